@@ -1,0 +1,383 @@
+/* All atomic accesses of the library, as functions named by their order. The types keep plain accesses out.
+ *
+ *   load_relaxed load_acquire store_relaxed store_release          ordinary loads and stores
+ *   xchg_acquire xchg_full, cas_acquire cas_full, add_relaxed       read-modify-writes; full = sequentially
+ * consistent add_full and_full or_full xor_full hl_fence_acquire hl_fence_release hl_fence_full fences; full
+ * costs a bus transaction
+ *
+ * cas returns true when *expected was there and `desired` is now; else *expected holds what was there.
+ * A build with -Datomics=X wraps these by atomic_X.h: counting, scheduled, tsan. */
+#ifndef HL_ATOMIC_H
+#define HL_ATOMIC_H
+
+#include "attr.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#define HL_CPU_PAUSE() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define HL_CPU_PAUSE() __asm__ volatile("yield")
+#else
+#define HL_CPU_PAUSE() __asm__ volatile("" ::: "memory")
+#endif
+
+/* may_alias: user memory in windows is accessed through these as well. */
+typedef struct {
+    uint8_t v;
+} __attribute__((may_alias)) hl_a8;
+typedef struct {
+    uint16_t v;
+} __attribute__((may_alias)) hl_a16;
+typedef struct {
+    uint32_t v;
+} __attribute__((may_alias)) hl_a32;
+typedef struct {
+    uint64_t v;
+} __attribute__((may_alias)) hl_a64;
+typedef struct {
+    void *v;
+} __attribute__((may_alias)) hl_aptr;
+
+/* hl_a8 */
+HL_INLINE uint8_t hl_a8_load_relaxed(const hl_a8 *p)
+{
+    return __atomic_load_n(&p->v, __ATOMIC_RELAXED);
+}
+
+HL_INLINE uint8_t hl_a8_load_acquire(const hl_a8 *p)
+{
+    return __atomic_load_n(&p->v, __ATOMIC_ACQUIRE);
+}
+
+HL_INLINE void hl_a8_store_relaxed(hl_a8 *p, uint8_t value)
+{
+    __atomic_store_n(&p->v, value, __ATOMIC_RELAXED);
+}
+
+HL_INLINE void hl_a8_store_release(hl_a8 *p, uint8_t value)
+{
+    __atomic_store_n(&p->v, value, __ATOMIC_RELEASE);
+}
+
+HL_INLINE uint8_t hl_a8_xchg_acquire(hl_a8 *p, uint8_t value)
+{
+    return __atomic_exchange_n(&p->v, value, __ATOMIC_ACQUIRE);
+}
+
+HL_INLINE uint8_t hl_a8_xchg_full(hl_a8 *p, uint8_t value)
+{
+    return __atomic_exchange_n(&p->v, value, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE bool hl_a8_cas_acquire(hl_a8 *p, uint8_t *expected, uint8_t desired)
+{
+    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+HL_INLINE bool hl_a8_cas_full(hl_a8 *p, uint8_t *expected, uint8_t desired)
+{
+    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE uint8_t hl_a8_add_relaxed(hl_a8 *p, uint8_t by)
+{
+    return __atomic_fetch_add(&p->v, by, __ATOMIC_RELAXED);
+}
+
+HL_INLINE uint8_t hl_a8_add_full(hl_a8 *p, uint8_t by)
+{
+    return __atomic_fetch_add(&p->v, by, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE uint8_t hl_a8_and_full(hl_a8 *p, uint8_t bits)
+{
+    return __atomic_fetch_and(&p->v, bits, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE uint8_t hl_a8_or_full(hl_a8 *p, uint8_t bits)
+{
+    return __atomic_fetch_or(&p->v, bits, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE uint8_t hl_a8_xor_full(hl_a8 *p, uint8_t bits)
+{
+    return __atomic_fetch_xor(&p->v, bits, __ATOMIC_SEQ_CST);
+}
+
+/* hl_a16 */
+HL_INLINE uint16_t hl_a16_load_relaxed(const hl_a16 *p)
+{
+    return __atomic_load_n(&p->v, __ATOMIC_RELAXED);
+}
+
+HL_INLINE uint16_t hl_a16_load_acquire(const hl_a16 *p)
+{
+    return __atomic_load_n(&p->v, __ATOMIC_ACQUIRE);
+}
+
+HL_INLINE void hl_a16_store_relaxed(hl_a16 *p, uint16_t value)
+{
+    __atomic_store_n(&p->v, value, __ATOMIC_RELAXED);
+}
+
+HL_INLINE void hl_a16_store_release(hl_a16 *p, uint16_t value)
+{
+    __atomic_store_n(&p->v, value, __ATOMIC_RELEASE);
+}
+
+HL_INLINE uint16_t hl_a16_xchg_acquire(hl_a16 *p, uint16_t value)
+{
+    return __atomic_exchange_n(&p->v, value, __ATOMIC_ACQUIRE);
+}
+
+HL_INLINE uint16_t hl_a16_xchg_full(hl_a16 *p, uint16_t value)
+{
+    return __atomic_exchange_n(&p->v, value, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE bool hl_a16_cas_acquire(hl_a16 *p, uint16_t *expected, uint16_t desired)
+{
+    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+HL_INLINE bool hl_a16_cas_full(hl_a16 *p, uint16_t *expected, uint16_t desired)
+{
+    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE uint16_t hl_a16_add_relaxed(hl_a16 *p, uint16_t by)
+{
+    return __atomic_fetch_add(&p->v, by, __ATOMIC_RELAXED);
+}
+
+HL_INLINE uint16_t hl_a16_add_full(hl_a16 *p, uint16_t by)
+{
+    return __atomic_fetch_add(&p->v, by, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE uint16_t hl_a16_and_full(hl_a16 *p, uint16_t bits)
+{
+    return __atomic_fetch_and(&p->v, bits, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE uint16_t hl_a16_or_full(hl_a16 *p, uint16_t bits)
+{
+    return __atomic_fetch_or(&p->v, bits, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE uint16_t hl_a16_xor_full(hl_a16 *p, uint16_t bits)
+{
+    return __atomic_fetch_xor(&p->v, bits, __ATOMIC_SEQ_CST);
+}
+
+/* hl_a32 */
+HL_INLINE uint32_t hl_a32_load_relaxed(const hl_a32 *p)
+{
+    return __atomic_load_n(&p->v, __ATOMIC_RELAXED);
+}
+
+HL_INLINE uint32_t hl_a32_load_acquire(const hl_a32 *p)
+{
+    return __atomic_load_n(&p->v, __ATOMIC_ACQUIRE);
+}
+
+HL_INLINE void hl_a32_store_relaxed(hl_a32 *p, uint32_t value)
+{
+    __atomic_store_n(&p->v, value, __ATOMIC_RELAXED);
+}
+
+HL_INLINE void hl_a32_store_release(hl_a32 *p, uint32_t value)
+{
+    __atomic_store_n(&p->v, value, __ATOMIC_RELEASE);
+}
+
+HL_INLINE uint32_t hl_a32_xchg_acquire(hl_a32 *p, uint32_t value)
+{
+    return __atomic_exchange_n(&p->v, value, __ATOMIC_ACQUIRE);
+}
+
+HL_INLINE uint32_t hl_a32_xchg_full(hl_a32 *p, uint32_t value)
+{
+    return __atomic_exchange_n(&p->v, value, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE bool hl_a32_cas_acquire(hl_a32 *p, uint32_t *expected, uint32_t desired)
+{
+    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+HL_INLINE bool hl_a32_cas_full(hl_a32 *p, uint32_t *expected, uint32_t desired)
+{
+    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE uint32_t hl_a32_add_relaxed(hl_a32 *p, uint32_t by)
+{
+    return __atomic_fetch_add(&p->v, by, __ATOMIC_RELAXED);
+}
+
+HL_INLINE uint32_t hl_a32_add_full(hl_a32 *p, uint32_t by)
+{
+    return __atomic_fetch_add(&p->v, by, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE uint32_t hl_a32_and_full(hl_a32 *p, uint32_t bits)
+{
+    return __atomic_fetch_and(&p->v, bits, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE uint32_t hl_a32_or_full(hl_a32 *p, uint32_t bits)
+{
+    return __atomic_fetch_or(&p->v, bits, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE uint32_t hl_a32_xor_full(hl_a32 *p, uint32_t bits)
+{
+    return __atomic_fetch_xor(&p->v, bits, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE uint32_t hl_a32_or_release(hl_a32 *p, uint32_t bits)
+{
+    return __atomic_fetch_or(&p->v, bits, __ATOMIC_RELEASE);
+}
+
+/* hl_a64 */
+HL_INLINE uint64_t hl_a64_load_relaxed(const hl_a64 *p)
+{
+    return __atomic_load_n(&p->v, __ATOMIC_RELAXED);
+}
+
+HL_INLINE uint64_t hl_a64_load_acquire(const hl_a64 *p)
+{
+    return __atomic_load_n(&p->v, __ATOMIC_ACQUIRE);
+}
+
+HL_INLINE void hl_a64_store_relaxed(hl_a64 *p, uint64_t value)
+{
+    __atomic_store_n(&p->v, value, __ATOMIC_RELAXED);
+}
+
+HL_INLINE void hl_a64_store_release(hl_a64 *p, uint64_t value)
+{
+    __atomic_store_n(&p->v, value, __ATOMIC_RELEASE);
+}
+
+HL_INLINE uint64_t hl_a64_xchg_acquire(hl_a64 *p, uint64_t value)
+{
+    return __atomic_exchange_n(&p->v, value, __ATOMIC_ACQUIRE);
+}
+
+HL_INLINE uint64_t hl_a64_xchg_full(hl_a64 *p, uint64_t value)
+{
+    return __atomic_exchange_n(&p->v, value, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE bool hl_a64_cas_acquire(hl_a64 *p, uint64_t *expected, uint64_t desired)
+{
+    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+HL_INLINE bool hl_a64_cas_full(hl_a64 *p, uint64_t *expected, uint64_t desired)
+{
+    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE uint64_t hl_a64_add_relaxed(hl_a64 *p, uint64_t by)
+{
+    return __atomic_fetch_add(&p->v, by, __ATOMIC_RELAXED);
+}
+
+HL_INLINE uint64_t hl_a64_add_full(hl_a64 *p, uint64_t by)
+{
+    return __atomic_fetch_add(&p->v, by, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE uint64_t hl_a64_and_full(hl_a64 *p, uint64_t bits)
+{
+    return __atomic_fetch_and(&p->v, bits, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE uint64_t hl_a64_or_full(hl_a64 *p, uint64_t bits)
+{
+    return __atomic_fetch_or(&p->v, bits, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE uint64_t hl_a64_xor_full(hl_a64 *p, uint64_t bits)
+{
+    return __atomic_fetch_xor(&p->v, bits, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE uint64_t hl_a64_or_release(hl_a64 *p, uint64_t bits)
+{
+    return __atomic_fetch_or(&p->v, bits, __ATOMIC_RELEASE);
+}
+
+/* hl_aptr */
+HL_INLINE void *hl_aptr_load_relaxed(const hl_aptr *p)
+{
+    return __atomic_load_n(&p->v, __ATOMIC_RELAXED);
+}
+
+HL_INLINE void *hl_aptr_load_acquire(const hl_aptr *p)
+{
+    return __atomic_load_n(&p->v, __ATOMIC_ACQUIRE);
+}
+
+HL_INLINE void hl_aptr_store_relaxed(hl_aptr *p, void *value)
+{
+    __atomic_store_n(&p->v, value, __ATOMIC_RELAXED);
+}
+
+HL_INLINE void hl_aptr_store_release(hl_aptr *p, void *value)
+{
+    __atomic_store_n(&p->v, value, __ATOMIC_RELEASE);
+}
+
+HL_INLINE void *hl_aptr_xchg_acquire(hl_aptr *p, void *value)
+{
+    return __atomic_exchange_n(&p->v, value, __ATOMIC_ACQUIRE);
+}
+
+HL_INLINE void *hl_aptr_xchg_full(hl_aptr *p, void *value)
+{
+    return __atomic_exchange_n(&p->v, value, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE bool hl_aptr_cas_acquire(hl_aptr *p, void **expected, void *desired)
+{
+    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+HL_INLINE bool hl_aptr_cas_full(hl_aptr *p, void **expected, void *desired)
+{
+    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+HL_INLINE void hl_fence_acquire(void)
+{
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
+HL_INLINE void hl_fence_release(void)
+{
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+HL_INLINE void hl_fence_full(void)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Tells the core that this thread waits in a loop. */
+HL_INLINE void hl_pause(void)
+{
+    HL_CPU_PAUSE();
+}
+
+#ifdef HL_ATOMIC_VARIANT
+#include HL_ATOMIC_VARIANT
+#endif
+
+#endif

@@ -1,0 +1,35 @@
+/* Compiler attributes, in one place. */
+#ifndef HL_ATTR_H
+#define HL_ATTR_H
+
+#define HL_PUBLIC __attribute__((visibility("default")))
+#define HL_COLD __attribute__((cold, noinline))
+#define HL_HOT __attribute__((hot))
+#define HL_INLINE static inline __attribute__((always_inline))
+#define HL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define HL_MUST_USE __attribute__((warn_unused_result))
+#define HL_LIKELY(x) __builtin_expect(!!(x), 1)
+#define HL_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* Fields written by different threads stand this far apart: two lines, because adjacent lines are prefetched
+ * in pairs. */
+#define HL_CACHELINE 128
+#define HL_ALIGNED_LINE _Alignas(HL_CACHELINE)
+
+/* clang's thread-safety analysis; other compilers see nothing. */
+#ifdef __clang__
+#define HL_TSA(x) __attribute__((x))
+#else
+#define HL_TSA(x)
+#endif
+#define HL_CAPABILITY(name) HL_TSA(capability(name))
+#define HL_GUARDED_BY(x) HL_TSA(guarded_by(x))
+#define HL_PT_GUARDED_BY(x) HL_TSA(pt_guarded_by(x))
+#define HL_ACQUIRE(...) HL_TSA(acquire_capability(__VA_ARGS__))
+#define HL_RELEASE(...) HL_TSA(release_capability(__VA_ARGS__))
+#define HL_TRY_ACQUIRE(...) HL_TSA(try_acquire_capability(__VA_ARGS__))
+#define HL_REQUIRES(...) HL_TSA(requires_capability(__VA_ARGS__))
+#define HL_EXCLUDES(...) HL_TSA(locks_excluded(__VA_ARGS__))
+#define HL_NO_TSA HL_TSA(no_thread_safety_analysis)
+
+#endif

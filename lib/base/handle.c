@@ -1,0 +1,65 @@
+/* One reserved range, places handed out in order, freed places reused oldest first. */
+#include "handle.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+char *hl_handle_base; /* set once under lock before the first handle exists; read-only afterwards */
+const size_t hl_handle_range = (size_t)16 << 30; /* address space only: 32 million objects */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static size_t used;                             /* bytes handed out at least once; guarded by lock */
+static struct hl_handle *free_head, *free_tail; /* guarded by lock */
+
+static struct hl_handle *take_place(void)
+{
+    struct hl_handle *h = free_head;
+    if (h != NULL) {
+        free_head = h->next_free;
+        return h;
+    }
+    if (hl_handle_base == NULL) {
+        void *p = mmap(NULL, hl_handle_range, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (p == MAP_FAILED) {
+            return NULL;
+        }
+        hl_handle_base = p;
+    }
+    if (used == hl_handle_range) {
+        return NULL;
+    }
+    h = (struct hl_handle *)(void *)(hl_handle_base + used);
+    used += HL_HANDLE_SIZE;
+    return h;
+}
+
+void *hl_handle_new(enum hl_kind kind)
+{
+    pthread_mutex_lock(&lock);
+    struct hl_handle *h = take_place();
+    if (h != NULL) {
+        uint32_t generation = h->generation + 1;
+        memset(h, 0, HL_HANDLE_SIZE);
+        h->generation = generation;
+        h->kind = kind;
+    }
+    pthread_mutex_unlock(&lock);
+    return h;
+}
+
+void hl_handle_free(void *object)
+{
+    struct hl_handle *h = object;
+    pthread_mutex_lock(&lock);
+    h->kind = HL_KIND_FREE;
+    h->next_free = NULL;
+    if (free_head == NULL) {
+        free_head = h;
+    } else {
+        free_tail->next_free = h;
+    }
+    free_tail = h;
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,57 @@
+/* User handles: addresses of objects in one reserved range of type-stable slabs (never unmapped), so that
+ * garbage, freed and wrong-kind handles are told from good ones in a few instructions and without touching
+ * unmapped memory. */
+#ifndef HL_HANDLE_H
+#define HL_HANDLE_H
+
+#include "attr.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum hl_kind {
+    HL_KIND_FREE = 0, /* the word of a freed or never used object */
+    HL_KIND_COMM,
+    HL_KIND_GROUP,
+    HL_KIND_TYPE,
+    HL_KIND_OP,
+    HL_KIND_ERRH,
+    HL_KIND_INFO,
+    HL_KIND_WIN,
+    HL_KIND_REQ,
+    HL_KIND_MESSAGE,
+    HL_KIND_SESSION,
+    HL_KIND_COUNT,
+};
+
+/* First member of every object that a user can hold. */
+struct hl_handle {
+    uint32_t kind;       /* enum hl_kind; HL_KIND_FREE while free */
+    uint32_t generation; /* counts reuses of this place */
+    struct hl_handle *next_free;
+};
+
+#define HL_HANDLE_SIZE 512 /* bytes of one object's place; larger parts hang on pointers */
+
+/* Takes a place for an object of `kind`: zeroed but for its struct hl_handle. The place freed longest ago is
+ * reused first. Returns NULL when the range is exhausted. Any thread (a lock; not for hot paths). */
+void *hl_handle_new(enum hl_kind kind);
+
+/* Gives the place back; the handle is invalid from here on. */
+void hl_handle_free(void *object);
+
+extern char *hl_handle_base;         /* the range, reserved on first use; NULL before */
+extern const size_t hl_handle_range; /* its bytes */
+
+/* The object behind a user's handle if it is a living one of `kind`, else NULL. Accepts any bit pattern. */
+HL_INLINE void *hl_handle_get(const void *handle, enum hl_kind kind)
+{
+    size_t at = (size_t)((uintptr_t)handle - (uintptr_t)hl_handle_base);
+    if (HL_UNLIKELY(at >= hl_handle_range || at % HL_HANDLE_SIZE != 0)) {
+        return NULL;
+    }
+    const struct hl_handle *h = handle;
+    return HL_LIKELY(h->kind == (uint32_t)kind) ? (void *)(uintptr_t)h : NULL;
+}
+
+#endif

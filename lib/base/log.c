@@ -1,0 +1,47 @@
+/* One line, one write(2): lines of many ranks and threads do not mix. */
+#include "log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Set once at start-up before other threads exist, read-only afterwards. */
+static char who[96];
+static enum hl_log_level limit = HL_LOG_WARN;
+
+void hl_log_identify(const char *unit, int number)
+{
+    char host[64] = "?";
+    gethostname(host, sizeof host - 1);
+    snprintf(who, sizeof who, " %s %d (%s):", unit, number, host);
+}
+
+void hl_log_limit(enum hl_log_level level)
+{
+    limit = level;
+}
+
+void hl_log(enum hl_log_level level, const char *fmt, ...)
+{
+    if (level > limit) {
+        return;
+    }
+    int keep = errno;
+    char line[1536];
+    int head = snprintf(line, sizeof line, "hotlane:%s ", who);
+    va_list args;
+    va_start(args, fmt);
+    int body = vsnprintf(line + head, sizeof line - (size_t)head - 1, fmt, args);
+    va_end(args);
+    size_t len = (size_t)head + (size_t)(body < 0 ? 0 : body);
+    if (len > sizeof line - 2) {
+        len = sizeof line - 2;
+    }
+    line[len++] = '\n';
+    if (write(STDERR_FILENO, line, len) < 0) {
+        /* nobody listens */
+    }
+    errno = keep;
+}

@@ -1,0 +1,35 @@
+/* Lines to the user: one line, one write, always with who says it. */
+#ifndef HL_LOG_H
+#define HL_LOG_H
+
+#include "atomic.h"
+#include "attr.h"
+
+enum hl_log_level {
+    HL_LOG_ERROR, /* always shown */
+    HL_LOG_WARN,  /* a request not honoured: shown unless HOTLANE_LOG=error */
+    HL_LOG_INFO,  /* what was chosen and why */
+    HL_LOG_DEBUG, /* for the library's developers */
+};
+
+/* Prints "hotlane: rank R (host): text\n" to standard error when `level` is enabled. Keeps errno. Any thread.
+ */
+void hl_log(enum hl_log_level level, const char *fmt, ...) HL_COLD HL_PRINTF(2, 3);
+
+/* As hl_log(HL_LOG_WARN), but only the first time this place is reached in the process. */
+#define hl_log_once(...)                                                                                     \
+    do {                                                                                                     \
+        static hl_a32 said;                                                                                  \
+        if (hl_a32_xchg_acquire(&said, 1) == 0) {                                                            \
+            hl_log(HL_LOG_WARN, __VA_ARGS__);                                                                \
+        }                                                                                                    \
+    } while (0)
+
+/* Who speaks, set once by start-up; before that lines begin with "hotlane:" only. `unit` is "rank" or "PE".
+ */
+void hl_log_identify(const char *unit, int number);
+
+/* The most talkative level that is shown. */
+void hl_log_limit(enum hl_log_level level);
+
+#endif

@@ -1,0 +1,76 @@
+/* SipHash and random bytes. */
+#include "util.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+struct sip {
+    uint64_t v0, v1, v2, v3;
+};
+
+static uint64_t rotl(uint64_t x, int by)
+{
+    return x << by | x >> (64 - by);
+}
+
+static void sip_round(struct sip *s)
+{
+    s->v0 += s->v1;
+    s->v1 = rotl(s->v1, 13) ^ s->v0;
+    s->v0 = rotl(s->v0, 32);
+    s->v2 += s->v3;
+    s->v3 = rotl(s->v3, 16) ^ s->v2;
+    s->v0 += s->v3;
+    s->v3 = rotl(s->v3, 21) ^ s->v0;
+    s->v2 += s->v1;
+    s->v1 = rotl(s->v1, 17) ^ s->v2;
+    s->v2 = rotl(s->v2, 32);
+}
+
+static void sip_word(struct sip *s, uint64_t m)
+{
+    s->v3 ^= m;
+    sip_round(s);
+    sip_round(s);
+    s->v0 ^= m;
+}
+
+uint64_t hl_siphash(const uint64_t key[2], const void *data, size_t len)
+{
+    struct sip s = {key[0] ^ 0x736f6d6570736575ULL, key[1] ^ 0x646f72616e646f6dULL,
+                    key[0] ^ 0x6c7967656e657261ULL, key[1] ^ 0x7465646279746573ULL};
+    const unsigned char *p = data;
+    size_t left = len;
+    for (; left >= 8; left -= 8, p += 8) {
+        uint64_t m;
+        memcpy(&m, p, 8);
+        sip_word(&s, m);
+    }
+    uint64_t last = (uint64_t)len << 56;
+    for (size_t i = 0; i < left; i++) {
+        last |= (uint64_t)p[i] << (8 * i);
+    }
+    sip_word(&s, last);
+    s.v2 ^= 0xff;
+    for (int i = 0; i < 4; i++) {
+        sip_round(&s);
+    }
+    return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+}
+
+void hl_random_bytes(void *out, size_t len)
+{
+    char *p = out;
+    while (len > 0) {
+        ssize_t got = getrandom(p, len, 0);
+        if (got < 0 && errno != EINTR) {
+            abort();
+        }
+        if (got > 0) {
+            p += got;
+            len -= (size_t)got;
+        }
+    }
+}

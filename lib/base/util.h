@@ -1,0 +1,54 @@
+/* Arithmetic and time that every module needs. */
+#ifndef HL_UTIL_H
+#define HL_UTIL_H
+
+#include "attr.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#define HL_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define HL_CONTAINER_OF(ptr, type, field) ((type *)(void *)((char *)(ptr)-offsetof(type, field)))
+
+HL_INLINE size_t hl_min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+HL_INLINE size_t hl_max_size(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* `n` rounded up to a multiple of the power of two `align`. */
+HL_INLINE size_t hl_round_up(size_t n, size_t align)
+{
+    return (n + align - 1) & ~(align - 1);
+}
+
+/* A 64-bit finalizer: every input bit changes about half of the output bits. */
+HL_INLINE uint64_t hl_mix64(uint64_t x)
+{
+    x ^= x >> 33;
+    x *= 0xff51afd7ed558ccdULL;
+    x ^= x >> 33;
+    x *= 0xc4ceb9fe1a85ec53ULL;
+    return x ^ (x >> 33);
+}
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+HL_INLINE uint64_t hl_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* SipHash-2-4 of `len` bytes under a 128-bit key. */
+uint64_t hl_siphash(const uint64_t key[2], const void *data, size_t len);
+
+/* Fills `out` with `len` random bytes from the kernel. Never fails (waits for the kernel's pool at boot). */
+void hl_random_bytes(void *out, size_t len);
+
+#endif

@@ -1,0 +1,56 @@
+/* Settings: one table (vars.h), read once at start-up, read-only afterwards. The only place that reads the
+ * environment. */
+#ifndef HL_CONF_H
+#define HL_CONF_H
+
+#include "attr.h"
+#include "vars.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HL_CONF_TYPE_BOOL int
+#define HL_CONF_TYPE_INT int64_t
+#define HL_CONF_TYPE_SIZE uint64_t
+#define HL_CONF_TYPE_TEXT const char *
+#define HL_CONF_TYPE_CHOICE int
+
+struct hl_conf {
+#define HL_CONF_FIELD(field, kind, ...) HL_CONF_TYPE_##kind field;
+    HL_VARS(HL_CONF_FIELD)
+#undef HL_CONF_FIELD
+};
+
+/* The settings in force: read-only after hl_conf_load. */
+extern struct hl_conf hl_conf;
+
+enum hl_conf_kind { HL_CONF_BOOL, HL_CONF_INT, HL_CONF_SIZE, HL_CONF_TEXT, HL_CONF_CHOICE };
+
+/* A row of the table, with what was found for it. */
+struct hl_var {
+    const char *name, *fallback, *choices, *help;
+    enum hl_conf_kind kind;
+    uint64_t min, max;
+    size_t offset;      /* of its field in struct hl_conf */
+    const char *value;  /* the words in force */
+    const char *origin; /* "default", "environment" or the file's name */
+};
+
+/* Reads files and environment once; later calls return the first one's result. Returns 0 or HL_ERR_ARG with a
+ * text that names variable, value and what is allowed. Called before any thread of the library exists. */
+int hl_conf_load(void);
+
+/* The table; *count rows. Valid after hl_conf_load. */
+const struct hl_var *hl_conf_vars(size_t *count);
+
+/* A variable of somebody else's (a launcher's, libfabric's), or NULL. */
+const char *hl_conf_env(const char *name);
+
+/* Parses one value by the rules of `var` into `out` (its HL_CONF_TYPE). Returns 0 or HL_ERR_ARG with the
+ * text. */
+int hl_conf_parse(const struct hl_var *var, const char *value, void *out);
+
+/* "64K", "3.1M", "20m", "1073741824" to bytes: 0, or HL_ERR_ARG without a text. */
+int hl_conf_parse_size(const char *text, uint64_t *bytes);
+
+#endif

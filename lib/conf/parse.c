@@ -1,0 +1,124 @@
+/* Strict parsers: a value is taken whole or refused with what would have been allowed. */
+#include "conf.h"
+
+#include "err.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static int parse_bool(const char *text, int *out)
+{
+    static const char *const on[] = {"1", "yes", "on", "true"}, *const off[] = {"0", "no", "off", "false"};
+    for (int i = 0; i < 4; i++) {
+        if (strcasecmp(text, on[i]) == 0 || strcasecmp(text, off[i]) == 0) {
+            *out = strcasecmp(text, on[i]) == 0;
+            return 0;
+        }
+    }
+    return HL_ERR_ARG;
+}
+
+static int parse_int(const char *text, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    if (end == text || *end != '\0' || errno != 0) {
+        return HL_ERR_ARG;
+    }
+    *out = n;
+    return 0;
+}
+
+int hl_conf_parse_size(const char *text, uint64_t *bytes)
+{
+    char *end;
+    errno = 0;
+    if (!isdigit((unsigned char)*text)) {
+        return HL_ERR_ARG;
+    }
+    double n = strtod(text, &end);
+    double unit = 1;
+    if (*end != '\0') {
+        const char *at = strchr("KMGT", toupper((unsigned char)*end));
+        if (at == NULL || end[1] != '\0') {
+            return HL_ERR_ARG;
+        }
+        unit = (double)((uint64_t)1 << (10 * (at - "KMGT" + 1)));
+    }
+    if (errno != 0 || !(n * unit < 9.2e18)) {
+        return HL_ERR_ARG;
+    }
+    *bytes = (uint64_t)(n * unit);
+    return 0;
+}
+
+static int parse_choice(const char *choices, const char *text, int *out)
+{
+    size_t len = strlen(text);
+    int index = 0;
+    for (const char *word = choices;; index++) {
+        size_t n = strcspn(word, "|");
+        if (n == len && strncasecmp(word, text, n) == 0) {
+            *out = index;
+            return 0;
+        }
+        if (word[n] == '\0') {
+            return HL_ERR_ARG;
+        }
+        word += n + 1;
+    }
+}
+
+static bool outside(const struct hl_var *v, uint64_t n)
+{
+    return n < v->min || (v->max != 0 && n > v->max);
+}
+
+static int refuse(const struct hl_var *v, const char *value)
+{
+    switch (v->kind) {
+    case HL_CONF_BOOL:
+        return hl_err_say(HL_ERR_ARG, "%s=%s: expected 1, 0, yes, no, on, off, true or false", v->name,
+                          value);
+    case HL_CONF_INT:
+        return hl_err_say(HL_ERR_ARG, "%s=%s: expected a whole number from %lld to %lld", v->name, value,
+                          (long long)v->min, (long long)v->max);
+    case HL_CONF_SIZE:
+        return hl_err_say(HL_ERR_ARG,
+                          "%s=%s: expected a number of bytes (K, M, G, T may follow), at least %llu", v->name,
+                          value, (unsigned long long)v->min);
+    default:
+        return hl_err_say(HL_ERR_ARG, "%s=%s: expected one of %s", v->name, value, v->choices);
+    }
+}
+
+int hl_conf_parse(const struct hl_var *v, const char *value, void *out)
+{
+    int rc = 0, word;
+    switch (v->kind) {
+    case HL_CONF_BOOL:
+        rc = parse_bool(value, out);
+        break;
+    case HL_CONF_INT:
+        rc = parse_int(value, out);
+        rc = rc == 0 && (*(int64_t *)out < 0 || outside(v, (uint64_t) * (int64_t *)out)) ? HL_ERR_ARG : rc;
+        break;
+    case HL_CONF_SIZE:
+        rc = hl_conf_parse_size(value, out);
+        rc = rc == 0 && outside(v, *(uint64_t *)out) ? HL_ERR_ARG : rc;
+        break;
+    case HL_CONF_TEXT:
+        rc = v->choices[0] != '\0' ? parse_choice(v->choices, value, &word) : 0;
+        *(const char **)out = value;
+        break;
+    case HL_CONF_CHOICE:
+        rc = parse_choice(v->choices, value, out);
+        break;
+    }
+    return rc == 0 ? 0 : refuse(v, value);
+}

@@ -1,0 +1,36 @@
+/* THE table of environment variables. A row makes the field, the parser's rule, --env and
+ * docs/ENVIRONMENT.md. X(field, kind, "NAME", "default", min, max, "choices", "help") kind    BOOL (int 0|1:
+ * 1 0 yes no on off true false), INT (int64_t), SIZE (uint64_t bytes, suffixes K M G T), TEXT (const char *),
+ * CHOICE (int: index into the words of `choices`, separated by '|') min,max bounds of INT and SIZE; 0,0 =
+ * none Rows of one topic stand together, topics from the lowest module up. */
+#ifndef HL_VARS_H
+#define HL_VARS_H
+
+#define HL_VARS(X)                                                                                           \
+    X(log, CHOICE, "HOTLANE_LOG", "warn", 0, 0, "error|warn|info|debug",                                     \
+      "most talkative kind of line shown on standard error")                                                 \
+    X(conf_file, TEXT, "HOTLANE_CONF", "default", 0, 0, "",                                                  \
+      "file of NAME=value lines read before the environment; empty: none; default: etc/hotlane.conf under "  \
+      "the prefix, then hotlane.conf in the user's configuration folder")                                    \
+    X(boot, CHOICE, "HOTLANE_BOOT", "auto", 0, 0, "auto|pmi1|pmix|self",                                     \
+      "how the ranks of a job find each other; auto: by what the launcher offers")                           \
+    X(near, TEXT, "HOTLANE_NEAR", "1", 0, 0, "1|0|none",                                                     \
+      "1: ranks of one node share memory; 0: they use the network; none: a rank reaches itself by the "      \
+      "network too")                                                                                         \
+    X(cliques, INT, "HOTLANE_CLIQUES", "1", 1, 1048576, "",                                                  \
+      "pretend that each node is this many nodes: splits the ranks that share memory into groups")           \
+    X(provider, TEXT, "HOTLANE_PROVIDER", "", 0, 0, "",                                                      \
+      "libfabric provider to use, as fi_info names it; empty: the best that can do what is needed")          \
+    X(lanes, INT, "HOTLANE_LANES", "0", 0, 64, "",                                                           \
+      "network endpoints of a rank; 0: one for each CPU the rank may use, at most 16")                       \
+    X(small, BOOL, "HOTLANE_SMALL", "0", 0, 0, "",                                                           \
+      "4 KiB network buffers instead of 16 KiB: a third of the memory, lower rates for large messages")      \
+    X(stats, BOOL, "HOTLANE_STATS", "0", 0, 0, "", "print each rank's counters at the end")                  \
+    X(inboxes, INT, "HOTLANE_INBOXES", "0", 0, 64, "",                                                       \
+      "matching queues of a rank, a power of two; 0: chosen by thread level and CPUs, at most 4")            \
+    X(ports, INT, "HOTLANE_PORTS", "1", 1, 64, "",                                                           \
+      "network endpoints of a rank for matched messages, a power of two")                                    \
+    X(unex_mem, SIZE, "HOTLANE_UNEX_MEM", "256M", 65536, 0, "",                                              \
+      "memory of a rank for messages that arrive before their receive")
+
+#endif

@@ -1,0 +1,72 @@
+/* base: errors keep their words, handles are told apart, hashes are the published ones. */
+#include "unit.h"
+
+#include "atomic.h"
+#include "err.h"
+#include "handle.h"
+#include "util.h"
+
+#include <string.h>
+
+START_TEST(an_error_keeps_the_words_of_who_said_it)
+{
+    ck_assert_int_eq(hl_err_say(HL_ERR_RANK, "rank %d of %d", 7, 4), HL_ERR_RANK);
+    ck_assert_str_eq(hl_err_text(HL_ERR_RANK), "rank 7 of 4");
+    ck_assert_str_eq(hl_err_text(HL_ERR_TAG), "invalid tag");
+    ck_assert_int_eq(hl_err_class(HL_ERR_RMA_RANGE), 48);
+    ck_assert_int_eq(hl_err_class(HL_ERR_AGAIN), 16);
+    ck_assert_int_eq(hl_err_class(0), 0);
+}
+END_TEST
+
+START_TEST(handles_of_any_bit_pattern_are_judged)
+{
+    void *a = hl_handle_new(HL_KIND_COMM);
+    ck_assert_ptr_eq(hl_handle_get(a, HL_KIND_COMM), a);
+    ck_assert_ptr_null(hl_handle_get(a, HL_KIND_TYPE));
+    ck_assert_ptr_null(hl_handle_get((char *)a + 8, HL_KIND_COMM));
+    ck_assert_ptr_null(hl_handle_get(NULL, HL_KIND_COMM));
+    ck_assert_ptr_null(hl_handle_get((void *)0x101, HL_KIND_COMM));
+    ck_assert_ptr_null(hl_handle_get((void *)~(uintptr_t)0, HL_KIND_COMM));
+    hl_handle_free(a);
+    ck_assert_ptr_null(hl_handle_get(a, HL_KIND_COMM));
+}
+END_TEST
+
+START_TEST(the_place_freed_longest_ago_is_reused_first)
+{
+    void *a = hl_handle_new(HL_KIND_WIN), *b = hl_handle_new(HL_KIND_WIN);
+    hl_handle_free(a);
+    hl_handle_free(b);
+    ck_assert_ptr_eq(hl_handle_new(HL_KIND_INFO), a);
+    ck_assert_ptr_eq(hl_handle_new(HL_KIND_INFO), b);
+    hl_handle_free(a);
+    hl_handle_free(b);
+}
+END_TEST
+
+START_TEST(siphash_gives_the_published_value)
+{
+    /* The test vector of the SipHash paper: key 00..0f, message 00..0e. */
+    uint64_t key[2] = {0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL};
+    unsigned char message[15];
+    for (unsigned char i = 0; i < 15; i++) {
+        message[i] = i;
+    }
+    ck_assert_uint_eq(hl_siphash(key, message, sizeof message), 0xa129ca6149be45e5ULL);
+}
+END_TEST
+
+static Suite *base_suite(void)
+{
+    Suite *s = suite_create("base");
+    TCase *c = tcase_create("base");
+    tcase_add_test(c, an_error_keeps_the_words_of_who_said_it);
+    tcase_add_test(c, handles_of_any_bit_pattern_are_judged);
+    tcase_add_test(c, the_place_freed_longest_ago_is_reused_first);
+    tcase_add_test(c, siphash_gives_the_published_value);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+UNIT_MAIN(base_suite)
