@@ -1,0 +1,99 @@
+/* What is known of basic types and operations, by table. */
+#include "op.h"
+
+#include "err.h"
+#include "kernels.h"
+
+static const struct {
+    const char *name;
+    uint8_t size, extent;
+} basics[HL_BASICS] = {
+#define X(name, size, extent) {#name, size, extent},
+    HL_BASIC_ROWS(X)
+#undef X
+};
+
+/* One row a kind: name, value of its predefined handle (tests/abi compares them with the header). */
+#define OP_ROWS(X)                                                                                           \
+    X(SUM, 0x21)                                                                                             \
+    X(PROD, 0x24)                                                                                            \
+    X(MIN, 0x22)                                                                                             \
+    X(MAX, 0x23)                                                                                             \
+    X(BAND, 0x28)                                                                                            \
+    X(BOR, 0x29)                                                                                             \
+    X(BXOR, 0x2a)                                                                                            \
+    X(LAND, 0x30)                                                                                            \
+    X(LOR, 0x31)                                                                                             \
+    X(LXOR, 0x32)                                                                                            \
+    X(MINLOC, 0x38)                                                                                          \
+    X(MAXLOC, 0x39)                                                                                          \
+    X(REPLACE, 0x3c)                                                                                         \
+    X(NO_OP, 0x3d)
+
+static const char *const kind_names[HL_OP_KINDS] = {
+#define X(kind, handle) [HL_OP_##kind] = "MPI_" #kind,
+    OP_ROWS(X)
+#undef X
+};
+
+/* Predefined handles are 0x20 to 0x3f: the value kind + 1 at handle - 0x20, 0 for holes. */
+static const uint8_t kind_by_handle[32] = {
+#define X(kind, handle) [handle - 0x20] = HL_OP_##kind + 1,
+    OP_ROWS(X)
+#undef X
+};
+
+size_t hl_op_size(enum hl_basic basic)
+{
+    return basics[basic].size;
+}
+
+size_t hl_op_extent(enum hl_basic basic)
+{
+    return basics[basic].extent;
+}
+
+const char *hl_op_basic_name(enum hl_basic basic)
+{
+    return basic < HL_BASICS ? basics[basic].name : "mixed";
+}
+
+const char *hl_op_kind_name(enum hl_op_kind kind)
+{
+    return kind < HL_OP_KINDS ? kind_names[kind] : "unknown operation";
+}
+
+bool hl_op_is_pair(enum hl_basic basic)
+{
+    return basic >= HL_BASIC_FLOAT_INT && basic < HL_BASICS;
+}
+
+enum hl_op_kind hl_op_kind_of(MPI_Op op)
+{
+    uintptr_t at = (uintptr_t)op - 0x20;
+
+    if (at >= sizeof kind_by_handle || kind_by_handle[at] == 0) {
+        return HL_OP_KINDS;
+    }
+    return (enum hl_op_kind)(kind_by_handle[at] - 1);
+}
+
+hl_op_fn *hl_op_kernel(enum hl_op_kind kind, enum hl_basic basic)
+{
+    if ((unsigned)kind >= HL_OP_KINDS || (unsigned)basic >= HL_BASICS) {
+        return NULL;
+    }
+    return hl_op_kernels[kind][basic];
+}
+
+int hl_op_apply(enum hl_op_kind kind, enum hl_basic basic, void *inout, const void *in, size_t n)
+{
+    hl_op_fn *kernel = hl_op_kernel(kind, basic);
+
+    if (kernel == NULL) {
+        return hl_err_say(HL_ERR_OP, "%s is not defined for elements of type %s", hl_op_kind_name(kind),
+                          hl_op_basic_name(basic));
+    }
+    kernel(inout, in, n);
+    return 0;
+}
