@@ -1,0 +1,104 @@
+/* Communicators: who belongs to one, the context that keeps its messages apart, what users hang on it.
+ *
+ * Context ids are never reused: issuer's world rank (24 bits) | issuer's counter (37) | plane (3), so threads
+ * that create communicators share one atomic counter and nothing else, and a late message of a freed
+ * communicator matches nothing. Making one is a collective operation: see coll.h. */
+#ifndef HL_COMM_H
+#define HL_COMM_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "atomic.h"
+#include "attr.h"
+#include "group.h"
+#include "handle.h"
+
+struct hl_attr_set; /* attr.h */
+struct hl_errh;     /* errh.h */
+struct hl_info;     /* info.h */
+
+/* Planes of a context: ctx + plane is what matching compares. */
+enum hl_plane {
+    HL_PLANE_P2P = 0,
+    HL_PLANE_COLL = 1,
+    HL_PLANE_MAKE = 2, /* creation and other internal agreement */
+    HL_PLANE_PART = 3,
+};
+
+/* Read-only once made, but for the fields that say otherwise. */
+struct hl_comm {
+    struct hl_handle h;
+    MPI_Comm handle; /* what the user calls it: a constant or this address */
+    uint64_t ctx;    /* plane HL_PLANE_P2P */
+    int rank, size;  /* mine; number of members */
+    struct hl_group *group;
+    bool one_node;             /* all members are in my proved node group: the same answer on all of them */
+    hl_a32 refs;               /* the handle and each cold user: window, schedule, persistent request */
+    hl_a32 coll;               /* atomic: number of collective operations called so far, gives their tags */
+    char *name;                /* or NULL; guarded by a lock in comm.c */
+    struct hl_errh *errh;      /* NULL: MPI_ERRORS_ARE_FATAL; changed as errh.h says */
+    struct hl_attr_set *attrs; /* NULL: none; changed as attr.h says */
+    struct hl_info *info;      /* NULL: no hints; changed as info.h says */
+};
+
+extern struct hl_comm hl_comm_world_object, hl_comm_self_object;
+
+/* The communicator behind a handle, or NULL for MPI_COMM_NULL, freed, foreign and garbage values, and for all
+ * values before hl_comm_open and after hl_comm_close. Any thread, no lock. */
+HL_INLINE struct hl_comm *hl_comm_of(MPI_Comm handle)
+{
+    struct hl_comm *c;
+
+    if (HL_LIKELY(handle == MPI_COMM_WORLD)) {
+        c = &hl_comm_world_object;
+    } else if (handle == MPI_COMM_SELF) {
+        c = &hl_comm_self_object;
+    } else {
+        return (uintptr_t)handle < 0x1000 ? NULL : hl_handle_get(handle, HL_KIND_COMM);
+    }
+    return HL_LIKELY(c->h.kind == HL_KIND_COMM) ? c : NULL;
+}
+
+/* World rank of member `rank`, which must be in 0 .. size - 1. O(1). */
+HL_INLINE int hl_comm_world(const struct hl_comm *c, int rank)
+{
+    return hl_group_world(c->group, rank);
+}
+
+/* Makes MPI_COMM_WORLD and MPI_COMM_SELF from hl_boot's facts. HL_ERR_NO_MEM. Once, before any other call;
+ * again after hl_comm_close. */
+int hl_comm_open(void);
+
+/* Ends both: their handles are invalid from here on. Communicators that the user never freed stay. */
+void hl_comm_close(void);
+
+/* A context that no communicator of the job ever had or will have, plane HL_PLANE_P2P. Any thread. */
+uint64_t hl_comm_ctx_new(void);
+
+/* A new communicator over `group` (which gets a reference) with context `ctx`, which all members must have
+ * agreed on; I must be a member. One reference, the handle's. HL_ERR_NO_MEM. Any thread. */
+int hl_comm_make(struct hl_group *group, uint64_t ctx, struct hl_comm **made);
+
+/* MPI_Comm_free: the handle is invalid now, the object dies with its last user. Not for the predefined two.
+ */
+void hl_comm_free(struct hl_comm *c);
+
+/* A reference for a user that may outlive the handle; the last hl_comm_unref destroys the object. */
+void hl_comm_ref(struct hl_comm *c);
+void hl_comm_unref(struct hl_comm *c);
+
+/* A tag for one collective operation: the same on all members, as they call collectives in one order.
+ * 0 .. 2^30 - 1, comes round again. */
+int hl_comm_coll_tag(struct hl_comm *c);
+
+/* MPI_IDENT, MPI_CONGRUENT, MPI_SIMILAR or MPI_UNEQUAL. */
+int hl_comm_compare(const struct hl_comm *a, const struct hl_comm *b);
+
+/* Names are cut at MPI_MAX_OBJECT_NAME - 1 bytes. HL_ERR_NO_MEM. Any thread. */
+int hl_comm_set_name(struct hl_comm *c, const char *name);
+void hl_comm_get_name(const struct hl_comm *c, char out[MPI_MAX_OBJECT_NAME]);
+
+#endif

@@ -1,0 +1,78 @@
+/* Groups: ordered sets of world ranks. Read-only once made, shared by counting references. */
+#ifndef HL_GROUP_H
+#define HL_GROUP_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "atomic.h"
+#include "attr.h"
+#include "handle.h"
+
+/* Read-only but for `refs`. World rank of member i is first + i * stride, or world[i] when there is a table.
+ */
+struct hl_group {
+    struct hl_handle h;
+    MPI_Group handle; /* what the user calls it: MPI_GROUP_EMPTY or this address */
+    hl_a32 refs;      /* each handle, communicator and window that uses it */
+    int size;
+    int rank; /* the calling process's place, or MPI_UNDEFINED */
+    int first, stride;
+    int *world;  /* [size], or NULL when first and stride say it all */
+    int *sorted; /* [size] members in ascending world rank; NULL without table */
+};
+
+extern struct hl_group hl_group_empty;
+
+/* The group behind a handle, or NULL for MPI_GROUP_NULL, freed, foreign and garbage values. Any thread. */
+HL_INLINE struct hl_group *hl_group_of(MPI_Group handle)
+{
+    if (handle == MPI_GROUP_EMPTY) {
+        return &hl_group_empty;
+    }
+    return (uintptr_t)handle < 0x1000 ? NULL : hl_handle_get(handle, HL_KIND_GROUP);
+}
+
+/* World rank of member `rank`, which must be in 0 .. size - 1. O(1). */
+HL_INLINE int hl_group_world(const struct hl_group *g, int rank)
+{
+    return HL_LIKELY(g->world == NULL) ? g->first + rank * g->stride : g->world[rank];
+}
+
+/* Member whose world rank is `world`, or MPI_UNDEFINED. O(1) without a table, else O(log size). */
+int hl_group_rank(const struct hl_group *g, int world);
+
+/* A reference for a new user of the group; hl_group_unref gives it back, the last one destroys. */
+void hl_group_ref(struct hl_group *g);
+void hl_group_unref(struct hl_group *g);
+
+/* All functions below set *made to a new group with one reference for the caller (hl_group_empty when nobody
+ * is left), or return HL_ERR_NO_MEM. Ranks are checked as the standard asks: HL_ERR_RANK for a rank outside
+ * the group or named twice, HL_ERR_ARG for impossible counts and ranges. */
+
+/* Members with world ranks world[0 .. n-1], all different; the array stays the caller's. */
+int hl_group_make(const int *world, int n, struct hl_group **made);
+
+/* Members first, first + stride, ...; stride is not 0 unless n is 1. */
+int hl_group_make_strided(int first, int stride, int n, struct hl_group **made);
+
+int hl_group_incl(const struct hl_group *g, int n, const int *ranks, struct hl_group **made);
+int hl_group_excl(const struct hl_group *g, int n, const int *ranks, struct hl_group **made);
+
+/* ranges[i] = {first, last, stride} */
+int hl_group_range_incl(const struct hl_group *g, int n, const int (*ranges)[3], struct hl_group **made);
+int hl_group_range_excl(const struct hl_group *g, int n, const int (*ranges)[3], struct hl_group **made);
+
+int hl_group_union(const struct hl_group *a, const struct hl_group *b, struct hl_group **made);
+int hl_group_intersection(const struct hl_group *a, const struct hl_group *b, struct hl_group **made);
+int hl_group_difference(const struct hl_group *a, const struct hl_group *b, struct hl_group **made);
+
+/* MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL. */
+int hl_group_compare(const struct hl_group *a, const struct hl_group *b);
+
+/* out[i] = rank in `b` of member ranks[i] of `a`, or MPI_UNDEFINED; MPI_PROC_NULL stays. HL_ERR_RANK. */
+int hl_group_translate(const struct hl_group *a, int n, const int *ranks, const struct hl_group *b, int *out);
+
+#endif
