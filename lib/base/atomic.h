@@ -355,6 +355,7 @@ HL_INLINE bool hl_aptr_cas_full(hl_aptr *p, void **expected, void *desired)
     return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
+#ifndef __SANITIZE_THREAD__
 HL_INLINE void hl_fence_acquire(void)
 {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -369,6 +370,7 @@ HL_INLINE void hl_fence_full(void)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
+#endif
 
 /* Tells the core that this thread waits in a loop. */
 HL_INLINE void hl_pause(void)

@@ -2,15 +2,31 @@
 #include "handle.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 
-char *hl_handle_base; /* set once under lock before the first handle exists; read-only afterwards */
-const size_t hl_handle_range = (size_t)16 << 30; /* address space only: 32 million objects */
+/* Both set once under lock before the first handle exists; read-only afterwards. */
+char *hl_handle_base;
+size_t hl_handle_range;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static size_t used;                             /* bytes handed out at least once; guarded by lock */
 static struct hl_handle *free_head, *free_tail; /* guarded by lock */
+
+/* Address space only: 32 million objects, fewer where the process may not have that much. */
+static bool reserve(void)
+{
+    for (size_t len = (size_t)16 << 30; len >= (size_t)1 << 20; len /= 2) {
+        void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (p != MAP_FAILED) {
+            hl_handle_base = p;
+            hl_handle_range = len;
+            return true;
+        }
+    }
+    return false;
+}
 
 static struct hl_handle *take_place(void)
 {
@@ -19,13 +35,8 @@ static struct hl_handle *take_place(void)
         free_head = h->next_free;
         return h;
     }
-    if (hl_handle_base == NULL) {
-        void *p = mmap(NULL, hl_handle_range, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (p == MAP_FAILED) {
-            return NULL;
-        }
-        hl_handle_base = p;
+    if (hl_handle_base == NULL && !reserve()) {
+        return NULL;
     }
     if (used == hl_handle_range) {
         return NULL;

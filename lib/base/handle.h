@@ -40,8 +40,8 @@ void *hl_handle_new(enum hl_kind kind);
 /* Gives the place back; the handle is invalid from here on. */
 void hl_handle_free(void *object);
 
-extern char *hl_handle_base;         /* the range, reserved on first use; NULL before */
-extern const size_t hl_handle_range; /* its bytes */
+extern char *hl_handle_base;   /* the range, reserved on first use */
+extern size_t hl_handle_range; /* its bytes; 0 before first use, so that every handle is judged bad */
 
 /* The object behind a user's handle if it is a living one of `kind`, else NULL. Accepts any bit pattern. */
 HL_INLINE void *hl_handle_get(const void *handle, enum hl_kind kind)
@@ -50,8 +50,8 @@ HL_INLINE void *hl_handle_get(const void *handle, enum hl_kind kind)
     if (HL_UNLIKELY(at >= hl_handle_range || at % HL_HANDLE_SIZE != 0)) {
         return NULL;
     }
-    const struct hl_handle *h = handle;
-    return HL_LIKELY(h->kind == (uint32_t)kind) ? (void *)(uintptr_t)h : NULL;
+    struct hl_handle *h = (struct hl_handle *)(void *)(hl_handle_base + at);
+    return HL_LIKELY(h->kind == (uint32_t)kind) ? h : NULL;
 }
 
 #endif

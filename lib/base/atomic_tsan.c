@@ -1,0 +1,4 @@
+/* The word that stands for all fences. */
+#include "atomic.h"
+
+hl_a32 hl_tsan_fence_word;

@@ -1,0 +1,12 @@
+/* Build variant "tsan": ThreadSanitizer does not follow fences (gcc refuses them), so a fence is a
+ * read-modify-write of one shared word: two fences order each other. Included at the end of atomic.h. */
+#ifndef HL_ATOMIC_TSAN_H
+#define HL_ATOMIC_TSAN_H
+
+extern hl_a32 hl_tsan_fence_word;
+
+#define hl_fence_acquire() ((void)hl_a32_add_full(&hl_tsan_fence_word, 0))
+#define hl_fence_release() ((void)hl_a32_add_full(&hl_tsan_fence_word, 0))
+#define hl_fence_full() ((void)hl_a32_add_full(&hl_tsan_fence_word, 0))
+
+#endif
