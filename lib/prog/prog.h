@@ -1,0 +1,78 @@
+/* Progress: what must be polled, and the one routine in which every blocking call waits. */
+#ifndef HL_PROG_H
+#define HL_PROG_H
+
+#include "atomic.h"
+#include "attr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Polls one source of progress: returns the number of things that moved, 0 when idle. Never waits and never
+ * calls hl_prog_*. Several threads may be inside at once. */
+typedef int hl_prog_fn(void *arg);
+
+/* True when the waiter may go on. Called often, by the waiting thread only; an acquire load is the usual
+ * text. Must not poll. */
+typedef bool hl_prog_cond(void *arg);
+
+/* Adds a source, polled on every `every`-th pass (a power of two; 1 = each pass). Returns 0 or HL_ERR_NO_MEM
+ * when the table (16 rows) is full. Any thread. */
+int hl_prog_register(hl_prog_fn *fn, void *arg, unsigned every);
+
+/* Removes a source and returns when no thread is inside it any more. Not from a source's own poll. */
+void hl_prog_unregister(hl_prog_fn *fn, void *arg);
+
+/* One pass over all sources; returns the sum of their results. Within a pass (from a callback) it returns 0:
+ * there is no recursion. Any thread. */
+int hl_prog_poll(void);
+
+/* The slow part of hl_prog_wait. */
+void hl_prog_wait_slow(hl_prog_cond *cond, void *arg);
+
+/* Waits until cond(arg), polling: pauses (none when ranks x threads exceed the node's CPUs), then
+ * sched_yield, then sleeps of 20 us doubling to 1 ms that a door (below) ends early. The caller holds no
+ * lease, inbox or lock. Any thread. */
+HL_INLINE void hl_prog_wait(hl_prog_cond *cond, void *arg)
+{
+    if (!cond(arg)) {
+        hl_prog_wait_slow(cond, arg);
+    }
+}
+
+/* Tells sleepers of this process that a condition may have become true: called after the release store, by
+ * whoever completes something for another thread. One fence and one load when nobody sleeps. */
+void hl_prog_wake(void);
+
+/* The same without the fence: for callers whose last access was a sequentially consistent read-modify-write.
+ */
+void hl_prog_wake_fenced(void);
+
+/* A door: futex word and count of sleepers in memory that node peers may share, so that they can wake us. */
+struct hl_prog_door {
+    hl_a32 word;     /* raised by every wake; what sleepers wait on */
+    hl_a32 sleepers; /* threads that sleep, or are about to */
+};
+
+/* Before sleeping, after the sleeper is counted: makes peers' next message ring the door. Returns true when
+ * something is waiting already (then nobody sleeps). */
+typedef bool hl_prog_arm(void *arg);
+
+/* Makes `door` the one this process sleeps at; NULL goes back to the private one. Only while no other thread
+ * waits. */
+void hl_prog_set_door(struct hl_prog_door *door, hl_prog_arm *arm, void *arg);
+
+/* Raises a door, also a peer's in shared memory: any thread of any process. */
+void hl_prog_ring(struct hl_prog_door *door);
+
+/* How many ranks share how many CPUs: decides about spinning. Before that: one rank on this process's CPUs.
+ */
+void hl_prog_crowd(int ranks, int cpus);
+
+/* True when more threads than CPUs are known to wait or compute here: then nobody should spin. */
+bool hl_prog_crowded(void);
+
+/* In a forked child: forgets sleepers and sources of the parent. */
+void hl_prog_forget(void);
+
+#endif

@@ -1,0 +1,163 @@
+/* Requests: 128 bytes each, recycled through per-thread caches, never unmapped.
+ *
+ *   INACTIVE --start--> ACTIVE --complete--> DONE --finish--> freed (or INACTIVE when persistent)
+ *
+ * The completer writes the results, then one release store of DONE: its last touch, so no reference is
+ * counted. Only the one thread that waits for or tests a request finishes it; two threads finishing one
+ * request is the user's error. */
+#ifndef HL_REQ_H
+#define HL_REQ_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "atomic.h"
+#include "attr.h"
+#include "handle.h"
+
+enum hl_req_state { HL_REQ_INACTIVE, HL_REQ_ACTIVE, HL_REQ_DONE };
+
+/* Whose operation it is; tells how to read the body. */
+enum hl_req_what {
+    HL_REQ_SEND, /* match */
+    HL_REQ_RECV, /* match */
+    HL_REQ_RMA,
+    HL_REQ_COLL,
+    HL_REQ_GENERAL, /* generalized */
+};
+
+enum hl_req_flag {
+    HL_REQ_STATIC = 1,     /* the shared completed ones: finishing does nothing */
+    HL_REQ_PERSISTENT = 2, /* finishing makes it INACTIVE */
+    HL_REQ_CANCELLED = 4,  /* for MPI_Test_cancelled; set before DONE */
+    HL_REQ_LOCAL = 8,      /* lives on a caller's stack: finishing does not put it into a pool */
+};
+
+#define HL_REQ_BODY 64
+
+struct hl_req {
+    uint32_t kind;  /* HL_KIND_REQ while allocated: validates user handles */
+    hl_a32 state;   /* enum hl_req_state. atomic: release by the completer, acquire by the waiter */
+    hl_a32 parts;   /* open parts of an operation in several parts. atomic */
+    hl_a32 error;   /* 0 or the HL_ERR_* of the first part that failed. atomic */
+    uint8_t what;   /* enum hl_req_what */
+    uint8_t flags;  /* enum hl_req_flag; changed before ACTIVE, or by the completer before DONE */
+    uint16_t spare; /* the owner's */
+    int32_t source; /* results, written before DONE: MPI_SOURCE */
+    int64_t bytes;  /* bytes received */
+    int32_t tag;    /* MPI_TAG */
+    uint32_t generation;
+    uint64_t ctx;                     /* of the communicator, for the error path; 0: none */
+    void (*on_done)(struct hl_req *); /* unpacks and the like; run once by who finishes; or NULL */
+    struct hl_req *next;              /* pool's while free; the owner's while allocated */
+    /* The owner's (enum hl_req_what): he states what is in it. */
+    _Alignas(8) unsigned char body[HL_REQ_BODY];
+};
+_Static_assert(sizeof(struct hl_req) == 128, "a request is two lines");
+
+/* A new ACTIVE request with clear results; its body is not cleared. NULL: no memory. Any thread, no lock
+ * but once in 32 calls at worst. */
+struct hl_req *hl_req_new(enum hl_req_what what);
+
+/* Makes `r`, on the caller's stack, such a request (HL_REQ_LOCAL). */
+void hl_req_init(struct hl_req *r, enum hl_req_what what);
+
+/* The shared completed request of eager sends and near one-sided operations: empty status, never freed. */
+struct hl_req *hl_req_completed(void);
+
+/* The same for communication with MPI_PROC_NULL: source MPI_PROC_NULL, tag MPI_ANY_TAG, no bytes. */
+struct hl_req *hl_req_proc_null(void);
+
+/* Gives an allocated request back without looking at it (an operation that never started). */
+void hl_req_free(struct hl_req *r);
+
+extern char *hl_req_base;         /* the range of all requests but local ones; NULL before the first */
+extern const size_t hl_req_range; /* its bytes */
+
+/* The request behind a user's handle (its address) if it is an allocated one, else NULL. Accepts any bit
+ * pattern; MPI_REQUEST_NULL gives NULL. */
+HL_INLINE struct hl_req *hl_req_of(MPI_Request handle)
+{
+    size_t at = (size_t)((uintptr_t)handle - (uintptr_t)hl_req_base);
+    if (HL_UNLIKELY(at >= hl_req_range || at % sizeof(struct hl_req) != 0)) {
+        return NULL;
+    }
+    struct hl_req *r = (struct hl_req *)(void *)(hl_req_base + at);
+    return HL_LIKELY(r->kind == HL_KIND_REQ) ? r : NULL;
+}
+
+HL_INLINE MPI_Request hl_req_handle(struct hl_req *r)
+{
+    return (MPI_Request)(void *)r;
+}
+
+HL_INLINE bool hl_req_is_done(const struct hl_req *r)
+{
+    /* acquire: sees the results; pairs with the release in hl_req_done. */
+    return hl_a32_load_acquire(&r->state) == HL_REQ_DONE;
+}
+
+HL_INLINE bool hl_req_is_active(const struct hl_req *r)
+{
+    /* relaxed: asked by the thread that starts and finishes it. */
+    return hl_a32_load_relaxed(&r->state) != HL_REQ_INACTIVE;
+}
+
+/* Completes it: the completer's last touch. Does not wake sleepers: the caller does hl_prog_wake once for a
+ * batch. Any thread. */
+HL_INLINE void hl_req_done(struct hl_req *r)
+{
+    /* release: publishes the results; pairs with the acquire in hl_req_is_done. */
+    hl_a32_store_release(&r->state, HL_REQ_DONE);
+}
+
+/* Keeps the first error of an operation. Any thread, before that part is done. */
+void hl_req_fail(struct hl_req *r, int error);
+
+/* Opens `n` parts, before the first one can end. A request with parts starts with 1 of the issuer's own, if
+ * he wishes, so that it cannot end while he is still issuing. */
+HL_INLINE void hl_req_add_parts(struct hl_req *r, uint32_t n)
+{
+    /* relaxed: parts are handed to completers by other means after this. */
+    hl_a32_add_relaxed(&r->parts, n);
+}
+
+/* Ends one part, with its error or 0; the last one completes the request (and returns true: wake then). Any
+ * thread. */
+bool hl_req_part_done(struct hl_req *r, int error);
+
+/* Waits until it is DONE (hl_prog_wait). */
+void hl_req_wait(struct hl_req *r);
+
+/* Waits until all of them are done; NULL and inactive entries count as done. */
+void hl_req_wait_all(size_t n, struct hl_req *const *reqs);
+
+/* Finishes a DONE request: runs on_done, writes *status unless it is MPI_STATUS_IGNORE (all fields but
+ * MPI_ERROR), and frees it, or makes it INACTIVE when persistent. Returns its error code (0 or HL_ERR_*). */
+int hl_req_finish(struct hl_req *r, MPI_Status *status);
+
+/* Writes the status of a DONE request without finishing it (MPI_Request_get_status): runs on_done if that has
+ * not happened. `r` NULL or inactive: the empty status. Returns its error code. */
+int hl_req_status(struct hl_req *r, MPI_Status *status);
+
+/* Fields of a status; MPI_ERROR stays as it is. `status` may be MPI_STATUS_IGNORE. */
+void hl_req_set_status(MPI_Status *status, int source, int tag, int64_t bytes, bool cancelled);
+
+/* Bytes in a status, as hl_req_set_status stored them. */
+int64_t hl_req_status_bytes(const MPI_Status *status);
+bool hl_req_status_cancelled(const MPI_Status *status);
+
+/* MPI_Request_free: nobody waits for it any more; it is finished by a later sweep. Any thread. */
+void hl_req_orphan(struct hl_req *r);
+
+/* Finishes orphans that are done; returns how many. Registered with prog by hl_req_open. */
+int hl_req_sweep(void *unused);
+
+/* Start and end of the module: registers the sweep. hl_req_close waits (hl_prog_wait) for orphans. Counted by
+ * life; hl_req_new works without. */
+int hl_req_open(void);
+void hl_req_close(void);
+
+#endif
