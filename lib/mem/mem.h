@@ -1,0 +1,85 @@
+/* Memory that node peers can map and the network can reach: segments, and pieces cut from them.
+ *
+ *   segment: one memfd, mapped shared, 2 MiB aligned address. Peers map it (near), the network registers it
+ * (fab). arena:   a segment of 64 MiB address space from which small pieces are cut; stays until the process
+ * ends. piece:   what a caller gets: a part of an arena, or the whole of a segment made for it.
+ *
+ * Pages are taken from the system when first touched, unless the ask says `populate`; pages that only freed
+ * pieces used go back to the system at once. A refused request changes nothing. A shortage is an error code
+ * with its text, never a signal. */
+#ifndef HL_MEM_H
+#define HL_MEM_H
+
+#include "atomic.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Fields are read-only from birth to death of the segment, but for those that say otherwise. The structure
+ * itself is never unmapped, so that a stale pointer or id is told from a living one. */
+struct hl_seg {
+    hl_a64 live;  /* id while it lives, 0 before and after; atomic */
+    uint64_t id;  /* per rank, never 0, never reused */
+    char *base;   /* HL_MEM_SEG_ALIGN aligned */
+    size_t len;   /* bytes, a multiple of page */
+    size_t page;  /* bytes of a page */
+    int fd;       /* the memfd, close-on-exec; mem closes it */
+    bool arena;   /* pieces of many owners share it; it never dies */
+    uint64_t key; /* fab's: registration key; written in its born callback */
+    void *mr;     /* fab's: registration; written in its born callback */
+};
+
+struct hl_piece {
+    struct hl_seg *seg;
+    size_t off; /* bytes from seg->base */
+    size_t len; /* bytes usable: at least what was asked */
+    void *addr; /* seg->base + off */
+};
+
+/* What a caller wants beyond the length; NULL or zeros = plain. */
+struct hl_mem_ask {
+    size_t align;     /* power of two, 0 = HL_MEM_ALIGN */
+    bool own_segment; /* not from an arena */
+    bool populate;    /* take all pages now */
+};
+
+#define HL_MEM_ALIGN ((size_t)64)          /* least alignment and granule of pieces */
+#define HL_MEM_SEG_ALIGN ((size_t)2 << 20) /* least alignment of segments */
+#define HL_MEM_ARENA ((size_t)64 << 20)    /* bytes of an arena's address space */
+#define HL_MEM_OWN ((size_t)8 << 20)       /* requests from here on own their segment */
+
+/* Cuts a piece of at least `len` bytes (0 counts as 1). The bytes are NOT zeroed. The caller owns the piece
+ * until hl_mem_free. Any thread; takes mem's lock and may call the watchers. Errors: HL_ERR_NO_MEM (the text
+ * has the size, the cause and the limit met), HL_ERR_ARG (alignment is no power of two), or what a watcher
+ * returned. */
+int hl_mem_alloc(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out);
+
+/* Gives a piece back. Nobody, peers included, may touch it any more. A segment of its own dies here. Any
+ * thread. */
+void hl_mem_free(const struct hl_piece *piece);
+
+/* The living piece that begins at `addr`: for MPI_Free_mem. Returns 0, or HL_ERR_BASE (silent) when none
+ * does. */
+int hl_mem_piece_at(const void *addr, struct hl_piece *out);
+
+/* My living segment that holds all of [addr, addr + len), or NULL. Any thread, no lock, a few loads. */
+struct hl_seg *hl_mem_find(const void *addr, size_t len);
+
+/* My living segment with this id, or NULL. Accepts any number. Any thread, no lock. */
+struct hl_seg *hl_mem_by_id(uint64_t id);
+
+/* Has `born` called for every living segment now and for each one made later (before anybody can find it),
+ * and `dying` before a segment's memory goes. Callbacks run under mem's lock: they must not call hl_mem_alloc
+ * or hl_mem_free. When `born` fails, the segment is not made and its error code is hl_mem_alloc's (here: this
+ * call's, `dying` having been called for those already shown). Stays until the process ends; a second call
+ * with the same functions returns 0 at once. HL_ERR_NO_SPACE after HL_MEM_WATCHERS different ones. */
+int hl_mem_watch(int (*born)(struct hl_seg *seg), void (*dying)(struct hl_seg *seg));
+#define HL_MEM_WATCHERS 4
+
+/* Locks mem around fork, so that the child sees whole structures (life's atfork handlers call these). */
+void hl_mem_fork_prepare(void);
+void hl_mem_fork_parent(void);
+void hl_mem_fork_child(void);
+
+#endif

@@ -1,0 +1,109 @@
+/* Memory of node peers: mapping it, copying, CPU atomics, fences.
+ *
+ * Memory model. Copies of 1, 2, 4, 8 bytes whose window side is aligned to their length are ONE relaxed
+ * atomic access there; other copies have no order and no atomicity inside. An accumulate is atomic for each
+ * element. What orders copies against other ranks' is hl_near_fence, which every call that completes
+ * operations at the target (flush, unlock, complete, fence, sync) ends with: without it "put; flush; get" on
+ * two ranks may both read old values (store buffers; litmus test SB). */
+#ifndef HL_NEAR_H
+#define HL_NEAR_H
+
+#include "atomic.h"
+#include "op.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ---- mapping ---- */
+
+/* One wanted mapping: the first three are the caller's, the last two are set by the call. */
+struct hl_near_want {
+    int node_rank;   /* owner; may be me */
+    uint64_t seg_id; /* the owner's hl_seg.id */
+    size_t seg_len;  /* its hl_seg.len */
+    char *base;      /* where it is here; NULL when rc != 0 */
+    int rc;          /* 0, or the error of this one */
+};
+
+/* Maps peers' segments, asking all owners at once and waiting for their receive threads' answers. Mine must
+ * run too (rx started), or another thread must feed hl_near_serve. Each success holds one reference, given
+ * back by hl_near_unmap. Mappings are cached: one that exists answers without a message, and "network"
+ * answers are kept. Returns 0 when all rc are 0, else the first rc that is not: HL_ERR_RMA_SHARED (cannot be
+ * mapped here or there: use the network; the text says why), HL_ERR_PROC_ABORTED (the owner is gone). Any
+ * thread but the receive thread. */
+int hl_near_map_all(struct hl_near_want *wants, size_t count);
+
+/* The same for one. */
+int hl_near_map(int node_rank, uint64_t seg_id, size_t seg_len, char **base);
+
+/* Gives one reference back. Arenas stay mapped (they never die), other segments are unmapped with their last
+ * reference. Any thread. */
+void hl_near_unmap(int node_rank, uint64_t seg_id);
+
+/* Handles one message of the node socket, sent by `from` with descriptor `fd` (or -1). The receive thread
+ * calls it for every message; it never waits for long. Returns 0 when the message was near's (then it owns
+ * fd), or HL_ERR_FOUND_NONE (silent) when it is somebody else's: near's begin with HL_NEAR_MAGIC. */
+int hl_near_serve(const void *msg, size_t len, int from, int fd);
+#define HL_NEAR_MAGIC 0x7261654eu /* "Near", the first 32 bits */
+
+/* ---- copies ---- */
+
+/* Copies of any length, not overlapping. Aligned 1, 2, 4, 8: one access on each side that is aligned. */
+void hl_near_copy_any(void *dst, const void *src, size_t len);
+
+HL_INLINE void hl_near_copy(void *dst, const void *src, size_t len)
+{
+    if (HL_LIKELY(len == 8 && (((uintptr_t)dst | (uintptr_t)src) & 7) == 0)) {
+        /* relaxed: a put orders nothing; the flush's fence does. */
+        hl_a64_store_relaxed((hl_a64 *)dst, hl_a64_load_relaxed((const hl_a64 *)src));
+        return;
+    }
+    hl_near_copy_any(dst, src, len);
+}
+
+/* ---- atomics ---- */
+
+/* Of each target rank, in memory that its node peers map (or in its own): who does what the CPU cannot do in
+ * one instruction. Zero = free. Guards such elements against near peers, self and the receive thread alike.
+ */
+struct hl_near_lock {
+    hl_a32 holder; /* node rank + 1 of the holder; atomic */
+};
+
+/* Waits (spins, yields, naps) until the lock is mine. Holders never wait for anything and hold it for at most
+ * 256 elements. If the holder's process has died, the lock is taken over after about 100 ms (its last element
+ * may be half done). Any thread. */
+void hl_near_lock_take(struct hl_near_lock *l);
+void hl_near_lock_leave(struct hl_near_lock *l);
+
+/* True: elements of `basic` at `target` are updated by CPU atomics; false: under the target's lock. A
+ * function of type and address only, so that every user of a location agrees: sizes 1, 2, 4, 8 naturally
+ * aligned, no pairs. */
+bool hl_near_is_cpu(enum hl_basic basic, const void *target);
+
+/* target[i] = target[i] op origin[i] for i < n, each element atomically; with `fetched`, fetched[i] = the
+ * value before. Elements stand at the distance of their extent on all sides; origin and fetched may have any
+ * alignment and are the caller's. HL_OP_NO_OP: only fetches, origin may be NULL. `lock`: the target rank's.
+ * Any thread, the receive thread too. Errors: HL_ERR_OP when the operation is not defined for the type
+ * (nothing was changed). */
+int hl_near_acc(enum hl_op_kind op, enum hl_basic basic, void *target, const void *origin, void *fetched,
+                size_t n, struct hl_near_lock *lock);
+
+/* One element: *fetched = *target; if it was equal to *compare, byte for byte, *target = *origin. `lock` as
+ * above. Errors: HL_ERR_TYPE for a type that MPI_Compare_and_swap does not take (floating point, complex,
+ * pairs). */
+int hl_near_cas(enum hl_basic basic, void *target, const void *origin, const void *compare, void *fetched,
+                struct hl_near_lock *lock);
+
+/* ---- order ---- */
+
+/* Ends every synchronizing call when a window or heap has a mapped target (self included). seq_cst: later
+ * reads of this thread do not pass its earlier puts (litmus SB in test_near.c). */
+HL_INLINE void hl_near_fence(void)
+{
+    hl_fence_full();
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* The machine under this rank: CPUs it may use, memory nodes by kind, page sizes.
+ *
+ * Counting CPUs and page sizes is cheap. The nodes come from hwloc, which is loaded on the first question
+ * about them and not at start-up. Everything here may be called from any thread. */
+#ifndef HL_TOPO_H
+#define HL_TOPO_H
+
+#include "attr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum hl_topo_kind {
+    HL_TOPO_DDR,  /* ordinary memory: what a CPU calls its own */
+    HL_TOPO_FAST, /* MCDRAM, HBM */
+    HL_TOPO_OTHER /* CXL, persistent, device memory: never chosen unless there is nothing else */
+};
+
+#define HL_TOPO_NODES 64 /* nodes with higher numbers are not used */
+#define HL_TOPO_CPUS 4096
+
+/* Bit i: node i. */
+typedef uint64_t hl_topo_set;
+
+/* What one hwloc topology says. Read-only after it was made. */
+struct hl_topo {
+    hl_topo_set all, fast, ddr;     /* nodes of each kind that this process may use; ddr is never empty */
+    uint64_t bytes[HL_TOPO_NODES];  /* local memory of a node */
+    const char *why[HL_TOPO_NODES]; /* what decided its kind, a few words */
+    int8_t near_fast[HL_TOPO_CPUS]; /* nearest fast node of a CPU, -1: none */
+    int8_t near_ddr[HL_TOPO_CPUS];  /* nearest ordinary node of a CPU, -1: not my CPU */
+    int cpus;                       /* processing units of the whole machine that hwloc sees */
+};
+
+/* CPUs that this process may use (its affinity mask at the first call), at least 1. */
+int hl_topo_cpu_count(void);
+
+/* This machine, loaded by the first call. `HOTLANE_FASTMEM_NODES` overrides what is fast. NULL when hwloc
+ * fails (said once in the log): callers then leave placement to the system. */
+const struct hl_topo *hl_topo_here(void);
+
+/* Reads a machine saved as XML by lstopo, with `fastmem` in place of HOTLANE_FASTMEM_NODES ("" = decide by
+ * the rule). For tests and for `hotlane-info --machine`. Returns 0, or HL_ERR_ARG with the text. */
+int hl_topo_load_xml(const char *path, const char *fastmem, struct hl_topo *out);
+
+/* Nearest node of `kind` to CPU `cpu` (numbered as the kernel does), or -1. */
+int hl_topo_nearest(const struct hl_topo *t, enum hl_topo_kind kind, int cpu);
+
+/* Kind of node `node`. */
+enum hl_topo_kind hl_topo_kind_of(const struct hl_topo *t, int node);
+const char *hl_topo_kind_name(enum hl_topo_kind kind);
+
+/* Size of a base page. */
+size_t hl_topo_page(void);
+
+/* Page sizes that the kernel offers, ascending, base page first. Returns how many were stored (at most cap).
+ */
+size_t hl_topo_pages(size_t *sizes, size_t cap);
+
+/* The natural size for a wish: the largest of `sizes` (ascending) that is <= asked, else the smallest. */
+size_t hl_topo_page_natural(const size_t *sizes, size_t count, size_t asked);
+
+/* Huge pages of `size` bytes: in the pool, free, and allowed beyond it. False when the size is not offered.
+ */
+struct hl_topo_pool {
+    uint64_t total, unused, overcommit;
+};
+bool hl_topo_page_pool(size_t size, struct hl_topo_pool *out);
+
+#endif
