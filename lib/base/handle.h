@@ -51,6 +51,7 @@ HL_INLINE void *hl_handle_get(const void *handle, enum hl_kind kind)
         return NULL;
     }
     struct hl_handle *h = (struct hl_handle *)(void *)(hl_handle_base + at);
+    __asm__("" : "+r"(h)); /* the compiler must not conclude anything from a handle that it knows to be bad */
     return HL_LIKELY(h->kind == (uint32_t)kind) ? h : NULL;
 }
 

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Prints the scoreboard of the source tree and fails past its bars.
+
+usage: lint.py [--worst N] [SOURCE_ROOT]
+
+Each row: measure, value, bar, worst places. Reads the files that git tracks (all C files of a tree without git).
+Files of public headers (include/) may be of any length: they are tables of the standard.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+CODE = ("lib/", "rma/", "shmem/", "tools/", "perf/", "tests/")
+LIBRARY = ("lib/", "rma/", "shmem/")
+CONTROL = {"if", "for", "while", "switch", "return", "sizeof", "defined"}
+PUBLIC = re.compile(r"P?MPIX?_|p?shmemx?_|HL_API|p?mpi_")
+ATOMIC = (r"__atomic_|__sync_|\b_Atomic\b|stdatomic|"
+          r"\batomic_(load|store|fetch|thread_fence|exchange)|_mm_mfence")
+
+
+def tracked(root):
+    try:
+        out = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, check=True).stdout
+        files = out.decode().split("\0")
+    except (OSError, subprocess.CalledProcessError):
+        files = []
+    if not any(files):
+        files = [os.path.relpath(os.path.join(d, f), root) for d, _, fs in os.walk(root) for f in fs
+                 if "/build" not in d and "/.git" not in d]
+    return sorted(f for f in files if f and os.path.isfile(os.path.join(root, f)))
+
+
+def without_comments(text):
+    """Blanks comments, strings and character constants; keeps every line break."""
+    def blank(match):
+        found = match.group(0)
+        if found.startswith("/"):
+            return re.sub(r"[^\n]", " ", found)
+        return found[0] + "_" * (len(found) - 2) + found[-1]
+    return re.sub(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", blank, text, flags=re.S)
+
+
+def parameters(head):
+    """Number of parameters of the function whose signature is `head`."""
+    match = re.search(r"(\w+)\s*\(", head)
+    depth, count, seen = 0, 1, False
+    for char in head[match.end():]:
+        if char == "(":
+            depth += 1
+        elif char == ")":
+            if depth == 0:
+                break
+            depth -= 1
+        elif char == "," and depth == 0:
+            count += 1
+        if not char.isspace():
+            seen = True
+    return count if seen else 0
+
+
+def functions(lines):
+    """Yields (name, first line, last line, signature) of every function: braces alone in column 0 enclose its body."""
+    start = None
+    for i, line in enumerate(lines):
+        if line == "{" and i > 0:
+            start = i
+        elif line.startswith("}") and start is not None:
+            first = start - 1
+            while first > 0 and lines[first - 1].strip() and not re.match(r"[}#]|.*;\s*$", lines[first - 1]):
+                first -= 1
+            head = " ".join(lines[first:start])
+            names = [n for n in re.findall(r"(\w+)\s*\(", head) if n not in CONTROL and not n.startswith("__")]
+            if names and "=" not in head.split("(")[0]:
+                yield names[0], first + 1, i + 1, head
+            start = None
+
+
+class Board:
+    """The rows of the table; a row past its bar fails the test."""
+
+    def __init__(self, worst):
+        self.rows, self.worst, self.failed = [], worst, False
+
+    def count(self, measure, places, bar=0):
+        """`places` is a list of 'file:line text'; their number is judged."""
+        self.add(measure, len(places), bar, places)
+
+    def add(self, measure, value, bar, places=()):
+        bad = value > bar
+        self.failed |= bad
+        self.rows.append((measure, value, bar, "FAIL" if bad else "ok"))
+        if bad:
+            self.rows += [("    " + p, "", "", "") for p in places[:self.worst]]
+
+    def show(self):
+        print(f"{'measure':<58} {'value':>6} {'bar':>6}")
+        for measure, value, bar, state in self.rows:
+            print(f"{measure:<58} {value:>6} {bar:>6} {state}" if state else measure)
+
+
+def matches(sources, pattern, allowed):
+    """Places whose line matches, in files that are not allowed to."""
+    return [f"{name}:{i} {line.strip()[:90]}" for name, lines in sources.items() if not allowed(name)
+            for i, line in enumerate(lines, 1) if re.search(pattern, line)]
+
+
+def conditionals_inside(name, lines, bodies):
+    inside = [(first, last) for _, first, last, _ in bodies]
+    return [f"{name}:{i} {line.strip()}" for i, line in enumerate(lines, 1)
+            if re.match(r"\s*#\s*(if|ifdef|ifndef)\b", line) and any(a < i < b for a, b in inside)]
+
+
+def read_sources(root):
+    text = {}
+    for name in tracked(root):
+        if re.search(r"\.(c|h|py|sh|md|build|txt|in)$", name) or "." not in os.path.basename(name):
+            with open(os.path.join(root, name), encoding="utf-8", errors="replace") as f:
+                text[name] = f.read()
+    return text
+
+
+def judge(root, board):
+    text = read_sources(root)
+    code = {n: without_comments(t).split("\n") for n, t in text.items()
+            if n.endswith((".c", ".h")) and n.startswith(CODE)}
+    bodies = {n: list(functions(lines)) for n, lines in code.items()}
+    plain = {n: t.split("\n") for n, t in text.items() if n != "tests/lint/lint.py"}
+
+    lengths = sorted(((b - a + 1, f"{n}:{a} {f}") for n, fs in bodies.items() for f, a, b, _ in fs), reverse=True)
+    board.count("functions over 60 lines", [f"{p}: {s} lines" for s, p in lengths if s > 60])
+    sizes = sorted(((len(lines) - 1, n) for n, lines in code.items()), reverse=True)
+    board.add("largest .c or .h file, lines", sizes[0][0] if sizes else 0, 600,
+              [f"{n}: {s} lines" for s, n in sizes if s > 600])
+    board.count("functions with more than 7 parameters (public API aside)",
+                [f"{n}:{a} {f}: {parameters(h)}" for n, fs in bodies.items() for f, a, _, h in fs
+                 if parameters(h) > 7 and not PUBLIC.match(f)])
+    board.count("#if inside function bodies",
+                [p for n, lines in code.items() for p in conditionals_inside(n, lines, bodies[n])])
+    board.count("getenv outside the configuration module",
+                matches(code, r"\b(secure_)?getenv\s*\(", lambda n: not n.startswith(LIBRARY) or n.startswith("lib/conf/")))
+    board.count("atomics and fences outside lib/base/atomic*",
+                matches(code, ATOMIC, lambda n: n.startswith("lib/base/atomic") or not n.startswith(LIBRARY)))
+    board.count("marks of unfinished work", matches(plain, r"\b(TODO|FIXME|XXX)\b", lambda n: False))
+    board.count("paths of one machine", matches(plain, r"(^|[\s\"'=(])/(work|home|root)/", lambda n: False))
+    board.count("C files whose first line does not say their duty",
+                [n for n in code if not text[n].lstrip().startswith("/*")])
+    return sum(len(b) for b in bodies.values()), sum(len(lines) for lines in code.values())
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("root", nargs="?", default=os.path.join(os.path.dirname(__file__), "..", ".."))
+    options.add_argument("--worst", type=int, default=10, help="places shown for a failed row")
+    args = options.parse_args()
+    board = Board(args.worst)
+    count, lines = judge(args.root, board)
+    board.show()
+    print(f"{count} functions in {lines} lines of C")
+    return 1 if board.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
