@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Builds every configuration of a tier, runs its tests, and closes with what passed, failed and was skipped.
+
+usage: run.py [--quick | --long] [--only NAME[,NAME]] [--list]
+
+quick   the release build and the tests of suite quick: the developer's loop
+(none)  what CI runs: release builds with gcc and clang, sanitizers, interleavings; suites quick and full
+--long  the same builds, every test there is
+
+Builds are kept under build-check/ in the source folder. Counted are Check cases, multi-rank programs and script tests.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+KEPT = os.path.join(ROOT, "build-check")
+STRICT = ["--werror"]
+FAST = ["-Dbuildtype=debugoptimized", "-Db_lto=false", "-Db_ndebug=false", "-Dperf=disabled"]
+
+# name: (needs, meson options, environment, suites by tier). A tier that is not named runs the suites of the one below.
+CONFIGURATIONS = {
+    "release": ("gcc", STRICT, {}, {"quick": ["quick"], "full": ["quick", "full"], "long": ["quick", "full", "long"]}),
+    "clang": ("clang", STRICT + FAST, {"CC": "clang"}, {"full": ["unit"]}),
+    "asan": ("gcc", FAST + ["-Db_sanitize=address,undefined", "-Db_lundef=false"], {},
+             {"full": ["unit", "sanitize"], "long": ["unit", "sanitize", "quick"]}),
+    "tsan": ("gcc", FAST + ["-Db_sanitize=thread", "-Db_lundef=false", "-Datomics=tsan"], {},
+             {"full": ["unit", "sanitize"], "long": ["unit", "sanitize", "quick"]}),
+    "scheduled": ("gcc", FAST + ["-Datomics=scheduled"], {}, {"full": ["interleave"]}),
+}
+RUN_ENVIRONMENT = {
+    "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:allocator_may_return_null=1:protect_shadow_gap=0",
+    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+}
+CHECK_LINE = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)", re.M)
+
+
+class Tally:
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+        self.times, self.skips, self.failures = [], [], []
+
+    def add(self, build, test):
+        """Counts one entry of Meson's log; a Check program counts as its cases."""
+        name, result, out = f"{build}: {test['name']}", test["result"], test.get("stdout", "")
+        self.times.append((test["duration"], name))
+        if result == "SKIP":
+            reason = [line for line in (out + test.get("stderr", "")).split("\n") if line.strip()]
+            self.skipped += 1
+            self.skips.append(f"{name}: {reason[-1].strip() if reason else 'no reason given'}")
+            return
+        checks = [tuple(map(int, m)) for m in CHECK_LINE.findall(out)]
+        bad = sum(f + e for _, f, e in checks)
+        self.passed += sum(n for n, _, _ in checks) - bad if checks else int(result == "OK")
+        if result != "OK":
+            bad = max(bad, 1)
+            self.failures.append(f"{name}: {result}")
+        self.failed += bad
+
+    def close(self, seconds):
+        print("\nslowest tests:")
+        for duration, name in sorted(self.times, reverse=True)[:10]:
+            print(f"  {duration:7.1f} s  {name}")
+        for title, lines in (("skipped", self.skips), ("failed", self.failures)):
+            if lines:
+                print(f"{title}:\n  " + "\n  ".join(lines))
+        print(f"{seconds:.0f} s in all")
+        print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped", flush=True)
+
+
+def run(command, env, log):
+    with open(log, "ab") as out:
+        return subprocess.run(command, env=env, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL).returncode
+
+
+def fail(name, what, log, tally):
+    print(f"{name}: {what} failed; the end of {os.path.relpath(log, ROOT)}:")
+    with open(log, encoding="utf-8", errors="replace") as f:
+        print("".join(f.readlines()[-40:]))
+    tally.failed += 1
+    tally.failures.append(f"{name}: {what}")
+
+
+def build(name, tally):
+    """Configures and compiles one configuration; True when its tests can run."""
+    needs, options, extra, _ = CONFIGURATIONS[name]
+    folder, log = os.path.join(KEPT, name), os.path.join(KEPT, name + ".log")
+    if shutil.which(needs) is None:
+        tally.skipped += 1
+        tally.skips.append(f"{name}: {needs} is not installed")
+        return False
+    env = {**os.environ, **extra}
+    if not os.path.exists(os.path.join(folder, "build.ninja")):
+        shutil.rmtree(folder, ignore_errors=True)
+        open(log, "wb").close()
+        if run(["meson", "setup", folder, ROOT] + options, env, log) != 0:
+            fail(name, "configuration", log, tally)
+            return False
+    if run(["ninja", "-C", folder], env, log) != 0:
+        fail(name, "compilation", log, tally)
+        return False
+    return True
+
+
+def test(name, tier, tally):
+    suites = CONFIGURATIONS[name][3]
+    wanted = suites.get(tier, suites.get("full", []))
+    folder = os.path.join(KEPT, name)
+    results = os.path.join(folder, "meson-logs", "testlog.json")
+    if os.path.exists(results):
+        os.remove(results)
+    command = ["meson", "test", "-C", folder, "--no-rebuild", "--num-processes", str(min(2, os.cpu_count() or 1))]
+    if name in ("asan", "tsan"):
+        command += ["--timeout-multiplier", "4"]
+    for suite in wanted:
+        command += ["--suite", suite]
+    log = os.path.join(KEPT, name + ".log")
+    run(command + ["--print-errorlogs"], {**os.environ, **RUN_ENVIRONMENT}, log)
+    if not os.path.exists(results):
+        fail(name, "start of the tests", log, tally)
+        return
+    with open(results, encoding="utf-8", errors="replace") as f:
+        entries = [json.loads(line) for line in f if line.strip()]
+    for entry in entries:
+        tally.add(name, entry)
+        if entry["result"] not in ("OK", "SKIP"):
+            print(f"--- {name}: {entry['name']}: {entry['result']}")
+            print((entry.get("stdout", "") + entry.get("stderr", ""))[-4000:])
+    if not entries:
+        fail(name, "selection of tests", log, tally)
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    tiers = options.add_mutually_exclusive_group()
+    tiers.add_argument("--quick", dest="tier", action="store_const", const="quick", help="the developer's loop, under 2 minutes after a build")
+    tiers.add_argument("--long", dest="tier", action="store_const", const="long", help="everything there is")
+    options.add_argument("--only", default="", help="only these configurations: " + ", ".join(CONFIGURATIONS))
+    args = options.parse_args()
+    tier = args.tier or "full"
+    names = [n for n in (args.only.split(",") if args.only else CONFIGURATIONS) if tier != "quick" or n == "release"]
+    unknown = [n for n in names if n not in CONFIGURATIONS]
+    if unknown:
+        options.error(f"no configuration {unknown[0]}; there are {', '.join(CONFIGURATIONS)}")
+    os.makedirs(KEPT, exist_ok=True)
+    tally, begin = Tally(), time.monotonic()
+    for name in names:
+        start = time.monotonic()
+        if build(name, tally):
+            built = time.monotonic()
+            test(name, tier, tally)
+            print(f"{name}: built in {built - start:.0f} s, tested in {time.monotonic() - built:.0f} s", flush=True)
+    tally.close(time.monotonic() - begin)
+    return 1 if tally.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
