@@ -3,8 +3,8 @@
 #include "../unit/unit.h"
 
 #include "atomic.h"
-#include "lock.h"
 #include "interleave.h"
+#include "lock.h"
 
 enum { SEEDS = 2000, THREADS = 3 };
 
