@@ -11,6 +11,9 @@
 #define HL_LIKELY(x) __builtin_expect(!!(x), 1)
 #define HL_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* A thread's own variable reached without a call; keep them few and small (they use the static TLS area). */
+#define HL_THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
+
 /* Fields written by different threads stand this far apart: two lines, because adjacent lines are prefetched
  * in pairs. */
 #define HL_CACHELINE 128

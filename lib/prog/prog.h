@@ -20,7 +20,8 @@ typedef bool hl_prog_cond(void *arg);
  * when the table (16 rows) is full. Any thread. */
 int hl_prog_register(hl_prog_fn *fn, void *arg, unsigned every);
 
-/* Removes a source and returns when no thread is inside it any more. Not from a source's own poll. */
+/* Removes a source. Only while no other thread is within a pass: the sources of a module go with the last
+ * user. */
 void hl_prog_unregister(hl_prog_fn *fn, void *arg);
 
 /* One pass over all sources; returns the sum of their results. Within a pass (from a callback) it returns 0:

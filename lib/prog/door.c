@@ -1,0 +1,66 @@
+/* Sleeping at the process's door.
+ *
+ * Sleeper: count itself (full), read the word, arm the peers' side, look once more, futex wait on the value
+ * read. Waker: make the condition true, full barrier, read the count; not zero: raise the word, futex wake.
+ * Of "condition" and "count" one side sees the other's write (store buffering with full barriers on both
+ * sides), and a wake between the sleeper's read of the word and its futex call changes the word, so the call
+ * returns at once. Every sleep is bounded besides: some conditions have no waker. */
+#include "inner.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct hl_prog_door own_door;
+
+/* Changed only while no other thread waits (hl_prog_set_door). */
+static struct hl_prog_door *door = &own_door;
+static hl_prog_arm *arm_peers;
+static void *arm_arg;
+
+void hl_prog_set_door(struct hl_prog_door *to, hl_prog_arm *arm, void *arg)
+{
+    door = to != NULL ? to : &own_door;
+    arm_peers = to != NULL ? arm : NULL;
+    arm_arg = arg;
+}
+
+void hl_prog_ring(struct hl_prog_door *d)
+{
+    /* full: the word changes before anybody is woken; pairs with the full load in hl_prog_sleep. */
+    hl_a32_add_full(&d->word, 1);
+    syscall(SYS_futex, &d->word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void hl_prog_wake_fenced(void)
+{
+    /* relaxed: the caller's read-modify-write is the barrier; pairs with the count in hl_prog_sleep. */
+    if (HL_UNLIKELY(hl_a32_load_relaxed(&door->sleepers) != 0)) {
+        hl_prog_ring(door);
+    }
+}
+
+void hl_prog_wake(void)
+{
+    /* full: the caller's store of the condition comes before the load of the count. */
+    hl_fence_full();
+    hl_prog_wake_fenced();
+}
+
+void hl_prog_sleep(hl_prog_cond *cond, void *arg, uint64_t ns)
+{
+    struct hl_prog_door *d = door;
+    /* full: counted before the condition is read again; pairs with the barrier in hl_prog_wake. */
+    hl_a32_add_full(&d->sleepers, 1);
+    /* acquire: the value a wake changes must be read before the condition. */
+    uint32_t word = hl_a32_load_acquire(&d->word);
+    bool waiting = arm_peers != NULL && arm_peers(arm_arg);
+    if (!waiting && !cond(arg)) {
+        struct timespec t = {0, (long)ns};
+        syscall(SYS_futex, &d->word, FUTEX_WAIT, word, &t, NULL, 0);
+    }
+    /* relaxed: leaving late only costs the waker a needless call. */
+    hl_a32_add_relaxed(&d->sleepers, (uint32_t)-1);
+}

@@ -1,0 +1,99 @@
+/* Requests nobody waits for: swept now and then, so that the completer's last touch stays one store. */
+#include "req.h"
+
+#include "err.h"
+#include "lock.h"
+#include "log.h"
+#include "pool.h"
+#include "prog.h"
+
+#include <stdlib.h>
+
+#define SWEEP_EVERY 1024
+
+static struct hl_mutex lock = HL_MUTEX_INIT;
+static struct hl_req **orphans HL_GUARDED_BY(lock);
+static size_t room HL_GUARDED_BY(lock);
+static hl_a64 count; /* changed under lock; read without it to skip an empty list */
+
+void hl_req_orphan(struct hl_req *r)
+{
+    if (!hl_req_is_active(r)) {
+        hl_req_free(r);
+        return;
+    }
+    r->flags &= (uint8_t)~HL_REQ_PERSISTENT; /* the finisher frees it */
+    hl_mutex_lock(&lock);
+    /* relaxed: under lock. */
+    uint64_t n = hl_a64_load_relaxed(&count);
+    if (n == room) {
+        size_t more = room == 0 ? 64 : 2 * room;
+        struct hl_req **grown = realloc(orphans, more * sizeof(struct hl_req *));
+        if (grown == NULL) {
+            hl_mutex_unlock(&lock);
+            hl_log(HL_LOG_WARN, "no memory to remember a freed request: it is lost");
+            return;
+        }
+        orphans = grown;
+        room = more;
+    }
+    orphans[n] = r;
+    hl_a64_store_relaxed(&count, n + 1);
+    hl_mutex_unlock(&lock);
+}
+
+/* Takes one that is done off the list, from `*at` on. */
+static struct hl_req *take_done(uint64_t *at)
+{
+    struct hl_req *found = NULL;
+    hl_mutex_lock(&lock);
+    uint64_t n = hl_a64_load_relaxed(&count); /* relaxed: under lock */
+    while (found == NULL && *at < n) {
+        if (hl_req_is_done(orphans[*at])) {
+            found = orphans[*at];
+            orphans[*at] = orphans[--n];
+            hl_a64_store_relaxed(&count, n);
+        } else {
+            ++*at;
+        }
+    }
+    hl_mutex_unlock(&lock);
+    return found;
+}
+
+int hl_req_sweep(void *unused)
+{
+    /* relaxed: one that is just being added waits for the next sweep. */
+    if (hl_a64_load_relaxed(&count) == 0) {
+        return 0;
+    }
+    int n = 0;
+    uint64_t at = 0;
+    struct hl_req *r;
+    while ((r = take_done(&at)) != NULL) {
+        hl_req_finish(r, MPI_STATUS_IGNORE);
+        n++;
+    }
+    return n;
+}
+
+int hl_req_open(void)
+{
+    if (!hl_req_pool_open()) {
+        return hl_err_say(HL_ERR_NO_MEM, "no address space for requests (%zu bytes)", hl_req_range);
+    }
+    return hl_prog_register(hl_req_sweep, NULL, SWEEP_EVERY);
+}
+
+static bool no_orphans(void *unused)
+{
+    hl_req_sweep(NULL);
+    /* relaxed: under no other order than the sweep's. */
+    return hl_a64_load_relaxed(&count) == 0;
+}
+
+void hl_req_close(void)
+{
+    hl_prog_wait(no_orphans, NULL);
+    hl_prog_unregister(hl_req_sweep, NULL);
+}

@@ -1,0 +1,187 @@
+/* Places of requests: one reserved range, a cache for each thread, a pool between them. */
+#include "req.h"
+
+#include "lock.h"
+#include "pool.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define BATCH 32
+#define CACHE_MAX (2 * BATCH)
+#define STATICS 2 /* the first places: completed, and for MPI_PROC_NULL */
+
+char *hl_req_base; /* set once under lock before the first request exists; read-only afterwards */
+const size_t hl_req_range = (size_t)8 << 30; /* address space only: 64 million requests */
+
+/* A thread's own free requests. Handed to the pool by the key's destructor when the thread ends. */
+struct cache {
+    struct hl_req *head;
+    unsigned count;
+    bool enrolled;
+};
+static HL_THREAD_LOCAL struct cache cache;
+
+static struct hl_mutex lock = HL_MUTEX_INIT;
+static struct hl_req *pool HL_GUARDED_BY(lock);
+static size_t used HL_GUARDED_BY(lock); /* bytes handed out at least once */
+static bool have_key HL_GUARDED_BY(lock);
+static pthread_key_t key; /* written once under lock */
+
+static void give_all(void *arg)
+{
+    struct cache *c = arg;
+    hl_mutex_lock(&lock);
+    while (c->head != NULL) {
+        struct hl_req *r = c->head;
+        c->head = r->next;
+        r->next = pool;
+        pool = r;
+    }
+    c->count = 0;
+    c->enrolled = false;
+    hl_mutex_unlock(&lock);
+}
+
+static void make_static(size_t index, int source, int tag)
+{
+    struct hl_req *r = (struct hl_req *)(void *)hl_req_base + index;
+    r->kind = HL_KIND_REQ;
+    r->flags = HL_REQ_STATIC;
+    r->what = HL_REQ_SEND;
+    r->source = source;
+    r->tag = tag;
+    hl_a32_store_release(&r->state, HL_REQ_DONE); /* release: only for form, the lock publishes it */
+}
+
+/* Reserves the range and makes the shared completed requests. */
+static bool reserve(void) HL_REQUIRES(lock)
+{
+    if (hl_req_base != NULL) {
+        return true;
+    }
+    void *p =
+        mmap(NULL, hl_req_range, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) {
+        return false;
+    }
+    hl_req_base = p;
+    make_static(0, MPI_ANY_SOURCE, MPI_ANY_TAG);
+    make_static(1, MPI_PROC_NULL, MPI_ANY_TAG);
+    used = STATICS * sizeof(struct hl_req);
+    return true;
+}
+
+bool hl_req_pool_open(void)
+{
+    hl_mutex_lock(&lock);
+    bool ok = reserve();
+    hl_mutex_unlock(&lock);
+    return ok;
+}
+
+/* Moves up to a batch from the pool, else from fresh memory, into the calling thread's cache. */
+static HL_COLD bool refill(void)
+{
+    struct cache *c = &cache;
+    hl_mutex_lock(&lock);
+    if (!have_key) {
+        have_key = pthread_key_create(&key, give_all) == 0;
+    }
+    if (have_key && !c->enrolled) {
+        c->enrolled = pthread_setspecific(key, c) == 0;
+    }
+    while (c->count < BATCH && pool != NULL) {
+        struct hl_req *r = pool;
+        pool = r->next;
+        r->next = c->head;
+        c->head = r;
+        c->count++;
+    }
+    if (c->count == 0 && reserve()) {
+        while (c->count < BATCH && used < hl_req_range) {
+            struct hl_req *r = (struct hl_req *)(void *)(hl_req_base + used);
+            used += sizeof(*r);
+            r->next = c->head;
+            c->head = r;
+            c->count++;
+        }
+    }
+    hl_mutex_unlock(&lock);
+    return c->count > 0;
+}
+
+static HL_COLD void spill(void)
+{
+    struct cache *c = &cache;
+    hl_mutex_lock(&lock);
+    for (unsigned i = 0; i < BATCH; i++) {
+        struct hl_req *r = c->head;
+        c->head = r->next;
+        r->next = pool;
+        pool = r;
+    }
+    c->count -= BATCH;
+    hl_mutex_unlock(&lock);
+}
+
+static void clear(struct hl_req *r, enum hl_req_what what, uint8_t flags)
+{
+    /* relaxed: nobody else knows the request yet. */
+    hl_a32_store_relaxed(&r->state, HL_REQ_ACTIVE);
+    hl_a32_store_relaxed(&r->parts, 0);
+    hl_a32_store_relaxed(&r->error, 0);
+    r->kind = HL_KIND_REQ;
+    r->what = (uint8_t)what;
+    r->flags = flags;
+    r->spare = 0;
+    r->source = MPI_ANY_SOURCE;
+    r->tag = MPI_ANY_TAG;
+    r->bytes = 0;
+    r->ctx = 0;
+    r->on_done = NULL;
+    r->next = NULL;
+}
+
+struct hl_req *hl_req_new(enum hl_req_what what)
+{
+    if (HL_UNLIKELY(cache.head == NULL) && !refill()) {
+        return NULL;
+    }
+    struct hl_req *r = cache.head;
+    cache.head = r->next;
+    cache.count--;
+    r->generation++;
+    clear(r, what, 0);
+    return r;
+}
+
+void hl_req_init(struct hl_req *r, enum hl_req_what what)
+{
+    r->generation = 0;
+    clear(r, what, HL_REQ_LOCAL);
+}
+
+void hl_req_free(struct hl_req *r)
+{
+    r->kind = HL_KIND_FREE;
+    if (HL_UNLIKELY(!cache.enrolled) && !refill()) {
+        return; /* cannot happen to a thread that holds a request: leaking one is the mildest answer */
+    }
+    r->next = cache.head;
+    cache.head = r;
+    if (HL_UNLIKELY(++cache.count > CACHE_MAX)) {
+        spill();
+    }
+}
+
+struct hl_req *hl_req_completed(void)
+{
+    return (struct hl_req *)(void *)hl_req_base;
+}
+
+struct hl_req *hl_req_proc_null(void)
+{
+    return (struct hl_req *)(void *)hl_req_base + 1;
+}
