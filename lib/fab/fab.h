@@ -1,0 +1,146 @@
+/* libfabric, opened at run time: which provider and why, endpoints, registrations, cards of the peers.
+ *
+ * libfabric's constructors cost 0.2 s, so it is no dependency of the library: dlopen gets it when the first
+ * endpoint is needed. Only its seven real functions are looked up; everything else in its headers are inline
+ * calls through the objects they return. A model provider in tests replaces the seven (fab_lib.h).
+ *
+ * A rank has one receive endpoint (role HL_FAB_RX: thread-safe domain, waitable queue, all registrations;
+ * module rx) and several sending ones (HL_FAB_LANE: own domain, no locks, polled; modules lane and match).
+ *
+ * Functions return 0 or a negative HL_ERR_* with its text recorded. */
+#ifndef HL_FAB_H
+#define HL_FAB_H
+
+#include "atomic.h"
+#include "attr.h"
+#include "mem.h"
+#include "op.h"
+
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the provider chosen can do. Read-only after hl_fab_open. */
+struct hl_fab {
+    char provider[64];    /* as fi_info names it */
+    size_t eager;         /* E: bytes of the largest message that is sent without a hand-shake */
+    size_t inject;        /* bytes that a post may copy at once */
+    size_t lanes_max;     /* endpoints the provider offers */
+    uint32_t version;     /* FI_VERSION of the library loaded */
+    bool virt_addr;       /* remote addresses are virtual addresses, else offsets into the registration */
+    bool own_keys;        /* keys are ours to choose (64 bits), else the provider's */
+    bool mr_bind;         /* registrations are bound to the endpoint and enabled */
+    bool loopback;        /* endpoints listen on 127.0.0.1 only: all ranks are on this machine */
+    uint64_t atomic_hash; /* of the table behind hl_fab_can_atomic: peers must have the same */
+};
+extern struct hl_fab hl_fab;
+
+/* Loads libfabric and chooses the provider; the first call does it (0.3 s), later ones return its result.
+ * Any thread. HL_ERR_OTHER: no library, or nothing usable; the text names provider and fix. */
+int hl_fab_open(void);
+bool hl_fab_is_open(void);
+
+/* Why this provider: one line. Before hl_fab_open it says that the network was not needed. */
+const char *hl_fab_why(void);
+
+/* Words for a provider's error number (positive or negative). */
+const char *hl_fab_strerror(int code);
+
+/* ---- endpoints ---- */
+
+enum hl_fab_role { HL_FAB_RX, HL_FAB_LANE, HL_FAB_PORT };
+
+/* An open endpoint with what belongs to it. Who may call on it is the owner's business: HL_FAB_LANE one
+ * thread at a time; HL_FAB_RX and HL_FAB_PORT (lockless too, but waitable) see their modules. */
+struct hl_fab_ep {
+    struct fid_domain *domain;
+    struct fid_av *av;
+    struct fid_cq *cq;
+    struct fid_ep *ep;
+    int wait_fd;      /* RX and PORT: becomes readable with work, -1 when the provider has none */
+    uint8_t name[64]; /* the address that peers insert */
+    size_t name_len;
+};
+
+/* Opens an endpoint: domain, address vector, queue, endpoint; bound and enabled. Completions only where asked
+ * (FI_SELECTIVE_COMPLETION), format FI_CQ_FORMAT_MSG. hl_fab_open must have succeeded. Any thread. */
+int hl_fab_ep_open(enum hl_fab_role role, struct hl_fab_ep *out);
+
+/* Closes endpoint, queue, vector, domain in that order. What the provider refuses to close is leaked. */
+void hl_fab_ep_close(struct hl_fab_ep *ep);
+
+/* May the caller sleep on ep->wait_fd? False: read the queue first. */
+bool hl_fab_ep_may_sleep(const struct hl_fab_ep *ep);
+
+/* Inserts a peer's address. The caller may use the endpoint. */
+int hl_fab_ep_insert(struct hl_fab_ep *ep, const void *name, size_t len, fi_addr_t *out);
+
+/* ---- memory that peers may reach ---- */
+
+/* What a peer needs to reach [0, len) of a region: written by the owner, carried by whoever publishes it
+ * (windows exchange it, heaps compute it). Plain data, the same on all machines of a job. */
+struct hl_fab_mr {
+    uint64_t id;   /* of the region at its owner, for messages; never 0, never reused */
+    uint64_t key;  /* registration key */
+    uint64_t addr; /* what stands for the region's first byte in RMA: add the offset */
+    uint64_t len;  /* bytes */
+};
+
+/* The registration of my segment (filled when the network opens; key and addr 0 before). Any thread. */
+void hl_fab_mr_of(const struct hl_seg *seg, struct hl_fab_mr *out);
+
+/* Registers memory that is no segment (private memory of MPI_Win_create): only its id when the network is not
+ * open. Undone by hl_fab_unregister(id). Errors: HL_ERR_NO_MEM, HL_ERR_OTHER (the provider's text). */
+int hl_fab_register(void *base, size_t len, struct hl_fab_mr *out);
+void hl_fab_unregister(uint64_t id);
+
+/* The address of [offset, offset + len) of my region `id` (segment or registered memory), or NULL when there
+ * is no such region or it does not hold all of it: the bounds check of everything that arrives. Any thread,
+ * no lock. The caller keeps the region alive or is the receive thread. */
+void *hl_fab_locate(uint64_t id, uint64_t offset, uint64_t len);
+
+/* Opens region registration on the receive endpoint: rx calls it once. All living segments and registered
+ * memory get their keys now, later ones when they are born. */
+int hl_fab_regions_open(struct hl_fab_ep *rx);
+void hl_fab_regions_close(void);
+
+/* ---- atomics of the provider ---- */
+
+enum hl_fab_atomic { HL_FAB_ATOMIC, HL_FAB_FETCH, HL_FAB_COMPARE, HL_FAB_ATOMICS };
+
+/* True when the provider does op on elements of that type by the same means as the target's CPU: the answer
+ * is the same on all ranks. Naturally aligned elements only. */
+bool hl_fab_can_atomic(enum hl_fab_atomic how, enum hl_op_kind op, enum hl_basic basic);
+
+/* Elements that one such call may carry; 0: not at all. And its libfabric names. */
+size_t hl_fab_atomic_limit(enum hl_fab_atomic how, enum hl_op_kind op, enum hl_basic basic);
+int hl_fab_op(enum hl_op_kind op, bool compare);
+int hl_fab_datatype(enum hl_basic basic);
+
+/* ---- cards: what ranks tell each other at start ---- */
+
+enum hl_fab_part { HL_FAB_PART_RX, HL_FAB_PART_PORTS, HL_FAB_PARTS };
+
+/* Puts a part (at most 1024 bytes) on my card; before hl_fab_cards_exchange. */
+int hl_fab_card_put(enum hl_fab_part part, const void *data, size_t len);
+
+/* Has `fn` called when the network opens, after hl_fab_open and before the cards go out: a module opens its
+ * endpoints there and puts its part. At most 4, before that time. */
+int hl_fab_on_open(int (*fn)(void));
+int hl_fab_run_on_open(void);
+
+/* Publishes my card and waits until all ranks have (boot fence). Collective over the job, once. */
+int hl_fab_cards_exchange(void);
+
+/* A part of a peer's card; fetched through boot on first use (a lock and a launcher's round trip, not under a
+ * lease), kept for ever. Different eager sizes or atomics are an error with a text that names both ranks.
+ * HL_ERR_FOUND_NONE: the peer has no such part. Any thread. */
+int hl_fab_card_get(int peer, enum hl_fab_part part, const void **data, size_t *len);
+
+/* For the end: frees what hl_fab_open took, after all endpoints are closed. */
+void hl_fab_close(void);
+
+#endif

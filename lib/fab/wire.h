@@ -1,0 +1,105 @@
+/* Every message between lanes and receive endpoints, and its checker.
+ *
+ *   message = head | HELLO if flagged | records (kind DATA) or answers (kind ACK), each padded to 8 bytes
+ *   record  = struct hl_wire_rec | payload
+ *   answer  = struct hl_wire_ans | payload
+ *
+ * A DATA message goes from a lane (or a receive endpoint) to a receive endpoint, an ACK from there to the
+ * lane. Node peers exchange the same records through rings in shared memory, without a head. Little-endian
+ * machines of one architecture; all structures are multiples of 8 bytes without padding. */
+#ifndef HL_WIRE_H
+#define HL_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HL_WIRE_RX 0xffffu    /* "lane" of a receive endpoint */
+#define HL_WIRE_NAME 64       /* longest endpoint name */
+#define HL_WIRE_CREDITS 16    /* unacknowledged messages of a way */
+#define HL_WIRE_NEAR_MAX 256u /* bytes of a record with payload in a near ring */
+
+enum hl_wire_kind { HL_WIRE_DATA = 1, HL_WIRE_ACK, HL_WIRE_KINDS };
+
+enum hl_wire_flag {
+    HL_WIRE_HELLO = 1,    /* struct hl_wire_hello follows the head */
+    HL_WIRE_WANT_ACK = 2, /* acknowledge at once */
+    HL_WIRE_FLAGS = 3,
+};
+
+struct hl_wire_head {
+    uint64_t nonce; /* of the job: checked before anything else */
+    uint64_t seq;   /* DATA: number of this message on its way, from 1. ACK: applied up to */
+    uint32_t from;  /* world rank of the sender */
+    uint16_t lane;  /* DATA: the sender's; ACK: the one it is for */
+    uint8_t kind;   /* enum hl_wire_kind */
+    uint8_t flags;  /* enum hl_wire_flag */
+    uint32_t len;   /* bytes of the whole message */
+    uint32_t count; /* records or answers in it */
+};
+
+struct hl_wire_hello {
+    uint64_t len; /* bytes of name in use */
+    uint8_t name[HL_WIRE_NAME];
+};
+
+/* What a record asks for. Who handles it: the module that registered for it (hl_rx_handle). */
+#define HL_WIRE_OP_ROWS(X)                                                                                   \
+    X(LOCK) /* window lock: {window, kind} in the payload is the handler's */                                \
+    X(UNLOCK)                                                                                                \
+    X(GRANT) /* receive endpoint to receive endpoint: a lock was granted */                                  \
+    X(POST)  /* PSCW */                                                                                      \
+    X(COMPLETE)                                                                                              \
+    X(ACC)     /* accumulate: basic, op, count, region, offset; payload = elements */                        \
+    X(GET_ACC) /* the same, answered with the elements before */                                             \
+    X(CAS)     /* compare and swap: payload = compare, origin; answered with the element before */           \
+    X(WRITE)   /* payload to region, offset */                                                               \
+    X(READ)    /* answered with `count` bytes of region, offset */                                           \
+    X(NOTICE)  /* free for tests and modules above */
+
+enum hl_wire_op {
+    HL_WIRE_NONE,
+#define HL_WIRE_ENUM(name) HL_WIRE_##name,
+    HL_WIRE_OP_ROWS(HL_WIRE_ENUM)
+#undef HL_WIRE_ENUM
+        HL_WIRE_OPS
+};
+
+struct hl_wire_rec {
+    uint8_t op;      /* enum hl_wire_op */
+    uint8_t kind;    /* enum hl_op_kind of accumulates, else the handler's */
+    uint8_t basic;   /* enum hl_basic of accumulates, else the handler's */
+    uint8_t flags;   /* the handler's */
+    uint32_t len;    /* bytes of payload */
+    uint64_t region; /* id of the target's region, 0: none */
+    uint64_t offset; /* bytes into it */
+    uint64_t count;  /* elements, or the handler's */
+    uint64_t aux;    /* the handler's: window, epoch, … */
+    uint32_t index;  /* names the answer; lane fills it in */
+    uint32_t pad;
+};
+
+struct hl_wire_ans {
+    uint32_t index; /* of the record */
+    int32_t rc;     /* 0 or HL_ERR_* */
+    uint32_t len;   /* bytes of payload */
+    uint32_t pad;
+};
+
+#define HL_WIRE_PAD(len) (((len) + 7u) & ~(size_t)7u)
+
+/* Bytes of payload that fit into a message of one record when the eager size is `eager`, and of one answer.
+ */
+#define HL_WIRE_PAYLOAD_MAX(eager)                                                                           \
+    ((eager) - sizeof(struct hl_wire_head) - sizeof(struct hl_wire_hello) - sizeof(struct hl_wire_rec))
+
+/* Looks at a message of `len` bytes: everything in the head, HELLO's length, and that `count` records or
+ * answers fill it exactly, with known ops. Nothing is read past `len`. Returns NULL when it is well formed,
+ * or what is wrong. `nonce` is the job's, `ranks` its size. */
+const char *hl_wire_check(const void *msg, size_t len, uint64_t nonce, uint32_t ranks);
+
+/* The HELLO of a checked message, or NULL; its first record or answer. */
+const struct hl_wire_hello *hl_wire_hello_of(const struct hl_wire_head *head);
+const void *hl_wire_body(const struct hl_wire_head *head);
+
+#endif

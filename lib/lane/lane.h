@@ -1,0 +1,111 @@
+/* The pool of lanes: one-sided operations to ranks that are reached by the network.
+ *
+ * A lane is an endpoint with its domain, completion queue and a ring of operations in flight; one thread
+ * leases it for one operation (one atomic read-modify-write). See docs/DESIGN.md, "lane". Every operation is
+ * complete at the target when it completes here, so one flush serves local and remote completion.
+ *
+ * Calls return 0 or a negative HL_ERR_* that is known at once (nothing was started then, or the parts that
+ * were are flushed as usual). What fails later is stored in *error of the operation, first error wins, before
+ * the flush that covers it returns; the caller takes it with hl_lane_error_take. Buffers stay the caller's
+ * and must not change (or be read) before that flush, or before `req` is done. Any thread, no lease or lock
+ * held. Waits inside only for a lane (never for another thread's operations to end, but for its lease). */
+#ifndef HL_LANE_H
+#define HL_LANE_H
+
+#include "atomic.h"
+#include "op.h"
+#include "req.h"
+#include "wire.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One transfer between my memory and a peer's region. */
+struct hl_xfer {
+    int peer;           /* world rank */
+    uint64_t addr;      /* remote: hl_fab_mr.addr + offset */
+    uint64_t key;       /* hl_fab_mr.key */
+    void *buf;          /* mine; writes only read it */
+    size_t len;         /* bytes; 0 is nothing */
+    hl_a32 *error;      /* the error word of (window, target); never NULL */
+    struct hl_req *req; /* NULL, or gets one part for each piece, ended with its error */
+};
+
+int hl_lane_write(const struct hl_xfer *x);
+int hl_lane_read(const struct hl_xfer *x);
+
+/* An atomic operation by the provider on naturally aligned elements; only where hl_lane_can_atomic says so.
+ * x.len is ignored. Without `compare`: x.buf = the n operands (NULL for HL_OP_NO_OP), result = the elements
+ * before, or NULL. With it (n = 1): x.buf replaces the element when it equals *compare. */
+struct hl_lane_atomic {
+    struct hl_xfer x;
+    enum hl_op_kind op;
+    enum hl_basic basic;
+    size_t n;            /* elements, any number */
+    const void *compare; /* stays the caller's as buf does */
+    void *result;
+    bool ordered; /* applied in the order of issue among the ordered ones of one order_key by one thread */
+    uint64_t order_key; /* hash of (window, target) */
+};
+
+int hl_lane_atomic(const struct hl_lane_atomic *a);
+bool hl_lane_can_atomic(enum hl_op_kind op, enum hl_basic basic, bool fetch, bool compare);
+
+/* A record for the target's receive thread. rec is copied (index is filled in here), payload too. The
+ * operation ends when the record was handled there and its answer, if any, was copied to reply. */
+struct hl_lane_message {
+    int peer;
+    const struct hl_wire_rec *rec;
+    const void *payload; /* rec->len bytes, at most hl_lane_payload_max() */
+    void *reply;         /* or NULL */
+    size_t reply_cap;    /* bytes the answer must have exactly, when reply is set */
+    hl_a32 *error;
+    struct hl_req *req;
+    bool ordered; /* as above */
+    uint64_t order_key;
+};
+
+int hl_lane_message(const struct hl_lane_message *m);
+size_t hl_lane_payload_max(void);
+
+enum hl_lane_scope { HL_LOCAL, HL_REMOTE };
+
+/* Waits until all operations to `peer` that were issued (by this thread, or by others before this call in the
+ * order that the program made) have ended: at the target, results stored. Operations issued meanwhile by
+ * others are not waited for. Returns 0; errors are in the error words. */
+int hl_lane_flush(int peer, enum hl_lane_scope scope);
+int hl_lane_flush_all(enum hl_lane_scope scope);
+
+/* Nothing issued to `peer` (or to anybody) is open: one or a few loads, for callers that want to skip. */
+bool hl_lane_is_quiet(int peer);
+
+/* Takes the error out of an error word: 0, or the HL_ERR_* of the first operation that failed. */
+HL_INLINE int hl_lane_error_take(hl_a32 *error)
+{
+    /* relaxed: the flush before it ordered the failing lane's store; taking needs the exchange only when
+     * there is one. acquire: not needed for the code itself, pairs with nothing. */
+    if (HL_LIKELY(hl_a32_load_relaxed(error) == 0)) {
+        return 0;
+    }
+    return -(int)hl_a32_xchg_acquire(error, 0);
+}
+
+/* One pass over the open lanes' queues: how many completions were read. Registered with prog. */
+int hl_lane_poll(void *unused);
+
+/* Sets up the pool; lanes open with their first lease. After hl_rx_network. `threads`: MPI_THREAD_MULTIPLE is
+ * in force, else one lane serves. Later calls return 0. */
+int hl_lane_open(bool threads);
+bool hl_lane_is_open(void);
+
+/* Closes all lanes: the caller has flushed, and the job's ranks have met since. */
+void hl_lane_close(void);
+
+/* Lanes in the pool (opened or not); 0 before hl_lane_open. */
+int hl_lane_count(void);
+
+/* In a forked child: every later call is an error. Async-signal-safe. */
+void hl_lane_forget(void);
+
+#endif

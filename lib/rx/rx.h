@@ -1,0 +1,82 @@
+/* The receive side of a rank: its receive endpoint, its near ring, and the thread that sleeps on both.
+ *
+ * The thread serves records (wire.h) of lanes and of node peers, messages of the node socket (near's
+ * mappings) and the launcher's notices, so that a target that computes for ten seconds still answers. It
+ * waits in one epoll with 0 CPU. It never waits for a peer, never runs user code, takes no lease.
+ *
+ * Order of calls: hl_rx_open, hl_rx_handle …, hl_rx_start; hl_rx_network when the network is needed, before
+ * or after the start; hl_rx_stop. All return 0 or a negative HL_ERR_* with its text recorded. */
+#ifndef HL_RX_H
+#define HL_RX_H
+
+#include "fab.h"
+#include "wire.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A record that arrived. Valid during the handler's call. */
+struct hl_rx_msg {
+    const struct hl_wire_rec *rec;
+    const void *payload; /* rec->len bytes, 8-byte aligned */
+    int from;            /* world rank of the sender */
+    bool near;           /* came through shared memory: no answer is possible, use hl_rx_send */
+    void *internal;
+};
+
+/* Handles a record; on the receive thread. Returns 0 or the HL_ERR_* that the acknowledgement carries back.
+ * It has checked nothing but the message's form: locate memory with hl_fab_locate. */
+typedef int hl_rx_fn(const struct hl_rx_msg *msg);
+
+/* Node-shared memory that the rings of `node_size` ranks take: the same on all of them. */
+size_t hl_rx_board_bytes(int node_size);
+
+/* Sets up the near ring in `board` (that many zeroed bytes shared by the node group, which stay mapped). No
+ * thread yet. Local. Counted calls are the caller's business: once until hl_rx_stop. */
+int hl_rx_open(void *board);
+
+/* Registers the handler of an op; before hl_rx_start. A second registration of the same function is fine,
+ * another one is HL_ERR_INTERN. */
+int hl_rx_handle(enum hl_wire_op op, hl_rx_fn *fn);
+
+/* Starts the thread (the first call; later ones return 0): with the first window, heap or network use. Local,
+ * any thread. HL_ERR_NO_MEM, HL_ERR_OTHER. */
+int hl_rx_start(void);
+
+/* Opens the network for the whole job: provider, receive endpoint, registration of all memory, cards; starts
+ * the thread. Collective over the job; later calls return 0 at once. Called at init when the job has several
+ * nodes (or pretends to), else by a collective call that needs it. */
+int hl_rx_network(void);
+bool hl_rx_has_network(void);
+
+/* Stops the thread and closes the receive endpoint. Lanes are closed before; after the job's last fence. */
+void hl_rx_stop(void);
+
+/* Answers the record with `len` bytes (at most HL_WIRE_PAYLOAD_MAX(hl_fab.eager)): they travel with its
+ * acknowledgement. Copies. Once a record, only in its handler, not for near records. HL_ERR_NO_MEM. */
+int hl_rx_reply(const struct hl_rx_msg *msg, const void *data, size_t len);
+
+/* The same without a copy: room for `len` bytes that the handler fills before it returns; NULL: no memory. */
+void *hl_rx_reply_room(const struct hl_rx_msg *msg, size_t len);
+
+/* Sends a record, with at most HL_WIRE_NEAR_MAX - sizeof(struct hl_wire_rec) bytes of payload, to the receive
+ * thread of `peer` (world rank), near or by the network; nobody acknowledges it. For what comes arbitrarily
+ * later than its request: grants, posts. From the receive thread it never waits: what cannot go now is
+ * queued. Other threads hand it to the receive thread in the same queue unless the peer is near and its ring
+ * has room. Records to one peer from one thread stay in order. HL_ERR_NO_MEM, HL_ERR_PROC_ABORTED. */
+int hl_rx_send(int peer, const struct hl_wire_rec *rec, const void *payload);
+
+/* Has `fn` called on the receive thread when `fd` is readable (ports of match). Any thread. */
+int hl_rx_watch(int fd, void (*fn)(void *), void *arg);
+void hl_rx_unwatch(int fd);
+
+/* Has `fn` called when a rank of the job was reported dead; on the receive thread. At most 4; before start.
+ */
+int hl_rx_on_death(void (*fn)(int rank));
+bool hl_rx_is_dead(int rank);
+
+/* In a forked child: forgets the thread. Async-signal-safe. */
+void hl_rx_forget(void);
+
+#endif
