@@ -25,6 +25,8 @@
       "network endpoints of a rank; 0: one for each CPU the rank may use, at most 16")                       \
     X(small, BOOL, "HOTLANE_SMALL", "0", 0, 0, "",                                                           \
       "4 KiB network buffers instead of 16 KiB: a third of the memory, lower rates for large messages")      \
+    X(fastmem_nodes, TEXT, "HOTLANE_FASTMEM_NODES", "", 0, 0, "",                                            \
+      "memory nodes that count as fast (MCDRAM, HBM), as in 8-15 or 1,3 or all; empty: found by hwloc")      \
     X(stats, BOOL, "HOTLANE_STATS", "0", 0, 0, "", "print each rank's counters at the end")                  \
     X(inboxes, INT, "HOTLANE_INBOXES", "0", 0, 64, "",                                                       \
       "matching queues of a rank, a power of two; 0: chosen by thread level and CPUs, at most 4")            \

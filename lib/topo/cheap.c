@@ -1,0 +1,122 @@
+/* What the kernel says without hwloc: CPUs of this process, page sizes, pools of huge pages. */
+#include "topo.h"
+
+#include "atomic.h"
+
+#include <dirent.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define HUGEPAGES "/sys/kernel/mm/hugepages"
+#define KERNEL_CPUS_MOST 65536
+
+static int count_cpus(void)
+{
+    /* The kernel refuses a mask smaller than its own: grow until it fits. */
+    for (int cpus = 1024; cpus <= KERNEL_CPUS_MOST; cpus *= 2) {
+        cpu_set_t *mask = CPU_ALLOC((size_t)cpus);
+        if (mask == NULL) {
+            break;
+        }
+        size_t bytes = CPU_ALLOC_SIZE((size_t)cpus);
+        int rc = sched_getaffinity(0, bytes, mask);
+        int n = rc == 0 ? CPU_COUNT_S(bytes, mask) : 0;
+        CPU_FREE(mask);
+        if (rc == 0) {
+            return n > 0 ? n : 1;
+        }
+    }
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}
+
+int hl_topo_cpu_count(void)
+{
+    static hl_a32 known;
+    /* relaxed: the number is all there is; two threads that count at once store the same. */
+    uint32_t n = hl_a32_load_relaxed(&known);
+    if (n == 0) {
+        n = (uint32_t)count_cpus();
+        /* relaxed: as above. */
+        hl_a32_store_relaxed(&known, n);
+    }
+    return (int)n;
+}
+
+size_t hl_topo_page(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+size_t hl_topo_pages(size_t *sizes, size_t cap)
+{
+    size_t count = 0;
+    if (cap > 0) {
+        sizes[count++] = hl_topo_page();
+    }
+    DIR *dir = opendir(HUGEPAGES);
+    if (dir == NULL) {
+        return count;
+    }
+    const struct dirent *entry;
+    while ((entry = readdir(dir)) != NULL && count < cap) {
+        size_t kib;
+        if (sscanf(entry->d_name, "hugepages-%zukB", &kib) == 1 && kib * 1024 > sizes[0]) {
+            sizes[count++] = kib * 1024;
+        }
+    }
+    closedir(dir);
+    qsort(sizes, count, sizeof *sizes, by_size);
+    return count;
+}
+
+size_t hl_topo_page_natural(const size_t *sizes, size_t count, size_t asked)
+{
+    size_t best = sizes[0];
+    for (size_t i = 1; i < count; i++) {
+        if (sizes[i] <= asked) {
+            best = sizes[i];
+        }
+    }
+    return best;
+}
+
+static bool read_number(const char *dir, const char *file, uint64_t *out)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/%s", dir, file);
+    FILE *f = fopen(path, "re");
+    if (f == NULL) {
+        return false;
+    }
+    unsigned long long n;
+    bool got = fscanf(f, "%llu", &n) == 1;
+    fclose(f);
+    if (got) {
+        *out = n;
+    }
+    return got;
+}
+
+bool hl_topo_page_pool(size_t size, struct hl_topo_pool *out)
+{
+    char dir[96];
+    snprintf(dir, sizeof dir, HUGEPAGES "/hugepages-%zukB", size / 1024);
+    struct hl_topo_pool pool = {0, 0, 0};
+    if (!read_number(dir, "nr_hugepages", &pool.total) || !read_number(dir, "free_hugepages", &pool.unused)) {
+        return false;
+    }
+    if (!read_number(dir, "nr_overcommit_hugepages", &pool.overcommit)) {
+        pool.overcommit = 0;
+    }
+    *out = pool;
+    return true;
+}

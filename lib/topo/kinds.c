@@ -1,0 +1,264 @@
+/* Which memory node is of which kind, and which is nearest to a CPU: from what hwloc knows, nothing else, so
+ * that saved machines test it.
+ *
+ * Nodes with equal CPU sets form a group; its lowest number is the ordinary memory of those CPUs. A node is
+ * fast when the user says so, when hwloc names it MCDRAM or HBM, when its bandwidth from those CPUs is at
+ * least twice the ordinary node's (a ratio: what one of four clusters of an HBM machine reaches is below any
+ * sensible absolute threshold, and DDR beside CXL must not look fast), or on Knights processors when half of
+ * the nodes have no CPUs.
+ */
+#include "kinds.h"
+
+#include "err.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct machine {
+    hwloc_topology_t t;
+    hwloc_obj_t node[HL_TOPO_NODES];     /* by number; NULL: none */
+    hwloc_obj_t ordinary[HL_TOPO_NODES]; /* the lowest-numbered node of the same CPUs */
+};
+
+static hl_topo_set bit(int node)
+{
+    return (hl_topo_set)1 << node;
+}
+
+static void gather(hwloc_topology_t t, struct machine *m, struct hl_topo *out)
+{
+    *m = (struct machine){.t = t};
+    for (hwloc_obj_t n = NULL; (n = hwloc_get_next_obj_by_type(t, HWLOC_OBJ_NUMANODE, n)) != NULL;) {
+        if (n->os_index < HL_TOPO_NODES) {
+            m->node[n->os_index] = n;
+            out->all |= bit((int)n->os_index);
+            out->bytes[n->os_index] = n->attr->numanode.local_memory;
+        }
+    }
+    for (int i = 0; i < HL_TOPO_NODES; i++) {
+        for (int j = 0; j < HL_TOPO_NODES && m->node[i] != NULL && m->ordinary[i] == NULL; j++) {
+            if (m->node[j] != NULL && hwloc_bitmap_isequal(m->node[i]->cpuset, m->node[j]->cpuset)) {
+                m->ordinary[i] = m->node[j];
+            }
+        }
+    }
+}
+
+static bool named(hwloc_obj_t n, const char *word)
+{
+    return n->subtype != NULL && strstr(n->subtype, word) != NULL;
+}
+
+/* GPU, persistent and CXL memory may have bandwidth, but not for a CPU's working set. */
+static bool never_fast(hwloc_obj_t n)
+{
+    return named(n, "GPU") || named(n, "NVM") || named(n, "CXL");
+}
+
+static uint64_t bandwidth(hwloc_topology_t t, hwloc_obj_t n)
+{
+    struct hwloc_location from = {.type = HWLOC_LOCATION_TYPE_CPUSET, .location.cpuset = n->cpuset};
+    hwloc_uint64_t mibps = 0;
+    return hwloc_memattr_get_value(t, HWLOC_MEMATTR_ID_BANDWIDTH, n, &from, 0, &mibps) == 0 ? mibps : 0;
+}
+
+static bool twice_as_fast(const struct machine *m, int i)
+{
+    if (m->ordinary[i] == m->node[i] || hwloc_bitmap_iszero(m->node[i]->cpuset)) {
+        return false;
+    }
+    uint64_t mine = bandwidth(m->t, m->node[i]), base = bandwidth(m->t, m->ordinary[i]);
+    return base != 0 && mine >= 2 * base;
+}
+
+/* Knights Landing and Knights Mill, by the numbers CPUID gives. */
+static bool is_knights(hwloc_topology_t t)
+{
+    hwloc_obj_t package = hwloc_get_obj_by_type(t, HWLOC_OBJ_PACKAGE, 0);
+    const char *family = package != NULL ? hwloc_obj_get_info_by_name(package, "CPUFamilyNumber") : NULL;
+    const char *model = package != NULL ? hwloc_obj_get_info_by_name(package, "CPUModelNumber") : NULL;
+    return family != NULL && model != NULL && strcmp(family, "6") == 0 &&
+           (strcmp(model, "87") == 0 || strcmp(model, "133") == 0);
+}
+
+static hl_topo_set knights_fast(const struct machine *m)
+{
+    hl_topo_set bare = 0;
+    int nodes = 0;
+    for (int i = 0; i < HL_TOPO_NODES; i++) {
+        nodes += m->node[i] != NULL;
+        if (m->node[i] != NULL && (hwloc_bitmap_iszero(m->node[i]->cpuset) || m->ordinary[i] != m->node[i])) {
+            bare |= bit(i);
+        }
+    }
+    return 2 * __builtin_popcountll(bare) == nodes ? bare : 0;
+}
+
+static void find_fast(const struct machine *m, struct hl_topo *out)
+{
+    for (int i = 0; i < HL_TOPO_NODES; i++) {
+        if (m->node[i] == NULL || never_fast(m->node[i])) {
+            continue;
+        }
+        const char *why = named(m->node[i], "MCDRAM") || named(m->node[i], "HBM") ? "named by hwloc"
+                          : twice_as_fast(m, i) ? "bandwidth at least twice the ordinary node's"
+                                                : NULL;
+        if (why != NULL) {
+            out->fast |= bit(i);
+            out->why[i] = why;
+        }
+    }
+    if (out->fast == 0 && is_knights(m->t)) {
+        out->fast = knights_fast(m);
+        for (int i = 0; i < HL_TOPO_NODES; i++) {
+            out->why[i] = (out->fast & bit(i)) != 0 ? "node without CPUs of a Knights processor" : NULL;
+        }
+    }
+}
+
+/* Ordinary: the first node of each group of CPUs. CXL and the like only when there is nothing else. */
+static void find_ddr(const struct machine *m, struct hl_topo *out)
+{
+    hl_topo_set rest = out->all & ~out->fast;
+    for (int i = 0; i < HL_TOPO_NODES; i++) {
+        if ((rest & bit(i)) != 0 && !never_fast(m->node[i]) && m->ordinary[i] == m->node[i] &&
+            !hwloc_bitmap_iszero(m->node[i]->cpuset)) {
+            out->ddr |= bit(i);
+            out->why[i] = "first node of its CPUs";
+        } else if (m->node[i] != NULL && out->why[i] == NULL) {
+            out->why[i] =
+                never_fast(m->node[i]) ? "named by hwloc" : "not the first node of its CPUs, not fast";
+        }
+    }
+    if (out->ddr == 0) {
+        out->ddr = rest != 0 ? rest : out->all;
+    }
+}
+
+int hl_topo_parse_nodes(const char *text, hl_topo_set all, hl_topo_set *out)
+{
+    if (strcmp(text, "all") == 0) {
+        *out = all;
+        return 0;
+    }
+    hl_topo_set set = 0;
+    for (const char *at = text;; at++) {
+        char *end;
+        unsigned long first = strtoul(at, &end, 10), last = first;
+        bool bad = end == at || *at < '0' || *at > '9';
+        if (!bad && *end == '-') {
+            at = end + 1;
+            last = strtoul(at, &end, 10);
+            bad = end == at || *at < '0' || *at > '9';
+        }
+        if (bad || last < first || last >= HL_TOPO_NODES || (*end != ',' && *end != '\0')) {
+            return HL_ERR_ARG;
+        }
+        for (unsigned long n = first; n <= last; n++) {
+            set |= bit((int)n);
+        }
+        if (*end == '\0') {
+            break;
+        }
+        at = end;
+    }
+    *out = set;
+    return 0;
+}
+
+static int override_fast(const char *fastmem, struct hl_topo *out)
+{
+    hl_topo_set set;
+    if (hl_topo_parse_nodes(fastmem, out->all, &set) != 0) {
+        return hl_err_say(
+            HL_ERR_ARG, "HOTLANE_FASTMEM_NODES=%s: expected node numbers as in 8-15 or 1,3, or all", fastmem);
+    }
+    if ((set & ~out->all) != 0) {
+        return hl_err_say(HL_ERR_ARG, "HOTLANE_FASTMEM_NODES=%s: there is no node %d", fastmem,
+                          __builtin_ctzll(set & ~out->all));
+    }
+    out->fast = set;
+    for (int i = 0; i < HL_TOPO_NODES; i++) {
+        out->why[i] = (set & bit(i)) != 0 ? "HOTLANE_FASTMEM_NODES" : NULL;
+    }
+    return 0;
+}
+
+/* Row and column numbers of a distance matrix are logical: find a node's by its object. */
+static uint64_t distance(const struct hwloc_distances_s *d, hwloc_obj_t from, hwloc_obj_t to)
+{
+    if (d == NULL || from == NULL) {
+        return 0;
+    }
+    hwloc_uint64_t there, back;
+    return hwloc_distances_obj_pair_values((struct hwloc_distances_s *)(uintptr_t)d, from, to, &there,
+                                           &back) == 0
+               ? there
+               : UINT64_MAX;
+}
+
+/* Own nodes of the CPU come first, then the nearest by the latency matrix, then the lowest number. */
+static int nearest(const struct machine *m, const struct hwloc_distances_s *d, hl_topo_set kind, unsigned cpu)
+{
+    hwloc_obj_t home = NULL;
+    for (int i = 0; i < HL_TOPO_NODES && home == NULL; i++) {
+        home = m->node[i] != NULL && hwloc_bitmap_isset(m->node[i]->cpuset, cpu) ? m->ordinary[i] : NULL;
+    }
+    int best = -1;
+    bool best_own = false;
+    uint64_t best_far = 0;
+    for (int i = 0; i < HL_TOPO_NODES; i++) {
+        if ((kind & bit(i)) == 0) {
+            continue;
+        }
+        bool own = hwloc_bitmap_isset(m->node[i]->cpuset, cpu);
+        uint64_t far = distance(d, home, m->node[i]);
+        if (best < 0 || (own && !best_own) || (own == best_own && far < best_far)) {
+            best = i;
+            best_own = own;
+            best_far = far;
+        }
+    }
+    return best;
+}
+
+static void find_nearest(const struct machine *m, struct hl_topo *out)
+{
+    struct hwloc_distances_s *d = NULL;
+    unsigned matrices = 1;
+    if (hwloc_distances_get_by_type(m->t, HWLOC_OBJ_NUMANODE, &matrices, &d,
+                                    HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0) != 0 ||
+        matrices == 0) {
+        d = NULL;
+    }
+    memset(out->near_fast, -1, sizeof out->near_fast);
+    memset(out->near_ddr, -1, sizeof out->near_ddr);
+    for (hwloc_obj_t pu = NULL; (pu = hwloc_get_next_obj_by_type(m->t, HWLOC_OBJ_PU, pu)) != NULL;) {
+        out->cpus++;
+        if (pu->os_index < HL_TOPO_CPUS) {
+            out->near_fast[pu->os_index] = (int8_t)nearest(m, d, out->fast, pu->os_index);
+            out->near_ddr[pu->os_index] = (int8_t)nearest(m, d, out->ddr, pu->os_index);
+        }
+    }
+    if (d != NULL) {
+        hwloc_distances_release(m->t, d);
+    }
+}
+
+int hl_topo_classify(hwloc_topology_t t, const char *fastmem, struct hl_topo *out)
+{
+    struct machine m;
+    memset(out, 0, sizeof *out);
+    gather(t, &m, out);
+    if (fastmem != NULL && fastmem[0] != '\0') {
+        int rc = override_fast(fastmem, out);
+        if (rc != 0) {
+            return rc;
+        }
+    } else {
+        find_fast(&m, out);
+    }
+    find_ddr(&m, out);
+    find_nearest(&m, out);
+    return 0;
+}
