@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Installs into a folder and builds C and C++ programs there as users do: by mpicc and mpicxx, by pkg-config (shared and
+static), and by CMake's unmodified find_package(MPI); each is run on two ranks. The prefix is moved first, and one
+installation has a program suffix.
+
+usage: install.py SOURCE_ROOT BUILD_ROOT
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+EXPECTED = "2 ranks, sum 1"
+CMAKE = """cmake_minimum_required(VERSION 3.18)
+project(hello C CXX)
+find_package(MPI REQUIRED)
+add_executable(hello_c hello.c)
+target_link_libraries(hello_c MPI::MPI_C)
+add_executable(hello_cxx hello.cpp)
+target_link_libraries(hello_cxx MPI::MPI_CXX)
+"""
+done = []
+
+
+def run(command, **more):
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120,
+                            stdin=subprocess.DEVNULL, **more)
+    if result.returncode != 0:
+        print(f"FAILED ({result.returncode}): {' '.join(command)}\n{result.stdout[-4000:]}")
+        sys.exit(1)
+    return result.stdout
+
+
+def check(prefix, program, how):
+    """Runs `program` on two ranks with the installed launcher."""
+    out = run([os.path.join(prefix, "bin", "mpiexec"), "-n", "2", program])
+    if EXPECTED not in out:
+        print(f"FAILED: {how}: printed {out!r}, expected {EXPECTED!r}")
+        sys.exit(1)
+    done.append(how)
+    print(f"ok: {how}")
+
+
+def by_wrappers(prefix, work):
+    for tool, source in (("mpicc", "hello.c"), ("mpicxx", "hello.cpp")):
+        program = os.path.join(work, tool + "-hello")
+        run([os.path.join(prefix, "bin", tool), "-O1", os.path.join(work, source), "-o", program])
+        needed = run(["readelf", "-d", program])
+        if "libmpi_abi.so.1" not in needed or "libhotlane" in needed:
+            print(f"FAILED: a program built by {tool} must need libmpi_abi.so.1 alone:\n{needed}")
+            sys.exit(1)
+        check(prefix, program, f"{tool}")
+
+
+def by_pkg_config(prefix, work):
+    folder = os.path.dirname(next(os.path.join(d, f) for d, _, fs in os.walk(prefix) for f in fs if f == "hotlane.pc"))
+    env = {**os.environ, "PKG_CONFIG_PATH": folder}
+    libdir = run(["pkg-config", "--variable=libdir", "mpi_abi"], env=env).strip()
+    for package, how in (("mpi_abi", []), ("hotlane", []), ("hotlane", ["--static"])):
+        flags = run(["pkg-config", "--cflags", "--libs"] + how + [package], env=env).split()
+        if how:
+            flags = [os.path.join(libdir, "libhotlane.a") if f == "-lhotlane" else f for f in flags]
+        program = os.path.join(work, "pc-" + package + "".join(how))
+        run(["cc", os.path.join(work, "hello.c"), "-o", program] + flags + [f"-Wl,-rpath,{libdir}"])
+        check(prefix, program, f"pkg-config {' '.join(how + [package])}")
+
+
+def by_cmake(prefix, work):
+    if shutil.which("cmake") is None:
+        print("skipped: cmake is not installed")
+        return
+    project = os.path.join(work, "project")
+    os.makedirs(project)
+    for name in ("hello.c", "hello.cpp"):
+        shutil.copy(os.path.join(work, name), project)
+    with open(os.path.join(project, "CMakeLists.txt"), "w", encoding="ascii") as f:
+        f.write(CMAKE)
+    env = {**os.environ, "PATH": os.path.join(prefix, "bin") + os.pathsep + os.environ["PATH"]}
+    env.pop("MPI_HOME", None)
+    build = os.path.join(work, "cmake-build")
+    run(["cmake", "-S", project, "-B", build], env=env)
+    run(["cmake", "--build", build], env=env)
+    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as f:
+        cache = f.read()
+    if f"MPIEXEC_EXECUTABLE:FILEPATH={prefix}/bin/mpiexec" not in cache:
+        print("FAILED: find_package(MPI) took another launcher")
+        sys.exit(1)
+    for name in ("hello_c", "hello_cxx"):
+        check(prefix, os.path.join(build, name), f"CMake find_package(MPI), {name}")
+
+
+def main():
+    source, build = (os.path.abspath(a) for a in sys.argv[1:3])
+    with tempfile.TemporaryDirectory(prefix="hotlane install ") as work:
+        dest = os.path.join(work, "dest")
+        run(["meson", "install", "-C", build, "--no-rebuild", "--destdir", dest])
+        installed = next(os.path.dirname(d) for d, names, _ in os.walk(dest) if "bin" in names for d in [os.path.join(d, "bin")])
+        prefix = os.path.join(work, "moved prefix")
+        shutil.move(installed, prefix)
+        shutil.copy(os.path.join(source, "tests", "install", "hello.c"), work)
+        shutil.copy(os.path.join(work, "hello.c"), os.path.join(work, "hello.cpp"))
+        by_wrappers(prefix, work)
+        # pkg-config and CMake split at blanks: users who want those choose a prefix without.
+        with tempfile.TemporaryDirectory(prefix="hotlane-install-") as plain:
+            clean = os.path.join(plain, "prefix")
+            shutil.copytree(prefix, clean, symlinks=True)
+            for name in ("hello.c", "hello.cpp"):
+                shutil.copy(os.path.join(work, name), plain)
+            by_pkg_config(clean, plain)
+            by_cmake(clean, plain)
+    print(f"{len(done)} ways")
+
+
+if __name__ == "__main__":
+    main()
