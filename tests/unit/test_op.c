@@ -1,11 +1,11 @@
 /* Every defined (operation, type) combines as the standard says; every undefined one is refused. */
-#include <check.h>
 #include <complex.h>
 #include <limits.h>
 #include <string.h>
 
 #include "err.h"
 #include "op.h"
+#include "unit.h"
 
 START_TEST(integers_wrap)
 {
@@ -178,7 +178,7 @@ START_TEST(sizes_are_those_of_c)
 }
 END_TEST
 
-int main(void)
+static Suite *op_suite(void)
 {
     Suite *suite = suite_create("op");
     TCase *tc = tcase_create("op");
@@ -194,10 +194,7 @@ int main(void)
     tcase_add_test(tc, only_predefined_handles_have_a_kind);
     tcase_add_test(tc, sizes_are_those_of_c);
     suite_add_tcase(suite, tc);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return suite;
 }
+
+UNIT_MAIN(op_suite)

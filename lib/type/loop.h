@@ -1,0 +1,66 @@
+/* The tree behind a datatype. Nodes are immutable once shared and counted; any thread.
+ *
+ *   BLOCK   `size` dense bytes at off
+ *   PAIR    n pairs with padding inside: at off, next to each other
+ *   VEC     n times child: at off, off + stride, ...
+ *   IDX     rows i < n: len[i] times child, stride apart, the first at off + disp[i]
+ *   STRUCT  rows i < n: children[i] at off + disp[i]
+ */
+#ifndef HL_LOOP_H
+#define HL_LOOP_H
+
+#include "type.h"
+
+enum hl_loop_kind { HL_LOOP_BLOCK, HL_LOOP_PAIR, HL_LOOP_VEC, HL_LOOP_IDX, HL_LOOP_STRUCT };
+
+struct hl_loop {
+    hl_a32 refs;
+    uint8_t kind;
+    uint8_t basic; /* of all elements below; HL_BASIC_MIXED */
+    bool fixed;    /* never freed: belongs to a predefined type */
+    uint32_t depth;
+    int64_t off;
+    int64_t size;     /* packed bytes */
+    int64_t elements; /* basic elements; of no meaning where blocks of different types were merged */
+    int64_t n, stride;
+    struct hl_loop *child;
+    int64_t *disp, *len;
+    int64_t *before; /* n + 1 prefix sums of packed bytes */
+    struct hl_loop **children;
+};
+
+#define HL_LOOP_MAX_DEPTH 2000 /* recursion while building and freeing; STRUCT in STRUCT only gets there */
+
+/* Every maker consumes the caller's references to the nodes it is given, also when it fails; NULL means no
+ * memory, or that a node given was NULL. `merge`: join neighbouring blocks even of different basic types. A
+ * node of size 0 is a BLOCK without bytes. */
+struct hl_loop *hl_loop_ref(struct hl_loop *l);
+void hl_loop_unref(struct hl_loop *l);
+struct hl_loop *hl_loop_block(int64_t bytes, int64_t elements, enum hl_basic basic);
+struct hl_loop *hl_loop_shift(struct hl_loop *l, int64_t by);
+struct hl_loop *hl_loop_vec(int64_t n, int64_t stride, struct hl_loop *child);
+struct hl_loop *hl_loop_idx(int64_t n, const int64_t *disp, const int64_t *len, int64_t blocklen,
+                            int64_t stride, struct hl_loop *child);
+struct hl_loop *hl_loop_struct(int64_t n, const int64_t *disp, struct hl_loop **children, bool merge);
+
+/* The tree with neighbours merged; keeps its argument. */
+struct hl_loop *hl_loop_merged(struct hl_loop *l);
+
+/* The loops of the predefined types, by handle - 0x200. */
+extern struct hl_loop hl_loop_predefined[256];
+
+/* Bytes of the value of a pair, which comes first; its index is at half the extent. */
+HL_INLINE int64_t hl_loop_value_bytes(enum hl_basic pair)
+{
+    size_t size = hl_op_size(pair);
+
+    return (int64_t)(size == hl_op_extent(pair) ? size / 2 : size - sizeof(int));
+}
+
+/* The row of an IDX or STRUCT in which packed byte `at` lies. */
+int64_t hl_loop_row(const struct hl_loop *l, int64_t at);
+
+/* Makes c->run hold something; false at the end of the walk. */
+bool hl_type_cursor_fill(struct hl_type_cursor *c);
+
+#endif

@@ -1,0 +1,336 @@
+/* Making datatypes: bounds by the standard's rules, layout by loops. */
+#include <stdlib.h>
+
+#include "err.h"
+#include "loop.h"
+
+_Static_assert(sizeof(struct hl_type) <= HL_HANDLE_SIZE, "a type fits the place of a handle");
+
+/* Bounds while the entries of a type are added. */
+struct bounds {
+    int64_t lb, ub, true_lb, true_ub;
+    int64_t marked_lb, marked_ub; /* of entries with explicit bounds: these alone count, if there are any */
+    int64_t size;
+    bool any, any_data, has_lb, has_ub;
+    bool overflow;
+    uint32_t align;
+};
+
+static int64_t mul(int64_t a, int64_t b, struct bounds *w)
+{
+    int64_t r = 0;
+
+    w->overflow |= __builtin_mul_overflow(a, b, &r);
+    return r;
+}
+
+static int64_t add(int64_t a, int64_t b, struct bounds *w)
+{
+    int64_t r = 0;
+
+    w->overflow |= __builtin_add_overflow(a, b, &r);
+    return r;
+}
+
+static void widen(int64_t lo, int64_t hi, int64_t *lb, int64_t *ub, bool first)
+{
+    *lb = first || lo < *lb ? lo : *lb;
+    *ub = first || hi > *ub ? hi : *ub;
+}
+
+/* `times` copies of `t`, the outermost two at lo and hi. */
+static void bounds_add(struct bounds *w, const struct hl_type *t, int64_t times, int64_t lo, int64_t hi)
+{
+    if (times <= 0) {
+        return;
+    }
+    int64_t lb = add(lo, t->lb, w), ub = add(hi, t->ub, w);
+
+    w->size = add(w->size, mul(times, t->size, w), w);
+    w->align = t->align > w->align ? t->align : w->align;
+    widen(lb, ub, &w->lb, &w->ub, !w->any);
+    w->any = true;
+    if (t->explicit_lb) {
+        w->marked_lb = !w->has_lb || lb < w->marked_lb ? lb : w->marked_lb;
+        w->has_lb = true;
+    }
+    if (t->explicit_ub) {
+        w->marked_ub = !w->has_ub || ub > w->marked_ub ? ub : w->marked_ub;
+        w->has_ub = true;
+    }
+    if (t->size > 0) {
+        widen(add(lo, t->true_lb, w), add(hi, t->true_ub, w), &w->true_lb, &w->true_ub, !w->any_data);
+        w->any_data = true;
+    }
+}
+
+/* `n` copies `apart` bytes from each other: where the lowest and the highest are. */
+static void reach(int64_t n, int64_t apart, struct bounds *w, int64_t *lo, int64_t *hi)
+{
+    int64_t last = mul(n - 1, apart, w);
+
+    *lo = last < 0 ? last : 0;
+    *hi = last > 0 ? last : 0;
+}
+
+/* The new type; consumes `root`. */
+static int finish(const struct bounds *w, struct hl_loop *root, struct hl_type **made)
+{
+    if (root == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    if (root->depth > HL_LOOP_MAX_DEPTH) {
+        hl_loop_unref(root);
+        return hl_err_say(HL_ERR_TYPE, "datatype nested deeper than %d levels", HL_LOOP_MAX_DEPTH);
+    }
+    struct hl_type *t = hl_handle_new(HL_KIND_TYPE);
+    if (t == NULL) {
+        hl_loop_unref(root);
+        return HL_ERR_NO_MEM;
+    }
+    t->handle = (MPI_Datatype)(void *)t;
+    t->size = w->size;
+    t->lb = w->has_lb ? w->marked_lb : w->lb;
+    t->ub = w->has_ub ? w->marked_ub : w->ub;
+    t->explicit_lb = w->has_lb;
+    t->explicit_ub = w->has_ub;
+    t->true_lb = w->true_lb;
+    t->true_ub = w->true_ub;
+    t->elements = root->elements;
+    t->basic = root->size > 0 ? root->basic : HL_BASIC_MIXED;
+    t->align = w->align;
+    t->root = root;
+    /* relaxed: the handle is not known to anybody yet. */
+    hl_a32_store_relaxed(&t->refs, 1);
+    *made = t;
+    return 0;
+}
+
+static int too_large(void)
+{
+    return hl_err_say(HL_ERR_VALUE_TOO_LARGE, "the datatype's size or bounds do not fit 63 bits");
+}
+
+int hl_type_make_contiguous(int64_t count, const struct hl_type *old, struct hl_type **made)
+{
+    struct bounds w = {0};
+    int64_t lo, hi;
+
+    if (count < 0) {
+        return hl_err_say(HL_ERR_COUNT, "count %lld is negative", (long long)count);
+    }
+    reach(count, hl_type_extent(old), &w, &lo, &hi);
+    bounds_add(&w, old, count, lo, hi);
+    if (w.overflow) {
+        return too_large();
+    }
+    return finish(&w, hl_loop_vec(count, hl_type_extent(old), hl_loop_ref(old->root)), made);
+}
+
+int hl_type_make_vector(int64_t count, int64_t blocklen, int64_t stride, bool in_bytes,
+                        const struct hl_type *old, struct hl_type **made)
+{
+    struct bounds w = {0};
+    int64_t extent = hl_type_extent(old), lo, hi, block_lo, block_hi;
+
+    if (count < 0) {
+        return hl_err_say(HL_ERR_COUNT, "count %lld is negative", (long long)count);
+    }
+    if (blocklen < 0) {
+        return hl_err_say(HL_ERR_ARG, "block length %lld is negative", (long long)blocklen);
+    }
+    stride = in_bytes ? stride : mul(stride, extent, &w);
+    reach(blocklen, extent, &w, &block_lo, &block_hi);
+    reach(count, stride, &w, &lo, &hi);
+    bounds_add(&w, old, count > 0 ? mul(count, blocklen, &w) : 0, add(lo, block_lo, &w),
+               add(hi, block_hi, &w));
+    if (w.overflow) {
+        return too_large();
+    }
+    struct hl_loop *block = hl_loop_vec(blocklen, extent, hl_loop_ref(old->root));
+    return finish(&w, hl_loop_vec(count, stride, block), made);
+}
+
+/* Checks lengths, adds the rows' bounds, stores byte displacements in `disp`. */
+static int indexed_rows(struct bounds *w, int64_t count, const int64_t *lens, int64_t blocklen, int64_t *disp,
+                        const struct hl_type *old)
+{
+    int64_t extent = hl_type_extent(old);
+
+    for (int64_t i = 0; i < count; i++) {
+        int64_t n = lens != NULL ? lens[i] : blocklen, lo, hi;
+        if (n < 0) {
+            return hl_err_say(HL_ERR_ARG, "block length %lld of block %lld is negative", (long long)n,
+                              (long long)i);
+        }
+        reach(n, extent, w, &lo, &hi);
+        bounds_add(w, old, n, add(disp[i], lo, w), add(disp[i], hi, w));
+    }
+    return w->overflow ? too_large() : 0;
+}
+
+int hl_type_make_indexed(int64_t count, const int64_t *lens, int64_t blocklen, const int64_t *displs,
+                         bool in_bytes, const struct hl_type *old, struct hl_type **made)
+{
+    struct bounds w = {0};
+
+    if (count < 0) {
+        return hl_err_say(HL_ERR_COUNT, "count %lld is negative", (long long)count);
+    }
+    int64_t *disp = malloc(((size_t)count + 1) * sizeof *disp);
+    if (disp == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        disp[i] = in_bytes ? displs[i] : mul(displs[i], hl_type_extent(old), &w);
+    }
+    int err = indexed_rows(&w, count, lens, blocklen, disp, old);
+    if (err == 0) {
+        struct hl_loop *root =
+            hl_loop_idx(count, disp, lens, blocklen, hl_type_extent(old), hl_loop_ref(old->root));
+        err = finish(&w, root, made);
+    }
+    free(disp);
+    return err;
+}
+
+/* Room for the alignment of the largest element, unless somebody fixed the upper bound. */
+static void round_extent(struct bounds *w)
+{
+    int64_t lb = w->has_lb ? w->marked_lb : w->lb;
+    int64_t over = w->align > 1 ? (w->ub - lb) % w->align : 0;
+
+    if (!w->has_ub && over != 0) {
+        w->ub = add(w->ub, w->align - over, w);
+    }
+}
+
+static int struct_rows(struct bounds *w, int64_t count, const int64_t *lens, const int64_t *displs,
+                       struct hl_type *const types[])
+{
+    for (int64_t i = 0; i < count; i++) {
+        int64_t lo, hi;
+        if (lens[i] < 0) {
+            return hl_err_say(HL_ERR_ARG, "block length %lld of block %lld is negative", (long long)lens[i],
+                              (long long)i);
+        }
+        reach(lens[i], hl_type_extent(types[i]), w, &lo, &hi);
+        bounds_add(w, types[i], lens[i], add(displs[i], lo, w), add(displs[i], hi, w));
+    }
+    round_extent(w);
+    return w->overflow ? too_large() : 0;
+}
+
+int hl_type_make_struct(int64_t count, const int64_t *lens, const int64_t *displs,
+                        struct hl_type *const types[], struct hl_type **made)
+{
+    struct bounds w = {0};
+
+    if (count < 0) {
+        return hl_err_say(HL_ERR_COUNT, "count %lld is negative", (long long)count);
+    }
+    int err = struct_rows(&w, count, lens, displs, types);
+    if (err != 0) {
+        return err;
+    }
+    struct hl_loop **children = malloc(((size_t)count + 1) * sizeof(void *));
+    if (children == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        children[i] = hl_loop_vec(lens[i], hl_type_extent(types[i]), hl_loop_ref(types[i]->root));
+    }
+    err = finish(&w, hl_loop_struct(count, displs, children, false), made);
+    free(children);
+    return err;
+}
+
+int hl_type_make_resized(const struct hl_type *old, int64_t lb, int64_t extent, struct hl_type **made)
+{
+    struct bounds w = {.true_lb = old->true_lb,
+                       .true_ub = old->true_ub,
+                       .size = old->size,
+                       .align = old->align,
+                       .has_lb = true,
+                       .has_ub = true};
+
+    w.marked_lb = lb;
+    w.marked_ub = add(lb, extent, &w);
+    if (w.overflow) {
+        return too_large();
+    }
+    return finish(&w, hl_loop_ref(old->root), made);
+}
+
+static int check_subarray(const struct hl_subarray *a)
+{
+    if (a->ndims < 1) {
+        return hl_err_say(HL_ERR_DIMS, "an array of %d dimensions", a->ndims);
+    }
+    if (a->order != MPI_ORDER_C && a->order != MPI_ORDER_FORTRAN) {
+        return hl_err_say(HL_ERR_ARG, "order %d is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN", a->order);
+    }
+    for (int d = 0; d < a->ndims; d++) {
+        if (a->sizes[d] < 1 || a->subsizes[d] < 1 || a->starts[d] < 0 ||
+            a->starts[d] > a->sizes[d] - a->subsizes[d]) {
+            return hl_err_say(HL_ERR_ARG, "dimension %d: %lld elements from %lld of %lld", d,
+                              (long long)a->subsizes[d], (long long)a->starts[d], (long long)a->sizes[d]);
+        }
+    }
+    return 0;
+}
+
+int hl_type_make_subarray(const struct hl_subarray *a, const struct hl_type *old, struct hl_type **made)
+{
+    struct bounds w = {0};
+    int64_t whole = hl_type_extent(old), times = 1, lo = 0, hi = 0;
+    int err = check_subarray(a);
+
+    if (err != 0) {
+        return err;
+    }
+    for (int k = 0; k < a->ndims; k++) { /* from the fastest dimension to the slowest */
+        int d = a->order == MPI_ORDER_C ? a->ndims - 1 - k : k;
+        lo = add(lo, mul(a->starts[d], whole, &w), &w);
+        hi = add(hi, mul(a->starts[d] + a->subsizes[d] - 1, whole, &w), &w);
+        times = mul(times, a->subsizes[d], &w);
+        whole = mul(whole, a->sizes[d], &w);
+    }
+    bounds_add(&w, old, times, lo < hi ? lo : hi, lo < hi ? hi : lo);
+    if (w.overflow) {
+        return too_large();
+    }
+    w.has_lb = w.has_ub = true;
+    w.marked_lb = 0;
+    w.marked_ub = whole;
+    struct hl_loop *root = hl_loop_ref(old->root);
+    int64_t apart = hl_type_extent(old);
+    for (int k = 0; k < a->ndims; k++) {
+        int d = a->order == MPI_ORDER_C ? a->ndims - 1 - k : k;
+        root = hl_loop_vec(a->subsizes[d], apart, root);
+        apart *= a->sizes[d];
+    }
+    return finish(&w, hl_loop_shift(root, lo), made);
+}
+
+int hl_type_make_dup(const struct hl_type *old, struct hl_type **made)
+{
+    struct bounds w = {.lb = old->lb,
+                       .ub = old->ub,
+                       .true_lb = old->true_lb,
+                       .true_ub = old->true_ub,
+                       .size = old->size,
+                       .align = old->align};
+    int err = finish(&w, hl_loop_ref(old->root), made);
+
+    if (err != 0) {
+        return err;
+    }
+    (*made)->explicit_lb = old->explicit_lb;
+    (*made)->explicit_ub = old->explicit_ub;
+    (*made)->committed = old->committed;
+    (*made)->dense = old->dense;
+    (*made)->block = old->block;
+    (*made)->fast = hl_loop_ref(old->fast);
+    return 0;
+}

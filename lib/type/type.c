@@ -1,0 +1,150 @@
+/* Life of a datatype: commit, references, how it was made. */
+#include "type.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "err.h"
+#include "loop.h"
+
+int hl_type_commit(struct hl_type *t)
+{
+    if (t->committed) {
+        return 0;
+    }
+    t->fast = hl_loop_merged(t->root);
+    if (t->fast == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    t->block = t->fast->kind == HL_LOOP_BLOCK;
+    t->dense = t->size == 0 || (t->block && t->fast->off == 0 && t->size == hl_type_extent(t));
+    t->committed = true;
+    return 0;
+}
+
+static void destroy(struct hl_type *t)
+{
+    if (t->args != NULL) {
+        for (int i = 0; i < t->args->n_types; i++) {
+            hl_type_unref(t->args->types[i]);
+        }
+        free(t->args);
+    }
+    hl_loop_unref(t->root);
+    hl_loop_unref(t->fast);
+    free(t->name);
+    hl_handle_free(t);
+}
+
+void hl_type_unref(struct hl_type *t)
+{
+    /* full: every user's reads come before the destruction; pairs with the same subtraction of the others. */
+    if (!t->predefined && hl_a32_add_full(&t->refs, UINT32_MAX) == 1) {
+        destroy(t);
+    }
+}
+
+void hl_type_free(struct hl_type *t)
+{
+    if (!t->predefined) {
+        t->h.kind = HL_KIND_FREE; /* operations under way keep the object, the user's handle ends here */
+        hl_type_unref(t);
+    }
+}
+
+int hl_type_keep_args(struct hl_type *t, const struct hl_type_args *args)
+{
+    size_t wide = (size_t)args->n_addrs + (size_t)args->n_counts;
+    size_t bytes =
+        sizeof *args + wide * 8 + (size_t)args->n_types * sizeof(void *) + (size_t)args->n_ints * 4;
+    struct hl_type_args *a = malloc(bytes);
+
+    if (a == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    *a = *args;
+    a->addrs = (int64_t *)(void *)(a + 1);
+    a->counts = a->addrs + a->n_addrs;
+    a->types = (struct hl_type **)(void *)(a->counts + a->n_counts);
+    a->ints = (int *)(void *)(a->types + a->n_types);
+    for (int i = 0; i < a->n_addrs; i++) {
+        a->addrs[i] = args->addrs[i];
+    }
+    for (int i = 0; i < a->n_counts; i++) {
+        a->counts[i] = args->counts[i];
+    }
+    for (int i = 0; i < a->n_ints; i++) {
+        a->ints[i] = args->ints[i];
+    }
+    for (int i = 0; i < a->n_types; i++) {
+        a->types[i] = args->types[i];
+        hl_type_ref(a->types[i]);
+    }
+    t->args = a;
+    return 0;
+}
+
+bool hl_type_bytes(const struct hl_type *t, int64_t count, int64_t *bytes)
+{
+    return !__builtin_mul_overflow(t->size, count, bytes);
+}
+
+/* Elements within the first `bytes` of a leaf; -1 inside an element. */
+static int64_t leaf_elements(const struct hl_loop *l, int64_t bytes)
+{
+    enum hl_basic basic = (enum hl_basic)l->basic;
+    int64_t size = (int64_t)hl_op_size(basic), whole = bytes / size, rest = bytes % size;
+
+    if (!hl_op_is_pair(basic)) {
+        return rest == 0 ? whole : -1;
+    }
+    if (rest == 0) {
+        return 2 * whole;
+    }
+    return rest == hl_loop_value_bytes(basic) ? 2 * whole + 1 : -1;
+}
+
+int64_t hl_loop_row(const struct hl_loop *l, int64_t at)
+{
+    int64_t lo = 0, hi = l->n;
+
+    while (hi - lo > 1) {
+        int64_t middle = lo + (hi - lo) / 2;
+        if (l->before[middle] <= at) {
+            lo = middle;
+        } else {
+            hi = middle;
+        }
+    }
+    return lo;
+}
+
+int64_t hl_type_elements(const struct hl_type *t, int64_t bytes)
+{
+    if (t->size == 0) {
+        return 0;
+    }
+    int64_t n = bytes / t->size * t->elements;
+    const struct hl_loop *l = t->root;
+
+    bytes %= t->size;
+    while (bytes > 0 && l->kind != HL_LOOP_BLOCK && l->kind != HL_LOOP_PAIR) {
+        if (l->kind == HL_LOOP_STRUCT) {
+            int64_t row = hl_loop_row(l, bytes);
+            for (int64_t i = 0; i < row; i++) {
+                n += l->children[i]->elements;
+            }
+            bytes -= l->before[row];
+            l = l->children[row];
+        } else { /* VEC and IDX: all children alike, whatever their rows */
+            l = l->child;
+            n += bytes / l->size * l->elements;
+            bytes %= l->size;
+        }
+    }
+    if (bytes == 0) {
+        return n;
+    }
+    int64_t last = leaf_elements(l, bytes);
+    return last < 0 ? -1 : n + last;
+}

@@ -1,0 +1,219 @@
+/* Datatypes: their bounds, what they consist of, packing, and walks over the memory they describe.
+ * A type is never flattened: it is a tree of loops (loop.h), and spans are produced on demand. */
+#ifndef HL_TYPE_H
+#define HL_TYPE_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "atomic.h"
+#include "attr.h"
+#include "handle.h"
+#include "op.h"
+
+struct hl_loop;
+struct hl_type_args;
+
+/* Read-only after commit, but for `refs`, `name` and `attrs`. Counts and bytes are 64 bits everywhere. */
+struct hl_type {
+    struct hl_handle h;
+    MPI_Datatype handle;      /* what the user calls it: a constant or this address */
+    int64_t size;             /* bytes of data in one */
+    int64_t lb, ub;           /* extent = ub - lb: the distance of neighbours */
+    int64_t true_lb, true_ub; /* where data really begins and ends */
+    int64_t elements;         /* basic elements in one */
+    uint32_t align;           /* largest alignment of a basic element */
+    uint8_t basic;            /* enum hl_basic of all elements, or HL_BASIC_MIXED */
+    bool committed;
+    bool predefined;
+    bool dense;                    /* any number of them is one block that starts at the buffer's address */
+    bool block;                    /* one of them is one block, at true_lb */
+    bool explicit_lb, explicit_ub; /* set by resized, inherited by what is made from it */
+    hl_a32 refs;
+    struct hl_loop *root;      /* exact: knows every element's basic type */
+    struct hl_loop *fast;      /* after commit: neighbours merged whatever their basic types */
+    struct hl_type_args *args; /* the call that made it, for envelope and contents; NULL if predefined */
+    char *name;                /* set by the user, or NULL */
+    void *attrs;               /* user attributes: owned by who stores them */
+};
+
+/* Predefined types have handles 0x200 to 0x2ff; holes have size 0 and are not `committed`. */
+extern struct hl_type hl_type_predefined[256];
+
+/* The type behind a handle, or NULL for MPI_DATATYPE_NULL, freed, foreign and garbage values. Not necessarily
+ * committed. Any thread, no lock. */
+HL_INLINE struct hl_type *hl_type_of(MPI_Datatype handle)
+{
+    uintptr_t at = (uintptr_t)handle - 0x200;
+    if (HL_LIKELY(at < 256)) {
+        return hl_type_predefined[at].committed ? &hl_type_predefined[at] : NULL;
+    }
+    if ((uintptr_t)handle < 0x1000) {
+        return NULL;
+    }
+    return hl_handle_get(handle, HL_KIND_TYPE);
+}
+
+HL_INLINE int64_t hl_type_extent(const struct hl_type *t)
+{
+    return t->ub - t->lb;
+}
+
+/* A reference for an operation that outlives the call. Predefined types are not counted. */
+HL_INLINE void hl_type_ref(struct hl_type *t)
+{
+    if (!t->predefined) {
+        /* relaxed: the caller already holds a reference or a living handle. */
+        hl_a32_add_relaxed(&t->refs, 1);
+    }
+}
+
+/* Gives a reference back; the last one destroys the type. */
+void hl_type_unref(struct hl_type *t);
+
+/* MPI_Type_free: the handle becomes invalid now, the object dies with its last reference. */
+void hl_type_free(struct hl_type *t);
+
+/* ---- Making types. All return 0 or HL_ERR_NO_MEM, HL_ERR_ARG, HL_ERR_COUNT, HL_ERR_VALUE_TOO_LARGE; *made
+ * is a new uncommitted type with one reference, for the caller. The old types may be freed afterwards. ----
+ */
+
+int hl_type_make_contiguous(int64_t count, const struct hl_type *old, struct hl_type **made);
+
+/* in_bytes: the stride (or the displacements) count bytes, else extents of `old`. */
+int hl_type_make_vector(int64_t count, int64_t blocklen, int64_t stride, bool in_bytes,
+                        const struct hl_type *old, struct hl_type **made);
+
+/* lens NULL: every block has `blocklen` elements. */
+int hl_type_make_indexed(int64_t count, const int64_t *lens, int64_t blocklen, const int64_t *displs,
+                         bool in_bytes, const struct hl_type *old, struct hl_type **made);
+
+int hl_type_make_struct(int64_t count, const int64_t *lens, const int64_t *displs,
+                        struct hl_type *const types[], struct hl_type **made);
+
+int hl_type_make_resized(const struct hl_type *old, int64_t lb, int64_t extent, struct hl_type **made);
+
+/* order: MPI_ORDER_C or MPI_ORDER_FORTRAN. */
+struct hl_subarray {
+    int ndims;
+    const int64_t *sizes, *subsizes, *starts;
+    int order;
+};
+int hl_type_make_subarray(const struct hl_subarray *a, const struct hl_type *old, struct hl_type **made);
+
+/* The copy is committed if the original is. */
+int hl_type_make_dup(const struct hl_type *old, struct hl_type **made);
+
+/* Prepares the type for communication; a second time does nothing. HL_ERR_NO_MEM. */
+int hl_type_commit(struct hl_type *t);
+
+/* ---- How a type was made ---- */
+
+struct hl_type_args {
+    int combiner; /* MPI_COMBINER_* */
+    bool large;   /* made by a call with large counts: `counts` is used */
+    int n_ints, n_addrs, n_counts, n_types;
+    int *ints;
+    int64_t *addrs, *counts;
+    struct hl_type **types; /* with a reference each */
+};
+
+/* Stores a copy of `args` in a type just made. HL_ERR_NO_MEM. */
+int hl_type_keep_args(struct hl_type *t, const struct hl_type_args *args);
+
+/* ---- Bytes ---- */
+
+/* Bytes of data in `count` of them, false if that does not fit 63 bits. */
+bool hl_type_bytes(const struct hl_type *t, int64_t count, int64_t *bytes);
+
+/* Is `count` of them at `buf` one block of memory? Then *start is its first byte. */
+HL_INLINE bool hl_type_block(const struct hl_type *t, int64_t count, const void *buf, char **start);
+
+/* Copies packed bytes [offset, offset + n) of `count` elements at `buf` to `out`. `offset + n` must not pass
+ * the end. 0, or HL_ERR_NO_MEM for trees nested very deep. Committed types only, here and below. */
+int hl_type_pack(const struct hl_type *t, int64_t count, const void *buf, int64_t offset, void *out,
+                 int64_t n);
+
+/* The reverse. */
+int hl_type_unpack(const struct hl_type *t, int64_t count, void *buf, int64_t offset, const void *in,
+                   int64_t n);
+
+/* Copies min(bytes of both) from one layout to the other without a buffer between. */
+int hl_type_copy(const struct hl_type *to, int64_t to_count, void *to_buf, const struct hl_type *from,
+                 int64_t from_count, const void *from_buf);
+
+/* Basic elements that begin within the first `bytes` packed bytes of as many elements of `t` as it takes; -1
+ * when the bytes end inside an element. (MPI_Get_elements) */
+int64_t hl_type_elements(const struct hl_type *t, int64_t bytes);
+
+/* ---- Walks: the spans of memory of `count` elements at a buffer, in the order of packing ---- */
+
+enum hl_walk {
+    HL_WALK_BYTES,   /* spans in bytes; padding of pairs left out */
+    HL_WALK_ELEMENTS /* spans in elements of the type's one basic type; not for HL_BASIC_MIXED */
+};
+
+/* n elements at addr, and the same again at every `stride` bytes, `times` in all. */
+struct hl_run {
+    char *addr;
+    int64_t n; /* bytes or elements */
+    int64_t stride, times;
+};
+
+/* A place in the tree. Private. */
+struct hl_walk_frame {
+    const struct hl_loop *loop;
+    char *base;
+    int64_t i, j;
+};
+
+#define HL_WALK_DEPTH 12
+
+struct hl_type_cursor {
+    struct hl_run run; /* what is left of the current run; times == 0: fetch the next */
+    int64_t head;      /* bytes or elements of the run's first span that are already consumed */
+    enum hl_walk walk;
+    int64_t count, extent; /* elements not begun, distance */
+    char *next;            /* where the next of them is */
+    const struct hl_loop *root;
+    size_t unit;        /* bytes of memory of one unit of n */
+    size_t packed_unit; /* and packed */
+    int depth, room;
+    struct hl_walk_frame *frames; /* `local`, or allocated for deep trees */
+    struct hl_walk_frame local[HL_WALK_DEPTH];
+};
+
+/* Starts a walk at packed byte `offset` (for ELEMENTS a multiple of the element's size). The cursor belongs
+ * to the caller; end with hl_type_cursor_fini. 0 or HL_ERR_NO_MEM. */
+int hl_type_cursor_init(struct hl_type_cursor *c, enum hl_walk walk, const struct hl_type *t, int64_t count,
+                        const void *buf, int64_t offset);
+void hl_type_cursor_fini(struct hl_type_cursor *c);
+
+/* The next contiguous span, at most `max` bytes or elements: returns their number and sets *addr; 0 at the
+ * end. */
+int64_t hl_type_cursor_next(struct hl_type_cursor *c, int64_t max, char **addr);
+
+/* The next run of equal spans; false at the end. */
+bool hl_type_cursor_run(struct hl_type_cursor *c, struct hl_run *run);
+
+/* The longest span, at most `max`, that is contiguous on both sides; 0 when either ends. Both walks of one
+ * kind. */
+int64_t hl_type_cursor_zip(struct hl_type_cursor *a, struct hl_type_cursor *b, int64_t max, char **at_a,
+                           char **at_b);
+
+HL_INLINE bool hl_type_block(const struct hl_type *t, int64_t count, const void *buf, char **start)
+{
+    if (HL_LIKELY(t->dense)) {
+        *start = (char *)(uintptr_t)buf;
+        return true;
+    }
+    if (count == 1 && t->block) {
+        *start = (char *)(uintptr_t)buf + t->true_lb;
+        return true;
+    }
+    return false;
+}
+
+#endif
