@@ -145,7 +145,7 @@ struct hl_loop *hl_loop_vec(int64_t n, int64_t stride, struct hl_loop *child)
     if (n == 0 || child->size == 0) {
         return no_bytes(child);
     }
-    if (leaf_span(child) == stride) {
+    if (leaf_span(child) > 0 && leaf_span(child) == stride) {
         return longer_leaf(n, child);
     }
     struct hl_loop *l = new_node(HL_LOOP_VEC, n);

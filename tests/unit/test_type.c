@@ -377,7 +377,9 @@ START_TEST(random_trees_do_what_the_flat_model_does)
     uint64_t start = (uint64_t)_i * 7919 + 17;
 
     seed = start;
-    fprintf(stderr, "seed %llu\n", (unsigned long long)start);
+    if (_i % 100 == 0) {
+        fprintf(stderr, "seeds from %llu\n", (unsigned long long)start);
+    }
     for (size_t i = 0; i < sizeof area; i++) {
         area[i] = (char)draw(256);
     }
