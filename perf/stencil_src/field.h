@@ -1,0 +1,33 @@
+/*
+ * The state of the whole grid in global zone order, `[var][j][i]`, and what is told about it.
+ */
+#ifndef STENCIL_FIELD_H
+#define STENCIL_FIELD_H
+
+#include "problems.h"
+
+#include <stdint.h>
+
+struct field {
+    struct domain domain;
+    double time;
+    double *u; /* NVAR × ny × nx */
+};
+
+/* Figures of a field; l1_bz and asymmetry say how far it is from the exact answers of alfven and blast. */
+struct figures {
+    uint64_t hash;
+    double mean_rho, mean_energy, rho_min, rho_max, max_divb;
+    double l1_bz;     /* mean |bz - first bz|: the error after a whole period of the Alfvén wave */
+    double asymmetry; /* largest difference of density between mirrored zones, and transposed ones of a square
+                         grid */
+};
+
+/* Allocates the array of a field; 0, or -1 without memory. The caller frees f->u. */
+int field_make(struct field *f, const struct domain *d);
+
+/* Figures of the field of problem p. The hash is FNV-1a (64 bits) over the zones' variables, little endian.
+ */
+struct figures field_figures(const struct field *f, const struct problem *p);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * The stencil application: ideal magnetohydrodynamics by threads that all communicate one-sided.
+ *
+ * See --help. The serial run never calls MPI.
+ */
+#include "parallel.h"
+#include "picture.h"
+#include "report.h"
+#include "serial.h"
+
+#include <mpi.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { EXIT_USAGE = 2 };
+
+/* Everything that one rank writes at the end. */
+static int results_write(struct report *r, const struct field *f)
+{
+    const struct options *o = r->options;
+    int rc = 0;
+
+    r->figures = field_figures(f, o->problem);
+    r->field_time = f->time;
+    if (!o->quiet)
+        report_table(r);
+    if (o->json)
+        rc |= report_json(r);
+    if (o->picture)
+        rc |= picture_write(o->picture, f, o->problem, &r->figures);
+    return rc;
+}
+
+static int serial_main(const struct options *o)
+{
+    struct field f = {.u = NULL};
+    struct report r = {.options = o,
+                       .outcome = {.ranks = 1, .threads = 1},
+                       .totals = {.lanes = -1.0, .leases_contended = -1.0, .flush_waits = -1.0}};
+    int rc = serial_run(o, &f, &r.outcome.pace, &r.outcome.seconds);
+
+    if (!rc)
+        rc = results_write(&r, &f);
+    free(f.u);
+    return rc ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static int parallel_main(const struct options *o)
+{
+    struct field f = {.u = NULL};
+    struct report r = {.options = o};
+    int rc = parallel_run(o, &f, &r.outcome);
+
+    if (!rc)
+        rc = report_totals(&r.totals, &r.outcome);
+    if (!rc && r.outcome.rank == 0)
+        rc = results_write(&r, &f);
+    if (o->profile && r.outcome.seconds > 0.0)
+        rc |= report_trace(o->profile, &r.outcome);
+    report_totals_free(&r.totals);
+    for (int t = 0; r.outcome.sheets && t < r.outcome.threads; t++)
+        sheet_free(&r.outcome.sheets[t]);
+    free(r.outcome.sheets);
+    free(f.u);
+    return rc ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* What the options ask for and this program or this MPI cannot give; the same on all ranks. */
+static int possible(const struct options *o, int provided, char *error)
+{
+    int threads = o->threads ? o->threads : omp_get_max_threads();
+
+    if (o->picture && !picture_possible()) {
+        snprintf(error, OPTIONS_ERROR, "--picture: this stencil was built without cairo");
+        return -1;
+    }
+    if (!o->serial && provided < MPI_THREAD_MULTIPLE && threads > 1) {
+        snprintf(error, OPTIONS_ERROR,
+                 "--threads %d: this MPI does not grant MPI_THREAD_MULTIPLE; use --threads 1", threads);
+        return -1;
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o;
+    char error[OPTIONS_ERROR];
+    int bad = options_parse(&o, argc, argv, error), provided = 0, rank = 0, rc = EXIT_USAGE;
+
+    if (!bad && o.help) {
+        options_help();
+        return EXIT_SUCCESS;
+    }
+    if (o.serial) {
+        if (!bad && !possible(&o, 0, error))
+            return serial_main(&o);
+        fprintf(stderr, "stencil: %s\n", error);
+        return EXIT_USAGE;
+    }
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (!bad && !possible(&o, provided, error))
+        rc = parallel_main(&o);
+    else if (rank == 0)
+        fprintf(stderr, "stencil: %s\n", error);
+    MPI_Finalize();
+    return rc;
+}

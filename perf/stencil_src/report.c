@@ -1,0 +1,213 @@
+/*
+ * What a run tells: the closing table and the JSON file.
+ */
+#include "report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Hotlane's counters by name; other MPIs do not have the function, and its address is NULL. */
+int hotlane_counter(const char *name, long long *value) __attribute__((weak));
+
+enum { TABLE_ROWS = 16 }; /* more threads than this are summed up as mean, least and most */
+
+/* The sum of a counter over the ranks, or its largest value; below 0 when a rank does not have it. */
+static double counter_total(const char *name, MPI_Op op)
+{
+    long long value = 0;
+    double known = hotlane_counter && !hotlane_counter(name, &value) ? 0.0 : 1.0;
+    double mine = (double)value, total = 0.0, unknown = 0.0;
+
+    MPI_Allreduce(&mine, &total, 1, MPI_DOUBLE, op, MPI_COMM_WORLD);
+    MPI_Allreduce(&known, &unknown, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return unknown > 0.0 ? -1.0 : total;
+}
+
+/* Rows of this rank's threads. */
+static double *rows_make(const struct outcome *out)
+{
+    double *rows = malloc((size_t)out->threads * ROW * sizeof *rows);
+
+    for (int t = 0; rows && t < out->threads; t++) {
+        rows[t * ROW] = out->rank;
+        rows[t * ROW + 1] = t;
+        memcpy(rows + t * ROW + 2, out->sheets[t].sum, sizeof out->sheets[t].sum);
+    }
+    return rows;
+}
+
+static int rows_gather(struct totals *t, const struct outcome *out, double *mine)
+{
+    int *counts = calloc((size_t)out->ranks, sizeof *counts),
+        *starts = calloc((size_t)out->ranks, sizeof *starts);
+    int count = out->threads * ROW, bad = !mine || !counts || !starts, worst, all = 0;
+
+    MPI_Allreduce(&bad, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (!worst) {
+        MPI_Gather(&count, 1, MPI_INT, counts, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        for (int r = 0; r < out->ranks; r++) {
+            starts[r] = all;
+            all += counts[r];
+        }
+        t->rows = malloc((size_t)(all + 1) * sizeof *t->rows);
+        bad = !t->rows;
+        MPI_Allreduce(&bad, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    }
+    if (!worst)
+        MPI_Gatherv(mine, count, MPI_DOUBLE, t->rows, counts, starts, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    t->nrows = all / ROW;
+    free(counts);
+    free(starts);
+    return worst ? -1 : 0;
+}
+
+int report_totals(struct totals *t, const struct outcome *out)
+{
+    double *mine = rows_make(out);
+
+    *t = (struct totals){.lanes = counter_total("lanes", MPI_MAX)};
+    t->leases_contended = counter_total("leases_contended", MPI_SUM);
+    t->flush_waits = counter_total("flush_waits", MPI_SUM);
+    int rc = rows_gather(t, out, mine);
+    free(mine);
+    for (int k = 0; !rc && out->rank == 0 && k < t->nrows; k++)
+        for (int p = 0; p < NPHASE; p++)
+            t->sum[p] += t->rows[k * ROW + 2 + p];
+    return rc;
+}
+
+void report_totals_free(struct totals *t)
+{
+    free(t->rows);
+}
+
+static void row_print(FILE *f, const char *name, const double *seconds)
+{
+    fprintf(f, "  %-14s", name);
+    for (int p = 0; p < NPHASE; p++)
+        fprintf(f, "%9.3f", seconds[p]);
+    fputc('\n', f);
+}
+
+static void rows_print(FILE *f, const struct totals *t)
+{
+    double mean[NPHASE] = {0}, least[NPHASE], most[NPHASE] = {0};
+
+    for (int k = 0; k < t->nrows; k++) {
+        const double *row = t->rows + k * ROW;
+        char name[40];
+
+        snprintf(name, sizeof name, "%4.0f %6.0f", row[0], row[1]);
+        if (t->nrows <= TABLE_ROWS)
+            row_print(f, name, row + 2);
+        for (int p = 0; p < NPHASE; p++) {
+            mean[p] += row[2 + p] / t->nrows;
+            least[p] = k == 0 || row[2 + p] < least[p] ? row[2 + p] : least[p];
+            most[p] = row[2 + p] > most[p] ? row[2 + p] : most[p];
+        }
+    }
+    if (t->nrows > TABLE_ROWS) {
+        row_print(f, "least", least);
+        row_print(f, "most", most);
+    }
+    if (t->nrows > 1)
+        row_print(f, "mean", mean);
+}
+
+static void threads_print(FILE *f, const struct totals *t)
+{
+    fprintf(f, "\n  seconds of each thread\n  rank thread   ");
+    for (int p = 0; p < NPHASE; p++)
+        fprintf(f, "%9s", phase_name((enum phase)p));
+    fputc('\n', f);
+    rows_print(f, t);
+    fprintf(f,
+            "\n  communication share %.2f %% (pack, put/get, signal, flush, unpack); with waiting %.2f %%\n",
+            100.0 * phase_share(t->sum), 100.0 * phase_share_with_wait(t->sum));
+    if (t->lanes >= 0.0)
+        fprintf(f, "  lanes leased %.0f   contended leases %.0f   flushes that waited %.0f\n", t->lanes,
+                t->leases_contended, t->flush_waits);
+}
+
+static double zones_per_s(const struct report *r)
+{
+    double zones = (double)r->options->nx * r->options->ny * (double)r->outcome.pace.step;
+
+    return r->outcome.seconds > 0.0 ? zones / r->outcome.seconds : 0.0;
+}
+
+void report_table(const struct report *r)
+{
+    const struct options *o = r->options;
+    FILE *f = o->json && !strcmp(o->json, "-") ? stderr : stdout;
+
+    fprintf(f, "\n%s, %d × %d zones, ", o->problem->title, o->nx, o->ny);
+    if (o->serial)
+        fprintf(f, "serial\n");
+    else
+        fprintf(f, "patches of %d × %d, %d rank%s × %d thread%s, %s signalled by %s, flush per %s%s\n",
+                o->patch, o->patch, r->outcome.ranks, r->outcome.ranks == 1 ? "" : "s", r->outcome.threads,
+                r->outcome.threads == 1 ? "" : "s", options_transfer(o), options_signal(o), options_flush(o),
+                o->overlap ? ", overlap" : "");
+    fprintf(f, "\n  %ld steps to time %.6g in %.2f s: %.3f million zones per second\n", r->outcome.pace.step,
+            r->field_time, r->outcome.seconds, 1e-6 * zones_per_s(r));
+    fprintf(f, "  density %.6f to %.6f, mean %.10f; mean energy %.10f; max |div B| %.1e\n",
+            r->figures.rho_min, r->figures.rho_max, r->figures.mean_rho, r->figures.mean_energy,
+            r->figures.max_divb);
+    fprintf(f, "  hash %016llx\n", (unsigned long long)r->figures.hash);
+    if (!o->serial)
+        threads_print(f, &r->totals);
+    fflush(f);
+}
+
+static void json_known(FILE *f, const char *name, const char *format, double value)
+{
+    fprintf(f, ",\n  \"%s\": ", name);
+    if (value >= 0.0)
+        fprintf(f, format, value);
+    else
+        fputs("null", f);
+}
+
+static void json_write(FILE *f, const struct report *r)
+{
+    const struct options *o = r->options;
+    const struct totals *t = &r->totals;
+
+    fprintf(f, "{\n  \"problem\": \"%s\",\n  \"zones\": [%d, %d],\n  \"boundary\": \"%s\",\n",
+            o->problem->name, o->nx, o->ny, o->boundary == BOUNDARY_PERIODIC ? "periodic" : "outflow");
+    fprintf(f, "  \"serial\": %s,\n  \"patch\": %d,\n  \"ranks\": %d,\n  \"threads\": %d,\n",
+            o->serial ? "true" : "false", o->patch, r->outcome.ranks, r->outcome.threads);
+    fprintf(f, "  \"api\": \"mpi\",\n  \"transfer\": \"%s\",\n  \"signal\": \"%s\",\n  \"flush\": \"%s\",\n",
+            options_transfer(o), options_signal(o), options_flush(o));
+    fprintf(f, "  \"overlap\": %s,\n  \"steps\": %ld,\n  \"time\": %.17g,\n", o->overlap ? "true" : "false",
+            r->outcome.pace.step, r->field_time);
+    fprintf(f, "  \"seconds\": %.6f,\n  \"zones_per_s\": %.1f,\n  \"hash\": \"%016llx\",\n",
+            r->outcome.seconds, zones_per_s(r), (unsigned long long)r->figures.hash);
+    fprintf(f, "  \"mean_rho\": %.17g,\n  \"mean_energy\": %.17g,\n", r->figures.mean_rho,
+            r->figures.mean_energy);
+    fprintf(f, "  \"rho_min\": %.17g,\n  \"rho_max\": %.17g,\n", r->figures.rho_min, r->figures.rho_max);
+    fprintf(f, "  \"max_divb\": %.6e,\n  \"l1_bz\": %.6e,\n  \"asymmetry\": %.6e", r->figures.max_divb,
+            r->figures.l1_bz, r->figures.asymmetry);
+    json_known(f, "communication_share", "%.6f", o->serial ? -1.0 : phase_share(t->sum));
+    json_known(f, "share_with_wait", "%.6f", o->serial ? -1.0 : phase_share_with_wait(t->sum));
+    json_known(f, "lanes", "%.0f", t->lanes);
+    json_known(f, "leases_contended", "%.0f", t->leases_contended);
+    json_known(f, "flush_waits", "%.0f", t->flush_waits);
+    fprintf(f, "\n}\n");
+}
+
+int report_json(const struct report *r)
+{
+    const char *name = r->options->json;
+    FILE *f = strcmp(name, "-") ? fopen(name, "w") : stdout;
+
+    if (f)
+        json_write(f, r);
+    if (f && !fflush(f) && !ferror(f) && (f == stdout || !fclose(f)))
+        return 0;
+    fprintf(stderr, "stencil: --json %s: %s\n", name, strerror(errno));
+    return -1;
+}
