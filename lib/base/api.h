@@ -1,0 +1,17 @@
+/* Pairs of public functions: PMPI_Name is the definition, MPI_Name a weak alias of it in the same translation
+ * unit, so that a profiler may define MPI_Name and call PMPI_Name.
+ *
+ *     HL_API(MPI_Barrier)
+ *     int PMPI_Barrier(MPI_Comm comm)
+ *     {
+ */
+#ifndef HL_API_H
+#define HL_API_H
+
+#include "attr.h"
+
+#define HL_API(name)                                                                                         \
+    extern __typeof__(name) name __attribute__((weak, alias("P" #name), visibility("default")));             \
+    HL_PUBLIC
+
+#endif

@@ -1,0 +1,103 @@
+/* Error handlers, and the one place where an internal error becomes an MPI error code and the user's handler
+ * runs.
+ *
+ * An object with a handler (communicator, window, session) holds `struct hl_errh *`, NULL for
+ * MPI_ERRORS_ARE_FATAL. Such a slot is read and changed by the functions here only (one lock, cold). */
+#ifndef HL_ERRH_H
+#define HL_ERRH_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+#include "atomic.h"
+#include "attr.h"
+#include "err.h"
+#include "handle.h"
+
+struct hl_comm;
+
+enum hl_errh_how {
+    HL_ERRH_FATAL, /* one line, the job ends */
+    HL_ERRH_ABORT, /* the same, said of the object's processes */
+    HL_ERRH_RETURN,
+    HL_ERRH_USER
+};
+
+/* Objects that errors belong to; a user handler serves one sort. */
+enum hl_errh_sort { HL_ERRH_COMM, HL_ERRH_WIN, HL_ERRH_SESSION, HL_ERRH_FILE };
+
+/* Every user handler's type: the first argument points to the object's handle. */
+typedef void hl_errh_fn(void *handle, int *code, ...);
+
+/* Read-only once made, but for refs. */
+struct hl_errh {
+    struct hl_handle h;
+    MPI_Errhandler handle; /* a constant or this address */
+    enum hl_errh_how how;
+    enum hl_errh_sort sort; /* HL_ERRH_USER only */
+    hl_errh_fn *fn;
+    hl_a32 refs; /* the handle, each slot, each handle given out by hl_errh_get; not for the predefined */
+};
+
+/* The handler behind a handle; NULL for MPI_ERRHANDLER_NULL, freed, foreign and garbage values. */
+struct hl_errh *hl_errh_of(MPI_Errhandler handle);
+
+/* A new user handler with one reference. HL_ERR_NO_MEM. */
+int hl_errh_make(enum hl_errh_sort sort, hl_errh_fn *fn, struct hl_errh **made);
+
+/* Gives a reference back (MPI_Errhandler_free too: with get and create, handles are references). */
+void hl_errh_unref(struct hl_errh *e);
+
+/* Puts `e` (NULL: fatal) into an object's slot; the slot takes a reference and gives its old one back. For
+ * HL_ERRH_USER of another sort: HL_ERR_ERRHANDLER. */
+int hl_errh_set(struct hl_errh **slot, enum hl_errh_sort sort, struct hl_errh *e);
+
+/* The slot's handler with a reference for the caller; never NULL. */
+struct hl_errh *hl_errh_get(struct hl_errh *const *slot);
+
+/* An object's handler in a new object made from it (dup). */
+void hl_errh_copy(struct hl_errh **to, struct hl_errh *const *from);
+
+/* What raises: the object's slot, its sort, a variable that holds its handle, words for messages. */
+struct hl_errh_site {
+    struct hl_errh *const *slot;
+    enum hl_errh_sort sort;
+    void *handle;     /* address of the handle, given to user handlers */
+    const char *what; /* "communicator", "window" */
+};
+
+/* Reports `err` (a negative HL_ERR_* whose words hl_err_say left) of the call `func` and runs the handler.
+ * Returns the MPI error code for the caller of `func`, unless the handler ends the job. `err` 0 returns
+ * MPI_SUCCESS and runs nothing. Called without locks and leases. */
+int hl_errh_raise(const struct hl_errh_site *site, const char *func, int err) HL_COLD;
+
+/* The same for a communicator; NULL (no communicator, or not a living one): MPI_COMM_SELF's handler, and
+ * before start and after the end the job ends. */
+int hl_errh_comm(struct hl_comm *c, const char *func, int err) HL_COLD;
+
+/* The same for a window with this slot. */
+int hl_errh_win(struct hl_errh *const *slot, MPI_Win win, const char *func, int err) HL_COLD;
+
+/* Runs the handler with an MPI code of the user's (MPI_Comm_call_errhandler and its sisters). */
+void hl_errh_call(const struct hl_errh_site *site, const char *func, int code);
+
+/* ---- Error codes of MPI: the classes 1 to 62 themselves, and what the user added above MPI_ERR_LASTCODE
+ * ---- */
+
+/* Class of a code, MPI_ERR_UNKNOWN if there is no such code. */
+int hl_errh_class(int code);
+
+/* Words for a code into out[MPI_MAX_ERROR_STRING]: for the calling thread's last error with its details.
+ * HL_ERR_ARG for unknown codes. */
+int hl_errh_string(int code, char *out);
+
+/* The user's own: the largest code in use; add and remove (in the reverse order only). HL_ERR_ARG,
+ * HL_ERR_NO_MEM. */
+int hl_errh_last_code(void);
+int hl_errh_add_class(int *class_);
+int hl_errh_add_code(int class_, int *code);
+int hl_errh_set_string(int code, const char *string); /* NULL: none */
+int hl_errh_remove_class(int class_);
+int hl_errh_remove_code(int code);
+
+#endif
