@@ -1,0 +1,223 @@
+/* Start-up: opening, the key-value space in pieces that any launcher takes, the end. */
+#include "boot.h"
+#include "boot_code.h"
+#include "boot_method.h"
+#include "boot_node.h"
+#include "conf.h"
+#include "err.h"
+#include "util.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct hl_boot hl_boot = {.size = 1, .node_size = 1};
+
+static const struct hl_boot_method *method; /* NULL until opened; read-only afterwards */
+static struct hl_boot_job job;
+static pid_t owner; /* process that opened; 0: nobody has */
+static bool closed; /* for good; guarded by `turn` */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+enum { KEY = 64 };
+
+/* Under a foreign launcher the secret goes through its key-value space. */
+static int agree_secret(void)
+{
+    char hex[33];
+    unsigned long long hi, lo;
+    if (job.has_secret)
+        return 0;
+    hl_random_bytes(job.secret, sizeof job.secret);
+    if (job.size == 1)
+        return 0;
+    snprintf(hex, sizeof hex, "%016llx%016llx", (unsigned long long)job.secret[0],
+             (unsigned long long)job.secret[1]);
+    int rc = job.rank ? 0 : method->put("hl-secret", hex);
+    if (!rc)
+        rc = method->fence(-1, NULL, NULL);
+    if (!rc)
+        rc = method->get("hl-secret", hex, sizeof hex);
+    if (rc)
+        return rc == HL_ERR_FOUND_NONE ? hl_err_say(HL_ERR_OTHER, "the launcher lost the job's secret") : rc;
+    if (sscanf(hex, "%16llx%16llx", &hi, &lo) != 2)
+        return hl_err_say(HL_ERR_OTHER, "the launcher changed the job's secret");
+    job.secret[0] = hi;
+    job.secret[1] = lo;
+    return 0;
+}
+
+/* Number of the group that this rank looks for on its node, -1: none. */
+static int clique(void)
+{
+    if (job.size == 1 || !strcmp(hl_conf.near, "0") || !strcmp(hl_conf.near, "none"))
+        return -1;
+    return (int)(job.rank % hl_conf.cliques);
+}
+
+static int open_once(void)
+{
+    static const char *const names[] = {"auto", "pmi1", "pmix", "self"}; /* as in the table of variables */
+    int rc = hl_boot_choose(names[hl_conf.boot], hl_conf_env, &method, &job);
+    if (!rc)
+        rc = agree_secret();
+    if (rc)
+        return rc;
+    hl_boot.rank = job.rank;
+    hl_boot.size = job.size;
+    hl_boot.secret[0] = job.secret[0];
+    hl_boot.secret[1] = job.secret[1];
+    hl_boot.nonce = hl_siphash(job.secret, "hotlane nonce", 13);
+    hl_boot.method = method->name;
+    hl_boot.reason = job.why;
+    return hl_boot_node_prove(method, clique());
+}
+
+int hl_boot_open(void)
+{
+    int rc = 0;
+    pthread_mutex_lock(&turn);
+    if (closed) {
+        rc = hl_err_say(HL_ERR_OTHER, "the launcher was already told that this rank has finished");
+    } else if (!owner) {
+        rc = open_once();
+        owner = rc ? 0 : getpid();
+    }
+    pthread_mutex_unlock(&turn);
+    return rc;
+}
+
+bool hl_boot_is_mine(void)
+{
+    return owner && owner == getpid();
+}
+
+static int piece_key(char key[KEY], int rank, const char *name, size_t piece)
+{
+    int n = snprintf(key, KEY, "hl-%d-%s-%zu", rank, name, piece);
+    return n < KEY ? 0 : hl_err_say(HL_ERR_INTERN, "key %s is too long", name);
+}
+
+int hl_boot_put(const char *key, const void *data, size_t len)
+{
+    char name[KEY];
+    size_t text_len = hl_boot_code_size(len), most = method->value_max;
+    char *text = malloc(text_len + 1), *piece = malloc(most + 1);
+    int rc = text && piece ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory for the value of key %s", key);
+    if (!rc)
+        hl_boot_code_write(data, len, text);
+    for (size_t at = 0, i = 0; !rc && at < text_len; at += most, i++) {
+        size_t n = hl_min_size(most, text_len - at);
+        memcpy(piece, text + at, n);
+        piece[n] = 0;
+        rc = piece_key(name, hl_boot.rank, key, i);
+        if (!rc)
+            rc = method->put(name, piece);
+    }
+    free(piece);
+    free(text);
+    return rc;
+}
+
+/* Fetches all pieces into *text, which the caller frees; *data_len is what the first one promises. */
+static int get_text(int rank, const char *key, char **text, size_t *data_len)
+{
+    char name[KEY];
+    size_t most = method->value_max, text_len = 0;
+    char *t = malloc(most + 1);
+    int rc = t ? piece_key(name, rank, key, 0)
+               : hl_err_say(HL_ERR_NO_MEM, "no memory for the value of key %s", key);
+    if (!rc)
+        rc = method->get(name, t, most + 1);
+    if (!rc && hl_boot_code_look(t, &text_len, data_len))
+        rc = hl_err_say(HL_ERR_OTHER, "the value of %s was changed on its way", name);
+    if (!rc && text_len > most) {
+        char *more = realloc(t, text_len + 1);
+        t = more ? more : t;
+        rc = more ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory for the value of key %s", key);
+    }
+    for (size_t at = most, i = 1; !rc && at < text_len; at += most, i++) {
+        rc = piece_key(name, rank, key, i);
+        if (!rc)
+            rc = method->get(name, t + at, hl_min_size(most, text_len - at) + 1);
+        if (rc == HL_ERR_FOUND_NONE)
+            rc = hl_err_say(HL_ERR_OTHER, "the value of %s is missing", name);
+    }
+    if (rc) {
+        free(t);
+        return rc;
+    }
+    *text = t;
+    return 0;
+}
+
+int hl_boot_get(int rank, const char *key, void *data, size_t cap, size_t *len)
+{
+    char *text = NULL;
+    size_t data_len = 0;
+    int rc = get_text(rank, key, &text, &data_len);
+    if (rc)
+        return rc;
+    if (data_len > cap)
+        rc = hl_err_say(HL_ERR_TRUNCATE, "value of key %s of rank %d: %zu bytes, room for %zu", key, rank,
+                        data_len, cap);
+    else if (hl_boot_code_read(text, data, data_len))
+        rc = hl_err_say(HL_ERR_OTHER, "the value of key %s of rank %d was changed on its way", key, rank);
+    if (!rc || rc == HL_ERR_TRUNCATE)
+        *len = data_len;
+    free(text);
+    return rc;
+}
+
+int hl_boot_fence(void)
+{
+    return method->fence(-1, NULL, NULL);
+}
+
+/* Flushes a stream unless another thread is inside it: a dying process must not wait for a lock. */
+static void flush_if_free(FILE *f)
+{
+    if (!ftrylockfile(f)) {
+        fflush_unlocked(f);
+        funlockfile(f);
+    }
+}
+
+_Noreturn void hl_boot_abort(int code)
+{
+    code = code & 0xff ? code & 0xff : 1;
+    if (hl_boot_is_mine()) {
+        flush_if_free(stdout);
+        flush_if_free(stderr);
+        method->abort(code);
+    }
+    _exit(code);
+}
+
+int hl_boot_watch_fd(void)
+{
+    return method ? method->watch_fd() : -1;
+}
+
+int hl_boot_watch_take(int *rank, int *code)
+{
+    return method->watch_take(rank, code);
+}
+
+int hl_boot_close(bool last)
+{
+    int rc = 0;
+    if (!last || !hl_boot_is_mine())
+        return 0;
+    pthread_mutex_lock(&turn);
+    if (!closed) {
+        closed = true;
+        hl_boot_node_close();
+        hl_boot_socket_close();
+        rc = method->fini();
+    }
+    pthread_mutex_unlock(&turn);
+    return rc;
+}

@@ -1,0 +1,133 @@
+/* How was this process started? By what its environment offers, and never by guessing "alone" when it was
+ * not. */
+#include "boot_method.h"
+#include "err.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+/* In the order of preference; self last. A PMIx method takes its place between the two. */
+static const struct hl_boot_method *const methods[] = {&hl_boot_pmi1, &hl_boot_self};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+/* Variables that say "one of many". SLURM_NTASKS is not among them: every batch script has it. */
+static const struct sign {
+    const char *name;
+    bool count; /* means many when a number above 1; else by being there */
+    const char *fix;
+} signs[] = {
+    {"SLURM_STEP_NUM_TASKS", true, "start it with `srun --mpi=pmi2`, or with Hotlane's mpiexec on one node"},
+    {"OMPI_COMM_WORLD_SIZE", true,
+     "that is Open MPI's launcher, whose PMIx this build does not speak: start it with Hotlane's mpiexec, "
+     "MPICH's "
+     "mpiexec, or `srun --mpi=pmi2`"},
+    {"PMI_SIZE", true,
+     "the launcher's socket PMI_FD is missing or does not answer: if a wrapper closed it or emptied the "
+     "environment, "
+     "let it pass both on; else start it with Hotlane's mpiexec"},
+    {"PMI_PORT", false,
+     "that is PMI by TCP port: start Hydra's mpiexec without -pmi-port, or use Hotlane's mpiexec"},
+    {"PALS_RANKID", false,
+     "PALS serves no PMI-1 here: start it with srun, or with Hotlane's mpiexec on one node"},
+};
+
+static bool says_many(const struct sign *s, const char *value)
+{
+    return value && *value && (!s->count || strtol(value, NULL, 10) > 1);
+}
+
+/* Refuses to run alone when the environment says that there are others. `tried`: why pmi1 did not come about.
+ */
+static int refuse_if_many(hl_boot_env_fn *env, const char *tried)
+{
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        const char *v = env(signs[i].name);
+        if (says_many(&signs[i], v))
+            return hl_err_say(
+                HL_ERR_OTHER,
+                "%s=%s says this is one of several processes, but nobody serves the start-up%s%s; %s",
+                signs[i].name, v, *tried ? ": " : "", tried, signs[i].fix);
+    }
+    const char *size = env("OMPI_COMM_WORLD_SIZE");
+    if (env("PMIX_NAMESPACE") && env("PMIX_RANK") && !(size && strtol(size, NULL, 10) == 1))
+        return hl_err_say(
+            HL_ERR_OTHER,
+            "PMIX_RANK=%s: started by a PMIx launcher, but this build speaks PMI-1 only; start it with "
+            "Hotlane's mpiexec, MPICH's mpiexec, or `srun --mpi=pmi2`",
+            env("PMIX_RANK"));
+    return 0;
+}
+
+static int choose_forced(const char *forced, hl_boot_env_fn *env, const struct hl_boot_method **chosen,
+                         struct hl_boot_job *job)
+{
+    for (int i = 0; i < METHODS; i++) {
+        if (strcmp(methods[i]->name, forced) != 0)
+            continue;
+        if (!methods[i]->offered(env))
+            return hl_err_say(HL_ERR_OTHER,
+                              "HOTLANE_BOOT=%s, but the environment names no such launcher; unset it, or "
+                              "start the program with Hotlane's mpiexec",
+                              forced);
+        int rc = methods[i]->init(env, job);
+        if (rc)
+            return rc;
+        *chosen = methods[i];
+        snprintf(job->why, sizeof job->why, "HOTLANE_BOOT=%s", forced);
+        return 0;
+    }
+    return hl_err_say(HL_ERR_OTHER, "HOTLANE_BOOT=%s: this build has only pmi1 and self", forced);
+}
+
+int hl_boot_choose(const char *forced, hl_boot_env_fn *env, const struct hl_boot_method **chosen,
+                   struct hl_boot_job *job)
+{
+    char tried[256] = "";
+    *job = (struct hl_boot_job){.size = 1};
+    if (strcmp(forced, "auto") != 0)
+        return choose_forced(forced, env, chosen, job);
+    for (int i = 0; i < METHODS; i++) {
+        if (!methods[i]->offered(env))
+            continue;
+        if (methods[i] == &hl_boot_self) {
+            int rc = env(HL_BOOT_MARK) ? 0 : refuse_if_many(env, tried);
+            if (rc)
+                return rc;
+            snprintf(job->why, sizeof job->why,
+                     env(HL_BOOT_MARK) ? "started by a rank, not by a launcher"
+                                       : "no launcher in the environment");
+        }
+        int rc = methods[i]->init(env, job);
+        if (!rc) {
+            *chosen = methods[i];
+            return 0;
+        }
+        snprintf(tried, sizeof tried, "%s", hl_err_text(rc));
+    }
+    return hl_err_say(HL_ERR_OTHER, "%s", tried);
+}
+
+static bool is_launchers(const char *pair)
+{
+    return !strncmp(pair, "PMI_", 4) || !strncmp(pair, "PMIX_", 5);
+}
+
+void hl_boot_hide_launcher(void)
+{
+    char name[128];
+    for (char **e = environ; e && *e;) {
+        size_t n = strcspn(*e, "=");
+        if (is_launchers(*e) && n < sizeof name) {
+            memcpy(name, *e, n);
+            name[n] = 0;
+            unsetenv(name); /* moves the later ones down: look at this place again */
+        } else {
+            e++;
+        }
+    }
+    setenv(HL_BOOT_MARK, "1", 1);
+}

@@ -1,0 +1,57 @@
+/* The ways of being started, each a table of functions; boot_choose.c holds the list. Private to boot. */
+#ifndef HL_BOOT_METHOD_H
+#define HL_BOOT_METHOD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Reads a foreign environment variable, NULL if unset: hl_conf_env, or a test's own. */
+typedef const char *hl_boot_env_fn(const char *name);
+
+struct hl_boot_job {
+    int rank, size;
+    bool has_secret; /* the launcher gave one, in `secret` */
+    uint64_t secret[2];
+    char why[160]; /* what was found, for hl_boot.reason */
+};
+
+/* All return 0 or a recorded HL_ERR_* unless said otherwise. Calls are made by one thread at a time, but for
+ * `abort`, `watch_fd` and `watch_take`. */
+struct hl_boot_method {
+    const char *name;
+    size_t value_max; /* longest value of `put`, in characters */
+
+    /* Does the environment name this method's server? */
+    bool (*offered)(hl_boot_env_fn *env);
+    /* Shakes hands; fills the job. On failure nothing stays open and another method may be tried. */
+    int (*init)(hl_boot_env_fn *env, struct hl_boot_job *job);
+    /* Values are of printable characters without blanks and '='. */
+    int (*put)(const char *key, const char *value);
+    /* HL_ERR_FOUND_NONE is silent. */
+    int (*get)(const char *key, char *value, size_t cap);
+    /* Waits for all ranks; calls serve(arg) whenever descriptor `also` (unless -1) is readable meanwhile. */
+    int (*fence)(int also, void (*serve)(void *), void *arg);
+    /* Tells the launcher to end the job; returns at once. */
+    void (*abort)(int code);
+    int (*watch_fd)(void);
+    int (*watch_take)(int *rank, int *code);
+    /* Leaves the job in peace. */
+    int (*fini)(void);
+};
+
+extern const struct hl_boot_method hl_boot_pmi1, hl_boot_self;
+
+/* Picks and initialises a method: `forced` is HOTLANE_BOOT ("auto": by what the environment offers). On
+ * success *chosen and *job are set. Fatal refusals return HL_ERR_OTHER with a text that holds the fix. */
+int hl_boot_choose(const char *forced, hl_boot_env_fn *env, const struct hl_boot_method **chosen,
+                   struct hl_boot_job *job);
+
+/* Set in the environment after a handshake: what a rank starts may run alone, whatever the launcher's
+ * variables say. */
+#define HL_BOOT_MARK "HL_INSIDE_RANK"
+
+/* Removes PMI_* and PMIX_* from the environment and sets the mark. */
+void hl_boot_hide_launcher(void);
+
+#endif

@@ -1,0 +1,395 @@
+/* Who shares this node: proof by an abstract socket, and the board of shared memory that follows from it. */
+#include "boot_node.h"
+#include "boot.h"
+#include "err.h"
+#include "log.h"
+#include "util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MEET_SECONDS = 20 };
+
+/* First words on a connection, in both directions. */
+struct hello {
+    uint64_t nonce;
+    int32_t rank;    /* who speaks */
+    int32_t members; /* leader to member: how many world ranks follow */
+};
+
+struct member {
+    int rank, fd;
+};
+
+static struct {
+    const struct hl_boot_method *method;
+    int meet; /* listener of the leader or connection of a member, -1: none */
+    bool leads;
+    struct member *member; /* leader: those who came, without itself */
+    int members, cap;
+    int *world;    /* hl_boot.node_world */
+    int32_t *slot; /* hash from world rank to node rank + 1; 0: free */
+    unsigned mask;
+} node = {.meet = -1};
+
+static int me_world;
+
+unsigned hl_boot_node_address(struct sockaddr_un *a, const char *what, int number)
+{
+    uint64_t hash = hl_siphash(hl_boot.secret, "hotlane node", 12);
+    *a = (struct sockaddr_un){.sun_family = AF_UNIX};
+    int n = snprintf(a->sun_path + 1, sizeof a->sun_path - 1, "hotlane/%016llx/%s/%d",
+                     (unsigned long long)hash, what, number);
+    return (unsigned)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+static bool same_user(int fd)
+{
+    struct ucred u;
+    socklen_t len = sizeof u;
+    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &u, &len) && u.uid == geteuid();
+}
+
+static void take_member(int fd)
+{
+    struct hello h;
+    struct pollfd p = {fd, POLLIN, 0};
+    /* It speaks right after its connect succeeded; a stranger who does not is not waited for. */
+    if (!same_user(fd) || poll(&p, 1, 1000) != 1 ||
+        recv(fd, &h, sizeof h, MSG_DONTWAIT) != (ssize_t)sizeof h || h.nonce != hl_boot.nonce || h.rank < 0 ||
+        h.rank >= hl_boot.size) {
+        close(fd);
+        return;
+    }
+    if (node.members == node.cap) {
+        int cap = node.cap ? node.cap * 2 : 64;
+        struct member *m = realloc(node.member, sizeof *m * (size_t)cap);
+        if (!m) {
+            close(fd); /* it becomes a group of one, and says so */
+            return;
+        }
+        node.member = m;
+        node.cap = cap;
+    }
+    node.member[node.members++] = (struct member){h.rank, fd};
+}
+
+/* Takes all who are at the door; called while the fence waits, so that a full backlog cannot hold up those
+ * who must enter the fence after connecting. */
+static void take_members(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        int fd = accept4(node.meet, NULL, NULL, SOCK_CLOEXEC);
+        if (fd < 0 && errno != EINTR)
+            return;
+        if (fd >= 0)
+            take_member(fd);
+    }
+}
+
+static void nap(long us)
+{
+    struct timespec t = {0, us * 1000};
+    nanosleep(&t, NULL);
+}
+
+/* Binds the meeting place or connects to who did. Returns 0, or -errno when this rank must stay alone. */
+static int meet(int clique)
+{
+    struct sockaddr_un a;
+    socklen_t len = hl_boot_node_address(&a, "meet", clique);
+    uint64_t until = hl_now_ns() + MEET_SECONDS * 1000000000ull;
+    long us = 20;
+    node.meet = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (node.meet < 0)
+        return -errno;
+    for (;;) {
+        if (!bind(node.meet, (struct sockaddr *)&a, len)) {
+            node.leads = true;
+            return listen(node.meet, 4096) ? -errno : 0;
+        }
+        if (errno != EADDRINUSE)
+            return -errno;
+        if (!connect(node.meet, (struct sockaddr *)&a, len))
+            return same_user(node.meet) ? 0 : -EPERM;
+        /* not listening yet, backlog full, or its leader left in between */
+        if (errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR)
+            return -errno;
+        if (hl_now_ns() > until)
+            return -ETIMEDOUT;
+        nap(us);
+        us = us < 1000 ? us * 2 : us;
+    }
+}
+
+static int make_index(void)
+{
+    unsigned cap = 4;
+    while (cap < 2u * (unsigned)hl_boot.node_size)
+        cap *= 2;
+    node.slot = calloc(cap, sizeof *node.slot);
+    if (!node.slot)
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for the ranks of the node");
+    node.mask = cap - 1;
+    for (int i = 0; i < hl_boot.node_size; i++) {
+        unsigned at = (unsigned)hl_mix64((uint64_t)node.world[i]) & node.mask;
+        while (node.slot[at])
+            at = (at + 1) & node.mask;
+        node.slot[at] = i + 1;
+        if (node.world[i] == hl_boot.rank)
+            hl_boot.node_rank = i;
+    }
+    return 0;
+}
+
+int hl_boot_node_of(int world)
+{
+    if (!node.slot)
+        return world == hl_boot.rank ? 0 : -1;
+    for (unsigned at = (unsigned)hl_mix64((uint64_t)world) & node.mask; node.slot[at];
+         at = (at + 1) & node.mask) {
+        if (node.world[node.slot[at] - 1] == world)
+            return node.slot[at] - 1;
+    }
+    return -1;
+}
+
+static void be_alone(void)
+{
+    hl_boot_node_close();
+    hl_boot_socket_close();
+    me_world = hl_boot.rank;
+    hl_boot.node_rank = 0;
+    hl_boot.node_size = 1;
+    hl_boot.node_world = &me_world;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+static int tell_members(void)
+{
+    size_t list = sizeof(int) * (size_t)hl_boot.node_size;
+    struct hello h = {hl_boot.nonce, hl_boot.rank, hl_boot.node_size};
+    struct iovec v[2] = {{&h, sizeof h}, {node.world, list}};
+    struct msghdr msg = {.msg_iov = v, .msg_iovlen = 2};
+    for (int i = 0; i < node.members; i++) {
+        if (sendmsg(node.member[i].fd, &msg, MSG_NOSIGNAL) != (ssize_t)(sizeof h + list))
+            return hl_err_say(HL_ERR_OTHER, "rank %d on this node does not take the list of its %d ranks: %s",
+                              node.member[i].rank, hl_boot.node_size, strerror(errno));
+    }
+    return 0;
+}
+
+/* The leader's part after the fence. */
+static int lead(void)
+{
+    take_members(NULL);
+    close(node.meet);
+    node.meet = -1;
+    hl_boot.node_size = node.members + 1;
+    node.world = malloc(sizeof *node.world * (size_t)hl_boot.node_size);
+    if (!node.world)
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for the ranks of the node");
+    for (int i = 0; i < node.members; i++)
+        node.world[i] = node.member[i].rank;
+    node.world[node.members] = hl_boot.rank;
+    qsort(node.world, (size_t)hl_boot.node_size, sizeof *node.world, compare_ranks);
+    hl_boot.node_world = node.world;
+    for (int i = 1; i < hl_boot.node_size; i++) {
+        if (node.world[i] == node.world[i - 1])
+            return hl_err_say(HL_ERR_OTHER, "two processes of this node say they are rank %d", node.world[i]);
+    }
+    return tell_members();
+}
+
+/* Waits until the leader's socket has something. The launcher's hang-up ends the wait too. */
+static int await_leader(void)
+{
+    struct pollfd p[2] = {{node.meet, POLLIN, 0}, {node.method->watch_fd(), POLLIN, 0}};
+    int rank, code;
+    while (!p[0].revents) {
+        if (poll(p, 2, -1) < 0 && errno != EINTR)
+            return hl_err_say(HL_ERR_OTHER, "waiting for the node's leader: %s", strerror(errno));
+        if (!p[0].revents && p[1].revents && node.method->watch_take(&rank, &code) < 0)
+            return hl_err_say(HL_ERR_OTHER, "the launcher has hung up");
+    }
+    return 0;
+}
+
+/* A member's part after the fence. Returns 1 when the leader did not want us. */
+static int follow(void)
+{
+    int rc = await_leader();
+    size_t cap = sizeof(struct hello) + sizeof(int) * (size_t)hl_boot.size;
+    char *buf = malloc(cap);
+    struct hello h;
+    if (rc || !buf) {
+        free(buf);
+        return rc ? rc : hl_err_say(HL_ERR_NO_MEM, "no memory for the ranks of the node");
+    }
+    ssize_t n = recv(node.meet, buf, cap, MSG_DONTWAIT);
+    if (n < (ssize_t)sizeof h) {
+        free(buf);
+        return 1;
+    }
+    memcpy(&h, buf, sizeof h);
+    if (h.nonce != hl_boot.nonce || h.members < 2 ||
+        (size_t)n != sizeof h + sizeof(int) * (size_t)h.members) {
+        free(buf);
+        return 1;
+    }
+    node.world = malloc(sizeof(int) * (size_t)h.members);
+    if (node.world)
+        memcpy(node.world, buf + sizeof h, sizeof(int) * (size_t)h.members);
+    free(buf);
+    if (!node.world)
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for the ranks of the node");
+    hl_boot.node_size = h.members;
+    hl_boot.node_world = node.world;
+    return 0;
+}
+
+int hl_boot_node_prove(const struct hl_boot_method *m, int clique)
+{
+    struct hello h = {hl_boot.nonce, hl_boot.rank, 0};
+    node.method = m;
+    be_alone();
+    if (clique < 0)
+        return 0;
+    int alone = hl_boot_socket_open();
+    if (!alone)
+        alone = meet(clique);
+    if (!alone && !node.leads && send(node.meet, &h, sizeof h, MSG_NOSIGNAL) != (ssize_t)sizeof h)
+        alone = -errno;
+    int rc = m->fence(!alone && node.leads ? node.meet : -1, take_members, NULL);
+    if (rc)
+        return rc;
+    if (!alone)
+        rc = node.leads ? lead() : follow();
+    if (rc < 0)
+        return rc;
+    if (alone || rc || hl_boot.node_size == 1) {
+        if (alone || rc)
+            hl_log(HL_LOG_WARN,
+                   "cannot prove who shares this node (%s): using the network to reach all ranks",
+                   alone ? strerror(-alone) : "refused by the rank that leads");
+        be_alone();
+        return 0;
+    }
+    return make_index();
+}
+
+void hl_boot_node_close(void)
+{
+    for (int i = 0; i < node.members; i++)
+        close(node.member[i].fd);
+    free(node.member);
+    node.member = NULL;
+    node.members = node.cap = 0;
+    node.leads = false;
+    if (node.meet >= 0)
+        close(node.meet);
+    node.meet = -1;
+}
+
+/* One message with a descriptor. */
+static int pass(int to, size_t bytes, int fd)
+{
+    union {
+        char room[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } c = {.room = {0}};
+    uint64_t words[2] = {hl_boot.nonce, bytes};
+    struct iovec v = {words, sizeof words};
+    struct msghdr m = {
+        .msg_iov = &v, .msg_iovlen = 1, .msg_control = c.room, .msg_controllen = sizeof c.room};
+    struct cmsghdr *h = CMSG_FIRSTHDR(&m);
+    h->cmsg_level = SOL_SOCKET;
+    h->cmsg_type = SCM_RIGHTS;
+    h->cmsg_len = CMSG_LEN(sizeof fd);
+    memcpy(CMSG_DATA(h), &fd, sizeof fd);
+    return sendmsg(to, &m, MSG_NOSIGNAL) == (ssize_t)sizeof words ? 0 : -1;
+}
+
+/* The descriptor in the leader's message, or an error. */
+static int take(size_t bytes)
+{
+    union {
+        char room[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } c;
+    uint64_t words[2];
+    struct iovec v = {words, sizeof words};
+    struct msghdr m = {
+        .msg_iov = &v, .msg_iovlen = 1, .msg_control = c.room, .msg_controllen = sizeof c.room};
+    int fd = -1, rc = await_leader();
+    if (rc)
+        return rc;
+    ssize_t n = recvmsg(node.meet, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    struct cmsghdr *h = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+    if (h && h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS && h->cmsg_len == CMSG_LEN(sizeof fd))
+        memcpy(&fd, CMSG_DATA(h), sizeof fd);
+    if (n != (ssize_t)sizeof words || words[0] != hl_boot.nonce || fd < 0)
+        return hl_err_say(HL_ERR_OTHER, "the node's leader has gone before it shared its memory");
+    if (words[1] == bytes)
+        return fd;
+    close(fd);
+    return hl_err_say(HL_ERR_INTERN, "node board of %zu bytes here and %llu at the leader", bytes,
+                      (unsigned long long)words[1]);
+}
+
+static int make_board(size_t bytes)
+{
+    int fd = memfd_create("hotlane-board", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0 || ftruncate(fd, (off_t)bytes) ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)) {
+        int e = errno;
+        if (fd >= 0)
+            close(fd);
+        return hl_err_say(HL_ERR_NO_MEM, "no shared memory of %zu bytes for the node board: %s", bytes,
+                          strerror(e));
+    }
+    return fd;
+}
+
+int hl_boot_node_share(size_t bytes, void **base)
+{
+    int fd = -1, flags = MAP_SHARED;
+    if (hl_boot.node_size == 1) {
+        flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    } else {
+        fd = node.leads ? make_board(bytes) : take(bytes);
+        if (fd < 0)
+            return fd;
+        for (int i = 0; i < node.members; i++) {
+            if (pass(node.member[i].fd, bytes, fd)) {
+                close(fd);
+                return hl_err_say(HL_ERR_OTHER, "rank %d on this node does not take the node board: %s",
+                                  node.member[i].rank, strerror(errno));
+            }
+        }
+        hl_boot_node_close();
+    }
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+    int e = errno;
+    if (fd >= 0)
+        close(fd);
+    if (p == MAP_FAILED)
+        return hl_err_say(HL_ERR_NO_MEM, "mapping the node board of %zu bytes: %s", bytes, strerror(e));
+    *base = p;
+    return 0;
+}

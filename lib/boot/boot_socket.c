@@ -1,0 +1,160 @@
+/* Datagrams between proved node peers. */
+#include "boot.h"
+#include "boot_node.h"
+#include "err.h"
+#include "util.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+struct head {
+    uint64_t nonce;
+    int32_t from; /* node rank */
+    uint32_t len;
+};
+
+static int mine = -1; /* set at open, before other threads use it */
+
+int hl_boot_socket_open(void)
+{
+    struct sockaddr_un a;
+    socklen_t len = hl_boot_node_address(&a, "rank", hl_boot.rank);
+    int on = 1, fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -errno;
+    if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) || bind(fd, (struct sockaddr *)&a, len)) {
+        int e = errno;
+        close(fd);
+        return -e;
+    }
+    mine = fd;
+    return 0;
+}
+
+void hl_boot_socket_close(void)
+{
+    if (mine >= 0)
+        close(mine);
+    mine = -1;
+}
+
+int hl_boot_node_fd(void)
+{
+    return mine;
+}
+
+/* sendmsg that meets a full receiver with patience of about 1 ms. Returns 0 or -errno. */
+static int send_patiently(const struct msghdr *m)
+{
+    for (int tries = 0;; tries++) {
+        if (sendmsg(mine, m, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+            return 0;
+        if (errno == EINTR)
+            continue;
+        if ((errno != EAGAIN && errno != ENOBUFS && errno != ETOOMANYREFS) || tries >= 10)
+            return -errno;
+        struct timespec t = {0, 50000};
+        nanosleep(&t, NULL);
+    }
+}
+
+int hl_boot_node_send(int node_rank, const void *msg, size_t len, int fd)
+{
+    union {
+        char room[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } c = {.room = {0}};
+    struct sockaddr_un a;
+    struct head h = {hl_boot.nonce, hl_boot.node_rank, (uint32_t)len};
+    struct iovec v[2] = {{&h, sizeof h}, {(void *)(uintptr_t)msg, len}};
+    struct msghdr m = {.msg_name = &a, .msg_iov = v, .msg_iovlen = 2};
+    if (mine < 0 || node_rank < 0 || node_rank >= hl_boot.node_size || len > HL_BOOT_NODE_MSG)
+        return hl_err_say(HL_ERR_INTERN, "node message of %zu bytes to node rank %d of %d", len, node_rank,
+                          hl_boot.node_size);
+    m.msg_namelen = hl_boot_node_address(&a, "rank", hl_boot.node_world[node_rank]);
+    if (fd >= 0) {
+        m.msg_control = c.room;
+        m.msg_controllen = sizeof c.room;
+        struct cmsghdr *r = CMSG_FIRSTHDR(&m);
+        r->cmsg_level = SOL_SOCKET;
+        r->cmsg_type = SCM_RIGHTS;
+        r->cmsg_len = CMSG_LEN(sizeof fd);
+        memcpy(CMSG_DATA(r), &fd, sizeof fd);
+    }
+    int e = -send_patiently(&m);
+    if (!e)
+        return 0;
+    if (e == EAGAIN || e == ENOBUFS || e == ETOOMANYREFS)
+        return HL_ERR_AGAIN;
+    return hl_err_say(e == ECONNREFUSED ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER,
+                      "message to rank %d on this node: %s", hl_boot.node_world[node_rank], strerror(e));
+}
+
+/* Looks through the control messages: who sent it, and the descriptor it brought. */
+static bool look_at_control(struct msghdr *m, int *fd)
+{
+    bool same_user = false;
+    *fd = -1;
+    for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h)) {
+        if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS &&
+            h->cmsg_len == CMSG_LEN(sizeof *fd)) {
+            memcpy(fd, CMSG_DATA(h), sizeof *fd);
+        } else if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_CREDENTIALS) {
+            struct ucred u;
+            memcpy(&u, CMSG_DATA(h), sizeof u);
+            same_user = u.uid == geteuid();
+        }
+    }
+    return same_user;
+}
+
+/* One datagram: 1 taken, 0 a stranger's and dropped, or an error. */
+static int take_one(void *msg, size_t cap, size_t *len, int *from, int *fd)
+{
+    union {
+        char room[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+        struct cmsghdr align;
+    } c;
+    struct head h;
+    struct iovec v[2] = {{&h, sizeof h}, {msg, cap}};
+    struct msghdr m = {.msg_iov = v, .msg_iovlen = 2, .msg_control = c.room, .msg_controllen = sizeof c.room};
+    int got = -1;
+    ssize_t n = recvmsg(mine, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (n < 0)
+        return errno == EINTR    ? 0
+               : errno == EAGAIN ? HL_ERR_AGAIN
+                                 : hl_err_say(HL_ERR_OTHER, "node socket: %s", strerror(errno));
+    bool known = look_at_control(&m, &got);
+    if (!known || n < (ssize_t)sizeof h || h.nonce != hl_boot.nonce || h.from < 0 ||
+        h.from >= hl_boot.node_size || ((m.msg_flags & MSG_TRUNC) == 0 && (size_t)n - sizeof h != h.len)) {
+        if (got >= 0)
+            close(got);
+        return 0;
+    }
+    if (m.msg_flags & MSG_TRUNC) {
+        if (got >= 0)
+            close(got);
+        return hl_err_say(HL_ERR_TRUNCATE, "node message of %u bytes from rank %d, room for %zu", h.len,
+                          hl_boot.node_world[h.from], cap);
+    }
+    *len = h.len;
+    *from = h.from;
+    *fd = got;
+    return 1;
+}
+
+int hl_boot_node_recv(void *msg, size_t cap, size_t *len, int *from_node_rank, int *fd)
+{
+    if (mine < 0)
+        return HL_ERR_AGAIN;
+    for (int strangers = 0; strangers < 64; strangers++) {
+        int rc = take_one(msg, cap, len, from_node_rank, fd);
+        if (rc)
+            return rc > 0 ? 0 : rc;
+    }
+    return HL_ERR_AGAIN; /* a flood: let others have a turn */
+}

@@ -1,0 +1,378 @@
+/* PMI-1 over the stream socket PMI_FD: our launcher, MPICH's and Intel's Hydra, Slurm's pmi2 plugin.
+ *
+ * One question at a time, under `turn`; the answer to it may be preceded by notices of our launcher
+ * ("cmd=hotlane_died rank=R code=C"), which are queued for watch_take. */
+#include "pmi1.h"
+#include "boot_method.h"
+#include "err.h"
+#include "util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { LINE = 2048, NOTICES = 64, HANDSHAKE_MS = 20000 };
+
+static struct {
+    pthread_mutex_t turn; /* held for a question and its answer; guards all below but fd */
+    int fd;               /* set by init, -1 after fini */
+    char kvs[256];
+    struct hl_pmi1_lines in;
+    bool gone; /* the launcher hung up */
+    struct {
+        int rank, code;
+    } notice[NOTICES];
+    int first, count; /* of the notices, a ring; the oldest are lost when it is full */
+} pmi = {.turn = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+
+int hl_pmi1_take(struct hl_pmi1_lines *in, char *line, size_t cap)
+{
+    char *nl = memchr(in->data, '\n', in->have);
+    if (!nl)
+        return in->have == sizeof in->data ? -1 : 0;
+    size_t n = (size_t)(nl - in->data);
+    if (n >= cap || memchr(in->data, 0, n))
+        return -1;
+    memcpy(line, in->data, n);
+    line[n] = 0;
+    in->have -= n + 1;
+    memmove(in->data, nl + 1, in->have);
+    return 1;
+}
+
+int hl_pmi1_field(const char *line, const char *key, char *out, size_t cap)
+{
+    size_t k = strlen(key);
+    bool last = !strcmp(key, "value");
+    while (*line) {
+        line += strspn(line, " ");
+        size_t word = strcspn(line, " ");
+        if (!strncmp(line, key, k) && line[k] == '=') {
+            size_t n = last ? strlen(line + k + 1) : word - k - 1;
+            if (n >= cap)
+                return -1;
+            memcpy(out, line + k + 1, n);
+            out[n] = 0;
+            return (int)n;
+        }
+        if (!strncmp(line, "value=", 6))
+            return -1; /* a value may hold anything, and is last */
+        line += word;
+    }
+    return -1;
+}
+
+bool hl_pmi1_number(const char *line, const char *key, int *out)
+{
+    char text[24], *end;
+    if (hl_pmi1_field(line, key, text, sizeof text) <= 0)
+        return false;
+    errno = 0;
+    long v = strtol(text, &end, 10);
+    if (errno || *end || v < INT_MIN || v > INT_MAX)
+        return false;
+    *out = (int)v;
+    return true;
+}
+
+static int hung_up(void)
+{
+    pmi.gone = true;
+    return hl_err_say(HL_ERR_OTHER, "the launcher has hung up");
+}
+
+/* Reads what is there; with `wait_ms` 0 only if it does not block. Returns 1 for some, 0 for nothing, or the
+ * error. */
+static int receive(int wait_ms)
+{
+    struct pollfd p = {pmi.fd, POLLIN, 0};
+    int n = poll(&p, 1, wait_ms);
+    if (n <= 0)
+        return n == 0 || errno == EINTR ? 0 : hung_up();
+    ssize_t got = recv(pmi.fd, pmi.in.data + pmi.in.have, sizeof pmi.in.data - pmi.in.have, MSG_DONTWAIT);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+        return 0;
+    if (got <= 0)
+        return hung_up();
+    pmi.in.have += (size_t)got;
+    return 1;
+}
+
+static bool keep_notice(const char *line)
+{
+    int rank, code;
+    if (strncmp(line, "cmd=hotlane_died ", 17) != 0)
+        return false;
+    if (hl_pmi1_number(line, "rank", &rank) && hl_pmi1_number(line, "code", &code)) {
+        int at = (pmi.first + pmi.count) % NOTICES;
+        pmi.notice[at].rank = rank;
+        pmi.notice[at].code = code;
+        if (pmi.count < NOTICES)
+            pmi.count++;
+        else
+            pmi.first = (pmi.first + 1) % NOTICES;
+    }
+    return true;
+}
+
+/* The next line that is not a notice: 1; 0: none yet. */
+static int next_answer(char *line, size_t cap)
+{
+    for (;;) {
+        int rc = hl_pmi1_take(&pmi.in, line, cap);
+        if (rc < 0) {
+            pmi.gone = true;
+            return hl_err_say(HL_ERR_OTHER, "the launcher's answer is no PMI-1 line");
+        }
+        if (!rc || !keep_notice(line))
+            return rc;
+    }
+}
+
+static int send_line(const char *line, size_t len)
+{
+    for (size_t at = 0; at < len;) {
+        ssize_t n = send(pmi.fd, line + at, len - at, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return hung_up();
+        at += (size_t)n;
+    }
+    return 0;
+}
+
+/* Waits for the answer `want`; `also` is served meanwhile. *code is its rc. */
+static int await(const char *want, char *answer, int wait_ms, int also, void (*serve)(void *), void *arg)
+{
+    uint64_t until = wait_ms < 0 ? UINT64_MAX : hl_now_ns() + (uint64_t)wait_ms * 1000000u;
+    char cmd[64];
+    int rc;
+    while ((rc = next_answer(answer, LINE)) == 0) {
+        if (also >= 0) {
+            struct pollfd p[2] = {{pmi.fd, POLLIN, 0}, {also, POLLIN, 0}};
+            if (poll(p, 2, -1) > 0 && p[1].revents)
+                serve(arg);
+        }
+        rc = receive(also >= 0 ? 0 : wait_ms);
+        if (rc < 0)
+            return rc;
+        if (!rc && hl_now_ns() > until)
+            return hl_err_say(HL_ERR_OTHER, "no answer from the launcher within %d s", wait_ms / 1000);
+    }
+    if (rc < 0)
+        return rc;
+    if (hl_pmi1_field(answer, "cmd", cmd, sizeof cmd) < 0 || strcmp(cmd, want) != 0)
+        return hl_err_say(HL_ERR_OTHER, "the launcher answered \"%.80s\" instead of %s", answer, want);
+    return 0;
+}
+
+/* Asks one question. The answer's rc= is the caller's business. */
+__attribute__((format(printf, 4, 5))) static int ask(const char *want, char *answer, int wait_ms,
+                                                     const char *fmt, ...)
+{
+    char line[LINE];
+    va_list a;
+    va_start(a, fmt);
+    int n = vsnprintf(line, sizeof line, fmt, a);
+    va_end(a);
+    if (n < 0 || (size_t)n >= sizeof line)
+        return hl_err_say(HL_ERR_INTERN, "PMI-1 question of %d characters", n);
+    if (pmi.fd < 0 || pmi.gone)
+        return hl_err_say(HL_ERR_OTHER, "there is no launcher any more");
+    int rc = send_line(line, (size_t)n);
+    return rc ? rc : await(want, answer, wait_ms, -1, NULL, NULL);
+}
+
+static bool pmi1_offered(hl_boot_env_fn *env)
+{
+    return env("PMI_FD") != NULL;
+}
+
+static int refused(const char *what, const char *answer)
+{
+    char msg[128] = "";
+    hl_pmi1_field(answer, "msg", msg, sizeof msg);
+    return hl_err_say(HL_ERR_OTHER, "the launcher refused %s%s%s", what, *msg ? ": " : "", msg);
+}
+
+/* Init, name of the key-value space, and the secret if the launcher is ours. */
+static int shake_hands(struct hl_boot_job *job)
+{
+    char a[LINE], hex[40];
+    int rc = ask("response_to_init", a, HANDSHAKE_MS, "cmd=init pmi_version=1 pmi_subversion=1\n"),
+        status = 0;
+    if (rc)
+        return rc;
+    if (hl_pmi1_number(a, "rc", &status) && status)
+        return refused("init", a);
+    rc = ask("my_kvsname", a, HANDSHAKE_MS, "cmd=get_my_kvsname\n");
+    if (rc)
+        return rc;
+    if (hl_pmi1_field(a, "kvsname", pmi.kvs, sizeof pmi.kvs) <= 0)
+        return refused("the name of its key-value space", a);
+    if (strncmp(pmi.kvs, "hotlane_", 8) != 0)
+        return 0;
+    rc = ask("get_result", a, HANDSHAKE_MS, "cmd=get kvsname=%s key=hotlane_secret\n", pmi.kvs);
+    if (rc)
+        return rc;
+    if (hl_pmi1_field(a, "value", hex, sizeof hex) == 32) {
+        unsigned long long hi, lo;
+        job->has_secret = sscanf(hex, "%16llx%16llx", &hi, &lo) == 2;
+        job->secret[0] = job->has_secret ? hi : 0;
+        job->secret[1] = job->has_secret ? lo : 0;
+    }
+    return 0;
+}
+
+static bool env_number(hl_boot_env_fn *env, const char *name, int min, int *out)
+{
+    const char *v = env(name);
+    char *end;
+    long n = v ? strtol(v, &end, 10) : -1;
+    if (!v || end == v || *end || n < min || n > INT_MAX)
+        return false;
+    *out = (int)n;
+    return true;
+}
+
+static int pmi1_init(hl_boot_env_fn *env, struct hl_boot_job *job)
+{
+    int fd, type = 0;
+    socklen_t len = sizeof type;
+    if (!env_number(env, "PMI_FD", 0, &fd) || getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) ||
+        type != SOCK_STREAM)
+        return hl_err_say(HL_ERR_OTHER, "PMI_FD=%s is not an open stream socket", env("PMI_FD"));
+    if (!env_number(env, "PMI_RANK", 0, &job->rank) || !env_number(env, "PMI_SIZE", 1, &job->size) ||
+        job->rank >= job->size)
+        return hl_err_say(HL_ERR_OTHER, "PMI_FD is set, but PMI_RANK and PMI_SIZE make no sense");
+    pthread_mutex_lock(&pmi.turn);
+    pmi.fd = fd;
+    pmi.in.have = 0;
+    pmi.gone = false;
+    int rc = shake_hands(job);
+    if (rc)
+        pmi.fd = -1; /* it is not ours: leave it open */
+    pthread_mutex_unlock(&pmi.turn);
+    if (rc)
+        return rc;
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    hl_boot_hide_launcher();
+    snprintf(job->why, sizeof job->why, "PMI_FD was a socket and %s answered",
+             job->has_secret ? "Hotlane's launcher" : "a launcher");
+    return 0;
+}
+
+static int pmi1_put(const char *key, const char *value)
+{
+    char a[LINE];
+    int status = 0;
+    pthread_mutex_lock(&pmi.turn);
+    int rc = ask("put_result", a, -1, "cmd=put kvsname=%s key=%s value=%s\n", pmi.kvs, key, value);
+    pthread_mutex_unlock(&pmi.turn);
+    if (rc)
+        return rc;
+    return hl_pmi1_number(a, "rc", &status) && status ? refused("a put", a) : 0;
+}
+
+static int pmi1_get(const char *key, char *value, size_t cap)
+{
+    char a[LINE];
+    int status = 0;
+    pthread_mutex_lock(&pmi.turn);
+    int rc = ask("get_result", a, -1, "cmd=get kvsname=%s key=%s\n", pmi.kvs, key);
+    pthread_mutex_unlock(&pmi.turn);
+    if (rc)
+        return rc;
+    if (hl_pmi1_number(a, "rc", &status) && status)
+        return HL_ERR_FOUND_NONE;
+    if (hl_pmi1_field(a, "value", value, cap) < 0)
+        return hl_err_say(HL_ERR_OTHER, "the launcher's value of %s is missing or longer than %zu", key, cap);
+    return 0;
+}
+
+static int pmi1_fence(int also, void (*serve)(void *), void *arg)
+{
+    static const char line[] = "cmd=barrier_in\n";
+    char a[LINE];
+    int status = 0, rc = 0;
+    pthread_mutex_lock(&pmi.turn);
+    if (pmi.fd < 0 || pmi.gone)
+        rc = hl_err_say(HL_ERR_OTHER, "there is no launcher any more");
+    if (!rc)
+        rc = send_line(line, sizeof line - 1);
+    if (!rc)
+        rc = await("barrier_out", a, -1, also, serve, arg);
+    pthread_mutex_unlock(&pmi.turn);
+    if (rc)
+        return rc;
+    if (hl_pmi1_number(a, "rc", &status) && status)
+        return hl_err_say(HL_ERR_PROC_ABORTED, "ranks of the job have died");
+    return 0;
+}
+
+static void pmi1_abort(int code)
+{
+    char line[64];
+    int n = snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", code);
+    if (pmi.fd >= 0 && send(pmi.fd, line, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        return; /* the launcher is gone, and so will the others be */
+}
+
+static int pmi1_watch_fd(void)
+{
+    return pmi.fd;
+}
+
+static int pmi1_watch_take(int *rank, int *code)
+{
+    int rc = 0;
+    if (pthread_mutex_trylock(&pmi.turn))
+        return 0; /* whoever asks now queues the notices */
+    if (pmi.fd >= 0 && !pmi.gone)
+        rc = receive(0);
+    char line[LINE];
+    if (rc >= 0 && pmi.in.have && next_answer(line, sizeof line) == 1)
+        rc = hl_err_say(HL_ERR_OTHER, "the launcher said \"%.80s\" unasked", line);
+    if (pmi.count) {
+        *rank = pmi.notice[pmi.first].rank;
+        *code = pmi.notice[pmi.first].code;
+        pmi.first = (pmi.first + 1) % NOTICES;
+        pmi.count--;
+        rc = 1;
+    } else if (rc >= 0) {
+        rc = pmi.gone ? HL_ERR_OTHER : 0;
+    }
+    pthread_mutex_unlock(&pmi.turn);
+    return rc;
+}
+
+static int pmi1_fini(void)
+{
+    char a[LINE];
+    pthread_mutex_lock(&pmi.turn);
+    int rc = pmi.fd >= 0 ? ask("finalize_ack", a, -1, "cmd=finalize\n") : 0;
+    pmi.fd = -1; /* not closed: the launcher opened it, not we */
+    pthread_mutex_unlock(&pmi.turn);
+    return rc;
+}
+
+const struct hl_boot_method hl_boot_pmi1 = {.name = "pmi1",
+                                            .value_max = 768,
+                                            .offered = pmi1_offered,
+                                            .init = pmi1_init,
+                                            .put = pmi1_put,
+                                            .get = pmi1_get,
+                                            .fence = pmi1_fence,
+                                            .abort = pmi1_abort,
+                                            .watch_fd = pmi1_watch_fd,
+                                            .watch_take = pmi1_watch_take,
+                                            .fini = pmi1_fini};
