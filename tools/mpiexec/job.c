@@ -1,0 +1,298 @@
+/* mpiexec: the event loop, deaths and endings. */
+#include "mx.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct hl_mx_job hl_mx;
+
+int64_t hl_mx_now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void *hl_mx_alloc(size_t bytes)
+{
+    void *p = calloc(1, bytes);
+    if (!p) {
+        hl_mx_say("out of memory");
+        _exit(1);
+    }
+    return p;
+}
+
+void hl_mx_watch(int fd, uint32_t events, enum hl_mx_event kind, int rank)
+{
+    struct epoll_event e = {.events = events, .data.u64 = (uint64_t)kind << 32 | (uint32_t)rank};
+    epoll_ctl(hl_mx.epoll, EPOLL_CTL_ADD, fd, &e);
+}
+
+void hl_mx_rewatch(int fd, uint32_t events, enum hl_mx_event kind, int rank)
+{
+    struct epoll_event e = {.events = events, .data.u64 = (uint64_t)kind << 32 | (uint32_t)rank};
+    epoll_ctl(hl_mx.epoll, EPOLL_CTL_MOD, fd, &e);
+}
+
+/* To the process groups of all ranks, also of those that have exited: their zombies keep the number ours. */
+static void signal_all(int sig)
+{
+    for (int i = 0; i < hl_mx.size; i++) {
+        if (hl_mx.rank[i].pid)
+            kill(-hl_mx.rank[i].pid, sig);
+    }
+}
+
+static void kill_all(void)
+{
+    hl_mx.killing = true;
+    hl_mx.kill_at = 0;
+    signal_all(SIGKILL);
+    hl_mx.give_up_at = hl_mx_now_ms() + 2000;
+}
+
+void hl_mx_end(int code, int sig, int grace_ms)
+{
+    if (!hl_mx.code)
+        hl_mx.code = code;
+    if (hl_mx.ending)
+        return;
+    hl_mx.ending = true;
+    signal_all(sig ? sig : SIGTERM);
+    signal_all(SIGCONT);
+    hl_mx.kill_at = hl_mx_now_ms() + grace_ms;
+}
+
+static void report_death(int rank, const siginfo_t *si)
+{
+    struct hl_mx_rank *r = &hl_mx.rank[rank];
+    const char *then = hl_mx.opt.keep_going ? "the job goes on" : "ending the job";
+    if (si->si_code != CLD_EXITED)
+        hl_mx_say("rank %d (pid %d) was killed by signal %d (%s)%s; %s", rank, (int)r->pid, si->si_status,
+                  strsignal(si->si_status), si->si_code == CLD_DUMPED ? ", core dumped" : "", then);
+    else if (r->code && (r->finalized || !r->spoke) && hl_mx.live == 0)
+        return; /* it was the last: its own words and the exit code say it all */
+    else if (r->code)
+        hl_mx_say("rank %d (pid %d) exited with code %d%s%s", rank, (int)r->pid, r->code,
+                  r->finalized ? "" : "; ", r->finalized ? " after finalize" : then);
+    else
+        hl_mx_say("rank %d (pid %d) left without finalize; %s", rank, (int)r->pid, then);
+}
+
+static void judge(int rank, const siginfo_t *si)
+{
+    struct hl_mx_rank *r = &hl_mx.rank[rank];
+    bool deserted = !r->code && r->spoke && !r->finalized;
+    if (!hl_mx.ending && (r->code || deserted)) {
+        int code = r->code ? r->code : 1;
+        report_death(rank, si);
+        if (hl_mx.opt.keep_going || (r->finalized && si->si_code == CLD_EXITED))
+            hl_mx.code = hl_mx.code ? hl_mx.code : code;
+        else
+            hl_mx_end(code, 0, HL_MX_GRACE_DEATH);
+    }
+    hl_mx_pmi_died(rank);
+}
+
+static void rank_exited(int rank, const siginfo_t *si)
+{
+    struct hl_mx_rank *r = &hl_mx.rank[rank];
+    struct pollfd p = {r->ctl, POLLIN, 0};
+    while (r->ctl >= 0 && poll(&p, 1, 0) > 0)
+        hl_mx_pmi_read(rank); /* its last words count, e.g. an abort */
+    hl_mx_out_drain(rank);
+    r->exited = true;
+    r->code = si->si_code == CLD_EXITED ? si->si_status : 128 + si->si_status;
+    hl_mx.live--;
+    judge(rank, si);
+    if (!hl_mx.live)
+        hl_mx.give_up_at = hl_mx_now_ms() + HL_MX_GRACE_OUTPUT;
+}
+
+static void look_for_dead(void)
+{
+    for (int i = 0; i < hl_mx.size; i++) {
+        struct hl_mx_rank *r = &hl_mx.rank[i];
+        siginfo_t si = {0};
+        if (r->pid && !r->exited && !waitid(P_PID, (id_t)r->pid, &si, WEXITED | WNOHANG | WNOWAIT) &&
+            si.si_pid)
+            rank_exited(i, &si);
+    }
+}
+
+static void child_signal(pid_t pid)
+{
+    for (int i = 0; i < hl_mx.size; i++) {
+        if (hl_mx.rank[i].pid == pid)
+            return;
+    }
+    if (waitpid(pid, NULL, WNOHANG) == pid && hl_mx_guard_is(pid) && hl_mx_guard_start())
+        hl_mx_say("the guardian process was killed and cannot be started again");
+}
+
+static void user_signal(int sig)
+{
+    switch (sig) {
+    case SIGTSTP:
+        signal_all(SIGSTOP);
+        raise(SIGSTOP);
+        break;
+    case SIGCONT:
+    case SIGUSR1:
+    case SIGUSR2:
+        signal_all(sig);
+        break;
+    default:
+        if (hl_mx.ending)
+            kill_all(); /* asked twice */
+        hl_mx_end(128 + sig, sig, HL_MX_GRACE_USER);
+    }
+}
+
+static void take_signals(void)
+{
+    struct signalfd_siginfo si;
+    while (read(hl_mx.signals, &si, sizeof si) == (ssize_t)sizeof si) {
+        if (si.ssi_signo == SIGCHLD)
+            child_signal((pid_t)si.ssi_pid);
+        else
+            user_signal((int)si.ssi_signo);
+    }
+    look_for_dead();
+}
+
+bool hl_mx_signal_ends(void)
+{
+    struct signalfd_siginfo si;
+    bool ends = false;
+    while (read(hl_mx.signals, &si, sizeof si) == (ssize_t)sizeof si) {
+        int s = (int)si.ssi_signo;
+        ends |= s == SIGINT || s == SIGTERM || s == SIGHUP || s == SIGQUIT;
+    }
+    return ends;
+}
+
+static void dispatch(const struct epoll_event *e)
+{
+    int rank = (int)(uint32_t)e->data.u64;
+    switch ((enum hl_mx_event)(e->data.u64 >> 32)) {
+    case HL_MX_EV_SIGNAL:
+        take_signals();
+        break;
+    case HL_MX_EV_OUT:
+    case HL_MX_EV_ERR:
+        hl_mx_out_read(rank, (e->data.u64 >> 32) == HL_MX_EV_ERR);
+        break;
+    case HL_MX_EV_CTL:
+        if (e->events & EPOLLOUT)
+            hl_mx_pmi_write(rank);
+        hl_mx_pmi_read(rank);
+        break;
+    case HL_MX_EV_SINK:
+        hl_mx_out_flush(&hl_mx.sink[rank]);
+        break;
+    case HL_MX_EV_TTY:
+        hl_mx_in_read();
+        break;
+    case HL_MX_EV_STDIN:
+        hl_mx_in_write();
+        break;
+    }
+}
+
+/* Does what has become due and returns the milliseconds until the next, -1: nothing is planned. */
+static int timers(void)
+{
+    int64_t now = hl_mx_now_ms(), next = -1;
+    int tty = hl_mx_in_wait_ms();
+    if (hl_mx.timeout_at && now >= hl_mx.timeout_at) {
+        hl_mx.timeout_at = 0;
+        hl_mx_say("the job ran longer than %g s; ending it", hl_mx.opt.timeout_s);
+        hl_mx_end(124, 0, HL_MX_GRACE_DEATH);
+    }
+    if (hl_mx.kill_at && now >= hl_mx.kill_at)
+        kill_all();
+    int64_t times[] = {hl_mx.timeout_at, hl_mx.kill_at, hl_mx.give_up_at, tty >= 0 ? now + tty : 0};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        if (times[i] && (next < 0 || times[i] - now < next))
+            next = times[i] > now ? times[i] - now : 0;
+    }
+    return next > 1000000 ? 1000000 : (int)next;
+}
+
+void hl_mx_run(void)
+{
+    struct epoll_event e[64];
+    while (hl_mx.live || hl_mx.streams) {
+        int n = epoll_wait(hl_mx.epoll, e, 64, timers());
+        for (int i = 0; i < n; i++)
+            dispatch(&e[i]);
+        if (hl_mx.give_up_at && hl_mx_now_ms() >= hl_mx.give_up_at)
+            break;
+    }
+}
+
+/* Parent of a process, 0 if it has gone. */
+static pid_t parent_of(pid_t pid)
+{
+    char path[40], text[512], *p;
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return 0;
+    if (fgets(text, sizeof text, f) && (p = strrchr(text, ')')) && sscanf(p, ") %*c %d", &parent) != 1)
+        parent = 0;
+    fclose(f);
+    return parent;
+}
+
+/* Kills what left its rank's process group: as subreaper the launcher has become its parent. True: found
+ * some. */
+static bool kill_strays(void)
+{
+    DIR *d = opendir("/proc");
+    bool any = false;
+    if (!d)
+        return false;
+    for (struct dirent *e = readdir(d); e; e = readdir(d)) {
+        pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
+        if (pid > 0 && !hl_mx_guard_is(pid) && parent_of(pid) == getpid()) {
+            kill(pid, SIGKILL);
+            any = true;
+        }
+    }
+    closedir(d);
+    return any;
+}
+
+void hl_mx_cleanup(void)
+{
+    signal_all(SIGKILL);
+    hl_mx_out_finish(!hl_mx.ending || hl_mx.code < 128);
+    for (int i = 0; i < hl_mx.size; i++) {
+        if (hl_mx.rank[i].pid && waitpid(hl_mx.rank[i].pid, NULL, hl_mx.rank[i].exited ? 0 : WNOHANG) == 0)
+            hl_mx_say("rank %d (pid %d) cannot be killed and is left behind", i, (int)hl_mx.rank[i].pid);
+    }
+    hl_mx_guard_stop();
+    for (int i = 0; i < 100; i++) {
+        pid_t p;
+        while ((p = waitpid(-1, NULL, WNOHANG)) > 0)
+            ;
+        if (p < 0 || !kill_strays())
+            break;
+        struct timespec t = {0, 2000000};
+        nanosleep(&t, NULL);
+    }
+}

@@ -1,0 +1,114 @@
+/* mpiexec (also mpirun, oshrun): starts the ranks of a parallel program on this machine, serves their
+ * start-up exchange (PMI-1), forwards their output, and sees to it that all end together and nothing is left
+ * behind. */
+#include "mx.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+static sigset_t old_mask;
+static struct sigaction old_pipe, old_ttin, old_chld;
+
+/* Descriptors 0 to 2 exist before anything else is opened, so that no pipe can take their place. */
+static void open_standard(void)
+{
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+            _exit(1);
+    }
+}
+
+static void open_signals(void)
+{
+    static const int taken[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
+                                SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, standard = {.sa_handler = SIG_DFL};
+    sigset_t mask;
+    sigemptyset(&mask);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        sigaddset(&mask, taken[i]);
+    sigprocmask(SIG_BLOCK, &mask, &old_mask);
+    sigaction(SIGPIPE, &ignore, &old_pipe);
+    sigaction(SIGTTIN, &ignore, &old_ttin);
+    sigaction(SIGCHLD, &standard, &old_chld);
+    hl_mx.signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+    hl_mx_watch(hl_mx.signals, EPOLLIN, HL_MX_EV_SIGNAL, 0);
+}
+
+void hl_mx_signals_restore(void)
+{
+    sigaction(SIGPIPE, &old_pipe, NULL);
+    sigaction(SIGTTIN, &old_ttin, NULL);
+    sigaction(SIGCHLD, &old_chld, NULL);
+    sigprocmask(SIG_SETMASK, &old_mask, NULL);
+}
+
+static void random_hex(char out[33])
+{
+    unsigned char raw[16];
+    while (getrandom(raw, sizeof raw, 0) != (ssize_t)sizeof raw)
+        ;
+    for (int i = 0; i < 16; i++)
+        snprintf(out + 2 * i, 3, "%02x", raw[i]);
+}
+
+static void open_job(void)
+{
+    int rank = 0;
+    hl_mx.size = hl_mx.opt.size;
+    hl_mx.rank = hl_mx_alloc(sizeof *hl_mx.rank * (size_t)hl_mx.size);
+    for (int p = 0; p < hl_mx.opt.nparts; p++) {
+        for (int i = 0; i < hl_mx.opt.part[p].n; i++, rank++)
+            hl_mx.rank[rank] =
+                (struct hl_mx_rank){.part = p, .ctl = -1, .out = {.fd = -1}, .err = {.fd = -1}};
+    }
+    random_hex(hl_mx.name);
+    random_hex(hl_mx.secret);
+    if (hl_mx.opt.timeout_s > 0)
+        hl_mx.timeout_at = hl_mx_now_ms() + (int64_t)(hl_mx.opt.timeout_s * 1000);
+}
+
+static void start_ranks(void)
+{
+    for (int i = 0; i < hl_mx.size; i++) {
+        if (hl_mx.opt.report)
+            hl_mx_bind_report(i);
+        int rc = hl_mx_spawn(i);
+        if (rc) {
+            hl_mx_end(rc, SIGKILL, 0);
+            return;
+        }
+    }
+    hl_mx_in_start();
+}
+
+int main(int argc, char **argv)
+{
+    open_standard();
+    int rc = hl_mx_opts_parse(argc, argv, &hl_mx.opt);
+    if (rc >= 0)
+        return rc;
+    hl_mx.epoll = epoll_create1(EPOLL_CLOEXEC);
+    open_signals();
+    open_job();
+    hl_mx_out_open();
+    if (hl_mx_bind_open(&hl_mx.opt))
+        return 1;
+    if (hl_mx_guard_start()) {
+        hl_mx_say("no guardian process: %s", strerror(errno));
+        return 1;
+    }
+    hl_mx_spawn_prepare();
+    start_ranks();
+    hl_mx_run();
+    hl_mx_cleanup();
+    return hl_mx.code;
+}

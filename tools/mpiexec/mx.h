@@ -1,0 +1,183 @@
+/* mpiexec: what its files share. One thread, one epoll; nothing here ever blocks on a rank.
+ *
+ * A rank's life: started (spawn.c) -> speaks PMI-1 on its socket (pmi.c), writes on two pipes (out.c) ->
+ * exits. The zombie is kept until the job ends, so that its process group id cannot be taken by a stranger
+ * before the group is killed (job.c). */
+#ifndef HL_MX_H
+#define HL_MX_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum hl_mx_bind { HL_MX_BIND_NONE, HL_MX_BIND_CORE, HL_MX_BIND_NUMA };
+
+/* Assignments NAME=VALUE, later ones win. */
+struct hl_mx_env {
+    char **set;
+    int n;
+};
+
+/* One part of an MPMD command line: `n` ranks of one program. */
+struct hl_mx_part {
+    int n;
+    char **argv;
+    struct hl_mx_env env;
+    const char *wdir;
+};
+
+struct hl_mx_opts {
+    struct hl_mx_part *part;
+    int nparts;
+    int size; /* ranks in all parts */
+    struct hl_mx_env genv;
+    enum hl_mx_bind bind;
+    bool label, report, keep_going;
+    double timeout_s;     /* 0: none */
+    const char *sys_root; /* where the machine's topology is read, normally "/sys" */
+};
+
+/* Bytes waiting for a descriptor that is not ready. data[head .. head+len) is pending. */
+struct hl_mx_queue {
+    char *data;
+    size_t head, len, cap;
+};
+
+/* Where output lines go: descriptor 1 or 2 of the launcher, or one for both when they are the same file. */
+struct hl_mx_sink {
+    int fd;
+    bool own;     /* fd is our own non-blocking description of the file */
+    bool socket;  /* write with send(MSG_DONTWAIT) */
+    bool watched; /* in the epoll set */
+    bool stalled; /* ranks' pipes are not read until it drains */
+    bool dead;    /* its reader has gone */
+    struct hl_mx_queue q;
+};
+
+/* One output pipe of a rank; holds the unfinished line. */
+struct hl_mx_stream {
+    int fd; /* -1: ended */
+    struct hl_mx_sink *sink;
+    struct hl_mx_queue line;
+};
+
+struct hl_mx_rank {
+    pid_t pid; /* 0: never started */
+    int part;
+    bool exited;    /* seen dead; a zombie until the end of the job */
+    bool spoke;     /* PMI init received */
+    bool finalized; /* PMI finalize received after the last init */
+    bool ours;      /* asked for the job secret, so it understands notices */
+    bool in_barrier;
+    int code; /* exit code as a shell reports it, once exited */
+    struct hl_mx_stream out, err;
+    int ctl; /* our end of PMI_FD, -1: closed */
+    struct hl_mx_queue in, back;
+};
+
+struct hl_mx_job {
+    struct hl_mx_opts opt;
+    struct hl_mx_rank *rank;
+    int size, live, streams;                 /* ranks; not exited; output pipes still open */
+    int epoll, signals;                      /* descriptors */
+    int code;                                /* first failure, 0 so far */
+    bool ending;                             /* ranks were told to end */
+    bool killing;                            /* ranks were sent SIGKILL */
+    int64_t kill_at, give_up_at, timeout_at; /* ms of the monotonic clock, 0: not set */
+    int in_barrier;
+    struct hl_mx_sink sink[2];
+    struct hl_mx_sink *out, *err;
+    int pmi_slot;    /* descriptor number of PMI_FD in every rank */
+    char name[33];   /* 128-bit random job name, hex: the PMI key-value space's name */
+    char secret[33]; /* 128-bit random, hex; never on a command line, never in the environment */
+};
+extern struct hl_mx_job hl_mx;
+
+/* Set in the environment of everything a rank starts once it has shaken hands: see boot. */
+#define HL_MX_MARK "HL_INSIDE_RANK"
+
+/* What woke the epoll: kind in the upper half, rank in the lower. */
+enum hl_mx_event {
+    HL_MX_EV_SIGNAL,
+    HL_MX_EV_OUT,
+    HL_MX_EV_ERR,
+    HL_MX_EV_CTL,
+    HL_MX_EV_SINK,
+    HL_MX_EV_TTY,
+    HL_MX_EV_STDIN
+};
+
+/* opts.c: reads the command line into *o. Returns -1 to go on, else the exit code after having said why. */
+int hl_mx_opts_parse(int argc, char **argv, struct hl_mx_opts *o);
+void hl_mx_env_add(struct hl_mx_env *e, const char *name, const char *value);
+
+/* help.c */
+void hl_mx_help(void);
+const char *hl_mx_nearest(const char *word, const char *const *names, int n);
+
+/* hosts.c: true if `host` (name or address) is this machine. / first foreign name in a list or file, or NULL
+ */
+bool hl_mx_host_here(const char *host);
+const char *hl_mx_hosts_foreign(const char *list);
+int hl_mx_hostfile_foreign(const char *path, char *name, size_t cap);
+
+/* bind.c: places for opt.bind; hl_mx_bind_of returns the CPUs of a rank, or NULL for no binding. */
+int hl_mx_bind_open(const struct hl_mx_opts *o);
+const cpu_set_t *hl_mx_bind_of(int rank);
+void hl_mx_bind_report(int rank);
+
+/* spawn.c: guardian and ranks. hl_mx_spawn returns 0 or an exit code after having said why. */
+int hl_mx_guard_start(void);
+bool hl_mx_guard_is(pid_t pid);
+void hl_mx_guard_stop(void);
+void hl_mx_spawn_prepare(void);
+int hl_mx_spawn(int rank);
+
+/* pmi.c: serves what `rank` sent. */
+void hl_mx_pmi_read(int rank);
+void hl_mx_pmi_write(int rank);
+void hl_mx_pmi_died(int rank);
+
+/* kvs.c */
+void hl_mx_kvs_put(const char *key, const char *value);
+const char *hl_mx_kvs_get(const char *key);
+
+/* out.c: queues, lines, sinks */
+void hl_mx_queue_add(struct hl_mx_queue *q, const void *data, size_t len);
+void hl_mx_queue_drop(struct hl_mx_queue *q, size_t len);
+void hl_mx_out_open(void);
+void hl_mx_out_read(int rank, bool err);
+void hl_mx_out_flush(struct hl_mx_sink *s);
+void hl_mx_out_drain(int rank);
+void hl_mx_out_finish(bool patient);
+void hl_mx_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* in.c: standard input of rank 0 */
+int hl_mx_in_open(void);
+void hl_mx_in_start(void);
+void hl_mx_in_read(void);
+void hl_mx_in_write(void);
+int hl_mx_in_wait_ms(void);
+
+/* main.c: gives a new process the signal dispositions the launcher was started with. */
+void hl_mx_signals_restore(void);
+
+/* job.c */
+int64_t hl_mx_now_ms(void);
+void *hl_mx_alloc(size_t bytes);
+void hl_mx_watch(int fd, uint32_t events, enum hl_mx_event kind, int rank);
+void hl_mx_rewatch(int fd, uint32_t events, enum hl_mx_event kind, int rank);
+bool hl_mx_signal_ends(void);
+void hl_mx_end(int code, int sig, int grace_ms);
+void hl_mx_run(void);
+void hl_mx_cleanup(void);
+
+/* Milliseconds between telling ranks to end and killing them: after a death, after a signal of the user. */
+#define HL_MX_GRACE_DEATH 300
+#define HL_MX_GRACE_USER 700
+/* Milliseconds that leftovers of a rank may keep its output open after all ranks have exited. */
+#define HL_MX_GRACE_OUTPUT 200
+
+#endif

@@ -1,0 +1,286 @@
+/* mpiexec: ranks' output, by whole lines, and the launcher's own lines, which never cut into one.
+ *
+ * pipe of a rank -> its unfinished line -> sink (queue of whole lines) -> descriptor 1 or 2. A sink whose
+ * reader is slow stops the reading of the pipes that feed it; it never stops the launcher. */
+#include "mx.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    READ_BYTES = 65536,
+    LINE_BYTES = 1 << 20,    /* a longer line goes out in pieces */
+    SINK_HIGH = 1 << 20,     /* stop reading above */
+    SINK_LOW = SINK_HIGH / 4 /* go on below */
+};
+
+void hl_mx_queue_add(struct hl_mx_queue *q, const void *data, size_t len)
+{
+    if (q->head + q->len + len > q->cap) {
+        if (q->len)
+            memmove(q->data, q->data + q->head, q->len);
+        q->head = 0;
+    }
+    if (q->len + len > q->cap) {
+        size_t cap = (q->len + len) * 2;
+        char *data_new = realloc(q->data, cap);
+        if (!data_new)
+            _exit(1); /* the guardian takes the ranks along */
+        q->data = data_new;
+        q->cap = cap;
+    }
+    memcpy(q->data + q->head + q->len, data, len);
+    q->len += len;
+}
+
+void hl_mx_queue_drop(struct hl_mx_queue *q, size_t len)
+{
+    q->head += len;
+    q->len -= len;
+    if (!q->len)
+        q->head = 0;
+}
+
+/* A pipe or terminal is opened again, so that O_NONBLOCK is ours alone and not the user's shell's too. */
+static void open_sink(struct hl_mx_sink *s, int fd, const struct stat *st)
+{
+    char path[32];
+    *s = (struct hl_mx_sink){.fd = fd, .socket = S_ISSOCK(st->st_mode)};
+    if (S_ISFIFO(st->st_mode) || S_ISCHR(st->st_mode)) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        int own = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+        if (own >= 0) {
+            s->fd = own;
+            s->own = true;
+        }
+    }
+}
+
+void hl_mx_out_open(void)
+{
+    struct stat one = {0}, two = {0};
+    if (fstat(1, &one) || fstat(2, &two))
+        _exit(1); /* both were opened at the start */
+    open_sink(&hl_mx.sink[0], 1, &one);
+    hl_mx.out = hl_mx.err = &hl_mx.sink[0];
+    if (one.st_dev != two.st_dev || one.st_ino != two.st_ino) {
+        open_sink(&hl_mx.sink[1], 2, &two);
+        hl_mx.err = &hl_mx.sink[1];
+    }
+}
+
+/* One write that does not wait; -1 with EAGAIN if it would. */
+static ssize_t write_some(struct hl_mx_sink *s)
+{
+    const char *p = s->q.data + s->q.head;
+    if (s->socket)
+        return send(s->fd, p, s->q.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return write(s->fd, p, s->q.len);
+}
+
+static void reader_gone(struct hl_mx_sink *s)
+{
+    s->dead = true;
+    hl_mx_queue_drop(&s->q, s->q.len);
+    if (s == hl_mx.out)
+        hl_mx_end(128 + 13, 0, HL_MX_GRACE_DEATH); /* as a shell reports SIGPIPE */
+}
+
+static void stall(struct hl_mx_sink *s, bool on)
+{
+    if (s->stalled == on)
+        return;
+    s->stalled = on;
+    for (int i = 0; i < hl_mx.size; i++) {
+        struct hl_mx_rank *r = &hl_mx.rank[i];
+        if (r->out.sink == s && r->out.fd >= 0)
+            hl_mx_rewatch(r->out.fd, on ? 0 : EPOLLIN, HL_MX_EV_OUT, i);
+        if (r->err.sink == s && r->err.fd >= 0)
+            hl_mx_rewatch(r->err.fd, on ? 0 : EPOLLIN, HL_MX_EV_ERR, i);
+    }
+}
+
+void hl_mx_out_flush(struct hl_mx_sink *s)
+{
+    while (s->q.len && !s->dead) {
+        ssize_t n = write_some(s);
+        if (n >= 0)
+            hl_mx_queue_drop(&s->q, (size_t)n);
+        else if (errno == EAGAIN)
+            break;
+        else if (errno != EINTR)
+            reader_gone(s);
+    }
+    int which = (int)(s - hl_mx.sink);
+    if (s->q.len && !s->watched && hl_mx.epoll > 0) {
+        hl_mx_watch(s->fd, EPOLLOUT, HL_MX_EV_SINK, which);
+        s->watched = true;
+    } else if (!s->q.len && s->watched) {
+        epoll_ctl(hl_mx.epoll, EPOLL_CTL_DEL, s->fd, NULL);
+        s->watched = false;
+    }
+    if (s->q.len > SINK_HIGH)
+        stall(s, true);
+    else if (s->q.len < SINK_LOW)
+        stall(s, false);
+}
+
+/* Puts whole lines, or the unfinished rest of a stream, into its sink. */
+static void emit(int rank, struct hl_mx_stream *st, const char *p, size_t len)
+{
+    struct hl_mx_queue *q = &st->sink->q;
+    char tag[24];
+    if (st->sink->dead)
+        return;
+    if (!hl_mx.opt.label) {
+        hl_mx_queue_add(q, p, len);
+        return;
+    }
+    int t = snprintf(tag, sizeof tag, "[%d] ", rank);
+    while (len) {
+        const char *nl = memchr(p, '\n', len);
+        size_t n = nl ? (size_t)(nl - p) + 1 : len;
+        hl_mx_queue_add(q, tag, (size_t)t);
+        hl_mx_queue_add(q, p, n);
+        p += n;
+        len -= n;
+    }
+}
+
+/* The rest of a stream that ended within a line; with several ranks the line is ended for it. */
+static void emit_rest(int rank, struct hl_mx_stream *st)
+{
+    if (st->line.len) {
+        emit(rank, st, st->line.data + st->line.head, st->line.len);
+        if ((hl_mx.size > 1 || hl_mx.opt.label) && !st->sink->dead)
+            hl_mx_queue_add(&st->sink->q, "\n", 1);
+        hl_mx_queue_drop(&st->line, st->line.len);
+    }
+}
+
+/* Passes on `len` new bytes. A single rank needs no lines: nobody can cut into them. */
+static void pass(int rank, struct hl_mx_stream *st, const char *buf, size_t len)
+{
+    const char *last = memrchr(buf, '\n', len);
+    size_t whole = last ? (size_t)(last - buf) + 1 : 0;
+    if (hl_mx.size == 1 && !hl_mx.opt.label)
+        whole = len;
+    if (whole) {
+        if (st->line.len) {
+            size_t first = hl_mx.opt.label ? (size_t)((const char *)memchr(buf, '\n', len) - buf) + 1 : whole;
+            hl_mx_queue_add(&st->line, buf, first);
+            emit(rank, st, st->line.data + st->line.head, st->line.len);
+            hl_mx_queue_drop(&st->line, st->line.len);
+            emit(rank, st, buf + first, whole - first);
+        } else {
+            emit(rank, st, buf, whole);
+        }
+    }
+    hl_mx_queue_add(&st->line, buf + whole, len - whole);
+    if (st->line.len >= LINE_BYTES) {
+        emit(rank, st, st->line.data + st->line.head, st->line.len);
+        hl_mx_queue_drop(&st->line, st->line.len);
+    }
+}
+
+void hl_mx_out_read(int rank, bool err)
+{
+    static char buf[READ_BYTES];
+    struct hl_mx_stream *st = err ? &hl_mx.rank[rank].err : &hl_mx.rank[rank].out;
+    if (st->fd < 0)
+        return;
+    ssize_t n = read(st->fd, buf, sizeof buf);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (n <= 0) {
+        emit_rest(rank, st);
+        close(st->fd);
+        st->fd = -1;
+        hl_mx.streams--;
+    } else {
+        pass(rank, st, buf, (size_t)n);
+    }
+    hl_mx_out_flush(st->sink);
+}
+
+/* Reads what is in a pipe now; its writers may live on. */
+static void drain(int rank, bool err)
+{
+    struct hl_mx_stream *st = err ? &hl_mx.rank[rank].err : &hl_mx.rank[rank].out;
+    struct pollfd p = {st->fd, POLLIN, 0};
+    for (int i = 0; i < 32 && st->fd >= 0 && poll(&p, 1, 0) > 0; i++)
+        hl_mx_out_read(rank, err);
+}
+
+void hl_mx_out_drain(int rank)
+{
+    if (!hl_mx.out->stalled)
+        drain(rank, false);
+    if (!hl_mx.err->stalled)
+        drain(rank, true);
+}
+
+static void finish_stream(int rank, bool err)
+{
+    struct hl_mx_stream *st = err ? &hl_mx.rank[rank].err : &hl_mx.rank[rank].out;
+    drain(rank, err);
+    if (st->fd >= 0) {
+        emit_rest(rank, st);
+        close(st->fd);
+        st->fd = -1;
+    }
+}
+
+void hl_mx_out_finish(bool patient)
+{
+    int64_t until = hl_mx_now_ms() + 200;
+    for (int i = 0; i < hl_mx.size; i++) {
+        if (!hl_mx.rank[i].pid)
+            continue;
+        finish_stream(i, false);
+        finish_stream(i, true);
+    }
+    for (int i = 0; i < 2; i++) {
+        struct hl_mx_sink *s = &hl_mx.sink[i];
+        hl_mx_out_flush(s);
+        while (s->q.len && !s->dead && (patient || hl_mx_now_ms() < until)) {
+            struct pollfd p[2] = {{s->fd, POLLOUT, 0}, {hl_mx.signals, POLLIN, 0}};
+            poll(p, 2, 50);
+            if (p[1].revents && hl_mx_signal_ends())
+                patient = false;
+            hl_mx_out_flush(s);
+        }
+    }
+}
+
+void hl_mx_say(const char *fmt, ...)
+{
+    char line[1024];
+    int at = snprintf(line, sizeof line, "%s: ", program_invocation_short_name);
+    va_list a;
+    va_start(a, fmt);
+    int n = vsnprintf(line + at, sizeof line - (size_t)at - 1, fmt, a);
+    va_end(a);
+    if (n < 0)
+        return;
+    at += n;
+    if (at > (int)sizeof line - 2)
+        at = (int)sizeof line - 2;
+    line[at++] = '\n';
+    if (!hl_mx.err) { /* before the sinks are open */
+        if (write(2, line, (size_t)at) < 0)
+            return;
+        return;
+    }
+    hl_mx_queue_add(&hl_mx.err->q, line, (size_t)at);
+    hl_mx_out_flush(hl_mx.err);
+}

@@ -1,0 +1,271 @@
+/* mpiexec: the PMI-1 server. Requests are lines "cmd=NAME key=value ...", answered in the order they came; a
+ * value may hold blanks and comes last. What it speaks beyond the common commands: the key `hotlane_secret`,
+ * and under
+ * --keep-going the notice "cmd=hotlane_died rank=R code=C" to ranks that asked for that key. */
+#include "mx.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    LINE_MAX_BYTES = 32768,
+    BACK_MAX_BYTES = 4 << 20,
+    KEY_MAX = 64,
+    VALUE_MAX = 1024,
+    NAME_MAX_BYTES = 256
+};
+
+static void hang_up(int rank)
+{
+    struct hl_mx_rank *r = &hl_mx.rank[rank];
+    if (r->ctl >= 0)
+        close(r->ctl);
+    r->ctl = -1;
+}
+
+static void violation(int rank, const char *what)
+{
+    hl_mx_say("rank %d broke the PMI protocol (%s); ending the job", rank, what);
+    hang_up(rank);
+    hl_mx_end(1, 0, HL_MX_GRACE_DEATH);
+}
+
+void hl_mx_pmi_write(int rank)
+{
+    struct hl_mx_rank *r = &hl_mx.rank[rank];
+    while (r->ctl >= 0 && r->back.len) {
+        ssize_t n = send(r->ctl, r->back.data + r->back.head, r->back.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            break;
+        if (n < 0)
+            n = (ssize_t)r->back.len; /* the rank is going: its exit will be judged */
+        hl_mx_queue_drop(&r->back, (size_t)n);
+    }
+    if (r->ctl >= 0)
+        hl_mx_rewatch(r->ctl, r->back.len ? EPOLLIN | EPOLLOUT : EPOLLIN, HL_MX_EV_CTL, rank);
+}
+
+__attribute__((format(printf, 2, 3))) static void reply(int rank, const char *fmt, ...)
+{
+    struct hl_mx_rank *r = &hl_mx.rank[rank];
+    char line[VALUE_MAX + 512];
+    va_list a;
+    va_start(a, fmt);
+    int n = vsnprintf(line, sizeof line, fmt, a);
+    va_end(a);
+    if (n < 0 || (size_t)n >= sizeof line || r->ctl < 0)
+        return;
+    if (!r->back.len) {
+        ssize_t sent = send(r->ctl, line, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent == n || (sent < 0 && errno != EAGAIN && errno != EINTR))
+            return;
+        hl_mx_queue_add(&r->back, line + (sent > 0 ? sent : 0), (size_t)(n - (sent > 0 ? sent : 0)));
+    } else {
+        hl_mx_queue_add(&r->back, line, (size_t)n);
+    }
+    if (r->back.len > BACK_MAX_BYTES)
+        violation(rank, "it does not read its answers");
+    else
+        hl_mx_pmi_write(rank);
+}
+
+/* Value of `key` in a line, or NULL; it ends at the next blank, except that of `value`. */
+static char *field(char *line, const char *key)
+{
+    size_t n = strlen(key);
+    for (char *s = line; s && *s; s = strchr(s, ' '), s = s ? s + strspn(s, " ") : NULL) {
+        if (!strncmp(s, key, n) && s[n] == '=')
+            return s + n + 1;
+        if (!strncmp(s, "value=", 6))
+            return NULL; /* nothing follows a value */
+    }
+    return NULL;
+}
+
+static void cut(char *field_value)
+{
+    if (field_value)
+        field_value[strcspn(field_value, " ")] = 0;
+}
+
+/* Completes the barrier when everybody is there who can still come. */
+static void check_barrier(void)
+{
+    int gone = 0, here = 0;
+    for (int i = 0; i < hl_mx.size; i++)
+        gone += hl_mx.rank[i].exited;
+    if (!hl_mx.in_barrier || hl_mx.in_barrier + gone < hl_mx.size || hl_mx.ending)
+        return;
+    if (gone && !hl_mx.opt.keep_going) {
+        for (int i = 0; i < hl_mx.size && !here; i++)
+            here = hl_mx.rank[i].exited ? i + 1 : 0;
+        hl_mx_say("rank %d has left, but the others wait for it; ending the job", here - 1);
+        hl_mx_end(1, 0, HL_MX_GRACE_DEATH);
+        return;
+    }
+    hl_mx.in_barrier = 0;
+    for (int i = 0; i < hl_mx.size; i++) {
+        if (!hl_mx.rank[i].in_barrier)
+            continue;
+        hl_mx.rank[i].in_barrier = false;
+        if (gone)
+            reply(i, "cmd=barrier_out rc=-1 msg=%d_ranks_died\n", gone);
+        else
+            reply(i, "cmd=barrier_out rc=0\n");
+    }
+}
+
+static void do_put(int rank, const char *key, const char *value)
+{
+    if (!key || !*key || !value || strlen(key) > KEY_MAX || strlen(value) > VALUE_MAX) {
+        reply(rank, "cmd=put_result rc=-1 msg=bad_key_or_value\n");
+        return;
+    }
+    hl_mx_kvs_put(key, value);
+    reply(rank, "cmd=put_result rc=0 msg=success\n");
+}
+
+static void do_get(int rank, const char *key)
+{
+    const char *v = NULL;
+    if (key && !strcmp(key, "PMI_process_mapping")) {
+        reply(rank, "cmd=get_result rc=0 msg=success value=(vector,(0,1,%d))\n", hl_mx.size);
+        return;
+    }
+    if (key && !strcmp(key, "hotlane_secret")) {
+        hl_mx.rank[rank].ours = true;
+        v = hl_mx.secret;
+    } else if (key) {
+        v = hl_mx_kvs_get(key);
+    }
+    if (v)
+        reply(rank, "cmd=get_result rc=0 msg=success value=%s\n", v);
+    else
+        reply(rank, "cmd=get_result rc=-1 msg=key_not_found value=unknown\n");
+}
+
+static void do_init(int rank, const char *version)
+{
+    struct hl_mx_rank *r = &hl_mx.rank[rank];
+    if (!version || strcmp(version, "1") != 0) {
+        reply(rank, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n");
+        return;
+    }
+    r->spoke = true;
+    r->finalized = false;
+    reply(rank, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
+}
+
+static void do_abort(int rank, const char *text)
+{
+    int code = text ? (int)(strtol(text, NULL, 10) & 0xff) : 1;
+    if (!hl_mx.ending)
+        hl_mx_say("rank %d aborted the job with code %s", rank, text ? text : "1");
+    hl_mx_end(code ? code : 1, 0, HL_MX_GRACE_DEATH);
+}
+
+static void do_barrier(int rank)
+{
+    struct hl_mx_rank *r = &hl_mx.rank[rank];
+    if (r->in_barrier) {
+        violation(rank, "entered a barrier twice");
+        return;
+    }
+    r->in_barrier = true;
+    hl_mx.in_barrier++;
+    check_barrier();
+}
+
+static void serve(int rank, char *line)
+{
+    struct hl_mx_rank *r = &hl_mx.rank[rank];
+    char *cmd = field(line, "cmd"), *key = field(line, "key"), *value = field(line, "value");
+    char *version = field(line, "pmi_version"), *code = field(line, "exitcode");
+    if (!cmd) {
+        violation(rank, "a line without cmd=");
+        return;
+    }
+    cut(cmd);
+    cut(key);
+    cut(version);
+    cut(code);
+    if (!strcmp(cmd, "init")) {
+        do_init(rank, version);
+    } else if (!strcmp(cmd, "get_maxes")) {
+        reply(rank, "cmd=maxes kvsname_max=%d keylen_max=%d vallen_max=%d rc=0\n", NAME_MAX_BYTES, KEY_MAX,
+              VALUE_MAX);
+    } else if (!strcmp(cmd, "get_my_kvsname")) {
+        reply(rank, "cmd=my_kvsname kvsname=hotlane_%s rc=0\n", hl_mx.name);
+    } else if (!strcmp(cmd, "get_universe_size")) {
+        reply(rank, "cmd=universe_size size=%d rc=0\n", hl_mx.size);
+    } else if (!strcmp(cmd, "get_appnum")) {
+        reply(rank, "cmd=appnum appnum=%d rc=0\n", r->part);
+    } else if (!strcmp(cmd, "put")) {
+        do_put(rank, key, value);
+    } else if (!strcmp(cmd, "get")) {
+        do_get(rank, key);
+    } else if (!strcmp(cmd, "barrier_in")) {
+        do_barrier(rank);
+    } else if (!strcmp(cmd, "finalize")) {
+        r->finalized = true;
+        reply(rank, "cmd=finalize_ack rc=0\n");
+    } else if (!strcmp(cmd, "abort")) {
+        do_abort(rank, code);
+    } else {
+        reply(rank, "cmd=%.64s_result rc=-1 msg=not_supported\n", cmd);
+    }
+}
+
+void hl_mx_pmi_read(int rank)
+{
+    struct hl_mx_rank *r = &hl_mx.rank[rank];
+    char buf[16384];
+    if (r->ctl < 0)
+        return;
+    ssize_t n = recv(r->ctl, buf, sizeof buf, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0) {
+        hang_up(rank);
+        return;
+    }
+    hl_mx_queue_add(&r->in, buf, (size_t)n);
+    char *line = r->in.data + r->in.head, *nl;
+    while (r->ctl >= 0 && r->in.len && (nl = memchr(line, '\n', r->in.len))) {
+        *nl = 0;
+        if (strlen(line) != (size_t)(nl - line)) {
+            violation(rank, "a zero byte");
+            return;
+        }
+        serve(rank, line);
+        hl_mx_queue_drop(&r->in, (size_t)(nl - line) + 1);
+        line = r->in.data + r->in.head;
+    }
+    if (r->in.len > LINE_MAX_BYTES)
+        violation(rank, "a line without end");
+}
+
+void hl_mx_pmi_died(int rank)
+{
+    struct hl_mx_rank *r = &hl_mx.rank[rank];
+    hang_up(rank);
+    if (r->in_barrier) {
+        r->in_barrier = false;
+        hl_mx.in_barrier--;
+    }
+    if (hl_mx.opt.keep_going && (r->code || (r->spoke && !r->finalized))) {
+        for (int i = 0; i < hl_mx.size; i++) {
+            if (hl_mx.rank[i].ours && !hl_mx.rank[i].exited && !hl_mx.rank[i].finalized)
+                reply(i, "cmd=hotlane_died rank=%d code=%d\n", rank, r->code);
+        }
+    }
+    check_barrier();
+}

@@ -1,0 +1,261 @@
+/* mpiexec: starts the ranks, and the guardian that ends them if the launcher is killed.
+ *
+ * A rank is started by vfork: the launcher learns at once whether the program could be run. It dies with the
+ * launcher (PR_SET_PDEATHSIG); what it started itself is in its process group, which the guardian kills when
+ * the pipe that only the launcher holds open is closed by its death. */
+#include "mx.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* What a rank's process does between vfork and exec; the launcher's memory is shared until then. */
+struct plan {
+    int in, out, err, ctl;
+    char **argv, **envp;
+    const char *wdir;
+    const cpu_set_t *cpus;
+    volatile int failed;            /* errno of what could not be done */
+    const char *volatile failed_at; /* NULL: exec */
+};
+
+static pid_t guard;
+static int guard_pipe[2] = {-1, -1};
+static volatile pid_t *groups; /* shared with the guardian: process group of each rank, 0: none */
+static char ***envs;           /* of each part; the last slots are rewritten for each rank */
+static int null_fd, stdin_fd;
+static struct rlimit old_files;
+static pid_t self;
+static char slot[5][64];
+enum { SLOTS = 5 };
+
+static _Noreturn void guard_main(void)
+{
+    sigset_t all;
+    char byte;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    setsid();
+    prctl(PR_SET_NAME, "mpiexec-guard");
+    dup2(guard_pipe[0], 0);
+    close_range(1, ~0u, 0);
+    if (chdir("/"))
+        _exit(1);
+    while (read(0, &byte, 1) < 0 && errno == EINTR)
+        ;
+    for (int i = 0; i < hl_mx.size; i++) {
+        if (groups[i])
+            kill(-groups[i], SIGKILL);
+    }
+    _exit(0);
+}
+
+int hl_mx_guard_start(void)
+{
+    if (!groups) {
+        void *m = mmap(NULL, sizeof(pid_t) * (size_t)hl_mx.size, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (m == MAP_FAILED || pipe2(guard_pipe, O_CLOEXEC))
+            return -1;
+        groups = m;
+    }
+    guard = fork();
+    if (!guard)
+        guard_main();
+    return guard < 0 ? -1 : 0;
+}
+
+bool hl_mx_guard_is(pid_t pid)
+{
+    return pid == guard;
+}
+
+void hl_mx_guard_stop(void)
+{
+    if (guard > 0) {
+        kill(guard, SIGKILL);
+        waitpid(guard, NULL, 0);
+    }
+    guard = 0;
+}
+
+/* Variables of an outer launcher, which would mislead our ranks. */
+static bool is_foreign(const char *pair)
+{
+    static const char *const prefix[] = {
+        "PMI_", "PMIX_", "OMPI_COMM_WORLD_", "MPI_LOCALRANKID=", "MPI_LOCALNRANKS=", HL_MX_MARK "="};
+    for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++) {
+        if (!strncmp(pair, prefix[i], strlen(prefix[i])))
+            return true;
+    }
+    return false;
+}
+
+static void set_pair(char **e, int *n, char *pair)
+{
+    size_t name = strcspn(pair, "=") + 1;
+    for (int i = 0; i < *n; i++) {
+        if (!strncmp(e[i], pair, name)) {
+            e[i] = pair;
+            return;
+        }
+    }
+    e[(*n)++] = pair;
+}
+
+static char **make_env(const struct hl_mx_part *p)
+{
+    int n = 0, k = 0;
+    while (environ[n])
+        n++;
+    char **e = hl_mx_alloc(sizeof *e * (size_t)(n + hl_mx.opt.genv.n + p->env.n + SLOTS + 1));
+    for (int i = 0; i < n; i++) {
+        if (!is_foreign(environ[i]))
+            e[k++] = environ[i];
+    }
+    for (int i = 0; i < hl_mx.opt.genv.n; i++)
+        set_pair(e, &k, hl_mx.opt.genv.set[i]);
+    for (int i = 0; i < p->env.n; i++)
+        set_pair(e, &k, p->env.set[i]);
+    for (int i = 0; i < SLOTS; i++)
+        e[k++] = slot[i];
+    e[k] = NULL;
+    return e;
+}
+
+void hl_mx_spawn_prepare(void)
+{
+    struct rlimit most;
+    self = getpid();
+    getrlimit(RLIMIT_NOFILE, &old_files);
+    most = (struct rlimit){old_files.rlim_max, old_files.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &most);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    envs = hl_mx_alloc(sizeof *envs * (size_t)hl_mx.opt.nparts);
+    for (int i = 0; i < hl_mx.opt.nparts; i++)
+        envs[i] = make_env(&hl_mx.opt.part[i]);
+    null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    hl_mx.pmi_slot = fcntl(null_fd, F_DUPFD_CLOEXEC, 3);
+    stdin_fd = hl_mx_in_open();
+    snprintf(slot[0], sizeof slot[0], "PMI_FD=%d", hl_mx.pmi_slot);
+    snprintf(slot[1], sizeof slot[1], "PMI_SIZE=%d", hl_mx.size);
+    snprintf(slot[2], sizeof slot[2], "MPI_LOCALNRANKS=%d", hl_mx.size);
+}
+
+static void child_fail(struct plan *p, const char *what)
+{
+    p->failed_at = what;
+    p->failed = errno;
+    _exit(127);
+}
+
+/* Runs in the vfork child: system calls only. */
+static void child(struct plan *p)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != self)
+        _exit(127);
+    setpgid(0, 0);
+    if (dup2(p->in, 0) < 0 || dup2(p->out, 1) < 0 || dup2(p->err, 2) < 0 || dup2(p->ctl, hl_mx.pmi_slot) < 0)
+        child_fail(p, "descriptors");
+    setrlimit(RLIMIT_NOFILE, &old_files);
+    if (p->cpus && sched_setaffinity(0, sizeof *p->cpus, p->cpus))
+        child_fail(p, "the binding");
+    if (p->wdir && chdir(p->wdir))
+        child_fail(p, p->wdir);
+    hl_mx_signals_restore();
+    execvpe(p->argv[0], p->argv, p->envp);
+    child_fail(p, NULL);
+}
+
+static int open_channels(struct hl_mx_rank *r, struct plan *p)
+{
+    int o[2], e[2], c[2];
+    if (pipe2(o, O_CLOEXEC))
+        return -1;
+    r->out = (struct hl_mx_stream){.fd = o[0], .sink = hl_mx.out};
+    p->out = o[1];
+    if (pipe2(e, O_CLOEXEC))
+        return -1;
+    r->err = (struct hl_mx_stream){.fd = e[0], .sink = hl_mx.err};
+    p->err = e[1];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, c))
+        return -1;
+    r->ctl = c[0];
+    p->ctl = c[1];
+    return 0;
+}
+
+static int say_failure(int rank, const struct plan *p)
+{
+    int e = p->failed;
+    if (p->failed_at) {
+        hl_mx_say("rank %d: cannot set %s: %s", rank, p->failed_at, strerror(e));
+        return 1;
+    }
+    hl_mx_say("cannot run %s: %s", p->argv[0], strerror(e));
+    return e == ENOENT || e == ENOTDIR ? 127 : 126;
+}
+
+static void watch_channels(int rank)
+{
+    struct hl_mx_rank *r = &hl_mx.rank[rank];
+    hl_mx_watch(r->out.fd, hl_mx.out->stalled ? 0 : EPOLLIN, HL_MX_EV_OUT, rank);
+    hl_mx_watch(r->err.fd, hl_mx.err->stalled ? 0 : EPOLLIN, HL_MX_EV_ERR, rank);
+    hl_mx_watch(r->ctl, EPOLLIN, HL_MX_EV_CTL, rank);
+    hl_mx.streams += 2;
+    hl_mx.live++;
+}
+
+int hl_mx_spawn(int rank)
+{
+    struct hl_mx_rank *r = &hl_mx.rank[rank];
+    const struct hl_mx_part *part = &hl_mx.opt.part[r->part];
+    static struct plan p; /* static: written by the vfork child */
+    p = (struct plan){.in = rank ? null_fd : stdin_fd,
+                      .argv = part->argv,
+                      .envp = envs[r->part],
+                      .wdir = part->wdir,
+                      .cpus = hl_mx_bind_of(rank),
+                      .out = -1,
+                      .err = -1,
+                      .ctl = -1};
+    snprintf(slot[3], sizeof slot[3], "PMI_RANK=%d", rank);
+    snprintf(slot[4], sizeof slot[4], "MPI_LOCALRANKID=%d", rank);
+    if (open_channels(r, &p)) {
+        hl_mx_say("rank %d: no more descriptors (%s); see ulimit -Hn", rank, strerror(errno));
+        return 1;
+    }
+    pid_t pid = vfork();
+    if (!pid)
+        child(&p);
+    close(p.out);
+    close(p.err);
+    close(p.ctl);
+    if (!rank && stdin_fd)
+        close(stdin_fd);
+    if (pid < 0) {
+        hl_mx_say("rank %d: no new process: %s", rank, strerror(errno));
+        return 1;
+    }
+    if (p.failed) {
+        waitpid(pid, NULL, 0);
+        return say_failure(rank, &p);
+    }
+    r->pid = pid;
+    groups[rank] = pid;
+    watch_channels(rank);
+    return 0;
+}
