@@ -5,6 +5,7 @@ installation has a program suffix.
 
 usage: install.py SOURCE_ROOT BUILD_ROOT
 """
+import json
 import os
 import shutil
 import subprocess
@@ -90,6 +91,20 @@ def by_cmake(prefix, work):
         check(prefix, os.path.join(build, name), f"CMake find_package(MPI), {name}")
 
 
+def by_suffix(source, work):
+    """With a program suffix every installed program carries it, so that another MPI's programs stay reachable."""
+    build = os.path.join(work, "suffixed")
+    run(["meson", "setup", build, source, "-Dprogram_suffix=.hotlane", "-Dperf=disabled", "-Dtests=disabled"])
+    installed = json.loads(run(["meson", "introspect", "--installed", build]))
+    programs = [os.path.basename(p) for p in installed.values() if "/bin/" in p]
+    if not {"mpicc.hotlane", "mpiexec.hotlane", "mpirun.hotlane", "hotlane-info.hotlane"} <= set(programs) or \
+            not all(p.endswith(".hotlane") for p in programs):
+        print(f"FAILED: program_suffix: installed programs are {sorted(programs)}")
+        sys.exit(1)
+    done.append("suffix")
+    print("ok: program_suffix")
+
+
 def main():
     source, build = (os.path.abspath(a) for a in sys.argv[1:3])
     with tempfile.TemporaryDirectory(prefix="hotlane install ") as work:
@@ -109,6 +124,7 @@ def main():
                 shutil.copy(os.path.join(work, name), plain)
             by_pkg_config(clean, plain)
             by_cmake(clean, plain)
+        by_suffix(source, work)
     print(f"{len(done)} ways")
 
 
