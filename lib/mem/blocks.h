@@ -1,0 +1,36 @@
+/* Inside the module: which parts of a range of bytes are taken. Keeps its records outside the range and never
+ * looks at it; offsets depend on nothing but the sequence of calls. Not locked: the caller does. */
+#ifndef HL_BLOCKS_H
+#define HL_BLOCKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct hl_block;
+
+struct hl_blocks {
+    size_t granule;          /* power of two: offsets and lengths are multiples of it */
+    struct hl_block *by_off; /* taken blocks: tree by offset */
+    struct hl_block *by_len; /* free blocks: tree by (length, offset) */
+    size_t len, taken;       /* bytes of the range, bytes of taken blocks */
+};
+
+/* A free range of `len` bytes, a multiple of `granule`. Returns 0 or HL_ERR_NO_MEM (silent). */
+int hl_blocks_init(struct hl_blocks *b, size_t len, size_t granule);
+void hl_blocks_fini(struct hl_blocks *b);
+
+/* Takes the smallest free block that holds `len` bytes (the lowest of equals); *off is a multiple of `align`
+ * (power of two). Returns 0, or HL_ERR_NO_MEM (silent) and changes nothing. */
+int hl_blocks_take(struct hl_blocks *b, size_t len, size_t align, size_t *off);
+
+/* Length of the taken block that begins at `off`, or 0 when none does. */
+size_t hl_blocks_len_at(const struct hl_blocks *b, size_t off);
+
+/* Gives back the taken block at `off` (there must be one). The free block around it now is [*hole, *hole +
+ * *hole_len). */
+void hl_blocks_give(struct hl_blocks *b, size_t off, size_t *hole, size_t *hole_len);
+
+/* True when lists, trees and sums agree. For tests. */
+bool hl_blocks_sane(const struct hl_blocks *b);
+
+#endif

@@ -1,0 +1,295 @@
+/* Pieces: cut from arenas when small, segments of their own when large. */
+#include "mem.h"
+
+#include "blocks.h"
+#include "err.h"
+#include "index.h"
+#include "lock.h"
+#include "seg.h"
+#include "util.h"
+
+#include <stdlib.h>
+
+struct arena {
+    struct hl_seg *seg;
+    struct hl_blocks blocks;
+    struct arena *next; /* made later */
+};
+
+struct watcher {
+    int (*born)(struct hl_seg *);
+    void (*dying)(struct hl_seg *);
+};
+
+static struct hl_mutex lock = HL_MUTEX_INIT; /* also guards the index's changes */
+static struct arena *arenas HL_GUARDED_BY(lock);
+static struct watcher watchers[HL_MEM_WATCHERS] HL_GUARDED_BY(lock);
+static int watcher_count HL_GUARDED_BY(lock);
+
+static void tell_dying(struct hl_seg *seg, int count) HL_REQUIRES(lock)
+{
+    while (count > 0) {
+        watchers[--count].dying(seg);
+    }
+}
+
+/* Shows a made segment to the watchers, then to everybody. */
+static int introduce(struct hl_seg *seg) HL_REQUIRES(lock)
+{
+    int rc = 0, told = 0;
+    while (rc == 0 && told < watcher_count) {
+        rc = watchers[told].born(seg);
+        told += rc == 0;
+    }
+    if (rc == 0) {
+        rc = hl_index_show(seg);
+        rc = rc != 0 ? hl_err_say(rc, "%zu bytes: no memory for the table of segments", seg->len) : 0;
+    }
+    if (rc != 0) {
+        tell_dying(seg, told);
+    }
+    return rc;
+}
+
+static int no_record(size_t len)
+{
+    return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: no memory for records of them", len);
+}
+
+/* Large memory may take long to populate: that happens outside the lock. */
+static int make_own(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out)
+{
+    hl_mutex_lock(&lock);
+    struct hl_seg *seg = hl_index_new();
+    hl_mutex_unlock(&lock);
+    if (seg == NULL) {
+        return no_record(len);
+    }
+    int rc = hl_seg_make(seg, len, ask->align, ask->populate);
+    hl_mutex_lock(&lock);
+    if (rc == 0) {
+        rc = introduce(seg);
+        if (rc != 0) {
+            hl_seg_unmake(seg);
+        }
+    }
+    if (rc != 0) {
+        hl_index_drop(seg);
+    }
+    hl_mutex_unlock(&lock);
+    if (rc == 0) {
+        *out = (struct hl_piece){.seg = seg, .off = 0, .len = seg->len, .addr = seg->base};
+    }
+    return rc;
+}
+
+static int make_arena(struct arena **out) HL_REQUIRES(lock)
+{
+    struct arena *a = malloc(sizeof *a);
+    struct hl_seg *seg = a != NULL ? hl_index_new() : NULL;
+    if (seg == NULL) {
+        free(a);
+        return no_record(HL_MEM_ARENA);
+    }
+    int rc = hl_seg_make(seg, HL_MEM_ARENA, HL_MEM_SEG_ALIGN, false);
+    if (rc != 0) {
+        goto drop_record;
+    }
+    seg->arena = true;
+    rc = hl_blocks_init(&a->blocks, seg->len, HL_MEM_ALIGN);
+    if (rc != 0) {
+        rc = no_record(HL_MEM_ARENA);
+        goto unmake;
+    }
+    rc = introduce(seg);
+    if (rc != 0) {
+        goto fini_blocks;
+    }
+    a->seg = seg;
+    a->next = NULL;
+    struct arena **last = &arenas;
+    while (*last != NULL) {
+        last = &(*last)->next;
+    }
+    *last = a;
+    *out = a;
+    return 0;
+fini_blocks:
+    hl_blocks_fini(&a->blocks);
+unmake:
+    hl_seg_unmake(seg);
+drop_record:
+    hl_index_drop(seg);
+    free(a);
+    return rc;
+}
+
+static struct arena *arena_of(const struct hl_seg *seg) HL_REQUIRES(lock)
+{
+    struct arena *a = arenas;
+    while (a->seg != seg) {
+        a = a->next;
+    }
+    return a;
+}
+
+static void give(struct arena *a, size_t off) HL_REQUIRES(lock)
+{
+    size_t len = hl_blocks_len_at(&a->blocks, off), hole, hole_len, page = a->seg->page;
+    hl_blocks_give(&a->blocks, off, &hole, &hole_len);
+    /* The rest of the hole has no pages already: look only at those that the piece touched. */
+    size_t first = hl_max_size(hole, off & ~(page - 1));
+    size_t end = hl_min_size(hole + hole_len, hl_round_up(off + len, page));
+    hl_seg_punch(a->seg, first, end - first);
+}
+
+static int cut(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out) HL_REQUIRES(lock)
+{
+    struct arena *a = arenas;
+    size_t off, align = hl_max_size(ask->align, HL_MEM_ALIGN);
+    while (a != NULL && hl_blocks_take(&a->blocks, len, align, &off) != 0) {
+        a = a->next;
+    }
+    if (a == NULL) {
+        int rc = make_arena(&a);
+        if (rc != 0) {
+            return rc;
+        }
+        if (hl_blocks_take(&a->blocks, len, align, &off) != 0) {
+            return no_record(len);
+        }
+    }
+    size_t got = hl_blocks_len_at(&a->blocks, off);
+    int rc = ask->populate ? hl_seg_populate(a->seg, off, got) : 0;
+    if (rc != 0) {
+        give(a, off);
+        return rc;
+    }
+    *out = (struct hl_piece){.seg = a->seg, .off = off, .len = got, .addr = a->seg->base + off};
+    return 0;
+}
+
+int hl_mem_alloc(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out)
+{
+    static const struct hl_mem_ask plain;
+    ask = ask != NULL ? ask : &plain;
+    len = len != 0 ? len : 1;
+    if ((ask->align & (ask->align - 1)) != 0) {
+        return hl_err_say(HL_ERR_ARG, "alignment %zu is not a power of two", ask->align);
+    }
+    bool own = ask->own_segment || len >= HL_MEM_OWN || ask->align > HL_MEM_SEG_ALIGN;
+    if (!own) {
+        hl_mutex_lock(&lock);
+        int rc = cut(len, ask, out);
+        hl_mutex_unlock(&lock);
+        if (rc != HL_ERR_NO_MEM) {
+            return rc;
+        }
+        /* No room for a whole arena: perhaps for this piece alone. */
+    }
+    return make_own(len, ask, out);
+}
+
+static void end_own(struct hl_seg *seg) HL_REQUIRES(lock)
+{
+    hl_index_hide(seg);
+    tell_dying(seg, watcher_count);
+    hl_seg_unmake(seg);
+    hl_index_drop(seg);
+}
+
+void hl_mem_free(const struct hl_piece *piece)
+{
+    hl_mutex_lock(&lock);
+    if (piece->seg->arena) {
+        give(arena_of(piece->seg), piece->off);
+    } else {
+        end_own(piece->seg);
+    }
+    hl_mutex_unlock(&lock);
+}
+
+int hl_mem_piece_at(const void *addr, struct hl_piece *out)
+{
+    struct hl_seg *seg = hl_mem_find(addr, 1);
+    if (seg == NULL) {
+        return HL_ERR_BASE;
+    }
+    size_t off = (size_t)((const char *)addr - seg->base), len = off == 0 ? seg->len : 0;
+    if (seg->arena) {
+        hl_mutex_lock(&lock);
+        len = hl_blocks_len_at(&arena_of(seg)->blocks, off);
+        hl_mutex_unlock(&lock);
+    }
+    if (len == 0) {
+        return HL_ERR_BASE;
+    }
+    *out = (struct hl_piece){.seg = seg, .off = off, .len = len, .addr = seg->base + off};
+    return 0;
+}
+
+struct newcomer {
+    struct watcher w;
+    struct hl_seg *failed; /* NULL: none yet */
+};
+
+static int call_born(struct hl_seg *seg, void *arg)
+{
+    struct newcomer *n = arg;
+    int rc = n->w.born(seg);
+    n->failed = rc != 0 ? seg : NULL;
+    return rc;
+}
+
+/* Ends at the segment whose born failed. */
+static int call_dying(struct hl_seg *seg, void *arg)
+{
+    const struct newcomer *n = arg;
+    if (seg == n->failed) {
+        return 1;
+    }
+    n->w.dying(seg);
+    return 0;
+}
+
+int hl_mem_watch(int (*born)(struct hl_seg *), void (*dying)(struct hl_seg *))
+{
+    hl_mutex_lock(&lock);
+    int rc = 0;
+    bool known = false;
+    for (int i = 0; i < watcher_count; i++) {
+        known = known || (watchers[i].born == born && watchers[i].dying == dying);
+    }
+    struct newcomer n = {.w = {born, dying}, .failed = NULL};
+    if (known) {
+        goto out;
+    }
+    if (watcher_count == HL_MEM_WATCHERS) {
+        rc = hl_err_say(HL_ERR_NO_SPACE, "more than %d watchers of memory", HL_MEM_WATCHERS);
+        goto out;
+    }
+    rc = hl_index_each(call_born, &n);
+    if (rc != 0) {
+        hl_index_each(call_dying, &n);
+    } else {
+        watchers[watcher_count++] = n.w;
+    }
+out:
+    hl_mutex_unlock(&lock);
+    return rc;
+}
+
+void hl_mem_fork_prepare(void) HL_NO_TSA
+{
+    hl_mutex_lock(&lock);
+}
+
+void hl_mem_fork_parent(void) HL_NO_TSA
+{
+    hl_mutex_unlock(&lock);
+}
+
+void hl_mem_fork_child(void) HL_NO_TSA
+{
+    hl_mutex_unlock(&lock);
+}
