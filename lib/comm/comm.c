@@ -6,6 +6,8 @@
 
 #include "boot.h"
 #include "err.h"
+#include "errh.h"
+#include "info.h"
 #include "lock.h"
 #include "util.h"
 
@@ -112,8 +114,11 @@ void hl_comm_unref(struct hl_comm *c)
         return;
     }
     hl_group_unref(c->group);
+    hl_errh_set(&c->errh, HL_ERRH_COMM, NULL);
+    hl_info_free(c->info);
     free(c->name);
     c->name = NULL;
+    c->info = NULL;
     if (c != &hl_comm_world_object && c != &hl_comm_self_object) {
         hl_handle_free(c);
     }
