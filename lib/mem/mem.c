@@ -8,6 +8,7 @@
 #include "seg.h"
 #include "util.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 
 struct arena {
@@ -226,6 +227,24 @@ int hl_mem_piece_at(const void *addr, struct hl_piece *out)
     }
     *out = (struct hl_piece){.seg = seg, .off = off, .len = len, .addr = seg->base + off};
     return 0;
+}
+
+int hl_mem_share(uint64_t id, int *fd, size_t *len, bool *arena)
+{
+    int rc = HL_ERR_FOUND_NONE;
+    hl_mutex_lock(&lock);
+    const struct hl_seg *seg = hl_mem_by_id(id);
+    if (seg != NULL) {
+        int copy = fcntl(seg->fd, F_DUPFD_CLOEXEC, 0);
+        rc = copy < 0 ? hl_err_say(HL_ERR_NO_MEM, "no file descriptor left (ulimit -n)") : 0;
+        if (rc == 0) {
+            *fd = copy;
+            *len = seg->len;
+            *arena = seg->arena;
+        }
+    }
+    hl_mutex_unlock(&lock);
+    return rc;
 }
 
 struct newcomer {

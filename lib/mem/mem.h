@@ -69,6 +69,17 @@ struct hl_seg *hl_mem_find(const void *addr, size_t len);
 /* My living segment with this id, or NULL. Accepts any number. Any thread, no lock. */
 struct hl_seg *hl_mem_by_id(uint64_t id);
 
+/* A new descriptor of my living segment `id`, close-on-exec and the caller's, with the segment's bytes and
+ * whether it is an arena: for giving it to a peer. Takes mem's lock, so that the segment cannot end
+ * meanwhile. Errors: HL_ERR_FOUND_NONE (silent) when no such segment lives, HL_ERR_NO_MEM (no descriptor
+ * left). */
+int hl_mem_share(uint64_t id, int *fd, size_t *len, bool *arena);
+
+/* Maps a peer's segment of `len` bytes from its descriptor, which stays the caller's, at a multiple of
+ * HL_MEM_SEG_ALIGN. HL_ERR_NO_MEM with the text when it cannot be mapped or is not of that size. */
+int hl_mem_map_peer(int fd, size_t len, char **base);
+void hl_mem_unmap_peer(char *base, size_t len);
+
 /* Has `born` called for every living segment now and for each one made later (before anybody can find it),
  * and `dying` before a segment's memory goes. Callbacks run under mem's lock: they must not call hl_mem_alloc
  * or hl_mem_free. When `born` fails, the segment is not made and its error code is hl_mem_alloc's (here: this

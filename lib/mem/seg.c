@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -139,6 +140,25 @@ static int map_file(struct hl_seg *seg, size_t align)
     }
     seg->base = base;
     return 0;
+}
+
+int hl_mem_map_peer(int fd, size_t len, char **base)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0 || (size_t)st.st_size != len) {
+        return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: a peer's memory has another size", len);
+    }
+    struct hl_seg seg = {.fd = fd, .len = len};
+    int rc = map_file(&seg, HL_MEM_SEG_ALIGN);
+    if (rc == 0) {
+        *base = seg.base;
+    }
+    return rc;
+}
+
+void hl_mem_unmap_peer(char *base, size_t len)
+{
+    munmap(base, len);
 }
 
 int hl_seg_make(struct hl_seg *seg, size_t len, size_t align, bool populate)

@@ -1,0 +1,151 @@
+/* Accumulates on mapped memory: by CPU atomics where type and address allow, else under the target's lock. */
+#include "near.h"
+
+#include "err.h"
+#include "util.h"
+
+#define W 8
+#include "width.h"
+#undef W
+#define W 16
+#include "width.h"
+#undef W
+#define W 32
+#include "width.h"
+#undef W
+#define W 64
+#include "width.h"
+#undef W
+
+#define LOCKED_PIECE 256 /* elements updated in one go under the lock */
+
+enum verb { LOAD, REPLACE, ADD, AND, OR, XOR, COMPUTE, VERBS };
+
+typedef void cpu_fn(void *target, const void *origin, void *fetched, size_t n, hl_op_fn *kernel);
+typedef void cas_fn(void *target, const void *origin, const void *compare, void *fetched);
+
+/* By verb, then by width: 1, 2, 4, 8 bytes. */
+#define ROW(verb)                                                                                            \
+    {                                                                                                        \
+        verb##_8, verb##_16, verb##_32, verb##_64                                                            \
+    }
+static cpu_fn *const cpu_fns[VERBS][4] = {ROW(load), ROW(replace), ROW(add),    ROW(and),
+                                          ROW(or),   ROW(xor),     ROW(compute)};
+static cas_fn *const cas_fns[4] = ROW(cas);
+#undef ROW
+
+static unsigned width_of(size_t size)
+{
+    return (unsigned)__builtin_ctzll(size);
+}
+
+static bool is_integer(enum hl_basic basic)
+{
+    return basic >= HL_BASIC_I8 && basic <= HL_BASIC_U64;
+}
+
+static enum verb verb_of(enum hl_op_kind op, enum hl_basic basic)
+{
+    bool bits = is_integer(basic) || basic == HL_BASIC_BYTE;
+    switch (op) {
+    case HL_OP_NO_OP:
+        return LOAD;
+    case HL_OP_REPLACE:
+        return REPLACE;
+    case HL_OP_SUM:
+        return is_integer(basic) ? ADD : COMPUTE;
+    case HL_OP_BAND:
+        return bits ? AND : COMPUTE;
+    case HL_OP_BOR:
+        return bits ? OR : COMPUTE;
+    case HL_OP_BXOR:
+        return bits ? XOR : COMPUTE;
+    default:
+        return COMPUTE;
+    }
+}
+
+bool hl_near_is_cpu(enum hl_basic basic, const void *target)
+{
+    size_t size = hl_op_size(basic);
+    return size <= 8 && (size & (size - 1)) == 0 && !hl_op_is_pair(basic) && (uintptr_t)target % size == 0;
+}
+
+/* Bytes of n elements, without the padding behind the last. */
+static size_t span(enum hl_basic basic, size_t n)
+{
+    return (n - 1) * hl_op_extent(basic) + hl_op_size(basic);
+}
+
+struct locked {
+    enum hl_op_kind op;
+    enum hl_basic basic;
+    hl_op_fn *kernel;
+};
+
+static void acc_locked(const struct locked *how, char *target, const char *origin, char *fetched, size_t n,
+                       struct hl_near_lock *lock)
+{
+    size_t extent = hl_op_extent(how->basic);
+    for (size_t done = 0; done < n; done += LOCKED_PIECE) {
+        size_t m = hl_min_size(n - done, LOCKED_PIECE), at = done * extent;
+        hl_near_lock_take(lock);
+        if (fetched != NULL) {
+            memcpy(fetched + at, target + at, span(how->basic, m));
+        }
+        if (how->op == HL_OP_REPLACE) {
+            memcpy(target + at, origin + at, span(how->basic, m));
+        } else if (how->op != HL_OP_NO_OP) {
+            how->kernel(target + at, origin + at, m);
+        }
+        hl_near_lock_leave(lock);
+    }
+}
+
+int hl_near_acc(enum hl_op_kind op, enum hl_basic basic, void *target, const void *origin, void *fetched,
+                size_t n, struct hl_near_lock *lock)
+{
+    enum verb verb = verb_of(op, basic);
+    hl_op_fn *kernel = hl_op_kernel(op, basic);
+    if (kernel == NULL && verb != LOAD && verb != REPLACE) {
+        return hl_err_say(HL_ERR_OP, "%s is not defined for %s", hl_op_kind_name(op),
+                          hl_op_basic_name(basic));
+    }
+    if (n == 0 || (verb == LOAD && fetched == NULL)) {
+        return 0;
+    }
+    if (hl_near_is_cpu(basic, target)) {
+        cpu_fns[verb][width_of(hl_op_size(basic))](target, origin, fetched, n, kernel);
+        return 0;
+    }
+    struct locked how = {op, basic, kernel};
+    acc_locked(&how, target, origin, fetched, n, lock);
+    return 0;
+}
+
+static bool may_compare(enum hl_basic basic)
+{
+    return basic == HL_BASIC_BYTE || (basic >= HL_BASIC_I8 && basic <= HL_BASIC_L128);
+}
+
+int hl_near_cas(enum hl_basic basic, void *target, const void *origin, const void *compare, void *fetched,
+                struct hl_near_lock *lock)
+{
+    if (!may_compare(basic)) {
+        return hl_err_say(HL_ERR_TYPE, "compare-and-swap is not defined for %s", hl_op_basic_name(basic));
+    }
+    size_t size = hl_op_size(basic);
+    if (hl_near_is_cpu(basic, target)) {
+        cas_fns[width_of(size)](target, origin, compare, fetched);
+        return 0;
+    }
+    char before[16];
+    hl_near_lock_take(lock);
+    memcpy(before, target, size);
+    if (memcmp(before, compare, size) == 0) {
+        memcpy(target, origin, size);
+    }
+    hl_near_lock_leave(lock);
+    memcpy(fetched, before, size);
+    return 0;
+}

@@ -1,0 +1,31 @@
+/* Inside the module: how messages leave, so that tests can put other sockets in. */
+#ifndef HL_NEAR_INSIDE_H
+#define HL_NEAR_INSIDE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum near_kind {
+    NEAR_ASK,    /* give me the descriptor of segment seg_id */
+    NEAR_GIVE,   /* here it is */
+    NEAR_REFUSE, /* use the network */
+    NEAR_PING,   /* are you alive: only that it can be sent matters */
+};
+
+/* The one message of the module, on the node socket. */
+struct near_msg {
+    uint32_t magic; /* HL_NEAR_MAGIC */
+    uint32_t kind;
+    uint64_t seg_id;
+    uint64_t len;   /* GIVE: the segment's bytes */
+    uint32_t arena; /* GIVE: it never dies */
+    uint32_t unused;
+};
+
+/* Like hl_boot_node_send, which it is but in tests. */
+extern int (*hl_near_send)(int node_rank, const void *msg, size_t len, int fd);
+
+/* Nanoseconds until a waiter for a lock asks whether its holder lives. */
+extern uint64_t hl_near_patience_ns;
+
+#endif

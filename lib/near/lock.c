@@ -1,0 +1,88 @@
+/* The target's lock: for elements that no instruction updates at once. */
+#include "near.h"
+
+#include "boot.h"
+#include "err.h"
+#include "inside.h"
+#include "log.h"
+#include "util.h"
+
+#include <sched.h>
+#include <time.h>
+
+#define SPINS 100
+#define YIELDS 50
+#define NAP_NS 50000
+
+uint64_t hl_near_patience_ns = 100000000;
+
+static uint32_t me(void)
+{
+    return (uint32_t)hl_boot.node_rank + 1;
+}
+
+static bool try_take(struct hl_near_lock *l)
+{
+    uint32_t nobody = 0;
+    /* relaxed: only a guess whether the exchange is worth its cost. */
+    /* acquire: sees the elements as the last holder left them; pairs with the release in hl_near_lock_leave.
+     */
+    return hl_a32_load_relaxed(&l->holder) == 0 && hl_a32_cas_acquire(&l->holder, &nobody, me());
+}
+
+/* True when the holder's process has ended and the lock is mine now. */
+static bool take_over(struct hl_near_lock *l)
+{
+    /* relaxed: the compare-and-swap decides. */
+    uint32_t holder = hl_a32_load_relaxed(&l->holder);
+    if (holder == 0 || holder == me() || (int)holder > hl_boot.node_size) {
+        return false;
+    }
+    struct near_msg ping = {.magic = HL_NEAR_MAGIC, .kind = NEAR_PING};
+    if (hl_near_send((int)holder - 1, &ping, sizeof ping, -1) != HL_ERR_PROC_ABORTED) {
+        return false;
+    }
+    /* acquire: what the dead one wrote before it took the lock came through earlier releases. */
+    bool mine = hl_a32_cas_acquire(&l->holder, &holder, me());
+    if (mine) {
+        hl_log(HL_LOG_WARN, "rank %d died during an accumulate: its last element may be half done",
+               hl_boot.node_world != NULL ? hl_boot.node_world[holder - 1] : (int)holder - 1);
+    }
+    return mine;
+}
+
+static void wait_long(struct hl_near_lock *l)
+{
+    uint64_t asked = hl_now_ns();
+    for (int yields = 0; !try_take(l); yields++) {
+        if (yields < YIELDS) {
+            sched_yield();
+            continue;
+        }
+        struct timespec nap = {0, NAP_NS};
+        nanosleep(&nap, NULL);
+        if (hl_now_ns() - asked > hl_near_patience_ns) {
+            if (take_over(l)) {
+                return;
+            }
+            asked = hl_now_ns();
+        }
+    }
+}
+
+void hl_near_lock_take(struct hl_near_lock *l)
+{
+    for (int spins = 0; spins < SPINS; spins++) {
+        if (try_take(l)) {
+            return;
+        }
+        hl_pause();
+    }
+    wait_long(l);
+}
+
+void hl_near_lock_leave(struct hl_near_lock *l)
+{
+    /* release: publishes the elements; pairs with the acquire in try_take. */
+    hl_a32_store_release(&l->holder, 0);
+}

@@ -1,0 +1,268 @@
+/* Peers' segments: asked for over the node socket, answered by the owner's receive thread, entered by mine.
+ *
+ *            hl_near_map_all                    hl_near_serve (my receive thread)
+ *   absent ------------------> ASKED ------------------------> MAPPED   (GIVE, and it could be mapped here)
+ *                                    ------------------------> NETWORK  (REFUSE, or it could not; kept)
+ *   MAPPED --- last reference gone and no arena ---> absent
+ *   ASKED --- the owner died ---> absent
+ *
+ * Asking again is harmless (an answer to a record that is not ASKED is dropped), so lost or refused datagrams
+ * need no care: who waits asks again, at growing distances, and learns that way when the owner has died. */
+#include "near.h"
+
+#include "boot.h"
+#include "err.h"
+#include "inside.h"
+#include "lock.h"
+#include "mem.h"
+#include "util.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define BUCKETS 256
+#define FIRST_WAIT_NS 1000000u
+#define LONGEST_WAIT_NS 100000000u
+
+struct record {
+    int node_rank;
+    uint64_t seg_id;
+    enum { ASKED, MAPPED, NETWORK } state;
+    bool arena;
+    size_t len;
+    char *base;
+    int refs;        /* wants granted or waiting */
+    const char *why; /* NETWORK: the reason */
+    struct record *next;
+};
+
+int (*hl_near_send)(int, const void *, size_t, int) = hl_boot_node_send;
+
+static struct hl_mutex lock = HL_MUTEX_INIT;
+static pthread_cond_t answered = PTHREAD_COND_INITIALIZER;
+static struct record *table[BUCKETS] HL_GUARDED_BY(lock);
+
+static struct record **find(int node_rank, uint64_t seg_id) HL_REQUIRES(lock)
+{
+    struct record **at = &table[hl_mix64(seg_id + ((uint64_t)node_rank << 48)) % BUCKETS];
+    while (*at != NULL && ((*at)->node_rank != node_rank || (*at)->seg_id != seg_id)) {
+        at = &(*at)->next;
+    }
+    return at;
+}
+
+static void drop(struct record **at)
+{
+    struct record *r = *at;
+    *at = r->next;
+    if (r->base != NULL) {
+        hl_mem_unmap_peer(r->base, r->len);
+    }
+    free(r);
+}
+
+static void unref(struct record **at) HL_REQUIRES(lock)
+{
+    struct record *r = *at;
+    if (--r->refs == 0 && (r->state == ASKED || (r->state == MAPPED && !r->arena))) {
+        drop(at);
+    }
+}
+
+/* A reference for the want, on a new record if need be. */
+static void enter(struct hl_near_want *w) HL_REQUIRES(lock)
+{
+    struct record **at = find(w->node_rank, w->seg_id);
+    if (*at == NULL) {
+        struct record *r = calloc(1, sizeof *r);
+        if (r == NULL) {
+            w->rc = hl_err_say(HL_ERR_NO_MEM, "no memory for the table of peers' memory");
+            return;
+        }
+        r->node_rank = w->node_rank;
+        r->seg_id = w->seg_id;
+        r->len = w->seg_len;
+        *at = r;
+    }
+    (*at)->refs++;
+    w->rc = HL_ERR_AGAIN; /* until it is settled */
+}
+
+static void want_mine(struct hl_near_want *w)
+{
+    struct hl_seg *seg = hl_mem_by_id(w->seg_id);
+    w->base = seg != NULL ? seg->base : NULL;
+    w->rc = seg != NULL
+                ? 0
+                : hl_err_say(HL_ERR_RMA_SHARED, "no segment %llu here", (unsigned long long)w->seg_id);
+}
+
+/* Takes over what has been answered; true while the want still waits. */
+static bool settle(struct hl_near_want *w) HL_REQUIRES(lock)
+{
+    if (w->rc != HL_ERR_AGAIN) {
+        return false;
+    }
+    struct record **at = find(w->node_rank, w->seg_id);
+    if ((*at)->state == ASKED) {
+        return true;
+    }
+    if ((*at)->state == MAPPED && (*at)->len == w->seg_len) {
+        w->base = (*at)->base;
+        w->rc = 0;
+        return false;
+    }
+    w->rc = hl_err_say(HL_ERR_RMA_SHARED, "memory of rank %d (%zu bytes): %s",
+                       hl_boot.node_world != NULL ? hl_boot.node_world[w->node_rank] : w->node_rank,
+                       w->seg_len, (*at)->state == MAPPED ? "was mapped with another length" : (*at)->why);
+    unref(at);
+    return false;
+}
+
+/* Sends the question, without the lock; a dead owner ends the want. */
+static void ask(struct hl_near_want *w)
+{
+    struct near_msg m = {.magic = HL_NEAR_MAGIC, .kind = NEAR_ASK, .seg_id = w->seg_id};
+    int rc = hl_near_send(w->node_rank, &m, sizeof m, -1);
+    if (rc == 0 || rc == HL_ERR_AGAIN) {
+        return;
+    }
+    hl_mutex_lock(&lock);
+    unref(find(w->node_rank, w->seg_id));
+    hl_mutex_unlock(&lock);
+    w->rc = rc;
+}
+
+static bool settle_all(struct hl_near_want *wants, size_t count) HL_REQUIRES(lock)
+{
+    bool waiting = false;
+    for (size_t i = 0; i < count; i++) {
+        waiting = settle(&wants[i]) || waiting;
+    }
+    return waiting;
+}
+
+/* Waits for an answer to anybody, at most `ns`. */
+static void wait_answer(uint64_t ns) HL_REQUIRES(lock)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    ns += (uint64_t)until.tv_nsec;
+    until.tv_sec += (time_t)(ns / 1000000000u);
+    until.tv_nsec = (long)(ns % 1000000000u);
+    pthread_cond_timedwait(&answered, &lock.m, &until);
+}
+
+int hl_near_map_all(struct hl_near_want *wants, size_t count)
+{
+    hl_mutex_lock(&lock);
+    for (size_t i = 0; i < count; i++) {
+        wants[i].base = NULL;
+        if (wants[i].node_rank == hl_boot.node_rank) {
+            want_mine(&wants[i]);
+        } else {
+            enter(&wants[i]);
+        }
+    }
+    uint64_t pause = FIRST_WAIT_NS;
+    while (settle_all(wants, count)) {
+        hl_mutex_unlock(&lock);
+        for (size_t i = 0; i < count; i++) {
+            if (wants[i].rc == HL_ERR_AGAIN) {
+                ask(&wants[i]);
+            }
+        }
+        hl_mutex_lock(&lock);
+        uint64_t until = hl_now_ns() + pause;
+        while (settle_all(wants, count) && hl_now_ns() < until) {
+            wait_answer(until - hl_now_ns());
+        }
+        pause = pause * 2 < LONGEST_WAIT_NS ? pause * 2 : LONGEST_WAIT_NS;
+    }
+    hl_mutex_unlock(&lock);
+    for (size_t i = 0; i < count; i++) {
+        if (wants[i].rc != 0) {
+            return wants[i].rc;
+        }
+    }
+    return 0;
+}
+
+int hl_near_map(int node_rank, uint64_t seg_id, size_t seg_len, char **base)
+{
+    struct hl_near_want w = {.node_rank = node_rank, .seg_id = seg_id, .seg_len = seg_len};
+    int rc = hl_near_map_all(&w, 1);
+    if (rc == 0) {
+        *base = w.base;
+    }
+    return rc;
+}
+
+void hl_near_unmap(int node_rank, uint64_t seg_id)
+{
+    if (node_rank == hl_boot.node_rank) {
+        return;
+    }
+    hl_mutex_lock(&lock);
+    unref(find(node_rank, seg_id));
+    hl_mutex_unlock(&lock);
+}
+
+/* A peer asks: the descriptor, or no. A peer that cannot take the answer now asks again. */
+static void answer(const struct near_msg *q, int from)
+{
+    struct near_msg m = {.magic = HL_NEAR_MAGIC, .kind = NEAR_REFUSE, .seg_id = q->seg_id};
+    int fd = -1;
+    size_t len;
+    bool arena;
+    if (hl_mem_share(q->seg_id, &fd, &len, &arena) == 0) {
+        m.kind = NEAR_GIVE;
+        m.len = len;
+        m.arena = arena;
+    }
+    (void)hl_near_send(from, &m, sizeof m, fd);
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+static void take_answer(const struct near_msg *m, int from, int fd)
+{
+    hl_mutex_lock(&lock);
+    struct record *r = *find(from, m->seg_id);
+    if (r != NULL && r->state == ASKED) {
+        r->arena = m->arena != 0;
+        r->state = NETWORK;
+        if (m->kind != NEAR_GIVE || fd < 0 || m->len != r->len) {
+            r->why = "its owner cannot share it";
+        } else if (hl_mem_map_peer(fd, r->len, &r->base) != 0) {
+            r->why = "cannot be mapped here (limits of address space or of mappings)";
+        } else {
+            r->state = MAPPED;
+        }
+        pthread_cond_broadcast(&answered);
+    }
+    hl_mutex_unlock(&lock);
+}
+
+int hl_near_serve(const void *msg, size_t len, int from, int fd)
+{
+    struct near_msg m;
+    uint32_t magic = 0;
+    memcpy(&magic, msg, hl_min_size(len, sizeof magic));
+    if (magic != HL_NEAR_MAGIC) {
+        return HL_ERR_FOUND_NONE;
+    }
+    if (len == sizeof m) {
+        memcpy(&m, msg, sizeof m);
+        if (m.kind == NEAR_ASK) {
+            answer(&m, from);
+        } else if (m.kind == NEAR_GIVE || m.kind == NEAR_REFUSE) {
+            take_answer(&m, from, fd);
+        }
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return 0;
+}

@@ -1,0 +1,116 @@
+/* Inside acc.c: the CPU's atomics over arrays of elements of one width. Included once for each W (8, 16, 32,
+ * 64).
+ *
+ * All are relaxed or stronger: an accumulate orders nothing but itself; the flush's fence does the rest.
+ * Origin and fetched may have any alignment; the target is aligned to its width. */
+#define CAT2(a, b) a##b
+#define CAT(a, b) CAT2(a, b)
+#define WORD CAT(CAT(uint, W), _t)
+#define ATOMIC CAT(hl_a, W)
+#define HL(verb) CAT(ATOMIC, verb)
+#define NAME(verb) CAT(verb, W)
+#define BYTES (W / 8)
+
+static WORD NAME(origin_)(const void *origin, size_t i)
+{
+    WORD v;
+    memcpy(&v, (const char *)origin + i * BYTES, BYTES);
+    return v;
+}
+
+static void NAME(store_fetched_)(void *fetched, size_t i, WORD v)
+{
+    if (fetched != NULL) {
+        memcpy((char *)fetched + i * BYTES, &v, BYTES);
+    }
+}
+
+static void NAME(load_)(void *target, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
+{
+    ATOMIC *at = target;
+    for (size_t i = 0; i < n; i++) {
+        /* relaxed: only the value. */
+        NAME(store_fetched_)(fetched, i, HL(_load_relaxed)(&at[i]));
+    }
+}
+
+static void NAME(replace_)(void *target, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
+{
+    ATOMIC *at = target;
+    for (size_t i = 0; i < n && fetched == NULL; i++) {
+        /* relaxed: only the value. */
+        HL(_store_relaxed)(&at[i], NAME(origin_)(origin, i));
+    }
+    for (size_t i = 0; i < n && fetched != NULL; i++) {
+        /* acquire: the weakest there is; only the value matters. */
+        NAME(store_fetched_)(fetched, i, HL(_xchg_acquire)(&at[i], NAME(origin_)(origin, i)));
+    }
+}
+
+static void NAME(add_)(void *target, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
+{
+    ATOMIC *at = target;
+    for (size_t i = 0; i < n; i++) {
+        /* relaxed: only the value. */
+        NAME(store_fetched_)(fetched, i, HL(_add_relaxed)(&at[i], NAME(origin_)(origin, i)));
+    }
+}
+
+static void NAME(and_)(void *target, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
+{
+    ATOMIC *at = target;
+    for (size_t i = 0; i < n; i++) {
+        /* full: the weakest there is; only the value matters. */
+        NAME(store_fetched_)(fetched, i, HL(_and_full)(&at[i], NAME(origin_)(origin, i)));
+    }
+}
+
+static void NAME(or_)(void *target, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
+{
+    ATOMIC *at = target;
+    for (size_t i = 0; i < n; i++) {
+        /* full: the weakest there is; only the value matters. */
+        NAME(store_fetched_)(fetched, i, HL(_or_full)(&at[i], NAME(origin_)(origin, i)));
+    }
+}
+
+static void NAME(xor_)(void *target, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
+{
+    ATOMIC *at = target;
+    for (size_t i = 0; i < n; i++) {
+        /* full: the weakest there is; only the value matters. */
+        NAME(store_fetched_)(fetched, i, HL(_xor_full)(&at[i], NAME(origin_)(origin, i)));
+    }
+}
+
+/* Everything else: the kernel on a copy, until nobody came between. */
+static void NAME(compute_)(void *target, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
+{
+    ATOMIC *at = target;
+    for (size_t i = 0; i < n; i++) {
+        /* relaxed: a guess that the compare-and-swap proves. */
+        WORD before = HL(_load_relaxed)(&at[i]), after;
+        do {
+            after = before;
+            kernel(&after, (const char *)origin + i * BYTES, 1);
+            /* acquire: the weakest there is; only the value matters. */
+        } while (!HL(_cas_acquire)(&at[i], &before, after));
+        NAME(store_fetched_)(fetched, i, before);
+    }
+}
+
+static void NAME(cas_)(void *target, const void *origin, const void *compare, void *fetched)
+{
+    WORD expected = NAME(origin_)(compare, 0);
+    /* full: lock-free algorithms are built on this call; the price is the same on x86. */
+    (void)HL(_cas_full)((ATOMIC *)target, &expected, NAME(origin_)(origin, 0));
+    NAME(store_fetched_)(fetched, 0, expected);
+}
+
+#undef CAT2
+#undef CAT
+#undef WORD
+#undef ATOMIC
+#undef HL
+#undef NAME
+#undef BYTES
