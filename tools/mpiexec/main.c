@@ -17,13 +17,15 @@
 static sigset_t old_mask;
 static struct sigaction old_pipe, old_ttin, old_chld;
 
-/* Descriptors 0 to 2 exist before anything else is opened, so that no pipe can take their place. */
+/* Descriptors 0 to 2 exist before anything else is opened, so that no pipe can take their place. The first
+ * free number behind them is kept for the ranks' PMI_FD. */
 static void open_standard(void)
 {
     for (int fd = 0; fd < 3; fd++) {
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
             _exit(1);
     }
+    hl_mx.pmi_slot = open("/dev/null", O_RDWR | O_CLOEXEC);
 }
 
 static void open_signals(void)

@@ -89,7 +89,7 @@ struct hl_mx_job {
     int in_barrier;
     struct hl_mx_sink sink[2];
     struct hl_mx_sink *out, *err;
-    int pmi_slot;    /* descriptor number of PMI_FD in every rank */
+    int pmi_slot;    /* descriptor number of PMI_FD in every rank; /dev/null here */
     char name[33];   /* 128-bit random job name, hex: the PMI key-value space's name */
     char secret[33]; /* 128-bit random, hex; never on a command line, never in the environment */
 };

@@ -35,7 +35,7 @@ static pid_t guard;
 static int guard_pipe[2] = {-1, -1};
 static volatile pid_t *groups; /* shared with the guardian: process group of each rank, 0: none */
 static char ***envs;           /* of each part; the last slots are rewritten for each rank */
-static int null_fd, stdin_fd;
+static int stdin_fd;
 static struct rlimit old_files;
 static pid_t self;
 static char slot[5][64];
@@ -146,8 +146,6 @@ void hl_mx_spawn_prepare(void)
     envs = hl_mx_alloc(sizeof *envs * (size_t)hl_mx.opt.nparts);
     for (int i = 0; i < hl_mx.opt.nparts; i++)
         envs[i] = make_env(&hl_mx.opt.part[i]);
-    null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-    hl_mx.pmi_slot = fcntl(null_fd, F_DUPFD_CLOEXEC, 3);
     stdin_fd = hl_mx_in_open();
     snprintf(slot[0], sizeof slot[0], "PMI_FD=%d", hl_mx.pmi_slot);
     snprintf(slot[1], sizeof slot[1], "PMI_SIZE=%d", hl_mx.size);
@@ -195,6 +193,8 @@ static int open_channels(struct hl_mx_rank *r, struct plan *p)
         return -1;
     r->ctl = c[0];
     p->ctl = c[1];
+    fcntl(o[0], F_SETFL, O_NONBLOCK); /* our ends only: an event may be stale */
+    fcntl(e[0], F_SETFL, O_NONBLOCK);
     return 0;
 }
 
@@ -224,7 +224,7 @@ int hl_mx_spawn(int rank)
     struct hl_mx_rank *r = &hl_mx.rank[rank];
     const struct hl_mx_part *part = &hl_mx.opt.part[r->part];
     static struct plan p; /* static: written by the vfork child */
-    p = (struct plan){.in = rank ? null_fd : stdin_fd,
+    p = (struct plan){.in = rank ? hl_mx.pmi_slot : stdin_fd,
                       .argv = part->argv,
                       .envp = envs[r->part],
                       .wdir = part->wdir,

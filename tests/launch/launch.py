@@ -1,0 +1,760 @@
+#!/usr/bin/env python3
+"""The launcher keeps its promises. usage: launch.py GROUP MPIEXEC LAUNCH_RANK"""
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+from harness import MPIEXEC, RANK, SOON, Job, Skip, holds, main, run, same, state_of, until
+
+PYTHON = sys.executable
+
+
+def sh(text):
+    return ["sh", "-c", text]
+
+
+# ---- codes: what the exit code and the one line say
+
+def all_zero_is_zero():
+    for n in (1, 3):
+        job = run("-n", n, RANK, "facts")
+        same((job.code, job.err), (0, ""))
+        same(len(job.out.splitlines()), n)
+
+
+def a_failing_rank_ends_the_job_with_its_code():
+    job = run("-n", 3, RANK, "exit", 3)
+    same(job.code, 3)
+    holds(job.err, "rank 1", "code 3", "ending the job")
+    same(len(job.err.splitlines()), 1)
+    assert job.seconds < SOON, job.seconds
+
+
+def the_first_failure_wins():
+    job = run("-n", 2, RANK, "late")
+    same(job.code, 5)
+    assert job.seconds < SOON, job.seconds
+
+
+def signals_are_128_plus():
+    for number in (signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM):
+        job = run("-n", 2, RANK, "signal", int(number))
+        same(job.code, 128 + number)
+        holds(job.err, f"killed by signal {int(number)}")
+        same(len(job.err.splitlines()), 1)
+
+
+def leaving_without_finalize_ends_the_job():
+    job = run("-n", 3, RANK, "exit", 0)
+    same(job.code, 1)
+    holds(job.err, "rank 1", "left without finalize")
+    same(len(job.err.splitlines()), 1)
+    assert job.seconds < SOON, job.seconds
+
+
+def who_never_spoke_pmi_is_judged_by_its_code():
+    same(run("-n", 3, "true").code, 0)
+    same(run("-n", 3, "false").code, 1)
+    same(run("-n", 3, *sh("exit $((PMI_RANK == 2 ? 9 : 0))")).code, 9)
+
+
+def a_program_that_is_not_there_is_127():
+    job = run("-n", 4, "./no/such/program")
+    same(job.code, 127)
+    same(job.err.count("cannot run"), 1)
+
+
+def a_program_that_cannot_run_is_126():
+    with tempfile.NamedTemporaryFile(mode="w") as f:
+        job = run("-n", 2, f.name)
+    same(job.code, 126)
+    same(run("-n", 2, "/").code, 126)
+
+
+def abort_kills_all_with_its_code():
+    for code, want in ((7, 7), (0, 1), (256, 1), (255, 255)):
+        job = run("-n", 3, RANK, "abort", code)
+        same(job.code, want)
+        holds(job.err, "rank 1 aborted the job")
+        assert job.seconds < SOON, job.seconds
+
+
+def a_code_after_finalize_is_kept_and_ends_nobody():
+    job = run("-n", 3, RANK, "finalexit", 4)
+    same(job.code, 4)
+    assert "ending" not in job.err, job.err
+
+
+def a_forked_childs_abort_ends_only_the_child():
+    same(run("-n", 2, RANK, "fork").code, 0)
+
+
+def waiting_for_who_has_left_ends_the_job():
+    job = run("-n", 1, RANK, "all", ":", "-n", 1, "true")
+    same(job.code, 1)
+    holds(job.err, "rank 1 has left")
+
+
+def keep_going_ends_only_the_dead():
+    job = run("--keep-going", "-n", 3, RANK, "survive")
+    same(job.code, 137)
+    holds(job.out, "rank 0: 1 died with 137, fence told", "rank 2: 1 died with 137, fence told")
+    holds(job.err, "the job goes on")
+
+
+# ---- endings: signals, kill -9, leftovers
+
+def sleepers(n, *options):
+    job = Job(*options, "-n", n, RANK, "sleep")
+    pids = [int(line.split()[3]) for line in job.lines(n)]
+    return job, pids
+
+
+def a_user_signal_ends_the_job():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        job, _ = sleepers(2)
+        job.process.send_signal(number)
+        job.end(timeout=SOON)
+        same(job.code, 128 + number)
+        job.must_leave_nothing()
+
+
+STUBBORN = "trap '' INT TERM; echo up; while :; do sleep 60; done"
+
+
+def a_stubborn_rank_is_killed_after_one_signal_or_at_once_after_two():
+    for times in (1, 2):
+        job = Job("-n", 2, *sh(STUBBORN))
+        job.lines(2)
+        for _ in range(times):
+            job.process.send_signal(signal.SIGINT)
+        job.end(timeout=SOON)
+        same(job.code, 130)
+        job.must_leave_nothing()
+
+
+def a_death_takes_the_stubborn_along():
+    job = run("-n", 2, *sh(f"test $PMI_RANK = 1 && exit 6; {STUBBORN}"))
+    same(job.code, 6)
+    assert job.seconds < SOON, job.seconds
+
+
+def a_stopped_rank_does_not_hold_up_the_end():
+    job, pids = sleepers(2)
+    os.kill(pids[0], signal.SIGSTOP)
+    os.kill(pids[1], signal.SIGKILL)
+    same(job.end(timeout=SOON).code, 137)
+    job.must_leave_nothing()
+
+
+def killing_the_launcher_leaves_nothing():
+    job = Job("-n", 3, *sh("sleep 60 & echo up; trap '' TERM; wait; sleep 60"))
+    job.lines(3)
+    job.process.kill()
+    same(job.end().code, -9)
+    job.must_leave_nothing()
+
+
+def killing_the_guardian_changes_nothing():
+    job = Job("-n", 2, *sh("sleep 60 & echo up; wait"))
+    job.lines(2)
+    until(job.guardian, "there is a guardian")
+    first = job.guardian()
+    os.kill(first[0], signal.SIGKILL)
+    until(lambda: job.guardian() and job.guardian() != first, "a new guardian")
+    job.process.kill()
+    job.end()
+    job.must_leave_nothing()
+
+
+def killing_a_rank_ends_the_job():
+    job, pids = sleepers(3)
+    os.kill(pids[2], signal.SIGKILL)
+    same(job.end(timeout=SOON).code, 137)
+    job.must_leave_nothing()
+
+
+def what_ranks_leave_running_is_killed():
+    job = run("-n", 2, *sh("sleep 60 & setsid sleep 60 & echo done"))
+    same((job.code, job.out), (0, "done\ndone\n"))
+    assert job.seconds < SOON, job.seconds
+
+
+def a_stop_and_a_continue_reach_the_ranks():
+    job, pids = sleepers(2)
+    job.process.send_signal(signal.SIGTSTP)
+    until(lambda: all(state_of(p) == "T" for p in pids + [job.process.pid]), "all are stopped")
+    job.process.send_signal(signal.SIGCONT)
+    until(lambda: all(state_of(p) != "T" for p in pids + [job.process.pid]), "all go on")
+    job.process.send_signal(signal.SIGTERM)
+    same(job.end(timeout=SOON).code, 143)
+
+
+def user_defined_signals_are_passed_on():
+    job = Job("-n", 2, *sh("trap 'echo got; exit 0' USR1; echo up; while :; do sleep 0.02; done"))
+    same(job.lines(2), ["up", "up"])
+    job.process.send_signal(signal.SIGUSR1)
+    job.end(timeout=10)
+    same((job.code, job.out), (0, "got\ngot\n"))
+
+
+def the_timeout_ends_the_job_with_124():
+    job = run("--timeout", "0.3", "-n", 2, RANK, "sleep")
+    same(job.code, 124)
+    holds(job.err, "longer than 0.3 s")
+    assert job.seconds < SOON, job.seconds
+
+
+def the_timeout_does_not_touch_a_job_in_time():
+    same(run("--timeout=60", "-n", 2, RANK, "facts").code, 0)
+
+
+# ---- output
+
+TALK = """
+import os, sys, random
+r = int(os.environ["PMI_RANK"]); random.seed(r)
+for i in range(%d):
+    out = sys.stderr if %d and i %% 3 == 0 else sys.stdout
+    out.write("%%d %%d %%s\\n" %% (r, i, "x" * random.randrange(200)))
+    if i %% 7 == 0: out.flush()
+"""
+
+
+def check_talk(text, ranks, lines):
+    """Every line whole, and in order for each rank."""
+    seen = [0] * ranks
+    for line in text.splitlines():
+        match = re.fullmatch(r"(\d+) (\d+) x*", line)
+        assert match, f"a cut line: {line[:80]!r}"
+        rank, number = int(match[1]), int(match[2])
+        same(number, seen[rank])
+        seen[rank] += 1
+    same(seen, [lines] * ranks)
+
+
+def lines_are_never_cut():
+    job = run("-n", 4, PYTHON, "-c", TALK % (3000, 0))
+    same(job.code, 0)
+    check_talk(job.out, 4, 3000)
+
+
+def lines_to_a_file_are_never_cut():
+    with tempfile.TemporaryFile() as f:
+        same(run("-n", 3, PYTHON, "-c", TALK % (3000, 0), stdout=f, stderr=f).code, 0)
+        f.seek(0)
+        check_talk(f.read().decode(), 3, 3000)
+
+
+def lines_of_both_streams_share_a_pipe():
+    job = run("-n", 3, PYTHON, "-c", TALK % (3000, 1), stderr=subprocess.STDOUT)
+    same(job.code, 0)
+    for line in job.out.splitlines():
+        assert re.fullmatch(r"\d+ \d+ x*", line), line
+    same(len(job.out.splitlines()), 9000)
+
+
+def streams_stay_apart():
+    job = run("-n", 2, *sh("echo to out; echo to err >&2"))
+    same((job.out, job.err), ("to out\n" * 2, "to err\n" * 2))
+
+
+def labels_name_the_rank():
+    for option in ("-l", "--tag-output", "--prepend-rank"):
+        job = run(option, "-n", 3, *sh("printf 'a\\nb\\nr%s' $PMI_RANK; echo e >&2"))
+        same(sorted(job.out.splitlines()), sorted(f"[{r}] {t}" for r in range(3) for t in ("a", "b", f"r{r}")))
+        same(sorted(job.err.splitlines()), [f"[{r}] e" for r in range(3)])
+
+
+def unfinished_lines_do_not_mix():
+    job = run("-n", 3, *sh("printf 'r%s-' $PMI_RANK; sleep 0.0$PMI_RANK; printf b"))
+    same(sorted(job.out.splitlines()), ["r0-b", "r1-b", "r2-b"])
+
+
+def a_single_rank_is_passed_on_as_it_is():
+    same(run("-n", 1, "printf", "no end").out, "no end")
+
+
+def a_prompt_of_a_single_rank_comes_at_once():
+    job = Job("-n", 1, *sh("printf 'name? '; read x; echo hello $x"), stdin=subprocess.PIPE)
+    same(job.process.stdout.read(6), b"name? ")
+    same(job.end(b"you\n").out, "hello you\n")
+
+
+def a_very_long_line_arrives():
+    job = run("-n", 2, PYTHON, "-c", "import os; print(os.environ['PMI_RANK'] * 900000)")
+    same(sorted(job.out.splitlines()), ["0" * 900000, "1" * 900000])
+
+
+def a_slow_reader_loses_nothing():
+    job = Job("-n", 2, PYTHON, "-c", TALK % (30000, 0))
+    until(lambda: all(state_of(p) == "S" for p in job.left()), "ranks and launcher wait for the reader")
+    job.end()
+    same(job.code, 0)
+    check_talk(job.out, 2, 30000)
+
+
+def a_reader_that_leaves_ends_the_job():
+    job = Job("-n", 2, *sh("while :; do echo y; done"))
+    job.lines(1)
+    job.process.stdout.close()
+    same(job.process.wait(SOON), 141)
+    job.must_leave_nothing()
+
+
+def ranks_may_close_their_output():
+    job = run("-n", 2, *sh("echo x; exec >&- 2>&-; sleep 0.05; exit 0"))
+    same((job.code, job.out), (0, "x\nx\n"))
+
+
+def descriptors_are_open_in_every_rank():
+    text = "import os; [os.fstat(i) for i in range(3)]; open(os.environ['F'] + os.environ['PMI_RANK'], 'w').write('fine')"
+    with tempfile.TemporaryDirectory() as d:
+        command = [MPIEXEC, "-n", "2", PYTHON, "-c", text]
+        subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *command], check=True, timeout=20,
+                       env={**os.environ, "F": d + "/"})
+        same([open(f"{d}/{i}", encoding="ascii").read() for i in range(2)], ["fine", "fine"])
+
+
+def no_descriptor_of_the_launcher_reaches_a_rank():
+    job = run("-n", 2, PYTHON, "-c", "import os; print(sorted(map(int, os.listdir('/proc/self/fd')))[:5], os.environ['PMI_FD'])",
+              close_fds=True)
+    same(job.out, "[0, 1, 2, 3, 4] 3\n" * 2)  # 4: the folder being listed
+
+
+# ---- input
+
+def rank_0_gets_all_input_the_others_none():
+    data = b"line\n" * 50000
+    job = run("-n", 3, *sh("echo $PMI_RANK $(wc -c)"), stdin=data)
+    same(sorted(job.out.splitlines()), ["0 250000", "1 0", "2 0"])
+
+
+def input_that_rank_0_does_not_take_is_left():
+    command = [MPIEXEC, "-n", "2", *sh("test $PMI_RANK = 1 || { read x; echo took $x; }")]
+    with tempfile.TemporaryFile() as f:
+        f.write(b"one\ntwo\n")
+        f.seek(0)
+        out = subprocess.run(["sh", "-c", '"$@"; cat', "sh", *command], stdin=f, capture_output=True, timeout=20, check=False)
+    same(out.stdout, b"took one\ntwo\n")
+
+
+def on_terminal(*args):
+    """A job whose three descriptors are a terminal of its own session; returns (job, our end)."""
+    ours, theirs = pty.openpty()
+    job = Job(*args, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+              preexec_fn=lambda: __import__("fcntl").ioctl(theirs, __import__("termios").TIOCSCTTY, 0))
+    os.close(theirs)
+    return job, ours
+
+
+def read_until(fd, word, times=1):
+    text = b""
+    while text.count(word) < times:
+        assert select.select([fd], [], [], 10)[0], f"{word} did not come {times} times, only {text}"
+        text += os.read(fd, 4096)
+
+
+def typed_lines_reach_rank_0():
+    job, tty = on_terminal("-n", 2, *sh("echo up$PMI_RANK; test $PMI_RANK = 1 || cat; echo end$PMI_RANK"))
+    read_until(tty, b"up0")
+    os.write(tty, b"typed\n")
+    read_until(tty, b"typed\r\n", 2)  # echo and answer
+    os.write(tty, b"\x04")
+    read_until(tty, b"end0")
+    same(job.process.wait(10), 0)
+    os.close(tty)
+
+
+def control_c_on_the_terminal_ends_the_job():
+    job, tty = on_terminal("-n", 2, *sh("echo up; sleep 60"))
+    read_until(tty, b"up", 2)
+    os.write(tty, b"\x03")
+    same(job.process.wait(SOON), 130)
+    os.close(tty)
+    job.must_leave_nothing()
+
+
+def typing_to_a_stopped_rank_blocks_nothing():
+    job, tty = on_terminal("--timeout", "0.5", "-n", 1, *sh("echo up; kill -STOP $$"))
+    read_until(tty, b"up")
+    os.set_blocking(tty, False)
+    while job.process.poll() is None and time.monotonic() < job.begin + SOON:
+        try:
+            os.write(tty, b"x" * 2000 + b"\n")
+            os.read(tty, 65536)
+        except OSError:
+            pass
+    same(job.process.poll(), 124)
+    os.close(tty)
+    job.must_leave_nothing()
+
+
+# ---- options
+
+def refused(*args, words):
+    job = run(*args)
+    same((job.code, job.out), (2, ""))
+    same(len(job.err.splitlines()), 1)
+    holds(job.err, *words)
+
+
+def variables_are_set_and_the_part_wins():
+    job = run("-genv", "A", "all", "-genv", "B", "all", "-n", 1, "-env", "B", "one", "-x", "C=c=c", *sh("echo $A $B $C"),
+              ":", "-n", 1, "-x", "A", *sh("echo $A $B $C"))
+    same(sorted(job.out.splitlines()), ["all all", "all one c=c"])
+
+
+def an_outer_launchers_variables_do_not_get_in():
+    job = run("-n", 1, *sh("env"), env={"PMI_RANK": "7", "PMI_PORT": "x:1", "PMIX_RANK": "7", "OMPI_COMM_WORLD_SIZE": "9"})
+    holds(job.out, "PMI_RANK=0\n", "PMI_SIZE=1\n", "MPI_LOCALRANKID=0\n", "MPI_LOCALNRANKS=1\n")
+    for word in ("PMI_PORT", "PMIX_RANK", "OMPI_COMM_WORLD_SIZE"):
+        assert word not in job.out, job.out
+
+
+def the_working_directory_is_set():
+    job = run("-wdir", "/usr", "-n", 1, "pwd", ":", "--wdir=/etc", "pwd")
+    same(sorted(job.out.splitlines()), ["/etc", "/usr"])
+    job = run("-wdir", "/no/such", "-n", 2, "pwd")
+    same(job.code, 1)
+    holds(job.err, "/no/such")
+
+
+def parts_share_one_numbering():
+    job = run("-n", 2, *sh("echo a $PMI_RANK $PMI_SIZE"), ":", "-np", 1, *sh("echo b $PMI_RANK $PMI_SIZE"))
+    same(sorted(job.out.splitlines()), ["a 0 3", "a 1 3", "b 2 3"])
+    same(run("-n", 2, RANK, "all", ":", "-n", 3, RANK, "all").code, 0)
+
+
+def the_nearest_option_is_named():
+    for wrong, near in (("--tag-outptu", "--tag-output"), ("-nn", "-n"), ("--bindto", "--bind-to"), ("--tiemout", "--timeout"),
+                        ("-wdr", "--wdir")):
+        refused(wrong, "x", words=[wrong, f"nearest is {near}"])
+    refused("--bind-to", "cores", "true", words=["core"])
+
+
+def impossible_values_are_refused():
+    for n in ("0", "-1", "x", "1x", "", "99999999999"):
+        refused("-n", n, "true", words=["number of ranks"])
+    refused("--timeout", "0", "true", words=["above 0"])
+    refused("-n", words=["missing"])
+    refused("-env", "A", words=["missing"])
+    refused("-genv", "A=B", "C", "true", words=["NAME VALUE"])
+    refused("-n", 2, words=["no program"])
+    refused("-n", 2, "true", ":", words=["no program"])
+    refused(words=["no program"])
+    refused("--tag-output=yes", "true", words=["no value"])
+
+
+def other_machines_are_refused_with_the_reason():
+    here = socket.gethostname()
+    same(run("-hosts", f"localhost,{here},127.0.0.1:4", "-n", 2, "true").code, 0)
+    refused("-hosts", "localhost,far.example", "true", words=["far.example", "this machine only", "srun"])
+    with tempfile.NamedTemporaryFile(mode="w") as f:
+        f.write(f"# nodes\nlocalhost slots=4\n{here}:2\n")
+        f.flush()
+        same(run("-machinefile", f.name, "true").code, 0)
+        f.write("far7 slots=2\n")
+        f.flush()
+        refused("--hostfile", f.name, "true", words=["far7"])
+    refused("-f", "/no/such", "true", words=["No such file"])
+
+
+def what_has_no_effect_is_accepted_with_one_line():
+    for args in (["--oversubscribe"], ["--allow-run-as-root"], ["-ppn", 2], ["-N", 2], ["--map-by", "slot"], ["--rank-by", "slot"]):
+        job = run(*args, "true")
+        same((job.code, job.out, len(job.err.splitlines())), (0, "", 1))
+        holds(job.err, str(args[0]), "accepted")
+    refused("--map-by", "node", "true", words=["slot only"])
+
+
+def help_and_version_go_to_standard_output():
+    job = run("--help")
+    same((job.code, job.err), (0, ""))
+    holds(job.out, "--keep-going", "-genv", "usage: mpiexec")
+    job = run("--version")
+    same((job.code, job.err), (0, ""))
+    holds(job.out, "Hotlane")
+    holds(subprocess.run([os.path.join(os.path.dirname(MPIEXEC), "oshrun"), "--version"], capture_output=True, check=True,
+                         timeout=10).stdout.decode(), "oshrun (Hotlane)")
+
+
+def cpus_of(rank_text="import os; print(os.environ['PMI_RANK'], sorted(os.sched_getaffinity(0)))"):
+    return [PYTHON, "-c", rank_text]
+
+
+def two_cpus():
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise Skip("needs two CPUs")
+    return cpus[:2]
+
+
+def ranks_are_bound_to_cores_and_nodes():
+    a, b = two_cpus()
+    with tempfile.TemporaryDirectory() as d:
+        for node, cpu in ((0, a), (3, b)):
+            os.makedirs(f"{d}/devices/system/node/node{node}")
+            with open(f"{d}/devices/system/node/node{node}/cpulist", "w", encoding="ascii") as f:
+                f.write(f"{cpu},100000\n")
+        job = run("--sysfs", d, "--bind-to", "numa", "--report-bindings", "-n", 4, *cpus_of())
+        same(sorted(job.out.splitlines()), [f"0 [{a}]", f"1 [{a}]", f"2 [{b}]", f"3 [{b}]"])
+        holds(job.err, "rank 3: NUMA node 1 of 2")
+        job = run("--sysfs", d, "--bind-to", "core", "-n", 2, *cpus_of())  # no topology: each CPU is a core
+        same(sorted(job.out.splitlines()), [f"0 [{a}]", f"1 [{b}]"])
+        os.makedirs(f"{d}/devices/system/cpu/cpu{a}/topology")
+        with open(f"{d}/devices/system/cpu/cpu{a}/topology/thread_siblings_list", "w", encoding="ascii") as f:
+            f.write(f"{a}-{b}\n")
+        job = run("--sysfs", d, "--bind-to", "core", "-n", 1, *cpus_of())
+        holds(job.out, f"{a}, {b}")
+    job = run("--bind-to", "none", "--report-bindings", *cpus_of())
+    holds(job.err, "rank 0: not bound")
+
+
+# ---- protocol: what a rank may do to the server
+
+RAW = """
+import os, socket, sys
+s = socket.socket(fileno=int(os.environ["PMI_FD"])); rank = int(os.environ["PMI_RANK"])
+def ask(line):
+    s.sendall(line if isinstance(line, bytes) else line.encode() + b"\\n")
+    text = b""
+    while not text.endswith(b"\\n"):
+        got = s.recv(1)
+        if not got: sys.exit(77)
+        text += got
+    return text.decode().rstrip("\\n")
+"""
+
+
+def raw(text, n=1, **more):
+    return run("-n", n, PYTHON, "-c", RAW + text, **more)
+
+
+def the_conversation_is_pmi_1():
+    job = raw("""
+for line in ["cmd=init pmi_version=1 pmi_subversion=1", "cmd=get_maxes", "cmd=get_universe_size", "cmd=get_appnum",
+             "cmd=put kvsname=x key=k value=a b=c", "cmd=get kvsname=x key=k", "cmd=get kvsname=x key=none",
+             "cmd=get kvsname=x key=PMI_process_mapping", "cmd=put key=k value=" + "v" * 2000, "cmd=put key= value=v",
+             "cmd=spawn", "cmd=init pmi_version=9", "cmd=barrier_in", "cmd=finalize"]: print(ask(line))
+""")
+    want = ["cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0", "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024 rc=0",
+            "cmd=universe_size size=1 rc=0", "cmd=appnum appnum=0 rc=0", "cmd=put_result rc=0 msg=success",
+            "cmd=get_result rc=0 msg=success value=a b=c", "cmd=get_result rc=-1 msg=key_not_found value=unknown",
+            "cmd=get_result rc=0 msg=success value=(vector,(0,1,1))", "cmd=put_result rc=-1 msg=bad_key_or_value",
+            "cmd=put_result rc=-1 msg=bad_key_or_value", "cmd=spawn_result rc=-1 msg=not_supported",
+            "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1", "cmd=barrier_out rc=0", "cmd=finalize_ack rc=0"]
+    same((job.code, job.out.splitlines()), (0, want))
+
+
+def lines_may_come_in_pieces_or_together():
+    job = raw("""
+for c in b"cmd=get_appnum": s.sendall(bytes([c]))
+print(ask(b"\\n"))
+print(ask("cmd=get_appnum\\ncmd=get_universe_size")); print(ask(b""))
+""")
+    same(job.out.splitlines(), ["cmd=appnum appnum=0 rc=0"] * 2 + ["cmd=universe_size size=1 rc=0"])
+
+
+def nonsense_ends_the_job_with_a_line():
+    for text in ("b'hello\\n'", "b'x' * 100000", "b'cmd=get key=\\0\\n'"):
+        job = raw(f"\ns.sendall({text}); s.recv(1); s.recv(1)\nimport time; time.sleep(60)", n=2)
+        same(job.code, 1)
+        holds(job.err, "broke the PMI protocol")
+        assert job.seconds < SOON, job.seconds
+
+
+def a_rank_that_never_reads_is_ended():
+    job = raw("""
+s.setblocking(False); line = b"cmd=get key=PMI_process_mapping\\n" * 1000
+import select
+while True:
+    select.select([], [s], [])
+    try: s.send(line)
+    except BlockingIOError: pass
+""")
+    same(job.code, 1 if "broke" in job.err else job.code)
+    holds(job.err, "does not read its answers")
+
+
+def the_secret_is_told_to_ranks_only():
+    job = raw("""
+import re
+import select
+secret = re.search("value=([0-9a-f]{32})", ask("cmd=get key=hotlane_secret"))[1]
+name = ask("cmd=get_my_kvsname")
+for pid in ("self", os.getppid()):
+    for f in ("cmdline", "environ"):
+        assert secret not in open(f"/proc/{pid}/{f}").read(), f
+assert secret not in name
+print(secret, name)
+""", n=2)
+    same(job.code, 0)
+    first, second = job.out.splitlines()
+    same(first, second)
+    assert first.split()[0] != raw("print(ask('cmd=get key=hotlane_secret'))").out
+
+
+def a_shell_may_start_one_program_after_the_other():
+    job = run("-n", 2, *sh(f"{RANK} facts && {RANK} facts"))
+    same((job.code, len(job.out.splitlines())), (0, 4))
+
+
+def a_rank_may_start_a_job_of_its_own():
+    job = run("-n", 2, *sh(f"{MPIEXEC} -n 2 {RANK} facts"))
+    same((job.code, len(job.out.splitlines())), (0, 4))
+
+
+# ---- node: who shares memory
+
+def groups(job):
+    same((job.code, job.err), (0, ""))
+    return sorted(line.split(": ")[1] for line in job.out.splitlines())
+
+
+def everything_works_at_any_size():
+    for n in (1, 2, 5, 16):
+        same(groups(run("-n", n, RANK, "all")), [",".join(map(str, range(n)))] * n)
+
+
+def near_0_gives_groups_of_one():
+    for value in ("0", "none"):
+        same(groups(run("-n", 3, RANK, "all", env={"HOTLANE_NEAR": value})), ["0", "1", "2"])
+
+
+def cliques_split_the_node():
+    same(groups(run("-n", 5, RANK, "all", env={"HOTLANE_CLIQUES": "2"})), ["0,2,4"] * 3 + ["1,3"] * 2)
+    same(groups(run("-n", 2, RANK, "all", env={"HOTLANE_CLIQUES": "7"})), ["0", "1"])
+
+
+def ranks_of_different_networks_do_not_share():
+    if subprocess.run(["unshare", "-n", "true"], capture_output=True, check=False).returncode:
+        raise Skip("no right to make network namespaces")
+    same(groups(run("-n", 4, *sh(f"test $PMI_RANK = 2 && exec unshare -n {RANK} all; exec {RANK} all"))),
+         ["0,1,3"] * 3 + ["2"])
+
+
+def nothing_gets_a_name():
+    before = set(os.listdir("/dev/shm")) | set(os.listdir("/tmp"))
+    job, _ = sleepers(3)
+    with open("/proc/net/unix", encoding="ascii", errors="replace") as f:
+        assert "@hotlane/" in f.read()
+    new = {n for n in set(os.listdir("/dev/shm")) | set(os.listdir("/tmp")) if "hotlane" in n} - before
+    job.process.kill()
+    job.end()
+    job.must_leave_nothing()
+    same(new, set())
+
+
+def strangers_on_the_socket_are_ignored():
+    job, _ = sleepers(2)
+    with open("/proc/net/unix", encoding="ascii", errors="replace") as f:
+        names = re.findall(r"@(hotlane/\S+/rank/\d+)", f.read())
+    assert len(names) >= 2, names
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    for name in names:
+        s.sendto(b"junk", "\0" + name)
+    job.process.send_signal(signal.SIGTERM)
+    same(job.end(timeout=SOON).code, 143)
+
+
+def a_launcher_without_server_is_refused():
+    for variables in ({"SLURM_STEP_NUM_TASKS": "2"}, {"PMI_SIZE": "2", "PMI_FD": "999", "PMI_RANK": "0"}):
+        done = subprocess.run([RANK, "facts"], env={**os.environ, **variables}, capture_output=True, timeout=20, check=False)
+        same(done.returncode, 42)
+        holds(done.stderr.decode(), "refused", "mpiexec")
+
+
+def what_a_rank_starts_runs_alone():
+    job = run("-n", 2, PYTHON, "-c", f"""
+import os, subprocess
+os.environ["HL_INSIDE_RANK"] = "1"
+for v in ("PMI_FD", "PMI_RANK", "PMI_SIZE"): del os.environ[v]
+subprocess.run(["{RANK}", "facts"])""", env={"SLURM_STEP_NUM_TASKS": "2"})
+    same(job.out, "rank 0 of 1 by self node 0 of 1: 0\n" * 2)
+
+
+def the_override_makes_singletons():
+    same(run("-n", 2, RANK, "facts", env={"HOTLANE_BOOT": "self"}).out, "rank 0 of 1 by self node 0 of 1: 0\n" * 2)
+
+
+def foreign_launchers_serve_as_well():
+    hydra = shutil.which("mpiexec.hydra")
+    if not hydra:
+        raise Skip("mpiexec.hydra is not installed")
+    done = subprocess.run([hydra, "-n", "4", RANK, "all"], capture_output=True, timeout=30, check=False)
+    same((done.returncode, len(done.stdout.splitlines())), (0, 4))
+
+
+# ---- crowds
+
+def many_ranks_meet():
+    for n in (64, 200):
+        same(groups(run("-n", n, RANK, "all")), [",".join(map(str, range(n)))] * n)
+
+
+def many_ranks_talk():
+    job = run("-n", 32, PYTHON, "-c", TALK % (1000, 0))
+    check_talk(job.out, 32, 1000)
+
+
+def deaths_in_a_crowd_leave_nothing():
+    for mode, arg, code in (("signal", 9, 137), ("abort", 3, 3), ("exit", 0, 1)):
+        same(run("-n", 48, RANK, mode, arg).code, code)
+
+
+def killing_the_launcher_at_any_moment_leaves_nothing():
+    for delay in range(0, 60, 3):
+        job = Job("-n", 8, RANK, "all")
+        try:
+            job.process.wait(delay / 1000)
+        except subprocess.TimeoutExpired:
+            pass
+        job.process.kill()
+        job.end()
+        job.must_leave_nothing()
+
+
+GROUPS = {
+    "codes": [all_zero_is_zero, a_failing_rank_ends_the_job_with_its_code, the_first_failure_wins, signals_are_128_plus,
+              leaving_without_finalize_ends_the_job, who_never_spoke_pmi_is_judged_by_its_code,
+              a_program_that_is_not_there_is_127, a_program_that_cannot_run_is_126, abort_kills_all_with_its_code,
+              a_code_after_finalize_is_kept_and_ends_nobody, a_forked_childs_abort_ends_only_the_child,
+              waiting_for_who_has_left_ends_the_job, keep_going_ends_only_the_dead],
+    "endings": [a_user_signal_ends_the_job, a_stubborn_rank_is_killed_after_one_signal_or_at_once_after_two,
+                a_death_takes_the_stubborn_along, a_stopped_rank_does_not_hold_up_the_end, killing_the_launcher_leaves_nothing,
+                killing_the_guardian_changes_nothing, killing_a_rank_ends_the_job, what_ranks_leave_running_is_killed,
+                a_stop_and_a_continue_reach_the_ranks, user_defined_signals_are_passed_on, the_timeout_ends_the_job_with_124,
+                the_timeout_does_not_touch_a_job_in_time],
+    "output": [lines_are_never_cut, lines_to_a_file_are_never_cut, lines_of_both_streams_share_a_pipe, streams_stay_apart,
+               labels_name_the_rank, unfinished_lines_do_not_mix, a_single_rank_is_passed_on_as_it_is,
+               a_prompt_of_a_single_rank_comes_at_once, a_very_long_line_arrives, a_slow_reader_loses_nothing,
+               a_reader_that_leaves_ends_the_job, ranks_may_close_their_output, descriptors_are_open_in_every_rank,
+               no_descriptor_of_the_launcher_reaches_a_rank],
+    "input": [rank_0_gets_all_input_the_others_none, input_that_rank_0_does_not_take_is_left, typed_lines_reach_rank_0,
+              control_c_on_the_terminal_ends_the_job, typing_to_a_stopped_rank_blocks_nothing],
+    "options": [variables_are_set_and_the_part_wins, an_outer_launchers_variables_do_not_get_in, the_working_directory_is_set,
+                parts_share_one_numbering, the_nearest_option_is_named, impossible_values_are_refused,
+                other_machines_are_refused_with_the_reason, what_has_no_effect_is_accepted_with_one_line,
+                help_and_version_go_to_standard_output, ranks_are_bound_to_cores_and_nodes],
+    "protocol": [the_conversation_is_pmi_1, lines_may_come_in_pieces_or_together, nonsense_ends_the_job_with_a_line,
+                 a_rank_that_never_reads_is_ended, the_secret_is_told_to_ranks_only,
+                 a_shell_may_start_one_program_after_the_other, a_rank_may_start_a_job_of_its_own],
+    "node": [everything_works_at_any_size, near_0_gives_groups_of_one, cliques_split_the_node,
+             ranks_of_different_networks_do_not_share, nothing_gets_a_name, strangers_on_the_socket_are_ignored,
+             a_launcher_without_server_is_refused, what_a_rank_starts_runs_alone, the_override_makes_singletons,
+             foreign_launchers_serve_as_well],
+    "crowds": [many_ranks_meet, many_ranks_talk, deaths_in_a_crowd_leave_nothing,
+               killing_the_launcher_at_any_moment_leaves_nothing],
+}
+
+if __name__ == "__main__":
+    sys.exit(main(GROUPS))

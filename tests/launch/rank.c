@@ -1,0 +1,182 @@
+/* rank MODE: one rank of a launcher test, over the boot module alone (no MPI). Says what it sees, misbehaves
+ * on demand. */
+#include "boot.h"
+#include "conf.h"
+#include "err.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static void nap(int ms)
+{
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000l};
+    nanosleep(&t, NULL);
+}
+
+static void check(int rc, const char *what)
+{
+    if (rc) {
+        fprintf(stderr, "rank %d: %s: %s\n", hl_boot.rank, what, hl_err_text(rc));
+        exit(40);
+    }
+}
+
+static void want(bool truth, const char *what)
+{
+    if (!truth) {
+        fprintf(stderr, "rank %d: not true: %s\n", hl_boot.rank, what);
+        hl_boot_abort(41);
+    }
+}
+
+/* Every byte value, more than one piece, every rank reads its neighbour. */
+static void exchange(void)
+{
+    unsigned char mine[3000], got[3000];
+    int next = (hl_boot.rank + 1) % hl_boot.size;
+    size_t len = 0;
+    for (size_t i = 0; i < sizeof mine; i++)
+        mine[i] = (unsigned char)(i + (size_t)hl_boot.rank);
+    check(hl_boot_put("card", mine, sizeof mine), "put");
+    check(hl_boot_fence(), "fence");
+    check(hl_boot_get(next, "card", got, sizeof got, &len), "get");
+    want(len == sizeof got, "length of what was got");
+    for (size_t i = 0; i < len; i++)
+        want(got[i] == (unsigned char)(i + (size_t)next), "bytes of what was got");
+    want(hl_boot_get(next, "nothing", got, sizeof got, &len) == HL_ERR_FOUND_NONE, "absence is seen");
+}
+
+/* The board is one memory of the group, and the group's own. */
+static void board(void)
+{
+    void *base = NULL;
+    size_t bytes = sizeof(int) * (size_t)hl_boot.node_size + 1000;
+    check(hl_boot_node_share(bytes, &base), "share");
+    volatile int *word = base;
+    want(word[hl_boot.node_rank] == 0, "the board is zero");
+    check(hl_boot_fence(), "fence");
+    word[hl_boot.node_rank] = hl_boot.rank + 1;
+    check(hl_boot_fence(), "fence");
+    for (int i = 0; i < hl_boot.node_size; i++)
+        want(word[i] == hl_boot.node_world[i] + 1, "the board shows the group");
+    for (int i = 0; i < hl_boot.size; i++) {
+        int at = hl_boot_node_of(i);
+        want(at < 0 || hl_boot.node_world[at] == i, "node_of and node_world agree");
+    }
+    want(hl_boot_node_of(hl_boot.rank) == hl_boot.node_rank, "node_of knows me");
+}
+
+/* Takes one message, waiting for it. */
+static int take(char *text, size_t cap, int *fd)
+{
+    size_t len = 0;
+    int from = -1, rc;
+    struct pollfd p = {hl_boot_node_fd(), POLLIN, 0};
+    while ((rc = hl_boot_node_recv(text, cap, &len, &from, fd)) == HL_ERR_AGAIN)
+        poll(&p, 1, 1000);
+    check(rc, "recv");
+    return from;
+}
+
+/* In a group of two or more: a descriptor travels to the next rank of the group, which finds the sender's
+ * words in it. */
+static void sockets(void)
+{
+    char text[64], got[64];
+    int from, fd = -1, next = (hl_boot.node_rank + 1) % hl_boot.node_size;
+    int mem = memfd_create("test", MFD_CLOEXEC), n = snprintf(text, sizeof text, "words of %d", hl_boot.rank);
+    want(write(mem, text, sizeof text) == (ssize_t)sizeof text, "memfd takes words");
+    check(hl_boot_node_send(next, text, (size_t)n + 1, mem), "send");
+    from = take(got, sizeof got, &fd);
+    want(from == (hl_boot.node_rank + hl_boot.node_size - 1) % hl_boot.node_size, "the sender is named");
+    want(fd >= 0, "a descriptor came along");
+    want(pread(fd, text, sizeof text, 0) == (ssize_t)sizeof text && !strcmp(text, got),
+         "it is the sender's memory");
+    n = snprintf(text, sizeof text, "words of %d", hl_boot.node_world[from]);
+    want(n > 0 && !strcmp(text, got), "the words are the sender's");
+}
+
+static void facts(void)
+{
+    char list[4096] = "";
+    for (int i = 0; i < hl_boot.node_size; i++)
+        sprintf(list + strlen(list), "%s%d", i ? "," : "", hl_boot.node_world[i]);
+    printf("rank %d of %d by %s node %d of %d: %s\n", hl_boot.rank, hl_boot.size, hl_boot.method,
+           hl_boot.node_rank, hl_boot.node_size, list);
+}
+
+/* Survivors of --keep-going: the notice comes, the fence still meets, with an error. */
+static void survive(void)
+{
+    int rank = -1, code = -1;
+    if (hl_boot.rank == 1)
+        raise(SIGKILL);
+    struct pollfd p = {hl_boot_watch_fd(), POLLIN, 0};
+    while (hl_boot_watch_take(&rank, &code) == 0)
+        poll(&p, 1, 1000);
+    int rc = hl_boot_fence();
+    printf("rank %d: %d died with %d, fence %s\n", hl_boot.rank, rank, code,
+           rc == HL_ERR_PROC_ABORTED ? "told" : "silent");
+}
+
+static void misbehave(const char *mode, int arg)
+{
+    bool one = hl_boot.rank == 1 || hl_boot.size == 1;
+    if (!strcmp(mode, "exit") && one)
+        _exit(arg);
+    if (!strcmp(mode, "signal") && one)
+        raise(arg);
+    if (!strcmp(mode, "abort") && one)
+        hl_boot_abort(arg);
+    if (!strcmp(mode, "late")) { /* rank 0 leaves with 5 first, rank 1 with 3 later */
+        nap(hl_boot.rank ? 30000 : 50);
+        _exit(5);
+    }
+    if (!strcmp(mode, "fork") && one && !fork())
+        hl_boot_abort(9); /* the child ends only itself */
+    if (!strcmp(mode, "exit") || !strcmp(mode, "signal") || !strcmp(mode, "abort") ||
+        !strcmp(mode, "sleep")) {
+        printf("rank %d pid %d sleeps\n", hl_boot.rank, (int)getpid());
+        fflush(stdout);
+        nap(60000);
+    }
+    if (!strcmp(mode, "finalexit")) {
+        check(hl_boot_close(true), "close");
+        exit(one ? arg : 0);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "";
+    int arg = argc > 2 ? atoi(argv[2]) : 0;
+    check(hl_conf_load(), "settings");
+    int rc = hl_boot_open();
+    if (rc) {
+        fprintf(stderr, "refused: %s\n", hl_err_text(rc));
+        return 42;
+    }
+    if (!strcmp(mode, "all")) {
+        exchange();
+        board();
+        if (hl_boot.node_size > 1)
+            sockets();
+        check(hl_boot_fence(), "fence");
+        facts();
+    } else if (!strcmp(mode, "facts")) {
+        facts();
+    } else if (!strcmp(mode, "survive")) {
+        survive();
+    } else {
+        misbehave(mode, arg);
+    }
+    check(hl_boot_close(true), "close");
+    return 0;
+}
