@@ -71,8 +71,8 @@ struct hl_errh_site {
  * MPI_SUCCESS and runs nothing. Called without locks and leases. */
 int hl_errh_raise(const struct hl_errh_site *site, const char *func, int err) HL_COLD;
 
-/* The same for a communicator; NULL (no communicator, or not a living one): MPI_COMM_SELF's handler, and
- * before start and after the end the job ends. */
+/* The same for a communicator; NULL (no communicator, or not a living one): MPI_COMM_SELF's handler,
+ * or MPI_COMM_WORLD's if none was set for it; before start and after the end the job ends. */
 int hl_errh_comm(struct hl_comm *c, const char *func, int err) HL_COLD;
 
 /* The same for a window with this slot. */

@@ -28,8 +28,10 @@
     X(fastmem_nodes, TEXT, "HOTLANE_FASTMEM_NODES", "", 0, 0, "",                                            \
       "memory nodes that count as fast (MCDRAM, HBM), as in 8-15 or 1,3 or all; empty: found by hwloc")      \
     X(stats, BOOL, "HOTLANE_STATS", "0", 0, 0, "", "print each rank's counters at the end")                  \
-    X(inboxes, INT, "HOTLANE_INBOXES", "0", 0, 64, "",                                                       \
+    X(inboxes, INT, "HOTLANE_INBOXES", "0", 0, 16, "",                                                       \
       "matching queues of a rank, a power of two; 0: chosen by thread level and CPUs, at most 4")            \
+    X(cma, BOOL, "HOTLANE_CMA", "1", 0, 0, "",                                                               \
+      "read large messages out of the sender's memory on one node; 0: they pass through shared buffers")     \
     X(ports, INT, "HOTLANE_PORTS", "1", 1, 64, "",                                                           \
       "network endpoints of a rank for matched messages, a power of two")                                    \
     X(unex_mem, SIZE, "HOTLANE_UNEX_MEM", "256M", 65536, 0, "",                                              \

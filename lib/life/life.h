@@ -37,6 +37,9 @@ bool hl_life_closed(enum hl_life_who who);
 /* Is any user open: may communication calls be made? One load. */
 bool hl_life_is_open(void);
 
+/* Is this a forked child of a process that had it open? Then no call will ever work here. */
+bool hl_life_is_forked(void);
+
 int hl_life_level(void);           /* MPI_THREAD_* in force */
 bool hl_life_is_main_thread(void); /* the calling thread opened first */
 

@@ -85,15 +85,29 @@ int hl_req_open(void)
     return hl_prog_register(hl_req_sweep, NULL, SWEEP_EVERY);
 }
 
-static bool no_orphans(void *unused)
+static bool no_sends(void *unused)
 {
     hl_req_sweep(NULL);
-    /* relaxed: under no other order than the sweep's. */
-    return hl_a64_load_relaxed(&count) == 0;
+    bool none = true;
+    hl_mutex_lock(&lock);
+    uint64_t n = hl_a64_load_relaxed(&count); /* relaxed: under lock */
+    for (uint64_t i = 0; none && i < n; i++) {
+        none = orphans[i]->what != HL_REQ_SEND;
+    }
+    hl_mutex_unlock(&lock);
+    return none;
+}
+
+void hl_req_quiet(void)
+{
+    hl_prog_wait(no_sends, NULL);
 }
 
 void hl_req_close(void)
 {
-    hl_prog_wait(no_orphans, NULL);
+    hl_req_sweep(NULL);
     hl_prog_unregister(hl_req_sweep, NULL);
+    hl_mutex_lock(&lock);
+    hl_a64_store_relaxed(&count, 0); /* relaxed: under lock */
+    hl_mutex_unlock(&lock);
 }

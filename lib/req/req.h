@@ -155,9 +155,13 @@ void hl_req_orphan(struct hl_req *r);
 /* Finishes orphans that are done; returns how many. Registered with prog by hl_req_open. */
 int hl_req_sweep(void *unused);
 
-/* Start and end of the module: registers the sweep. hl_req_close waits (hl_prog_wait) for orphans. Counted by
- * life; hl_req_new works without. */
+/* Start and end of the module: registers the sweep. hl_req_new works without. */
 int hl_req_open(void);
+
+/* Waits (hl_prog_wait) for orphaned sends: peers still have to fetch them. Before the fence of the end. */
+void hl_req_quiet(void);
+
+/* Forgets orphans that never completed: receives nobody sent to. */
 void hl_req_close(void);
 
 #endif

@@ -14,6 +14,7 @@
 #include "op.h"
 
 struct hl_loop;
+struct hl_attr_set;
 struct hl_type_args;
 
 /* Read-only after commit, but for `refs`, `name` and `attrs`. Counts and bytes are 64 bits everywhere. */
@@ -36,7 +37,7 @@ struct hl_type {
     struct hl_loop *fast;      /* after commit: neighbours merged whatever their basic types */
     struct hl_type_args *args; /* the call that made it, for envelope and contents; NULL if predefined */
     char *name;                /* set by the user, or NULL */
-    void *attrs;               /* user attributes: owned by who stores them */
+    struct hl_attr_set *attrs; /* user attributes: kept by who stores them */
 };
 
 /* Predefined types have handles 0x200 to 0x2ff; holes have size 0 and are not `committed`. */

@@ -235,6 +235,7 @@ static void profile_draw(struct plot *p, const struct field *f, const struct fig
     cairo_set_source_rgb(p->cr, c.r, c.g, c.b);
     cairo_set_line_width(p->cr, 2.0);
     cairo_set_line_join(p->cr, CAIRO_LINE_JOIN_ROUND);
+    cairo_new_path(p->cr);
     for (int i = 0; i < nx; i++)
         cairo_line_to(p->cr, LEFT + p->width * (i + 0.5) / nx, TOP + p->height * (1.0 - rho[i] / p->y1));
     cairo_stroke(p->cr);

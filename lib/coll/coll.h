@@ -1,0 +1,95 @@
+/* Collective operations and the making of communicators.
+ *
+ * Every operation is a schedule: sends, receives, copies, reductions and waits in an order that the
+ * algorithm's one text writes down; a blocking call builds, runs and waits. Which algorithm: a table
+ * (choose.c) read with facts that all ranks share, never with what only one of them knows (its buffers,
+ * IN_PLACE, its own counts).
+ *
+ * All functions return 0 or the first error of this rank: HL_ERR_NO_MEM, HL_ERR_COUNT, HL_ERR_OP,
+ * HL_ERR_TRUNCATE and what matching reports. After an error in a transfer the schedule is still run to its
+ * end, so that peers do not hang. Arguments have been checked by the caller. Any thread; collectives on one
+ * communicator must be called in one order on all its ranks, so by one thread at a time. */
+#ifndef HL_COLL_H
+#define HL_COLL_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "comm.h"
+#include "type.h"
+
+enum hl_coll {
+    HL_COLL_BARRIER,
+    HL_COLL_BCAST, /* data in recv, on the root too */
+    HL_COLL_REDUCE,
+    HL_COLL_ALLREDUCE,
+    HL_COLL_SCAN,
+    HL_COLL_EXSCAN,
+    HL_COLL_REDUCE_SCATTER, /* recv.counts, or recv.count for each rank (the block form) */
+    HL_COLL_GATHER,
+    HL_COLL_GATHERV,
+    HL_COLL_SCATTER,
+    HL_COLL_SCATTERV,
+    HL_COLL_ALLGATHER,
+    HL_COLL_ALLGATHERV,
+    HL_COLL_ALLTOALL,
+    HL_COLL_ALLTOALLV, /* and the form with types */
+    HL_COLLS
+};
+
+/* One side of a call. Where an operation has a block for each rank, block i is counts[i] elements at
+ * displs[i] extents, or without arrays `count` elements behind i * count others. With types[], block i is of
+ * types[i] and displs[i] counts bytes. Reductions: count and type in recv, send.buf the operand. */
+struct hl_coll_side {
+    void *buf; /* MPI_IN_PLACE where the standard allows it; never written on the sending side */
+    int64_t count;
+    const int64_t *counts, *displs; /* [size] or NULL; both or none, but for HL_COLL_REDUCE_SCATTER */
+    struct hl_type *type;
+    struct hl_type *const *types;
+};
+
+struct hl_coll_call {
+    enum hl_coll what;
+    struct hl_comm *comm;
+    int root;
+    MPI_Op op;
+    struct hl_coll_side send, recv;
+};
+
+/* Runs the operation; the call and what it points to are the caller's. On a rank where a side is not
+ * significant it may hold anything. */
+int hl_coll_run(const struct hl_coll_call *call);
+
+/* ---- The common ones in short ---- */
+
+int hl_coll_barrier(struct hl_comm *comm);
+int hl_coll_bcast(struct hl_comm *comm, void *buf, int64_t count, struct hl_type *type, int root);
+
+/* ---- For the library itself, beside the user's collectives (plane HL_PLANE_MAKE), in call order too ---- */
+
+/* all[] gets the `len` bytes of each rank, in rank order. */
+int hl_coll_allgather_bytes(struct hl_comm *comm, const void *mine, size_t len, void *all);
+int hl_coll_bcast_bytes(struct hl_comm *comm, void *buf, size_t len, int root);
+
+/* The smallest of all ranks' values: 0 or an error code that every rank then knows. An error of the exchange
+ * itself is returned if it is smaller. Ends with everybody having called. */
+int hl_coll_agree(struct hl_comm *comm, int value);
+
+/* ---- New communicators. *made has one reference, the handle's; error handler and attributes are the
+ * caller's work. Errors as above, on all ranks or on none but for HL_ERR_NO_MEM. ---- */
+
+/* MPI_Comm_dup, without attributes. */
+int hl_coll_comm_dup(struct hl_comm *comm, struct hl_comm **made);
+
+/* MPI_Comm_split: *made is NULL for color MPI_UNDEFINED. */
+int hl_coll_comm_split(struct hl_comm *comm, int color, int key, struct hl_comm **made);
+
+/* The members that share my proved node, ordered by key. */
+int hl_coll_comm_split_node(struct hl_comm *comm, int key, struct hl_comm **made);
+
+/* MPI_Comm_create: *made is NULL for ranks outside `group`. */
+int hl_coll_comm_create(struct hl_comm *comm, struct hl_group *group, struct hl_comm **made);
+
+#endif

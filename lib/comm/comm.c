@@ -1,0 +1,174 @@
+/* Communicator objects, the predefined two, and the issue of context ids. */
+#include "comm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot.h"
+#include "err.h"
+#include "errh.h"
+#include "info.h"
+#include "lock.h"
+#include "util.h"
+
+struct hl_comm hl_comm_world_object, hl_comm_self_object;
+
+/* Issuer's counters of the predefined contexts; WORLD's is issued by rank 0, SELF's by everyone. */
+enum { NUMBER_WORLD = 1, NUMBER_SELF = 2, NUMBER_FIRST = 16 };
+
+#define NUMBER_BITS 37
+#define PLANE_BITS 3
+
+static hl_a64 next_number = {NUMBER_FIRST};
+static struct hl_mutex names = HL_MUTEX_INIT;
+
+static uint64_t ctx_of(int issuer, uint64_t number)
+{
+    return (uint64_t)issuer << (NUMBER_BITS + PLANE_BITS) | number << PLANE_BITS;
+}
+
+uint64_t hl_comm_ctx_new(void)
+{
+    /* relaxed: only that no two callers get one number matters. */
+    return ctx_of(hl_boot.rank, hl_a64_add_relaxed(&next_number, 1));
+}
+
+static bool is_one_node(const struct hl_group *g)
+{
+    for (int i = 0; i < g->size; i++) {
+        if (hl_boot_node_of(hl_group_world(g, i)) < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void fill(struct hl_comm *c, MPI_Comm handle, struct hl_group *group, uint64_t ctx)
+{
+    c->handle = handle;
+    c->ctx = ctx;
+    c->group = group;
+    c->rank = group->rank;
+    c->size = group->size;
+    c->one_node = is_one_node(group);
+    c->refs.v = 1;
+}
+
+static int open_one(struct hl_comm *c, MPI_Comm handle, struct hl_group *group, uint64_t ctx)
+{
+    memset(c, 0, sizeof *c);
+    fill(c, handle, group, ctx);
+    c->h.kind = HL_KIND_COMM;
+    return hl_comm_set_name(c, handle == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
+}
+
+int hl_comm_open(void)
+{
+    struct hl_group *world, *self;
+    int err = hl_group_make_strided(0, 1, hl_boot.size, &world);
+
+    if (err != 0) {
+        return err;
+    }
+    err = hl_group_make_strided(hl_boot.rank, 1, 1, &self);
+    if (err != 0) {
+        hl_group_unref(world);
+        return err;
+    }
+    err = open_one(&hl_comm_world_object, MPI_COMM_WORLD, world, ctx_of(0, NUMBER_WORLD));
+    if (err == 0) {
+        err = open_one(&hl_comm_self_object, MPI_COMM_SELF, self, ctx_of(hl_boot.rank, NUMBER_SELF));
+    }
+    return err;
+}
+
+void hl_comm_close(void)
+{
+    hl_comm_free(&hl_comm_self_object);
+    hl_comm_free(&hl_comm_world_object);
+}
+
+int hl_comm_make(struct hl_group *group, uint64_t ctx, struct hl_comm **made)
+{
+    struct hl_comm *c = hl_handle_new(HL_KIND_COMM);
+
+    if (c == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no handle left for a communicator of %d", group->size);
+    }
+    hl_group_ref(group);
+    fill(c, (MPI_Comm)(void *)c, group, ctx);
+    *made = c;
+    return 0;
+}
+
+void hl_comm_ref(struct hl_comm *c)
+{
+    /* relaxed: the caller holds a reference or a living handle. */
+    hl_a32_add_relaxed(&c->refs, 1);
+}
+
+void hl_comm_unref(struct hl_comm *c)
+{
+    /* full: the last user sees all others' use before it frees; pairs with itself in other threads. */
+    if (hl_a32_add_full(&c->refs, UINT32_MAX) != 1) {
+        return;
+    }
+    hl_group_unref(c->group);
+    hl_errh_set(&c->errh, HL_ERRH_COMM, NULL);
+    hl_info_free(c->info);
+    free(c->name);
+    c->name = NULL;
+    c->info = NULL;
+    if (c != &hl_comm_world_object && c != &hl_comm_self_object) {
+        hl_handle_free(c);
+    }
+}
+
+void hl_comm_free(struct hl_comm *c)
+{
+    if (c->h.kind == HL_KIND_COMM) {
+        c->h.kind = HL_KIND_FREE;
+        hl_comm_unref(c);
+    }
+}
+
+int hl_comm_coll_tag(struct hl_comm *c)
+{
+    /* relaxed: callers on one communicator are ordered by the user, as the standard asks. */
+    return (int)(hl_a32_add_relaxed(&c->coll, 1) & 0x3fffffff);
+}
+
+int hl_comm_compare(const struct hl_comm *a, const struct hl_comm *b)
+{
+    if (a == b) {
+        return MPI_IDENT;
+    }
+    int groups = hl_group_compare(a->group, b->group);
+    return groups == MPI_IDENT ? MPI_CONGRUENT : groups;
+}
+
+int hl_comm_set_name(struct hl_comm *c, const char *name)
+{
+    size_t len = hl_min_size(strlen(name), MPI_MAX_OBJECT_NAME - 1);
+    char *copy = malloc(len + 1);
+
+    if (copy == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a communicator's name");
+    }
+    memcpy(copy, name, len);
+    copy[len] = '\0';
+    hl_mutex_lock(&names);
+    char *old = c->name;
+    c->name = copy;
+    hl_mutex_unlock(&names);
+    free(old);
+    return 0;
+}
+
+void hl_comm_get_name(const struct hl_comm *c, char out[MPI_MAX_OBJECT_NAME])
+{
+    hl_mutex_lock(&names);
+    out[0] = '\0';
+    strncat(out, c->name != NULL ? c->name : "", MPI_MAX_OBJECT_NAME - 1);
+    hl_mutex_unlock(&names);
+}

@@ -1,0 +1,169 @@
+/* Error codes, their classes and words: the standard's, and those that users add. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "errh.h"
+#include "lock.h"
+
+/* One class or code of the user's: number MPI_ERR_LASTCODE + 1 + its place. */
+struct added {
+    bool used;
+    int class_; /* its own number for a class */
+    char *words;
+};
+
+static struct hl_mutex lock = HL_MUTEX_INIT;
+static struct added *added HL_GUARDED_BY(lock);
+static int n_added HL_GUARDED_BY(lock);
+
+enum { LAST_CLASS = 62 };
+
+/* The user's row of a code, or NULL. */
+static struct added *row_of(int code) HL_REQUIRES(lock)
+{
+    int at = code - MPI_ERR_LASTCODE - 1;
+
+    return at >= 0 && at < n_added && added[at].used ? &added[at] : NULL;
+}
+
+int hl_errh_class(int code)
+{
+    if (code >= MPI_SUCCESS && code <= LAST_CLASS) {
+        return code;
+    }
+    if (code > MPI_T_ERR_CANNOT_INIT - 1 && code <= MPI_T_ERR_PVAR_NO_ATOMIC) {
+        return code;
+    }
+    hl_mutex_lock(&lock);
+    const struct added *row = row_of(code);
+    int class_ = row != NULL ? row->class_ : MPI_ERR_UNKNOWN;
+    hl_mutex_unlock(&lock);
+    return class_;
+}
+
+/* Words of an added code; false if it is none. */
+static bool added_string(int code, char *out)
+{
+    hl_mutex_lock(&lock);
+    const struct added *row = row_of(code);
+    bool found = row != NULL;
+    snprintf(out, MPI_MAX_ERROR_STRING, "%s", found && row->words != NULL ? row->words : "");
+    hl_mutex_unlock(&lock);
+    return found;
+}
+
+int hl_errh_string(int code, char *out)
+{
+    if (code == MPI_SUCCESS) {
+        snprintf(out, MPI_MAX_ERROR_STRING, "no error");
+        return 0;
+    }
+    if (code > 0 && code <= LAST_CLASS) {
+        const char *general = hl_err_words(-code), *detail = hl_err_text(-code);
+        if (strcmp(general, detail) == 0) {
+            snprintf(out, MPI_MAX_ERROR_STRING, "%s", general);
+        } else {
+            snprintf(out, MPI_MAX_ERROR_STRING, "%s: %s", general, detail);
+        }
+        return 0;
+    }
+    if (code >= MPI_T_ERR_CANNOT_INIT && code <= MPI_T_ERR_PVAR_NO_ATOMIC) {
+        snprintf(out, MPI_MAX_ERROR_STRING, "error %d of the tool interface", code);
+        return 0;
+    }
+    if (added_string(code, out)) {
+        return 0;
+    }
+    return hl_err_say(HL_ERR_ARG, "%d is no error code", code);
+}
+
+int hl_errh_last_code(void)
+{
+    hl_mutex_lock(&lock);
+    int n = n_added;
+    hl_mutex_unlock(&lock);
+    return MPI_ERR_LASTCODE + n;
+}
+
+/* A new row; class_ 0: a class, which is its own. */
+static int add(int class_, int *code)
+{
+    hl_mutex_lock(&lock);
+    struct added *more = realloc(added, ((size_t)n_added + 1) * sizeof *added);
+    if (more != NULL) {
+        added = more;
+        *code = MPI_ERR_LASTCODE + 1 + n_added;
+        added[n_added++] = (struct added){true, class_ == 0 ? *code : class_, NULL};
+    }
+    hl_mutex_unlock(&lock);
+    return more != NULL ? 0 : HL_ERR_NO_MEM;
+}
+
+int hl_errh_add_class(int *class_)
+{
+    return add(0, class_);
+}
+
+int hl_errh_add_code(int class_, int *code)
+{
+    if (class_ <= MPI_SUCCESS || hl_errh_class(class_) != class_) {
+        return hl_err_say(HL_ERR_ARG, "%d is no error class", class_);
+    }
+    return add(class_, code);
+}
+
+int hl_errh_set_string(int code, const char *string)
+{
+    char *copy = string != NULL ? strndup(string, MPI_MAX_ERROR_STRING - 1) : NULL;
+
+    if (string != NULL && copy == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    hl_mutex_lock(&lock);
+    struct added *row = row_of(code);
+    if (row != NULL) {
+        char *old = row->words;
+        row->words = copy;
+        copy = old;
+    }
+    hl_mutex_unlock(&lock);
+    free(copy);
+    return row != NULL ? 0 : hl_err_say(HL_ERR_ARG, "%d is no error code that a user added", code);
+}
+
+/* Removes a row, and all unused ones at the end, so that the last used code goes down again. */
+static int drop(int code, bool is_class)
+{
+    char *words = NULL;
+
+    hl_mutex_lock(&lock);
+    struct added *row = row_of(code);
+    bool found = row != NULL && (row->class_ == code) == is_class;
+    for (int i = 0; found && is_class && i < n_added; i++) {
+        found = !added[i].used || &added[i] == row || added[i].class_ != code;
+    }
+    found = found && row->words == NULL;
+    if (found) {
+        row->used = false;
+        words = row->words;
+        while (n_added > 0 && !added[n_added - 1].used) {
+            n_added--;
+        }
+    }
+    hl_mutex_unlock(&lock);
+    free(words);
+    return found ? 0
+                 : hl_err_say(HL_ERR_ARG, "%d is no error %s that a user added, or something still uses it",
+                              code, is_class ? "class" : "code");
+}
+
+int hl_errh_remove_class(int class_)
+{
+    return drop(class_, true);
+}
+
+int hl_errh_remove_code(int code)
+{
+    return drop(code, false);
+}

@@ -1,0 +1,165 @@
+/* Error handlers and the running of them. */
+#include "errh.h"
+
+#include <stdio.h>
+
+#include "boot.h"
+#include "comm.h"
+#include "lock.h"
+#include "log.h"
+
+static struct hl_errh predefined[3] = {
+    {.h = {.kind = HL_KIND_ERRH}, .handle = (MPI_Errhandler)0x141, .how = HL_ERRH_FATAL},
+    {.h = {.kind = HL_KIND_ERRH}, .handle = (MPI_Errhandler)0x142, .how = HL_ERRH_ABORT},
+    {.h = {.kind = HL_KIND_ERRH}, .handle = (MPI_Errhandler)0x143, .how = HL_ERRH_RETURN},
+};
+
+static struct hl_mutex lock = HL_MUTEX_INIT; /* guards every slot */
+
+struct hl_errh *hl_errh_of(MPI_Errhandler handle)
+{
+    uintptr_t at = (uintptr_t)handle - 0x141;
+
+    if (at < 3) {
+        return &predefined[at];
+    }
+    return (uintptr_t)handle < 0x1000 ? NULL : hl_handle_get(handle, HL_KIND_ERRH);
+}
+
+int hl_errh_make(enum hl_errh_sort sort, hl_errh_fn *fn, struct hl_errh **made)
+{
+    struct hl_errh *e = hl_handle_new(HL_KIND_ERRH);
+
+    if (e == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    e->handle = (MPI_Errhandler)(void *)e;
+    e->how = HL_ERRH_USER;
+    e->sort = sort;
+    e->fn = fn;
+    /* relaxed: nobody else knows it yet. */
+    hl_a32_store_relaxed(&e->refs, 1);
+    *made = e;
+    return 0;
+}
+
+static void ref(struct hl_errh *e)
+{
+    if (e->how == HL_ERRH_USER) {
+        /* relaxed: the caller holds a reference or the slots' lock. */
+        hl_a32_add_relaxed(&e->refs, 1);
+    }
+}
+
+void hl_errh_unref(struct hl_errh *e)
+{
+    /* full: every use comes before the end; pairs with the same subtraction of the others. */
+    if (e->how == HL_ERRH_USER && hl_a32_add_full(&e->refs, UINT32_MAX) == 1) {
+        hl_handle_free(e);
+    }
+}
+
+int hl_errh_set(struct hl_errh **slot, enum hl_errh_sort sort, struct hl_errh *e)
+{
+    if (e != NULL && e->how == HL_ERRH_USER && e->sort != sort) {
+        return hl_err_say(HL_ERR_ERRHANDLER, "the error handler was made for another sort of object");
+    }
+    hl_mutex_lock(&lock);
+    struct hl_errh *old = *slot;
+    if (e != NULL) {
+        ref(e);
+    }
+    *slot = e;
+    hl_mutex_unlock(&lock);
+    if (old != NULL) {
+        hl_errh_unref(old);
+    }
+    return 0;
+}
+
+struct hl_errh *hl_errh_get(struct hl_errh *const *slot)
+{
+    hl_mutex_lock(&lock);
+    struct hl_errh *e = *slot != NULL ? *slot : &predefined[0];
+    ref(e);
+    hl_mutex_unlock(&lock);
+    return e;
+}
+
+void hl_errh_copy(struct hl_errh **to, struct hl_errh *const *from)
+{
+    *to = hl_errh_get(from);
+}
+
+/* Runs the handler with an MPI code; `words` for the line of those that end the job. */
+static void run(const struct hl_errh_site *site, const char *func, int code, const char *words)
+{
+    struct hl_errh *e = hl_errh_get(site->slot);
+
+    if (e->how == HL_ERRH_USER) {
+        e->fn(site->handle, &code, func, NULL);
+    } else if (e->how != HL_ERRH_RETURN) {
+        hl_log(HL_LOG_ERROR, "%s on a %s: %s; the job ends (%s)", func, site->what, words,
+               e->how == HL_ERRH_FATAL ? "MPI_ERRORS_ARE_FATAL" : "MPI_ERRORS_ABORT");
+        hl_boot_abort(hl_errh_class(code));
+    }
+    hl_errh_unref(e);
+}
+
+int hl_errh_raise(const struct hl_errh_site *site, const char *func, int err)
+{
+    if (err == 0) {
+        return MPI_SUCCESS;
+    }
+    int code = hl_err_class(err);
+    run(site, func, code, hl_err_text(err));
+    return code;
+}
+
+void hl_errh_call(const struct hl_errh_site *site, const char *func, int code)
+{
+    char words[MPI_MAX_ERROR_STRING];
+
+    if (code != MPI_SUCCESS) {
+        if (hl_errh_string(code, words) != 0) {
+            snprintf(words, sizeof words, "unknown error code %d", code);
+        }
+        run(site, func, code, words);
+    }
+}
+
+/* No object at hand: MPI_COMM_SELF's handler (MPI 4), or MPI_COMM_WORLD's (MPI 3) when the program has set
+ * only that. There is none before start and after the end. */
+static int raise_bare(const char *func, int err)
+{
+    struct hl_comm *self = hl_comm_of(MPI_COMM_SELF);
+
+    if (self != NULL) {
+        hl_mutex_lock(&lock);
+        self = self->errh == NULL ? &hl_comm_world_object : self;
+        hl_mutex_unlock(&lock);
+        struct hl_errh_site site = {&self->errh, HL_ERRH_COMM, &self->handle, "communicator"};
+        return hl_errh_raise(&site, func, err);
+    }
+    hl_log(HL_LOG_ERROR, "%s: %s; the job ends", func, hl_err_text(err));
+    hl_boot_abort(hl_err_class(err));
+}
+
+int hl_errh_comm(struct hl_comm *c, const char *func, int err)
+{
+    if (err == 0) {
+        return MPI_SUCCESS;
+    }
+    if (c == NULL) {
+        return raise_bare(func, err);
+    }
+    struct hl_errh_site site = {&c->errh, HL_ERRH_COMM, &c->handle, "communicator"};
+    return hl_errh_raise(&site, func, err);
+}
+
+int hl_errh_win(struct hl_errh *const *slot, MPI_Win win, const char *func, int err)
+{
+    struct hl_errh_site site = {slot, HL_ERRH_WIN, &win, "window"};
+
+    return hl_errh_raise(&site, func, err);
+}

@@ -1,0 +1,216 @@
+/* New groups from old ones: chosen members, ranges, set operations. */
+#include <stdlib.h>
+
+#include "err.h"
+#include "group.h"
+
+/* An array for n world ranks; never NULL for n == 0. */
+static int *new_list(int64_t n)
+{
+    int *list = calloc((size_t)n + 1, sizeof(int));
+
+    if (list == NULL) {
+        hl_err_say(HL_ERR_NO_MEM, "no memory for a list of %lld ranks", (long long)n);
+    }
+    return list;
+}
+
+static int make_and_free(int *world, int n, struct hl_group **made)
+{
+    int err = hl_group_make(world, n, made);
+
+    free(world);
+    return err;
+}
+
+/* Marks ranks[i] in seen[] (zeroed, one byte a member). HL_ERR_RANK for a bad or repeated one. */
+static int mark_ranks(const struct hl_group *g, int64_t n, const int *ranks, char *seen)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (ranks[i] < 0 || ranks[i] >= g->size) {
+            return hl_err_say(HL_ERR_RANK, "rank %d is not in a group of %d", ranks[i], g->size);
+        }
+        if (seen[ranks[i]]) {
+            return hl_err_say(HL_ERR_RANK, "rank %d is named twice", ranks[i]);
+        }
+        seen[ranks[i]] = 1;
+    }
+    return 0;
+}
+
+/* *seen: an array of marks that the caller frees, set also on errors (or NULL). */
+static int check_ranks(const struct hl_group *g, int64_t n, const int *ranks, char **seen)
+{
+    *seen = NULL;
+    if (n < 0) {
+        return hl_err_say(HL_ERR_ARG, "a list of %lld ranks", (long long)n);
+    }
+    *seen = calloc((size_t)g->size + 1, 1);
+    if (*seen == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for %d marks", g->size);
+    }
+    return mark_ranks(g, n, ranks, *seen);
+}
+
+static int include(const struct hl_group *g, int64_t n, const int *ranks, struct hl_group **made)
+{
+    char *seen;
+    int err = check_ranks(g, n, ranks, &seen);
+
+    free(seen);
+    if (err != 0) {
+        return err;
+    }
+    int *world = new_list(n);
+    if (world == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        world[i] = hl_group_world(g, ranks[i]);
+    }
+    return make_and_free(world, (int)n, made);
+}
+
+static int exclude(const struct hl_group *g, int64_t n, const int *ranks, struct hl_group **made)
+{
+    char *seen;
+    int err = check_ranks(g, n, ranks, &seen), left = 0;
+    int *world = err == 0 ? new_list(g->size - n) : NULL;
+
+    if (world == NULL) {
+        free(seen);
+        return err != 0 ? err : HL_ERR_NO_MEM;
+    }
+    for (int i = 0; i < g->size; i++) {
+        if (!seen[i]) {
+            world[left++] = hl_group_world(g, i);
+        }
+    }
+    free(seen);
+    return make_and_free(world, left, made);
+}
+
+int hl_group_incl(const struct hl_group *g, int n, const int *ranks, struct hl_group **made)
+{
+    return include(g, n, ranks, made);
+}
+
+int hl_group_excl(const struct hl_group *g, int n, const int *ranks, struct hl_group **made)
+{
+    return exclude(g, n, ranks, made);
+}
+
+/* Ranks that a range names, or HL_ERR_ARG, HL_ERR_RANK. */
+static int64_t range_length(const struct hl_group *g, const int range[3])
+{
+    int64_t first = range[0], last = range[1], stride = range[2];
+
+    if (stride == 0) {
+        return hl_err_say(HL_ERR_ARG, "range (%d, %d) has stride 0", range[0], range[1]);
+    }
+    if ((last - first) / stride < 0 || ((stride > 0) != (last > first) && last != first)) {
+        return hl_err_say(HL_ERR_ARG, "range (%d, %d, %d) is empty", range[0], range[1], range[2]);
+    }
+    int64_t n = (last - first) / stride + 1;
+    int64_t end = first + (n - 1) * stride;
+    if (first < 0 || first >= g->size || end < 0 || end >= g->size) {
+        return hl_err_say(HL_ERR_RANK, "range (%d, %d, %d) leaves a group of %d", range[0], range[1],
+                          range[2], g->size);
+    }
+    return n;
+}
+
+/* Writes out the ranks of all ranges: *ranks is the caller's, *total their number. */
+static int expand_ranges(const struct hl_group *g, int n, const int (*ranges)[3], int **ranks, int64_t *total)
+{
+    int64_t sum = 0, at = 0;
+
+    if (n < 0) {
+        return hl_err_say(HL_ERR_ARG, "a list of %d ranges", n);
+    }
+    for (int i = 0; i < n; i++) {
+        int64_t len = range_length(g, ranges[i]);
+        if (len < 0) {
+            return (int)len;
+        }
+        sum += len;
+    }
+    int *list = new_list(sum);
+    if (list == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    for (int i = 0; i < n; i++) {
+        int64_t len = range_length(g, ranges[i]);
+        for (int64_t k = 0; k < len; k++) {
+            list[at++] = (int)(ranges[i][0] + k * ranges[i][2]);
+        }
+    }
+    *ranks = list;
+    *total = sum;
+    return 0;
+}
+
+static int by_ranges(const struct hl_group *g, int n, const int (*ranges)[3], bool keep,
+                     struct hl_group **made)
+{
+    int64_t total = 0;
+    int *ranks = NULL;
+    int err = expand_ranges(g, n, ranges, &ranks, &total);
+
+    if (err == 0) {
+        err = keep ? include(g, total, ranks, made) : exclude(g, total, ranks, made);
+    }
+    free(ranks);
+    return err;
+}
+
+int hl_group_range_incl(const struct hl_group *g, int n, const int (*ranges)[3], struct hl_group **made)
+{
+    return by_ranges(g, n, ranges, true, made);
+}
+
+int hl_group_range_excl(const struct hl_group *g, int n, const int (*ranges)[3], struct hl_group **made)
+{
+    return by_ranges(g, n, ranges, false, made);
+}
+
+/* Members of `a` that are in `b` (or are not), in a's order, to world[]; returns how many. */
+static int select_members(const struct hl_group *a, const struct hl_group *b, bool in_b, int *world)
+{
+    int n = 0;
+
+    for (int i = 0; i < a->size; i++) {
+        int member = hl_group_world(a, i);
+        if ((hl_group_rank(b, member) != MPI_UNDEFINED) == in_b) {
+            world[n++] = member;
+        }
+    }
+    return n;
+}
+
+int hl_group_union(const struct hl_group *a, const struct hl_group *b, struct hl_group **made)
+{
+    int *world = new_list((int64_t)a->size + b->size);
+
+    if (world == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    for (int i = 0; i < a->size; i++) {
+        world[i] = hl_group_world(a, i);
+    }
+    return make_and_free(world, a->size + select_members(b, a, false, world + a->size), made);
+}
+
+int hl_group_intersection(const struct hl_group *a, const struct hl_group *b, struct hl_group **made)
+{
+    int *world = new_list(a->size);
+
+    return world == NULL ? HL_ERR_NO_MEM : make_and_free(world, select_members(a, b, true, world), made);
+}
+
+int hl_group_difference(const struct hl_group *a, const struct hl_group *b, struct hl_group **made)
+{
+    int *world = new_list(a->size);
+
+    return world == NULL ? HL_ERR_NO_MEM : make_and_free(world, select_members(a, b, false, world), made);
+}

@@ -1,0 +1,237 @@
+/* Info objects. */
+#include "info.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "err.h"
+#include "lock.h"
+
+struct hl_info_row {
+    char *key, *value;
+};
+
+static struct hl_mutex lock = HL_MUTEX_INIT; /* guards the rows of all objects */
+static struct hl_info env = {.h = {.kind = HL_KIND_INFO}, .handle = (MPI_Info)0x131};
+
+struct hl_info *hl_info_of(MPI_Info handle)
+{
+    if (handle == MPI_INFO_ENV) {
+        return &env;
+    }
+    return (uintptr_t)handle < 0x1000 ? NULL : hl_handle_get(handle, HL_KIND_INFO);
+}
+
+int hl_info_make(struct hl_info **made)
+{
+    struct hl_info *info = hl_handle_new(HL_KIND_INFO);
+
+    if (info == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    info->handle = (MPI_Info)(void *)info;
+    *made = info;
+    return 0;
+}
+
+static struct hl_info_row *find(const struct hl_info *info, const char *key) HL_REQUIRES(lock)
+{
+    for (int i = 0; i < info->n; i++) {
+        if (strcmp(info->rows[i].key, key) == 0) {
+            return &info->rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* `text` without blanks at its ends, malloc'd. */
+static char *stripped(const char *text)
+{
+    size_t n;
+
+    while (isspace((unsigned char)*text)) {
+        text++;
+    }
+    for (n = strlen(text); n > 0 && isspace((unsigned char)text[n - 1]); n--) {
+    }
+    return strndup(text, n);
+}
+
+/* Takes over both strings. */
+static int store(struct hl_info *info, char *key, char *value) HL_REQUIRES(lock)
+{
+    struct hl_info_row *row = find(info, key);
+
+    if (row != NULL) {
+        free(row->value);
+        row->value = value;
+        free(key);
+        return 0;
+    }
+    if (info->n == info->room) {
+        int room = info->room == 0 ? 4 : 2 * info->room;
+        struct hl_info_row *rows = realloc(info->rows, (size_t)room * sizeof *rows);
+        if (rows == NULL) {
+            free(key);
+            free(value);
+            return HL_ERR_NO_MEM;
+        }
+        info->rows = rows;
+        info->room = room;
+    }
+    info->rows[info->n++] = (struct hl_info_row){key, value};
+    return 0;
+}
+
+int hl_info_set(struct hl_info *info, const char *key, const char *value)
+{
+    char *k = stripped(key), *v = stripped(value);
+    int err = 0;
+
+    if (k == NULL || v == NULL) {
+        err = HL_ERR_NO_MEM;
+    } else if (*k == 0 || strlen(k) >= MPI_MAX_INFO_KEY) {
+        err = hl_err_say(HL_ERR_INFO_KEY, "info key of %zu characters: 1 to %d are possible", strlen(k),
+                         MPI_MAX_INFO_KEY - 1);
+    } else if (strlen(v) >= MPI_MAX_INFO_VAL) {
+        err =
+            hl_err_say(HL_ERR_INFO_VALUE, "value of info key %s has %zu characters: at most %d are possible",
+                       k, strlen(v), MPI_MAX_INFO_VAL - 1);
+    }
+    if (err != 0) {
+        free(k);
+        free(v);
+        return err;
+    }
+    hl_mutex_lock(&lock);
+    err = store(info, k, v);
+    hl_mutex_unlock(&lock);
+    return err;
+}
+
+int hl_info_dup(const struct hl_info *from, struct hl_info **made)
+{
+    struct hl_info *copy = NULL;
+    int err = hl_info_make(&copy);
+
+    if (err != 0) {
+        return err;
+    }
+    hl_mutex_lock(&lock);
+    for (int i = 0; err == 0 && from != NULL && i < from->n; i++) {
+        char *key = strdup(from->rows[i].key), *value = strdup(from->rows[i].value);
+        if (key == NULL || value == NULL) {
+            free(key);
+            free(value);
+            err = HL_ERR_NO_MEM;
+        } else {
+            err = store(copy, key, value);
+        }
+    }
+    hl_mutex_unlock(&lock);
+    if (err != 0) {
+        hl_info_free(copy);
+        return err;
+    }
+    *made = copy;
+    return 0;
+}
+
+static void free_rows(struct hl_info *info)
+{
+    for (int i = 0; i < info->n; i++) {
+        free(info->rows[i].key);
+        free(info->rows[i].value);
+    }
+    free(info->rows);
+    info->rows = NULL;
+    info->n = info->room = 0;
+}
+
+void hl_info_free(struct hl_info *info)
+{
+    if (info == NULL || info == &env) {
+        return;
+    }
+    hl_mutex_lock(&lock);
+    free_rows(info);
+    hl_mutex_unlock(&lock);
+    hl_handle_free(info);
+}
+
+int hl_info_delete(struct hl_info *info, const char *key)
+{
+    hl_mutex_lock(&lock);
+    struct hl_info_row *row = find(info, key);
+    if (row != NULL) {
+        free(row->key);
+        free(row->value);
+        info->n--;
+        memmove(row, row + 1, (size_t)(&info->rows[info->n] - row) * sizeof *row);
+    }
+    hl_mutex_unlock(&lock);
+    return row != NULL ? 0 : hl_err_say(HL_ERR_INFO_NOKEY, "the info object has no key %s", key);
+}
+
+bool hl_info_get(const struct hl_info *info, const char *key, char *value, int cap, int *len)
+{
+    if (info == NULL) {
+        return false;
+    }
+    hl_mutex_lock(&lock);
+    const struct hl_info_row *row = find(info, key);
+    if (row != NULL) {
+        if (cap > 0) {
+            snprintf(value, (size_t)cap, "%s", row->value);
+        }
+        *len = (int)strlen(row->value);
+    }
+    hl_mutex_unlock(&lock);
+    return row != NULL;
+}
+
+int hl_info_count(const struct hl_info *info)
+{
+    hl_mutex_lock(&lock);
+    int n = info->n;
+    hl_mutex_unlock(&lock);
+    return n;
+}
+
+int hl_info_nth(const struct hl_info *info, int n, char key[MPI_MAX_INFO_KEY])
+{
+    hl_mutex_lock(&lock);
+    int count = info->n;
+    if (n >= 0 && n < count) {
+        snprintf(key, MPI_MAX_INFO_KEY, "%s", info->rows[n].key);
+    }
+    hl_mutex_unlock(&lock);
+    return n >= 0 && n < count ? 0 : hl_err_say(HL_ERR_ARG, "key %d of an info object of %d", n, count);
+}
+
+int hl_info_open_env(const char *thread_level)
+{
+    char text[MPI_MAX_INFO_VAL];
+    struct utsname host;
+    ssize_t n = readlink("/proc/self/exe", text, sizeof text - 1);
+
+    hl_mutex_lock(&lock);
+    free_rows(&env);
+    hl_mutex_unlock(&lock);
+    if (n > 0) {
+        text[n] = 0;
+        hl_info_set(&env, "command", text);
+    }
+    if (uname(&host) == 0) {
+        hl_info_set(&env, "host", host.nodename);
+        hl_info_set(&env, "arch", host.machine);
+    }
+    if (getcwd(text, sizeof text) != NULL) {
+        hl_info_set(&env, "wdir", text);
+    }
+    return hl_info_set(&env, "thread_level", thread_level);
+}

@@ -1,0 +1,211 @@
+/* Who uses the library, and from when to when.
+ *
+ *   CLOSED --first hl_life_open--> OPEN --last hl_life_close--> CLOSED --> ...
+ * A forked child is in neither state: it says so and can never open. */
+#include "life.h"
+
+#include "atomic.h"
+#include "boot.h"
+#include "err.h"
+#include "lock.h"
+#include "log.h"
+#include "mem.h"
+#include "modules.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum life_state { LIFE_CLOSED, LIFE_OPEN, LIFE_FORKED };
+
+static struct hl_mutex lock = HL_MUTEX_INIT;
+static hl_a32 state; /* atomic: enum life_state; changed under lock, read by anybody */
+static int users[HL_LIFE_USERS] HL_GUARDED_BY(lock);
+static int n_users HL_GUARDED_BY(lock);
+static hl_a32 opened, closed; /* atomic: bit a user; changed under lock */
+static bool hooked HL_GUARDED_BY(lock);
+static bool mpi_ended HL_GUARDED_BY(lock);
+static struct hl_life_row *rows; /* enrolled by constructors, before threads exist */
+
+/* Written while opening, read-only while open. */
+static int level = MPI_THREAD_SINGLE;
+static pthread_t main_thread;
+
+void hl_life_enrol(struct hl_life_row *row)
+{
+    row->next = rows;
+    rows = row;
+}
+
+/* ---- fork and exit ---- */
+
+static void in_child(void)
+{
+    hl_mem_fork_child();
+    if (hl_a32_load_relaxed(&state) != LIFE_OPEN) { /* relaxed: the child has one thread */
+        return;
+    }
+    hl_a32_store_relaxed(&state, LIFE_FORKED);
+    hl_modules_forget();
+    for (struct hl_life_row *r = rows; r != NULL; r = r->next) {
+        if (r->child != NULL) {
+            r->child();
+        }
+    }
+}
+
+/* Leaving is fine once nobody has the library open. Else the launcher's line tells what happened. */
+static void at_exit(void)
+{
+    /* acquire: pairs with the release in hl_life_close. */
+    if (hl_a32_load_acquire(&state) == LIFE_CLOSED && hl_boot_is_mine()) {
+        hl_boot_close(true);
+    }
+}
+
+static void hook(void) HL_REQUIRES(lock)
+{
+    if (!hooked) {
+        hooked = true;
+        pthread_atfork(hl_mem_fork_prepare, hl_mem_fork_parent, in_child);
+        atexit(at_exit);
+    }
+}
+
+/* ---- open, close ---- */
+
+static int open_rows(void)
+{
+    for (struct hl_life_row *r = rows; r != NULL; r = r->next) {
+        int err = r->open != NULL ? r->open() : 0;
+        if (err == 0) {
+            continue;
+        }
+        for (struct hl_life_row *u = rows; u != r; u = u->next) {
+            if (u->close != NULL) {
+                u->close();
+            }
+        }
+        return err;
+    }
+    return 0;
+}
+
+static int open_first(int required) HL_REQUIRES(lock)
+{
+    hook();
+    int err = hl_modules_open(required == MPI_THREAD_MULTIPLE);
+    if (err != 0) {
+        return err;
+    }
+    level = required;
+    main_thread = pthread_self();
+    err = open_rows();
+    if (err != 0) {
+        hl_modules_close(false);
+        return err;
+    }
+    /* release: everything is open; pairs with the acquire in hl_life_is_open. */
+    hl_a32_store_release(&state, LIFE_OPEN);
+    return 0;
+}
+
+static int may_open(enum hl_life_who who) HL_REQUIRES(lock)
+{
+    static const char *const names[] = {"MPI", "a session", "SHMEM"};
+    /* relaxed: under lock. */
+    if (hl_a32_load_relaxed(&state) == LIFE_FORKED) {
+        return hl_err_say(HL_ERR_OTHER, "a forked child of a rank cannot use the library");
+    }
+    if (who != HL_LIFE_SESSION && (hl_a32_load_relaxed(&opened) >> who & 1) != 0) {
+        return hl_err_say(HL_ERR_OTHER, "%s was initialized before in this process", names[who]);
+    }
+    return 0;
+}
+
+int hl_life_open(enum hl_life_who who, int required, int *provided)
+{
+    hl_mutex_lock(&lock);
+    int err = may_open(who);
+    if (err == 0 && n_users == 0) {
+        err = open_first(required);
+    }
+    if (err == 0) {
+        n_users++;
+        users[who]++;
+        hl_a32_or_release(&opened, 1u << who); /* release: pairs with the acquire in hl_life_opened */
+        *provided = level;
+    }
+    hl_mutex_unlock(&lock);
+    return err;
+}
+
+static int close_last(void) HL_REQUIRES(lock)
+{
+    for (struct hl_life_row *r = rows; r != NULL; r = r->next) {
+        if (r->quiet != NULL) {
+            r->quiet();
+        }
+    }
+    hl_modules_quiet();
+    int err = hl_boot_fence();
+    for (struct hl_life_row *r = rows; r != NULL; r = r->next) {
+        if (r->close != NULL) {
+            r->close();
+        }
+    }
+    /* release: pairs with the acquire in hl_life_is_open and at_exit. */
+    hl_a32_store_release(&state, LIFE_CLOSED);
+    hl_modules_close(mpi_ended);
+    return err;
+}
+
+int hl_life_close(enum hl_life_who who)
+{
+    int err = 0;
+    hl_mutex_lock(&lock);
+    if (users[who] == 0) {
+        err = hl_err_say(HL_ERR_OTHER, "closed more often than opened");
+    } else {
+        users[who]--;
+        /* MPI cannot come again: with it the launcher may be told that leaving is fine. */
+        mpi_ended = mpi_ended || who == HL_LIFE_MPI;
+        if (users[who] == 0) {
+            hl_a32_or_release(&closed, 1u << who); /* release: pairs with the acquire in hl_life_closed */
+        }
+        if (--n_users == 0) {
+            err = close_last();
+        }
+    }
+    hl_mutex_unlock(&lock);
+    return err;
+}
+
+bool hl_life_opened(enum hl_life_who who)
+{
+    return (hl_a32_load_acquire(&opened) >> who & 1) != 0; /* acquire: pairs with hl_life_open */
+}
+
+bool hl_life_closed(enum hl_life_who who)
+{
+    return (hl_a32_load_acquire(&closed) >> who & 1) != 0; /* acquire: pairs with hl_life_close */
+}
+
+bool hl_life_is_open(void)
+{
+    return hl_a32_load_acquire(&state) == LIFE_OPEN; /* acquire: sees what opening set up */
+}
+
+bool hl_life_is_forked(void)
+{
+    return hl_a32_load_acquire(&state) == LIFE_FORKED; /* acquire: for form, the child has one thread */
+}
+
+int hl_life_level(void)
+{
+    return level;
+}
+
+bool hl_life_is_main_thread(void)
+{
+    return pthread_equal(main_thread, pthread_self());
+}

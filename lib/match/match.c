@@ -1,0 +1,358 @@
+/* The matcher: opened, polled, closed; and this process's own one behind the public names. */
+#include "inner.h"
+
+#include "boot.h"
+#include "conf.h"
+#include "err.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Peers ---- */
+
+static void peer_init(struct hl_peer *p, int world, int node)
+{
+    *p = (struct hl_peer){.world = world, .node = node, .lock = HL_MUTEX_INIT};
+    p->tail = &p->head;
+    p->owed_tail = &p->owed;
+}
+
+/* A peer over the network, on its first message. */
+static HL_COLD struct hl_peer *make_far(struct hl_matcher *m, int world)
+{
+    hl_mutex_lock(&m->far_lock);
+    struct hl_peer *p = hl_aptr_load_acquire(&m->far[world]); /* acquire: as in hl_matcher_peer */
+    if (p == NULL && (p = malloc(sizeof(*p))) != NULL) {
+        peer_init(p, world, -1);
+        uint32_t n = hl_a32_load_relaxed(&m->n_far); /* relaxed: under the lock */
+        m->far_list[n] = p;
+        /* release: publishes the record; pairs with the acquires in hl_matcher_peer and hl_matcher_poll. */
+        hl_a32_store_release(&m->n_far, n + 1);
+        hl_aptr_store_release(&m->far[world], p);
+    }
+    hl_mutex_unlock(&m->far_lock);
+    return p;
+}
+
+struct hl_peer *hl_matcher_peer(struct hl_matcher *m, int world)
+{
+    int node = m->node_of(world);
+    if (HL_LIKELY(node >= 0)) {
+        return &m->near[node];
+    }
+    /* acquire: the record is initialised; pairs with the release in make_far. */
+    struct hl_peer *p = hl_aptr_load_acquire(&m->far[world]);
+    return HL_LIKELY(p != NULL) ? p : make_far(m, world);
+}
+
+/* ---- Open, close ---- */
+
+static int open_inboxes(struct hl_matcher *m)
+{
+    struct hl_home *home = hl_home_of(m, m->node_rank);
+    for (unsigned i = 0; i < m->n_inboxes; i++) {
+        struct hl_inbox *ib = &m->inbox[i];
+        ib->ring = &home->rings[i];
+        /* relaxed: nobody else is here yet. An earlier generation left its place in the ring. */
+        hl_a64_store_relaxed(&ib->head, hl_a64_load_relaxed(&ib->ring->head));
+        if (hl_table_open(&ib->table) != 0) {
+            return HL_ERR_NO_MEM;
+        }
+    }
+    return 0;
+}
+
+static int allocate(struct hl_matcher *m)
+{
+    m->near = malloc((size_t)m->node_size * sizeof(*m->near));
+    m->inbox = aligned_alloc(HL_CACHELINE, m->n_inboxes * sizeof(*m->inbox));
+    if (m->near == NULL || m->inbox == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    memset(m->inbox, 0, m->n_inboxes * sizeof(*m->inbox));
+    for (int i = 0; i < m->node_size; i++) {
+        peer_init(&m->near[i], m->node_world[i], i);
+    }
+    if (m->node_size < m->world_size) {
+        /* Only pages of ranks we talk to are touched. */
+        m->far = calloc((size_t)m->world_size, sizeof(*m->far));
+        m->far_list = calloc((size_t)m->world_size, sizeof(*m->far_list));
+        if (m->far == NULL || m->far_list == NULL) {
+            return HL_ERR_NO_MEM;
+        }
+    }
+    return open_inboxes(m);
+}
+
+static void release(struct hl_matcher *m)
+{
+    for (unsigned i = 0; m->inbox != NULL && i < m->n_inboxes; i++) {
+        if (m->inbox[i].table.bins != NULL) {
+            hl_table_close(&m->inbox[i].table);
+        }
+    }
+    uint32_t n_far = hl_a32_load_relaxed(&m->n_far); /* relaxed: nobody else is here any more */
+    for (uint32_t i = 0; i < n_far; i++) {
+        free(m->far_list[i]);
+    }
+    free(m->far_list);
+    free(m->far);
+    free(m->names.rows);
+    free(m->inbox);
+    free(m->near);
+}
+
+int hl_matcher_open(struct hl_matcher *m, const struct hl_matcher_setup *s)
+{
+    *m = (struct hl_matcher){.world_rank = s->world_rank,
+                             .world_size = s->world_size,
+                             .node_rank = s->node_rank,
+                             .node_size = s->node_size,
+                             .node_world = s->node_world,
+                             .node_of = s->node_of,
+                             .homes = s->board,
+                             .n_inboxes = s->inboxes,
+                             .threads = s->threads,
+                             .cma = s->cma,
+                             .far_lock = HL_MUTEX_INIT,
+                             .stream_lock = HL_MUTEX_INIT,
+                             .names = {.lock = HL_MUTEX_INIT}};
+    m->streams_tail = &m->streams;
+    hl_random_bytes(&m->probe_value, sizeof(m->probe_value));
+    if (allocate(m) != 0) {
+        release(m);
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for matching (%d ranks, %u inboxes)", m->world_size,
+                          m->n_inboxes);
+    }
+    struct hl_home *home = hl_home_of(m, m->node_rank);
+    home->pid = (int32_t)getpid();
+    home->probe_addr = (uint64_t)(uintptr_t)&m->probe_value;
+    home->probe_value = m->probe_value;
+    /* release: the board's part is ready; pairs with the acquire of who sends. */
+    hl_a32_store_release(&home->inboxes, m->n_inboxes);
+    return 0;
+}
+
+void hl_matcher_close(struct hl_matcher *m)
+{
+    struct hl_home *home = hl_home_of(m, m->node_rank);
+    hl_a32_store_release(&home->inboxes, 0); /* release: for form; a fence came before */
+    for (unsigned i = 0; i < m->n_inboxes; i++) {
+        /* The next generation goes on from here. */
+        hl_a64_store_release(&home->rings[i].head, hl_a64_load_relaxed(&m->inbox[i].head));
+    }
+    release(m);
+}
+
+/* ---- Progress ---- */
+
+static int drain_peers(struct hl_matcher *m)
+{
+    int n = 0;
+    for (int i = 0; i < m->node_size; i++) {
+        n += hl_peer_drain(m, &m->near[i]);
+    }
+    /* acquire: sees the records; pairs with the release in make_far. */
+    uint32_t n_far = hl_a32_load_acquire(&m->n_far);
+    for (uint32_t i = 0; i < n_far; i++) {
+        n += hl_peer_drain(m, m->far_list[i]);
+    }
+    return n;
+}
+
+int hl_matcher_poll(void *matcher)
+{
+    static HL_THREAD_LOCAL unsigned first; /* threads begin at different inboxes */
+    struct hl_matcher *m = matcher;
+    struct hl_work w;
+    hl_work_start(&w);
+    if (HL_UNLIKELY(first == 0)) {
+        /* relaxed: any number will do. */
+        first = hl_a32_add_relaxed(&m->turn, 1) + 1;
+    }
+    for (unsigned i = 0; i < m->n_inboxes; i++) {
+        hl_inbox_poll(m, &m->inbox[(first + i) & (m->n_inboxes - 1)], &w);
+    }
+    hl_work_run(m, &w);
+    /* relaxed: a glance. */
+    if (HL_UNLIKELY(hl_a32_load_relaxed(&m->backlog) != 0)) {
+        w.n += drain_peers(m);
+    }
+    return w.n + hl_rndv_stream(m);
+}
+
+bool hl_matcher_arm(void *matcher)
+{
+    struct hl_matcher *m = matcher;
+    for (unsigned i = 0; i < m->n_inboxes; i++) {
+        struct hl_inbox *ib = &m->inbox[i];
+        /* full: who claims a ticket from here on sees the bit and rings; a ticket claimed before shows. */
+        uint64_t tail = hl_a64_or_full(&ib->ring->tail, 1);
+        /* relaxed: a slot that another thread of ours took meanwhile only costs a turn. */
+        if (tail >> 1 != hl_a64_load_relaxed(&ib->head) || hl_aptr_load_relaxed(&ib->command) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool hl_matcher_idle(void *matcher)
+{
+    struct hl_matcher *m = matcher;
+    /* relaxed: the counters are ours; 0 seen after our own last send means it left. */
+    return hl_a32_load_relaxed(&m->backlog) == 0 && hl_a32_load_relaxed(&m->n_streams) == 0;
+}
+
+/* ---- This process's matcher ---- */
+
+static struct hl_matcher self;
+
+size_t hl_match_board_bytes(int node_size)
+{
+    return (size_t)node_size * sizeof(struct hl_home);
+}
+
+/* HOTLANE_INBOXES, else one below THREAD_MULTIPLE and one for each CPU above, at most 4. */
+static unsigned choose_inboxes(bool threads)
+{
+    int64_t want = hl_conf.inboxes;
+    if (want == 0) {
+        cpu_set_t set;
+        int cpus = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 4;
+        want = !threads ? 1 : cpus < 4 ? cpus : 4;
+    }
+    unsigned n = 1;
+    while (2 * n <= (unsigned)want && n < HL_INBOXES_MAX) {
+        n *= 2;
+    }
+    return n;
+}
+
+int hl_match_open(void *board, bool threads)
+{
+    struct hl_matcher_setup s = {.world_rank = hl_boot.rank,
+                                 .world_size = hl_boot.size,
+                                 .node_rank = hl_boot.node_rank,
+                                 .node_size = hl_boot.node_size,
+                                 .node_world = hl_boot.node_world,
+                                 .node_of = hl_boot_node_of,
+                                 .board = board,
+                                 .inboxes = choose_inboxes(threads),
+                                 .threads = threads,
+                                 .cma = hl_conf.cma};
+    int err = hl_matcher_open(&self, &s);
+    if (err != 0) {
+        return err;
+    }
+    err = hl_prog_register(hl_matcher_poll, &self, 1);
+    if (err != 0) {
+        hl_matcher_close(&self);
+        return err;
+    }
+    hl_prog_set_door(&hl_home_of(&self, self.node_rank)->door, hl_matcher_arm, &self);
+    return 0;
+}
+
+void hl_match_quiet(void)
+{
+    hl_prog_wait(hl_matcher_idle, &self);
+}
+
+void hl_match_close(void)
+{
+    hl_prog_set_door(NULL, NULL, NULL);
+    hl_prog_unregister(hl_matcher_poll, &self);
+    hl_matcher_close(&self);
+}
+
+int hl_match_isend(const struct hl_send *s, struct hl_req **out)
+{
+    return hl_matcher_isend(&self, s, out);
+}
+
+int hl_match_irecv(const struct hl_recv *r, struct hl_req **out)
+{
+    return hl_matcher_irecv(&self, r, out);
+}
+
+int hl_match_send(const struct hl_send *s)
+{
+    return hl_matcher_send(&self, s);
+}
+
+int hl_match_recv(const struct hl_recv *r, MPI_Status *status)
+{
+    return hl_matcher_recv(&self, r, status);
+}
+
+int hl_match_sendrecv(const struct hl_send *s, const struct hl_recv *r, MPI_Status *status)
+{
+    struct hl_req recv;
+    hl_req_init(&recv, HL_REQ_RECV);
+    hl_recv_setup(&recv, r, HL_POST_RECV);
+    int err = hl_recv_post(&self, &recv);
+    if (err != 0) {
+        return err;
+    }
+    int send_err = hl_matcher_send(&self, s);
+    if (send_err != 0) {
+        hl_matcher_cancel(&self, &recv); /* the request is on our stack: it must be over */
+    }
+    hl_req_wait(&recv);
+    err = hl_req_finish(&recv, status);
+    return send_err != 0 ? send_err : err;
+}
+
+int hl_match_cancel(struct hl_req *req)
+{
+    return hl_matcher_cancel(&self, req);
+}
+
+int hl_match_iprobe(const struct hl_recv *p, bool *found, MPI_Status *status)
+{
+    hl_prog_poll();
+    return hl_matcher_iprobe(&self, p, found, status);
+}
+
+struct probe {
+    const struct hl_recv *p;
+    MPI_Status *status;
+    int err;
+};
+
+static bool probed(void *arg)
+{
+    struct probe *a = arg;
+    bool found = false;
+    a->err = hl_matcher_iprobe(&self, a->p, &found, a->status);
+    return found || a->err != 0;
+}
+
+int hl_match_probe(const struct hl_recv *p, MPI_Status *status)
+{
+    struct probe a = {p, status, 0};
+    hl_prog_wait(probed, &a);
+    return a.err;
+}
+
+int hl_match_improbe(const struct hl_recv *p, struct hl_message **message, MPI_Status *status)
+{
+    return hl_matcher_improbe(&self, p, message, status);
+}
+
+int hl_match_mprobe(const struct hl_recv *p, struct hl_message **message, MPI_Status *status)
+{
+    return hl_matcher_mprobe(&self, p, message, status);
+}
+
+int hl_match_imrecv(struct hl_message *message, const struct hl_recv *r, struct hl_req **out)
+{
+    return hl_matcher_imrecv(&self, message, r, out);
+}
+
+int hl_match_mrecv(struct hl_message *message, const struct hl_recv *r, MPI_Status *status)
+{
+    return hl_matcher_mrecv(&self, message, r, status);
+}

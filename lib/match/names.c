@@ -1,0 +1,70 @@
+/* Names of requests that peers answer to. A name is (generation, row): an answer that is late or forged finds
+ * nothing. Only messages above the eager size need one. */
+#include "inner.h"
+
+#include <stdlib.h>
+
+static bool grow(struct hl_names *n) HL_REQUIRES(n->lock)
+{
+    uint32_t more = n->n_rows == 0 ? 64 : 2 * n->n_rows;
+    struct hl_name *rows = realloc(n->rows, more * sizeof(*rows));
+    if (rows == NULL) {
+        return false;
+    }
+    for (uint32_t i = n->n_rows; i < more; i++) {
+        rows[i] = (struct hl_name){.generation = 1, .next_free = i + 1 < more ? i + 2 : 0};
+    }
+    n->free = n->n_rows + 1;
+    n->rows = rows;
+    n->n_rows = more;
+    return true;
+}
+
+uint64_t hl_name_give(struct hl_names *n, struct hl_req *r)
+{
+    uint64_t name = 0;
+    hl_mutex_lock(&n->lock);
+    if (n->free != 0 || grow(n)) {
+        uint32_t i = n->free - 1;
+        struct hl_name *row = &n->rows[i];
+        n->free = row->next_free;
+        row->req = r;
+        name = (uint64_t)row->generation << 32 | i;
+    }
+    hl_mutex_unlock(&n->lock);
+    return name;
+}
+
+static struct hl_name *row_of(struct hl_names *n, uint64_t name) HL_REQUIRES(n->lock)
+{
+    uint32_t i = (uint32_t)name;
+    if (i >= n->n_rows || n->rows[i].generation != name >> 32) {
+        return NULL;
+    }
+    return &n->rows[i];
+}
+
+struct hl_req *hl_name_find(struct hl_names *n, uint64_t name)
+{
+    hl_mutex_lock(&n->lock);
+    const struct hl_name *row = row_of(n, name);
+    struct hl_req *r = row != NULL ? row->req : NULL;
+    hl_mutex_unlock(&n->lock);
+    return r;
+}
+
+struct hl_req *hl_name_take(struct hl_names *n, uint64_t name)
+{
+    struct hl_req *r = NULL;
+    hl_mutex_lock(&n->lock);
+    struct hl_name *row = row_of(n, name);
+    if (row != NULL && row->req != NULL) {
+        r = row->req;
+        row->req = NULL;
+        row->generation += row->generation == UINT32_MAX ? 2 : 1; /* 0 is never valid */
+        row->next_free = n->free;
+        n->free = (uint32_t)name + 1;
+    }
+    hl_mutex_unlock(&n->lock);
+    return r;
+}

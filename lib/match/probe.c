@@ -1,0 +1,166 @@
+/* Probes, matched messages, cancel. */
+#include "inner.h"
+
+#include "boot.h"
+#include "err.h"
+#include "log.h"
+
+#include <stdlib.h>
+
+struct hl_message *hl_message_new(struct hl_entry *e)
+{
+    struct hl_message *message = hl_handle_new(HL_KIND_MESSAGE);
+    if (message == NULL) {
+        hl_log(HL_LOG_ERROR, "no memory for a matched message");
+        hl_boot_abort(1);
+    }
+    message->entry = e;
+    return message;
+}
+
+struct hl_message *hl_match_message_of(MPI_Message handle)
+{
+    return hl_handle_get(handle, HL_KIND_MESSAGE);
+}
+
+MPI_Message hl_match_message_handle(struct hl_message *message)
+{
+    return (MPI_Message)(void *)message;
+}
+
+/* Has one inbox looked through; true with the answer in `req`. Whoever owns the inbox answers, so a thread
+ * that polls all the time cannot keep us out. */
+static bool ask(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_recv *p, enum hl_post_op op,
+                struct hl_req *req)
+{
+    struct hl_work w;
+    hl_work_start(&w);
+    hl_req_init(req, HL_REQ_RECV);
+    hl_recv_setup(req, p, op);
+    hl_inbox_command(m, ib, &hl_recv_body(req)->post, &w);
+    hl_work_run(m, &w);
+    hl_req_wait(req);
+    return req->spare != 0;
+}
+
+static bool look(struct hl_matcher *m, const struct hl_recv *p, enum hl_post_op op, struct hl_req *req)
+{
+    if (p->src != MPI_ANY_SOURCE || m->n_inboxes == 1) {
+        return ask(m, hl_inbox_of(m, p->ctx, p->src), p, op, req);
+    }
+    /* relaxed: any start is right, a rotating one is fair. */
+    unsigned first = hl_a32_add_relaxed(&m->turn, 1);
+    for (unsigned i = 0; i < m->n_inboxes; i++) {
+        if (ask(m, &m->inbox[(first + i) & (m->n_inboxes - 1)], p, op, req)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int hl_matcher_iprobe(struct hl_matcher *m, const struct hl_recv *p, bool *found, MPI_Status *status)
+{
+    struct hl_req req;
+    *found = look(m, p, HL_POST_PROBE, &req);
+    return *found ? hl_req_status(&req, status) : 0;
+}
+
+int hl_matcher_improbe(struct hl_matcher *m, const struct hl_recv *p, struct hl_message **message,
+                       MPI_Status *status)
+{
+    struct hl_req req;
+    hl_prog_poll();
+    bool found = look(m, p, HL_POST_TAKE, &req);
+    *message = found ? hl_recv_body(&req)->u.message : NULL;
+    return found ? hl_req_status(&req, status) : 0;
+}
+
+int hl_matcher_mprobe(struct hl_matcher *m, const struct hl_recv *p, struct hl_message **message,
+                      MPI_Status *status)
+{
+    struct hl_req req;
+    hl_req_init(&req, HL_REQ_RECV);
+    hl_recv_setup(&req, p, HL_POST_MPROBE);
+    int err = hl_recv_post(m, &req);
+    if (err != 0) {
+        return err;
+    }
+    hl_req_wait(&req);
+    *message = hl_recv_body(&req)->u.message;
+    return hl_req_status(&req, status);
+}
+
+/* Delivers a matched message into an ACTIVE request; the message is gone. */
+static void receive(struct hl_matcher *m, struct hl_message *message, struct hl_req *req)
+{
+    struct hl_entry *e = message->entry;
+    struct hl_arrival a = {e->ctx, e->len, e->src, e->tag, e->from, e->kind, e->payload};
+    hl_handle_free(message);
+    struct hl_work w;
+    hl_work_start(&w);
+    hl_recv_deliver(m, req, &a, &w);
+    free(e);
+    hl_work_run(m, &w);
+}
+
+int hl_matcher_imrecv(struct hl_matcher *m, struct hl_message *message, const struct hl_recv *r,
+                      struct hl_req **out)
+{
+    struct hl_req *req = hl_req_new(HL_REQ_RECV);
+    if (req == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
+    }
+    hl_recv_setup(req, r, HL_POST_RECV);
+    req->ctx = message->entry->ctx;
+    if (!r->type->predefined) {
+        hl_type_ref(r->type);
+        req->spare = HL_REQ_HOLDS_TYPE;
+    }
+    receive(m, message, req);
+    *out = req;
+    return 0;
+}
+
+int hl_matcher_mrecv(struct hl_matcher *m, struct hl_message *message, const struct hl_recv *r,
+                     MPI_Status *status)
+{
+    struct hl_req req;
+    hl_req_init(&req, HL_REQ_RECV);
+    hl_recv_setup(&req, r, HL_POST_RECV);
+    req.ctx = message->entry->ctx;
+    receive(m, message, &req);
+    hl_req_wait(&req);
+    return hl_req_finish(&req, status);
+}
+
+int hl_matcher_cancel(struct hl_matcher *m, struct hl_req *r)
+{
+    if ((r->flags & HL_REQ_STATIC) || !hl_req_is_active(r) || hl_req_is_done(r)) {
+        return 0;
+    }
+    if (r->what == HL_REQ_SEND) {
+        hl_send_cancel(m, r);
+        return 0;
+    }
+    const struct hl_recv_body *b = hl_recv_body(r);
+    if (b->u.claim != NULL) {
+        uint32_t open = HL_CLAIM_OPEN;
+        /* full: either we or the owner who matches; pairs with the CAS in table.c and inbox.c. */
+        if (hl_a32_cas_full(&b->u.claim->state, &open, HL_CLAIM_CANCELLED)) {
+            r->flags |= HL_REQ_CANCELLED;
+            hl_recv_finish(r);
+        }
+        return 0;
+    }
+    struct hl_req command;
+    struct hl_work w;
+    hl_work_start(&w);
+    hl_req_init(&command, HL_REQ_RECV);
+    struct hl_recv same = {.ctx = r->ctx, .src = b->src, .tag = b->tag};
+    hl_recv_setup(&command, &same, HL_POST_CANCEL);
+    hl_recv_body(&command)->u.target = r;
+    hl_inbox_command(m, hl_inbox_of(m, r->ctx, b->src), &hl_recv_body(&command)->post, &w);
+    hl_work_run(m, &w);
+    hl_req_wait(&command);
+    return 0;
+}

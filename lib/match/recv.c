@@ -1,0 +1,167 @@
+/* Receives: posting them, and what happens when their message is there. */
+#include "inner.h"
+
+#include "err.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void hl_recv_setup(struct hl_req *req, const struct hl_recv *r, enum hl_post_op op)
+{
+    struct hl_recv_body *b = hl_recv_body(req);
+    b->post = (struct hl_post){.op = op};
+    b->src = r->src;
+    b->tag = r->tag;
+    b->buf = r->buf;
+    b->count = r->count;
+    b->type = op == HL_POST_RECV ? r->type : NULL;
+    b->u.claim = NULL;
+    req->ctx = r->ctx;
+}
+
+/* The request lets its claim go when it is finished. */
+static void drop_claim(struct hl_req *r)
+{
+    struct hl_recv_body *b = hl_recv_body(r);
+    if (b->type != NULL) {
+        hl_claim_drop(b->u.claim, 1);
+    }
+}
+
+/* From any source, over several inboxes: one node for each, and who matches first takes the claim. */
+static int post_wild(struct hl_matcher *m, struct hl_req *req, struct hl_work *w)
+{
+    unsigned n = m->n_inboxes;
+    struct hl_recv_body *b = hl_recv_body(req);
+    struct hl_claim *c = malloc(sizeof(*c) + n * sizeof(c->node[0]));
+    if (c == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a receive from any source");
+    }
+    /* relaxed: published with the commands below. One count more for ourselves, one for the request. */
+    hl_a32_store_relaxed(&c->state, HL_CLAIM_OPEN);
+    hl_a32_store_relaxed(&c->left, n + 1 + (b->type != NULL ? 1 : 0));
+    c->req = req;
+    c->ctx = req->ctx;
+    c->tag = b->tag;
+    if (b->type != NULL) {
+        b->u.claim = c;
+        req->on_done = drop_claim;
+    }
+    /* relaxed: any start is right, a rotating one is fair. */
+    unsigned first = hl_a32_add_relaxed(&m->turn, 1);
+    for (unsigned i = 0; i < n; i++) {
+        if (i > 0 && hl_a32_load_relaxed(&c->state) != HL_CLAIM_OPEN) {
+            hl_claim_drop(c, n - i);
+            break;
+        }
+        struct hl_claim_node *node = &c->node[i];
+        node->post = (struct hl_post){.op = HL_POST_WILD};
+        node->claim = c;
+        hl_inbox_command(m, &m->inbox[(first + i) & (n - 1)], &node->post, w);
+    }
+    hl_claim_drop(c, 1);
+    return 0;
+}
+
+int hl_recv_post(struct hl_matcher *m, struct hl_req *req)
+{
+    struct hl_recv_body *b = hl_recv_body(req);
+    struct hl_work w;
+    hl_work_start(&w);
+    int err = 0;
+    if (HL_UNLIKELY(b->src == MPI_ANY_SOURCE && m->n_inboxes > 1)) {
+        err = post_wild(m, req, &w);
+    } else {
+        hl_inbox_command(m, hl_inbox_of(m, req->ctx, b->src), &b->post, &w);
+    }
+    hl_work_run(m, &w);
+    return err;
+}
+
+int hl_recv_put(struct hl_req *r, uint64_t offset, const void *data, uint64_t n)
+{
+    const struct hl_recv_body *b = hl_recv_body(r);
+    char *start;
+    if (HL_LIKELY(hl_type_block(b->type, b->count, b->buf, &start))) {
+        memcpy(start + offset, data, n);
+        return 0;
+    }
+    return hl_type_unpack(b->type, b->count, b->buf, (int64_t)offset, data, (int64_t)n);
+}
+
+void hl_recv_finish(struct hl_req *r)
+{
+    if (HL_UNLIKELY(r->spare & HL_REQ_HOLDS_TYPE)) {
+        hl_type_unref(hl_recv_body(r)->type);
+    }
+    hl_req_done(r);
+}
+
+void hl_recv_result(struct hl_req *r, int src, int tag, uint64_t bytes)
+{
+    r->source = src;
+    r->tag = tag;
+    r->bytes = (int64_t)bytes;
+}
+
+void hl_recv_deliver(struct hl_matcher *m, struct hl_req *r, const struct hl_arrival *a, struct hl_work *w)
+{
+    struct hl_recv_body *b = hl_recv_body(r);
+    int64_t room = 0;
+    hl_type_bytes(b->type, b->count, &room);
+    uint64_t n = a->len;
+    if (HL_UNLIKELY(n > (uint64_t)room)) {
+        n = (uint64_t)room;
+        hl_req_fail(r, HL_ERR_TRUNCATE);
+    }
+    hl_recv_result(r, a->src, a->tag, n);
+    if (HL_UNLIKELY(a->kind == HL_MSG_RTS)) {
+        const struct hl_msg_rts *rts = a->payload;
+        b->fetch = (struct hl_fetch){rts->cookie, rts->addr, a->from, 0};
+        r->next = NULL;
+        *w->todo_tail = r;
+        w->todo_tail = &r->next;
+        return;
+    }
+    int err = n > 0 ? hl_recv_put(r, 0, a->payload, n) : 0;
+    if (HL_UNLIKELY(err != 0)) {
+        hl_req_fail(r, err);
+    }
+    hl_recv_finish(r);
+}
+
+int hl_matcher_irecv(struct hl_matcher *m, const struct hl_recv *r, struct hl_req **out)
+{
+    struct hl_req *req = hl_req_new(HL_REQ_RECV);
+    if (HL_UNLIKELY(req == NULL)) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
+    }
+    hl_recv_setup(req, r, HL_POST_RECV);
+    if (!r->type->predefined) {
+        hl_type_ref(r->type);
+        req->spare = HL_REQ_HOLDS_TYPE;
+    }
+    int err = hl_recv_post(m, req);
+    if (HL_UNLIKELY(err != 0)) {
+        if (req->spare) {
+            hl_type_unref(r->type);
+        }
+        hl_req_free(req);
+        return err;
+    }
+    *out = req;
+    return 0;
+}
+
+int hl_matcher_recv(struct hl_matcher *m, const struct hl_recv *r, MPI_Status *status)
+{
+    struct hl_req req;
+    hl_req_init(&req, HL_REQ_RECV);
+    hl_recv_setup(&req, r, HL_POST_RECV);
+    int err = hl_recv_post(m, &req);
+    if (HL_UNLIKELY(err != 0)) {
+        return err;
+    }
+    hl_req_wait(&req);
+    return hl_req_finish(&req, status);
+}

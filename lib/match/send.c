@@ -1,0 +1,311 @@
+/* Sends: at once when the peer has room, else from a list that progress works off. */
+#include "inner.h"
+
+#include "err.h"
+
+#include <string.h>
+
+/* Bytes of a send and, if it is one block, where. */
+struct view {
+    uint64_t len;
+    char *block; /* NULL: must be packed */
+};
+
+static int look_at(const struct hl_type *type, int64_t count, const void *buf, struct view *v)
+{
+    int64_t len;
+    if (!hl_type_bytes(type, count, &len)) {
+        return hl_err_say(HL_ERR_COUNT, "%lld elements of %lld bytes do not fit 63 bits", (long long)count,
+                          (long long)type->size);
+    }
+    v->len = (uint64_t)len;
+    if (!hl_type_block(type, count, buf, &v->block)) {
+        v->block = NULL;
+    }
+    return 0;
+}
+
+static int fill(const struct hl_send *s, const struct view *v, void *out)
+{
+    if (v->len == 0) {
+        return 0;
+    }
+    if (HL_LIKELY(v->block != NULL)) {
+        memcpy(out, v->block, v->len);
+        return 0;
+    }
+    return hl_type_pack(s->type, s->count, s->buf, 0, out, (int64_t)v->len);
+}
+
+static void put_head(const struct hl_matcher *m, struct hl_slot *slot, const struct hl_send *s, uint64_t len)
+{
+    slot->head = (struct hl_msg_head){
+        .ctx = s->ctx, .src = s->me, .tag = s->tag, .len = (uint32_t)len, .from = (uint16_t)m->node_rank};
+}
+
+/* Sends a message that fits a slot or a cell. 1: it left; 0: no room; else an error. */
+static int push_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v)
+{
+    struct hl_home *to = hl_home_of(m, p->node), *mine = hl_home_of(m, m->node_rank);
+    /* acquire: the peer's board is ready; pairs with the release in hl_matcher_open. */
+    uint32_t n_inboxes = hl_a32_load_acquire(&to->inboxes);
+    if (HL_UNLIKELY(n_inboxes == 0)) {
+        return 0;
+    }
+    struct hl_slot slot;
+    put_head(m, &slot, s, v->len);
+    int err, cell = -1;
+    if (v->len <= HL_MATCH_INLINE) {
+        slot.head.kind = HL_MSG_EAGER;
+        err = fill(s, v, slot.area.data);
+    } else {
+        cell = hl_cell_take(mine);
+        if (cell < 0) {
+            return 0;
+        }
+        slot.head.kind = HL_MSG_CELL;
+        slot.area.cell = (uint32_t)cell;
+        err = fill(s, v, mine->cells[cell]);
+    }
+    if (HL_LIKELY(err == 0) &&
+        HL_LIKELY(hl_ring_push(to, hl_match_hash(s->ctx, s->me) & (n_inboxes - 1), &slot))) {
+        return 1;
+    }
+    if (cell >= 0) {
+        hl_cell_give(mine, (uint32_t)cell);
+    }
+    return err;
+}
+
+/* Asks the receiver to fetch it. */
+static int push_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v,
+                    uint64_t name)
+{
+    struct hl_home *to = hl_home_of(m, p->node);
+    uint32_t n_inboxes = hl_a32_load_acquire(&to->inboxes); /* acquire: as in push_eager */
+    if (HL_UNLIKELY(n_inboxes == 0)) {
+        return 0;
+    }
+    struct hl_slot slot;
+    put_head(m, &slot, s, 0);
+    slot.head.kind = HL_MSG_RTS;
+    slot.area.rts = (struct hl_msg_rts){v->len, name, (uint64_t)(uintptr_t)v->block, 0};
+    return hl_ring_push(to, hl_match_hash(s->ctx, s->me) & (n_inboxes - 1), &slot);
+}
+
+void hl_send_finish(struct hl_matcher *m, struct hl_req *r)
+{
+    const struct hl_send_body *b = hl_send_body(r);
+    hl_name_take(&m->names, b->cookie);
+    r->bytes = 0;
+    if (HL_UNLIKELY(r->spare & HL_REQ_HOLDS_TYPE)) {
+        hl_type_unref(b->type);
+    }
+    hl_req_done(r);
+}
+
+/* Tries to send what a request describes. 1: it left, and the request may be gone; 0: no room. */
+static int push_request(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
+{
+    const struct hl_send_body *b = hl_send_body(r);
+    struct hl_send s = {.ctx = r->ctx,
+                        .me = b->me,
+                        .dest_world = b->dest,
+                        .tag = b->tag,
+                        .mode = (enum hl_send_mode)b->mode,
+                        .buf = b->buf,
+                        .count = b->count,
+                        .type = b->type};
+    struct view v;
+    int done = look_at(b->type, b->count, b->buf, &v);
+    bool eager = s.mode == HL_SEND_STANDARD && v.len <= HL_CELL_BYTES;
+    if (done == 0 && eager) {
+        done = push_eager(m, p, &s, &v);
+    }
+    if (done != 0) {
+        if (done < 0) {
+            hl_req_fail(r, done);
+        }
+        hl_send_finish(m, r);
+        return 1;
+    }
+    /* Also what found no free cell. */
+    return push_rts(m, p, &s, &v, b->cookie);
+}
+
+static void enqueue(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
+{
+    hl_mutex_lock(&p->lock);
+    /* relaxed: our own thread's next send sees it; progress may see it late. */
+    hl_a32_add_relaxed(&p->pending, 1);
+    hl_a32_add_relaxed(&m->backlog, 1);
+    r->next = NULL;
+    *p->tail = r;
+    p->tail = &r->next;
+    hl_mutex_unlock(&p->lock);
+}
+
+static int send_owed(struct hl_matcher *m, struct hl_peer *p) HL_REQUIRES(p->lock)
+{
+    int n = 0;
+    struct hl_owed *o;
+    while ((o = p->owed) != NULL && hl_control_push(m, p, &o->slot)) {
+        p->owed = o->next;
+        if (p->owed == NULL) {
+            p->owed_tail = &p->owed;
+        }
+        hl_a32_add_relaxed(&p->owing, (uint32_t)-1); /* relaxed: a hint for the poller */
+        hl_a32_add_relaxed(&m->backlog, (uint32_t)-1);
+        hl_owed_free(o);
+        n++;
+    }
+    return n;
+}
+
+int hl_peer_drain(struct hl_matcher *m, struct hl_peer *p)
+{
+    /* relaxed: a glance before taking the lock. */
+    if (hl_a32_load_relaxed(&p->pending) == 0 && hl_a32_load_relaxed(&p->owing) == 0) {
+        return 0;
+    }
+    hl_mutex_lock(&p->lock);
+    int n = send_owed(m, p);
+    struct hl_req *r;
+    while ((r = p->head) != NULL) {
+        struct hl_req *next = r->next; /* once it left, the request may be gone */
+        if (push_request(m, p, r) == 0) {
+            break;
+        }
+        p->head = next;
+        if (next == NULL) {
+            p->tail = &p->head;
+        }
+        /* full: only after the message was published, else a later send of the same thread overtakes it;
+         * pairs with the acquire in hl_matcher_isend. */
+        hl_a32_add_full(&p->pending, (uint32_t)-1);
+        hl_a32_add_relaxed(&m->backlog, (uint32_t)-1);
+        n++;
+    }
+    hl_mutex_unlock(&p->lock);
+    return n;
+}
+
+bool hl_send_cancel(struct hl_matcher *m, struct hl_req *r)
+{
+    struct hl_peer *p = hl_matcher_peer(m, hl_send_body(r)->dest);
+    bool found = false;
+    hl_mutex_lock(&p->lock);
+    for (struct hl_req **at = &p->head; *at != NULL; at = &(*at)->next) {
+        if (*at == r) {
+            *at = r->next;
+            if (p->tail == &r->next) {
+                p->tail = at;
+            }
+            hl_a32_add_full(&p->pending, (uint32_t)-1); /* full: as in hl_peer_drain */
+            hl_a32_add_relaxed(&m->backlog, (uint32_t)-1);
+            found = true;
+            break;
+        }
+    }
+    hl_mutex_unlock(&p->lock);
+    if (found) {
+        r->flags |= HL_REQ_CANCELLED;
+        hl_send_finish(m, r);
+    }
+    return found;
+}
+
+/* What cannot leave at once, or must be fetched: `r` remembers it. */
+static int send_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, struct hl_req *r)
+{
+    uint64_t name = hl_name_give(&m->names, r);
+    if (name == 0) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory to send a large message");
+    }
+    *hl_send_body(r) = (struct hl_send_body){.buf = s->buf,
+                                             .count = s->count,
+                                             .type = s->type,
+                                             .me = s->me,
+                                             .tag = s->tag,
+                                             .dest = s->dest_world,
+                                             .mode = (int32_t)s->mode,
+                                             .cookie = name};
+    r->ctx = s->ctx;
+    /* acquire: as in start. */
+    if (hl_a32_load_acquire(&p->pending) != 0 || push_request(m, p, r) == 0) {
+        enqueue(m, p, r);
+    }
+    return 0;
+}
+
+/* 1: the message left; 0: it needs a request; else an error. */
+static int start(struct hl_matcher *m, const struct hl_send *s, struct hl_peer **peer)
+{
+    struct hl_peer *p = hl_matcher_peer(m, s->dest_world);
+    if (HL_UNLIKELY(p == NULL)) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for peer %d", s->dest_world);
+    }
+    *peer = p;
+    struct view v;
+    int err = look_at(s->type, s->count, s->buf, &v);
+    if (HL_UNLIKELY(err != 0)) {
+        return err;
+    }
+    /* acquire: what the drainer sent is in the ring before us; pairs with the release in hl_peer_drain. */
+    if (HL_UNLIKELY(s->mode != HL_SEND_STANDARD || v.len > HL_CELL_BYTES) ||
+        HL_UNLIKELY(hl_a32_load_acquire(&p->pending) != 0)) {
+        return 0;
+    }
+    return push_eager(m, p, s, &v);
+}
+
+int hl_matcher_isend(struct hl_matcher *m, const struct hl_send *s, struct hl_req **out)
+{
+    struct hl_peer *p;
+    int left = start(m, s, &p);
+    if (HL_LIKELY(left == 1)) {
+        *out = hl_req_completed();
+        return 0;
+    }
+    if (left < 0) {
+        return left;
+    }
+    struct hl_req *r = hl_req_new(HL_REQ_SEND);
+    if (r == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
+    }
+    if (!s->type->predefined) {
+        hl_type_ref(s->type);
+        r->spare = HL_REQ_HOLDS_TYPE;
+    }
+    int err = send_later(m, p, s, r);
+    if (err != 0) {
+        if (r->spare) {
+            hl_type_unref(s->type);
+        }
+        hl_req_free(r);
+        return err;
+    }
+    *out = r;
+    return 0;
+}
+
+int hl_matcher_send(struct hl_matcher *m, const struct hl_send *s)
+{
+    struct hl_peer *p;
+    int left = start(m, s, &p);
+    if (HL_LIKELY(left == 1)) {
+        return 0;
+    }
+    if (left < 0) {
+        return left;
+    }
+    struct hl_req r;
+    hl_req_init(&r, HL_REQ_SEND);
+    int err = send_later(m, p, s, &r);
+    if (err != 0) {
+        return err;
+    }
+    hl_req_wait(&r);
+    return hl_req_finish(&r, MPI_STATUS_IGNORE);
+}

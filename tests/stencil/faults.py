@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""The hash sees an exchange that is wrong in a small way: an off-by-one in packing, one in the slot's parity."""
+import stencil_test
+
+GRID = ["--zones", "64,64", "--patch", "16", "--steps", "12"]
+
+
+def hashes(stencil, transfer, plant):
+    want = stencil.run(0, GRID + ["--serial"])["hash"]
+    have = stencil.run(2, GRID + ["--threads", "2", "--transfer", transfer, "--plant", plant])["hash"]
+    return want, have
+
+
+def test_packing_one_zone_beside_changes_the_hash(stencil):
+    for transfer in ("put", "get"):
+        want, have = hashes(stencil, transfer, "pack")
+        assert want != have, transfer
+
+
+def test_the_slot_of_the_other_parity_changes_the_hash(stencil):
+    for transfer in ("put", "get"):
+        want, have = hashes(stencil, transfer, "parity")
+        assert want != have, transfer
+
+
+def test_without_a_fault_the_hash_is_the_serial_one(stencil):
+    for transfer in ("put", "get"):
+        want, have = hashes(stencil, transfer, "none")
+        assert want == have, transfer
+
+
+if __name__ == "__main__":
+    stencil_test.main(globals())

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""The files that a run writes: the picture, the trace, the results."""
+import json
+import os
+import struct
+import tempfile
+
+import stencil_test
+
+GRID = ["--zones", "64,32", "--patch", "8", "--steps", "6", "--threads", "2"]
+
+
+def test_trace_has_a_row_for_each_thread(stencil):
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "trace.json")
+        stencil.run(2, GRID + ["--profile", file])
+        with open(file) as f:
+            events = json.load(f)["traceEvents"]
+    rows = {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name"}
+    assert rows == {(0, 0), (0, 1), (1, 0), (1, 1)}, rows
+    spans = [e for e in events if e["ph"] == "X"]
+    assert {e["name"] for e in spans} >= {"compute", "pack", "put/get", "signal", "flush", "wait", "unpack", "sync"}
+    for row in rows:
+        mine = sorted((e["ts"], e["dur"]) for e in spans if (e["pid"], e["tid"]) == row)
+        assert mine and all(a + d <= b + 0.01 for (a, d), (b, _) in zip(mine, mine[1:])), row
+
+
+def test_picture_is_a_png(stencil):
+    with tempfile.TemporaryDirectory() as folder:
+        for problem, least in (("orszag-tang", 400), ("brio-wu", 400)):
+            file = os.path.join(folder, "a picture.png")
+            code, _, err = stencil.call(0, ["--problem", problem, "--zones", "64,32", "--steps", "3", "--serial", "--quiet",
+                                            "--picture", file])
+            if code == 2 and "without cairo" in err:
+                print("     (built without cairo: no picture)")
+                return
+            assert code == 0, err
+            with open(file, "rb") as f:
+                head = f.read(24)
+            assert head[:8] == b"\x89PNG\r\n\x1a\n" and min(struct.unpack(">II", head[16:])) >= least
+
+
+def test_a_file_that_cannot_be_written_is_named(stencil):
+    for option in ("--json", "--profile"):
+        code, _, err = stencil.call(1, GRID + ["--quiet", option, "/nowhere/file"])
+        assert code == 1 and f"{option} /nowhere/file" in err, (option, code, err)
+
+
+if __name__ == "__main__":
+    stencil_test.main(globals())

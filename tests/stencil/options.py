@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Impossible inputs are refused with a line that names what was asked and what would do."""
+import stencil_test
+
+REFUSED = [
+    (["--problem", "sod"], ["--problem sod", "orszag-tang", "brio-wu", "alfven", "blast"]),
+    (["--zones", "100"], ["--zones 100", "NX,NY"]),
+    (["--zones", "64,64,64"], ["--zones 64,64,64", "no third dimension", "--zones 64,64"]),
+    (["--zones", "100,100", "--patch", "16"], ["--zones 100,100", "--patch 16", "--patch 20"]),
+    (["--zones", "7,5", "--patch", "3"], ["--zones 7,5", "divides both"]),
+    (["--patch", "1"], ["--patch 1", "2 ghost zones"]),
+    (["--api", "shmem"], ["--api shmem", "this build does not have it", "mpi"]),
+    (["--signal", "put-with-notify"], ["--signal put-with-notify", "does not have it", "put, accumulate, fetch_op"]),
+    (["--signal", "shmem_put_signal"], ["--signal shmem_put_signal", "does not have it"]),
+    (["--transfer", "send"], ["--transfer send", "put, get"]),
+    (["--flush", "never"], ["--flush never", "patch, batch, all"]),
+    (["--boundary", "wall"], ["--boundary wall", "periodic, outflow"]),
+    (["--steps", "0"], ["--steps 0", "from 1"]),
+    (["--time", "-1"], ["--time -1", "above 0"]),
+    (["--steps", "5", "--time", "1"], ["--steps 5", "--time 1", "one of them"]),
+    (["--threads", "many"], ["--threads many", "whole number"]),
+    (["--patch"], ["--patch", "needs a value"]),
+    (["--frobnicate"], ["--frobnicate", "--help"]),
+]
+
+
+def test_impossible_inputs_are_refused(stencil):
+    for arguments, words in REFUSED:
+        for more in ([], ["--serial"]):
+            if more and arguments[0] == "--patch" or more and "--patch" in arguments:
+                continue  # the serial run has no patches
+            code, out, err = stencil.call(0, arguments + more)
+            assert code == 2, f"{arguments}: exit code {code}\n{out}{err}"
+            assert err.startswith("stencil: ") and err.count("\n") == 1, f"{arguments}: {err}"
+            for word in words:
+                assert word in err, f"{arguments}: no {word!r} in {err}"
+
+
+def test_one_rank_speaks_for_all(stencil):
+    code, _, err = stencil.call(2, ["--patch", "7"])
+    assert code == 2 and err.count("--patch 7") == 1, f"exit code {code}\n{err}"
+
+
+def test_more_ranks_than_patches_are_refused(stencil):
+    code, _, err = stencil.call(3, ["--zones", "16,8", "--patch", "8", "--steps", "1"])
+    assert code == 1, f"exit code {code}\n{err}"
+    for word in ["2 × 1 patches", "3 ranks", "at most 2 ranks"]:
+        assert err.count(word) == 1, err
+
+
+def test_help_names_every_option(stencil):
+    code, out, _ = stencil.call(0, ["--help"])
+    assert code == 0
+    for word in ("problem zones boundary api threads patch steps time transfer signal flush overlap picture profile json "
+                 "serial help").split():
+        assert f"--{word}" in out, word
+
+
+def test_serial_and_parallel_agree(stencil):
+    grid = ["--zones", "32,32", "--patch", "8", "--steps", "5"]
+    serial = stencil.run(0, grid + ["--serial"])
+    parallel = stencil.run(2, grid + ["--threads", "2"])
+    alone = stencil.run(0, grid + ["--threads", "2"])
+    assert serial["hash"] == parallel["hash"] == alone["hash"], (serial, parallel, alone)
+    assert serial["communication_share"] is None and 0 <= parallel["communication_share"] <= 1
+    assert (parallel["ranks"], parallel["threads"], parallel["steps"], parallel["patch"]) == (2, 2, 5, 8), parallel
+    for key in "problem zones seconds zones_per_s mean_energy rho_min rho_max max_divb lanes leases_contended".split():
+        assert key in serial and key in parallel, key
+
+
+if __name__ == "__main__":
+    stencil_test.main(globals())

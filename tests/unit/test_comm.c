@@ -1,0 +1,324 @@
+/* Groups are sets of world ranks however they are kept; communicators have contexts of their own and live as
+ * long as somebody uses them. */
+#include <check.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "boot.h"
+#include "comm.h"
+#include "err.h"
+#include "unit.h"
+
+/* These tests play rank 3 of 8. */
+static void be_rank_3_of_8(void)
+{
+    hl_boot.rank = 3;
+    hl_boot.size = 8;
+}
+
+static struct hl_group *group_of(int n, const int *world)
+{
+    struct hl_group *g = NULL;
+
+    ck_assert_int_eq(hl_group_make(world, n, &g), 0);
+    return g;
+}
+
+#define GROUP(...) group_of(sizeof((int[]){__VA_ARGS__}) / sizeof(int), (int[]){__VA_ARGS__})
+
+static void check_members(struct hl_group *g, int n, const int *world)
+{
+    ck_assert_int_eq(g->size, n);
+    for (int i = 0; i < n; i++) {
+        ck_assert_int_eq(hl_group_world(g, i), world[i]);
+        ck_assert_int_eq(hl_group_rank(g, world[i]), i);
+    }
+    ck_assert_int_eq(g->rank, hl_group_rank(g, 3));
+    ck_assert_ptr_eq(hl_group_of(g->handle), g);
+}
+
+#define MEMBERS(g, ...) check_members(g, sizeof((int[]){__VA_ARGS__}) / sizeof(int), (int[]){__VA_ARGS__})
+
+START_TEST(progressions_need_no_table)
+{
+    struct hl_group *up = GROUP(1, 3, 5, 7), *down = GROUP(6, 5, 4, 3), *one = GROUP(3),
+                    *odd = GROUP(4, 0, 7, 3);
+
+    ck_assert_ptr_null(up->world);
+    ck_assert_ptr_null(down->world);
+    ck_assert_ptr_nonnull(odd->world);
+    MEMBERS(up, 1, 3, 5, 7);
+    MEMBERS(down, 6, 5, 4, 3);
+    MEMBERS(one, 3);
+    MEMBERS(odd, 4, 0, 7, 3);
+    ck_assert_int_eq(hl_group_rank(up, 2), MPI_UNDEFINED);
+    ck_assert_int_eq(hl_group_rank(up, 9), MPI_UNDEFINED);
+    ck_assert_int_eq(hl_group_rank(up, 0), MPI_UNDEFINED);
+    ck_assert_int_eq(hl_group_rank(down, 7), MPI_UNDEFINED);
+    ck_assert_int_eq(hl_group_rank(odd, 5), MPI_UNDEFINED);
+    hl_group_unref(up);
+    hl_group_unref(down);
+    hl_group_unref(one);
+    hl_group_unref(odd);
+}
+END_TEST
+
+START_TEST(nobody_left_is_the_empty_group)
+{
+    struct hl_group *g = GROUP(1, 2), *none = NULL;
+    int all[] = {0, 1};
+
+    ck_assert_int_eq(hl_group_excl(g, 2, all, &none), 0);
+    ck_assert_ptr_eq(none, &hl_group_empty);
+    ck_assert_ptr_eq(hl_group_of(MPI_GROUP_EMPTY), none);
+    ck_assert_ptr_null(hl_group_of(MPI_GROUP_NULL));
+    ck_assert_int_eq(hl_group_incl(g, 0, NULL, &none), 0);
+    ck_assert_ptr_eq(none, &hl_group_empty);
+    ck_assert_int_eq(hl_group_rank(none, 0), MPI_UNDEFINED);
+    hl_group_unref(none);
+    hl_group_unref(g);
+    ck_assert_ptr_null(hl_group_of((MPI_Group)(void *)g));
+}
+END_TEST
+
+START_TEST(members_are_chosen_by_rank)
+{
+    struct hl_group *g = GROUP(7, 3, 1, 0, 5), *made = NULL;
+
+    ck_assert_int_eq(hl_group_incl(g, 3, (int[]){4, 0, 1}, &made), 0);
+    MEMBERS(made, 5, 7, 3);
+    hl_group_unref(made);
+    ck_assert_int_eq(hl_group_excl(g, 2, (int[]){1, 4}, &made), 0);
+    MEMBERS(made, 7, 1, 0);
+    hl_group_unref(made);
+    ck_assert_int_eq(hl_group_range_incl(g, 2, (const int[][3]){{4, 0, -2}, {1, 1, 5}}, &made), 0);
+    MEMBERS(made, 5, 1, 7, 3);
+    hl_group_unref(made);
+    ck_assert_int_eq(hl_group_range_excl(g, 1, (const int[][3]){{0, 3, 2}}, &made), 0);
+    MEMBERS(made, 3, 0, 5);
+    hl_group_unref(made);
+    hl_group_unref(g);
+}
+END_TEST
+
+START_TEST(wrong_ranks_are_refused)
+{
+    struct hl_group *g = GROUP(7, 3, 1, 0, 5), *made = NULL;
+
+    ck_assert_int_eq(hl_group_incl(g, 1, (int[]){5}, &made), HL_ERR_RANK);
+    ck_assert_int_eq(hl_group_incl(g, 1, (int[]){-1}, &made), HL_ERR_RANK);
+    ck_assert_int_eq(hl_group_incl(g, 2, (int[]){2, 2}, &made), HL_ERR_RANK);
+    ck_assert_int_eq(hl_group_excl(g, 2, (int[]){2, 2}, &made), HL_ERR_RANK);
+    ck_assert_int_eq(hl_group_incl(g, -1, NULL, &made), HL_ERR_ARG);
+    ck_assert_int_eq(hl_group_range_incl(g, 1, (const int[][3]){{0, 1, 0}}, &made), HL_ERR_ARG);
+    ck_assert_int_eq(hl_group_range_incl(g, 1, (const int[][3]){{0, 5, 1}}, &made), HL_ERR_RANK);
+    ck_assert_int_eq(hl_group_range_incl(g, 1, (const int[][3]){{2, 0, 1}}, &made), HL_ERR_ARG);
+    ck_assert_int_eq(hl_group_range_incl(g, 2, (const int[][3]){{0, 2, 1}, {2, 2, 1}}, &made), HL_ERR_RANK);
+    ck_assert_int_eq(hl_group_range_excl(g, 1, (const int[][3]){{-1, 2, 1}}, &made), HL_ERR_RANK);
+    hl_group_unref(g);
+}
+END_TEST
+
+START_TEST(sets_combine_in_the_first_ones_order)
+{
+    struct hl_group *a = GROUP(4, 0, 3, 1), *b = GROUP(1, 2, 3), *made = NULL;
+
+    ck_assert_int_eq(hl_group_union(a, b, &made), 0);
+    MEMBERS(made, 4, 0, 3, 1, 2);
+    hl_group_unref(made);
+    ck_assert_int_eq(hl_group_intersection(a, b, &made), 0);
+    MEMBERS(made, 3, 1);
+    hl_group_unref(made);
+    ck_assert_int_eq(hl_group_difference(a, b, &made), 0);
+    MEMBERS(made, 4, 0);
+    hl_group_unref(made);
+    ck_assert_int_eq(hl_group_difference(a, a, &made), 0);
+    ck_assert_ptr_eq(made, &hl_group_empty);
+    hl_group_unref(a);
+    hl_group_unref(b);
+}
+END_TEST
+
+START_TEST(groups_compare_and_translate)
+{
+    struct hl_group *a = GROUP(0, 1, 2), *b = GROUP(2, 1, 0), *c = GROUP(0, 1, 3), *d = GROUP(0, 1, 2);
+    int out[4];
+
+    ck_assert_int_eq(hl_group_compare(a, d), MPI_IDENT);
+    ck_assert_int_eq(hl_group_compare(a, b), MPI_SIMILAR);
+    ck_assert_int_eq(hl_group_compare(a, c), MPI_UNEQUAL);
+    ck_assert_int_eq(hl_group_translate(a, 4, (int[]){2, MPI_PROC_NULL, 0, 2}, b, out), 0);
+    ck_assert_int_eq(out[0], 0);
+    ck_assert_int_eq(out[1], MPI_PROC_NULL);
+    ck_assert_int_eq(out[2], 2);
+    ck_assert_int_eq(hl_group_translate(a, 1, (int[]){2}, c, out), 0);
+    ck_assert_int_eq(out[0], MPI_UNDEFINED);
+    ck_assert_int_eq(hl_group_translate(a, 1, (int[]){3}, c, out), HL_ERR_RANK);
+    hl_group_unref(a);
+    hl_group_unref(b);
+    hl_group_unref(c);
+    hl_group_unref(d);
+}
+END_TEST
+
+/* Every operation against marks in a table, on random groups. */
+START_TEST(random_groups_agree_with_tables)
+{
+    unsigned seed = (unsigned)getpid();
+
+    printf("seed %u\n", seed);
+    srand(seed);
+    for (int round = 0; round < 200; round++) {
+        int world[40], n = rand() % 40, picked[40], k = 0;
+        struct hl_group *g, *part, *rest, *all;
+        for (int i = 0; i < n; i++) {
+            int at = rand() % (i + 1);
+            world[i] = world[at];
+            world[at] = i;
+        }
+        g = group_of(n, world);
+        check_members(g, n, world);
+        for (int i = 0; i < n; i++) {
+            if (rand() % 2) {
+                picked[k++] = i;
+            }
+        }
+        ck_assert_int_eq(hl_group_incl(g, k, picked, &part), 0);
+        ck_assert_int_eq(hl_group_excl(g, k, picked, &rest), 0);
+        ck_assert_int_eq(part->size + rest->size, n);
+        ck_assert_int_eq(hl_group_union(part, rest, &all), 0);
+        ck_assert_int_ne(hl_group_compare(all, g), MPI_UNEQUAL);
+        hl_group_unref(all);
+        ck_assert_int_eq(hl_group_intersection(part, rest, &all), 0);
+        ck_assert_int_eq(all->size, 0);
+        ck_assert_int_eq(hl_group_difference(g, part, &all), 0);
+        ck_assert_int_eq(hl_group_compare(all, rest), MPI_IDENT);
+        hl_group_unref(all);
+        hl_group_unref(part);
+        hl_group_unref(rest);
+        hl_group_unref(g);
+    }
+}
+END_TEST
+
+START_TEST(predefined_ones_live_between_open_and_close)
+{
+    char name[MPI_MAX_OBJECT_NAME];
+
+    ck_assert_ptr_null(hl_comm_of(MPI_COMM_WORLD));
+    for (int round = 0; round < 2; round++) {
+        ck_assert_int_eq(hl_comm_open(), 0);
+        struct hl_comm *world = hl_comm_of(MPI_COMM_WORLD), *self = hl_comm_of(MPI_COMM_SELF);
+        ck_assert_ptr_nonnull(world);
+        ck_assert_int_eq(world->rank, hl_boot.rank);
+        ck_assert_int_eq(world->size, hl_boot.size);
+        ck_assert_int_eq(self->rank, 0);
+        ck_assert_int_eq(self->size, 1);
+        ck_assert_int_eq(hl_comm_world(self, 0), hl_boot.rank);
+        ck_assert_uint_ne(world->ctx, self->ctx);
+        ck_assert_uint_eq(world->ctx % 8, HL_PLANE_P2P);
+        hl_comm_get_name(world, name);
+        ck_assert_str_eq(name, "MPI_COMM_WORLD");
+        ck_assert_ptr_null(hl_comm_of(MPI_COMM_NULL));
+        ck_assert_ptr_null(hl_comm_of((MPI_Comm)0));
+        ck_assert_ptr_null(hl_comm_of((MPI_Comm)12345678));
+        hl_comm_close();
+        ck_assert_ptr_null(hl_comm_of(MPI_COMM_WORLD));
+        ck_assert_ptr_null(hl_comm_of(MPI_COMM_SELF));
+    }
+}
+END_TEST
+
+START_TEST(an_object_outlives_its_handle)
+{
+    struct hl_group *g = GROUP(1, 3, 4);
+    struct hl_comm *c = NULL, *d = NULL;
+    char name[MPI_MAX_OBJECT_NAME], big[2 * MPI_MAX_OBJECT_NAME];
+
+    ck_assert_int_eq(hl_comm_make(g, hl_comm_ctx_new(), &c), 0);
+    ck_assert_int_eq(hl_comm_make(g, hl_comm_ctx_new(), &d), 0);
+    hl_group_unref(g);
+    ck_assert_int_eq(c->rank, 1);
+    ck_assert_int_eq(hl_comm_compare(c, d), MPI_CONGRUENT);
+    ck_assert_int_eq(hl_comm_compare(c, c), MPI_IDENT);
+    ck_assert_ptr_eq(hl_comm_of(c->handle), c);
+    memset(big, 'x', sizeof big - 1);
+    big[sizeof big - 1] = '\0';
+    ck_assert_int_eq(hl_comm_set_name(c, big), 0);
+    hl_comm_get_name(c, name);
+    ck_assert_uint_eq(strlen(name), MPI_MAX_OBJECT_NAME - 1);
+    hl_comm_ref(c);
+    MPI_Comm handle = c->handle;
+    hl_comm_free(c);
+    ck_assert_ptr_null(hl_comm_of(handle));
+    ck_assert_int_eq(hl_comm_world(c, 2), 4);
+    hl_comm_unref(c);
+    hl_comm_free(d);
+}
+END_TEST
+
+enum { THREADS = 8, EACH = 2000 };
+
+static void *draw(void *out)
+{
+    uint64_t *ids = out;
+
+    for (int i = 0; i < EACH; i++) {
+        ids[i] = hl_comm_ctx_new();
+    }
+    return NULL;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+START_TEST(contexts_are_never_the_same)
+{
+    static uint64_t ids[THREADS * EACH];
+    pthread_t threads[THREADS];
+
+    for (int t = 0; t < THREADS; t++) {
+        pthread_create(&threads[t], NULL, draw, ids + t * EACH);
+    }
+    for (int t = 0; t < THREADS; t++) {
+        pthread_join(threads[t], NULL);
+    }
+    qsort(ids, THREADS * EACH, sizeof *ids, by_value);
+    for (int i = 0; i < THREADS * EACH; i++) {
+        ck_assert_uint_eq(ids[i] % 8, 0);
+        ck_assert_uint_eq(ids[i] >> 40, (uint64_t)hl_boot.rank);
+        ck_assert(i == 0 || ids[i] != ids[i - 1]);
+    }
+}
+END_TEST
+
+static Suite *comm_suite(void)
+{
+    Suite *s = suite_create("comm");
+    TCase *groups = tcase_create("groups"), *comms = tcase_create("communicators");
+
+    tcase_add_checked_fixture(groups, be_rank_3_of_8, NULL);
+    tcase_add_test(groups, progressions_need_no_table);
+    tcase_add_test(groups, nobody_left_is_the_empty_group);
+    tcase_add_test(groups, members_are_chosen_by_rank);
+    tcase_add_test(groups, wrong_ranks_are_refused);
+    tcase_add_test(groups, sets_combine_in_the_first_ones_order);
+    tcase_add_test(groups, groups_compare_and_translate);
+    tcase_add_test(groups, random_groups_agree_with_tables);
+    suite_add_tcase(s, groups);
+    tcase_add_checked_fixture(comms, be_rank_3_of_8, NULL);
+    tcase_add_test(comms, predefined_ones_live_between_open_and_close);
+    tcase_add_test(comms, an_object_outlives_its_handle);
+    tcase_add_test(comms, contexts_are_never_the_same);
+    suite_add_tcase(s, comms);
+    return s;
+}
+
+UNIT_MAIN(comm_suite)
