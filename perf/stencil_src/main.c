@@ -37,7 +37,7 @@ static int serial_main(const struct options *o)
     struct field f = {.u = NULL};
     struct report r = {.options = o,
                        .outcome = {.ranks = 1, .threads = 1},
-                       .totals = {.lanes = -1.0, .leases_contended = -1.0, .flush_waits = -1.0}};
+                       .totals = {.lanes = -1.0, .leases_contended = -1.0, .retries = -1.0}};
     int rc = serial_run(o, &f, &r.outcome.pace, &r.outcome.seconds);
 
     if (!rc)

@@ -69,7 +69,7 @@ int report_totals(struct totals *t, const struct outcome *out)
 
     *t = (struct totals){.lanes = counter_total("lanes", MPI_MAX)};
     t->leases_contended = counter_total("leases_contended", MPI_SUM);
-    t->flush_waits = counter_total("flush_waits", MPI_SUM);
+    t->retries = counter_total("again", MPI_SUM);
     int rc = rows_gather(t, out, mine);
     free(mine);
     for (int k = 0; !rc && out->rank == 0 && k < t->nrows; k++)
@@ -127,8 +127,8 @@ static void threads_print(FILE *f, const struct totals *t)
             "\n  communication share %.2f %% (pack, put/get, signal, flush, unpack); with waiting %.2f %%\n",
             100.0 * phase_share(t->sum), 100.0 * phase_share_with_wait(t->sum));
     if (t->lanes >= 0.0)
-        fprintf(f, "  lanes leased %.0f   contended leases %.0f   flushes that waited %.0f\n", t->lanes,
-                t->leases_contended, t->flush_waits);
+        fprintf(f, "  lanes leased %.0f   contended leases %.0f   retries %.0f\n", t->lanes,
+                t->leases_contended, t->retries);
 }
 
 static double zones_per_s(const struct report *r)
@@ -195,7 +195,7 @@ static void json_write(FILE *f, const struct report *r)
     json_known(f, "share_with_wait", "%.6f", o->serial ? -1.0 : phase_share_with_wait(t->sum));
     json_known(f, "lanes", "%.0f", t->lanes);
     json_known(f, "leases_contended", "%.0f", t->leases_contended);
-    json_known(f, "flush_waits", "%.0f", t->flush_waits);
+    json_known(f, "retries", "%.0f", t->retries);
     fprintf(f, "\n}\n");
 }
 

@@ -12,7 +12,7 @@ struct totals {
     double sum[NPHASE]; /* thread seconds of all threads */
     double *rows; /* [all threads][ROW] rank, thread, seconds per phase; rank 0 only, report_totals_free */
     int nrows;
-    double lanes, leases_contended, flush_waits;
+    double lanes, leases_contended, retries;
 };
 
 enum { ROW = 2 + NPHASE };

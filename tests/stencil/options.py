@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
 """Impossible inputs are refused with a line that names what was asked and what would do."""
+import os
+import subprocess
+
 import stencil_test
 
 REFUSED = [
@@ -54,6 +57,13 @@ def test_help_names_every_option(stencil):
     for word in ("problem zones boundary api threads patch steps time transfer signal flush overlap picture profile json "
                  "serial help").split():
         assert f"--{word}" in out, word
+
+
+def test_scripts_explain_themselves(_):
+    perf = os.path.dirname(stencil_test.stencil_run.__file__)
+    for name in ("stencil-sweep", "stencil-compare", "stencil-share", os.path.join("..", "tools", "demo")):
+        made = subprocess.run([os.path.join(perf, name), "--help"], capture_output=True, text=True)
+        assert made.returncode == 0 and "usage: " in made.stdout, (name, made)
 
 
 def test_serial_and_parallel_agree(stencil):
