@@ -27,6 +27,9 @@
 #endif
 #define HL_CAPABILITY(name) HL_TSA(capability(name))
 #define HL_GUARDED_BY(x) HL_TSA(guarded_by(x))
+/* For a member guarded by another member: C compilers do not look those up, so this is for the reader; the
+ * functions that touch such members carry HL_REQUIRES. */
+#define HL_MEMBER_GUARDED_BY(member)
 #define HL_PT_GUARDED_BY(x) HL_TSA(pt_guarded_by(x))
 #define HL_ACQUIRE(...) HL_TSA(acquire_capability(__VA_ARGS__))
 #define HL_RELEASE(...) HL_TSA(release_capability(__VA_ARGS__))

@@ -268,8 +268,8 @@ struct hl_peer {
     int32_t world, node; /* node: -1 when reached by the network */
     hl_a32 cma;          /* 0: not tried, 1: its memory can be read, 2: it cannot */
     struct hl_mutex lock;
-    struct hl_req *head, **tail HL_GUARDED_BY(lock); /* by hl_req.next */
-    struct hl_owed *owed, **owed_tail HL_GUARDED_BY(lock);
+    struct hl_req *head, **tail HL_MEMBER_GUARDED_BY(lock); /* by hl_req.next */
+    struct hl_owed *owed, **owed_tail HL_MEMBER_GUARDED_BY(lock);
 };
 
 /* Body of a send's request that could not leave at once. */
@@ -290,8 +290,8 @@ struct hl_names {
     struct hl_name {
         struct hl_req *req; /* NULL while free */
         uint32_t generation, next_free;
-    } * rows HL_GUARDED_BY(lock);
-    uint32_t n_rows, free HL_GUARDED_BY(lock); /* free: index + 1 of the first free row */
+    } * rows HL_MEMBER_GUARDED_BY(lock);
+    uint32_t n_rows, free HL_MEMBER_GUARDED_BY(lock); /* free: index + 1 of the first free row */
 };
 
 #define HL_REQ_HOLDS_TYPE 1u /* in hl_req.spare: a reference to drop at completion */
@@ -315,7 +315,7 @@ struct hl_matcher {
     hl_a32 backlog;   /* atomic: peers' pending + owing, summed */
     hl_a32 n_streams; /* atomic: sends that are being pulled */
     struct hl_mutex stream_lock;
-    struct hl_req *streams, **streams_tail HL_GUARDED_BY(stream_lock);
+    struct hl_req *streams, **streams_tail HL_MEMBER_GUARDED_BY(stream_lock);
     struct hl_names names;
     struct hl_net *net; /* ports, or NULL */
     uint64_t probe_value;
