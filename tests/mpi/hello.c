@@ -1,0 +1,24 @@
+/* Start, one message round the ring, end; every thread level. usage: hello [LEVEL] */
+#include "mpi_test.h"
+
+int main(int argc, char **argv)
+{
+    int level = argc > 1 ? atoi(argv[1]) : MPI_THREAD_SINGLE, provided = -1, v = 0, flag = 0;
+    MPI_Initialized(&flag);
+    if (flag) {
+        return 1;
+    }
+    MPI_Init_thread(&argc, &argv, level, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    CHECK_EQ(provided, level);
+    int left = (me + size - 1) % size, right = (me + 1) % size;
+    MPI_Sendrecv(&me, 1, MPI_INT, right, 5, &v, 1, MPI_INT, left, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK_EQ(v, left);
+    MPI_Sendrecv(&me, 1, MPI_INT, MPI_PROC_NULL, 5, &v, 1, MPI_INT, MPI_PROC_NULL, 5, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    CHECK_EQ(v, left);
+    MPI_Finalize();
+    MPI_Finalized(&flag);
+    return flag ? 0 : 1;
+}
