@@ -2,8 +2,11 @@
 #include "conf.h"
 
 #include "err.h"
+#include "inside.h"
+#include "util.h"
 
-#include <stdbool.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,7 +23,7 @@ static struct hl_var vars[] = {
 
 const struct hl_var *hl_conf_vars(size_t *count)
 {
-    *count = sizeof vars / sizeof vars[0];
+    *count = HL_COUNT_OF(vars);
     return vars;
 }
 
@@ -75,21 +78,97 @@ void hl_conf_with_env(const char *const *extra, void (*fn)(void *), void *arg)
     }
 }
 
-static int load(void)
+static struct hl_var *var_named(const char *name)
 {
-    for (size_t i = 0; i < sizeof vars / sizeof vars[0]; i++) {
-        struct hl_var *v = &vars[i];
-        const char *set = getenv(v->name);
-        if (set != NULL) {
-            v->value = set;
-            v->origin = "environment";
-        }
-        int rc = hl_conf_parse(v, v->value, (char *)&hl_conf + v->offset);
-        if (rc != 0) {
-            return rc;
+    for (size_t i = 0; i < HL_COUNT_OF(vars); i++) {
+        if (strcmp(vars[i].name, name) == 0) {
+            return &vars[i];
         }
     }
+    return NULL;
+}
+
+static int set(struct hl_var *v, const char *value, const char *origin)
+{
+    int rc = hl_conf_parse(v, value, (char *)&hl_conf + v->offset);
+    if (rc == 0) {
+        v->value = value;
+        v->origin = origin;
+    }
+    return rc;
+}
+
+/* A line of a file, `arg` its path. What it sets lives as long as the process. */
+static int take_line(const char *name, const char *value, const char *where, void *arg)
+{
+    struct hl_var *v = var_named(name);
+    if (v == NULL) {
+        hl_conf_note_unknown(name, where);
+        return 0;
+    }
+    if (v->offset == offsetof(struct hl_conf, conf_file)) {
+        return hl_err_say(HL_ERR_ARG, "%s: %s is for the environment: a file cannot name the files to read",
+                          where, name);
+    }
+    /* The text it lies in goes away, the setting stays. */
+    size_t i = (size_t)(v - vars);
+    static char *values[HL_COUNT_OF(vars)], *origins[HL_COUNT_OF(vars)];
+    char *own_value = strdup(value), *own_origin = strdup(arg);
+    if (own_value == NULL || own_origin == NULL) {
+        free(own_value);
+        free(own_origin);
+        return hl_err_say(HL_ERR_NO_MEM, "%s: no memory", where);
+    }
+    int rc = set(v, own_value, own_origin);
+    if (rc != 0) {
+        char text[512];
+        snprintf(text, sizeof text, "%s", hl_err_text(rc));
+        free(own_value);
+        free(own_origin);
+        return hl_err_say(rc, "%s: %s", where, text);
+    }
+    free(values[i]);
+    free(origins[i]);
+    values[i] = own_value;
+    origins[i] = own_origin;
     return 0;
+}
+
+static int load_files(void)
+{
+    const char *named = getenv("HOTLANE_CONF");
+    char path[PATH_MAX];
+    int rc = 0;
+    if (named != NULL && strcmp(named, "default") != 0) {
+        rc = named[0] != '\0' ? hl_conf_read_file(named, take_line, (void *)(uintptr_t)named) : 0;
+        return rc == HL_ERR_NO_SUCH_FILE
+                   ? hl_err_say(HL_ERR_ARG, "HOTLANE_CONF=%s: there is no such file", named)
+                   : rc;
+    }
+    for (int which = 0; which < 2 && rc == 0; which++) {
+        if (hl_conf_default_file(which, path, sizeof path)) {
+            rc = hl_conf_read_file(path, take_line, path);
+            rc = rc == HL_ERR_NO_SUCH_FILE ? 0 : rc;
+        }
+    }
+    return rc;
+}
+
+static int load(void)
+{
+    int rc = 0;
+    for (size_t i = 0; i < HL_COUNT_OF(vars) && rc == 0; i++) {
+        rc = set(&vars[i], vars[i].fallback, "default");
+    }
+    rc = rc == 0 ? load_files() : rc;
+    for (size_t i = 0; i < HL_COUNT_OF(vars) && rc == 0; i++) {
+        const char *value = getenv(vars[i].name);
+        rc = value != NULL ? set(&vars[i], value, "environment") : 0;
+    }
+    if (environ != NULL) {
+        hl_conf_check_names(environ);
+    }
+    return rc;
 }
 
 int hl_conf_load(void)

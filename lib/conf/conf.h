@@ -6,6 +6,7 @@
 #include "attr.h"
 #include "vars.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,8 +38,21 @@ struct hl_var {
 };
 
 /* Reads files and environment once; later calls return the first one's result. Returns 0 or HL_ERR_ARG with a
- * text that names variable, value and what is allowed. Called before any thread of the library exists. */
+ * text that names variable, value and what is allowed. Called before any thread of the library exists.
+ * Order, later ones win: defaults; etc/hotlane.conf under the prefix; hotlane.conf in $XDG_CONFIG_HOME or
+ * ~/.config; the environment. HOTLANE_CONF=FILE: that file in place of both; empty: no file. */
 int hl_conf_load(void);
+
+/* Logs what hl_conf_load found without effect: unknown names, with what may have been meant. Rank 0 calls it
+ * once. */
+void hl_conf_tell(void);
+
+/* The same lines one by one: `which` = 0, 1, ...; NULL behind the last. */
+const char *hl_conf_note(int which);
+
+/* The folder this library is installed under now, which need not be the one it was configured with. False
+ * when `cap` bytes are too few. */
+bool hl_conf_prefix(char *out, size_t cap);
 
 /* The table; *count rows. Valid after hl_conf_load. */
 const struct hl_var *hl_conf_vars(size_t *count);

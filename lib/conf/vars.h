@@ -1,8 +1,16 @@
 /* THE table of environment variables. A row makes the field, the parser's rule, --env and
- * docs/ENVIRONMENT.md. X(field, kind, "NAME", "default", min, max, "choices", "help") kind    BOOL (int 0|1:
- * 1 0 yes no on off true false), INT (int64_t), SIZE (uint64_t bytes, suffixes K M G T), TEXT (const char *),
- * CHOICE (int: index into the words of `choices`, separated by '|') min,max bounds of INT and SIZE; 0,0 =
- * none Rows of one topic stand together, topics from the lowest module up. */
+ * docs/ENVIRONMENT.md.
+ *
+ *   X(field, kind, "NAME", "default", min, max, "choices", "help")
+ *
+ *   kind       BOOL    int 0 or 1: 1 0 yes no on off true false
+ *              INT     int64_t
+ *              SIZE    uint64_t bytes, suffixes K M G T
+ *              TEXT    const char *
+ *              CHOICE  int: index into the words of `choices`, which are separated by '|'
+ *   min, max   bounds of INT and SIZE; 0, 0 = none
+ *
+ * Rows of one topic stand together, topics from the lowest module up. */
 #ifndef HL_VARS_H
 #define HL_VARS_H
 
@@ -36,5 +44,12 @@
       "network endpoints of a rank for matched messages, a power of two")                                    \
     X(unex_mem, SIZE, "HOTLANE_UNEX_MEM", "256M", 65536, 0, "",                                              \
       "memory of a rank for messages that arrive before their receive")
+
+/* Variables with our prefix that programs around the library read: known, documented, not settings of it. */
+#define HL_TOOL_VARS(X)                                                                                      \
+    X("HOTLANE_CC", "compiler that mpicc and oshcc call")                                                    \
+    X("HOTLANE_CXX", "compiler that mpicxx and oshc++ call")                                                 \
+    X("HOTLANE_BUILD", "build folder that the scripts under perf/ use")                                      \
+    X("HOTLANE_FUZZ_SECONDS", "seconds for each parser under the fuzzer")
 
 #endif

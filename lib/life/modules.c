@@ -32,6 +32,9 @@ static int start(void)
         return err;
     }
     hl_log_identify("rank", hl_boot.rank);
+    if (hl_boot.rank == 0) {
+        hl_conf_tell();
+    }
     hl_prog_crowd(hl_boot.node_size, (int)sysconf(_SC_NPROCESSORS_ONLN));
     return share_board();
 }

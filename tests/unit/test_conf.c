@@ -3,8 +3,12 @@
 
 #include "conf.h"
 #include "err.h"
+#include "inside.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const struct hl_var *row(const char *name)
 {
@@ -61,6 +65,200 @@ START_TEST(every_default_obeys_its_own_rule)
 }
 END_TEST
 
+/* ---- files; each test has a process of its own, so that hl_conf_load runs anew ---- */
+
+static char dir[] = "/tmp/hl-conf-XXXXXX";
+
+static const char *in_dir(const char *name)
+{
+    static char path[64];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return path;
+}
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *f = fopen(in_dir(name), "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void in_fresh_folder(void)
+{
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    setenv("XDG_CONFIG_HOME", dir, 1);
+    unsetenv("HOTLANE_CONF");
+}
+
+static void remove_folder(void)
+{
+    unlink(in_dir("hotlane.conf"));
+    unlink(in_dir("other"));
+    unlink(in_dir(".config/hotlane.conf"));
+    rmdir(in_dir(".config"));
+    rmdir(dir);
+}
+
+START_TEST(the_environment_beats_the_file_beats_the_default)
+{
+    write_file("hotlane.conf", "# mine\n\n  HOTLANE_LANES = 3 \r\nHOTLANE_PORTS=4\nHOTLANE_PROVIDER=a=b\n"
+                               "HOTLANE_LANES=5");
+    setenv("HOTLANE_PORTS", "8", 1);
+    ck_assert_int_eq(hl_conf_load(), 0);
+    ck_assert_int_eq(hl_conf.lanes, 5);
+    ck_assert_int_eq(hl_conf.ports, 8);
+    ck_assert_str_eq(hl_conf.provider, "a=b");
+    ck_assert_str_eq(row("HOTLANE_LANES")->origin, in_dir("hotlane.conf"));
+    ck_assert_str_eq(row("HOTLANE_LANES")->value, "5");
+    ck_assert_str_eq(row("HOTLANE_PORTS")->origin, "environment");
+    ck_assert_str_eq(row("HOTLANE_STATS")->origin, "default");
+    ck_assert_ptr_null(hl_conf_note(0));
+}
+END_TEST
+
+START_TEST(home_has_a_configuration_folder)
+{
+    unsetenv("XDG_CONFIG_HOME");
+    setenv("HOME", dir, 1);
+    ck_assert_int_eq(mkdir(in_dir(".config"), 0700), 0);
+    write_file(".config/hotlane.conf", "HOTLANE_LANES=6\n");
+    ck_assert_int_eq(hl_conf_load(), 0);
+    ck_assert_int_eq(hl_conf.lanes, 6);
+}
+END_TEST
+
+START_TEST(a_named_file_replaces_both)
+{
+    write_file("hotlane.conf", "HOTLANE_LANES=3\n");
+    write_file("other", "HOTLANE_PORTS=2\n");
+    setenv("HOTLANE_CONF", in_dir("other"), 1);
+    ck_assert_int_eq(hl_conf_load(), 0);
+    ck_assert_int_eq(hl_conf.lanes, 0);
+    ck_assert_int_eq(hl_conf.ports, 2);
+}
+END_TEST
+
+START_TEST(an_empty_name_means_no_file)
+{
+    write_file("hotlane.conf", "HOTLANE_LANES=3\n");
+    setenv("HOTLANE_CONF", "", 1);
+    ck_assert_int_eq(hl_conf_load(), 0);
+    ck_assert_int_eq(hl_conf.lanes, 0);
+}
+END_TEST
+
+static const struct {
+    const char *text, *words;
+} bad_files[] = {
+    {"HOTLANE_LANES=3\nHOTLANE_PORTS=x\n", "hotlane.conf:2: HOTLANE_PORTS=x: expected a whole number"},
+    {"HOTLANE_LANES\n", "hotlane.conf:1: expected NAME=value"},
+    {"=3", "hotlane.conf:1: expected NAME=value"},
+    {"export HOTLANE_LANES=3", "hotlane.conf:1: expected NAME=value"},
+    {"HOTLANE_CONF=/x", "hotlane.conf:1: HOTLANE_CONF is for the environment"},
+};
+
+START_TEST(a_bad_line_is_an_error_with_file_and_line)
+{
+    write_file("hotlane.conf", bad_files[_i].text);
+    ck_assert_int_eq(hl_conf_load(), HL_ERR_ARG);
+    ck_assert_int_eq(hl_conf_load(), HL_ERR_ARG);
+    ck_assert_msg(strstr(hl_err_text(HL_ERR_ARG), bad_files[_i].words) != NULL, "%s",
+                  hl_err_text(HL_ERR_ARG));
+}
+END_TEST
+
+START_TEST(a_named_file_must_be_there)
+{
+    setenv("HOTLANE_CONF", "/nonexistent/file", 1);
+    ck_assert_int_eq(hl_conf_load(), HL_ERR_ARG);
+    ck_assert_str_eq(hl_err_text(HL_ERR_ARG), "HOTLANE_CONF=/nonexistent/file: there is no such file");
+}
+END_TEST
+
+/* ---- names ---- */
+
+START_TEST(unknown_names_are_noted_with_what_was_meant)
+{
+    write_file("hotlane.conf", "FI_PROVIDER=tcp\n");
+    setenv("HOTLANE_LANE", "1", 1);
+    setenv("HOTLANE_PROVIDRE", "1", 1);
+    setenv("SMA_NOTHING_LIKE_IT", "1", 1);
+    setenv("HOTLANE_CC", "gcc", 1);
+    ck_assert_int_eq(hl_conf_load(), 0);
+    const char *line;
+    int seen = 0;
+    for (int i = 0; (line = hl_conf_note(i)) != NULL; i++) {
+        seen += strcmp(line, "HOTLANE_LANE is not a variable of this library and has no effect; did you mean "
+                             "HOTLANE_LANES?") == 0;
+        seen += strstr(line, "did you mean HOTLANE_PROVIDER?") != NULL;
+        seen += strcmp(line, "SMA_NOTHING_LIKE_IT is not a variable of this library and has no effect") == 0;
+        seen += strstr(line, "hotlane.conf:1: FI_PROVIDER is not a variable") != NULL;
+        ck_assert_ptr_null(strstr(line, "HOTLANE_CC"));
+    }
+    ck_assert_int_eq(seen, 4);
+}
+END_TEST
+
+START_TEST(the_nearest_name_is_one_slip_away)
+{
+    ck_assert_str_eq(hl_conf_nearest("HOTLANE_LANES"), "HOTLANE_LANES");
+    ck_assert_str_eq(hl_conf_nearest("HOTLANE_LNAES"), "HOTLANE_LANES");
+    ck_assert_str_eq(hl_conf_nearest("HOTLANE_STAT"), "HOTLANE_STATS");
+    ck_assert_str_eq(hl_conf_nearest("HOTLINE_STATS"), "HOTLANE_STATS");
+    ck_assert_ptr_null(hl_conf_nearest("MPICH_ASYNC_PROGRESS"));
+    ck_assert_ptr_null(
+        hl_conf_nearest("HOTLANE_WHICH_IS_MUCH_LONGER_THAN_ANY_NAME_THAT_WE_HAVE_IN_THE_TABLE"));
+}
+END_TEST
+
+/* ---- prefix ---- */
+
+START_TEST(the_prefix_moves_with_the_library)
+{
+    static const struct {
+        const char *library, *libdir, *prefix;
+    } rows[] = {
+        {"/opt/hl/lib/libhotlane.so.0", "lib", "/opt/hl"},
+        {"/opt/hl/lib/x86_64-linux-gnu/libhotlane.so.0.0.0", "lib/x86_64-linux-gnu", "/opt/hl"},
+        {"/home/a b/lib/libhotlane.so.0", "lib", "/home/a b"},
+        {"/lib/libhotlane.so.0", "lib", "/"},
+        {"/src/build/lib/libhotlane.so.0", "lib/x86_64-linux-gnu", "/built"},
+        {"/src/mylib/libhotlane.so.0", "lib", "/built"},
+        {"program", "lib", "/built"},
+        {"", "lib", "/built"},
+    };
+    char out[64];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ck_assert(hl_conf_prefix_of(rows[i].library, rows[i].libdir, "/built", out, sizeof out));
+        ck_assert_str_eq(out, rows[i].prefix);
+    }
+    ck_assert(!hl_conf_prefix_of("/opt/hl/lib/libhotlane.so.0", "lib", "/built", out, 4));
+}
+END_TEST
+
+/* ---- lent variables ---- */
+
+static void look(void *arg)
+{
+    ck_assert_str_eq(getenv("HL_TEST_LENT"), "yes");
+    ck_assert_str_eq(getenv("HL_TEST_MINE"), "kept");
+}
+
+START_TEST(lent_variables_go_away_again)
+{
+    static const char *const extra[] = {"HL_TEST_LENT=yes", "HL_TEST_MINE=changed", NULL};
+    setenv("HL_TEST_MINE", "kept", 1);
+    char **before = environ;
+    hl_conf_with_env(extra, look, NULL);
+    ck_assert_ptr_eq(environ, before);
+    ck_assert_ptr_null(getenv("HL_TEST_LENT"));
+    clearenv();
+    setenv("HL_TEST_MINE", "kept", 1);
+    hl_conf_with_env(extra, look, NULL);
+}
+END_TEST
+
 static Suite *conf_suite(void)
 {
     Suite *s = suite_create("conf");
@@ -69,7 +267,21 @@ static Suite *conf_suite(void)
     tcase_add_test(c, a_refusal_names_variable_value_and_choices);
     tcase_add_test(c, zero_switches_off);
     tcase_add_test(c, every_default_obeys_its_own_rule);
+    tcase_add_test(c, the_nearest_name_is_one_slip_away);
+    tcase_add_test(c, the_prefix_moves_with_the_library);
+    tcase_add_test(c, lent_variables_go_away_again);
     suite_add_tcase(s, c);
+    TCase *f = tcase_create("files");
+    tcase_add_checked_fixture(f, in_fresh_folder, remove_folder);
+    tcase_add_test(f, the_environment_beats_the_file_beats_the_default);
+    tcase_add_test(f, home_has_a_configuration_folder);
+    tcase_add_test(f, a_named_file_replaces_both);
+    tcase_add_test(f, an_empty_name_means_no_file);
+    tcase_add_loop_test(f, a_bad_line_is_an_error_with_file_and_line, 0,
+                        (int)(sizeof bad_files / sizeof bad_files[0]));
+    tcase_add_test(f, a_named_file_must_be_there);
+    tcase_add_test(f, unknown_names_are_noted_with_what_was_meant);
+    suite_add_tcase(s, f);
     return s;
 }
 

@@ -1,0 +1,35 @@
+/* Inside the module: where settings come from. */
+#ifndef HL_CONF_INSIDE_H
+#define HL_CONF_INSIDE_H
+
+#include "conf.h"
+
+/* One NAME=value line of a file; `where` is "path:line". Returns 0, or an error that ends the reading. */
+typedef int hl_conf_line_fn(const char *name, const char *value, const char *where, void *arg);
+
+/* Takes `text` (changed, ends with a zero byte) apart: one NAME=value a line, blanks around both dropped,
+ * empty lines and lines that begin with # skipped. Returns 0, fn's error, or HL_ERR_ARG with a text that has
+ * path and line. */
+int hl_conf_parse_text(char *text, const char *path, hl_conf_line_fn *fn, void *arg);
+
+/* Reads a file through hl_conf_parse_text. HL_ERR_NO_SUCH_FILE (silent) when there is none. */
+int hl_conf_read_file(const char *path, hl_conf_line_fn *fn, void *arg);
+
+/* The folder that `library` was installed under, when its folder ends with `libdir`; else `fallback`. False
+ * when `cap` bytes are too few. */
+bool hl_conf_prefix_of(const char *library, const char *libdir, const char *fallback, char *out, size_t cap);
+
+/* File `which` (0, 1, ...) of those read by default, in the order of reading. False when there is no such
+ * one. */
+bool hl_conf_default_file(int which, char *out, size_t cap);
+
+/* The known name nearest to `name`, or NULL when none is near. */
+const char *hl_conf_nearest(const char *name);
+
+/* Notes that `name` is not known; `where` as above, or NULL for the environment. */
+void hl_conf_note_unknown(const char *name, const char *where);
+
+/* Notes the unknown names of the environment that look like ours. */
+void hl_conf_check_names(char *const *env);
+
+#endif

@@ -1,0 +1,128 @@
+/* Names that look like ours and are not: a setting without effect is a trap, so each gets a line. */
+#include "inside.h"
+
+#include "log.h"
+#include "util.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NOTES 16
+#define NAME_MOST 64
+
+static char notes[NOTES][512]; /* written by hl_conf_load only */
+static int note_count;
+
+static const char *const others[] = {
+#define NAME_ONLY(name, help) name,
+    HL_TOOL_VARS(NAME_ONLY)
+#undef NAME_ONLY
+};
+
+static size_t least(size_t a, size_t b, size_t c)
+{
+    return hl_min_size(a, hl_min_size(b, c));
+}
+
+/* Changes of one letter, additions, losses and swaps of neighbours that lead from a to b. Both shorter than
+ * NAME_MOST. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t la = strlen(a), lb = strlen(b), rows[3][NAME_MOST + 1];
+    for (size_t j = 0; j <= lb; j++) {
+        rows[0][j] = j;
+    }
+    for (size_t i = 1; i <= la; i++) {
+        size_t *now = rows[i % 3], *up = rows[(i + 2) % 3], *up2 = rows[(i + 1) % 3];
+        now[0] = i;
+        for (size_t j = 1; j <= lb; j++) {
+            now[j] = least(up[j] + 1, now[j - 1] + 1, up[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                now[j] = hl_min_size(now[j], up2[j - 2] + 1);
+            }
+        }
+    }
+    return rows[la % 3][lb];
+}
+
+static bool known(const char *name)
+{
+    size_t count;
+    const struct hl_var *v = hl_conf_vars(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(v[i].name, name) == 0) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < HL_COUNT_OF(others); i++) {
+        if (strcmp(others[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *hl_conf_nearest(const char *name)
+{
+    size_t count, best = 4; /* farther names are no slips of the finger */
+    const struct hl_var *v = hl_conf_vars(&count);
+    const char *found = NULL;
+    for (size_t i = 0; i < count && strlen(name) < NAME_MOST; i++) {
+        size_t d = distance(name, v[i].name);
+        if (d < best) {
+            best = d;
+            found = v[i].name;
+        }
+    }
+    return found;
+}
+
+void hl_conf_note_unknown(const char *name, const char *where)
+{
+    if (note_count == NOTES) {
+        return;
+    }
+    const char *meant = hl_conf_nearest(name);
+    snprintf(notes[note_count++], sizeof notes[0],
+             "%s%s%.100s is not a variable of this library and has no effect%s%s%s",
+             where != NULL ? where : "", where != NULL ? ": " : "", name,
+             meant != NULL ? "; did you mean " : "", meant != NULL ? meant : "", meant != NULL ? "?" : "");
+}
+
+void hl_conf_check_names(char *const *env)
+{
+    static const char *const prefixes[] = {"HOTLANE_", "MPICH_ALLOC_", "SMA_"};
+    for (; *env != NULL; env++) {
+        char name[128];
+        size_t len = strcspn(*env, "=");
+        if (len >= sizeof name) {
+            continue;
+        }
+        memcpy(name, *env, len);
+        name[len] = '\0';
+        bool ours = false;
+        for (size_t i = 0; i < HL_COUNT_OF(prefixes); i++) {
+            ours = ours || strncmp(name, prefixes[i], strlen(prefixes[i])) == 0;
+        }
+        if (ours && !known(name)) {
+            hl_conf_note_unknown(name, NULL);
+        }
+    }
+}
+
+const char *hl_conf_note(int which)
+{
+    return which < note_count ? notes[which] : NULL;
+}
+
+void hl_conf_tell(void)
+{
+    static bool told;
+    if (told) {
+        return;
+    }
+    told = true;
+    for (int i = 0; i < note_count; i++) {
+        hl_log(HL_LOG_WARN, "%s", notes[i]);
+    }
+}
