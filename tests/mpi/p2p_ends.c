@@ -40,8 +40,9 @@ static void comm_free_before_wait(void)
 static MPI_Request handed[N];
 static int handed_buf[N];
 
-static void *issue(void *arg)
+static void *issue(void *unused)
 {
+    (void)unused;
     for (int i = 0; i < N; i++) {
         MPI_Irecv(&handed_buf[i], 1, MPI_INT, 0, i, MPI_COMM_WORLD, &handed[i]);
     }
