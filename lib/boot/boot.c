@@ -27,7 +27,6 @@ enum { KEY = 64 };
 static int agree_secret(void)
 {
     char hex[33];
-    unsigned long long hi, lo;
     if (job.has_secret)
         return 0;
     hl_random_bytes(job.secret, sizeof job.secret);
@@ -42,10 +41,8 @@ static int agree_secret(void)
         rc = method->get("hl-secret", hex, sizeof hex);
     if (rc)
         return rc == HL_ERR_FOUND_NONE ? hl_err_say(HL_ERR_OTHER, "the launcher lost the job's secret") : rc;
-    if (sscanf(hex, "%16llx%16llx", &hi, &lo) != 2)
+    if (hl_boot_code_secret(hex, job.secret))
         return hl_err_say(HL_ERR_OTHER, "the launcher changed the job's secret");
-    job.secret[0] = hi;
-    job.secret[1] = lo;
     return 0;
 }
 
@@ -100,14 +97,12 @@ static int piece_key(char key[KEY], int rank, const char *name, size_t piece)
     return n < KEY ? 0 : hl_err_say(HL_ERR_INTERN, "key %s is too long", name);
 }
 
-int hl_boot_put(const char *key, const void *data, size_t len)
+/* Puts `text` in pieces; `piece` has room for one. */
+static int put_text(const char *key, const char *text, char *piece)
 {
     char name[KEY];
-    size_t text_len = hl_boot_code_size(len), most = method->value_max;
-    char *text = malloc(text_len + 1), *piece = malloc(most + 1);
-    int rc = text && piece ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory for the value of key %s", key);
-    if (!rc)
-        hl_boot_code_write(data, len, text);
+    size_t text_len = strlen(text), most = method->value_max;
+    int rc = 0;
     for (size_t at = 0, i = 0; !rc && at < text_len; at += most, i++) {
         size_t n = hl_min_size(most, text_len - at);
         memcpy(piece, text + at, n);
@@ -115,6 +110,19 @@ int hl_boot_put(const char *key, const void *data, size_t len)
         rc = piece_key(name, hl_boot.rank, key, i);
         if (!rc)
             rc = method->put(name, piece);
+    }
+    return rc;
+}
+
+int hl_boot_put(const char *key, const void *data, size_t len)
+{
+    char *text = malloc(hl_boot_code_size(len) + 1), *piece = malloc(method->value_max + 1);
+    int rc;
+    if (text && piece) {
+        hl_boot_code_write(data, len, text);
+        rc = put_text(key, text, piece);
+    } else {
+        rc = hl_err_say(HL_ERR_NO_MEM, "no memory for the value of key %s", key);
     }
     free(piece);
     free(text);

@@ -11,8 +11,8 @@
 extern char **environ;
 
 /* In the order of preference; self last. A PMIx method takes its place between the two. */
-static const struct hl_boot_method *const methods[] = {&hl_boot_pmi1, &hl_boot_self};
-enum { METHODS = sizeof methods / sizeof *methods };
+enum { METHODS = 2 };
+static const struct hl_boot_method *const methods[METHODS] = {&hl_boot_pmi1, &hl_boot_self};
 
 /* Variables that say "one of many". SLURM_NTASKS is not among them: every batch script has it. */
 static const struct sign {

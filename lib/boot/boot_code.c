@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -80,5 +81,16 @@ int hl_boot_code_read(const char *text, void *data, size_t data_len)
         if (take < 3 && (v & (0xffffffu >> (8 * take))))
             return -1; /* bits that carry nothing must be zero */
     }
+    return 0;
+}
+
+int hl_boot_code_secret(const char *hex, uint64_t secret[2])
+{
+    char half[17] = "";
+    if (strlen(hex) != 32 || strspn(hex, "0123456789abcdef") != 32)
+        return -1;
+    memcpy(half, hex, 16);
+    secret[0] = strtoull(half, NULL, 16);
+    secret[1] = strtoull(hex + 16, NULL, 16);
     return 0;
 }

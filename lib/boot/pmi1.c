@@ -3,6 +3,7 @@
  * One question at a time, under `turn`; the answer to it may be preceded by notices of our launcher
  * ("cmd=hotlane_died rank=R code=C"), which are queued for watch_take. */
 #include "pmi1.h"
+#include "boot_code.h"
 #include "boot_method.h"
 #include "err.h"
 #include "util.h"
@@ -224,12 +225,8 @@ static int shake_hands(struct hl_boot_job *job)
     rc = ask("get_result", a, HANDSHAKE_MS, "cmd=get kvsname=%s key=hotlane_secret\n", pmi.kvs);
     if (rc)
         return rc;
-    if (hl_pmi1_field(a, "value", hex, sizeof hex) == 32) {
-        unsigned long long hi, lo;
-        job->has_secret = sscanf(hex, "%16llx%16llx", &hi, &lo) == 2;
-        job->secret[0] = job->has_secret ? hi : 0;
-        job->secret[1] = job->has_secret ? lo : 0;
-    }
+    job->has_secret =
+        hl_pmi1_field(a, "value", hex, sizeof hex) > 0 && !hl_boot_code_secret(hex, job->secret);
     return 0;
 }
 

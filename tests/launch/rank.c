@@ -156,7 +156,7 @@ static void misbehave(const char *mode, int arg)
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "";
-    int arg = argc > 2 ? atoi(argv[2]) : 0;
+    int arg = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 0;
     check(hl_conf_load(), "settings");
     int rc = hl_boot_open();
     if (rc) {

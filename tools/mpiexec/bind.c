@@ -3,7 +3,6 @@
  * the machine. */
 #include "mx.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,27 +11,33 @@ static cpu_set_t *place;
 static int places;
 static const struct hl_mx_opts *opts;
 
-/* Reads a kernel CPU list ("0-3,8") into *set. Returns false if the file cannot be read. */
+/* Adds the CPUs of a kernel list ("0-3,8") to *set. */
+static void parse_list(const char *text, cpu_set_t *set)
+{
+    char *end;
+    for (;; text = end + 1) {
+        long first = strtol(text, &end, 10), last = first;
+        if (end == text)
+            return;
+        if (*end == '-')
+            last = strtol(end + 1, &end, 10);
+        for (long i = first; i >= 0 && i <= last && i < CPU_SETSIZE; i++)
+            CPU_SET((int)i, set);
+        if (*end != ',')
+            return;
+    }
+}
+
+/* Reads a file with a kernel CPU list. Returns false if it cannot be read. */
 static bool read_list(const char *path, cpu_set_t *set)
 {
+    char text[8192] = "";
     FILE *f = fopen(path, "re");
-    int first, last;
     if (!f)
         return false;
     CPU_ZERO(set);
-    while (fscanf(f, "%d", &first) == 1) {
-        last = first;
-        int c = fgetc(f);
-        if (c == '-') {
-            if (fscanf(f, "%d", &last) != 1)
-                break;
-            c = fgetc(f);
-        }
-        for (int i = first; i <= last && i < CPU_SETSIZE; i++)
-            CPU_SET(i, set);
-        if (c != ',')
-            break;
-    }
+    if (fgets(text, sizeof text, f))
+        parse_list(text, set);
     fclose(f);
     return true;
 }

@@ -55,18 +55,18 @@ static void cut_slots(char *name)
         *colon = 0;
 }
 
-const char *hl_mx_hosts_foreign(const char *list)
+bool hl_mx_hosts_foreign(const char *list, char *name, size_t cap)
 {
     char *copy = strdup(list), *save = NULL;
-    if (!copy)
-        return list;
-    for (char *h = strtok_r(copy, ", ", &save); h; h = strtok_r(NULL, ", ", &save)) {
+    bool found = false;
+    for (char *h = copy ? strtok_r(copy, ", ", &save) : NULL; h && !found; h = strtok_r(NULL, ", ", &save)) {
         cut_slots(h);
-        if (!hl_mx_host_here(h))
-            return h;
+        found = !hl_mx_host_here(h);
+        if (found)
+            snprintf(name, cap, "%s", h);
     }
     free(copy);
-    return NULL;
+    return found;
 }
 
 int hl_mx_hostfile_foreign(const char *path, char *name, size_t cap)

@@ -246,16 +246,14 @@ void hl_mx_run(void)
 /* Parent of a process, 0 if it has gone. */
 static pid_t parent_of(pid_t pid)
 {
-    char path[40], text[512], *p;
-    int parent = 0;
+    char path[40], text[512] = "", *p;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     FILE *f = fopen(path, "re");
     if (!f)
         return 0;
-    if (fgets(text, sizeof text, f) && (p = strrchr(text, ')')) && sscanf(p, ") %*c %d", &parent) != 1)
-        parent = 0;
+    p = fgets(text, sizeof text, f) ? strrchr(text, ')') : NULL; /* "PID (NAME) STATE PARENT ..." */
     fclose(f);
-    return parent;
+    return p && strlen(p) > 4 ? (pid_t)strtol(p + 4, NULL, 10) : 0;
 }
 
 /* Kills what left its rank's process group: as subreaper the launcher has become its parent. True: found

@@ -117,10 +117,10 @@ void hl_mx_env_add(struct hl_mx_env *e, const char *name, const char *value);
 void hl_mx_help(void);
 const char *hl_mx_nearest(const char *word, const char *const *names, int n);
 
-/* hosts.c: true if `host` (name or address) is this machine. / first foreign name in a list or file, or NULL
- */
+/* hosts.c: is `host` (name or address) this machine? The first name of a list or file that is not goes to
+ * name[cap]: true or 1; -errno when the file cannot be read. */
 bool hl_mx_host_here(const char *host);
-const char *hl_mx_hosts_foreign(const char *list);
+bool hl_mx_hosts_foreign(const char *list, char *name, size_t cap);
 int hl_mx_hostfile_foreign(const char *path, char *name, size_t cap);
 
 /* bind.c: places for opt.bind; hl_mx_bind_of returns the CPUs of a rank, or NULL for no binding. */

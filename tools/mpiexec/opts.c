@@ -69,6 +69,8 @@ static const struct row {
 };
 enum { ROWS = sizeof table / sizeof *table };
 
+static char none[] = "";
+
 #define COMPLAIN(...) (hl_mx_say(__VA_ARGS__), 2)
 
 void hl_mx_env_add(struct hl_mx_env *e, const char *name, const char *value)
@@ -132,19 +134,14 @@ static int set_bind(struct hl_mx_opts *o, const char *arg, const char *text)
 static int check_hosts(const char *arg, const char *text, bool file)
 {
     char name[256];
-    const char *foreign = NULL;
-    if (file) {
-        int rc = hl_mx_hostfile_foreign(text, name, sizeof name);
-        if (rc < 0)
-            return COMPLAIN("%s %s: %s", arg, text, strerror(-rc));
-        foreign = rc ? name : NULL;
-    } else {
-        foreign = hl_mx_hosts_foreign(text);
-    }
-    if (foreign)
+    int rc =
+        file ? hl_mx_hostfile_foreign(text, name, sizeof name) : hl_mx_hosts_foreign(text, name, sizeof name);
+    if (rc < 0)
+        return COMPLAIN("%s %s: %s", arg, text, strerror(-rc));
+    if (rc)
         return COMPLAIN("%s: %s is not this machine, and this launcher starts ranks on this machine only; "
                         "for several machines start the same program with srun, Hydra's mpiexec or prterun",
-                        arg, foreign);
+                        arg, name);
     return -1;
 }
 
@@ -235,7 +232,7 @@ static int apply(struct hl_mx_opts *o, struct hl_mx_part *p, const struct row *r
 /* Reads the option at argv[*at] and moves *at behind its values. Returns -1, or the exit code. */
 static int parse_one(struct hl_mx_opts *o, struct hl_mx_part *p, char **argv, int *at)
 {
-    char *arg = argv[*at], *eq = strchr(arg, '='), *v[2] = {NULL, NULL}, name[64];
+    char *arg = argv[*at], *eq = strchr(arg, '='), *v[2] = {none, none}, name[64];
     const char *start = arg + 1 + (arg[1] == '-');
     size_t len = eq ? (size_t)(eq - start) : strlen(start);
     const struct row *r = NULL;

@@ -25,6 +25,8 @@ enum {
 
 void hl_mx_queue_add(struct hl_mx_queue *q, const void *data, size_t len)
 {
+    if (!len)
+        return;
     if (q->head + q->len + len > q->cap) {
         if (q->len)
             memmove(q->data, q->data + q->head, q->len);
