@@ -31,6 +31,8 @@
       "libfabric provider to use, as fi_info names it; empty: the best that can do what is needed")          \
     X(lanes, INT, "HOTLANE_LANES", "0", 0, 64, "",                                                           \
       "network endpoints of a rank; 0: one for each CPU the rank may use, at most 16")                       \
+    X(unreachable, INT, "HOTLANE_UNREACHABLE", "30", 1, 86400, "",                                           \
+      "seconds after which a rank that takes nothing from the network is reported as unreachable")           \
     X(small, BOOL, "HOTLANE_SMALL", "0", 0, 0, "",                                                           \
       "4 KiB network buffers instead of 16 KiB: a third of the memory, lower rates for large messages")      \
     X(fastmem_nodes, TEXT, "HOTLANE_FASTMEM_NODES", "", 0, 0, "",                                            \

@@ -132,6 +132,10 @@ int hl_fab_card_put(enum hl_fab_part part, const void *data, size_t len);
 int hl_fab_on_open(int (*fn)(void));
 int hl_fab_run_on_open(void);
 
+/* Finds out whether all ranks are on this machine, in one network namespace (hl_fab.loopback). Collective
+ * over the job, once, before hl_fab_open. */
+int hl_fab_survey(void);
+
 /* Publishes my card and waits until all ranks have (boot fence). Collective over the job, once. */
 int hl_fab_cards_exchange(void);
 
@@ -139,6 +143,16 @@ int hl_fab_cards_exchange(void);
  * lease), kept for ever. Different eager sizes or atomics are an error with a text that names both ranks.
  * HL_ERR_FOUND_NONE: the peer has no such part. Any thread. */
 int hl_fab_card_get(int peer, enum hl_fab_part part, const void **data, size_t *len);
+
+/* ---- close-on-exec for the provider's sockets ---- */
+
+/* Tells that there may be new ones (a peer said HELLO). Any thread, cheap. */
+void hl_fab_seal_request(void);
+
+/* True when hl_fab_seal should run, and takes that news. hl_fab_seal looks at all descriptors of the process
+ * (system calls): not under a lease. */
+bool hl_fab_seal_pending(void);
+void hl_fab_seal(void);
 
 /* For the end: frees what hl_fab_open took, after all endpoints are closed. */
 void hl_fab_close(void);

@@ -16,13 +16,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The receive endpoint's part of a card (HL_FAB_PART_RX). */
+struct hl_rx_card {
+    uint32_t name_len;
+    uint32_t pad;
+    uint8_t name[HL_WIRE_NAME];
+    struct hl_fab_mr probe; /* 8 bytes that anybody may read, to see whether this rank is there */
+};
+
 /* A record that arrived. Valid during the handler's call. */
 struct hl_rx_msg {
     const struct hl_wire_rec *rec;
     const void *payload; /* rec->len bytes, 8-byte aligned */
     int from;            /* world rank of the sender */
     bool near;           /* came through shared memory: no answer is possible, use hl_rx_send */
-    void *internal;
+    void *answer;        /* rx's own */
 };
 
 /* Handles a record; on the receive thread. Returns 0 or the HL_ERR_* that the acknowledgement carries back.
@@ -50,7 +58,8 @@ int hl_rx_start(void);
 int hl_rx_network(void);
 bool hl_rx_has_network(void);
 
-/* Stops the thread and closes the receive endpoint. Lanes are closed before; after the job's last fence. */
+/* Stops the thread and closes the receive endpoint, for good. Lanes are closed before; after the job's last
+ * fence. */
 void hl_rx_stop(void);
 
 /* Answers the record with `len` bytes (at most HL_WIRE_PAYLOAD_MAX(hl_fab.eager)): they travel with its

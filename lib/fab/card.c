@@ -1,0 +1,230 @@
+/* Cards: what a rank publishes about its endpoints, through boot. */
+#include "inner.h"
+
+#include "boot.h"
+#include "err.h"
+#include "lock.h"
+#include "util.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PART_MAX 1024
+#define USERS_MAX 4
+
+struct card {
+    uint64_t eager;       /* peers with different ones never connect */
+    uint64_t atomic_hash; /* peers with different ones would mix mechanisms on one element */
+    char provider[64];
+    uint32_t len[HL_FAB_PARTS]; /* bytes of each part; they follow one another */
+    uint8_t parts[HL_FAB_PARTS * PART_MAX];
+};
+
+static struct card mine;
+static size_t mine_used; /* bytes of mine.parts */
+static struct hl_mutex card_lock = HL_MUTEX_INIT;
+static hl_aptr *cards; /* [hl_boot.size] struct card of peers, NULL until fetched */
+static int (*users[USERS_MAX])(void);
+static size_t user_count;
+
+int hl_fab_on_open(int (*fn)(void))
+{
+    for (size_t i = 0; i < user_count; i++) {
+        if (users[i] == fn) {
+            return 0;
+        }
+    }
+    if (user_count == USERS_MAX) {
+        return hl_err_say(HL_ERR_INTERN, "too many users of the network");
+    }
+    users[user_count++] = fn;
+    return 0;
+}
+
+int hl_fab_run_on_open(void)
+{
+    int rc = 0;
+    for (size_t i = 0; i < user_count && rc == 0; i++) {
+        rc = users[i]();
+    }
+    return rc;
+}
+
+int hl_fab_card_put(enum hl_fab_part part, const void *data, size_t len)
+{
+    if (len > PART_MAX || mine.len[part] != 0) {
+        return hl_err_say(HL_ERR_INTERN, "card part %d of %zu bytes", part, len);
+    }
+    /* Parts lie in the order of their numbers: make room in front of later ones. */
+    size_t at = 0;
+    for (int p = 0; p < (int)part; p++) {
+        at += mine.len[p];
+    }
+    memmove(mine.parts + at + len, mine.parts + at, mine_used - at);
+    memcpy(mine.parts + at, data, len);
+    mine.len[part] = (uint32_t)len;
+    mine_used += len;
+    return 0;
+}
+
+int hl_fab_cards_exchange(void)
+{
+    if (cards == NULL) {
+        cards = calloc((size_t)hl_boot.size, sizeof *cards);
+        if (cards == NULL) {
+            return hl_err_say(HL_ERR_NO_MEM, "no memory for the cards of %d ranks", hl_boot.size);
+        }
+    }
+    mine.eager = hl_fab.eager;
+    mine.atomic_hash = hl_fab.atomic_hash;
+    memcpy(mine.provider, hl_fab.provider, sizeof mine.provider);
+    int rc = hl_boot_put("hl-card", &mine, offsetof(struct card, parts) + mine_used);
+    return rc == 0 ? hl_boot_fence() : rc;
+}
+
+static int check_card(int peer, const struct card *c, size_t len)
+{
+    size_t used = 0;
+    for (int p = 0; p < HL_FAB_PARTS && len >= offsetof(struct card, parts); p++) {
+        used += c->len[p] <= PART_MAX ? c->len[p] : sizeof c->parts + 1;
+    }
+    if (len < offsetof(struct card, parts) || used != len - offsetof(struct card, parts)) {
+        return hl_err_say(HL_ERR_OTHER, "rank %d publishes a malformed card of %zu bytes", peer, len);
+    }
+    if (strncmp(c->provider, mine.provider, sizeof c->provider) != 0) {
+        return hl_err_say(HL_ERR_OTHER,
+                          "rank %d uses provider %.*s, this rank %s: set HOTLANE_PROVIDER for all", peer,
+                          (int)sizeof c->provider, c->provider, mine.provider);
+    }
+    if (c->eager != mine.eager) {
+        return hl_err_say(HL_ERR_OTHER,
+                          "rank %d has network buffers of %llu bytes, this rank %llu: set HOTLANE_SMALL (and "
+                          "FI_OFI_RXM_BUFFER_SIZE) to the same for all",
+                          peer, (unsigned long long)c->eager, (unsigned long long)mine.eager);
+    }
+    if (c->atomic_hash != mine.atomic_hash) {
+        return hl_err_say(HL_ERR_OTHER, "rank %d's provider has other atomic operations than this rank's",
+                          peer);
+    }
+    return 0;
+}
+
+static int fetch(int peer, struct card **out)
+{
+    struct card *c = malloc(sizeof *c);
+    if (c == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for the card of rank %d", peer);
+    }
+    size_t len = 0;
+    int rc = hl_boot_get(peer, "hl-card", c, sizeof *c, &len);
+    if (rc == HL_ERR_FOUND_NONE) {
+        rc = hl_err_say(HL_ERR_OTHER, "rank %d has published no network address", peer);
+    }
+    rc = rc == 0 ? check_card(peer, c, len) : rc;
+    if (rc != 0) {
+        free(c);
+        return rc;
+    }
+    *out = c;
+    return 0;
+}
+
+static int find(int peer, struct card **out)
+{
+    if (cards == NULL) {
+        return hl_err_say(HL_ERR_INTERN, "cards were not exchanged");
+    }
+    /* acquire: the card; pairs with the release below. */
+    struct card *c = hl_aptr_load_acquire(&cards[peer]);
+    int rc = 0;
+    if (c == NULL) {
+        hl_mutex_lock(&card_lock);
+        c = hl_aptr_load_relaxed(&cards[peer]); /* relaxed: changed under the lock only. */
+        if (c == NULL) {
+            rc = fetch(peer, &c);
+            if (rc == 0) {
+                hl_aptr_store_release(&cards[peer], c); /* release: the card; pairs with the acquire above. */
+            }
+        }
+        hl_mutex_unlock(&card_lock);
+    }
+    *out = c;
+    return rc;
+}
+
+int hl_fab_card_get(int peer, enum hl_fab_part part, const void **data, size_t *len)
+{
+    struct card *c = NULL;
+    int rc = find(peer, &c);
+    if (rc != 0) {
+        return rc;
+    }
+    size_t at = 0;
+    for (int p = 0; p < (int)part; p++) {
+        at += c->len[p];
+    }
+    if (c->len[part] == 0) {
+        return HL_ERR_FOUND_NONE;
+    }
+    *data = c->parts + at;
+    *len = c->len[part];
+    return 0;
+}
+
+/* ---- one machine or several ---- */
+
+/* What two ranks have in common exactly when 127.0.0.1 leads from one to the other. */
+static uint64_t loopback_identity(void)
+{
+    struct {
+        char boot[64], space[64];
+    } here = {.boot = ""};
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)!read(fd, here.boot, sizeof here.boot - 1);
+        close(fd);
+    }
+    (void)!readlink("/proc/self/ns/net", here.space, sizeof here.space - 1);
+    return hl_siphash(hl_boot.secret, &here, sizeof here);
+}
+
+/* Rank 0 compares all ranks and tells the result. */
+static int judge(uint64_t identity)
+{
+    uint8_t same = 1;
+    for (int r = 0; r < hl_boot.size && same; r++) {
+        uint64_t other = 0;
+        size_t len = 0;
+        int rc = hl_boot_get(r, "hl-machine", &other, sizeof other, &len);
+        if (rc != 0) {
+            return rc;
+        }
+        same = other == identity;
+    }
+    return hl_boot_put("hl-one-machine", &same, sizeof same);
+}
+
+int hl_fab_survey(void)
+{
+    if (hl_boot.node_size == hl_boot.size) {
+        hl_fab.loopback = true;
+        return 0;
+    }
+    uint64_t identity = loopback_identity();
+    int rc = hl_boot_put("hl-machine", &identity, sizeof identity);
+    rc = rc == 0 ? hl_boot_fence() : rc;
+    if (rc == 0 && hl_boot.rank == 0) {
+        rc = judge(identity);
+    }
+    rc = rc == 0 ? hl_boot_fence() : rc;
+    uint8_t same = 0;
+    size_t len = 0;
+    rc = rc == 0 ? hl_boot_get(0, "hl-one-machine", &same, sizeof same, &len) : rc;
+    if (rc == 0) {
+        hl_fab.loopback = same != 0;
+    }
+    return rc;
+}

@@ -1,0 +1,137 @@
+/* Endpoints: opened domain, vector, queue, endpoint; closed the other way round. */
+#include "inner.h"
+
+#include "err.h"
+#include "log.h"
+
+#include <rdma/fi_cm.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <string.h>
+
+#define QUEUE_SIZE 4096
+
+static int fail(const char *step, int rc)
+{
+    return hl_err_say(rc == -FI_ENOMEM ? HL_ERR_NO_MEM : HL_ERR_OTHER, "provider %s: %s: %s%s",
+                      hl_fab.provider, step, hl_fab_strerror(rc),
+                      rc == -FI_EMFILE ? " (raise the limit of open files, ulimit -n, or lower HOTLANE_LANES)"
+                                       : "");
+}
+
+static int open_queue(enum hl_fab_role role, struct hl_fab_ep *out)
+{
+    struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_MSG, .size = QUEUE_SIZE, .wait_obj = FI_WAIT_FD};
+    if (role != HL_FAB_LANE) {
+        int rc = fi_cq_open(out->domain, &attr, &out->cq, NULL);
+        if (rc == 0) {
+            rc = fi_control(&out->cq->fid, FI_GETWAIT, &out->wait_fd);
+            if (rc != 0) {
+                out->wait_fd = -1; /* the owner polls now and then */
+            }
+            return 0;
+        }
+    }
+    attr.wait_obj = FI_WAIT_NONE;
+    return fi_cq_open(out->domain, &attr, &out->cq, NULL);
+}
+
+static int open_parts(enum hl_fab_role role, struct fi_info *info, struct hl_fab_ep *out)
+{
+    struct fi_av_attr av = {.type = FI_AV_UNSPEC};
+    int rc = fi_domain(hl_fab_fabric, info, &out->domain, NULL);
+    if (rc != 0) {
+        return fail("opening a domain", rc);
+    }
+    rc = fi_av_open(out->domain, &av, &out->av, NULL);
+    if (rc != 0) {
+        return fail("opening an address vector", rc);
+    }
+    rc = open_queue(role, out);
+    if (rc != 0) {
+        return fail("opening a completion queue", rc);
+    }
+    rc = fi_endpoint(out->domain, info, &out->ep, NULL);
+    if (rc != 0) {
+        return fail("opening an endpoint", rc);
+    }
+    rc = fi_ep_bind(out->ep, &out->av->fid, 0);
+    if (rc == 0) {
+        rc = fi_ep_bind(out->ep, &out->cq->fid, FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION);
+    }
+    if (rc == 0) {
+        rc = fi_enable(out->ep);
+    }
+    if (rc != 0) {
+        return fail("enabling an endpoint", rc);
+    }
+    out->name_len = sizeof out->name;
+    rc = fi_getname(&out->ep->fid, out->name, &out->name_len);
+    return rc != 0 ? fail("asking for an endpoint's address", rc) : 0;
+}
+
+int hl_fab_ep_open(enum hl_fab_role role, struct hl_fab_ep *out)
+{
+    struct fi_info *info = hl_fab_lib.dupinfo(hl_fab_info);
+    if (info == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a network endpoint");
+    }
+    info->domain_attr->threading = role == HL_FAB_RX ? FI_THREAD_SAFE : FI_THREAD_DOMAIN;
+    struct hl_fab_ep ep = {.wait_fd = -1};
+    int rc = open_parts(role, info, &ep);
+    hl_fab_lib.freeinfo(info);
+    if (rc != 0) {
+        hl_fab_ep_close(&ep);
+        return rc;
+    }
+    if (role == HL_FAB_RX) {
+        hl_fab_atomics_load(ep.domain);
+    }
+    hl_fab_seal_note(ep.name, ep.name_len);
+    *out = ep;
+    return 0;
+}
+
+/* A close that fails is never tried again: providers free the object all the same, or it stays in use. */
+static void close_part(struct fid *fid, const char *what)
+{
+    if (fid == NULL) {
+        return;
+    }
+    int rc = fi_close(fid);
+    if (rc != 0) {
+        hl_log(HL_LOG_INFO, "provider %s: closing %s: %s", hl_fab.provider, what, hl_fab_strerror(rc));
+    }
+}
+
+void hl_fab_ep_close(struct hl_fab_ep *ep)
+{
+    close_part(ep->ep != NULL ? &ep->ep->fid : NULL, "an endpoint");
+    close_part(ep->cq != NULL ? &ep->cq->fid : NULL, "a completion queue");
+    close_part(ep->av != NULL ? &ep->av->fid : NULL, "an address vector");
+    close_part(ep->domain != NULL ? &ep->domain->fid : NULL, "a domain");
+    *ep = (struct hl_fab_ep){.wait_fd = -1};
+}
+
+bool hl_fab_ep_may_sleep(const struct hl_fab_ep *ep)
+{
+    struct fid *fids[] = {&ep->cq->fid};
+    return fi_trywait(hl_fab_fabric, fids, 1) == FI_SUCCESS;
+}
+
+int hl_fab_ep_insert(struct hl_fab_ep *ep, const void *name, size_t len, fi_addr_t *out)
+{
+    /* The vector reads as many bytes as its address format has, whatever the sender claimed. */
+    uint8_t whole[sizeof ep->name] = {0};
+    if (len != ep->name_len) {
+        return hl_err_say(HL_ERR_OTHER, "a peer's endpoint address has %zu bytes, mine have %zu", len,
+                          ep->name_len);
+    }
+    memcpy(whole, name, len);
+    int rc = fi_av_insert(ep->av, whole, 1, out, 0, NULL);
+    if (rc != 1) {
+        return fail("inserting a peer's address", rc < 0 ? rc : -FI_EINVAL);
+    }
+    hl_fab_seal_note(name, len);
+    return 0;
+}

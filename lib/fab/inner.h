@@ -1,0 +1,32 @@
+/* What the files of fab share. */
+#ifndef HL_FAB_INNER_H
+#define HL_FAB_INNER_H
+
+#include "fab.h"
+
+/* The seven functions of libfabric that are no inline calls. Tests put a model provider here. */
+struct hl_fab_lib {
+    __typeof__(fi_getinfo) *getinfo;
+    __typeof__(fi_freeinfo) *freeinfo;
+    __typeof__(fi_dupinfo) *dupinfo;
+    __typeof__(fi_fabric) *fabric;
+    __typeof__(fi_strerror) *strerror;
+    __typeof__(fi_tostr) *tostr;
+    __typeof__(fi_version) *version;
+};
+extern struct hl_fab_lib hl_fab_lib;
+
+/* Fills hl_fab_lib from libfabric.so.1, or leaves what a test has put there. HL_ERR_OTHER with the fix. */
+int hl_fab_lib_load(void);
+
+/* The provider's description and fabric, between hl_fab_open and hl_fab_close. */
+extern struct fi_info *hl_fab_info;
+extern struct fid_fabric *hl_fab_fabric;
+
+/* Asks the provider which atomics it has; once, with the receive endpoint's domain. */
+void hl_fab_atomics_load(struct fid_domain *domain);
+
+/* Remembers that sockets of this address belong to the provider, for hl_fab_seal. */
+void hl_fab_seal_note(const void *name, size_t len);
+
+#endif

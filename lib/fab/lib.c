@@ -1,0 +1,38 @@
+/* libfabric by dlopen: seven symbols. */
+#include "inner.h"
+
+#include "err.h"
+#include "util.h"
+
+#include <dlfcn.h>
+
+struct hl_fab_lib hl_fab_lib;
+
+int hl_fab_lib_load(void)
+{
+    if (hl_fab_lib.getinfo != NULL) {
+        return 0;
+    }
+    void *so = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (so == NULL) {
+        return hl_err_say(HL_ERR_OTHER,
+                          "the network is needed, but libfabric cannot be loaded: %s. On Debian: apt-get "
+                          "install libfabric1",
+                          dlerror());
+    }
+    static const char *const names[] = {"fi_getinfo",  "fi_freeinfo", "fi_dupinfo", "fi_fabric",
+                                        "fi_strerror", "fi_tostr",    "fi_version"};
+    struct hl_fab_lib found;
+    void **const at[] = {(void **)&found.getinfo, (void **)&found.freeinfo, (void **)&found.dupinfo,
+                         (void **)&found.fabric,  (void **)&found.strerror, (void **)&found.tostr,
+                         (void **)&found.version};
+    for (size_t i = 0; i < HL_COUNT_OF(names); i++) {
+        *at[i] = dlsym(so, names[i]);
+        if (*at[i] == NULL) {
+            return hl_err_say(HL_ERR_OTHER, "libfabric.so.1 has no %s: libfabric 1.17 or newer is needed",
+                              names[i]);
+        }
+    }
+    hl_fab_lib = found;
+    return 0;
+}

@@ -1,0 +1,271 @@
+/* Memory that peers may reach: registrations of segments and of private memory, found by id. */
+#include "inner.h"
+
+#include "boot.h"
+#include "err.h"
+#include "lock.h"
+#include "log.h"
+#include "util.h"
+
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+
+/* Ids of private memory: this bit, a serial number, the row's index. Segments have mem's ids below. */
+#define PRIVATE_BIT (UINT64_C(1) << 63)
+#define INDEX_BITS 16
+#define ROWS_MAX (1u << INDEX_BITS)
+#define CHUNK 1024u
+
+struct row {
+    hl_a64 id;  /* 0: free. atomic: the others are valid for who reads it with acquire */
+    char *base; /* the others change under region_lock while id is 0 */
+    size_t len;
+    uint64_t key;
+    struct fid_mr *mr;
+};
+
+static hl_aptr chunks[ROWS_MAX / CHUNK]; /* struct row[CHUNK]; never freed, so stale ids are told apart */
+static struct hl_mutex region_lock = HL_MUTEX_INIT;
+static struct hl_fab_ep *owner; /* the receive endpoint; guarded by region_lock */
+static uint64_t serial;         /* guarded by region_lock */
+static uint64_t key_counter;    /* guarded by region_lock */
+
+/* Living segments, in no order; guarded by region_lock. */
+static struct {
+    struct hl_seg **at;
+    size_t count, room;
+} segments;
+
+static struct row *row_at(uint32_t index)
+{
+    /* acquire: a zeroed chunk; pairs with the release in take_row. */
+    struct row *chunk = hl_aptr_load_acquire(&chunks[index / CHUNK]);
+    return chunk != NULL ? &chunk[index % CHUNK] : NULL;
+}
+
+/* Keys that nobody guesses. Providers that refuse one say FI_ENOKEY when it is taken. */
+static int register_memory(void *base, size_t len, struct fid_mr **mr, uint64_t *key)
+{
+    const uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE | FI_SEND | FI_RECV | FI_READ | FI_WRITE;
+    int rc;
+    do {
+        key_counter++;
+        uint64_t wish =
+            hl_fab.own_keys ? hl_siphash(hl_boot.secret, &key_counter, sizeof key_counter) : key_counter;
+        rc = fi_mr_reg(owner->domain, base, len, access, 0, wish, 0, mr, NULL);
+    } while (rc == -FI_ENOKEY);
+    if (rc == 0 && hl_fab.mr_bind) {
+        rc = fi_mr_bind(*mr, &owner->ep->fid, 0);
+        rc = rc == 0 ? fi_mr_enable(*mr) : rc;
+        if (rc != 0) {
+            fi_close(&(*mr)->fid);
+        }
+    }
+    if (rc != 0) {
+        return hl_err_say(rc == -FI_ENOMEM ? HL_ERR_NO_MEM : HL_ERR_OTHER,
+                          "provider %s cannot register %zu bytes at %p: %s", hl_fab.provider, len, base,
+                          hl_fab_strerror(rc));
+    }
+    *key = fi_mr_key(*mr);
+    return 0;
+}
+
+static void unregister_memory(struct fid_mr *mr)
+{
+    int rc = mr != NULL ? fi_close(&mr->fid) : 0;
+    if (rc != 0) {
+        hl_log(HL_LOG_WARN, "provider %s: closing a registration: %s", hl_fab.provider, hl_fab_strerror(rc));
+    }
+}
+
+static int register_segment(struct hl_seg *seg) HL_REQUIRES(region_lock)
+{
+    struct fid_mr *mr = NULL;
+    int rc = owner != NULL && seg->mr == NULL ? register_memory(seg->base, seg->len, &mr, &seg->key) : 0;
+    if (mr != NULL) {
+        seg->mr = mr;
+    }
+    return rc;
+}
+
+static void unregister_segment(struct hl_seg *seg) HL_REQUIRES(region_lock)
+{
+    unregister_memory(seg->mr);
+    seg->mr = NULL;
+    seg->key = 0;
+}
+
+static int note_segment(struct hl_seg *seg) HL_REQUIRES(region_lock)
+{
+    if (segments.count == segments.room) {
+        size_t room = segments.room == 0 ? 64 : 2 * segments.room;
+        struct hl_seg **at = realloc(segments.at, room * sizeof(struct hl_seg *));
+        if (at == NULL) {
+            return hl_err_say(HL_ERR_NO_MEM, "no memory to note a segment");
+        }
+        segments.at = at;
+        segments.room = room;
+    }
+    segments.at[segments.count++] = seg;
+    return 0;
+}
+
+static int segment_born(struct hl_seg *seg)
+{
+    hl_mutex_lock(&region_lock);
+    int rc = note_segment(seg);
+    if (rc == 0) {
+        rc = register_segment(seg);
+        segments.count -= rc != 0;
+    }
+    hl_mutex_unlock(&region_lock);
+    return rc;
+}
+
+static void segment_dying(struct hl_seg *seg)
+{
+    hl_mutex_lock(&region_lock);
+    unregister_segment(seg);
+    for (size_t i = 0; i < segments.count; i++) {
+        if (segments.at[i] == seg) {
+            segments.at[i] = segments.at[--segments.count];
+            break;
+        }
+    }
+    hl_mutex_unlock(&region_lock);
+}
+
+void hl_fab_mr_of(const struct hl_seg *seg, struct hl_fab_mr *out)
+{
+    *out = (struct hl_fab_mr){.id = seg->id,
+                              .key = seg->key,
+                              .addr = hl_fab.virt_addr ? (uint64_t)(uintptr_t)seg->base : 0,
+                              .len = seg->len};
+}
+
+/* A free row, or NULL. */
+static struct row *take_row(uint32_t *index) HL_REQUIRES(region_lock)
+{
+    for (uint32_t c = 0; c < ROWS_MAX / CHUNK; c++) {
+        struct row *chunk = hl_aptr_load_relaxed(&chunks[c]); /* relaxed: changed under region_lock only. */
+        if (chunk == NULL) {
+            chunk = calloc(CHUNK, sizeof *chunk);
+            if (chunk == NULL) {
+                return NULL;
+            }
+            hl_aptr_store_release(&chunks[c], chunk); /* release: its zeros; pairs with row_at. */
+        }
+        for (uint32_t i = 0; i < CHUNK; i++) {
+            if (hl_a64_load_relaxed(&chunk[i].id) == 0) { /* relaxed: changed under region_lock only. */
+                *index = c * CHUNK + i;
+                return &chunk[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+int hl_fab_register(void *base, size_t len, struct hl_fab_mr *out)
+{
+    hl_mutex_lock(&region_lock);
+    uint32_t index = 0;
+    struct row *row = take_row(&index);
+    int rc = row == NULL ? hl_err_say(HL_ERR_NO_MEM, "more than %u registered regions", ROWS_MAX) : 0;
+    struct fid_mr *mr = NULL;
+    uint64_t key = 0;
+    if (rc == 0 && owner != NULL && len > 0) {
+        rc = register_memory(base, len, &mr, &key);
+    }
+    if (rc == 0) {
+        row->base = base;
+        row->len = len;
+        row->mr = mr;
+        row->key = key;
+        *out = (struct hl_fab_mr){.id = PRIVATE_BIT | (++serial << INDEX_BITS & ~PRIVATE_BIT) | index,
+                                  .key = key,
+                                  .addr = hl_fab.virt_addr ? (uint64_t)(uintptr_t)base : 0,
+                                  .len = len};
+        hl_a64_store_release(&row->id,
+                             out->id); /* release: the row; pairs with the acquire in locate_private. */
+    }
+    hl_mutex_unlock(&region_lock);
+    return rc;
+}
+
+void hl_fab_unregister(uint64_t id)
+{
+    struct row *row = row_at((uint32_t)(id & (ROWS_MAX - 1)));
+    hl_mutex_lock(&region_lock);
+    if (row != NULL && hl_a64_load_relaxed(&row->id) == id) { /* relaxed: changed under region_lock only. */
+        unregister_memory(row->mr);
+        row->mr = NULL;
+        hl_a64_store_release(&row->id,
+                             0); /* release: nothing is read from the row after; pairs with locate. */
+    }
+    hl_mutex_unlock(&region_lock);
+}
+
+static void *locate_private(uint64_t id, uint64_t offset, uint64_t len)
+{
+    const struct row *row = row_at((uint32_t)(id & (ROWS_MAX - 1)));
+    /* acquire: base and length; pairs with the release in hl_fab_register. */
+    if (row == NULL || hl_a64_load_acquire(&row->id) != id || offset > row->len || len > row->len - offset) {
+        return NULL;
+    }
+    return row->base + offset;
+}
+
+void *hl_fab_locate(uint64_t id, uint64_t offset, uint64_t len)
+{
+    if (id & PRIVATE_BIT) {
+        return locate_private(id, offset, len);
+    }
+    const struct hl_seg *seg = hl_mem_by_id(id);
+    if (seg == NULL || offset > seg->len || len > seg->len - offset) {
+        return NULL;
+    }
+    return seg->base + offset;
+}
+
+/* Memory that was registered before the network was opened gets its keys. Private memory's owners exchanged
+ * no keys then, so they do not miss a failure. */
+static int register_all(void) HL_REQUIRES(region_lock)
+{
+    for (uint32_t i = 0; i < ROWS_MAX && row_at(i) != NULL; i++) {
+        struct row *row = row_at(i);
+        bool wants = hl_a64_load_relaxed(&row->id) != 0; /* relaxed: changed under region_lock only. */
+        if (wants && row->mr == NULL && row->len > 0 &&
+            register_memory(row->base, row->len, &row->mr, &row->key) != 0) {
+            hl_log(HL_LOG_WARN, "%s", hl_err_text(HL_ERR_OTHER));
+        }
+    }
+    int rc = 0;
+    for (size_t i = 0; i < segments.count && rc == 0; i++) {
+        rc = register_segment(segments.at[i]);
+    }
+    return rc;
+}
+
+int hl_fab_regions_open(struct hl_fab_ep *rx)
+{
+    hl_mutex_lock(&region_lock);
+    owner = rx;
+    int rc = register_all();
+    hl_mutex_unlock(&region_lock);
+    return rc == 0 ? hl_mem_watch(segment_born, segment_dying) : rc;
+}
+
+void hl_fab_regions_close(void)
+{
+    hl_mutex_lock(&region_lock);
+    for (size_t i = 0; i < segments.count; i++) {
+        unregister_segment(segments.at[i]);
+    }
+    for (uint32_t i = 0; i < ROWS_MAX && row_at(i) != NULL; i++) {
+        struct row *row = row_at(i);
+        unregister_memory(row->mr);
+        row->mr = NULL;
+    }
+    owner = NULL;
+    hl_mutex_unlock(&region_lock);
+}

@@ -1,0 +1,63 @@
+/* A lease: who holds it owns a lane for one operation. One read-modify-write to enter, one store to leave.
+ *
+ *   held   1 while somebody owns the lane
+ *   wanted 0, or the id of the one thread that waits for this lane: nobody else may enter meanwhile
+ *
+ * A thread that found all lanes taken in two scans puts its id into `wanted` of one and tries only that.
+ * Others look at `wanted` before they try, so each of them overtakes the waiter at most once: when it had
+ * looked just before the id was stored. Nobody waits while holding a lease. */
+#ifndef HL_LANE_LEASE_H
+#define HL_LANE_LEASE_H
+
+#include "atomic.h"
+#include "attr.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Both words on one line: the look at `wanted` costs nothing when the exchange follows. */
+struct HL_CAPABILITY("lease") hl_lease {
+    HL_ALIGNED_LINE hl_a32 held;
+    hl_a32 wanted;
+};
+
+/* Enters if the lease is free and nobody waits for it. */
+HL_INLINE bool hl_lease_try(struct hl_lease *l) HL_TRY_ACQUIRE(true, l) HL_NO_TSA
+{
+    /* relaxed: guesses; a thread that misses `wanted` overtakes once. */
+    /* acquire: sees what the last holder did; pairs with the release in hl_lease_leave. */
+    return hl_a32_load_relaxed(&l->held) == 0 && hl_a32_load_relaxed(&l->wanted) == 0 &&
+           hl_a32_xchg_acquire(&l->held, 1) == 0;
+}
+
+/* Puts my id (not 0) into `wanted`. False: another thread waits there. */
+HL_INLINE bool hl_lease_want(struct hl_lease *l, uint32_t me)
+{
+    uint32_t nobody = 0;
+    /* acquire: nothing is published; those who enter by hl_lease_try will see it or have looked before. */
+    return hl_a32_cas_acquire(&l->wanted, &nobody, me);
+}
+
+/* Enters for the thread whose id is in `wanted`; taking it out is hl_lease_unwant's job, inside. */
+HL_INLINE bool hl_lease_try_wanted(struct hl_lease *l) HL_TRY_ACQUIRE(true, l) HL_NO_TSA
+{
+    /* relaxed and acquire as in hl_lease_try. */
+    return hl_a32_load_relaxed(&l->held) == 0 && hl_a32_xchg_acquire(&l->held, 1) == 0;
+}
+
+HL_INLINE void hl_lease_unwant(struct hl_lease *l)
+{
+    /* relaxed: the lease itself orders what it guards. */
+    hl_a32_store_relaxed(&l->wanted, 0);
+}
+
+/* Leaves. True: a thread waits for this lease and may sleep: wake it (hl_prog_wake). */
+HL_INLINE bool hl_lease_leave(struct hl_lease *l) HL_RELEASE(l) HL_NO_TSA
+{
+    /* release: publishes what the holder did; pairs with the acquire in hl_lease_try. */
+    hl_a32_store_release(&l->held, 0);
+    /* relaxed: a waiter that stores its id later tries the lease itself before it sleeps. */
+    return HL_UNLIKELY(hl_a32_load_relaxed(&l->wanted) != 0);
+}
+
+#endif

@@ -1,0 +1,117 @@
+/* Reading a lane's completion queue. */
+#include "inner.h"
+
+#include "err.h"
+#include "log.h"
+#include "util.h"
+
+#include <errno.h>
+
+/* The slot whose context this is, or NULL. */
+static struct hl_slot *slot_of(struct hl_lane *lane, const void *context) HL_REQUIRES(lane->lease)
+{
+    uintptr_t at = (uintptr_t)context - (uintptr_t)lane->slots;
+    if (at >= sizeof lane->slots || at % sizeof(struct hl_slot) != 0) {
+        return NULL;
+    }
+    return &lane->slots[at / sizeof(struct hl_slot)];
+}
+
+static void completed(struct hl_lane *lane, const struct fi_cq_msg_entry *entry) HL_REQUIRES(lane->lease)
+{
+    struct hl_slot *slot = slot_of(lane, entry->op_context);
+    if (HL_LIKELY(slot != NULL)) {
+        hl_slot_close(lane, slot, HL_PART_POST, 0);
+        return;
+    }
+    struct hl_letter *letter = hl_mail_receive_of(lane, entry->op_context);
+    if (letter != NULL) {
+        hl_mail_in(lane, letter, entry->len);
+    } else {
+        hl_stat_lane_add(&lane->stat, HL_STAT_LANE_stray, 1);
+    }
+}
+
+/* Errors after which nothing else on this connection will end well. */
+static bool is_lost(int provider_error)
+{
+    switch (provider_error) {
+    case ECANCELED:
+    case ENOTCONN:
+    case ECONNRESET:
+    case ECONNABORTED:
+    case ECONNREFUSED:
+    case EPIPE:
+    case ETIMEDOUT:
+    case EHOSTUNREACH:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int read_error(struct hl_lane *lane) HL_REQUIRES(lane->lease)
+{
+    struct fi_cq_err_entry error = {0};
+    if (fi_cq_readerr(lane->fab.cq, &error, 0) != 1) {
+        return 0;
+    }
+    struct hl_slot *slot = slot_of(lane, error.op_context);
+    struct hl_letter *letter = slot == NULL ? hl_mail_receive_of(lane, error.op_context) : NULL;
+    if (slot != NULL && (slot->open & HL_PART_POST) != 0) {
+        bool lost = is_lost(error.err);
+        hl_log(HL_LOG_DEBUG, "lane %u, rank %d: %s (provider's code %d)", lane->index, slot->way->peer,
+               hl_fab_strerror(error.err), error.prov_errno);
+        hl_slot_close(lane, slot, slot->open, lost ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER);
+        if (lost) {
+            hl_slot_lost(lane, slot->way);
+        }
+    } else if (letter != NULL) {
+        hl_mail_again(lane, letter);
+    } else {
+        hl_stat_lane_add(&lane->stat, HL_STAT_LANE_stray, 1); /* some errors come without a context */
+    }
+    return 1;
+}
+
+/* Ways to ranks that the launcher has reported dead since the last look. */
+static void bury(struct hl_lane *lane, uint32_t deaths) HL_REQUIRES(lane->lease)
+{
+    lane->deaths_seen = deaths;
+    const struct hl_way_table *t =
+        hl_aptr_load_relaxed(&lane->ways); /* relaxed: written by the holder only. */
+    for (uint32_t i = 0; t != NULL && i < t->room; i++) {
+        struct hl_way *way = hl_aptr_load_relaxed(&t->at[i]); /* relaxed: the same. */
+        if (way != NULL && !way->dead && hl_rx_is_dead(way->peer)) {
+            way->dead = true;
+            hl_slot_bury(lane, way);
+        }
+    }
+}
+
+int hl_lane_progress(struct hl_lane *lane)
+{
+    if (HL_UNLIKELY(lane->ep == NULL)) {
+        return 0;
+    }
+    struct fi_cq_msg_entry entries[16];
+    ssize_t n = fi_cq_read(lane->fab.cq, entries, HL_COUNT_OF(entries));
+    int moved = 0;
+    if (n > 0) {
+        for (ssize_t i = 0; i < n; i++) {
+            completed(lane, &entries[i]);
+        }
+        moved = (int)n;
+    } else if (n == -FI_EAVAIL) {
+        moved = read_error(lane);
+    }
+    if (moved > 0) {
+        hl_slot_advance(lane);
+    }
+    /* acquire: which ranks; pairs with the release in the report. */
+    uint32_t deaths = hl_a32_load_acquire(&lane->pool->deaths);
+    if (HL_UNLIKELY(deaths != lane->deaths_seen)) {
+        bury(lane, deaths);
+    }
+    return moved;
+}

@@ -1,0 +1,78 @@
+/* The pool: made once, lanes opened with their first lease. */
+#include "inner.h"
+
+#include "err.h"
+#include "log.h"
+#include "util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int hl_lane_make_ready(struct hl_lane *lane)
+{
+    if (lane->broken) {
+        return HL_LANE_BROKEN;
+    }
+    int rc = hl_fab_ep_open(HL_FAB_LANE, &lane->fab);
+    if (rc != 0) {
+        lane->broken = true;
+        hl_log(HL_LOG_WARN, "lane %u does not open: %s", lane->index, hl_err_text(rc));
+        return HL_LANE_BROKEN;
+    }
+    lane->ep = lane->fab.ep;
+    hl_stat_lane_enrol(&lane->stat);
+    /* full: rare; the lane before its bit. Pairs with the acquire in hl_pool_flush_all. */
+    hl_a64_or_full(&lane->pool->opened, UINT64_C(1) << lane->index);
+    return 0;
+}
+
+int hl_pool_open(struct hl_pool *p, uint32_t lanes, int ranks)
+{
+    memset(p, 0, sizeof *p);
+    p->ranks = ranks;
+    p->used = calloc((size_t)ranks, sizeof *p->used);
+    bool ok = p->used != NULL;
+    for (uint32_t i = 0; ok && i < lanes; i++) {
+        struct hl_lane *lane = aligned_alloc(HL_CACHELINE, hl_round_up(sizeof *lane, HL_CACHELINE));
+        ok = lane != NULL;
+        if (ok) {
+            memset(lane, 0, sizeof *lane);
+            lane->pool = p;
+            lane->index = i;
+            p->lanes[i] = lane;
+        }
+    }
+    if (!ok) {
+        hl_pool_close(p);
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for %u lanes", lanes);
+    }
+    p->count = lanes;
+    return 0;
+}
+
+void hl_pool_close(struct hl_pool *p) HL_NO_TSA
+{
+    p->count = 0;
+    for (uint32_t i = 0; i < HL_LANES_MAX; i++) {
+        struct hl_lane *lane = p->lanes[i];
+        if (lane == NULL) {
+            continue;
+        }
+        if (lane->ep != NULL) {
+            hl_fab_ep_close(&lane->fab);
+            lane->ep = NULL;
+        }
+        hl_mail_free(lane);
+        hl_way_free_all(lane);
+        lane->recent = NULL;
+        /* The counters of an opened lane stay readable: the lane itself is kept. */
+        bool opened = hl_a64_load_relaxed(&p->opened) >> i & 1; /* relaxed: no other thread is left. */
+        if (!opened) {
+            free(lane);
+        }
+        p->lanes[i] = NULL;
+    }
+    free(p->used);
+    p->used = NULL;
+    hl_a64_store_relaxed(&p->opened, 0); /* relaxed: the same. */
+}

@@ -1,0 +1,66 @@
+/* What the files of rx share. */
+#ifndef HL_RX_INNER_H
+#define HL_RX_INNER_H
+
+#include "lock.h"
+#include "ring.h"
+#include "rx.h"
+
+#include <pthread.h>
+
+/* A record on its way to another receive thread, see out.c. */
+struct hl_rx_out {
+    struct hl_rx_out *next;
+    int peer;
+    uint64_t since_ns; /* first try, 0: none yet */
+    struct hl_wire_rec rec;
+    uint8_t payload[HL_WIRE_NEAR_MAX - sizeof(struct hl_wire_rec)];
+};
+
+/* The rank's receive side. Fields are the receive thread's unless they say otherwise. */
+struct hl_rx {
+    struct hl_rx_ring *rings;        /* [node_size] of all node peers; read-only after open */
+    struct hl_rx_ring *mine;         /* of them */
+    hl_a32 *bells;                   /* [node_size] 1 + eventfd of a peer, 0: not known yet. atomic */
+    int epoll, bell;                 /* read-only after open */
+    hl_rx_fn *handlers[HL_WIRE_OPS]; /* read-only after start */
+    hl_a32 stop;                     /* atomic: set by hl_rx_stop */
+    hl_a32 has_network;              /* atomic: release when the endpoint is ready */
+    hl_a8 *dead;                     /* [size] atomic */
+    pthread_t thread;
+    bool started;
+};
+extern struct hl_rx hl_rx;
+
+bool hl_rx_on_thread(void);
+void hl_rx_kick(void); /* wakes the thread; any thread */
+
+/* Runs the handler of a record. */
+int hl_rx_run(const struct hl_rx_msg *msg);
+
+/* ---- network side (net.c) ---- */
+int hl_rx_net_open(void);       /* endpoint, buffers, registrations, card; by hl_rx_network */
+int hl_rx_net_poll(void);       /* reads the queue, sends what waits; returns how much moved */
+bool hl_rx_net_may_sleep(void); /* also false when the provider cannot wake the thread */
+bool hl_rx_net_waits(void);     /* answers wait for the provider: look again soon */
+int hl_rx_net_fd(void);
+void hl_rx_net_close(void);
+
+/* Sends a record to a peer's receive endpoint: 0, HL_ERR_AGAIN (silent), or another error. */
+int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload);
+
+/* ---- near side (near_side.c) ---- */
+int hl_rx_near_poll(void);
+void hl_rx_node_socket(void); /* the node socket is readable */
+bool hl_rx_near_send(int node_rank, const struct hl_wire_rec *rec, const void *payload);
+
+/* ---- outgoing records (out.c) ---- */
+int hl_rx_out_poll(void);
+bool hl_rx_out_waits(void);
+void hl_rx_out_close(void);
+
+/* ---- foreign descriptors (watch.c) ---- */
+void hl_rx_watch_run(int fd);
+void hl_rx_watch_close(void);
+
+#endif

@@ -1,0 +1,131 @@
+/* Records of node peers: the ring, its bell, and the messages of the node socket. */
+#include "inner.h"
+
+#include "boot.h"
+#include "err.h"
+#include "log.h"
+#include "near.h"
+#include "stat.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* Bells are eventfds of the consumers. A peer gets one by asking over the node socket, which wakes the owner
+ * as well: the first ring of a pair is the question. */
+enum bell_kind { BELL_ASK = 1, BELL_HERE };
+
+struct bell_message {
+    uint32_t magic;
+    uint32_t kind;
+};
+
+#define BELL_MAGIC 0x6c6c6542u /* "Bell" */
+
+static void ring_bell(int node_rank)
+{
+    /* acquire: no more than the number itself is needed; pairs with the release in take_bell. */
+    uint32_t known = hl_a32_load_acquire(&hl_rx.bells[node_rank]);
+    if (known != 0) {
+        uint64_t one = 1;
+        (void)!write((int)known - 1, &one, sizeof one); /* full means that it is ringing already */
+        return;
+    }
+    /* A full socket wakes its owner as well; a dead owner needs no bell. */
+    struct bell_message ask = {BELL_MAGIC, BELL_ASK};
+    (void)hl_boot_node_send(node_rank, &ask, sizeof ask, -1);
+}
+
+bool hl_rx_near_send(int node_rank, const struct hl_wire_rec *rec, const void *payload)
+{
+    struct hl_rx_ring *ring = &hl_rx.rings[node_rank];
+    if (!hl_rx_ring_put(ring, hl_boot.rank, rec, sizeof *rec, payload, rec->len)) {
+        return false;
+    }
+    if (hl_rx_ring_must_wake(ring)) {
+        ring_bell(node_rank);
+    }
+    return true;
+}
+
+/* A record as it came out of the ring: the length in the cell must be what the record says. */
+static bool is_sound(const struct hl_wire_rec *rec, uint32_t len, int from)
+{
+    return len >= sizeof *rec && rec->op != HL_WIRE_NONE && rec->op < HL_WIRE_OPS &&
+           rec->len == len - sizeof *rec && from >= 0 && from < hl_boot.size;
+}
+
+int hl_rx_near_poll(void)
+{
+    _Alignas(8) uint8_t bytes[HL_WIRE_NEAR_MAX];
+    const struct hl_wire_rec *rec = (const void *)bytes;
+    int count = 0, from = 0;
+    uint32_t len = 0;
+    while (count < (int)HL_RX_CELLS && hl_rx_ring_take(hl_rx.mine, &from, bytes, &len)) {
+        count++;
+        if (!is_sound(rec, len, from)) {
+            hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
+            continue;
+        }
+        struct hl_rx_msg msg = {.rec = rec, .payload = rec + 1, .from = from, .near = true};
+        int rc = hl_rx_run(&msg);
+        if (rc != 0) {
+            hl_log(HL_LOG_DEBUG, "record %d of rank %d failed: %s", rec->op, from, hl_err_text(rc));
+        }
+    }
+    if (count > 0) {
+        hl_stat_rank_add(HL_STAT_RANK_rx_near, (uint64_t)count);
+    }
+    return count;
+}
+
+static void take_bell(int from, int fd)
+{
+    /* release: nothing else is published; pairs with the acquire in ring_bell. A second bell is not needed.
+     */
+    if (fd >= 0 && hl_a32_load_relaxed(&hl_rx.bells[from]) == 0) { /* relaxed: this thread alone writes it. */
+        hl_a32_store_release(&hl_rx.bells[from], (uint32_t)fd + 1);
+    } else if (fd >= 0) {
+        close(fd);
+    }
+}
+
+static void serve_bell(const void *bytes, size_t len, int from, int fd)
+{
+    struct bell_message msg = {0};
+    if (len == sizeof msg) {
+        memcpy(&msg, bytes, sizeof msg);
+    }
+    if (msg.magic == BELL_MAGIC && msg.kind == BELL_HERE) {
+        take_bell(from, fd);
+        return;
+    }
+    if (msg.magic == BELL_MAGIC && msg.kind == BELL_ASK) {
+        struct bell_message here = {BELL_MAGIC, BELL_HERE};
+        (void)hl_boot_node_send(from, &here, sizeof here, hl_rx.bell); /* refused: it asks again */
+    } else {
+        hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+void hl_rx_node_socket(void)
+{
+    _Alignas(8) uint8_t msg[HL_BOOT_NODE_MSG];
+    for (int i = 0; i < 256; i++) { /* the rest after the other sources had their turn */
+        size_t len = 0;
+        int from = -1, fd = -1;
+        int rc = hl_boot_node_recv(msg, sizeof msg, &len, &from, &fd);
+        if (rc == HL_ERR_TRUNCATE) {
+            hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
+            continue;
+        }
+        if (rc != 0) {
+            return;
+        }
+        if (hl_near_serve(msg, len, from, fd) == HL_ERR_FOUND_NONE) {
+            serve_bell(msg, len, from, fd);
+        }
+    }
+}

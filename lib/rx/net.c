@@ -1,0 +1,479 @@
+/* The receive endpoint: buffers, senders known by their HELLO, acknowledgements with answers.
+ *
+ * A message in: checked, its sender found (or learnt), its records run in order, then one acknowledgement
+ * with the answers goes to the sender's lane. What the provider cannot take waits in a list in order; the
+ * buffers of that list are bounded by the senders' credits. All of this belongs to the receive thread, but
+ * for what hl_rx_net_open does before it hands over. */
+#include "inner.h"
+#include "senders.h"
+
+#include "boot.h"
+#include "err.h"
+#include "log.h"
+#include "stat.h"
+#include "util.h"
+
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUFFERS 64
+#define GIVE_UP_NS UINT64_C(30000000000)
+#define STUCK_MAX 16
+
+/* What a completion's context points to. */
+struct op {
+    struct fi_context2 context;
+    bool is_receive;
+};
+
+struct inbound {
+    struct op op;
+    uint8_t *bytes; /* hl_fab.eager of them */
+};
+
+struct outbound {
+    struct op op;
+    struct outbound *next;
+    fi_addr_t to;
+    uint64_t since_ns; /* first refusal, 0: none */
+    uint32_t len;
+    _Alignas(8) uint8_t bytes[]; /* hl_fab.eager */
+};
+
+/* Answers under construction. */
+struct answer {
+    struct outbound *out;
+    struct hl_wire_ans *current; /* of the record that is being handled, or NULL */
+    uint32_t index, count;
+};
+
+static struct hl_fab_ep ep;
+static struct inbound inbounds[BUFFERS];
+static struct outbound *unused;
+static struct outbound *waiting; /* oldest first */
+static struct outbound **waiting_end = &waiting;
+static struct hl_rx_senders senders;
+static fi_addr_t *peer_rx; /* [size] receive endpoints of others; FI_ADDR_NOTAVAIL: not inserted */
+static uint8_t *pool;
+static _Alignas(64) uint64_t probe_word[8];
+static struct hl_fab_mr probe;
+
+static struct outbound *new_outbound(void)
+{
+    struct outbound *out = unused;
+    if (out != NULL) {
+        unused = out->next;
+    } else {
+        out = malloc(sizeof *out + hl_fab.eager);
+        if (out == NULL) {
+            return NULL;
+        }
+        out->op.is_receive = false;
+    }
+    out->next = NULL;
+    out->since_ns = 0;
+    out->len = 0;
+    return out;
+}
+
+static void recycle(struct outbound *out)
+{
+    out->next = unused;
+    unused = out;
+}
+
+static int post_receive(struct inbound *in)
+{
+    struct iovec iov = {in->bytes, hl_fab.eager};
+    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = &in->op.context};
+    in->op.is_receive = true;
+    ssize_t rc = fi_recvmsg(ep.ep, &msg, FI_COMPLETION);
+    return rc == 0 ? 0 : hl_err_say(HL_ERR_OTHER, "posting a receive buffer: %s", hl_fab_strerror((int)rc));
+}
+
+/* Posts it: 0, HL_ERR_AGAIN, or another error. On 0 the buffer is the provider's, or recycled. */
+static int post_send(struct outbound *out)
+{
+    if (out->len <= hl_fab.inject) {
+        ssize_t rc = fi_inject(ep.ep, out->bytes, out->len, out->to);
+        if (rc == 0) {
+            recycle(out);
+        }
+        return rc == 0 ? 0 : rc == -FI_EAGAIN ? HL_ERR_AGAIN : HL_ERR_OTHER;
+    }
+    struct iovec iov = {out->bytes, out->len};
+    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = out->to, .context = &out->op.context};
+    ssize_t rc = fi_sendmsg(ep.ep, &msg, FI_COMPLETION);
+    return rc == 0 ? 0 : rc == -FI_EAGAIN ? HL_ERR_AGAIN : HL_ERR_OTHER;
+}
+
+static void send_or_queue(struct outbound *out)
+{
+    int rc = waiting == NULL ? post_send(out) : HL_ERR_AGAIN;
+    if (rc == HL_ERR_AGAIN) {
+        out->since_ns = hl_now_ns();
+        *waiting_end = out;
+        waiting_end = &out->next;
+        hl_stat_rank_add(HL_STAT_RANK_rx_queued, 1);
+    } else if (rc != 0) {
+        recycle(out); /* the peer is gone: its own error is what it sees */
+    }
+}
+
+/* ---- answers ---- */
+
+static struct hl_wire_ans *add_answer(struct answer *a, size_t len)
+{
+    size_t need = sizeof(struct hl_wire_ans) + HL_WIRE_PAD(len);
+    if (a->out == NULL || a->current != NULL || need > hl_fab.eager - a->out->len) {
+        return NULL;
+    }
+    struct hl_wire_ans *ans = (void *)(a->out->bytes + a->out->len);
+    memset((uint8_t *)ans + need - 8, 0, 8); /* the padding, if any */
+    *ans = (struct hl_wire_ans){.index = a->index, .len = (uint32_t)len};
+    a->out->len += (uint32_t)need;
+    a->count++;
+    a->current = ans;
+    return ans;
+}
+
+void *hl_rx_reply_room(const struct hl_rx_msg *msg, size_t len)
+{
+    if (msg->answer == NULL || len > HL_WIRE_PAYLOAD_MAX(hl_fab.eager)) {
+        return NULL;
+    }
+    struct hl_wire_ans *ans = add_answer(msg->answer, len);
+    return ans != NULL ? ans + 1 : NULL;
+}
+
+int hl_rx_reply(const struct hl_rx_msg *msg, const void *data, size_t len)
+{
+    void *room = hl_rx_reply_room(msg, len);
+    if (room == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no room for an answer of %zu bytes to rank %d", len, msg->from);
+    }
+    memcpy(room, data, len);
+    return 0;
+}
+
+static void run_record(const struct hl_wire_head *head, const struct hl_wire_rec *rec, struct answer *a)
+{
+    a->index = rec->index;
+    a->current = NULL;
+    struct hl_rx_msg msg = {.rec = rec, .payload = rec + 1, .from = (int)head->from, .answer = a};
+    int rc = hl_rx_run(&msg);
+    if (rc != 0 && a->current == NULL) {
+        (void)add_answer(a, 0);
+    }
+    if (rc != 0 && a->current != NULL) {
+        a->current->rc = rc;
+    }
+}
+
+/* ---- messages in ---- */
+
+static struct hl_rx_sender *sender_of(const struct hl_wire_head *head)
+{
+    struct hl_rx_sender *s = hl_rx_senders_get(&senders, (int)head->from, head->lane);
+    const struct hl_wire_hello *hello = hl_wire_hello_of(head);
+    if (s == NULL || hello == NULL) {
+        return s != NULL && s->known ? s : NULL;
+    }
+    /* A lane says HELLO again after it lost its connection: the same address as before. */
+    if (!s->known && hl_fab_ep_insert(&ep, hello->name, (size_t)hello->len, &s->addr) == 0) {
+        s->known = true;
+    }
+    hl_fab_seal_request();
+    return s->known ? s : NULL;
+}
+
+static void run_message(const struct hl_wire_head *head, struct answer *a)
+{
+    const uint8_t *at = hl_wire_body(head);
+    for (uint32_t i = 0; i < head->count; i++) {
+        const struct hl_wire_rec *rec = (const void *)at;
+        run_record(head, rec, a);
+        at += sizeof *rec + HL_WIRE_PAD(rec->len);
+    }
+}
+
+static void acknowledge(const struct hl_wire_head *head, struct hl_rx_sender *s, struct answer *a)
+{
+    struct hl_wire_head ack = {.nonce = hl_boot.nonce,
+                               .seq = s->applied,
+                               .from = (uint32_t)hl_boot.rank,
+                               .lane = head->lane,
+                               .kind = HL_WIRE_ACK,
+                               .len = a->out->len,
+                               .count = a->count};
+    memcpy(a->out->bytes, &ack, sizeof ack);
+    a->out->to = s->addr;
+    send_or_queue(a->out);
+}
+
+static void message_in(const uint8_t *bytes, size_t len)
+{
+    const struct hl_wire_head *head = (const void *)bytes;
+    const char *wrong = hl_wire_check(bytes, len, hl_boot.nonce, (uint32_t)hl_boot.size);
+    if (wrong == NULL && head->kind != HL_WIRE_DATA) {
+        wrong = "acknowledgement of nothing";
+    }
+    struct hl_rx_sender *s = NULL;
+    bool from_rx = wrong == NULL && head->lane == HL_WIRE_RX;
+    if (wrong == NULL && !from_rx) {
+        s = sender_of(head);
+        wrong = s == NULL ? "from a lane that said no HELLO" : NULL;
+    }
+    struct answer a = {.out = wrong == NULL && !from_rx ? new_outbound() : NULL};
+    if (wrong == NULL && !from_rx && a.out == NULL) {
+        wrong = "no memory for its answer";
+    }
+    if (wrong != NULL) {
+        hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
+        hl_log(HL_LOG_DEBUG, "message of %zu bytes dropped: %s", len, wrong);
+        return;
+    }
+    if (from_rx) {
+        run_message(head, &a);
+        return;
+    }
+    a.out->len = sizeof *head;
+    run_message(head, &a);
+    s->applied = head->seq;
+    s->owed++;
+    if (a.count > 0 || (head->flags & HL_WIRE_WANT_ACK) != 0 || s->owed >= HL_WIRE_CREDITS / 2) {
+        s->owed = 0;
+        acknowledge(head, s, &a);
+    } else {
+        recycle(a.out);
+    }
+}
+
+/* ---- the queue ---- */
+
+static void receive_again(struct inbound *in)
+{
+    if (post_receive(in) != 0) {
+        hl_log(HL_LOG_WARN, "%s", hl_err_text(HL_ERR_OTHER));
+    }
+}
+
+static void completed(const struct fi_cq_msg_entry *entry)
+{
+    struct op *op = entry->op_context;
+    if (op == NULL) {
+        return;
+    }
+    if (!op->is_receive) {
+        recycle(HL_CONTAINER_OF(op, struct outbound, op));
+        return;
+    }
+    struct inbound *in = HL_CONTAINER_OF(op, struct inbound, op);
+    hl_stat_rank_add(HL_STAT_RANK_rx_messages, 1);
+    message_in(in->bytes, entry->len);
+    receive_again(in);
+}
+
+static int read_error(void)
+{
+    struct fi_cq_err_entry error = {0};
+    if (fi_cq_readerr(ep.cq, &error, 0) != 1) {
+        return 0;
+    }
+    struct op *op = error.op_context;
+    hl_log(HL_LOG_DEBUG, "receive endpoint: %s (provider's code %d)", hl_fab_strerror(error.err),
+           error.prov_errno);
+    if (op != NULL && op->is_receive) {
+        receive_again(HL_CONTAINER_OF(op, struct inbound, op));
+    } else if (op != NULL) {
+        recycle(HL_CONTAINER_OF(op, struct outbound, op));
+    }
+    return 1;
+}
+
+/* Sends what waits: in order for each destination; one that refuses does not hold up the others. */
+static int send_waiting(void)
+{
+    fi_addr_t stuck[STUCK_MAX];
+    int stuck_count = 0, moved = 0;
+    uint64_t now = waiting != NULL ? hl_now_ns() : 0;
+    for (struct outbound **at = &waiting; *at != NULL && stuck_count < STUCK_MAX;) {
+        struct outbound *out = *at;
+        struct outbound *next = out->next;
+        bool skip = false;
+        for (int i = 0; i < stuck_count; i++) {
+            skip |= stuck[i] == out->to;
+        }
+        int rc = skip ? HL_ERR_AGAIN : post_send(out);
+        if (rc == HL_ERR_AGAIN && now - out->since_ns < GIVE_UP_NS) {
+            if (!skip) {
+                stuck[stuck_count++] = out->to;
+            }
+            at = &out->next;
+            continue;
+        }
+        *at = next;
+        if (next == NULL) {
+            waiting_end = at;
+        }
+        if (rc != 0) {
+            recycle(out);
+        }
+        moved++;
+    }
+    return moved;
+}
+
+int hl_rx_net_poll(void)
+{
+    struct fi_cq_msg_entry entries[16];
+    int moved = 0;
+    for (;;) {
+        ssize_t n = fi_cq_read(ep.cq, entries, HL_COUNT_OF(entries));
+        for (ssize_t i = 0; i < n; i++) {
+            completed(&entries[i]);
+        }
+        moved += n > 0 ? (int)n : n == -FI_EAVAIL ? read_error() : 0;
+        if (n < (ssize_t)HL_COUNT_OF(entries)) {
+            break;
+        }
+    }
+    return moved + send_waiting();
+}
+
+bool hl_rx_net_may_sleep(void)
+{
+    return ep.wait_fd < 0 || hl_fab_ep_may_sleep(&ep);
+}
+
+bool hl_rx_net_waits(void)
+{
+    return waiting != NULL || ep.wait_fd < 0;
+}
+
+int hl_rx_net_fd(void)
+{
+    return ep.wait_fd;
+}
+
+static int insert_peer(int peer)
+{
+    const void *data;
+    size_t len;
+    int rc = hl_fab_card_get(peer, HL_FAB_PART_RX, &data, &len);
+    if (rc != 0 || len != sizeof(struct hl_rx_card)) {
+        return rc != 0 ? rc : hl_err_say(HL_ERR_OTHER, "rank %d publishes a malformed card", peer);
+    }
+    const struct hl_rx_card *card = data;
+    return hl_fab_ep_insert(&ep, card->name, card->name_len, &peer_rx[peer]);
+}
+
+int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
+{
+    if (!hl_rx_has_network()) {
+        return hl_err_say(HL_ERR_INTERN, "the network is not open");
+    }
+    int rc = peer_rx[peer] == FI_ADDR_NOTAVAIL ? insert_peer(peer) : 0;
+    if (rc != 0) {
+        return rc;
+    }
+    struct outbound *out = new_outbound();
+    if (out == NULL) {
+        return HL_ERR_AGAIN;
+    }
+    size_t padded = HL_WIRE_PAD(rec->len);
+    struct hl_wire_head head = {.nonce = hl_boot.nonce,
+                                .from = (uint32_t)hl_boot.rank,
+                                .lane = HL_WIRE_RX,
+                                .kind = HL_WIRE_DATA,
+                                .len = (uint32_t)(sizeof head + sizeof *rec + padded),
+                                .count = 1};
+    memset(out->bytes + head.len - 8, 0, 8); /* the padding, if any */
+    memcpy(out->bytes, &head, sizeof head);
+    memcpy(out->bytes + sizeof head, rec, sizeof *rec);
+    if (rec->len > 0) {
+        memcpy(out->bytes + sizeof head + sizeof *rec, payload, rec->len);
+    }
+    out->len = head.len;
+    out->to = peer_rx[peer];
+    rc = post_send(out);
+    if (rc != 0) {
+        recycle(out);
+    }
+    return rc == HL_ERR_OTHER ? hl_err_say(rc, "the provider refuses a message to rank %d", peer) : rc;
+}
+
+/* ---- opening and closing ---- */
+
+static int publish(void)
+{
+    int rc = hl_fab_register(probe_word, sizeof probe_word, &probe);
+    if (rc != 0) {
+        return rc;
+    }
+    struct hl_rx_card card = {.name_len = (uint32_t)ep.name_len, .probe = probe};
+    memcpy(card.name, ep.name, ep.name_len);
+    return hl_fab_card_put(HL_FAB_PART_RX, &card, sizeof card);
+}
+
+static int post_all(void)
+{
+    pool = aligned_alloc(4096, hl_round_up(BUFFERS * hl_fab.eager, 4096));
+    peer_rx = malloc((size_t)hl_boot.size * sizeof *peer_rx);
+    if (pool == NULL || peer_rx == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for receive buffers");
+    }
+    for (int i = 0; i < hl_boot.size; i++) {
+        peer_rx[i] = FI_ADDR_NOTAVAIL;
+    }
+    int rc = 0;
+    for (size_t i = 0; i < BUFFERS && rc == 0; i++) {
+        inbounds[i].bytes = pool + i * hl_fab.eager;
+        rc = post_receive(&inbounds[i]);
+    }
+    return rc;
+}
+
+int hl_rx_net_open(void)
+{
+    int rc = hl_fab_ep_open(HL_FAB_RX, &ep);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = post_all();
+    rc = rc == 0 ? hl_fab_regions_open(&ep) : rc;
+    rc = rc == 0 ? publish() : rc;
+    if (rc != 0) {
+        hl_rx_net_close();
+    }
+    return rc;
+}
+
+static void free_list(struct outbound *list)
+{
+    while (list != NULL) {
+        struct outbound *next = list->next;
+        free(list);
+        list = next;
+    }
+}
+
+void hl_rx_net_close(void)
+{
+    if (probe.id != 0) {
+        hl_fab_unregister(probe.id);
+        probe.id = 0;
+    }
+    hl_fab_regions_close();
+    hl_fab_ep_close(&ep);
+    free_list(unused);
+    free_list(waiting);
+    unused = waiting = NULL;
+    waiting_end = &waiting;
+    free(pool);
+    free(peer_rx);
+    pool = NULL;
+    peer_rx = NULL;
+    hl_rx_senders_free(&senders);
+}

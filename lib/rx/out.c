@@ -1,0 +1,157 @@
+/* Records that this rank sends to other receive threads: at once where possible, else queued here.
+ *
+ * The queue is one list: taken from any thread under a lock, emptied by the receive thread. `queued` counts
+ * what has not left, so that a later record does not overtake an earlier one. */
+#include "inner.h"
+
+#include "boot.h"
+#include "err.h"
+#include "log.h"
+#include "stat.h"
+#include "util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GIVE_UP_NS UINT64_C(30000000000)
+#define STUCK_MAX 16
+
+static struct hl_mutex out_lock = HL_MUTEX_INIT;
+static struct hl_rx_out *first HL_GUARDED_BY(out_lock);
+static struct hl_rx_out **last HL_GUARDED_BY(out_lock) = &first;
+static hl_a32 queued;
+static struct hl_rx_out *waiting; /* the receive thread's: taken over, not yet sent */
+static struct hl_rx_out **waiting_end = &waiting;
+
+static int try_send(int peer, const struct hl_wire_rec *rec, const void *payload)
+{
+    int node_rank = hl_boot_node_of(peer);
+    if (node_rank >= 0) {
+        return hl_rx_near_send(node_rank, rec, payload) ? 0 : HL_ERR_AGAIN;
+    }
+    return hl_rx_net_send(peer, rec, payload);
+}
+
+static int enqueue(int peer, const struct hl_wire_rec *rec, const void *payload)
+{
+    struct hl_rx_out *out = calloc(1, sizeof *out);
+    if (out == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a message to rank %d", peer);
+    }
+    out->peer = peer;
+    out->rec = *rec;
+    if (rec->len > 0) {
+        memcpy(out->payload, payload, rec->len);
+    }
+    hl_mutex_lock(&out_lock);
+    *last = out;
+    last = &out->next;
+    /* full: counted before the sender's next look; the lock orders the list. */
+    hl_a32_add_full(&queued, 1);
+    hl_mutex_unlock(&out_lock);
+    hl_rx_kick();
+    return 0;
+}
+
+int hl_rx_send(int peer, const struct hl_wire_rec *rec, const void *payload)
+{
+    if (rec->len > HL_WIRE_NEAR_MAX - sizeof *rec) {
+        return hl_err_say(HL_ERR_INTERN, "record of %u bytes to rank %d", rec->len, peer);
+    }
+    if (hl_rx_is_dead(peer)) {
+        return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", peer);
+    }
+    bool may_try = hl_rx_on_thread() || hl_boot_node_of(peer) >= 0;
+    /* acquire: a record that this thread queued before has left; pairs with the full subtraction in sent. */
+    if (may_try && hl_a32_load_acquire(&queued) == 0) {
+        int rc = try_send(peer, rec, payload);
+        if (rc != HL_ERR_AGAIN) {
+            return rc;
+        }
+    }
+    return enqueue(peer, rec, payload);
+}
+
+static void take_over(void)
+{
+    hl_mutex_lock(&out_lock);
+    if (first != NULL) {
+        *waiting_end = first;
+        waiting_end = last;
+        first = NULL;
+        last = &first;
+    }
+    hl_mutex_unlock(&out_lock);
+}
+
+/* True when the record is done with: sent, or given up. */
+static bool settle(struct hl_rx_out *out, uint64_t now)
+{
+    int rc = hl_rx_is_dead(out->peer) ? HL_ERR_PROC_ABORTED : try_send(out->peer, &out->rec, out->payload);
+    if (rc == HL_ERR_AGAIN) {
+        if (out->since_ns == 0) {
+            out->since_ns = now;
+            hl_stat_rank_add(HL_STAT_RANK_rx_queued, 1);
+        }
+        if (now - out->since_ns < GIVE_UP_NS) {
+            return false;
+        }
+        hl_log(HL_LOG_WARN,
+               "a message to rank %d could not leave for 30 s: unreachable (dead, or out of descriptors)",
+               out->peer);
+    } else if (rc != 0 && rc != HL_ERR_PROC_ABORTED) {
+        hl_log(HL_LOG_WARN, "a message to rank %d is lost: %s", out->peer, hl_err_text(rc));
+    }
+    return true;
+}
+
+int hl_rx_out_poll(void)
+{
+    if (hl_a32_load_acquire(&queued) == 0) { /* acquire: as in hl_rx_send. */
+        return 0;
+    }
+    take_over();
+    int stuck[STUCK_MAX]; /* peers that took nothing in this pass: their later records wait too */
+    int stuck_count = 0, moved = 0;
+    uint64_t now = hl_now_ns();
+    for (struct hl_rx_out **at = &waiting; *at != NULL && stuck_count < STUCK_MAX;) {
+        struct hl_rx_out *out = *at;
+        bool skip = false;
+        for (int i = 0; i < stuck_count; i++) {
+            skip |= stuck[i] == out->peer;
+        }
+        if (skip || !settle(out, now)) {
+            if (!skip) {
+                stuck[stuck_count++] = out->peer;
+            }
+            at = &out->next;
+            continue;
+        }
+        *at = out->next;
+        if (*at == NULL) {
+            waiting_end = at;
+        }
+        free(out);
+        /* full: it has left; pairs with the acquire loads above. */
+        hl_a32_add_full(&queued, UINT32_MAX);
+        moved++;
+    }
+    return moved;
+}
+
+bool hl_rx_out_waits(void)
+{
+    return waiting != NULL;
+}
+
+void hl_rx_out_close(void)
+{
+    take_over();
+    while (waiting != NULL) {
+        struct hl_rx_out *out = waiting;
+        waiting = out->next;
+        free(out);
+    }
+    waiting_end = &waiting;
+    hl_a32_store_relaxed(&queued, 0); /* relaxed: no other thread is left. */
+}

@@ -1,0 +1,52 @@
+/* A ring of 64 records with many producers in several processes and one consumer, in shared memory.
+ *
+ *   cell i, lap L (position p = 64 L + i), word `turn`, all zero at birth:
+ *     64 L      free for the producer of position p
+ *     64 L + 1  filled, for the consumer
+ *     64 L + 64 free again, for the next lap
+ *
+ * A producer takes position p by moving `head` from p to p + 1, fills the cell, then sets turn. The consumer
+ * alone moves `tail`. Producers that find the consumer asleep ring its bell (the caller does). */
+#ifndef HL_RX_RING_H
+#define HL_RX_RING_H
+
+#include "atomic.h"
+#include "wire.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HL_RX_CELLS 64u
+
+struct hl_rx_cell {
+    hl_a64 turn;   /* atomic, see above */
+    uint32_t from; /* world rank of the producer; guarded by turn, as the bytes */
+    uint32_t len;
+    uint8_t bytes[HL_WIRE_NEAR_MAX];
+};
+
+/* Zeroed memory is an empty ring whose consumer is awake. */
+struct hl_rx_ring {
+    HL_ALIGNED_LINE hl_a64 head;   /* atomic: next position to fill; written by producers */
+    HL_ALIGNED_LINE hl_a32 asleep; /* atomic: set by the consumer, cleared by whoever wakes it */
+    uint64_t tail;                 /* the consumer's: next position to empty */
+    HL_ALIGNED_LINE struct hl_rx_cell cells[HL_RX_CELLS];
+};
+
+/* Puts two pieces, together at most HL_WIRE_NEAR_MAX bytes, as one entry. False: full. Any thread of any
+ * process. */
+bool hl_rx_ring_put(struct hl_rx_ring *r, int from, const void *head, uint32_t head_len, const void *tail,
+                    uint32_t tail_len);
+
+/* After a put: true when the caller must ring the consumer's bell. */
+bool hl_rx_ring_must_wake(struct hl_rx_ring *r);
+
+/* Takes the next entry into out (HL_WIRE_NEAR_MAX bytes). False: empty. The consumer only. Never gives more
+ * than that many bytes, whatever is in the cell. */
+bool hl_rx_ring_take(struct hl_rx_ring *r, int *from, void *out, uint32_t *len);
+
+/* The consumer is about to sleep: false when there is an entry (then it stays awake). */
+bool hl_rx_ring_sleep(struct hl_rx_ring *r);
+void hl_rx_ring_awake(struct hl_rx_ring *r);
+
+#endif

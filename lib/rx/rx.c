@@ -1,0 +1,320 @@
+/* The receive thread: one epoll over the near bell, the network's queue, the node socket, the launcher's
+ * notices and the descriptors of modules above. */
+#include "inner.h"
+
+#include "boot.h"
+#include "err.h"
+#include "log.h"
+#include "near.h"
+#include "stat.h"
+#include "util.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define DEATH_MAX 4
+#define EMPTY_WAKES_MAX 10000
+#define EMPTY_WAKES_NS UINT64_C(100000000)
+
+struct hl_rx hl_rx;
+
+static struct hl_mutex start_lock = HL_MUTEX_INIT;
+static int network_result = 1; /* 1: not tried. Written by the collective callers, one at a time */
+static void (*on_death[DEATH_MAX])(int);
+static int on_death_count;
+static _Thread_local bool on_thread;
+
+/* Wakes without work: more of them than anybody can cause mean that a descriptor is readable for ever. */
+struct wakes {
+    uint64_t since_ns;
+    int empty;
+    bool storm; /* poll every millisecond from now on, without the network's descriptor */
+};
+
+size_t hl_rx_board_bytes(int node_size)
+{
+    return (size_t)node_size * sizeof(struct hl_rx_ring);
+}
+
+bool hl_rx_on_thread(void)
+{
+    return on_thread;
+}
+
+bool hl_rx_has_network(void)
+{
+    /* acquire: the endpoint; pairs with the release in hl_rx_network. */
+    return hl_a32_load_acquire(&hl_rx.has_network) != 0;
+}
+
+void hl_rx_kick(void)
+{
+    uint64_t one = 1;
+    (void)!write(hl_rx.bell, &one, sizeof one); /* full means that it is awake */
+}
+
+static int add_fd(int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+    if (fd >= 0 && epoll_ctl(hl_rx.epoll, EPOLL_CTL_ADD, fd, &event) != 0 && errno != EEXIST) {
+        return hl_err_say(HL_ERR_OTHER, "the receive thread cannot watch a descriptor: %s", strerror(errno));
+    }
+    return 0;
+}
+
+int hl_rx_open(void *board)
+{
+    hl_rx.rings = board;
+    hl_rx.mine = &hl_rx.rings[hl_boot.node_rank];
+    hl_rx.bells = calloc((size_t)hl_boot.node_size, sizeof *hl_rx.bells);
+    hl_rx.dead = calloc((size_t)hl_boot.size, sizeof *hl_rx.dead);
+    hl_rx.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    hl_rx.epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (hl_rx.bells == NULL || hl_rx.dead == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for the receive side");
+    }
+    if (hl_rx.bell < 0 || hl_rx.epoll < 0) {
+        return hl_err_say(HL_ERR_OTHER, "no descriptors for the receive thread: %s", strerror(errno));
+    }
+    int rc = add_fd(hl_rx.bell);
+    rc = rc == 0 ? add_fd(hl_boot_node_fd()) : rc;
+    return rc == 0 ? add_fd(hl_boot_watch_fd()) : rc;
+}
+
+int hl_rx_handle(enum hl_wire_op op, hl_rx_fn *fn)
+{
+    if (hl_rx.handlers[op] != NULL && hl_rx.handlers[op] != fn) {
+        return hl_err_say(HL_ERR_INTERN, "two handlers for record kind %d", op);
+    }
+    hl_rx.handlers[op] = fn;
+    return 0;
+}
+
+int hl_rx_run(const struct hl_rx_msg *msg)
+{
+    hl_rx_fn *fn = hl_rx.handlers[msg->rec->op];
+    return fn != NULL ? fn(msg) : HL_ERR_UNSUPPORTED_OPERATION;
+}
+
+int hl_rx_on_death(void (*fn)(int rank))
+{
+    for (int i = 0; i < on_death_count; i++) {
+        if (on_death[i] == fn) {
+            return 0;
+        }
+    }
+    if (on_death_count == DEATH_MAX) {
+        return hl_err_say(HL_ERR_INTERN, "too many modules ask for deaths");
+    }
+    on_death[on_death_count++] = fn;
+    return 0;
+}
+
+bool hl_rx_is_dead(int rank)
+{
+    /* acquire: what was said about it; pairs with the release in launcher_notice. */
+    return hl_rx.dead != NULL && hl_a8_load_acquire(&hl_rx.dead[rank]) != 0;
+}
+
+static void launcher_notice(void)
+{
+    int rank = -1, code = 0, rc;
+    while ((rc = hl_boot_watch_take(&rank, &code)) == 1) {
+        hl_log(HL_LOG_INFO, "rank %d has ended with code %d", rank, code);
+        if (rank < 0 || rank >= hl_boot.size) {
+            continue;
+        }
+        hl_a8_store_release(&hl_rx.dead[rank], 1); /* release: pairs with the acquire in hl_rx_is_dead. */
+        for (int i = 0; i < on_death_count; i++) {
+            on_death[i](rank);
+        }
+    }
+    if (rc < 0 &&
+        hl_a32_load_acquire(&hl_rx.stop) == 0) { /* acquire: pairs with the release in hl_rx_stop. */
+        hl_log(HL_LOG_ERROR, "the launcher is gone: this rank ends too");
+        hl_boot_abort(1);
+    }
+}
+
+static void serve_fd(int fd)
+{
+    if (fd == hl_rx.bell) {
+        uint64_t count;
+        (void)!read(fd, &count, sizeof count); /* empty: somebody else's ring was taken with mine */
+    } else if (fd == hl_boot_node_fd()) {
+        hl_rx_node_socket();
+    } else if (fd == hl_boot_watch_fd()) {
+        launcher_notice();
+    } else if (!hl_rx_has_network() || fd != hl_rx_net_fd()) {
+        hl_rx_watch_run(fd);
+    }
+}
+
+static int poll_sources(void)
+{
+    int moved = hl_rx_near_poll() + hl_rx_out_poll();
+    if (hl_rx_has_network()) {
+        moved += hl_rx_net_poll();
+    }
+    return moved;
+}
+
+/* Milliseconds the thread may sleep: -1 for ever, 0 not at all. */
+static int sleep_limit(const struct wakes *w)
+{
+    if (hl_rx_has_network() && !w->storm && !hl_rx_net_may_sleep()) {
+        return 0;
+    }
+    bool waits = hl_rx_out_waits() || (hl_rx_has_network() && hl_rx_net_waits());
+    return waits || w->storm ? 1 : -1;
+}
+
+static void note_wake(struct wakes *w, bool empty)
+{
+    hl_stat_rank_add(HL_STAT_RANK_rx_wakes, 1);
+    if (!empty || w->storm) {
+        w->empty = 0;
+        return;
+    }
+    uint64_t now = hl_now_ns();
+    if (w->empty++ == 0 || now - w->since_ns > EMPTY_WAKES_NS) {
+        w->since_ns = now;
+        w->empty = 1;
+    } else if (w->empty > EMPTY_WAKES_MAX) {
+        w->storm = true;
+        (void)epoll_ctl(hl_rx.epoll, EPOLL_CTL_DEL, hl_rx_net_fd(), NULL);
+        hl_log(HL_LOG_WARN,
+               "the network wakes the receive thread without work (out of file descriptors? raise "
+               "ulimit -n): looking every millisecond instead");
+    }
+}
+
+/* One sleep. Producers of the ring that come after hl_rx_ring_sleep ring the bell. */
+static void sleep_once(struct wakes *w)
+{
+    struct epoll_event events[16];
+    if (!hl_rx_ring_sleep(hl_rx.mine)) {
+        return;
+    }
+    int n = epoll_wait(hl_rx.epoll, events, (int)HL_COUNT_OF(events), sleep_limit(w));
+    hl_rx_ring_awake(hl_rx.mine);
+    bool network_only = n > 0;
+    for (int i = 0; i < n; i++) {
+        network_only &= hl_rx_has_network() && events[i].data.fd == hl_rx_net_fd();
+        serve_fd(events[i].data.fd);
+    }
+    int moved = poll_sources();
+    if (n > 0) {
+        note_wake(w, network_only && moved == 0);
+    }
+    if (hl_fab_is_open() && hl_fab_seal_pending()) {
+        hl_fab_seal();
+    }
+}
+
+static void *receive_thread(void *unused)
+{
+    on_thread = true;
+    struct wakes wakes = {0};
+    while (hl_a32_load_acquire(&hl_rx.stop) == 0) { /* acquire: pairs with the release in hl_rx_stop. */
+        if (poll_sources() == 0) {
+            sleep_once(&wakes);
+        }
+    }
+    return unused;
+}
+
+static int start_thread(void)
+{
+    pthread_attr_t attr;
+    sigset_t all, before;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, 512 << 10);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&hl_rx.thread, &attr, receive_thread, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
+    if (error != 0) {
+        return hl_err_say(HL_ERR_OTHER, "the receive thread does not start: %s", strerror(error));
+    }
+    pthread_setname_np(hl_rx.thread, "hotlane-rx");
+    return 0;
+}
+
+int hl_rx_start(void)
+{
+    int rc = 0;
+    hl_mutex_lock(&start_lock);
+    if (!hl_rx.started) {
+        rc = start_thread();
+        hl_rx.started = rc == 0;
+    }
+    hl_mutex_unlock(&start_lock);
+    return rc;
+}
+
+static int open_network(void)
+{
+    int rc = hl_fab_survey();
+    rc = rc == 0 ? hl_fab_open() : rc;
+    rc = rc == 0 ? hl_rx_net_open() : rc;
+    if (rc != 0) {
+        return rc;
+    }
+    /* release: the endpoint, which is the thread's from here on; pairs with hl_rx_has_network. */
+    hl_a32_store_release(&hl_rx.has_network, 1);
+    rc = add_fd(hl_rx_net_fd());
+    rc = rc == 0 ? hl_rx_start() : rc;
+    hl_rx_kick();
+    rc = rc == 0 ? hl_fab_run_on_open() : rc;
+    return rc == 0 ? hl_fab_cards_exchange() : rc;
+}
+
+int hl_rx_network(void)
+{
+    if (network_result == 1) {
+        network_result = open_network();
+    }
+    return network_result;
+}
+
+void hl_rx_stop(void)
+{
+    hl_a32_store_release(&hl_rx.stop, 1); /* release: pairs with the acquire in receive_thread. */
+    if (hl_rx.started) {
+        hl_rx_kick();
+        pthread_join(hl_rx.thread, NULL);
+        hl_rx.started = false;
+    }
+    if (hl_rx_has_network()) {
+        hl_a32_store_relaxed(&hl_rx.has_network, 0); /* relaxed: the thread is gone. */
+        hl_rx_net_close();
+        hl_fab_close();
+    }
+    hl_rx_out_close();
+    hl_rx_watch_close();
+    if (hl_rx.bells != NULL) {
+        for (int i = 0; i < hl_boot.node_size; i++) {
+            uint32_t known = hl_a32_load_relaxed(&hl_rx.bells[i]); /* relaxed: the thread is gone. */
+            if (known != 0) {
+                close((int)known - 1);
+            }
+        }
+        close(hl_rx.bell);
+        close(hl_rx.epoll);
+        free(hl_rx.bells);
+        hl_rx.bells = NULL;
+    }
+}
+
+void hl_rx_forget(void)
+{
+    hl_rx.started = false;
+    hl_a32_store_relaxed(&hl_rx.has_network, 0); /* relaxed: a forked child has one thread. */
+}

@@ -1,0 +1,29 @@
+/* The lanes that send to this rank, by (rank, lane): a hash that grows; one thread. */
+#ifndef HL_RX_SENDERS_H
+#define HL_RX_SENDERS_H
+
+#include <rdma/fabric.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hl_rx_sender {
+    uint64_t key;     /* 0: free place */
+    fi_addr_t addr;   /* where its acknowledgements go; valid when known */
+    uint64_t applied; /* number of the last message handled */
+    uint32_t owed;    /* messages since the last acknowledgement */
+    bool known;       /* HELLO was seen */
+};
+
+/* Zeroed: empty. */
+struct hl_rx_senders {
+    struct hl_rx_sender *places;
+    size_t room, count; /* room is 0 or a power of two */
+};
+
+/* The sender's place, made if it is new; valid until the next call. NULL: no memory. */
+struct hl_rx_sender *hl_rx_senders_get(struct hl_rx_senders *s, int rank, unsigned lane);
+
+void hl_rx_senders_free(struct hl_rx_senders *s);
+
+#endif
