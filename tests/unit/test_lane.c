@@ -8,7 +8,7 @@
 static struct hl_lease lease;
 static int inside;
 
-static void *contend(void *arg)
+static HL_NO_TSA void *contend(void *arg)
 {
     uint32_t id = (uint32_t)(uintptr_t)arg + 1;
     for (int i = 0; i < 20000; i++) {
