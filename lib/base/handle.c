@@ -74,3 +74,18 @@ void hl_handle_free(void *object)
     free_tail = h;
     pthread_mutex_unlock(&lock);
 }
+
+void *hl_handle_find(enum hl_kind kind, bool (*is)(const void *object, const void *arg), const void *arg)
+{
+    void *found = NULL;
+
+    pthread_mutex_lock(&lock);
+    for (size_t at = 0; at < used && found == NULL; at += HL_HANDLE_SIZE) {
+        struct hl_handle *h = (struct hl_handle *)(void *)(hl_handle_base + at);
+        if (h->kind == (uint32_t)kind && is(h, arg)) {
+            found = h;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}

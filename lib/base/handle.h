@@ -6,6 +6,7 @@
 
 #include "attr.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,6 +40,10 @@ void *hl_handle_new(enum hl_kind kind);
 
 /* Gives the place back; the handle is invalid from here on. */
 void hl_handle_free(void *object);
+
+/* The first living object of `kind` that `is` accepts, or NULL. Cold: looks at all places ever used, under
+ * the lock (which `is` must not need). */
+void *hl_handle_find(enum hl_kind kind, bool (*is)(const void *object, const void *arg), const void *arg);
 
 extern char *hl_handle_base;   /* the range, reserved on first use */
 extern size_t hl_handle_range; /* its bytes; 0 before first use, so that every handle is judged bad */

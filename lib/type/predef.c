@@ -113,7 +113,7 @@ struct hl_type hl_type_predefined[256] = {
                        .block = !PADDED(b),                                                                  \
                        .root = &hl_loop_predefined[(value)-0x200],                                           \
                        .fast = &hl_loop_predefined[(value)-0x200],                                           \
-                       .name = "MPI_" #type},
+                       .given = "MPI_" #type},
     TYPE_ROWS(X)
 #undef X
 };

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "err.h"
+#include "lock.h"
 #include "loop.h"
+
+static struct hl_mutex names = HL_MUTEX_INIT;
 
 int hl_type_commit(struct hl_type *t)
 {
@@ -147,4 +150,66 @@ int64_t hl_type_elements(const struct hl_type *t, int64_t bytes)
     }
     int64_t last = leaf_elements(l, bytes);
     return last < 0 ? -1 : n + last;
+}
+
+/* Bytes of the first n elements of a leaf. */
+static int64_t leaf_bytes(const struct hl_loop *l, int64_t n)
+{
+    enum hl_basic basic = (enum hl_basic)l->basic;
+    int64_t size = (int64_t)hl_op_size(basic);
+
+    if (!hl_op_is_pair(basic)) {
+        return n * size;
+    }
+    return n / 2 * size + (n % 2 != 0 ? hl_loop_value_bytes(basic) : 0);
+}
+
+int64_t hl_type_element_bytes(const struct hl_type *t, int64_t n)
+{
+    if (t->elements == 0) {
+        return 0;
+    }
+    int64_t bytes = n / t->elements * t->size;
+    const struct hl_loop *l = t->root;
+
+    n %= t->elements;
+    while (n > 0 && l->kind != HL_LOOP_BLOCK && l->kind != HL_LOOP_PAIR) {
+        if (l->kind == HL_LOOP_STRUCT) {
+            int64_t row = 0;
+            for (; n >= l->children[row]->elements; row++) {
+                n -= l->children[row]->elements;
+                bytes += l->children[row]->size;
+            }
+            l = l->children[row];
+        } else {
+            l = l->child;
+            bytes += n / l->elements * l->size;
+            n %= l->elements;
+        }
+    }
+    return n > 0 ? bytes + leaf_bytes(l, n) : bytes;
+}
+
+void hl_type_get_name(const struct hl_type *t, char out[MPI_MAX_OBJECT_NAME])
+{
+    hl_mutex_lock(&names);
+    const char *name = t->name != NULL ? t->name : t->given;
+    out[0] = '\0';
+    strncat(out, name != NULL ? name : "", MPI_MAX_OBJECT_NAME - 1);
+    hl_mutex_unlock(&names);
+}
+
+int hl_type_set_name(struct hl_type *t, const char *name)
+{
+    char *copy = strndup(name, MPI_MAX_OBJECT_NAME - 1);
+
+    if (copy == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    hl_mutex_lock(&names);
+    char *old = t->name;
+    t->name = copy;
+    hl_mutex_unlock(&names);
+    free(old);
+    return 0;
 }

@@ -36,7 +36,8 @@ struct hl_type {
     struct hl_loop *root;      /* exact: knows every element's basic type */
     struct hl_loop *fast;      /* after commit: neighbours merged whatever their basic types */
     struct hl_type_args *args; /* the call that made it, for envelope and contents; NULL if predefined */
-    char *name;                /* set by the user, or NULL */
+    const char *given;         /* a predefined type's own name, else NULL */
+    char *name;                /* set by the user, or NULL; guarded by a lock in type.c */
     struct hl_attr_set *attrs; /* user attributes: kept by who stores them */
 };
 
@@ -110,6 +111,11 @@ int hl_type_make_dup(const struct hl_type *old, struct hl_type **made);
 /* Prepares the type for communication; a second time does nothing. HL_ERR_NO_MEM. */
 int hl_type_commit(struct hl_type *t);
 
+/* The user's name, the predefined type's own, or none (""). A new name is cut at MPI_MAX_OBJECT_NAME - 1.
+ * HL_ERR_NO_MEM. */
+void hl_type_get_name(const struct hl_type *t, char out[MPI_MAX_OBJECT_NAME]);
+int hl_type_set_name(struct hl_type *t, const char *name);
+
 /* ---- How a type was made ---- */
 
 struct hl_type_args {
@@ -144,6 +150,9 @@ int hl_type_unpack(const struct hl_type *t, int64_t count, void *buf, int64_t of
 /* Copies min(bytes of both) from one layout to the other without a buffer between. */
 int hl_type_copy(const struct hl_type *to, int64_t to_count, void *to_buf, const struct hl_type *from,
                  int64_t from_count, const void *from_buf);
+
+/* Bytes of the first `n` basic elements, the inverse of hl_type_elements. */
+int64_t hl_type_element_bytes(const struct hl_type *t, int64_t n);
 
 /* Basic elements that begin within the first `bytes` packed bytes of as many elements of `t` as it takes; -1
  * when the bytes end inside an element. (MPI_Get_elements) */

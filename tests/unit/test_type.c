@@ -355,6 +355,7 @@ static void check_elements(const struct pair *p)
 
     for (int i = 0; i < p->m.n && i < 50; i++) {
         ck_assert_int_eq(hl_type_elements(p->t, at), i);
+        ck_assert_int_eq(hl_type_element_bytes(p->t, i), at);
         if (p->m.e[i].bytes > 1) {
             ck_assert_int_eq(hl_type_elements(p->t, at + 1), -1);
         }
@@ -423,7 +424,7 @@ START_TEST(predefined_types_have_the_sizes_of_c)
     ck_assert_int_eq(hl_type_of(MPI_LONG_DOUBLE)->size, sizeof(long double));
     ck_assert_int_eq(hl_type_of(MPI_AINT)->size, sizeof(MPI_Aint));
     ck_assert_ptr_eq(hl_type_of(MPI_INT)->handle, MPI_INT);
-    ck_assert_str_eq(hl_type_of(MPI_LONG_DOUBLE_INT)->name, "MPI_LONG_DOUBLE_INT");
+    ck_assert_str_eq(hl_type_of(MPI_LONG_DOUBLE_INT)->given, "MPI_LONG_DOUBLE_INT");
     for (uintptr_t h = 0x200; h < 0x300; h++) {
         const struct hl_type *p = hl_type_of((MPI_Datatype)h);
         ck_assert(p == NULL || (p->size > 0 && p->size <= p->ub && p->align > 0));

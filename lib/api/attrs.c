@@ -1,0 +1,228 @@
+/* Attributes of communicators and datatypes. Those of windows are with the windows. */
+#include <limits.h>
+
+#include "api.h"
+#include "check.h"
+#include "keyval.h"
+
+/* Predefined attributes of every communicator of the program's world; false for other keys. */
+static bool predefined_attr(int keyval, void **value, bool *found)
+{
+    static int tag_ub = INT_MAX, io = MPI_ANY_SOURCE, host = MPI_PROC_NULL;
+    static int wtime_global, universe, last_code;
+
+    *found = true;
+    switch (keyval) {
+    case MPI_TAG_UB:
+        *value = &tag_ub;
+        return true;
+    case MPI_IO:
+        *value = &io;
+        return true;
+    case MPI_HOST:
+        *value = &host;
+        return true;
+    case MPI_WTIME_IS_GLOBAL: /* one machine has one clock */
+        wtime_global = hl_comm_world_object.one_node;
+        *value = &wtime_global;
+        return true;
+    case MPI_UNIVERSE_SIZE:
+        universe = hl_comm_world_object.size;
+        *value = &universe;
+        return true;
+    case MPI_LASTUSEDCODE:
+        last_code = hl_errh_last_code();
+        *value = &last_code;
+        return true;
+    case MPI_APPNUM:
+        *found = false;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_predefined(int keyval)
+{
+    return keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE;
+}
+
+static int check_own_key(int keyval)
+{
+    return is_predefined(keyval) ? hl_err_say(HL_ERR_KEYVAL, "key %d is predefined and read-only", keyval)
+                                 : 0;
+}
+
+static int comm_get(const char *func, MPI_Comm comm, int keyval, void *attribute_val, int *flag)
+{
+    struct hl_comm *c;
+    void *value = NULL;
+    bool found = false;
+    int err = hl_api_get_comm(comm, &c);
+
+    if (err == 0 && !predefined_attr(keyval, &value, &found)) {
+        err = hl_attr_get(&c->attrs, HL_ATTR_COMM, keyval, &value, &found);
+    }
+    if (err == 0) {
+        *flag = found;
+        if (found) {
+            *(void **)attribute_val = value;
+        }
+    }
+    return hl_api_end(c, func, err);
+}
+
+static int comm_set(const char *func, MPI_Comm comm, int keyval, void *value)
+{
+    struct hl_comm *c;
+    int err = hl_api_get_comm(comm, &c);
+
+    err = err == 0 ? check_own_key(keyval) : err;
+    err = err == 0 ? hl_attr_put(&c->attrs, HL_ATTR_COMM, c->handle, keyval, value) : err;
+    return hl_api_end(c, func, err);
+}
+
+static int comm_delete(const char *func, MPI_Comm comm, int keyval)
+{
+    struct hl_comm *c;
+    int err = hl_api_get_comm(comm, &c);
+
+    err = err == 0 ? check_own_key(keyval) : err;
+    err = err == 0 ? hl_attr_delete(&c->attrs, HL_ATTR_COMM, c->handle, keyval) : err;
+    return hl_api_end(c, func, err);
+}
+
+static int free_key(const char *func, enum hl_attr_sort sort, int *keyval)
+{
+    int err = check_own_key(*keyval);
+
+    err = err == 0 ? hl_keyval_free(sort, *keyval) : err;
+    if (err == 0) {
+        *keyval = MPI_KEYVAL_INVALID;
+    }
+    return hl_api_end(NULL, func, err);
+}
+
+HL_API(MPI_Comm_create_keyval)
+int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
+                            MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval,
+                            void *extra_state)
+{
+    int err = hl_keyval_make(HL_ATTR_COMM, (hl_attr_copy_fn *)comm_copy_attr_fn,
+                             (hl_attr_delete_fn *)comm_delete_attr_fn, extra_state, comm_keyval);
+
+    return hl_api_end(NULL, "MPI_Comm_create_keyval", err);
+}
+
+HL_API(MPI_Keyval_create)
+int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
+                       void *extra_state)
+{
+    int err = hl_keyval_make(HL_ATTR_COMM, (hl_attr_copy_fn *)copy_fn, (hl_attr_delete_fn *)delete_fn,
+                             extra_state, keyval);
+
+    return hl_api_end(NULL, "MPI_Keyval_create", err);
+}
+
+HL_API(MPI_Comm_free_keyval)
+int PMPI_Comm_free_keyval(int *comm_keyval)
+{
+    return free_key("MPI_Comm_free_keyval", HL_ATTR_COMM, comm_keyval);
+}
+
+HL_API(MPI_Keyval_free)
+int PMPI_Keyval_free(int *keyval)
+{
+    return free_key("MPI_Keyval_free", HL_ATTR_COMM, keyval);
+}
+
+HL_API(MPI_Comm_get_attr)
+int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
+{
+    return comm_get("MPI_Comm_get_attr", comm, comm_keyval, attribute_val, flag);
+}
+
+HL_API(MPI_Attr_get)
+int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
+{
+    return comm_get("MPI_Attr_get", comm, keyval, attribute_val, flag);
+}
+
+HL_API(MPI_Comm_set_attr)
+int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
+{
+    return comm_set("MPI_Comm_set_attr", comm, comm_keyval, attribute_val);
+}
+
+HL_API(MPI_Attr_put)
+int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
+{
+    return comm_set("MPI_Attr_put", comm, keyval, attribute_val);
+}
+
+HL_API(MPI_Comm_delete_attr)
+int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
+{
+    return comm_delete("MPI_Comm_delete_attr", comm, comm_keyval);
+}
+
+HL_API(MPI_Attr_delete)
+int PMPI_Attr_delete(MPI_Comm comm, int keyval)
+{
+    return comm_delete("MPI_Attr_delete", comm, keyval);
+}
+
+HL_API(MPI_Type_create_keyval)
+int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
+                            MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval,
+                            void *extra_state)
+{
+    int err = hl_keyval_make(HL_ATTR_TYPE, (hl_attr_copy_fn *)type_copy_attr_fn,
+                             (hl_attr_delete_fn *)type_delete_attr_fn, extra_state, type_keyval);
+
+    return hl_api_end(NULL, "MPI_Type_create_keyval", err);
+}
+
+HL_API(MPI_Type_free_keyval)
+int PMPI_Type_free_keyval(int *type_keyval)
+{
+    return free_key("MPI_Type_free_keyval", HL_ATTR_TYPE, type_keyval);
+}
+
+HL_API(MPI_Type_get_attr)
+int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
+{
+    struct hl_type *t;
+    void *value = NULL;
+    bool found = false;
+    int err = hl_api_get_type(datatype, &t);
+
+    err = err == 0 ? hl_attr_get(&t->attrs, HL_ATTR_TYPE, type_keyval, &value, &found) : err;
+    if (err == 0) {
+        *flag = found;
+        if (found) {
+            *(void **)attribute_val = value;
+        }
+    }
+    return hl_api_end(NULL, "MPI_Type_get_attr", err);
+}
+
+HL_API(MPI_Type_set_attr)
+int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
+{
+    struct hl_type *t;
+    int err = hl_api_get_type(datatype, &t);
+
+    err = err == 0 ? hl_attr_put(&t->attrs, HL_ATTR_TYPE, t->handle, type_keyval, attribute_val) : err;
+    return hl_api_end(NULL, "MPI_Type_set_attr", err);
+}
+
+HL_API(MPI_Type_delete_attr)
+int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
+{
+    struct hl_type *t;
+    int err = hl_api_get_type(datatype, &t);
+
+    err = err == 0 ? hl_attr_delete(&t->attrs, HL_ATTR_TYPE, t->handle, type_keyval) : err;
+    return hl_api_end(NULL, "MPI_Type_delete_attr", err);
+}

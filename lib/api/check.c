@@ -1,0 +1,86 @@
+/* The words for wrong arguments. */
+#include "check.h"
+
+#include <limits.h>
+
+int hl_api_closed(void)
+{
+    return hl_err_say(HL_ERR_OTHER,
+                      hl_life_closed(HL_LIFE_MPI) ? "called after MPI_Finalize" : "called before MPI_Init");
+}
+
+int hl_api_bad_comm(MPI_Comm comm)
+{
+    if (!hl_life_is_open()) {
+        return hl_api_closed();
+    }
+    if (comm == MPI_COMM_NULL) {
+        return hl_err_say(HL_ERR_COMM, "the communicator is MPI_COMM_NULL");
+    }
+    return hl_err_say(HL_ERR_COMM, "%p is no living communicator", (void *)comm);
+}
+
+int hl_api_bad_type(MPI_Datatype type)
+{
+    if (type == MPI_DATATYPE_NULL) {
+        return hl_err_say(HL_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+    }
+    return hl_err_say(HL_ERR_TYPE, "%p is no living datatype", (void *)type);
+}
+
+int hl_api_bad_info(MPI_Info info)
+{
+    return hl_err_say(HL_ERR_INFO, "%p is no living info object", (void *)info);
+}
+
+int hl_api_bad_group(MPI_Group group)
+{
+    if (group == MPI_GROUP_NULL) {
+        return hl_err_say(HL_ERR_GROUP, "the group is MPI_GROUP_NULL");
+    }
+    return hl_err_say(HL_ERR_GROUP, "%p is no living group", (void *)group);
+}
+
+int hl_api_bad_count(int64_t count)
+{
+    return hl_err_say(HL_ERR_COUNT, "count %lld is negative", (long long)count);
+}
+
+int hl_api_bad_rank(const struct hl_comm *c, int rank)
+{
+    return hl_err_say(HL_ERR_RANK, "rank %d is not in the communicator of %d ranks", rank, c->size);
+}
+
+int hl_api_bad_tag(int tag)
+{
+    return hl_err_say(HL_ERR_TAG, "tag %d is not between 0 and %d", tag, INT_MAX);
+}
+
+int hl_api_bad_root(const struct hl_comm *c, int root)
+{
+    return hl_err_say(HL_ERR_ROOT, "root %d is not in the communicator of %d ranks", root, c->size);
+}
+
+int hl_api_uncommitted(const struct hl_type *t)
+{
+    char name[MPI_MAX_OBJECT_NAME];
+
+    hl_type_get_name(t, name);
+    return hl_err_say(HL_ERR_TYPE, "datatype %s of %lld bytes is not committed",
+                      name[0] != 0 ? name : "(no name)", (long long)t->size);
+}
+
+int hl_api_bad_buffer(const void *buf, int64_t count, const struct hl_type *t)
+{
+    const char *what = buf == NULL ? "NULL" : buf == MPI_IN_PLACE ? "MPI_IN_PLACE" : "MPI_BUFFER_AUTOMATIC";
+    char name[MPI_MAX_OBJECT_NAME];
+
+    hl_type_get_name(t, name);
+    return hl_err_say(HL_ERR_BUFFER, "%s as buffer of %lld elements of %s", what, (long long)count,
+                      name[0] != 0 ? name : "a derived datatype");
+}
+
+int hl_api_null(const char *what)
+{
+    return hl_err_say(HL_ERR_ARG, "argument %s is NULL", what);
+}

@@ -1,0 +1,140 @@
+/* Inside the module: what every entry point checks before anything else, once. Below the API nothing is
+ * checked again.
+ *
+ * A `get` turns a handle into its object and always judges the handle; a `check` judges a value and vanishes
+ * when the build option `checks` is off. Both return 0 or a negative HL_ERR_* whose words they left. */
+#ifndef HL_CHECK_H
+#define HL_CHECK_H
+
+#include <mpi.h>
+
+#include "comm.h"
+#include "err.h"
+#include "errh.h"
+#include "hl_build.h"
+#include "info.h"
+#include "life.h"
+#include "type.h"
+
+/* The cold halves: say what is wrong and return the code. */
+int hl_api_bad_comm(MPI_Comm comm) HL_COLD;
+int hl_api_bad_type(MPI_Datatype type) HL_COLD;
+int hl_api_bad_info(MPI_Info info) HL_COLD;
+int hl_api_bad_group(MPI_Group group) HL_COLD;
+int hl_api_bad_count(int64_t count) HL_COLD;
+int hl_api_bad_rank(const struct hl_comm *c, int rank) HL_COLD;
+int hl_api_bad_tag(int tag) HL_COLD;
+int hl_api_bad_root(const struct hl_comm *c, int root) HL_COLD;
+int hl_api_uncommitted(const struct hl_type *t) HL_COLD;
+int hl_api_bad_buffer(const void *buf, int64_t count, const struct hl_type *t) HL_COLD;
+int hl_api_null(const char *what) HL_COLD;
+int hl_api_closed(void) HL_COLD;
+
+/* May calls be made that need the library to be open? */
+HL_INLINE int hl_api_check_open(void)
+{
+    return HL_LIKELY(hl_life_is_open()) ? 0 : hl_api_closed();
+}
+
+HL_INLINE int hl_api_get_comm(MPI_Comm handle, struct hl_comm **c)
+{
+    *c = hl_comm_of(handle);
+    return HL_LIKELY(*c != NULL) ? 0 : hl_api_bad_comm(handle);
+}
+
+/* Any living type. */
+HL_INLINE int hl_api_get_type(MPI_Datatype handle, struct hl_type **t)
+{
+    *t = hl_type_of(handle);
+    return HL_LIKELY(*t != NULL) ? 0 : hl_api_bad_type(handle);
+}
+
+/* A type that may be communicated. */
+HL_INLINE int hl_api_get_committed(MPI_Datatype handle, struct hl_type **t)
+{
+    int err = hl_api_get_type(handle, t);
+
+    if (HL_LIKELY(err == 0) && HL_UNLIKELY(!(*t)->committed)) {
+        return hl_api_uncommitted(*t);
+    }
+    return err;
+}
+
+/* `info` MPI_INFO_NULL gives NULL. */
+HL_INLINE int hl_api_get_info(MPI_Info handle, struct hl_info **info)
+{
+    *info = hl_info_of(handle);
+    return *info != NULL || handle == MPI_INFO_NULL ? 0 : hl_api_bad_info(handle);
+}
+
+HL_INLINE int hl_api_get_group(MPI_Group handle, struct hl_group **g)
+{
+    *g = hl_group_of(handle);
+    return *g != NULL ? 0 : hl_api_bad_group(handle);
+}
+
+HL_INLINE int hl_api_check_count(int64_t count)
+{
+    return HL_CHECKS && HL_UNLIKELY(count < 0) ? hl_api_bad_count(count) : 0;
+}
+
+/* A rank to send to: a member or MPI_PROC_NULL. */
+HL_INLINE int hl_api_check_dest(const struct hl_comm *c, int rank)
+{
+    return HL_CHECKS && HL_UNLIKELY((unsigned)rank >= (unsigned)c->size) && rank != MPI_PROC_NULL
+               ? hl_api_bad_rank(c, rank)
+               : 0;
+}
+
+/* A rank to receive from: also MPI_ANY_SOURCE. */
+HL_INLINE int hl_api_check_source(const struct hl_comm *c, int rank)
+{
+    return rank == MPI_ANY_SOURCE ? 0 : hl_api_check_dest(c, rank);
+}
+
+HL_INLINE int hl_api_check_tag(int tag)
+{
+    return HL_CHECKS && HL_UNLIKELY(tag < 0) ? hl_api_bad_tag(tag) : 0;
+}
+
+HL_INLINE int hl_api_check_recv_tag(int tag)
+{
+    return tag == MPI_ANY_TAG ? 0 : hl_api_check_tag(tag);
+}
+
+HL_INLINE int hl_api_check_root(const struct hl_comm *c, int root)
+{
+    return HL_CHECKS && HL_UNLIKELY((unsigned)root >= (unsigned)c->size) ? hl_api_bad_root(c, root) : 0;
+}
+
+/* NULL is MPI_BOTTOM: wrong only for predefined types, whose data cannot be at absolute addresses. */
+HL_INLINE int hl_api_check_buffer(const void *buf, int64_t count, const struct hl_type *t)
+{
+    return HL_CHECKS && HL_UNLIKELY((uintptr_t)buf <= 2) && count > 0 && (t->predefined || buf != NULL)
+               ? hl_api_bad_buffer(buf, count, t)
+               : 0;
+}
+
+/* A pointer through which a result goes. */
+HL_INLINE int hl_api_check_out(const void *out, const char *what)
+{
+    return HL_CHECKS && HL_UNLIKELY(out == NULL) ? hl_api_null(what) : 0;
+}
+
+/* Count, type and buffer of one side of a communication. */
+HL_INLINE int hl_api_get_data(const void *buf, int64_t count, MPI_Datatype handle, struct hl_type **t)
+{
+    int err = hl_api_check_count(count);
+
+    err = err == 0 ? hl_api_get_committed(handle, t) : err;
+    return err == 0 ? hl_api_check_buffer(buf, count, *t) : err;
+}
+
+/* The end of every entry point: MPI_SUCCESS, or the error through the handler of `c` (NULL: no communicator).
+ */
+HL_INLINE int hl_api_end(struct hl_comm *c, const char *func, int err)
+{
+    return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_errh_comm(c, func, err);
+}
+
+#endif

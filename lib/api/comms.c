@@ -1,0 +1,280 @@
+/* Communicators. */
+#include <string.h>
+
+#include "api.h"
+#include "check.h"
+#include "coll.h"
+#include "keyval.h"
+
+HL_API(MPI_Comm_rank)
+int PMPI_Comm_rank(MPI_Comm comm, int *rank)
+{
+    struct hl_comm *c;
+    int err = hl_api_get_comm(comm, &c);
+
+    if (err == 0) {
+        *rank = c->rank;
+    }
+    return hl_api_end(c, "MPI_Comm_rank", err);
+}
+
+HL_API(MPI_Comm_size)
+int PMPI_Comm_size(MPI_Comm comm, int *size)
+{
+    struct hl_comm *c;
+    int err = hl_api_get_comm(comm, &c);
+
+    if (err == 0) {
+        *size = c->size;
+    }
+    return hl_api_end(c, "MPI_Comm_size", err);
+}
+
+HL_API(MPI_Comm_test_inter)
+int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
+{
+    struct hl_comm *c;
+    int err = hl_api_get_comm(comm, &c);
+
+    if (err == 0) {
+        *flag = 0;
+    }
+    return hl_api_end(c, "MPI_Comm_test_inter", err);
+}
+
+HL_API(MPI_Comm_get_parent)
+int PMPI_Comm_get_parent(MPI_Comm *parent)
+{
+    int err = hl_api_check_open();
+
+    if (err == 0) {
+        *parent = MPI_COMM_NULL; /* this process was not spawned */
+    }
+    return hl_api_end(NULL, "MPI_Comm_get_parent", err);
+}
+
+HL_API(MPI_Comm_compare)
+int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
+{
+    struct hl_comm *a, *b;
+    int err = hl_api_get_comm(comm1, &a);
+
+    err = err == 0 ? hl_api_get_comm(comm2, &b) : err;
+    if (err == 0) {
+        *result = hl_comm_compare(a, b);
+    }
+    return hl_api_end(a, "MPI_Comm_compare", err);
+}
+
+HL_API(MPI_Comm_group)
+int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
+{
+    struct hl_comm *c;
+    int err = hl_api_get_comm(comm, &c);
+
+    if (err == 0) {
+        hl_group_ref(c->group);
+        *group = c->group->handle;
+    }
+    return hl_api_end(c, "MPI_Comm_group", err);
+}
+
+/* Hands a new communicator (NULL: none for this rank) to the user, with its parent's error handler. */
+static void give(const struct hl_comm *parent, struct hl_comm *made, MPI_Comm *newcomm)
+{
+    if (made != NULL) {
+        hl_errh_copy(&made->errh, &parent->errh);
+    }
+    *newcomm = made != NULL ? made->handle : MPI_COMM_NULL;
+}
+
+/* hints NULL: none. */
+static int dup(const char *func, MPI_Comm comm, const struct hl_info *hints, MPI_Comm *newcomm)
+{
+    struct hl_comm *c, *made = NULL;
+    int err = hl_api_get_comm(comm, &c);
+
+    err = err == 0 ? hl_api_check_out(newcomm, "newcomm") : err;
+    err = err == 0 ? hl_coll_comm_dup(c, &made) : err;
+    if (err == 0) {
+        err = hl_attr_copy_all(&c->attrs, c->handle, &made->attrs);
+        err = err == 0 && hints != NULL ? hl_info_dup(hints, &made->info) : err;
+        if (err != 0) {
+            hl_attr_delete_all(&made->attrs, made->handle);
+            hl_comm_free(made);
+        } else {
+            give(c, made, newcomm);
+        }
+    }
+    return hl_api_end(c, func, err);
+}
+
+HL_API(MPI_Comm_dup)
+int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+{
+    return dup("MPI_Comm_dup", comm, NULL, newcomm);
+}
+
+HL_API(MPI_Comm_dup_with_info)
+int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+{
+    struct hl_info *hints;
+    int err = hl_api_get_info(info, &hints);
+
+    if (err != 0) {
+        return hl_api_end(hl_comm_of(comm), "MPI_Comm_dup_with_info", err);
+    }
+    return dup("MPI_Comm_dup_with_info", comm, hints, newcomm);
+}
+
+HL_API(MPI_Comm_split)
+int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
+{
+    struct hl_comm *c, *made = NULL;
+    int err = hl_api_get_comm(comm, &c);
+
+    if (err == 0 && color < 0 && color != MPI_UNDEFINED) {
+        err = hl_err_say(HL_ERR_ARG, "color %d is negative and not MPI_UNDEFINED", color);
+    }
+    err = err == 0 ? hl_coll_comm_split(c, color, key, &made) : err;
+    if (err == 0) {
+        give(c, made, newcomm);
+    }
+    return hl_api_end(c, "MPI_Comm_split", err);
+}
+
+HL_API(MPI_Comm_split_type)
+int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
+{
+    struct hl_comm *c, *made = NULL;
+    int err = hl_api_get_comm(comm, &c);
+
+    if (err != 0) {
+        return hl_api_end(c, "MPI_Comm_split_type", err);
+    }
+    if (split_type == MPI_COMM_TYPE_SHARED || split_type == MPI_UNDEFINED) {
+        /* who asks for nothing takes part in the split all the same */
+        err = hl_coll_comm_split_node(c, key, &made);
+        if (err == 0 && split_type == MPI_UNDEFINED) {
+            hl_comm_free(made);
+            made = NULL;
+        }
+    } else if (split_type == MPI_COMM_TYPE_HW_UNGUIDED || split_type == MPI_COMM_TYPE_HW_GUIDED ||
+               split_type == MPI_COMM_TYPE_RESOURCE_GUIDED) {
+        err = hl_err_say(HL_ERR_UNSUPPORTED_OPERATION, "splitting by hardware is not built yet");
+    } else {
+        err = hl_err_say(HL_ERR_ARG, "%d is no kind of split", split_type);
+    }
+    if (err == 0) {
+        give(c, made, newcomm);
+    }
+    return hl_api_end(c, "MPI_Comm_split_type", err);
+}
+
+HL_API(MPI_Comm_create)
+int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
+{
+    struct hl_comm *c, *made = NULL;
+    struct hl_group *g;
+    int err = hl_api_get_comm(comm, &c);
+
+    err = err == 0 ? hl_api_get_group(group, &g) : err;
+    err = err == 0 ? hl_coll_comm_create(c, g, &made) : err;
+    if (err == 0) {
+        give(c, made, newcomm);
+    }
+    return hl_api_end(c, "MPI_Comm_create", err);
+}
+
+/* Ends the user's handle: attributes first, their callbacks may refuse. */
+static int end(const char *func, MPI_Comm *comm)
+{
+    struct hl_comm *c = NULL;
+    int err = hl_api_check_out(comm, "comm");
+
+    err = err == 0 ? hl_api_get_comm(*comm, &c) : err;
+    if (err == 0 && (c == &hl_comm_world_object || c == &hl_comm_self_object)) {
+        err = hl_err_say(HL_ERR_COMM, "a predefined communicator cannot be freed");
+    }
+    err = err == 0 ? hl_attr_delete_all(&c->attrs, c->handle) : err;
+    if (err == 0) {
+        hl_comm_free(c);
+        *comm = MPI_COMM_NULL;
+        return MPI_SUCCESS;
+    }
+    return hl_api_end(c, func, err);
+}
+
+HL_API(MPI_Comm_free)
+int PMPI_Comm_free(MPI_Comm *comm)
+{
+    return end("MPI_Comm_free", comm);
+}
+
+/* All processes stay connected through MPI_COMM_WORLD: nothing is left to cut. Pending operations keep the
+ * object. */
+HL_API(MPI_Comm_disconnect)
+int PMPI_Comm_disconnect(MPI_Comm *comm)
+{
+    return end("MPI_Comm_disconnect", comm);
+}
+
+HL_API(MPI_Comm_set_name)
+int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
+{
+    struct hl_comm *c;
+    int err = hl_api_get_comm(comm, &c);
+
+    err = err == 0 ? hl_api_check_out(comm_name, "comm_name") : err;
+    err = err == 0 ? hl_comm_set_name(c, comm_name) : err;
+    return hl_api_end(c, "MPI_Comm_set_name", err);
+}
+
+HL_API(MPI_Comm_get_name)
+int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
+{
+    struct hl_comm *c;
+    int err;
+
+    if (comm == MPI_COMM_NULL) {
+        strcpy(comm_name, "MPI_COMM_NULL");
+        *resultlen = (int)strlen(comm_name);
+        return MPI_SUCCESS;
+    }
+    err = hl_api_get_comm(comm, &c);
+    if (err == 0) {
+        hl_comm_get_name(c, comm_name);
+        *resultlen = (int)strlen(comm_name);
+    }
+    return hl_api_end(c, "MPI_Comm_get_name", err);
+}
+
+HL_API(MPI_Comm_set_info)
+int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
+{
+    struct hl_comm *c;
+    struct hl_info *hints, *copy;
+    int err = hl_api_get_comm(comm, &c);
+
+    err = err == 0 ? hl_api_get_info(info, &hints) : err;
+    err = err == 0 ? hl_info_dup(hints, &copy) : err;
+    if (err == 0) {
+        hl_info_free(c->info);
+        c->info = copy;
+    }
+    return hl_api_end(c, "MPI_Comm_set_info", err);
+}
+
+HL_API(MPI_Comm_get_info)
+int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
+{
+    struct hl_comm *c;
+    struct hl_info *copy;
+    int err = hl_api_get_comm(comm, &c);
+
+    err = err == 0 ? hl_info_dup(c->info, &copy) : err;
+    if (err == 0) {
+        *info_used = copy->handle;
+    }
+    return hl_api_end(c, "MPI_Comm_get_info", err);
+}

@@ -1,0 +1,150 @@
+/* Groups. */
+#include "api.h"
+#include "check.h"
+
+static int give(const char *func, int err, const struct hl_group *made, MPI_Group *newgroup)
+{
+    if (err == 0) {
+        *newgroup = made->handle;
+    }
+    return hl_api_end(NULL, func, err);
+}
+
+HL_API(MPI_Group_size)
+int PMPI_Group_size(MPI_Group group, int *size)
+{
+    struct hl_group *g;
+    int err = hl_api_get_group(group, &g);
+
+    if (err == 0) {
+        *size = g->size;
+    }
+    return hl_api_end(NULL, "MPI_Group_size", err);
+}
+
+HL_API(MPI_Group_rank)
+int PMPI_Group_rank(MPI_Group group, int *rank)
+{
+    struct hl_group *g;
+    int err = hl_api_get_group(group, &g);
+
+    if (err == 0) {
+        *rank = g->rank;
+    }
+    return hl_api_end(NULL, "MPI_Group_rank", err);
+}
+
+HL_API(MPI_Group_compare)
+int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
+{
+    struct hl_group *a, *b;
+    int err = hl_api_get_group(group1, &a);
+
+    err = err == 0 ? hl_api_get_group(group2, &b) : err;
+    if (err == 0) {
+        *result = hl_group_compare(a, b);
+    }
+    return hl_api_end(NULL, "MPI_Group_compare", err);
+}
+
+HL_API(MPI_Group_translate_ranks)
+int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[])
+{
+    struct hl_group *a, *b;
+    int err = hl_api_get_group(group1, &a);
+
+    err = err == 0 ? hl_api_get_group(group2, &b) : err;
+    err = err == 0 ? hl_api_check_count(n) : err;
+    err = err == 0 ? hl_group_translate(a, n, ranks1, b, ranks2) : err;
+    return hl_api_end(NULL, "MPI_Group_translate_ranks", err);
+}
+
+/* A set operation of two groups. */
+typedef int set_fn(const struct hl_group *a, const struct hl_group *b, struct hl_group **made);
+
+static int combine(const char *func, set_fn *fn, MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+{
+    struct hl_group *a, *b, *made = NULL;
+    int err = hl_api_get_group(group1, &a);
+
+    err = err == 0 ? hl_api_get_group(group2, &b) : err;
+    err = err == 0 ? fn(a, b, &made) : err;
+    return give(func, err, made, newgroup);
+}
+
+HL_API(MPI_Group_union)
+int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+{
+    return combine("MPI_Group_union", hl_group_union, group1, group2, newgroup);
+}
+
+HL_API(MPI_Group_intersection)
+int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+{
+    return combine("MPI_Group_intersection", hl_group_intersection, group1, group2, newgroup);
+}
+
+HL_API(MPI_Group_difference)
+int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+{
+    return combine("MPI_Group_difference", hl_group_difference, group1, group2, newgroup);
+}
+
+/* A choice of members by a list of ranks. */
+typedef int list_fn(const struct hl_group *g, int n, const int *ranks, struct hl_group **made);
+
+static int choose(const char *func, list_fn *fn, MPI_Group group, int n, const int ranks[],
+                  MPI_Group *newgroup)
+{
+    struct hl_group *g, *made = NULL;
+    int err = hl_api_get_group(group, &g);
+
+    err = err == 0 ? fn(g, n, ranks, &made) : err;
+    return give(func, err, made, newgroup);
+}
+
+HL_API(MPI_Group_incl)
+int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
+{
+    return choose("MPI_Group_incl", hl_group_incl, group, n, ranks, newgroup);
+}
+
+HL_API(MPI_Group_excl)
+int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
+{
+    return choose("MPI_Group_excl", hl_group_excl, group, n, ranks, newgroup);
+}
+
+HL_API(MPI_Group_range_incl)
+int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
+{
+    struct hl_group *g, *made = NULL;
+    int err = hl_api_get_group(group, &g);
+
+    err = err == 0 ? hl_group_range_incl(g, n, (const int(*)[3])ranges, &made) : err;
+    return give("MPI_Group_range_incl", err, made, newgroup);
+}
+
+HL_API(MPI_Group_range_excl)
+int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
+{
+    struct hl_group *g, *made = NULL;
+    int err = hl_api_get_group(group, &g);
+
+    err = err == 0 ? hl_group_range_excl(g, n, (const int(*)[3])ranges, &made) : err;
+    return give("MPI_Group_range_excl", err, made, newgroup);
+}
+
+HL_API(MPI_Group_free)
+int PMPI_Group_free(MPI_Group *group)
+{
+    struct hl_group *g;
+    int err = hl_api_check_out(group, "group");
+
+    err = err == 0 ? hl_api_get_group(*group, &g) : err;
+    if (err == 0) {
+        hl_group_unref(g);
+        *group = MPI_GROUP_NULL;
+    }
+    return hl_api_end(NULL, "MPI_Group_free", err);
+}

@@ -1,0 +1,10 @@
+/* The MPI entry points that are not windows. Programs call them by their MPI names; this header is for the
+ * rest of the library's own programs. */
+#ifndef HL_MISSING_H
+#define HL_MISSING_H
+
+/* Names of the MPI functions that exist but are not built yet: they fail with MPI_ERR_UNSUPPORTED_OPERATION.
+ * Ends with NULL. */
+const char *const *hl_api_missing(void);
+
+#endif

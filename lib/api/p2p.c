@@ -1,0 +1,325 @@
+/* Sends and receives. */
+#include <stdlib.h>
+
+#include "api.h"
+#include "check.h"
+#include "match.h"
+
+/* The arguments that all forms share. */
+struct args {
+    const void *buf;
+    int64_t count;
+    MPI_Datatype type;
+    int peer, tag;
+    MPI_Comm comm;
+};
+
+/* Checks a send's arguments. *nobody: the peer is MPI_PROC_NULL, *s is not filled. */
+static int to_send(const struct args *a, enum hl_send_mode mode, struct hl_comm **c, struct hl_send *s,
+                   bool *nobody)
+{
+    struct hl_type *t = NULL;
+    int err = hl_api_get_comm(a->comm, c);
+
+    err = err == 0 ? hl_api_get_data(a->buf, a->count, a->type, &t) : err;
+    err = err == 0 ? hl_api_check_dest(*c, a->peer) : err;
+    err = err == 0 ? hl_api_check_tag(a->tag) : err;
+    if (err != 0) {
+        return err;
+    }
+    *nobody = a->peer == MPI_PROC_NULL;
+    if (!*nobody) {
+        *s = (struct hl_send){.ctx = (*c)->ctx + HL_PLANE_P2P,
+                              .me = (*c)->rank,
+                              .dest_world = hl_comm_world(*c, a->peer),
+                              .tag = a->tag,
+                              .mode = mode,
+                              .buf = a->buf,
+                              .count = a->count,
+                              .type = t};
+    }
+    return 0;
+}
+
+static int to_recv(const struct args *a, struct hl_comm **c, struct hl_recv *r, bool *nobody)
+{
+    struct hl_type *t = NULL;
+    int err = hl_api_get_comm(a->comm, c);
+
+    err = err == 0 ? hl_api_get_data(a->buf, a->count, a->type, &t) : err;
+    err = err == 0 ? hl_api_check_source(*c, a->peer) : err;
+    err = err == 0 ? hl_api_check_recv_tag(a->tag) : err;
+    if (err != 0) {
+        return err;
+    }
+    *nobody = a->peer == MPI_PROC_NULL;
+    if (!*nobody) {
+        *r = (struct hl_recv){.ctx = (*c)->ctx + HL_PLANE_P2P,
+                              .src = a->peer,
+                              .src_world = a->peer >= 0 ? hl_comm_world(*c, a->peer) : -1,
+                              .tag = a->tag,
+                              .buf = (void *)(uintptr_t)a->buf,
+                              .count = a->count,
+                              .type = t};
+    }
+    return 0;
+}
+
+/* What a communication with MPI_PROC_NULL reports. */
+static void nobody_status(MPI_Status *status)
+{
+    hl_req_set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, false);
+}
+
+static int send(const char *func, const struct args *a, enum hl_send_mode mode)
+{
+    struct hl_comm *c;
+    struct hl_send s;
+    bool nobody = false;
+    int err = to_send(a, mode, &c, &s, &nobody);
+
+    err = err == 0 && !nobody ? hl_match_send(&s) : err;
+    return hl_api_end(c, func, err);
+}
+
+static int isend(const char *func, const struct args *a, enum hl_send_mode mode, MPI_Request *request)
+{
+    struct hl_comm *c;
+    struct hl_send s;
+    struct hl_req *r = hl_req_proc_null();
+    bool nobody = false;
+    int err = to_send(a, mode, &c, &s, &nobody);
+
+    err = err == 0 ? hl_api_check_out(request, "request") : err;
+    err = err == 0 && !nobody ? hl_match_isend(&s, &r) : err;
+    if (err == 0) {
+        *request = hl_req_handle(r);
+    }
+    return hl_api_end(c, func, err);
+}
+
+static int recv(const char *func, const struct args *a, MPI_Status *status)
+{
+    struct hl_comm *c;
+    struct hl_recv r;
+    bool nobody = false;
+    int err = to_recv(a, &c, &r, &nobody);
+
+    if (err == 0 && nobody) {
+        nobody_status(status);
+    } else {
+        err = err == 0 ? hl_match_recv(&r, status) : err;
+    }
+    return hl_api_end(c, func, err);
+}
+
+static int irecv(const char *func, const struct args *a, MPI_Request *request)
+{
+    struct hl_comm *c;
+    struct hl_recv r;
+    struct hl_req *req = hl_req_proc_null();
+    bool nobody = false;
+    int err = to_recv(a, &c, &r, &nobody);
+
+    err = err == 0 ? hl_api_check_out(request, "request") : err;
+    err = err == 0 && !nobody ? hl_match_irecv(&r, &req) : err;
+    if (err == 0) {
+        *request = hl_req_handle(req);
+    }
+    return hl_api_end(c, func, err);
+}
+
+HL_API(MPI_Send)
+int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return send("MPI_Send", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD);
+}
+
+HL_API(MPI_Send_c)
+int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return send("MPI_Send_c", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD);
+}
+
+HL_API(MPI_Ssend)
+int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return send("MPI_Ssend", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC);
+}
+
+HL_API(MPI_Ssend_c)
+int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return send("MPI_Ssend_c", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC);
+}
+
+HL_API(MPI_Rsend)
+int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return send("MPI_Rsend", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD);
+}
+
+HL_API(MPI_Rsend_c)
+int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return send("MPI_Rsend_c", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD);
+}
+
+HL_API(MPI_Isend)
+int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+               MPI_Request *request)
+{
+    return isend("MPI_Isend", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD,
+                 request);
+}
+
+HL_API(MPI_Isend_c)
+int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                 MPI_Request *request)
+{
+    return isend("MPI_Isend_c", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD,
+                 request);
+}
+
+HL_API(MPI_Issend)
+int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                MPI_Request *request)
+{
+    return isend("MPI_Issend", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC, request);
+}
+
+HL_API(MPI_Issend_c)
+int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                  MPI_Request *request)
+{
+    return isend("MPI_Issend_c", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC,
+                 request);
+}
+
+HL_API(MPI_Irsend)
+int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                MPI_Request *request)
+{
+    return isend("MPI_Irsend", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD,
+                 request);
+}
+
+HL_API(MPI_Irsend_c)
+int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                  MPI_Request *request)
+{
+    return isend("MPI_Irsend_c", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD,
+                 request);
+}
+
+HL_API(MPI_Recv)
+int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+              MPI_Status *status)
+{
+    return recv("MPI_Recv", &(struct args){buf, count, datatype, source, tag, comm}, status);
+}
+
+HL_API(MPI_Recv_c)
+int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                MPI_Status *status)
+{
+    return recv("MPI_Recv_c", &(struct args){buf, count, datatype, source, tag, comm}, status);
+}
+
+HL_API(MPI_Irecv)
+int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+               MPI_Request *request)
+{
+    return irecv("MPI_Irecv", &(struct args){buf, count, datatype, source, tag, comm}, request);
+}
+
+HL_API(MPI_Irecv_c)
+int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                 MPI_Request *request)
+{
+    return irecv("MPI_Irecv_c", &(struct args){buf, count, datatype, source, tag, comm}, request);
+}
+
+static int sendrecv(const char *func, const struct args *to, const struct args *from, MPI_Status *status)
+{
+    struct hl_comm *c;
+    struct hl_send s;
+    struct hl_recv r;
+    bool no_dest = false, no_source = false;
+    int err = to_send(to, HL_SEND_STANDARD, &c, &s, &no_dest);
+
+    err = err == 0 ? to_recv(from, &c, &r, &no_source) : err;
+    if (err != 0) {
+        return hl_api_end(c, func, err);
+    }
+    if (no_source) {
+        nobody_status(status);
+        err = no_dest ? 0 : hl_match_send(&s);
+    } else {
+        err = no_dest ? hl_match_recv(&r, status) : hl_match_sendrecv(&s, &r, status);
+    }
+    return hl_api_end(c, func, err);
+}
+
+HL_API(MPI_Sendrecv)
+int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                  void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                  MPI_Status *status)
+{
+    struct args to = {sendbuf, sendcount, sendtype, dest, sendtag, comm};
+    struct args from = {recvbuf, recvcount, recvtype, source, recvtag, comm};
+
+    return sendrecv("MPI_Sendrecv", &to, &from, status);
+}
+
+HL_API(MPI_Sendrecv_c)
+int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                    MPI_Comm comm, MPI_Status *status)
+{
+    struct args to = {sendbuf, sendcount, sendtype, dest, sendtag, comm};
+    struct args from = {recvbuf, recvcount, recvtype, source, recvtag, comm};
+
+    return sendrecv("MPI_Sendrecv_c", &to, &from, status);
+}
+
+/* What goes out is packed aside first. */
+static int replace(const char *func, const struct args *a, int source, int recvtag, MPI_Status *status)
+{
+    struct args from = {a->buf, a->count, a->type, source, recvtag, a->comm};
+    struct hl_comm *c;
+    struct hl_type *t = NULL;
+    char *aside = NULL;
+    int64_t bytes = 0;
+    int err = hl_api_get_comm(a->comm, &c);
+
+    err = err == 0 ? hl_api_get_data(a->buf, a->count, a->type, &t) : err;
+    if (err == 0 && (!hl_type_bytes(t, a->count, &bytes) || (aside = malloc((size_t)bytes + 1)) == NULL)) {
+        err = hl_err_say(HL_ERR_NO_MEM, "no memory for a copy of %lld bytes", (long long)bytes);
+    }
+    err = err == 0 ? hl_type_pack(t, a->count, a->buf, 0, aside, bytes) : err;
+    if (err != 0) {
+        free(aside);
+        return hl_api_end(c, func, err);
+    }
+    struct args to = {aside, bytes, MPI_PACKED, a->peer, a->tag, a->comm};
+    int code = sendrecv(func, &to, &from, status);
+    free(aside);
+    return code;
+}
+
+HL_API(MPI_Sendrecv_replace)
+int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                          int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    return replace("MPI_Sendrecv_replace", &(struct args){buf, count, datatype, dest, sendtag, comm}, source,
+                   recvtag, status);
+}
+
+HL_API(MPI_Sendrecv_replace_c)
+int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
+                            int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    return replace("MPI_Sendrecv_replace_c", &(struct args){buf, count, datatype, dest, sendtag, comm},
+                   source, recvtag, status);
+}

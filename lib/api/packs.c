@@ -1,0 +1,116 @@
+/* Explicit packing. The packed form is the bytes themselves; external32 is not built yet. */
+#include <limits.h>
+
+#include "api.h"
+#include "check.h"
+
+/* The typed and the packed side of one call. */
+struct packing {
+    const char *func;
+    void *typed;
+    int64_t count;
+    MPI_Datatype type;
+    void *packed;
+    int64_t size, position;
+    MPI_Comm comm;
+};
+
+/* Packs or unpacks; *position moves by what was done. */
+static int convert(const struct packing *p, bool pack, int64_t *position)
+{
+    struct hl_comm *c;
+    struct hl_type *t = NULL;
+    int64_t bytes = 0;
+    int err = hl_api_get_comm(p->comm, &c);
+
+    err = err == 0 ? hl_api_get_data(p->typed, p->count, p->type, &t) : err;
+    if (err == 0 && (!hl_type_bytes(t, p->count, &bytes) || p->position < 0 || p->position > p->size ||
+                     bytes > p->size - p->position)) {
+        err = hl_err_say(HL_ERR_TRUNCATE, "%lld bytes at position %lld of a packed buffer of %lld",
+                         (long long)bytes, (long long)p->position, (long long)p->size);
+    }
+    if (err == 0) {
+        char *at = (char *)p->packed + p->position;
+        err = pack ? hl_type_pack(t, p->count, p->typed, 0, at, bytes)
+                   : hl_type_unpack(t, p->count, p->typed, 0, at, bytes);
+        *position = p->position + bytes;
+    }
+    return hl_api_end(c, p->func, err);
+}
+
+HL_API(MPI_Pack)
+int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position,
+              MPI_Comm comm)
+{
+    struct packing p = {"MPI_Pack", (void *)(uintptr_t)inbuf, incount, datatype, outbuf, outsize, *position,
+                        comm};
+    int64_t at = *position;
+    int code = convert(&p, true, &at);
+
+    *position = (int)at;
+    return code;
+}
+
+HL_API(MPI_Pack_c)
+int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
+                MPI_Count *position, MPI_Comm comm)
+{
+    struct packing p = {"MPI_Pack_c", (void *)(uintptr_t)inbuf, incount, datatype, outbuf, outsize, *position,
+                        comm};
+
+    return convert(&p, true, position);
+}
+
+HL_API(MPI_Unpack)
+int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount,
+                MPI_Datatype datatype, MPI_Comm comm)
+{
+    struct packing p = {"MPI_Unpack", outbuf,    outcount, datatype, (void *)(uintptr_t)inbuf,
+                        insize,       *position, comm};
+    int64_t at = *position;
+    int code = convert(&p, false, &at);
+
+    *position = (int)at;
+    return code;
+}
+
+HL_API(MPI_Unpack_c)
+int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
+                  MPI_Datatype datatype, MPI_Comm comm)
+{
+    struct packing p = {"MPI_Unpack_c",           outbuf, outcount,  datatype,
+                        (void *)(uintptr_t)inbuf, insize, *position, comm};
+
+    return convert(&p, false, position);
+}
+
+static int pack_size(const char *func, int64_t count, MPI_Datatype datatype, MPI_Comm comm, int64_t *size)
+{
+    struct hl_comm *c;
+    struct hl_type *t = NULL;
+    int err = hl_api_get_comm(comm, &c);
+
+    err = err == 0 ? hl_api_check_count(count) : err;
+    err = err == 0 ? hl_api_get_type(datatype, &t) : err;
+    if (err == 0 && !hl_type_bytes(t, count, size)) {
+        err = hl_err_say(HL_ERR_VALUE_TOO_LARGE, "%lld elements of %lld bytes", (long long)count,
+                         (long long)t->size);
+    }
+    return hl_api_end(c, func, err);
+}
+
+HL_API(MPI_Pack_size)
+int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
+{
+    int64_t bytes = 0;
+    int code = pack_size("MPI_Pack_size", incount, datatype, comm, &bytes);
+
+    *size = bytes <= INT_MAX ? (int)bytes : MPI_UNDEFINED;
+    return code;
+}
+
+HL_API(MPI_Pack_size_c)
+int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
+{
+    return pack_size("MPI_Pack_size_c", incount, datatype, comm, size);
+}

@@ -1,0 +1,195 @@
+/* Probes and matched receives. */
+#include "api.h"
+#include "check.h"
+#include "match.h"
+
+static int to_probe(int source, int tag, MPI_Comm comm, struct hl_comm **c, struct hl_recv *p)
+{
+    int err = hl_api_get_comm(comm, c);
+
+    err = err == 0 ? hl_api_check_source(*c, source) : err;
+    err = err == 0 ? hl_api_check_recv_tag(tag) : err;
+    if (err == 0) {
+        *p = (struct hl_recv){.ctx = (*c)->ctx + HL_PLANE_P2P,
+                              .src = source,
+                              .src_world = source >= 0 ? hl_comm_world(*c, source) : -1,
+                              .tag = tag};
+    }
+    return err;
+}
+
+static void nobody_status(MPI_Status *status)
+{
+    hl_req_set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, false);
+}
+
+HL_API(MPI_Probe)
+int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    struct hl_comm *c;
+    struct hl_recv p;
+    int err = to_probe(source, tag, comm, &c, &p);
+
+    if (err == 0 && source == MPI_PROC_NULL) {
+        nobody_status(status);
+    } else {
+        err = err == 0 ? hl_match_probe(&p, status) : err;
+    }
+    return hl_api_end(c, "MPI_Probe", err);
+}
+
+HL_API(MPI_Iprobe)
+int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    struct hl_comm *c;
+    struct hl_recv p;
+    bool found = true;
+    int err = to_probe(source, tag, comm, &c, &p);
+
+    if (err == 0 && source == MPI_PROC_NULL) {
+        nobody_status(status);
+    } else {
+        err = err == 0 ? hl_match_iprobe(&p, &found, status) : err;
+    }
+    if (err == 0) {
+        *flag = found;
+    }
+    return hl_api_end(c, "MPI_Iprobe", err);
+}
+
+/* Both matched probes. */
+static int take(const char *func, const struct hl_recv *p, bool wait, MPI_Message *message,
+                MPI_Status *status, struct hl_comm *c)
+{
+    struct hl_message *m = NULL;
+    int err;
+
+    if (p->src == MPI_PROC_NULL) {
+        nobody_status(status);
+        *message = MPI_MESSAGE_NO_PROC;
+        return MPI_SUCCESS;
+    }
+    err = wait ? hl_match_mprobe(p, &m, status) : hl_match_improbe(p, &m, status);
+    if (err == 0) {
+        *message = m != NULL ? hl_match_message_handle(m) : MPI_MESSAGE_NULL;
+    }
+    return hl_api_end(c, func, err);
+}
+
+HL_API(MPI_Mprobe)
+int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+    struct hl_comm *c;
+    struct hl_recv p;
+    int err = to_probe(source, tag, comm, &c, &p);
+
+    return err == 0 ? take("MPI_Mprobe", &p, true, message, status, c) : hl_api_end(c, "MPI_Mprobe", err);
+}
+
+HL_API(MPI_Improbe)
+int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+{
+    struct hl_comm *c;
+    struct hl_recv p;
+    int err = to_probe(source, tag, comm, &c, &p);
+
+    if (err != 0) {
+        return hl_api_end(c, "MPI_Improbe", err);
+    }
+    int code = take("MPI_Improbe", &p, false, message, status, c);
+    if (code == MPI_SUCCESS) {
+        *flag = *message != MPI_MESSAGE_NULL;
+    }
+    return code;
+}
+
+/* A message taken before, or NULL for MPI_MESSAGE_NO_PROC. */
+static int get_message(MPI_Message handle, struct hl_message **m)
+{
+    *m = NULL;
+    if (handle == MPI_MESSAGE_NO_PROC) {
+        return 0;
+    }
+    *m = hl_match_message_of(handle);
+    return *m != NULL ? 0 : hl_err_say(HL_ERR_REQUEST, "%p is no living message", (void *)handle);
+}
+
+static int to_receive(const void *buf, int64_t count, MPI_Datatype datatype, const MPI_Message *message,
+                      struct hl_recv *r)
+{
+    struct hl_type *t = NULL;
+    int err = hl_api_check_out(message, "message");
+
+    err = err == 0 ? hl_api_get_data(buf, count, datatype, &t) : err;
+    *r = (struct hl_recv){.buf = (void *)(uintptr_t)buf, .count = count, .type = t};
+    return err;
+}
+
+static int mrecv(const char *func, const struct hl_recv *r, MPI_Message *message, MPI_Status *status)
+{
+    struct hl_message *m;
+    int err = get_message(*message, &m);
+
+    if (err == 0) {
+        *message = MPI_MESSAGE_NULL;
+        if (m == NULL) {
+            nobody_status(status);
+        } else {
+            err = hl_match_mrecv(m, r, status);
+        }
+    }
+    return hl_api_end(NULL, func, err);
+}
+
+static int imrecv(const char *func, const struct hl_recv *r, MPI_Message *message, MPI_Request *request)
+{
+    struct hl_req *req = hl_req_proc_null();
+    struct hl_message *m;
+    int err = get_message(*message, &m);
+
+    if (err == 0) {
+        err = m != NULL ? hl_match_imrecv(m, r, &req) : 0;
+    }
+    if (err == 0) {
+        *message = MPI_MESSAGE_NULL;
+        *request = hl_req_handle(req);
+    }
+    return hl_api_end(NULL, func, err);
+}
+
+HL_API(MPI_Mrecv)
+int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
+{
+    struct hl_recv r;
+    int err = to_receive(buf, count, datatype, message, &r);
+
+    return err == 0 ? mrecv("MPI_Mrecv", &r, message, status) : hl_api_end(NULL, "MPI_Mrecv", err);
+}
+
+HL_API(MPI_Mrecv_c)
+int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
+{
+    struct hl_recv r;
+    int err = to_receive(buf, count, datatype, message, &r);
+
+    return err == 0 ? mrecv("MPI_Mrecv_c", &r, message, status) : hl_api_end(NULL, "MPI_Mrecv_c", err);
+}
+
+HL_API(MPI_Imrecv)
+int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
+{
+    struct hl_recv r;
+    int err = to_receive(buf, count, datatype, message, &r);
+
+    return err == 0 ? imrecv("MPI_Imrecv", &r, message, request) : hl_api_end(NULL, "MPI_Imrecv", err);
+}
+
+HL_API(MPI_Imrecv_c)
+int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+                  MPI_Request *request)
+{
+    struct hl_recv r;
+    int err = to_receive(buf, count, datatype, message, &r);
+
+    return err == 0 ? imrecv("MPI_Imrecv_c", &r, message, request) : hl_api_end(NULL, "MPI_Imrecv_c", err);
+}

@@ -1,0 +1,393 @@
+/* Waiting for, testing and freeing requests. */
+#include <limits.h>
+
+#include "api.h"
+#include "check.h"
+#include "match.h"
+#include "prog.h"
+#include "req.h"
+
+/* *r is NULL for MPI_REQUEST_NULL. */
+static int get_req(MPI_Request handle, struct hl_req **r)
+{
+    *r = hl_req_of(handle);
+    if (*r != NULL || handle == MPI_REQUEST_NULL) {
+        return 0;
+    }
+    return hl_err_say(HL_ERR_REQUEST, "%p is no living request", (void *)handle);
+}
+
+static int get_all(int n, const MPI_Request handles[])
+{
+    struct hl_req *r;
+    int err = n < 0 ? hl_api_bad_count(n) : 0;
+
+    err = err == 0 && n > 0 ? hl_api_check_out(handles, "array_of_requests") : err;
+    for (int i = 0; i < n && err == 0; i++) {
+        err = get_req(handles[i], &r);
+    }
+    return err;
+}
+
+/* Is it neither null nor an inactive persistent one? */
+static bool is_open(MPI_Request handle)
+{
+    const struct hl_req *r = hl_req_of(handle);
+
+    return r != NULL && hl_req_is_active(r);
+}
+
+static bool is_done(MPI_Request handle)
+{
+    const struct hl_req *r = hl_req_of(handle);
+
+    return r != NULL && hl_req_is_active(r) && hl_req_is_done(r);
+}
+
+static bool same_ctx(const void *comm, const void *ctx)
+{
+    return ((const struct hl_comm *)comm)->ctx == *(const uint64_t *)ctx;
+}
+
+/* The communicator of a request that failed; NULL when it is freed already or the request had none. */
+static struct hl_comm *comm_of(uint64_t ctx)
+{
+    ctx -= ctx % 8; /* plane 0 */
+    if (ctx == hl_comm_world_object.ctx) {
+        return &hl_comm_world_object;
+    }
+    return ctx == 0 ? NULL : hl_handle_find(HL_KIND_COMM, same_ctx, &ctx);
+}
+
+/* Ends a request that is done: status written, the user's handle null unless persistent. */
+static int finish(MPI_Request *handle, MPI_Status *status, uint64_t *ctx)
+{
+    struct hl_req *r = hl_req_of(*handle);
+
+    *ctx = r->ctx;
+    if (!(r->flags & HL_REQ_PERSISTENT)) {
+        *handle = MPI_REQUEST_NULL;
+    }
+    return hl_req_finish(r, status);
+}
+
+HL_API(MPI_Wait)
+int PMPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    struct hl_req *r = NULL;
+    uint64_t ctx = 0;
+    int err = hl_api_check_out(request, "request");
+
+    err = err == 0 ? get_req(*request, &r) : err;
+    if (err == 0 && (r == NULL || !hl_req_is_active(r))) {
+        hl_req_status(NULL, status);
+        return MPI_SUCCESS;
+    }
+    if (err == 0) {
+        hl_req_wait(r);
+        err = finish(request, status, &ctx);
+    }
+    return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_api_end(comm_of(ctx), "MPI_Wait", err);
+}
+
+HL_API(MPI_Test)
+int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    struct hl_req *r = NULL;
+    uint64_t ctx = 0;
+    int err = hl_api_check_out(request, "request");
+
+    err = err == 0 ? get_req(*request, &r) : err;
+    if (err == 0 && (r == NULL || !hl_req_is_active(r))) {
+        *flag = 1;
+        hl_req_status(NULL, status);
+        return MPI_SUCCESS;
+    }
+    if (err == 0) {
+        if (!hl_req_is_done(r)) {
+            hl_prog_poll();
+        }
+        *flag = hl_req_is_done(r);
+        err = *flag ? finish(request, status, &ctx) : 0;
+    }
+    return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_api_end(comm_of(ctx), "MPI_Test", err);
+}
+
+/* ---- All ---- */
+
+/* Ends requests that are all done. One failed: HL_ERR_IN_STATUS when there are statuses to tell which, else
+ * its error. */
+static int finish_all(int n, MPI_Request handles[], MPI_Status statuses[], uint64_t *ctx)
+{
+    int first = 0;
+
+    for (int i = 0; i < n; i++) {
+        MPI_Status *status = statuses != MPI_STATUSES_IGNORE ? &statuses[i] : MPI_STATUS_IGNORE;
+        uint64_t its = 0;
+        int err = 0;
+        if (is_open(handles[i])) {
+            err = finish(&handles[i], status, &its);
+        } else {
+            hl_req_status(NULL, status);
+        }
+        if (status != MPI_STATUS_IGNORE) {
+            status->MPI_ERROR = hl_err_class(err);
+        }
+        if (err != 0 && first == 0) {
+            first = err;
+            *ctx = its;
+        }
+    }
+    if (first == 0 || statuses == MPI_STATUSES_IGNORE) {
+        return first;
+    }
+    return hl_err_say(HL_ERR_IN_STATUS, "one of %d requests failed: %s", n, hl_err_text(first));
+}
+
+HL_API(MPI_Waitall)
+int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
+{
+    uint64_t ctx = 0;
+    int err = get_all(count, array_of_requests);
+
+    if (err == 0) {
+        for (int i = 0; i < count; i++) {
+            if (is_open(array_of_requests[i])) {
+                hl_req_wait(hl_req_of(array_of_requests[i]));
+            }
+        }
+        err = finish_all(count, array_of_requests, array_of_statuses, &ctx);
+    }
+    return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_api_end(comm_of(ctx), "MPI_Waitall", err);
+}
+
+static bool all_done(int n, const MPI_Request handles[])
+{
+    for (int i = 0; i < n; i++) {
+        if (is_open(handles[i]) && !is_done(handles[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+HL_API(MPI_Testall)
+int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
+{
+    uint64_t ctx = 0;
+    int err = get_all(count, array_of_requests);
+
+    if (err == 0) {
+        if (!all_done(count, array_of_requests)) {
+            hl_prog_poll();
+        }
+        *flag = all_done(count, array_of_requests);
+        err = *flag ? finish_all(count, array_of_requests, array_of_statuses, &ctx) : 0;
+    }
+    return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_api_end(comm_of(ctx), "MPI_Testall", err);
+}
+
+/* ---- Any and some: the search starts where the thread's last one ended, so that no request starves ---- */
+
+static _Thread_local unsigned turn;
+
+struct set {
+    int n;
+    const MPI_Request *handles;
+    int found; /* index of a done one, -1: none */
+    bool open; /* is any of them open? */
+};
+
+static bool any_done(void *arg)
+{
+    struct set *s = arg;
+
+    s->found = -1;
+    s->open = false;
+    for (int i = 0; i < s->n; i++) {
+        int at = (int)((turn + (unsigned)i) % (unsigned)s->n);
+        s->open = s->open || is_open(s->handles[at]);
+        if (is_done(s->handles[at])) {
+            s->found = at;
+            turn = (unsigned)at + 1;
+            return true;
+        }
+    }
+    return !s->open;
+}
+
+/* Ends the one found, or tells that none was open. */
+static int finish_any(const struct set *s, MPI_Request handles[], int *indx, MPI_Status *status,
+                      uint64_t *ctx)
+{
+    if (s->found < 0) {
+        *indx = MPI_UNDEFINED;
+        hl_req_status(NULL, status);
+        return 0;
+    }
+    *indx = s->found;
+    return finish(&handles[s->found], status, ctx);
+}
+
+HL_API(MPI_Waitany)
+int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
+{
+    struct set s = {count, array_of_requests, -1, false};
+    uint64_t ctx = 0;
+    int err = get_all(count, array_of_requests);
+
+    if (err == 0) {
+        hl_prog_wait(any_done, &s);
+        err = finish_any(&s, array_of_requests, indx, status, &ctx);
+    }
+    return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_api_end(comm_of(ctx), "MPI_Waitany", err);
+}
+
+HL_API(MPI_Testany)
+int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
+{
+    struct set s = {count, array_of_requests, -1, false};
+    uint64_t ctx = 0;
+    int err = get_all(count, array_of_requests);
+
+    if (err == 0) {
+        if (!any_done(&s)) {
+            hl_prog_poll();
+            any_done(&s);
+        }
+        *flag = s.found >= 0 || !s.open;
+        *indx = MPI_UNDEFINED;
+        err = *flag ? finish_any(&s, array_of_requests, indx, status, &ctx) : 0;
+    }
+    return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_api_end(comm_of(ctx), "MPI_Testany", err);
+}
+
+/* The user's arrays of Waitsome and Testsome. */
+struct some {
+    int n;
+    MPI_Request *handles;
+    int *outcount, *indices;
+    MPI_Status *statuses;
+};
+
+static int finish_some(const struct some *x, uint64_t *ctx)
+{
+    int done = 0, first = 0;
+
+    for (int i = 0; i < x->n; i++) {
+        if (!is_done(x->handles[i])) {
+            continue;
+        }
+        MPI_Status *status = x->statuses != MPI_STATUSES_IGNORE ? &x->statuses[done] : MPI_STATUS_IGNORE;
+        uint64_t its = 0;
+        int err = finish(&x->handles[i], status, &its);
+        if (status != MPI_STATUS_IGNORE) {
+            status->MPI_ERROR = hl_err_class(err);
+        }
+        if (err != 0 && first == 0) {
+            first = err;
+            *ctx = its;
+        }
+        x->indices[done++] = i;
+    }
+    *x->outcount = done;
+    if (first == 0 || x->statuses == MPI_STATUSES_IGNORE) {
+        return first;
+    }
+    return hl_err_say(HL_ERR_IN_STATUS, "one of %d requests failed: %s", done, hl_err_text(first));
+}
+
+static int some(const char *func, const struct some *x, bool wait)
+{
+    struct set s = {x->n, x->handles, -1, false};
+    uint64_t ctx = 0;
+    int err = get_all(x->n, x->handles);
+
+    if (err == 0) {
+        if (wait) {
+            hl_prog_wait(any_done, &s);
+        } else if (!any_done(&s)) {
+            hl_prog_poll();
+            any_done(&s);
+        }
+        if (s.found < 0) {
+            *x->outcount = s.open ? 0 : MPI_UNDEFINED;
+        } else {
+            err = finish_some(x, &ctx);
+        }
+    }
+    return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_api_end(comm_of(ctx), func, err);
+}
+
+HL_API(MPI_Waitsome)
+int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
+                  MPI_Status *array_of_statuses)
+{
+    struct some x = {incount, array_of_requests, outcount, array_of_indices, array_of_statuses};
+
+    return some("MPI_Waitsome", &x, true);
+}
+
+HL_API(MPI_Testsome)
+int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
+                  MPI_Status *array_of_statuses)
+{
+    struct some x = {incount, array_of_requests, outcount, array_of_indices, array_of_statuses};
+
+    return some("MPI_Testsome", &x, false);
+}
+
+/* ---- Without ending ---- */
+
+HL_API(MPI_Request_get_status)
+int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+    struct hl_req *r = NULL;
+    int err = get_req(request, &r);
+
+    if (err == 0) {
+        if (is_open(request) && !hl_req_is_done(r)) {
+            hl_prog_poll();
+        }
+        *flag = !is_open(request) || hl_req_is_done(r);
+        if (*flag) {
+            err = hl_req_status(is_open(request) ? r : NULL, status);
+        }
+    }
+    return hl_api_end(NULL, "MPI_Request_get_status", err);
+}
+
+HL_API(MPI_Request_free)
+int PMPI_Request_free(MPI_Request *request)
+{
+    struct hl_req *r = NULL;
+    int err = hl_api_check_out(request, "request");
+
+    err = err == 0 ? get_req(*request, &r) : err;
+    if (err == 0 && r == NULL) {
+        err = hl_err_say(HL_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
+    }
+    if (err == 0) {
+        if (hl_req_is_active(r)) {
+            hl_req_orphan(r);
+        } else {
+            hl_req_free(r);
+        }
+        *request = MPI_REQUEST_NULL;
+    }
+    return hl_api_end(NULL, "MPI_Request_free", err);
+}
+
+HL_API(MPI_Cancel)
+int PMPI_Cancel(MPI_Request *request)
+{
+    struct hl_req *r = NULL;
+    int err = hl_api_check_out(request, "request");
+
+    err = err == 0 ? get_req(*request, &r) : err;
+    if (err == 0 && (r == NULL || (r->what != HL_REQ_SEND && r->what != HL_REQ_RECV))) {
+        err = hl_err_say(HL_ERR_REQUEST, "only sends and receives can be cancelled");
+    }
+    err = err == 0 && is_open(*request) ? hl_match_cancel(r) : err;
+    return hl_api_end(NULL, "MPI_Cancel", err);
+}

@@ -1,0 +1,126 @@
+/* Start and end of MPI, and the check that no second MPI library is in the process. */
+#include <dlfcn.h>
+#include <mpi.h>
+
+#include "api.h"
+#include "attr.h"
+#include "boot.h"
+#include "check.h"
+#include "keyval.h"
+#include "log.h"
+
+/* Somebody else's PMPI_Init comes first in the process: calls would be spread over two libraries. A foreign
+ * MPI_Init is a profiler and legal; none at all (loaded with RTLD_LOCAL by Python) too. */
+static int check_only_mpi(void)
+{
+    Dl_info mine, other;
+    void *found = dlsym(RTLD_DEFAULT, "PMPI_Init");
+
+    if (found == NULL || dladdr((void *)(uintptr_t)&check_only_mpi, &mine) == 0 ||
+        dladdr(found, &other) == 0 || mine.dli_fbase == other.dli_fbase) {
+        return 0;
+    }
+    return hl_err_say(HL_ERR_OTHER,
+                      "two MPI libraries in one process: %s and %s; link the program to one of them",
+                      mine.dli_fname, other.dli_fname);
+}
+
+static const char *level_name(int level)
+{
+    switch (level) {
+    case MPI_THREAD_SINGLE:
+        return "MPI_THREAD_SINGLE";
+    case MPI_THREAD_FUNNELED:
+        return "MPI_THREAD_FUNNELED";
+    case MPI_THREAD_SERIALIZED:
+        return "MPI_THREAD_SERIALIZED";
+    case MPI_THREAD_MULTIPLE:
+        return "MPI_THREAD_MULTIPLE";
+    default:
+        return NULL;
+    }
+}
+
+static int start(const char *func, int required, int *provided)
+{
+    int err = check_only_mpi();
+
+    if (err == 0 && level_name(required) == NULL) {
+        err = hl_err_say(HL_ERR_ARG, "%d is no thread level", required);
+    }
+    err = err == 0 ? hl_life_open(HL_LIFE_MPI, required, provided) : err;
+    err = err == 0 ? hl_info_open_env(level_name(*provided)) : err;
+    return hl_api_end(NULL, func, err);
+}
+
+HL_API(MPI_Init)
+int PMPI_Init(int *argc, char ***argv)
+{
+    int provided;
+
+    return start("MPI_Init", MPI_THREAD_SINGLE, &provided);
+}
+
+HL_API(MPI_Init_thread)
+int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int level;
+
+    return start("MPI_Init_thread", required, provided != NULL ? provided : &level);
+}
+
+HL_API(MPI_Finalize)
+int PMPI_Finalize(void)
+{
+    struct hl_comm *self = hl_comm_of(MPI_COMM_SELF);
+    int err = hl_life_opened(HL_LIFE_MPI) && !hl_life_closed(HL_LIFE_MPI) ? 0 : hl_api_closed();
+
+    if (err == 0 && self != NULL) {
+        err = hl_attr_delete_all(&self->attrs, self->handle); /* first of all: callbacks may communicate */
+    }
+    err = err == 0 ? hl_life_close(HL_LIFE_MPI) : err;
+    return hl_api_end(NULL, "MPI_Finalize", err);
+}
+
+HL_API(MPI_Initialized)
+int PMPI_Initialized(int *flag)
+{
+    *flag = hl_life_opened(HL_LIFE_MPI);
+    return MPI_SUCCESS;
+}
+
+HL_API(MPI_Finalized)
+int PMPI_Finalized(int *flag)
+{
+    *flag = hl_life_closed(HL_LIFE_MPI);
+    return MPI_SUCCESS;
+}
+
+HL_API(MPI_Query_thread)
+int PMPI_Query_thread(int *provided)
+{
+    int err = hl_api_check_open();
+
+    if (err == 0) {
+        *provided = hl_life_level();
+    }
+    return hl_api_end(NULL, "MPI_Query_thread", err);
+}
+
+HL_API(MPI_Is_thread_main)
+int PMPI_Is_thread_main(int *flag)
+{
+    int err = hl_api_check_open();
+
+    if (err == 0) {
+        *flag = hl_life_is_main_thread();
+    }
+    return hl_api_end(NULL, "MPI_Is_thread_main", err);
+}
+
+HL_API(MPI_Abort)
+int PMPI_Abort(MPI_Comm comm, int errorcode)
+{
+    hl_log(HL_LOG_ERROR, "MPI_Abort was called with code %d", errorcode);
+    hl_boot_abort(errorcode);
+}

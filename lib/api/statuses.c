@@ -1,0 +1,157 @@
+/* Statuses: fields, counts, elements. */
+#include <limits.h>
+
+#include "api.h"
+#include "check.h"
+#include "req.h"
+
+/* Whole datatypes in a status, MPI_UNDEFINED when the bytes end inside one. */
+static int get_count(const char *func, const MPI_Status *status, MPI_Datatype datatype, int64_t *count)
+{
+    struct hl_type *t;
+    int err = hl_api_check_out(status, "status");
+
+    err = err == 0 ? hl_api_get_type(datatype, &t) : err;
+    if (err == 0) {
+        int64_t bytes = hl_req_status_bytes(status);
+        if (t->size == 0) {
+            *count = bytes == 0 ? 0 : MPI_UNDEFINED;
+        } else {
+            *count = bytes % t->size == 0 ? bytes / t->size : MPI_UNDEFINED;
+        }
+    }
+    return hl_api_end(NULL, func, err);
+}
+
+static int narrow(int64_t n)
+{
+    return n <= INT_MAX ? (int)n : MPI_UNDEFINED;
+}
+
+HL_API(MPI_Get_count)
+int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
+{
+    int64_t n = MPI_UNDEFINED;
+    int code = get_count("MPI_Get_count", status, datatype, &n);
+
+    *count = narrow(n);
+    return code;
+}
+
+HL_API(MPI_Get_count_c)
+int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+    return get_count("MPI_Get_count_c", status, datatype, count);
+}
+
+static int get_elements(const char *func, const MPI_Status *status, MPI_Datatype datatype, int64_t *count)
+{
+    struct hl_type *t;
+    int err = hl_api_check_out(status, "status");
+
+    err = err == 0 ? hl_api_get_type(datatype, &t) : err;
+    if (err == 0) {
+        int64_t n = hl_type_elements(t, hl_req_status_bytes(status));
+        *count = n < 0 ? MPI_UNDEFINED : n;
+    }
+    return hl_api_end(NULL, func, err);
+}
+
+HL_API(MPI_Get_elements)
+int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
+{
+    int64_t n = MPI_UNDEFINED;
+    int code = get_elements("MPI_Get_elements", status, datatype, &n);
+
+    *count = narrow(n);
+    return code;
+}
+
+HL_API(MPI_Get_elements_c)
+int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+    return get_elements("MPI_Get_elements_c", status, datatype, count);
+}
+
+HL_API(MPI_Get_elements_x)
+int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+    return get_elements("MPI_Get_elements_x", status, datatype, count);
+}
+
+static int set_elements(const char *func, MPI_Status *status, MPI_Datatype datatype, int64_t count)
+{
+    struct hl_type *t;
+    int err = hl_api_check_out(status, "status");
+
+    err = err == 0 ? hl_api_check_count(count) : err;
+    err = err == 0 ? hl_api_get_type(datatype, &t) : err;
+    if (err == 0) {
+        hl_req_set_status(status, status->MPI_SOURCE, status->MPI_TAG, hl_type_element_bytes(t, count),
+                          hl_req_status_cancelled(status));
+    }
+    return hl_api_end(NULL, func, err);
+}
+
+HL_API(MPI_Status_set_elements)
+int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
+{
+    return set_elements("MPI_Status_set_elements", status, datatype, count);
+}
+
+HL_API(MPI_Status_set_elements_c)
+int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
+{
+    return set_elements("MPI_Status_set_elements_c", status, datatype, count);
+}
+
+HL_API(MPI_Status_set_elements_x)
+int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
+{
+    return set_elements("MPI_Status_set_elements_x", status, datatype, count);
+}
+
+HL_API(MPI_Status_set_cancelled)
+int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
+{
+    int err = hl_api_check_out(status, "status");
+
+    if (err == 0) {
+        hl_req_set_status(status, status->MPI_SOURCE, status->MPI_TAG, hl_req_status_bytes(status),
+                          flag != 0);
+    }
+    return hl_api_end(NULL, "MPI_Status_set_cancelled", err);
+}
+
+HL_API(MPI_Test_cancelled)
+int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
+{
+    int err = hl_api_check_out(status, "status");
+
+    if (err == 0) {
+        *flag = hl_req_status_cancelled(status);
+    }
+    return hl_api_end(NULL, "MPI_Test_cancelled", err);
+}
+
+/* One row a field: both functions, member. */
+#define FIELD_ROWS(X)                                                                                        \
+    X(MPI_Status_get_source, MPI_Status_set_source, MPI_SOURCE)                                              \
+    X(MPI_Status_get_tag, MPI_Status_set_tag, MPI_TAG)                                                       \
+    X(MPI_Status_get_error, MPI_Status_set_error, MPI_ERROR)
+
+#define X(get, set, member)                                                                                  \
+    HL_API(get)                                                                                              \
+    int P##get(const MPI_Status *status, int *value)                                                         \
+    {                                                                                                        \
+        *value = status->member;                                                                             \
+        return MPI_SUCCESS;                                                                                  \
+    }                                                                                                        \
+    HL_API(set)                                                                                              \
+    int P##set(MPI_Status *status, int value)                                                                \
+    {                                                                                                        \
+        status->member = value;                                                                              \
+        return MPI_SUCCESS;                                                                                  \
+    }
+FIELD_ROWS(X)
+#undef X

@@ -1,0 +1,492 @@
+/* Making datatypes. Every constructor: widen the arguments, make the type, keep the call for envelope and
+ * contents. */
+#include <stdlib.h>
+
+#include "api.h"
+#include "check.h"
+#include "keyval.h"
+#include "widen.h"
+
+/* One argument of a constructor, or an array of them. */
+struct part {
+    const int64_t *v;
+    int64_t n;
+    enum { COUNT, ADDRESS, SMALL } sort; /* SMALL: int also in the large form */
+};
+
+/* A constructor's call, as envelope and contents tell it. */
+struct call {
+    const char *func;
+    int combiner;
+    bool large;
+    int n_parts;
+    struct part parts[5];
+    int64_t n_types;
+    struct hl_type *const *types;
+};
+
+/* Copies the parts that belong to one of the three lists; returns how many values there are. */
+static int64_t gather(const struct call *call, int list, int64_t *wide, int *narrow)
+{
+    int64_t n = 0;
+
+    for (int p = 0; p < call->n_parts; p++) {
+        const struct part *part = &call->parts[p];
+        int of = part->sort == SMALL ? 0 : call->large ? 2 : part->sort == ADDRESS ? 1 : 0;
+        for (int64_t i = 0; of == list && i < part->n; i++, n++) {
+            if (narrow != NULL) {
+                narrow[n] = (int)part->v[i];
+            } else if (wide != NULL) {
+                wide[n] = part->v[i];
+            }
+        }
+    }
+    return n;
+}
+
+static int keep(struct hl_type *t, const struct call *call)
+{
+    int64_t ints = gather(call, 0, NULL, NULL), addrs = gather(call, 1, NULL, NULL);
+    int64_t counts = gather(call, 2, NULL, NULL);
+    struct hl_type_args args = {.combiner = call->combiner,
+                                .large = call->large,
+                                .n_ints = (int)ints,
+                                .n_addrs = (int)addrs,
+                                .n_counts = (int)counts,
+                                .n_types = (int)call->n_types,
+                                .types = (struct hl_type **)(uintptr_t)call->types};
+    int err = HL_ERR_NO_MEM;
+
+    args.ints = malloc(((size_t)ints + 1) * sizeof(int));
+    args.addrs = malloc(((size_t)addrs + 1) * 8);
+    args.counts = malloc(((size_t)counts + 1) * 8);
+    if (args.ints != NULL && args.addrs != NULL && args.counts != NULL) {
+        gather(call, 0, NULL, args.ints);
+        gather(call, 1, args.addrs, NULL);
+        gather(call, 2, args.counts, NULL);
+        err = hl_type_keep_args(t, &args);
+    }
+    free(args.ints);
+    free(args.addrs);
+    free(args.counts);
+    return err;
+}
+
+/* The end of every constructor. `err` and `made`: what making the type gave. */
+static int finish(const struct call *call, int err, struct hl_type *made, MPI_Datatype *newtype)
+{
+    if (err == 0) {
+        err = keep(made, call);
+        if (err != 0) {
+            hl_type_free(made);
+        } else {
+            *newtype = made->handle;
+        }
+    }
+    return hl_api_end(NULL, call->func, err);
+}
+
+static int get_old(MPI_Datatype handle, const void *out, struct hl_type **old)
+{
+    int err = hl_api_check_open();
+
+    err = err == 0 ? hl_api_get_type(handle, old) : err;
+    return err == 0 ? hl_api_check_out(out, "newtype") : err;
+}
+
+static int contiguous(const char *func, int64_t count, bool large, MPI_Datatype oldtype,
+                      MPI_Datatype *newtype)
+{
+    struct hl_type *old = NULL, *made = NULL;
+    int err = get_old(oldtype, newtype, &old);
+    struct call call = {func, MPI_COMBINER_CONTIGUOUS, large, 1, {{&count, 1, COUNT}}, 1, &old};
+
+    err = err == 0 ? hl_type_make_contiguous(count, old, &made) : err;
+    return finish(&call, err, made, newtype);
+}
+
+HL_API(MPI_Type_contiguous)
+int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return contiguous("MPI_Type_contiguous", count, false, oldtype, newtype);
+}
+
+HL_API(MPI_Type_contiguous_c)
+int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return contiguous("MPI_Type_contiguous_c", count, true, oldtype, newtype);
+}
+
+/* v: count, block length, stride. */
+static int vector(const char *func, const int64_t v[3], bool in_bytes, bool large, MPI_Datatype oldtype,
+                  MPI_Datatype *newtype)
+{
+    struct hl_type *old = NULL, *made = NULL;
+    int err = get_old(oldtype, newtype, &old);
+    struct call call = {func, in_bytes ? MPI_COMBINER_HVECTOR : MPI_COMBINER_VECTOR,   large,
+                        2,    {{v, 2, COUNT}, {v + 2, 1, in_bytes ? ADDRESS : COUNT}}, 1,
+                        &old};
+
+    err = err == 0 ? hl_type_make_vector(v[0], v[1], v[2], in_bytes, old, &made) : err;
+    return finish(&call, err, made, newtype);
+}
+
+HL_API(MPI_Type_vector)
+int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return vector("MPI_Type_vector", (int64_t[]){count, blocklength, stride}, false, false, oldtype, newtype);
+}
+
+HL_API(MPI_Type_vector_c)
+int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+                       MPI_Datatype *newtype)
+{
+    return vector("MPI_Type_vector_c", (int64_t[]){count, blocklength, stride}, false, true, oldtype,
+                  newtype);
+}
+
+HL_API(MPI_Type_create_hvector)
+int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
+                             MPI_Datatype *newtype)
+{
+    return vector("MPI_Type_create_hvector", (int64_t[]){count, blocklength, stride}, true, false, oldtype,
+                  newtype);
+}
+
+HL_API(MPI_Type_create_hvector_c)
+int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
+                               MPI_Datatype *newtype)
+{
+    return vector("MPI_Type_create_hvector_c", (int64_t[]){count, blocklength, stride}, true, true, oldtype,
+                  newtype);
+}
+
+/* The four indexed forms. lens is unset in the block forms, which have `blocklen` instead. */
+struct indexed {
+    const char *func;
+    int combiner;
+    bool in_bytes, large, block;
+    int64_t count, blocklen;
+    struct hl_wide lens, displs;
+};
+
+static int indexed(const struct indexed *x, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    struct hl_type *old = NULL, *made = NULL;
+    int err = get_old(oldtype, newtype, &old);
+    int64_t *lens = NULL, *displs = NULL;
+
+    err = err == 0 ? hl_api_check_count(x->count) : err;
+    err = err == 0 && !x->block ? hl_api_widen(&x->lens, x->count, &lens) : err;
+    err = err == 0 ? hl_api_widen(&x->displs, x->count, &displs) : err;
+    struct call call = {x->func,
+                        x->combiner,
+                        x->large,
+                        3,
+                        {{&x->count, 1, COUNT},
+                         {x->block ? &x->blocklen : lens, x->block ? 1 : x->count, COUNT},
+                         {displs, x->count, x->in_bytes ? ADDRESS : COUNT}},
+                        1,
+                        &old};
+    err = err == 0 ? hl_type_make_indexed(x->count, lens, x->blocklen, displs, x->in_bytes, old, &made) : err;
+    err = finish(&call, err, made, newtype);
+    free(lens);
+    free(displs);
+    return err;
+}
+
+HL_API(MPI_Type_indexed)
+int PMPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
+                      MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    struct indexed x = {"MPI_Type_indexed",
+                        MPI_COMBINER_INDEXED,
+                        false,
+                        false,
+                        false,
+                        count,
+                        0,
+                        {array_of_blocklengths, NULL},
+                        {array_of_displacements, NULL}};
+
+    return indexed(&x, oldtype, newtype);
+}
+
+HL_API(MPI_Type_indexed_c)
+int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+                        const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    struct indexed x = {
+        "MPI_Type_indexed_c",          MPI_COMBINER_INDEXED,          false, true, false, count, 0,
+        {NULL, array_of_blocklengths}, {NULL, array_of_displacements}};
+
+    return indexed(&x, oldtype, newtype);
+}
+
+HL_API(MPI_Type_create_hindexed)
+int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
+                              const MPI_Aint array_of_displacements[], MPI_Datatype oldtype,
+                              MPI_Datatype *newtype)
+{
+    struct indexed x = {
+        "MPI_Type_create_hindexed",    MPI_COMBINER_HINDEXED,         true, false, false, count, 0,
+        {array_of_blocklengths, NULL}, {NULL, array_of_displacements}};
+
+    return indexed(&x, oldtype, newtype);
+}
+
+HL_API(MPI_Type_create_hindexed_c)
+int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+                                const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
+                                MPI_Datatype *newtype)
+{
+    struct indexed x = {
+        "MPI_Type_create_hindexed_c",  MPI_COMBINER_HINDEXED,         true, true, false, count, 0,
+        {NULL, array_of_blocklengths}, {NULL, array_of_displacements}};
+
+    return indexed(&x, oldtype, newtype);
+}
+
+HL_API(MPI_Type_create_indexed_block)
+int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
+                                   MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    struct indexed x = {"MPI_Type_create_indexed_block",
+                        MPI_COMBINER_INDEXED_BLOCK,
+                        false,
+                        false,
+                        true,
+                        count,
+                        blocklength,
+                        {NULL, NULL},
+                        {array_of_displacements, NULL}};
+
+    return indexed(&x, oldtype, newtype);
+}
+
+HL_API(MPI_Type_create_indexed_block_c)
+int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
+                                     const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
+                                     MPI_Datatype *newtype)
+{
+    struct indexed x = {"MPI_Type_create_indexed_block_c",
+                        MPI_COMBINER_INDEXED_BLOCK,
+                        false,
+                        true,
+                        true,
+                        count,
+                        blocklength,
+                        {NULL, NULL},
+                        {NULL, array_of_displacements}};
+
+    return indexed(&x, oldtype, newtype);
+}
+
+HL_API(MPI_Type_create_hindexed_block)
+int PMPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[],
+                                    MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    struct indexed x = {"MPI_Type_create_hindexed_block",
+                        MPI_COMBINER_HINDEXED_BLOCK,
+                        true,
+                        false,
+                        true,
+                        count,
+                        blocklength,
+                        {NULL, NULL},
+                        {NULL, array_of_displacements}};
+
+    return indexed(&x, oldtype, newtype);
+}
+
+HL_API(MPI_Type_create_hindexed_block_c)
+int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
+                                      const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
+                                      MPI_Datatype *newtype)
+{
+    struct indexed x = {"MPI_Type_create_hindexed_block_c",
+                        MPI_COMBINER_HINDEXED_BLOCK,
+                        true,
+                        true,
+                        true,
+                        count,
+                        blocklength,
+                        {NULL, NULL},
+                        {NULL, array_of_displacements}};
+
+    return indexed(&x, oldtype, newtype);
+}
+
+/* The objects of `n` handles, malloc'd. */
+static int get_types(int64_t n, const MPI_Datatype handles[], struct hl_type ***types)
+{
+    int err = 0;
+
+    *types = malloc(((size_t)n + 1) * sizeof(void *));
+    if (*types == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    for (int64_t i = 0; i < n && err == 0; i++) {
+        err = hl_api_get_type(handles[i], &(*types)[i]);
+    }
+    return err;
+}
+
+struct rows {
+    const char *func;
+    bool large;
+    int64_t count;
+    struct hl_wide lens, displs;
+    const MPI_Datatype *types;
+};
+
+static int structure(const struct rows *x, MPI_Datatype *newtype)
+{
+    struct hl_type **types = NULL, *made = NULL;
+    int64_t *lens = NULL, *displs = NULL;
+    int err = hl_api_check_open();
+
+    err = err == 0 ? hl_api_check_count(x->count) : err;
+    err = err == 0 ? get_types(x->count, x->types, &types) : err;
+    err = err == 0 ? hl_api_widen(&x->lens, x->count, &lens) : err;
+    err = err == 0 ? hl_api_widen(&x->displs, x->count, &displs) : err;
+    struct call call = {x->func,
+                        MPI_COMBINER_STRUCT,
+                        x->large,
+                        3,
+                        {{&x->count, 1, COUNT}, {lens, x->count, COUNT}, {displs, x->count, ADDRESS}},
+                        x->count,
+                        types};
+    err = err == 0 ? hl_type_make_struct(x->count, lens, displs, types, &made) : err;
+    err = finish(&call, err, made, newtype);
+    free(lens);
+    free(displs);
+    free(types);
+    return err;
+}
+
+HL_API(MPI_Type_create_struct)
+int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
+                            const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[],
+                            MPI_Datatype *newtype)
+{
+    struct rows x = {"MPI_Type_create_struct",       false,         count, {array_of_blocklengths, NULL},
+                     {NULL, array_of_displacements}, array_of_types};
+
+    return structure(&x, newtype);
+}
+
+HL_API(MPI_Type_create_struct_c)
+int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+                              const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[],
+                              MPI_Datatype *newtype)
+{
+    struct rows x = {"MPI_Type_create_struct_c",     true,          count, {NULL, array_of_blocklengths},
+                     {NULL, array_of_displacements}, array_of_types};
+
+    return structure(&x, newtype);
+}
+
+static int resized(const char *func, const int64_t bounds[2], bool large, MPI_Datatype oldtype,
+                   MPI_Datatype *newtype)
+{
+    struct hl_type *old = NULL, *made = NULL;
+    int err = get_old(oldtype, newtype, &old);
+    struct call call = {func, MPI_COMBINER_RESIZED, large, 1, {{bounds, 2, ADDRESS}}, 1, &old};
+
+    err = err == 0 ? hl_type_make_resized(old, bounds[0], bounds[1], &made) : err;
+    return finish(&call, err, made, newtype);
+}
+
+HL_API(MPI_Type_create_resized)
+int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
+{
+    return resized("MPI_Type_create_resized", (int64_t[]){lb, extent}, false, oldtype, newtype);
+}
+
+HL_API(MPI_Type_create_resized_c)
+int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
+{
+    return resized("MPI_Type_create_resized_c", (int64_t[]){lb, extent}, true, oldtype, newtype);
+}
+
+struct part_of_array {
+    const char *func;
+    bool large;
+    int64_t ndims, order;
+    struct hl_wide sizes, subsizes, starts;
+};
+
+static int subarray(const struct part_of_array *x, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    struct hl_type *old = NULL, *made = NULL;
+    int64_t *sizes = NULL, *subsizes = NULL, *starts = NULL;
+    int err = get_old(oldtype, newtype, &old);
+
+    if (err == 0 && x->ndims < 1) {
+        err = hl_err_say(HL_ERR_DIMS, "an array of %lld dimensions", (long long)x->ndims);
+    }
+    err = err == 0 ? hl_api_widen(&x->sizes, x->ndims, &sizes) : err;
+    err = err == 0 ? hl_api_widen(&x->subsizes, x->ndims, &subsizes) : err;
+    err = err == 0 ? hl_api_widen(&x->starts, x->ndims, &starts) : err;
+    struct hl_subarray a = {(int)x->ndims, sizes, subsizes, starts, (int)x->order};
+    struct call call = {x->func,
+                        MPI_COMBINER_SUBARRAY,
+                        x->large,
+                        5,
+                        {{&x->ndims, 1, SMALL},
+                         {sizes, x->ndims, COUNT},
+                         {subsizes, x->ndims, COUNT},
+                         {starts, x->ndims, COUNT},
+                         {&x->order, 1, SMALL}},
+                        1,
+                        &old};
+    err = err == 0 ? hl_type_make_subarray(&a, old, &made) : err;
+    err = finish(&call, err, made, newtype);
+    free(sizes);
+    free(subsizes);
+    free(starts);
+    return err;
+}
+
+HL_API(MPI_Type_create_subarray)
+int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
+                              const int array_of_starts[], int order, MPI_Datatype oldtype,
+                              MPI_Datatype *newtype)
+{
+    struct part_of_array x = {
+        "MPI_Type_create_subarray", false, ndims, order, {array_of_sizes, NULL}, {array_of_subsizes, NULL},
+        {array_of_starts, NULL}};
+
+    return subarray(&x, oldtype, newtype);
+}
+
+HL_API(MPI_Type_create_subarray_c)
+int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
+                                const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[],
+                                int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    struct part_of_array x = {
+        "MPI_Type_create_subarray_c", true, ndims, order, {NULL, array_of_sizes}, {NULL, array_of_subsizes},
+        {NULL, array_of_starts}};
+
+    return subarray(&x, oldtype, newtype);
+}
+
+HL_API(MPI_Type_dup)
+int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    struct hl_type *old = NULL, *made = NULL;
+    int err = get_old(oldtype, newtype, &old);
+    struct call call = {"MPI_Type_dup", MPI_COMBINER_DUP, false, 0, {{0}}, 1, &old};
+
+    err = err == 0 ? hl_type_make_dup(old, &made) : err;
+    if (err == 0) {
+        err = hl_attr_copy_all(&old->attrs, old->handle, &made->attrs);
+        if (err != 0) {
+            hl_attr_delete_all(&made->attrs, made->handle);
+            hl_type_free(made);
+        }
+    }
+    return finish(&call, err, made, newtype);
+}

@@ -1,0 +1,22 @@
+/* Arrays of int or of 64 bits as the one internal form. */
+#include "widen.h"
+
+#include <stdlib.h>
+
+#include "err.h"
+
+int hl_api_widen(const struct hl_wide *from, int64_t n, int64_t **out)
+{
+    if (n > 0 && from->narrow == NULL && from->wide == NULL) {
+        return hl_err_say(HL_ERR_ARG, "an array of %lld values is NULL", (long long)n);
+    }
+    int64_t *v = malloc(((size_t)n + 1) * sizeof *v);
+    if (v == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        v[i] = from->narrow != NULL ? from->narrow[i] : from->wide[i];
+    }
+    *out = v;
+    return 0;
+}
