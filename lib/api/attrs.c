@@ -2,7 +2,7 @@
 #include <limits.h>
 
 #include "api.h"
-#include "check.h"
+#include "args.h"
 #include "keyval.h"
 
 /* Predefined attributes of every communicator of the program's world; false for other keys. */

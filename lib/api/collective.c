@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "check.h"
+#include "args.h"
 
 /* What a kind of operation looks at: on every rank, on the root only, never. */
 enum where { NEVER, ROOT, ALL };

@@ -1,6 +1,6 @@
 /* The blocking collective calls: names and arguments only, the work is in collective.c. */
 #include "api.h"
-#include "check.h"
+#include "args.h"
 #include "collective.h"
 
 HL_API(MPI_Barrier)

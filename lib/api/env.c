@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "api.h"
-#include "check.h"
+#include "args.h"
 #include "mem.h"
 #include "util.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "api.h"
-#include "check.h"
+#include "args.h"
 
 static int get_handler(MPI_Errhandler handle, struct hl_errh **e)
 {

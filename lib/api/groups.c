@@ -1,6 +1,6 @@
 /* Groups. */
 #include "api.h"
-#include "check.h"
+#include "args.h"
 
 static int give(const char *func, int err, const struct hl_group *made, MPI_Group *newgroup)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "api.h"
-#include "check.h"
+#include "args.h"
 
 /* A living object that may be changed. */
 static int get_own(MPI_Info handle, struct hl_info **info)

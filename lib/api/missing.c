@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "api.h"
-#include "check.h"
+#include "args.h"
 
 static int unsupported(MPI_Comm comm, const char *func)
 {

@@ -1,6 +1,6 @@
 /* Reduction operations. */
 #include "api.h"
-#include "check.h"
+#include "args.h"
 #include "op.h"
 #include "reducer.h"
 #include "user.h"

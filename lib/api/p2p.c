@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "api.h"
-#include "check.h"
+#include "args.h"
 #include "match.h"
 
 /* The arguments that all forms share. */

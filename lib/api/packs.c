@@ -2,7 +2,7 @@
 #include <limits.h>
 
 #include "api.h"
-#include "check.h"
+#include "args.h"
 
 /* The typed and the packed side of one call. */
 struct packing {

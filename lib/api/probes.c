@@ -1,6 +1,6 @@
 /* Probes and matched receives. */
 #include "api.h"
-#include "check.h"
+#include "args.h"
 #include "match.h"
 
 static int to_probe(int source, int tag, MPI_Comm comm, struct hl_comm **c, struct hl_recv *p)

@@ -2,7 +2,7 @@
 #include <limits.h>
 
 #include "api.h"
-#include "check.h"
+#include "args.h"
 #include "match.h"
 #include "prog.h"
 #include "req.h"

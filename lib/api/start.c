@@ -3,9 +3,9 @@
 #include <mpi.h>
 
 #include "api.h"
+#include "args.h"
 #include "attr.h"
 #include "boot.h"
-#include "check.h"
 #include "keyval.h"
 #include "log.h"
 

@@ -2,7 +2,7 @@
 #include <limits.h>
 
 #include "api.h"
-#include "check.h"
+#include "args.h"
 #include "req.h"
 
 /* Whole datatypes in a status, MPI_UNDEFINED when the bytes end inside one. */

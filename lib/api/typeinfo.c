@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "api.h"
-#include "check.h"
+#include "args.h"
 #include "keyval.h"
 
 HL_API(MPI_Type_commit)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "api.h"
-#include "check.h"
+#include "args.h"
 #include "keyval.h"
 #include "widen.h"
 

@@ -3,8 +3,8 @@
  *
  * A `get` turns a handle into its object and always judges the handle; a `check` judges a value and vanishes
  * when the build option `checks` is off. Both return 0 or a negative HL_ERR_* whose words they left. */
-#ifndef HL_CHECK_H
-#define HL_CHECK_H
+#ifndef HL_ARGS_H
+#define HL_ARGS_H
 
 #include <mpi.h>
 

@@ -1,5 +1,5 @@
 /* The words for wrong arguments. */
-#include "check.h"
+#include "args.h"
 
 #include <limits.h>
 
