@@ -221,7 +221,7 @@ START_TEST(the_prefix_moves_with_the_library)
     } rows[] = {
         {"/opt/hl/lib/libhotlane.so.0", "lib", "/opt/hl"},
         {"/opt/hl/lib/x86_64-linux-gnu/libhotlane.so.0.0.0", "lib/x86_64-linux-gnu", "/opt/hl"},
-        {"/home/a b/lib/libhotlane.so.0", "lib", "/home/a b"},
+        {"/srv/a b/lib/libhotlane.so.0", "lib", "/srv/a b"},
         {"/lib/libhotlane.so.0", "lib", "/"},
         {"/src/build/lib/libhotlane.so.0", "lib/x86_64-linux-gnu", "/built"},
         {"/src/mylib/libhotlane.so.0", "lib", "/built"},
