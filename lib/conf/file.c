@@ -89,9 +89,14 @@ bool hl_conf_prefix_of(const char *library, const char *libdir, const char *fall
 bool hl_conf_prefix(char *out, size_t cap)
 {
     Dl_info self;
-    char *path =
-        dladdr(&hl_conf, &self) != 0 && self.dli_fname != NULL ? realpath(self.dli_fname, NULL) : NULL;
-    bool fits = hl_conf_prefix_of(path != NULL ? path : "", HL_LIBDIR, HL_PREFIX, out, cap);
+    const char *file = dladdr(&hl_conf, &self) != 0 && self.dli_fname != NULL ? self.dli_fname : "";
+    /* A program's own name need not say where it is. */
+    char *path = realpath(strchr(file, '/') != NULL ? file : "/proc/self/exe", NULL);
+    const char *real = path != NULL ? path : "";
+    bool fits = hl_conf_prefix_of(real, HL_LIBDIR, "", out, cap);
+    if (fits && out[0] == '\0') {
+        fits = hl_conf_prefix_of(real, HL_BINDIR, HL_PREFIX, out, cap);
+    }
     free(path);
     return fits;
 }
