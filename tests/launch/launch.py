@@ -3,6 +3,7 @@
 import os
 import pty
 import re
+import resource
 import select
 import shutil
 import signal
@@ -156,7 +157,7 @@ def a_stopped_rank_does_not_hold_up_the_end():
 
 
 def killing_the_launcher_leaves_nothing():
-    job = Job("-n", 3, *sh("sleep 60 & echo up; trap '' TERM; wait; sleep 60"))
+    job = Job("-n", 3, *sh("sleep 60 & setsid sleep 60 & echo up; trap '' TERM; wait; sleep 60"))
     job.lines(3)
     job.process.kill()
     same(job.end().code, -9)
@@ -588,6 +589,7 @@ while True:
 def the_secret_is_told_to_ranks_only():
     job = raw("""
 import re
+import resource
 import select
 secret = re.search("value=([0-9a-f]{32})", ask("cmd=get key=hotlane_secret"))[1]
 name = ask("cmd=get_my_kvsname")
@@ -706,6 +708,12 @@ def many_ranks_talk():
     check_talk(job.out, 32, 1000)
 
 
+def too_many_ranks_are_refused_before_the_start():
+    job = run("-n", 30, *sh("exit 9"), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100)))
+    same(job.code, 1)
+    holds(job.err, "122 descriptors", "100")
+
+
 def deaths_in_a_crowd_leave_nothing():
     for mode, arg, code in (("signal", 9, 137), ("abort", 3, 3), ("exit", 0, 1)):
         same(run("-n", 48, RANK, mode, arg).code, code)
@@ -721,6 +729,25 @@ def killing_the_launcher_at_any_moment_leaves_nothing():
         job.process.kill()
         job.end()
         job.must_leave_nothing()
+
+
+def random_talk_never_breaks_the_server():
+    text = r"""
+import random, time
+random.seed(%d + rank)
+words = [b"init pmi_version=1", b"get ", b"put ", b"barrier_in", b"get_maxes", b" ", b"\ncmd=", b"\ncmd=", b" key=", b" value=",
+         b" kvsname=", b"k", b"=", b"x" * 70, b"y" * 1100, b"\xff", b"get key=k\ncmd=", b"get_appnum\ncmd=", b"finalize\ncmd="]
+s.sendall(b"cmd="); s.setblocking(False)
+for i in range(3000):
+    try: s.send(random.choice(words)); s.recv(65536)
+    except OSError: pass
+"""
+    ends = set()
+    for seed in range(0, 24, 2):
+        job = raw(text % seed, n=2)
+        assert 0 <= job.code < 128, job.code
+        ends.add(job.err.strip().split(": ", 1)[-1])
+    print(f"    {len(ends)} different ends: {ends}")
 
 
 GROUPS = {
@@ -752,7 +779,7 @@ GROUPS = {
              ranks_of_different_networks_do_not_share, nothing_gets_a_name, strangers_on_the_socket_are_ignored,
              a_launcher_without_server_is_refused, what_a_rank_starts_runs_alone, the_override_makes_singletons,
              foreign_launchers_serve_as_well],
-    "crowds": [many_ranks_meet, many_ranks_talk, deaths_in_a_crowd_leave_nothing,
+    "crowds": [random_talk_never_breaks_the_server, too_many_ranks_are_refused_before_the_start, many_ranks_meet, many_ranks_talk, deaths_in_a_crowd_leave_nothing,
                killing_the_launcher_at_any_moment_leaves_nothing],
 }
 

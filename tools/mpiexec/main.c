@@ -108,7 +108,10 @@ int main(int argc, char **argv)
         hl_mx_say("no guardian process: %s", strerror(errno));
         return 1;
     }
-    hl_mx_spawn_prepare();
+    if (hl_mx_spawn_prepare()) {
+        hl_mx_guard_stop();
+        return 1;
+    }
     start_ranks();
     hl_mx_run();
     hl_mx_cleanup();

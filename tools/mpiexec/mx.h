@@ -50,6 +50,8 @@ struct hl_mx_sink {
     int fd;
     bool own;     /* fd is our own non-blocking description of the file */
     bool socket;  /* write with send(MSG_DONTWAIT) */
+    bool careful; /* a blocking pipe or terminal that could not be opened again: small writes when poll allows
+                   */
     bool watched; /* in the epoll set */
     bool stalled; /* ranks' pipes are not read until it drains */
     bool dead;    /* its reader has gone */
@@ -97,6 +99,8 @@ extern struct hl_mx_job hl_mx;
 
 /* Set in the environment of everything a rank starts once it has shaken hands: see boot. */
 #define HL_MX_MARK "HL_INSIDE_RANK"
+/* Name of the variable that everything of a job inherits: the guardian finds what has run away by it. */
+#define HL_MX_JOB "HL_JOB"
 
 /* What woke the epoll: kind in the upper half, rank in the lower. */
 enum hl_mx_event {
@@ -128,11 +132,14 @@ int hl_mx_bind_open(const struct hl_mx_opts *o);
 const cpu_set_t *hl_mx_bind_of(int rank);
 void hl_mx_bind_report(int rank);
 
-/* spawn.c: guardian and ranks. hl_mx_spawn returns 0 or an exit code after having said why. */
+/* guard.c */
 int hl_mx_guard_start(void);
 bool hl_mx_guard_is(pid_t pid);
 void hl_mx_guard_stop(void);
-void hl_mx_spawn_prepare(void);
+void hl_mx_guard_knows(int rank, pid_t group);
+
+/* spawn.c: 0, or an exit code after having said why. */
+int hl_mx_spawn_prepare(void);
 int hl_mx_spawn(int rank);
 
 /* pmi.c: serves what `rank` sent. */

@@ -60,10 +60,9 @@ static void open_sink(struct hl_mx_sink *s, int fd, const struct stat *st)
     if (S_ISFIFO(st->st_mode) || S_ISCHR(st->st_mode)) {
         snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
         int own = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-        if (own >= 0) {
-            s->fd = own;
-            s->own = true;
-        }
+        s->fd = own >= 0 ? own : fd;
+        s->own = own >= 0;
+        s->careful = own < 0;
     }
 }
 
@@ -86,7 +85,12 @@ static ssize_t write_some(struct hl_mx_sink *s)
     const char *p = s->q.data + s->q.head;
     if (s->socket)
         return send(s->fd, p, s->q.len, MSG_DONTWAIT | MSG_NOSIGNAL);
-    return write(s->fd, p, s->q.len);
+    struct pollfd ready = {s->fd, POLLOUT, 0};
+    if (s->careful && poll(&ready, 1, 0) == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return write(s->fd, p, s->careful && s->q.len > 4096 ? 4096 : s->q.len);
 }
 
 static void reader_gone(struct hl_mx_sink *s)

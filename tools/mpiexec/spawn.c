@@ -1,8 +1,7 @@
-/* mpiexec: starts the ranks, and the guardian that ends them if the launcher is killed.
+/* mpiexec: starts the ranks.
  *
- * A rank is started by vfork: the launcher learns at once whether the program could be run. It dies with the
- * launcher (PR_SET_PDEATHSIG); what it started itself is in its process group, which the guardian kills when
- * the pipe that only the launcher holds open is closed by its death. */
+ * By vfork: the launcher learns at once whether the program could be run. A rank dies with the launcher
+ * (PR_SET_PDEATHSIG); what it started itself is in its process group, which guard.c looks after. */
 #include "mx.h"
 
 #include <errno.h>
@@ -12,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -31,71 +29,19 @@ struct plan {
     const char *volatile failed_at; /* NULL: exec */
 };
 
-static pid_t guard;
-static int guard_pipe[2] = {-1, -1};
-static volatile pid_t *groups; /* shared with the guardian: process group of each rank, 0: none */
-static char ***envs;           /* of each part; the last slots are rewritten for each rank */
+static char ***envs; /* of each part; the last slots are rewritten for each rank */
 static int stdin_fd;
 static struct rlimit old_files;
 static pid_t self;
-static char slot[5][64];
-enum { SLOTS = 5 };
-
-static _Noreturn void guard_main(void)
-{
-    sigset_t all;
-    char byte;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    setsid();
-    prctl(PR_SET_NAME, "mpiexec-guard");
-    dup2(guard_pipe[0], 0);
-    close_range(1, ~0u, 0);
-    if (chdir("/"))
-        _exit(1);
-    while (read(0, &byte, 1) < 0 && errno == EINTR)
-        ;
-    for (int i = 0; i < hl_mx.size; i++) {
-        if (groups[i])
-            kill(-groups[i], SIGKILL);
-    }
-    _exit(0);
-}
-
-int hl_mx_guard_start(void)
-{
-    if (!groups) {
-        void *m = mmap(NULL, sizeof(pid_t) * (size_t)hl_mx.size, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (m == MAP_FAILED || pipe2(guard_pipe, O_CLOEXEC))
-            return -1;
-        groups = m;
-    }
-    guard = fork();
-    if (!guard)
-        guard_main();
-    return guard < 0 ? -1 : 0;
-}
-
-bool hl_mx_guard_is(pid_t pid)
-{
-    return pid == guard;
-}
-
-void hl_mx_guard_stop(void)
-{
-    if (guard > 0) {
-        kill(guard, SIGKILL);
-        waitpid(guard, NULL, 0);
-    }
-    guard = 0;
-}
+enum { SLOTS = 6 };
+static char slot[SLOTS][64];
 
 /* Variables of an outer launcher, which would mislead our ranks. */
 static bool is_foreign(const char *pair)
 {
     static const char *const prefix[] = {
-        "PMI_", "PMIX_", "OMPI_COMM_WORLD_", "MPI_LOCALRANKID=", "MPI_LOCALNRANKS=", HL_MX_MARK "="};
+        "PMI_",         "PMIX_",      "OMPI_COMM_WORLD_", "MPI_LOCALRANKID=", "MPI_LOCALNRANKS=",
+        HL_MX_MARK "=", HL_MX_JOB "="};
     for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++) {
         if (!strncmp(pair, prefix[i], strlen(prefix[i])))
             return true;
@@ -135,11 +81,16 @@ static char **make_env(const struct hl_mx_part *p)
     return e;
 }
 
-void hl_mx_spawn_prepare(void)
+int hl_mx_spawn_prepare(void)
 {
     struct rlimit most;
     self = getpid();
     getrlimit(RLIMIT_NOFILE, &old_files);
+    if (3 * (rlim_t)hl_mx.size + 32 > old_files.rlim_max) {
+        hl_mx_say("%d ranks need %d descriptors and the hard limit is %llu (ulimit -Hn)", hl_mx.size,
+                  3 * hl_mx.size + 32, (unsigned long long)old_files.rlim_max);
+        return 1;
+    }
     most = (struct rlimit){old_files.rlim_max, old_files.rlim_max};
     setrlimit(RLIMIT_NOFILE, &most);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -150,6 +101,8 @@ void hl_mx_spawn_prepare(void)
     snprintf(slot[0], sizeof slot[0], "PMI_FD=%d", hl_mx.pmi_slot);
     snprintf(slot[1], sizeof slot[1], "PMI_SIZE=%d", hl_mx.size);
     snprintf(slot[2], sizeof slot[2], "MPI_LOCALNRANKS=%d", hl_mx.size);
+    snprintf(slot[5], sizeof slot[5], HL_MX_JOB "=%s", hl_mx.name);
+    return 0;
 }
 
 static void child_fail(struct plan *p, const char *what)
@@ -255,7 +208,7 @@ int hl_mx_spawn(int rank)
         return say_failure(rank, &p);
     }
     r->pid = pid;
-    groups[rank] = pid;
+    hl_mx_guard_knows(rank, pid);
     watch_channels(rank);
     return 0;
 }
