@@ -1,0 +1,106 @@
+/* The algorithms, one builder each, and the rows of the table that chooses among them. */
+#ifndef HL_ALGOS_H
+#define HL_ALGOS_H
+
+#include "schedule.h"
+
+/* What the choice may depend on: the same on all ranks of the call. */
+struct hl_coll_facts {
+    uint64_t bytes; /* of the signature: see hl_coll_look. UINT64_MAX when ranks do not share it */
+    int size;
+    bool one_node;
+    bool predefined; /* operation; false when there is none */
+    int64_t count;   /* elements of a reduction */
+};
+
+/* What a row may ask for beyond the size of the data. */
+enum hl_coll_need {
+    HL_NEED_PREDEFINED = 1,  /* a predefined operation */
+    HL_NEED_MANY = 2,        /* an element for each rank at least */
+    HL_NEED_SMALL_SHARE = 4, /* at most 256 bytes for each rank */
+    HL_NEED_ONE_NODE = 8,
+};
+
+struct hl_coll_row {
+    enum hl_coll what;
+    const char *name;
+    uint64_t max_bytes;
+    unsigned needs; /* enum hl_coll_need */
+    void (*build)(struct hl_sched *s, const struct hl_coll_call *c);
+};
+
+/* Ordered: the first row of an operation that fits is taken; its last row takes everything. */
+extern const struct hl_coll_row hl_coll_rows[];
+extern const int hl_coll_row_count;
+
+/* Learns the facts of a call and readies s->reducer. HL_ERR_COUNT, HL_ERR_OP. */
+int hl_coll_look(struct hl_sched *s, const struct hl_coll_call *c, struct hl_coll_facts *f);
+
+bool hl_coll_fits(const struct hl_coll_row *row, const struct hl_coll_facts *f);
+const struct hl_coll_row *hl_coll_choose(enum hl_coll what, const struct hl_coll_facts *f);
+
+/* Appends the steps of the chosen algorithm to an empty schedule. */
+int hl_coll_build(struct hl_sched *s, const struct hl_coll_call *c);
+
+/* Block `i` of a side. */
+struct hl_data hl_coll_block(const struct hl_coll_side *side, int i);
+
+/* Its bytes of data. */
+int64_t hl_coll_block_bytes(const struct hl_coll_side *side, int i);
+
+HL_INLINE bool hl_coll_in_place(const struct hl_coll_side *side)
+{
+    return side->buf == MPI_IN_PLACE;
+}
+
+/* The largest power of two that is not larger than n > 0. */
+HL_INLINE int hl_pow2_below(int n)
+{
+    return 1 << (31 - __builtin_clz((unsigned)n));
+}
+
+/* Ranks in the subtree of `v` in a binomial tree over `size` whose root is 0: v and what follows it. */
+HL_INLINE int hl_subtree(int v, int size)
+{
+    int n = v == 0 ? size : v & -v;
+    return n < size - v ? n : size - v;
+}
+
+/* Rank `v` places behind `root`, in a ring. */
+HL_INLINE int hl_ring(int root, int v, int size)
+{
+    int r = root + v;
+    return r >= size ? r - size : r;
+}
+
+/* Elements before block `i` when `count` are cut into `blocks` nearly equal ones. */
+HL_INLINE int64_t hl_cut(int64_t count, int blocks, int64_t i)
+{
+    int64_t share = count / blocks, rest = count % blocks;
+    return i * share + (i < rest ? i : rest);
+}
+
+void hl_build_barrier_dissemination(struct hl_sched *s, const struct hl_coll_call *c);
+void hl_build_bcast_binomial(struct hl_sched *s, const struct hl_coll_call *c);
+void hl_build_bcast_scatter_ring(struct hl_sched *s, const struct hl_coll_call *c);
+void hl_build_reduce_binomial(struct hl_sched *s, const struct hl_coll_call *c);
+void hl_build_allreduce_doubling(struct hl_sched *s, const struct hl_coll_call *c);
+void hl_build_allreduce_rabenseifner(struct hl_sched *s, const struct hl_coll_call *c);
+void hl_build_scan_doubling(struct hl_sched *s, const struct hl_coll_call *c);
+void hl_build_exscan_doubling(struct hl_sched *s, const struct hl_coll_call *c);
+void hl_build_reduce_scatter_direct(struct hl_sched *s, const struct hl_coll_call *c);
+void hl_build_reduce_scatter_tree(struct hl_sched *s, const struct hl_coll_call *c);
+void hl_build_gather_binomial(struct hl_sched *s, const struct hl_coll_call *c);
+void hl_build_gather_linear(struct hl_sched *s, const struct hl_coll_call *c);
+void hl_build_scatter_binomial(struct hl_sched *s, const struct hl_coll_call *c);
+void hl_build_scatter_linear(struct hl_sched *s, const struct hl_coll_call *c);
+void hl_build_allgather_bruck(struct hl_sched *s, const struct hl_coll_call *c);
+void hl_build_allgather_ring(struct hl_sched *s, const struct hl_coll_call *c);
+void hl_build_alltoall_bruck(struct hl_sched *s, const struct hl_coll_call *c);
+void hl_build_alltoall_scattered(struct hl_sched *s, const struct hl_coll_call *c);
+
+/* Parts of builders that others use. Reduces `count` elements of every rank's `o->mine` to rank 0, in rank
+ * order; o->mine on rank 0 is then where the result is. `o->mine` is written to only where `writable`. */
+void hl_build_part_reduce(struct hl_sched *s, struct hl_operand *o, int64_t count, bool writable);
+
+#endif

@@ -1,0 +1,104 @@
+/* Barrier and broadcast. */
+#include "algos.h"
+
+void hl_build_barrier_dissemination(struct hl_sched *s, const struct hl_coll_call *c)
+{
+    int size = s->comm->size, rank = s->comm->rank;
+    struct hl_data nothing = hl_data_bytes(s->scratch, 0);
+
+    (void)c;
+    for (int64_t far = 1; far < size; far *= 2) {
+        hl_sched_recv(s, hl_ring(rank, size - (int)far, size), nothing);
+        hl_sched_send(s, hl_ring(rank, (int)far, size), nothing);
+        hl_sched_wait(s);
+    }
+}
+
+void hl_build_bcast_binomial(struct hl_sched *s, const struct hl_coll_call *c)
+{
+    int size = s->comm->size, v = hl_ring(s->comm->rank, size - c->root, size);
+    struct hl_data data = hl_data(c->recv.buf, c->recv.count, c->recv.type);
+
+    if (v != 0) {
+        hl_sched_recv(s, hl_ring(c->root, v & (v - 1), size), data);
+        hl_sched_wait(s);
+    }
+    /* The farthest child has the deepest subtree: it goes first. */
+    for (int far = hl_pow2_below(size); far > 0; far /= 2) {
+        if ((v == 0 || far < (v & -v)) && v + far < size) {
+            hl_sched_send(s, hl_ring(c->root, v + far, size), data);
+        }
+    }
+}
+
+/* Bytes [from, from + blocks) of a message cut into one block a rank. */
+struct pieces {
+    char *buf;
+    int64_t bytes;
+    int size;
+};
+
+static struct hl_data piece(const struct pieces *p, int from, int blocks)
+{
+    int64_t low = hl_cut(p->bytes, p->size, from), high = hl_cut(p->bytes, p->size, from + blocks);
+
+    return hl_data_bytes(p->buf + low, (size_t)(high - low));
+}
+
+/* Every rank v (counted from the root) gets the blocks of its subtree. */
+static void scatter_tree(struct hl_sched *s, const struct pieces *p, int root, int v)
+{
+    int size = p->size;
+
+    if (v != 0) {
+        hl_sched_recv(s, hl_ring(root, v & (v - 1), size), piece(p, v, hl_subtree(v, size)));
+        hl_sched_wait(s);
+    }
+    for (int far = hl_pow2_below(size); far > 0; far /= 2) {
+        if ((v == 0 || far < (v & -v)) && v + far < size) {
+            hl_sched_send(s, hl_ring(root, v + far, size), piece(p, v + far, hl_subtree(v + far, size)));
+        }
+    }
+    hl_sched_wait(s);
+}
+
+static bool in_subtree(int v, int block, int size)
+{
+    return block >= v && block < v + hl_subtree(v, size);
+}
+
+/* Blocks go round; what a rank has from its subtree is not sent to it again. */
+static void ring_blocks(struct hl_sched *s, const struct pieces *p, int root, int v)
+{
+    int size = p->size, next = hl_ring(v, 1, size), last = hl_ring(v, size - 1, size);
+
+    for (int i = 0; i < size - 1; i++) {
+        int out = hl_ring(v, size - i, size), in = hl_ring(v, size - 1 - i, size);
+        if (!in_subtree(v, in, size)) {
+            hl_sched_recv(s, hl_ring(root, last, size), piece(p, in, 1));
+        }
+        if (!in_subtree(next, out, size)) {
+            hl_sched_send(s, hl_ring(root, next, size), piece(p, out, 1));
+        }
+        hl_sched_wait(s);
+    }
+}
+
+void hl_build_bcast_scatter_ring(struct hl_sched *s, const struct hl_coll_call *c)
+{
+    int size = s->comm->size, v = hl_ring(s->comm->rank, size - c->root, size);
+    struct hl_data data = hl_data(c->recv.buf, c->recv.count, c->recv.type);
+    struct pieces p = {.bytes = data.count * data.type->size, .size = size};
+
+    if (!hl_type_block(data.type, data.count, data.buf, &p.buf)) {
+        p.buf = hl_sched_bytes(s, (size_t)p.bytes);
+        if (v == 0) {
+            hl_sched_copy(s, hl_data_bytes(p.buf, (size_t)p.bytes), data);
+        }
+    }
+    scatter_tree(s, &p, c->root, v);
+    ring_blocks(s, &p, c->root, v);
+    if (v != 0 && !hl_type_block(data.type, data.count, data.buf, &p.buf)) {
+        hl_sched_copy(s, data, hl_data_bytes(p.buf, (size_t)p.bytes));
+    }
+}

@@ -1,0 +1,77 @@
+/* The blocking calls: build, run, wait. */
+#include "coll.h"
+
+#include <string.h>
+
+#include "algos.h"
+#include "err.h"
+
+static int run_on(const struct hl_coll_call *call, enum hl_plane plane)
+{
+    struct hl_sched s;
+
+    hl_sched_init(&s, &hl_coll_net_match, call->comm, plane);
+    int err = hl_coll_build(&s, call);
+    if (err == 0) {
+        err = hl_sched_run(&s);
+    }
+    hl_sched_fini(&s);
+    return err;
+}
+
+int hl_coll_run(const struct hl_coll_call *call)
+{
+    return run_on(call, HL_PLANE_COLL);
+}
+
+int hl_coll_barrier(struct hl_comm *comm)
+{
+    struct hl_coll_call call = {.what = HL_COLL_BARRIER, .comm = comm};
+
+    return hl_coll_run(&call);
+}
+
+int hl_coll_bcast(struct hl_comm *comm, void *buf, int64_t count, struct hl_type *type, int root)
+{
+    struct hl_coll_call call = {.what = HL_COLL_BCAST,
+                                .comm = comm,
+                                .root = root,
+                                .recv = {.buf = buf, .count = count, .type = type}};
+
+    return hl_coll_run(&call);
+}
+
+static struct hl_coll_side bytes(const void *buf, size_t len)
+{
+    return (struct hl_coll_side){
+        .buf = (void *)(uintptr_t)buf, .count = (int64_t)len, .type = hl_type_of(MPI_BYTE)};
+}
+
+int hl_coll_allgather_bytes(struct hl_comm *comm, const void *mine, size_t len, void *all)
+{
+    struct hl_coll_call call = {
+        .what = HL_COLL_ALLGATHER, .comm = comm, .send = bytes(mine, len), .recv = bytes(all, len)};
+
+    return run_on(&call, HL_PLANE_MAKE);
+}
+
+int hl_coll_bcast_bytes(struct hl_comm *comm, void *buf, size_t len, int root)
+{
+    struct hl_coll_call call = {.what = HL_COLL_BCAST, .comm = comm, .root = root, .recv = bytes(buf, len)};
+
+    return run_on(&call, HL_PLANE_MAKE);
+}
+
+int hl_coll_agree(struct hl_comm *comm, int value)
+{
+    int32_t mine = value, least = 0;
+    struct hl_type *type = hl_type_of(MPI_INT32_T);
+    struct hl_coll_call call = {.what = HL_COLL_ALLREDUCE,
+                                .comm = comm,
+                                .op = MPI_MIN,
+                                .send = {.buf = &mine, .count = 1, .type = type},
+                                .recv = {.buf = &least, .count = 1, .type = type}};
+    int err = run_on(&call, HL_PLANE_MAKE);
+
+    return err < least ? err : least;
+}

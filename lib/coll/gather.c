@@ -1,0 +1,205 @@
+/* Gather, scatter and allgather, with equal and with different blocks. */
+#include "algos.h"
+
+struct hl_data hl_coll_block(const struct hl_coll_side *side, int i)
+{
+    struct hl_type *type = side->types != NULL ? side->types[i] : side->type;
+    int64_t count = side->counts != NULL ? side->counts[i] : side->count;
+    int64_t at = i * side->count;
+
+    if (side->types != NULL) {
+        return hl_data((char *)side->buf + side->displs[i], count, type);
+    }
+    if (side->displs != NULL) {
+        at = side->displs[i];
+    }
+    return hl_data_slice(side->buf, at, count, type);
+}
+
+int64_t hl_coll_block_bytes(const struct hl_coll_side *side, int i)
+{
+    struct hl_type *type = side->types != NULL ? side->types[i] : side->type;
+
+    return (side->counts != NULL ? side->counts[i] : side->count) * type->size;
+}
+
+/* The one block of a rank that sends or receives only one. */
+static struct hl_data whole(const struct hl_coll_side *side)
+{
+    return hl_data(side->buf, side->count, side->type);
+}
+
+void hl_build_gather_linear(struct hl_sched *s, const struct hl_coll_call *c)
+{
+    int size = s->comm->size, rank = s->comm->rank;
+
+    if (rank != c->root) {
+        if (c->send.count * c->send.type->size > 0) {
+            hl_sched_send(s, c->root, whole(&c->send));
+        }
+        return;
+    }
+    for (int i = 1; i < size; i++) {
+        int from = hl_ring(rank, i, size);
+        if (hl_coll_block_bytes(&c->recv, from) > 0) {
+            hl_sched_recv(s, from, hl_coll_block(&c->recv, from));
+        }
+    }
+    if (!hl_coll_in_place(&c->send)) {
+        hl_sched_copy(s, hl_coll_block(&c->recv, rank), whole(&c->send));
+    }
+}
+
+void hl_build_scatter_linear(struct hl_sched *s, const struct hl_coll_call *c)
+{
+    int size = s->comm->size, rank = s->comm->rank;
+
+    if (rank != c->root) {
+        if (c->recv.count * c->recv.type->size > 0) {
+            hl_sched_recv(s, c->root, whole(&c->recv));
+        }
+        return;
+    }
+    for (int i = 1; i < size; i++) {
+        int to = hl_ring(rank, i, size);
+        if (hl_coll_block_bytes(&c->send, to) > 0) {
+            hl_sched_send(s, to, hl_coll_block(&c->send, to));
+        }
+    }
+    if (!hl_coll_in_place(&c->recv)) {
+        hl_sched_copy(s, whole(&c->recv), hl_coll_block(&c->send, rank));
+    }
+}
+
+/* Packed blocks of a subtree, that of v first. */
+static struct hl_data packed(const char *blocks, int64_t bytes, int from, int n)
+{
+    return hl_data_bytes(blocks + from * bytes, (size_t)(n * bytes));
+}
+
+void hl_build_gather_binomial(struct hl_sched *s, const struct hl_coll_call *c)
+{
+    int size = s->comm->size, v = hl_ring(s->comm->rank, size - c->root, size), tree = hl_subtree(v, size);
+    const struct hl_coll_side *side = v == 0 ? &c->recv : &c->send;
+    int64_t bytes = side->count * side->type->size;
+
+    if (bytes == 0) {
+        return;
+    }
+    if (tree == 1 && v != 0) {
+        hl_sched_send(s, hl_ring(c->root, v & (v - 1), size), whole(&c->send));
+        return;
+    }
+    char *blocks = hl_sched_bytes(s, (size_t)(tree * bytes));
+    for (int far = 1; far < tree; far *= 2) {
+        hl_sched_recv(s, hl_ring(c->root, v + far, size),
+                      packed(blocks, bytes, far, hl_subtree(v + far, size)));
+    }
+    if (v != 0) {
+        hl_sched_copy(s, packed(blocks, bytes, 0, 1), whole(&c->send));
+    }
+    hl_sched_wait(s);
+    if (v != 0) {
+        hl_sched_send(s, hl_ring(c->root, v & (v - 1), size), packed(blocks, bytes, 0, tree));
+        return;
+    }
+    for (int i = 1; i < size; i++) {
+        hl_sched_copy(s, hl_coll_block(&c->recv, hl_ring(c->root, i, size)), packed(blocks, bytes, i, 1));
+    }
+    if (!hl_coll_in_place(&c->send)) {
+        hl_sched_copy(s, hl_coll_block(&c->recv, c->root), whole(&c->send));
+    }
+}
+
+void hl_build_scatter_binomial(struct hl_sched *s, const struct hl_coll_call *c)
+{
+    int size = s->comm->size, v = hl_ring(s->comm->rank, size - c->root, size), tree = hl_subtree(v, size);
+    const struct hl_coll_side *side = v == 0 ? &c->send : &c->recv;
+    int64_t bytes = side->count * side->type->size;
+
+    if (bytes == 0) {
+        return;
+    }
+    if (tree == 1 && v != 0) {
+        hl_sched_recv(s, hl_ring(c->root, v & (v - 1), size), whole(&c->recv));
+        return;
+    }
+    char *blocks = hl_sched_bytes(s, (size_t)(tree * bytes));
+    for (int i = 1; v == 0 && i < size; i++) {
+        hl_sched_copy(s, packed(blocks, bytes, i, 1), hl_coll_block(&c->send, hl_ring(c->root, i, size)));
+    }
+    if (v != 0) {
+        hl_sched_recv(s, hl_ring(c->root, v & (v - 1), size), packed(blocks, bytes, 0, tree));
+        hl_sched_wait(s);
+    }
+    for (int far = hl_pow2_below(size); far > 0; far /= 2) {
+        if (far < tree) {
+            hl_sched_send(s, hl_ring(c->root, v + far, size),
+                          packed(blocks, bytes, far, hl_subtree(v + far, size)));
+        }
+    }
+    if (v != 0) {
+        hl_sched_copy(s, whole(&c->recv), packed(blocks, bytes, 0, 1));
+    } else if (!hl_coll_in_place(&c->recv)) {
+        hl_sched_copy(s, whole(&c->recv), hl_coll_block(&c->send, c->root));
+    }
+}
+
+/* My own block goes to its place. */
+static void allgather_own(struct hl_sched *s, const struct hl_coll_call *c)
+{
+    if (!hl_coll_in_place(&c->send)) {
+        hl_sched_copy(s, hl_coll_block(&c->recv, s->comm->rank), whole(&c->send));
+    }
+}
+
+void hl_build_allgather_ring(struct hl_sched *s, const struct hl_coll_call *c)
+{
+    int size = s->comm->size, rank = s->comm->rank;
+    int next = hl_ring(rank, 1, size), last = hl_ring(rank, size - 1, size);
+
+    allgather_own(s, c);
+    for (int i = 0; i < size - 1; i++) {
+        int out = hl_ring(rank, size - i, size), in = hl_ring(rank, size - 1 - i, size);
+        if (hl_coll_block_bytes(&c->recv, in) > 0) {
+            hl_sched_recv(s, last, hl_coll_block(&c->recv, in));
+        }
+        if (hl_coll_block_bytes(&c->recv, out) > 0) {
+            hl_sched_send(s, next, hl_coll_block(&c->recv, out));
+        }
+        hl_sched_wait(s);
+    }
+}
+
+/* Blocks are kept packed, mine first; those of the next 1, 2, 4 ... ranks come in turn. */
+void hl_build_allgather_bruck(struct hl_sched *s, const struct hl_coll_call *c)
+{
+    int size = s->comm->size, rank = s->comm->rank;
+    int64_t *at = hl_sched_bytes(s, ((size_t)size + 1) * sizeof *at);
+
+    if (s->err != 0) {
+        return;
+    }
+    at[0] = 0;
+    for (int i = 0; i < size; i++) {
+        at[i + 1] = at[i] + hl_coll_block_bytes(&c->recv, hl_ring(rank, i, size));
+    }
+    char *blocks = hl_sched_bytes(s, (size_t)at[size]);
+    allgather_own(s, c);
+    hl_sched_copy(s, hl_data_bytes(blocks, (size_t)at[1]), hl_coll_block(&c->recv, rank));
+    for (int far = 1; far < size; far *= 2) {
+        int n = far < size - far ? far : size - far, to = hl_ring(rank, size - far, size);
+        int64_t in = at[far + n] - at[far];
+        if (in > 0) {
+            hl_sched_recv(s, hl_ring(rank, far, size), hl_data_bytes(blocks + at[far], (size_t)in));
+        }
+        if (at[n] > 0) {
+            hl_sched_send(s, to, hl_data_bytes(blocks, (size_t)at[n]));
+        }
+        hl_sched_wait(s);
+    }
+    for (int i = 1; i < size; i++) {
+        hl_sched_copy(s, hl_coll_block(&c->recv, hl_ring(rank, i, size)),
+                      hl_data_bytes(blocks + at[i], (size_t)(at[i + 1] - at[i])));
+    }
+}

@@ -1,0 +1,48 @@
+/* Schedules' messages carried by matching. */
+#include "match.h"
+#include "schedule.h"
+
+static int send_matched(const struct hl_coll_msg *m, void **request)
+{
+    struct hl_send s = {.ctx = m->ctx,
+                        .me = m->comm->rank,
+                        .dest_world = hl_comm_world(m->comm, m->peer),
+                        .tag = m->tag,
+                        .buf = m->data.buf,
+                        .count = m->data.count,
+                        .type = m->data.type};
+    struct hl_req *r = NULL;
+    int err = hl_match_isend(&s, &r);
+
+    *request = r;
+    return err;
+}
+
+static int recv_matched(const struct hl_coll_msg *m, void **request)
+{
+    struct hl_recv v = {.ctx = m->ctx,
+                        .src = m->peer,
+                        .src_world = hl_comm_world(m->comm, m->peer),
+                        .tag = m->tag,
+                        .buf = m->data.buf,
+                        .count = m->data.count,
+                        .type = m->data.type};
+    struct hl_req *r = NULL;
+    int err = hl_match_irecv(&v, &r);
+
+    *request = r;
+    return err;
+}
+
+static bool test_matched(void *request, int *err)
+{
+    struct hl_req *r = request;
+
+    if (!hl_req_is_done(r)) {
+        return false;
+    }
+    *err = hl_req_finish(r, MPI_STATUS_IGNORE);
+    return true;
+}
+
+const struct hl_coll_net hl_coll_net_match = {send_matched, recv_matched, test_matched};

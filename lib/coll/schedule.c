@@ -1,0 +1,240 @@
+/* The engine of schedules: storage of steps and temporaries, and the run through them. */
+#include "schedule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "err.h"
+#include "prog.h"
+#include "util.h"
+
+struct hl_sched_temp {
+    struct hl_sched_temp *next;
+    _Alignas(64) char bytes[];
+};
+
+void hl_sched_init(struct hl_sched *s, const struct hl_coll_net *net, struct hl_comm *comm,
+                   enum hl_plane plane)
+{
+    memset(s, 0, offsetof(struct hl_sched, air));
+    s->net = net;
+    s->comm = comm;
+    s->ctx = comm->ctx + plane;
+    s->tag = hl_comm_coll_tag(comm);
+    s->steps = s->few;
+    s->room = HL_SCHED_STEPS;
+}
+
+void hl_sched_fini(struct hl_sched *s)
+{
+    while (s->temps != NULL) {
+        struct hl_sched_temp *next = s->temps->next;
+        free(s->temps);
+        s->temps = next;
+    }
+    if (s->steps != s->few) {
+        free(s->steps);
+    }
+}
+
+static void fail(struct hl_sched *s, int err)
+{
+    if (s->err == 0) {
+        s->err = err;
+    }
+}
+
+static bool grow(struct hl_sched *s)
+{
+    int64_t room = 4 * s->room;
+    struct hl_step *old = s->steps == s->few ? NULL : s->steps;
+    struct hl_step *more = realloc(old, (size_t)room * sizeof *more);
+
+    if (more == NULL) {
+        fail(s, hl_err_say(HL_ERR_NO_MEM, "no memory for a schedule of %lld steps", (long long)room));
+        return false;
+    }
+    if (old == NULL) {
+        memcpy(more, s->few, sizeof s->few);
+    }
+    s->steps = more;
+    s->room = room;
+    return true;
+}
+
+static void push(struct hl_sched *s, struct hl_step step)
+{
+    if (s->n < s->room || grow(s)) {
+        s->steps[s->n++] = step;
+    }
+}
+
+void hl_sched_send(struct hl_sched *s, int peer, struct hl_data data)
+{
+    push(s, (struct hl_step){.kind = HL_STEP_SEND, .peer = peer, .a = data});
+}
+
+void hl_sched_recv(struct hl_sched *s, int peer, struct hl_data data)
+{
+    push(s, (struct hl_step){.kind = HL_STEP_RECV, .peer = peer, .a = data});
+}
+
+void hl_sched_wait(struct hl_sched *s)
+{
+    push(s, (struct hl_step){.kind = HL_STEP_WAIT});
+}
+
+void hl_sched_copy(struct hl_sched *s, struct hl_data to, struct hl_data from)
+{
+    if (to.buf != from.buf) {
+        push(s, (struct hl_step){.kind = HL_STEP_COPY, .a = to, .b = from});
+    }
+}
+
+static void push_reduce(struct hl_sched *s, void *left, void *right, int64_t count)
+{
+    struct hl_type *type = s->reducer.type;
+
+    push(s, (struct hl_step){
+                .kind = HL_STEP_REDUCE, .a = hl_data(left, count, type), .b = hl_data(right, count, type)});
+}
+
+void hl_sched_combine(struct hl_sched *s, struct hl_operand *o, int64_t count, bool mine_is_left)
+{
+    void *left = mine_is_left ? o->mine : o->other;
+    void *right = mine_is_left ? o->other : o->mine;
+    bool to_left = hl_reducer_writes_left(&s->reducer);
+
+    push_reduce(s, left, right, count);
+    o->mine = to_left ? left : right;
+    o->other = to_left ? right : left;
+}
+
+void hl_sched_combine_into(struct hl_sched *s, void *into, const void *from, int64_t count)
+{
+    void *source = (void *)(uintptr_t)from;
+
+    if (hl_reducer_writes_left(&s->reducer)) {
+        push_reduce(s, into, source, count);
+    } else {
+        push_reduce(s, source, into, count);
+    }
+}
+
+void *hl_sched_bytes(struct hl_sched *s, size_t n)
+{
+    n = hl_round_up(n, 64);
+    if (n <= sizeof s->scratch - s->scratch_used) {
+        char *small = s->scratch + s->scratch_used;
+        s->scratch_used += n;
+        return small;
+    }
+    struct hl_sched_temp *t = aligned_alloc(64, sizeof *t + n);
+    if (t == NULL) {
+        fail(s, hl_err_say(HL_ERR_NO_MEM, "no memory for %zu bytes of a collective's temporary", n));
+        return s->scratch; /* never used: a schedule with an error does not run */
+    }
+    t->next = s->temps;
+    s->temps = t;
+    return t->bytes;
+}
+
+void *hl_sched_room(struct hl_sched *s, int64_t count, struct hl_type *type)
+{
+    if (count == 0) {
+        return s->scratch;
+    }
+    int64_t last = (count - 1) * hl_type_extent(type);
+    int64_t low = type->true_lb + (last < 0 ? last : 0);
+    int64_t high = type->true_ub + (last > 0 ? last : 0);
+    return (char *)hl_sched_bytes(s, (size_t)(high - low)) - low;
+}
+
+/* Takes requests that have ended out of the air. */
+static void reap(struct hl_sched *s)
+{
+    int left = 0;
+
+    for (int i = 0; i < s->flying; i++) {
+        int err = 0;
+        if (s->net->test(s->air[i], &err)) {
+            fail(s, err);
+        } else {
+            s->air[left++] = s->air[i];
+        }
+    }
+    s->flying = left;
+}
+
+static void post(struct hl_sched *s, const struct hl_step *step)
+{
+    struct hl_coll_msg m = {s->comm, s->ctx, s->tag, step->peer, step->a};
+    int err = step->kind == HL_STEP_SEND ? s->net->send(&m, &s->air[s->flying])
+                                         : s->net->recv(&m, &s->air[s->flying]);
+
+    if (err != 0) {
+        fail(s, err);
+    } else {
+        s->flying++;
+    }
+}
+
+static void copy(struct hl_sched *s, const struct hl_data *to, const struct hl_data *from)
+{
+    fail(s, hl_type_copy(to->type, to->count, to->buf, from->type, from->count, from->buf));
+}
+
+/* Does one step, or returns false when it has to wait. */
+static bool advance(struct hl_sched *s, const struct hl_step *step)
+{
+    switch (step->kind) {
+    case HL_STEP_SEND:
+    case HL_STEP_RECV:
+        if (s->flying == HL_SCHED_WINDOW) {
+            return false;
+        }
+        post(s, step);
+        return true;
+    case HL_STEP_WAIT:
+        return s->flying == 0;
+    case HL_STEP_COPY:
+        copy(s, &step->a, &step->b);
+        return true;
+    case HL_STEP_REDUCE:
+        hl_reducer_apply(&s->reducer, step->a.buf, step->b.buf, step->a.count);
+        return true;
+    }
+    return true;
+}
+
+bool hl_sched_try(struct hl_sched *s)
+{
+    bool reaped = false;
+
+    for (;;) {
+        if (s->next < s->n && advance(s, &s->steps[s->next])) {
+            s->next++;
+            reaped = false;
+        } else if (s->next == s->n && s->flying == 0) {
+            return true;
+        } else if (reaped) {
+            return false;
+        } else {
+            reap(s);
+            reaped = true;
+        }
+    }
+}
+
+static bool try_again(void *schedule)
+{
+    return hl_sched_try(schedule);
+}
+
+int hl_sched_run(struct hl_sched *s)
+{
+    if (s->err == 0) {
+        hl_prog_wait(try_again, s);
+    }
+    return s->err;
+}

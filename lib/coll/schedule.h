@@ -1,0 +1,128 @@
+/* Schedules: what one rank does in a collective operation, in order.
+ *
+ *   built: hl_sched_send, _recv, _copy, _combine, _wait append steps
+ *   run:   hl_sched_try goes through the steps. Sends and receives are posted and fly, at most `window` at a
+ *          time; a wait lets nothing pass before all of them have landed; copies and reductions are done on
+ * the spot. It returns at the first step that has to wait.
+ *
+ * A schedule belongs to one thread at a time. Of two messages from one rank to another the first sent matches
+ * the first receive, so the texts of both sides must list them in one order. */
+#ifndef HL_SCHEDULE_H
+#define HL_SCHEDULE_H
+
+#include "coll.h"
+#include "reducer.h"
+
+/* A typed buffer. */
+struct hl_data {
+    void *buf;
+    int64_t count;
+    struct hl_type *type;
+};
+
+struct hl_coll_msg {
+    const struct hl_comm *comm;
+    uint64_t ctx; /* with its plane */
+    int tag;
+    int peer; /* rank in comm */
+    struct hl_data data;
+};
+
+/* What carries messages: matching in the library, a model in the unit test. Requests are never NULL. */
+struct hl_coll_net {
+    int (*send)(const struct hl_coll_msg *m, void **request);
+    int (*recv)(const struct hl_coll_msg *m, void **request);
+    /* True when the request has ended; then it is gone and *err is its result. */
+    bool (*test)(void *request, int *err);
+};
+extern const struct hl_coll_net hl_coll_net_match;
+
+enum hl_step_kind { HL_STEP_SEND, HL_STEP_RECV, HL_STEP_WAIT, HL_STEP_COPY, HL_STEP_REDUCE };
+
+struct hl_step {
+    enum hl_step_kind kind;
+    int peer;         /* SEND, RECV */
+    struct hl_data a; /* SEND, RECV: the data; COPY: to; REDUCE: left operand */
+    struct hl_data b; /* COPY: from; REDUCE: right operand, the same count and type */
+};
+
+#define HL_SCHED_WINDOW 32 /* messages in the air */
+#define HL_SCHED_STEPS 24  /* that need no allocation */
+#define HL_SCHED_SCRATCH 512
+
+struct hl_sched_temp;
+
+struct hl_sched {
+    const struct hl_coll_net *net;
+    const struct hl_comm *comm;
+    uint64_t ctx;
+    int tag;
+    int err; /* the first error */
+    struct hl_reducer reducer;
+    struct hl_step *steps; /* `few`, or allocated */
+    int64_t n, room, next;
+    struct hl_sched_temp *temps;
+    size_t scratch_used;
+    int flying;
+    void *air[HL_SCHED_WINDOW]; /* requests of posted messages, the first `flying` */
+    struct hl_step few[HL_SCHED_STEPS];
+    _Alignas(64) char scratch[HL_SCHED_SCRATCH];
+};
+
+/* An empty schedule over `comm`, whose tag is taken now. `comm` and `net` must outlive it. */
+void hl_sched_init(struct hl_sched *s, const struct hl_coll_net *net, struct hl_comm *comm,
+                   enum hl_plane plane);
+
+/* Frees what building allocated. Nothing may be in the air. */
+void hl_sched_fini(struct hl_sched *s);
+
+/* Goes on as far as it can; true when the schedule has ended, with its result in s->err. */
+bool hl_sched_try(struct hl_sched *s);
+
+/* Runs to the end, waiting with progress; returns s->err. Does nothing when building failed. */
+int hl_sched_run(struct hl_sched *s);
+
+/* ---- Building. Errors are kept in s->err (HL_ERR_NO_MEM): builders need not look. ---- */
+
+void hl_sched_send(struct hl_sched *s, int peer, struct hl_data data);
+void hl_sched_recv(struct hl_sched *s, int peer, struct hl_data data);
+void hl_sched_wait(struct hl_sched *s);
+
+/* Copies as many bytes as both have; the same buffer: no step. */
+void hl_sched_copy(struct hl_sched *s, struct hl_data to, struct hl_data from);
+
+/* Memory that lives as long as the schedule: raw bytes, or room for `count` elements of `type`; the address
+ * returned is the one to use with the type, which may lie outside the memory when its lower bound is not 0.
+ */
+void *hl_sched_bytes(struct hl_sched *s, size_t n);
+void *hl_sched_room(struct hl_sched *s, int64_t count, struct hl_type *type);
+
+HL_INLINE struct hl_data hl_data(const void *buf, int64_t count, struct hl_type *type)
+{
+    return (struct hl_data){(void *)(uintptr_t)buf, count, type};
+}
+
+HL_INLINE struct hl_data hl_data_bytes(const void *buf, size_t n)
+{
+    return hl_data(buf, (int64_t)n, hl_type_of(MPI_BYTE));
+}
+
+/* `count` elements that begin `at` elements behind `buf`. */
+HL_INLINE struct hl_data hl_data_slice(const void *buf, int64_t at, int64_t count, struct hl_type *type)
+{
+    return hl_data((const char *)buf + at * hl_type_extent(type), count, type);
+}
+
+/* The operand of a reduction on its way: what is there so far, and the room that messages arrive in. */
+struct hl_operand {
+    void *mine, *other;
+};
+
+/* Combines `count` elements of both, `mine` being the left operand or the right one; `mine` is then where the
+ * result is, and `other` free. The result's bits depend on which is left, not on where they are. */
+void hl_sched_combine(struct hl_sched *s, struct hl_operand *o, int64_t count, bool mine_is_left);
+
+/* into = into op from, in whichever order keeps the result in `into`. Commuting operations only. */
+void hl_sched_combine_into(struct hl_sched *s, void *into, const void *from, int64_t count);
+
+#endif
