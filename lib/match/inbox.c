@@ -7,6 +7,7 @@
 #include "inner.h"
 
 #include "boot.h"
+#include "far.h"
 #include "log.h"
 
 #include <stdlib.h>
@@ -201,14 +202,8 @@ static void leave(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
     }
 }
 
-void hl_inbox_command(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *post, struct hl_work *w)
+static void delegate(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *post, struct hl_work *w)
 {
-    if (HL_LIKELY(try_own(m, ib))) {
-        apply_all(m, ib, w);
-        apply(m, ib, post, w);
-        leave(m, ib, w);
-        return;
-    }
     void *top = hl_aptr_load_relaxed(&ib->command); /* relaxed: the CAS checks it */
     do {
         post->next = top;
@@ -218,6 +213,32 @@ void hl_inbox_command(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post 
         apply_all(m, ib, w);
         leave(m, ib, w);
     }
+}
+
+void hl_inbox_command(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *post, struct hl_work *w)
+{
+    if (HL_LIKELY(try_own(m, ib))) {
+        apply_all(m, ib, w);
+        apply(m, ib, post, w);
+        leave(m, ib, w);
+        return;
+    }
+    delegate(m, ib, post, w);
+}
+
+void hl_inbox_receive(struct hl_matcher *m, const struct hl_arrival *a, struct hl_work *w)
+{
+    struct hl_inbox *ib = hl_inbox_of(m, a->ctx, a->src);
+    if (HL_LIKELY(try_own(m, ib))) {
+        apply_all(m, ib, w);
+        hl_inbox_arrive(m, ib, a, w);
+        leave(m, ib, w);
+        return;
+    }
+    /* A port's messages of one source stay in order: commands are applied before whatever comes later. */
+    struct hl_entry *e = hl_entry_new(a);
+    e->post.op = HL_POST_ARRIVE;
+    delegate(m, ib, &e->post, w);
 }
 
 struct hl_inbox *hl_inbox_of(struct hl_matcher *m, uint64_t ctx, int src)

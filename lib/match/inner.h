@@ -262,11 +262,15 @@ struct hl_owed {
     struct hl_slot slot;
 };
 
+#define HL_PORTS_MAX 8
+
 struct hl_peer {
-    hl_a32 pending;      /* atomic: sends in the list; lowered only after the send was published */
-    hl_a32 owing;        /* atomic: control messages in the list */
-    int32_t world, node; /* node: -1 when reached by the network */
-    hl_a32 cma;          /* 0: not tried, 1: its memory can be read, 2: it cannot */
+    hl_a32 pending;              /* atomic: sends in the list; lowered only after the send was published */
+    hl_a32 owing;                /* atomic: control messages in the list */
+    int32_t world, node;         /* node: -1 when reached by the network */
+    uint32_t ports;              /* node -1: how many both of us have */
+    uint64_t addr[HL_PORTS_MAX]; /* its address in each of my ports */
+    hl_a32 cma;                  /* 0: not tried, 1: its memory can be read, 2: it cannot */
     struct hl_mutex lock;
     struct hl_req *head, **tail HL_MEMBER_GUARDED_BY(lock); /* by hl_req.next */
     struct hl_owed *owed, **owed_tail HL_MEMBER_GUARDED_BY(lock);
@@ -337,7 +341,7 @@ int hl_matcher_poll(void *matcher);
 bool hl_matcher_arm(void *matcher);
 bool hl_matcher_idle(void *matcher); /* nothing owed to anybody */
 
-/* The peer record of a world rank; NULL: no memory. */
+/* The peer record of a world rank; NULL: HL_ERR_OTHER was recorded. */
 struct hl_peer *hl_matcher_peer(struct hl_matcher *m, int world);
 
 HL_INLINE uint64_t hl_match_hash(uint64_t ctx, int src)

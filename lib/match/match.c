@@ -4,6 +4,8 @@
 #include "boot.h"
 #include "conf.h"
 #include "err.h"
+#include "fab.h"
+#include "far.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -19,13 +21,27 @@ static void peer_init(struct hl_peer *p, int world, int node)
     p->owed_tail = &p->owed;
 }
 
+static struct hl_peer *new_far(struct hl_matcher *m, int world)
+{
+    struct hl_peer *p = malloc(sizeof(*p));
+    if (p == NULL) {
+        hl_err_say(HL_ERR_OTHER, "no memory for peer %d", world);
+        return NULL;
+    }
+    peer_init(p, world, -1);
+    if (hl_far_meet(m, p) != 0) {
+        free(p);
+        return NULL;
+    }
+    return p;
+}
+
 /* A peer over the network, on its first message. */
 static HL_COLD struct hl_peer *make_far(struct hl_matcher *m, int world)
 {
     hl_mutex_lock(&m->far_lock);
     struct hl_peer *p = hl_aptr_load_acquire(&m->far[world]); /* acquire: as in hl_matcher_peer */
-    if (p == NULL && (p = malloc(sizeof(*p))) != NULL) {
-        peer_init(p, world, -1);
+    if (p == NULL && (p = new_far(m, world)) != NULL) {
         uint32_t n = hl_a32_load_relaxed(&m->n_far); /* relaxed: under the lock */
         m->far_list[n] = p;
         /* release: publishes the record; pairs with the acquires in hl_matcher_peer and hl_matcher_poll. */
@@ -175,6 +191,9 @@ int hl_matcher_poll(void *matcher)
     for (unsigned i = 0; i < m->n_inboxes; i++) {
         hl_inbox_poll(m, &m->inbox[(first + i) & (m->n_inboxes - 1)], &w);
     }
+    if (m->net != NULL) {
+        w.n += hl_far_poll(m, &w);
+    }
     hl_work_run(m, &w);
     /* relaxed: a glance. */
     if (HL_UNLIKELY(hl_a32_load_relaxed(&m->backlog) != 0)) {
@@ -230,6 +249,16 @@ static unsigned choose_inboxes(bool threads)
     return n;
 }
 
+/* When the network opens: ranks that share all their memory with us need no port. */
+static int open_ports(void)
+{
+    unsigned n = 1;
+    while (2 * n <= (unsigned)hl_conf.ports && n < HL_PORTS_MAX) {
+        n *= 2;
+    }
+    return self.far == NULL || self.net != NULL ? 0 : hl_far_open(&self, n);
+}
+
 int hl_match_open(void *board, bool threads)
 {
     struct hl_matcher_setup s = {.world_rank = hl_boot.rank,
@@ -252,7 +281,7 @@ int hl_match_open(void *board, bool threads)
         return err;
     }
     hl_prog_set_door(&hl_home_of(&self, self.node_rank)->door, hl_matcher_arm, &self);
-    return 0;
+    return self.far == NULL ? 0 : hl_fab_on_open(open_ports);
 }
 
 void hl_match_quiet(void)
@@ -264,6 +293,7 @@ void hl_match_close(void)
 {
     hl_prog_set_door(NULL, NULL, NULL);
     hl_prog_unregister(hl_matcher_poll, &self);
+    hl_far_close(&self);
     hl_matcher_close(&self);
 }
 

@@ -50,7 +50,8 @@ struct hl_message;
 size_t hl_match_board_bytes(int node_size);
 
 /* Opens the module. `board`: that many zeroed bytes shared by the node group. `threads`: THREAD_MULTIPLE was
- * granted. Local; peers may send as soon as theirs is open. HL_ERR_NO_MEM. */
+ * granted. Local; peers may send as soon as theirs is open. Before the network opens: the ports open with it.
+ * HL_ERR_NO_MEM. */
 int hl_match_open(void *board, bool threads);
 
 /* Closes it: after all ranks of the job have no more messages for each other (a fence). Unmatched messages

@@ -14,6 +14,7 @@
 
 #include "boot.h"
 #include "err.h"
+#include "far.h"
 #include "log.h"
 
 #include <errno.h>
@@ -32,8 +33,11 @@ enum { CMA_UNTRIED, CMA_WORKS, CMA_FAILS };
 
 bool hl_control_push(struct hl_matcher *m, struct hl_peer *p, const struct hl_slot *slot)
 {
+    if (p->node < 0) {
+        return hl_far_control(m, p, slot, NULL) == 1;
+    }
     struct hl_home *to = hl_home_of(m, p->node);
-    uint32_t n_inboxes = hl_a32_load_acquire(&to->inboxes); /* acquire: as in push_eager */
+    uint32_t n_inboxes = hl_a32_load_acquire(&to->inboxes); /* acquire: as in push_near */
     /* Every area begins with a name: all pieces of one message go through one inbox. */
     return n_inboxes != 0 && hl_ring_push(to, (unsigned)slot->area.fin.cookie & (n_inboxes - 1), slot);
 }
@@ -150,6 +154,11 @@ void hl_rndv_run(struct hl_matcher *m, struct hl_req *r)
     struct hl_peer *p = peer_from(m, b->fetch.from);
     uint64_t send = b->fetch.name;
     struct hl_slot slot;
+    if (p == NULL) { /* it reached us, but we cannot reach it */
+        hl_req_fail(r, HL_ERR_OTHER);
+        hl_recv_finish(r);
+        return;
+    }
     if (r->bytes > 0 && (p->node < 0 || !fetch_near(m, p, r))) {
         uint64_t own = hl_name_give(&m->names, r);
         if (own != 0) {
@@ -267,6 +276,27 @@ static bool piece_near(struct hl_matcher *m, struct hl_peer *p, struct hl_send_b
     return true;
 }
 
+/* One piece over the network, as long as fits. Returns its bytes; 0: no room. */
+static uint64_t piece_far(struct hl_matcher *m, struct hl_peer *p, struct hl_send_body *b, uint64_t n)
+{
+    uint64_t max = hl_far_piece_max(m);
+    n = n < max ? n : max;
+    struct hl_slot slot;
+    start_slot(m, &slot, HL_MSG_DATA);
+    slot.area.piece = (struct hl_msg_data){b->back, b->offset, 0, (uint32_t)n, 0};
+    struct hl_far_part part = {b->type, b->buf, b->count, b->offset, n, false};
+    return hl_far_control(m, p, &slot, &part) == 1 ? n : 0;
+}
+
+static uint64_t send_piece(struct hl_matcher *m, struct hl_peer *p, struct hl_send_body *b, uint64_t left)
+{
+    if (p->node < 0) {
+        return piece_far(m, p, b, left);
+    }
+    uint64_t n = left < HL_CELL_BYTES ? left : HL_CELL_BYTES;
+    return piece_near(m, p, b, n) ? n : 0;
+}
+
 int hl_rndv_stream(struct hl_matcher *m)
 {
     /* relaxed: a glance. */
@@ -282,8 +312,8 @@ int hl_rndv_stream(struct hl_matcher *m)
     uint64_t end = (uint64_t)r->bytes;
     int pieces = 0;
     for (; pieces < BURST && b->offset < end; pieces++) {
-        uint64_t n = end - b->offset < HL_CELL_BYTES ? end - b->offset : HL_CELL_BYTES;
-        if (!piece_near(m, p, b, n)) {
+        uint64_t n = send_piece(m, p, b, end - b->offset);
+        if (n == 0) {
             break;
         }
         b->offset += n;

@@ -2,6 +2,7 @@
 #include "inner.h"
 
 #include "err.h"
+#include "far.h"
 
 #include <string.h>
 
@@ -43,8 +44,13 @@ static void put_head(const struct hl_matcher *m, struct hl_slot *slot, const str
         .ctx = s->ctx, .src = s->me, .tag = s->tag, .len = (uint32_t)len, .from = (uint16_t)m->node_rank};
 }
 
+static bool is_eager(const struct hl_matcher *m, const struct hl_peer *p, uint64_t len)
+{
+    return HL_LIKELY(p->node >= 0) ? len <= HL_CELL_BYTES : hl_far_is_eager(m, len);
+}
+
 /* Sends a message that fits a slot or a cell. 1: it left; 0: no room; else an error. */
-static int push_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v)
+static int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v)
 {
     struct hl_home *to = hl_home_of(m, p->node), *mine = hl_home_of(m, m->node_rank);
     /* acquire: the peer's board is ready; pairs with the release in hl_matcher_open. */
@@ -77,20 +83,34 @@ static int push_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_s
     return err;
 }
 
+/* The same to any peer. `patient`: not from a poll. */
+static int push_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v,
+                      bool patient)
+{
+    if (HL_LIKELY(p->node >= 0)) {
+        return push_near(m, p, s, v);
+    }
+    struct hl_slot slot;
+    put_head(m, &slot, s, v->len);
+    slot.head.kind = HL_MSG_EAGER;
+    struct hl_far_part part = {s->type, s->buf, s->count, 0, v->len, patient};
+    return hl_far_eager(m, p, &slot.head, &part);
+}
+
 /* Asks the receiver to fetch it. */
 static int push_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v,
                     uint64_t name)
 {
-    struct hl_home *to = hl_home_of(m, p->node);
-    uint32_t n_inboxes = hl_a32_load_acquire(&to->inboxes); /* acquire: as in push_eager */
-    if (HL_UNLIKELY(n_inboxes == 0)) {
-        return 0;
-    }
     struct hl_slot slot;
     put_head(m, &slot, s, 0);
     slot.head.kind = HL_MSG_RTS;
     slot.area.rts = (struct hl_msg_rts){v->len, name, (uint64_t)(uintptr_t)v->block, 0};
-    return hl_ring_push(to, hl_match_hash(s->ctx, s->me) & (n_inboxes - 1), &slot);
+    if (p->node < 0) {
+        return hl_far_rts(m, p, &slot);
+    }
+    struct hl_home *to = hl_home_of(m, p->node);
+    uint32_t n_inboxes = hl_a32_load_acquire(&to->inboxes); /* acquire: as in push_near */
+    return n_inboxes != 0 && hl_ring_push(to, hl_match_hash(s->ctx, s->me) & (n_inboxes - 1), &slot);
 }
 
 void hl_send_finish(struct hl_matcher *m, struct hl_req *r)
@@ -118,9 +138,8 @@ static int push_request(struct hl_matcher *m, struct hl_peer *p, struct hl_req *
                         .type = b->type};
     struct view v;
     int done = look_at(b->type, b->count, b->buf, &v);
-    bool eager = s.mode == HL_SEND_STANDARD && v.len <= HL_CELL_BYTES;
-    if (done == 0 && eager) {
-        done = push_eager(m, p, &s, &v);
+    if (done == 0 && s.mode == HL_SEND_STANDARD && is_eager(m, p, v.len)) {
+        done = push_eager(m, p, &s, &v, false);
     }
     if (done != 0) {
         if (done < 0) {
@@ -243,7 +262,7 @@ static int start(struct hl_matcher *m, const struct hl_send *s, struct hl_peer *
 {
     struct hl_peer *p = hl_matcher_peer(m, s->dest_world);
     if (HL_UNLIKELY(p == NULL)) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for peer %d", s->dest_world);
+        return HL_ERR_OTHER;
     }
     *peer = p;
     struct view v;
@@ -252,11 +271,11 @@ static int start(struct hl_matcher *m, const struct hl_send *s, struct hl_peer *
         return err;
     }
     /* acquire: what the drainer sent is in the ring before us; pairs with the release in hl_peer_drain. */
-    if (HL_UNLIKELY(s->mode != HL_SEND_STANDARD || v.len > HL_CELL_BYTES) ||
+    if (HL_UNLIKELY(s->mode != HL_SEND_STANDARD || !is_eager(m, p, v.len)) ||
         HL_UNLIKELY(hl_a32_load_acquire(&p->pending) != 0)) {
         return 0;
     }
-    return push_eager(m, p, s, &v);
+    return push_eager(m, p, s, &v, true);
 }
 
 int hl_matcher_isend(struct hl_matcher *m, const struct hl_send *s, struct hl_req **out)

@@ -1,0 +1,114 @@
+/* Messages over the network: what leaves is described for a port, what comes is matched. */
+#include "far.h"
+
+#include "err.h"
+#include "port.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t hl_far_piece_max(const struct hl_matcher *m)
+{
+    return m->net->max - sizeof(struct hl_far_head);
+}
+
+bool hl_far_is_eager(const struct hl_matcher *m, uint64_t len)
+{
+    return len <= hl_far_piece_max(m);
+}
+
+static int pack(void *arg, void *out)
+{
+    const struct hl_far_part *p = arg;
+    return hl_type_pack(p->type, p->count, p->buf, (int64_t)p->offset, out, (int64_t)p->n);
+}
+
+int hl_far_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_msg_head *head,
+                 const struct hl_far_part *part)
+{
+    union hl_msg_area area;
+    memset(&area, 0, sizeof(area));
+    struct hl_far_out out = {.peer = p,
+                             .hash = hl_match_hash(head->ctx, head->src) >> 4,
+                             .head = head,
+                             .area = &area,
+                             .len = part->n,
+                             .fill = pack,
+                             .arg = (void *)(uintptr_t)part,
+                             .patient = part->patient};
+    return hl_net_post(m->net, &out);
+}
+
+int hl_far_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_slot *slot)
+{
+    struct hl_far_out out = {.peer = p,
+                             .hash = hl_match_hash(slot->head.ctx, slot->head.src) >> 4,
+                             .head = &slot->head,
+                             .area = &slot->area};
+    return hl_net_post(m->net, &out);
+}
+
+int hl_far_control(struct hl_matcher *m, struct hl_peer *p, const struct hl_slot *slot,
+                   const struct hl_far_part *part)
+{
+    struct hl_far_out out = {.peer = p,
+                             .hash = slot->area.fin.cookie,
+                             .head = &slot->head,
+                             .area = &slot->area,
+                             .len = part != NULL ? part->n : 0,
+                             .fill = pack,
+                             .arg = (void *)(uintptr_t)part};
+    return hl_net_post(m->net, &out);
+}
+
+void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_work *w)
+{
+    const unsigned char *payload = (const unsigned char *)(h + 1);
+    w->n++;
+    if (h->head.kind > HL_MSG_RTS) {
+        struct hl_slot slot;
+        slot.head = h->head;
+        slot.area = h->area;
+        if (h->head.kind != HL_MSG_DATA || h->area.piece.n == h->len) {
+            hl_rndv_control(m, &slot, payload);
+        }
+        return;
+    }
+    struct hl_arrival a = {.ctx = h->head.ctx,
+                           .len = h->len,
+                           .src = h->head.src,
+                           .tag = h->head.tag,
+                           .from = ~(int)h->from,
+                           .kind = h->head.kind,
+                           .payload = payload};
+    if (h->head.kind == HL_MSG_RTS) {
+        a.len = h->area.rts.len;
+        a.payload = &h->area.rts;
+    } else if (h->head.kind != HL_MSG_EAGER) {
+        return;
+    }
+    hl_inbox_receive(m, &a, w);
+}
+
+int hl_far_poll(struct hl_matcher *m, struct hl_work *w)
+{
+    return hl_net_poll(m->net, w);
+}
+
+int hl_far_open(struct hl_matcher *m, unsigned ports)
+{
+    return hl_net_open(m, ports);
+}
+
+void hl_far_close(struct hl_matcher *m)
+{
+    hl_net_close(m);
+}
+
+int hl_far_meet(struct hl_matcher *m, struct hl_peer *p)
+{
+    if (m->net == NULL) {
+        return hl_err_say(HL_ERR_OTHER, "rank %d is on another node and the network is not open", p->world);
+    }
+    return hl_net_meet(m->net, p);
+}

@@ -1,0 +1,277 @@
+/* Ports: endpoints, buffers, posting and polling. */
+#include "port.h"
+
+#include "boot.h"
+#include "conf.h"
+#include "err.h"
+#include "log.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#define POLL_MAX 16 /* completions of one pass */
+
+/* ---- Owning ---- */
+
+struct turn {
+    struct hl_port *port;
+    bool mine;
+};
+
+static bool try_turn(void *arg) HL_NO_TSA
+{
+    struct turn *t = arg;
+    t->mine = t->mine || hl_flag_try(&t->port->owned);
+    return t->mine;
+}
+
+static bool own(struct hl_port *port, bool patient) HL_NO_TSA
+{
+    if (HL_LIKELY(hl_flag_try(&port->owned))) {
+        return true;
+    }
+    if (!patient) {
+        return false;
+    }
+    struct turn t = {port, false};
+    hl_prog_wait(try_turn, &t);
+    return true;
+}
+
+static void disown(struct hl_port *port) HL_NO_TSA
+{
+    hl_flag_leave(&port->owned);
+}
+
+/* ---- Opening ---- */
+
+static int post_receive(struct hl_net *net, struct hl_port *port, struct hl_port_buf *b)
+{
+    struct iovec iov = {b->data, net->max};
+    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = &b->context};
+    return (int)fi_recvmsg(port->ep.ep, &msg, FI_COMPLETION);
+}
+
+static int open_port(struct hl_net *net, struct hl_port *port)
+{
+    size_t one = hl_round_up(sizeof(struct hl_port_buf) + net->max, 64);
+    int err = hl_fab_ep_open(HL_FAB_PORT, &port->ep);
+    if (err != 0) {
+        return err;
+    }
+    port->memory = malloc(one * (HL_PORT_TX + HL_PORT_RX));
+    if (port->memory == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for the buffers of a port");
+    }
+    for (unsigned i = 0; i < HL_PORT_TX + HL_PORT_RX; i++) {
+        struct hl_port_buf *b = (struct hl_port_buf *)(void *)((char *)port->memory + i * one);
+        b->port = port;
+        b->rx = i >= HL_PORT_TX;
+        if (!b->rx) {
+            b->next = port->tx;
+            port->tx = b;
+            continue;
+        }
+        int rc = post_receive(net, port, b);
+        if (rc != 0) {
+            return hl_err_say(HL_ERR_OTHER, "a port cannot receive: %s", hl_fab_strerror(rc));
+        }
+    }
+    return 0;
+}
+
+static int put_card(struct hl_net *net)
+{
+    struct hl_port_card card = {.n = net->n};
+    for (unsigned i = 0; i < net->n; i++) {
+        card.name_len[i] = (uint32_t)net->port[i].ep.name_len;
+        memcpy(card.name[i], net->port[i].ep.name, sizeof(card.name[i]));
+    }
+    size_t len = offsetof(struct hl_port_card, name) + net->n * sizeof(card.name[0]);
+    return hl_fab_card_put(HL_FAB_PART_PORTS, &card, len);
+}
+
+int hl_net_open(struct hl_matcher *m, unsigned n)
+{
+    struct hl_net *net = calloc(1, sizeof(*net));
+    if (net == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for ports");
+    }
+    m->net = net;
+    net->m = m;
+    net->max = hl_fab.eager;
+    net->port = aligned_alloc(HL_CACHELINE, n * sizeof(*net->port));
+    if (net->port == NULL) {
+        hl_net_close(m);
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for %u ports", n);
+    }
+    memset(net->port, 0, n * sizeof(*net->port));
+    for (unsigned i = 0; i < n; i++) {
+        net->n = i + 1;
+        int err = open_port(net, &net->port[i]);
+        if (err != 0) {
+            hl_net_close(m);
+            return err;
+        }
+    }
+    return put_card(net);
+}
+
+void hl_net_close(struct hl_matcher *m)
+{
+    struct hl_net *net = m->net;
+    if (net == NULL) {
+        return;
+    }
+    m->net = NULL;
+    for (unsigned i = 0; i < net->n; i++) {
+        if (net->port[i].ep.ep != NULL) {
+            hl_fab_ep_close(&net->port[i].ep);
+        }
+        free(net->port[i].memory);
+    }
+    free(net->port);
+    free(net);
+}
+
+int hl_net_meet(struct hl_net *net, struct hl_peer *p)
+{
+    const void *data;
+    size_t len;
+    struct hl_port_card card = {0};
+    int err = hl_fab_card_get(p->world, HL_FAB_PART_PORTS, &data, &len);
+    if (err != 0) {
+        return err == HL_ERR_FOUND_NONE ? hl_err_say(HL_ERR_OTHER, "rank %d has no ports", p->world) : err;
+    }
+    memcpy(&card, data, hl_min_size(len, sizeof(card)));
+    /* Both ends take the smaller number. */
+    p->ports = card.n < net->n ? card.n : net->n;
+    if (p->ports == 0 || p->ports > HL_PORTS_MAX) {
+        return hl_err_say(HL_ERR_OTHER, "the card of rank %d is damaged", p->world);
+    }
+    for (unsigned i = 0; err == 0 && i < p->ports; i++) {
+        fi_addr_t addr = FI_ADDR_UNSPEC;
+        own(&net->port[i], true);
+        err = hl_fab_ep_insert(&net->port[i].ep, card.name[i], card.name_len[i], &addr);
+        disown(&net->port[i]);
+        p->addr[i] = addr;
+    }
+    return err;
+}
+
+/* ---- Posting ---- */
+
+/* The owner: copies the message into a buffer and posts it. */
+static int post_owned(struct hl_net *net, struct hl_port *port, const struct hl_far_out *o, fi_addr_t to)
+{
+    struct hl_port_buf *b = port->tx;
+    if (b == NULL) {
+        return 0;
+    }
+    struct hl_far_head *h = (struct hl_far_head *)(void *)b->data;
+    h->nonce = hl_boot.nonce;
+    h->from = (uint32_t)net->m->world_rank;
+    h->len = (uint32_t)o->len;
+    h->head = *o->head;
+    h->area = *o->area;
+    int err = o->len > 0 ? o->fill(o->arg, b->data + sizeof(*h)) : 0;
+    if (HL_UNLIKELY(err != 0)) {
+        return err;
+    }
+    size_t bytes = sizeof(*h) + o->len;
+    if (bytes <= hl_fab.inject) {
+        return fi_inject(port->ep.ep, b->data, bytes, to) == 0;
+    }
+    struct iovec iov = {b->data, bytes};
+    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = to, .context = &b->context};
+    if (fi_sendmsg(port->ep.ep, &msg, FI_COMPLETION) != 0) {
+        return 0;
+    }
+    port->tx = b->next;
+    return 1;
+}
+
+int hl_net_post(struct hl_net *net, const struct hl_far_out *out)
+{
+    unsigned i = (unsigned)out->hash & (out->peer->ports - 1);
+    struct hl_port *port = &net->port[i];
+    if (!own(port, out->patient)) {
+        return 0;
+    }
+    int left = post_owned(net, port, out, out->peer->addr[i]);
+    disown(port);
+    return left;
+}
+
+/* ---- Polling ---- */
+
+static bool sane(const struct hl_net *net, const struct hl_far_head *h, size_t bytes)
+{
+    return bytes >= sizeof(*h) && h->nonce == hl_boot.nonce && h->len == bytes - sizeof(*h) &&
+           h->from < (uint32_t)net->m->world_size;
+}
+
+static void complete(struct hl_net *net, struct hl_port *port, struct hl_port_buf *b, size_t bytes,
+                     struct hl_work *w)
+{
+    if (!b->rx) {
+        b->next = port->tx;
+        port->tx = b;
+        return;
+    }
+    const struct hl_far_head *h = (const struct hl_far_head *)(const void *)b->data;
+    if (HL_LIKELY(sane(net, h, bytes))) {
+        hl_far_take(net->m, h, w);
+    }
+    int rc = post_receive(net, port, b);
+    if (HL_UNLIKELY(rc != 0)) {
+        hl_log(HL_LOG_ERROR, "a port cannot receive any more: %s", hl_fab_strerror(rc));
+        hl_boot_abort(1);
+    }
+}
+
+static HL_COLD void read_error(struct hl_net *net, struct hl_port *port)
+{
+    struct fi_cq_err_entry e = {0};
+    if (fi_cq_readerr(port->ep.cq, &e, 0) <= 0) {
+        return;
+    }
+    if (e.err != FI_ECANCELED && !port->broken) {
+        port->broken = true;
+        hl_log(HL_LOG_WARN, "a message was lost by the network: %s", hl_fab_strerror(e.err));
+    }
+    struct hl_port_buf *b = e.op_context;
+    if (b == NULL) { /* providers report some errors without saying whose */
+        return;
+    }
+    if (!b->rx) {
+        b->next = port->tx;
+        port->tx = b;
+    } else if (e.err != FI_ECANCELED) {
+        post_receive(net, port, b);
+    }
+}
+
+int hl_net_poll(struct hl_net *net, struct hl_work *w)
+{
+    int n = 0;
+    for (unsigned i = 0; i < net->n; i++) {
+        struct hl_port *port = &net->port[i];
+        struct fi_cq_msg_entry entry[POLL_MAX];
+        if (!own(port, false)) {
+            continue;
+        }
+        ssize_t got = fi_cq_read(port->ep.cq, entry, POLL_MAX);
+        if (HL_UNLIKELY(got == -FI_EAVAIL)) {
+            read_error(net, port);
+        }
+        for (ssize_t k = 0; k < got; k++) {
+            struct hl_port_buf *b = entry[k].op_context;
+            complete(net, port, b, entry[k].len, w);
+        }
+        disown(port);
+        n += got > 0 ? (int)got : 0;
+    }
+    return n;
+}

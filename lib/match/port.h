@@ -1,0 +1,86 @@
+/* Ports: the network endpoints of matched messages.
+ *
+ * A message of (ctx, src) leaves by port hash(ctx, src) and enters the peer's port of the same number: one
+ * connection for each such pair, so the provider's order (FI_ORDER_SAS) is MPI's. A port belongs to one
+ * thread at a time; holds are short. Everything is copied into a port's buffers, so an eager send is over
+ * when it was posted. */
+#ifndef HL_MATCH_PORT_H
+#define HL_MATCH_PORT_H
+
+#include "fab.h"
+#include "inner.h"
+
+#define HL_PORT_TX 64 /* buffers of a port for what leaves */
+#define HL_PORT_RX 64 /* and for what comes */
+
+/* What stands before every message. */
+struct hl_far_head {
+    uint64_t nonce; /* of the job; checked first */
+    uint32_t from;  /* world rank of the sender */
+    uint32_t len;   /* bytes behind the area */
+    struct hl_msg_head head;
+    union hl_msg_area area;
+};
+_Static_assert(sizeof(struct hl_far_head) == 72, "headers are alike on all machines of a job");
+
+struct hl_port;
+
+struct hl_port_buf {
+    struct fi_context2 context; /* the provider's while posted */
+    struct hl_port_buf *next;   /* free list */
+    struct hl_port *port;
+    bool rx;
+    _Alignas(8) unsigned char data[];
+};
+
+/* All but `owned` is the owner's. */
+struct hl_port {
+    HL_ALIGNED_LINE struct hl_flag owned;
+    struct hl_fab_ep ep;
+    struct hl_port_buf *tx; /* free ones */
+    void *memory;           /* all buffers */
+    bool broken;            /* an error without its context was reported: said once */
+};
+
+struct hl_net {
+    struct hl_matcher *m;
+    unsigned n; /* ports, a power of two */
+    size_t max; /* bytes of the longest message, header included */
+    struct hl_port *port;
+};
+
+/* What a peer's card says. */
+struct hl_port_card {
+    uint32_t n;
+    uint32_t name_len[HL_PORTS_MAX];
+    uint8_t name[HL_PORTS_MAX][64];
+};
+
+/* Opens the ports and puts them on the card; between hl_fab_open and the exchange of cards. */
+int hl_net_open(struct hl_matcher *m, unsigned n);
+void hl_net_close(struct hl_matcher *m);
+
+/* Looks a peer up and makes it known to all ports: fills p->ports, p->addr. */
+int hl_net_meet(struct hl_net *net, struct hl_peer *p);
+
+/* Posts one message of header and payload (filled by `fill`). 1: it left; 0: no room now; else fill's error.
+ */
+struct hl_far_out {
+    struct hl_peer *peer;
+    uint64_t hash; /* chooses the port */
+    const struct hl_msg_head *head;
+    const union hl_msg_area *area;
+    uint64_t len; /* payload */
+    int (*fill)(void *arg, void *out);
+    void *arg;
+    bool patient; /* wait for a busy port instead of saying "no room" */
+};
+int hl_net_post(struct hl_net *net, const struct hl_far_out *out);
+
+/* Takes what arrived. */
+int hl_net_poll(struct hl_net *net, struct hl_work *w);
+
+/* A checked message, by a port's owner: far.c. */
+void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_work *w);
+
+#endif
