@@ -5,19 +5,28 @@
 #include "comm.h"
 #include "conf.h"
 #include "err.h"
+#include "lane.h"
 #include "log.h"
 #include "match.h"
 #include "prog.h"
 #include "req.h"
+#include "rx.h"
+#include "stat.h"
 
 #include <unistd.h>
 
 static void *board; /* the node group's shared memory: asked for once, kept until the process ends */
 
-/* One board, cut into the modules' parts. */
+/* One board, cut into the modules' parts: match's, then rx's. */
 static int share_board(void)
 {
-    return board != NULL ? 0 : hl_boot_node_share(hl_match_board_bytes(hl_boot.node_size), &board);
+    size_t bytes = hl_match_board_bytes(hl_boot.node_size) + hl_rx_board_bytes(hl_boot.node_size);
+    return board != NULL ? 0 : hl_boot_node_share(bytes, &board);
+}
+
+static void *rx_board(void)
+{
+    return (char *)board + hl_match_board_bytes(hl_boot.node_size);
 }
 
 static int start(void)
@@ -39,6 +48,16 @@ static int start(void)
     return share_board();
 }
 
+/* Ranks of several nodes (or of one that pretends to be several) need the network from the start. */
+static int open_network(bool threads)
+{
+    if (hl_boot.node_size == hl_boot.size) {
+        return 0;
+    }
+    int err = hl_rx_network();
+    return err != 0 ? err : hl_lane_open(threads);
+}
+
 int hl_modules_open(bool threads)
 {
     int err = start();
@@ -53,12 +72,24 @@ int hl_modules_open(bool threads)
     if (err != 0) {
         goto close_req;
     }
-    err = hl_comm_open();
+    err = hl_rx_open(rx_board());
     if (err != 0) {
         goto close_match;
     }
+    err = open_network(threads);
+    if (err != 0) {
+        goto close_rx;
+    }
+    err = hl_comm_open();
+    if (err != 0) {
+        goto close_lanes;
+    }
     return 0;
 
+close_lanes:
+    hl_lane_close();
+close_rx:
+    hl_rx_stop();
 close_match:
     hl_match_close();
 close_req:
@@ -70,12 +101,18 @@ void hl_modules_quiet(void)
 {
     hl_req_quiet();
     hl_match_quiet();
+    if (hl_lane_is_open()) {
+        hl_lane_flush_all(HL_REMOTE);
+    }
 }
 
 void hl_modules_close(bool last)
 {
+    hl_stat_print();
     hl_comm_close();
     hl_match_close();
+    hl_lane_close();
+    hl_rx_stop();
     hl_req_close();
     if (hl_boot_close(last) != 0) {
         hl_log(HL_LOG_WARN, "%s", hl_err_text(HL_ERR_OTHER));
@@ -85,4 +122,6 @@ void hl_modules_close(bool last)
 void hl_modules_forget(void)
 {
     hl_prog_forget();
+    hl_lane_forget();
+    hl_rx_forget();
 }

@@ -49,7 +49,10 @@ static bool is_eager(const struct hl_matcher *m, const struct hl_peer *p, uint64
     return HL_LIKELY(p->node >= 0) ? len <= HL_CELL_BYTES : hl_far_is_eager(m, len);
 }
 
-/* Sends a message that fits a slot or a cell. 1: it left; 0: no room; else an error. */
+#define NO_CELL 2
+
+/* Sends a message that fits a slot or a cell. 1: it left; 0: no room; NO_CELL: too long for a slot, and the
+ * cells are taken; else an error. */
 static int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v)
 {
     struct hl_home *to = hl_home_of(m, p->node), *mine = hl_home_of(m, m->node_rank);
@@ -67,7 +70,7 @@ static int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_se
     } else {
         cell = hl_cell_take(mine);
         if (cell < 0) {
-            return 0;
+            return NO_CELL;
         }
         slot.head.kind = HL_MSG_CELL;
         slot.area.cell = (uint32_t)cell;
@@ -140,16 +143,18 @@ static int push_request(struct hl_matcher *m, struct hl_peer *p, struct hl_req *
     int done = look_at(b->type, b->count, b->buf, &v);
     if (done == 0 && s.mode == HL_SEND_STANDARD && is_eager(m, p, v.len)) {
         done = push_eager(m, p, &s, &v, false);
-    }
-    if (done != 0) {
-        if (done < 0) {
-            hl_req_fail(r, done);
+        if (done == 0) {
+            return 0; /* a later try: as a request it would complete only when matched */
         }
-        hl_send_finish(m, r);
-        return 1;
     }
-    /* Also what found no free cell. */
-    return push_rts(m, p, &s, &v, b->cookie);
+    if (done == 0 || done == NO_CELL) {
+        return push_rts(m, p, &s, &v, b->cookie);
+    }
+    if (done < 0) {
+        hl_req_fail(r, done);
+    }
+    hl_send_finish(m, r);
+    return 1;
 }
 
 static void enqueue(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
@@ -266,16 +271,17 @@ static int start(struct hl_matcher *m, const struct hl_send *s, struct hl_peer *
     }
     *peer = p;
     struct view v;
-    int err = look_at(s->type, s->count, s->buf, &v);
-    if (HL_UNLIKELY(err != 0)) {
-        return err;
+    int left = look_at(s->type, s->count, s->buf, &v);
+    if (HL_UNLIKELY(left != 0)) {
+        return left;
     }
     /* acquire: what the drainer sent is in the ring before us; pairs with the release in hl_peer_drain. */
     if (HL_UNLIKELY(s->mode != HL_SEND_STANDARD || !is_eager(m, p, v.len)) ||
         HL_UNLIKELY(hl_a32_load_acquire(&p->pending) != 0)) {
         return 0;
     }
-    return push_eager(m, p, s, &v, true);
+    left = push_eager(m, p, s, &v, true);
+    return left == NO_CELL ? 0 : left;
 }
 
 int hl_matcher_isend(struct hl_matcher *m, const struct hl_send *s, struct hl_req **out)

@@ -1,9 +1,21 @@
-/* Start, one message round the ring, end; every thread level. usage: hello [LEVEL] */
+/* Start, one message round the ring, end; at any thread level. usage: hello single|funneled|serialized|multiple */
 #include "mpi_test.h"
+
+static int level_of(const char *name)
+{
+    const char *const names[] = {"single", "funneled", "serialized", "multiple"};
+    const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
+    for (int i = 0; i < 4; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return levels[i];
+        }
+    }
+    return -1;
+}
 
 int main(int argc, char **argv)
 {
-    int level = argc > 1 ? atoi(argv[1]) : MPI_THREAD_SINGLE, provided = -1, v = 0, flag = 0;
+    int level = level_of(argc > 1 ? argv[1] : "single"), provided = -1, v = 0, flag = 0;
     MPI_Initialized(&flag);
     if (flag) {
         return 1;
