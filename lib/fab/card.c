@@ -23,12 +23,21 @@ struct card {
     uint8_t parts[HL_FAB_PARTS * PART_MAX];
 };
 
+/* Keys of the key-value space are written once: each opening of the network has its own. */
+static unsigned generation;
+
 static struct card mine;
 static size_t mine_used; /* bytes of mine.parts */
 static struct hl_mutex card_lock = HL_MUTEX_INIT;
 static hl_aptr *cards; /* [hl_boot.size] struct card of peers, NULL until fetched */
 static int (*users[USERS_MAX])(void);
 static size_t user_count;
+
+static const char *key_of(const char *what, char key[24])
+{
+    snprintf(key, 24, "%s-%u", what, generation);
+    return key;
+}
 
 int hl_fab_on_open(int (*fn)(void))
 {
@@ -81,7 +90,8 @@ int hl_fab_cards_exchange(void)
     mine.eager = hl_fab.eager;
     mine.atomic_hash = hl_fab.atomic_hash;
     memcpy(mine.provider, hl_fab.provider, sizeof mine.provider);
-    int rc = hl_boot_put("hl-card", &mine, offsetof(struct card, parts) + mine_used);
+    char key[24];
+    int rc = hl_boot_put(key_of("hl-card", key), &mine, offsetof(struct card, parts) + mine_used);
     return rc == 0 ? hl_boot_fence() : rc;
 }
 
@@ -119,7 +129,8 @@ static int fetch(int peer, struct card **out)
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the card of rank %d", peer);
     }
     size_t len = 0;
-    int rc = hl_boot_get(peer, "hl-card", c, sizeof *c, &len);
+    char key[24];
+    int rc = hl_boot_get(peer, key_of("hl-card", key), c, sizeof *c, &len);
     if (rc == HL_ERR_FOUND_NONE) {
         rc = hl_err_say(HL_ERR_OTHER, "rank %d has published no network address", peer);
     }
@@ -132,34 +143,35 @@ static int fetch(int peer, struct card **out)
     return 0;
 }
 
-static int find(int peer, struct card **out)
+/* The card of a peer, or NULL with the error in *rc. */
+static struct card *find(int peer, int *rc)
 {
     if (cards == NULL) {
-        return hl_err_say(HL_ERR_INTERN, "cards were not exchanged");
+        *rc = hl_err_say(HL_ERR_INTERN, "cards were not exchanged");
+        return NULL;
     }
     /* acquire: the card; pairs with the release below. */
     struct card *c = hl_aptr_load_acquire(&cards[peer]);
-    int rc = 0;
-    if (c == NULL) {
-        hl_mutex_lock(&card_lock);
-        c = hl_aptr_load_relaxed(&cards[peer]); /* relaxed: changed under the lock only. */
-        if (c == NULL) {
-            rc = fetch(peer, &c);
-            if (rc == 0) {
-                hl_aptr_store_release(&cards[peer], c); /* release: the card; pairs with the acquire above. */
-            }
-        }
-        hl_mutex_unlock(&card_lock);
+    if (c != NULL) {
+        return c;
     }
-    *out = c;
-    return rc;
+    hl_mutex_lock(&card_lock);
+    c = hl_aptr_load_relaxed(&cards[peer]); /* relaxed: changed under the lock only. */
+    if (c == NULL) {
+        *rc = fetch(peer, &c);
+        if (c != NULL) {
+            hl_aptr_store_release(&cards[peer], c); /* release: the card; pairs with the acquire above. */
+        }
+    }
+    hl_mutex_unlock(&card_lock);
+    return c;
 }
 
 int hl_fab_card_get(int peer, enum hl_fab_part part, const void **data, size_t *len)
 {
-    struct card *c = NULL;
-    int rc = find(peer, &c);
-    if (rc != 0) {
+    int rc = 0;
+    const struct card *c = find(peer, &rc);
+    if (c == NULL) {
         return rc;
     }
     size_t at = 0;
@@ -194,17 +206,18 @@ static uint64_t loopback_identity(void)
 /* Rank 0 compares all ranks and tells the result. */
 static int judge(uint64_t identity)
 {
+    char key[24];
     uint8_t same = 1;
     for (int r = 0; r < hl_boot.size && same; r++) {
         uint64_t other = 0;
         size_t len = 0;
-        int rc = hl_boot_get(r, "hl-machine", &other, sizeof other, &len);
+        int rc = hl_boot_get(r, key_of("hl-machine", key), &other, sizeof other, &len);
         if (rc != 0) {
             return rc;
         }
         same = other == identity;
     }
-    return hl_boot_put("hl-one-machine", &same, sizeof same);
+    return hl_boot_put(key_of("hl-alike", key), &same, sizeof same);
 }
 
 int hl_fab_survey(void)
@@ -213,8 +226,9 @@ int hl_fab_survey(void)
         hl_fab.loopback = true;
         return 0;
     }
+    char key[24];
     uint64_t identity = loopback_identity();
-    int rc = hl_boot_put("hl-machine", &identity, sizeof identity);
+    int rc = hl_boot_put(key_of("hl-machine", key), &identity, sizeof identity);
     rc = rc == 0 ? hl_boot_fence() : rc;
     if (rc == 0 && hl_boot.rank == 0) {
         rc = judge(identity);
@@ -222,9 +236,21 @@ int hl_fab_survey(void)
     rc = rc == 0 ? hl_boot_fence() : rc;
     uint8_t same = 0;
     size_t len = 0;
-    rc = rc == 0 ? hl_boot_get(0, "hl-one-machine", &same, sizeof same, &len) : rc;
+    rc = rc == 0 ? hl_boot_get(0, key_of("hl-alike", key), &same, sizeof same, &len) : rc;
     if (rc == 0) {
         hl_fab.loopback = same != 0;
     }
     return rc;
+}
+
+void hl_fab_cards_forget(void)
+{
+    for (int r = 0; cards != NULL && r < hl_boot.size; r++) {
+        free(hl_aptr_load_relaxed(&cards[r])); /* relaxed: no other thread uses the network any more. */
+    }
+    free(cards);
+    cards = NULL;
+    memset(&mine, 0, sizeof mine);
+    mine_used = 0;
+    generation++;
 }

@@ -261,6 +261,7 @@ void hl_fab_close(void)
         hl_fab_lib.freeinfo(hl_fab_info);
         hl_fab_info = NULL;
         hl_fab_fabric = NULL;
+        hl_fab_cards_forget();
         tried = false;
     }
     hl_mutex_unlock(&open_lock);

@@ -26,6 +26,9 @@ extern struct fid_fabric *hl_fab_fabric;
 /* Asks the provider which atomics it has; once, with the receive endpoint's domain. */
 void hl_fab_atomics_load(struct fid_domain *domain);
 
+/* For the end: frees the cards; the next opening publishes new ones. */
+void hl_fab_cards_forget(void);
+
 /* Remembers that sockets of this address belong to the provider, for hl_fab_seal. */
 void hl_fab_seal_note(const void *name, size_t len);
 

@@ -170,10 +170,14 @@ int hl_fab_register(void *base, size_t len, struct hl_fab_mr *out)
     hl_mutex_lock(&region_lock);
     uint32_t index = 0;
     struct row *row = take_row(&index);
-    int rc = row == NULL ? hl_err_say(HL_ERR_NO_MEM, "more than %u registered regions", ROWS_MAX) : 0;
+    if (row == NULL) {
+        hl_mutex_unlock(&region_lock);
+        return hl_err_say(HL_ERR_NO_MEM, "more than %u registered regions", ROWS_MAX);
+    }
     struct fid_mr *mr = NULL;
     uint64_t key = 0;
-    if (rc == 0 && owner != NULL && len > 0) {
+    int rc = 0;
+    if (owner != NULL && len > 0) {
         rc = register_memory(base, len, &mr, &key);
     }
     if (rc == 0) {

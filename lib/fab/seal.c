@@ -90,7 +90,7 @@ void hl_fab_seal(void)
     }
     for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
         if (e->d_name[0] != '.') {
-            seal_one(atoi(e->d_name));
+            seal_one((int)strtol(e->d_name, NULL, 10));
         }
     }
     closedir(dir);

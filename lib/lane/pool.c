@@ -64,15 +64,11 @@ void hl_pool_close(struct hl_pool *p) HL_NO_TSA
         }
         hl_mail_free(lane);
         hl_way_free_all(lane);
-        lane->recent = NULL;
-        /* The counters of an opened lane stay readable: the lane itself is kept. */
-        bool opened = hl_a64_load_relaxed(&p->opened) >> i & 1; /* relaxed: no other thread is left. */
-        if (!opened) {
-            free(lane);
-        }
+        hl_stat_lane_retire(&lane->stat);
+        free(lane);
         p->lanes[i] = NULL;
     }
     free(p->used);
     p->used = NULL;
-    hl_a64_store_relaxed(&p->opened, 0); /* relaxed: the same. */
+    hl_a64_store_relaxed(&p->opened, 0); /* relaxed: no other thread is left. */
 }

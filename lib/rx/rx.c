@@ -69,6 +69,8 @@ static int add_fd(int fd)
 
 int hl_rx_open(void *board)
 {
+    hl_a32_store_relaxed(&hl_rx.stop, 0); /* relaxed: no thread yet. */
+    network_result = 1;
     hl_rx.rings = board;
     hl_rx.mine = &hl_rx.rings[hl_boot.node_rank];
     hl_rx.bells = calloc((size_t)hl_boot.node_size, sizeof *hl_rx.bells);
@@ -309,7 +311,9 @@ void hl_rx_stop(void)
         close(hl_rx.bell);
         close(hl_rx.epoll);
         free(hl_rx.bells);
+        free(hl_rx.dead);
         hl_rx.bells = NULL;
+        hl_rx.dead = NULL;
     }
 }
 

@@ -41,7 +41,7 @@ typedef int hl_rx_fn(const struct hl_rx_msg *msg);
 size_t hl_rx_board_bytes(int node_size);
 
 /* Sets up the near ring in `board` (that many zeroed bytes shared by the node group, which stay mapped). No
- * thread yet. Local. Counted calls are the caller's business: once until hl_rx_stop. */
+ * thread yet. Local. Once; again only after hl_rx_stop. */
 int hl_rx_open(void *board);
 
 /* Registers the handler of an op; before hl_rx_start. A second registration of the same function is fine,
@@ -58,8 +58,7 @@ int hl_rx_start(void);
 int hl_rx_network(void);
 bool hl_rx_has_network(void);
 
-/* Stops the thread and closes the receive endpoint, for good. Lanes are closed before; after the job's last
- * fence. */
+/* Stops the thread and closes the receive endpoint. Lanes are closed before; after a fence of the job. */
 void hl_rx_stop(void);
 
 /* Answers the record with `len` bytes (at most HL_WIRE_PAYLOAD_MAX(hl_fab.eager)): they travel with its

@@ -19,9 +19,11 @@ struct rank_counter {
 };
 
 static struct rank_counter rank_counters[HL_STAT_RANK_COUNT];
-static hl_aptr lane_counters[LANES_MAX];
-static hl_a32 lane_count;
-static struct hl_mutex enrol_lock = HL_MUTEX_INIT;
+static struct hl_mutex lanes_lock = HL_MUTEX_INIT;
+static const struct hl_stat_lane *lanes[LANES_MAX] HL_GUARDED_BY(lanes_lock);
+static int lane_count HL_GUARDED_BY(lanes_lock);
+static uint64_t retired[HL_STAT_LANE_COUNT] HL_GUARDED_BY(lanes_lock);
+static uint64_t retired_count HL_GUARDED_BY(lanes_lock);
 
 static const struct {
     const char *name, *help;
@@ -39,39 +41,53 @@ void hl_stat_rank_add(enum hl_stat_rank_row row, uint64_t by)
 
 void hl_stat_lane_enrol(const struct hl_stat_lane *s)
 {
-    hl_mutex_lock(&enrol_lock);
-    uint32_t n = hl_a32_load_relaxed(&lane_count); /* relaxed: changed under the lock only. */
-    bool known = n == LANES_MAX;
-    for (uint32_t i = 0; i < n && !known; i++) {
-        known = hl_aptr_load_relaxed(&lane_counters[i]) == s; /* relaxed: as above. */
+    hl_mutex_lock(&lanes_lock);
+    bool known = lane_count == LANES_MAX;
+    for (int i = 0; i < lane_count && !known; i++) {
+        known = lanes[i] == s;
     }
     if (!known) {
-        hl_aptr_store_relaxed(&lane_counters[n], (void *)(uintptr_t)s); /* relaxed: published below. */
-        hl_a32_store_release(&lane_count, n + 1); /* release: the pointer; pairs with lane_sum. */
+        lanes[lane_count++] = s;
     }
-    hl_mutex_unlock(&enrol_lock);
+    hl_mutex_unlock(&lanes_lock);
 }
 
+void hl_stat_lane_retire(const struct hl_stat_lane *s)
+{
+    hl_mutex_lock(&lanes_lock);
+    for (int i = 0; i < lane_count; i++) {
+        if (lanes[i] != s) {
+            continue;
+        }
+        for (int row = 0; row < HL_STAT_LANE_COUNT; row++) {
+            retired[row] += hl_a64_load_relaxed(&s->at[row]); /* relaxed: nobody counts there any more. */
+        }
+        retired_count++;
+        lanes[i] = lanes[--lane_count];
+        break;
+    }
+    hl_mutex_unlock(&lanes_lock);
+}
+
+/* Sum of a lane row, or the number of lanes for row -1. */
 static uint64_t lane_sum(int row)
 {
-    uint64_t sum = 0;
-    uint32_t n = hl_a32_load_acquire(&lane_count); /* acquire: the pointers; pairs with hl_stat_lane_enrol. */
-    for (uint32_t i = 0; i < n; i++) {
-        const struct hl_stat_lane *s = hl_aptr_load_relaxed(&lane_counters[i]); /* relaxed: never changes. */
-        sum += hl_a64_load_relaxed(&s->at[row]);                                /* relaxed: a recent value. */
+    hl_mutex_lock(&lanes_lock);
+    uint64_t sum = row < 0 ? retired_count + (uint64_t)lane_count : retired[row];
+    for (int i = 0; i < lane_count && row >= 0; i++) {
+        sum += hl_a64_load_relaxed(&lanes[i]->at[row]); /* relaxed: a recent value. */
     }
+    hl_mutex_unlock(&lanes_lock);
     return sum;
 }
 
 static uint64_t value_of(int row)
 {
-    if (row == 0) {
-        return hl_a32_load_relaxed(&lane_count); /* relaxed: a recent value. */
-    }
     if (row <= HL_STAT_LANE_COUNT) {
         return lane_sum(row - 1);
     }
-    return hl_a64_load_relaxed(&rank_counters[row - 1 - HL_STAT_LANE_COUNT].value); /* relaxed: the same. */
+    return hl_a64_load_relaxed(
+        &rank_counters[row - 1 - HL_STAT_LANE_COUNT].value); /* relaxed: a recent one. */
 }
 
 int hl_stat_get(const char *name, uint64_t *value)

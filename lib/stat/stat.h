@@ -65,9 +65,10 @@ HL_INLINE void hl_stat_lane_add(struct hl_stat_lane *s, enum hl_stat_lane_row ro
 /* Adds to a counter of the rank. Any thread; not for hot paths. */
 void hl_stat_rank_add(enum hl_stat_rank_row row, uint64_t by);
 
-/* Makes a lane's counters count into the sums below, at most 64 lanes; they stay readable until the process
- * ends. Any thread. */
+/* Makes a lane's counters count into the sums below, at most 64 lanes at a time, until it is retired: its
+ * counts stay in the sums. Any thread. */
 void hl_stat_lane_enrol(const struct hl_stat_lane *s);
+void hl_stat_lane_retire(const struct hl_stat_lane *s);
 
 /* Value of a counter by name: a row above (lanes summed), or "lanes" (lanes that were opened). Returns 0, or
  * HL_ERR_ARG (silent) for a name that is none. Any thread. */

@@ -6,20 +6,25 @@
 #include <pthread.h>
 #include <string.h>
 
-static struct hl_stat_lane lanes[3];
+static struct hl_stat_lane counted[3];
 
 START_TEST(lanes_are_summed)
 {
     for (int i = 0; i < 3; i++) {
-        hl_stat_lane_enrol(&lanes[i]);
-        hl_stat_lane_enrol(&lanes[i]); /* a second time changes nothing */
-        hl_stat_lane_add(&lanes[i], HL_STAT_LANE_leases, (uint64_t)i + 1);
+        hl_stat_lane_enrol(&counted[i]);
+        hl_stat_lane_enrol(&counted[i]); /* a second time changes nothing */
+        hl_stat_lane_add(&counted[i], HL_STAT_LANE_leases, (uint64_t)i + 1);
     }
     uint64_t value;
     ck_assert_int_eq(hl_stat_get("leases", &value), 0);
     ck_assert_uint_eq(value, 6);
     ck_assert_int_eq(hl_stat_get("lanes", &value), 0);
     ck_assert_uint_eq(value, 3);
+    hl_stat_lane_retire(&counted[1]);
+    hl_stat_lane_retire(&counted[1]);
+    hl_stat_lane_add(&counted[1], HL_STAT_LANE_leases, 100); /* no more */
+    ck_assert_int_eq(hl_stat_get("leases", &value), 0);
+    ck_assert_uint_eq(value, 6);
 }
 END_TEST
 
