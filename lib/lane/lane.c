@@ -233,13 +233,14 @@ static uint32_t afford(uint32_t lanes)
     return fit;
 }
 
-static uint32_t lanes_wanted(bool threads)
+uint32_t hl_lane_plan(bool threads)
 {
     if (!threads) {
         return 1;
     }
     size_t lanes = hl_conf.lanes != 0 ? (size_t)hl_conf.lanes : hl_min_size((size_t)hl_topo_cpu_count(), 16);
-    return afford((uint32_t)hl_min_size(hl_min_size(lanes, hl_fab.lanes_max), HL_LANES_MAX));
+    size_t most = hl_fab_is_open() ? hl_min_size(hl_fab.lanes_max, HL_LANES_MAX) : HL_LANES_MAX;
+    return afford((uint32_t)hl_min_size(lanes, most));
 }
 
 static void note_death(int rank)
@@ -252,7 +253,7 @@ static void note_death(int rank)
 static int open_first(bool threads)
 {
     int rc = hl_rx_on_death(note_death);
-    rc = rc == 0 ? hl_pool_open(&hl_pool, lanes_wanted(threads), hl_boot.size) : rc;
+    rc = rc == 0 ? hl_pool_open(&hl_pool, hl_lane_plan(threads), hl_boot.size) : rc;
     if (rc != 0) {
         return rc;
     }

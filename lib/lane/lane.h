@@ -94,6 +94,10 @@ HL_INLINE int hl_lane_error_take(hl_a32 *error)
 /* One pass over the open lanes' queues: how many completions were read. Registered with prog. */
 int hl_lane_poll(void *unused);
 
+/* Lanes that hl_lane_open would make: by HOTLANE_LANES, CPUs, the provider (when it is open), and files it
+ * may open. */
+uint32_t hl_lane_plan(bool threads);
+
 /* Sets up the pool; lanes open with their first lease. After hl_rx_network. `threads`: MPI_THREAD_MULTIPLE is
  * in force, else one lane serves. Later calls return 0. */
 int hl_lane_open(bool threads);

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""hotlane-info says what is true, in every form, and docs/ENVIRONMENT.md is what it makes.
+
+usage: info.py PROGRAM SOURCE_ROOT
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+PROGRAM, SOURCE = os.path.abspath(sys.argv[1]), sys.argv[2]
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "XDG_CONFIG", "SMA_", "MPICH_ALLOC_"))}
+CLEAN["HOTLANE_CONF"] = ""
+failures = cases = 0
+
+
+def run(*args, **env):
+    done = subprocess.run([PROGRAM, *args], env={**CLEAN, **env}, capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+def expect(what, holds):
+    global failures, cases
+    cases += 1
+    if not holds:
+        failures += 1
+        print(f"FAILED: {what}")
+
+
+def variable(report, name):
+    return next(v for v in report["variables"] if v["name"] == name)
+
+
+code, page, _ = run("--markdown")
+with open(os.path.join(SOURCE, "docs", "ENVIRONMENT.md"), encoding="utf-8") as file:
+    expect("docs/ENVIRONMENT.md is what `hotlane-info --markdown` prints (write it anew)", file.read() == page)
+expect("--markdown says the same in any environment",
+       run("--markdown", HOTLANE_LANES="7", HOTLANE_LANE="1")[:2] == (0, page))
+
+code, text, error = run("--json", "--no-network")
+report = json.loads(text)
+expect("--json ends with 0 and no errors", (code, error) == (0, ""))
+expect("--json names every variable", len(report["variables"]) > 10 and not report["notes"])
+expect("the memory has an ordinary node", any(m["kind"] == "DDR" for m in report["memory"]))
+expect("the base page is listed", report["pages"][0]["bytes"] == os.sysconf("SC_PAGESIZE"))
+expect("usable CPUs are this process's", report["cpus"]["usable"] == len(os.sched_getaffinity(0)))
+expect("lanes are counted", 1 <= report["lanes"] <= 64)
+expect("--no-network loads no network", report["network"]["provider"] == "")
+
+with tempfile.TemporaryDirectory() as folder:
+    with open(os.path.join(folder, "hotlane.conf"), "w", encoding="utf-8") as file:
+        file.write("HOTLANE_LANES=3\nHOTLANE_PORTS=2\n")
+    env = dict(XDG_CONFIG_HOME=folder, HOTLANE_CONF="default", HOTLANE_PORTS="4", HOTLANE_LANE="1")
+    report = json.loads(run("--json", "--no-network", **env)[1])
+    lanes, ports, stats = (variable(report, "HOTLANE_" + n) for n in ("LANES", "PORTS", "STATS"))
+    expect("a file's value and origin",
+           (lanes["value"], lanes["origin"]) == ("3", os.path.join(folder, "hotlane.conf")) and report["lanes"] <= 3)
+    expect("the environment wins", (ports["value"], ports["origin"]) == ("4", "environment"))
+    expect("defaults are called so", stats["origin"] == "default")
+    expect("unknown names are told", any("did you mean HOTLANE_LANES?" in n for n in report["notes"]))
+    code, text, _ = run("--env", **env)
+    expect("--env names values and origins", code == 0 and "HOTLANE_PORTS=4  (environment)" in text
+           and "did you mean HOTLANE_LANES?" in text)
+
+code, text, error = run("--env", HOTLANE_LANES="lots")
+expect("a refused value is told", code == 1 and "HOTLANE_LANES=lots: expected a whole number from 0 to 64" in error)
+for name, fast in (("knl-flat", ["node 1: fast"]), ("ddr-cxl", ["node 0: DDR", "node 1: other"])):
+    saved = os.path.join(SOURCE, "tests", "data", name + ".xml")
+    code, text, _ = run("--no-network", "--machine", saved)
+    expect(f"--machine {name}", code == 0 and all(f in text for f in fast))
+code, text, error = run("--machine", "/nonexistent", "--no-network")
+expect("a machine that is not there", code == 2 and "/nonexistent" in error)
+code, text, error = run()
+expect("the whole report", code == 0 and all(w in text for w in ("Hotlane ", "network ", "lanes ", "pages ", "memory ")))
+report = json.loads(run("--json")[1])
+expect("a provider and why", report["network"]["why"] != "")
+report = json.loads(run("--json", HOTLANE_PROVIDER="no-such-provider")[1])
+expect("no provider and why", report["network"]["provider"] == "" and "no-such-provider" in report["network"]["why"])
+code, text, _ = run("--functions")
+with open(os.path.join(SOURCE, "tests", "abi", "functions.tsv"), encoding="utf-8") as file:
+    every = {line.split("\t")[0] for line in file if not line.startswith("#")}
+expect("--functions names functions of the ABI", code == 0 and set(text.split()) < every and "MPI_Put" not in text.split())
+expect("--version", run("--version")[:2] == (0, "hotlane-info " + json.loads(run("--json", "--no-network")[1])["version"]
+                                              + "\n"))
+expect("--help", run("--help")[0] == 0 and "usage:" in run("--help")[1])
+expect("an unknown option", run("--nonsense")[0] == 2 and run("words")[0] == 2)
+
+print(f"{cases - failures} of {cases} hold")
+sys.exit(1 if failures else 0)

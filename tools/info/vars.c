@@ -1,0 +1,114 @@
+/* The variables: as a list with values, and as the page of the documentation. */
+#include "info.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void info_bytes(uint64_t bytes, char *out, size_t cap)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    int unit = 0;
+    while (unit < 4 && bytes >= 1024 && bytes % 1024 == 0) {
+        bytes /= 1024;
+        unit++;
+    }
+    snprintf(out, cap, "%" PRIu64 " %s", bytes, units[unit]);
+}
+
+/* "a|b|c" as "a, b, c". */
+static void choices(const char *words, char *out, size_t cap)
+{
+    size_t at = 0;
+    for (; *words != '\0' && at + 3 < cap; words++) {
+        out[at++] = *words == '|' ? ',' : *words;
+        if (*words == '|') {
+            out[at++] = ' ';
+        }
+    }
+    out[at] = '\0';
+}
+
+void info_values(const struct hl_var *v, char *out, size_t cap)
+{
+    char least[32];
+    switch (v->kind) {
+    case HL_CONF_BOOL:
+        snprintf(out, cap, "1, 0, yes, no, on, off, true, false");
+        break;
+    case HL_CONF_INT:
+        snprintf(out, cap, "%" PRIu64 " to %" PRIu64, v->min, v->max);
+        break;
+    case HL_CONF_SIZE:
+        info_bytes(v->min, least, sizeof least);
+        snprintf(out, cap, "bytes, K, M, G, T may follow; at least %s", least);
+        break;
+    default:
+        if (v->choices[0] != '\0') {
+            choices(v->choices, out, cap);
+        } else {
+            snprintf(out, cap, "text");
+        }
+    }
+}
+
+void info_env(const struct facts *f)
+{
+    for (size_t i = 0; i < f->var_count; i++) {
+        const struct hl_var *v = &f->vars[i];
+        char values[256];
+        info_values(v, values, sizeof values);
+        printf("%s=%s  (%s)\n    %s\n    values: %s\n", v->name, v->value, v->origin, v->help, values);
+    }
+    for (int i = 0; hl_conf_note(i) != NULL; i++) {
+        printf("note: %s\n", hl_conf_note(i));
+    }
+}
+
+static void cell(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (strchr("|<*_`\\", *text) != NULL) {
+            putchar('\\');
+        }
+        putchar(*text);
+    }
+}
+
+static void tool_row(const char *name, const char *help)
+{
+    printf("| `%s` | ", name);
+    cell(help);
+    printf(" |\n");
+}
+
+void info_markdown(const struct facts *f)
+{
+    printf(
+        "# Environment variables\n\n"
+        "Made by `hotlane-info --markdown` from the table in `lib/conf/vars.h`; a test compares the two.\n\n"
+        "A value is taken whole or refused at start-up with a line that says what is allowed. Where a value "
+        "comes from,\n"
+        "later ones win: the default; `etc/hotlane.conf` under the installation's prefix; `hotlane.conf` in\n"
+        "`$XDG_CONFIG_HOME` or `~/.config`; the environment. A file holds `NAME=value` lines and comments "
+        "that begin\n"
+        "with `#`. `hotlane-info --env` shows what is in force here and where it came from. Names with our "
+        "prefixes that\n"
+        "are not in the table get one line at start-up, with the name that was probably meant.\n\n"
+        "| variable | default | values | meaning |\n|---|---|---|---|\n");
+    for (size_t i = 0; i < f->var_count; i++) {
+        const struct hl_var *v = &f->vars[i];
+        char values[256];
+        info_values(v, values, sizeof values);
+        printf("| `%s` | ", v->name);
+        printf(v->fallback[0] != '\0' ? "`%s` | " : "(empty)%s | ", v->fallback);
+        cell(values);
+        printf(" | ");
+        cell(v->help);
+        printf(" |\n");
+    }
+    printf("\n## Read by programs around the library\n\n| variable | meaning |\n|---|---|\n");
+#define ROW(name, help) tool_row(name, help);
+    HL_TOOL_VARS(ROW)
+#undef ROW
+}
