@@ -131,8 +131,10 @@ static void misbehave(const char *mode, int arg)
     bool one = hl_boot.rank == 1 || hl_boot.size == 1;
     if (!strcmp(mode, "exit") && one)
         _exit(arg);
-    if (!strcmp(mode, "signal") && one)
+    if (!strcmp(mode, "signal") && one) {
+        signal(arg, SIG_DFL); /* a sanitizer may have its own ideas */
         raise(arg);
+    }
     if (!strcmp(mode, "abort") && one)
         hl_boot_abort(arg);
     if (!strcmp(mode, "late")) { /* rank 0 leaves with 5 first, rank 1 with 3 later */
