@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Compares what the library exports with the standard's list and with the header's prototypes.
+
+usage: exports.py LIBRARY mpi.h mpi.sym functions.tsv
+
+Every MPI_ name must be weak, every PMPI_ name strong, and nothing else may begin with MPI_ or PMPI_.
+"""
+import re
+import subprocess
+import sys
+
+
+def exported(library):
+    kinds = {}
+    for line in subprocess.run(["nm", "-D", "--defined-only", library], check=True, capture_output=True,
+                               text=True).stdout.splitlines():
+        fields = line.split()
+        kinds[fields[-1].split("@")[0]] = fields[-2]
+    return kinds
+
+
+def prototypes(header):
+    text = re.sub(r"/\*.*?\*/", "", open(header).read(), flags=re.S)
+    return set(re.findall(r"^[A-Za-z_][\w ]*?[ *](P?MPI_\w+)\(", text, flags=re.M))
+
+
+def report(what, names):
+    for name in sorted(names):
+        print(f"{name}: {what}")
+    return len(names)
+
+
+def main():
+    library, header, symbols, functions = sys.argv[1:]
+    wanted = set(open(symbols).read().split())
+    table = [line.split("\t")[0] for line in open(functions) if not line.startswith("#")]
+    both = set(table) | {"P" + name for name in table}
+    kinds = exported(library)
+    have = {name for name in kinds if re.match(r"P?MPI_", name)}
+    declared = prototypes(header)
+    bad = report("in the list of symbols, but no function of the standard", wanted - both)
+    bad += report("missing in the list of symbols", both - wanted)
+    bad += report("not exported", wanted - have)
+    bad += report("exported, but not of the standard", have - wanted)
+    bad += report("not declared in mpi.h", wanted - declared)
+    bad += report("declared in mpi.h, but not of the standard", declared - wanted)
+    bad += report("should be weak", {n for n in have if n.startswith("MPI_") and kinds[n] != "W"})
+    bad += report("should be strong", {n for n in have if n.startswith("PMPI_") and kinds[n] != "T"})
+    others = {n for n in kinds if not re.match(r"P?MPI_|p?shmemx?_|hl_|_init$|_fini$", n)}
+    bad += report("exported under a name that is not ours", others)
+    print(f"{len(have)} functions exported, {len(wanted)} wanted, {bad} differences")
+    return bad != 0
+
+
+sys.exit(main())
