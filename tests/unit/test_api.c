@@ -478,6 +478,80 @@ START_TEST(memory_is_given_and_taken)
 }
 END_TEST
 
+START_TEST(communicators_are_made_with_what_they_inherit)
+{
+    static int value = 5;
+    MPI_Comm dup, part, none;
+    MPI_Errhandler e;
+    int key, result, flag, *got;
+
+    start();
+    MPI_Comm_create_keyval(MPI_COMM_DUP_FN, on_delete, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_WORLD, key, &value);
+    ck_assert_int_eq(MPI_Comm_dup(MPI_COMM_WORLD, &dup), MPI_SUCCESS);
+    MPI_Comm_compare(MPI_COMM_WORLD, dup, &result);
+    ck_assert_int_eq(result, MPI_CONGRUENT);
+    MPI_Comm_get_attr(dup, key, &got, &flag);
+    ck_assert(flag && got == &value);
+    MPI_Comm_get_errhandler(dup, &e);
+    ck_assert_ptr_eq(e, MPI_ERRORS_RETURN);
+    MPI_Comm_split(MPI_COMM_WORLD, MPI_UNDEFINED, 0, &none);
+    ck_assert_ptr_eq(none, MPI_COMM_NULL);
+    FAILS(MPI_Comm_split(MPI_COMM_WORLD, -3, 0, &part), MPI_ERR_ARG);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part);
+    MPI_Comm_compare(part, dup, &result);
+    ck_assert_int_eq(result, MPI_CONGRUENT);
+    MPI_Comm stale = dup;
+    MPI_Comm_free(&dup);
+    ck_assert_int_eq(n_deleted, 1);
+    FAILS(MPI_Barrier(stale), MPI_ERR_COMM);
+    MPI_Comm_free(&part);
+    part = MPI_COMM_WORLD;
+    FAILS(MPI_Comm_free(&part), MPI_ERR_COMM);
+    MPI_Comm_delete_attr(MPI_COMM_WORLD, key);
+    MPI_Finalize();
+}
+END_TEST
+
+static void halve(void *in, void *inout, int *len, MPI_Datatype *type)
+{
+    for (int i = 0; i < *len; i++) {
+        ((int *)inout)[i] = ((int *)in)[i] / 2;
+    }
+}
+
+START_TEST(collectives_check_what_matters_here)
+{
+    int x[2] = {6, 7}, y[2] = {0, 0}, counts[1] = {1}, minus[1] = {-1}, zero[1] = {0}, commute;
+    MPI_Op op;
+
+    start();
+    ck_assert_int_eq(MPI_Allreduce(x, y, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_SUCCESS);
+    ck_assert(y[0] == 6 && y[1] == 7);
+    ck_assert_int_eq(MPI_Allgatherv(x, 1, MPI_INT, y, counts, zero, MPI_INT, MPI_COMM_WORLD), MPI_SUCCESS);
+    FAILS(MPI_Allgatherv(x, 1, MPI_INT, y, minus, zero, MPI_INT, MPI_COMM_WORLD), MPI_ERR_COUNT);
+    FAILS(MPI_Allreduce(x, y, 2, MPI_DOUBLE, MPI_BAND, MPI_COMM_WORLD), MPI_ERR_OP);
+    FAILS(MPI_Allreduce(x, y, 2, MPI_INT, MPI_OP_NULL, MPI_COMM_WORLD), MPI_ERR_OP);
+    FAILS(MPI_Allreduce(x, y, -2, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_COUNT);
+    FAILS(MPI_Allreduce(x, MPI_IN_PLACE, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    FAILS(MPI_Bcast(x, 1, MPI_INT, 1, MPI_COMM_WORLD), MPI_ERR_ROOT);
+    FAILS(MPI_Bcast(MPI_IN_PLACE, 1, MPI_INT, 0, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    FAILS(MPI_Gather(x, 1, MPI_INT, NULL, 1, MPI_INT, 0, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    FAILS(MPI_Gather(x, 1, MPI_INT, y, 1, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD), MPI_ERR_TYPE);
+    MPI_Op_create(halve, 0, &op);
+    MPI_Op_commutative(op, &commute);
+    ck_assert(!commute);
+    MPI_Reduce_local(x, y, 2, MPI_INT, op);
+    ck_assert(y[0] == 3 && y[1] == 3);
+    MPI_Op_free(&op);
+    ck_assert_ptr_eq(op, MPI_OP_NULL);
+    FAILS(MPI_Op_free(&op), MPI_ERR_OP);
+    MPI_Reduce_local(x, y, 2, MPI_INT, MPI_PROD);
+    ck_assert(y[0] == 18 && y[1] == 21);
+    MPI_Finalize();
+}
+END_TEST
+
 static Suite *api_suite(void)
 {
     Suite *suite = suite_create("api");
@@ -502,6 +576,8 @@ static Suite *api_suite(void)
     tcase_add_test(tc, statuses_can_be_filled);
     tcase_add_test(tc, handles_become_integers_and_back);
     tcase_add_test(tc, memory_is_given_and_taken);
+    tcase_add_test(tc, communicators_are_made_with_what_they_inherit);
+    tcase_add_test(tc, collectives_check_what_matters_here);
     suite_add_tcase(suite, tc);
     return suite;
 }
