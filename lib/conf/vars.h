@@ -42,10 +42,8 @@
       "matching queues of a rank, a power of two; 0: chosen by thread level and CPUs, at most 4")            \
     X(cma, BOOL, "HOTLANE_CMA", "1", 0, 0, "",                                                               \
       "read large messages out of the sender's memory on one node; 0: they pass through shared buffers")     \
-    X(ports, INT, "HOTLANE_PORTS", "1", 1, 64, "",                                                           \
-      "network endpoints of a rank for matched messages, a power of two")                                    \
-    X(unex_mem, SIZE, "HOTLANE_UNEX_MEM", "256M", 65536, 0, "",                                              \
-      "memory of a rank for messages that arrive before their receive")
+    X(ports, INT, "HOTLANE_PORTS", "1", 1, 8, "",                                                            \
+      "network endpoints of a rank for matched messages, a power of two")
 
 /* Variables with our prefix that programs around the library read: known, documented, not settings of it. */
 #define HL_TOOL_VARS(X)                                                                                      \

@@ -13,6 +13,7 @@
 #include "rx.h"
 #include "stat.h"
 
+#include <string.h>
 #include <unistd.h>
 
 static void *board; /* the node group's shared memory: asked for once, kept until the process ends */
@@ -27,6 +28,13 @@ static int share_board(void)
 static void *rx_board(void)
 {
     return (char *)board + hl_match_board_bytes(hl_boot.node_size);
+}
+
+/* Ranks that share this machine. Those that pretend to be on other nodes still take its CPUs. */
+static int ranks_here(void)
+{
+    bool pretend = strcmp(hl_conf.near, "1") != 0 || hl_conf.cliques > 1;
+    return pretend ? hl_boot.size : hl_boot.node_size;
 }
 
 static int start(void)
@@ -44,7 +52,7 @@ static int start(void)
     if (hl_boot.rank == 0) {
         hl_conf_tell();
     }
-    hl_prog_crowd(hl_boot.node_size, (int)sysconf(_SC_NPROCESSORS_ONLN));
+    hl_prog_crowd(ranks_here(), (int)sysconf(_SC_NPROCESSORS_ONLN));
     return share_board();
 }
 

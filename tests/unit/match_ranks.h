@@ -73,13 +73,13 @@ static struct hl_recv receiving(int src, int tag, void *buf, int64_t n)
         .ctx = 8, .src = src, .src_world = src, .tag = tag, .buf = buf, .count = n, .type = bytes()};
 }
 
-static uint64_t random_next(uint64_t *state)
+static inline uint64_t random_next(uint64_t *state)
 {
     *state += 0x9e3779b97f4a7c15ULL;
     return hl_mix64(*state);
 }
 
-static uint64_t seed_now(const char *what)
+static inline uint64_t seed_now(const char *what)
 {
     const char *given = getenv("HL_TEST_SEED");
     uint64_t seed = given != NULL ? strtoull(given, NULL, 0) : hl_now_ns() ^ (uint64_t)getpid();
