@@ -66,7 +66,9 @@ static int make_own(size_t len, const struct hl_mem_ask *ask, struct hl_piece *o
     if (seg == NULL) {
         return no_record(len);
     }
-    int rc = hl_seg_make(seg, len, ask->align, ask->populate);
+    seg->policy = ask->policy;
+    seg->nodes = ask->nodes;
+    int rc = hl_seg_make(seg, len, ask->align, ask->populate || ask->policy == HL_MEM_BIND);
     hl_mutex_lock(&lock);
     if (rc == 0) {
         rc = introduce(seg);
@@ -84,7 +86,7 @@ static int make_own(size_t len, const struct hl_mem_ask *ask, struct hl_piece *o
     return rc;
 }
 
-static int make_arena(struct arena **out) HL_REQUIRES(lock)
+static int make_arena(const struct hl_mem_ask *ask, struct arena **out) HL_REQUIRES(lock)
 {
     struct arena *a = malloc(sizeof *a);
     struct hl_seg *seg = a != NULL ? hl_index_new() : NULL;
@@ -92,6 +94,8 @@ static int make_arena(struct arena **out) HL_REQUIRES(lock)
         free(a);
         return no_record(HL_MEM_ARENA);
     }
+    seg->policy = ask->policy;
+    seg->nodes = ask->nodes;
     int rc = hl_seg_make(seg, HL_MEM_ARENA, HL_MEM_SEG_ALIGN, false);
     if (rc != 0) {
         goto drop_record;
@@ -148,11 +152,12 @@ static int cut(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out) H
 {
     struct arena *a = arenas;
     size_t off, align = hl_max_size(ask->align, HL_MEM_ALIGN);
-    while (a != NULL && hl_blocks_take(&a->blocks, len, align, &off) != 0) {
+    while (a != NULL && (a->seg->policy != ask->policy || a->seg->nodes != ask->nodes ||
+                         hl_blocks_take(&a->blocks, len, align, &off) != 0)) {
         a = a->next;
     }
     if (a == NULL) {
-        int rc = make_arena(&a);
+        int rc = make_arena(ask, &a);
         if (rc != 0) {
             return rc;
         }
@@ -161,7 +166,7 @@ static int cut(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out) H
         }
     }
     size_t got = hl_blocks_len_at(&a->blocks, off);
-    int rc = ask->populate ? hl_seg_populate(a->seg, off, got) : 0;
+    int rc = ask->populate || ask->policy == HL_MEM_BIND ? hl_seg_populate(a->seg, off, got) : 0;
     if (rc != 0) {
         give(a, off);
         return rc;
@@ -177,6 +182,9 @@ int hl_mem_alloc(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out)
     len = len != 0 ? len : 1;
     if ((ask->align & (ask->align - 1)) != 0) {
         return hl_err_say(HL_ERR_ARG, "alignment %zu is not a power of two", ask->align);
+    }
+    if ((ask->policy == HL_MEM_SYSTEM) != (ask->nodes == 0)) {
+        return hl_err_say(HL_ERR_ARG, "a memory policy needs nodes, and nodes need a policy");
     }
     bool own = ask->own_segment || len >= HL_MEM_OWN || ask->align > HL_MEM_SEG_ALIGN;
     if (!own) {

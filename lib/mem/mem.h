@@ -16,15 +16,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* On which nodes the pages go. */
+enum hl_mem_policy {
+    HL_MEM_SYSTEM,    /* where the system likes (first touch, numactl) */
+    HL_MEM_PREFER,    /* on the nodes named while there is room, else elsewhere */
+    HL_MEM_BIND,      /* on the nodes named or not at all: populates, and proves it */
+    HL_MEM_INTERLEAVE /* page by page over the nodes named, while there is room */
+};
+
 /* Fields are read-only from birth to death of the segment, but for those that say otherwise. The structure
  * itself is never unmapped, so that a stale pointer or id is told from a living one. */
 struct hl_seg {
-    hl_a64 live;  /* id while it lives, 0 before and after; atomic */
-    uint64_t id;  /* per rank, never 0, never reused */
-    char *base;   /* HL_MEM_SEG_ALIGN aligned */
-    size_t len;   /* bytes, a multiple of page */
-    size_t page;  /* bytes of a page */
-    int fd;       /* the memfd, close-on-exec; mem closes it */
+    hl_a64 live;    /* id while it lives, 0 before and after; atomic */
+    uint64_t id;    /* per rank, never 0, never reused */
+    char *base;     /* HL_MEM_SEG_ALIGN aligned */
+    size_t len;     /* bytes, a multiple of page */
+    size_t page;    /* bytes of a page */
+    int fd;         /* the memfd, close-on-exec; mem closes it */
+    uint64_t nodes; /* bit i: node i; 0 when the system places */
+    enum hl_mem_policy policy;
     bool arena;   /* pieces of many owners share it; it never dies */
     uint64_t key; /* fab's: registration key; written in its born callback */
     void *mr;     /* fab's: registration; written in its born callback */
@@ -42,6 +52,8 @@ struct hl_mem_ask {
     size_t align;     /* power of two, 0 = HL_MEM_ALIGN */
     bool own_segment; /* not from an arena */
     bool populate;    /* take all pages now */
+    enum hl_mem_policy policy;
+    uint64_t nodes; /* of the policy, bit i: node i; not 0 unless HL_MEM_SYSTEM */
 };
 
 #define HL_MEM_ALIGN ((size_t)64)          /* least alignment and granule of pieces */
@@ -54,6 +66,10 @@ struct hl_mem_ask {
  * has the size, the cause and the limit met), HL_ERR_ARG (alignment is no power of two), or what a watcher
  * returned. */
 int hl_mem_alloc(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out);
+
+/* Bytes of the piece's pages on each node, for nodes 0 .. nodes - 1 (whole pages; those not touched yet count
+ * nowhere). HL_ERR_OTHER when the kernel does not tell. Any thread. */
+int hl_mem_where(const struct hl_piece *piece, uint64_t *bytes, size_t nodes);
 
 /* Gives a piece back. Nobody, peers included, may touch it any more. A segment of its own dies here. Any
  * thread. */

@@ -4,6 +4,7 @@
 
 #include "err.h"
 #include "log.h"
+#include "place.h"
 #include "topo.h"
 #include "util.h"
 
@@ -181,7 +182,10 @@ int hl_seg_make(struct hl_seg *seg, size_t len, size_t align, bool populate)
     if (rc != 0) {
         goto close_file;
     }
-    rc = populate ? hl_seg_populate(seg, 0, seg->len) : 0;
+    rc = hl_place_set(seg);
+    if (rc == 0 && populate) {
+        rc = hl_seg_populate(seg, 0, seg->len);
+    }
     if (rc != 0) {
         goto unmap;
     }
@@ -212,11 +216,11 @@ int hl_seg_populate(const struct hl_seg *seg, size_t off, size_t len)
                           len, there);
     }
     if (madvise(seg->base + first, end - first, MADV_POPULATE_WRITE) == 0) {
-        return 0;
+        return hl_place_verify(seg, off, len);
     }
     /* Before Linux 5.14: fallocate takes the pages too, only not where mbind said. */
     if (errno == EINVAL && fallocate(seg->fd, FALLOC_FL_KEEP_SIZE, (off_t)first, (off_t)(end - first)) == 0) {
-        return 0;
+        return hl_place_verify(seg, off, len);
     }
     return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: pages cannot be had: %s", len, strerror(errno));
 }

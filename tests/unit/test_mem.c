@@ -8,6 +8,7 @@
 #include "util.h"
 
 #include <fcntl.h>
+#include <numaif.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -340,6 +341,51 @@ START_TEST(address_space_limit_is_an_error)
 }
 END_TEST
 
+/* ---- placement: this machine's node 0, and nodes that no machine has ---- */
+
+START_TEST(pages_go_where_the_policy_says)
+{
+    static const enum hl_mem_policy policies[] = {HL_MEM_PREFER, HL_MEM_BIND, HL_MEM_INTERLEAVE};
+    unsigned long mask = 1;
+    if (set_mempolicy(MPOL_BIND, &mask, 65) != 0 || set_mempolicy(MPOL_DEFAULT, NULL, 0) != 0) {
+        printf("skipped: this process may not place memory\n");
+        return;
+    }
+    for (size_t i = 0; i < 2 * sizeof policies / sizeof policies[0]; i++) {
+        struct hl_mem_ask ask = {.policy = policies[i / 2], .nodes = 1, .own_segment = i % 2 == 1};
+        struct hl_piece p, plain;
+        uint64_t bytes[64];
+        ck_assert_int_eq(hl_mem_alloc(100000, &ask, &p), 0);
+        ck_assert_int_eq(hl_mem_alloc(100000, NULL, &plain), 0);
+        ck_assert_ptr_ne(p.seg, plain.seg);
+        ck_assert_int_eq(hl_mem_where(&p, bytes, 64), 0);
+        ck_assert(bytes[0] >= (ask.policy == HL_MEM_BIND ? p.len : 0)); /* only BIND takes them at once */
+        memset(p.addr, 1, p.len);
+        ck_assert_int_eq(hl_mem_where(&p, bytes, 64), 0);
+        ck_assert_uint_ge(bytes[0], p.len);
+        ck_assert_uint_eq(bytes[1], 0);
+        hl_mem_free(&plain);
+        hl_mem_free(&p);
+    }
+}
+END_TEST
+
+START_TEST(nodes_that_are_not_there)
+{
+    struct hl_mem_ask ask = {.policy = HL_MEM_BIND, .nodes = (uint64_t)1 << 63};
+    struct hl_piece p;
+    ck_assert_int_eq(hl_mem_alloc(1000, &ask, &p), HL_ERR_NO_MEM);
+    ck_assert_msg(strstr(hl_err_text(HL_ERR_NO_MEM), "on nodes 0x8000000000000000") != NULL, "%s",
+                  hl_err_text(HL_ERR_NO_MEM));
+    ask.policy = HL_MEM_PREFER; /* goes on without, with a line */
+    ck_assert_int_eq(hl_mem_alloc(1000, &ask, &p), 0);
+    memset(p.addr, 1, p.len);
+    hl_mem_free(&p);
+    ask.nodes = 0;
+    ck_assert_int_eq(hl_mem_alloc(1000, &ask, &p), HL_ERR_ARG);
+}
+END_TEST
+
 /* ---- lookups ---- */
 
 START_TEST(lookups_tell_living_from_dead)
@@ -467,6 +513,8 @@ static Suite *mem_suite(void)
     tcase_add_test(c, impossible_sizes_are_refused);
     tcase_add_test(c, process_limits_are_errors_not_signals);
     tcase_add_test(c, address_space_limit_is_an_error);
+    tcase_add_test(c, pages_go_where_the_policy_says);
+    tcase_add_test(c, nodes_that_are_not_there);
     tcase_add_test(c, lookups_tell_living_from_dead);
     tcase_add_test(c, large_segments_are_found_everywhere);
     tcase_add_test(c, watchers_see_every_segment_once);
