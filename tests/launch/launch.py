@@ -696,7 +696,47 @@ def foreign_launchers_serve_as_well():
     same((done.returncode, len(done.stdout.splitlines())), (0, 4))
 
 
+def open_mpis_launcher_is_refused_with_the_fix():
+    if not shutil.which("mpiexec.openmpi"):
+        raise Skip("mpiexec.openmpi is not installed")
+    done = subprocess.run(["mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "2", RANK, "facts"],
+                          capture_output=True, timeout=60, check=False)
+    holds(done.stderr.decode(), "refused: OMPI_COMM_WORLD_SIZE=2", "Hotlane's mpiexec")
+
+
+HELLO = """
+#include <mpi.h>
+#include <stdio.h>
+int main(void)
+{
+    int rank, sum;
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    printf("sum %d\\n", sum);
+    return MPI_Finalize();
+}
+"""
+
+
+def programs_of_mpich_start_under_our_launcher():
+    if not shutil.which("mpicc.mpich"):
+        raise Skip("mpicc.mpich is not installed")
+    with tempfile.TemporaryDirectory() as d:
+        with open(f"{d}/hello.c", "w", encoding="ascii") as f:
+            f.write(HELLO)
+        subprocess.run(["mpicc.mpich", f"{d}/hello.c", "-o", f"{d}/hello"], check=True, capture_output=True, timeout=60)
+        job = run("-n", 3, f"{d}/hello")
+    same((job.code, job.out), (0, "sum 3\n" * 3))
+
+
 # ---- crowds
+
+def floods_of_node_messages_lose_none():
+    for n, count in ((2, 5000), (16, 100)):
+        same(run("-n", n, RANK, "flood", count).code, 0)
+
+
 
 def many_ranks_meet():
     for n in (64, 200):
@@ -779,7 +819,8 @@ GROUPS = {
              ranks_of_different_networks_do_not_share, nothing_gets_a_name, strangers_on_the_socket_are_ignored,
              a_launcher_without_server_is_refused, what_a_rank_starts_runs_alone, the_override_makes_singletons,
              foreign_launchers_serve_as_well],
-    "crowds": [random_talk_never_breaks_the_server, too_many_ranks_are_refused_before_the_start, many_ranks_meet, many_ranks_talk, deaths_in_a_crowd_leave_nothing,
+    "crowds": [floods_of_node_messages_lose_none, open_mpis_launcher_is_refused_with_the_fix,
+               programs_of_mpich_start_under_our_launcher, random_talk_never_breaks_the_server, too_many_ranks_are_refused_before_the_start, many_ranks_meet, many_ranks_talk, deaths_in_a_crowd_leave_nothing,
                killing_the_launcher_at_any_moment_leaves_nothing],
 }
 

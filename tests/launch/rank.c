@@ -103,6 +103,40 @@ static void sockets(void)
     want(n > 0 && !strcmp(text, got), "the words are the sender's");
 }
 
+/* Takes what is there; returns how many messages of `seen[sender]` were in order. */
+static int drain(int *seen)
+{
+    int word[2], from, fd, n = 0, rc;
+    size_t len;
+    while ((rc = hl_boot_node_recv(word, sizeof word, &len, &from, &fd)) == 0) {
+        want(len == sizeof word && fd < 0 && word[0] == hl_boot.node_world[from], "a message is whole");
+        want(word[1] == seen[from], "messages of one sender come in order");
+        seen[from]++;
+        n++;
+    }
+    want(rc == HL_ERR_AGAIN, "nothing else is wrong with the socket");
+    return n;
+}
+
+/* Everybody sends `count` messages to everybody, through queues that are always full: none is lost. */
+static void flood(int count)
+{
+    int *seen = calloc((size_t)hl_boot.node_size, sizeof *seen), got = 0;
+    for (int i = 0; i < count; i++) {
+        for (int to = 0; to < hl_boot.node_size; to++) {
+            int word[2] = {hl_boot.rank, i}, rc;
+            while ((rc = hl_boot_node_send(to, word, sizeof word, -1)) == HL_ERR_AGAIN)
+                got += drain(seen);
+            check(rc, "send");
+        }
+    }
+    struct pollfd p = {hl_boot_node_fd(), POLLIN, 0};
+    while ((got += drain(seen)) < count * hl_boot.node_size)
+        poll(&p, 1, 1000);
+    check(hl_boot_fence(), "fence");
+    free(seen);
+}
+
 static void facts(void)
 {
     char list[4096] = "";
@@ -172,6 +206,8 @@ int main(int argc, char **argv)
             sockets();
         check(hl_boot_fence(), "fence");
         facts();
+    } else if (!strcmp(mode, "flood")) {
+        flood(arg);
     } else if (!strcmp(mode, "facts")) {
         facts();
     } else if (!strcmp(mode, "survive")) {
