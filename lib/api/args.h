@@ -30,59 +30,74 @@ int hl_api_bad_buffer(const void *buf, int64_t count, const struct hl_type *t) H
 int hl_api_null(const char *what) HL_COLD;
 int hl_api_closed(void) HL_COLD;
 
+/* A code that is an error for certain: lets compilers and analyzers see that objects are there otherwise. */
+HL_INLINE int hl_api_sure(int err)
+{
+    if (err >= 0) {
+        __builtin_unreachable();
+    }
+    return err;
+}
+
 /* May calls be made that need the library to be open? */
 HL_INLINE int hl_api_check_open(void)
 {
-    return HL_LIKELY(hl_life_is_open()) ? 0 : hl_api_closed();
+    return HL_LIKELY(hl_life_is_open()) ? 0 : hl_api_sure(hl_api_closed());
 }
 
 HL_INLINE int hl_api_get_comm(MPI_Comm handle, struct hl_comm **c)
 {
     *c = hl_comm_of(handle);
-    return HL_LIKELY(*c != NULL) ? 0 : hl_api_bad_comm(handle);
+    return HL_LIKELY(*c != NULL) ? 0 : hl_api_sure(hl_api_bad_comm(handle));
 }
 
 /* Any living type. */
 HL_INLINE int hl_api_get_type(MPI_Datatype handle, struct hl_type **t)
 {
-    *t = hl_type_of(handle);
-    return HL_LIKELY(*t != NULL) ? 0 : hl_api_bad_type(handle);
+    struct hl_type *found = hl_type_of(handle);
+
+    if (HL_UNLIKELY(found == NULL)) {
+        return hl_api_sure(hl_api_bad_type(handle));
+    }
+    *t = found;
+    return 0;
 }
 
 /* A type that may be communicated. */
 HL_INLINE int hl_api_get_committed(MPI_Datatype handle, struct hl_type **t)
 {
-    int err = hl_api_get_type(handle, t);
+    struct hl_type *found = hl_type_of(handle);
 
-    if (HL_LIKELY(err == 0) && HL_UNLIKELY(!(*t)->committed)) {
-        return hl_api_uncommitted(*t);
+    if (HL_UNLIKELY(found == NULL)) {
+        return hl_api_sure(hl_api_bad_type(handle));
     }
-    return err;
+    *t = found;
+    return HL_LIKELY(found->committed) ? 0 : hl_api_sure(hl_api_uncommitted(found));
 }
 
 /* `info` MPI_INFO_NULL gives NULL. */
 HL_INLINE int hl_api_get_info(MPI_Info handle, struct hl_info **info)
 {
     *info = hl_info_of(handle);
-    return *info != NULL || handle == MPI_INFO_NULL ? 0 : hl_api_bad_info(handle);
+    return *info != NULL || handle == MPI_INFO_NULL ? 0 : hl_api_sure(hl_api_bad_info(handle));
 }
 
 HL_INLINE int hl_api_get_group(MPI_Group handle, struct hl_group **g)
 {
     *g = hl_group_of(handle);
-    return *g != NULL ? 0 : hl_api_bad_group(handle);
+    return *g != NULL ? 0 : hl_api_sure(hl_api_bad_group(handle));
 }
 
 HL_INLINE int hl_api_check_count(int64_t count)
 {
-    return HL_CHECKS && HL_UNLIKELY(count < 0) ? hl_api_bad_count(count) : 0;
+    return HL_CHECKS && HL_UNLIKELY(count < 0) ? hl_api_sure(hl_api_bad_count(count)) : 0;
 }
 
 /* A rank to send to: a member or MPI_PROC_NULL. */
 HL_INLINE int hl_api_check_dest(const struct hl_comm *c, int rank)
 {
     return HL_CHECKS && HL_UNLIKELY((unsigned)rank >= (unsigned)c->size) && rank != MPI_PROC_NULL
-               ? hl_api_bad_rank(c, rank)
+               ? hl_api_sure(hl_api_bad_rank(c, rank))
                : 0;
 }
 
@@ -94,7 +109,7 @@ HL_INLINE int hl_api_check_source(const struct hl_comm *c, int rank)
 
 HL_INLINE int hl_api_check_tag(int tag)
 {
-    return HL_CHECKS && HL_UNLIKELY(tag < 0) ? hl_api_bad_tag(tag) : 0;
+    return HL_CHECKS && HL_UNLIKELY(tag < 0) ? hl_api_sure(hl_api_bad_tag(tag)) : 0;
 }
 
 HL_INLINE int hl_api_check_recv_tag(int tag)
@@ -104,21 +119,23 @@ HL_INLINE int hl_api_check_recv_tag(int tag)
 
 HL_INLINE int hl_api_check_root(const struct hl_comm *c, int root)
 {
-    return HL_CHECKS && HL_UNLIKELY((unsigned)root >= (unsigned)c->size) ? hl_api_bad_root(c, root) : 0;
+    return HL_CHECKS && HL_UNLIKELY((unsigned)root >= (unsigned)c->size)
+               ? hl_api_sure(hl_api_bad_root(c, root))
+               : 0;
 }
 
 /* NULL is MPI_BOTTOM: wrong only for predefined types, whose data cannot be at absolute addresses. */
 HL_INLINE int hl_api_check_buffer(const void *buf, int64_t count, const struct hl_type *t)
 {
     return HL_CHECKS && HL_UNLIKELY((uintptr_t)buf <= 2) && count > 0 && (t->predefined || buf != NULL)
-               ? hl_api_bad_buffer(buf, count, t)
+               ? hl_api_sure(hl_api_bad_buffer(buf, count, t))
                : 0;
 }
 
 /* A pointer through which a result goes. */
 HL_INLINE int hl_api_check_out(const void *out, const char *what)
 {
-    return HL_CHECKS && HL_UNLIKELY(out == NULL) ? hl_api_null(what) : 0;
+    return HL_CHECKS && HL_UNLIKELY(out == NULL) ? hl_api_sure(hl_api_null(what)) : 0;
 }
 
 /* Count, type and buffer of one side of a communication. */

@@ -109,7 +109,7 @@ static int get_operand(const struct hl_api_coll *a, bool in_place, const struct 
     if (send->buf == MPI_IN_PLACE && in_place) {
         return 0;
     }
-    return hl_api_check_buffer(a->send.buf, recv->count, recv->type);
+    return recv->type != NULL ? hl_api_check_buffer(a->send.buf, recv->count, recv->type) : 0;
 }
 
 static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call, bool root, struct kept *k)

@@ -212,7 +212,7 @@ int hl_attr_delete(struct hl_attr_set **slot, enum hl_attr_sort sort, void *obje
     const struct row *row = k != NULL ? row_of(*slot, k) : NULL;
     void *value = row != NULL ? row->value : NULL;
     hl_mutex_unlock(&lock);
-    return row != NULL ? delete_row(slot, object, k, value) : bad_key(keyval);
+    return k != NULL && row != NULL ? delete_row(slot, object, k, value) : bad_key(keyval);
 }
 
 /* Row i, or false past the end. */
@@ -252,21 +252,24 @@ int hl_attr_copy_all(struct hl_attr_set *const *from, void *object, struct hl_at
     return 0;
 }
 
+/* The row set last, or false when there is none. */
+static bool last_row(struct hl_attr_set *const *slot, struct row *row)
+{
+    hl_mutex_lock(&lock);
+    int n = *slot != NULL ? (*slot)->n : 0;
+    if (n > 0) {
+        *row = (*slot)->rows[n - 1];
+    }
+    hl_mutex_unlock(&lock);
+    return n > 0;
+}
+
 int hl_attr_delete_all(struct hl_attr_set **slot, void *object)
 {
     struct row row = {NULL, NULL};
     int err = 0;
 
-    while (err == 0) {
-        hl_mutex_lock(&lock);
-        int n = *slot != NULL ? (*slot)->n : 0;
-        if (n > 0) {
-            row = (*slot)->rows[n - 1];
-        }
-        hl_mutex_unlock(&lock);
-        if (n == 0) {
-            break;
-        }
+    while (err == 0 && last_row(slot, &row)) {
         err = delete_row(slot, object, row.key, row.value);
     }
     if (err == 0) {

@@ -338,7 +338,7 @@ struct hl_loop *hl_loop_struct(int64_t n, const int64_t *disp, struct hl_loop **
 
 static struct hl_loop *merged_struct(struct hl_loop *l)
 {
-    struct hl_loop **children = malloc((size_t)l->n * sizeof *children);
+    struct hl_loop **children = calloc((size_t)l->n, sizeof(void *));
 
     if (children == NULL) {
         return NULL;

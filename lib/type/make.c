@@ -233,7 +233,7 @@ int hl_type_make_struct(int64_t count, const int64_t *lens, const int64_t *displ
     if (err != 0) {
         return err;
     }
-    struct hl_loop **children = malloc(((size_t)count + 1) * sizeof(void *));
+    struct hl_loop **children = calloc((size_t)count + 1, sizeof(void *));
     if (children == NULL) {
         return HL_ERR_NO_MEM;
     }
