@@ -1,0 +1,268 @@
+/* Accumulates: element by element, by a mechanism that depends only on the basic type, the alignment and how
+ * the target is reached.
+ *
+ *   MAPPED  CPU atomics, or the target's lock (near.h decides)
+ *   CMA     everything of the window under the target's lock: read, combine, write back
+ *   FAR     the provider's atomics where it has them for aligned elements; else records for the target's
+ *           receive thread, which does what a mapped origin would */
+#include "win.h"
+
+#include <string.h>
+
+#include "boot.h"
+#include "err.h"
+#include "lane.h"
+#include "zip.h"
+
+#define PIECE 256  /* elements that are combined while a target's lock is held */
+#define LARGEST 32 /* bytes of the largest basic type's extent */
+
+/* n elements at offset `at` of the window, at the distance of their extent on all sides. */
+struct piece {
+    const struct hl_acc *acc;
+    enum hl_basic basic;
+    int64_t at;
+    char *origin, *result;
+    size_t n;
+};
+
+/* Bytes from the first to the last byte of n elements: padding behind the last is nobody's. */
+static size_t piece_bytes(enum hl_basic basic, size_t n)
+{
+    return n == 0 ? 0 : (n - 1) * hl_op_extent(basic) + hl_op_size(basic);
+}
+
+int hl_acc_locked(enum hl_op_kind op, enum hl_basic basic, void *target, const void *origin, void *fetched,
+                  size_t n, struct hl_near_lock *lock)
+{
+    size_t ext = hl_op_extent(basic);
+    int rc = 0;
+    for (size_t i = 0; i < n && rc == 0; i += PIECE) {
+        size_t k = hl_min_size(PIECE, n - i);
+        char *to = (char *)target + i * ext;
+        hl_near_lock_take(lock);
+        if (fetched != NULL) {
+            memcpy((char *)fetched + i * ext, to, piece_bytes(basic, k));
+        }
+        if (op != HL_OP_NO_OP) {
+            rc = hl_op_apply(op, basic, to, (const char *)origin + i * ext, k);
+        }
+        hl_near_lock_leave(lock);
+    }
+    return rc;
+}
+
+static int acc_cma(const struct piece *p, const struct hl_target *t)
+{
+    const struct hl_move *m = &p->acc->m;
+    int node_rank = hl_boot_node_of(hl_win_world(m->win, m->target));
+    struct hl_near_lock *lock = &hl_target_ctl(t)->acc;
+    size_t ext = hl_op_extent(p->basic);
+    _Alignas(16) char here[PIECE * LARGEST];
+    int rc = 0;
+
+    for (size_t i = 0; i < p->n && rc == 0; i += PIECE) {
+        size_t k = hl_min_size(PIECE, p->n - i), len = piece_bytes(p->basic, k);
+        uint64_t addr = (t->where & ~HL_TARGET_BITS) + (uint64_t)p->at + i * ext;
+        hl_near_lock_take(lock);
+        rc = hl_cma_copy(node_rank, HL_GET, here, addr, len);
+        if (rc == 0 && p->result != NULL) {
+            memcpy(p->result + i * ext, here, len);
+        }
+        if (rc == 0 && p->acc->op != HL_OP_NO_OP) {
+            rc = hl_op_apply(p->acc->op, p->basic, here, p->origin + i * ext, k);
+            rc = rc != 0 ? rc : hl_cma_copy(node_rank, HL_PUT, here, addr, len);
+        }
+        hl_near_lock_leave(lock);
+    }
+    return rc;
+}
+
+/* Records of as many elements as one message takes; the answer of a fetch must fit as well. */
+static int acc_message(const struct piece *p)
+{
+    const struct hl_move *m = &p->acc->m;
+    struct hl_win *w = m->win;
+    size_t ext = hl_op_extent(p->basic);
+    size_t room = hl_lane_payload_max() / ext;
+    bool operands = p->acc->op != HL_OP_NO_OP;
+    int rc = 0;
+
+    for (size_t i = 0; i < p->n && rc == 0; i += room) {
+        size_t k = hl_min_size(room, p->n - i), len = piece_bytes(p->basic, k);
+        struct hl_wire_rec rec = {.op = p->result != NULL ? HL_WIRE_GET_ACC : HL_WIRE_ACC,
+                                  .kind = (uint8_t)p->acc->op,
+                                  .basic = (uint8_t)p->basic,
+                                  .len = operands ? (uint32_t)len : 0,
+                                  .offset = (uint64_t)p->at + i * ext,
+                                  .count = k,
+                                  .aux = w->id};
+        struct hl_lane_message msg = {.peer = hl_win_world(w, m->target),
+                                      .rec = &rec,
+                                      .payload = operands ? p->origin + i * ext : NULL,
+                                      .reply = p->result != NULL ? p->result + i * ext : NULL,
+                                      .reply_cap = p->result != NULL ? len : 0,
+                                      .error = &w->errors[m->target],
+                                      .req = m->req,
+                                      .ordered = !w->unordered,
+                                      .order_key = hl_win_order_key(w, m->target)};
+        rc = hl_lane_message(&msg);
+    }
+    return rc;
+}
+
+static int acc_far(const struct piece *p, const struct hl_target *t)
+{
+    const struct hl_move *m = &p->acc->m;
+    struct hl_win *w = m->win;
+    uint64_t addr = (t->where & ~HL_TARGET_BITS) + (uint64_t)p->at;
+
+    if (w->message_acc || addr % hl_op_extent(p->basic) != 0 ||
+        !hl_lane_can_atomic(p->acc->op, p->basic, p->result != NULL, false)) {
+        return acc_message(p);
+    }
+    struct hl_lane_atomic a = {.x = {.peer = hl_win_world(w, m->target),
+                                     .addr = addr,
+                                     .key = t->at,
+                                     .buf = p->acc->op == HL_OP_NO_OP ? NULL : p->origin,
+                                     .error = &w->errors[m->target],
+                                     .req = m->req},
+                               .op = p->acc->op,
+                               .basic = p->basic,
+                               .n = p->n,
+                               .result = p->result,
+                               .ordered = !w->unordered,
+                               .order_key = hl_win_order_key(w, m->target)};
+    return hl_lane_atomic(&a);
+}
+
+static int acc_piece(const struct piece *p)
+{
+    const struct hl_move *m = &p->acc->m;
+    const struct hl_target *t = &m->win->targets[m->target];
+
+    if (p->n == 0 || (p->acc->op == HL_OP_NO_OP && p->result == NULL)) {
+        return 0;
+    }
+    if (HL_LIKELY(hl_target_is_mapped(t))) {
+        char *there = (char *)(uintptr_t)t->where + p->at;
+        struct hl_near_lock *lock = &hl_target_ctl(t)->acc;
+        return (m->win->locked_acc ? hl_acc_locked : hl_near_acc)(p->acc->op, p->basic, there, p->origin,
+                                                                  p->result, p->n, lock);
+    }
+    return hl_target_is_far(t) ? acc_far(p, t) : acc_cma(p, t);
+}
+
+/* Layouts with holes: the spans that are contiguous on all sides. */
+static HL_COLD int acc_spans(const struct hl_acc *a, const struct hl_span *span, enum hl_basic basic)
+{
+    struct hl_zip z;
+    struct hl_zip_side sides[HL_ZIP_SIDES] = {
+        {a->m.target_type, a->m.target_count, (char *)(uintptr_t)span->at},
+    };
+    int n = 1, origin = 0, result = 0;
+    if (a->op != HL_OP_NO_OP) {
+        origin = n;
+        sides[n++] = (struct hl_zip_side){a->m.origin_type, a->m.origin_count, a->m.origin};
+    }
+    if (a->result != NULL) {
+        result = n;
+        sides[n++] = (struct hl_zip_side){a->result_type, a->result_count, a->result};
+    }
+    int rc = hl_zip_begin(&z, HL_WALK_ELEMENTS, hl_op_extent(basic), sides, n);
+    while (rc == 0 && hl_zip_next(&z)) {
+        struct piece p = {a,
+                          basic,
+                          (int64_t)(uintptr_t)z.at[0],
+                          origin != 0 ? z.at[origin] : NULL,
+                          result != 0 ? z.at[result] : NULL,
+                          (size_t)z.n};
+        rc = acc_piece(&p);
+    }
+    hl_zip_end(&z);
+    return rc;
+}
+
+/* Operation and types must fit each other: one basic type everywhere. */
+static int check_types(const struct hl_acc *a, const struct hl_span *span)
+{
+    const struct hl_type *t = a->m.target_type;
+    const struct hl_type *others[2] = {a->op == HL_OP_NO_OP ? t : a->m.origin_type,
+                                       a->result == NULL ? t : a->result_type};
+    for (int i = 0; i < 2; i++) {
+        if (others[i] == NULL || !others[i]->committed) {
+            return hl_err_say(HL_ERR_TYPE, "result datatype is not a committed datatype");
+        }
+        if (t->basic == HL_BASIC_MIXED || others[i]->basic != t->basic) {
+            return hl_err_say(HL_ERR_TYPE, "accumulates need one basic type on all sides, here %s and %s",
+                              hl_op_basic_name(t->basic), hl_op_basic_name(others[i]->basic));
+        }
+    }
+    if (a->op == HL_OP_KINDS) {
+        return hl_err_say(HL_ERR_OP, "accumulates take predefined operations only");
+    }
+    if (a->op < HL_OP_REPLACE && hl_op_kernel(a->op, t->basic) == NULL) {
+        return hl_err_say(HL_ERR_OP, "operation %s is not defined for basic type %s", hl_op_kind_name(a->op),
+                          hl_op_basic_name(t->basic));
+    }
+    int64_t room = span->len;
+    if (a->result != NULL &&
+        (a->result_count < 0 || !hl_type_bytes(a->result_type, a->result_count, &room))) {
+        return hl_err_say(HL_ERR_COUNT, "result count is %lld", (long long)a->result_count);
+    }
+    if (room < span->len) {
+        return hl_err_say(HL_ERR_TRUNCATE, "result has room for %lld bytes of data, %lld are fetched",
+                          (long long)room, (long long)span->len);
+    }
+    return 0;
+}
+
+static HL_COLD int acc_any(const struct hl_acc *a)
+{
+    struct hl_span span;
+    struct hl_move m = a->m;
+    if (a->op == HL_OP_NO_OP) { /* the origin side is ignored */
+        m.origin = a->result;
+        m.origin_count = a->result_count;
+        m.origin_type = a->result_type;
+        m.dir = HL_GET;
+    }
+    if (a->op == HL_OP_NO_OP && a->result == NULL) {
+        m.origin = (char *)&span;
+        m.origin_count = m.target_count;
+        m.origin_type = m.target_type;
+    }
+    int rc = hl_win_check(&m, &span);
+    if (rc != 0 || m.target == MPI_PROC_NULL || (rc = check_types(a, &span)) != 0) {
+        return rc;
+    }
+    if (hl_target_is_far(&m.win->targets[m.target]) && (rc = hl_win_reach(m.win, m.target)) != 0) {
+        return rc;
+    }
+    return acc_spans(a, &span, m.target_type->basic);
+}
+
+int hl_win_acc(const struct hl_acc *a)
+{
+    const struct hl_move *m = &a->m;
+    const struct hl_win *w = m->win;
+    const struct hl_type *t = m->target_type;
+    uint64_t at, len;
+
+    /* One dense predefined type on all sides, and a mapped target. */
+    if (HL_UNLIKELY(w == NULL || (uint32_t)m->target >= (uint32_t)w->size || t == NULL || !t->predefined ||
+                    !t->dense || t != m->origin_type || m->target_count != m->origin_count ||
+                    (uint64_t)m->target_count > UINT32_MAX || m->origin == NULL ||
+                    (a->result != NULL && (a->result_type != t || a->result_count != m->target_count)) ||
+                    a->op == HL_OP_KINDS || !hl_target_is_mapped(&w->targets[m->target]))) {
+        return acc_any(a);
+    }
+    const struct hl_extent *e = hl_win_extent(w, m->target);
+    len = (uint64_t)m->target_count * (uint64_t)t->size;
+    if (HL_UNLIKELY((uint64_t)m->disp > e->size || __builtin_mul_overflow((uint64_t)m->disp, e->unit, &at) ||
+                    len > e->size || at > e->size - len || !hl_epoch_allows(&w->epoch, m->target))) {
+        return acc_any(a);
+    }
+    struct piece p = {a, t->basic, (int64_t)at, m->origin, a->result, (size_t)m->target_count};
+    return acc_piece(&p);
+}

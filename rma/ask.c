@@ -1,0 +1,85 @@
+/* Locks asked for by message: who waits for which grant.
+ *
+ *   a place:  0 --token--> waiting --grant--> token | GRANTED (+ error) --waiter--> 0
+ *
+ * A grant comes arbitrarily later than its request; a token is never reused, so that a late one of a waiter
+ * who gave up finds nobody. */
+#include "win.h"
+
+#include "boot.h"
+#include "err.h"
+#include "prog.h"
+#include "rx.h"
+
+#define PLACES 1024 /* threads of a process that wait at once; more wait for a place */
+#define GRANTED ((uint64_t)1 << 63)
+#define REFUSED ((uint64_t)1 << 62)
+
+static struct place {
+    hl_a64 word; /* atomic: see above */
+} places[PLACES];
+static hl_a64 counter; /* tokens given out; atomic */
+
+struct wait {
+    struct place *place;
+    uint64_t token;
+    int peer;
+};
+
+static bool take_place(void *arg)
+{
+    struct wait *w = arg;
+    for (size_t i = 0; i < PLACES; i++) {
+        uint64_t free_ = 0;
+        /* relaxed: only a guess whether the exchange is worth its cost. */
+        /* acquire: the last waiter is through; pairs with the release in hl_ask_lock. */
+        if (hl_a64_load_relaxed(&places[i].word) == 0 &&
+            hl_a64_cas_acquire(&places[i].word, &free_, w->token | i)) {
+            w->place = &places[i];
+            w->token |= i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_over(void *arg)
+{
+    struct wait *w = arg;
+    /* acquire: sees what the last holder of the lock did, passed on by the receive threads; pairs with
+     * hl_ask_granted. */
+    return hl_a64_load_acquire(&w->place->word) != w->token || hl_rx_is_dead(w->peer);
+}
+
+int hl_ask_lock(int peer, uint64_t id, bool exclusive)
+{
+    /* relaxed: a counter. */
+    struct wait w = {.token = (hl_a64_add_relaxed(&counter, 1) + 1) % ((uint64_t)1 << 50) * PLACES,
+                     .peer = peer};
+    hl_prog_wait(take_place, &w);
+
+    struct hl_wire_rec rec = {.op = HL_WIRE_LOCK, .kind = exclusive, .count = w.token, .aux = id};
+    int rc = hl_rx_send(peer, &rec, NULL);
+    if (rc == 0) {
+        hl_prog_wait(is_over, &w);
+        uint64_t end = hl_a64_load_acquire(&w.place->word); /* acquire: as in is_over */
+        if (end == w.token) {
+            rc = hl_err_say(HL_ERR_PROC_ABORTED, "rank %d died while its window lock was asked for", peer);
+        } else if ((end & REFUSED) != 0) {
+            rc = hl_err_say(HL_ERR_NO_MEM, "rank %d could not queue a window lock", peer);
+        }
+    }
+    /* release: the place may be taken again; pairs with the acquire in take_place. */
+    hl_a64_store_release(&w.place->word, 0);
+    return rc;
+}
+
+void hl_ask_granted(uint64_t token, int rc)
+{
+    uint64_t expected = token;
+    /* full: passes on what the last holder did; pairs with the acquire in is_over. Fails when nobody waits.
+     */
+    if (hl_a64_cas_full(&places[token % PLACES].word, &expected, token | GRANTED | (rc != 0 ? REFUSED : 0))) {
+        hl_prog_wake_fenced();
+    }
+}

@@ -1,0 +1,121 @@
+/* Every argument of a one-sided operation, checked in the order in which a reader would look. */
+#include "win.h"
+
+#include "err.h"
+#include "errh.h"
+#include "hl_build.h"
+
+int hl_win_bad(void)
+{
+    return hl_err_say(HL_ERR_WIN, "not a window");
+}
+
+int hl_win_raise(struct hl_win *w, MPI_Win win, const char *func, int rc)
+{
+    return w != NULL ? hl_errh_win(&w->errh, win, func, rc) : hl_errh_comm(NULL, func, rc);
+}
+
+int hl_win_check_target(const struct hl_win *w, int target)
+{
+    if (target < 0 || target >= w->size) {
+        return hl_err_say(HL_ERR_RANK, "target rank %d is not in the window's group of %d ranks", target,
+                          w->size);
+    }
+    return 0;
+}
+
+static int check_side(const char *side, int64_t count, const struct hl_type *type)
+{
+    if (count < 0) {
+        return hl_err_say(HL_ERR_COUNT, "%s count is %lld", side, (long long)count);
+    }
+    if (type == NULL) {
+        return hl_err_say(HL_ERR_TYPE, "%s datatype is not a datatype", side);
+    }
+    if (!type->committed) {
+        return hl_err_say(HL_ERR_TYPE, "%s datatype is not committed", side);
+    }
+    return 0;
+}
+
+static int check_bytes(const struct hl_move *m, struct hl_span *span)
+{
+    int64_t mine, theirs;
+    if (!hl_type_bytes(m->origin_type, m->origin_count, &mine) ||
+        !hl_type_bytes(m->target_type, m->target_count, &theirs)) {
+        return hl_err_say(HL_ERR_COUNT, "more than 2^63 bytes");
+    }
+    /* As a send and its receive: the receiving side may have more room. */
+    if (m->dir == HL_PUT ? mine > theirs : theirs > mine) {
+        return hl_err_say(HL_ERR_TRUNCATE, "origin has %lld bytes of data, target %lld", (long long)mine,
+                          (long long)theirs);
+    }
+    span->len = mine < theirs ? mine : theirs;
+    if (span->len != 0 && m->origin == NULL && m->origin_type->predefined) {
+        return hl_err_say(HL_ERR_BUFFER, "origin address is NULL for %lld bytes", (long long)span->len);
+    }
+    return 0;
+}
+
+/* Lowest and highest byte, as offsets from the window's base, against its size. */
+static int check_range(const struct hl_move *m, struct hl_span *span)
+{
+    const struct hl_extent *e = hl_win_extent(m->win, m->target);
+    const struct hl_type *t = m->target_type;
+    int64_t lo, hi, far_end;
+    bool over = __builtin_mul_overflow(m->disp, (int64_t)e->unit, &span->at);
+
+    if (!over && (m->target_count == 0 || t->size == 0)) {
+        return 0;
+    }
+    over = over || __builtin_add_overflow(span->at, t->true_lb, &lo) ||
+           __builtin_add_overflow(span->at, t->true_ub, &hi);
+    over = over || __builtin_mul_overflow(m->target_count - 1, hl_type_extent(t), &far_end);
+    if (!over) {
+        over =
+            far_end < 0 ? __builtin_add_overflow(lo, far_end, &lo) : __builtin_add_overflow(hi, far_end, &hi);
+    }
+    if (over || lo < 0 || (uint64_t)hi > e->size) {
+        return hl_err_say(
+            m->disp < 0 ? HL_ERR_DISP : HL_ERR_RMA_RANGE,
+            "displacement %lld (unit %llu) with %lld elements of %lld bytes is outside the window "
+            "of target %d, which has %llu bytes",
+            (long long)m->disp, (unsigned long long)e->unit, (long long)m->target_count, (long long)t->size,
+            m->target, (unsigned long long)e->size);
+    }
+    return 0;
+}
+
+static int check_epoch(const struct hl_move *m)
+{
+    if (hl_epoch_allows(&m->win->epoch, m->target)) {
+        return 0;
+    }
+    if (hl_epoch_mode_of(&m->win->epoch) == HL_EPOCH_LOCKS) {
+        return hl_err_say(HL_ERR_RMA_SYNC, "target %d is not locked", m->target);
+    }
+    return hl_err_say(HL_ERR_RMA_SYNC, "no epoch is open: neither fence nor lock came before (target %d)",
+                      m->target);
+}
+
+int hl_win_check(const struct hl_move *m, struct hl_span *span)
+{
+    int rc;
+    if (m->win == NULL) {
+        return hl_win_bad();
+    }
+    if (m->target == MPI_PROC_NULL) {
+        return 0;
+    }
+    if (!HL_CHECKS) {
+        span->at = m->disp * (int64_t)hl_win_extent(m->win, m->target)->unit;
+        return hl_type_bytes(m->target_type, m->target_count, &span->len) ? 0 : HL_ERR_COUNT;
+    }
+    if ((rc = hl_win_check_target(m->win, m->target)) != 0 ||
+        (rc = check_side("origin", m->origin_count, m->origin_type)) != 0 ||
+        (rc = check_side("target", m->target_count, m->target_type)) != 0 ||
+        (rc = check_bytes(m, span)) != 0 || (rc = check_range(m, span)) != 0) {
+        return rc;
+    }
+    return check_epoch(m);
+}

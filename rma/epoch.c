@@ -1,0 +1,275 @@
+/* Which targets a window may access now: the hash of locked targets. */
+#include "epoch.h"
+
+#include "err.h"
+
+#include <stdlib.h>
+
+#define FIRST_MASK 15u
+
+static struct hl_epoch_table *make_table(uint32_t mask)
+{
+    struct hl_epoch_table *t = calloc(1, sizeof *t + (mask + (size_t)1) * sizeof t->entries[0]);
+    if (t != NULL) {
+        t->mask = mask;
+    }
+    return t;
+}
+
+static struct hl_epoch_table *table_of(const struct hl_epoch *e)
+{
+    /* acquire: sees the entries; pairs with the release in grow. */
+    return hl_aptr_load_acquire(&e->table);
+}
+
+int hl_epoch_init(struct hl_epoch *e)
+{
+    *e = (struct hl_epoch){.mutex = HL_MUTEX_INIT};
+    struct hl_epoch_table *t = make_table(FIRST_MASK);
+    if (t == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a window's table of locked targets");
+    }
+    /* release: pairs with the acquire in table_of. */
+    hl_aptr_store_release(&e->table, t);
+    return 0;
+}
+
+void hl_epoch_fini(struct hl_epoch *e)
+{
+    struct hl_epoch_table *t = table_of(e);
+    while (t != NULL) {
+        struct hl_epoch_table *smaller = t->smaller;
+        free(t);
+        t = smaller;
+    }
+}
+
+/* Slot of `target`, or the empty one where it belongs. */
+static uint32_t probe(const struct hl_epoch_table *t, int target, uint64_t *entry)
+{
+    uint32_t at = (uint32_t)target & t->mask;
+    for (uint32_t tries = 0; tries <= t->mask; tries++, at = (at + 1) & t->mask) {
+        /* relaxed: an entry is one word; `moves` orders what a miss means. */
+        *entry = hl_a64_load_relaxed(&t->entries[at]);
+        if (*entry == 0 || (uint32_t)*entry == (uint32_t)target + 1) {
+            return at;
+        }
+    }
+    *entry = 0;
+    return at;
+}
+
+uint32_t hl_epoch_find(const struct hl_epoch *e, int target)
+{
+    for (;;) {
+        /* acquire: the probes come after it; pairs with the full additions in shift_back and grow. */
+        uint32_t moves = hl_a32_load_acquire(&e->moves);
+        uint64_t entry;
+        probe(table_of(e), target, &entry);
+        if (entry != 0) {
+            return (uint32_t)(entry >> 32);
+        }
+        hl_fence_acquire(); /* the probes come before the second look; pairs with the same additions */
+        /* relaxed: ordered by the fence above. */
+        if ((moves & 1) == 0 && hl_a32_load_relaxed(&e->moves) == moves) {
+            return 0;
+        }
+        HL_CPU_PAUSE();
+    }
+}
+
+static void put_entry(struct hl_epoch_table *t, uint32_t at, int target, uint32_t how)
+{
+    /* relaxed: the word is all there is; other threads learn of it by the user's own ordering. */
+    hl_a64_store_relaxed(&t->entries[at], (uint64_t)how << 32 | ((uint32_t)target + 1));
+}
+
+static int grow(struct hl_epoch *e)
+{
+    struct hl_epoch_table *old = table_of(e);
+    struct hl_epoch_table *t = make_table(old->mask * 2 + 1);
+    if (t == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory to lock one more target than %u", e->count);
+    }
+    for (uint32_t i = 0; i <= old->mask; i++) {
+        /* relaxed: only the holder of the mutex writes entries. */
+        uint64_t entry = hl_a64_load_relaxed(&old->entries[i]), there;
+        if (entry != 0) {
+            int target = (int)((uint32_t)entry - 1);
+            put_entry(t, probe(t, target, &there), target, (uint32_t)(entry >> 32));
+        }
+    }
+    t->smaller = old;
+    hl_aptr_store_release(&e->table, t); /* release: publishes the entries; pairs with table_of */
+    /* full: readers that missed in the old table look again; pairs with the acquire in hl_epoch_find. */
+    hl_a32_add_full(&e->moves, 2);
+    return 0;
+}
+
+static int insert(struct hl_epoch *e, int target, uint32_t how)
+{
+    if (e->count * 2 > table_of(e)->mask) {
+        int rc = grow(e);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    struct hl_epoch_table *t = table_of(e);
+    uint64_t there;
+    put_entry(t, probe(t, target, &there), target, how);
+    e->count++;
+    return 0;
+}
+
+/* Empties slot `hole` and moves followers that would not be found any more into it. */
+static void shift_back(struct hl_epoch *e, struct hl_epoch_table *t, uint32_t hole)
+{
+    hl_a32_add_full(&e->moves, 1); /* full: odd, so that readers who miss look again */
+    hl_fence_release();            /* before the first entry moves; pairs with the fence in hl_epoch_find */
+    for (uint32_t at = (hole + 1) & t->mask;; at = (at + 1) & t->mask) {
+        /* relaxed, here and below: only the holder of the mutex writes; readers check `moves`. */
+        uint64_t entry = hl_a64_load_relaxed(&t->entries[at]);
+        if (entry == 0) {
+            break;
+        }
+        uint32_t home = ((uint32_t)entry - 1) & t->mask;
+        if (((at - home) & t->mask) >= ((at - hole) & t->mask)) {
+            hl_a64_store_relaxed(&t->entries[hole], entry);
+            hole = at;
+        }
+    }
+    hl_a64_store_relaxed(&t->entries[hole], 0);
+    hl_a32_add_full(&e->moves, 1); /* full: even after the last one moved; pairs with hl_epoch_find */
+    e->count--;
+}
+
+static void set_mode(struct hl_epoch *e, uint32_t mode)
+{
+    /* relaxed: see hl_epoch_mode_of. */
+    hl_a32_store_relaxed(&e->mode, mode);
+}
+
+int hl_epoch_lock(struct hl_epoch *e, int target, uint32_t how)
+{
+    int rc = 0;
+    hl_mutex_lock(&e->mutex);
+    if ((hl_epoch_mode_of(e) & HL_EPOCH_ALL) != 0) {
+        rc = hl_err_say(HL_ERR_RMA_SYNC, "all targets are locked already by MPI_Win_lock_all (target %d)",
+                        target);
+    } else if (hl_epoch_find(e, target) != 0) {
+        rc = hl_err_say(HL_ERR_RMA_SYNC, "target %d is locked already by this process", target);
+    } else if ((rc = insert(e, target, how)) == 0) {
+        set_mode(e, HL_EPOCH_LOCKS);
+    }
+    hl_mutex_unlock(&e->mutex);
+    return rc;
+}
+
+int hl_epoch_unlock(struct hl_epoch *e, int target, uint32_t *how)
+{
+    int rc = 0;
+    hl_mutex_lock(&e->mutex);
+    struct hl_epoch_table *t = table_of(e);
+    uint64_t entry;
+    uint32_t at = probe(t, target, &entry);
+    if (hl_epoch_mode_of(e) != HL_EPOCH_LOCKS || entry == 0) {
+        rc = hl_err_say(HL_ERR_RMA_SYNC, "target %d is not locked", target);
+    } else {
+        *how = (uint32_t)(entry >> 32);
+        shift_back(e, t, at);
+        if (e->count == 0) {
+            set_mode(e, HL_EPOCH_NONE);
+        }
+    }
+    hl_mutex_unlock(&e->mutex);
+    return rc;
+}
+
+int hl_epoch_lock_all(struct hl_epoch *e, uint32_t how)
+{
+    int rc = 0;
+    hl_mutex_lock(&e->mutex);
+    if ((hl_epoch_mode_of(e) & HL_EPOCH_ALL) != 0) {
+        rc = hl_err_say(HL_ERR_RMA_SYNC, "all targets are locked already");
+    } else if (e->count != 0) {
+        rc = hl_err_say(HL_ERR_RMA_SYNC, "%u targets are locked already by MPI_Win_lock", e->count);
+    } else {
+        e->all_how = how;
+        set_mode(e, HL_EPOCH_ALL);
+    }
+    hl_mutex_unlock(&e->mutex);
+    return rc;
+}
+
+int hl_epoch_unlock_all(struct hl_epoch *e, uint32_t *how)
+{
+    int rc = 0;
+    hl_mutex_lock(&e->mutex);
+    if (hl_epoch_mode_of(e) != HL_EPOCH_ALL) {
+        rc = hl_err_say(HL_ERR_RMA_SYNC, "there was no MPI_Win_lock_all");
+    } else {
+        *how = e->all_how;
+        set_mode(e, HL_EPOCH_NONE);
+    }
+    hl_mutex_unlock(&e->mutex);
+    return rc;
+}
+
+int hl_epoch_claim(struct hl_epoch *e, int target, bool *mine)
+{
+    int rc = 0;
+    *mine = false;
+    hl_mutex_lock(&e->mutex);
+    if (hl_epoch_mode_of(e) != HL_EPOCH_ALL) {
+        rc = hl_err_say(HL_ERR_RMA_SYNC, "MPI_Win_unlock_all came before the operation on target %d", target);
+    } else if (hl_epoch_find(e, target) == 0) {
+        *mine = (rc = insert(e, target, HL_EPOCH_SHARED | HL_EPOCH_LAZY)) == 0;
+    }
+    hl_mutex_unlock(&e->mutex);
+    return rc;
+}
+
+void hl_epoch_settle(struct hl_epoch *e, int target, int error)
+{
+    hl_mutex_lock(&e->mutex);
+    struct hl_epoch_table *t = table_of(e);
+    uint64_t entry;
+    uint32_t at = probe(t, target, &entry);
+    if (entry != 0 && error != 0) {
+        shift_back(e, t, at);
+    } else if (entry != 0) {
+        put_entry(t, at, target, (uint32_t)(entry >> 32) | HL_EPOCH_HELD);
+    }
+    hl_mutex_unlock(&e->mutex);
+}
+
+int hl_epoch_drop(struct hl_epoch *e)
+{
+    int target = -1;
+    hl_mutex_lock(&e->mutex);
+    struct hl_epoch_table *t = table_of(e);
+    for (uint32_t i = 0; e->count != 0 && i <= t->mask; i++) {
+        /* relaxed: only the holder of the mutex writes entries. */
+        uint64_t entry = hl_a64_load_relaxed(&t->entries[i]);
+        if (entry != 0) {
+            target = (int)((uint32_t)entry - 1);
+            shift_back(e, t, i);
+            break;
+        }
+    }
+    hl_mutex_unlock(&e->mutex);
+    return target;
+}
+
+int hl_epoch_fence(struct hl_epoch *e, bool open)
+{
+    int rc = 0;
+    hl_mutex_lock(&e->mutex);
+    if ((hl_epoch_mode_of(e) & (HL_EPOCH_ALL | HL_EPOCH_LOCKS)) != 0) {
+        rc = hl_err_say(HL_ERR_RMA_SYNC, "MPI_Win_fence while targets are locked");
+    } else {
+        set_mode(e, open ? HL_EPOCH_FENCE : HL_EPOCH_NONE);
+    }
+    hl_mutex_unlock(&e->mutex);
+    return rc;
+}

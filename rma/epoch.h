@@ -1,0 +1,106 @@
+/* Which targets a window may access now: one atomic word, and a small hash of the locked targets.
+ *
+ *   NONE --fence--> FENCE --fence(NOSUCCEED)--> NONE
+ *   NONE or FENCE --lock--> LOCKS --last unlock--> NONE
+ *   NONE or FENCE --lock_all--> ALL --unlock_all--> NONE
+ *
+ * A fence opens an epoch in which nothing need happen, so locks may follow it directly. Reading (the check of
+ * every operation) takes no lock; changing takes the mutex. Never O(ranks). */
+#ifndef HL_EPOCH_H
+#define HL_EPOCH_H
+
+#include "atomic.h"
+#include "attr.h"
+#include "lock.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum hl_epoch_mode {
+    HL_EPOCH_NONE = 0,
+    HL_EPOCH_FENCE = 1,
+    HL_EPOCH_ALL = 2,
+    HL_EPOCH_LOCKS = 4,
+};
+
+/* How a target is locked; kept in its entry of the hash. */
+enum hl_epoch_how {
+    HL_EPOCH_SHARED = 1,
+    HL_EPOCH_EXCLUSIVE = 2,
+    HL_EPOCH_NOCHECK = 4, /* no lock was taken */
+    HL_EPOCH_LAZY = 8,    /* under lock_all, taken by the first operation */
+    HL_EPOCH_HELD = 16,   /* the lock is mine, no longer asked for */
+};
+
+/* Entries: 0, or target + 1 in the lower half and enum hl_epoch_how in the upper half. Linear probing,
+ * deletion by shifting back, which moves entries: `moves` tells readers who missed to look again. */
+struct hl_epoch_table {
+    struct hl_epoch_table *smaller; /* outgrown: readers may still be inside, freed with the epoch */
+    uint32_t mask;
+    hl_a64 entries[];
+};
+
+struct hl_epoch {
+    hl_a32 mode;      /* enum hl_epoch_mode; atomic, changed under mutex */
+    hl_a32 moves;     /* odd while entries move; atomic, changed under mutex */
+    hl_aptr table;    /* struct hl_epoch_table; atomic, changed under mutex */
+    uint32_t count;   /* entries; guarded by mutex */
+    uint32_t all_how; /* how lock_all was called; guarded by mutex */
+    struct hl_mutex mutex;
+};
+
+/* HL_ERR_NO_MEM. */
+int hl_epoch_init(struct hl_epoch *e);
+void hl_epoch_fini(struct hl_epoch *e);
+
+/* How `target` is locked (enum hl_epoch_how), 0 if it is not. Any thread, no lock. */
+uint32_t hl_epoch_find(const struct hl_epoch *e, int target);
+
+HL_INLINE uint32_t hl_epoch_mode_of(const struct hl_epoch *e)
+{
+    /* relaxed: the user orders a thread's synchronizing call before other threads' operations. */
+    return hl_a32_load_relaxed(&e->mode);
+}
+
+/* May operations on `target` be issued? */
+HL_INLINE bool hl_epoch_allows(const struct hl_epoch *e, int target)
+{
+    uint32_t mode = hl_epoch_mode_of(e);
+    return HL_LIKELY((mode & (HL_EPOCH_FENCE | HL_EPOCH_ALL)) != 0) ||
+           (mode != HL_EPOCH_NONE && hl_epoch_find(e, target) != 0);
+}
+
+/* Is `target` locked, by itself or with all: may it be flushed? */
+HL_INLINE bool hl_epoch_is_locked(const struct hl_epoch *e, int target)
+{
+    uint32_t mode = hl_epoch_mode_of(e);
+    return HL_LIKELY((mode & HL_EPOCH_ALL) != 0) || (mode == HL_EPOCH_LOCKS && hl_epoch_find(e, target) != 0);
+}
+
+/* Enters `target` as locked `how`. HL_ERR_RMA_SYNC when it is already, or under lock_all; HL_ERR_NO_MEM. */
+int hl_epoch_lock(struct hl_epoch *e, int target, uint32_t how);
+
+/* Removes it and tells how it was locked. HL_ERR_RMA_SYNC when it was not by hl_epoch_lock. */
+int hl_epoch_unlock(struct hl_epoch *e, int target, uint32_t *how);
+
+/* Enters lock_all. HL_ERR_RMA_SYNC when anything is locked. */
+int hl_epoch_lock_all(struct hl_epoch *e, uint32_t how);
+
+/* Leaves lock_all and tells how it was called. HL_ERR_RMA_SYNC when not under it. Lazy entries are the
+ * caller's to remove, before (hl_epoch_drop). */
+int hl_epoch_unlock_all(struct hl_epoch *e, uint32_t *how);
+
+/* Under lock_all: enters `target` as lazily locked unless somebody has. True: the caller did and must get the
+ * lock, then call hl_epoch_held. HL_ERR_NO_MEM or HL_ERR_RMA_SYNC (lock_all was left meanwhile). */
+int hl_epoch_claim(struct hl_epoch *e, int target, bool *mine);
+
+/* Marks a claimed target as HELD (0), or drops it again after an error. */
+void hl_epoch_settle(struct hl_epoch *e, int target, int error);
+
+/* Takes any one lazily locked target out, -1 when there is none left. */
+int hl_epoch_drop(struct hl_epoch *e);
+
+/* Enters or leaves (false) a fence epoch. HL_ERR_RMA_SYNC while anything is locked. */
+int hl_epoch_fence(struct hl_epoch *e, bool open);
+
+#endif

@@ -1,0 +1,39 @@
+/* Active target by fence. */
+#include "win.h"
+
+#include "api.h"
+#include "coll.h"
+#include "err.h"
+
+#define KNOWN (MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)
+
+static int fence(struct hl_win *w, int assert)
+{
+    if ((assert & ~KNOWN) != 0) {
+        return hl_err_say(HL_ERR_ASSERT, "assertion %#x is not one of a fence", (unsigned)assert);
+    }
+    int rc = hl_epoch_fence(&w->epoch, (assert &MPI_MODE_NOSUCCEED) == 0);
+    if (rc != 0) {
+        return rc;
+    }
+    int failed = 0;
+    if ((assert &MPI_MODE_NOPRECEDE) == 0) {
+        failed = hl_win_flush(w, -1);
+    } else {
+        hl_near_fence();
+    }
+    /* With both, nothing was accessed before and nothing will be: nobody need be waited for. NOPRECEDE alone
+     * still needs it: a target must not be written before its own stores are over. */
+    if ((assert &(MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)) != (MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)) {
+        rc = hl_coll_barrier(w->comm);
+    }
+    return failed != 0 ? failed : rc;
+}
+
+HL_API(MPI_Win_fence)
+int PMPI_Win_fence(int assert, MPI_Win win)
+{
+    struct hl_win *w = hl_win_of(win);
+    int rc = w == NULL ? hl_win_bad() : fence(w, assert);
+    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_fence", rc);
+}

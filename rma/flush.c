@@ -1,0 +1,131 @@
+/* Completion: flush, flush_local and their forms for all targets, and sync. */
+#include "win.h"
+
+#include "api.h"
+#include "err.h"
+#include "lane.h"
+
+static int take_errors(struct hl_win *w)
+{
+    int failed = 0;
+    for (int i = 0; w->errors != NULL && i < w->size; i++) {
+        int rc = hl_lane_error_take(&w->errors[i]);
+        if (rc != 0) {
+            failed = hl_err_say(rc, "an operation on target %d failed", i);
+        }
+    }
+    return failed;
+}
+
+static int flush_far(struct hl_win *w, int target, enum hl_lane_scope scope)
+{
+    if (target < 0) {
+        int rc = hl_lane_flush_all(scope);
+        int failed = take_errors(w);
+        return rc != 0 ? rc : failed;
+    }
+    int rc = hl_lane_flush(hl_win_world(w, target), scope);
+    int failed = hl_lane_error_take(&w->errors[target]);
+    if (failed != 0) {
+        failed = hl_err_say(failed, "an operation on target %d failed", target);
+    }
+    return rc != 0 ? rc : failed;
+}
+
+HL_INLINE int flush(struct hl_win *w, int target, enum hl_lane_scope scope)
+{
+    int rc = 0;
+    if (HL_UNLIKELY(w->far) && (target < 0 || hl_target_is_far(&w->targets[target]))) {
+        rc = flush_far(w, target, scope);
+    }
+    if (scope == HL_REMOTE && w->mapped) {
+        hl_near_fence();
+    }
+    return rc;
+}
+
+int hl_win_flush(struct hl_win *w, int target)
+{
+    return flush(w, target, HL_REMOTE);
+}
+
+/* Names what is wrong with a flush of `target` (-1: all). */
+static HL_COLD int flush_error(struct hl_win *w, int target)
+{
+    if (w == NULL) {
+        return hl_win_bad();
+    }
+    if (target >= 0 || hl_epoch_mode_of(&w->epoch) == HL_EPOCH_NONE) {
+        return hl_err_say(HL_ERR_RMA_SYNC, target < 0 ? "no target is locked" : "target %d is not locked",
+                          target);
+    }
+    return hl_err_say(HL_ERR_RMA_SYNC, "flush belongs to locks, here a fence epoch is open");
+}
+
+static HL_COLD int flush_wrong(struct hl_win *w, MPI_Win win, int target, const char *func)
+{
+    int rc = 0;
+    if (w != NULL && target == MPI_PROC_NULL) {
+        return MPI_SUCCESS;
+    }
+    if (w != NULL) {
+        rc = hl_win_check_target(w, target);
+    }
+    return hl_win_raise(w, win, func, rc != 0 ? rc : flush_error(w, target));
+}
+
+HL_INLINE int flush_one(int target, MPI_Win win, enum hl_lane_scope scope, const char *func)
+{
+    struct hl_win *w = hl_win_of(win);
+    if (HL_UNLIKELY(w == NULL || (uint32_t)target >= (uint32_t)w->size ||
+                    !hl_epoch_is_locked(&w->epoch, target))) {
+        return flush_wrong(w, win, target, func);
+    }
+    int rc = flush(w, target, scope);
+    return HL_LIKELY(rc == 0) ? MPI_SUCCESS : hl_win_raise(w, win, func, rc);
+}
+
+HL_INLINE int flush_each(MPI_Win win, enum hl_lane_scope scope, const char *func)
+{
+    struct hl_win *w = hl_win_of(win);
+    if (HL_UNLIKELY(w == NULL || (hl_epoch_mode_of(&w->epoch) & (HL_EPOCH_ALL | HL_EPOCH_LOCKS)) == 0)) {
+        return hl_win_raise(w, win, func, flush_error(w, -1));
+    }
+    int rc = flush(w, -1, scope);
+    return HL_LIKELY(rc == 0) ? MPI_SUCCESS : hl_win_raise(w, win, func, rc);
+}
+
+HL_API(MPI_Win_flush)
+int PMPI_Win_flush(int rank, MPI_Win win)
+{
+    return flush_one(rank, win, HL_REMOTE, "MPI_Win_flush");
+}
+
+HL_API(MPI_Win_flush_all)
+int PMPI_Win_flush_all(MPI_Win win)
+{
+    return flush_each(win, HL_REMOTE, "MPI_Win_flush_all");
+}
+
+HL_API(MPI_Win_flush_local)
+int PMPI_Win_flush_local(int rank, MPI_Win win)
+{
+    return flush_one(rank, win, HL_LOCAL, "MPI_Win_flush_local");
+}
+
+HL_API(MPI_Win_flush_local_all)
+int PMPI_Win_flush_local_all(MPI_Win win)
+{
+    return flush_each(win, HL_LOCAL, "MPI_Win_flush_local_all");
+}
+
+HL_API(MPI_Win_sync)
+int PMPI_Win_sync(MPI_Win win)
+{
+    struct hl_win *w = hl_win_of(win);
+    if (w == NULL) {
+        return hl_win_raise(w, win, "MPI_Win_sync", hl_win_bad());
+    }
+    hl_near_fence();
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,206 @@
+/* Passive target: lock, unlock, lock_all, unlock_all. */
+#include "win.h"
+
+#include "api.h"
+#include "boot.h"
+#include "err.h"
+#include "errh.h"
+#include "prog.h"
+#include "rx.h"
+
+#define TRIES 64 /* before a request by message, which costs a wake-up */
+
+int hl_win_acquire(struct hl_win *w, int target, bool exclusive)
+{
+    const struct hl_target *t = &w->targets[target];
+    if (!hl_target_is_far(t)) {
+        int tries = hl_prog_crowded() ? 1 : TRIES;
+        for (int i = 0; i < tries; i++) {
+            if (hl_lockword_try(&hl_target_ctl(t)->lock, exclusive)) {
+                return 0;
+            }
+            HL_CPU_PAUSE();
+        }
+    }
+    return hl_ask_lock(hl_win_world(w, target), w->id, exclusive);
+}
+
+int hl_win_release(struct hl_win *w, int target, bool exclusive)
+{
+    const struct hl_target *t = &w->targets[target];
+    if (!hl_target_is_far(t) && hl_lockword_leave(&hl_target_ctl(t)->lock, exclusive)) {
+        return 0;
+    }
+    struct hl_wire_rec rec = {.op = HL_WIRE_UNLOCK, .kind = exclusive, .aux = w->id};
+    return hl_rx_send(hl_win_world(w, target), &rec, NULL);
+}
+
+struct claim {
+    const struct hl_epoch *epoch;
+    int target;
+};
+
+/* Settled: held, or given up by the thread that claimed it. */
+static bool is_settled(void *arg)
+{
+    const struct claim *c = arg;
+    uint32_t how = hl_epoch_find(c->epoch, c->target);
+    return how == 0 || (how & HL_EPOCH_HELD) != 0;
+}
+
+int hl_win_reach(struct hl_win *w, int target)
+{
+    struct hl_epoch *e = &w->epoch;
+    /* Only lock_all is lazy, and only when it takes locks at all. */
+    if (hl_epoch_mode_of(e) != HL_EPOCH_ALL || (e->all_how & HL_EPOCH_NOCHECK) != 0) {
+        return 0;
+    }
+    while ((hl_epoch_find(e, target) & HL_EPOCH_HELD) == 0) {
+        bool mine;
+        int rc = hl_epoch_claim(e, target, &mine);
+        if (rc == 0 && mine) {
+            rc = hl_win_acquire(w, target, false);
+            hl_epoch_settle(e, target, rc);
+            hl_prog_wake();
+        }
+        if (rc != 0) {
+            return rc;
+        }
+        hl_prog_wait(is_settled, &(struct claim){e, target});
+    }
+    return 0;
+}
+
+static int lock(struct hl_win *w, int type, int target, int assert)
+{
+    if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) {
+        return hl_err_say(HL_ERR_LOCKTYPE, "lock type %d is neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE",
+                          type);
+    }
+    if (target == MPI_PROC_NULL) {
+        return 0;
+    }
+    int rc = hl_win_check_target(w, target);
+    if (rc != 0) {
+        return rc;
+    }
+    if ((assert & ~MPI_MODE_NOCHECK) != 0) {
+        return hl_err_say(HL_ERR_ASSERT, "assertion %#x: a lock knows MPI_MODE_NOCHECK only",
+                          (unsigned)assert);
+    }
+    bool exclusive = type == MPI_LOCK_EXCLUSIVE;
+    bool none = (assert &MPI_MODE_NOCHECK) != 0;
+    rc = hl_epoch_lock(&w->epoch, target,
+                       (exclusive ? HL_EPOCH_EXCLUSIVE : HL_EPOCH_SHARED) | (none ? HL_EPOCH_NOCHECK : 0));
+    if (rc == 0 && !none && (rc = hl_win_acquire(w, target, exclusive)) != 0) {
+        uint32_t how;
+        hl_epoch_unlock(&w->epoch, target, &how);
+    }
+    return rc;
+}
+
+static int unlock(struct hl_win *w, int target)
+{
+    uint32_t how;
+    if (target == MPI_PROC_NULL) {
+        return 0;
+    }
+    int rc = hl_win_check_target(w, target);
+    if (rc != 0) {
+        return rc;
+    }
+    if (hl_epoch_mode_of(&w->epoch) != HL_EPOCH_LOCKS || hl_epoch_find(&w->epoch, target) == 0) {
+        return hl_err_say(HL_ERR_RMA_SYNC, "target %d is not locked", target);
+    }
+    /* An operation's error is reported, and the lock is left all the same. */
+    int failed = hl_win_flush(w, target);
+    rc = hl_epoch_unlock(&w->epoch, target, &how);
+    if (rc == 0 && (how & HL_EPOCH_NOCHECK) == 0) {
+        rc = hl_win_release(w, target, (how & HL_EPOCH_EXCLUSIVE) != 0);
+    }
+    return failed != 0 ? failed : rc;
+}
+
+/* Leaves the first n near locks. */
+static int release_near(struct hl_win *w, int n)
+{
+    int failed = 0;
+    for (int i = 0; i < n; i++) {
+        int rc = hl_win_release(w, w->near_ranks[i], false);
+        failed = failed != 0 ? failed : rc;
+    }
+    return failed;
+}
+
+static int lock_all(struct hl_win *w, int assert)
+{
+    if ((assert & ~MPI_MODE_NOCHECK) != 0) {
+        return hl_err_say(HL_ERR_ASSERT, "assertion %#x: lock_all knows MPI_MODE_NOCHECK only",
+                          (unsigned)assert);
+    }
+    bool none = (assert &MPI_MODE_NOCHECK) != 0;
+    int rc = hl_epoch_lock_all(&w->epoch, HL_EPOCH_SHARED | (none ? HL_EPOCH_NOCHECK : 0));
+    if (rc != 0 || none) {
+        return rc;
+    }
+    /* Near targets at once; the others with the first operation (hl_win_reach). */
+    for (int i = 0; i < w->n_near; i++) {
+        if ((rc = hl_win_acquire(w, w->near_ranks[i], false)) != 0) {
+            uint32_t how;
+            release_near(w, i);
+            hl_epoch_unlock_all(&w->epoch, &how);
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static int unlock_all(struct hl_win *w)
+{
+    uint32_t how;
+    if (hl_epoch_mode_of(&w->epoch) != HL_EPOCH_ALL) {
+        return hl_err_say(HL_ERR_RMA_SYNC, "MPI_Win_lock_all was not called");
+    }
+    int failed = hl_win_flush(w, -1);
+    for (int target; (target = hl_epoch_drop(&w->epoch)) >= 0;) {
+        int rc = hl_win_release(w, target, false);
+        failed = failed != 0 ? failed : rc;
+    }
+    int rc = hl_epoch_unlock_all(&w->epoch, &how);
+    if (rc == 0 && (how & HL_EPOCH_NOCHECK) == 0) {
+        rc = release_near(w, w->n_near);
+    }
+    return failed != 0 ? failed : rc;
+}
+
+HL_API(MPI_Win_lock)
+int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
+{
+    struct hl_win *w = hl_win_of(win);
+    int rc = w == NULL ? hl_win_bad() : lock(w, lock_type, rank, assert);
+    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_lock", rc);
+}
+
+HL_API(MPI_Win_unlock)
+int PMPI_Win_unlock(int rank, MPI_Win win)
+{
+    struct hl_win *w = hl_win_of(win);
+    int rc = w == NULL ? hl_win_bad() : unlock(w, rank);
+    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_unlock", rc);
+}
+
+HL_API(MPI_Win_lock_all)
+int PMPI_Win_lock_all(int assert, MPI_Win win)
+{
+    struct hl_win *w = hl_win_of(win);
+    int rc = w == NULL ? hl_win_bad() : lock_all(w, assert);
+    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_lock_all", rc);
+}
+
+HL_API(MPI_Win_unlock_all)
+int PMPI_Win_unlock_all(MPI_Win win)
+{
+    struct hl_win *w = hl_win_of(win);
+    int rc = w == NULL ? hl_win_bad() : unlock_all(w);
+    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_unlock_all", rc);
+}

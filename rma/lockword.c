@@ -1,0 +1,122 @@
+/* The lock word of one (window, target) and its queue. */
+#include "lockword.h"
+
+#include "err.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static bool is_free(uint64_t w, bool exclusive)
+{
+    return (w & HL_LOCK_EXCLUSIVE) == 0 && (!exclusive || (w & HL_LOCK_READERS) == 0);
+}
+
+bool hl_lockword_try(hl_a64 *word, bool exclusive)
+{
+    /* relaxed: only the first guess of the compare-and-swap. */
+    uint64_t w = hl_a64_load_relaxed(word);
+    while ((w & HL_LOCK_WAITERS) == 0 && is_free(w, exclusive)) {
+        /* acquire: sees what the last holder did; pairs with the full operations that leave the lock. */
+        if (hl_a64_cas_acquire(word, &w, exclusive ? w | HL_LOCK_EXCLUSIVE : w + 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool hl_lockword_leave(hl_a64 *word, bool exclusive)
+{
+    /* relaxed: only the first guess of the compare-and-swap. */
+    uint64_t w = hl_a64_load_relaxed(word);
+    while ((w & HL_LOCK_WAITERS) == 0) {
+        assert(exclusive ? (w & HL_LOCK_EXCLUSIVE) != 0 : (w & HL_LOCK_READERS) != 0);
+        /* full: publishes the epoch's accesses to the next holder's acquire in hl_lockword_try. */
+        if (hl_a64_cas_full(word, &w, exclusive ? w & ~HL_LOCK_EXCLUSIVE : w - 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Nobody else changes the word while WAITERS is set: a look and an addition make one step. */
+static bool grant_one(struct hl_lockq *q, const struct hl_lock_ask *ask)
+{
+    /* acquire: what the last holder did is passed on with the grant; pairs with hl_lockq_leave, or with the
+     * fetch-or of this very thread. */
+    if (!is_free(hl_a64_load_acquire(q->word), ask->exclusive)) {
+        return false;
+    }
+    /* full: pairs with the compare-and-swap in hl_lockword_leave. */
+    if (ask->exclusive) {
+        hl_a64_or_full(q->word, HL_LOCK_EXCLUSIVE);
+    } else {
+        hl_a64_add_full(q->word, 1);
+    }
+    q->grant(ask);
+    return true;
+}
+
+static void open_word(struct hl_lockq *q)
+{
+    /* full: from here on compare-and-swaps by anybody succeed again. */
+    hl_a64_and_full(q->word, ~HL_LOCK_WAITERS);
+}
+
+int hl_lockq_ask(struct hl_lockq *q, const struct hl_lock_ask *ask)
+{
+    struct hl_lock_ask *own = malloc(sizeof *own);
+    if (own == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory to queue a window lock");
+    }
+    *own = *ask;
+    own->next = NULL;
+    if (q->head != NULL) {
+        q->tail->next = own;
+        q->tail = own;
+        return 0;
+    }
+    /* full: the last word in the race with a holder who leaves by compare-and-swap (see lockword.h). */
+    hl_a64_or_full(q->word, HL_LOCK_WAITERS);
+    if (grant_one(q, own)) {
+        open_word(q);
+        free(own);
+        return 0;
+    }
+    q->head = q->tail = own;
+    return 0;
+}
+
+static void grant_next(struct hl_lockq *q)
+{
+    if (q->head == NULL) {
+        return;
+    }
+    while (q->head != NULL && grant_one(q, q->head)) {
+        struct hl_lock_ask *done = q->head;
+        q->head = done->next;
+        free(done);
+    }
+    if (q->head == NULL) {
+        open_word(q);
+    }
+}
+
+void hl_lockq_leave(struct hl_lockq *q, bool exclusive)
+{
+    /* full: as in hl_lockword_leave. */
+    if (exclusive) {
+        hl_a64_and_full(q->word, ~HL_LOCK_EXCLUSIVE);
+    } else {
+        hl_a64_add_full(q->word, (uint64_t)-1);
+    }
+    grant_next(q);
+}
+
+void hl_lockq_fini(struct hl_lockq *q)
+{
+    while (q->head != NULL) {
+        struct hl_lock_ask *gone = q->head;
+        q->head = gone->next;
+        free(gone);
+    }
+}

@@ -1,0 +1,140 @@
+/* The target's side: records of windows, on the receive thread. */
+#include "reach.h"
+
+#include <string.h>
+
+#include "boot.h"
+#include "err.h"
+#include "rx.h"
+
+static void grant(const struct hl_lock_ask *ask)
+{
+    if (ask->peer == hl_boot.rank) {
+        hl_ask_granted(ask->token, 0);
+        return;
+    }
+    struct hl_wire_rec rec = {.op = HL_WIRE_GRANT, .count = ask->token};
+    hl_rx_send(ask->peer, &rec, NULL);
+}
+
+static int queue_lock(struct hl_win *w, void *arg)
+{
+    const struct hl_rx_msg *msg = arg;
+    struct hl_lock_ask ask = {.peer = msg->from, .token = msg->rec->count, .exclusive = msg->rec->kind != 0};
+    return hl_lockq_ask(&w->lockq, &ask);
+}
+
+static int serve_lock(const struct hl_rx_msg *msg)
+{
+    int rc = hl_win_table_with(msg->rec->aux, queue_lock, (void *)(uintptr_t)msg);
+    if (rc != 0) { /* the asker must not wait for ever */
+        struct hl_wire_rec rec = {.op = HL_WIRE_GRANT, .kind = 1, .count = msg->rec->count};
+        hl_rx_send(msg->from, &rec, NULL);
+    }
+    return 0;
+}
+
+static int leave_lock(struct hl_win *w, void *arg)
+{
+    const struct hl_rx_msg *msg = arg;
+    hl_lockq_leave(&w->lockq, msg->rec->kind != 0);
+    return 0;
+}
+
+static int serve_unlock(const struct hl_rx_msg *msg)
+{
+    return hl_win_table_with(msg->rec->aux, leave_lock, (void *)(uintptr_t)msg);
+}
+
+static int serve_grant(const struct hl_rx_msg *msg)
+{
+    hl_ask_granted(msg->rec->count, msg->rec->kind != 0 ? HL_ERR_NO_MEM : 0);
+    return 0;
+}
+
+/* The elements that a record names, or NULL: bounds and payload are checked before anything is touched. */
+static char *locate(const struct hl_win *w, const struct hl_wire_rec *rec, size_t *bytes)
+{
+    if (rec->basic >= HL_BASICS || rec->count == 0 || rec->count > UINT32_MAX) {
+        return NULL;
+    }
+    *bytes = (rec->count - 1) * hl_op_extent(rec->basic) + hl_op_size(rec->basic);
+    if (rec->offset > w->bytes || *bytes > w->bytes - rec->offset) {
+        return NULL;
+    }
+    return (char *)w->base + rec->offset;
+}
+
+static int bad_record(const struct hl_rx_msg *msg)
+{
+    return hl_err_say(HL_ERR_RMA_RANGE, "record of rank %d is outside the window: offset %llu, %llu elements",
+                      msg->from, (unsigned long long)msg->rec->offset, (unsigned long long)msg->rec->count);
+}
+
+static int apply_acc(struct hl_win *w, void *arg)
+{
+    const struct hl_rx_msg *msg = arg;
+    const struct hl_wire_rec *rec = msg->rec;
+    size_t bytes;
+    char *there = locate(w, rec, &bytes);
+    bool operands = rec->kind != HL_OP_NO_OP;
+    void *fetched = NULL;
+
+    if (there == NULL || rec->kind >= HL_OP_KINDS || rec->len != (operands ? bytes : 0)) {
+        return bad_record(msg);
+    }
+    if (rec->op == HL_WIRE_GET_ACC && (fetched = hl_rx_reply_room(msg, bytes)) == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for an answer of %zu bytes", bytes);
+    }
+    return (w->locked_acc ? hl_acc_locked : hl_near_acc)(
+        rec->kind, rec->basic, there, operands ? msg->payload : NULL, fetched, rec->count, &w->ctl->acc);
+}
+
+static int apply_cas(struct hl_win *w, void *arg)
+{
+    const struct hl_rx_msg *msg = arg;
+    size_t bytes;
+    char *there = locate(w, msg->rec, &bytes);
+
+    if (there == NULL || msg->rec->count != 1 || msg->rec->len != 2 * bytes) {
+        return bad_record(msg);
+    }
+    void *fetched = hl_rx_reply_room(msg, bytes);
+    if (fetched == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for an answer of %zu bytes", bytes);
+    }
+    const char *compare = msg->payload;
+    return (w->locked_acc ? hl_cas_locked : hl_near_cas)(msg->rec->basic, there, compare + bytes, compare,
+                                                         fetched, &w->ctl->acc);
+}
+
+static int serve_acc(const struct hl_rx_msg *msg)
+{
+    return hl_win_table_with(msg->rec->aux, apply_acc, (void *)(uintptr_t)msg);
+}
+
+static int serve_cas(const struct hl_rx_msg *msg)
+{
+    return hl_win_table_with(msg->rec->aux, apply_cas, (void *)(uintptr_t)msg);
+}
+
+void hl_win_lockq_open(struct hl_win *w)
+{
+    w->lockq = (struct hl_lockq){.word = &w->ctl->lock, .grant = grant};
+}
+
+int hl_win_serve(void)
+{
+    static const struct {
+        enum hl_wire_op op;
+        hl_rx_fn *fn;
+    } rows[] = {
+        {HL_WIRE_LOCK, serve_lock}, {HL_WIRE_UNLOCK, serve_unlock}, {HL_WIRE_GRANT, serve_grant},
+        {HL_WIRE_ACC, serve_acc},   {HL_WIRE_GET_ACC, serve_acc},   {HL_WIRE_CAS, serve_cas},
+    };
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < HL_COUNT_OF(rows); i++) {
+        rc = hl_rx_handle(rows[i].op, rows[i].fn);
+    }
+    return rc;
+}

@@ -1,0 +1,49 @@
+/* All living windows by id, for records that arrive: a late one of a freed window finds nothing. */
+#include "win.h"
+
+#include "err.h"
+#include "lock.h"
+
+#define BUCKETS 256
+
+static struct hl_mutex lock = HL_MUTEX_INIT;
+static struct hl_win *buckets[BUCKETS]; /* chains through `next`; guarded by lock */
+
+static struct hl_win **bucket_of(uint64_t id)
+{
+    return &buckets[hl_mix64(id) % BUCKETS];
+}
+
+void hl_win_table_add(struct hl_win *w)
+{
+    struct hl_win **b = bucket_of(w->id);
+    hl_mutex_lock(&lock);
+    w->next = *b;
+    *b = w;
+    hl_mutex_unlock(&lock);
+}
+
+void hl_win_table_remove(struct hl_win *w)
+{
+    hl_mutex_lock(&lock);
+    for (struct hl_win **at = bucket_of(w->id); *at != NULL; at = &(*at)->next) {
+        if (*at == w) {
+            *at = w->next;
+            break;
+        }
+    }
+    hl_lockq_fini(&w->lockq);
+    hl_mutex_unlock(&lock);
+}
+
+int hl_win_table_with(uint64_t id, int (*fn)(struct hl_win *w, void *arg), void *arg)
+{
+    hl_mutex_lock(&lock);
+    struct hl_win *w = *bucket_of(id);
+    while (w != NULL && w->id != id) {
+        w = w->next;
+    }
+    int rc = w != NULL ? fn(w, arg) : HL_ERR_WIN;
+    hl_mutex_unlock(&lock);
+    return rc;
+}

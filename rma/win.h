@@ -1,0 +1,242 @@
+/* Windows: what a rank knows of every target, decided when the window is made. */
+#ifndef HL_WIN_H
+#define HL_WIN_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "atomic.h"
+#include "attr.h"
+#include "comm.h"
+#include "epoch.h"
+#include "fab.h"
+#include "handle.h"
+#include "lockword.h"
+#include "mem.h"
+#include "near.h"
+#include "req.h"
+#include "type.h"
+#include "util.h"
+
+struct hl_errh;     /* errh.h */
+struct hl_info;     /* info.h */
+struct hl_attr_set; /* attr.h */
+
+/* How a target is reached, in 16 bytes. The upper bits of `where` tell:
+ *
+ *   0 .. 47       MAPPED  where = the window's first byte in my address space, at = its control block there
+ *   bits 63, 62   CMA     where = its address in the target's process, at = its control block in mine
+ *   bit 63        FAR     where = the address that RMA operations name, at = the registration key
+ */
+struct hl_target {
+    uint64_t where;
+    uint64_t at;
+};
+#define HL_TARGET_FAR ((uint64_t)1 << 63)
+#define HL_TARGET_CMA ((uint64_t)1 << 62)
+#define HL_TARGET_BITS (HL_TARGET_FAR | HL_TARGET_CMA)
+
+/* Bytes of a target's window and its displacement unit. */
+struct hl_extent {
+    uint64_t size, unit;
+};
+
+/* One for each (window, rank), in that rank's arena: mapped by node peers. Zero = free. */
+struct hl_win_ctl {
+    hl_a64 lock;             /* lockword.h; atomic */
+    struct hl_near_lock acc; /* elements that CPUs have no atomics for, or of private memory */
+    uint32_t pad;
+};
+
+/* The user's window. Fields are read-only once it is made, but for those that say otherwise. */
+struct hl_win {
+    struct hl_handle h;
+    int size, rank;
+    uint32_t extent_mask; /* 0: all targets share extents[0]; else all ones */
+    bool mapped;          /* some target is MAPPED or CMA: flush ends with the fence of near.h */
+    bool far;             /* some target is FAR */
+    bool locked_acc;      /* some origin uses CMA: all accumulates are under the targets' locks */
+    bool message_acc;     /* FAR targets' addresses do not tell alignment, or locked_acc: records only */
+    bool unordered;       /* accumulate_ordering = none */
+    struct hl_target *targets;
+    struct hl_extent *extents;
+    struct hl_epoch epoch; /* has its own rules */
+    struct hl_comm *comm;  /* my own duplicate of the user's */
+    hl_a32 *errors;        /* [size] of the lanes, atomic; NULL without FAR targets */
+    uint64_t id;           /* the same on all ranks, never reused: comm->ctx */
+
+    void *base;            /* mine */
+    uint64_t bytes;        /* mine */
+    int flavor, model;     /* MPI_WIN_FLAVOR_*, MPI_WIN_UNIFIED; what attributes point at */
+    int unit;              /* mine, saturated */
+    int n_near;            /* targets with a control block in my address space, and which */
+    int *near_ranks;       /* ascending */
+    struct hl_piece piece; /* memory that I own; seg NULL: the user's */
+    struct hl_piece ctl_piece;
+    struct hl_win_ctl *ctl;     /* mine */
+    uint64_t region;            /* hl_fab_register's id of private memory, 0: none */
+    struct hl_near_want *wants; /* mappings that I hold */
+    size_t n_wants;
+    struct hl_lockq lockq; /* under the lock of table.c */
+    struct hl_win *next;   /* table.c's chain */
+
+    char name[MPI_MAX_OBJECT_NAME]; /* guarded by the lock of win_obj.c */
+    struct hl_errh *errh;           /* NULL: MPI_ERRORS_ARE_FATAL; changed as errh.h says */
+    struct hl_info *info;           /* NULL: no hints; changed as info.h says */
+    struct hl_attr_set *attrs;      /* NULL: none; changed as attr.h says */
+};
+
+/* The window behind a handle, or NULL for MPI_WIN_NULL, freed, foreign and garbage values. Any thread. */
+HL_INLINE struct hl_win *hl_win_of(MPI_Win handle)
+{
+    return hl_handle_get(handle, HL_KIND_WIN);
+}
+
+HL_INLINE bool hl_target_is_mapped(const struct hl_target *t)
+{
+    return (t->where & HL_TARGET_FAR) == 0;
+}
+
+/* Reached by messages and lanes, with no control block here. */
+HL_INLINE bool hl_target_is_far(const struct hl_target *t)
+{
+    return (t->where & HL_TARGET_BITS) == HL_TARGET_FAR;
+}
+
+HL_INLINE struct hl_win_ctl *hl_target_ctl(const struct hl_target *t)
+{
+    return (struct hl_win_ctl *)(uintptr_t)t->at;
+}
+
+HL_INLINE const struct hl_extent *hl_win_extent(const struct hl_win *w, int target)
+{
+    return &w->extents[(uint32_t)target & w->extent_mask];
+}
+
+/* Nothing of an operation on `target` is left to do when the call returns (or it is an error). */
+HL_INLINE bool hl_win_is_immediate(const struct hl_win *w, int target)
+{
+    return w == NULL || (uint32_t)target >= (uint32_t)w->size || !hl_target_is_far(&w->targets[target]);
+}
+
+HL_INLINE int hl_win_world(const struct hl_win *w, int target)
+{
+    return hl_comm_world(w->comm, target);
+}
+
+/* ---- operations ---- */
+
+enum hl_dir { HL_PUT, HL_GET };
+
+/* One call of the user, handles resolved (NULL: the handle was bad), nothing checked. */
+struct hl_move {
+    struct hl_win *win;
+    char *origin;
+    int64_t origin_count;
+    const struct hl_type *origin_type;
+    int target;
+    int64_t disp;
+    int64_t target_count;
+    const struct hl_type *target_type;
+    enum hl_dir dir;
+    struct hl_req *req; /* NULL, or gets a part for each transfer by a lane */
+};
+
+/* Moves data between the origin's buffer and a target's window. Ends here when the target is mapped, else
+ * in hl_lane_write and hl_lane_read; done after the flush, or when m->req is. Returns 0 or what the checks
+ * say (HL_ERR_RANK, _COUNT, _TYPE, _DISP, _RMA_RANGE, _RMA_SYNC, _TRUNCATE, _WIN) or the lane's error. */
+int hl_win_xfer(const struct hl_move *m);
+
+/* What a checked call is about: the displacement in bytes from the window's base, and bytes of data. */
+struct hl_span {
+    int64_t at, len;
+};
+
+/* Checks all arguments of a call and names the first that is wrong. For MPI_PROC_NULL as target: 0 without
+ * looking further. */
+int hl_win_check(const struct hl_move *m, struct hl_span *span);
+
+/* 0, or HL_ERR_RANK with its text. */
+int hl_win_check_target(const struct hl_win *w, int target);
+
+/* HL_ERR_WIN with its text. */
+int hl_win_bad(void) HL_COLD;
+
+/* Runs the window's error handler (w NULL: no window's) and returns the MPI error code. */
+int hl_win_raise(struct hl_win *w, MPI_Win win, const char *func, int rc) HL_COLD;
+
+/* Before an operation on a FAR target: under lock_all its lock is taken now. */
+int hl_win_reach(struct hl_win *w, int target);
+
+/* Around an operation that the user gets a request for: *r is shared and completed when nothing will be left
+ * to do; else m->req is it, and it ends with the last part. `rc`: how the operation started. HL_ERR_NO_MEM.
+ */
+int hl_win_request_begin(struct hl_move *m, struct hl_req **r);
+void hl_win_request_end(const struct hl_move *m, int rc);
+
+struct hl_acc {
+    struct hl_move m; /* origin: the operands */
+    char *result;     /* gets the elements before, or NULL */
+    int64_t result_count;
+    const struct hl_type *result_type;
+    enum hl_op_kind op;
+};
+
+/* Accumulate, Get_accumulate, Fetch_and_op: as hl_win_xfer, element by element. Also HL_ERR_OP. */
+int hl_win_acc(const struct hl_acc *a);
+
+/* What hl_near_acc does, but always under `lock`: for windows with locked_acc. */
+int hl_acc_locked(enum hl_op_kind op, enum hl_basic basic, void *target, const void *origin, void *fetched,
+                  size_t n, struct hl_near_lock *lock);
+
+/* The same beside hl_near_cas. */
+int hl_cas_locked(enum hl_basic basic, void *target, const void *origin, const void *compare, void *fetched,
+                  struct hl_near_lock *lock);
+
+/* MPI_Compare_and_swap. Errors as hl_win_xfer, and HL_ERR_TYPE for types that it does not take. */
+int hl_win_cas(const struct hl_acc *a, const void *compare);
+
+/* Ordered operations of one (window, target) share it. */
+HL_INLINE uint64_t hl_win_order_key(const struct hl_win *w, int target)
+{
+    return hl_mix64(w->id ^ (uint64_t)(uint32_t)target << 40);
+}
+
+/* ---- memory of a node peer that is not mapped ---- */
+
+/* Remembers a peer's process for CMA; true when its memory can be read: `token` stands at `at` there. */
+bool hl_cma_probe(int node_rank, int pid, uint64_t at, uint64_t token);
+
+/* Copies between my memory and an address of the peer's process. HL_ERR_RMA_RANGE, HL_ERR_PROC_ABORTED. */
+int hl_cma_copy(int node_rank, enum hl_dir dir, void *mine, uint64_t theirs, size_t len);
+
+/* ---- synchronization ---- */
+
+/* Waits until what was issued to `target` (-1: all) is complete there, then orders my accesses: the common
+ * end of flush, unlock and fence. Returns the error that an operation left, once. */
+int hl_win_flush(struct hl_win *w, int target);
+
+/* Takes and leaves the lock of a target; taking waits. HL_ERR_NO_MEM, HL_ERR_PROC_ABORTED. */
+int hl_win_acquire(struct hl_win *w, int target, bool exclusive);
+int hl_win_release(struct hl_win *w, int target, bool exclusive);
+
+/* Asks the receive thread of `peer` (world rank) for a lock of window `id` and waits for its grant. */
+int hl_ask_lock(int peer, uint64_t id, bool exclusive);
+
+/* What the grant's record says: ends the wait of the thread that knows `token`. On the receive thread. */
+void hl_ask_granted(uint64_t token, int rc);
+
+/* ---- all living windows, for the receive thread ---- */
+
+void hl_win_table_add(struct hl_win *w);
+void hl_win_table_remove(struct hl_win *w);
+
+/* Calls fn(window with this id, arg) so that it is not freed meanwhile; HL_ERR_WIN when there is none. */
+int hl_win_table_with(uint64_t id, int (*fn)(struct hl_win *w, void *arg), void *arg);
+
+/* Registers the handlers of window records with rx. */
+int hl_win_serve(void);
+
+#endif

@@ -1,0 +1,89 @@
+/* Attributes of windows: the predefined ones and the user's. */
+#include "win.h"
+
+#include <string.h>
+
+#include "api.h"
+#include "err.h"
+#include "errh.h"
+#include "keyval.h"
+
+/* What a predefined key points at, or NULL. */
+static void *predefined(struct hl_win *w, int keyval)
+{
+    switch (keyval) {
+    case MPI_WIN_BASE:
+        return w->base;
+    case MPI_WIN_SIZE:
+        return &w->bytes;
+    case MPI_WIN_DISP_UNIT:
+        return &w->unit;
+    case MPI_WIN_CREATE_FLAVOR:
+        return &w->flavor;
+    case MPI_WIN_MODEL:
+        return &w->model;
+    default:
+        return NULL;
+    }
+}
+
+HL_API(MPI_Win_get_attr)
+int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
+{
+    struct hl_win *w = hl_win_of(win);
+    void *value = NULL;
+    bool found = true;
+    int rc = 0;
+    if (w == NULL) {
+        rc = hl_win_bad();
+    } else if (win_keyval >= MPI_WIN_BASE && win_keyval <= MPI_WIN_MODEL) {
+        value = predefined(w, win_keyval);
+    } else {
+        rc = hl_attr_get(&w->attrs, HL_ATTR_WIN, win_keyval, &value, &found);
+    }
+    if (rc != 0) {
+        return hl_win_raise(w, win, "MPI_Win_get_attr", rc);
+    }
+    *flag = found;
+    if (found) {
+        memcpy(attribute_val, &value, sizeof value);
+    }
+    return MPI_SUCCESS;
+}
+
+HL_API(MPI_Win_set_attr)
+int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
+{
+    struct hl_win *w = hl_win_of(win);
+    int rc = w == NULL ? hl_win_bad() : hl_attr_put(&w->attrs, HL_ATTR_WIN, w, win_keyval, attribute_val);
+    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_set_attr", rc);
+}
+
+HL_API(MPI_Win_delete_attr)
+int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
+{
+    struct hl_win *w = hl_win_of(win);
+    int rc = w == NULL ? hl_win_bad() : hl_attr_delete(&w->attrs, HL_ATTR_WIN, w, win_keyval);
+    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_delete_attr", rc);
+}
+
+HL_API(MPI_Win_create_keyval)
+int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
+                           MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval,
+                           void *extra_state)
+{
+    int rc = hl_keyval_make(HL_ATTR_WIN, (hl_attr_copy_fn *)win_copy_attr_fn,
+                            (hl_attr_delete_fn *)win_delete_attr_fn, extra_state, win_keyval);
+    return rc == 0 ? MPI_SUCCESS : hl_errh_comm(NULL, "MPI_Win_create_keyval", rc);
+}
+
+HL_API(MPI_Win_free_keyval)
+int PMPI_Win_free_keyval(int *win_keyval)
+{
+    int rc = hl_keyval_free(HL_ATTR_WIN, *win_keyval);
+    if (rc != 0) {
+        return hl_errh_comm(NULL, "MPI_Win_free_keyval", rc);
+    }
+    *win_keyval = MPI_KEYVAL_INVALID;
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,278 @@
+/* Making and freeing windows: create, allocate, allocate_shared, free. */
+#include "win.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "boot.h"
+#include "coll.h"
+#include "err.h"
+#include "errh.h"
+#include "hints.h"
+#include "info.h"
+#include "keyval.h"
+#include "lane.h"
+#include "reach.h"
+#include "rx.h"
+
+/* One call of the user. */
+struct call {
+    int flavor;
+    void *base; /* create only */
+    int64_t size, unit;
+    MPI_Info info;
+    MPI_Comm comm;
+};
+
+static int check(const struct call *c)
+{
+    if (c->size < 0) {
+        return hl_err_say(HL_ERR_SIZE, "window size is %lld", (long long)c->size);
+    }
+    if (c->unit <= 0) {
+        return hl_err_say(HL_ERR_DISP, "displacement unit is %lld", (long long)c->unit);
+    }
+    if (c->flavor == MPI_WIN_FLAVOR_CREATE && c->base == NULL && c->size != 0) {
+        return hl_err_say(HL_ERR_BASE, "base is NULL for %lld bytes", (long long)c->size);
+    }
+    if (c->info != MPI_INFO_NULL && hl_info_of(c->info) == NULL) {
+        return hl_err_say(HL_ERR_INFO, "not an info object");
+    }
+    return 0;
+}
+
+/* Memory of mine, and my control block. */
+static int take_memory(struct hl_win *w, const struct call *c)
+{
+    int rc = hl_mem_alloc(sizeof *w->ctl, &(struct hl_mem_ask){.align = HL_CACHELINE}, &w->ctl_piece);
+    if (rc != 0) {
+        return rc;
+    }
+    w->ctl = w->ctl_piece.addr;
+    memset(w->ctl, 0, sizeof *w->ctl);
+    w->base = c->base;
+    if (c->flavor == MPI_WIN_FLAVOR_ALLOCATE) {
+        struct hl_mem_ask ask = {.align = hl_hints_alignment(w->info)};
+        if ((rc = hl_mem_alloc((size_t)c->size, &ask, &w->piece)) == 0) {
+            w->base = w->piece.addr;
+        }
+    }
+    return rc;
+}
+
+/* What a rank does alone, before anybody is asked. */
+static int prepare(struct hl_win *w, const struct call *c)
+{
+    int rc = check(c);
+    w->size = w->comm->size;
+    w->rank = w->comm->rank;
+    w->id = w->comm->ctx;
+    w->bytes = (uint64_t)c->size;
+    w->unit = c->unit > INT32_MAX ? INT32_MAX : (int)c->unit;
+    w->flavor = c->flavor;
+    w->model = MPI_WIN_UNIFIED;
+    rc = rc != 0 ? rc : hl_epoch_init(&w->epoch);
+    rc = rc != 0 ? rc : hl_hints_init(w, hl_info_of(c->info));
+    rc = rc != 0 ? rc : take_memory(w, c);
+    return rc != 0 ? rc : hl_rx_start();
+}
+
+static void unmake(struct hl_win *w)
+{
+    hl_win_forget_all(w);
+    if (w->piece.seg != NULL) {
+        hl_mem_free(&w->piece);
+    }
+    if (w->ctl_piece.seg != NULL) {
+        hl_mem_free(&w->ctl_piece);
+    }
+    hl_epoch_fini(&w->epoch);
+    hl_info_free(w->info);
+    hl_errh_set(&w->errh, HL_ERRH_WIN, NULL);
+    hl_comm_free(w->comm);
+    hl_handle_free(w);
+}
+
+/* MPI_Win_allocate_shared without the noncontig key: rank 0 takes one segment for all. */
+static int share_memory(struct hl_win *w, const struct call *c, struct hl_win_ask *ask)
+{
+    struct {
+        uint64_t id, len, off;
+        int64_t rc;
+    } home = {0};
+    uint64_t mine = (uint64_t)c->size, before = 0, total = 0;
+    uint64_t *sizes = malloc((size_t)w->size * sizeof *sizes);
+    int rc = ask->rc;
+    if (rc == 0 && sizes == NULL) {
+        rc = hl_err_say(HL_ERR_NO_MEM, "no memory for a window over %d ranks", w->size);
+    }
+    if (hl_coll_agree(w->comm, rc) != 0) {
+        free(sizes);
+        ask->rc = rc; /* the others report theirs when the window is agreed on */
+        return rc;
+    }
+    rc = hl_coll_allgather_bytes(w->comm, &mine, sizeof mine, sizes);
+    for (int i = 0; i < w->size && rc == 0; i++) {
+        before += i < w->rank ? sizes[i] : 0;
+        total += sizes[i];
+    }
+    free(sizes);
+    if (rc == 0 && w->rank == 0) {
+        home.rc = hl_mem_alloc(total, &(struct hl_mem_ask){.own_segment = true}, &w->piece);
+        if (home.rc == 0) {
+            home.id = w->piece.seg->id;
+            home.len = w->piece.seg->len;
+            home.off = w->piece.off;
+        }
+    }
+    rc = rc != 0 ? rc : hl_coll_bcast_bytes(w->comm, &home, sizeof home, 0);
+    ask->rc = rc != 0 ? rc : (int)home.rc;
+    ask->seg_owner = hl_win_world(w, 0);
+    ask->seg_id = home.id;
+    ask->seg_len = home.len;
+    ask->seg_off = home.off + before;
+    return ask->rc;
+}
+
+static int make(const struct call *c, struct hl_comm *comm, struct hl_win **made)
+{
+    struct hl_comm *own;
+    struct hl_win_ask ask = {.unit = (uint64_t)c->unit};
+    int rc = hl_coll_comm_dup(comm, &own);
+    if (rc != 0) {
+        return rc;
+    }
+    struct hl_win *w = hl_handle_new(HL_KIND_WIN);
+    if (w == NULL) {
+        rc = hl_err_say(HL_ERR_NO_MEM, "no room for one more window");
+        hl_coll_agree(own, rc); /* the others are in their first agreement */
+        hl_comm_free(own);
+        return rc;
+    }
+    w->comm = own;
+    ask.rc = prepare(w, c);
+    if (ask.rc == 0 && c->flavor == MPI_WIN_FLAVOR_SHARED) {
+        ask.rc =
+            own->one_node ? 0 : hl_err_say(HL_ERR_RMA_SHARED, "the ranks do not share one node's memory");
+    }
+    if (c->flavor == MPI_WIN_FLAVOR_SHARED) {
+        share_memory(w, c, &ask);
+    }
+    rc = hl_win_reach_all(w, &ask);
+    if (rc != 0) {
+        unmake(w);
+        return rc;
+    }
+    *made = w;
+    return 0;
+}
+
+/* The common end of the public functions: `base` is where the address goes, or NULL. */
+static int make_public(const struct call *c, const char *func, void *base, MPI_Win *win)
+{
+    struct hl_win *w = NULL;
+    struct hl_comm *comm = hl_comm_of(c->comm);
+    int rc = comm == NULL ? hl_err_say(HL_ERR_COMM, "not a communicator") : make(c, comm, &w);
+    if (rc != 0) {
+        return hl_errh_comm(comm, func, rc);
+    }
+    if (base != NULL) {
+        memcpy(base, &w->base, sizeof w->base);
+    }
+    *win = (MPI_Win)(void *)w;
+    return MPI_SUCCESS;
+}
+
+/* The flavor stays "shared" where every rank has pages of its own. */
+static int make_shared(struct call *c, const char *func, void *base, MPI_Win *win)
+{
+    struct hl_comm *comm = hl_comm_of(c->comm);
+    if (comm == NULL || !comm->one_node || !hl_hints_noncontig(hl_info_of(c->info))) {
+        c->flavor = MPI_WIN_FLAVOR_SHARED;
+        return make_public(c, func, base, win);
+    }
+    c->flavor = MPI_WIN_FLAVOR_ALLOCATE;
+    int code = make_public(c, func, base, win);
+    if (code == MPI_SUCCESS) {
+        hl_win_of(*win)->flavor = MPI_WIN_FLAVOR_SHARED;
+    }
+    return code;
+}
+
+HL_API(MPI_Win_create)
+int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    struct call c = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm};
+    return make_public(&c, "MPI_Win_create", NULL, win);
+}
+
+HL_API(MPI_Win_create_c)
+int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                      MPI_Win *win)
+{
+    struct call c = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm};
+    return make_public(&c, "MPI_Win_create_c", NULL, win);
+}
+
+HL_API(MPI_Win_allocate)
+int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
+{
+    struct call c = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info, comm};
+    return make_public(&c, "MPI_Win_allocate", baseptr, win);
+}
+
+HL_API(MPI_Win_allocate_c)
+int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                        MPI_Win *win)
+{
+    struct call c = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info, comm};
+    return make_public(&c, "MPI_Win_allocate_c", baseptr, win);
+}
+
+HL_API(MPI_Win_allocate_shared)
+int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                             MPI_Win *win)
+{
+    struct call c = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info, comm};
+    return make_shared(&c, "MPI_Win_allocate_shared", baseptr, win);
+}
+
+HL_API(MPI_Win_allocate_shared_c)
+int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                               MPI_Win *win)
+{
+    struct call c = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info, comm};
+    return make_shared(&c, "MPI_Win_allocate_shared_c", baseptr, win);
+}
+
+/* flush, barrier: nothing more arrives; deregister, barrier: nobody names the memory any more; unmap. */
+static int free_window(struct hl_win *w)
+{
+    if ((hl_epoch_mode_of(&w->epoch) & (HL_EPOCH_LOCKS | HL_EPOCH_ALL)) != 0) {
+        return hl_err_say(HL_ERR_RMA_SYNC, "targets are still locked");
+    }
+    int rc = hl_attr_delete_all(&w->attrs, w);
+    if (rc != 0) {
+        return rc;
+    }
+    int failed = hl_win_flush(w, -1);
+    rc = hl_coll_barrier(w->comm);
+    hl_win_table_remove(w);
+    failed = failed != 0 ? failed : rc;
+    rc = hl_coll_barrier(w->comm);
+    return failed != 0 ? failed : rc;
+}
+
+HL_API(MPI_Win_free)
+int PMPI_Win_free(MPI_Win *win)
+{
+    struct hl_win *w = win == NULL ? NULL : hl_win_of(*win);
+    int rc = w == NULL ? hl_win_bad() : free_window(w);
+    if (rc != 0) {
+        return hl_win_raise(w, w == NULL ? MPI_WIN_NULL : *win, "MPI_Win_free", rc);
+    }
+    unmake(w);
+    *win = MPI_WIN_NULL;
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,161 @@
+/* The window as an object: what it tells of itself, its name, group, error handler, shared memory. */
+#include "win.h"
+
+#include <string.h>
+
+#include "api.h"
+#include "err.h"
+#include "errh.h"
+#include "lock.h"
+
+static struct hl_mutex names = HL_MUTEX_INIT; /* guards hl_win.name */
+
+HL_API(MPI_Win_get_group)
+int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
+{
+    struct hl_win *w = hl_win_of(win);
+    if (w == NULL) {
+        return hl_win_raise(w, win, "MPI_Win_get_group", hl_win_bad());
+    }
+    hl_group_ref(w->comm->group);
+    *group = w->comm->group->handle;
+    return MPI_SUCCESS;
+}
+
+HL_API(MPI_Win_set_name)
+int PMPI_Win_set_name(MPI_Win win, const char *win_name)
+{
+    struct hl_win *w = hl_win_of(win);
+    if (w == NULL) {
+        return hl_win_raise(w, win, "MPI_Win_set_name", hl_win_bad());
+    }
+    hl_mutex_lock(&names);
+    size_t len = strnlen(win_name, MPI_MAX_OBJECT_NAME - 1);
+    memcpy(w->name, win_name, len);
+    w->name[len] = 0;
+    hl_mutex_unlock(&names);
+    return MPI_SUCCESS;
+}
+
+HL_API(MPI_Win_get_name)
+int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
+{
+    struct hl_win *w = hl_win_of(win);
+    if (w == NULL) {
+        return hl_win_raise(w, win, "MPI_Win_get_name", hl_win_bad());
+    }
+    hl_mutex_lock(&names);
+    *resultlen = (int)strlen(w->name);
+    memcpy(win_name, w->name, (size_t)*resultlen + 1);
+    hl_mutex_unlock(&names);
+    return MPI_SUCCESS;
+}
+
+HL_API(MPI_Win_create_errhandler)
+int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler)
+{
+    struct hl_errh *e;
+    int rc = win_errhandler_fn == NULL ? hl_err_say(HL_ERR_ARG, "error handler function is NULL")
+                                       : hl_errh_make(HL_ERRH_WIN, (hl_errh_fn *)win_errhandler_fn, &e);
+    if (rc != 0) {
+        return hl_errh_comm(NULL, "MPI_Win_create_errhandler", rc);
+    }
+    *errhandler = e->handle;
+    return MPI_SUCCESS;
+}
+
+HL_API(MPI_Win_set_errhandler)
+int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
+{
+    struct hl_win *w = hl_win_of(win);
+    struct hl_errh *e = hl_errh_of(errhandler);
+    int rc = w == NULL ? hl_win_bad() : 0;
+    if (rc == 0) {
+        rc = e == NULL ? hl_err_say(HL_ERR_ERRHANDLER, "not an error handler")
+                       : hl_errh_set(&w->errh, HL_ERRH_WIN, e);
+    }
+    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_set_errhandler", rc);
+}
+
+HL_API(MPI_Win_get_errhandler)
+int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
+{
+    struct hl_win *w = hl_win_of(win);
+    if (w == NULL) {
+        return hl_win_raise(w, win, "MPI_Win_get_errhandler", hl_win_bad());
+    }
+    *errhandler = hl_errh_get(&w->errh)->handle;
+    return MPI_SUCCESS;
+}
+
+HL_API(MPI_Win_call_errhandler)
+int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
+{
+    struct hl_win *w = hl_win_of(win);
+    if (w == NULL) {
+        return hl_win_raise(w, win, "MPI_Win_call_errhandler", hl_win_bad());
+    }
+    hl_errh_call(&(struct hl_errh_site){&w->errh, HL_ERRH_WIN, &win, "window"}, "MPI_Win_call_errhandler",
+                 errorcode);
+    return MPI_SUCCESS;
+}
+
+struct answer {
+    MPI_Aint size, unit;
+    void *base;
+};
+
+/* A target's memory in my address space; nothing (size 0, NULL) when it is not there. */
+static int query(const struct hl_win *w, int rank, struct answer *a)
+{
+    int rc;
+    *a = (struct answer){0};
+    if (rank == MPI_PROC_NULL) { /* the first rank that has memory */
+        for (rank = 0; rank < w->size - 1 && hl_win_extent(w, rank)->size == 0; rank++) {
+        }
+    }
+    if ((rc = hl_win_check_target(w, rank)) != 0) {
+        return rc;
+    }
+    const struct hl_extent *e = hl_win_extent(w, rank);
+    if (hl_target_is_mapped(&w->targets[rank])) {
+        *a = (struct answer){(MPI_Aint)e->size, (MPI_Aint)e->unit, (void *)(uintptr_t)w->targets[rank].where};
+    }
+    return 0;
+}
+
+HL_API(MPI_Win_shared_query)
+int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
+{
+    struct hl_win *w = hl_win_of(win);
+    struct answer a;
+    int rc = w == NULL ? hl_win_bad() : query(w, rank, &a);
+    if (rc != 0) {
+        return hl_win_raise(w, win, "MPI_Win_shared_query", rc);
+    }
+    *size = a.size;
+    *disp_unit = a.unit > INT32_MAX ? INT32_MAX : (int)a.unit;
+    memcpy(baseptr, &a.base, sizeof a.base);
+    return MPI_SUCCESS;
+}
+
+HL_API(MPI_Win_shared_query_c)
+int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
+{
+    struct hl_win *w = hl_win_of(win);
+    struct answer a;
+    int rc = w == NULL ? hl_win_bad() : query(w, rank, &a);
+    if (rc != 0) {
+        return hl_win_raise(w, win, "MPI_Win_shared_query_c", rc);
+    }
+    *size = a.size;
+    *disp_unit = a.unit;
+    memcpy(baseptr, &a.base, sizeof a.base);
+    return MPI_SUCCESS;
+}
+
+/* Handlers are in place before the receive thread starts. */
+__attribute__((constructor)) static void enrol(void)
+{
+    hl_win_serve();
+}

@@ -1,0 +1,343 @@
+/* How each target of a new window is reached: ranks exchange what they have, map what can be mapped, and
+ * agree about the rest. */
+#include "reach.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "boot.h"
+#include "coll.h"
+#include "conf.h"
+#include "err.h"
+#include "lane.h"
+#include "life.h"
+#include "rx.h"
+
+/* What a rank tells all others; gone after creation. */
+struct card {
+    uint64_t base, size, unit;         /* its window */
+    uint64_t seg_id, seg_len, seg_off; /* the segment that holds it; 0: private memory */
+    int64_t seg_owner;                 /* world rank */
+    uint64_t ctl_id, ctl_len, ctl_off; /* its control block */
+    uint64_t token_at;                 /* where its process keeps `token`, for CMA */
+    uint64_t token;
+    uint64_t addr, key; /* for RMA operations, when the network is open */
+    int32_t pid;
+    int32_t rc;
+};
+
+/* Somebody must reach private memory: the smaller wins for all. */
+enum need { NEED_NONE = 0, NEED_CMA = -1, NEED_NETWORK = -2 };
+
+static uint64_t token; /* chosen once; read by peers' probes */
+
+static bool near_allowed(void)
+{
+    return strcmp(hl_conf.near, "none") != 0;
+}
+
+static void fill_network(struct hl_win *w, struct card *c)
+{
+    struct hl_fab_mr mr;
+    struct hl_seg *seg = hl_mem_find(w->base, w->bytes);
+    if (w->bytes == 0 || w->base == NULL || !hl_rx_has_network()) {
+        return;
+    }
+    if (seg != NULL) {
+        hl_fab_mr_of(seg, &mr);
+        c->addr = mr.addr + (uint64_t)((char *)w->base - seg->base);
+        c->key = mr.key;
+        return;
+    }
+    c->rc = hl_fab_register(w->base, w->bytes, &mr);
+    if (c->rc == 0) {
+        w->region = mr.id;
+        c->addr = mr.addr;
+        c->key = mr.key;
+    }
+}
+
+/* Where the memory is: in a segment of mine or of another's, or private. */
+static void fill_segment(struct hl_win *w, const struct hl_win_ask *ask, struct card *c)
+{
+    c->seg_owner = hl_boot.rank;
+    if (ask->seg_id != 0) {
+        c->seg_owner = ask->seg_owner;
+        c->seg_id = ask->seg_id;
+        c->seg_len = ask->seg_len;
+        c->seg_off = ask->seg_off;
+        return;
+    }
+    struct hl_seg *seg = w->bytes != 0 ? hl_mem_find(w->base, w->bytes) : w->ctl_piece.seg;
+    if (seg != NULL) {
+        c->seg_id = seg->id;
+        c->seg_len = seg->len;
+        c->seg_off = w->bytes != 0 ? (uint64_t)((char *)w->base - seg->base) : w->ctl_piece.off;
+    }
+}
+
+static void fill_card(struct hl_win *w, const struct hl_win_ask *ask, struct card *c)
+{
+    if (token == 0) {
+        uint64_t fresh;
+        hl_random_bytes(&fresh, sizeof fresh);
+        token = fresh | 1;
+    }
+    *c = (struct card){.base = (uint64_t)(uintptr_t)w->base,
+                       .size = w->bytes,
+                       .unit = ask->unit,
+                       .ctl_id = w->ctl_piece.seg->id,
+                       .ctl_len = w->ctl_piece.seg->len,
+                       .ctl_off = w->ctl_piece.off,
+                       .token_at = (uint64_t)(uintptr_t)&token,
+                       .token = token,
+                       .pid = getpid()};
+    fill_segment(w, ask, c);
+    fill_network(w, c);
+}
+
+/* An error of any rank is an error of all. */
+static int agree(const struct hl_win *w, int rc)
+{
+    int all = hl_coll_agree(w->comm, rc);
+    return rc != 0 || all == 0 ? rc : hl_err_say(all, "another rank could not make its part of the window");
+}
+
+/* The first rank that failed fails all. */
+static int check_cards(const struct hl_win *w, const struct card *cards)
+{
+    if (cards[w->rank].rc != 0) {
+        return cards[w->rank].rc; /* its text is still there */
+    }
+    for (int i = 0; i < w->size; i++) {
+        if (cards[i].rc != 0) {
+            return hl_err_say(cards[i].rc, "rank %d could not make its part of the window", i);
+        }
+    }
+    return 0;
+}
+
+static int store_extents(struct hl_win *w, const struct card *cards)
+{
+    bool uniform = true;
+    for (int i = 1; i < w->size && uniform; i++) {
+        uniform = cards[i].size == cards[0].size && cards[i].unit == cards[0].unit;
+    }
+    size_t n = uniform ? 1 : (size_t)w->size;
+    w->extents = malloc(n * sizeof *w->extents);
+    w->extent_mask = uniform ? 0 : UINT32_MAX;
+    if (w->extents == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for the sizes of %d targets", w->size);
+    }
+    for (size_t i = 0; i < n; i++) {
+        w->extents[i] = (struct hl_extent){cards[i].size, cards[i].unit};
+    }
+    return 0;
+}
+
+static bool is_near(const struct hl_win *w, int rank)
+{
+    return near_allowed() && hl_boot_node_of(hl_win_world(w, rank)) >= 0;
+}
+
+/* Maps control blocks and segments of near targets: two wants each, control block first. */
+static int map_near(struct hl_win *w, const struct card *cards)
+{
+    int n = 0;
+    for (int i = 0; i < w->size; i++) {
+        n += is_near(w, i);
+    }
+    w->near_ranks = malloc(sizeof *w->near_ranks * (size_t)(n + 1));
+    w->wants = calloc((size_t)n + 1, 2 * sizeof *w->wants);
+    if (w->near_ranks == NULL || w->wants == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory to map %d targets", n);
+    }
+    for (int i = 0; i < w->size; i++) {
+        if (is_near(w, i)) {
+            const struct card *c = &cards[i];
+            int node_rank = hl_boot_node_of(hl_win_world(w, i)), owner = hl_boot_node_of((int)c->seg_owner);
+            w->near_ranks[w->n_near++] = i;
+            w->wants[w->n_wants++] =
+                (struct hl_near_want){.node_rank = node_rank, .seg_id = c->ctl_id, .seg_len = c->ctl_len};
+            bool private_ = c->seg_id == 0;
+            w->wants[w->n_wants++] = (struct hl_near_want){.node_rank = private_ ? node_rank : owner,
+                                                           .seg_id = private_ ? c->ctl_id : c->seg_id,
+                                                           .seg_len = private_ ? c->ctl_len : c->seg_len};
+        }
+    }
+    int rc = hl_near_map_all(w->wants, w->n_wants);
+    return rc == HL_ERR_RMA_SHARED ? 0 : rc; /* what cannot be mapped uses the network */
+}
+
+/* The record of one near target; false when it takes the network. */
+static bool store_one(struct hl_win *w, int i, const struct card *c, const struct hl_near_want want[2])
+{
+    struct hl_target *t = &w->targets[i];
+    uint64_t where;
+
+    if (want[0].rc != 0 || (c->seg_id != 0 && want[1].rc != 0)) {
+        return false;
+    }
+    if (i == w->rank && c->base != 0) {
+        where = c->base;
+    } else if (c->seg_id != 0) {
+        where = (uint64_t)(uintptr_t)want[1].base + c->seg_off;
+    } else if (hl_cma_probe(want[0].node_rank, c->pid, c->token_at, c->token)) {
+        where = HL_TARGET_BITS | c->base;
+    } else {
+        return false;
+    }
+    t->where = where;
+    t->at = i == w->rank ? (uint64_t)(uintptr_t)w->ctl : (uint64_t)(uintptr_t)(want[0].base + c->ctl_off);
+    return true;
+}
+
+/* Writes the records of near targets and says what the rest of them needs. */
+static enum need store_near(struct hl_win *w, const struct card *cards)
+{
+    enum need need = w->n_near < w->size && !hl_rx_has_network() ? NEED_NETWORK : NEED_NONE;
+    int kept = 0;
+    for (int n = 0; n < w->n_near; n++) {
+        int i = w->near_ranks[n];
+        if (!store_one(w, i, &cards[i], &w->wants[2 * n])) {
+            need = NEED_NETWORK;
+            continue;
+        }
+        if ((w->targets[i].where & HL_TARGET_CMA) != 0 && need == NEED_NONE) {
+            need = NEED_CMA;
+        }
+        w->near_ranks[kept++] = i;
+    }
+    w->n_near = kept;
+    if (w->base == NULL) {
+        w->base = (void *)(uintptr_t)w->targets[w->rank].where;
+    }
+    return need;
+}
+
+/* With the network, private memory is reached by lanes: CMA would put every accumulate under a lock. */
+static void forget_cma(struct hl_win *w)
+{
+    int kept = 0;
+    for (int n = 0; n < w->n_near; n++) {
+        struct hl_target *t = &w->targets[w->near_ranks[n]];
+        if ((t->where & HL_TARGET_CMA) != 0) {
+            *t = (struct hl_target){0};
+        } else {
+            w->near_ranks[kept++] = w->near_ranks[n];
+        }
+    }
+    w->n_near = kept;
+}
+
+/* Opens the network in the middle of a job that had no use for it. */
+static int open_network(const struct hl_win *w)
+{
+    if (hl_rx_has_network()) {
+        return 0;
+    }
+    if (w->size != hl_boot.size) {
+        return hl_err_say(
+            HL_ERR_RMA_SHARED,
+            "private memory of node peers cannot be reached (is ptrace forbidden?), and a window "
+            "over %d of %d ranks cannot open the network: use MPI_Win_allocate",
+            w->size, hl_boot.size);
+    }
+    int rc = hl_rx_network();
+    return rc != 0 ? rc : hl_lane_open(hl_life_level() == MPI_THREAD_MULTIPLE);
+}
+
+static int store_far(struct hl_win *w, const struct card *cards)
+{
+    for (int i = 0; i < w->size; i++) {
+        struct hl_target *t = &w->targets[i];
+        if (t->at != 0) {
+            w->mapped = true;
+            continue;
+        }
+        *t = (struct hl_target){HL_TARGET_FAR | cards[i].addr, cards[i].key};
+        w->far = true;
+    }
+    for (int i = 0; i < w->size; i++) {
+        /* Registration offsets of private memory may hide how its addresses are aligned. */
+        w->message_acc = w->message_acc || (cards[i].size != 0 && cards[i].base % 16 != cards[i].addr % 16);
+    }
+    if (w->far && (w->errors = calloc((size_t)w->size, sizeof *w->errors)) == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for the errors of %d targets", w->size);
+    }
+    return 0;
+}
+
+/* All that follows the first exchange. Every rank takes the same steps: an error waits for the next
+ * agreement. */
+static int reach(struct hl_win *w, struct card *cards)
+{
+    int rc = check_cards(w, cards);
+    if (rc != 0) {
+        return rc; /* the same on all ranks */
+    }
+    rc = store_extents(w, cards);
+    rc = rc != 0 ? rc : map_near(w, cards);
+    enum need need = rc == 0 ? store_near(w, cards) : NEED_NONE;
+    need = hl_coll_agree(w->comm, need);
+    if (need == NEED_NETWORK) {
+        struct card mine = cards[w->rank];
+        mine.rc = rc != 0 ? rc : open_network(w);
+        if (w->region == 0) {
+            fill_network(w, &mine);
+        }
+        int sent = hl_coll_allgather_bytes(w->comm, &mine, sizeof mine, cards);
+        rc = sent != 0 ? sent : check_cards(w, cards);
+        forget_cma(w);
+    }
+    w->locked_acc = need == NEED_CMA;
+    w->message_acc = w->locked_acc;
+    rc = rc != 0 ? rc : store_far(w, cards);
+    hl_win_lockq_open(w);
+    hl_win_table_add(w);
+    rc = agree(w, rc);
+    if (rc != 0) {
+        hl_win_table_remove(w);
+    }
+    return rc;
+}
+
+int hl_win_reach_all(struct hl_win *w, const struct hl_win_ask *ask)
+{
+    struct card mine;
+    struct card *cards = malloc((size_t)w->size * sizeof *cards);
+    int rc = ask->rc;
+
+    w->targets = calloc((size_t)w->size, sizeof *w->targets);
+    if (rc == 0 && (cards == NULL || w->targets == NULL)) {
+        rc = hl_err_say(HL_ERR_NO_MEM, "no memory for a window over %d ranks", w->size);
+    }
+    rc = agree(w, rc);
+    if (rc == 0) {
+        fill_card(w, ask, &mine);
+        rc = hl_coll_allgather_bytes(w->comm, &mine, sizeof mine, cards);
+    }
+    if (rc == 0) {
+        rc = reach(w, cards);
+    }
+    free(cards);
+    return rc;
+}
+
+void hl_win_forget_all(struct hl_win *w)
+{
+    for (size_t i = 0; i < w->n_wants; i++) {
+        if (w->wants[i].base != NULL && w->wants[i].rc == 0) {
+            hl_near_unmap(w->wants[i].node_rank, w->wants[i].seg_id);
+        }
+    }
+    if (w->region != 0) {
+        hl_fab_unregister(w->region);
+    }
+    free(w->wants);
+    free(w->near_ranks);
+    free(w->targets);
+    free(w->extents);
+    free(w->errors);
+}

@@ -1,0 +1,122 @@
+/* Moving data between an origin's buffer and a target's window: puts and gets, contiguous or not. */
+#include "win.h"
+
+#include "boot.h"
+#include "err.h"
+#include "lane.h"
+#include "zip.h"
+
+/* The end of the path for one block that is contiguous on both sides. */
+static int move_block(const struct hl_move *m, int64_t at, char *mine, size_t len)
+{
+    struct hl_win *w = m->win;
+    const struct hl_target *t = &w->targets[m->target];
+    if (HL_LIKELY(hl_target_is_mapped(t))) {
+        char *theirs = (char *)(uintptr_t)t->where + at;
+        if (m->dir == HL_PUT) {
+            hl_near_copy(theirs, mine, len);
+        } else {
+            hl_near_copy(mine, theirs, len);
+        }
+        return 0;
+    }
+    uint64_t addr = (t->where & ~HL_TARGET_BITS) + (uint64_t)at;
+    int world = hl_win_world(w, m->target);
+    if (!hl_target_is_far(t)) {
+        return hl_cma_copy(hl_boot_node_of(world), m->dir, mine, addr, len);
+    }
+    struct hl_xfer x = {world, addr, t->at, mine, len, &w->errors[m->target], m->req};
+    return m->dir == HL_PUT ? hl_lane_write(&x) : hl_lane_read(&x);
+}
+
+/* Layouts with holes: span by span, no buffer between. */
+static HL_COLD int move_spans(const struct hl_move *m, const struct hl_span *span)
+{
+    struct hl_zip walk;
+    struct hl_zip_side sides[2] = {
+        {m->origin_type, m->origin_count, m->origin},
+        /* Addresses of the walk are offsets from the window's base. */
+        {m->target_type, m->target_count, (char *)(uintptr_t)span->at},
+    };
+    int rc = hl_zip_begin(&walk, HL_WALK_BYTES, 1, sides, 2);
+    while (rc == 0 && hl_zip_next(&walk)) {
+        rc = move_block(m, (int64_t)(uintptr_t)walk.at[1], walk.at[0], (size_t)walk.n);
+    }
+    hl_zip_end(&walk);
+    return rc;
+}
+
+/* Whatever the fast path has no branch for: errors, layouts, FAR targets. */
+static HL_COLD int move_any(const struct hl_move *m)
+{
+    struct hl_span span;
+    char *mine;
+    int rc = hl_win_check(m, &span);
+    if (rc != 0 || m->target == MPI_PROC_NULL) {
+        return rc;
+    }
+    if (hl_target_is_far(&m->win->targets[m->target]) && (rc = hl_win_reach(m->win, m->target)) != 0) {
+        return rc;
+    }
+    const struct hl_type *t = m->target_type;
+    bool target_block = t->dense || (m->target_count == 1 && t->block);
+    if (!target_block || !hl_type_block(m->origin_type, m->origin_count, m->origin, &mine)) {
+        return move_spans(m, &span);
+    }
+    return move_block(m, span.at + (t->dense ? 0 : t->true_lb), mine, (size_t)span.len);
+}
+
+int hl_win_xfer(const struct hl_move *m)
+{
+    const struct hl_win *w = m->win;
+    const struct hl_type *t = m->target_type;
+    uint64_t at, len;
+
+    /* One predefined or dense type on both sides, small counts: nothing can overflow but the displacement. */
+    if (HL_UNLIKELY(w == NULL || (uint32_t)m->target >= (uint32_t)w->size || t == NULL ||
+                    t != m->origin_type || m->target_count != m->origin_count ||
+                    (uint64_t)m->target_count > UINT32_MAX || !t->predefined)) {
+        return move_any(m);
+    }
+    const struct hl_extent *e = hl_win_extent(w, m->target);
+    len = (uint64_t)m->target_count * (uint64_t)t->size;
+    if (HL_UNLIKELY((uint64_t)m->disp > e->size || __builtin_mul_overflow((uint64_t)m->disp, e->unit, &at) ||
+                    len > e->size || at > e->size - len || !t->dense || m->origin == NULL ||
+                    !hl_epoch_allows(&w->epoch, m->target))) {
+        return move_any(m);
+    }
+    const struct hl_target *peer = &w->targets[m->target];
+    if (hl_target_is_far(peer)) {
+        int rc = hl_win_reach(m->win, m->target);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    return move_block(m, (int64_t)at, m->origin, len);
+}
+
+int hl_win_request_begin(struct hl_move *m, struct hl_req **r)
+{
+    if (m->win != NULL && m->target == MPI_PROC_NULL) {
+        *r = hl_req_proc_null();
+    } else if (hl_win_is_immediate(m->win, m->target)) {
+        *r = hl_req_completed();
+    } else if ((*r = hl_req_new(HL_REQ_RMA)) == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
+    } else {
+        hl_req_add_parts(*r, 1); /* the issuer's, until all others are issued */
+        m->req = *r;
+    }
+    return 0;
+}
+
+void hl_win_request_end(const struct hl_move *m, int rc)
+{
+    if (m->req == NULL) {
+        return;
+    }
+    if (rc != 0) {
+        hl_req_orphan(m->req); /* parts that were issued end without a waiter */
+    }
+    hl_req_part_done(m->req, 0);
+}

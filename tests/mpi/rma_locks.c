@@ -1,0 +1,69 @@
+/* Exclusive locks exclude, shared ones share, everybody gets his turn; a target that computes still serves.
+ */
+#include "rma.h"
+
+#define ROUNDS 100
+
+int main(int argc, char **argv)
+{
+    long *base, value, sum = 0;
+    MPI_Win win;
+
+    begin(&argc, &argv);
+    MPI_Win_allocate(4 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    memset(base, 0, 4 * sizeof(long));
+    meet_outside(win);
+    /* Read, add, write under exclusive locks: no addition is lost. */
+    for (int i = 0; i < ROUNDS; i++) {
+        int t = i % ranks;
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, t, 0, win);
+        MPI_Get(&value, 1, MPI_LONG, t, 0, 1, MPI_LONG, win);
+        MPI_Win_flush(t, win);
+        value++;
+        MPI_Put(&value, 1, MPI_LONG, t, 0, 1, MPI_LONG, win);
+        MPI_Win_unlock(t, win);
+    }
+    meet_outside(win);
+    MPI_Reduce(&base[0], &sum, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    CHECK(me != 0 || sum == (long)ROUNDS * ranks, "sum %ld", sum);
+    MPI_Barrier(MPI_COMM_WORLD);
+
+    /* Two words that writers change together are never seen apart by readers. */
+    for (int i = 0; i < ROUNDS; i++) {
+        long both[2];
+        if ((i + me) % 4 == 0) {
+            MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+            both[0] = both[1] = me * 1000L + i;
+            MPI_Put(both, 1, MPI_LONG, 0, 1, 1, MPI_LONG, win);
+            MPI_Win_flush(0, win);
+            MPI_Put(both + 1, 1, MPI_LONG, 0, 2, 1, MPI_LONG, win);
+        } else {
+            MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+            MPI_Get(both, 2, MPI_LONG, 0, 1, 2, MPI_LONG, win);
+            MPI_Win_flush(0, win);
+            CHECK(both[0] == both[1], "%ld and %ld", both[0], both[1]);
+        }
+        MPI_Win_unlock(0, win);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+
+    /* Rank 0 computes without a call; the others need its lock and its atomics. */
+    if (me == 0) {
+        double end = MPI_Wtime() + 0.2;
+        while (MPI_Wtime() < end) {
+        }
+    } else {
+        double start = MPI_Wtime();
+        for (int i = 0; i < 10; i++) {
+            long one = 1, was;
+            MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+            MPI_Fetch_and_op(&one, &was, MPI_LONG, 0, 3, MPI_SUM, win);
+            MPI_Win_unlock(0, win);
+        }
+        CHECK(MPI_Wtime() - start < 30.0, "served after %g s", MPI_Wtime() - start);
+    }
+    meet_outside(win);
+    CHECK(me != 0 || base[3] == 10L * (ranks - 1), "counter %ld", base[3]);
+    MPI_Win_free(&win);
+    return verdict("rma_locks");
+}

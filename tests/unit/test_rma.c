@@ -1,0 +1,379 @@
+/* Windows of one process: the lock word with its queue, the epoch's hash, walks over several layouts,
+ * elements under a lock. (Calls over several ranks: tests/mpi.) */
+#include "unit.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "epoch.h"
+#include "err.h"
+#include "lockword.h"
+#include "win.h"
+#include "zip.h"
+
+/* ---- lock word ---- */
+
+static int granted_peer, grants;
+
+static void note_grant(const struct hl_lock_ask *ask)
+{
+    granted_peer = ask->peer;
+    grants++;
+}
+
+START_TEST(readers_share_and_a_writer_is_alone)
+{
+    hl_a64 word = {0};
+    ck_assert(hl_lockword_try(&word, false));
+    ck_assert(hl_lockword_try(&word, false));
+    ck_assert(!hl_lockword_try(&word, true));
+    ck_assert(hl_lockword_leave(&word, false));
+    ck_assert(hl_lockword_leave(&word, false));
+    ck_assert(hl_lockword_try(&word, true));
+    ck_assert(!hl_lockword_try(&word, false));
+    ck_assert(!hl_lockword_try(&word, true));
+    ck_assert(hl_lockword_leave(&word, true));
+    ck_assert_uint_eq(hl_a64_load_relaxed(&word), 0);
+}
+END_TEST
+
+START_TEST(requests_are_granted_in_order)
+{
+    hl_a64 word = {0};
+    struct hl_lockq q = {.word = &word, .grant = note_grant};
+
+    grants = 0;
+    ck_assert(hl_lockword_try(&word, false));
+    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 1, .exclusive = true});
+    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 2, .exclusive = false});
+    ck_assert_int_eq(grants, 0);
+    ck_assert(!hl_lockword_try(&word, false)); /* behind the writer */
+    ck_assert(!hl_lockword_leave(&word, false));
+    hl_lockq_leave(&q, false);
+    ck_assert_int_eq(grants, 1);
+    ck_assert_int_eq(granted_peer, 1);
+    ck_assert(!hl_lockword_leave(&word, true));
+    hl_lockq_leave(&q, true);
+    ck_assert_int_eq(grants, 2);
+    ck_assert_int_eq(granted_peer, 2);
+    ck_assert(hl_lockword_leave(&word, false)); /* the queue is empty: no message */
+    ck_assert_uint_eq(hl_a64_load_relaxed(&word), 0);
+}
+END_TEST
+
+START_TEST(a_free_lock_is_granted_at_once)
+{
+    hl_a64 word = {0};
+    struct hl_lockq q = {.word = &word, .grant = note_grant};
+
+    grants = 0;
+    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 3, .exclusive = true});
+    ck_assert_int_eq(grants, 1);
+    ck_assert_uint_eq(hl_a64_load_relaxed(&word), HL_LOCK_EXCLUSIVE);
+    hl_lockq_leave(&q, true); /* a holder far away */
+    ck_assert_uint_eq(hl_a64_load_relaxed(&word), 0);
+}
+END_TEST
+
+START_TEST(readers_behind_a_writer_go_together)
+{
+    hl_a64 word = {0};
+    struct hl_lockq q = {.word = &word, .grant = note_grant};
+
+    grants = 0;
+    ck_assert(hl_lockword_try(&word, true));
+    for (int i = 0; i < 5; i++) {
+        hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = i});
+    }
+    hl_lockq_leave(&q, true);
+    ck_assert_int_eq(grants, 5);
+    ck_assert_uint_eq(hl_a64_load_relaxed(&word), 5);
+}
+END_TEST
+
+/* Ranks as threads; the receive thread is whoever holds `rx`. */
+struct arena {
+    hl_a64 word;
+    pthread_mutex_t rx;
+    struct hl_lockq q;
+    hl_a32 granted[32];
+    hl_a32 inside_writers, inside_readers;
+    long long value; /* guarded by the lock word: what ThreadSanitizer watches */
+    int rounds;
+};
+static struct arena arena;
+
+static void grant_thread(const struct hl_lock_ask *ask)
+{
+    hl_a32_store_release(&arena.granted[ask->peer], 1);
+}
+
+struct rank {
+    int me;
+    unsigned seed;
+};
+
+static void take(struct rank *r, bool exclusive)
+{
+    if (hl_lockword_try(&arena.word, exclusive)) {
+        return;
+    }
+    hl_a32_store_relaxed(&arena.granted[r->me], 0);
+    pthread_mutex_lock(&arena.rx);
+    hl_lockq_ask(&arena.q, &(struct hl_lock_ask){.peer = r->me, .exclusive = exclusive});
+    pthread_mutex_unlock(&arena.rx);
+    while (hl_a32_load_acquire(&arena.granted[r->me]) == 0) {
+        sched_yield();
+    }
+}
+
+static void leave(bool exclusive)
+{
+    if (!hl_lockword_leave(&arena.word, exclusive)) {
+        pthread_mutex_lock(&arena.rx);
+        hl_lockq_leave(&arena.q, exclusive);
+        pthread_mutex_unlock(&arena.rx);
+    }
+}
+
+static void *rank_main(void *arg)
+{
+    struct rank *r = arg;
+    for (int i = 0; i < arena.rounds; i++) {
+        bool exclusive = rand_r(&r->seed) % 3 == 0;
+        take(r, exclusive);
+        if (exclusive) {
+            ck_assert_uint_eq(hl_a32_add_relaxed(&arena.inside_writers, 1), 0);
+            ck_assert_uint_eq(hl_a32_load_relaxed(&arena.inside_readers), 0);
+            arena.value++;
+            hl_a32_add_relaxed(&arena.inside_writers, (uint32_t)-1);
+        } else {
+            hl_a32_add_relaxed(&arena.inside_readers, 1);
+            ck_assert_uint_eq(hl_a32_load_relaxed(&arena.inside_writers), 0);
+            ck_assert_int_ge(arena.value, 0);
+            hl_a32_add_relaxed(&arena.inside_readers, (uint32_t)-1);
+        }
+        leave(exclusive);
+    }
+    return NULL;
+}
+
+START_TEST(threads_exclude_each_other)
+{
+    static const int counts[] = {1, 2, 8, 32};
+    int n = counts[_i];
+    pthread_t threads[32];
+    struct rank ranks[32];
+
+    memset(&arena, 0, sizeof arena);
+    pthread_mutex_init(&arena.rx, NULL);
+    arena.q = (struct hl_lockq){.word = &arena.word, .grant = grant_thread};
+    arena.rounds = 20000 / n;
+    for (int i = 0; i < n; i++) {
+        ranks[i] = (struct rank){i, 17u * (unsigned)i + 1};
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, rank_main, &ranks[i]), 0);
+    }
+    for (int i = 0; i < n; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    ck_assert_uint_eq(hl_a64_load_relaxed(&arena.word), 0);
+    ck_assert_ptr_null(arena.q.head);
+}
+END_TEST
+
+/* ---- epoch ---- */
+
+START_TEST(epochs_follow_each_other_as_the_standard_says)
+{
+    struct hl_epoch e;
+    uint32_t how;
+
+    ck_assert_int_eq(hl_epoch_init(&e), 0);
+    ck_assert(!hl_epoch_allows(&e, 0));
+    ck_assert_int_eq(hl_epoch_fence(&e, true), 0);
+    ck_assert(hl_epoch_allows(&e, 7));
+    ck_assert(!hl_epoch_is_locked(&e, 7));
+    ck_assert_int_eq(hl_epoch_lock(&e, 7, HL_EPOCH_SHARED), 0);
+    ck_assert(hl_epoch_allows(&e, 7) && hl_epoch_is_locked(&e, 7));
+    ck_assert(!hl_epoch_allows(&e, 8));
+    ck_assert_int_eq(hl_epoch_lock(&e, 7, HL_EPOCH_SHARED), HL_ERR_RMA_SYNC);
+    ck_assert_int_eq(hl_epoch_lock_all(&e, 0), HL_ERR_RMA_SYNC);
+    ck_assert_int_eq(hl_epoch_fence(&e, true), HL_ERR_RMA_SYNC);
+    ck_assert_int_eq(hl_epoch_unlock(&e, 8, &how), HL_ERR_RMA_SYNC);
+    ck_assert_int_eq(hl_epoch_unlock(&e, 7, &how), 0);
+    ck_assert_uint_eq(how, HL_EPOCH_SHARED);
+    ck_assert(!hl_epoch_allows(&e, 7));
+    ck_assert_int_eq(hl_epoch_lock_all(&e, HL_EPOCH_NOCHECK), 0);
+    ck_assert(hl_epoch_allows(&e, 12345) && hl_epoch_is_locked(&e, 3));
+    ck_assert_int_eq(hl_epoch_lock(&e, 1, HL_EPOCH_SHARED), HL_ERR_RMA_SYNC);
+    ck_assert_int_eq(hl_epoch_unlock(&e, 1, &how), HL_ERR_RMA_SYNC);
+    ck_assert_int_eq(hl_epoch_unlock_all(&e, &how), 0);
+    ck_assert_uint_eq(how, HL_EPOCH_NOCHECK);
+    ck_assert_int_eq(hl_epoch_unlock_all(&e, &how), HL_ERR_RMA_SYNC);
+    hl_epoch_fini(&e);
+}
+END_TEST
+
+START_TEST(lazy_targets_are_claimed_once)
+{
+    struct hl_epoch e;
+    bool mine;
+    uint32_t how;
+
+    ck_assert_int_eq(hl_epoch_init(&e), 0);
+    ck_assert_int_eq(hl_epoch_claim(&e, 4, &mine), HL_ERR_RMA_SYNC);
+    ck_assert_int_eq(hl_epoch_lock_all(&e, HL_EPOCH_SHARED), 0);
+    ck_assert_int_eq(hl_epoch_claim(&e, 4, &mine), 0);
+    ck_assert(mine);
+    ck_assert_int_eq(hl_epoch_claim(&e, 4, &mine), 0);
+    ck_assert(!mine);
+    hl_epoch_settle(&e, 4, 0);
+    ck_assert((hl_epoch_find(&e, 4) & HL_EPOCH_HELD) != 0);
+    ck_assert_int_eq(hl_epoch_drop(&e), 4);
+    ck_assert_int_eq(hl_epoch_drop(&e), -1);
+    ck_assert_int_eq(hl_epoch_unlock_all(&e, &how), 0);
+    hl_epoch_fini(&e);
+}
+END_TEST
+
+/* Random locks and unlocks against an array, with colliding targets. */
+START_TEST(the_hash_holds_what_was_put_in)
+{
+    enum { TARGETS = 300 };
+    struct hl_epoch e;
+    bool model[TARGETS] = {false};
+    unsigned seed = 42;
+
+    ck_assert_int_eq(hl_epoch_init(&e), 0);
+    for (int step = 0; step < 20000; step++) {
+        int target = (int)((unsigned)rand_r(&seed) % TARGETS);
+        int name = target * 16; /* few homes: long probes */
+        uint32_t how;
+        if (model[target]) {
+            ck_assert_int_eq(hl_epoch_unlock(&e, name, &how), 0);
+        } else {
+            ck_assert_int_eq(hl_epoch_lock(&e, name, HL_EPOCH_EXCLUSIVE), 0);
+        }
+        model[target] = !model[target];
+        if (step % 500 == 0) {
+            for (int i = 0; i < TARGETS; i++) {
+                ck_assert_int_eq(hl_epoch_find(&e, i * 16) != 0, model[i]);
+            }
+        }
+    }
+    hl_epoch_fini(&e);
+}
+END_TEST
+
+static struct hl_epoch shared_epoch;
+static hl_a32 stop;
+
+/* A target that stays locked is found while others come and go. */
+static void *find_main(void *arg)
+{
+    long looks = 0;
+    while (hl_a32_load_relaxed(&stop) == 0) {
+        if (hl_epoch_find(&shared_epoch, 32) == 0) {
+            return (void *)1;
+        }
+        looks++;
+    }
+    return looks >= 0 ? NULL : (void *)1;
+}
+
+START_TEST(readers_never_miss_what_stays)
+{
+    pthread_t reader;
+    void *missed;
+    uint32_t how;
+
+    ck_assert_int_eq(hl_epoch_init(&shared_epoch), 0);
+    hl_a32_store_relaxed(&stop, 0);
+    for (int i = 0; i < 3; i++) { /* homes in one place: 32 stands behind 0 and 16 */
+        hl_epoch_lock(&shared_epoch, i * 16, HL_EPOCH_SHARED);
+    }
+    ck_assert_int_eq(pthread_create(&reader, NULL, find_main, NULL), 0);
+    for (int i = 0; i < 20000; i++) {
+        hl_epoch_unlock(&shared_epoch, 0, &how);
+        hl_epoch_unlock(&shared_epoch, 16, &how);
+        hl_epoch_lock(&shared_epoch, 16, HL_EPOCH_SHARED);
+        hl_epoch_lock(&shared_epoch, 0, HL_EPOCH_SHARED);
+    }
+    hl_a32_store_relaxed(&stop, 1);
+    pthread_join(reader, &missed);
+    ck_assert_ptr_null(missed);
+    hl_epoch_fini(&shared_epoch);
+}
+END_TEST
+
+/* ---- walks ---- */
+
+START_TEST(layouts_are_walked_side_by_side)
+{
+    struct hl_type *vector;
+    struct hl_zip z;
+    const struct hl_type *ints = hl_type_of(MPI_INT);
+    int expect[] = {0, 1, 4, 5, 8, 9};
+    int seen = 0;
+
+    ck_assert_int_eq(hl_type_make_vector(3, 2, 4, false, ints, &vector), 0);
+    ck_assert_int_eq(hl_type_commit(vector), 0);
+    struct hl_zip_side sides[] = {{vector, 1, NULL}, {ints, 6, (char *)4096}};
+    ck_assert_int_eq(hl_zip_begin(&z, HL_WALK_ELEMENTS, sizeof(int), sides, 2), 0);
+    while (hl_zip_next(&z)) {
+        for (int64_t i = 0; i < z.n; i++, seen++) {
+            ck_assert_int_eq((int)((uintptr_t)z.at[0] / sizeof(int)) + (int)i, expect[seen]);
+        }
+    }
+    hl_zip_end(&z);
+    ck_assert_int_eq(seen, 6);
+    hl_type_free(vector);
+}
+END_TEST
+
+/* ---- elements under a lock ---- */
+
+START_TEST(locked_elements_are_combined_and_fetched)
+{
+    struct hl_near_lock lock = {{0}};
+    double to[600], from[600], before[600];
+
+    for (int i = 0; i < 600; i++) {
+        to[i] = i;
+        from[i] = 0.5;
+    }
+    ck_assert_int_eq(hl_acc_locked(HL_OP_SUM, HL_BASIC_F64, to, from, before, 600, &lock), 0);
+    for (int i = 0; i < 600; i++) {
+        ck_assert(to[i] == i + 0.5 && before[i] == i);
+    }
+    ck_assert_int_eq(hl_acc_locked(HL_OP_BAND, HL_BASIC_F64, to, from, before, 1, &lock), HL_ERR_OP);
+    int value = 5, compare = 5, swap = 9, was = 0;
+    ck_assert_int_eq(hl_cas_locked(HL_BASIC_I32, &value, &swap, &compare, &was, &lock), 0);
+    ck_assert(value == 9 && was == 5);
+    ck_assert_int_eq(hl_cas_locked(HL_BASIC_I32, &value, &swap, &compare, &was, &lock), 0);
+    ck_assert(value == 9 && was == 9);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *s = suite_create("rma");
+    TCase *t = tcase_create("rma");
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, readers_share_and_a_writer_is_alone);
+    tcase_add_test(t, requests_are_granted_in_order);
+    tcase_add_test(t, a_free_lock_is_granted_at_once);
+    tcase_add_test(t, readers_behind_a_writer_go_together);
+    tcase_add_loop_test(t, threads_exclude_each_other, 0, 4);
+    tcase_add_test(t, epochs_follow_each_other_as_the_standard_says);
+    tcase_add_test(t, lazy_targets_are_claimed_once);
+    tcase_add_test(t, the_hash_holds_what_was_put_in);
+    tcase_add_test(t, readers_never_miss_what_stays);
+    tcase_add_test(t, layouts_are_walked_side_by_side);
+    tcase_add_test(t, locked_elements_are_combined_and_fetched);
+    suite_add_tcase(s, t);
+    return s;
+}
+
+UNIT_MAIN(make_suite)
