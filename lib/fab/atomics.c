@@ -1,5 +1,5 @@
 /* Which atomics the provider does, and what it calls them. */
-#include "inner.h"
+#include "fab_lib.h"
 
 #include "log.h"
 #include "util.h"

@@ -1,5 +1,5 @@
 /* Cards: what a rank publishes about its endpoints, through boot. */
-#include "inner.h"
+#include "fab_lib.h"
 
 #include "boot.h"
 #include "err.h"

@@ -1,5 +1,5 @@
 /* Endpoints: opened domain, vector, queue, endpoint; closed the other way round. */
-#include "inner.h"
+#include "fab_lib.h"
 
 #include "err.h"
 #include "log.h"

@@ -1,5 +1,5 @@
 /* Loading libfabric and choosing the provider. */
-#include "inner.h"
+#include "fab_lib.h"
 
 #include "boot.h"
 #include "conf.h"

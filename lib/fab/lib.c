@@ -1,5 +1,5 @@
 /* libfabric by dlopen: seven symbols. */
-#include "inner.h"
+#include "fab_lib.h"
 
 #include "err.h"
 #include "util.h"

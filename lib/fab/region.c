@@ -1,5 +1,5 @@
 /* Memory that peers may reach: registrations of segments and of private memory, found by id. */
-#include "inner.h"
+#include "fab_lib.h"
 
 #include "boot.h"
 #include "err.h"

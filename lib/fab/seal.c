@@ -3,7 +3,7 @@
  *
  * Sockets are known by their port: one of my endpoints' (listening and accepted ones) or of a peer's endpoint
  * (connected ones). */
-#include "inner.h"
+#include "fab_lib.h"
 
 #include <dirent.h>
 #include <fcntl.h>

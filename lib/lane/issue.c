@@ -231,6 +231,7 @@ struct pursuit {
     uint32_t at;    /* lane to try next */
     uint32_t taken; /* tries in a row that found the lease taken */
     uint32_t id;    /* my id when it is in `wanted` of lane `at`, else 0 */
+    bool over;      /* issued, or failed with rc */
     int rc;
 };
 
@@ -318,10 +319,13 @@ static int post_contended(struct hl_lane *lane, const struct hl_issue *op) HL_RE
     return hl_lane_post(lane, op);
 }
 
-/* One try; true when the operation is issued or failed. */
+/* One try; true when the operation is issued or failed (also when asked again afterwards). */
 static bool pursue(void *arg)
 {
     struct pursuit *s = arg;
+    if (s->over) {
+        return true;
+    }
     struct hl_lane *lane = s->pool->lanes[s->at];
     int verdict;
     if (s->id != 0) {
@@ -332,7 +336,7 @@ static bool pursue(void *arg)
         s->id = 0;
         verdict = post_contended(lane, s->op);
         hl_lane_leave(lane);
-        return judge(s, verdict);
+        return s->over = judge(s, verdict);
     }
     if (!hl_lease_try(&lane->lease)) {
         found_taken(s);
@@ -340,7 +344,7 @@ static bool pursue(void *arg)
     }
     verdict = post_contended(lane, s->op);
     hl_lane_leave(lane);
-    return judge(s, verdict);
+    return s->over = judge(s, verdict);
 }
 
 int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict)

@@ -122,7 +122,10 @@ int hl_mail_post(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot,
         }
     }
     if (way->unacked >= HL_WIRE_CREDITS || lane->mail >= HL_MAIL) {
-        return HL_LANE_STAY;
+        (void)hl_lane_progress(lane);
+        if (way->unacked >= HL_WIRE_CREDITS || lane->mail >= HL_MAIL) {
+            return HL_LANE_STAY;
+        }
     }
     struct hl_letter *letter = take_letter(lane);
     if (letter == NULL) {

@@ -1,47 +1,565 @@
-/* Leases are exclusive, and a waiting thread is overtaken at most once by each other thread. */
+/* Leases, ways, slots and flush against a provider that completes late, out of order and with errors. */
 #include "inner.h"
+
+#include "boot.h"
+#include "conf.h"
+#include "err.h"
+#include "fab_lib.h"
+#include "model.h"
 #include "unit.h"
+#include "util.h"
 
 #include <pthread.h>
 #include <sched.h>
+#include <time.h>
+#include <unistd.h>
 
-static struct hl_lease lease;
-static int inside;
+#define RANKS 5
+#define CELLS 48
 
-static HL_NO_TSA void *contend(void *arg)
+static unsigned seed;
+
+/* ---- a pool on the model ---- */
+
+static void start(uint32_t lanes) HL_NO_TSA
 {
-    uint32_t id = (uint32_t)(uintptr_t)arg + 1;
-    for (int i = 0; i < 20000; i++) {
-        bool wanting = false;
-        for (int tries = 0;; tries++) {
-            if (wanting ? hl_lease_try_wanted(&lease) : hl_lease_try(&lease)) {
-                break;
-            }
-            if (!wanting && tries > 4) {
-                wanting = hl_lease_want(&lease, id);
-            }
-            sched_yield();
+    seed = (unsigned)time(NULL) ^ (unsigned)getpid() << 8;
+    printf("seed %u\n", seed);
+    model_seed = seed;
+    ck_assert_int_eq(hl_conf_load(), 0);
+    hl_conf.provider = "model";
+    hl_conf.unreachable = 2;
+    hl_boot.size = RANKS;
+    hl_boot.nonce = 77;
+    hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
+    ck_assert_int_eq(hl_fab_open(), 0);
+    struct hl_fab_ep rx;
+    ck_assert_int_eq(hl_fab_ep_open(HL_FAB_RX, &rx), 0); /* asks which atomics there are */
+    hl_fab_ep_close(&rx);
+    ck_assert_int_eq(hl_pool_open(&hl_pool, lanes, RANKS), 0);
+    for (uint32_t i = 0; i < lanes; i++) {
+        struct hl_lane *lane = hl_pool.lanes[i];
+        ck_assert(hl_lease_try(&lane->lease));
+        ck_assert_int_eq(hl_lane_make_ready(lane), 0);
+        for (int peer = 0; peer < RANKS; peer++) {
+            struct hl_rx_card card = {.name_len = 8, .name = {(uint8_t)peer}};
+            int rc = 0;
+            ck_assert_ptr_nonnull(hl_way_make(lane, peer, &card, &rc));
         }
-        if (wanting) {
-            hl_lease_unwant(&lease);
+        hl_lane_leave(lane);
+    }
+}
+
+static void stop(void)
+{
+    hl_pool_close(&hl_pool);
+    ck_assert_int_eq(model.objects, 0);
+    ck_assert_int_eq(model.busy, 0);
+    ck_assert_uint_eq(hl_a64_load_relaxed(&model.overlaps), 0);
+}
+
+static struct hl_xfer transfer(int peer, uint64_t *remote, uint64_t *local, hl_a32 *error)
+{
+    return (struct hl_xfer){
+        .peer = peer, .addr = (uint64_t)(uintptr_t)remote, .buf = local, .len = 8, .error = error};
+}
+
+/* ---- random puts, gets and sums of many threads ---- */
+
+struct worker {
+    unsigned state;
+    int rounds;
+    uint64_t remote[RANKS][CELLS], local[RANKS][CELLS], back[CELLS];
+    hl_a32 errors[RANKS];
+    int used[RANKS];
+    uint64_t added; /* successful additions to the shared sum */
+    int failures;
+};
+
+static uint64_t shared_sum;
+
+/* All puts to `peer` since the last flush are there, or failed and somebody says so. */
+static void flush_and_look(struct worker *w, int peer)
+{
+    ck_assert_int_eq(hl_lane_flush(peer, HL_REMOTE), 0);
+    int failed = 0;
+    for (int i = 0; i < w->used[peer]; i++) {
+        uint64_t got = w->remote[peer][i];
+        failed += got == MODEL_FAILED;
+        ck_assert_msg(got == w->local[peer][i] || got == MODEL_FAILED, "seed %u: cell %d holds %llx", seed, i,
+                      (unsigned long long)got);
+    }
+    int rc = hl_lane_error_take(&w->errors[peer]);
+    ck_assert_msg((rc != 0) == (failed != 0), "seed %u: error %d, %d failures", seed, rc, failed);
+    ck_assert_int_eq(hl_lane_error_take(&w->errors[peer]), 0); /* reported once */
+    w->failures += failed;
+    w->used[peer] = 0;
+}
+
+static void put(struct worker *w, int peer)
+{
+    if (w->used[peer] == CELLS) {
+        flush_and_look(w, peer);
+    }
+    int cell = w->used[peer]++;
+    w->local[peer][cell] = (uint64_t)rand_r(&w->state) << 8 | 1;
+    w->remote[peer][cell] = 0;
+    struct hl_xfer x = transfer(peer, &w->remote[peer][cell], &w->local[peer][cell], &w->errors[peer]);
+    ck_assert_int_eq(hl_lane_write(&x), 0);
+}
+
+static void get(struct worker *w, int peer)
+{
+    flush_and_look(w, peer);
+    hl_a32 error = {0};
+    for (int i = 0; i < 8; i++) {
+        w->remote[peer][i] = (uint64_t)rand_r(&w->state);
+        w->back[i] = 0;
+        struct hl_xfer x = transfer(peer, &w->remote[peer][i], &w->back[i], &error);
+        ck_assert_int_eq(hl_lane_read(&x), 0);
+    }
+    hl_lane_flush(peer, HL_LOCAL);
+    bool failed = hl_lane_error_take(&error) != 0;
+    for (int i = 0; i < 8; i++) {
+        ck_assert(failed || w->back[i] == w->remote[peer][i]);
+    }
+}
+
+static void sum(struct worker *w, int peer, bool ordered)
+{
+    static uint64_t one = 1;
+    uint64_t before = UINT64_MAX;
+    hl_a32 error = {0};
+    struct hl_req req;
+    hl_req_init(&req, HL_REQ_RMA);
+    struct hl_lane_atomic a = {.x = transfer(peer, &shared_sum, &one, &error),
+                               .op = HL_OP_SUM,
+                               .basic = HL_BASIC_U64,
+                               .n = 1,
+                               .result = &before,
+                               .ordered = ordered,
+                               .order_key = (uint64_t)peer};
+    a.x.req = &req;
+    ck_assert_int_eq(hl_lane_atomic(&a), 0);
+    hl_lane_flush(peer, HL_REMOTE);
+    ck_assert(hl_req_is_done(&req));
+    int rc = hl_lane_error_take(&error);
+    ck_assert_int_eq(hl_req_finish(&req, MPI_STATUS_IGNORE), rc);
+    ck_assert((before == UINT64_MAX) == (rc != 0));
+    w->added += rc == 0;
+}
+
+static void *run_worker(void *arg)
+{
+    struct worker *w = arg;
+    for (int i = 0; i < w->rounds; i++) {
+        int peer = rand_r(&w->state) % RANKS;
+        switch (rand_r(&w->state) % 16) {
+        case 0:
+            flush_and_look(w, peer);
+            break;
+        case 1:
+            ck_assert_int_eq(hl_lane_flush_all(HL_REMOTE), 0);
+            break;
+        case 2:
+            get(w, peer);
+            break;
+        case 3:
+            sum(w, peer, rand_r(&w->state) % 2);
+            break;
+        default:
+            put(w, peer);
         }
-        ck_assert_int_eq(inside++, 0);
-        inside--;
-        (void)hl_lease_leave(&lease);
+    }
+    for (int peer = 0; peer < RANKS; peer++) {
+        flush_and_look(w, peer);
     }
     return NULL;
 }
 
-START_TEST(a_lease_is_exclusive)
+static void run_workers(uint32_t lanes, int threads, int rounds)
 {
-    pthread_t t[8];
-    for (uintptr_t i = 0; i < 8; i++) {
-        pthread_create(&t[i], NULL, contend, (void *)i);
+    start(lanes);
+    shared_sum = 0;
+    struct worker *w = calloc((size_t)threads, sizeof *w);
+    pthread_t t[32];
+    for (int i = 0; i < threads; i++) {
+        w[i].state = seed + 1000u * (unsigned)i;
+        w[i].rounds = rounds;
+        pthread_create(&t[i], NULL, run_worker, &w[i]);
     }
-    for (int i = 0; i < 8; i++) {
+    uint64_t added = 0;
+    for (int i = 0; i < threads; i++) {
+        pthread_join(t[i], NULL);
+        added += w[i].added;
+    }
+    ck_assert_uint_eq(added, shared_sum);
+    ck_assert_int_eq(hl_lane_flush_all(HL_REMOTE), 0);
+    for (int peer = 0; peer < RANKS; peer++) {
+        ck_assert(hl_lane_is_quiet(peer));
+    }
+    free(w);
+    stop();
+}
+
+static const struct {
+    uint32_t lanes;
+    int threads, rounds;
+} shapes[] = {{1, 1, 4000}, {2, 2, 2000}, {1, 8, 500}, {3, 8, 500}, {4, 32, 150}};
+
+START_TEST(operations_end_before_their_flush)
+{
+    model.again = 5;
+    model.idle = 50;
+    run_workers(shapes[_i].lanes, shapes[_i].threads, shapes[_i].rounds);
+}
+END_TEST
+
+START_TEST(errors_reach_their_flush_and_no_other)
+{
+    model.again = 2;
+    model.idle = 30;
+    model.error = 3;
+    model.stray = 3;
+    model.lost = 30;
+    run_workers(shapes[_i].lanes, shapes[_i].threads, shapes[_i].rounds);
+    ck_assert_uint_gt(hl_a64_load_relaxed(&model.errors), 0);
+}
+END_TEST
+
+/* ---- flush does not chase others ---- */
+
+static hl_a32 enough;
+
+static void *pour(void *arg)
+{
+    (void)arg;
+    static uint64_t source = 5;
+    uint64_t *sink = calloc(1, 8);
+    hl_a32 error = {0};
+    while (hl_a32_load_relaxed(&enough) == 0) {
+        struct hl_xfer x = transfer(1, sink, &source, &error);
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+    }
+    hl_lane_flush(1, HL_REMOTE);
+    free(sink);
+    return NULL;
+}
+
+START_TEST(flush_waits_for_no_later_operation)
+{
+    start(2);
+    pthread_t t[3];
+    for (int i = 0; i < 3; i++) {
+        pthread_create(&t[i], NULL, pour, NULL);
+    }
+    for (int i = 0; i < 200; i++) { /* a flush that waits until nothing is open would not end */
+        uint64_t mine = (uint64_t)i + 1, there = 0;
+        hl_a32 error = {0};
+        struct hl_xfer x = transfer(1, &there, &mine, &error);
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+        if (i % 2) {
+            hl_lane_flush(1, HL_REMOTE);
+        } else {
+            hl_lane_flush_all(HL_REMOTE);
+        }
+        ck_assert_uint_eq(there, mine);
+    }
+    hl_a32_store_relaxed(&enough, 1);
+    for (int i = 0; i < 3; i++) {
         pthread_join(t[i], NULL);
     }
-    ck_assert_uint_eq(hl_a32_load_relaxed(&lease.wanted), 0);
+    stop();
+}
+END_TEST
+
+/* ---- messages ---- */
+
+/* The target: answers GET_ACC by 8 bytes, CAS by an error, the rest by nothing; says when credits are
+ * exceeded. */
+static size_t answer(const uint8_t *msg, size_t len, uint64_t rank, uint8_t *out)
+{
+    ck_assert_ptr_null(hl_wire_check(msg, len, hl_boot.nonce, RANKS));
+    const struct hl_wire_head *head = (const void *)msg;
+    const struct hl_wire_rec *rec = hl_wire_body(head);
+    struct hl_wire_head ack = {.nonce = hl_boot.nonce,
+                               .seq = head->seq,
+                               .from = (uint32_t)rank,
+                               .lane = head->lane,
+                               .kind = HL_WIRE_ACK};
+    ck_assert((head->seq == 1) == (hl_wire_hello_of(head) != NULL));
+    size_t at = sizeof ack;
+    if (rec->op != HL_WIRE_ACC) {
+        struct hl_wire_ans ans = {.index = rec->index,
+                                  .rc = rec->op == HL_WIRE_CAS ? HL_ERR_RMA_RANGE : 0,
+                                  .len = rec->op == HL_WIRE_CAS ? 0 : 8};
+        memcpy(out + at, &ans, sizeof ans);
+        at += sizeof ans;
+        memcpy(out + at, &rec->aux, ans.len);
+        at += ans.len;
+        ack.count = 1;
+    }
+    ack.len = (uint32_t)at;
+    memcpy(out, &ack, sizeof ack);
+    return at;
+}
+
+static void *send_messages(void *arg)
+{
+    unsigned state = seed + (unsigned)(uintptr_t)arg;
+    enum { BATCH = 40 };
+    uint64_t replies[BATCH], asked[BATCH];
+    for (int round = 0; round < 30; round++) {
+        hl_a32 good = {0}, bad = {0};
+        int bad_ones = 0, peer = rand_r(&state) % RANKS;
+        for (int i = 0; i < BATCH; i++) {
+            static const enum hl_wire_op ops[] = {HL_WIRE_ACC, HL_WIRE_GET_ACC, HL_WIRE_CAS};
+            enum hl_wire_op op = ops[rand_r(&state) % 3];
+            asked[i] = op == HL_WIRE_GET_ACC ? (uint64_t)rand_r(&state) : 0;
+            replies[i] = 0;
+            struct hl_wire_rec rec = {
+                .op = (uint8_t)op, .len = (uint32_t)rand_r(&state) % 200, .aux = asked[i]};
+            uint8_t payload[200] = {0};
+            struct hl_lane_message m = {.peer = peer,
+                                        .rec = &rec,
+                                        .payload = payload,
+                                        .reply = op == HL_WIRE_GET_ACC ? &replies[i] : NULL,
+                                        .reply_cap = op == HL_WIRE_GET_ACC ? 8 : 0,
+                                        .error = op == HL_WIRE_CAS ? &bad : &good,
+                                        .ordered = rand_r(&state) % 2,
+                                        .order_key = (uint64_t)peer};
+            bad_ones += op == HL_WIRE_CAS;
+            ck_assert_int_eq(hl_lane_message(&m), 0);
+        }
+        hl_lane_flush(peer, HL_REMOTE);
+        ck_assert_int_eq(hl_lane_error_take(&good), 0);
+        ck_assert_int_eq(hl_lane_error_take(&bad), bad_ones > 0 ? HL_ERR_RMA_RANGE : 0);
+        for (int i = 0; i < BATCH; i++) {
+            ck_assert_uint_eq(replies[i], asked[i]);
+        }
+    }
+    return NULL;
+}
+
+START_TEST(messages_are_answered_each_to_its_own)
+{
+    model.again = 5;
+    model.idle = 40;
+    model_answer = answer;
+    start(2);
+    pthread_t t[6];
+    for (uintptr_t i = 0; i < 6; i++) {
+        pthread_create(&t[i], NULL, send_messages, (void *)i);
+    }
+    for (int i = 0; i < 6; i++) {
+        pthread_join(t[i], NULL);
+    }
+    model_answer = NULL;
+    stop();
+}
+END_TEST
+
+/* ---- dead ranks ---- */
+
+START_TEST(operations_to_a_dead_rank_end_and_their_places_come_back) HL_NO_TSA
+{
+    start(1);
+    struct hl_lane *lane = hl_pool.lanes[0];
+    static uint64_t source = 9, sink[600];
+    hl_a32 error = {0}, other = {0};
+    model.hold = true;
+    for (int i = 0; i < 200; i++) {
+        struct hl_xfer x = transfer(2, &sink[i], &source, &error);
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+    }
+    ck_assert(hl_lease_try(&lane->lease));
+    struct hl_way *way = hl_way_find(lane, 2);
+    way->dead = true;
+    hl_slot_bury(lane, way);
+    hl_lane_leave(lane);
+    hl_lane_flush(2, HL_REMOTE);
+    hl_lane_flush_all(HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);
+    struct hl_xfer late = transfer(2, &sink[0], &source, &error);
+    ck_assert_int_eq(hl_lane_write(&late), HL_ERR_PROC_ABORTED);
+    for (int i = 0; i < 40; i++) { /* around the places that the provider still holds */
+        struct hl_xfer x = transfer(1, &sink[200 + i], &source, &other);
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+    }
+    model.hold = false;
+    for (int i = 40; i < 400; i++) {
+        struct hl_xfer x = transfer(1, &sink[200 + i], &source, &other);
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+    }
+    hl_lane_flush(1, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&other), 0);
+    for (int i = 0; i < 400; i++) {
+        ck_assert_uint_eq(sink[200 + i], 9);
+    }
+    while (model.objects > 0 && sink[0] != 9) { /* the model gives the last contexts back */
+        ck_assert(hl_lease_try(&lane->lease));
+        hl_lane_progress(lane);
+        hl_lane_leave(lane);
+    }
+    stop();
+}
+END_TEST
+
+START_TEST(a_rank_that_takes_nothing_is_reported)
+{
+    start(2);
+    model.again = 100;
+    uint64_t source = 1, sink = 0;
+    hl_a32 error = {0};
+    struct hl_xfer x = transfer(3, &sink, &source, &error);
+    ck_assert_int_eq(hl_lane_write(&x), HL_ERR_PROC_ABORTED);
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_PROC_ABORTED), "unreachable"));
+    model.again = 0;
+    stop();
+}
+END_TEST
+
+/* ---- pieces, bits ---- */
+
+START_TEST(long_transfers_go_in_pieces)
+{
+    start(2);
+    size_t len = 3 * HL_PIECE + 24;
+    uint8_t *from = malloc(len), *to = calloc(1, len);
+    for (size_t i = 0; i < len; i++) {
+        from[i] = (uint8_t)(i * 7);
+    }
+    hl_a32 error = {0};
+    struct hl_req req;
+    hl_req_init(&req, HL_REQ_RMA);
+    struct hl_xfer x = {
+        .peer = 1, .addr = (uint64_t)(uintptr_t)to, .buf = from, .len = len, .error = &error, .req = &req};
+    ck_assert_int_eq(hl_lane_write(&x), 0);
+    hl_lane_flush(1, HL_REMOTE);
+    ck_assert(hl_req_is_done(&req));
+    ck_assert_int_eq(memcmp(from, to, len), 0);
+    free(from);
+    free(to);
+    stop();
+}
+END_TEST
+
+START_TEST(idle_bits_are_taken_back)
+{
+    start(2);
+    uint64_t source = 1, sink = 0;
+    hl_a32 error = {0};
+    struct hl_xfer once = transfer(4, &sink, &source, &error), often = transfer(1, &sink, &source, &error);
+    ck_assert_int_eq(hl_lane_write(&once), 0);
+    hl_lane_flush(4, HL_REMOTE);
+    ck_assert_uint_ne(hl_a64_load_relaxed(&hl_pool.used[4]), 0);
+    for (int i = 0; i < 3 * HL_IDLE_LEASES; i++) {
+        ck_assert_int_eq(hl_lane_write(&often), 0);
+        hl_lane_flush(1, HL_REMOTE);
+        hl_lane_flush_all(HL_REMOTE);
+    }
+    ck_assert_uint_eq(hl_a64_load_relaxed(&hl_pool.used[4]), 0);
+    ck_assert_uint_ne(hl_a64_load_relaxed(&hl_pool.used[1]), 0);
+    stop();
+}
+END_TEST
+
+START_TEST(ways_are_found_while_more_are_made) HL_NO_TSA
+{
+    start(1);
+    struct hl_lane *lane = hl_pool.lanes[0];
+    ck_assert(hl_lease_try(&lane->lease));
+    for (int peer = RANKS; peer < 5000; peer++) {
+        struct hl_rx_card card = {.name_len = 8};
+        int rc = 0;
+        ck_assert_ptr_null(hl_way_find(lane, peer));
+        ck_assert_ptr_nonnull(hl_way_make(lane, peer, &card, &rc));
+        ck_assert_int_eq(hl_way_find(lane, peer / 2)->peer, peer / 2);
+    }
+    hl_lane_leave(lane);
+    stop();
+}
+END_TEST
+
+/* ---- leases ---- */
+
+#define CROWD 64
+
+static struct hl_lease leases[4];
+static struct {
+    HL_ALIGNED_LINE hl_a64 entered[4];
+} crowd[CROWD];
+static int inside[4];
+static int lease_count;
+static hl_a32 overtaken_twice, waits;
+static hl_a64 longest_ns;
+
+/* Waits as the pool does: two scans, then a place in `wanted`; counts who entered before. */
+static HL_NO_TSA int enter(int me, unsigned *state)
+{
+    int at = me % lease_count;
+    for (int tries = 0; tries < 2 * lease_count; tries++, at = (at + 1) % lease_count) {
+        if (hl_lease_try(&leases[at])) {
+            return at;
+        }
+    }
+    uint64_t before[CROWD], since = hl_now_ns();
+    while (!hl_lease_want(&leases[at], (uint32_t)me + 1)) {
+        sched_yield();
+    }
+    for (int i = 0; i < CROWD; i++) {
+        before[i] = hl_a64_load_relaxed(&crowd[i].entered[at]);
+    }
+    hl_a32_add_relaxed(&waits, 1);
+    while (!hl_lease_try_wanted(&leases[at])) {
+        if (rand_r(state) % 4 == 0) {
+            sched_yield();
+        }
+    }
+    hl_lease_unwant(&leases[at]);
+    for (int i = 0; i < CROWD; i++) {
+        if (hl_a64_load_relaxed(&crowd[i].entered[at]) - before[i] > 1) {
+            hl_a32_add_relaxed(&overtaken_twice, 1);
+        }
+    }
+    uint64_t took = hl_now_ns() - since;
+    if (took > hl_a64_load_relaxed(&longest_ns)) {
+        hl_a64_store_relaxed(&longest_ns, took);
+    }
+    return at;
+}
+
+static HL_NO_TSA void *push(void *arg)
+{
+    int me = (int)(intptr_t)arg;
+    unsigned state = (unsigned)me + 1;
+    for (int i = 0; i < 400; i++) {
+        int at = enter(me, &state);
+        ck_assert_int_eq(inside[at]++, 0);
+        hl_a64_add_full(&crowd[me].entered[at], 1); /* full: not in a store buffer when somebody counts */
+        if (rand_r(&state) % 8 == 0) {
+            sched_yield();
+        }
+        inside[at]--;
+        (void)hl_lease_leave(&leases[at]);
+    }
+    return NULL;
+}
+
+START_TEST(nobody_overtakes_a_waiting_thread_twice)
+{
+    lease_count = _i;
+    pthread_t t[CROWD];
+    uint64_t begin = hl_now_ns();
+    for (intptr_t i = 0; i < CROWD; i++) {
+        pthread_create(&t[i], NULL, push, (void *)i);
+    }
+    for (int i = 0; i < CROWD; i++) {
+        pthread_join(t[i], NULL);
+    }
+    printf("%d lanes: %u waits, longest %.1f ms of %.1f ms\n", lease_count, hl_a32_load_relaxed(&waits),
+           (double)hl_a64_load_relaxed(&longest_ns) / 1e6, (double)(hl_now_ns() - begin) / 1e6);
+    ck_assert_uint_eq(hl_a32_load_relaxed(&overtaken_twice), 0);
 }
 END_TEST
 
@@ -50,7 +568,16 @@ static Suite *make_suite(void)
     Suite *s = suite_create("lane");
     TCase *t = tcase_create("lane");
     tcase_set_timeout(t, 100);
-    tcase_add_test(t, a_lease_is_exclusive);
+    tcase_add_loop_test(t, operations_end_before_their_flush, 0, (int)HL_COUNT_OF(shapes));
+    tcase_add_loop_test(t, errors_reach_their_flush_and_no_other, 0, (int)HL_COUNT_OF(shapes));
+    tcase_add_test(t, flush_waits_for_no_later_operation);
+    tcase_add_test(t, messages_are_answered_each_to_its_own);
+    tcase_add_test(t, operations_to_a_dead_rank_end_and_their_places_come_back);
+    tcase_add_test(t, a_rank_that_takes_nothing_is_reported);
+    tcase_add_test(t, long_transfers_go_in_pieces);
+    tcase_add_test(t, idle_bits_are_taken_back);
+    tcase_add_test(t, ways_are_found_while_more_are_made);
+    tcase_add_loop_test(t, nobody_overtakes_a_waiting_thread_twice, 1, 5);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,6 +1,6 @@
 /* What the files of fab share. */
-#ifndef HL_FAB_INNER_H
-#define HL_FAB_INNER_H
+#ifndef HL_FAB_LIB_H
+#define HL_FAB_LIB_H
 
 #include "fab.h"
 

@@ -1,0 +1,581 @@
+/* A model of a libfabric provider in this process: everything a post promises happens at its completion,
+ * which comes late, out of order, or as an error, as a random generator with a printed seed likes.
+ *
+ * Remote memory is this process's memory, remote ranks are numbers in endpoint names. A failed write leaves
+ * the mark MODEL_FAILED at its target. Objects are counted, closing one that is in use is counted too. */
+#ifndef MODEL_H
+#define MODEL_H
+
+#include "fab.h"
+#include "wire.h"
+
+#include <errno.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MODEL_FAILED UINT64_C(0xfa11edfa11edfa11)
+#define MODEL_EAGER 4096
+
+/* What may happen, in percent, and what has. Set before threads start. */
+static struct {
+    unsigned again, error, stray, lost; /* percent of posts; lost: of errors, as connection lost */
+    unsigned idle;                      /* percent of reads of a queue that complete nothing */
+    int fail_open;                      /* the n-th opening from now fails; 0: none */
+    int objects, busy;                  /* alive; closed while others used them */
+    hl_a64 overlaps;                    /* two threads inside one endpoint */
+    hl_a64 errors;                      /* injected */
+    bool hold;                          /* nothing completes */
+    int credits_exceeded;
+} model;
+
+struct model_ep;
+
+struct model_domain {
+    struct fid_domain fid;
+    int users;
+};
+
+struct model_av {
+    struct fid_av fid;
+    struct model_domain *domain;
+    int users;
+};
+
+struct model_cq {
+    struct fid_cq fid;
+    struct model_domain *domain;
+    struct model_ep *ep;
+    int users;
+};
+
+enum model_what { MODEL_WRITE, MODEL_READ, MODEL_ADD, MODEL_CSWAP, MODEL_SEND };
+
+struct model_op {
+    enum model_what what;
+    void *context, *local, *result;
+    const void *compare;
+    size_t len;
+    uint64_t remote;
+    uint64_t rank; /* destination of a message */
+};
+
+#define MODEL_OPS 1024
+#define MODEL_RECVS 64
+
+struct model_ep {
+    struct fid_ep fid;
+    struct model_domain *domain;
+    struct model_av *av;
+    struct model_cq *cq;
+    struct model_op ops[MODEL_OPS];
+    int count;
+    struct fi_cq_err_entry errors[MODEL_OPS];
+    int error_count;
+    struct {
+        void *buf, *context;
+    } recvs[MODEL_RECVS];
+    int recv_count;
+    struct {
+        uint8_t bytes[MODEL_EAGER];
+        size_t len;
+    } letters[MODEL_RECVS]; /* for me, in order */
+    int letter_count;
+    unsigned seed;
+    hl_a32 inside;
+    uint64_t number;
+};
+
+/* What the target's receive thread answers to a message: an ACK of `len` bytes in out (MODEL_EAGER room). */
+static size_t (*model_answer)(const uint8_t *msg, size_t len, uint64_t rank, uint8_t *out);
+
+static unsigned model_seed = 1;
+static uint64_t model_numbers;
+
+static struct model_ep *model_enter(struct fid_ep *fid)
+{
+    struct model_ep *ep = (struct model_ep *)fid;
+    if (hl_a32_xchg_full(&ep->inside, 1) != 0) {
+        hl_a64_add_full(&model.overlaps, 1);
+    }
+    return ep;
+}
+
+static ssize_t model_leave(struct model_ep *ep, ssize_t rc)
+{
+    hl_a32_store_release(&ep->inside, 0);
+    return rc;
+}
+
+static bool model_chance(struct model_ep *ep, unsigned percent)
+{
+    return (unsigned)rand_r(&ep->seed) % 100 < percent;
+}
+
+static ssize_t model_post(struct model_ep *ep, struct model_op op)
+{
+    if (ep->count == MODEL_OPS || model_chance(ep, model.again)) {
+        return -FI_EAGAIN;
+    }
+    ep->ops[ep->count++] = op;
+    return 0;
+}
+
+static ssize_t model_writemsg(struct fid_ep *fid, const struct fi_msg_rma *m, uint64_t flags)
+{
+    struct model_ep *ep = model_enter(fid);
+    if ((flags & FI_DELIVERY_COMPLETE) == 0) {
+        return model_leave(ep, -FI_EINVAL);
+    }
+    return model_leave(ep,
+                       model_post(ep, (struct model_op){MODEL_WRITE, m->context, m->msg_iov->iov_base, NULL,
+                                                        NULL, m->msg_iov->iov_len, m->rma_iov->addr, 0}));
+}
+
+static ssize_t model_readmsg(struct fid_ep *fid, const struct fi_msg_rma *m, uint64_t flags)
+{
+    (void)flags;
+    struct model_ep *ep = model_enter(fid);
+    return model_leave(ep,
+                       model_post(ep, (struct model_op){MODEL_READ, m->context, m->msg_iov->iov_base, NULL,
+                                                        NULL, m->msg_iov->iov_len, m->rma_iov->addr, 0}));
+}
+
+/* Atomics here are 64-bit sums and swaps. */
+static ssize_t model_fetch(struct fid_ep *fid, const struct fi_msg_atomic *m, struct fi_ioc *result,
+                           void **desc, size_t n, uint64_t flags)
+{
+    (void)desc, (void)n, (void)flags;
+    struct model_ep *ep = model_enter(fid);
+    return model_leave(ep, model_post(ep, (struct model_op){MODEL_ADD, m->context, m->msg_iov->addr,
+                                                            result != NULL ? result->addr : NULL, NULL,
+                                                            m->msg_iov->count * 8, m->rma_iov->addr, 0}));
+}
+
+static ssize_t model_atomic(struct fid_ep *fid, const struct fi_msg_atomic *m, uint64_t flags)
+{
+    return model_fetch(fid, m, NULL, NULL, 0, flags);
+}
+
+static ssize_t model_compare(struct fid_ep *fid, const struct fi_msg_atomic *m, const struct fi_ioc *compare,
+                             void **cdesc, size_t cn, struct fi_ioc *result, void **rdesc, size_t rn,
+                             uint64_t flags)
+{
+    (void)cdesc, (void)cn, (void)rdesc, (void)rn, (void)flags;
+    struct model_ep *ep = model_enter(fid);
+    return model_leave(
+        ep, model_post(ep, (struct model_op){MODEL_CSWAP, m->context, m->msg_iov->addr, result->addr,
+                                             compare->addr, 8, m->rma_iov->addr, 0}));
+}
+
+static ssize_t model_recvmsg(struct fid_ep *fid, const struct fi_msg *m, uint64_t flags)
+{
+    (void)flags;
+    struct model_ep *ep = model_enter(fid);
+    if (ep->recv_count == MODEL_RECVS) {
+        return model_leave(ep, -FI_EAGAIN);
+    }
+    ep->recvs[ep->recv_count].buf = m->msg_iov->iov_base;
+    ep->recvs[ep->recv_count++].context = m->context;
+    return model_leave(ep, 0);
+}
+
+static ssize_t model_sendmsg(struct fid_ep *fid, const struct fi_msg *m, uint64_t flags)
+{
+    (void)flags;
+    struct model_ep *ep = model_enter(fid);
+    return model_leave(ep, model_post(ep, (struct model_op){MODEL_SEND, m->context, m->msg_iov->iov_base,
+                                                            NULL, NULL, m->msg_iov->iov_len, 0, m->addr}));
+}
+
+/* ---- completion ---- */
+
+static void model_apply(struct model_ep *ep, const struct model_op *op)
+{
+    uint64_t *target = (uint64_t *)(uintptr_t)op->remote;
+    switch (op->what) {
+    case MODEL_WRITE:
+        memcpy(target, op->local, op->len);
+        break;
+    case MODEL_READ:
+        memcpy(op->local, target, op->len);
+        break;
+    case MODEL_ADD:
+        for (size_t i = 0; i < op->len / 8; i++) {
+            uint64_t before = hl_a64_add_full((hl_a64 *)&target[i], ((uint64_t *)op->local)[i]);
+            if (op->result != NULL) {
+                ((uint64_t *)op->result)[i] = before;
+            }
+        }
+        break;
+    case MODEL_CSWAP: {
+        uint64_t expected = *(const uint64_t *)op->compare;
+        hl_a64_cas_full((hl_a64 *)target, &expected, *(uint64_t *)op->local);
+        *(uint64_t *)op->result = expected;
+        break;
+    }
+    case MODEL_SEND:
+        if (model_answer != NULL && ep->letter_count < MODEL_RECVS) {
+            size_t len = model_answer(op->local, op->len, op->rank, ep->letters[ep->letter_count].bytes);
+            ep->letters[ep->letter_count].len = len;
+            ep->letter_count += len != 0;
+        }
+        break;
+    }
+}
+
+static void model_fail(struct model_ep *ep, const struct model_op *op)
+{
+    struct fi_cq_err_entry e = {.op_context = op->context,
+                                .err = model_chance(ep, model.lost) ? ENOTCONN : EIO};
+    if (op->what == MODEL_WRITE && op->len == 8) {
+        *(uint64_t *)(uintptr_t)op->remote = MODEL_FAILED;
+    }
+    hl_a64_add_full(&model.errors, 1);
+    ep->errors[ep->error_count++] = e;
+}
+
+/* Completes one pending operation, any of them; messages keep their order among themselves. */
+static bool model_complete_one(struct model_ep *ep, struct fi_cq_msg_entry *entry)
+{
+    int at = (int)((unsigned)rand_r(&ep->seed) % (unsigned)ep->count);
+    for (int i = 0; ep->ops[at].what == MODEL_SEND && i < at; i++) {
+        at = ep->ops[i].what == MODEL_SEND ? i : at;
+    }
+    struct model_op op = ep->ops[at];
+    memmove(&ep->ops[at], &ep->ops[at + 1], (size_t)(ep->count - at - 1) * sizeof op);
+    ep->count--;
+    if (model_chance(ep, model.stray) && ep->error_count < MODEL_OPS / 2) {
+        ep->errors[ep->error_count++] = (struct fi_cq_err_entry){.op_context = NULL, .err = EIO};
+    }
+    if (model_chance(ep, model.error) && ep->error_count < MODEL_OPS / 2) {
+        model_fail(ep, &op);
+        return false;
+    }
+    model_apply(ep, &op);
+    *entry = (struct fi_cq_msg_entry){.op_context = op.context, .len = op.len};
+    return true;
+}
+
+static bool model_deliver(struct model_ep *ep, struct fi_cq_msg_entry *entry)
+{
+    if (ep->letter_count == 0 || ep->recv_count == 0 || model_chance(ep, 30)) {
+        return false;
+    }
+    *entry = (struct fi_cq_msg_entry){.op_context = ep->recvs[0].context, .len = ep->letters[0].len};
+    memcpy(ep->recvs[0].buf, ep->letters[0].bytes, ep->letters[0].len);
+    memmove(&ep->recvs[0], &ep->recvs[1], (size_t)--ep->recv_count * sizeof ep->recvs[0]);
+    memmove(&ep->letters[0], &ep->letters[1], (size_t)--ep->letter_count * sizeof ep->letters[0]);
+    return true;
+}
+
+static ssize_t model_read(struct fid_cq *fid, void *buf, size_t count)
+{
+    struct model_ep *ep = model_enter(&((struct model_cq *)fid)->ep->fid);
+    struct fi_cq_msg_entry *out = buf;
+    size_t n = 0;
+    if (ep->error_count > 0) {
+        return model_leave(ep, -FI_EAVAIL);
+    }
+    bool idle = model.hold || model_chance(ep, model.idle);
+    while (!idle && n < count && ep->error_count == 0) {
+        if (model_deliver(ep, &out[n]) || (ep->count > 0 && model_complete_one(ep, &out[n]))) {
+            n++;
+        } else {
+            idle = ep->error_count == 0;
+        }
+        idle |= model_chance(ep, 20);
+    }
+    return model_leave(ep, n > 0 ? (ssize_t)n : ep->error_count > 0 ? -FI_EAVAIL : -FI_EAGAIN);
+}
+
+static ssize_t model_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf, uint64_t flags)
+{
+    (void)flags;
+    struct model_ep *ep = model_enter(&((struct model_cq *)fid)->ep->fid);
+    if (ep->error_count == 0) {
+        return model_leave(ep, -FI_EAGAIN);
+    }
+    *buf = ep->errors[0];
+    memmove(&ep->errors[0], &ep->errors[1], (size_t)--ep->error_count * sizeof ep->errors[0]);
+    return model_leave(ep, 1);
+}
+
+/* ---- objects ---- */
+
+static int model_open(void)
+{
+    if (model.fail_open > 0 && --model.fail_open == 0) {
+        return -FI_ENOMEM;
+    }
+    model.objects++;
+    return 0;
+}
+
+static int model_gone(void *object, int users, int *parent_users)
+{
+    if (users != 0) {
+        model.busy++;
+        return -FI_EBUSY;
+    }
+    if (parent_users != NULL) {
+        --*parent_users;
+    }
+    free(object);
+    model.objects--;
+    return 0;
+}
+
+static int model_close(struct fid *fid)
+{
+    switch (fid->fclass) {
+    case FI_CLASS_DOMAIN: {
+        struct model_domain *d = fid->context;
+        return model_gone(d, d->users, NULL);
+    }
+    case FI_CLASS_AV: {
+        struct model_av *av = fid->context;
+        return model_gone(av, av->users, &av->domain->users);
+    }
+    case FI_CLASS_CQ: {
+        struct model_cq *cq = fid->context;
+        return model_gone(cq, cq->users, &cq->domain->users);
+    }
+    case FI_CLASS_EP: {
+        struct model_ep *ep = fid->context;
+        ep->av->users -= ep->av != NULL;
+        ep->cq->users -= ep->cq != NULL;
+        return model_gone(ep, 0, &ep->domain->users);
+    }
+    default:
+        return 0; /* the fabric */
+    }
+}
+
+static int model_bind(struct fid *fid, struct fid *to, uint64_t flags)
+{
+    (void)flags;
+    struct model_ep *ep = fid->context;
+    if (to->fclass == FI_CLASS_AV) {
+        ep->av = to->context;
+        ep->av->users++;
+    } else {
+        ep->cq = to->context;
+        ep->cq->users++;
+        ep->cq->ep = ep;
+    }
+    return 0;
+}
+
+static int model_control(struct fid *fid, int command, void *arg)
+{
+    (void)fid;
+    if (command == FI_GETWAIT) {
+        *(int *)arg = -1;
+        return -FI_ENOSYS;
+    }
+    return 0;
+}
+
+static struct fi_ops model_fid_ops = {
+    .size = sizeof model_fid_ops, .close = model_close, .bind = model_bind, .control = model_control};
+
+static int model_insert(struct fid_av *av, const void *addr, size_t count, fi_addr_t *out, uint64_t flags,
+                        void *ctx)
+{
+    (void)av, (void)flags, (void)ctx;
+    memcpy(out, addr, sizeof *out); /* the name is the rank */
+    return (int)count;
+}
+
+static struct fi_ops_av model_av_ops = {.size = sizeof model_av_ops, .insert = model_insert};
+static struct fi_ops_cq model_cq_ops = {
+    .size = sizeof model_cq_ops, .read = model_read, .readerr = model_readerr};
+static struct fi_ops_msg model_msg_ops = {
+    .size = sizeof model_msg_ops, .recvmsg = model_recvmsg, .sendmsg = model_sendmsg};
+static struct fi_ops_rma model_rma_ops = {
+    .size = sizeof model_rma_ops, .readmsg = model_readmsg, .writemsg = model_writemsg};
+static struct fi_ops_atomic model_atomic_ops = {.size = sizeof model_atomic_ops,
+                                                .writemsg = model_atomic,
+                                                .readwritemsg = model_fetch,
+                                                .compwritemsg = model_compare};
+
+static int model_getname(fid_t fid, void *addr, size_t *len)
+{
+    const struct model_ep *ep = fid->context;
+    memcpy(addr, &ep->number, sizeof ep->number);
+    *len = sizeof ep->number;
+    return 0;
+}
+
+static struct fi_ops_cm model_cm_ops = {.size = sizeof model_cm_ops, .getname = model_getname};
+
+static int model_av_open(struct fid_domain *domain, struct fi_av_attr *attr, struct fid_av **out,
+                         void *context)
+{
+    (void)attr, (void)context;
+    int rc = model_open();
+    if (rc == 0) {
+        struct model_av *av = calloc(1, sizeof *av);
+        av->fid = (struct fid_av){.fid = {FI_CLASS_AV, av, &model_fid_ops}, .ops = &model_av_ops};
+        av->domain = (struct model_domain *)domain;
+        av->domain->users++;
+        *out = &av->fid;
+    }
+    return rc;
+}
+
+static int model_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **out,
+                         void *context)
+{
+    (void)context;
+    int rc = attr->wait_obj == FI_WAIT_NONE ? model_open() : -FI_ENOSYS;
+    if (rc == 0) {
+        struct model_cq *cq = calloc(1, sizeof *cq);
+        cq->fid = (struct fid_cq){.fid = {FI_CLASS_CQ, cq, &model_fid_ops}, .ops = &model_cq_ops};
+        cq->domain = (struct model_domain *)domain;
+        cq->domain->users++;
+        *out = &cq->fid;
+    }
+    return rc;
+}
+
+static int model_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **out, void *context)
+{
+    (void)info, (void)context;
+    int rc = model_open();
+    if (rc == 0) {
+        struct model_ep *ep = calloc(1, sizeof *ep);
+        ep->fid = (struct fid_ep){.fid = {FI_CLASS_EP, ep, &model_fid_ops},
+                                  .cm = &model_cm_ops,
+                                  .msg = &model_msg_ops,
+                                  .rma = &model_rma_ops,
+                                  .atomic = &model_atomic_ops};
+        ep->domain = (struct model_domain *)domain;
+        ep->domain->users++;
+        ep->number = ++model_numbers;
+        ep->seed = model_seed + (unsigned)ep->number;
+        *out = &ep->fid;
+    }
+    return rc;
+}
+
+static int model_query(struct fid_domain *domain, enum fi_datatype type, enum fi_op op,
+                       struct fi_atomic_attr *attr, uint64_t flags)
+{
+    (void)domain;
+    bool known = type == FI_UINT64 && ((flags & FI_COMPARE_ATOMIC) ? op == FI_CSWAP : op == FI_SUM);
+    *attr = (struct fi_atomic_attr){.count = 16, .size = 8};
+    return known ? 0 : -FI_EOPNOTSUPP;
+}
+
+static struct fi_ops_domain model_domain_ops = {.size = sizeof model_domain_ops,
+                                                .av_open = model_av_open,
+                                                .cq_open = model_cq_open,
+                                                .endpoint = model_endpoint,
+                                                .query_atomic = model_query};
+
+static int model_domain_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **out,
+                             void *context)
+{
+    (void)fabric, (void)info, (void)context;
+    int rc = model_open();
+    if (rc == 0) {
+        struct model_domain *d = calloc(1, sizeof *d);
+        d->fid = (struct fid_domain){.fid = {FI_CLASS_DOMAIN, d, &model_fid_ops}, .ops = &model_domain_ops};
+        *out = &d->fid;
+    }
+    return rc;
+}
+
+static struct fi_ops_fabric model_fabric_ops = {.size = sizeof model_fabric_ops, .domain = model_domain_open};
+static struct fid_fabric model_fabric_fid = {.fid = {FI_CLASS_FABRIC, NULL, &model_fid_ops},
+                                             .ops = &model_fabric_ops};
+
+/* ---- the seven functions ---- */
+
+struct model_info {
+    struct fi_info info;
+    struct fi_tx_attr tx;
+    struct fi_rx_attr rx;
+    struct fi_ep_attr ep;
+    struct fi_domain_attr domain;
+    struct fi_fabric_attr fabric;
+};
+
+static uint64_t model_mr_mode = FI_MR_VIRT_ADDR;
+
+static struct fi_info *model_dupinfo(const struct fi_info *from)
+{
+    struct model_info *m = calloc(1, sizeof *m);
+    if (from != NULL) {
+        memcpy(m, from, sizeof *m);
+        m->fabric.prov_name = strdup(m->fabric.prov_name);
+    }
+    m->info.tx_attr = &m->tx;
+    m->info.rx_attr = &m->rx;
+    m->info.ep_attr = &m->ep;
+    m->info.domain_attr = &m->domain;
+    m->info.fabric_attr = &m->fabric;
+    m->info.next = NULL;
+    return &m->info;
+}
+
+static void model_freeinfo(struct fi_info *info)
+{
+    free(info->fabric_attr->prov_name);
+    free(info);
+}
+
+static int model_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
+                         const struct fi_info *hints, struct fi_info **out)
+{
+    (void)version, (void)node, (void)service, (void)flags;
+    if (hints->fabric_attr->prov_name == NULL || strcmp(hints->fabric_attr->prov_name, "model") != 0) {
+        return -FI_ENODATA;
+    }
+    struct fi_info *i = model_dupinfo(NULL);
+    i->fabric_attr->prov_name = strdup("model");
+    i->ep_attr->max_msg_size = MODEL_EAGER;
+    i->tx_attr->inject_size = 64;
+    i->domain_attr->ep_cnt = 64;
+    i->domain_attr->mr_key_size = 8;
+    i->domain_attr->mr_mode = (int)model_mr_mode;
+    *out = i;
+    return 0;
+}
+
+static int model_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **out, void *context)
+{
+    (void)attr, (void)context;
+    *out = &model_fabric_fid;
+    return 0;
+}
+
+static const char *model_strerror(int code)
+{
+    return strerror(code);
+}
+
+static char *model_tostr(const void *data, enum fi_type type)
+{
+    (void)data, (void)type;
+    return NULL;
+}
+
+static uint32_t model_version(void)
+{
+    return FI_VERSION(1, 17);
+}
+
+#define MODEL_LIB                                                                                            \
+    {                                                                                                        \
+        model_getinfo, model_freeinfo, model_dupinfo, model_fabric_open, model_strerror, model_tostr,        \
+            model_version                                                                                    \
+    }
+
+#endif
