@@ -1,4 +1,5 @@
-/* Start, one message round the ring, end; at any thread level. usage: hello single|funneled|serialized|multiple */
+/* Start, one message round the ring, end; at any thread level.
+ * usage: hello single|funneled|serialized|multiple */
 #include "mpi_test.h"
 
 static int level_of(const char *name)

@@ -19,7 +19,6 @@ bool info_build(int which, const char **name, const char **value)
         {"checks", HL_CHECKS ? "on" : "off"},
         {"checked_mode", HL_CHECKED_MODE ? "on" : "off"},
         {"stats_cs", HL_CS_STATS ? "on" : "off"},
-        {"memkind", HL_HAVE_MEMKIND ? "found" : "not found"},
     };
     if (which >= (int)(sizeof rows / sizeof rows[0])) {
         return false;

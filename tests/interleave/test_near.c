@@ -1,0 +1,141 @@
+/* In every interleaving accumulates lose nothing and fetch each value once, and a dead holder's lock gets one
+ * heir. */
+#include "../unit/unit.h"
+
+#include "boot.h"
+#include "err.h"
+#include "inside.h"
+#include "interleave.h"
+#include "log.h"
+#include "near.h"
+
+#include <string.h>
+
+enum { SEEDS = 1500, HEIR_SEEDS = 100, THREADS = 3, ROUNDS = 2 };
+
+struct sum {
+    _Alignas(16) unsigned char target[32];
+    struct hl_near_lock lock;
+    enum hl_basic basic;
+    size_t shift;
+    uint64_t fetched[THREADS * ROUNDS]; /* each thread its own places */
+};
+
+static void add(void *arg, int thread)
+{
+    struct sum *s = arg;
+    uint64_t one = 1;
+    double one_f = 1, seen_f = 0;
+    for (int r = 0; r < ROUNDS; r++) {
+        uint64_t *to = &s->fetched[thread * ROUNDS + r];
+        bool real = s->basic == HL_BASIC_F64;
+        ck_assert_int_eq(hl_near_acc(HL_OP_SUM, s->basic, s->target + s->shift,
+                                     real ? (void *)&one_f : (void *)&one,
+                                     real ? (void *)&seen_f : (void *)to, 1, &s->lock),
+                         0);
+        *to = real ? (uint64_t)seen_f : *to;
+    }
+}
+
+/* Every value from 0 on was fetched exactly once. */
+static void check_fetched(const struct sum *s, uint64_t seed)
+{
+    unsigned seen = 0;
+    for (int i = 0; i < THREADS * ROUNDS; i++) {
+        seen |= 1u << s->fetched[i];
+    }
+    ck_assert_msg(seen == (1u << (THREADS * ROUNDS)) - 1, "seed %llu: %x", (unsigned long long)seed, seen);
+}
+
+static const struct {
+    enum hl_basic basic;
+    size_t shift;
+} ways[] = {{HL_BASIC_I64, 0}, {HL_BASIC_F64, 0}, {HL_BASIC_I64, 1}, {HL_BASIC_F64, 4}};
+
+START_TEST(fetch_and_add_gives_each_value_once)
+{
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct sum s = {.basic = ways[_i].basic, .shift = ways[_i].shift};
+        ck_assert_int_eq(hl_sched_run(seed, THREADS, add, &s), 0);
+        check_fetched(&s, seed);
+    }
+}
+END_TEST
+
+static void count_by_cas(void *arg, int thread)
+{
+    struct sum *s = arg;
+    for (int r = 0; r < ROUNDS; r++) {
+        uint64_t seen = 0, was;
+        for (;;) {
+            uint64_t wish = seen + 1;
+            ck_assert_int_eq(hl_near_cas(HL_BASIC_I64, s->target + s->shift, &wish, &seen, &was, &s->lock),
+                             0);
+            if (was == seen) {
+                break;
+            }
+            seen = was;
+        }
+        s->fetched[thread * ROUNDS + r] = was;
+    }
+}
+
+START_TEST(compare_and_swap_wins_once_for_each_value)
+{
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct sum s = {.shift = (size_t)_i};
+        ck_assert_int_eq(hl_sched_run(seed, THREADS, count_by_cas, &s), 0);
+        check_fetched(&s, seed);
+    }
+}
+END_TEST
+
+static int everybody_died(int node_rank, const void *msg, size_t len, int fd)
+{
+    return HL_ERR_PROC_ABORTED;
+}
+
+struct estate {
+    struct hl_near_lock lock;
+    hl_a32 inside, entered;
+};
+
+static void inherit(void *arg, int thread)
+{
+    struct estate *e = arg;
+    hl_near_lock_take(&e->lock);
+    /* relaxed: the scheduler runs one thread at a time. */
+    ck_assert_uint_eq(hl_a32_add_relaxed(&e->inside, 1), 0);
+    hl_a32_add_relaxed(&e->entered, 1);
+    hl_a32_add_relaxed(&e->inside, (uint32_t)-1);
+    hl_near_lock_leave(&e->lock);
+}
+
+START_TEST(the_lock_of_a_dead_holder_has_one_heir_at_a_time)
+{
+    hl_log_limit(HL_LOG_ERROR);
+    hl_near_send = everybody_died;
+    hl_near_patience_ns = 0;
+    hl_boot.node_size = 2;
+    for (uint64_t seed = 0; seed < HEIR_SEEDS; seed++) {
+        struct estate e = {.lock = {{2}}};
+        ck_assert_int_eq(hl_sched_run(seed, THREADS, inherit, &e), 0);
+        ck_assert_uint_eq(e.entered.v, THREADS);
+        ck_assert_uint_eq(e.lock.holder.v, 0);
+    }
+}
+END_TEST
+
+static Suite *near_suite(void)
+{
+    Suite *s = suite_create("interleaved near");
+    TCase *c = tcase_create("near");
+    tcase_set_timeout(c, 120);
+    tcase_add_loop_test(c, fetch_and_add_gives_each_value_once, 0, (int)(sizeof ways / sizeof ways[0]));
+    tcase_add_loop_test(c, compare_and_swap_wins_once_for_each_value, 0, 2);
+    tcase_add_test(c, the_lock_of_a_dead_holder_has_one_heir_at_a_time);
+    suite_add_tcase(s, c);
+    return s;
+}
+
+UNIT_MAIN(near_suite)
