@@ -59,14 +59,10 @@ static bool same_user(int fd)
     return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &u, &len) && u.uid == geteuid();
 }
 
+/* Keeps a connection; who it is will be asked after the fence. */
 static void take_member(int fd)
 {
-    struct hello h;
-    struct pollfd p = {fd, POLLIN, 0};
-    /* It speaks right after its connect succeeded; a stranger who does not is not waited for. */
-    if (!same_user(fd) || poll(&p, 1, 1000) != 1 ||
-        recv(fd, &h, sizeof h, MSG_DONTWAIT) != (ssize_t)sizeof h || h.nonce != hl_boot.nonce || h.rank < 0 ||
-        h.rank >= hl_boot.size) {
+    if (!same_user(fd)) {
         close(fd);
         return;
     }
@@ -80,7 +76,24 @@ static void take_member(int fd)
         node.member = m;
         node.cap = cap;
     }
-    node.member[node.members++] = (struct member){h.rank, fd};
+    node.member[node.members++] = (struct member){-1, fd};
+}
+
+/* Reads who the members are. A rank says it before it enters the fence, so after the fence nobody is waited
+ * for. */
+static void ask_members(void)
+{
+    struct hello h;
+    int known = 0;
+    for (int i = 0; i < node.members; i++) {
+        int fd = node.member[i].fd;
+        if (recv(fd, &h, sizeof h, MSG_DONTWAIT) == (ssize_t)sizeof h && h.nonce == hl_boot.nonce &&
+            h.rank >= 0 && h.rank < hl_boot.size)
+            node.member[known++] = (struct member){h.rank, fd};
+        else
+            close(fd);
+    }
+    node.members = known;
 }
 
 /* Takes all who are at the door; called while the fence waits, so that a full backlog cannot hold up those
@@ -198,6 +211,7 @@ static int tell_members(void)
 static int lead(void)
 {
     take_members(NULL);
+    ask_members();
     close(node.meet);
     node.meet = -1;
     hl_boot.node_size = node.members + 1;
