@@ -115,9 +115,9 @@ int hl_errh_add_code(int class_, int *code)
 
 int hl_errh_set_string(int code, const char *string)
 {
-    char *copy = string != NULL ? strndup(string, MPI_MAX_ERROR_STRING - 1) : NULL;
+    char *copy = NULL;
 
-    if (string != NULL && copy == NULL) {
+    if (string != NULL && asprintf(&copy, "%.*s", MPI_MAX_ERROR_STRING - 1, string) < 0) {
         return HL_ERR_NO_MEM;
     }
     hl_mutex_lock(&lock);
