@@ -730,6 +730,48 @@ def programs_of_mpich_start_under_our_launcher():
     same((job.code, job.out), (0, "sum 3\n" * 3))
 
 
+# ---- mpi: the same promises for MPI programs; the program is RANK
+
+def both_paths(*args):
+    """One run on shared memory, one with the network forced."""
+    for near in ("1", "0"):
+        job = run(*args, env={"HOTLANE_NEAR": near})
+        assert job.seconds < 10, job.seconds
+        yield job
+
+
+def mpi_programs_end_well():
+    for job in both_paths("-n", 3, RANK):
+        same((job.code, job.err, job.out.count("finalized")), (0, "", 3))
+
+
+def mpi_abort_keeps_the_last_words():
+    for job in both_paths("-n", 3, RANK, "abort"):
+        same((job.code, job.out), (7, "last words\n"))
+
+
+def mpi_errors_and_deaths_end_the_job():
+    for mode, code, words in (("exit", 1, "left without finalize"), ("kill", 137, "killed by signal 9"), ("error", None, "count -1")):
+        for job in both_paths("-n", 3, RANK, mode):
+            assert job.code == code or code is None and job.code, (mode, job.code)
+            holds(job.err, words)
+
+
+def children_of_mpi_programs_are_harmless():
+    for job in both_paths("-n", 2, RANK, "children"):
+        same((job.code, job.err, job.out.count("had a child"), job.out.count("finalized")), (0, "", 2, 2))
+
+
+def a_code_after_mpi_finalize_is_the_jobs():
+    same(run("-n", 3, RANK, "after").code, 4)
+
+
+def survivors_may_finalize():
+    job = run("--keep-going", "-n", 3, RANK, "kill", "alone")
+    same((job.code, job.out.count("finalized")), (137, 2))
+    same(len(job.err.splitlines()), 1)
+
+
 # ---- crowds
 
 def floods_of_node_messages_lose_none():
@@ -819,6 +861,8 @@ GROUPS = {
              ranks_of_different_networks_do_not_share, nothing_gets_a_name, strangers_on_the_socket_are_ignored,
              a_launcher_without_server_is_refused, what_a_rank_starts_runs_alone, the_override_makes_singletons,
              foreign_launchers_serve_as_well],
+    "mpi": [mpi_programs_end_well, mpi_abort_keeps_the_last_words, mpi_errors_and_deaths_end_the_job,
+            children_of_mpi_programs_are_harmless, a_code_after_mpi_finalize_is_the_jobs, survivors_may_finalize],
     "crowds": [floods_of_node_messages_lose_none, open_mpis_launcher_is_refused_with_the_fix,
                programs_of_mpich_start_under_our_launcher, random_talk_never_breaks_the_server, too_many_ranks_are_refused_before_the_start, many_ranks_meet, many_ranks_talk, deaths_in_a_crowd_leave_nothing,
                killing_the_launcher_at_any_moment_leaves_nothing],
