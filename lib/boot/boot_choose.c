@@ -116,12 +116,19 @@ static bool is_launchers(const char *pair)
     return !strncmp(pair, "PMI_", 4) || !strncmp(pair, "PMIX_", 5);
 }
 
+/* The mark takes the place of a variable that goes: adding one would move the array under threads that read
+ * it. */
 void hl_boot_hide_launcher(void)
 {
+    static char mark[] = HL_BOOT_MARK "=1";
     char name[128];
+    bool marked = false;
     for (char **e = environ; e && *e;) {
         size_t n = strcspn(*e, "=");
-        if (is_launchers(*e) && n < sizeof name) {
+        if (is_launchers(*e) && !marked) {
+            *e = mark;
+            marked = true;
+        } else if (is_launchers(*e) && n < sizeof name) {
             memcpy(name, *e, n);
             name[n] = 0;
             unsetenv(name); /* moves the later ones down: look at this place again */
@@ -129,5 +136,6 @@ void hl_boot_hide_launcher(void)
             e++;
         }
     }
-    setenv(HL_BOOT_MARK, "1", 1);
+    if (!marked)
+        setenv(HL_BOOT_MARK, "1", 1);
 }
