@@ -53,12 +53,11 @@ struct model_cq {
     int users;
 };
 
-enum model_what { MODEL_WRITE, MODEL_READ, MODEL_ADD, MODEL_CSWAP, MODEL_SEND };
+enum model_what { MODEL_WRITE, MODEL_READ, MODEL_ADD, MODEL_SEND };
 
 struct model_op {
     enum model_what what;
     void *context, *local, *result;
-    const void *compare;
     size_t len;
     uint64_t remote;
     uint64_t rank; /* destination of a message */
@@ -131,45 +130,46 @@ static ssize_t model_writemsg(struct fid_ep *fid, const struct fi_msg_rma *m, ui
     if ((flags & FI_DELIVERY_COMPLETE) == 0) {
         return model_leave(ep, -FI_EINVAL);
     }
-    return model_leave(ep,
-                       model_post(ep, (struct model_op){MODEL_WRITE, m->context, m->msg_iov->iov_base, NULL,
-                                                        NULL, m->msg_iov->iov_len, m->rma_iov->addr, 0}));
+    return model_leave(ep, model_post(ep, (struct model_op){.what = MODEL_WRITE,
+                                                            .context = m->context,
+                                                            .local = m->msg_iov->iov_base,
+                                                            .result = NULL,
+                                                            .len = m->msg_iov->iov_len,
+                                                            .remote = m->rma_iov->addr,
+                                                            .rank = 0}));
 }
 
 static ssize_t model_readmsg(struct fid_ep *fid, const struct fi_msg_rma *m, uint64_t flags)
 {
     (void)flags;
     struct model_ep *ep = model_enter(fid);
-    return model_leave(ep,
-                       model_post(ep, (struct model_op){MODEL_READ, m->context, m->msg_iov->iov_base, NULL,
-                                                        NULL, m->msg_iov->iov_len, m->rma_iov->addr, 0}));
+    return model_leave(ep, model_post(ep, (struct model_op){.what = MODEL_READ,
+                                                            .context = m->context,
+                                                            .local = m->msg_iov->iov_base,
+                                                            .result = NULL,
+                                                            .len = m->msg_iov->iov_len,
+                                                            .remote = m->rma_iov->addr,
+                                                            .rank = 0}));
 }
 
-/* Atomics here are 64-bit sums and swaps. */
+/* Atomics here are 64-bit sums. */
 static ssize_t model_fetch(struct fid_ep *fid, const struct fi_msg_atomic *m, struct fi_ioc *result,
                            void **desc, size_t n, uint64_t flags)
 {
     (void)desc, (void)n, (void)flags;
     struct model_ep *ep = model_enter(fid);
-    return model_leave(ep, model_post(ep, (struct model_op){MODEL_ADD, m->context, m->msg_iov->addr,
-                                                            result != NULL ? result->addr : NULL, NULL,
-                                                            m->msg_iov->count * 8, m->rma_iov->addr, 0}));
+    return model_leave(ep, model_post(ep, (struct model_op){.what = MODEL_ADD,
+                                                            .context = m->context,
+                                                            .local = m->msg_iov->addr,
+                                                            .result = result != NULL ? result->addr : NULL,
+                                                            .len = m->msg_iov->count * 8,
+                                                            .remote = m->rma_iov->addr,
+                                                            .rank = 0}));
 }
 
 static ssize_t model_atomic(struct fid_ep *fid, const struct fi_msg_atomic *m, uint64_t flags)
 {
     return model_fetch(fid, m, NULL, NULL, 0, flags);
-}
-
-static ssize_t model_compare(struct fid_ep *fid, const struct fi_msg_atomic *m, const struct fi_ioc *compare,
-                             void **cdesc, size_t cn, struct fi_ioc *result, void **rdesc, size_t rn,
-                             uint64_t flags)
-{
-    (void)cdesc, (void)cn, (void)rdesc, (void)rn, (void)flags;
-    struct model_ep *ep = model_enter(fid);
-    return model_leave(
-        ep, model_post(ep, (struct model_op){MODEL_CSWAP, m->context, m->msg_iov->addr, result->addr,
-                                             compare->addr, 8, m->rma_iov->addr, 0}));
 }
 
 static ssize_t model_recvmsg(struct fid_ep *fid, const struct fi_msg *m, uint64_t flags)
@@ -188,8 +188,13 @@ static ssize_t model_sendmsg(struct fid_ep *fid, const struct fi_msg *m, uint64_
 {
     (void)flags;
     struct model_ep *ep = model_enter(fid);
-    return model_leave(ep, model_post(ep, (struct model_op){MODEL_SEND, m->context, m->msg_iov->iov_base,
-                                                            NULL, NULL, m->msg_iov->iov_len, 0, m->addr}));
+    return model_leave(ep, model_post(ep, (struct model_op){.what = MODEL_SEND,
+                                                            .context = m->context,
+                                                            .local = m->msg_iov->iov_base,
+                                                            .result = NULL,
+                                                            .len = m->msg_iov->iov_len,
+                                                            .remote = 0,
+                                                            .rank = m->addr}));
 }
 
 /* ---- completion ---- */
@@ -212,12 +217,6 @@ static void model_apply(struct model_ep *ep, const struct model_op *op)
             }
         }
         break;
-    case MODEL_CSWAP: {
-        uint64_t expected = *(const uint64_t *)op->compare;
-        hl_a64_cas_full((hl_a64 *)target, &expected, *(uint64_t *)op->local);
-        *(uint64_t *)op->result = expected;
-        break;
-    }
     case MODEL_SEND:
         if (model_answer != NULL && ep->letter_count < MODEL_RECVS) {
             size_t len = model_answer(op->local, op->len, op->rank, ep->letters[ep->letter_count].bytes);
@@ -399,10 +398,8 @@ static struct fi_ops_msg model_msg_ops = {
     .size = sizeof model_msg_ops, .recvmsg = model_recvmsg, .sendmsg = model_sendmsg};
 static struct fi_ops_rma model_rma_ops = {
     .size = sizeof model_rma_ops, .readmsg = model_readmsg, .writemsg = model_writemsg};
-static struct fi_ops_atomic model_atomic_ops = {.size = sizeof model_atomic_ops,
-                                                .writemsg = model_atomic,
-                                                .readwritemsg = model_fetch,
-                                                .compwritemsg = model_compare};
+static struct fi_ops_atomic model_atomic_ops = {
+    .size = sizeof model_atomic_ops, .writemsg = model_atomic, .readwritemsg = model_fetch};
 
 static int model_getname(fid_t fid, void *addr, size_t *len)
 {
@@ -468,7 +465,7 @@ static int model_query(struct fid_domain *domain, enum fi_datatype type, enum fi
                        struct fi_atomic_attr *attr, uint64_t flags)
 {
     (void)domain;
-    bool known = type == FI_UINT64 && ((flags & FI_COMPARE_ATOMIC) ? op == FI_CSWAP : op == FI_SUM);
+    bool known = type == FI_UINT64 && (flags & FI_COMPARE_ATOMIC) == 0 && op == FI_SUM;
     *attr = (struct fi_atomic_attr){.count = 16, .size = 8};
     return known ? 0 : -FI_EOPNOTSUPP;
 }
