@@ -32,15 +32,15 @@ static const char *const preferred[] = {"cxi", "efa", "opx", "verbs;ofi_rxm", "t
 #define MR_MODES (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT)
 
 /* Settings of libfabric's tcp path that it reads once, at its first call; the user's own win. */
-static void tune(void)
+static const char *const settings[] = {"FI_OFI_RXM_BUFFER_SIZE=16384", "FI_OFI_RXM_MSG_RX_SIZE=64",
+                                       "FI_OFI_RXM_CM_PROGRESS_INTERVAL=100", "FI_OFI_RXM_CQ_EQ_FAIRNESS=16",
+                                       NULL};
+static const char *const small_settings[] = {"FI_OFI_RXM_BUFFER_SIZE=4096", "FI_OFI_RXM_MSG_RX_SIZE=64",
+                                             "FI_OFI_RXM_CM_PROGRESS_INTERVAL=100",
+                                             "FI_OFI_RXM_CQ_EQ_FAIRNESS=16", NULL};
+
+static void raise_file_limit(void)
 {
-    const char *const settings[][2] = {{"FI_OFI_RXM_BUFFER_SIZE", hl_conf.small ? "4096" : "16384"},
-                                       {"FI_OFI_RXM_MSG_RX_SIZE", "64"},
-                                       {"FI_OFI_RXM_CM_PROGRESS_INTERVAL", "100"},
-                                       {"FI_OFI_RXM_CQ_EQ_FAIRNESS", "16"}};
-    for (size_t i = 0; i < HL_COUNT_OF(settings); i++) {
-        setenv(settings[i][0], settings[i][1], 0);
-    }
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max;
@@ -195,14 +195,20 @@ static void note_facts(void)
     hl_fab.mr_bind = (i->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0;
 }
 
+static void load_and_choose(void *result)
+{
+    int rc = hl_fab_lib_load();
+    if (rc == 0) {
+        rc = hl_conf.provider[0] != '\0' ? choose_named(hl_conf.provider) : choose_best();
+    }
+    *(int *)result = rc;
+}
+
 static int open_first(void)
 {
-    tune();
-    int rc = hl_fab_lib_load();
-    if (rc != 0) {
-        return rc;
-    }
-    rc = hl_conf.provider[0] != '\0' ? choose_named(hl_conf.provider) : choose_best();
+    int rc = 0;
+    raise_file_limit();
+    hl_conf_with_env(hl_conf.small ? small_settings : settings, load_and_choose, &rc);
     if (rc != 0) {
         return rc;
     }

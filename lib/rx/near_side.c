@@ -23,6 +23,10 @@ struct bell_message {
 
 static void ring_bell(int node_rank)
 {
+    if (node_rank == hl_boot.node_rank) {
+        hl_rx_kick();
+        return;
+    }
     /* acquire: no more than the number itself is needed; pairs with the release in take_bell. */
     uint32_t known = hl_a32_load_acquire(&hl_rx.bells[node_rank]);
     if (known != 0) {

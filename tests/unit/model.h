@@ -204,7 +204,11 @@ static void model_apply(struct model_ep *ep, const struct model_op *op)
     uint64_t *target = (uint64_t *)(uintptr_t)op->remote;
     switch (op->what) {
     case MODEL_WRITE:
-        memcpy(target, op->local, op->len);
+        if (op->len == 8) {
+            hl_a64_store_relaxed((hl_a64 *)target, *(uint64_t *)op->local);
+        } else {
+            memcpy(target, op->local, op->len);
+        }
         break;
     case MODEL_READ:
         memcpy(op->local, target, op->len);
