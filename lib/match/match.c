@@ -214,7 +214,7 @@ bool hl_matcher_arm(void *matcher)
             return true;
         }
     }
-    return false;
+    return m->net != NULL && hl_far_arm(m);
 }
 
 bool hl_matcher_idle(void *matcher)

@@ -26,7 +26,7 @@ static bool try_turn(void *arg) HL_NO_TSA
     return t->mine;
 }
 
-static bool own(struct hl_port *port, bool patient) HL_NO_TSA
+bool hl_port_own(struct hl_port *port, bool patient) HL_NO_TSA
 {
     if (HL_LIKELY(hl_flag_try(&port->owned))) {
         return true;
@@ -39,7 +39,7 @@ static bool own(struct hl_port *port, bool patient) HL_NO_TSA
     return true;
 }
 
-static void disown(struct hl_port *port) HL_NO_TSA
+void hl_port_leave(struct hl_port *port) HL_NO_TSA
 {
     hl_flag_leave(&port->owned);
 }
@@ -100,6 +100,7 @@ int hl_net_open(struct hl_matcher *m, unsigned n)
     }
     m->net = net;
     net->m = m;
+    net->bell = -1;
     net->max = hl_fab.eager;
     net->port = aligned_alloc(HL_CACHELINE, n * sizeof(*net->port));
     if (net->port == NULL) {
@@ -115,6 +116,7 @@ int hl_net_open(struct hl_matcher *m, unsigned n)
             return err;
         }
     }
+    hl_bell_open(net);
     return put_card(net);
 }
 
@@ -125,6 +127,7 @@ void hl_net_close(struct hl_matcher *m)
         return;
     }
     m->net = NULL;
+    hl_bell_close(net);
     for (unsigned i = 0; i < net->n; i++) {
         if (net->port[i].ep.ep != NULL) {
             hl_fab_ep_close(&net->port[i].ep);
@@ -152,9 +155,9 @@ int hl_net_meet(struct hl_net *net, struct hl_peer *p)
     }
     for (unsigned i = 0; err == 0 && i < p->ports; i++) {
         fi_addr_t addr = FI_ADDR_UNSPEC;
-        own(&net->port[i], true);
+        hl_port_own(&net->port[i], true);
         err = hl_fab_ep_insert(&net->port[i].ep, card.name[i], card.name_len[i], &addr);
-        disown(&net->port[i]);
+        hl_port_leave(&net->port[i]);
         p->addr[i] = addr;
     }
     return err;
@@ -196,11 +199,11 @@ int hl_net_post(struct hl_net *net, const struct hl_far_out *out)
 {
     unsigned i = (unsigned)out->hash & (out->peer->ports - 1);
     struct hl_port *port = &net->port[i];
-    if (!own(port, out->patient)) {
+    if (!hl_port_own(port, out->patient)) {
         return 0;
     }
     int left = post_owned(net, port, out, out->peer->addr[i]);
-    disown(port);
+    hl_port_leave(port);
     return left;
 }
 
@@ -259,7 +262,7 @@ int hl_net_poll(struct hl_net *net, struct hl_work *w)
     for (unsigned i = 0; i < net->n; i++) {
         struct hl_port *port = &net->port[i];
         struct fi_cq_msg_entry entry[POLL_MAX];
-        if (!own(port, false)) {
+        if (!hl_port_own(port, false)) {
             continue;
         }
         ssize_t got = fi_cq_read(port->ep.cq, entry, POLL_MAX);
@@ -270,7 +273,7 @@ int hl_net_poll(struct hl_net *net, struct hl_work *w)
             struct hl_port_buf *b = entry[k].op_context;
             complete(net, port, b, entry[k].len, w);
         }
-        disown(port);
+        hl_port_leave(port);
         n += got > 0 ? (int)got : 0;
     }
     return n;

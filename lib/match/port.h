@@ -44,6 +44,7 @@ struct hl_port {
 
 struct hl_net {
     struct hl_matcher *m;
+    int bell;   /* epoll of the ports' descriptors, one-shot: armed by sleepers; -1: none */
     unsigned n; /* ports, a power of two */
     size_t max; /* bytes of the longest message, header included */
     struct hl_port *port;
@@ -55,6 +56,14 @@ struct hl_port_card {
     uint32_t name_len[HL_PORTS_MAX];
     uint8_t name[HL_PORTS_MAX][64];
 };
+
+/* Owning a port: at once, or (patient) after waiting for the owner to leave. */
+bool hl_port_own(struct hl_port *port, bool patient);
+void hl_port_leave(struct hl_port *port);
+
+/* bell.c: the receive thread wakes sleepers when a port has work. Without it they nap. */
+void hl_bell_open(struct hl_net *net);
+void hl_bell_close(struct hl_net *net);
 
 /* Opens the ports and puts them on the card; between hl_fab_open and the exchange of cards. */
 int hl_net_open(struct hl_matcher *m, unsigned n);

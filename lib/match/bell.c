@@ -1,0 +1,72 @@
+/* The bell: sleepers are woken when a port has work.
+ *
+ * The ports' descriptors hang one-shot in an epoll of their own, which hangs in the receive thread's. A
+ * sleeper arms them (after the provider agreed that nothing is there); the first event disarms and rings the
+ * door. So a process that never waits costs the receive thread nothing, whatever arrives. The receive thread
+ * touches descriptors only, never a port's queue. */
+#include "far.h"
+#include "port.h"
+
+#include "log.h"
+#include "rx.h"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+/* On the receive thread. */
+static void ring(void *arg)
+{
+    const struct hl_net *net = arg;
+    struct epoll_event events[HL_PORTS_MAX];
+    if (epoll_wait(net->bell, events, HL_PORTS_MAX, 0) > 0) {
+        hl_prog_wake();
+    }
+}
+
+void hl_bell_open(struct hl_net *net)
+{
+    net->bell = epoll_create1(EPOLL_CLOEXEC);
+    for (unsigned i = 0; net->bell >= 0 && i < net->n; i++) {
+        struct epoll_event off = {.events = EPOLLONESHOT, .data.u32 = i};
+        int fd = net->port[i].ep.wait_fd;
+        if (fd < 0 || epoll_ctl(net->bell, EPOLL_CTL_ADD, fd, &off) != 0) {
+            close(net->bell);
+            net->bell = -1;
+        }
+    }
+    if (net->bell >= 0 && hl_rx_watch(net->bell, ring, net) != 0) {
+        close(net->bell);
+        net->bell = -1;
+    }
+    if (net->bell < 0) {
+        hl_log(HL_LOG_INFO, "ports cannot wake sleepers here: they nap");
+    }
+}
+
+void hl_bell_close(struct hl_net *net)
+{
+    if (net->bell >= 0) {
+        hl_rx_unwatch(net->bell);
+        close(net->bell);
+        net->bell = -1;
+    }
+}
+
+bool hl_far_arm(struct hl_matcher *m)
+{
+    struct hl_net *net = m->net;
+    bool waiting = false;
+    for (unsigned i = 0; net->bell >= 0 && !waiting && i < net->n; i++) {
+        struct hl_port *port = &net->port[i];
+        if (!hl_port_own(port, false)) {
+            return true; /* its owner is reading */
+        }
+        waiting = !hl_fab_ep_may_sleep(&port->ep);
+        if (!waiting) {
+            struct epoll_event on = {.events = EPOLLIN | EPOLLONESHOT, .data.u32 = i};
+            (void)epoll_ctl(net->bell, EPOLL_CTL_MOD, port->ep.wait_fd, &on);
+        }
+        hl_port_leave(port);
+    }
+    return waiting;
+}
