@@ -59,7 +59,7 @@ int hl_ask_lock(int peer, uint64_t id, bool exclusive)
     hl_prog_wait(take_place, &w);
 
     struct hl_wire_rec rec = {.op = HL_WIRE_LOCK, .kind = exclusive, .count = w.token, .aux = id};
-    int rc = hl_rx_send(peer, &rec, NULL);
+    int rc = hl_win_send(peer, &rec);
     if (rc == 0) {
         hl_prog_wait(is_over, &w);
         uint64_t end = hl_a64_load_acquire(&w.place->word); /* acquire: as in is_over */

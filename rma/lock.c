@@ -2,11 +2,9 @@
 #include "win.h"
 
 #include "api.h"
-#include "boot.h"
 #include "err.h"
 #include "errh.h"
 #include "prog.h"
-#include "rx.h"
 
 #define TRIES 64 /* before a request by message, which costs a wake-up */
 
@@ -32,7 +30,7 @@ int hl_win_release(struct hl_win *w, int target, bool exclusive)
         return 0;
     }
     struct hl_wire_rec rec = {.op = HL_WIRE_UNLOCK, .kind = exclusive, .aux = w->id};
-    return hl_rx_send(hl_win_world(w, target), &rec, NULL);
+    return hl_win_send(hl_win_world(w, target), &rec);
 }
 
 struct claim {

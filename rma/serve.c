@@ -118,6 +118,18 @@ static int serve_cas(const struct hl_rx_msg *msg)
     return hl_win_table_with(msg->rec->aux, apply_cas, (void *)(uintptr_t)msg);
 }
 
+/* A record for myself needs no receive thread: the queue has its own lock. */
+static int serve_here(const struct hl_wire_rec *rec)
+{
+    struct hl_rx_msg msg = {.rec = rec, .from = hl_boot.rank, .near = true};
+    return rec->op == HL_WIRE_LOCK ? serve_lock(&msg) : serve_unlock(&msg);
+}
+
+int hl_win_send(int peer, const struct hl_wire_rec *rec)
+{
+    return peer == hl_boot.rank ? serve_here(rec) : hl_rx_send(peer, rec, NULL);
+}
+
 void hl_win_lockq_open(struct hl_win *w)
 {
     w->lockq = (struct hl_lockq){.word = &w->ctl->lock, .grant = grant};

@@ -19,6 +19,7 @@
 #include "req.h"
 #include "type.h"
 #include "util.h"
+#include "wire.h"
 
 struct hl_errh;     /* errh.h */
 struct hl_info;     /* info.h */
@@ -224,6 +225,9 @@ int hl_win_release(struct hl_win *w, int target, bool exclusive);
 
 /* Asks the receive thread of `peer` (world rank) for a lock of window `id` and waits for its grant. */
 int hl_ask_lock(int peer, uint64_t id, bool exclusive);
+
+/* Sends a LOCK or UNLOCK record to whoever keeps that window's queue, also myself. Errors of hl_rx_send. */
+int hl_win_send(int peer, const struct hl_wire_rec *rec);
 
 /* What the grant's record says: ends the wait of the thread that knows `token`. On the receive thread. */
 void hl_ask_granted(uint64_t token, int rc);

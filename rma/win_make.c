@@ -188,7 +188,7 @@ static int make_public(const struct call *c, const char *func, void *base, MPI_W
 static int make_shared(struct call *c, const char *func, void *base, MPI_Win *win)
 {
     struct hl_comm *comm = hl_comm_of(c->comm);
-    if (comm == NULL || !comm->one_node || !hl_hints_noncontig(hl_info_of(c->info))) {
+    if (comm == NULL || !comm->one_node || (comm->size != 1 && !hl_hints_noncontig(hl_info_of(c->info)))) {
         c->flavor = MPI_WIN_FLAVOR_SHARED;
         return make_public(c, func, base, win);
     }

@@ -118,7 +118,9 @@ static int query(const struct hl_win *w, int rank, struct answer *a)
         return rc;
     }
     const struct hl_extent *e = hl_win_extent(w, rank);
-    if (hl_target_is_mapped(&w->targets[rank])) {
+    if (rank == w->rank) {
+        *a = (struct answer){(MPI_Aint)e->size, (MPI_Aint)e->unit, w->base};
+    } else if (hl_target_is_mapped(&w->targets[rank])) {
         *a = (struct answer){(MPI_Aint)e->size, (MPI_Aint)e->unit, (void *)(uintptr_t)w->targets[rank].where};
     }
     return 0;

@@ -53,6 +53,7 @@ struct hl_wire_hello {
     X(ACC)     /* accumulate: basic, op, count, region, offset; payload = elements */                        \
     X(GET_ACC) /* the same, answered with the elements before */                                             \
     X(CAS)     /* compare and swap: payload = compare, origin; answered with the element before */           \
+    X(GREET)   /* nothing: its acknowledgement shows that answers arrive */                                  \
     X(NOTICE)  /* free for modules above */
 
 enum hl_wire_op {

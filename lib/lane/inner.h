@@ -61,6 +61,7 @@ struct hl_way {
     int peer;                      /* world rank */
     bool marked;                   /* my bit in the pool's used[peer] is set */
     bool hello_said;
+    bool greeted;            /* a message was acknowledged: atomics may go (issue.c) */
     bool dead;               /* the launcher said so: posts fail at once */
     uint32_t unacked;        /* messages without acknowledgement */
     fi_addr_t addr;          /* the peer's receive endpoint */
@@ -71,6 +72,7 @@ struct hl_way {
     uint64_t refused_ns;     /* since when the provider has refused every post, 0: it does not */
     uint64_t done_at_refuse; /* done then */
     struct hl_fab_mr probe;
+    hl_a32 greeting; /* error word of the message before the first atomic: the atomic meets the same */
 };
 
 /* A lane's ways by peer: open addressing. Replaced by a larger one when half full; old ones stay readable. */

@@ -192,6 +192,34 @@ static struct hl_way *other_way(struct hl_lane *lane, const struct hl_issue *op,
     return way;
 }
 
+/* A target's rxm (libfabric 1.17) that has not noticed yet that a connection stands applies an atomic twice:
+ * its answer cannot leave, so it takes the request up again. An acknowledged message proves that answers do
+ * leave; a way's first atomic waits for one. True: the atomic may go. */
+static bool is_greeted(struct hl_way *way)
+{
+    way->greeted = way->greeted || (way->messages > 0 && way->unacked == 0);
+    return way->greeted;
+}
+
+static int greet(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot) HL_REQUIRES(lane->lease)
+{
+    if (way->messages != 0) {
+        (void)hl_lane_progress(lane);
+        return HL_LANE_STAY;
+    }
+    struct hl_wire_rec rec = {.op = HL_WIRE_GREET};
+    struct hl_lane_message message = {.peer = way->peer, .rec = &rec, .error = &way->greeting};
+    struct hl_issue op = {
+        .what = HL_ISSUE_MESSAGE, .peer = way->peer, .error = &way->greeting, .message = &message};
+    int rc = hl_mail_post(lane, way, slot, &message);
+    if (rc == 0) {
+        commit(lane, way, slot, &op);
+        return HL_LANE_STAY;
+    }
+    slot->open = 0;
+    return failed(lane, way, rc);
+}
+
 int hl_lane_post(struct hl_lane *lane, const struct hl_issue *op)
 {
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_leases, 1);
@@ -212,6 +240,9 @@ int hl_lane_post(struct hl_lane *lane, const struct hl_issue *op)
     struct hl_slot *slot = take_slot(lane);
     if (HL_UNLIKELY(slot == NULL)) {
         return HL_LANE_ELSEWHERE;
+    }
+    if (HL_UNLIKELY(op->what == HL_ISSUE_ATOMIC && !is_greeted(way))) {
+        return greet(lane, way, slot);
     }
     int rc = post_by_kind(lane, way, slot, op);
     if (HL_LIKELY(rc == 0)) {

@@ -100,6 +100,9 @@ int hl_rx_handle(enum hl_wire_op op, hl_rx_fn *fn)
 int hl_rx_run(const struct hl_rx_msg *msg)
 {
     hl_rx_fn *fn = hl_rx.handlers[msg->rec->op];
+    if (msg->rec->op == HL_WIRE_GREET) {
+        return 0;
+    }
     return fn != NULL ? fn(msg) : HL_ERR_UNSUPPORTED_OPERATION;
 }
 

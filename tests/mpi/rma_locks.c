@@ -4,16 +4,13 @@
 
 #define ROUNDS 100
 
-int main(int argc, char **argv)
-{
-    long *base, value, sum = 0;
-    MPI_Win win;
+static MPI_Win win;
+static long *base;
 
-    begin(&argc, &argv);
-    MPI_Win_allocate(4 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
-    memset(base, 0, 4 * sizeof(long));
-    meet_outside(win);
-    /* Read, add, write under exclusive locks: no addition is lost. */
+/* Read, add, write under exclusive locks: no addition is lost. */
+static void exclude(void)
+{
+    long value, sum = 0;
     for (int i = 0; i < ROUNDS; i++) {
         int t = i % ranks;
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, t, 0, win);
@@ -27,8 +24,11 @@ int main(int argc, char **argv)
     MPI_Reduce(&base[0], &sum, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     CHECK(me != 0 || sum == (long)ROUNDS * ranks, "sum %ld", sum);
     MPI_Barrier(MPI_COMM_WORLD);
+}
 
-    /* Two words that writers change together are never seen apart by readers. */
+/* Two words that writers change together are never seen apart by readers. */
+static void share(void)
+{
     for (int i = 0; i < ROUNDS; i++) {
         long both[2];
         if ((i + me) % 4 == 0) {
@@ -46,14 +46,16 @@ int main(int argc, char **argv)
         MPI_Win_unlock(0, win);
     }
     MPI_Barrier(MPI_COMM_WORLD);
+}
 
-    /* Rank 0 computes without a call; the others need its lock and its atomics. */
+/* Rank 0 computes without a call; the others need its lock and its atomics. */
+static void serve(void)
+{
+    double start = MPI_Wtime();
     if (me == 0) {
-        double end = MPI_Wtime() + 0.2;
-        while (MPI_Wtime() < end) {
+        while (MPI_Wtime() < start + 0.2) {
         }
     } else {
-        double start = MPI_Wtime();
         for (int i = 0; i < 10; i++) {
             long one = 1, was;
             MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
@@ -64,6 +66,17 @@ int main(int argc, char **argv)
     }
     meet_outside(win);
     CHECK(me != 0 || base[3] == 10L * (ranks - 1), "counter %ld", base[3]);
+}
+
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv);
+    MPI_Win_allocate(4 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    memset(base, 0, 4 * sizeof(long));
+    meet_outside(win);
+    exclude();
+    share();
+    serve();
     MPI_Win_free(&win);
     return verdict("rma_locks");
 }
