@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The files that a run writes: the picture, the trace, the results."""
+"""What a run and the scripts around it leave: the picture, the trace, the results, the tables."""
 import json
 import os
 import struct
+import subprocess
 import tempfile
 
 import stencil_test
@@ -44,6 +45,17 @@ def test_a_file_that_cannot_be_written_is_named(stencil):
     for option in ("--json", "--profile"):
         code, _, err = stencil.call(1, GRID + ["--quiet", option, "/nowhere/file"])
         assert code == 1 and f"{option} /nowhere/file" in err, (option, code, err)
+
+
+def test_scripts_print_their_tables(stencil):
+    if stencil.mpi != "hotlane":
+        return
+    perf = os.path.dirname(stencil_test.stencil_run.__file__)
+    build = os.path.dirname(os.path.dirname(stencil.program))
+    few = ["--build", build, "--zones", "64,64", "--steps", "4", "--rounds", "1"]
+    for name, wanted in (("stencil-share", "4 ranks × 1 thread, network"), ("stencil-compare", "hotlane, network")):
+        made = subprocess.run([os.path.join(perf, name)] + few, capture_output=True, text=True, timeout=200)
+        assert made.returncode == 0 and wanted in made.stdout, (name, made)
 
 
 if __name__ == "__main__":
