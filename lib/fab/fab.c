@@ -31,13 +31,13 @@ static const char *const preferred[] = {"cxi", "efa", "opx", "verbs;ofi_rxm", "t
 #define MODES (FI_CONTEXT | FI_CONTEXT2)
 #define MR_MODES (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT)
 
-/* Settings of libfabric's tcp path that it reads once, at its first call; the user's own win. */
-static const char *const settings[] = {"FI_OFI_RXM_BUFFER_SIZE=16384", "FI_OFI_RXM_MSG_RX_SIZE=64",
-                                       "FI_OFI_RXM_CM_PROGRESS_INTERVAL=100", "FI_OFI_RXM_CQ_EQ_FAIRNESS=16",
-                                       NULL};
-static const char *const small_settings[] = {"FI_OFI_RXM_BUFFER_SIZE=4096", "FI_OFI_RXM_MSG_RX_SIZE=64",
-                                             "FI_OFI_RXM_CM_PROGRESS_INTERVAL=100",
-                                             "FI_OFI_RXM_CQ_EQ_FAIRNESS=16", NULL};
+/* Settings that libfabric and what it loads read once, at their start; the user's own win. The last two keep
+ * two libraries of one vendor's NICs from catching the program's signals. */
+#define ALWAYS                                                                                               \
+    "FI_OFI_RXM_MSG_RX_SIZE=64", "FI_OFI_RXM_CM_PROGRESS_INTERVAL=100", "FI_OFI_RXM_CQ_EQ_FAIRNESS=16",      \
+        "IPATH_NO_BACKTRACE=1", "HFI_NO_BACKTRACE=1", NULL
+static const char *const settings[] = {"FI_OFI_RXM_BUFFER_SIZE=16384", ALWAYS};
+static const char *const small_settings[] = {"FI_OFI_RXM_BUFFER_SIZE=4096", ALWAYS};
 
 static void raise_file_limit(void)
 {
