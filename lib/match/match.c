@@ -249,14 +249,22 @@ static unsigned choose_inboxes(bool threads)
     return n;
 }
 
+static int check_settings(void)
+{
+    if ((hl_conf.inboxes & (hl_conf.inboxes - 1)) != 0) {
+        return hl_err_say(HL_ERR_ARG, "HOTLANE_INBOXES=%lld is not a power of two",
+                          (long long)hl_conf.inboxes);
+    }
+    if ((hl_conf.ports & (hl_conf.ports - 1)) != 0) {
+        return hl_err_say(HL_ERR_ARG, "HOTLANE_PORTS=%lld is not a power of two", (long long)hl_conf.ports);
+    }
+    return 0;
+}
+
 /* When the network opens: ranks that share all their memory with us need no port. */
 static int open_ports(void)
 {
-    unsigned n = 1;
-    while (2 * n <= (unsigned)hl_conf.ports && n < HL_PORTS_MAX) {
-        n *= 2;
-    }
-    return self.far == NULL || self.net != NULL ? 0 : hl_far_open(&self, n);
+    return self.far == NULL || self.net != NULL ? 0 : hl_far_open(&self, (unsigned)hl_conf.ports);
 }
 
 int hl_match_open(void *board, bool threads)
@@ -271,7 +279,10 @@ int hl_match_open(void *board, bool threads)
                                  .inboxes = choose_inboxes(threads),
                                  .threads = threads,
                                  .cma = hl_conf.cma};
-    int err = hl_matcher_open(&self, &s);
+    int err = check_settings();
+    if (err == 0) {
+        err = hl_matcher_open(&self, &s);
+    }
     if (err != 0) {
         return err;
     }

@@ -15,14 +15,17 @@
 
 static struct hl_prog_door own_door;
 
+static hl_aptr door_now = {&own_door}; /* atomic: read by whoever wakes, also while it changes */
+
 /* Changed only while no other thread waits (hl_prog_set_door). */
-static struct hl_prog_door *door = &own_door;
 static hl_prog_arm *arm_peers;
 static void *arm_arg;
 
 void hl_prog_set_door(struct hl_prog_door *to, hl_prog_arm *arm, void *arg)
 {
-    door = to != NULL ? to : &own_door;
+    /* release: the door's words are ready; pairs with the acquires below. A late wake at the old door is
+     * harmless: nobody sleeps there any more, and it stays mapped. */
+    hl_aptr_store_release(&door_now, to != NULL ? to : &own_door);
     arm_peers = to != NULL ? arm : NULL;
     arm_arg = arg;
 }
@@ -36,6 +39,7 @@ void hl_prog_ring(struct hl_prog_door *d)
 
 void hl_prog_wake_fenced(void)
 {
+    struct hl_prog_door *door = hl_aptr_load_acquire(&door_now); /* acquire: see hl_prog_set_door */
     /* relaxed: the caller's read-modify-write is the barrier; pairs with the count in hl_prog_sleep. */
     if (HL_UNLIKELY(hl_a32_load_relaxed(&door->sleepers) != 0)) {
         hl_prog_ring(door);
@@ -51,7 +55,7 @@ void hl_prog_wake(void)
 
 void hl_prog_sleep(hl_prog_cond *cond, void *arg, uint64_t ns)
 {
-    struct hl_prog_door *d = door;
+    struct hl_prog_door *d = hl_aptr_load_acquire(&door_now); /* acquire: see hl_prog_set_door */
     /* full: counted before the condition is read again; pairs with the barrier in hl_prog_wake. */
     hl_a32_add_full(&d->sleepers, 1);
     /* acquire: the value a wake changes must be read before the condition. */
