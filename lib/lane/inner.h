@@ -59,7 +59,7 @@ struct hl_way {
     HL_ALIGNED_LINE hl_a64 issued; /* operations posted. atomic: release by the holder, acquire by flushers */
     hl_a64 done;                   /* operations ended, in order: none before it is open. atomic: the same */
     int peer;                      /* world rank */
-    bool marked;                   /* my bit in the pool's used[peer] is set */
+    bool marked;                   /* my bit in the pool's used[peer] is set, and the peer is not dead */
     bool hello_said;
     bool greeted;            /* a message was acknowledged: atomics may go (issue.c) */
     bool dead;               /* the launcher said so: posts fail at once */
@@ -158,7 +158,7 @@ void hl_way_free_all(struct hl_lane *lane) HL_NO_TSA;
 /* Closes a part with an error or 0. */
 void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, int err)
     HL_REQUIRES(lane->lease);
-/* Ends everything open to a dead peer. */
+/* Marks the peer dead and ends everything open to it. */
 void hl_slot_bury(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 /* The connection is lost: what only waits for an acknowledgement will not get it. */
 void hl_slot_lost(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
@@ -180,7 +180,7 @@ void hl_mail_again(struct hl_lane *lane, struct hl_letter *letter) HL_REQUIRES(l
 void hl_mail_unuse(struct hl_lane *lane, struct hl_letter *letter) HL_REQUIRES(lane->lease);
 void hl_mail_free(struct hl_lane *lane) HL_NO_TSA;
 
-/* ---- issue.c ---- */
+/* ---- post.c, issue.c ---- */
 enum hl_op_what { HL_ISSUE_WRITE, HL_ISSUE_READ, HL_ISSUE_ATOMIC, HL_ISSUE_MESSAGE };
 
 /* One post: a piece of a transfer, of an atomic, or a message. */

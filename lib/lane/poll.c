@@ -83,7 +83,6 @@ static void bury(struct hl_lane *lane, uint32_t deaths) HL_REQUIRES(lane->lease)
     for (uint32_t i = 0; t != NULL && i < t->room; i++) {
         struct hl_way *way = hl_aptr_load_relaxed(&t->at[i]); /* relaxed: the same. */
         if (way != NULL && !way->dead && hl_rx_is_dead(way->peer)) {
-            way->dead = true;
             hl_slot_bury(lane, way);
         }
     }

@@ -95,6 +95,8 @@ void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, in
 
 void hl_slot_bury(struct hl_lane *lane, struct hl_way *way)
 {
+    way->dead = true;
+    way->marked = false; /* the next post looks closer; the bit itself may stay: nothing will be open */
     for (struct hl_slot *slot = way->first; slot != NULL; slot = slot->next) {
         if (slot->open == 0 || slot->quarantined) {
             continue;

@@ -52,6 +52,8 @@ def read_graph(name, path, graph, where):
         for line in f:
             node = re.match(r'node: \{ title: "([^"]+)" label: "[^\\"]+\\n([^"]+?):(\d+):\d+', line)
             edge = re.match(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"', line)
+            if node and "shape : ellipse" in line:
+                continue  # only declared in this file
             if node:
                 where.setdefault(key(node[1]), (os.path.basename(node[2]), int(node[3]), path, node[2]))
             elif edge:

@@ -374,7 +374,6 @@ START_TEST(operations_to_a_dead_rank_end_and_their_places_come_back) HL_NO_TSA
     }
     ck_assert(hl_lease_try(&lane->lease));
     struct hl_way *way = hl_way_find(lane, 2);
-    way->dead = true;
     hl_slot_bury(lane, way);
     hl_lane_leave(lane);
     hl_lane_flush(2, HL_REMOTE);

@@ -1,0 +1,406 @@
+/* The way of an operation to the wire: cut into posts, a leased lane for each, a slot, a way, the provider.
+ */
+#include "inner.h"
+
+#include "conf.h"
+#include "err.h"
+#include "log.h"
+#include "util.h"
+
+struct hl_pool hl_pool;
+
+/* ---- one post under the lease ---- */
+
+/* A free slot, or NULL. Polls once when the ring is full. */
+static struct hl_slot *take_slot(struct hl_lane *lane) HL_REQUIRES(lane->lease)
+{
+    for (;;) {
+        /* relaxed: both are written by the leaseholder only. */
+        uint64_t number = hl_a64_load_relaxed(&lane->issued);
+        if (HL_UNLIKELY(number - hl_a64_load_relaxed(&lane->tail) >= HL_SLOTS)) {
+            if (hl_lane_progress(lane) == 0 || number - hl_a64_load_relaxed(&lane->tail) >= HL_SLOTS) {
+                return NULL;
+            }
+        }
+        struct hl_slot *slot = &lane->slots[number % HL_SLOTS];
+        if (HL_LIKELY(!slot->quarantined)) {
+            slot->number = number;
+            return slot;
+        }
+        /* The provider has not given it back: pass over it. A full lap of such slots is a full ring. */
+        hl_a64_store_release(&lane->issued, number + 1); /* release: pairs with hl_pool_flush_all. */
+        hl_slot_advance(lane);
+        if (hl_a64_load_relaxed(&lane->issued) % HL_SLOTS == 0 && hl_lane_progress(lane) == 0) {
+            return NULL;
+        }
+    }
+}
+
+static ssize_t post_transfer(struct hl_lane *lane, const struct hl_way *way, struct hl_slot *slot,
+                             const struct hl_issue *op) HL_REQUIRES(lane->lease)
+{
+    struct iovec iov = {op->buf, op->len};
+    struct fi_rma_iov rma = {op->addr, op->len, op->key};
+    struct fi_msg_rma msg = {.msg_iov = &iov,
+                             .iov_count = 1,
+                             .addr = way->addr,
+                             .rma_iov = &rma,
+                             .rma_iov_count = 1,
+                             .context = &slot->context};
+    slot->open = HL_PART_POST;
+    if (op->what == HL_ISSUE_READ) {
+        return fi_readmsg(lane->ep, &msg, FI_COMPLETION);
+    }
+    return fi_writemsg(lane->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+}
+
+static ssize_t post_atomic(struct hl_lane *lane, const struct hl_way *way, struct hl_slot *slot,
+                           const struct hl_issue *op) HL_REQUIRES(lane->lease)
+{
+    const struct hl_lane_atomic *a = op->atomic;
+    struct fi_ioc iov = {op->buf != NULL ? op->buf : op->result, op->len};
+    struct fi_ioc result = {op->result, op->len};
+    struct fi_ioc compare = {(void *)(uintptr_t)a->compare, op->len};
+    struct fi_rma_ioc rma = {op->addr, op->len, op->key};
+    struct fi_msg_atomic msg = {.msg_iov = &iov,
+                                .iov_count = 1,
+                                .addr = way->addr,
+                                .rma_iov = &rma,
+                                .rma_iov_count = 1,
+                                .datatype = (enum fi_datatype)hl_fab_datatype(a->basic),
+                                .op = (enum fi_op)hl_fab_op(a->op, a->compare != NULL),
+                                .context = &slot->context};
+    slot->open = HL_PART_POST;
+    if (a->compare != NULL) {
+        return fi_compare_atomicmsg(lane->ep, &msg, &compare, NULL, 1, &result, NULL, 1, FI_COMPLETION);
+    }
+    if (op->result != NULL) {
+        return fi_fetch_atomicmsg(lane->ep, &msg, &result, NULL, 1, FI_COMPLETION);
+    }
+    return fi_atomicmsg(lane->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+}
+
+/* 0, a verdict, or a (negative) code of the provider. */
+static int post_by_kind(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot,
+                        const struct hl_issue *op) HL_REQUIRES(lane->lease)
+{
+    switch (op->what) {
+    case HL_ISSUE_ATOMIC:
+        return (int)post_atomic(lane, way, slot, op);
+    case HL_ISSUE_MESSAGE:
+        return hl_mail_post(lane, way, slot, op->message);
+    default:
+        return (int)post_transfer(lane, way, slot, op);
+    }
+}
+
+static void count(struct hl_lane *lane, const struct hl_issue *op) HL_REQUIRES(lane->lease)
+{
+    switch (op->what) {
+    case HL_ISSUE_WRITE:
+        hl_stat_lane_add(&lane->stat, HL_STAT_LANE_writes, 1);
+        hl_stat_lane_add(&lane->stat, HL_STAT_LANE_bytes_written, op->len);
+        break;
+    case HL_ISSUE_READ:
+        hl_stat_lane_add(&lane->stat, HL_STAT_LANE_reads, 1);
+        hl_stat_lane_add(&lane->stat, HL_STAT_LANE_bytes_read, op->len);
+        break;
+    case HL_ISSUE_ATOMIC:
+        hl_stat_lane_add(&lane->stat, HL_STAT_LANE_atomics, 1);
+        break;
+    case HL_ISSUE_MESSAGE:
+        hl_stat_lane_add(&lane->stat, HL_STAT_LANE_messages, 1);
+        break;
+    }
+}
+
+/* The post went out: the slot takes its place in ring and way. */
+static int commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot, const struct hl_issue *op)
+    HL_REQUIRES(lane->lease)
+{
+    slot->way = way;
+    slot->next = NULL;
+    slot->error = op->error;
+    slot->req = op->req;
+    slot->err = 0;
+    slot->way_seq = hl_a64_load_relaxed(&way->issued) + 1; /* relaxed: written by the leaseholder only. */
+    if (way->first == NULL) {
+        way->first = slot;
+    } else {
+        way->last->next = slot;
+    }
+    way->last = slot;
+    way->refused_ns = 0;
+    way->touched = hl_a64_load_relaxed(&lane->stat.at[HL_STAT_LANE_leases]); /* relaxed: the same. */
+    /* release: pairs with the acquire in the flushes: what they see issued has its slot in place. */
+    hl_a64_store_release(&way->issued, slot->way_seq);
+    hl_a64_store_release(&lane->issued, slot->number + 1);
+    count(lane, op);
+    return 0;
+}
+
+/* The provider takes nothing for this way at the moment. */
+static int refused(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
+{
+    hl_stat_lane_add(&lane->stat, HL_STAT_LANE_again, 1);
+    (void)hl_lane_progress(lane);
+    uint64_t now = hl_now_ns();
+    uint64_t done = hl_a64_load_relaxed(&way->done); /* relaxed: written by the leaseholder only. */
+    if (way->refused_ns == 0 || done != way->done_at_refuse) {
+        way->refused_ns = now;
+        way->done_at_refuse = done;
+    } else if (now - way->refused_ns > (uint64_t)hl_conf.unreachable * 1000000000u) {
+        return hl_err_say(HL_ERR_PROC_ABORTED,
+                          "rank %d takes nothing for %lld s: unreachable (dead, or out of descriptors)",
+                          way->peer, (long long)hl_conf.unreachable);
+    }
+    /* Before the first post it is the connection that is being made: other lanes would make theirs too. */
+    return hl_a64_load_relaxed(&way->issued) == 0 ? HL_LANE_STAY : HL_LANE_ELSEWHERE; /* relaxed: the same. */
+}
+
+static int failed(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot, int rc)
+    HL_REQUIRES(lane->lease)
+{
+    slot->open = 0; /* it was not posted */
+    if (rc > 0) {
+        return rc; /* a verdict */
+    }
+    if (rc == -FI_EAGAIN) {
+        return refused(lane, way);
+    }
+    return hl_err_say(HL_ERR_OTHER, "the provider refuses an operation to rank %d: %s", way->peer,
+                      hl_fab_strerror(rc));
+}
+
+/* The way when it is not the one used last: found, made, or a verdict. */
+static struct hl_way *other_way(struct hl_lane *lane, const struct hl_issue *op, int *rc)
+    HL_REQUIRES(lane->lease)
+{
+    if (lane->ep == NULL) {
+        *rc = hl_lane_make_ready(lane);
+        if (*rc != 0) {
+            return NULL;
+        }
+    }
+    struct hl_way *way = hl_way_find(lane, op->peer);
+    if (way == NULL && op->card == NULL) {
+        *rc = HL_LANE_NEED_CARD;
+        return NULL;
+    }
+    if (way == NULL) {
+        way = hl_way_make(lane, op->peer, op->card, rc);
+    }
+    if (way != NULL) {
+        lane->recent = way;
+    }
+    return way;
+}
+
+/* A target's rxm (libfabric 1.17) that has not noticed yet that a connection stands applies an atomic twice:
+ * its answer cannot leave, so it takes the request up again. An acknowledged message proves that answers do
+ * leave; a way's first atomic waits for one. True: the atomic may go. */
+static bool is_greeted(struct hl_way *way)
+{
+    way->greeted = way->greeted || (way->messages > 0 && way->unacked == 0);
+    return way->greeted;
+}
+
+static int greet(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
+{
+    struct hl_slot *slot = way->messages == 0 ? take_slot(lane) : NULL;
+    if (slot == NULL) {
+        (void)hl_lane_progress(lane);
+        return HL_LANE_STAY;
+    }
+    struct hl_wire_rec rec = {.op = HL_WIRE_GREET};
+    struct hl_lane_message message = {.peer = way->peer, .rec = &rec, .error = &way->greeting};
+    struct hl_issue op = {
+        .what = HL_ISSUE_MESSAGE, .peer = way->peer, .error = &way->greeting, .message = &message};
+    int rc = hl_mail_post(lane, way, slot, &message);
+    if (rc == 0) {
+        commit(lane, way, slot, &op);
+        return HL_LANE_STAY;
+    }
+    return failed(lane, way, slot, rc);
+}
+
+/* What must be settled before a way's first operation, and before each atomic: 0, a verdict or an error. */
+static int prepare(struct hl_lane *lane, struct hl_way *way, const struct hl_issue *op)
+    HL_REQUIRES(lane->lease)
+{
+    if (way->dead) {
+        return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", op->peer);
+    }
+    if (!way->marked) {
+        hl_way_mark(lane, way);
+    }
+    return op->what == HL_ISSUE_ATOMIC && !is_greeted(way) ? greet(lane, way) : 0;
+}
+
+int hl_lane_post(struct hl_lane *lane, const struct hl_issue *op)
+{
+    hl_stat_lane_add(&lane->stat, HL_STAT_LANE_leases, 1);
+    struct hl_way *way = lane->recent;
+    if (HL_UNLIKELY(way == NULL || way->peer != op->peer)) {
+        int rc = 0;
+        way = other_way(lane, op, &rc);
+        if (way == NULL) {
+            return rc;
+        }
+    }
+    if (HL_UNLIKELY(!way->marked || op->what == HL_ISSUE_ATOMIC)) {
+        int rc = prepare(lane, way, op);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    struct hl_slot *slot = take_slot(lane);
+    if (HL_UNLIKELY(slot == NULL)) {
+        return HL_LANE_ELSEWHERE;
+    }
+    int rc = post_by_kind(lane, way, slot, op);
+    return HL_LIKELY(rc == 0) ? commit(lane, way, slot, op) : failed(lane, way, slot, rc);
+}
+
+/* ---- operations ---- */
+
+/* Posts on the preferred lane when that is free and takes it. */
+HL_INLINE int issue(struct hl_pool *p, struct hl_issue *op)
+{
+    if (!op->ordered) {
+        op->at = hl_lane_preferred;
+    }
+    if (HL_UNLIKELY(op->at >= p->count)) {
+        op->at = hl_lane_assign(p);
+        if (op->at == HL_LANES_MAX) {
+            return hl_lane_issue_slow(p, op, 0);
+        }
+    }
+    struct hl_lane *lane = p->lanes[op->at];
+    if (HL_UNLIKELY(!hl_lease_try(&lane->lease))) {
+        return hl_lane_issue_slow(p, op, 0);
+    }
+    int rc = hl_lane_post(lane, op);
+    hl_lane_leave(lane);
+    return HL_LIKELY(rc == 0) ? 0 : hl_lane_issue_slow(p, op, rc);
+}
+
+/* The parts of a request that will not be issued end with the error. */
+static HL_COLD int give_up(struct hl_req *req, size_t parts, int rc)
+{
+    for (; req != NULL && parts > 0; parts--) {
+        (void)hl_req_part_done(req, rc);
+    }
+    return rc;
+}
+
+HL_INLINE int transfer(const struct hl_xfer *x, enum hl_op_what what)
+{
+    struct hl_issue op = {
+        .what = what, .peer = x->peer, .error = x->error, .req = x->req, .addr = x->addr, .key = x->key};
+    op.buf = x->buf;
+    size_t left = x->len;
+    size_t pieces = (left + HL_PIECE - 1) / HL_PIECE;
+    if (x->req != NULL && pieces > 0) {
+        hl_req_add_parts(x->req, (uint32_t)pieces);
+    }
+    for (; left > 0; pieces--) {
+        op.len = hl_min_size(left, HL_PIECE);
+        int rc = issue(&hl_pool, &op);
+        if (HL_UNLIKELY(rc != 0)) {
+            return give_up(x->req, pieces, rc);
+        }
+        op.addr += op.len;
+        op.buf = (char *)op.buf + op.len;
+        left -= op.len;
+    }
+    return 0;
+}
+
+int hl_lane_write(const struct hl_xfer *x)
+{
+    return transfer(x, HL_ISSUE_WRITE);
+}
+
+int hl_lane_read(const struct hl_xfer *x)
+{
+    return transfer(x, HL_ISSUE_READ);
+}
+
+/* Ordered operations of one key share a lane; one that does not open is lane 0 for good. */
+static uint32_t ordered_lane(uint64_t key)
+{
+    return hl_pool.count > 1 ? (uint32_t)(hl_mix64(key) % hl_pool.count) : 0;
+}
+
+static enum hl_fab_atomic kind_of(bool fetch, bool compare)
+{
+    return compare ? HL_FAB_COMPARE : fetch ? HL_FAB_FETCH : HL_FAB_ATOMIC;
+}
+
+bool hl_lane_can_atomic(enum hl_op_kind op, enum hl_basic basic, bool fetch, bool compare)
+{
+    return hl_fab_can_atomic(kind_of(fetch, compare), compare ? HL_OP_REPLACE : op, basic);
+}
+
+int hl_lane_atomic(const struct hl_lane_atomic *a)
+{
+    const struct hl_xfer *x = &a->x;
+    struct hl_issue op = {.what = HL_ISSUE_ATOMIC,
+                          .ordered = a->ordered,
+                          .peer = x->peer,
+                          .error = x->error,
+                          .req = x->req,
+                          .addr = x->addr,
+                          .key = x->key,
+                          .buf = x->buf,
+                          .atomic = a,
+                          .result = a->result};
+    op.at = a->ordered ? ordered_lane(a->order_key) : 0;
+    size_t limit = hl_fab_atomic_limit(kind_of(a->result != NULL, a->compare != NULL),
+                                       a->compare != NULL ? HL_OP_REPLACE : a->op, a->basic);
+    size_t size = hl_op_size(a->basic);
+    if (limit == 0) {
+        return hl_err_say(HL_ERR_INTERN, "provider %s has no %s of %s", hl_fab.provider,
+                          hl_op_kind_name(a->op), hl_op_basic_name(a->basic));
+    }
+    size_t pieces = (a->n + limit - 1) / limit;
+    if (x->req != NULL && pieces > 0) {
+        hl_req_add_parts(x->req, (uint32_t)pieces);
+    }
+    for (size_t left = a->n; left > 0; left -= op.len, pieces--) {
+        op.len = hl_min_size(left, limit);
+        int rc = issue(&hl_pool, &op);
+        if (rc != 0) {
+            return give_up(x->req, pieces, rc);
+        }
+        op.addr += op.len * size;
+        op.buf = op.buf != NULL ? (char *)op.buf + op.len * size : NULL;
+        op.result = op.result != NULL ? (char *)op.result + op.len * size : NULL;
+    }
+    return 0;
+}
+
+size_t hl_lane_payload_max(void)
+{
+    return HL_WIRE_PAYLOAD_MAX(hl_fab.eager) & ~(size_t)7;
+}
+
+int hl_lane_message(const struct hl_lane_message *m)
+{
+    if (m->rec->len > hl_lane_payload_max() || m->reply_cap > hl_lane_payload_max()) {
+        return hl_err_say(HL_ERR_INTERN, "message of %u bytes, answer of %zu", m->rec->len, m->reply_cap);
+    }
+    struct hl_issue op = {.what = HL_ISSUE_MESSAGE,
+                          .ordered = m->ordered,
+                          .peer = m->peer,
+                          .error = m->error,
+                          .req = m->req,
+                          .message = m};
+    op.at = m->ordered ? ordered_lane(m->order_key) : 0;
+    if (m->req != NULL) {
+        hl_req_add_parts(m->req, 1);
+    }
+    int rc = issue(&hl_pool, &op);
+    return rc == 0 ? 0 : give_up(m->req, 1, rc);
+}
