@@ -90,6 +90,11 @@ void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_wo
     hl_inbox_receive(m, &a, w);
 }
 
+bool hl_far_idle(const struct hl_matcher *m)
+{
+    return hl_net_idle(m->net);
+}
+
 int hl_far_poll(struct hl_matcher *m, struct hl_work *w)
 {
     return hl_net_poll(m->net, w);

@@ -22,6 +22,7 @@ int hl_far_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_slot *sl
 int hl_far_control(struct hl_matcher *m, struct hl_peer *p, const struct hl_slot *slot,
                    const struct hl_far_part *part);
 
+bool hl_far_idle(const struct hl_matcher *m);
 int hl_far_poll(struct hl_matcher *m, struct hl_work *w);
 
 /* Before sleeping: has the receive thread ring when a port has work. True: something is there already. */

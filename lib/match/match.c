@@ -221,7 +221,8 @@ bool hl_matcher_idle(void *matcher)
 {
     struct hl_matcher *m = matcher;
     /* relaxed: the counters are ours; 0 seen after our own last send means it left. */
-    return hl_a32_load_relaxed(&m->backlog) == 0 && hl_a32_load_relaxed(&m->n_streams) == 0;
+    return hl_a32_load_relaxed(&m->backlog) == 0 && hl_a32_load_relaxed(&m->n_streams) == 0 &&
+           (m->net == NULL || hl_far_idle(m));
 }
 
 /* ---- This process's matcher ---- */

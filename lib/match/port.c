@@ -183,15 +183,14 @@ static int post_owned(struct hl_net *net, struct hl_port *port, const struct hl_
         return err;
     }
     size_t bytes = sizeof(*h) + o->len;
-    if (bytes <= hl_fab.inject) {
-        return fi_inject(port->ep.ep, b->data, bytes, to) == 0;
-    }
+    /* No fi_inject: it never tells when the message has left, and finalize must know. */
     struct iovec iov = {b->data, bytes};
     struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = to, .context = &b->context};
     if (fi_sendmsg(port->ep.ep, &msg, FI_COMPLETION) != 0) {
         return 0;
     }
     port->tx = b->next;
+    hl_a32_add_relaxed(&port->in_flight, 1); /* relaxed: read by who waits for 0 at the end */
     return 1;
 }
 
@@ -215,12 +214,18 @@ static bool sane(const struct hl_net *net, const struct hl_far_head *h, size_t b
            h->from < (uint32_t)net->m->world_size;
 }
 
+static void give_back(struct hl_port *port, struct hl_port_buf *b)
+{
+    b->next = port->tx;
+    port->tx = b;
+    hl_a32_add_relaxed(&port->in_flight, (uint32_t)-1); /* relaxed: as in post_owned */
+}
+
 static void complete(struct hl_net *net, struct hl_port *port, struct hl_port_buf *b, size_t bytes,
                      struct hl_work *w)
 {
     if (!b->rx) {
-        b->next = port->tx;
-        port->tx = b;
+        give_back(port, b);
         return;
     }
     const struct hl_far_head *h = (const struct hl_far_head *)(const void *)b->data;
@@ -249,11 +254,21 @@ static HL_COLD void read_error(struct hl_net *net, struct hl_port *port)
         return;
     }
     if (!b->rx) {
-        b->next = port->tx;
-        port->tx = b;
+        give_back(port, b);
     } else if (e.err != FI_ECANCELED) {
         post_receive(net, port, b);
     }
+}
+
+bool hl_net_idle(const struct hl_net *net)
+{
+    for (unsigned i = 0; i < net->n; i++) {
+        /* relaxed: nobody posts any more when this is asked. */
+        if (hl_a32_load_relaxed(&net->port[i].in_flight) != 0) {
+            return false;
+        }
+    }
+    return true;
 }
 
 int hl_net_poll(struct hl_net *net, struct hl_work *w)

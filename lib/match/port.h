@@ -38,6 +38,7 @@ struct hl_port {
     HL_ALIGNED_LINE struct hl_flag owned;
     struct hl_fab_ep ep;
     struct hl_port_buf *tx; /* free ones */
+    hl_a32 in_flight;       /* atomic: messages posted and not on their way yet; changed by the owner */
     void *memory;           /* all buffers */
     bool broken;            /* an error without its context was reported: said once */
 };
@@ -85,6 +86,9 @@ struct hl_far_out {
     bool patient; /* wait for a busy port instead of saying "no room" */
 };
 int hl_net_post(struct hl_net *net, const struct hl_far_out *out);
+
+/* Has everything posted left this process? Only then may it stop polling. */
+bool hl_net_idle(const struct hl_net *net);
 
 /* Takes what arrived. */
 int hl_net_poll(struct hl_net *net, struct hl_work *w);
