@@ -71,7 +71,6 @@ struct hl_way {
     uint64_t touched;        /* the lane's leases at the last issue */
     uint64_t refused_ns;     /* since when the provider has refused every post, 0: it does not */
     uint64_t done_at_refuse; /* done then */
-    struct hl_fab_mr probe;
     hl_a32 greeting; /* error word of the message before the first atomic: the atomic meets the same */
 };
 

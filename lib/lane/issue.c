@@ -144,6 +144,9 @@ int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict)
         found_taken(&s);
     }
     hl_prog_wait(pursue, &s);
+    if (op->card != NULL) {
+        hl_rx_seal(); /* a way was made */
+    }
     if (s.rc == 0 && !op->ordered) {
         hl_lane_preferred = s.at;
     }

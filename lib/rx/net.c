@@ -56,8 +56,6 @@ static struct outbound **waiting_end = &waiting;
 static struct hl_rx_senders senders;
 static fi_addr_t *peer_rx; /* [size] receive endpoints of others; FI_ADDR_NOTAVAIL: not inserted */
 static uint8_t *pool;
-static _Alignas(64) uint64_t probe_word[8];
-static struct hl_fab_mr probe;
 
 static struct outbound *new_outbound(void)
 {
@@ -408,11 +406,7 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
 
 static int publish(void)
 {
-    int rc = hl_fab_register(probe_word, sizeof probe_word, &probe);
-    if (rc != 0) {
-        return rc;
-    }
-    struct hl_rx_card card = {.name_len = (uint32_t)ep.name_len, .probe = probe};
+    struct hl_rx_card card = {.name_len = (uint32_t)ep.name_len};
     memcpy(card.name, ep.name, ep.name_len);
     return hl_fab_card_put(HL_FAB_PART_RX, &card, sizeof card);
 }
@@ -461,10 +455,6 @@ static void free_list(struct outbound *list)
 
 void hl_rx_net_close(void)
 {
-    if (probe.id != 0) {
-        hl_fab_unregister(probe.id);
-        probe.id = 0;
-    }
     hl_fab_regions_close();
     hl_fab_ep_close(&ep);
     free_list(unused);

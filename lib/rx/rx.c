@@ -58,6 +58,12 @@ void hl_rx_kick(void)
     (void)!write(hl_rx.bell, &one, sizeof one); /* full means that it is awake */
 }
 
+void hl_rx_seal(void)
+{
+    hl_fab_seal_request();
+    hl_rx_kick();
+}
+
 static int add_fd(int fd)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};

@@ -21,7 +21,6 @@ struct hl_rx_card {
     uint32_t name_len;
     uint32_t pad;
     uint8_t name[HL_WIRE_NAME];
-    struct hl_fab_mr probe; /* 8 bytes that anybody may read, to see whether this rank is there */
 };
 
 /* A record that arrived. Valid during the handler's call. */
@@ -83,6 +82,10 @@ void hl_rx_unwatch(int fd);
  */
 int hl_rx_on_death(void (*fn)(int rank));
 bool hl_rx_is_dead(int rank);
+
+/* A lane has connected: has the receive thread mark the provider's new sockets close-on-exec. Any thread; a
+ * system call. */
+void hl_rx_seal(void);
 
 /* In a forked child: forgets the thread. Async-signal-safe. */
 void hl_rx_forget(void);

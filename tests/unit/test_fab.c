@@ -1,7 +1,12 @@
-/* The checker of messages; regions found by id with their bounds. */
+/* The checker of messages; regions found by id with their bounds; opening and closing. */
 #include "fab.h"
 #include "unit.h"
 #include "wire.h"
+
+#include "conf.h"
+#include "err.h"
+#include "fab_lib.h"
+#include "model.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -145,6 +150,57 @@ START_TEST(segments_are_found_by_their_id)
 }
 END_TEST
 
+/* ---- opening and closing, on the model provider ---- */
+
+static int open_model(const char *provider)
+{
+    ck_assert_int_eq(hl_conf_load(), 0);
+    hl_conf.provider = provider;
+    hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
+    return hl_fab_open();
+}
+
+START_TEST(an_opening_that_fails_halfway_leaves_nothing)
+{
+    ck_assert_int_eq(open_model("model"), 0);
+    ck_assert_ptr_nonnull(strstr(hl_fab_why(), "HOTLANE_PROVIDER"));
+    for (int step = 1; step <= 4; step++) { /* domain, vector, queue, endpoint */
+        struct hl_fab_ep ep;
+        model.fail_open = step;
+        ck_assert_int_eq(hl_fab_ep_open(HL_FAB_LANE, &ep), HL_ERR_NO_MEM);
+        ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_NO_MEM), "model"));
+        ck_assert_int_eq(model.objects, 0);
+    }
+    struct hl_fab_ep ep;
+    ck_assert_int_eq(hl_fab_ep_open(HL_FAB_RX, &ep), 0);
+    ck_assert_int_eq(model.objects, 4);
+    ck_assert(hl_fab_can_atomic(HL_FAB_FETCH, HL_OP_SUM, HL_BASIC_U64));
+    ck_assert(!hl_fab_can_atomic(HL_FAB_FETCH, HL_OP_SUM, HL_BASIC_F64));
+    hl_fab_ep_close(&ep);
+    ck_assert_int_eq(model.objects, 0);
+    ck_assert_int_eq(model.busy, 0); /* nothing was closed before what used it */
+    hl_fab_close();
+    ck_assert(!hl_fab_is_open());
+}
+END_TEST
+
+START_TEST(a_provider_that_wants_local_registration_is_refused)
+{
+    model_mr_mode = FI_MR_VIRT_ADDR | FI_MR_LOCAL;
+    ck_assert_int_eq(open_model("model"), HL_ERR_OTHER);
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "FI_MR_LOCAL"));
+    ck_assert(!hl_fab_is_open());
+}
+END_TEST
+
+START_TEST(an_unknown_provider_is_named_with_the_fix)
+{
+    ck_assert_int_eq(open_model("no-such-thing"), HL_ERR_OTHER);
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "HOTLANE_PROVIDER=no-such-thing"));
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "fi_info -l"));
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("fab");
@@ -155,6 +211,9 @@ static Suite *make_suite(void)
     tcase_add_test(t, random_damage_is_survived);
     tcase_add_test(t, regions_are_found_within_their_bounds);
     tcase_add_test(t, segments_are_found_by_their_id);
+    tcase_add_test(t, an_opening_that_fails_halfway_leaves_nothing);
+    tcase_add_test(t, a_provider_that_wants_local_registration_is_refused);
+    tcase_add_test(t, an_unknown_provider_is_named_with_the_fix);
     suite_add_tcase(s, t);
     return s;
 }
