@@ -7,7 +7,9 @@
  *   ASKED --- the owner died ---> absent
  *
  * Asking again is harmless (an answer to a record that is not ASKED is dropped), so lost or refused datagrams
- * need no care: who waits asks again, at growing distances, and learns that way when the owner has died. */
+ * need no care: who waits asks again, at growing distances, and learns that way when the owner has died. A
+ * socket holds about ten datagrams: few questions are out at a time, those to a full one are put again soon,
+ * others only when the answer seems lost. */
 #include "near.h"
 
 #include "boot.h"
@@ -21,8 +23,10 @@
 #include <unistd.h>
 
 #define BUCKETS 256
-#define FIRST_WAIT_NS 1000000u
-#define LONGEST_WAIT_NS 100000000u
+#define FULL_WAIT_NS 500000u     /* until a full socket is tried again */
+#define ANSWER_WAIT_NS 20000000u /* until a question counts as lost, the first time; then twice that, ... */
+#define FLYING 4                 /* questions of one caller that are out at a time */
+#define LONGEST_WAIT_NS 160000000u
 
 struct record {
     int node_rank;
@@ -31,8 +35,10 @@ struct record {
     bool arena;
     size_t len;
     char *base;
-    int refs;        /* wants granted or waiting */
-    const char *why; /* NETWORK: the reason */
+    int refs;          /* wants granted or waiting */
+    const char *why;   /* NETWORK: the reason */
+    uint64_t again_ns; /* ASKED: when to ask (again) */
+    uint64_t patience_ns;
     struct record *next;
 };
 
@@ -119,18 +125,50 @@ static bool settle(struct hl_near_want *w) HL_REQUIRES(lock)
     return false;
 }
 
-/* Sends the question, without the lock; a dead owner ends the want. */
-static void ask(struct hl_near_want *w)
+static bool is_flying(const struct hl_near_want *w) HL_REQUIRES(lock)
+{
+    const struct record *r = w->rc == HL_ERR_AGAIN ? *find(w->node_rank, w->seg_id) : NULL;
+    return r != NULL && r->state == ASKED && r->patience_ns != 0;
+}
+
+/* True when the caller is to ask, without the lock: nobody has and few questions are out, or too long ago. */
+static bool must_ask(const struct hl_near_want *w, int *flying) HL_REQUIRES(lock)
+{
+    if (w->rc != HL_ERR_AGAIN) {
+        return false;
+    }
+    struct record *r = *find(w->node_rank, w->seg_id);
+    uint64_t now = hl_now_ns();
+    bool first = r->patience_ns == 0;
+    if (r->state != ASKED || now < r->again_ns || (first && *flying >= FLYING)) {
+        return false;
+    }
+    *flying += first;
+    r->patience_ns = first                                  ? ANSWER_WAIT_NS
+                     : r->patience_ns * 2 < LONGEST_WAIT_NS ? r->patience_ns * 2
+                                                            : LONGEST_WAIT_NS;
+    r->again_ns = now + r->patience_ns;
+    return true;
+}
+
+/* Sends the question; a dead owner ends the want. */
+static void ask(struct hl_near_want *w) HL_EXCLUDES(lock)
 {
     struct near_msg m = {.magic = HL_NEAR_MAGIC, .kind = NEAR_ASK, .seg_id = w->seg_id};
     int rc = hl_near_send(w->node_rank, &m, sizeof m, -1);
-    if (rc == 0 || rc == HL_ERR_AGAIN) {
+    if (rc == 0) {
         return;
     }
     hl_mutex_lock(&lock);
-    unref(find(w->node_rank, w->seg_id));
+    struct record **at = find(w->node_rank, w->seg_id);
+    if (rc == HL_ERR_AGAIN) {
+        (*at)->again_ns = hl_now_ns() + FULL_WAIT_NS;
+        (*at)->patience_ns = 0;
+    } else {
+        unref(at);
+        w->rc = rc;
+    }
     hl_mutex_unlock(&lock);
-    w->rc = rc;
 }
 
 static bool settle_all(struct hl_near_want *wants, size_t count) HL_REQUIRES(lock)
@@ -164,20 +202,24 @@ int hl_near_map_all(struct hl_near_want *wants, size_t count)
             enter(&wants[i]);
         }
     }
-    uint64_t pause = FIRST_WAIT_NS;
+    /* Each rank begins with another owner, so that they do not all stand before the first one's door. */
+    size_t first = hl_boot.node_size > 0 ? count * (size_t)hl_boot.node_rank / (size_t)hl_boot.node_size : 0;
     while (settle_all(wants, count)) {
-        hl_mutex_unlock(&lock);
-        for (size_t i = 0; i < count; i++) {
-            if (wants[i].rc == HL_ERR_AGAIN) {
-                ask(&wants[i]);
+        int flying = 0;
+        for (size_t k = 0; k < count; k++) {
+            flying += is_flying(&wants[k]);
+        }
+        for (size_t k = 0; k < count; k++) {
+            struct hl_near_want *w = &wants[(first + k) % count];
+            if (must_ask(w, &flying)) {
+                hl_mutex_unlock(&lock);
+                ask(w);
+                hl_mutex_lock(&lock);
             }
         }
-        hl_mutex_lock(&lock);
-        uint64_t until = hl_now_ns() + pause;
-        while (settle_all(wants, count) && hl_now_ns() < until) {
-            wait_answer(until - hl_now_ns());
+        if (settle_all(wants, count)) {
+            wait_answer(FULL_WAIT_NS);
         }
-        pause = pause * 2 < LONGEST_WAIT_NS ? pause * 2 : LONGEST_WAIT_NS;
     }
     hl_mutex_unlock(&lock);
     for (size_t i = 0; i < count; i++) {
