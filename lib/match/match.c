@@ -6,11 +6,14 @@
 #include "err.h"
 #include "fab.h"
 #include "far.h"
+#include "log.h"
 
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define QUIET_SAY_NS UINT64_C(5000000000) /* finalize says what it waits for after this time */
 
 /* ---- Peers ---- */
 
@@ -296,9 +299,28 @@ int hl_match_open(void *board, bool threads)
     return self.far == NULL ? 0 : hl_fab_on_open(open_ports);
 }
 
+struct quiet {
+    uint64_t since; /* ns */
+    bool said;
+};
+
+static bool is_quiet(void *arg)
+{
+    struct quiet *q = arg;
+    if (hl_matcher_idle(&self)) {
+        return true;
+    }
+    if (!q->said && hl_now_ns() - q->since > QUIET_SAY_NS) {
+        q->said = true;
+        hl_log(HL_LOG_WARN, "finalize waits to deliver messages: were all of them received?");
+    }
+    return false;
+}
+
 void hl_match_quiet(void)
 {
-    hl_prog_wait(hl_matcher_idle, &self);
+    struct quiet q = {hl_now_ns(), false};
+    hl_prog_wait(is_quiet, &q);
 }
 
 void hl_match_close(void)
