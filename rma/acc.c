@@ -154,7 +154,7 @@ static int acc_piece(const struct piece *p)
 }
 
 /* Layouts with holes: the spans that are contiguous on all sides. */
-static HL_COLD int acc_spans(const struct hl_acc *a, const struct hl_span *span, enum hl_basic basic)
+static int acc_spans(const struct hl_acc *a, const struct hl_span *span, enum hl_basic basic)
 {
     struct hl_zip z;
     struct hl_zip_side sides[HL_ZIP_SIDES] = {
@@ -217,7 +217,7 @@ static int check_types(const struct hl_acc *a, const struct hl_span *span)
     return 0;
 }
 
-static HL_COLD int acc_any(const struct hl_acc *a)
+int hl_win_acc(const struct hl_acc *a)
 {
     struct hl_span span;
     struct hl_move m = a->m;
@@ -233,36 +233,21 @@ static HL_COLD int acc_any(const struct hl_acc *a)
         m.origin_type = m.target_type;
     }
     int rc = hl_win_check(&m, &span);
-    if (rc != 0 || m.target == MPI_PROC_NULL || (rc = check_types(a, &span)) != 0) {
+    if (rc != 0 || m.target == MPI_PROC_NULL || (rc = check_types(a, &span)) != 0 || span.len == 0) {
         return rc;
+    }
+    if (a->fetches && a->result == NULL) {
+        return hl_err_say(HL_ERR_BUFFER, "result address is NULL for %lld bytes", (long long)span.len);
     }
     if (hl_target_is_far(&m.win->targets[m.target]) && (rc = hl_win_reach(m.win, m.target)) != 0) {
         return rc;
     }
-    return acc_spans(a, &span, m.target_type->basic);
-}
-
-int hl_win_acc(const struct hl_acc *a)
-{
-    const struct hl_move *m = &a->m;
-    const struct hl_win *w = m->win;
-    const struct hl_type *t = m->target_type;
-    uint64_t at, len;
-
-    /* One dense predefined type on all sides, and a mapped target. */
-    if (HL_UNLIKELY(w == NULL || (uint32_t)m->target >= (uint32_t)w->size || t == NULL || !t->predefined ||
-                    !t->dense || t != m->origin_type || m->target_count != m->origin_count ||
-                    (uint64_t)m->target_count > UINT32_MAX || m->origin == NULL ||
-                    (a->result != NULL && (a->result_type != t || a->result_count != m->target_count)) ||
-                    a->op == HL_OP_KINDS || !hl_target_is_mapped(&w->targets[m->target]))) {
-        return acc_any(a);
+    const struct hl_type *t = m.target_type;
+    if (t->dense && a->m.target_count >= 0 && (a->op == HL_OP_NO_OP || a->m.origin_type == t) &&
+        (a->result == NULL || a->result_type == t)) {
+        struct piece p = {a,           t->basic,  span.at,
+                          a->m.origin, a->result, (size_t)(span.len / (int64_t)hl_op_size(t->basic))};
+        return acc_piece(&p);
     }
-    const struct hl_extent *e = hl_win_extent(w, m->target);
-    len = (uint64_t)m->target_count * (uint64_t)t->size;
-    if (HL_UNLIKELY((uint64_t)m->disp > e->size || __builtin_mul_overflow((uint64_t)m->disp, e->unit, &at) ||
-                    len > e->size || at > e->size - len || !hl_epoch_allows(&w->epoch, m->target))) {
-        return acc_any(a);
-    }
-    struct piece p = {a, t->basic, (int64_t)at, m->origin, a->result, (size_t)m->target_count};
-    return acc_piece(&p);
+    return acc_spans(a, &span, t->basic);
 }

@@ -1,26 +1,12 @@
 /* The accumulate family: handles resolved, then acc.c and cas.c. */
-#include "win.h"
+#include "fast.h"
 
 #include "api.h"
 #include "err.h"
 
-HL_INLINE int finish(const struct hl_acc *a, MPI_Win win, const char *func, int rc)
+HL_INLINE int finish(MPI_Win win, const char *func, int rc)
 {
-    return HL_LIKELY(rc == 0) ? MPI_SUCCESS : hl_win_raise(a->m.win, win, func, rc);
-}
-
-/* The fetching calls need somewhere to put what they fetch, unless there is nothing. */
-static int fetch(const struct hl_acc *a)
-{
-    if (HL_LIKELY(a->result != NULL)) {
-        return hl_win_acc(a);
-    }
-    if (a->m.target_count != 0 && a->m.target != MPI_PROC_NULL) {
-        return hl_err_say(HL_ERR_BUFFER, "result address is NULL");
-    }
-    struct hl_acc nothing = *a;
-    nothing.result = (char *)&nothing;
-    return hl_win_acc(&nothing);
+    return HL_LIKELY(rc == 0) ? MPI_SUCCESS : hl_win_raise(hl_win_of(win), win, func, rc);
 }
 
 static int start(struct hl_acc *a, MPI_Win win, MPI_Request *request, const char *func)
@@ -28,13 +14,22 @@ static int start(struct hl_acc *a, MPI_Win win, MPI_Request *request, const char
     struct hl_req *r;
     int rc = hl_win_request_begin(&a->m, &r);
     if (rc == 0) {
-        rc = a->result_type == NULL ? hl_win_acc(a) : fetch(a);
+        rc = hl_win_acc(a);
         hl_win_request_end(&a->m, rc);
     }
     if (rc == 0) {
         *request = hl_req_handle(r);
     }
-    return finish(a, win, func, rc);
+    return finish(win, func, rc);
+}
+
+__attribute__((noinline)) int hl_accumulate_any(struct hl_acc *a, const MPI_Datatype types[3], MPI_Win win,
+                                                const char *func)
+{
+    a->m.origin_type = hl_type_of(types[0]);
+    a->m.target_type = hl_type_of(types[1]);
+    a->result_type = a->fetches ? hl_type_of(types[2]) : NULL;
+    return finish(win, func, hl_win_acc(a));
 }
 
 HL_API(MPI_Accumulate)
@@ -42,14 +37,14 @@ int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
                     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op,
                     MPI_Win win)
 {
-    struct hl_acc a = {{hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
-                        hl_type_of(origin_datatype), target_rank, target_disp, target_count,
-                        hl_type_of(target_datatype), HL_PUT, NULL},
+    struct hl_acc a = {{NULL, (char *)(uintptr_t)origin_addr, origin_count, NULL, target_rank, target_disp,
+                        target_count, NULL, HL_PUT, NULL},
                        NULL,
                        0,
                        NULL,
-                       hl_op_kind_of(op)};
-    return finish(&a, win, "MPI_Accumulate", hl_win_acc(&a));
+                       hl_op_kind_of(op),
+                       false};
+    return hl_accumulate(a, (MPI_Datatype[]){origin_datatype, target_datatype, NULL}, win, "MPI_Accumulate");
 }
 
 HL_API(MPI_Accumulate_c)
@@ -57,14 +52,15 @@ int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                       int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    struct hl_acc a = {{hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
-                        hl_type_of(origin_datatype), target_rank, target_disp, target_count,
-                        hl_type_of(target_datatype), HL_PUT, NULL},
+    struct hl_acc a = {{NULL, (char *)(uintptr_t)origin_addr, origin_count, NULL, target_rank, target_disp,
+                        target_count, NULL, HL_PUT, NULL},
                        NULL,
                        0,
                        NULL,
-                       hl_op_kind_of(op)};
-    return finish(&a, win, "MPI_Accumulate_c", hl_win_acc(&a));
+                       hl_op_kind_of(op),
+                       false};
+    return hl_accumulate(a, (MPI_Datatype[]){origin_datatype, target_datatype, NULL}, win,
+                         "MPI_Accumulate_c");
 }
 
 HL_API(MPI_Raccumulate)
@@ -78,7 +74,8 @@ int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype ori
                        NULL,
                        0,
                        NULL,
-                       hl_op_kind_of(op)};
+                       hl_op_kind_of(op),
+                       false};
     return start(&a, win, request, "MPI_Raccumulate");
 }
 
@@ -93,7 +90,8 @@ int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
                        NULL,
                        0,
                        NULL,
-                       hl_op_kind_of(op)};
+                       hl_op_kind_of(op),
+                       false};
     return start(&a, win, request, "MPI_Raccumulate_c");
 }
 
@@ -103,14 +101,15 @@ int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
                         MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op,
                         MPI_Win win)
 {
-    struct hl_acc a = {{hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
-                        hl_type_of(origin_datatype), target_rank, target_disp, target_count,
-                        hl_type_of(target_datatype), HL_PUT, NULL},
+    struct hl_acc a = {{NULL, (char *)(uintptr_t)origin_addr, origin_count, NULL, target_rank, target_disp,
+                        target_count, NULL, HL_PUT, NULL},
                        result_addr,
                        result_count,
-                       hl_type_of(result_datatype),
-                       hl_op_kind_of(op)};
-    return finish(&a, win, "MPI_Get_accumulate", fetch(&a));
+                       NULL,
+                       hl_op_kind_of(op),
+                       true};
+    return hl_accumulate(a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
+                         "MPI_Get_accumulate");
 }
 
 HL_API(MPI_Get_accumulate_c)
@@ -119,14 +118,15 @@ int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
                           int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                           MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    struct hl_acc a = {{hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
-                        hl_type_of(origin_datatype), target_rank, target_disp, target_count,
-                        hl_type_of(target_datatype), HL_PUT, NULL},
+    struct hl_acc a = {{NULL, (char *)(uintptr_t)origin_addr, origin_count, NULL, target_rank, target_disp,
+                        target_count, NULL, HL_PUT, NULL},
                        result_addr,
                        result_count,
-                       hl_type_of(result_datatype),
-                       hl_op_kind_of(op)};
-    return finish(&a, win, "MPI_Get_accumulate_c", fetch(&a));
+                       NULL,
+                       hl_op_kind_of(op),
+                       true};
+    return hl_accumulate(a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
+                         "MPI_Get_accumulate_c");
 }
 
 HL_API(MPI_Rget_accumulate)
@@ -141,7 +141,8 @@ int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype
                        result_addr,
                        result_count,
                        hl_type_of(result_datatype),
-                       hl_op_kind_of(op)};
+                       hl_op_kind_of(op),
+                       true};
     return start(&a, win, request, "MPI_Rget_accumulate");
 }
 
@@ -157,7 +158,8 @@ int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_
                        result_addr,
                        result_count,
                        hl_type_of(result_datatype),
-                       hl_op_kind_of(op)};
+                       hl_op_kind_of(op),
+                       true};
     return start(&a, win, request, "MPI_Rget_accumulate_c");
 }
 
@@ -165,14 +167,14 @@ HL_API(MPI_Fetch_and_op)
 int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
                       MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
-    const struct hl_type *t = hl_type_of(datatype);
     struct hl_acc a = {
-        {hl_win_of(win), (char *)(uintptr_t)origin_addr, 1, t, target_rank, target_disp, 1, t, HL_PUT, NULL},
+        {NULL, (char *)(uintptr_t)origin_addr, 1, NULL, target_rank, target_disp, 1, NULL, HL_PUT, NULL},
         result_addr,
         1,
-        t,
-        hl_op_kind_of(op)};
-    return finish(&a, win, "MPI_Fetch_and_op", fetch(&a));
+        NULL,
+        hl_op_kind_of(op),
+        true};
+    return hl_accumulate(a, (MPI_Datatype[]){datatype, datatype, datatype}, win, "MPI_Fetch_and_op");
 }
 
 HL_API(MPI_Compare_and_swap)
@@ -185,6 +187,7 @@ int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, voi
         result_addr,
         1,
         t,
-        HL_OP_REPLACE};
-    return finish(&a, win, "MPI_Compare_and_swap", hl_win_cas(&a, compare_addr));
+        HL_OP_REPLACE,
+        true};
+    return finish(win, "MPI_Compare_and_swap", hl_win_cas(&a, compare_addr));
 }

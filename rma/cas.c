@@ -12,8 +12,7 @@
 /* The standard's list: integers, logicals, bytes (MPI 5.0, section 12.3.4). */
 static bool is_taken(enum hl_basic basic)
 {
-    return (basic >= HL_BASIC_BYTE && basic <= HL_BASIC_L128 && basic != HL_BASIC_CHAR) ||
-           basic == HL_BASIC_WCHAR;
+    return basic == HL_BASIC_BYTE || (basic >= HL_BASIC_I8 && basic <= HL_BASIC_L128);
 }
 
 int hl_cas_locked(enum hl_basic basic, void *target, const void *origin, const void *compare, void *fetched,

@@ -70,6 +70,20 @@ HL_INLINE bool hl_epoch_allows(const struct hl_epoch *e, int target)
            (mode != HL_EPOCH_NONE && hl_epoch_find(e, target) != 0);
 }
 
+/* The same without a call; false may be wrong: then hl_epoch_allows knows. */
+HL_INLINE bool hl_epoch_allows_at_once(const struct hl_epoch *e, int target)
+{
+    uint32_t mode = hl_epoch_mode_of(e);
+    if (HL_LIKELY((mode & (HL_EPOCH_FENCE | HL_EPOCH_ALL)) != 0)) {
+        return true;
+    }
+    /* acquire: sees the entries; pairs with the release in grow. */
+    const struct hl_epoch_table *t = hl_aptr_load_acquire(&e->table);
+    /* relaxed: an entry is one word. */
+    return mode != HL_EPOCH_NONE &&
+           (uint32_t)hl_a64_load_relaxed(&t->entries[(uint32_t)target & t->mask]) == (uint32_t)target + 1;
+}
+
 /* Is `target` locked, by itself or with all: may it be flushed? */
 HL_INLINE bool hl_epoch_is_locked(const struct hl_epoch *e, int target)
 {

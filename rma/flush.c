@@ -62,8 +62,11 @@ static HL_COLD int flush_error(struct hl_win *w, int target)
     return hl_err_say(HL_ERR_RMA_SYNC, "flush belongs to locks, here a fence epoch is open");
 }
 
-static HL_COLD int flush_wrong(struct hl_win *w, MPI_Win win, int target, const char *func)
+/* A flush that is not just a fence: of a FAR target, of one target locked by itself, or an error. */
+static __attribute__((noinline)) int flush_any(int target, MPI_Win win, enum hl_lane_scope scope,
+                                               const char *func)
 {
+    struct hl_win *w = hl_win_of(win);
     int rc = 0;
     if (w != NULL && target == MPI_PROC_NULL) {
         return MPI_SUCCESS;
@@ -71,18 +74,24 @@ static HL_COLD int flush_wrong(struct hl_win *w, MPI_Win win, int target, const 
     if (w != NULL) {
         rc = hl_win_check_target(w, target);
     }
-    return hl_win_raise(w, win, func, rc != 0 ? rc : flush_error(w, target));
+    if (rc == 0) {
+        rc = w != NULL && hl_epoch_is_locked(&w->epoch, target) ? flush(w, target, scope)
+                                                                : flush_error(w, target);
+    }
+    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, func, rc);
 }
 
 HL_INLINE int flush_one(int target, MPI_Win win, enum hl_lane_scope scope, const char *func)
 {
     struct hl_win *w = hl_win_of(win);
-    if (HL_UNLIKELY(w == NULL || (uint32_t)target >= (uint32_t)w->size ||
-                    !hl_epoch_is_locked(&w->epoch, target))) {
-        return flush_wrong(w, win, target, func);
+    if (HL_LIKELY(w != NULL && (uint32_t)target < (uint32_t)w->size && !w->far &&
+                  hl_epoch_mode_of(&w->epoch) == HL_EPOCH_ALL)) {
+        if (scope == HL_REMOTE) {
+            hl_near_fence();
+        }
+        return MPI_SUCCESS;
     }
-    int rc = flush(w, target, scope);
-    return HL_LIKELY(rc == 0) ? MPI_SUCCESS : hl_win_raise(w, win, func, rc);
+    return flush_any(target, win, scope, func);
 }
 
 HL_INLINE int flush_each(MPI_Win win, enum hl_lane_scope scope, const char *func)

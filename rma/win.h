@@ -145,10 +145,13 @@ struct hl_move {
     struct hl_req *req; /* NULL, or gets a part for each transfer by a lane */
 };
 
-/* Moves data between the origin's buffer and a target's window. Ends here when the target is mapped, else
- * in hl_lane_write and hl_lane_read; done after the flush, or when m->req is. Returns 0 or what the checks
- * say (HL_ERR_RANK, _COUNT, _TYPE, _DISP, _RMA_RANGE, _RMA_SYNC, _TRUNCATE, _WIN) or the lane's error. */
+/* Moves data between the origin's buffer and a target's window: any types and any error. (fast.h has the
+ * short way.) Done after the flush, or when m->req is. Returns 0 or what the checks say (HL_ERR_RANK, _COUNT,
+ * _TYPE, _DISP, _RMA_RANGE, _RMA_SYNC, _TRUNCATE, _WIN) or the lane's error. */
 int hl_win_xfer(const struct hl_move *m);
+
+/* The same for `len` contiguous bytes at offset `at`, already checked, of a target that is not mapped. */
+int hl_win_far(const struct hl_move *m, uint64_t at, uint64_t len);
 
 /* What a checked call is about: the displacement in bytes from the window's base, and bytes of data. */
 struct hl_span {
@@ -179,10 +182,11 @@ void hl_win_request_end(const struct hl_move *m, int rc);
 
 struct hl_acc {
     struct hl_move m; /* origin: the operands */
-    char *result;     /* gets the elements before, or NULL */
+    char *result;     /* gets the elements before, or NULL: then there are none, or `fetches` is false */
     int64_t result_count;
     const struct hl_type *result_type;
     enum hl_op_kind op;
+    bool fetches;
 };
 
 /* Accumulate, Get_accumulate, Fetch_and_op: as hl_win_xfer, element by element. Also HL_ERR_OP. */

@@ -30,7 +30,7 @@ static int move_block(const struct hl_move *m, int64_t at, char *mine, size_t le
 }
 
 /* Layouts with holes: span by span, no buffer between. */
-static HL_COLD int move_spans(const struct hl_move *m, const struct hl_span *span)
+static int move_spans(const struct hl_move *m, const struct hl_span *span)
 {
     struct hl_zip walk;
     struct hl_zip_side sides[2] = {
@@ -46,8 +46,7 @@ static HL_COLD int move_spans(const struct hl_move *m, const struct hl_span *spa
     return rc;
 }
 
-/* Whatever the fast path has no branch for: errors, layouts, FAR targets. */
-static HL_COLD int move_any(const struct hl_move *m)
+int hl_win_xfer(const struct hl_move *m)
 {
     struct hl_span span;
     char *mine;
@@ -66,33 +65,10 @@ static HL_COLD int move_any(const struct hl_move *m)
     return move_block(m, span.at + (t->dense ? 0 : t->true_lb), mine, (size_t)span.len);
 }
 
-int hl_win_xfer(const struct hl_move *m)
+int hl_win_far(const struct hl_move *m, uint64_t at, uint64_t len)
 {
-    const struct hl_win *w = m->win;
-    const struct hl_type *t = m->target_type;
-    uint64_t at, len;
-
-    /* One predefined or dense type on both sides, small counts: nothing can overflow but the displacement. */
-    if (HL_UNLIKELY(w == NULL || (uint32_t)m->target >= (uint32_t)w->size || t == NULL ||
-                    t != m->origin_type || m->target_count != m->origin_count ||
-                    (uint64_t)m->target_count > UINT32_MAX || !t->predefined)) {
-        return move_any(m);
-    }
-    const struct hl_extent *e = hl_win_extent(w, m->target);
-    len = (uint64_t)m->target_count * (uint64_t)t->size;
-    if (HL_UNLIKELY((uint64_t)m->disp > e->size || __builtin_mul_overflow((uint64_t)m->disp, e->unit, &at) ||
-                    len > e->size || at > e->size - len || !t->dense || m->origin == NULL ||
-                    !hl_epoch_allows(&w->epoch, m->target))) {
-        return move_any(m);
-    }
-    const struct hl_target *peer = &w->targets[m->target];
-    if (hl_target_is_far(peer)) {
-        int rc = hl_win_reach(m->win, m->target);
-        if (rc != 0) {
-            return rc;
-        }
-    }
-    return move_block(m, (int64_t)at, m->origin, len);
+    int rc = hl_target_is_far(&m->win->targets[m->target]) ? hl_win_reach(m->win, m->target) : 0;
+    return rc != 0 ? rc : move_block(m, (int64_t)at, m->origin, len);
 }
 
 int hl_win_request_begin(struct hl_move *m, struct hl_req **r)

@@ -2,7 +2,6 @@
  * instruction (ptrace) between two signals. Plain MPI, so that the same program runs on any library.
  * Prints one line a call: name, instructions, those above libfabric's calls, atomic read-modify-writes,
  * fences, mutex and spin lock acquisitions. x86-64 only. Exit code 77: cannot trace here. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <mpi.h>
