@@ -15,6 +15,7 @@
 #define HL_CONF_TYPE_SIZE uint64_t
 #define HL_CONF_TYPE_TEXT const char *
 #define HL_CONF_TYPE_CHOICE int
+#define HL_CONF_TYPE_NODES const char *
 
 struct hl_conf {
 #define HL_CONF_FIELD(field, kind, ...) HL_CONF_TYPE_##kind field;
@@ -25,7 +26,7 @@ struct hl_conf {
 /* The settings in force: read-only after hl_conf_load. */
 extern struct hl_conf hl_conf;
 
-enum hl_conf_kind { HL_CONF_BOOL, HL_CONF_INT, HL_CONF_SIZE, HL_CONF_TEXT, HL_CONF_CHOICE };
+enum hl_conf_kind { HL_CONF_BOOL, HL_CONF_INT, HL_CONF_SIZE, HL_CONF_TEXT, HL_CONF_CHOICE, HL_CONF_NODES };
 
 /* A row of the table, with what was found for it. */
 struct hl_var {
@@ -72,5 +73,8 @@ int hl_conf_parse(const struct hl_var *var, const char *value, void *out);
 
 /* "64K", "3.1M", "20m", "1073741824" to bytes: 0, or HL_ERR_ARG without a text. */
 int hl_conf_parse_size(const char *text, uint64_t *bytes);
+
+/* "8-15", "1,3", "all" (= `all`) to a set of node numbers 0 to 63: 0, or HL_ERR_ARG without a text. */
+int hl_conf_parse_nodes(const char *text, uint64_t all, uint64_t *out);
 
 #endif

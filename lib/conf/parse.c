@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+#define NODES 64 /* that a set holds */
+
 static int parse_bool(const char *text, int *out)
 {
     static const char *const on[] = {"1", "yes", "on", "true"}, *const off[] = {"0", "no", "off", "false"};
@@ -57,6 +59,37 @@ int hl_conf_parse_size(const char *text, uint64_t *bytes)
     return 0;
 }
 
+int hl_conf_parse_nodes(const char *text, uint64_t all, uint64_t *out)
+{
+    if (strcmp(text, "all") == 0) {
+        *out = all;
+        return 0;
+    }
+    uint64_t set = 0;
+    for (const char *at = text;; at++) {
+        char *end;
+        unsigned long first = strtoul(at, &end, 10), last = first;
+        bool bad = end == at || *at < '0' || *at > '9';
+        if (!bad && *end == '-') {
+            at = end + 1;
+            last = strtoul(at, &end, 10);
+            bad = end == at || *at < '0' || *at > '9';
+        }
+        if (bad || last < first || last >= NODES || (*end != ',' && *end != '\0')) {
+            return HL_ERR_ARG;
+        }
+        for (unsigned long n = first; n <= last; n++) {
+            set |= (uint64_t)1 << n;
+        }
+        if (*end == '\0') {
+            break;
+        }
+        at = end;
+    }
+    *out = set;
+    return 0;
+}
+
 static int parse_choice(const char *choices, const char *text, int *out)
 {
     size_t len = strlen(text);
@@ -92,6 +125,9 @@ static int refuse(const struct hl_var *v, const char *value)
         return hl_err_say(HL_ERR_ARG,
                           "%s=%s: expected a number of bytes (K, M, G, T may follow), at least %llu", v->name,
                           value, (unsigned long long)v->min);
+    case HL_CONF_NODES:
+        return hl_err_say(HL_ERR_ARG, "%s=%s: expected node numbers as in 8-15 or 1,3, or all", v->name,
+                          value);
     default:
         return hl_err_say(HL_ERR_ARG, "%s=%s: expected one of %s", v->name, value, v->choices);
     }
@@ -100,6 +136,7 @@ static int refuse(const struct hl_var *v, const char *value)
 int hl_conf_parse(const struct hl_var *v, const char *value, void *out)
 {
     int rc = 0, word;
+    uint64_t nodes;
     switch (v->kind) {
     case HL_CONF_BOOL:
         rc = parse_bool(value, out);
@@ -114,6 +151,10 @@ int hl_conf_parse(const struct hl_var *v, const char *value, void *out)
         break;
     case HL_CONF_TEXT:
         rc = v->choices[0] != '\0' ? parse_choice(v->choices, value, &word) : 0;
+        *(const char **)out = value;
+        break;
+    case HL_CONF_NODES:
+        rc = value[0] != '\0' ? hl_conf_parse_nodes(value, 0, &nodes) : 0;
         *(const char **)out = value;
         break;
     case HL_CONF_CHOICE:

@@ -7,6 +7,7 @@
  *              INT     int64_t
  *              SIZE    uint64_t bytes, suffixes K M G T
  *              TEXT    const char *
+ *              NODES   const char *: a list of memory nodes as in 8-15 or 1,3, or all, or nothing
  *              CHOICE  int: index into the words of `choices`, which are separated by '|'
  *   min, max   bounds of INT and SIZE; 0, 0 = none
  *
@@ -35,7 +36,7 @@
       "seconds after which a rank that takes nothing from the network is reported as unreachable")           \
     X(small, BOOL, "HOTLANE_SMALL", "0", 0, 0, "",                                                           \
       "4 KiB network buffers instead of 16 KiB: a third of the memory, lower rates for large messages")      \
-    X(fastmem_nodes, TEXT, "HOTLANE_FASTMEM_NODES", "", 0, 0, "",                                            \
+    X(fastmem_nodes, NODES, "HOTLANE_FASTMEM_NODES", "", 0, 0, "",                                           \
       "memory nodes that count as fast (MCDRAM, HBM), as in 8-15 or 1,3 or all; empty: found by hwloc")      \
     X(stats, BOOL, "HOTLANE_STATS", "0", 0, 0, "", "print each rank's counters at the end")                  \
     X(inboxes, INT, "HOTLANE_INBOXES", "0", 0, 16, "",                                                       \

@@ -9,6 +9,7 @@
  */
 #include "kinds.h"
 
+#include "conf.h"
 #include "err.h"
 
 #include <stdlib.h>
@@ -135,41 +136,10 @@ static void find_ddr(const struct machine *m, struct hl_topo *out)
     }
 }
 
-int hl_topo_parse_nodes(const char *text, hl_topo_set all, hl_topo_set *out)
-{
-    if (strcmp(text, "all") == 0) {
-        *out = all;
-        return 0;
-    }
-    hl_topo_set set = 0;
-    for (const char *at = text;; at++) {
-        char *end;
-        unsigned long first = strtoul(at, &end, 10), last = first;
-        bool bad = end == at || *at < '0' || *at > '9';
-        if (!bad && *end == '-') {
-            at = end + 1;
-            last = strtoul(at, &end, 10);
-            bad = end == at || *at < '0' || *at > '9';
-        }
-        if (bad || last < first || last >= HL_TOPO_NODES || (*end != ',' && *end != '\0')) {
-            return HL_ERR_ARG;
-        }
-        for (unsigned long n = first; n <= last; n++) {
-            set |= bit((int)n);
-        }
-        if (*end == '\0') {
-            break;
-        }
-        at = end;
-    }
-    *out = set;
-    return 0;
-}
-
 static int override_fast(const char *fastmem, struct hl_topo *out)
 {
     hl_topo_set set;
-    if (hl_topo_parse_nodes(fastmem, out->all, &set) != 0) {
+    if (hl_conf_parse_nodes(fastmem, out->all, &set) != 0) {
         return hl_err_say(
             HL_ERR_ARG, "HOTLANE_FASTMEM_NODES=%s: expected node numbers as in 8-15 or 1,3, or all", fastmem);
     }

@@ -51,9 +51,6 @@ int hl_topo_nearest(const struct hl_topo *t, enum hl_topo_kind kind, int cpu);
 enum hl_topo_kind hl_topo_kind_of(const struct hl_topo *t, int node);
 const char *hl_topo_kind_name(enum hl_topo_kind kind);
 
-/* "8-15", "1,3", "all" (= `all`) to a set. Returns 0, or HL_ERR_ARG without a text. */
-int hl_topo_parse_nodes(const char *text, hl_topo_set all, hl_topo_set *out);
-
 /* Size of a base page. */
 size_t hl_topo_page(void);
 

@@ -54,6 +54,27 @@ START_TEST(zero_switches_off)
 }
 END_TEST
 
+START_TEST(node_lists)
+{
+    uint64_t set;
+    ck_assert_int_eq(hl_conf_parse_nodes("8-15", 0, &set), 0);
+    ck_assert_uint_eq(set, 0xff00);
+    ck_assert_int_eq(hl_conf_parse_nodes("1,3,5-6", 0, &set), 0);
+    ck_assert_uint_eq(set, 0x6a);
+    ck_assert_int_eq(hl_conf_parse_nodes("63", 0, &set), 0);
+    static const char *const bad[] = {
+        "", "a", "1,", ",1", "3-1", "64", "-1", "1 2", "1-", "99999999999999999999", "ALL"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        ck_assert_msg(hl_conf_parse_nodes(bad[i], 0, &set) == HL_ERR_ARG, "%s", bad[i]);
+    }
+    const char *text;
+    ck_assert_int_eq(hl_conf_parse(row("HOTLANE_FASTMEM_NODES"), "", &text), 0);
+    ck_assert_int_eq(hl_conf_parse(row("HOTLANE_FASTMEM_NODES"), "1,x", &text), HL_ERR_ARG);
+    ck_assert_str_eq(hl_err_text(HL_ERR_ARG),
+                     "HOTLANE_FASTMEM_NODES=1,x: expected node numbers as in 8-15 or 1,3, or all");
+}
+END_TEST
+
 START_TEST(every_default_obeys_its_own_rule)
 {
     size_t count;
@@ -266,6 +287,7 @@ static Suite *conf_suite(void)
     tcase_add_test(c, sizes_take_suffixes);
     tcase_add_test(c, a_refusal_names_variable_value_and_choices);
     tcase_add_test(c, zero_switches_off);
+    tcase_add_test(c, node_lists);
     tcase_add_test(c, every_default_obeys_its_own_rule);
     tcase_add_test(c, the_nearest_name_is_one_slip_away);
     tcase_add_test(c, the_prefix_moves_with_the_library);

@@ -79,22 +79,6 @@ START_TEST(the_user_overrides_what_is_fast)
 }
 END_TEST
 
-START_TEST(node_lists)
-{
-    hl_topo_set set;
-    ck_assert_int_eq(hl_topo_parse_nodes("8-15", 0, &set), 0);
-    ck_assert_uint_eq(set, 0xff00);
-    ck_assert_int_eq(hl_topo_parse_nodes("1,3,5-6", 0, &set), 0);
-    ck_assert_uint_eq(set, 0x6a);
-    ck_assert_int_eq(hl_topo_parse_nodes("63", 0, &set), 0);
-    static const char *const bad[] = {
-        "", "a", "1,", ",1", "3-1", "64", "-1", "1 2", "1-", "99999999999999999999", "ALL"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        ck_assert_msg(hl_topo_parse_nodes(bad[i], 0, &set) == HL_ERR_ARG, "%s", bad[i]);
-    }
-}
-END_TEST
-
 START_TEST(natural_page_sizes)
 {
     static const size_t K = 1024, M = 1 << 20, G = 1 << 30;
@@ -164,7 +148,6 @@ static Suite *topo_suite(void)
                         (int)(sizeof layouts / sizeof layouts[0]));
     tcase_add_test(c, cxl_is_other_memory);
     tcase_add_test(c, the_user_overrides_what_is_fast);
-    tcase_add_test(c, node_lists);
     tcase_add_test(c, natural_page_sizes);
     tcase_add_test(c, pages_of_this_kernel);
     tcase_add_test(c, this_machine_is_read_without_plugins);

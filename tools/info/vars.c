@@ -43,6 +43,9 @@ void info_values(const struct hl_var *v, char *out, size_t cap)
         info_bytes(v->min, least, sizeof least);
         snprintf(out, cap, "bytes, K, M, G, T may follow; at least %s", least);
         break;
+    case HL_CONF_NODES:
+        snprintf(out, cap, "node numbers as in 8-15 or 1,3, or all");
+        break;
     default:
         if (v->choices[0] != '\0') {
             choices(v->choices, out, cap);
