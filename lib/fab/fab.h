@@ -136,12 +136,12 @@ int hl_fab_run_on_open(void);
  * over the job, once, before hl_fab_open. */
 int hl_fab_survey(void);
 
-/* Publishes my card and waits until all ranks have (boot fence). Collective over the job, once. */
+/* Publishes my card, waits until all ranks have (boot fence), and compares it with my neighbour's: what peers
+ * must agree on is an error here with a text that names both. Collective over the job, once. */
 int hl_fab_cards_exchange(void);
 
 /* A part of a peer's card; fetched through boot on first use (a lock and a launcher's round trip, not under a
- * lease), kept for ever. Different eager sizes or atomics are an error with a text that names both ranks.
- * HL_ERR_FOUND_NONE: the peer has no such part. Any thread. */
+ * lease), kept for ever. HL_ERR_FOUND_NONE: the peer has no such part. Any thread. */
 int hl_fab_card_get(int peer, enum hl_fab_part part, const void **data, size_t *len);
 
 /* ---- close-on-exec for the provider's sockets ---- */
