@@ -41,6 +41,11 @@ HL_API(MPI_Win_get_name)
 int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 {
     struct hl_win *w = hl_win_of(win);
+    if (win == MPI_WIN_NULL) {
+        strcpy(win_name, "MPI_WIN_NULL");
+        *resultlen = (int)strlen(win_name);
+        return MPI_SUCCESS;
+    }
     if (w == NULL) {
         return hl_win_raise(w, win, "MPI_Win_get_name", hl_win_bad());
     }

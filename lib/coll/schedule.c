@@ -86,7 +86,7 @@ void hl_sched_wait(struct hl_sched *s)
 
 void hl_sched_copy(struct hl_sched *s, struct hl_data to, struct hl_data from)
 {
-    if (to.buf != from.buf) {
+    if (to.buf != from.buf || to.type != from.type) { /* both may be MPI_BOTTOM, with different types */
         push(s, (struct hl_step){.kind = HL_STEP_COPY, .a = to, .b = from});
     }
 }
