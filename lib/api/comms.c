@@ -41,6 +41,40 @@ int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
     return hl_api_end(c, "MPI_Comm_test_inter", err);
 }
 
+/* There are no intercommunicators yet: whoever asks for the remote side has the wrong sort. */
+static int remote(const char *func, MPI_Comm comm)
+{
+    struct hl_comm *c;
+    int err = hl_api_get_comm(comm, &c);
+
+    return hl_api_end(c, func,
+                      err != 0 ? err : hl_err_say(HL_ERR_COMM, "the communicator has no remote group"));
+}
+
+HL_API(MPI_Comm_remote_size)
+int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
+{
+    return remote("MPI_Comm_remote_size", comm);
+}
+
+HL_API(MPI_Comm_remote_group)
+int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
+{
+    return remote("MPI_Comm_remote_group", comm);
+}
+
+HL_API(MPI_Topo_test)
+int PMPI_Topo_test(MPI_Comm comm, int *status)
+{
+    struct hl_comm *c;
+    int err = hl_api_get_comm(comm, &c);
+
+    if (err == 0) {
+        *status = MPI_UNDEFINED; /* topologies are not built yet: no communicator has one */
+    }
+    return hl_api_end(c, "MPI_Topo_test", err);
+}
+
 HL_API(MPI_Comm_get_parent)
 int PMPI_Comm_get_parent(MPI_Comm *parent)
 {

@@ -29,8 +29,6 @@ MISSING(MPI_Comm_idup, comm, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *req
 MISSING(MPI_Comm_idup_with_info, comm,
         (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request))
 MISSING(MPI_Comm_join, MPI_COMM_NULL, (int fd, MPI_Comm *intercomm))
-MISSING(MPI_Comm_remote_group, comm, (MPI_Comm comm, MPI_Group *group))
-MISSING(MPI_Comm_remote_size, comm, (MPI_Comm comm, int *size))
 MISSING(MPI_Comm_spawn, comm,
         (const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
          MPI_Comm *intercomm, int array_of_errcodes[]))
@@ -94,7 +92,6 @@ MISSING(MPI_Session_get_pset_info, MPI_COMM_NULL,
         (MPI_Session session, const char *pset_name, MPI_Info *info))
 MISSING(MPI_Session_init, MPI_COMM_NULL, (MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session))
 MISSING(MPI_Session_set_errhandler, MPI_COMM_NULL, (MPI_Session session, MPI_Errhandler errhandler))
-MISSING(MPI_Topo_test, comm, (MPI_Comm comm, int *status))
 MISSING(MPI_Type_create_darray, MPI_COMM_NULL,
         (int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[],
          const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype,

@@ -187,9 +187,13 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Stat
     return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_api_end(comm_of(ctx), "MPI_Testall", err);
 }
 
-/* ---- Any and some: the search starts where the thread's last one ended, so that no request starves ---- */
+/* ---- Any and some: the first that is done, but before it the one that the thread's last search passed over,
+ * so that no request starves behind others that are posted again and again ---- */
 
-static _Thread_local unsigned turn;
+static _Thread_local struct {
+    MPI_Request handle;
+    uint32_t generation;
+} passed;
 
 struct set {
     int n;
@@ -198,6 +202,20 @@ struct set {
     bool open; /* is any of them open? */
 };
 
+/* Remembers the done one that follows the one chosen, in a circle. */
+static void pass_over(const struct set *s)
+{
+    passed.handle = MPI_REQUEST_NULL;
+    for (int k = 1; k < s->n; k++) {
+        MPI_Request handle = s->handles[(s->found + k) % s->n];
+        if (is_done(handle)) {
+            passed.handle = handle;
+            passed.generation = hl_req_of(handle)->generation;
+            return;
+        }
+    }
+}
+
 static bool any_done(void *arg)
 {
     struct set *s = arg;
@@ -205,15 +223,23 @@ static bool any_done(void *arg)
     s->found = -1;
     s->open = false;
     for (int i = 0; i < s->n; i++) {
-        int at = (int)((turn + (unsigned)i) % (unsigned)s->n);
-        s->open = s->open || is_open(s->handles[at]);
-        if (is_done(s->handles[at])) {
-            s->found = at;
-            turn = (unsigned)at + 1;
-            return true;
+        s->open = s->open || is_open(s->handles[i]);
+        if (!is_done(s->handles[i])) {
+            continue;
+        }
+        bool its_turn =
+            s->handles[i] == passed.handle && hl_req_of(s->handles[i])->generation == passed.generation;
+        if (s->found < 0 || its_turn) {
+            s->found = i;
+        }
+        if (its_turn) {
+            break;
         }
     }
-    return !s->open;
+    if (s->found >= 0) {
+        pass_over(s);
+    }
+    return s->found >= 0 || !s->open;
 }
 
 /* Ends the one found, or tells that none was open. */

@@ -334,6 +334,13 @@ int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, 
                 {MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_2DOUBLE_PRECISION},
                 {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER}};
 
+    struct hl_type *value, *index;
+    int err = hl_api_get_type(value_type, &value);
+
+    err = err == 0 ? hl_api_get_type(index_type, &index) : err;
+    if (err != 0) {
+        return hl_api_end(NULL, "MPI_Type_get_value_index", err);
+    }
     *pair_type = MPI_DATATYPE_NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].value == value_type && rows[i].index == index_type) {

@@ -401,6 +401,48 @@ START_TEST(messages_to_oneself_arrive)
 }
 END_TEST
 
+START_TEST(no_request_starves_behind_one_that_is_posted_again)
+{
+    int x = 1, y[3], indx;
+    MPI_Request r[3];
+
+    start();
+    for (int i = 0; i < 3; i++) {
+        MPI_Irecv(&y[i], 1, MPI_INT, 0, i, MPI_COMM_WORLD, &r[i]);
+        MPI_Send(&x, 1, MPI_INT, 0, i, MPI_COMM_WORLD);
+    }
+    for (int k = 0; k < 9; k++) {
+        MPI_Waitany(3, r, &indx, MPI_STATUS_IGNORE);
+        ck_assert_int_eq(indx, k % 3);
+        MPI_Irecv(&y[indx], 1, MPI_INT, 0, indx, MPI_COMM_WORLD, &r[indx]);
+        MPI_Send(&x, 1, MPI_INT, 0, indx, MPI_COMM_WORLD);
+    }
+    MPI_Waitall(3, r, MPI_STATUSES_IGNORE);
+    MPI_Finalize();
+}
+END_TEST
+
+START_TEST(absolute_addresses_work_in_collectives)
+{
+    int from[2] = {4, 5}, to[2] = {0, 0}, one = 1, zero = 0, two = 2;
+    MPI_Aint at[2];
+    MPI_Datatype t[2], basic = MPI_INT;
+
+    start();
+    MPI_Get_address(from, &at[0]);
+    MPI_Get_address(to, &at[1]);
+    for (int i = 0; i < 2; i++) {
+        MPI_Type_create_struct(1, &two, &at[i], &basic, &t[i]);
+        MPI_Type_commit(&t[i]);
+    }
+    MPI_Alltoallw(MPI_BOTTOM, &one, &zero, &t[0], MPI_BOTTOM, &one, &zero, &t[1], MPI_COMM_WORLD);
+    ck_assert(to[0] == 4 && to[1] == 5);
+    MPI_Type_free(&t[0]);
+    MPI_Type_free(&t[1]);
+    MPI_Finalize();
+}
+END_TEST
+
 START_TEST(truncated_messages_are_errors)
 {
     int x[2] = {1, 2}, y[2] = {0, 0};
@@ -572,6 +614,8 @@ static Suite *api_suite(void)
     tcase_add_test(tc, types_tell_how_they_were_made);
     tcase_add_test(tc, packed_bytes_come_back);
     tcase_add_test(tc, messages_to_oneself_arrive);
+    tcase_add_test(tc, no_request_starves_behind_one_that_is_posted_again);
+    tcase_add_test(tc, absolute_addresses_work_in_collectives);
     tcase_add_test(tc, truncated_messages_are_errors);
     tcase_add_test(tc, statuses_can_be_filled);
     tcase_add_test(tc, handles_become_integers_and_back);
