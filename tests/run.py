@@ -28,15 +28,15 @@ CONFIGURATIONS = {
     "release": ("gcc", STRICT, {}, {"quick": ["quick"], "full": ["quick", "full"], "long": ["quick", "full", "long"]}),
     "clang": ("clang", STRICT + FAST, {"CC": "clang"}, {"full": ["unit", "fuzz"]}),
     "asan": ("gcc", FAST + ["-Db_sanitize=address,undefined", "-Db_lundef=false"], {},
-             {"full": ["unit", "sanitize"], "long": ["unit", "sanitize", "quick"]}),
+             {"full": ["unit", "sanitize", "asan"], "long": ["unit", "sanitize", "asan", "quick"]}),
     "tsan": ("gcc", FAST + ["-Db_sanitize=thread", "-Db_lundef=false", "-Datomics=tsan"], {},
-             {"full": ["unit", "sanitize"], "long": ["unit", "sanitize", "quick"]}),
+             {"full": ["unit", "sanitize", "tsan"]}),
     "scheduled": ("gcc", FAST + ["-Datomics=scheduled"], {}, {"full": ["interleave"]}),
 }
 RUN_ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:allocator_may_return_null=1:protect_shadow_gap=0",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:suppressions=" + os.path.join(ROOT, "tests", "tsan.supp"),
 }
 CHECK_LINE = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)", re.M)
 
@@ -117,7 +117,7 @@ def test(name, tier, tally):
         os.remove(results)
     command = ["meson", "test", "-C", folder, "--no-rebuild", "--num-processes", str(min(2, os.cpu_count() or 1))]
     if name in ("asan", "tsan"):
-        command += ["--timeout-multiplier", "4"]
+        command += ["--timeout-multiplier", "2"]
     for suite in wanted:
         command += ["--suite", suite]
     log = os.path.join(KEPT, name + ".log")
