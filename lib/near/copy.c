@@ -25,6 +25,8 @@ WIDTHS(COPY_ONE)
 void hl_near_copy_any(void *dst, const void *src, size_t len)
 {
     switch (len) {
+    case 0:
+        return; /* the addresses may be NULL */
 #define COPY_CASE(bytes, bits)                                                                               \
     case bytes:                                                                                              \
         copy##bytes(dst, src);                                                                               \
