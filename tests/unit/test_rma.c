@@ -8,6 +8,7 @@
 
 #include "epoch.h"
 #include "err.h"
+#include "life.h"
 #include "lockword.h"
 #include "win.h"
 #include "zip.h"
@@ -356,6 +357,88 @@ START_TEST(locked_elements_are_combined_and_fetched)
 }
 END_TEST
 
+/* ---- a window of this process alone ---- */
+
+static void start_alone(long **base, MPI_Win *win)
+{
+    int provided;
+    ck_assert_int_eq(hl_life_open(HL_LIFE_MPI, MPI_THREAD_MULTIPLE, &provided), 0);
+    ck_assert_int_eq(
+        PMPI_Win_allocate(64 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_SELF, base, win), 0);
+    PMPI_Win_set_errhandler(*win, MPI_ERRORS_RETURN);
+    memset(*base, 0, 64 * sizeof(long));
+}
+
+static void stop_alone(MPI_Win *win)
+{
+    ck_assert_int_eq(PMPI_Win_free(win), MPI_SUCCESS);
+    ck_assert(*win == MPI_WIN_NULL);
+    ck_assert_int_eq(hl_life_close(HL_LIFE_MPI), 0);
+}
+
+static MPI_Win one_win;
+
+static void *window_main(void *arg)
+{
+    long id = (long)(intptr_t)arg;
+    for (long i = 0; i < 200; i++) {
+        long value = id * 1000 + i, back = -1, one = 1, was;
+        PMPI_Put(&value, 1, MPI_LONG, 0, 1 + id, 1, MPI_LONG, one_win);
+        PMPI_Win_flush(0, one_win);
+        PMPI_Get(&back, 1, MPI_LONG, 0, 1 + id, 1, MPI_LONG, one_win);
+        PMPI_Win_flush_local(0, one_win);
+        PMPI_Fetch_and_op(&one, &was, MPI_LONG, 0, 0, MPI_SUM, one_win);
+        PMPI_Win_flush_all(one_win);
+        ck_assert_int_eq(back, value);
+    }
+    return NULL;
+}
+
+START_TEST(many_threads_use_one_window)
+{
+    static const int counts[] = {1, 2, 8, 32};
+    pthread_t threads[32];
+    long *base;
+
+    start_alone(&base, &one_win);
+    ck_assert_int_eq(PMPI_Win_lock_all(0, one_win), MPI_SUCCESS);
+    for (int i = 0; i < counts[_i]; i++) {
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, window_main, (void *)(intptr_t)i), 0);
+    }
+    for (int i = 0; i < counts[_i]; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    ck_assert_int_eq(PMPI_Win_unlock_all(one_win), MPI_SUCCESS);
+    ck_assert_int_eq(base[0], 200 * counts[_i]);
+    stop_alone(&one_win);
+}
+END_TEST
+
+START_TEST(wrong_calls_are_errors)
+{
+    long *base, value = 1;
+    MPI_Win win;
+
+    start_alone(&base, &win);
+    ck_assert_int_eq(PMPI_Put(&value, 1, MPI_LONG, 0, 0, 1, MPI_LONG, win), MPI_ERR_RMA_SYNC);
+    ck_assert_int_eq(PMPI_Win_fence(0, win), MPI_SUCCESS);
+    ck_assert_int_eq(PMPI_Put(&value, 1, MPI_LONG, 0, 63, 1, MPI_LONG, win), MPI_SUCCESS);
+    ck_assert_int_eq(PMPI_Put(&value, 1, MPI_LONG, 0, 64, 1, MPI_LONG, win), MPI_ERR_RMA_RANGE);
+    ck_assert_int_eq(PMPI_Put(&value, 1, MPI_LONG, 0, INT64_MIN, 1, MPI_LONG, win), MPI_ERR_DISP);
+    ck_assert_int_eq(PMPI_Put(&value, 1, MPI_LONG, 1, 0, 1, MPI_LONG, win), MPI_ERR_RANK);
+    ck_assert_int_eq(PMPI_Put(&value, -1, MPI_LONG, 0, 0, -1, MPI_LONG, win), MPI_ERR_COUNT);
+    ck_assert_int_eq(PMPI_Put(NULL, 1, MPI_LONG, 0, 0, 1, MPI_LONG, win), MPI_ERR_BUFFER);
+    ck_assert_int_eq(PMPI_Win_flush(0, win), MPI_ERR_RMA_SYNC);
+    ck_assert_int_eq(PMPI_Win_fence(MPI_MODE_NOSUCCEED, win), MPI_SUCCESS);
+    ck_assert_int_eq(base[63], 1);
+    ck_assert_int_eq(PMPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win), MPI_SUCCESS);
+    ck_assert_int_eq(PMPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win), MPI_ERR_RMA_SYNC);
+    ck_assert_int_eq(PMPI_Put(&value, 1, MPI_LONG, 0, 5, 1, MPI_LONG, win), MPI_SUCCESS);
+    ck_assert_int_eq(PMPI_Win_unlock(0, win), MPI_SUCCESS);
+    stop_alone(&win);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("rma");
@@ -372,6 +455,8 @@ static Suite *make_suite(void)
     tcase_add_test(t, readers_never_miss_what_stays);
     tcase_add_test(t, layouts_are_walked_side_by_side);
     tcase_add_test(t, locked_elements_are_combined_and_fetched);
+    tcase_add_loop_test(t, many_threads_use_one_window, 0, 4);
+    tcase_add_test(t, wrong_calls_are_errors);
     suite_add_tcase(s, t);
     return s;
 }
