@@ -47,7 +47,7 @@ int hl_cma_copy(int node_rank, enum hl_dir dir, void *mine, uint64_t theirs, siz
         if (n <= 0) {
             return hl_err_say(errno == ESRCH ? HL_ERR_PROC_ABORTED : HL_ERR_RMA_RANGE,
                               "%zu bytes at %#llx of process %d cannot be reached: %s", len - done,
-                              (unsigned long long)(theirs + done), (int)pid, strerror(errno));
+                              (unsigned long long)theirs + done, (int)pid, strerror(errno));
         }
         done += (size_t)n;
     }

@@ -10,7 +10,7 @@
 
 #include "attr.h"
 
-/* The assembler's directive says "weak" a second time: gcc's link-time optimiser makes weak aliases strong. */
+/* The directive says "weak" a second time: the link-time optimiser of gcc makes weak aliases strong. */
 #define HL_API(name)                                                                                         \
     __asm__(".weak " #name);                                                                                 \
     extern __typeof__(name) name __attribute__((weak, alias("P" #name), visibility("default")));             \
