@@ -109,4 +109,23 @@ def mpich_prefix(folder):
     return folder
 
 
-{"profiler": profiler, "second": second, "python": python, "cxx": cxx, "mpich": mpich}[CASE]()
+def mpi4py():
+    """mpi4py built by our compiler wrapper, as README says."""
+    need_plain_library()
+    folder = os.path.join(BUILD, "mpi4py-venv")
+    python = os.path.join(folder, "bin", "python")
+    if not os.path.exists(python):
+        if subprocess.run([sys.executable, "-m", "venv", folder], capture_output=True).returncode != 0:
+            skip("python3 -m venv does not work here")
+    got = subprocess.run([os.path.join(folder, "bin", "pip"), "install", "-q", "--no-binary", "mpi4py", "mpi4py>=4.1"],
+                         env={**os.environ, "MPICC": os.path.join(BUILD, "tools", "mpicc"), "CFLAGS": "-O0"},
+                         capture_output=True, text=True)
+    if got.returncode != 0:
+        skip("mpi4py cannot be installed: " + got.stderr.strip().split("\n")[-1])
+    for environment in ({}, {"HOTLANE_NEAR": "0"}):
+        text = run([os.path.join(BUILD, "tools", "mpiexec"), "-n", "2", python, os.path.join(HERE, "ring.py")],
+                   **environment)
+        assert text.count("ok") == 2, text
+
+
+{"profiler": profiler, "second": second, "python": python, "cxx": cxx, "mpich": mpich, "mpi4py": mpi4py}[CASE]()
