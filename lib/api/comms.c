@@ -185,8 +185,7 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
     err = err == 0 ? hl_api_get_info(info, &hints) : err;
     err = err == 0 ? hl_info_dup(hints, &copy) : err;
     if (err == 0) {
-        hl_info_free(c->info);
-        c->info = copy;
+        hl_info_put(&c->info, copy);
     }
     return hl_api_end(c, "MPI_Comm_set_info", err);
 }
@@ -198,7 +197,7 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
     struct hl_info *copy;
     int err = hl_api_get_comm(comm, &c);
 
-    err = err == 0 ? hl_info_dup(c->info, &copy) : err;
+    err = err == 0 ? hl_info_copy(&c->info, &copy) : err;
     if (err == 0) {
         *info_used = copy->handle;
     }

@@ -113,15 +113,11 @@ int hl_info_set(struct hl_info *info, const char *key, const char *value)
     return err;
 }
 
-int hl_info_dup(const struct hl_info *from, struct hl_info **made)
+/* Copies the rows of `from` (NULL: none) into a new object. */
+static int copy_rows(const struct hl_info *from, struct hl_info *copy) HL_REQUIRES(lock)
 {
-    struct hl_info *copy = NULL;
-    int err = hl_info_make(&copy);
+    int err = 0;
 
-    if (err != 0) {
-        return err;
-    }
-    hl_mutex_lock(&lock);
     for (int i = 0; err == 0 && from != NULL && i < from->n; i++) {
         char *key = strdup(from->rows[i].key), *value = strdup(from->rows[i].value);
         if (key == NULL || value == NULL) {
@@ -132,6 +128,19 @@ int hl_info_dup(const struct hl_info *from, struct hl_info **made)
             err = store(copy, key, value);
         }
     }
+    return err;
+}
+
+int hl_info_copy(struct hl_info *const *slot, struct hl_info **made)
+{
+    struct hl_info *copy = NULL;
+    int err = hl_info_make(&copy);
+
+    if (err != 0) {
+        return err;
+    }
+    hl_mutex_lock(&lock);
+    err = copy_rows(*slot, copy);
     hl_mutex_unlock(&lock);
     if (err != 0) {
         hl_info_free(copy);
@@ -139,6 +148,22 @@ int hl_info_dup(const struct hl_info *from, struct hl_info **made)
     }
     *made = copy;
     return 0;
+}
+
+int hl_info_dup(const struct hl_info *from, struct hl_info **made)
+{
+    struct hl_info *slot = (struct hl_info *)(uintptr_t)from;
+
+    return hl_info_copy(&slot, made);
+}
+
+void hl_info_put(struct hl_info **slot, struct hl_info *info)
+{
+    hl_mutex_lock(&lock);
+    struct hl_info *old = *slot;
+    *slot = info;
+    hl_mutex_unlock(&lock);
+    hl_info_free(old);
 }
 
 static void free_rows(struct hl_info *info)

@@ -25,6 +25,11 @@ int hl_info_make(struct hl_info **made);
 /* A copy for the caller; `from` may be NULL: empty. */
 int hl_info_dup(const struct hl_info *from, struct hl_info **made);
 
+/* An object's hints stand in a slot that threads may change and read at once: a copy of what it holds now
+ * (NULL: empty), and a new object for it, whose owner it becomes while the old one ends. */
+int hl_info_copy(struct hl_info *const *slot, struct hl_info **made);
+void hl_info_put(struct hl_info **slot, struct hl_info *info);
+
 /* Ends it; `info` may be NULL. */
 void hl_info_free(struct hl_info *info);
 
