@@ -136,7 +136,7 @@ struct hl_post {
 
 /* Where a matched message's data is still to come from. */
 struct hl_fetch {
-    uint64_t name; /* of the send; once it was asked for data, of this receive */
+    uint64_t name; /* of the send */
     uint64_t addr; /* of the sender's buffer, or 0; then: bytes that came */
     int32_t from;  /* as in struct hl_entry */
     uint32_t spare;
@@ -400,7 +400,8 @@ bool hl_control_push(struct hl_matcher *m, struct hl_peer *p,
 void hl_owed_free(struct hl_owed *o);
 int hl_rndv_stream(struct hl_matcher *m);
 void hl_work_run(struct hl_matcher *m, struct hl_work *w);
-uint64_t hl_name_give(struct hl_names *n, struct hl_req *r); /* 0: no memory */
+/* Names a request whose body is complete but for `name`; false: no memory. */
+bool hl_name_give(struct hl_names *n, struct hl_req *r, uint64_t *name);
 struct hl_req *hl_name_find(struct hl_names *n, uint64_t name);
 struct hl_req *hl_name_take(struct hl_names *n, uint64_t name);
 

@@ -20,19 +20,19 @@ static bool grow(struct hl_names *n) HL_REQUIRES(n->lock)
     return true;
 }
 
-uint64_t hl_name_give(struct hl_names *n, struct hl_req *r)
+bool hl_name_give(struct hl_names *n, struct hl_req *r, uint64_t *name)
 {
-    uint64_t name = 0;
     hl_mutex_lock(&n->lock);
-    if (n->free != 0 || grow(n)) {
+    bool ok = n->free != 0 || grow(n);
+    if (ok) {
         uint32_t i = n->free - 1;
         struct hl_name *row = &n->rows[i];
         n->free = row->next_free;
         row->req = r;
-        name = (uint64_t)row->generation << 32 | i;
+        *name = (uint64_t)row->generation << 32 | i;
     }
     hl_mutex_unlock(&n->lock);
-    return name;
+    return ok;
 }
 
 static struct hl_name *row_of(struct hl_names *n, uint64_t name) HL_REQUIRES(n->lock)

@@ -20,8 +20,10 @@ bool hl_ring_push(struct hl_home *to, unsigned inbox, const struct hl_slot *slot
     } while (!hl_a64_cas_full(&ring->tail, &tail, (ticket + 1) << 1));
 
     struct hl_slot *s = &ring->slots[ticket % HL_RING_SLOTS];
+    hl_handover_take(s); /* the last round's writer, by way of the consumer */
     s->head = slot->head;
     s->area = slot->area;
+    hl_handover_give(s);
     /* release: publishes the slot; pairs with the acquire in hl_inbox_poll's service. */
     hl_a64_store_release(&s->stamp, ticket + 1);
     if (HL_UNLIKELY((tail & 1) != 0)) {
@@ -38,6 +40,7 @@ int hl_cell_take(struct hl_home *mine)
         int i = __builtin_ctzll(~taken);
         /* full: the receiver is done reading; pairs with the release in hl_cell_give. */
         if (hl_a64_cas_full(&mine->cells_taken, &taken, taken | (UINT64_C(1) << i))) {
+            hl_handover_take(mine->cells[i]);
             return i;
         }
     }

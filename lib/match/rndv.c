@@ -152,20 +152,19 @@ void hl_rndv_run(struct hl_matcher *m, struct hl_req *r)
 {
     struct hl_recv_body *b = hl_recv_body(r);
     struct hl_peer *p = peer_from(m, b->fetch.from);
-    uint64_t send = b->fetch.name;
+    uint64_t send = b->fetch.name, n = (uint64_t)r->bytes;
     struct hl_slot slot;
     if (p == NULL) { /* it reached us, but we cannot reach it */
         hl_req_fail(r, HL_ERR_OTHER);
         hl_recv_finish(r);
         return;
     }
-    if (r->bytes > 0 && (p->node < 0 || !fetch_near(m, p, r))) {
-        uint64_t own = hl_name_give(&m->names, r);
-        if (own != 0) {
-            b->fetch.name = own;
-            b->fetch.addr = 0;
+    if (n > 0 && (p->node < 0 || !fetch_near(m, p, r))) {
+        uint64_t own;
+        b->fetch.addr = 0; /* from here on the bytes that came; before pieces can come */
+        if (hl_name_give(&m->names, r, &own)) {
             start_slot(m, &slot, HL_MSG_PULL);
-            slot.area.pull = (struct hl_msg_pull){send, own, (uint64_t)r->bytes, 0};
+            slot.area.pull = (struct hl_msg_pull){send, own, n, 0};
             control_send(m, p, &slot);
             return;
         }
@@ -269,6 +268,7 @@ static bool piece_near(struct hl_matcher *m, struct hl_peer *p, struct hl_send_b
     start_slot(m, &slot, HL_MSG_DATA);
     slot.area.piece = (struct hl_msg_data){b->back, b->offset, (uint32_t)cell, (uint32_t)n, 0};
     int err = hl_type_pack(b->type, b->count, b->buf, (int64_t)b->offset, mine->cells[cell], (int64_t)n);
+    hl_handover_give(mine->cells[cell]); /* comes back by way of the receiver */
     if (err != 0 || !hl_control_push(m, p, &slot)) {
         hl_cell_give(mine, (uint32_t)cell);
         return false;

@@ -75,6 +75,7 @@ static int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_se
         slot.head.kind = HL_MSG_CELL;
         slot.area.cell = (uint32_t)cell;
         err = fill(s, v, mine->cells[cell]);
+        hl_handover_give(mine->cells[cell]); /* comes back by way of the receiver */
     }
     if (HL_LIKELY(err == 0) &&
         HL_LIKELY(hl_ring_push(to, hl_match_hash(s->ctx, s->me) & (n_inboxes - 1), &slot))) {
@@ -242,19 +243,17 @@ bool hl_send_cancel(struct hl_matcher *m, struct hl_req *r)
 /* What cannot leave at once, or must be fetched: `r` remembers it. */
 static int send_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, struct hl_req *r)
 {
-    uint64_t name = hl_name_give(&m->names, r);
-    if (name == 0) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory to send a large message");
-    }
     *hl_send_body(r) = (struct hl_send_body){.buf = s->buf,
                                              .count = s->count,
                                              .type = s->type,
                                              .me = s->me,
                                              .tag = s->tag,
                                              .dest = s->dest_world,
-                                             .mode = (int32_t)s->mode,
-                                             .cookie = name};
+                                             .mode = (int32_t)s->mode};
     r->ctx = s->ctx;
+    if (!hl_name_give(&m->names, r, &hl_send_body(r)->cookie)) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory to send a large message");
+    }
     /* acquire: as in start. */
     if (hl_a32_load_acquire(&p->pending) != 0 || push_request(m, p, r) == 0) {
         enqueue(m, p, r);
