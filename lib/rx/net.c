@@ -56,6 +56,7 @@ static struct outbound **waiting_end = &waiting;
 static struct hl_rx_senders senders;
 static fi_addr_t *peer_rx; /* [size] receive endpoints of others; FI_ADDR_NOTAVAIL: not inserted */
 static uint8_t *pool;
+static bool *reached; /* [size] something was sent to that receive endpoint */
 
 static struct outbound *new_outbound(void)
 {
@@ -398,6 +399,9 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
     rc = post_send(out);
     if (rc != 0) {
         recycle(out);
+    } else if (!reached[peer]) {
+        reached[peer] = true;
+        hl_fab_seal_request();
     }
     return rc == HL_ERR_OTHER ? hl_err_say(rc, "the provider refuses a message to rank %d", peer) : rc;
 }
@@ -415,7 +419,8 @@ static int post_all(void)
 {
     pool = aligned_alloc(4096, hl_round_up(BUFFERS * hl_fab.eager, 4096));
     peer_rx = malloc((size_t)hl_boot.size * sizeof *peer_rx);
-    if (pool == NULL || peer_rx == NULL) {
+    reached = calloc((size_t)hl_boot.size, sizeof *reached);
+    if (pool == NULL || peer_rx == NULL || reached == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for receive buffers");
     }
     for (int i = 0; i < hl_boot.size; i++) {
@@ -463,7 +468,9 @@ void hl_rx_net_close(void)
     waiting_end = &waiting;
     free(pool);
     free(peer_rx);
+    free(reached);
     pool = NULL;
+    reached = NULL;
     peer_rx = NULL;
     hl_rx_senders_free(&senders);
 }

@@ -20,6 +20,8 @@
 #define DEATH_MAX 4
 #define EMPTY_WAKES_MAX 10000
 #define EMPTY_WAKES_NS UINT64_C(100000000)
+#define SEALS 4
+#define SEAL_MS 25
 
 struct hl_rx hl_rx;
 
@@ -33,7 +35,9 @@ static _Thread_local bool on_thread;
 struct wakes {
     uint64_t since_ns;
     int empty;
-    bool storm; /* poll every millisecond from now on, without the network's descriptor */
+    bool storm;       /* poll every millisecond from now on, without the network's descriptor */
+    uint64_t seal_ns; /* of the last look, or of the news */
+    int seals;        /* looks at new sockets still due: a connection takes its time after the news of it */
 };
 
 size_t hl_rx_board_bytes(int node_size)
@@ -182,7 +186,20 @@ static int sleep_limit(const struct wakes *w)
         return 0;
     }
     bool waits = hl_rx_out_waits() || (hl_rx_has_network() && hl_rx_net_waits());
-    return waits || w->storm ? 1 : -1;
+    return waits || w->storm ? 1 : w->seals > 0 ? SEAL_MS : -1;
+}
+
+static void seal_sockets(struct wakes *w)
+{
+    if (hl_fab_is_open() && hl_fab_seal_pending()) {
+        w->seals = SEALS;
+        w->seal_ns = hl_now_ns();
+    }
+    if (w->seals > 0 && hl_now_ns() - w->seal_ns >= SEAL_MS * UINT64_C(1000000)) {
+        w->seals--;
+        w->seal_ns = hl_now_ns();
+        hl_fab_seal();
+    }
 }
 
 static void note_wake(struct wakes *w, bool empty)
@@ -223,9 +240,7 @@ static void sleep_once(struct wakes *w)
     if (n > 0) {
         note_wake(w, network_only && moved == 0);
     }
-    if (hl_fab_is_open() && hl_fab_seal_pending()) {
-        hl_fab_seal();
-    }
+    seal_sockets(w);
 }
 
 static void *receive_thread(void *unused)

@@ -202,15 +202,20 @@ static void *work(void *arg)
     return NULL;
 }
 
-static void open_all(void)
+static void *start_job(void)
 {
+    void *board;
     CALL(hl_conf_load());
     hl_log_limit((enum hl_log_level)hl_conf.log);
     CALL(hl_boot_open());
     hl_log_identify("rank", hl_boot.rank);
     hl_prog_crowd(hl_boot.size, 2);
-    void *board;
     CALL(hl_boot_node_share(hl_rx_board_bytes(hl_boot.node_size), &board));
+    return board;
+}
+
+static void open_network(void *board)
+{
     CALL(hl_rx_open(board));
     CALL(hl_rx_handle(HL_WIRE_ACC, accumulate));
     CALL(hl_rx_handle(HL_WIRE_GET_ACC, accumulate));
@@ -219,8 +224,9 @@ static void open_all(void)
     CALL(hl_lane_open(true));
 }
 
-static void exchange(void)
+static void exchange(int generation)
 {
+    char key[16];
     size_t bytes = 4096 + (size_t)hl_boot.size * (size_t)threads * SPAN;
     struct hl_mem_ask ask = {.own_segment = true};
     CALL(hl_mem_alloc(bytes, &ask, &window));
@@ -231,11 +237,12 @@ static void exchange(void)
     mr.addr += window.off;
     peers = calloc((size_t)hl_boot.size, sizeof *peers);
     errors = calloc((size_t)hl_boot.size, sizeof *errors);
-    CALL(hl_boot_put("window", &mr, sizeof mr));
+    snprintf(key, sizeof key, "window-%d", generation);
+    CALL(hl_boot_put(key, &mr, sizeof mr));
     CALL(hl_boot_fence());
     for (int r = 0; r < hl_boot.size; r++) {
         size_t len;
-        CALL(hl_boot_get(r, "window", &peers[r], sizeof peers[r], &len));
+        CALL(hl_boot_get(r, key, &peers[r], sizeof peers[r], &len));
     }
 }
 
@@ -276,6 +283,40 @@ static bool is_sealed(void *unused)
     return leaking() == 0;
 }
 
+static void run_threads(void)
+{
+    pthread_t t[64];
+    for (int i = 0; i < threads; i++) {
+        pthread_create(&t[i], NULL, work, (void *)(intptr_t)i);
+    }
+    for (int i = 0; i < threads; i++) {
+        pthread_join(t[i], NULL);
+    }
+}
+
+/* The network opened, used and closed. */
+static void generation(void *board, int number)
+{
+    open_network(board);
+    exchange(number);
+    run_threads();
+    hl_a32_store_relaxed(&notices, 0);
+    CALL(hl_boot_fence());
+    send_notices();
+    hl_prog_wait(is_sealed, NULL); /* a moment later: the receive threads do it */
+    CALL(hl_boot_fence());
+    uint64_t wanted = (uint64_t)hl_boot.size * (unsigned)threads * (unsigned)rounds * 4;
+    check(*sums == wanted, "sum of all additions", *sums, wanted);
+    if (hl_boot.rank == 0) {
+        printf("%s; sum %llu; lanes %d\n", hl_fab_why(), (unsigned long long)*sums, hl_lane_count());
+    }
+    hl_lane_close();
+    hl_mem_free(&window);
+    hl_rx_stop();
+    free(peers);
+    free(errors);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 4) {
@@ -284,27 +325,10 @@ int main(int argc, char **argv)
     threads = atoi(argv[1]);
     rounds = atoi(argv[2]);
     seed = (unsigned)atoi(argv[3]);
-    open_all();
-    exchange();
-    pthread_t t[64];
-    for (int i = 0; i < threads; i++) {
-        pthread_create(&t[i], NULL, work, (void *)(intptr_t)i);
-    }
-    for (int i = 0; i < threads; i++) {
-        pthread_join(t[i], NULL);
-    }
-    send_notices();
-    hl_prog_wait(is_sealed, NULL); /* a moment later: the receive threads do it */
-    CALL(hl_boot_fence());
-    uint64_t wanted = (uint64_t)hl_boot.size * (unsigned)threads * (unsigned)rounds * 4;
-    check(*sums == wanted, "sum of all additions", *sums, wanted);
+    void *board = start_job();
+    generation(board, 1);
+    generation(board, 2); /* as after MPI was closed and opened again */
     hl_stat_print();
-    if (hl_boot.rank == 0) {
-        printf("%s; sum %llu; lanes %d\n", hl_fab_why(), (unsigned long long)*sums, hl_lane_count());
-    }
-    hl_lane_close();
-    hl_mem_free(&window);
-    hl_rx_stop();
     CALL(hl_boot_close(true));
     return 0;
 }
