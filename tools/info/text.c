@@ -17,8 +17,6 @@ bool info_build(int which, const char **name, const char **value)
         {"compiler", __VERSION__},
         {"atomics", HL_ATOMICS},
         {"checks", HL_CHECKS ? "on" : "off"},
-        {"checked_mode", HL_CHECKED_MODE ? "on" : "off"},
-        {"stats_cs", HL_CS_STATS ? "on" : "off"},
     };
     if (which >= (int)(sizeof rows / sizeof rows[0])) {
         return false;
