@@ -12,7 +12,12 @@ int hl_win_bad(void)
 
 int hl_win_raise(struct hl_win *w, MPI_Win win, const char *func, int rc)
 {
-    return w != NULL ? hl_errh_win(&w->errh, win, func, rc) : hl_errh_comm(NULL, func, rc);
+    char what[MPI_MAX_OBJECT_NAME + 16];
+    if (w == NULL) {
+        return hl_errh_comm(NULL, func, rc);
+    }
+    hl_win_words(w, what, sizeof what);
+    return hl_errh_raise(&(struct hl_errh_site){&w->errh, HL_ERRH_WIN, &win, what}, func, rc);
 }
 
 int hl_win_check_target(const struct hl_win *w, int target)

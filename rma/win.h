@@ -171,6 +171,9 @@ int hl_win_bad(void) HL_COLD;
 /* Runs the window's error handler (w NULL: no window's) and returns the MPI error code. */
 int hl_win_raise(struct hl_win *w, MPI_Win win, const char *func, int rc) HL_COLD;
 
+/* "window", with its name if it has one, for messages. */
+void hl_win_words(struct hl_win *w, char *out, size_t cap);
+
 /* Before an operation on a FAR target: under lock_all its lock is taken now. */
 int hl_win_reach(struct hl_win *w, int target);
 

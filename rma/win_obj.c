@@ -1,6 +1,7 @@
 /* The window as an object: what it tells of itself, its name, group, error handler, shared memory. */
 #include "win.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "api.h"
@@ -9,6 +10,13 @@
 #include "lock.h"
 
 static struct hl_mutex names = HL_MUTEX_INIT; /* guards hl_win.name */
+
+void hl_win_words(struct hl_win *w, char *out, size_t cap)
+{
+    hl_mutex_lock(&names);
+    snprintf(out, cap, "window%s%s", w->name[0] != 0 ? " " : "", w->name);
+    hl_mutex_unlock(&names);
+}
 
 HL_API(MPI_Win_get_group)
 int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
