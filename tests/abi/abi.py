@@ -37,17 +37,23 @@ def need_plain_library():
         skip("a sanitizer's runtime must be the program's first library")
 
 
+def preload(name, **more):
+    """Runs the calls with a library before all others. The loader splits LD_PRELOAD at blanks: a copy stands elsewhere."""
+    with tempfile.TemporaryDirectory(prefix="hotlane-abi-") as plain:
+        shutil.copy(os.path.join(PROGRAMS, name), plain)
+        return run([os.path.join(PROGRAMS, "abi_calls")], LD_PRELOAD=os.path.join(plain, name), **more)
+
+
 def profiler():
     need_plain_library()
-    text = run([os.path.join(PROGRAMS, "abi_calls")], LD_PRELOAD=os.path.join(PROGRAMS, "libprofiler.so"))
+    text = preload("libprofiler.so")
     assert "profiler: init 1, send 2, recv 1, size 1" in text, text
 
 
 def second():
     """Two libraries in one process: the first call says so, with both files."""
     need_plain_library()
-    other = os.path.join(PROGRAMS, "libsecond.so")
-    text = run([os.path.join(PROGRAMS, "abi_calls")], want=16, LD_PRELOAD=other)
+    text = preload("libsecond.so", want=16)
     assert "two MPI libraries" in text and "libsecond.so" in text and "libhotlane" in text, text
 
 
