@@ -36,7 +36,7 @@ CONFIGURATIONS = {
 RUN_ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:allocator_may_return_null=1:protect_shadow_gap=0",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:suppressions=" + os.path.join(ROOT, "tests", "tsan.supp"),
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:suppressions='" + os.path.join(ROOT, "tests", "tsan.supp") + "'",
 }
 CHECK_LINE = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)", re.M)
 

@@ -45,7 +45,7 @@ static void wait_turn(struct thread *t)
     }
 }
 
-void hl_sched_point(void)
+void hl_interleave_point(void)
 {
     if (self == NULL) {
         return;
@@ -73,7 +73,7 @@ static void *body(void *arg)
     return NULL;
 }
 
-int hl_sched_run(uint64_t seed, int threads, void (*fn)(void *arg, int thread), void *arg)
+int hl_interleave_run(uint64_t seed, int threads, void (*fn)(void *arg, int thread), void *arg)
 {
     sched.threads = calloc((size_t)threads, sizeof *sched.threads);
     if (sched.threads == NULL) {

@@ -8,6 +8,6 @@
 
 /* Runs fn(arg, 0) .. fn(arg, threads-1) as `threads` threads under one interleaving chosen by `seed`; returns
  * when all have returned. Not reentrant. Returns 0, or HL_ERR_NO_MEM when threads cannot be made. */
-int hl_sched_run(uint64_t seed, int threads, void (*fn)(void *arg, int thread), void *arg);
+int hl_interleave_run(uint64_t seed, int threads, void (*fn)(void *arg, int thread), void *arg);
 
 #endif

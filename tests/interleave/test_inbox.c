@@ -33,7 +33,7 @@ static void tell(uint64_t seed, unsigned inboxes, bool wild)
 {
     struct story s = {.wild = wild};
     open_ranks(1, inboxes, true, true);
-    ck_assert_int_eq(hl_sched_run(seed, THREADS, act, &s), 0);
+    ck_assert_int_eq(hl_interleave_run(seed, THREADS, act, &s), 0);
     for (unsigned i = 0; i < inboxes; i++) {
         /* relaxed: one thread is left. */
         ck_assert_msg(hl_aptr_load_relaxed(&ranks[0].inbox[i].command) == NULL,

@@ -33,7 +33,7 @@ static void add_one(void *arg, int thread)
 static struct counter run(uint64_t seed, bool guarded)
 {
     struct counter c = {.guarded = guarded};
-    ck_assert_int_eq(hl_sched_run(seed, THREADS, add_one, &c), 0);
+    ck_assert_int_eq(hl_interleave_run(seed, THREADS, add_one, &c), 0);
     return c;
 }
 

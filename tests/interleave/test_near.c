@@ -56,7 +56,7 @@ START_TEST(fetch_and_add_gives_each_value_once)
 {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         struct sum s = {.basic = ways[_i].basic, .shift = ways[_i].shift};
-        ck_assert_int_eq(hl_sched_run(seed, THREADS, add, &s), 0);
+        ck_assert_int_eq(hl_interleave_run(seed, THREADS, add, &s), 0);
         check_fetched(&s, seed);
     }
 }
@@ -84,7 +84,7 @@ START_TEST(compare_and_swap_wins_once_for_each_value)
 {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         struct sum s = {.shift = (size_t)_i};
-        ck_assert_int_eq(hl_sched_run(seed, THREADS, count_by_cas, &s), 0);
+        ck_assert_int_eq(hl_interleave_run(seed, THREADS, count_by_cas, &s), 0);
         check_fetched(&s, seed);
     }
 }
@@ -119,7 +119,7 @@ START_TEST(the_lock_of_a_dead_holder_has_one_heir_at_a_time)
     hl_boot.node_size = 2;
     for (uint64_t seed = 0; seed < HEIR_SEEDS; seed++) {
         struct estate e = {.lock = {{2}}};
-        ck_assert_int_eq(hl_sched_run(seed, THREADS, inherit, &e), 0);
+        ck_assert_int_eq(hl_interleave_run(seed, THREADS, inherit, &e), 0);
         ck_assert_uint_eq(e.entered.v, THREADS);
         ck_assert_uint_eq(e.lock.holder.v, 0);
     }
