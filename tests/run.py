@@ -31,6 +31,7 @@ CONFIGURATIONS = {
              {"full": ["unit", "sanitize", "asan"], "long": ["unit", "sanitize", "asan", "quick"]}),
     "tsan": ("gcc", FAST + ["-Db_sanitize=thread", "-Db_lundef=false", "-Datomics=tsan"], {},
              {"full": ["unit", "sanitize", "tsan"]}),
+    "counting": ("gcc", FAST + ["-Datomics=counting"], {}, {"full": ["counting"]}),
     "scheduled": ("gcc", FAST + ["-Datomics=scheduled"], {}, {"full": ["interleave"]}),
 }
 RUN_ENVIRONMENT = {
