@@ -99,7 +99,8 @@ static void run(const struct hl_errh_site *site, const char *func, int code, con
     if (e->how == HL_ERRH_USER) {
         e->fn(site->handle, &code, func, NULL);
     } else if (e->how != HL_ERRH_RETURN) {
-        hl_log(HL_LOG_ERROR, "%s on a %s: %s; the job ends (%s)", func, site->what, words,
+        hl_log(HL_LOG_ERROR, "%s%s%s: %s; the job ends (%s)", func, site->what != NULL ? " on " : "",
+               site->what != NULL ? site->what : "", words,
                e->how == HL_ERRH_FATAL ? "MPI_ERRORS_ARE_FATAL" : "MPI_ERRORS_ABORT");
         hl_boot_abort(hl_errh_class(code));
     }
@@ -138,7 +139,7 @@ static int raise_bare(const char *func, int err)
         hl_mutex_lock(&lock);
         self = self->errh == NULL ? &hl_comm_world_object : self;
         hl_mutex_unlock(&lock);
-        struct hl_errh_site site = {&self->errh, HL_ERRH_COMM, &self->handle, "communicator"};
+        struct hl_errh_site site = {&self->errh, HL_ERRH_COMM, &self->handle, NULL};
         return hl_errh_raise(&site, func, err);
     }
     hl_log(HL_LOG_ERROR, "%s: %s; the job ends", func, hl_err_text(err));
@@ -153,7 +154,10 @@ int hl_errh_comm(struct hl_comm *c, const char *func, int err)
     if (c == NULL) {
         return raise_bare(func, err);
     }
-    struct hl_errh_site site = {&c->errh, HL_ERRH_COMM, &c->handle, "communicator"};
+    char name[MPI_MAX_OBJECT_NAME], what[MPI_MAX_OBJECT_NAME + 16];
+    hl_comm_get_name(c, name);
+    snprintf(what, sizeof what, "communicator%s%s", name[0] != '\0' ? " " : "", name);
+    struct hl_errh_site site = {&c->errh, HL_ERRH_COMM, &c->handle, what};
     return hl_errh_raise(&site, func, err);
 }
 

@@ -63,7 +63,7 @@ struct hl_errh_site {
     struct hl_errh *const *slot;
     enum hl_errh_sort sort;
     void *handle;     /* address of the handle, given to user handlers */
-    const char *what; /* "communicator", "window" */
+    const char *what; /* "communicator", "window", with its name; NULL: the call has no object */
 };
 
 /* Reports `err` (a negative HL_ERR_* whose words hl_err_say left) of the call `func` and runs the handler.

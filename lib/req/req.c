@@ -1,6 +1,7 @@
 /* Completion, waiting and results. */
 #include "req.h"
 
+#include "err.h"
 #include "prog.h"
 
 #include <string.h>
@@ -96,7 +97,15 @@ int hl_req_status(struct hl_req *r, MPI_Status *status)
     }
     hl_req_set_status(status, r->source, r->tag, r->bytes, (r->flags & HL_REQ_CANCELLED) != 0);
     /* relaxed: ordered by the acquire of DONE. */
-    return (int)hl_a32_load_relaxed(&r->error);
+    int error = (int)hl_a32_load_relaxed(&r->error);
+    /* Whoever completed the request may have been another thread: the words are left here, for the one that
+     * waits. */
+    if (HL_UNLIKELY(error == HL_ERR_TRUNCATE)) {
+        return hl_err_say(
+            error, "the message of rank %d with tag %d is longer than the receive buffer of %lld bytes",
+            r->source, r->tag, (long long)r->bytes);
+    }
+    return error;
 }
 
 int hl_req_finish(struct hl_req *r, MPI_Status *status)

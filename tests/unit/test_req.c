@@ -67,6 +67,9 @@ START_TEST(results_and_errors_arrive)
     MPI_Status st = {0};
     ck_assert_int_eq(hl_req_status(r, &st), HL_ERR_TRUNCATE);
     ck_assert_int_eq(hl_req_finish(r, &st), HL_ERR_TRUNCATE);
+    ck_assert_str_eq(
+        hl_err_text(HL_ERR_TRUNCATE),
+        "the message of rank 3 with tag 9 is longer than the receive buffer of 1099511627776 bytes");
     ck_assert_int_eq(unpacked, 1);
     ck_assert_int_eq(st.MPI_SOURCE, 3);
     ck_assert_int_eq(st.MPI_TAG, 9);
