@@ -160,10 +160,3 @@ int hl_errh_comm(struct hl_comm *c, const char *func, int err)
     struct hl_errh_site site = {&c->errh, HL_ERRH_COMM, &c->handle, what};
     return hl_errh_raise(&site, func, err);
 }
-
-int hl_errh_win(struct hl_errh *const *slot, MPI_Win win, const char *func, int err)
-{
-    struct hl_errh_site site = {slot, HL_ERRH_WIN, &win, "window"};
-
-    return hl_errh_raise(&site, func, err);
-}

@@ -75,9 +75,6 @@ int hl_errh_raise(const struct hl_errh_site *site, const char *func, int err) HL
  * or MPI_COMM_WORLD's if none was set for it; before start and after the end the job ends. */
 int hl_errh_comm(struct hl_comm *c, const char *func, int err) HL_COLD;
 
-/* The same for a window with this slot. */
-int hl_errh_win(struct hl_errh *const *slot, MPI_Win win, const char *func, int err) HL_COLD;
-
 /* Runs the handler with an MPI code of the user's (MPI_Comm_call_errhandler and its sisters). */
 void hl_errh_call(const struct hl_errh_site *site, const char *func, int code);
 
