@@ -99,7 +99,11 @@ static int check_epoch(const struct hl_move *m)
     if (hl_epoch_mode_of(&m->win->epoch) == HL_EPOCH_LOCKS) {
         return hl_err_say(HL_ERR_RMA_SYNC, "target %d is not locked", m->target);
     }
-    return hl_err_say(HL_ERR_RMA_SYNC, "no epoch is open: neither fence nor lock came before (target %d)",
+    if (hl_epoch_mode_of(&m->win->epoch) == HL_EPOCH_START) {
+        return hl_err_say(HL_ERR_RMA_SYNC, "target %d is not in the group of MPI_Win_start", m->target);
+    }
+    return hl_err_say(HL_ERR_RMA_SYNC,
+                      "no epoch is open: neither fence nor start nor lock came before (target %d)",
                       m->target);
 }
 

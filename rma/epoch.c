@@ -149,14 +149,31 @@ static void set_mode(struct hl_epoch *e, uint32_t mode)
     hl_a32_store_relaxed(&e->mode, mode);
 }
 
+/* What a new lock of `target` (-1: all) would meet. */
+static int refuse_lock(const struct hl_epoch *e, int target)
+{
+    if ((hl_epoch_mode_of(e) & HL_EPOCH_ALL) != 0) {
+        return hl_err_say(HL_ERR_RMA_SYNC, "all targets are locked already by MPI_Win_lock_all");
+    }
+    if (hl_epoch_mode_of(e) == HL_EPOCH_START) {
+        return hl_err_say(HL_ERR_RMA_SYNC, "the epoch of MPI_Win_start is still open");
+    }
+    if (e->exposed != 0 && (target < 0 || target + 1 == e->exposed)) {
+        return hl_err_say(HL_ERR_RMA_SYNC, "my own memory (rank %d) is exposed by MPI_Win_post",
+                          e->exposed - 1);
+    }
+    return 0;
+}
+
 int hl_epoch_lock(struct hl_epoch *e, int target, uint32_t how)
 {
-    int rc = 0;
     hl_mutex_lock(&e->mutex);
-    if ((hl_epoch_mode_of(e) & HL_EPOCH_ALL) != 0) {
-        rc = hl_err_say(HL_ERR_RMA_SYNC, "all targets are locked already by MPI_Win_lock_all (target %d)",
-                        target);
-    } else if (hl_epoch_find(e, target) != 0) {
+    int rc = refuse_lock(e, target);
+    if (rc != 0) {
+        hl_mutex_unlock(&e->mutex);
+        return rc;
+    }
+    if (hl_epoch_find(e, target) != 0) {
         rc = hl_err_say(HL_ERR_RMA_SYNC, "target %d is locked already by this process", target);
     } else if ((rc = insert(e, target, how)) == 0) {
         set_mode(e, HL_EPOCH_LOCKS);
@@ -187,13 +204,11 @@ int hl_epoch_unlock(struct hl_epoch *e, int target, uint32_t *how)
 
 int hl_epoch_lock_all(struct hl_epoch *e, uint32_t how)
 {
-    int rc = 0;
     hl_mutex_lock(&e->mutex);
-    if ((hl_epoch_mode_of(e) & HL_EPOCH_ALL) != 0) {
-        rc = hl_err_say(HL_ERR_RMA_SYNC, "all targets are locked already");
-    } else if (e->count != 0) {
+    int rc = refuse_lock(e, -1);
+    if (rc == 0 && e->count != 0) {
         rc = hl_err_say(HL_ERR_RMA_SYNC, "%u targets are locked already by MPI_Win_lock", e->count);
-    } else {
+    } else if (rc == 0) {
         e->all_how = how;
         set_mode(e, HL_EPOCH_ALL);
     }
@@ -261,15 +276,113 @@ int hl_epoch_drop(struct hl_epoch *e)
     return target;
 }
 
+/* The open epoch that a fence, a free or another epoch meets, or NULL. */
+static const char *words_of(const struct hl_epoch *e)
+{
+    switch (hl_epoch_mode_of(e)) {
+    case HL_EPOCH_ALL:
+        return "all targets are still locked by MPI_Win_lock_all";
+    case HL_EPOCH_LOCKS:
+        return "targets are still locked by MPI_Win_lock";
+    case HL_EPOCH_START:
+        return "the epoch of MPI_Win_start is still open";
+    default:
+        return e->exposed != 0 ? "the window is still exposed by MPI_Win_post" : NULL;
+    }
+}
+
 int hl_epoch_fence(struct hl_epoch *e, bool open)
 {
     int rc = 0;
     hl_mutex_lock(&e->mutex);
-    if ((hl_epoch_mode_of(e) & (HL_EPOCH_ALL | HL_EPOCH_LOCKS)) != 0) {
-        rc = hl_err_say(HL_ERR_RMA_SYNC, "MPI_Win_fence while targets are locked");
+    const char *busy = words_of(e);
+    if (busy != NULL) {
+        rc = hl_err_say(HL_ERR_RMA_SYNC, "%s", busy);
     } else {
         set_mode(e, open ? HL_EPOCH_FENCE : HL_EPOCH_NONE);
     }
     hl_mutex_unlock(&e->mutex);
     return rc;
+}
+
+/* Empties the hash. */
+static void clear(struct hl_epoch *e)
+{
+    struct hl_epoch_table *t = table_of(e);
+    hl_a32_add_full(&e->moves, 1); /* full, here and below: as in shift_back */
+    hl_fence_release();            /* before the first entry goes; pairs with the fence in hl_epoch_find */
+    for (uint32_t i = 0; i <= t->mask; i++) {
+        hl_a64_store_relaxed(&t->entries[i], 0); /* relaxed: readers check `moves` */
+    }
+    hl_a32_add_full(&e->moves, 1);
+    e->count = 0;
+}
+
+int hl_epoch_start(struct hl_epoch *e, const int *targets, int n)
+{
+    int rc = 0;
+    hl_mutex_lock(&e->mutex);
+    if ((hl_epoch_mode_of(e) & ~(uint32_t)HL_EPOCH_FENCE) != 0) {
+        rc = hl_err_say(HL_ERR_RMA_SYNC, "%s", words_of(e));
+        n = 0;
+    }
+    for (int i = 0; i < n && rc == 0; i++) {
+        rc = insert(e, targets[i], HL_EPOCH_MEMBER);
+    }
+    if (rc == 0) {
+        set_mode(e, HL_EPOCH_START);
+    } else if (n != 0) {
+        clear(e);
+    }
+    hl_mutex_unlock(&e->mutex);
+    return rc;
+}
+
+int hl_epoch_complete(struct hl_epoch *e)
+{
+    int rc = 0;
+    hl_mutex_lock(&e->mutex);
+    if (hl_epoch_mode_of(e) != HL_EPOCH_START) {
+        rc = hl_err_say(HL_ERR_RMA_SYNC, "MPI_Win_start did not come before");
+    } else {
+        set_mode(e, HL_EPOCH_NONE);
+        clear(e);
+    }
+    hl_mutex_unlock(&e->mutex);
+    return rc;
+}
+
+int hl_epoch_expose(struct hl_epoch *e, int self)
+{
+    int rc = 0;
+    hl_mutex_lock(&e->mutex);
+    uint32_t mode = hl_epoch_mode_of(e);
+    if (e->exposed != 0) {
+        rc = hl_err_say(HL_ERR_RMA_SYNC,
+                        "the window is exposed already: MPI_Win_wait comes before the next post");
+    } else if (mode == HL_EPOCH_ALL || (mode == HL_EPOCH_LOCKS && hl_epoch_find(e, self) != 0)) {
+        rc = hl_err_say(HL_ERR_RMA_SYNC, "my own memory (rank %d) is locked", self);
+    } else {
+        e->exposed = self + 1;
+        if (mode == HL_EPOCH_FENCE) {
+            set_mode(e, HL_EPOCH_NONE);
+        }
+    }
+    hl_mutex_unlock(&e->mutex);
+    return rc;
+}
+
+void hl_epoch_conceal(struct hl_epoch *e)
+{
+    hl_mutex_lock(&e->mutex);
+    e->exposed = 0;
+    hl_mutex_unlock(&e->mutex);
+}
+
+const char *hl_epoch_busy(struct hl_epoch *e)
+{
+    hl_mutex_lock(&e->mutex);
+    const char *busy = words_of(e);
+    hl_mutex_unlock(&e->mutex);
+    return busy;
 }

@@ -3,9 +3,11 @@
  *   NONE --fence--> FENCE --fence(NOSUCCEED)--> NONE
  *   NONE or FENCE --lock--> LOCKS --last unlock--> NONE
  *   NONE or FENCE --lock_all--> ALL --unlock_all--> NONE
+ *   NONE or FENCE --start--> START --complete--> NONE
  *
- * A fence opens an epoch in which nothing need happen, so locks may follow it directly. Reading (the check of
- * every operation) takes no lock; changing takes the mutex. Never O(ranks). */
+ * A fence opens an epoch in which nothing need happen, so locks may follow it directly. Beside the mode the
+ * window may be exposed (post to wait): then fence and locks of my own memory are errors, start is not.
+ * Reading (the check of every operation) takes no lock; changing takes the mutex. Never O(ranks). */
 #ifndef HL_EPOCH_H
 #define HL_EPOCH_H
 
@@ -21,6 +23,7 @@ enum hl_epoch_mode {
     HL_EPOCH_FENCE = 1,
     HL_EPOCH_ALL = 2,
     HL_EPOCH_LOCKS = 4,
+    HL_EPOCH_START = 8,
 };
 
 /* How a target is locked; kept in its entry of the hash. */
@@ -30,6 +33,7 @@ enum hl_epoch_how {
     HL_EPOCH_NOCHECK = 4, /* no lock was taken */
     HL_EPOCH_LAZY = 8,    /* under lock_all, taken by the first operation */
     HL_EPOCH_HELD = 16,   /* the lock is mine, no longer asked for */
+    HL_EPOCH_MEMBER = 32, /* not locked: in the group of start */
 };
 
 /* Entries: 0, or target + 1 in the lower half and enum hl_epoch_how in the upper half. Linear probing,
@@ -46,6 +50,7 @@ struct hl_epoch {
     hl_aptr table;    /* struct hl_epoch_table; atomic, changed under mutex */
     uint32_t count;   /* entries; guarded by mutex */
     uint32_t all_how; /* how lock_all was called; guarded by mutex */
+    int exposed;      /* my rank + 1 from post to wait, else 0; guarded by mutex */
     struct hl_mutex mutex;
 };
 
@@ -114,7 +119,21 @@ void hl_epoch_settle(struct hl_epoch *e, int target, int error);
 /* Takes any one lazily locked target out, -1 when there is none left. */
 int hl_epoch_drop(struct hl_epoch *e);
 
-/* Enters or leaves (false) a fence epoch. HL_ERR_RMA_SYNC while anything is locked. */
+/* Enters or leaves (false) a fence epoch. HL_ERR_RMA_SYNC while anything is locked, started or exposed. */
 int hl_epoch_fence(struct hl_epoch *e, bool open);
+
+/* Enters an access epoch to `n` targets, all different. HL_ERR_RMA_SYNC when anything is locked or started,
+ * HL_ERR_NO_MEM. */
+int hl_epoch_start(struct hl_epoch *e, const int *targets, int n);
+
+/* Leaves it. HL_ERR_RMA_SYNC when there is none. */
+int hl_epoch_complete(struct hl_epoch *e);
+
+/* Exposes (rank `self`), conceals. HL_ERR_RMA_SYNC when exposed already, or my own memory is locked by me. */
+int hl_epoch_expose(struct hl_epoch *e, int self);
+void hl_epoch_conceal(struct hl_epoch *e);
+
+/* What keeps the window from being freed: its words, or NULL. */
+const char *hl_epoch_busy(struct hl_epoch *e);
 
 #endif

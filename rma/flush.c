@@ -55,11 +55,13 @@ static HL_COLD int flush_error(struct hl_win *w, int target)
     if (w == NULL) {
         return hl_win_bad();
     }
-    if (target >= 0 || hl_epoch_mode_of(&w->epoch) == HL_EPOCH_NONE) {
+    uint32_t mode = hl_epoch_mode_of(&w->epoch);
+    if (mode == HL_EPOCH_NONE || mode == HL_EPOCH_LOCKS) {
         return hl_err_say(HL_ERR_RMA_SYNC, target < 0 ? "no target is locked" : "target %d is not locked",
                           target);
     }
-    return hl_err_say(HL_ERR_RMA_SYNC, "flush belongs to locks, here a fence epoch is open");
+    return hl_err_say(HL_ERR_RMA_SYNC, "flush belongs to locks, here the epoch of a %s is open",
+                      mode == HL_EPOCH_START ? "start" : "fence");
 }
 
 /* A flush that is not just a fence: of a FAR target, of one target locked by itself, or an error. */

@@ -5,6 +5,8 @@
 
 #include "boot.h"
 #include "err.h"
+#include "pairs.h"
+#include "prog.h"
 #include "rx.h"
 
 static void grant(const struct hl_lock_ask *ask)
@@ -118,11 +120,34 @@ static int serve_cas(const struct hl_rx_msg *msg)
     return hl_win_table_with(msg->rec->aux, apply_cas, (void *)(uintptr_t)msg);
 }
 
-/* A record for myself needs no receive thread: the queue has its own lock. */
+static int arrive(struct hl_win *w, void *arg)
+{
+    const struct hl_rx_msg *msg = arg;
+    enum hl_side side = msg->rec->op == HL_WIRE_POST ? HL_ACCESS : HL_EXPOSURE;
+    return hl_pairs_arrive(w->pairs, side, msg->from, msg->rec->count, msg->rec->kind != 0);
+}
+
+static int serve_epoch(const struct hl_rx_msg *msg)
+{
+    int rc = hl_win_table_with(msg->rec->aux, arrive, (void *)(uintptr_t)msg);
+    if (rc > 0) {
+        hl_prog_wake();
+    }
+    return rc < 0 ? rc : 0;
+}
+
+/* A record for myself needs no receive thread: what it changes has its own lock. */
 static int serve_here(const struct hl_wire_rec *rec)
 {
     struct hl_rx_msg msg = {.rec = rec, .from = hl_boot.rank, .near = true};
-    return rec->op == HL_WIRE_LOCK ? serve_lock(&msg) : serve_unlock(&msg);
+    switch (rec->op) {
+    case HL_WIRE_LOCK:
+        return serve_lock(&msg);
+    case HL_WIRE_UNLOCK:
+        return serve_unlock(&msg);
+    default:
+        return serve_epoch(&msg);
+    }
 }
 
 int hl_win_send(int peer, const struct hl_wire_rec *rec)
@@ -141,8 +166,9 @@ int hl_win_serve(void)
         enum hl_wire_op op;
         hl_rx_fn *fn;
     } rows[] = {
-        {HL_WIRE_LOCK, serve_lock}, {HL_WIRE_UNLOCK, serve_unlock}, {HL_WIRE_GRANT, serve_grant},
-        {HL_WIRE_ACC, serve_acc},   {HL_WIRE_GET_ACC, serve_acc},   {HL_WIRE_CAS, serve_cas},
+        {HL_WIRE_LOCK, serve_lock},  {HL_WIRE_UNLOCK, serve_unlock},  {HL_WIRE_GRANT, serve_grant},
+        {HL_WIRE_ACC, serve_acc},    {HL_WIRE_GET_ACC, serve_acc},    {HL_WIRE_CAS, serve_cas},
+        {HL_WIRE_POST, serve_epoch}, {HL_WIRE_COMPLETE, serve_epoch},
     };
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < HL_COUNT_OF(rows); i++) {

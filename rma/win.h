@@ -24,6 +24,7 @@
 struct hl_errh;     /* errh.h */
 struct hl_info;     /* info.h */
 struct hl_attr_set; /* attr.h */
+struct hl_pairs;    /* pairs.h */
 
 /* How a target is reached, in 16 bytes. The upper bits of `where` tell:
  *
@@ -63,10 +64,11 @@ struct hl_win {
     bool unordered;       /* accumulate_ordering = none */
     struct hl_target *targets;
     struct hl_extent *extents;
-    struct hl_epoch epoch; /* has its own rules */
-    struct hl_comm *comm;  /* my own duplicate of the user's */
-    hl_a32 *errors;        /* [size] of the lanes, atomic; NULL without FAR targets */
-    uint64_t id;           /* the same on all ranks, never reused: comm->ctx */
+    struct hl_epoch epoch;  /* has its own rules */
+    struct hl_pairs *pairs; /* pairs.h: has its own rules */
+    struct hl_comm *comm;   /* my own duplicate of the user's */
+    hl_a32 *errors;         /* [size] of the lanes, atomic; NULL without FAR targets */
+    uint64_t id;            /* the same on all ranks, never reused: comm->ctx */
 
     void *base;            /* mine */
     uint64_t bytes;        /* mine */
@@ -233,7 +235,8 @@ int hl_win_release(struct hl_win *w, int target, bool exclusive);
 /* Asks the receive thread of `peer` (world rank) for a lock of window `id` and waits for its grant. */
 int hl_ask_lock(int peer, uint64_t id, bool exclusive);
 
-/* Sends a LOCK or UNLOCK record to whoever keeps that window's queue, also myself. Errors of hl_rx_send. */
+/* Sends a record of locks or of post and complete to that rank's receive thread, or serves it at once when it
+ * is for myself. Errors of hl_rx_send. */
 int hl_win_send(int peer, const struct hl_wire_rec *rec);
 
 /* What the grant's record says: ends the wait of the thread that knows `token`. On the receive thread. */

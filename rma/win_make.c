@@ -13,6 +13,7 @@
 #include "info.h"
 #include "keyval.h"
 #include "lane.h"
+#include "pairs.h"
 #include "reach.h"
 #include "rx.h"
 
@@ -73,6 +74,7 @@ static int prepare(struct hl_win *w, const struct call *c)
     w->flavor = c->flavor;
     w->model = MPI_WIN_UNIFIED;
     rc = rc != 0 ? rc : hl_epoch_init(&w->epoch);
+    rc = rc != 0 ? rc : hl_pairs_make(&w->pairs);
     rc = rc != 0 ? rc : hl_hints_init(w, hl_info_of(c->info));
     rc = rc != 0 ? rc : take_memory(w, c);
     return rc != 0 ? rc : hl_rx_start();
@@ -88,6 +90,7 @@ static void unmake(struct hl_win *w)
         hl_mem_free(&w->ctl_piece);
     }
     hl_epoch_fini(&w->epoch);
+    hl_pairs_free(w->pairs);
     hl_info_free(w->info);
     hl_errh_set(&w->errh, HL_ERRH_WIN, NULL);
     hl_comm_free(w->comm);
@@ -249,8 +252,9 @@ int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
 /* flush, barrier: nothing more arrives; deregister, barrier: nobody names the memory any more; unmap. */
 static int free_window(struct hl_win *w)
 {
-    if ((hl_epoch_mode_of(&w->epoch) & (HL_EPOCH_LOCKS | HL_EPOCH_ALL)) != 0) {
-        return hl_err_say(HL_ERR_RMA_SYNC, "targets are still locked");
+    const char *busy = hl_epoch_busy(&w->epoch);
+    if (busy != NULL) {
+        return hl_err_say(HL_ERR_RMA_SYNC, "%s", busy);
     }
     int rc = hl_attr_delete_all(&w->attrs, w);
     if (rc != 0) {

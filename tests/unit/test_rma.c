@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "epoch.h"
 #include "err.h"
 #include "life.h"
 #include "lockword.h"
 #include "win.h"
 #include "zip.h"
+
+#include "rma_epochs.h"
 
 /* ---- lock word ---- */
 
@@ -183,131 +184,6 @@ START_TEST(threads_exclude_each_other)
 }
 END_TEST
 
-/* ---- epoch ---- */
-
-START_TEST(epochs_follow_each_other_as_the_standard_says)
-{
-    struct hl_epoch e;
-    uint32_t how;
-
-    ck_assert_int_eq(hl_epoch_init(&e), 0);
-    ck_assert(!hl_epoch_allows(&e, 0));
-    ck_assert_int_eq(hl_epoch_fence(&e, true), 0);
-    ck_assert(hl_epoch_allows(&e, 7));
-    ck_assert(!hl_epoch_is_locked(&e, 7));
-    ck_assert_int_eq(hl_epoch_lock(&e, 7, HL_EPOCH_SHARED), 0);
-    ck_assert(hl_epoch_allows(&e, 7) && hl_epoch_is_locked(&e, 7));
-    ck_assert(!hl_epoch_allows(&e, 8));
-    ck_assert_int_eq(hl_epoch_lock(&e, 7, HL_EPOCH_SHARED), HL_ERR_RMA_SYNC);
-    ck_assert_int_eq(hl_epoch_lock_all(&e, 0), HL_ERR_RMA_SYNC);
-    ck_assert_int_eq(hl_epoch_fence(&e, true), HL_ERR_RMA_SYNC);
-    ck_assert_int_eq(hl_epoch_unlock(&e, 8, &how), HL_ERR_RMA_SYNC);
-    ck_assert_int_eq(hl_epoch_unlock(&e, 7, &how), 0);
-    ck_assert_uint_eq(how, HL_EPOCH_SHARED);
-    ck_assert(!hl_epoch_allows(&e, 7));
-    ck_assert_int_eq(hl_epoch_lock_all(&e, HL_EPOCH_NOCHECK), 0);
-    ck_assert(hl_epoch_allows(&e, 12345) && hl_epoch_is_locked(&e, 3));
-    ck_assert_int_eq(hl_epoch_lock(&e, 1, HL_EPOCH_SHARED), HL_ERR_RMA_SYNC);
-    ck_assert_int_eq(hl_epoch_unlock(&e, 1, &how), HL_ERR_RMA_SYNC);
-    ck_assert_int_eq(hl_epoch_unlock_all(&e, &how), 0);
-    ck_assert_uint_eq(how, HL_EPOCH_NOCHECK);
-    ck_assert_int_eq(hl_epoch_unlock_all(&e, &how), HL_ERR_RMA_SYNC);
-    hl_epoch_fini(&e);
-}
-END_TEST
-
-START_TEST(lazy_targets_are_claimed_once)
-{
-    struct hl_epoch e;
-    bool mine;
-    uint32_t how;
-
-    ck_assert_int_eq(hl_epoch_init(&e), 0);
-    ck_assert_int_eq(hl_epoch_claim(&e, 4, &mine), HL_ERR_RMA_SYNC);
-    ck_assert_int_eq(hl_epoch_lock_all(&e, HL_EPOCH_SHARED), 0);
-    ck_assert_int_eq(hl_epoch_claim(&e, 4, &mine), 0);
-    ck_assert(mine);
-    ck_assert_int_eq(hl_epoch_claim(&e, 4, &mine), 0);
-    ck_assert(!mine);
-    hl_epoch_settle(&e, 4, 0);
-    ck_assert((hl_epoch_find(&e, 4) & HL_EPOCH_HELD) != 0);
-    ck_assert_int_eq(hl_epoch_drop(&e), 4);
-    ck_assert_int_eq(hl_epoch_drop(&e), -1);
-    ck_assert_int_eq(hl_epoch_unlock_all(&e, &how), 0);
-    hl_epoch_fini(&e);
-}
-END_TEST
-
-/* Random locks and unlocks against an array, with colliding targets. */
-START_TEST(the_hash_holds_what_was_put_in)
-{
-    enum { TARGETS = 300 };
-    struct hl_epoch e;
-    bool model[TARGETS] = {false};
-    unsigned seed = 42;
-
-    ck_assert_int_eq(hl_epoch_init(&e), 0);
-    for (int step = 0; step < 20000; step++) {
-        int target = (int)((unsigned)rand_r(&seed) % TARGETS);
-        int name = target * 16; /* few homes: long probes */
-        uint32_t how;
-        if (model[target]) {
-            ck_assert_int_eq(hl_epoch_unlock(&e, name, &how), 0);
-        } else {
-            ck_assert_int_eq(hl_epoch_lock(&e, name, HL_EPOCH_EXCLUSIVE), 0);
-        }
-        model[target] = !model[target];
-        if (step % 500 == 0) {
-            for (int i = 0; i < TARGETS; i++) {
-                ck_assert_int_eq(hl_epoch_find(&e, i * 16) != 0, model[i]);
-            }
-        }
-    }
-    hl_epoch_fini(&e);
-}
-END_TEST
-
-static struct hl_epoch shared_epoch;
-static hl_a32 stop;
-
-/* A target that stays locked is found while others come and go. */
-static void *find_main(void *arg)
-{
-    long looks = 0;
-    while (hl_a32_load_relaxed(&stop) == 0) {
-        if (hl_epoch_find(&shared_epoch, 32) == 0) {
-            return (void *)1;
-        }
-        looks++;
-    }
-    return looks >= 0 ? NULL : (void *)1;
-}
-
-START_TEST(readers_never_miss_what_stays)
-{
-    pthread_t reader;
-    void *missed;
-    uint32_t how;
-
-    ck_assert_int_eq(hl_epoch_init(&shared_epoch), 0);
-    hl_a32_store_relaxed(&stop, 0);
-    for (int i = 0; i < 3; i++) { /* homes in one place: 32 stands behind 0 and 16 */
-        hl_epoch_lock(&shared_epoch, i * 16, HL_EPOCH_SHARED);
-    }
-    ck_assert_int_eq(pthread_create(&reader, NULL, find_main, NULL), 0);
-    for (int i = 0; i < 20000; i++) {
-        hl_epoch_unlock(&shared_epoch, 0, &how);
-        hl_epoch_unlock(&shared_epoch, 16, &how);
-        hl_epoch_lock(&shared_epoch, 16, HL_EPOCH_SHARED);
-        hl_epoch_lock(&shared_epoch, 0, HL_EPOCH_SHARED);
-    }
-    hl_a32_store_relaxed(&stop, 1);
-    pthread_join(reader, &missed);
-    ck_assert_ptr_null(missed);
-    hl_epoch_fini(&shared_epoch);
-}
-END_TEST
-
 /* ---- walks ---- */
 
 START_TEST(layouts_are_walked_side_by_side)
@@ -450,6 +326,9 @@ static Suite *make_suite(void)
     tcase_add_test(t, readers_behind_a_writer_go_together);
     tcase_add_loop_test(t, threads_exclude_each_other, 0, 4);
     tcase_add_test(t, epochs_follow_each_other_as_the_standard_says);
+    tcase_add_test(t, access_and_exposure_go_side_by_side);
+    tcase_add_test(t, early_messages_are_kept_and_late_ones_waited_for);
+    tcase_add_test(t, who_gives_up_ends_the_wait_of_others);
     tcase_add_test(t, lazy_targets_are_claimed_once);
     tcase_add_test(t, the_hash_holds_what_was_put_in);
     tcase_add_test(t, readers_never_miss_what_stays);

@@ -1,0 +1,69 @@
+/* What a window's process and each other one owe each other between post, start, complete and wait.
+ *
+ * Epochs of a pair are numbered from 1 by both ends, so a message needs to name nothing but its number, and
+ * one that comes before this end has called its part is kept as a number.
+ *
+ *   ACCESS    mine = my starts to the peer       theirs = the highest post of the peer that arrived
+ *   EXPOSURE  mine = my posts to the peer        theirs = the highest complete of the peer that arrived
+ *
+ * An epoch of one side is open from hl_pairs_begin to hl_pairs_end; `missing` counts the members whose
+ * message has not come. All functions from any thread; nothing waits. */
+#ifndef HL_PAIRS_H
+#define HL_PAIRS_H
+
+#include "atomic.h"
+#include "attr.h"
+#include "lock.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum hl_side { HL_ACCESS, HL_EXPOSURE, HL_SIDES };
+
+struct hl_pair {
+    int peer; /* world rank + 1; 0: an empty place */
+    struct {
+        uint64_t mine, theirs;
+        bool wanted; /* counted in `missing` */
+        bool failed; /* the message `theirs` said that its sender gave up */
+    } side[HL_SIDES];
+};
+
+struct hl_pairs {
+    struct hl_mutex mutex;
+    struct hl_pair *rows; /* open addressing, never deleted from; guarded by mutex, as all below */
+    uint32_t mask, used;
+    struct {
+        hl_a32 missing;  /* atomic: changed under mutex, read by who waits */
+        bool open;       /* guarded by mutex */
+        int n, *members; /* world ranks; changed under mutex, read without it by the epoch's own calls */
+    } side[HL_SIDES];
+};
+
+/* HL_ERR_NO_MEM. */
+int hl_pairs_make(struct hl_pairs **made);
+void hl_pairs_free(struct hl_pairs *p); /* also NULL */
+
+/* Opens an epoch with `n` members (world ranks; the array, from malloc, is p's if all went well). `wait`:
+ * their messages are waited for. HL_ERR_RMA_SYNC when one is open already, HL_ERR_NO_MEM. */
+int hl_pairs_begin(struct hl_pairs *p, enum hl_side side, int *members, int n, bool wait);
+
+/* The number of my newest epoch with `peer`, which is or was a member. */
+uint64_t hl_pairs_number(struct hl_pairs *p, enum hl_side side, int peer);
+
+/* A message with this number came. 1: it was the last one that an epoch waited for; else 0, HL_ERR_NO_MEM. */
+int hl_pairs_arrive(struct hl_pairs *p, enum hl_side side, int peer, uint64_t number, bool failed);
+
+/* Has every message of the open epoch come? */
+HL_INLINE bool hl_pairs_ready(const struct hl_pairs *p, enum hl_side side)
+{
+    /* acquire: what the members did before they sent; pairs with the full subtraction in hl_pairs_arrive. */
+    return hl_a32_load_acquire(&p->side[side].missing) == 0;
+}
+
+/* Closes the epoch: *failed is a member that gave up, or -1. HL_ERR_RMA_SYNC when none is open. */
+int hl_pairs_end(struct hl_pairs *p, enum hl_side side, int *failed);
+
+bool hl_pairs_is_open(struct hl_pairs *p, enum hl_side side);
+
+#endif

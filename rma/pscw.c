@@ -1,0 +1,245 @@
+/* Active target by groups: post, start, complete, wait, test.
+ *
+ *   target                origin
+ *   post    --POST n-->   start returns when each member's has come
+ *                         ... operations ...
+ *   wait <--COMPLETE n--  complete: everything is delivered
+ *
+ * Who cannot keep its part (a member has died, an operation failed) sends COMPLETE all the same, marked: the
+ * others' wait ends with an error instead of never. */
+#include "win.h"
+
+#include <stdlib.h>
+
+#include "api.h"
+#include "err.h"
+#include "pairs.h"
+#include "prog.h"
+#include "rx.h"
+
+/* The members of a group by world rank and, `ranks` not NULL, by the window's rank; both from malloc. */
+static int members_of(const struct hl_win *w, MPI_Group group, int **world, int **ranks)
+{
+    const struct hl_group *g = hl_group_of(group);
+    if (g == NULL) {
+        return hl_err_say(HL_ERR_GROUP, "not a group");
+    }
+    size_t room = ((size_t)g->size + 1) * sizeof(int);
+    *world = malloc(room);
+    *ranks = malloc(room);
+    int rc = *world != NULL && *ranks != NULL
+                 ? g->size
+                 : hl_err_say(HL_ERR_NO_MEM, "no memory for a group of %d ranks", g->size);
+    for (int i = 0; rc >= 0 && i < g->size; i++) {
+        (*world)[i] = hl_group_world(g, i);
+        (*ranks)[i] = hl_group_rank(w->comm->group, (*world)[i]);
+        if ((*ranks)[i] == MPI_UNDEFINED) {
+            rc = hl_err_say(HL_ERR_GROUP,
+                            "member %d of the group (rank %d of MPI_COMM_WORLD) is not in the window's "
+                            "group of %d ranks",
+                            i, (*world)[i], w->size);
+        }
+    }
+    if (rc < 0) {
+        free(*world);
+        free(*ranks);
+    }
+    return rc;
+}
+
+static int tell(struct hl_win *w, enum hl_wire_op op, int peer, bool failed)
+{
+    enum hl_side side = op == HL_WIRE_POST ? HL_EXPOSURE : HL_ACCESS;
+    struct hl_wire_rec rec = {
+        .op = op, .kind = failed, .count = hl_pairs_number(w->pairs, side, peer), .aux = w->id};
+    return hl_win_send(peer, &rec);
+}
+
+/* The window's rank of a world rank. */
+static int rank_in(const struct hl_win *w, int world)
+{
+    return hl_group_rank(w->comm->group, world);
+}
+
+/* A member of the open epoch that has died, or -1. */
+static int find_dead(const struct hl_win *w, enum hl_side side)
+{
+    for (int i = 0; i < w->pairs->side[side].n; i++) {
+        if (hl_rx_is_dead(w->pairs->side[side].members[i])) {
+            return w->pairs->side[side].members[i];
+        }
+    }
+    return -1;
+}
+
+struct wait {
+    const struct hl_win *win;
+    enum hl_side side;
+};
+
+static bool is_over(void *arg)
+{
+    const struct wait *w = arg;
+    return hl_pairs_ready(w->win->pairs, w->side) || find_dead(w->win, w->side) >= 0;
+}
+
+static int post(struct hl_win *w, MPI_Group group, int assert)
+{
+    int *world, *ranks;
+    if ((assert & ~(MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT)) != 0) {
+        return hl_err_say(HL_ERR_ASSERT, "assertion %#x is not one of a post", (unsigned)assert);
+    }
+    int n = members_of(w, group, &world, &ranks);
+    if (n < 0) {
+        return n;
+    }
+    free(ranks);
+    int rc = hl_epoch_expose(&w->epoch, w->rank);
+    if (rc == 0 && (rc = hl_pairs_begin(w->pairs, HL_EXPOSURE, world, n, true)) != 0) {
+        hl_epoch_conceal(&w->epoch);
+    }
+    if (rc != 0) {
+        free(world);
+        return rc;
+    }
+    /* Also with MPI_MODE_NOCHECK: nobody waits for it, but a start without the assertion would for ever. */
+    for (int i = 0; i < n; i++) {
+        int failed = tell(w, HL_WIRE_POST, world[i], false);
+        rc = rc != 0 ? rc : failed;
+    }
+    return rc;
+}
+
+/* Ends an access epoch that never got all posts: the members must not wait for it. */
+static int give_up(struct hl_win *w)
+{
+    int dead = find_dead(w, HL_ACCESS), ignored;
+    for (int i = 0; i < w->pairs->side[HL_ACCESS].n; i++) {
+        tell(w, HL_WIRE_COMPLETE, w->pairs->side[HL_ACCESS].members[i], true);
+    }
+    hl_epoch_complete(&w->epoch);
+    hl_pairs_end(w->pairs, HL_ACCESS, &ignored);
+    return hl_err_say(HL_ERR_PROC_ABORTED, "target %d died before it posted", rank_in(w, dead));
+}
+
+static int start(struct hl_win *w, MPI_Group group, int assert)
+{
+    int *world, *ranks;
+    if ((assert & ~MPI_MODE_NOCHECK) != 0) {
+        return hl_err_say(HL_ERR_ASSERT, "assertion %#x: a start knows MPI_MODE_NOCHECK only",
+                          (unsigned)assert);
+    }
+    int n = members_of(w, group, &world, &ranks);
+    if (n < 0) {
+        return n;
+    }
+    int rc = hl_epoch_start(&w->epoch, ranks, n);
+    free(ranks);
+    if (rc == 0 &&
+        (rc = hl_pairs_begin(w->pairs, HL_ACCESS, world, n, (assert &MPI_MODE_NOCHECK) == 0)) != 0) {
+        hl_epoch_complete(&w->epoch);
+    }
+    if (rc != 0) {
+        free(world);
+        return rc;
+    }
+    hl_prog_wait(is_over, &(struct wait){w, HL_ACCESS});
+    return hl_pairs_ready(w->pairs, HL_ACCESS) ? 0 : give_up(w);
+}
+
+static int complete(struct hl_win *w)
+{
+    int failed = 0, ignored;
+    if (!hl_pairs_ready(w->pairs, HL_ACCESS)) {
+        return hl_err_say(HL_ERR_RMA_SYNC, "MPI_Win_start has not returned in another thread");
+    }
+    int rc = hl_epoch_complete(&w->epoch);
+    if (rc != 0) {
+        return rc;
+    }
+    int n = w->pairs->side[HL_ACCESS].n, *members = w->pairs->side[HL_ACCESS].members;
+    for (int i = 0; i < n; i++) {
+        rc = hl_win_flush(w, rank_in(w, members[i]));
+        int sent = tell(w, HL_WIRE_COMPLETE, members[i], rc != 0);
+        rc = rc != 0 ? rc : sent;
+        failed = failed != 0 ? failed : rc;
+    }
+    hl_pairs_end(w->pairs, HL_ACCESS, &ignored);
+    return failed;
+}
+
+/* The end of wait and of a test that succeeds. */
+static int end_exposure(struct hl_win *w)
+{
+    int dead = hl_pairs_ready(w->pairs, HL_EXPOSURE) ? -1 : find_dead(w, HL_EXPOSURE), failed;
+    int rc = hl_pairs_end(w->pairs, HL_EXPOSURE, &failed);
+    if (rc != 0) {
+        return rc;
+    }
+    hl_epoch_conceal(&w->epoch);
+    hl_near_fence();
+    if (dead >= 0) {
+        return hl_err_say(HL_ERR_PROC_ABORTED, "origin %d died inside its access epoch", rank_in(w, dead));
+    }
+    if (failed >= 0) {
+        return hl_err_say(HL_ERR_PROC_ABORTED, "origin %d could not complete its access epoch",
+                          rank_in(w, failed));
+    }
+    return 0;
+}
+
+/* wait (flag NULL) and test. */
+static int wait(struct hl_win *w, int *flag)
+{
+    struct wait what = {w, HL_EXPOSURE};
+    if (!hl_pairs_is_open(w->pairs, HL_EXPOSURE)) {
+        return hl_err_say(HL_ERR_RMA_SYNC, "MPI_Win_post did not come before");
+    }
+    if (flag == NULL) {
+        hl_prog_wait(is_over, &what);
+        return end_exposure(w);
+    }
+    hl_prog_poll();
+    *flag = is_over(&what);
+    return *flag ? end_exposure(w) : 0;
+}
+
+HL_API(MPI_Win_post)
+int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
+{
+    struct hl_win *w = hl_win_of(win);
+    int rc = w == NULL ? hl_win_bad() : post(w, group, assert);
+    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_post", rc);
+}
+
+HL_API(MPI_Win_start)
+int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
+{
+    struct hl_win *w = hl_win_of(win);
+    int rc = w == NULL ? hl_win_bad() : start(w, group, assert);
+    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_start", rc);
+}
+
+HL_API(MPI_Win_complete)
+int PMPI_Win_complete(MPI_Win win)
+{
+    struct hl_win *w = hl_win_of(win);
+    int rc = w == NULL ? hl_win_bad() : complete(w);
+    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_complete", rc);
+}
+
+HL_API(MPI_Win_wait)
+int PMPI_Win_wait(MPI_Win win)
+{
+    struct hl_win *w = hl_win_of(win);
+    int rc = w == NULL ? hl_win_bad() : wait(w, NULL);
+    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_wait", rc);
+}
+
+HL_API(MPI_Win_test)
+int PMPI_Win_test(MPI_Win win, int *flag)
+{
+    struct hl_win *w = hl_win_of(win);
+    int rc = w == NULL ? hl_win_bad() : wait(w, flag);
+    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_test", rc);
+}
