@@ -51,6 +51,8 @@
     X("HOTLANE_CC", "compiler that mpicc and oshcc call")                                                    \
     X("HOTLANE_CXX", "compiler that mpicxx and oshc++ call")                                                 \
     X("HOTLANE_BUILD", "build folder that the scripts under perf/ use")                                      \
+    X("HOTLANE_PEERS",                                                                                       \
+      "folder of other MPIs that the scripts under perf/ compare with (perf/install-peers)")                 \
     X("HOTLANE_FUZZ_SECONDS", "seconds for each parser under the fuzzer")
 
 #endif

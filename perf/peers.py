@@ -1,0 +1,126 @@
+"""Programs of perf/ on Hotlane, MPICH or Open MPI: compiled where the library is not ours, run, and their ends judged."""
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FLAGS = ["-std=gnu17", "-D_GNU_SOURCE", "-O3", "-g", "-fopenmp"]
+MANY = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]  # more ranks than cores under Open MPI
+
+
+def others():
+    """{name: (compiler wrapper, launcher with its options, environment)} of every MPI that scripts know: Debian's, and
+    PyPI's below the folder $HOTLANE_PEERS (made by perf/install-peers)."""
+    debian = {"mpich": ("mpicc.mpich", ["mpiexec.mpich"], {}),
+              "openmpi": ("mpicc.openmpi", ["mpiexec.openmpi"] + MANY, {})}
+    folder = os.environ.get("HOTLANE_PEERS", "")
+    if not folder:
+        return debian
+    mpich, openmpi, intel = (os.path.join(os.path.abspath(folder), p) for p in ("mpich", "openmpi", "impi-rt"))
+    return {**debian,
+            "mpich5": (mpich + "/bin/mpicc", [mpich + "/bin/mpiexec"], {}),
+            "openmpi5": (openmpi + "/bin/mpicc", [openmpi + "/bin/mpiexec"] + MANY, {}),
+            # No compiler of its own there: one program of the standard ABI serves.
+            "intel": (mpich + "/bin/mpicc_abi", [intel + "/bin/mpiexec"], {"LD_LIBRARY_PATH": intel + "/lib"})}
+
+
+NAMES = ["hotlane"] + list(others())
+
+
+class Unavailable(Exception):
+    """The MPI that was asked for is not here; the text says what to do."""
+
+
+class Failed(Exception):
+    """A run ended badly; the text tells how, with the command and its last lines."""
+
+
+def add_arguments(parser, many=False):
+    """The options that all scripts share."""
+    parser.add_argument("--build", default=os.environ.get("HOTLANE_BUILD", os.path.join(HERE, "..", "build")),
+                        help="Hotlane's build folder (default: $HOTLANE_BUILD, then build/ in the source folder)")
+    if not many:
+        parser.add_argument("--mpi", choices=NAMES, default="hotlane", help="the MPI to run on (default: hotlane)")
+
+
+class Program:
+    """One program of perf/ on one MPI. Close it (or use `with`) to remove what it compiled.
+
+    For Hotlane it is BUILD/perf/NAME; for others it is compiled from `sources`, files or one folder under perf/."""
+
+    def __init__(self, name, mpi, build, sources, flags=()):
+        self.mpi, self.folder, self.environment = mpi, None, {}
+        if mpi == "hotlane":
+            self.program = os.path.join(os.path.abspath(build), "perf", name)
+            self.launcher = [os.path.join(os.path.abspath(build), "tools", "mpiexec")]
+            for file in [self.program] + self.launcher:
+                if not os.access(file, os.X_OK):
+                    raise Unavailable(f"{file} is not there: build Hotlane first, or name its build folder by --build")
+        else:
+            self._compile(name, sources, flags)
+
+    def _compile(self, name, sources, flags):
+        wrapper, launcher, self.environment = others()[self.mpi]
+        if not shutil.which(wrapper) or not shutil.which(launcher[0]):
+            raise Unavailable(f"{wrapper} and {launcher[0]} are not installed")
+        self.launcher = launcher
+        self.folder = tempfile.mkdtemp(prefix=name + "-")
+        self.program = os.path.join(self.folder, name)
+        if isinstance(sources, str):
+            folder = os.path.join(HERE, sources)
+            sources = [os.path.join(folder, f) for f in sorted(os.listdir(folder)) if f.endswith(".c")]
+        made = subprocess.run([wrapper] + FLAGS + list(flags) + [os.path.join(HERE, f) for f in sources]
+                              + ["-o", self.program, "-lm"], capture_output=True, text=True)
+        if made.returncode:
+            self.close()
+            raise Unavailable(f"{wrapper} could not compile {name}: {made.stderr.strip().splitlines()[-1:]}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def command(self, ranks, arguments):
+        """The command line; ranks 0: the program alone, without launcher."""
+        return (self.launcher + ["-n", str(ranks)] if ranks else []) + [self.program] + [str(a) for a in arguments]
+
+    def call(self, ranks, arguments, environment=None, timeout=120):
+        """Runs to the end; returns (exit code, standard output, standard error). Code None: it took too long."""
+        process = subprocess.Popen(self.command(ranks, arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, start_new_session=True,
+                                   env={**os.environ, **self.environment, **(environment or {})})
+        try:
+            out, err = process.communicate(timeout=timeout)
+            return process.returncode, out, err
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            return None, out, err
+
+    def output(self, ranks, arguments, environment=None, timeout=120):
+        """What a run printed; raises Failed."""
+        code, out, err = self.call(ranks, arguments, environment, timeout)
+        if code == 0:
+            return out
+        how = f"no end within {timeout} s" if code is None else f"exit code {code}"
+        settings = [f"{k}={v}" for k, v in (environment or {}).items()]
+        raise Failed("\n".join([f"{how}: " + " ".join(settings + self.command(ranks, arguments))]
+                               + err.strip().splitlines()[-8:]))
+
+
+def installed(name, build, sources, flags=()):
+    """The program on every MPI that is here, Hotlane first: a list to be closed. Raises Unavailable without Hotlane."""
+    found = [Program(name, "hotlane", build, sources, flags)]
+    for mpi in others():
+        try:
+            found.append(Program(name, mpi, build, sources, flags))
+        except Unavailable:
+            pass
+    return found
