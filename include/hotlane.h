@@ -2,6 +2,9 @@
 #ifndef HOTLANE_H
 #define HOTLANE_H
 
+#include <mpi.h>
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -10,6 +13,49 @@ extern "C" {
  * "flush_waits", "bytes_written", "bytes_read" and the others that HOTLANE_STATS=1 prints at the end.
  * Returns 0, or -1 for a name that is none. Any thread, before, during and after communication. */
 int hotlane_counter(const char *name, long long *value);
+
+/* ---- Put with notification ----
+ *
+ * MPIX_Put_notify is MPI_Put followed by a store of `value` into an 8-byte flag of the same target's window:
+ * who sees the value (by MPIX_Win_flag_wait, MPIX_Win_flag_test or an atomic acquire load) sees the data of
+ * this call. It says nothing about other operations: neither earlier puts nor other notifications to the same
+ * flag are ordered with it. The flag is uint64_t, aligned, at flag_disp in the target's displacement units.
+ *
+ * The flag arrives without any further call of the origin. Like a put, the call needs an epoch, and origin
+ * buffer and operation are complete after a flush; a target of MPI_PROC_NULL does nothing. Off the node it is
+ * one message when the data are contiguous at the target and fit one (about 16 KB); otherwise the call
+ * returns only when the data are there. Errors are those of MPI_Put, and MPI_ERR_DISP for a flag that is not
+ * aligned. */
+int MPIX_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+                    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Aint flag_disp,
+                    uint64_t value, MPI_Win win);
+int MPIX_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                      int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                      MPI_Datatype target_datatype, MPI_Aint flag_disp, uint64_t value, MPI_Win win);
+
+/* How a flag is compared with a value, as unsigned numbers. */
+enum { MPIX_CMP_EQ, MPIX_CMP_NE, MPIX_CMP_GT, MPIX_CMP_GE, MPIX_CMP_LT, MPIX_CMP_LE };
+
+/* Waits until `flag CMP value` holds for a flag in the caller's own part of the window, then *seen (unless
+ * NULL) is what was there. The thread sleeps when the wait is long, and a notification wakes it; progress is
+ * made meanwhile. Any number of threads, no epoch needed. Errors: MPI_ERR_WIN, MPI_ERR_ARG (compare),
+ * MPI_ERR_DISP, MPI_ERR_RMA_RANGE. */
+int MPIX_Win_flag_wait(MPI_Aint flag_disp, int compare, uint64_t value, uint64_t *seen, MPI_Win win);
+
+/* The same without waiting: *done tells whether it holds. */
+int MPIX_Win_flag_test(MPI_Aint flag_disp, int compare, uint64_t value, uint64_t *seen, int *done,
+                       MPI_Win win);
+
+/* The profiling names. */
+int PMPIX_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+                     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Aint flag_disp,
+                     uint64_t value, MPI_Win win);
+int PMPIX_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                       int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                       MPI_Datatype target_datatype, MPI_Aint flag_disp, uint64_t value, MPI_Win win);
+int PMPIX_Win_flag_wait(MPI_Aint flag_disp, int compare, uint64_t value, uint64_t *seen, MPI_Win win);
+int PMPIX_Win_flag_test(MPI_Aint flag_disp, int compare, uint64_t value, uint64_t *seen, int *done,
+                        MPI_Win win);
 
 #ifdef __cplusplus
 }

@@ -110,6 +110,34 @@ static int apply_cas(struct hl_win *w, void *arg)
                                                          fetched, &w->ctl->acc);
 }
 
+/* The data, then the flag, then whoever waits for it. */
+static int apply_put_notify(struct hl_win *w, void *arg)
+{
+    const struct hl_rx_msg *msg = arg;
+    const struct hl_wire_rec *rec = msg->rec;
+    hl_a64 *flag = (hl_a64 *)((char *)w->base + rec->count);
+
+    if (rec->offset > w->bytes || rec->len > w->bytes - rec->offset || w->bytes < sizeof *flag ||
+        rec->count > w->bytes - sizeof *flag) {
+        return hl_err_say(HL_ERR_RMA_RANGE,
+                          "put of rank %d is outside the window: %u bytes at %llu, flag at %llu", msg->from,
+                          rec->len, (unsigned long long)rec->offset, (unsigned long long)rec->count);
+    }
+    if ((uintptr_t)flag % sizeof *flag != 0) {
+        return hl_err_say(HL_ERR_DISP, "flag of a put of rank %d is not aligned", msg->from);
+    }
+    hl_near_copy((char *)w->base + rec->offset, msg->payload, rec->len);
+    /* release: the data come before; pairs with the acquire in notify.c. */
+    hl_a64_store_release(flag, rec->region);
+    hl_prog_wake();
+    return 0;
+}
+
+static int serve_put_notify(const struct hl_rx_msg *msg)
+{
+    return hl_win_table_with(msg->rec->aux, apply_put_notify, (void *)(uintptr_t)msg);
+}
+
 static int serve_acc(const struct hl_rx_msg *msg)
 {
     return hl_win_table_with(msg->rec->aux, apply_acc, (void *)(uintptr_t)msg);
@@ -169,6 +197,7 @@ int hl_win_serve(void)
         {HL_WIRE_LOCK, serve_lock},  {HL_WIRE_UNLOCK, serve_unlock},  {HL_WIRE_GRANT, serve_grant},
         {HL_WIRE_ACC, serve_acc},    {HL_WIRE_GET_ACC, serve_acc},    {HL_WIRE_CAS, serve_cas},
         {HL_WIRE_POST, serve_epoch}, {HL_WIRE_COMPLETE, serve_epoch},
+        {HL_WIRE_PUT_NOTIFY, serve_put_notify},
     };
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < HL_COUNT_OF(rows); i++) {

@@ -160,6 +160,12 @@ struct hl_span {
     int64_t at, len;
 };
 
+/* What hl_win_xfer does after its checks. */
+int hl_win_move(const struct hl_move *m, const struct hl_span *span);
+
+/* Is the target's side one block of memory? Then *at is its first byte's offset in the window. */
+bool hl_move_target_block(const struct hl_move *m, const struct hl_span *span, int64_t *at);
+
 /* Checks all arguments of a call and names the first that is wrong. For MPI_PROC_NULL as target: 0 without
  * looking further. */
 int hl_win_check(const struct hl_move *m, struct hl_span *span);

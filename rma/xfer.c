@@ -46,10 +46,27 @@ static int move_spans(const struct hl_move *m, const struct hl_span *span)
     return rc;
 }
 
+bool hl_move_target_block(const struct hl_move *m, const struct hl_span *span, int64_t *at)
+{
+    const struct hl_type *t = m->target_type;
+    *at = span->at + (t->dense ? 0 : t->true_lb);
+    return t->dense || (m->target_count == 1 && t->block);
+}
+
+int hl_win_move(const struct hl_move *m, const struct hl_span *span)
+{
+    char *mine;
+    int64_t at;
+    if (!hl_move_target_block(m, span, &at) ||
+        !hl_type_block(m->origin_type, m->origin_count, m->origin, &mine)) {
+        return move_spans(m, span);
+    }
+    return move_block(m, at, mine, (size_t)span->len);
+}
+
 int hl_win_xfer(const struct hl_move *m)
 {
     struct hl_span span;
-    char *mine;
     int rc = hl_win_check(m, &span);
     if (rc != 0 || m->target == MPI_PROC_NULL) {
         return rc;
@@ -57,12 +74,7 @@ int hl_win_xfer(const struct hl_move *m)
     if (hl_target_is_far(&m->win->targets[m->target]) && (rc = hl_win_reach(m->win, m->target)) != 0) {
         return rc;
     }
-    const struct hl_type *t = m->target_type;
-    bool target_block = t->dense || (m->target_count == 1 && t->block);
-    if (!target_block || !hl_type_block(m->origin_type, m->origin_count, m->origin, &mine)) {
-        return move_spans(m, &span);
-    }
-    return move_block(m, span.at + (t->dense ? 0 : t->true_lb), mine, (size_t)span.len);
+    return hl_win_move(m, &span);
 }
 
 int hl_win_far(const struct hl_move *m, uint64_t at, uint64_t len)

@@ -50,11 +50,12 @@ struct hl_wire_hello {
     X(GRANT) /* receive endpoint to receive endpoint: a lock was granted */                                  \
     X(POST)  /* PSCW */                                                                                      \
     X(COMPLETE)                                                                                              \
-    X(ACC)     /* accumulate: basic, op, count, region, offset; payload = elements */                        \
-    X(GET_ACC) /* the same, answered with the elements before */                                             \
-    X(CAS)     /* compare and swap: payload = compare, origin; answered with the element before */           \
-    X(GREET)   /* nothing: its acknowledgement shows that answers arrive */                                  \
-    X(NOTICE)  /* free for modules above */
+    X(ACC)        /* accumulate: basic, op, count, region, offset; payload = elements */                     \
+    X(GET_ACC)    /* the same, answered with the elements before */                                          \
+    X(CAS)        /* compare and swap: payload = compare, origin; answered with the element before */        \
+    X(PUT_NOTIFY) /* put, then a flag: window in aux, data at offset, flag at count, its value in region */  \
+    X(GREET)      /* nothing: its acknowledgement shows that answers arrive */                               \
+    X(NOTICE)     /* free for modules above */
 
 enum hl_wire_op {
     HL_WIRE_NONE,

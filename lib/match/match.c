@@ -299,6 +299,16 @@ int hl_match_open(void *board, bool threads)
     return self.far == NULL ? 0 : hl_fab_on_open(open_ports);
 }
 
+void hl_match_wake(int node_rank)
+{
+    struct hl_prog_door *door = &hl_home_of(&self, node_rank)->door;
+    /* full: the caller's store comes before the load of the count; pairs with the count in hl_prog_sleep. */
+    hl_fence_full();
+    if (HL_UNLIKELY(hl_a32_load_relaxed(&door->sleepers) != 0)) { /* relaxed: the fence orders it. */
+        hl_prog_ring(door);
+    }
+}
+
 struct quiet {
     uint64_t since; /* ns */
     bool said;

@@ -89,6 +89,10 @@ int hl_match_probe(const struct hl_recv *p, MPI_Status *status);
 int hl_match_improbe(const struct hl_recv *p, struct hl_message **message, MPI_Status *status);
 int hl_match_mprobe(const struct hl_recv *p, struct hl_message **message, MPI_Status *status);
 
+/* Wakes the sleepers of a node peer (or mine): after a store into its memory that somebody there may wait
+ * for. A fence and a load when nobody sleeps. Any thread. */
+void hl_match_wake(int node_rank);
+
 /* The message behind a handle, or NULL for anything but a living one. */
 struct hl_message *hl_match_message_of(MPI_Message handle);
 MPI_Message hl_match_message_handle(struct hl_message *message);

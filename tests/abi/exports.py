@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Compares what the library exports with the standard's list and with the header's prototypes.
 
-usage: exports.py LIBRARY mpi.h mpi.sym functions.tsv
+usage: exports.py LIBRARY mpi.h mpi.sym functions.tsv hotlane.h hotlane.sym
 
 Every MPI_ name must be weak, every PMPI_ name strong, and nothing else may begin with MPI_ or PMPI_.
+What hotlane.h declares is exported by the same rule.
 """
 import re
 import subprocess
@@ -21,7 +22,7 @@ def exported(library):
 
 def prototypes(header):
     text = re.sub(r"/\*.*?\*/", "", open(header).read(), flags=re.S)
-    return set(re.findall(r"^[A-Za-z_][\w ]*?[ *](P?MPI_\w+)\(", text, flags=re.M))
+    return set(re.findall(r"^[A-Za-z_][\w ]*?[ *]((?:P?MPIX?|hotlane)_\w+)\(", text, flags=re.M))
 
 
 def report(what, names):
@@ -31,7 +32,8 @@ def report(what, names):
 
 
 def main():
-    library, header, symbols, functions = sys.argv[1:]
+    library, header, symbols, functions, own_header, own_symbols = sys.argv[1:]
+    own = set(open(own_symbols).read().split())
     wanted = set(open(symbols).read().split())
     table = [line.split("\t")[0] for line in open(functions) if not line.startswith("#")]
     both = set(table) | {"P" + name for name in table}
@@ -46,7 +48,11 @@ def main():
     bad += report("declared in mpi.h, but not of the standard", declared - wanted)
     bad += report("should be weak", {n for n in have if n.startswith("MPI_") and kinds[n] != "W"})
     bad += report("should be strong", {n for n in have if n.startswith("PMPI_") and kinds[n] != "T"})
-    others = {n for n in kinds if not re.match(r"P?MPI_|p?shmemx?_|hotlane_", n)}
+    bad += report("differs between hotlane.h and its list of symbols", own ^ prototypes(own_header))
+    bad += report("of hotlane.h, not exported", own - set(kinds))
+    bad += report("should be weak", {n for n in own & set(kinds) if n.startswith("MPIX_") and kinds[n] != "W"})
+    bad += report("exported, but not in hotlane.h", {n for n in kinds if re.match(r"P?MPIX_|hotlane_", n)} - own)
+    others = {n for n in kinds if not re.match(r"P?MPIX?_|p?shmemx?_|hotlane_", n)}
     bad += report("exported under a name that is not ours", others)
     print(f"{len(have)} functions exported, {len(wanted)} wanted, {bad} differences")
     return bad != 0

@@ -1,0 +1,253 @@
+/* Put with notification: the data, then a flag in the same target's window that says so; waiting for flags.
+ */
+#include "win.h"
+
+#include <hotlane.h>
+#include <stdlib.h>
+
+#include "api.h"
+#include "boot.h"
+#include "err.h"
+#include "lane.h"
+#include "match.h"
+#include "prog.h"
+
+/* One call of the user. */
+struct notice {
+    struct hl_move m;
+    int64_t disp; /* of the flag, as given */
+    uint64_t value;
+    struct hl_span span; /* of the data, checked */
+    uint64_t at;         /* of the flag, in bytes, checked */
+};
+
+/* Where the flag at `disp` of a rank's window is, in bytes. */
+static int locate_flag(const struct hl_win *w, int rank, int64_t disp, uint64_t *at)
+{
+    const struct hl_extent *e = hl_win_extent(w, rank);
+    /* As unsigned numbers, so that a negative displacement is too large or overflows. */
+    if (__builtin_mul_overflow((uint64_t)disp, e->unit, at) || e->size < 8 || *at > e->size - 8) {
+        return hl_err_say(
+            disp < 0 ? HL_ERR_DISP : HL_ERR_RMA_RANGE,
+            "flag displacement %lld (unit %llu) is outside the window of rank %d, which has %llu bytes",
+            (long long)disp, (unsigned long long)e->unit, rank, (unsigned long long)e->size);
+    }
+    return 0;
+}
+
+static int not_aligned(int64_t disp, int rank)
+{
+    return hl_err_say(HL_ERR_DISP, "flag at displacement %lld of rank %d is not aligned to 8 bytes",
+                      (long long)disp, rank);
+}
+
+/* The target's memory is mapped, or written by the kernel for me: done when this returns. */
+static int notify_near(const struct notice *n, const struct hl_target *t)
+{
+    struct hl_win *w = n->m.win;
+    uint64_t flag = (t->where & ~HL_TARGET_BITS) + n->at, value = n->value;
+    int node_rank = hl_boot_node_of(hl_win_world(w, n->m.target));
+    if (flag % sizeof value != 0) {
+        return not_aligned(n->disp, n->m.target);
+    }
+    int rc = hl_win_move(&n->m, &n->span);
+    if (rc == 0 && hl_target_is_mapped(t)) {
+        /* release: the data come before; pairs with the acquire in is_reached. */
+        hl_a64_store_release((hl_a64 *)(uintptr_t)flag, value);
+    } else if (rc == 0) {
+        rc = hl_cma_copy(node_rank, HL_PUT, &value, flag, sizeof value);
+    }
+    if (rc == 0) {
+        hl_match_wake(node_rank);
+    }
+    return rc;
+}
+
+/* A record with `len` bytes of data for offset `at`, whose receiver sets the flag after it has stored them.
+ */
+static int send_notice(const struct notice *n, const void *data, int64_t at, size_t len)
+{
+    struct hl_win *w = n->m.win;
+    struct hl_wire_rec rec = {.op = HL_WIRE_PUT_NOTIFY,
+                              .len = (uint32_t)len,
+                              .offset = (uint64_t)at,
+                              .count = n->at,
+                              .region = n->value,
+                              .aux = w->id};
+    struct hl_lane_message msg = {
+        .peer = hl_win_world(w, n->m.target), .rec = &rec, .payload = data, .error = &w->errors[n->m.target]};
+    return hl_lane_message(&msg);
+}
+
+/* One message: origins with holes are packed. */
+static int notify_eager(const struct notice *n, int64_t at)
+{
+    const struct hl_move *m = &n->m;
+    size_t len = (size_t)n->span.len;
+    char *mine;
+    if (len == 0 || hl_type_block(m->origin_type, m->origin_count, m->origin, &mine)) {
+        return send_notice(n, len == 0 ? NULL : mine, len == 0 ? 0 : at, len);
+    }
+    char *packed = malloc(len);
+    if (packed == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory to pack %zu bytes", len);
+    }
+    int rc = hl_type_pack(m->origin_type, m->origin_count, m->origin, 0, packed, n->span.len);
+    rc = rc != 0 ? rc : send_notice(n, packed, at, len);
+    free(packed);
+    return rc;
+}
+
+/* Waits for the data, so that the flag needs nobody to send it later. When the data fail the flag never
+ * leaves; the flush tells. */
+static int notify_after(const struct notice *n)
+{
+    struct hl_req done;
+    struct hl_move m = n->m;
+    hl_req_init(&done, HL_REQ_RMA);
+    hl_req_add_parts(&done, 1); /* mine, until all others are issued */
+    m.req = &done;
+    int rc = hl_win_move(&m, &n->span);
+    hl_req_part_done(&done, 0);
+    hl_req_wait(&done);
+    /* relaxed: ordered by the wait. */
+    bool failed = hl_a32_load_relaxed(&done.error) != 0;
+    return rc != 0 || failed ? rc : send_notice(n, NULL, 0, 0);
+}
+
+static int put_notify(struct notice *n)
+{
+    struct hl_move *m = &n->m;
+    int64_t at;
+    int rc = hl_win_check(m, &n->span);
+    if (rc != 0 || m->target == MPI_PROC_NULL) {
+        return rc;
+    }
+    if ((rc = locate_flag(m->win, m->target, n->disp, &n->at)) != 0) {
+        return rc;
+    }
+    const struct hl_target *t = &m->win->targets[m->target];
+    if (!hl_target_is_far(t)) {
+        return notify_near(n, t);
+    }
+    if (n->at % 8 != 0) {
+        return not_aligned(n->disp, m->target);
+    }
+    if ((rc = hl_win_reach(m->win, m->target)) != 0) {
+        return rc;
+    }
+    bool fits = (uint64_t)n->span.len <= hl_lane_payload_max();
+    return fits && hl_move_target_block(m, &n->span, &at) ? notify_eager(n, at) : notify_after(n);
+}
+
+/* ---- the target's side ---- */
+
+struct watch {
+    hl_a64 *flag;
+    int compare;
+    uint64_t value, seen;
+};
+
+static bool is_reached(void *arg)
+{
+    struct watch *f = arg;
+    /* acquire: the data that the flag announces; pairs with the release stores here and in serve.c. */
+    f->seen = hl_a64_load_acquire(f->flag);
+    switch (f->compare) {
+    case MPIX_CMP_EQ:
+        return f->seen == f->value;
+    case MPIX_CMP_NE:
+        return f->seen != f->value;
+    case MPIX_CMP_GT:
+        return f->seen > f->value;
+    case MPIX_CMP_GE:
+        return f->seen >= f->value;
+    case MPIX_CMP_LT:
+        return f->seen < f->value;
+    default:
+        return f->seen <= f->value;
+    }
+}
+
+static int find_flag(const struct hl_win *w, int64_t disp, struct watch *f)
+{
+    uint64_t at;
+    if (w == NULL) {
+        return hl_win_bad();
+    }
+    if (f->compare < MPIX_CMP_EQ || f->compare > MPIX_CMP_LE) {
+        return hl_err_say(HL_ERR_ARG, "comparison %d is none of MPIX_CMP_*", f->compare);
+    }
+    int rc = locate_flag(w, w->rank, disp, &at);
+    if (rc != 0) {
+        return rc;
+    }
+    f->flag = (hl_a64 *)((char *)w->base + at);
+    return (uintptr_t)f->flag % sizeof *f->flag == 0 ? 0 : not_aligned(disp, w->rank);
+}
+
+static int finish(MPI_Win win, const char *func, int rc)
+{
+    return rc == 0 ? MPI_SUCCESS : hl_win_raise(hl_win_of(win), win, func, rc);
+}
+
+HL_API(MPIX_Put_notify)
+int PMPIX_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+                     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Aint flag_disp,
+                     uint64_t value, MPI_Win win)
+{
+    struct notice n = {.m = {hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
+                             hl_type_of(origin_datatype), target_rank, target_disp, target_count,
+                             hl_type_of(target_datatype), HL_PUT, NULL},
+                       .disp = flag_disp,
+                       .value = value};
+    return finish(win, "MPIX_Put_notify", put_notify(&n));
+}
+
+HL_API(MPIX_Put_notify_c)
+int PMPIX_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                       int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                       MPI_Datatype target_datatype, MPI_Aint flag_disp, uint64_t value, MPI_Win win)
+{
+    struct notice n = {.m = {hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
+                             hl_type_of(origin_datatype), target_rank, target_disp, target_count,
+                             hl_type_of(target_datatype), HL_PUT, NULL},
+                       .disp = flag_disp,
+                       .value = value};
+    return finish(win, "MPIX_Put_notify_c", put_notify(&n));
+}
+
+HL_API(MPIX_Win_flag_wait)
+int PMPIX_Win_flag_wait(MPI_Aint flag_disp, int compare, uint64_t value, uint64_t *seen, MPI_Win win)
+{
+    struct watch f = {.compare = compare, .value = value};
+    int rc = find_flag(hl_win_of(win), flag_disp, &f);
+    if (rc == 0) {
+        hl_prog_wait(is_reached, &f);
+        if (seen != NULL) {
+            *seen = f.seen;
+        }
+    }
+    return finish(win, "MPIX_Win_flag_wait", rc);
+}
+
+HL_API(MPIX_Win_flag_test)
+int PMPIX_Win_flag_test(MPI_Aint flag_disp, int compare, uint64_t value, uint64_t *seen, int *done,
+                        MPI_Win win)
+{
+    struct watch f = {.compare = compare, .value = value};
+    int rc = find_flag(hl_win_of(win), flag_disp, &f);
+    if (rc == 0 && done == NULL) {
+        rc = hl_err_say(HL_ERR_ARG, "done is NULL");
+    }
+    if (rc == 0) {
+        *done = is_reached(&f);
+        if (!*done) {
+            hl_prog_poll();
+        }
+        if (seen != NULL) {
+            *seen = f.seen;
+        }
+    }
+    return finish(win, "MPIX_Win_flag_test", rc);
+}
