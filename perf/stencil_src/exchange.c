@@ -7,6 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Hotlane's put with notification (hotlane.h); other MPIs do not have it, and the addresses are NULL. */
+int MPIX_Put_notify(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+                    int count, MPI_Datatype type, MPI_Aint flag, uint64_t value, MPI_Win win)
+    __attribute__((weak));
+int MPIX_Win_flag_wait(MPI_Aint flag, int compare, uint64_t value, uint64_t *seen, MPI_Win win)
+    __attribute__((weak));
+enum { EQUAL = 0 }; /* MPIX_CMP_EQ */
+
+bool exchange_has_notify(void)
+{
+    return MPIX_Put_notify && MPIX_Win_flag_wait;
+}
+
 enum { BATCH = 8 };           /* patches between two drains of --flush batch */
 enum { PLANT_FROM_STEP = 2 }; /* planted faults begin where slots hold an older step's blocks */
 
@@ -109,14 +122,28 @@ static void signal_write(struct courier *c, int k)
     case SIGNAL_FETCH_OP:
         MPI_Fetch_and_op(&c->value, &c->old[k], MPI_UINT64_T, p->rank, p->flag, MPI_REPLACE, c->x->win);
         break;
+    case SIGNAL_NOTIFY:
+        MPIX_Put_notify(NULL, 0, MPI_DOUBLE, p->rank, 0, 0, MPI_DOUBLE, p->flag, c->value, c->x->win);
+        break;
     }
+}
+
+/* Flags that travel with their blocks. */
+static bool notifies(const struct courier *c)
+{
+    return c->x->options->signal == SIGNAL_NOTIFY && c->x->options->transfer == TRANSFER_PUT;
 }
 
 /* Data first, and only when all of it is there the flags that say so. */
 static void drain_sends(struct courier *c)
 {
-    if (c->npending == 0)
+    if (c->ntargets == 0)
         return;
+    if (notifies(c)) {
+        flush_targets(c);
+        c->ntargets = c->patches = 0;
+        return;
+    }
     if (c->x->options->transfer == TRANSFER_PUT) {
         flush_targets(c);
     } else {
@@ -143,6 +170,10 @@ static void flag_wait(struct courier *c, MPI_Aint at, uint64_t value)
 {
     const uint64_t *flag = (const uint64_t *)(const void *)(c->x->base + at);
 
+    if (c->x->options->signal == SIGNAL_NOTIFY) {
+        MPIX_Win_flag_wait(at, EQUAL, value, NULL, c->x->win);
+        return;
+    }
     for (long looks = 0;; looks++) {
         uint64_t seen;
 
@@ -202,6 +233,14 @@ static void pack(struct courier *c, int p)
     sheet_book(c->sheet, PHASE_PACK, p);
 }
 
+/* The flag at the neighbour in direction d of patch p. */
+static MPI_Aint sent_flag(const struct courier *c, int p, int d)
+{
+    struct link to = c->x->grid->patches[p].link[d];
+
+    return flag_at(c->x, to.rank, c->step & 1, to.patch, NDIR - 1 - d);
+}
+
 static void put(struct courier *c, int p)
 {
     struct exchange *x = c->x;
@@ -214,7 +253,11 @@ static void put(struct courier *c, int p)
         int rank = patch->link[d].rank, count = (int)grid_block(x->grid, d);
         MPI_Aint slot = slot_at(x, rank, parity, patch->link[d].patch, NDIR - 1 - d);
 
-        MPI_Put(stage_at(x, p, d), count, MPI_DOUBLE, rank, slot, count, MPI_DOUBLE, x->win);
+        if (notifies(c))
+            MPIX_Put_notify(stage_at(x, p, d), count, MPI_DOUBLE, rank, slot, count, MPI_DOUBLE,
+                            sent_flag(c, p, d), c->value, x->win);
+        else
+            MPI_Put(stage_at(x, p, d), count, MPI_DOUBLE, rank, slot, count, MPI_DOUBLE, x->win);
     }
     sheet_book(c->sheet, PHASE_TRANSFER, p);
 }
@@ -233,10 +276,9 @@ void courier_send(struct courier *c, int p)
     for (int d = 0; d < NDIR; d++) {
         if (!is_remote(c, patch, d))
             continue;
-        struct link to = patch->link[d];
-        target_add(c, to.rank);
-        c->pending[c->npending++] =
-            (struct pending){to.rank, flag_at(c->x, to.rank, c->step & 1, to.patch, NDIR - 1 - d)};
+        target_add(c, patch->link[d].rank);
+        if (!notifies(c))
+            c->pending[c->npending++] = (struct pending){patch->link[d].rank, sent_flag(c, p, d)};
     }
     if (drain_due(c))
         drain_sends(c);

@@ -11,6 +11,8 @@
  * unpacks. Its own READY of the next step says that it has done so, and the owner sees that before it packs
  * into the same parity again.
  *
+ * With --signal notify the flag of put travels with its block, and no flush stands between.
+ *
  * Slots and flags are numbered by the reader in put and flags by the reader in get; a slot of get is the
  * owner's. A thread issues all its sends of a step before it waits, so no number of threads can deadlock. Two
  * parities suffice because neighbours exchange symmetrically: a neighbour two steps ahead would need a flag
@@ -54,6 +56,9 @@ struct courier {
     int ntargets, *targets;   /* ranks written to or read from since the last drain */
     int narrivals, *arrivals; /* patches whose gets are under way */
 };
+
+/* Does this MPI have put with notification? */
+bool exchange_has_notify(void);
 
 /* Allocates the window and opens its epoch; collective. 0, or -1 without memory. */
 int exchange_open(struct exchange *x, const struct grid *g, const struct options *o);

@@ -3,6 +3,7 @@
  *
  * See --help. The serial run never calls MPI.
  */
+#include "exchange.h"
 #include "parallel.h"
 #include "picture.h"
 #include "report.h"
@@ -73,6 +74,12 @@ static int possible(const struct options *o, int provided, char *error)
 
     if (o->picture && !picture_possible()) {
         snprintf(error, OPTIONS_ERROR, "--picture: this stencil was built without cairo");
+        return -1;
+    }
+    if (!o->serial && o->signal == SIGNAL_NOTIFY && !exchange_has_notify()) {
+        snprintf(
+            error, OPTIONS_ERROR,
+            "--signal notify: this MPI has no MPIX_Put_notify; use --signal put, accumulate or fetch_op");
         return -1;
     }
     if (!o->serial && provided < MPI_THREAD_MULTIPLE && threads > 1) {

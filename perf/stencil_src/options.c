@@ -19,7 +19,7 @@ static const struct word boundary_words[] = {
 static const struct word api_words[] = {{"mpi", 0}, {"shmem", -1}, {NULL, 0}};
 static const struct word transfer_words[] = {{"put", TRANSFER_PUT}, {"get", TRANSFER_GET}, {NULL, 0}};
 static const struct word signal_words[] = {{"put", SIGNAL_PUT},           {"accumulate", SIGNAL_ACCUMULATE},
-                                           {"fetch_op", SIGNAL_FETCH_OP}, {"put-with-notify", -1},
+                                           {"fetch_op", SIGNAL_FETCH_OP}, {"notify", SIGNAL_NOTIFY},
                                            {"shmem_put_signal", -1},      {NULL, 0}};
 static const struct word flush_words[] = {
     {"patch", FLUSH_PATCH}, {"batch", FLUSH_BATCH}, {"all", FLUSH_ALL}, {NULL, 0}};
@@ -42,7 +42,8 @@ static const char help_text[] =
     "  --api WHAT          mpi (default); shmem is not in this build\n"
     "  --transfer WHAT     put (default): the owner writes its neighbours' ghost zones; get: the reader "
     "fetches them\n"
-    "  --signal WHAT       put (default), accumulate or fetch_op: how a flag says that data is there\n"
+    "  --signal WHAT       put (default), accumulate, fetch_op, or notify (MPIX_Put_notify): how a flag\n"
+    "                      says that data is there\n"
     "  --flush WHAT        patch, batch (default) or all: flush after each patch, after a few, or everything "
     "at once\n"
     "  --overlap           update the patches without remote neighbours while data travels\n"

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 enum transfer { TRANSFER_PUT, TRANSFER_GET };
-enum signal_by { SIGNAL_PUT, SIGNAL_ACCUMULATE, SIGNAL_FETCH_OP };
+enum signal_by { SIGNAL_PUT, SIGNAL_ACCUMULATE, SIGNAL_FETCH_OP, SIGNAL_NOTIFY };
 enum flush_per { FLUSH_PATCH, FLUSH_BATCH, FLUSH_ALL };
 
 /* Faults that the tests plant to prove that the hash sees them. */

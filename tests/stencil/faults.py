@@ -5,9 +5,9 @@ import stencil_test
 GRID = ["--zones", "64,64", "--patch", "16", "--steps", "12"]
 
 
-def hashes(stencil, transfer, plant):
+def hashes(stencil, transfer, plant, *more):
     want = stencil.run(0, GRID + ["--serial"])["hash"]
-    have = stencil.run(2, GRID + ["--threads", "2", "--transfer", transfer, "--plant", plant])["hash"]
+    have = stencil.run(2, GRID + ["--threads", "2", "--transfer", transfer, "--plant", plant, *more])["hash"]
     return want, have
 
 
@@ -21,6 +21,13 @@ def test_the_slot_of_the_other_parity_changes_the_hash(stencil):
     for transfer in ("put", "get"):
         want, have = hashes(stencil, transfer, "parity")
         assert want != have, transfer
+
+
+def test_blocks_sent_with_their_flags_are_seen_as_well(stencil):
+    if stencil.mpi == "hotlane":
+        for plant in ("pack", "parity"):
+            want, have = hashes(stencil, "put", plant, "--signal", "notify")
+            assert want != have, plant
 
 
 def test_without_a_fault_the_hash_is_the_serial_one(stencil):

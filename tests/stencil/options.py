@@ -13,7 +13,7 @@ REFUSED = [
     (["--zones", "7,5", "--patch", "3"], ["--zones 7,5", "divides both"]),
     (["--patch", "1"], ["--patch 1", "2 ghost zones"]),
     (["--api", "shmem"], ["--api shmem", "this build does not have it", "mpi"]),
-    (["--signal", "put-with-notify"], ["--signal put-with-notify", "does not have it", "put, accumulate, fetch_op"]),
+    (["--signal", "flag"], ["--signal flag", "put, accumulate, fetch_op, notify"]),
     (["--signal", "shmem_put_signal"], ["--signal shmem_put_signal", "does not have it"]),
     (["--transfer", "send"], ["--transfer send", "put, get"]),
     (["--flush", "never"], ["--flush never", "patch, batch, all"]),
