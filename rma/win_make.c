@@ -176,7 +176,13 @@ static int make_public(const struct call *c, const char *func, void *base, MPI_W
 {
     struct hl_win *w = NULL;
     struct hl_comm *comm = hl_comm_of(c->comm);
-    int rc = comm == NULL ? hl_err_say(HL_ERR_COMM, "not a communicator") : make(c, comm, &w);
+    int rc;
+
+    if (comm == NULL || hl_comm_is_inter(comm)) {
+        rc = hl_err_say(HL_ERR_COMM, comm == NULL ? "not a communicator" : "not for intercommunicators");
+    } else {
+        rc = make(c, comm, &w);
+    }
     if (rc != 0) {
         return hl_errh_comm(comm, func, rc);
     }

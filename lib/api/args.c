@@ -20,6 +20,12 @@ int hl_api_bad_comm(MPI_Comm comm)
     return hl_err_say(HL_ERR_COMM, "%p is no living communicator", (void *)comm);
 }
 
+int hl_api_bad_sort(const struct hl_comm *c)
+{
+    return hl_err_say(HL_ERR_COMM, "the communicator %s an intercommunicator",
+                      hl_comm_is_inter(c) ? "is" : "is not");
+}
+
 int hl_api_bad_type(MPI_Datatype type)
 {
     if (type == MPI_DATATYPE_NULL) {
@@ -48,7 +54,8 @@ int hl_api_bad_count(int64_t count)
 
 int hl_api_bad_rank(const struct hl_comm *c, int rank)
 {
-    return hl_err_say(HL_ERR_RANK, "rank %d is not in the communicator of %d ranks", rank, c->size);
+    return hl_err_say(HL_ERR_RANK, "rank %d is not in the %s of %d ranks", rank,
+                      hl_comm_is_inter(c) ? "remote group" : "communicator", c->n_peers);
 }
 
 int hl_api_bad_tag(int tag)
@@ -58,7 +65,8 @@ int hl_api_bad_tag(int tag)
 
 int hl_api_bad_root(const struct hl_comm *c, int root)
 {
-    return hl_err_say(HL_ERR_ROOT, "root %d is not in the communicator of %d ranks", root, c->size);
+    return hl_err_say(HL_ERR_ROOT, "root %d is not in the %s of %d ranks", root,
+                      hl_comm_is_inter(c) ? "remote group" : "communicator", c->n_peers);
 }
 
 int hl_api_uncommitted(const struct hl_type *t)

@@ -18,6 +18,7 @@
 
 /* The cold halves: say what is wrong and return the code. */
 int hl_api_bad_comm(MPI_Comm comm) HL_COLD;
+int hl_api_bad_sort(const struct hl_comm *c) HL_COLD;
 int hl_api_bad_type(MPI_Datatype type) HL_COLD;
 int hl_api_bad_info(MPI_Info info) HL_COLD;
 int hl_api_bad_group(MPI_Group group) HL_COLD;
@@ -43,6 +44,17 @@ HL_INLINE int hl_api_sure(int err)
 HL_INLINE int hl_api_check_open(void)
 {
     return HL_LIKELY(hl_life_is_open()) ? 0 : hl_api_sure(hl_api_closed());
+}
+
+/* For calls that intercommunicators do not have, and for those that only they have. */
+HL_INLINE int hl_api_check_intra(const struct hl_comm *c)
+{
+    return hl_comm_is_inter(c) ? hl_api_sure(hl_api_bad_sort(c)) : 0;
+}
+
+HL_INLINE int hl_api_check_inter(const struct hl_comm *c)
+{
+    return hl_comm_is_inter(c) ? 0 : hl_api_sure(hl_api_bad_sort(c));
 }
 
 HL_INLINE int hl_api_get_comm(MPI_Comm handle, struct hl_comm **c)
@@ -96,7 +108,7 @@ HL_INLINE int hl_api_check_count(int64_t count)
 /* A rank to send to: a member or MPI_PROC_NULL. */
 HL_INLINE int hl_api_check_dest(const struct hl_comm *c, int rank)
 {
-    return HL_CHECKS && HL_UNLIKELY((unsigned)rank >= (unsigned)c->size) && rank != MPI_PROC_NULL
+    return HL_CHECKS && HL_UNLIKELY((unsigned)rank >= (unsigned)c->n_peers) && rank != MPI_PROC_NULL
                ? hl_api_sure(hl_api_bad_rank(c, rank))
                : 0;
 }
@@ -117,9 +129,11 @@ HL_INLINE int hl_api_check_recv_tag(int tag)
     return tag == MPI_ANY_TAG ? 0 : hl_api_check_tag(tag);
 }
 
+/* A member; in an intercommunicator a rank of the other group, MPI_ROOT or MPI_PROC_NULL. */
 HL_INLINE int hl_api_check_root(const struct hl_comm *c, int root)
 {
-    return HL_CHECKS && HL_UNLIKELY((unsigned)root >= (unsigned)c->size)
+    return HL_CHECKS && HL_UNLIKELY((unsigned)root >= (unsigned)c->n_peers) &&
+                   !(hl_comm_is_inter(c) && (root == MPI_ROOT || root == MPI_PROC_NULL))
                ? hl_api_sure(hl_api_bad_root(c, root))
                : 0;
 }

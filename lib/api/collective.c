@@ -30,9 +30,22 @@ static const struct {
     [HL_COLL_ALLTOALLV] = {false, false, ALL, ALL, ALL, NEVER},
 };
 
-static bool holds(enum where where, bool root)
+/* Does a rule hold on this rank? Between two groups the root is alone on its side: nothing that only its
+ * group would do matters there, and nothing at all beside it. */
+static bool holds(const struct hl_api_coll *a, const struct hl_comm *c, enum where where)
 {
-    return where == ALL || (where == ROOT && root);
+    if (where == NEVER || !rules[a->what].rooted || !hl_comm_is_inter(c)) {
+        return where == ALL || (where == ROOT && rules[a->what].rooted && c->rank == a->root);
+    }
+    if (a->root == MPI_ROOT) {
+        return where == ROOT || a->what == HL_COLL_BCAST;
+    }
+    return where == ALL && a->root != MPI_PROC_NULL;
+}
+
+static bool in_place(const struct hl_api_coll *a, const struct hl_comm *c, enum where where)
+{
+    return !hl_comm_is_inter(c) && holds(a, c, where);
 }
 
 /* What a side keeps until the call is over. */
@@ -112,33 +125,42 @@ static int get_operand(const struct hl_api_coll *a, bool in_place, const struct 
     return recv->type != NULL ? hl_api_check_buffer(a->send.buf, recv->count, recv->type) : 0;
 }
 
-static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call, bool root, struct kept *k)
+static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call, struct kept *k)
 {
+    const struct hl_comm *c = call->comm;
     struct hl_api_side recv = a->recv;
     int err;
 
-    if (!holds(rules[a->what].recv, root)) {
+    if (a->root == MPI_PROC_NULL) {
+        return 0;
+    }
+    if (!holds(a, c, rules[a->what].recv)) {
         recv.buf = (void *)64; /* not significant: no address to judge */
     }
-    err = get_side(&recv, call->comm->size, false, &call->recv, k);
+    err = get_side(&recv, c->size, false, &call->recv, k);
     call->recv.buf = (void *)(uintptr_t)a->recv.buf;
-    return err == 0 ? get_operand(a, holds(rules[a->what].in_send, root), &call->recv, &call->send) : err;
+    if (err != 0 || !holds(a, c, rules[a->what].send)) {
+        return err;
+    }
+    return get_operand(a, in_place(a, c, rules[a->what].in_send), &call->recv, &call->send);
 }
 
 static int get_all(const struct hl_api_coll *a, struct hl_coll_call *call, struct kept k[2])
 {
     const struct hl_comm *c = call->comm;
     int err = rules[a->what].rooted ? hl_api_check_root(c, a->root) : 0;
-    bool root = rules[a->what].rooted && c->rank == a->root;
 
+    if (a->what == HL_COLL_SCAN || a->what == HL_COLL_EXSCAN) {
+        err = hl_api_check_intra(c);
+    }
     if (err == 0 && rules[a->what].reduces) {
-        return get_reduction(a, call, root, &k[1]);
+        return get_reduction(a, call, &k[1]);
     }
-    if (err == 0 && holds(rules[a->what].send, root)) {
-        err = get_side(&a->send, c->size, holds(rules[a->what].in_send, root), &call->send, &k[0]);
+    if (err == 0 && holds(a, c, rules[a->what].send)) {
+        err = get_side(&a->send, c->n_peers, in_place(a, c, rules[a->what].in_send), &call->send, &k[0]);
     }
-    if (err == 0 && holds(rules[a->what].recv, root)) {
-        err = get_side(&a->recv, c->size, holds(rules[a->what].in_recv, root), &call->recv, &k[1]);
+    if (err == 0 && holds(a, c, rules[a->what].recv)) {
+        err = get_side(&a->recv, c->n_peers, in_place(a, c, rules[a->what].in_recv), &call->recv, &k[1]);
     }
     return err;
 }

@@ -36,31 +36,36 @@ int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
     int err = hl_api_get_comm(comm, &c);
 
     if (err == 0) {
-        *flag = 0;
+        *flag = hl_comm_is_inter(c);
     }
     return hl_api_end(c, "MPI_Comm_test_inter", err);
-}
-
-/* There are no intercommunicators yet: whoever asks for the remote side has the wrong sort. */
-static int remote(const char *func, MPI_Comm comm)
-{
-    struct hl_comm *c;
-    int err = hl_api_get_comm(comm, &c);
-
-    return hl_api_end(c, func,
-                      err != 0 ? err : hl_err_say(HL_ERR_COMM, "the communicator has no remote group"));
 }
 
 HL_API(MPI_Comm_remote_size)
 int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
-    return remote("MPI_Comm_remote_size", comm);
+    struct hl_comm *c;
+    int err = hl_api_get_comm(comm, &c);
+
+    err = err == 0 ? hl_api_check_inter(c) : err;
+    if (err == 0) {
+        *size = c->n_peers;
+    }
+    return hl_api_end(c, "MPI_Comm_remote_size", err);
 }
 
 HL_API(MPI_Comm_remote_group)
 int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
-    return remote("MPI_Comm_remote_group", comm);
+    struct hl_comm *c;
+    int err = hl_api_get_comm(comm, &c);
+
+    err = err == 0 ? hl_api_check_inter(c) : err;
+    if (err == 0) {
+        hl_group_ref(c->peers);
+        *group = c->peers->handle;
+    }
+    return hl_api_end(c, "MPI_Comm_remote_group", err);
 }
 
 HL_API(MPI_Topo_test)

@@ -13,43 +13,79 @@ static void give(const struct hl_comm *parent, struct hl_comm *made, MPI_Comm *n
     *newcomm = made != NULL ? made->handle : MPI_COMM_NULL;
 }
 
-/* hints NULL: none. */
-static int dup(const char *func, MPI_Comm comm, const struct hl_info *hints, MPI_Comm *newcomm)
+/* What dup copies beside the group. */
+static int copy_extras(const struct hl_comm *c, const struct hl_info *hints, struct hl_comm *made)
+{
+    int err = hl_attr_copy_all(&c->attrs, c->handle, &made->attrs);
+
+    err = err == 0 && hints != NULL ? hl_info_dup(hints, &made->info) : err;
+    if (err != 0) {
+        hl_attr_delete_all(&made->attrs, made->handle);
+    }
+    return err;
+}
+
+/* request NULL: blocking. */
+static int dup(const char *func, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
     struct hl_comm *c, *made = NULL;
+    struct hl_info *hints;
+    struct hl_req *r = NULL;
     int err = hl_api_get_comm(comm, &c);
 
     err = err == 0 ? hl_api_check_out(newcomm, "newcomm") : err;
-    err = err == 0 ? hl_coll_comm_dup(c, &made) : err;
+    err = err == 0 ? hl_api_get_info(info, &hints) : err;
     if (err == 0) {
-        err = hl_attr_copy_all(&c->attrs, c->handle, &made->attrs);
-        err = err == 0 && hints != NULL ? hl_info_dup(hints, &made->info) : err;
-        if (err != 0) {
-            hl_attr_delete_all(&made->attrs, made->handle);
-            hl_comm_free(made);
-        } else {
-            give(c, made, newcomm);
-        }
+        err = request != NULL ? hl_coll_comm_idup(c, &made, &r) : hl_coll_comm_dup(c, &made);
     }
-    return hl_api_end(c, func, err);
+    if (err != 0) {
+        return hl_api_end(c, func, err);
+    }
+    err = copy_extras(c, hints, made);
+    if (err != 0 && r != NULL) { /* the others count on this rank's messages */
+        hl_req_wait(r);
+        hl_req_finish(r, MPI_STATUS_IGNORE);
+    }
+    if (err != 0) {
+        hl_comm_free(made);
+        return hl_api_end(c, func, err);
+    }
+    if (request != NULL) {
+        *request = hl_req_handle(r);
+    }
+    give(c, made, newcomm);
+    return MPI_SUCCESS;
 }
 
 HL_API(MPI_Comm_dup)
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
-    return dup("MPI_Comm_dup", comm, NULL, newcomm);
+    return dup("MPI_Comm_dup", comm, MPI_INFO_NULL, newcomm, NULL);
 }
 
 HL_API(MPI_Comm_dup_with_info)
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
-    struct hl_info *hints;
-    int err = hl_api_get_info(info, &hints);
+    return dup("MPI_Comm_dup_with_info", comm, info, newcomm, NULL);
+}
 
-    if (err != 0) {
-        return hl_api_end(hl_comm_of(comm), "MPI_Comm_dup_with_info", err);
-    }
-    return dup("MPI_Comm_dup_with_info", comm, hints, newcomm);
+static int idup(const char *func, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+{
+    int err = hl_api_check_out(request, "request");
+
+    return err != 0 ? hl_api_end(hl_comm_of(comm), func, err) : dup(func, comm, info, newcomm, request);
+}
+
+HL_API(MPI_Comm_idup)
+int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return idup("MPI_Comm_idup", comm, MPI_INFO_NULL, newcomm, request);
+}
+
+HL_API(MPI_Comm_idup_with_info)
+int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return idup("MPI_Comm_idup_with_info", comm, info, newcomm, request);
 }
 
 HL_API(MPI_Comm_split)
@@ -109,4 +145,146 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
         give(c, made, newcomm);
     }
     return hl_api_end(c, "MPI_Comm_create", err);
+}
+
+HL_API(MPI_Comm_create_group)
+int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
+{
+    struct hl_comm *c, *made = NULL;
+    struct hl_group *g;
+    int err = hl_api_get_comm(comm, &c);
+
+    err = err == 0 ? hl_api_check_intra(c) : err;
+    err = err == 0 ? hl_api_get_group(group, &g) : err;
+    err = err == 0 ? hl_api_check_tag(tag) : err;
+    err = err == 0 ? hl_coll_comm_create_group(c, g, tag, &made) : err;
+    if (err == 0) {
+        give(c, made, newcomm);
+    }
+    return hl_api_end(c, "MPI_Comm_create_group", err);
+}
+
+/* ---- Two groups ---- */
+
+/* What the leader says of the other one. */
+static void get_meet(MPI_Comm peer, int leader, int tag, struct hl_coll_meet *meet)
+{
+    int err = hl_api_get_comm(peer, &meet->peer);
+
+    if (err == 0 && (leader < 0 || leader >= meet->peer->n_peers)) {
+        err = hl_api_bad_rank(meet->peer, leader);
+    }
+    meet->err = err == 0 ? hl_api_check_tag(tag) : err;
+    meet->leader = leader;
+    meet->tag = tag;
+}
+
+HL_API(MPI_Intercomm_create)
+int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader,
+                          int tag, MPI_Comm *newintercomm)
+{
+    struct hl_comm *c, *made = NULL;
+    struct hl_coll_meet meet = {0};
+    int err = hl_api_get_comm(local_comm, &c);
+
+    err = err == 0 ? hl_api_check_intra(c) : err;
+    if (err == 0 && (local_leader < 0 || local_leader >= c->size)) {
+        err = hl_api_bad_rank(c, local_leader);
+    }
+    if (err == 0 && c->rank == local_leader) {
+        get_meet(peer_comm, remote_leader, tag, &meet);
+    }
+    err = err == 0 ? hl_coll_intercomm_create(c, local_leader, &meet, &made) : err;
+    if (err == 0) {
+        give(c, made, newintercomm);
+    }
+    return hl_api_end(c, "MPI_Intercomm_create", err);
+}
+
+HL_API(MPI_Intercomm_merge)
+int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
+{
+    struct hl_comm *c, *made = NULL;
+    int err = hl_api_get_comm(intercomm, &c);
+
+    err = err == 0 ? hl_api_check_inter(c) : err;
+    err = err == 0 ? hl_coll_intercomm_merge(c, high != 0, &made) : err;
+    if (err == 0) {
+        give(c, made, newintracomm);
+    }
+    return hl_api_end(c, "MPI_Intercomm_merge", err);
+}
+
+/* ---- Without a parent: the handler given is the new communicator's, and raises what goes wrong ---- */
+
+/* The end of both. */
+static int give_orphan(const char *func, int err, struct hl_comm *made, MPI_Errhandler errhandler,
+                       MPI_Comm *newcomm)
+{
+    struct hl_errh *e = hl_errh_of(errhandler), *slot = NULL;
+    MPI_Comm none = MPI_COMM_NULL;
+
+    if (err == 0 && made != NULL && e != NULL) {
+        err = hl_errh_set(&made->errh, HL_ERRH_COMM, e);
+    }
+    if (err == 0) {
+        *newcomm = made != NULL ? made->handle : MPI_COMM_NULL;
+        return MPI_SUCCESS;
+    }
+    slot = e;
+    struct hl_errh_site site = {&slot, HL_ERRH_COMM, &none, NULL};
+    return hl_errh_raise(&site, func, err);
+}
+
+static int check_string(const char *string)
+{
+    return string == NULL ? hl_api_null("stringtag") : 0;
+}
+
+HL_API(MPI_Comm_create_from_group)
+int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info,
+                                MPI_Errhandler errhandler, MPI_Comm *newcomm)
+{
+    struct hl_comm *made = NULL;
+    struct hl_group *g;
+    struct hl_info *hints;
+    int err = hl_api_check_open();
+
+    err = err == 0 ? hl_api_get_group(group, &g) : err;
+    err = err == 0 ? hl_api_get_info(info, &hints) : err;
+    err = err == 0 ? check_string(stringtag) : err;
+    err = err == 0 ? hl_coll_comm_from_group(g, stringtag, &made) : err;
+    if (err == 0 && made != NULL && hints != NULL) {
+        err = hl_info_dup(hints, &made->info);
+    }
+    return give_orphan("MPI_Comm_create_from_group", err, made, errhandler, newcomm);
+}
+
+HL_API(MPI_Intercomm_create_from_groups)
+int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,
+                                      int remote_leader, const char *stringtag, MPI_Info info,
+                                      MPI_Errhandler errhandler, MPI_Comm *newintercomm)
+{
+    struct hl_coll_sides sides = {.leader = local_leader, .other_leader = remote_leader};
+    struct hl_comm *made = NULL;
+    struct hl_info *hints;
+    int err = hl_api_check_open();
+
+    err = err == 0 ? hl_api_get_group(local_group, &sides.mine) : err;
+    err = err == 0 ? hl_api_get_group(remote_group, &sides.other) : err;
+    err = err == 0 ? hl_api_get_info(info, &hints) : err;
+    err = err == 0 ? check_string(stringtag) : err;
+    if (err == 0 && (local_leader < 0 || local_leader >= sides.mine->size || remote_leader < 0 ||
+                     remote_leader >= sides.other->size)) {
+        err = hl_err_say(HL_ERR_RANK, "leaders %d and %d of groups of %d and %d", local_leader, remote_leader,
+                         sides.mine->size, sides.other->size);
+    }
+    if (err == 0 && sides.mine->rank == MPI_UNDEFINED) {
+        err = hl_err_say(HL_ERR_GROUP, "the calling process is not in the local group");
+    }
+    err = err == 0 ? hl_coll_intercomm_from_groups(&sides, stringtag, &made) : err;
+    if (err == 0 && hints != NULL) {
+        err = hl_info_dup(hints, &made->info);
+    }
+    return give_orphan("MPI_Intercomm_create_from_groups", err, made, errhandler, newintercomm);
 }

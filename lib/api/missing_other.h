@@ -22,12 +22,6 @@ MISSING(MPI_Comm_accept, comm,
         (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm))
 MISSING(MPI_Comm_connect, comm,
         (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm))
-MISSING(MPI_Comm_create_from_group, MPI_COMM_NULL,
-        (MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm))
-MISSING(MPI_Comm_create_group, comm, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm))
-MISSING(MPI_Comm_idup, comm, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request))
-MISSING(MPI_Comm_idup_with_info, comm,
-        (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request))
 MISSING(MPI_Comm_join, MPI_COMM_NULL, (int fd, MPI_Comm *intercomm))
 MISSING(MPI_Comm_spawn, comm,
         (const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
@@ -59,13 +53,6 @@ MISSING(MPI_Graph_neighbors_count, comm, (MPI_Comm comm, int rank, int *nneighbo
 MISSING(MPI_Graphdims_get, comm, (MPI_Comm comm, int *nnodes, int *nedges))
 MISSING(MPI_Group_from_session_pset, MPI_COMM_NULL,
         (MPI_Session session, const char *pset_name, MPI_Group *newgroup))
-MISSING(MPI_Intercomm_create, local_comm,
-        (MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
-         MPI_Comm *newintercomm))
-MISSING(MPI_Intercomm_create_from_groups, MPI_COMM_NULL,
-        (MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader,
-         const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm))
-MISSING(MPI_Intercomm_merge, intercomm, (MPI_Comm intercomm, int high, MPI_Comm *newintracomm))
 MISSING(MPI_Lookup_name, MPI_COMM_NULL, (const char *service_name, MPI_Info info, char *port_name))
 MISSING(MPI_Open_port, MPI_COMM_NULL, (MPI_Info info, char *port_name))
 MISSING(MPI_Pack_external, MPI_COMM_NULL,

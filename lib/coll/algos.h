@@ -99,6 +99,16 @@ void hl_build_allgather_ring(struct hl_sched *s, const struct hl_coll_call *c);
 void hl_build_alltoall_bruck(struct hl_sched *s, const struct hl_coll_call *c);
 void hl_build_alltoall_scattered(struct hl_sched *s, const struct hl_coll_call *c);
 
+/* Every operation on an intercommunicator, and its parts: an operation of my group (what is in the air lands
+ * first), and an exchange between both ranks 0. */
+void hl_build_inter(struct hl_sched *s, const struct hl_coll_call *c);
+void hl_build_local(struct hl_sched *s, const struct hl_coll_call *c, const struct hl_coll_call *phase);
+void hl_build_swap(struct hl_sched *s, const struct hl_coll_call *c, struct hl_data out, struct hl_data in);
+
+/* For creation: both[0 .. half) of each group's rank 0 goes to everybody as first or, from the other group,
+ * as second half. */
+void hl_build_agree(struct hl_sched *s, const struct hl_coll_call *c, void *both, size_t half);
+
 /* Parts of builders that others use. Reduces `count` elements of every rank's `o->mine` to rank 0, in rank
  * order; o->mine on rank 0 is then where the result is. `o->mine` is written to only where `writable`. */
 void hl_build_part_reduce(struct hl_sched *s, struct hl_operand *o, int64_t count, bool writable);

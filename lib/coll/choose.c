@@ -149,8 +149,12 @@ int hl_coll_look(struct hl_sched *s, const struct hl_coll_call *c, struct hl_col
 int hl_coll_build(struct hl_sched *s, const struct hl_coll_call *c)
 {
     struct hl_coll_facts facts;
-    int err = hl_coll_look(s, c, &facts);
 
+    if (hl_comm_is_inter(c->comm)) {
+        hl_build_inter(s, c);
+        return s->err;
+    }
+    int err = hl_coll_look(s, c, &facts);
     if (err != 0) {
         s->err = err;
         return err;

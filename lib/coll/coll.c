@@ -55,6 +55,19 @@ int hl_coll_allgather_bytes(struct hl_comm *comm, const void *mine, size_t len, 
     return run_on(&call, HL_PLANE_MAKE);
 }
 
+int hl_coll_allgather_local(struct hl_comm *inter, const void *mine, size_t len, void *all)
+{
+    struct hl_coll_call call = {.what = HL_COLL_ALLGATHER, .send = bytes(mine, len), .recv = bytes(all, len)};
+    struct hl_coll_call whole = {.comm = inter};
+    struct hl_sched s;
+
+    hl_sched_init(&s, &hl_coll_net_match, inter, HL_PLANE_MAKE);
+    hl_build_local(&s, &whole, &call);
+    int err = hl_sched_run(&s);
+    hl_sched_fini(&s);
+    return err;
+}
+
 int hl_coll_bcast_bytes(struct hl_comm *comm, void *buf, size_t len, int root)
 {
     struct hl_coll_call call = {.what = HL_COLL_BCAST, .comm = comm, .root = root, .recv = bytes(buf, len)};

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "comm.h"
+#include "req.h"
 #include "type.h"
 
 enum hl_coll {
@@ -69,8 +70,12 @@ int hl_coll_bcast(struct hl_comm *comm, void *buf, int64_t count, struct hl_type
 
 /* ---- For the library itself, beside the user's collectives (plane HL_PLANE_MAKE), in call order too ---- */
 
-/* all[] gets the `len` bytes of each rank, in rank order. */
+/* all[] gets the `len` bytes of each rank, in rank order; of an intercommunicator those of the other group.
+ */
 int hl_coll_allgather_bytes(struct hl_comm *comm, const void *mine, size_t len, void *all);
+
+/* The same within my group of an intercommunicator. */
+int hl_coll_allgather_local(struct hl_comm *inter, const void *mine, size_t len, void *all);
 int hl_coll_bcast_bytes(struct hl_comm *comm, void *buf, size_t len, int root);
 
 /* The smallest of all ranks' values: 0 or an error code that every rank then knows. An error of the exchange
@@ -78,18 +83,50 @@ int hl_coll_bcast_bytes(struct hl_comm *comm, void *buf, size_t len, int root);
 int hl_coll_agree(struct hl_comm *comm, int value);
 
 /* ---- New communicators. *made has one reference, the handle's; error handler and attributes are the
- * caller's work. Errors as above, on all ranks or on none but for HL_ERR_NO_MEM. ---- */
+ * caller's work. Errors as above, on all ranks or on none but for HL_ERR_NO_MEM. From an intercommunicator
+ * comes an intercommunicator. ---- */
 
 /* MPI_Comm_dup, without attributes. */
 int hl_coll_comm_dup(struct hl_comm *comm, struct hl_comm **made);
 
-/* MPI_Comm_split: *made is NULL for color MPI_UNDEFINED. */
+/* MPI_Comm_idup: *made may be used when *request is done. */
+int hl_coll_comm_idup(struct hl_comm *comm, struct hl_comm **made, struct hl_req **request);
+
+/* MPI_Comm_split: *made is NULL for color MPI_UNDEFINED, or when nobody of the other group has my color. */
 int hl_coll_comm_split(struct hl_comm *comm, int color, int key, struct hl_comm **made);
 
 /* The members that share my proved node, ordered by key. */
 int hl_coll_comm_split_node(struct hl_comm *comm, int key, struct hl_comm **made);
 
-/* MPI_Comm_create: *made is NULL for ranks outside `group`. */
+/* MPI_Comm_create: *made is NULL for ranks outside `group`. HL_ERR_GROUP: it has others than mine. */
 int hl_coll_comm_create(struct hl_comm *comm, struct hl_group *group, struct hl_comm **made);
+
+/* MPI_Comm_create_group: called by the members of `group` only, of which others get NULL at once. */
+int hl_coll_comm_create_group(struct hl_comm *comm, struct hl_group *group, int tag, struct hl_comm **made);
+
+/* MPI_Comm_create_from_group: called by the members of `group`. */
+int hl_coll_comm_from_group(struct hl_group *group, const char *string, struct hl_comm **made);
+
+/* How the leader of a group finds the other's: a communicator of both, his rank there, a tag. */
+struct hl_coll_meet {
+    struct hl_comm *peer;
+    int leader, tag;
+    int err; /* what is wrong with these; other ranks are then told */
+};
+
+/* MPI_Intercomm_create: `meet` matters on rank `leader` of `local` only. HL_ERR_COMM: the groups overlap. */
+int hl_coll_intercomm_create(struct hl_comm *local, int leader, const struct hl_coll_meet *meet,
+                             struct hl_comm **made);
+
+/* MPI_Intercomm_create_from_groups, called by the members of `mine`; leaders are ranks of each group. */
+struct hl_coll_sides {
+    struct hl_group *mine, *other;
+    int leader, other_leader;
+};
+int hl_coll_intercomm_from_groups(const struct hl_coll_sides *sides, const char *string,
+                                  struct hl_comm **made);
+
+/* MPI_Intercomm_merge; `high` counts on the ranks 0. */
+int hl_coll_intercomm_merge(struct hl_comm *inter, bool high, struct hl_comm **made);
 
 #endif

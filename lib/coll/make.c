@@ -1,23 +1,154 @@
-/* New communicators. The new one's rank 0 issues its context; everything goes over the parent's creation
- * plane, so that it neither meets the user's messages nor needs a retry. */
+/* New communicators from old ones. The new one's rank 0 issues its context, of two groups the smaller number
+ * counts; everything goes over the parent's creation plane, so that it neither meets the user's messages nor
+ * needs a retry. */
 #include <stdlib.h>
 
+#include "algos.h"
 #include "boot.h"
-#include "coll.h"
 #include "err.h"
+#include "flight.h"
+#include "util.h"
+
+/* ---- Dup: an empty communicator that gets its contexts when all have them ---- */
+
+struct dup {
+    struct hl_flight flight; /* idup only, as is request */
+    struct hl_req *request;
+    struct hl_comm *parent, *made;
+    struct hl_sched sched;
+    struct {
+        uint64_t ctx, local;
+    } ids[2]; /* issued by rank 0 of my group and of the other */
+};
+
+/* The communicator without contexts: no message can be sent over it yet. */
+static int make_empty(const struct hl_comm *parent, struct hl_comm **made)
+{
+    struct hl_comm *local;
+
+    if (!hl_comm_is_inter(parent)) {
+        return hl_comm_make(parent->group, 0, made);
+    }
+    int err = hl_comm_make(parent->group, 0, &local);
+    return err != 0 ? err : hl_comm_make_inter(local, parent->peers, 0, made);
+}
+
+static int begin_dup(struct dup *d, struct hl_comm *parent)
+{
+    struct hl_coll_call call = {.what = HL_COLL_BCAST, .comm = parent};
+
+    d->parent = parent;
+    if (parent->rank == 0) {
+        d->ids[0].ctx = hl_comm_ctx_new();
+        d->ids[0].local = hl_comm_ctx_new();
+    }
+    int err = make_empty(parent, &d->made);
+    if (err != 0) {
+        return err;
+    }
+    hl_sched_init(&d->sched, &hl_coll_net_match, parent, HL_PLANE_MAKE);
+    if (hl_comm_is_inter(parent)) {
+        hl_build_agree(&d->sched, &call, d->ids, sizeof d->ids[0]);
+    } else {
+        call.recv =
+            (struct hl_coll_side){.buf = d->ids, .count = sizeof d->ids[0].ctx, .type = hl_type_of(MPI_BYTE)};
+        hl_coll_build(&d->sched, &call);
+    }
+    return 0;
+}
+
+static int end_dup(struct dup *d)
+{
+    int err = d->sched.err;
+
+    hl_sched_fini(&d->sched);
+    if (err != 0) {
+        hl_comm_free(d->made);
+        return err;
+    }
+    d->made->ctx = d->ids[0].ctx;
+    if (hl_comm_is_inter(d->parent)) {
+        d->made->ctx = d->ids[0].ctx < d->ids[1].ctx ? d->ids[0].ctx : d->ids[1].ctx;
+        d->made->local->ctx = d->ids[0].local;
+    }
+    return 0;
+}
 
 int hl_coll_comm_dup(struct hl_comm *comm, struct hl_comm **made)
 {
-    uint64_t ctx = comm->rank == 0 ? hl_comm_ctx_new() : 0;
-    int err = hl_coll_bcast_bytes(comm, &ctx, sizeof ctx, 0);
+    struct dup d;
+    int err = begin_dup(&d, comm);
 
-    return err != 0 ? err : hl_comm_make(comm->group, ctx, made);
+    if (err != 0) {
+        return err;
+    }
+    hl_sched_run(&d.sched);
+    err = end_dup(&d);
+    if (err == 0) {
+        *made = d.made;
+    }
+    return err;
 }
+
+static bool step_dup(struct hl_flight *f)
+{
+    struct dup *d = HL_CONTAINER_OF(f, struct dup, flight);
+
+    return d->sched.err != 0 || hl_sched_try(&d->sched);
+}
+
+static void land_dup(struct hl_flight *f)
+{
+    struct dup *d = HL_CONTAINER_OF(f, struct dup, flight);
+    struct hl_req *r = d->request;
+    int err = end_dup(d);
+
+    if (err != 0) {
+        hl_req_fail(r, err);
+    }
+    hl_comm_unref(d->parent);
+    free(d);
+    hl_req_done(r);
+}
+
+int hl_coll_comm_idup(struct hl_comm *comm, struct hl_comm **made, struct hl_req **request)
+{
+    struct dup *d = aligned_alloc(_Alignof(struct dup), sizeof *d);
+    struct hl_req *r = hl_req_new(HL_REQ_COLL);
+    int err = d == NULL || r == NULL ? hl_err_say(HL_ERR_NO_MEM, "no memory for a nonblocking dup") : 0;
+
+    err = err == 0 ? begin_dup(d, comm) : err;
+    if (err != 0) {
+        goto failed;
+    }
+    struct hl_comm *empty = d->made;
+    d->flight = (struct hl_flight){.step = step_dup, .end = land_dup};
+    d->request = r;
+    r->ctx = comm->ctx;
+    hl_comm_ref(comm);
+    err = hl_flight_start(&d->flight);
+    if (err == 0) {
+        *made = empty;
+        *request = r;
+        return 0;
+    }
+    hl_comm_unref(comm);
+    hl_sched_fini(&d->sched);
+    hl_comm_free(empty);
+failed:
+    free(d);
+    if (r != NULL) {
+        hl_req_free(r);
+    }
+    return err;
+}
+
+/* ---- Split ---- */
 
 /* What a rank tells the others in a split. */
 struct vote {
     int32_t color, key;
-    uint64_t ctx; /* counts if it becomes rank 0 */
+    uint64_t ctx, local; /* count if it becomes rank 0 */
 };
 
 /* A rank of the parent that joins my group. */
@@ -35,53 +166,84 @@ static int by_key_then_rank(const void *a, const void *b)
     return x->rank < y->rank ? -1 : 1;
 }
 
-/* Sorts out who is with me; votes[] and the scratch arrays have comm->size entries. */
-static int join(const struct hl_comm *comm, const struct vote *votes, struct joiner *joiners, int *world,
-                struct hl_comm **made)
+/* The members of `from` whose votes have my color, and the vote of the first. */
+static int join(const struct hl_group *from, const struct vote *votes, int color, struct hl_group **group,
+                struct vote *first)
 {
-    struct hl_group *group;
-    int n = 0;
+    struct joiner *joiners = malloc(((size_t)from->size + 1) * sizeof *joiners);
+    int *world = malloc(((size_t)from->size + 1) * sizeof *world), n = 0;
+    int err = HL_ERR_NO_MEM;
 
-    for (int i = 0; i < comm->size; i++) {
-        if (votes[i].color == votes[comm->rank].color) {
+    for (int i = 0; joiners != NULL && i < from->size; i++) {
+        if (votes[i].color == color) {
             joiners[n++] = (struct joiner){votes[i].key, i};
         }
     }
-    qsort(joiners, (size_t)n, sizeof *joiners, by_key_then_rank);
-    for (int i = 0; i < n; i++) {
-        world[i] = hl_comm_world(comm, joiners[i].rank);
+    if (joiners != NULL && world != NULL) {
+        qsort(joiners, (size_t)n, sizeof *joiners, by_key_then_rank);
+        for (int i = 0; i < n; i++) {
+            world[i] = hl_group_world(from, joiners[i].rank);
+        }
+        *first = n > 0 ? votes[joiners[0].rank] : (struct vote){0};
+        err = hl_group_make(world, n, group);
     }
-    int err = hl_group_make(world, n, &group);
-    if (err != 0) {
-        return err;
+    free(joiners);
+    free(world);
+    return err;
+}
+
+/* Makes the communicator of my color. *made stays NULL when the other group has nobody of it. */
+static int join_both(const struct hl_comm *comm, const struct vote *votes, int color, struct hl_comm **made)
+{
+    const struct vote *theirs = votes + comm->size;
+    struct hl_group *mine = NULL, *other = NULL;
+    struct vote first, their_first;
+    struct hl_comm *local;
+    int err = join(comm->group, votes, color, &mine, &first);
+
+    if (err == 0 && !hl_comm_is_inter(comm)) {
+        err = hl_comm_make(mine, first.ctx, made);
+    } else if (err == 0) {
+        err = join(comm->peers, theirs, color, &other, &their_first);
+        if (err == 0 && other->size > 0) {
+            err = hl_comm_make(mine, first.local, &local);
+            err = err != 0
+                      ? err
+                      : hl_comm_make_inter(local, other,
+                                           first.ctx < their_first.ctx ? first.ctx : their_first.ctx, made);
+        }
     }
-    err = hl_comm_make(group, votes[joiners[0].rank].ctx, made);
-    hl_group_unref(group);
+    if (other != NULL) {
+        hl_group_unref(other);
+    }
+    if (mine != NULL) {
+        hl_group_unref(mine);
+    }
     return err;
 }
 
 int hl_coll_comm_split(struct hl_comm *comm, int color, int key, struct hl_comm **made)
 {
-    size_t size = (size_t)comm->size;
-    struct vote mine = {color, key, hl_comm_ctx_new()};
-    struct vote *votes = malloc(size * sizeof *votes);
-    struct joiner *joiners = malloc(size * sizeof *joiners);
-    int *world = malloc(size * sizeof *world);
-    int err = HL_ERR_NO_MEM;
+    struct vote mine = {color, key, hl_comm_ctx_new(), hl_comm_ctx_new()};
+    size_t all = (size_t)comm->size + (size_t)comm->n_peers;
+    struct vote *votes = malloc(all * sizeof *votes);
+    int err;
 
-    if (votes == NULL || joiners == NULL || world == NULL) {
-        hl_err_say(err, "no memory to split %zu ranks", size);
+    if (votes == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory to split %zu ranks", all);
+    }
+    if (hl_comm_is_inter(comm)) {
+        err = hl_coll_allgather_local(comm, &mine, sizeof mine, votes);
+        int their_err = hl_coll_allgather_bytes(comm, &mine, sizeof mine, votes + comm->size);
+        err = err != 0 ? err : their_err;
     } else {
         err = hl_coll_allgather_bytes(comm, &mine, sizeof mine, votes);
     }
-    if (err == 0 && color == MPI_UNDEFINED) {
-        *made = NULL;
-    } else if (err == 0) {
-        err = join(comm, votes, joiners, world, made);
+    *made = NULL;
+    if (err == 0 && color != MPI_UNDEFINED) {
+        err = join_both(comm, votes, color, made);
     }
     free(votes);
-    free(joiners);
-    free(world);
     return err;
 }
 
@@ -91,21 +253,91 @@ int hl_coll_comm_split_node(struct hl_comm *comm, int key, struct hl_comm **made
     return hl_coll_comm_split(comm, hl_boot.node_world[0], key, made);
 }
 
+static int check_subgroup(const struct hl_comm *comm, const struct hl_group *group)
+{
+    for (int i = 0; i < group->size; i++) {
+        int world = hl_group_world(group, i);
+        if (hl_group_rank(comm->group, world) == MPI_UNDEFINED) {
+            return hl_err_say(HL_ERR_GROUP,
+                              "member %d of the group (rank %d of the job) is not in the communicator", i,
+                              world);
+        }
+    }
+    return 0;
+}
+
 int hl_coll_comm_create(struct hl_comm *comm, struct hl_group *group, struct hl_comm **made)
 {
+    bool member = group->rank != MPI_UNDEFINED;
+    int err = check_subgroup(comm, group);
+
+    if (err != 0) {
+        return err;
+    }
+    if (hl_comm_is_inter(comm)) {
+        return hl_coll_comm_split(comm, member ? 0 : MPI_UNDEFINED, group->rank, made);
+    }
     uint64_t mine = hl_comm_ctx_new();
     uint64_t *all = malloc((size_t)comm->size * sizeof *all);
-
     if (all == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the contexts of %d ranks", comm->size);
     }
-    int err = hl_coll_allgather_bytes(comm, &mine, sizeof mine, all);
-    if (err == 0 && group->rank == MPI_UNDEFINED) {
-        *made = NULL;
-    } else if (err == 0) {
+    err = hl_coll_allgather_bytes(comm, &mine, sizeof mine, all);
+    *made = NULL;
+    if (err == 0 && member) {
         int issuer = hl_group_rank(comm->group, hl_group_world(group, 0));
         err = hl_comm_make(group, all[issuer], made);
     }
     free(all);
     return err;
+}
+
+/* ---- By the members of a group only ---- */
+
+/* The group's rank 0 hands a number down a binomial tree. Ranks of `comm` are peers; the tag is the user's.
+ */
+static int hand_down(const struct hl_comm *comm, const struct hl_group *group, int tag, uint64_t *number)
+{
+    int me = group->rank, low = me == 0 ? hl_pow2_below(group->size) * 2 : me & -me;
+    struct hl_data data = hl_data_bytes(number, sizeof *number);
+    struct hl_sched s;
+
+    hl_sched_init_tagged(&s, &hl_coll_net_match, comm, HL_PLANE_TAGGED, tag);
+    if (me != 0) {
+        hl_sched_recv(&s, hl_group_rank(comm->group, hl_group_world(group, me - low)), data);
+        hl_sched_wait(&s);
+    }
+    for (int far = low / 2; far > 0; far /= 2) {
+        if (me + far < group->size) {
+            hl_sched_send(&s, hl_group_rank(comm->group, hl_group_world(group, me + far)), data);
+        }
+    }
+    int err = hl_sched_run(&s);
+    hl_sched_fini(&s);
+    return err;
+}
+
+int hl_coll_comm_create_group(struct hl_comm *comm, struct hl_group *group, int tag, struct hl_comm **made)
+{
+    uint64_t ctx = group->rank == 0 ? hl_comm_ctx_new() : 0;
+    int err = check_subgroup(comm, group);
+
+    *made = NULL;
+    if (err != 0 || group->rank == MPI_UNDEFINED) {
+        return err;
+    }
+    err = hand_down(comm, group, tag, &ctx);
+    return err != 0 ? err : hl_comm_make(group, ctx, made);
+}
+
+int hl_coll_comm_from_group(struct hl_group *group, const char *string, struct hl_comm **made)
+{
+    struct hl_comm meet = {.ctx = hl_comm_ctx_named(group, string),
+                           .rank = group->rank,
+                           .size = group->size,
+                           .group = group,
+                           .peers = group,
+                           .n_peers = group->size};
+
+    return hl_coll_comm_create_group(&meet, group, 0, made);
 }

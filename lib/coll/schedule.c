@@ -13,16 +13,22 @@ struct hl_sched_temp {
     _Alignas(64) char bytes[];
 };
 
-void hl_sched_init(struct hl_sched *s, const struct hl_coll_net *net, struct hl_comm *comm,
-                   enum hl_plane plane)
+void hl_sched_init_tagged(struct hl_sched *s, const struct hl_coll_net *net, const struct hl_comm *comm,
+                          enum hl_plane plane, int tag)
 {
     memset(s, 0, offsetof(struct hl_sched, air));
     s->net = net;
     s->comm = comm;
-    s->ctx = comm->ctx + plane;
-    s->tag = hl_comm_coll_tag(comm);
+    s->plane = plane;
+    s->tag = tag;
     s->steps = s->few;
     s->room = HL_SCHED_STEPS;
+}
+
+void hl_sched_init(struct hl_sched *s, const struct hl_coll_net *net, struct hl_comm *comm,
+                   enum hl_plane plane)
+{
+    hl_sched_init_tagged(s, net, comm, plane, hl_comm_coll_tag(comm));
 }
 
 void hl_sched_fini(struct hl_sched *s)
@@ -71,12 +77,12 @@ static void push(struct hl_sched *s, struct hl_step step)
 
 void hl_sched_send(struct hl_sched *s, int peer, struct hl_data data)
 {
-    push(s, (struct hl_step){.kind = HL_STEP_SEND, .peer = peer, .a = data});
+    push(s, (struct hl_step){.kind = HL_STEP_SEND, .peer = peer, .comm = s->comm, .a = data});
 }
 
 void hl_sched_recv(struct hl_sched *s, int peer, struct hl_data data)
 {
-    push(s, (struct hl_step){.kind = HL_STEP_RECV, .peer = peer, .a = data});
+    push(s, (struct hl_step){.kind = HL_STEP_RECV, .peer = peer, .comm = s->comm, .a = data});
 }
 
 void hl_sched_wait(struct hl_sched *s)
@@ -168,7 +174,7 @@ static void reap(struct hl_sched *s)
 
 static void post(struct hl_sched *s, const struct hl_step *step)
 {
-    struct hl_coll_msg m = {s->comm, s->ctx, s->tag, step->peer, step->a};
+    struct hl_coll_msg m = {step->comm, step->comm->ctx + s->plane, s->tag, step->peer, step->a};
     int err = step->kind == HL_STEP_SEND ? s->net->send(&m, &s->air[s->flying])
                                          : s->net->recv(&m, &s->air[s->flying]);
 

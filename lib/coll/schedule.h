@@ -41,9 +41,10 @@ enum hl_step_kind { HL_STEP_SEND, HL_STEP_RECV, HL_STEP_WAIT, HL_STEP_COPY, HL_S
 
 struct hl_step {
     enum hl_step_kind kind;
-    int peer;         /* SEND, RECV */
-    struct hl_data a; /* SEND, RECV: the data; COPY: to; REDUCE: left operand */
-    struct hl_data b; /* COPY: from; REDUCE: right operand, the same count and type */
+    int peer;                   /* SEND, RECV: in `comm` */
+    const struct hl_comm *comm; /* SEND, RECV */
+    struct hl_data a;           /* SEND, RECV: the data; COPY: to; REDUCE: left operand */
+    struct hl_data b;           /* COPY: from; REDUCE: right operand, the same count and type */
 };
 
 #define HL_SCHED_WINDOW 32 /* messages in the air */
@@ -54,8 +55,8 @@ struct hl_sched_temp;
 
 struct hl_sched {
     const struct hl_coll_net *net;
-    const struct hl_comm *comm;
-    uint64_t ctx;
+    const struct hl_comm *comm; /* whom steps appended now speak to */
+    enum hl_plane plane;
     int tag;
     int err; /* the first error */
     struct hl_reducer reducer;
@@ -72,6 +73,10 @@ struct hl_sched {
 /* An empty schedule over `comm`, whose tag is taken now. `comm` and `net` must outlive it. */
 void hl_sched_init(struct hl_sched *s, const struct hl_coll_net *net, struct hl_comm *comm,
                    enum hl_plane plane);
+
+/* The same with a tag of the caller's: for operations that not all members of `comm` take part in. */
+void hl_sched_init_tagged(struct hl_sched *s, const struct hl_coll_net *net, const struct hl_comm *comm,
+                          enum hl_plane plane, int tag);
 
 /* Frees what building allocated. Nothing may be in the air. */
 void hl_sched_fini(struct hl_sched *s);

@@ -18,6 +18,7 @@ enum { NUMBER_WORLD = 1, NUMBER_SELF = 2, NUMBER_FIRST = 16 };
 
 #define NUMBER_BITS 37
 #define PLANE_BITS 3
+#define NOBODY 0xffffff /* the issuer of contexts that are computed */
 
 static hl_a64 next_number = {NUMBER_FIRST};
 static struct hl_mutex names = HL_MUTEX_INIT;
@@ -47,7 +48,8 @@ static void fill(struct hl_comm *c, MPI_Comm handle, struct hl_group *group, uin
 {
     c->handle = handle;
     c->ctx = ctx;
-    c->group = group;
+    c->group = c->peers = group;
+    c->n_peers = group->size;
     c->rank = group->rank;
     c->size = group->size;
     c->one_node = is_one_node(group);
@@ -101,6 +103,35 @@ int hl_comm_make(struct hl_group *group, uint64_t ctx, struct hl_comm **made)
     return 0;
 }
 
+int hl_comm_make_inter(struct hl_comm *local, struct hl_group *remote, uint64_t ctx, struct hl_comm **made)
+{
+    int err = hl_comm_make(local->group, ctx, made);
+
+    if (err != 0) {
+        hl_comm_free(local);
+        return err;
+    }
+    hl_group_ref(remote);
+    (*made)->peers = remote;
+    (*made)->n_peers = remote->size;
+    (*made)->one_node = false;
+    (*made)->local = local;
+    return 0;
+}
+
+uint64_t hl_comm_ctx_named(const struct hl_group *group, const char *string)
+{
+    uint64_t h = hl_mix64((uint64_t)group->size);
+
+    for (int i = 0; i < group->size; i++) {
+        h = hl_mix64(h ^ (uint64_t)hl_group_world(group, i));
+    }
+    for (const char *at = string; *at != '\0'; at++) {
+        h = hl_mix64(h ^ (unsigned char)*at);
+    }
+    return ctx_of(NOBODY, h & ((UINT64_C(1) << NUMBER_BITS) - 1));
+}
+
 void hl_comm_ref(struct hl_comm *c)
 {
     /* relaxed: the caller holds a reference or a living handle. */
@@ -112,6 +143,10 @@ void hl_comm_unref(struct hl_comm *c)
     /* full: the last user sees all others' use before it frees; pairs with itself in other threads. */
     if (hl_a32_add_full(&c->refs, UINT32_MAX) != 1) {
         return;
+    }
+    if (c->local != NULL) {
+        hl_comm_free(c->local);
+        hl_group_unref(c->peers);
     }
     hl_group_unref(c->group);
     hl_errh_set(&c->errh, HL_ERRH_COMM, NULL);
@@ -143,8 +178,14 @@ int hl_comm_compare(const struct hl_comm *a, const struct hl_comm *b)
     if (a == b) {
         return MPI_IDENT;
     }
-    int groups = hl_group_compare(a->group, b->group);
-    return groups == MPI_IDENT ? MPI_CONGRUENT : groups;
+    if (hl_comm_is_inter(a) != hl_comm_is_inter(b)) {
+        return MPI_UNEQUAL;
+    }
+    int mine = hl_group_compare(a->group, b->group), theirs = hl_group_compare(a->peers, b->peers);
+    if (mine == MPI_UNEQUAL || theirs == MPI_UNEQUAL) {
+        return MPI_UNEQUAL;
+    }
+    return mine == MPI_IDENT && theirs == MPI_IDENT ? MPI_CONGRUENT : MPI_SIMILAR;
 }
 
 int hl_comm_set_name(struct hl_comm *c, const char *name)

@@ -26,6 +26,7 @@ enum hl_plane {
     HL_PLANE_COLL = 1,
     HL_PLANE_MAKE = 2, /* creation and other internal agreement */
     HL_PLANE_PART = 3,
+    HL_PLANE_TAGGED = 4, /* creation by some members only, with tags of the user's */
 };
 
 /* Read-only once made, but for the fields that say otherwise. */
@@ -33,9 +34,12 @@ struct hl_comm {
     struct hl_handle h;
     MPI_Comm handle; /* what the user calls it: a constant or this address */
     uint64_t ctx;    /* plane HL_PLANE_P2P */
-    int rank, size;  /* mine; number of members */
+    int rank, size;  /* mine; number of members; of the local group in an intercommunicator */
     struct hl_group *group;
+    struct hl_group *peers;    /* whom the ranks in operations name: `group`, or the remote group */
+    int n_peers;               /* its size */
     bool one_node;             /* all members are in my proved node group: the same answer on all of them */
+    struct hl_comm *local;     /* of my group alone, for an intercommunicator's own use; NULL: none such */
     hl_a32 refs;               /* the handle and each cold user: window, schedule, persistent request */
     hl_a32 coll;               /* atomic: number of collective operations called so far, gives their tags */
     char *name;                /* or NULL; guarded by a lock in comm.c */
@@ -62,10 +66,15 @@ HL_INLINE struct hl_comm *hl_comm_of(MPI_Comm handle)
     return HL_LIKELY(c->h.kind == HL_KIND_COMM) ? c : NULL;
 }
 
-/* World rank of member `rank`, which must be in 0 .. size - 1. O(1). */
+/* World rank of peer `rank`, which must be in 0 .. n_peers - 1. O(1). */
 HL_INLINE int hl_comm_world(const struct hl_comm *c, int rank)
 {
-    return hl_group_world(c->group, rank);
+    return hl_group_world(c->peers, rank);
+}
+
+HL_INLINE bool hl_comm_is_inter(const struct hl_comm *c)
+{
+    return c->local != NULL;
 }
 
 /* Makes MPI_COMM_WORLD and MPI_COMM_SELF from hl_boot's facts. HL_ERR_NO_MEM. Once, before any other call;
@@ -81,6 +90,14 @@ uint64_t hl_comm_ctx_new(void);
 /* A new communicator over `group` (which gets a reference) with context `ctx`, which all members must have
  * agreed on; I must be a member. One reference, the handle's. HL_ERR_NO_MEM. Any thread. */
 int hl_comm_make(struct hl_group *group, uint64_t ctx, struct hl_comm **made);
+
+/* An intercommunicator of the members of `local` (whose reference it takes over, also when it fails) and of
+ * `remote` (which gets a reference), with context `ctx` that both sides have agreed on. HL_ERR_NO_MEM. */
+int hl_comm_make_inter(struct hl_comm *local, struct hl_group *remote, uint64_t ctx, struct hl_comm **made);
+
+/* A context for `group` that its members compute alike from a string, without a message: to create by, never
+ * of a communicator. */
+uint64_t hl_comm_ctx_named(const struct hl_group *group, const char *string);
 
 /* MPI_Comm_free: the handle is invalid now, the object dies with its last user. Not for the predefined two.
  */

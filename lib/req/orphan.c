@@ -2,6 +2,7 @@
 #include "req.h"
 
 #include "err.h"
+#include "flight.h"
 #include "lock.h"
 #include "log.h"
 #include "pool.h"
@@ -105,6 +106,7 @@ void hl_req_quiet(void)
 
 void hl_req_close(void)
 {
+    hl_flight_close();
     hl_req_sweep(NULL);
     hl_prog_unregister(hl_req_sweep, NULL);
     hl_mutex_lock(&lock);

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "err.h"
+#include "flight.h"
 #include "prog.h"
 #include "req.h"
 #include "util.h"
@@ -191,6 +192,60 @@ START_TEST(waiting_for_all_skips_null)
 }
 END_TEST
 
+/* A flight that takes a number of steps. */
+struct walk {
+    struct hl_flight flight;
+    struct hl_req *req;
+    int left;
+};
+
+static bool walk_on(struct hl_flight *f)
+{
+    return --HL_CONTAINER_OF(f, struct walk, flight)->left == 0;
+}
+
+static void arrive(struct hl_flight *f)
+{
+    struct walk *w = HL_CONTAINER_OF(f, struct walk, flight);
+    struct hl_req *r = w->req;
+
+    hl_req_fail(r, -w->left - 100);
+    free(w);
+    hl_req_done(r);
+}
+
+static void *fly(void *arg)
+{
+    struct hl_req *r[50];
+
+    for (int i = 0; i < 50; i++) {
+        struct walk *w = malloc(sizeof *w);
+        r[i] = hl_req_new(HL_REQ_COLL);
+        *w = (struct walk){{.step = walk_on, .end = arrive}, r[i], 1 + (i * 7 + (int)(intptr_t)arg) % 20};
+        ck_assert_int_eq(hl_flight_start(&w->flight), 0);
+    }
+    for (int i = 0; i < 50; i++) {
+        hl_req_wait(r[i]);
+        ck_assert_int_eq(hl_req_finish(r[i], MPI_STATUS_IGNORE), -100);
+    }
+    return NULL;
+}
+
+START_TEST(flights_land_once)
+{
+    pthread_t t[8];
+
+    setup();
+    for (int i = 0; i < 8; i++) {
+        pthread_create(&t[i], NULL, fly, (void *)(intptr_t)i);
+    }
+    for (int i = 0; i < 8; i++) {
+        pthread_join(t[i], NULL);
+    }
+    hl_flight_close();
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("req");
@@ -204,6 +259,7 @@ static Suite *make_suite(void)
     tcase_add_test(c, orphans_are_swept);
     tcase_add_loop_test(c, requests_outlive_their_threads, 0, 4);
     tcase_add_test(c, waiting_for_all_skips_null);
+    tcase_add_test(c, flights_land_once);
     suite_add_tcase(s, c);
     return s;
 }

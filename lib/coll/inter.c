@@ -1,0 +1,198 @@
+/* Collective operations between two groups: phases within a group, over the intercommunicator's own `local`
+ * communicator, and an exchange of the two ranks 0; what has a block for each pair goes straight. */
+#include "algos.h"
+#include "err.h"
+
+void hl_build_local(struct hl_sched *s, const struct hl_coll_call *c, const struct hl_coll_call *phase)
+{
+    struct hl_coll_call mine = *phase;
+
+    mine.comm = c->comm->local;
+    mine.op = c->op;
+    hl_sched_wait(s);
+    s->comm = mine.comm;
+    if (s->err == 0) {
+        hl_coll_build(s, &mine);
+    }
+    hl_sched_wait(s);
+    s->comm = c->comm;
+}
+
+static struct hl_coll_side side(void *buf, int64_t count, struct hl_type *type)
+{
+    return (struct hl_coll_side){.buf = buf, .count = count, .type = type};
+}
+
+static void local_bcast(struct hl_sched *s, const struct hl_coll_call *c, const struct hl_coll_side *data)
+{
+    struct hl_coll_call phase = {.what = HL_COLL_BCAST, .recv = *data};
+
+    hl_build_local(s, c, &phase);
+}
+
+/* My group's operands come together in `into` of its rank 0. */
+static void local_reduce(struct hl_sched *s, const struct hl_coll_call *c, void *into, int64_t count)
+{
+    struct hl_coll_call phase = {
+        .what = HL_COLL_REDUCE, .send = side(c->send.buf, 0, NULL), .recv = side(into, count, c->recv.type)};
+
+    hl_build_local(s, c, &phase);
+}
+
+void hl_build_swap(struct hl_sched *s, const struct hl_coll_call *c, struct hl_data out, struct hl_data in)
+{
+    if (c->comm->rank == 0) {
+        hl_sched_recv(s, 0, in);
+        hl_sched_send(s, 0, out);
+    }
+}
+
+static void barrier(struct hl_sched *s, const struct hl_coll_call *c)
+{
+    struct hl_coll_call phase = {.what = HL_COLL_BARRIER};
+
+    hl_build_local(s, c, &phase);
+    hl_build_swap(s, c, hl_data_bytes(s->scratch, 0), hl_data_bytes(s->scratch, 0));
+    hl_build_local(s, c, &phase);
+}
+
+static struct hl_data whole(const struct hl_coll_side *data)
+{
+    return hl_data(data->buf, data->count, data->type);
+}
+
+static void bcast(struct hl_sched *s, const struct hl_coll_call *c)
+{
+    if (c->root == MPI_ROOT) {
+        hl_sched_send(s, 0, whole(&c->recv));
+        return;
+    }
+    if (c->comm->rank == 0) {
+        hl_sched_recv(s, c->root, whole(&c->recv));
+    }
+    local_bcast(s, c, &c->recv);
+}
+
+static void reduce(struct hl_sched *s, const struct hl_coll_call *c)
+{
+    if (c->root == MPI_ROOT) {
+        hl_sched_recv(s, 0, whole(&c->recv));
+        return;
+    }
+    void *sum = c->comm->rank == 0 ? hl_sched_room(s, c->recv.count, c->recv.type) : NULL;
+    local_reduce(s, c, sum, c->recv.count);
+    if (c->comm->rank == 0) {
+        hl_sched_send(s, c->root, hl_data(sum, c->recv.count, c->recv.type));
+    }
+}
+
+static void allreduce(struct hl_sched *s, const struct hl_coll_call *c)
+{
+    void *sum = c->comm->rank == 0 ? hl_sched_room(s, c->recv.count, c->recv.type) : NULL;
+
+    local_reduce(s, c, sum, c->recv.count);
+    hl_build_swap(s, c, hl_data(sum, c->recv.count, c->recv.type), whole(&c->recv));
+    local_bcast(s, c, &c->recv);
+}
+
+/* Rank 0 gets the other group's result and deals it out in my group's shares. */
+static void reduce_scatter(struct hl_sched *s, const struct hl_coll_call *c)
+{
+    int size = c->comm->size;
+    struct hl_type *type = c->recv.type;
+    int64_t *counts = hl_sched_bytes(s, (size_t)size * sizeof *counts);
+    int64_t *displs = hl_sched_bytes(s, (size_t)size * sizeof *displs), all = 0;
+
+    if (s->err != 0) {
+        return;
+    }
+    for (int i = 0; i < size; i++) {
+        counts[i] = c->recv.counts != NULL ? c->recv.counts[i] : c->recv.count;
+        displs[i] = all;
+        all += counts[i];
+    }
+    void *sum = c->comm->rank == 0 ? hl_sched_room(s, all, type) : NULL;
+    void *other = c->comm->rank == 0 ? hl_sched_room(s, all, type) : NULL;
+    local_reduce(s, c, sum, all);
+    hl_build_swap(s, c, hl_data(sum, all, type), hl_data(other, all, type));
+    struct hl_coll_call phase = {.what = HL_COLL_SCATTERV,
+                                 .send = {.buf = other, .counts = counts, .displs = displs, .type = type},
+                                 .recv = side(c->recv.buf, counts[c->comm->rank], type)};
+    hl_build_local(s, c, &phase);
+}
+
+/* MPI_ROOT has a block for each rank of the other group, whose ranks have one whole. */
+static void gather(struct hl_sched *s, const struct hl_coll_call *c)
+{
+    if (c->root != MPI_ROOT) {
+        if (c->send.count * c->send.type->size > 0) {
+            hl_sched_send(s, c->root, whole(&c->send));
+        }
+        return;
+    }
+    for (int i = 0; i < c->comm->n_peers; i++) {
+        if (hl_coll_block_bytes(&c->recv, i) > 0) {
+            hl_sched_recv(s, i, hl_coll_block(&c->recv, i));
+        }
+    }
+}
+
+static void scatter(struct hl_sched *s, const struct hl_coll_call *c)
+{
+    if (c->root != MPI_ROOT) {
+        if (c->recv.count * c->recv.type->size > 0) {
+            hl_sched_recv(s, c->root, whole(&c->recv));
+        }
+        return;
+    }
+    for (int i = 0; i < c->comm->n_peers; i++) {
+        if (hl_coll_block_bytes(&c->send, i) > 0) {
+            hl_sched_send(s, i, hl_coll_block(&c->send, i));
+        }
+    }
+}
+
+/* Everybody with everybody of the other group. Ranks a and b meet in turn (a + b) modulo the larger size, on
+ * both sides: a turn waits for no later one. `same`: one block goes to all. */
+static void exchange(struct hl_sched *s, const struct hl_coll_call *c, bool same)
+{
+    int n = c->comm->n_peers, turns = n > c->comm->size ? n : c->comm->size;
+
+    for (int i = 0; i < turns; i++) {
+        int peer = (i + turns - c->comm->rank) % turns;
+        if (peer >= n) {
+            continue;
+        }
+        if (hl_coll_block_bytes(&c->recv, peer) > 0) {
+            hl_sched_recv(s, peer, hl_coll_block(&c->recv, peer));
+        }
+        struct hl_data out = same ? whole(&c->send) : hl_coll_block(&c->send, peer);
+        if (out.count * out.type->size > 0) {
+            hl_sched_send(s, peer, out);
+        }
+    }
+}
+
+static void (*const builders[HL_COLLS])(struct hl_sched *s, const struct hl_coll_call *c) = {
+    [HL_COLL_BARRIER] = barrier,
+    [HL_COLL_BCAST] = bcast,
+    [HL_COLL_REDUCE] = reduce,
+    [HL_COLL_ALLREDUCE] = allreduce,
+    [HL_COLL_REDUCE_SCATTER] = reduce_scatter,
+    [HL_COLL_GATHER] = gather,
+    [HL_COLL_GATHERV] = gather,
+    [HL_COLL_SCATTER] = scatter,
+    [HL_COLL_SCATTERV] = scatter,
+};
+
+void hl_build_inter(struct hl_sched *s, const struct hl_coll_call *c)
+{
+    if (c->root == MPI_PROC_NULL) {
+        return; /* beside the root: only operations with a root look at it, the others have 0 */
+    }
+    if (builders[c->what] != NULL) {
+        builders[c->what](s, c);
+    } else {
+        exchange(s, c, c->what == HL_COLL_ALLGATHER || c->what == HL_COLL_ALLGATHERV);
+    }
+}

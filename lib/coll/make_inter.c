@@ -1,0 +1,186 @@
+/* Intercommunicators from two groups, and one communicator from an intercommunicator. */
+#include <stdlib.h>
+
+#include "algos.h"
+#include "err.h"
+
+static struct hl_coll_side bytes(void *buf, size_t n)
+{
+    return (struct hl_coll_side){.buf = buf, .count = (int64_t)n, .type = hl_type_of(MPI_BYTE)};
+}
+
+void hl_build_agree(struct hl_sched *s, const struct hl_coll_call *c, void *both, size_t half)
+{
+    struct hl_coll_call phase = {.what = HL_COLL_BCAST, .recv = bytes(both, 2 * half)};
+
+    hl_build_swap(s, c, hl_data_bytes(both, half), hl_data_bytes((char *)both + half, half));
+    hl_build_local(s, c, &phase);
+}
+
+/* Leaders exchange `n` bytes for `m`. */
+static int meet_leader(const struct hl_coll_meet *meet, struct hl_data out, struct hl_data in)
+{
+    struct hl_sched s;
+
+    hl_sched_init_tagged(&s, &hl_coll_net_match, meet->peer, HL_PLANE_TAGGED, meet->tag);
+    hl_sched_recv(&s, meet->leader, in);
+    hl_sched_send(&s, meet->leader, out);
+    int err = hl_sched_run(&s);
+    hl_sched_fini(&s);
+    return err;
+}
+
+/* What a leader tells the other one, and then his group what both said. */
+struct hello {
+    uint64_t ctx;
+    int32_t size, err;
+};
+
+/* World ranks of a group; NULL: no memory. */
+static int *world_of(const struct hl_group *g)
+{
+    int *world = malloc((size_t)g->size * sizeof *world);
+
+    for (int i = 0; world != NULL && i < g->size; i++) {
+        world[i] = hl_group_world(g, i);
+    }
+    return world;
+}
+
+/* The leader's part: learns the other group, or puts an error into theirs->err. */
+static void lead(const struct hl_comm *local, const struct hl_coll_meet *meet, struct hello *theirs,
+                 int **their_world)
+{
+    struct hello mine = {.ctx = hl_comm_ctx_new(), .size = local->size};
+    int *world = world_of(local->group);
+    int err = meet->err;
+
+    if (err == 0) {
+        mine.err = world == NULL ? HL_ERR_NO_MEM : 0;
+        err = meet_leader(meet, hl_data_bytes(&mine, sizeof mine), hl_data_bytes(theirs, sizeof *theirs));
+        err = err != 0 ? err : mine.err != 0 ? mine.err : theirs->err;
+    }
+    if (err == 0) {
+        *their_world = malloc((size_t)theirs->size * sizeof(int));
+        err =
+            *their_world == NULL ? hl_err_say(HL_ERR_NO_MEM, "no memory for a group of %d", theirs->size) : 0;
+    }
+    if (err == 0) {
+        err = meet_leader(meet, hl_data_bytes(world, (size_t)local->size * sizeof(int)),
+                          hl_data_bytes(*their_world, (size_t)theirs->size * sizeof(int)));
+    }
+    if (mine.ctx < theirs->ctx) {
+        theirs->ctx = mine.ctx;
+    }
+    theirs->err = err;
+    free(world);
+}
+
+/* My group's new context, and the intercommunicator. */
+static int make(struct hl_comm *local, const int *their_world, const struct hello *theirs,
+                struct hl_comm **made)
+{
+    struct hl_group *other = NULL, *common = NULL;
+    struct hl_comm *own;
+    int err = hl_group_make(their_world, theirs->size, &other);
+
+    if (err != 0) {
+        return err;
+    }
+    err = hl_group_intersection(local->group, other, &common);
+    if (err == 0 && common->size > 0) {
+        err = hl_err_say(HL_ERR_COMM,
+                         "the groups of an intercommunicator must be disjoint: %d members are in both",
+                         common->size);
+    }
+    if (common != NULL) {
+        hl_group_unref(common);
+    }
+    err = err == 0 ? hl_coll_comm_dup(local, &own) : err;
+    err = err == 0 ? hl_comm_make_inter(own, other, theirs->ctx, made) : err;
+    hl_group_unref(other);
+    return err;
+}
+
+int hl_coll_intercomm_create(struct hl_comm *local, int leader, const struct hl_coll_meet *meet,
+                             struct hl_comm **made)
+{
+    struct hello theirs = {0};
+    int *world = NULL;
+
+    if (local->rank == leader) {
+        lead(local, meet, &theirs, &world);
+    }
+    int err = hl_coll_bcast_bytes(local, &theirs, sizeof theirs, leader);
+    if (err == 0 && theirs.err != 0) {
+        err = local->rank == leader
+                  ? theirs.err
+                  : hl_err_say(theirs.err, "the leader, rank %d, could not reach the other group", leader);
+    }
+    if (err == 0 && world == NULL) {
+        world = malloc((size_t)theirs.size * sizeof *world);
+        err = world == NULL ? HL_ERR_NO_MEM : 0;
+    }
+    err = err == 0 ? hl_coll_bcast_bytes(local, world, (size_t)theirs.size * sizeof *world, leader) : err;
+    err = err == 0 ? make(local, world, &theirs, made) : err;
+    free(world);
+    return err;
+}
+
+int hl_coll_intercomm_from_groups(const struct hl_coll_sides *sides, const char *string,
+                                  struct hl_comm **made)
+{
+    int leaders[2] = {hl_group_world(sides->mine, sides->leader),
+                      hl_group_world(sides->other, sides->other_leader)};
+    struct hl_coll_meet meet = {.leader = leaders[0] < leaders[1] ? 1 : 0};
+    struct hl_group *pair = NULL;
+    struct hl_comm *local = NULL, both = {0};
+    int err = hl_coll_comm_from_group(sides->mine, string, &local);
+
+    if (err != 0) {
+        return err;
+    }
+    if (leaders[0] > leaders[1]) {
+        leaders[0] = leaders[1];
+        leaders[1] = hl_group_world(sides->mine, sides->leader);
+    }
+    err = hl_group_make(leaders, 2, &pair);
+    if (err == 0) {
+        both = (struct hl_comm){.ctx = hl_comm_ctx_named(pair, string),
+                                .rank = pair->rank,
+                                .group = pair,
+                                .peers = pair,
+                                .n_peers = 2};
+        meet.peer = &both;
+        err = hl_coll_intercomm_create(local, sides->leader, &meet, made);
+        hl_group_unref(pair);
+    }
+    hl_comm_free(local);
+    return err;
+}
+
+int hl_coll_intercomm_merge(struct hl_comm *inter, bool high, struct hl_comm **made)
+{
+    struct {
+        uint64_t ctx, high;
+    } ids[2] = {{inter->rank == 0 ? hl_comm_ctx_new() : 0, high}};
+    struct hl_coll_call call = {.comm = inter};
+    struct hl_group *group;
+    struct hl_sched s;
+
+    hl_sched_init(&s, &hl_coll_net_match, inter, HL_PLANE_MAKE);
+    hl_build_agree(&s, &call, ids, sizeof ids[0]);
+    int err = hl_sched_run(&s);
+    hl_sched_fini(&s);
+    if (err != 0) {
+        return err;
+    }
+    bool first = ids[0].high != ids[1].high ? ids[1].high != 0 : ids[0].ctx < ids[1].ctx;
+    struct hl_group *low = first ? inter->group : inter->peers, *top = first ? inter->peers : inter->group;
+    err = hl_group_union(low, top, &group);
+    if (err == 0) {
+        err = hl_comm_make(group, ids[0].ctx < ids[1].ctx ? ids[0].ctx : ids[1].ctx, made);
+        hl_group_unref(group);
+    }
+    return err;
+}

@@ -1,0 +1,24 @@
+/* Flights: requests that no single completer ends, carried on by whoever polls: schedules of collective
+ * operations, requests made of several others. */
+#ifndef HL_FLIGHT_H
+#define HL_FLIGHT_H
+
+#include "req.h"
+
+/* First part of the owner's object; the owner's again after `end` was called. */
+struct hl_flight {
+    struct hl_flight *next; /* the module's */
+    /* Goes on as far as it can; true when it has ended. Never waits, never polls. One thread at a time. */
+    bool (*step)(struct hl_flight *f);
+    /* Writes the results, frees the flight and completes its request, last. Called once. */
+    void (*end)(struct hl_flight *f);
+};
+
+/* Takes the flight over. HL_ERR_NO_MEM: no source of progress left, and the flight is still the caller's. Any
+ * thread. */
+int hl_flight_start(struct hl_flight *f);
+
+/* Before prog is closed: no flight is left. */
+void hl_flight_close(void);
+
+#endif

@@ -1,0 +1,156 @@
+/* Communicators made by some members only, without a parent, and in the background, by many threads at once.
+ * usage: comm_make THREADS ROUNDS */
+#include "mpi_test.h"
+
+static int rounds;
+static int key;
+static MPI_Comm parents[64];
+
+/* Members of `comm` are world ranks first, first + step, ... */
+static void use(MPI_Comm comm, int first, int step, int mark)
+{
+    int n, r, sum = 0, mine, want = 0;
+
+    MPI_Comm_size(comm, &n);
+    MPI_Comm_rank(comm, &r);
+    CHECK_EQ(first + r * step, me);
+    mine = mark + me;
+    for (int i = 0; i < n; i++) {
+        want += mark + first + i * step;
+    }
+    MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm);
+    CHECK_EQ(sum, want);
+}
+
+static MPI_Group strided(int first, int last, int step)
+{
+    int range[1][3] = {{first, last, step}};
+    MPI_Group world, some;
+
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_range_incl(world, 1, range, &some);
+    MPI_Group_free(&world);
+    return some;
+}
+
+/* Overlapping groups on ONE communicator: the thread's tag tells them apart. */
+static void create_groups(int thread, int round)
+{
+    int step = 1 + round % 3, first = (round + thread) % size % step;
+    int last = first + (size - 1 - first) / step * step;
+    MPI_Group up = strided(first, last, step), down = strided(last, first, -step);
+    MPI_Comm made;
+
+    if ((me - first) % step == 0 && me >= first) {
+        MPI_Comm_create_group(MPI_COMM_WORLD, up, thread, &made);
+        use(made, first, step, thread);
+        MPI_Comm_free(&made);
+        MPI_Comm_create_group(MPI_COMM_WORLD, down, thread, &made);
+        use(made, last, -step, thread);
+        MPI_Comm_free(&made);
+    }
+    MPI_Comm_create_group(MPI_COMM_WORLD, MPI_GROUP_EMPTY, thread, &made);
+    CHECK(made == MPI_COMM_NULL);
+    MPI_Group_free(&up);
+    MPI_Group_free(&down);
+}
+
+static void without_parent(int thread, int round)
+{
+    MPI_Group all = strided(0, size - 1, 1);
+    MPI_Comm made;
+    char name[64];
+
+    snprintf(name, sizeof name, "comm_make/%d", thread);
+    MPI_Comm_create_from_group(all, name, MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);
+    use(made, 0, 1, round);
+    CHECK_EQ(MPI_Send(&me, 1, MPI_INT, size, 0, made), MPI_ERR_RANK);
+    MPI_Comm_free(&made);
+    MPI_Group_free(&all);
+    if (size < 2) {
+        return;
+    }
+    MPI_Group half[2] = {strided(0, (size - 1) / 2 * 2, 2), strided(1, (size - 2) / 2 * 2 + 1, 2)};
+    int n, mine = me, got = -1;
+    MPI_Intercomm_create_from_groups(half[me % 2], 0, half[1 - me % 2], 0, name, MPI_INFO_NULL,
+                                     MPI_ERRORS_ARE_FATAL, &made);
+    MPI_Comm_remote_size(made, &n);
+    CHECK_EQ(n, me % 2 ? (size + 1) / 2 : size / 2);
+    MPI_Allreduce(&mine, &got, 1, MPI_INT, MPI_MIN, made);
+    CHECK_EQ(got, 1 - me % 2);
+    MPI_Comm_free(&made);
+    MPI_Group_free(&half[0]);
+    MPI_Group_free(&half[1]);
+}
+
+static int copy(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag)
+{
+    *(void **)out = (char *)in + 1;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+/* Many at once, on one parent; the copies of attributes are made at the call. */
+static void in_background(int thread, int round)
+{
+    MPI_Comm twins[4];
+    MPI_Request reqs[4];
+    MPI_Info info, shown;
+    char value[16], *attr;
+    int flag, len = sizeof value;
+
+    MPI_Comm_set_attr(parents[thread], key, value);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
+    for (int i = 0; i < 4; i++) {
+        if (i % 2) {
+            MPI_Comm_idup(parents[thread], &twins[i], &reqs[i]);
+        } else {
+            MPI_Comm_idup_with_info(parents[thread], info, &twins[i], &reqs[i]);
+        }
+    }
+    MPI_Info_free(&info);
+    MPI_Comm_delete_attr(parents[thread], key);
+    MPI_Waitall(4, reqs, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < 4; i++) {
+        use(twins[i], 0, 1, round);
+        MPI_Comm_get_attr(twins[i], key, &attr, &flag);
+        CHECK(flag && attr == value + 1);
+        MPI_Comm_get_info(twins[i], &shown);
+        MPI_Info_get_string(shown, "mpi_assert_no_any_tag", &len, value, &flag);
+        CHECK_EQ(flag, i % 2 == 0);
+        MPI_Info_free(&shown);
+        MPI_Comm_free(&twins[i]);
+    }
+}
+
+static void *storm(void *arg)
+{
+    int thread = (int)(intptr_t)arg;
+
+    for (int i = 0; i < rounds; i++) {
+        create_groups(thread, i);
+        without_parent(thread, i);
+        in_background(thread, i);
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    int threads = argc > 1 ? atoi(argv[1]) : 2;
+
+    rounds = argc > 2 ? atoi(argv[2]) : 5;
+    test_start(1);
+    MPI_Comm_create_keyval(copy, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    for (int i = 0; i < threads; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &parents[i]);
+    }
+    test_threads(threads, storm);
+    for (int i = 0; i < threads; i++) {
+        MPI_Comm_free(&parents[i]);
+    }
+    MPI_Comm_free_keyval(&key);
+    MPI_Finalize();
+    return 0;
+}
