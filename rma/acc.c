@@ -2,20 +2,15 @@
  * the target is reached.
  *
  *   MAPPED  CPU atomics, or the target's lock (near.h decides)
- *   CMA     everything of the window under the target's lock: read, combine, write back
+ *   PRIVATE the target's receive thread does what a mapped origin would (tray.h)
  *   FAR     the provider's atomics where it has them for aligned elements; else records for the target's
  *           receive thread, which does what a mapped origin would */
 #include "win.h"
 
-#include <string.h>
-
-#include "boot.h"
 #include "err.h"
 #include "lane.h"
+#include "tray.h"
 #include "zip.h"
-
-#define PIECE 256  /* elements that are combined while a target's lock is held */
-#define LARGEST 32 /* bytes of the largest basic type's extent */
 
 /* n elements at offset `at` of the window, at the distance of their extent on all sides. */
 struct piece {
@@ -30,52 +25,6 @@ struct piece {
 static size_t piece_bytes(enum hl_basic basic, size_t n)
 {
     return n == 0 ? 0 : (n - 1) * hl_op_extent(basic) + hl_op_size(basic);
-}
-
-int hl_acc_locked(enum hl_op_kind op, enum hl_basic basic, void *target, const void *origin, void *fetched,
-                  size_t n, struct hl_near_lock *lock)
-{
-    size_t ext = hl_op_extent(basic);
-    int rc = 0;
-    for (size_t i = 0; i < n && rc == 0; i += PIECE) {
-        size_t k = hl_min_size(PIECE, n - i);
-        char *to = (char *)target + i * ext;
-        hl_near_lock_take(lock);
-        if (fetched != NULL) {
-            memcpy((char *)fetched + i * ext, to, piece_bytes(basic, k));
-        }
-        if (op != HL_OP_NO_OP) {
-            rc = hl_op_apply(op, basic, to, (const char *)origin + i * ext, k);
-        }
-        hl_near_lock_leave(lock);
-    }
-    return rc;
-}
-
-static int acc_cma(const struct piece *p, const struct hl_target *t)
-{
-    const struct hl_move *m = &p->acc->m;
-    int node_rank = hl_boot_node_of(hl_win_world(m->win, m->target));
-    struct hl_near_lock *lock = &hl_target_ctl(t)->acc;
-    size_t ext = hl_op_extent(p->basic);
-    _Alignas(16) char here[PIECE * LARGEST];
-    int rc = 0;
-
-    for (size_t i = 0; i < p->n && rc == 0; i += PIECE) {
-        size_t k = hl_min_size(PIECE, p->n - i), len = piece_bytes(p->basic, k);
-        uint64_t addr = (t->where & ~HL_TARGET_BITS) + (uint64_t)p->at + i * ext;
-        hl_near_lock_take(lock);
-        rc = hl_cma_copy(node_rank, HL_GET, here, addr, len);
-        if (rc == 0 && p->result != NULL) {
-            memcpy(p->result + i * ext, here, len);
-        }
-        if (rc == 0 && p->acc->op != HL_OP_NO_OP) {
-            rc = hl_op_apply(p->acc->op, p->basic, here, p->origin + i * ext, k);
-            rc = rc != 0 ? rc : hl_cma_copy(node_rank, HL_PUT, here, addr, len);
-        }
-        hl_near_lock_leave(lock);
-    }
-    return rc;
 }
 
 /* Records of as many elements as one message takes; the answer of a fetch must fit as well. */
@@ -146,11 +95,14 @@ static int acc_piece(const struct piece *p)
     }
     if (HL_LIKELY(hl_target_is_mapped(t))) {
         char *there = (char *)(uintptr_t)t->where + p->at;
-        struct hl_near_lock *lock = &hl_target_ctl(t)->acc;
-        return (m->win->locked_acc ? hl_acc_locked : hl_near_acc)(p->acc->op, p->basic, there, p->origin,
-                                                                  p->result, p->n, lock);
+        return hl_near_acc(p->acc->op, p->basic, there, p->origin, p->result, p->n, &hl_target_ctl(t)->acc);
     }
-    return hl_target_is_far(t) ? acc_far(p, t) : acc_cma(p, t);
+    if (hl_target_is_far(t)) {
+        return acc_far(p, t);
+    }
+    struct hl_tray_acc tray = {m->win,          m->target, p->acc->op, p->basic,
+                               (uint64_t)p->at, p->origin, p->result,  p->n};
+    return hl_tray_acc(&tray);
 }
 
 /* Layouts with holes: the spans that are contiguous on all sides. */

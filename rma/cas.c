@@ -3,50 +3,14 @@
 
 #include <string.h>
 
-#include "boot.h"
 #include "err.h"
 #include "lane.h"
-
-#define LARGEST 32
+#include "tray.h"
 
 /* The standard's list: integers, logicals, bytes (MPI 5.0, section 12.3.4). */
 static bool is_taken(enum hl_basic basic)
 {
     return basic == HL_BASIC_BYTE || (basic >= HL_BASIC_I8 && basic <= HL_BASIC_L128);
-}
-
-int hl_cas_locked(enum hl_basic basic, void *target, const void *origin, const void *compare, void *fetched,
-                  struct hl_near_lock *lock)
-{
-    size_t size = hl_op_size(basic);
-    hl_near_lock_take(lock);
-    bool same = memcmp(target, compare, size) == 0;
-    memcpy(fetched, target, size);
-    if (same) {
-        memcpy(target, origin, size);
-    }
-    hl_near_lock_leave(lock);
-    return 0;
-}
-
-static int cas_cma(const struct hl_acc *a, const void *compare, const struct hl_target *t, int64_t at)
-{
-    int node_rank = hl_boot_node_of(hl_win_world(a->m.win, a->m.target));
-    uint64_t addr = (t->where & ~HL_TARGET_BITS) + (uint64_t)at;
-    size_t size = hl_op_size(a->m.target_type->basic);
-    struct hl_near_lock *lock = &hl_target_ctl(t)->acc;
-    char here[LARGEST];
-
-    hl_near_lock_take(lock);
-    int rc = hl_cma_copy(node_rank, HL_GET, here, addr, size);
-    if (rc == 0 && memcmp(here, compare, size) == 0) {
-        rc = hl_cma_copy(node_rank, HL_PUT, a->m.origin, addr, size);
-    }
-    hl_near_lock_leave(lock);
-    if (rc == 0) {
-        memcpy(a->result, here, size);
-    }
-    return rc;
 }
 
 static int cas_far(const struct hl_acc *a, const void *compare, const struct hl_target *t, int64_t at)
@@ -72,7 +36,7 @@ static int cas_far(const struct hl_acc *a, const void *compare, const struct hl_
                                     .order_key = hl_win_order_key(w, a->m.target)};
         return hl_lane_atomic(&op);
     }
-    char payload[2 * LARGEST];
+    char payload[2 * HL_TRAY_LARGEST];
     memcpy(payload, compare, size);
     memcpy(payload + size, a->m.origin, size);
     struct hl_wire_rec rec = {.op = HL_WIRE_CAS,
@@ -111,12 +75,17 @@ int hl_win_cas(const struct hl_acc *a, const void *compare)
     const struct hl_target *t = &w->targets[a->m.target];
     if (hl_target_is_mapped(t)) {
         char *there = (char *)(uintptr_t)t->where + span.at;
-        struct hl_near_lock *lock = &hl_target_ctl(t)->acc;
-        return (w->locked_acc ? hl_cas_locked : hl_near_cas)(basic, there, a->m.origin, compare, a->result,
-                                                             lock);
+        return hl_near_cas(basic, there, a->m.origin, compare, a->result, &hl_target_ctl(t)->acc);
     }
     if (!hl_target_is_far(t)) {
-        return cas_cma(a, compare, t, span.at);
+        struct hl_tray_acc tray = {.win = w,
+                                   .target = a->m.target,
+                                   .basic = basic,
+                                   .at = (uint64_t)span.at,
+                                   .origin = a->m.origin,
+                                   .result = a->result,
+                                   .n = 1};
+        return hl_tray_cas(&tray, compare);
     }
     rc = hl_win_reach(w, a->m.target);
     return rc != 0 ? rc : cas_far(a, compare, t, span.at);

@@ -76,7 +76,7 @@ HL_INLINE int hl_accumulate(struct hl_acc a, const MPI_Datatype types[3], MPI_Wi
         (!a.fetches || (a.result != NULL && types[2] == types[1] && a.result_count == a.m.target_count));
     if (HL_LIKELY(simple && hl_pass(&a.m, types[1], &pass))) {
         const struct hl_target *t = &a.m.win->targets[a.m.target];
-        if (HL_LIKELY(hl_target_is_mapped(t) && !a.m.win->locked_acc)) {
+        if (HL_LIKELY(hl_target_is_mapped(t))) {
             int rc = hl_near_acc(a.op, pass.type->basic, (char *)(uintptr_t)t->where + pass.at, a.m.origin,
                                  a.result, (size_t)a.m.target_count, &hl_target_ctl(t)->acc);
             return HL_LIKELY(rc == 0) ? MPI_SUCCESS : hl_win_raise(hl_win_of(win), win, func, rc);

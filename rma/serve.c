@@ -8,6 +8,7 @@
 #include "pairs.h"
 #include "prog.h"
 #include "rx.h"
+#include "tray.h"
 
 static void grant(const struct hl_lock_ask *ask)
 {
@@ -54,8 +55,7 @@ static int serve_grant(const struct hl_rx_msg *msg)
     return 0;
 }
 
-/* The elements that a record names, or NULL: bounds and payload are checked before anything is touched. */
-static char *locate(const struct hl_win *w, const struct hl_wire_rec *rec, size_t *bytes)
+char *hl_win_locate(const struct hl_win *w, const struct hl_wire_rec *rec, size_t *bytes)
 {
     if (rec->basic >= HL_BASICS || rec->count == 0 || rec->count > UINT32_MAX) {
         return NULL;
@@ -78,7 +78,7 @@ static int apply_acc(struct hl_win *w, void *arg)
     const struct hl_rx_msg *msg = arg;
     const struct hl_wire_rec *rec = msg->rec;
     size_t bytes;
-    char *there = locate(w, rec, &bytes);
+    char *there = hl_win_locate(w, rec, &bytes);
     bool operands = rec->kind != HL_OP_NO_OP;
     void *fetched = NULL;
 
@@ -88,15 +88,15 @@ static int apply_acc(struct hl_win *w, void *arg)
     if (rec->op == HL_WIRE_GET_ACC && (fetched = hl_rx_reply_room(msg, bytes)) == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for an answer of %zu bytes", bytes);
     }
-    return (w->locked_acc ? hl_acc_locked : hl_near_acc)(
-        rec->kind, rec->basic, there, operands ? msg->payload : NULL, fetched, rec->count, &w->ctl->acc);
+    return hl_near_acc(rec->kind, rec->basic, there, operands ? msg->payload : NULL, fetched, rec->count,
+                       &w->ctl->acc);
 }
 
 static int apply_cas(struct hl_win *w, void *arg)
 {
     const struct hl_rx_msg *msg = arg;
     size_t bytes;
-    char *there = locate(w, msg->rec, &bytes);
+    char *there = hl_win_locate(w, msg->rec, &bytes);
 
     if (there == NULL || msg->rec->count != 1 || msg->rec->len != 2 * bytes) {
         return bad_record(msg);
@@ -106,8 +106,7 @@ static int apply_cas(struct hl_win *w, void *arg)
         return hl_err_say(HL_ERR_NO_MEM, "no memory for an answer of %zu bytes", bytes);
     }
     const char *compare = msg->payload;
-    return (w->locked_acc ? hl_cas_locked : hl_near_cas)(msg->rec->basic, there, compare + bytes, compare,
-                                                         fetched, &w->ctl->acc);
+    return hl_near_cas(msg->rec->basic, there, compare + bytes, compare, fetched, &w->ctl->acc);
 }
 
 /* The data, then the flag, then whoever waits for it. */
@@ -194,10 +193,16 @@ int hl_win_serve(void)
         enum hl_wire_op op;
         hl_rx_fn *fn;
     } rows[] = {
-        {HL_WIRE_LOCK, serve_lock},  {HL_WIRE_UNLOCK, serve_unlock},  {HL_WIRE_GRANT, serve_grant},
-        {HL_WIRE_ACC, serve_acc},    {HL_WIRE_GET_ACC, serve_acc},    {HL_WIRE_CAS, serve_cas},
-        {HL_WIRE_POST, serve_epoch}, {HL_WIRE_COMPLETE, serve_epoch},
+        {HL_WIRE_LOCK, serve_lock},
+        {HL_WIRE_UNLOCK, serve_unlock},
+        {HL_WIRE_GRANT, serve_grant},
+        {HL_WIRE_ACC, serve_acc},
+        {HL_WIRE_GET_ACC, serve_acc},
+        {HL_WIRE_CAS, serve_cas},
+        {HL_WIRE_POST, serve_epoch},
+        {HL_WIRE_COMPLETE, serve_epoch},
         {HL_WIRE_PUT_NOTIFY, serve_put_notify},
+        {HL_WIRE_TRAY, hl_tray_serve},
     };
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < HL_COUNT_OF(rows); i++) {

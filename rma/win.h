@@ -29,7 +29,8 @@ struct hl_pairs;    /* pairs.h */
 /* How a target is reached, in 16 bytes. The upper bits of `where` tell:
  *
  *   0 .. 47       MAPPED  where = the window's first byte in my address space, at = its control block there
- *   bits 63, 62   CMA     where = its address in the target's process, at = its control block in mine
+ *   bits 63, 62   PRIVATE where = its address in the target's process, at = its control block in mine;
+ *                         bit 61: the kernel does not let us copy there
  *   bit 63        FAR     where = the address that RMA operations name, at = the registration key
  */
 struct hl_target {
@@ -37,8 +38,9 @@ struct hl_target {
     uint64_t at;
 };
 #define HL_TARGET_FAR ((uint64_t)1 << 63)
-#define HL_TARGET_CMA ((uint64_t)1 << 62)
-#define HL_TARGET_BITS (HL_TARGET_FAR | HL_TARGET_CMA)
+#define HL_TARGET_PRIVATE ((uint64_t)3 << 62)
+#define HL_TARGET_NO_CMA ((uint64_t)1 << 61)
+#define HL_TARGET_BITS ((uint64_t)7 << 61)
 
 /* Bytes of a target's window and its displacement unit. */
 struct hl_extent {
@@ -48,8 +50,7 @@ struct hl_extent {
 /* One for each (window, rank), in that rank's arena: mapped by node peers. Zero = free. */
 struct hl_win_ctl {
     hl_a64 lock;             /* lockword.h; atomic */
-    struct hl_near_lock acc; /* elements that CPUs have no atomics for, or of private memory */
-    uint32_t pad;
+    struct hl_near_lock acc; /* whose lock guards elements that CPUs have no atomics for */
 };
 
 /* The user's window. Fields are read-only once it is made, but for those that say otherwise. */
@@ -57,10 +58,9 @@ struct hl_win {
     struct hl_handle h;
     int size, rank;
     uint32_t extent_mask; /* 0: all targets share extents[0]; else all ones */
-    bool mapped;          /* some target is MAPPED or CMA: flush ends with the fence of near.h */
+    bool mapped;          /* some target is not FAR: flush ends with the fence of near.h */
     bool far;             /* some target is FAR */
-    bool locked_acc;      /* some origin uses CMA: all accumulates are under the targets' locks */
-    bool message_acc;     /* FAR targets' addresses do not tell alignment, or locked_acc: records only */
+    bool message_acc;     /* FAR targets' addresses do not tell alignment: records only */
     bool unordered;       /* accumulate_ordering = none */
     struct hl_target *targets;
     struct hl_extent *extents;
@@ -105,7 +105,7 @@ HL_INLINE bool hl_target_is_mapped(const struct hl_target *t)
 /* Reached by messages and lanes, with no control block here. */
 HL_INLINE bool hl_target_is_far(const struct hl_target *t)
 {
-    return (t->where & HL_TARGET_BITS) == HL_TARGET_FAR;
+    return (t->where & HL_TARGET_PRIVATE) == HL_TARGET_FAR;
 }
 
 HL_INLINE struct hl_win_ctl *hl_target_ctl(const struct hl_target *t)
@@ -202,14 +202,6 @@ struct hl_acc {
 
 /* Accumulate, Get_accumulate, Fetch_and_op: as hl_win_xfer, element by element. Also HL_ERR_OP. */
 int hl_win_acc(const struct hl_acc *a);
-
-/* What hl_near_acc does, but always under `lock`: for windows with locked_acc. */
-int hl_acc_locked(enum hl_op_kind op, enum hl_basic basic, void *target, const void *origin, void *fetched,
-                  size_t n, struct hl_near_lock *lock);
-
-/* The same beside hl_near_cas. */
-int hl_cas_locked(enum hl_basic basic, void *target, const void *origin, const void *compare, void *fetched,
-                  struct hl_near_lock *lock);
 
 /* MPI_Compare_and_swap. Errors as hl_win_xfer, and HL_ERR_TYPE for types that it does not take. */
 int hl_win_cas(const struct hl_acc *a, const void *compare);

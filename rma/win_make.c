@@ -52,6 +52,7 @@ static int take_memory(struct hl_win *w, const struct call *c)
     }
     w->ctl = w->ctl_piece.addr;
     memset(w->ctl, 0, sizeof *w->ctl);
+    w->ctl->acc.home = (uint32_t)hl_boot.node_rank + 1;
     w->base = c->base;
     if (c->flavor == MPI_WIN_FLAVOR_ALLOCATE) {
         struct hl_mem_ask ask = {.align = hl_hints_alignment(w->info)};
@@ -132,6 +133,7 @@ static int share_memory(struct hl_win *w, const struct call *c, struct hl_win_as
     rc = rc != 0 ? rc : hl_coll_bcast_bytes(w->comm, &home, sizeof home, 0);
     ask->rc = rc != 0 ? rc : (int)home.rc;
     ask->seg_owner = hl_win_world(w, 0);
+    w->ctl->acc.home = (uint32_t)hl_boot_node_of(ask->seg_owner) + 1;
     ask->seg_id = home.id;
     ask->seg_len = home.len;
     ask->seg_off = home.off + before;

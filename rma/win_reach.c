@@ -27,8 +27,8 @@ struct card {
     int32_t rc;
 };
 
-/* Somebody must reach private memory: the smaller wins for all. */
-enum need { NEED_NONE = 0, NEED_CMA = -1, NEED_NETWORK = -2 };
+/* Some target can only be reached by a lane: the smaller wins for all. */
+enum need { NEED_NONE = 0, NEED_NETWORK = -1 };
 
 static uint64_t token; /* chosen once; read by peers' probes */
 
@@ -176,17 +176,16 @@ static bool store_one(struct hl_win *w, int i, const struct card *c, const struc
     struct hl_target *t = &w->targets[i];
     uint64_t where;
 
-    if (want[0].rc != 0 || (c->seg_id != 0 && want[1].rc != 0)) {
+    if (want[0].rc != 0 || (c->base == 0 && want[1].rc != 0)) {
         return false;
     }
     if (i == w->rank && c->base != 0) {
         where = c->base;
-    } else if (c->seg_id != 0) {
+    } else if (c->seg_id != 0 && want[1].rc == 0) {
         where = (uint64_t)(uintptr_t)want[1].base + c->seg_off;
-    } else if (hl_cma_probe(want[0].node_rank, c->pid, c->token_at, c->token)) {
-        where = HL_TARGET_BITS | c->base;
     } else {
-        return false;
+        bool cma = hl_cma_probe(want[0].node_rank, c->pid, c->token_at, c->token);
+        where = HL_TARGET_PRIVATE | (cma ? 0 : HL_TARGET_NO_CMA) | c->base;
     }
     t->where = where;
     t->at = i == w->rank ? (uint64_t)(uintptr_t)w->ctl : (uint64_t)(uintptr_t)(want[0].base + c->ctl_off);
@@ -204,9 +203,6 @@ static enum need store_near(struct hl_win *w, const struct card *cards)
             need = NEED_NETWORK;
             continue;
         }
-        if ((w->targets[i].where & HL_TARGET_CMA) != 0 && need == NEED_NONE) {
-            need = NEED_CMA;
-        }
         w->near_ranks[kept++] = i;
     }
     w->n_near = kept;
@@ -216,21 +212,6 @@ static enum need store_near(struct hl_win *w, const struct card *cards)
     return need;
 }
 
-/* With the network, private memory is reached by lanes: CMA would put every accumulate under a lock. */
-static void forget_cma(struct hl_win *w)
-{
-    int kept = 0;
-    for (int n = 0; n < w->n_near; n++) {
-        struct hl_target *t = &w->targets[w->near_ranks[n]];
-        if ((t->where & HL_TARGET_CMA) != 0) {
-            *t = (struct hl_target){0};
-        } else {
-            w->near_ranks[kept++] = w->near_ranks[n];
-        }
-    }
-    w->n_near = kept;
-}
-
 /* Opens the network in the middle of a job that had no use for it. */
 static int open_network(const struct hl_win *w)
 {
@@ -238,11 +219,10 @@ static int open_network(const struct hl_win *w)
         return 0;
     }
     if (w->size != hl_boot.size) {
-        return hl_err_say(
-            HL_ERR_RMA_SHARED,
-            "private memory of node peers cannot be reached (is ptrace forbidden?), and a window "
-            "over %d of %d ranks cannot open the network: use MPI_Win_allocate",
-            w->size, hl_boot.size);
+        return hl_err_say(HL_ERR_RMA_SHARED,
+                          "memory of node peers cannot be mapped, and a window over %d of %d ranks cannot "
+                          "open the network",
+                          w->size, hl_boot.size);
     }
     int rc = hl_rx_network();
     return rc != 0 ? rc : hl_lane_open(hl_life_level() == MPI_THREAD_MULTIPLE);
@@ -289,10 +269,7 @@ static int reach(struct hl_win *w, struct card *cards)
         }
         int sent = hl_coll_allgather_bytes(w->comm, &mine, sizeof mine, cards);
         rc = sent != 0 ? sent : check_cards(w, cards);
-        forget_cma(w);
     }
-    w->locked_acc = need == NEED_CMA;
-    w->message_acc = w->locked_acc;
     rc = rc != 0 ? rc : store_far(w, cards);
     hl_win_lockq_open(w);
     hl_win_table_add(w);

@@ -4,6 +4,7 @@
 #include "boot.h"
 #include "err.h"
 #include "lane.h"
+#include "tray.h"
 #include "zip.h"
 
 /* The end of the path for one block that is contiguous on both sides. */
@@ -23,7 +24,9 @@ static int move_block(const struct hl_move *m, int64_t at, char *mine, size_t le
     uint64_t addr = (t->where & ~HL_TARGET_BITS) + (uint64_t)at;
     int world = hl_win_world(w, m->target);
     if (!hl_target_is_far(t)) {
-        return hl_cma_copy(hl_boot_node_of(world), m->dir, mine, addr, len);
+        return (t->where & HL_TARGET_NO_CMA) != 0
+                   ? hl_tray_move(m, (uint64_t)at, mine, len)
+                   : hl_cma_copy(hl_boot_node_of(world), m->dir, mine, addr, len);
     }
     struct hl_xfer x = {world, addr, t->at, mine, len, &w->errors[m->target], m->req};
     return m->dir == HL_PUT ? hl_lane_write(&x) : hl_lane_read(&x);

@@ -55,6 +55,7 @@ struct hl_wire_hello {
     X(CAS)        /* compare and swap: payload = compare, origin; answered with the element before */        \
     X(PUT_NOTIFY) /* put, then a flag: window in aux, data at offset, flag at count, its value in region */  \
     X(GREET)      /* nothing: its acknowledgement shows that answers arrive */                               \
+    X(TRAY)       /* near only: do what stands in the sender's tray `index` (near.h) */                      \
     X(NOTICE)     /* free for modules above */
 
 enum hl_wire_op {

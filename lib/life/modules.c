@@ -8,6 +8,7 @@
 #include "lane.h"
 #include "log.h"
 #include "match.h"
+#include "near.h"
 #include "prog.h"
 #include "req.h"
 #include "rx.h"
@@ -18,10 +19,11 @@
 
 static void *board; /* the node group's shared memory: asked for once, kept until the process ends */
 
-/* One board, cut into the modules' parts: match's, then rx's. */
+/* One board, cut into the modules' parts: match's, then rx's, then near's. */
 static int share_board(void)
 {
-    size_t bytes = hl_match_board_bytes(hl_boot.node_size) + hl_rx_board_bytes(hl_boot.node_size);
+    size_t bytes = hl_match_board_bytes(hl_boot.node_size) + hl_rx_board_bytes(hl_boot.node_size) +
+                   hl_near_board_bytes(hl_boot.node_size);
     return board != NULL ? 0 : hl_boot_node_share(bytes, &board);
 }
 
@@ -80,6 +82,7 @@ int hl_modules_open(bool threads)
     if (err != 0) {
         goto close_req;
     }
+    hl_near_open((char *)rx_board() + hl_rx_board_bytes(hl_boot.node_size));
     err = hl_rx_open(rx_board());
     if (err != 0) {
         goto close_match;

@@ -16,6 +16,30 @@
 
 uint64_t hl_near_patience_ns = 100000000;
 
+static struct hl_near_home *homes; /* [node_size], in the board */
+
+size_t hl_near_board_bytes(int node_size)
+{
+    return sizeof *homes * (size_t)node_size;
+}
+
+void hl_near_open(void *board)
+{
+    homes = board;
+}
+
+struct hl_near_home *hl_near_home(int node_rank)
+{
+    return &homes[node_rank];
+}
+
+/* The lock that is meant. Peers write `home`: a number that no rank has is not followed. */
+static struct hl_near_lock *at_home(struct hl_near_lock *l)
+{
+    bool here = l->home == 0 || l->home > (uint32_t)hl_boot.node_size;
+    return here ? l : &homes[l->home - 1].lock;
+}
+
 static uint32_t me(void)
 {
     return (uint32_t)hl_boot.node_rank + 1;
@@ -72,6 +96,7 @@ static void wait_long(struct hl_near_lock *l)
 
 void hl_near_lock_take(struct hl_near_lock *l)
 {
+    l = at_home(l);
     for (int spins = 0; spins < SPINS; spins++) {
         if (try_take(l)) {
             return;
@@ -84,5 +109,5 @@ void hl_near_lock_take(struct hl_near_lock *l)
 void hl_near_lock_leave(struct hl_near_lock *l)
 {
     /* release: publishes the elements; pairs with the acquire in try_take. */
-    hl_a32_store_release(&l->holder, 0);
+    hl_a32_store_release(&at_home(l)->holder, 0);
 }

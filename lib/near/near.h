@@ -65,12 +65,39 @@ HL_INLINE void hl_near_copy(void *dst, const void *src, size_t len)
 
 /* ---- atomics ---- */
 
-/* Of each target rank, in memory that its node peers map (or in its own): who does what the CPU cannot do in
- * one instruction. Zero = free. Guards such elements against near peers, self and the receive thread alike.
+/* Who does what the CPU cannot do in one instruction. Guards such elements against near peers, self and the
+ * receive thread alike, so all of a target's memory has ONE: what windows keep only says whose. Zero = free.
  */
 struct hl_near_lock {
     hl_a32 holder; /* node rank + 1 of the holder; atomic */
+    uint32_t home; /* node rank + 1 of the rank whose home's lock is meant; 0: this one */
 };
+
+/* A tray carries a request to a peer that must do it itself, and back what it did: its memory is private.
+ * Guarded by its user: `busy` by the owner's threads, the others by the owner until `asked`, then by the peer
+ * until `done`. */
+#define HL_NEAR_TRAYS 4
+#define HL_NEAR_TRAY_BYTES ((size_t)(32 * 1024 - 64))
+
+struct hl_near_tray {
+    HL_ALIGNED_LINE hl_a32 busy; /* atomic: taken by a thread of the owner */
+    hl_a32 done;                 /* atomic: the peer's answer is here */
+    int32_t rc;
+    HL_ALIGNED_LINE char bytes[HL_NEAR_TRAY_BYTES];
+};
+
+/* What a rank has in the node's board for all its windows and heaps. */
+struct hl_near_home {
+    struct hl_near_lock lock; /* of all its memory */
+    struct hl_near_tray trays[HL_NEAR_TRAYS];
+};
+
+/* Board bytes of `node_size` ranks, and their use: once, before the others; zeroed memory. */
+size_t hl_near_board_bytes(int node_size);
+void hl_near_open(void *board);
+
+/* The home of a node rank. */
+struct hl_near_home *hl_near_home(int node_rank);
 
 /* Waits (spins, yields, naps) until the lock is mine. Holders never wait for anything and hold it for at most
  * 256 elements. If the holder's process has died, the lock is taken over after about 100 ms (its last element

@@ -53,7 +53,7 @@ static _Alignas(64) unsigned char target[ROOM], expected[ROOM], origin[ROOM], fe
 static void one_combination(enum hl_op_kind op, enum hl_basic basic, size_t shift, size_t n)
 {
     size_t bytes = n * hl_op_extent(basic), size = hl_op_size(basic), extent = hl_op_extent(basic);
-    struct hl_near_lock lock = {{0}};
+    struct hl_near_lock lock = {.holder = {0}};
     for (int with_fetch = 0; with_fetch < 2; with_fetch++) {
         fill(target, ROOM);
         fill(origin, ROOM);
@@ -96,7 +96,7 @@ END_TEST
 
 START_TEST(compare_and_swap_compares_bytes)
 {
-    struct hl_near_lock lock = {{0}};
+    struct hl_near_lock lock = {.holder = {0}};
     for (int b = 0; b < HL_BASICS; b++) {
         enum hl_basic basic = (enum hl_basic)b;
         bool allowed = b == HL_BASIC_BYTE || (b >= HL_BASIC_I8 && b <= HL_BASIC_L128);
@@ -342,7 +342,7 @@ START_TEST(the_lock_of_a_dead_holder_is_taken_over)
     hl_near_send = send_nowhere;
     hl_near_patience_ns = 1000000;
     hl_boot.node_size = 2;
-    struct hl_near_lock lock = {{2}}; /* held by node rank 1 */
+    struct hl_near_lock lock = {.holder = {2}}; /* held by node rank 1 */
     pthread_t t;
     pthread_create(&t, NULL, leave_later, &lock);
     hl_near_lock_take(&lock); /* alive: waits for it */

@@ -209,30 +209,6 @@ START_TEST(layouts_are_walked_side_by_side)
 }
 END_TEST
 
-/* ---- elements under a lock ---- */
-
-START_TEST(locked_elements_are_combined_and_fetched)
-{
-    struct hl_near_lock lock = {{0}};
-    double to[600], from[600], before[600];
-
-    for (int i = 0; i < 600; i++) {
-        to[i] = i;
-        from[i] = 0.5;
-    }
-    ck_assert_int_eq(hl_acc_locked(HL_OP_SUM, HL_BASIC_F64, to, from, before, 600, &lock), 0);
-    for (int i = 0; i < 600; i++) {
-        ck_assert(to[i] == i + 0.5 && before[i] == i);
-    }
-    ck_assert_int_eq(hl_acc_locked(HL_OP_BAND, HL_BASIC_F64, to, from, before, 1, &lock), HL_ERR_OP);
-    int value = 5, compare = 5, swap = 9, was = 0;
-    ck_assert_int_eq(hl_cas_locked(HL_BASIC_I32, &value, &swap, &compare, &was, &lock), 0);
-    ck_assert(value == 9 && was == 5);
-    ck_assert_int_eq(hl_cas_locked(HL_BASIC_I32, &value, &swap, &compare, &was, &lock), 0);
-    ck_assert(value == 9 && was == 9);
-}
-END_TEST
-
 /* ---- a window of this process alone ---- */
 
 static void start_alone(long **base, MPI_Win *win)
@@ -333,7 +309,6 @@ static Suite *make_suite(void)
     tcase_add_test(t, the_hash_holds_what_was_put_in);
     tcase_add_test(t, readers_never_miss_what_stays);
     tcase_add_test(t, layouts_are_walked_side_by_side);
-    tcase_add_test(t, locked_elements_are_combined_and_fetched);
     tcase_add_loop_test(t, many_threads_use_one_window, 0, 4);
     tcase_add_test(t, wrong_calls_are_errors);
     suite_add_tcase(s, t);

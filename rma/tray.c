@@ -1,0 +1,215 @@
+/* Private memory of node peers: bytes go through the kernel where it lets us (cma.c); everything else, and
+ * every atomic, is done by the peer's receive thread, so that an element has one mechanism: the owner's CPU.
+ *
+ *   a tray:  free --take--> mine: filled --HL_WIRE_TRAY--> the peer's: served, rc --done--> mine --leave-->
+ * free
+ *
+ * Operands stand at the tray's beginning, what is fetched in its second half. */
+#include "tray.h"
+
+#include <string.h>
+
+#include "boot.h"
+#include "err.h"
+#include "prog.h"
+#include "rx.h"
+
+/* What the receive thread is asked for. */
+enum verb { PUT, GET, ACC, GET_ACC, CAS };
+
+/* One request: `send` bytes go along, `back` bytes are fetched. */
+struct call {
+    struct hl_win *win;
+    int target;
+    enum verb verb;
+    struct hl_wire_rec rec; /* kind, basic, offset, count are the caller's */
+    const void *operands;
+    size_t send;
+    void *result;
+    size_t back;
+};
+
+struct claim {
+    struct hl_near_home *home; /* mine */
+    struct hl_near_tray *tray;
+    int peer;
+    uint32_t index;
+};
+
+static bool take(void *arg)
+{
+    struct claim *c = arg;
+    for (c->index = 0; c->index < HL_NEAR_TRAYS; c->index++) {
+        c->tray = &c->home->trays[c->index];
+        /* relaxed: only a guess whether the exchange is worth its cost. */
+        /* acquire: the last user is through; pairs with the release in run. */
+        if (hl_a32_load_relaxed(&c->tray->busy) == 0 && hl_a32_xchg_acquire(&c->tray->busy, 1) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_over(void *arg)
+{
+    const struct claim *c = arg;
+    /* acquire: the answer; pairs with the release in serve_tray. */
+    return hl_a32_load_acquire(&c->tray->done) != 0 || hl_rx_is_dead(c->peer);
+}
+
+static int serve_and_wait(struct call *c, const struct claim *claim)
+{
+    struct hl_near_tray *tray = claim->tray;
+    c->rec.op = HL_WIRE_TRAY;
+    c->rec.flags = (uint8_t)c->verb;
+    c->rec.index = claim->index;
+    c->rec.aux = c->win->id;
+    /* relaxed: the record's own order carries it to the peer. */
+    hl_a32_store_relaxed(&tray->done, 0);
+    if (c->send != 0) {
+        memcpy(tray->bytes, c->operands, c->send);
+    }
+    int rc = hl_rx_send(claim->peer, &c->rec, NULL);
+    if (rc != 0) {
+        return rc;
+    }
+    hl_prog_wait(is_over, (void *)(uintptr_t)claim);
+    if (hl_a32_load_acquire(&tray->done) == 0) { /* acquire: as in is_over. */
+        return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d died before it served an operation", claim->peer);
+    }
+    if (tray->rc != 0) {
+        return hl_err_say(tray->rc, "target %d refused %llu elements at %#llx", c->target,
+                          (unsigned long long)c->rec.count, (unsigned long long)c->rec.offset);
+    }
+    if (c->back != 0) {
+        memcpy(c->result, tray->bytes + HL_TRAY_HALF, c->back);
+    }
+    return 0;
+}
+
+static int run(struct call *c)
+{
+    struct claim claim = {.home = hl_near_home(hl_boot.node_rank), .peer = hl_win_world(c->win, c->target)};
+    hl_prog_wait(take, &claim);
+    int rc = serve_and_wait(c, &claim);
+    /* release: all was read; pairs with the acquire in take. */
+    hl_a32_store_release(&claim.tray->busy, 0);
+    return rc;
+}
+
+int hl_tray_move(const struct hl_move *m, uint64_t at, char *mine, size_t len)
+{
+    int rc = 0;
+    for (size_t done = 0; done < len && rc == 0;) {
+        size_t n = hl_min_size(HL_TRAY_HALF, len - done);
+        struct call c = {.win = m->win,
+                         .target = m->target,
+                         .verb = m->dir == HL_PUT ? PUT : GET,
+                         .rec = {.basic = HL_BASIC_BYTE, .offset = at + done, .count = n}};
+        if (m->dir == HL_PUT) {
+            c.operands = mine + done;
+            c.send = n;
+        } else {
+            c.result = mine + done;
+            c.back = n;
+        }
+        rc = run(&c);
+        done += n;
+    }
+    return rc;
+}
+
+int hl_tray_acc(const struct hl_tray_acc *a)
+{
+    size_t ext = hl_op_extent(a->basic), room = HL_TRAY_HALF / ext;
+    int rc = 0;
+    for (size_t i = 0; i < a->n && rc == 0; i += room) {
+        size_t k = hl_min_size(room, a->n - i), len = (k - 1) * ext + hl_op_size(a->basic);
+        struct call c = {
+            .win = a->win,
+            .target = a->target,
+            .verb = a->result != NULL ? GET_ACC : ACC,
+            .rec = {
+                .kind = (uint8_t)a->op, .basic = (uint8_t)a->basic, .offset = a->at + i * ext, .count = k}};
+        if (a->op != HL_OP_NO_OP) {
+            c.operands = a->origin + i * ext;
+            c.send = len;
+        }
+        if (a->result != NULL) {
+            c.result = a->result + i * ext;
+            c.back = len;
+        }
+        rc = run(&c);
+    }
+    return rc;
+}
+
+int hl_tray_cas(const struct hl_tray_acc *a, const void *compare)
+{
+    char operands[2 * HL_TRAY_LARGEST];
+    size_t size = hl_op_size(a->basic);
+    memcpy(operands, compare, size);
+    memcpy(operands + size, a->origin, size);
+    struct call c = {.win = a->win,
+                     .target = a->target,
+                     .verb = CAS,
+                     .rec = {.basic = (uint8_t)a->basic, .offset = a->at, .count = 1},
+                     .operands = operands,
+                     .send = 2 * size,
+                     .result = a->result,
+                     .back = size};
+    return run(&c);
+}
+
+/* ---- the peer's side, on its receive thread ---- */
+
+struct served {
+    const struct hl_wire_rec *rec;
+    struct hl_near_tray *tray;
+};
+
+static int apply(struct hl_win *w, void *arg)
+{
+    const struct served *s = arg;
+    const struct hl_wire_rec *rec = s->rec;
+    char *operands = s->tray->bytes, *fetched = operands + HL_TRAY_HALF;
+    size_t bytes = 0;
+    char *there = hl_win_locate(w, rec, &bytes);
+
+    if (there == NULL || bytes > HL_TRAY_HALF) {
+        return HL_ERR_RMA_RANGE;
+    }
+    switch (rec->flags) {
+    case PUT:
+        hl_near_copy(there, operands, bytes);
+        return 0;
+    case GET:
+        hl_near_copy(fetched, there, bytes);
+        return 0;
+    case ACC:
+    case GET_ACC:
+        return rec->kind >= HL_OP_KINDS
+                   ? HL_ERR_OP
+                   : hl_near_acc(rec->kind, rec->basic, there, operands,
+                                 rec->flags == GET_ACC ? fetched : NULL, rec->count, &w->ctl->acc);
+    case CAS:
+        return rec->count != 1
+                   ? HL_ERR_COUNT
+                   : hl_near_cas(rec->basic, there, operands + bytes, operands, fetched, &w->ctl->acc);
+    default:
+        return HL_ERR_INTERN;
+    }
+}
+
+int hl_tray_serve(const struct hl_rx_msg *msg)
+{
+    int from = hl_boot_node_of(msg->from);
+    if (!msg->near || from < 0 || msg->rec->index >= HL_NEAR_TRAYS) {
+        return hl_err_say(HL_ERR_INTERN, "tray %u of rank %d is none", msg->rec->index, msg->from);
+    }
+    struct served s = {msg->rec, &hl_near_home(from)->trays[msg->rec->index]};
+    s.tray->rc = hl_win_table_with(msg->rec->aux, apply, &s);
+    /* release: rc and what was fetched; pairs with the acquire in is_over. */
+    hl_a32_store_release(&s.tray->done, 1);
+    return 0;
+}

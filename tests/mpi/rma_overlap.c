@@ -1,0 +1,129 @@
+/* Several windows over the same memory: accumulates through all of them at once lose nothing, whatever the
+ * element needs (CPU atomics, the target's lock), and whether the memory is the library's or private.
+ * Argument: turns. */
+#include "rma.h"
+
+#include <pthread.h>
+
+#define WINDOWS 3
+
+struct di {
+    double value;
+    int index;
+};
+
+/* What every rank hosts. */
+struct cell {
+    long sum;
+    long ticket;
+    long double wide;
+    struct di best;
+    char odd[2 * sizeof(long)]; /* a long that no address rule fits stands at odd + 1 */
+};
+
+static MPI_Win wins[WINDOWS];
+static MPI_Aint bases[WINDOWS]; /* where a cell stands in each of them: all targets alike */
+static int turns, target;
+
+static void *work(void *arg)
+{
+    int k = (int)(long)arg;
+    MPI_Win win = wins[k];
+    long one = 1;
+    long double half = 0.5L;
+    for (int i = 0; i < turns; i++) {
+        struct di mine = {.value = me + i * ranks, .index = k};
+        MPI_Aint at = bases[k];
+        MPI_Accumulate(&one, 1, MPI_LONG, target, at + (MPI_Aint)offsetof(struct cell, sum), 1, MPI_LONG,
+                       MPI_SUM, win);
+        MPI_Accumulate(&half, 1, MPI_LONG_DOUBLE, target, at + (MPI_Aint)offsetof(struct cell, wide), 1,
+                       MPI_LONG_DOUBLE, MPI_SUM, win);
+        MPI_Accumulate(&mine, 1, MPI_DOUBLE_INT, target, at + (MPI_Aint)offsetof(struct cell, best), 1,
+                       MPI_DOUBLE_INT, MPI_MAXLOC, win);
+        MPI_Accumulate(&one, 1, MPI_LONG, target, at + (MPI_Aint)offsetof(struct cell, odd) + 1, 1, MPI_LONG,
+                       MPI_SUM, win);
+        long before = -1, again, next;
+        MPI_Get_accumulate(NULL, 0, MPI_LONG, &before, 1, MPI_LONG, target,
+                           at + (MPI_Aint)offsetof(struct cell, ticket), 1, MPI_LONG, MPI_NO_OP, win);
+        MPI_Win_flush(target, win);
+        for (;; before = again) { /* one up, by compare and swap */
+            next = before + 1;
+            MPI_Compare_and_swap(&next, &before, &again, MPI_LONG, target,
+                                 at + (MPI_Aint)offsetof(struct cell, ticket), win);
+            MPI_Win_flush(target, win);
+            if (again == before) {
+                break;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* All ranks, each with a thread for every window, add to one target's cell. */
+static void storm(struct cell *cell, const char *what)
+{
+    pthread_t threads[WINDOWS];
+    for (target = 0; target < ranks; target++) {
+        memset(cell, 0, sizeof *cell);
+        for (int k = 0; k < WINDOWS; k++) {
+            MPI_Win_lock_all(0, wins[k]);
+        }
+        meet(wins[0]);
+        for (long k = 0; k < WINDOWS; k++) {
+            pthread_create(&threads[k], NULL, work, (void *)k);
+        }
+        for (int k = 0; k < WINDOWS; k++) {
+            pthread_join(threads[k], NULL);
+        }
+        for (int k = 0; k < WINDOWS; k++) {
+            MPI_Win_unlock_all(wins[k]);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        meet_outside(wins[0]);
+        if (me == target) {
+            long all = (long)turns * ranks * WINDOWS, odd;
+            memcpy(&odd, cell->odd + 1, sizeof odd);
+            CHECK(cell->sum == all, "%s: %ld of %ld", what, cell->sum, all);
+            CHECK(cell->ticket == all, "%s: %ld of %ld", what, cell->ticket, all);
+            CHECK(odd == all, "%s: %ld of %ld", what, odd, all);
+            CHECK(cell->wide == (long double)all / 2, "%s: %g of %g", what, (double)cell->wide, all / 2.0);
+            double best = ranks - 1 + (turns - 1.0) * ranks;
+            CHECK(cell->best.value == best, "%s: %g, not %g", what, cell->best.value, best);
+        }
+        meet_outside(wins[0]);
+    }
+}
+
+/* Created windows of different sizes and units over one piece. */
+static void create_over(void *memory, size_t bytes)
+{
+    MPI_Win_create(memory, (MPI_Aint)bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &wins[1]);
+    MPI_Win_create((char *)memory + 64, (MPI_Aint)bytes - 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &wins[2]);
+    bases[1] = 64;
+    bases[2] = 0;
+}
+
+int main(int argc, char **argv)
+{
+    static _Alignas(64) char statics[64 + sizeof(struct cell)];
+    size_t bytes = sizeof statics;
+    char *memory;
+    begin(&argc, &argv);
+    turns = argc > 1 ? atoi(argv[1]) : 200;
+
+    MPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &wins[0]);
+    bases[0] = 64;
+    create_over(memory, bytes);
+    storm((struct cell *)(memory + 64), "allocated");
+    for (int k = WINDOWS - 1; k >= 0; k--) {
+        MPI_Win_free(&wins[k]);
+    }
+
+    MPI_Win_create(statics, (MPI_Aint)bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &wins[0]);
+    create_over(statics, bytes);
+    storm((struct cell *)(statics + 64), "private");
+    for (int k = 0; k < WINDOWS; k++) {
+        MPI_Win_free(&wins[k]);
+    }
+    return verdict("rma_overlap");
+}
