@@ -1,7 +1,6 @@
 /* Info keys of windows: which we know, what they mean, what MPI_Win_get_info shows. */
 #include "hints.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,31 +8,100 @@
 #include "err.h"
 #include "errh.h"
 #include "info.h"
+#include "log.h"
 
-static const struct {
+#define VALUE_MAX 256 /* bytes of a value; what does not fit is none of ours */
+
+/* The words of which a value is a list, the first alone or the others in any number. */
+static const char *const bools[] = {"true", "false", NULL};
+static const char *const orders[] = {"none", "rar", "raw", "war", "waw", NULL};
+static const char *const ops[] = {"same_op", "same_op_no_op", NULL};
+static const char *const kinds[] = {
+    "", "system", "mpi", "mpi:alloc_mem", "mpi:win_allocate", "mpi:win_allocate_shared", NULL};
+
+enum form { ONE_WORD, WORDS, NUMBER, POWER };
+
+/* `fallback`: the value in use when the user gives none; NULL: none is shown then. */
+static const struct key {
     const char *key, *fallback;
-    bool later; /* MPI_Win_set_info may change it */
+    enum form form;
+    const char *const *words;
+    bool later;     /* MPI_Win_set_info may change it */
+    int flavors[2]; /* MPI_WIN_FLAVOR_* that have it; 0: all */
 } keys[] = {
-    {"no_locks", "false", false},
-    {"accumulate_ordering", "rar,raw,war,waw", true},
-    {"accumulate_ops", "same_op_no_op", true},
-    {"mpi_accumulate_granularity", "0", false},
-    {"same_size", "false", false},
-    {"same_disp_unit", "false", false},
-    {"alloc_shared_noncontig", "false", false},
-    {"mpi_minimum_memory_alignment", "64", false},
+    {"no_locks", "false", ONE_WORD, bools, true, {0}},
+    {"accumulate_ordering", "rar,raw,war,waw", WORDS, orders, true, {0}},
+    {"accumulate_ops", "same_op_no_op", ONE_WORD, ops, true, {0}},
+    {"mpi_accumulate_granularity", "0", NUMBER, NULL, true, {0}},
+    {"same_size", "false", ONE_WORD, bools, false, {0}},
+    {"same_disp_unit", "false", ONE_WORD, bools, false, {0}},
+    {"alloc_shared_noncontig", "false", ONE_WORD, bools, false, {MPI_WIN_FLAVOR_SHARED}},
+    {"mpi_minimum_memory_alignment",
+     "64",
+     POWER,
+     NULL,
+     false,
+     {MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_SHARED}},
+    {"mpi_assert_memory_alloc_kinds", NULL, WORDS, kinds, false, {0}},
 };
+
+static bool is_for(const struct key *k, int flavor)
+{
+    return k->flavors[0] == 0 || k->flavors[0] == flavor || k->flavors[1] == flavor;
+}
 
 static bool value_is(const struct hl_info *info, const char *key, const char *want)
 {
-    char value[64];
+    char value[VALUE_MAX];
     int len;
     return hl_info_get(info, key, value, sizeof value, &len) && strcmp(value, want) == 0;
 }
 
+static int find_word(const char *const *words, const char *word, size_t len)
+{
+    for (int i = 0; words[i] != NULL; i++) {
+        if (strlen(words[i]) == len && memcmp(words[i], word, len) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Words between commas; the first of `words` stands alone. */
+static bool is_list(const char *const *words, const char *value)
+{
+    for (const char *at = value;; at++) {
+        size_t len = strcspn(at, ",");
+        int found = find_word(words, at, len);
+        if (found < 0 || (found == 0 && strcmp(at, value) != 0) || (found == 0 && at[len] != 0)) {
+            return false;
+        }
+        at += len;
+        if (*at == 0) {
+            return true;
+        }
+    }
+}
+
+static bool is_valid(const struct key *k, const char *value)
+{
+    char *end;
+    switch (k->form) {
+    case ONE_WORD:
+        return find_word(k->words, value, strlen(value)) >= 0;
+    case WORDS:
+        return is_list(k->words, value);
+    default: {
+        long long number = strtoll(value, &end, 10);
+        return value[0] >= '0' && value[0] <= '9' && *end == 0 &&
+               (k->form == NUMBER || (number > 0 && (number & (number - 1)) == 0));
+    }
+    }
+}
+
 size_t hl_hints_alignment(const struct hl_info *info)
 {
-    char value[32];
+    char value[VALUE_MAX];
     int len;
     if (!hl_info_get(info, "mpi_minimum_memory_alignment", value, sizeof value, &len)) {
         return 0;
@@ -46,37 +114,92 @@ bool hl_hints_noncontig(const struct hl_info *info)
     return value_is(info, "alloc_shared_noncontig", "true");
 }
 
-static int take(struct hl_win *w, const struct hl_info *user, bool later)
+static void refuse(const struct hl_win *w, const char *key, const char *value, const char *why)
+{
+    if (w->rank == 0) {
+        hl_log(HL_LOG_WARN, "window hint %s=%s is not honoured: %s", key, value, why);
+    }
+}
+
+static int take(struct hl_win *w, struct hl_info *info, const struct hl_info *user, bool later)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < HL_COUNT_OF(keys); i++) {
-        char value[256];
+        const struct key *k = &keys[i];
+        char value[VALUE_MAX];
         int len;
-        if ((!later || keys[i].later) && hl_info_get(user, keys[i].key, value, sizeof value, &len)) {
-            rc = hl_info_set(w->info, keys[i].key, value);
+        if (!is_for(k, w->flavor) || !hl_info_get(user, k->key, value, sizeof value, &len)) {
+            continue;
+        }
+        if (later && !k->later) {
+            if (!value_is(info, k->key, value)) {
+                refuse(w, k->key, value, "only the creation of a window takes it");
+            }
+        } else if (len >= VALUE_MAX || !is_valid(k, value)) {
+            refuse(w, k->key, value, "not a value of this key");
+        } else {
+            rc = hl_info_set(info, k->key, value);
         }
     }
-    w->unordered = value_is(w->info, "accumulate_ordering", "none");
     return rc;
+}
+
+/* What the library does differently. */
+static void use(struct hl_win *w, const struct hl_info *info)
+{
+    w->unordered = value_is(info, "accumulate_ordering", "none");
+    w->no_locks = value_is(info, "no_locks", "true");
 }
 
 int hl_hints_init(struct hl_win *w, const struct hl_info *user)
 {
     int rc = hl_info_make(&w->info);
     for (size_t i = 0; rc == 0 && i < HL_COUNT_OF(keys); i++) {
-        rc = hl_info_set(w->info, keys[i].key, keys[i].fallback);
+        if (keys[i].fallback != NULL && is_for(&keys[i], w->flavor)) {
+            rc = hl_info_set(w->info, keys[i].key, keys[i].fallback);
+        }
     }
-    rc = rc != 0 ? rc : take(w, user, false);
-    size_t align = rc == 0 ? hl_hints_alignment(w->info) : 0;
-    if ((align & (align - 1)) != 0) {
-        return hl_err_say(HL_ERR_INFO_VALUE, "mpi_minimum_memory_alignment %zu is not a power of two", align);
+    rc = rc != 0 ? rc : take(w, w->info, user, false);
+    if (rc == 0) {
+        use(w, w->info);
     }
     return rc;
 }
 
+/* An assertion about all ranks. */
+static void correct(struct hl_win *w, const char *key, bool holds)
+{
+    if (!holds && value_is(w->info, key, "true")) {
+        refuse(w, key, "true", "the ranks gave different ones");
+        hl_info_set(w->info, key, "false");
+    }
+}
+
+void hl_hints_verify(struct hl_win *w)
+{
+    bool size = true, unit = true;
+    for (int i = 1; i < w->size; i++) {
+        size = size && hl_win_extent(w, i)->size == hl_win_extent(w, 0)->size;
+        unit = unit && hl_win_extent(w, i)->unit == hl_win_extent(w, 0)->unit;
+    }
+    correct(w, "same_size", size);
+    correct(w, "same_disp_unit", unit);
+}
+
 int hl_hints_change(struct hl_win *w, const struct hl_info *user)
 {
-    return take(w, user, true);
+    struct hl_info *fresh;
+    int rc = hl_info_copy(&w->info, &fresh);
+    if (rc != 0) {
+        return rc;
+    }
+    if ((rc = take(w, fresh, user, true)) != 0) {
+        hl_info_free(fresh);
+        return rc;
+    }
+    use(w, fresh);
+    hl_info_put(&w->info, fresh);
+    return 0;
 }
 
 HL_API(MPI_Win_set_info)
@@ -97,7 +220,7 @@ int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 {
     struct hl_win *w = hl_win_of(win);
     struct hl_info *copy;
-    int rc = w == NULL ? hl_win_bad() : hl_info_dup(w->info, &copy);
+    int rc = w == NULL ? hl_win_bad() : hl_info_copy(&w->info, &copy);
     if (rc != 0) {
         return hl_win_raise(w, win, "MPI_Win_get_info", rc);
     }

@@ -4,11 +4,15 @@
 
 #include "win.h"
 
-/* Makes w->info: every key we know with its default, overridden by the user's (NULL: none), and what follows
- * from them. HL_ERR_NO_MEM, HL_ERR_INFO_VALUE for an alignment that is no power of two. */
+/* Makes w->info: every key we know for w's flavor with its default, overridden by the user's (NULL: none),
+ * and what follows from them. A wrong value is said by rank 0 in one line and not taken: MPI_Win_get_info
+ * shows what is in use. HL_ERR_NO_MEM. */
 int hl_hints_init(struct hl_win *w, const struct hl_info *user);
 
-/* MPI_Win_set_info: takes over the keys that may change later. */
+/* Takes back assertions about all ranks that do not hold; when the extents are known. */
+void hl_hints_verify(struct hl_win *w);
+
+/* MPI_Win_set_info: takes over the keys that may change later. HL_ERR_NO_MEM. */
 int hl_hints_change(struct hl_win *w, const struct hl_info *user);
 
 /* mpi_minimum_memory_alignment: bytes, 0 when not asked for. */

@@ -69,6 +69,11 @@ int hl_win_reach(struct hl_win *w, int target)
     return 0;
 }
 
+static int check_hint(const struct hl_win *w)
+{
+    return w->no_locks ? hl_err_say(HL_ERR_RMA_SYNC, "the window has the hint no_locks=true") : 0;
+}
+
 static int lock(struct hl_win *w, int type, int target, int assert)
 {
     if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) {
@@ -79,7 +84,7 @@ static int lock(struct hl_win *w, int type, int target, int assert)
         return 0;
     }
     int rc = hl_win_check_target(w, target);
-    if (rc != 0) {
+    if (rc != 0 || (rc = check_hint(w)) != 0) {
         return rc;
     }
     if ((assert & ~MPI_MODE_NOCHECK) != 0) {
@@ -137,7 +142,8 @@ static int lock_all(struct hl_win *w, int assert)
                           (unsigned)assert);
     }
     bool none = (assert &MPI_MODE_NOCHECK) != 0;
-    int rc = hl_epoch_lock_all(&w->epoch, HL_EPOCH_SHARED | (none ? HL_EPOCH_NOCHECK : 0));
+    int rc = check_hint(w);
+    rc = rc != 0 ? rc : hl_epoch_lock_all(&w->epoch, HL_EPOCH_SHARED | (none ? HL_EPOCH_NOCHECK : 0));
     if (rc != 0 || none) {
         return rc;
     }

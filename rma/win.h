@@ -61,7 +61,8 @@ struct hl_win {
     bool mapped;          /* some target is not FAR: flush ends with the fence of near.h */
     bool far;             /* some target is FAR */
     bool message_acc;     /* FAR targets' addresses do not tell alignment: records only */
-    bool unordered;       /* accumulate_ordering = none */
+    bool unordered;       /* accumulate_ordering = none; MPI_Win_set_info changes it and the next */
+    bool no_locks;        /* lock and lock_all are errors */
     struct hl_target *targets;
     struct hl_extent *extents;
     struct hl_epoch epoch;  /* has its own rules */

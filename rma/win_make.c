@@ -24,6 +24,7 @@ struct call {
     int64_t size, unit;
     MPI_Info info;
     MPI_Comm comm;
+    bool apart; /* allocate_shared: every rank has pages of its own */
 };
 
 static int check(const struct call *c)
@@ -54,7 +55,7 @@ static int take_memory(struct hl_win *w, const struct call *c)
     memset(w->ctl, 0, sizeof *w->ctl);
     w->ctl->acc.home = (uint32_t)hl_boot.node_rank + 1;
     w->base = c->base;
-    if (c->flavor == MPI_WIN_FLAVOR_ALLOCATE) {
+    if (c->flavor == MPI_WIN_FLAVOR_ALLOCATE || c->apart) {
         struct hl_mem_ask ask = {.align = hl_hints_alignment(w->info)};
         if ((rc = hl_mem_alloc((size_t)c->size, &ask, &w->piece)) == 0) {
             w->base = w->piece.addr;
@@ -123,7 +124,8 @@ static int share_memory(struct hl_win *w, const struct call *c, struct hl_win_as
     }
     free(sizes);
     if (rc == 0 && w->rank == 0) {
-        home.rc = hl_mem_alloc(total, &(struct hl_mem_ask){.own_segment = true}, &w->piece);
+        struct hl_mem_ask how = {.own_segment = true, .align = hl_hints_alignment(w->info)};
+        home.rc = hl_mem_alloc(total, &how, &w->piece);
         if (home.rc == 0) {
             home.id = w->piece.seg->id;
             home.len = w->piece.seg->len;
@@ -161,7 +163,7 @@ static int make(const struct call *c, struct hl_comm *comm, struct hl_win **made
         ask.rc =
             own->one_node ? 0 : hl_err_say(HL_ERR_RMA_SHARED, "the ranks do not share one node's memory");
     }
-    if (c->flavor == MPI_WIN_FLAVOR_SHARED) {
+    if (c->flavor == MPI_WIN_FLAVOR_SHARED && !c->apart) {
         share_memory(w, c, &ask);
     }
     rc = hl_win_reach_all(w, &ask);
@@ -169,12 +171,13 @@ static int make(const struct call *c, struct hl_comm *comm, struct hl_win **made
         unmake(w);
         return rc;
     }
+    hl_hints_verify(w);
     *made = w;
     return 0;
 }
 
 /* The common end of the public functions: `base` is where the address goes, or NULL. */
-static int make_public(const struct call *c, const char *func, void *base, MPI_Win *win)
+static int make_public(struct call *c, const char *func, void *base, MPI_Win *win)
 {
     struct hl_win *w = NULL;
     struct hl_comm *comm = hl_comm_of(c->comm);
@@ -183,6 +186,8 @@ static int make_public(const struct call *c, const char *func, void *base, MPI_W
     if (comm == NULL || hl_comm_is_inter(comm)) {
         rc = hl_err_say(HL_ERR_COMM, comm == NULL ? "not a communicator" : "not for intercommunicators");
     } else {
+        c->apart = c->flavor == MPI_WIN_FLAVOR_SHARED &&
+                   (comm->size == 1 || hl_hints_noncontig(hl_info_of(c->info)));
         rc = make(c, comm, &w);
     }
     if (rc != 0) {
@@ -195,26 +200,10 @@ static int make_public(const struct call *c, const char *func, void *base, MPI_W
     return MPI_SUCCESS;
 }
 
-/* The flavor stays "shared" where every rank has pages of its own. */
-static int make_shared(struct call *c, const char *func, void *base, MPI_Win *win)
-{
-    struct hl_comm *comm = hl_comm_of(c->comm);
-    if (comm == NULL || !comm->one_node || (comm->size != 1 && !hl_hints_noncontig(hl_info_of(c->info)))) {
-        c->flavor = MPI_WIN_FLAVOR_SHARED;
-        return make_public(c, func, base, win);
-    }
-    c->flavor = MPI_WIN_FLAVOR_ALLOCATE;
-    int code = make_public(c, func, base, win);
-    if (code == MPI_SUCCESS) {
-        hl_win_of(*win)->flavor = MPI_WIN_FLAVOR_SHARED;
-    }
-    return code;
-}
-
 HL_API(MPI_Win_create)
 int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm};
+    struct call c = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm, false};
     return make_public(&c, "MPI_Win_create", NULL, win);
 }
 
@@ -222,14 +211,14 @@ HL_API(MPI_Win_create_c)
 int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                       MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm};
+    struct call c = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm, false};
     return make_public(&c, "MPI_Win_create_c", NULL, win);
 }
 
 HL_API(MPI_Win_allocate)
 int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info, comm};
+    struct call c = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info, comm, false};
     return make_public(&c, "MPI_Win_allocate", baseptr, win);
 }
 
@@ -237,7 +226,7 @@ HL_API(MPI_Win_allocate_c)
 int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                         MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info, comm};
+    struct call c = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info, comm, false};
     return make_public(&c, "MPI_Win_allocate_c", baseptr, win);
 }
 
@@ -245,16 +234,16 @@ HL_API(MPI_Win_allocate_shared)
 int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                              MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info, comm};
-    return make_shared(&c, "MPI_Win_allocate_shared", baseptr, win);
+    struct call c = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info, comm, false};
+    return make_public(&c, "MPI_Win_allocate_shared", baseptr, win);
 }
 
 HL_API(MPI_Win_allocate_shared_c)
 int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                                MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info, comm};
-    return make_shared(&c, "MPI_Win_allocate_shared_c", baseptr, win);
+    struct call c = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info, comm, false};
+    return make_public(&c, "MPI_Win_allocate_shared_c", baseptr, win);
 }
 
 /* flush, barrier: nothing more arrives; deregister, barrier: nobody names the memory any more; unmap. */

@@ -206,7 +206,7 @@ static enum need store_near(struct hl_win *w, const struct card *cards)
         w->near_ranks[kept++] = i;
     }
     w->n_near = kept;
-    if (w->base == NULL) {
+    if (w->base == NULL && w->flavor == MPI_WIN_FLAVOR_SHARED) {
         w->base = (void *)(uintptr_t)w->targets[w->rank].where;
     }
     return need;
