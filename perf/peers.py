@@ -115,10 +115,13 @@ class Program:
                                + err.strip().splitlines()[-8:]))
 
 
-def installed(name, build, sources, flags=()):
-    """The program on every MPI that is here, Hotlane first: a list to be closed. Raises Unavailable without Hotlane."""
+def installed(name, build, sources, flags=(), only=None):
+    """The program on every MPI that is here, or those of the list `only`, Hotlane first: a list to be closed. Raises
+    Unavailable without Hotlane."""
     found = [Program(name, "hotlane", build, sources, flags)]
     for mpi in others():
+        if only and mpi not in only:
+            continue
         try:
             found.append(Program(name, mpi, build, sources, flags))
         except Unavailable:
