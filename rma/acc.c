@@ -5,7 +5,7 @@
  *   PRIVATE the target's receive thread does what a mapped origin would (tray.h)
  *   FAR     the provider's atomics where it has them for aligned elements; else records for the target's
  *           receive thread, which does what a mapped origin would */
-#include "win.h"
+#include "mode.h"
 
 #include "err.h"
 #include "lane.h"
@@ -194,12 +194,20 @@ int hl_win_acc(const struct hl_acc *a)
     if (hl_target_is_far(&m.win->targets[m.target]) && (rc = hl_win_reach(m.win, m.target)) != 0) {
         return rc;
     }
-    const struct hl_type *t = m.target_type;
+    if (HL_UNLIKELY(m.win->detour)) {
+        return hl_mode_issue(&(struct hl_job){.kind = HL_JOB_ACC, .span = span, .a = *a});
+    }
+    return hl_acc_apply(a, &span);
+}
+
+int hl_acc_apply(const struct hl_acc *a, const struct hl_span *span)
+{
+    const struct hl_type *t = a->m.target_type;
     if (t->dense && a->m.target_count >= 0 && (a->op == HL_OP_NO_OP || a->m.origin_type == t) &&
         (a->result == NULL || a->result_type == t)) {
-        struct piece p = {a,           t->basic,  span.at,
-                          a->m.origin, a->result, (size_t)(span.len / (int64_t)hl_op_size(t->basic))};
+        struct piece p = {a,           t->basic,  span->at,
+                          a->m.origin, a->result, (size_t)(span->len / (int64_t)hl_op_size(t->basic))};
         return acc_piece(&p);
     }
-    return acc_spans(a, &span, t->basic);
+    return acc_spans(a, span, t->basic);
 }

@@ -1,5 +1,5 @@
 /* Compare and swap of one element. */
-#include "win.h"
+#include "mode.h"
 
 #include <string.h>
 
@@ -56,6 +56,28 @@ static int cas_far(const struct hl_acc *a, const void *compare, const struct hl_
     return hl_lane_message(&msg);
 }
 
+int hl_cas_apply(const struct hl_acc *a, const struct hl_span *span, const void *compare)
+{
+    struct hl_win *w = a->m.win;
+    enum hl_basic basic = a->m.target_type->basic;
+    const struct hl_target *t = &w->targets[a->m.target];
+    if (hl_target_is_mapped(t)) {
+        char *there = (char *)(uintptr_t)t->where + span->at;
+        return hl_near_cas(basic, there, a->m.origin, compare, a->result, &hl_target_ctl(t)->acc);
+    }
+    if (hl_target_is_far(t)) {
+        return cas_far(a, compare, t, span->at);
+    }
+    struct hl_tray_acc tray = {.win = w,
+                               .target = a->m.target,
+                               .basic = basic,
+                               .at = (uint64_t)span->at,
+                               .origin = a->m.origin,
+                               .result = a->result,
+                               .n = 1};
+    return hl_tray_cas(&tray, compare);
+}
+
 int hl_win_cas(const struct hl_acc *a, const void *compare)
 {
     struct hl_span span;
@@ -72,21 +94,11 @@ int hl_win_cas(const struct hl_acc *a, const void *compare)
     if (compare == NULL || a->result == NULL) {
         return hl_err_say(HL_ERR_BUFFER, "%s address is NULL", compare == NULL ? "compare" : "result");
     }
-    const struct hl_target *t = &w->targets[a->m.target];
-    if (hl_target_is_mapped(t)) {
-        char *there = (char *)(uintptr_t)t->where + span.at;
-        return hl_near_cas(basic, there, a->m.origin, compare, a->result, &hl_target_ctl(t)->acc);
+    if (hl_target_is_far(&w->targets[a->m.target]) && (rc = hl_win_reach(w, a->m.target)) != 0) {
+        return rc;
     }
-    if (!hl_target_is_far(t)) {
-        struct hl_tray_acc tray = {.win = w,
-                                   .target = a->m.target,
-                                   .basic = basic,
-                                   .at = (uint64_t)span.at,
-                                   .origin = a->m.origin,
-                                   .result = a->result,
-                                   .n = 1};
-        return hl_tray_cas(&tray, compare);
+    if (HL_UNLIKELY(w->detour)) {
+        return hl_mode_issue(&(struct hl_job){.kind = HL_JOB_CAS, .span = span, .a = *a, .compare = compare});
     }
-    rc = hl_win_reach(w, a->m.target);
-    return rc != 0 ? rc : cas_far(a, compare, t, span.at);
+    return hl_cas_apply(a, &span, compare);
 }

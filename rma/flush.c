@@ -1,5 +1,5 @@
 /* Completion: flush, flush_local and their forms for all targets, and sync. */
-#include "win.h"
+#include "mode.h"
 
 #include "api.h"
 #include "err.h"
@@ -32,16 +32,35 @@ static int flush_far(struct hl_win *w, int target, enum hl_lane_scope scope)
     return rc != 0 ? rc : failed;
 }
 
+/* Of a window with FAR targets, or that takes the long way. */
+static __attribute__((noinline)) int flush_waiting(struct hl_win *w, int target, enum hl_lane_scope scope)
+{
+    if (hl_mode_defers(w)) {
+        hl_mode_drain();
+    }
+    if (!w->detour && target >= 0 && !hl_target_is_far(&w->targets[target])) {
+        return 0;
+    }
+    hl_mode_enter(w);
+    int rc = flush_far(w, target, scope);
+    hl_mode_leave(w);
+    return rc;
+}
+
 HL_INLINE int flush(struct hl_win *w, int target, enum hl_lane_scope scope)
 {
-    int rc = 0;
-    if (HL_UNLIKELY(w->far) && (target < 0 || hl_target_is_far(&w->targets[target]))) {
-        rc = flush_far(w, target, scope);
-    }
+    int rc = HL_UNLIKELY(w->waits) ? flush_waiting(w, target, scope) : 0;
     if (scope == HL_REMOTE && w->mapped) {
         hl_near_fence();
     }
     return rc;
+}
+
+void hl_win_keep_error(struct hl_win *w, int target, int rc)
+{
+    uint32_t none = 0;
+    /* acquire: the first error stays; published by what tells the flush that the operation is over. */
+    (void)hl_a32_cas_acquire(&w->errors[target], &none, (uint32_t)-rc);
 }
 
 int hl_win_flush(struct hl_win *w, int target)

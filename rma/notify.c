@@ -1,6 +1,6 @@
 /* Put with notification: the data, then a flag in the same target's window that says so; waiting for flags.
  */
-#include "win.h"
+#include "mode.h"
 
 #include <hotlane.h>
 #include <stdlib.h>
@@ -115,17 +115,11 @@ static int notify_after(const struct notice *n)
     return rc != 0 || failed ? rc : send_notice(n, NULL, 0, 0);
 }
 
-static int put_notify(struct notice *n)
+/* Everything was checked. */
+static int deliver(const struct notice *n)
 {
-    struct hl_move *m = &n->m;
+    const struct hl_move *m = &n->m;
     int64_t at;
-    int rc = hl_win_check(m, &n->span);
-    if (rc != 0 || m->target == MPI_PROC_NULL) {
-        return rc;
-    }
-    if ((rc = locate_flag(m->win, m->target, n->disp, &n->at)) != 0) {
-        return rc;
-    }
     const struct hl_target *t = &m->win->targets[m->target];
     if (!hl_target_is_far(t)) {
         return notify_near(n, t);
@@ -133,11 +127,29 @@ static int put_notify(struct notice *n)
     if (n->at % 8 != 0) {
         return not_aligned(n->disp, m->target);
     }
-    if ((rc = hl_win_reach(m->win, m->target)) != 0) {
+    int rc = hl_win_reach(m->win, m->target);
+    if (rc != 0) {
         return rc;
     }
     bool fits = (uint64_t)n->span.len <= hl_lane_payload_max();
     return fits && hl_move_target_block(m, &n->span, &at) ? notify_eager(n, at) : notify_after(n);
+}
+
+static int put_notify(struct notice *n)
+{
+    struct hl_move *m = &n->m;
+    int rc = hl_win_check(m, &n->span);
+    if (rc != 0 || m->target == MPI_PROC_NULL) {
+        return rc;
+    }
+    if ((rc = locate_flag(m->win, m->target, n->disp, &n->at)) != 0) {
+        return rc;
+    }
+    /* Where operations are queued, this one is not: it has no order with others. */
+    hl_mode_enter(m->win);
+    rc = deliver(n);
+    hl_mode_leave(m->win);
+    return rc;
 }
 
 /* ---- the target's side ---- */

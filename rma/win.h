@@ -59,6 +59,8 @@ struct hl_win {
     int size, rank;
     uint32_t extent_mask; /* 0: all targets share extents[0]; else all ones */
     bool mapped;          /* some target is not FAR: flush ends with the fence of near.h */
+    bool detour;          /* every operation takes the long way (mode.h) */
+    bool waits;           /* a flush is more than a fence: far or detour */
     bool far;             /* some target is FAR */
     bool message_acc;     /* FAR targets' addresses do not tell alignment: records only */
     bool unordered;       /* accumulate_ordering = none; MPI_Win_set_info changes it and the next */
@@ -119,12 +121,6 @@ HL_INLINE const struct hl_extent *hl_win_extent(const struct hl_win *w, int targ
     return &w->extents[(uint32_t)target & w->extent_mask];
 }
 
-/* Nothing of an operation on `target` is left to do when the call returns (or it is an error). */
-HL_INLINE bool hl_win_is_immediate(const struct hl_win *w, int target)
-{
-    return w == NULL || (uint32_t)target >= (uint32_t)w->size || !hl_target_is_far(&w->targets[target]);
-}
-
 HL_INLINE int hl_win_world(const struct hl_win *w, int target)
 {
     return hl_comm_world(w->comm, target);
@@ -152,6 +148,9 @@ struct hl_move {
  * short way.) Done after the flush, or when m->req is. Returns 0 or what the checks say (HL_ERR_RANK, _COUNT,
  * _TYPE, _DISP, _RMA_RANGE, _RMA_SYNC, _TRUNCATE, _WIN) or the lane's error. */
 int hl_win_xfer(const struct hl_move *m);
+
+/* A failed operation's error, for the next flush of its target; the first one stays. */
+void hl_win_keep_error(struct hl_win *w, int target, int rc);
 
 /* The same for `len` contiguous bytes at offset `at`, already checked, of a target that is not mapped. */
 int hl_win_far(const struct hl_move *m, uint64_t at, uint64_t len);
@@ -200,6 +199,10 @@ struct hl_acc {
     enum hl_op_kind op;
     bool fetches;
 };
+
+/* What hl_win_acc and hl_win_cas do after their checks. */
+int hl_acc_apply(const struct hl_acc *a, const struct hl_span *span);
+int hl_cas_apply(const struct hl_acc *a, const struct hl_span *span, const void *compare);
 
 /* Accumulate, Get_accumulate, Fetch_and_op: as hl_win_xfer, element by element. Also HL_ERR_OP. */
 int hl_win_acc(const struct hl_acc *a);

@@ -13,6 +13,7 @@
 #include "info.h"
 #include "keyval.h"
 #include "lane.h"
+#include "mode.h"
 #include "pairs.h"
 #include "reach.h"
 #include "rx.h"
@@ -75,6 +76,7 @@ static int prepare(struct hl_win *w, const struct call *c)
     w->unit = c->unit > INT32_MAX ? INT32_MAX : (int)c->unit;
     w->flavor = c->flavor;
     w->model = MPI_WIN_UNIFIED;
+    w->detour = hl_conf.rma_mode != HL_MODE_HOT;
     rc = rc != 0 ? rc : hl_epoch_init(&w->epoch);
     rc = rc != 0 ? rc : hl_pairs_make(&w->pairs);
     rc = rc != 0 ? rc : hl_hints_init(w, hl_info_of(c->info));

@@ -243,7 +243,8 @@ static int store_far(struct hl_win *w, const struct card *cards)
         /* Registration offsets of private memory may hide how its addresses are aligned. */
         w->message_acc = w->message_acc || (cards[i].size != 0 && cards[i].base % 16 != cards[i].addr % 16);
     }
-    if (w->far && (w->errors = calloc((size_t)w->size, sizeof *w->errors)) == NULL) {
+    w->waits = w->far || w->detour;
+    if (w->waits && (w->errors = calloc((size_t)w->size, sizeof *w->errors)) == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the errors of %d targets", w->size);
     }
     return 0;

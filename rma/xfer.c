@@ -1,5 +1,5 @@
 /* Moving data between an origin's buffer and a target's window: puts and gets, contiguous or not. */
-#include "win.h"
+#include "mode.h"
 
 #include "boot.h"
 #include "err.h"
@@ -77,6 +77,9 @@ int hl_win_xfer(const struct hl_move *m)
     if (hl_target_is_far(&m->win->targets[m->target]) && (rc = hl_win_reach(m->win, m->target)) != 0) {
         return rc;
     }
+    if (HL_UNLIKELY(m->win->detour)) {
+        return hl_mode_issue(&(struct hl_job){.kind = HL_JOB_MOVE, .span = span, .a.m = *m});
+    }
     return hl_win_move(m, &span);
 }
 
@@ -86,11 +89,18 @@ int hl_win_far(const struct hl_move *m, uint64_t at, uint64_t len)
     return rc != 0 ? rc : move_block(m, (int64_t)at, m->origin, len);
 }
 
+/* Nothing of an operation is left to do when the call returns (or it is an error). */
+static bool is_immediate(const struct hl_win *w, int target)
+{
+    return w == NULL || (uint32_t)target >= (uint32_t)w->size ||
+           (!hl_target_is_far(&w->targets[target]) && !hl_mode_defers(w));
+}
+
 int hl_win_request_begin(struct hl_move *m, struct hl_req **r)
 {
     if (m->win != NULL && m->target == MPI_PROC_NULL) {
         *r = hl_req_proc_null();
-    } else if (hl_win_is_immediate(m->win, m->target)) {
+    } else if (is_immediate(m->win, m->target)) {
         *r = hl_req_completed();
     } else if ((*r = hl_req_new(HL_REQ_RMA)) == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");

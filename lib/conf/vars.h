@@ -32,6 +32,10 @@
       "libfabric provider to use, as fi_info names it; empty: the best that can do what is needed")          \
     X(lanes, INT, "HOTLANE_LANES", "0", 0, 64, "",                                                           \
       "network endpoints of a rank; 0: one for each CPU the rank may use, at most 16")                       \
+    X(rma_mode, CHOICE, "HOTLANE_RMA_MODE", "hot", 0, 0, "hot|global|enqueue",                               \
+      "hot: threads issue one-sided operations in parallel; for comparison: global, one lock for the "       \
+      "process around every call, and enqueue, one queue that one thread at a time empties; both use one "   \
+      "lane")                                                                                                \
     X(unreachable, INT, "HOTLANE_UNREACHABLE", "30", 1, 86400, "",                                           \
       "seconds after which a rank that takes nothing from the network is reported as unreachable")           \
     X(small, BOOL, "HOTLANE_SMALL", "0", 0, 0, "",                                                           \

@@ -92,7 +92,7 @@ static uint32_t afford(uint32_t lanes)
 
 uint32_t hl_lane_plan(bool threads)
 {
-    if (!threads) {
+    if (!threads || hl_conf.rma_mode != 0) { /* not hot: designs whose threads share one endpoint */
         return 1;
     }
     size_t lanes = hl_conf.lanes != 0 ? (size_t)hl_conf.lanes : hl_min_size((size_t)hl_topo_cpu_count(), 16);

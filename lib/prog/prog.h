@@ -41,6 +41,11 @@ HL_INLINE void hl_prog_wait(hl_prog_cond *cond, void *arg)
     }
 }
 
+/* The process's one lock, for calls that take turns (comparisons; hl_prog_wait gives it away while it idles).
+ * Nests in a thread. */
+void hl_prog_enter(void);
+void hl_prog_leave(void);
+
 /* Tells sleepers of this process that a condition may have become true: called after the release store, by
  * whoever completes something for another thread. One fence and one load when nobody sleeps. */
 void hl_prog_wake(void);

@@ -86,7 +86,9 @@ void hl_prog_wait_slow(hl_prog_cond *cond, void *arg)
             continue;
         }
         if (!cond(arg)) {
+            hl_prog_give_way();
             idle_step(++idle, spins, cond, arg);
+            hl_prog_come_back();
         }
     }
 }

@@ -1,0 +1,56 @@
+/* Windows that do not go the way of this library: the designs it is compared with (HOTLANE_RMA_MODE).
+ *
+ *   global    one lock for the process around every call; who waits gives it away for the moment
+ *   enqueue   all threads put descriptors of operations into one queue; one thread at a time takes them out
+ *             and performs them; a flush waits until what was in the queue is performed
+ *
+ * Both use one lane. Such windows have `detour` set, so their operations fail the test of the short way and
+ * cost the others nothing. Source of enqueue: Kandalla et al., CUG 2016, figure 1(b). */
+#ifndef HL_MODE_H
+#define HL_MODE_H
+
+#include "win.h"
+
+#include "conf.h"
+
+enum hl_mode { HL_MODE_HOT, HL_MODE_GLOBAL, HL_MODE_ENQUEUE }; /* in the order of conf's words */
+
+enum hl_job_kind { HL_JOB_MOVE, HL_JOB_ACC, HL_JOB_CAS };
+
+/* A checked operation. */
+struct hl_job {
+    enum hl_job_kind kind;
+    struct hl_span span;
+    struct hl_acc a;     /* of a MOVE, only a.m */
+    const void *compare; /* of a CAS */
+};
+
+/* Performs the job of a window with `detour`, or has it performed; what can only fail later is told by the
+ * next flush of its target, or by its request. Any thread; may wait for the network or for room. */
+int hl_mode_issue(const struct hl_job *job);
+
+/* Before a flush: waits until what all threads issued before has been performed. */
+void hl_mode_drain(void);
+
+/* Is an operation not over when its call returns, near targets included? */
+HL_INLINE bool hl_mode_defers(const struct hl_win *w)
+{
+    return w->detour && hl_conf.rma_mode == HL_MODE_ENQUEUE;
+}
+
+/* Around a call on such a window that is not a job. */
+HL_INLINE void hl_mode_enter(const struct hl_win *w)
+{
+    if (HL_UNLIKELY(w != NULL && w->detour && hl_conf.rma_mode == HL_MODE_GLOBAL)) {
+        hl_prog_enter();
+    }
+}
+
+HL_INLINE void hl_mode_leave(const struct hl_win *w)
+{
+    if (HL_UNLIKELY(w != NULL && w->detour && hl_conf.rma_mode == HL_MODE_GLOBAL)) {
+        hl_prog_leave();
+    }
+}
+
+#endif
