@@ -19,7 +19,7 @@ HL_INLINE bool hl_pass(const struct hl_move *m, MPI_Datatype type, struct hl_pas
 {
     const struct hl_win *w = m->win;
     uintptr_t index = (uintptr_t)type - 0x200; /* of a predefined type; unused handles are not dense */
-    if (HL_UNLIKELY(w == NULL || (uint32_t)m->target >= (uint32_t)w->size || index >= 256 ||
+    if (HL_UNLIKELY(w == NULL || (uint32_t)m->target >= w->short_size || index >= 256 ||
                     m->origin_count != m->target_count || (uint64_t)m->target_count > UINT32_MAX)) {
         return false;
     }

@@ -12,6 +12,7 @@
 #include "win.h"
 
 #include "conf.h"
+#include "prog.h"
 
 enum hl_mode { HL_MODE_HOT, HL_MODE_GLOBAL, HL_MODE_ENQUEUE }; /* in the order of conf's words */
 

@@ -57,6 +57,7 @@ struct hl_win_ctl {
 struct hl_win {
     struct hl_handle h;
     int size, rank;
+    uint32_t short_size;  /* ranks that the short way (fast.h) reaches: size, or 0 with detour */
     uint32_t extent_mask; /* 0: all targets share extents[0]; else all ones */
     bool mapped;          /* some target is not FAR: flush ends with the fence of near.h */
     bool detour;          /* every operation takes the long way (mode.h) */

@@ -77,6 +77,7 @@ static int prepare(struct hl_win *w, const struct call *c)
     w->flavor = c->flavor;
     w->model = MPI_WIN_UNIFIED;
     w->detour = hl_conf.rma_mode != HL_MODE_HOT;
+    w->short_size = w->detour ? 0 : (uint32_t)w->size;
     rc = rc != 0 ? rc : hl_epoch_init(&w->epoch);
     rc = rc != 0 ? rc : hl_pairs_make(&w->pairs);
     rc = rc != 0 ? rc : hl_hints_init(w, hl_info_of(c->info));

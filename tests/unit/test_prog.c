@@ -161,6 +161,64 @@ START_TEST(crowds_do_not_spin)
 }
 END_TEST
 
+/* Turns in the process's one lock. */
+struct takers {
+    hl_a32 stage; /* atomic: 1 when the first thread is inside, 2 when the second was */
+    int inside;   /* guarded by the lock */
+};
+
+static bool second_was_inside(void *arg)
+{
+    struct takers *t = arg;
+    return hl_a32_load_acquire(&t->stage) == 2;
+}
+
+static void *enter_second(void *arg)
+{
+    struct takers *t = arg;
+    while (hl_a32_load_acquire(&t->stage) == 0) {
+        hl_pause();
+    }
+    hl_prog_enter();
+    t->inside++;
+    hl_a32_store_release(&t->stage, 2);
+    hl_prog_leave();
+    return NULL;
+}
+
+START_TEST(who_waits_gives_the_one_lock_away)
+{
+    struct takers t = {.inside = 0};
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, enter_second, &t), 0);
+    hl_prog_enter();
+    hl_prog_enter(); /* it nests */
+    hl_a32_store_release(&t.stage, 1);
+    hl_prog_wait(second_was_inside, &t);
+    ck_assert_int_eq(t.inside, 1);
+    hl_prog_leave();
+    hl_prog_leave();
+    pthread_join(thread, NULL);
+}
+END_TEST
+
+START_TEST(the_one_lock_excludes)
+{
+    struct takers t = {.inside = 0};
+    pthread_t thread;
+    hl_prog_enter();
+    ck_assert_int_eq(pthread_create(&thread, NULL, enter_second, &t), 0);
+    hl_a32_store_release(&t.stage, 1);
+    for (int i = 0; i < 200000; i++) {
+        hl_pause();
+        ck_assert_uint_eq(hl_a32_load_acquire(&t.stage), 1);
+    }
+    hl_prog_leave();
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(t.inside, 1);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("prog");
@@ -171,6 +229,8 @@ static Suite *make_suite(void)
     tcase_add_test(c, every_wait_ends);
     tcase_add_test(c, waits_without_a_waker_end_too);
     tcase_add_test(c, a_shared_door_is_armed_and_rung);
+    tcase_add_test(c, who_waits_gives_the_one_lock_away);
+    tcase_add_test(c, the_one_lock_excludes);
     tcase_add_test(c, crowds_do_not_spin);
     suite_add_tcase(s, c);
     return s;
