@@ -12,7 +12,7 @@ HL_INLINE int finish(MPI_Win win, const char *func, int rc)
 static int start(struct hl_acc *a, MPI_Win win, MPI_Request *request, const char *func)
 {
     struct hl_req *r;
-    int rc = hl_win_request_begin(&a->m, &r);
+    int rc = request == NULL ? hl_win_null("request") : hl_win_request_begin(&a->m, &r);
     if (rc == 0) {
         rc = hl_win_acc(a);
         hl_win_request_end(&a->m, rc);

@@ -14,10 +14,21 @@ int hl_win_raise(struct hl_win *w, MPI_Win win, const char *func, int rc)
 {
     char what[MPI_MAX_OBJECT_NAME + 16];
     if (w == NULL) {
-        return hl_errh_comm(NULL, func, rc);
+        return hl_errh_comm(NULL, func,
+                            rc != HL_ERR_WIN
+                                ? rc
+                                : hl_err_say(rc, "%s",
+                                             win == MPI_WIN_NULL
+                                                 ? "MPI_WIN_NULL is no window"
+                                                 : "the handle is no window, or of one that was freed"));
     }
     hl_win_words(w, what, sizeof what);
     return hl_errh_raise(&(struct hl_errh_site){&w->errh, HL_ERRH_WIN, &win, what}, func, rc);
+}
+
+int hl_win_null(const char *what)
+{
+    return hl_err_say(HL_ERR_ARG, "%s is NULL", what);
 }
 
 int hl_win_check_target(const struct hl_win *w, int target)
@@ -43,6 +54,24 @@ static int check_side(const char *side, int64_t count, const struct hl_type *typ
     return 0;
 }
 
+static bool is_real(enum hl_basic basic)
+{
+    return basic >= HL_BASIC_F16 && basic <= HL_BASIC_C128;
+}
+
+/* Elements that cannot be the same on both sides. Bytes fit everything, and differences of sign are left to
+ * the user; types of several basic ones are not looked into. */
+static int check_elements(const struct hl_type *origin, const struct hl_type *target)
+{
+    enum hl_basic a = origin->basic, b = target->basic;
+    if (HL_LIKELY(a == b) || a == HL_BASIC_MIXED || b == HL_BASIC_MIXED || a == HL_BASIC_BYTE ||
+        b == HL_BASIC_BYTE || (hl_op_size(a) == hl_op_size(b) && is_real(a) == is_real(b))) {
+        return 0;
+    }
+    return hl_err_say(HL_ERR_TYPE, "elements of origin are %s, of target %s", hl_op_basic_name(a),
+                      hl_op_basic_name(b));
+}
+
 static int check_bytes(const struct hl_move *m, struct hl_span *span)
 {
     int64_t mine, theirs;
@@ -56,6 +85,10 @@ static int check_bytes(const struct hl_move *m, struct hl_span *span)
                           (long long)theirs);
     }
     span->len = mine < theirs ? mine : theirs;
+    int rc = span->len == 0 ? 0 : check_elements(m->origin_type, m->target_type);
+    if (rc != 0) {
+        return rc;
+    }
     if (span->len != 0 && m->origin == NULL && m->origin_type->predefined) {
         return hl_err_say(HL_ERR_BUFFER, "origin address is NULL for %lld bytes", (long long)span->len);
     }
@@ -80,9 +113,13 @@ static int check_range(const struct hl_move *m, struct hl_span *span)
         over =
             far_end < 0 ? __builtin_add_overflow(lo, far_end, &lo) : __builtin_add_overflow(hi, far_end, &hi);
     }
+    if (m->disp < 0 && m->win->flavor != MPI_WIN_FLAVOR_DYNAMIC) {
+        return hl_err_say(HL_ERR_DISP, "displacement %lld in the window of target %d", (long long)m->disp,
+                          m->target);
+    }
     if (over || lo < 0 || (uint64_t)hi > e->size) {
         return hl_err_say(
-            m->disp < 0 ? HL_ERR_DISP : HL_ERR_RMA_RANGE,
+            HL_ERR_RMA_RANGE,
             "displacement %lld (unit %llu) with %lld elements of %lld bytes is outside the window "
             "of target %d, which has %llu bytes",
             (long long)m->disp, (unsigned long long)e->unit, (long long)m->target_count, (long long)t->size,

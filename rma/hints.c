@@ -209,7 +209,8 @@ int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
     struct hl_info *user = hl_info_of(info);
     int rc = w == NULL ? hl_win_bad() : 0;
     if (rc == 0 && user == NULL) {
-        rc = hl_err_say(HL_ERR_INFO, "not an info object");
+        rc = hl_err_say(HL_ERR_INFO,
+                        info == MPI_INFO_NULL ? "MPI_INFO_NULL has no hints" : "not an info object");
     }
     rc = rc != 0 ? rc : hl_hints_change(w, user);
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_set_info", rc);
@@ -220,7 +221,9 @@ int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 {
     struct hl_win *w = hl_win_of(win);
     struct hl_info *copy;
-    int rc = w == NULL ? hl_win_bad() : hl_info_copy(&w->info, &copy);
+    int rc = w == NULL           ? hl_win_bad()
+             : info_used == NULL ? hl_win_null("info_used")
+                                 : hl_info_copy(&w->info, &copy);
     if (rc != 0) {
         return hl_win_raise(w, win, "MPI_Win_get_info", rc);
     }

@@ -240,6 +240,6 @@ HL_API(MPI_Win_test)
 int PMPI_Win_test(MPI_Win win, int *flag)
 {
     struct hl_win *w = hl_win_of(win);
-    int rc = w == NULL ? hl_win_bad() : wait(w, flag);
+    int rc = w == NULL ? hl_win_bad() : flag == NULL ? hl_win_null("flag") : wait(w, flag);
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_test", rc);
 }

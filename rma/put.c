@@ -13,7 +13,7 @@ HL_INLINE int finish(MPI_Win win, const char *func, int rc)
 static int start(struct hl_move *m, MPI_Win win, MPI_Request *request, const char *func)
 {
     struct hl_req *r;
-    int rc = hl_win_request_begin(m, &r);
+    int rc = request == NULL ? hl_win_null("request") : hl_win_request_begin(m, &r);
     if (rc == 0) {
         rc = hl_win_xfer(m);
         hl_win_request_end(m, rc);

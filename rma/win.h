@@ -174,8 +174,9 @@ int hl_win_check(const struct hl_move *m, struct hl_span *span);
 /* 0, or HL_ERR_RANK with its text. */
 int hl_win_check_target(const struct hl_win *w, int target);
 
-/* HL_ERR_WIN with its text. */
+/* HL_ERR_WIN; hl_win_raise finds the words. HL_ERR_ARG: an argument is NULL. */
 int hl_win_bad(void) HL_COLD;
+int hl_win_null(const char *what) HL_COLD;
 
 /* Runs the window's error handler (w NULL: no window's) and returns the MPI error code. */
 int hl_win_raise(struct hl_win *w, MPI_Win win, const char *func, int rc) HL_COLD;
@@ -187,8 +188,8 @@ void hl_win_words(struct hl_win *w, char *out, size_t cap);
 int hl_win_reach(struct hl_win *w, int target);
 
 /* Around an operation that the user gets a request for: *r is shared and completed when nothing will be left
- * to do; else m->req is it, and it ends with the last part. `rc`: how the operation started. HL_ERR_NO_MEM.
- */
+ * to do; else m->req is it, and it ends with the last part. `rc`: how the operation started. HL_ERR_NO_MEM,
+ * HL_ERR_RMA_SYNC outside of a passive target epoch. */
 int hl_win_request_begin(struct hl_move *m, struct hl_req **r);
 void hl_win_request_end(const struct hl_move *m, int rc);
 

@@ -36,6 +36,8 @@ int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *fla
     int rc = 0;
     if (w == NULL) {
         rc = hl_win_bad();
+    } else if (attribute_val == NULL || flag == NULL) {
+        rc = hl_win_null("attribute_val or flag");
     } else if (win_keyval >= MPI_WIN_BASE && win_keyval <= MPI_WIN_MODEL) {
         value = predefined(w, win_keyval);
     } else {

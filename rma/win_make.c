@@ -185,8 +185,10 @@ static int make_public(struct call *c, const char *func, void *base, MPI_Win *wi
     struct hl_win *w = NULL;
     struct hl_comm *comm = hl_comm_of(c->comm);
     int rc;
-
-    if (comm == NULL || hl_comm_is_inter(comm)) {
+    bool gives = c->flavor == MPI_WIN_FLAVOR_ALLOCATE || c->flavor == MPI_WIN_FLAVOR_SHARED;
+    if (win == NULL || (base == NULL && gives)) {
+        rc = hl_win_null("win or baseptr");
+    } else if (comm == NULL || hl_comm_is_inter(comm)) {
         rc = hl_err_say(HL_ERR_COMM, comm == NULL ? "not a communicator" : "not for intercommunicators");
     } else {
         c->apart = c->flavor == MPI_WIN_FLAVOR_SHARED &&

@@ -22,8 +22,8 @@ HL_API(MPI_Win_get_group)
 int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
     struct hl_win *w = hl_win_of(win);
-    if (w == NULL) {
-        return hl_win_raise(w, win, "MPI_Win_get_group", hl_win_bad());
+    if (w == NULL || group == NULL) {
+        return hl_win_raise(w, win, "MPI_Win_get_group", w == NULL ? hl_win_bad() : hl_win_null("group"));
     }
     hl_group_ref(w->comm->group);
     *group = w->comm->group->handle;
@@ -34,8 +34,8 @@ HL_API(MPI_Win_set_name)
 int PMPI_Win_set_name(MPI_Win win, const char *win_name)
 {
     struct hl_win *w = hl_win_of(win);
-    if (w == NULL) {
-        return hl_win_raise(w, win, "MPI_Win_set_name", hl_win_bad());
+    if (w == NULL || win_name == NULL) {
+        return hl_win_raise(w, win, "MPI_Win_set_name", w == NULL ? hl_win_bad() : hl_win_null("win_name"));
     }
     hl_mutex_lock(&names);
     size_t len = strnlen(win_name, MPI_MAX_OBJECT_NAME - 1);
@@ -54,8 +54,9 @@ int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
         *resultlen = (int)strlen(win_name);
         return MPI_SUCCESS;
     }
-    if (w == NULL) {
-        return hl_win_raise(w, win, "MPI_Win_get_name", hl_win_bad());
+    if (w == NULL || win_name == NULL || resultlen == NULL) {
+        return hl_win_raise(w, win, "MPI_Win_get_name",
+                            w == NULL ? hl_win_bad() : hl_win_null("win_name or resultlen"));
     }
     hl_mutex_lock(&names);
     *resultlen = (int)strlen(w->name);
@@ -94,8 +95,9 @@ HL_API(MPI_Win_get_errhandler)
 int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 {
     struct hl_win *w = hl_win_of(win);
-    if (w == NULL) {
-        return hl_win_raise(w, win, "MPI_Win_get_errhandler", hl_win_bad());
+    if (w == NULL || errhandler == NULL) {
+        return hl_win_raise(w, win, "MPI_Win_get_errhandler",
+                            w == NULL ? hl_win_bad() : hl_win_null("errhandler"));
     }
     *errhandler = hl_errh_get(&w->errh)->handle;
     return MPI_SUCCESS;
@@ -144,7 +146,10 @@ int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit,
 {
     struct hl_win *w = hl_win_of(win);
     struct answer a;
-    int rc = w == NULL ? hl_win_bad() : query(w, rank, &a);
+    bool whole = size != NULL && disp_unit != NULL && baseptr != NULL;
+    int rc = w == NULL ? hl_win_bad()
+             : whole   ? query(w, rank, &a)
+                       : hl_win_null("size, disp_unit or baseptr");
     if (rc != 0) {
         return hl_win_raise(w, win, "MPI_Win_shared_query", rc);
     }
@@ -159,7 +164,10 @@ int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *dis
 {
     struct hl_win *w = hl_win_of(win);
     struct answer a;
-    int rc = w == NULL ? hl_win_bad() : query(w, rank, &a);
+    bool whole = size != NULL && disp_unit != NULL && baseptr != NULL;
+    int rc = w == NULL ? hl_win_bad()
+             : whole   ? query(w, rank, &a)
+                       : hl_win_null("size, disp_unit or baseptr");
     if (rc != 0) {
         return hl_win_raise(w, win, "MPI_Win_shared_query_c", rc);
     }

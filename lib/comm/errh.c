@@ -8,6 +8,8 @@
 #include "lock.h"
 #include "log.h"
 
+#define WORDS_MAX 768 /* of an error, as they are shown */
+
 static struct hl_errh predefined[3] = {
     {.h = {.kind = HL_KIND_ERRH}, .handle = (MPI_Errhandler)0x141, .how = HL_ERRH_FATAL},
     {.h = {.kind = HL_KIND_ERRH}, .handle = (MPI_Errhandler)0x142, .how = HL_ERRH_ABORT},
@@ -113,7 +115,12 @@ int hl_errh_raise(const struct hl_errh_site *site, const char *func, int err)
         return MPI_SUCCESS;
     }
     int code = hl_err_class(err);
-    run(site, func, code, hl_err_text(err));
+    char words[WORDS_MAX];
+    snprintf(words, sizeof words, "%s", hl_err_text(err));
+    /* What MPI_Error_string gives from now on, also inside the handler. */
+    hl_err_say(-code, "%s by rank %d%s%s: %s", func, hl_boot.rank, site->what != NULL ? " on " : "",
+               site->what != NULL ? site->what : "", words);
+    run(site, func, code, words);
     return code;
 }
 
