@@ -7,6 +7,7 @@
  *           receive thread, which does what a mapped origin would */
 #include "mode.h"
 
+#include "dyn.h"
 #include "err.h"
 #include "lane.h"
 #include "tray.h"
@@ -19,6 +20,7 @@ struct piece {
     int64_t at;
     char *origin, *result;
     size_t n;
+    bool by_record; /* the provider's address does not tell alignment */
 };
 
 /* Bytes from the first to the last byte of n elements: padding behind the last is nobody's. */
@@ -60,13 +62,13 @@ static int acc_message(const struct piece *p)
     return rc;
 }
 
-static int acc_far(const struct piece *p, const struct hl_target *t)
+static int acc_far(const struct piece *p, const struct hl_target *t, int64_t at)
 {
     const struct hl_move *m = &p->acc->m;
     struct hl_win *w = m->win;
-    uint64_t addr = (t->where & ~HL_TARGET_BITS) + (uint64_t)p->at;
+    uint64_t addr = (t->where & ~HL_TARGET_BITS) + (uint64_t)at;
 
-    if (w->message_acc || addr % hl_op_extent(p->basic) != 0 ||
+    if (p->by_record || addr % hl_op_extent(p->basic) != 0 ||
         !hl_lane_can_atomic(p->acc->op, p->basic, p->result != NULL, false)) {
         return acc_message(p);
     }
@@ -85,24 +87,59 @@ static int acc_far(const struct piece *p, const struct hl_target *t)
     return hl_lane_atomic(&a);
 }
 
-static int acc_piece(const struct piece *p)
+/* The piece begins `at` bytes after t->where. */
+static int acc_at(const struct piece *p, const struct hl_target *t, int64_t at)
 {
     const struct hl_move *m = &p->acc->m;
-    const struct hl_target *t = &m->win->targets[m->target];
-
-    if (p->n == 0 || (p->acc->op == HL_OP_NO_OP && p->result == NULL)) {
-        return 0;
-    }
     if (HL_LIKELY(hl_target_is_mapped(t))) {
-        char *there = (char *)(uintptr_t)t->where + p->at;
+        char *there = (char *)(uintptr_t)t->where + at;
         return hl_near_acc(p->acc->op, p->basic, there, p->origin, p->result, p->n, &hl_target_ctl(t)->acc);
     }
     if (hl_target_is_far(t)) {
-        return acc_far(p, t);
+        return acc_far(p, t, at);
     }
     struct hl_tray_acc tray = {m->win,          m->target, p->acc->op, p->basic,
                                (uint64_t)p->at, p->origin, p->result,  p->n};
     return hl_tray_acc(&tray);
+}
+
+static int straddles(const struct piece *p, uint64_t addr)
+{
+    return hl_err_say(HL_ERR_RMA_RANGE, "an element at %#llx is in two regions that target %d has attached",
+                      (unsigned long long)addr, p->acc->m.target);
+}
+
+/* Of a dynamic window: region by region. */
+static int acc_attached(const struct piece *p)
+{
+    const struct hl_move *m = &p->acc->m;
+    size_t ext = hl_op_extent(p->basic), size = hl_op_size(p->basic);
+    int rc = 0;
+    for (size_t i = 0, k; i < p->n && rc == 0; i += k) {
+        struct hl_place place;
+        struct piece part = *p;
+        part.at += (int64_t)(i * ext);
+        rc = hl_dyn_find(m->win, m->target, (uint64_t)part.at, &place);
+        if (rc != 0 || place.len < size) {
+            return rc != 0 ? rc : straddles(p, (uint64_t)part.at);
+        }
+        k = hl_min_size(p->n - i, 1 + (place.len - size) / ext);
+        part.origin = p->origin != NULL ? p->origin + i * ext : NULL;
+        part.result = p->result != NULL ? p->result + i * ext : NULL;
+        part.n = k;
+        part.by_record = ((place.t.where ^ (uint64_t)part.at) & 15) != 0;
+        rc = acc_at(&part, &place.t, 0);
+    }
+    return rc;
+}
+
+static int acc_piece(const struct piece *p)
+{
+    const struct hl_move *m = &p->acc->m;
+    if (p->n == 0 || (p->acc->op == HL_OP_NO_OP && p->result == NULL)) {
+        return 0;
+    }
+    return m->win->dyn != NULL ? acc_attached(p) : acc_at(p, &m->win->targets[m->target], p->at);
 }
 
 /* Layouts with holes: the spans that are contiguous on all sides. */
@@ -128,7 +165,8 @@ static int acc_spans(const struct hl_acc *a, const struct hl_span *span, enum hl
                           (int64_t)(uintptr_t)z.at[0],
                           origin != 0 ? z.at[origin] : NULL,
                           result != 0 ? z.at[result] : NULL,
-                          (size_t)z.n};
+                          (size_t)z.n,
+                          a->m.win->message_acc};
         rc = acc_piece(&p);
     }
     hl_zip_end(&z);
@@ -205,8 +243,13 @@ int hl_acc_apply(const struct hl_acc *a, const struct hl_span *span)
     const struct hl_type *t = a->m.target_type;
     if (t->dense && a->m.target_count >= 0 && (a->op == HL_OP_NO_OP || a->m.origin_type == t) &&
         (a->result == NULL || a->result_type == t)) {
-        struct piece p = {a,           t->basic,  span->at,
-                          a->m.origin, a->result, (size_t)(span->len / (int64_t)hl_op_size(t->basic))};
+        struct piece p = {a,
+                          t->basic,
+                          span->at,
+                          a->m.origin,
+                          a->result,
+                          (size_t)(span->len / (int64_t)hl_op_size(t->basic)),
+                          a->m.win->message_acc};
         return acc_piece(&p);
     }
     return acc_spans(a, span, t->basic);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "dyn.h"
 #include "err.h"
 #include "lane.h"
 #include "tray.h"
@@ -13,15 +14,17 @@ static bool is_taken(enum hl_basic basic)
     return basic == HL_BASIC_BYTE || (basic >= HL_BASIC_I8 && basic <= HL_BASIC_L128);
 }
 
+/* One element at offset `at` of the window; t->where is its address. */
 static int cas_far(const struct hl_acc *a, const void *compare, const struct hl_target *t, int64_t at)
 {
     struct hl_win *w = a->m.win;
     enum hl_basic basic = a->m.target_type->basic;
     size_t size = hl_op_size(basic);
-    uint64_t addr = (t->where & ~HL_TARGET_BITS) + (uint64_t)at;
+    uint64_t addr = t->where & ~HL_TARGET_BITS;
+    bool hidden = w->dyn != NULL ? ((addr ^ (uint64_t)at) & 15) != 0 : w->message_acc;
     int world = hl_win_world(w, a->m.target);
 
-    if (!w->message_acc && addr % size == 0 && hl_lane_can_atomic(HL_OP_REPLACE, basic, true, true)) {
+    if (!hidden && addr % size == 0 && hl_lane_can_atomic(HL_OP_REPLACE, basic, true, true)) {
         struct hl_lane_atomic op = {.x = {.peer = world,
                                           .addr = addr,
                                           .key = t->at,
@@ -56,26 +59,40 @@ static int cas_far(const struct hl_acc *a, const void *compare, const struct hl_
     return hl_lane_message(&msg);
 }
 
-int hl_cas_apply(const struct hl_acc *a, const struct hl_span *span, const void *compare)
+static int cas_at(const struct hl_acc *a, const void *compare, const struct hl_target *t, int64_t at)
 {
-    struct hl_win *w = a->m.win;
     enum hl_basic basic = a->m.target_type->basic;
-    const struct hl_target *t = &w->targets[a->m.target];
     if (hl_target_is_mapped(t)) {
-        char *there = (char *)(uintptr_t)t->where + span->at;
+        char *there = (char *)(uintptr_t)t->where;
         return hl_near_cas(basic, there, a->m.origin, compare, a->result, &hl_target_ctl(t)->acc);
     }
     if (hl_target_is_far(t)) {
-        return cas_far(a, compare, t, span->at);
+        return cas_far(a, compare, t, at);
     }
-    struct hl_tray_acc tray = {.win = w,
+    struct hl_tray_acc tray = {.win = a->m.win,
                                .target = a->m.target,
                                .basic = basic,
-                               .at = (uint64_t)span->at,
+                               .at = (uint64_t)at,
                                .origin = a->m.origin,
                                .result = a->result,
                                .n = 1};
     return hl_tray_cas(&tray, compare);
+}
+
+int hl_cas_apply(const struct hl_acc *a, const struct hl_span *span, const void *compare)
+{
+    struct hl_win *w = a->m.win;
+    struct hl_target t = w->targets[a->m.target];
+    t.where += (uint64_t)span->at;
+    if (w->dyn != NULL) {
+        struct hl_place place;
+        int rc = hl_dyn_find(w, a->m.target, (uint64_t)span->at, &place);
+        if (rc != 0) {
+            return rc;
+        }
+        t = place.t;
+    }
+    return cas_at(a, compare, &t, span->at);
 }
 
 int hl_win_cas(const struct hl_acc *a, const void *compare)

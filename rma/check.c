@@ -1,6 +1,7 @@
 /* Every argument of a one-sided operation, checked in the order in which a reader would look. */
 #include "win.h"
 
+#include "dyn.h"
 #include "err.h"
 #include "errh.h"
 #include "hl_build.h"
@@ -117,6 +118,9 @@ static int check_range(const struct hl_move *m, struct hl_span *span)
         return hl_err_say(HL_ERR_DISP, "displacement %lld in the window of target %d", (long long)m->disp,
                           m->target);
     }
+    if (!over && lo >= 0 && m->win->dyn != NULL) {
+        return hl_dyn_check(m, span, (uint64_t)lo, (uint64_t)hi);
+    }
     if (over || lo < 0 || (uint64_t)hi > e->size) {
         return hl_err_say(
             HL_ERR_RMA_RANGE,
@@ -160,8 +164,8 @@ int hl_win_check(const struct hl_move *m, struct hl_span *span)
     if ((rc = hl_win_check_target(m->win, m->target)) != 0 ||
         (rc = check_side("origin", m->origin_count, m->origin_type)) != 0 ||
         (rc = check_side("target", m->target_count, m->target_type)) != 0 ||
-        (rc = check_bytes(m, span)) != 0 || (rc = check_range(m, span)) != 0) {
+        (rc = check_bytes(m, span)) != 0 || (rc = check_epoch(m)) != 0) {
         return rc;
     }
-    return check_epoch(m);
+    return check_range(m, span);
 }

@@ -144,6 +144,9 @@ static int put_notify(struct notice *n)
     if (rc != 0 || m->target == MPI_PROC_NULL) {
         return rc;
     }
+    if (m->win->dyn != NULL) {
+        return hl_err_say(HL_ERR_RMA_FLAVOR, "a dynamic window has no place for flags");
+    }
     if ((rc = locate_flag(m->win, m->target, n->disp, &n->at)) != 0) {
         return rc;
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "boot.h"
+#include "dyn.h"
 #include "err.h"
 #include "pairs.h"
 #include "prog.h"
@@ -61,6 +62,9 @@ char *hl_win_locate(const struct hl_win *w, const struct hl_wire_rec *rec, size_
         return NULL;
     }
     *bytes = (rec->count - 1) * hl_op_extent(rec->basic) + hl_op_size(rec->basic);
+    if (w->dyn != NULL) {
+        return hl_dyn_locate(w, rec->offset, *bytes);
+    }
     if (rec->offset > w->bytes || *bytes > w->bytes - rec->offset) {
         return NULL;
     }
@@ -203,6 +207,7 @@ int hl_win_serve(void)
         {HL_WIRE_COMPLETE, serve_epoch},
         {HL_WIRE_PUT_NOTIFY, serve_put_notify},
         {HL_WIRE_TRAY, hl_tray_serve},
+        {HL_WIRE_REGION, hl_dyn_serve},
     };
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < HL_COUNT_OF(rows); i++) {

@@ -24,6 +24,7 @@
 struct hl_errh;     /* errh.h */
 struct hl_info;     /* info.h */
 struct hl_attr_set; /* attr.h */
+struct hl_dyn;      /* dyn.h */
 struct hl_pairs;    /* pairs.h */
 
 /* How a target is reached, in 16 bytes. The upper bits of `where` tell:
@@ -32,7 +33,9 @@ struct hl_pairs;    /* pairs.h */
  *   bits 63, 62   PRIVATE where = its address in the target's process, at = its control block in mine;
  *                         bit 61: the kernel does not let us copy there
  *   bit 63        FAR     where = the address that RMA operations name, at = the registration key
- */
+ *
+ * Targets of a dynamic window (dyn.h) are PRIVATE with address 0, or FAR with bit 61: where its memory is
+ * must be asked each time. */
 struct hl_target {
     uint64_t where;
     uint64_t at;
@@ -92,6 +95,7 @@ struct hl_win {
     char name[MPI_MAX_OBJECT_NAME]; /* guarded by the lock of win_obj.c */
     struct hl_errh *errh;           /* NULL: MPI_ERRORS_ARE_FATAL; changed as errh.h says */
     struct hl_info *info;           /* NULL: no hints; changed as info.h says */
+    struct hl_dyn *dyn;             /* a dynamic window's; else NULL */
     struct hl_attr_set *attrs;      /* NULL: none; changed as attr.h says */
 };
 
@@ -110,6 +114,12 @@ HL_INLINE bool hl_target_is_mapped(const struct hl_target *t)
 HL_INLINE bool hl_target_is_far(const struct hl_target *t)
 {
     return (t->where & HL_TARGET_PRIVATE) == HL_TARGET_FAR;
+}
+
+/* FAR, and all of its memory by one key. */
+HL_INLINE bool hl_target_is_plain_far(const struct hl_target *t)
+{
+    return (t->where & HL_TARGET_BITS) == HL_TARGET_FAR;
 }
 
 HL_INLINE struct hl_win_ctl *hl_target_ctl(const struct hl_target *t)

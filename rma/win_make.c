@@ -7,6 +7,7 @@
 #include "api.h"
 #include "boot.h"
 #include "coll.h"
+#include "dyn.h"
 #include "err.h"
 #include "errh.h"
 #include "hints.h"
@@ -81,12 +82,14 @@ static int prepare(struct hl_win *w, const struct call *c)
     rc = rc != 0 ? rc : hl_epoch_init(&w->epoch);
     rc = rc != 0 ? rc : hl_pairs_make(&w->pairs);
     rc = rc != 0 ? rc : hl_hints_init(w, hl_info_of(c->info));
+    rc = rc != 0 || c->flavor != MPI_WIN_FLAVOR_DYNAMIC ? rc : hl_dyn_open(w);
     rc = rc != 0 ? rc : take_memory(w, c);
     return rc != 0 ? rc : hl_rx_start();
 }
 
 static void unmake(struct hl_win *w)
 {
+    hl_dyn_close(w);
     hl_win_forget_all(w);
     if (w->piece.seg != NULL) {
         hl_mem_free(&w->piece);
@@ -249,6 +252,13 @@ int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
 {
     struct call c = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info, comm, false};
     return make_public(&c, "MPI_Win_allocate_shared_c", baseptr, win);
+}
+
+HL_API(MPI_Win_create_dynamic)
+int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    struct call c = {MPI_WIN_FLAVOR_DYNAMIC, MPI_BOTTOM, 0, 1, info, comm, false};
+    return make_public(&c, "MPI_Win_create_dynamic", NULL, win);
 }
 
 /* flush, barrier: nothing more arrives; deregister, barrier: nobody names the memory any more; unmap. */

@@ -179,9 +179,9 @@ static bool store_one(struct hl_win *w, int i, const struct card *c, const struc
     if (want[0].rc != 0 || (c->base == 0 && want[1].rc != 0)) {
         return false;
     }
-    if (i == w->rank && c->base != 0) {
+    if (w->dyn == NULL && i == w->rank && c->base != 0) {
         where = c->base;
-    } else if (c->seg_id != 0 && want[1].rc == 0) {
+    } else if (w->dyn == NULL && c->seg_id != 0 && want[1].rc == 0) {
         where = (uint64_t)(uintptr_t)want[1].base + c->seg_off;
     } else {
         bool cma = hl_cma_probe(want[0].node_rank, c->pid, c->token_at, c->token);
@@ -236,7 +236,8 @@ static int store_far(struct hl_win *w, const struct card *cards)
             w->mapped = true;
             continue;
         }
-        *t = (struct hl_target){HL_TARGET_FAR | cards[i].addr, cards[i].key};
+        uint64_t where = HL_TARGET_FAR | (w->dyn != NULL ? HL_TARGET_NO_CMA : 0) | cards[i].addr;
+        *t = (struct hl_target){where, cards[i].key};
         w->far = true;
     }
     for (int i = 0; i < w->size; i++) {

@@ -2,35 +2,88 @@
 #include "mode.h"
 
 #include "boot.h"
+#include "dyn.h"
 #include "err.h"
 #include "hl_build.h"
 #include "lane.h"
 #include "tray.h"
 #include "zip.h"
 
+static int move_far(const struct hl_move *m, const struct hl_target *t, int64_t at, char *mine, size_t len)
+{
+    struct hl_win *w = m->win;
+    struct hl_xfer x = {hl_win_world(w, m->target),
+                        (t->where & ~HL_TARGET_BITS) + (uint64_t)at,
+                        t->at,
+                        mine,
+                        len,
+                        &w->errors[m->target],
+                        m->req};
+    return m->dir == HL_PUT ? hl_lane_write(&x) : hl_lane_read(&x);
+}
+
+static void move_mapped(const struct hl_move *m, const struct hl_target *t, int64_t at, char *mine,
+                        size_t len)
+{
+    char *theirs = (char *)(uintptr_t)t->where + at;
+    if (m->dir == HL_PUT) {
+        hl_near_copy(theirs, mine, len);
+    } else {
+        hl_near_copy(mine, theirs, len);
+    }
+}
+
+/* t->where is the address of `at`, an offset in the window. */
+static int move_private(const struct hl_move *m, const struct hl_target *t, uint64_t at, char *mine,
+                        size_t len)
+{
+    if ((t->where & HL_TARGET_NO_CMA) != 0) {
+        return hl_tray_move(m, at, mine, len);
+    }
+    int node_rank = hl_boot_node_of(hl_win_world(m->win, m->target));
+    return hl_cma_copy(node_rank, m->dir, mine, t->where & ~HL_TARGET_BITS, len);
+}
+
+/* Of a dynamic window: region by region. */
+static int move_attached(const struct hl_move *m, uint64_t at, char *mine, size_t len)
+{
+    int rc = 0;
+    while (len != 0 && rc == 0) {
+        struct hl_place place;
+        if ((rc = hl_dyn_find(m->win, m->target, at, &place)) != 0) {
+            break;
+        }
+        size_t n = place.len < len ? (size_t)place.len : len;
+        if (hl_target_is_mapped(&place.t)) {
+            move_mapped(m, &place.t, 0, mine, n);
+        } else if (hl_target_is_far(&place.t)) {
+            rc = move_far(m, &place.t, 0, mine, n);
+        } else {
+            rc = move_private(m, &place.t, at, mine, n);
+        }
+        at += n;
+        mine += n;
+        len -= n;
+    }
+    return rc;
+}
+
 /* The end of the path for one block that is contiguous on both sides. */
 static int move_block(const struct hl_move *m, int64_t at, char *mine, size_t len)
 {
-    struct hl_win *w = m->win;
-    const struct hl_target *t = &w->targets[m->target];
+    const struct hl_target *t = &m->win->targets[m->target];
     if (HL_LIKELY(hl_target_is_mapped(t))) {
-        char *theirs = (char *)(uintptr_t)t->where + at;
-        if (m->dir == HL_PUT) {
-            hl_near_copy(theirs, mine, len);
-        } else {
-            hl_near_copy(mine, theirs, len);
-        }
+        move_mapped(m, t, at, mine, len);
         return 0;
     }
-    uint64_t addr = (t->where & ~HL_TARGET_BITS) + (uint64_t)at;
-    int world = hl_win_world(w, m->target);
-    if (!hl_target_is_far(t)) {
-        return (t->where & HL_TARGET_NO_CMA) != 0
-                   ? hl_tray_move(m, (uint64_t)at, mine, len)
-                   : hl_cma_copy(hl_boot_node_of(world), m->dir, mine, addr, len);
+    if (HL_LIKELY(hl_target_is_plain_far(t))) {
+        return move_far(m, t, at, mine, len);
     }
-    struct hl_xfer x = {world, addr, t->at, mine, len, &w->errors[m->target], m->req};
-    return m->dir == HL_PUT ? hl_lane_write(&x) : hl_lane_read(&x);
+    if (m->win->dyn != NULL) {
+        return move_attached(m, (uint64_t)at, mine, len);
+    }
+    struct hl_target there = {t->where + (uint64_t)at, t->at};
+    return move_private(m, &there, (uint64_t)at, mine, len);
 }
 
 /* Layouts with holes: span by span, no buffer between. */

@@ -22,7 +22,6 @@ static int unsupported(MPI_Comm comm, const char *func)
 #include "missing_coll.h"
 #include "missing_other.h"
 #include "missing_p2p.h"
-#include "missing_win.h"
 #undef MISSING
 
 /* Files start with MPI_ERRORS_RETURN and the tool interface has no error handlers: these only return. */
@@ -43,7 +42,6 @@ static const char *const names[] = {
 #include "missing_other.h"
 #include "missing_p2p.h"
 #include "missing_t.h"
-#include "missing_win.h"
     NULL};
 
 const char *const *hl_api_missing(void)

@@ -56,6 +56,7 @@ struct hl_wire_hello {
     X(PUT_NOTIFY) /* put, then a flag: window in aux, data at offset, flag at count, its value in region */  \
     X(GREET)      /* nothing: its acknowledgement shows that answers arrive */                               \
     X(TRAY)       /* near only: do what stands in the sender's tray `index` (near.h) */                      \
+    X(REGION)     /* about memory attached to dynamic windows */                                             \
     X(NOTICE)     /* free for modules above */
 
 enum hl_wire_op {

@@ -1,0 +1,438 @@
+/* What a rank remembers of the memory that its targets attached to a dynamic window.
+ *
+ * A table sorted by (target, address), read without a lock under a sequence number: odd while it changes.
+ * Outgrown tables stay until the window is freed, because a reader may be inside. */
+#include "dyn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot.h"
+#include "err.h"
+#include "lock.h"
+#include "prog.h"
+#include "zip.h"
+
+#define FIRST_ROOM 16u
+
+/* One region; all words atomic, changed under `mutex` while `moves` is odd. */
+struct entry {
+    hl_a64 target, base, len, id, where, at;
+    hl_a64 seg, node; /* the mapping that it holds: segment (0: none), node rank of its owner */
+};
+#define WORDS (sizeof(struct entry) / sizeof(hl_a64))
+
+struct table {
+    struct table *smaller;
+    uint32_t room;
+    struct entry entries[];
+};
+
+/* Mappings that nobody finds any more are undone with the next change: who was inside a copy is through. */
+struct mapping {
+    struct mapping *next;
+    int node_rank;
+    uint64_t seg;
+};
+
+struct hl_dyn_cache {
+    struct hl_mutex mutex;
+    hl_a64 moves;        /* atomic */
+    hl_a32 count;        /* atomic, as the entries */
+    hl_aptr table;       /* atomic: struct table */
+    struct mapping *old; /* guarded by mutex */
+};
+
+static struct table *table_of(const struct hl_dyn_cache *c)
+{
+    /* acquire: room and entries; pairs with the release in make_room. */
+    return hl_aptr_load_acquire(&c->table);
+}
+
+static struct table *make_table(uint32_t room)
+{
+    struct table *t = calloc(1, sizeof *t + room * sizeof t->entries[0]);
+    if (t != NULL) {
+        t->room = room;
+    }
+    return t;
+}
+
+struct hl_dyn_cache *hl_dyn_cache_new(void)
+{
+    struct hl_dyn_cache *c = calloc(1, sizeof *c);
+    struct table *t = make_table(FIRST_ROOM);
+    if (c == NULL || t == NULL) {
+        free(c);
+        free(t);
+        return NULL;
+    }
+    *c = (struct hl_dyn_cache){.mutex = HL_MUTEX_INIT};
+    hl_aptr_store_release(&c->table, t); /* release: pairs with table_of. */
+    return c;
+}
+
+static void unmap_old(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
+{
+    for (struct mapping *m = c->old, *next; m != NULL; m = next) {
+        next = m->next;
+        hl_near_unmap(m->node_rank, m->seg);
+        free(m);
+    }
+    c->old = NULL;
+}
+
+/* ---- reading ---- */
+
+/* relaxed: the sequence number orders the words. */
+static uint64_t word(const hl_a64 *p)
+{
+    return hl_a64_load_relaxed(p);
+}
+
+/* How many entries stand at or before (target, at). */
+static uint32_t rank_of(const struct table *t, uint32_t count, int target, uint64_t at)
+{
+    uint32_t lo = 0, hi = count < t->room ? count : t->room;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        uint64_t its = word(&t->entries[mid].target);
+        bool before = its != (uint64_t)target ? its < (uint64_t)target : word(&t->entries[mid].base) <= at;
+        lo = before ? mid + 1 : lo;
+        hi = before ? hi : mid;
+    }
+    return lo;
+}
+
+/* One look, right only when nothing moved meanwhile. */
+static bool look(const struct hl_dyn_cache *c, int target, uint64_t at, struct hl_place *place)
+{
+    const struct table *t = table_of(c);
+    /* relaxed: as the entries. */
+    uint32_t n = rank_of(t, hl_a32_load_relaxed(&c->count), target, at);
+    if (n == 0) {
+        return false;
+    }
+    const struct entry *e = &t->entries[n - 1];
+    uint64_t into = at - word(&e->base), len = word(&e->len);
+    place->t = (struct hl_target){word(&e->where) + into, word(&e->at)};
+    place->len = len - into;
+    return word(&e->target) == (uint64_t)target && into < len;
+}
+
+static bool recall(struct hl_dyn_cache *c, int target, uint64_t at, struct hl_place *place)
+{
+    for (;;) {
+        /* acquire: the look comes after it; pairs with the full additions in begin and end. */
+        uint64_t moves = hl_a64_load_acquire(&c->moves);
+        bool found = look(c, target, at, place);
+        hl_fence_acquire(); /* the look comes before the second load; pairs with the same additions */
+        /* relaxed: ordered by the fence above. */
+        if (moves % 2 == 0 && hl_a64_load_relaxed(&c->moves) == moves) {
+            return found;
+        }
+        hl_mutex_lock(&c->mutex); /* until the change is over */
+        hl_mutex_unlock(&c->mutex);
+    }
+}
+
+/* ---- changing ---- */
+
+static void begin(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
+{
+    hl_a64_add_full(&c->moves, 1); /* full: before the entries; pairs with recall. */
+}
+
+static void end(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
+{
+    hl_a64_add_full(&c->moves, 1); /* full: after the entries; pairs with recall. */
+}
+
+static void copy_entry(struct entry *to, const struct entry *from)
+{
+    const hl_a64 *in = &from->target;
+    hl_a64 *out = &to->target;
+    for (size_t i = 0; i < WORDS; i++) {
+        hl_a64_store_relaxed(&out[i], word(&in[i])); /* relaxed: between begin and end. */
+    }
+}
+
+static uint32_t entries_in(const struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
+{
+    return hl_a32_load_relaxed(&c->count); /* relaxed: changed under mutex only. */
+}
+
+static void remove_at(struct hl_dyn_cache *c, uint32_t at) HL_REQUIRES(c->mutex)
+{
+    struct table *t = table_of(c);
+    uint32_t count = entries_in(c);
+    struct entry *e = &t->entries[at];
+    uint64_t seg = word(&e->seg);
+    struct mapping *m = seg != 0 ? malloc(sizeof *m) : NULL;
+    if (m != NULL) { /* without memory the mapping stays, which costs address space only */
+        *m = (struct mapping){c->old, (int)word(&e->node), seg};
+        c->old = m;
+    }
+    begin(c);
+    for (uint32_t i = at; i + 1 < count; i++) {
+        copy_entry(&t->entries[i], &t->entries[i + 1]);
+    }
+    hl_a32_store_relaxed(&c->count, count - 1); /* relaxed: as the entries. */
+    end(c);
+}
+
+static int make_room(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
+{
+    struct table *t = table_of(c);
+    uint32_t count = entries_in(c);
+    if (count < t->room) {
+        return 0;
+    }
+    struct table *larger = make_table(2 * t->room);
+    if (larger == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory to remember %u attached regions", count + 1);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        copy_entry(&larger->entries[i], &t->entries[i]);
+    }
+    larger->smaller = t;
+    hl_aptr_store_release(&c->table, larger); /* release: pairs with table_of. */
+    return 0;
+}
+
+/* Is it there already, asked for by two threads? What overlaps it is older, or it could not be attached. */
+static bool make_way(struct hl_dyn_cache *c, int target, const struct hl_region *r) HL_REQUIRES(c->mutex)
+{
+    for (uint32_t n; (n = rank_of(table_of(c), entries_in(c), target, r->base + r->len - 1)) != 0;) {
+        const struct entry *e = &table_of(c)->entries[n - 1];
+        if (word(&e->target) != (uint64_t)target || word(&e->base) + word(&e->len) <= r->base) {
+            break;
+        }
+        if (word(&e->id) == r->id) {
+            return true;
+        }
+        remove_at(c, n - 1);
+    }
+    return false;
+}
+
+static void insert(struct hl_dyn_cache *c, const struct entry *e) HL_REQUIRES(c->mutex)
+{
+    struct table *t = table_of(c);
+    uint32_t count = entries_in(c), at = rank_of(t, count, (int)word(&e->target), word(&e->base));
+    begin(c);
+    for (uint32_t i = count; i > at; i--) {
+        copy_entry(&t->entries[i], &t->entries[i - 1]);
+    }
+    copy_entry(&t->entries[at], e);
+    hl_a32_store_relaxed(&c->count, count + 1); /* relaxed: as the entries. */
+    end(c);
+}
+
+void hl_dyn_cache_drop(struct hl_dyn_cache *c, int target, uint64_t id)
+{
+    hl_mutex_lock(&c->mutex);
+    for (uint32_t i = 0; i < entries_in(c); i++) {
+        const struct entry *e = &table_of(c)->entries[i];
+        if (word(&e->target) == (uint64_t)target && word(&e->id) == id) {
+            remove_at(c, i);
+            break;
+        }
+    }
+    hl_mutex_unlock(&c->mutex);
+}
+
+void hl_dyn_cache_free(struct hl_dyn_cache *c)
+{
+    if (c == NULL) {
+        return;
+    }
+    hl_mutex_lock(&c->mutex);
+    while (entries_in(c) != 0) {
+        remove_at(c, entries_in(c) - 1);
+    }
+    unmap_old(c);
+    hl_mutex_unlock(&c->mutex);
+    for (struct table *t = table_of(c), *next; t != NULL; t = next) {
+        next = t->smaller;
+        free(t);
+    }
+    free(c);
+}
+
+/* ---- asking ---- */
+
+/* A thread that waits for an answer. */
+struct ask {
+    struct ask *next;
+    uint64_t token;
+    int peer;
+    hl_a32 state; /* atomic: 0, then ANSWERED or REFUSED */
+    struct hl_region region;
+};
+enum { ANSWERED = 1, REFUSED };
+
+static struct hl_mutex asks_lock = HL_MUTEX_INIT;
+static struct ask *asks; /* guarded by asks_lock */
+static uint64_t tokens;  /* guarded by asks_lock */
+
+static bool is_answered(void *arg)
+{
+    const struct ask *a = arg;
+    /* acquire: the region; pairs with the release in hl_dyn_answered. */
+    return hl_a32_load_acquire(&a->state) != 0 || hl_rx_is_dead(a->peer);
+}
+
+static void enter(struct ask *a)
+{
+    hl_mutex_lock(&asks_lock);
+    a->token = ++tokens;
+    a->next = asks;
+    asks = a;
+    hl_mutex_unlock(&asks_lock);
+}
+
+static void leave(struct ask *a)
+{
+    hl_mutex_lock(&asks_lock);
+    for (struct ask **at = &asks; *at != NULL; at = &(*at)->next) {
+        if (*at == a) {
+            *at = a->next;
+            break;
+        }
+    }
+    hl_mutex_unlock(&asks_lock);
+}
+
+void hl_dyn_answered(const struct hl_rx_msg *msg)
+{
+    const struct hl_wire_rec *rec = msg->rec;
+    bool found = rec->len == sizeof(struct hl_region);
+    hl_mutex_lock(&asks_lock);
+    struct ask *a = asks;
+    while (a != NULL && a->token != rec->count) {
+        a = a->next;
+    }
+    if (a != NULL && found) {
+        memcpy(&a->region, msg->payload, sizeof a->region);
+    }
+    if (a != NULL) { /* release: pairs with the acquire in is_answered. Under the lock: the asker's stack. */
+        hl_a32_store_release(&a->state, found ? ANSWERED : REFUSED);
+    }
+    hl_mutex_unlock(&asks_lock);
+    hl_prog_wake();
+}
+
+static int ask_peer(struct hl_win *w, int target, uint64_t at, struct hl_region *out)
+{
+    struct ask a = {.peer = hl_win_world(w, target)};
+    if (a.peer == hl_boot.rank) {
+        return hl_dyn_tell(w, at, a.peer, out);
+    }
+    enter(&a);
+    struct hl_wire_rec rec = {
+        .op = HL_WIRE_REGION, .kind = HL_DYN_ASK, .offset = at, .count = a.token, .aux = w->id};
+    int rc = hl_rx_send(a.peer, &rec, NULL);
+    if (rc == 0) {
+        hl_prog_wait(is_answered, &a);
+    }
+    leave(&a);
+    if (rc != 0) {
+        return rc;
+    }
+    uint32_t state = hl_a32_load_acquire(&a.state); /* acquire: as in is_answered. */
+    if (state == 0) {
+        return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d died while it was asked for its memory", a.peer);
+    }
+    *out = a.region;
+    return state == ANSWERED && at - out->base < out->len ? 0 : HL_ERR_RMA_RANGE;
+}
+
+/* How this rank reaches a target's region. */
+static void make_entry(struct hl_win *w, int target, const struct hl_region *r, struct entry *e)
+{
+    const struct hl_target *t = &w->targets[target];
+    int node_rank = hl_boot_node_of(hl_win_world(w, target));
+    uint64_t where = (t->where & HL_TARGET_BITS) | r->base, at = t->at, seg = 0;
+    char *base;
+    if (hl_target_is_far(t)) {
+        where = HL_TARGET_FAR | r->addr;
+        at = r->key;
+    } else if (target == w->rank) {
+        where = r->base;
+    } else if (r->seg_id != 0 && hl_near_map(node_rank, r->seg_id, r->seg_len, &base) == 0) {
+        where = (uint64_t)(uintptr_t)base + r->seg_off;
+        seg = r->seg_id;
+    }
+    const uint64_t words[WORDS] = {(uint64_t)target,   r->base, r->len, r->id, where, at, seg,
+                                   (uint64_t)node_rank};
+    for (size_t i = 0; i < WORDS; i++) {
+        hl_a64_store_relaxed(&(&e->target)[i], words[i]); /* relaxed: nobody else sees it yet. */
+    }
+}
+
+/* Asks the target and remembers the answer. */
+static int learn(struct hl_win *w, int target, uint64_t at)
+{
+    struct hl_dyn_cache *c = hl_dyn_cache_of(w);
+    struct hl_region r = {0};
+    struct entry e;
+    int rc = ask_peer(w, target, at, &r);
+    if (rc != 0) {
+        return rc;
+    }
+    make_entry(w, target, &r, &e);
+    hl_mutex_lock(&c->mutex);
+    unmap_old(c);
+    bool known = make_way(c, target, &r);
+    rc = known ? 0 : make_room(c);
+    if (rc == 0 && !known) {
+        insert(c, &e);
+    }
+    hl_mutex_unlock(&c->mutex);
+    if ((known || rc != 0) && word(&e.seg) != 0) {
+        hl_near_unmap((int)word(&e.node), word(&e.seg));
+    }
+    return rc;
+}
+
+int hl_dyn_find(struct hl_win *w, int target, uint64_t at, struct hl_place *place)
+{
+    struct hl_dyn_cache *c = hl_dyn_cache_of(w);
+    int rc = 0;
+    while (rc == 0 && !recall(c, target, at, place)) {
+        rc = learn(w, target, at);
+    }
+    return rc != HL_ERR_RMA_RANGE
+               ? rc
+               : hl_err_say(rc, "address %#llx is not in memory that target %d has attached",
+                            (unsigned long long)at, target);
+}
+
+static int covered(struct hl_win *w, int target, uint64_t lo, uint64_t hi)
+{
+    int rc = 0;
+    while (lo < hi && rc == 0) {
+        struct hl_place place;
+        rc = hl_dyn_find(w, target, lo, &place);
+        lo += rc == 0 ? place.len : 0;
+    }
+    return rc;
+}
+
+int hl_dyn_check(const struct hl_move *m, const struct hl_span *span, uint64_t lo, uint64_t hi)
+{
+    struct hl_zip walk;
+    struct hl_zip_side side = {m->target_type, m->target_count, (char *)(uintptr_t)span->at};
+    int rc = covered(m->win, m->target, lo, hi);
+    if (rc != HL_ERR_RMA_RANGE || m->target_type->dense) {
+        return rc;
+    }
+    rc = hl_zip_begin(&walk, HL_WALK_BYTES, 1, &side, 1); /* the holes need not be attached */
+    while (rc == 0 && hl_zip_next(&walk)) {
+        uint64_t at = (uint64_t)(uintptr_t)walk.at[0];
+        rc = covered(m->win, m->target, at, at + (uint64_t)walk.n);
+    }
+    hl_zip_end(&walk);
+    return rc;
+}
