@@ -45,8 +45,14 @@ HL_API(MPI_Info_create_env)
 int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
     struct hl_info *made = NULL;
-    int err = hl_info_dup(hl_info_of(MPI_INFO_ENV), &made);
+    int err = hl_info_make(&made);
 
+    if (err == 0) {
+        err = hl_info_fill_env(made);
+        if (err != 0) {
+            hl_info_free(made);
+        }
+    }
     return hl_api_end(NULL, "MPI_Info_create_env", give(err, made, info));
 }
 

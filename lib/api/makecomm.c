@@ -48,6 +48,7 @@ static int dup(const char *func, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm
     }
     if (err != 0) {
         hl_comm_free(made);
+        *newcomm = MPI_COMM_NULL;
         return hl_api_end(c, func, err);
     }
     if (request != NULL) {

@@ -55,16 +55,6 @@ MISSING(MPI_Group_from_session_pset, MPI_COMM_NULL,
         (MPI_Session session, const char *pset_name, MPI_Group *newgroup))
 MISSING(MPI_Lookup_name, MPI_COMM_NULL, (const char *service_name, MPI_Info info, char *port_name))
 MISSING(MPI_Open_port, MPI_COMM_NULL, (MPI_Info info, char *port_name))
-MISSING(MPI_Pack_external, MPI_COMM_NULL,
-        (const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf,
-         MPI_Aint outsize, MPI_Aint *position))
-MISSING(MPI_Pack_external_c, MPI_COMM_NULL,
-        (const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
-         MPI_Count outsize, MPI_Count *position))
-MISSING(MPI_Pack_external_size, MPI_COMM_NULL,
-        (const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size))
-MISSING(MPI_Pack_external_size_c, MPI_COMM_NULL,
-        (const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size))
 MISSING(MPI_Publish_name, MPI_COMM_NULL, (const char *service_name, MPI_Info info, const char *port_name))
 MISSING(MPI_Session_call_errhandler, MPI_COMM_NULL, (MPI_Session session, int errorcode))
 MISSING(MPI_Session_create_errhandler, MPI_COMM_NULL,
@@ -79,21 +69,4 @@ MISSING(MPI_Session_get_pset_info, MPI_COMM_NULL,
         (MPI_Session session, const char *pset_name, MPI_Info *info))
 MISSING(MPI_Session_init, MPI_COMM_NULL, (MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session))
 MISSING(MPI_Session_set_errhandler, MPI_COMM_NULL, (MPI_Session session, MPI_Errhandler errhandler))
-MISSING(MPI_Type_create_darray, MPI_COMM_NULL,
-        (int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[],
-         const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype,
-         MPI_Datatype *newtype))
-MISSING(MPI_Type_create_darray_c, MPI_COMM_NULL,
-        (int size, int rank, int ndims, const MPI_Count array_of_gsizes[], const int array_of_distribs[],
-         const int array_of_dargs[], const int array_of_psizes[], int order, MPI_Datatype oldtype,
-         MPI_Datatype *newtype))
-MISSING(MPI_Type_create_f90_complex, MPI_COMM_NULL, (int p, int r, MPI_Datatype *newtype))
-MISSING(MPI_Type_create_f90_integer, MPI_COMM_NULL, (int r, MPI_Datatype *newtype))
-MISSING(MPI_Type_create_f90_real, MPI_COMM_NULL, (int p, int r, MPI_Datatype *newtype))
-MISSING(MPI_Unpack_external, MPI_COMM_NULL,
-        (const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf,
-         int outcount, MPI_Datatype datatype))
-MISSING(MPI_Unpack_external_c, MPI_COMM_NULL,
-        (const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
-         MPI_Count outcount, MPI_Datatype datatype))
 MISSING(MPI_Unpublish_name, MPI_COMM_NULL, (const char *service_name, MPI_Info info, const char *port_name))

@@ -1,5 +1,6 @@
-/* Explicit packing. The packed form is the bytes themselves; external32 is not built yet. */
+/* Explicit packing: the packed form is the bytes themselves, or the standard's portable one, external32. */
 #include <limits.h>
+#include <string.h>
 
 #include "api.h"
 #include "args.h"
@@ -113,4 +114,101 @@ HL_API(MPI_Pack_size_c)
 int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
     return pack_size("MPI_Pack_size_c", incount, datatype, comm, size);
+}
+
+/* ---- external32. Errors have no communicator. ---- */
+
+static int check_datarep(const char *datarep)
+{
+    int err = hl_api_check_open();
+
+    err = err == 0 ? hl_api_check_out(datarep, "datarep") : err;
+    if (err == 0 && strcmp(datarep, "external32") != 0) {
+        err =
+            hl_err_say(HL_ERR_UNSUPPORTED_DATAREP, "%.40s is no data representation: external32 is", datarep);
+    }
+    return err;
+}
+
+static int convert_external(const struct packing *p, const char *datarep, bool pack, int64_t *position)
+{
+    struct hl_type *t = NULL;
+    int64_t bytes = 0;
+    int err = check_datarep(datarep);
+
+    err = err == 0 ? hl_api_get_data(p->typed, p->count, p->type, &t) : err;
+    err = err == 0 ? hl_type_external_bytes(t, p->count, &bytes) : err;
+    if (err == 0 && (p->position < 0 || p->position > p->size || bytes > p->size - p->position)) {
+        err = hl_err_say(HL_ERR_TRUNCATE, "%lld bytes at position %lld of a packed buffer of %lld",
+                         (long long)bytes, (long long)p->position, (long long)p->size);
+    }
+    if (err == 0) {
+        err = hl_type_external(t, p->count, p->typed, (char *)p->packed + p->position, pack);
+        *position = p->position + bytes;
+    }
+    return hl_api_end(NULL, p->func, err);
+}
+
+HL_API(MPI_Pack_external)
+int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
+                       void *outbuf, MPI_Aint outsize, MPI_Aint *position)
+{
+    struct packing p = {
+        "MPI_Pack_external", (void *)(uintptr_t)inbuf, incount, datatype, outbuf, outsize, *position, NULL};
+
+    return convert_external(&p, datarep, true, position);
+}
+
+HL_API(MPI_Pack_external_c)
+int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
+                         void *outbuf, MPI_Count outsize, MPI_Count *position)
+{
+    struct packing p = {
+        "MPI_Pack_external_c", (void *)(uintptr_t)inbuf, incount, datatype, outbuf, outsize, *position, NULL};
+
+    return convert_external(&p, datarep, true, position);
+}
+
+HL_API(MPI_Unpack_external)
+int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position,
+                         void *outbuf, int outcount, MPI_Datatype datatype)
+{
+    struct packing p = {"MPI_Unpack_external",    outbuf, outcount,  datatype,
+                        (void *)(uintptr_t)inbuf, insize, *position, NULL};
+
+    return convert_external(&p, datarep, false, position);
+}
+
+HL_API(MPI_Unpack_external_c)
+int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
+                           void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
+{
+    struct packing p = {"MPI_Unpack_external_c",  outbuf, outcount,  datatype,
+                        (void *)(uintptr_t)inbuf, insize, *position, NULL};
+
+    return convert_external(&p, datarep, false, position);
+}
+
+static int external_size(const char *func, const char *datarep, int64_t count, MPI_Datatype datatype,
+                         int64_t *size)
+{
+    struct hl_type *t = NULL;
+    int err = check_datarep(datarep);
+
+    err = err == 0 ? hl_api_check_count(count) : err;
+    err = err == 0 ? hl_api_get_type(datatype, &t) : err;
+    err = err == 0 ? hl_type_external_bytes(t, count, size) : err;
+    return hl_api_end(NULL, func, err);
+}
+
+HL_API(MPI_Pack_external_size)
+int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
+{
+    return external_size("MPI_Pack_external_size", datarep, incount, datatype, size);
+}
+
+HL_API(MPI_Pack_external_size_c)
+int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
+{
+    return external_size("MPI_Pack_external_size_c", datarep, incount, datatype, size);
 }

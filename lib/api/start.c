@@ -25,31 +25,21 @@ static int check_only_mpi(void)
                       mine.dli_fname, other.dli_fname);
 }
 
-static const char *level_name(int level)
+static bool is_level(int level)
 {
-    switch (level) {
-    case MPI_THREAD_SINGLE:
-        return "MPI_THREAD_SINGLE";
-    case MPI_THREAD_FUNNELED:
-        return "MPI_THREAD_FUNNELED";
-    case MPI_THREAD_SERIALIZED:
-        return "MPI_THREAD_SERIALIZED";
-    case MPI_THREAD_MULTIPLE:
-        return "MPI_THREAD_MULTIPLE";
-    default:
-        return NULL;
-    }
+    return level == MPI_THREAD_SINGLE || level == MPI_THREAD_FUNNELED || level == MPI_THREAD_SERIALIZED ||
+           level == MPI_THREAD_MULTIPLE;
 }
 
 static int start(const char *func, int required, int *provided)
 {
     int err = check_only_mpi();
 
-    if (err == 0 && level_name(required) == NULL) {
+    if (err == 0 && !is_level(required)) {
         err = hl_err_say(HL_ERR_ARG, "%d is no thread level", required);
     }
     err = err == 0 ? hl_life_open(HL_LIFE_MPI, required, provided) : err;
-    err = err == 0 ? hl_info_open_env(level_name(*provided)) : err;
+    err = err == 0 ? hl_info_open_env() : err;
     return hl_api_end(NULL, func, err);
 }
 

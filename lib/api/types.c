@@ -473,6 +473,81 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
     return subarray(&x, oldtype, newtype);
 }
 
+struct part_of_grid {
+    const char *func;
+    bool large;
+    struct hl_darray a; /* but for sizes */
+    struct hl_wide sizes;
+};
+
+static int darray(struct part_of_grid *x, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    struct hl_darray *a = &x->a;
+    struct hl_type *old = NULL, *made = NULL;
+    int64_t n = a->ndims, *sizes = NULL, *rest = NULL, head[3] = {a->size, a->rank, n};
+    int err = get_old(oldtype, newtype, &old);
+
+    if (err == 0 && n < 1) {
+        err = hl_err_say(HL_ERR_DIMS, "an array of %lld dimensions", (long long)n);
+    }
+    err = err == 0 ? hl_api_widen(&x->sizes, n, &sizes) : err;
+    if (err == 0) {
+        rest = malloc((3 * (size_t)n + 1) * sizeof *rest);
+        err = rest == NULL ? HL_ERR_NO_MEM : 0;
+    }
+    for (int64_t i = 0; err == 0 && i < n; i++) {
+        rest[i] = a->distribs[i];
+        rest[n + i] = a->args[i];
+        rest[2 * n + i] = a->procs[i];
+    }
+    if (err == 0) {
+        rest[3 * n] = a->order;
+        a->sizes = sizes;
+        err = hl_type_make_darray(a, old, &made);
+    }
+    struct call call = {x->func,
+                        MPI_COMBINER_DARRAY,
+                        x->large,
+                        3,
+                        {{head, 3, SMALL}, {sizes, n, COUNT}, {rest, 3 * n + 1, SMALL}},
+                        1,
+                        &old};
+    err = finish(&call, err, made, newtype);
+    free(sizes);
+    free(rest);
+    return err;
+}
+
+HL_API(MPI_Type_create_darray)
+int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[],
+                            const int array_of_distribs[], const int array_of_dargs[],
+                            const int array_of_psizes[], int order, MPI_Datatype oldtype,
+                            MPI_Datatype *newtype)
+{
+    struct part_of_grid x = {
+        "MPI_Type_create_darray",
+        false,
+        {size, rank, ndims, NULL, array_of_distribs, array_of_dargs, array_of_psizes, order},
+        {array_of_gsizes, NULL}};
+
+    return darray(&x, oldtype, newtype);
+}
+
+HL_API(MPI_Type_create_darray_c)
+int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
+                              const int array_of_distribs[], const int array_of_dargs[],
+                              const int array_of_psizes[], int order, MPI_Datatype oldtype,
+                              MPI_Datatype *newtype)
+{
+    struct part_of_grid x = {
+        "MPI_Type_create_darray_c",
+        true,
+        {size, rank, ndims, NULL, array_of_distribs, array_of_dargs, array_of_psizes, order},
+        {NULL, array_of_gsizes}};
+
+    return darray(&x, oldtype, newtype);
+}
+
 HL_API(MPI_Type_dup)
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
@@ -486,6 +561,7 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
         if (err != 0) {
             hl_attr_delete_all(&made->attrs, made->handle);
             hl_type_free(made);
+            *newtype = MPI_DATATYPE_NULL;
         }
     }
     return finish(&call, err, made, newtype);

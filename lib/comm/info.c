@@ -238,25 +238,56 @@ int hl_info_nth(const struct hl_info *info, int n, char key[MPI_MAX_INFO_KEY])
     return n >= 0 && n < count ? 0 : hl_err_say(HL_ERR_ARG, "key %d of an info object of %d", n, count);
 }
 
-int hl_info_open_env(const char *thread_level)
+/* The arguments of this process's command, blanks between them; false: there are none, or too long. */
+static bool arguments(char *text, size_t room)
+{
+    FILE *f = fopen("/proc/self/cmdline", "re");
+    size_t n = f != NULL ? fread(text, 1, room, f) : 0;
+
+    if (f != NULL) {
+        fclose(f);
+    }
+    size_t first = n < room ? strnlen(text, n) + 1 : n; /* behind the command itself */
+    if (first >= n) {
+        return false;
+    }
+    memmove(text, text + first, n - first);
+    n -= first;
+    for (size_t i = 0; i + 1 < n; i++) {
+        text[i] = text[i] == '\0' ? ' ' : text[i];
+    }
+    text[n - 1] = '\0';
+    return true;
+}
+
+int hl_info_fill_env(struct hl_info *info)
 {
     char text[MPI_MAX_INFO_VAL];
     struct utsname host;
     ssize_t n = readlink("/proc/self/exe", text, sizeof text - 1);
+    int err = 0;
 
+    if (n > 0) {
+        text[n] = 0;
+        err = hl_info_set(info, "command", text);
+    }
+    if (err == 0 && arguments(text, sizeof text)) {
+        err = hl_info_set(info, "argv", text);
+    }
+    if (err == 0 && uname(&host) == 0) {
+        err = hl_info_set(info, "host", host.nodename);
+        err = err == 0 ? hl_info_set(info, "arch", host.machine) : err;
+    }
+    if (err == 0 && getcwd(text, sizeof text) != NULL) {
+        err = hl_info_set(info, "wdir", text);
+    }
+    return err;
+}
+
+int hl_info_open_env(void)
+{
     hl_mutex_lock(&lock);
     free_rows(&env);
     hl_mutex_unlock(&lock);
-    if (n > 0) {
-        text[n] = 0;
-        hl_info_set(&env, "command", text);
-    }
-    if (uname(&host) == 0) {
-        hl_info_set(&env, "host", host.nodename);
-        hl_info_set(&env, "arch", host.machine);
-    }
-    if (getcwd(text, sizeof text) != NULL) {
-        hl_info_set(&env, "wdir", text);
-    }
-    return hl_info_set(&env, "thread_level", thread_level);
+    return hl_info_fill_env(&env);
 }

@@ -48,7 +48,10 @@ bool hl_info_get(const struct hl_info *info, const char *key, char *value, int c
 int hl_info_count(const struct hl_info *info);
 int hl_info_nth(const struct hl_info *info, int n, char key[MPI_MAX_INFO_KEY]);
 
+/* Sets what is known of the process's start: the same at all times. */
+int hl_info_fill_env(struct hl_info *info);
+
 /* Fills MPI_INFO_ENV. At start-up. */
-int hl_info_open_env(const char *thread_level);
+int hl_info_open_env(void);
 
 #endif

@@ -34,14 +34,19 @@ static int n_keys HL_GUARDED_BY(lock);
 
 enum { FIRST_ID = 0x10000 }; /* above every predefined key */
 
-static struct keyval *key_of(enum hl_attr_sort sort, int id) HL_REQUIRES(lock)
+/* A key that the user has freed lives on while values are set with it: they can be asked for and deleted. */
+static struct keyval *any_key_of(enum hl_attr_sort sort, int id) HL_REQUIRES(lock)
 {
     int at = id - FIRST_ID;
 
-    if (at < 0 || at >= n_keys || keys[at] == NULL || keys[at]->freed || keys[at]->sort != sort) {
-        return NULL;
-    }
-    return keys[at];
+    return at >= 0 && at < n_keys && keys[at] != NULL && keys[at]->sort == sort ? keys[at] : NULL;
+}
+
+static struct keyval *key_of(enum hl_attr_sort sort, int id) HL_REQUIRES(lock)
+{
+    struct keyval *k = any_key_of(sort, id);
+
+    return k != NULL && !k->freed ? k : NULL;
 }
 
 static void unref_key(struct keyval *k) HL_REQUIRES(lock)
@@ -84,8 +89,8 @@ int hl_keyval_make(enum hl_attr_sort sort, hl_attr_copy_fn *copy, hl_attr_delete
 int hl_keyval_free(enum hl_attr_sort sort, int keyval)
 {
     hl_mutex_lock(&lock);
-    struct keyval *k = key_of(sort, keyval);
-    if (k != NULL) {
+    struct keyval *k = any_key_of(sort, keyval);
+    if (k != NULL && !k->freed) {
         k->freed = true;
         unref_key(k);
     }
@@ -169,7 +174,7 @@ int hl_attr_get(struct hl_attr_set *const *slot, enum hl_attr_sort sort, int key
                 bool *found)
 {
     hl_mutex_lock(&lock);
-    struct keyval *k = key_of(sort, keyval);
+    struct keyval *k = any_key_of(sort, keyval);
     const struct row *row = k != NULL ? row_of(*slot, k) : NULL;
     *found = row != NULL;
     if (row != NULL) {
@@ -208,7 +213,7 @@ static int delete_row(struct hl_attr_set **slot, void *object, struct keyval *k,
 int hl_attr_delete(struct hl_attr_set **slot, enum hl_attr_sort sort, void *object, int keyval)
 {
     hl_mutex_lock(&lock);
-    struct keyval *k = key_of(sort, keyval);
+    struct keyval *k = any_key_of(sort, keyval);
     const struct row *row = k != NULL ? row_of(*slot, k) : NULL;
     void *value = row != NULL ? row->value : NULL;
     hl_mutex_unlock(&lock);

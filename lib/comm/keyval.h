@@ -22,7 +22,8 @@ struct hl_attr_set;
 int hl_keyval_make(enum hl_attr_sort sort, hl_attr_copy_fn *copy, hl_attr_delete_fn *del, void *extra,
                    int *keyval);
 
-/* The key is gone for the user; attributes set with it stay. HL_ERR_KEYVAL. */
+/* No value can be set with the key from here on; those that are set stay and can be asked for and deleted.
+ * Freeing it again while they stay does nothing. HL_ERR_KEYVAL. */
 int hl_keyval_free(enum hl_attr_sort sort, int keyval);
 
 /* Sets a value; an old one is deleted first, whose callback may refuse. HL_ERR_KEYVAL, HL_ERR_NO_MEM,

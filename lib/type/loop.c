@@ -89,6 +89,7 @@ struct hl_loop *hl_loop_shift(struct hl_loop *l, int64_t by)
         return NULL;
     }
     moved->basic = l->basic;
+    moved->narrow = l->narrow;
     moved->size = l->size;
     moved->elements = l->elements;
     if (wrap) {
@@ -119,6 +120,7 @@ static struct hl_loop *longer_leaf(int64_t n, struct hl_loop *leaf)
 
     if (l != NULL) {
         l->basic = leaf->basic;
+        l->narrow = leaf->narrow;
         l->off = leaf->off;
         l->size = n * leaf->size;
         l->elements = n * leaf->elements;
@@ -245,7 +247,8 @@ struct hl_loop *hl_loop_idx(int64_t n, const int64_t *disp, const int64_t *len, 
 /* Can block b at bd be appended to block a at ad? */
 static bool joins(const struct hl_loop *a, int64_t ad, const struct hl_loop *b, int64_t bd, bool merge)
 {
-    return a->kind == HL_LOOP_BLOCK && b->kind == HL_LOOP_BLOCK && (merge || a->basic == b->basic) &&
+    return a->kind == HL_LOOP_BLOCK && b->kind == HL_LOOP_BLOCK &&
+           (merge || (a->basic == b->basic && a->narrow == b->narrow)) &&
            ad + a->off + a->size == bd + b->off;
 }
 
@@ -255,6 +258,9 @@ static struct hl_loop *joined(struct hl_loop *a, struct hl_loop *b)
     struct hl_loop *l =
         hl_loop_shift(hl_loop_block(a->size + b->size, a->elements + b->elements, basic), a->off);
 
+    if (l != NULL) {
+        l->narrow = a->narrow && b->narrow;
+    }
     hl_loop_unref(a);
     hl_loop_unref(b);
     return l;
@@ -267,7 +273,8 @@ static struct hl_loop *as_idx(const struct hl_loop *l, int64_t rows)
 
     for (int64_t i = 0; i < rows; i++) {
         const struct hl_loop *c = l->children[i];
-        if (c->kind != HL_LOOP_BLOCK || c->size != first->size || c->basic != first->basic || c->off != 0) {
+        if (c->kind != HL_LOOP_BLOCK || c->size != first->size || c->basic != first->basic ||
+            c->narrow != first->narrow || c->off != 0) {
             return NULL;
         }
     }

@@ -18,6 +18,7 @@ struct hl_loop {
     uint8_t kind;
     uint8_t basic; /* of all elements below; HL_BASIC_MIXED */
     bool fixed;    /* never freed: belongs to a predefined type */
+    bool narrow;   /* of a leaf: C's long, which external32 keeps in 4 bytes */
     uint32_t depth;
     int64_t off;
     int64_t size;     /* packed bytes */

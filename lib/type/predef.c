@@ -82,6 +82,8 @@ enum {
 #undef X
 };
 
+/* MPI_LONG, MPI_UNSIGNED_LONG, MPI_LONG_INT */
+#define NARROW(value) ((value) == 0x20a || (value) == 0x20e || (value) == 0x22a)
 #define PADDED(b) (SIZE_##b != EXTENT_##b)
 #define ELEMENTS(b) (HL_BASIC_##b >= HL_BASIC_FLOAT_INT ? 2 : 1)
 
@@ -90,6 +92,7 @@ struct hl_loop hl_loop_predefined[256] = {
     [value - 0x200] = {.kind = PADDED(b) ? HL_LOOP_PAIR : HL_LOOP_BLOCK,                                     \
                        .basic = HL_BASIC_##b,                                                                \
                        .fixed = true,                                                                        \
+                       .narrow = NARROW(value),                                                              \
                        .size = SIZE_##b,                                                                     \
                        .elements = ELEMENTS(b),                                                              \
                        .n = 1},

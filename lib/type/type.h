@@ -105,6 +105,21 @@ struct hl_subarray {
 };
 int hl_type_make_subarray(const struct hl_subarray *a, const struct hl_type *old, struct hl_type **made);
 
+/* One process's part of a distributed array: each dimension's size, MPI_DISTRIBUTE_*, argument of the
+ * distribution and number of processes; processes are numbered in C's order. HL_ERR_DIMS too. */
+struct hl_darray {
+    int size, rank, ndims;
+    const int64_t *sizes;
+    const int *distribs, *args, *procs;
+    int order;
+};
+int hl_type_make_darray(const struct hl_darray *a, const struct hl_type *old, struct hl_type **made);
+
+/* Fortran's kinds: a type that holds numbers of at least p digits (and exponents up to r), either may be
+ * MPI_UNDEFINED; for integers r digits. The same call gives the same type: it lives for ever, is committed
+ * and counts as predefined. class_: MPI_TYPECLASS_*. HL_ERR_ARG: there is none. */
+int hl_type_make_f90(int class_, int p, int r, struct hl_type **made);
+
 /* The copy is committed if the original is. */
 int hl_type_make_dup(const struct hl_type *old, struct hl_type **made);
 
@@ -157,6 +172,15 @@ int64_t hl_type_element_bytes(const struct hl_type *t, int64_t n);
 /* Basic elements that begin within the first `bytes` packed bytes of as many elements of `t` as it takes; -1
  * when the bytes end inside an element. (MPI_Get_elements) */
 int64_t hl_type_elements(const struct hl_type *t, int64_t bytes);
+
+/* ---- external32: big-endian, sizes by the standard's table. Any type, committed or not. ---- */
+
+/* Bytes of `count` of them. HL_ERR_VALUE_TOO_LARGE. */
+int hl_type_external_bytes(const struct hl_type *t, int64_t count, int64_t *bytes);
+
+/* Converts them to or from hl_type_external_bytes of memory. HL_ERR_CONVERSION: a value does not fit; the
+ * rest is converted all the same. */
+int hl_type_external(const struct hl_type *t, int64_t count, void *buf, void *external, bool pack);
 
 /* ---- Walks: the spans of memory of `count` elements at a buffer, in the order of packing ---- */
 

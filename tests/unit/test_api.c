@@ -224,9 +224,8 @@ START_TEST(info_keeps_pairs_in_order)
     memset(longer, 'k', sizeof longer);
     longer[sizeof longer - 1] = 0;
     FAILS(MPI_Info_set(info, longer, "v"), MPI_ERR_INFO_KEY);
-    MPI_Info_get(MPI_INFO_ENV, "thread_level", MPI_MAX_INFO_VAL - 1, value, &flag);
-    ck_assert(flag);
-    ck_assert_str_eq(value, "MPI_THREAD_MULTIPLE");
+    MPI_Info_get(MPI_INFO_ENV, "command", MPI_MAX_INFO_VAL - 1, value, &flag);
+    ck_assert(flag && strstr(value, "test_api") != NULL);
     MPI_Info_free(&info);
     MPI_Info_free(&copy);
     ck_assert_ptr_eq(info, MPI_INFO_NULL);
