@@ -29,6 +29,13 @@ def others():
 NAMES = ["hotlane"] + list(others())
 
 
+# What makes ranks of one machine speak by the network.
+_UCX = {"OMPI_MCA_pml": "ucx", "OMPI_MCA_osc": "ucx", "OMPI_MCA_pml_ucx_tls": "any", "OMPI_MCA_pml_ucx_devices": "any",
+        "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"}
+NETWORK = {"hotlane": {"HOTLANE_NEAR": "0"}, "mpich": {"MPIR_CVAR_NOLOCAL": "1"}, "mpich5": {"MPIR_CVAR_NOLOCAL": "1"},
+           "openmpi": _UCX, "openmpi5": _UCX, "intel": {"I_MPI_FABRICS": "ofi"}}
+
+
 class Unavailable(Exception):
     """The MPI that was asked for is not here; the text says what to do."""
 
