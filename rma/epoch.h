@@ -45,12 +45,17 @@ struct hl_epoch_table {
 };
 
 struct hl_epoch {
+    hl_a64 reach;     /* open_reach under FENCE and ALL, else 0; atomic, changed under mutex */
+    hl_a32 fenced;    /* fence_only under ALL, else 0; atomic, changed under mutex */
     hl_a32 mode;      /* enum hl_epoch_mode; atomic, changed under mutex */
     hl_a32 moves;     /* odd while entries move; atomic, changed under mutex */
     hl_aptr table;    /* struct hl_epoch_table; atomic, changed under mutex */
     uint32_t count;   /* entries; guarded by mutex */
     uint32_t all_how; /* how lock_all was called; guarded by mutex */
     int exposed;      /* my rank + 1 from post to wait, else 0; guarded by mutex */
+    /* What the window says of itself before its first epoch (win.h: the short way). */
+    uint64_t open_reach;
+    uint32_t fence_only;
     struct hl_mutex mutex;
 };
 
@@ -65,6 +70,20 @@ HL_INLINE uint32_t hl_epoch_mode_of(const struct hl_epoch *e)
 {
     /* relaxed: the user orders a thread's synchronizing call before other threads' operations. */
     return hl_a32_load_relaxed(&e->mode);
+}
+
+/* Operations on any target whose displacement is below it may go the short way; 0: none. */
+HL_INLINE uint64_t hl_epoch_reach(const struct hl_epoch *e)
+{
+    /* relaxed: as the mode. */
+    return hl_a64_load_relaxed(&e->reach);
+}
+
+/* Is a flush of any target nothing but a fence? */
+HL_INLINE bool hl_epoch_is_fenced(const struct hl_epoch *e)
+{
+    /* relaxed: as the mode. */
+    return hl_a32_load_relaxed(&e->fenced) != 0;
 }
 
 /* May operations on `target` be issued? */

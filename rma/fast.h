@@ -7,80 +7,125 @@
 #include "near.h"
 #include "win.h"
 
-/* An operation that has passed all checks: first byte's offset in the target's window, bytes of data. */
-struct hl_pass {
-    const struct hl_type *type;
-    uint64_t at, len;
+/* An operation that has passed all checks: the target's hl_target.where moved on to its first byte (the upper
+ * bits still tell how it is reached), and its bytes. */
+struct hl_place {
+    uint64_t where;
+    uint64_t len;
 };
 
-/* True: nothing is wrong with this operation, and *pass tells what it moves. False: hl_win_check knows why,
- * or it is not a simple one (or not at first sight). `type`: the handle on both sides. */
-HL_INLINE bool hl_pass(const struct hl_move *m, MPI_Datatype type, struct hl_pass *pass)
+/* The last two of a put's or get's eight arguments. By value they lie on the stack where the user's call has
+ * put them, and so the short way hands all arguments on to the long way by a jump. */
+struct hl_tail {
+    MPI_Datatype target_type;
+    MPI_Win win;
+};
+
+/* Which call it is: constants to the compiler. */
+struct hl_mover {
+    enum hl_dir dir;
+    const char *func;
+    int (*any)(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target, int64_t disp,
+               int64_t target_count, struct hl_tail tail); /* the long way */
+    int (*far)(void *origin, size_t len, const char *func, int target, uint64_t where, struct hl_win *w);
+};
+
+struct hl_call {
+    struct hl_tail tail;
+    const struct hl_mover *how;
+};
+
+/* True: nothing is wrong with an operation of `count` elements of `type` on both sides, and *p tells what it
+ * moves. False: it is not a simple one, or hl_win_check knows what is wrong. The target is a rank of w. */
+HL_INLINE bool hl_is_short(const struct hl_win *w, int target, int64_t disp, int64_t count, MPI_Datatype type,
+                           struct hl_place *p)
 {
-    const struct hl_win *w = m->win;
-    uintptr_t index = (uintptr_t)type - 0x200; /* of a predefined type; unused handles are not dense */
-    if (HL_UNLIKELY(w == NULL || (uint32_t)m->target >= w->short_size || index >= 256 ||
-                    m->origin_count != m->target_count || (uint64_t)m->target_count > UINT32_MAX)) {
+    int64_t len;
+    if (HL_UNLIKELY((uint64_t)disp >= hl_epoch_reach(&w->epoch))) { /* negative ones too */
         return false;
     }
-    const struct hl_type *t = &hl_type_predefined[index];
-    const struct hl_extent *e = hl_win_extent(w, m->target);
-    pass->type = t;
-    pass->len = (uint64_t)m->target_count * (uint64_t)t->size;
-    /* As unsigned numbers, so that a negative displacement is too large or overflows. */
-    if (HL_UNLIKELY(!t->dense || __builtin_mul_overflow((uint64_t)m->disp, e->unit, &pass->at) ||
-                    pass->len > e->size || pass->at > e->size - pass->len || m->origin == NULL)) {
+    if (HL_UNLIKELY((uintptr_t)type >= HL_TYPE_PREDEFINED_END)) {
         return false;
     }
-    return hl_epoch_allows_at_once(&w->epoch, m->target);
+    uint64_t at = (uint64_t)disp * w->all.unit; /* below all.size */
+    if (HL_UNLIKELY(__builtin_mul_overflow(count, (int64_t)hl_type_dense[(uintptr_t)type], &len) ||
+                    (uint64_t)len > w->all.size - at)) {
+        return false;
+    }
+    p->where = w->targets[target].where + at;
+    p->len = (uint64_t)len;
+    return true;
 }
 
-/* The ends of the long ways: they report errors themselves, so that the short way needs no frame. */
-int hl_move_any(struct hl_move *m, const MPI_Datatype types[2], MPI_Win win, const char *func);
-int hl_move_far(const struct hl_move *m, const struct hl_pass *pass, MPI_Win win, const char *func);
+HL_INLINE bool hl_place_is_mapped(const struct hl_place *p)
+{
+    return (p->where & HL_TARGET_FAR) == 0;
+}
+
+/* The ends of the other ways: they report errors themselves, so that the short way needs no frame. */
 int hl_move_copy(void *to, const void *from, size_t len);
+int hl_move_nowhere(MPI_Win win, const char *func) HL_COLD;
 int hl_accumulate_any(struct hl_acc *a, const MPI_Datatype types[3], MPI_Win win, const char *func);
 
-/* A whole put or get: types[] are the handles of origin and target, m's types are not set yet. Returns MPI's
- * code. */
-HL_INLINE int hl_move(struct hl_move m, const MPI_Datatype types[2], MPI_Win win, const char *func)
+/* A put or get of elements of one type. Returns MPI's code. */
+HL_INLINE int hl_move_same(void *origin, int target, int64_t disp, int64_t count, struct hl_tail tail,
+                           const struct hl_mover *how)
 {
-    struct hl_pass pass;
-    m.win = hl_win_of(win);
-    if (HL_LIKELY(types[0] == types[1] && hl_pass(&m, types[1], &pass))) {
-        const struct hl_target *t = &m.win->targets[m.target];
-        if (HL_LIKELY(hl_target_is_mapped(t))) {
-            char *theirs = (char *)(uintptr_t)t->where + pass.at;
-            char *to = m.dir == HL_PUT ? theirs : m.origin, *from = m.dir == HL_PUT ? m.origin : theirs;
-            if (HL_LIKELY(pass.len == 8)) {
-                hl_near_copy(to, from, 8);
-                return MPI_SUCCESS;
-            }
-            return hl_move_copy(to, from, pass.len);
-        }
-        struct hl_move far = m; /* copies, so that m and pass need not be in memory */
-        struct hl_pass far_pass = pass;
-        return hl_move_far(&far, &far_pass, win, func);
+    struct hl_win *w = (struct hl_win *)(void *)tail.win;
+    struct hl_place p;
+    if (HL_UNLIKELY(origin == NULL || !hl_is_short(w, target, disp, count, tail.target_type, &p))) {
+        return how->any(origin, count, tail.target_type, target, disp, count, tail);
     }
-    struct hl_move any = m;
-    return hl_move_any(&any, types, win, func);
+    if (HL_UNLIKELY(!hl_place_is_mapped(&p))) {
+        return how->far(origin, p.len, how->func, target, p.where, w);
+    }
+    char *theirs = (char *)(uintptr_t)p.where;
+    void *to = how->dir == HL_PUT ? theirs : origin, *from = how->dir == HL_PUT ? origin : theirs;
+    if (HL_LIKELY(p.len == 8)) {
+        hl_near_copy(to, from, 8);
+        return MPI_SUCCESS;
+    }
+    if (HL_UNLIKELY(p.len == 0)) { /* of no type, perhaps */
+        return how->any(origin, count, tail.target_type, target, disp, count, tail);
+    }
+    return hl_move_copy(to, from, p.len);
+}
+
+/* A whole put or get, six of its arguments in registers. Returns MPI's code. */
+HL_INLINE int hl_move(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target, int64_t disp,
+                      int64_t target_count, struct hl_call call)
+{
+    struct hl_win *w = hl_win_of(call.tail.win);
+    if (HL_UNLIKELY(w == NULL)) {
+        return hl_move_nowhere(call.tail.win, call.how->func);
+    }
+    call.tail.win = (MPI_Win)(void *)w; /* the same: one register for both */
+    if (HL_UNLIKELY((uint32_t)target >= (uint32_t)w->size)) {
+        if (target == MPI_PROC_NULL) {
+            return MPI_SUCCESS;
+        }
+    } else if (HL_LIKELY(origin_type == call.tail.target_type && origin_count == target_count)) {
+        return hl_move_same(origin, target, disp, target_count, call.tail, call.how);
+    }
+    return call.how->any(origin, origin_count, origin_type, target, disp, target_count, call.tail);
 }
 
 /* A whole accumulate; types[]: the handles of origin, target, result; a's types are not set yet. */
 HL_INLINE int hl_accumulate(struct hl_acc a, const MPI_Datatype types[3], MPI_Win win, const char *func)
 {
-    struct hl_pass pass;
+    struct hl_place p;
     a.m.win = hl_win_of(win);
     bool simple =
         types[0] == types[1] && a.op != HL_OP_KINDS &&
         (!a.fetches || (a.result != NULL && types[2] == types[1] && a.result_count == a.m.target_count));
-    if (HL_LIKELY(simple && hl_pass(&a.m, types[1], &pass))) {
-        const struct hl_target *t = &a.m.win->targets[a.m.target];
-        if (HL_LIKELY(hl_target_is_mapped(t))) {
-            int rc = hl_near_acc(a.op, pass.type->basic, (char *)(uintptr_t)t->where + pass.at, a.m.origin,
-                                 a.result, (size_t)a.m.target_count, &hl_target_ctl(t)->acc);
-            return HL_LIKELY(rc == 0) ? MPI_SUCCESS : hl_win_raise(hl_win_of(win), win, func, rc);
-        }
+    if (HL_LIKELY(simple && a.m.win != NULL && (uint32_t)a.m.target < (uint32_t)a.m.win->size &&
+                  a.m.origin_count == a.m.target_count && a.m.origin != NULL &&
+                  hl_is_short(a.m.win, a.m.target, a.m.disp, a.m.target_count, types[1], &p) &&
+                  hl_place_is_mapped(&p) && p.len != 0)) {
+        int rc = hl_near_acc(a.op, hl_type_predefined[(uintptr_t)types[1] - 0x200].basic,
+                             (char *)(uintptr_t)p.where, a.m.origin, a.result, (size_t)a.m.target_count,
+                             &hl_target_ctl(&a.m.win->targets[a.m.target])->acc);
+        return HL_LIKELY(rc == 0) ? MPI_SUCCESS : hl_win_raise(hl_win_of(win), win, func, rc);
     }
     struct hl_acc any = a;
     return hl_accumulate_any(&any, types, win, func);

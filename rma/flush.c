@@ -105,8 +105,7 @@ static __attribute__((noinline)) int flush_any(int target, MPI_Win win, enum hl_
 HL_INLINE int flush_one(int target, MPI_Win win, enum hl_lane_scope scope, const char *func)
 {
     struct hl_win *w = hl_win_of(win);
-    if (HL_LIKELY(w != NULL && (uint32_t)target < (uint32_t)w->size && !w->waits &&
-                  hl_epoch_mode_of(&w->epoch) == HL_EPOCH_ALL)) {
+    if (HL_LIKELY(w != NULL && (uint32_t)target < (uint32_t)w->size && hl_epoch_is_fenced(&w->epoch))) {
         if (scope == HL_REMOTE) {
             hl_near_fence();
         }

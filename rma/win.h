@@ -56,26 +56,34 @@ struct hl_win_ctl {
     struct hl_near_lock acc; /* whose lock guards elements that CPUs have no atomics for */
 };
 
-/* The user's window. Fields are read-only once it is made, but for those that say otherwise. */
+/* The user's window. Fields are read-only once it is made, but for those that say otherwise.
+ *
+ * THE SHORT WAY (fast.h) reads the first line of the window and the target's record, nothing else. The word
+ * that opens it is epoch.reach: an operation goes the short way when its displacement is below it. It is 0
+ * unless every target may be accessed now (epoch.c), and always 0 in windows whose open_reach is 0: those
+ * with `detour` set, or whose targets differ in size or unit. A kind of window or a mode that needs more than
+ * "check, then copy or hand to a lane" sets `detour` before hl_win_reach_all, and costs the others nothing.
+ */
 struct hl_win {
     struct hl_handle h;
     int size, rank;
-    uint32_t short_size;  /* ranks that the short way (fast.h) reaches: size, or 0 with detour */
-    uint32_t extent_mask; /* 0: all targets share extents[0]; else all ones */
-    bool mapped;          /* some target is not FAR: flush ends with the fence of near.h */
-    bool detour;          /* every operation takes the long way (mode.h) */
-    bool waits;           /* a flush is more than a fence: far or detour */
-    bool far;             /* some target is FAR */
-    bool message_acc;     /* FAR targets' addresses do not tell alignment: records only */
-    bool unordered;       /* accumulate_ordering = none; MPI_Win_set_info changes it and the next */
-    bool no_locks;        /* lock and lock_all are errors */
     struct hl_target *targets;
-    struct hl_extent *extents;
-    struct hl_epoch epoch;  /* has its own rules */
-    struct hl_pairs *pairs; /* pairs.h: has its own rules */
-    struct hl_comm *comm;   /* my own duplicate of the user's */
-    hl_a32 *errors;         /* [size] of the lanes, atomic; NULL without FAR targets */
-    uint64_t id;            /* the same on all ranks, never reused: comm->ctx */
+    struct hl_extent all;  /* of every target, when they agree */
+    struct hl_epoch epoch; /* has its own rules; its first words end the line */
+
+    struct hl_extent *extents; /* &all, or one for each target */
+    uint32_t extent_mask;      /* 0: &all; else all ones */
+    bool mapped;               /* some target is not FAR: flush ends with the fence of near.h */
+    bool detour;               /* every operation takes the long way (mode.h) */
+    bool waits;                /* a flush is more than a fence: far or detour */
+    bool far;                  /* some target is FAR */
+    bool message_acc;          /* FAR targets' addresses do not tell alignment: records only */
+    bool unordered;            /* accumulate_ordering = none; MPI_Win_set_info changes it and the next */
+    bool no_locks;             /* lock and lock_all are errors */
+    struct hl_pairs *pairs;    /* pairs.h: has its own rules */
+    struct hl_comm *comm;      /* my own duplicate of the user's */
+    hl_a32 *errors;            /* [size] of the lanes, atomic; NULL without FAR targets */
+    uint64_t id;               /* the same on all ranks, never reused: comm->ctx */
 
     void *base;            /* mine */
     uint64_t bytes;        /* mine */
@@ -92,12 +100,15 @@ struct hl_win {
     struct hl_lockq lockq; /* under the lock of table.c */
     struct hl_win *next;   /* table.c's chain */
 
-    char name[MPI_MAX_OBJECT_NAME]; /* guarded by the lock of win_obj.c */
-    struct hl_errh *errh;           /* NULL: MPI_ERRORS_ARE_FATAL; changed as errh.h says */
-    struct hl_info *info;           /* NULL: no hints; changed as info.h says */
-    struct hl_dyn *dyn;             /* a dynamic window's; else NULL */
-    struct hl_attr_set *attrs;      /* NULL: none; changed as attr.h says */
+    char *name;                /* NULL: none; guarded by the lock of win_obj.c */
+    struct hl_errh *errh;      /* NULL: MPI_ERRORS_ARE_FATAL; changed as errh.h says */
+    struct hl_info *info;      /* NULL: no hints; changed as info.h says */
+    struct hl_dyn *dyn;        /* a dynamic window's; else NULL */
+    struct hl_attr_set *attrs; /* NULL: none; changed as attr.h says */
 };
+
+_Static_assert(sizeof(struct hl_win) <= HL_HANDLE_SIZE, "a window fits its place");
+_Static_assert(offsetof(struct hl_win, epoch.mode) < 64, "the short way reads one line");
 
 /* The window behind a handle, or NULL for MPI_WIN_NULL, freed, foreign and garbage values. Any thread. */
 HL_INLINE struct hl_win *hl_win_of(MPI_Win handle)

@@ -78,7 +78,6 @@ static int prepare(struct hl_win *w, const struct call *c)
     w->flavor = c->flavor;
     w->model = MPI_WIN_UNIFIED;
     w->detour = hl_conf.rma_mode != HL_MODE_HOT;
-    w->short_size = w->detour ? 0 : (uint32_t)w->size;
     rc = rc != 0 ? rc : hl_epoch_init(&w->epoch);
     rc = rc != 0 ? rc : hl_pairs_make(&w->pairs);
     rc = rc != 0 ? rc : hl_hints_init(w, hl_info_of(c->info));
@@ -100,6 +99,7 @@ static void unmake(struct hl_win *w)
     hl_epoch_fini(&w->epoch);
     hl_pairs_free(w->pairs);
     hl_info_free(w->info);
+    free(w->name);
     hl_errh_set(&w->errh, HL_ERRH_WIN, NULL);
     hl_comm_free(w->comm);
     hl_handle_free(w);

@@ -2,6 +2,7 @@
 #include "win.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api.h"
@@ -14,7 +15,8 @@ static struct hl_mutex names = HL_MUTEX_INIT; /* guards hl_win.name */
 void hl_win_words(struct hl_win *w, char *out, size_t cap)
 {
     hl_mutex_lock(&names);
-    snprintf(out, cap, "window%s%s", w->name[0] != 0 ? " " : "", w->name);
+    bool named = w->name != NULL && w->name[0] != 0;
+    snprintf(out, cap, "window%s%s", named ? " " : "", named ? w->name : "");
     hl_mutex_unlock(&names);
 }
 
@@ -37,11 +39,15 @@ int PMPI_Win_set_name(MPI_Win win, const char *win_name)
     if (w == NULL || win_name == NULL) {
         return hl_win_raise(w, win, "MPI_Win_set_name", w == NULL ? hl_win_bad() : hl_win_null("win_name"));
     }
+    char *name = strndup(win_name, MPI_MAX_OBJECT_NAME - 1);
+    if (name == NULL) {
+        return hl_win_raise(w, win, "MPI_Win_set_name", hl_err_say(HL_ERR_NO_MEM, "no memory for a name"));
+    }
     hl_mutex_lock(&names);
-    size_t len = strnlen(win_name, MPI_MAX_OBJECT_NAME - 1);
-    memcpy(w->name, win_name, len);
-    w->name[len] = 0;
+    char *before = w->name;
+    w->name = name;
     hl_mutex_unlock(&names);
+    free(before);
     return MPI_SUCCESS;
 }
 
@@ -59,8 +65,8 @@ int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
                             w == NULL ? hl_win_bad() : hl_win_null("win_name or resultlen"));
     }
     hl_mutex_lock(&names);
-    *resultlen = (int)strlen(w->name);
-    memcpy(win_name, w->name, (size_t)*resultlen + 1);
+    strcpy(win_name, w->name != NULL ? w->name : "");
+    *resultlen = (int)strlen(win_name);
     hl_mutex_unlock(&names);
     return MPI_SUCCESS;
 }

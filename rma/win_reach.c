@@ -124,13 +124,18 @@ static int store_extents(struct hl_win *w, const struct card *cards)
     for (int i = 1; i < w->size && uniform; i++) {
         uniform = cards[i].size == cards[0].size && cards[i].unit == cards[0].unit;
     }
-    size_t n = uniform ? 1 : (size_t)w->size;
-    w->extents = malloc(n * sizeof *w->extents);
-    w->extent_mask = uniform ? 0 : UINT32_MAX;
+    w->all = (struct hl_extent){cards[0].size, cards[0].unit};
+    w->extents = &w->all;
+    if (uniform) {
+        w->epoch.open_reach = w->detour ? 0 : (w->all.size + w->all.unit - 1) / w->all.unit;
+        return 0;
+    }
+    w->extents = malloc((size_t)w->size * sizeof *w->extents);
+    w->extent_mask = UINT32_MAX;
     if (w->extents == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the sizes of %d targets", w->size);
     }
-    for (size_t i = 0; i < n; i++) {
+    for (int i = 0; i < w->size; i++) {
         w->extents[i] = (struct hl_extent){cards[i].size, cards[i].unit};
     }
     return 0;
@@ -245,6 +250,7 @@ static int store_far(struct hl_win *w, const struct card *cards)
         w->message_acc = w->message_acc || (cards[i].size != 0 && cards[i].base % 16 != cards[i].addr % 16);
     }
     w->waits = w->far || w->detour;
+    w->epoch.fence_only = !w->waits;
     if (w->waits && (w->errors = calloc((size_t)w->size, sizeof *w->errors)) == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the errors of %d targets", w->size);
     }
@@ -317,6 +323,6 @@ void hl_win_forget_all(struct hl_win *w)
     free(w->wants);
     free(w->near_ranks);
     free(w->targets);
-    free(w->extents);
+    free(w->extents == &w->all ? NULL : w->extents);
     free(w->errors);
 }

@@ -314,6 +314,41 @@ HL_INLINE uint64_t hl_a64_or_release(hl_a64 *p, uint64_t bits)
     return __atomic_fetch_or(&p->v, bits, __ATOMIC_RELEASE);
 }
 
+/* 8 bytes at any address: where it is aligned one relaxed access, elsewhere as the CPU likes. Where every
+ * address may be accessed that is one instruction without a question; volatile keeps it one. */
+#if (defined(__x86_64__) || defined(__aarch64__)) && !defined(__SANITIZE_THREAD__)
+typedef uint64_t hl_any64 __attribute__((may_alias, aligned(1)));
+
+HL_INLINE uint64_t hl_any64_load_relaxed(const void *p)
+{
+    return *(const volatile hl_any64 *)p;
+}
+
+HL_INLINE void hl_any64_store_relaxed(void *p, uint64_t value)
+{
+    *(volatile hl_any64 *)p = value;
+}
+#else
+HL_INLINE uint64_t hl_any64_load_relaxed(const void *p)
+{
+    uint64_t value;
+    if (((uintptr_t)p & 7) == 0) {
+        return hl_a64_load_relaxed((const hl_a64 *)p);
+    }
+    __builtin_memcpy(&value, p, sizeof value);
+    return value;
+}
+
+HL_INLINE void hl_any64_store_relaxed(void *p, uint64_t value)
+{
+    if (((uintptr_t)p & 7) == 0) {
+        hl_a64_store_relaxed((hl_a64 *)p, value);
+    } else {
+        __builtin_memcpy(p, &value, sizeof value);
+    }
+}
+#endif
+
 /* hl_aptr */
 HL_INLINE void *hl_aptr_load_relaxed(const hl_aptr *p)
 {

@@ -5,6 +5,7 @@
 #define HL_PUBLIC __attribute__((visibility("default")))
 #define HL_COLD __attribute__((cold, noinline))
 #define HL_HOT __attribute__((hot))
+#define HL_NOINLINE __attribute__((noinline))
 #define HL_INLINE static inline __attribute__((always_inline))
 #define HL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define HL_MUST_USE __attribute__((warn_unused_result))

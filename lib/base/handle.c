@@ -6,22 +6,31 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Both set once under lock before the first handle exists; read-only afterwards. */
-char *hl_handle_base;
+/* All set once under lock before the first handle exists; read-only afterwards. */
+char *hl_handle_base = (char *)1;
 size_t hl_handle_range;
+uintptr_t hl_handle_mask;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static size_t used;                             /* bytes handed out at least once; guarded by lock */
 static struct hl_handle *free_head, *free_tail; /* guarded by lock */
 
-/* Address space only: 32 million objects, fewer where the process may not have that much. */
+/* Address space only: 32 million objects, fewer where the process may not have that much. Twice the size is
+ * asked for, and what stands around the aligned part is given back. */
 static bool reserve(void)
 {
     for (size_t len = (size_t)16 << 30; len >= (size_t)1 << 20; len /= 2) {
-        void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        char *p =
+            mmap(NULL, 2 * len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (p != MAP_FAILED) {
-            hl_handle_base = p;
+            size_t before = -(uintptr_t)p & (len - 1);
+            if (before != 0) {
+                munmap(p, before);
+            }
+            munmap(p + before + len, len - before);
+            hl_handle_base = p + before;
             hl_handle_range = len;
+            hl_handle_mask = ~(uintptr_t)(len - 1) | (HL_HANDLE_SIZE - 1);
             return true;
         }
     }
@@ -35,7 +44,7 @@ static struct hl_handle *take_place(void)
         free_head = h->next_free;
         return h;
     }
-    if (hl_handle_base == NULL && !reserve()) {
+    if (hl_handle_range == 0 && !reserve()) {
         return NULL;
     }
     if (used == hl_handle_range) {

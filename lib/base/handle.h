@@ -45,17 +45,19 @@ void hl_handle_free(void *object);
  * the lock (which `is` must not need). */
 void *hl_handle_find(enum hl_kind kind, bool (*is)(const void *object, const void *arg), const void *arg);
 
-extern char *hl_handle_base;   /* the range, reserved on first use */
-extern size_t hl_handle_range; /* its bytes; 0 before first use, so that every handle is judged bad */
+/* The range, reserved on first use at a multiple of its size; before that base is odd and mask 0, so that
+ * every handle is judged bad. */
+extern char *hl_handle_base;
+extern size_t hl_handle_range;   /* its bytes */
+extern uintptr_t hl_handle_mask; /* bits that all places have in common */
 
 /* The object behind a user's handle if it is a living one of `kind`, else NULL. Accepts any bit pattern. */
 HL_INLINE void *hl_handle_get(const void *handle, enum hl_kind kind)
 {
-    size_t at = (size_t)((uintptr_t)handle - (uintptr_t)hl_handle_base);
-    if (HL_UNLIKELY(at >= hl_handle_range || at % HL_HANDLE_SIZE != 0)) {
+    if (HL_UNLIKELY(((uintptr_t)handle & hl_handle_mask) != (uintptr_t)hl_handle_base)) {
         return NULL;
     }
-    struct hl_handle *h = (struct hl_handle *)(void *)(hl_handle_base + at);
+    struct hl_handle *h = (struct hl_handle *)(uintptr_t)handle;
     __asm__("" : "+r"(h)); /* the compiler must not conclude anything from a handle that it knows to be bad */
     return HL_LIKELY(h->kind == (uint32_t)kind) ? h : NULL;
 }

@@ -55,9 +55,9 @@ void hl_near_copy_any(void *dst, const void *src, size_t len);
 
 HL_INLINE void hl_near_copy(void *dst, const void *src, size_t len)
 {
-    if (HL_LIKELY(len == 8 && (((uintptr_t)dst | (uintptr_t)src) & 7) == 0)) {
+    if (HL_LIKELY(len == 8)) {
         /* relaxed: a put orders nothing; the flush's fence does. */
-        hl_a64_store_relaxed((hl_a64 *)dst, hl_a64_load_relaxed((const hl_a64 *)src));
+        hl_any64_store_relaxed(dst, hl_any64_load_relaxed(src));
         return;
     }
     hl_near_copy_any(dst, src, len);

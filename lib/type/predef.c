@@ -100,6 +100,12 @@ struct hl_loop hl_loop_predefined[256] = {
 #undef X
 };
 
+const uint8_t hl_type_dense[HL_TYPE_PREDEFINED_END] = {
+#define X(value, type, b, alignment) [value] = PADDED(b) ? 0 : SIZE_##b,
+    TYPE_ROWS(X)
+#undef X
+};
+
 struct hl_type hl_type_predefined[256] = {
 #define X(value, type, b, alignment)                                                                         \
     [value - 0x200] = {.h = {.kind = HL_KIND_TYPE},                                                          \

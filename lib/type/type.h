@@ -44,6 +44,11 @@ struct hl_type {
 /* Predefined types have handles 0x200 to 0x2ff; holes have size 0 and are not `committed`. */
 extern struct hl_type hl_type_predefined[256];
 
+/* By handle: bytes of a predefined type any number of which is one block at the buffer's address, 0 for all
+ * others. The short ways ask nothing else about a type. */
+#define HL_TYPE_PREDEFINED_END 0x300
+extern const uint8_t hl_type_dense[HL_TYPE_PREDEFINED_END];
+
 /* The type behind a handle, or NULL for MPI_DATATYPE_NULL, freed, foreign and garbage values. Not necessarily
  * committed. Any thread, no lock. */
 HL_INLINE struct hl_type *hl_type_of(MPI_Datatype handle)
