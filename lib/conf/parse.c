@@ -146,6 +146,10 @@ int hl_conf_parse(const struct hl_var *v, const char *value, void *out)
         rc = rc == 0 && (*(int64_t *)out < 0 || outside(v, (uint64_t) * (int64_t *)out)) ? HL_ERR_ARG : rc;
         break;
     case HL_CONF_SIZE:
+        if (v->choices[0] != '\0' && parse_choice(v->choices, value, &word) == 0) {
+            *(uint64_t *)out = UINT64_MAX;
+            break;
+        }
         rc = hl_conf_parse_size(value, out);
         rc = rc == 0 && outside(v, *(uint64_t *)out) ? HL_ERR_ARG : rc;
         break;

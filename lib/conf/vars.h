@@ -36,6 +36,9 @@
       "hot: threads issue one-sided operations in parallel; for comparison: global, one lock for the "       \
       "process around every call, and enqueue, one queue that one thread at a time empties; both use one "   \
       "lane")                                                                                                \
+    X(chain, SIZE, "HOTLANE_CHAIN", "auto", 0, 65536, "auto",                                                \
+      "largest put or get that travels with others in one message to its target (atomics of any size do "    \
+      "too); 0: each operation by itself; auto: 4K on providers without a NIC, else 0")                      \
     X(unreachable, INT, "HOTLANE_UNREACHABLE", "30", 1, 86400, "",                                           \
       "seconds after which a rank that takes nothing from the network is reported as unreachable")           \
     X(small, BOOL, "HOTLANE_SMALL", "0", 0, 0, "",                                                           \

@@ -182,6 +182,18 @@ static size_t eager_size(const struct fi_info *info)
     return hl_min_size(most, info->ep_attr->max_msg_size);
 }
 
+/* Their NICs take small operations as they come. */
+static bool has_nic(const char *provider)
+{
+    static const char *const nics[] = {"cxi", "efa", "opx", "psm", "verbs", "usnic", "gni", "bgq"};
+    for (size_t i = 0; i < HL_COUNT_OF(nics); i++) {
+        if (strncmp(provider, nics[i], strlen(nics[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void note_facts(void)
 {
     const struct fi_info *i = hl_fab_info;
@@ -189,6 +201,7 @@ static void note_facts(void)
     hl_fab.eager = eager_size(i);
     hl_fab.inject = i->tx_attr->inject_size;
     hl_fab.lanes_max = hl_max_size(hl_min_size(i->domain_attr->ep_cnt, 64), 1);
+    hl_fab.joins = !has_nic(hl_fab.provider);
     hl_fab.version = hl_fab_lib.version();
     hl_fab.virt_addr = (i->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
     hl_fab.own_keys = (i->domain_attr->mr_mode & FI_MR_PROV_KEY) == 0 && i->domain_attr->mr_key_size >= 8;

@@ -33,6 +33,7 @@ struct hl_fab {
     bool virt_addr;       /* remote addresses are virtual addresses, else offsets into the registration */
     bool own_keys;        /* keys are ours to choose (64 bits), else the provider's */
     bool mr_bind;         /* registrations are bound to the endpoint and enabled */
+    bool joins;           /* no NIC behind the provider: small operations are better sent together */
     bool loopback;        /* endpoints listen on 127.0.0.1 only: all ranks are on this machine */
     uint64_t atomic_hash; /* of the table behind hl_fab_can_atomic: peers must have the same */
 };
@@ -101,6 +102,29 @@ void hl_fab_unregister(uint64_t id);
  * is no such region or it does not hold all of it: the bounds check of everything that arrives. Any thread,
  * no lock. The caller keeps the region alive or is the receive thread. */
 void *hl_fab_locate(uint64_t id, uint64_t offset, uint64_t len);
+
+/* Registered memory as those who know its key name it. */
+struct hl_fab_reach {
+    uint64_t key;
+    uint64_t addr; /* what stands for the first byte in RMA */
+    char *base;    /* NULL: there is no such memory */
+    uint64_t len;
+};
+
+/* Between hold and release no registration comes or goes. Short: who makes and frees memory waits. One thread
+ * at a time, the receive thread. */
+void hl_fab_hold(void);
+void hl_fab_release(void);
+
+/* The memory registered under `key`, to be used until hl_fab_release. False: there is none (*out says so). */
+bool hl_fab_reach(uint64_t key, struct hl_fab_reach *out);
+
+/* `len` bytes from RMA address `addr` of it, or NULL when they are not all inside. */
+HL_INLINE void *hl_fab_at(const struct hl_fab_reach *r, uint64_t addr, uint64_t len)
+{
+    uint64_t offset = addr - r->addr; /* below the first byte: huge */
+    return HL_LIKELY(r->base != NULL && offset <= r->len && len <= r->len - offset) ? r->base + offset : NULL;
+}
 
 /* Opens region registration on the receive endpoint: rx calls it once. All living segments and registered
  * memory get their keys now, later ones when they are born. */

@@ -1,5 +1,6 @@
 /* Memory that peers may reach: registrations of segments and of private memory, found by id. */
 #include "fab_lib.h"
+#include "keys.h"
 
 #include "boot.h"
 #include "err.h"
@@ -29,6 +30,7 @@ static struct hl_mutex region_lock = HL_MUTEX_INIT;
 static struct hl_fab_ep *owner; /* the receive endpoint; guarded by region_lock */
 static uint64_t serial;         /* guarded by region_lock */
 static uint64_t key_counter;    /* guarded by region_lock */
+static struct hl_fab_keys keys; /* guarded by region_lock */
 
 /* Living segments, in no order; guarded by region_lock. */
 static struct {
@@ -44,7 +46,7 @@ static struct row *row_at(uint32_t index)
 }
 
 /* Keys that nobody guesses. Providers that refuse one say FI_ENOKEY when it is taken. */
-static int register_memory(void *base, size_t len, struct fid_mr **mr, uint64_t *key)
+static int register_memory(void *base, size_t len, struct fid_mr **mr, uint64_t *key) HL_REQUIRES(region_lock)
 {
     const uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE | FI_SEND | FI_RECV | FI_READ | FI_WRITE;
     int rc;
@@ -67,11 +69,20 @@ static int register_memory(void *base, size_t len, struct fid_mr **mr, uint64_t 
                           hl_fab_strerror(rc));
     }
     *key = fi_mr_key(*mr);
+    struct hl_fab_reach reach = {*key, hl_fab.virt_addr ? (uint64_t)(uintptr_t)base : 0, base, len};
+    if (!hl_fab_keys_add(&keys, &reach)) {
+        fi_close(&(*mr)->fid);
+        *mr = NULL;
+        return hl_err_say(HL_ERR_NO_MEM, "no memory to note a registration");
+    }
     return 0;
 }
 
-static void unregister_memory(struct fid_mr *mr)
+static void unregister_memory(struct fid_mr *mr) HL_REQUIRES(region_lock)
 {
+    if (mr != NULL) {
+        hl_fab_keys_remove(&keys, fi_mr_key(mr));
+    }
     int rc = mr != NULL ? fi_close(&mr->fid) : 0;
     if (rc != 0) {
         hl_log(HL_LOG_WARN, "provider %s: closing a registration: %s", hl_fab.provider, hl_fab_strerror(rc));
@@ -82,7 +93,7 @@ static int register_segment(struct hl_seg *seg) HL_REQUIRES(region_lock)
 {
     struct fid_mr *mr = NULL;
     int rc = owner != NULL && seg->mr == NULL ? register_memory(seg->base, seg->len, &mr, &seg->key) : 0;
-    if (mr != NULL) {
+    if (rc == 0 && mr != NULL) {
         seg->mr = mr;
     }
     return rc;
@@ -229,6 +240,23 @@ void *hl_fab_locate(uint64_t id, uint64_t offset, uint64_t len)
         return NULL;
     }
     return seg->base + offset;
+}
+
+void hl_fab_hold(void) HL_NO_TSA
+{
+    hl_mutex_lock(&region_lock);
+}
+
+void hl_fab_release(void) HL_NO_TSA
+{
+    hl_mutex_unlock(&region_lock);
+}
+
+bool hl_fab_reach(uint64_t key, struct hl_fab_reach *out)
+{
+    const struct hl_fab_reach *found = hl_fab_keys_find(&keys, key);
+    *out = found != NULL ? *found : (struct hl_fab_reach){.key = key};
+    return found != NULL;
 }
 
 /* Memory that was registered before the network was opened gets its keys. Private memory's owners exchanged

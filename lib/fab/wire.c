@@ -19,22 +19,25 @@ static const char *check_hello(const struct hl_wire_head *head, size_t *at)
     return NULL;
 }
 
-/* Payload length of the record or answer at `at`, whose fixed part is known to be inside; -1: bad. */
+/* Payload length of the record or answer at `at`; *fixed: bytes before it. -1: bad. */
 static int64_t payload_of(const struct hl_wire_head *head, size_t at, size_t *fixed)
 {
     const char *bytes = (const char *)head + at;
+    size_t left = head->len - at;
     if (head->kind == HL_WIRE_DATA) {
-        struct hl_wire_rec rec;
+        struct hl_wire_short rec; /* how every record begins */
         *fixed = sizeof rec;
-        if (head->len - at < sizeof rec) {
+        if (left < sizeof rec) {
             return -1;
         }
         memcpy(&rec, bytes, sizeof rec);
-        return rec.op == HL_WIRE_NONE || rec.op >= HL_WIRE_OPS ? -1 : (int64_t)rec.len;
+        *fixed = hl_wire_fixed(rec.op);
+        bool known = rec.op != HL_WIRE_NONE && rec.op < HL_WIRE_OPS;
+        return known && left >= *fixed ? (int64_t)hl_wire_payload(rec.op, rec.len) : -1;
     }
     struct hl_wire_ans ans;
     *fixed = sizeof ans;
-    if (head->len - at < sizeof ans) {
+    if (left < sizeof ans) {
         return -1;
     }
     memcpy(&ans, bytes, sizeof ans);

@@ -1,7 +1,7 @@
 /* Every message between lanes and receive endpoints, and its checker.
  *
  *   message = head | HELLO if flagged | records (kind DATA) or answers (kind ACK), each padded to 8 bytes
- *   record  = struct hl_wire_rec | payload
+ *   record  = struct hl_wire_rec or struct hl_wire_short | payload
  *   answer  = struct hl_wire_ans | payload
  *
  * A DATA message goes from a lane (or a receive endpoint) to a receive endpoint, an ACK from there to the
@@ -57,7 +57,14 @@ struct hl_wire_hello {
     X(GREET)      /* nothing: its acknowledgement shows that answers arrive */                               \
     X(TRAY)       /* near only: do what stands in the sender's tray `index` (near.h) */                      \
     X(REGION)     /* about memory attached to dynamic windows */                                             \
-    X(NOTICE)     /* free for modules above */
+    X(NOTICE)     /* free for modules above */                                                               \
+    /* From here on struct hl_wire_short, for memory named by its registration; rx handles these itself. */  \
+    X(KEY)    /* addr = the registration key of what follows in this message */                              \
+    X(PUT)    /* payload: what is stored */                                                                  \
+    X(GET)    /* no payload: `len` bytes are asked for */                                                    \
+    X(ATOMIC) /* payload: operands of `kind`; with HL_WIRE_FETCHES answered with the elements before */      \
+    X(FETCH)  /* no payload: `len` bytes of elements, each read atomically, are asked for */                 \
+    X(SWAP)   /* payload: compare, origin; one element, answered with what it was */
 
 enum hl_wire_op {
     HL_WIRE_NONE,
@@ -77,16 +84,44 @@ struct hl_wire_rec {
     uint64_t offset; /* bytes into it */
     uint64_t count;  /* elements, or the handler's */
     uint64_t aux;    /* the handler's: window, epoch, … */
-    uint32_t index;  /* names the answer; lane fills it in */
+    uint32_t index;  /* the handler's */
     uint32_t pad;
 };
 
-struct hl_wire_ans {
-    uint32_t index; /* of the record */
-    int32_t rc;     /* 0 or HL_ERR_* */
-    uint32_t len;   /* bytes of payload */
-    uint32_t pad;
+/* Begins as struct hl_wire_rec does. */
+struct hl_wire_short {
+    uint8_t op;    /* enum hl_wire_op, from HL_WIRE_KEY on */
+    uint8_t kind;  /* enum hl_op_kind of atomics */
+    uint8_t basic; /* enum hl_basic of atomics */
+    uint8_t flags; /* HL_WIRE_FETCHES or 0 */
+    uint32_t len;  /* bytes of payload, or asked for */
+    uint64_t addr; /* what RMA operations would name: hl_fab_mr.addr + offset */
 };
+#define HL_WIRE_FETCHES 1u
+
+/* Answers stand in the order of their records; a record that only went well has none. */
+struct hl_wire_ans {
+    uint32_t message; /* low half of its head's seq */
+    uint32_t record;  /* which of that message, from 0 */
+    int32_t rc;       /* 0 or HL_ERR_* */
+    uint32_t len;     /* bytes of payload */
+};
+
+static inline bool hl_wire_is_short(unsigned op)
+{
+    return op >= HL_WIRE_KEY;
+}
+
+/* Bytes of a record's fixed part, and of its payload by its first 8 bytes (any record of a known op). */
+static inline size_t hl_wire_fixed(unsigned op)
+{
+    return hl_wire_is_short(op) ? sizeof(struct hl_wire_short) : sizeof(struct hl_wire_rec);
+}
+
+static inline uint32_t hl_wire_payload(unsigned op, uint32_t len)
+{
+    return op == HL_WIRE_KEY || op == HL_WIRE_GET || op == HL_WIRE_FETCH ? 0 : len;
+}
 
 #define HL_WIRE_PAD(len) (((len) + 7u) & ~(size_t)7u)
 

@@ -12,17 +12,17 @@
 #include <sys/resource.h>
 
 static struct hl_mutex open_lock = HL_MUTEX_INIT;
+static struct hl_mutex tick_lock =
+    HL_MUTEX_INIT; /* the pool does not go while the receive thread looks at it */
 
 int hl_lane_flush(int peer, enum hl_lane_scope scope)
 {
-    (void)scope; /* local and remote completion are one event, see lane.h */
-    return hl_pool_flush(&hl_pool, peer);
+    return hl_pool_flush(&hl_pool, peer, scope);
 }
 
 int hl_lane_flush_all(enum hl_lane_scope scope)
 {
-    (void)scope;
-    return hl_pool_flush_all(&hl_pool);
+    return hl_pool_flush_all(&hl_pool, scope);
 }
 
 bool hl_lane_is_quiet(int peer)
@@ -43,13 +43,17 @@ bool hl_lane_is_quiet(int peer)
 
 /* ---- progress, opening, closing ---- */
 
-static int poll_open(uint32_t index)
+/* `own`: the caller's lane, where it may have left chains open that it waits for now. */
+static int poll_open(uint32_t index, bool own)
 {
     struct hl_lane *lane = hl_pool.lanes[index];
     /* relaxed: a guess whether anything is in flight. */
     if (hl_a64_load_relaxed(&lane->issued) == hl_a64_load_relaxed(&lane->tail) ||
         !hl_lease_try(&lane->lease)) {
         return 0;
+    }
+    if (own && lane->open != NULL) {
+        hl_chain_send_mine(lane);
     }
     int moved = hl_lane_progress(lane);
     hl_lane_leave(lane);
@@ -67,8 +71,8 @@ int hl_lane_poll(void *unused)
     }
     uint32_t own = hl_lane_preferred < count ? hl_lane_preferred : 0;
     uint32_t other = ++turn % count;
-    int moved = poll_open(own);
-    return other == own ? moved : moved + poll_open(other);
+    int moved = poll_open(own, true);
+    return other == own ? moved : moved + poll_open(other, false);
 }
 
 /* Descriptors: 8 a lane, 10 for the receive side, one for each connection of mine and of my peers' lanes. */
@@ -107,9 +111,18 @@ static void note_death(int rank)
     hl_a32_add_full(&hl_pool.deaths, 1);
 }
 
+static bool tick(void)
+{
+    hl_mutex_lock(&tick_lock);
+    bool busy = hl_pool.count != 0 && hl_pool_tick(&hl_pool);
+    hl_mutex_unlock(&tick_lock);
+    return busy;
+}
+
 static int open_first(bool threads)
 {
     int rc = hl_rx_on_death(note_death);
+    rc = rc == 0 ? hl_rx_on_tick(tick) : rc;
     rc = rc == 0 ? hl_pool_open(&hl_pool, hl_lane_plan(threads), hl_boot.size) : rc;
     if (rc != 0) {
         return rc;
@@ -147,7 +160,9 @@ void hl_lane_close(void)
 {
     if (hl_pool.count != 0) {
         hl_prog_unregister(hl_lane_poll, NULL);
+        hl_mutex_lock(&tick_lock);
         hl_pool_close(&hl_pool);
+        hl_mutex_unlock(&tick_lock);
     }
 }
 

@@ -1,14 +1,17 @@
 /* The pool of lanes: one-sided operations to ranks that are reached by the network.
  *
  * A lane is an endpoint with its domain, completion queue and a ring of operations in flight; one thread
- * leases it for one operation (one atomic read-modify-write). See docs/DESIGN.md, "lane". Every operation is
- * complete at the target when it completes here, so one flush serves local and remote completion.
+ * leases it for one operation (one atomic read-modify-write). See docs/DESIGN.md, "lane". Small operations
+ * are copied into a chain, which travels as one message: then their buffers are free again and their
+ * request's part is done at once, unless they want something back. Others are complete at the target when
+ * they end here.
  *
  * Calls return 0 or a negative HL_ERR_* that is known at once (nothing was started then, or the parts that
  * were are flushed as usual). What fails later is stored in *error of the operation, first error wins, before
  * the flush that covers it returns; the caller takes it with hl_lane_error_take. Buffers stay the caller's
  * and must not change (or be read) before that flush, or before `req` is done. Any thread, no lease or lock
- * held. Waits inside only for a lane (never for another thread's operations to end, but for its lease). */
+ * held. What is copied travels with a flush, with a wait of this thread, or after a millisecond or two.
+ * Waits inside only for a lane (never for another thread's operations to end, but for its lease). */
 #ifndef HL_LANE_H
 #define HL_LANE_H
 
@@ -23,13 +26,14 @@
 
 /* One transfer between my memory and a peer's region. */
 struct hl_xfer {
-    int peer;           /* world rank */
-    uint64_t addr;      /* remote: hl_fab_mr.addr + offset */
-    uint64_t key;       /* hl_fab_mr.key */
-    void *buf;          /* mine; writes only read it */
-    size_t len;         /* bytes; 0 is nothing */
-    hl_a32 *error;      /* the error word of (window, target); never NULL */
-    struct hl_req *req; /* NULL, or gets one part for each piece, ended with its error */
+    int peer;      /* world rank */
+    uint64_t addr; /* remote: hl_fab_mr.addr + offset */
+    uint64_t key;  /* hl_fab_mr.key */
+    void *buf;     /* mine; writes only read it */
+    size_t len;    /* bytes; 0 is nothing */
+    hl_a32 *error; /* the error word of (window, target); never NULL */
+    struct hl_req
+        *req; /* NULL, or gets one part for each piece, ended with its error (copied ones: with 0) */
 };
 
 int hl_lane_write(const struct hl_xfer *x);
@@ -72,8 +76,9 @@ size_t hl_lane_payload_max(void);
 enum hl_lane_scope { HL_LOCAL, HL_REMOTE };
 
 /* Waits until all operations to `peer` that were issued (by this thread, or by others before this call in the
- * order that the program made) have ended: at the target, results stored. Operations issued meanwhile by
- * others are not waited for. Returns 0; errors are in the error words. */
+ * order that the program made) have ended: at the target, results stored. HL_LOCAL: results stored, and
+ * buffers not read any more. Operations issued meanwhile by others are not waited for. Returns 0; errors are
+ * in the error words. */
 int hl_lane_flush(int peer, enum hl_lane_scope scope);
 int hl_lane_flush_all(enum hl_lane_scope scope);
 

@@ -1,4 +1,4 @@
-/* Messages of a lane: records to receive threads, and the acknowledgements that come back.
+/* The acknowledgements that come back to a lane, with the answers to records.
  *
  * As many receives are posted as messages may be in flight, before the first one leaves; each message is
  * acknowledged by one message at most. */
@@ -31,7 +31,7 @@ static int post_receive(struct hl_lane *lane, struct hl_letter *letter) HL_REQUI
     return (int)rc;
 }
 
-static int open_mail(struct hl_lane *lane) HL_REQUIRES(lane->lease)
+int hl_mail_open(struct hl_lane *lane)
 {
     struct hl_letter *array = aligned_alloc(64, HL_MAIL * letter_size());
     if (array == NULL) {
@@ -63,118 +63,60 @@ void hl_mail_again(struct hl_lane *lane, struct hl_letter *letter)
     }
 }
 
-static struct hl_letter *take_letter(struct hl_lane *lane) HL_REQUIRES(lane->lease)
+/* The chain that went as this message and waits for its answers, or NULL. */
+static struct hl_chain *asked(const struct hl_way *way, uint32_t message)
 {
-    struct hl_letter *letter = lane->letters;
-    if (letter != NULL) {
-        lane->letters = letter->next;
-        return letter;
-    }
-    return aligned_alloc(64, letter_size());
-}
-
-void hl_mail_unuse(struct hl_lane *lane, struct hl_letter *letter)
-{
-    letter->next = lane->letters;
-    lane->letters = letter;
-}
-
-/* Head, HELLO when due, record, payload. Returns the bytes. */
-static size_t write_letter(const struct hl_lane *lane, const struct hl_way *way, const struct hl_slot *slot,
-                           const struct hl_lane_message *m, uint8_t *to) HL_REQUIRES(lane->lease)
-{
-    struct hl_wire_rec rec = *m->rec;
-    rec.index = (uint32_t)slot->number;
-    struct hl_wire_head head = {.nonce = hl_boot.nonce,
-                                .seq = slot->message,
-                                .from = (uint32_t)hl_boot.rank,
-                                .lane = (uint16_t)lane->index,
-                                .kind = HL_WIRE_DATA,
-                                .flags = HL_WIRE_WANT_ACK,
-                                .count = 1};
-    size_t at = sizeof head;
-    if (!way->hello_said) {
-        struct hl_wire_hello hello = {.len = lane->fab.name_len};
-        memcpy(hello.name, lane->fab.name, lane->fab.name_len);
-        memcpy(to + at, &hello, sizeof hello);
-        at += sizeof hello;
-        head.flags |= HL_WIRE_HELLO;
-    }
-    memcpy(to + at, &rec, sizeof rec);
-    at += sizeof rec;
-    if (rec.len > 0) {
-        memset(to + at + HL_WIRE_PAD(rec.len) - 8, 0, 8); /* the padding, if any */
-        memcpy(to + at, m->payload, rec.len);
-    }
-    at += HL_WIRE_PAD(rec.len);
-    head.len = (uint32_t)at;
-    memcpy(to, &head, sizeof head);
-    return at;
-}
-
-int hl_mail_post(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot,
-                 const struct hl_lane_message *m)
-{
-    if (HL_UNLIKELY(lane->receives == NULL)) {
-        int rc = open_mail(lane);
-        if (rc != 0) {
-            return rc;
+    for (const struct hl_slot *slot = way->first; slot != NULL; slot = slot->next) {
+        if ((slot->open & HL_PART_ACK) != 0 && (uint32_t)slot->message == message) {
+            return slot->chain;
         }
     }
-    if (way->unacked >= HL_WIRE_CREDITS || lane->mail >= HL_MAIL) {
-        (void)hl_lane_progress(lane);
-        if (way->unacked >= HL_WIRE_CREDITS || lane->mail >= HL_MAIL) {
-            return HL_LANE_STAY;
-        }
-    }
-    struct hl_letter *letter = take_letter(lane);
-    if (letter == NULL) {
-        return -FI_ENOMEM;
-    }
-    slot->message = way->messages + 1;
-    size_t len = write_letter(lane, way, slot, m, letter->bytes);
-    struct iovec iov = {letter->bytes, len};
-    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = way->addr, .context = &slot->context};
-    ssize_t rc = fi_sendmsg(lane->ep, &msg, FI_COMPLETION);
-    if (rc != 0) {
-        hl_mail_unuse(lane, letter);
-        return (int)rc;
-    }
-    slot->letter = letter;
-    slot->reply = m->reply;
-    slot->reply_cap = m->reply_cap;
-    slot->answered = false;
-    slot->open = HL_PART_POST | HL_PART_ACK;
-    way->hello_said = true;
-    way->messages++;
-    way->unacked++;
-    lane->mail++;
-    return 0;
+    return NULL;
 }
 
-/* The open message that an answer names, or NULL. */
-static struct hl_slot *asked(struct hl_lane *lane, const struct hl_way *way, uint32_t index)
+/* Answers come in the order of their records. Those without data are errors of records that want none. */
+static bool take_answer(struct hl_lane *lane, struct hl_chain *chain, const struct hl_wire_ans *ans)
     HL_REQUIRES(lane->lease)
 {
-    struct hl_slot *slot = &lane->slots[index % HL_SLOTS];
-    bool fits = (slot->open & HL_PART_ACK) != 0 && (uint32_t)slot->number == index && slot->way == way;
-    return fits ? slot : NULL;
+    int err = ans->rc < 0 ? ans->rc : ans->rc > 0 ? HL_ERR_OTHER : 0;
+    if (ans->record >= chain->records) {
+        return false;
+    }
+    if (err != 0) {
+        hl_chain_refuse(lane, chain, ans->record, err);
+    }
+    while (chain->next_ask < chain->ask_count && chain->asks[chain->next_ask].record < ans->record) {
+        chain->next_ask++;
+    }
+    struct hl_ask *ask = &chain->asks[chain->next_ask];
+    if (chain->next_ask == chain->ask_count || ask->record != ans->record) {
+        return err != 0;
+    }
+    if (err == 0 && ans->len != ask->len) {
+        return false;
+    }
+    if (err == 0) {
+        memcpy(ask->reply, ans + 1, ans->len);
+    }
+    ask->err = err;
+    ask->answered = true;
+    return true;
 }
 
 static void take_answers(struct hl_lane *lane, const struct hl_way *way, const struct hl_wire_head *head)
     HL_REQUIRES(lane->lease)
 {
     const uint8_t *at = hl_wire_body(head);
+    struct hl_chain *chain = NULL;
+    uint32_t message = 0;
     for (uint32_t i = 0; i < head->count; i++) {
         const struct hl_wire_ans *ans = (const void *)at;
-        struct hl_slot *slot = asked(lane, way, ans->index);
-        if (slot == NULL) {
+        if (chain == NULL || ans->message != message) {
+            message = ans->message;
+            chain = asked(way, message);
+        }
+        if (chain == NULL || !take_answer(lane, chain, ans)) {
             hl_stat_lane_add(&lane->stat, HL_STAT_LANE_stray, 1);
-        } else if (ans->rc != 0) {
-            slot->err = ans->rc < 0 ? ans->rc : HL_ERR_OTHER;
-        } else if (slot->reply != NULL && ans->len == slot->reply_cap) {
-            memcpy(slot->reply, ans + 1, ans->len);
-            slot->answered = true;
         }
         at += sizeof *ans + HL_WIRE_PAD(ans->len);
     }
@@ -187,8 +129,7 @@ static void acknowledged(struct hl_lane *lane, struct hl_way *way, uint64_t appl
     while (slot != NULL) {
         struct hl_slot *next = slot->next;
         if ((slot->open & HL_PART_ACK) != 0 && slot->message <= applied) {
-            bool missing = slot->reply != NULL && !slot->answered && slot->err == 0;
-            hl_slot_close(lane, slot, HL_PART_ACK, missing ? HL_ERR_OTHER : 0);
+            hl_slot_close(lane, slot, HL_PART_ACK, 0);
         }
         slot = next;
     }
@@ -215,15 +156,6 @@ void hl_mail_in(struct hl_lane *lane, struct hl_letter *letter, size_t len)
 
 void hl_mail_free(struct hl_lane *lane)
 {
-    while (lane->letters != NULL) {
-        struct hl_letter *next = lane->letters->next;
-        free(lane->letters);
-        lane->letters = next;
-    }
-    for (size_t i = 0; i < HL_SLOTS; i++) {
-        free(lane->slots[i].letter); /* the endpoint is closed: the provider has no use for it */
-        lane->slots[i].letter = NULL;
-    }
     free(lane->receives);
     lane->receives = NULL;
 }

@@ -1,12 +1,15 @@
 /* The pool: made once, lanes opened with their first lease. */
 #include "inner.h"
 
+#include "conf.h"
 #include "err.h"
 #include "log.h"
 #include "util.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define CHAIN_DEFAULT 4096 /* larger ones gain nothing by company */
 
 int hl_lane_make_ready(struct hl_lane *lane)
 {
@@ -26,10 +29,18 @@ int hl_lane_make_ready(struct hl_lane *lane)
     return 0;
 }
 
+/* Bytes of the largest operation that rides in a chain: what the user wants, as far as a chain holds it. */
+static size_t chain_bytes(void)
+{
+    size_t wish = hl_conf.chain != UINT64_MAX ? hl_conf.chain : hl_fab.joins ? CHAIN_DEFAULT : 0;
+    return hl_min_size(wish, hl_chain_room());
+}
+
 int hl_pool_open(struct hl_pool *p, uint32_t lanes, int ranks)
 {
     memset(p, 0, sizeof *p);
     p->ranks = ranks;
+    p->chain = chain_bytes();
     p->used = calloc((size_t)ranks, sizeof *p->used);
     bool ok = p->used != NULL;
     for (uint32_t i = 0; ok && i < lanes; i++) {
@@ -63,6 +74,7 @@ void hl_pool_close(struct hl_pool *p) HL_NO_TSA
             lane->ep = NULL;
         }
         hl_mail_free(lane);
+        hl_chain_free_all(lane);
         hl_way_free_all(lane);
         hl_stat_lane_retire(&lane->stat);
         free(lane);

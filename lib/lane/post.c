@@ -11,13 +11,13 @@ struct hl_pool hl_pool;
 
 /* ---- one post under the lease ---- */
 
-/* A free slot, or NULL. Polls once when the ring is full. */
-static struct hl_slot *take_slot(struct hl_lane *lane) HL_REQUIRES(lane->lease)
+struct hl_slot *hl_slot_take(struct hl_lane *lane)
 {
     for (;;) {
         /* relaxed: both are written by the leaseholder only. */
         uint64_t number = hl_a64_load_relaxed(&lane->issued);
         if (HL_UNLIKELY(number - hl_a64_load_relaxed(&lane->tail) >= HL_SLOTS)) {
+            hl_chain_send_all(lane, UINT64_MAX); /* the oldest may be what the tail waits for */
             if (hl_lane_progress(lane) == 0 || number - hl_a64_load_relaxed(&lane->tail) >= HL_SLOTS) {
                 return NULL;
             }
@@ -80,20 +80,6 @@ static ssize_t post_atomic(struct hl_lane *lane, const struct hl_way *way, struc
     return fi_atomicmsg(lane->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
 }
 
-/* 0, a verdict, or a (negative) code of the provider. */
-static int post_by_kind(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot,
-                        const struct hl_issue *op) HL_REQUIRES(lane->lease)
-{
-    switch (op->what) {
-    case HL_ISSUE_ATOMIC:
-        return (int)post_atomic(lane, way, slot, op);
-    case HL_ISSUE_MESSAGE:
-        return hl_mail_post(lane, way, slot, op->message);
-    default:
-        return (int)post_transfer(lane, way, slot, op);
-    }
-}
-
 static void count(struct hl_lane *lane, const struct hl_issue *op) HL_REQUIRES(lane->lease)
 {
     switch (op->what) {
@@ -109,38 +95,11 @@ static void count(struct hl_lane *lane, const struct hl_issue *op) HL_REQUIRES(l
         hl_stat_lane_add(&lane->stat, HL_STAT_LANE_atomics, 1);
         break;
     case HL_ISSUE_MESSAGE:
-        hl_stat_lane_add(&lane->stat, HL_STAT_LANE_messages, 1);
         break;
     }
 }
 
-/* The post went out: the slot takes its place in ring and way. */
-static int commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot, const struct hl_issue *op)
-    HL_REQUIRES(lane->lease)
-{
-    slot->way = way;
-    slot->next = NULL;
-    slot->error = op->error;
-    slot->req = op->req;
-    slot->err = 0;
-    slot->way_seq = hl_a64_load_relaxed(&way->issued) + 1; /* relaxed: written by the leaseholder only. */
-    if (way->first == NULL) {
-        way->first = slot;
-    } else {
-        way->last->next = slot;
-    }
-    way->last = slot;
-    way->refused_ns = 0;
-    way->touched = hl_a64_load_relaxed(&lane->stat.at[HL_STAT_LANE_leases]); /* relaxed: the same. */
-    /* release: pairs with the acquire in the flushes: what they see issued has its slot in place. */
-    hl_a64_store_release(&way->issued, slot->way_seq);
-    hl_a64_store_release(&lane->issued, slot->number + 1);
-    count(lane, op);
-    return 0;
-}
-
-/* The provider takes nothing for this way at the moment. */
-static int refused(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
+int hl_lane_refused(struct hl_lane *lane, struct hl_way *way)
 {
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_again, 1);
     (void)hl_lane_progress(lane);
@@ -154,19 +113,31 @@ static int refused(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->l
                           "rank %d takes nothing for %lld s: unreachable (dead, or out of descriptors)",
                           way->peer, (long long)hl_conf.unreachable);
     }
-    /* Before the first post it is the connection that is being made: other lanes would make theirs too. */
-    return hl_a64_load_relaxed(&way->issued) == 0 ? HL_LANE_STAY : HL_LANE_ELSEWHERE; /* relaxed: the same. */
+    /* Before anything has ended it is the connection that is being made: other lanes would make theirs too.
+     */
+    return done == 0 ? HL_LANE_STAY : HL_LANE_ELSEWHERE;
 }
 
-static int failed(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot, int rc)
-    HL_REQUIRES(lane->lease)
+int hl_lane_post_direct(struct hl_lane *lane, struct hl_way *way, const struct hl_issue *op)
 {
-    slot->open = 0; /* it was not posted */
-    if (rc > 0) {
-        return rc; /* a verdict */
+    struct hl_slot *slot = hl_slot_take(lane);
+    if (HL_UNLIKELY(slot == NULL)) {
+        return HL_LANE_ELSEWHERE;
     }
+    int rc = (int)(op->what == HL_ISSUE_ATOMIC ? post_atomic(lane, way, slot, op)
+                                               : post_transfer(lane, way, slot, op));
+    if (HL_LIKELY(rc == 0)) {
+        slot->chain = NULL;
+        slot->error = op->error;
+        slot->req = op->req;
+        way->refused_ns = 0;
+        hl_slot_commit(lane, way, slot, true);
+        count(lane, op);
+        return 0;
+    }
+    slot->open = 0; /* it was not posted */
     if (rc == -FI_EAGAIN) {
-        return refused(lane, way);
+        return hl_lane_refused(lane, way);
     }
     return hl_err_say(HL_ERR_OTHER, "the provider refuses an operation to rank %d: %s", way->peer,
                       hl_fab_strerror(rc));
@@ -207,21 +178,17 @@ static bool is_greeted(struct hl_way *way)
 
 static int greet(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
 {
-    struct hl_slot *slot = way->messages == 0 ? take_slot(lane) : NULL;
-    if (slot == NULL) {
-        (void)hl_lane_progress(lane);
-        return HL_LANE_STAY;
-    }
     struct hl_wire_rec rec = {.op = HL_WIRE_GREET};
     struct hl_lane_message message = {.peer = way->peer, .rec = &rec, .error = &way->greeting};
     struct hl_issue op = {
         .what = HL_ISSUE_MESSAGE, .peer = way->peer, .error = &way->greeting, .message = &message};
-    int rc = hl_mail_post(lane, way, slot, &message);
-    if (rc == 0) {
-        commit(lane, way, slot, &op);
+    if (way->messages > 0 || way->chain != NULL) {
+        (void)hl_chain_send(lane, way, false);
+        (void)hl_lane_progress(lane);
         return HL_LANE_STAY;
     }
-    return failed(lane, way, slot, rc);
+    int rc = hl_chain_append(lane, way, &op);
+    return rc < 0 ? rc : HL_LANE_STAY;
 }
 
 /* What must be settled before a way's first operation, and before each atomic: 0, a verdict or an error. */
@@ -234,7 +201,7 @@ static int prepare(struct hl_lane *lane, struct hl_way *way, const struct hl_iss
     if (!way->marked) {
         hl_way_mark(lane, way);
     }
-    return op->what == HL_ISSUE_ATOMIC && !is_greeted(way) ? greet(lane, way) : 0;
+    return op->what == HL_ISSUE_ATOMIC && lane->pool->chain == 0 && !is_greeted(way) ? greet(lane, way) : 0;
 }
 
 int hl_lane_post(struct hl_lane *lane, const struct hl_issue *op)
@@ -254,12 +221,8 @@ int hl_lane_post(struct hl_lane *lane, const struct hl_issue *op)
             return rc;
         }
     }
-    struct hl_slot *slot = take_slot(lane);
-    if (HL_UNLIKELY(slot == NULL)) {
-        return HL_LANE_ELSEWHERE;
-    }
-    int rc = post_by_kind(lane, way, slot, op);
-    return HL_LIKELY(rc == 0) ? commit(lane, way, slot, op) : failed(lane, way, slot, rc);
+    return hl_chain_takes(lane->pool, op) ? hl_chain_append(lane, way, op)
+                                          : hl_lane_post_direct(lane, way, op);
 }
 
 /* ---- operations ---- */
@@ -360,6 +323,9 @@ int hl_lane_atomic(const struct hl_lane_atomic *a)
     size_t limit = hl_fab_atomic_limit(kind_of(a->result != NULL, a->compare != NULL),
                                        a->compare != NULL ? HL_OP_REPLACE : a->op, a->basic);
     size_t size = hl_op_size(a->basic);
+    if (limit != 0 && hl_pool.chain != 0) {
+        limit = hl_chain_room() / size;
+    }
     if (limit == 0) {
         return hl_err_say(HL_ERR_INTERN, "provider %s has no %s of %s", hl_fab.provider,
                           hl_op_kind_name(a->op), hl_op_basic_name(a->basic));

@@ -11,10 +11,16 @@ static void store_error(struct hl_slot *slot)
 }
 
 /* Everybody but the provider is done with it. */
-static void finish(struct hl_lane *lane, struct hl_slot *slot)
+static void finish(struct hl_lane *lane, struct hl_slot *slot) HL_REQUIRES(lane->lease)
 {
     if (HL_UNLIKELY(slot->err != 0)) {
         hl_stat_lane_add(&lane->stat, HL_STAT_LANE_errors, 1);
+    }
+    if (slot->chain != NULL) {
+        hl_chain_finish(lane, slot->chain, slot->err);
+        return;
+    }
+    if (HL_UNLIKELY(slot->err != 0)) {
         store_error(slot);
     }
     if (slot->req != NULL) {
@@ -23,20 +29,71 @@ static void finish(struct hl_lane *lane, struct hl_slot *slot)
     }
 }
 
-/* Advances done over what has ended, in the order of issue. */
+static bool has_ended(const struct hl_slot *slot)
+{
+    return slot->open == 0 || slot->quarantined;
+}
+
+/* Nothing of it concerns the origin's buffers any more. Not the newest slot: a chain there may get such
+ * records.
+ */
+static bool is_local_no_more(const struct hl_slot *slot)
+{
+    return has_ended(slot) || (slot->chain != NULL && slot->chain->ask_count == 0 && slot->next != NULL);
+}
+
+/* Advances done, and local_done, over what has ended, in the order of issue. */
 static void advance_way(struct hl_way *way)
 {
-    struct hl_slot *slot = way->first;
+    struct hl_slot *slot = way->local;
     uint64_t done = 0;
-    while (slot != NULL && (slot->open == 0 || slot->quarantined)) {
+    for (; slot != NULL && is_local_no_more(slot); slot = slot->next) {
         done = slot->way_seq;
-        slot = slot->next;
+    }
+    way->local = slot;
+    if (done != 0) {
+        /* release: results; pairs with the acquire in the flushes. */
+        hl_a64_store_release(&way->local_done, done);
+    }
+    done = 0;
+    for (slot = way->first; slot != NULL && has_ended(slot); slot = slot->next) {
+        done = slot->way_seq;
     }
     if (done != 0) {
         way->first = slot;
         /* release: results and error words; pairs with the acquire in the flushes. */
         hl_a64_store_release(&way->done, done);
     }
+}
+
+void hl_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot, bool local)
+{
+    slot->way = way;
+    slot->next = NULL;
+    slot->err = 0;
+    slot->way_seq = hl_a64_load_relaxed(&way->issued) + 1; /* relaxed: written by the leaseholder only. */
+    if (way->first == NULL) {
+        way->first = slot;
+    } else {
+        way->last->next = slot;
+    }
+    if (way->local == NULL) {
+        way->local = slot;
+    }
+    way->last = slot;
+    way->touched = hl_a64_load_relaxed(&lane->stat.at[HL_STAT_LANE_leases]); /* relaxed: the same. */
+    if (local) {
+        hl_slot_make_local(way, slot);
+    }
+    /* release: pairs with the acquire in the flushes: what they see issued has its slot in place. */
+    hl_a64_store_release(&way->issued, slot->way_seq);
+    hl_a64_store_release(&lane->issued, slot->number + 1);
+}
+
+void hl_slot_make_local(struct hl_way *way, const struct hl_slot *slot)
+{
+    /* release: as in hl_slot_commit. */
+    hl_a64_store_release(&way->local_issued, slot->way_seq);
 }
 
 void hl_slot_advance(struct hl_lane *lane)
@@ -59,11 +116,12 @@ void hl_slot_advance(struct hl_lane *lane)
     }
 }
 
-static void drop_letter(struct hl_lane *lane, struct hl_slot *slot) HL_REQUIRES(lane->lease)
+/* Its buffer, when nobody needs it any more. */
+static void drop_chain(struct hl_lane *lane, struct hl_slot *slot) HL_REQUIRES(lane->lease)
 {
-    if (slot->letter != NULL && (slot->open & HL_PART_POST) == 0) {
-        hl_mail_unuse(lane, slot->letter);
-        slot->letter = NULL;
+    if (slot->chain != NULL && slot->open == 0) {
+        hl_chain_unuse(lane, slot->chain);
+        slot->chain = NULL;
     }
 }
 
@@ -81,21 +139,23 @@ void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, in
         lane->mail--;
     }
     slot->open &= (uint8_t)~part;
-    drop_letter(lane, slot);
     if (slot->open != 0) {
         return;
     }
     if (slot->quarantined) {
         slot->quarantined = false; /* it ended long ago: now its place may be used again */
+        drop_chain(lane, slot);
         return;
     }
     finish(lane, slot);
+    drop_chain(lane, slot);
     advance_way(slot->way);
 }
 
 void hl_slot_bury(struct hl_lane *lane, struct hl_way *way)
 {
     way->dead = true;
+    hl_chain_fail(lane, way, HL_ERR_PROC_ABORTED);
     way->marked = false; /* the next post looks closer; the bit itself may stay: nothing will be open */
     for (struct hl_slot *slot = way->first; slot != NULL; slot = slot->next) {
         if (slot->open == 0 || slot->quarantined) {
@@ -108,9 +168,8 @@ void hl_slot_bury(struct hl_lane *lane, struct hl_way *way)
         }
         slot->err = slot->err != 0 ? slot->err : HL_ERR_PROC_ABORTED;
         slot->quarantined = slot->open != 0;
-        slot->reply = NULL;
-        drop_letter(lane, slot);
         finish(lane, slot);
+        drop_chain(lane, slot);
     }
     advance_way(way);
     hl_slot_advance(lane);

@@ -38,6 +38,19 @@ void hl_rx_kick(void); /* wakes the thread; any thread */
 /* Runs the handler of a record. */
 int hl_rx_run(const struct hl_rx_msg *msg);
 
+/* ---- records of a message (unpack.c) ---- */
+
+/* An acknowledgement under construction. */
+struct hl_rx_answers {
+    uint8_t *bytes; /* hl_fab.eager of them, room for the head first; NULL: the sender takes no answers */
+    uint32_t len, count;
+    uint32_t message, record;    /* what is being handled */
+    struct hl_wire_ans *current; /* its answer, or NULL */
+};
+
+/* Handles the records of a checked message in order; answers and errors go to *a. */
+void hl_rx_unpack(const struct hl_wire_head *head, struct hl_rx_answers *a);
+
 /* ---- network side (net.c) ---- */
 int hl_rx_net_open(void);       /* endpoint, buffers, registrations, card; by hl_rx_network */
 int hl_rx_net_poll(void);       /* reads the queue, sends what waits; returns how much moved */

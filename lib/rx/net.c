@@ -1,7 +1,8 @@
 /* The receive endpoint: buffers, senders known by their HELLO, acknowledgements with answers.
  *
- * A message in: checked, its sender found (or learnt), its records run in order, then one acknowledgement
- * with the answers goes to the sender's lane. What the provider cannot take waits in a list in order; the
+ * A message in: checked, its sender found (or learnt), its records run in order (unpack.c), then one
+ * acknowledgement with the answers goes to the sender's lane; without answers, one for all messages of a lane
+ * that came in one pass. What the provider cannot take waits in a list in order; the
  * buffers of that list are bounded by the senders' credits. All of this belongs to the receive thread, but
  * for what hl_rx_net_open does before it hands over. */
 #include "inner.h"
@@ -41,12 +42,7 @@ struct outbound {
     _Alignas(8) uint8_t bytes[]; /* hl_fab.eager */
 };
 
-/* Answers under construction. */
-struct answer {
-    struct outbound *out;
-    struct hl_wire_ans *current; /* of the record that is being handled, or NULL */
-    uint32_t index, count;
-};
+#define PASS 16 /* completions that are read at once */
 
 static struct hl_fab_ep ep;
 static struct inbound inbounds[BUFFERS];
@@ -57,6 +53,13 @@ static struct hl_rx_senders senders;
 static fi_addr_t *peer_rx; /* [size] receive endpoints of others; FI_ADDR_NOTAVAIL: not inserted */
 static uint8_t *pool;
 static bool *reached; /* [size] something was sent to that receive endpoint */
+static struct {
+    int rank;
+    unsigned lane;
+} owed[PASS]; /* lanes that wait for an acknowledgement without answers */
+static size_t owed_count;
+static uint64_t pulse; /* read by those who wonder whether this rank lives */
+static uint64_t pulse_region;
 
 static struct outbound *new_outbound(void)
 {
@@ -120,56 +123,6 @@ static void send_or_queue(struct outbound *out)
     }
 }
 
-/* ---- answers ---- */
-
-static struct hl_wire_ans *add_answer(struct answer *a, size_t len)
-{
-    size_t need = sizeof(struct hl_wire_ans) + HL_WIRE_PAD(len);
-    if (a->out == NULL || a->current != NULL || need > hl_fab.eager - a->out->len) {
-        return NULL;
-    }
-    struct hl_wire_ans *ans = (void *)(a->out->bytes + a->out->len);
-    memset((uint8_t *)ans + need - 8, 0, 8); /* the padding, if any */
-    *ans = (struct hl_wire_ans){.index = a->index, .len = (uint32_t)len};
-    a->out->len += (uint32_t)need;
-    a->count++;
-    a->current = ans;
-    return ans;
-}
-
-void *hl_rx_reply_room(const struct hl_rx_msg *msg, size_t len)
-{
-    if (msg->answer == NULL || len > HL_WIRE_PAYLOAD_MAX(hl_fab.eager)) {
-        return NULL;
-    }
-    struct hl_wire_ans *ans = add_answer(msg->answer, len);
-    return ans != NULL ? ans + 1 : NULL;
-}
-
-int hl_rx_reply(const struct hl_rx_msg *msg, const void *data, size_t len)
-{
-    void *room = hl_rx_reply_room(msg, len);
-    if (room == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no room for an answer of %zu bytes to rank %d", len, msg->from);
-    }
-    memcpy(room, data, len);
-    return 0;
-}
-
-static void run_record(const struct hl_wire_head *head, const struct hl_wire_rec *rec, struct answer *a)
-{
-    a->index = rec->index;
-    a->current = NULL;
-    struct hl_rx_msg msg = {.rec = rec, .payload = rec + 1, .from = (int)head->from, .answer = a};
-    int rc = hl_rx_run(&msg);
-    if (rc != 0 && a->current == NULL) {
-        (void)add_answer(a, 0);
-    }
-    if (rc != 0 && a->current != NULL) {
-        a->current->rc = rc;
-    }
-}
-
 /* ---- messages in ---- */
 
 static struct hl_rx_sender *sender_of(const struct hl_wire_head *head)
@@ -187,65 +140,80 @@ static struct hl_rx_sender *sender_of(const struct hl_wire_head *head)
     return s->known ? s : NULL;
 }
 
-static void run_message(const struct hl_wire_head *head, struct answer *a)
-{
-    const uint8_t *at = hl_wire_body(head);
-    for (uint32_t i = 0; i < head->count; i++) {
-        const struct hl_wire_rec *rec = (const void *)at;
-        run_record(head, rec, a);
-        at += sizeof *rec + HL_WIRE_PAD(rec->len);
-    }
-}
-
-static void acknowledge(const struct hl_wire_head *head, struct hl_rx_sender *s, struct answer *a)
+/* Sends what is in `out`, answers or none, as the acknowledgement of all that came from this lane. */
+static void acknowledge(struct hl_rx_sender *s, unsigned lane, struct outbound *out, uint32_t count)
 {
     struct hl_wire_head ack = {.nonce = hl_boot.nonce,
                                .seq = s->applied,
                                .from = (uint32_t)hl_boot.rank,
-                               .lane = head->lane,
+                               .lane = (uint16_t)lane,
                                .kind = HL_WIRE_ACK,
-                               .len = a->out->len,
-                               .count = a->count};
-    memcpy(a->out->bytes, &ack, sizeof ack);
-    a->out->to = s->addr;
-    send_or_queue(a->out);
+                               .len = out->len,
+                               .count = count};
+    memcpy(out->bytes, &ack, sizeof ack);
+    out->to = s->addr;
+    s->owed = false;
+    send_or_queue(out);
+}
+
+/* Acknowledges to lanes whose messages had no answers: once for all that came in this pass. */
+static void pay_owed(void)
+{
+    for (size_t i = 0; i < owed_count; i++) {
+        struct hl_rx_sender *s = hl_rx_senders_get(&senders, owed[i].rank, owed[i].lane);
+        struct outbound *out = s != NULL && s->owed ? new_outbound() : NULL;
+        if (out != NULL) {
+            out->len = sizeof(struct hl_wire_head);
+            acknowledge(s, owed[i].lane, out, 0);
+        }
+    }
+    owed_count = 0;
+}
+
+static void owe(struct hl_rx_sender *s, const struct hl_wire_head *head)
+{
+    if (!s->owed && owed_count < HL_COUNT_OF(owed)) { /* there are as many as completions in a pass */
+        s->owed = true;
+        owed[owed_count].rank = (int)head->from;
+        owed[owed_count++].lane = head->lane;
+    }
+}
+
+static void drop(size_t len, const char *why)
+{
+    hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
+    hl_log(HL_LOG_DEBUG, "message of %zu bytes dropped: %s", len, why);
 }
 
 static void message_in(const uint8_t *bytes, size_t len)
 {
     const struct hl_wire_head *head = (const void *)bytes;
     const char *wrong = hl_wire_check(bytes, len, hl_boot.nonce, (uint32_t)hl_boot.size);
-    if (wrong == NULL && head->kind != HL_WIRE_DATA) {
-        wrong = "acknowledgement of nothing";
-    }
-    struct hl_rx_sender *s = NULL;
-    bool from_rx = wrong == NULL && head->lane == HL_WIRE_RX;
-    if (wrong == NULL && !from_rx) {
-        s = sender_of(head);
-        wrong = s == NULL ? "from a lane that said no HELLO" : NULL;
-    }
-    struct answer a = {.out = wrong == NULL && !from_rx ? new_outbound() : NULL};
-    if (wrong == NULL && !from_rx && a.out == NULL) {
-        wrong = "no memory for its answer";
-    }
-    if (wrong != NULL) {
-        hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
-        hl_log(HL_LOG_DEBUG, "message of %zu bytes dropped: %s", len, wrong);
+    struct hl_rx_answers a = {0};
+    if (wrong != NULL || head->kind != HL_WIRE_DATA) {
+        drop(len, wrong != NULL ? wrong : "acknowledgement of nothing");
         return;
     }
-    if (from_rx) {
-        run_message(head, &a);
+    if (head->lane == HL_WIRE_RX) {
+        hl_rx_unpack(head, &a);
         return;
     }
-    a.out->len = sizeof *head;
-    run_message(head, &a);
+    struct hl_rx_sender *s = sender_of(head);
+    struct outbound *out = s != NULL ? new_outbound() : NULL;
+    if (out == NULL) {
+        drop(len, s == NULL ? "from a lane that said no HELLO" : "no memory for its answer");
+        return;
+    }
+    a.bytes = out->bytes;
+    a.len = sizeof *head;
+    hl_rx_unpack(head, &a);
     s->applied = head->seq;
-    s->owed++;
-    if (a.count > 0 || (head->flags & HL_WIRE_WANT_ACK) != 0 || s->owed >= HL_WIRE_CREDITS / 2) {
-        s->owed = 0;
-        acknowledge(head, s, &a);
+    out->len = a.len;
+    if (a.count > 0) {
+        acknowledge(s, head->lane, out, a.count);
     } else {
-        recycle(a.out);
+        recycle(out);
+        owe(s, head);
     }
 }
 
@@ -326,13 +294,14 @@ static int send_waiting(void)
 
 int hl_rx_net_poll(void)
 {
-    struct fi_cq_msg_entry entries[16];
+    struct fi_cq_msg_entry entries[PASS];
     int moved = 0;
     for (;;) {
         ssize_t n = fi_cq_read(ep.cq, entries, HL_COUNT_OF(entries));
         for (ssize_t i = 0; i < n; i++) {
             completed(&entries[i]);
         }
+        pay_owed();
         moved += n > 0 ? (int)n : n == -FI_EAVAIL ? read_error() : 0;
         if (n < (ssize_t)HL_COUNT_OF(entries)) {
             break;
@@ -410,7 +379,13 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
 
 static int publish(void)
 {
-    struct hl_rx_card card = {.name_len = (uint32_t)ep.name_len};
+    struct hl_fab_mr mr;
+    int rc = hl_fab_register(&pulse, sizeof pulse, &mr);
+    if (rc != 0) {
+        return rc;
+    }
+    pulse_region = mr.id;
+    struct hl_rx_card card = {.name_len = ep.name_len, .pulse_addr = mr.addr, .pulse_key = mr.key};
     memcpy(card.name, ep.name, ep.name_len);
     return hl_fab_card_put(HL_FAB_PART_RX, &card, sizeof card);
 }
@@ -460,6 +435,11 @@ static void free_list(struct outbound *list)
 
 void hl_rx_net_close(void)
 {
+    if (pulse_region != 0) {
+        hl_fab_unregister(pulse_region);
+        pulse_region = 0;
+    }
+    owed_count = 0;
     hl_fab_regions_close();
     hl_fab_ep_close(&ep);
     free_list(unused);

@@ -22,6 +22,8 @@
 #define EMPTY_WAKES_NS UINT64_C(100000000)
 #define SEALS 4
 #define SEAL_MS 25
+#define TICK_NS UINT64_C(1000000)
+#define QUIET_TICKS 20 /* before they end: beginning anew costs a system call */
 
 struct hl_rx hl_rx;
 
@@ -29,6 +31,8 @@ static struct hl_mutex start_lock = HL_MUTEX_INIT;
 static int network_result = 1; /* 1: not tried. Written by the collective callers, one at a time */
 static void (*on_death[DEATH_MAX])(int);
 static int on_death_count;
+static bool (*on_tick)(void);
+static hl_a32 ticking; /* 1: ticks run or are about to. atomic, see tick */
 static _Thread_local bool on_thread;
 
 /* Wakes without work: more of them than anybody can cause mean that a descriptor is readable for ever. */
@@ -37,6 +41,8 @@ struct wakes {
     int empty;
     bool storm;       /* poll every millisecond from now on, without the network's descriptor */
     uint64_t seal_ns; /* of the last look, or of the news */
+    uint64_t tick_ns; /* of the last one */
+    int quiet;        /* ticks in a row without anything to look after */
     int seals;        /* looks at new sockets still due: a connection takes its time after the news of it */
 };
 
@@ -80,6 +86,7 @@ static int add_fd(int fd)
 int hl_rx_open(void *board)
 {
     hl_a32_store_relaxed(&hl_rx.stop, 0); /* relaxed: no thread yet. */
+    hl_a32_store_relaxed(&ticking, 0);    /* relaxed: the same. */
     network_result = 1;
     hl_rx.rings = board;
     hl_rx.mine = &hl_rx.rings[hl_boot.node_rank];
@@ -128,6 +135,46 @@ int hl_rx_on_death(void (*fn)(int rank))
     }
     on_death[on_death_count++] = fn;
     return 0;
+}
+
+int hl_rx_on_tick(bool (*fn)(void))
+{
+    if (on_tick != NULL && on_tick != fn) {
+        return hl_err_say(HL_ERR_INTERN, "two modules ask for ticks");
+    }
+    on_tick = fn;
+    return 0;
+}
+
+void hl_rx_tick(void)
+{
+    /* relaxed: ordered by the lease, see tick. full: one thread wakes the receive thread. */
+    if (hl_a32_load_relaxed(&ticking) == 0 && hl_a32_xchg_full(&ticking, 1) == 0) {
+        hl_rx_kick();
+    }
+}
+
+/* A tick when it is due. The last one comes after `ticking` was cleared: on_tick enters every lease, so
+ * whoever held it before has left something that on_tick sees, and who enters later sees the cleared word. */
+static void tick(struct wakes *w)
+{
+    if (hl_a32_load_relaxed(&ticking) == 0) { /* relaxed: its setter kicks. */
+        return;
+    }
+    uint64_t now = hl_now_ns();
+    if (now - w->tick_ns < TICK_NS) {
+        return;
+    }
+    w->tick_ns = now;
+    if (on_tick()) {
+        w->quiet = 0;
+    } else if (++w->quiet >= QUIET_TICKS) {
+        w->quiet = 0;
+        hl_a32_store_relaxed(&ticking, 0); /* relaxed: the leases that follow order it. */
+        if (on_tick()) {
+            hl_a32_store_relaxed(&ticking, 1); /* relaxed: this thread alone reads what it means. */
+        }
+    }
 }
 
 bool hl_rx_is_dead(int rank)
@@ -185,7 +232,8 @@ static int sleep_limit(const struct wakes *w)
     if (hl_rx_has_network() && !w->storm && !hl_rx_net_may_sleep()) {
         return 0;
     }
-    bool waits = hl_rx_out_waits() || (hl_rx_has_network() && hl_rx_net_waits());
+    bool waits = hl_rx_out_waits() || (hl_rx_has_network() && hl_rx_net_waits()) ||
+                 hl_a32_load_relaxed(&ticking) != 0; /* relaxed: its setter kicks. */
     return waits || w->storm ? 1 : w->seals > 0 ? SEAL_MS : -1;
 }
 
@@ -251,6 +299,7 @@ static void *receive_thread(void *unused)
         if (poll_sources() == 0) {
             sleep_once(&wakes);
         }
+        tick(&wakes);
     }
     return unused;
 }

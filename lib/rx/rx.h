@@ -18,9 +18,10 @@
 
 /* The receive endpoint's part of a card (HL_FAB_PART_RX). */
 struct hl_rx_card {
-    uint32_t name_len;
-    uint32_t pad;
+    uint64_t name_len;
     uint8_t name[HL_WIRE_NAME];
+    uint64_t pulse_addr; /* 8 bytes that anybody may read to see whether the rank lives */
+    uint64_t pulse_key;
 };
 
 /* A record that arrived. Valid during the handler's call. */
@@ -82,6 +83,15 @@ void hl_rx_unwatch(int fd);
  */
 int hl_rx_on_death(void (*fn)(int rank));
 bool hl_rx_is_dead(int rank);
+
+/* Has `fn` called on the receive thread about every millisecond after hl_rx_tick, until it returned false
+ * (nothing is left to look after) several times in a row. It enters each lease once, and returns true when it
+ * cannot. One function; before hl_rx_start. */
+int hl_rx_on_tick(bool (*fn)(void));
+
+/* Asks for ticks: called under the lease that guards what shall be looked after, or later. Any thread; a
+ * system call when they do not run, so better after leaving. */
+void hl_rx_tick(void);
 
 /* A lane has connected: has the receive thread mark the provider's new sockets close-on-exec. Any thread; a
  * system call. */

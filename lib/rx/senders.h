@@ -11,7 +11,7 @@ struct hl_rx_sender {
     uint64_t key;     /* 0: free place */
     fi_addr_t addr;   /* where its acknowledgements go; valid when known */
     uint64_t applied; /* number of the last message handled */
-    uint32_t owed;    /* messages since the last acknowledgement */
+    bool owed;        /* something came since the last acknowledgement */
     bool known;       /* HELLO was seen */
 };
 

@@ -20,6 +20,8 @@
     X(reads, "gets posted")                                                                                  \
     X(atomics, "atomic operations posted")                                                                   \
     X(messages, "messages sent to receive threads")                                                          \
+    X(chained, "operations that travelled in these messages")                                                \
+    X(bytes_chained, "bytes of these messages")                                                              \
     X(bytes_written, "bytes put over the network")                                                           \
     X(bytes_read, "bytes got over the network")                                                              \
     X(again, "posts that the provider could not take at once")                                               \

@@ -2,118 +2,13 @@
  * which comes late, out of order, or as an error, as a random generator with a printed seed likes.
  *
  * Remote memory is this process's memory, remote ranks are numbers in endpoint names. A failed write leaves
- * the mark MODEL_FAILED at its target. Objects are counted, closing one that is in use is counted too. */
+ * the mark MODEL_FAILED at its target. Messages are unpacked here, independently of the receive side's code;
+ * the records of modules above go to model_record. Objects are counted, closing one that is in use is counted
+ * too. */
 #ifndef MODEL_H
 #define MODEL_H
 
-#include "fab.h"
-#include "wire.h"
-
-#include <errno.h>
-#include <rdma/fi_atomic.h>
-#include <rdma/fi_cm.h>
-#include <rdma/fi_errno.h>
-#include <rdma/fi_rma.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define MODEL_FAILED UINT64_C(0xfa11edfa11edfa11)
-#define MODEL_EAGER 4096
-
-/* What may happen, in percent, and what has. Set before threads start. */
-static struct {
-    unsigned again, error, stray, lost; /* percent of posts; lost: of errors, as connection lost */
-    unsigned idle;                      /* percent of reads of a queue that complete nothing */
-    int fail_open;                      /* the n-th opening from now fails; 0: none */
-    int objects, busy;                  /* alive; closed while others used them */
-    hl_a64 overlaps;                    /* two threads inside one endpoint */
-    hl_a64 errors;                      /* injected */
-    bool hold;                          /* nothing completes */
-    int credits_exceeded;
-} model;
-
-struct model_ep;
-
-struct model_domain {
-    struct fid_domain fid;
-    int users;
-};
-
-struct model_av {
-    struct fid_av fid;
-    struct model_domain *domain;
-    int users;
-};
-
-struct model_cq {
-    struct fid_cq fid;
-    struct model_domain *domain;
-    struct model_ep *ep;
-    int users;
-};
-
-enum model_what { MODEL_WRITE, MODEL_READ, MODEL_ADD, MODEL_SEND };
-
-struct model_op {
-    enum model_what what;
-    void *context, *local, *result;
-    size_t len;
-    uint64_t remote;
-    uint64_t rank; /* destination of a message */
-};
-
-#define MODEL_OPS 1024
-#define MODEL_RECVS 64
-
-struct model_ep {
-    struct fid_ep fid;
-    struct model_domain *domain;
-    struct model_av *av;
-    struct model_cq *cq;
-    struct model_op ops[MODEL_OPS];
-    int count;
-    struct fi_cq_err_entry errors[MODEL_OPS];
-    int error_count;
-    struct {
-        void *buf, *context;
-    } recvs[MODEL_RECVS];
-    int recv_count;
-    struct {
-        uint8_t bytes[MODEL_EAGER];
-        size_t len;
-    } letters[MODEL_RECVS]; /* for me, in order */
-    int letter_count;
-    unsigned seed;
-    hl_a32 inside;
-    uint64_t number;
-};
-
-/* What the target's receive thread answers to a message: an ACK of `len` bytes in out (MODEL_EAGER room). */
-static size_t (*model_answer)(const uint8_t *msg, size_t len, uint64_t rank, uint8_t *out);
-
-static unsigned model_seed = 1;
-static uint64_t model_numbers;
-
-static struct model_ep *model_enter(struct fid_ep *fid)
-{
-    struct model_ep *ep = (struct model_ep *)fid;
-    if (hl_a32_xchg_full(&ep->inside, 1) != 0) {
-        hl_a64_add_full(&model.overlaps, 1);
-    }
-    return ep;
-}
-
-static ssize_t model_leave(struct model_ep *ep, ssize_t rc)
-{
-    hl_a32_store_release(&ep->inside, 0);
-    return rc;
-}
-
-static bool model_chance(struct model_ep *ep, unsigned percent)
-{
-    return (unsigned)rand_r(&ep->seed) % 100 < percent;
-}
+#include "model_target.h"
 
 static ssize_t model_post(struct model_ep *ep, struct model_op op)
 {
@@ -136,7 +31,7 @@ static ssize_t model_writemsg(struct fid_ep *fid, const struct fi_msg_rma *m, ui
                                                             .result = NULL,
                                                             .len = m->msg_iov->iov_len,
                                                             .remote = m->rma_iov->addr,
-                                                            .rank = 0}));
+                                                            .rank = m->addr}));
 }
 
 static ssize_t model_readmsg(struct fid_ep *fid, const struct fi_msg_rma *m, uint64_t flags)
@@ -149,7 +44,7 @@ static ssize_t model_readmsg(struct fid_ep *fid, const struct fi_msg_rma *m, uin
                                                             .result = NULL,
                                                             .len = m->msg_iov->iov_len,
                                                             .remote = m->rma_iov->addr,
-                                                            .rank = 0}));
+                                                            .rank = m->addr}));
 }
 
 /* Atomics here are 64-bit sums. */
@@ -164,7 +59,7 @@ static ssize_t model_fetch(struct fid_ep *fid, const struct fi_msg_atomic *m, st
                                                             .result = result != NULL ? result->addr : NULL,
                                                             .len = m->msg_iov->count * 8,
                                                             .remote = m->rma_iov->addr,
-                                                            .rank = 0}));
+                                                            .rank = m->addr}));
 }
 
 static ssize_t model_atomic(struct fid_ep *fid, const struct fi_msg_atomic *m, uint64_t flags)
@@ -188,6 +83,11 @@ static ssize_t model_sendmsg(struct fid_ep *fid, const struct fi_msg *m, uint64_
 {
     (void)flags;
     struct model_ep *ep = model_enter(fid);
+    int in_flight = ep->letter_count;
+    for (int i = 0; i < ep->count; i++) {
+        in_flight += ep->ops[i].what == MODEL_SEND;
+    }
+    model.credits_exceeded += in_flight >= 32;
     return model_leave(ep, model_post(ep, (struct model_op){.what = MODEL_SEND,
                                                             .context = m->context,
                                                             .local = m->msg_iov->iov_base,
@@ -199,30 +99,12 @@ static ssize_t model_sendmsg(struct fid_ep *fid, const struct fi_msg *m, uint64_
 
 /* ---- completion ---- */
 
-/* A bare acknowledgement: what a test without model_answer gets for the message before its first atomic. */
-static size_t model_ack(const uint8_t *msg, uint64_t rank, uint8_t *out)
-{
-    const struct hl_wire_head *head = (const void *)msg;
-    struct hl_wire_head ack = {.nonce = head->nonce,
-                               .seq = head->seq,
-                               .from = (uint32_t)rank,
-                               .lane = head->lane,
-                               .kind = HL_WIRE_ACK,
-                               .len = sizeof ack};
-    memcpy(out, &ack, sizeof ack);
-    return sizeof ack;
-}
-
 static void model_apply(struct model_ep *ep, const struct model_op *op)
 {
     uint64_t *target = (uint64_t *)(uintptr_t)op->remote;
     switch (op->what) {
     case MODEL_WRITE:
-        if (op->len == 8) {
-            hl_a64_store_relaxed((hl_a64 *)target, *(uint64_t *)op->local);
-        } else {
-            memcpy(target, op->local, op->len);
-        }
+        model_store(target, op->local, op->len);
         break;
     case MODEL_READ:
         memcpy(op->local, target, op->len);
@@ -236,26 +118,35 @@ static void model_apply(struct model_ep *ep, const struct model_op *op)
         }
         break;
     case MODEL_SEND:
-        if (ep->letter_count < MODEL_RECVS) {
-            uint8_t *out = ep->letters[ep->letter_count].bytes;
-            size_t len = model_answer != NULL ? model_answer(op->local, op->len, op->rank, out)
-                                              : model_ack(op->local, op->rank, out);
-            ep->letters[ep->letter_count].len = len;
-            ep->letter_count += len != 0;
-        }
+        model_message(ep, op);
         break;
     }
 }
 
-static void model_fail(struct model_ep *ep, const struct model_op *op)
+static void model_fail(struct model_ep *ep, const struct model_op *op, int error)
 {
-    struct fi_cq_err_entry e = {.op_context = op->context,
-                                .err = model_chance(ep, model.lost) ? ENOTCONN : EIO};
+    struct fi_cq_err_entry e = {.op_context = op->context, .err = error};
     if (op->what == MODEL_WRITE && op->len == 8) {
         *(uint64_t *)(uintptr_t)op->remote = MODEL_FAILED;
+    } else if (op->what == MODEL_SEND) {
+        model_unpack(ep, op->local, op->rank, NULL);
     }
     hl_a64_add_full(&model.errors, 1);
     ep->errors[ep->error_count++] = e;
+}
+
+/* A lost connection takes with it all messages that have not arrived. */
+static void model_lose(struct model_ep *ep, uint64_t rank)
+{
+    int kept = 0;
+    for (int i = 0; i < ep->count; i++) {
+        if (ep->ops[i].what == MODEL_SEND && ep->ops[i].rank == rank) {
+            model_fail(ep, &ep->ops[i], ENOTCONN);
+        } else {
+            ep->ops[kept++] = ep->ops[i];
+        }
+    }
+    ep->count = kept;
 }
 
 /* Completes one pending operation, any of them; messages keep their order among themselves. */
@@ -271,9 +162,12 @@ static bool model_complete_one(struct model_ep *ep, struct fi_cq_msg_entry *entr
     if (model_chance(ep, model.stray) && ep->error_count < MODEL_OPS / 2) {
         ep->errors[ep->error_count++] = (struct fi_cq_err_entry){.op_context = NULL, .err = EIO};
     }
-    bool spared = op.what == MODEL_SEND && model_answer == NULL;
-    if (!spared && model_chance(ep, model.error) && ep->error_count < MODEL_OPS / 2) {
-        model_fail(ep, &op);
+    if (model_chance(ep, model.error) && ep->error_count < MODEL_OPS / 2) {
+        bool lost = model_chance(ep, model.lost);
+        model_fail(ep, &op, lost ? ENOTCONN : EIO);
+        if (lost) {
+            model_lose(ep, op.rank);
+        }
         return false;
     }
     model_apply(ep, &op);

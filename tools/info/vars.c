@@ -41,7 +41,8 @@ void info_values(const struct hl_var *v, char *out, size_t cap)
         break;
     case HL_CONF_SIZE:
         info_bytes(v->min, least, sizeof least);
-        snprintf(out, cap, "bytes, K, M, G, T may follow; at least %s", least);
+        snprintf(out, cap, "bytes, K, M, G, T may follow; at least %s%s%s", least,
+                 v->choices[0] != '\0' ? "; or " : "", v->choices);
         break;
     case HL_CONF_NODES:
         snprintf(out, cap, "node numbers as in 8-15 or 1,3, or all");

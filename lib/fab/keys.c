@@ -1,0 +1,86 @@
+/* Registered memory by its key. */
+#include "keys.h"
+
+#include "util.h"
+
+#include <stdlib.h>
+
+#define FIRST_ROOM 64
+
+static size_t next(const struct hl_fab_keys *k, size_t i)
+{
+    return (i + 1) & (k->room - 1);
+}
+
+static size_t home_of(const struct hl_fab_keys *k, uint64_t key)
+{
+    return hl_mix64(key) & (k->room - 1);
+}
+
+/* Where the key stands, or the free place where it would. */
+static size_t place_of(const struct hl_fab_keys *k, uint64_t key)
+{
+    size_t i = home_of(k, key);
+    while (k->at[i].base != NULL && k->at[i].key != key) {
+        i = next(k, i);
+    }
+    return i;
+}
+
+static bool grow(struct hl_fab_keys *k)
+{
+    struct hl_fab_keys larger = {.room = k->room == 0 ? FIRST_ROOM : 2 * k->room, .count = k->count};
+    larger.at = calloc(larger.room, sizeof *larger.at);
+    if (larger.at == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < k->room; i++) {
+        if (k->at[i].base != NULL) {
+            larger.at[place_of(&larger, k->at[i].key)] = k->at[i];
+        }
+    }
+    free(k->at);
+    *k = larger;
+    return true;
+}
+
+bool hl_fab_keys_add(struct hl_fab_keys *k, const struct hl_fab_reach *reach)
+{
+    if (2 * (k->count + 1) > k->room && !grow(k)) {
+        return false;
+    }
+    struct hl_fab_reach *place = &k->at[place_of(k, reach->key)];
+    k->count += place->base == NULL;
+    *place = *reach;
+    return true;
+}
+
+void hl_fab_keys_remove(struct hl_fab_keys *k, uint64_t key)
+{
+    if (k->room == 0) {
+        return;
+    }
+    size_t hole = place_of(k, key);
+    if (k->at[hole].base == NULL) {
+        return;
+    }
+    /* Those behind move up when the hole lies between their home and them. */
+    for (size_t i = next(k, hole); k->at[i].base != NULL; i = next(k, i)) {
+        size_t way = (i - home_of(k, k->at[i].key)) & (k->room - 1);
+        if (way >= ((i - hole) & (k->room - 1))) {
+            k->at[hole] = k->at[i];
+            hole = i;
+        }
+    }
+    k->at[hole] = (struct hl_fab_reach){0};
+    k->count--;
+}
+
+const struct hl_fab_reach *hl_fab_keys_find(const struct hl_fab_keys *k, uint64_t key)
+{
+    if (k->room == 0) {
+        return NULL;
+    }
+    const struct hl_fab_reach *found = &k->at[place_of(k, key)];
+    return found->base != NULL ? found : NULL;
+}

@@ -1,0 +1,291 @@
+/* Chains: operations are copied as records behind each other, under the lease, into the way's open chain.
+ *
+ * A chain takes one slot, numbered when it opens, so a flush that comes later waits for it; whoever flushes
+ * sends it. Puts are over for their origin with the copy. Records of one chain are applied in their order,
+ * and chains of one way in theirs, so accumulates keep the order of issue without waiting for each other. */
+#include "inner.h"
+
+#include "err.h"
+#include "util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where records begin: behind the longest head. */
+#define RECORDS_AT (sizeof(struct hl_wire_head) + sizeof(struct hl_wire_hello))
+
+/* An operation as a record. */
+struct shape {
+    union {
+        struct hl_wire_short small;
+        struct hl_wire_rec large;
+    } rec;
+    size_t fixed;         /* bytes of rec in use */
+    const void *parts[2]; /* payload: one after the other, NULL: none */
+    size_t part_len;      /* bytes of each */
+    size_t payload;       /* bytes of both */
+    void *reply;
+    size_t answer; /* bytes wanted back, 0: nothing */
+    bool keyed;    /* names memory by key */
+    uint64_t key;
+};
+
+size_t hl_chain_room(void)
+{
+    return (hl_fab.eager - RECORDS_AT - 2 * sizeof(struct hl_wire_short)) & ~(size_t)7;
+}
+
+bool hl_chain_takes(const struct hl_pool *p, const struct hl_issue *op)
+{
+    return op->what == HL_ISSUE_MESSAGE ||
+           (p->chain != 0 && (op->what == HL_ISSUE_ATOMIC || op->len <= p->chain));
+}
+
+const void *hl_chain_me(void)
+{
+    return &hl_lane_preferred;
+}
+
+static void shape_atomic(struct shape *s, const struct hl_issue *op)
+{
+    const struct hl_lane_atomic *a = op->atomic;
+    size_t bytes = op->len * hl_op_size(a->basic);
+    s->rec.small.kind = (uint8_t)a->op;
+    s->rec.small.basic = (uint8_t)a->basic;
+    s->reply = op->result;
+    s->answer = op->result != NULL ? bytes : 0;
+    s->parts[0] = op->buf;
+    s->part_len = s->payload = bytes;
+    if (a->compare != NULL) {
+        s->rec.small.op = HL_WIRE_SWAP;
+        s->parts[0] = a->compare;
+        s->parts[1] = op->buf;
+        s->payload = 2 * bytes;
+    } else if (a->op == HL_OP_NO_OP) {
+        s->rec.small.op = HL_WIRE_FETCH;
+        s->payload = s->part_len = 0;
+    } else {
+        s->rec.small.op = HL_WIRE_ATOMIC;
+        s->rec.small.flags = op->result != NULL ? HL_WIRE_FETCHES : 0;
+    }
+    s->rec.small.len = (uint32_t)(s->payload != 0 ? s->payload : bytes);
+}
+
+static void shape_message(struct shape *s, const struct hl_lane_message *m)
+{
+    s->rec.large = *m->rec;
+    s->fixed = sizeof s->rec.large;
+    s->keyed = false;
+    s->parts[0] = m->payload;
+    s->part_len = s->payload = m->rec->len;
+    s->reply = m->reply;
+    s->answer = m->reply != NULL ? m->reply_cap : 0;
+}
+
+static void shape_of(struct shape *s, const struct hl_issue *op)
+{
+    *s = (struct shape){.fixed = sizeof s->rec.small, .keyed = true, .key = op->key};
+    s->rec.small.addr = op->addr;
+    s->rec.small.len = (uint32_t)op->len;
+    switch (op->what) {
+    case HL_ISSUE_WRITE:
+        s->rec.small.op = HL_WIRE_PUT;
+        s->parts[0] = op->buf;
+        s->part_len = s->payload = op->len;
+        break;
+    case HL_ISSUE_READ:
+        s->rec.small.op = HL_WIRE_GET;
+        s->reply = op->buf;
+        s->answer = op->len;
+        break;
+    case HL_ISSUE_ATOMIC:
+        shape_atomic(s, op);
+        break;
+    case HL_ISSUE_MESSAGE:
+        shape_message(s, op->message);
+        break;
+    }
+}
+
+static bool needs_key(const struct hl_chain *chain, const struct shape *s)
+{
+    return s->keyed && (chain->keys == 0 || chain->key != s->key);
+}
+
+static size_t record_bytes(const struct shape *s)
+{
+    return s->fixed + HL_WIRE_PAD(s->payload);
+}
+
+/* What the answer takes beyond the record's own bytes: a record's room also pays for its answer, so that all
+ * answers of a chain, errors included, fit into one message. */
+static size_t excess_of(const struct shape *s)
+{
+    size_t answer = sizeof(struct hl_wire_ans) + HL_WIRE_PAD(s->answer), own = record_bytes(s);
+    return answer > own ? answer - own : 0;
+}
+
+static bool fits(const struct hl_chain *chain, const struct shape *s, const struct hl_issue *op)
+{
+    size_t need = record_bytes(s) + excess_of(s) + (needs_key(chain, s) ? sizeof(struct hl_wire_short) : 0);
+    if (need > (size_t)(chain->limit - chain->at)) {
+        return false;
+    }
+    if (op->error != chain->error && chain->error_count == HL_CHAIN_ERRORS) {
+        return false;
+    }
+    /* A flush_local may have passed over a chain that nobody needed an answer of, see hl_slot_make_local. */
+    /* relaxed: written by the leaseholder only. */
+    bool newest = chain->slot->way_seq == hl_a64_load_relaxed(&chain->way->issued);
+    return s->answer == 0 || (chain->ask_count < HL_CHAIN_ASKS && (chain->ask_count > 0 || newest));
+}
+
+static struct hl_chain *take_buffer(struct hl_lane *lane) HL_REQUIRES(lane->lease)
+{
+    struct hl_chain *chain = lane->unused;
+    if (chain != NULL) {
+        lane->unused = chain->next;
+        return chain;
+    }
+    return aligned_alloc(HL_CACHELINE, hl_round_up(sizeof *chain + hl_fab.eager, HL_CACHELINE));
+}
+
+void hl_chain_unuse(struct hl_lane *lane, struct hl_chain *chain)
+{
+    chain->next = lane->unused;
+    lane->unused = chain;
+}
+
+static int open_chain(struct hl_lane *lane, struct hl_way *way, bool local) HL_REQUIRES(lane->lease)
+{
+    struct hl_slot *slot = hl_slot_take(lane);
+    struct hl_chain *chain = slot != NULL && !way->dead ? take_buffer(lane) : NULL;
+    if (chain == NULL) {
+        return slot == NULL ? HL_LANE_ELSEWHERE
+               : way->dead  ? hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", way->peer)
+                            : hl_err_say(HL_ERR_NO_MEM, "no memory for a message to rank %d", way->peer);
+    }
+    chain->at = chain->bytes + RECORDS_AT;
+    chain->limit = chain->bytes + hl_fab.eager;
+    chain->error = NULL;
+    chain->records = chain->keys = chain->counted = 0;
+    chain->ask_count = chain->next_ask = chain->error_count = 0;
+    chain->peer = way->peer;
+    chain->way = way;
+    chain->slot = slot;
+    chain->opener = hl_chain_me();
+    chain->tick = lane->ticks;
+    chain->earlier = lane->open;
+    lane->open = chain;
+    way->chain = chain;
+    slot->chain = chain;
+    slot->error = NULL;
+    slot->req = NULL;
+    slot->open = HL_PART_CHAIN;
+    lane->tick = true;
+    hl_slot_commit(lane, way, slot, local);
+    return 0;
+}
+
+static void write_key(struct hl_chain *chain, uint64_t key)
+{
+    struct hl_wire_short rec = {.op = HL_WIRE_KEY, .addr = key};
+    memcpy(chain->at, &rec, sizeof rec);
+    chain->at += sizeof rec;
+    chain->key = key;
+    chain->keys++;
+    chain->records++;
+}
+
+static void write_record(struct hl_chain *chain, const struct shape *s)
+{
+    memcpy(chain->at, &s->rec, s->fixed);
+    uint8_t *to = chain->at + s->fixed;
+    chain->at += record_bytes(s);
+    chain->records++;
+    if (s->payload > 0) {
+        memset(chain->at - 8, 0, 8); /* the padding, if any */
+    }
+    for (int i = 0; i < 2 && s->parts[i] != NULL && s->payload > 0; i++) {
+        memcpy(to, s->parts[i], s->part_len);
+        to += s->part_len;
+    }
+}
+
+static void add_ask(struct hl_chain *chain, const struct shape *s, struct hl_req *req)
+{
+    chain->asks[chain->ask_count++] =
+        (struct hl_ask){.reply = s->reply, .req = req, .len = (uint32_t)s->answer, .record = chain->records};
+    chain->limit -= excess_of(s);
+    hl_slot_make_local(chain->way, chain->slot);
+    if (chain->opener != hl_chain_me()) {
+        chain->opener = NULL;
+    }
+}
+
+static void append(struct hl_chain *chain, const struct shape *s, const struct hl_issue *op)
+{
+    if (needs_key(chain, s)) {
+        write_key(chain, s->key);
+    }
+    if (op->error != chain->error) {
+        chain->errors[chain->error_count++] = (struct hl_chain_error){op->error, chain->records};
+        chain->error = op->error;
+    }
+    if (s->answer != 0) {
+        add_ask(chain, s, op->req);
+    } else if (op->req != NULL) {
+        (void)hl_req_part_done(op->req, 0); /* the data was copied: that is all a request waits for */
+    }
+    write_record(chain, s);
+    chain->counted++;
+}
+
+int hl_chain_append(struct hl_lane *lane, struct hl_way *way, const struct hl_issue *op)
+{
+    struct shape s;
+    shape_of(&s, op);
+    if (way->chain != NULL && !fits(way->chain, &s, op)) {
+        int rc = hl_chain_send(lane, way, false);
+        if (rc != 0) {
+            return rc > 0 ? HL_LANE_STAY : rc;
+        }
+    }
+    if (way->chain == NULL) {
+        int rc = open_chain(lane, way, s.answer != 0);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    struct hl_chain *chain = way->chain;
+    append(chain, &s, op);
+    lane->chain = chain;
+    if (lane->pool->chain == 0 || (size_t)(chain->limit - chain->at) < 2 * sizeof s.rec.small) {
+        (void)hl_chain_send(lane, way, false); /* what is refused now stays open; what fails was told */
+    }
+    return 0;
+}
+
+hl_a32 *hl_chain_error_of(const struct hl_chain *chain, uint32_t record)
+{
+    uint32_t i = chain->error_count;
+    while (i > 0 && chain->errors[i - 1].first > record) {
+        i--;
+    }
+    return i > 0 ? chain->errors[i - 1].word : NULL;
+}
+
+void hl_chain_free_all(struct hl_lane *lane)
+{
+    while (lane->unused != NULL) {
+        struct hl_chain *next = lane->unused->next;
+        free(lane->unused);
+        lane->unused = next;
+    }
+    for (size_t i = 0; i < HL_SLOTS; i++) {
+        free(lane->slots[i].chain); /* the endpoint is closed: the provider has no use for it */
+        lane->slots[i].chain = NULL;
+    }
+    lane->open = NULL;
+    lane->chain = NULL;
+}

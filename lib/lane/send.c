@@ -1,0 +1,313 @@
+/* Sending chains, and how they end. */
+#include "inner.h"
+
+#include "boot.h"
+#include "err.h"
+#include "log.h"
+
+#include <string.h>
+
+/* ---- out ---- */
+
+/* The first byte of the message: head, HELLO when due, then the records that are there already. */
+static uint8_t *write_head(const struct hl_lane *lane, const struct hl_chain *chain, uint64_t number)
+    HL_REQUIRES(lane->lease)
+{
+    bool says_hello = !chain->way->hello_said;
+    uint8_t *from = (uint8_t *)(uintptr_t)chain->bytes + (says_hello ? 0 : sizeof(struct hl_wire_hello));
+    struct hl_wire_head head = {.nonce = hl_boot.nonce,
+                                .seq = number,
+                                .from = (uint32_t)hl_boot.rank,
+                                .lane = (uint16_t)lane->index,
+                                .kind = HL_WIRE_DATA,
+                                .flags = says_hello ? HL_WIRE_HELLO : 0,
+                                .len = (uint32_t)(chain->at - from),
+                                .count = chain->records};
+    memcpy(from, &head, sizeof head);
+    if (says_hello) {
+        struct hl_wire_hello hello = {.len = lane->fab.name_len};
+        memcpy(hello.name, lane->fab.name, lane->fab.name_len);
+        memcpy(from + sizeof head, &hello, sizeof hello);
+    }
+    return from;
+}
+
+static bool has_credit(const struct hl_lane *lane, const struct hl_way *way) HL_REQUIRES(lane->lease)
+{
+    return way->unacked < HL_WIRE_CREDITS && lane->mail < HL_MAIL;
+}
+
+static void close_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(lane->lease)
+{
+    struct hl_chain **at = &lane->open;
+    while (*at != chain) {
+        at = &(*at)->earlier;
+    }
+    *at = chain->earlier;
+    chain->way->chain = NULL;
+    chain->way->refused_ns = 0;
+    chain->tick = lane->ticks;
+    if (lane->chain == chain) {
+        lane->chain = NULL;
+    }
+    hl_stat_lane_add(&lane->stat, HL_STAT_LANE_leases, chain->records - chain->keys - chain->counted);
+}
+
+/* As a message: 0, HL_LANE_STAY, or a (negative) code of the provider. */
+static int send_message(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(lane->lease)
+{
+    struct hl_way *way = chain->way;
+    struct hl_slot *slot = chain->slot;
+    int rc = lane->receives == NULL ? hl_mail_open(lane) : 0;
+    if (rc != 0) {
+        return rc;
+    }
+    uint64_t number = way->messages + 1;
+    uint8_t *from = write_head(lane, chain, number);
+    struct iovec iov = {from, (size_t)(chain->at - from)};
+    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = way->addr, .context = &slot->context};
+    rc = (int)fi_sendmsg(lane->ep, &msg, FI_COMPLETION);
+    if (rc != 0) {
+        return rc;
+    }
+    slot->message = number;
+    slot->open = HL_PART_POST | HL_PART_ACK;
+    way->hello_said = true;
+    way->messages++;
+    way->unacked++;
+    lane->mail++;
+    hl_stat_lane_add(&lane->stat, HL_STAT_LANE_messages, 1);
+    hl_stat_lane_add(&lane->stat, HL_STAT_LANE_chained, chain->records - chain->keys);
+    hl_stat_lane_add(&lane->stat, HL_STAT_LANE_bytes_chained, iov.iov_len);
+    return 0;
+}
+
+/* One put or get, and nothing on its way that it could join: cheaper as an operation of its own. */
+static bool is_alone(const struct hl_chain *chain)
+{
+    const struct hl_wire_short *rec =
+        (const void *)(chain->bytes + sizeof(struct hl_wire_head) + sizeof(struct hl_wire_hello));
+    return chain->keys == 1 && chain->records == 2 && chain->way->unacked == 0 &&
+           (rec[1].op == HL_WIRE_PUT || rec[1].op == HL_WIRE_GET);
+}
+
+static int send_alone(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(lane->lease)
+{
+    const struct hl_wire_short *rec =
+        (const void *)(chain->bytes + sizeof(struct hl_wire_head) + sizeof(struct hl_wire_hello));
+    bool reads = rec[1].op == HL_WIRE_GET;
+    struct iovec iov = {reads ? chain->asks[0].reply : (void *)(uintptr_t)(rec + 2), rec[1].len};
+    struct fi_rma_iov rma = {rec[1].addr, rec[1].len, chain->key};
+    struct fi_msg_rma msg = {.msg_iov = &iov,
+                             .iov_count = 1,
+                             .addr = chain->way->addr,
+                             .rma_iov = &rma,
+                             .rma_iov_count = 1,
+                             .context = &chain->slot->context};
+    ssize_t rc = reads ? fi_readmsg(lane->ep, &msg, FI_COMPLETION)
+                       : fi_writemsg(lane->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+    if (rc == 0) {
+        chain->slot->open = HL_PART_POST;
+        chain->asks[0].answered = true; /* if any: by the provider */
+        chain->asks[0].err = 0;
+        hl_stat_lane_add(&lane->stat, reads ? HL_STAT_LANE_reads : HL_STAT_LANE_writes, 1);
+        hl_stat_lane_add(&lane->stat, reads ? HL_STAT_LANE_bytes_read : HL_STAT_LANE_bytes_written,
+                         rec[1].len);
+    }
+    return (int)rc;
+}
+
+/* The provider's word on a chain that is still open: a verdict, or the error that all its operations got. */
+static int not_sent(struct hl_lane *lane, struct hl_chain *chain, int rc) HL_REQUIRES(lane->lease)
+{
+    struct hl_way *way = chain->way;
+    if (rc == -FI_EAGAIN) {
+        rc = hl_lane_refused(lane, way); /* polls, and may find the peer dead */
+    } else {
+        rc = hl_err_say(rc == -FI_ENOMEM ? HL_ERR_NO_MEM : HL_ERR_OTHER,
+                        "the provider refuses a message to rank %d: %s", way->peer, hl_fab_strerror(rc));
+    }
+    if (rc < 0) {
+        hl_chain_fail(lane, way, rc);
+        hl_slot_lost(lane, way);
+    }
+    return way->dead && rc >= 0 ? HL_ERR_PROC_ABORTED : rc;
+}
+
+int hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool alone)
+{
+    struct hl_chain *chain = way->chain;
+    if (chain == NULL) {
+        return 0;
+    }
+    int rc;
+    if (alone && is_alone(chain)) {
+        rc = send_alone(lane, chain);
+    } else {
+        if (!has_credit(lane, way)) {
+            (void)hl_lane_progress(lane);
+            if (way->dead) {
+                return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", way->peer);
+            }
+            if (!has_credit(lane, way)) {
+                return HL_LANE_STAY;
+            }
+        }
+        rc = send_message(lane, chain);
+    }
+    if (rc != 0) {
+        return not_sent(lane, chain, rc);
+    }
+    close_chain(lane, chain);
+    return 0;
+}
+
+/* Which of a lane's open chains are to be sent. */
+struct pick {
+    uint64_t before; /* slots with lower numbers */
+    uint64_t tick;   /* opened at this tick of the lane or earlier */
+    bool mine;       /* only what the calling thread opened, or what several threads wait for */
+};
+
+static bool is_picked(const struct hl_chain *chain, const struct pick *p)
+{
+    bool mine = chain->opener == NULL || chain->opener == hl_chain_me();
+    return chain->slot->number < p->before && chain->tick <= p->tick && (mine || !p->mine);
+}
+
+/* Oldest first. Sending may poll, which may end chains: after each one the list is looked at anew. */
+static void send_picked(struct hl_lane *lane, const struct pick *p) HL_REQUIRES(lane->lease)
+{
+    for (uint64_t from = 0;;) {
+        struct hl_chain *oldest = NULL;
+        for (struct hl_chain *c = lane->open; c != NULL; c = c->earlier) {
+            uint64_t number = c->slot->number;
+            if (is_picked(c, p) && number >= from && (oldest == NULL || number < oldest->slot->number)) {
+                oldest = c;
+            }
+        }
+        if (oldest == NULL) {
+            return;
+        }
+        from = oldest->slot->number + 1;
+        (void)hl_chain_send(lane, oldest->way, true);
+    }
+}
+
+void hl_chain_send_all(struct hl_lane *lane, uint64_t before)
+{
+    send_picked(lane, &(struct pick){.before = before, .tick = UINT64_MAX});
+}
+
+void hl_chain_send_mine(struct hl_lane *lane)
+{
+    send_picked(lane, &(struct pick){.before = UINT64_MAX, .tick = UINT64_MAX, .mine = true});
+}
+
+/* ---- ticks ---- */
+
+/* When the oldest message without acknowledgement has waited for long, its target is asked for a sign of
+ * life: nothing else tells of a peer that died after it took the message. */
+static void feel_pulse(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
+{
+    const struct hl_slot *slot = way->first;
+    while (slot != NULL && (slot->open & HL_PART_ACK) == 0) {
+        slot = slot->next;
+    }
+    bool late = slot != NULL && slot->chain->tick + HL_PULSE_TICKS <= lane->ticks &&
+                way->pulse_tick + HL_PULSE_TICKS <= lane->ticks;
+    if (!late || (way->pulse_addr == 0 && way->pulse_key == 0)) {
+        return;
+    }
+    way->pulse_tick = lane->ticks;
+    struct hl_issue op = {.what = HL_ISSUE_READ,
+                          .peer = way->peer,
+                          .error = &way->greeting,
+                          .addr = way->pulse_addr,
+                          .key = way->pulse_key,
+                          .buf = &way->pulse,
+                          .len = sizeof way->pulse};
+    if (hl_lane_post_direct(lane, way, &op) < 0) {
+        hl_slot_lost(lane, way);
+    }
+}
+
+/* True while something is open on the lane. */
+static bool look_after(struct hl_lane *lane) HL_REQUIRES(lane->lease)
+{
+    if (++lane->ticks >= 2 && lane->open != NULL) {
+        send_picked(lane, &(struct pick){.before = UINT64_MAX, .tick = lane->ticks - 2});
+    }
+    const struct hl_way_table *t =
+        lane->mail > 0 ? hl_aptr_load_relaxed(&lane->ways) : NULL; /* relaxed: written by the holder only. */
+    for (uint32_t i = 0; t != NULL && i < t->room; i++) {
+        struct hl_way *way = hl_aptr_load_relaxed(&t->at[i]); /* relaxed: the same. */
+        if (way != NULL && way->unacked > 0) {
+            feel_pulse(lane, way);
+        }
+    }
+    (void)hl_lane_progress(lane);
+    /* relaxed: the same. */
+    return hl_a64_load_relaxed(&lane->issued) != hl_a64_load_relaxed(&lane->tail);
+}
+
+bool hl_pool_tick(struct hl_pool *p)
+{
+    bool busy = false;
+    /* acquire: the lanes; pairs with the full or in hl_lane_make_ready. */
+    for (uint64_t rest = hl_a64_load_acquire(&p->opened); rest != 0; rest &= rest - 1) {
+        struct hl_lane *lane = p->lanes[__builtin_ctzll(rest)];
+        if (!hl_lease_try(&lane->lease)) {
+            busy = true;
+            continue;
+        }
+        busy |= look_after(lane);
+        hl_lane_leave(lane);
+    }
+    return busy;
+}
+
+/* ---- ends ---- */
+
+static void store_error(hl_a32 *word, int err)
+{
+    uint32_t none = 0;
+    /* acquire: the first error stays; published by the release of way->done that follows. */
+    (void)hl_a32_cas_acquire(word, &none, (uint32_t)-err);
+}
+
+void hl_chain_refuse(struct hl_lane *lane, struct hl_chain *chain, uint32_t record, int err)
+{
+    hl_a32 *word = hl_chain_error_of(chain, record);
+    hl_stat_lane_add(&lane->stat, HL_STAT_LANE_errors, 1);
+    if (word != NULL) {
+        store_error(word, err);
+    }
+}
+
+void hl_chain_finish(struct hl_lane *lane, struct hl_chain *chain, int err)
+{
+    for (uint32_t i = 0; i < chain->error_count && err != 0; i++) {
+        store_error(chain->errors[i].word, err);
+    }
+    for (uint32_t i = 0; i < chain->ask_count; i++) {
+        const struct hl_ask *ask = &chain->asks[i];
+        int rc = err != 0 ? err : ask->answered ? ask->err : HL_ERR_OTHER;
+        if (err == 0 && !ask->answered) {
+            hl_chain_refuse(lane, chain, ask->record, rc);
+        }
+        if (ask->req != NULL) {
+            (void)hl_req_part_done(ask->req, rc);
+        }
+    }
+    chain->ask_count = chain->error_count = 0;
+}
+
+void hl_chain_fail(struct hl_lane *lane, struct hl_way *way, int err)
+{
+    struct hl_chain *chain = way->chain;
+    if (chain != NULL) {
+        close_chain(lane, chain);
+        hl_slot_close(lane, chain->slot, HL_PART_CHAIN, err);
+    }
+}

@@ -1,0 +1,172 @@
+/* The records of a message: applied one after the other, answers collected for the acknowledgement.
+ *
+ * Puts, gets and atomics name memory by registration key and address, as the provider's own operations would,
+ * and are done here with the same accesses as a node peer uses, so all of them agree. Everything else belongs
+ * to the module that registered for it. */
+#include "inner.h"
+
+#include "err.h"
+#include "near.h"
+#include "util.h"
+
+#include <string.h>
+
+/* ---- answers ---- */
+
+static struct hl_wire_ans *add_answer(struct hl_rx_answers *a, size_t len)
+{
+    size_t need = sizeof(struct hl_wire_ans) + HL_WIRE_PAD(len);
+    if (a->bytes == NULL || a->current != NULL || need > hl_fab.eager - a->len) {
+        return NULL;
+    }
+    struct hl_wire_ans *ans = (void *)(a->bytes + a->len);
+    memset((uint8_t *)ans + need - 8, 0, 8); /* the padding, if any */
+    *ans = (struct hl_wire_ans){.message = a->message, .record = a->record, .len = (uint32_t)len};
+    a->len += (uint32_t)need;
+    a->count++;
+    a->current = ans;
+    return ans;
+}
+
+void *hl_rx_reply_room(const struct hl_rx_msg *msg, size_t len)
+{
+    if (msg->answer == NULL || len > HL_WIRE_PAYLOAD_MAX(hl_fab.eager)) {
+        return NULL;
+    }
+    struct hl_wire_ans *ans = add_answer(msg->answer, len);
+    return ans != NULL ? ans + 1 : NULL;
+}
+
+int hl_rx_reply(const struct hl_rx_msg *msg, const void *data, size_t len)
+{
+    void *room = hl_rx_reply_room(msg, len);
+    if (room == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no room for an answer of %zu bytes to rank %d", len, msg->from);
+    }
+    memcpy(room, data, len);
+    return 0;
+}
+
+/* A sender counts the room that answers to its records may take, errors included, so there is some. */
+static void answer_error(struct hl_rx_answers *a, int rc)
+{
+    if (a->current == NULL) {
+        (void)add_answer(a, 0);
+    }
+    if (a->current != NULL) {
+        a->current->rc = rc;
+    }
+}
+
+/* ---- puts, gets, atomics ---- */
+
+static int put(void *there, const struct hl_wire_short *rec)
+{
+    hl_near_copy(there, rec + 1, rec->len);
+    return 0;
+}
+
+static int get(const void *there, const struct hl_wire_short *rec, struct hl_rx_answers *a)
+{
+    struct hl_wire_ans *ans = add_answer(a, rec->len);
+    if (ans == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    hl_near_copy(ans + 1, there, rec->len);
+    return 0;
+}
+
+/* Elements that the CPU updates; others are records of the windows above. */
+static int atomic(void *there, const struct hl_wire_short *rec, struct hl_rx_answers *a)
+{
+    size_t size = rec->basic < HL_BASICS ? hl_op_size(rec->basic) : 0;
+    if (size == 0 || rec->len % size != 0 || rec->kind >= HL_OP_KINDS || !hl_near_is_cpu(rec->basic, there)) {
+        return HL_ERR_OP;
+    }
+    bool fetches = rec->op == HL_WIRE_FETCH || (rec->flags & HL_WIRE_FETCHES) != 0;
+    struct hl_wire_ans *ans = fetches ? add_answer(a, rec->len) : NULL;
+    if (fetches && ans == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    bool operands = rec->op == HL_WIRE_ATOMIC;
+    return hl_near_acc(operands ? rec->kind : HL_OP_NO_OP, rec->basic, there, operands ? rec + 1 : NULL,
+                       fetches ? ans + 1 : NULL, rec->len / size, NULL);
+}
+
+static int swap(void *there, const struct hl_wire_short *rec, struct hl_rx_answers *a)
+{
+    size_t size = rec->basic < HL_BASICS ? hl_op_size(rec->basic) : 0;
+    if (size == 0 || rec->len != 2 * size || !hl_near_is_cpu(rec->basic, there)) {
+        return HL_ERR_OP;
+    }
+    struct hl_wire_ans *ans = add_answer(a, size);
+    if (ans == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    const char *compare = (const char *)(rec + 1);
+    return hl_near_cas(rec->basic, there, compare + size, compare, ans + 1, NULL);
+}
+
+static int run_short(const struct hl_wire_short *rec, struct hl_fab_reach *reach, struct hl_rx_answers *a)
+{
+    size_t len = rec->op == HL_WIRE_SWAP ? rec->len / 2 : rec->len;
+    if (rec->op == HL_WIRE_KEY) {
+        (void)hl_fab_reach(rec->addr, reach); /* the records that follow are refused when there is none */
+        return 0;
+    }
+    void *there = hl_fab_at(reach, rec->addr, len);
+    if (HL_UNLIKELY(there == NULL)) {
+        return HL_ERR_RMA_RANGE;
+    }
+    switch (rec->op) {
+    case HL_WIRE_PUT:
+        return put(there, rec);
+    case HL_WIRE_GET:
+        return get(there, rec, a);
+    case HL_WIRE_SWAP:
+        return swap(there, rec, a);
+    default:
+        return atomic(there, rec, a);
+    }
+}
+
+/* ---- messages ---- */
+
+static int run_long(const struct hl_wire_head *head, const struct hl_wire_rec *rec, struct hl_rx_answers *a)
+{
+    struct hl_rx_msg msg = {.rec = rec, .payload = rec + 1, .from = (int)head->from, .answer = a};
+    return hl_rx_run(&msg);
+}
+
+void hl_rx_unpack(const struct hl_wire_head *head, struct hl_rx_answers *a)
+{
+    const uint8_t *at = hl_wire_body(head);
+    struct hl_fab_reach reach = {0};
+    bool held = false;
+    a->message = (uint32_t)head->seq;
+    for (a->record = 0; a->record < head->count; a->record++) {
+        const struct hl_wire_short *rec = (const void *)at;
+        bool is_short = hl_wire_is_short(rec->op);
+        if (HL_UNLIKELY(is_short != held)) {
+            if (is_short) {
+                hl_fab_hold();
+                (void)hl_fab_reach(reach.key, &reach); /* it may have gone meanwhile */
+            } else {
+                hl_fab_release(); /* handlers may make memory of their own */
+            }
+            held = is_short;
+        }
+        a->current = NULL;
+        int rc = is_short ? run_short(rec, &reach, a) : run_long(head, (const void *)at, a);
+        if (HL_UNLIKELY(rc != 0)) {
+            answer_error(a, rc);
+        }
+        at += hl_wire_fixed(rec->op) + HL_WIRE_PAD(hl_wire_payload(rec->op, rec->len));
+    }
+    if (held) {
+        hl_fab_release();
+    }
+    /* full: what was stored is there for all before the acknowledgement says so; pairs with the fence at the
+     * end of a flush (litmus: near and network mixed). */
+    hl_fence_full();
+}

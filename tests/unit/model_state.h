@@ -1,0 +1,116 @@
+/* The model provider's state (model.h): its objects, what may happen to operations, and what has. */
+#ifndef MODEL_STATE_H
+#define MODEL_STATE_H
+
+#include "fab.h"
+#include "wire.h"
+
+#include <errno.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MODEL_FAILED UINT64_C(0xfa11edfa11edfa11)
+#define MODEL_EAGER 4096
+
+/* What may happen, in percent, and what has. Set before threads start. */
+static struct {
+    unsigned again, error, stray, lost; /* percent of posts; lost: of errors, as connection lost */
+    unsigned refuse;                    /* percent of chained puts and gets that the target refuses */
+    unsigned idle;                      /* percent of reads of a queue that complete nothing */
+    int fail_open;                      /* the n-th opening from now fails; 0: none */
+    int objects, busy;                  /* alive; closed while others used them */
+    hl_a64 overlaps;                    /* two threads inside one endpoint */
+    hl_a64 errors;                      /* injected */
+    bool hold;                          /* nothing completes */
+    int credits_exceeded;
+} model;
+
+struct model_ep;
+
+struct model_domain {
+    struct fid_domain fid;
+    int users;
+};
+
+struct model_av {
+    struct fid_av fid;
+    struct model_domain *domain;
+    int users;
+};
+
+struct model_cq {
+    struct fid_cq fid;
+    struct model_domain *domain;
+    struct model_ep *ep;
+    int users;
+};
+
+enum model_what { MODEL_WRITE, MODEL_READ, MODEL_ADD, MODEL_SEND };
+
+struct model_op {
+    enum model_what what;
+    void *context, *local, *result;
+    size_t len;
+    uint64_t remote;
+    uint64_t rank; /* destination of a message */
+};
+
+#define MODEL_OPS 1024
+#define MODEL_RECVS 64
+
+struct model_ep {
+    struct fid_ep fid;
+    struct model_domain *domain;
+    struct model_av *av;
+    struct model_cq *cq;
+    struct model_op ops[MODEL_OPS];
+    int count;
+    struct fi_cq_err_entry errors[MODEL_OPS];
+    int error_count;
+    struct {
+        void *buf, *context;
+    } recvs[MODEL_RECVS];
+    int recv_count;
+    struct {
+        uint8_t bytes[MODEL_EAGER];
+        size_t len;
+    } letters[MODEL_RECVS]; /* for me, in order */
+    int letter_count;
+    unsigned seed;
+    hl_a32 inside;
+    uint64_t number;
+};
+
+/* What the target does with a record that is no put, get or atomic: an error, and up to 64 bytes of answer.
+ */
+static int (*model_record)(const struct hl_wire_rec *rec, uint64_t rank, uint8_t *answer, size_t *len);
+
+static unsigned model_seed = 1;
+static uint64_t model_numbers;
+
+static struct model_ep *model_enter(struct fid_ep *fid)
+{
+    struct model_ep *ep = (struct model_ep *)fid;
+    if (hl_a32_xchg_full(&ep->inside, 1) != 0) {
+        hl_a64_add_full(&model.overlaps, 1);
+    }
+    return ep;
+}
+
+static ssize_t model_leave(struct model_ep *ep, ssize_t rc)
+{
+    hl_a32_store_release(&ep->inside, 0);
+    return rc;
+}
+
+static bool model_chance(struct model_ep *ep, unsigned percent)
+{
+    return (unsigned)rand_r(&ep->seed) % 100 < percent;
+}
+
+#endif

@@ -1,0 +1,131 @@
+/* The other end of the model provider (model.h): messages unpacked and answered. */
+#ifndef MODEL_TARGET_H
+#define MODEL_TARGET_H
+
+#include "model_state.h"
+
+/* What a message under construction answers. */
+struct model_reply {
+    uint8_t *out;
+    size_t len;
+    uint32_t message, record, count;
+};
+
+static void model_answer(struct model_reply *r, int rc, const void *data, size_t len)
+{
+    struct hl_wire_ans ans = {.message = r->message, .record = r->record, .rc = rc, .len = (uint32_t)len};
+    if (r->len + sizeof ans + HL_WIRE_PAD(len) > MODEL_EAGER) {
+        abort(); /* the sender has to see to it that answers fit */
+    }
+    memcpy(r->out + r->len, &ans, sizeof ans);
+    memset(r->out + r->len + sizeof ans, 0, HL_WIRE_PAD(len));
+    if (len > 0) {
+        memcpy(r->out + r->len + sizeof ans, data, len);
+    }
+    r->len += sizeof ans + HL_WIRE_PAD(len);
+    r->count++;
+}
+
+static void model_store(uint64_t *target, const void *from, size_t len)
+{
+    if (len == 8) {
+        hl_a64_store_relaxed((hl_a64 *)target, *(const uint64_t *)from);
+    } else {
+        memcpy(target, from, len);
+    }
+}
+
+/* Atomics are 64-bit sums and swaps here. */
+static void model_short(struct model_ep *ep, const struct hl_wire_short *rec, struct model_reply *r)
+{
+    uint64_t *target = (uint64_t *)(uintptr_t)rec->addr;
+    const uint64_t *operand = (const void *)(rec + 1);
+    uint64_t before;
+    if ((rec->op == HL_WIRE_PUT || rec->op == HL_WIRE_GET) && model_chance(ep, model.refuse)) {
+        if (rec->op == HL_WIRE_PUT && rec->len == 8) {
+            *target = MODEL_FAILED;
+        }
+        hl_a64_add_full(&model.errors, 1);
+        model_answer(r, HL_ERR_RMA_RANGE, NULL, 0);
+        return;
+    }
+    switch (rec->op) {
+    case HL_WIRE_PUT:
+        model_store(target, operand, rec->len);
+        break;
+    case HL_WIRE_GET:
+    case HL_WIRE_FETCH:
+        model_answer(r, 0, target, rec->len);
+        break;
+    case HL_WIRE_ATOMIC:
+        before = hl_a64_add_full((hl_a64 *)target, *operand);
+        if (rec->flags & HL_WIRE_FETCHES) {
+            model_answer(r, 0, &before, 8);
+        }
+        break;
+    case HL_WIRE_SWAP:
+        before = operand[0];
+        (void)hl_a64_cas_full((hl_a64 *)target, &before, operand[1]);
+        model_answer(r, 0, &before, 8);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Calls fn for each record of a message, or fails it: then its 8-byte puts leave their mark. */
+static void model_unpack(struct model_ep *ep, const struct hl_wire_head *head, uint64_t rank,
+                         struct model_reply *r)
+{
+    const uint8_t *at = hl_wire_body(head);
+    for (uint32_t i = 0; i < head->count; i++) {
+        const struct hl_wire_short *rec = (const void *)at;
+        if (r == NULL) {
+            if (rec->op == HL_WIRE_PUT && rec->len == 8) {
+                *(uint64_t *)(uintptr_t)rec->addr = MODEL_FAILED;
+            }
+        } else if (hl_wire_is_short(rec->op)) {
+            r->record = i;
+            model_short(ep, rec, r);
+        } else {
+            uint8_t answer[64];
+            size_t len = 0;
+            int rc = model_record != NULL ? model_record((const void *)at, rank, answer, &len) : 0;
+            r->record = i;
+            if (rc != 0 || len > 0) {
+                model_answer(r, rc, answer, rc == 0 ? len : 0);
+            }
+        }
+        at += hl_wire_fixed(rec->op) + HL_WIRE_PAD(hl_wire_payload(rec->op, rec->len));
+    }
+}
+
+/* A message arrives: its records, then an acknowledgement. One without answers may cover several messages. */
+static void model_message(struct model_ep *ep, const struct model_op *op)
+{
+    const struct hl_wire_head *head = op->local;
+    if (hl_wire_check(head, op->len, head->nonce, UINT32_MAX) != NULL || ep->letter_count == MODEL_RECVS) {
+        abort();
+    }
+    struct model_reply r = {
+        .out = ep->letters[ep->letter_count].bytes, .len = sizeof *head, .message = (uint32_t)head->seq};
+    model_unpack(ep, head, op->rank, &r);
+    struct hl_wire_head ack = {.nonce = head->nonce,
+                               .seq = head->seq,
+                               .from = (uint32_t)op->rank,
+                               .lane = head->lane,
+                               .kind = HL_WIRE_ACK,
+                               .len = (uint32_t)r.len,
+                               .count = r.count};
+    if (ep->letter_count > 0 && r.count == 0) {
+        struct hl_wire_head *last = (void *)ep->letters[ep->letter_count - 1].bytes;
+        if (last->from == ack.from && last->count == 0) {
+            last->seq = ack.seq;
+            return;
+        }
+    }
+    memcpy(r.out, &ack, sizeof ack);
+    ep->letters[ep->letter_count++].len = r.len;
+}
+
+#endif
