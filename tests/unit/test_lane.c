@@ -198,7 +198,11 @@ static void run_workers(uint32_t lanes, int threads, int rounds)
         pthread_join(t[i], NULL);
         added += w[i].added;
     }
-    ck_assert_uint_eq(added, shared_sum);
+    if (model.lost == 0) {
+        ck_assert_uint_eq(added, shared_sum);
+    } else { /* some sums were made and their acknowledgements lost */
+        ck_assert_uint_le(added, shared_sum);
+    }
     ck_assert_int_eq(hl_lane_flush_all(HL_REMOTE), 0);
     for (int peer = 0; peer < RANKS; peer++) {
         ck_assert(hl_lane_is_quiet(peer));
