@@ -7,6 +7,7 @@
 
 #include "api.h"
 #include "boot.h"
+#include "dyn.h"
 #include "err.h"
 #include "lane.h"
 #include "match.h"
@@ -22,12 +23,14 @@ struct notice {
     uint64_t at;         /* of the flag, in bytes, checked */
 };
 
-/* Where the flag at `disp` of a rank's window is, in bytes. */
+/* Where the flag at `disp` of a rank's window is, in bytes; of dynamic windows not yet whether it is there.
+ */
 static int locate_flag(const struct hl_win *w, int rank, int64_t disp, uint64_t *at)
 {
     const struct hl_extent *e = hl_win_extent(w, rank);
     /* As unsigned numbers, so that a negative displacement is too large or overflows. */
-    if (__builtin_mul_overflow((uint64_t)disp, e->unit, at) || e->size < 8 || *at > e->size - 8) {
+    if (__builtin_mul_overflow((uint64_t)disp, e->unit, at) ||
+        (w->dyn == NULL && (e->size < 8 || *at > e->size - 8))) {
         return hl_err_say(
             disp < 0 ? HL_ERR_DISP : HL_ERR_RMA_RANGE,
             "flag displacement %lld (unit %llu) is outside the window of rank %d, which has %llu bytes",
@@ -42,25 +45,31 @@ static int not_aligned(int64_t disp, int rank)
                       (long long)disp, rank);
 }
 
-/* The target's memory is mapped, or written by the kernel for me: done when this returns. */
-static int notify_near(const struct notice *n, const struct hl_target *t)
+/* How memory of a target at `at` is reached, and how many bytes follow; t.where includes the address. */
+static int find_place(struct hl_win *w, int target, uint64_t at, struct hl_place *place)
 {
-    struct hl_win *w = n->m.win;
-    uint64_t flag = (t->where & ~HL_TARGET_BITS) + n->at, value = n->value;
-    int node_rank = hl_boot_node_of(hl_win_world(w, n->m.target));
-    if (flag % sizeof value != 0) {
-        return not_aligned(n->disp, n->m.target);
+    if (w->dyn != NULL) {
+        return hl_dyn_find(w, target, at, place);
     }
+    const struct hl_target *t = &w->targets[target];
+    *place = (struct hl_place){{t->where + at, t->at}, hl_win_extent(w, target)->size - at};
+    return 0;
+}
+
+/* The flag is in memory of my node: done when this returns. */
+static int notify_near(const struct notice *n, const struct hl_target *flag)
+{
+    uint64_t addr = flag->where & ~HL_TARGET_BITS, value = n->value;
     int rc = hl_win_move(&n->m, &n->span);
-    if (rc == 0 && hl_target_is_mapped(t)) {
+    if (rc == 0 && hl_target_is_mapped(flag)) {
         /* release: the data come before; pairs with the acquire in is_reached. */
-        hl_a64_store_release((hl_a64 *)(uintptr_t)flag, value);
+        hl_a64_store_release((hl_a64 *)(uintptr_t)addr, value);
     } else if (rc == 0) {
         /* Not by the kernel's copy, which promises no single access. */
         rc = hl_tray_move(&n->m, n->at, (char *)&value, sizeof value);
     }
     if (rc == 0) {
-        hl_match_wake(node_rank);
+        hl_match_wake(hl_boot_node_of(hl_win_world(n->m.win, n->m.target)));
     }
     return rc;
 }
@@ -117,24 +126,42 @@ static int notify_after(const struct notice *n)
     return rc != 0 || failed ? rc : send_notice(n, NULL, 0, 0);
 }
 
-/* Everything was checked. */
+/* Can the target's receive thread store the data with one copy, from one message? */
+static bool is_one_message(const struct notice *n, int64_t *at)
+{
+    const struct hl_move *m = &n->m;
+    struct hl_place place;
+    if ((uint64_t)n->span.len > hl_lane_payload_max() || !hl_move_target_block(m, &n->span, at)) {
+        return false;
+    }
+    return n->span.len == 0 ||
+           (find_place(m->win, m->target, (uint64_t)*at, &place) == 0 && place.len >= (uint64_t)n->span.len);
+}
+
+/* Everything but the flag's place was checked. */
 static int deliver(const struct notice *n)
 {
     const struct hl_move *m = &n->m;
+    struct hl_place flag;
     int64_t at;
-    const struct hl_target *t = &m->win->targets[m->target];
-    if (!hl_target_is_far(t)) {
-        return notify_near(n, t);
-    }
-    if (n->at % 8 != 0) {
-        return not_aligned(n->disp, m->target);
-    }
-    int rc = hl_win_reach(m->win, m->target);
+    bool far = hl_target_is_far(&m->win->targets[m->target]);
+    int rc = far ? hl_win_reach(m->win, m->target) : 0;
+    rc = rc != 0 ? rc : find_place(m->win, m->target, n->at, &flag);
     if (rc != 0) {
         return rc;
     }
-    bool fits = (uint64_t)n->span.len <= hl_lane_payload_max();
-    return fits && hl_move_target_block(m, &n->span, &at) ? notify_eager(n, at) : notify_after(n);
+    if (flag.len < sizeof n->value) {
+        return hl_err_say(HL_ERR_RMA_RANGE, "flag at displacement %lld of rank %d is not attached as a whole",
+                          (long long)n->disp, m->target);
+    }
+    /* Far, only the offset is known; the target looks at the address. */
+    if ((far ? n->at : flag.t.where) % sizeof n->value != 0) {
+        return not_aligned(n->disp, m->target);
+    }
+    if (!far) {
+        return notify_near(n, &flag.t);
+    }
+    return is_one_message(n, &at) ? notify_eager(n, at) : notify_after(n);
 }
 
 static int put_notify(struct notice *n)
@@ -143,9 +170,6 @@ static int put_notify(struct notice *n)
     int rc = hl_win_check(m, &n->span);
     if (rc != 0 || m->target == MPI_PROC_NULL) {
         return rc;
-    }
-    if (m->win->dyn != NULL) {
-        return hl_err_say(HL_ERR_RMA_FLAVOR, "a dynamic window has no place for flags");
     }
     if ((rc = locate_flag(m->win, m->target, n->disp, &n->at)) != 0) {
         return rc;
@@ -162,7 +186,7 @@ static int put_notify(struct notice *n)
 struct watch {
     hl_a64 *flag;
     int compare;
-    uint64_t value, seen;
+    uint64_t value, seen, at;
 };
 
 static bool is_reached(void *arg)
@@ -186,20 +210,30 @@ static bool is_reached(void *arg)
     }
 }
 
-static int find_flag(const struct hl_win *w, int64_t disp, struct watch *f)
+/* Looks for the flag at f->at; of a dynamic window, with the window held. */
+static int look_up(struct hl_win *w, void *arg)
 {
-    uint64_t at;
+    struct watch *f = arg;
+    f->flag = (hl_a64 *)hl_win_memory(w, f->at, sizeof *f->flag);
+    return f->flag != NULL ? 0 : HL_ERR_RMA_RANGE;
+}
+
+static int find_flag(struct hl_win *w, int64_t disp, struct watch *f)
+{
     if (w == NULL) {
         return hl_win_bad();
     }
     if (f->compare < MPIX_CMP_EQ || f->compare > MPIX_CMP_LE) {
         return hl_err_say(HL_ERR_ARG, "comparison %d is none of MPIX_CMP_*", f->compare);
     }
-    int rc = locate_flag(w, w->rank, disp, &at);
+    int rc = locate_flag(w, w->rank, disp, &f->at);
     if (rc != 0) {
         return rc;
     }
-    f->flag = (hl_a64 *)((char *)w->base + at);
+    if ((w->dyn == NULL ? look_up(w, f) : hl_win_table_with(w->id, look_up, f)) != 0) {
+        return hl_err_say(HL_ERR_RMA_RANGE, "no flag at displacement %lld of my part of the window",
+                          (long long)disp);
+    }
     return (uintptr_t)f->flag % sizeof *f->flag == 0 ? 0 : not_aligned(disp, w->rank);
 }
 

@@ -56,19 +56,21 @@ static int serve_grant(const struct hl_rx_msg *msg)
     return 0;
 }
 
+char *hl_win_memory(const struct hl_win *w, uint64_t at, uint64_t len)
+{
+    if (w->dyn != NULL) {
+        return hl_dyn_locate(w, at, len);
+    }
+    return at <= w->bytes && len <= w->bytes - at ? (char *)w->base + at : NULL;
+}
+
 char *hl_win_locate(const struct hl_win *w, const struct hl_wire_rec *rec, size_t *bytes)
 {
     if (rec->basic >= HL_BASICS || rec->count == 0 || rec->count > UINT32_MAX) {
         return NULL;
     }
     *bytes = (rec->count - 1) * hl_op_extent(rec->basic) + hl_op_size(rec->basic);
-    if (w->dyn != NULL) {
-        return hl_dyn_locate(w, rec->offset, *bytes);
-    }
-    if (rec->offset > w->bytes || *bytes > w->bytes - rec->offset) {
-        return NULL;
-    }
-    return (char *)w->base + rec->offset;
+    return hl_win_memory(w, rec->offset, *bytes);
 }
 
 static int bad_record(const struct hl_rx_msg *msg)
@@ -118,10 +120,10 @@ static int apply_put_notify(struct hl_win *w, void *arg)
 {
     const struct hl_rx_msg *msg = arg;
     const struct hl_wire_rec *rec = msg->rec;
-    hl_a64 *flag = (hl_a64 *)((char *)w->base + rec->count);
+    hl_a64 *flag = (hl_a64 *)hl_win_memory(w, rec->count, sizeof *flag);
+    char *data = rec->len == 0 ? NULL : hl_win_memory(w, rec->offset, rec->len);
 
-    if (rec->offset > w->bytes || rec->len > w->bytes - rec->offset || w->bytes < sizeof *flag ||
-        rec->count > w->bytes - sizeof *flag) {
+    if (flag == NULL || (data == NULL && rec->len != 0)) {
         return hl_err_say(HL_ERR_RMA_RANGE,
                           "put of rank %d is outside the window: %u bytes at %llu, flag at %llu", msg->from,
                           rec->len, (unsigned long long)rec->offset, (unsigned long long)rec->count);
@@ -129,7 +131,7 @@ static int apply_put_notify(struct hl_win *w, void *arg)
     if ((uintptr_t)flag % sizeof *flag != 0) {
         return hl_err_say(HL_ERR_DISP, "flag of a put of rank %d is not aligned", msg->from);
     }
-    hl_near_copy((char *)w->base + rec->offset, msg->payload, rec->len);
+    hl_near_copy(data, msg->payload, rec->len);
     /* release: the data come before; pairs with the acquire in notify.c. */
     hl_a64_store_release(flag, rec->region);
     hl_prog_wake();

@@ -272,6 +272,10 @@ void hl_ask_granted(uint64_t token, int rc);
 void hl_win_table_add(struct hl_win *w);
 void hl_win_table_remove(struct hl_win *w);
 
+/* `len` bytes of my part of the window from displacement `at`, in bytes, or NULL when they are not all in it.
+ * Of dynamic windows only with the window held by hl_win_table_with. */
+char *hl_win_memory(const struct hl_win *w, uint64_t at, uint64_t len);
+
 /* Calls fn(window with this id, arg) so that it is not freed meanwhile; HL_ERR_WIN when there is none. */
 int hl_win_table_with(uint64_t id, int (*fn)(struct hl_win *w, void *arg), void *arg);
 

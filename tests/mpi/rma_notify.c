@@ -16,6 +16,8 @@ static char *base;
 static int threads, rounds, largest;
 static MPI_Datatype pairs; /* 8 bytes of every 16 */
 
+static MPI_Aint *bases; /* [rank] what displacements begin with: 0, or addresses of dynamic windows */
+
 static MPI_Aint data_at(int thread)
 {
     return FLAGS * (MPI_Aint)threads + 2 * (MPI_Aint)largest * thread;
@@ -47,8 +49,8 @@ static void feed(int thread, int round, uint64_t *out)
     for (int k = 0; k < words; k++) {
         out[holes ? 2 * k : k] = word_of(me, thread, round, k);
     }
-    MPIX_Put_notify(out, words, holes ? pairs : MPI_UINT64_T, to, data_at(thread), words,
-                    spread ? pairs : MPI_UINT64_T, flag_at(thread, 0), (uint64_t)round, win);
+    MPIX_Put_notify(out, words, holes ? pairs : MPI_UINT64_T, to, bases[to] + data_at(thread), words,
+                    spread ? pairs : MPI_UINT64_T, bases[to] + flag_at(thread, 0), (uint64_t)round, win);
     /* Without a flush: the flag arrives by itself. The origin's buffer is needed until the answer has come.
      */
 }
@@ -61,11 +63,12 @@ static void eat(int thread, int round)
     int done = 0;
 
     if (round % 2 != 0) {
-        CHECK_EQ(MPIX_Win_flag_wait(flag_at(thread, 0), MPIX_CMP_GE, (uint64_t)round, &seen, win),
+        CHECK_EQ(MPIX_Win_flag_wait(bases[me] + flag_at(thread, 0), MPIX_CMP_GE, (uint64_t)round, &seen, win),
                  MPI_SUCCESS);
     } else {
         while (!done) {
-            CHECK_EQ(MPIX_Win_flag_test(flag_at(thread, 0), MPIX_CMP_EQ, (uint64_t)round, &seen, &done, win),
+            CHECK_EQ(MPIX_Win_flag_test(bases[me] + flag_at(thread, 0), MPIX_CMP_EQ, (uint64_t)round, &seen,
+                                        &done, win),
                      MPI_SUCCESS);
             sched_yield();
         }
@@ -76,7 +79,8 @@ static void eat(int thread, int round)
         CHECK_EQ(there, word_of(from, thread, round, k));
     }
     /* Read: the feeder may write the next round. */
-    MPIX_Put_notify(NULL, 0, MPI_BYTE, from, 0, 0, MPI_BYTE, flag_at(thread, 1), (uint64_t)round, win);
+    MPIX_Put_notify(NULL, 0, MPI_BYTE, from, bases[from], 0, MPI_BYTE, bases[from] + flag_at(thread, 1),
+                    (uint64_t)round, win);
 }
 
 static void *work(void *number)
@@ -87,7 +91,7 @@ static void *work(void *number)
     for (int round = 1; round <= rounds; round++) {
         feed(thread, round, out);
         eat(thread, round);
-        MPIX_Win_flag_wait(flag_at(thread, 1), MPIX_CMP_EQ, (uint64_t)round, NULL, win);
+        MPIX_Win_flag_wait(bases[me] + flag_at(thread, 1), MPIX_CMP_EQ, (uint64_t)round, NULL, win);
         MPI_Win_flush((me + 1) % size, win); /* out is mine again */
     }
     free(out);
@@ -131,13 +135,13 @@ static void refuse(MPI_Aint bytes)
 static void compare(void)
 {
     static const int holds[6][3] = {{0, 1, 0}, {1, 0, 1}, {1, 0, 0}, {1, 1, 0}, {0, 0, 1}, {0, 1, 1}};
-    MPIX_Put_notify_c(NULL, 0, MPI_BYTE, me, 0, 0, MPI_BYTE, 0, 5, win);
-    MPIX_Win_flag_wait(0, MPIX_CMP_EQ, 5, NULL, win);
+    MPIX_Put_notify_c(NULL, 0, MPI_BYTE, me, bases[me], 0, MPI_BYTE, bases[me], 5, win);
+    MPIX_Win_flag_wait(bases[me], MPIX_CMP_EQ, 5, NULL, win);
     for (int compare = MPIX_CMP_EQ; compare <= MPIX_CMP_LE; compare++) {
         for (int i = 0; i < 3; i++) {
             int done = -1;
             uint64_t seen = 0;
-            MPIX_Win_flag_test(0, compare, (uint64_t)(4 + i), &seen, &done, win);
+            MPIX_Win_flag_test(bases[me], compare, (uint64_t)(4 + i), &seen, &done, win);
             CHECK_EQ(done, holds[compare][i]);
             CHECK_EQ(seen, 5);
         }
@@ -153,10 +157,11 @@ static void wake(void)
     if (me == 0) {
         usleep(20000);
         for (int rank = 1; rank < size; rank++) {
-            MPIX_Put_notify(&me, 1, MPI_INT, rank, data_at(0), 1, MPI_INT, flag_at(0, 2), 7, win);
+            MPIX_Put_notify(&me, 1, MPI_INT, rank, bases[rank] + data_at(0), 1, MPI_INT,
+                            bases[rank] + flag_at(0, 2), 7, win);
         }
     } else {
-        MPIX_Win_flag_wait(flag_at(0, 2), MPIX_CMP_EQ, 7, NULL, win);
+        MPIX_Win_flag_wait(bases[me] + flag_at(0, 2), MPIX_CMP_EQ, 7, NULL, win);
     }
     MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -169,28 +174,60 @@ static void *own_memory(MPI_Aint bytes)
     return m;
 }
 
-static void run(bool own, MPI_Aint bytes)
+/* What is not attached. */
+static void refuse_unattached(MPI_Aint bytes)
 {
-    if (own) {
-        base = own_memory(bytes);
-        MPI_Win_create(base, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-    } else {
+    int next = (me + 1) % size, done;
+    MPI_Aint end = bases[next] + bytes;
+    expect(MPIX_Put_notify(&me, 1, MPI_INT, next, bases[next], 1, MPI_INT, end, 1, win), MPI_ERR_RMA_RANGE);
+    expect(MPIX_Put_notify(&me, 1, MPI_INT, next, end, 1, MPI_INT, bases[next], 1, win), MPI_ERR_RMA_RANGE);
+    expect(MPIX_Put_notify(&me, 1, MPI_INT, next, bases[next], 1, MPI_INT, bases[next] + 4, 1, win),
+           MPI_ERR_DISP);
+    expect(MPIX_Win_flag_test(bases[me] + bytes, MPIX_CMP_EQ, 0, NULL, &done, win), MPI_ERR_RMA_RANGE);
+}
+
+/* Makes the window and tells everybody where it begins. */
+static void make(int flavor, MPI_Aint bytes)
+{
+    MPI_Aint mine = 0;
+    if (flavor == MPI_WIN_FLAVOR_ALLOCATE) {
         MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    } else {
+        base = own_memory(bytes);
     }
+    if (flavor == MPI_WIN_FLAVOR_CREATE) {
+        MPI_Win_create(base, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    }
+    if (flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+        MPI_Win_attach(win, base, bytes);
+        MPI_Get_address(base, &mine);
+    }
+    MPI_Allgather(&mine, 1, MPI_AINT, bases, 1, MPI_AINT, MPI_COMM_WORLD);
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    refuse_outside();
     memset(base, 0, (size_t)bytes);
+}
+
+static void run(int flavor, MPI_Aint bytes)
+{
+    make(flavor, bytes);
+    if (flavor != MPI_WIN_FLAVOR_DYNAMIC) {
+        refuse_outside();
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock_all(0, win);
-    refuse(bytes);
+    (flavor == MPI_WIN_FLAVOR_DYNAMIC ? refuse_unattached : refuse)(bytes);
     compare();
     MPI_Barrier(MPI_COMM_WORLD);
     wake();
     test_threads(threads, work);
     MPI_Win_unlock_all(win);
+    if (flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Win_detach(win, base);
+    }
     MPI_Win_free(&win);
-    if (own) {
+    if (flavor != MPI_WIN_FLAVOR_ALLOCATE) {
         free(base);
     }
 }
@@ -200,13 +237,17 @@ int main(int argc, char **argv)
     threads = argc > 1 ? atoi(argv[1]) : 2;
     rounds = argc > 2 ? atoi(argv[2]) : 48;
     test_start(1);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     largest = threads > 4 ? LARGEST / 4 : LARGEST;
+    bases = calloc((size_t)size, sizeof *bases);
+    CHECK(bases != NULL);
     MPI_Type_create_resized(MPI_UINT64_T, 0, 16, &pairs);
     MPI_Type_commit(&pairs);
-    MPI_Aint bytes = data_at(threads);
-    run(false, bytes);
-    run(true, bytes);
+    run(MPI_WIN_FLAVOR_ALLOCATE, data_at(threads));
+    run(MPI_WIN_FLAVOR_CREATE, data_at(threads));
+    run(MPI_WIN_FLAVOR_DYNAMIC, data_at(threads));
     MPI_Type_free(&pairs);
+    free(bases);
     MPI_Finalize();
     return 0;
 }
