@@ -7,6 +7,7 @@
  *           receive thread, which does what a mapped origin would */
 #include "mode.h"
 
+#include "conflict.h"
 #include "dyn.h"
 #include "err.h"
 #include "lane.h"
@@ -228,6 +229,9 @@ int hl_win_acc(const struct hl_acc *a)
     }
     if (a->fetches && a->result == NULL) {
         return hl_err_say(HL_ERR_BUFFER, "result address is NULL for %lld bytes", (long long)span.len);
+    }
+    if (HL_CHECKED && (rc = hl_conflict_acc(a, &span, NULL)) != 0) {
+        return rc;
     }
     if (hl_target_is_far(&m.win->targets[m.target]) && (rc = hl_win_reach(m.win, m.target)) != 0) {
         return rc;

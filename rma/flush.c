@@ -2,6 +2,7 @@
 #include "mode.h"
 
 #include "api.h"
+#include "conflict.h"
 #include "err.h"
 #include "lane.h"
 
@@ -32,11 +33,18 @@ static int flush_far(struct hl_win *w, int target, enum hl_lane_scope scope)
     return rc != 0 ? rc : failed;
 }
 
-/* Of a window with FAR targets, or that takes the long way. */
+/* Of a window with FAR targets, or that takes the long way. What is forgotten was issued before; what others
+ * issue meanwhile stays. */
 static __attribute__((noinline)) int flush_waiting(struct hl_win *w, int target, enum hl_lane_scope scope)
 {
+    if (HL_CHECKED) {
+        hl_conflict_forget(w, target, scope == HL_LOCAL);
+    }
     if (hl_mode_defers(w)) {
         hl_mode_drain();
+    }
+    if (HL_CHECKED && !w->detour && !w->far) {
+        return 0;
     }
     if (!w->detour && target >= 0 && !hl_target_is_far(&w->targets[target])) {
         return 0;

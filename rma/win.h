@@ -21,11 +21,12 @@
 #include "util.h"
 #include "wire.h"
 
-struct hl_errh;     /* errh.h */
-struct hl_info;     /* info.h */
-struct hl_attr_set; /* attr.h */
-struct hl_dyn;      /* dyn.h */
-struct hl_pairs;    /* pairs.h */
+struct hl_errh;      /* errh.h */
+struct hl_info;      /* info.h */
+struct hl_attr_set;  /* attr.h */
+struct hl_dyn;       /* dyn.h */
+struct hl_pairs;     /* pairs.h */
+struct hl_conflicts; /* conflict.h */
 
 /* How a target is reached, in 16 bytes. The upper bits of `where` tell:
  *
@@ -75,7 +76,7 @@ struct hl_win {
     uint32_t extent_mask;      /* 0: &all; else all ones */
     bool mapped;               /* some target is not FAR: flush ends with the fence of near.h */
     bool detour;               /* every operation takes the long way (mode.h) */
-    bool waits;                /* a flush is more than a fence: far or detour */
+    bool waits;                /* a flush is more than a fence: far, detour or conflicts */
     bool far;                  /* some target is FAR */
     bool message_acc;          /* FAR targets' addresses do not tell alignment: records only */
     bool unordered;            /* accumulate_ordering = none; MPI_Win_set_info changes it and the next */
@@ -100,11 +101,12 @@ struct hl_win {
     struct hl_lockq lockq; /* under the lock of table.c */
     struct hl_win *next;   /* table.c's chain */
 
-    char *name;                /* NULL: none; guarded by the lock of win_obj.c */
-    struct hl_errh *errh;      /* NULL: MPI_ERRORS_ARE_FATAL; changed as errh.h says */
-    struct hl_info *info;      /* NULL: no hints; changed as info.h says */
-    struct hl_dyn *dyn;        /* a dynamic window's; else NULL */
-    struct hl_attr_set *attrs; /* NULL: none; changed as attr.h says */
+    char *name;                     /* NULL: none; guarded by the lock of win_obj.c */
+    struct hl_errh *errh;           /* NULL: MPI_ERRORS_ARE_FATAL; changed as errh.h says */
+    struct hl_info *info;           /* NULL: no hints; changed as info.h says */
+    struct hl_dyn *dyn;             /* a dynamic window's; else NULL */
+    struct hl_attr_set *attrs;      /* NULL: none; changed as attr.h says */
+    struct hl_conflicts *conflicts; /* of checked_mode, else NULL; has its own rules */
 };
 
 _Static_assert(sizeof(struct hl_win) <= HL_HANDLE_SIZE, "a window fits its place");

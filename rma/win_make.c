@@ -7,6 +7,7 @@
 #include "api.h"
 #include "boot.h"
 #include "coll.h"
+#include "conflict.h"
 #include "dyn.h"
 #include "err.h"
 #include "errh.h"
@@ -80,6 +81,9 @@ static int prepare(struct hl_win *w, const struct call *c)
     w->detour = hl_conf.rma_mode != HL_MODE_HOT;
     rc = rc != 0 ? rc : hl_epoch_init(&w->epoch);
     rc = rc != 0 ? rc : hl_pairs_make(&w->pairs);
+    if (HL_CHECKED) {
+        rc = rc != 0 ? rc : hl_conflict_make(&w->conflicts);
+    }
     rc = rc != 0 ? rc : hl_hints_init(w, hl_info_of(c->info));
     rc = rc != 0 || c->flavor != MPI_WIN_FLAVOR_DYNAMIC ? rc : hl_dyn_open(w);
     rc = rc != 0 ? rc : take_memory(w, c);
@@ -98,6 +102,7 @@ static void unmake(struct hl_win *w)
     }
     hl_epoch_fini(&w->epoch);
     hl_pairs_free(w->pairs);
+    hl_conflict_free(w->conflicts);
     hl_info_free(w->info);
     free(w->name);
     hl_errh_set(&w->errh, HL_ERRH_WIN, NULL);

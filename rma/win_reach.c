@@ -10,6 +10,7 @@
 #include "coll.h"
 #include "conf.h"
 #include "err.h"
+#include "hl_build.h"
 #include "lane.h"
 #include "life.h"
 #include "rx.h"
@@ -127,7 +128,7 @@ static int store_extents(struct hl_win *w, const struct card *cards)
     w->all = (struct hl_extent){cards[0].size, cards[0].unit};
     w->extents = &w->all;
     if (uniform) {
-        w->epoch.open_reach = w->detour ? 0 : (w->all.size + w->all.unit - 1) / w->all.unit;
+        w->epoch.open_reach = w->detour || HL_CHECKED ? 0 : (w->all.size + w->all.unit - 1) / w->all.unit;
         return 0;
     }
     w->extents = malloc((size_t)w->size * sizeof *w->extents);
@@ -249,7 +250,7 @@ static int store_far(struct hl_win *w, const struct card *cards)
         /* Registration offsets of private memory may hide how its addresses are aligned. */
         w->message_acc = w->message_acc || (cards[i].size != 0 && cards[i].base % 16 != cards[i].addr % 16);
     }
-    w->waits = w->far || w->detour;
+    w->waits = w->far || w->detour || HL_CHECKED;
     w->epoch.fence_only = !w->waits;
     if (w->waits && (w->errors = calloc((size_t)w->size, sizeof *w->errors)) == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the errors of %d targets", w->size);

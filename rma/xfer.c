@@ -2,9 +2,9 @@
 #include "mode.h"
 
 #include "boot.h"
+#include "conflict.h"
 #include "dyn.h"
 #include "err.h"
-#include "hl_build.h"
 #include "lane.h"
 #include "tray.h"
 #include "zip.h"
@@ -128,6 +128,9 @@ int hl_win_xfer(const struct hl_move *m)
     if (rc != 0 || m->target == MPI_PROC_NULL) {
         return rc;
     }
+    if (HL_CHECKED && (rc = hl_conflict_move(m, &span)) != 0) {
+        return rc;
+    }
     if (hl_target_is_far(&m->win->targets[m->target]) && (rc = hl_win_reach(m->win, m->target)) != 0) {
         return rc;
     }
@@ -167,11 +170,17 @@ int hl_win_request_begin(struct hl_move *m, struct hl_req **r)
         hl_req_add_parts(*r, 1); /* the issuer's, until all others are issued */
         m->req = *r;
     }
+    if (HL_CHECKED) {
+        hl_conflict_requests(true);
+    }
     return 0;
 }
 
 void hl_win_request_end(const struct hl_move *m, int rc)
 {
+    if (HL_CHECKED) {
+        hl_conflict_requests(false);
+    }
     if (m->req == NULL) {
         return;
     }

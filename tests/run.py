@@ -32,6 +32,7 @@ CONFIGURATIONS = {
     "tsan": ("gcc", FAST + ["-Db_sanitize=thread", "-Db_lundef=false", "-Datomics=tsan"], {},
              {"full": ["unit", "sanitize", "tsan"]}),
     "counting": ("gcc", FAST + ["-Datomics=counting"], {}, {"full": ["counting"]}),
+    "checked": ("gcc", FAST + ["-Dchecked_mode=true"], {}, {"full": ["checked"]}),
     "scheduled": ("gcc", FAST + ["-Datomics=scheduled"], {}, {"full": ["interleave"]}),
 }
 RUN_ENVIRONMENT = {

@@ -394,6 +394,16 @@ int main(int argc, char **argv)
             printf("| %s | %s | %s | %s |\n", rows[i].what, rows[i].func, rows[i].class_name, words);
         }
     }
+    if (table && me == 0) {
+        puts("\nBuilds with `-Dchecked_mode=true` also find conflicting accesses of one process "
+             "(`MPI_ERR_RMA_CONFLICT`): bytes of "
+             "a\ntarget that are put and touched again before a call completes the first access, or "
+             "accumulated and read; own "
+             "memory that\nan operation writes while another uses it; target layouts that name a byte twice "
+             "in a put. What is "
+             "not found: conflicts\nbetween origins, puts with notification, and the program's own loads and "
+             "stores.");
+    }
     check_handler();
     check_window();
     cleanup();

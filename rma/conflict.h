@@ -1,0 +1,37 @@
+/* checked_mode: accesses of one origin that the standard calls conflicting, found when they are issued.
+ *
+ * Remembered per (window, target) until the call that completes them: the bytes of the target that this
+ * process puts, gets and accumulates, and the bytes of its own memory that operations read and write. An
+ * operation is HL_ERR_RMA_CONFLICT, and is not begun, when
+ *   - its target bytes were put before, or it puts and they were read or accumulated, or one of the two
+ *     accumulates and the other gets (accumulates meet accumulates and gets meet gets freely);
+ *   - its layout names a byte of the target twice and it puts;
+ *   - it writes own memory that another operation reads or writes, or reads what another writes;
+ *   - the target is this rank itself and target bytes are own memory of an operation, in the same sense.
+ * flush, unlock, fence and complete forget everything of their targets; flush_local all but puts and
+ * accumulates. Operations with requests are compared; they leave only what they put or accumulate, because
+ * the library does not learn what the user knows of their completion.
+ * Not found: conflicts between origins, puts with notification (their flag tells the user of completion), and
+ * the user's own loads and stores. */
+#ifndef HL_CONFLICT_H
+#define HL_CONFLICT_H
+
+#include "hl_build.h"
+#include "win.h"
+
+/* HL_ERR_NO_MEM. `p` may be NULL. */
+int hl_conflict_make(struct hl_conflicts **made);
+void hl_conflict_free(struct hl_conflicts *p);
+
+/* Compares and remembers a checked put or get; accumulate; compare and swap (`compare` not NULL). Any thread.
+ * HL_ERR_RMA_CONFLICT, HL_ERR_NO_MEM. */
+int hl_conflict_move(const struct hl_move *m, const struct hl_span *span);
+int hl_conflict_acc(const struct hl_acc *a, const struct hl_span *span, const void *compare);
+
+/* What `target` (-1: all) is waited for: everything, or (local) what is complete at the origin. */
+void hl_conflict_forget(struct hl_win *w, int target, bool local);
+
+/* The calling thread's operations have requests from here on, or have not. */
+void hl_conflict_requests(bool on);
+
+#endif
