@@ -21,7 +21,8 @@ int hotlane_counter(const char *name, long long *value);
  * this call. It says nothing about other operations: neither earlier puts nor other notifications to the same
  * flag are ordered with it. The flag is uint64_t, aligned, at flag_disp in the target's displacement units.
  *
- * The flag arrives without any further call of the origin. Like a put, the call needs an epoch, and origin
+ * The flag arrives without any further call of the origin: over the network after a millisecond or two, or at
+ * once when the origin flushes or waits in the library. Like a put, the call needs an epoch, and origin
  * buffer and operation are complete after a flush; a target of MPI_PROC_NULL does nothing. Off the node it is
  * one message when the data are contiguous at the target and fit one (about 16 KB); otherwise the call
  * returns only when the data are there. Errors are those of MPI_Put, and MPI_ERR_DISP for a flag that is not

@@ -109,20 +109,17 @@ static int notify_eager(const struct notice *n, int64_t at)
     return rc;
 }
 
-/* Waits for the data, so that the flag needs nobody to send it later. When the data fail the flag never
- * leaves; the flush tells. */
+/* Waits until the data are there, so that the flag needs nobody to send it later. A request would not do: it
+ * tells that the buffer is free. When an operation on this target has failed the flag never leaves; the flush
+ * tells. */
 static int notify_after(const struct notice *n)
 {
-    struct hl_req done;
-    struct hl_move m = n->m;
-    hl_req_init(&done, HL_REQ_RMA);
-    hl_req_add_parts(&done, 1); /* mine, until all others are issued */
-    m.req = &done;
-    int rc = hl_win_move(&m, &n->span);
-    hl_req_part_done(&done, 0);
-    hl_req_wait(&done);
-    /* relaxed: ordered by the wait. */
-    bool failed = hl_a32_load_relaxed(&done.error) != 0;
+    struct hl_win *w = n->m.win;
+    int rc = hl_win_move(&n->m, &n->span);
+    int flushed = hl_lane_flush(hl_win_world(w, n->m.target), HL_REMOTE);
+    /* relaxed: the flush ordered it. */
+    bool failed = hl_a32_load_relaxed(&w->errors[n->m.target]) != 0;
+    rc = rc != 0 ? rc : flushed;
     return rc != 0 || failed ? rc : send_notice(n, NULL, 0, 0);
 }
 
