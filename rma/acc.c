@@ -24,12 +24,6 @@ struct piece {
     bool by_record; /* the provider's address does not tell alignment */
 };
 
-/* Bytes from the first to the last byte of n elements: padding behind the last is nobody's. */
-static size_t piece_bytes(enum hl_basic basic, size_t n)
-{
-    return n == 0 ? 0 : (n - 1) * hl_op_extent(basic) + hl_op_size(basic);
-}
-
 /* Records of as many elements as one message takes; the answer of a fetch must fit as well. */
 static int acc_message(const struct piece *p)
 {
@@ -41,7 +35,7 @@ static int acc_message(const struct piece *p)
     int rc = 0;
 
     for (size_t i = 0; i < p->n && rc == 0; i += room) {
-        size_t k = hl_min_size(room, p->n - i), len = piece_bytes(p->basic, k);
+        size_t k = hl_min_size(room, p->n - i), len = hl_op_span(p->basic, k);
         struct hl_wire_rec rec = {.op = p->result != NULL ? HL_WIRE_GET_ACC : HL_WIRE_ACC,
                                   .kind = (uint8_t)p->acc->op,
                                   .basic = (uint8_t)p->basic,

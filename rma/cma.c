@@ -10,6 +10,7 @@
 #include "conf.h"
 #include "err.h"
 #include "lock.h"
+#include "stat.h"
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
 static hl_a32 *pids; /* [node_size], set once under lock; entries atomic: written by probes of one value */
@@ -38,6 +39,7 @@ bool hl_cma_probe(int node_rank, int pid, uint64_t at, uint64_t token)
 
 int hl_cma_copy(int node_rank, enum hl_dir dir, void *mine, uint64_t theirs, size_t len)
 {
+    hl_stat_rank_add(HL_STAT_RANK_cma_copies, 1);
     pid_t pid = (pid_t)hl_a32_load_relaxed(&pids[node_rank]); /* relaxed: see learn */
     for (size_t done = 0; done < len;) {
         struct iovec local = {(char *)mine + done, len - done};

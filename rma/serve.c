@@ -69,7 +69,7 @@ char *hl_win_locate(const struct hl_win *w, const struct hl_wire_rec *rec, size_
     if (rec->basic >= HL_BASICS || rec->count == 0 || rec->count > UINT32_MAX) {
         return NULL;
     }
-    *bytes = (rec->count - 1) * hl_op_extent(rec->basic) + hl_op_size(rec->basic);
+    *bytes = hl_op_span(rec->basic, rec->count);
     return hl_win_memory(w, rec->offset, *bytes);
 }
 

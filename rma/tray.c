@@ -13,6 +13,7 @@
 #include "err.h"
 #include "prog.h"
 #include "rx.h"
+#include "stat.h"
 
 /* What the receive thread is asked for. */
 enum verb { PUT, GET, ACC, GET_ACC, CAS };
@@ -90,6 +91,7 @@ static int serve_and_wait(struct call *c, const struct claim *claim)
 static int run(struct call *c)
 {
     struct claim claim = {.home = hl_near_home(hl_boot.node_rank), .peer = hl_win_world(c->win, c->target)};
+    hl_stat_rank_add(HL_STAT_RANK_trays, 1);
     hl_prog_wait(take, &claim);
     int rc = serve_and_wait(c, &claim);
     /* release: all was read; pairs with the acquire in take. */
@@ -124,7 +126,7 @@ int hl_tray_acc(const struct hl_tray_acc *a)
     size_t ext = hl_op_extent(a->basic), room = HL_TRAY_HALF / ext;
     int rc = 0;
     for (size_t i = 0; i < a->n && rc == 0; i += room) {
-        size_t k = hl_min_size(room, a->n - i), len = (k - 1) * ext + hl_op_size(a->basic);
+        size_t k = hl_min_size(room, a->n - i), len = hl_op_span(a->basic, k);
         struct call c = {
             .win = a->win,
             .target = a->target,

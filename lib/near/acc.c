@@ -71,12 +71,6 @@ bool hl_near_is_cpu(enum hl_basic basic, const void *target)
     return size <= 8 && (size & (size - 1)) == 0 && !hl_op_is_pair(basic) && (uintptr_t)target % size == 0;
 }
 
-/* Bytes of n elements, without the padding behind the last. */
-static size_t span(enum hl_basic basic, size_t n)
-{
-    return (n - 1) * hl_op_extent(basic) + hl_op_size(basic);
-}
-
 struct locked {
     enum hl_op_kind op;
     enum hl_basic basic;
@@ -91,10 +85,10 @@ static void acc_locked(const struct locked *how, char *target, const char *origi
         size_t m = hl_min_size(n - done, LOCKED_PIECE), at = done * extent;
         hl_near_lock_take(lock);
         if (fetched != NULL) {
-            memcpy(fetched + at, target + at, span(how->basic, m));
+            memcpy(fetched + at, target + at, hl_op_span(how->basic, m));
         }
         if (how->op == HL_OP_REPLACE) {
-            memcpy(target + at, origin + at, span(how->basic, m));
+            memcpy(target + at, origin + at, hl_op_span(how->basic, m));
         } else if (how->op != HL_OP_NO_OP) {
             how->kernel(target + at, origin + at, m);
         }

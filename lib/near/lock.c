@@ -5,6 +5,7 @@
 #include "err.h"
 #include "inside.h"
 #include "log.h"
+#include "stat.h"
 #include "util.h"
 
 #include <sched.h>
@@ -97,6 +98,7 @@ static void wait_long(struct hl_near_lock *l)
 void hl_near_lock_take(struct hl_near_lock *l)
 {
     l = at_home(l);
+    hl_stat_rank_add(HL_STAT_RANK_near_locks, 1);
     for (int spins = 0; spins < SPINS; spins++) {
         if (try_take(l)) {
             return;

@@ -53,6 +53,13 @@ size_t hl_op_extent(enum hl_basic basic)
     return basics[basic].extent;
 }
 
+size_t hl_op_span(enum hl_basic basic, size_t n)
+{
+    size_t size = basics[basic].size, extent = basics[basic].extent;
+    /* The second part of a padded pair is an int in the middle. */
+    return (n - 1) * extent + (size != extent ? extent / 2 + sizeof(int) : size);
+}
+
 const char *hl_op_basic_name(enum hl_basic basic)
 {
     return basic < HL_BASICS ? basics[basic].name : "mixed";

@@ -89,6 +89,9 @@ size_t hl_op_size(enum hl_basic basic);
 /* Bytes from one element to the next in memory: larger than the size for some pairs. */
 size_t hl_op_extent(enum hl_basic basic);
 
+/* Bytes from the first to the last byte of data of n > 0 elements: the padding inside, not what follows. */
+size_t hl_op_span(enum hl_basic basic, size_t n);
+
 /* Name for messages, e.g. "I32". */
 const char *hl_op_basic_name(enum hl_basic basic);
 const char *hl_op_kind_name(enum hl_op_kind kind);

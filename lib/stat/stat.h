@@ -36,7 +36,10 @@
     X(rx_messages, "messages received from the network")                                                     \
     X(rx_near, "messages received from node peers")                                                          \
     X(rx_dropped, "messages dropped: malformed, of another job, or for memory that is gone")                 \
-    X(rx_queued, "answers that had to wait for the provider")
+    X(rx_queued, "answers that had to wait for the provider")                                                \
+    X(near_locks, "accumulates on mapped memory under a lock, in pieces")                                    \
+    X(cma_copies, "copies from or to private memory of node peers")                                          \
+    X(trays, "operations that node peers' receive threads did in their private memory")
 
 enum hl_stat_lane_row {
 #define HL_STAT_ENUM(name, help) HL_STAT_LANE_##name,

@@ -173,6 +173,10 @@ START_TEST(sizes_are_those_of_c)
     ck_assert_uint_eq(hl_op_extent(HL_BASIC_DOUBLE_INT), 16);
     ck_assert_uint_eq(hl_op_size(HL_BASIC_SHORT_INT), 6);
     ck_assert_uint_eq(hl_op_extent(HL_BASIC_SHORT_INT), sizeof(struct short_int));
+    /* All of the second part, however little data there is. */
+    ck_assert_uint_eq(hl_op_span(HL_BASIC_SHORT_INT, 1), sizeof(struct short_int));
+    ck_assert_uint_eq(hl_op_span(HL_BASIC_DOUBLE_INT, 3), 2 * 16 + 12);
+    ck_assert_uint_eq(hl_op_span(HL_BASIC_I32, 3), 12);
     ck_assert_uint_eq(hl_op_extent(HL_BASIC_LDOUBLE_INT), sizeof(struct long_double_int));
     ck_assert_uint_eq(hl_op_extent(HL_BASIC_CLDOUBLE), sizeof(long double _Complex));
 }
