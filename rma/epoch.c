@@ -152,6 +152,14 @@ static void set_mode(struct hl_epoch *e, uint32_t mode)
     hl_a32_store_relaxed(&e->fenced, mode == HL_EPOCH_ALL ? e->fence_only : 0);
 }
 
+void hl_epoch_unfence(struct hl_epoch *e)
+{
+    hl_mutex_lock(&e->mutex);
+    e->fence_only = 0;
+    hl_a32_store_relaxed(&e->fenced, 0); /* relaxed: see hl_epoch_mode_of. */
+    hl_mutex_unlock(&e->mutex);
+}
+
 /* What a new lock of `target` (-1: all) would meet. */
 static int refuse_lock(const struct hl_epoch *e, int target)
 {

@@ -138,6 +138,9 @@ void hl_epoch_settle(struct hl_epoch *e, int target, int error);
 /* Takes any one lazily locked target out, -1 when there is none left. */
 int hl_epoch_drop(struct hl_epoch *e);
 
+/* From now on a flush is more than a fence. Any thread. */
+void hl_epoch_unfence(struct hl_epoch *e);
+
 /* Enters or leaves (false) a fence epoch. HL_ERR_RMA_SYNC while anything is locked, started or exposed. */
 int hl_epoch_fence(struct hl_epoch *e, bool open);
 

@@ -5,6 +5,7 @@
 #include "conflict.h"
 #include "err.h"
 #include "lane.h"
+#include "rx.h"
 
 static int take_errors(struct hl_win *w)
 {
@@ -33,8 +34,23 @@ static int flush_far(struct hl_win *w, int target, enum hl_lane_scope scope)
     return rc != 0 ? rc : failed;
 }
 
-/* Of a window with FAR targets, or that takes the long way. What is forgotten was issued before; what others
- * issue meanwhile stays. */
+/* The death of a target whose memory is mapped; a flush of all targets (-1) tells it once. */
+static int mourn(struct hl_win *w, int target)
+{
+    /* relaxed: a guess; full: one of several threads tells. */
+    if (target < 0 && (hl_a8_load_relaxed(&w->news) == 0 || hl_a8_xchg_full(&w->news, 0) == 0)) {
+        return 0;
+    }
+    for (int i = target < 0 ? 0 : target; i < w->size && (target < 0 || i == target); i++) {
+        if (!hl_target_is_far(&w->targets[i]) && hl_rx_is_dead(hl_win_world(w, i))) {
+            return hl_err_say(HL_ERR_PROC_ABORTED, "target %d has ended", i);
+        }
+    }
+    return 0;
+}
+
+/* Of a window with FAR targets, that takes the long way, or with a dead target. What is forgotten was issued
+ * before; what others issue meanwhile stays. */
 static __attribute__((noinline)) int flush_waiting(struct hl_win *w, int target, enum hl_lane_scope scope)
 {
     if (HL_CHECKED) {
@@ -43,21 +59,23 @@ static __attribute__((noinline)) int flush_waiting(struct hl_win *w, int target,
     if (hl_mode_defers(w)) {
         hl_mode_drain();
     }
+    int dead = mourn(w, target);
     if (HL_CHECKED && !w->detour && !w->far) {
-        return 0;
+        return dead;
     }
     if (!w->detour && target >= 0 && !hl_target_is_far(&w->targets[target])) {
-        return 0;
+        return dead;
     }
     hl_mode_enter(w);
     int rc = flush_far(w, target, scope);
     hl_mode_leave(w);
-    return rc;
+    return rc != 0 ? rc : dead;
 }
 
 HL_INLINE int flush(struct hl_win *w, int target, enum hl_lane_scope scope)
 {
-    int rc = HL_UNLIKELY(w->waits) ? flush_waiting(w, target, scope) : 0;
+    /* relaxed: what it tells of a death has no order. */
+    int rc = HL_UNLIKELY(hl_a8_load_relaxed(&w->waits) != 0) ? flush_waiting(w, target, scope) : 0;
     if (scope == HL_REMOTE && w->mapped) {
         hl_near_fence();
     }

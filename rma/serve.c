@@ -211,7 +211,7 @@ int hl_win_serve(void)
         {HL_WIRE_TRAY, hl_tray_serve},
         {HL_WIRE_REGION, hl_dyn_serve},
     };
-    int rc = 0;
+    int rc = hl_rx_on_death(hl_win_bereave);
     for (size_t i = 0; rc == 0 && i < HL_COUNT_OF(rows); i++) {
         rc = hl_rx_handle(rows[i].op, rows[i].fn);
     }

@@ -76,8 +76,9 @@ struct hl_win {
     uint32_t extent_mask;      /* 0: &all; else all ones */
     bool mapped;               /* some target is not FAR: flush ends with the fence of near.h */
     bool detour;               /* every operation takes the long way (mode.h) */
-    bool waits;                /* a flush is more than a fence: far, detour or conflicts */
     bool far;                  /* some target is FAR */
+    hl_a8 waits;               /* a flush is more than a fence: far, detour, conflicts, a death; atomic */
+    hl_a8 news;                /* a near target has died and no flush of all has told it; atomic */
     bool message_acc;          /* FAR targets' addresses do not tell alignment: records only */
     bool unordered;            /* accumulate_ordering = none; MPI_Win_set_info changes it and the next */
     bool no_locks;             /* lock and lock_all are errors */
@@ -280,6 +281,10 @@ char *hl_win_memory(const struct hl_win *w, uint64_t at, uint64_t len);
 
 /* Calls fn(window with this id, arg) so that it is not freed meanwhile; HL_ERR_WIN when there is none. */
 int hl_win_table_with(uint64_t id, int (*fn)(struct hl_win *w, void *arg), void *arg);
+
+/* A rank has died: flushes of windows that reach it through shared memory tell so from now on, as stores to
+ * its memory still succeed. On the receive thread. */
+void hl_win_bereave(int world);
 
 /* Registers the handlers of window records with rx. */
 int hl_win_serve(void);

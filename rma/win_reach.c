@@ -250,9 +250,10 @@ static int store_far(struct hl_win *w, const struct card *cards)
         /* Registration offsets of private memory may hide how its addresses are aligned. */
         w->message_acc = w->message_acc || (cards[i].size != 0 && cards[i].base % 16 != cards[i].addr % 16);
     }
-    w->waits = w->far || w->detour || HL_CHECKED;
-    w->epoch.fence_only = !w->waits;
-    if (w->waits && (w->errors = calloc((size_t)w->size, sizeof *w->errors)) == NULL) {
+    bool waits = w->far || w->detour || HL_CHECKED;
+    hl_a8_store_relaxed(&w->waits, waits); /* relaxed: nobody else knows the window yet. */
+    w->epoch.fence_only = !waits;
+    if (waits && (w->errors = calloc((size_t)w->size, sizeof *w->errors)) == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the errors of %d targets", w->size);
     }
     return 0;
