@@ -131,6 +131,9 @@ static int query(const struct hl_win *w, int rank, struct answer *a)
 {
     int rc;
     *a = (struct answer){0};
+    if (w->dyn != NULL) {
+        return hl_err_say(HL_ERR_RMA_FLAVOR, "a dynamic window has no memory of its own");
+    }
     if (rank == MPI_PROC_NULL) { /* the first rank that has memory */
         for (rank = 0; rank < w->size - 1 && hl_win_extent(w, rank)->size == 0; rank++) {
         }

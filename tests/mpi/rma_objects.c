@@ -189,6 +189,11 @@ static void attributes_of_flavors(void)
     MPI_Win_allocate_c(100, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
     check_attributes(win, base, 100, 4, MPI_WIN_FLAVOR_ALLOCATE);
     MPI_Win_free(&win);
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    check_attributes(win, MPI_BOTTOM, 0, 1, MPI_WIN_FLAVOR_DYNAMIC);
+    CHECK(is_hint(win, "mpi_minimum_memory_alignment", "(none)") && is_hint(win, "no_locks", "false"),
+          "hints");
+    MPI_Win_free(&win);
     if (one_node) {
         MPI_Win_allocate_shared_c(24, 2, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
         check_attributes(win, base, 24, 2, MPI_WIN_FLAVOR_SHARED);
