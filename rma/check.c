@@ -5,10 +5,11 @@
 #include "err.h"
 #include "errh.h"
 #include "hl_build.h"
+#include "life.h"
 
 int hl_win_bad(void)
 {
-    return hl_err_say(HL_ERR_WIN, "not a window");
+    return hl_life_is_open() ? hl_err_say(HL_ERR_WIN, "not a window") : hl_life_refuse();
 }
 
 int hl_win_raise(struct hl_win *w, MPI_Win win, const char *func, int rc)

@@ -15,6 +15,7 @@
 #include "info.h"
 #include "keyval.h"
 #include "lane.h"
+#include "life.h"
 #include "mode.h"
 #include "pairs.h"
 #include "reach.h"
@@ -194,7 +195,9 @@ static int make_public(struct call *c, const char *func, void *base, MPI_Win *wi
     struct hl_comm *comm = hl_comm_of(c->comm);
     int rc;
     bool gives = c->flavor == MPI_WIN_FLAVOR_ALLOCATE || c->flavor == MPI_WIN_FLAVOR_SHARED;
-    if (win == NULL || (base == NULL && gives)) {
+    if (!hl_life_is_open()) {
+        rc = hl_life_refuse();
+    } else if (win == NULL || (base == NULL && gives)) {
         rc = hl_win_null("win or baseptr");
     } else if (comm == NULL || hl_comm_is_inter(comm)) {
         rc = hl_err_say(HL_ERR_COMM, comm == NULL ? "not a communicator" : "not for intercommunicators");

@@ -3,16 +3,10 @@
 
 #include <limits.h>
 
-int hl_api_closed(void)
-{
-    return hl_err_say(HL_ERR_OTHER,
-                      hl_life_closed(HL_LIFE_MPI) ? "called after MPI_Finalize" : "called before MPI_Init");
-}
-
 int hl_api_bad_comm(MPI_Comm comm)
 {
     if (!hl_life_is_open()) {
-        return hl_api_closed();
+        return hl_life_refuse();
     }
     if (comm == MPI_COMM_NULL) {
         return hl_err_say(HL_ERR_COMM, "the communicator is MPI_COMM_NULL");

@@ -29,7 +29,6 @@ int hl_api_bad_root(const struct hl_comm *c, int root) HL_COLD;
 int hl_api_uncommitted(const struct hl_type *t) HL_COLD;
 int hl_api_bad_buffer(const void *buf, int64_t count, const struct hl_type *t) HL_COLD;
 int hl_api_null(const char *what) HL_COLD;
-int hl_api_closed(void) HL_COLD;
 
 /* A code that is an error for certain: lets compilers and analyzers see that objects are there otherwise. */
 HL_INLINE int hl_api_sure(int err)
@@ -43,7 +42,7 @@ HL_INLINE int hl_api_sure(int err)
 /* May calls be made that need the library to be open? */
 HL_INLINE int hl_api_check_open(void)
 {
-    return HL_LIKELY(hl_life_is_open()) ? 0 : hl_api_sure(hl_api_closed());
+    return HL_LIKELY(hl_life_is_open()) ? 0 : hl_api_sure(hl_life_refuse());
 }
 
 /* For calls that intercommunicators do not have, and for those that only they have. */

@@ -63,7 +63,8 @@ HL_API(MPI_Finalize)
 int PMPI_Finalize(void)
 {
     struct hl_comm *self = hl_comm_of(MPI_COMM_SELF);
-    int err = hl_life_opened(HL_LIFE_MPI) && !hl_life_closed(HL_LIFE_MPI) ? 0 : hl_api_closed();
+    bool open = hl_life_opened(HL_LIFE_MPI) && !hl_life_closed(HL_LIFE_MPI) && !hl_life_is_forked();
+    int err = open ? 0 : hl_life_refuse();
 
     if (err == 0 && self != NULL) {
         err = hl_attr_delete_all(&self->attrs, self->handle); /* first of all: callbacks may communicate */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* All set once under lock before the first handle exists; read-only afterwards. */
+/* All set once under lock before the first handle exists; read-only afterwards, but in a forked child. */
 char *hl_handle_base = (char *)1;
 size_t hl_handle_range;
 uintptr_t hl_handle_mask;
@@ -82,6 +82,16 @@ void hl_handle_free(void *object)
     }
     free_tail = h;
     pthread_mutex_unlock(&lock);
+}
+
+void hl_handle_forget(void)
+{
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; /* the child has one thread, which does not hold it */
+    hl_handle_base = (char *)1;
+    hl_handle_range = 0;
+    hl_handle_mask = 0;
+    used = 0;
+    free_head = NULL;
 }
 
 void *hl_handle_find(enum hl_kind kind, bool (*is)(const void *object, const void *arg), const void *arg)

@@ -41,6 +41,9 @@ void *hl_handle_new(enum hl_kind kind);
 /* Gives the place back; the handle is invalid from here on. */
 void hl_handle_free(void *object);
 
+/* In a forked child: no handle of the parent's is good any more. */
+void hl_handle_forget(void);
+
 /* The first living object of `kind` that `is` accepts, or NULL. Cold: looks at all places ever used, under
  * the lock (which `is` must not need). */
 void *hl_handle_find(enum hl_kind kind, bool (*is)(const void *object, const void *arg), const void *arg);

@@ -90,6 +90,12 @@ void hl_comm_close(void)
     hl_comm_free(&hl_comm_world_object);
 }
 
+void hl_comm_forget(void)
+{
+    hl_comm_self_object.h.kind = HL_KIND_FREE;
+    hl_comm_world_object.h.kind = HL_KIND_FREE;
+}
+
 int hl_comm_make(struct hl_group *group, uint64_t ctx, struct hl_comm **made)
 {
     struct hl_comm *c = hl_handle_new(HL_KIND_COMM);

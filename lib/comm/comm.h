@@ -84,6 +84,9 @@ int hl_comm_open(void);
 /* Ends both: their handles are invalid from here on. Communicators that the user never freed stay. */
 void hl_comm_close(void);
 
+/* In a forked child: no handle is good any more; error handlers stay. */
+void hl_comm_forget(void);
+
 /* A context that no communicator of the job ever had or will have, plane HL_PLANE_P2P. Any thread. */
 uint64_t hl_comm_ctx_new(void);
 

@@ -140,9 +140,10 @@ void hl_errh_call(const struct hl_errh_site *site, const char *func, int code)
  * only that. There is none before start and after the end. */
 static int raise_bare(const char *func, int err)
 {
-    struct hl_comm *self = hl_comm_of(MPI_COMM_SELF);
+    struct hl_comm *self = &hl_comm_self_object; /* not by its handle, which forked children do not have */
 
-    if (self != NULL) {
+    /* relaxed: nothing is ordered by it; start and end are not concurrent with other calls. */
+    if (hl_a32_load_relaxed(&self->refs) != 0) {
         hl_mutex_lock(&lock);
         self = self->errh == NULL ? &hl_comm_world_object : self;
         hl_mutex_unlock(&lock);

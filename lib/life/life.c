@@ -114,7 +114,7 @@ static int may_open(enum hl_life_who who) HL_REQUIRES(lock)
     static const char *const names[] = {"MPI", "a session", "SHMEM"};
     /* relaxed: under lock. */
     if (hl_a32_load_relaxed(&state) == LIFE_FORKED) {
-        return hl_err_say(HL_ERR_OTHER, "a forked child of a rank cannot use the library");
+        return hl_life_refuse();
     }
     if (who != HL_LIFE_SESSION && (hl_a32_load_relaxed(&opened) >> who & 1) != 0) {
         return hl_err_say(HL_ERR_OTHER, "%s was initialized before in this process", names[who]);
@@ -201,6 +201,15 @@ bool hl_life_is_open(void)
 bool hl_life_is_forked(void)
 {
     return hl_a32_load_acquire(&state) == LIFE_FORKED; /* acquire: for form, the child has one thread */
+}
+
+int hl_life_refuse(void)
+{
+    if (hl_life_is_forked()) {
+        return hl_err_say(HL_ERR_OTHER, "a forked child of a rank cannot use the library");
+    }
+    return hl_err_say(HL_ERR_OTHER,
+                      hl_life_closed(HL_LIFE_MPI) ? "called after MPI_Finalize" : "called before MPI_Init");
 }
 
 int hl_life_level(void)

@@ -8,6 +8,8 @@
 #include <mpi.h>
 #include <stdbool.h>
 
+#include "attr.h"
+
 enum hl_life_who { HL_LIFE_MPI, HL_LIFE_SESSION, HL_LIFE_SHMEM, HL_LIFE_USERS };
 
 /* What modules above (rma/, shmem/) want to be asked. Enrolled from a constructor function, in any order;
@@ -39,6 +41,10 @@ bool hl_life_is_open(void);
 
 /* Is this a forked child of a process that had it open? Then no call will ever work here. */
 bool hl_life_is_forked(void);
+
+/* HL_ERR_OTHER with the reason why no call can be made: before MPI_Init, after MPI_Finalize, or a forked
+ * child. */
+int hl_life_refuse(void) HL_COLD;
 
 int hl_life_level(void);           /* MPI_THREAD_* in force */
 bool hl_life_is_main_thread(void); /* the calling thread opened first */

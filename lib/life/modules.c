@@ -5,6 +5,7 @@
 #include "comm.h"
 #include "conf.h"
 #include "err.h"
+#include "handle.h"
 #include "lane.h"
 #include "log.h"
 #include "match.h"
@@ -132,6 +133,8 @@ void hl_modules_close(bool last)
 
 void hl_modules_forget(void)
 {
+    hl_handle_forget();
+    hl_comm_forget();
     hl_prog_forget();
     hl_lane_forget();
     hl_rx_forget();
