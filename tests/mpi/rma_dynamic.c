@@ -98,6 +98,7 @@ static void each_call(const struct piece *p, int target)
     CHECK(before == 0, "%s: replaced %ld", p->name, before);
     MPI_Rput(out, 4, MPI_LONG, target, element(p, target, base + 8), 4, MPI_LONG, win, &r);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Win_flush(target, win); /* puts and accumulates have no order */
     MPI_Raccumulate(out, 4, MPI_LONG, target, element(p, target, base + 8), 4, MPI_LONG, MPI_PROD, win, &r);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Win_flush(target, win);
