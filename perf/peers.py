@@ -59,6 +59,7 @@ class Program:
 
     def __init__(self, name, mpi, build, sources, flags=()):
         self.mpi, self.folder, self.environment = mpi, None, {}
+        self.prefix = []  # of the program's own command, behind the launcher's (hosts.py)
         if mpi == "hotlane":
             self.program = os.path.join(os.path.abspath(build), "perf", name)
             self.launcher = [os.path.join(os.path.abspath(build), "tools", "mpiexec")]
@@ -96,7 +97,7 @@ class Program:
 
     def command(self, ranks, arguments):
         """The command line; ranks 0: the program alone, without launcher."""
-        return (self.launcher + ["-n", str(ranks)] if ranks else []) + [self.program] + [str(a) for a in arguments]
+        return (self.launcher + ["-n", str(ranks)] if ranks else []) + self.prefix + [self.program] + [str(a) for a in arguments]
 
     def call(self, ranks, arguments, environment=None, timeout=120):
         """Runs to the end; returns (exit code, standard output, standard error). Code None: it took too long."""
