@@ -178,7 +178,7 @@ static int check_types(const struct hl_acc *a, const struct hl_span *span)
         if (others[i] == NULL || !others[i]->committed) {
             return hl_err_say(HL_ERR_TYPE, "result datatype is not a committed datatype");
         }
-        if (t->basic == HL_BASIC_MIXED || others[i]->basic != t->basic) {
+        if (span->len > 0 && (t->basic == HL_BASIC_MIXED || others[i]->basic != t->basic)) {
             return hl_err_say(HL_ERR_TYPE, "accumulates need one basic type on all sides, here %s and %s",
                               hl_op_basic_name(t->basic), hl_op_basic_name(others[i]->basic));
         }
@@ -186,7 +186,7 @@ static int check_types(const struct hl_acc *a, const struct hl_span *span)
     if (a->op == HL_OP_KINDS) {
         return hl_err_say(HL_ERR_OP, "accumulates take predefined operations only");
     }
-    if (a->op < HL_OP_REPLACE && hl_op_kernel(a->op, t->basic) == NULL) {
+    if (span->len > 0 && a->op < HL_OP_REPLACE && hl_op_kernel(a->op, t->basic) == NULL) {
         return hl_err_say(HL_ERR_OP, "operation %s is not defined for basic type %s", hl_op_kind_name(a->op),
                           hl_op_basic_name(t->basic));
     }

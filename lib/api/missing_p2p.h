@@ -32,19 +32,6 @@ MISSING(MPI_Ibsend, comm,
 MISSING(MPI_Ibsend_c, comm,
         (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
          MPI_Request *request))
-MISSING(MPI_Isendrecv, comm,
-        (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
-         int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request))
-MISSING(MPI_Isendrecv_c, comm,
-        (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-         MPI_Request *request))
-MISSING(MPI_Isendrecv_replace, comm,
-        (void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
-         MPI_Comm comm, MPI_Request *request))
-MISSING(MPI_Isendrecv_replace_c, comm,
-        (void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
-         MPI_Comm comm, MPI_Request *request))
 MISSING(MPI_Parrived, MPI_COMM_NULL, (MPI_Request request, int partition, int *flag))
 MISSING(MPI_Pready, MPI_COMM_NULL, (int partition, MPI_Request request))
 MISSING(MPI_Pready_list, MPI_COMM_NULL, (int length, const int array_of_partitions[], MPI_Request request))
@@ -67,13 +54,6 @@ MISSING(MPI_Recv_init, comm,
 MISSING(MPI_Recv_init_c, comm,
         (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
          MPI_Request *request))
-MISSING(MPI_Request_get_status_all, MPI_COMM_NULL,
-        (int count, const MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses))
-MISSING(MPI_Request_get_status_any, MPI_COMM_NULL,
-        (int count, const MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status))
-MISSING(MPI_Request_get_status_some, MPI_COMM_NULL,
-        (int incount, const MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
-         MPI_Status *array_of_statuses))
 MISSING(MPI_Rsend_init, comm,
         (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
          MPI_Request *request))

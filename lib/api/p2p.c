@@ -3,7 +3,9 @@
 
 #include "api.h"
 #include "args.h"
+#include "flight.h"
 #include "match.h"
+#include "util.h"
 
 /* The arguments that all forms share. */
 struct args {
@@ -283,27 +285,144 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     return sendrecv("MPI_Sendrecv_c", &to, &from, status);
 }
 
-/* What goes out is packed aside first. */
-static int replace(const char *func, const struct args *a, int source, int recvtag, MPI_Status *status)
+/* ---- A send and a receive as one request, whose status is the receive's ---- */
+
+struct pair {
+    struct hl_flight flight;
+    struct hl_req *both, *send, *recv;
+    void *aside; /* what goes out, packed, or NULL */
+};
+
+static bool step_pair(struct hl_flight *f)
 {
-    struct args from = {a->buf, a->count, a->type, source, recvtag, a->comm};
+    const struct pair *p = HL_CONTAINER_OF(f, struct pair, flight);
+
+    return hl_req_is_done(p->send) && hl_req_is_done(p->recv);
+}
+
+static void end_pair(struct hl_flight *f)
+{
+    struct pair *p = HL_CONTAINER_OF(f, struct pair, flight);
+    struct hl_req *r = p->both;
+    MPI_Status status;
+    int sent = hl_req_finish(p->send, MPI_STATUS_IGNORE), got = hl_req_finish(p->recv, &status);
+
+    r->source = status.MPI_SOURCE;
+    r->tag = status.MPI_TAG;
+    r->bytes = hl_req_status_bytes(&status);
+    if (got != 0 || sent != 0) {
+        hl_req_fail(r, got != 0 ? got : sent);
+    }
+    free(p->aside);
+    free(p);
+    hl_req_done(r);
+}
+
+/* Starts both; takes `aside` over when that succeeds. */
+static int start_pair(const struct hl_send *s, const struct hl_recv *v, void *aside, struct hl_req **both)
+{
+    struct pair *p = malloc(sizeof *p);
+    struct hl_req *r = hl_req_new(HL_REQ_COLL);
+    int err = p == NULL || r == NULL ? hl_err_say(HL_ERR_NO_MEM, "no memory for a request") : 0;
+
+    if (err == 0) {
+        *p = (struct pair){
+            {.step = step_pair, .end = end_pair}, r, hl_req_proc_null(), hl_req_proc_null(), aside};
+        err = v != NULL ? hl_match_irecv(v, &p->recv) : 0;
+        err = err == 0 && s != NULL ? hl_match_isend(s, &p->send) : err;
+        r->ctx = s != NULL ? s->ctx : v != NULL ? v->ctx : 0;
+    }
+    err = err == 0 ? hl_flight_start(&p->flight) : err;
+    if (err != 0) {
+        if (p != NULL && r != NULL && !(p->recv->flags & HL_REQ_STATIC)) {
+            hl_match_cancel(p->recv);
+            hl_req_orphan(p->recv);
+        }
+        free(p);
+        if (r != NULL) {
+            hl_req_free(r);
+        }
+        return err;
+    }
+    *both = r;
+    return 0;
+}
+
+/* aside NULL, or the packed data that `to` sends: owned from here on. */
+static int isendrecv(const char *func, const struct args *to, const struct args *from, void *aside,
+                     MPI_Request *request)
+{
     struct hl_comm *c;
+    struct hl_send s;
+    struct hl_recv v;
+    struct hl_req *both = NULL;
+    bool no_dest = false, no_source = false;
+    int err = to_send(to, HL_SEND_STANDARD, &c, &s, &no_dest);
+
+    err = err == 0 ? to_recv(from, &c, &v, &no_source) : err;
+    err = err == 0 ? hl_api_check_out(request, "request") : err;
+    err = err == 0 ? start_pair(no_dest ? NULL : &s, no_source ? NULL : &v, aside, &both) : err;
+    if (err == 0) {
+        *request = hl_req_handle(both);
+    } else {
+        free(aside);
+    }
+    return hl_api_end(c, func, err);
+}
+
+HL_API(MPI_Isendrecv)
+int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                   void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                   MPI_Comm comm, MPI_Request *request)
+{
+    struct args to = {sendbuf, sendcount, sendtype, dest, sendtag, comm};
+    struct args from = {recvbuf, recvcount, recvtype, source, recvtag, comm};
+
+    return isendrecv("MPI_Isendrecv", &to, &from, NULL, request);
+}
+
+HL_API(MPI_Isendrecv_c)
+int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                     MPI_Comm comm, MPI_Request *request)
+{
+    struct args to = {sendbuf, sendcount, sendtype, dest, sendtag, comm};
+    struct args from = {recvbuf, recvcount, recvtype, source, recvtag, comm};
+
+    return isendrecv("MPI_Isendrecv_c", &to, &from, NULL, request);
+}
+
+/* What goes out is packed aside first. */
+static int put_aside(const struct args *a, struct hl_comm **c, char **aside, int64_t *bytes)
+{
     struct hl_type *t = NULL;
-    char *aside = NULL;
-    int64_t bytes = 0;
-    int err = hl_api_get_comm(a->comm, &c);
+    int err = hl_api_get_comm(a->comm, c);
 
     err = err == 0 ? hl_api_get_data(a->buf, a->count, a->type, &t) : err;
-    if (err == 0 && (!hl_type_bytes(t, a->count, &bytes) || (aside = malloc((size_t)bytes + 1)) == NULL)) {
-        err = hl_err_say(HL_ERR_NO_MEM, "no memory for a copy of %lld bytes", (long long)bytes);
+    if (err == 0 && (!hl_type_bytes(t, a->count, bytes) || (*aside = malloc((size_t)*bytes + 1)) == NULL)) {
+        err = hl_err_say(HL_ERR_NO_MEM, "no memory for a copy of %lld bytes", (long long)*bytes);
     }
-    err = err == 0 ? hl_type_pack(t, a->count, a->buf, 0, aside, bytes) : err;
+    return err == 0 ? hl_type_pack(t, a->count, a->buf, 0, *aside, *bytes) : err;
+}
+
+/* request NULL: blocking. */
+static int replace(const char *func, const struct args *a, const struct args *from, MPI_Status *status,
+                   MPI_Request *request)
+{
+    struct hl_comm *c;
+    char *aside = NULL;
+    int64_t bytes = 0;
+    int err = put_aside(a, &c, &aside, &bytes);
+
     if (err != 0) {
         free(aside);
         return hl_api_end(c, func, err);
     }
     struct args to = {aside, bytes, MPI_PACKED, a->peer, a->tag, a->comm};
-    int code = sendrecv(func, &to, &from, status);
+    if (request != NULL) {
+        return isendrecv(func, &to, from, aside, request);
+    }
+    int code = sendrecv(func, &to, from, status);
     free(aside);
     return code;
 }
@@ -312,14 +431,42 @@ HL_API(MPI_Sendrecv_replace)
 int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
                           int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    return replace("MPI_Sendrecv_replace", &(struct args){buf, count, datatype, dest, sendtag, comm}, source,
-                   recvtag, status);
+    struct args to = {buf, count, datatype, dest, sendtag, comm};
+    struct args from = {buf, count, datatype, source, recvtag, comm};
+
+    return replace("MPI_Sendrecv_replace", &to, &from, status, NULL);
+}
+
+HL_API(MPI_Isendrecv_replace)
+int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                           int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    struct args to = {buf, count, datatype, dest, sendtag, comm};
+    struct args from = {buf, count, datatype, source, recvtag, comm};
+    int err = hl_api_check_out(request, "request");
+
+    return err != 0 ? hl_api_end(hl_comm_of(comm), "MPI_Isendrecv_replace", err)
+                    : replace("MPI_Isendrecv_replace", &to, &from, MPI_STATUS_IGNORE, request);
 }
 
 HL_API(MPI_Sendrecv_replace_c)
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
                             int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    return replace("MPI_Sendrecv_replace_c", &(struct args){buf, count, datatype, dest, sendtag, comm},
-                   source, recvtag, status);
+    struct args to = {buf, count, datatype, dest, sendtag, comm};
+    struct args from = {buf, count, datatype, source, recvtag, comm};
+
+    return replace("MPI_Sendrecv_replace_c", &to, &from, status, NULL);
+}
+
+HL_API(MPI_Isendrecv_replace_c)
+int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
+                             int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    struct args to = {buf, count, datatype, dest, sendtag, comm};
+    struct args from = {buf, count, datatype, source, recvtag, comm};
+    int err = hl_api_check_out(request, "request");
+
+    return err != 0 ? hl_api_end(hl_comm_of(comm), "MPI_Isendrecv_replace_c", err)
+                    : replace("MPI_Isendrecv_replace_c", &to, &from, MPI_STATUS_IGNORE, request);
 }

@@ -383,6 +383,109 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     return hl_api_end(NULL, "MPI_Request_get_status", err);
 }
 
+/* One pass of progress if anything is still open; what is done then counts. */
+static int look(int count, const MPI_Request handles[], struct set *s)
+{
+    int err = get_all(count, handles);
+
+    *s = (struct set){count, (MPI_Request *)(uintptr_t)handles, -1, false};
+    if (err == 0 && !any_done(s)) {
+        hl_prog_poll();
+        any_done(s);
+    }
+    return err;
+}
+
+/* The status of one, which stays as it is. The first error is kept. */
+static void look_at(MPI_Request handle, MPI_Status *status, int *first)
+{
+    struct hl_req *r = hl_req_of(handle);
+    int err = hl_req_status(is_open(handle) ? r : NULL, status);
+
+    if (status != MPI_STATUS_IGNORE) {
+        status->MPI_ERROR = hl_err_class(err);
+    }
+    *first = *first != 0 ? *first : err;
+}
+
+static MPI_Status *nth_status(MPI_Status *statuses, int i)
+{
+    return statuses != MPI_STATUSES_IGNORE ? &statuses[i] : MPI_STATUS_IGNORE;
+}
+
+static int in_statuses(int first, const MPI_Status *statuses)
+{
+    return first == 0 || statuses == MPI_STATUSES_IGNORE
+               ? first
+               : hl_err_say(HL_ERR_IN_STATUS, "a request failed: %s", hl_err_text(first));
+}
+
+HL_API(MPI_Request_get_status_any)
+int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag,
+                                MPI_Status *status)
+{
+    struct set s;
+    int first = look(count, array_of_requests, &s);
+
+    if (first == 0) {
+        *flag = s.found >= 0 || !s.open;
+        *indx = s.found >= 0 ? s.found : MPI_UNDEFINED;
+        if (*flag) {
+            first = hl_req_status(s.found >= 0 ? hl_req_of(array_of_requests[s.found]) : NULL, status);
+        }
+    }
+    return hl_api_end(NULL, "MPI_Request_get_status_any", first);
+}
+
+static bool all_are_done(int count, const MPI_Request handles[])
+{
+    for (int i = 0; i < count; i++) {
+        if (is_open(handles[i]) && !is_done(handles[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+HL_API(MPI_Request_get_status_all)
+int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
+                                MPI_Status *array_of_statuses)
+{
+    int first = get_all(count, array_of_requests);
+
+    if (first == 0) {
+        if (!all_are_done(count, array_of_requests)) {
+            hl_prog_poll();
+        }
+        *flag = all_are_done(count, array_of_requests);
+        for (int i = 0; i < count && *flag; i++) {
+            look_at(array_of_requests[i], nth_status(array_of_statuses, i), &first);
+        }
+        first = in_statuses(first, array_of_statuses);
+    }
+    return hl_api_end(NULL, "MPI_Request_get_status_all", first);
+}
+
+HL_API(MPI_Request_get_status_some)
+int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
+                                 int array_of_indices[], MPI_Status *array_of_statuses)
+{
+    struct set s;
+    int first = look(incount, array_of_requests, &s), done = 0;
+
+    if (first == 0) {
+        for (int i = 0; i < incount; i++) {
+            if (is_done(array_of_requests[i])) {
+                look_at(array_of_requests[i], nth_status(array_of_statuses, done), &first);
+                array_of_indices[done++] = i;
+            }
+        }
+        *outcount = done > 0 || s.open ? done : MPI_UNDEFINED;
+        first = in_statuses(first, array_of_statuses);
+    }
+    return hl_api_end(NULL, "MPI_Request_get_status_some", first);
+}
+
 HL_API(MPI_Request_free)
 int PMPI_Request_free(MPI_Request *request)
 {

@@ -28,6 +28,7 @@ WAYS = {'near': {}, 'net': {'HOTLANE_NEAR': '0'}}
 # Names that MPI 3.0 removed; their replacements have the same parameters.
 RENAMED = ['-DMPI_Type_hvector=MPI_Type_create_hvector', '-DMPI_Type_hindexed=MPI_Type_create_hindexed',
            '-DMPI_Address=MPI_Get_address', '-DMPI_Errhandler_set=MPI_Comm_set_errhandler']
+PASSED = re.compile(r'^ ?No [Ee]rrors', re.M)
 NOT_BUILT = re.compile(r'(MPI_\w+) is not built yet')
 
 
@@ -166,10 +167,10 @@ def run_program(opts, program, ranks, options, way):
         return 'unbuilt', missing.group(1)
     wants_code = options.get('resultTest') in ('TestStatus', 'TestStatusNoErrors')
     if options.get('resultTest') == 'TestErrFatal':
-        return ('ok', '') if code != 0 and 'No Errors' not in text else ('fail', text)
+        return ('ok', '') if code != 0 and not PASSED.search(text) else ('fail', text)
     if wants_code:
-        return ('ok', '') if code != 0 or 'No Errors' in text else ('fail', text)
-    return ('ok', '') if code == 0 and 'No Errors' in text else ('fail', f'exit code {code}\n{text}')
+        return ('ok', '') if code != 0 or PASSED.search(text) else ('fail', text)
+    return ('ok', '') if code == 0 and PASSED.search(text) else ('fail', f'exit code {code}\n{text}')
 
 
 def expectations():
