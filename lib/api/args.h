@@ -30,6 +30,9 @@ int hl_api_uncommitted(const struct hl_type *t) HL_COLD;
 int hl_api_bad_buffer(const void *buf, int64_t count, const struct hl_type *t) HL_COLD;
 int hl_api_null(const char *what) HL_COLD;
 
+/* Hands a new communicator (NULL: none for this rank) to the user, with its parent's error handler. */
+void hl_api_give_comm(const struct hl_comm *parent, struct hl_comm *made, MPI_Comm *newcomm);
+
 /* A code that is an error for certain: lets compilers and analyzers see that objects are there otherwise. */
 HL_INLINE int hl_api_sure(int err)
 {

@@ -184,14 +184,11 @@ HL_API(MPI_Comm_set_info)
 int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
     struct hl_comm *c;
-    struct hl_info *hints, *copy;
+    struct hl_info *hints;
     int err = hl_api_get_comm(comm, &c);
 
     err = err == 0 ? hl_api_get_info(info, &hints) : err;
-    err = err == 0 ? hl_info_dup(hints, &copy) : err;
-    if (err == 0) {
-        hl_info_put(&c->info, copy);
-    }
+    err = err == 0 ? hl_comm_set_hints(c, hints) : err;
     return hl_api_end(c, "MPI_Comm_set_info", err);
 }
 
@@ -202,7 +199,7 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
     struct hl_info *copy;
     int err = hl_api_get_comm(comm, &c);
 
-    err = err == 0 ? hl_info_copy(&c->info, &copy) : err;
+    err = err == 0 ? hl_comm_get_hints(c, &copy) : err;
     if (err == 0) {
         *info_used = copy->handle;
     }

@@ -4,8 +4,7 @@
 #include "coll.h"
 #include "keyval.h"
 
-/* Hands a new communicator (NULL: none for this rank) to the user, with its parent's error handler. */
-static void give(const struct hl_comm *parent, struct hl_comm *made, MPI_Comm *newcomm)
+void hl_api_give_comm(const struct hl_comm *parent, struct hl_comm *made, MPI_Comm *newcomm)
 {
     if (made != NULL) {
         hl_errh_copy(&made->errh, &parent->errh);
@@ -18,7 +17,7 @@ static int copy_extras(const struct hl_comm *c, const struct hl_info *hints, str
 {
     int err = hl_attr_copy_all(&c->attrs, c->handle, &made->attrs);
 
-    err = err == 0 && hints != NULL ? hl_info_dup(hints, &made->info) : err;
+    err = err == 0 && hints != NULL ? hl_comm_set_hints(made, hints) : err;
     if (err != 0) {
         hl_attr_delete_all(&made->attrs, made->handle);
     }
@@ -54,7 +53,7 @@ static int dup(const char *func, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm
     if (request != NULL) {
         *request = hl_req_handle(r);
     }
-    give(c, made, newcomm);
+    hl_api_give_comm(c, made, newcomm);
     return MPI_SUCCESS;
 }
 
@@ -100,37 +99,9 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     }
     err = err == 0 ? hl_coll_comm_split(c, color, key, &made) : err;
     if (err == 0) {
-        give(c, made, newcomm);
+        hl_api_give_comm(c, made, newcomm);
     }
     return hl_api_end(c, "MPI_Comm_split", err);
-}
-
-HL_API(MPI_Comm_split_type)
-int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
-{
-    struct hl_comm *c, *made = NULL;
-    int err = hl_api_get_comm(comm, &c);
-
-    if (err != 0) {
-        return hl_api_end(c, "MPI_Comm_split_type", err);
-    }
-    if (split_type == MPI_COMM_TYPE_SHARED || split_type == MPI_UNDEFINED) {
-        /* who asks for nothing takes part in the split all the same */
-        err = hl_coll_comm_split_node(c, key, &made);
-        if (err == 0 && split_type == MPI_UNDEFINED) {
-            hl_comm_free(made);
-            made = NULL;
-        }
-    } else if (split_type == MPI_COMM_TYPE_HW_UNGUIDED || split_type == MPI_COMM_TYPE_HW_GUIDED ||
-               split_type == MPI_COMM_TYPE_RESOURCE_GUIDED) {
-        err = hl_err_say(HL_ERR_UNSUPPORTED_OPERATION, "splitting by hardware is not built yet");
-    } else {
-        err = hl_err_say(HL_ERR_ARG, "%d is no kind of split", split_type);
-    }
-    if (err == 0) {
-        give(c, made, newcomm);
-    }
-    return hl_api_end(c, "MPI_Comm_split_type", err);
 }
 
 HL_API(MPI_Comm_create)
@@ -143,7 +114,7 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
     err = err == 0 ? hl_api_get_group(group, &g) : err;
     err = err == 0 ? hl_coll_comm_create(c, g, &made) : err;
     if (err == 0) {
-        give(c, made, newcomm);
+        hl_api_give_comm(c, made, newcomm);
     }
     return hl_api_end(c, "MPI_Comm_create", err);
 }
@@ -160,7 +131,7 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
     err = err == 0 ? hl_api_check_tag(tag) : err;
     err = err == 0 ? hl_coll_comm_create_group(c, g, tag, &made) : err;
     if (err == 0) {
-        give(c, made, newcomm);
+        hl_api_give_comm(c, made, newcomm);
     }
     return hl_api_end(c, "MPI_Comm_create_group", err);
 }
@@ -197,7 +168,7 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
     }
     err = err == 0 ? hl_coll_intercomm_create(c, local_leader, &meet, &made) : err;
     if (err == 0) {
-        give(c, made, newintercomm);
+        hl_api_give_comm(c, made, newintercomm);
     }
     return hl_api_end(c, "MPI_Intercomm_create", err);
 }
@@ -211,7 +182,7 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     err = err == 0 ? hl_api_check_inter(c) : err;
     err = err == 0 ? hl_coll_intercomm_merge(c, high != 0, &made) : err;
     if (err == 0) {
-        give(c, made, newintracomm);
+        hl_api_give_comm(c, made, newintracomm);
     }
     return hl_api_end(c, "MPI_Intercomm_merge", err);
 }
@@ -256,7 +227,7 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
     err = err == 0 ? check_string(stringtag) : err;
     err = err == 0 ? hl_coll_comm_from_group(g, stringtag, &made) : err;
     if (err == 0 && made != NULL && hints != NULL) {
-        err = hl_info_dup(hints, &made->info);
+        err = hl_comm_set_hints(made, hints);
     }
     return give_orphan("MPI_Comm_create_from_group", err, made, errhandler, newcomm);
 }
@@ -285,7 +256,7 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, M
     }
     err = err == 0 ? hl_coll_intercomm_from_groups(&sides, stringtag, &made) : err;
     if (err == 0 && hints != NULL) {
-        err = hl_info_dup(hints, &made->info);
+        err = hl_comm_set_hints(made, hints);
     }
     return give_orphan("MPI_Intercomm_create_from_groups", err, made, errhandler, newintercomm);
 }

@@ -42,7 +42,6 @@ MISSING(MPI_Dist_graph_neighbors, comm,
         (MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree,
          int destinations[], int destweights[]))
 MISSING(MPI_Dist_graph_neighbors_count, comm, (MPI_Comm comm, int *indegree, int *outdegree, int *weighted))
-MISSING(MPI_Get_hw_resource_info, MPI_COMM_NULL, (MPI_Info * hw_info))
 MISSING(MPI_Graph_create, comm_old,
         (MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
          MPI_Comm *comm_graph))

@@ -117,6 +117,11 @@ int hl_comm_coll_tag(struct hl_comm *c);
 /* MPI_IDENT, MPI_CONGRUENT, MPI_SIMILAR or MPI_UNEQUAL. */
 int hl_comm_compare(const struct hl_comm *a, const struct hl_comm *b);
 
+/* Hints: what `user` (NULL: nothing) says of keys that are known replaces the old values, other keys and
+ * values are ignored; all known keys with their values in a new object. HL_ERR_NO_MEM. Any thread. */
+int hl_comm_set_hints(struct hl_comm *c, const struct hl_info *user);
+int hl_comm_get_hints(const struct hl_comm *c, struct hl_info **made);
+
 /* Names are cut at MPI_MAX_OBJECT_NAME - 1 bytes. HL_ERR_NO_MEM. Any thread. */
 int hl_comm_set_name(struct hl_comm *c, const char *name);
 void hl_comm_get_name(const struct hl_comm *c, char out[MPI_MAX_OBJECT_NAME]);

@@ -10,6 +10,10 @@
 #include <errno.h>
 #include <string.h>
 
+/* hwloc's plugins open X11 and OpenCL, and its other components probe what the kernel already says: 20 ms and
+ * 3.6 MiB instead of 1 ms. */
+const char *const hl_topo_lean[] = {"HWLOC_COMPONENTS=linux,stop", "HWLOC_PLUGINS_PATH=", NULL};
+
 static struct hl_mutex lock = HL_MUTEX_INIT;
 static struct hl_topo here HL_GUARDED_BY(lock);
 static enum { UNKNOWN, LOADED, FAILED } state HL_GUARDED_BY(lock);
@@ -47,13 +51,10 @@ static void load_here(void *arg)
 
 const struct hl_topo *hl_topo_here(void)
 {
-    /* hwloc's plugins open X11 and OpenCL, and its other components probe what the kernel already says: 20 ms
-     * and 3.6 MiB instead of 1 ms. */
-    static const char *const lean[] = {"HWLOC_COMPONENTS=linux,stop", "HWLOC_PLUGINS_PATH=", NULL};
     hl_mutex_lock(&lock);
     if (state == UNKNOWN) {
         struct load_args args = {&here, 0};
-        hl_conf_with_env(lean, load_here, &args);
+        hl_conf_with_env(hl_topo_lean, load_here, &args);
         state = args.rc == 0 ? LOADED : FAILED;
         if (args.rc != 0) {
             hl_log(HL_LOG_WARN, "memory placement is left to the system: %s", hl_err_text(args.rc));

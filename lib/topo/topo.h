@@ -68,4 +68,19 @@ struct hl_topo_pool {
 };
 bool hl_topo_page_pool(size_t size, struct hl_topo_pool *out);
 
+/* A kind of hardware by hwloc's name ("Package", "L3Cache", "NUMANode", ...), and the number of the one that
+ * holds every CPU this process may use now, the same number in all processes of the machine; -1: several do.
+ */
+struct hl_topo_resource {
+    char name[20];
+    int instance;
+};
+
+/* Asks hwloc each time (some milliseconds): outermost kind first, NUMANode last. Returns how many were
+ * stored, at most `cap`; 0 when hwloc fails. */
+int hl_topo_resources(struct hl_topo_resource *out, int cap);
+
+/* Inside the module: the environment that hwloc is loaded with. */
+extern const char *const hl_topo_lean[];
+
 #endif

@@ -83,6 +83,55 @@ static void without_parent(int thread, int round)
     MPI_Group_free(&half[1]);
 }
 
+/* Whatever machine this is: members of one memory, of one instance of a kind, of a divided communicator. */
+static void by_hardware(void)
+{
+    MPI_Comm part, inner;
+    MPI_Info info, hw;
+    int n, keys, flag, len;
+    char name[MPI_MAX_INFO_KEY], value[MPI_MAX_INFO_VAL];
+
+    MPI_Get_hw_resource_info(&hw);
+    MPI_Info_get_nkeys(hw, &keys);
+    CHECK(keys > 1);
+    for (int i = 0; i < keys; i++) {
+        MPI_Info_get_nthkey(hw, i, name);
+        len = sizeof value;
+        MPI_Info_get_string(hw, name, &len, value, &flag);
+        CHECK(flag && (strcmp(value, "true") == 0 || strcmp(value, "false") == 0));
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "mpi_hw_resource_type", name);
+        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &part);
+        CHECK_EQ(part != MPI_COMM_NULL, strcmp(value, "true") == 0);
+        if (part != MPI_COMM_NULL) {
+            MPI_Comm_split_type(part, MPI_COMM_TYPE_RESOURCE_GUIDED, 0, info, &inner);
+            MPI_Comm_compare(part, inner, &n);
+            CHECK_EQ(n, MPI_CONGRUENT);
+            MPI_Comm_free(&inner);
+            MPI_Comm_free(&part);
+        }
+        MPI_Info_free(&info);
+    }
+    MPI_Info_free(&hw);
+    MPI_Info_create(&info);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_UNGUIDED, 0, info, &part);
+    if (part != MPI_COMM_NULL) {
+        MPI_Comm_size(part, &n);
+        MPI_Info_get_valuelen(info, "mpi_hw_resource_type", &len, &flag);
+        CHECK(n < size && flag);
+        MPI_Comm_free(&part);
+    }
+    MPI_Info_set(info, "mpi_hw_resource_type", "hwloc://Teapot");
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &part);
+    CHECK(part == MPI_COMM_NULL);
+    MPI_Info_set(info, "mpi_pset_name", "mpi://SELF");
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_RESOURCE_GUIDED, 0, info, &part);
+    MPI_Comm_size(part, &n);
+    CHECK_EQ(n, 1);
+    MPI_Comm_free(&part);
+    MPI_Info_free(&info);
+}
+
 static int copy(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag)
 {
     *(void **)out = (char *)in + 1;
@@ -96,12 +145,13 @@ static void in_background(int thread, int round)
     MPI_Comm twins[4];
     MPI_Request reqs[4];
     MPI_Info info, shown;
-    char value[16], *attr;
-    int flag, len = sizeof value;
+    char value[16], text[16], *attr;
+    int flag, len;
 
     MPI_Comm_set_attr(parents[thread], key, value);
     MPI_Info_create(&info);
     MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
+    MPI_Info_set(info, "unheard_of", "true");
     for (int i = 0; i < 4; i++) {
         if (i % 2) {
             MPI_Comm_idup(parents[thread], &twins[i], &reqs[i]);
@@ -117,8 +167,11 @@ static void in_background(int thread, int round)
         MPI_Comm_get_attr(twins[i], key, &attr, &flag);
         CHECK(flag && attr == value + 1);
         MPI_Comm_get_info(twins[i], &shown);
-        MPI_Info_get_string(shown, "mpi_assert_no_any_tag", &len, value, &flag);
-        CHECK_EQ(flag, i % 2 == 0);
+        len = sizeof text;
+        MPI_Info_get_string(shown, "mpi_assert_no_any_tag", &len, text, &flag);
+        CHECK(flag && strcmp(text, i % 2 == 0 ? "true" : "false") == 0);
+        MPI_Info_get_string(shown, "unheard_of", &len, text, &flag);
+        CHECK(!flag);
         MPI_Info_free(&shown);
         MPI_Comm_free(&twins[i]);
     }
@@ -142,6 +195,7 @@ int main(int argc, char **argv)
 
     rounds = argc > 2 ? atoi(argv[2]) : 5;
     test_start(1);
+    by_hardware();
     MPI_Comm_create_keyval(copy, MPI_COMM_NULL_DELETE_FN, &key, NULL);
     for (int i = 0; i < threads; i++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &parents[i]);

@@ -13,6 +13,24 @@ static const MPI_Datatype basics[] = {MPI_INT, MPI_CHAR, MPI_DOUBLE, MPI_SHORT_I
 
 #define MOST 4
 
+static MPI_Datatype random_array(MPI_Datatype old, bool large)
+{
+    int sizes[2] = {5, 7}, sub[2] = {2, 3}, starts[2] = {1, upto(4)};
+    int kinds[2] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC}, args[2] = {MPI_DISTRIBUTE_DFLT_DARG, 2};
+    int procs[2] = {2, 2}, order = upto(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN, rank = upto(4);
+    MPI_Count sizes_c[2] = {5, 7}, sub_c[2] = {2, 3}, starts_c[2] = {1, starts[1]};
+    MPI_Datatype new;
+
+    if (upto(2)) {
+        large ? MPI_Type_create_subarray_c(2, sizes_c, sub_c, starts_c, order, old, &new)
+              : MPI_Type_create_subarray(2, sizes, sub, starts, order, old, &new);
+    } else {
+        large ? MPI_Type_create_darray_c(4, rank, 2, sizes_c, kinds, args, procs, order, old, &new)
+              : MPI_Type_create_darray(4, rank, 2, sizes, kinds, args, procs, order, old, &new);
+    }
+    return new;
+}
+
 /* A random type made of others, by the int forms or the large ones. */
 static MPI_Datatype random_type(int depth, bool large)
 {
@@ -66,23 +84,8 @@ static MPI_Datatype random_type(int depth, bool large)
         large ? MPI_Type_create_resized_c(old[0], -5, 99, &new)
               : MPI_Type_create_resized(old[0], -5, 99, &new);
         break;
-    case 9: {
-        int sizes[2] = {5, 4}, sub[2] = {2, 3}, starts[2] = {1, upto(2)};
-        MPI_Count sizes_c[2] = {5, 4}, sub_c[2] = {2, 3}, starts_c[2] = {1, starts[1]};
-        int order = upto(2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
-        large ? MPI_Type_create_subarray_c(2, sizes_c, sub_c, starts_c, order, old[0], &new)
-              : MPI_Type_create_subarray(2, sizes, sub, starts, order, old[0], &new);
-        break;
-    }
-    default: {
-        int sizes[2] = {5, 7}, kinds[2] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC};
-        int args[2] = {MPI_DISTRIBUTE_DFLT_DARG, 2}, procs[2] = {2, 2};
-        MPI_Count sizes_c[2] = {5, 7};
-        int rank = upto(4);
-        large ? MPI_Type_create_darray_c(4, rank, 2, sizes_c, kinds, args, procs, MPI_ORDER_C, old[0], &new)
-              : MPI_Type_create_darray(4, rank, 2, sizes, kinds, args, procs, MPI_ORDER_C, old[0], &new);
-        break;
-    }
+    default:
+        new = random_array(old[0], large);
     }
     for (int i = 0; i < MOST; i++) {
         MPI_Type_free(&old[i]);
@@ -101,6 +104,25 @@ static void release(MPI_Datatype *t)
     if (combiner != MPI_COMBINER_NAMED) {
         MPI_Type_free(t);
     }
+}
+
+static MPI_Datatype construct_array(int combiner, bool large, const int *i, const MPI_Count *c,
+                                    MPI_Datatype t)
+{
+    bool sub = combiner == MPI_COMBINER_SUBARRAY;
+    int n = sub ? i[0] : i[2];
+    MPI_Datatype new;
+
+    if (sub) {
+        large ? MPI_Type_create_subarray_c(n, c, c + n, c + 2 * n, i[1], t, &new)
+              : MPI_Type_create_subarray(n, i + 1, i + 1 + n, i + 1 + 2 * n, i[1 + 3 * n], t, &new);
+    } else {
+        large ? MPI_Type_create_darray_c(i[0], i[1], n, c, i + 3, i + 3 + n, i + 3 + 2 * n, i[3 + 3 * n], t,
+                                         &new)
+              : MPI_Type_create_darray(i[0], i[1], n, i + 3, i + 3 + n, i + 3 + 2 * n, i + 3 + 3 * n,
+                                       i[3 + 4 * n], t, &new);
+    }
+    return new;
 }
 
 /* The constructor called again: i integers, a addresses, c large counts. */
@@ -150,16 +172,8 @@ static MPI_Datatype construct(int combiner, bool large, const int *i, const MPI_
               : MPI_Type_create_resized(t[0], a[0], a[1], &new);
         break;
     case MPI_COMBINER_SUBARRAY:
-        n = i[0];
-        large ? MPI_Type_create_subarray_c(n, c, c + n, c + 2 * n, i[1], t[0], &new)
-              : MPI_Type_create_subarray(n, i + 1, i + 1 + n, i + 1 + 2 * n, i[1 + 3 * n], t[0], &new);
-        break;
     case MPI_COMBINER_DARRAY:
-        n = i[2];
-        large ? MPI_Type_create_darray_c(i[0], i[1], n, c, i + 3, i + 3 + n, i + 3 + 2 * n, i[3 + 3 * n],
-                                         t[0], &new)
-              : MPI_Type_create_darray(i[0], i[1], n, i + 3, i + 3 + n, i + 3 + 2 * n, i + 3 + 3 * n,
-                                       i[3 + 4 * n], t[0], &new);
+        new = construct_array(combiner, large, i, c, t[0]);
         break;
     default:
         CHECK(!"a combiner nobody used");

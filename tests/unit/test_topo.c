@@ -140,6 +140,29 @@ START_TEST(this_machine_is_read_without_plugins)
 }
 END_TEST
 
+START_TEST(a_process_on_one_cpu_is_confined_to_it)
+{
+    struct hl_topo_resource all[24];
+    cpu_set_t one;
+    int n, cpu = 0;
+
+    sched_getaffinity(0, sizeof one, &one);
+    while (!CPU_ISSET(cpu, &one)) {
+        cpu++;
+    }
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    n = hl_topo_resources(all, 24);
+    ck_assert_int_gt(n, 1);
+    ck_assert_str_eq(all[0].name, "Machine");
+    for (int i = 0; i < n; i++) {
+        ck_assert_int_ge(all[i].instance, strcmp(all[i].name, "NUMANode") == 0 ? -1 : 0);
+    }
+    ck_assert_int_eq(hl_topo_resources(all, 1), 1);
+}
+END_TEST
+
 static Suite *topo_suite(void)
 {
     Suite *s = suite_create("topo");
@@ -151,6 +174,7 @@ static Suite *topo_suite(void)
     tcase_add_test(c, natural_page_sizes);
     tcase_add_test(c, pages_of_this_kernel);
     tcase_add_test(c, this_machine_is_read_without_plugins);
+    tcase_add_test(c, a_process_on_one_cpu_is_confined_to_it);
     suite_add_tcase(s, c);
     return s;
 }
