@@ -155,7 +155,7 @@ static bool is_immediate(const struct hl_win *w, int target)
 
 int hl_win_request_begin(struct hl_move *m, struct hl_req **r)
 {
-    if (HL_CHECKS && m->win != NULL &&
+    if (HL_CHECKS && m->win != NULL && m->target != MPI_PROC_NULL &&
         (hl_epoch_mode_of(&m->win->epoch) & (HL_EPOCH_FENCE | HL_EPOCH_START)) != 0) {
         return hl_err_say(HL_ERR_RMA_SYNC, "operations with a request belong to locks (target %d)",
                           m->target);
