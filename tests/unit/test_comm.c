@@ -10,6 +10,7 @@
 #include "boot.h"
 #include "comm.h"
 #include "err.h"
+#include "info.h"
 #include "unit.h"
 
 /* These tests play rank 3 of 8. */
@@ -260,6 +261,85 @@ START_TEST(an_object_outlives_its_handle)
 }
 END_TEST
 
+START_TEST(an_intercommunicator_has_two_groups_and_one_of_its_own)
+{
+    struct hl_group *mine = GROUP(1, 3), *other = GROUP(0, 2, 5);
+    struct hl_comm *local[2], *a = NULL, *b = NULL, *plain = NULL;
+
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(hl_comm_make(mine, hl_comm_ctx_new(), &local[i]), 0);
+    }
+    ck_assert_int_eq(hl_comm_make_inter(local[0], other, hl_comm_ctx_new(), &a), 0);
+    ck_assert_int_eq(hl_comm_make_inter(local[1], other, hl_comm_ctx_new(), &b), 0);
+    ck_assert_int_eq(hl_comm_make(mine, hl_comm_ctx_new(), &plain), 0);
+    ck_assert(hl_comm_is_inter(a) && !hl_comm_is_inter(plain));
+    ck_assert_int_eq(a->rank, 1);
+    ck_assert_int_eq(a->size, 2);
+    ck_assert_int_eq(a->n_peers, 3);
+    ck_assert_int_eq(hl_comm_world(a, 2), 5);
+    ck_assert_int_eq(hl_comm_world(plain, 0), 1);
+    ck_assert_int_eq(hl_comm_compare(a, b), MPI_CONGRUENT);
+    ck_assert_int_eq(hl_comm_compare(a, plain), MPI_UNEQUAL);
+    MPI_Comm own = local[0]->handle;
+    hl_comm_free(a);
+    ck_assert_ptr_null(hl_comm_of(own));
+    hl_comm_free(b);
+    hl_comm_free(plain);
+    hl_group_unref(mine);
+    hl_group_unref(other);
+}
+END_TEST
+
+START_TEST(named_contexts_are_of_nobody)
+{
+    struct hl_group *some = GROUP(1, 3, 4), *others = GROUP(1, 4, 3);
+    uint64_t ctx = hl_comm_ctx_named(some, "a");
+
+    ck_assert_uint_eq(ctx, hl_comm_ctx_named(some, "a"));
+    ck_assert_uint_ne(ctx, hl_comm_ctx_named(some, "b"));
+    ck_assert_uint_ne(ctx, hl_comm_ctx_named(others, "a"));
+    ck_assert_uint_eq(ctx % 8, 0);
+    ck_assert_uint_eq(ctx >> 40, 0xffffff);
+    hl_group_unref(some);
+    hl_group_unref(others);
+}
+END_TEST
+
+static void check_hint(const struct hl_comm *c, const char *key, const char *want)
+{
+    char value[MPI_MAX_INFO_VAL] = "";
+    struct hl_info *shown;
+    int len;
+
+    ck_assert_int_eq(hl_comm_get_hints(c, &shown), 0);
+    ck_assert_int_eq(hl_info_get(shown, key, value, sizeof value, &len), want != NULL);
+    ck_assert_str_eq(value, want != NULL ? want : "");
+    hl_info_free(shown);
+}
+
+START_TEST(only_known_hints_are_kept)
+{
+    struct hl_group *g = GROUP(3);
+    struct hl_comm *c = NULL;
+    struct hl_info *user;
+
+    ck_assert_int_eq(hl_comm_make(g, hl_comm_ctx_new(), &c), 0);
+    check_hint(c, "mpi_assert_no_any_tag", "false");
+    ck_assert_int_eq(hl_info_make(&user), 0);
+    hl_info_set(user, "mpi_assert_no_any_tag", "true");
+    hl_info_set(user, "mpi_assert_exact_length", "perhaps");
+    hl_info_set(user, "other", "true");
+    ck_assert_int_eq(hl_comm_set_hints(c, user), 0);
+    ck_assert_int_eq(hl_comm_set_hints(c, NULL), 0);
+    check_hint(c, "mpi_assert_no_any_tag", "true");
+    check_hint(c, "mpi_assert_exact_length", "false");
+    check_hint(c, "other", NULL);
+    hl_info_free(user);
+    hl_comm_free(c);
+    hl_group_unref(g);
+}
+END_TEST
+
 enum { THREADS = 8, EACH = 2000 };
 
 static void *draw(void *out)
@@ -317,6 +397,9 @@ static Suite *comm_suite(void)
     tcase_add_test(comms, predefined_ones_live_between_open_and_close);
     tcase_add_test(comms, an_object_outlives_its_handle);
     tcase_add_test(comms, contexts_are_never_the_same);
+    tcase_add_test(comms, an_intercommunicator_has_two_groups_and_one_of_its_own);
+    tcase_add_test(comms, named_contexts_are_of_nobody);
+    tcase_add_test(comms, only_known_hints_are_kept);
     suite_add_tcase(s, comms);
     return s;
 }
