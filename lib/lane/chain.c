@@ -260,6 +260,8 @@ int hl_chain_append(struct hl_lane *lane, struct hl_way *way, const struct hl_is
     struct hl_chain *chain = way->chain;
     append(chain, &s, op);
     lane->chain = chain;
+    /* relaxed: only the lease's holder acts on it. */
+    hl_aptr_store_relaxed(&lane->takes, s.keyed ? op->error : HL_TAKES_NONE);
     if (lane->pool->chain == 0 || (size_t)(chain->limit - chain->at) < 2 * sizeof s.rec.small) {
         (void)hl_chain_send(lane, way, false); /* what is refused now stays open; what fails was told */
     }
@@ -288,4 +290,5 @@ void hl_chain_free_all(struct hl_lane *lane)
     }
     lane->open = NULL;
     lane->chain = NULL;
+    hl_aptr_store_relaxed(&lane->takes, HL_TAKES_NONE); /* relaxed: no other thread is left. */
 }

@@ -6,6 +6,7 @@
 #include "err.h"
 #include "lock.h"
 #include "log.h"
+#include "short.h"
 #include "topo.h"
 #include "util.h"
 
@@ -42,6 +43,11 @@ bool hl_lane_is_quiet(int peer)
 }
 
 /* ---- progress, opening, closing ---- */
+
+void hl_lane_short_wake(void)
+{
+    hl_prog_wake();
+}
 
 /* `own`: the caller's lane, where it may have left chains open that it waits for now. */
 static int poll_open(uint32_t index, bool own)

@@ -50,6 +50,7 @@ int hl_pool_open(struct hl_pool *p, uint32_t lanes, int ranks)
             memset(lane, 0, sizeof *lane);
             lane->pool = p;
             lane->index = i;
+            hl_aptr_store_relaxed(&lane->takes, HL_TAKES_NONE); /* relaxed: no other thread yet. */
             p->lanes[i] = lane;
         }
     }

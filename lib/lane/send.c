@@ -49,6 +49,7 @@ static void close_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRE
     chain->tick = lane->ticks;
     if (lane->chain == chain) {
         lane->chain = NULL;
+        hl_aptr_store_relaxed(&lane->takes, HL_TAKES_NONE); /* relaxed: only the lease's holder acts on it. */
     }
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_leases, chain->records - chain->keys - chain->counted);
 }

@@ -1,0 +1,97 @@
+/* The short way of small puts and gets: one more record in the chain that is open already.
+ *
+ * Inlined into the entry points. Whatever is not so (no chain, another target, no room, the lease taken) is
+ * left to hl_lane_write and hl_lane_read, nearly always before the read-modify-write of the lease. */
+#ifndef HL_LANE_SHORT_H
+#define HL_LANE_SHORT_H
+
+#include "state.h"
+
+#include <string.h>
+
+/* Somebody waits for the lease that was left. */
+void hl_lane_short_wake(void) HL_COLD;
+
+/* The thread's lane with its lease, when its chain got a record of this (window, target) last and has room
+ * for `bytes` more; else NULL. */
+HL_INLINE struct hl_lane *hl_lane_short_enter(const hl_a32 *error, size_t bytes) HL_NO_TSA
+{
+    uint32_t at = hl_lane_preferred;
+    if (HL_UNLIKELY(at >= hl_pool.count)) {
+        return NULL;
+    }
+    struct hl_lane *lane = hl_pool.lanes[at];
+    /* relaxed: a guess before, certain under the lease. */
+    if (hl_aptr_load_relaxed(&lane->takes) != error || HL_UNLIKELY(!hl_lease_try(&lane->lease))) {
+        return NULL;
+    }
+    if (HL_LIKELY(hl_aptr_load_relaxed(&lane->takes) == error &&
+                  bytes <= (size_t)(lane->chain->limit - lane->chain->at))) {
+        return lane;
+    }
+    if (hl_lease_leave(&lane->lease)) {
+        hl_lane_short_wake();
+    }
+    return NULL;
+}
+
+HL_INLINE void hl_lane_short_leave(struct hl_lane *lane) HL_NO_TSA
+{
+    if (HL_UNLIKELY(hl_lease_leave(&lane->lease))) {
+        hl_lane_short_wake();
+    }
+}
+
+/* Puts `len` bytes at RMA address `addr` of the target that `error` belongs to, whose memory has one key.
+ * True: done as far as the origin is concerned. False: nothing was done, hl_lane_write does it. Any thread,
+ * like that. */
+HL_INLINE bool hl_lane_put_short(hl_a32 *error, uint64_t addr, const void *buf, size_t len)
+{
+    struct hl_lane *lane = len <= hl_pool.chain
+                               ? hl_lane_short_enter(error, sizeof(struct hl_wire_short) + HL_WIRE_PAD(len))
+                               : NULL;
+    if (lane == NULL) {
+        return false;
+    }
+    struct hl_chain *chain = lane->chain;
+    uint8_t *at = chain->at;
+    struct hl_wire_short rec = {.op = HL_WIRE_PUT, .len = (uint32_t)len, .addr = addr};
+    memcpy(at, &rec, sizeof rec);
+    if (len % 8 != 0) {
+        memset(at + sizeof rec + HL_WIRE_PAD(len) - 8, 0, 8); /* the padding */
+    }
+    memcpy(at + sizeof rec, buf, len);
+    chain->at = at + sizeof rec + HL_WIRE_PAD(len);
+    chain->records++;
+    hl_lane_short_leave(lane);
+    return true;
+}
+
+/* The same for a get into `buf`. */
+HL_INLINE bool hl_lane_get_short(hl_a32 *error, uint64_t addr, void *buf, size_t len)
+{
+    /* A record of a get and the room of its answer. */
+    size_t room = sizeof(struct hl_wire_short) + HL_WIRE_PAD(len);
+    struct hl_lane *lane = len <= hl_pool.chain ? hl_lane_short_enter(error, room) : NULL;
+    if (lane == NULL) {
+        return false;
+    }
+    struct hl_chain *chain = lane->chain;
+    /* Gets join a chain that has some; the first one asks more questions (hl_chain_append). */
+    bool joins = chain->ask_count - 1 < HL_CHAIN_ASKS - 1;
+    if (HL_LIKELY(joins)) {
+        struct hl_wire_short rec = {.op = HL_WIRE_GET, .len = (uint32_t)len, .addr = addr};
+        chain->asks[chain->ask_count++] =
+            (struct hl_ask){.reply = buf, .len = (uint32_t)len, .record = chain->records++};
+        memcpy(chain->at, &rec, sizeof rec);
+        chain->at += sizeof rec;
+        chain->limit -= HL_WIRE_PAD(len);
+        if (HL_UNLIKELY(chain->opener != &hl_lane_preferred)) {
+            chain->opener = NULL;
+        }
+    }
+    hl_lane_short_leave(lane);
+    return joins;
+}
+
+#endif

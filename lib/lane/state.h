@@ -1,0 +1,176 @@
+/* The state of lanes: slots, ways, chains, lanes, the pool. For the files of lane, and for short.h. */
+#ifndef HL_LANE_STATE_H
+#define HL_LANE_STATE_H
+
+#include "fab.h"
+#include "lane.h"
+#include "lease.h"
+#include "stat.h"
+
+#define HL_LANES_MAX 64
+#define HL_SLOTS 256u              /* operations in flight on a lane; a power of two */
+#define HL_PIECE ((size_t)1 << 20) /* bytes of one post: the lease is free in between */
+#define HL_MAIL 32                 /* messages in flight on a lane = receives posted for their answers */
+#define HL_CHAIN_ASKS 256          /* answers that the records of one chain may want */
+#define HL_CHAIN_ERRORS 16         /* error words that they may have, in turns */
+#define HL_PULSE_TICKS 50          /* ticks without acknowledgement after which a peer's pulse is felt */
+#define HL_TAKES_NONE ((void *)1)  /* no error word, nor anything calculated from a NULL array of them */
+#define HL_IDLE_LEASES 64          /* leases after which an idle way's bit is taken back */
+
+/* Open parts of a slot: closed by the provider's completion, by the target's acknowledgement, by sending. */
+enum hl_slot_part { HL_PART_POST = 1, HL_PART_ACK = 2, HL_PART_CHAIN = 4 };
+
+/* One operation in flight, or one chain of them. Changed under the lane's lease.
+ *
+ *   free --take, post--> open (parts left) --last part--> finished --tail passes--> free
+ *   free --open chain--> open (CHAIN) --send--> open (POST, ACK; or POST when its one record goes directly)
+ *                          open --target dead--> quarantined (finished for everybody, but the provider may
+ * still write into its buffers) --completion--> free */
+struct hl_slot {
+    struct fi_context2 context; /* the provider's while HL_PART_POST is open; first */
+    struct hl_way *way;
+    struct hl_slot *next; /* of the same way, issued after this one */
+    hl_a32 *error;
+    struct hl_req *req;
+    uint64_t number;  /* of the lane's issues: place in the ring */
+    uint64_t way_seq; /* of the way's issues */
+    int err;          /* 0 or HL_ERR_* */
+    uint8_t open;     /* enum hl_slot_part */
+    bool quarantined;
+    struct hl_chain *chain; /* what it stands for, or NULL: then error and req are the operation's */
+    uint64_t message;       /* number of the chain's message on its way */
+};
+
+/* What a record of a chain wants back. */
+struct hl_ask {
+    void *reply;        /* where the answer goes */
+    struct hl_req *req; /* or NULL */
+    uint32_t len;       /* bytes that the answer must have */
+    uint32_t record;    /* number of the record in the message */
+    int err;            /* 0 or HL_ERR_*, valid when answered */
+    bool answered;
+};
+
+/* Records from `first` on, up to the next of these, report errors here. */
+struct hl_chain_error {
+    hl_a32 *word;
+    uint32_t first;
+};
+
+/* Operations that travel in one message: records are copied behind each other, then it is sent, then
+ * answered. Open (way->chain, in lane->open) until sent; kept by its slot until that ends. */
+struct hl_chain {
+    /* What an append looks at; on one line. */
+    HL_ALIGNED_LINE uint8_t *at; /* end of the records */
+    uint8_t *limit;              /* less than the buffer's end: answers must fit into one message as well */
+    uint64_t key;                /* registration that put and get records name now; valid when keys > 0 */
+    hl_a32 *error;               /* word of the last record */
+    uint32_t records;            /* with the KEY ones */
+    uint32_t keys;               /* KEY records among them */
+    uint32_t counted;            /* records whose lease is in the statistics */
+    int peer;                    /* world rank */
+
+    struct hl_way *way;
+    struct hl_slot *slot;
+    struct hl_chain *next;    /* in lane->open, or while unused */
+    struct hl_chain *earlier; /* in lane->open */
+    const void *opener;       /* the thread that opened it; NULL: several wait for what is in it */
+    uint64_t tick;            /* of the lane, when it was opened, then sent */
+    uint32_t ask_count, next_ask, error_count;
+    struct hl_chain_error errors[HL_CHAIN_ERRORS];
+    struct hl_ask asks[HL_CHAIN_ASKS];
+    _Alignas(8) uint8_t bytes[]; /* hl_fab.eager: head, HELLO, records; the head moves up without HELLO */
+};
+
+/* The record of (lane, target): made on first use, never freed before the lane. issued and done are read by
+ * flushers of all threads, everything is written under the lease. */
+struct hl_way {
+    HL_ALIGNED_LINE hl_a64 issued; /* slots taken. atomic: release by the holder, acquire by flushers */
+    hl_a64 done;                   /* slots ended, in order: none before it is open. atomic: the same */
+    hl_a64 local_issued;           /* last slot whose end the origin's buffers wait for. atomic: the same */
+    hl_a64 local_done; /* none before it is open but chains that copied their data. atomic: the same */
+    int peer;          /* world rank */
+    bool marked;       /* my bit in the pool's used[peer] is set, and the peer is not dead */
+    bool hello_said;
+    bool greeted;                   /* a message was acknowledged: atomics may go (issue.c) */
+    bool dead;                      /* the launcher said so: posts fail at once */
+    uint32_t unacked;               /* messages without acknowledgement */
+    fi_addr_t addr;                 /* the peer's receive endpoint */
+    struct hl_chain *chain;         /* the open one, or NULL */
+    struct hl_slot *first;          /* oldest one not ended */
+    struct hl_slot *local;          /* oldest one that local_done has not passed, NULL: none */
+    struct hl_slot *last;           /* newest one, valid when first is */
+    uint64_t messages;              /* sent on this way */
+    uint64_t touched;               /* the lane's leases at the last issue */
+    uint64_t refused_ns;            /* since when the provider has refused every post, 0: it does not */
+    uint64_t done_at_refuse;        /* done then */
+    hl_a32 greeting;                /* error word of operations that nobody asked for: GREET, pulse */
+    uint64_t pulse_addr, pulse_key; /* 8 bytes of the peer */
+    uint64_t pulse;                 /* and what was read there */
+    uint64_t pulse_tick;            /* when its pulse was felt last */
+};
+
+/* A lane's ways by peer: open addressing. Replaced by a larger one when half full; old ones stay readable. */
+struct hl_way_table {
+    struct hl_way_table *older;
+    uint32_t room;  /* a power of two */
+    uint32_t count; /* under the lease */
+    hl_aptr at[];   /* struct hl_way, NULL: free. atomic: release when added, acquire by flushers */
+};
+
+/* A buffer posted for an acknowledgement. */
+struct hl_letter {
+    struct fi_context2 context;
+    _Alignas(8) uint8_t bytes[]; /* hl_fab.eager */
+};
+
+/* Fields without a word on protection are changed under the lease. (clang's C cannot say "guarded by" of a
+ * sibling field: the functions that touch them say HL_REQUIRES instead.) */
+struct hl_lane {
+    struct hl_lease lease;
+    /* On the lease's line: what every operation of the holder touches. */
+    struct hl_way *recent;  /* way of the last issue, or NULL */
+    struct hl_chain *chain; /* the one that got the last record, while it is open; else NULL */
+    /* Error word of that record when it named memory by key: puts and gets of the same window and target may
+     * follow it at once. Else HL_TAKES_NONE. atomic: for others a hint */
+    hl_aptr takes;
+    struct fid_ep *ep;    /* NULL until opened */
+    struct hl_pool *pool; /* read-only */
+    uint32_t index;       /* read-only */
+    bool broken;          /* could not be opened */
+    bool wake;            /* somebody may wait for what ended: hl_prog_wake after leaving */
+    bool tick;            /* a chain was opened: hl_rx_tick after leaving */
+    uint32_t deaths_seen; /* of the pool's */
+
+    HL_ALIGNED_LINE hl_a64 issued; /* slots taken. atomic: release by the holder, acquire by flushers */
+    hl_a64 tail;                   /* slots before it are free. atomic: the same */
+    hl_aptr ways;                  /* struct hl_way_table. atomic: the same */
+    struct hl_fab_ep fab;
+    struct hl_chain *open;      /* chains not sent yet, newest first */
+    struct hl_chain *unused;    /* buffers */
+    struct hl_letter *receives; /* array of HL_MAIL, NULL until the first message */
+    uint32_t mail;              /* messages without acknowledgement */
+    uint64_t ticks;             /* of the receive thread */
+    uint64_t swept;             /* leases at the last sweep of idle bits */
+    struct hl_stat_lane stat;
+    struct hl_slot slots[HL_SLOTS];
+};
+
+struct hl_pool {
+    uint32_t count;                      /* lanes; 0: closed. Read-only while open */
+    int ranks;                           /* of the job */
+    size_t chain;                        /* bytes of the largest put or get that is chained, 0: nothing is */
+    struct hl_lane *lanes[HL_LANES_MAX]; /* read-only while open */
+    HL_ALIGNED_LINE hl_a64 opened;       /* bit i: lane i has an endpoint. atomic */
+    hl_a64 *used;  /* [ranks] bit i: lane i may have something open to that rank. atomic, see hl_way_mark */
+    hl_a32 deaths; /* counts reports of dead ranks. atomic */
+    hl_a32 next;   /* preferred lane of the next new thread. atomic */
+};
+
+/* The process's pool. */
+extern struct hl_pool hl_pool;
+
+/* The thread's preferred lane. */
+extern __thread uint32_t hl_lane_preferred __attribute__((tls_model("initial-exec")));
+
+#endif
