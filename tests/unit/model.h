@@ -376,6 +376,29 @@ static int model_endpoint(struct fid_domain *domain, struct fi_info *info, struc
     return rc;
 }
 
+/* Registrations get the key that was asked for. */
+static int model_mr_close(struct fid *fid)
+{
+    free(fid->context);
+    model.objects--;
+    return 0;
+}
+
+static struct fi_ops model_mr_fid_ops = {.size = sizeof model_mr_fid_ops, .close = model_mr_close};
+
+static int model_mr_reg(struct fid *domain, const void *buf, size_t len, uint64_t access, uint64_t offset,
+                        uint64_t key, uint64_t flags, struct fid_mr **out, void *context)
+{
+    (void)domain, (void)buf, (void)len, (void)access, (void)offset, (void)flags, (void)context;
+    struct fid_mr *mr = calloc(1, sizeof *mr);
+    *mr = (struct fid_mr){.fid = {FI_CLASS_MR, mr, &model_mr_fid_ops}, .key = key};
+    model.objects++;
+    *out = mr;
+    return 0;
+}
+
+static struct fi_ops_mr model_mr_ops = {.size = sizeof model_mr_ops, .reg = model_mr_reg};
+
 static int model_query(struct fid_domain *domain, enum fi_datatype type, enum fi_op op,
                        struct fi_atomic_attr *attr, uint64_t flags)
 {
@@ -398,7 +421,8 @@ static int model_domain_open(struct fid_fabric *fabric, struct fi_info *info, st
     int rc = model_open();
     if (rc == 0) {
         struct model_domain *d = calloc(1, sizeof *d);
-        d->fid = (struct fid_domain){.fid = {FI_CLASS_DOMAIN, d, &model_fid_ops}, .ops = &model_domain_ops};
+        d->fid = (struct fid_domain){
+            .fid = {FI_CLASS_DOMAIN, d, &model_fid_ops}, .ops = &model_domain_ops, .mr = &model_mr_ops};
         *out = &d->fid;
     }
     return rc;

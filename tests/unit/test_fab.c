@@ -6,6 +6,7 @@
 #include "conf.h"
 #include "err.h"
 #include "fab_lib.h"
+#include "keys.h"
 #include "model.h"
 
 #include <stdio.h>
@@ -15,12 +16,15 @@
 #define NONCE UINT64_C(0x1234567812345678)
 #define RANKS 4
 
-/* A message of two records and a HELLO, built into out; returns its bytes. */
+/* A message of a HELLO, two long records and three short ones, built into out; returns its bytes. */
 static size_t build(uint8_t *out)
 {
     struct hl_wire_head head = {
-        .nonce = NONCE, .from = 2, .kind = HL_WIRE_DATA, .flags = HL_WIRE_HELLO, .count = 2};
+        .nonce = NONCE, .from = 2, .kind = HL_WIRE_DATA, .flags = HL_WIRE_HELLO, .count = 5};
     struct hl_wire_hello hello = {.len = 16};
+    struct hl_wire_short small[] = {{.op = HL_WIRE_KEY, .addr = 7},
+                                    {.op = HL_WIRE_GET, .len = 4000, .addr = 8},
+                                    {.op = HL_WIRE_PUT, .len = 5, .addr = 8}};
     struct hl_wire_rec rec = {.op = HL_WIRE_ACC, .len = 12};
     size_t at = sizeof head;
     memcpy(out + at, &hello, sizeof hello);
@@ -31,6 +35,10 @@ static size_t build(uint8_t *out)
         memset(out + at, 0, 16);
         at += 16;
     }
+    memcpy(out + at, small, sizeof small);
+    at += sizeof small;
+    memset(out + at, 0, 8);
+    at += 8;
     head.len = (uint32_t)at;
     memcpy(out, &head, sizeof head);
     return at;
@@ -60,7 +68,7 @@ START_TEST(bad_messages_are_named)
     head->from = RANKS;
     ck_assert_str_eq(hl_wire_check(msg, len, NONCE, RANKS), "from no rank of this job");
     build(msg);
-    head->count = 3;
+    head->count = 6;
     ck_assert_ptr_nonnull(hl_wire_check(msg, len, NONCE, RANKS));
     head->count = 1;
     ck_assert_str_eq(hl_wire_check(msg, len, NONCE, RANKS), "bytes left over");
@@ -103,10 +111,10 @@ START_TEST(random_damage_is_survived)
             const struct hl_wire_head *head = (const void *)exact;
             const uint8_t *at = hl_wire_body(head);
             for (uint32_t n = 0; n < head->count; n++) {
-                uint32_t payload = head->kind == HL_WIRE_DATA ? ((const struct hl_wire_rec *)at)->len
-                                                              : ((const struct hl_wire_ans *)at)->len;
-                at += (head->kind == HL_WIRE_DATA ? sizeof(struct hl_wire_rec) : sizeof(struct hl_wire_ans)) +
-                      HL_WIRE_PAD(payload);
+                const struct hl_wire_short *rec = (const void *)at;
+                at += head->kind == HL_WIRE_DATA
+                          ? hl_wire_fixed(rec->op) + HL_WIRE_PAD(hl_wire_payload(rec->op, rec->len))
+                          : sizeof(struct hl_wire_ans) + HL_WIRE_PAD(((const struct hl_wire_ans *)at)->len);
             }
             ck_assert_ptr_eq(at, exact + len);
             passed++;
@@ -114,6 +122,51 @@ START_TEST(random_damage_is_survived)
         free(exact);
     }
     ck_assert_int_gt(passed, 100);
+}
+END_TEST
+
+START_TEST(keys_find_what_was_added_and_not_removed)
+{
+    enum { KEYS = 600 };
+    static char memory[KEYS];
+    static uint64_t keys[KEYS]; /* 0: not in */
+    struct hl_fab_keys k = {0};
+    unsigned seed = (unsigned)time(NULL);
+    printf("seed %u\n", seed);
+    ck_assert_ptr_null(hl_fab_keys_find(&k, 5));
+    hl_fab_keys_remove(&k, 5);
+    for (int i = 0; i < 40000; i++) {
+        int at = rand_r(&seed) % KEYS;
+        if (keys[at] != 0) {
+            hl_fab_keys_remove(&k, keys[at]);
+            ck_assert_ptr_null(hl_fab_keys_find(&k, keys[at]));
+            keys[at] = 0;
+        } else {
+            keys[at] = ((uint64_t)rand_r(&seed) << 10 | (unsigned)at) + 1;
+            struct hl_fab_reach reach = {
+                .key = keys[at], .addr = (uint64_t)at, .base = &memory[at], .len = 1};
+            ck_assert(hl_fab_keys_add(&k, &reach));
+        }
+        int look = rand_r(&seed) % KEYS;
+        const struct hl_fab_reach *found = keys[look] != 0 ? hl_fab_keys_find(&k, keys[look]) : NULL;
+        ck_assert(keys[look] == 0 || (found != NULL && found->key == keys[look]));
+    }
+    free(k.at);
+}
+END_TEST
+
+START_TEST(an_address_is_found_only_when_all_its_bytes_are_inside)
+{
+    char memory[64];
+    struct hl_fab_reach r = {.addr = 1000, .base = memory, .len = sizeof memory};
+    ck_assert_ptr_eq(hl_fab_at(&r, 1000, 64), memory);
+    ck_assert_ptr_eq(hl_fab_at(&r, 1063, 1), memory + 63);
+    ck_assert_ptr_null(hl_fab_at(&r, 1063, 2));
+    ck_assert_ptr_null(hl_fab_at(&r, 999, 1));
+    ck_assert_ptr_null(hl_fab_at(&r, 1001, UINT64_MAX));
+    ck_assert_ptr_null(hl_fab_at(&r, UINT64_MAX, 2));
+    r.base = NULL;
+    ck_assert_ptr_null(hl_fab_at(&r, 1000, 1));
 }
 END_TEST
 
@@ -209,6 +262,8 @@ static Suite *make_suite(void)
     tcase_add_test(t, good_messages_pass);
     tcase_add_test(t, bad_messages_are_named);
     tcase_add_test(t, random_damage_is_survived);
+    tcase_add_test(t, keys_find_what_was_added_and_not_removed);
+    tcase_add_test(t, an_address_is_found_only_when_all_its_bytes_are_inside);
     tcase_add_test(t, regions_are_found_within_their_bounds);
     tcase_add_test(t, segments_are_found_by_their_id);
     tcase_add_test(t, an_opening_that_fails_halfway_leaves_nothing);

@@ -1,4 +1,11 @@
-/* The near ring: every entry once, in its producer's order, no wake-up lost. The table of senders. */
+/* The near ring: every entry once, in its producer's order, no wake-up lost. The table of senders. Chains:
+ * every record does what it says or is refused, and no byte outside the region changes. */
+#include "boot.h"
+#include "conf.h"
+#include "err.h"
+#include "fab_lib.h"
+#include "inner.h"
+#include "model.h"
 #include "ring.h"
 #include "senders.h"
 #include "unit.h"
@@ -124,6 +131,206 @@ START_TEST(senders_are_kept_apart)
 }
 END_TEST
 
+/* ---- chains ---- */
+
+#define NONCE 77
+#define WORDS 64
+#define GUARD 16
+
+/* A region with guards around it, what it should hold, and the message under construction. */
+static struct {
+    uint64_t guarded[GUARD + WORDS + GUARD], expected[WORDS];
+    struct hl_fab_mr mr;
+    struct hl_fab_ep ep;
+    _Alignas(8) uint8_t message[MODEL_EAGER];
+    size_t len;
+    uint32_t count;
+    uint64_t answers[WORDS]; /* those expected, in order; UINT64_MAX: an error */
+    uint32_t records[WORDS]; /* and of which record */
+    int answer_count;
+    unsigned seed;
+} c;
+
+static void open_region(void)
+{
+    c.seed = (unsigned)time(NULL) ^ (unsigned)getpid() << 8;
+    printf("seed %u\n", c.seed);
+    ck_assert_int_eq(hl_conf_load(), 0);
+    hl_conf.provider = "model";
+    hl_boot.size = 2;
+    hl_boot.nonce = NONCE;
+    hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
+    ck_assert_int_eq(hl_fab_open(), 0);
+    ck_assert_int_eq(hl_fab_ep_open(HL_FAB_RX, &c.ep), 0);
+    ck_assert_int_eq(hl_fab_regions_open(&c.ep), 0);
+    ck_assert_int_eq(hl_fab_register(c.guarded + GUARD, sizeof c.expected, &c.mr), 0);
+    for (size_t i = 0; i < HL_COUNT_OF(c.guarded); i++) {
+        c.guarded[i] = UINT64_C(0xabababababababab);
+    }
+    memset(c.expected, 0xab, sizeof c.expected);
+}
+
+static void begin(void)
+{
+    c.len = sizeof(struct hl_wire_head);
+    c.count = 0;
+    c.answer_count = 0;
+}
+
+static void add(struct hl_wire_short rec, const uint64_t *payload, size_t words)
+{
+    memcpy(c.message + c.len, &rec, sizeof rec);
+    c.len += sizeof rec;
+    memcpy(c.message + c.len, payload, 8 * words);
+    c.len += 8 * words;
+    c.count++;
+}
+
+static void expect(uint64_t answer)
+{
+    c.records[c.answer_count] = c.count;
+    c.answers[c.answer_count++] = answer;
+}
+
+/* One record on word `at`; `wrong` bends its address so that it does not fit any more. */
+static void add_random(void)
+{
+    static const enum hl_wire_op ops[] = {HL_WIRE_PUT, HL_WIRE_GET, HL_WIRE_ATOMIC, HL_WIRE_FETCH,
+                                          HL_WIRE_SWAP};
+    enum hl_wire_op op = ops[rand_r(&c.seed) % HL_COUNT_OF(ops)];
+    unsigned at = (unsigned)rand_r(&c.seed) % WORDS;
+    bool fetches = op == HL_WIRE_ATOMIC && rand_r(&c.seed) % 2;
+    uint64_t words[2] = {rand_r(&c.seed) % 2 ? c.expected[at] : 5, (uint64_t)rand_r(&c.seed) + 9};
+    struct hl_wire_short rec = {.op = (uint8_t)op,
+                                .kind = HL_OP_SUM,
+                                .basic = HL_BASIC_U64,
+                                .flags = fetches ? HL_WIRE_FETCHES : 0,
+                                .len = op == HL_WIRE_SWAP ? 16 : 8,
+                                .addr = c.mr.addr + 8 * at};
+    size_t payload = op == HL_WIRE_GET || op == HL_WIRE_FETCH ? 0 : rec.len / 8;
+    if (rand_r(&c.seed) % 4 == 0) { /* before, behind, across both ends, far away */
+        static const uint64_t shifts[] = {8 * WORDS, 8 * WORDS - 4, (uint64_t)-4, (uint64_t)-8,
+                                          UINT64_C(1) << 40};
+        rec.addr = c.mr.addr + shifts[rand_r(&c.seed) % HL_COUNT_OF(shifts)];
+        expect(UINT64_MAX);
+    } else if (op == HL_WIRE_GET || op == HL_WIRE_FETCH || op == HL_WIRE_SWAP || fetches) {
+        expect(c.expected[at]);
+    }
+    if (rec.addr == c.mr.addr + 8 * at) {
+        c.expected[at] = op == HL_WIRE_PUT                                  ? words[0]
+                         : op == HL_WIRE_ATOMIC                             ? c.expected[at] + words[0]
+                         : op == HL_WIRE_SWAP && words[0] == c.expected[at] ? words[1]
+                                                                            : c.expected[at];
+    }
+    add(rec, words, payload);
+}
+
+static void run_and_compare(void)
+{
+    _Alignas(8) uint8_t out[MODEL_EAGER];
+    struct hl_wire_head head = {
+        .nonce = NONCE, .seq = 3, .kind = HL_WIRE_DATA, .len = (uint32_t)c.len, .count = c.count};
+    memcpy(c.message, &head, sizeof head);
+    ck_assert_ptr_null(hl_wire_check(c.message, c.len, NONCE, 2));
+    struct hl_rx_answers a = {.bytes = out, .len = sizeof head};
+    hl_rx_unpack((const void *)c.message, &a);
+    ck_assert_int_eq(memcmp(c.expected, c.guarded + GUARD, sizeof c.expected), 0);
+    for (int i = 0; i < GUARD; i++) {
+        ck_assert_uint_eq(c.guarded[i], UINT64_C(0xabababababababab));
+        ck_assert_uint_eq(c.guarded[GUARD + WORDS + i], UINT64_C(0xabababababababab));
+    }
+    ck_assert_int_eq((int)a.count, c.answer_count);
+    const uint8_t *at = out + sizeof head;
+    for (int i = 0; i < c.answer_count; i++) {
+        const struct hl_wire_ans *ans = (const void *)at;
+        ck_assert_uint_eq(ans->message, 3);
+        ck_assert_uint_eq(ans->record, c.records[i]);
+        ck_assert((ans->rc != 0) == (c.answers[i] == UINT64_MAX));
+        ck_assert(ans->rc != 0 || *(const uint64_t *)(ans + 1) == c.answers[i]);
+        at += sizeof *ans + HL_WIRE_PAD(ans->len);
+    }
+}
+
+START_TEST(chains_do_what_they_say_within_their_region)
+{
+    open_region();
+    for (int i = 0; i < 3000; i++) {
+        begin();
+        add((struct hl_wire_short){.op = HL_WIRE_KEY, .addr = c.mr.key}, NULL, 0);
+        for (int n = rand_r(&c.seed) % 20; n >= 0; n--) {
+            add_random();
+        }
+        run_and_compare();
+    }
+    hl_fab_unregister(c.mr.id);
+    begin();
+    add((struct hl_wire_short){.op = HL_WIRE_KEY, .addr = c.mr.key}, NULL, 0);
+    expect(UINT64_MAX); /* the memory is gone */
+    add((struct hl_wire_short){.op = HL_WIRE_PUT, .len = 8, .addr = c.mr.addr}, c.expected, 1);
+    run_and_compare();
+    hl_fab_regions_close();
+    hl_fab_ep_close(&c.ep);
+    ck_assert_int_eq(model.objects, 0);
+}
+END_TEST
+
+START_TEST(odd_atomics_are_refused)
+{
+    open_region();
+    static const struct hl_wire_short bad[] = {
+        {.op = HL_WIRE_ATOMIC, .kind = HL_OP_SUM, .basic = HL_BASICS, .len = 8},
+        {.op = HL_WIRE_ATOMIC, .kind = HL_OP_KINDS, .basic = HL_BASIC_U64, .len = 8},
+        {.op = HL_WIRE_ATOMIC, .kind = HL_OP_BXOR, .basic = HL_BASIC_F64, .len = 8},
+        {.op = HL_WIRE_ATOMIC, .kind = HL_OP_SUM, .basic = HL_BASIC_U64, .len = 12},
+        {.op = HL_WIRE_ATOMIC, .kind = HL_OP_SUM, .basic = HL_BASIC_U64, .len = 8, .addr = 4},
+        {.op = HL_WIRE_SWAP, .basic = HL_BASIC_U64, .len = 8},
+        {.op = HL_WIRE_SWAP, .basic = HL_BASIC_F64, .len = 16},
+        {.op = HL_WIRE_FETCH, .basic = HL_BASIC_C128, .len = 16},
+    };
+    uint64_t words[2] = {1, 2};
+    for (size_t i = 0; i < HL_COUNT_OF(bad); i++) {
+        begin();
+        add((struct hl_wire_short){.op = HL_WIRE_KEY, .addr = c.mr.key}, NULL, 0);
+        struct hl_wire_short rec = bad[i];
+        rec.addr += c.mr.addr;
+        expect(UINT64_MAX);
+        add(rec, words, rec.op == HL_WIRE_FETCH ? 0 : (rec.len + 7) / 8);
+        run_and_compare();
+    }
+}
+END_TEST
+
+/* Nothing outside the region changes whatever the bytes say, as long as the checker lets them pass. */
+START_TEST(damaged_chains_stay_within_their_region)
+{
+    open_region();
+    for (int i = 0; i < 30000; i++) {
+        begin();
+        add((struct hl_wire_short){.op = HL_WIRE_KEY, .addr = c.mr.key}, NULL, 0);
+        for (int n = 0; n < 6; n++) {
+            add_random();
+        }
+        size_t from = sizeof(struct hl_wire_head) + 16;
+        for (int flips = rand_r(&c.seed) % 4 + 1; flips > 0; flips--) {
+            c.message[from + (size_t)rand_r(&c.seed) % (c.len - from)] = (uint8_t)rand_r(&c.seed);
+        }
+        struct hl_wire_head head = {
+            .nonce = NONCE, .kind = HL_WIRE_DATA, .len = (uint32_t)c.len, .count = c.count};
+        memcpy(c.message, &head, sizeof head);
+        if (hl_wire_check(c.message, c.len, NONCE, 2) != NULL) {
+            continue;
+        }
+        _Alignas(8) uint8_t out[MODEL_EAGER];
+        struct hl_rx_answers a = {.bytes = out, .len = sizeof head};
+        hl_rx_unpack((const void *)c.message, &a);
+        for (int g = 0; g < GUARD; g++) {
+            ck_assert_uint_eq(c.guarded[g], UINT64_C(0xabababababababab));
+            ck_assert_uint_eq(c.guarded[GUARD + WORDS + g], UINT64_C(0xabababababababab));
+        }
+    }
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("rx");
@@ -133,6 +340,9 @@ static Suite *make_suite(void)
     tcase_add_test(t, a_full_ring_refuses);
     tcase_add_test(t, a_lying_length_is_cut);
     tcase_add_test(t, senders_are_kept_apart);
+    tcase_add_test(t, chains_do_what_they_say_within_their_region);
+    tcase_add_test(t, odd_atomics_are_refused);
+    tcase_add_test(t, damaged_chains_stay_within_their_region);
     suite_add_tcase(s, t);
     return s;
 }
