@@ -54,7 +54,9 @@ static int register_memory(void *base, size_t len, struct fid_mr **mr, uint64_t 
         key_counter++;
         uint64_t wish =
             hl_fab.own_keys ? hl_siphash(hl_boot.secret, &key_counter, sizeof key_counter) : key_counter;
-        rc = fi_mr_reg(owner->domain, base, len, access, 0, wish, 0, mr, NULL);
+        struct iovec iov = {base, len};
+        struct fi_mr_attr attr = {.mr_iov = &iov, .iov_count = 1, .access = access, .requested_key = wish};
+        rc = fi_mr_regattr(owner->domain, &attr, 0, mr);
     } while (rc == -FI_ENOKEY);
     if (rc == 0 && hl_fab.mr_bind) {
         rc = fi_mr_bind(*mr, &owner->ep->fid, 0);

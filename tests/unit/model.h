@@ -386,18 +386,18 @@ static int model_mr_close(struct fid *fid)
 
 static struct fi_ops model_mr_fid_ops = {.size = sizeof model_mr_fid_ops, .close = model_mr_close};
 
-static int model_mr_reg(struct fid *domain, const void *buf, size_t len, uint64_t access, uint64_t offset,
-                        uint64_t key, uint64_t flags, struct fid_mr **out, void *context)
+static int model_mr_reg(struct fid *domain, const struct fi_mr_attr *attr, uint64_t flags,
+                        struct fid_mr **out)
 {
-    (void)domain, (void)buf, (void)len, (void)access, (void)offset, (void)flags, (void)context;
+    (void)domain, (void)flags;
     struct fid_mr *mr = calloc(1, sizeof *mr);
-    *mr = (struct fid_mr){.fid = {FI_CLASS_MR, mr, &model_mr_fid_ops}, .key = key};
+    *mr = (struct fid_mr){.fid = {FI_CLASS_MR, mr, &model_mr_fid_ops}, .key = attr->requested_key};
     model.objects++;
     *out = mr;
     return 0;
 }
 
-static struct fi_ops_mr model_mr_ops = {.size = sizeof model_mr_ops, .reg = model_mr_reg};
+static struct fi_ops_mr model_mr_ops = {.size = sizeof model_mr_ops, .regattr = model_mr_reg};
 
 static int model_query(struct fid_domain *domain, enum fi_datatype type, enum fi_op op,
                        struct fi_atomic_attr *attr, uint64_t flags)
