@@ -8,13 +8,13 @@
 
 #define FIRST_MASK 15u
 
-int hl_pairs_make(struct hl_pairs **made)
+int hl_pairs_make(int node_size, struct hl_pairs **made)
 {
-    struct hl_pairs *p = malloc(sizeof *p);
+    struct hl_pairs *p = calloc(1, sizeof *p + HL_SIDES * (size_t)node_size * sizeof p->seen[0]);
     if (p == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a window's epochs");
     }
-    *p = (struct hl_pairs){.mutex = HL_MUTEX_INIT};
+    p->mutex = (struct hl_mutex)HL_MUTEX_INIT;
     *made = p;
     return 0;
 }

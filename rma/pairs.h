@@ -38,10 +38,11 @@ struct hl_pairs {
         bool open;       /* guarded by mutex */
         int n, *members; /* world ranks; changed under mutex, read without it by the epoch's own calls */
     } side[HL_SIDES];
+    hl_a64 seen[]; /* words of the control block (win.h) that were looked at; atomic, changed by who waits */
 };
 
-/* HL_ERR_NO_MEM. */
-int hl_pairs_make(struct hl_pairs **made);
+/* For a window on a node of `node_size` ranks. HL_ERR_NO_MEM. */
+int hl_pairs_make(int node_size, struct hl_pairs **made);
 void hl_pairs_free(struct hl_pairs *p); /* also NULL */
 
 /* Opens an epoch with `n` members (world ranks; the array, from malloc, is p's if all went well). `wait`:

@@ -5,6 +5,9 @@
  *                         ... operations ...
  *   wait <--COMPLETE n--  complete: everything is delivered
  *
+ * To node peers and myself the message is a word of the peer's control block and its door bell: who waits
+ * looks there. To others it is a record, which the receive thread counts.
+ *
  * Who cannot keep its part (a member has died, an operation failed) sends COMPLETE all the same, marked: the
  * others' wait ends with an error instead of never. */
 #include "win.h"
@@ -12,7 +15,9 @@
 #include <stdlib.h>
 
 #include "api.h"
+#include "boot.h"
 #include "err.h"
+#include "match.h"
 #include "pairs.h"
 #include "prog.h"
 #include "rx.h"
@@ -47,18 +52,48 @@ static int members_of(const struct hl_win *w, MPI_Group group, int **world, int 
     return rc;
 }
 
-static int tell(struct hl_win *w, enum hl_wire_op op, int peer, bool failed)
-{
-    enum hl_side side = op == HL_WIRE_POST ? HL_EXPOSURE : HL_ACCESS;
-    struct hl_wire_rec rec = {
-        .op = op, .kind = failed, .count = hl_pairs_number(w->pairs, side, peer), .aux = w->id};
-    return hl_win_send(peer, &rec);
-}
-
 /* The window's rank of a world rank. */
 static int rank_in(const struct hl_win *w, int world)
 {
     return hl_group_rank(w->comm->group, world);
+}
+
+static int tell(struct hl_win *w, enum hl_wire_op op, int peer, bool failed)
+{
+    uint64_t number = hl_pairs_number(w->pairs, op == HL_WIRE_POST ? HL_EXPOSURE : HL_ACCESS, peer);
+    const struct hl_target *t = &w->targets[rank_in(w, peer)];
+    if (hl_target_is_far(t)) {
+        struct hl_wire_rec rec = {.op = op, .kind = failed, .count = number, .aux = w->id};
+        return hl_rx_send(peer, &rec, NULL);
+    }
+    if (hl_rx_is_dead(peer)) {
+        return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", peer);
+    }
+    size_t at = 2 * (size_t)hl_boot.node_rank + (op == HL_WIRE_POST ? HL_ACCESS : HL_EXPOSURE);
+    /* release: what I did before; pairs with the acquire in look. */
+    hl_a64_store_release(&hl_target_ctl(t)->words[at], number << 1 | failed);
+    hl_match_wake(hl_boot_node_of(peer));
+    return 0;
+}
+
+/* Takes in what node peers among the members have written into my control block. */
+static void look(struct hl_win *w, enum hl_side side)
+{
+    struct hl_pairs *p = w->pairs;
+    for (int i = 0; i < p->side[side].n; i++) {
+        int peer = p->side[side].members[i], node_rank = hl_boot_node_of(peer);
+        if (node_rank < 0) {
+            continue;
+        }
+        size_t at = 2 * (size_t)node_rank + side;
+        /* acquire: what the peer did before; pairs with the release in tell. */
+        uint64_t word = hl_a64_load_acquire(&w->ctl->words[at]);
+        /* relaxed, twice: only who waits for this side uses it. */
+        if (word != hl_a64_load_relaxed(&p->seen[at]) &&
+            hl_pairs_arrive(p, side, peer, word >> 1, (word & 1) != 0) >= 0) {
+            hl_a64_store_relaxed(&p->seen[at], word);
+        }
+    }
 }
 
 /* A member of the open epoch that has died, or -1. */
@@ -73,13 +108,16 @@ static int find_dead(const struct hl_win *w, enum hl_side side)
 }
 
 struct wait {
-    const struct hl_win *win;
+    struct hl_win *win;
     enum hl_side side;
 };
 
 static bool is_over(void *arg)
 {
     const struct wait *w = arg;
+    if (!hl_pairs_ready(w->win->pairs, w->side)) {
+        look(w->win, w->side);
+    }
     return hl_pairs_ready(w->win->pairs, w->side) || find_dead(w->win, w->side) >= 0;
 }
 

@@ -169,18 +169,11 @@ static int serve_epoch(const struct hl_rx_msg *msg)
     return rc < 0 ? rc : 0;
 }
 
-/* A record for myself needs no receive thread: what it changes has its own lock. */
+/* A record for myself needs no receive thread: the queue has its own lock. */
 static int serve_here(const struct hl_wire_rec *rec)
 {
     struct hl_rx_msg msg = {.rec = rec, .from = hl_boot.rank, .near = true};
-    switch (rec->op) {
-    case HL_WIRE_LOCK:
-        return serve_lock(&msg);
-    case HL_WIRE_UNLOCK:
-        return serve_unlock(&msg);
-    default:
-        return serve_epoch(&msg);
-    }
+    return rec->op == HL_WIRE_LOCK ? serve_lock(&msg) : serve_unlock(&msg);
 }
 
 int hl_win_send(int peer, const struct hl_wire_rec *rec)

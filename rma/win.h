@@ -55,6 +55,8 @@ struct hl_extent {
 struct hl_win_ctl {
     hl_a64 lock;             /* lockword.h; atomic */
     struct hl_near_lock acc; /* whose lock guards elements that CPUs have no atomics for */
+    hl_a64 words[]; /* [2 * node rank + enum hl_side]: the newest post or complete of that peer, its number
+                     * twice, + 1 when it gave up (pscw.c); atomic, written by the peer */
 };
 
 /* The user's window. Fields are read-only once it is made, but for those that say otherwise.
@@ -263,8 +265,7 @@ int hl_win_release(struct hl_win *w, int target, bool exclusive);
 /* Asks the receive thread of `peer` (world rank) for a lock of window `id` and waits for its grant. */
 int hl_ask_lock(int peer, uint64_t id, bool exclusive);
 
-/* Sends a record of locks or of post and complete to that rank's receive thread, or serves it at once when it
- * is for myself. Errors of hl_rx_send. */
+/* Sends a LOCK or UNLOCK record to whoever keeps that window's queue, also myself. Errors of hl_rx_send. */
 int hl_win_send(int peer, const struct hl_wire_rec *rec);
 
 /* What the grant's record says: ends the wait of the thread that knows `token`. On the receive thread. */

@@ -51,12 +51,13 @@ static int check(const struct call *c)
 /* Memory of mine, and my control block. */
 static int take_memory(struct hl_win *w, const struct call *c)
 {
-    int rc = hl_mem_alloc(sizeof *w->ctl, &(struct hl_mem_ask){.align = HL_CACHELINE}, &w->ctl_piece);
+    size_t len = sizeof *w->ctl + 2 * (size_t)hl_boot.node_size * sizeof w->ctl->words[0];
+    int rc = hl_mem_alloc(len, &(struct hl_mem_ask){.align = HL_CACHELINE}, &w->ctl_piece);
     if (rc != 0) {
         return rc;
     }
     w->ctl = w->ctl_piece.addr;
-    memset(w->ctl, 0, sizeof *w->ctl);
+    memset(w->ctl, 0, len);
     w->ctl->acc.home = (uint32_t)hl_boot.node_rank + 1;
     w->base = c->base;
     if (c->flavor == MPI_WIN_FLAVOR_ALLOCATE || c->apart) {
@@ -81,7 +82,7 @@ static int prepare(struct hl_win *w, const struct call *c)
     w->model = MPI_WIN_UNIFIED;
     w->detour = hl_conf.rma_mode != HL_MODE_HOT;
     rc = rc != 0 ? rc : hl_epoch_init(&w->epoch);
-    rc = rc != 0 ? rc : hl_pairs_make(&w->pairs);
+    rc = rc != 0 ? rc : hl_pairs_make(hl_boot.node_size, &w->pairs);
     if (HL_CHECKED) {
         rc = rc != 0 ? rc : hl_conflict_make(&w->conflicts);
     }

@@ -89,7 +89,7 @@ END_TEST
 static struct hl_pairs *make_pairs(void)
 {
     struct hl_pairs *p;
-    ck_assert_int_eq(hl_pairs_make(&p), 0);
+    ck_assert_int_eq(hl_pairs_make(1, &p), 0);
     return p;
 }
 
