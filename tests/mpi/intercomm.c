@@ -171,6 +171,74 @@ static void check_symmetric(MPI_Comm inter)
     }
 }
 
+enum { MANY = 60000 };
+
+/* Digits written one after another: neither commutes nor forgives another order. */
+static void append(void *in, void *inout, int *len, MPI_Datatype *type)
+{
+    const int64_t *a = in;
+    int64_t *b = inout;
+
+    for (int i = 0; i < 2 * *len; i += 2) { /* number, factor */
+        b[i] = a[i] * b[i + 1] + b[i];
+        b[i + 1] *= a[i + 1];
+    }
+}
+
+/* Messages that do not leave at once, data with gaps, an operation that keeps the order of ranks. */
+static void check_large(MPI_Comm inter)
+{
+    int *mine = malloc(MANY * sizeof *mine), *all = malloc(MANY * sizeof *all);
+    int64_t number[4] = {1 + me % 9, 10, 1 + me % 7, 10}, want[2] = {0, 0}, got[4] = {0};
+    int n = MANY / 4 / (n_mine > n_other ? n_mine : n_other), root = low ? MPI_PROC_NULL : 0;
+    MPI_Datatype gaps, pair;
+    MPI_Op op;
+
+    if (low && my_rank == 0) {
+        root = MPI_ROOT;
+    }
+    for (int i = 0; i < MANY; i++) {
+        mine[i] = me + i;
+    }
+    MPI_Bcast(mine, MANY, MPI_INT, root, inter);
+    for (int i = 0; i < MANY; i++) {
+        CHECK_EQ(mine[i], (low ? me : 0) + i);
+        mine[i] = me + i;
+    }
+    MPI_Allreduce(mine, all, MANY, MPI_INT, MPI_MAX, inter);
+    for (int i = 0; i < MANY; i++) {
+        CHECK_EQ(all[i], other_world(n_other - 1) + i);
+    }
+    MPI_Type_vector(n, 1, 2, MPI_INT, &gaps);
+    MPI_Type_commit(&gaps);
+    MPI_Allgather(mine, 1, gaps, all, n, MPI_INT, inter);
+    for (int k = 0; k < n_other; k++) {
+        for (int i = 0; i < n; i++) {
+            CHECK_EQ(all[k * n + i], other_world(k) + 2 * i);
+        }
+    }
+    MPI_Alltoall(mine, n, MPI_INT, all, n, MPI_INT, inter);
+    for (int k = 0; k < n_other; k++) {
+        for (int i = 0; i < n; i++) {
+            CHECK_EQ(all[k * n + i], other_world(k) + my_rank * n + i);
+        }
+    }
+    MPI_Type_free(&gaps);
+    MPI_Type_contiguous(2, MPI_INT64_T, &pair);
+    MPI_Type_commit(&pair);
+    MPI_Op_create(append, 0, &op);
+    MPI_Allreduce(number, got, 2, pair, op, inter);
+    for (int k = 0; k < n_other; k++) {
+        want[0] = 10 * want[0] + 1 + other_world(k) % 9;
+        want[1] = 10 * want[1] + 1 + other_world(k) % 7;
+    }
+    CHECK(got[0] == want[0] && got[2] == want[1]);
+    MPI_Op_free(&op);
+    MPI_Type_free(&pair);
+    free(mine);
+    free(all);
+}
+
 static void check_children(MPI_Comm inter)
 {
     MPI_Comm twin, part, merged;
@@ -277,6 +345,7 @@ int main(int argc, char **argv)
         check_messages(inter);
         check_rooted(inter);
         check_symmetric(inter);
+        check_large(inter);
         check_children(inter);
         check_errors(inter);
         MPI_Waitall(5, reqs, MPI_STATUSES_IGNORE);
