@@ -186,6 +186,23 @@ static void refuse_unattached(MPI_Aint bytes)
     expect(MPIX_Win_flag_test(bases[me] + bytes, MPIX_CMP_EQ, 0, NULL, &done, win), MPI_ERR_RMA_RANGE);
 }
 
+/* A window that begins at an odd place: off the node only the target can see that, and the flush tells. */
+static void refuse_misaligned(void)
+{
+    uint64_t memory[4] = {0};
+    int next = (me + 1) % size, code;
+    MPI_Win_create((char *)memory + 4, 24, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Win_lock_all(0, win);
+    code = MPIX_Put_notify(NULL, 0, MPI_BYTE, next, 0, 0, MPI_BYTE, 8, 1, win);
+    expect(code != MPI_SUCCESS ? code : MPI_Win_flush(next, win), MPI_ERR_DISP);
+    CHECK_EQ(MPI_Win_flush(next, win), MPI_SUCCESS);
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_free(&win);
+    CHECK_EQ(memory[1] | memory[2], 0);
+}
+
 /* Makes the window and tells everybody where it begins. */
 static void make(int flavor, MPI_Aint bytes)
 {
@@ -246,6 +263,7 @@ int main(int argc, char **argv)
     run(MPI_WIN_FLAVOR_ALLOCATE, data_at(threads));
     run(MPI_WIN_FLAVOR_CREATE, data_at(threads));
     run(MPI_WIN_FLAVOR_DYNAMIC, data_at(threads));
+    refuse_misaligned();
     MPI_Type_free(&pairs);
     free(bases);
     MPI_Finalize();
