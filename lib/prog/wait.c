@@ -83,6 +83,8 @@ void hl_prog_wait_slow(hl_prog_cond *cond, void *arg)
     while (!cond(arg)) {
         if (hl_prog_poll() > 0) {
             idle = 0;
+            hl_prog_give_way(); /* the progress may be for others */
+            hl_prog_come_back();
             continue;
         }
         if (!cond(arg)) {
