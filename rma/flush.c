@@ -10,6 +10,13 @@
 static int take_errors(struct hl_win *w)
 {
     int failed = 0;
+    /* acquire: the error words; pairs with the addition in hl_lane_error_keep. */
+    uint64_t errors = hl_a64_load_acquire(&hl_lane_errors);
+    /* relaxed, both: of several threads one or more look. */
+    if (hl_a64_load_relaxed(&w->errors_seen) == errors) {
+        return 0;
+    }
+    hl_a64_store_relaxed(&w->errors_seen, errors);
     for (int i = 0; w->errors != NULL && i < w->size; i++) {
         int rc = hl_lane_error_take(&w->errors[i]);
         if (rc != 0) {
@@ -84,9 +91,7 @@ HL_INLINE int flush(struct hl_win *w, int target, enum hl_lane_scope scope)
 
 void hl_win_keep_error(struct hl_win *w, int target, int rc)
 {
-    uint32_t none = 0;
-    /* acquire: the first error stays; published by what tells the flush that the operation is over. */
-    (void)hl_a32_cas_acquire(&w->errors[target], &none, (uint32_t)-rc);
+    hl_lane_error_keep(&w->errors[target], rc);
 }
 
 int hl_win_flush(struct hl_win *w, int target)

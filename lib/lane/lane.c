@@ -177,6 +177,8 @@ int hl_lane_count(void)
     return (int)hl_pool.count;
 }
 
+hl_a64 hl_lane_errors;
+
 void hl_lane_forget(void)
 {
     hl_pool.count = 0;

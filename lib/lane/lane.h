@@ -85,6 +85,18 @@ int hl_lane_flush_all(enum hl_lane_scope scope);
 /* Nothing issued to `peer` (or to anybody) is open: one or a few loads, for callers that want to skip. */
 bool hl_lane_is_quiet(int peer);
 
+/* How often an error was kept: who has many error words looks at them when this has changed. Atomic. */
+extern hl_a64 hl_lane_errors;
+
+/* Keeps an error in an error word, where the first one stays; before the operation is said to be over. */
+HL_INLINE void hl_lane_error_keep(hl_a32 *error, int rc)
+{
+    uint32_t none = 0;
+    /* acquire: the first error stays; published by what tells that the operation is over. */
+    (void)hl_a32_cas_acquire(error, &none, (uint32_t)-rc);
+    hl_a64_add_full(&hl_lane_errors, 1); /* full: after the word; pairs with the acquire of who looks. */
+}
+
 /* Takes the error out of an error word: 0, or the HL_ERR_* of the first operation that failed. */
 HL_INLINE int hl_lane_error_take(hl_a32 *error)
 {

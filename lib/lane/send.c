@@ -270,26 +270,19 @@ bool hl_pool_tick(struct hl_pool *p)
 
 /* ---- ends ---- */
 
-static void store_error(hl_a32 *word, int err)
-{
-    uint32_t none = 0;
-    /* acquire: the first error stays; published by the release of way->done that follows. */
-    (void)hl_a32_cas_acquire(word, &none, (uint32_t)-err);
-}
-
 void hl_chain_refuse(struct hl_lane *lane, struct hl_chain *chain, uint32_t record, int err)
 {
     hl_a32 *word = hl_chain_error_of(chain, record);
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_errors, 1);
     if (word != NULL) {
-        store_error(word, err);
+        hl_lane_error_keep(word, err);
     }
 }
 
 void hl_chain_finish(struct hl_lane *lane, struct hl_chain *chain, int err)
 {
     for (uint32_t i = 0; i < chain->error_count && err != 0; i++) {
-        store_error(chain->errors[i].word, err);
+        hl_lane_error_keep(chain->errors[i].word, err);
     }
     for (uint32_t i = 0; i < chain->ask_count; i++) {
         const struct hl_ask *ask = &chain->asks[i];

@@ -3,13 +3,6 @@
 
 #include "err.h"
 
-static void store_error(struct hl_slot *slot)
-{
-    uint32_t none = 0;
-    /* acquire: the first error stays; published by the release of way->done that follows. */
-    (void)hl_a32_cas_acquire(slot->error, &none, (uint32_t)-slot->err);
-}
-
 /* Everybody but the provider is done with it. */
 static void finish(struct hl_lane *lane, struct hl_slot *slot) HL_REQUIRES(lane->lease)
 {
@@ -21,7 +14,7 @@ static void finish(struct hl_lane *lane, struct hl_slot *slot) HL_REQUIRES(lane-
         return;
     }
     if (HL_UNLIKELY(slot->err != 0)) {
-        store_error(slot);
+        hl_lane_error_keep(slot->error, slot->err);
     }
     if (slot->req != NULL) {
         (void)hl_req_part_done(slot->req, slot->err);

@@ -50,7 +50,9 @@ static struct outbound *unused;
 static struct outbound *waiting; /* oldest first */
 static struct outbound **waiting_end = &waiting;
 static struct hl_rx_senders senders;
-static fi_addr_t *peer_rx; /* [size] receive endpoints of others; FI_ADDR_NOTAVAIL: not inserted */
+/* [size] receive endpoints of others, plus 1; 0: not inserted. Only pages of ranks we talk to are touched. */
+static uint64_t *peer_rx;
+_Static_assert(FI_ADDR_NOTAVAIL == UINT64_MAX, "no address plus 1 is 0");
 static uint8_t *pool;
 static bool *reached; /* [size] something was sent to that receive endpoint */
 static struct {
@@ -334,7 +336,10 @@ static int insert_peer(int peer)
         return rc != 0 ? rc : hl_err_say(HL_ERR_OTHER, "rank %d publishes a malformed card", peer);
     }
     const struct hl_rx_card *card = data;
-    return hl_fab_ep_insert(&ep, card->name, card->name_len, &peer_rx[peer]);
+    fi_addr_t addr = FI_ADDR_NOTAVAIL;
+    rc = hl_fab_ep_insert(&ep, card->name, card->name_len, &addr);
+    peer_rx[peer] = addr + 1;
+    return rc;
 }
 
 int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
@@ -342,7 +347,7 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
     if (!hl_rx_has_network()) {
         return hl_err_say(HL_ERR_INTERN, "the network is not open");
     }
-    int rc = peer_rx[peer] == FI_ADDR_NOTAVAIL ? insert_peer(peer) : 0;
+    int rc = peer_rx[peer] == 0 ? insert_peer(peer) : 0;
     if (rc != 0) {
         return rc;
     }
@@ -364,7 +369,7 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
         memcpy(out->bytes + sizeof head + sizeof *rec, payload, rec->len);
     }
     out->len = head.len;
-    out->to = peer_rx[peer];
+    out->to = peer_rx[peer] - 1;
     rc = post_send(out);
     if (rc != 0) {
         recycle(out);
@@ -393,13 +398,10 @@ static int publish(void)
 static int post_all(void)
 {
     pool = aligned_alloc(4096, hl_round_up(BUFFERS * hl_fab.eager, 4096));
-    peer_rx = malloc((size_t)hl_boot.size * sizeof *peer_rx);
+    peer_rx = calloc((size_t)hl_boot.size, sizeof *peer_rx);
     reached = calloc((size_t)hl_boot.size, sizeof *reached);
     if (pool == NULL || peer_rx == NULL || reached == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for receive buffers");
-    }
-    for (int i = 0; i < hl_boot.size; i++) {
-        peer_rx[i] = FI_ADDR_NOTAVAIL;
     }
     int rc = 0;
     for (size_t i = 0; i < BUFFERS && rc == 0; i++) {

@@ -544,6 +544,29 @@ START_TEST(matched_probe_waits_for_its_message)
 }
 END_TEST
 
+static int alone(int world)
+{
+    return world == 0 ? 0 : -1;
+}
+
+START_TEST(ranks_that_nobody_spoke_to_cost_nothing)
+{
+    enum { MANY = 100000 };
+    static const int zero;
+    static struct hl_matcher m;
+    struct hl_matcher_setup s = {
+        .world_size = MANY, .node_size = 1, .node_world = &zero, .node_of = alone, .inboxes = 1};
+    s.board = calloc(1, hl_match_board_bytes(1));
+    double before = unit_resident();
+    ck_assert_int_eq(hl_matcher_open(&m, &s), 0);
+    double each = (unit_resident() - before) / MANY;
+    printf("%d ranks: %.1f bytes each\n", MANY, each);
+    ck_assert(SANITIZED || each <= 4);
+    hl_matcher_close(&m);
+    free(s.board);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("match");
@@ -558,6 +581,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(c, layouts_meet_layouts, 0, 2);
     tcase_add_test(c, requests_outlive_the_thread_that_posted);
     tcase_add_loop_test(c, matched_probe_waits_for_its_message, 0, 2);
+    tcase_add_test(c, ranks_that_nobody_spoke_to_cost_nothing);
     suite_add_tcase(s, c);
     return s;
 }

@@ -17,16 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) ||     \
-    __has_feature(thread_sanitizer)
-#define SANITIZED true
-#else
-#define SANITIZED false
-#endif
-
 static uint64_t seed;
 
 static void take_seed(void)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../lib/lane/inner.h"
 #include "err.h"
 #include "life.h"
 #include "lockword.h"
@@ -291,6 +292,30 @@ START_TEST(wrong_calls_are_errors)
 }
 END_TEST
 
+/* ---- what other ranks cost ---- */
+
+/* What a rank of a large job has in arrays over ranks when it has spoken to nobody. (Matching: test_match.)
+ */
+START_TEST(a_hundred_thousand_ranks_cost_few_bytes)
+{
+    enum { MANY = 100000 };
+    static struct hl_pool pool;
+    struct hl_group *world, *odd;
+    double before = unit_resident();
+    ck_assert_int_eq(hl_pool_open(&pool, 1, MANY), 0);
+    ck_assert_int_eq(hl_group_make_strided(0, 1, MANY, &world), 0);
+    ck_assert_int_eq(hl_group_make_strided(1, 2, MANY / 2, &odd), 0);
+    double cost = (unit_resident() - before) / MANY;
+    printf("%d ranks: %.1f bytes of memory each; a target of a window: %zu\n", MANY, cost,
+           sizeof(struct hl_target));
+    ck_assert(SANITIZED || cost <= 8);
+    ck_assert_uint_le(sizeof(struct hl_target), 16);
+    hl_group_unref(odd);
+    hl_group_unref(world);
+    hl_pool_close(&pool);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("rma");
@@ -311,6 +336,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, layouts_are_walked_side_by_side);
     tcase_add_loop_test(t, many_threads_use_one_window, 0, 4);
     tcase_add_test(t, wrong_calls_are_errors);
+    tcase_add_test(t, a_hundred_thousand_ranks_cost_few_bytes);
     suite_add_tcase(s, t);
     return s;
 }

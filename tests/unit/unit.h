@@ -3,7 +3,33 @@
 #define HL_UNIT_H
 
 #include <check.h>
+#include <malloc.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) ||     \
+    __has_feature(thread_sanitizer)
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+
+/* Bytes of this process's own memory that are in use. Memory that is allocated afterwards is not filled by
+ * the C library, as MALLOC_PERTURB_ would have it. */
+static inline double unit_resident(void)
+{
+    long all = 0, here = 0, shared = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    ck_assert(f != NULL && fscanf(f, "%ld %ld %ld", &all, &here, &shared) == 3);
+    fclose(f);
+    mallopt(M_PERTURB, 0);
+    return (double)(here - shared) * (double)sysconf(_SC_PAGESIZE);
+}
 
 /* Runs the suite made by `make_suite`; exit code 0 when all cases passed. */
 #define UNIT_MAIN(make_suite)                                                                                \
