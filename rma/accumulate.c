@@ -23,13 +23,70 @@ static int start(struct hl_acc *a, MPI_Win win, MPI_Request *request, const char
     return finish(win, func, rc);
 }
 
-__attribute__((noinline)) int hl_accumulate_any(struct hl_acc *a, const MPI_Datatype types[3], MPI_Win win,
-                                                const char *func)
+/* Elements of one predefined type that lie in one block on all sides, on a mapped target; else the long way.
+ * types[]: the handles of origin, target, result; a's types are not set yet. */
+static int accumulate(struct hl_acc *a, const MPI_Datatype types[3], MPI_Win win, const char *func)
 {
+    struct hl_win *w = a->m.win = hl_win_of(win);
+    uintptr_t type = (uintptr_t)types[1];
+    struct hl_spot s = {0};
+    bool simple =
+        w != NULL && (uint32_t)a->m.target < (uint32_t)w->size && type < HL_TYPE_PREDEFINED_END &&
+        types[0] == types[1] && a->op != HL_OP_KINDS && a->m.origin != NULL &&
+        a->m.origin_count == a->m.target_count &&
+        (!a->fetches || (a->result != NULL && types[2] == types[1] && a->result_count == a->m.target_count));
+    if (HL_LIKELY(simple &&
+                  hl_is_open(w, a->m.target, a->m.disp, a->m.target_count, &hl_type_dense[type], &s) &&
+                  s.len != 0 && hl_spot_is_mapped(&s))) {
+        return finish(win, func,
+                      hl_near_acc(a->op, hl_type_predefined[type - 0x200].basic, (char *)(uintptr_t)s.where,
+                                  a->m.origin, a->result, (size_t)a->m.target_count,
+                                  &hl_target_ctl(&w->targets[a->m.target])->acc));
+    }
     a->m.origin_type = hl_type_of(types[0]);
     a->m.target_type = hl_type_of(types[1]);
     a->result_type = a->fetches ? hl_type_of(types[2]) : NULL;
     return finish(win, func, hl_win_acc(a));
+}
+
+/* The last three of an accumulate's nine arguments (as hl_tail in fast.h). */
+struct tail {
+    MPI_Datatype target_type;
+    MPI_Op op;
+    MPI_Win win;
+};
+
+static HL_NOINLINE int accumulate_any(void *origin, int64_t origin_count, MPI_Datatype origin_type,
+                                      int target, int64_t disp, int64_t target_count, struct tail tail)
+{
+    struct hl_acc a = {{NULL, origin, origin_count, NULL, target, disp, target_count, NULL, HL_PUT, NULL},
+                       NULL,
+                       0,
+                       NULL,
+                       hl_op_kind_of(tail.op),
+                       false};
+    return accumulate(&a, (MPI_Datatype[]){origin_type, tail.target_type, NULL}, tail.win, "MPI_Accumulate");
+}
+
+static HL_NOINLINE int fetch_op_any(void *origin, void *result, MPI_Datatype type, int target, int64_t disp,
+                                    MPI_Op op, MPI_Win win)
+{
+    struct hl_acc a = {{NULL, origin, 1, NULL, target, disp, 1, NULL, HL_PUT, NULL},
+                       result,
+                       1,
+                       NULL,
+                       hl_op_kind_of(op),
+                       true};
+    return accumulate(&a, (MPI_Datatype[]){type, type, type}, win, "MPI_Fetch_and_op");
+}
+
+static HL_NOINLINE int cas_any(void *origin, const void *compare, void *result, MPI_Datatype type, int target,
+                               int64_t disp, MPI_Win win)
+{
+    const struct hl_type *t = hl_type_of(type);
+    struct hl_acc a = {
+        {hl_win_of(win), origin, 1, t, target, disp, 1, t, HL_PUT, NULL}, result, 1, t, HL_OP_REPLACE, true};
+    return finish(win, "MPI_Compare_and_swap", hl_win_cas(&a, compare));
 }
 
 HL_API(MPI_Accumulate)
@@ -37,14 +94,18 @@ int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
                     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op,
                     MPI_Win win)
 {
-    struct hl_acc a = {{NULL, (char *)(uintptr_t)origin_addr, origin_count, NULL, target_rank, target_disp,
-                        target_count, NULL, HL_PUT, NULL},
-                       NULL,
-                       0,
-                       NULL,
-                       hl_op_kind_of(op),
-                       false};
-    return hl_accumulate(a, (MPI_Datatype[]){origin_datatype, target_datatype, NULL}, win, "MPI_Accumulate");
+    void *origin = (void *)(uintptr_t)origin_addr;
+    struct tail tail = {target_datatype, op, win};
+    char *there;
+    if (HL_LIKELY(origin != NULL && origin_datatype == target_datatype && origin_count == 1 &&
+                  target_count == 1)) {
+        size_t bytes = hl_word_at(win, target_datatype, target_rank, target_disp, &there);
+        if (HL_LIKELY(hl_acc_word(origin, NULL, op, bytes, there))) {
+            return MPI_SUCCESS;
+        }
+    }
+    return accumulate_any(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                          tail);
 }
 
 HL_API(MPI_Accumulate_c)
@@ -59,8 +120,7 @@ int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                        NULL,
                        hl_op_kind_of(op),
                        false};
-    return hl_accumulate(a, (MPI_Datatype[]){origin_datatype, target_datatype, NULL}, win,
-                         "MPI_Accumulate_c");
+    return accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, NULL}, win, "MPI_Accumulate_c");
 }
 
 HL_API(MPI_Raccumulate)
@@ -108,8 +168,8 @@ int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
                        NULL,
                        hl_op_kind_of(op),
                        true};
-    return hl_accumulate(a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
-                         "MPI_Get_accumulate");
+    return accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
+                      "MPI_Get_accumulate");
 }
 
 HL_API(MPI_Get_accumulate_c)
@@ -125,8 +185,8 @@ int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
                        NULL,
                        hl_op_kind_of(op),
                        true};
-    return hl_accumulate(a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
-                         "MPI_Get_accumulate_c");
+    return accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
+                      "MPI_Get_accumulate_c");
 }
 
 HL_API(MPI_Rget_accumulate)
@@ -167,27 +227,28 @@ HL_API(MPI_Fetch_and_op)
 int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
                       MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
-    struct hl_acc a = {
-        {NULL, (char *)(uintptr_t)origin_addr, 1, NULL, target_rank, target_disp, 1, NULL, HL_PUT, NULL},
-        result_addr,
-        1,
-        NULL,
-        hl_op_kind_of(op),
-        true};
-    return hl_accumulate(a, (MPI_Datatype[]){datatype, datatype, datatype}, win, "MPI_Fetch_and_op");
+    void *origin = (void *)(uintptr_t)origin_addr;
+    char *there;
+    if (HL_LIKELY(origin != NULL && result_addr != NULL)) {
+        size_t bytes = hl_word_at(win, datatype, target_rank, target_disp, &there);
+        if (HL_LIKELY(hl_acc_word(origin, result_addr, op, bytes, there))) {
+            return MPI_SUCCESS;
+        }
+    }
+    return fetch_op_any(origin, result_addr, datatype, target_rank, target_disp, op, win);
 }
 
 HL_API(MPI_Compare_and_swap)
 int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
                           MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
-    const struct hl_type *t = hl_type_of(datatype);
-    struct hl_acc a = {
-        {hl_win_of(win), (char *)(uintptr_t)origin_addr, 1, t, target_rank, target_disp, 1, t, HL_PUT, NULL},
-        result_addr,
-        1,
-        t,
-        HL_OP_REPLACE,
-        true};
-    return finish(win, "MPI_Compare_and_swap", hl_win_cas(&a, compare_addr));
+    void *origin = (void *)(uintptr_t)origin_addr;
+    char *there;
+    if (HL_LIKELY(origin != NULL && compare_addr != NULL && result_addr != NULL)) {
+        size_t bytes = hl_word_at(win, datatype, target_rank, target_disp, &there);
+        if (HL_LIKELY(bytes == 8 && hl_near_cas_word(there, origin, compare_addr, result_addr))) {
+            return MPI_SUCCESS;
+        }
+    }
+    return cas_any(origin, compare_addr, result_addr, datatype, target_rank, target_disp, win);
 }

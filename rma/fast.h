@@ -7,26 +7,51 @@
 #include "near.h"
 #include "win.h"
 
-/* An operation that has passed all checks: the target's hl_target.where moved on to its first byte (the upper
- * bits still tell how it is reached), and its bytes. */
-struct hl_place {
-    uint64_t where;
-    uint64_t len;
+/* A place in a window and its bytes. */
+struct hl_spot {
+    uint64_t where; /* hl_target.where moved on to the first byte: its upper bits tell how it is reached */
+    int64_t len;
 };
 
-/* The last two of a put's or get's eight arguments. By value they lie on the stack where the user's call has
- * put them, and so the short way hands all arguments on to the long way by a jump. */
+/* True: `count` elements of `size` bytes exist at this displacement of this target and may be accessed now.
+ * False: they do not, or this is not a simple case. The target is a rank of w. */
+HL_INLINE bool hl_is_open(const struct hl_win *w, int target, int64_t disp, int64_t count,
+                          const uint8_t *size, struct hl_spot *spot)
+{
+    if (HL_UNLIKELY((uint64_t)disp >= hl_epoch_reach(&w->epoch))) { /* negative ones too */
+        return false;
+    }
+    uint64_t at = (uint64_t)disp * w->all.unit; /* below all.size */
+    if (HL_UNLIKELY(__builtin_mul_overflow(count, (int64_t)*size, &spot->len) ||
+                    (uint64_t)spot->len > w->all.size - at)) {
+        return false;
+    }
+    spot->where = w->targets[target].where + at;
+    return true;
+}
+
+HL_INLINE bool hl_spot_is_mapped(const struct hl_spot *s)
+{
+    return (s->where & HL_TARGET_FAR) == 0;
+}
+
+/* ---- put and get ---- */
+
+/* The last two of eight arguments. By value they lie on the stack where the user's call has put them, and so
+ * the short way hands all arguments on to the long way by a jump. */
 struct hl_tail {
     MPI_Datatype target_type;
     MPI_Win win;
 };
 
-/* Which call it is: constants to the compiler. */
+/* Which call it is: constants to the compiler. The functions report errors themselves, so that the short way
+ * needs no frame. */
 struct hl_mover {
     enum hl_dir dir;
     const char *func;
     int (*any)(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target, int64_t disp,
                int64_t target_count, struct hl_tail tail); /* the long way */
+    int (*copy)(void *origin, void *theirs, size_t len);
     int (*far)(void *origin, size_t len, const char *func, int target, uint64_t where, struct hl_win *w);
 };
 
@@ -35,60 +60,31 @@ struct hl_call {
     const struct hl_mover *how;
 };
 
-/* True: nothing is wrong with an operation of `count` elements of `type` on both sides, and *p tells what it
- * moves. False: it is not a simple one, or hl_win_check knows what is wrong. The target is a rank of w. */
-HL_INLINE bool hl_is_short(const struct hl_win *w, int target, int64_t disp, int64_t count, MPI_Datatype type,
-                           struct hl_place *p)
-{
-    int64_t len;
-    if (HL_UNLIKELY((uint64_t)disp >= hl_epoch_reach(&w->epoch))) { /* negative ones too */
-        return false;
-    }
-    if (HL_UNLIKELY((uintptr_t)type >= HL_TYPE_PREDEFINED_END)) {
-        return false;
-    }
-    uint64_t at = (uint64_t)disp * w->all.unit; /* below all.size */
-    if (HL_UNLIKELY(__builtin_mul_overflow(count, (int64_t)hl_type_dense[(uintptr_t)type], &len) ||
-                    (uint64_t)len > w->all.size - at)) {
-        return false;
-    }
-    p->where = w->targets[target].where + at;
-    p->len = (uint64_t)len;
-    return true;
-}
-
-HL_INLINE bool hl_place_is_mapped(const struct hl_place *p)
-{
-    return (p->where & HL_TARGET_FAR) == 0;
-}
-
-/* The ends of the other ways: they report errors themselves, so that the short way needs no frame. */
-int hl_move_copy(void *to, const void *from, size_t len);
 int hl_move_nowhere(MPI_Win win, const char *func) HL_COLD;
-int hl_accumulate_any(struct hl_acc *a, const MPI_Datatype types[3], MPI_Win win, const char *func);
 
 /* A put or get of elements of one type. Returns MPI's code. */
 HL_INLINE int hl_move_same(void *origin, int target, int64_t disp, int64_t count, struct hl_tail tail,
                            const struct hl_mover *how)
 {
     struct hl_win *w = (struct hl_win *)(void *)tail.win;
-    struct hl_place p;
-    if (HL_UNLIKELY(origin == NULL || !hl_is_short(w, target, disp, count, tail.target_type, &p))) {
+    uintptr_t type = (uintptr_t)tail.target_type;
+    struct hl_spot s;
+    if (HL_UNLIKELY(origin == NULL || type >= HL_TYPE_PREDEFINED_END ||
+                    !hl_is_open(w, target, disp, count, &hl_type_dense[type], &s))) {
         return how->any(origin, count, tail.target_type, target, disp, count, tail);
     }
-    if (HL_UNLIKELY(!hl_place_is_mapped(&p))) {
-        return how->far(origin, p.len, how->func, target, p.where, w);
+    if (HL_UNLIKELY(!hl_spot_is_mapped(&s) && s.len != 0)) {
+        return how->far(origin, (size_t)s.len, how->func, target, s.where, w);
     }
-    char *theirs = (char *)(uintptr_t)p.where;
-    void *to = how->dir == HL_PUT ? theirs : origin, *from = how->dir == HL_PUT ? origin : theirs;
-    if (HL_LIKELY(p.len == 8)) {
-        hl_near_copy(to, from, 8);
+    char *theirs = (char *)(uintptr_t)s.where;
+    if (HL_LIKELY(s.len == 8)) {
+        hl_near_copy(how->dir == HL_PUT ? theirs : origin, how->dir == HL_PUT ? origin : theirs, 8);
         return MPI_SUCCESS;
     }
-    if (HL_UNLIKELY(p.len == 0)) { /* of no type, perhaps */
+    if (HL_UNLIKELY(s.len == 0)) { /* perhaps of no type */
         return how->any(origin, count, tail.target_type, target, disp, count, tail);
     }
-    return hl_move_copy(to, from, p.len);
+    return how->copy(origin, theirs, (size_t)s.len);
 }
 
 /* A whole put or get, six of its arguments in registers. Returns MPI's code. */
@@ -110,25 +106,34 @@ HL_INLINE int hl_move(void *origin, int64_t origin_count, MPI_Datatype origin_ty
     return call.how->any(origin, origin_count, origin_type, target, disp, target_count, call.tail);
 }
 
-/* A whole accumulate; types[]: the handles of origin, target, result; a's types are not set yet. */
-HL_INLINE int hl_accumulate(struct hl_acc a, const MPI_Datatype types[3], MPI_Win win, const char *func)
+/* ---- atomics ---- */
+
+/* Where one integer of 4 or 8 bytes of a mapped target is, and its size; 0: this is not such a simple case.
+ */
+HL_INLINE size_t hl_word_at(MPI_Win win, MPI_Datatype type, int target, int64_t disp, char **there)
 {
-    struct hl_place p;
-    a.m.win = hl_win_of(win);
-    bool simple =
-        types[0] == types[1] && a.op != HL_OP_KINDS &&
-        (!a.fetches || (a.result != NULL && types[2] == types[1] && a.result_count == a.m.target_count));
-    if (HL_LIKELY(simple && a.m.win != NULL && (uint32_t)a.m.target < (uint32_t)a.m.win->size &&
-                  a.m.origin_count == a.m.target_count && a.m.origin != NULL &&
-                  hl_is_short(a.m.win, a.m.target, a.m.disp, a.m.target_count, types[1], &p) &&
-                  hl_place_is_mapped(&p) && p.len != 0)) {
-        int rc = hl_near_acc(a.op, hl_type_predefined[(uintptr_t)types[1] - 0x200].basic,
-                             (char *)(uintptr_t)p.where, a.m.origin, a.result, (size_t)a.m.target_count,
-                             &hl_target_ctl(&a.m.win->targets[a.m.target])->acc);
-        return HL_LIKELY(rc == 0) ? MPI_SUCCESS : hl_win_raise(hl_win_of(win), win, func, rc);
+    const struct hl_win *w = hl_win_of(win);
+    struct hl_spot s;
+    if (HL_UNLIKELY(
+            w == NULL || (uint32_t)target >= (uint32_t)w->size || (uintptr_t)type >= HL_TYPE_PREDEFINED_END ||
+            !hl_is_open(w, target, disp, 1, &hl_type_word[(uintptr_t)type], &s) || !hl_spot_is_mapped(&s))) {
+        return 0;
     }
-    struct hl_acc any = a;
-    return hl_accumulate_any(&any, types, win, func);
+    *there = (char *)(uintptr_t)s.where;
+    return (size_t)s.len;
+}
+
+/* One integer: true when it is done. `op` is the handle; `result` NULL: nothing is fetched. */
+HL_INLINE bool hl_acc_word(const void *origin, void *result, MPI_Op op, size_t bytes, char *there)
+{
+    enum hl_op_kind kind = op == MPI_SUM       ? HL_OP_SUM
+                           : op == MPI_REPLACE ? HL_OP_REPLACE
+                           : op == MPI_NO_OP   ? HL_OP_NO_OP
+                                               : HL_OP_KINDS;
+    if (HL_LIKELY(bytes == 8)) {
+        return hl_near_acc_word(kind, 8, there, origin, result);
+    }
+    return bytes == 4 && hl_near_acc_word(kind, 4, there, origin, result);
 }
 
 #endif

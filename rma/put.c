@@ -13,7 +13,7 @@ HL_INLINE int finish(MPI_Win win, const char *func, int rc)
 
 /* ---- beside the short way ---- */
 
-HL_INLINE int far(const struct hl_move *m, uint64_t where, size_t len, const char *func)
+HL_INLINE int move_far(const struct hl_move *m, uint64_t where, size_t len, const char *func)
 {
     uint64_t at = where - m->win->targets[m->target].where;
     return finish((MPI_Win)(void *)m->win, func, hl_win_far(m, at, len));
@@ -31,8 +31,8 @@ static HL_NOINLINE int put_far(void *origin, size_t len, const char *func, int t
     } else if (hl_lane_put_short(&w->errors[target], where & ~HL_TARGET_BITS, origin, len)) {
         return MPI_SUCCESS;
     }
-    return far(&(struct hl_move){.win = w, .origin = origin, .target = target, .dir = HL_PUT}, where, len,
-               func);
+    return move_far(&(struct hl_move){.win = w, .origin = origin, .target = target, .dir = HL_PUT}, where,
+                    len, func);
 }
 
 static HL_NOINLINE int get_far(void *origin, size_t len, const char *func, int target, uint64_t where,
@@ -41,13 +41,19 @@ static HL_NOINLINE int get_far(void *origin, size_t len, const char *func, int t
     if (hl_lane_get_short(&w->errors[target], where & ~HL_TARGET_BITS, origin, len)) {
         return MPI_SUCCESS;
     }
-    return far(&(struct hl_move){.win = w, .origin = origin, .target = target, .dir = HL_GET}, where, len,
-               func);
+    return move_far(&(struct hl_move){.win = w, .origin = origin, .target = target, .dir = HL_GET}, where,
+                    len, func);
 }
 
-HL_NOINLINE int hl_move_copy(void *to, const void *from, size_t len)
+static HL_NOINLINE int put_copy(void *origin, void *theirs, size_t len)
 {
-    hl_near_copy(to, from, len);
+    hl_near_copy(theirs, origin, len);
+    return MPI_SUCCESS;
+}
+
+static HL_NOINLINE int get_copy(void *origin, void *theirs, size_t len)
+{
+    hl_near_copy(origin, theirs, len);
     return MPI_SUCCESS;
 }
 
@@ -56,13 +62,13 @@ int hl_move_nowhere(MPI_Win win, const char *func)
     return hl_win_raise(NULL, win, func, hl_win_bad());
 }
 
-/* One row a call: its name here and for users, direction, far end. */
+/* One row a call: its name here and for users, direction, ends. */
 #define CALLS(X)                                                                                             \
-    X(put, MPI_Put, HL_PUT, put_far)                                                                         \
-    X(put_c, MPI_Put_c, HL_PUT, put_far)                                                                     \
-    X(get, MPI_Get, HL_GET, get_far)                                                                         \
-    X(get_c, MPI_Get_c, HL_GET, get_far)
-#define X(name, func, dir, far_end)                                                                          \
+    X(put, MPI_Put, HL_PUT, put_copy, put_far)                                                               \
+    X(put_c, MPI_Put_c, HL_PUT, put_copy, put_far)                                                           \
+    X(get, MPI_Get, HL_GET, get_copy, get_far)                                                               \
+    X(get_c, MPI_Get_c, HL_GET, get_copy, get_far)
+#define X(name, func, dir, copy, far)                                                                        \
     static HL_NOINLINE int name##_any(void *origin, int64_t origin_count, MPI_Datatype origin_type,          \
                                       int target, int64_t disp, int64_t target_count, struct hl_tail tail)   \
     {                                                                                                        \
@@ -78,9 +84,10 @@ int hl_move_nowhere(MPI_Win win, const char *func)
                             NULL};                                                                           \
         return finish(tail.win, #func, hl_win_xfer(&m));                                                     \
     }                                                                                                        \
-    static const struct hl_mover name##_how = {dir, #func, name##_any, far_end};
+    static const struct hl_mover name##_how = {dir, #func, name##_any, copy, far};
 CALLS(X)
 #undef X
+#undef CALLS
 
 /* ---- public ---- */
 
@@ -116,32 +123,117 @@ int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
                    (struct hl_call){{target_datatype, win}, &get_c_how});
 }
 
-/* The request forms; m's types are set. */
-static int start(struct hl_move *m, MPI_Win win, MPI_Request *request, const char *func)
+/* ---- with a request ---- */
+
+/* The last three of nine arguments (as hl_tail in fast.h). */
+struct request_tail {
+    MPI_Datatype target_type;
+    MPI_Win win;
+    MPI_Request *request;
+};
+
+static int start(struct hl_move *m, const struct request_tail *tail, const char *func)
 {
     struct hl_req *r;
-    int rc = request == NULL ? hl_win_null("request") : hl_win_request_begin(m, &r);
+    int rc = tail->request == NULL ? hl_win_null("request") : hl_win_request_begin(m, &r);
     if (rc == 0) {
         rc = hl_win_xfer(m);
         hl_win_request_end(m, rc);
     }
     if (rc == 0) {
-        *request = hl_req_handle(r);
+        *tail->request = hl_req_handle(r);
     }
-    return finish(win, func, rc);
+    return finish(tail->win, func, rc);
 }
+
+/* Which call it is: constants to the compiler (as hl_mover in fast.h). */
+struct starter {
+    enum hl_dir dir;
+    const char *func;
+    int (*any)(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target, int64_t disp,
+               int64_t target_count, struct request_tail tail);
+};
+
+struct request_call {
+    struct request_tail tail;
+    const struct starter *how;
+};
+
+/* The short way: all is done when the call returns, so the shared completed request serves everybody. */
+HL_INLINE int start_same(void *origin, int target, int64_t disp, int64_t count, struct request_tail tail,
+                         const struct starter *how)
+{
+    const struct hl_win *w = (const struct hl_win *)(void *)tail.win;
+    uintptr_t type = (uintptr_t)tail.target_type;
+    struct hl_spot s;
+    if (HL_UNLIKELY(origin == NULL || tail.request == NULL || type >= HL_TYPE_PREDEFINED_END ||
+                    !hl_is_open(w, target, disp, count, &hl_type_dense[type], &s) || !hl_spot_is_mapped(&s) ||
+                    hl_epoch_mode_of(&w->epoch) != HL_EPOCH_ALL)) {
+        return how->any(origin, count, tail.target_type, target, disp, count, tail);
+    }
+    char *theirs = (char *)(uintptr_t)s.where;
+    if (HL_LIKELY(s.len == 8)) {
+        *tail.request = hl_req_handle(hl_req_completed());
+        hl_near_copy(how->dir == HL_PUT ? theirs : origin, how->dir == HL_PUT ? origin : theirs, 8);
+        return MPI_SUCCESS;
+    }
+    if (HL_UNLIKELY(s.len == 0)) { /* perhaps of no type */
+        return how->any(origin, count, tail.target_type, target, disp, count, tail);
+    }
+    *tail.request = hl_req_handle(hl_req_completed());
+    return (how->dir == HL_PUT ? put_copy : get_copy)(origin, theirs, (size_t)s.len);
+}
+
+HL_INLINE int start_call(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target,
+                         int64_t disp, int64_t target_count, struct request_call call)
+{
+    const struct hl_win *w = hl_win_of(call.tail.win);
+    if (HL_UNLIKELY(w == NULL)) {
+        return hl_move_nowhere(call.tail.win, call.how->func);
+    }
+    call.tail.win = (MPI_Win)(void *)(uintptr_t)w; /* the same: one register for both */
+    if (HL_LIKELY((uint32_t)target < (uint32_t)w->size && origin_type == call.tail.target_type &&
+                  origin_count == target_count)) {
+        return start_same(origin, target, disp, target_count, call.tail, call.how);
+    }
+    return call.how->any(origin, origin_count, origin_type, target, disp, target_count, call.tail);
+}
+
+/* One row a call: its name here and for users, direction. */
+#define CALLS(X)                                                                                             \
+    X(rput, MPI_Rput, HL_PUT)                                                                                \
+    X(rput_c, MPI_Rput_c, HL_PUT)                                                                            \
+    X(rget, MPI_Rget, HL_GET)                                                                                \
+    X(rget_c, MPI_Rget_c, HL_GET)
+#define X(name, func, dir)                                                                                   \
+    static HL_NOINLINE int name##_any(void *origin, int64_t origin_count, MPI_Datatype origin_type,          \
+                                      int target, int64_t disp, int64_t target_count,                        \
+                                      struct request_tail tail)                                              \
+    {                                                                                                        \
+        struct hl_move m = {hl_win_of(tail.win),                                                             \
+                            origin,                                                                          \
+                            origin_count,                                                                    \
+                            hl_type_of(origin_type),                                                         \
+                            target,                                                                          \
+                            disp,                                                                            \
+                            target_count,                                                                    \
+                            hl_type_of(tail.target_type),                                                    \
+                            dir,                                                                             \
+                            NULL};                                                                           \
+        return start(&m, &tail, #func);                                                                      \
+    }                                                                                                        \
+    static const struct starter name##_how = {dir, #func, name##_any};
+CALLS(X)
+#undef X
+#undef CALLS
 
 HL_API(MPI_Rput)
 int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win,
               MPI_Request *request)
 {
-    struct hl_move m = {hl_win_of(win), (char *)(uintptr_t)origin_addr,
-                        origin_count,   hl_type_of(origin_datatype),
-                        target_rank,    target_disp,
-                        target_count,   hl_type_of(target_datatype),
-                        HL_PUT,         NULL};
-    return start(&m, win, request, "MPI_Rput");
+    return start_call((void *)(uintptr_t)origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                      target_count, (struct request_call){{target_datatype, win, request}, &rput_how});
 }
 
 HL_API(MPI_Rput_c)
@@ -149,12 +241,8 @@ int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype or
                 int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
                 MPI_Win win, MPI_Request *request)
 {
-    struct hl_move m = {hl_win_of(win), (char *)(uintptr_t)origin_addr,
-                        origin_count,   hl_type_of(origin_datatype),
-                        target_rank,    target_disp,
-                        target_count,   hl_type_of(target_datatype),
-                        HL_PUT,         NULL};
-    return start(&m, win, request, "MPI_Rput_c");
+    return start_call((void *)(uintptr_t)origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                      target_count, (struct request_call){{target_datatype, win, request}, &rput_c_how});
 }
 
 HL_API(MPI_Rget)
@@ -162,10 +250,8 @@ int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
               MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win,
               MPI_Request *request)
 {
-    struct hl_move m = {hl_win_of(win), origin_addr, origin_count, hl_type_of(origin_datatype),
-                        target_rank,    target_disp, target_count, hl_type_of(target_datatype),
-                        HL_GET,         NULL};
-    return start(&m, win, request, "MPI_Rget");
+    return start_call(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                      (struct request_call){{target_datatype, win, request}, &rget_how});
 }
 
 HL_API(MPI_Rget_c)
@@ -173,8 +259,6 @@ int PMPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_d
                 MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                 MPI_Request *request)
 {
-    struct hl_move m = {hl_win_of(win), origin_addr, origin_count, hl_type_of(origin_datatype),
-                        target_rank,    target_disp, target_count, hl_type_of(target_datatype),
-                        HL_GET,         NULL};
-    return start(&m, win, request, "MPI_Rget_c");
+    return start_call(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                      (struct request_call){{target_datatype, win, request}, &rget_c_how});
 }

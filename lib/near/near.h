@@ -118,11 +118,52 @@ bool hl_near_is_cpu(enum hl_basic basic, const void *target);
 int hl_near_acc(enum hl_op_kind op, enum hl_basic basic, void *target, const void *origin, void *fetched,
                 size_t n, struct hl_near_lock *lock);
 
+/* The same for one integer of `bytes`, where the CPU has an instruction for it: false when it has none, and
+ * nothing was done. */
+HL_INLINE bool hl_near_acc_word(enum hl_op_kind op, size_t bytes, void *target, const void *origin,
+                                void *fetched)
+{
+    uint64_t v = 0;
+    if (HL_UNLIKELY(((uintptr_t)target & (bytes - 1)) != 0)) {
+        return false;
+    }
+    memcpy(&v, origin, bytes);
+    if (HL_LIKELY(op == HL_OP_SUM)) {
+        /* relaxed, here and below: as hl_near_acc. */
+        v = bytes == 8 ? hl_a64_add_relaxed(target, v) : hl_a32_add_relaxed(target, (uint32_t)v);
+    } else if (op == HL_OP_REPLACE && fetched != NULL) {
+        v = bytes == 8 ? hl_a64_xchg_acquire(target, v) : hl_a32_xchg_acquire(target, (uint32_t)v);
+    } else if (op == HL_OP_NO_OP && fetched != NULL) {
+        v = bytes == 8 ? hl_a64_load_relaxed(target) : hl_a32_load_relaxed(target);
+    } else {
+        return false;
+    }
+    if (fetched != NULL) {
+        memcpy(fetched, &v, bytes);
+    }
+    return true;
+}
+
 /* One element: *fetched = *target; if it was equal to *compare, byte for byte, *target = *origin. `lock` as
  * above. Errors: HL_ERR_TYPE for a type that MPI_Compare_and_swap does not take (floating point, complex,
  * pairs). */
 int hl_near_cas(enum hl_basic basic, void *target, const void *origin, const void *compare, void *fetched,
                 struct hl_near_lock *lock);
+
+/* The same for an integer of 8 bytes; false when it is not aligned, and nothing was done. */
+HL_INLINE bool hl_near_cas_word(void *target, const void *origin, const void *compare, void *fetched)
+{
+    uint64_t expected, desired;
+    if (HL_UNLIKELY(((uintptr_t)target & 7) != 0)) {
+        return false;
+    }
+    memcpy(&expected, compare, sizeof expected);
+    memcpy(&desired, origin, sizeof desired);
+    /* full: as hl_near_cas. */
+    (void)hl_a64_cas_full(target, &expected, desired);
+    memcpy(fetched, &expected, sizeof expected);
+    return true;
+}
 
 /* ---- order ---- */
 

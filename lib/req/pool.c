@@ -176,11 +176,6 @@ void hl_req_free(struct hl_req *r)
     }
 }
 
-struct hl_req *hl_req_completed(void)
-{
-    return (struct hl_req *)(void *)hl_req_base;
-}
-
 struct hl_req *hl_req_proc_null(void)
 {
     return (struct hl_req *)(void *)hl_req_base + 1;

@@ -106,6 +106,13 @@ const uint8_t hl_type_dense[HL_TYPE_PREDEFINED_END] = {
 #undef X
 };
 
+#define WORD(b) (HL_BASIC_##b >= HL_BASIC_I8 && HL_BASIC_##b <= HL_BASIC_U64 && SIZE_##b >= 4 ? SIZE_##b : 0)
+const uint8_t hl_type_word[HL_TYPE_PREDEFINED_END] = {
+#define X(value, type, b, alignment) [value] = WORD(b),
+    TYPE_ROWS(X)
+#undef X
+};
+
 struct hl_type hl_type_predefined[256] = {
 #define X(value, type, b, alignment)                                                                         \
     [value - 0x200] = {.h = {.kind = HL_KIND_TYPE},                                                          \

@@ -44,10 +44,11 @@ struct hl_type {
 /* Predefined types have handles 0x200 to 0x2ff; holes have size 0 and are not `committed`. */
 extern struct hl_type hl_type_predefined[256];
 
-/* By handle: bytes of a predefined type any number of which is one block at the buffer's address, 0 for all
- * others. The short ways ask nothing else about a type. */
+/* What the short ways ask about a type, by handle. Dense: bytes of a predefined type any number of which is
+ * one block at the buffer's address. Word: bytes of an integer type of 4 or 8 bytes. 0 for all others. */
 #define HL_TYPE_PREDEFINED_END 0x300
 extern const uint8_t hl_type_dense[HL_TYPE_PREDEFINED_END];
+extern const uint8_t hl_type_word[HL_TYPE_PREDEFINED_END];
 
 /* The type behind a handle, or NULL for MPI_DATATYPE_NULL, freed, foreign and garbage values. Not necessarily
  * committed. Any thread, no lock. */
