@@ -4,6 +4,7 @@
 #include "api.h"
 #include "conflict.h"
 #include "err.h"
+#include "fault.h"
 #include "lane.h"
 #include "rx.h"
 
@@ -82,7 +83,8 @@ static __attribute__((noinline)) int flush_waiting(struct hl_win *w, int target,
 HL_INLINE int flush(struct hl_win *w, int target, enum hl_lane_scope scope)
 {
     /* relaxed: what it tells of a death has no order. */
-    int rc = HL_UNLIKELY(hl_a8_load_relaxed(&w->waits) != 0) ? flush_waiting(w, target, scope) : 0;
+    bool waits = hl_a8_load_relaxed(&w->waits) != 0 && !(HL_FAULT(flush_local_open) && scope == HL_LOCAL);
+    int rc = HL_UNLIKELY(waits) ? flush_waiting(w, target, scope) : 0;
     if (scope == HL_REMOTE && w->mapped) {
         hl_near_fence();
     }

@@ -11,6 +11,7 @@
 
 #include "boot.h"
 #include "err.h"
+#include "fault.h"
 #include "prog.h"
 #include "rx.h"
 #include "stat.h"
@@ -190,10 +191,10 @@ static int apply(struct hl_win *w, void *arg)
         return 0;
     case ACC:
     case GET_ACC:
-        return rec->kind >= HL_OP_KINDS
-                   ? HL_ERR_OP
-                   : hl_near_acc(rec->kind, rec->basic, there, operands,
-                                 rec->flags == GET_ACC ? fetched : NULL, rec->count, &w->ctl->acc);
+        return rec->kind >= HL_OP_KINDS ? HL_ERR_OP
+                                        : hl_near_acc(rec->kind, rec->basic, there, operands,
+                                                      rec->flags == GET_ACC ? fetched : NULL,
+                                                      HL_FAULT(tray_half) ? 1 : rec->count, &w->ctl->acc);
     case CAS:
         return rec->count != 1
                    ? HL_ERR_COUNT

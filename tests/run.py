@@ -31,6 +31,7 @@ CONFIGURATIONS = {
              {"full": ["unit", "sanitize", "asan"], "long": ["unit", "sanitize", "asan", "quick"]}),
     "tsan": ("gcc", FAST + ["-Db_sanitize=thread", "-Db_lundef=false", "-Datomics=tsan"], {},
              {"full": ["unit", "sanitize", "tsan"]}),
+    "faults": ("gcc", FAST + ["-Dfaults=true"], {}, {"full": ["faults"], "long": ["faults_all"]}),
     "counting": ("gcc", FAST + ["-Datomics=counting"], {}, {"full": ["counting"]}),
     "checked": ("gcc", FAST + ["-Dchecked_mode=true"], {}, {"full": ["checked"]}),
     "scheduled": ("gcc", FAST + ["-Datomics=scheduled"], {}, {"full": ["interleave"]}),

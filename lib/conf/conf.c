@@ -2,6 +2,7 @@
 #include "conf.h"
 
 #include "err.h"
+#include "fault.h"
 #include "inside.h"
 #include "util.h"
 
@@ -154,6 +155,18 @@ static int load_files(void)
     return rc;
 }
 
+#if HL_FAULTS
+static int plant_fault(void)
+{
+    return hl_fault_plant(hl_conf.fault);
+}
+#else
+static int plant_fault(void)
+{
+    return 0;
+}
+#endif
+
 static int load(void)
 {
     int rc = 0;
@@ -168,7 +181,7 @@ static int load(void)
     if (environ != NULL) {
         hl_conf_check_names(environ);
     }
-    return rc;
+    return rc == 0 ? plant_fault() : rc;
 }
 
 int hl_conf_load(void)

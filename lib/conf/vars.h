@@ -15,6 +15,8 @@
 #ifndef HL_VARS_H
 #define HL_VARS_H
 
+#include "hl_build.h"
+
 #define HL_VARS(X)                                                                                           \
     X(log, CHOICE, "HOTLANE_LOG", "warn", 0, 0, "error|warn|info|debug",                                     \
       "most talkative kind of line shown on standard error")                                                 \
@@ -51,7 +53,16 @@
     X(cma, BOOL, "HOTLANE_CMA", "1", 0, 0, "",                                                               \
       "read large messages out of the sender's memory on one node; 0: they pass through shared buffers")     \
     X(ports, INT, "HOTLANE_PORTS", "1", 1, 8, "",                                                            \
-      "network endpoints of a rank for matched messages, a power of two")
+      "network endpoints of a rank for matched messages, a power of two")                                    \
+    HL_FAULT_VARS(X)
+
+/* Only in builds that can be wrong on purpose (fault.h). */
+#if HL_FAULTS
+#define HL_FAULT_VARS(X)                                                                                     \
+    X(fault, TEXT, "HOTLANE_FAULT", "", 0, 0, "", "planted defect, by its name in lib/base/fault.h")
+#else
+#define HL_FAULT_VARS(X)
+#endif
 
 /* Variables with our prefix that programs around the library read: known, documented, not settings of it. */
 #define HL_TOOL_VARS(X)                                                                                      \

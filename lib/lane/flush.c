@@ -8,6 +8,7 @@
  * A local flush does the same with numbers of their own, which leave out chains that only copied data. */
 #include "inner.h"
 
+#include "fault.h"
 struct goal {
     struct hl_lane *lane;
     struct hl_way *way; /* NULL: the whole lane */
@@ -96,6 +97,7 @@ int hl_pool_flush(struct hl_pool *p, int peer, enum hl_lane_scope scope)
     /* acquire: a bit taken back means that all of that way has ended; pairs with the full and in
      * hl_way_sweep. */
     uint64_t bits = hl_a64_load_acquire(&p->used[peer]);
+    bits &= HL_FAULT(flush_lane) ? bits - 1 : bits;
     for (uint64_t rest = bits; rest != 0; rest &= rest - 1) {
         struct hl_lane *lane = p->lanes[__builtin_ctzll(rest)];
         struct hl_way *way = hl_way_find(lane, peer);

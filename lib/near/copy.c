@@ -1,6 +1,7 @@
 /* Copies: one access where the length and an address allow it. */
 #include "near.h"
 
+#include "fault.h"
 /* A side that is not aligned is not the window's, or the user asked for no atomicity: copied byte-wise. */
 #define WIDTHS(X) X(1, 8) X(2, 16) X(4, 32) X(8, 64)
 #define COPY_ONE(bytes, bits)                                                                                \
@@ -33,6 +34,6 @@ void hl_near_copy_any(void *dst, const void *src, size_t len)
         return;
         WIDTHS(COPY_CASE)
     default:
-        memcpy(dst, src, len);
+        memcpy(dst, src, len - (HL_FAULT(copy_tail) && len > 64));
     }
 }

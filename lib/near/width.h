@@ -51,8 +51,14 @@ static void NAME(add_)(void *target, const void *origin, void *fetched, size_t n
 {
     ATOMIC *at = target;
     for (size_t i = 0; i < n; i++) {
-        /* relaxed: only the value. */
-        NAME(store_fetched_)(fetched, i, HL(_add_relaxed)(&at[i], NAME(origin_)(origin, i)));
+        WORD by = NAME(origin_)(origin, i), before;
+        if (HL_FAULT(add_torn)) {
+            before = HL(_load_relaxed)(&at[i]); /* relaxed: wrong in any case. */
+            HL(_store_relaxed)(&at[i], (WORD)(before + by));
+        } else {
+            before = HL(_add_relaxed)(&at[i], by); /* relaxed: only the value. */
+        }
+        NAME(store_fetched_)(fetched, i, (WORD)(before + (HL_FAULT(fetch_new) ? by : 0)));
     }
 }
 

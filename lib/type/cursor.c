@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "err.h"
+#include "fault.h"
 #include "loop.h"
 
 /* Units in a leaf that is one span for this walk, 0 for every other node. */
@@ -56,7 +57,8 @@ static void step_vec(struct hl_type_cursor *c, struct hl_walk_frame *f)
         c->depth--;
     } else if (flat > 0) {
         f->i = l->n;
-        set_run(c, f->base + i * l->stride + child->off, flat, l->stride, l->n - i);
+        set_run(c, f->base + i * l->stride + child->off, flat, l->stride + HL_FAULT(strided_stride),
+                l->n - i);
     } else {
         f->i++;
         push(c, child, f->base + i * l->stride);
@@ -68,7 +70,7 @@ static void step_idx(struct hl_type_cursor *c, struct hl_walk_frame *f)
     const struct hl_loop *l = f->loop, *child = l->child;
     int64_t flat = flat_units(c, child), i = f->i;
 
-    if (i == l->n) {
+    if (i == l->n - (HL_FAULT(indexed_last) && l->n > 1)) {
         c->depth--;
         return;
     }
@@ -212,7 +214,7 @@ int hl_type_cursor_init(struct hl_type_cursor *c, enum hl_walk walk, const struc
     c->walk = walk;
     c->root = t->fast;
     c->count = t->size > 0 ? count : 0;
-    c->extent = hl_type_extent(t);
+    c->extent = HL_FAULT(resized_extent) ? t->true_ub - t->true_lb : hl_type_extent(t);
     c->next = (char *)(uintptr_t)buf;
     bool elements = walk == HL_WALK_ELEMENTS && t->basic != HL_BASIC_MIXED;
     c->unit = elements ? hl_op_extent((enum hl_basic)t->basic) : 1;

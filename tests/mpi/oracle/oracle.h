@@ -23,7 +23,7 @@ enum {
     MAX_REGIONS = 8,
     SLACK = 32,       /* bytes before and after what a buffer's layout covers */
     STEPS = 12,       /* of a worker in a round */
-    SETUP_ROUNDS = 5, /* with the same windows */
+    SETUP_ROUNDS = 4, /* with the same windows */
 };
 
 struct settings {
@@ -256,9 +256,10 @@ void play_round(void);
 void cover_before(void);
 enum way cover_after(enum way reach); /* reach: SELF, NEAR, or DIRECT when it is known to be far */
 void cover_count(const struct step *s, enum way way);
-/* Sums over ranks, prints, and fails when a cell that is needed was drawn less than 20 times in 10^4 steps.
+/* Sums over ranks, prints, and fails when a cell that is needed was drawn less than 20 times in 10^4
+ * operations.
  */
-void cover_report(int64_t steps);
+void cover_report(void);
 const char *way_name(int way);
 
 #endif

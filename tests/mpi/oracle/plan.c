@@ -88,20 +88,29 @@ static void draw_locks(struct rng *r, int win)
     }
 }
 
+/* The place; preferably integers, whose sums show every update that is lost. */
+static const struct region *draw_hot_region(struct rng *r)
+{
+    const struct region *g = NULL;
+    for (int i = 0; i < TRIES && (g == NULL || (i < TRIES / 2 && g->basic->kind != INTEGER)); i++) {
+        hot.win = pick(r, n_windows);
+        hot.target = pick(r, ranks);
+        const struct memory *m = &memories[windows[hot.win].memory][hot.target];
+        hot.region = m->n_regions == 0 ? 0 : pick(r, m->n_regions);
+        g = m->n_regions == 0 || m->regions[hot.region].basic == NULL ? NULL : &m->regions[hot.region];
+    }
+    return g;
+}
+
 static void draw_hot(struct rng *r)
 {
-    hot.on = pick(r, 8) == 0;
-    hot.win = pick(r, n_windows);
-    hot.target = pick(r, ranks);
-    const struct memory *m = &memories[windows[hot.win].memory][hot.target];
-    hot.region = m->n_regions == 0 ? 0 : pick(r, m->n_regions);
-    const struct region *g = &m->regions[hot.region];
-    hot.on = hot.on && m->n_regions > 0 && g->basic != NULL;
-    hot.op = pick(r, REPLACE);
-    for (int i = 0; hot.on && (!op_defined(g->basic, hot.op) || !op_commutes(g->basic, hot.op)) && i < 100;
-         i++) {
+    bool wanted = pick(r, 8) == 0;
+    const struct region *g = draw_hot_region(r);
+    hot.on = wanted && g != NULL;
+    hot.op = pick(r, 2) ? SUM : (enum op)pick(r, REPLACE);
+    for (int i = 0; hot.on && (!op_defined(g->basic, hot.op) || !op_commutes(g->basic, hot.op)); i++) {
         hot.op = pick(r, REPLACE);
-        hot.on = i < 99;
+        hot.on = i < 100; /* there is none for this type */
     }
     hot.slot = hot.on ? pick(r, g->bytes / g->basic->extent) : 0;
 }
@@ -321,9 +330,6 @@ static void draw_after(struct draft *d)
     } else if (request && pick(&d->r, 2)) {
         s->after = WAIT;
     }
-    if (s->guarded) {
-        s->after = FLUSH;
-    }
     if (s->after == FLUSH || s->after == FLUSH_ALL) {
         complete_at(d->worker, s->win, s->after == FLUSH ? s->target : -1);
     }
@@ -440,6 +446,18 @@ static bool draw_place(struct draft *d)
     return draw_region(d);
 }
 
+/* In hot rounds others are to come between a load and a store: the same call many times, where it is cheap
+ * and the result stays exact. */
+static int draw_times(struct draft *d)
+{
+    bool exact = d->seq[0]->kind != FLOATING && d->seq[0]->kind != COMPLEX;
+    if (!hot.on || !exact || fetches(d->s->call) || pick(&d->r, 2)) {
+        return 1;
+    }
+    enum way reach = d->w->reach[d->rank][d->s->target];
+    return 1 + pick(&d->r, reach == SELF || reach == NEAR ? 10000 : 20);
+}
+
 static bool try_step(struct draft *d)
 {
     struct step *s = d->s;
@@ -458,10 +476,7 @@ static bool try_step(struct draft *d)
     if (v == NEVER || (v == AFTER_MINE && !is_passive(s->epoch))) {
         return false;
     }
-    s->times = hot.on && !fetches(s->call) && pick(&d->r, 2) ? 1 + pick(&d->r, 40) : 1;
-    if (d->seq[0]->kind == FLOATING || d->seq[0]->kind == COMPLEX) {
-        s->times = 1; /* sums and products stay exact */
-    }
+    s->times = draw_times(d);
     if (v == AFTER_MINE) {
         draw_before(d);
     }
@@ -484,12 +499,25 @@ static void free_step(struct step *s)
 static void plan_step(int64_t number, int rank, int thread, struct step *s)
 {
     struct draft d = {.s = s, .r = rng_of('T', number), .rank = rank, .thread = thread, .seq = s->seq};
-    static const enum way wishes[] = {SELF, NEAR, DIRECT, CMA};
+    /* Weights, so that what is seldom possible is drawn often enough. */
+    static const enum way ways[] = {SELF, SELF, NEAR, NEAR, NEAR, NEAR, DIRECT, DIRECT, CMA, CMA, CMA};
+    static const enum call calls[] = {C_PUT,
+                                      C_GET,
+                                      C_ACCUMULATE,
+                                      C_GET_ACCUMULATE,
+                                      C_FETCH_AND_OP,
+                                      C_FETCH_AND_OP,
+                                      C_COMPARE_AND_SWAP,
+                                      C_COMPARE_AND_SWAP,
+                                      C_COMPARE_AND_SWAP,
+                                      C_RPUT,
+                                      C_RGET,
+                                      C_RACCUMULATE,
+                                      C_RGET_ACCUMULATE};
     d.worker = rank * MAX_THREADS + thread;
-    d.call = pick(&d.r, CALLS);
-    d.locked =
-        d.call != C_PUT && d.call != C_GET && d.call != C_RPUT && d.call != C_RGET && pick(&d.r, 5) == 0;
-    d.way = d.locked ? (enum way)pick(&d.r, 2) : wishes[pick(&d.r, 4)];
+    d.call = calls[pick(&d.r, 13)];
+    d.locked = !moves(d.call) && pick(&d.r, d.call == C_COMPARE_AND_SWAP ? 3 : 5) == 0;
+    d.way = d.locked ? (enum way)pick(&d.r, 2) : ways[pick(&d.r, 11)];
     for (int i = 0; i < TRIES && !s->used && (set.only_step < 0 || set.only_step == number); i++) {
         *s = (struct step){.number = number, .request = MPI_REQUEST_NULL};
         s->used = try_step(&d);
@@ -502,15 +530,16 @@ static void plan_step(int64_t number, int rank, int thread, struct step *s)
 void plan_round(int64_t number)
 {
     /* Exclusive locks are not everywhere in their epochs, and not everything is possible in all epochs. */
-    static const enum epoch epochs[7] = {E_FENCE, E_EXCLUSIVE, E_PSCW,  E_SHARED,
-                                         E_ALL,   E_EXCLUSIVE, E_SHARED};
+    static const enum epoch epochs[13] = {E_FENCE,     E_EXCLUSIVE, E_PSCW,  E_ALL,   E_SHARED,
+                                          E_EXCLUSIVE, E_ALL,       E_PSCW,  E_FENCE, E_SHARED,
+                                          E_EXCLUSIVE, E_ALL,       E_SHARED};
     struct rng r = rng_of('R', number);
     memset(&plan, 0, sizeof plan);
     memset(completed, 0, sizeof completed);
     memset(clocks, 0, sizeof clocks);
     plan.number = number;
     for (int w = 0; w < n_windows; w++) {
-        plan.epoch[w] = epochs[(number + w) % 7];
+        plan.epoch[w] = epochs[(number + w * 3) % 13];
         draw_locks(&r, w);
     }
     draw_hot(&r);

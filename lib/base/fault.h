@@ -1,0 +1,49 @@
+/* Planted defects, to see whether the tests find them. Only builds with the option `faults` have them, and
+ * they show at most one at a time, the one that HOTLANE_FAULT names; in other builds HL_FAULT is the constant
+ * false and nothing of this is compiled. */
+#ifndef HL_FAULT_H
+#define HL_FAULT_H
+
+#include "hl_build.h"
+
+#include <stdbool.h>
+
+/* X(name, "what is wrong"). tests/mpi/oracle finds each of them. */
+#define HL_FAULT_ROWS(X)                                                                                     \
+    X(strided_stride, "regular layouts: every block stands one byte too far")                                \
+    X(indexed_last, "irregular layouts: the last block is left out")                                         \
+    X(resized_extent, "resized types: the next element follows the data, not the extent")                    \
+    X(copy_tail, "copies of more than 64 bytes leave out the last one")                                      \
+    X(unit_mine, "displacements are taken in units of the origin's window")                                  \
+    X(add_torn, "sums on mapped memory are a load and a store")                                              \
+    X(fetch_new, "a sum that fetches brings the value after it")                                             \
+    X(cas_half, "compare-and-swap looks at half of the bytes")                                               \
+    X(lock_skipped, "elements that need a lock are updated without it")                                      \
+    X(tray_half, "in private memory of node peers only the first element is updated")                        \
+    X(exclusive_shared, "an exclusive lock does not wait for readers")                                       \
+    X(unlock_open, "an unlock does not complete operations on the network")                                  \
+    X(fence_open, "a fence does not complete operations on the network")                                     \
+    X(complete_open, "neither does MPI_Win_complete")                                                        \
+    X(flush_lane, "a flush does not wait for the first of the lanes that were used")                         \
+    X(flush_local_open, "a local flush waits for nothing")                                                   \
+    X(chain_last, "the last of several chained operations is dropped")                                       \
+    X(chain_answer, "a chained get is answered with a byte too little")
+
+enum hl_fault {
+    HL_FAULT_none,
+#define HL_FAULT_ENUM(name, words) HL_FAULT_##name,
+    HL_FAULT_ROWS(HL_FAULT_ENUM)
+#undef HL_FAULT_ENUM
+};
+
+#if HL_FAULTS
+extern enum hl_fault hl_fault_now; /* set once, before threads start */
+#define HL_FAULT(name) (hl_fault_now == HL_FAULT_##name)
+
+/* Plants the defect of this name, "" for none. HL_ERR_ARG for a name that is none. */
+int hl_fault_plant(const char *name);
+#else
+#define HL_FAULT(name) false
+#endif
+
+#endif
