@@ -155,7 +155,6 @@ int main(int argc, char **argv)
         start_programs();
         CHECK(MPI_Put(&value, 1, MPI_LONG, target, turn, 1, MPI_LONG, wins[CREATED]) == MPI_SUCCESS, "%d",
               turn);
-        MPI_Get(&got, 1, MPI_LONG, target, turn, 1, MPI_LONG, wins[CREATED]);
         MPI_Win_flush_all(wins[CREATED]);
         MPI_Get(&got, 1, MPI_LONG, target, turn, 1, MPI_LONG, wins[CREATED]);
         MPI_Win_flush_all(wins[CREATED]);
