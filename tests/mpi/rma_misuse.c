@@ -3,6 +3,7 @@
  * usage: rma_misuse [--table] */
 #include "rma.h"
 
+#include <hotlane.h>
 #include <stdint.h>
 
 enum { WORDS = 8, NOBODY = 1234 };
@@ -123,6 +124,12 @@ static void nothing(void)
       MPI_Put(buf, 1, MPI_LONG, me, -2, 1, MPI_LONG, win), unlock_all, "displacement -2") \
     X(range_end, "data behind the end of the window", "MPI_Put", RMA_RANGE, WIN, lock_all, \
       MPI_Put(buf, 2, MPI_LONG, me, 7, 2, MPI_LONG, win), unlock_all, "displacement 7") \
+    X(flag_range, "a flag behind the end of the window", "MPIX_Put_notify", RMA_RANGE, WIN, lock_all, \
+      MPIX_Put_notify(buf, 1, MPI_LONG, me, 0, 1, MPI_LONG, 8, 1, win), unlock_all, "flag displacement 8") \
+    X(flag_epoch, "no epoch", "MPIX_Put_notify", RMA_SYNC, WIN, nothing, \
+      MPIX_Put_notify(buf, 1, MPI_LONG, me, 0, 1, MPI_LONG, 1, 1, win), nothing, "epoch") \
+    X(flag_compare, "an unknown comparison", "MPIX_Win_flag_wait", ARG, WIN, nothing, \
+      MPIX_Win_flag_wait(0, 17, 0, NULL, win), nothing, "17") \
     X(range_type, "a target datatype that reaches behind the end", "MPI_Get", RMA_RANGE, WIN, lock_all, \
       MPI_Get(buf, 3, MPI_LONG, me, 0, 1, holes, win), unlock_all, "64 bytes") \
     X(range_overflow, "a displacement whose bytes overflow", "MPI_Accumulate", RMA_RANGE, WIN, lock_all, \
