@@ -229,6 +229,55 @@ static void added(void)
 
 /* ---- regions that come and go ---- */
 
+static int moving; /* by __sync calls */
+
+/* What stays is found at every moment, whatever comes and goes beside it. */
+static void *looker(void *arg)
+{
+    int k = (int)(long)arg, target = (me + 1) % ranks, place = 400 + 16 * me + k;
+    for (long i = 1; __sync_fetch_and_add(&moving, 0) != 0; i++) {
+        long got = 0;
+        MPI_Aint at = element(&pieces[k], target, place);
+        int rc = MPI_Put(&i, 1, MPI_LONG, target, at, 1, MPI_LONG, win);
+        MPI_Win_flush(target, win);
+        rc = rc != MPI_SUCCESS ? rc : MPI_Get(&got, 1, MPI_LONG, target, at, 1, MPI_LONG, win);
+        MPI_Win_flush(target, win);
+        CHECK(rc == MPI_SUCCESS && got == i, "%s: class %d, got %ld of %ld", pieces[k].name, class_of(rc),
+              got, i);
+    }
+    return NULL;
+}
+
+static void beside(void)
+{
+    static long memory[64][4], numbers[64];
+    pthread_t threads[KINDS];
+    MPI_Win_lock_all(0, win);
+    __sync_fetch_and_add(&moving, 1);
+    for (long k = 0; k < KINDS; k++) {
+        pthread_create(&threads[k], NULL, looker, (void *)k);
+    }
+    for (int turn = 0; turn < turns; turn++) { /* each is remembered here before it goes */
+        for (long i = 0; i < 64; i++) {
+            MPI_Win_attach(win, memory[i], sizeof memory[i]);
+            numbers[i] = i + turn;
+            CHECK(MPI_Put(&numbers[i], 1, MPI_LONG, me, address(memory[i]), 1, MPI_LONG, win) == MPI_SUCCESS,
+                  "%ld", i);
+        }
+        for (long i = 0; i < 64; i++) {
+            MPI_Win_flush(me, win);
+            CHECK(memory[i][0] == i + turn, "turn %d: %ld of %ld", turn, memory[i][0], i + turn);
+            MPI_Win_detach(win, memory[i]);
+        }
+    }
+    __sync_fetch_and_sub(&moving, 1);
+    for (int k = 0; k < KINDS; k++) {
+        pthread_join(threads[k], NULL);
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* The same address attached again and again, with other memory behind it as far as the network knows. */
 static void again(void)
 {
@@ -405,6 +454,7 @@ int main(int argc, char **argv)
         paired();
     }
     added();
+    beside();
     again();
     large();
     misuse();

@@ -9,10 +9,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* What a child holds when it ends are no leaks, but the sanitizer cannot know. */
+#ifdef __SANITIZE_ADDRESS__
+#define COUNTS_LEAKS 1
+#else
+#define COUNTS_LEAKS 0
+#endif
+
 enum { ALLOCATED, SHARED, CREATED, DYNAMIC, WINDOWS };
 static MPI_Win wins[WINDOWS];
 static long *memory, statics[64], attached[64];
-static volatile bool stop;
+static int stop; /* by __sync calls */
 static int target;
 
 /* In the child: what a call returned must be an error whose text says why. */
@@ -64,7 +71,7 @@ static int child(void)
 static void *traffic(void *arg)
 {
     long one = 1;
-    for (int k = 0; !stop; k = (k + 1) % CREATED) {
+    while (__sync_fetch_and_add(&stop, 0) == 0) {
         MPI_Accumulate(&one, 1, MPI_LONG, target, 8, 1, MPI_LONG, MPI_SUM, wins[ALLOCATED]);
         MPI_Win_flush(target, wins[ALLOCATED]);
     }
@@ -78,7 +85,7 @@ static void fork_one(int turn)
     pid_t pid = fork();
     if (pid == 0) {
         int failed = child();
-        if (turn % 2 == 0) {
+        if (turn % 2 == 0 || COUNTS_LEAKS) {
             _exit(failed);
         }
         exit(failed);
@@ -160,7 +167,7 @@ int main(int argc, char **argv)
         MPI_Win_flush_all(wins[CREATED]);
         CHECK(got == value, "turn %d: %ld", turn, got);
     }
-    stop = true;
+    __sync_fetch_and_add(&stop, 1);
     pthread_join(thread, NULL);
     inherits_nothing();
     for (int k = 0; k < WINDOWS; k++) {
