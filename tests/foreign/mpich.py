@@ -22,7 +22,7 @@ FOLDERS = ('rma comm attr group info datatype errhan init pt2pt coll threads/pt2
            'threads/init threads/coll').split()
 HAVE = """STDIO_H STDLIB_H STRING_H STRINGS_H UNISTD_H STDARG_H STDINT_H INTTYPES_H MEMORY_H LIMITS_H SYS_TYPES_H
 SYS_STAT_H SYS_TIME_H SYS_RESOURCE_H PTHREAD_H GETRUSAGE MEMSET STRDUP USLEEP LONG_DOUBLE LONG_LONG _BOOL
-FLOAT__COMPLEX DOUBLE__COMPLEX LONG_DOUBLE__COMPLEX MPI_WIN_CREATE""".split()
+FLOAT__COMPLEX DOUBLE__COMPLEX LONG_DOUBLE__COMPLEX MPI_WIN_CREATE LONG_LONG_INT PTHREAD_BARRIER_INIT""".split()
 SIZES = {'SHORT': 2, 'INT': 4, 'LONG': 8, 'LONG_LONG': 8, 'VOID_P': 8, 'MPI_OFFSET': 8}
 WAYS = {'near': {}, 'net': {'HOTLANE_NEAR': '0'}}
 # Names that MPI 3.0 removed; their replacements have the same parameters.
