@@ -61,7 +61,8 @@ def write_config(work):
     lines = [f'#define HAVE_{name} 1' for name in HAVE]
     lines += [f'#define SIZEOF_{name} {size}' for name, size in SIZES.items()]
     lines += ['#define POINTERINT_t long', '#define STDC_HEADERS 1', '#define STDCALL', '#define THREAD_PACKAGE_NONE 0',
-              '#define THREAD_PACKAGE_POSIX 1', '#define THREAD_PACKAGE_NAME THREAD_PACKAGE_POSIX', '#define PACKAGE "tests"']
+              '#define THREAD_PACKAGE_POSIX 1', '#define THREAD_PACKAGE_NAME THREAD_PACKAGE_POSIX',
+              '#define PACKAGE "tests"']
     (work / 'up').mkdir(exist_ok=True)  # they include "../dtpoolsconf.h"
     for name in ('mpitestconf.h', 'dtpoolsconf.h'):
         (work / name).write_text('\n'.join(lines) + '\n')
@@ -113,7 +114,8 @@ def read_list(tree):
 class Builder:
     def __init__(self, opts, source, work):
         self.opts, self.source, self.work = opts, source, work
-        self.include = ['-I' + str(p) for p in (work, work / 'up', source / 'include', source / 'dtpools/include', source / 'util')]
+        folders = (work, work / 'up', source / 'include', source / 'dtpools/include', source / 'util')
+        self.include = ['-I' + str(p) for p in folders]
 
     def compile(self, args):
         return subprocess.run([self.opts.mpicc, '-g', '-O1', '-w', *RENAMED, *args], capture_output=True, text=True)
@@ -146,8 +148,8 @@ class Builder:
         flags = tree.flags(name)
         macros, libs = [f for f in flags if f[1] == 'D'], [f for f in flags if f[1] == 'l']
         extra = ['-DMTEST_USE_THREAD'] if threads else []
-        run = self.compile([*self.include, *macros, *extra, *map(str, tree.sources(name)), *objects, *libs, '-lm', '-lpthread',
-                            '-o', str(out)])
+        run = self.compile([*self.include, *macros, *extra, *map(str, tree.sources(name)), *objects, *libs, '-lm',
+                            '-lpthread', '-o', str(out)])
         return (out, '') if run.returncode == 0 else (None, run.stderr)
 
 
