@@ -5,6 +5,8 @@
 
 /* Lets the scheduler choose who goes on; nothing in threads that are not under it. */
 void hl_interleave_point(void);
+/* The same for one that waits: another one has to go on. */
+void hl_interleave_pause(void);
 
 #define hl_a8_load_relaxed(p) (hl_interleave_point(), (hl_a8_load_relaxed)(p))
 #define hl_a8_load_acquire(p) (hl_interleave_point(), (hl_a8_load_acquire)(p))
@@ -73,6 +75,6 @@ void hl_interleave_point(void);
 #define hl_fence_acquire() (hl_interleave_point(), (hl_fence_acquire)())
 #define hl_fence_release() (hl_interleave_point(), (hl_fence_release)())
 #define hl_fence_full() (hl_interleave_point(), (hl_fence_full)())
-#define hl_pause() (hl_interleave_point(), (hl_pause)())
+#define hl_pause() (hl_interleave_pause(), (hl_pause)())
 
 #endif

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Checks tests/model/lane.pml with Spin: model.py names | proof | mutants | long
+
+  names    every C function that the model names is defined in the file that it names (needs no Spin)
+  proof    all states of 2 threads, 2 lanes, 2 targets, rings of 2, 4 operations, 2 flushes
+  mutants  each planted fault is found
+  long     3 threads, rings of 3 (states by hash, not all), and the receive thread's tick at any time
+"""
+import concurrent.futures
+import os
+import pathlib
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+MODEL = HERE / 'lane.pml'
+SKIP = 77
+
+UNDECIDED = ('no result', 'not through')
+# Shapes in which a planted fault is looked for, quickest first.
+SMALL = [[], ['OPS=1'], ['OPS=1', 'TICK=1']]
+
+
+def names_vanished():
+    """The (function, file) pairs of the model's "C:" comments that the sources do not have."""
+    named = re.findall(r'(\w+) \(((?:lib|rma)/[\w/.]+)\)', MODEL.read_text())
+    gone = []
+    for function, file in sorted(set(named)):
+        path = ROOT / file
+        source = path.read_text() if path.exists() else ''
+        if not re.search(r'^[A-Za-z][^;={]*\b%s\(' % function, source, re.M):
+            gone.append((function, file))
+    print(f'{len(set(named))} functions named, {len(gone)} not found')
+    return gone
+
+
+def faults():
+    rows = re.findall(r'^#define (\w+) (\d+) +/\*', MODEL.read_text(), re.M)
+    return {name: int(number) for name, number in rows if name not in ('OPS', 'TICK', 'FIRST')}
+
+
+def check(shape, verifier=('-DCOLLAPSE',), seconds=600, flags=('-w26',), optimise='-O2'):
+    """Runs one shape of the model. Returns (what was wrong or None, states, seconds, MB)."""
+    with tempfile.TemporaryDirectory(prefix='hotlane-model-') as folder:
+        subprocess.run(['spin', *('-D' + word for word in shape), '-a', MODEL], cwd=folder, check=True,
+                       stdout=subprocess.DEVNULL)
+        subprocess.run(['cc', optimise, '-w', '-DSAFETY', '-DMEMLIM=4096', *verifier, '-o', 'pan', 'pan.c'],
+                       cwd=folder, check=True)
+        try:
+            out = subprocess.run(['./pan', '-m100000', *flags], cwd=folder, text=True, timeout=seconds,
+                                 capture_output=True).stdout
+        except subprocess.TimeoutExpired:
+            return f'not through after {seconds} s', 0, seconds, 0
+    wrong = re.search(r'pan:1: (.*)', out)
+    states = re.search(r'([\d.e+]+) states, stored', out)
+    took = re.search(r'elapsed time ([\d.]+)', out)
+    memory = re.search(r'([\d.]+)\s+total actual memory', out)
+    result = wrong.group(1) if wrong else None
+    if not wrong and 'errors: 0' not in out:
+        result = 'no result: ' + out[-300:]
+    if 'Search not completed' in out and not wrong:
+        result = 'not through within its memory'
+    return result, *(float(m.group(1)) if m else 0 for m in (states, took, memory))
+
+
+def report(name, result):
+    wrong, states, took, memory = result
+    print(f'{name:24} {states:>12,.0f} states {took:7.1f} s {memory:7.0f} MB  {wrong or "holds"}', flush=True)
+    return wrong
+
+
+def find(item):
+    """A planted fault is found in one of the small shapes."""
+    name, number = item
+    for shape in SMALL:
+        result = check([f'MUTANT={number}', *shape], flags=('-w22',), optimise='-O1', seconds=120)
+        if result[0] and not result[0].startswith(UNDECIDED):
+            return name, result, ' '.join(shape)
+    return name, result, ''
+
+
+def mutants():
+    missed = 0
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for name, result, shape in pool.map(find, faults().items()):
+            missed += report(name, result) is None or result[0].startswith(UNDECIDED)
+    print(f'{len(faults())} planted faults, {missed} not found')
+    return missed
+
+
+def main(what):
+    if what == 'names':
+        return 1 if [print('not found:', *gone) for gone in names_vanished()] else 0
+    for tool in ('spin', 'cc'):
+        if shutil.which(tool) is None:
+            print(f'skipped: {tool} is not installed (Debian: apt-get install spin gcc)')
+            return SKIP
+    if what == 'mutants':
+        return 1 if mutants() else 0
+    if what == 'proof':
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            runs = [pool.submit(check, shape, ('-DHC4',), 850) for shape in (['FIRST=0'], ['FIRST=1'])]
+            wrong = [report('2 threads, first ' + kind, run.result())
+                     for kind, run in zip(('direct', 'chained'), runs)]
+        wrong.append(report('2 threads, tick', check(['OPS=1', 'TICK=1'])))
+        return 1 if any(wrong) else 0
+    if what == 'long':
+        wrong = report('2 threads, tick', check(['TICK=1'], ('-DBITSTATE',), 3000, ('-w33', '-k3')))
+        shape = ['THREADS=3', 'RING=3', 'TICK=1']
+        wrong = report('3 threads', check(shape, ('-DBITSTATE',), 3000, ('-w33', '-k3'))) or wrong
+        return 1 if wrong else 0
+    sys.exit(__doc__)
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else ''))
