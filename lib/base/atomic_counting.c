@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 static struct hl_atomic_site *sites; /* atomic: head of an append-only list */
+static __thread uint64_t mine;       /* passages of this thread */
 
 static void link_site(struct hl_atomic_site *site)
 {
@@ -17,10 +18,16 @@ static void link_site(struct hl_atomic_site *site)
 
 void hl_atomic_hit(struct hl_atomic_site *site)
 {
+    mine++;
     /* relaxed: a counter. The first passage of a site links it; exactly one thread sees zero. */
     if (__atomic_fetch_add(&site->hits, 1, __ATOMIC_RELAXED) == 0) {
         link_site(site);
     }
+}
+
+uint64_t hotlane_atomic_mine(void)
+{
+    return mine;
 }
 
 uint64_t hotlane_atomic_total(void)

@@ -19,6 +19,9 @@ void hl_atomic_hit(struct hl_atomic_site *site);
 
 /* Sum of all sites since start or the last reset; any thread. Exported for the programs under perf/. */
 HL_PUBLIC uint64_t hotlane_atomic_total(void);
+/* Passages of the calling thread since its start: what one call costs while other threads go about their
+ * work. */
+HL_PUBLIC uint64_t hotlane_atomic_mine(void);
 HL_PUBLIC void hotlane_atomic_reset(void);
 /* Prints "hits file:line what" for every site with hits to a file descriptor. */
 HL_PUBLIC void hotlane_atomic_report(int fd);
