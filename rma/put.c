@@ -19,30 +19,42 @@ HL_INLINE int move_far(const struct hl_move *m, uint64_t where, size_t len, cons
     return finish((MPI_Win)(void *)m->win, func, hl_win_far(m, at, len));
 }
 
-static HL_NOINLINE int put_far(void *origin, size_t len, const char *func, int target, uint64_t where,
-                               struct hl_win *w)
+static HL_NOINLINE int put_long(void *origin, size_t len, const char *func, int target, uint64_t where,
+                                struct hl_win *w)
 {
-    /* That the chain of a lane has a record of this target proves that its lock is taken, if it needs one:
-     * the end of an epoch sends all chains. */
-    if (HL_LIKELY(len == 8)) {
-        if (HL_LIKELY(hl_lane_put_short(&w->errors[target], where & ~HL_TARGET_BITS, origin, 8))) {
-            return MPI_SUCCESS;
-        }
-    } else if (hl_lane_put_short(&w->errors[target], where & ~HL_TARGET_BITS, origin, len)) {
+    if (len != 8 && hl_lane_put_short(&w->errors[target], where & ~HL_TARGET_BITS, origin, len)) {
         return MPI_SUCCESS;
     }
     return move_far(&(struct hl_move){.win = w, .origin = origin, .target = target, .dir = HL_PUT}, where,
                     len, func);
 }
 
+/* That the chain of a lane has a record of this target proves that its lock is taken, if it needs one: the
+ * end of an epoch sends all chains. */
+static HL_NOINLINE int put_far(void *origin, size_t len, const char *func, int target, uint64_t where,
+                               struct hl_win *w)
+{
+    if (HL_LIKELY(len == 8) &&
+        HL_LIKELY(hl_lane_put_short(&w->errors[target], where & ~HL_TARGET_BITS, origin, 8))) {
+        return MPI_SUCCESS;
+    }
+    return put_long(origin, len, func, target, where, w);
+}
+
+static HL_NOINLINE int get_long(void *origin, size_t len, const char *func, int target, uint64_t where,
+                                struct hl_win *w)
+{
+    return move_far(&(struct hl_move){.win = w, .origin = origin, .target = target, .dir = HL_GET}, where,
+                    len, func);
+}
+
 static HL_NOINLINE int get_far(void *origin, size_t len, const char *func, int target, uint64_t where,
                                struct hl_win *w)
 {
-    if (hl_lane_get_short(&w->errors[target], where & ~HL_TARGET_BITS, origin, len)) {
+    if (HL_LIKELY(hl_lane_get_short(&w->errors[target], where & ~HL_TARGET_BITS, origin, len))) {
         return MPI_SUCCESS;
     }
-    return move_far(&(struct hl_move){.win = w, .origin = origin, .target = target, .dir = HL_GET}, where,
-                    len, func);
+    return get_long(origin, len, func, target, where, w);
 }
 
 static HL_NOINLINE int put_copy(void *origin, void *theirs, size_t len)

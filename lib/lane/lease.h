@@ -24,10 +24,9 @@ struct HL_CAPABILITY("lease") hl_lease {
 /* Enters if the lease is free and nobody waits for it. */
 HL_INLINE bool hl_lease_try(struct hl_lease *l) HL_TRY_ACQUIRE(true, l) HL_NO_TSA
 {
-    /* relaxed: guesses; a thread that misses `wanted` overtakes once. */
+    /* relaxed: guesses, both words at once; a thread that misses `wanted` overtakes once. */
     /* acquire: sees what the last holder did; pairs with the release in hl_lease_leave. */
-    return hl_a32_load_relaxed(&l->held) == 0 && hl_a32_load_relaxed(&l->wanted) == 0 &&
-           hl_a32_xchg_acquire(&l->held, 1) == 0;
+    return hl_a64_load_relaxed((const hl_a64 *)(const void *)l) == 0 && hl_a32_xchg_acquire(&l->held, 1) == 0;
 }
 
 /* Puts my id (not 0) into `wanted`. False: another thread waits there. */

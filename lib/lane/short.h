@@ -12,34 +12,35 @@
 /* Somebody waits for the lease that was left. */
 void hl_lane_short_wake(void) HL_COLD;
 
-/* The thread's lane with its lease, when its chain got a record of this (window, target) last and has room
- * for `bytes` more; else NULL. */
-HL_INLINE struct hl_lane *hl_lane_short_enter(const hl_a32 *error, size_t bytes) HL_NO_TSA
+/* The thread's lane with its lease, when its chain got a record of this (window, target) last; else NULL. */
+HL_INLINE struct hl_lane *hl_lane_short_enter(const hl_a32 *error) HL_NO_TSA
 {
     uint32_t at = hl_lane_preferred;
     if (HL_UNLIKELY(at >= hl_pool.count)) {
         return NULL;
     }
     struct hl_lane *lane = hl_pool.lanes[at];
-    /* relaxed: a guess before, certain under the lease. */
-    if (hl_aptr_load_relaxed(&lane->takes) != error || HL_UNLIKELY(!hl_lease_try(&lane->lease))) {
-        return NULL;
-    }
-    if (HL_LIKELY(hl_aptr_load_relaxed(&lane->takes) == error &&
-                  bytes <= (size_t)(lane->chain->limit - lane->chain->at))) {
-        return lane;
-    }
-    if (hl_lease_leave(&lane->lease)) {
-        hl_lane_short_wake();
-    }
-    return NULL;
+    /* relaxed: a guess; certain under the lease. */
+    bool likely = hl_aptr_load_relaxed(&lane->takes) == error;
+    return HL_LIKELY(likely) && HL_LIKELY(hl_lease_try(&lane->lease)) ? lane : NULL;
 }
 
-HL_INLINE void hl_lane_short_leave(struct hl_lane *lane) HL_NO_TSA
+/* Under the lease: it still does, and has room for `bytes` more. */
+HL_INLINE bool hl_lane_short_fits(const struct hl_lane *lane, const hl_a32 *error, size_t bytes) HL_NO_TSA
 {
-    if (HL_UNLIKELY(hl_lease_leave(&lane->lease))) {
+    /* relaxed: written by the leaseholder only. */
+    return HL_LIKELY(hl_aptr_load_relaxed(&lane->takes) == error) &&
+           HL_LIKELY(bytes <= (size_t)(lane->chain->limit - lane->chain->at));
+}
+
+/* Returns `done`. When it is not, the caller goes on with a call that wakes as well. */
+HL_INLINE bool hl_lane_short_leave(struct hl_lane *lane, bool done) HL_NO_TSA
+{
+    bool wanted = hl_lease_leave(&lane->lease);
+    if (HL_UNLIKELY(wanted) && done) {
         hl_lane_short_wake();
     }
+    return done;
 }
 
 /* Puts `len` bytes at RMA address `addr` of the target that `error` belongs to, whose memory has one key.
@@ -47,51 +48,52 @@ HL_INLINE void hl_lane_short_leave(struct hl_lane *lane) HL_NO_TSA
  * like that. */
 HL_INLINE bool hl_lane_put_short(hl_a32 *error, uint64_t addr, const void *buf, size_t len)
 {
-    struct hl_lane *lane = len <= hl_pool.chain
-                               ? hl_lane_short_enter(error, sizeof(struct hl_wire_short) + HL_WIRE_PAD(len))
-                               : NULL;
-    if (lane == NULL) {
+    size_t bytes = sizeof(struct hl_wire_short) + HL_WIRE_PAD(len);
+    bool small = (__builtin_constant_p(len) && len <= 8) || len <= hl_pool.chain;
+    struct hl_lane *lane = small ? hl_lane_short_enter(error) : NULL;
+    if (HL_UNLIKELY(lane == NULL)) {
         return false;
     }
-    struct hl_chain *chain = lane->chain;
-    uint8_t *at = chain->at;
-    struct hl_wire_short rec = {.op = HL_WIRE_PUT, .len = (uint32_t)len, .addr = addr};
-    memcpy(at, &rec, sizeof rec);
-    if (len % 8 != 0) {
-        memset(at + sizeof rec + HL_WIRE_PAD(len) - 8, 0, 8); /* the padding */
+    bool fits = hl_lane_short_fits(lane, error, bytes);
+    if (HL_LIKELY(fits)) {
+        struct hl_chain *chain = lane->chain;
+        uint8_t *at = chain->at;
+        struct hl_wire_short rec = {.op = HL_WIRE_PUT, .len = (uint32_t)len, .addr = addr};
+        memcpy(at, &rec, sizeof rec);
+        if (len % 8 != 0) {
+            memset(at + bytes - 8, 0, 8); /* the padding */
+        }
+        memcpy(at + sizeof rec, buf, len);
+        chain->at = at + bytes;
+        chain->records++;
     }
-    memcpy(at + sizeof rec, buf, len);
-    chain->at = at + sizeof rec + HL_WIRE_PAD(len);
-    chain->records++;
-    hl_lane_short_leave(lane);
-    return true;
+    return hl_lane_short_leave(lane, fits);
 }
 
-/* The same for a get into `buf`. */
+/* The same for a get into `buf`. Gets join a chain that has some; the first one asks more questions
+ * (hl_chain_append). */
 HL_INLINE bool hl_lane_get_short(hl_a32 *error, uint64_t addr, void *buf, size_t len)
 {
-    /* A record of a get and the room of its answer. */
-    size_t room = sizeof(struct hl_wire_short) + HL_WIRE_PAD(len);
-    struct hl_lane *lane = len <= hl_pool.chain ? hl_lane_short_enter(error, room) : NULL;
-    if (lane == NULL) {
+    size_t answer = HL_WIRE_PAD(len);
+    struct hl_lane *lane = len <= hl_pool.chain ? hl_lane_short_enter(error) : NULL;
+    if (HL_UNLIKELY(lane == NULL)) {
         return false;
     }
-    struct hl_chain *chain = lane->chain;
-    /* Gets join a chain that has some; the first one asks more questions (hl_chain_append). */
-    bool joins = chain->ask_count - 1 < HL_CHAIN_ASKS - 1;
-    if (HL_LIKELY(joins)) {
+    bool fits = hl_lane_short_fits(lane, error, sizeof(struct hl_wire_short) + answer) &&
+                lane->chain->ask_count - 1 < HL_CHAIN_ASKS - 1;
+    if (HL_LIKELY(fits)) {
+        struct hl_chain *chain = lane->chain;
         struct hl_wire_short rec = {.op = HL_WIRE_GET, .len = (uint32_t)len, .addr = addr};
         chain->asks[chain->ask_count++] =
             (struct hl_ask){.reply = buf, .len = (uint32_t)len, .record = chain->records++};
         memcpy(chain->at, &rec, sizeof rec);
         chain->at += sizeof rec;
-        chain->limit -= HL_WIRE_PAD(len);
+        chain->limit -= answer;
         if (HL_UNLIKELY(chain->opener != &hl_lane_preferred)) {
             chain->opener = NULL;
         }
     }
-    hl_lane_short_leave(lane);
-    return joins;
+    return hl_lane_short_leave(lane, fits);
 }
 
 #endif

@@ -2,6 +2,7 @@
  * instruction (ptrace) between two signals. Plain MPI, so that the same program runs on any library.
  * Prints one line a call: name, instructions, those above libfabric's calls, atomic read-modify-writes,
  * fences, mutex and spin lock acquisitions. x86-64 only. Exit code 77: cannot trace here. */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <mpi.h>
@@ -29,6 +30,7 @@ struct counts {
 /* Shared between the rank and its follower. */
 static struct shared {
     struct counts counts;
+    int alone;           /* the rank's other threads are held meanwhile */
     int ready;           /* the follower could attach: 1, could not: -errno */
     uint64_t lock_at[3]; /* entries of the lock functions */
     uint64_t fabric[2];  /* libfabric's text */
@@ -98,16 +100,47 @@ static void follow(void)
     ptrace(PTRACE_DETACH, rank_pid, NULL, 0L);
 }
 
+/* Stops the rank's other threads, or lets them go: what is followed takes so long that helper threads of a
+ * library would change what it meets. */
+static void hold_others(int hold)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)rank_pid);
+    DIR *tasks = opendir(path);
+    for (struct dirent *e; tasks != NULL && (e = readdir(tasks)) != NULL;) {
+        pid_t tid = atoi(e->d_name);
+        if (tid == 0 || tid == rank_pid) {
+            continue;
+        }
+        if (!hold) {
+            ptrace(PTRACE_DETACH, tid, NULL, 0L);
+        } else if (ptrace(PTRACE_SEIZE, tid, NULL, 0L) == 0 &&
+                   ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) == 0) {
+            waitpid(tid, NULL, __WALL);
+        }
+    }
+    if (tasks != NULL) {
+        closedir(tasks);
+    }
+}
+
 static void follower(void)
 {
     char byte;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     while (read(go[0], &byte, 1) == 1) {
         shared->ready = ptrace(PTRACE_SEIZE, rank_pid, NULL, 0L) == 0 ? 1 : -errno;
+        int alone = shared->ready == 1 && shared->alone;
+        if (alone) {
+            hold_others(1);
+        }
         if (write(answer[1], "r", 1) != 1 || shared->ready != 1) {
             break;
         }
         follow();
+        if (alone) {
+            hold_others(0);
+        }
         if (write(answer[1], "d", 1) != 1) {
             break;
         }
@@ -157,7 +190,6 @@ static void wait_for(char want)
 
 static struct counts measure_once(void (*before)(void), void (*fn)(void))
 {
-    before();
     if (write(go[1], "g", 1) != 1) {
         exit(1);
     }
@@ -167,6 +199,7 @@ static struct counts measure_once(void (*before)(void), void (*fn)(void))
         fflush(stdout);
         _exit(77);
     }
+    before();
     syscall(SYS_tgkill, rank_pid, rank_pid, SIGUSR1);
     fn();
     syscall(SYS_tgkill, rank_pid, rank_pid, SIGUSR2);
@@ -231,7 +264,13 @@ static void measure_all(void)
     find_fabric();
     struct counts base = measure(call_nothing, call_nothing);
     show("put", call_nothing, call_put, &base);
+    shared->alone = 1; /* else a helper thread may send what the first call began */
+    show("put_more", call_put, call_put, &base);
+    shared->alone = 0;
     show("get", call_nothing, call_get, &base);
+    shared->alone = 1;
+    show("get_more", call_get, call_get, &base);
+    shared->alone = 0;
     show("accumulate", call_nothing, call_accumulate, &base);
     show("flush_idle", call_flush, call_flush, &base);
     show("flush_put", call_put, call_flush, &base);
