@@ -18,7 +18,8 @@ int target_rank(const struct window *w, int world)
 
 const char *flavor_name(enum flavor f)
 {
-    static const char *const names[FLAVORS] = {"create", "create in shareable memory", "allocate",
+    static const char *const names[FLAVORS] = {"create",          "create in shareable memory",
+                                               "allocate",        "dynamic",
                                                "allocate_shared", "create over another window's memory"};
     return names[f];
 }
@@ -59,13 +60,14 @@ static void draw_window(struct window *w, struct rng *r, enum flavor flavor, int
         w->from[i] = from;
         w->bytes[i] = flavor == OVERLAP ? all - from - pick(r, (all - from) / 4 + 1) : all;
         w->unit[i] = same ? common : unit_list[pick(r, 9)];
+        w->unit[i] = flavor == DYNAMIC ? 1 : w->unit[i];
     }
 }
 
 /* Private memory is reached by more ways than the rest, so there is always some. */
 static enum flavor draw_flavor(struct rng *r, int memory)
 {
-    return memory == 0 ? CREATE : (enum flavor)pick(r, one_node ? 4 : 3);
+    return memory == 0 ? CREATE : (enum flavor)pick(r, one_node ? 5 : 4);
 }
 
 /* ---- making it ---- */
@@ -74,6 +76,17 @@ static void *mine_of(const struct window *w)
 {
     struct memory *m = &memories[w->memory][me];
     return w->bytes[me] == 0 ? NULL : m->here + w->from[me];
+}
+
+/* Everybody learns where the others' memory is. */
+static void attach(struct window *w, const struct memory *m)
+{
+    MPI_Aint at = 0;
+    if (m->bytes > 0) {
+        MPI_Win_attach(w->win, m->here, m->bytes);
+        MPI_Get_address(m->here, &at);
+    }
+    MPI_Allgather(&at, 1, MPI_AINT, w->base, 1, MPI_AINT, MPI_COMM_WORLD);
 }
 
 static void make_window(struct window *w)
@@ -87,9 +100,9 @@ static void make_window(struct window *w)
     if (w->unordered) {
         MPI_Info_set(info, "accumulate_ordering", "none");
     }
-    if (w->flavor == CREATE) {
+    if (w->flavor == CREATE || (w->flavor == DYNAMIC && w->unordered)) {
         m->here = aligned_alloc(64, (size_t)m->bytes + 64 - (size_t)m->bytes % 64);
-    } else if (w->flavor == CREATE_SHAREABLE) {
+    } else if (w->flavor == CREATE_SHAREABLE || w->flavor == DYNAMIC) {
         MPI_Alloc_mem(m->bytes + 1, MPI_INFO_NULL, &base);
         m->here = base;
     }
@@ -99,6 +112,9 @@ static void make_window(struct window *w)
     } else if (w->flavor == SHARED) {
         MPI_Win_allocate_shared(m->bytes, w->unit[me], info, comm, &base, &w->win);
         m->here = base;
+    } else if (w->flavor == DYNAMIC) {
+        MPI_Win_create_dynamic(info, comm, &w->win);
+        attach(w, m);
     } else {
         MPI_Win_create(mine_of(w), w->bytes[me], w->unit[me], info, comm, &w->win);
     }
@@ -115,7 +131,7 @@ static void learn_reach(struct window *w)
     for (int t = 0; t < ranks; t++) {
         cover_before();
         if (w->bytes[t] > 0) {
-            MPI_Get(&byte, 1, MPI_BYTE, target_rank(w, t), 0, 1, MPI_BYTE, w->win);
+            MPI_Get(&byte, 1, MPI_BYTE, target_rank(w, t), w->base[t], 1, MPI_BYTE, w->win);
             MPI_Win_flush(target_rank(w, t), w->win);
         }
         enum way way = cover_after(t == me ? SELF : NEAR);
@@ -167,10 +183,14 @@ void setup_close(void)
 {
     for (int k = n_windows - 1; k >= 0; k--) {
         struct memory *m = &memories[windows[k].memory][me];
+        const struct window *w = &windows[k];
+        if (w->flavor == DYNAMIC && m->bytes > 0) {
+            MPI_Win_detach(w->win, m->here);
+        }
         MPI_Win_free(&windows[k].win);
-        if (windows[k].flavor == CREATE) {
+        if (w->flavor == CREATE || (w->flavor == DYNAMIC && w->unordered)) {
             free(m->here);
-        } else if (windows[k].flavor == CREATE_SHAREABLE) {
+        } else if (w->flavor == CREATE_SHAREABLE || w->flavor == DYNAMIC) {
             MPI_Free_mem(m->here);
         }
     }

@@ -158,7 +158,7 @@ struct memory {
     struct region regions[MAX_REGIONS];
 };
 
-enum flavor { CREATE, CREATE_SHAREABLE, ALLOCATE, SHARED, OVERLAP, FLAVORS };
+enum flavor { CREATE, CREATE_SHAREABLE, ALLOCATE, DYNAMIC, SHARED, OVERLAP, FLAVORS };
 enum way { SELF, NEAR, DIRECT, CHAINED, LOCKED, CMA, WAYS };
 
 struct window {
@@ -167,6 +167,7 @@ struct window {
     int memory;   /* number among those of a rank */
     bool reverse; /* its ranks stand in the other order */
     bool unordered;
+    MPI_Aint base[MAX_RANKS]; /* displacement of its first byte: an address in dynamic windows, else 0 */
     int from[MAX_RANKS], bytes[MAX_RANKS]; /* what part of the rank's memory it is */
     int unit[MAX_RANKS];                   /* displacement units */
     uint8_t reach[MAX_RANKS][MAX_RANKS];   /* [origin][target]: SELF, NEAR, DIRECT, CMA */

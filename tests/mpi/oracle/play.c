@@ -138,7 +138,7 @@ static void perform(struct step *s)
 {
     const struct window *w = &windows[s->win];
     int target = target_rank(w, s->target);
-    MPI_Aint disp = (MPI_Aint)(s->position - w->from[s->target] + s->to.zero) / w->unit[s->target];
+    MPI_Aint disp = w->base[s->target] + (s->position - w->from[s->target] + s->to.zero) / w->unit[s->target];
 
     if (set.threads == 1) {
         cover_before();
