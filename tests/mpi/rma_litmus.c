@@ -1,12 +1,14 @@
 /* Window operations keep the order that flush promises: store buffering, message passing and independent
- * reads never show what is forbidden, by puts and gets or by accumulates, wherever the cells live. usage:
- * rma_litmus put|acc CELLS */
+ * reads never show what is forbidden, by puts and gets or by accumulates, wherever the cells live; a get
+ * after a flush sees the put, a message after it as well; accumulates of one origin keep their order without
+ * one. usage: rma_litmus put|acc TURNS */
 #include "mpi_test.h"
 
 #include <sched.h>
 
 #define STRIDE 64 /* a cell fills a line */
 #define DATA 48
+#define BATCH 20000 /* turns between resets */
 
 static MPI_Win win;
 static char *mine;
@@ -87,8 +89,8 @@ static void store_buffering(int home_x, int home_y)
     free(other);
 }
 
-/* Rank 0 stores data, then a flag; rank 1 that sees the flag sees the data. */
-static void message_passing(int home)
+/* Rank 0 stores data, then a flag, perhaps elsewhere; rank 1 that sees the flag sees the data. */
+static void message_passing(int home, int flag_home)
 {
     char data[DATA], got[DATA];
     memset(data, 7, sizeof data);
@@ -97,13 +99,101 @@ static void message_passing(int home)
         if (me == 0) {
             MPI_Put(data, DATA, MPI_BYTE, home, at(D, i), DATA, MPI_BYTE, win);
             MPI_Win_flush(home, win);
-            put_one(home, X, i);
-        } else if (get_one(home, X, i) == 1) {
+            put_one(flag_home, X, i);
+        } else if (get_one(flag_home, X, i) == 1) {
             MPI_Get(got, DATA, MPI_BYTE, home, at(D, i), DATA, MPI_BYTE, win);
             MPI_Win_flush(home, win);
             CHECK(memcmp(data, got, DATA) == 0);
         }
     }
+}
+
+/* Each rank in a cell of its own: what was put and flushed is got. */
+static void get_after_flush(int home)
+{
+    reset();
+    for (int i = 0; i < cells; i++) {
+        uint64_t value = (uint64_t)i + 1, seen = 0;
+        if (by_acc && i % 2 == 0) {
+            MPI_Accumulate(&value, 1, MPI_UINT64_T, home, at(D, me), 1, MPI_UINT64_T, MPI_REPLACE, win);
+        } else {
+            MPI_Put(&value, 1, MPI_UINT64_T, home, at(D, me), 1, MPI_UINT64_T, win);
+        }
+        MPI_Win_flush(home, win);
+        if (by_acc && i % 3 == 0) {
+            MPI_Fetch_and_op(NULL, &seen, MPI_UINT64_T, home, at(D, me), MPI_NO_OP, win);
+        } else {
+            MPI_Get(&seen, 1, MPI_UINT64_T, home, at(D, me), 1, MPI_UINT64_T, win);
+        }
+        MPI_Win_flush(home, win);
+        CHECK_EQ(seen, value);
+    }
+}
+
+/* Rank 0 stores at rank 1, flushes and sends; rank 1 has received and loads. */
+static void flush_then_message(void)
+{
+    reset();
+    for (int i = 0; i < cells && me < 2; i += 10) {
+        char data[DATA];
+        memset(data, 1 + i % 100, sizeof data);
+        if (me == 0) {
+            MPI_Put(data, DATA, MPI_BYTE, 1, at(D, i), DATA, MPI_BYTE, win);
+            MPI_Win_flush(1, win);
+            MPI_Send(NULL, 0, MPI_BYTE, 1, 3, MPI_COMM_WORLD);
+        } else {
+            MPI_Recv(NULL, 0, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Win_sync(win);
+            CHECK(memcmp(mine + at(D, i), data, DATA) == 0);
+        }
+    }
+}
+
+/* Rank 0 replaces one element again and again without a flush; its own fetches between see the last value,
+ * the others see values grow. */
+static void accumulate_order(int home)
+{
+    uint64_t *value = calloc((size_t)cells, sizeof *value), *seen = calloc((size_t)cells, sizeof *seen);
+    reset();
+    for (int i = 0; i < cells && me == 0; i++) {
+        value[i] = (uint64_t)i + 1;
+        MPI_Accumulate(&value[i], 1, MPI_UINT64_T, home, at(X, 0), 1, MPI_UINT64_T, MPI_REPLACE, win);
+        MPI_Fetch_and_op(NULL, &seen[i], MPI_UINT64_T, home, at(X, 0), MPI_NO_OP, win);
+    }
+    MPI_Win_flush(home, win);
+    for (int i = 0; i < cells && me == 0; i++) {
+        CHECK_EQ(seen[i], i + 1);
+    }
+    for (uint64_t last = 0, now = 0; last < (uint64_t)cells && me == 1; last = now) {
+        MPI_Fetch_and_op(NULL, &now, MPI_UINT64_T, home, at(X, 0), MPI_NO_OP, win);
+        MPI_Win_flush(home, win);
+        CHECK(now >= last);
+    }
+    free(value);
+    free(seen);
+}
+
+/* Everybody draws numbers from one place, many at a time: an origin's grow in the order of its calls. */
+static void ticket_order(int home)
+{
+    static const uint64_t one = 1;
+    uint64_t *got = calloc((size_t)cells, sizeof *got), all = 0;
+    reset();
+    for (int i = 0; i < cells; i++) {
+        MPI_Fetch_and_op(&one, &got[i], MPI_UINT64_T, home, at(Y, 0), MPI_SUM, win);
+        if (i % 100 == 99) {
+            MPI_Win_flush(home, win);
+        }
+    }
+    MPI_Win_flush(home, win);
+    for (int i = 1; i < cells; i++) {
+        CHECK(got[i] > got[i - 1]);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Fetch_and_op(NULL, &all, MPI_UINT64_T, home, at(Y, 0), MPI_NO_OP, win);
+    MPI_Win_flush(home, win);
+    CHECK_EQ(all, (long long)cells * size);
+    free(got);
 }
 
 /* Ranks 0 and 1 store, ranks 2 and 3 read both in opposite order: they agree on who was first. */
@@ -132,26 +222,44 @@ static void independent_reads(int home_x, int home_y)
     free(other);
 }
 
+static void all_tests(void)
+{
+    store_buffering(0, 1);
+    store_buffering(1, 0);
+    store_buffering(0, 0);
+    store_buffering(size - 1, size - 1);
+    message_passing(0, 0);
+    message_passing(1, 1);
+    message_passing(size - 1, size - 1);
+    message_passing(size - 1,
+                    0); /* by the network and near: in cliques the last rank is far from the first */
+    message_passing(0, size - 1);
+    message_passing(size - 1, 1);
+    get_after_flush(0);
+    get_after_flush(size - 1);
+    flush_then_message();
+    accumulate_order(1);
+    accumulate_order(size - 1);
+    ticket_order(0);
+    ticket_order(size - 1);
+    if (size >= 4) {
+        independent_reads(0, 1);
+        independent_reads(3, 3);
+        independent_reads(0, 3);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_start(2);
     CHECK(argc == 3);
     by_acc = strcmp(argv[1], "acc") == 0;
-    cells = atoi(argv[2]);
+    int turns = atoi(argv[2]), rounds = turns > BATCH ? turns / BATCH : 3;
+    cells = turns > BATCH ? BATCH : turns;
     MPI_Win_allocate(at(ROWS, 0), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
     MPI_Win_lock_all(0, win);
-    for (int round = 0; round < 3; round++) {
-        store_buffering(0, 1);
-        store_buffering(1, 0);
-        store_buffering(0, 0);
-        store_buffering(size - 1, size - 1);
-        message_passing(0);
-        message_passing(1);
-        message_passing(size - 1);
-        if (size >= 4) {
-            independent_reads(0, 1);
-            independent_reads(3, 3);
-        }
+    for (int round = 0; round < rounds; round++) {
+        all_tests();
     }
     reset();
     MPI_Win_unlock_all(win);
