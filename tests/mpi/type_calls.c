@@ -365,7 +365,7 @@ static void check_external(void)
 {
     MPI_Aint at = 0;
     char out[16];
-    struct {
+    static struct { /* static: nothing in the gap */
         short value;
         int index;
     } pair = {-2, 3};
