@@ -27,6 +27,7 @@ static struct {
     hl_a64 overlaps;                    /* two threads inside one endpoint */
     hl_a64 errors;                      /* injected */
     bool hold;                          /* nothing completes */
+    bool mute;                          /* messages arrive, acknowledgements do not */
     int credits_exceeded;
 } model;
 

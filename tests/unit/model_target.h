@@ -110,6 +110,9 @@ static void model_message(struct model_ep *ep, const struct model_op *op)
     struct model_reply r = {
         .out = ep->letters[ep->letter_count].bytes, .len = sizeof *head, .message = (uint32_t)head->seq};
     model_unpack(ep, head, op->rank, &r);
+    if (model.mute) {
+        return;
+    }
     struct hl_wire_head ack = {.nonce = head->nonce,
                                .seq = head->seq,
                                .from = (uint32_t)op->rank,

@@ -19,6 +19,7 @@
 
 static unsigned seed;
 static uint64_t chain = UINT64_MAX; /* HOTLANE_CHAIN */
+static uint64_t pulse;              /* of all ranks */
 
 /* ---- a pool on the model ---- */
 
@@ -44,7 +45,8 @@ static void start(uint32_t lanes) HL_NO_TSA
         ck_assert(hl_lease_try(&lane->lease));
         ck_assert_int_eq(hl_lane_make_ready(lane), 0);
         for (int peer = 0; peer < RANKS; peer++) {
-            struct hl_rx_card card = {.name_len = 8, .name = {(uint8_t)peer}};
+            struct hl_rx_card card = {
+                .name_len = 8, .name = {(uint8_t)peer}, .pulse_addr = (uint64_t)(uintptr_t)&pulse};
             int rc = 0;
             ck_assert_ptr_nonnull(hl_way_make(lane, peer, &card, &rc));
         }
@@ -565,6 +567,8 @@ START_TEST(nobody_overtakes_a_waiting_thread_twice)
 }
 END_TEST
 
+#include "lane_chains.h"
+
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("lane");
@@ -572,6 +576,7 @@ static Suite *make_suite(void)
     tcase_set_timeout(t, 100);
     tcase_add_loop_test(t, operations_end_before_their_flush, 0, (int)HL_COUNT_OF(shapes));
     tcase_add_loop_test(t, errors_reach_their_flush_and_no_other, 0, (int)HL_COUNT_OF(shapes));
+    add_chains(t);
     tcase_add_test(t, flush_waits_for_no_later_operation);
     tcase_add_loop_test(t, messages_are_answered_each_to_its_own, 0, 2);
     tcase_add_test(t, operations_to_a_dead_rank_end_and_their_places_come_back);
