@@ -142,7 +142,7 @@ static int acc_spans(const struct hl_acc *a, const struct hl_span *span, enum hl
 {
     struct hl_zip z;
     struct hl_zip_side sides[HL_ZIP_SIDES] = {
-        {a->m.target_type, a->m.target_count, (char *)(uintptr_t)span->at},
+        {a->m.target_type, a->m.target_count, hl_zip_at(span->at)},
     };
     int n = 1, origin = 0, result = 0;
     if (a->op != HL_OP_NO_OP) {
@@ -157,7 +157,7 @@ static int acc_spans(const struct hl_acc *a, const struct hl_span *span, enum hl
     while (rc == 0 && hl_zip_next(&z)) {
         struct piece p = {a,
                           basic,
-                          (int64_t)(uintptr_t)z.at[0],
+                          hl_zip_offset(z.at[0]),
                           origin != 0 ? z.at[origin] : NULL,
                           result != 0 ? z.at[result] : NULL,
                           (size_t)z.n,

@@ -423,14 +423,14 @@ static int covered(struct hl_win *w, int target, uint64_t lo, uint64_t hi)
 int hl_dyn_check(const struct hl_move *m, const struct hl_span *span, uint64_t lo, uint64_t hi)
 {
     struct hl_zip walk;
-    struct hl_zip_side side = {m->target_type, m->target_count, (char *)(uintptr_t)span->at};
+    struct hl_zip_side side = {m->target_type, m->target_count, hl_zip_at(span->at)};
     int rc = covered(m->win, m->target, lo, hi);
     if (rc != HL_ERR_RMA_RANGE || m->target_type->dense) {
         return rc;
     }
     rc = hl_zip_begin(&walk, HL_WALK_BYTES, 1, &side, 1); /* the holes need not be attached */
     while (rc == 0 && hl_zip_next(&walk)) {
-        uint64_t at = (uint64_t)(uintptr_t)walk.at[0];
+        uint64_t at = (uint64_t)hl_zip_offset(walk.at[0]);
         rc = covered(m->win, m->target, at, at + (uint64_t)walk.n);
     }
     hl_zip_end(&walk);

@@ -92,12 +92,11 @@ static int move_spans(const struct hl_move *m, const struct hl_span *span)
     struct hl_zip walk;
     struct hl_zip_side sides[2] = {
         {m->origin_type, m->origin_count, m->origin},
-        /* Addresses of the walk are offsets from the window's base. */
-        {m->target_type, m->target_count, (char *)(uintptr_t)span->at},
+        {m->target_type, m->target_count, hl_zip_at(span->at)},
     };
     int rc = hl_zip_begin(&walk, HL_WALK_BYTES, 1, sides, 2);
     while (rc == 0 && hl_zip_next(&walk)) {
-        rc = move_block(m, (int64_t)(uintptr_t)walk.at[1], walk.at[0], (size_t)walk.n);
+        rc = move_block(m, hl_zip_offset(walk.at[1]), walk.at[0], (size_t)walk.n);
     }
     hl_zip_end(&walk);
     return rc;

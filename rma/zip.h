@@ -13,6 +13,20 @@ struct hl_zip_side {
     char *buf;
 };
 
+/* The buffer of a target's side is an offset in its window, moved up: what stands before it must not be below
+ * address 0, where computing would be undefined. */
+#define HL_ZIP_ORIGIN ((uintptr_t)1 << 62)
+
+HL_INLINE char *hl_zip_at(int64_t offset)
+{
+    return (char *)((uintptr_t)offset + HL_ZIP_ORIGIN);
+}
+
+HL_INLINE int64_t hl_zip_offset(const char *at)
+{
+    return (int64_t)((uintptr_t)at - HL_ZIP_ORIGIN);
+}
+
 struct hl_zip {
     char *at[HL_ZIP_SIDES]; /* the current span on each side */
     int64_t n;              /* its bytes or elements */
