@@ -172,43 +172,33 @@ struct request_call {
 };
 
 /* The short way: all is done when the call returns, so the shared completed request serves everybody. */
-HL_INLINE int start_same(void *origin, int target, int64_t disp, int64_t count, struct request_tail tail,
-                         const struct starter *how)
-{
-    const struct hl_win *w = (const struct hl_win *)(void *)tail.win;
-    uintptr_t type = (uintptr_t)tail.target_type;
-    struct hl_spot s;
-    if (HL_UNLIKELY(origin == NULL || tail.request == NULL || type >= HL_TYPE_PREDEFINED_END ||
-                    !hl_is_open(w, target, disp, count, &hl_type_dense[type], &s) || !hl_spot_is_mapped(&s) ||
-                    hl_epoch_mode_of(&w->epoch) != HL_EPOCH_ALL)) {
-        return how->any(origin, count, tail.target_type, target, disp, count, tail);
-    }
-    char *theirs = (char *)(uintptr_t)s.where;
-    if (HL_LIKELY(s.len == 8)) {
-        *tail.request = hl_req_handle(hl_req_completed());
-        hl_near_copy(how->dir == HL_PUT ? theirs : origin, how->dir == HL_PUT ? origin : theirs, 8);
-        return MPI_SUCCESS;
-    }
-    if (HL_UNLIKELY(s.len == 0)) { /* perhaps of no type */
-        return how->any(origin, count, tail.target_type, target, disp, count, tail);
-    }
-    *tail.request = hl_req_handle(hl_req_completed());
-    return (how->dir == HL_PUT ? put_copy : get_copy)(origin, theirs, (size_t)s.len);
-}
-
 HL_INLINE int start_call(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target,
                          int64_t disp, int64_t target_count, struct request_call call)
 {
+    const struct starter *how = call.how;
     const struct hl_win *w = hl_win_of(call.tail.win);
+    uintptr_t type = (uintptr_t)call.tail.target_type;
+    struct hl_spot s;
     if (HL_UNLIKELY(w == NULL)) {
-        return hl_move_nowhere(call.tail.win, call.how->func);
+        return hl_move_nowhere(call.tail.win, how->func);
     }
     call.tail.win = (MPI_Win)(void *)(uintptr_t)w; /* the same: one register for both */
-    if (HL_LIKELY((uint32_t)target < (uint32_t)w->size && origin_type == call.tail.target_type &&
-                  origin_count == target_count)) {
-        return start_same(origin, target, disp, target_count, call.tail, call.how);
+    if (HL_UNLIKELY((uint32_t)target >= (uint32_t)w->size || origin_type != call.tail.target_type ||
+                    origin_count != target_count || origin == NULL || call.tail.request == NULL)) {
+        return how->any(origin, origin_count, origin_type, target, disp, target_count, call.tail);
     }
-    return call.how->any(origin, origin_count, origin_type, target, disp, target_count, call.tail);
+    if (HL_UNLIKELY(type >= HL_TYPE_PREDEFINED_END ||
+                    !hl_is_open(w, target, disp, target_count, &hl_type_dense[type], &s) ||
+                    !hl_spot_is_mapped(&s) || hl_epoch_mode_of(&w->epoch) != HL_EPOCH_ALL || s.len == 0)) {
+        return how->any(origin, target_count, (MPI_Datatype)type, target, disp, target_count, call.tail);
+    }
+    char *theirs = (char *)(uintptr_t)s.where;
+    *call.tail.request = hl_req_handle(hl_req_completed());
+    if (HL_LIKELY(s.len == 8)) {
+        hl_near_copy(how->dir == HL_PUT ? theirs : origin, how->dir == HL_PUT ? origin : theirs, 8);
+        return MPI_SUCCESS;
+    }
+    return (how->dir == HL_PUT ? put_copy : get_copy)(origin, theirs, (size_t)s.len);
 }
 
 /* One row a call: its name here and for users, direction. */

@@ -152,8 +152,10 @@ static void follower(void)
 
 static MPI_Win win;
 static double value = 3.25, got;
-static int target = 1;
-static long one = 1, was;
+static int target = 1, nobody = MPI_PROC_NULL;
+static long one = 1, was, two = 2;
+static char block[1024];
+static MPI_Request request;
 
 static void call_nothing(void)
 {
@@ -174,6 +176,23 @@ static void call_fetch(void)
 {
     MPI_Fetch_and_op(&one, &was, MPI_LONG, target, 5, MPI_SUM, win);
     MPI_Win_flush(target, win);
+}
+static void call_put_null(void)
+{
+    MPI_Put(&value, 1, MPI_DOUBLE, nobody, 3, 1, MPI_DOUBLE, win);
+}
+static void call_put_1k(void)
+{
+    MPI_Put(block, (int)sizeof block, MPI_BYTE, target, 128, (int)sizeof block, MPI_BYTE, win);
+}
+static void call_rput_wait(void)
+{
+    MPI_Rput(&value, 1, MPI_DOUBLE, target, 3, 1, MPI_DOUBLE, win, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+static void call_cas(void)
+{
+    MPI_Compare_and_swap(&two, &one, &was, MPI_LONG, target, 7, win);
 }
 static void call_accumulate(void)
 {
@@ -199,7 +218,7 @@ static struct counts measure_once(void (*before)(void), void (*fn)(void))
         fflush(stdout);
         _exit(77);
     }
-    before();
+    before(); /* now: what it opens (a chain) must still be open when the steps begin */
     syscall(SYS_tgkill, rank_pid, rank_pid, SIGUSR1);
     fn();
     syscall(SYS_tgkill, rank_pid, rank_pid, SIGUSR2);
@@ -267,11 +286,15 @@ static void measure_all(void)
     shared->alone = 1; /* else a helper thread may send what the first call began */
     show("put_more", call_put, call_put, &base);
     shared->alone = 0;
+    show("put_null", call_nothing, call_put_null, &base);
+    show("put_1k", call_nothing, call_put_1k, &base);
     show("get", call_nothing, call_get, &base);
     shared->alone = 1;
     show("get_more", call_get, call_get, &base);
     shared->alone = 0;
     show("accumulate", call_nothing, call_accumulate, &base);
+    show("cas", call_nothing, call_cas, &base);
+    show("rput_wait", call_nothing, call_rput_wait, &base);
     show("flush_idle", call_flush, call_flush, &base);
     show("flush_put", call_put, call_flush, &base);
     show("fetch_op_flush", call_nothing, call_fetch, &base);
@@ -284,7 +307,7 @@ int main(int argc, char **argv)
 
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (fail != 0 || shared == MAP_FAILED) {
-        perror("instructions");
+        perror("icount");
         return 1;
     }
     rank_pid = getpid();
