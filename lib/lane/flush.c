@@ -34,6 +34,10 @@ static void push(const struct goal *g)
     if (!hl_lease_try(&lane->lease)) {
         return;
     }
+    if (reached(g)) { /* meanwhile: the rest of the queue is for others to read */
+        hl_lane_leave(lane);
+        return;
+    }
     if (g->way == NULL) {
         hl_chain_send_all(lane, g->until);
     } else if (g->way->chain != NULL && g->way->chain->slot->way_seq <= g->until) {

@@ -399,6 +399,7 @@ inline take_slot_or_leave()
         :: else
         fi;
         lane_progress(lane);
+        assert(!FULL(lane) || PENDING(lane)); /* it will not stay full */
         phase = (FULL(lane) -> LEAVE : ROOM)
     :: else ->
         if

@@ -23,7 +23,7 @@ SKIP = 77
 
 UNDECIDED = ('no result', 'not through')
 # Shapes in which a planted fault is looked for, quickest first.
-SMALL = [[], ['OPS=1'], ['OPS=1', 'TICK=1']]
+SMALL = [['OPS=1'], ['OPS=1', 'TICK=1'], []]
 
 
 def names_vanished():
