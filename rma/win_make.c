@@ -58,7 +58,10 @@ static int take_memory(struct hl_win *w, const struct call *c)
     }
     w->ctl = w->ctl_piece.addr;
     memset(w->ctl, 0, len);
-    w->ctl->acc.home = (uint32_t)hl_boot.node_rank + 1;
+    /* Memory has one accumulate lock whatever window it is reached by: that of the rank whose segment it is
+     * in. */
+    int owner = c->flavor == MPI_WIN_FLAVOR_CREATE ? hl_near_owner(c->base) : -1;
+    w->ctl->acc.home = (uint32_t)(owner >= 0 ? owner : hl_boot.node_rank) + 1;
     w->base = c->base;
     if (c->flavor == MPI_WIN_FLAVOR_ALLOCATE || c->apart) {
         struct hl_mem_ask ask = {.align = hl_hints_alignment(w->info)};

@@ -2,6 +2,7 @@
  * agree about the rest. */
 #include "reach.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,6 +33,7 @@ struct card {
 enum need { NEED_NONE = 0, NEED_NETWORK = -1 };
 
 static uint64_t token; /* chosen once; read by peers' probes */
+static pthread_once_t token_once = PTHREAD_ONCE_INIT;
 
 static bool near_allowed(void)
 {
@@ -78,13 +80,14 @@ static void fill_segment(struct hl_win *w, const struct hl_win_ask *ask, struct 
     }
 }
 
+static void choose_token(void)
+{
+    hl_random_bytes(&token, sizeof token);
+}
+
 static void fill_card(struct hl_win *w, const struct hl_win_ask *ask, struct card *c)
 {
-    if (token == 0) {
-        uint64_t fresh;
-        hl_random_bytes(&fresh, sizeof fresh);
-        token = fresh | 1;
-    }
+    pthread_once(&token_once, choose_token);
     *c = (struct card){.base = (uint64_t)(uintptr_t)w->base,
                        .size = w->bytes,
                        .unit = ask->unit,

@@ -34,7 +34,7 @@ CONFIGURATIONS = {
     "faults": ("gcc", FAST + ["-Dfaults=true"], {}, {"full": ["faults"], "long": ["faults_all"]}),
     "counting": ("gcc", FAST + ["-Datomics=counting"], {}, {"full": ["counting"]}),
     "checked": ("gcc", FAST + ["-Dchecked_mode=true"], {}, {"full": ["checked"]}),
-    "scheduled": ("gcc", FAST + ["-Datomics=scheduled"], {}, {"full": ["interleave"]}),
+    "scheduled": ("gcc", FAST + ["-Datomics=scheduled"], {}, {"full": ["interleave"], "long": ["interleave", "interleave_long"]}),
 }
 RUN_ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:allocator_may_return_null=1:protect_shadow_gap=0",

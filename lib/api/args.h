@@ -96,6 +96,15 @@ HL_INLINE int hl_api_get_info(MPI_Info handle, struct hl_info **info)
     return *info != NULL || handle == MPI_INFO_NULL ? 0 : hl_api_sure(hl_api_bad_info(handle));
 }
 
+HL_INLINE int hl_api_get_errh(MPI_Errhandler handle, struct hl_errh **e)
+{
+    *e = hl_errh_of(handle);
+    return *e != NULL ? 0
+                      : hl_err_say(HL_ERR_ERRHANDLER, handle == MPI_ERRHANDLER_NULL
+                                                          ? "the error handler is MPI_ERRHANDLER_NULL"
+                                                          : "no living error handler");
+}
+
 HL_INLINE int hl_api_get_group(MPI_Group handle, struct hl_group **g)
 {
     *g = hl_group_of(handle);

@@ -5,15 +5,6 @@
 #include "api.h"
 #include "args.h"
 
-static int get_handler(MPI_Errhandler handle, struct hl_errh **e)
-{
-    *e = hl_errh_of(handle);
-    return *e != NULL ? 0
-                      : hl_err_say(HL_ERR_ERRHANDLER, handle == MPI_ERRHANDLER_NULL
-                                                          ? "the error handler is MPI_ERRHANDLER_NULL"
-                                                          : "no living error handler");
-}
-
 HL_API(MPI_Comm_create_errhandler)
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler)
 {
@@ -34,7 +25,7 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
     struct hl_errh *e;
     int err = hl_api_get_comm(comm, &c);
 
-    err = err == 0 ? get_handler(errhandler, &e) : err;
+    err = err == 0 ? hl_api_get_errh(errhandler, &e) : err;
     err = err == 0 ? hl_errh_set(&c->errh, HL_ERRH_COMM, e) : err;
     return hl_api_end(c, "MPI_Comm_set_errhandler", err);
 }
@@ -71,7 +62,7 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
     struct hl_errh *e;
     int err = hl_api_check_out(errhandler, "errhandler");
 
-    err = err == 0 ? get_handler(*errhandler, &e) : err;
+    err = err == 0 ? hl_api_get_errh(*errhandler, &e) : err;
     if (err == 0) {
         hl_errh_unref(e);
         *errhandler = MPI_ERRHANDLER_NULL;

@@ -190,22 +190,19 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 /* ---- Without a parent: the handler given is the new communicator's, and raises what goes wrong ---- */
 
 /* The end of both. */
-static int give_orphan(const char *func, int err, struct hl_comm *made, MPI_Errhandler errhandler,
-                       MPI_Comm *newcomm)
+static int give_orphan(const char *func, int err, struct hl_comm *made, struct hl_errh *e, MPI_Comm *newcomm)
 {
-    struct hl_errh *e = hl_errh_of(errhandler), *slot = NULL;
     MPI_Comm none = MPI_COMM_NULL;
 
-    if (err == 0 && made != NULL && e != NULL) {
+    if (err == 0 && made != NULL) {
         err = hl_errh_set(&made->errh, HL_ERRH_COMM, e);
     }
     if (err == 0) {
         *newcomm = made != NULL ? made->handle : MPI_COMM_NULL;
         return MPI_SUCCESS;
     }
-    slot = e;
-    struct hl_errh_site site = {&slot, HL_ERRH_COMM, &none, NULL};
-    return hl_errh_raise(&site, func, err);
+    struct hl_errh_site site = {&e, HL_ERRH_COMM, &none, NULL};
+    return e != NULL ? hl_errh_raise(&site, func, err) : hl_api_end(NULL, func, err);
 }
 
 static int check_string(const char *string)
@@ -220,8 +217,10 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
     struct hl_comm *made = NULL;
     struct hl_group *g;
     struct hl_info *hints;
+    struct hl_errh *e = NULL;
     int err = hl_api_check_open();
 
+    err = err == 0 ? hl_api_get_errh(errhandler, &e) : err;
     err = err == 0 ? hl_api_get_group(group, &g) : err;
     err = err == 0 ? hl_api_get_info(info, &hints) : err;
     err = err == 0 ? check_string(stringtag) : err;
@@ -229,7 +228,7 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
     if (err == 0 && made != NULL && hints != NULL) {
         err = hl_comm_set_hints(made, hints);
     }
-    return give_orphan("MPI_Comm_create_from_group", err, made, errhandler, newcomm);
+    return give_orphan("MPI_Comm_create_from_group", err, made, e, newcomm);
 }
 
 HL_API(MPI_Intercomm_create_from_groups)
@@ -240,8 +239,10 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, M
     struct hl_coll_sides sides = {.leader = local_leader, .other_leader = remote_leader};
     struct hl_comm *made = NULL;
     struct hl_info *hints;
+    struct hl_errh *e = NULL;
     int err = hl_api_check_open();
 
+    err = err == 0 ? hl_api_get_errh(errhandler, &e) : err;
     err = err == 0 ? hl_api_get_group(local_group, &sides.mine) : err;
     err = err == 0 ? hl_api_get_group(remote_group, &sides.other) : err;
     err = err == 0 ? hl_api_get_info(info, &hints) : err;
@@ -258,5 +259,5 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, M
     if (err == 0 && hints != NULL) {
         err = hl_comm_set_hints(made, hints);
     }
-    return give_orphan("MPI_Intercomm_create_from_groups", err, made, errhandler, newintercomm);
+    return give_orphan("MPI_Intercomm_create_from_groups", err, made, e, newintercomm);
 }

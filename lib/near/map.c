@@ -250,6 +250,20 @@ void hl_near_unmap(int node_rank, uint64_t seg_id)
     hl_mutex_unlock(&lock);
 }
 
+int hl_near_owner(const void *addr)
+{
+    int owner = -1;
+    hl_mutex_lock(&lock);
+    for (int i = 0; i < BUCKETS && owner < 0; i++) {
+        for (const struct record *r = table[i]; r != NULL && owner < 0; r = r->next) {
+            bool inside = r->base != NULL && (uintptr_t)addr - (uintptr_t)r->base < r->len;
+            owner = inside ? r->node_rank : -1;
+        }
+    }
+    hl_mutex_unlock(&lock);
+    return owner;
+}
+
 /* A peer asks: the descriptor, or no. A peer that cannot take the answer now asks again. */
 static void answer(const struct near_msg *q, int from)
 {

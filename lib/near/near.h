@@ -42,6 +42,9 @@ int hl_near_map(int node_rank, uint64_t seg_id, size_t seg_len, char **base);
  * reference. Any thread. */
 void hl_near_unmap(int node_rank, uint64_t seg_id);
 
+/* The node rank of the peer in whose segment, mapped here, this address lies, or -1. Any thread. */
+int hl_near_owner(const void *addr);
+
 /* Handles one message of the node socket, sent by `from` with descriptor `fd` (or -1). The receive thread
  * calls it for every message; it never waits for long. Returns 0 when the message was near's (then it owns
  * fd), or HL_ERR_FOUND_NONE (silent) when it is somebody else's: near's begin with HL_NEAR_MAGIC. */

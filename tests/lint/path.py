@@ -33,6 +33,7 @@ def call_graph(build, work):
         if not any("/" + folder in path for folder in FOLDERS) or "/tests/" in path:
             continue
         words = [w for w in shlex.split(entry["command"]) if not w.startswith(("-flto", "-W", "-O", "-M"))]
+        words = words[os.path.basename(words[0]) == "ccache":]
         words = ["gcc"] + [w for i, w in enumerate(words[1:], 1) if not w.endswith(".d") and words[i - 1] not in ("-o",) and w != "-o"
                            and not w.endswith(".o")]
         target = os.path.join(work, f"{number}.o")

@@ -87,7 +87,7 @@ static ssize_t model_sendmsg(struct fid_ep *fid, const struct fi_msg *m, uint64_
     for (int i = 0; i < ep->count; i++) {
         in_flight += ep->ops[i].what == MODEL_SEND;
     }
-    model.credits_exceeded += in_flight >= 32;
+    hl_a64_add_relaxed(&model.credits_exceeded, in_flight >= 32);
     return model_leave(ep, model_post(ep, (struct model_op){.what = MODEL_SEND,
                                                             .context = m->context,
                                                             .local = m->msg_iov->iov_base,

@@ -28,7 +28,7 @@ static struct {
     hl_a64 errors;                      /* injected */
     bool hold;                          /* nothing completes */
     bool mute;                          /* messages arrive, acknowledgements do not */
-    int credits_exceeded;
+    hl_a64 credits_exceeded;
 } model;
 
 struct model_ep;

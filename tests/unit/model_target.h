@@ -28,7 +28,7 @@ static void model_answer(struct model_reply *r, int rc, const void *data, size_t
 
 static void model_store(uint64_t *target, const void *from, size_t len)
 {
-    if (len == 8) {
+    if (len == 8 && (uintptr_t)target % 8 == 0) {
         hl_a64_store_relaxed((hl_a64 *)target, *(const uint64_t *)from);
     } else {
         memcpy(target, from, len);

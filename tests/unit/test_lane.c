@@ -60,7 +60,7 @@ static void stop(void)
     ck_assert_int_eq(model.objects, 0);
     ck_assert_int_eq(model.busy, 0);
     ck_assert_uint_eq(hl_a64_load_relaxed(&model.overlaps), 0);
-    ck_assert_int_eq(model.credits_exceeded, 0);
+    ck_assert_uint_eq(hl_a64_load_relaxed(&model.credits_exceeded), 0);
 }
 
 static struct hl_xfer transfer(int peer, uint64_t *remote, uint64_t *local, hl_a32 *error)

@@ -556,7 +556,8 @@ START_TEST(ranks_that_nobody_spoke_to_cost_nothing)
     static struct hl_matcher m;
     struct hl_matcher_setup s = {
         .world_size = MANY, .node_size = 1, .node_world = &zero, .node_of = alone, .inboxes = 1};
-    s.board = calloc(1, hl_match_board_bytes(1));
+    s.board = aligned_alloc(4096, hl_match_board_bytes(1));
+    memset(s.board, 0, hl_match_board_bytes(1));
     double before = unit_resident();
     ck_assert_int_eq(hl_matcher_open(&m, &s), 0);
     double each = (unit_resident() - before) / MANY;

@@ -475,6 +475,9 @@ START_TEST(peers_memory_is_mapped_by_request)
     ck_assert_int_eq(hl_near_map_all(w, 3), 0);
     ck_assert_ptr_eq(w[0].base, w[2].base);
     ck_assert_uint_eq((uintptr_t)w[1].base % HL_MEM_SEG_ALIGN, 0);
+    ck_assert_int_eq(hl_near_owner(w[0].base + 99), 1);
+    ck_assert_int_eq(hl_near_owner(w[0].base + w[0].seg_len - 1), 1);
+    ck_assert_int_eq(hl_near_owner(&w), -1);
     ck_assert_int_eq(w[0].base[99999], 'a');
     ck_assert_int_eq(w[1].base[o[1].off + 99999], 'b');
     w[0].base[99] = w[1].base[o[1].off + 99] = 'X';

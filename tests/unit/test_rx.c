@@ -181,8 +181,9 @@ static void add(struct hl_wire_short rec, const uint64_t *payload, size_t words)
 {
     memcpy(c.message + c.len, &rec, sizeof rec);
     c.len += sizeof rec;
-    memcpy(c.message + c.len, payload, 8 * words);
-    c.len += 8 * words;
+    for (size_t i = 0; i < words; i++, c.len += 8) {
+        memcpy(c.message + c.len, &payload[i], 8);
+    }
     c.count++;
 }
 

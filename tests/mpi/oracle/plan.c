@@ -500,24 +500,15 @@ static void plan_step(int64_t number, int rank, int thread, struct step *s)
 {
     struct draft d = {.s = s, .r = rng_of('T', number), .rank = rank, .thread = thread, .seq = s->seq};
     /* Weights, so that what is seldom possible is drawn often enough. */
-    static const enum way ways[] = {SELF, SELF, NEAR, NEAR, NEAR, NEAR, DIRECT, DIRECT, CMA, CMA, CMA};
-    static const enum call calls[] = {C_PUT,
-                                      C_GET,
-                                      C_ACCUMULATE,
-                                      C_GET_ACCUMULATE,
-                                      C_FETCH_AND_OP,
-                                      C_FETCH_AND_OP,
-                                      C_COMPARE_AND_SWAP,
-                                      C_COMPARE_AND_SWAP,
-                                      C_COMPARE_AND_SWAP,
-                                      C_RPUT,
-                                      C_RGET,
-                                      C_RACCUMULATE,
-                                      C_RGET_ACCUMULATE};
+    static const enum way ways[] = {SELF,   SELF,   NEAR, NEAR, NEAR, NEAR, NEAR,
+                                    DIRECT, DIRECT, CMA,  CMA,  CMA,  CMA};
+    static const enum call calls[] = {C_PUT,          C_GET,          C_ACCUMULATE,       C_GET_ACCUMULATE,
+                                      C_FETCH_AND_OP, C_FETCH_AND_OP, C_COMPARE_AND_SWAP, C_COMPARE_AND_SWAP,
+                                      C_RPUT,         C_RGET,         C_RACCUMULATE,      C_RGET_ACCUMULATE};
     d.worker = rank * MAX_THREADS + thread;
-    d.call = calls[pick(&d.r, 13)];
+    d.call = calls[pick(&d.r, sizeof calls / sizeof *calls)];
     d.locked = !moves(d.call) && pick(&d.r, d.call == C_COMPARE_AND_SWAP ? 3 : 5) == 0;
-    d.way = d.locked ? (enum way)pick(&d.r, 2) : ways[pick(&d.r, 11)];
+    d.way = d.locked ? (enum way)pick(&d.r, 2) : ways[pick(&d.r, sizeof ways / sizeof *ways)];
     for (int i = 0; i < TRIES && !s->used && (set.only_step < 0 || set.only_step == number); i++) {
         *s = (struct step){.number = number, .request = MPI_REQUEST_NULL};
         s->used = try_step(&d);
@@ -530,16 +521,16 @@ static void plan_step(int64_t number, int rank, int thread, struct step *s)
 void plan_round(int64_t number)
 {
     /* Exclusive locks are not everywhere in their epochs, and not everything is possible in all epochs. */
-    static const enum epoch epochs[13] = {E_FENCE,     E_EXCLUSIVE, E_PSCW,  E_ALL,   E_SHARED,
-                                          E_EXCLUSIVE, E_ALL,       E_PSCW,  E_FENCE, E_SHARED,
-                                          E_EXCLUSIVE, E_ALL,       E_SHARED};
+    static const enum epoch epochs[15] = {E_FENCE,     E_EXCLUSIVE, E_PSCW,  E_ALL,    E_SHARED,
+                                          E_EXCLUSIVE, E_PSCW,      E_FENCE, E_ALL,    E_EXCLUSIVE,
+                                          E_SHARED,    E_PSCW,      E_ALL,   E_SHARED, E_EXCLUSIVE};
     struct rng r = rng_of('R', number);
     memset(&plan, 0, sizeof plan);
     memset(completed, 0, sizeof completed);
     memset(clocks, 0, sizeof clocks);
     plan.number = number;
     for (int w = 0; w < n_windows; w++) {
-        plan.epoch[w] = epochs[(number + w * 3) % 13];
+        plan.epoch[w] = epochs[(number + w * 4) % 15];
         draw_locks(&r, w);
     }
     draw_hot(&r);
