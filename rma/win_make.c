@@ -115,53 +115,10 @@ static void unmake(struct hl_win *w)
     hl_handle_free(w);
 }
 
-/* MPI_Win_allocate_shared without the noncontig key: rank 0 takes one segment for all. */
-static int share_memory(struct hl_win *w, const struct call *c, struct hl_win_ask *ask)
-{
-    struct {
-        uint64_t id, len, off;
-        int64_t rc;
-    } home = {0};
-    uint64_t mine = (uint64_t)c->size, before = 0, total = 0;
-    uint64_t *sizes = malloc((size_t)w->size * sizeof *sizes);
-    int rc = ask->rc;
-    if (rc == 0 && sizes == NULL) {
-        rc = hl_err_say(HL_ERR_NO_MEM, "no memory for a window over %d ranks", w->size);
-    }
-    if (hl_coll_agree(w->comm, rc) != 0) {
-        free(sizes);
-        ask->rc = rc; /* the others report theirs when the window is agreed on */
-        return rc;
-    }
-    rc = hl_coll_allgather_bytes(w->comm, &mine, sizeof mine, sizes);
-    for (int i = 0; i < w->size && rc == 0; i++) {
-        before += i < w->rank ? sizes[i] : 0;
-        total += sizes[i];
-    }
-    free(sizes);
-    if (rc == 0 && w->rank == 0) {
-        struct hl_mem_ask how = {.own_segment = true, .align = hl_hints_alignment(w->info)};
-        home.rc = hl_mem_alloc(total, &how, &w->piece);
-        if (home.rc == 0) {
-            home.id = w->piece.seg->id;
-            home.len = w->piece.seg->len;
-            home.off = w->piece.off;
-        }
-    }
-    rc = rc != 0 ? rc : hl_coll_bcast_bytes(w->comm, &home, sizeof home, 0);
-    ask->rc = rc != 0 ? rc : (int)home.rc;
-    ask->seg_owner = hl_win_world(w, 0);
-    w->ctl->acc.home = (uint32_t)hl_boot_node_of(ask->seg_owner) + 1;
-    ask->seg_id = home.id;
-    ask->seg_len = home.len;
-    ask->seg_off = home.off + before;
-    return ask->rc;
-}
-
 static int make(const struct call *c, struct hl_comm *comm, struct hl_win **made)
 {
     struct hl_comm *own;
-    struct hl_win_ask ask = {.unit = (uint64_t)c->unit};
+    struct hl_win_ask ask = {.unit = (uint64_t)c->unit, .apart = c->apart};
     int rc = hl_coll_comm_dup(comm, &own);
     if (rc != 0) {
         return rc;
@@ -178,9 +135,6 @@ static int make(const struct call *c, struct hl_comm *comm, struct hl_win **made
     if (ask.rc == 0 && c->flavor == MPI_WIN_FLAVOR_SHARED) {
         ask.rc =
             own->one_node ? 0 : hl_err_say(HL_ERR_RMA_SHARED, "the ranks do not share one node's memory");
-    }
-    if (c->flavor == MPI_WIN_FLAVOR_SHARED && !c->apart) {
-        share_memory(w, c, &ask);
     }
     rc = hl_win_reach_all(w, &ask);
     if (rc != 0) {

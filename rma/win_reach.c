@@ -11,6 +11,7 @@
 #include "coll.h"
 #include "conf.h"
 #include "err.h"
+#include "hints.h"
 #include "hl_build.h"
 #include "lane.h"
 #include "life.h"
@@ -18,6 +19,7 @@
 
 /* What a rank tells all others; gone after creation. */
 struct card {
+    int32_t flavor, apart;             /* what it called: the same for all */
     uint64_t base, size, unit;         /* its window */
     uint64_t seg_id, seg_len, seg_off; /* the segment that holds it; 0: private memory */
     int64_t seg_owner;                 /* world rank */
@@ -29,8 +31,18 @@ struct card {
     int32_t rc;
 };
 
-/* Some target can only be reached by a lane: the smaller wins for all. */
-enum need { NEED_NONE = 0, NEED_NETWORK = -1 };
+/* What some rank needs all to do: the smaller wins for all. Errors are smaller still. */
+enum need {
+    NEED_NONE = 0,
+    NEED_SEGMENT = -1, /* one for all, of MPI_Win_allocate_shared */
+    NEED_NETWORK = -1, /* some target can only be reached by a lane */
+};
+
+/* Where the memory of a shared window begins for me: rank 0 took one segment for all. */
+struct home {
+    uint64_t id, len, off; /* id 0: memory of my own */
+    int64_t rc;
+};
 
 static uint64_t token; /* chosen once; read by peers' probes */
 static pthread_once_t token_once = PTHREAD_ONCE_INIT;
@@ -61,15 +73,15 @@ static void fill_network(struct hl_win *w, struct card *c)
     }
 }
 
-/* Where the memory is: in a segment of mine or of another's, or private. */
-static void fill_segment(struct hl_win *w, const struct hl_win_ask *ask, struct card *c)
+/* Where the memory is: in a segment of mine or of rank 0's, or private. */
+static void fill_segment(struct hl_win *w, const struct home *home, struct card *c)
 {
     c->seg_owner = hl_boot.rank;
-    if (ask->seg_id != 0) {
-        c->seg_owner = ask->seg_owner;
-        c->seg_id = ask->seg_id;
-        c->seg_len = ask->seg_len;
-        c->seg_off = ask->seg_off;
+    if (home->id != 0) {
+        c->seg_owner = hl_win_world(w, 0);
+        c->seg_id = home->id;
+        c->seg_len = home->len;
+        c->seg_off = home->off;
         return;
     }
     struct hl_seg *seg = w->bytes != 0 ? hl_mem_find(w->base, w->bytes) : w->ctl_piece.seg;
@@ -85,10 +97,12 @@ static void choose_token(void)
     hl_random_bytes(&token, sizeof token);
 }
 
-static void fill_card(struct hl_win *w, const struct hl_win_ask *ask, struct card *c)
+static void fill_card(struct hl_win *w, const struct hl_win_ask *ask, const struct home *home, struct card *c)
 {
     pthread_once(&token_once, choose_token);
-    *c = (struct card){.base = (uint64_t)(uintptr_t)w->base,
+    *c = (struct card){.flavor = w->flavor,
+                       .apart = ask->apart,
+                       .base = (uint64_t)(uintptr_t)w->base,
                        .size = w->bytes,
                        .unit = ask->unit,
                        .ctl_id = w->ctl_piece.seg->id,
@@ -97,18 +111,31 @@ static void fill_card(struct hl_win *w, const struct hl_win_ask *ask, struct car
                        .token_at = (uint64_t)(uintptr_t)&token,
                        .token = token,
                        .pid = getpid()};
-    fill_segment(w, ask, c);
+    fill_segment(w, home, c);
     fill_network(w, c);
 }
 
-/* An error of any rank is an error of all. */
-static int agree(const struct hl_win *w, int rc)
+static int part_failed(int code)
 {
-    int all = hl_coll_agree(w->comm, rc);
-    return rc != 0 || all == 0 ? rc : hl_err_say(all, "another rank could not make its part of the window");
+    return hl_err_say(code, "another rank could not make its part of the window");
 }
 
-/* The first rank that failed fails all. */
+/* `i` called for another kind of window than rank 0. */
+static int not_alike(const struct card *cards, int i)
+{
+    static const char *const calls[] = {[MPI_WIN_FLAVOR_CREATE] = "MPI_Win_create",
+                                        [MPI_WIN_FLAVOR_ALLOCATE] = "MPI_Win_allocate",
+                                        [MPI_WIN_FLAVOR_DYNAMIC] = "MPI_Win_create_dynamic",
+                                        [MPI_WIN_FLAVOR_SHARED] = "MPI_Win_allocate_shared"};
+    if (cards[i].flavor != cards[0].flavor) {
+        return hl_err_say(HL_ERR_RMA_FLAVOR, "rank %d called %s, but rank 0 %s", i, calls[cards[i].flavor],
+                          calls[cards[0].flavor]);
+    }
+    return hl_err_say(HL_ERR_INFO_VALUE, "alloc_shared_noncontig is %s on rank %d and %s on rank 0",
+                      cards[i].apart ? "true" : "false", i, cards[0].apart ? "true" : "false");
+}
+
+/* The first rank that failed, or differs, fails all. */
 static int check_cards(const struct hl_win *w, const struct card *cards)
 {
     if (cards[w->rank].rc != 0) {
@@ -117,6 +144,11 @@ static int check_cards(const struct hl_win *w, const struct card *cards)
     for (int i = 0; i < w->size; i++) {
         if (cards[i].rc != 0) {
             return hl_err_say(cards[i].rc, "rank %d could not make its part of the window", i);
+        }
+    }
+    for (int i = 1; i < w->size; i++) {
+        if (cards[i].flavor != cards[0].flavor || cards[i].apart != cards[0].apart) {
+            return not_alike(cards, i);
         }
     }
     return 0;
@@ -286,16 +318,60 @@ static int reach(struct hl_win *w, struct card *cards)
     rc = rc != 0 ? rc : store_far(w, cards);
     hl_win_lockq_open(w);
     hl_win_table_add(w);
-    rc = agree(w, rc);
-    if (rc != 0) {
+    int all = hl_coll_agree(w->comm, rc); /* an error of any rank is an error of all */
+    if (all != 0) {
         hl_win_table_remove(w);
+    }
+    return rc != 0 || all == 0 ? rc : part_failed(all);
+}
+
+/* Rank 0 takes one segment for all; *home is where my part is. */
+static int share_memory(struct hl_win *w, const struct card *cards, struct home *home)
+{
+    uint64_t before = 0, total = 0;
+    for (int i = 0; i < w->size; i++) {
+        before += i < w->rank ? cards[i].size : 0;
+        total += cards[i].size;
+    }
+    if (w->rank == 0) {
+        struct hl_mem_ask how = {.own_segment = true, .align = hl_hints_alignment(w->info)};
+        home->rc = hl_mem_alloc(total, &how, &w->piece);
+        if (home->rc == 0) {
+            *home = (struct home){w->piece.seg->id, w->piece.seg->len, w->piece.off, 0};
+        }
+    }
+    int rc = hl_coll_bcast_bytes(w->comm, home, sizeof *home, 0);
+    home->off += before;
+    w->ctl->acc.home = (uint32_t)hl_boot_node_of(hl_win_world(w, 0)) + 1;
+    if (rc == 0 && home->rc != 0) {
+        rc = w->rank == 0 ? (int)home->rc
+                          : hl_err_say((int)home->rc, "rank 0 could not take %llu bytes for all",
+                                       (unsigned long long)total);
     }
     return rc;
 }
 
-int hl_win_reach_all(struct hl_win *w, const struct hl_win_ask *ask)
+/* The exchanges in the order in which every rank takes part, whatever it called. `all`: what is needed. */
+static int exchange(struct hl_win *w, const struct hl_win_ask *ask, int all, struct card *cards)
 {
     struct card mine;
+    struct home home = {0};
+    int rc = 0;
+    if (all == NEED_SEGMENT) {
+        mine = (struct card){.flavor = w->flavor, .apart = ask->apart, .size = w->bytes};
+        rc = hl_coll_allgather_bytes(w->comm, &mine, sizeof mine, cards);
+        rc = rc != 0 ? rc : check_cards(w, cards);
+        rc = rc != 0 ? rc : share_memory(w, cards, &home);
+    }
+    if (rc == 0) {
+        fill_card(w, ask, &home, &mine);
+        rc = hl_coll_allgather_bytes(w->comm, &mine, sizeof mine, cards);
+    }
+    return rc != 0 ? rc : reach(w, cards);
+}
+
+int hl_win_reach_all(struct hl_win *w, const struct hl_win_ask *ask)
+{
     struct card *cards = malloc((size_t)w->size * sizeof *cards);
     int rc = ask->rc;
 
@@ -303,13 +379,12 @@ int hl_win_reach_all(struct hl_win *w, const struct hl_win_ask *ask)
     if (rc == 0 && (cards == NULL || w->targets == NULL)) {
         rc = hl_err_say(HL_ERR_NO_MEM, "no memory for a window over %d ranks", w->size);
     }
-    rc = agree(w, rc);
-    if (rc == 0) {
-        fill_card(w, ask, &mine);
-        rc = hl_coll_allgather_bytes(w->comm, &mine, sizeof mine, cards);
-    }
-    if (rc == 0) {
-        rc = reach(w, cards);
+    bool one_segment = w->flavor == MPI_WIN_FLAVOR_SHARED && !ask->apart;
+    int all = hl_coll_agree(w->comm, rc != 0 ? rc : one_segment ? NEED_SEGMENT : NEED_NONE);
+    if (all == NEED_NONE || all == NEED_SEGMENT) {
+        rc = exchange(w, ask, all, cards);
+    } else if (rc == 0) {
+        rc = part_failed(all);
     }
     free(cards);
     return rc;

@@ -157,6 +157,79 @@ static void shared_sizes(int apart)
     MPI_Win_free(&win);
 }
 
+/* ---- calls that do not fit together ---- */
+
+enum { CREATE, ALLOCATE, SHARED, APART, DYNAMIC, KINDS };
+
+static int make_kind(int kind, MPI_Comm comm, MPI_Win *win)
+{
+    static long memory[2];
+    MPI_Info info;
+    void *base;
+    int code;
+    switch (kind) {
+    case CREATE:
+        return MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, comm, win);
+    case ALLOCATE:
+        return MPI_Win_allocate(sizeof memory, 1, MPI_INFO_NULL, comm, &base, win);
+    case DYNAMIC:
+        return MPI_Win_create_dynamic(MPI_INFO_NULL, comm, win);
+    default:
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "alloc_shared_noncontig", kind == APART ? "true" : "false");
+        code = MPI_Win_allocate_shared(sizeof memory, 1, info, comm, &base, win);
+        MPI_Info_free(&info);
+        return code;
+    }
+}
+
+/* The last rank calls for another window than the others: an error for all, that names the difference. */
+static void mixed_kinds(void)
+{
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    for (int i = 0; i < KINDS * KINDS; i++) {
+        int most = i / KINDS, last = i % KINDS,
+            keys = (most == SHARED || most == APART) && (last == SHARED || last == APART);
+        if (most == last || ranks == 1) {
+            continue;
+        }
+        char text[MPI_MAX_ERROR_STRING];
+        int len;
+        MPI_Win win;
+        int code = make_kind(me == ranks - 1 ? last : most, comm, &win);
+        MPI_Error_string(code, text, &len);
+        if (one_node) {
+            CHECK(class_of(code) == (keys ? MPI_ERR_INFO_VALUE : MPI_ERR_RMA_FLAVOR), "%d and %d: %.200s",
+                  most, last, text);
+            CHECK(strstr(text, keys ? "alloc_shared_noncontig" : "MPI_Win_") != NULL, "%.200s", text);
+        }
+        CHECK(code != MPI_SUCCESS, "%d and %d", most, last);
+    }
+    MPI_Comm_free(&comm);
+}
+
+/* Hints that differ: each rank has what it gave, or what holds. Nothing hangs, data arrive. */
+static void mixed_hints(void)
+{
+    static const char *const keys[] = {"no_locks",       "same_size",
+                                       "same_disp_unit", "accumulate_ordering",
+                                       "accumulate_ops", "mpi_minimum_memory_alignment"};
+    static const char *const given[] = {"true", "true", "true", "none", "same_op", "4096"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        long *base, one = 1;
+        MPI_Win win = allocate(16, me == 0 ? NULL : keys[i], given[i], &base);
+        CHECK(me == 0 || is_hint(win, keys[i], given[i]), "%s", keys[i]);
+        base[0] = 0;
+        MPI_Win_fence(0, win);
+        MPI_Accumulate(&one, 1, MPI_LONG, 0, 0, 1, MPI_LONG, MPI_SUM, win);
+        MPI_Win_fence(0, win);
+        CHECK(base[0] == (me == 0 ? ranks : 0), "%s: %ld", keys[i], base[0]);
+        MPI_Win_free(&win);
+    }
+}
+
 /* ---- attributes ---- */
 
 static void check_attributes(MPI_Win win, void *base, MPI_Aint size, int unit, int flavor)
@@ -400,6 +473,8 @@ int main(int argc, char **argv)
         shared_sizes(0);
         shared_sizes(1);
     }
+    mixed_kinds();
+    mixed_hints();
     attributes_of_flavors();
     user_attributes();
     handles();
