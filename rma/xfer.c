@@ -11,14 +11,9 @@
 
 static int move_far(const struct hl_move *m, const struct hl_target *t, int64_t at, char *mine, size_t len)
 {
-    struct hl_win *w = m->win;
-    struct hl_xfer x = {hl_win_world(w, m->target),
-                        (t->where & ~HL_TARGET_BITS) + (uint64_t)at,
-                        t->at,
-                        mine,
-                        len,
-                        &w->errors[m->target],
-                        m->req};
+    uint64_t addr = (t->where & ~HL_TARGET_BITS) + (uint64_t)at;
+    struct hl_xfer x = {hl_win_world(m->win, m->target), addr,  t->at, mine, len,
+                        &m->win->errors[m->target],      m->req};
     return m->dir == HL_PUT ? hl_lane_write(&x) : hl_lane_read(&x);
 }
 
@@ -68,22 +63,25 @@ static int move_attached(const struct hl_move *m, uint64_t at, char *mine, size_
     return rc;
 }
 
-/* The end of the path for one block that is contiguous on both sides. */
-static int move_block(const struct hl_move *m, int64_t at, char *mine, size_t len)
+/* One block that is contiguous on both sides, where it is not simply far. */
+static int move_near(const struct hl_move *m, const struct hl_target *t, int64_t at, char *mine, size_t len)
 {
-    const struct hl_target *t = &m->win->targets[m->target];
-    if (HL_LIKELY(hl_target_is_mapped(t))) {
+    if (hl_target_is_mapped(t)) {
         move_mapped(m, t, at, mine, len);
         return 0;
-    }
-    if (HL_LIKELY(hl_target_is_plain_far(t))) {
-        return move_far(m, t, at, mine, len);
     }
     if (m->win->dyn != NULL) {
         return move_attached(m, (uint64_t)at, mine, len);
     }
     struct hl_target there = {t->where + (uint64_t)at, t->at};
     return move_private(m, &there, (uint64_t)at, mine, len);
+}
+
+static int move_block(const struct hl_move *m, int64_t at, char *mine, size_t len)
+{
+    const struct hl_target *t = &m->win->targets[m->target];
+    bool far = hl_target_is_plain_far(t);
+    return HL_LIKELY(far) ? move_far(m, t, at, mine, len) : move_near(m, t, at, mine, len);
 }
 
 /* Layouts with holes: span by span, no buffer between. */
@@ -113,11 +111,9 @@ int hl_win_move(const struct hl_move *m, const struct hl_span *span)
 {
     char *mine;
     int64_t at;
-    if (!hl_move_target_block(m, span, &at) ||
-        !hl_type_block(m->origin_type, m->origin_count, m->origin, &mine)) {
-        return move_spans(m, span);
-    }
-    return move_block(m, at, mine, (size_t)span->len);
+    bool block = hl_move_target_block(m, span, &at) &&
+                 hl_type_block(m->origin_type, m->origin_count, m->origin, &mine);
+    return block ? move_block(m, at, mine, (size_t)span->len) : move_spans(m, span);
 }
 
 int hl_win_xfer(const struct hl_move *m)
@@ -127,16 +123,12 @@ int hl_win_xfer(const struct hl_move *m)
     if (rc != 0 || m->target == MPI_PROC_NULL) {
         return rc;
     }
-    if (HL_CHECKED && (rc = hl_conflict_move(m, &span)) != 0) {
-        return rc;
-    }
-    if (hl_target_is_far(&m->win->targets[m->target]) && (rc = hl_win_reach(m->win, m->target)) != 0) {
-        return rc;
-    }
-    if (HL_UNLIKELY(m->win->detour)) {
+    rc = HL_CHECKED ? hl_conflict_move(m, &span) : 0;
+    rc = rc == 0 && hl_target_is_far(&m->win->targets[m->target]) ? hl_win_reach(m->win, m->target) : rc;
+    if (rc == 0 && HL_UNLIKELY(m->win->detour)) {
         return hl_mode_issue(&(struct hl_job){.kind = HL_JOB_MOVE, .span = span, .a.m = *m});
     }
-    return hl_win_move(m, &span);
+    return rc != 0 ? rc : hl_win_move(m, &span);
 }
 
 int hl_win_far(const struct hl_move *m, uint64_t at, uint64_t len)
