@@ -53,9 +53,14 @@ void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, in
     HL_REQUIRES(lane->lease);
 /* Marks the peer dead and ends everything open to it. */
 void hl_slot_bury(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
-/* The connection is lost: what only waits for an acknowledgement will not get it. */
+/* The connection is lost: what only waits for an acknowledgement will not get it; the way must be mended. */
 void hl_slot_lost(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 void hl_slot_advance(struct hl_lane *lane) HL_REQUIRES(lane->lease);
+
+/* ---- mend.c ---- */
+/* Of a lost way: 0 when it may be used again, HL_LANE_STAY, or an error when that lasts too long. Reads the
+ * queue. */
+int hl_way_mend(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease) HL_COLD;
 
 /* ---- poll.c ---- */
 /* Reads what has ended; returns how much. */

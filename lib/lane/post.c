@@ -172,7 +172,7 @@ static struct hl_way *other_way(struct hl_lane *lane, const struct hl_issue *op,
  * leave; a way's first atomic waits for one. True: the atomic may go. */
 static bool is_greeted(struct hl_way *way)
 {
-    way->greeted = way->greeted || (way->messages > 0 && way->unacked == 0);
+    way->greeted = way->greeted || (way->messages > way->greeted_from && way->unacked == 0);
     return way->greeted;
 }
 
@@ -182,7 +182,7 @@ static int greet(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lea
     struct hl_lane_message message = {.peer = way->peer, .rec = &rec, .error = &way->greeting};
     struct hl_issue op = {
         .what = HL_ISSUE_MESSAGE, .peer = way->peer, .error = &way->greeting, .message = &message};
-    if (way->messages > 0 || way->chain != NULL) {
+    if (way->messages > way->greeted_from || way->chain != NULL) {
         (void)hl_chain_send(lane, way, false);
         (void)hl_lane_progress(lane);
         return HL_LANE_STAY;
@@ -197,6 +197,10 @@ static int prepare(struct hl_lane *lane, struct hl_way *way, const struct hl_iss
 {
     if (way->dead) {
         return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", op->peer);
+    }
+    int rc = way->lost ? hl_way_mend(lane, way) : 0;
+    if (rc != 0) {
+        return rc;
     }
     if (!way->marked) {
         hl_way_mark(lane, way);

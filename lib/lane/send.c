@@ -137,11 +137,14 @@ static int not_sent(struct hl_lane *lane, struct hl_chain *chain, int rc) HL_REQ
 
 int hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool alone)
 {
-    struct hl_chain *chain = way->chain;
-    if (chain == NULL) {
-        return 0;
+    int rc = HL_UNLIKELY(way->lost) && way->chain != NULL ? hl_way_mend(lane, way) : 0;
+    if (rc < 0) {
+        hl_chain_fail(lane, way, rc);
     }
-    int rc;
+    struct hl_chain *chain = way->chain;
+    if (rc != 0 || chain == NULL) {
+        return rc;
+    }
     if (alone && is_alone(chain)) {
         rc = send_alone(lane, chain);
     } else {
@@ -217,7 +220,7 @@ static void feel_pulse(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lan
     }
     bool late = slot != NULL && slot->chain->tick + HL_PULSE_TICKS <= lane->ticks &&
                 way->pulse_tick + HL_PULSE_TICKS <= lane->ticks;
-    if (!late || (way->pulse_addr == 0 && way->pulse_key == 0)) {
+    if (!late || way->lost || (way->pulse_addr == 0 && way->pulse_key == 0)) {
         return;
     }
     way->pulse_tick = lane->ticks;

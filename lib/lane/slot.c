@@ -170,7 +170,12 @@ void hl_slot_bury(struct hl_lane *lane, struct hl_way *way)
 
 void hl_slot_lost(struct hl_lane *lane, struct hl_way *way)
 {
-    way->hello_said = false;
+    way->hello_said = way->greeted = false;
+    way->greeted_from = way->messages;
+    way->lost = true;
+    way->marked = false; /* the next post looks closer; the bit itself stays */
+    way->reads = HL_MEND_READS;
+    way->probe = NULL;
     struct hl_slot *slot = way->first;
     while (slot != NULL) {
         struct hl_slot *next = slot->next;

@@ -14,6 +14,7 @@
 #define HL_CHAIN_ASKS 256          /* answers that the records of one chain may want */
 #define HL_CHAIN_ERRORS 16         /* error words that they may have, in turns */
 #define HL_PULSE_TICKS 50          /* ticks without acknowledgement after which a peer's pulse is felt */
+#define HL_MEND_READS 256          /* of the queue after a connection was lost, before it is tried again */
 #define HL_TAKES_NONE ((void *)1)  /* no error word, nor anything calculated from a NULL array of them */
 #define HL_IDLE_LEASES 64          /* leases after which an idle way's bit is taken back */
 
@@ -94,6 +95,12 @@ struct hl_way {
     bool hello_said;
     bool greeted;                   /* a message was acknowledged: atomics may go (issue.c) */
     bool dead;                      /* the launcher said so: posts fail at once */
+    bool lost;                      /* nothing is posted before the connection is mended (mend.c) */
+    uint32_t reads;                 /* of the queue until it may be tried */
+    struct hl_slot *probe;          /* the read that tries it, NULL: none */
+    uint64_t probe_seq;             /* its way_seq */
+    uint64_t mend_ns;               /* since when somebody waits for that, 0: nobody */
+    uint64_t greeted_from;          /* messages sent before this connection */
     uint32_t unacked;               /* messages without acknowledgement */
     fi_addr_t addr;                 /* the peer's receive endpoint */
     struct hl_chain *chain;         /* the open one, or NULL */

@@ -147,6 +147,8 @@ static void model_lose(struct model_ep *ep, uint64_t rank)
         }
     }
     ep->count = kept;
+    ep->down_rank = rank;
+    ep->down_reads = model.reconnect;
 }
 
 /* Completes one pending operation, any of them; messages keep their order among themselves. */
@@ -161,6 +163,10 @@ static bool model_complete_one(struct model_ep *ep, struct fi_cq_msg_entry *entr
     ep->count--;
     if (model_chance(ep, model.stray) && ep->error_count < MODEL_OPS / 2) {
         ep->errors[ep->error_count++] = (struct fi_cq_err_entry){.op_context = NULL, .err = EIO};
+    }
+    if (ep->down_reads > 0 && op.rank == ep->down_rank) {
+        model_fail(ep, &op, ENOTCONN);
+        return false;
     }
     if (model_chance(ep, model.error) && ep->error_count < MODEL_OPS / 2) {
         bool lost = model_chance(ep, model.lost);
@@ -192,6 +198,7 @@ static ssize_t model_read(struct fid_cq *fid, void *buf, size_t count)
     struct model_ep *ep = model_enter(&((struct model_cq *)fid)->ep->fid);
     struct fi_cq_msg_entry *out = buf;
     size_t n = 0;
+    ep->down_reads -= ep->down_reads > 0;
     if (ep->error_count > 0) {
         return model_leave(ep, -FI_EAVAIL);
     }

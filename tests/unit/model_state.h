@@ -26,8 +26,9 @@ static struct {
     int objects, busy;                  /* alive; closed while others used them */
     hl_a64 overlaps;                    /* two threads inside one endpoint */
     hl_a64 errors;                      /* injected */
-    bool hold;                          /* nothing completes */
-    bool mute;                          /* messages arrive, acknowledgements do not */
+    int reconnect; /* reads of a queue after a loss until what is posted there ends well */
+    bool hold;     /* nothing completes */
+    bool mute;     /* messages arrive, acknowledgements do not */
     hl_a64 credits_exceeded;
 } model;
 
@@ -82,6 +83,8 @@ struct model_ep {
         size_t len;
     } letters[MODEL_RECVS]; /* for me, in order */
     int letter_count;
+    uint64_t down_rank; /* the connection to it is lost */
+    int down_reads;     /* for so many reads */
     unsigned seed;
     hl_a32 inside;
     uint64_t number;

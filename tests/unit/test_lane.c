@@ -568,6 +568,7 @@ START_TEST(nobody_overtakes_a_waiting_thread_twice)
 END_TEST
 
 #include "lane_chains.h"
+#include "lane_lost.h"
 
 static Suite *make_suite(void)
 {
@@ -577,6 +578,8 @@ static Suite *make_suite(void)
     tcase_add_loop_test(t, operations_end_before_their_flush, 0, (int)HL_COUNT_OF(shapes));
     tcase_add_loop_test(t, errors_reach_their_flush_and_no_other, 0, (int)HL_COUNT_OF(shapes));
     add_chains(t);
+    tcase_add_loop_test(t, a_lost_connection_is_mended, 0, 4);
+    tcase_add_test(t, a_connection_that_stays_lost_is_reported);
     tcase_add_test(t, flush_waits_for_no_later_operation);
     tcase_add_loop_test(t, messages_are_answered_each_to_its_own, 0, 2);
     tcase_add_test(t, operations_to_a_dead_rank_end_and_their_places_come_back);

@@ -1,0 +1,67 @@
+/* Lost connections: a put with a key that the target has taken back, say, makes its provider close one.
+ *
+ * The provider connects anew by itself, but not before it has noticed, which it does not look for at each
+ * read of the queue; until then it takes operations and fails them. So nothing is posted on such a way before
+ * the queue has been read often enough and 8 bytes of the target (its pulse) could be read. */
+#include "inner.h"
+
+#include "err.h"
+#include "util.h"
+
+#define READS_AT_ONCE 32                 /* while the lease is held */
+#define PATIENCE_NS UINT64_C(2000000000) /* for a target that may be dead without anybody saying so */
+
+static bool is_open(const struct hl_way *way)
+{
+    const struct hl_slot *slot = way->probe;
+    return slot->way == way && slot->way_seq == way->probe_seq && slot->open != 0;
+}
+
+static void try_again(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
+{
+    struct hl_issue op = {.what = HL_ISSUE_READ,
+                          .peer = way->peer,
+                          .error = &way->greeting,
+                          .addr = way->pulse_addr,
+                          .key = way->pulse_key,
+                          .buf = &way->pulse,
+                          .len = sizeof way->pulse};
+    if (hl_lane_post_direct(lane, way, &op) == 0) {
+        way->probe = way->last;
+        way->probe_seq = way->probe->way_seq;
+    }
+}
+
+/* Reading the queue may find the connection lost again: then it begins anew. */
+static void step(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
+{
+    (void)hl_lane_progress(lane);
+    bool has_pulse = way->pulse_addr != 0 || way->pulse_key != 0;
+    if (way->reads > 0) {
+        way->reads--;
+    } else if (way->probe == NULL && has_pulse) {
+        try_again(lane, way);
+    } else if (way->probe == NULL || !is_open(way)) {
+        way->lost = false;
+        way->mend_ns = way->refused_ns = 0;
+    }
+}
+
+int hl_way_mend(struct hl_lane *lane, struct hl_way *way)
+{
+    for (int i = 0; i < READS_AT_ONCE && way->lost && !way->dead; i++) {
+        step(lane, way);
+    }
+    if (way->dead) {
+        return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", way->peer);
+    }
+    if (!way->lost) {
+        return 0;
+    }
+    uint64_t now = hl_now_ns();
+    way->mend_ns = way->mend_ns != 0 ? way->mend_ns : now;
+    return now - way->mend_ns < PATIENCE_NS
+               ? HL_LANE_STAY
+               : hl_err_say(HL_ERR_PROC_ABORTED, "the connection to rank %d is lost and does not come back",
+                            way->peer);
+}

@@ -1,0 +1,50 @@
+/* Connections that are lost and come back, or do not. Part of test_lane.c. */
+#ifndef LANE_LOST_H
+#define LANE_LOST_H
+
+/* A lost connection fails what was under way and nothing else, however late the provider connects again: what
+ * comes later waits for that. */
+START_TEST(a_lost_connection_is_mended)
+{
+    chain = _i % 2 == 0 ? UINT64_MAX : 0;
+    start(1);
+    model.reconnect = _i < 2 ? 130 : 1000;
+    for (int turn = 0; turn < 5; turn++) {
+        uint64_t mine[100], there[100] = {0};
+        hl_a32 error = {0};
+        for (int i = 0; i < 100; i++) {
+            mine[i] = (uint64_t)i + 1;
+            model.error = model.lost = i == 0 ? 100 : 0;
+            struct hl_xfer x = transfer(1, &there[i], &mine[i], &error);
+            ck_assert_int_eq(hl_lane_write(&x), 0);
+            if (i % 30 == 0) {
+                hl_lane_flush(1, HL_REMOTE);
+                ck_assert_int_eq(hl_lane_error_take(&error), i == 0 ? HL_ERR_PROC_ABORTED : 0);
+            }
+        }
+        hl_lane_flush_all(HL_REMOTE);
+        ck_assert_int_eq(hl_lane_error_take(&error), 0);
+        ck_assert_int_eq(memcmp(&there[1], &mine[1], sizeof mine - sizeof mine[0]), 0);
+    }
+    stop();
+}
+END_TEST
+
+/* One that never comes back is an error, and not after ever. */
+START_TEST(a_connection_that_stays_lost_is_reported)
+{
+    start(1);
+    model.reconnect = INT32_MAX;
+    model.error = model.lost = 100;
+    uint64_t mine = 1, there = 0;
+    hl_a32 error = {0};
+    struct hl_xfer x = transfer(1, &there, &mine, &error);
+    ck_assert_int_eq(hl_lane_write(&x), 0);
+    hl_lane_flush(1, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);
+    ck_assert_int_eq(hl_lane_write(&x), HL_ERR_PROC_ABORTED);
+    stop();
+}
+END_TEST
+
+#endif
