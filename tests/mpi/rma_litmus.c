@@ -1,50 +1,60 @@
 /* Window operations keep the order that flush promises: store buffering, message passing and independent
  * reads never show what is forbidden, by puts and gets or by accumulates, wherever the cells live; a get
  * after a flush sees the put, a message after it as well; accumulates of one origin keep their order without
- * one. usage: rma_litmus put|acc TURNS */
+ * one. usage: rma_litmus put|acc|wide TURNS; wide: puts and gets of which every other is too long for a chain
+ */
 #include "mpi_test.h"
 
 #include <sched.h>
 
-#define STRIDE 64 /* a cell fills a line */
 #define DATA 48
-#define BATCH 20000 /* turns between resets */
+#define WIDE 1032 /* words */
 
 static MPI_Win win;
 static char *mine;
-static int cells, by_acc;
+static int cells, by_acc, wide;
+static MPI_Aint stride = 64; /* a cell fills a line, or is wide */
 
 /* Rows of cells in every rank's window: flags x, flags y, data, arrivals. */
 enum { X, Y, D, MET, ROWS };
 
 static MPI_Aint at(int row, int i)
 {
-    return ((MPI_Aint)row * cells + i) * STRIDE;
+    return ((MPI_Aint)row * cells + i) * stride;
+}
+
+/* Words of a cell. A meeting's are narrow: they are many. */
+static int words(int row, int i)
+{
+    return wide && row != MET && (row + i) % 2 == 0 ? WIDE : 1;
 }
 
 /* Stores one and completes it at its home. */
 static void put_one(int home, int row, int i)
 {
-    uint64_t one = 1;
+    static uint64_t ones[WIDE];
+    ones[0] = ones[WIDE - 1] = 1;
     if (by_acc) {
-        MPI_Accumulate(&one, 1, MPI_UINT64_T, home, at(row, i), 1, MPI_UINT64_T, MPI_REPLACE, win);
+        MPI_Accumulate(ones, 1, MPI_UINT64_T, home, at(row, i), 1, MPI_UINT64_T, MPI_REPLACE, win);
     } else {
-        MPI_Put(&one, 1, MPI_UINT64_T, home, at(row, i), 1, MPI_UINT64_T, win);
+        MPI_Put(ones, words(row, i), MPI_UINT64_T, home, at(row, i), words(row, i), MPI_UINT64_T, win);
     }
     MPI_Win_flush(home, win);
 }
 
 static uint64_t get_one(int home, int row, int i)
 {
-    uint64_t seen = 99;
+    static uint64_t seen[WIDE];
+    int last = words(row, i) - 1;
+    seen[0] = seen[last] = 99;
     if (by_acc) {
-        MPI_Fetch_and_op(NULL, &seen, MPI_UINT64_T, home, at(row, i), MPI_NO_OP, win);
+        MPI_Fetch_and_op(NULL, seen, MPI_UINT64_T, home, at(row, i), MPI_NO_OP, win);
     } else {
-        MPI_Get(&seen, 1, MPI_UINT64_T, home, at(row, i), 1, MPI_UINT64_T, win);
+        MPI_Get(seen, last + 1, MPI_UINT64_T, home, at(row, i), last + 1, MPI_UINT64_T, win);
     }
     MPI_Win_flush(home, win);
-    CHECK(seen <= 1);
-    return seen;
+    CHECK(seen[0] <= 1 && seen[last] <= 1);
+    return seen[0] & seen[last]; /* all of it has come */
 }
 
 /* Everybody's cells are zero, and everybody knows. */
@@ -254,8 +264,11 @@ int main(int argc, char **argv)
     test_start(2);
     CHECK(argc == 3);
     by_acc = strcmp(argv[1], "acc") == 0;
-    int turns = atoi(argv[2]), rounds = turns > BATCH ? turns / BATCH : 3;
-    cells = turns > BATCH ? BATCH : turns;
+    wide = strcmp(argv[1], "wide") == 0;
+    stride = wide ? WIDE * (MPI_Aint)sizeof(uint64_t) : stride;
+    int turns = atoi(argv[2]), batch = wide ? 1000 : 20000; /* turns between resets */
+    int rounds = turns > batch ? turns / batch : 3;
+    cells = turns > batch ? batch : turns;
     MPI_Win_allocate(at(ROWS, 0), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
     MPI_Win_lock_all(0, win);
     for (int round = 0; round < rounds; round++) {
