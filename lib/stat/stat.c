@@ -7,8 +7,10 @@
 #include "log.h"
 #include "util.h"
 
+#include <ctype.h>
 #include <hotlane.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LANES_MAX 64
@@ -90,6 +92,29 @@ static uint64_t value_of(int row)
         &rank_counters[row - 1 - HL_STAT_LANE_COUNT].value); /* relaxed: a recent one. */
 }
 
+/* `name` is a lane row's and ":" and the number of a lane. */
+static int get_of_lane(const char *name, uint64_t *value)
+{
+    size_t len = strcspn(name, ":");
+    char *end;
+    long lane =
+        name[len] == ':' && isdigit((unsigned char)name[len + 1]) ? strtol(name + len + 1, &end, 10) : -1;
+    if (lane < 0 || *end != '\0') {
+        return HL_ERR_ARG;
+    }
+    int rc = HL_ERR_ARG;
+    hl_mutex_lock(&lanes_lock);
+    for (int row = 0; row < HL_STAT_LANE_COUNT && lane < lane_count; row++) {
+        const char *known = rows[row + 1].name; /* the first is the number of lanes */
+        if (strncmp(known, name, len) == 0 && known[len] == '\0') {
+            *value = hl_a64_load_relaxed(&lanes[lane]->at[row]); /* relaxed: a recent value. */
+            rc = 0;
+        }
+    }
+    hl_mutex_unlock(&lanes_lock);
+    return rc;
+}
+
 int hl_stat_get(const char *name, uint64_t *value)
 {
     for (int i = 0; i < hl_stat_count(); i++) {
@@ -98,7 +123,7 @@ int hl_stat_get(const char *name, uint64_t *value)
             return 0;
         }
     }
-    return HL_ERR_ARG;
+    return get_of_lane(name, value);
 }
 
 int hl_stat_count(void)

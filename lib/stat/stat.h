@@ -75,8 +75,8 @@ void hl_stat_rank_add(enum hl_stat_rank_row row, uint64_t by);
 void hl_stat_lane_enrol(const struct hl_stat_lane *s);
 void hl_stat_lane_retire(const struct hl_stat_lane *s);
 
-/* Value of a counter by name: a row above (lanes summed), or "lanes" (lanes that were opened). Returns 0, or
- * HL_ERR_ARG (silent) for a name that is none. Any thread. */
+/* Value of a counter by name: a row above (lanes summed, or "row:number" of one lane), or "lanes" (lanes that
+ * were opened). Returns 0, or HL_ERR_ARG (silent) for a name that is none. Any thread. */
 int hl_stat_get(const char *name, uint64_t *value);
 
 /* Row `i` of all counters, 0 .. hl_stat_count() - 1: its name and help. */

@@ -1,5 +1,6 @@
 /* Counters sum over lanes, count from many threads, and are found by name. */
 #include "stat.h"
+#include "util.h"
 #include "unit.h"
 
 #include <hotlane.h>
@@ -51,6 +52,30 @@ START_TEST(threads_count_together)
 }
 END_TEST
 
+START_TEST(lanes_are_counted_one_by_one)
+{
+    static struct hl_stat_lane one, two;
+    static const char *const wrong[] = {"leases:2",  "leases:", "leases:x", "leases:1x",
+                                        "leases:-1", ":1",      "lease:0",  "flush_waits:0"};
+    long long value;
+    hl_stat_lane_enrol(&one);
+    hl_stat_lane_enrol(&two);
+    hl_stat_lane_add(&one, HL_STAT_LANE_leases, 3);
+    hl_stat_lane_add(&two, HL_STAT_LANE_leases, 4);
+    ck_assert_int_eq(hotlane_counter("leases:0", &value), 0);
+    ck_assert_int_eq(value, 3);
+    ck_assert_int_eq(hotlane_counter("leases:1", &value), 0);
+    ck_assert_int_eq(value, 4);
+    ck_assert_int_eq(hotlane_counter("leases", &value), 0);
+    ck_assert_int_eq(value, 7);
+    for (size_t i = 0; i < HL_COUNT_OF(wrong); i++) {
+        ck_assert_msg(hotlane_counter(wrong[i], &value) == -1, "%s", wrong[i]);
+    }
+    hl_stat_lane_retire(&one);
+    hl_stat_lane_retire(&two);
+}
+END_TEST
+
 START_TEST(every_row_has_name_and_help)
 {
     ck_assert_int_eq(hl_stat_count(), 1 + HL_STAT_LANE_COUNT + HL_STAT_RANK_COUNT);
@@ -71,6 +96,7 @@ static Suite *make_suite(void)
     TCase *t = tcase_create("stat");
     tcase_add_test(t, lanes_are_summed);
     tcase_add_test(t, threads_count_together);
+    tcase_add_test(t, lanes_are_counted_one_by_one);
     tcase_add_test(t, every_row_has_name_and_help);
     suite_add_tcase(s, t);
     return s;
