@@ -203,6 +203,47 @@ static void refuse_misaligned(void)
     CHECK_EQ(memory[1] | memory[2], 0);
 }
 
+/* Data in one attached region or over two that touch, the flag in another one, which the data's thread has
+ * not used before. */
+static void several_regions(void)
+{
+    enum { WORDS = 3000, ROUNDS = 12 };
+    uint64_t *data = calloc(2 * WORDS, 8), out[WORDS], *flags = calloc(ROUNDS, 8);
+    int next = (me + 1) % size, from = (me + size - 1) % size;
+    MPI_Aint mine[2], *all = calloc(2 * (size_t)size, sizeof *all);
+    CHECK(data != NULL && flags != NULL && all != NULL);
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_attach(win, data, 8 * WORDS);
+    MPI_Win_attach(win, data + WORDS, 8 * WORDS);
+    MPI_Win_attach(win, flags, 8 * ROUNDS);
+    MPI_Get_address(data, &mine[0]);
+    MPI_Get_address(flags, &mine[1]);
+    MPI_Allgather(mine, 2, MPI_AINT, all, 2, MPI_AINT, MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, win);
+    for (int round = 0; round < ROUNDS; round++) {
+        int words = round % 2 == 0 ? 8 : WORDS;                              /* one message, or transfers */
+        int first = round % 3 == 0 ? 0 : round % 3 == 1 ? WORDS : WORDS - 4; /* here, there, over both */
+        for (int k = 0; k < words; k++) {
+            out[k] = word_of(me, 0, round, k);
+        }
+        CHECK_EQ(MPIX_Put_notify(out, words, MPI_UINT64_T, next, all[2 * next] + 8 * (MPI_Aint)first, words,
+                                 MPI_UINT64_T, all[2 * next + 1] + 8 * round, 1, win),
+                 MPI_SUCCESS);
+        CHECK_EQ(MPIX_Win_flag_wait(all[2 * me + 1] + 8 * round, MPIX_CMP_EQ, 1, NULL, win), MPI_SUCCESS);
+        for (int k = 0; k < words; k++) {
+            CHECK_EQ(((volatile uint64_t *)data)[first + k], word_of(from, 0, round, k));
+        }
+        MPI_Win_flush(next, win);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_free(&win);
+    free(all);
+    free(flags);
+    free(data);
+}
+
 /* Makes the window and tells everybody where it begins. */
 static void make(int flavor, MPI_Aint bytes)
 {
@@ -263,6 +304,7 @@ int main(int argc, char **argv)
     run(MPI_WIN_FLAVOR_ALLOCATE, data_at(threads));
     run(MPI_WIN_FLAVOR_CREATE, data_at(threads));
     run(MPI_WIN_FLAVOR_DYNAMIC, data_at(threads));
+    several_regions();
     refuse_misaligned();
     MPI_Type_free(&pairs);
     free(bases);
