@@ -82,13 +82,14 @@ static int acc_far(const struct piece *p, const struct hl_target *t, int64_t at)
     return hl_lane_atomic(&a);
 }
 
-/* The piece begins `at` bytes after t->where. */
-static int acc_at(const struct piece *p, const struct hl_target *t, int64_t at)
+/* The piece begins `at` bytes after t->where; `lock` guards it where that is mapped, NULL: the window's. */
+static int acc_at(const struct piece *p, const struct hl_target *t, int64_t at, struct hl_near_lock *lock)
 {
     const struct hl_move *m = &p->acc->m;
     if (HL_LIKELY(hl_target_is_mapped(t))) {
         char *there = (char *)(uintptr_t)t->where + at;
-        return hl_near_acc(p->acc->op, p->basic, there, p->origin, p->result, p->n, &hl_target_ctl(t)->acc);
+        lock = lock != NULL ? lock : &hl_target_ctl(t)->acc;
+        return hl_near_acc(p->acc->op, p->basic, there, p->origin, p->result, p->n, lock);
     }
     if (hl_target_is_far(t)) {
         return acc_far(p, t, at);
@@ -123,7 +124,7 @@ static int acc_attached(const struct piece *p)
         part.result = p->result != NULL ? p->result + i * ext : NULL;
         part.n = k;
         part.by_record = ((place.t.where ^ (uint64_t)part.at) & 15) != 0;
-        rc = acc_at(&part, &place.t, 0);
+        rc = acc_at(&part, &place.t, 0, &place.lock);
     }
     return rc;
 }
@@ -134,7 +135,7 @@ static int acc_piece(const struct piece *p)
     if (p->n == 0 || (p->acc->op == HL_OP_NO_OP && p->result == NULL)) {
         return 0;
     }
-    return m->win->dyn != NULL ? acc_attached(p) : acc_at(p, &m->win->targets[m->target], p->at);
+    return m->win->dyn != NULL ? acc_attached(p) : acc_at(p, &m->win->targets[m->target], p->at, NULL);
 }
 
 /* Layouts with holes: the spans that are contiguous on all sides. */

@@ -60,12 +60,15 @@ static int cas_far(const struct hl_acc *a, const void *compare, const struct hl_
     return hl_lane_message(&msg);
 }
 
-static int cas_at(const struct hl_acc *a, const void *compare, const struct hl_target *t, int64_t at)
+/* `lock` guards the element where it is mapped, NULL: the window's. */
+static int cas_at(const struct hl_acc *a, const void *compare, const struct hl_target *t, int64_t at,
+                  struct hl_near_lock *lock)
 {
     enum hl_basic basic = a->m.target_type->basic;
     if (hl_target_is_mapped(t)) {
         char *there = (char *)(uintptr_t)t->where;
-        return hl_near_cas(basic, there, a->m.origin, compare, a->result, &hl_target_ctl(t)->acc);
+        lock = lock != NULL ? lock : &hl_target_ctl(t)->acc;
+        return hl_near_cas(basic, there, a->m.origin, compare, a->result, lock);
     }
     if (hl_target_is_far(t)) {
         return cas_far(a, compare, t, at);
@@ -85,15 +88,15 @@ int hl_cas_apply(const struct hl_acc *a, const struct hl_span *span, const void 
     struct hl_win *w = a->m.win;
     struct hl_target t = w->targets[a->m.target];
     t.where += (uint64_t)span->at;
+    struct hl_place place;
     if (w->dyn != NULL) {
-        struct hl_place place;
         int rc = hl_dyn_find(w, a->m.target, (uint64_t)span->at, &place);
         if (rc != 0) {
             return rc;
         }
         t = place.t;
     }
-    return cas_at(a, compare, &t, span->at);
+    return cas_at(a, compare, &t, span->at, w->dyn != NULL ? &place.lock : NULL);
 }
 
 int hl_win_cas(const struct hl_acc *a, const void *compare)

@@ -23,6 +23,7 @@ struct hl_region {
     uint64_t id;                       /* of this window at its owner, never reused */
     uint64_t seg_id, seg_len, seg_off; /* the owner's segment that holds it; 0: private memory */
     uint64_t addr, key;                /* for RMA operations, when the network is open */
+    uint64_t home;                     /* whose lock guards its elements: hl_near_lock.home */
 };
 
 /* Memory at some address of a target: how it is reached (`where` includes the address), and how many bytes
@@ -30,6 +31,7 @@ struct hl_region {
 struct hl_place {
     struct hl_target t;
     uint64_t len;
+    struct hl_near_lock lock; /* of the elements there, for accumulates where it is mapped */
 };
 
 /* Finds `at`; may wait for the target's receive thread. HL_ERR_RMA_RANGE: not attached. HL_ERR_NO_MEM,
@@ -41,6 +43,9 @@ int hl_dyn_check(const struct hl_move *m, const struct hl_span *span, uint64_t l
 
 /* My own memory, when all of it is attached in one region; else NULL. Under the lock of table.c. */
 char *hl_dyn_locate(const struct hl_win *w, uint64_t at, uint64_t len);
+
+/* The lock of the elements there; hl_dyn_locate has found it. Under the same lock. */
+struct hl_near_lock *hl_dyn_lock(const struct hl_win *w, const void *there);
 
 /* What a new dynamic window needs, and its end: after the last operation of any rank. HL_ERR_NO_MEM. */
 int hl_dyn_open(struct hl_win *w);

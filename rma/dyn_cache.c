@@ -17,7 +17,7 @@
 
 /* One region; all words atomic, changed under `mutex` while `moves` is odd. */
 struct entry {
-    hl_a64 target, base, len, id, where, at;
+    hl_a64 target, base, len, id, where, at, home;
     hl_a64 seg, node; /* the mapping that it holds: segment (0: none), node rank of its owner */
 };
 #define WORDS (sizeof(struct entry) / sizeof(hl_a64))
@@ -117,6 +117,7 @@ static bool look(const struct hl_dyn_cache *c, int target, uint64_t at, struct h
     uint64_t into = at - word(&e->base), len = word(&e->len);
     place->t = (struct hl_target){word(&e->where) + into, word(&e->at)};
     place->len = len - into;
+    place->lock = (struct hl_near_lock){.home = (uint32_t)word(&e->home)};
     return word(&e->target) == (uint64_t)target && into < len;
 }
 
@@ -364,7 +365,7 @@ static void make_entry(struct hl_win *w, int target, const struct hl_region *r, 
         where = (uint64_t)(uintptr_t)base + r->seg_off;
         seg = r->seg_id;
     }
-    const uint64_t words[WORDS] = {(uint64_t)target,   r->base, r->len, r->id, where, at, seg,
+    const uint64_t words[WORDS] = {(uint64_t)target,   r->base, r->len, r->id, where, at, r->home, seg,
                                    (uint64_t)node_rank};
     for (size_t i = 0; i < WORDS; i++) {
         hl_a64_store_relaxed(&(&e->target)[i], words[i]); /* relaxed: nobody else sees it yet. */

@@ -73,6 +73,11 @@ char *hl_win_locate(const struct hl_win *w, const struct hl_wire_rec *rec, size_
     return hl_win_memory(w, rec->offset, *bytes);
 }
 
+struct hl_near_lock *hl_win_acc_lock(const struct hl_win *w, const void *there)
+{
+    return w->dyn != NULL ? hl_dyn_lock(w, there) : &w->ctl->acc;
+}
+
 static int bad_record(const struct hl_rx_msg *msg)
 {
     return hl_err_say(HL_ERR_RMA_RANGE, "record of rank %d is outside the window: offset %llu, %llu elements",
@@ -95,7 +100,7 @@ static int apply_acc(struct hl_win *w, void *arg)
         return hl_err_say(HL_ERR_NO_MEM, "no memory for an answer of %zu bytes", bytes);
     }
     return hl_near_acc(rec->kind, rec->basic, there, operands ? msg->payload : NULL, fetched, rec->count,
-                       &w->ctl->acc);
+                       hl_win_acc_lock(w, there));
 }
 
 static int apply_cas(struct hl_win *w, void *arg)
@@ -112,7 +117,7 @@ static int apply_cas(struct hl_win *w, void *arg)
         return hl_err_say(HL_ERR_NO_MEM, "no memory for an answer of %zu bytes", bytes);
     }
     const char *compare = msg->payload;
-    return hl_near_cas(msg->rec->basic, there, compare + bytes, compare, fetched, &w->ctl->acc);
+    return hl_near_cas(msg->rec->basic, there, compare + bytes, compare, fetched, hl_win_acc_lock(w, there));
 }
 
 /* The data, then the flag, then whoever waits for it. */

@@ -191,14 +191,15 @@ static int apply(struct hl_win *w, void *arg)
         return 0;
     case ACC:
     case GET_ACC:
-        return rec->kind >= HL_OP_KINDS ? HL_ERR_OP
-                                        : hl_near_acc(rec->kind, rec->basic, there, operands,
-                                                      rec->flags == GET_ACC ? fetched : NULL,
-                                                      HL_FAULT(tray_half) ? 1 : rec->count, &w->ctl->acc);
+        return rec->kind >= HL_OP_KINDS
+                   ? HL_ERR_OP
+                   : hl_near_acc(rec->kind, rec->basic, there, operands,
+                                 rec->flags == GET_ACC ? fetched : NULL, HL_FAULT(tray_half) ? 1 : rec->count,
+                                 hl_win_acc_lock(w, there));
     case CAS:
-        return rec->count != 1
-                   ? HL_ERR_COUNT
-                   : hl_near_cas(rec->basic, there, operands + bytes, operands, fetched, &w->ctl->acc);
+        return rec->count != 1 ? HL_ERR_COUNT
+                               : hl_near_cas(rec->basic, there, operands + bytes, operands, fetched,
+                                             hl_win_acc_lock(w, there));
     default:
         return HL_ERR_INTERN;
     }

@@ -34,4 +34,7 @@ int hl_tray_serve(const struct hl_rx_msg *msg);
  * the window held by hl_win_table_with. */
 char *hl_win_locate(const struct hl_win *w, const struct hl_wire_rec *rec, size_t *bytes);
 
+/* The lock of elements that hl_win_locate found. */
+struct hl_near_lock *hl_win_acc_lock(const struct hl_win *w, const void *there);
+
 #endif

@@ -18,7 +18,8 @@ struct holder {
 /* Memory of mine. */
 struct attached {
     struct hl_region r;
-    uint64_t fab; /* hl_fab_register's id, 0: none */
+    struct hl_near_lock lock; /* as r.home says */
+    uint64_t fab;             /* hl_fab_register's id, 0: none */
     struct holder *holders;
     uint32_t n_holders, room;
     struct attached *next; /* among those that are leaving */
@@ -101,6 +102,11 @@ char *hl_dyn_locate(const struct hl_win *w, uint64_t at, uint64_t len)
 {
     const struct attached *a = holding(w->dyn, at);
     return a != NULL && len <= a->r.len - (at - a->r.base) ? (char *)(uintptr_t)at : NULL;
+}
+
+struct hl_near_lock *hl_dyn_lock(const struct hl_win *w, const void *there)
+{
+    return &holding(w->dyn, (uint64_t)(uintptr_t)there)->lock;
 }
 
 /* A row that shares a byte with [base, base + len), or NULL. */
@@ -322,6 +328,9 @@ static int recall_region(struct hl_win *w, struct attached *a)
 static int describe(struct attached *a)
 {
     struct hl_region *r = &a->r;
+    int owner = hl_near_owner((void *)(uintptr_t)r->base);
+    a->lock.home = (uint32_t)(owner >= 0 ? owner : hl_boot.node_rank) + 1;
+    r->home = a->lock.home;
     struct hl_seg *seg = r->len != 0 ? hl_mem_find((void *)(uintptr_t)r->base, r->len) : NULL;
     struct hl_fab_mr mr;
     int rc = 0;

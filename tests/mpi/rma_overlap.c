@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#define WINDOWS 3
+#define WINDOWS 4
 
 struct di {
     double value;
@@ -22,7 +22,8 @@ struct cell {
 };
 
 static MPI_Win wins[WINDOWS];
-static MPI_Aint bases[WINDOWS]; /* where a cell stands in each of them: all targets alike */
+static MPI_Aint bases[WINDOWS]; /* where a cell stands in each of them: all targets alike, but for the last */
+static MPI_Aint *addresses;     /* of the cells, for the last one: it is dynamic */
 static int turns, target;
 
 static void *work(void *arg)
@@ -33,7 +34,7 @@ static void *work(void *arg)
     long double half = 0.5L;
     for (int i = 0; i < turns; i++) {
         struct di mine = {.value = me + i * ranks, .index = k};
-        MPI_Aint at = bases[k];
+        MPI_Aint at = k == WINDOWS - 1 ? addresses[target] : bases[k];
         MPI_Accumulate(&one, 1, MPI_LONG, target, at + (MPI_Aint)offsetof(struct cell, sum), 1, MPI_LONG,
                        MPI_SUM, win);
         MPI_Accumulate(&half, 1, MPI_LONG_DOUBLE, target, at + (MPI_Aint)offsetof(struct cell, wide), 1,
@@ -94,11 +95,16 @@ static void storm(struct cell *cell, const char *what)
     }
 }
 
-/* Created windows of different sizes and units over one piece. */
-static void create_over(void *memory, size_t bytes)
+/* Created windows of different sizes and units over one piece, and a dynamic one where it is attached. */
+static void create_over(char *memory, size_t bytes)
 {
+    MPI_Aint mine;
+    MPI_Get_address(memory + 64, &mine);
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &wins[WINDOWS - 1]);
+    MPI_Win_attach(wins[WINDOWS - 1], memory, (MPI_Aint)bytes);
+    MPI_Allgather(&mine, 1, MPI_AINT, addresses, 1, MPI_AINT, MPI_COMM_WORLD);
     MPI_Win_create(memory, (MPI_Aint)bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &wins[1]);
-    MPI_Win_create((char *)memory + 64, (MPI_Aint)bytes - 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &wins[2]);
+    MPI_Win_create(memory + 64, (MPI_Aint)bytes - 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &wins[2]);
     bases[1] = 64;
     bases[2] = 0;
 }
@@ -110,6 +116,7 @@ int main(int argc, char **argv)
     char *memory;
     begin(&argc, &argv);
     turns = argc > 1 ? atoi(argv[1]) : 200;
+    addresses = calloc((size_t)ranks, sizeof *addresses);
 
     MPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &wins[0]);
     bases[0] = 64;
@@ -140,5 +147,6 @@ int main(int argc, char **argv)
             MPI_Win_free(&wins[k]);
         }
     }
+    free(addresses);
     return verdict("rma_overlap");
 }
