@@ -295,6 +295,9 @@ static void measure_all(void)
     show("accumulate", call_nothing, call_accumulate, &base);
     show("cas", call_nothing, call_cas, &base);
     show("rput_wait", call_nothing, call_rput_wait, &base);
+    shared->alone = 1;
+    show("rput_more", call_put, call_rput_wait, &base);
+    shared->alone = 0;
     show("flush_idle", call_flush, call_flush, &base);
     show("flush_put", call_put, call_flush, &base);
     show("fetch_op_flush", call_nothing, call_fetch, &base);

@@ -130,6 +130,48 @@ static void by_lock_all(struct win *w)
     CHECK(w->base[41] == 1, "[41] = %ld", w->base[41]);
 }
 
+/* After its wait the origin of an Rput is the caller's again, whatever carries the data: alone, behind
+ * others, of every small size, of a large one. Nothing else was asked for: the value is there after a flush.
+ */
+static void reused_origins(struct win *w)
+{
+    int t = (me + 1) % ranks, from = (me + ranks - 1) % ranks;
+    long out[8], before = 5;
+    clear(w);
+    MPI_Win_lock_all(0, w->win);
+    for (int i = 0; i + 8 <= N; i += 8) {
+        int n = 1 + i / 8;
+        MPI_Request request;
+        if (i % 16 == 0) {
+            MPI_Put(&before, 1, MPI_LONG, t, i + 7, 1, MPI_LONG, w->win); /* somebody to travel with */
+        }
+        for (int k = 0; k < 8; k++) {
+            out[k] = 1000L * me + i + k;
+        }
+        MPI_Rput(out, n, MPI_LONG, t, i, n, MPI_LONG, w->win, &request);
+        int done = 0;
+        while (!done) {
+            MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        }
+        memset(out, 0x55, sizeof out);
+        if (n < 7) { /* as one byte less */
+            MPI_Rput(&me, (int)sizeof me - 1, MPI_BYTE, t, i + 6, (int)sizeof me - 1, MPI_BYTE, w->win,
+                     &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+        MPI_Win_flush(t, w->win);
+    }
+    MPI_Win_unlock_all(w->win);
+    meet_outside(w->win);
+    for (int i = 0; i + 8 <= N; i += 8) {
+        for (int k = 0; k < 1 + i / 8; k++) {
+            CHECK(w->base[i + k] == 1000L * from + i + k, "[%d] = %ld", i + k, w->base[i + k]);
+        }
+        CHECK(i % 16 != 0 || w->base[i + 7] == 5, "[%d] = %ld", i + 7, w->base[i + 7]);
+        CHECK(i >= 48 || (w->base[i + 6] & 0xffffff) == from, "[%d] = %lx", i + 6, w->base[i + 6]);
+    }
+}
+
 static void by_atomics(struct win *w)
 {
     long one = 1, was, sum = 0;
@@ -301,6 +343,7 @@ int main(int argc, char **argv)
         by_fence(&w);
         by_lock(&w);
         by_lock_all(&w);
+        reused_origins(&w);
         by_atomics(&w);
         destroy((enum kind)kind, &w);
     }
