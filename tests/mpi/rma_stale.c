@@ -6,11 +6,11 @@
 #include <pthread.h>
 #include <unistd.h>
 
-enum { PUTS = 100, THREADS = 64 };
+enum { PUTS = 100, SUMS = 20, THREADS = 64 };
 
 static int threads, turns, met;
 static size_t bytes;
-static MPI_Win stale, good; /* good: [origin's thread][PUTS] */
+static MPI_Win stale, good; /* good: [origin's thread][PUTS], a sum */
 static MPI_Aint gone;       /* what the target takes back */
 static char *out;
 static int turn_now;
@@ -36,11 +36,23 @@ static void *put_stale(void *number)
     return NULL;
 }
 
+/* Each once, although the connection is a new one. */
+static void add(int target)
+{
+    long one = 1, before[SUMS];
+    for (int i = 0; i < SUMS; i++) {
+        MPI_Fetch_and_op(&one, &before[i], MPI_LONG, target, threads * PUTS, MPI_SUM, good);
+    }
+    int rc = MPI_Win_flush(target, good);
+    CHECK(rc == MPI_SUCCESS, "turn %d: sums at %d: class %d", turn_now, target, class_of(rc));
+}
+
 static void *put_good(void *number)
 {
     long value[PUTS], got[PUTS];
     int t = (int)(long)number;
     for (int target = 1; target < ranks; target++) {
+        add(target);
         for (int i = 0; i < PUTS; i++) {
             value[i] = turn_now * 1000 + t * PUTS + i;
             int rc = MPI_Put(&value[i], 1, MPI_LONG, target, t * PUTS + i, 1, MPI_LONG, good);
@@ -108,8 +120,8 @@ int main(int argc, char **argv)
     long *base;
     out = calloc(1, bytes);
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &stale);
-    MPI_Win_allocate((MPI_Aint)sizeof(long) * threads * PUTS, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD,
-                     &base, &good);
+    MPI_Win_allocate((MPI_Aint)sizeof(long) * (threads * PUTS + 1), sizeof(long), MPI_INFO_NULL,
+                     MPI_COMM_WORLD, &base, &good);
     MPI_Win_set_errhandler(stale, MPI_ERRORS_RETURN);
     MPI_Win_set_errhandler(good, MPI_ERRORS_RETURN);
     MPI_Win_lock_all(0, stale);
@@ -124,6 +136,7 @@ int main(int argc, char **argv)
         }
         MPI_Barrier(MPI_COMM_WORLD);
     }
+    CHECK(me == 0 || base[threads * PUTS] == (long)turns * threads * SUMS, "sum %ld", base[threads * PUTS]);
     MPI_Win_unlock_all(good);
     MPI_Win_unlock_all(stale);
     MPI_Win_free(&good);
