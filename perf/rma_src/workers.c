@@ -1,44 +1,85 @@
-/* Puts per second of a number of workers, threads or processes, on one window.
+/* Operations per second of a number of workers, threads or processes, on one window.
  *
- *   workers THREADS MILLISECONDS BYTES INNER      ranks: origins with THREADS threads each, and the target,
- * the last
+ *   workers THREADS MILLISECONDS BYTES INNER [put|get|fetch]      ranks: origins with THREADS threads each,
+ * and the target, the last
  *
- * A worker puts BYTES bytes INNER times and flushes until the time is over. The last rank waits in a barrier
- * and then looks whether the last values have arrived. Prints "puts PUTS_PER_S". */
+ * A worker puts or gets BYTES bytes INNER times and flushes, until the time is over; or it adds to one word
+ * that all share. The last rank waits in a barrier and then looks whether all has arrived; who gets looks at
+ * what came. Prints "puts OPERATIONS_PER_S". */
 #include "threads.h"
+
+#define GOT 7 /* every byte that is got */
 
 static MPI_Win win;
 static int target, bytes, inner;
+static char what; /* p, g, f */
 static double end_s;
 
 struct worker {
     pthread_t thread;
     int index; /* of all workers */
     long puts;
+    int wrong; /* bytes that were not what was to be got */
 };
+
+static void put(struct worker *w, char *data, long turn)
+{
+    MPI_Aint mine = (MPI_Aint)w->index * inner * bytes;
+    memset(data, (int)(turn % 100 + 1), (size_t)bytes);
+    for (int i = 0; i < inner; i++) {
+        MPI_Put(data, bytes, MPI_BYTE, target, mine + (MPI_Aint)i * bytes, bytes, MPI_BYTE, win);
+    }
+    MPI_Win_flush(target, win);
+}
+
+static void get(struct worker *w, char *data)
+{
+    MPI_Aint mine = (MPI_Aint)w->index * inner * bytes;
+    data[0] = data[bytes - 1] = 0;
+    for (int i = 0; i < inner; i++) {
+        MPI_Get(data, bytes, MPI_BYTE, target, mine + (MPI_Aint)i * bytes, bytes, MPI_BYTE, win);
+    }
+    MPI_Win_flush(target, win);
+    w->wrong += data[0] != GOT || data[bytes - 1] != GOT;
+}
+
+static void fetch(void)
+{
+    long one = 1, before;
+    for (int i = 0; i < inner; i++) {
+        MPI_Fetch_and_op(&one, &before, MPI_LONG, target, 0, MPI_SUM, win);
+    }
+    MPI_Win_flush(target, win);
+}
 
 static void *work(void *arg)
 {
     struct worker *w = arg;
     long turn = 0;
     char *data = malloc((size_t)bytes);
-    MPI_Aint mine = (MPI_Aint)w->index * inner * bytes;
     do {
         turn++;
-        memset(data, (int)(turn % 100 + 1), (size_t)bytes);
-        for (int i = 0; i < inner; i++) {
-            MPI_Put(data, bytes, MPI_BYTE, target, mine + (MPI_Aint)i * bytes, bytes, MPI_BYTE, win);
+        if (what == 'p') {
+            put(w, data, turn);
+        } else if (what == 'g') {
+            get(w, data);
+        } else {
+            fetch();
         }
-        MPI_Win_flush(target, win);
         w->puts += inner;
     } while (now_s() < end_s);
     free(data);
     return NULL;
 }
 
-/* Did every worker's last turn arrive whole? */
-static int arrived(const char *base, int workers)
+/* Did every worker's last turn arrive whole, or every addition? */
+static int arrived(const char *base, int workers, double all)
 {
+    if (what != 'p') {
+        long sum;
+        memcpy(&sum, base, sizeof sum);
+        return what == 'g' || (double)sum == all;
+    }
     for (int i = 0; i < workers; i++) {
         const char *block = base + (size_t)i * (size_t)inner * (size_t)bytes;
         for (long k = 0; k < (long)inner * bytes; k++) {
@@ -58,6 +99,7 @@ int main(int argc, char **argv)
     double seconds = (double)number(argv, argc, 2, "MILLISECONDS") / 1000;
     bytes = (int)number(argv, argc, 3, "BYTES");
     inner = (int)number(argv, argc, 4, "INNER");
+    what = argc > 5 ? argv[5][0] : 'p';
     target = ranks - 1;
 
     char *base;
@@ -65,7 +107,7 @@ int main(int argc, char **argv)
     MPI_Aint size = rank == target ? (MPI_Aint)workers * inner * bytes : 0;
     MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
     if (rank == target) {
-        memset(base, 0, (size_t)size);
+        memset(base, what == 'g' ? GOT : 0, (size_t)size);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock_all(0, win);
@@ -76,18 +118,24 @@ int main(int argc, char **argv)
         all[i].index = rank * threads + i;
         pthread_create(&all[i].thread, NULL, work, &all[i]);
     }
-    double puts = 0, sum = 0;
+    double puts = 0, sum = 0, all_puts = 0;
+    int wrong = 0, good = 1;
     for (int i = 0; rank != target && i < threads; i++) {
         pthread_join(all[i].thread, NULL);
         puts += (double)all[i].puts;
+        wrong += all[i].wrong;
     }
-    puts /= now_s() - begin_s;
+    double took = now_s() - begin_s;
     MPI_Win_unlock_all(win);
+    MPI_Reduce(&puts, &all_puts, 1, MPI_DOUBLE, MPI_SUM, target, MPI_COMM_WORLD);
+    puts /= took;
     MPI_Reduce(&puts, &sum, 1, MPI_DOUBLE, MPI_SUM, target, MPI_COMM_WORLD);
-    int good = 1;
     if (rank == target) {
-        good = arrived(base, workers);
+        good = arrived(base, workers, all_puts);
         printf(good ? "puts %.0f\n" : "puts %.0f, but some had not arrived after their flush\n", sum);
+    } else if (wrong > 0) {
+        good = 0;
+        printf("%d gets had not brought their data after their flush\n", wrong);
     }
     free(all);
     MPI_Win_free(&win);
