@@ -123,7 +123,9 @@ def mpi4py():
     if not os.path.exists(python):
         if subprocess.run([sys.executable, "-m", "venv", folder], capture_output=True).returncode != 0:
             skip("python3 -m venv does not work here")
-    got = subprocess.run([os.path.join(folder, "bin", "pip"), "install", "-q", "--no-binary", "mpi4py", "mpi4py>=4.1"],
+    # pip keeps what it compiled for another MPI.
+    got = subprocess.run([os.path.join(folder, "bin", "pip"), "install", "-q", "--no-cache-dir", "--no-binary", "mpi4py",
+                          "mpi4py>=4.1"],
                          env={**os.environ, "MPICC": os.path.join(BUILD, "tools", "mpicc"), "CFLAGS": "-O0"},
                          capture_output=True, text=True)
     if got.returncode != 0:
