@@ -72,6 +72,7 @@ static int acc_far(const struct piece *p, const struct hl_target *t, int64_t at)
                                      .key = t->at,
                                      .buf = p->acc->op == HL_OP_NO_OP ? NULL : p->origin,
                                      .error = &w->errors[m->target],
+                                     .token = hl_win_token(w, m->target),
                                      .req = m->req},
                                .op = p->acc->op,
                                .basic = p->basic,

@@ -146,9 +146,10 @@ static void shift_back(struct hl_epoch *e, struct hl_epoch_table *t, uint32_t ho
 static void set_mode(struct hl_epoch *e, uint32_t mode)
 {
     bool all = (mode & (HL_EPOCH_FENCE | HL_EPOCH_ALL)) != 0;
-    /* relaxed, all three: see hl_epoch_mode_of. */
+    /* relaxed, all four: see hl_epoch_mode_of. */
     hl_a32_store_relaxed(&e->mode, mode);
     hl_a64_store_relaxed(&e->reach, all ? e->open_reach : 0);
+    hl_a64_store_relaxed(&e->words, all ? e->open_words : 0);
     hl_a32_store_relaxed(&e->fenced, mode == HL_EPOCH_ALL ? e->fence_only : 0);
 }
 

@@ -46,6 +46,7 @@ struct hl_epoch_table {
 
 struct hl_epoch {
     hl_a64 reach;     /* open_reach under FENCE and ALL, else 0; atomic, changed under mutex */
+    hl_a64 words;     /* open_words then, else 0; atomic, changed under mutex */
     hl_a32 fenced;    /* fence_only under ALL, else 0; atomic, changed under mutex */
     hl_a32 mode;      /* enum hl_epoch_mode; atomic, changed under mutex */
     hl_a32 moves;     /* odd while entries move; atomic, changed under mutex */
@@ -54,7 +55,7 @@ struct hl_epoch {
     uint32_t all_how; /* how lock_all was called; guarded by mutex */
     int exposed;      /* my rank + 1 from post to wait, else 0; guarded by mutex */
     /* What the window says of itself before its first epoch (win.h: the short way). */
-    uint64_t open_reach;
+    uint64_t open_reach, open_words;
     uint32_t fence_only;
     struct hl_mutex mutex;
 };
@@ -77,6 +78,13 @@ HL_INLINE uint64_t hl_epoch_reach(const struct hl_epoch *e)
 {
     /* relaxed: as the mode. */
     return hl_a64_load_relaxed(&e->reach);
+}
+
+/* The same for 8 bytes at that displacement. */
+HL_INLINE uint64_t hl_epoch_words(const struct hl_epoch *e)
+{
+    /* relaxed: as the mode. */
+    return hl_a64_load_relaxed(&e->words);
 }
 
 /* Is a flush of any target nothing but a fence? */
@@ -106,6 +114,17 @@ HL_INLINE bool hl_epoch_allows_at_once(const struct hl_epoch *e, int target)
     /* relaxed: an entry is one word. */
     return mode != HL_EPOCH_NONE &&
            (uint32_t)hl_a64_load_relaxed(&t->entries[(uint32_t)target & t->mask]) == (uint32_t)target + 1;
+}
+
+/* No lock of `target` is still to be taken by an operation; false may be wrong: then hl_win_reach knows. */
+HL_INLINE bool hl_epoch_holds_at_once(const struct hl_epoch *e, int target)
+{
+    /* acquire: sees the entries; pairs with the release in grow. */
+    const struct hl_epoch_table *t = hl_aptr_load_acquire(&e->table);
+    /* relaxed: an entry is one word. */
+    uint64_t entry = hl_a64_load_relaxed(&t->entries[(uint32_t)target & t->mask]);
+    return hl_epoch_mode_of(e) != HL_EPOCH_ALL ||
+           ((uint32_t)entry == (uint32_t)target + 1 && (entry >> 32 & HL_EPOCH_HELD) != 0);
 }
 
 /* Is `target` locked, by itself or with all: may it be flushed? */

@@ -21,7 +21,7 @@ HL_INLINE bool hl_is_open(const struct hl_win *w, int target, int64_t disp, int6
     if (HL_UNLIKELY((uint64_t)disp >= hl_epoch_reach(&w->epoch))) { /* negative ones too */
         return false;
     }
-    uint64_t at = (uint64_t)disp * w->all.unit; /* below all.size */
+    uint64_t at = (uint64_t)disp * w->scale; /* below all.size */
     if (HL_UNLIKELY(__builtin_mul_overflow(count, (int64_t)*size, &spot->len) ||
                     (uint64_t)spot->len > w->all.size - at)) {
         return false;
@@ -52,7 +52,8 @@ struct hl_mover {
     int (*any)(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target, int64_t disp,
                int64_t target_count, struct hl_tail tail); /* the long way */
     int (*copy)(void *origin, void *theirs, size_t len);
-    int (*far)(void *origin, size_t len, const char *func, int target, uint64_t where, struct hl_win *w);
+    int (*far)(void *origin, size_t len, const char *func, int target, uint64_t where, int64_t count,
+               struct hl_tail tail);
 };
 
 struct hl_call {
@@ -69,22 +70,27 @@ HL_INLINE int hl_move_same(void *origin, int target, int64_t disp, int64_t count
     struct hl_win *w = (struct hl_win *)(void *)tail.win;
     uintptr_t type = (uintptr_t)tail.target_type;
     struct hl_spot s;
-    if (HL_UNLIKELY(origin == NULL || type >= HL_TYPE_PREDEFINED_END ||
-                    !hl_is_open(w, target, disp, count, &hl_type_dense[type], &s))) {
+    if (HL_UNLIKELY(origin == NULL || type >= HL_TYPE_PREDEFINED_END)) {
         return how->any(origin, count, tail.target_type, target, disp, count, tail);
     }
-    if (HL_UNLIKELY(!hl_spot_is_mapped(&s) && s.len != 0)) {
-        return how->far(origin, (size_t)s.len, how->func, target, s.where, w);
-    }
-    char *theirs = (char *)(uintptr_t)s.where;
-    if (HL_LIKELY(s.len == 8)) {
-        hl_near_copy(how->dir == HL_PUT ? theirs : origin, how->dir == HL_PUT ? origin : theirs, 8);
+    /* One element of 8 bytes: the same as below, with the length known. */
+    if (HL_LIKELY(count == 1 && hl_type_dense[type] == 8 && (uint64_t)disp < hl_epoch_words(&w->epoch))) {
+        uint64_t where = w->targets[target].where + (uint64_t)disp * w->scale;
+        if (HL_UNLIKELY((where & HL_TARGET_FAR) != 0)) {
+            return how->far(origin, 8, how->func, target, where, count, tail);
+        }
+        char *there = (char *)(uintptr_t)where;
+        hl_near_copy(how->dir == HL_PUT ? there : origin, how->dir == HL_PUT ? origin : there, 8);
         return MPI_SUCCESS;
     }
-    if (HL_UNLIKELY(s.len == 0)) { /* perhaps of no type */
+    if (HL_UNLIKELY(!hl_is_open(w, target, disp, count, &hl_type_dense[type], &s) ||
+                    s.len == 0)) { /* no bytes: perhaps of no type */
         return how->any(origin, count, tail.target_type, target, disp, count, tail);
     }
-    return how->copy(origin, theirs, (size_t)s.len);
+    if (HL_UNLIKELY(!hl_spot_is_mapped(&s))) {
+        return how->far(origin, (size_t)s.len, how->func, target, s.where, count, tail);
+    }
+    return how->copy(origin, (char *)(uintptr_t)s.where, (size_t)s.len);
 }
 
 /* A whole put or get, six of its arguments in registers. Returns MPI's code. */

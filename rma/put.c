@@ -3,6 +3,7 @@
 #include "fast.h"
 
 #include "api.h"
+#include "lane.h"
 #include "short.h"
 
 /* Ends a call: the error, if any, goes to the window's handler. */
@@ -13,48 +14,93 @@ HL_INLINE int finish(MPI_Win win, const char *func, int rc)
 
 /* ---- beside the short way ---- */
 
-HL_INLINE int move_far(const struct hl_move *m, uint64_t where, size_t len, const char *func)
+/* With all that may have to be done first. */
+static HL_NOINLINE int far_slowly(struct hl_win *w, int target, const struct hl_xfer *x, enum hl_dir dir,
+                                  const char *func)
 {
-    uint64_t at = where - m->win->targets[m->target].where;
-    return finish((MPI_Win)(void *)m->win, func, hl_win_far(m, at, len));
+    struct hl_move m = {.win = w, .origin = x->buf, .target = target, .dir = dir};
+    uint64_t at = x->addr - (w->targets[target].where & ~HL_TARGET_BITS);
+    return finish((MPI_Win)(void *)w, func, hl_win_far(&m, at, x->len));
 }
 
-static HL_NOINLINE int put_long(void *origin, size_t len, const char *func, int target, uint64_t where,
-                                struct hl_win *w)
+HL_INLINE int move_far(struct hl_win *w, int target, const struct hl_xfer *x, enum hl_dir dir,
+                       const char *func)
 {
-    if (len != 8 && hl_lane_put_short(&w->errors[target], where & ~HL_TARGET_BITS, origin, len)) {
-        return MPI_SUCCESS;
+    if (HL_UNLIKELY(!hl_target_is_plain_far(&w->targets[target]) ||
+                    !hl_epoch_holds_at_once(&w->epoch, target))) {
+        return far_slowly(w, target, x, dir, func);
     }
-    return move_far(&(struct hl_move){.win = w, .origin = origin, .target = target, .dir = HL_PUT}, where,
-                    len, func);
+    int rc = dir == HL_PUT ? hl_lane_write(x) : hl_lane_read(x);
+    return finish((MPI_Win)(void *)w, func, rc);
+}
+
+HL_INLINE struct hl_xfer xfer_of(const struct hl_win *w, int target, uint64_t where, void *mine, size_t len)
+{
+    return (struct hl_xfer){.peer = hl_win_world(w, target),
+                            .addr = where & ~HL_TARGET_BITS,
+                            .key = w->targets[target].at,
+                            .buf = mine,
+                            .len = len,
+                            .error = &w->errors[target],
+                            .token = hl_win_token(w, target)};
+}
+
+/* The thread's next put may go where this one went. */
+HL_INLINE void remember(struct hl_win *w, int target, int64_t count, MPI_Datatype type)
+{
+    hl_lane_remember((struct hl_lane_last){.win = w,
+                                           .type = (uintptr_t)type,
+                                           .count = (int)count,
+                                           .reach = w->epoch.open_words,
+                                           .unit = w->scale,
+                                           .addr = w->targets[target].where & ~HL_TARGET_BITS,
+                                           .token = hl_win_token(w, target),
+                                           .target = target});
+}
+
+static HL_NOINLINE int put_direct(void *origin, size_t len, const char *func, int target, uint64_t where,
+                                  struct hl_win *w)
+{
+    struct hl_xfer x = xfer_of(w, target, where, origin, len);
+    return move_far(w, target, &x, HL_PUT, func);
 }
 
 /* That the chain of a lane has a record of this target proves that its lock is taken, if it needs one: the
  * end of an epoch sends all chains. */
 static HL_NOINLINE int put_far(void *origin, size_t len, const char *func, int target, uint64_t where,
-                               struct hl_win *w)
+                               int64_t count, struct hl_tail tail)
 {
-    if (HL_LIKELY(len == 8) &&
-        HL_LIKELY(hl_lane_put_short(&w->errors[target], where & ~HL_TARGET_BITS, origin, 8))) {
-        return MPI_SUCCESS;
+    struct hl_win *w = (struct hl_win *)(void *)tail.win;
+    if (len > hl_pool.chain) {
+        return put_direct(origin, len, func, target, where, w);
     }
-    return put_long(origin, len, func, target, where, w);
+    bool done = hl_lane_put_short(hl_win_token(w, target), where & ~HL_TARGET_BITS, origin, len);
+    int rc = done ? MPI_SUCCESS : put_direct(origin, len, func, target, where, w);
+    if (len == 8 && rc == MPI_SUCCESS) {
+        remember(w, target, count, tail.target_type);
+    }
+    return rc;
 }
 
-static HL_NOINLINE int get_long(void *origin, size_t len, const char *func, int target, uint64_t where,
-                                struct hl_win *w)
+/* The call, to the same target as the thread's last put, says the same but for displacement and origin. */
+HL_INLINE bool is_again(const void *origin, int64_t origin_count, MPI_Datatype origin_type, int64_t disp,
+                        int64_t target_count, struct hl_tail tail)
 {
-    return move_far(&(struct hl_move){.win = w, .origin = origin, .target = target, .dir = HL_GET}, where,
-                    len, func);
+    return (const void *)tail.win == hl_lane_last.win && (uintptr_t)origin_type == hl_lane_last.type &&
+           origin_type == tail.target_type && origin_count == hl_lane_last.count &&
+           target_count == hl_lane_last.count && origin != NULL && (uint64_t)disp < hl_lane_last.reach;
 }
 
 static HL_NOINLINE int get_far(void *origin, size_t len, const char *func, int target, uint64_t where,
-                               struct hl_win *w)
+                               int64_t count, struct hl_tail tail)
 {
-    if (HL_LIKELY(hl_lane_get_short(&w->errors[target], where & ~HL_TARGET_BITS, origin, len))) {
+    struct hl_win *w = (struct hl_win *)(void *)tail.win;
+    (void)count;
+    if (HL_LIKELY(hl_lane_get_short(hl_win_token(w, target), where & ~HL_TARGET_BITS, origin, len))) {
         return MPI_SUCCESS;
     }
-    return get_long(origin, len, func, target, where, w);
+    struct hl_xfer x = xfer_of(w, target, where, origin, len);
+    return move_far(w, target, &x, HL_GET, func);
 }
 
 static HL_NOINLINE int put_copy(void *origin, void *theirs, size_t len)
@@ -101,22 +147,92 @@ CALLS(X)
 #undef X
 #undef CALLS
 
+/* ---- another put where the last one went ---- */
+
+static HL_NOINLINE int wake(void)
+{
+    hl_lane_short_wake();
+    return MPI_SUCCESS;
+}
+
+/* It does not go as the last one did: all arguments from what is remembered. By a jump, so that the short way
+ * needs no register saved for this. */
+#define CALLS(X)                                                                                             \
+    X(put, int)                                                                                              \
+    X(put_c, int64_t)
+#define X(name, count_t)                                                                                     \
+    static HL_NOINLINE int name##_anew(void *origin, int64_t disp)                                           \
+    {                                                                                                        \
+        const struct hl_lane_last *l = &hl_lane_last;                                                        \
+        MPI_Datatype type = (MPI_Datatype)l->type;                                                           \
+        MPI_Win win = (MPI_Win)(uintptr_t)l->win;                                                            \
+        return hl_move(origin, l->count, type, l->target, disp, l->count,                                    \
+                       (struct hl_call){{type, win}, &name##_how});                                          \
+    }                                                                                                        \
+    static HL_NOINLINE int name##_leave_anew(void *origin, int64_t disp)                                     \
+    {                                                                                                        \
+        hl_lane_short_leave(hl_lane_last.lane, true);                                                        \
+        return name##_anew(origin, disp);                                                                    \
+    }                                                                                                        \
+    static HL_NOINLINE int name##_unlike(void *origin, count_t origin_count, MPI_Datatype origin_type,       \
+                                         int target, int64_t disp, count_t target_count,                     \
+                                         MPI_Datatype target_type, MPI_Win win)                              \
+    {                                                                                                        \
+        return hl_move(origin, origin_count, origin_type, target, disp, target_count,                        \
+                       (struct hl_call){{target_type, win}, &name##_how});                                   \
+    }                                                                                                        \
+    static HL_NOINLINE int name##_chained(void *origin, count_t origin_count, MPI_Datatype origin_type,      \
+                                          int target, int64_t disp, count_t target_count,                    \
+                                          MPI_Datatype target_type, MPI_Win win)                             \
+    {                                                                                                        \
+        struct hl_tail tail = {target_type, win};                                                            \
+        if (!is_again(origin, origin_count, origin_type, disp, target_count, tail)) {                        \
+            return name##_unlike(origin, origin_count, origin_type, target, disp, target_count, target_type, \
+                                 win);                                                                       \
+        }                                                                                                    \
+        switch (hl_lane_put_again((uint64_t)disp, origin)) {                                                 \
+        case HL_AGAIN_DONE:                                                                                  \
+            return MPI_SUCCESS;                                                                              \
+        case HL_AGAIN_WAKE:                                                                                  \
+            return wake();                                                                                   \
+        case HL_AGAIN_TAKEN:                                                                                 \
+            return name##_anew(origin, disp);                                                                \
+        default:                                                                                             \
+            return name##_leave_anew(origin, disp);                                                          \
+        }                                                                                                    \
+    }
+CALLS(X)
+#undef X
+#undef CALLS
+
 /* ---- public ---- */
 
 HL_API(MPI_Put)
 int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    return hl_move((void *)(uintptr_t)origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                   target_count, (struct hl_call){{target_datatype, win}, &put_how});
+    void *origin = (void *)(uintptr_t)origin_addr;
+    struct hl_tail tail = {target_datatype, win};
+    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) {
+        return put_chained(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                           target_datatype, win);
+    }
+    return hl_move(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                   (struct hl_call){tail, &put_how});
 }
 
 HL_API(MPI_Put_c)
 int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    return hl_move((void *)(uintptr_t)origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                   target_count, (struct hl_call){{target_datatype, win}, &put_c_how});
+    void *origin = (void *)(uintptr_t)origin_addr;
+    struct hl_tail tail = {target_datatype, win};
+    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) {
+        return put_c_chained(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                             target_datatype, win);
+    }
+    return hl_move(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                   (struct hl_call){tail, &put_c_how});
 }
 
 HL_API(MPI_Get)
@@ -155,7 +271,7 @@ HL_INLINE bool joins_chain(const struct hl_move *m, MPI_Datatype type)
            (uintptr_t)type < HL_TYPE_PREDEFINED_END &&
            hl_is_open(w, m->target, m->disp, m->target_count, &hl_type_dense[(uintptr_t)type], &s) &&
            !hl_spot_is_mapped(&s) && s.len != 0 && hl_epoch_mode_of(&w->epoch) == HL_EPOCH_ALL &&
-           hl_lane_put_short(&w->errors[m->target], s.where & ~HL_TARGET_BITS, m->origin, (size_t)s.len);
+           hl_lane_put_short(hl_win_token(w, m->target), s.where & ~HL_TARGET_BITS, m->origin, (size_t)s.len);
 }
 
 static int start(struct hl_move *m, const struct request_tail *tail, const char *func)

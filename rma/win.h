@@ -71,9 +71,10 @@ struct hl_win {
     struct hl_handle h;
     int size, rank;
     struct hl_target *targets;
-    struct hl_extent all;  /* of every target, when they agree */
+    uint64_t scale;        /* displacement unit of every target, when their sizes and units agree */
     struct hl_epoch epoch; /* has its own rules; its first words end the line */
 
+    struct hl_extent all;      /* of every target, when they agree */
     struct hl_extent *extents; /* &all, or one for each target */
     uint32_t extent_mask;      /* 0: &all; else all ones */
     bool mapped;               /* some target is not FAR: flush ends with the fence of near.h */
@@ -87,6 +88,7 @@ struct hl_win {
     struct hl_pairs *pairs;    /* pairs.h: has its own rules */
     struct hl_comm *comm;      /* my own duplicate of the user's */
     hl_a32 *errors;            /* [size] of the lanes, atomic; NULL without FAR targets */
+    uint64_t tokens;           /* of target 0, as hl_win_token; valid when errors is */
     hl_a64 errors_seen;        /* hl_lane_errors when all of them were looked at; atomic */
     uint64_t id;               /* the same on all ranks, never reused: comm->ctx */
 
@@ -152,6 +154,12 @@ HL_INLINE const struct hl_extent *hl_win_extent(const struct hl_win *w, int targ
 HL_INLINE int hl_win_world(const struct hl_win *w, int target)
 {
     return hl_comm_world(w->comm, target);
+}
+
+/* Names (window, target) to lanes; never 0, never reused: lanes may meet it after the window is gone. */
+HL_INLINE uint64_t hl_win_token(const struct hl_win *w, int target)
+{
+    return w->tokens + (uint32_t)target;
 }
 
 /* ---- operations ---- */

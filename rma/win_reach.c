@@ -163,7 +163,10 @@ static int store_extents(struct hl_win *w, const struct card *cards)
     w->all = (struct hl_extent){cards[0].size, cards[0].unit};
     w->extents = &w->all;
     if (uniform) {
-        w->epoch.open_reach = w->detour || HL_CHECKED ? 0 : (w->all.size + w->all.unit - 1) / w->all.unit;
+        bool open = !w->detour && !HL_CHECKED;
+        w->scale = w->all.unit;
+        w->epoch.open_reach = open ? (w->all.size + w->all.unit - 1) / w->all.unit : 0;
+        w->epoch.open_words = open && w->all.size >= 8 ? (w->all.size - 8) / w->all.unit + 1 : 0;
         return 0;
     }
     w->extents = malloc((size_t)w->size * sizeof *w->extents);
@@ -269,6 +272,8 @@ static int open_network(const struct hl_win *w)
     return rc != 0 ? rc : hl_lane_open(hl_life_level() == MPI_THREAD_MULTIPLE);
 }
 
+static hl_a64 tokens; /* given out; atomic */
+
 static int store_far(struct hl_win *w, const struct card *cards)
 {
     for (int i = 0; i < w->size; i++) {
@@ -288,6 +293,8 @@ static int store_far(struct hl_win *w, const struct card *cards)
     bool waits = w->far || w->detour || HL_CHECKED;
     hl_a8_store_relaxed(&w->waits, waits); /* relaxed: nobody else knows the window yet. */
     w->epoch.fence_only = !waits;
+    /* relaxed: numbers that nobody else has. */
+    w->tokens = waits ? hl_a64_add_relaxed(&tokens, (uint64_t)w->size) + 1 : 0;
     if (waits && (w->errors = calloc((size_t)w->size, sizeof *w->errors)) == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the errors of %d targets", w->size);
     }

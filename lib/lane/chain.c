@@ -128,7 +128,7 @@ static size_t excess_of(const struct shape *s)
 static bool fits(const struct hl_chain *chain, const struct shape *s, const struct hl_issue *op)
 {
     size_t need = record_bytes(s) + excess_of(s) + (needs_key(chain, s) ? sizeof(struct hl_wire_short) : 0);
-    if (need > (size_t)(chain->limit - chain->at)) {
+    if (need > hl_chain_left(chain)) {
         return false;
     }
     if (op->error != chain->error && chain->error_count == HL_CHAIN_ERRORS) {
@@ -166,7 +166,7 @@ static int open_chain(struct hl_lane *lane, struct hl_way *way, bool local) HL_R
                             : hl_err_say(HL_ERR_NO_MEM, "no memory for a message to rank %d", way->peer);
     }
     chain->at = chain->bytes + RECORDS_AT;
-    chain->limit = chain->bytes + hl_fab.eager;
+    chain->limit = chain->bytes + hl_fab.eager - HL_CHAIN_WORD;
     chain->error = NULL;
     chain->records = chain->keys = chain->counted = 0;
     chain->ask_count = chain->next_ask = chain->error_count = 0;
@@ -261,8 +261,8 @@ int hl_chain_append(struct hl_lane *lane, struct hl_way *way, const struct hl_is
     append(chain, &s, op);
     lane->chain = chain;
     /* relaxed: only the lease's holder acts on it. */
-    hl_aptr_store_relaxed(&lane->takes, s.keyed ? op->error : HL_TAKES_NONE);
-    if (lane->pool->chain == 0 || (size_t)(chain->limit - chain->at) < 2 * sizeof s.rec.small) {
+    hl_a64_store_relaxed(&lane->takes, s.keyed ? op->token : 0);
+    if (lane->pool->chain == 0 || hl_chain_left(chain) < 2 * sizeof s.rec.small) {
         (void)hl_chain_send(lane, way, false); /* what is refused now stays open; what fails was told */
     }
     return 0;
@@ -290,5 +290,5 @@ void hl_chain_free_all(struct hl_lane *lane)
     }
     lane->open = NULL;
     lane->chain = NULL;
-    hl_aptr_store_relaxed(&lane->takes, HL_TAKES_NONE); /* relaxed: no other thread is left. */
+    hl_a64_store_relaxed(&lane->takes, 0); /* relaxed: no other thread is left. */
 }

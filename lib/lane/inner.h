@@ -22,7 +22,9 @@ enum hl_lane_verdict {
 HL_INLINE void hl_lane_leave(struct hl_lane *lane) HL_RELEASE(lane->lease) HL_NO_TSA
 {
     bool wake = lane->wake, tick = lane->tick;
-    lane->wake = lane->tick = false;
+    if (HL_UNLIKELY(wake || tick)) {
+        lane->wake = lane->tick = false;
+    }
     if (hl_lease_leave(&lane->lease) || HL_UNLIKELY(wake)) {
         hl_prog_wake();
     }
@@ -122,6 +124,7 @@ struct hl_issue {
     int peer;
     uint32_t at; /* lane to begin with */
     hl_a32 *error;
+    uint64_t token;
     struct hl_req *req;
     uint64_t addr, key;
     void *buf;

@@ -4,6 +4,7 @@
 #include "err.h"
 
 __thread uint32_t hl_lane_preferred = UINT32_MAX;
+__thread struct hl_lane_last hl_lane_last = {.target = -1};
 
 /* An issuer that could not post at its first try. */
 struct pursuit {

@@ -181,5 +181,8 @@ hl_a64 hl_lane_errors;
 
 void hl_lane_forget(void)
 {
+    for (uint32_t i = 0; i < hl_pool.count; i++) {
+        hl_a64_store_relaxed(&hl_pool.lanes[i]->takes, 0); /* relaxed: no other thread is left. */
+    }
     hl_pool.count = 0;
 }

@@ -26,12 +26,13 @@
 
 /* One transfer between my memory and a peer's region. */
 struct hl_xfer {
-    int peer;      /* world rank */
-    uint64_t addr; /* remote: hl_fab_mr.addr + offset */
-    uint64_t key;  /* hl_fab_mr.key */
-    void *buf;     /* mine; writes only read it */
-    size_t len;    /* bytes; 0 is nothing */
-    hl_a32 *error; /* the error word of (window, target); never NULL */
+    int peer;       /* world rank */
+    uint64_t addr;  /* remote: hl_fab_mr.addr + offset */
+    uint64_t key;   /* hl_fab_mr.key */
+    void *buf;      /* mine; writes only read it */
+    size_t len;     /* bytes; 0 is nothing */
+    hl_a32 *error;  /* the error word of (window, target); never NULL */
+    uint64_t token; /* 0, or a number of (window, target) that is never reused: see short.h */
     struct hl_req
         *req; /* NULL, or gets one part for each piece, ended with its error (copied ones: with 0) */
 };

@@ -29,6 +29,17 @@ HL_INLINE bool hl_lease_try(struct hl_lease *l) HL_TRY_ACQUIRE(true, l) HL_NO_TS
     return hl_a64_load_relaxed((const hl_a64 *)(const void *)l) == 0 && hl_a32_xchg_acquire(&l->held, 1) == 0;
 }
 
+/* Both words of a lease that is held and that nobody waits for. */
+#define HL_LEASE_HELD (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? UINT64_C(1) : UINT64_C(1) << 32)
+
+/* The same without looking first: for a lane that nobody else is likely to hold. */
+HL_INLINE bool hl_lease_try_now(struct hl_lease *l) HL_TRY_ACQUIRE(true, l) HL_NO_TSA
+{
+    uint64_t none = 0;
+    /* acquire: as in hl_lease_try. */
+    return hl_a64_cas_acquire((hl_a64 *)(void *)l, &none, HL_LEASE_HELD);
+}
+
 /* Puts my id (not 0) into `wanted`. False: another thread waits there. */
 HL_INLINE bool hl_lease_want(struct hl_lease *l, uint32_t me)
 {

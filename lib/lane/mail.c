@@ -67,7 +67,7 @@ void hl_mail_again(struct hl_lane *lane, struct hl_letter *letter)
 static struct hl_chain *asked(const struct hl_way *way, uint32_t message)
 {
     for (const struct hl_slot *slot = way->first; slot != NULL; slot = slot->next) {
-        if ((slot->open & HL_PART_ACK) != 0 && (uint32_t)slot->message == message) {
+        if ((slot->open & HL_PART_ACK) != 0 && (uint32_t)slot->chain->message == message) {
             return slot->chain;
         }
     }
@@ -128,7 +128,7 @@ static void acknowledged(struct hl_lane *lane, struct hl_way *way, uint64_t appl
     struct hl_slot *slot = way->first;
     while (slot != NULL) {
         struct hl_slot *next = slot->next;
-        if ((slot->open & HL_PART_ACK) != 0 && slot->message <= applied) {
+        if ((slot->open & HL_PART_ACK) != 0 && slot->chain->message <= applied) {
             hl_slot_close(lane, slot, HL_PART_ACK, 0);
         }
         slot = next;

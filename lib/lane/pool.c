@@ -38,19 +38,22 @@ static size_t chain_bytes(void)
 
 int hl_pool_open(struct hl_pool *p, uint32_t lanes, int ranks)
 {
-    memset(p, 0, sizeof *p);
     p->ranks = ranks;
+    hl_a32_store_relaxed(&p->next, 0); /* relaxed, both: no other thread yet. */
+    hl_a32_store_relaxed(&p->deaths, 0);
     p->chain = chain_bytes();
     p->used = calloc((size_t)ranks, sizeof *p->used);
     bool ok = p->used != NULL;
     for (uint32_t i = 0; ok && i < lanes; i++) {
-        struct hl_lane *lane = aligned_alloc(HL_CACHELINE, hl_round_up(sizeof *lane, HL_CACHELINE));
+        struct hl_lane *lane = p->lanes[i];
+        if (lane == NULL) {
+            lane = aligned_alloc(HL_CACHELINE, hl_round_up(sizeof *lane, HL_CACHELINE));
+        }
         ok = lane != NULL;
         if (ok) {
             memset(lane, 0, sizeof *lane);
             lane->pool = p;
             lane->index = i;
-            hl_aptr_store_relaxed(&lane->takes, HL_TAKES_NONE); /* relaxed: no other thread yet. */
             p->lanes[i] = lane;
         }
     }
@@ -67,7 +70,7 @@ void hl_pool_close(struct hl_pool *p) HL_NO_TSA
     p->count = 0;
     for (uint32_t i = 0; i < HL_LANES_MAX; i++) {
         struct hl_lane *lane = p->lanes[i];
-        if (lane == NULL) {
+        if (lane == NULL || lane->pool == NULL) {
             continue;
         }
         if (lane->ep != NULL) {
@@ -78,8 +81,7 @@ void hl_pool_close(struct hl_pool *p) HL_NO_TSA
         hl_chain_free_all(lane);
         hl_way_free_all(lane);
         hl_stat_lane_retire(&lane->stat);
-        free(lane);
-        p->lanes[i] = NULL;
+        memset(lane, 0, sizeof *lane); /* its chains take nothing: so short.h may still look there */
     }
     free(p->used);
     p->used = NULL;

@@ -11,6 +11,19 @@ struct hl_pool hl_pool;
 
 /* ---- one post under the lease ---- */
 
+/* The next slot when it is free and the ring has room, else NULL. */
+HL_INLINE struct hl_slot *next_slot(struct hl_lane *lane) HL_REQUIRES(lane->lease)
+{
+    /* relaxed: both are written by the leaseholder only. */
+    uint64_t number = hl_a64_load_relaxed(&lane->issued);
+    struct hl_slot *slot = &lane->slots[number % HL_SLOTS];
+    if (HL_UNLIKELY(number - hl_a64_load_relaxed(&lane->tail) >= HL_SLOTS || slot->quarantined)) {
+        return NULL;
+    }
+    slot->number = number;
+    return slot;
+}
+
 struct hl_slot *hl_slot_take(struct hl_lane *lane)
 {
     for (;;) {
@@ -36,11 +49,11 @@ struct hl_slot *hl_slot_take(struct hl_lane *lane)
     }
 }
 
-static ssize_t post_transfer(struct hl_lane *lane, const struct hl_way *way, struct hl_slot *slot,
-                             const struct hl_issue *op) HL_REQUIRES(lane->lease)
+HL_INLINE ssize_t post_rma(struct hl_lane *lane, const struct hl_way *way, struct hl_slot *slot,
+                           const struct hl_xfer *x, bool reads) HL_REQUIRES(lane->lease)
 {
-    struct iovec iov = {op->buf, op->len};
-    struct fi_rma_iov rma = {op->addr, op->len, op->key};
+    struct iovec iov = {x->buf, x->len};
+    struct fi_rma_iov rma = {x->addr, x->len, x->key};
     struct fi_msg_rma msg = {.msg_iov = &iov,
                              .iov_count = 1,
                              .addr = way->addr,
@@ -48,10 +61,17 @@ static ssize_t post_transfer(struct hl_lane *lane, const struct hl_way *way, str
                              .rma_iov_count = 1,
                              .context = &slot->context};
     slot->open = HL_PART_POST;
-    if (op->what == HL_ISSUE_READ) {
+    if (reads) {
         return fi_readmsg(lane->ep, &msg, FI_COMPLETION);
     }
     return fi_writemsg(lane->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+}
+
+static ssize_t post_transfer(struct hl_lane *lane, const struct hl_way *way, struct hl_slot *slot,
+                             const struct hl_issue *op) HL_REQUIRES(lane->lease)
+{
+    struct hl_xfer x = {.addr = op->addr, .key = op->key, .buf = op->buf, .len = op->len};
+    return post_rma(lane, way, slot, &x, op->what == HL_ISSUE_READ);
 }
 
 static ssize_t post_atomic(struct hl_lane *lane, const struct hl_way *way, struct hl_slot *slot,
@@ -141,6 +161,57 @@ int hl_lane_post_direct(struct hl_lane *lane, struct hl_way *way, const struct h
     }
     return hl_err_say(HL_ERR_OTHER, "the provider refuses an operation to rank %d: %s", way->peer,
                       hl_fab_strerror(rc));
+}
+
+HL_INLINE void committed(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot,
+                         const struct hl_xfer *x, bool reads) HL_REQUIRES(lane->lease)
+{
+    slot->chain = NULL;
+    slot->error = x->error;
+    slot->req = NULL;
+    way->refused_ns = 0;
+    hl_slot_commit(lane, way, slot, true);
+    hl_stat_lane_add(&lane->stat, HL_STAT_LANE_leases, 1);
+    hl_stat_lane_add(&lane->stat, reads ? HL_STAT_LANE_reads : HL_STAT_LANE_writes, 1);
+    hl_stat_lane_add(&lane->stat, reads ? HL_STAT_LANE_bytes_read : HL_STAT_LANE_bytes_written, x->len);
+}
+
+/* Under the lease: posts where nothing is to be waited for, made, told or tried again; else false. */
+HL_INLINE bool post_at_once(struct hl_lane *lane, const struct hl_xfer *x, bool reads)
+    HL_REQUIRES(lane->lease)
+{
+    struct hl_way *way = lane->recent;
+    if (HL_UNLIKELY(way == NULL || way->peer != x->peer || !way->marked)) {
+        return false;
+    }
+    struct hl_slot *slot = next_slot(lane);
+    if (HL_UNLIKELY(slot == NULL)) {
+        return false;
+    }
+    if (HL_UNLIKELY(post_rma(lane, way, slot, x, reads) != 0)) {
+        slot->open = 0; /* it was not posted */
+        return false;
+    }
+    committed(lane, way, slot, x, reads);
+    return true;
+}
+
+/* The whole transfer, when it is one operation of its own without a request, on the thread's lane. What is
+ * not so is left to transfer(), which also finds out what is wrong. */
+HL_INLINE bool transfer_at_once(const struct hl_xfer *x, bool reads)
+{
+    uint32_t at = hl_lane_preferred;
+    if (HL_UNLIKELY(at >= hl_pool.count || x->len - hl_pool.chain - 1 >= HL_PIECE - hl_pool.chain ||
+                    x->req != NULL)) {
+        return false;
+    }
+    struct hl_lane *lane = hl_pool.lanes[at];
+    if (HL_UNLIKELY(!hl_lease_try(&lane->lease))) {
+        return false;
+    }
+    bool done = post_at_once(lane, x, reads);
+    hl_lane_leave(lane);
+    return done;
 }
 
 /* The way when it is not the one used last: found, made, or a verdict. */
@@ -261,10 +332,15 @@ static HL_COLD int give_up(struct hl_req *req, size_t parts, int rc)
     return rc;
 }
 
-HL_INLINE int transfer(const struct hl_xfer *x, enum hl_op_what what)
+static HL_NOINLINE int transfer(const struct hl_xfer *x, enum hl_op_what what)
 {
-    struct hl_issue op = {
-        .what = what, .peer = x->peer, .error = x->error, .req = x->req, .addr = x->addr, .key = x->key};
+    struct hl_issue op = {.what = what,
+                          .peer = x->peer,
+                          .error = x->error,
+                          .token = x->token,
+                          .req = x->req,
+                          .addr = x->addr,
+                          .key = x->key};
     op.buf = x->buf;
     size_t left = x->len;
     size_t pieces = (left + HL_PIECE - 1) / HL_PIECE;
@@ -286,12 +362,12 @@ HL_INLINE int transfer(const struct hl_xfer *x, enum hl_op_what what)
 
 int hl_lane_write(const struct hl_xfer *x)
 {
-    return transfer(x, HL_ISSUE_WRITE);
+    return HL_LIKELY(transfer_at_once(x, false)) ? 0 : transfer(x, HL_ISSUE_WRITE);
 }
 
 int hl_lane_read(const struct hl_xfer *x)
 {
-    return transfer(x, HL_ISSUE_READ);
+    return HL_LIKELY(transfer_at_once(x, true)) ? 0 : transfer(x, HL_ISSUE_READ);
 }
 
 /* Ordered operations of one key share a lane; one that does not open is lane 0 for good. */
@@ -317,6 +393,7 @@ int hl_lane_atomic(const struct hl_lane_atomic *a)
                           .ordered = a->ordered,
                           .peer = x->peer,
                           .error = x->error,
+                          .token = x->token,
                           .req = x->req,
                           .addr = x->addr,
                           .key = x->key,

@@ -49,8 +49,10 @@ static void close_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRE
     chain->tick = lane->ticks;
     if (lane->chain == chain) {
         lane->chain = NULL;
-        hl_aptr_store_relaxed(&lane->takes, HL_TAKES_NONE); /* relaxed: only the lease's holder acts on it. */
+        hl_a64_store_relaxed(&lane->takes, 0); /* relaxed: only the lease's holder acts on it. */
     }
+    hl_lane_last.reach = 0;
+    hl_lane_last.target = -1; /* if it was this thread's: it need not try */
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_leases, chain->records - chain->keys - chain->counted);
 }
 
@@ -71,7 +73,7 @@ static int send_message(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRE
     if (rc != 0) {
         return rc;
     }
-    slot->message = number;
+    chain->message = number;
     slot->open = HL_PART_POST | HL_PART_ACK;
     way->hello_said = true;
     way->messages++;

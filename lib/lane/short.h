@@ -13,7 +13,7 @@
 void hl_lane_short_wake(void) HL_COLD;
 
 /* The thread's lane with its lease, when its chain got a record of this (window, target) last; else NULL. */
-HL_INLINE struct hl_lane *hl_lane_short_enter(const hl_a32 *error) HL_NO_TSA
+HL_INLINE struct hl_lane *hl_lane_short_enter(uint64_t token) HL_NO_TSA
 {
     uint32_t at = hl_lane_preferred;
     if (HL_UNLIKELY(at >= hl_pool.count)) {
@@ -21,16 +21,16 @@ HL_INLINE struct hl_lane *hl_lane_short_enter(const hl_a32 *error) HL_NO_TSA
     }
     struct hl_lane *lane = hl_pool.lanes[at];
     /* relaxed: a guess; certain under the lease. */
-    bool likely = hl_aptr_load_relaxed(&lane->takes) == error;
+    bool likely = hl_a64_load_relaxed(&lane->takes) == token;
     return HL_LIKELY(likely) && HL_LIKELY(hl_lease_try(&lane->lease)) ? lane : NULL;
 }
 
 /* Under the lease: it still does, and has room for `bytes` more. */
-HL_INLINE bool hl_lane_short_fits(const struct hl_lane *lane, const hl_a32 *error, size_t bytes) HL_NO_TSA
+HL_INLINE bool hl_lane_short_fits(const struct hl_lane *lane, uint64_t token, size_t bytes) HL_NO_TSA
 {
     /* relaxed: written by the leaseholder only. */
-    return HL_LIKELY(hl_aptr_load_relaxed(&lane->takes) == error) &&
-           HL_LIKELY(bytes <= (size_t)(lane->chain->limit - lane->chain->at));
+    return HL_LIKELY(hl_a64_load_relaxed(&lane->takes) == token) &&
+           HL_LIKELY(bytes <= hl_chain_left(lane->chain));
 }
 
 /* Returns `done`. When it is not, the caller goes on with a call that wakes as well. */
@@ -43,18 +43,17 @@ HL_INLINE bool hl_lane_short_leave(struct hl_lane *lane, bool done) HL_NO_TSA
     return done;
 }
 
-/* Puts `len` bytes at RMA address `addr` of the target that `error` belongs to, whose memory has one key.
+/* Puts `len` bytes at RMA address `addr` of the target that `token` names, whose memory has one key.
  * True: done as far as the origin is concerned. False: nothing was done, hl_lane_write does it. Any thread,
  * like that. */
-HL_INLINE bool hl_lane_put_short(hl_a32 *error, uint64_t addr, const void *buf, size_t len)
+HL_INLINE bool hl_lane_put_short(uint64_t token, uint64_t addr, const void *buf, size_t len)
 {
     size_t bytes = sizeof(struct hl_wire_short) + HL_WIRE_PAD(len);
-    bool small = (__builtin_constant_p(len) && len <= 8) || len <= hl_pool.chain;
-    struct hl_lane *lane = small ? hl_lane_short_enter(error) : NULL;
+    struct hl_lane *lane = len <= hl_pool.chain ? hl_lane_short_enter(token) : NULL;
     if (HL_UNLIKELY(lane == NULL)) {
         return false;
     }
-    bool fits = hl_lane_short_fits(lane, error, bytes);
+    bool fits = hl_lane_short_fits(lane, token, bytes);
     if (HL_LIKELY(fits)) {
         struct hl_chain *chain = lane->chain;
         uint8_t *at = chain->at;
@@ -72,14 +71,14 @@ HL_INLINE bool hl_lane_put_short(hl_a32 *error, uint64_t addr, const void *buf, 
 
 /* The same for a get into `buf`. Gets join a chain that has some; the first one asks more questions
  * (hl_chain_append). */
-HL_INLINE bool hl_lane_get_short(hl_a32 *error, uint64_t addr, void *buf, size_t len)
+HL_INLINE bool hl_lane_get_short(uint64_t token, uint64_t addr, void *buf, size_t len)
 {
     size_t answer = HL_WIRE_PAD(len);
-    struct hl_lane *lane = len <= hl_pool.chain ? hl_lane_short_enter(error) : NULL;
+    struct hl_lane *lane = len <= hl_pool.chain ? hl_lane_short_enter(token) : NULL;
     if (HL_UNLIKELY(lane == NULL)) {
         return false;
     }
-    bool fits = hl_lane_short_fits(lane, error, sizeof(struct hl_wire_short) + answer) &&
+    bool fits = hl_lane_short_fits(lane, token, sizeof(struct hl_wire_short) + answer) &&
                 lane->chain->ask_count - 1 < HL_CHAIN_ASKS - 1;
     if (HL_LIKELY(fits)) {
         struct hl_chain *chain = lane->chain;
@@ -94,6 +93,45 @@ HL_INLINE bool hl_lane_get_short(hl_a32 *error, uint64_t addr, void *buf, size_t
         }
     }
     return hl_lane_short_leave(lane, fits);
+}
+
+/* The calling thread just put 8 bytes by hl_lane_write: the next calls that say the same of everything but
+ * the displacement and the origin may come here first. `last` without its lane. */
+HL_INLINE void hl_lane_remember(struct hl_lane_last last)
+{
+    if (HL_LIKELY(hl_lane_preferred < hl_pool.count)) {
+        last.lane = hl_pool.lanes[hl_lane_preferred];
+        hl_lane_last = last;
+    }
+}
+
+enum hl_lane_again { HL_AGAIN_DONE, HL_AGAIN_WAKE, HL_AGAIN_TAKEN, HL_AGAIN_HELD };
+
+/* Puts 8 bytes at a displacement that is below hl_lane_last.reach, where the thread's last put went. What was
+ * checked for that one is known to hold still when the lane's chain takes such records: the token is of one
+ * window only, and the end of an epoch sends all chains.
+ *
+ * DONE; WAKE: the same, and the caller calls hl_lane_short_wake; TAKEN: somebody has the lane; HELD: the
+ * caller has its lease, and the chain does not take this record. */
+HL_INLINE enum hl_lane_again hl_lane_put_again(uint64_t disp, const void *buf) HL_NO_TSA
+{
+    struct hl_lane *lane = hl_lane_last.lane;
+    if (HL_UNLIKELY(!hl_lease_try_now(&lane->lease))) {
+        return HL_AGAIN_TAKEN;
+    }
+    struct hl_chain *chain = lane->chain;
+    /* relaxed: written by the leaseholder only. */
+    if (HL_UNLIKELY(hl_a64_load_relaxed(&lane->takes) != hl_lane_last.token || chain->at > chain->limit)) {
+        return HL_AGAIN_HELD;
+    }
+    uint8_t *at = chain->at;
+    struct hl_wire_short rec = {
+        .op = HL_WIRE_PUT, .len = 8, .addr = hl_lane_last.addr + disp * hl_lane_last.unit};
+    memcpy(at, &rec, sizeof rec);
+    memcpy(at + sizeof rec, buf, 8);
+    chain->at = at + sizeof rec + 8;
+    chain->records++;
+    return HL_LIKELY(!hl_lease_leave(&lane->lease)) ? HL_AGAIN_DONE : HL_AGAIN_WAKE;
 }
 
 #endif

@@ -64,7 +64,8 @@ void hl_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *sl
     slot->way = way;
     slot->next = NULL;
     slot->err = 0;
-    slot->way_seq = hl_a64_load_relaxed(&way->issued) + 1; /* relaxed: written by the leaseholder only. */
+    uint64_t seq = hl_a64_load_relaxed(&way->issued) + 1; /* relaxed: written by the leaseholder only. */
+    slot->way_seq = seq;
     if (way->first == NULL) {
         way->first = slot;
     } else {
@@ -79,7 +80,7 @@ void hl_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *sl
         hl_slot_make_local(way, slot);
     }
     /* release: pairs with the acquire in the flushes: what they see issued has its slot in place. */
-    hl_a64_store_release(&way->issued, slot->way_seq);
+    hl_a64_store_release(&way->issued, seq);
     hl_a64_store_release(&lane->issued, slot->number + 1);
 }
 

@@ -15,8 +15,8 @@
 #define HL_CHAIN_ERRORS 16         /* error words that they may have, in turns */
 #define HL_PULSE_TICKS 50          /* ticks without acknowledgement after which a peer's pulse is felt */
 #define HL_MEND_READS 256          /* of the queue after a connection was lost, before it is tried again */
-#define HL_TAKES_NONE ((void *)1)  /* no error word, nor anything calculated from a NULL array of them */
-#define HL_IDLE_LEASES 64          /* leases after which an idle way's bit is taken back */
+#define HL_CHAIN_WORD (sizeof(struct hl_wire_short) + 8) /* bytes of the record of a put of 8 bytes */
+#define HL_IDLE_LEASES 64 /* leases after which an idle way's bit is taken back */
 
 /* Open parts of a slot: closed by the provider's completion, by the target's acknowledgement, by sending. */
 enum hl_slot_part { HL_PART_POST = 1, HL_PART_ACK = 2, HL_PART_CHAIN = 4 };
@@ -39,8 +39,9 @@ struct hl_slot {
     uint8_t open;     /* enum hl_slot_part */
     bool quarantined;
     struct hl_chain *chain; /* what it stands for, or NULL: then error and req are the operation's */
-    uint64_t message;       /* number of the chain's message on its way */
 };
+
+_Static_assert(sizeof(struct hl_slot) == 128, "its place in the array is found by a shift");
 
 /* What a record of a chain wants back. */
 struct hl_ask {
@@ -63,7 +64,7 @@ struct hl_chain_error {
 struct hl_chain {
     /* What an append looks at; on one line. */
     HL_ALIGNED_LINE uint8_t *at; /* end of the records */
-    uint8_t *limit;              /* less than the buffer's end: answers must fit into one message as well */
+    uint8_t *limit;              /* a record of 8 bytes fits while at <= limit, see hl_chain_left */
     uint64_t key;                /* registration that put and get records name now; valid when keys > 0 */
     hl_a32 *error;               /* word of the last record */
     uint32_t records;            /* with the KEY ones */
@@ -76,6 +77,7 @@ struct hl_chain {
     struct hl_chain *next;    /* in lane->open, or while unused */
     struct hl_chain *earlier; /* in lane->open */
     const void *opener;       /* the thread that opened it; NULL: several wait for what is in it */
+    uint64_t message;         /* its number on the way; valid when sent as one */
     uint64_t tick;            /* of the lane, when it was opened, then sent */
     uint32_t ask_count, next_ask, error_count;
     struct hl_chain_error errors[HL_CHAIN_ERRORS];
@@ -138,9 +140,9 @@ struct hl_lane {
     /* On the lease's line: what every operation of the holder touches. */
     struct hl_way *recent;  /* way of the last issue, or NULL */
     struct hl_chain *chain; /* the one that got the last record, while it is open; else NULL */
-    /* Error word of that record when it named memory by key: puts and gets of the same window and target may
-     * follow it at once. Else HL_TAKES_NONE. atomic: for others a hint */
-    hl_aptr takes;
+    /* hl_xfer.token of that record when it named memory by key: puts and gets of the same window and target
+     * may follow it at once. Else 0. atomic: for others a hint */
+    hl_a64 takes;
     struct fid_ep *ep;    /* NULL until opened */
     struct hl_pool *pool; /* read-only */
     uint32_t index;       /* read-only */
@@ -167,7 +169,7 @@ struct hl_pool {
     uint32_t count;                      /* lanes; 0: closed. Read-only while open */
     int ranks;                           /* of the job */
     size_t chain;                        /* bytes of the largest put or get that is chained, 0: nothing is */
-    struct hl_lane *lanes[HL_LANES_MAX]; /* read-only while open */
+    struct hl_lane *lanes[HL_LANES_MAX]; /* read-only while open; kept when closed: threads remember them */
     HL_ALIGNED_LINE hl_a64 opened;       /* bit i: lane i has an endpoint. atomic */
     hl_a64 *used;  /* [ranks] bit i: lane i may have something open to that rank. atomic, see hl_way_mark */
     hl_a32 deaths; /* counts reports of dead ranks. atomic */
@@ -177,7 +179,27 @@ struct hl_pool {
 /* The process's pool. */
 extern struct hl_pool hl_pool;
 
+/* Room for records, in bytes. */
+HL_INLINE size_t hl_chain_left(const struct hl_chain *chain)
+{
+    return (size_t)(chain->limit - chain->at) + HL_CHAIN_WORD;
+}
+
 /* The thread's preferred lane. */
 extern __thread uint32_t hl_lane_preferred __attribute__((tls_model("initial-exec")));
+
+/* A thread's last put of 8 bytes that went into a chain, as the user's call named it (short.h). */
+struct hl_lane_last {
+    const void *win;
+    uintptr_t type;
+    uint64_t reach;      /* displacements at which 8 bytes are in the target's window */
+    uint64_t unit, addr; /* of a displacement, of displacement 0 */
+    uint64_t token;
+    struct hl_lane *lane;
+    int target; /* -1, and reach is 0: nothing is remembered */
+    int count;  /* elements */
+};
+
+extern __thread struct hl_lane_last hl_lane_last __attribute__((tls_model("initial-exec")));
 
 #endif
