@@ -148,7 +148,7 @@ inline pass(l, t, n)
 
 /* ---- the lease; the look at both words was the step before ---- */
 
-/* C: hl_lease_try (lib/lane/lease.h), hl_lease_try_wanted (lib/lane/lease.h) */
+/* C: hl_lease_try (lib/lane/lease.h), hl_lease_try_now (lib/lane/lease.h), hl_lease_try_wanted (lib/lane/lease.h) */
 inline lease_exchange(l, me)
 {
     d_step {
@@ -368,7 +368,7 @@ inline slot_commit(l, t, parts)
     }
 }
 
-/* C: hl_chain_append (lib/lane/chain.c) -- and perhaps it was the last that fits */
+/* C: hl_chain_append (lib/lane/chain.c), hl_lane_put_again (lib/lane/short.h) -- and perhaps it was the last that fits */
 inline chain_append(l, t)
 {
     assert(chain[W(l, t)] != 0 && open[chain[W(l, t)] - 1] == CHAIN);
@@ -449,7 +449,7 @@ inline forget_call()
     small = 0
 }
 
-/* C: hl_lane_post (lib/lane/post.c) */
+/* C: hl_lane_post (lib/lane/post.c), transfer_at_once (lib/lane/post.c) */
 inline enter(me)
 {
     lease_exchange(lane, me);
