@@ -1,7 +1,7 @@
 /* Counters sum over lanes, count from many threads, and are found by name. */
 #include "stat.h"
-#include "util.h"
 #include "unit.h"
+#include "util.h"
 
 #include <hotlane.h>
 #include <pthread.h>
