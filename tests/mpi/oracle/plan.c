@@ -225,7 +225,8 @@ static enum verdict judge_update(struct draft *d, const struct touch *t, bool mi
         return bad;
     }
     if (mine) {
-        return s->guarded ||
+        /* A guarded put is a put: accumulates are not ordered behind it. */
+        return s->guarded || t->op == GUARDED ||
                        (d->w->unordered && (t->sealed || fetches(s->call) || !op_commutes(d->seq[0], op)))
                    ? bad
                    : FINE;
