@@ -6,7 +6,7 @@
 
 enum { WORDS = 64 };
 
-static long value;
+static long value, values[WORDS];
 
 static int class_of(int rc)
 {
@@ -25,6 +25,7 @@ static int put(MPI_Aint disp, int target, MPI_Win win)
 /* The next put has a predecessor that it may follow. */
 static void prepare(int target, MPI_Win win)
 {
+    MPI_Win_flush(target, win);
     value = -1;
     for (int i = 0; i < 3; i++) {
         CHECK_EQ(put(i, target, win), MPI_SUCCESS);
@@ -35,7 +36,7 @@ static void errors(int target, MPI_Win win)
 {
     MPI_Win none = MPI_WIN_NULL;
     prepare(target, win);
-    CHECK_EQ(put(WORDS, target, win), MPI_ERR_RMA_RANGE);
+    CHECK_EQ(put(WORDS + 1, target, win), MPI_ERR_RMA_RANGE);
     CHECK(put(-1, target, win) != MPI_SUCCESS);
     CHECK_EQ(put(0, size, win), MPI_ERR_RANK);
     CHECK_EQ(put(0, -1, win), MPI_ERR_RANK);
@@ -48,25 +49,30 @@ static void errors(int target, MPI_Win win)
     CHECK(put(0, target, none) != MPI_SUCCESS);
 }
 
-/* Other kinds of operations between two that are alike. */
+/* Operations of other kinds, to other words, between puts that are alike. Word WORDS is nobody's. */
 static void mixture(int target, MPI_Win win)
 {
     int half = 7, both[2] = {1, 2};
-    long got = 0;
+    long got = -1;
     prepare(target, win);
-    for (int i = 0; i < WORDS; i++) {
-        value = 1000 + i;
-        CHECK_EQ(put(i, target, win), MPI_SUCCESS);
-    }
-    MPI_Put(&half, 1, MPI_INT, target, WORDS - 1, 1, MPI_INT, win);
-    MPI_Put(both, 2, MPI_INT, target, 0, 2, MPI_INT, win);
-    MPI_Put_c(both, 2, MPI_INT, target, 1, 2, MPI_INT, win);
-    MPI_Put_c(both, 2, MPI_INT, target, 2, 2, MPI_INT, win);
-    MPI_Get(&got, 1, MPI_LONG, target, 5, 1, MPI_LONG, win);
     MPI_Win_flush(target, win);
-    CHECK_EQ(got, 1005);
+    for (int i = 3; i < WORDS - 1; i++) {
+        values[i] = 1000 + i;
+        CHECK_EQ(MPI_Put(&values[i], 1, MPI_LONG, target, i, 1, MPI_LONG, win), MPI_SUCCESS);
+        if (i == 10) {
+            MPI_Put(&half, 1, MPI_INT, target, WORDS - 1, 1, MPI_INT, win);
+        } else if (i == 20) {
+            MPI_Put(both, 2, MPI_INT, target, 0, 2, MPI_INT, win);
+        } else if (i == 30 || i == 31) {
+            MPI_Put_c(both, 2, MPI_INT, target, i - 29, 2, MPI_INT, win);
+        } else if (i == 40) {
+            MPI_Get(&got, 1, MPI_LONG, target, WORDS, 1, MPI_LONG, win);
+        }
+    }
+    MPI_Win_flush(target, win);
+    CHECK_EQ(got, 0);
     for (int i = 0; i < WORDS; i++) {
-        long expected = 1000 + i;
+        long expected = i < WORDS - 1 ? 1000 + i : 0;
         memcpy(&expected, both, i <= 2 ? sizeof both : 0);
         memcpy(&expected, &half, i == WORDS - 1 ? sizeof half : 0);
         MPI_Get(&got, 1, MPI_LONG, target, i, 1, MPI_LONG, win);
@@ -86,7 +92,7 @@ static void forked(int target, MPI_Win win)
     }
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK_EQ(status, 0);
-    CHECK_EQ(put(2, target, win), MPI_SUCCESS);
+    CHECK_EQ(put(3, target, win), MPI_SUCCESS);
 }
 
 int main(void)
@@ -98,8 +104,10 @@ int main(void)
     for (int turn = 0; turn < 8; turn++) {
         long *mine;
         MPI_Win win, small;
-        MPI_Win_allocate(WORDS * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+        MPI_Win_allocate((WORDS + 1) * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
         MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+        memset(mine, 0, (WORDS + 1) * 8);
+        MPI_Barrier(MPI_COMM_WORLD);
         MPI_Win_lock_all(0, win);
         mixture(target, win);
         errors(target, win);

@@ -214,10 +214,17 @@ static bool draw_target(struct draft *d)
 
 enum verdict { FINE, AFTER_MINE, NEVER };
 
+/* Of two that must not meet: the step before can be completed first when it is mine and on the same window.
+ */
+static enum verdict ended_first(const struct draft *d, const struct touch *t, bool mine)
+{
+    return mine && t->win == d->s->win ? AFTER_MINE : NEVER;
+}
+
 static enum verdict judge_update(struct draft *d, const struct touch *t, bool mine)
 {
     struct step *s = d->s;
-    enum verdict bad = mine ? AFTER_MINE : NEVER;
+    enum verdict bad = ended_first(d, t, mine);
     enum op op = s->guarded ? GUARDED : s->op;
     bool same = t->op == (int8_t)op || t->op == NO_OP || op == NO_OP;
 
@@ -250,7 +257,7 @@ static enum verdict judge_byte(struct draft *d, const struct touch *t, enum touc
     if (t->how == UPDATED && how == UPDATED) {
         return judge_update(d, t, mine);
     }
-    return t->how == READ && how == READ && (mine || !t->sealed) ? FINE : mine ? AFTER_MINE : NEVER;
+    return t->how == READ && how == READ && (mine || !t->sealed) ? FINE : ended_first(d, t, mine);
 }
 
 static enum touched how_of(const struct step *s)
