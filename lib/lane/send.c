@@ -222,7 +222,12 @@ static void feel_pulse(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lan
     }
     bool late = slot != NULL && slot->chain->tick + HL_PULSE_TICKS <= lane->ticks &&
                 way->pulse_tick + HL_PULSE_TICKS <= lane->ticks;
-    if (!late || way->lost || (way->pulse_addr == 0 && way->pulse_key == 0)) {
+    if (late && way->lost) {
+        hl_slot_lost(lane,
+                     way); /* its post ended well after the loss: nobody else asks for the acknowledgement */
+        return;
+    }
+    if (!late || (way->pulse_addr == 0 && way->pulse_key == 0)) {
         return;
     }
     way->pulse_tick = lane->ticks;

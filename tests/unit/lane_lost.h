@@ -47,4 +47,36 @@ START_TEST(a_connection_that_stays_lost_is_reported)
 }
 END_TEST
 
+/* A message whose post ends well after its connection was lost, and whose acknowledgement never comes. */
+START_TEST(a_message_does_not_outlive_its_connection)
+{
+    start(1);
+    model.mute = model.hold = true;
+    uint64_t source[3] = {1, 2, 3}, sink[3] = {0};
+    hl_a32 error = {0};
+    for (int i = 0; i < 3; i++) {
+        struct hl_xfer x = transfer(2, &sink[i], &source[i], &error);
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+    }
+    struct hl_lane *lane = hl_pool.lanes[0];
+    for (int i = 0; i < 5; i++) {
+        (void)hl_pool_tick(&hl_pool);
+    }
+    struct hl_way *way = lane->recent;
+    ck_assert(hl_lease_try(&lane->lease));
+    ck_assert_uint_gt(way->unacked, 0);
+    hl_slot_lost(lane, way);
+    hl_lane_leave(lane);
+    model.hold = false;
+    int ticks = 0;
+    while (!hl_lane_is_quiet(2) && ticks++ < 5 * HL_PULSE_TICKS) {
+        (void)hl_pool_tick(&hl_pool);
+    }
+    ck_assert_int_lt(ticks, 3 * HL_PULSE_TICKS);
+    hl_lane_flush(2, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);
+    stop();
+}
+END_TEST
+
 #endif

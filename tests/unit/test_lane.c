@@ -580,6 +580,7 @@ static Suite *make_suite(void)
     add_chains(t);
     tcase_add_loop_test(t, a_lost_connection_is_mended, 0, 4);
     tcase_add_test(t, a_connection_that_stays_lost_is_reported);
+    tcase_add_test(t, a_message_does_not_outlive_its_connection);
     tcase_add_test(t, flush_waits_for_no_later_operation);
     tcase_add_loop_test(t, messages_are_answered_each_to_its_own, 0, 2);
     tcase_add_test(t, operations_to_a_dead_rank_end_and_their_places_come_back);
