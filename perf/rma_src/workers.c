@@ -9,10 +9,13 @@
 #include "threads.h"
 
 #define GOT 7 /* every byte that is got */
+#define CLOCK 32
 
 static MPI_Win win;
 static int target, bytes, inner;
 static char what; /* p, g, f */
+static int count; /* of the type: a word where it is one, else bytes */
+static MPI_Datatype type;
 static double end_s;
 
 struct worker {
@@ -27,7 +30,7 @@ static void put(struct worker *w, char *data, long turn)
     MPI_Aint mine = (MPI_Aint)w->index * inner * bytes;
     memset(data, (int)(turn % 100 + 1), (size_t)bytes);
     for (int i = 0; i < inner; i++) {
-        MPI_Put(data, bytes, MPI_BYTE, target, mine + (MPI_Aint)i * bytes, bytes, MPI_BYTE, win);
+        MPI_Put(data, count, type, target, mine + (MPI_Aint)i * bytes, count, type, win);
     }
     MPI_Win_flush(target, win);
 }
@@ -37,7 +40,7 @@ static void get(struct worker *w, char *data)
     MPI_Aint mine = (MPI_Aint)w->index * inner * bytes;
     data[0] = data[bytes - 1] = 0;
     for (int i = 0; i < inner; i++) {
-        MPI_Get(data, bytes, MPI_BYTE, target, mine + (MPI_Aint)i * bytes, bytes, MPI_BYTE, win);
+        MPI_Get(data, count, type, target, mine + (MPI_Aint)i * bytes, count, type, win);
     }
     MPI_Win_flush(target, win);
     w->wrong += data[0] != GOT || data[bytes - 1] != GOT;
@@ -58,6 +61,7 @@ static void *work(void *arg)
     long turn = 0;
     char *data = malloc((size_t)bytes);
     do {
+        /* The clock costs more than a put: it is looked at after some operations. */
         turn++;
         if (what == 'p') {
             put(w, data, turn);
@@ -67,7 +71,7 @@ static void *work(void *arg)
             fetch();
         }
         w->puts += inner;
-    } while (now_s() < end_s);
+    } while (turn * inner % CLOCK != 0 || now_s() < end_s);
     free(data);
     return NULL;
 }
@@ -100,11 +104,13 @@ int main(int argc, char **argv)
     bytes = (int)number(argv, argc, 3, "BYTES");
     inner = (int)number(argv, argc, 4, "INNER");
     what = argc > 5 ? argv[5][0] : 'p';
+    count = bytes == sizeof(long) ? 1 : bytes;
+    type = bytes == sizeof(long) ? MPI_LONG : MPI_BYTE;
     target = ranks - 1;
 
     char *base;
     int workers = threads * (ranks - 1);
-    MPI_Aint size = rank == target ? (MPI_Aint)workers * inner * bytes : 0;
+    MPI_Aint size = (MPI_Aint)workers * inner * bytes; /* of all ranks alike, as programs do */
     MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
     if (rank == target) {
         memset(base, what == 'g' ? GOT : 0, (size_t)size);
