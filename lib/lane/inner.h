@@ -60,6 +60,8 @@ void hl_slot_lost(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->le
 void hl_slot_advance(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 
 /* ---- mend.c ---- */
+/* Asks the peer for a sign of life: posts a read of its pulse. As hl_lane_post_direct. */
+int hl_way_feel_pulse(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 /* Of a lost way: 0 when it may be used again, HL_LANE_STAY, or an error when that lasts too long. Reads the
  * queue. */
 int hl_way_mend(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease) HL_COLD;

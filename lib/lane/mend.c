@@ -11,13 +11,7 @@
 #define READS_AT_ONCE 32                 /* while the lease is held */
 #define PATIENCE_NS UINT64_C(2000000000) /* for a target that may be dead without anybody saying so */
 
-static bool is_open(const struct hl_way *way)
-{
-    const struct hl_slot *slot = way->probe;
-    return slot->way == way && slot->way_seq == way->probe_seq && slot->open != 0;
-}
-
-static void try_again(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
+int hl_way_feel_pulse(struct hl_lane *lane, struct hl_way *way)
 {
     struct hl_issue op = {.what = HL_ISSUE_READ,
                           .peer = way->peer,
@@ -26,7 +20,18 @@ static void try_again(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane
                           .key = way->pulse_key,
                           .buf = &way->pulse,
                           .len = sizeof way->pulse};
-    if (hl_lane_post_direct(lane, way, &op) == 0) {
+    return hl_lane_post_direct(lane, way, &op);
+}
+
+static bool is_open(const struct hl_way *way)
+{
+    const struct hl_slot *slot = way->probe;
+    return slot->way == way && slot->way_seq == way->probe_seq && slot->open != 0;
+}
+
+static void try_again(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
+{
+    if (hl_way_feel_pulse(lane, way) == 0) {
         way->probe = way->last;
         way->probe_seq = way->probe->way_seq;
     }

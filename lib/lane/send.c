@@ -231,14 +231,7 @@ static void feel_pulse(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lan
         return;
     }
     way->pulse_tick = lane->ticks;
-    struct hl_issue op = {.what = HL_ISSUE_READ,
-                          .peer = way->peer,
-                          .error = &way->greeting,
-                          .addr = way->pulse_addr,
-                          .key = way->pulse_key,
-                          .buf = &way->pulse,
-                          .len = sizeof way->pulse};
-    if (hl_lane_post_direct(lane, way, &op) < 0) {
+    if (hl_way_feel_pulse(lane, way) < 0) {
         hl_slot_lost(lane, way);
     }
 }
