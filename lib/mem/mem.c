@@ -6,9 +6,11 @@
 #include "index.h"
 #include "lock.h"
 #include "seg.h"
+#include "topo.h"
 #include "util.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 
 struct arena {
@@ -175,10 +177,34 @@ static int cut(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out) H
     return 0;
 }
 
-int hl_mem_alloc(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out)
+/* The policy and nodes that a wish means for the thread that asks. */
+static int resolve(const struct hl_mem_wish *wish, struct hl_mem_ask *out)
 {
-    static const struct hl_mem_ask plain;
-    ask = ask != NULL ? ask : &plain;
+    const struct hl_topo *t = wish->kind != HL_MEM_ANY ? hl_topo_here() : NULL;
+    bool must = wish->rule == HL_MEM_MANDATORY && wish->rule_on_base;
+    out->align = hl_max_size(out->align, wish->page);
+    if (wish->kind == HL_MEM_ANY) {
+        return 0;
+    }
+    enum hl_topo_kind kind = wish->kind == HL_MEM_FAST ? HL_TOPO_FAST : HL_TOPO_DDR;
+    hl_topo_set all = t == NULL ? 0 : kind == HL_TOPO_FAST ? t->fast : t->ddr;
+    int node = t != NULL ? hl_topo_nearest(t, kind, sched_getcpu()) : -1;
+    if (all == 0) {
+        return must ? hl_err_say(HL_ERR_NO_MEM, "no fast memory found on this machine") : 0;
+    }
+    out->populate = true;
+    out->nodes = wish->rule == HL_MEM_INTERLEAVED || node < 0 ? all : (hl_topo_set)1 << node;
+    out->policy = wish->rule == HL_MEM_INTERLEAVED ? HL_MEM_INTERLEAVE : must ? HL_MEM_BIND : HL_MEM_PREFER;
+    return 0;
+}
+
+int hl_mem_alloc(size_t len, const struct hl_mem_ask *given, struct hl_piece *out)
+{
+    struct hl_mem_ask exact = given != NULL ? *given : (struct hl_mem_ask){0}, *ask = &exact;
+    int bad = exact.wish != NULL ? resolve(exact.wish, ask) : 0;
+    if (bad != 0) {
+        return bad;
+    }
     len = len != 0 ? len : 1;
     if ((ask->align & (ask->align - 1)) != 0) {
         return hl_err_say(HL_ERR_ARG, "alignment %zu is not a power of two", ask->align);

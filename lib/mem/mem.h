@@ -11,6 +11,7 @@
 #define HL_MEM_H
 
 #include "atomic.h"
+#include "wish.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,7 +54,9 @@ struct hl_mem_ask {
     bool own_segment; /* not from an arena */
     bool populate;    /* take all pages now */
     enum hl_mem_policy policy;
-    uint64_t nodes; /* of the policy, bit i: node i; not 0 unless HL_MEM_SYSTEM */
+    uint64_t nodes;                 /* of the policy, bit i: node i; not 0 unless HL_MEM_SYSTEM */
+    const struct hl_mem_wish *wish; /* kind, page size and rule; NULL: nothing asked */
+    const char *caller;             /* "MPI_Alloc_mem": who asks, for report and errors; NULL: the library */
 };
 
 #define HL_MEM_ALIGN ((size_t)64)          /* least alignment and granule of pieces */
@@ -70,6 +73,25 @@ int hl_mem_alloc(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out)
 /* Bytes of the piece's pages on each node, for nodes 0 .. nodes - 1 (whole pages; those not touched yet count
  * nowhere). HL_ERR_OTHER when the kernel does not tell. Any thread. */
 int hl_mem_where(const struct hl_piece *piece, uint64_t *bytes, size_t nodes);
+
+/* What a piece lies on now, from the kernel's own answer. */
+#define HL_MEM_NODES 64 /* nodes with higher numbers are not told */
+struct hl_mem_got {
+    size_t page;                  /* bytes of a page */
+    size_t align;                 /* largest power of two (at most 1 GiB) that divides the address */
+    uint64_t bytes[HL_MEM_NODES]; /* on each node; pages not touched yet count nowhere */
+    double pmd_share; /* part of its base pages that one huge mapping serves (transparent huge pages), 0 .. 1;
+                         -1: the kernel does not say; 1 on huge pages */
+};
+
+/* Tells it. HL_ERR_OTHER with the text when the kernel does not say on which nodes: page and align are there,
+ * bytes 0. Any thread; cost: one system call for each 1024 pages. */
+int hl_mem_got(const struct hl_piece *piece, struct hl_mem_got *out);
+
+/* Its nodes as words, most bytes first: "7:48M,3:16M"; "" when no page is there. At most `cap` bytes with the
+ * end. Returns out. */
+char *hl_mem_got_nodes_text(const struct hl_mem_got *got, char *out, size_t cap);
+#define HL_MEM_NODES_TEXT 512 /* enough for it */
 
 /* Gives a piece back. Nobody, peers included, may touch it any more. A segment of its own dies here. Any
  * thread. */

@@ -376,6 +376,35 @@ START_TEST(nodes_that_are_not_there)
 }
 END_TEST
 
+START_TEST(what_was_got_is_told)
+{
+    struct hl_mem_wish wish = {.kind = HL_MEM_DDR, .page = 4 << 20};
+    struct hl_mem_ask ask = {.wish = &wish, .own_segment = true};
+    struct hl_mem_got got;
+    struct hl_piece p;
+    char text[HL_MEM_NODES_TEXT];
+    uint64_t sum = 0;
+    ck_assert_int_eq(hl_mem_alloc(3 << 20, &ask, &p), 0);
+    ck_assert_uint_eq((uintptr_t)p.addr % wish.page, 0);
+    if (hl_mem_got(&p, &got) != 0) {
+        printf("skipped: %s\n", hl_err_text(HL_ERR_OTHER));
+        return;
+    }
+    for (int i = 0; i < HL_MEM_NODES; i++) {
+        sum += got.bytes[i];
+    }
+    ck_assert_uint_eq(sum, p.len);
+    ck_assert_uint_ge(got.align, wish.page);
+    ck_assert_uint_eq(got.page, p.seg->page);
+    hl_mem_free(&p);
+    got = (struct hl_mem_got){.bytes = {[3] = 16 << 20, [7] = 48 << 20, [9] = 1536, [63] = 100}};
+    ck_assert_str_eq(hl_mem_got_nodes_text(&got, text, sizeof text), "7:48M,3:16M,9:1536,63:100");
+    ck_assert_str_eq(hl_mem_got_nodes_text(&got, text, 8), "7:48M,3");
+    got = (struct hl_mem_got){0};
+    ck_assert_str_eq(hl_mem_got_nodes_text(&got, text, sizeof text), "");
+}
+END_TEST
+
 /* ---- lookups ---- */
 
 START_TEST(lookups_tell_living_from_dead)
@@ -505,6 +534,7 @@ static Suite *mem_suite(void)
     tcase_add_test(c, address_space_limit_is_an_error);
     tcase_add_test(c, pages_go_where_the_policy_says);
     tcase_add_test(c, nodes_that_are_not_there);
+    tcase_add_test(c, what_was_got_is_told);
     tcase_add_test(c, lookups_tell_living_from_dead);
     tcase_add_test(c, large_segments_are_found_everywhere);
     tcase_add_test(c, watchers_see_every_segment_once);

@@ -1,0 +1,93 @@
+/* What a piece lies on: asked from the kernel, never from what was wished. */
+#include "mem.h"
+
+#include "topo.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define ALIGN_MOST ((size_t)1 << 30)
+
+static size_t align_of(const void *addr)
+{
+    uintptr_t a = (uintptr_t)addr | ALIGN_MOST;
+    return (size_t)(a & -a);
+}
+
+/* Bytes of [from, to) that transparent huge pages map, by /proc/self/smaps; -1 when it cannot be read. The
+ * kernel tells whole mappings: what lies in a mapping with others counts by its share. */
+static double pmd_bytes(uintptr_t from, uintptr_t to)
+{
+    char line[256];
+    double sum = 0, part = 0;
+    FILE *f = fopen("/proc/self/smaps", "re");
+    if (f == NULL) {
+        return -1;
+    }
+    while (fgets(line, sizeof line, f) != NULL) {
+        uintptr_t low, high;
+        uint64_t kib;
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*4[rwxps-]", &low, &high) == 2) {
+            uintptr_t first = low > from ? low : from, end = high < to ? high : to;
+            part = first < end ? (double)(end - first) / (double)(high - low) : 0;
+        } else if (part > 0 && sscanf(line, "ShmemPmdMapped: %" SCNu64, &kib) == 1) {
+            sum += part * (double)kib * 1024;
+        }
+    }
+    fclose(f);
+    return sum;
+}
+
+int hl_mem_got(const struct hl_piece *piece, struct hl_mem_got *out)
+{
+    uintptr_t from = (uintptr_t)piece->addr;
+    *out = (struct hl_mem_got){.page = piece->seg->page, .align = align_of(piece->addr), .pmd_share = 1};
+    if (piece->seg->page == hl_topo_page()) {
+        double bytes = pmd_bytes(from, from + piece->len);
+        out->pmd_share = bytes < 0 ? -1 : bytes / (double)piece->len;
+    }
+    return hl_mem_where(piece, out->bytes, HL_MEM_NODES);
+}
+
+/* "48M", "512K", "12345": the largest unit that leaves no rest. */
+static void put_bytes(FILE *f, uint64_t bytes)
+{
+    static const char units[] = "GMK";
+    for (int i = 0; i < 3; i++) {
+        uint64_t unit = (uint64_t)1 << (30 - 10 * i);
+        if (bytes % unit == 0 && bytes > 0) {
+            fprintf(f, "%" PRIu64 "%c", bytes / unit, units[i]);
+            return;
+        }
+    }
+    fprintf(f, "%" PRIu64, bytes);
+}
+
+char *hl_mem_got_nodes_text(const struct hl_mem_got *got, char *out, size_t cap)
+{
+    uint64_t told = 0;
+    FILE *f = fmemopen(out, cap, "w");
+    out[0] = '\0';
+    if (f == NULL) {
+        return out;
+    }
+    for (;;) {
+        int most = -1;
+        for (int i = 0; i < HL_MEM_NODES; i++) {
+            if ((told >> i & 1) == 0 && got->bytes[i] > (most < 0 ? 0 : got->bytes[most])) {
+                most = i;
+            }
+        }
+        if (most < 0) {
+            break;
+        }
+        fprintf(f, "%s%d:", told != 0 ? "," : "", most);
+        put_bytes(f, got->bytes[most]);
+        told |= (uint64_t)1 << most;
+    }
+    fclose(f);
+    out[cap - 1] = '\0';
+    return out;
+}
