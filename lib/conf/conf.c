@@ -28,6 +28,15 @@ const struct hl_var *hl_conf_vars(size_t *count)
     return vars;
 }
 
+const struct hl_var *hl_conf_var_of(const void *field)
+{
+    size_t i = 0;
+    while ((const char *)&hl_conf + vars[i].offset != field) {
+        i++;
+    }
+    return &vars[i];
+}
+
 const char *hl_conf_env(const char *name)
 {
     return getenv(name);
@@ -79,7 +88,7 @@ void hl_conf_with_env(const char *const *extra, void (*fn)(void *), void *arg)
     }
 }
 
-static struct hl_var *var_named(const char *name)
+struct hl_var *hl_conf_var_named(const char *name)
 {
     for (size_t i = 0; i < HL_COUNT_OF(vars); i++) {
         if (strcmp(vars[i].name, name) == 0) {
@@ -89,7 +98,7 @@ static struct hl_var *var_named(const char *name)
     return NULL;
 }
 
-static int set(struct hl_var *v, const char *value, const char *origin)
+int hl_conf_set(struct hl_var *v, const char *value, const char *origin)
 {
     int rc = hl_conf_parse(v, value, (char *)&hl_conf + v->offset);
     if (rc == 0) {
@@ -102,7 +111,7 @@ static int set(struct hl_var *v, const char *value, const char *origin)
 /* A line of a file, `arg` its path. What it sets lives as long as the process. */
 static int take_line(const char *name, const char *value, const char *where, void *arg)
 {
-    struct hl_var *v = var_named(name);
+    struct hl_var *v = hl_conf_var_named(name);
     if (v == NULL) {
         hl_conf_note_unknown(name, where);
         return 0;
@@ -120,7 +129,7 @@ static int take_line(const char *name, const char *value, const char *where, voi
         free(own_origin);
         return hl_err_say(HL_ERR_NO_MEM, "%s: no memory", where);
     }
-    int rc = set(v, own_value, own_origin);
+    int rc = hl_conf_set(v, own_value, own_origin);
     if (rc != 0) {
         char text[512];
         snprintf(text, sizeof text, "%s", hl_err_text(rc));
@@ -171,13 +180,14 @@ static int load(void)
 {
     int rc = 0;
     for (size_t i = 0; i < HL_COUNT_OF(vars) && rc == 0; i++) {
-        rc = set(&vars[i], vars[i].fallback, "default");
+        rc = hl_conf_set(&vars[i], vars[i].fallback, "default");
     }
     rc = rc == 0 ? load_files() : rc;
     for (size_t i = 0; i < HL_COUNT_OF(vars) && rc == 0; i++) {
         const char *value = getenv(vars[i].name);
-        rc = value != NULL ? set(&vars[i], value, "environment") : 0;
+        rc = value != NULL ? hl_conf_set(&vars[i], value, "environment") : 0;
     }
+    rc = rc == 0 ? hl_conf_take_old_names() : rc;
     if (environ != NULL) {
         hl_conf_check_names(environ);
     }

@@ -13,6 +13,7 @@
 #define HL_CONF_TYPE_BOOL int
 #define HL_CONF_TYPE_INT int64_t
 #define HL_CONF_TYPE_SIZE uint64_t
+#define HL_CONF_TYPE_PAGE uint64_t
 #define HL_CONF_TYPE_TEXT const char *
 #define HL_CONF_TYPE_CHOICE int
 #define HL_CONF_TYPE_NODES const char *
@@ -26,7 +27,15 @@ struct hl_conf {
 /* The settings in force: read-only after hl_conf_load. */
 extern struct hl_conf hl_conf;
 
-enum hl_conf_kind { HL_CONF_BOOL, HL_CONF_INT, HL_CONF_SIZE, HL_CONF_TEXT, HL_CONF_CHOICE, HL_CONF_NODES };
+enum hl_conf_kind {
+    HL_CONF_BOOL,
+    HL_CONF_INT,
+    HL_CONF_SIZE,
+    HL_CONF_PAGE,
+    HL_CONF_TEXT,
+    HL_CONF_CHOICE,
+    HL_CONF_NODES
+};
 
 /* A row of the table, with what was found for it. */
 struct hl_var {
@@ -44,8 +53,8 @@ struct hl_var {
  * ~/.config; the environment. HOTLANE_CONF=FILE: that file in place of both; empty: no file. */
 int hl_conf_load(void);
 
-/* Logs what hl_conf_load found without effect: unknown names, with what may have been meant. Rank 0 calls it
- * once. */
+/* Logs what hl_conf_load found: names without effect, with what may have been meant, and old ones. Rank 0
+ * calls it once. */
 void hl_conf_tell(void);
 
 /* The same lines one by one: `which` = 0, 1, ...; NULL behind the last. */
@@ -57,6 +66,9 @@ bool hl_conf_prefix(char *out, size_t cap);
 
 /* The table; *count rows. Valid after hl_conf_load. */
 const struct hl_var *hl_conf_vars(size_t *count);
+
+/* The row that fills `field`, a member of hl_conf. */
+const struct hl_var *hl_conf_var_of(const void *field);
 
 /* A variable of somebody else's (a launcher's, libfabric's), or NULL. */
 const char *hl_conf_env(const char *name);
@@ -74,7 +86,8 @@ int hl_conf_parse(const struct hl_var *var, const char *value, void *out);
 /* "64K", "3.1M", "20m", "1073741824" to bytes: 0, or HL_ERR_ARG without a text. */
 int hl_conf_parse_size(const char *text, uint64_t *bytes);
 
-/* "8-15", "1,3", "all" (= `all`) to a set of node numbers 0 to 63: 0, or HL_ERR_ARG without a text. */
+/* "8-15", "1,3", "all" (in any case; = `all`) to a set of node numbers 0 to 63: 0, or HL_ERR_ARG without a
+ * text. */
 int hl_conf_parse_nodes(const char *text, uint64_t all, uint64_t *out);
 
 #endif

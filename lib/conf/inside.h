@@ -29,6 +29,19 @@ const char *hl_conf_nearest(const char *name);
 /* Notes that `name` is not known; `where` as above, or NULL for the environment. */
 void hl_conf_note_unknown(const char *name, const char *where);
 
+/* Keeps a line for hl_conf_tell. */
+void hl_conf_note_add(const char *fmt, ...) HL_PRINTF(1, 2);
+
+/* The row `name`, or NULL. */
+struct hl_var *hl_conf_var_named(const char *name);
+
+/* Gives a row a value, which stays the caller's and must stay, and says where it came from. HL_ERR_ARG with
+ * the text. */
+int hl_conf_set(struct hl_var *v, const char *value, const char *origin);
+
+/* Once all sources are read: old names and others' variables give their values to the rows that count. */
+int hl_conf_take_old_names(void);
+
 /* Notes the unknown names of the environment that look like ours. */
 void hl_conf_check_names(char *const *env);
 

@@ -4,6 +4,7 @@
 #include "log.h"
 #include "util.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -77,16 +78,23 @@ const char *hl_conf_nearest(const char *name)
     return found;
 }
 
+void hl_conf_note_add(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    if (note_count < NOTES) {
+        vsnprintf(notes[note_count++], sizeof notes[0], fmt, args);
+    }
+    va_end(args);
+}
+
 void hl_conf_note_unknown(const char *name, const char *where)
 {
-    if (note_count == NOTES) {
-        return;
-    }
     const char *meant = hl_conf_nearest(name);
-    snprintf(notes[note_count++], sizeof notes[0],
-             "%s%s%.100s is not a variable of this library and has no effect%s%s%s",
-             where != NULL ? where : "", where != NULL ? ": " : "", name,
-             meant != NULL ? "; did you mean " : "", meant != NULL ? meant : "", meant != NULL ? "?" : "");
+    hl_conf_note_add("%s%s%.100s is not a variable of this library and has no effect%s%s%s",
+                     where != NULL ? where : "", where != NULL ? ": " : "", name,
+                     meant != NULL ? "; did you mean " : "", meant != NULL ? meant : "",
+                     meant != NULL ? "?" : "");
 }
 
 void hl_conf_check_names(char *const *env)

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -61,7 +62,7 @@ int hl_conf_parse_size(const char *text, uint64_t *bytes)
 
 int hl_conf_parse_nodes(const char *text, uint64_t all, uint64_t *out)
 {
-    if (strcmp(text, "all") == 0) {
+    if (strcasecmp(text, "all") == 0) {
         *out = all;
         return 0;
     }
@@ -107,6 +108,30 @@ static int parse_choice(const char *choices, const char *text, int *out)
     }
 }
 
+/* One of `choices`, or its bytes as a number. */
+static int parse_page(const char *choices, const char *text, uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    unsigned long long number = isdigit((unsigned char)*text) ? strtoull(text, &end, 10) : 0;
+    bool bare = number != 0 && errno == 0 && *end == '\0';
+    for (const char *word = choices;; word++) {
+        char one[16];
+        uint64_t bytes;
+        size_t n = strcspn(word, "|");
+        snprintf(one, sizeof one, "%.*s", (int)n, word);
+        if (hl_conf_parse_size(one, &bytes) == 0 &&
+            (strcasecmp(one, text) == 0 || (bare && number == bytes))) {
+            *out = bytes;
+            return 0;
+        }
+        word += n;
+        if (*word == '\0') {
+            return HL_ERR_ARG;
+        }
+    }
+}
+
 static bool outside(const struct hl_var *v, uint64_t n)
 {
     return n < v->min || (v->max != 0 && n > v->max);
@@ -125,6 +150,9 @@ static int refuse(const struct hl_var *v, const char *value)
         return hl_err_say(HL_ERR_ARG,
                           "%s=%s: expected a number of bytes (K, M, G, T may follow), at least %llu", v->name,
                           value, (unsigned long long)v->min);
+    case HL_CONF_PAGE:
+        return hl_err_say(HL_ERR_ARG, "%s=%s: expected one of %s, or that in bytes", v->name, value,
+                          v->choices);
     case HL_CONF_NODES:
         return hl_err_say(HL_ERR_ARG, "%s=%s: expected node numbers as in 8-15 or 1,3, or all", v->name,
                           value);
@@ -152,6 +180,9 @@ int hl_conf_parse(const struct hl_var *v, const char *value, void *out)
         }
         rc = hl_conf_parse_size(value, out);
         rc = rc == 0 && outside(v, *(uint64_t *)out) ? HL_ERR_ARG : rc;
+        break;
+    case HL_CONF_PAGE:
+        rc = parse_page(v->choices, value, out);
         break;
     case HL_CONF_TEXT:
         rc = v->choices[0] != '\0' ? parse_choice(v->choices, value, &word) : 0;

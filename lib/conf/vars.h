@@ -6,6 +6,7 @@
  *   kind       BOOL    int 0 or 1: 1 0 yes no on off true false
  *              INT     int64_t
  *              SIZE    uint64_t bytes, suffixes K M G T
+ *              PAGE    uint64_t bytes: one of the words of `choices`, or its bytes as a number
  *              TEXT    const char *
  *              NODES   const char *: a list of memory nodes as in 8-15 or 1,3, or all, or nothing
  *              CHOICE  int: index into the words of `choices`, which are separated by '|'
@@ -47,6 +48,25 @@
       "4 KiB network buffers instead of 16 KiB: a third of the memory, lower rates for large messages")      \
     X(fastmem_nodes, NODES, "HOTLANE_FASTMEM_NODES", "", 0, 0, "",                                           \
       "memory nodes that count as fast (MCDRAM, HBM), as in 8-15 or 1,3 or all; empty: found by hwloc")      \
+    X(mem_kind, CHOICE, "MPICH_ALLOC_MEM_AFFINITY", "SYS_DEFAULT", 0, 0, "SYS_DEFAULT|DDR|MCDRAM|HBM|FAST",  \
+      "memory that MPI_Alloc_mem, MPI_Win_allocate and MPI_Win_allocate_shared take: the nearest of that "   \
+      "kind (MCDRAM, HBM and FAST are one); SYS_DEFAULT: where the system places it")                        \
+    X(mem_page, PAGE, "MPICH_ALLOC_MEM_PG_SZ", "4K", 0, 0, "4K|2M|4M|8M|16M|32M|64M|128M|256M|512M|1G",      \
+      "page size of that memory: the largest that the system has and that is not larger; addresses are "     \
+      "multiples of what is asked")                                                                          \
+    X(mem_policy, CHOICE, "MPICH_ALLOC_MEM_POLICY", "P", 0, 0,                                               \
+      "P|Preferred|M|Mandatory|I|Interleave|Interleaved",                                                    \
+      "P: other memory when what is asked is not there; M: an error then (on base pages M is P); I: page "   \
+      "by page over all nodes of the kind")                                                                  \
+    X(mem_huge, BOOL, "MPICH_ALLOC_MEM_HUGE_PAGES", "0", 0, 0, "",                                           \
+      "old name for MPICH_ALLOC_MEM_PG_SZ=2M, which wins")                                                   \
+    X(mem_huge_page, PAGE, "MPICH_ALLOC_MEM_HUGE_PG_SZ", "2M", 0, 0,                                         \
+      "4K|2M|4M|8M|16M|32M|64M|128M|256M|512M|1G", "old name of MPICH_ALLOC_MEM_PG_SZ, which wins")          \
+    X(mem_report, INT, "HOTLANE_MEM_REPORT", "1", 0, 2, "",                                                  \
+      "lines about memory asked for by kind, page size or policy: 0: none; 1: one when a request was not "   \
+      "fully met; 2: one for each region")                                                                   \
+    X(env_display, TEXT, "MPICH_ENV_DISPLAY", "", 0, 0, "",                                                  \
+      "not empty and not 0: HOTLANE_MEM_REPORT is 2 where it is not set")                                    \
     X(stats, BOOL, "HOTLANE_STATS", "0", 0, 0, "", "print each rank's counters at the end")                  \
     X(inboxes, INT, "HOTLANE_INBOXES", "0", 0, 16, "",                                                       \
       "matching queues of a rank, a power of two; 0: chosen by thread level and CPUs, at most 4")            \

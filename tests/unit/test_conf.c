@@ -61,9 +61,11 @@ START_TEST(node_lists)
     ck_assert_uint_eq(set, 0xff00);
     ck_assert_int_eq(hl_conf_parse_nodes("1,3,5-6", 0, &set), 0);
     ck_assert_uint_eq(set, 0x6a);
+    ck_assert_int_eq(hl_conf_parse_nodes("All", 5, &set), 0);
+    ck_assert_uint_eq(set, 5);
     ck_assert_int_eq(hl_conf_parse_nodes("63", 0, &set), 0);
     static const char *const bad[] = {
-        "", "a", "1,", ",1", "3-1", "64", "-1", "1 2", "1-", "99999999999999999999", "ALL"};
+        "", "a", "1,", ",1", "3-1", "64", "-1", "1 2", "1-", "99999999999999999999", "all,1"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         ck_assert_msg(hl_conf_parse_nodes(bad[i], 0, &set) == HL_ERR_ARG, "%s", bad[i]);
     }
@@ -72,6 +74,39 @@ START_TEST(node_lists)
     ck_assert_int_eq(hl_conf_parse(row("HOTLANE_FASTMEM_NODES"), "1,x", &text), HL_ERR_ARG);
     ck_assert_str_eq(hl_err_text(HL_ERR_ARG),
                      "HOTLANE_FASTMEM_NODES=1,x: expected node numbers as in 8-15 or 1,3, or all");
+}
+END_TEST
+
+START_TEST(page_sizes_are_words_or_bytes)
+{
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } good[] = {{"4K", 4096},     {"2m", 2 << 20},          {"2097152", 2 << 20}, {"512M", 512u << 20},
+                {"1g", 1u << 30}, {"1073741824", 1u << 30}, {"4096", 4096},       {"128m", 128u << 20}};
+    static const char *const bad[] = {
+        "",    "2",   "3M",    "2MB",    "0",  "2M|4M", "2.0M",  "2097153",
+        "-4K", "4 K", "+4096", "0x1000", "1T", "|",     "4096K", "99999999999999999999"};
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        ck_assert_msg(hl_conf_parse(row("MPICH_ALLOC_MEM_PG_SZ"), good[i].text, &bytes) == 0, "%s",
+                      good[i].text);
+        ck_assert_uint_eq(bytes, good[i].bytes);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        ck_assert_msg(hl_conf_parse(row("MPICH_ALLOC_MEM_PG_SZ"), bad[i], &bytes) == HL_ERR_ARG, "%s",
+                      bad[i]);
+    }
+    ck_assert_int_eq(hl_conf_parse(row("MPICH_ALLOC_MEM_PG_SZ"), "3M", &bytes), HL_ERR_ARG);
+    ck_assert_str_eq(hl_err_text(HL_ERR_ARG), "MPICH_ALLOC_MEM_PG_SZ=3M: expected one of "
+                                              "4K|2M|4M|8M|16M|32M|64M|128M|256M|512M|1G, or that in bytes");
+}
+END_TEST
+
+START_TEST(a_row_is_found_by_its_field)
+{
+    ck_assert_ptr_eq(hl_conf_var_of(&hl_conf.mem_policy), row("MPICH_ALLOC_MEM_POLICY"));
+    ck_assert_ptr_eq(hl_conf_var_of(&hl_conf.log), row("HOTLANE_LOG"));
 }
 END_TEST
 
@@ -233,6 +268,73 @@ START_TEST(the_nearest_name_is_one_slip_away)
 }
 END_TEST
 
+/* ---- old names ---- */
+
+static const struct {
+    const char *env[4]; /* NAME=value */
+    uint64_t page;
+    const char *note; /* NULL: none */
+} old_names[] = {
+    {{"MPICH_ALLOC_MEM_HUGE_PAGES=1"},
+     2 << 20,
+     "MPICH_ALLOC_MEM_HUGE_PAGES is an old name: write MPICH_ALLOC_MEM_PG_SZ=2M"},
+    {{"MPICH_ALLOC_MEM_HUGE_PG_SZ=16m"},
+     16 << 20,
+     "MPICH_ALLOC_MEM_HUGE_PG_SZ is an old name: write MPICH_ALLOC_MEM_PG_SZ=16m"},
+    {{"MPICH_ALLOC_MEM_HUGE_PAGES=yes", "MPICH_ALLOC_MEM_HUGE_PG_SZ=512M"},
+     512 << 20,
+     "MPICH_ALLOC_MEM_HUGE_PG_SZ is an old name: write MPICH_ALLOC_MEM_PG_SZ=512M"},
+    {{"MPICH_ALLOC_MEM_HUGE_PAGES=0", "MPICH_ALLOC_MEM_HUGE_PG_SZ=512M"},
+     4096,
+     "MPICH_ALLOC_MEM_HUGE_PG_SZ is an old name: write MPICH_ALLOC_MEM_PG_SZ=4K"},
+    {{"MPICH_ALLOC_MEM_HUGE_PAGES=1", "MPICH_ALLOC_MEM_PG_SZ=4K"},
+     4096,
+     "MPICH_ALLOC_MEM_HUGE_PAGES is an old name: write MPICH_ALLOC_MEM_PG_SZ=2M, which is set too and wins"},
+    {{"MPICH_ALLOC_MEM_PG_SZ=64M", "MPICH_ASYNC_PROGRESS=1"}, 64 << 20, NULL},
+};
+
+START_TEST(old_names_set_the_page_size_with_one_note)
+{
+    for (int i = 0; old_names[_i].env[i] != NULL; i++) {
+        ck_assert_int_eq(putenv((char *)(uintptr_t)old_names[_i].env[i]), 0);
+    }
+    ck_assert_int_eq(hl_conf_load(), 0);
+    ck_assert_uint_eq(hl_conf.mem_page, old_names[_i].page);
+    if (old_names[_i].note == NULL) {
+        ck_assert_ptr_null(hl_conf_note(0));
+        return;
+    }
+    ck_assert_str_eq(hl_conf_note(0), old_names[_i].note);
+    ck_assert_ptr_null(hl_conf_note(1));
+}
+END_TEST
+
+START_TEST(env_display_asks_for_all_lines_about_memory)
+{
+    setenv("MPICH_ENV_DISPLAY", "1", 1);
+    ck_assert_int_eq(hl_conf_load(), 0);
+    ck_assert_int_eq(hl_conf.mem_report, 2);
+    ck_assert_str_eq(row("HOTLANE_MEM_REPORT")->origin, "MPICH_ENV_DISPLAY");
+}
+END_TEST
+
+START_TEST(our_own_name_beats_env_display)
+{
+    setenv("MPICH_ENV_DISPLAY", "1", 1);
+    setenv("HOTLANE_MEM_REPORT", "0", 1);
+    ck_assert_int_eq(hl_conf_load(), 0);
+    ck_assert_int_eq(hl_conf.mem_report, 0);
+}
+END_TEST
+
+START_TEST(env_display_0_changes_nothing)
+{
+    setenv("MPICH_ENV_DISPLAY", "0", 1);
+    ck_assert_int_eq(hl_conf_load(), 0);
+    ck_assert_int_eq(hl_conf.mem_report, 1);
+}
+END_TEST
+
 /* ---- prefix ---- */
 
 START_TEST(the_prefix_moves_with_the_library)
@@ -288,6 +390,8 @@ static Suite *conf_suite(void)
     tcase_add_test(c, a_refusal_names_variable_value_and_choices);
     tcase_add_test(c, zero_switches_off);
     tcase_add_test(c, node_lists);
+    tcase_add_test(c, page_sizes_are_words_or_bytes);
+    tcase_add_test(c, a_row_is_found_by_its_field);
     tcase_add_test(c, every_default_obeys_its_own_rule);
     tcase_add_test(c, the_nearest_name_is_one_slip_away);
     tcase_add_test(c, the_prefix_moves_with_the_library);
@@ -303,6 +407,11 @@ static Suite *conf_suite(void)
                         (int)(sizeof bad_files / sizeof bad_files[0]));
     tcase_add_test(f, a_named_file_must_be_there);
     tcase_add_test(f, unknown_names_are_noted_with_what_was_meant);
+    tcase_add_loop_test(f, old_names_set_the_page_size_with_one_note, 0,
+                        (int)(sizeof old_names / sizeof old_names[0]));
+    tcase_add_test(f, env_display_asks_for_all_lines_about_memory);
+    tcase_add_test(f, our_own_name_beats_env_display);
+    tcase_add_test(f, env_display_0_changes_nothing);
     suite_add_tcase(s, f);
     return s;
 }

@@ -44,6 +44,10 @@ void info_values(const struct hl_var *v, char *out, size_t cap)
         snprintf(out, cap, "bytes, K, M, G, T may follow; at least %s%s%s", least,
                  v->choices[0] != '\0' ? "; or " : "", v->choices);
         break;
+    case HL_CONF_PAGE:
+        choices(v->choices, out, cap);
+        strncat(out, ", or that in bytes", cap - strlen(out) - 1);
+        break;
     case HL_CONF_NODES:
         snprintf(out, cap, "node numbers as in 8-15 or 1,3, or all");
         break;

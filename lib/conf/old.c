@@ -1,0 +1,36 @@
+/* Old names of settings, and a variable of others that sets one of ours. */
+#include "inside.h"
+
+#include <string.h>
+
+static bool given(const void *field)
+{
+    return strcmp(hl_conf_var_of(field)->origin, "default") != 0;
+}
+
+/* MPICH_ALLOC_MEM_HUGE_PAGES switches, MPICH_ALLOC_MEM_HUGE_PG_SZ says the size and switches on alone. */
+static int take_huge_pages(void)
+{
+    const struct hl_var *on = hl_conf_var_of(&hl_conf.mem_huge),
+                        *size = hl_conf_var_of(&hl_conf.mem_huge_page),
+                        *page = hl_conf_var_of(&hl_conf.mem_page);
+    if (!given(&hl_conf.mem_huge) && !given(&hl_conf.mem_huge_page)) {
+        return 0;
+    }
+    bool wanted = given(&hl_conf.mem_huge) ? hl_conf.mem_huge != 0 : true, wins = !given(&hl_conf.mem_page);
+    const struct hl_var *old = given(&hl_conf.mem_huge_page) ? size : on;
+    hl_conf_note_add("%s is an old name: write %s=%s%s", old->name, page->name,
+                     wanted ? size->value : page->fallback, wins ? "" : ", which is set too and wins");
+    return wins && wanted ? hl_conf_set(hl_conf_var_named(page->name), size->value, old->name) : 0;
+}
+
+int hl_conf_take_old_names(void)
+{
+    int rc = take_huge_pages();
+    const char *display = hl_conf.env_display;
+    if (rc == 0 && display[0] != '\0' && strcmp(display, "0") != 0 && !given(&hl_conf.mem_report)) {
+        const struct hl_var *report = hl_conf_var_of(&hl_conf.mem_report);
+        rc = hl_conf_set(hl_conf_var_named(report->name), "2", hl_conf_var_of(&hl_conf.env_display)->name);
+    }
+    return rc;
+}
