@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define HUGEPAGES "/sys/kernel/mm/hugepages"
 #define KERNEL_CPUS_MOST 65536
+#define PATH_ROOM 512
+
+struct hl_topo_kernel hl_topo_kernel = {"/sys", 0};
 
 static int count_cpus(void)
 {
@@ -47,7 +49,7 @@ int hl_topo_cpu_count(void)
 
 size_t hl_topo_page(void)
 {
-    return (size_t)sysconf(_SC_PAGESIZE);
+    return hl_topo_kernel.page != 0 ? hl_topo_kernel.page : (size_t)sysconf(_SC_PAGESIZE);
 }
 
 static int by_size(const void *a, const void *b)
@@ -62,7 +64,9 @@ size_t hl_topo_pages(size_t *sizes, size_t cap)
     if (cap > 0) {
         sizes[count++] = hl_topo_page();
     }
-    DIR *dir = opendir(HUGEPAGES);
+    char path[PATH_ROOM];
+    snprintf(path, sizeof path, "%s/kernel/mm/hugepages", hl_topo_kernel.sys);
+    DIR *dir = opendir(path);
     if (dir == NULL) {
         return count;
     }
@@ -91,7 +95,7 @@ size_t hl_topo_page_natural(const size_t *sizes, size_t count, size_t asked)
 
 static bool read_number(const char *dir, const char *file, uint64_t *out)
 {
-    char path[160];
+    char path[PATH_ROOM];
     snprintf(path, sizeof path, "%s/%s", dir, file);
     FILE *f = fopen(path, "re");
     if (f == NULL) {
@@ -106,10 +110,8 @@ static bool read_number(const char *dir, const char *file, uint64_t *out)
     return got;
 }
 
-bool hl_topo_page_pool(size_t size, struct hl_topo_pool *out)
+static bool read_pool(const char *dir, struct hl_topo_pool *out)
 {
-    char dir[96];
-    snprintf(dir, sizeof dir, HUGEPAGES "/hugepages-%zukB", size / 1024);
     struct hl_topo_pool pool = {0, 0, 0};
     if (!read_number(dir, "nr_hugepages", &pool.total) || !read_number(dir, "free_hugepages", &pool.unused)) {
         return false;
@@ -119,4 +121,19 @@ bool hl_topo_page_pool(size_t size, struct hl_topo_pool *out)
     }
     *out = pool;
     return true;
+}
+
+bool hl_topo_page_pool(size_t size, struct hl_topo_pool *out)
+{
+    char dir[PATH_ROOM / 2];
+    snprintf(dir, sizeof dir, "%s/kernel/mm/hugepages/hugepages-%zukB", hl_topo_kernel.sys, size / 1024);
+    return read_pool(dir, out);
+}
+
+bool hl_topo_page_pool_on(int node, size_t size, struct hl_topo_pool *out)
+{
+    char dir[PATH_ROOM / 2];
+    snprintf(dir, sizeof dir, "%s/devices/system/node/node%d/hugepages/hugepages-%zukB", hl_topo_kernel.sys,
+             node, size / 1024);
+    return read_pool(dir, out);
 }

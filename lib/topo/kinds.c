@@ -6,6 +6,9 @@
  * least twice the ordinary node's (a ratio: what one of four clusters of an HBM machine reaches is below any
  * sensible absolute threshold, and DDR beside CXL must not look fast), or on Knights processors when half of
  * the nodes have no CPUs.
+ *
+ * hwloc gives nodes without CPUs the CPUs that they are near to. A node has CPUs of its own when one of them
+ * has no smaller node around it: it is the home of that CPU. Ordinary (DDR) is what is home and not fast.
  */
 #include "kinds.h"
 
@@ -30,10 +33,15 @@ static void gather(hwloc_topology_t t, struct machine *m, struct hl_topo *out)
 {
     *m = (struct machine){.t = t};
     for (hwloc_obj_t n = NULL; (n = hwloc_get_next_obj_by_type(t, HWLOC_OBJ_NUMANODE, n)) != NULL;) {
-        if (n->os_index < HL_TOPO_NODES) {
-            m->node[n->os_index] = n;
-            out->all |= bit((int)n->os_index);
-            out->bytes[n->os_index] = n->attr->numanode.local_memory;
+        if (n->os_index >= HL_TOPO_NODES) {
+            out->beyond++;
+            continue;
+        }
+        m->node[n->os_index] = n;
+        out->all |= bit((int)n->os_index);
+        out->bytes[n->os_index] = n->attr->numanode.local_memory;
+        if (hwloc_bitmap_isset(hwloc_topology_get_allowed_nodeset(t), n->os_index)) {
+            out->allowed |= bit((int)n->os_index);
         }
     }
     for (int i = 0; i < HL_TOPO_NODES; i++) {
@@ -88,7 +96,8 @@ static hl_topo_set knights_fast(const struct machine *m)
     int nodes = 0;
     for (int i = 0; i < HL_TOPO_NODES; i++) {
         nodes += m->node[i] != NULL;
-        if (m->node[i] != NULL && (hwloc_bitmap_iszero(m->node[i]->cpuset) || m->ordinary[i] != m->node[i])) {
+        if (m->node[i] != NULL && !never_fast(m->node[i]) &&
+            (hwloc_bitmap_iszero(m->node[i]->cpuset) || m->ordinary[i] != m->node[i])) {
             bare |= bit(i);
         }
     }
@@ -117,25 +126,6 @@ static void find_fast(const struct machine *m, struct hl_topo *out)
     }
 }
 
-/* Ordinary: the first node of each group of CPUs. CXL and the like only when there is nothing else. */
-static void find_ddr(const struct machine *m, struct hl_topo *out)
-{
-    hl_topo_set rest = out->all & ~out->fast;
-    for (int i = 0; i < HL_TOPO_NODES; i++) {
-        if ((rest & bit(i)) != 0 && !never_fast(m->node[i]) && m->ordinary[i] == m->node[i] &&
-            !hwloc_bitmap_iszero(m->node[i]->cpuset)) {
-            out->ddr |= bit(i);
-            out->why[i] = "first node of its CPUs";
-        } else if (m->node[i] != NULL && out->why[i] == NULL) {
-            out->why[i] =
-                never_fast(m->node[i]) ? "named by hwloc" : "not the first node of its CPUs, not fast";
-        }
-    }
-    if (out->ddr == 0) {
-        out->ddr = rest != 0 ? rest : out->all;
-    }
-}
-
 static int override_fast(const char *fastmem, struct hl_topo *out)
 {
     hl_topo_set set;
@@ -154,45 +144,73 @@ static int override_fast(const char *fastmem, struct hl_topo *out)
     return 0;
 }
 
-/* Row and column numbers of a distance matrix are logical: find a node's by its object. */
-static uint64_t distance(const struct hwloc_distances_s *d, hwloc_obj_t from, hwloc_obj_t to)
+static int cpus_of(hwloc_obj_t n)
 {
-    if (d == NULL || from == NULL) {
-        return 0;
-    }
-    hwloc_uint64_t there, back;
-    return hwloc_distances_obj_pair_values((struct hwloc_distances_s *)(uintptr_t)d, from, to, &there,
-                                           &back) == 0
-               ? there
-               : UINT64_MAX;
+    return hwloc_bitmap_weight(n->cpuset);
 }
 
-/* Own nodes of the CPU come first, then the nearest by the latency matrix, then the lowest number. */
-static int nearest(const struct machine *m, const struct hwloc_distances_s *d, hl_topo_set kind, unsigned cpu)
+/* The node that a CPU calls its own: the least set of CPUs around it, of equals not the fast one, of those
+ * the lowest number. */
+static int home_of(const struct machine *m, hl_topo_set fast, unsigned cpu)
 {
-    hwloc_obj_t home = NULL;
-    for (int i = 0; i < HL_TOPO_NODES && home == NULL; i++) {
-        home = m->node[i] != NULL && hwloc_bitmap_isset(m->node[i]->cpuset, cpu) ? m->ordinary[i] : NULL;
-    }
     int best = -1;
-    bool best_own = false;
-    uint64_t best_far = 0;
     for (int i = 0; i < HL_TOPO_NODES; i++) {
-        if ((kind & bit(i)) == 0) {
+        if (m->node[i] == NULL || !hwloc_bitmap_isset(m->node[i]->cpuset, cpu)) {
             continue;
         }
-        bool own = hwloc_bitmap_isset(m->node[i]->cpuset, cpu);
-        uint64_t far = distance(d, home, m->node[i]);
-        if (best < 0 || (own && !best_own) || (own == best_own && far < best_far)) {
+        int more = best < 0 ? -1 : cpus_of(m->node[i]) - cpus_of(m->node[best]);
+        if (more < 0 || (more == 0 && (fast & bit(best)) != 0 && (fast & bit(i)) == 0)) {
             best = i;
-            best_own = own;
-            best_far = far;
         }
     }
     return best;
 }
 
-static void find_nearest(const struct machine *m, struct hl_topo *out)
+static hl_topo_set find_homes(const struct machine *m, struct hl_topo *out)
+{
+    hl_topo_set homes = 0;
+    memset(out->home, -1, sizeof out->home);
+    for (hwloc_obj_t pu = NULL; (pu = hwloc_get_next_obj_by_type(m->t, HWLOC_OBJ_PU, pu)) != NULL;) {
+        out->cpus++;
+        int home = home_of(m, out->fast, pu->os_index);
+        homes |= home >= 0 ? bit(home) : 0;
+        if (pu->os_index < HL_TOPO_CPUS) {
+            out->home[pu->os_index] = (int8_t)home;
+        }
+    }
+    return homes;
+}
+
+/* CXL and the like count as ordinary only when there is nothing else. */
+static void find_ddr(const struct machine *m, hl_topo_set homes, struct hl_topo *out)
+{
+    hl_topo_set rest = out->all & ~out->fast;
+    for (int i = 0; i < HL_TOPO_NODES; i++) {
+        if ((rest & homes & bit(i)) != 0 && !never_fast(m->node[i])) {
+            out->ddr |= bit(i);
+            out->why[i] = "ordinary memory of its CPUs";
+        } else if ((rest & bit(i)) != 0) {
+            out->why[i] = never_fast(m->node[i]) ? "named by hwloc" : "no CPUs of its own, and not fast";
+        }
+    }
+    if (out->ddr == 0) {
+        out->ddr = rest != 0 ? rest : out->all;
+    }
+}
+
+/* Twice the kernel's distance, so that an own node comes before an equally far one. No matrix: 0. */
+static uint16_t way(const struct hwloc_distances_s *d, hwloc_obj_t home, hwloc_obj_t to)
+{
+    hwloc_uint64_t there = 0, back;
+    if (d != NULL && hwloc_distances_obj_pair_values((struct hwloc_distances_s *)(uintptr_t)d, home, to,
+                                                     &there, &back) != 0) {
+        return UINT16_MAX;
+    }
+    bool own = hwloc_bitmap_isincluded(home->cpuset, to->cpuset);
+    return (uint16_t)(2 * (there < INT16_MAX ? there : INT16_MAX - 1) + !own);
+}
+
+static void find_ways(const struct machine *m, hl_topo_set homes, struct hl_topo *out)
 {
     struct hwloc_distances_s *d = NULL;
     unsigned matrices = 1;
@@ -201,13 +219,9 @@ static void find_nearest(const struct machine *m, struct hl_topo *out)
         matrices == 0) {
         d = NULL;
     }
-    memset(out->near_fast, -1, sizeof out->near_fast);
-    memset(out->near_ddr, -1, sizeof out->near_ddr);
-    for (hwloc_obj_t pu = NULL; (pu = hwloc_get_next_obj_by_type(m->t, HWLOC_OBJ_PU, pu)) != NULL;) {
-        out->cpus++;
-        if (pu->os_index < HL_TOPO_CPUS) {
-            out->near_fast[pu->os_index] = (int8_t)nearest(m, d, out->fast, pu->os_index);
-            out->near_ddr[pu->os_index] = (int8_t)nearest(m, d, out->ddr, pu->os_index);
+    for (int home = 0; home < HL_TOPO_NODES; home++) {
+        for (int i = 0; i < HL_TOPO_NODES && (homes & bit(home)) != 0; i++) {
+            out->far[home][i] = m->node[i] != NULL ? way(d, m->node[home], m->node[i]) : UINT16_MAX;
         }
     }
     if (d != NULL) {
@@ -228,7 +242,8 @@ int hl_topo_classify(hwloc_topology_t t, const char *fastmem, struct hl_topo *ou
     } else {
         find_fast(&m, out);
     }
-    find_ddr(&m, out);
-    find_nearest(&m, out);
+    hl_topo_set homes = find_homes(&m, out);
+    find_ddr(&m, homes, out);
+    find_ways(&m, homes, out);
     return 0;
 }

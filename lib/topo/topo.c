@@ -8,15 +8,33 @@
 #include "log.h"
 
 #include <errno.h>
+#include <numaif.h>
+#include <sched.h>
+#include <stdio.h>
 #include <string.h>
 
 /* hwloc's plugins open X11 and OpenCL, and its other components probe what the kernel already says: 20 ms and
  * 3.6 MiB instead of 1 ms. */
 const char *const hl_topo_lean[] = {"HWLOC_COMPONENTS=linux,stop", "HWLOC_PLUGINS_PATH=", NULL};
 
+#define KERNEL_NODES_MOST 4096
+#define POLICY_MODE 0xff /* less the flags that the kernel keeps in the same number */
+
 static struct hl_mutex lock = HL_MUTEX_INIT;
 static struct hl_topo here HL_GUARDED_BY(lock);
 static enum { UNKNOWN, LOADED, FAILED } state HL_GUARDED_BY(lock);
+
+/* A get_mempolicy of the calling thread. The kernel wants room for every node it could have. False where a
+ * sandbox forbids it. */
+static bool ask_policy(int *mode, unsigned flags, hl_topo_set *nodes)
+{
+    unsigned long mask[KERNEL_NODES_MOST / (8 * sizeof(unsigned long))] = {0};
+    if (get_mempolicy(mode, mask, KERNEL_NODES_MOST, NULL, flags) != 0) {
+        return false;
+    }
+    *nodes = mask[0];
+    return true;
+}
 
 /* `path` NULL: the machine this runs on. */
 static int load(const char *path, const char *fastmem, struct hl_topo *out)
@@ -28,11 +46,16 @@ static int load(const char *path, const char *fastmem, struct hl_topo *out)
     int rc = 0;
     if (path != NULL && hwloc_topology_set_xml(t, path) != 0) {
         rc = hl_err_say(HL_ERR_ARG, "%s: hwloc cannot read it: %s", path, strerror(errno));
-    } else if (hwloc_topology_load(t) != 0) {
+    } else if (hwloc_topology_set_flags(t, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0 ||
+               hwloc_topology_load(t) != 0) {
         rc = hl_err_say(HL_ERR_ARG, "%s: hwloc cannot load it: %s", path != NULL ? path : "this machine",
                         strerror(errno));
     } else {
         rc = hl_topo_classify(t, fastmem, out);
+        hl_topo_set permitted;
+        if (hwloc_topology_is_thissystem(t) && ask_policy(NULL, MPOL_F_MEMS_ALLOWED, &permitted)) {
+            out->allowed &= permitted; /* hwloc cannot see every container's control group */
+        }
     }
     hwloc_topology_destroy(t);
     return rc;
@@ -58,6 +81,9 @@ const struct hl_topo *hl_topo_here(void)
         state = args.rc == 0 ? LOADED : FAILED;
         if (args.rc != 0) {
             hl_log(HL_LOG_WARN, "memory placement is left to the system: %s", hl_err_text(args.rc));
+        } else if (here.beyond > 0) {
+            hl_log(HL_LOG_WARN, "%d memory nodes are numbered %d or higher: they are not used", here.beyond,
+                   HL_TOPO_NODES);
         }
     }
     const struct hl_topo *found = state == LOADED ? &here : NULL;
@@ -75,12 +101,70 @@ int hl_topo_load_xml(const char *path, const char *fastmem, struct hl_topo *out)
     return rc;
 }
 
-int hl_topo_nearest(const struct hl_topo *t, enum hl_topo_kind kind, int cpu)
+hl_topo_set hl_topo_of(const struct hl_topo *t, enum hl_topo_kind kind)
 {
-    if (cpu < 0 || cpu >= HL_TOPO_CPUS || kind == HL_TOPO_OTHER) {
-        return -1;
+    hl_topo_set of = kind == HL_TOPO_FAST  ? t->fast
+                     : kind == HL_TOPO_DDR ? t->ddr
+                                           : t->all & ~(t->fast | t->ddr);
+    return of & t->allowed;
+}
+
+int hl_topo_nearest(const struct hl_topo *t, hl_topo_set set, int cpu)
+{
+    int home = cpu >= 0 && cpu < HL_TOPO_CPUS ? t->home[cpu] : -1, best = -1;
+    for (int i = 0; i < HL_TOPO_NODES && home >= 0; i++) {
+        if ((set >> i & 1) != 0 && (best < 0 || t->far[home][i] < t->far[home][best])) {
+            best = i;
+        }
     }
-    return kind == HL_TOPO_FAST ? t->near_fast[cpu] : t->near_ddr[cpu];
+    return best;
+}
+
+hl_topo_set hl_topo_bound(void)
+{
+    int mode;
+    hl_topo_set nodes;
+    return ask_policy(&mode, 0, &nodes) && (mode & POLICY_MODE) == MPOL_BIND ? nodes : ~(hl_topo_set)0;
+}
+
+hl_topo_set hl_topo_nodes_of(enum hl_topo_kind kind)
+{
+    const struct hl_topo *t = hl_topo_here();
+    hl_topo_set of = t != NULL ? hl_topo_of(t, kind) : 0, bound = hl_topo_bound();
+    if ((of & ~bound) != 0) {
+        char left[HL_TOPO_TEXT], permitted[HL_TOPO_TEXT];
+        hl_log_once(
+            "the memory policy of this process (numactl --membind) permits node %s only: %s memory of node "
+            "%s is not used",
+            hl_topo_text(bound & t->all, permitted, sizeof permitted), hl_topo_kind_name(kind),
+            hl_topo_text(of & ~bound, left, sizeof left));
+    }
+    return of & bound;
+}
+
+int hl_topo_nearest_here(enum hl_topo_kind kind)
+{
+    hl_topo_set set = hl_topo_nodes_of(kind);
+    int near = set != 0 ? hl_topo_nearest(hl_topo_here(), set, sched_getcpu()) : -1;
+    return near >= 0 || set == 0 ? near : __builtin_ctzll(set);
+}
+
+char *hl_topo_text(hl_topo_set set, char *out, size_t cap)
+{
+    size_t at = 0;
+    snprintf(out, cap, "none");
+    for (int i = 0; i < HL_TOPO_NODES && at < cap; i++) {
+        int last = i;
+        while (last + 1 < HL_TOPO_NODES && (set >> i & 1) != 0 && (set >> (last + 1) & 1) != 0) {
+            last++;
+        }
+        if ((set >> i & 1) != 0) {
+            at += (size_t)snprintf(out + at, cap - at, last > i ? "%s%d-%d" : "%s%d", at > 0 ? "," : "", i,
+                                   last);
+        }
+        i = last;
+    }
+    return out;
 }
 
 enum hl_topo_kind hl_topo_kind_of(const struct hl_topo *t, int node)

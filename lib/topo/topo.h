@@ -23,14 +23,17 @@ enum hl_topo_kind {
 /* Bit i: node i. */
 typedef uint64_t hl_topo_set;
 
-/* What one hwloc topology says. Read-only after it was made. */
+/* What one hwloc topology says. Read-only after it was made. Sets and reasons cover the whole machine, also
+ * what a container keeps from this process: a node's kind does not depend on who asks. */
 struct hl_topo {
-    hl_topo_set all, fast, ddr;     /* nodes of each kind that this process may use; ddr is never empty */
-    uint64_t bytes[HL_TOPO_NODES];  /* local memory of a node */
-    const char *why[HL_TOPO_NODES]; /* what decided its kind, a few words */
-    int8_t near_fast[HL_TOPO_CPUS]; /* nearest fast node of a CPU, -1: none */
-    int8_t near_ddr[HL_TOPO_CPUS];  /* nearest ordinary node of a CPU, -1: not my CPU */
-    int cpus;                       /* processing units of the whole machine that hwloc sees */
+    hl_topo_set all, fast, ddr; /* of the machine; ddr is never empty: it is all when all are fast */
+    hl_topo_set allowed;        /* those that this process may use (cpuset of its container or batch job) */
+    uint64_t bytes[HL_TOPO_NODES];              /* local memory of a node */
+    const char *why[HL_TOPO_NODES];             /* what decided its kind, a few words */
+    int8_t home[HL_TOPO_CPUS];                  /* the node whose CPUs include this one; -1: no such CPU */
+    uint16_t far[HL_TOPO_NODES][HL_TOPO_NODES]; /* [home][node]: grows with the way between them */
+    int beyond;                                 /* nodes numbered HL_TOPO_NODES or higher: not used */
+    int cpus;                                   /* processing units of the whole machine that hwloc sees */
 };
 
 /* CPUs that this process may use (its affinity mask at the first call), at least 1. */
@@ -44,8 +47,28 @@ const struct hl_topo *hl_topo_here(void);
  * the rule). For tests and for `hotlane-info --machine`. Returns 0, or HL_ERR_ARG with the text. */
 int hl_topo_load_xml(const char *path, const char *fastmem, struct hl_topo *out);
 
-/* Nearest node of `kind` to CPU `cpu` (numbered as the kernel does), or -1. */
-int hl_topo_nearest(const struct hl_topo *t, enum hl_topo_kind kind, int cpu);
+/* Nodes of `kind` on `t` that its process may use. HL_TOPO_OTHER: those that are neither. */
+hl_topo_set hl_topo_of(const struct hl_topo *t, enum hl_topo_kind kind);
+
+/* The node among `set` that is nearest to CPU `cpu` (numbered as the kernel does): the least NUMA distance,
+ * of equals the CPU's own, of those the lowest number. -1 when `set` is empty or hwloc knows no such CPU. */
+int hl_topo_nearest(const struct hl_topo *t, hl_topo_set set, int cpu);
+
+/* Nodes of `kind` on this machine for memory that the calling thread asks for now: those its process may use,
+ * less those that a strict memory policy of the thread (numactl --membind) leaves out, which is said once in
+ * the log. 0: none, or hwloc failed. */
+hl_topo_set hl_topo_nodes_of(enum hl_topo_kind kind);
+
+/* The one of them nearest to the CPU the calling thread runs on; -1: none. */
+int hl_topo_nearest_here(enum hl_topo_kind kind);
+
+/* What a strict memory policy (MPOL_BIND) of the calling thread permits; all bits when it has none. */
+hl_topo_set hl_topo_bound(void);
+
+#define HL_TOPO_TEXT 200 /* room for any set */
+
+/* Writes a set as people do: "0,8-15", "none" when empty. Returns `out`. */
+char *hl_topo_text(hl_topo_set set, char *out, size_t cap);
 
 /* Kind of node `node`. */
 enum hl_topo_kind hl_topo_kind_of(const struct hl_topo *t, int node);
@@ -68,6 +91,10 @@ struct hl_topo_pool {
 };
 bool hl_topo_page_pool(size_t size, struct hl_topo_pool *out);
 
+/* The part of the pool that lies on `node`; `overcommit` is 0, it belongs to no node. False when the kernel
+ * does not tell. */
+bool hl_topo_page_pool_on(int node, size_t size, struct hl_topo_pool *out);
+
 /* A kind of hardware by hwloc's name ("Package", "L3Cache", "NUMANode", ...), and the number of the one that
  * holds every CPU this process may use now, the same number in all processes of the machine; -1: several do.
  */
@@ -82,5 +109,11 @@ int hl_topo_resources(struct hl_topo_resource *out, int cap);
 
 /* Inside the module: the environment that hwloc is loaded with. */
 extern const char *const hl_topo_lean[];
+
+/* Unit tests put another kernel's files and base page here, before they start threads. */
+extern struct hl_topo_kernel {
+    const char *sys; /* "/sys" */
+    size_t page;     /* 0: as sysconf says */
+} hl_topo_kernel;
 
 #endif
