@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Boots made-up machines and asserts, from the kernel's own answers, where the library puts memory.
+
+usage: guest.py --build BUILD [--examples DIR] [--keep DIR] [LAYOUT...]
+       guest.py --list
+
+Each layout (layouts.py) is a machine that QEMU emulates; its steps (cases.py) run one after the other inside, with the
+library, the launcher and programs of the build folder. Exit code 77, with the reason: QEMU or a kernel is not here.
+--examples writes what `hotlane-info --memory` says on some machines, for the documentation; --keep leaves the logs.
+"""
+import argparse
+import os
+import re
+import sys
+import tempfile
+import time
+
+import cases
+import layouts
+import machine
+
+PROGRAMS = ["tools/mpiexec", "tools/hotlane-info", "tests/guest/placement"]
+EXAMPLES = {"ddr": "laptop", "knl-flat": "knl-flat", "knl-snc4": "knl-snc4", "xeonmax-2s": "xeon-max-2s"}
+STEP = re.compile(r"^@@ begin (.*)\n((?:.*\n)*?)@@ end (\d+) (\S+) (\S+)$", re.M)
+OOM = re.compile(r".*(?:Out of memory|oom-kill|Killed process|segfault|BUG:|WARNING:|Call Trace).*")
+
+
+def run(machines, name):
+    """Boots a layout, runs its steps; returns the texts of what does not hold."""
+    steps = cases.of_layout(name)
+    output, log = machines.boot(name, cases.script(layouts.LAYOUTS[name], steps))
+    done = {m[1]: (m[2], int(m[3]), m[4]) for m in STEP.finditer(output)}
+    wrong = [f"kernel: {line}" for line in OOM.findall(log)]
+    for step in steps:
+        if step.name not in done:
+            wrong.append(f"{step.name}: did not run")
+            continue
+        text, code, left = done[step.name]
+        found = step.check(text, code)
+        if left != "0":
+            found.append(f"{left} huge pages are still taken")
+        if found:
+            wrong += [f"{step.name}: {f}" for f in found] + ["    " + line for line in text.strip().split("\n")[-40:]]
+    if not done:
+        wrong += ["no step ran"] + output.split("\n")[-20:]
+    return len(steps), wrong
+
+
+def examples(machines, folder):
+    os.makedirs(folder, exist_ok=True)
+    for name, file in EXAMPLES.items():
+        step = cases.Step("example", command="hotlane-info --memory", pools=cases.EXAMPLE_POOLS.get(name, {}))
+        output, _ = machines.boot(name, cases.script(layouts.LAYOUTS[name], [step]))
+        text, code, _ = STEP.search(output).group(2, 3, 4)
+        if code != "0":
+            raise machine.Broken(f"{name}: hotlane-info --memory ends with {code}: {text}")
+        with open(os.path.join(folder, file + ".txt"), "w", encoding="utf-8") as out:
+            out.write(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=os.environ.get("HOTLANE_BUILD", "build"))
+    parser.add_argument("--examples", metavar="DIR")
+    parser.add_argument("--keep", metavar="DIR", help="folder for consoles and kernel logs")
+    parser.add_argument("--list", action="store_true", help="the layouts")
+    parser.add_argument("layout", nargs="*", choices=[[], *layouts.LAYOUTS])
+    options = parser.parse_args()
+    if options.list:
+        for name, layout in layouts.LAYOUTS.items():
+            print(f"{name:14} {layout.what}")
+        return 0
+    bad = 0
+    with tempfile.TemporaryDirectory(prefix="hotlane-guest-") as work:
+        work = options.keep or work
+        os.makedirs(work, exist_ok=True)
+        try:
+            machines = machine.Machines(os.path.abspath(options.build), PROGRAMS, work)
+        except machine.Unavailable as reason:
+            print(f"skipped: {reason}")
+            return 77
+        if options.examples:
+            examples(machines, options.examples)
+            return 0
+        for name in options.layout or layouts.LAYOUTS:
+            begin = time.monotonic()
+            try:
+                steps, wrong = run(machines, name)
+            except machine.Broken as text:
+                steps, wrong = 0, [str(text)]
+            bad += len(wrong) > 0
+            print("\n".join([f"{'FAIL' if wrong else 'ok  '} {name}: {steps} steps, {time.monotonic() - begin:.0f} s", *wrong]),
+                  flush=True)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
