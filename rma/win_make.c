@@ -28,11 +28,15 @@ struct call {
     int64_t size, unit;
     MPI_Info info;
     MPI_Comm comm;
-    bool apart; /* allocate_shared: every rank has pages of its own */
+    bool apart;   /* allocate_shared: every rank has pages of its own */
+    bool nowhere; /* the user did not say where the window or its address go */
 };
 
 static int check(const struct call *c)
 {
+    if (c->nowhere) {
+        return hl_win_null("win or baseptr");
+    }
     if (c->size < 0) {
         return hl_err_say(HL_ERR_SIZE, "window size is %lld", (long long)c->size);
     }
@@ -155,11 +159,10 @@ static int make_public(struct call *c, const char *func, void *base, MPI_Win *wi
     bool gives = c->flavor == MPI_WIN_FLAVOR_ALLOCATE || c->flavor == MPI_WIN_FLAVOR_SHARED;
     if (!hl_life_is_open()) {
         rc = hl_life_refuse();
-    } else if (win == NULL || (base == NULL && gives)) {
-        rc = hl_win_null("win or baseptr");
     } else if (comm == NULL || hl_comm_is_inter(comm)) {
         rc = hl_err_say(HL_ERR_COMM, comm == NULL ? "not a communicator" : "not for intercommunicators");
     } else {
+        c->nowhere = win == NULL || (base == NULL && gives);
         c->apart = c->flavor == MPI_WIN_FLAVOR_SHARED &&
                    (comm->size == 1 || hl_hints_noncontig(hl_info_of(c->info)));
         rc = make(c, comm, &w);
@@ -177,7 +180,7 @@ static int make_public(struct call *c, const char *func, void *base, MPI_Win *wi
 HL_API(MPI_Win_create)
 int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm, false};
+    struct call c = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm, false, false};
     return make_public(&c, "MPI_Win_create", NULL, win);
 }
 
@@ -185,14 +188,14 @@ HL_API(MPI_Win_create_c)
 int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                       MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm, false};
+    struct call c = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm, false, false};
     return make_public(&c, "MPI_Win_create_c", NULL, win);
 }
 
 HL_API(MPI_Win_allocate)
 int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info, comm, false};
+    struct call c = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info, comm, false, false};
     return make_public(&c, "MPI_Win_allocate", baseptr, win);
 }
 
@@ -200,7 +203,7 @@ HL_API(MPI_Win_allocate_c)
 int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                         MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info, comm, false};
+    struct call c = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info, comm, false, false};
     return make_public(&c, "MPI_Win_allocate_c", baseptr, win);
 }
 
@@ -208,7 +211,7 @@ HL_API(MPI_Win_allocate_shared)
 int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                              MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info, comm, false};
+    struct call c = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info, comm, false, false};
     return make_public(&c, "MPI_Win_allocate_shared", baseptr, win);
 }
 
@@ -216,40 +219,61 @@ HL_API(MPI_Win_allocate_shared_c)
 int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                                MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info, comm, false};
+    struct call c = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info, comm, false, false};
     return make_public(&c, "MPI_Win_allocate_shared_c", baseptr, win);
 }
 
 HL_API(MPI_Win_create_dynamic)
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_DYNAMIC, MPI_BOTTOM, 0, 1, info, comm, false};
+    struct call c = {MPI_WIN_FLAVOR_DYNAMIC, MPI_BOTTOM, 0, 1, info, comm, false, false};
     return make_public(&c, "MPI_Win_create_dynamic", NULL, win);
 }
 
-/* flush, barrier: nothing more arrives; deregister, barrier: nobody names the memory any more; unmap. */
+enum { HAS_ATTRIBUTES = -1 }; /* what some rank has, for all to know. Errors are smaller */
+
+/* All ranks go on, or none. Returns my error, else another rank's, else the least of what the ranks have. */
+static int agree(struct hl_win *w, int mine)
+{
+    int all = hl_coll_agree(w->comm, mine);
+    if (mine < HAS_ATTRIBUTES || all >= HAS_ATTRIBUTES) {
+        return mine < HAS_ATTRIBUTES ? mine : all;
+    }
+    return hl_err_say(all, "another rank could not free the window");
+}
+
+/* Whoever cannot free it says so before it waits for the others: they may be waiting for what it forgot. */
+static int refuse(struct hl_win *w, MPI_Win win, const char *busy)
+{
+    int rc = hl_err_say(HL_ERR_RMA_SYNC, "%s", busy);
+    int code = hl_win_raise(w, win, "MPI_Win_free", rc);
+    hl_coll_agree(w->comm, rc);
+    return code;
+}
+
+/* flush, agree: nothing more arrives; deregister, barrier: nobody names the memory any more; unmap. */
 static int free_window(struct hl_win *w)
 {
-    const char *busy = hl_epoch_busy(&w->epoch);
-    if (busy != NULL) {
-        return hl_err_say(HL_ERR_RMA_SYNC, "%s", busy);
+    int rc = hl_win_flush(w, -1);
+    rc = agree(w, rc != 0 ? rc : w->attrs != NULL ? HAS_ATTRIBUTES : 0);
+    if (rc == HAS_ATTRIBUTES) { /* their callbacks may refuse: not before all else is well everywhere */
+        rc = agree(w, hl_attr_delete_all(&w->attrs, w));
     }
-    int rc = hl_attr_delete_all(&w->attrs, w);
-    if (rc != 0) {
-        return rc;
+    if (rc == 0) {
+        hl_win_table_remove(w);
+        rc = hl_coll_barrier(w->comm);
     }
-    int failed = hl_win_flush(w, -1);
-    rc = hl_coll_barrier(w->comm);
-    hl_win_table_remove(w);
-    failed = failed != 0 ? failed : rc;
-    rc = hl_coll_barrier(w->comm);
-    return failed != 0 ? failed : rc;
+    return rc;
 }
 
 HL_API(MPI_Win_free)
 int PMPI_Win_free(MPI_Win *win)
 {
     struct hl_win *w = win == NULL ? NULL : hl_win_of(*win);
+    const char *busy = w == NULL ? NULL : hl_epoch_busy(&w->epoch);
+    if (busy != NULL) {
+        return refuse(w, *win, busy);
+    }
     int rc = w == NULL ? hl_win_bad() : free_window(w);
     if (rc != 0) {
         return hl_win_raise(w, w == NULL ? MPI_WIN_NULL : *win, "MPI_Win_free", rc);

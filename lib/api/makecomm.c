@@ -33,14 +33,14 @@ static int dup(const char *func, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm
     int err = hl_api_get_comm(comm, &c);
 
     err = err == 0 ? hl_api_check_out(newcomm, "newcomm") : err;
-    err = err == 0 ? hl_api_get_info(info, &hints) : err;
     if (err == 0) {
         err = request != NULL ? hl_coll_comm_idup(c, &made, &r) : hl_coll_comm_dup(c, &made);
     }
     if (err != 0) {
         return hl_api_end(c, func, err);
     }
-    err = copy_extras(c, hints, made);
+    err = hl_api_get_info(info, &hints); /* the others count on this rank's part, also when this is wrong */
+    err = err == 0 ? copy_extras(c, hints, made) : err;
     if (err != 0 && r != NULL) { /* the others count on this rank's messages */
         hl_req_wait(r);
         hl_req_finish(r, MPI_STATUS_IGNORE);
@@ -88,6 +88,15 @@ int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MP
     return idup("MPI_Comm_idup_with_info", comm, info, newcomm, request);
 }
 
+/* Whoever gave a wrong argument says so, then tells the others, who would wait for it. */
+static int refuse(struct hl_comm *c, const char *func, int wrong)
+{
+    int code = hl_api_end(c, func, wrong);
+
+    hl_coll_comm_refuse(c, wrong);
+    return code;
+}
+
 HL_API(MPI_Comm_split)
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
@@ -95,7 +104,8 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     int err = hl_api_get_comm(comm, &c);
 
     if (err == 0 && color < 0 && color != MPI_UNDEFINED) {
-        err = hl_err_say(HL_ERR_ARG, "color %d is negative and not MPI_UNDEFINED", color);
+        return refuse(c, "MPI_Comm_split",
+                      hl_err_say(HL_ERR_ARG, "color %d is negative and not MPI_UNDEFINED", color));
     }
     err = err == 0 ? hl_coll_comm_split(c, color, key, &made) : err;
     if (err == 0) {
@@ -111,8 +121,14 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
     struct hl_group *g;
     int err = hl_api_get_comm(comm, &c);
 
-    err = err == 0 ? hl_api_get_group(group, &g) : err;
-    err = err == 0 ? hl_coll_comm_create(c, g, &made) : err;
+    if (err == 0) {
+        int wrong = hl_api_get_group(group, &g);
+        wrong = wrong == 0 ? hl_coll_check_subgroup(c, g) : wrong;
+        if (wrong != 0) {
+            return refuse(c, "MPI_Comm_create", wrong);
+        }
+        err = hl_coll_comm_create(c, g, &made);
+    }
     if (err == 0) {
         hl_api_give_comm(c, made, newcomm);
     }

@@ -98,7 +98,14 @@ int hl_coll_comm_split(struct hl_comm *comm, int color, int key, struct hl_comm 
 /* The members that share my proved node, ordered by key. */
 int hl_coll_comm_split_node(struct hl_comm *comm, int key, struct hl_comm **made);
 
-/* MPI_Comm_create: *made is NULL for ranks outside `group`. HL_ERR_GROUP: it has others than mine. */
+/* Instead of one of the two above and MPI_Comm_create: tells the others, for whom it is an error as well,
+ * that my call is wrong. */
+void hl_coll_comm_refuse(struct hl_comm *comm, int wrong);
+
+/* HL_ERR_GROUP: `group` has members that are not mine of `comm`. */
+int hl_coll_check_subgroup(const struct hl_comm *comm, const struct hl_group *group);
+
+/* MPI_Comm_create, with such a group: *made is NULL for ranks outside. */
 int hl_coll_comm_create(struct hl_comm *comm, struct hl_group *group, struct hl_comm **made);
 
 /* MPI_Comm_create_group: called by the members of `group` only, of which others get NULL at once. */

@@ -148,6 +148,7 @@ failed:
 /* What a rank tells the others in a split. */
 struct vote {
     int32_t color, key;
+    int32_t err;         /* what is wrong with this rank's call */
     uint64_t ctx, local; /* count if it becomes rank 0 */
 };
 
@@ -222,9 +223,25 @@ static int join_both(const struct hl_comm *comm, const struct vote *votes, int c
     return err;
 }
 
-int hl_coll_comm_split(struct hl_comm *comm, int color, int key, struct hl_comm **made)
+/* A wrong call of one rank is an error of all. */
+static int check_votes(const struct vote *votes, const struct hl_comm *comm)
 {
-    struct vote mine = {color, key, hl_comm_ctx_new(), hl_comm_ctx_new()};
+    int all = comm->size + (hl_comm_is_inter(comm) ? comm->n_peers : 0);
+
+    for (int i = 0; i < all; i++) {
+        if (votes[i].err != 0) {
+            const struct hl_group *from = i < comm->size ? comm->group : comm->peers;
+            return hl_err_say(votes[i].err, "rank %d of the job gave a wrong argument",
+                              hl_group_world(from, i < comm->size ? i : i - comm->size));
+        }
+    }
+    return 0;
+}
+
+/* `wrong`: what is wrong with my call. */
+static int split(struct hl_comm *comm, int wrong, int color, int key, struct hl_comm **made)
+{
+    struct vote mine = {color, key, wrong, hl_comm_ctx_new(), hl_comm_ctx_new()};
     size_t all = (size_t)comm->size + (size_t)comm->n_peers;
     struct vote *votes = malloc(all * sizeof *votes);
     int err;
@@ -240,11 +257,23 @@ int hl_coll_comm_split(struct hl_comm *comm, int color, int key, struct hl_comm 
         err = hl_coll_allgather_bytes(comm, &mine, sizeof mine, votes);
     }
     *made = NULL;
+    err = wrong != 0 ? wrong : err != 0 ? err : check_votes(votes, comm);
     if (err == 0 && color != MPI_UNDEFINED) {
         err = join_both(comm, votes, color, made);
     }
     free(votes);
     return err;
+}
+
+int hl_coll_comm_split(struct hl_comm *comm, int color, int key, struct hl_comm **made)
+{
+    return split(comm, 0, color, key, made);
+}
+
+void hl_coll_comm_refuse(struct hl_comm *comm, int wrong)
+{
+    struct hl_comm *none;
+    split(comm, wrong, MPI_UNDEFINED, 0, &none);
 }
 
 int hl_coll_comm_split_node(struct hl_comm *comm, int key, struct hl_comm **made)
@@ -253,7 +282,7 @@ int hl_coll_comm_split_node(struct hl_comm *comm, int key, struct hl_comm **made
     return hl_coll_comm_split(comm, hl_boot.node_world[0], key, made);
 }
 
-static int check_subgroup(const struct hl_comm *comm, const struct hl_group *group)
+int hl_coll_check_subgroup(const struct hl_comm *comm, const struct hl_group *group)
 {
     for (int i = 0; i < group->size; i++) {
         int world = hl_group_world(group, i);
@@ -268,28 +297,12 @@ static int check_subgroup(const struct hl_comm *comm, const struct hl_group *gro
 
 int hl_coll_comm_create(struct hl_comm *comm, struct hl_group *group, struct hl_comm **made)
 {
-    bool member = group->rank != MPI_UNDEFINED;
-    int err = check_subgroup(comm, group);
+    int color = MPI_UNDEFINED;
 
-    if (err != 0) {
-        return err;
+    if (group->rank != MPI_UNDEFINED) { /* disjoint groups differ in their first members */
+        color = hl_comm_is_inter(comm) ? 0 : hl_group_rank(comm->group, hl_group_world(group, 0));
     }
-    if (hl_comm_is_inter(comm)) {
-        return hl_coll_comm_split(comm, member ? 0 : MPI_UNDEFINED, group->rank, made);
-    }
-    uint64_t mine = hl_comm_ctx_new();
-    uint64_t *all = malloc((size_t)comm->size * sizeof *all);
-    if (all == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for the contexts of %d ranks", comm->size);
-    }
-    err = hl_coll_allgather_bytes(comm, &mine, sizeof mine, all);
-    *made = NULL;
-    if (err == 0 && member) {
-        int issuer = hl_group_rank(comm->group, hl_group_world(group, 0));
-        err = hl_comm_make(group, all[issuer], made);
-    }
-    free(all);
-    return err;
+    return split(comm, 0, color, group->rank, made);
 }
 
 /* ---- By the members of a group only ---- */
@@ -320,7 +333,7 @@ static int hand_down(const struct hl_comm *comm, const struct hl_group *group, i
 int hl_coll_comm_create_group(struct hl_comm *comm, struct hl_group *group, int tag, struct hl_comm **made)
 {
     uint64_t ctx = group->rank == 0 ? hl_comm_ctx_new() : 0;
-    int err = check_subgroup(comm, group);
+    int err = hl_coll_check_subgroup(comm, group);
 
     *made = NULL;
     if (err != 0 || group->rank == MPI_UNDEFINED) {
