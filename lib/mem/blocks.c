@@ -221,7 +221,7 @@ static void absorb(struct hl_blocks *b, struct hl_block *n, struct hl_block *beh
     free(behind);
 }
 
-void hl_blocks_give(struct hl_blocks *b, size_t off, size_t *hole, size_t *hole_len)
+void hl_blocks_give(struct hl_blocks *b, size_t off)
 {
     struct hl_block *n = taken_at(b, off);
     assert(n != NULL);
@@ -239,8 +239,6 @@ void hl_blocks_give(struct hl_blocks *b, size_t off, size_t *hole, size_t *hole_
         n = front;
     }
     enter(b, n);
-    *hole = n->off;
-    *hole_len = n->len;
 }
 
 /* Counts the blocks of a tree; false in *ok when one is out of place. */

@@ -26,9 +26,8 @@ int hl_blocks_take(struct hl_blocks *b, size_t len, size_t align, size_t *off);
 /* Length of the taken block that begins at `off`, or 0 when none does. */
 size_t hl_blocks_len_at(const struct hl_blocks *b, size_t off);
 
-/* Gives back the taken block at `off` (there must be one). The free block around it now is [*hole, *hole +
- * *hole_len). */
-void hl_blocks_give(struct hl_blocks *b, size_t off, size_t *hole, size_t *hole_len);
+/* Gives back the taken block at `off` (there must be one). */
+void hl_blocks_give(struct hl_blocks *b, size_t off);
 
 /* True when lists, trees and sums agree. For tests. */
 bool hl_blocks_sane(const struct hl_blocks *b);

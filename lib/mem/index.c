@@ -93,7 +93,7 @@ struct hl_seg *hl_index_new(void)
         seg->fd = -1;
         seg->nodes = 0;
         seg->policy = HL_MEM_SYSTEM;
-        seg->arena = false;
+        seg->arena = NULL;
         seg->key = 0;
         seg->mr = NULL;
     }

@@ -1,10 +1,9 @@
 /* Pieces: cut from arenas when small, segments of their own when large. */
 #include "mem.h"
 
-#include "blocks.h"
+#include "arena.h"
 #include "err.h"
 #include "index.h"
-#include "lock.h"
 #include "seg.h"
 #include "topo.h"
 #include "util.h"
@@ -13,31 +12,23 @@
 #include <sched.h>
 #include <stdlib.h>
 
-struct arena {
-    struct hl_seg *seg;
-    struct hl_blocks blocks;
-    struct arena *next; /* made later */
-};
-
 struct watcher {
     int (*born)(struct hl_seg *);
     void (*dying)(struct hl_seg *);
 };
 
-static struct hl_mutex lock = HL_MUTEX_INIT; /* also guards the index's changes */
-static struct arena *arenas HL_GUARDED_BY(lock);
-static struct watcher watchers[HL_MEM_WATCHERS] HL_GUARDED_BY(lock);
-static int watcher_count HL_GUARDED_BY(lock);
+struct hl_mutex hl_mem_lock = HL_MUTEX_INIT;
+static struct watcher watchers[HL_MEM_WATCHERS] HL_GUARDED_BY(hl_mem_lock);
+static int watcher_count HL_GUARDED_BY(hl_mem_lock);
 
-static void tell_dying(struct hl_seg *seg, int count) HL_REQUIRES(lock)
+static void tell_dying(struct hl_seg *seg, int count) HL_REQUIRES(hl_mem_lock)
 {
     while (count > 0) {
         watchers[--count].dying(seg);
     }
 }
 
-/* Shows a made segment to the watchers, then to everybody. */
-static int introduce(struct hl_seg *seg) HL_REQUIRES(lock)
+int hl_mem_introduce(struct hl_seg *seg)
 {
     int rc = 0, told = 0;
     while (rc == 0 && told < watcher_count) {
@@ -62,18 +53,18 @@ static int no_record(size_t len)
 /* Large memory may take long to populate: that happens outside the lock. */
 static int make_own(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out)
 {
-    hl_mutex_lock(&lock);
+    hl_mutex_lock(&hl_mem_lock);
     struct hl_seg *seg = hl_index_new();
-    hl_mutex_unlock(&lock);
+    hl_mutex_unlock(&hl_mem_lock);
     if (seg == NULL) {
         return no_record(len);
     }
     seg->policy = ask->policy;
     seg->nodes = ask->nodes;
     int rc = hl_seg_make(seg, len, ask->align, ask->populate || ask->policy == HL_MEM_BIND);
-    hl_mutex_lock(&lock);
+    hl_mutex_lock(&hl_mem_lock);
     if (rc == 0) {
-        rc = introduce(seg);
+        rc = hl_mem_introduce(seg);
         if (rc != 0) {
             hl_seg_unmake(seg);
         }
@@ -81,100 +72,11 @@ static int make_own(size_t len, const struct hl_mem_ask *ask, struct hl_piece *o
     if (rc != 0) {
         hl_index_drop(seg);
     }
-    hl_mutex_unlock(&lock);
+    hl_mutex_unlock(&hl_mem_lock);
     if (rc == 0) {
         *out = (struct hl_piece){.seg = seg, .off = 0, .len = seg->len, .addr = seg->base};
     }
     return rc;
-}
-
-static int make_arena(const struct hl_mem_ask *ask, struct arena **out) HL_REQUIRES(lock)
-{
-    struct arena *a = malloc(sizeof *a);
-    struct hl_seg *seg = a != NULL ? hl_index_new() : NULL;
-    if (seg == NULL) {
-        free(a);
-        return no_record(HL_MEM_ARENA);
-    }
-    seg->policy = ask->policy;
-    seg->nodes = ask->nodes;
-    int rc = hl_seg_make(seg, HL_MEM_ARENA, HL_MEM_SEG_ALIGN, false);
-    if (rc != 0) {
-        goto drop_record;
-    }
-    seg->arena = true;
-    rc = hl_blocks_init(&a->blocks, seg->len, HL_MEM_ALIGN);
-    if (rc != 0) {
-        rc = no_record(HL_MEM_ARENA);
-        goto unmake;
-    }
-    rc = introduce(seg);
-    if (rc != 0) {
-        goto fini_blocks;
-    }
-    a->seg = seg;
-    a->next = NULL;
-    struct arena **last = &arenas;
-    while (*last != NULL) {
-        last = &(*last)->next;
-    }
-    *last = a;
-    *out = a;
-    return 0;
-fini_blocks:
-    hl_blocks_fini(&a->blocks);
-unmake:
-    hl_seg_unmake(seg);
-drop_record:
-    hl_index_drop(seg);
-    free(a);
-    return rc;
-}
-
-static struct arena *arena_of(const struct hl_seg *seg) HL_REQUIRES(lock)
-{
-    struct arena *a = arenas;
-    while (a->seg != seg) {
-        a = a->next;
-    }
-    return a;
-}
-
-static void give(struct arena *a, size_t off) HL_REQUIRES(lock)
-{
-    size_t len = hl_blocks_len_at(&a->blocks, off), hole, hole_len, page = a->seg->page;
-    hl_blocks_give(&a->blocks, off, &hole, &hole_len);
-    /* The rest of the hole has no pages already: look only at those that the piece touched. */
-    size_t first = hl_max_size(hole, off & ~(page - 1));
-    size_t end = hl_min_size(hole + hole_len, hl_round_up(off + len, page));
-    hl_seg_punch(a->seg, first, end - first);
-}
-
-static int cut(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out) HL_REQUIRES(lock)
-{
-    struct arena *a = arenas;
-    size_t off, align = hl_max_size(ask->align, HL_MEM_ALIGN);
-    while (a != NULL && (a->seg->policy != ask->policy || a->seg->nodes != ask->nodes ||
-                         hl_blocks_take(&a->blocks, len, align, &off) != 0)) {
-        a = a->next;
-    }
-    if (a == NULL) {
-        int rc = make_arena(ask, &a);
-        if (rc != 0) {
-            return rc;
-        }
-        if (hl_blocks_take(&a->blocks, len, align, &off) != 0) {
-            return no_record(len);
-        }
-    }
-    size_t got = hl_blocks_len_at(&a->blocks, off);
-    int rc = ask->populate || ask->policy == HL_MEM_BIND ? hl_seg_populate(a->seg, off, got) : 0;
-    if (rc != 0) {
-        give(a, off);
-        return rc;
-    }
-    *out = (struct hl_piece){.seg = a->seg, .off = off, .len = got, .addr = a->seg->base + off};
-    return 0;
 }
 
 /* The policy and nodes that a wish means for the thread that asks. */
@@ -212,11 +114,11 @@ int hl_mem_alloc(size_t len, const struct hl_mem_ask *given, struct hl_piece *ou
     if ((ask->policy == HL_MEM_SYSTEM) != (ask->nodes == 0)) {
         return hl_err_say(HL_ERR_ARG, "a memory policy needs nodes, and nodes need a policy");
     }
-    bool own = ask->own_segment || len >= HL_MEM_OWN || ask->align > HL_MEM_SEG_ALIGN;
-    if (!own) {
-        hl_mutex_lock(&lock);
-        int rc = cut(len, ask, out);
-        hl_mutex_unlock(&lock);
+    struct hl_arena_key key = {.policy = ask->policy, .nodes = ask->nodes, .page = hl_topo_page()};
+    if (!ask->own_segment && hl_arena_holds(len, ask->align, &key)) {
+        hl_mutex_lock(&hl_mem_lock);
+        int rc = hl_arena_cut(len, ask->align, ask->populate, &key, out);
+        hl_mutex_unlock(&hl_mem_lock);
         if (rc != HL_ERR_NO_MEM) {
             return rc;
         }
@@ -225,7 +127,7 @@ int hl_mem_alloc(size_t len, const struct hl_mem_ask *given, struct hl_piece *ou
     return make_own(len, ask, out);
 }
 
-static void end_own(struct hl_seg *seg) HL_REQUIRES(lock)
+static void end_own(struct hl_seg *seg) HL_REQUIRES(hl_mem_lock)
 {
     hl_index_hide(seg);
     tell_dying(seg, watcher_count);
@@ -235,13 +137,13 @@ static void end_own(struct hl_seg *seg) HL_REQUIRES(lock)
 
 void hl_mem_free(const struct hl_piece *piece)
 {
-    hl_mutex_lock(&lock);
-    if (piece->seg->arena) {
-        give(arena_of(piece->seg), piece->off);
+    hl_mutex_lock(&hl_mem_lock);
+    if (piece->seg->arena != NULL) {
+        hl_arena_give(piece->seg, piece->off);
     } else {
         end_own(piece->seg);
     }
-    hl_mutex_unlock(&lock);
+    hl_mutex_unlock(&hl_mem_lock);
 }
 
 int hl_mem_piece_at(const void *addr, struct hl_piece *out)
@@ -251,10 +153,10 @@ int hl_mem_piece_at(const void *addr, struct hl_piece *out)
         return HL_ERR_BASE;
     }
     size_t off = (size_t)((const char *)addr - seg->base), len = off == 0 ? seg->len : 0;
-    if (seg->arena) {
-        hl_mutex_lock(&lock);
-        len = hl_blocks_len_at(&arena_of(seg)->blocks, off);
-        hl_mutex_unlock(&lock);
+    if (seg->arena != NULL) {
+        hl_mutex_lock(&hl_mem_lock);
+        len = hl_arena_len_at(seg, off);
+        hl_mutex_unlock(&hl_mem_lock);
     }
     if (len == 0) {
         return HL_ERR_BASE;
@@ -266,7 +168,7 @@ int hl_mem_piece_at(const void *addr, struct hl_piece *out)
 int hl_mem_share(uint64_t id, int *fd, size_t *len, bool *arena)
 {
     int rc = HL_ERR_FOUND_NONE;
-    hl_mutex_lock(&lock);
+    hl_mutex_lock(&hl_mem_lock);
     const struct hl_seg *seg = hl_mem_by_id(id);
     if (seg != NULL) {
         int copy = fcntl(seg->fd, F_DUPFD_CLOEXEC, 0);
@@ -274,10 +176,10 @@ int hl_mem_share(uint64_t id, int *fd, size_t *len, bool *arena)
         if (rc == 0) {
             *fd = copy;
             *len = seg->len;
-            *arena = seg->arena;
+            *arena = seg->arena != NULL;
         }
     }
-    hl_mutex_unlock(&lock);
+    hl_mutex_unlock(&hl_mem_lock);
     return rc;
 }
 
@@ -307,7 +209,7 @@ static int call_dying(struct hl_seg *seg, void *arg)
 
 int hl_mem_watch(int (*born)(struct hl_seg *), void (*dying)(struct hl_seg *))
 {
-    hl_mutex_lock(&lock);
+    hl_mutex_lock(&hl_mem_lock);
     int rc = 0;
     bool known = false;
     for (int i = 0; i < watcher_count; i++) {
@@ -328,21 +230,21 @@ int hl_mem_watch(int (*born)(struct hl_seg *), void (*dying)(struct hl_seg *))
         watchers[watcher_count++] = n.w;
     }
 out:
-    hl_mutex_unlock(&lock);
+    hl_mutex_unlock(&hl_mem_lock);
     return rc;
 }
 
 void hl_mem_fork_prepare(void) HL_NO_TSA
 {
-    hl_mutex_lock(&lock);
+    hl_mutex_lock(&hl_mem_lock);
 }
 
 void hl_mem_fork_parent(void) HL_NO_TSA
 {
-    hl_mutex_unlock(&lock);
+    hl_mutex_unlock(&hl_mem_lock);
 }
 
 void hl_mem_fork_child(void) HL_NO_TSA
 {
-    hl_mutex_unlock(&lock);
+    hl_mutex_unlock(&hl_mem_lock);
 }

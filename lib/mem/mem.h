@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct hl_arena; /* mem's own */
+
 /* On which nodes the pages go. */
 enum hl_mem_policy {
     HL_MEM_SYSTEM,    /* where the system likes (first touch, numactl) */
@@ -36,9 +38,9 @@ struct hl_seg {
     int fd;         /* the memfd, close-on-exec; mem closes it */
     uint64_t nodes; /* bit i: node i; 0 when the system places */
     enum hl_mem_policy policy;
-    bool arena;   /* pieces of many owners share it; it never dies */
-    uint64_t key; /* fab's: registration key; written in its born callback */
-    void *mr;     /* fab's: registration; written in its born callback */
+    struct hl_arena *arena; /* pieces of many owners share it, it never dies; NULL: one piece */
+    uint64_t key;           /* fab's: registration key; written in its born callback */
+    void *mr;               /* fab's: registration; written in its born callback */
 };
 
 struct hl_piece {

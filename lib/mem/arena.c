@@ -1,0 +1,167 @@
+/* Arenas: a list of them, each with the pieces that are cut from it and how many lie on each page. */
+#include "arena.h"
+
+#include "blocks.h"
+#include "err.h"
+#include "index.h"
+#include "seg.h"
+#include "topo.h"
+#include "util.h"
+
+#include <stdlib.h>
+
+struct hl_arena {
+    struct hl_seg *seg;
+    struct hl_arena_key key;
+    struct hl_blocks blocks;
+    uint32_t *pieces;      /* on each page */
+    struct hl_arena *next; /* made later */
+};
+
+static struct hl_arena *arenas HL_GUARDED_BY(hl_mem_lock);
+
+static int no_record(size_t len)
+{
+    return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: no memory for records of them", len);
+}
+
+static bool is_huge(const struct hl_arena_key *key)
+{
+    return key->page > hl_topo_page();
+}
+
+bool hl_arena_holds(size_t len, size_t align, const struct hl_arena_key *key)
+{
+    return len < hl_max_size(HL_MEM_OWN, key->page / 2) && align <= hl_max_size(HL_MEM_SEG_ALIGN, key->page);
+}
+
+static int make(const struct hl_arena_key *key, struct hl_arena **out) HL_REQUIRES(hl_mem_lock)
+{
+    size_t len = hl_max_size(HL_MEM_ARENA, key->page);
+    struct hl_arena *a = calloc(1, sizeof *a);
+    struct hl_seg *seg = a != NULL ? hl_index_new() : NULL;
+    if (seg == NULL) {
+        free(a);
+        return no_record(len);
+    }
+    seg->policy = key->policy;
+    seg->nodes = key->nodes;
+    int rc = hl_seg_make(seg, len, hl_max_size(HL_MEM_SEG_ALIGN, key->page), false);
+    if (rc != 0) {
+        goto drop_record;
+    }
+    seg->arena = a;
+    a->seg = seg;
+    a->key = *key;
+    a->pieces = calloc(seg->len / seg->page, sizeof *a->pieces);
+    rc = a->pieces == NULL ? no_record(len) : 0;
+    if (rc != 0) {
+        goto unmake;
+    }
+    if (hl_blocks_init(&a->blocks, seg->len, HL_MEM_ALIGN) != 0) {
+        rc = no_record(len);
+        goto free_pieces;
+    }
+    rc = hl_mem_introduce(seg);
+    if (rc != 0) {
+        goto fini_blocks;
+    }
+    struct hl_arena **last = &arenas;
+    while (*last != NULL) {
+        last = &(*last)->next;
+    }
+    *last = a;
+    *out = a;
+    return 0;
+fini_blocks:
+    hl_blocks_fini(&a->blocks);
+free_pieces:
+    free(a->pieces);
+unmake:
+    hl_seg_unmake(seg);
+drop_record:
+    hl_index_drop(seg);
+    free(a);
+    return rc;
+}
+
+/* The pages that [off, off + len) touches: *end is the first behind them. */
+static size_t pages_of(const struct hl_arena *a, size_t off, size_t len, size_t *end)
+{
+    *end = (off + len - 1) / a->seg->page + 1;
+    return off / a->seg->page;
+}
+
+/* Counts a new piece. True when it is the first on some page. */
+static bool settle(struct hl_arena *a, size_t off, size_t len)
+{
+    size_t end;
+    bool first = false;
+    for (size_t p = pages_of(a, off, len, &end); p < end; p++) {
+        first = a->pieces[p]++ == 0 || first;
+    }
+    return first;
+}
+
+/* Counts a piece no more; pages without pieces go back to the system. */
+static void unsettle(struct hl_arena *a, size_t off, size_t len)
+{
+    size_t end, idle = 0, p;
+    for (p = pages_of(a, off, len, &end); p < end; p++) {
+        if (--a->pieces[p] == 0) {
+            idle++;
+        } else if (idle > 0) {
+            hl_seg_punch(a->seg, (p - idle) * a->seg->page, idle * a->seg->page);
+            idle = 0;
+        }
+    }
+    hl_seg_punch(a->seg, (p - idle) * a->seg->page, idle * a->seg->page);
+}
+
+void hl_arena_give(const struct hl_seg *seg, size_t off)
+{
+    struct hl_arena *a = seg->arena;
+    size_t len = hl_blocks_len_at(&a->blocks, off);
+    hl_blocks_give(&a->blocks, off);
+    unsettle(a, off, len);
+}
+
+size_t hl_arena_len_at(const struct hl_seg *seg, size_t off)
+{
+    return hl_blocks_len_at(&seg->arena->blocks, off);
+}
+
+static bool fits(const struct hl_arena *a, const struct hl_arena_key *key)
+{
+    return a->key.policy == key->policy && a->key.nodes == key->nodes && a->key.page == key->page;
+}
+
+int hl_arena_cut(size_t len, size_t align, bool populate, const struct hl_arena_key *key,
+                 struct hl_piece *out)
+{
+    struct hl_arena *a = arenas;
+    size_t off;
+    align = hl_max_size(align, HL_MEM_ALIGN);
+    while (a != NULL && (!fits(a, key) || hl_blocks_take(&a->blocks, len, align, &off) != 0)) {
+        a = a->next;
+    }
+    if (a == NULL) {
+        int rc = make(key, &a);
+        if (rc != 0) {
+            return rc;
+        }
+        if (hl_blocks_take(&a->blocks, len, align, &off) != 0) {
+            return no_record(len);
+        }
+    }
+    size_t got = hl_blocks_len_at(&a->blocks, off);
+    bool fresh = settle(a, off, got);
+    populate = is_huge(key) ? fresh : populate || key->policy == HL_MEM_BIND;
+    int rc = populate ? hl_seg_populate(a->seg, off, got) : 0;
+    if (rc != 0) {
+        hl_arena_give(a->seg, off);
+        return rc;
+    }
+    *out = (struct hl_piece){.seg = a->seg, .off = off, .len = got, .addr = a->seg->base + off};
+    return 0;
+}

@@ -1,0 +1,32 @@
+/* Inside the module: segments that pieces of many owners share.
+ *
+ * Pages of an arena are taken with the first piece on them and given back with the last one; huge pages are
+ * populated before a piece is handed out, so an arena never holds a page that nobody uses and never a page
+ * that somebody would have to be killed for. */
+#ifndef HL_MEM_ARENA_H
+#define HL_MEM_ARENA_H
+
+#include "inner.h"
+
+/* What all pieces of an arena share. */
+struct hl_arena_key {
+    enum hl_mem_policy policy;
+    uint64_t nodes;
+    size_t page; /* bytes of a page */
+};
+
+/* True when a piece like this comes from an arena rather than from a segment of its own. */
+bool hl_arena_holds(size_t len, size_t align, const struct hl_arena_key *key);
+
+/* Cuts a piece, from a new arena if need be. Large pages, `populate` and HL_MEM_BIND take the pages now.
+ * Errors: HL_ERR_NO_MEM with the text (then nothing is held), or what a watcher returned. */
+int hl_arena_cut(size_t len, size_t align, bool populate, const struct hl_arena_key *key,
+                 struct hl_piece *out) HL_REQUIRES(hl_mem_lock);
+
+/* Gives back the piece that begins at `off` of an arena. */
+void hl_arena_give(const struct hl_seg *seg, size_t off) HL_REQUIRES(hl_mem_lock);
+
+/* Length of the piece that begins at `off`, or 0 when none does. */
+size_t hl_arena_len_at(const struct hl_seg *seg, size_t off) HL_REQUIRES(hl_mem_lock);
+
+#endif
