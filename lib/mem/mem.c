@@ -9,7 +9,6 @@
 #include "util.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <stdlib.h>
 
 struct watcher {
@@ -82,17 +81,18 @@ static int make_own(size_t len, const struct hl_mem_ask *ask, struct hl_piece *o
 /* The policy and nodes that a wish means for the thread that asks. */
 static int resolve(const struct hl_mem_wish *wish, struct hl_mem_ask *out)
 {
-    const struct hl_topo *t = wish->kind != HL_MEM_ANY ? hl_topo_here() : NULL;
     bool must = wish->rule == HL_MEM_MANDATORY && wish->rule_on_base;
     out->align = hl_max_size(out->align, wish->page);
     if (wish->kind == HL_MEM_ANY) {
         return 0;
     }
     enum hl_topo_kind kind = wish->kind == HL_MEM_FAST ? HL_TOPO_FAST : HL_TOPO_DDR;
-    hl_topo_set all = t == NULL ? 0 : kind == HL_TOPO_FAST ? t->fast : t->ddr;
-    int node = t != NULL ? hl_topo_nearest(t, kind, sched_getcpu()) : -1;
+    hl_topo_set all = hl_topo_nodes_of(kind);
+    int node = hl_topo_nearest_here(kind);
     if (all == 0) {
-        return must ? hl_err_say(HL_ERR_NO_MEM, "no fast memory found on this machine") : 0;
+        return must ? hl_err_say(HL_ERR_NO_MEM, "no %s memory that this process may use",
+                                 hl_topo_kind_name(kind))
+                    : 0;
     }
     out->populate = true;
     out->nodes = wish->rule == HL_MEM_INTERLEAVED || node < 0 ? all : (hl_topo_set)1 << node;

@@ -109,7 +109,7 @@ hl_topo_set hl_topo_of(const struct hl_topo *t, enum hl_topo_kind kind)
     return of & t->allowed;
 }
 
-int hl_topo_nearest(const struct hl_topo *t, hl_topo_set set, int cpu)
+int hl_topo_nearest_in(const struct hl_topo *t, hl_topo_set set, int cpu)
 {
     int home = cpu >= 0 && cpu < HL_TOPO_CPUS ? t->home[cpu] : -1, best = -1;
     for (int i = 0; i < HL_TOPO_NODES && home >= 0; i++) {
@@ -145,7 +145,7 @@ hl_topo_set hl_topo_nodes_of(enum hl_topo_kind kind)
 int hl_topo_nearest_here(enum hl_topo_kind kind)
 {
     hl_topo_set set = hl_topo_nodes_of(kind);
-    int near = set != 0 ? hl_topo_nearest(hl_topo_here(), set, sched_getcpu()) : -1;
+    int near = set != 0 ? hl_topo_nearest_in(hl_topo_here(), set, sched_getcpu()) : -1;
     return near >= 0 || set == 0 ? near : __builtin_ctzll(set);
 }
 

@@ -52,7 +52,7 @@ hl_topo_set hl_topo_of(const struct hl_topo *t, enum hl_topo_kind kind);
 
 /* The node among `set` that is nearest to CPU `cpu` (numbered as the kernel does): the least NUMA distance,
  * of equals the CPU's own, of those the lowest number. -1 when `set` is empty or hwloc knows no such CPU. */
-int hl_topo_nearest(const struct hl_topo *t, hl_topo_set set, int cpu);
+int hl_topo_nearest_in(const struct hl_topo *t, hl_topo_set set, int cpu);
 
 /* Nodes of `kind` on this machine for memory that the calling thread asks for now: those its process may use,
  * less those that a strict memory policy of the thread (numactl --membind) leaves out, which is said once in

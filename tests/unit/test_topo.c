@@ -62,18 +62,18 @@ START_TEST(kinds_and_nearest_nodes_of_saved_machines)
     ck_assert_msg(t->ddr == l->ddr, "%s: ddr %llx", l->name, (unsigned long long)t->ddr);
     ck_assert_msg(t->cpus == l->cpus, "%s: %d CPUs", l->name, t->cpus);
     for (const struct view *v = l->seen; v < l->seen + 4 && (v == l->seen || v->cpu > 0); v++) {
-        int fast = hl_topo_nearest(t, hl_topo_of(t, HL_TOPO_FAST), v->cpu);
-        int ddr = hl_topo_nearest(t, hl_topo_of(t, HL_TOPO_DDR), v->cpu);
+        int fast = hl_topo_nearest_in(t, hl_topo_of(t, HL_TOPO_FAST), v->cpu);
+        int ddr = hl_topo_nearest_in(t, hl_topo_of(t, HL_TOPO_DDR), v->cpu);
         ck_assert_msg(fast == v->fast && ddr == v->ddr, "%s: CPU %d: nodes %d and %d", l->name, v->cpu, fast,
                       ddr);
     }
     for (int i = 0; i < HL_TOPO_NODES; i++) {
         ck_assert_msg((t->all >> i & 1) == (t->why[i] != NULL), "%s: node %d has a reason", l->name, i);
     }
-    ck_assert_int_eq(hl_topo_nearest(t, t->all, l->cpus), -1);
-    ck_assert_int_eq(hl_topo_nearest(t, t->all, HL_TOPO_CPUS), -1);
-    ck_assert_int_eq(hl_topo_nearest(t, t->all, -1), -1);
-    ck_assert_int_eq(hl_topo_nearest(t, 0, 0), -1);
+    ck_assert_int_eq(hl_topo_nearest_in(t, t->all, l->cpus), -1);
+    ck_assert_int_eq(hl_topo_nearest_in(t, t->all, HL_TOPO_CPUS), -1);
+    ck_assert_int_eq(hl_topo_nearest_in(t, t->all, -1), -1);
+    ck_assert_int_eq(hl_topo_nearest_in(t, 0, 0), -1);
 }
 END_TEST
 
@@ -132,7 +132,7 @@ START_TEST(the_user_overrides_what_is_fast)
     t = machine("hbm-only", "all"); /* what A64FX and Xeon Max without DIMMs need */
     ck_assert_uint_eq(t->fast, 0xf);
     ck_assert_uint_eq(t->ddr, 0xf);
-    ck_assert_int_eq(hl_topo_nearest(t, t->fast, 5), 2);
+    ck_assert_int_eq(hl_topo_nearest_in(t, t->fast, 5), 2);
     t = machine("xeonmax-2s", "0-3"); /* the user's word, against all evidence */
     ck_assert_uint_eq(t->fast, 0x000f);
     ck_assert_uint_eq(t->ddr, 0x0ff0); /* 8-11 are all that the CPUs of 0-3 have left */
@@ -272,7 +272,7 @@ START_TEST(this_machine_is_read_without_plugins)
     ck_assert_uint_ne(t->ddr, 0);
     ck_assert_int_ge(t->cpus, hl_topo_cpu_count());
     ck_assert_uint_eq(t->allowed & ~t->all, 0);
-    ck_assert_int_ge(hl_topo_nearest(t, t->ddr, sched_getcpu()), 0);
+    ck_assert_int_ge(hl_topo_nearest_in(t, t->ddr, sched_getcpu()), 0);
     ck_assert_int_eq(mappings_of("hwloc_"), 0);
     ck_assert_ptr_null(hl_conf_env("HWLOC_PLUGINS_PATH"));
 }
