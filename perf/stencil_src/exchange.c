@@ -54,6 +54,27 @@ int exchange_open(struct exchange *x, const struct grid *g, const struct options
     return 0;
 }
 
+static void info_read(MPI_Info info, const char *key, char *text, int room)
+{
+    int there = 0;
+
+    MPI_Info_get(info, key, room - 1, text, &there);
+    if (!there)
+        *text = '\0';
+}
+
+struct dwelling exchange_dwelling(const struct exchange *x)
+{
+    struct dwelling d;
+    MPI_Info info;
+
+    MPI_Win_get_info(x->win, &info);
+    info_read(info, "hotlane_page_size", d.page, sizeof d.page);
+    info_read(info, "hotlane_nodes", d.nodes, sizeof d.nodes);
+    MPI_Info_free(&info);
+    return d;
+}
+
 void exchange_close(struct exchange *x)
 {
     MPI_Barrier(MPI_COMM_WORLD);

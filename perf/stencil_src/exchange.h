@@ -38,6 +38,12 @@ struct exchange {
     long slots;        /* doubles of all blocks of a patch */
 };
 
+/* Where the window of a rank lives, in the words of this MPI; "" when it does not say. */
+struct dwelling {
+    char page[16];   /* size of a page */
+    char nodes[112]; /* memory node:bytes,... */
+};
+
 /* What waits for the next drain: a flag to write, or a patch whose blocks are on their way in. */
 struct pending {
     int rank;
@@ -63,6 +69,9 @@ bool exchange_has_notify(void);
 /* Allocates the window and opens its epoch; collective. 0, or -1 without memory. */
 int exchange_open(struct exchange *x, const struct grid *g, const struct options *o);
 void exchange_close(struct exchange *x);
+
+/* Asks where this rank's window lives: Hotlane's info keys. */
+struct dwelling exchange_dwelling(const struct exchange *x);
 
 /* A courier for the calling thread; 0, or -1 without memory. */
 int courier_make(struct courier *c, struct exchange *x, struct sheet *sheet);

@@ -292,8 +292,10 @@ int parallel_run(const struct options *o, struct field *f, struct outcome *out)
         thread_run(&r);
         rc = r.failed ? -1 : 0;
     }
-    *out = (struct outcome){r.pace, 0.0, r.grid.ranks, r.grid.rank, threads, r.sheets, r.pace.began};
+    *out =
+        (struct outcome){r.pace, 0.0, r.grid.ranks, r.grid.rank, threads, r.sheets, r.pace.began, {"", ""}};
     if (!rc) {
+        out->window = exchange_dwelling(&r.exchange);
         out->seconds = pace_stop(&r.pace);
         rc = field_gather(&r, f);
     }

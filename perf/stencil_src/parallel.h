@@ -13,8 +13,9 @@ struct outcome {
     struct pace pace;
     double seconds; /* of the steps alone */
     int ranks, rank, threads;
-    struct sheet *sheets; /* [threads] of this rank; the caller frees */
-    double origin;        /* when the steps began on this rank's clock */
+    struct sheet *sheets;   /* [threads] of this rank; the caller frees */
+    double origin;          /* when the steps began on this rank's clock */
+    struct dwelling window; /* of this rank */
 };
 
 /*

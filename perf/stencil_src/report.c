@@ -63,6 +63,18 @@ static int rows_gather(struct totals *t, const struct outcome *out, double *mine
     return worst ? -1 : 0;
 }
 
+static int windows_gather(struct totals *t, const struct outcome *out)
+{
+    int size = sizeof *t->windows, bad, worst;
+
+    t->windows = calloc((size_t)out->ranks, sizeof *t->windows);
+    bad = !t->windows;
+    MPI_Allreduce(&bad, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (!worst)
+        MPI_Gather(&out->window, size, MPI_CHAR, t->windows, size, MPI_CHAR, 0, MPI_COMM_WORLD);
+    return worst ? -1 : 0;
+}
+
 int report_totals(struct totals *t, const struct outcome *out)
 {
     double *mine = rows_make(out);
@@ -72,6 +84,7 @@ int report_totals(struct totals *t, const struct outcome *out)
     t->retries = counter_total("again", MPI_SUM);
     int rc = rows_gather(t, out, mine);
     free(mine);
+    rc = rc ? rc : windows_gather(t, out);
     for (int k = 0; !rc && out->rank == 0 && k < t->nrows; k++)
         for (int p = 0; p < NPHASE; p++)
             t->sum[p] += t->rows[k * ROW + 2 + p];
@@ -81,6 +94,7 @@ int report_totals(struct totals *t, const struct outcome *out)
 void report_totals_free(struct totals *t)
 {
     free(t->rows);
+    free(t->windows);
 }
 
 static void row_print(FILE *f, const char *name, const double *seconds)
@@ -114,6 +128,24 @@ static void rows_print(FILE *f, const struct totals *t)
     }
     if (t->nrows > 1)
         row_print(f, "mean", mean);
+}
+
+static bool dwell_alike(const struct dwelling *a, const struct dwelling *b)
+{
+    return !strcmp(a->page, b->page) && !strcmp(a->nodes, b->nodes);
+}
+
+/* One row for neighbouring ranks whose windows live alike. */
+static void windows_print(FILE *f, const struct dwelling *windows, int ranks)
+{
+    for (int first = 0, next; first < ranks && windows[first].page[0]; first = next) {
+        for (next = first + 1; next < ranks && dwell_alike(&windows[first], &windows[next]); next++)
+            ;
+        fprintf(f, "  window of rank %d", first);
+        if (next > first + 1)
+            fprintf(f, " to %d", next - 1);
+        fprintf(f, ": pages of %s, node:bytes %s\n", windows[first].page, windows[first].nodes);
+    }
 }
 
 static void threads_print(FILE *f, const struct totals *t)
@@ -157,8 +189,10 @@ void report_table(const struct report *r)
             r->figures.rho_min, r->figures.rho_max, r->figures.mean_rho, r->figures.mean_energy,
             r->figures.max_divb);
     fprintf(f, "  hash %016llx\n", (unsigned long long)r->figures.hash);
-    if (!o->serial)
+    if (!o->serial) {
         threads_print(f, &r->totals);
+        windows_print(f, r->totals.windows, r->outcome.ranks);
+    }
     fflush(f);
 }
 

@@ -13,6 +13,7 @@ struct totals {
     double *rows; /* [all threads][ROW] rank, thread, seconds per phase; rank 0 only, report_totals_free */
     int nrows;
     double lanes, leases_contended, retries;
+    struct dwelling *windows; /* [ranks]; rank 0 only, report_totals_free */
 };
 
 enum { ROW = 2 + NPHASE };
