@@ -29,6 +29,13 @@ static hl_topo_set bit(int node)
     return (hl_topo_set)1 << node;
 }
 
+static uint64_t bandwidth(hwloc_topology_t t, hwloc_obj_t n)
+{
+    struct hwloc_location from = {.type = HWLOC_LOCATION_TYPE_CPUSET, .location.cpuset = n->cpuset};
+    hwloc_uint64_t mibps = 0;
+    return hwloc_memattr_get_value(t, HWLOC_MEMATTR_ID_BANDWIDTH, n, &from, 0, &mibps) == 0 ? mibps : 0;
+}
+
 static void gather(hwloc_topology_t t, struct machine *m, struct hl_topo *out)
 {
     *m = (struct machine){.t = t};
@@ -40,6 +47,7 @@ static void gather(hwloc_topology_t t, struct machine *m, struct hl_topo *out)
         m->node[n->os_index] = n;
         out->all |= bit((int)n->os_index);
         out->bytes[n->os_index] = n->attr->numanode.local_memory;
+        out->told |= bandwidth(t, n) != 0;
         if (hwloc_bitmap_isset(hwloc_topology_get_allowed_nodeset(t), n->os_index)) {
             out->allowed |= bit((int)n->os_index);
         }
@@ -62,13 +70,6 @@ static bool named(hwloc_obj_t n, const char *word)
 static bool never_fast(hwloc_obj_t n)
 {
     return named(n, "GPU") || named(n, "NVM") || named(n, "CXL");
-}
-
-static uint64_t bandwidth(hwloc_topology_t t, hwloc_obj_t n)
-{
-    struct hwloc_location from = {.type = HWLOC_LOCATION_TYPE_CPUSET, .location.cpuset = n->cpuset};
-    hwloc_uint64_t mibps = 0;
-    return hwloc_memattr_get_value(t, HWLOC_MEMATTR_ID_BANDWIDTH, n, &from, 0, &mibps) == 0 ? mibps : 0;
 }
 
 static bool twice_as_fast(const struct machine *m, int i)
@@ -189,8 +190,13 @@ static void find_ddr(const struct machine *m, hl_topo_set homes, struct hl_topo 
         if ((rest & homes & bit(i)) != 0 && !never_fast(m->node[i])) {
             out->ddr |= bit(i);
             out->why[i] = "ordinary memory of its CPUs";
+        } else if ((rest & bit(i)) != 0 && never_fast(m->node[i])) {
+            out->why[i] = "named by hwloc";
         } else if ((rest & bit(i)) != 0) {
-            out->why[i] = never_fast(m->node[i]) ? "named by hwloc" : "no CPUs of its own, and not fast";
+            bool told = bandwidth(m->t, m->node[i]) != 0;
+            out->unknown |= told ? 0 : bit(i);
+            out->why[i] = told ? "no CPUs of its own, bandwidth below twice the ordinary node's"
+                               : "no CPUs of its own, nothing tells its speed";
         }
     }
     if (out->ddr == 0) {

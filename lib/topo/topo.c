@@ -178,3 +178,28 @@ const char *hl_topo_kind_name(enum hl_topo_kind kind)
     static const char *const names[] = {"DDR", "fast", "other"};
     return names[kind];
 }
+
+char *hl_topo_no_fast(const struct hl_topo *t, char *out, size_t cap)
+{
+    char set[HL_TOPO_TEXT], rest[HL_TOPO_TEXT];
+    if (t->fast != 0) {
+        snprintf(out, cap, "fast memory is on node %s, and this process may use node %s only",
+                 hl_topo_text(t->fast, set, sizeof set), hl_topo_text(t->allowed, rest, sizeof rest));
+        return out;
+    }
+    int nodes = __builtin_popcountll(t->all);
+    const char *data = t->told ? "" : ", no bandwidth data";
+    hl_topo_text(t->unknown, set, sizeof set);
+    if (t->unknown != 0) {
+        snprintf(out, cap,
+                 "no fast memory found on this machine (%d nodes%s; node %s has no CPUs: if that is HBM set "
+                 "HOTLANE_FASTMEM_NODES=%s)",
+                 nodes, data, set, set);
+    } else {
+        snprintf(out, cap,
+                 "no fast memory found on this machine (%d node%s%s; if all of it is HBM set "
+                 "HOTLANE_FASTMEM_NODES=all)",
+                 nodes, nodes > 1 ? "s" : "", data);
+    }
+    return out;
+}

@@ -32,8 +32,10 @@ struct hl_topo {
     const char *why[HL_TOPO_NODES];             /* what decided its kind, a few words */
     int8_t home[HL_TOPO_CPUS];                  /* the node whose CPUs include this one; -1: no such CPU */
     uint16_t far[HL_TOPO_NODES][HL_TOPO_NODES]; /* [home][node]: grows with the way between them */
-    int beyond;                                 /* nodes numbered HL_TOPO_NODES or higher: not used */
-    int cpus;                                   /* processing units of the whole machine that hwloc sees */
+    hl_topo_set unknown; /* of the machine: no CPUs, and nothing tells how fast they are */
+    bool told;           /* the firmware tells bandwidths */
+    int beyond;          /* nodes numbered HL_TOPO_NODES or higher: not used */
+    int cpus;            /* processing units of the whole machine that hwloc sees */
 };
 
 /* CPUs that this process may use (its affinity mask at the first call), at least 1. */
@@ -64,6 +66,10 @@ int hl_topo_nearest_here(enum hl_topo_kind kind);
 
 /* What a strict memory policy (MPOL_BIND) of the calling thread permits; all bits when it has none. */
 hl_topo_set hl_topo_bound(void);
+
+/* Writes why `t` has no fast memory for its process, and what to do where that can be known. Returns `out`.
+ */
+char *hl_topo_no_fast(const struct hl_topo *t, char *out, size_t cap);
 
 #define HL_TOPO_TEXT 200 /* room for any set */
 

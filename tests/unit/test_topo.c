@@ -99,6 +99,23 @@ START_TEST(nodes_that_the_mask_cannot_name_are_counted)
 }
 END_TEST
 
+START_TEST(why_there_is_no_fast_memory)
+{
+    char out[300];
+    ck_assert_str_eq(
+        hl_topo_no_fast(machine("knl-nohmat-generic", ""), out, sizeof out),
+        "no fast memory found on this machine (2 nodes, no bandwidth data; node 1 has no CPUs: if "
+        "that is HBM set HOTLANE_FASTMEM_NODES=1)");
+    ck_assert_str_eq(hl_topo_no_fast(machine("ddr-cxl", ""), out, sizeof out),
+                     "no fast memory found on this machine (2 nodes; if all of it is HBM set "
+                     "HOTLANE_FASTMEM_NODES=all)");
+    machine("xeonmax-2s", "");
+    saved.allowed = 0x3;
+    ck_assert_str_eq(hl_topo_no_fast(&saved, out, sizeof out),
+                     "fast memory is on node 8-15, and this process may use node 0-1 only");
+}
+END_TEST
+
 START_TEST(sets_as_people_write_them)
 {
     char out[HL_TOPO_TEXT], tight[4];
@@ -344,6 +361,7 @@ static Suite *topo_suite(void)
     tcase_add_test(c, the_user_overrides_what_is_fast);
     tcase_add_test(c, a_container_has_what_it_was_given);
     tcase_add_test(c, nodes_that_the_mask_cannot_name_are_counted);
+    tcase_add_test(c, why_there_is_no_fast_memory);
     tcase_add_test(c, sets_as_people_write_them);
     tcase_add_loop_test(c, natural_page_sizes_and_pools_of_other_kernels, 0,
                         (int)(sizeof kernels / sizeof kernels[0]));
