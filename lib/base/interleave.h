@@ -1,6 +1,7 @@
 /* A deterministic scheduler of interleavings for builds with -Datomics=scheduled: of the threads under it
  * exactly one runs, and at every atomic access a generator chooses who goes on: by a seed, or every choice
- * in turn. The same seed, or the same choices, give the same interleaving. Not reentrant. */
+ * in turn. The same seed, or the same choices, give the same interleaving. The threads are contexts of the
+ * caller with thread-local variables of their own. Not reentrant. */
 #ifndef HL_INTERLEAVE_H
 #define HL_INTERLEAVE_H
 

@@ -1,9 +1,7 @@
 /* Lanes over the model of a provider, under every interleaving of few switches and under random ones: a flush
  * ends after what was issued before it and finds its error once; bits, rings, chains, ticks and deaths lose
- * nothing. Planted faults, put between the files of lane by the linker (--wrap), are found. */
-#include "../unit/unit.h"
-
-#include "inner.h"
+ * nothing. Planted faults (lane_faults.h) are found. */
+#include "lane_faults.h"
 
 #include "err.h"
 
@@ -12,188 +10,14 @@
 #include "conf.h"
 #include "fab_lib.h"
 #include "interleave.h"
+#include "short.h"
 #include "util.h"
 
 #include <malloc.h>
 #include <stdio.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-enum { RANKS = 3, THREADS = 3, CELLS = 4, FOUND = 7 };
-
-/* ---- planted faults ---- */
-
-enum fault {
-    NONE,
-    COUNTING_DONE,     /* done counts what has ended */
-    DONE_PASSES,       /* done passes to the slot that ended last */
-    TAIL_PASSES,       /* the tail passes open slots */
-    SENT_IS_DELIVERED, /* the completion of a message ends it */
-    CHAIN_STAYS_OPEN,  /* flush leaves chains open */
-    BIT_AFTER_LEAVING, /* the bit is set after the lease was left */
-    BIT_CLEARED_CHAIN, /* a way with an open chain counts as empty */
-    MARK_STAYS,        /* the way believes that its bit is still set */
-    ERROR_AFTER_DONE,  /* done passes before the error is stored */
-    GOAL_MOVES,        /* a flush goes on until nothing is open */
-    FAULTS
-};
-
-static enum fault fault;
-
-/* A broken promise: fails the test, or ends the process that carries a planted fault. */
-#define PROMISE(kept, ...)                                                                                   \
-    do {                                                                                                     \
-        if (!(kept) && fault != NONE) {                                                                      \
-            _exit(FOUND);                                                                                    \
-        }                                                                                                    \
-        ck_assert_msg(kept, __VA_ARGS__);                                                                    \
-    } while (0)
-
-HL_NO_TSA void __real_hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, int err);
-HL_NO_TSA void __wrap_hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, int err);
-HL_NO_TSA void __real_hl_slot_advance(struct hl_lane *lane);
-HL_NO_TSA void __wrap_hl_slot_advance(struct hl_lane *lane);
-HL_NO_TSA int __real_hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool alone);
-HL_NO_TSA int __wrap_hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool alone);
-HL_NO_TSA void __real_hl_chain_send_all(struct hl_lane *lane, uint64_t before);
-HL_NO_TSA void __wrap_hl_chain_send_all(struct hl_lane *lane, uint64_t before);
-HL_NO_TSA void __real_hl_way_mark(struct hl_lane *lane, struct hl_way *way);
-HL_NO_TSA void __wrap_hl_way_mark(struct hl_lane *lane, struct hl_way *way);
-HL_NO_TSA void __real_hl_way_sweep(struct hl_lane *lane);
-HL_NO_TSA void __wrap_hl_way_sweep(struct hl_lane *lane);
-
-void __wrap_hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, int err)
-{
-    struct hl_way *way = slot->way;
-    uint64_t before = way->done.v, seq = slot->way_seq;
-    if (fault == SENT_IS_DELIVERED && (slot->open & HL_PART_ACK) != 0) {
-        part |= HL_PART_ACK;
-    }
-    if (fault == ERROR_AFTER_DONE && err != 0 && seq == before + 1) {
-        hl_a64_store_release(&way->done, seq); /* release: as the library's */
-        hl_pause();
-    }
-    __real_hl_slot_close(lane, slot, part, err);
-    if (fault == COUNTING_DONE && slot->open == 0 && way->done.v == before) {
-        hl_a64_store_release(&way->done, before + 1);
-    } else if (fault == DONE_PASSES && slot->open == 0 && way->done.v < seq) {
-        hl_a64_store_release(&way->done, seq);
-    }
-}
-
-void __wrap_hl_slot_advance(struct hl_lane *lane)
-{
-    __real_hl_slot_advance(lane);
-    if (fault == TAIL_PASSES) {
-        hl_a64_store_release(&lane->tail, lane->issued.v); /* release: as the library's */
-    }
-}
-
-int __wrap_hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool alone)
-{
-    return fault == CHAIN_STAYS_OPEN && alone ? 0 : __real_hl_chain_send(lane, way, alone);
-}
-
-void __wrap_hl_chain_send_all(struct hl_lane *lane, uint64_t before)
-{
-    if (fault != CHAIN_STAYS_OPEN) {
-        __real_hl_chain_send_all(lane, before);
-    }
-}
-
-static __thread uint64_t late[HL_LANES_MAX]; /* ranks whose bits I still have to set, by lane */
-
-void __wrap_hl_way_mark(struct hl_lane *lane, struct hl_way *way)
-{
-    if (fault == BIT_AFTER_LEAVING) {
-        way->marked = true;
-        late[lane->index] |= UINT64_C(1) << way->peer;
-    } else {
-        __real_hl_way_mark(lane, way);
-    }
-}
-
-static void set_late_bits(void)
-{
-    for (uint32_t i = 0; fault == BIT_AFTER_LEAVING && i < hl_pool.count; i++) {
-        uint64_t ranks = late[i];
-        for (int peer = 0; ranks != 0 && peer < RANKS; peer++) {
-            if (ranks >> peer & 1) {
-                hl_a64_or_full(&hl_pool.used[peer], UINT64_C(1) << i); /* full: as the library's */
-                late[i] &= ~(UINT64_C(1) << peer);
-            }
-        }
-    }
-}
-
-static void clear(struct hl_lane *lane, struct hl_way *way)
-{
-    hl_a64_and_full(&lane->pool->used[way->peer], ~(UINT64_C(1) << lane->index)); /* full: as the library's */
-}
-
-static bool idle_stay; /* bits of rank 1 are not taken back: sweeps go on */
-
-/* Also clears at once, not after many leases: what is idle for long is rare in a short run. */
-void __wrap_hl_way_sweep(struct hl_lane *lane)
-{
-    __real_hl_way_sweep(lane);
-    lane->swept -= HL_IDLE_LEASES + 1; /* the next one is due at once */
-    for (int peer = 0; peer < RANKS; peer++) {
-        struct hl_way *way = hl_way_find(lane, peer);
-        bool empty = way->first == NULL || (fault == BIT_CLEARED_CHAIN && way->chain != NULL);
-        if (way->marked && empty && !(peer == 1 && idle_stay)) {
-            way->marked = fault == MARK_STAYS;
-            clear(lane, way);
-        }
-    }
-}
-
-/* The flush that this thread is in, and how much was issued when it first read a lane's queue. */
-static __thread struct {
-    bool inside;
-    int peer;
-    uint64_t bound[HL_LANES_MAX];
-} flushing;
-
-HL_NO_TSA int __real_hl_lane_progress(struct hl_lane *lane);
-HL_NO_TSA int __wrap_hl_lane_progress(struct hl_lane *lane);
-HL_NO_TSA int __real_hl_pool_flush(struct hl_pool *p, int peer, enum hl_lane_scope scope);
-HL_NO_TSA int __wrap_hl_pool_flush(struct hl_pool *p, int peer, enum hl_lane_scope scope);
-
-/* A flush reads no queue for what was issued after it began. */
-int __wrap_hl_lane_progress(struct hl_lane *lane)
-{
-    const struct hl_way *way = flushing.inside ? hl_way_find(lane, flushing.peer) : NULL;
-    if (way != NULL) {
-        uint64_t *bound = &flushing.bound[lane->index];
-        *bound = *bound != 0 ? *bound : way->issued.v;
-        PROMISE(way->done.v < *bound || *bound == 0, "a flush reads completions of later operations");
-    }
-    return __real_hl_lane_progress(lane);
-}
-
-int __wrap_hl_pool_flush(struct hl_pool *p, int peer, enum hl_lane_scope scope)
-{
-    memset(&flushing, 0, sizeof flushing);
-    flushing.peer = peer;
-    flushing.inside = scope == HL_REMOTE;
-    int rc = __real_hl_pool_flush(p, peer, scope);
-    while (fault == GOAL_MOVES && !hl_lane_is_quiet(peer)) {
-        (void)__real_hl_pool_flush(p, peer, scope);
-    }
-    flushing.inside = false;
-    return rc;
-}
-
-/* Waits without sleeping, and not for ever. */
-void __wrap_hl_prog_wait_slow(hl_prog_cond *cond, void *arg);
-void __wrap_hl_prog_wait_slow(hl_prog_cond *cond, void *arg)
-{
-    for (int turns = 0; !cond(arg); turns++) {
-        PROMISE(turns < 50000, "somebody waits for ever");
-        hl_pause();
-    }
-}
+enum { THREADS = 3, CELLS = 4 };
 
 /* ---- a pool on the model ---- */
 
@@ -205,6 +29,7 @@ struct shape {
     bool death;           /* rank 2 is reported dead meanwhile */
     bool sweep;           /* two lanes have idle bits for rank 1, whose flushes sweep */
     bool tick;            /* the last thread is the receive thread */
+    bool again;           /* small puts and gets by the short ways; all threads use one window */
 };
 
 struct story {
@@ -304,15 +129,41 @@ static void stop(const struct story *s)
 
 /* ---- what the threads do ---- */
 
+static struct hl_xfer xfer_of(struct story *s, int me, int peer, int cell, void *mine)
+{
+    return (struct hl_xfer){.peer = peer,
+                            .addr = (uint64_t)(uintptr_t)&s->remote[me][peer][cell],
+                            .buf = mine,
+                            .len = 8,
+                            .error = &s->errors[s->shape.again ? 0 : me][peer],
+                            .token = s->shape.again ? (uint64_t)peer + 1 : 0};
+}
+
+/* As MPI_Put does: where the thread's last put went, else into the lane's chain, else on any way. */
+static int put_short(const struct hl_xfer *x) HL_NO_TSA
+{
+    enum hl_lane_again again =
+        hl_lane_last.target == x->peer ? hl_lane_put_again(x->addr, x->buf) : HL_AGAIN_TAKEN;
+    if (again == HL_AGAIN_WAKE) {
+        hl_lane_short_wake();
+    } else if (again == HL_AGAIN_HELD) {
+        hl_lane_short_leave(hl_lane_last.lane, true);
+    }
+    if (again == HL_AGAIN_DONE || again == HL_AGAIN_WAKE) {
+        return 0;
+    }
+    int rc = hl_lane_put_short(x->token, x->addr, x->buf, x->len) ? 0 : hl_lane_write(x);
+    if (rc == 0) {
+        hl_lane_remember((struct hl_lane_last){.token = x->token, .unit = 1, .target = x->peer});
+    }
+    return rc;
+}
+
 static void put(struct story *s, int me, int peer, int cell)
 {
     s->local[me][peer][cell] = s->seed << 8 | (uint64_t)(me * 16 + peer * 4 + cell + 1);
-    struct hl_xfer x = {.peer = peer,
-                        .addr = (uint64_t)(uintptr_t)&s->remote[me][peer][cell],
-                        .buf = &s->local[me][peer][cell],
-                        .len = 8,
-                        .error = &s->errors[me][peer]};
-    int rc = hl_lane_write(&x);
+    struct hl_xfer x = xfer_of(s, me, peer, cell, &s->local[me][peer][cell]);
+    int rc = s->shape.again ? put_short(&x) : hl_lane_write(&x);
     set_late_bits();
     if (rc != 0) {
         PROMISE(s->shape.death || s->shape.error != 0, "seed %llu: %d", (unsigned long long)s->seed, rc);
@@ -341,12 +192,9 @@ static void look(struct story *s, int me, int peer, int count)
 static void get(struct story *s, int me, int peer, int cell)
 {
     uint64_t back = 0;
-    struct hl_xfer x = {.peer = peer,
-                        .addr = (uint64_t)(uintptr_t)&s->remote[me][peer][cell],
-                        .buf = &back,
-                        .len = 8,
-                        .error = &s->errors[me][peer]};
-    int rc = hl_lane_read(&x);
+    struct hl_xfer x = xfer_of(s, me, peer, cell, &back);
+    bool done = s->shape.again && hl_lane_get_short(x.token, x.addr, x.buf, x.len);
+    int rc = done ? 0 : hl_lane_read(&x);
     set_late_bits();
     hl_lane_flush(peer, HL_LOCAL);
     rc = rc != 0 ? rc : hl_lane_error_take(&s->errors[me][peer]);
@@ -461,6 +309,8 @@ static const struct shape shapes[] = {
     {.lanes = 2},
     {.lanes = 1, .chain = 64},
     {.lanes = 2, .chain = 64},
+    {.lanes = 2, .chain = 64, .again = true},
+    {.lanes = 1, .chain = 64, .again = true},
     {.lanes = 2, .chain = 64, .tick = true},
     {.lanes = 2, .chain = 64, .sweep = true},
     {.lanes = 1, .full = true},
