@@ -16,10 +16,11 @@
 static const char *const bools[] = {"true", "false", NULL};
 static const char *const orders[] = {"none", "rar", "raw", "war", "waw", NULL};
 static const char *const ops[] = {"same_op", "same_op_no_op", NULL};
+static const char *const ours[] = {"mpi,system", NULL};
 static const char *const kinds[] = {
     "", "system", "mpi", "mpi:alloc_mem", "mpi:win_allocate", "mpi:win_allocate_shared", NULL};
 
-enum form { ONE_WORD, WORDS, NUMBER, POWER };
+enum form { ONE_WORD, WORDS, NUMBER, POWER, WISH };
 
 /* `fallback`: the value in use when the user gives none; NULL: none is shown then. */
 static const struct key {
@@ -43,6 +44,11 @@ static const struct key {
      false,
      {MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_SHARED}},
     {"mpi_assert_memory_alloc_kinds", NULL, WORDS, kinds, false, {0}},
+    {"mpi_memory_alloc_kinds", "mpi,system", ONE_WORD, ours, false, {0}},
+    {"mpich_buf_type", NULL, WISH, NULL, false, {MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_SHARED}},
+    {"hotlane_mem_kind", NULL, WISH, NULL, false, {MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_SHARED}},
+    {"hotlane_page_size", NULL, WISH, NULL, false, {MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_SHARED}},
+    {"hotlane_mem_policy", NULL, WISH, NULL, false, {MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_SHARED}},
 };
 
 static bool is_for(const struct key *k, int flavor)
@@ -85,8 +91,11 @@ static bool is_list(const char *const *words, const char *value)
 
 static bool is_valid(const struct key *k, const char *value)
 {
+    struct hl_mem_wish wish = {0};
     char *end;
     switch (k->form) {
+    case WISH:
+        return hl_mem_wish_set(&wish, k->key, value) == 0;
     case ONE_WORD:
         return find_word(k->words, value, strlen(value)) >= 0;
     case WORDS:
@@ -109,6 +118,18 @@ size_t hl_hints_alignment(const struct hl_info *info)
     return strtoul(value, NULL, 10);
 }
 
+void hl_hints_wish(const struct hl_info *user, struct hl_mem_wish *out)
+{
+    char value[VALUE_MAX];
+    int len;
+    hl_mem_wish_of_env(out);
+    for (int i = 0; i < HL_MEM_WISH_KEYS; i++) {
+        if (hl_info_get(user, hl_mem_wish_keys[i], value, sizeof value, &len) && len < VALUE_MAX) {
+            hl_mem_wish_set(out, hl_mem_wish_keys[i], value); /* take() tells of a wrong one */
+        }
+    }
+}
+
 bool hl_hints_noncontig(const struct hl_info *info)
 {
     return value_is(info, "alloc_shared_noncontig", "true");
@@ -118,6 +139,14 @@ static void refuse(const struct hl_win *w, const char *key, const char *value, c
 {
     if (w->rank == 0) {
         hl_log(HL_LOG_WARN, "window hint %s=%s is not honoured: %s", key, value, why);
+    }
+}
+
+/* The text that is_valid left has key, value and what is allowed. */
+static void refuse_wish(const struct hl_win *w)
+{
+    if (w->rank == 0) {
+        hl_log(HL_LOG_WARN, "window hint is not honoured: %s", hl_err_text(HL_ERR_INFO_VALUE));
     }
 }
 
@@ -136,7 +165,11 @@ static int take(struct hl_win *w, struct hl_info *info, const struct hl_info *us
                 refuse(w, k->key, value, "only the creation of a window takes it");
             }
         } else if (len >= VALUE_MAX || !is_valid(k, value)) {
-            refuse(w, k->key, value, "not a value of this key");
+            if (k->form == WISH && len < VALUE_MAX) {
+                refuse_wish(w);
+            } else {
+                refuse(w, k->key, value, "not a value of this key");
+            }
         } else {
             rc = hl_info_set(info, k->key, value);
         }
@@ -151,6 +184,38 @@ static void use(struct hl_win *w, const struct hl_info *info)
     w->no_locks = value_is(info, "no_locks", "true");
 }
 
+/* What was asked of memory, by whatever way. */
+static int show_wish(struct hl_win *w, const struct hl_info *user)
+{
+    struct hl_mem_wish wish;
+    if (w->flavor != MPI_WIN_FLAVOR_ALLOCATE && w->flavor != MPI_WIN_FLAVOR_SHARED) {
+        return 0;
+    }
+    hl_hints_wish(user, &wish);
+    int rc = hl_info_set(w->info, "hotlane_mem_kind", hl_mem_kind_word(wish.kind));
+    return rc != 0 ? rc : hl_info_set(w->info, "hotlane_mem_policy", hl_mem_rule_word(wish.rule));
+}
+
+int hl_hints_show_got(struct hl_info *info, size_t page, const char *nodes)
+{
+    char text[32];
+    int rc = hl_info_set(info, "hotlane_page_size", hl_mem_bytes_text(page, text, sizeof text));
+    return rc != 0 || nodes[0] == '\0' ? rc : hl_info_set(info, "hotlane_nodes", nodes);
+}
+
+/* What the kernel says now of the memory that this rank took for the window. */
+static int show_mine(const struct hl_win *w, struct hl_info *info)
+{
+    struct hl_mem_got got;
+    char nodes[HL_MEM_NODES_TEXT];
+    if (w->piece.seg == NULL) {
+        return 0;
+    }
+    int told = hl_mem_got(&w->piece, &got);
+    return hl_hints_show_got(info, got.page,
+                             told == 0 ? hl_mem_got_nodes_text(&got, nodes, sizeof nodes) : "");
+}
+
 int hl_hints_init(struct hl_win *w, const struct hl_info *user)
 {
     int rc = hl_info_make(&w->info);
@@ -160,6 +225,7 @@ int hl_hints_init(struct hl_win *w, const struct hl_info *user)
         }
     }
     rc = rc != 0 ? rc : take(w, w->info, user, false);
+    rc = rc != 0 ? rc : show_wish(w, user);
     if (rc == 0) {
         use(w, w->info);
     }
@@ -224,6 +290,9 @@ int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
     int rc = w == NULL           ? hl_win_bad()
              : info_used == NULL ? hl_win_null("info_used")
                                  : hl_info_copy(&w->info, &copy);
+    if (rc == 0 && (rc = show_mine(w, copy)) != 0) {
+        hl_info_free(copy);
+    }
     if (rc != 0) {
         return hl_win_raise(w, win, "MPI_Win_get_info", rc);
     }

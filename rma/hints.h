@@ -18,6 +18,13 @@ int hl_hints_change(struct hl_win *w, const struct hl_info *user);
 /* mpi_minimum_memory_alignment: bytes, 0 when not asked for. */
 size_t hl_hints_alignment(const struct hl_info *info);
 
+/* The memory that the environment asks for, and the user's keys over it, but for those with wrong values. */
+void hl_hints_wish(const struct hl_info *user, struct hl_mem_wish *out);
+
+/* For memory that another rank took: what MPI_Win_get_info shows of it. About a rank's own it asks the kernel
+ * anew. `nodes` as hl_mem_got_nodes_text. HL_ERR_NO_MEM. */
+int hl_hints_show_got(struct hl_info *info, size_t page, const char *nodes);
+
 /* alloc_shared_noncontig */
 bool hl_hints_noncontig(const struct hl_info *info);
 

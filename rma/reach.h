@@ -7,7 +7,9 @@
 /* What a rank brings to a new window, besides what stands in the window itself. */
 struct hl_win_ask {
     uint64_t unit;
-    int rc;     /* the error that this rank already has */
+    int rc;                  /* the error that this rank already has */
+    struct hl_mem_wish wish; /* of memory */
+    const char *func;        /* the user's call */
     bool apart; /* MPI_Win_allocate_shared: every rank has pages of its own, and w->base is set here if not */
 };
 
@@ -17,6 +19,10 @@ struct hl_win_ask {
  * for windows that do not fit together. */
 int hl_win_reach_all(struct hl_win *w, const struct hl_win_ask *ask);
 void hl_win_forget_all(struct hl_win *w);
+
+/* All ranks of `comm` come with their error or with `need` (0 or -1) and get the smallest of all. When that
+ * is an error and this rank has none, it says which rank has. */
+int hl_win_agree(struct hl_comm *comm, int rc, int need);
 
 /* Gets the queue of w's own lock ready. */
 void hl_win_lockq_open(struct hl_win *w);

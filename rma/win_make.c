@@ -53,7 +53,7 @@ static int check(const struct call *c)
 }
 
 /* Memory of mine, and my control block. */
-static int take_memory(struct hl_win *w, const struct call *c)
+static int take_memory(struct hl_win *w, const struct call *c, const struct hl_win_ask *how)
 {
     size_t len = sizeof *w->ctl + 2 * (size_t)hl_boot.node_size * sizeof w->ctl->words[0];
     int rc = hl_mem_alloc(len, &(struct hl_mem_ask){.align = HL_CACHELINE}, &w->ctl_piece);
@@ -68,7 +68,9 @@ static int take_memory(struct hl_win *w, const struct call *c)
     w->ctl->acc.home = (uint32_t)(owner >= 0 ? owner : hl_boot.node_rank) + 1;
     w->base = c->base;
     if (c->flavor == MPI_WIN_FLAVOR_ALLOCATE || c->apart) {
-        struct hl_mem_ask ask = {.align = hl_hints_alignment(w->info)};
+        struct hl_mem_ask ask = {.align = hl_hints_alignment(w->info),
+                                 .wish = c->size > 0 ? &how->wish : NULL,
+                                 .caller = how->func};
         if ((rc = hl_mem_alloc((size_t)c->size, &ask, &w->piece)) == 0) {
             w->base = w->piece.addr;
         }
@@ -77,7 +79,7 @@ static int take_memory(struct hl_win *w, const struct call *c)
 }
 
 /* What a rank does alone, before anybody is asked. */
-static int prepare(struct hl_win *w, const struct call *c)
+static int prepare(struct hl_win *w, const struct call *c, const struct hl_win_ask *ask)
 {
     int rc = check(c);
     w->size = w->comm->size;
@@ -95,7 +97,7 @@ static int prepare(struct hl_win *w, const struct call *c)
     }
     rc = rc != 0 ? rc : hl_hints_init(w, hl_info_of(c->info));
     rc = rc != 0 || c->flavor != MPI_WIN_FLAVOR_DYNAMIC ? rc : hl_dyn_open(w);
-    rc = rc != 0 ? rc : take_memory(w, c);
+    rc = rc != 0 ? rc : take_memory(w, c, ask);
     return rc != 0 ? rc : hl_rx_start();
 }
 
@@ -119,10 +121,10 @@ static void unmake(struct hl_win *w)
     hl_handle_free(w);
 }
 
-static int make(const struct call *c, struct hl_comm *comm, struct hl_win **made)
+static int make(const struct call *c, const char *func, struct hl_comm *comm, struct hl_win **made)
 {
     struct hl_comm *own;
-    struct hl_win_ask ask = {.unit = (uint64_t)c->unit, .apart = c->apart};
+    struct hl_win_ask ask = {.unit = (uint64_t)c->unit, .apart = c->apart, .func = func};
     int rc = hl_coll_comm_dup(comm, &own);
     if (rc != 0) {
         return rc;
@@ -130,12 +132,13 @@ static int make(const struct call *c, struct hl_comm *comm, struct hl_win **made
     struct hl_win *w = hl_handle_new(HL_KIND_WIN);
     if (w == NULL) {
         rc = hl_err_say(HL_ERR_NO_MEM, "no room for one more window");
-        hl_coll_agree(own, rc); /* the others are in their first agreement */
+        hl_win_agree(own, rc, 0); /* the others are in their first agreement */
         hl_comm_free(own);
         return rc;
     }
     w->comm = own;
-    ask.rc = prepare(w, c);
+    hl_hints_wish(hl_info_of(c->info), &ask.wish);
+    ask.rc = prepare(w, c, &ask);
     if (ask.rc == 0 && c->flavor == MPI_WIN_FLAVOR_SHARED) {
         ask.rc =
             own->one_node ? 0 : hl_err_say(HL_ERR_RMA_SHARED, "the ranks do not share one node's memory");
@@ -165,7 +168,7 @@ static int make_public(struct call *c, const char *func, void *base, MPI_Win *wi
         c->nowhere = win == NULL || (base == NULL && gives);
         c->apart = c->flavor == MPI_WIN_FLAVOR_SHARED &&
                    (comm->size == 1 || hl_hints_noncontig(hl_info_of(c->info)));
-        rc = make(c, comm, &w);
+        rc = make(c, func, comm, &w);
     }
     if (rc != 0) {
         return hl_errh_comm(comm, func, rc);

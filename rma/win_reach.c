@@ -42,6 +42,8 @@ enum need {
 struct home {
     uint64_t id, len, off; /* id 0: memory of my own */
     int64_t rc;
+    uint64_t page; /* what rank 0 got */
+    char nodes[HL_MEM_NODES_TEXT];
 };
 
 static uint64_t token; /* chosen once; read by peers' probes */
@@ -115,9 +117,15 @@ static void fill_card(struct hl_win *w, const struct hl_win_ask *ask, const stru
     fill_network(w, c);
 }
 
-static int part_failed(int code)
+int hl_win_agree(struct hl_comm *comm, int rc, int need)
 {
-    return hl_err_say(code, "another rank could not make its part of the window");
+    int all = hl_coll_agree(comm, rc != 0 ? rc : need);
+    if (all == NEED_NONE || all == NEED_SEGMENT) {
+        return all;
+    }
+    /* The first that failed is the smallest of these. */
+    int first = comm->size + hl_coll_agree(comm, rc != 0 ? comm->rank - comm->size : 0);
+    return rc != 0 ? rc : hl_err_say(all, "rank %d could not make its part of the window", first);
 }
 
 /* `i` called for another kind of window than rank 0. */
@@ -325,15 +333,36 @@ static int reach(struct hl_win *w, struct card *cards)
     rc = rc != 0 ? rc : store_far(w, cards);
     hl_win_lockq_open(w);
     hl_win_table_add(w);
-    int all = hl_coll_agree(w->comm, rc); /* an error of any rank is an error of all */
-    if (all != 0) {
+    rc = hl_win_agree(w->comm, rc, 0);
+    if (rc != 0) {
         hl_win_table_remove(w);
     }
-    return rc != 0 || all == 0 ? rc : part_failed(all);
+    return rc;
 }
 
-/* Rank 0 takes one segment for all; *home is where my part is. */
-static int share_memory(struct hl_win *w, const struct card *cards, struct home *home)
+static void take_for_all(struct hl_win *w, const struct hl_win_ask *ask, uint64_t total, struct home *home)
+{
+    struct hl_mem_ask how = {.own_segment = true,
+                             .align = hl_hints_alignment(w->info),
+                             .wish = total > 0 ? &ask->wish : NULL,
+                             .caller = ask->func};
+    struct hl_mem_got got;
+    home->rc = hl_mem_alloc(total, &how, &w->piece);
+    if (home->rc == 0) {
+        *home = (struct home){w->piece.seg->id, w->piece.seg->len, w->piece.off, 0, w->piece.seg->page, ""};
+        /* The others cannot ask: the kernel tells of pages that a process has touched. */
+        if (w->size > 1 && (ask->wish.kind != HL_MEM_ANY || ask->wish.page != 0) &&
+            hl_mem_got(&w->piece, &got) == 0) {
+            hl_mem_got_nodes_text(&got, home->nodes, sizeof home->nodes);
+        }
+    }
+}
+
+/* Rank 0 takes one segment for all, as contiguous memory has one kind, page size and policy: its own wish. On
+ * machines with several nodes of a kind, parts near their owners need alloc_shared_noncontig. *home is where
+ * my part is. */
+static int share_memory(struct hl_win *w, const struct hl_win_ask *ask, const struct card *cards,
+                        struct home *home)
 {
     uint64_t before = 0, total = 0;
     for (int i = 0; i < w->size; i++) {
@@ -341,11 +370,7 @@ static int share_memory(struct hl_win *w, const struct card *cards, struct home 
         total += cards[i].size;
     }
     if (w->rank == 0) {
-        struct hl_mem_ask how = {.own_segment = true, .align = hl_hints_alignment(w->info)};
-        home->rc = hl_mem_alloc(total, &how, &w->piece);
-        if (home->rc == 0) {
-            *home = (struct home){w->piece.seg->id, w->piece.seg->len, w->piece.off, 0};
-        }
+        take_for_all(w, ask, total, home);
     }
     int rc = hl_coll_bcast_bytes(w->comm, home, sizeof *home, 0);
     home->off += before;
@@ -354,6 +379,9 @@ static int share_memory(struct hl_win *w, const struct card *cards, struct home 
         rc = w->rank == 0 ? (int)home->rc
                           : hl_err_say((int)home->rc, "rank 0 could not take %llu bytes for all",
                                        (unsigned long long)total);
+    }
+    if (rc == 0 && w->rank != 0) {
+        hl_hints_show_got(w->info, home->page, home->nodes); /* words only: no reason to fail alone */
     }
     return rc;
 }
@@ -368,7 +396,7 @@ static int exchange(struct hl_win *w, const struct hl_win_ask *ask, int all, str
         mine = (struct card){.flavor = w->flavor, .apart = ask->apart, .size = w->bytes};
         rc = hl_coll_allgather_bytes(w->comm, &mine, sizeof mine, cards);
         rc = rc != 0 ? rc : check_cards(w, cards);
-        rc = rc != 0 ? rc : share_memory(w, cards, &home);
+        rc = rc != 0 ? rc : share_memory(w, ask, cards, &home);
     }
     if (rc == 0) {
         fill_card(w, ask, &home, &mine);
@@ -387,11 +415,9 @@ int hl_win_reach_all(struct hl_win *w, const struct hl_win_ask *ask)
         rc = hl_err_say(HL_ERR_NO_MEM, "no memory for a window over %d ranks", w->size);
     }
     bool one_segment = w->flavor == MPI_WIN_FLAVOR_SHARED && !ask->apart;
-    int all = hl_coll_agree(w->comm, rc != 0 ? rc : one_segment ? NEED_SEGMENT : NEED_NONE);
-    if (all == NEED_NONE || all == NEED_SEGMENT) {
-        rc = exchange(w, ask, all, cards);
-    } else if (rc == 0) {
-        rc = part_failed(all);
+    rc = hl_win_agree(w->comm, rc, one_segment ? NEED_SEGMENT : NEED_NONE);
+    if (rc == NEED_NONE || rc == NEED_SEGMENT) {
+        rc = exchange(w, ask, rc, cards);
     }
     free(cards);
     return rc;

@@ -6,6 +6,7 @@
 
 #include "api.h"
 #include "args.h"
+#include "log.h"
 #include "mem.h"
 #include "util.h"
 
@@ -84,31 +85,64 @@ MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2)
     return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2);
 }
 
-/* The alignment that `info` asks for, 0 for none. */
-static int asked_alignment(const struct hl_info *info, size_t *align)
+/* A hint that is not taken: said once in a process, as calls may be many. */
+static void refuse(const char *why)
 {
-    char text[MPI_MAX_INFO_VAL];
+    hl_log_once("MPI_Alloc_mem: hint is not honoured: %s", why);
+}
+
+/* The alignment that `info` asks for, 0 for none. */
+static size_t asked_alignment(const struct hl_info *info)
+{
+    char text[MPI_MAX_INFO_VAL], why[MPI_MAX_INFO_VAL + 64];
     char *end;
     int len;
 
-    *align = 0;
     if (!hl_info_get(info, "mpi_minimum_memory_alignment", text, sizeof text, &len)) {
         return 0;
     }
     unsigned long long n = strtoull(text, &end, 10);
-    if (*end != '\0' || n == 0 || (n & (n - 1)) != 0) {
-        return hl_err_say(HL_ERR_INFO_VALUE, "mpi_minimum_memory_alignment=%s is no power of two", text);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || n == 0 || (n & (n - 1)) != 0) {
+        snprintf(why, sizeof why, "mpi_minimum_memory_alignment=%s: expected a power of two", text);
+        refuse(why);
+        return 0;
     }
-    *align = (size_t)n;
-    return 0;
+    return (size_t)n;
+}
+
+/* What the environment asks for, and `info` over it. */
+static void asked_memory(const struct hl_info *info, struct hl_mem_wish *wish)
+{
+    char text[MPI_MAX_INFO_VAL];
+    int len;
+
+    hl_mem_wish_of_env(wish);
+    for (int i = 0; i < HL_MEM_WISH_KEYS; i++) {
+        if (hl_info_get(info, hl_mem_wish_keys[i], text, sizeof text, &len) &&
+            hl_mem_wish_set(wish, hl_mem_wish_keys[i], text) != 0) {
+            refuse(hl_err_text(HL_ERR_INFO_VALUE));
+        }
+    }
+}
+
+static int alloc_mem(size_t size, const struct hl_info *hints, void **base)
+{
+    struct hl_mem_wish wish;
+    struct hl_piece piece;
+    struct hl_mem_ask ask = {.align = asked_alignment(hints), .caller = "MPI_Alloc_mem"};
+
+    asked_memory(hints, &wish);
+    ask.wish = size > 0 ? &wish : NULL;
+    int err = hl_mem_alloc(size, &ask, &piece);
+    *base = err == 0 ? piece.addr : NULL;
+    return err;
 }
 
 HL_API(MPI_Alloc_mem)
 int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
-    struct hl_mem_ask ask = {0};
-    struct hl_piece piece;
     struct hl_info *hints = NULL;
+    void *base;
     int err = hl_api_check_open();
 
     if (err == 0 && size < 0) {
@@ -116,10 +150,9 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     }
     err = err == 0 ? hl_api_check_out(baseptr, "baseptr") : err;
     err = err == 0 ? hl_api_get_info(info, &hints) : err;
-    err = err == 0 ? asked_alignment(hints, &ask.align) : err;
-    err = err == 0 ? hl_mem_alloc((size_t)size, &ask, &piece) : err;
+    err = err == 0 ? alloc_mem((size_t)size, hints, &base) : err;
     if (err == 0) {
-        memcpy(baseptr, &piece.addr, sizeof piece.addr);
+        memcpy(baseptr, &base, sizeof base);
     }
     return hl_api_end(NULL, "MPI_Alloc_mem", err);
 }

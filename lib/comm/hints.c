@@ -23,7 +23,7 @@ int hl_comm_get_hints(const struct hl_comm *c, struct hl_info **made)
             err = hl_info_set(*made, keys[i], "false");
         }
     }
-    return err;
+    return err == 0 ? hl_info_set(*made, "mpi_memory_alloc_kinds", "mpi,system") : err;
 }
 
 int hl_comm_set_hints(struct hl_comm *c, const struct hl_info *user)

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum hl_mem_kind {
     HL_MEM_ANY, /* SYS_DEFAULT: the system places */
@@ -34,5 +35,17 @@ void hl_mem_wish_of_env(struct hl_mem_wish *out);
 /* Lays one info key over a wish. Returns 0, HL_ERR_INFO_VALUE (with the text, wish unchanged) when the value
  * does not parse, or HL_ERR_INFO_KEY (silent) when the key is not one of ours. */
 int hl_mem_wish_set(struct hl_mem_wish *wish, const char *key, const char *value);
+
+/* Our keys, in the order in which they are laid: our name for the kind wins over the other. */
+#define HL_MEM_WISH_KEYS 4
+extern const char *const hl_mem_wish_keys[HL_MEM_WISH_KEYS];
+
+/* "MCDRAM", "M", as they are asked for. */
+const char *hl_mem_kind_word(enum hl_mem_kind kind);
+const char *hl_mem_rule_word(enum hl_mem_rule rule);
+
+/* "4K", "256M", "12345": the largest unit that leaves no rest. At most `cap` bytes with the end; returns out.
+ */
+char *hl_mem_bytes_text(uint64_t bytes, char *out, size_t cap);
 
 #endif

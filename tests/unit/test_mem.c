@@ -2,6 +2,8 @@
  * dead. */
 #include "unit.h"
 
+#include "mem_wish.h"
+
 #include "blocks.h"
 #include "err.h"
 #include "mem.h"
@@ -537,6 +539,7 @@ static Suite *mem_suite(void)
     tcase_add_test(c, watchers_see_every_segment_once);
     tcase_add_test(c, a_late_watcher_that_refuses_leaves_nothing);
     suite_add_tcase(s, c);
+    suite_add_tcase(s, wish_cases());
     return s;
 }
 
