@@ -88,7 +88,7 @@ struct hl_win {
     struct hl_pairs *pairs;    /* pairs.h: has its own rules */
     struct hl_comm *comm;      /* my own duplicate of the user's */
     hl_a32 *errors;            /* [size] of the lanes, atomic; NULL without FAR targets */
-    uint64_t tokens;           /* of target 0, as hl_win_token; valid when errors is */
+    uint64_t tokens;           /* of target 0, as hl_win_token */
     hl_a64 errors_seen;        /* hl_lane_errors when all of them were looked at; atomic */
     uint64_t id;               /* the same on all ranks, never reused: comm->ctx */
 

@@ -301,8 +301,9 @@ static int store_far(struct hl_win *w, const struct card *cards)
     bool waits = w->far || w->detour || HL_CHECKED;
     hl_a8_store_relaxed(&w->waits, waits); /* relaxed: nobody else knows the window yet. */
     w->epoch.fence_only = !waits;
-    /* relaxed: numbers that nobody else has. */
-    w->tokens = waits ? hl_a64_add_relaxed(&tokens, (uint64_t)w->size) + 1 : 0;
+    /* relaxed: numbers that nobody else has. Targets in private memory get some as well: the short ways
+     * compare them with what lanes know before they look how a target is reached. */
+    w->tokens = hl_a64_add_relaxed(&tokens, (uint64_t)w->size) + 1;
     if (waits && (w->errors = calloc((size_t)w->size, sizeof *w->errors)) == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the errors of %d targets", w->size);
     }
