@@ -30,29 +30,116 @@ static void pair(const char *name, const char *value, const char *end)
     printf("%s", end);
 }
 
-static void memory(const struct facts *f)
+static void nodes(const struct facts *f)
 {
     const char *comma = "";
-    printf("  \"memory\": [");
     for (int i = 0; f->topo != NULL && i < HL_TOPO_NODES; i++) {
         if ((f->topo->all >> i & 1) != 0) {
-            printf("%s\n    {\"node\": %d, \"bytes\": %" PRIu64 ", ", comma, i, f->topo->bytes[i]);
+            printf("%s\n    {\"node\": %d, \"bytes\": %" PRIu64 ", \"allowed\": %s, ", comma, i,
+                   f->topo->bytes[i], (f->topo->allowed >> i & 1) != 0 ? "true" : "false");
             pair("kind", hl_topo_kind_name(hl_topo_kind_of(f->topo, i)), ", ");
             pair("why", f->topo->why[i], "}");
             comma = ",";
         }
     }
-    printf("\n  ],\n  \"pages\": [");
-    comma = "";
+}
+
+static void pages(const struct facts *f)
+{
     for (size_t i = 0; i < f->page_count; i++) {
-        struct hl_topo_pool pool = {0, 0, 0};
+        struct hl_topo_pool pool = {0, 0, 0}, part;
+        const char *comma = "";
         hl_topo_page_pool(f->pages[i], &pool);
         printf("%s\n    {\"bytes\": %zu, \"pool\": %" PRIu64 ", \"free\": %" PRIu64
-               ", \"overcommit\": %" PRIu64 "}",
-               comma, f->pages[i], pool.total, pool.unused, pool.overcommit);
-        comma = ",";
+               ", \"overcommit\": %" PRIu64 ", \"nodes\": [",
+               i > 0 ? "," : "", f->pages[i], pool.total, pool.unused, pool.overcommit);
+        for (int node = 0; node < HL_TOPO_NODES; node++) {
+            if (hl_topo_page_pool_on(node, f->pages[i], &part)) {
+                printf("%s{\"node\": %d, \"pool\": %" PRIu64 ", \"free\": %" PRIu64 "}", comma, node,
+                       part.total, part.unused);
+                comma = ", ";
+            }
+        }
+        printf("]}");
     }
+}
+
+static void memory(const struct facts *f)
+{
+    printf("  \"memory\": [");
+    nodes(f);
+    printf("\n  ],\n  \"pages\": [");
+    pages(f);
     printf("\n  ],\n");
+}
+
+static void list(const char *name, hl_topo_set set, const char *end)
+{
+    const char *comma = "";
+    printf("\"%s\": [", name);
+    for (int i = 0; i < HL_TOPO_NODES; i++) {
+        if ((set >> i & 1) != 0) {
+            printf("%s%d", comma, i);
+            comma = ", ";
+        }
+    }
+    printf("]%s", end);
+}
+
+static void nearest(const struct facts *f)
+{
+    struct info_home h;
+    for (int i = 0; f->topo != NULL && info_homes(f->topo, i, &h); i++) {
+        printf("%s\n    {", i > 0 ? "," : "");
+        pair("cpus", h.cpus, ", ");
+        printf("\"ddr\": %d, \"fast\": %d, ",
+               hl_topo_nearest_in(f->topo, hl_topo_of(f->topo, HL_TOPO_DDR), h.cpu),
+               hl_topo_nearest_in(f->topo, hl_topo_of(f->topo, HL_TOPO_FAST), h.cpu));
+        list("wanted", info_wanted(f, h.cpu), "}");
+    }
+}
+
+static void obtained(const struct trial *t)
+{
+    char where[HL_MEM_NODES_TEXT];
+    printf("  \"obtained\": {\"tried\": %s", t->made ? "true" : "false");
+    if (t->made) {
+        printf(", \"bytes\": %zu, ", t->len);
+        pair("error", t->error, "");
+    }
+    if (t->made && t->rc == 0) {
+        printf(", \"page\": %zu, \"align\": %zu, \"pmd_share\": %g, ", t->got.page, t->got.align,
+               t->got.pmd_share);
+        pair("nodes", hl_mem_got_nodes_text(&t->got, where, sizeof where), "");
+    }
+    printf("},\n");
+}
+
+void info_memory_json(const struct facts *f)
+{
+    const struct hl_var *v;
+    printf("{\n  ");
+    pair("machine", f->machine != NULL ? f->machine : "", ",\n  \"memory\": [");
+    nodes(f);
+    printf("\n  ],\n  \"nearest\": [");
+    nearest(f);
+    printf("\n  ],\n  \"pages\": [");
+    if (f->machine == NULL) {
+        pages(f);
+    }
+    printf("\n  ],\n  \"asked\": {");
+    for (int i = 0; (v = info_memory_var(f, i)) != NULL; i++) {
+        printf("%s", i > 0 ? ", " : "");
+        pair(v->name, v->value, "");
+    }
+    printf("},\n");
+    obtained(&f->trial);
+    printf("  \"notes\": [");
+    for (int i = 0; i < f->note_count; i++) {
+        printf("%s", i > 0 ? ", " : "");
+        string(f->notes[i]);
+    }
+    printf("]\n}\n");
 }
 
 static void variables(const struct facts *f)

@@ -16,13 +16,16 @@ static const char usage[] =
     "usage: hotlane-info [OPTION]\n"
     "Shows version, build, network provider and why, lanes, CPUs and memory, and every variable.\n"
     "  --env             only the variables: value, origin, meaning\n"
-    "  --json            everything as JSON\n"
+    "  --memory          only memory: kinds, nearest nodes, huge pages, what the variables ask for and what "
+    "a\n"
+    "                    small piece really gets\n"
+    "  --json            everything as JSON; after --memory that\n"
     "  --functions       the MPI functions that are there but not built yet\n"
     "  --markdown        the variables as docs/ENVIRONMENT.md\n"
-    "  --machine FILE    memory kinds of a machine saved by `lstopo FILE.xml` in place of this one's\n"
+    "  --machine FILE    memory of a machine saved by `lstopo FILE.xml` in place of this one's\n"
     "  --no-network      do not load libfabric\n"
     "  --help, --version\n"
-    "Exit code 1 when a variable has a value that Hotlane would refuse.\n";
+    "Exit code 1 when a variable has a value that Hotlane would refuse, or --memory is refused its piece.\n";
 
 /* They return MPI_ERR_UNSUPPORTED_OPERATION through the error handler. */
 static void show_functions(const struct facts *f)
@@ -41,15 +44,11 @@ struct options {
 static void parse(int argc, char **argv, struct options *o)
 {
     static const struct option longs[] = {
-        {"env", no_argument, NULL, 'e'},
-        {"functions", no_argument, NULL, 'f'},
-        {"json", no_argument, NULL, 'j'},
-        {"markdown", no_argument, NULL, 'm'},
-        {"machine", required_argument, NULL, 'x'},
-        {"no-network", no_argument, NULL, 'n'},
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},
-        {NULL, 0, NULL, 0},
+        {"env", no_argument, NULL, 'e'},           {"functions", no_argument, NULL, 'f'},
+        {"json", no_argument, NULL, 'j'},          {"markdown", no_argument, NULL, 'm'},
+        {"machine", required_argument, NULL, 'x'}, {"memory", no_argument, NULL, 'M'},
+        {"no-network", no_argument, NULL, 'n'},    {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0},
     };
     *o = (struct options){.show = info_text, .network = true};
     for (int c; (c = getopt_long(argc, argv, "h", longs, NULL)) != -1;) {
@@ -61,10 +60,13 @@ static void parse(int argc, char **argv, struct options *o)
             o->show = show_functions;
             break;
         case 'j':
-            o->show = info_json;
+            o->show = o->show == info_memory ? info_memory_json : info_json;
             break;
         case 'm':
             o->show = info_markdown;
+            break;
+        case 'M':
+            o->show = o->show == info_json ? info_memory_json : info_memory;
             break;
         case 'x':
             o->machine = optarg;
@@ -104,6 +106,7 @@ static void find_machine(const char *file, struct facts *f)
         exit(2);
     }
     f->topo = &saved;
+    f->machine = file;
 }
 
 static void find_network(bool wanted, struct facts *f)
@@ -127,13 +130,20 @@ int main(int argc, char **argv)
     if (!hl_conf_prefix(f.prefix, sizeof f.prefix)) {
         f.prefix[0] = '\0';
     }
-    if (o.show == info_text || o.show == info_json) {
+    bool memory = o.show == info_memory || o.show == info_memory_json,
+         all = o.show == info_text || o.show == info_json;
+    if (memory || all) {
         find_machine(o.machine, &f);
+    }
+    if (memory && f.conf_rc == 0) {
+        info_try_memory(&f);
+    }
+    if (all) {
         find_network(o.network && f.conf_rc == 0, &f);
     }
     o.show(&f);
     if (f.conf_rc != 0) {
         fprintf(stderr, "hotlane-info: %s\n", f.conf_error);
     }
-    return f.conf_rc != 0 && o.show != info_markdown;
+    return (f.conf_rc != 0 && o.show != info_markdown) || f.trial.rc != 0;
 }

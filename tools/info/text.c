@@ -34,8 +34,9 @@ static void show_memory(const struct facts *f)
     }
     for (int i = 0; i < HL_TOPO_NODES; i++) {
         if ((f->topo->all >> i & 1) != 0) {
-            printf("memory       node %d: %s, %" PRIu64 " MiB (%s)\n", i,
-                   hl_topo_kind_name(hl_topo_kind_of(f->topo, i)), f->topo->bytes[i] >> 20, f->topo->why[i]);
+            printf("memory       node %d: %s, %" PRIu64 " MiB (%s)%s\n", i,
+                   hl_topo_kind_name(hl_topo_kind_of(f->topo, i)), f->topo->bytes[i] >> 20, f->topo->why[i],
+                   (f->topo->allowed >> i & 1) != 0 ? "" : ", not allowed to this process");
         }
     }
     for (size_t i = 0; i < f->page_count; i++) {
