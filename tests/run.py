@@ -124,7 +124,8 @@ def test(name, tier, tally):
     for suite in wanted:
         command += ["--suite", suite]
     log = os.path.join(KEPT, name + ".log")
-    run(command + ["--print-errorlogs"], {**os.environ, **RUN_ENVIRONMENT}, log)
+    longer = {"HOTLANE_FUZZ_SECONDS": "60"} if tier == "long" else {}
+    run(command + ["--print-errorlogs"], {**longer, **os.environ, **RUN_ENVIRONMENT}, log)
     if not os.path.exists(results):
         fail(name, "start of the tests", log, tally)
         return

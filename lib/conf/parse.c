@@ -37,26 +37,48 @@ static int parse_int(const char *text, int64_t *out)
     return 0;
 }
 
+/* Digits at *at, which moves behind them: false when there are none, or the number is too large. */
+static bool digits(const char **at, uint64_t *out)
+{
+    const char *first = *at;
+    *out = 0;
+    for (; isdigit((unsigned char)**at); (*at)++) {
+        if (*out > (INT64_MAX - 9) / 10) {
+            return false;
+        }
+        *out = 10 * *out + (uint64_t)(**at - '0');
+    }
+    return *at > first;
+}
+
+/* By hand: strtod would take hexadecimal digits and exponents, and another point in other locales. */
 int hl_conf_parse_size(const char *text, uint64_t *bytes)
 {
-    char *end;
-    errno = 0;
-    if (!isdigit((unsigned char)*text)) {
+    uint64_t whole, part = 0, unit = 1;
+    double tens = 1;
+    if (!digits(&text, &whole)) {
         return HL_ERR_ARG;
     }
-    double n = strtod(text, &end);
-    double unit = 1;
-    if (*end != '\0') {
-        const char *at = strchr("KMGT", toupper((unsigned char)*end));
-        if (at == NULL || end[1] != '\0') {
+    if (*text == '.') {
+        const char *first = ++text;
+        if (!digits(&text, &part)) {
             return HL_ERR_ARG;
         }
-        unit = (double)((uint64_t)1 << (10 * (at - "KMGT" + 1)));
+        for (; first < text; first++) {
+            tens *= 10;
+        }
     }
-    if (errno != 0 || !(n * unit < 9.2e18)) {
+    if (*text != '\0') {
+        const char *at = strchr("KMGT", toupper((unsigned char)*text));
+        if (at == NULL || text[1] != '\0') {
+            return HL_ERR_ARG;
+        }
+        unit = (uint64_t)1 << (10 * (at - "KMGT" + 1));
+    }
+    if (whole > INT64_MAX / unit) {
         return HL_ERR_ARG;
     }
-    *bytes = (uint64_t)(n * unit);
+    *bytes = whole * unit + (uint64_t)((double)part / tens * (double)unit);
     return 0;
 }
 

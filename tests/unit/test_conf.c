@@ -29,9 +29,32 @@ START_TEST(sizes_take_suffixes)
     ck_assert_uint_eq(n, 65536);
     ck_assert_int_eq(hl_conf_parse_size("1.5m", &n), 0);
     ck_assert_uint_eq(n, 1572864);
-    ck_assert_int_eq(hl_conf_parse_size("2MB", &n), HL_ERR_ARG);
-    ck_assert_int_eq(hl_conf_parse_size("-1", &n), HL_ERR_ARG);
-    ck_assert_int_eq(hl_conf_parse_size("", &n), HL_ERR_ARG);
+    ck_assert_int_eq(hl_conf_parse_size("3.1M", &n), 0);
+    ck_assert_uint_eq(n, 3250585);
+    ck_assert_int_eq(hl_conf_parse_size("9007199254740993", &n), 0); /* more than a double holds */
+    ck_assert_uint_eq(n, 9007199254740993);
+    static const char *const bad[] = {"2MB",
+                                      "-1",
+                                      "",
+                                      "1e3",
+                                      "0x10",
+                                      "1.",
+                                      ".5",
+                                      "1.5.5",
+                                      "K",
+                                      " 1",
+                                      "1 K",
+                                      "+1",
+                                      "1KK",
+                                      "1,5M",
+                                      "nan",
+                                      "9007199254740993G",
+                                      "8388608T",
+                                      "99999999999999999999",
+                                      "0.99999999999999999999"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        ck_assert_msg(hl_conf_parse_size(bad[i], &n) == HL_ERR_ARG, "%s", bad[i]);
+    }
 }
 END_TEST
 
