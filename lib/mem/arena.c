@@ -1,8 +1,9 @@
-/* Arenas: a list of them, each with the pieces that are cut from it and how many lie on each page. */
+/* Arenas: a list of them, each with what cuts its pieces and how many of them lie on each page. */
 #include "arena.h"
 
 #include "blocks.h"
 #include "err.h"
+#include "fixed.h"
 #include "index.h"
 #include "seg.h"
 #include "topo.h"
@@ -13,7 +14,9 @@
 struct hl_arena {
     struct hl_seg *seg;
     struct hl_arena_key key;
+    struct hl_memkind *kind; /* cuts the pieces; NULL: blocks do */
     struct hl_blocks blocks;
+    size_t living;         /* pieces */
     uint32_t *pieces;      /* on each page */
     struct hl_arena *next; /* made later */
 };
@@ -33,6 +36,12 @@ static bool is_huge(const struct hl_arena_key *key)
 bool hl_arena_holds(size_t len, size_t align, const struct hl_arena_key *key)
 {
     return len < hl_max_size(HL_MEM_OWN, key->page / 2) && align <= hl_max_size(HL_MEM_SEG_ALIGN, key->page);
+}
+
+static int take(struct hl_arena *a, size_t len, size_t align, size_t *off)
+{
+    return a->kind != NULL ? hl_memkind_take(a->kind, len, align, off)
+                           : hl_blocks_take(&a->blocks, len, align, off);
 }
 
 static int make(const struct hl_arena_key *key, struct hl_arena **out) HL_REQUIRES(hl_mem_lock)
@@ -66,6 +75,7 @@ static int make(const struct hl_arena_key *key, struct hl_arena **out) HL_REQUIR
     if (rc != 0) {
         goto fini_blocks;
     }
+    a->kind = key->memkind ? hl_memkind_open(seg->base, seg->len) : NULL;
     struct hl_arena **last = &arenas;
     while (*last != NULL) {
         last = &(*last)->next;
@@ -121,43 +131,63 @@ static void unsettle(struct hl_arena *a, size_t off, size_t len)
 void hl_arena_give(const struct hl_seg *seg, size_t off)
 {
     struct hl_arena *a = seg->arena;
-    size_t len = hl_blocks_len_at(&a->blocks, off);
-    hl_blocks_give(&a->blocks, off);
+    size_t len = hl_arena_len_at(seg, off);
+    if (a->kind != NULL) {
+        hl_memkind_give(a->kind, off);
+    } else {
+        hl_blocks_give(&a->blocks, off);
+    }
+    a->living--;
     unsettle(a, off, len);
 }
 
 size_t hl_arena_len_at(const struct hl_seg *seg, size_t off)
 {
-    return hl_blocks_len_at(&seg->arena->blocks, off);
+    const struct hl_arena *a = seg->arena;
+    return a->kind != NULL ? hl_memkind_len_at(a->kind, off) : hl_blocks_len_at(&a->blocks, off);
 }
 
 static bool fits(const struct hl_arena *a, const struct hl_arena_key *key)
 {
-    return a->key.policy == key->policy && a->key.nodes == key->nodes && a->key.page == key->page;
+    return a->key.policy == key->policy && a->key.nodes == key->nodes && a->key.page == key->page &&
+           a->key.memkind == key->memkind;
+}
+
+/* Takes from an arena that is there, else from a new one. When even an empty arena has no room for the piece
+ * (memkind's records may be in pieces), another one would not either. */
+static int take_any(size_t len, size_t align, const struct hl_arena_key *key, struct hl_arena **out,
+                    size_t *off) HL_REQUIRES(hl_mem_lock)
+{
+    bool hopeless = false;
+    for (struct hl_arena *a = arenas; a != NULL; a = a->next) {
+        if (fits(a, key) && take(a, len, align, off) == 0) {
+            *out = a;
+            return 0;
+        }
+        hopeless = hopeless || (fits(a, key) && a->living == 0);
+    }
+    int rc = hopeless ? HL_ERR_NO_MEM : make(key, out);
+    return rc == 0 && take(*out, len, align, off) != 0 ? no_record(len) : rc;
 }
 
 int hl_arena_cut(size_t len, size_t align, bool populate, const struct hl_arena_key *key,
                  struct hl_piece *out)
 {
-    struct hl_arena *a = arenas;
+    struct hl_arena *a;
+    struct hl_arena_key plain = *key;
     size_t off;
+    plain.memkind = false;
     align = hl_max_size(align, HL_MEM_ALIGN);
-    while (a != NULL && (!fits(a, key) || hl_blocks_take(&a->blocks, len, align, &off) != 0)) {
-        a = a->next;
+    int rc = take_any(len, align, key, &a, &off);
+    rc = rc == HL_ERR_NO_MEM && key->memkind ? take_any(len, align, &plain, &a, &off) : rc;
+    if (rc != 0) {
+        return rc;
     }
-    if (a == NULL) {
-        int rc = make(key, &a);
-        if (rc != 0) {
-            return rc;
-        }
-        if (hl_blocks_take(&a->blocks, len, align, &off) != 0) {
-            return no_record(len);
-        }
-    }
-    size_t got = hl_blocks_len_at(&a->blocks, off);
+    a->living++;
+    size_t got = hl_arena_len_at(a->seg, off);
     bool fresh = settle(a, off, got);
     populate = is_huge(key) ? fresh : populate || key->policy == HL_MEM_BIND;
-    int rc = populate ? hl_seg_populate(a->seg, off, got) : 0;
+    rc = populate ? hl_seg_populate(a->seg, off, got) : 0;
     if (rc != 0) {
         hl_arena_give(a->seg, off);
         return rc;

@@ -12,7 +12,8 @@
 struct hl_arena_key {
     enum hl_mem_policy policy;
     uint64_t nodes;
-    size_t page; /* bytes of a page */
+    size_t page;  /* bytes of a page */
+    bool memkind; /* memkind cuts the pieces, where it can be used */
 };
 
 /* True when a piece like this comes from an arena rather than from a segment of its own. */

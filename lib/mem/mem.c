@@ -114,7 +114,10 @@ int hl_mem_alloc(size_t len, const struct hl_mem_ask *given, struct hl_piece *ou
     if ((ask->policy == HL_MEM_SYSTEM) != (ask->nodes == 0)) {
         return hl_err_say(HL_ERR_ARG, "a memory policy needs nodes, and nodes need a policy");
     }
-    struct hl_arena_key key = {.policy = ask->policy, .nodes = ask->nodes, .page = hl_topo_page()};
+    struct hl_arena_key key = {.policy = ask->policy,
+                               .nodes = ask->nodes,
+                               .page = hl_topo_page(),
+                               .memkind = ask->only_mine && ask->wish != NULL && len < ask->wish->page / 2};
     if (!ask->own_segment && hl_arena_holds(len, ask->align, &key)) {
         hl_mutex_lock(&hl_mem_lock);
         int rc = hl_arena_cut(len, ask->align, ask->populate, &key, out);

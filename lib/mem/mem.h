@@ -55,6 +55,7 @@ struct hl_mem_ask {
     size_t align;     /* power of two, 0 = HL_MEM_ALIGN */
     bool own_segment; /* not from an arena */
     bool populate;    /* take all pages now */
+    bool only_mine;   /* peers are never told of it: below half a page memkind may cut it */
     enum hl_mem_policy policy;
     uint64_t nodes;                 /* of the policy, bit i: node i; not 0 unless HL_MEM_SYSTEM */
     const struct hl_mem_wish *wish; /* kind, page size and rule; NULL: nothing asked */

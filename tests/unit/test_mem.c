@@ -516,6 +516,8 @@ START_TEST(a_late_watcher_that_refuses_leaves_nothing)
 }
 END_TEST
 
+#include "mem_small.h"
+
 static Suite *mem_suite(void)
 {
     Suite *s = suite_create("mem");
@@ -534,6 +536,8 @@ static Suite *mem_suite(void)
     tcase_add_test(c, pages_go_where_the_policy_says);
     tcase_add_test(c, nodes_that_are_not_there);
     tcase_add_test(c, what_was_got_is_told);
+    tcase_add_test(c, small_pieces_are_cut_with_memkind_and_without);
+    tcase_add_test(c, a_child_that_ends_changes_nothing);
     tcase_add_test(c, lookups_tell_living_from_dead);
     tcase_add_test(c, large_segments_are_found_everywhere);
     tcase_add_test(c, watchers_see_every_segment_once);
