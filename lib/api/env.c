@@ -129,7 +129,7 @@ static int alloc_mem(size_t size, const struct hl_info *hints, void **base)
 {
     struct hl_mem_wish wish;
     struct hl_piece piece;
-    struct hl_mem_ask ask = {.align = asked_alignment(hints), .caller = "MPI_Alloc_mem"};
+    struct hl_mem_ask ask = {.align = asked_alignment(hints), .only_mine = true, .caller = "MPI_Alloc_mem"};
 
     asked_memory(hints, &wish);
     ask.wish = size > 0 ? &wish : NULL;
