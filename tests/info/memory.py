@@ -42,6 +42,7 @@ SAVED = [
     ("xeonmax-2s", wish("MCDRAM"), ["MPICH_ALLOC_MEM_AFFINITY=MCDRAM  .environment", "each thread asks for the fast node nearest"]),
     ("xeonmax-2s", wish("ddr"), ["each thread asks for the DDR node nearest"]),
     ("xeonmax-2s", wish("HBM", policy="I"), ["every thread asks for nodes 8-15"]),
+    ("xeonmax-2s", wish(policy="I"), ["every thread asks for nodes 0-7"]),
     ("knl-flat", wish("FAST", "2M", "M"), ["every thread asks for node 1$", "!Notes"]),
     ("knl-flat", wish("FAST", policy="M"), ["on base pages these variables' policy M is P"]),
     ("knl-snc4", wish(), ["4-7 +fast .*Knights", "CPUs 48-63 +DDR node 3  fast node 7"]),
@@ -49,7 +50,7 @@ SAVED = [
                                  "keeps node 2-8,10-15 from this process: it may use node 0-1,9"]),
     ("ddr-cxl", wish("HBM", "2M", "M"), [NONE + ".*: requests fail", "1 +other"]),
     ("knl-nohmat-generic", wish("HBM"), [NONE + ".*no bandwidth data; node 1 has no CPUs.*HOTLANE_FASTMEM_NODES=1"
-                                         ".*: requests get the system's memory"]),
+                                         ".*: requests get ordinary memory"]),
     ("knl-nohmat-generic", wish("HBM", HOTLANE_FASTMEM_NODES="1"), ["1 +fast .*HOTLANE_FASTMEM_NODES", "asks for node 1$", "!Notes"]),
     ("hbm-only", wish("HBM"), [NONE + ".*if all of it is HBM set HOTLANE_FASTMEM_NODES=all"]),
     ("hbm-only", wish("DDR", HOTLANE_FASTMEM_NODES="all"), ["0-3 +fast", "all memory of this machine is fast"]),

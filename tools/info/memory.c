@@ -70,9 +70,13 @@ static hl_topo_set usable(const struct facts *f, enum hl_topo_kind kind)
 
 hl_topo_set info_wanted(const struct facts *f, int cpu)
 {
-    hl_topo_set all = f->wish.kind != HL_MEM_ANY ? usable(f, kind_of(f)) : 0;
+    bool spread = f->wish.rule == HL_MEM_INTERLEAVED;
+    hl_topo_set all = f->wish.kind != HL_MEM_ANY || spread ? usable(f, kind_of(f)) : 0;
+    if (spread) {
+        return all != 0 ? all : usable(f, HL_TOPO_DDR);
+    }
     int near = hl_topo_nearest_in(f->topo, all, cpu);
-    return f->wish.rule == HL_MEM_INTERLEAVED || near < 0 ? all : (hl_topo_set)1 << near;
+    return near < 0 ? all : (hl_topo_set)1 << near;
 }
 
 static void note(struct facts *f, const char *fmt, ...) HL_PRINTF(2, 3);
@@ -106,7 +110,7 @@ static void note_nodes(struct facts *f)
         note(f, "%s: %s",
              hl_topo_of(t, HL_TOPO_FAST) != 0 ? "no fast memory within that policy"
                                               : hl_topo_no_fast(t, why, sizeof why),
-             f->wish.rule == HL_MEM_MANDATORY ? "requests fail" : "requests get the system's memory");
+             f->wish.rule == HL_MEM_MANDATORY ? "requests fail" : "requests get ordinary memory");
     }
     if (f->wish.kind == HL_MEM_DDR && usable(f, HL_TOPO_DDR) == 0) {
         note(f, "no DDR that this process may use");
