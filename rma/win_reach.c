@@ -282,6 +282,18 @@ static int open_network(const struct hl_win *w)
 
 static hl_a64 tokens; /* given out; atomic */
 
+/* The next rank behind me that the network reaches: as a rule, another one for each rank. */
+static void expect_far(const struct hl_win *w)
+{
+    for (int k = 1; w->far && k < w->size; k++) {
+        int i = (w->rank + k) % w->size;
+        if (hl_target_is_far(&w->targets[i])) {
+            hl_lane_expect(hl_win_world(w, i));
+            return;
+        }
+    }
+}
+
 static int store_far(struct hl_win *w, const struct card *cards)
 {
     for (int i = 0; i < w->size; i++) {
@@ -337,6 +349,8 @@ static int reach(struct hl_win *w, struct card *cards)
     rc = hl_win_agree(w->comm, rc, 0);
     if (rc != 0) {
         hl_win_table_remove(w);
+    } else {
+        expect_far(w);
     }
     return rc;
 }

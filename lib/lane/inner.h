@@ -157,8 +157,18 @@ int hl_lane_refused(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->
 /* Waits for a lane and posts; `verdict` is what the first try said, or 0 when its lane was taken. */
 int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict) HL_COLD;
 
-/* The thread's preferred lane, chosen on its first call; HL_LANES_MAX: the pool is closed. */
-uint32_t hl_lane_assign(struct hl_pool *p) HL_COLD;
+/* The lane of a thread that prefers none: chosen on its first call, and asked for by guests (warm.c) each
+ * time. `peer`: whom it is to speak to. HL_LANES_MAX: the pool is closed. */
+uint32_t hl_lane_assign(struct hl_pool *p, int peer) HL_COLD;
+/* The peer's card; 0 or an error. No lease is held. */
+int hl_lane_card_of(int peer, const struct hl_rx_card **card);
+
+/* ---- warm.c ---- */
+/* Has the helper thread open the lane and connect it to `peer`; then it takes the lane's bit out of `coming`.
+ * False: there is no such thread. */
+bool hl_warm_ask(struct hl_pool *p, uint32_t lane, int peer);
+/* Ends the helper. */
+void hl_warm_stop(void);
 
 /* ---- flush.c ---- */
 int hl_pool_flush(struct hl_pool *p, int peer, enum hl_lane_scope scope);

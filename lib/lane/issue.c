@@ -3,7 +3,13 @@
 
 #include "err.h"
 
-__thread uint32_t hl_lane_preferred = UINT32_MAX;
+#define GUEST (UINT32_MAX - 1)
+
+__thread uint32_t hl_lane_preferred = UINT32_MAX; /* GUEST: while the thread is one */
+static __thread struct {
+    uint32_t home; /* the lane that comes */
+    uint32_t host; /* the one that serves meanwhile */
+} guest;
 __thread struct hl_lane_last hl_lane_last = {.target = -1};
 
 /* An issuer that could not post at its first try. */
@@ -29,30 +35,31 @@ static uint32_t my_id(void)
     return thread_id;
 }
 
-/* The next lane in turn that is open; the present one when there is no other. */
-static uint32_t next_lane(const struct pursuit *s)
+/* The next lane in turn that serves everybody; `at` when there is no other. */
+static uint32_t next_lane(struct hl_pool *p, uint32_t at)
 {
-    /* relaxed: a lane that opens meanwhile is found the next time. */
-    uint64_t opened = hl_a64_load_relaxed(&s->pool->opened);
-    for (uint32_t i = 1; i <= s->pool->count; i++) {
-        uint32_t lane = (s->at + i) % s->pool->count;
-        if (opened >> lane & 1) {
+    /* acquire, both: pairs with the full read-modify-writes in hl_lane_make_ready and of the helper; a lane
+     * that comes meanwhile is found the next time. */
+    uint64_t open = hl_a64_load_acquire(&p->opened) & ~hl_a64_load_acquire(&p->coming);
+    for (uint32_t i = 1; i <= p->count; i++) {
+        uint32_t lane = (at + i) % p->count;
+        if (open >> lane & 1) {
             return lane;
         }
     }
-    return s->at;
+    return at;
 }
 
-static int fetch_card(struct hl_issue *op)
+int hl_lane_card_of(int peer, const struct hl_rx_card **card)
 {
     const void *data;
     size_t len;
-    int rc = hl_fab_card_get(op->peer, HL_FAB_PART_RX, &data, &len);
+    int rc = hl_fab_card_get(peer, HL_FAB_PART_RX, &data, &len);
     if (rc == 0 && len == sizeof(struct hl_rx_card)) {
-        op->card = data;
+        *card = data;
         return 0;
     }
-    return rc != 0 ? rc : hl_err_say(HL_ERR_OTHER, "rank %d publishes a malformed card", op->peer);
+    return rc != 0 ? rc : hl_err_say(HL_ERR_OTHER, "rank %d publishes a malformed card", peer);
 }
 
 /* What a try said: true when that ends the pursuit. */
@@ -61,10 +68,10 @@ static bool judge(struct pursuit *s, int verdict)
     s->taken = 0;
     switch (verdict) {
     case HL_LANE_NEED_CARD:
-        s->rc = fetch_card(s->op);
+        s->rc = hl_lane_card_of(s->op->peer, &s->op->card);
         return s->rc != 0;
     case HL_LANE_ELSEWHERE:
-        s->at = s->op->ordered ? s->at : next_lane(s);
+        s->at = s->op->ordered ? s->at : next_lane(s->pool, s->at);
         return false;
     case HL_LANE_STAY:
         return false;
@@ -92,7 +99,7 @@ static void found_taken(struct pursuit *s)
             return;
         }
     }
-    s->at = s->op->ordered ? s->at : next_lane(s);
+    s->at = s->op->ordered ? s->at : next_lane(s->pool, s->at);
 }
 
 static int post_contended(struct hl_lane *lane, const struct hl_issue *op) HL_REQUIRES(lane->lease)
@@ -149,19 +156,46 @@ int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict)
         hl_rx_seal(); /* a way was made */
     }
     if (s.rc == 0 && !op->ordered) {
-        hl_lane_preferred = s.at;
+        *(hl_lane_preferred == GUEST ? &guest.host : &hl_lane_preferred) = s.at;
     }
     return s.rc;
 }
 
-uint32_t hl_lane_assign(struct hl_pool *p)
+/* Where a thread begins whose lane is `home`: there, or as a guest while that one is not open. */
+static uint32_t settle(struct hl_pool *p, uint32_t home, int peer)
+{
+    uint64_t bit = UINT64_C(1) << home;
+    uint32_t host = next_lane(p, home);
+    hl_lane_preferred = home;
+    /* acquire, both: as in next_lane. */
+    bool coming = (hl_a64_load_acquire(&p->coming) & bit) != 0;
+    if (host == home || (!coming && (hl_a64_load_acquire(&p->opened) & bit) != 0)) {
+        return home;
+    }
+    /* full: one of those who want it asks. */
+    coming = coming || (hl_a64_or_full(&p->coming, bit) & bit) != 0;
+    if (!coming && !hl_warm_ask(p, home, peer)) {
+        hl_a64_and_full(&p->coming, ~bit); /* full: as the helper's */
+        return home;
+    }
+    hl_lane_preferred = GUEST;
+    guest.home = home;
+    guest.host = host;
+    return host;
+}
+
+uint32_t hl_lane_assign(struct hl_pool *p, int peer)
 {
     if (p->count == 0) {
         return HL_LANES_MAX;
     }
-    if (hl_lane_preferred >= p->count) {
+    if (hl_lane_preferred != GUEST || guest.home >= p->count || guest.host >= p->count) {
         /* relaxed: spreads threads over lanes, orders nothing. */
-        hl_lane_preferred = hl_a32_add_relaxed(&p->next, 1) % p->count;
+        return settle(p, hl_a32_add_relaxed(&p->next, 1) % p->count, peer);
     }
-    return hl_lane_preferred;
+    /* acquire: as in next_lane. */
+    if ((hl_a64_load_acquire(&p->coming) >> guest.home & 1) != 0) {
+        return guest.host;
+    }
+    return hl_lane_preferred = guest.home;
 }

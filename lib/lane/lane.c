@@ -157,6 +157,15 @@ int hl_lane_open(bool threads)
     return rc;
 }
 
+void hl_lane_expect(int peer)
+{
+    /* relaxed and full: rare; one caller asks. */
+    if (hl_pool.count != 0 && hl_a32_load_relaxed(&hl_pool.expected) == 0 &&
+        hl_a32_xchg_full(&hl_pool.expected, 1) == 0) {
+        (void)hl_warm_ask(&hl_pool, 0, peer); /* not: then the first operation connects */
+    }
+}
+
 bool hl_lane_is_open(void)
 {
     return hl_pool.count != 0;
@@ -165,6 +174,7 @@ bool hl_lane_is_open(void)
 void hl_lane_close(void)
 {
     if (hl_pool.count != 0) {
+        hl_warm_stop();
         hl_prog_unregister(hl_lane_poll, NULL);
         hl_mutex_lock(&tick_lock);
         hl_pool_close(&hl_pool);

@@ -144,6 +144,7 @@ void hl_mail_in(struct hl_lane *lane, struct hl_letter *letter, size_t len)
     }
     struct hl_way *way = wrong == NULL ? hl_way_find(lane, (int)head->from) : NULL;
     if (way != NULL) {
+        way->heard = true;
         take_answers(lane, way, head);
         acknowledged(lane, way, head->seq);
     } else {

@@ -39,8 +39,10 @@ static size_t chain_bytes(void)
 int hl_pool_open(struct hl_pool *p, uint32_t lanes, int ranks)
 {
     p->ranks = ranks;
-    hl_a32_store_relaxed(&p->next, 0); /* relaxed, both: no other thread yet. */
+    hl_a32_store_relaxed(&p->next, 0); /* relaxed, all: no other thread yet. */
     hl_a32_store_relaxed(&p->deaths, 0);
+    hl_a32_store_relaxed(&p->expected, 0);
+    hl_a64_store_relaxed(&p->coming, 0);
     p->chain = chain_bytes();
     p->used = calloc((size_t)ranks, sizeof *p->used);
     bool ok = p->used != NULL;

@@ -309,7 +309,7 @@ HL_INLINE int issue(struct hl_pool *p, struct hl_issue *op)
         op->at = hl_lane_preferred;
     }
     if (HL_UNLIKELY(op->at >= p->count)) {
-        op->at = hl_lane_assign(p);
+        op->at = hl_lane_assign(p, op->peer);
         if (op->at == HL_LANES_MAX) {
             return hl_lane_issue_slow(p, op, 0);
         }

@@ -95,6 +95,7 @@ struct hl_way {
     int peer;          /* world rank */
     bool marked;       /* my bit in the pool's used[peer] is set, and the peer is not dead */
     bool hello_said;
+    bool heard;                     /* an acknowledgement came */
     bool greeted;                   /* a message was acknowledged: atomics may go (issue.c) */
     bool dead;                      /* the launcher said so: posts fail at once */
     bool lost;                      /* nothing is posted before the connection is mended (mend.c) */
@@ -133,6 +134,14 @@ struct hl_letter {
     _Alignas(8) uint8_t bytes[]; /* hl_fab.eager */
 };
 
+/* A message without records that connects a lane (warm.c). */
+struct hl_knock {
+    struct fi_context2 context;
+    struct hl_wire_head head;
+    struct hl_wire_hello hello;
+    const struct hl_way *way; /* NULL: not sent */
+};
+
 /* Fields without a word on protection are changed under the lease. (clang's C cannot say "guarded by" of a
  * sibling field: the functions that touch them say HL_REQUIRES instead.) */
 struct hl_lane {
@@ -161,6 +170,7 @@ struct hl_lane {
     uint32_t mail;              /* messages without acknowledgement */
     uint64_t ticks;             /* of the receive thread */
     uint64_t swept;             /* leases at the last sweep of idle bits */
+    struct hl_knock knock;
     struct hl_stat_lane stat;
     struct hl_slot slots[HL_SLOTS];
 };
@@ -171,9 +181,11 @@ struct hl_pool {
     size_t chain;                        /* bytes of the largest put or get that is chained, 0: nothing is */
     struct hl_lane *lanes[HL_LANES_MAX]; /* read-only while open; kept when closed: threads remember them */
     HL_ALIGNED_LINE hl_a64 opened;       /* bit i: lane i has an endpoint. atomic */
-    hl_a64 *used;  /* [ranks] bit i: lane i may have something open to that rank. atomic, see hl_way_mark */
-    hl_a32 deaths; /* counts reports of dead ranks. atomic */
-    hl_a32 next;   /* preferred lane of the next new thread. atomic */
+    hl_a64 coming;   /* bit i: lane i is being opened by the helper thread (warm.c). atomic */
+    hl_a64 *used;    /* [ranks] bit i: lane i may have something open to that rank. atomic, see hl_way_mark */
+    hl_a32 deaths;   /* counts reports of dead ranks. atomic */
+    hl_a32 next;     /* preferred lane of the next new thread. atomic */
+    hl_a32 expected; /* hl_lane_expect was called. atomic */
 };
 
 /* The process's pool. */
@@ -185,7 +197,7 @@ HL_INLINE size_t hl_chain_left(const struct hl_chain *chain)
     return (size_t)(chain->limit - chain->at) + HL_CHAIN_WORD;
 }
 
-/* The thread's preferred lane. */
+/* The thread's preferred lane; no lane: it has none yet, or is a guest (issue.c). */
 extern __thread uint32_t hl_lane_preferred __attribute__((tls_model("initial-exec")));
 
 /* A thread's last put of 8 bytes that went into a chain, as the user's call named it (short.h). */

@@ -569,6 +569,7 @@ END_TEST
 
 #include "lane_chains.h"
 #include "lane_lost.h"
+#include "lane_warm.h"
 
 static Suite *make_suite(void)
 {
@@ -581,6 +582,9 @@ static Suite *make_suite(void)
     tcase_add_loop_test(t, a_lost_connection_is_mended, 0, 4);
     tcase_add_test(t, a_connection_that_stays_lost_is_reported);
     tcase_add_test(t, a_message_does_not_outlive_its_connection);
+    tcase_add_test(t, guests_and_flushes_do_not_wait_for_a_lane_that_comes);
+    tcase_add_loop_test(t, guests_go_home_when_their_lane_is_there, 0, 2);
+    tcase_add_test(t, what_is_expected_is_connected);
     tcase_add_test(t, flush_waits_for_no_later_operation);
     tcase_add_loop_test(t, messages_are_answered_each_to_its_own, 0, 2);
     tcase_add_test(t, operations_to_a_dead_rank_end_and_their_places_come_back);

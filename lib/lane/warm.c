@@ -1,0 +1,178 @@
+/* Lanes that get ready in the background.
+ *
+ * Opening a lane costs tcp;ofi_rxm 35 MB of fresh pages, some tens of milliseconds of which its first
+ * connection takes half. So a thread whose lane is not open yet is a guest on one that is, and a helper
+ * thread, which lives while there are wishes, opens the lane and connects it to the rank that the thread
+ * spoke to:
+ *
+ *   closed --guest asks--> coming --helper: acknowledged, or it failed--> home of its threads
+ *
+ * What connects is a knock, a message that says HELLO and holds no record. It takes no slot, so that no flush
+ * waits for it, and has no number, so that losing it loses nothing: HELLO is said again by the first message
+ * that counts. Until its acknowledgement nobody chooses the lane but operations whose order binds them to it.
+ */
+#include "inner.h"
+
+#include "boot.h"
+#include "lock.h"
+#include "util.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#define NAP_NS 50000
+#define PATIENCE_NS UINT64_C(2000000000)
+
+static struct {
+    struct hl_mutex lock;
+    pthread_t thread;
+    bool running;            /* guarded by lock, as are the rest */
+    bool joinable;           /* `thread` was started and not joined */
+    int peers[HL_LANES_MAX]; /* world rank + 1 that the lane is to be connected to, 0: no wish */
+} helper = {.lock = HL_MUTEX_INIT};
+static hl_a32 stopping;
+
+/* ---- the knock ---- */
+
+static int knock(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
+{
+    struct hl_knock *k = &lane->knock;
+    int rc = lane->receives == NULL ? hl_mail_open(lane) : 0;
+    if (rc != 0) {
+        return rc;
+    }
+    k->head = (struct hl_wire_head){.nonce = hl_boot.nonce,
+                                    .seq = way->messages,
+                                    .from = (uint32_t)hl_boot.rank,
+                                    .lane = (uint16_t)lane->index,
+                                    .kind = HL_WIRE_DATA,
+                                    .flags = HL_WIRE_HELLO,
+                                    .len = sizeof k->head + sizeof k->hello};
+    k->hello = (struct hl_wire_hello){.len = lane->fab.name_len};
+    memcpy(k->hello.name, lane->fab.name, lane->fab.name_len);
+    struct iovec iov = {&k->head, k->head.len};
+    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = way->addr, .context = &k->context};
+    return (int)fi_sendmsg(lane->ep, &msg, FI_COMPLETION);
+}
+
+/* One step towards a way that the peer has answered on: true when that is so, or will not be. `card`: of the
+ * peer when there is no way yet. */
+static bool step(struct hl_lane *lane, int peer, const struct hl_rx_card *card) HL_REQUIRES(lane->lease)
+{
+    if (lane->ep == NULL && hl_lane_make_ready(lane) != 0) {
+        return true; /* whoever comes here finds the same */
+    }
+    int rc = 0;
+    struct hl_way *way = hl_way_find(lane, peer);
+    way = way == NULL && card != NULL ? hl_way_make(lane, peer, card, &rc) : way;
+    if (way == NULL || way->heard || way->dead || way->lost) {
+        return true;
+    }
+    if (lane->knock.way == NULL) {
+        rc = knock(lane, way);
+        lane->knock.way = rc == 0 ? way : NULL;
+    } else if (lane->knock.way != way) {
+        return true; /* another one connected it: what costs is done */
+    }
+    (void)hl_lane_progress(lane);
+    return way->heard || (rc != 0 && rc != -FI_EAGAIN);
+}
+
+/* ---- the helper ---- */
+
+static bool is_stopping(void)
+{
+    return hl_a32_load_acquire(&stopping) != 0; /* acquire: pairs with the release in hl_warm_stop. */
+}
+
+static void warm(struct hl_lane *lane, int peer)
+{
+    const struct hl_rx_card *card = NULL;
+    bool over = hl_way_find(lane, peer) == NULL && hl_lane_card_of(peer, &card) != 0;
+    uint64_t begin = hl_now_ns();
+    while (!over && !is_stopping() && hl_now_ns() - begin < PATIENCE_NS) {
+        if (hl_lease_try(&lane->lease)) {
+            over = step(lane, peer, card);
+            hl_lane_leave(lane);
+        }
+        if (!over) {
+            clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, NAP_NS}, NULL);
+        }
+    }
+    if (card != NULL) {
+        hl_rx_seal(); /* there are new sockets */
+    }
+}
+
+/* The next wish; false, and the helper ends, when there is none. */
+static bool next_wish(uint32_t *lane, int *peer)
+{
+    bool found = false;
+    hl_mutex_lock(&helper.lock);
+    for (uint32_t i = 0; i < HL_LANES_MAX && !found; i++) {
+        found = helper.peers[i] != 0;
+        *lane = i;
+        *peer = helper.peers[i] - 1;
+        helper.peers[i] = 0;
+    }
+    helper.running = found = found && !is_stopping();
+    hl_mutex_unlock(&helper.lock);
+    return found;
+}
+
+static void *help(void *arg)
+{
+    struct hl_pool *p = arg;
+    uint32_t lane;
+    int peer;
+    while (next_wish(&lane, &peer)) {
+        warm(p->lanes[lane], peer);
+        /* full: rare; after the lane is open. Pairs with the acquire in hl_lane_assign. */
+        hl_a64_and_full(&p->coming, ~(UINT64_C(1) << lane));
+    }
+    return NULL;
+}
+
+static bool start(struct hl_pool *p)
+{
+    sigset_t all, before;
+    if (helper.joinable) {
+        pthread_join(helper.thread, NULL); /* it has seen that there is no wish, under the lock */
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    helper.joinable = pthread_create(&helper.thread, NULL, help, p) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (helper.joinable) {
+        pthread_setname_np(helper.thread, "hotlane-warm");
+    }
+    return helper.joinable;
+}
+
+bool hl_warm_ask(struct hl_pool *p, uint32_t lane, int peer)
+{
+    hl_mutex_lock(&helper.lock);
+    bool will = !is_stopping() && (helper.running || start(p));
+    helper.running = will;
+    if (will) {
+        helper.peers[lane] = peer + 1;
+    }
+    hl_mutex_unlock(&helper.lock);
+    return will;
+}
+
+void hl_warm_stop(void)
+{
+    hl_a32_store_release(&stopping, 1); /* release: pairs with the acquire in is_stopping. */
+    hl_mutex_lock(&helper.lock);
+    bool joinable = helper.joinable;
+    helper.joinable = false;
+    hl_mutex_unlock(&helper.lock);
+    if (joinable) {
+        pthread_join(helper.thread, NULL);
+    }
+    memset(helper.peers, 0, sizeof helper.peers);
+    hl_a32_store_relaxed(&stopping, 0); /* relaxed: no other thread is left. */
+}

@@ -1,0 +1,120 @@
+/* Lanes that are opened in the background, and threads that are guests meanwhile. Part of test_lane.c. */
+#ifndef LANE_WARM_H
+#define LANE_WARM_H
+
+/* Two lanes, of which the second is not open as far as threads know, and the next thread's is the second. */
+static void start_with_closed_lane(void)
+{
+    start(2);
+    hl_a64_and_full(&hl_pool.opened, ~UINT64_C(2));
+    hl_lane_preferred = UINT32_MAX;
+    hl_a32_store_relaxed(&hl_pool.next, 1);
+}
+
+static uint64_t issued_on(int lane)
+{
+    return hl_a64_load_relaxed(&hl_pool.lanes[lane]->issued);
+}
+
+static bool is_coming(void)
+{
+    return hl_a64_load_acquire(&hl_pool.coming) != 0;
+}
+
+static void put_and_flush(uint64_t value)
+{
+    static uint64_t mine, there;
+    hl_a32 error = {0};
+    mine = value;
+    struct hl_xfer x = transfer(2, &there, &mine, &error);
+    ck_assert_int_eq(hl_lane_write(&x), 0);
+    hl_lane_flush(2, HL_REMOTE);
+    hl_lane_flush_all(HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), 0);
+    ck_assert_uint_eq(there, value);
+}
+
+/* The peer does not answer the knock: nobody waits for that, no flush either, and the guest goes home all the
+ * same when the helper has lost its patience. */
+START_TEST(guests_and_flushes_do_not_wait_for_a_lane_that_comes)
+{
+    chain = 0;
+    start_with_closed_lane();
+    model.mute = true;
+    for (uint64_t i = 1; i <= 10; i++) {
+        put_and_flush(i);
+    }
+    ck_assert(is_coming());
+    ck_assert_uint_eq(issued_on(0), 10);
+    ck_assert_uint_eq(issued_on(1), 0); /* the knock takes no slot */
+    uint64_t begin = hl_now_ns();
+    while (is_coming() && hl_now_ns() - begin < UINT64_C(20000000000)) {
+        sched_yield();
+    }
+    put_and_flush(11);
+    ck_assert_uint_eq(issued_on(0), 10);
+    ck_assert_uint_eq(issued_on(1), 1);
+    hl_warm_stop();
+    model.mute = false;
+    stop();
+}
+END_TEST
+
+/* Many threads for one closed lane: one knock, all are guests, all go home. */
+static void *visit(void *unused)
+{
+    uint64_t mine = 1, there = 0;
+    hl_a32 error = {0};
+    do {
+        struct hl_xfer x = transfer(2, &there, &mine, &error);
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+        hl_lane_flush(2, HL_REMOTE);
+    } while (hl_lane_preferred >= hl_pool.count);
+    return unused;
+}
+
+START_TEST(guests_go_home_when_their_lane_is_there)
+{
+    chain = _i == 0 ? 0 : UINT64_MAX;
+    start_with_closed_lane();
+    pthread_t all[8];
+    for (size_t i = 0; i < HL_COUNT_OF(all); i++) {
+        pthread_create(&all[i], NULL, visit, NULL);
+    }
+    for (size_t i = 0; i < HL_COUNT_OF(all); i++) {
+        pthread_join(all[i], NULL);
+    }
+    ck_assert(!is_coming());
+    ck_assert_uint_gt(issued_on(1), 0);
+    struct hl_lane *lane = hl_pool.lanes[1];
+    ck_assert(hl_way_find(lane, 2)->heard);
+    ck_assert_ptr_eq(lane->knock.way, hl_way_find(lane, 2));
+    hl_warm_stop();
+    stop();
+}
+END_TEST
+
+/* Who expects operations has them find a connection. */
+START_TEST(what_is_expected_is_connected)
+{
+    start(1);
+    hl_lane_expect(3);
+    hl_lane_expect(4); /* the first call counts */
+    struct hl_lane *lane = hl_pool.lanes[0];
+    bool heard = false;
+    while (!heard) {
+        if (hl_lease_try(&lane->lease)) {
+            heard = hl_way_find(lane, 3)->heard;
+            hl_lane_leave(lane);
+        }
+        sched_yield();
+    }
+    hl_warm_stop();
+    ck_assert(!hl_way_find(lane, 4)->heard);
+    ck_assert_uint_eq(issued_on(0), 0);
+    ck_assert_uint_eq(hl_a64_load_relaxed(&lane->stat.at[HL_STAT_LANE_stray]), 0);
+    stop();
+}
+END_TEST
+
+#endif
