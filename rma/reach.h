@@ -21,7 +21,7 @@ int hl_win_reach_all(struct hl_win *w, const struct hl_win_ask *ask);
 void hl_win_forget_all(struct hl_win *w);
 
 /* All ranks of `comm` come with their error or with `need` (0 or -1) and get the smallest of all. When that
- * is an error and this rank has none, it says which rank has. */
+ * is an error and this rank has none, its text says which rank has, and that one's text. */
 int hl_win_agree(struct hl_comm *comm, int rc, int need);
 
 /* Gets the queue of w's own lock ready. */

@@ -3,6 +3,7 @@
 #include "reach.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -117,15 +118,35 @@ static void fill_card(struct hl_win *w, const struct hl_win_ask *ask, const stru
     fill_network(w, c);
 }
 
+/* What `rank`, which failed, says about it becomes the text of all: it may be the only line that the user
+ * sees. */
+static int pass_cause(struct hl_comm *comm, int rank, int code)
+{
+    char text[512] = "";
+    if (comm->rank == rank) {
+        snprintf(text, sizeof text, "%s", hl_err_text(code));
+    }
+    int rc = hl_coll_bcast_bytes(comm, text, sizeof text, rank);
+    if (comm->rank == rank) {
+        return code;
+    }
+    return hl_err_say(code, "rank %d could not make its part of the window: %.*s", rank, (int)sizeof text - 1,
+                      rc == 0 ? text : "it does not answer");
+}
+
 int hl_win_agree(struct hl_comm *comm, int rc, int need)
 {
     int all = hl_coll_agree(comm, rc != 0 ? rc : need);
     if (all == NEED_NONE || all == NEED_SEGMENT) {
         return all;
     }
-    /* The first that failed is the smallest of these. */
+    /* The first that failed has the smallest of these. */
     int first = comm->size + hl_coll_agree(comm, rc != 0 ? comm->rank - comm->size : 0);
-    return rc != 0 ? rc : hl_err_say(all, "rank %d could not make its part of the window", first);
+    if (first < 0 || first >= comm->size) { /* an error of the exchange itself */
+        return rc != 0 ? rc : hl_err_say(all, "another rank could not make its part of the window");
+    }
+    int code = pass_cause(comm, first, rc != 0 ? rc : all);
+    return rc != 0 ? rc : code;
 }
 
 /* `i` called for another kind of window than rank 0. */
@@ -391,9 +412,7 @@ static int share_memory(struct hl_win *w, const struct hl_win_ask *ask, const st
     home->off += before;
     w->ctl->acc.home = (uint32_t)hl_boot_node_of(hl_win_world(w, 0)) + 1;
     if (rc == 0 && home->rc != 0) {
-        rc = w->rank == 0 ? (int)home->rc
-                          : hl_err_say((int)home->rc, "rank 0 could not take %llu bytes for all",
-                                       (unsigned long long)total);
+        rc = pass_cause(w->comm, 0, (int)home->rc);
     }
     if (rc == 0 && w->rank != 0) {
         hl_hints_show_got(w->info, home->page, home->nodes); /* words only: no reason to fail alone */

@@ -1,0 +1,335 @@
+/* Windows and MPI_Alloc_mem with wishes about memory: ranks ask for different kinds and page sizes,
+ * operations go to what they got, MPI_Win_get_info agrees with the kernel, and what one rank cannot have
+ * refuses the call on all ranks and leaves nothing taken. */
+#include "rma.h"
+
+#include <dirent.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#define BYTES ((MPI_Aint)3 << 20)
+
+/* An info object of "key=value" words, NULL at the end. */
+static MPI_Info keys(const char *const *words)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    for (; *words != NULL; words++) {
+        char key[64];
+        size_t n = strcspn(*words, "=");
+        snprintf(key, sizeof key, "%.*s", (int)n, *words);
+        MPI_Info_set(info, key, *words + n + 1);
+    }
+    return info;
+}
+#define KEYS(...) keys((const char *const[]){__VA_ARGS__, NULL})
+
+/* What MPI_Win_get_info says of `key`; "" when it says nothing. */
+static const char *told(MPI_Win win, const char *key)
+{
+    static char value[4][256];
+    static int next;
+    char *out = value[next++ % 4];
+    MPI_Info info;
+    int len = 256, there;
+    MPI_Win_get_info(win, &info);
+    MPI_Info_get_string(info, key, &len, out, &there);
+    MPI_Info_free(&info);
+    if (!there) {
+        out[0] = 0;
+    }
+    return out;
+}
+
+static size_t bytes_of(const char *words)
+{
+    char *end;
+    size_t n = strtoull(words, &end, 10);
+    return *end == 'K' ? n << 10 : *end == 'M' ? n << 20 : *end == 'G' ? n << 30 : n;
+}
+
+/* Sum of the bytes in "7:48M,3:16M". */
+static size_t bytes_on_nodes(const char *words)
+{
+    size_t sum = 0;
+    for (const char *at = words; (at = strchr(at, ':')) != NULL;) {
+        sum += bytes_of(++at);
+    }
+    return sum;
+}
+
+/* A number from /proc/self/smaps about the mapping that holds `p`, in bytes; 0 when it does not say. */
+static size_t mapping_says(const void *p, const char *what)
+{
+    char line[256];
+    size_t found = 0;
+    int inside = 0;
+    FILE *f = fopen("/proc/self/smaps", "r");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        unsigned long low, high, kib;
+        if (sscanf(line, "%lx-%lx %*4s", &low, &high) == 2) {
+            inside = low <= (uintptr_t)p && (uintptr_t)p < high;
+        } else if (inside && strncmp(line, what, strlen(what)) == 0 &&
+                   sscanf(line + strlen(what), ": %lu", &kib) == 1) {
+            found = (size_t)kib << 10;
+        }
+    }
+    if (f != NULL) {
+        fclose(f);
+    }
+    return found;
+}
+
+static long meminfo(const char *what)
+{
+    char line[256];
+    long n = -1;
+    FILE *f = fopen("/proc/meminfo", "r");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        if (strncmp(line, what, strlen(what)) == 0) {
+            n = strtol(line + strlen(what) + 1, NULL, 10);
+        }
+    }
+    if (f != NULL) {
+        fclose(f);
+    }
+    return n;
+}
+
+static int descriptors(void)
+{
+    int n = 0;
+    DIR *d = opendir("/proc/self/fd");
+    while (d != NULL && readdir(d) != NULL) {
+        n++;
+    }
+    if (d != NULL) {
+        closedir(d);
+    }
+    return n;
+}
+
+/* Every rank puts a word of its own to two places of every rank, the second near the end, and finds all words
+ * of its own window. Offsets count from the target's beginning; 1-byte units. */
+static void put_everywhere(MPI_Win win, char *base, size_t bytes)
+{
+    memset(base, 0, bytes);
+    meet_outside(win);
+    MPI_Win_lock_all(0, win);
+    for (int t = 0; t < ranks; t++) {
+        uint64_t word = 0x1000u + (uint64_t)(64 * me + t);
+        MPI_Put(&word, 8, MPI_BYTE, t, 8 * me, 8, MPI_BYTE, win);
+        MPI_Put(&word, 8, MPI_BYTE, t, (MPI_Aint)bytes - 8 * (ranks - me), 8, MPI_BYTE, win);
+        MPI_Win_flush(t, win);
+    }
+    meet(win);
+    for (int o = 0; o < ranks; o++) {
+        uint64_t words[2], want = 0x1000u + (uint64_t)(64 * o + me);
+        memcpy(&words[0], base + 8 * o, 8);
+        memcpy(&words[1], base + bytes - 8 * (size_t)(ranks - o), 8);
+        CHECK(words[0] == want && words[1] == want, "from %d: %llx, %llx", o, (unsigned long long)words[0],
+              (unsigned long long)words[1]);
+    }
+    MPI_Win_unlock_all(win);
+}
+
+/* What is told of touched memory that this rank took is what the kernel says. */
+static void look_at(MPI_Win win, const char *base, size_t bytes)
+{
+    size_t page = bytes_of(told(win, "hotlane_page_size"));
+    size_t kernel = mapping_says(base, "KernelPageSize");
+    CHECK(kernel == 0 || page == kernel, "told %zu, the kernel %zu", page, kernel);
+    const char *nodes = told(win, "hotlane_nodes");
+    size_t there = bytes_on_nodes(nodes); /* whole pages, the first and last shared with others */
+    CHECK((there >= bytes && there <= bytes + 2 * page) || nodes[0] == 0, "%s for %zu bytes", nodes, bytes);
+}
+
+static void nothing_asked(void)
+{
+    char *base;
+    MPI_Win win;
+    MPI_Info info;
+    char value[64];
+    int len = sizeof value, there;
+    MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    CHECK(strcmp(told(win, "hotlane_mem_kind"), "SYS_DEFAULT") == 0, "%s", told(win, "hotlane_mem_kind"));
+    CHECK(strcmp(told(win, "hotlane_mem_policy"), "P") == 0, "%s", told(win, "hotlane_mem_policy"));
+    CHECK(bytes_of(told(win, "hotlane_page_size")) == (size_t)sysconf(_SC_PAGESIZE), "base pages");
+    CHECK(strcmp(told(win, "mpi_memory_alloc_kinds"), "mpi,system") == 0, "kinds");
+    CHECK(mapping_says(base, "Rss") < (size_t)BYTES, "pages before they are touched");
+    memset(base, 1, BYTES);
+    look_at(win, base, BYTES);
+    put_everywhere(win, base, BYTES);
+    MPI_Win_free(&win);
+    MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    CHECK(told(win, "hotlane_page_size")[0] == 0 && told(win, "hotlane_mem_kind")[0] == 0,
+          "the user's memory");
+    MPI_Win_free(&win);
+    MPI_Comm_get_info(MPI_COMM_WORLD, &info);
+    MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &len, value, &there);
+    CHECK(there && strcmp(value, "mpi,system") == 0, "kinds of a communicator");
+    MPI_Info_free(&info);
+}
+
+static const char *const wishes[][4] = {
+    {"hotlane_mem_kind=ddr", "hotlane_page_size=2M", "hotlane_mem_policy=P", NULL},
+    {"hotlane_page_size=4K", "mpi_minimum_memory_alignment=65536", NULL},
+    {"hotlane_mem_kind=hbm", "hotlane_page_size=16M", "hotlane_mem_policy=interleave", NULL},
+    {"mpich_buf_type=ddr", "hotlane_mem_policy=I", "hotlane_page_size=2097152", NULL},
+    {"hotlane_mem_kind=DDR", "hotlane_mem_policy=Mandatory", "hotlane_page_size=4k", NULL},
+    {"hotlane_page_size=1G", "hotlane_mem_policy=preferred", NULL},
+};
+#define WISHES ((int)(sizeof wishes / sizeof wishes[0]))
+static const struct {
+    const char *kind, *policy;
+    size_t align;
+} asked[WISHES] = {
+    {"DDR", "P", (size_t)2 << 20}, {"SYS_DEFAULT", "P", 65536}, {"MCDRAM", "I", (size_t)16 << 20},
+    {"DDR", "I", (size_t)2 << 20}, {"DDR", "M", 4096},          {"SYS_DEFAULT", "P", (size_t)1 << 30}};
+
+static void ranks_ask_for_different_things(int shift)
+{
+    int which = (me + shift) % WISHES;
+    size_t bytes = (size_t)BYTES + 4096 * (size_t)me;
+    char *base;
+    MPI_Win win;
+    MPI_Info info = keys(wishes[which]);
+    MPI_Win_allocate((MPI_Aint)bytes, 1, info, MPI_COMM_WORLD, &base, &win);
+    MPI_Info_free(&info);
+    CHECK((uintptr_t)base % asked[which].align == 0, "wish %d: %p", which, (void *)base);
+    CHECK(strcmp(told(win, "hotlane_mem_kind"), asked[which].kind) == 0, "wish %d", which);
+    CHECK(strcmp(told(win, "hotlane_mem_policy"), asked[which].policy) == 0, "wish %d", which);
+    if (strcmp(asked[which].kind, "DDR") == 0) {
+        CHECK(told(win, "hotlane_nodes")[0] != 0, "wish %d: pages are there at once", which);
+    }
+    memset(base, 0, bytes);
+    look_at(win, base, bytes);
+    /* The sizes differ: all know the smallest. */
+    put_everywhere(win, base, BYTES);
+    MPI_Win_free(&win);
+}
+
+static void shared(const char *noncontig)
+{
+    char *base, *first;
+    MPI_Win win;
+    MPI_Aint size;
+    int unit, flag = strcmp(noncontig, "true") == 0;
+    MPI_Info info = KEYS("hotlane_mem_kind=ddr", "hotlane_page_size=2M",
+                         flag ? "alloc_shared_noncontig=true" : "alloc_shared_noncontig=false");
+    int rc = MPI_Win_allocate_shared(BYTES, 1, info, MPI_COMM_WORLD, &base, &win);
+    MPI_Info_free(&info);
+    if (rc != MPI_SUCCESS) {
+        CHECK(class_of(rc) == MPI_ERR_RMA_SHARED, "class %d", class_of(rc));
+        return;
+    }
+    MPI_Win_shared_query(win, 0, &size, &unit, &first);
+    CHECK(bytes_of(told(win, "hotlane_page_size")) == mapping_says(base, "KernelPageSize"), "%s",
+          told(win, "hotlane_page_size"));
+    CHECK(bytes_on_nodes(told(win, "hotlane_nodes")) >=
+              (size_t)BYTES * (flag || ranks == 1 ? 1 : (size_t)ranks),
+          "%s", told(win, "hotlane_nodes"));
+    CHECK((uintptr_t)(flag ? base : first) % ((size_t)2 << 20) == 0 || (me != 0 && !flag), "%p",
+          (void *)base);
+    put_everywhere(win, base, BYTES);
+    MPI_Win_free(&win);
+}
+
+static void alloc_mem(int shift)
+{
+    int which = (me + shift) % WISHES;
+    char *base;
+    MPI_Win win;
+    MPI_Info info = keys(wishes[which]);
+    CHECK(MPI_Alloc_mem(BYTES, info, &base) == MPI_SUCCESS, "wish %d", which);
+    CHECK((uintptr_t)base % asked[which].align == 0, "wish %d: %p", which, (void *)base);
+    MPI_Info_free(&info);
+    MPI_Win_create(base, BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    put_everywhere(win, base, BYTES);
+    MPI_Win_free(&win);
+    CHECK(MPI_Free_mem(base) == MPI_SUCCESS, "wish %d", which);
+}
+
+/* Rank `loser` asks for what cannot be had; all get the error, its text names the loser, and nothing stays
+ * taken. */
+static void refused_for_all(int loser, MPI_Aint bytes, const char *page, const char *flavor)
+{
+    char *base = NULL, text[MPI_MAX_ERROR_STRING], name[32];
+    MPI_Win win = MPI_WIN_NULL;
+    int len, rc;
+    char size_key[64];
+    snprintf(size_key, sizeof size_key, "hotlane_page_size=%s", page);
+    MPI_Info info = me == loser ? KEYS(size_key, "hotlane_mem_policy=M", "hotlane_mem_kind=ddr")
+                                : KEYS("hotlane_page_size=2M");
+    rc = flavor[0] == 'a'
+             ? MPI_Win_allocate(me == loser ? bytes : BYTES, 1, info, MPI_COMM_WORLD, &base, &win)
+             : MPI_Win_allocate_shared(me == loser ? bytes : BYTES, 1, info, MPI_COMM_WORLD, &base, &win);
+    CHECK(class_of(rc) == MPI_ERR_NO_MEM, "%s: class %d", flavor, class_of(rc));
+    CHECK(win == MPI_WIN_NULL, "a window all the same");
+    MPI_Error_string(rc, text, &len);
+    snprintf(name, sizeof name, "rank %d could not", loser);
+    CHECK((me == loser) == (strstr(text, name) == NULL), "%.200s", text);
+    MPI_Info_free(&info);
+}
+
+static void nothing_stays_taken(void)
+{
+    int before_fd = 0;
+    long before_huge = 0;
+    for (int round = 0; round < 4; round++) {
+        if (round == 1) { /* the first may open things that stay */
+            before_fd = descriptors();
+            before_huge = meminfo("HugePages_Free");
+        }
+        for (int loser = 0; loser < ranks; loser++) {
+            refused_for_all(loser, (MPI_Aint)1 << 45, "4K", "allocate");
+            refused_for_all(loser, (MPI_Aint)1 << 45, "2M", "allocate");
+            refused_for_all(loser, (MPI_Aint)1 << 40, "1G", "allocate");
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    CHECK(descriptors() == before_fd, "%d descriptors, %d before", descriptors(), before_fd);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(meminfo("HugePages_Free") == before_huge, "%ld huge pages, %ld before", meminfo("HugePages_Free"),
+          before_huge);
+}
+
+/* Nobody needs pages for nothing, and values that do not parse are as if they were not there. */
+static void small_things(void)
+{
+    char *base;
+    MPI_Win win;
+    MPI_Info info = KEYS("hotlane_page_size=1G", "hotlane_mem_policy=M");
+    CHECK(MPI_Win_allocate(0, 1, info, MPI_COMM_WORLD, &base, &win) == MPI_SUCCESS, "no bytes");
+    MPI_Win_free(&win);
+    CHECK(MPI_Alloc_mem(0, info, &base) == MPI_SUCCESS && MPI_Free_mem(base) == MPI_SUCCESS, "no bytes");
+    MPI_Info_free(&info);
+    info = KEYS("hotlane_page_size=3M", "hotlane_mem_policy=maybe", "hotlane_mem_kind=cxl",
+                "mpich_buf_type=gpu");
+    CHECK(MPI_Win_allocate(BYTES, 1, info, MPI_COMM_WORLD, &base, &win) == MPI_SUCCESS, "wrong values");
+    CHECK(strcmp(told(win, "hotlane_mem_kind"), "SYS_DEFAULT") == 0 && told(win, "mpich_buf_type")[0] == 0,
+          "kept");
+    MPI_Info_free(&info);
+    MPI_Win_get_info(win, &info);
+    MPI_Win_free(&win);
+    /* What was told may be asked for again. */
+    CHECK(MPI_Win_allocate(BYTES, 1, info, MPI_COMM_WORLD, &base, &win) == MPI_SUCCESS, "told values");
+    MPI_Info_free(&info);
+    MPI_Win_free(&win);
+}
+
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    nothing_asked();
+    for (int shift = 0; shift < WISHES; shift++) {
+        ranks_ask_for_different_things(shift);
+        alloc_mem(shift);
+    }
+    shared("false");
+    shared("true");
+    nothing_stays_taken();
+    small_things();
+    return verdict("mem_wish");
+}
