@@ -1,7 +1,9 @@
-/* SipHash and random bytes. */
+/* SipHash, random bytes, bytes as words. */
 #include "util.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -73,4 +75,18 @@ void hl_random_bytes(void *out, size_t len)
             len -= (size_t)got;
         }
     }
+}
+
+char *hl_bytes_text(uint64_t bytes, char out[HL_BYTES_TEXT])
+{
+    static const char units[] = "TGMK";
+    for (int i = 0; units[i] != '\0'; i++) {
+        uint64_t unit = (uint64_t)1 << (40 - 10 * i);
+        if (bytes != 0 && bytes % unit == 0) {
+            snprintf(out, HL_BYTES_TEXT, "%" PRIu64 "%c", bytes / unit, units[i]);
+            return out;
+        }
+    }
+    snprintf(out, HL_BYTES_TEXT, "%" PRIu64, bytes);
+    return out;
 }

@@ -45,6 +45,10 @@ HL_INLINE uint64_t hl_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* Writes bytes in the largest unit that leaves no rest: "48M", "1G", "1536". Returns `out`. */
+#define HL_BYTES_TEXT 24
+char *hl_bytes_text(uint64_t bytes, char out[HL_BYTES_TEXT]);
+
 /* SipHash-2-4 of `len` bytes under a 128-bit key. */
 uint64_t hl_siphash(const uint64_t key[2], const void *data, size_t len);
 

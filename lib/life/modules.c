@@ -9,6 +9,7 @@
 #include "lane.h"
 #include "log.h"
 #include "match.h"
+#include "mem.h"
 #include "near.h"
 #include "prog.h"
 #include "req.h"
@@ -52,6 +53,9 @@ static int start(void)
         return err;
     }
     hl_log_identify("rank", hl_boot.rank);
+    if (hl_boot.node_rank != 0) {
+        hl_mem_report_mute();
+    }
     if (hl_boot.rank == 0) {
         hl_conf_tell();
     }

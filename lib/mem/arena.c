@@ -55,7 +55,8 @@ static int make(const struct hl_arena_key *key, struct hl_arena **out) HL_REQUIR
     }
     seg->policy = key->policy;
     seg->nodes = key->nodes;
-    int rc = hl_seg_make(seg, len, hl_max_size(HL_MEM_SEG_ALIGN, key->page), false);
+    seg->page = key->page;
+    int rc = hl_seg_make(seg, len, HL_MEM_SEG_ALIGN, HL_SEG_LAZY);
     if (rc != 0) {
         goto drop_record;
     }

@@ -1,7 +1,9 @@
 /* What a piece lies on: asked from the kernel, never from what was wished. */
 #include "mem.h"
 
+#include "report.h"
 #include "topo.h"
+#include "util.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,43 +53,27 @@ int hl_mem_got(const struct hl_piece *piece, struct hl_mem_got *out)
     return hl_mem_where(piece, out->bytes, HL_MEM_NODES);
 }
 
-/* "48M", "512K", "12345": the largest unit that leaves no rest. */
-static void put_bytes(FILE *f, uint64_t bytes)
+int hl_got_next(const struct hl_mem_got *got, uint64_t told)
 {
-    static const char units[] = "GMK";
-    for (int i = 0; i < 3; i++) {
-        uint64_t unit = (uint64_t)1 << (30 - 10 * i);
-        if (bytes % unit == 0 && bytes > 0) {
-            fprintf(f, "%" PRIu64 "%c", bytes / unit, units[i]);
-            return;
+    int most = -1;
+    for (int i = 0; i < HL_MEM_NODES; i++) {
+        if ((told >> i & 1) == 0 && got->bytes[i] > (most < 0 ? 0 : got->bytes[most])) {
+            most = i;
         }
     }
-    fprintf(f, "%" PRIu64, bytes);
+    return most;
 }
 
 char *hl_mem_got_nodes_text(const struct hl_mem_got *got, char *out, size_t cap)
 {
     uint64_t told = 0;
-    FILE *f = fmemopen(out, cap, "w");
+    char text[HL_BYTES_TEXT];
+    size_t at = 0;
     out[0] = '\0';
-    if (f == NULL) {
-        return out;
+    for (int i = hl_got_next(got, 0); i >= 0 && at < cap; i = hl_got_next(got, told)) {
+        at += (size_t)snprintf(out + at, cap - at, "%s%d:%s", told != 0 ? "," : "", i,
+                               hl_bytes_text(got->bytes[i], text));
+        told |= (uint64_t)1 << i;
     }
-    for (;;) {
-        int most = -1;
-        for (int i = 0; i < HL_MEM_NODES; i++) {
-            if ((told >> i & 1) == 0 && got->bytes[i] > (most < 0 ? 0 : got->bytes[most])) {
-                most = i;
-            }
-        }
-        if (most < 0) {
-            break;
-        }
-        fprintf(f, "%s%d:", told != 0 ? "," : "", most);
-        put_bytes(f, got->bytes[most]);
-        told |= (uint64_t)1 << most;
-    }
-    fclose(f);
-    out[cap - 1] = '\0';
     return out;
 }

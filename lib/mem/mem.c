@@ -4,12 +4,14 @@
 #include "arena.h"
 #include "err.h"
 #include "index.h"
+#include "plan.h"
+#include "report.h"
 #include "seg.h"
 #include "topo.h"
 #include "util.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 struct watcher {
     int (*born)(struct hl_seg *);
@@ -50,7 +52,8 @@ static int no_record(size_t len)
 }
 
 /* Large memory may take long to populate: that happens outside the lock. */
-static int make_own(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out)
+static int make_own(size_t len, size_t align, const struct hl_arena_key *key, enum hl_seg_take take,
+                    struct hl_piece *out)
 {
     hl_mutex_lock(&hl_mem_lock);
     struct hl_seg *seg = hl_index_new();
@@ -58,9 +61,10 @@ static int make_own(size_t len, const struct hl_mem_ask *ask, struct hl_piece *o
     if (seg == NULL) {
         return no_record(len);
     }
-    seg->policy = ask->policy;
-    seg->nodes = ask->nodes;
-    int rc = hl_seg_make(seg, len, ask->align, ask->populate || ask->policy == HL_MEM_BIND);
+    seg->policy = key->policy;
+    seg->nodes = key->nodes;
+    seg->page = key->page;
+    int rc = hl_seg_make(seg, len, align, take);
     hl_mutex_lock(&hl_mem_lock);
     if (rc == 0) {
         rc = hl_mem_introduce(seg);
@@ -78,56 +82,55 @@ static int make_own(size_t len, const struct hl_mem_ask *ask, struct hl_piece *o
     return rc;
 }
 
-/* The policy and nodes that a wish means for the thread that asks. */
-static int resolve(const struct hl_mem_wish *wish, struct hl_mem_ask *out)
+/* One page size of a plan. */
+static int try_page(size_t len, const struct hl_mem_ask *ask, const struct hl_plan *plan, int which,
+                    struct hl_piece *out)
 {
-    bool must = wish->rule == HL_MEM_MANDATORY && wish->rule_on_base;
-    out->align = hl_max_size(out->align, wish->page);
-    if (wish->kind == HL_MEM_ANY) {
-        return 0;
-    }
-    enum hl_topo_kind kind = wish->kind == HL_MEM_FAST ? HL_TOPO_FAST : HL_TOPO_DDR;
-    hl_topo_set all = hl_topo_nodes_of(kind);
-    int node = hl_topo_nearest_here(kind);
-    if (all == 0) {
-        return must ? hl_err_say(HL_ERR_NO_MEM, "no %s memory that this process may use",
-                                 hl_topo_kind_name(kind))
-                    : 0;
-    }
-    out->populate = true;
-    out->nodes = wish->rule == HL_MEM_INTERLEAVED || node < 0 ? all : (hl_topo_set)1 << node;
-    out->policy = wish->rule == HL_MEM_INTERLEAVED ? HL_MEM_INTERLEAVE : must ? HL_MEM_BIND : HL_MEM_PREFER;
-    return 0;
-}
-
-int hl_mem_alloc(size_t len, const struct hl_mem_ask *given, struct hl_piece *out)
-{
-    struct hl_mem_ask exact = given != NULL ? *given : (struct hl_mem_ask){0}, *ask = &exact;
-    int bad = exact.wish != NULL ? resolve(exact.wish, ask) : 0;
-    if (bad != 0) {
-        return bad;
-    }
-    len = len != 0 ? len : 1;
-    if ((ask->align & (ask->align - 1)) != 0) {
-        return hl_err_say(HL_ERR_ARG, "alignment %zu is not a power of two", ask->align);
-    }
-    if ((ask->policy == HL_MEM_SYSTEM) != (ask->nodes == 0)) {
-        return hl_err_say(HL_ERR_ARG, "a memory policy needs nodes, and nodes need a policy");
-    }
-    struct hl_arena_key key = {.policy = ask->policy,
-                               .nodes = ask->nodes,
-                               .page = hl_topo_page(),
-                               .memkind = ask->only_mine && ask->wish != NULL && len < ask->wish->page / 2};
-    if (!ask->own_segment && hl_arena_holds(len, ask->align, &key)) {
+    bool huge = plan->wish.page > hl_topo_page(), small = len < plan->pages[0] / 2;
+    struct hl_arena_key key = {.policy = plan->policy,
+                               .nodes = plan->nodes,
+                               .page = plan->pages[which],
+                               .memkind = ask->only_mine && huge && small};
+    enum hl_seg_take take = plan->takes[which];
+    take = ask->populate && take < HL_SEG_NOW ? HL_SEG_NOW : take;
+    if (!ask->own_segment && hl_arena_holds(len, ask->align, &key) && (!huge || small)) {
         hl_mutex_lock(&hl_mem_lock);
-        int rc = hl_arena_cut(len, ask->align, ask->populate, &key, out);
+        int rc = hl_arena_cut(len, ask->align, take >= HL_SEG_NOW, &key, out);
         hl_mutex_unlock(&hl_mem_lock);
         if (rc != HL_ERR_NO_MEM) {
             return rc;
         }
         /* No room for a whole arena: perhaps for this piece alone. */
     }
-    return make_own(len, ask, out);
+    return make_own(len, hl_max_size(ask->align, plan->align), &key, take, out);
+}
+
+int hl_mem_alloc(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out)
+{
+    static const struct hl_mem_ask plain;
+    struct hl_plan plan;
+    ask = ask != NULL ? ask : &plain;
+    len = len != 0 ? len : 1;
+    if ((ask->align & (ask->align - 1)) != 0) {
+        return hl_err_say(HL_ERR_ARG, "alignment %zu is not a power of two", ask->align);
+    }
+    int rc = hl_plan_make(ask->wish, &plan), which = 0;
+    if (rc != 0) {
+        return rc;
+    }
+    do {
+        rc = try_page(len, ask, &plan, which, out);
+        if (rc == HL_ERR_NO_MEM && which == 0) {
+            snprintf(plan.why, sizeof plan.why, "%s", hl_err_text(rc));
+        }
+    } while (rc == HL_ERR_NO_MEM && ++which < plan.count);
+    if (rc == HL_ERR_NO_MEM && plan.must) {
+        return hl_plan_refuse(&plan, len, rc);
+    }
+    if (rc == 0 && ask->wish != NULL && ask->caller != NULL) {
+        hl_report(ask->caller, len, &plan, out);
+    }
+    return rc;
 }
 
 static void end_own(struct hl_seg *seg) HL_REQUIRES(hl_mem_lock)

@@ -1,12 +1,13 @@
 /* Memory that node peers can map and the network can reach: segments, and pieces cut from them.
  *
- *   segment: one memfd, mapped shared, 2 MiB aligned address. Peers map it (near), the network registers it
- * (fab). arena:   a segment of 64 MiB address space from which small pieces are cut; stays until the process
- * ends. piece:   what a caller gets: a part of an arena, or the whole of a segment made for it.
+ *   segment: one memfd of base or huge pages, mapped shared, 2 MiB aligned address. Peers map it (near), the
+ * network registers it (fab). arena:   a segment of 64 MiB address space from which small pieces are cut;
+ * stays until the process ends. piece:   what a caller gets: a part of an arena, or the whole of a segment
+ * made for it.
  *
- * Pages are taken from the system when first touched, unless the ask says `populate`; pages that only freed
- * pieces used go back to the system at once. A refused request changes nothing. A shortage is an error code
- * with its text, never a signal. */
+ * Pages are taken from the system when first touched, unless the ask says `populate` or has a wish: then they
+ * are there, and proved, when the caller gets them. Pages that only freed pieces used go back to the system
+ * at once. A refused request changes nothing. A shortage is an error code with its text, never a signal. */
 #ifndef HL_MEM_H
 #define HL_MEM_H
 
@@ -52,12 +53,10 @@ struct hl_piece {
 
 /* What a caller wants beyond the length; NULL or zeros = plain. */
 struct hl_mem_ask {
-    size_t align;     /* power of two, 0 = HL_MEM_ALIGN */
-    bool own_segment; /* not from an arena */
-    bool populate;    /* take all pages now */
-    bool only_mine;   /* peers are never told of it: below half a page memkind may cut it */
-    enum hl_mem_policy policy;
-    uint64_t nodes;                 /* of the policy, bit i: node i; not 0 unless HL_MEM_SYSTEM */
+    size_t align;                   /* power of two, 0 = HL_MEM_ALIGN */
+    bool own_segment;               /* not from an arena */
+    bool populate;                  /* take all pages now */
+    bool only_mine;                 /* peers are never told of it: below half a page memkind may cut it */
     const struct hl_mem_wish *wish; /* kind, page size and rule; NULL: nothing asked */
     const char *caller;             /* "MPI_Alloc_mem": who asks, for report and errors; NULL: the library */
 };
@@ -95,6 +94,10 @@ int hl_mem_got(const struct hl_piece *piece, struct hl_mem_got *out);
  * end. Returns out. */
 char *hl_mem_got_nodes_text(const struct hl_mem_got *got, char *out, size_t cap);
 #define HL_MEM_NODES_TEXT 512 /* enough for it */
+
+/* Leaves the line for the first request that was not fully met to another process of the node. Start-up calls
+ * it in all ranks but the first of a node. */
+void hl_mem_report_mute(void);
 
 /* Gives a piece back. Nobody, peers included, may touch it any more. A segment of its own dies here. Any
  * thread. */

@@ -2,63 +2,134 @@
  *
  * Base pages are never given a policy of BIND: when the nodes are full the kernel would end a process for it,
  * even from MADV_POPULATE_WRITE. They prefer their nodes, are populated, and then must all be there: a strict
- * BIND over pages that exist only looks (EIO when one is elsewhere), and the policy is put back at once. */
+ * BIND over pages that exist only looks (EIO when one is elsewhere), and the policy is put back at once. Huge
+ * pages come from a pool, so BIND is a refusal at its end. Nothing is ever moved: moving huge pages moves the
+ * pool itself from node to node. */
 #include "place.h"
 
 #include "err.h"
+#include "hugepool.h"
 #include "log.h"
+#include "sys.h"
 #include "topo.h"
 #include "util.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <fcntl.h>
 #include <numa.h>
 #include <numaif.h>
 #include <string.h>
 
-#define NODE_BITS (8 * sizeof(uint64_t) + 1) /* the kernel looks at one less */
-#define PAGES_AT_ONCE 1024
+#ifndef MPOL_PREFERRED_MANY
+#define MPOL_PREFERRED_MANY 5
+#endif
 
-static int apply(const struct hl_seg *seg, size_t off, size_t len, int mode, unsigned flags)
-{
-    /* Preferred takes one node; for sets the kernel has a newer mode, and interleaving prefers too. */
-    unsigned long mask = seg->nodes;
-    if (mode == MPOL_PREFERRED && __builtin_popcountll(seg->nodes) > 1) {
-        mode = MPOL_INTERLEAVE;
-    }
-    return mbind(seg->base + off, len, mode, &mask, NODE_BITS, flags) == 0 ? 0 : errno;
-}
+#define NODE_BITS (8 * sizeof(uint64_t) + 1) /* the kernel looks at one less */
+#define KERNEL_NODES_MOST 4096
+#define MODE_ONLY 0xff /* less the flags that the kernel keeps in the same number */
+#define PAGES_AT_ONCE 1024
 
 static int mode_of(const struct hl_seg *seg)
 {
-    return seg->policy == HL_MEM_INTERLEAVE ? MPOL_INTERLEAVE : MPOL_PREFERRED;
+    switch (seg->policy) {
+    case HL_MEM_INTERLEAVE:
+        return MPOL_INTERLEAVE;
+    case HL_MEM_BIND:
+        return seg->page > hl_topo_page() ? MPOL_BIND : MPOL_PREFERRED;
+    default:
+        return MPOL_PREFERRED;
+    }
+}
+
+static int apply(const struct hl_seg *seg, size_t off, size_t len, int mode, unsigned flags)
+{
+    unsigned long mask = seg->nodes;
+    /* Preferred takes one node; the mode for several is newer (Linux 5.15). */
+    bool several = mode == MPOL_PREFERRED && (mask & (mask - 1)) != 0;
+    mode = several ? MPOL_PREFERRED_MANY : mode;
+    long rc = hl_sys.mbind(seg->base + off, len, mode, &mask, NODE_BITS, flags);
+    if (rc != 0 && errno == EINVAL && several) {
+        rc = hl_sys.mbind(seg->base + off, len, MPOL_INTERLEAVE, &mask, NODE_BITS, flags);
+    }
+    return rc == 0 ? 0 : errno;
 }
 
 int hl_place_set(const struct hl_seg *seg)
 {
+    char where[HL_HUGEPOOL_NODES];
     if (seg->policy == HL_MEM_SYSTEM) {
         return 0;
     }
     int e = apply(seg, 0, seg->len, mode_of(seg), 0);
     if (e != 0 && seg->policy == HL_MEM_BIND) {
-        return hl_err_say(HL_ERR_NO_MEM, "%zu bytes on nodes 0x%" PRIx64 ": %s", seg->len, seg->nodes,
-                          strerror(e));
+        return hl_err_say(HL_ERR_NO_MEM, "%zu bytes on %s: this process may not place memory there: %s",
+                          seg->len, hl_hugepool_nodes_text(seg->nodes, where), strerror(e));
     }
     if (e != 0) {
-        hl_log_once("memory cannot be placed on nodes 0x%" PRIx64 " (%s): the system places it", seg->nodes,
-                    strerror(e));
+        hl_log_once("memory cannot be placed on %s (%s): the system places it",
+                    hl_hugepool_nodes_text(seg->nodes, where), strerror(e));
     }
     return 0;
 }
 
-/* Bytes free on the segment's nodes. */
-static long long unused(const struct hl_seg *seg)
+/* The thread's own policy, as get_mempolicy says and set_mempolicy takes it. */
+struct own_policy {
+    int mode;
+    unsigned long mask[KERNEL_NODES_MOST / (8 * sizeof(unsigned long))];
+};
+
+static bool ask_own(struct own_policy *own)
 {
-    long long sum = 0;
+    memset(own, 0, sizeof *own);
+    return hl_sys.get_mempolicy(&own->mode, own->mask, KERNEL_NODES_MOST, NULL, 0) == 0;
+}
+
+bool hl_place_has_policy(void)
+{
+    struct own_policy own;
+    return !ask_own(&own) || (own.mode & MODE_ONLY) != MPOL_DEFAULT;
+}
+
+static int file_take(const struct hl_seg *seg, size_t off, size_t len)
+{
+    int rc;
+    do {
+        rc = hl_sys.fallocate(seg->fd, FALLOC_FL_KEEP_SIZE, (off_t)off, (off_t)len);
+    } while (rc != 0 && errno == EINTR); /* any signal may do that */
+    return rc == 0 ? 0 : errno;
+}
+
+int hl_place_fallocate(const struct hl_seg *seg, size_t off, size_t len)
+{
+    struct own_policy own;
+    unsigned long mask = seg->nodes;
+    /* The file of base pages remembers what mbind said; huge ones listen to the thread's policy alone. */
+    bool switched = seg->policy != HL_MEM_SYSTEM && seg->page > hl_topo_page() && ask_own(&own) &&
+                    hl_sys.set_mempolicy(mode_of(seg), &mask, NODE_BITS) == 0;
+    int e = file_take(seg, off, len);
+    if (switched && hl_sys.set_mempolicy(own.mode, own.mask, KERNEL_NODES_MOST) != 0) {
+        hl_log_once("the memory policy of this thread cannot be put back: %s", strerror(errno));
+    }
+    return e;
+}
+
+bool hl_place_holds(const struct hl_seg *seg, size_t off, size_t len, int *e)
+{
+    size_t first = off & ~(seg->page - 1), end = hl_round_up(off + len, seg->page);
+    int found = apply(seg, first, end - first, MPOL_BIND, MPOL_MF_STRICT);
+    int back = apply(seg, first, end - first, mode_of(seg), 0);
+    *e = found == EIO ? back : found != 0 ? found : back;
+    return found == 0 && back == 0;
+}
+
+/* Bytes free on the segment's nodes. */
+static uint64_t unused(const struct hl_seg *seg)
+{
+    uint64_t sum = 0;
     for (int node = 0; node < HL_TOPO_NODES; node++) {
         long long there = 0;
         if ((seg->nodes >> node & 1) != 0 && numa_node_size64(node, &there) >= 0) {
-            sum += there;
+            sum += (uint64_t)there;
         }
     }
     return sum;
@@ -66,18 +137,21 @@ static long long unused(const struct hl_seg *seg)
 
 int hl_place_verify(const struct hl_seg *seg, size_t off, size_t len)
 {
-    if (seg->policy != HL_MEM_BIND) {
+    char where[HL_HUGEPOOL_NODES], size[HL_BYTES_TEXT], there[HL_BYTES_TEXT];
+    int e = 0;
+    if (seg->policy != HL_MEM_BIND || hl_place_holds(seg, off, len, &e)) {
         return 0;
     }
-    size_t first = off & ~(seg->page - 1), end = hl_round_up(off + len, seg->page);
-    int e = apply(seg, first, end - first, MPOL_BIND, MPOL_MF_STRICT);
-    int back = apply(seg, first, end - first, mode_of(seg), 0);
-    if (e == 0 && back == 0) {
-        return 0;
+    hl_bytes_text(seg->page, size);
+    hl_hugepool_nodes_text(seg->nodes, where);
+    if (e != 0) {
+        return hl_err_say(HL_ERR_NO_MEM, "%zu bytes in %s pages: nobody can tell whether they lie on %s: %s",
+                          len, size, where, strerror(e));
     }
-    return hl_err_say(HL_ERR_NO_MEM, "%zu bytes on nodes 0x%" PRIx64 ": %s; %lld bytes are free there", len,
-                      seg->nodes, e == EIO ? "some pages came to lie elsewhere" : strerror(e != 0 ? e : back),
-                      unused(seg));
+    return hl_err_say(
+        HL_ERR_NO_MEM,
+        "%zu bytes in %s pages on %s: some pages came to lie elsewhere; %s bytes are free there", len, size,
+        where, hl_bytes_text(unused(seg), there));
 }
 
 int hl_mem_where(const struct hl_piece *piece, uint64_t *bytes, size_t nodes)
@@ -91,7 +165,7 @@ int hl_mem_where(const struct hl_piece *piece, uint64_t *bytes, size_t nodes)
         for (; count < PAGES_AT_ONCE && first < end; first += page) {
             at[count++] = piece->seg->base + first;
         }
-        if (move_pages(0, count, at, NULL, node, 0) != 0) {
+        if (hl_sys.move_pages(0, count, at, NULL, node, 0) != 0) {
             return hl_err_say(HL_ERR_OTHER, "the kernel does not say where pages are: %s", strerror(errno));
         }
         for (size_t i = 0; i < count; i++) {

@@ -8,8 +8,18 @@
  * cannot be had; the others go on without, with one line in the log. */
 int hl_place_set(const struct hl_seg *seg);
 
-/* HL_MEM_BIND: proves that the pages of [off, off + len), which are there, lie on the segment's nodes, else
- * HL_ERR_NO_MEM with the text. Other policies: 0. */
+/* Takes the pages of [off, off + len) of its file under the segment's policy, for kernels that cannot
+ * populate a mapping. Returns 0 or errno. */
+int hl_place_fallocate(const struct hl_seg *seg, size_t off, size_t len);
+
+/* True when the pages of [off, off + len), which are there, lie on the segment's nodes; *e is 0, or the errno
+ * when the kernel does not say. */
+bool hl_place_holds(const struct hl_seg *seg, size_t off, size_t len, int *e);
+
+/* HL_MEM_BIND: proves it, else HL_ERR_NO_MEM with the text. Other policies: 0. */
 int hl_place_verify(const struct hl_seg *seg, size_t off, size_t len);
+
+/* True when the calling thread has a memory policy of its own (numactl), or nobody may know. */
+bool hl_place_has_policy(void);
 
 #endif

@@ -1,110 +1,68 @@
-/* memfd -> size, sealed -> reserved aligned range -> shared mapping -> pages, when asked. Every shortage is
- * found as an error code before anybody touches the memory. */
+/* memfd -> size, sealed -> reserved aligned range -> shared mapping -> policy -> pages, when asked -> proof.
+ * Every shortage is found as an error code before anybody touches the memory, and closing the file gives back
+ * what a half-done try had taken. */
 #include "seg.h"
 
+#include "bounds.h"
 #include "err.h"
+#include "hugepool.h"
 #include "log.h"
 #include "place.h"
+#include "sys.h"
 #include "topo.h"
 #include "util.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
 
-/* RAM and swap of the machine: what is larger can never be used, whatever the kernel promises. */
-static uint64_t machine_bytes(void)
+static bool is_huge(const struct hl_seg *seg)
 {
-    struct sysinfo si;
-    return sysinfo(&si) == 0 ? ((uint64_t)si.totalram + si.totalswap) * si.mem_unit : UINT64_MAX;
+    return seg->page > hl_topo_page();
 }
 
-/* What could be taken now without the kernel having to kill somebody. */
-static uint64_t available_bytes(void)
+/* Bytes of a page of a file, from the file system that serves it. */
+static size_t page_of(int fd)
 {
-    uint64_t kib = 0, n;
-    char line[128];
-    FILE *f = fopen("/proc/meminfo", "re");
-    if (f == NULL) {
-        return UINT64_MAX;
+    struct statfs fs;
+    if (hl_sys.fstatfs(fd, &fs) != 0) {
+        return 0;
     }
-    while (fgets(line, sizeof line, f) != NULL) {
-        if (sscanf(line, "MemAvailable: %" SCNu64, &n) == 1 || sscanf(line, "SwapFree: %" SCNu64, &n) == 1) {
-            kib += n;
-        }
-    }
-    fclose(f);
-    return kib * 1024;
-}
-
-static uint64_t limit_of(int resource)
-{
-    struct rlimit r;
-    return getrlimit((__rlimit_resource_t)resource, &r) == 0 && r.rlim_cur != RLIM_INFINITY ? r.rlim_cur
-                                                                                            : UINT64_MAX;
-}
-
-static int refuse_size(size_t len)
-{
-    if (len > machine_bytes()) {
-        return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: more than memory and swap of this machine, %" PRIu64,
-                          len, machine_bytes());
-    }
-    /* The kernel would send SIGXFSZ. */
-    if (len > limit_of(RLIMIT_FSIZE)) {
-        return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: file size is limited to %" PRIu64 " (ulimit -f)", len,
-                          limit_of(RLIMIT_FSIZE));
-    }
-    return 0;
-}
-
-static int refuse_fd(size_t len)
-{
-    if (errno == EMFILE) {
-        return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: no file descriptor left of %" PRIu64 " (ulimit -n)", len,
-                          limit_of(RLIMIT_NOFILE));
-    }
-    return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: no shared memory: %s", len, strerror(errno));
-}
-
-static int refuse_map(size_t len)
-{
-    uint64_t as = limit_of(RLIMIT_AS);
-    if (as != UINT64_MAX) {
-        return hl_err_say(HL_ERR_NO_MEM,
-                          "%zu bytes: cannot be mapped: %s; address space is limited to %" PRIu64
-                          " (ulimit -v)",
-                          len, strerror(errno), as);
-    }
-    return hl_err_say(HL_ERR_NO_MEM,
-                      "%zu bytes: cannot be mapped: %s (too many mappings? sysctl vm.max_map_count)", len,
-                      strerror(errno));
+    return fs.f_type == HUGETLBFS_MAGIC ? (size_t)fs.f_bsize : hl_topo_page();
 }
 
 static int make_file(struct hl_seg *seg)
 {
-    int fd = memfd_create("hotlane", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    unsigned huge = is_huge(seg) ? MFD_HUGETLB | (unsigned)__builtin_ctzll(seg->page) << MAP_HUGE_SHIFT : 0;
+    int fd = hl_sys.memfd_create("hotlane", MFD_CLOEXEC | MFD_ALLOW_SEALING | huge);
     if (fd < 0) {
-        return refuse_fd(seg->len);
+        return hl_bounds_refuse_file(seg->len, seg->page);
     }
-    if (ftruncate(fd, (off_t)seg->len) != 0) {
-        int rc = refuse_fd(seg->len);
+    if (hl_sys.ftruncate(fd, (off_t)seg->len) != 0) {
+        int rc = hl_bounds_refuse_file(seg->len, seg->page);
+        close(fd);
+        return rc;
+    }
+    if (is_huge(seg) && page_of(fd) != seg->page) {
+        int rc = hl_err_say(HL_ERR_NO_MEM, "%zu bytes: asked for pages of %zu bytes and got %zu", seg->len,
+                            seg->page, page_of(fd));
         close(fd);
         return rc;
     }
     /* A peer that got the descriptor must not be able to cut the file under everybody's feet. */
-    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    if (hl_sys.seal(fd, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
         hl_log_once("cannot seal shared memory: %s", strerror(errno));
     }
     seg->fd = fd;
@@ -115,28 +73,30 @@ static int make_file(struct hl_seg *seg)
 static char *reserve(size_t len, size_t align)
 {
     size_t whole = len + align;
-    char *got = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *got = hl_sys.mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (got == MAP_FAILED) {
         return NULL;
     }
     char *base = got + (hl_round_up((uintptr_t)got, align) - (uintptr_t)got);
     if (base > got) {
-        munmap(got, (size_t)(base - got));
+        hl_sys.munmap(got, (size_t)(base - got));
     }
-    munmap(base + len, (size_t)(got + whole - (base + len)));
+    hl_sys.munmap(base + len, (size_t)(got + whole - (base + len)));
     return base;
 }
 
+/* Never with a reservation of huge pages: the kernel would take those beyond the pool at once, wherever it
+ * likes. */
 static int map_file(struct hl_seg *seg, size_t align)
 {
     char *base = reserve(seg->len, align);
     if (base == NULL) {
-        return refuse_map(seg->len);
+        return hl_bounds_refuse_map(seg->len);
     }
-    if (mmap(base, seg->len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, seg->fd, 0) ==
-        MAP_FAILED) {
-        int rc = refuse_map(seg->len);
-        munmap(base, seg->len);
+    if (hl_sys.mmap(base, seg->len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, seg->fd,
+                    0) == MAP_FAILED) {
+        int rc = hl_bounds_refuse_map(seg->len);
+        hl_sys.munmap(base, seg->len);
         return rc;
     }
     seg->base = base;
@@ -150,7 +110,7 @@ int hl_mem_map_peer(int fd, size_t len, char **base)
         return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: a peer's memory has another size", len);
     }
     struct hl_seg seg = {.fd = fd, .len = len};
-    int rc = map_file(&seg, HL_MEM_SEG_ALIGN);
+    int rc = map_file(&seg, hl_max_size(page_of(fd), HL_MEM_SEG_ALIGN));
     if (rc == 0) {
         *base = seg.base;
     }
@@ -159,14 +119,89 @@ int hl_mem_map_peer(int fd, size_t len, char **base)
 
 void hl_mem_unmap_peer(char *base, size_t len)
 {
-    munmap(base, len);
+    hl_sys.munmap(base, len);
 }
 
-int hl_seg_make(struct hl_seg *seg, size_t len, size_t align, bool populate)
+/* Returns 0 or errno. */
+static int populate(const struct hl_seg *seg, size_t off, size_t len)
 {
-    seg->page = hl_topo_page();
-    align = hl_max_size(align, HL_MEM_SEG_ALIGN);
-    int rc = refuse_size(len);
+    int rc;
+    do {
+        rc = hl_sys.madvise(seg->base + off, len, MADV_POPULATE_WRITE);
+    } while (rc != 0 && errno == EINTR);
+    if (rc == 0 || (errno != EINVAL && errno != EPERM && errno != ENOSYS)) {
+        return rc == 0 ? 0 : errno;
+    }
+    return hl_place_fallocate(seg, off, len); /* before Linux 5.14, or in a sandbox */
+}
+
+/* A shortage in words; what was taken of a file that is not open any more counts as free. */
+static int refuse_pages(const struct hl_seg *seg, size_t len, int e)
+{
+    bool short_of = e == EFAULT || e == ENOMEM || e == ENOSPC;
+    if (is_huge(seg) && short_of) {
+        return hl_hugepool_refuse(seg, len, e == EFAULT ? ENOMEM : e);
+    }
+    return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: pages cannot be had: %s", len, strerror(e));
+}
+
+static int refuse_too_many(const struct hl_seg *seg, size_t len)
+{
+    uint64_t there = is_huge(seg) ? UINT64_MAX : hl_bounds_available();
+    if (len <= there) {
+        return 0;
+    }
+    return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: only %" PRIu64 " bytes of memory and swap are available",
+                      len, there);
+}
+
+int hl_seg_populate(const struct hl_seg *seg, size_t off, size_t len)
+{
+    size_t first = off & ~(seg->page - 1), end = hl_round_up(off + len, seg->page);
+    int rc = refuse_too_many(seg, end - first);
+    int e = rc == 0 ? populate(seg, first, end - first) : 0;
+    if (e != 0) {
+        rc = refuse_pages(seg, end - first, e);
+    }
+    return rc == 0 ? hl_place_verify(seg, off, len) : rc;
+}
+
+/* Reserves a segment's huge pages in its file: a mapping with a reservation makes one, and it stays until the
+ * file ends. Returns 0 or errno. */
+static int promise(const struct hl_seg *seg)
+{
+    if (!is_huge(seg)) {
+        return 0;
+    }
+    void *once = hl_sys.mmap(NULL, seg->len, PROT_READ | PROT_WRITE, MAP_SHARED, seg->fd, 0);
+    if (once == MAP_FAILED) {
+        return errno;
+    }
+    hl_sys.munmap(once, seg->len);
+    return 0;
+}
+
+/* Returns 0 or errno. What cannot be joined stays as it is: hl_mem_got tells. */
+static int take_pages(const struct hl_seg *seg, enum hl_seg_take take)
+{
+    if (take == HL_SEG_LAZY || take == HL_SEG_PROMISE) {
+        return take == HL_SEG_PROMISE ? promise(seg) : 0;
+    }
+    if (take == HL_SEG_JOIN) {
+        hl_sys.madvise(seg->base, seg->len, MADV_HUGEPAGE);
+    }
+    int e = populate(seg, 0, seg->len);
+    if (e == 0 && take == HL_SEG_JOIN) {
+        hl_sys.madvise(seg->base, seg->len, MADV_COLLAPSE);
+    }
+    return e;
+}
+
+int hl_seg_make(struct hl_seg *seg, size_t len, size_t align, enum hl_seg_take take)
+{
+    seg->page = seg->page != 0 ? seg->page : hl_topo_page();
+    align = hl_max_size(hl_max_size(align, seg->page), HL_MEM_SEG_ALIGN);
+    int rc = hl_bounds_size(len), e = 0;
     if (rc != 0) {
         return rc;
     }
@@ -174,7 +209,8 @@ int hl_seg_make(struct hl_seg *seg, size_t len, size_t align, bool populate)
     if (align > SIZE_MAX / 4) {
         return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: no address is a multiple of %zu", len, align);
     }
-    rc = make_file(seg);
+    rc = take >= HL_SEG_NOW ? refuse_too_many(seg, seg->len) : 0;
+    rc = rc == 0 ? make_file(seg) : rc;
     if (rc != 0) {
         return rc;
     }
@@ -183,53 +219,39 @@ int hl_seg_make(struct hl_seg *seg, size_t len, size_t align, bool populate)
         goto close_file;
     }
     rc = hl_place_set(seg);
-    if (rc == 0 && populate) {
-        rc = hl_seg_populate(seg, 0, seg->len);
+    e = rc == 0 ? take_pages(seg, take) : 0;
+    if (rc == 0 && e == 0 && take >= HL_SEG_NOW) {
+        rc = hl_place_verify(seg, 0, seg->len);
     }
-    if (rc != 0) {
-        goto unmap;
+    if (rc == 0 && e == 0) {
+        return 0;
     }
-    return 0;
-unmap:
-    munmap(seg->base, seg->len);
+    hl_sys.munmap(seg->base, seg->len);
     seg->base = NULL;
 close_file:
     close(seg->fd);
     seg->fd = -1;
-    return rc;
+    return e != 0 ? refuse_pages(seg, seg->len, e) : rc;
 }
 
 void hl_seg_unmake(struct hl_seg *seg)
 {
-    munmap(seg->base, seg->len);
+    hl_sys.munmap(seg->base, seg->len);
     close(seg->fd);
     seg->base = NULL;
     seg->fd = -1;
-}
-
-int hl_seg_populate(const struct hl_seg *seg, size_t off, size_t len)
-{
-    size_t first = off & ~(seg->page - 1), end = hl_round_up(off + len, seg->page);
-    uint64_t there = available_bytes();
-    if (end - first > there) {
-        return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: only %" PRIu64 " bytes of memory and swap are available",
-                          len, there);
-    }
-    if (madvise(seg->base + first, end - first, MADV_POPULATE_WRITE) == 0) {
-        return hl_place_verify(seg, off, len);
-    }
-    /* Before Linux 5.14: fallocate takes the pages too, only not where mbind said. */
-    if (errno == EINVAL && fallocate(seg->fd, FALLOC_FL_KEEP_SIZE, (off_t)first, (off_t)(end - first)) == 0) {
-        return hl_place_verify(seg, off, len);
-    }
-    return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: pages cannot be had: %s", len, strerror(errno));
 }
 
 void hl_seg_punch(const struct hl_seg *seg, size_t off, size_t len)
 {
     size_t first = hl_round_up(off, seg->page), end = (off + len) & ~(seg->page - 1);
-    if (first < end && fallocate(seg->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)first,
-                                 (off_t)(end - first)) != 0) {
+    int rc = 0;
+    while (first < end &&
+           (rc = hl_sys.fallocate(seg->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)first,
+                                  (off_t)(end - first))) != 0 &&
+           errno == EINTR) {
+    }
+    if (rc != 0) {
         hl_log_once("freed memory cannot be given back to the system: %s", strerror(errno));
     }
 }

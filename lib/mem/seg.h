@@ -4,15 +4,25 @@
 
 #include "mem.h"
 
-/* Makes `len` bytes (rounded up to pages) at a multiple of `align` for `seg`: fills base, len, page, fd.
- * Nothing is left behind on failure. Errors: HL_ERR_NO_MEM with the text. Any thread. */
-int hl_seg_make(struct hl_seg *seg, size_t len, size_t align, bool populate);
+/* When the pages of a new segment are taken from the system. */
+enum hl_seg_take {
+    HL_SEG_LAZY,    /* when touched; of huge pages only with hl_seg_populate before the touch */
+    HL_SEG_PROMISE, /* when touched, by whom and where that is; huge ones are reserved now */
+    HL_SEG_NOW,
+    HL_SEG_JOIN /* now, base pages joined to huge ones where the kernel can */
+};
+
+/* Makes `len` bytes (rounded up to pages) at a multiple of `align` for `seg`: reads policy, nodes and page
+ * (0: base pages), fills base, len, page, fd. What is not HL_SEG_LAZY is there, of that page size and, under
+ * HL_MEM_BIND, on those nodes, when this returns 0. On failure nothing is left behind or taken.
+ * Errors: HL_ERR_NO_MEM with the text. Any thread. */
+int hl_seg_make(struct hl_seg *seg, size_t len, size_t align, enum hl_seg_take take);
 
 /* Gives the memory back. */
 void hl_seg_unmake(struct hl_seg *seg);
 
 /* Takes the pages of [off, off + len) from the system now. HL_ERR_NO_MEM with the text when there are too
- * few. */
+ * few; some may have been taken then. */
 int hl_seg_populate(const struct hl_seg *seg, size_t off, size_t len);
 
 /* Gives the pages that lie wholly in [off, off + len) back to the system; they read as zeroes afterwards. */
