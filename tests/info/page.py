@@ -26,17 +26,18 @@ class Block:
         self.pools = {int(n): int(p) for n, p in (one.split(":") for one in options.get("pools", "").split(",") if one)}
         self.line, self.output = match[2], match[3]
         words = self.line.split()
-        self.env = dict(w.split("=") for w in words if w[0].isupper())
-        self.command = " ".join(w for w in words if not w[0].isupper())
+        self.env = dict(w.split("=") for w in words if "=" in w)
+        self.command = " ".join(w for w in words if "=" not in w)
 
     def same(self, output):
-        """Which CPU a thread came to run on is chance; the sizes of a guest's nodes are its kernel's business."""
-        return self.of_page(output) == self.output or \
-            (self.guest is not None and re.sub(r"\d+ MiB", "MiB", self.of_page(output)) == re.sub(r"\d+ MiB", "MiB", self.output))
+        """The sizes of a guest's nodes are its kernel's business."""
+        def compared(text):
+            return text if self.guest is None else re.sub(r"(  [\d,-]+ +(DDR|fast|other) +)[\d-]+ MiB( each)? +", r"\1", text)
+        return compared(self.of_page(output)) == compared(self.output)
 
-    @staticmethod
-    def of_page(output):
-        return re.sub(r"  \(this thread: CPU \d+\)", "", output)
+    def of_page(self, output):
+        """Which CPU a thread came to run on is chance, but for those that a guest's command binds."""
+        return output if "taskset" in self.command else re.sub(r"  \(this thread: CPU \d+\)", "", output)
 
 
 def blocks(page):
@@ -53,7 +54,7 @@ def write(page, outputs):
     def one(match):
         output = next(left)
         return match[0] if output is None else \
-            match[0][:match.start(3) - match.start(0)] + Block.of_page(output) + match[0][match.end(3) - match.start(0):]
+            match[0][:match.start(3) - match.start(0)] + Block(match).of_page(output) + match[0][match.end(3) - match.start(0):]
     with open(page, "w", encoding="utf-8") as file:
         file.write(BLOCK.sub(one, text))
 

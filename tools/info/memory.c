@@ -2,6 +2,7 @@
 #include "info.h"
 
 #include "err.h"
+#include "util.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #define TRIAL_LEAST ((size_t)1 << 20)
+#define TRIAL_SPREAD ((size_t)64 << 20) /* pages larger than this are tried once and not on each node */
 
 const struct hl_var *info_memory_var(const struct facts *f, int which)
 {
@@ -92,7 +94,7 @@ static void note(struct facts *f, const char *fmt, ...)
 
 static void note_nodes(struct facts *f)
 {
-    char out[HL_TOPO_TEXT], in[HL_TOPO_TEXT], why[300];
+    char out[HL_TOPO_TEXT], in[HL_TOPO_TEXT];
     const struct hl_topo *t = f->topo;
     hl_topo_set bound = f->machine == NULL ? hl_topo_bound() : ~(hl_topo_set)0;
     if (t->allowed != t->all) {
@@ -106,6 +108,12 @@ static void note_nodes(struct facts *f)
     if (t->beyond > 0) {
         note(f, "%d nodes are numbered %d or higher: they are not used", t->beyond, HL_TOPO_NODES);
     }
+}
+
+static void note_missing(struct facts *f)
+{
+    char why[300];
+    const struct hl_topo *t = f->topo;
     if (f->wish.kind == HL_MEM_FAST && usable(f, HL_TOPO_FAST) == 0) {
         note(f, "%s: %s",
              hl_topo_of(t, HL_TOPO_FAST) != 0 ? "no fast memory within that policy"
@@ -176,6 +184,9 @@ static void try_one(struct facts *f)
     struct hl_piece piece;
     f->trial.made = true;
     f->trial.len = page > TRIAL_LEAST ? page : TRIAL_LEAST;
+    if (f->wish.rule == HL_MEM_INTERLEAVED && page <= TRIAL_SPREAD && f->topo != NULL) {
+        f->trial.len *= hl_max_size(1, (size_t)__builtin_popcountll(info_wanted(f, sched_getcpu())));
+    }
     f->trial.rc = hl_mem_alloc(f->trial.len, &ask, &piece);
     if (f->trial.rc == 0) {
         memset(piece.addr, 0, f->trial.len); /* plain memory has no place before it is touched */
@@ -188,15 +199,17 @@ static void try_one(struct facts *f)
 void info_try_memory(struct facts *f)
 {
     hl_mem_wish_of_env(&f->wish);
+    if (f->machine == NULL) {
+        try_one(f);
+    }
     if (f->topo != NULL) {
         note_nodes(f);
     }
-    if (f->machine == NULL) {
-        int cpu = sched_getcpu();
-        if (f->topo != NULL) {
-            note_pages(f, cpu);
-        }
-        try_one(f);
+    if (f->topo != NULL && f->trial.rc == 0) { /* a refusal says itself what is missing */
+        note_missing(f);
+    }
+    if (f->topo != NULL && f->machine == NULL && f->trial.rc == 0) {
+        note_pages(f, sched_getcpu());
     }
     note_wish(f);
 }

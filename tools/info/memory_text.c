@@ -6,37 +6,49 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool same(const struct hl_topo *t, int a, int b)
+static bool alike(const struct hl_topo *t, int a, int b)
 {
-    return hl_topo_kind_of(t, a) == hl_topo_kind_of(t, b) && t->bytes[a] == t->bytes[b] &&
-           (t->allowed >> a & 1) == (t->allowed >> b & 1) && strcmp(t->why[a], t->why[b]) == 0;
+    return hl_topo_kind_of(t, a) == hl_topo_kind_of(t, b) && strcmp(t->why[a], t->why[b]) == 0 &&
+           (t->allowed >> a & 1) == (t->allowed >> b & 1);
 }
 
-static void write_size(uint64_t bytes, const char *behind, char *out, size_t cap)
+/* "64.0 GiB", or of several nodes "62.5-64.0 GiB each". */
+static void write_sizes(const struct hl_topo *t, hl_topo_set set, char *out, size_t cap)
 {
-    double mib = (double)bytes / (1 << 20);
-    snprintf(out, cap, mib < 1024 ? "%.0f MiB%s" : "%.1f GiB%s", mib < 1024 ? mib : mib / 1024, behind);
+    uint64_t least = UINT64_MAX, most = 0;
+    for (int i = 0; i < HL_TOPO_NODES; i++) {
+        if ((set >> i & 1) != 0) {
+            least = t->bytes[i] < least ? t->bytes[i] : least;
+            most = t->bytes[i] > most ? t->bytes[i] : most;
+        }
+    }
+    bool gib = most >= (uint64_t)1 << 30;
+    char low[24], high[24];
+    snprintf(low, sizeof low, "%.*f", gib, (double)least / (gib ? 1 << 30 : 1 << 20));
+    snprintf(high, sizeof high, "%.*f", gib, (double)most / (gib ? 1 << 30 : 1 << 20));
+    bool range = strcmp(low, high) != 0;
+    snprintf(out, cap, "%s%s%s %s%s", low, range ? "-" : "", range ? high : "", gib ? "GiB" : "MiB",
+             (set & (set - 1)) != 0 ? " each" : "");
 }
 
 /* Nodes that are alike share a line. */
 static void show_nodes(const struct hl_topo *t)
 {
-    hl_topo_set told = 0;
+    hl_topo_set left = t->all;
     printf("\nNodes\n");
     for (int i = 0; i < HL_TOPO_NODES; i++) {
         hl_topo_set group = 0;
-        char set[HL_TOPO_TEXT], size[40];
-        for (int k = i; k < HL_TOPO_NODES && (t->all & ~told) >> i & 1; k++) {
-            group |= (t->all >> k & 1) != 0 && same(t, i, k) ? (hl_topo_set)1 << k : 0;
+        char set[HL_TOPO_TEXT], size[80];
+        for (int k = i; k < HL_TOPO_NODES && (left >> i & 1) != 0; k++) {
+            group |= (left >> k & 1) != 0 && alike(t, i, k) ? (hl_topo_set)1 << k : 0;
         }
-        if (group == 0) {
-            continue;
+        left &= ~group;
+        if (group != 0) {
+            write_sizes(t, group, size, sizeof size);
+            printf("  %-8s %-5s  %-16s  %s%s\n", hl_topo_text(group, set, sizeof set),
+                   hl_topo_kind_name(hl_topo_kind_of(t, i)), size, t->why[i],
+                   (t->allowed >> i & 1) != 0 ? "" : "; not allowed to this process");
         }
-        told |= group;
-        write_size(t->bytes[i], (group & (group - 1)) != 0 ? " each" : "", size, sizeof size);
-        printf("  %-8s %-5s  %-14s  %s%s\n", hl_topo_text(group, set, sizeof set),
-               hl_topo_kind_name(hl_topo_kind_of(t, i)), size, t->why[i],
-               (t->allowed >> i & 1) != 0 ? "" : "; not allowed to this process");
     }
 }
 
@@ -64,23 +76,43 @@ static void show_nearest(const struct facts *f)
     }
 }
 
+/* The parts of a pool by node; nodes with equal parts stand together. */
+static void show_parts(size_t page)
+{
+    struct hl_topo_pool part[HL_TOPO_NODES];
+    hl_topo_set left = 0;
+    for (int i = 0; i < HL_TOPO_NODES; i++) {
+        left |= hl_topo_page_pool_on(i, page, &part[i]) && part[i].total > 0 ? (hl_topo_set)1 << i : 0;
+    }
+    for (int i = 0; i < HL_TOPO_NODES; i++) {
+        hl_topo_set group = 0;
+        char set[HL_TOPO_TEXT];
+        for (int k = i; k < HL_TOPO_NODES && (left >> i & 1) != 0; k++) {
+            bool equal =
+                (left >> k & 1) != 0 && part[k].total == part[i].total && part[k].unused == part[i].unused;
+            group |= equal ? (hl_topo_set)1 << k : 0;
+        }
+        left &= ~group;
+        if (group != 0) {
+            printf(", node %s: %" PRIu64 " of %" PRIu64 "%s", hl_topo_text(group, set, sizeof set),
+                   part[i].unused, part[i].total, (group & (group - 1)) != 0 ? " each" : "");
+        }
+    }
+}
+
 static void show_pages(const struct facts *f)
 {
     printf("\nPages\n");
     for (size_t i = 0; i < f->page_count; i++) {
         char size[32];
-        struct hl_topo_pool pool = {0, 0, 0}, part;
+        struct hl_topo_pool pool;
         info_bytes(f->pages[i], size, sizeof size);
         if (i == 0 || !hl_topo_page_pool(f->pages[i], &pool)) {
             printf("  %-7s base page\n", size);
             continue;
         }
         printf("  %-7s %" PRIu64 " free of %" PRIu64, size, pool.unused, pool.total);
-        for (int node = 0; pool.total > 0 && node < HL_TOPO_NODES; node++) {
-            if (hl_topo_page_pool_on(node, f->pages[i], &part) && part.total > 0) {
-                printf(", node %d: %" PRIu64 " of %" PRIu64, node, part.unused, part.total);
-            }
-        }
+        show_parts(f->pages[i]);
         printf("; %" PRIu64 " more on demand\n", pool.overcommit);
     }
 }
