@@ -5,9 +5,16 @@
  * access under it are one step (nothing else can come between that would be seen), leaving is one of its own.
  * Waiting is blocking until something could move, so "somebody waits for ever" is an invalid end state. An operation
  * is at the target when its completion or acknowledgement is read: the latest moment there is. Threads use any lane,
- * any target, any kind, any order of calls. Numbers only matter in relation: they are counted from `done` and `tail`.
+ * any target, any kind, any order of calls.
  *
- * Ghosts, known to the proof only: applied, owed, must, snap, overtaken.
+ * What makes the states few, and loses none that differ:
+ * - Numbers only matter in relation: they are counted from `done` and `tail`, slots of a ring from its tail.
+ * - Threads, lanes and targets are alike: of the states that differ by their names only, one is kept (canonise).
+ * - No step depends on which operation is which: any one may carry the tag, and the promises are about that one. When
+ *   it is over the next one may carry it.
+ * - What is not in use any more is reset.
+ *
+ * Ghosts, known to the proof only: mine, tag, applied, owed, must, overtook.
  * MUTANT plants one fault; model.py asserts that each is found. */
 
 #ifndef THREADS
@@ -24,9 +31,6 @@
 #endif
 #ifndef TICK
 #define TICK 0 /* 1: the receive thread sends chains at any time; 0: only when nobody calls any more */
-#endif
-#ifndef FIRST
-#define FIRST 2 /* 0, 1: halves of the states, the first operation of all is a direct one, or goes into a chain */
 #endif
 #ifndef MUTANT
 #define MUTANT 0
@@ -53,41 +57,51 @@
 #define LEASE_NO_EXCHANGE 17 /* the lease is taken by look and store */
 
 #define W(l, t) ((l) * TARGETS + (t))
-#define S(l, n) ((l) * RING + (n) % RING)
+#define S(l, n) ((l) * RING + (n))
 #define G(p, l) ((p) * LANES + (l))
-#define ANY 2 /* in place of a target: flush_all */
+#define ANY 2  /* in place of a target: flush_all */
+#define NONE 3 /* no lane, no target */
 #define NOT_NUMBERED 15
+#define me _pid
 
 /* Parts of a slot; CHAIN: records may still be appended. */
 #define POST 1
 #define ACK 2
 #define CHAIN 4
 
-mtype = {CALL, LOOK, ENTER, APPEND, ROOM, LEAVE, LATE, SNAP, WAIT, POLL, POLLED, SWEEP, SWEPT};
+mtype = {CALL, LOOK, ENTER, APPEND, ROOM, LEAVE, LATE, SNAP, WAIT, POLL, POLLED, SWEEP, SWEPT, OVER};
 
 bit held[LANES];
 byte wanted[LANES];
-byte tail[LANES];             /* modulo RING */
+byte overtook[LANES];         /* set of those that entered while somebody waits */
 byte taken[LANES];            /* issued - tail */
 byte open[LANES * RING];      /* parts */
-byte to[LANES * RING];        /* target */
+byte to[LANES * RING] = NONE; /* target */
 byte seq[LANES * RING];       /* number in its way, from done; 0: done has passed it */
-byte ops[LANES * RING];       /* set of operations, of a chain several */
+bit tag[LANES * RING];
 byte left[LANES * TARGETS];   /* issued - done of a way */
 byte chain[LANES * TARGETS];  /* its open chain: slot + 1 */
 bit marked[LANES * TARGETS];
 byte used[TARGETS];
 
+/* Of threads; the receive thread has a place too. */
+mtype phase[THREADS] = CALL;
+byte more[THREADS] = OPS;
+byte flushes[THREADS] = FLUSHES;
+byte lane[THREADS + 1] = NONE;
+byte target[THREADS] = NONE;
+byte bits[THREADS];         /* lanes that a flush has not looked at yet */
 byte goal[THREADS * LANES]; /* what a flush waits for: from done, or from tail when it waits for all targets */
-byte snap[THREADS * LANES];
-byte whose[THREADS];        /* target of that flush */
-byte must[THREADS];         /* operations it has to see ended */
+bit must[THREADS];          /* the tag has to be at the target when it ends */
+bit waits[THREADS], posted[THREADS], late[THREADS], small[THREADS];
+bit mine[THREADS]; /* my operation carries the tag */
+bit holds;         /* the receive thread, the lease of its lane */
 
-byte applied;       /* operations at the target whose call has not returned */
-byte owed[TARGETS]; /* operations whose call has returned that are not at the target */
-byte overtaken[THREADS * (THREADS + 1)];
-byte finished;
-bit begun, chosen;
+bit applied;       /* the tag is at the target and its call has not returned */
+bit owed[TARGETS]; /* its call has returned and it is not at the target */
+bit over;
+
+hidden byte i, j, k, n, slot, part, way, newest;
 
 #if MUTANT == WANTED_IGNORED
 #define FREE(l) (held[l] == 0)
@@ -103,28 +117,36 @@ bit begun, chosen;
 #else
 #define PENDING(l) (SENT(S(l, 0)) || SENT(S(l, 1)) || SENT(S(l, 2)))
 #endif
+#if THREADS == 2
+#define ALL_OVER (phase[0] == OVER && phase[1] == OVER)
+#define TAGGED_CALL (mine[0] || mine[1])
+#else
+#define ALL_OVER (phase[0] == OVER && phase[1] == OVER && phase[2] == OVER)
+#define TAGGED_CALL (mine[0] || mine[1] || mine[2])
+#endif
+#if RING == 2
+#define TAGGED_SLOT (tag[0] || tag[1] || tag[2] || tag[3])
+#else
+#define TAGGED_SLOT (tag[0] || tag[1] || tag[2] || tag[3] || tag[4] || tag[5])
+#endif
+#define TAGGED (TAGGED_CALL || TAGGED_SLOT || applied || owed[0] || owed[1])
 
 /* ---- ghosts ---- */
 
 inline arrive(s)
 {
-    assert((applied & ops[s]) == 0);
-    applied = applied | (ops[s] & ~owed[to[s]]);
-    owed[to[s]] = owed[to[s]] & ~ops[s];
-    i = 0;
-    do
-    :: i < THREADS -> must[i] = must[i] & ~ops[s]; i++
-    :: else -> break
-    od;
-    i = 0;
-    ops[s] = 0
-}
-
-inline return_from(op, t)
-{
     if
-    :: applied & op -> applied = applied & ~op
-    :: else -> owed[t] = owed[t] | op
+    :: tag[s] ->
+        assert(!applied);
+        applied = !owed[to[s]];
+        owed[to[s]] = 0;
+        i = 0;
+        do
+        :: i < THREADS -> must[i] = 0; i++
+        :: else -> break
+        od;
+        tag[s] = 0
+    :: else
     fi
 }
 
@@ -134,12 +156,7 @@ inline pass(l, t, n)
     i = 0;
     do
     :: i < THREADS ->
-        if
-        :: whose[i] == t ->
-            goal[G(i, l)] = (goal[G(i, l)] > n -> goal[G(i, l)] - n : 0);
-            snap[G(i, l)] = (snap[G(i, l)] > n -> snap[G(i, l)] - n : 0)
-        :: else
-        fi;
+        goal[G(i, l)] = (target[i] != t -> goal[G(i, l)] : (goal[G(i, l)] > n -> goal[G(i, l)] - n : 0));
         i++
     :: else -> break
     od;
@@ -148,47 +165,33 @@ inline pass(l, t, n)
 
 /* ---- the lease; the look at both words was the step before ---- */
 
-/* C: hl_lease_try (lib/lane/lease.h), hl_lease_try_now (lib/lane/lease.h), hl_lease_try_wanted (lib/lane/lease.h) */
-inline lease_exchange(l, me)
+#define WINS(l) (held[l] == 0 || MUTANT == LEASE_NO_EXCHANGE)
+
+/* C: hl_lease_try (lib/lane/lease.h), hl_lease_try_now (lib/lane/lease.h), hl_lease_try_wanted (lib/lane/lease.h) --
+ * hl_lease_try_now is the look and the exchange without a gap: fewer interleavings of the same */
+inline lease_exchange(l, who)
 {
-    d_step {
-        won = (held[l] == 0 || MUTANT == LEASE_NO_EXCHANGE);
-        if
-        :: won ->
-            assert(held[l] == 0);
-            held[l] = 1;
-            if
-            :: wanted[l] != 0 && wanted[l] != me + 1 ->
-                overtaken[(wanted[l] - 1) * (THREADS + 1) + me]++;
-                assert(overtaken[(wanted[l] - 1) * (THREADS + 1) + me] <= 1)
-            :: else
-            fi
-        :: else
-        fi
-    }
+    assert(held[l] == 0);
+    held[l] = 1;
+    if
+    :: wanted[l] != 0 && wanted[l] != who + 1 ->
+        assert((overtook[l] & (1 << who)) == 0);
+        overtook[l] = overtook[l] | (1 << who)
+    :: else
+    fi
 }
 
 /* C: hl_lease_want (lib/lane/lease.h) */
-inline lease_want(l, me)
+inline lease_want(l)
 {
     wanted[l] = me + 1
 }
 
 /* C: hl_lease_unwant (lib/lane/lease.h) */
-inline lease_unwant(l, me)
+inline lease_unwant(l)
 {
-    d_step {
-        if
-        :: MUTANT != WANTED_STAYS -> wanted[l] = 0
-        :: else
-        fi;
-        i = 0;
-        do
-        :: i <= THREADS -> overtaken[me * (THREADS + 1) + i] = 0; i++
-        :: else -> break
-        od;
-        i = 0
-    }
+    wanted[l] = (MUTANT == WANTED_STAYS -> wanted[l] : 0);
+    overtook[l] = 0
 }
 
 /* C: hl_lease_leave (lib/lane/lease.h) */
@@ -218,31 +221,51 @@ inline advance_way(l, t, closed)
         if
         :: seq[S(l, k)] != 0 && to[S(l, k)] == t ->
             seq[S(l, k)] = (seq[S(l, k)] > n -> seq[S(l, k)] - n : 0);
-            to[S(l, k)] = (seq[S(l, k)] == 0 && open[S(l, k)] == 0 -> 0 : t)
+            to[S(l, k)] = (seq[S(l, k)] == 0 && open[S(l, k)] == 0 -> NONE : t)
         :: else
         fi;
         k++
     :: else -> break
     od;
     left[W(l, t)] = (left[W(l, t)] > n -> left[W(l, t)] - n : 0);
-    pass(l, t, n);
+    pass(l, t, n)
+}
+
+/* The tail goes on: the slot at it becomes the last one. */
+inline turn_ring(l)
+{
+    i = open[S(l, 0)];
+    j = to[S(l, 0)];
+    n = seq[S(l, 0)];
+    newest = tag[S(l, 0)];
     k = 0;
-    n = 0
+    do
+    :: k < RING - 1 ->
+        open[S(l, k)] = open[S(l, k + 1)];
+        to[S(l, k)] = to[S(l, k + 1)];
+        seq[S(l, k)] = seq[S(l, k + 1)];
+        tag[S(l, k)] = tag[S(l, k + 1)];
+        k++
+    :: else -> break
+    od;
+    open[S(l, k)] = i;
+    to[S(l, k)] = j;
+    seq[S(l, k)] = n;
+    tag[S(l, k)] = newest;
+    chain[W(l, 0)] = (chain[W(l, 0)] == 1 -> RING : (chain[W(l, 0)] == 0 -> 0 : chain[W(l, 0)] - 1));
+    chain[W(l, 1)] = (chain[W(l, 1)] == 1 -> RING : (chain[W(l, 1)] == 0 -> 0 : chain[W(l, 1)] - 1));
+    taken[l]--
 }
 
 /* C: hl_slot_advance (lib/lane/slot.c) */
 inline slot_advance(l)
 {
-    n = 0;
+    part = 0;
     do
-    :: taken[l] > 0 && (open[S(l, tail[l])] == 0 || MUTANT == TAIL_PASSES) ->
-        tail[l] = (tail[l] + 1) % RING;
-        taken[l]--;
-        n++
+    :: taken[l] > 0 && (open[S(l, 0)] == 0 || MUTANT == TAIL_PASSES) -> turn_ring(l); part++
     :: else -> break
     od;
-    pass(l, ANY, n);
-    n = 0
+    pass(l, ANY, part)
 }
 
 /* C: hl_slot_close (lib/lane/slot.c) */
@@ -260,14 +283,14 @@ inline slot_close(l, s, closed)
 inline acknowledged(l, s)
 {
     j = 0;
-    upto = seq[s];
+    newest = seq[s];
     do
     :: j < RING ->
         if
-        :: to[S(l, j)] == way && S(l, j) != s && (open[S(l, j)] & ACK) != 0 && seq[S(l, j)] < upto ->
+        :: to[S(l, j)] == way && S(l, j) != s && (open[S(l, j)] & ACK) != 0 && seq[S(l, j)] < newest ->
             arrive(S(l, j));
             open[S(l, j)] = open[S(l, j)] & ~ACK
-        :: to[S(l, j)] == way && S(l, j) != s && (open[S(l, j)] & ACK) != 0 && seq[S(l, j)] > upto &&
+        :: to[S(l, j)] == way && S(l, j) != s && (open[S(l, j)] & ACK) != 0 && seq[S(l, j)] > newest &&
            MUTANT == ACK_ENDS_ALL ->
             open[S(l, j)] = open[S(l, j)] & ~ACK
         :: else
@@ -275,8 +298,6 @@ inline acknowledged(l, s)
         j++
     :: else -> break
     od;
-    j = 0;
-    upto = 0;
     arrive(s);
     slot_close(l, s, ACK);
     if
@@ -305,16 +326,13 @@ inline lane_progress(l)
         :: part == ACK -> acknowledged(l, slot)
         :: part == POST ->
             if
-            :: (open[slot] & ACK) == 0 && ops[slot] != 0 -> arrive(slot)
+            :: (open[slot] & ACK) == 0 -> arrive(slot)
             :: else
             fi;
             slot_close(l, slot, POST)
         :: else
         fi;
-        slot_advance(l);
-        way = 0;
-        slot = 0;
-        part = 0
+        slot_advance(l)
     }
 }
 
@@ -324,27 +342,24 @@ inline lane_progress(l)
  * has nothing unacknowledged before it may go as a direct one. */
 inline chain_send(l, t)
 {
-    d_step {
-        k = 0;
-        do
-        :: k < TARGETS ->
+    k = 0;
+    do
+    :: k < TARGETS ->
+        if
+        :: (t == ANY || t == k) && chain[W(l, k)] != 0 ->
+            n = S(l, chain[W(l, k)] - 1);
+            open[n] = POST | ACK;
             if
-            :: (t == ANY || t == k) && chain[W(l, k)] != 0 ->
-                open[chain[W(l, k)] - 1] = POST | ACK;
-                if
-                :: MUTANT == NUMBER_AT_CLOSE ->
-                    left[W(l, k)]++;
-                    seq[chain[W(l, k)] - 1] = left[W(l, k)]
-                :: else
-                fi;
-                chain[W(l, k)] = 0
+            :: MUTANT == NUMBER_AT_CLOSE -> left[W(l, k)]++; seq[n] = left[W(l, k)]
             :: else
             fi;
-            k++
-        :: else -> break
-        od;
-        k = 0
-    }
+            chain[W(l, k)] = 0
+        :: else
+        fi;
+        k++
+    :: else -> break
+    od;
+    n = 0
 }
 
 /* ---- steps of issuing ---- */
@@ -352,29 +367,32 @@ inline chain_send(l, t)
 /* C: hl_slot_commit (lib/lane/slot.c) -- slot and number, then both words are published */
 inline slot_commit(l, t, parts)
 {
-    d_step {
-        slot = S(l, tail[l] + taken[l]);
-        assert(open[slot] == 0 && seq[slot] == 0);
-        open[slot] = parts;
-        to[slot] = t;
-        ops[slot] = op;
-        if
-        :: MUTANT == NUMBER_AT_CLOSE && parts == CHAIN -> seq[slot] = NOT_NUMBERED
-        :: else -> left[W(l, t)]++; seq[slot] = left[W(l, t)]
-        fi;
-        chain[W(l, t)] = (parts == CHAIN -> slot + 1 : chain[W(l, t)]);
-        taken[l]++;
-        slot = 0
-    }
+    slot = S(l, taken[l]);
+    assert(open[slot] == 0 && seq[slot] == 0 && !tag[slot]);
+    open[slot] = parts;
+    to[slot] = t;
+    tag[slot] = mine[me];
+    if
+    :: MUTANT == NUMBER_AT_CLOSE && parts == CHAIN -> seq[slot] = NOT_NUMBERED
+    :: else -> left[W(l, t)]++; seq[slot] = left[W(l, t)]
+    fi;
+    taken[l]++;
+    chain[W(l, t)] = (parts == CHAIN -> taken[l] : chain[W(l, t)])
 }
 
-/* C: hl_chain_append (lib/lane/chain.c), hl_lane_put_again (lib/lane/short.h) -- and perhaps it was the last that fits */
+/* C: hl_chain_append (lib/lane/chain.c), hl_lane_put_again (lib/lane/short.h), hl_lane_put_short (lib/lane/short.h) --
+ * and perhaps it was the last that fits */
 inline chain_append(l, t)
 {
-    assert(chain[W(l, t)] != 0 && open[chain[W(l, t)] - 1] == CHAIN);
-    ops[chain[W(l, t)] - 1] = ops[chain[W(l, t)] - 1] | op;
+    d_step {
+        slot = S(l, chain[W(l, t)] - 1);
+        assert(chain[W(l, t)] != 0 && open[slot] == CHAIN);
+        tag[slot] = tag[slot] || mine[me];
+        posted[me] = 1;
+        phase[me] = LEAVE
+    }
     if
-    :: chain_send(l, t)
+    :: d_step { chain_send(l, t) }
     :: true
     fi
 }
@@ -384,30 +402,34 @@ inline way_mark(l, t)
 {
     marked[W(l, t)] = 1;
     if
-    :: MUTANT == BIT_AFTER_LEAVING -> late = 1
+    :: MUTANT == BIT_AFTER_LEAVING -> late[me] = 1
     :: else -> used[t] = used[t] | (1 << l)
     fi
 }
 
 /* C: hl_slot_take (lib/lane/post.c) -- a slot, or one poll, or another lane; open chains would keep a ring full */
-inline take_slot_or_leave()
+inline take_slot_or_leave(l)
 {
     if
-    :: FULL(lane) ->
+    :: FULL(l) ->
         if
-        :: MUTANT != FULL_KEEPS_CHAIN -> chain_send(lane, ANY)
+        :: MUTANT != FULL_KEEPS_CHAIN -> d_step { chain_send(l, ANY) }
         :: else
         fi;
-        lane_progress(lane);
-        assert(!FULL(lane) || PENDING(lane)); /* it will not stay full */
-        phase = (FULL(lane) -> LEAVE : ROOM)
+        lane_progress(l);
+        d_step {
+            assert(!FULL(l) || PENDING(l)); /* it will not stay full */
+            phase[me] = (FULL(l) -> LEAVE : ROOM)
+        }
     :: else ->
-        if
-        :: small -> slot_commit(lane, target, CHAIN)
-        :: else -> slot_commit(lane, target, POST)
-        fi;
-        posted = 1;
-        phase = LEAVE
+        d_step {
+            if
+            :: small[me] -> slot_commit(l, target[me], CHAIN)
+            :: else -> slot_commit(l, target[me], POST)
+            fi;
+            posted[me] = 1;
+            phase[me] = LEAVE
+        }
     fi
 }
 
@@ -415,257 +437,329 @@ inline take_slot_or_leave()
 
 /* C: pursue (lib/lane/issue.c), found_taken (lib/lane/issue.c) -- any lane that looks free, or a place in the queue
  * of any that is taken */
-inline look_for_lane(me)
+inline look_for_lane()
 {
     if
-    :: FREE(0) -> lane = 0
-    :: FREE(1) && begun -> lane = 1
-    :: WANTABLE(0) -> lane = 0; waits = 1; lease_want(0, me)
-    :: WANTABLE(1) -> lane = 1; waits = 1; lease_want(1, me)
+    :: FREE(0) -> lane[me] = 0
+    :: FREE(1) -> lane[me] = 1
+    :: WANTABLE(0) -> lane[me] = 0; waits[me] = 1; lease_want(0)
+    :: WANTABLE(1) -> lane[me] = 1; waits[me] = 1; lease_want(1)
     fi;
-    begun = 1;
-    phase = ENTER
+    phase[me] = ENTER
 }
 
 /* What the call was for matters from here on: chosen here, the same runs in fewer states. */
-inline choose_call(me)
+inline choose_call()
 {
-    op = 1 << (me * OPS + more);
     if
-    :: target = 0
-    :: chosen -> target = 1
+    :: target[me] = 0
+    :: target[me] = 1
     fi;
     if
-    :: FIRST != 1 || chosen -> small = 0
-    :: FIRST != 0 || chosen -> small = 1
+    :: small[me] = 0
+    :: small[me] = 1
     fi;
-    chosen = 1
+    if
+    :: mine[me] = 0
+    :: !TAGGED -> mine[me] = 1
+    fi
 }
 
 inline forget_call()
 {
-    op = 0;
-    target = 0;
-    small = 0
+    lane[me] = NONE;
+    target[me] = NONE;
+    small[me] = 0;
+    mine[me] = 0;
+    posted[me] = 0
 }
 
+#define MY_CHAIN (small[me] && chain[W(lane[me], target[me])] != 0)
+#define MY_MARK marked[W(lane[me], target[me])]
+
 /* C: hl_lane_post (lib/lane/post.c), transfer_at_once (lib/lane/post.c) */
-inline enter(me)
+inline enter()
 {
-    lease_exchange(lane, me);
-    if
-    :: !won && !waits -> lane = 0; phase = LOOK
-    :: !won && waits
-    :: won ->
-        won = 0;
+    d_step {
+        lease_exchange(lane[me], me);
         if
-        :: waits -> waits = 0; lease_unwant(lane, me)
+        :: waits[me] -> lease_unwant(lane[me])
         :: else
         fi;
-        choose_call(me);
-        if
-        :: small && chain[W(lane, target)] != 0 -> phase = APPEND
-        :: !(small && chain[W(lane, target)] != 0) && !marked[W(lane, target)] ->
-            way_mark(lane, target);
-            phase = ROOM
-        :: !(small && chain[W(lane, target)] != 0) && marked[W(lane, target)] -> take_slot_or_leave()
-        fi
+        waits[me] = 0
+    }
+    choose_call();
+    if
+    :: MY_CHAIN -> phase[me] = APPEND
+    :: !MY_CHAIN && !MY_MARK -> d_step { way_mark(lane[me], target[me]); phase[me] = ROOM }
+    :: !MY_CHAIN && MY_MARK -> take_slot_or_leave(lane[me])
     fi
 }
 
+/* Its call returns. */
 inline end_issue()
 {
-    d_step {
-        return_from(op, target);
-        lane = 0;
-        posted = 0;
-        forget_call();
-        phase = CALL
-    }
+    if
+    :: mine[me] ->
+        owed[target[me]] = !applied;
+        applied = 0
+    :: else
+    fi;
+    forget_call();
+    phase[me] = CALL
 }
 
 /* C: issue (lib/lane/post.c) */
 inline leave()
 {
-    lease_leave(lane);
+    lease_leave(lane[me]);
     if
-    :: posted && late -> phase = LATE
-    :: posted && !late -> end_issue()
-    :: !posted -> lane = 0; forget_call(); phase = LOOK
+    :: posted[me] && late[me] -> phase[me] = LATE
+    :: posted[me] && !late[me] -> end_issue()
+    :: !posted[me] -> forget_call(); phase[me] = LOOK
     fi
 }
 
 /* ---- steps of flush ---- */
 
-#define ISSUED(l) (target == ANY -> taken[l] : left[W(l, target % TARGETS)])
-#define WAITED(me) (goal[G(me, 0)] != 0 || goal[G(me, 1)] != 0)
+#define ISSUED(l) (target[me] == ANY -> taken[l] : left[W(l, target[me] % TARGETS)])
+#define WAITED (goal[G(me, 0)] != 0 || goal[G(me, 1)] != 0)
 #define IDLE(l, t) \
     (marked[W(l, t)] && (left[W(l, t)] == 0 || (MUTANT == BIT_CLEARED_CHAIN && chain[W(l, t)] != 0)))
 #define ANY_IDLE(l) (IDLE(l, 0) || IDLE(l, 1))
 /* Something the flusher could do there: a poll that reads nothing changes nothing. */
 #define SENDABLE(l) \
-    (MUTANT != CHAIN_STAYS_OPEN && (target == ANY -> CHAINED(l) : chain[W(l, target % TARGETS)] != 0))
-#define MAY_POLL(me, l) (goal[G(me, l)] != 0 && FREE(l) && (PENDING(l) || SENDABLE(l)))
+    (MUTANT != CHAIN_STAYS_OPEN && (target[me] == ANY -> CHAINED(l) : chain[W(l, target[me] % TARGETS)] != 0))
+#define MAY_POLL(l) (goal[G(me, l)] != 0 && FREE(l) && (PENDING(l) || SENDABLE(l)))
 
 /* Nothing whose call had returned when the flush began is still not at the target. */
-inline end_flush(me)
+inline end_flush()
 {
-    d_step {
-        assert(must[me] == 0);
-        must[me] = 0;
-        lane = 0;
-        target = 0;
-        whose[me] = 0;
-        goal[G(me, 0)] = 0;
-        goal[G(me, 1)] = 0;
-        snap[G(me, 0)] = 0;
-        snap[G(me, 1)] = 0;
-        phase = CALL
-    }
+    assert(must[me] == 0);
+    lane[me] = NONE;
+    target[me] = NONE;
+    phase[me] = CALL
 }
 
 /* C: hl_pool_flush (lib/lane/flush.c), hl_pool_flush_all (lib/lane/flush.c) -- which lanes */
-inline begin_flush(me)
+inline begin_flush()
 {
     if
-    :: target = 0; bits = used[0]; must[me] = owed[0]
-    :: chosen -> target = 1; bits = used[1]; must[me] = owed[1]
-    :: target = ANY; bits = (1 << LANES) - 1; must[me] = owed[0] | owed[1]
+    :: d_step { target[me] = 0; bits[me] = used[0]; must[me] = owed[0] }
+    :: d_step { target[me] = 1; bits[me] = used[1]; must[me] = owed[1] }
+    :: d_step { target[me] = ANY; bits[me] = (1 << LANES) - 1; must[me] = owed[0] || owed[1] }
     fi;
-    whose[me] = target;
-    phase = SNAP;
-    if
-    :: bits == 0 -> end_flush(me)
-    :: else
-    fi
+    d_step {
+        if
+        :: bits[me] == 0 -> end_flush()
+        :: else -> phase[me] = SNAP
+        fi;
+        n = 0
+    }
 }
 
 /* C: snapshot (lib/lane/flush.c), sweep_if_due (lib/lane/flush.c) -- how far it has to get there; when nothing is
  * open anywhere, perhaps a sweep */
-inline take_snapshot(me, l)
+inline take_snapshot(l)
 {
-    bits = bits & ~(1 << l);
-    goal[G(me, l)] = ISSUED(l);
-    snap[G(me, l)] = ISSUED(l);
+    d_step {
+        bits[me] = bits[me] & ~(1 << l);
+        goal[G(me, l)] = ISSUED(l)
+    }
     if
-    :: bits != 0
-    :: bits == 0 && WAITED(me) -> phase = WAIT
-    :: bits == 0 && !WAITED(me) -> end_flush(me)
-    :: bits == 0 && !WAITED(me) && FREE(0) && ANY_IDLE(0) -> lane = 0; phase = SWEEP
-    :: bits == 0 && !WAITED(me) && FREE(1) && ANY_IDLE(1) -> lane = 1; phase = SWEEP
+    :: bits[me] != 0
+    :: bits[me] == 0 && WAITED -> phase[me] = WAIT
+    :: bits[me] == 0 && !WAITED -> d_step { end_flush() }
+    :: bits[me] == 0 && !WAITED && FREE(0) && ANY_IDLE(0) -> lane[me] = 0; phase[me] = SWEEP
+    :: bits[me] == 0 && !WAITED && FREE(1) && ANY_IDLE(1) -> lane[me] = 1; phase[me] = SWEEP
     fi
 }
 
 /* C: all_reached (lib/lane/flush.c) -- a look at one lane, never for something issued after the snapshot */
-inline look_at_lane(me, l)
+inline look_at_lane(l)
 {
-    d_step {
-        if
-        :: MUTANT == GOAL_MOVES -> goal[G(me, l)] = ISSUED(l)
-        :: else
-        fi;
-        assert(goal[G(me, l)] <= snap[G(me, l)]);
-        lane = l;
-        phase = POLL
-    }
+    n = (MUTANT == GOAL_MOVES -> ISSUED(l) : goal[G(me, l)]);
+    assert(n <= goal[G(me, l)]);
+    lane[me] = l;
+    phase[me] = POLL
 }
 
 /* C: push (lib/lane/flush.c) -- sends the chain that is waited for, reads what has ended */
-inline poll_lane(me)
+inline poll_lane()
 {
-    lease_exchange(lane, me);
-    if
-    :: won ->
-        won = 0;
+    d_step {
+        lease_exchange(lane[me], me);
         if
-        :: MUTANT != CHAIN_STAYS_OPEN -> chain_send(lane, target)
+        :: MUTANT != CHAIN_STAYS_OPEN -> chain_send(lane[me], target[me])
         :: else
         fi;
-        lane_progress(lane);
-        phase = POLLED
-    :: else -> lane = 0; phase = WAIT
-    fi
+        phase[me] = POLLED
+    }
+    lane_progress(lane[me])
 }
 
 /* C: hl_way_sweep (lib/lane/way.c) -- takes back the bits of ways with nothing open */
-inline way_sweep(me)
+inline way_sweep()
 {
     if
-    :: MUTANT == SWEEP_NO_LEASE -> won = 1
-    :: else -> lease_exchange(lane, me)
+    :: MUTANT != SWEEP_NO_LEASE -> d_step { lease_exchange(lane[me], me) }
+    :: else
     fi;
     if
-    :: won ->
-        if
-        :: IDLE(lane, 0) -> marked[W(lane, 0)] = (MUTANT == MARK_STAYS); used[0] = used[0] & ~(1 << lane)
-        :: IDLE(lane, 1) -> marked[W(lane, 1)] = (MUTANT == MARK_STAYS); used[1] = used[1] & ~(1 << lane)
-        :: !ANY_IDLE(lane)
-        fi;
-        won = 0;
-        phase = SWEPT
-    :: else -> end_flush(me)
-    fi
+    :: IDLE(lane[me], 0) -> d_step {
+            marked[W(lane[me], 0)] = (MUTANT == MARK_STAYS);
+            used[0] = used[0] & ~(1 << lane[me])
+        }
+    :: IDLE(lane[me], 1) -> d_step {
+            marked[W(lane[me], 1)] = (MUTANT == MARK_STAYS);
+            used[1] = used[1] & ~(1 << lane[me])
+        }
+    :: !ANY_IDLE(lane[me])
+    fi;
+    phase[me] = SWEPT
 }
+
+/* ---- of the states that differ by the names of threads, lanes and targets only, the least ---- */
+
+c_code {
+#include <stddef.h>
+    enum { KEPT = offsetof(State, sv) };
+
+#if THREADS == 2
+    static const uchar orders[][THREADS] = {{0, 1}, {1, 0}};
+#else
+    static const uchar orders[][THREADS] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+#endif
+
+    static uchar name_of(uchar x, int exchange) { return x < 2 ? x ^ exchange : x; }
+    static uchar set_of(uchar x, int exchange) { return exchange ? x >> 1 | (x & 1) << 1 : x; }
+
+    /* b = a with its threads in this order, lanes and targets exchanged or not. */
+    static void rename_all(const State *a, State *b, const uchar *order, int lanes, int targets)
+    {
+        memcpy(b, a, KEPT);
+        for (int l = 0; l < LANES; l++) {
+            int m = l ^ lanes;
+            b->held[m] = a->held[l];
+            b->taken[m] = a->taken[l];
+            b->wanted[m] = a->wanted[l] != 0 ? order[a->wanted[l] - 1] + 1 : 0;
+            b->overtook[m] = a->overtook[l] & 1 << THREADS;
+            for (int p = 0; p < THREADS; p++) {
+                b->overtook[m] |= (a->overtook[l] >> p & 1) << order[p];
+                b->goal[G(order[p], m)] = a->goal[G(p, l)];
+            }
+            for (int n = 0; n < RING; n++) {
+                b->open[S(m, n)] = a->open[S(l, n)];
+                b->to[S(m, n)] = name_of(a->to[S(l, n)], targets);
+                b->seq[S(m, n)] = a->seq[S(l, n)];
+                b->tag[S(m, n)] = a->tag[S(l, n)];
+            }
+            for (int t = 0; t < TARGETS; t++) {
+                b->left[W(m, t ^ targets)] = a->left[W(l, t)];
+                b->chain[W(m, t ^ targets)] = a->chain[W(l, t)];
+                b->marked[W(m, t ^ targets)] = a->marked[W(l, t)];
+            }
+        }
+        for (int t = 0; t < TARGETS; t++) {
+            b->used[t ^ targets] = set_of(a->used[t], lanes);
+            b->owed[t ^ targets] = a->owed[t];
+        }
+        for (int p = 0; p < THREADS; p++) {
+            int q = order[p];
+            b->phase[q] = a->phase[p];
+            b->more[q] = a->more[p];
+            b->flushes[q] = a->flushes[p];
+            b->lane[q] = name_of(a->lane[p], lanes);
+            b->target[q] = name_of(a->target[p], targets);
+            b->bits[q] = set_of(a->bits[p], lanes);
+            b->must[q] = a->must[p];
+            b->waits[q] = a->waits[p];
+            b->posted[q] = a->posted[p];
+            b->late[q] = a->late[p];
+            b->small[q] = a->small[p];
+            b->mine[q] = a->mine[p];
+        }
+        b->lane[THREADS] = name_of(a->lane[THREADS], lanes);
+    }
+
+    static void canonise(void)
+    {
+        static State best, other;
+        memcpy(&best, &now, KEPT);
+        for (int i = 1; i < (int)(sizeof orders / sizeof orders[0]) * 4; i++) {
+            rename_all(&now, &other, orders[i / 4], i & 1, i >> 1 & 1);
+            if (memcmp(&other, &best, KEPT) < 0) {
+                memcpy(&best, &other, KEPT);
+            }
+        }
+        memcpy(&now, &best, KEPT);
+    }
+}
+
+#define CANONISE c_code { canonise(); }
 
 /* ---- who runs ---- */
 
-/* Targets, lanes and threads are alike: the first call is thread 0's, looks at lane 0, and the first target is 0. */
-proctype worker(byte me)
+/* A thread's state is in the arrays above, so that canonise can exchange threads. */
+active [THREADS] proctype worker()
 {
-    byte more = OPS, flushes = FLUSHES;
-    mtype phase = CALL;
-    byte lane, slot, part, i, j, k, n, way, upto, target, op, bits;
-    bit won, waits, posted, late, small;
     do
-    :: atomic {
-            phase == CALL && more > 0 && MAY_LOOK && (begun || me == 0) ->
-            more--;
-            look_for_lane(me)
+    :: atomic { phase[me] == CALL && more[me] > 0 && MAY_LOOK -> more[me]--; look_for_lane(); CANONISE }
+    :: atomic { phase[me] == LOOK && MAY_LOOK -> look_for_lane(); CANONISE }
+    :: atomic { phase[me] == ENTER && WINS(lane[me]) -> enter(); CANONISE }
+    :: atomic { phase[me] == ENTER && !WINS(lane[me]) && !waits[me] -> lane[me] = NONE; phase[me] = LOOK; CANONISE }
+    :: atomic { phase[me] == APPEND -> chain_append(lane[me], target[me]); CANONISE }
+    :: atomic { phase[me] == ROOM -> take_slot_or_leave(lane[me]); CANONISE }
+    :: d_step { phase[me] == LEAVE -> leave(); CANONISE }
+    :: d_step { phase[me] == LATE ->
+            late[me] = 0;
+            used[target[me]] = used[target[me]] | (1 << lane[me]);
+            end_issue();
+            CANONISE
         }
-    :: atomic { phase == LOOK && MAY_LOOK -> look_for_lane(me) }
-    :: atomic { phase == ENTER && (!waits || held[lane] == 0) -> enter(me) }
-    :: atomic { phase == APPEND -> chain_append(lane, target); posted = 1; phase = LEAVE }
-    :: atomic { phase == ROOM -> take_slot_or_leave() }
-    :: atomic { phase == LEAVE -> leave() }
-    :: atomic { phase == LATE -> late = 0; used[target] = used[target] | (1 << lane); end_issue() }
 
-    :: atomic { phase == CALL && flushes > 0 && begun -> flushes--; begin_flush(me) }
-    :: atomic { phase == SNAP && (bits & 1) -> take_snapshot(me, 0) }
-    :: atomic { phase == SNAP && (bits & 2) -> take_snapshot(me, 1) }
-    :: atomic { phase == WAIT && MAY_POLL(me, 0) -> look_at_lane(me, 0) }
-    :: atomic { phase == WAIT && MAY_POLL(me, 1) -> look_at_lane(me, 1) }
-    :: atomic { phase == WAIT && !WAITED(me) -> end_flush(me) }
-    :: atomic { phase == POLL -> poll_lane(me) }
-    :: atomic { phase == POLLED -> lease_leave(lane); lane = 0; phase = WAIT }
-    :: atomic { phase == SWEEP -> way_sweep(me) }
-    :: atomic { phase == SWEPT -> lease_leave(lane); end_flush(me) }
+    :: atomic { phase[me] == CALL && flushes[me] > 0 -> flushes[me]--; begin_flush(); CANONISE }
+    :: atomic { phase[me] == SNAP && (bits[me] & 1) -> take_snapshot(0); CANONISE }
+    :: atomic { phase[me] == SNAP && (bits[me] & 2) -> take_snapshot(1); CANONISE }
+    :: d_step { phase[me] == WAIT && MAY_POLL(0) -> look_at_lane(0); CANONISE }
+    :: d_step { phase[me] == WAIT && MAY_POLL(1) -> look_at_lane(1); CANONISE }
+    :: d_step { phase[me] == WAIT && !WAITED -> end_flush(); CANONISE }
+    :: atomic { phase[me] == POLL && WINS(lane[me]) -> poll_lane(); CANONISE }
+    :: d_step { phase[me] == POLL && !WINS(lane[me]) -> lane[me] = NONE; phase[me] = WAIT; CANONISE }
+    :: d_step { phase[me] == POLLED -> lease_leave(lane[me]); lane[me] = NONE; phase[me] = WAIT; CANONISE }
+    :: atomic { phase[me] == SWEEP && (WINS(lane[me]) || MUTANT == SWEEP_NO_LEASE) -> way_sweep(); CANONISE }
+    :: d_step { phase[me] == SWEEP && !WINS(lane[me]) && MUTANT != SWEEP_NO_LEASE -> end_flush(); CANONISE }
+    :: d_step { phase[me] == SWEPT -> lease_leave(lane[me]); end_flush(); CANONISE }
 
-    :: atomic { phase == CALL && more == 0 && (flushes == 0 || !begun) -> finished++; break }
+    :: d_step { phase[me] == CALL && more[me] == 0 && flushes[me] == 0 -> phase[me] = OVER; CANONISE }
+    :: over -> break
     od
 }
 
 /* C: hl_pool_tick (lib/lane/send.c), look_after (lib/lane/send.c) -- the receive thread, by try-lock: what brings the
- * rest to the target when nobody calls any more */
-#define TICKS(l) ((TICK || finished == THREADS) && FREE(l) && CHAINED(l))
+ * rest to the target when nobody calls any more
+ * C: warm (lib/lane/warm.c), step (lib/lane/warm.c) -- the helper that connects lanes, by try-lock too: a knock takes no
+ * slot, so all that it does here is to read the queue */
+#define TICKS(l) (FREE(l) && (((TICK || ALL_OVER) && CHAINED(l)) || (TICK && PENDING(l))))
+#define LANE lane[THREADS]
 
-proctype receiver()
+active proctype receiver()
 {
-    byte lane, slot, part, i, j, k, n, way, upto;
-    bit won, looked;
     do
-    :: atomic { !looked && !won && TICKS(0) -> lane = 0; looked = 1 }
-    :: atomic { !looked && !won && TICKS(1) -> lane = 1; looked = 1 }
-    :: atomic { looked && MUTANT != TICK_NO_LEASE ->
-            looked = 0;
-            lease_exchange(lane, THREADS);
+    :: d_step { LANE == NONE && TICKS(0) -> LANE = 0; CANONISE }
+    :: d_step { LANE == NONE && TICKS(1) -> LANE = 1; CANONISE }
+    :: atomic { LANE != NONE && !holds && MUTANT != TICK_NO_LEASE && WINS(LANE) ->
+            d_step { lease_exchange(LANE, THREADS); holds = 1 }
             if
-            :: won -> chain_send(lane, ANY)
-            :: else -> lane = 0
-            fi
+            :: d_step { chain_send(LANE, ANY) }
+            :: TICK -> lane_progress(LANE)
+            fi;
+            CANONISE
         }
-    :: atomic { looked && MUTANT == TICK_NO_LEASE -> looked = 0; chain_send(lane, ANY); lane = 0 }
-    :: atomic { won -> won = 0; lease_leave(lane); lane = 0 }
-    :: atomic { finished == THREADS && !looked && !won && !CHAINED(0) && !CHAINED(1) -> break }
+    :: d_step { LANE != NONE && !holds && MUTANT != TICK_NO_LEASE && !WINS(LANE) -> LANE = NONE; CANONISE }
+    :: d_step { LANE != NONE && MUTANT == TICK_NO_LEASE -> chain_send(LANE, ANY); LANE = NONE; CANONISE }
+    :: d_step { holds -> holds = 0; lease_leave(LANE); LANE = NONE; CANONISE }
+    :: ALL_OVER && LANE == NONE && !CHAINED(0) && !CHAINED(1) -> break
     od;
     atomic {
         do
@@ -674,20 +768,9 @@ proctype receiver()
         :: else -> break
         od;
         /* Everything arrived, every place is free, nobody's id is left. */
-        assert(applied == 0 && owed[0] == 0 && owed[1] == 0);
+        assert(!TAGGED);
         assert(taken[0] == 0 && taken[1] == 0);
-        assert(wanted[0] == 0 && wanted[1] == 0)
-    }
-}
-
-init
-{
-    atomic {
-        run worker(0);
-        run worker(1);
-#if THREADS == 3
-        run worker(2);
-#endif
-        run receiver()
+        assert(wanted[0] == 0 && wanted[1] == 0);
+        over = 1
     }
 }
