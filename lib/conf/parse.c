@@ -204,6 +204,10 @@ int hl_conf_parse(const struct hl_var *v, const char *value, void *out)
         rc = rc == 0 && outside(v, *(uint64_t *)out) ? HL_ERR_ARG : rc;
         break;
     case HL_CONF_PAGE:
+        if (strncmp(v->choices, "auto|", 5) == 0 && strcasecmp(value, "auto") == 0) {
+            *(uint64_t *)out = UINT64_MAX;
+            break;
+        }
         rc = parse_page(v->choices, value, out);
         break;
     case HL_CONF_TEXT:

@@ -6,7 +6,7 @@
  *   kind       BOOL    int 0 or 1: 1 0 yes no on off true false
  *              INT     int64_t
  *              SIZE    uint64_t bytes, suffixes K M G T
- *              PAGE    uint64_t bytes: one of the words of `choices`, or its bytes as a number
+ *              PAGE    uint64_t bytes: one of the words of `choices`, or its bytes as a number; auto: UINT64_MAX
  *              TEXT    const char *
  *              NODES   const char *: a list of memory nodes as in 8-15 or 1,3, or all, or nothing
  *              CHOICE  int: index into the words of `choices`, which are separated by '|'
@@ -65,6 +65,10 @@
     X(mem_report, INT, "HOTLANE_MEM_REPORT", "1", 0, 2, "",                                                  \
       "lines about memory asked for by kind, page size or policy: 0: none; 1: one when a request was not "   \
       "fully met; 2: one for each region")                                                                   \
+    X(internal_page, PAGE, "HOTLANE_INTERNAL_PG_SZ", "auto", 0, 0,                                           \
+      "auto|4K|2M|4M|8M|16M|32M|64M|128M|256M|512M|1G",                                                      \
+      "page size of the library's own buffers, where there is one; auto: 2M for at most a quarter of the "   \
+      "free ones, and only if nobody else asks for huge pages")                                              \
     X(env_display, TEXT, "MPICH_ENV_DISPLAY", "", 0, 0, "",                                                  \
       "not empty and not 0: HOTLANE_MEM_REPORT is 2 where it is not set")                                    \
     X(stats, BOOL, "HOTLANE_STATS", "0", 0, 0, "", "print each rank's counters at the end")                  \

@@ -22,6 +22,7 @@ struct hl_arena {
 };
 
 static struct hl_arena *arenas HL_GUARDED_BY(hl_mem_lock);
+bool hl_arena_user_huge;
 
 static int no_record(size_t len)
 {
@@ -72,7 +73,7 @@ static int make(const struct hl_arena_key *key, struct hl_arena **out) HL_REQUIR
         rc = no_record(len);
         goto free_pieces;
     }
-    rc = hl_mem_introduce(seg);
+    rc = key->hidden ? hl_index_show(seg) : hl_mem_introduce(seg);
     if (rc != 0) {
         goto fini_blocks;
     }
@@ -109,7 +110,9 @@ static bool settle(struct hl_arena *a, size_t off, size_t len)
     size_t end;
     bool first = false;
     for (size_t p = pages_of(a, off, len, &end); p < end; p++) {
-        first = a->pieces[p]++ == 0 || first;
+        bool fresh = a->pieces[p]++ == 0;
+        a->held += fresh;
+        first = first || fresh;
     }
     return first;
 }
@@ -120,6 +123,7 @@ static void unsettle(struct hl_arena *a, size_t off, size_t len)
     size_t end, idle = 0, p;
     for (p = pages_of(a, off, len, &end); p < end; p++) {
         if (--a->pieces[p] == 0) {
+            a->held--;
             idle++;
         } else if (idle > 0) {
             hl_seg_punch(a->seg, (p - idle) * a->seg->page, idle * a->seg->page);
@@ -151,7 +155,16 @@ size_t hl_arena_len_at(const struct hl_seg *seg, size_t off)
 static bool fits(const struct hl_arena *a, const struct hl_arena_key *key)
 {
     return a->key.policy == key->policy && a->key.nodes == key->nodes && a->key.page == key->page &&
-           a->key.memkind == key->memkind;
+           a->key.memkind == key->memkind && a->key.hidden == key->hidden;
+}
+
+size_t hl_arena_held(const struct hl_arena_key *key)
+{
+    size_t sum = 0;
+    for (const struct hl_arena *a = arenas; a != NULL; a = a->next) {
+        sum += fits(a, key) ? a->held : 0;
+    }
+    return sum;
 }
 
 /* Takes from an arena that is there, else from a new one. When even an empty arena has no room for the piece

@@ -14,7 +14,14 @@ struct hl_arena_key {
     uint64_t nodes;
     size_t page;  /* bytes of a page */
     bool memkind; /* memkind cuts the pieces, where it can be used */
+    bool hidden;  /* the library's own buffers: no watcher hears of them */
 };
+
+/* Somebody who uses the library asked for huge pages: its own buffers leave them alone from now on. */
+extern bool hl_arena_user_huge HL_GUARDED_BY(hl_mem_lock);
+
+/* Pages that pieces of arenas like this hold. */
+size_t hl_arena_held(const struct hl_arena_key *key) HL_REQUIRES(hl_mem_lock);
 
 /* True when a piece like this comes from an arena rather than from a segment of its own. */
 bool hl_arena_holds(size_t len, size_t align, const struct hl_arena_key *key);

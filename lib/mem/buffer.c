@@ -1,0 +1,153 @@
+/* The library's own memory: which pages it may have, and pieces on them. */
+#include "buffer.h"
+
+#include "arena.h"
+#include "conf.h"
+#include "err.h"
+#include "log.h"
+#include "seg.h"
+#include "topo.h"
+#include "util.h"
+#include "wish.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+#define AUTO_PAGE ((size_t)2 << 20)
+#define AUTO_BOARD ((size_t)16 << 20) /* more to populate at once would be felt at start-up */
+#define SIZES 16
+
+static int ranks = 1;
+static bool started;
+static bool counted HL_GUARDED_BY(hl_mem_lock);
+static uint64_t may_have HL_GUARDED_BY(hl_mem_lock); /* huge pages; valid once counted */
+static size_t told HL_GUARDED_BY(hl_mem_lock);       /* page sizes that a line was about, or-ed */
+
+void hl_mem_buffer_ranks(int count)
+{
+    ranks = count > 0 ? count : 1;
+}
+
+void hl_mem_buffer_started(void)
+{
+    started = true;
+}
+
+static bool is_auto(void)
+{
+    return hl_conf.internal_page == UINT64_MAX;
+}
+
+/* Huge pages of a quarter of the pool: half for the board, half for the buffers of all ranks. */
+static uint64_t eighth_of_pool(size_t page)
+{
+    struct hl_mem_wish user;
+    struct hl_topo_pool pool;
+    hl_mem_wish_of_env(&user);
+    return user.page <= hl_topo_page() && hl_topo_page_pool(page, &pool) ? pool.unused / 8 : 0;
+}
+
+/* The size that HOTLANE_INTERNAL_PG_SZ means on this machine. */
+static size_t natural(void)
+{
+    size_t sizes[SIZES], count = hl_topo_pages(sizes, SIZES);
+    return hl_topo_page_natural(sizes, count, is_auto() ? AUTO_PAGE : (size_t)hl_conf.internal_page);
+}
+
+/* The page size to try for `len` more bytes. */
+static size_t page_for(size_t len, struct hl_arena_key *key) HL_REQUIRES(hl_mem_lock)
+{
+    size_t page = natural();
+    key->page = page;
+    if (!is_auto() || page == hl_topo_page()) {
+        return page;
+    }
+    if (!counted) {
+        may_have = eighth_of_pool(page) / (uint64_t)ranks;
+        counted = true;
+    }
+    bool ours = !hl_arena_user_huge && hl_arena_held(key) + len / page + 2 <= may_have;
+    return ours ? page : hl_topo_page();
+}
+
+static void tell(size_t got) HL_REQUIRES(hl_mem_lock)
+{
+    size_t asked = natural();
+    bool short_of = !is_auto() && got < asked;
+    if ((told & got) != 0 || hl_conf.mem_report == 0 || (hl_conf.mem_report == 1 && !short_of)) {
+        return;
+    }
+    char is[24], was[24];
+    told |= got;
+    hl_log(HL_LOG_WARN, "internal buffers: asked %s; got %s pages",
+           is_auto() ? "auto" : hl_mem_bytes_text(asked, was, sizeof was),
+           hl_mem_bytes_text(got, is, sizeof is));
+}
+
+void *hl_mem_buffer_take(size_t len)
+{
+    struct hl_arena_key key = {.hidden = true};
+    struct hl_piece piece;
+    hl_mutex_lock(&hl_mem_lock);
+    size_t base = hl_topo_page();
+    key.page = page_for(len, &key);
+    int rc = hl_arena_cut(len, 0, false, &key, &piece);
+    if (rc == HL_ERR_NO_MEM && key.page > base) {
+        key.page = base;
+        rc = hl_arena_cut(len, 0, false, &key, &piece);
+    }
+    if (rc == 0) {
+        tell(key.page);
+    }
+    if (rc == 0 && key.page == base && !is_auto() && natural() > base && started) {
+        hl_seg_join(piece.seg, piece.off, piece.len);
+    }
+    hl_mutex_unlock(&hl_mem_lock);
+    return rc == 0 ? piece.addr : NULL;
+}
+
+void hl_mem_buffer_give(void *buffer)
+{
+    const struct hl_seg *seg = buffer != NULL ? hl_mem_find(buffer, 1) : NULL;
+    if (seg != NULL) {
+        hl_mutex_lock(&hl_mem_lock);
+        hl_arena_give(seg, (size_t)((char *)buffer - seg->base));
+        hl_mutex_unlock(&hl_mem_lock);
+    }
+}
+
+int hl_mem_buffer_board(size_t bytes)
+{
+    struct hl_seg seg = {.page = natural(), .fd = -1};
+    uint64_t want = (bytes + seg.page - 1) / seg.page;
+    int rc = HL_ERR_NO_MEM;
+    if (seg.page > hl_topo_page() && (!is_auto() || (bytes <= AUTO_BOARD && want <= eighth_of_pool(seg.page)))) {
+        rc = hl_seg_make(&seg, bytes, 0, HL_SEG_NOW);
+    }
+    if (rc == HL_ERR_NO_MEM) {
+        seg.page = hl_topo_page();
+        rc = hl_seg_make(&seg, bytes, 0, HL_SEG_LAZY);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    munmap(seg.base, seg.len);
+    return seg.fd;
+}
+
+char *hl_mem_buffer_text(char *out, size_t cap)
+{
+    char size[24];
+    size_t page = natural();
+    hl_mem_bytes_text(page, size, sizeof size);
+    if (page == hl_topo_page()) {
+        snprintf(out, cap, "%s pages", size);
+    } else if (is_auto()) {
+        snprintf(out, cap, "auto: at most %" PRIu64 " pages of %s for all ranks here, then base pages",
+                 2 * eighth_of_pool(page), size);
+    } else {
+        snprintf(out, cap, "%s pages while the pool has some, then base pages, joined", size);
+    }
+    return out;
+}
