@@ -98,7 +98,8 @@ int hl_boot_node_recv(void *msg, size_t cap, size_t *len, int *from_node_rank, i
 
 /* The node board: one zeroed shared memory of `bytes` (the same on all), mapped by every rank of the node
  * group; private memory when the group is one. Collective over the group, once, right after hl_boot_open; the
- * mapping stays until the process ends. Errors: HL_ERR_NO_MEM, HL_ERR_OTHER. */
-int hl_boot_node_share(size_t bytes, void **base);
+ * mapping stays until the process ends. One of them, if they are several, makes the file with `make`: a
+ * descriptor or an error. Errors: that one, HL_ERR_NO_MEM, HL_ERR_OTHER. */
+int hl_boot_node_share(size_t bytes, int (*make)(size_t bytes), void **base);
 
 #endif

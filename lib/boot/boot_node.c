@@ -366,27 +366,13 @@ static int take(size_t bytes)
                       (unsigned long long)words[1]);
 }
 
-static int make_board(size_t bytes)
-{
-    int fd = memfd_create("hotlane-board", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0 || ftruncate(fd, (off_t)bytes) ||
-        fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)) {
-        int e = errno;
-        if (fd >= 0)
-            close(fd);
-        return hl_err_say(HL_ERR_NO_MEM, "no shared memory of %zu bytes for the node board: %s", bytes,
-                          strerror(e));
-    }
-    return fd;
-}
-
-int hl_boot_node_share(size_t bytes, void **base)
+int hl_boot_node_share(size_t bytes, int (*make)(size_t), void **base)
 {
     int fd = -1, flags = MAP_SHARED;
     if (hl_boot.node_size == 1) {
         flags = MAP_PRIVATE | MAP_ANONYMOUS;
     } else {
-        fd = node.leads ? make_board(bytes) : take(bytes);
+        fd = node.leads ? make(bytes) : take(bytes);
         if (fd < 0)
             return fd;
         for (int i = 0; i < node.members; i++) {

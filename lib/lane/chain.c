@@ -5,6 +5,7 @@
  * and chains of one way in theirs, so accumulates keep the order of issue without waiting for each other. */
 #include "inner.h"
 
+#include "buffer.h"
 #include "err.h"
 #include "util.h"
 
@@ -147,7 +148,7 @@ static struct hl_chain *take_buffer(struct hl_lane *lane) HL_REQUIRES(lane->leas
         lane->unused = chain->next;
         return chain;
     }
-    return aligned_alloc(HL_CACHELINE, hl_round_up(sizeof *chain + hl_fab.eager, HL_CACHELINE));
+    return hl_mem_buffer_take(sizeof *chain + hl_fab.eager);
 }
 
 void hl_chain_unuse(struct hl_lane *lane, struct hl_chain *chain)
@@ -281,11 +282,11 @@ void hl_chain_free_all(struct hl_lane *lane)
 {
     while (lane->unused != NULL) {
         struct hl_chain *next = lane->unused->next;
-        free(lane->unused);
+        hl_mem_buffer_give(lane->unused);
         lane->unused = next;
     }
     for (size_t i = 0; i < HL_SLOTS; i++) {
-        free(lane->slots[i].chain); /* the endpoint is closed: the provider has no use for it */
+        hl_mem_buffer_give(lane->slots[i].chain); /* the endpoint is closed: the provider has no use for it */
         lane->slots[i].chain = NULL;
     }
     lane->open = NULL;

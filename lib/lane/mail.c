@@ -5,6 +5,7 @@
 #include "inner.h"
 
 #include "boot.h"
+#include "buffer.h"
 #include "err.h"
 #include "log.h"
 #include "util.h"
@@ -33,7 +34,7 @@ static int post_receive(struct hl_lane *lane, struct hl_letter *letter) HL_REQUI
 
 int hl_mail_open(struct hl_lane *lane)
 {
-    struct hl_letter *array = aligned_alloc(64, HL_MAIL * letter_size());
+    struct hl_letter *array = hl_mem_buffer_take(HL_MAIL * letter_size());
     if (array == NULL) {
         return -FI_ENOMEM;
     }
@@ -157,6 +158,6 @@ void hl_mail_in(struct hl_lane *lane, struct hl_letter *letter, size_t len)
 
 void hl_mail_free(struct hl_lane *lane)
 {
-    free(lane->receives);
+    hl_mem_buffer_give(lane->receives);
     lane->receives = NULL;
 }

@@ -2,6 +2,7 @@
 #include "modules.h"
 
 #include "boot.h"
+#include "buffer.h"
 #include "comm.h"
 #include "conf.h"
 #include "err.h"
@@ -26,7 +27,7 @@ static int share_board(void)
 {
     size_t bytes = hl_match_board_bytes(hl_boot.node_size) + hl_rx_board_bytes(hl_boot.node_size) +
                    hl_near_board_bytes(hl_boot.node_size);
-    return board != NULL ? 0 : hl_boot_node_share(bytes, &board);
+    return board != NULL ? 0 : hl_boot_node_share(bytes, hl_mem_buffer_board, &board);
 }
 
 static void *rx_board(void)
@@ -59,6 +60,7 @@ static int start(void)
     if (hl_boot.rank == 0) {
         hl_conf_tell();
     }
+    hl_mem_buffer_ranks(ranks_here());
     hl_prog_crowd(ranks_here(), (int)sysconf(_SC_NPROCESSORS_ONLN));
     return share_board();
 }
@@ -100,6 +102,7 @@ int hl_modules_open(bool threads)
     if (err != 0) {
         goto close_lanes;
     }
+    hl_mem_buffer_started();
     return 0;
 
 close_lanes:

@@ -2,6 +2,7 @@
 #include "port.h"
 
 #include "boot.h"
+#include "buffer.h"
 #include "conf.h"
 #include "err.h"
 #include "log.h"
@@ -60,7 +61,7 @@ static int open_port(struct hl_net *net, struct hl_port *port)
     if (err != 0) {
         return err;
     }
-    port->memory = malloc(one * (HL_PORT_TX + HL_PORT_RX));
+    port->memory = hl_mem_buffer_take(one * (HL_PORT_TX + HL_PORT_RX));
     if (port->memory == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the buffers of a port");
     }
@@ -132,7 +133,7 @@ void hl_net_close(struct hl_matcher *m)
         if (net->port[i].ep.ep != NULL) {
             hl_fab_ep_close(&net->port[i].ep);
         }
-        free(net->port[i].memory);
+        hl_mem_buffer_give(net->port[i].memory);
     }
     free(net->port);
     free(net);

@@ -16,7 +16,7 @@ struct hl_arena {
     struct hl_arena_key key;
     struct hl_memkind *kind; /* cuts the pieces; NULL: blocks do */
     struct hl_blocks blocks;
-    size_t living;         /* pieces */
+    size_t living, held;   /* pieces; pages that they lie on */
     uint32_t *pieces;      /* on each page */
     struct hl_arena *next; /* made later */
 };

@@ -5,10 +5,10 @@
 #include "conf.h"
 #include "err.h"
 #include "log.h"
+#include "report.h"
 #include "seg.h"
 #include "topo.h"
 #include "util.h"
-#include "wish.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,7 +75,8 @@ static void tell(size_t got) HL_REQUIRES(hl_mem_lock)
 {
     size_t asked = natural();
     bool short_of = !is_auto() && got < asked;
-    if ((told & got) != 0 || hl_conf.mem_report == 0 || (hl_conf.mem_report == 1 && !short_of)) {
+    if ((told & got) != 0 || hl_conf.mem_report == 0 ||
+        (hl_conf.mem_report == 1 && (!short_of || hl_report_is_mute()))) {
         return;
     }
     char is[24], was[24];
@@ -122,7 +123,8 @@ int hl_mem_buffer_board(size_t bytes)
     struct hl_seg seg = {.page = natural(), .fd = -1};
     uint64_t want = (bytes + seg.page - 1) / seg.page;
     int rc = HL_ERR_NO_MEM;
-    if (seg.page > hl_topo_page() && (!is_auto() || (bytes <= AUTO_BOARD && want <= eighth_of_pool(seg.page)))) {
+    if (seg.page > hl_topo_page() &&
+        (!is_auto() || (bytes <= AUTO_BOARD && want <= eighth_of_pool(seg.page)))) {
         rc = hl_seg_make(&seg, bytes, 0, HL_SEG_NOW);
     }
     if (rc == HL_ERR_NO_MEM) {

@@ -118,6 +118,11 @@ int hl_mem_alloc(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out)
     if (rc != 0) {
         return rc;
     }
+    if (plan.wish.page > hl_topo_page() && ask->caller != NULL) {
+        hl_mutex_lock(&hl_mem_lock);
+        hl_arena_user_huge = true;
+        hl_mutex_unlock(&hl_mem_lock);
+    }
     do {
         rc = try_page(len, ask, &plan, which, out);
         if (rc == HL_ERR_NO_MEM && which == 0) {

@@ -20,6 +20,11 @@ void hl_mem_report_mute(void)
     muted = true;
 }
 
+bool hl_report_is_mute(void)
+{
+    return muted;
+}
+
 static bool on_nodes(const struct hl_plan *plan, const struct hl_piece *piece)
 {
     int e;

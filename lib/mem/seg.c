@@ -242,6 +242,13 @@ void hl_seg_unmake(struct hl_seg *seg)
     seg->fd = -1;
 }
 
+void hl_seg_join(const struct hl_seg *seg, size_t off, size_t len)
+{
+    size_t first = off & ~(HL_MEM_SEG_ALIGN - 1);
+    size_t end = hl_min_size(hl_round_up(off + len, HL_MEM_SEG_ALIGN), seg->len);
+    hl_sys.madvise(seg->base + first, end - first, MADV_COLLAPSE);
+}
+
 void hl_seg_punch(const struct hl_seg *seg, size_t off, size_t len)
 {
     size_t first = hl_round_up(off, seg->page), end = (off + len) & ~(seg->page - 1);

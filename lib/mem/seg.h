@@ -25,6 +25,10 @@ void hl_seg_unmake(struct hl_seg *seg);
  * few; some may have been taken then. */
 int hl_seg_populate(const struct hl_seg *seg, size_t off, size_t len);
 
+/* Joins the base pages around [off, off + len) to huge ones where the kernel can. Takes the rest of those
+ * pages, which stay. */
+void hl_seg_join(const struct hl_seg *seg, size_t off, size_t len);
+
 /* Gives the pages that lie wholly in [off, off + len) back to the system; they read as zeroes afterwards. */
 void hl_seg_punch(const struct hl_seg *seg, size_t off, size_t len);
 

@@ -9,6 +9,7 @@
 #include "senders.h"
 
 #include "boot.h"
+#include "buffer.h"
 #include "err.h"
 #include "log.h"
 #include "stat.h"
@@ -69,7 +70,7 @@ static struct outbound *new_outbound(void)
     if (out != NULL) {
         unused = out->next;
     } else {
-        out = malloc(sizeof *out + hl_fab.eager);
+        out = hl_mem_buffer_take(sizeof *out + hl_fab.eager);
         if (out == NULL) {
             return NULL;
         }
@@ -397,7 +398,7 @@ static int publish(void)
 
 static int post_all(void)
 {
-    pool = aligned_alloc(4096, hl_round_up(BUFFERS * hl_fab.eager, 4096));
+    pool = hl_mem_buffer_take(BUFFERS * hl_fab.eager);
     peer_rx = calloc((size_t)hl_boot.size, sizeof *peer_rx);
     reached = calloc((size_t)hl_boot.size, sizeof *reached);
     if (pool == NULL || peer_rx == NULL || reached == NULL) {
@@ -430,7 +431,7 @@ static void free_list(struct outbound *list)
 {
     while (list != NULL) {
         struct outbound *next = list->next;
-        free(list);
+        hl_mem_buffer_give(list);
         list = next;
     }
 }
@@ -448,7 +449,7 @@ void hl_rx_net_close(void)
     free_list(waiting);
     unused = waiting = NULL;
     waiting_end = &waiting;
-    free(pool);
+    hl_mem_buffer_give(pool);
     free(peer_rx);
     free(reached);
     pool = NULL;

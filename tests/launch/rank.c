@@ -53,12 +53,19 @@ static void exchange(void)
     want(hl_boot_get(next, "nothing", got, sizeof got, &len) == HL_ERR_FOUND_NONE, "absence is seen");
 }
 
+static int make_board(size_t bytes)
+{
+    int fd = memfd_create("board", MFD_CLOEXEC);
+    check(ftruncate(fd, (off_t)bytes), "size of the board");
+    return fd;
+}
+
 /* The board is one memory of the group, and the group's own. */
 static void board(void)
 {
     void *base = NULL;
     size_t bytes = sizeof(int) * (size_t)hl_boot.node_size + 1000;
-    check(hl_boot_node_share(bytes, &base), "share");
+    check(hl_boot_node_share(bytes, make_board, &base), "share");
     volatile int *word = base;
     want(word[hl_boot.node_rank] == 0, "the board is zero");
     check(hl_boot_fence(), "fence");

@@ -2,6 +2,7 @@
  *
  * Run by mpiexec with HOTLANE_NEAR=0. Usage: pair THREADS ROUNDS SEED */
 #include "boot.h"
+#include "buffer.h"
 #include "conf.h"
 #include "err.h"
 #include "fab.h"
@@ -210,7 +211,7 @@ static void *start_job(void)
     CALL(hl_boot_open());
     hl_log_identify("rank", hl_boot.rank);
     hl_prog_crowd(hl_boot.size, 2);
-    CALL(hl_boot_node_share(hl_rx_board_bytes(hl_boot.node_size), &board));
+    CALL(hl_boot_node_share(hl_rx_board_bytes(hl_boot.node_size), hl_mem_buffer_board, &board));
     return board;
 }
 

@@ -346,7 +346,7 @@ START_TEST(a_singleton_opens_no_descriptor_and_works_like_a_job)
     ck_assert_int_eq(hl_boot_get(0, "big", out, sizeof out, &len), 0);
     ck_assert_int_eq(memcmp(in, out, sizeof in), 0);
     ck_assert_int_eq(hl_boot_get(0, "none", out, sizeof out, &len), HL_ERR_FOUND_NONE);
-    ck_assert_int_eq(hl_boot_node_share(100000, &board), 0);
+    ck_assert_int_eq(hl_boot_node_share(100000, NULL, &board), 0);
     ck_assert_int_eq(((char *)board)[99999], 0);
     ck_assert_int_eq(fds_open(), before);
     ck_assert_int_eq(hl_boot_close(false), 0);
