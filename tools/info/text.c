@@ -1,6 +1,7 @@
 /* The report for people. */
 #include "info.h"
 
+#include "buffer.h"
 #include "err.h"
 #include "fab.h"
 #include "hl_build.h"
@@ -50,6 +51,8 @@ static void show_memory(const struct facts *f)
         }
         printf("\n");
     }
+    char buffers[HL_MEM_BUFFER_TEXT];
+    printf("buffers      %s (HOTLANE_INTERNAL_PG_SZ)\n", hl_mem_buffer_text(buffers, sizeof buffers));
 }
 
 void info_text(const struct facts *f)
