@@ -4,7 +4,7 @@
 usage: guest.py --build BUILD [--examples DIR] [--keep DIR] [LAYOUT...]
        guest.py --list
 
-Each layout (layouts.py) is a machine that QEMU emulates; its steps (cases.py) run one after the other inside, with the
+Each layout (layouts.py) is a machine that QEMU emulates; its steps (steps.py) run one after the other inside, with the
 library, the launcher and programs of the build folder. Exit code 77, with the reason: QEMU or a kernel is not here.
 --examples writes what `hotlane-info --memory` says on some machines, for the documentation; --keep leaves the logs.
 """
@@ -18,16 +18,16 @@ import time
 import cases
 import layouts
 import machine
+import steps as table
 
-PROGRAMS = ["tools/mpiexec", "tools/hotlane-info", "tests/guest/placement"]
-EXAMPLES = {"ddr": "laptop", "knl-flat": "knl-flat", "knl-snc4": "knl-snc4", "xeonmax-2s": "xeon-max-2s"}
+PROGRAMS = ["tools/mpiexec", "tools/hotlane-info", "tests/guest/placement", "perf/stencil"]
 STEP = re.compile(r"^@@ begin (.*)\n((?:.*\n)*?)@@ end (\d+) (\S+) (\S+)$", re.M)
 OOM = re.compile(r".*(?:Out of memory|oom-kill|Killed process|segfault|BUG:|WARNING:|Call Trace).*")
 
 
 def run(machines, name):
     """Boots a layout, runs its steps; returns the texts of what does not hold."""
-    steps = cases.of_layout(name)
+    steps = [s for s in table.STEPS[name] if os.path.exists(os.path.join(machines.build, s.needs))]
     output, log = machines.boot(name, cases.script(layouts.LAYOUTS[name], steps))
     done = {m[1]: (m[2], int(m[3]), m[4]) for m in STEP.finditer(output)}
     wrong = [f"kernel: {line}" for line in OOM.findall(log)]
@@ -48,8 +48,8 @@ def run(machines, name):
 
 def examples(machines, folder):
     os.makedirs(folder, exist_ok=True)
-    for name, file in EXAMPLES.items():
-        step = cases.Step("example", command="hotlane-info --memory", pools=cases.EXAMPLE_POOLS.get(name, {}))
+    for name, (file, pools) in table.EXAMPLES.items():
+        step = cases.Step("example", command="hotlane-info --memory", pools=pools)
         output, _ = machines.boot(name, cases.script(layouts.LAYOUTS[name], [step]))
         text, code, _ = STEP.search(output).group(2, 3, 4)
         if code != "0":

@@ -46,8 +46,8 @@ def xeon_max(cpu_nodes, sockets):
     return distance
 
 
-def clusters(count, ordinary, fast):
-    return [dataclasses.replace(ordinary, cpus=ordinary.cpus or str(i), of=i) for i in range(count)] + \
+def clusters(count, ordinary, fast, cpus=1):
+    return [dataclasses.replace(ordinary, cpus=f"{i * cpus}-{i * cpus + cpus - 1}", of=i) for i in range(count)] + \
            [dataclasses.replace(fast, of=i) for i in range(count)]
 
 
@@ -68,10 +68,10 @@ LAYOUTS = {
     "nohmat": Layout("a node without CPUs that nothing describes: the user must say what it is", without_hmat(KNL_FLAT),
                      by_table({(0, 1): 31})),
     "knl-1g": Layout("as knl-flat with more MCDRAM and a page of 1G on each node",
-                     [Node(2304, "0-3", 0, 130, 90), Node(2304, "", 0, 150, 400)], by_table({(0, 1): 31}),
+                     [Node(3584, "0-3", 0, 130, 90), Node(2304, "", 0, 150, 400)], by_table({(0, 1): 31}),
                      kernel="hugepagesz=1G hugepages=0:1,1:1"),
     "xeonmax-snc4": Layout("one socket of Xeon Max, SNC-4/flat: nodes 4-7 are HBM",
-                           clusters(4, Node(256, "", None, 110, 65), Node(160, "", None, 130, 250)), xeon_max(4, 1)),
+                           clusters(4, Node(256, "", None, 110, 65), Node(160, "", None, 130, 250), cpus=2), xeon_max(4, 1)),
     "xeonmax-2s": Layout("two sockets of Xeon Max, SNC-4/flat: nodes 8-15 are HBM",
                          clusters(8, Node(192, "", None, 110, 65), Node(128, "", None, 130, 250)), xeon_max(8, 2)),
     "ddr-cxl": Layout("DDR and a slow memory expander without CPUs: nothing is fast",

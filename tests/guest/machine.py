@@ -46,7 +46,8 @@ def fetch_kernel(folder):
             packed = glob.glob(os.path.join(work, "*.deb"))
             if done.returncode != 0 or not packed:
                 raise Unavailable(f"apt-get cannot download {package.group(1)}: {(done.stderr or done.stdout).strip()[-200:]}")
-            subprocess.run(["sh", "-c", "dpkg-deb --fsys-tarfile *.deb | tar -x --wildcards './boot/vmlinuz*'"], cwd=work, check=True)
+            subprocess.run(["sh", "-c", "dpkg-deb --fsys-tarfile *.deb | tar -x --wildcards './boot/vmlinuz*'"], cwd=work,
+                           check=True)
             os.rename(glob.glob(os.path.join(work, "boot", "vmlinuz*"))[0], image)
     return image
 
@@ -109,12 +110,12 @@ class Machines:
             raise Unavailable(f"{QEMU} is not installed (Debian: qemu-system-x86)")
         if not os.path.exists(BUSYBOX) or shared_libraries([BUSYBOX]):
             raise Unavailable("no static busybox (Debian: busybox-static)")
-        self.work = work
+        self.build, self.work = build, work
         self.kernel = fetch_kernel(os.path.join(build, "guest-kernel"))
         library = os.path.join(build, "lib", "libhotlane.so.0")
-        self.base = base_archive(library, [os.path.join(build, p) for p in programs])
+        self.base = base_archive(library, [f for f in (os.path.join(build, p) for p in programs) if os.path.exists(f)])
 
-    def boot(self, name, script, seconds=150):
+    def boot(self, name, script, seconds=280):
         """Runs `script` (shell; see init) in layout `name`. Returns (what it wrote, the kernel's log)."""
         layout = layouts.LAYOUTS[name]
         out, log, initrd = (os.path.join(self.work, name + end) for end in (".out", ".kernel", ".initrd"))
@@ -122,7 +123,8 @@ class Machines:
             f.write(self.base + archive({"job": (0o100644, script.encode())}))
         command = ["timeout", str(seconds), "nice", "-n", "5", QEMU, "-accel", "tcg,thread=multi", "-nodefaults", "-display",
                    "none", "-no-reboot", "-serial", "file:" + log, "-serial", "file:" + out, "-kernel", self.kernel, "-initrd",
-                   initrd, "-append", "console=ttyS0 quiet panic=-1 nokaslr mitigations=off tsc=unstable " + layout.kernel] + layouts.qemu_arguments(layout)
+                   initrd, "-append", "console=ttyS0 quiet panic=-1 nokaslr mitigations=off tsc=unstable " + layout.kernel]
+        command += layouts.qemu_arguments(layout)
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         texts = []
         for path in (out, log):

@@ -1,18 +1,18 @@
 /* Runs inside a guest: asks for memory through MPI and prints what the kernel says was given.
  *
- * usage: placement [fatal] ASK...      ASK = CALL,BYTES[,cpu=N][,keep][,KEY=VALUE...]
+ * usage: placement [fatal] ASK...      ASK = CALL,BYTES[,cpu=N][,bind=N][,keep][,KEY=VALUE...]
  *
  * CALL is alloc, win or shared; BYTES takes K, M or G; cpu=N moves the rank to that CPU first, one CPU or
- * one for each rank joined by +; keep leaves the memory taken until the end; other KEY=VALUE are info.
- * fatal: errors end the job, as MPI's default is. Each rank prints a line for each ask:
+ * one for each rank joined by +; bind=N is what numactl --membind=N does, for this request; keep leaves the
+ * memory taken until the end; other KEY=VALUE are info. fatal: errors end the job, as MPI's default is. Each
+ * rank prints a line for each ask:
  *
- *   ask I rank R align A page P pmd B given N:BYTES,... touched N:BYTES,... puts OK [key=value...]
+ *   ask I rank R align A page P file F pmd B given N:BYTES,... touched N:BYTES,... puts OK [key=value...]
  *   ask I rank R refused CLASS TEXT
  *
- * page, pmd (bytes mapped by transparent huge pages) are from smaps, nodes from move_pages: as given, and
- * after every page was written. */
+ * page, pmd (bytes mapped by transparent huge pages) are from smaps, file (its page size) from statfs, nodes
+ * from move_pages: as given, and after every page was written. */
 #include <errno.h>
-#include <fcntl.h>
 #include <mpi.h>
 #include <numaif.h>
 #include <sched.h>
@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #define NODES 64
 
@@ -41,7 +40,7 @@ struct memory {
 };
 
 struct facts {
-    size_t page, pmd;
+    size_t page, pmd, file;
 };
 
 static size_t size_of(const char *text)
@@ -80,6 +79,9 @@ static void parse(const char *text, struct ask *a)
             a->keep |= strcmp(word, "keep") == 0;
         } else if (strncmp(word, "cpu=", 4) == 0) {
             go_to(value + 1);
+        } else if (strncmp(word, "bind=", 5) == 0) {
+            unsigned long node = 1ul << atoi(value + 1);
+            set_mempolicy(MPOL_BIND, &node, NODES + 1);
         } else {
             *value = '\0';
             MPI_Info_set(a->info, word, value + 1);
@@ -87,10 +89,19 @@ static void parse(const char *text, struct ask *a)
     }
 }
 
+/* Bytes of a block of the file mapped at [first, end): the page size of its file system. */
+static size_t block_of(unsigned long first, unsigned long end)
+{
+    char path[64];
+    struct statfs fs = {.f_bsize = 0};
+    snprintf(path, sizeof path, "/proc/self/map_files/%lx-%lx", first, end);
+    return statfs(path, &fs) == 0 ? (size_t)fs.f_bsize : 0;
+}
+
 /* What smaps says of the mapping of `at`: its page size, and how much of it is mapped by the page above. */
 static struct facts smaps(const char *at)
 {
-    struct facts f = {0, 0};
+    struct facts f = {0, 0, 0};
     char line[512];
     int here = 0;
     FILE *file = fopen("/proc/self/smaps", "r");
@@ -98,6 +109,7 @@ static struct facts smaps(const char *at)
         unsigned long first, end, kb;
         if (sscanf(line, "%lx-%lx ", &first, &end) == 2) {
             here = (uintptr_t)at >= first && (uintptr_t)at < end;
+            f.file = here ? block_of(first, end) : f.file;
         } else if (here && sscanf(line, "KernelPageSize: %lu kB", &kb) == 1) {
             f.page = kb << 10;
         } else if (here && (sscanf(line, "ShmemPmdMapped: %lu kB", &kb) == 1 ||
@@ -207,8 +219,8 @@ static void tell(int number, const struct memory *m)
     f = smaps(m->at);
     int arrived = m->win == MPI_WIN_NULL || puts_arrive(m);
     answers(m->win, more, sizeof more);
-    printf("ask %d rank %d align %zu page %zu pmd %zu given %s touched %s puts %s%s\n", number, me,
-           (size_t)((uintptr_t)m->at & -(uintptr_t)m->at), f.page, f.pmd, given, touched,
+    printf("ask %d rank %d align %zu page %zu file %zu pmd %zu given %s touched %s puts %s%s\n", number, me,
+           (size_t)((uintptr_t)m->at & -(uintptr_t)m->at), f.page, f.file, f.pmd, given, touched,
            arrived ? "ok" : "WRONG", more);
 }
 
@@ -259,6 +271,7 @@ int main(int argc, char **argv)
                 give_back(&m);
             }
         }
+        set_mempolicy(MPOL_DEFAULT, NULL, 0);
         fflush(stdout);
         MPI_Barrier(MPI_COMM_WORLD);
     }
