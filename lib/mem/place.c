@@ -108,7 +108,9 @@ int hl_place_fallocate(const struct hl_seg *seg, size_t off, size_t len)
                     hl_sys.set_mempolicy(mode_of(seg), &mask, NODE_BITS) == 0;
     int e = file_take(seg, off, len);
     if (switched && hl_sys.set_mempolicy(own.mode, own.mask, KERNEL_NODES_MOST) != 0) {
-        hl_log_once("the memory policy of this thread cannot be put back: %s", strerror(errno));
+        hl_log_once("the memory policy of this thread cannot be put back (%s): it has none now",
+                    strerror(errno));
+        hl_sys.set_mempolicy(MPOL_DEFAULT, NULL, 0); /* a strict one would end it when the node is full */
     }
     return e;
 }

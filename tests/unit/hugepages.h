@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define POOL_DIR "/sys/kernel/mm/hugepages"
@@ -39,7 +40,6 @@ static long pool_free(size_t page)
     return pool_read(page, "free_hugepages");
 }
 
-/* Async-signal-safe. */
 static bool pool_write(const char *path, const char *text)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -57,11 +57,52 @@ static void pool_restore(void)
     }
 }
 
-static void pool_on_signal(int sig)
+static int pool_alive =
+    -1; /* writing end of the guardian's pipe: closed when the last test process has ended */
+static pid_t pool_guardian;
+
+/* Puts the pools back when the tests have ended, however they did; holds the lock until then. */
+static bool pool_guard(int lock)
 {
-    pool_restore();
-    signal(sig, SIG_DFL);
-    raise(sig);
+    int ends[2];
+    char c;
+    if (pipe2(ends, O_CLOEXEC) != 0 || (pool_guardian = fork()) < 0) {
+        return false;
+    }
+    if (pool_guardian == 0) {
+        setsid();
+        signal(SIGTERM, SIG_IGN);
+        close(ends[1]);
+        for (int fd = 0; fd < 3; fd++) {
+            close(fd);
+        }
+        while (read(ends[0], &c, 1) != 0) {
+        }
+        pool_restore();
+        _exit(0);
+    }
+    close(ends[0]);
+    close(lock);
+    pool_alive = ends[1];
+    return true;
+}
+
+static void pool_wake(int sig)
+{
+    (void)sig;
+}
+
+/* The lock of all test programs, as a descriptor; -1 when nobody gives it up in time. */
+static int pool_lock(void)
+{
+    struct sigaction wake = {.sa_handler = pool_wake}, before;
+    int dir = open(POOL_DIR, O_RDONLY | O_CLOEXEC);
+    sigaction(SIGALRM, &wake, &before);
+    alarm(40);
+    bool ok = dir >= 0 && flock(dir, LOCK_EX) == 0;
+    alarm(0);
+    sigaction(SIGALRM, &before, NULL);
+    return ok ? dir : -1;
 }
 
 /* Waits for the pools and remembers them: in main, before tests fork. False, with the reason on standard
@@ -71,28 +112,35 @@ static bool pool_open(void)
     static const char *const names[] = {"hugepages-2048kB/nr_hugepages",
                                         "hugepages-2048kB/nr_overcommit_hugepages",
                                         "hugepages-1048576kB/nr_hugepages"};
-    int dir = open(POOL_DIR, O_RDONLY | O_CLOEXEC);
-    bool ok = dir >= 0 && flock(dir, LOCK_EX) == 0;
+    int dir = pool_lock();
+    bool ok = dir >= 0;
     for (size_t i = 0; i < sizeof names / sizeof names[0] && ok; i++) {
         struct pool_file *p = &pool_files[i];
         char before[32] = "";
         snprintf(p->path, sizeof p->path, POOL_DIR "/%s", names[i]);
         FILE *f = fopen(p->path, "r");
         bool there = f != NULL && fgets(before, sizeof before, f) != NULL && pool_write(p->path, before);
-        memcpy(p->before, before, there ? sizeof before : 1);
-        p->before[0] = there ? p->before[0] : '\0';
+        memcpy(p->before, before, sizeof before);
+        p->before[0] = there ? before[0] : '\0';
         ok = there || i == 2;
         if (f != NULL) {
             fclose(f);
         }
     }
-    if (!ok) {
+    if (!ok || !pool_guard(dir)) {
         printf("skipped: huge pages cannot be reserved here: %s\n", strerror(errno));
         return false;
     }
-    signal(SIGTERM, pool_on_signal);
-    signal(SIGINT, pool_on_signal);
     return true;
+}
+
+/* Returns when the pools are as before. At the end of main. */
+static void pool_close(void)
+{
+    if (pool_alive >= 0) {
+        close(pool_alive);
+        waitpid(pool_guardian, NULL, 0);
+    }
 }
 
 /* Makes the pool `count` pages large with `more` beyond it; returns the pages that are free then. */
