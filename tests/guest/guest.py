@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Boots made-up machines and asserts, from the kernel's own answers, where the library puts memory.
 
-usage: guest.py --build BUILD [--examples DIR] [--keep DIR] [LAYOUT...]
+usage: guest.py --build BUILD [--page] [--keep DIR] [LAYOUT...]
        guest.py --list
 
 Each layout (layouts.py) is a machine that QEMU emulates; its steps (steps.py) run one after the other inside, with the
 library, the launcher and programs of the build folder. Exit code 77, with the reason: QEMU or a kernel is not here.
---examples writes what `hotlane-info --memory` says on some machines, for the documentation; --keep leaves the logs.
+The examples of docs/MEMORY.md that name a layout are steps of it; --page writes what they print into the page. --keep
+leaves the logs.
 """
 import argparse
 import os
@@ -27,7 +28,7 @@ OOM = re.compile(r".*(?:Out of memory|oom-kill|Killed process|segfault|BUG:|WARN
 
 def run(machines, name):
     """Boots a layout, runs its steps; returns the texts of what does not hold."""
-    steps = [s for s in table.STEPS[name] if os.path.exists(os.path.join(machines.build, s.needs))]
+    steps = [s for s in table.STEPS[name] + table.examples(name) if os.path.exists(os.path.join(machines.build, s.needs))]
     output, log = machines.boot(name, cases.script(layouts.LAYOUTS[name], steps))
     done = {m[1]: (m[2], int(m[3]), m[4]) for m in STEP.finditer(output)}
     wrong = [f"kernel: {line}" for line in OOM.findall(log)]
@@ -46,22 +47,19 @@ def run(machines, name):
     return len(steps), wrong
 
 
-def examples(machines, folder):
-    os.makedirs(folder, exist_ok=True)
-    for name, (file, pools) in table.EXAMPLES.items():
-        step = cases.Step("example", command="hotlane-info --memory", pools=pools)
-        output, _ = machines.boot(name, cases.script(layouts.LAYOUTS[name], [step]))
-        text, code, _ = STEP.search(output).group(2, 3, 4)
-        if code != "0":
-            raise machine.Broken(f"{name}: hotlane-info --memory ends with {code}: {text}")
-        with open(os.path.join(folder, file + ".txt"), "w", encoding="utf-8") as out:
-            out.write(text)
+def write_page(machines):
+    """Runs the guests' examples of the documentation and writes what they print into it."""
+    outputs = {}
+    for name in {b.guest for b in table.EXAMPLES if b.guest}:
+        output, _ = machines.boot(name, cases.script(layouts.LAYOUTS[name], table.examples(name)))
+        outputs |= {m[1]: m[2] for m in STEP.finditer(output)}
+    table.page.write(table.PAGE, [outputs.get(table.example_name(i)) for i in range(len(table.EXAMPLES))])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.environ.get("HOTLANE_BUILD", "build"))
-    parser.add_argument("--examples", metavar="DIR")
+    parser.add_argument("--page", action="store_true")
     parser.add_argument("--keep", metavar="DIR", help="folder for consoles and kernel logs")
     parser.add_argument("--list", action="store_true", help="the layouts")
     parser.add_argument("layout", nargs="*", choices=[[], *layouts.LAYOUTS])
@@ -79,8 +77,8 @@ def main():
         except machine.Unavailable as reason:
             print(f"skipped: {reason}")
             return 77
-        if options.examples:
-            examples(machines, options.examples)
+        if options.page:
+            write_page(machines)
             return 0
         for name in options.layout or layouts.LAYOUTS:
             begin = time.monotonic()

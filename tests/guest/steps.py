@@ -1,5 +1,11 @@
 """What runs on each layout, and what must come out: the table of these tests."""
+import os
+import sys
+
 from cases import G, K, M, Ask, Step
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "info"))
+import page
 
 SIZES = {"4K": 4 * K, "2M": 2 * M}
 KEYS = "hotlane_mem_kind={},hotlane_mem_policy={},hotlane_page_size={}"
@@ -210,10 +216,15 @@ STEPS = {
                plain(), matrix([0, 1], [4, 5]), near([0, 1], [4, 5], [0, 1]), short(0, 4)],
 }
 
-# Pools for the examples of the documentation: layout, then the file's name and pages on nodes.
-EXAMPLES = {
-    "ddr": ("laptop", {0: 32}),
-    "knl-flat": ("knl-flat", {0: 16, 1: 64}),
-    "knl-snc4": ("knl-snc4", {0: 16, 4: 32, 5: 32, 6: 32, 7: 32}),
-    "xeonmax-2s": ("xeon-max-2s", {n: 16 for n in range(8, 16)}),
-}
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "MEMORY.md")
+EXAMPLES = page.blocks(PAGE)
+
+
+def example_name(i):
+    return f"example {i + 1} of MEMORY.md"
+
+
+def examples(layout):
+    """The documentation's examples on a layout, as steps."""
+    return [Step(example_name(i), command=b.command, env=b.env, pools=b.pools, code=None, same=b.same)
+            for i, b in enumerate(EXAMPLES) if b.guest == layout]
