@@ -13,7 +13,7 @@ struct trial {
     bool made; /* false: nothing was tried */
     size_t len;
     int rc;
-    char error[1024]; /* its text */
+    char error[1024]; /* its text; with rc 0: why nobody knows on which nodes it is */
     struct hl_mem_got got;
 };
 

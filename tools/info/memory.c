@@ -190,10 +190,12 @@ static void try_one(struct facts *f)
     f->trial.rc = hl_mem_alloc(f->trial.len, &ask, &piece);
     if (f->trial.rc == 0) {
         memset(piece.addr, 0, f->trial.len); /* plain memory has no place before it is touched */
-        f->trial.rc = hl_mem_got(&piece, &f->trial.got);
+        int known = hl_mem_got(&piece, &f->trial.got);
+        snprintf(f->trial.error, sizeof f->trial.error, "%s", known != 0 ? hl_err_text(known) : "");
         hl_mem_free(&piece);
+    } else {
+        snprintf(f->trial.error, sizeof f->trial.error, "%s", hl_err_text(f->trial.rc));
     }
-    snprintf(f->trial.error, sizeof f->trial.error, "%s", f->trial.rc != 0 ? hl_err_text(f->trial.rc) : "");
 }
 
 void info_try_memory(struct facts *f)

@@ -164,7 +164,7 @@ static void show_trial(const struct facts *f)
     }
     info_bytes(f->trial.got.page, page, sizeof page);
     printf("  %s: pages of %s, nodes %s", len, page,
-           hl_mem_got_nodes_text(&f->trial.got, nodes, sizeof nodes));
+           f->trial.error[0] != '\0' ? "unknown" : hl_mem_got_nodes_text(&f->trial.got, nodes, sizeof nodes));
     if (f->wish.page > 0 && f->trial.got.align >= f->wish.page) {
         info_bytes(f->wish.page, align, sizeof align);
         printf(", aligned to %s", align);
@@ -172,7 +172,7 @@ static void show_trial(const struct facts *f)
     if (f->trial.got.page == f->pages[0] && f->trial.got.pmd_share > 0) {
         printf(", %.0f %% in transparent huge pages", 100 * f->trial.got.pmd_share);
     }
-    printf("\n");
+    printf("%s%s\n", f->trial.error[0] != '\0' ? ": " : "", f->trial.error);
 }
 
 void info_memory(const struct facts *f)
