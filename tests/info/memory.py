@@ -3,6 +3,7 @@
 
 usage: memory.py PROGRAM SOURCE_ROOT
 """
+import glob
 import json
 import os
 import re
@@ -80,12 +81,39 @@ base = os.sysconf("SC_PAGESIZE")
 report = json.loads(run("--json")[1])
 expect("base pages, on nodes that are there", report["obtained"]["page"] == base and
        {int(n) for n in re.findall(r"(\d+):", report["obtained"]["nodes"])} <= {m["node"] for m in report["memory"]}, report)
-for page in report["pages"][1:]:
-    folder = f"/sys/devices/system/node/node{{}}/hugepages/hugepages-{page['bytes'] // 1024}kB/nr_hugepages"
+
+
+def pools():
+    """Files of the kernel's pools of huge pages, by path."""
+    out = {}
+    for path in sorted(glob.glob("/sys/devices/system/node/node*/hugepages/hugepages-*kB/*_hugepages") +
+                       glob.glob("/sys/kernel/mm/hugepages/hugepages-*kB/*_hugepages")):
+        with open(path, encoding="ascii") as file:
+            out[path] = int(file.read())
+    return out
+
+
+def quiet(*args, **env):
+    """A run during which nobody else changed the pools, and the pools; None: never."""
+    for _ in range(20):
+        before, done = pools(), run(*args, **env)
+        if pools() == before:
+            return done, before
+    return None
+
+
+found = quiet("--json")
+for page in json.loads(found[0][1])["pages"][1:] if found else ():
     for node in page["nodes"]:
-        with open(folder.format(node["node"]), encoding="ascii") as file:
-            expect(f"pool of node {node['node']}", int(file.read()) == node["pool"], page)
+        folder = f"/sys/devices/system/node/node{node['node']}/hugepages/hugepages-{page['bytes'] // 1024}kB/"
+        expect(f"pool of node {node['node']}",
+               [found[1][folder + f] for f in ("nr_hugepages", "free_hugepages")] == [node["pool"], node["free"]], page)
     expect("pools of nodes make up the pool", sum(n["pool"] for n in page["nodes"]) == page["pool"] or not page["nodes"], page)
+found = quiet(**wish(page="2M"))
+there = [found[1].get("/sys/kernel/mm/hugepages/hugepages-2048kB/" + f) for f in ("free_hugepages", "nr_overcommit_hugepages")] \
+    if found else []
+if there == [0, 0]:
+    expect("an empty pool is told, with the command", re.search(r"no page of 2 MiB is free.*echo \d+ > \S+", found[0][1]), found)
 
 code, text, error = run(**wish("DDR"))
 expect("DDR is obtained on a DDR node", code == 0 and all(
@@ -94,10 +122,6 @@ expect("DDR is obtained on a DDR node", code == 0 and all(
 if not any(m["kind"] == "fast" for m in report["memory"]):
     code, text, error = run(**wish("MCDRAM"))
     expect("no fast memory, P: the system's, and a note", code == 0 and NONE in text, text)
-huge = [p for p in report["pages"] if p["bytes"] == 2 << 20]
-if huge and huge[0]["free"] == 0 and huge[0]["overcommit"] == 0:
-    code, text, error = run(**wish(page="2M"))
-    expect("an empty pool is told, with the command", re.search(r"no page of 2 MiB is free.*echo \d+ > \S+", text), text)
 code, text, error = run(**wish(page="3M"))
 expect("a size that is none is refused", code == 1 and "MPICH_ALLOC_MEM_PG_SZ=3M" in error and "4K|2M" in error, error)
 code, text, error = run("--machine", "/nonexistent")
