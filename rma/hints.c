@@ -206,14 +206,15 @@ int hl_hints_show_got(struct hl_info *info, size_t page, const char *nodes)
 /* What the kernel says now of the memory that this rank took for the window. */
 static int show_mine(const struct hl_win *w, struct hl_info *info)
 {
-    struct hl_mem_got got;
-    char nodes[HL_MEM_NODES_TEXT];
+    struct hl_mem_got got = {0};
+    char nodes[HL_MEM_NODES_TEXT] = "";
     if (w->piece.seg == NULL) {
         return 0;
     }
-    int told = hl_mem_got(&w->piece, &got);
-    return hl_hints_show_got(info, got.page,
-                             told == 0 ? hl_mem_got_nodes_text(&got, nodes, sizeof nodes) : "");
+    if (hl_mem_where(&w->piece, got.bytes, HL_MEM_NODES) == 0) {
+        hl_mem_got_nodes_text(&got, nodes, sizeof nodes);
+    }
+    return hl_hints_show_got(info, w->piece.seg->page, nodes);
 }
 
 int hl_hints_init(struct hl_win *w, const struct hl_info *user)

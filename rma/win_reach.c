@@ -388,7 +388,7 @@ static void take_for_all(struct hl_win *w, const struct hl_win_ask *ask, uint64_
         *home = (struct home){w->piece.seg->id, w->piece.seg->len, w->piece.off, 0, w->piece.seg->page, ""};
         /* The others cannot ask: the kernel tells of pages that a process has touched. */
         if (w->size > 1 && (ask->wish.kind != HL_MEM_ANY || ask->wish.page != 0) &&
-            hl_mem_got(&w->piece, &got) == 0) {
+            hl_mem_where(&w->piece, got.bytes, HL_MEM_NODES) == 0) {
             hl_mem_got_nodes_text(&got, home->nodes, sizeof home->nodes);
         }
     }
