@@ -9,6 +9,7 @@
 #include "errh.h"
 #include "info.h"
 #include "log.h"
+#include "util.h"
 
 #define VALUE_MAX 256 /* bytes of a value; what does not fit is none of ours */
 
@@ -198,8 +199,8 @@ static int show_wish(struct hl_win *w, const struct hl_info *user)
 
 int hl_hints_show_got(struct hl_info *info, size_t page, const char *nodes)
 {
-    char text[32];
-    int rc = hl_info_set(info, "hotlane_page_size", hl_mem_bytes_text(page, text, sizeof text));
+    char text[HL_BYTES_TEXT];
+    int rc = hl_info_set(info, "hotlane_page_size", hl_bytes_text(page, text));
     return rc != 0 || nodes[0] == '\0' ? rc : hl_info_set(info, "hotlane_nodes", nodes);
 }
 

@@ -61,6 +61,9 @@ static int start(void)
         hl_conf_tell();
     }
     hl_mem_buffer_ranks(ranks_here());
+    if (hl_boot.node_rank != 0) {
+        hl_mem_report_mute();
+    }
     hl_prog_crowd(ranks_here(), (int)sysconf(_SC_NPROCESSORS_ONLN));
     return share_board();
 }

@@ -5,7 +5,6 @@
 #include "err.h"
 #include "util.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -73,15 +72,4 @@ const char *hl_mem_rule_word(enum hl_mem_rule rule)
     static const char *const words[] = {
         [HL_MEM_PREFERRED] = "P", [HL_MEM_MANDATORY] = "M", [HL_MEM_INTERLEAVED] = "I"};
     return words[rule];
-}
-
-char *hl_mem_bytes_text(uint64_t bytes, char *out, size_t cap)
-{
-    int unit = 0;
-    while (unit < 3 && bytes > 0 && bytes % 1024 == 0) {
-        bytes /= 1024;
-        unit++;
-    }
-    snprintf(out, cap, "%" PRIu64 "%.1s", bytes, &"\0KMG"[unit]);
-    return out;
 }

@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum hl_mem_kind {
     HL_MEM_ANY, /* SYS_DEFAULT: the system places */
@@ -43,9 +42,5 @@ extern const char *const hl_mem_wish_keys[HL_MEM_WISH_KEYS];
 /* "MCDRAM", "M", as they are asked for. */
 const char *hl_mem_kind_word(enum hl_mem_kind kind);
 const char *hl_mem_rule_word(enum hl_mem_rule rule);
-
-/* "4K", "256M", "12345": the largest unit that leaves no rest. At most `cap` bytes with the end; returns out.
- */
-char *hl_mem_bytes_text(uint64_t bytes, char *out, size_t cap);
 
 #endif

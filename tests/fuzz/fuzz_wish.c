@@ -2,6 +2,7 @@
  * was taken means the same when it is written out, and a refusal changes nothing. */
 #include "conf.h"
 #include "err.h"
+#include "util.h"
 #include "wish.h"
 
 #include <stdio.h>
@@ -20,9 +21,9 @@ static void must(int holds)
 static void try_size(const char *text)
 {
     uint64_t bytes, again;
-    char out[32];
+    char out[HL_BYTES_TEXT];
     if (hl_conf_parse_size(text, &bytes) == 0) {
-        must(hl_conf_parse_size(hl_mem_bytes_text(bytes, out, sizeof out), &again) == 0 && again == bytes);
+        must(hl_conf_parse_size(hl_bytes_text(bytes, out), &again) == 0 && again == bytes);
     }
 }
 
@@ -52,7 +53,7 @@ static void try_nodes(const char *text)
 static void try_key(const char *key, const char *value)
 {
     struct hl_mem_wish wish = {HL_MEM_DDR, HL_MEM_INTERLEAVED, 8192, false}, before = wish, again = wish;
-    char out[32];
+    char out[HL_BYTES_TEXT];
     int rc = hl_mem_wish_set(&wish, key, value);
     if (rc != 0) {
         must(rc == HL_ERR_INFO_VALUE && memcmp(&wish, &before, sizeof wish) == 0);
@@ -60,7 +61,7 @@ static void try_key(const char *key, const char *value)
         return;
     }
     must((wish.page & (wish.page - 1)) == 0 && wish.page >= 4096 && wish.page <= (size_t)1 << 30);
-    const char *words = wish.page != before.page   ? hl_mem_bytes_text(wish.page, out, sizeof out)
+    const char *words = wish.page != before.page   ? hl_bytes_text(wish.page, out)
                         : strstr(key, "kind")      ? hl_mem_kind_word(wish.kind)
                         : strstr(key, "policy")    ? hl_mem_rule_word(wish.rule)
                         : wish.kind == HL_MEM_FAST ? "hbm"
