@@ -79,11 +79,10 @@ static void tell(size_t got) HL_REQUIRES(hl_mem_lock)
         (hl_conf.mem_report == 1 && (!short_of || hl_report_is_mute()))) {
         return;
     }
-    char is[24], was[24];
+    char is[HL_BYTES_TEXT], was[HL_BYTES_TEXT];
     told |= got;
     hl_log(HL_LOG_WARN, "internal buffers: asked %s; got %s pages",
-           is_auto() ? "auto" : hl_mem_bytes_text(asked, was, sizeof was),
-           hl_mem_bytes_text(got, is, sizeof is));
+           is_auto() ? "auto" : hl_bytes_text(asked, was), hl_bytes_text(got, is));
 }
 
 void *hl_mem_buffer_take(size_t len)
@@ -140,9 +139,9 @@ int hl_mem_buffer_board(size_t bytes)
 
 char *hl_mem_buffer_text(char *out, size_t cap)
 {
-    char size[24];
+    char size[HL_BYTES_TEXT];
     size_t page = natural();
-    hl_mem_bytes_text(page, size, sizeof size);
+    hl_bytes_text(page, size);
     if (page == hl_topo_page()) {
         snprintf(out, cap, "%s pages", size);
     } else if (is_auto()) {
