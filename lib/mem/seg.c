@@ -252,7 +252,9 @@ void hl_seg_join(const struct hl_seg *seg, size_t off, size_t len)
 {
     size_t first = off & ~(HL_MEM_SEG_ALIGN - 1);
     size_t end = hl_min_size(hl_round_up(off + len, HL_MEM_SEG_ALIGN), seg->len);
-    hl_sys.madvise(seg->base + first, end - first, MADV_COLLAPSE);
+    if (populate(seg, first, end - first) == 0) { /* nothing can be joined where no page is */
+        hl_sys.madvise(seg->base + first, end - first, MADV_COLLAPSE);
+    }
 }
 
 void hl_seg_punch(const struct hl_seg *seg, size_t off, size_t len)

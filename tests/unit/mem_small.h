@@ -7,17 +7,17 @@
  * pages go back. */
 static void churn_small(bool only_mine)
 {
-    struct hl_mem_wish wish = {.page = 4096};
+    struct hl_mem_wish wish = {.page = 2 << 20};
     struct hl_mem_ask ask = {.wish = &wish, .only_mine = only_mine};
     struct live lives[MOST];
     struct hl_piece again;
     size_t count = 0;
     const struct hl_seg *seg = NULL;
-    for (int step = 0; step < 20000; step++) {
+    for (int step = 0; step < 3000; step++) {
         uint64_t r = next(&seed);
         if (r % 16 < 9 && count < MOST) {
             struct live *l = &lives[count++];
-            size_t len = (r >> 8) % ((size_t)1 << (r >> 40) % 11) + 1;
+            size_t len = (r >> 8) % ((size_t)1 << (r >> 40) % 20) + 1;
             ask.align = (size_t)1 << (r >> 32) % 12;
             ck_assert_int_eq(hl_mem_alloc(len, &ask, &l->p), 0);
             l->fill = (unsigned char)r;
@@ -61,7 +61,7 @@ END_TEST
 /* A child of fork may end as it likes: what its parent's pieces hold, and the records of them, stay. */
 START_TEST(a_child_that_ends_changes_nothing)
 {
-    struct hl_mem_wish wish = {.page = 4096};
+    struct hl_mem_wish wish = {.page = 2 << 20};
     struct hl_mem_ask ask = {.wish = &wish, .only_mine = true};
     struct hl_piece p[64], again;
     int status;

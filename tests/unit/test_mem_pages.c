@@ -500,6 +500,8 @@ START_TEST(small_pieces_share_a_huge_page)
 }
 END_TEST
 
+#include "mem_carved.h"
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("mem_pages");
@@ -521,6 +523,10 @@ static Suite *suite(void)
     tcase_add_test(c, promised_pages_come_when_touched);
     tcase_add_test(c, kernels_that_cannot_populate_mappings);
     tcase_add_test(c, small_pieces_share_a_huge_page);
+    tcase_add_loop_test(c, carved_pieces_hold_only_pages_that_they_lie_on, 0, 2);
+    tcase_add_test(c, carving_refuses_nothing_that_an_exact_request_could_have);
+    tcase_add_test(c, internal_buffers_are_modest);
+    tcase_add_test(c, internal_buffers_on_pages_that_were_asked_for);
     suite_add_tcase(s, c);
     return s;
 }
