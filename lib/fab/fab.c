@@ -203,6 +203,7 @@ static void note_facts(void)
     hl_fab.lanes_max = hl_max_size(hl_min_size(i->domain_attr->ep_cnt, 64), 1);
     hl_fab.joins = !has_nic(hl_fab.provider);
     hl_fab.version = hl_fab_lib.version();
+    hl_fab.pins = has_nic(hl_fab.provider) && (i->domain_attr->mr_mode & FI_MR_ALLOCATED) != 0;
     hl_fab.virt_addr = (i->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
     hl_fab.own_keys = (i->domain_attr->mr_mode & FI_MR_PROV_KEY) == 0 && i->domain_attr->mr_key_size >= 8;
     hl_fab.mr_bind = (i->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0;

@@ -31,6 +31,7 @@ struct hl_fab {
     size_t lanes_max;     /* endpoints the provider offers */
     uint32_t version;     /* FI_VERSION of the library loaded */
     bool virt_addr;       /* remote addresses are virtual addresses, else offsets into the registration */
+    bool pins;            /* registered memory keeps the pages that it has then */
     bool own_keys;        /* keys are ours to choose (64 bits), else the provider's */
     bool mr_bind;         /* registrations are bound to the endpoint and enabled */
     bool joins;           /* no NIC behind the provider: small operations are better sent together */

@@ -97,6 +97,7 @@ static int register_segment(struct hl_seg *seg) HL_REQUIRES(region_lock)
     int rc = owner != NULL && seg->mr == NULL ? register_memory(seg->base, seg->len, &mr, &seg->key) : 0;
     if (rc == 0 && mr != NULL) {
         seg->mr = mr;
+        seg->pinned = hl_fab.pins;
     }
     return rc;
 }

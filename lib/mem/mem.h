@@ -42,6 +42,7 @@ struct hl_seg {
     struct hl_arena *arena; /* pieces of many owners share it, it never dies; NULL: one piece */
     uint64_t key;           /* fab's: registration key; written in its born callback */
     void *mr;               /* fab's: registration; written in its born callback */
+    bool pinned; /* fab's: a NIC keeps its pages, so none are given back; written in its born callback */
 };
 
 struct hl_piece {

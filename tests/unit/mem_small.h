@@ -89,3 +89,26 @@ START_TEST(a_child_that_ends_changes_nothing)
     ck_assert_uint_eq(blocks_of(p[0].seg), 0);
 }
 END_TEST
+
+static int pin(struct hl_seg *seg)
+{
+    seg->pinned = true;
+    return 0;
+}
+
+static void forget(struct hl_seg *seg)
+{
+    (void)seg;
+}
+
+START_TEST(pages_that_a_nic_holds_stay)
+{
+    struct hl_piece p;
+    ck_assert_int_eq(hl_mem_watch(pin, forget), 0);
+    ck_assert_int_eq(hl_mem_alloc(100000, NULL, &p), 0);
+    memset(p.addr, 1, p.len);
+    hl_mem_free(&p);
+    ck_assert_uint_ge(blocks_of(p.seg), 100000);
+    ck_assert_int_eq(*(char *)p.addr, 1);
+}
+END_TEST

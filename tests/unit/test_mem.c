@@ -551,6 +551,7 @@ static Suite *mem_suite(void)
     tcase_add_test(c, kinds_that_are_not_there);
     tcase_add_test(c, what_was_got_is_told);
     tcase_add_test(c, small_pieces_are_cut_with_memkind_and_without);
+    tcase_add_test(c, pages_that_a_nic_holds_stay);
     tcase_add_test(c, a_child_that_ends_changes_nothing);
     tcase_add_test(c, lookups_tell_living_from_dead);
     tcase_add_test(c, large_segments_are_found_everywhere);
