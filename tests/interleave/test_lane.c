@@ -2,6 +2,7 @@
  * ends after what was issued before it and finds its error once; bits, rings, chains, ticks and deaths lose
  * nothing. Planted faults (lane_faults.h) are found. */
 #include "lane_faults.h"
+#include "lane_helper.h"
 
 #include "err.h"
 
@@ -30,6 +31,7 @@ struct shape {
     bool sweep;           /* two lanes have idle bits for rank 1, whose flushes sweep */
     bool tick;            /* the last thread is the receive thread */
     bool again;           /* small puts and gets by the short ways; all threads use one window */
+    bool guests; /* the second lane is opened by the helper, the last thread; others are guests meanwhile */
 };
 
 struct story {
@@ -90,14 +92,14 @@ static void start(struct story *s) HL_NO_TSA
     idle_stay = s->shape.sweep;
     ck_assert_int_eq(hl_pool_open(&hl_pool, s->shape.lanes, RANKS), 0);
     hl_pool.chain = s->shape.chain;
-    for (uint32_t i = 0; i < s->shape.lanes; i++) {
+    hl_a32_store_relaxed(&hl_pool.next, 1); /* relaxed: one thread; the next one's home is the second lane. */
+    for (uint32_t i = 0; i < (s->shape.guests ? 1 : s->shape.lanes); i++) {
         struct hl_lane *lane = hl_pool.lanes[i];
         ck_assert(hl_lease_try(&lane->lease));
         ck_assert_int_eq(hl_lane_make_ready(lane), 0);
         for (int peer = 0; peer < RANKS; peer++) {
-            struct hl_rx_card card = {.name_len = 8, .name = {(uint8_t)peer}};
             int rc = 0;
-            ck_assert_ptr_nonnull(hl_way_make(lane, peer, &card, &rc));
+            ck_assert_ptr_nonnull(hl_way_make(lane, peer, card_of(peer), &rc));
         }
         lane->swept = (uint64_t)0 - HL_IDLE_LEASES - 1; /* a sweep is due at once */
         hl_lane_leave(lane);
@@ -274,9 +276,12 @@ static void act(void *arg, int me)
             (void)hl_pool_tick(&hl_pool);
             hl_pause();
         }
+    } else if (s->shape.guests && me == THREADS - 1) {
+        help_until(THREADS - 1);
     } else {
         issue_and_flush(s, me);
     }
+    helper.others++;
 }
 
 /* Two threads, one operation each, one flush each: small enough for all interleavings. */
@@ -301,6 +306,12 @@ static void check_end(struct story *s)
         PROMISE(lane->lease.held.v == 0 && lane->lease.wanted.v == 0 && lane->tail.v == lane->issued.v,
                 "seed %llu: lane %u is not free", (unsigned long long)s->seed, i);
     }
+    if (s->shape.guests) {
+        PROMISE(hl_a64_load_relaxed(&hl_pool.coming) == 0 && hl_a64_load_relaxed(&hl_pool.opened) == 3,
+                "seed %llu: the second lane did not come",
+                (unsigned long long)s->seed); /* relaxed: one thread */
+        hl_warm_stop();
+    }
     stop(s);
 }
 
@@ -312,6 +323,8 @@ static const struct shape shapes[] = {
     {.lanes = 2, .chain = 64, .again = true},
     {.lanes = 1, .chain = 64, .again = true},
     {.lanes = 2, .chain = 64, .tick = true},
+    {.lanes = 2, .guests = true},
+    {.lanes = 2, .chain = 64, .guests = true},
     {.lanes = 2, .chain = 64, .sweep = true},
     {.lanes = 1, .full = true},
     {.lanes = 1, .chain = 64, .full = true},
@@ -328,6 +341,7 @@ static void tell(const struct shape *shape, uint64_t seed)
     struct story *s = calloc(1, sizeof *s);
     s->shape = *shape;
     s->seed = seed;
+    helper = (struct helper){0};
     start(s);
     ck_assert_int_eq(hl_interleave_run(seed, THREADS, act, s), 0);
     check_end(s);

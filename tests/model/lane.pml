@@ -32,6 +32,9 @@
 #ifndef TICK
 #define TICK 0 /* 1: the receive thread sends chains at any time; 0: only when nobody calls any more */
 #endif
+#ifndef NAMES
+#define NAMES 0 /* 1: states that differ by names only are all kept */
+#endif
 #ifndef MUTANT
 #define MUTANT 0
 #endif
@@ -696,7 +699,11 @@ c_code {
     }
 }
 
+#if NAMES
+#define CANONISE skip
+#else
 #define CANONISE c_code { canonise(); }
+#endif
 
 /* ---- who runs ---- */
 

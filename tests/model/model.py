@@ -4,13 +4,11 @@
   names    every C function that the model names is defined in the file that it names (needs no Spin)
   proof    all states of 2 threads, 2 lanes, 2 targets, rings of 2, 4 operations, 2 flushes; with the tick, of 2
   mutants  each planted fault is found
-  long     3 threads, rings of 3 (states by hash, not all), and the receive thread's tick at any time
+  long     all states of the same with the tick; some of 3 threads and rings of 3 (for half an hour)
 """
 import concurrent.futures
-import os
 import pathlib
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -64,7 +62,7 @@ def check(shape, verifier=(), seconds=600, flags=('-w25',), optimise='-O2'):
     result = wrong.group(1) if wrong else None
     if not wrong and 'errors: 0' not in out:
         result = 'no result: ' + out[-300:]
-    if 'Search not completed' in out and not wrong:
+    if 'Search not completed' in out and 'Time limit' not in out and not wrong:
         result = 'not through within its memory'
     return result, *(float(m.group(1)) if m else 0 for m in (states, took, memory))
 
@@ -73,6 +71,18 @@ def report(name, result):
     wrong, states, took, memory = result
     print(f'{name:24} {states:>12,.0f} states {took:7.1f} s {memory:7.0f} MB  {wrong or "holds"}', flush=True)
     return wrong
+
+
+def names_lost(few, all_names):
+    """Two threads, lanes and targets have 8 ways to be named: nearly all states have 8 forms, none has more."""
+    print(f'one state stands for {all_names / max(few, 1):.2f} on average')
+    return not 7 < all_names / max(few, 1) <= 8
+
+
+def wander(seed):
+    """3 threads, rings of 3, 6 operations: too many states, so 4 minutes in an order of chance, seen ones by hash."""
+    return check(['THREADS=3', 'RING=3', 'TICK=1'], ('-DBITSTATE', '-DT_RAND', '-DP_RAND'), 600,
+                 ('-w32', '-k3', '-Q4', f'-RS{seed}'))
 
 
 def find(item):
@@ -104,14 +114,15 @@ def main(what):
     if what == 'mutants':
         return 1 if mutants() else 0
     if what == 'proof':
-        wrong = [report('2 threads', check([]))]
-        wrong.append(report('2 threads, tick', check(['OPS=1', 'TICK=1'])))
+        few, all_names = check(['OPS=1', 'TICK=1']), check(['OPS=1', 'TICK=1', 'NAMES=1'])
+        wrong = [report('2 threads', check([])), report('2 threads, tick', few),
+                 report('the same with names', all_names), names_lost(few[1], all_names[1])]
         return 1 if any(wrong) else 0
     if what == 'long':
-        wrong = report('2 threads, tick', check(['TICK=1'], ('-DBITSTATE',), 3000, ('-w33', '-k3')))
-        shape = ['THREADS=3', 'RING=3', 'TICK=1']
-        wrong = report('3 threads', check(shape, ('-DBITSTATE',), 3000, ('-w33', '-k3'))) or wrong
-        return 1 if wrong else 0
+        wrong = [report('2 threads, tick', check(['TICK=1'], ('-DCOLLAPSE', '-UMEMLIM', '-DMEMLIM=6000'), 6000, ('-w26',)))]
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            wrong += [report('3 threads, some states', result) for result in pool.map(wander, range(1, 9))]
+        return 1 if any(wrong) else 0
     sys.exit(__doc__)
 
 
