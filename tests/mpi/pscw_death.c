@@ -31,7 +31,8 @@ static int survive(const char *scene, int other)
     }
     if (strcmp(scene, "complete") == 0) {
         MPI_Win_start(group_of(1, -1), 0, win);
-        usleep(300000); /* it dies meanwhile */
+        MPI_Send(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD); /* its post has come: now it may die */
+        usleep(300000);
         int code = MPI_Put(&value, 1, MPI_LONG, 1, me, 1, MPI_LONG, win), last = MPI_Win_complete(win);
         return code != MPI_SUCCESS ? code : last;
     }
@@ -47,6 +48,8 @@ static void die(const char *scene)
 {
     if (strcmp(scene, "complete") == 0) {
         MPI_Win_post(group_of(0, 2), 0, win);
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(NULL, 0, MPI_BYTE, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     usleep(100000);
     _exit(0);
