@@ -7,6 +7,7 @@
 #include "mpi_test.h"
 
 #include <hotlane.h>
+#include <limits.h>
 
 void lockcount_begin(void);
 void lockcount_end(long counts[3]);
@@ -26,14 +27,39 @@ static void issue(int thread)
     }
 }
 
-static void *work(void *arg)
+/* Every thread's lane has served it; lanes open in the background. */
+static bool all_served(void)
 {
-    int thread = (int)(intptr_t)arg;
-    for (int turn = 0; turn < WARM; turn++) { /* lanes open, connections stand, each thread finds its lane */
+    long long leases = 1;
+    for (int i = 0; i < threads && leases > 0; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "leases:%d", i);
+        leases = 0;
+        hotlane_counter(name, &leases); /* not open: none */
+    }
+    return leases > 0;
+}
+
+/* Lanes open, connections stand, each thread finds its lane. */
+static void warm(int thread)
+{
+    static bool served;
+    for (int turn = 0, until = INT_MAX; turn < until; turn++) {
         issue(thread);
         MPI_Win_flush(1, win);
         pthread_barrier_wait(&gate);
+        if (thread == 0) {
+            served = all_served();
+        }
+        pthread_barrier_wait(&gate);
+        until = served && until == INT_MAX ? turn + WARM : until;
     }
+}
+
+static void *work(void *arg)
+{
+    int thread = (int)(intptr_t)arg;
+    warm(thread);
     if (thread == 0) {
         lockcount_begin();
     }
