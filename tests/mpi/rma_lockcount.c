@@ -40,12 +40,14 @@ static bool all_served(void)
     return leases > 0;
 }
 
-/* Lanes open, connections stand, each thread finds its lane. */
+/* Lanes open, connections stand, each thread finds its lane, and lanes have all the buffers they will use. */
 static void warm(int thread)
 {
     static bool served;
     for (int turn = 0, until = INT_MAX; turn < until; turn++) {
-        issue(thread);
+        for (int i = 0; i < TURNS; i++) {
+            issue(thread);
+        }
         MPI_Win_flush(1, win);
         pthread_barrier_wait(&gate);
         if (thread == 0) {
