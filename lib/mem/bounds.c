@@ -1,6 +1,7 @@
 /* Limits of machine and process: asked before what would end in a signal, named when the kernel refuses. */
 #include "bounds.h"
 
+#include "cgroup.h"
 #include "err.h"
 #include "topo.h"
 #include "util.h"
@@ -33,7 +34,8 @@ uint64_t hl_bounds_available(void)
         }
     }
     fclose(f);
-    return kib * 1024;
+    uint64_t group = hl_cgroup_room(0);
+    return group < kib * 1024 ? group : kib * 1024;
 }
 
 static uint64_t limit_of(int resource)

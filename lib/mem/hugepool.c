@@ -7,11 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define PATH_ROOM 512
-#define UNLIMITED ((uint64_t)1 << 60) /* what is above means no limit */
 
 char *hl_hugepool_nodes_text(uint64_t nodes, char out[HL_HUGEPOOL_NODES])
 {
@@ -63,58 +59,4 @@ int hl_hugepool_refuse(const struct hl_seg *seg, size_t len, int e)
                       ". Reserve: echo %" PRIu64 " > /sys/%s/hugepages/hugepages-%zukB/nr_hugepages",
                       want, size, where, pool.unused, pool.total, pool.overcommit,
                       pool.total - pool.unused + want, node, seg->page / 1024);
-}
-
-/* A limit in `file` of the control group at `dir` or of one above it, down to the mount at `root` bytes. */
-static bool limited_at(char *dir, size_t root, const char *file)
-{
-    for (;;) {
-        char path[PATH_ROOM + 64], text[32];
-        snprintf(path, sizeof path, "%s/%s", dir, file);
-        FILE *f = fopen(path, "re");
-        bool limit = f != NULL && fgets(text, sizeof text, f) != NULL && strncmp(text, "max", 3) != 0 &&
-                     strtoull(text, NULL, 10) < UNLIMITED;
-        if (f != NULL) {
-            fclose(f);
-        }
-        char *up = strrchr(dir + root, '/');
-        if (limit || up == NULL) {
-            return limit;
-        }
-        *up = '\0';
-    }
-}
-
-bool hl_hugepool_limited(size_t page)
-{
-    char line[PATH_ROOM], dir[PATH_ROOM], file[64];
-    bool limited = false;
-    int power = page >= (size_t)1 << 30 ? 30 : page >= (size_t)1 << 20 ? 20 : 10;
-    FILE *f = fopen("/proc/self/cgroup", "re");
-    while (f != NULL && !limited && fgets(line, sizeof line, f) != NULL) {
-        /* "0::/path" of the unified tree, "5:cpu,hugetlb:/path" of the old ones */
-        char *controllers = strchr(line, ':'),
-             *path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
-        if (path == NULL) {
-            continue;
-        }
-        *path++ = '\0';
-        path[strcspn(path, "\n")] = '\0';
-        bool unified = controllers[1] == '\0';
-        if (!unified && strstr(controllers, "hugetlb") == NULL) {
-            continue;
-        }
-        int root = snprintf(dir, sizeof dir, "/sys/fs/cgroup%s", unified ? "" : "/hugetlb");
-        snprintf(dir + root, sizeof dir - (size_t)root, "%s", path);
-        snprintf(file, sizeof file, "hugetlb.%zu%cB.%s", page >> power,
-                 power == 30   ? 'G'
-                 : power == 20 ? 'M'
-                               : 'K',
-                 unified ? "max" : "limit_in_bytes");
-        limited = limited_at(dir, (size_t)root, file);
-    }
-    if (f != NULL) {
-        fclose(f);
-    }
-    return limited;
 }

@@ -12,8 +12,4 @@ int hl_hugepool_refuse(const struct hl_seg *seg, size_t len, int e);
 #define HL_HUGEPOOL_NODES 240
 char *hl_hugepool_nodes_text(uint64_t nodes, char out[HL_HUGEPOOL_NODES]);
 
-/* True when a control group limits huge pages of this size for this process: a page that was promised may
- * then be refused when it is touched, with a signal. */
-bool hl_hugepool_limited(size_t page);
-
 #endif

@@ -23,7 +23,7 @@ struct hl_arena; /* mem's own */
 /* On which nodes the pages go. */
 enum hl_mem_policy {
     HL_MEM_SYSTEM,    /* where the system likes (first touch, numactl) */
-    HL_MEM_PREFER,    /* on the nodes named while there is room, else elsewhere */
+    HL_MEM_PREFER,    /* on the one node named while there is room, else elsewhere */
     HL_MEM_BIND,      /* on the nodes named or not at all: populates, and proves it */
     HL_MEM_INTERLEAVE /* page by page over the nodes named, while there is room */
 };

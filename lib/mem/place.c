@@ -20,10 +20,6 @@
 #include <numaif.h>
 #include <string.h>
 
-#ifndef MPOL_PREFERRED_MANY
-#define MPOL_PREFERRED_MANY 5
-#endif
-
 #define NODE_BITS (8 * sizeof(uint64_t) + 1) /* the kernel looks at one less */
 #define KERNEL_NODES_MOST 4096
 #define MODE_ONLY 0xff /* less the flags that the kernel keeps in the same number */
@@ -44,14 +40,7 @@ static int mode_of(const struct hl_seg *seg)
 static int apply(const struct hl_seg *seg, size_t off, size_t len, int mode, unsigned flags)
 {
     unsigned long mask = seg->nodes;
-    /* Preferred takes one node; the mode for several is newer (Linux 5.15). */
-    bool several = mode == MPOL_PREFERRED && (mask & (mask - 1)) != 0;
-    mode = several ? MPOL_PREFERRED_MANY : mode;
-    long rc = hl_sys.mbind(seg->base + off, len, mode, &mask, NODE_BITS, flags);
-    if (rc != 0 && errno == EINVAL && several) {
-        rc = hl_sys.mbind(seg->base + off, len, MPOL_INTERLEAVE, &mask, NODE_BITS, flags);
-    }
-    return rc == 0 ? 0 : errno;
+    return hl_sys.mbind(seg->base + off, len, mode, &mask, NODE_BITS, flags) == 0 ? 0 : errno;
 }
 
 int hl_place_set(const struct hl_seg *seg)

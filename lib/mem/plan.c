@@ -6,6 +6,7 @@
  * is left alone. */
 #include "plan.h"
 
+#include "cgroup.h"
 #include "err.h"
 #include "hugepool.h"
 #include "place.h"
@@ -92,18 +93,20 @@ static void add_page(struct hl_plan *p, size_t page, enum hl_seg_take take)
 static int plan_pages(struct hl_plan *p)
 {
     size_t sizes[HL_PLAN_PAGES], base = hl_topo_page();
-    int count = (int)hl_topo_pages(sizes, HL_PLAN_PAGES);
-    size_t natural = hl_topo_page_natural(sizes, (size_t)count, p->wish.page);
     if (p->wish.page <= base) {
         add_page(p, base, p->policy != HL_MEM_SYSTEM ? HL_SEG_NOW : HL_SEG_LAZY);
         return 0;
     }
+    int count = (int)hl_topo_pages(sizes, HL_PLAN_PAGES);
+    size_t natural = hl_topo_page_natural(sizes, (size_t)count, p->wish.page);
     if (p->must && natural == base) {
         char asked[HL_BYTES_TEXT];
         return hl_err_say(HL_ERR_NO_MEM, "policy M: this kernel has no huge pages of %s or less",
                           hl_bytes_text(p->wish.page, asked));
     }
-    bool touch = p->policy == HL_MEM_SYSTEM && natural > base && is_spread() && !hl_hugepool_limited(natural);
+    /* A page that was promised may still be refused by a limit, when it is touched, with a signal. */
+    bool touch = p->policy == HL_MEM_SYSTEM && natural > base && is_spread() &&
+                 hl_cgroup_room(natural) == HL_CGROUP_UNLIMITED;
     for (int i = count - 1; i > 0; i--) {
         if (sizes[i] <= natural && (!p->must || sizes[i] == natural)) {
             add_page(p, sizes[i], touch ? HL_SEG_PROMISE : HL_SEG_NOW);

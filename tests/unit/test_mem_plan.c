@@ -2,6 +2,7 @@
  * of our choice. */
 #include "unit.h"
 
+#include "cgroup.h"
 #include "conf.h"
 #include "err.h"
 #include "hugepool.h"
@@ -233,7 +234,7 @@ START_TEST(threads_of_several_nodes_place_by_touching)
     sched_getaffinity(0, sizeof mine, &mine);
     bool several = CPU_ISSET(0, &mine) && CPU_ISSET(1, &mine);
     ck_assert_int_eq(hl_plan_make(&wish, &plan), 0);
-    bool promised = several && !hl_hugepool_limited(2 * M);
+    bool promised = several && hl_cgroup_room(2 * M) == HL_CGROUP_UNLIMITED;
     ck_assert_int_eq(plan.takes[0], promised ? HL_SEG_PROMISE : HL_SEG_NOW);
     ck_assert_int_eq(plan.takes[1], promised ? HL_SEG_PROMISE : HL_SEG_JOIN);
     wish.kind = HL_MEM_DDR; /* a node was asked for */
@@ -251,6 +252,86 @@ START_TEST(threads_of_several_nodes_place_by_touching)
         ck_assert_int_eq(hl_plan_make(&wish, &plan), 0);
         ck_assert_int_eq(plan.takes[0], HL_SEG_NOW);
     }
+    forget_kernel();
+}
+END_TEST
+
+/* ---- control groups ---- */
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+START_TEST(what_control_groups_leave)
+{
+    static const char *const dirs[] = {"fs",
+                                       "fs/cgroup",
+                                       "fs/cgroup/job",
+                                       "fs/cgroup/job/step",
+                                       "fs/cgroup/memory",
+                                       "fs/cgroup/memory/old",
+                                       "fs/cgroup/hugetlb",
+                                       "fs/cgroup/hugetlb/old"};
+    char mine[100], path[256];
+    kernel(4 * K, x86);
+    for (size_t i = 0; i < HL_COUNT_OF(dirs); i++) {
+        make_dir("%s/%s", dirs[i]);
+    }
+    snprintf(mine, sizeof mine, "%s/mine", sys);
+    hl_cgroup_mine = mine;
+    ck_assert_uint_eq(hl_cgroup_room(0), HL_CGROUP_UNLIMITED); /* no groups at all */
+    write_text(mine, "0::/job/step\n");
+    ck_assert_uint_eq(hl_cgroup_room(0), HL_CGROUP_UNLIMITED); /* no limits */
+    snprintf(path, sizeof path, "%s/fs/cgroup/job/step/memory.max", sys);
+    write_text(path, "max\n");
+    ck_assert_uint_eq(hl_cgroup_room(0), HL_CGROUP_UNLIMITED);
+    write_number("fs/cgroup/job", "memory.max", 100000); /* the one above counts too */
+    write_number("fs/cgroup/job", "memory.current", 70000);
+    ck_assert_uint_eq(hl_cgroup_room(0), 30000);
+    snprintf(path, sizeof path, "%s/fs/cgroup/job/memory.stat", sys);
+    write_text(path, "anon 60000\nfile 10000\nshmem 1000\ninactive_file 5000\nactive_file 4000\n");
+    ck_assert_uint_eq(hl_cgroup_room(0), 39000);
+    ck_assert_uint_eq(hl_cgroup_room(2 * M), HL_CGROUP_UNLIMITED);
+    write_number("fs/cgroup/job/step", "hugetlb.2MB.max", 4 * (int)M);
+    write_number("fs/cgroup/job/step", "hugetlb.2MB.current", 8 * (int)M); /* lowered below what is used */
+    ck_assert_uint_eq(hl_cgroup_room(2 * M), 0);
+    ck_assert_uint_eq(hl_cgroup_room(G), HL_CGROUP_UNLIMITED);
+    write_text(mine, "9:name=systemd:/x\n4:memory:/old\n3:cpu,hugetlb:/old\n0::/\n");
+    snprintf(path, sizeof path, "%s/fs/cgroup/memory/old/memory.limit_in_bytes", sys);
+    write_text(path, "9223372036854771712\n"); /* how the old hierarchy says none */
+    ck_assert_uint_eq(hl_cgroup_room(0), HL_CGROUP_UNLIMITED);
+    write_number("fs/cgroup/memory/old", "memory.limit_in_bytes", 5000);
+    write_number("fs/cgroup/memory/old", "memory.usage_in_bytes", 2000);
+    ck_assert_uint_eq(hl_cgroup_room(0), 3000);
+    write_number("fs/cgroup/hugetlb/old", "hugetlb.1GB.limit_in_bytes", 0);
+    ck_assert_uint_eq(hl_cgroup_room(G), 0);
+    forget_kernel();
+}
+END_TEST
+
+START_TEST(a_full_control_group_is_an_error)
+{
+    char mine[100];
+    struct hl_piece p;
+    kernel(4 * K, x86);
+    make_dir("%s/%s", "fs");
+    make_dir("%s/fs/%s", "cgroup");
+    write_number("fs/cgroup", "memory.max", 64 * (int)M);
+    write_number("fs/cgroup", "memory.current", 10 * (int)M);
+    snprintf(mine, sizeof mine, "%s/mine", sys);
+    write_text(mine, "0::/\n");
+    hl_cgroup_mine = mine;
+    struct hl_mem_ask now = {.populate = true};
+    ck_assert_int_eq(hl_mem_alloc(40 * M, &now, &p), 0);
+    hl_mem_free(&p);
+    ck_assert_int_eq(hl_mem_alloc(55 * M, &now, &p), HL_ERR_NO_MEM);
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_NO_MEM), "only 56623104 bytes"));
+    ck_assert_int_eq(hl_mem_alloc(55 * M, NULL, &p), 0); /* lazily: its owner may never touch it */
+    hl_mem_free(&p);
     forget_kernel();
 }
 END_TEST
@@ -303,6 +384,8 @@ static Suite *plan_suite(void)
     tcase_add_loop_test(c, nodes_of_the_kind_nearest_to_the_cpu, 0, HL_COUNT_OF(layouts));
     tcase_add_test(c, mandatory_leaves_base_pages_alone_unless_told);
     tcase_add_test(c, threads_of_several_nodes_place_by_touching);
+    tcase_add_test(c, what_control_groups_leave);
+    tcase_add_test(c, a_full_control_group_is_an_error);
     tcase_add_test(c, a_refusal_says_what_is_there_and_what_reserves_more);
     suite_add_tcase(s, c);
     return s;
