@@ -325,7 +325,9 @@ START_TEST(the_largest_pages)
     hl_mem_free(&p);
     ck_assert_int_eq(pool_free(G), 1);
     pool_set(G, 0, 0);
-    pool_set(2 * M, POOL, 0);
+    if (pool_set(2 * M, POOL, 0) < POOL) {
+        return;
+    }
     wish.rule = HL_MEM_PREFERRED; /* the next smaller size */
     ck_assert_int_eq(ask(5 * M, &wish, &p), 0);
     ck_assert_uint_eq(p.seg->page, 2 * M);
