@@ -41,8 +41,8 @@ def fetch_kernel(folder):
             package = re.search(r"Depends: (linux-image-\S+)", depends.stdout)
             if package is None:
                 raise Unavailable("apt-cache knows no package linux-image-cloud-amd64")
-            done = subprocess.run(["apt-get", "download", "-qq", package.group(1)], cwd=work, capture_output=True, text=True,
-                                  timeout=120)
+            done = subprocess.run(["timeout", "120", "apt-get", "download", "-qq", package.group(1)], cwd=work,
+                                  capture_output=True, text=True)
             packed = glob.glob(os.path.join(work, "*.deb"))
             if done.returncode != 0 or not packed:
                 raise Unavailable(f"apt-get cannot download {package.group(1)}: {(done.stderr or done.stdout).strip()[-200:]}")

@@ -127,6 +127,15 @@ def limited(fast):
     ]) for file in ("hugetlb.2MB.max", "hugetlb.2MB.rsvd.max")]
 
 
+def forbidden(ordinary, fast):
+    """A container without the fast nodes: their memory is not there, and the line says which may be used."""
+    return Step("fast nodes forbidden", limit=("cpuset.mems", ordinary), pools={0: 4}, asks=[
+        Ask(f"alloc,4M,cpu=0,{keys('MCDRAM', 'M', '2M')}",
+            refused=rf".*fast memory is on node {fast}, and this process may use node {ordinary} only"),
+        Ask(f"alloc,4M,cpu=0,{keys('MCDRAM', 'P', '2M')}", page=2 * M, on=0),
+        Ask(f"alloc,4M,cpu=0,{keys('DDR', 'M', '2M')}", page=2 * M, on=0)])
+
+
 def system(node):
     """SYS_DEFAULT leaves the process's own policy in charge, as numactl sets it."""
     return Step("own policy", pools={node: 4},
@@ -204,7 +213,7 @@ STEPS = {
                  sizes(1), *together(1), race(1), overcommit(1), system(1), named_fast("0", 0), old_names(1), *limited(1),
                  stencil(1)],
     "knl-snc4": [kinds(fast=KNL4["fast"], nodes=8), plain(), matrix(**KNL4), near(**KNL4, cpus=[0, 1, 2, 3]), short(0, 4),
-                 near_ranks([5, 7], [1, 3])],
+                 near_ranks([5, 7], [1, 3]), forbidden("0-1", "4-7")],
     "knl-nohmat": [kinds(fast=[1], nodes=2), plain(), environment(1), matrix([0], [1]), short(0, 1)],
     "nohmat": [kinds(other=[1], nodes=2), plain(), none_fast(0, "HOTLANE_FASTMEM_NODES=1"), named_fast("1", 1)],
     "knl-1g": [kinds(fast=[1], nodes=2), plain(), giant()],

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Impossible inputs are refused with a line that names what was asked and what would do."""
 import os
+import re
 import subprocess
 
 import stencil_test
@@ -76,6 +77,12 @@ def test_serial_and_parallel_agree(stencil):
     assert (parallel["ranks"], parallel["threads"], parallel["steps"], parallel["patch"]) == (2, 2, 5, 8), parallel
     for key in "problem zones seconds zones_per_s mean_energy rho_min rho_max max_divb lanes leases_contended".split():
         assert key in serial and key in parallel, key
+
+
+def test_closing_table_says_where_windows_live(stencil):
+    code, out, err = stencil.call(2, ["--zones", "32,32", "--patch", "8", "--steps", "3", "--threads", "2"])
+    rows = re.findall(r"^  window of rank .*: pages of \w+, node:bytes (?:\d+:\w+,?)+$", out, re.M)
+    assert code == 0 and bool(rows) == (stencil.mpi == "hotlane"), out + err
 
 
 if __name__ == "__main__":
