@@ -61,6 +61,21 @@ int hl_place_set(const struct hl_seg *seg)
     return 0;
 }
 
+void hl_place_turn(const struct hl_seg *seg, size_t off, size_t len, size_t turn)
+{
+    uint64_t left = seg->nodes;
+    for (size_t skip = turn % (size_t)__builtin_popcountll(seg->nodes); skip > 0; skip--) {
+        left &= left - 1;
+    }
+    struct hl_seg one = {.base = seg->base, .nodes = left & -left};
+    apply(&one, off, len, MPOL_PREFERRED, 0);
+}
+
+void hl_place_turned(const struct hl_seg *seg, size_t off, size_t len)
+{
+    apply(seg, off, len, mode_of(seg), 0);
+}
+
 /* The thread's own policy, as get_mempolicy says and set_mempolicy takes it. */
 struct own_policy {
     int mode;

@@ -8,6 +8,11 @@
  * cannot be had; the others go on without, with one line in the log. */
 int hl_place_set(const struct hl_seg *seg);
 
+/* Interleaved segments: the pages of [off, off + len) that are still to come prefer one node, the segment's
+ * next one for each `turn`. After them, hl_place_turned gives the range the segment's policy back. */
+void hl_place_turn(const struct hl_seg *seg, size_t off, size_t len, size_t turn);
+void hl_place_turned(const struct hl_seg *seg, size_t off, size_t len);
+
 /* Takes the pages of [off, off + len) of its file under the segment's policy, for kernels that cannot
  * populate a mapping. Returns 0 or errno. */
 int hl_place_fallocate(const struct hl_seg *seg, size_t off, size_t len);

@@ -187,6 +187,21 @@ static int promise(const struct hl_seg *seg)
     return 0;
 }
 
+/* Interleaved base pages, joined: the kernel would join a stretch of pages from all nodes to a huge page on
+ * the first one, so each stretch goes to one node from the start. Returns 0 or errno. */
+static int take_turns(const struct hl_seg *seg)
+{
+    int e = 0;
+    for (size_t off = 0; e == 0 && off < seg->len; off += HL_MEM_SEG_ALIGN) {
+        size_t len = hl_min_size(HL_MEM_SEG_ALIGN, seg->len - off);
+        hl_place_turn(seg, off, len, off / HL_MEM_SEG_ALIGN);
+        e = populate(seg, off, len);
+        hl_sys.madvise(seg->base + off, len, MADV_COLLAPSE);
+        hl_place_turned(seg, off, len);
+    }
+    return e;
+}
+
 /* Returns 0 or errno. What cannot be joined stays as it is: hl_mem_got tells. */
 static int take_pages(const struct hl_seg *seg, enum hl_seg_take take)
 {
@@ -195,6 +210,9 @@ static int take_pages(const struct hl_seg *seg, enum hl_seg_take take)
     }
     if (take == HL_SEG_JOIN) {
         hl_sys.madvise(seg->base, seg->len, MADV_HUGEPAGE);
+    }
+    if (take == HL_SEG_JOIN && seg->policy == HL_MEM_INTERLEAVE) {
+        return take_turns(seg);
     }
     int e = populate(seg, 0, seg->len);
     if (e == 0 && take == HL_SEG_JOIN) {

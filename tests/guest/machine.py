@@ -123,7 +123,8 @@ class Machines:
             f.write(self.base + archive({"job": (0o100644, script.encode())}))
         command = ["timeout", str(seconds), "nice", "-n", "5", QEMU, "-accel", "tcg,thread=multi", "-nodefaults", "-display",
                    "none", "-no-reboot", "-serial", "file:" + log, "-serial", "file:" + out, "-kernel", self.kernel, "-initrd",
-                   initrd, "-append", "console=ttyS0 quiet panic=-1 nokaslr mitigations=off tsc=unstable " + layout.kernel]
+                   initrd, "-append", "console=ttyS0 quiet panic=-1 nokaslr mitigations=off tsc=unstable " +
+                   "no_timer_check nowatchdog rcupdate.rcu_cpu_stall_suppress=1 " + layout.kernel]
         command += layouts.qemu_arguments(layout)
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         texts = []

@@ -89,6 +89,35 @@ def full(fast, ddr, mib):
     ])
 
 
+def shared_out(fast):
+    """Interleaving when the pools do not share alike: pages of the same size from the others; and when they have too few,
+    base pages, whose stretches the kernel joins on the node that has the turn."""
+    return Step("uneven pools", pools={fast[0]: 1, **{n: 4 for n in fast[1:]}}, asks=[
+        Ask(f"alloc,16M,cpu=0,{keys('MCDRAM', 'I', '2M')}", page=2 * M, among=fast),
+        Ask(f"alloc,64M,cpu=0,{keys('MCDRAM', 'I', '2M')}", page=4 * K, joined=64 * M, touched={n: 16 * M for n in fast}),
+        Ask(f"alloc,32M,cpu=0,{keys('MCDRAM', 'I', '4K')}", page=4 * K, touched={n: 8 * M for n in fast})],
+        says=["MPI_Alloc_mem 64M: asked MCDRAM 2M I; got 4K pages .100 % joined to huge ones."])
+
+
+def small(fast):
+    """Small requests share pages, and leave the rest of the pool to others: 7 of 8 pages are still there."""
+    return Step("small requests", pools={fast: 8}, silent=True, asks=[
+        *(Ask(f"{call},{size},cpu=0{keep},{keys('MCDRAM', 'M', '2M')}", page=2 * M, given={fast: 2 * M})
+          for call, size, keep in (("alloc", "64K", ",keep"), ("alloc", "1000", ",keep"), ("win", "64K", ""))),
+        Ask(f"alloc,14M,cpu=0,{keys('MCDRAM', 'M', '2M')}", page=2 * M, given={fast: 14 * M})])
+
+
+def order(ddr, fast):
+    """What P gives up: the node before the page size, and one page size after the other."""
+    return Step("order of giving up", pools={ddr: 8}, asks=[
+        Ask(f"alloc,8M,cpu=0,{keys('MCDRAM', 'P', '1G')}", page=2 * M, given={ddr: 8 * M}, align=G),
+        Ask(f"alloc,8M,cpu=0,{keys('MCDRAM', 'P', '2M')}", page=2 * M, given={ddr: 8 * M}),
+        Ask(f"alloc,32M,cpu=0,{keys('MCDRAM', 'P', '2M')}", page=4 * K, joined=32 * M, on=fast),
+        Ask(f"alloc,32M,{keys('SYS_DEFAULT', 'M', '2M')}", refused="16 x 2M pages on any node: 8 free of 8"),
+        Ask(f"alloc,8M,cpu=0,{keys('MCDRAM', 'M', '1G')}", refused=f"1 x 1G pages on node {fast}: 0 free of 0")],
+        says=[rf"asked MCDRAM 1G P; got 2M pages, node{ddr} 8M"])
+
+
 def sizes(fast):
     """Every size that may be asked: natural pages, addresses aligned to what was asked, lengths rounded to a page."""
     return Step("sizes", pools={fast: 4}, says=[rf"MPI_Alloc_mem 3M: asked MCDRAM 4M M; got 2M pages, node{fast} 4M"], asks=[
@@ -209,11 +238,12 @@ def stencil(fast):
 KNL4 = dict(ddr=[0, 1, 2, 3], fast=[4, 5, 6, 7])
 STEPS = {
     "ddr": [kinds(), plain(), none_fast(0, "no fast memory found"), named_fast("all", 0)],
-    "knl-flat": [kinds(fast=[1], nodes=2), plain(), environment(1), matrix([0], [1]), short(0, 1), empty(1), full(1, 0, 314),
+    "knl-flat": [kinds(fast=[1], nodes=2), plain(), environment(1), matrix([0], [1]), short(0, 1), empty(1), order(0, 1),
+                 full(1, 0, 314), small(1),
                  sizes(1), *together(1), race(1), overcommit(1), system(1), named_fast("0", 0), old_names(1), *limited(1),
                  stencil(1)],
     "knl-snc4": [kinds(fast=KNL4["fast"], nodes=8), plain(), matrix(**KNL4), near(**KNL4, cpus=[0, 1, 2, 3]), short(0, 4),
-                 near_ranks([5, 7], [1, 3]), forbidden("0-1", "4-7")],
+                 shared_out([4, 5, 6, 7]), near_ranks([5, 7], [1, 3]), forbidden("0-1", "4-7")],
     "knl-nohmat": [kinds(fast=[1], nodes=2), plain(), environment(1), matrix([0], [1]), short(0, 1)],
     "nohmat": [kinds(other=[1], nodes=2), plain(), none_fast(0, "HOTLANE_FASTMEM_NODES=1"), named_fast("1", 1)],
     "knl-1g": [kinds(fast=[1], nodes=2), plain(), giant()],
