@@ -36,7 +36,7 @@ static int accumulate(struct hl_acc *a, const MPI_Datatype types[3], MPI_Win win
         a->m.origin_count == a->m.target_count &&
         (!a->fetches || (a->result != NULL && types[2] == types[1] && a->result_count == a->m.target_count));
     if (HL_LIKELY(simple &&
-                  hl_is_open(w, a->m.target, a->m.disp, a->m.target_count, &hl_type_dense[type], &s) &&
+                  hl_is_open_apart(w, a->m.target, a->m.disp, a->m.target_count, &hl_type_dense[type], &s) &&
                   s.len != 0 && hl_spot_is_mapped(&s))) {
         return finish(win, func,
                       hl_near_acc(a->op, hl_type_predefined[type - 0x200].basic, (char *)(uintptr_t)s.where,
@@ -59,6 +59,13 @@ struct tail {
 static HL_NOINLINE int accumulate_any(void *origin, int64_t origin_count, MPI_Datatype origin_type,
                                       int target, int64_t disp, int64_t target_count, struct tail tail)
 {
+    char *there;
+    if (origin != NULL && origin_type == tail.target_type && origin_count == 1 && target_count == 1) {
+        size_t bytes = hl_word_apart(tail.win, origin_type, target, disp, &there);
+        if (hl_acc_word(origin, NULL, tail.op, bytes, there)) {
+            return MPI_SUCCESS;
+        }
+    }
     struct hl_acc a = {{NULL, origin, origin_count, NULL, target, disp, target_count, NULL, HL_PUT, NULL},
                        NULL,
                        0,
@@ -71,6 +78,13 @@ static HL_NOINLINE int accumulate_any(void *origin, int64_t origin_count, MPI_Da
 static HL_NOINLINE int fetch_op_any(void *origin, void *result, MPI_Datatype type, int target, int64_t disp,
                                     MPI_Op op, MPI_Win win)
 {
+    char *there;
+    if (origin != NULL && result != NULL) {
+        size_t bytes = hl_word_apart(win, type, target, disp, &there);
+        if (hl_acc_word(origin, result, op, bytes, there)) {
+            return MPI_SUCCESS;
+        }
+    }
     struct hl_acc a = {{NULL, origin, 1, NULL, target, disp, 1, NULL, HL_PUT, NULL},
                        result,
                        1,
@@ -83,6 +97,12 @@ static HL_NOINLINE int fetch_op_any(void *origin, void *result, MPI_Datatype typ
 static HL_NOINLINE int cas_any(void *origin, const void *compare, void *result, MPI_Datatype type, int target,
                                int64_t disp, MPI_Win win)
 {
+    char *there;
+    if (origin != NULL && compare != NULL && result != NULL &&
+        hl_word_apart(win, type, target, disp, &there) == 8 &&
+        hl_near_cas_word(there, origin, compare, result)) {
+        return MPI_SUCCESS;
+    }
     const struct hl_type *t = hl_type_of(type);
     struct hl_acc a = {
         {hl_win_of(win), origin, 1, t, target, disp, 1, t, HL_PUT, NULL}, result, 1, t, HL_OP_REPLACE, true};

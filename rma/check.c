@@ -1,10 +1,9 @@
 /* Every argument of a one-sided operation, checked in the order in which a reader would look. */
-#include "win.h"
+#include "fast.h"
 
 #include "dyn.h"
 #include "err.h"
 #include "errh.h"
-#include "fault.h"
 #include "hl_build.h"
 #include "life.h"
 
@@ -104,8 +103,7 @@ static int check_range(const struct hl_move *m, struct hl_span *span)
     const struct hl_extent *e = hl_win_extent(m->win, m->target);
     const struct hl_type *t = m->target_type;
     int64_t lo, hi, far_end;
-    bool over = __builtin_mul_overflow(
-        m->disp, (int64_t)(HL_FAULT(unit_mine) ? (uint64_t)m->win->unit : e->unit), &span->at);
+    bool over = __builtin_mul_overflow(m->disp, (int64_t)hl_win_unit(m->win, e), &span->at);
 
     if (!over && (m->target_count == 0 || t->size == 0)) {
         return 0;
@@ -133,6 +131,18 @@ static int check_range(const struct hl_move *m, struct hl_span *span)
             m->target, (unsigned long long)e->size);
     }
     return 0;
+}
+
+size_t hl_word_apart(MPI_Win win, MPI_Datatype type, int target, int64_t disp, char **there)
+{
+    const struct hl_win *w = hl_win_of(win);
+    struct hl_spot s;
+    if (w == NULL || (uint32_t)target >= (uint32_t)w->size || (uintptr_t)type >= HL_TYPE_PREDEFINED_END ||
+        !hl_is_open_apart(w, target, disp, 1, &hl_type_word[(uintptr_t)type], &s) || !hl_spot_is_mapped(&s)) {
+        return 0;
+    }
+    *there = (char *)(uintptr_t)s.where;
+    return (size_t)s.len;
 }
 
 static int check_epoch(const struct hl_move *m)

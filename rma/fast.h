@@ -30,6 +30,22 @@ HL_INLINE bool hl_is_open(const struct hl_win *w, int target, int64_t disp, int6
     return true;
 }
 
+/* The same by the target's own size, unit and epoch: for windows whose targets differ, and epochs that open
+ * only some. Not for the short way, which would pay for it. */
+HL_INLINE bool hl_is_open_apart(const struct hl_win *w, int target, int64_t disp, int64_t count,
+                                const uint8_t *size, struct hl_spot *spot)
+{
+    const struct hl_extent *e = hl_win_extent(w, target);
+    uint64_t at;
+    if (HL_CHECKED || HL_UNLIKELY(w->detour || disp < 0 || !hl_epoch_allows_at_once(&w->epoch, target)) ||
+        HL_UNLIKELY(__builtin_mul_overflow((uint64_t)disp, hl_win_unit(w, e), &at) ||
+                    __builtin_mul_overflow(count, (int64_t)*size, &spot->len))) {
+        return false;
+    }
+    spot->where = w->targets[target].where + at;
+    return at <= e->size && (uint64_t)spot->len <= e->size - at;
+}
+
 HL_INLINE bool hl_spot_is_mapped(const struct hl_spot *s)
 {
     return (s->where & HL_TARGET_FAR) == 0;
@@ -44,13 +60,18 @@ struct hl_tail {
     MPI_Win win;
 };
 
+/* All arguments, in the places of the user's call. Not as a struct hl_tail: gcc would write it in two halves
+ * and copy it as a whole, for which the processor waits. */
+typedef int hl_mover_fn(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target,
+                        int64_t disp, int64_t target_count, MPI_Datatype target_type, MPI_Win win);
+
 /* Which call it is: constants to the compiler. The functions report errors themselves, so that the short way
  * needs no frame. */
 struct hl_mover {
     enum hl_dir dir;
     const char *func;
-    int (*any)(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target, int64_t disp,
-               int64_t target_count, struct hl_tail tail); /* the long way */
+    hl_mover_fn *any; /* hl_move_apart */
+    hl_mover_fn *all; /* the long way */
     int (*copy)(void *origin, void *theirs, size_t len);
     int (*far)(void *origin, size_t len, const char *func, int target, uint64_t where, int64_t count,
                struct hl_tail tail);
@@ -71,7 +92,7 @@ HL_INLINE int hl_move_same(void *origin, int target, int64_t disp, int64_t count
     uintptr_t type = (uintptr_t)tail.target_type;
     struct hl_spot s;
     if (HL_UNLIKELY(origin == NULL || type >= HL_TYPE_PREDEFINED_END)) {
-        return how->any(origin, count, tail.target_type, target, disp, count, tail);
+        return how->any(origin, count, tail.target_type, target, disp, count, tail.target_type, tail.win);
     }
     /* One element of 8 bytes: the same as below, with the length known. */
     if (HL_LIKELY(count == 1 && hl_type_dense[type] == 8 && (uint64_t)disp < hl_epoch_words(&w->epoch))) {
@@ -85,7 +106,7 @@ HL_INLINE int hl_move_same(void *origin, int target, int64_t disp, int64_t count
     }
     if (HL_UNLIKELY(!hl_is_open(w, target, disp, count, &hl_type_dense[type], &s) ||
                     s.len == 0)) { /* no bytes: perhaps of no type */
-        return how->any(origin, count, tail.target_type, target, disp, count, tail);
+        return how->any(origin, count, tail.target_type, target, disp, count, tail.target_type, tail.win);
     }
     if (HL_UNLIKELY(!hl_spot_is_mapped(&s))) {
         return how->far(origin, (size_t)s.len, how->func, target, s.where, count, tail);
@@ -109,7 +130,35 @@ HL_INLINE int hl_move(void *origin, int64_t origin_count, MPI_Datatype origin_ty
     } else if (HL_LIKELY(origin_type == call.tail.target_type && origin_count == target_count)) {
         return hl_move_same(origin, target, disp, target_count, call.tail, call.how);
     }
-    return call.how->any(origin, origin_count, origin_type, target, disp, target_count, call.tail);
+    return call.how->any(origin, origin_count, origin_type, target, disp, target_count, call.tail.target_type,
+                         call.tail.win);
+}
+
+/* The way between, for whatever the short way did not take: one exit of that for all reasons leaves it
+ * without a frame. Same arguments; the window is one. */
+HL_INLINE int hl_move_apart(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target,
+                            int64_t disp, int64_t target_count, struct hl_call call)
+{
+    struct hl_win *w = (struct hl_win *)(void *)call.tail.win;
+    const struct hl_mover *how = call.how;
+    uintptr_t type = (uintptr_t)call.tail.target_type;
+    struct hl_spot s;
+    if (HL_UNLIKELY((uint32_t)target >= (uint32_t)w->size || origin == NULL || origin_count != target_count ||
+                    origin_type != call.tail.target_type || type >= HL_TYPE_PREDEFINED_END ||
+                    !hl_is_open_apart(w, target, disp, target_count, &hl_type_dense[type], &s) ||
+                    s.len == 0)) {
+        return how->all(origin, origin_count, origin_type, target, disp, target_count, call.tail.target_type,
+                        call.tail.win);
+    }
+    if (HL_UNLIKELY(!hl_spot_is_mapped(&s))) {
+        return how->far(origin, (size_t)s.len, how->func, target, s.where, target_count, call.tail);
+    }
+    char *there = (char *)(uintptr_t)s.where;
+    if (HL_LIKELY(s.len == 8)) {
+        hl_near_copy(how->dir == HL_PUT ? there : origin, how->dir == HL_PUT ? origin : there, 8);
+        return MPI_SUCCESS;
+    }
+    return how->copy(origin, there, (size_t)s.len);
 }
 
 /* ---- atomics ---- */
@@ -128,6 +177,9 @@ HL_INLINE size_t hl_word_at(MPI_Win win, MPI_Datatype type, int target, int64_t 
     *there = (char *)(uintptr_t)s.where;
     return (size_t)s.len;
 }
+
+/* hl_word_at where hl_is_open_apart decides. */
+size_t hl_word_apart(MPI_Win win, MPI_Datatype type, int target, int64_t disp, char **there);
 
 /* One integer: true when it is done. `op` is the handle; `result` NULL: nothing is fetched. */
 HL_INLINE bool hl_acc_word(const void *origin, void *result, MPI_Op op, size_t bytes, char *there)

@@ -127,22 +127,31 @@ int hl_move_nowhere(MPI_Win win, const char *func)
     X(get, MPI_Get, HL_GET, get_copy, get_far)                                                               \
     X(get_c, MPI_Get_c, HL_GET, get_copy, get_far)
 #define X(name, func, dir, copy, far)                                                                        \
-    static HL_NOINLINE int name##_any(void *origin, int64_t origin_count, MPI_Datatype origin_type,          \
-                                      int target, int64_t disp, int64_t target_count, struct hl_tail tail)   \
+    static HL_NOINLINE int name##_all(void *origin, int64_t origin_count, MPI_Datatype origin_type,          \
+                                      int target, int64_t disp, int64_t target_count,                        \
+                                      MPI_Datatype target_type, MPI_Win win)                                 \
     {                                                                                                        \
-        struct hl_move m = {hl_win_of(tail.win),                                                             \
+        struct hl_move m = {hl_win_of(win),                                                                  \
                             origin,                                                                          \
                             origin_count,                                                                    \
                             hl_type_of(origin_type),                                                         \
                             target,                                                                          \
                             disp,                                                                            \
                             target_count,                                                                    \
-                            hl_type_of(tail.target_type),                                                    \
+                            hl_type_of(target_type),                                                         \
                             dir,                                                                             \
                             NULL};                                                                           \
-        return finish(tail.win, #func, hl_win_xfer(&m));                                                     \
+        return finish(win, #func, hl_win_xfer(&m));                                                          \
     }                                                                                                        \
-    static const struct hl_mover name##_how = {dir, #func, name##_any, copy, far};
+    static const struct hl_mover name##_how;                                                                 \
+    static HL_NOINLINE int name##_any(void *origin, int64_t origin_count, MPI_Datatype origin_type,          \
+                                      int target, int64_t disp, int64_t target_count,                        \
+                                      MPI_Datatype target_type, MPI_Win win)                                 \
+    {                                                                                                        \
+        return hl_move_apart(origin, origin_count, origin_type, target, disp, target_count,                  \
+                             (struct hl_call){{target_type, win}, &name##_how});                             \
+    }                                                                                                        \
+    static const struct hl_mover name##_how = {dir, #func, name##_any, name##_all, copy, far};
 CALLS(X)
 #undef X
 #undef CALLS
@@ -200,6 +209,19 @@ static HL_NOINLINE int wake(void)
         default:                                                                                             \
             return name##_leave_anew(origin, disp);                                                          \
         }                                                                                                    \
+    }                                                                                                        \
+    /* The whole call: what was put last is asked first, because that way has the fewest to spare. */        \
+    HL_INLINE int name##_start(const void *origin_addr, count_t origin_count, MPI_Datatype origin_type,      \
+                               int target, int64_t disp, count_t target_count, MPI_Datatype target_type,     \
+                               MPI_Win win)                                                                  \
+    {                                                                                                        \
+        void *origin = (void *)(uintptr_t)origin_addr;                                                       \
+        if (HL_UNLIKELY(target == hl_lane_last.target)) {                                                    \
+            return name##_chained(origin, origin_count, origin_type, target, disp, target_count,             \
+                                  target_type, win);                                                         \
+        }                                                                                                    \
+        return hl_move(origin, origin_count, origin_type, target, disp, target_count,                        \
+                       (struct hl_call){{target_type, win}, &name##_how});                                   \
     }
 CALLS(X)
 #undef X
@@ -211,28 +233,16 @@ HL_API(MPI_Put)
 int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    void *origin = (void *)(uintptr_t)origin_addr;
-    struct hl_tail tail = {target_datatype, win};
-    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) {
-        return put_chained(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                           target_datatype, win);
-    }
-    return hl_move(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                   (struct hl_call){tail, &put_how});
+    return put_start(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                     target_datatype, win);
 }
 
 HL_API(MPI_Put_c)
 int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    void *origin = (void *)(uintptr_t)origin_addr;
-    struct hl_tail tail = {target_datatype, win};
-    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) {
-        return put_c_chained(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                             target_datatype, win);
-    }
-    return hl_move(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                   (struct hl_call){tail, &put_c_how});
+    return put_c_start(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                       target_datatype, win);
 }
 
 HL_API(MPI_Get)
@@ -260,23 +270,31 @@ struct request_tail {
     MPI_Request *request;
 };
 
-/* True: it was a put that joins a lane's chain. The data was copied, which is all that its request waits for.
- */
-HL_INLINE bool joins_chain(const struct hl_move *m, MPI_Datatype type)
+/* True: nothing is left of it that its request would wait for: a target that is mapped, or a put that joins a
+ * lane's chain, for which the data was copied. */
+HL_INLINE bool is_done_at_once(const struct hl_move *m, MPI_Datatype type)
 {
     const struct hl_win *w = m->win;
     struct hl_spot s;
-    return m->dir == HL_PUT && w != NULL && (uint32_t)m->target < (uint32_t)w->size && m->origin != NULL &&
-           m->origin_type == m->target_type && m->origin_count == m->target_count &&
-           (uintptr_t)type < HL_TYPE_PREDEFINED_END &&
-           hl_is_open(w, m->target, m->disp, m->target_count, &hl_type_dense[(uintptr_t)type], &s) &&
-           !hl_spot_is_mapped(&s) && s.len != 0 && hl_epoch_mode_of(&w->epoch) == HL_EPOCH_ALL &&
-           hl_lane_put_short(hl_win_token(w, m->target), s.where & ~HL_TARGET_BITS, m->origin, (size_t)s.len);
+    if (w == NULL || (uint32_t)m->target >= (uint32_t)w->size || m->origin == NULL ||
+        m->origin_type != m->target_type || m->origin_count != m->target_count ||
+        (uintptr_t)type >= HL_TYPE_PREDEFINED_END ||
+        !hl_is_open_apart(w, m->target, m->disp, m->target_count, &hl_type_dense[(uintptr_t)type], &s) ||
+        s.len == 0 || (hl_epoch_mode_of(&w->epoch) & (HL_EPOCH_ALL | HL_EPOCH_LOCKS)) == 0) {
+        return false;
+    }
+    if (!hl_spot_is_mapped(&s)) {
+        return m->dir == HL_PUT && hl_lane_put_short(hl_win_token(w, m->target), s.where & ~HL_TARGET_BITS,
+                                                     m->origin, (size_t)s.len);
+    }
+    char *there = (char *)(uintptr_t)s.where;
+    hl_near_copy(m->dir == HL_PUT ? there : m->origin, m->dir == HL_PUT ? m->origin : there, (size_t)s.len);
+    return true;
 }
 
 static int start(struct hl_move *m, const struct request_tail *tail, const char *func)
 {
-    if (tail->request != NULL && joins_chain(m, tail->target_type)) {
+    if (tail->request != NULL && is_done_at_once(m, tail->target_type)) {
         *tail->request = hl_req_handle(hl_req_completed());
         return MPI_SUCCESS;
     }

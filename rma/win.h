@@ -12,6 +12,7 @@
 #include "comm.h"
 #include "epoch.h"
 #include "fab.h"
+#include "fault.h"
 #include "handle.h"
 #include "lockword.h"
 #include "mem.h"
@@ -149,6 +150,12 @@ HL_INLINE struct hl_win_ctl *hl_target_ctl(const struct hl_target *t)
 HL_INLINE const struct hl_extent *hl_win_extent(const struct hl_win *w, int target)
 {
     return &w->extents[(uint32_t)target & w->extent_mask];
+}
+
+/* In which a target's displacements count. */
+HL_INLINE uint64_t hl_win_unit(const struct hl_win *w, const struct hl_extent *target)
+{
+    return HL_FAULT(unit_mine) ? (uint64_t)w->unit : target->unit;
 }
 
 HL_INLINE int hl_win_world(const struct hl_win *w, int target)

@@ -150,7 +150,7 @@ static void follower(void)
 
 /* ---- the rank ---- */
 
-static MPI_Win win;
+static MPI_Win win, unlike; /* targets of one size; of two */
 static double value = 3.25, got;
 static int target = 1, nobody = MPI_PROC_NULL;
 static long one = 1, was, two = 2;
@@ -197,6 +197,20 @@ static void call_cas(void)
 static void call_accumulate(void)
 {
     MPI_Accumulate(&one, 1, MPI_LONG, target, 6, 1, MPI_LONG, MPI_SUM, win);
+}
+
+static void call_put_unlike(void)
+{
+    MPI_Put(&value, 1, MPI_DOUBLE, target, 3, 1, MPI_DOUBLE, unlike);
+}
+static void call_get_unlike(void)
+{
+    MPI_Get(&got, 1, MPI_DOUBLE, target, 3, 1, MPI_DOUBLE, unlike);
+}
+static void call_fetch_unlike(void)
+{
+    MPI_Fetch_and_op(&one, &was, MPI_LONG, target, 5, MPI_SUM, unlike);
+    MPI_Win_flush(target, unlike);
 }
 
 static void wait_for(char want)
@@ -301,6 +315,10 @@ static void measure_all(void)
     show("flush_idle", call_flush, call_flush, &base);
     show("flush_put", call_put, call_flush, &base);
     show("fetch_op_flush", call_nothing, call_fetch, &base);
+    show("put_unlike", call_nothing, call_put_unlike, &base);
+    show("get_unlike", call_nothing, call_get_unlike, &base);
+    show("fetch_unlike", call_nothing, call_fetch_unlike, &base);
+    MPI_Win_flush(target, unlike);
 }
 
 int main(int argc, char **argv)
@@ -323,13 +341,18 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Win_allocate(4096, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
     memset(base, 0, 4096);
+    MPI_Win_allocate(64 * (me + 1), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &unlike);
+    memset(base, 0, 64);
     MPI_Win_lock_all(0, win);
+    MPI_Win_lock_all(0, unlike);
     MPI_Barrier(MPI_COMM_WORLD);
     if (me == 0) {
         measure_all();
     }
     MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_unlock_all(unlike);
     MPI_Win_unlock_all(win);
+    MPI_Win_free(&unlike);
     MPI_Win_free(&win);
     MPI_Finalize();
     close(go[1]);
