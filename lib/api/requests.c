@@ -448,16 +448,6 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
     return hl_api_end(NULL, "MPI_Request_get_status_any", first);
 }
 
-static bool all_are_done(int count, const MPI_Request handles[])
-{
-    for (int i = 0; i < count; i++) {
-        if (is_open(handles[i]) && !is_done(handles[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 HL_API(MPI_Request_get_status_all)
 int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
                                 MPI_Status *array_of_statuses)
@@ -465,10 +455,10 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
     int first = get_all(count, array_of_requests);
 
     if (first == 0) {
-        if (!all_are_done(count, array_of_requests)) {
+        if (!all_done(count, array_of_requests)) {
             hl_prog_poll();
         }
-        *flag = all_are_done(count, array_of_requests);
+        *flag = all_done(count, array_of_requests);
         for (int i = 0; i < count && *flag; i++) {
             look_at(array_of_requests[i], nth_status(array_of_statuses, i), &first);
         }

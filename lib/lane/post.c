@@ -332,16 +332,21 @@ static HL_COLD int give_up(struct hl_req *req, size_t parts, int rc)
     return rc;
 }
 
+static struct hl_issue issue_of(const struct hl_xfer *x, enum hl_op_what what)
+{
+    return (struct hl_issue){.what = what,
+                             .peer = x->peer,
+                             .error = x->error,
+                             .token = x->token,
+                             .req = x->req,
+                             .addr = x->addr,
+                             .key = x->key,
+                             .buf = x->buf};
+}
+
 static HL_NOINLINE int transfer(const struct hl_xfer *x, enum hl_op_what what)
 {
-    struct hl_issue op = {.what = what,
-                          .peer = x->peer,
-                          .error = x->error,
-                          .token = x->token,
-                          .req = x->req,
-                          .addr = x->addr,
-                          .key = x->key};
-    op.buf = x->buf;
+    struct hl_issue op = issue_of(x, what);
     size_t left = x->len;
     size_t pieces = (left + HL_PIECE - 1) / HL_PIECE;
     if (x->req != NULL && pieces > 0) {
@@ -389,17 +394,10 @@ bool hl_lane_can_atomic(enum hl_op_kind op, enum hl_basic basic, bool fetch, boo
 int hl_lane_atomic(const struct hl_lane_atomic *a)
 {
     const struct hl_xfer *x = &a->x;
-    struct hl_issue op = {.what = HL_ISSUE_ATOMIC,
-                          .ordered = a->ordered,
-                          .peer = x->peer,
-                          .error = x->error,
-                          .token = x->token,
-                          .req = x->req,
-                          .addr = x->addr,
-                          .key = x->key,
-                          .buf = x->buf,
-                          .atomic = a,
-                          .result = a->result};
+    struct hl_issue op = issue_of(x, HL_ISSUE_ATOMIC);
+    op.ordered = a->ordered;
+    op.atomic = a;
+    op.result = a->result;
     op.at = a->ordered ? ordered_lane(a->order_key) : 0;
     size_t limit = hl_fab_atomic_limit(kind_of(a->result != NULL, a->compare != NULL),
                                        a->compare != NULL ? HL_OP_REPLACE : a->op, a->basic);
