@@ -182,7 +182,7 @@ static int check_types(const struct hl_acc *a, const struct hl_span *span)
         }
         if (span->len > 0 && (t->basic == HL_BASIC_MIXED || others[i]->basic != t->basic)) {
             return hl_err_say(HL_ERR_TYPE, "accumulates need one basic type on all sides, here %s and %s",
-                              hl_op_basic_name(t->basic), hl_op_basic_name(others[i]->basic));
+                              hl_op_basic_words(t->basic), hl_op_basic_words(others[i]->basic));
         }
     }
     if (a->op == HL_OP_KINDS) {
@@ -190,7 +190,7 @@ static int check_types(const struct hl_acc *a, const struct hl_span *span)
     }
     if (span->len > 0 && a->op < HL_OP_REPLACE && hl_op_kernel(a->op, t->basic) == NULL) {
         return hl_err_say(HL_ERR_OP, "operation %s is not defined for basic type %s", hl_op_kind_name(a->op),
-                          hl_op_basic_name(t->basic));
+                          hl_op_basic_words(t->basic));
     }
     int64_t room = span->len;
     if (a->result != NULL &&

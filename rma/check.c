@@ -70,8 +70,8 @@ static int check_elements(const struct hl_type *origin, const struct hl_type *ta
         b == HL_BASIC_BYTE || (hl_op_size(a) == hl_op_size(b) && is_real(a) == is_real(b))) {
         return 0;
     }
-    return hl_err_say(HL_ERR_TYPE, "elements of origin are %s, of target %s", hl_op_basic_name(a),
-                      hl_op_basic_name(b));
+    return hl_err_say(HL_ERR_TYPE, "elements of origin are %s, of target %s", hl_op_basic_words(a),
+                      hl_op_basic_words(b));
 }
 
 static int check_bytes(const struct hl_move *m, struct hl_span *span)
@@ -125,10 +125,10 @@ static int check_range(const struct hl_move *m, struct hl_span *span)
     if (over || lo < 0 || (uint64_t)hi > e->size) {
         return hl_err_say(
             HL_ERR_RMA_RANGE,
-            "displacement %lld (unit %llu) with %lld elements of %lld bytes is outside the window "
+            "displacement %lld (unit %llu) with %lld element%s of %lld bytes is outside the window "
             "of target %d, which has %llu bytes",
-            (long long)m->disp, (unsigned long long)e->unit, (long long)m->target_count, (long long)t->size,
-            m->target, (unsigned long long)e->size);
+            (long long)m->disp, (unsigned long long)e->unit, (long long)m->target_count,
+            m->target_count == 1 ? "" : "s", (long long)t->size, m->target, (unsigned long long)e->size);
     }
     return 0;
 }

@@ -24,7 +24,7 @@ int hl_reducer_init(struct hl_reducer *r, MPI_Op op, struct hl_type *type)
     }
     if (r->kernel == NULL) {
         return hl_err_say(HL_ERR_OP, "%s is not defined for %s", hl_op_kind_name(kind),
-                          type->predefined ? hl_op_basic_name(type->basic) : "derived datatypes");
+                          type->predefined ? hl_op_basic_words(type->basic) : "derived datatypes");
     }
     r->commutes = true;
     return 0;

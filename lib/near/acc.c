@@ -108,7 +108,7 @@ int hl_near_acc(enum hl_op_kind op, enum hl_basic basic, void *target, const voi
     hl_op_fn *kernel = hl_op_kernel(op, basic);
     if (kernel == NULL && verb != LOAD && verb != REPLACE) {
         return hl_err_say(HL_ERR_OP, "%s is not defined for %s", hl_op_kind_name(op),
-                          hl_op_basic_name(basic));
+                          hl_op_basic_words(basic));
     }
     if (n == 0 || (verb == LOAD && fetched == NULL)) {
         return 0;
@@ -131,7 +131,7 @@ int hl_near_cas(enum hl_basic basic, void *target, const void *origin, const voi
                 struct hl_near_lock *lock)
 {
     if (!may_compare(basic)) {
-        return hl_err_say(HL_ERR_TYPE, "compare-and-swap is not defined for %s", hl_op_basic_name(basic));
+        return hl_err_say(HL_ERR_TYPE, "compare-and-swap is not defined for %s", hl_op_basic_words(basic));
     }
     size_t size = hl_op_size(basic);
     if (hl_near_is_cpu(basic, target)) {

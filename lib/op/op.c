@@ -65,6 +65,34 @@ const char *hl_op_basic_name(enum hl_basic basic)
     return basic < HL_BASICS ? basics[basic].name : "mixed";
 }
 
+const char *hl_op_basic_words(enum hl_basic basic)
+{
+    static const char *const words[HL_BASICS] = {
+        [HL_BASIC_BYTE] = "bytes",
+        [HL_BASIC_CHAR] = "characters",
+        [HL_BASIC_WCHAR] = "wide characters",
+        [HL_BASIC_I8] = "8-bit integers",
+        [HL_BASIC_I16] = "16-bit integers",
+        [HL_BASIC_I32] = "32-bit integers",
+        [HL_BASIC_I64] = "64-bit integers",
+        [HL_BASIC_I128] = "128-bit integers",
+        [HL_BASIC_U8] = "8-bit unsigned integers",
+        [HL_BASIC_U16] = "16-bit unsigned integers",
+        [HL_BASIC_U32] = "32-bit unsigned integers",
+        [HL_BASIC_U64] = "64-bit unsigned integers",
+        [HL_BASIC_BOOL] = "truth values",
+        [HL_BASIC_F16] = "16-bit reals",
+        [HL_BASIC_F32] = "32-bit reals",
+        [HL_BASIC_F64] = "64-bit reals",
+        [HL_BASIC_LDOUBLE] = "long doubles",
+        [HL_BASIC_F128] = "128-bit reals",
+        [HL_BASIC_C32] = "complex numbers of 32-bit reals",
+        [HL_BASIC_C64] = "complex numbers of 64-bit reals",
+        [HL_BASIC_CLDOUBLE] = "complex numbers of long doubles",
+    };
+    return basic < HL_BASICS && words[basic] != NULL ? words[basic] : hl_op_basic_name(basic);
+}
+
 const char *hl_op_kind_name(enum hl_op_kind kind)
 {
     return kind < HL_OP_KINDS ? kind_names[kind] : "unknown operation";
@@ -99,7 +127,7 @@ int hl_op_apply(enum hl_op_kind kind, enum hl_basic basic, void *inout, const vo
 
     if (kernel == NULL) {
         return hl_err_say(HL_ERR_OP, "%s is not defined for elements of type %s", hl_op_kind_name(kind),
-                          hl_op_basic_name(basic));
+                          hl_op_basic_words(basic));
     }
     kernel(inout, in, n);
     return 0;

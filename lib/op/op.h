@@ -92,8 +92,9 @@ size_t hl_op_extent(enum hl_basic basic);
 /* Bytes from the first to the last byte of data of n > 0 elements: the padding inside, not what follows. */
 size_t hl_op_span(enum hl_basic basic, size_t n);
 
-/* Name for messages, e.g. "I32". */
+/* Name, e.g. "I32"; "32-bit integers" for users' messages, where there are such words. */
 const char *hl_op_basic_name(enum hl_basic basic);
+const char *hl_op_basic_words(enum hl_basic basic);
 const char *hl_op_kind_name(enum hl_op_kind kind);
 
 /* Value and index pairs of MINLOC and MAXLOC. */

@@ -111,11 +111,11 @@ static void nothing(void)
     X(type_loose, "a datatype that was not committed", "MPI_Get", TYPE, WIN, lock_all, \
       MPI_Get(buf, 1, MPI_LONG, me, 0, 1, loose, win), unlock_all, "target datatype is not committed") \
     X(type_differs, "elements that differ between origin and target", "MPI_Put", TYPE, WIN, lock_all, \
-      MPI_Put(buf, 2, MPI_INT, me, 0, 1, MPI_DOUBLE, win), unlock_all, "I32") \
+      MPI_Put(buf, 2, MPI_INT, me, 0, 1, MPI_DOUBLE, win), unlock_all, "32-bit integers") \
     X(type_acc, "elements that differ in an accumulate", "MPI_Accumulate", TYPE, WIN, lock_all, \
-      MPI_Accumulate(buf, 1, MPI_LONG, me, 0, 1, MPI_UINT64_T, MPI_SUM, win), unlock_all, "I64") \
+      MPI_Accumulate(buf, 1, MPI_LONG, me, 0, 1, MPI_UINT64_T, MPI_SUM, win), unlock_all, "64-bit integers") \
     X(type_cas, "a type that cannot be compared and swapped", "MPI_Compare_and_swap", TYPE, WIN, lock_all, \
-      MPI_Compare_and_swap(buf, buf + 1, buf + 2, MPI_DOUBLE, me, 0, win), unlock_all, "F64") \
+      MPI_Compare_and_swap(buf, buf + 1, buf + 2, MPI_DOUBLE, me, 0, win), unlock_all, "64-bit reals") \
     X(count_negative, "a negative count", "MPI_Put", COUNT, WIN, lock_all, \
       MPI_Put(buf, -3, MPI_LONG, me, 0, 1, MPI_LONG, win), unlock_all, "origin count is -3") \
     X(count_result, "a negative count of results", "MPI_Get_accumulate", COUNT, WIN, lock_all, \
@@ -142,7 +142,7 @@ static void nothing(void)
     X(op_user, "an operation of the user", "MPI_Accumulate", OP, WIN, lock_all, \
       MPI_Accumulate(buf, 1, MPI_LONG, me, 0, 1, MPI_LONG, own_op, win), unlock_all, "predefined") \
     X(op_undefined, "an operation that the type does not have", "MPI_Fetch_and_op", OP, WIN, lock_all, \
-      MPI_Fetch_and_op(buf, buf + 1, MPI_DOUBLE, me, 0, MPI_BXOR, win), unlock_all, "F64") \
+      MPI_Fetch_and_op(buf, buf + 1, MPI_DOUBLE, me, 0, MPI_BXOR, win), unlock_all, "64-bit reals") \
     X(buffer_null, "a NULL origin", "MPI_Put", BUFFER, WIN, lock_all, \
       MPI_Put(NULL, 1, MPI_LONG, me, 0, 1, MPI_LONG, win), unlock_all, "8 bytes") \
     X(result_null, "a NULL result", "MPI_Fetch_and_op", BUFFER, WIN, lock_all, \

@@ -81,12 +81,12 @@ static void parse(int argc, char **argv, struct options *o)
             puts("hotlane-info " HL_VERSION);
             exit(0);
         default:
-            fputs(usage, stderr);
+            fputs("hotlane-info --help lists the options\n", stderr);
             exit(2);
         }
     }
     if (optind < argc) {
-        fprintf(stderr, "hotlane-info: what is `%s`?\n%s", argv[optind], usage);
+        fprintf(stderr, "hotlane-info: what is `%s`? hotlane-info --help lists the options\n", argv[optind]);
         exit(2);
     }
 }

@@ -119,7 +119,7 @@ void hl_mx_env_add(struct hl_mx_env *e, const char *name, const char *value);
 
 /* help.c */
 void hl_mx_help(void);
-const char *hl_mx_nearest(const char *word, const char *const *names, int n);
+const char *hl_mx_nearest(const char *word, const char *const *names, int n); /* NULL: none is near */
 
 /* hosts.c: is `host` (name or address) this machine? The first name of a list or file that is not goes to
  * name[cap]: true or 1; -errno when the file cannot be read. */

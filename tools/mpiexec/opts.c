@@ -93,6 +93,8 @@ static int unknown(const char *arg, const char *name)
     for (int i = 0; i < ROWS; i++)
         names[i] = table[i].name;
     const char *near = hl_mx_nearest(name, names, ROWS);
+    if (near == NULL)
+        return COMPLAIN("unknown option %s (--help lists all)", arg);
     return COMPLAIN("unknown option %s; the nearest is %s%s (--help lists all)", arg, near[1] ? "--" : "-",
                     near);
 }
@@ -127,8 +129,7 @@ static int set_bind(struct hl_mx_opts *o, const char *arg, const char *text)
             return -1;
         }
     }
-    return COMPLAIN("%s %s: must be none, core or numa; the nearest is %s", arg, text,
-                    hl_mx_nearest(text, places, 3));
+    return COMPLAIN("%s %s: must be none, core or numa", arg, text);
 }
 
 static int check_hosts(const char *arg, const char *text, bool file)
