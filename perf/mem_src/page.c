@@ -75,16 +75,16 @@ static double pin(void *base)
 static char *make_bare(double *took)
 {
     unsigned flags = page > 4096 ? MFD_HUGETLB | (unsigned)__builtin_ctzl(page) << 26 : 0;
-    size_t align = page > (2 << 20) ? page : 2 << 20;
+    size_t align = page > (2 << 20) ? page : 2 << 20, len = (bytes + page - 1) / page * page;
     int fd = memfd_create("bare", flags | MFD_CLOEXEC);
-    if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0) {
+    if (fd < 0 || ftruncate(fd, (off_t)len) != 0) {
         skip("memfd_create");
     }
-    char *room = mmap(NULL, bytes + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *room = mmap(NULL, len + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     char *at = room + (-(uintptr_t)room & (align - 1));
     double begin = now();
-    char *base = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
-    if (base == MAP_FAILED || madvise(base, bytes, MADV_POPULATE_WRITE) != 0) {
+    char *base = mmap(at, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
+    if (base == MAP_FAILED || madvise(base, len, MADV_POPULATE_WRITE) != 0) {
         skip("bare mapping");
     }
     if (strcmp(pages, "thp") == 0 && madvise(base, bytes, MADV_COLLAPSE) != 0) {
