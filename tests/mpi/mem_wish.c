@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define BYTES ((MPI_Aint)3 << 20)
+#define LARGE ((MPI_Aint)9 << 20) /* has a mapping of its own */
 
 /* An info object of "key=value" words, NULL at the end. */
 static MPI_Info keys(const char *const *words)
@@ -152,15 +153,15 @@ static void nothing_asked(void)
     MPI_Info info;
     char value[64];
     int len = sizeof value, there;
-    MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Win_allocate(LARGE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
     CHECK(strcmp(told(win, "hotlane_mem_kind"), "SYS_DEFAULT") == 0, "%s", told(win, "hotlane_mem_kind"));
     CHECK(strcmp(told(win, "hotlane_mem_policy"), "P") == 0, "%s", told(win, "hotlane_mem_policy"));
     CHECK(bytes_of(told(win, "hotlane_page_size")) == (size_t)sysconf(_SC_PAGESIZE), "base pages");
     CHECK(strcmp(told(win, "mpi_memory_alloc_kinds"), "mpi,system") == 0, "kinds");
-    CHECK(mapping_says(base, "Rss") < (size_t)BYTES, "pages before they are touched");
-    memset(base, 1, BYTES);
-    look_at(win, base, BYTES);
-    put_everywhere(win, base, BYTES);
+    CHECK(mapping_says(base, "Rss") < (size_t)LARGE, "pages before they are touched");
+    memset(base, 1, LARGE);
+    look_at(win, base, LARGE);
+    put_everywhere(win, base, LARGE);
     MPI_Win_free(&win);
     MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     CHECK(told(win, "hotlane_page_size")[0] == 0 && told(win, "hotlane_mem_kind")[0] == 0,
