@@ -141,10 +141,11 @@ static void windows_print(FILE *f, const struct dwelling *windows, int ranks)
     for (int first = 0, next; first < ranks && windows[first].page[0]; first = next) {
         for (next = first + 1; next < ranks && dwell_alike(&windows[first], &windows[next]); next++)
             ;
-        fprintf(f, "  window of rank %d", first);
         if (next > first + 1)
-            fprintf(f, " to %d", next - 1);
-        fprintf(f, ": pages of %s, node:bytes %s\n", windows[first].page, windows[first].nodes);
+            fprintf(f, "  windows of ranks %d to %d", first, next - 1);
+        else
+            fprintf(f, "  window of rank %d", first);
+        fprintf(f, ": pages of %s, on nodes %s\n", windows[first].page, windows[first].nodes);
     }
 }
 

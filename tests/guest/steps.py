@@ -232,7 +232,7 @@ def stencil(fast):
     return Step("stencil", needs="perf/stencil", pools={fast: 4},
                 env={"MPICH_ALLOC_MEM_AFFINITY": "MCDRAM", "MPICH_ALLOC_MEM_PG_SZ": "2M", "MPICH_ALLOC_MEM_POLICY": "M"},
                 command=f"sh -c 'stencil {grid} --serial && mpiexec -n 2 --timeout 60 /hotlane/stencil {grid} --threads 4'",
-                says=[r"(?s)hash (\w{16})\n.*hash \1\n", rf"window of rank 0 to 1: pages of 2M, node:bytes {fast}:\w+\n"])
+                says=[r"(?s)hash (\w{16})\n.*hash \1\n", rf"windows of ranks 0 to 1: pages of 2M, on nodes {fast}:\w+\n"])
 
 
 KNL4 = dict(ddr=[0, 1, 2, 3], fast=[4, 5, 6, 7])

@@ -81,7 +81,7 @@ def test_serial_and_parallel_agree(stencil):
 
 def test_closing_table_says_where_windows_live(stencil):
     code, out, err = stencil.call(2, ["--zones", "32,32", "--patch", "8", "--steps", "3", "--threads", "2"])
-    rows = re.findall(r"^  window of rank .*: pages of \w+, node:bytes (?:\d+:\w+,?)+$", out, re.M)
+    rows = re.findall(r"^  windows? of ranks? .*: pages of \w+, on nodes (?:\d+:\w+,?)+$", out, re.M)
     assert code == 0 and bool(rows) == (stencil.mpi == "hotlane"), out + err
 
 
