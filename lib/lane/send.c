@@ -306,5 +306,6 @@ void hl_chain_fail(struct hl_lane *lane, struct hl_way *way, int err)
     if (chain != NULL) {
         close_chain(lane, chain);
         hl_slot_close(lane, chain->slot, HL_PART_CHAIN, err);
+        hl_slot_advance(lane); /* no completion comes for it */
     }
 }

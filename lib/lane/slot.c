@@ -185,4 +185,5 @@ void hl_slot_lost(struct hl_lane *lane, struct hl_way *way)
         }
         slot = next;
     }
+    hl_slot_advance(lane);
 }

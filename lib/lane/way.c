@@ -77,6 +77,7 @@ struct hl_way *hl_way_make(struct hl_lane *lane, int peer, const struct hl_rx_ca
         free(way);
         return NULL;
     }
+    way->dead = hl_rx_is_dead(peer); /* perhaps before the lane looked the last time */
     add_to(t, way);
     return way;
 }
