@@ -82,4 +82,26 @@ START_TEST(a_message_does_not_outlive_its_connection)
 }
 END_TEST
 
+/* What ends without the provider's word is over for those who wait for everything, too. */
+START_TEST(a_chain_that_fails_unsent_leaves_nothing_open) HL_NO_TSA
+{
+    chain = UINT64_MAX;
+    start(1);
+    model.hold = true;
+    uint64_t source = 1, sink = 0;
+    hl_a32 error = {0};
+    struct hl_xfer x = transfer(2, &sink, &source, &error);
+    ck_assert_int_eq(hl_lane_write(&x), 0);
+    struct hl_lane *lane = hl_pool.lanes[0];
+    ck_assert(hl_lease_try(&lane->lease));
+    struct hl_way *way = hl_way_find(lane, 2);
+    ck_assert_ptr_nonnull(way->chain);
+    hl_chain_fail(lane, way, HL_ERR_PROC_ABORTED);
+    hl_lane_leave(lane);
+    hl_lane_flush_all(HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);
+    stop();
+}
+END_TEST
+
 #endif
