@@ -104,4 +104,12 @@ START_TEST(a_chain_that_fails_unsent_leaves_nothing_open) HL_NO_TSA
 }
 END_TEST
 
+static void add_lost(TCase *t)
+{
+    tcase_add_loop_test(t, a_lost_connection_is_mended, 0, 4);
+    tcase_add_test(t, a_connection_that_stays_lost_is_reported);
+    tcase_add_test(t, a_message_does_not_outlive_its_connection);
+    tcase_add_test(t, a_chain_that_fails_unsent_leaves_nothing_open);
+}
+
 #endif

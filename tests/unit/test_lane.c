@@ -579,10 +579,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(t, operations_end_before_their_flush, 0, (int)HL_COUNT_OF(shapes));
     tcase_add_loop_test(t, errors_reach_their_flush_and_no_other, 0, (int)HL_COUNT_OF(shapes));
     add_chains(t);
-    tcase_add_loop_test(t, a_lost_connection_is_mended, 0, 4);
-    tcase_add_test(t, a_connection_that_stays_lost_is_reported);
-    tcase_add_test(t, a_message_does_not_outlive_its_connection);
-    tcase_add_test(t, a_chain_that_fails_unsent_leaves_nothing_open);
+    add_lost(t);
     tcase_add_test(t, guests_and_flushes_do_not_wait_for_a_lane_that_comes);
     tcase_add_loop_test(t, guests_go_home_when_their_lane_is_there, 0, 2);
     tcase_add_test(t, what_is_expected_is_connected);
