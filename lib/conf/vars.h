@@ -6,10 +6,12 @@
  *   kind       BOOL    int 0 or 1: 1 0 yes no on off true false
  *              INT     int64_t
  *              SIZE    uint64_t bytes, suffixes K M G T
- *              PAGE    uint64_t bytes: one of the words of `choices`, or its bytes as a number; auto:
- * UINT64_MAX TEXT    const char * NODES   const char *: a list of memory nodes as in 8-15 or 1,3, or all, or
- * nothing CHOICE  int: index into the words of `choices`, which are separated by '|' min, max   bounds of INT
- * and SIZE; 0, 0 = none
+ *              PAGE    uint64_t bytes: one of the words of `choices`, or its bytes as a number
+ *              (auto, where it is the first word: UINT64_MAX)
+ *              TEXT    const char *
+ *              NODES   const char *: a list of memory nodes as in 8-15 or 1,3, or all, or nothing
+ *              CHOICE  int: index into the words of `choices`, which are separated by '|'
+ *   min, max   bounds of INT and SIZE; 0, 0 = none
  *
  * Rows of one topic stand together, topics from the lowest module up. */
 #ifndef HL_VARS_H
