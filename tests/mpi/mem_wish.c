@@ -1,9 +1,9 @@
 /* Windows and MPI_Alloc_mem with wishes about memory: ranks ask for different kinds and page sizes,
  * operations go to what they got, MPI_Win_get_info agrees with the kernel, and what one rank cannot have
  * refuses the call on all ranks and leaves nothing taken. */
+#include "process.h"
 #include "rma.h"
 
-#include <dirent.h>
 #include <stdint.h>
 #include <unistd.h>
 
@@ -84,31 +84,7 @@ static size_t mapping_says(const void *p, const char *what)
 /* KiB of huge pages that this process has mapped: the machine's pools belong to other tests as well. */
 static long huge_kib(void)
 {
-    char line[256];
-    long n = -1;
-    FILE *f = fopen("/proc/self/status", "r");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-        if (strncmp(line, "HugetlbPages:", 13) == 0) {
-            n = strtol(line + 13, NULL, 10);
-        }
-    }
-    if (f != NULL) {
-        fclose(f);
-    }
-    return n;
-}
-
-static int descriptors(void)
-{
-    int n = 0;
-    DIR *d = opendir("/proc/self/fd");
-    while (d != NULL && readdir(d) != NULL) {
-        n++;
-    }
-    if (d != NULL) {
-        closedir(d);
-    }
-    return n;
+    return number_in("/proc/self/status", "HugetlbPages:");
 }
 
 /* Every rank puts a word of its own to two places of every rank, the second near the end, and finds all words
@@ -276,11 +252,11 @@ static void refused_for_all(int loser, MPI_Aint bytes, const char *page, const c
 
 static void nothing_stays_taken(void)
 {
-    int before_fd = 0;
+    long before_fd = 0;
     long before_huge = 0;
     for (int round = 0; round < 4; round++) {
         if (round == 1) { /* the first may open things that stay */
-            before_fd = descriptors();
+            before_fd = files_open();
             before_huge = huge_kib();
         }
         for (int loser = 0; loser < ranks; loser++) {
@@ -290,7 +266,7 @@ static void nothing_stays_taken(void)
         }
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    CHECK(descriptors() == before_fd, "%d descriptors, %d before", descriptors(), before_fd);
+    CHECK(files_open() == before_fd, "%ld descriptors, %ld before", files_open(), before_fd);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK(huge_kib() == before_huge, "%ld KiB of huge pages, %ld before", huge_kib(), before_huge);
 }

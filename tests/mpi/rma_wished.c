@@ -1,9 +1,9 @@
 /* Many small windows whose memory is wished for: each holds its data, what a window costs does not grow with
  * their number, and descriptors, mappings, memory and huge pages return to their start.
  * Argument: windows. Wishes are tried one after the other; a pool of huge pages is used when there is one. */
+#include "process.h"
 #include "rma.h"
 
-#include <dirent.h>
 #include <time.h>
 
 #define BYTES 1000
@@ -20,23 +20,6 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The number behind `name` in a file of lines; 0 when it is not there. */
-static long number_in(const char *file, const char *name)
-{
-    char line[256];
-    long n = 0;
-    FILE *f = fopen(file, "r");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-        if (strncmp(line, name, strlen(name)) == 0) {
-            n = strtol(line + strlen(name), NULL, 10);
-        }
-    }
-    if (f != NULL) {
-        fclose(f);
-    }
-    return n;
-}
-
 static long lines_of(const char *file)
 {
     long n = 0;
@@ -46,19 +29,6 @@ static long lines_of(const char *file)
     }
     if (f != NULL) {
         fclose(f);
-    }
-    return n;
-}
-
-static long files_open(void)
-{
-    long n = 0;
-    DIR *d = opendir("/proc/self/fd");
-    while (d != NULL && readdir(d) != NULL) {
-        n++;
-    }
-    if (d != NULL) {
-        closedir(d);
     }
     return n;
 }
