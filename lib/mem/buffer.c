@@ -55,10 +55,9 @@ static size_t natural(void)
     return hl_topo_page_natural(sizes, count, is_auto() ? AUTO_PAGE : (size_t)hl_conf.internal_page);
 }
 
-/* The page size to try for `len` more bytes. */
-static size_t page_for(size_t len, struct hl_arena_key *key) HL_REQUIRES(hl_mem_lock)
+/* The page size to try for `len` more bytes; `page` is the natural one. */
+static size_t page_for(size_t page, size_t len, struct hl_arena_key *key) HL_REQUIRES(hl_mem_lock)
 {
-    size_t page = natural();
     key->page = page;
     if (!is_auto() || page == hl_topo_page()) {
         return page;
@@ -71,9 +70,8 @@ static size_t page_for(size_t len, struct hl_arena_key *key) HL_REQUIRES(hl_mem_
     return ours ? page : hl_topo_page();
 }
 
-static void tell(size_t got) HL_REQUIRES(hl_mem_lock)
+static void tell(size_t asked, size_t got) HL_REQUIRES(hl_mem_lock)
 {
-    size_t asked = natural();
     bool short_of = !is_auto() && got < asked;
     if ((told & got) != 0 || hl_conf.mem_report == 0 ||
         (hl_conf.mem_report == 1 && (!short_of || hl_report_is_mute()))) {
@@ -89,18 +87,18 @@ void *hl_mem_buffer_take(size_t len)
 {
     struct hl_arena_key key = {.hidden = true};
     struct hl_piece piece;
+    size_t base = hl_topo_page(), asked = natural(); /* looks into /sys: not under the lock */
     hl_mutex_lock(&hl_mem_lock);
-    size_t base = hl_topo_page();
-    key.page = page_for(len, &key);
+    key.page = page_for(asked, len, &key);
     int rc = hl_arena_cut(len, 0, false, &key, &piece);
     if (rc == HL_ERR_NO_MEM && key.page > base) {
         key.page = base;
         rc = hl_arena_cut(len, 0, false, &key, &piece);
     }
     if (rc == 0) {
-        tell(key.page);
+        tell(asked, key.page);
     }
-    if (rc == 0 && key.page == base && !is_auto() && natural() > base && started) {
+    if (rc == 0 && key.page == base && !is_auto() && asked > base && started) {
         hl_seg_join(piece.seg, piece.off, piece.len);
     }
     hl_mutex_unlock(&hl_mem_lock);
