@@ -3,9 +3,11 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "..", "tests", "hosts"))  # for hosts.py
 FLAGS = ["-std=gnu17", "-D_GNU_SOURCE", "-O3", "-g", "-fopenmp"]
 MANY = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]  # more ranks than cores under Open MPI
 
@@ -26,14 +28,21 @@ def others():
             "intel": (mpich + "/bin/mpicc_abi", [intel + "/bin/mpiexec"], {"LD_LIBRARY_PATH": intel + "/lib"})}
 
 
+def shmems():
+    """The same for OpenSHMEM."""
+    return {"openmpi": ("oshcc", ["oshrun"] + MANY, {})}
+
+
 NAMES = ["hotlane"] + list(others())
 
 
 # What makes ranks of one machine speak by the network.
 _UCX = {"OMPI_MCA_pml": "ucx", "OMPI_MCA_osc": "ucx", "OMPI_MCA_pml_ucx_tls": "any", "OMPI_MCA_pml_ucx_devices": "any",
         "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"}
-NETWORK = {"hotlane": {"HOTLANE_NEAR": "0"}, "mpich": {"MPIR_CVAR_NOLOCAL": "1"}, "mpich5": {"MPIR_CVAR_NOLOCAL": "1"},
-           "openmpi": _UCX, "openmpi5": _UCX, "intel": {"I_MPI_FABRICS": "ofi"}}
+_MPICH = {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self"}
+NETWORK = {"hotlane": {"HOTLANE_NEAR": "0"}, "mpich": _MPICH, "mpich5": _MPICH, "openmpi": _UCX,
+           "openmpi5": {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "lo"},
+           "intel": {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp"}}
 
 
 class Unavailable(Exception):
@@ -57,6 +66,8 @@ class Program:
 
     For Hotlane it is BUILD/perf/NAME; for others it is compiled from `sources`, files or one folder under perf/."""
 
+    others = staticmethod(others)
+
     def __init__(self, name, mpi, build, sources, flags=()):
         self.mpi, self.folder, self.environment = mpi, None, {}
         self.prefix = []  # of the program's own command, behind the launcher's (hosts.py)
@@ -70,7 +81,7 @@ class Program:
             self._compile(name, sources, flags)
 
     def _compile(self, name, sources, flags):
-        wrapper, launcher, self.environment = others()[self.mpi]
+        wrapper, launcher, self.environment = self.others()[self.mpi]
         if not shutil.which(wrapper) or not shutil.which(launcher[0]):
             raise Unavailable(f"{wrapper} and {launcher[0]} are not installed")
         self.launcher = launcher
@@ -123,15 +134,25 @@ class Program:
                                + err.strip().splitlines()[-8:]))
 
 
-def installed(name, build, sources, flags=(), only=None):
-    """The program on every MPI that is here, or those of the list `only`, Hotlane first: a list to be closed. Raises
+class ShmemProgram(Program):
+    """The same on an OpenSHMEM."""
+    others = staticmethod(shmems)
+
+    def _compile(self, name, sources, flags):
+        if shutil.which("oshcc") and subprocess.run(["oshcc", "--showme"], capture_output=True).returncode:
+            raise Unavailable("oshcc is not Open MPI's")  # but perhaps Hotlane's own
+        super()._compile(name, sources, flags)
+
+
+def installed(name, build, sources, flags=(), only=None, kind=Program):
+    """The program on every library that is here, or those of the list `only`, Hotlane first: a list to be closed. Raises
     Unavailable without Hotlane."""
-    found = [Program(name, "hotlane", build, sources, flags)]
-    for mpi in others():
+    found = [kind(name, "hotlane", build, sources, flags)]
+    for mpi in kind.others():
         if only and mpi not in only:
             continue
         try:
-            found.append(Program(name, mpi, build, sources, flags))
+            found.append(kind(name, mpi, build, sources, flags))
         except Unavailable:
             pass
     return found

@@ -14,6 +14,11 @@ class Stencil(Program):
         super().__init__("stencil", mpi, build, "stencil_src",
                          ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"])
 
+    def apis(self):
+        """The words for --api that this program was built with."""
+        few = ["--serial", "--zones", "8,8", "--patch", "8", "--steps", "1", "--quiet"]
+        return [api for api in ("mpi", "shmem") if self.call(0, few + ["--api", api])[0] == 0]
+
     def run(self, ranks, arguments, environment=None, timeout=120):
         """The results of a run as a dictionary; raises Failed."""
         out = self.output(ranks, list(arguments) + ["--quiet", "--json", "-"], environment, timeout)

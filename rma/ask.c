@@ -24,6 +24,7 @@ struct wait {
     struct place *place;
     uint64_t token;
     int peer;
+    uint64_t id; /* of the window */
 };
 
 static bool take_place(void *arg)
@@ -51,11 +52,20 @@ static bool is_over(void *arg)
     return hl_a64_load_acquire(&w->place->word) != w->token || hl_rx_is_dead(w->peer);
 }
 
+static void tell_lock(const void *arg, struct hl_told *t)
+{
+    const struct wait *w = arg;
+    hl_win_tell_lock(w->id, w->peer, t);
+}
+HL_HANG_TELLS(take_place, tell_lock);
+HL_HANG_TELLS(is_over, tell_lock);
+
 int hl_ask_lock(int peer, uint64_t id, bool exclusive)
 {
     /* relaxed: a counter. */
     struct wait w = {.token = (hl_a64_add_relaxed(&counter, 1) + 1) % ((uint64_t)1 << 50) * PLACES,
-                     .peer = peer};
+                     .peer = peer,
+                     .id = id};
     hl_prog_wait(take_place, &w);
 
     struct hl_wire_rec rec = {.op = HL_WIRE_LOCK, .kind = exclusive, .count = w.token, .aux = id};
@@ -77,6 +87,9 @@ int hl_ask_lock(int peer, uint64_t id, bool exclusive)
 void hl_ask_granted(uint64_t token, int rc)
 {
     uint64_t expected = token;
+    if (token < PLACES) { /* no token, but the word of a free place */
+        return;
+    }
     /* full: passes on what the last holder did; pairs with the acquire in is_over. Fails when nobody waits.
      */
     if (hl_a64_cas_full(&places[token % PLACES].word, &expected, token | GRANTED | (rc != 0 ? REFUSED : 0))) {

@@ -34,7 +34,8 @@ bool hl_cma_probe(int node_rank, int pid, uint64_t at, uint64_t token)
 {
     uint64_t there = 0;
     return hl_conf.cma && learn(node_rank, pid) == 0 &&
-           hl_cma_copy(node_rank, HL_GET, &there, at, sizeof there) == 0 && there == token;
+           hl_cma_copy(node_rank, HL_GET, &there, at, sizeof there) == 0 && there == token &&
+           hl_cma_copy(node_rank, HL_PUT, &there, at, sizeof there) == 0; /* what is there already */
 }
 
 int hl_cma_copy(int node_rank, enum hl_dir dir, void *mine, uint64_t theirs, size_t len)
@@ -53,5 +54,6 @@ int hl_cma_copy(int node_rank, enum hl_dir dir, void *mine, uint64_t theirs, siz
         }
         done += (size_t)n;
     }
+    hl_stat_rank_add(HL_STAT_RANK_bytes_cma, len);
     return 0;
 }

@@ -284,6 +284,13 @@ static bool is_answered(void *arg)
     return hl_a32_load_acquire(&a->state) != 0 || hl_rx_is_dead(a->peer);
 }
 
+static void tell_ask(const void *arg, struct hl_told *t)
+{
+    hl_told_say(t, "where memory attached to a window is");
+    hl_told_await(t, ((const struct ask *)arg)->peer);
+}
+HL_HANG_TELLS(is_answered, tell_ask);
+
 static void enter(struct ask *a)
 {
     hl_mutex_lock(&asks_lock);

@@ -1,5 +1,5 @@
 /* Active target by fence. */
-#include "win.h"
+#include "mode.h"
 
 #include "api.h"
 #include "coll.h"
@@ -35,6 +35,8 @@ HL_API(MPI_Win_fence)
 int PMPI_Win_fence(int assert, MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);
+    hl_mode_enter(w);
     int rc = w == NULL ? hl_win_bad() : fence(w, assert);
+    hl_mode_leave(w);
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_fence", rc);
 }

@@ -204,18 +204,33 @@ int hl_hints_show_got(struct hl_info *info, size_t page, const char *nodes)
     return rc != 0 || nodes[0] == '\0' ? rc : hl_info_set(info, "hotlane_nodes", nodes);
 }
 
-/* What the kernel says now of the memory that this rank took for the window. */
+/* The window's memory, if this rank took it for the window or its user has it from MPI_Alloc_mem: else seg is
+ * NULL. */
+static struct hl_piece memory_of(const struct hl_win *w)
+{
+    struct hl_piece p = w->piece;
+    if (w->flavor == MPI_WIN_FLAVOR_CREATE && w->bytes > 0 &&
+        (p.seg = hl_mem_find(w->base, w->bytes)) != NULL) {
+        p.off = (size_t)((char *)w->base - p.seg->base);
+        p.len = w->bytes;
+        p.addr = w->base;
+    }
+    return p;
+}
+
+/* What the kernel says of it now. */
 static int show_mine(const struct hl_win *w, struct hl_info *info)
 {
+    struct hl_piece mine = memory_of(w);
     struct hl_mem_got got = {0};
     char nodes[HL_MEM_NODES_TEXT] = "";
-    if (w->piece.seg == NULL) {
+    if (mine.seg == NULL) {
         return 0;
     }
-    if (hl_mem_where(&w->piece, got.bytes, HL_MEM_NODES) == 0) {
+    if (hl_mem_where(&mine, got.bytes, HL_MEM_NODES) == 0) {
         hl_mem_got_nodes_text(&got, nodes, sizeof nodes);
     }
-    return hl_hints_show_got(info, w->piece.seg->page, nodes);
+    return hl_hints_show_got(info, mine.seg->page, nodes);
 }
 
 int hl_hints_init(struct hl_win *w, const struct hl_info *user)

@@ -1,5 +1,5 @@
 /* Passive target: lock, unlock, lock_all, unlock_all. */
-#include "win.h"
+#include "mode.h"
 
 #include "api.h"
 #include "err.h"
@@ -9,7 +9,7 @@
 
 #define TRIES 64 /* before a request by message, which costs a wake-up */
 
-int hl_win_acquire(struct hl_win *w, int target, bool exclusive)
+static int acquire(struct hl_win *w, int target, bool exclusive)
 {
     const struct hl_target *t = &w->targets[target];
     if (!hl_target_is_far(t)) {
@@ -24,9 +24,21 @@ int hl_win_acquire(struct hl_win *w, int target, bool exclusive)
     return hl_ask_lock(hl_win_world(w, target), w->id, exclusive);
 }
 
+int hl_win_acquire(struct hl_win *w, int target, bool exclusive)
+{
+    int rc = acquire(w, target, exclusive);
+    if (HL_UNLIKELY(hl_hang_is_on()) && rc == 0) {
+        hl_win_note_holder(w, target, true);
+    }
+    return rc;
+}
+
 int hl_win_release(struct hl_win *w, int target, bool exclusive)
 {
     const struct hl_target *t = &w->targets[target];
+    if (HL_UNLIKELY(hl_hang_is_on())) {
+        hl_win_note_holder(w, target, false);
+    }
     if (!hl_target_is_far(t) && hl_lockword_leave(&hl_target_ctl(t)->lock, exclusive)) {
         return 0;
     }
@@ -46,6 +58,14 @@ static bool is_settled(void *arg)
     uint32_t how = hl_epoch_find(c->epoch, c->target);
     return how == 0 || (how & HL_EPOCH_HELD) != 0;
 }
+
+static void tell_claim(const void *arg, struct hl_told *t)
+{
+    const struct claim *c = arg;
+    hl_win_tell(HL_CONTAINER_OF((struct hl_epoch *)(uintptr_t)c->epoch, struct hl_win, epoch), t);
+    hl_told_say(t, ", lock of target %d, which another thread asks for", c->target);
+}
+HL_HANG_TELLS(is_settled, tell_claim);
 
 int hl_win_reach(struct hl_win *w, int target)
 {
@@ -182,7 +202,9 @@ HL_API(MPI_Win_lock)
 int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);
+    hl_mode_enter(w);
     int rc = w == NULL ? hl_win_bad() : lock(w, lock_type, rank, assert);
+    hl_mode_leave(w);
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_lock", rc);
 }
 
@@ -190,7 +212,9 @@ HL_API(MPI_Win_unlock)
 int PMPI_Win_unlock(int rank, MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);
+    hl_mode_enter(w);
     int rc = w == NULL ? hl_win_bad() : unlock(w, rank);
+    hl_mode_leave(w);
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_unlock", rc);
 }
 
@@ -198,7 +222,9 @@ HL_API(MPI_Win_lock_all)
 int PMPI_Win_lock_all(int assert, MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);
+    hl_mode_enter(w);
     int rc = w == NULL ? hl_win_bad() : lock_all(w, assert);
+    hl_mode_leave(w);
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_lock_all", rc);
 }
 
@@ -206,6 +232,8 @@ HL_API(MPI_Win_unlock_all)
 int PMPI_Win_unlock_all(MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);
+    hl_mode_enter(w);
     int rc = w == NULL ? hl_win_bad() : unlock_all(w);
+    hl_mode_leave(w);
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_unlock_all", rc);
 }

@@ -40,6 +40,12 @@ bool hl_lockword_leave(hl_a64 *word, bool exclusive)
     return false;
 }
 
+bool hl_lockword_is_held(hl_a64 *word, bool exclusive)
+{
+    /* relaxed: who holds it does not leave it meanwhile. */
+    return (hl_a64_load_relaxed(word) & (exclusive ? HL_LOCK_EXCLUSIVE : HL_LOCK_READERS)) != 0;
+}
+
 /* Nobody else changes the word while WAITERS is set: a look and an addition make one step. */
 static bool grant_one(struct hl_lockq *q, const struct hl_lock_ask *ask)
 {

@@ -31,11 +31,15 @@ bool hl_lockword_try(hl_a64 *word, bool exclusive);
  * thread, whose hl_lockq_leave does it. */
 bool hl_lockword_leave(hl_a64 *word, bool exclusive);
 
+/* Does somebody hold it in this way? */
+bool hl_lockword_is_held(hl_a64 *word, bool exclusive);
+
 /* One queued request: who waits and the number he knows it by. */
 struct hl_lock_ask {
     int peer;       /* world rank */
     uint64_t token; /* the asker's */
     bool exclusive;
+    hl_a32 *holder; /* whoever grants it notes it there (win.h) */
     struct hl_lock_ask *next;
 };
 

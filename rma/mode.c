@@ -114,6 +114,12 @@ static bool has_room(void *arg)
     return false;
 }
 
+static void tell_queue(const void *unused, struct hl_told *t)
+{
+    hl_told_say(t, "the queue of one-sided operations (HOTLANE_RMA_MODE=enqueue)");
+}
+HL_HANG_TELLS(has_room, tell_queue);
+
 static int put_in(const struct hl_job *job)
 {
     if (job->a.m.req != NULL) {
@@ -136,9 +142,12 @@ int hl_mode_issue(const struct hl_job *job)
     if (hl_conf.rma_mode == HL_MODE_ENQUEUE) {
         return put_in(job);
     }
-    hl_prog_enter();
+    struct hl_win *w = job->a.m.win;
+    hl_mode_enter(w);
+    hl_cs_in(HL_CS_window, &w->section);
     int rc = perform(job);
-    hl_prog_leave();
+    hl_cs_out(HL_CS_window, &w->section);
+    hl_mode_leave(w);
     return rc;
 }
 
@@ -152,6 +161,8 @@ static bool is_performed(void *arg)
     drive();
     return hl_a64_load_acquire(&head) >= *until;
 }
+
+HL_HANG_TELLS(is_performed, tell_queue);
 
 void hl_mode_drain(void)
 {

@@ -1,18 +1,20 @@
 /* Windows that do not go the way of this library: the designs it is compared with (HOTLANE_RMA_MODE).
  *
- *   global    one lock for the process around every call; who waits gives it away for the moment
+ *   global    one lock for the process around every call; who waits gives it away for the moment: that of
+ *             HOTLANE_CS=global (cs.h), for these calls alone
  *   enqueue   all threads put descriptors of operations into one queue; one thread at a time takes them out
  *             and performs them; a flush waits until what was in the queue is performed
  *
- * Both use one lane. Such windows have `detour` set, so their operations fail the test of the short way and
- * cost the others nothing. Source of enqueue: Kandalla et al., CUG 2016, figure 1(b). */
+ * Both use one lane. Under HOTLANE_CS operations are in the sections of cs.h. Such windows have `detour` set,
+ * so their operations fail the test of the short way and cost the others nothing. Source of enqueue: Kandalla
+ * et al., CUG 2016, figure 1(b). */
 #ifndef HL_MODE_H
 #define HL_MODE_H
 
 #include "win.h"
 
 #include "conf.h"
-#include "prog.h"
+#include "cs.h"
 
 enum hl_mode { HL_MODE_HOT, HL_MODE_GLOBAL, HL_MODE_ENQUEUE }; /* in the order of conf's words */
 
@@ -39,18 +41,23 @@ HL_INLINE bool hl_mode_defers(const struct hl_win *w)
     return w->detour && hl_conf.rma_mode == HL_MODE_ENQUEUE;
 }
 
+HL_INLINE bool hl_mode_is_global(const struct hl_win *w)
+{
+    return w != NULL && w->detour && (hl_conf.rma_mode == HL_MODE_GLOBAL || hl_cs_mode == HL_CS_GLOBAL);
+}
+
 /* Around a call on such a window that is not a job. */
 HL_INLINE void hl_mode_enter(const struct hl_win *w)
 {
-    if (HL_UNLIKELY(w != NULL && w->detour && hl_conf.rma_mode == HL_MODE_GLOBAL)) {
-        hl_prog_enter();
+    if (HL_UNLIKELY(hl_mode_is_global(w))) {
+        hl_cs_enter_process(HL_CS_window);
     }
 }
 
 HL_INLINE void hl_mode_leave(const struct hl_win *w)
 {
-    if (HL_UNLIKELY(w != NULL && w->detour && hl_conf.rma_mode == HL_MODE_GLOBAL)) {
-        hl_prog_leave();
+    if (HL_UNLIKELY(hl_mode_is_global(w))) {
+        hl_cs_leave_process();
     }
 }
 

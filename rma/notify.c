@@ -184,6 +184,7 @@ struct watch {
     hl_a64 *flag;
     int compare;
     uint64_t value, seen, at;
+    struct hl_win *win;
 };
 
 static bool is_reached(void *arg)
@@ -207,6 +208,16 @@ static bool is_reached(void *arg)
     }
 }
 
+static void tell_flag(const void *arg, struct hl_told *t)
+{
+    const struct watch *f = arg;
+    static const char *const signs[] = {"==", "!=", ">", ">=", "<", "<="};
+    hl_win_tell(f->win, t);
+    hl_told_say(t, ", flag at byte %llu, which is %llu, to be %s %llu", (unsigned long long)f->at,
+                (unsigned long long)f->seen, signs[f->compare - MPIX_CMP_EQ], (unsigned long long)f->value);
+}
+HL_HANG_TELLS(is_reached, tell_flag);
+
 /* Looks for the flag at f->at; of a dynamic window, with the window held. */
 static int look_up(struct hl_win *w, void *arg)
 {
@@ -220,6 +231,7 @@ static int find_flag(struct hl_win *w, int64_t disp, struct watch *f)
     if (w == NULL) {
         return hl_win_bad();
     }
+    f->win = w;
     if (f->compare < MPIX_CMP_EQ || f->compare > MPIX_CMP_LE) {
         return hl_err_say(HL_ERR_ARG, "comparison %d is none of MPIX_CMP_*", f->compare);
     }

@@ -124,6 +124,14 @@ int hl_pairs_arrive(struct hl_pairs *p, enum hl_side side, int peer, uint64_t nu
     return rc;
 }
 
+bool hl_pairs_is_missing(struct hl_pairs *p, enum hl_side side, int peer)
+{
+    hl_mutex_lock(&p->mutex);
+    bool missing = p->rows != NULL && place(p->rows, p->mask, peer)->side[side].wanted;
+    hl_mutex_unlock(&p->mutex);
+    return missing;
+}
+
 int hl_pairs_end(struct hl_pairs *p, enum hl_side side, int *failed)
 {
     hl_mutex_lock(&p->mutex);

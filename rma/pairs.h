@@ -62,6 +62,9 @@ HL_INLINE bool hl_pairs_ready(const struct hl_pairs *p, enum hl_side side)
     return hl_a32_load_acquire(&p->side[side].missing) == 0;
 }
 
+/* Is the message of this member of the open epoch still to come? */
+bool hl_pairs_is_missing(struct hl_pairs *p, enum hl_side side, int peer);
+
 /* Closes the epoch: *failed is a member that gave up, or -1. HL_ERR_RMA_SYNC when none is open. */
 int hl_pairs_end(struct hl_pairs *p, enum hl_side side, int *failed);
 

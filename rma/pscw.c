@@ -6,11 +6,13 @@
  *   wait <--COMPLETE n--  complete: everything is delivered
  *
  * To node peers and myself the message is a word of the peer's control block and its door bell: who waits
- * looks there. To others it is a record, which the receive thread counts.
+ * looks there. To others it is a record, which the receive thread counts. A COMPLETE of that kind is
+ * acknowledged: who learns otherwise that MPI_Win_complete has returned, by a barrier, may ask MPI_Win_test
+ * once and has to get true (MPI 4.1 section 12.5.2).
  *
  * Who cannot keep its part (a member has died, an operation failed) sends COMPLETE all the same, marked: the
  * others' wait ends with an error instead of never. */
-#include "win.h"
+#include "mode.h"
 
 #include <stdlib.h>
 
@@ -18,6 +20,7 @@
 #include "boot.h"
 #include "err.h"
 #include "fault.h"
+#include "lane.h"
 #include "match.h"
 #include "pairs.h"
 #include "prog.h"
@@ -59,13 +62,21 @@ static int rank_in(const struct hl_win *w, int world)
     return hl_group_rank(w->comm->group, world);
 }
 
+/* The next flush of the peer waits until it has counted the record. */
+static int tell_acknowledged(struct hl_win *w, int peer, const struct hl_wire_rec *rec)
+{
+    int rank = rank_in(w, peer), rc = hl_win_reach(w, rank);
+    struct hl_lane_message msg = {.peer = peer, .rec = rec, .error = &w->errors[rank]};
+    return rc != 0 ? rc : hl_lane_message(&msg);
+}
+
 static int tell(struct hl_win *w, enum hl_wire_op op, int peer, bool failed)
 {
     uint64_t number = hl_pairs_number(w->pairs, op == HL_WIRE_POST ? HL_EXPOSURE : HL_ACCESS, peer);
     const struct hl_target *t = &w->targets[rank_in(w, peer)];
     if (hl_target_is_far(t)) {
         struct hl_wire_rec rec = {.op = op, .kind = failed, .count = number, .aux = w->id};
-        return hl_rx_send(peer, &rec, NULL);
+        return op == HL_WIRE_POST || failed ? hl_rx_send(peer, &rec, NULL) : tell_acknowledged(w, peer, &rec);
     }
     if (hl_rx_is_dead(peer)) {
         return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", peer);
@@ -121,6 +132,19 @@ static bool is_over(void *arg)
     }
     return hl_pairs_ready(w->win->pairs, w->side) || find_dead(w->win, w->side) >= 0;
 }
+
+static void tell_epoch(const void *arg, struct hl_told *t)
+{
+    const struct wait *w = arg;
+    struct hl_win *win = w->win;
+    hl_win_tell(win, t);
+    hl_told_say(t, w->side == HL_ACCESS ? ", posts of its targets" : ", completes of its origins");
+    for (int i = 0; i < win->pairs->side[w->side].n; i++) {
+        int member = win->pairs->side[w->side].members[i];
+        hl_told_await(t, hl_pairs_is_missing(win->pairs, w->side, member) ? member : -1);
+    }
+}
+HL_HANG_TELLS(is_over, tell_epoch);
 
 static int post(struct hl_win *w, MPI_Group group, int assert)
 {
@@ -203,6 +227,11 @@ static int complete(struct hl_win *w)
         rc = rc != 0 ? rc : sent;
         failed = failed != 0 ? failed : rc;
     }
+    for (int i = 0; i < n; i++) {
+        rc = hl_target_is_far(&w->targets[rank_in(w, members[i])]) ? hl_win_flush(w, rank_in(w, members[i]))
+                                                                   : 0;
+        failed = failed != 0 ? failed : rc;
+    }
     hl_pairs_end(w->pairs, HL_ACCESS, &ignored);
     return failed;
 }
@@ -247,7 +276,9 @@ HL_API(MPI_Win_post)
 int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);
+    hl_mode_enter(w);
     int rc = w == NULL ? hl_win_bad() : post(w, group, assert);
+    hl_mode_leave(w);
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_post", rc);
 }
 
@@ -255,7 +286,9 @@ HL_API(MPI_Win_start)
 int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);
+    hl_mode_enter(w);
     int rc = w == NULL ? hl_win_bad() : start(w, group, assert);
+    hl_mode_leave(w);
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_start", rc);
 }
 
@@ -263,7 +296,9 @@ HL_API(MPI_Win_complete)
 int PMPI_Win_complete(MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);
+    hl_mode_enter(w);
     int rc = w == NULL ? hl_win_bad() : complete(w);
+    hl_mode_leave(w);
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_complete", rc);
 }
 
@@ -271,7 +306,9 @@ HL_API(MPI_Win_wait)
 int PMPI_Win_wait(MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);
+    hl_mode_enter(w);
     int rc = w == NULL ? hl_win_bad() : wait(w, NULL);
+    hl_mode_leave(w);
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_wait", rc);
 }
 
@@ -279,6 +316,8 @@ HL_API(MPI_Win_test)
 int PMPI_Win_test(MPI_Win win, int *flag)
 {
     struct hl_win *w = hl_win_of(win);
+    hl_mode_enter(w);
     int rc = w == NULL ? hl_win_bad() : flag == NULL ? hl_win_null("flag") : wait(w, flag);
+    hl_mode_leave(w);
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_test", rc);
 }

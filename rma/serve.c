@@ -13,6 +13,7 @@
 
 static void grant(const struct hl_lock_ask *ask)
 {
+    hl_a32_store_relaxed(ask->holder, (uint32_t)ask->peer + 1); /* relaxed: a hint */
     if (ask->peer == hl_boot.rank) {
         hl_ask_granted(ask->token, 0);
         return;
@@ -24,7 +25,10 @@ static void grant(const struct hl_lock_ask *ask)
 static int queue_lock(struct hl_win *w, void *arg)
 {
     const struct hl_rx_msg *msg = arg;
-    struct hl_lock_ask ask = {.peer = msg->from, .token = msg->rec->count, .exclusive = msg->rec->kind != 0};
+    struct hl_lock_ask ask = {.peer = msg->from,
+                              .token = msg->rec->count,
+                              .exclusive = msg->rec->kind != 0,
+                              .holder = &w->ctl->holder};
     return hl_lockq_ask(&w->lockq, &ask);
 }
 
@@ -41,7 +45,12 @@ static int serve_lock(const struct hl_rx_msg *msg)
 static int leave_lock(struct hl_win *w, void *arg)
 {
     const struct hl_rx_msg *msg = arg;
-    hl_lockq_leave(&w->lockq, msg->rec->kind != 0);
+    bool exclusive = msg->rec->kind != 0;
+    if (!hl_lockword_is_held(w->lockq.word, exclusive)) {
+        return hl_err_say(HL_ERR_RMA_SYNC, "rank %d leaves a window lock that nobody holds", msg->from);
+    }
+    hl_a32_store_relaxed(&w->ctl->holder, 0); /* relaxed: a hint */
+    hl_lockq_leave(&w->lockq, exclusive);
     return 0;
 }
 

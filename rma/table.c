@@ -48,6 +48,22 @@ int hl_win_table_with(uint64_t id, int (*fn)(struct hl_win *w, void *arg), void 
     return rc;
 }
 
+struct hl_win *hl_win_table_of_word(const void *word)
+{
+    struct hl_win *found = NULL;
+    hl_mutex_lock(&lock);
+    for (int i = 0; i < BUCKETS && found == NULL; i++) {
+        for (found = buckets[i]; found != NULL; found = found->next) {
+            size_t at = (uintptr_t)word - (uintptr_t)found->errors;
+            if (found->errors != NULL && at < (size_t)found->size * sizeof *found->errors) {
+                break;
+            }
+        }
+    }
+    hl_mutex_unlock(&lock);
+    return found;
+}
+
 void hl_win_bereave(int world)
 {
     hl_mutex_lock(&lock);

@@ -59,6 +59,14 @@ static bool is_over(void *arg)
     return hl_a32_load_acquire(&c->tray->done) != 0 || hl_rx_is_dead(c->peer);
 }
 
+static void tell_claim(const void *arg, struct hl_told *t)
+{
+    hl_told_say(t, "an operation on memory of a node peer, which its receive thread does");
+    hl_told_await(t, ((const struct claim *)arg)->peer);
+}
+HL_HANG_TELLS(take, tell_claim);
+HL_HANG_TELLS(is_over, tell_claim);
+
 static int serve_and_wait(struct call *c, const struct claim *claim)
 {
     struct hl_near_tray *tray = claim->tray;

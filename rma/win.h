@@ -14,6 +14,8 @@
 #include "fab.h"
 #include "fault.h"
 #include "handle.h"
+#include "hang.h"
+#include "lock.h"
 #include "lockword.h"
 #include "mem.h"
 #include "near.h"
@@ -56,6 +58,7 @@ struct hl_extent {
 struct hl_win_ctl {
     hl_a64 lock;             /* lockword.h; atomic */
     struct hl_near_lock acc; /* whose lock guards elements that CPUs have no atomics for */
+    hl_a32 holder;           /* for the watchdog: world rank + 1 of who took the lock last; atomic, a hint */
     hl_a64 words[]; /* [2 * node rank + enum hl_side]: the newest post or complete of that peer, its number
                      * twice, + 1 when it gave up (pscw.c); atomic, written by the peer */
 };
@@ -108,6 +111,7 @@ struct hl_win {
     struct hl_lockq lockq; /* under the lock of table.c */
     struct hl_win *next;   /* table.c's chain */
 
+    struct hl_mutex section;        /* of operations (cs.h): nests, as progress may run inside */
     char *name;                     /* NULL: none; guarded by the lock of win_obj.c */
     struct hl_errh *errh;           /* NULL: MPI_ERRORS_ARE_FATAL; changed as errh.h says */
     struct hl_info *info;           /* NULL: no hints; changed as info.h says */
@@ -302,6 +306,17 @@ int hl_win_table_with(uint64_t id, int (*fn)(struct hl_win *w, void *arg), void 
 /* A rank has died: flushes of windows that reach it through shared memory tell so from now on, as stores to
  * its memory still succeed. On the receive thread. */
 void hl_win_bereave(int world);
+
+/* The window one of whose error words this is, or NULL. */
+struct hl_win *hl_win_table_of_word(const void *word);
+
+/* ---- for the watchdog (tell.c) ---- */
+
+void hl_win_tell(struct hl_win *w, struct hl_told *t);
+/* Of the window with this id, the lock of world rank `peer`. */
+void hl_win_tell_lock(uint64_t id, int peer, struct hl_told *t);
+/* Leaves word for others who holds the lock of a target that is near: I do, or I no longer do. */
+void hl_win_note_holder(const struct hl_win *w, int target, bool mine) HL_COLD;
 
 /* Registers the handlers of window records with rx. */
 int hl_win_serve(void);

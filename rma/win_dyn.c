@@ -299,6 +299,18 @@ static bool all_left(void *arg)
     return true;
 }
 
+static void tell_left(const void *arg, struct hl_told *t)
+{
+    const struct attached *a = arg;
+    hl_told_say(t, "ranks that still know memory which is detached");
+    for (uint32_t i = 0; i < a->n_holders; i++) {
+        /* relaxed: words. */
+        bool left = hl_a32_load_relaxed(&a->holders[i].left) != 0;
+        hl_told_await(t, left ? -1 : a->holders[i].world);
+    }
+}
+HL_HANG_TELLS(all_left, tell_left);
+
 static int recall_region(struct hl_win *w, struct attached *a)
 {
     int failed = 0;

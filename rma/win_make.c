@@ -89,7 +89,8 @@ static int prepare(struct hl_win *w, const struct call *c, const struct hl_win_a
     w->unit = c->unit > INT32_MAX ? INT32_MAX : (int)c->unit;
     w->flavor = c->flavor;
     w->model = MPI_WIN_UNIFIED;
-    w->detour = hl_conf.rma_mode != HL_MODE_HOT;
+    w->detour = hl_conf.rma_mode != HL_MODE_HOT || hl_cs_has_locks();
+    w->section = (struct hl_mutex){PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
     rc = rc != 0 ? rc : hl_epoch_init(&w->epoch);
     rc = rc != 0 ? rc : hl_pairs_make(hl_boot.node_size, &w->pairs);
     if (HL_CHECKED) {

@@ -26,14 +26,14 @@ FAST = ["-Dbuildtype=debugoptimized", "-Db_lto=false", "-Db_ndebug=false", "-Dpe
 # name: (needs, meson options, environment, suites by tier). A tier that is not named runs the suites of the one below.
 CONFIGURATIONS = {
     "release": ("gcc", STRICT, {}, {"quick": ["quick"], "full": ["quick", "full"], "long": ["quick", "full", "long"]}),
-    # Without memkind here, with it in the others.
-    "clang": ("clang", STRICT + FAST + ["-Dmemkind=disabled"], {"CC": "clang"}, {"full": ["unit", "fuzz"]}),
+    # Without memkind and PMIx here; memkind is in the others but tsan, which it does not go with.
+    "clang": ("clang", STRICT + FAST + ["-Dmemkind=disabled", "-Dpmix=disabled"], {"CC": "clang"}, {"full": ["unit", "fuzz", "memory"]}),
     "asan": ("gcc", FAST + ["-Db_sanitize=address,undefined", "-Db_lundef=false"], {},
              {"full": ["unit", "sanitize", "asan"], "long": ["unit", "sanitize", "asan", "quick"]}),
     "tsan": ("gcc", FAST + ["-Db_sanitize=thread", "-Db_lundef=false", "-Datomics=tsan"], {},
              {"full": ["unit", "sanitize", "tsan"]}),
     "faults": ("gcc", FAST + ["-Dfaults=true"], {}, {"full": ["faults"], "long": ["faults_all"]}),
-    "counting": ("gcc", FAST + ["-Datomics=counting"], {}, {"full": ["counting"]}),
+    "counting": ("gcc", FAST + ["-Datomics=counting", "-Dstats_cs=true"], {}, {"full": ["counting"]}),
     "checked": ("gcc", FAST + ["-Dchecked_mode=true"], {}, {"full": ["checked"]}),
     "scheduled": ("gcc", FAST + ["-Datomics=scheduled"], {}, {"full": ["interleave"], "long": ["interleave", "interleave_long"]}),
 }
@@ -42,6 +42,8 @@ RUN_ENVIRONMENT = {
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:suppressions='" + os.path.join(ROOT, "tests", "tsan.supp") + "'",
 }
+# What everybody runs says the same each time; new seeds are for the long runs.
+TIER_ENVIRONMENT = {"quick": {"TEST_SEED": "1"}, "full": {"TEST_SEED": "1"}, "long": {"HOTLANE_FUZZ_SECONDS": "60"}}
 CHECK_LINE = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)", re.M)
 
 
@@ -125,8 +127,7 @@ def test(name, tier, tally):
     for suite in wanted:
         command += ["--suite", suite]
     log = os.path.join(KEPT, name + ".log")
-    longer = {"HOTLANE_FUZZ_SECONDS": "60"} if tier == "long" else {}
-    run(command + ["--print-errorlogs"], {**longer, **os.environ, **RUN_ENVIRONMENT}, log)
+    run(command + ["--print-errorlogs"], {**TIER_ENVIRONMENT[tier], **os.environ, **RUN_ENVIRONMENT}, log)
     if not os.path.exists(results):
         fail(name, "start of the tests", log, tally)
         return

@@ -57,6 +57,13 @@ int hl_api_bad_tag(int tag)
     return hl_err_say(HL_ERR_TAG, "tag %d is not between 0 and %d", tag, INT_MAX);
 }
 
+int hl_api_bad_wildcard(uint32_t assert)
+{
+    bool tag = assert == HL_ASSERT_NO_ANY_TAG;
+    return hl_err_say(HL_ERR_ARG, "MPI_ANY_%s on a communicator with mpi_assert_no_any_%s",
+                      tag ? "TAG" : "SOURCE", tag ? "tag" : "source");
+}
+
 int hl_api_bad_root(const struct hl_comm *c, int root)
 {
     return hl_err_say(HL_ERR_ROOT, "root %d is not in the %s of %d ranks", root,
@@ -80,6 +87,15 @@ int hl_api_bad_buffer(const void *buf, int64_t count, const struct hl_type *t)
     hl_type_get_name(t, name);
     return hl_err_say(HL_ERR_BUFFER, "%s as buffer of %lld elements of %s", what, (long long)count,
                       name[0] != 0 ? name : "a derived datatype");
+}
+
+int hl_api_check_thread(void)
+{
+    if (!hl_life_is_open() || hl_life_level() > MPI_THREAD_FUNNELED || hl_life_is_main_thread()) {
+        return 0;
+    }
+    return hl_err_say(HL_ERR_OTHER, "called by another thread than the main one, MPI_THREAD_%s was granted",
+                      hl_life_level() == MPI_THREAD_SINGLE ? "SINGLE" : "FUNNELED");
 }
 
 int hl_api_null(const char *what)

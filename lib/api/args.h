@@ -9,6 +9,7 @@
 #include <mpi.h>
 
 #include "comm.h"
+#include "cs.h"
 #include "err.h"
 #include "errh.h"
 #include "hl_build.h"
@@ -25,6 +26,7 @@ int hl_api_bad_group(MPI_Group group) HL_COLD;
 int hl_api_bad_count(int64_t count) HL_COLD;
 int hl_api_bad_rank(const struct hl_comm *c, int rank) HL_COLD;
 int hl_api_bad_tag(int tag) HL_COLD;
+int hl_api_bad_wildcard(uint32_t assert) HL_COLD;
 int hl_api_bad_root(const struct hl_comm *c, int root) HL_COLD;
 int hl_api_uncommitted(const struct hl_type *t) HL_COLD;
 int hl_api_bad_buffer(const void *buf, int64_t count, const struct hl_type *t) HL_COLD;
@@ -124,10 +126,20 @@ HL_INLINE int hl_api_check_dest(const struct hl_comm *c, int rank)
                : 0;
 }
 
+/* A wildcard, unless the program has asserted that it does without (an enum hl_comm_assert). */
+HL_INLINE int hl_api_check_wildcard(const struct hl_comm *c, uint32_t assert)
+{
+    /* relaxed: as said in hints.c. */
+    return HL_CHECKS && HL_UNLIKELY((hl_a32_load_relaxed(&c->asserts) & assert) != 0)
+               ? hl_api_sure(hl_api_bad_wildcard(assert))
+               : 0;
+}
+
 /* A rank to receive from: also MPI_ANY_SOURCE. */
 HL_INLINE int hl_api_check_source(const struct hl_comm *c, int rank)
 {
-    return rank == MPI_ANY_SOURCE ? 0 : hl_api_check_dest(c, rank);
+    return rank == MPI_ANY_SOURCE ? hl_api_check_wildcard(c, HL_ASSERT_NO_ANY_SOURCE)
+                                  : hl_api_check_dest(c, rank);
 }
 
 HL_INLINE int hl_api_check_tag(int tag)
@@ -135,9 +147,9 @@ HL_INLINE int hl_api_check_tag(int tag)
     return HL_CHECKS && HL_UNLIKELY(tag < 0) ? hl_api_sure(hl_api_bad_tag(tag)) : 0;
 }
 
-HL_INLINE int hl_api_check_recv_tag(int tag)
+HL_INLINE int hl_api_check_recv_tag(const struct hl_comm *c, int tag)
 {
-    return tag == MPI_ANY_TAG ? 0 : hl_api_check_tag(tag);
+    return tag == MPI_ANY_TAG ? hl_api_check_wildcard(c, HL_ASSERT_NO_ANY_TAG) : hl_api_check_tag(tag);
 }
 
 /* A member; in an intercommunicator a rank of the other group, MPI_ROOT or MPI_PROC_NULL. */
@@ -172,11 +184,38 @@ HL_INLINE int hl_api_get_data(const void *buf, int64_t count, MPI_Datatype handl
     return err == 0 ? hl_api_check_buffer(buf, count, *t) : err;
 }
 
+/* sessions.c: the same for sessions. */
+struct hl_session;
+int hl_api_get_session(MPI_Session handle, struct hl_session **s);
+int hl_api_end_session(struct hl_session *s, const char *func, int err); /* s NULL: none */
+
+/* Of a build that checks programs: may this thread call? */
+int hl_api_check_thread(void);
+
 /* The end of every entry point: MPI_SUCCESS, or the error through the handler of `c` (NULL: no communicator).
  */
 HL_INLINE int hl_api_end(struct hl_comm *c, const char *func, int err)
 {
+    if (HL_CHECKED && err == 0 && c != NULL) {
+        err = hl_api_check_thread();
+    }
     return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_errh_comm(c, func, err);
+}
+
+/* Begins a call that hl_api_leave ends: `err` is what a first look at its arguments found, and returned. */
+HL_INLINE int hl_api_enter(int err)
+{
+    hl_cs_in(HL_CS_call, NULL);
+    return err;
+}
+
+/* The end of a call that began with hl_api_enter. */
+HL_INLINE int hl_api_leave(struct hl_comm *c, const char *func, int err)
+{
+    int code = hl_api_end(c, func, err);
+
+    hl_cs_out(HL_CS_call, NULL);
+    return code;
 }
 
 #endif

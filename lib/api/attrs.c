@@ -3,13 +3,14 @@
 
 #include "api.h"
 #include "args.h"
+#include "boot.h"
 #include "keyval.h"
 
 /* Predefined attributes of every communicator of the program's world; false for other keys. */
 static bool predefined_attr(int keyval, void **value, bool *found)
 {
     static int tag_ub = INT_MAX, io = MPI_ANY_SOURCE, host = MPI_PROC_NULL;
-    static int wtime_global, universe, last_code;
+    static int wtime_global, universe, last_code, appnum;
 
     *found = true;
     switch (keyval) {
@@ -26,7 +27,7 @@ static bool predefined_attr(int keyval, void **value, bool *found)
         wtime_global = hl_comm_world_object.one_node;
         *value = &wtime_global;
         return true;
-    case MPI_UNIVERSE_SIZE:
+    case MPI_UNIVERSE_SIZE: /* nothing can be spawned: there will be no more than these */
         universe = hl_comm_world_object.size;
         *value = &universe;
         return true;
@@ -35,7 +36,8 @@ static bool predefined_attr(int keyval, void **value, bool *found)
         *value = &last_code;
         return true;
     case MPI_APPNUM:
-        *found = false;
+        *found = hl_boot_appnum(&appnum);
+        *value = &appnum;
         return true;
     default:
         return false;
@@ -58,7 +60,7 @@ static int comm_get(const char *func, MPI_Comm comm, int keyval, void *attribute
     struct hl_comm *c;
     void *value = NULL;
     bool found = false;
-    int err = hl_api_get_comm(comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     if (err == 0 && !predefined_attr(keyval, &value, &found)) {
         err = hl_attr_get(&c->attrs, HL_ATTR_COMM, keyval, &value, &found);
@@ -69,38 +71,38 @@ static int comm_get(const char *func, MPI_Comm comm, int keyval, void *attribute
             *(void **)attribute_val = value;
         }
     }
-    return hl_api_end(c, func, err);
+    return hl_api_leave(c, func, err);
 }
 
 static int comm_set(const char *func, MPI_Comm comm, int keyval, void *value)
 {
     struct hl_comm *c;
-    int err = hl_api_get_comm(comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     err = err == 0 ? check_own_key(keyval) : err;
     err = err == 0 ? hl_attr_put(&c->attrs, HL_ATTR_COMM, c->handle, keyval, value) : err;
-    return hl_api_end(c, func, err);
+    return hl_api_leave(c, func, err);
 }
 
 static int comm_delete(const char *func, MPI_Comm comm, int keyval)
 {
     struct hl_comm *c;
-    int err = hl_api_get_comm(comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     err = err == 0 ? check_own_key(keyval) : err;
     err = err == 0 ? hl_attr_delete(&c->attrs, HL_ATTR_COMM, c->handle, keyval) : err;
-    return hl_api_end(c, func, err);
+    return hl_api_leave(c, func, err);
 }
 
 static int free_key(const char *func, enum hl_attr_sort sort, int *keyval)
 {
-    int err = check_own_key(*keyval);
+    int err = hl_api_enter(check_own_key(*keyval));
 
     err = err == 0 ? hl_keyval_free(sort, *keyval) : err;
     if (err == 0) {
         *keyval = MPI_KEYVAL_INVALID;
     }
-    return hl_api_end(NULL, func, err);
+    return hl_api_leave(NULL, func, err);
 }
 
 HL_API(MPI_Comm_create_keyval)
@@ -108,20 +110,22 @@ int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
                             MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval,
                             void *extra_state)
 {
-    int err = hl_keyval_make(HL_ATTR_COMM, (hl_attr_copy_fn *)comm_copy_attr_fn,
-                             (hl_attr_delete_fn *)comm_delete_attr_fn, extra_state, comm_keyval);
+    int err = hl_api_enter(0);
 
-    return hl_api_end(NULL, "MPI_Comm_create_keyval", err);
+    err = hl_keyval_make(HL_ATTR_COMM, (hl_attr_copy_fn *)comm_copy_attr_fn,
+                         (hl_attr_delete_fn *)comm_delete_attr_fn, extra_state, comm_keyval);
+    return hl_api_leave(NULL, "MPI_Comm_create_keyval", err);
 }
 
 HL_API(MPI_Keyval_create)
 int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
                        void *extra_state)
 {
-    int err = hl_keyval_make(HL_ATTR_COMM, (hl_attr_copy_fn *)copy_fn, (hl_attr_delete_fn *)delete_fn,
-                             extra_state, keyval);
+    int err = hl_api_enter(0);
 
-    return hl_api_end(NULL, "MPI_Keyval_create", err);
+    err = hl_keyval_make(HL_ATTR_COMM, (hl_attr_copy_fn *)copy_fn, (hl_attr_delete_fn *)delete_fn,
+                         extra_state, keyval);
+    return hl_api_leave(NULL, "MPI_Keyval_create", err);
 }
 
 HL_API(MPI_Comm_free_keyval)
@@ -177,10 +181,11 @@ int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
                             MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval,
                             void *extra_state)
 {
-    int err = hl_keyval_make(HL_ATTR_TYPE, (hl_attr_copy_fn *)type_copy_attr_fn,
-                             (hl_attr_delete_fn *)type_delete_attr_fn, extra_state, type_keyval);
+    int err = hl_api_enter(0);
 
-    return hl_api_end(NULL, "MPI_Type_create_keyval", err);
+    err = hl_keyval_make(HL_ATTR_TYPE, (hl_attr_copy_fn *)type_copy_attr_fn,
+                         (hl_attr_delete_fn *)type_delete_attr_fn, extra_state, type_keyval);
+    return hl_api_leave(NULL, "MPI_Type_create_keyval", err);
 }
 
 HL_API(MPI_Type_free_keyval)
@@ -195,7 +200,7 @@ int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
     struct hl_type *t;
     void *value = NULL;
     bool found = false;
-    int err = hl_api_get_type(datatype, &t);
+    int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
     err = err == 0 ? hl_attr_get(&t->attrs, HL_ATTR_TYPE, type_keyval, &value, &found) : err;
     if (err == 0) {
@@ -204,25 +209,25 @@ int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
             *(void **)attribute_val = value;
         }
     }
-    return hl_api_end(NULL, "MPI_Type_get_attr", err);
+    return hl_api_leave(NULL, "MPI_Type_get_attr", err);
 }
 
 HL_API(MPI_Type_set_attr)
 int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
 {
     struct hl_type *t;
-    int err = hl_api_get_type(datatype, &t);
+    int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
     err = err == 0 ? hl_attr_put(&t->attrs, HL_ATTR_TYPE, t->handle, type_keyval, attribute_val) : err;
-    return hl_api_end(NULL, "MPI_Type_set_attr", err);
+    return hl_api_leave(NULL, "MPI_Type_set_attr", err);
 }
 
 HL_API(MPI_Type_delete_attr)
 int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 {
     struct hl_type *t;
-    int err = hl_api_get_type(datatype, &t);
+    int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
     err = err == 0 ? hl_attr_delete(&t->attrs, HL_ATTR_TYPE, t->handle, type_keyval) : err;
-    return hl_api_end(NULL, "MPI_Type_delete_attr", err);
+    return hl_api_leave(NULL, "MPI_Type_delete_attr", err);
 }

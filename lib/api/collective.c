@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "args.h"
+#include "shape.h"
 
 /* What a kind of operation looks at: on every rank, on the root only, never. */
 enum where { NEVER, ROOT, ALL };
@@ -28,6 +29,8 @@ static const struct {
     [HL_COLL_ALLGATHERV] = {false, false, ALL, ALL, ALL, NEVER},
     [HL_COLL_ALLTOALL] = {false, false, ALL, ALL, ALL, NEVER},
     [HL_COLL_ALLTOALLV] = {false, false, ALL, ALL, ALL, NEVER},
+    [HL_COLL_NEIGHBOR_ALLGATHER] = {false, false, ALL, ALL, NEVER, NEVER},
+    [HL_COLL_NEIGHBOR_ALLTOALL] = {false, false, ALL, ALL, NEVER, NEVER},
 };
 
 /* Does a rule hold on this rank? Between two groups the root is alone on its side: nothing that only its
@@ -56,9 +59,11 @@ struct kept {
 
 static void drop(struct kept *k)
 {
-    free(k->counts);
-    free(k->displs);
-    free(k->types);
+    if (k->counts != NULL) { /* the others come after it */
+        free(k->counts);
+        free(k->displs);
+        free(k->types);
+    }
 }
 
 static int get_types(const MPI_Datatype *handles, int n, struct hl_type ***types)
@@ -76,20 +81,21 @@ static int get_types(const MPI_Datatype *handles, int n, struct hl_type ***types
 }
 
 /* The forms with one count, or one type, for each rank. */
-static int get_arrays(const struct hl_api_side *from, int n, struct hl_coll_side *to, struct kept *k)
+static int get_arrays(const struct hl_api_side *side, int n, struct hl_coll_side *to, struct kept *k)
 {
+    const struct hl_api_arrays *from = side->arrays;
     int err = hl_api_widen(&from->counts, n, &k->counts);
 
     for (int i = 0; i < n && err == 0; i++) {
         err = hl_api_check_count(k->counts[i]);
     }
-    if (err == 0 && (from->displs.narrow != NULL || from->displs.wide != NULL)) {
+    if (err == 0 && from->has_displs) {
         err = hl_api_widen(&from->displs, n, &k->displs);
     }
     if (err == 0 && from->types != NULL) {
         err = get_types(from->types, n, &k->types);
     } else if (err == 0) {
-        err = hl_api_get_committed(from->type, &to->type);
+        err = hl_api_get_committed(side->type, &to->type);
     }
     to->counts = k->counts;
     to->displs = k->displs;
@@ -106,7 +112,7 @@ static int get_side(const struct hl_api_side *from, int n, bool in_place, struct
     if (from->buf == MPI_IN_PLACE && in_place) {
         return 0;
     }
-    if (from->counts.narrow != NULL || from->counts.wide != NULL) {
+    if (from->arrays != NULL) {
         return from->buf == MPI_IN_PLACE
                    ? hl_err_say(HL_ERR_BUFFER, "MPI_IN_PLACE is not possible for this buffer")
                    : get_arrays(from, n, to, k);
@@ -148,8 +154,16 @@ static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call,
 static int get_all(const struct hl_api_coll *a, struct hl_coll_call *call, struct kept k[2])
 {
     const struct hl_comm *c = call->comm;
+    int n_send = c->n_peers, n_recv = c->n_peers;
     int err = rules[a->what].rooted ? hl_api_check_root(c, a->root) : 0;
 
+    if (a->what >= HL_COLL_NEIGHBOR_ALLGATHER) {
+        if (c->shape == NULL) {
+            return hl_err_say(HL_ERR_TOPOLOGY, "the communicator has no topology");
+        }
+        n_send = c->shape->n_out;
+        n_recv = c->shape->n_in;
+    }
     if (a->what == HL_COLL_SCAN || a->what == HL_COLL_EXSCAN) {
         err = hl_api_check_intra(c);
     }
@@ -157,23 +171,98 @@ static int get_all(const struct hl_api_coll *a, struct hl_coll_call *call, struc
         return get_reduction(a, call, &k[1]);
     }
     if (err == 0 && holds(a, c, rules[a->what].send)) {
-        err = get_side(&a->send, c->n_peers, in_place(a, c, rules[a->what].in_send), &call->send, &k[0]);
+        err = get_side(&a->send, n_send, in_place(a, c, rules[a->what].in_send), &call->send, &k[0]);
     }
     if (err == 0 && holds(a, c, rules[a->what].recv)) {
-        err = get_side(&a->recv, c->n_peers, in_place(a, c, rules[a->what].in_recv), &call->recv, &k[1]);
+        err = get_side(&a->recv, n_recv, in_place(a, c, rules[a->what].in_recv), &call->recv, &k[1]);
     }
     return err;
 }
 
-int hl_api_collective(const struct hl_api_coll *a)
+/* Begins or runs an operation whose arguments are checked. */
+typedef int use_call(const struct hl_coll_call *call, struct hl_req **request);
+
+static int check_and(use_call *use, struct hl_api_on on, const struct hl_api_coll *a, MPI_Request *request)
 {
-    struct hl_coll_call call = {.what = a->what, .root = a->root, .op = a->op};
+    struct hl_coll_call call;
     struct kept k[2] = {{0}};
-    int err = hl_api_get_comm(a->comm, &call.comm);
+    struct hl_req *r = NULL;
+    int err = hl_api_enter(hl_api_get_comm(on.comm, &call.comm));
+
+    /* Side by side: compilers clear the whole by an instruction that takes as long as a short call. */
+    call.what = a->what;
+    call.root = a->root;
+    call.op = a->op;
+    call.send = (struct hl_coll_side){0};
+    call.recv = (struct hl_coll_side){0};
 
     err = err == 0 ? get_all(a, &call, k) : err;
-    err = err == 0 ? hl_coll_run(&call) : err;
+    err = err == 0 ? use(&call, &r) : err;
+    if (err == 0 && request != NULL) {
+        *request = hl_req_handle(r);
+    }
     drop(&k[0]);
     drop(&k[1]);
-    return hl_api_end(call.comm, a->func, err);
+    return hl_api_leave(call.comm, on.func, err);
+}
+
+static int run(const struct hl_coll_call *call, struct hl_req **request)
+{
+    (void)request;
+    return hl_coll_run(call);
+}
+
+/* Without arguments there is nothing to get. */
+static int barrier(struct hl_api_on on)
+{
+    struct hl_comm *comm;
+    int err = hl_api_enter(hl_api_get_comm(on.comm, &comm));
+
+    err = err == 0 ? hl_coll_barrier(comm) : err;
+    return hl_api_leave(comm, on.func, err);
+}
+
+/* One side, which matters everywhere but where the root of another group is not: less to ask than check_and
+ * does, and so short that it shows. */
+static int bcast(struct hl_api_on on, const struct hl_api_coll *a)
+{
+    struct hl_comm *comm;
+    struct hl_type *type = NULL;
+    int err = hl_api_enter(hl_api_get_comm(on.comm, &comm));
+
+    err = err == 0 ? hl_api_check_root(comm, a->root) : err;
+    if (err == 0 && (a->root != MPI_PROC_NULL || !hl_comm_is_inter(comm))) {
+        err = hl_api_get_data(a->recv.buf, a->recv.count, a->recv.type, &type);
+    }
+    if (err == 0) {
+        err = hl_coll_bcast(comm, (void *)(uintptr_t)a->recv.buf, a->recv.count, type, a->root);
+    }
+    return hl_api_leave(comm, on.func, err);
+}
+
+int hl_api_collective(struct hl_api_on on, const struct hl_api_coll *a)
+{
+    if (a->what == HL_COLL_BARRIER) {
+        return barrier(on);
+    }
+    return a->what == HL_COLL_BCAST ? bcast(on, a) : check_and(run, on, a, NULL);
+}
+
+int hl_api_icollective(struct hl_api_on on, const struct hl_api_coll *a, MPI_Request *request)
+{
+    int err = hl_api_check_out(request, "request");
+
+    return err != 0 ? hl_api_end(hl_comm_of(on.comm), on.func, err)
+                    : check_and(hl_coll_start, on, a, request);
+}
+
+int hl_api_collective_init(struct hl_api_on on, const struct hl_api_coll *a, MPI_Info info,
+                           MPI_Request *request)
+{
+    struct hl_info *hints;
+    int err = hl_api_check_out(request, "request");
+
+    err = err == 0 ? hl_api_get_info(info, &hints) : err;
+    return err != 0 ? hl_api_end(hl_comm_of(on.comm), on.func, err)
+                    : check_and(hl_coll_persist, on, a, request);
 }

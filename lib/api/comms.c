@@ -3,125 +3,114 @@
 
 #include "api.h"
 #include "args.h"
+#include "buffered.h"
 #include "keyval.h"
 
 HL_API(MPI_Comm_rank)
 int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 {
     struct hl_comm *c;
-    int err = hl_api_get_comm(comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     if (err == 0) {
         *rank = c->rank;
     }
-    return hl_api_end(c, "MPI_Comm_rank", err);
+    return hl_api_leave(c, "MPI_Comm_rank", err);
 }
 
 HL_API(MPI_Comm_size)
 int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
     struct hl_comm *c;
-    int err = hl_api_get_comm(comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     if (err == 0) {
         *size = c->size;
     }
-    return hl_api_end(c, "MPI_Comm_size", err);
+    return hl_api_leave(c, "MPI_Comm_size", err);
 }
 
 HL_API(MPI_Comm_test_inter)
 int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
     struct hl_comm *c;
-    int err = hl_api_get_comm(comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     if (err == 0) {
         *flag = hl_comm_is_inter(c);
     }
-    return hl_api_end(c, "MPI_Comm_test_inter", err);
+    return hl_api_leave(c, "MPI_Comm_test_inter", err);
 }
 
 HL_API(MPI_Comm_remote_size)
 int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
     struct hl_comm *c;
-    int err = hl_api_get_comm(comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     err = err == 0 ? hl_api_check_inter(c) : err;
     if (err == 0) {
         *size = c->n_peers;
     }
-    return hl_api_end(c, "MPI_Comm_remote_size", err);
+    return hl_api_leave(c, "MPI_Comm_remote_size", err);
 }
 
 HL_API(MPI_Comm_remote_group)
 int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
     struct hl_comm *c;
-    int err = hl_api_get_comm(comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     err = err == 0 ? hl_api_check_inter(c) : err;
     if (err == 0) {
         hl_group_ref(c->peers);
         *group = c->peers->handle;
     }
-    return hl_api_end(c, "MPI_Comm_remote_group", err);
-}
-
-HL_API(MPI_Topo_test)
-int PMPI_Topo_test(MPI_Comm comm, int *status)
-{
-    struct hl_comm *c;
-    int err = hl_api_get_comm(comm, &c);
-
-    if (err == 0) {
-        *status = MPI_UNDEFINED; /* topologies are not built yet: no communicator has one */
-    }
-    return hl_api_end(c, "MPI_Topo_test", err);
+    return hl_api_leave(c, "MPI_Comm_remote_group", err);
 }
 
 HL_API(MPI_Comm_get_parent)
 int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
-    int err = hl_api_check_open();
+    int err = hl_api_enter(hl_api_check_open());
 
     if (err == 0) {
         *parent = MPI_COMM_NULL; /* this process was not spawned */
     }
-    return hl_api_end(NULL, "MPI_Comm_get_parent", err);
+    return hl_api_leave(NULL, "MPI_Comm_get_parent", err);
 }
 
 HL_API(MPI_Comm_compare)
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
     struct hl_comm *a, *b;
-    int err = hl_api_get_comm(comm1, &a);
+    int err = hl_api_enter(hl_api_get_comm(comm1, &a));
 
     err = err == 0 ? hl_api_get_comm(comm2, &b) : err;
     if (err == 0) {
         *result = hl_comm_compare(a, b);
     }
-    return hl_api_end(a, "MPI_Comm_compare", err);
+    return hl_api_leave(a, "MPI_Comm_compare", err);
 }
 
 HL_API(MPI_Comm_group)
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
     struct hl_comm *c;
-    int err = hl_api_get_comm(comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     if (err == 0) {
         hl_group_ref(c->group);
         *group = c->group->handle;
     }
-    return hl_api_end(c, "MPI_Comm_group", err);
+    return hl_api_leave(c, "MPI_Comm_group", err);
 }
 
 /* Ends the user's handle: attributes first, their callbacks may refuse. */
 static int end(const char *func, MPI_Comm *comm)
 {
     struct hl_comm *c = NULL;
-    int err = hl_api_check_out(comm, "comm");
+    int err = hl_api_enter(hl_api_check_out(comm, "comm"));
 
     err = err == 0 ? hl_api_get_comm(*comm, &c) : err;
     if (err == 0 && (c == &hl_comm_world_object || c == &hl_comm_self_object)) {
@@ -129,11 +118,12 @@ static int end(const char *func, MPI_Comm *comm)
     }
     err = err == 0 ? hl_attr_delete_all(&c->attrs, c->handle) : err;
     if (err == 0) {
+        hl_buffered_drop(&c->buffered); /* afterwards nobody could tell when the user's memory is free */
         hl_comm_free(c);
         *comm = MPI_COMM_NULL;
-        return MPI_SUCCESS;
+        return hl_api_leave(NULL, func, 0);
     }
-    return hl_api_end(c, func, err);
+    return hl_api_leave(c, func, err);
 }
 
 HL_API(MPI_Comm_free)
@@ -154,30 +144,29 @@ HL_API(MPI_Comm_set_name)
 int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {
     struct hl_comm *c;
-    int err = hl_api_get_comm(comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     err = err == 0 ? hl_api_check_out(comm_name, "comm_name") : err;
     err = err == 0 ? hl_comm_set_name(c, comm_name) : err;
-    return hl_api_end(c, "MPI_Comm_set_name", err);
+    return hl_api_leave(c, "MPI_Comm_set_name", err);
 }
 
 HL_API(MPI_Comm_get_name)
 int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
     struct hl_comm *c;
-    int err;
 
     if (comm == MPI_COMM_NULL) {
         strcpy(comm_name, "MPI_COMM_NULL");
         *resultlen = (int)strlen(comm_name);
         return MPI_SUCCESS;
     }
-    err = hl_api_get_comm(comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
     if (err == 0) {
         hl_comm_get_name(c, comm_name);
         *resultlen = (int)strlen(comm_name);
     }
-    return hl_api_end(c, "MPI_Comm_get_name", err);
+    return hl_api_leave(c, "MPI_Comm_get_name", err);
 }
 
 HL_API(MPI_Comm_set_info)
@@ -185,11 +174,11 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
     struct hl_comm *c;
     struct hl_info *hints;
-    int err = hl_api_get_comm(comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     err = err == 0 ? hl_api_get_info(info, &hints) : err;
     err = err == 0 ? hl_comm_set_hints(c, hints) : err;
-    return hl_api_end(c, "MPI_Comm_set_info", err);
+    return hl_api_leave(c, "MPI_Comm_set_info", err);
 }
 
 HL_API(MPI_Comm_get_info)
@@ -197,11 +186,11 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 {
     struct hl_comm *c;
     struct hl_info *copy;
-    int err = hl_api_get_comm(comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     err = err == 0 ? hl_comm_get_hints(c, &copy) : err;
     if (err == 0) {
         *info_used = copy->handle;
     }
-    return hl_api_end(c, "MPI_Comm_get_info", err);
+    return hl_api_leave(c, "MPI_Comm_get_info", err);
 }

@@ -33,14 +33,6 @@ int PMPI_Get_version(int *version, int *subversion)
     return MPI_SUCCESS;
 }
 
-HL_API(MPI_Abi_get_version)
-int PMPI_Abi_get_version(int *abi_major, int *abi_minor)
-{
-    *abi_major = MPI_ABI_VERSION;
-    *abi_minor = MPI_ABI_SUBVERSION;
-    return MPI_SUCCESS;
-}
-
 HL_API(MPI_Get_library_version)
 int PMPI_Get_library_version(char *version, int *resultlen)
 {

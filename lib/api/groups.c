@@ -2,61 +2,66 @@
 #include "api.h"
 #include "args.h"
 
-static int give(const char *func, int err, const struct hl_group *made, MPI_Group *newgroup)
+/* The end of a call that began with hl_api_enter. `from`: a group it was made of. */
+static int give(const char *func, int err, const struct hl_group *from, struct hl_group *made,
+                MPI_Group *newgroup)
 {
     if (err == 0) {
+        if (made != &hl_group_empty) {
+            made->origin = from->origin;
+        }
         *newgroup = made->handle;
     }
-    return hl_api_end(NULL, func, err);
+    return hl_api_leave(NULL, func, err);
 }
 
 HL_API(MPI_Group_size)
 int PMPI_Group_size(MPI_Group group, int *size)
 {
     struct hl_group *g;
-    int err = hl_api_get_group(group, &g);
+    int err = hl_api_enter(hl_api_get_group(group, &g));
 
     if (err == 0) {
         *size = g->size;
     }
-    return hl_api_end(NULL, "MPI_Group_size", err);
+    return hl_api_leave(NULL, "MPI_Group_size", err);
 }
 
 HL_API(MPI_Group_rank)
 int PMPI_Group_rank(MPI_Group group, int *rank)
 {
     struct hl_group *g;
-    int err = hl_api_get_group(group, &g);
+    int err = hl_api_enter(hl_api_get_group(group, &g));
 
     if (err == 0) {
         *rank = g->rank;
     }
-    return hl_api_end(NULL, "MPI_Group_rank", err);
+    return hl_api_leave(NULL, "MPI_Group_rank", err);
 }
 
 HL_API(MPI_Group_compare)
 int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 {
     struct hl_group *a, *b;
-    int err = hl_api_get_group(group1, &a);
+    int err = hl_api_enter(hl_api_get_group(group1, &a));
 
     err = err == 0 ? hl_api_get_group(group2, &b) : err;
     if (err == 0) {
         *result = hl_group_compare(a, b);
     }
-    return hl_api_end(NULL, "MPI_Group_compare", err);
+    return hl_api_leave(NULL, "MPI_Group_compare", err);
 }
 
 HL_API(MPI_Group_translate_ranks)
 int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[])
 {
     struct hl_group *a, *b;
-    int err = hl_api_get_group(group1, &a);
+    int err = hl_api_enter(hl_api_get_group(group1, &a));
 
     err = err == 0 ? hl_api_get_group(group2, &b) : err;
     err = err == 0 ? hl_api_check_count(n) : err;
     err = err == 0 ? hl_group_translate(a, n, ranks1, b, ranks2) : err;
-    return hl_api_end(NULL, "MPI_Group_translate_ranks", err);
+    return hl_api_leave(NULL, "MPI_Group_translate_ranks", err);
 }
 
 /* A set operation of two groups. */
@@ -64,12 +69,12 @@ typedef int set_fn(const struct hl_group *a, const struct hl_group *b, struct hl
 
 static int combine(const char *func, set_fn *fn, MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-    struct hl_group *a, *b, *made = NULL;
-    int err = hl_api_get_group(group1, &a);
+    struct hl_group *a = NULL, *b, *made = NULL;
+    int err = hl_api_enter(hl_api_get_group(group1, &a));
 
     err = err == 0 ? hl_api_get_group(group2, &b) : err;
     err = err == 0 ? fn(a, b, &made) : err;
-    return give(func, err, made, newgroup);
+    return give(func, err, a, made, newgroup);
 }
 
 HL_API(MPI_Group_union)
@@ -96,11 +101,11 @@ typedef int list_fn(const struct hl_group *g, int n, const int *ranks, struct hl
 static int choose(const char *func, list_fn *fn, MPI_Group group, int n, const int ranks[],
                   MPI_Group *newgroup)
 {
-    struct hl_group *g, *made = NULL;
-    int err = hl_api_get_group(group, &g);
+    struct hl_group *g = NULL, *made = NULL;
+    int err = hl_api_enter(hl_api_get_group(group, &g));
 
     err = err == 0 ? fn(g, n, ranks, &made) : err;
-    return give(func, err, made, newgroup);
+    return give(func, err, g, made, newgroup);
 }
 
 HL_API(MPI_Group_incl)
@@ -118,33 +123,33 @@ int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgro
 HL_API(MPI_Group_range_incl)
 int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
-    struct hl_group *g, *made = NULL;
-    int err = hl_api_get_group(group, &g);
+    struct hl_group *g = NULL, *made = NULL;
+    int err = hl_api_enter(hl_api_get_group(group, &g));
 
     err = err == 0 ? hl_group_range_incl(g, n, (const int(*)[3])ranges, &made) : err;
-    return give("MPI_Group_range_incl", err, made, newgroup);
+    return give("MPI_Group_range_incl", err, g, made, newgroup);
 }
 
 HL_API(MPI_Group_range_excl)
 int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
-    struct hl_group *g, *made = NULL;
-    int err = hl_api_get_group(group, &g);
+    struct hl_group *g = NULL, *made = NULL;
+    int err = hl_api_enter(hl_api_get_group(group, &g));
 
     err = err == 0 ? hl_group_range_excl(g, n, (const int(*)[3])ranges, &made) : err;
-    return give("MPI_Group_range_excl", err, made, newgroup);
+    return give("MPI_Group_range_excl", err, g, made, newgroup);
 }
 
 HL_API(MPI_Group_free)
 int PMPI_Group_free(MPI_Group *group)
 {
     struct hl_group *g;
-    int err = hl_api_check_out(group, "group");
+    int err = hl_api_enter(hl_api_check_out(group, "group"));
 
     err = err == 0 ? hl_api_get_group(*group, &g) : err;
     if (err == 0) {
         hl_group_unref(g);
         *group = MPI_GROUP_NULL;
     }
-    return hl_api_end(NULL, "MPI_Group_free", err);
+    return hl_api_leave(NULL, "MPI_Group_free", err);
 }

@@ -36,41 +36,43 @@ HL_API(MPI_Info_create)
 int PMPI_Info_create(MPI_Info *info)
 {
     struct hl_info *made = NULL;
-    int err = hl_info_make(&made);
+    int err = hl_api_enter(0);
 
-    return hl_api_end(NULL, "MPI_Info_create", give(err, made, info));
+    err = hl_info_make(&made);
+    return hl_api_leave(NULL, "MPI_Info_create", give(err, made, info));
 }
 
 HL_API(MPI_Info_create_env)
 int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
     struct hl_info *made = NULL;
-    int err = hl_info_make(&made);
+    int err = hl_api_enter(0);
 
+    err = hl_info_make(&made);
     if (err == 0) {
         err = hl_info_fill_env(made);
         if (err != 0) {
             hl_info_free(made);
         }
     }
-    return hl_api_end(NULL, "MPI_Info_create_env", give(err, made, info));
+    return hl_api_leave(NULL, "MPI_Info_create_env", give(err, made, info));
 }
 
 HL_API(MPI_Info_dup)
 int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 {
     struct hl_info *from, *made = NULL;
-    int err = get_own(info, &from);
+    int err = hl_api_enter(get_own(info, &from));
 
     err = err == 0 ? hl_info_dup(from, &made) : err;
-    return hl_api_end(NULL, "MPI_Info_dup", give(err, made, newinfo));
+    return hl_api_leave(NULL, "MPI_Info_dup", give(err, made, newinfo));
 }
 
 HL_API(MPI_Info_free)
 int PMPI_Info_free(MPI_Info *info)
 {
     struct hl_info *own;
-    int err = get_own(*info, &own);
+    int err = hl_api_enter(get_own(*info, &own));
 
     if (err == 0 && own->handle == MPI_INFO_ENV) {
         err = hl_err_say(HL_ERR_INFO, "MPI_INFO_ENV cannot be freed");
@@ -79,14 +81,14 @@ int PMPI_Info_free(MPI_Info *info)
         hl_info_free(own);
         *info = MPI_INFO_NULL;
     }
-    return hl_api_end(NULL, "MPI_Info_free", err);
+    return hl_api_leave(NULL, "MPI_Info_free", err);
 }
 
 HL_API(MPI_Info_set)
 int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
 {
     struct hl_info *own;
-    int err = get_own(info, &own);
+    int err = hl_api_enter(get_own(info, &own));
 
     err = err == 0 ? check_key(key) : err;
     if (err == 0 && value == NULL) {
@@ -96,28 +98,28 @@ int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
         err = hl_err_say(HL_ERR_INFO, "MPI_INFO_ENV cannot be changed");
     }
     err = err == 0 ? hl_info_set(own, key, value) : err;
-    return hl_api_end(NULL, "MPI_Info_set", err);
+    return hl_api_leave(NULL, "MPI_Info_set", err);
 }
 
 HL_API(MPI_Info_delete)
 int PMPI_Info_delete(MPI_Info info, const char *key)
 {
     struct hl_info *own;
-    int err = get_own(info, &own);
+    int err = hl_api_enter(get_own(info, &own));
 
     err = err == 0 ? check_key(key) : err;
     if (err == 0 && own->handle == MPI_INFO_ENV) {
         err = hl_err_say(HL_ERR_INFO, "MPI_INFO_ENV cannot be changed");
     }
     err = err == 0 ? hl_info_delete(own, key) : err;
-    return hl_api_end(NULL, "MPI_Info_delete", err);
+    return hl_api_leave(NULL, "MPI_Info_delete", err);
 }
 
 HL_API(MPI_Info_get)
 int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
 {
     struct hl_info *own;
-    int len, err = get_own(info, &own);
+    int len, err = hl_api_enter(get_own(info, &own));
 
     err = err == 0 ? check_key(key) : err;
     if (err == 0 && valuelen < 0) {
@@ -126,14 +128,14 @@ int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int
     if (err == 0) {
         *flag = hl_info_get(own, key, value, valuelen == INT_MAX ? valuelen : valuelen + 1, &len);
     }
-    return hl_api_end(NULL, "MPI_Info_get", err);
+    return hl_api_leave(NULL, "MPI_Info_get", err);
 }
 
 HL_API(MPI_Info_get_string)
 int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
 {
     struct hl_info *own;
-    int len, err = get_own(info, &own);
+    int len, err = hl_api_enter(get_own(info, &own));
 
     err = err == 0 ? check_key(key) : err;
     if (err == 0) {
@@ -142,14 +144,14 @@ int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *valu
             *buflen = len + 1;
         }
     }
-    return hl_api_end(NULL, "MPI_Info_get_string", err);
+    return hl_api_leave(NULL, "MPI_Info_get_string", err);
 }
 
 HL_API(MPI_Info_get_valuelen)
 int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
 {
     struct hl_info *own;
-    int len, err = get_own(info, &own);
+    int len, err = hl_api_enter(get_own(info, &own));
 
     err = err == 0 ? check_key(key) : err;
     if (err == 0) {
@@ -158,27 +160,27 @@ int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *f
             *valuelen = len;
         }
     }
-    return hl_api_end(NULL, "MPI_Info_get_valuelen", err);
+    return hl_api_leave(NULL, "MPI_Info_get_valuelen", err);
 }
 
 HL_API(MPI_Info_get_nkeys)
 int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
 {
     struct hl_info *own;
-    int err = get_own(info, &own);
+    int err = hl_api_enter(get_own(info, &own));
 
     if (err == 0) {
         *nkeys = hl_info_count(own);
     }
-    return hl_api_end(NULL, "MPI_Info_get_nkeys", err);
+    return hl_api_leave(NULL, "MPI_Info_get_nkeys", err);
 }
 
 HL_API(MPI_Info_get_nthkey)
 int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 {
     struct hl_info *own;
-    int err = get_own(info, &own);
+    int err = hl_api_enter(get_own(info, &own));
 
     err = err == 0 ? hl_info_nth(own, n, key) : err;
-    return hl_api_end(NULL, "MPI_Info_get_nthkey", err);
+    return hl_api_leave(NULL, "MPI_Info_get_nthkey", err);
 }

@@ -3,11 +3,13 @@
 #include "args.h"
 #include "coll.h"
 #include "keyval.h"
+#include "shape.h"
 
 void hl_api_give_comm(const struct hl_comm *parent, struct hl_comm *made, MPI_Comm *newcomm)
 {
     if (made != NULL) {
         hl_errh_copy(&made->errh, &parent->errh);
+        made->origin = parent->origin;
     }
     *newcomm = made != NULL ? made->handle : MPI_COMM_NULL;
 }
@@ -30,14 +32,14 @@ static int dup(const char *func, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm
     struct hl_comm *c, *made = NULL;
     struct hl_info *hints;
     struct hl_req *r = NULL;
-    int err = hl_api_get_comm(comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     err = err == 0 ? hl_api_check_out(newcomm, "newcomm") : err;
     if (err == 0) {
         err = request != NULL ? hl_coll_comm_idup(c, &made, &r) : hl_coll_comm_dup(c, &made);
     }
     if (err != 0) {
-        return hl_api_end(c, func, err);
+        return hl_api_leave(c, func, err);
     }
     err = hl_api_get_info(info, &hints); /* the others count on this rank's part, also when this is wrong */
     err = err == 0 ? copy_extras(c, hints, made) : err;
@@ -48,13 +50,17 @@ static int dup(const char *func, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm
     if (err != 0) {
         hl_comm_free(made);
         *newcomm = MPI_COMM_NULL;
-        return hl_api_end(c, func, err);
+        return hl_api_leave(c, func, err);
+    }
+    if (c->shape != NULL) {
+        hl_shape_ref(c->shape);
+        made->shape = c->shape;
     }
     if (request != NULL) {
         *request = hl_req_handle(r);
     }
     hl_api_give_comm(c, made, newcomm);
-    return MPI_SUCCESS;
+    return hl_api_leave(c, func, 0);
 }
 
 HL_API(MPI_Comm_dup)
@@ -94,6 +100,7 @@ static int refuse(struct hl_comm *c, const char *func, int wrong)
     int code = hl_api_end(c, func, wrong);
 
     hl_coll_comm_refuse(c, wrong);
+    hl_cs_out(HL_CS_call, NULL);
     return code;
 }
 
@@ -101,7 +108,7 @@ HL_API(MPI_Comm_split)
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
     struct hl_comm *c, *made = NULL;
-    int err = hl_api_get_comm(comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     if (err == 0 && color < 0 && color != MPI_UNDEFINED) {
         return refuse(c, "MPI_Comm_split",
@@ -111,7 +118,7 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     if (err == 0) {
         hl_api_give_comm(c, made, newcomm);
     }
-    return hl_api_end(c, "MPI_Comm_split", err);
+    return hl_api_leave(c, "MPI_Comm_split", err);
 }
 
 HL_API(MPI_Comm_create)
@@ -119,7 +126,7 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
     struct hl_comm *c, *made = NULL;
     struct hl_group *g;
-    int err = hl_api_get_comm(comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     if (err == 0) {
         int wrong = hl_api_get_group(group, &g);
@@ -132,7 +139,7 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
     if (err == 0) {
         hl_api_give_comm(c, made, newcomm);
     }
-    return hl_api_end(c, "MPI_Comm_create", err);
+    return hl_api_leave(c, "MPI_Comm_create", err);
 }
 
 HL_API(MPI_Comm_create_group)
@@ -140,7 +147,7 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
 {
     struct hl_comm *c, *made = NULL;
     struct hl_group *g;
-    int err = hl_api_get_comm(comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     err = err == 0 ? hl_api_check_intra(c) : err;
     err = err == 0 ? hl_api_get_group(group, &g) : err;
@@ -149,7 +156,7 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
     if (err == 0) {
         hl_api_give_comm(c, made, newcomm);
     }
-    return hl_api_end(c, "MPI_Comm_create_group", err);
+    return hl_api_leave(c, "MPI_Comm_create_group", err);
 }
 
 /* ---- Two groups ---- */
@@ -173,7 +180,7 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
 {
     struct hl_comm *c, *made = NULL;
     struct hl_coll_meet meet = {0};
-    int err = hl_api_get_comm(local_comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(local_comm, &c));
 
     err = err == 0 ? hl_api_check_intra(c) : err;
     if (err == 0 && (local_leader < 0 || local_leader >= c->size)) {
@@ -186,21 +193,21 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
     if (err == 0) {
         hl_api_give_comm(c, made, newintercomm);
     }
-    return hl_api_end(c, "MPI_Intercomm_create", err);
+    return hl_api_leave(c, "MPI_Intercomm_create", err);
 }
 
 HL_API(MPI_Intercomm_merge)
 int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
     struct hl_comm *c, *made = NULL;
-    int err = hl_api_get_comm(intercomm, &c);
+    int err = hl_api_enter(hl_api_get_comm(intercomm, &c));
 
     err = err == 0 ? hl_api_check_inter(c) : err;
     err = err == 0 ? hl_coll_intercomm_merge(c, high != 0, &made) : err;
     if (err == 0) {
         hl_api_give_comm(c, made, newintracomm);
     }
-    return hl_api_end(c, "MPI_Intercomm_merge", err);
+    return hl_api_leave(c, "MPI_Intercomm_merge", err);
 }
 
 /* ---- Without a parent: the handler given is the new communicator's, and raises what goes wrong ---- */
@@ -215,10 +222,11 @@ static int give_orphan(const char *func, int err, struct hl_comm *made, struct h
     }
     if (err == 0) {
         *newcomm = made != NULL ? made->handle : MPI_COMM_NULL;
-        return MPI_SUCCESS;
     }
     struct hl_errh_site site = {&e, HL_ERRH_COMM, &none, NULL};
-    return e != NULL ? hl_errh_raise(&site, func, err) : hl_api_end(NULL, func, err);
+    int code = err != 0 && e != NULL ? hl_errh_raise(&site, func, err) : hl_api_end(NULL, func, err);
+    hl_cs_out(HL_CS_call, NULL);
+    return code;
 }
 
 static int check_string(const char *string)
@@ -234,7 +242,7 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
     struct hl_group *g;
     struct hl_info *hints;
     struct hl_errh *e = NULL;
-    int err = hl_api_check_open();
+    int err = hl_api_enter(hl_api_check_open());
 
     err = err == 0 ? hl_api_get_errh(errhandler, &e) : err;
     err = err == 0 ? hl_api_get_group(group, &g) : err;
@@ -256,7 +264,7 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, M
     struct hl_comm *made = NULL;
     struct hl_info *hints;
     struct hl_errh *e = NULL;
-    int err = hl_api_check_open();
+    int err = hl_api_enter(hl_api_check_open());
 
     err = err == 0 ? hl_api_get_errh(errhandler, &e) : err;
     err = err == 0 ? hl_api_get_group(local_group, &sides.mine) : err;

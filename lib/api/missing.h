@@ -3,8 +3,8 @@
 #ifndef HL_MISSING_H
 #define HL_MISSING_H
 
-/* Names of the MPI functions that exist but are not built yet: they fail with MPI_ERR_UNSUPPORTED_OPERATION.
- * Ends with NULL. */
+/* Names of the MPI functions that exist but are not supported: they fail, most of them with
+ * MPI_ERR_UNSUPPORTED_OPERATION. Ends with NULL. */
 const char *const *hl_api_missing(void);
 
 #endif

@@ -9,13 +9,13 @@ static int create(const char *func, MPI_User_function *fn, MPI_User_function_c *
                   MPI_Op *op)
 {
     struct hl_op_user *made;
-    int err = fn == NULL && fn_large == NULL ? hl_api_null("user_fn") : 0;
+    int err = hl_api_enter(fn == NULL && fn_large == NULL ? hl_api_null("user_fn") : 0);
 
     err = err == 0 ? hl_op_user_make(fn, fn_large, commute != 0, &made) : err;
     if (err == 0) {
         *op = (MPI_Op)(void *)made;
     }
-    return hl_api_end(NULL, func, err);
+    return hl_api_leave(NULL, func, err);
 }
 
 HL_API(MPI_Op_create)
@@ -40,7 +40,7 @@ HL_API(MPI_Op_free)
 int PMPI_Op_free(MPI_Op *op)
 {
     struct hl_op_user *user;
-    int err = hl_api_check_out(op, "op");
+    int err = hl_api_enter(hl_api_check_out(op, "op"));
 
     if (err == 0 && hl_op_kind_of(*op) != HL_OP_KINDS) {
         err = hl_err_say(HL_ERR_OP, "%s is predefined and cannot be freed",
@@ -55,14 +55,14 @@ int PMPI_Op_free(MPI_Op *op)
             *op = MPI_OP_NULL;
         }
     }
-    return hl_api_end(NULL, "MPI_Op_free", err);
+    return hl_api_leave(NULL, "MPI_Op_free", err);
 }
 
 HL_API(MPI_Op_commutative)
 int PMPI_Op_commutative(MPI_Op op, int *commute)
 {
     const struct hl_op_user *user = hl_op_user_of(op);
-    int err = 0;
+    int err = hl_api_enter(0);
 
     if (user != NULL) {
         *commute = user->commutes;
@@ -71,7 +71,7 @@ int PMPI_Op_commutative(MPI_Op op, int *commute)
     } else {
         err = bad_op(op);
     }
-    return hl_api_end(NULL, "MPI_Op_commutative", err);
+    return hl_api_leave(NULL, "MPI_Op_commutative", err);
 }
 
 static int reduce_local(const char *func, const void *in, void *inout, int64_t count, MPI_Datatype datatype,
@@ -79,7 +79,7 @@ static int reduce_local(const char *func, const void *in, void *inout, int64_t c
 {
     struct hl_reducer r;
     struct hl_type *t = NULL;
-    int err = hl_api_get_data(in, count, datatype, &t);
+    int err = hl_api_enter(hl_api_get_data(in, count, datatype, &t));
 
     err = err == 0 ? hl_api_check_buffer(inout, count, t) : err;
     err = err == 0 ? hl_reducer_init(&r, op, t) : err;
@@ -89,7 +89,7 @@ static int reduce_local(const char *func, const void *in, void *inout, int64_t c
             &r); /* predefined operations commute: the result may stand on either side */
         hl_reducer_apply(&r, left ? inout : right, left ? right : inout, count);
     }
-    return hl_api_end(NULL, func, err);
+    return hl_api_leave(NULL, func, err);
 }
 
 HL_API(MPI_Reduce_local)

@@ -4,68 +4,10 @@
 #include "api.h"
 #include "args.h"
 #include "flight.h"
+#include "general.h"
 #include "match.h"
+#include "p2p_args.h"
 #include "util.h"
-
-/* The arguments that all forms share. */
-struct args {
-    const void *buf;
-    int64_t count;
-    MPI_Datatype type;
-    int peer, tag;
-    MPI_Comm comm;
-};
-
-/* Checks a send's arguments. *nobody: the peer is MPI_PROC_NULL, *s is not filled. */
-static int to_send(const struct args *a, enum hl_send_mode mode, struct hl_comm **c, struct hl_send *s,
-                   bool *nobody)
-{
-    struct hl_type *t = NULL;
-    int err = hl_api_get_comm(a->comm, c);
-
-    err = err == 0 ? hl_api_get_data(a->buf, a->count, a->type, &t) : err;
-    err = err == 0 ? hl_api_check_dest(*c, a->peer) : err;
-    err = err == 0 ? hl_api_check_tag(a->tag) : err;
-    if (err != 0) {
-        return err;
-    }
-    *nobody = a->peer == MPI_PROC_NULL;
-    if (!*nobody) {
-        *s = (struct hl_send){.ctx = (*c)->ctx + HL_PLANE_P2P,
-                              .me = (*c)->rank,
-                              .dest_world = hl_comm_world(*c, a->peer),
-                              .tag = a->tag,
-                              .mode = mode,
-                              .buf = a->buf,
-                              .count = a->count,
-                              .type = t};
-    }
-    return 0;
-}
-
-static int to_recv(const struct args *a, struct hl_comm **c, struct hl_recv *r, bool *nobody)
-{
-    struct hl_type *t = NULL;
-    int err = hl_api_get_comm(a->comm, c);
-
-    err = err == 0 ? hl_api_get_data(a->buf, a->count, a->type, &t) : err;
-    err = err == 0 ? hl_api_check_source(*c, a->peer) : err;
-    err = err == 0 ? hl_api_check_recv_tag(a->tag) : err;
-    if (err != 0) {
-        return err;
-    }
-    *nobody = a->peer == MPI_PROC_NULL;
-    if (!*nobody) {
-        *r = (struct hl_recv){.ctx = (*c)->ctx + HL_PLANE_P2P,
-                              .src = a->peer,
-                              .src_world = a->peer >= 0 ? hl_comm_world(*c, a->peer) : -1,
-                              .tag = a->tag,
-                              .buf = (void *)(uintptr_t)a->buf,
-                              .count = a->count,
-                              .type = t};
-    }
-    return 0;
-}
 
 /* What a communication with MPI_PROC_NULL reports. */
 static void nobody_status(MPI_Status *status)
@@ -73,25 +15,32 @@ static void nobody_status(MPI_Status *status)
     hl_req_set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, false);
 }
 
-static int send(const char *func, const struct args *a, enum hl_send_mode mode)
+HL_INLINE int send_now(const char *func, const struct hl_api_p2p *a, enum hl_send_mode mode)
 {
     struct hl_comm *c;
     struct hl_send s;
     bool nobody = false;
-    int err = to_send(a, mode, &c, &s, &nobody);
-
+    int err = hl_api_to_send(a, mode, &c, &s, &nobody);
     err = err == 0 && !nobody ? hl_match_send(&s) : err;
     return hl_api_end(c, func, err);
 }
 
-static int isend(const char *func, const struct args *a, enum hl_send_mode mode, MPI_Request *request)
+static int send(const char *func, const struct hl_api_p2p *a, enum hl_send_mode mode)
+{
+    hl_cs_in(HL_CS_call, NULL);
+    int code = send_now(func, a, mode);
+    hl_cs_out(HL_CS_call, NULL);
+    return code;
+}
+
+HL_INLINE int isend_now(const char *func, const struct hl_api_p2p *a, enum hl_send_mode mode,
+                        MPI_Request *request)
 {
     struct hl_comm *c;
     struct hl_send s;
     struct hl_req *r = hl_req_proc_null();
     bool nobody = false;
-    int err = to_send(a, mode, &c, &s, &nobody);
-
+    int err = hl_api_to_send(a, mode, &c, &s, &nobody);
     err = err == 0 ? hl_api_check_out(request, "request") : err;
     err = err == 0 && !nobody ? hl_match_isend(&s, &r) : err;
     if (err == 0) {
@@ -100,13 +49,20 @@ static int isend(const char *func, const struct args *a, enum hl_send_mode mode,
     return hl_api_end(c, func, err);
 }
 
-static int recv(const char *func, const struct args *a, MPI_Status *status)
+static int isend(const char *func, const struct hl_api_p2p *a, enum hl_send_mode mode, MPI_Request *request)
+{
+    hl_cs_in(HL_CS_call, NULL);
+    int code = isend_now(func, a, mode, request);
+    hl_cs_out(HL_CS_call, NULL);
+    return code;
+}
+
+HL_INLINE int recv_now(const char *func, const struct hl_api_p2p *a, MPI_Status *status)
 {
     struct hl_comm *c;
     struct hl_recv r;
     bool nobody = false;
-    int err = to_recv(a, &c, &r, &nobody);
-
+    int err = hl_api_to_recv(a, &c, &r, &nobody);
     if (err == 0 && nobody) {
         nobody_status(status);
     } else {
@@ -115,14 +71,21 @@ static int recv(const char *func, const struct args *a, MPI_Status *status)
     return hl_api_end(c, func, err);
 }
 
-static int irecv(const char *func, const struct args *a, MPI_Request *request)
+static int recv(const char *func, const struct hl_api_p2p *a, MPI_Status *status)
+{
+    hl_cs_in(HL_CS_call, NULL);
+    int code = recv_now(func, a, status);
+    hl_cs_out(HL_CS_call, NULL);
+    return code;
+}
+
+HL_INLINE int irecv_now(const char *func, const struct hl_api_p2p *a, MPI_Request *request)
 {
     struct hl_comm *c;
     struct hl_recv r;
     struct hl_req *req = hl_req_proc_null();
     bool nobody = false;
-    int err = to_recv(a, &c, &r, &nobody);
-
+    int err = hl_api_to_recv(a, &c, &r, &nobody);
     err = err == 0 ? hl_api_check_out(request, "request") : err;
     err = err == 0 && !nobody ? hl_match_irecv(&r, &req) : err;
     if (err == 0) {
@@ -131,55 +94,74 @@ static int irecv(const char *func, const struct args *a, MPI_Request *request)
     return hl_api_end(c, func, err);
 }
 
+static int irecv(const char *func, const struct hl_api_p2p *a, MPI_Request *request)
+{
+    hl_cs_in(HL_CS_call, NULL);
+    int code = irecv_now(func, a, request);
+    hl_cs_out(HL_CS_call, NULL);
+    return code;
+}
+
+/* The calls that programs make most are compiled each by itself, without the section: arguments stay in
+ * registers. */
 HL_API(MPI_Send)
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send("MPI_Send", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD);
+    if (HL_UNLIKELY(hl_cs_on != HL_CS_LOCKFREE)) {
+        return send("MPI_Send", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
+                    HL_SEND_STANDARD);
+    }
+    return send_now("MPI_Send", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
+                    HL_SEND_STANDARD);
 }
 
 HL_API(MPI_Send_c)
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send("MPI_Send_c", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD);
+    return send("MPI_Send_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD);
 }
 
 HL_API(MPI_Ssend)
 int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send("MPI_Ssend", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC);
+    return send("MPI_Ssend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC);
 }
 
 HL_API(MPI_Ssend_c)
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send("MPI_Ssend_c", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC);
+    return send("MPI_Ssend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC);
 }
 
 HL_API(MPI_Rsend)
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send("MPI_Rsend", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD);
+    return send("MPI_Rsend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD);
 }
 
 HL_API(MPI_Rsend_c)
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send("MPI_Rsend_c", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD);
+    return send("MPI_Rsend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD);
 }
 
 HL_API(MPI_Isend)
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
-    return isend("MPI_Isend", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD,
-                 request);
+    if (HL_UNLIKELY(hl_cs_on != HL_CS_LOCKFREE)) {
+        return isend("MPI_Isend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
+                     HL_SEND_STANDARD, request);
+    }
+    return isend_now("MPI_Isend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
+                     HL_SEND_STANDARD, request);
 }
 
 HL_API(MPI_Isend_c)
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                  MPI_Request *request)
 {
-    return isend("MPI_Isend_c", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD,
+    return isend("MPI_Isend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD,
                  request);
 }
 
@@ -187,14 +169,15 @@ HL_API(MPI_Issend)
 int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                 MPI_Request *request)
 {
-    return isend("MPI_Issend", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC, request);
+    return isend("MPI_Issend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC,
+                 request);
 }
 
 HL_API(MPI_Issend_c)
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                   MPI_Request *request)
 {
-    return isend("MPI_Issend_c", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC,
+    return isend("MPI_Issend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC,
                  request);
 }
 
@@ -202,7 +185,7 @@ HL_API(MPI_Irsend)
 int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                 MPI_Request *request)
 {
-    return isend("MPI_Irsend", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD,
+    return isend("MPI_Irsend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD,
                  request);
 }
 
@@ -210,49 +193,57 @@ HL_API(MPI_Irsend_c)
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                   MPI_Request *request)
 {
-    return isend("MPI_Irsend_c", &(struct args){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD,
-                 request);
+    return isend("MPI_Irsend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
+                 HL_SEND_STANDARD, request);
 }
 
 HL_API(MPI_Recv)
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
               MPI_Status *status)
 {
-    return recv("MPI_Recv", &(struct args){buf, count, datatype, source, tag, comm}, status);
+    if (HL_UNLIKELY(hl_cs_on != HL_CS_LOCKFREE)) {
+        return recv("MPI_Recv", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, status);
+    }
+    return recv_now("MPI_Recv", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, status);
 }
 
 HL_API(MPI_Recv_c)
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                 MPI_Status *status)
 {
-    return recv("MPI_Recv_c", &(struct args){buf, count, datatype, source, tag, comm}, status);
+    return recv("MPI_Recv_c", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, status);
 }
 
 HL_API(MPI_Irecv)
 int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
-    return irecv("MPI_Irecv", &(struct args){buf, count, datatype, source, tag, comm}, request);
+    if (HL_UNLIKELY(hl_cs_on != HL_CS_LOCKFREE)) {
+        return irecv("MPI_Irecv", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, request);
+    }
+    return irecv_now("MPI_Irecv", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, request);
 }
 
 HL_API(MPI_Irecv_c)
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                  MPI_Request *request)
 {
-    return irecv("MPI_Irecv_c", &(struct args){buf, count, datatype, source, tag, comm}, request);
+    return irecv("MPI_Irecv_c", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, request);
 }
 
-static int sendrecv(const char *func, const struct args *to, const struct args *from, MPI_Status *status)
+static int sendrecv(const char *func, const struct hl_api_p2p *to, const struct hl_api_p2p *from,
+                    MPI_Status *status)
 {
     struct hl_comm *c;
     struct hl_send s;
     struct hl_recv r;
     bool no_dest = false, no_source = false;
-    int err = to_send(to, HL_SEND_STANDARD, &c, &s, &no_dest);
+    int err = hl_api_enter(0);
 
-    err = err == 0 ? to_recv(from, &c, &r, &no_source) : err;
+    err = hl_api_to_send(to, HL_SEND_STANDARD, &c, &s, &no_dest);
+    err = err == 0 ? hl_api_to_recv(from, &c, &r, &no_source) : err;
     if (err != 0) {
-        return hl_api_end(c, func, err);
+        return hl_api_leave(c, func, err);
     }
     if (no_source) {
         nobody_status(status);
@@ -260,7 +251,7 @@ static int sendrecv(const char *func, const struct args *to, const struct args *
     } else {
         err = no_dest ? hl_match_recv(&r, status) : hl_match_sendrecv(&s, &r, status);
     }
-    return hl_api_end(c, func, err);
+    return hl_api_leave(c, func, err);
 }
 
 HL_API(MPI_Sendrecv)
@@ -268,8 +259,8 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
                   void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
                   MPI_Status *status)
 {
-    struct args to = {sendbuf, sendcount, sendtype, dest, sendtag, comm};
-    struct args from = {recvbuf, recvcount, recvtype, source, recvtag, comm};
+    struct hl_api_p2p to = {sendbuf, sendcount, sendtype, dest, sendtag, comm};
+    struct hl_api_p2p from = {recvbuf, recvcount, recvtype, source, recvtag, comm};
 
     return sendrecv("MPI_Sendrecv", &to, &from, status);
 }
@@ -279,8 +270,8 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
                     MPI_Comm comm, MPI_Status *status)
 {
-    struct args to = {sendbuf, sendcount, sendtype, dest, sendtag, comm};
-    struct args from = {recvbuf, recvcount, recvtype, source, recvtag, comm};
+    struct hl_api_p2p to = {sendbuf, sendcount, sendtype, dest, sendtag, comm};
+    struct hl_api_p2p from = {recvbuf, recvcount, recvtype, source, recvtag, comm};
 
     return sendrecv("MPI_Sendrecv_c", &to, &from, status);
 }
@@ -322,7 +313,7 @@ static void end_pair(struct hl_flight *f)
 static int start_pair(const struct hl_send *s, const struct hl_recv *v, void *aside, struct hl_req **both)
 {
     struct pair *p = malloc(sizeof *p);
-    struct hl_req *r = hl_req_new(HL_REQ_COLL);
+    struct hl_req *r = hl_req_new(HL_REQ_PAIR);
     int err = p == NULL || r == NULL ? hl_err_say(HL_ERR_NO_MEM, "no memory for a request") : 0;
 
     if (err == 0) {
@@ -349,17 +340,18 @@ static int start_pair(const struct hl_send *s, const struct hl_recv *v, void *as
 }
 
 /* aside NULL, or the packed data that `to` sends: owned from here on. */
-static int isendrecv(const char *func, const struct args *to, const struct args *from, void *aside,
-                     MPI_Request *request)
+static int isendrecv(const char *func, const struct hl_api_p2p *to, const struct hl_api_p2p *from,
+                     void *aside, MPI_Request *request)
 {
     struct hl_comm *c;
     struct hl_send s;
     struct hl_recv v;
     struct hl_req *both = NULL;
     bool no_dest = false, no_source = false;
-    int err = to_send(to, HL_SEND_STANDARD, &c, &s, &no_dest);
+    int err = hl_api_enter(0);
 
-    err = err == 0 ? to_recv(from, &c, &v, &no_source) : err;
+    err = hl_api_to_send(to, HL_SEND_STANDARD, &c, &s, &no_dest);
+    err = err == 0 ? hl_api_to_recv(from, &c, &v, &no_source) : err;
     err = err == 0 ? hl_api_check_out(request, "request") : err;
     err = err == 0 ? start_pair(no_dest ? NULL : &s, no_source ? NULL : &v, aside, &both) : err;
     if (err == 0) {
@@ -367,7 +359,7 @@ static int isendrecv(const char *func, const struct args *to, const struct args 
     } else {
         free(aside);
     }
-    return hl_api_end(c, func, err);
+    return hl_api_leave(c, func, err);
 }
 
 HL_API(MPI_Isendrecv)
@@ -375,8 +367,8 @@ int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, in
                    void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
                    MPI_Comm comm, MPI_Request *request)
 {
-    struct args to = {sendbuf, sendcount, sendtype, dest, sendtag, comm};
-    struct args from = {recvbuf, recvcount, recvtype, source, recvtag, comm};
+    struct hl_api_p2p to = {sendbuf, sendcount, sendtype, dest, sendtag, comm};
+    struct hl_api_p2p from = {recvbuf, recvcount, recvtype, source, recvtag, comm};
 
     return isendrecv("MPI_Isendrecv", &to, &from, NULL, request);
 }
@@ -386,14 +378,14 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
                      void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
                      MPI_Comm comm, MPI_Request *request)
 {
-    struct args to = {sendbuf, sendcount, sendtype, dest, sendtag, comm};
-    struct args from = {recvbuf, recvcount, recvtype, source, recvtag, comm};
+    struct hl_api_p2p to = {sendbuf, sendcount, sendtype, dest, sendtag, comm};
+    struct hl_api_p2p from = {recvbuf, recvcount, recvtype, source, recvtag, comm};
 
     return isendrecv("MPI_Isendrecv_c", &to, &from, NULL, request);
 }
 
 /* What goes out is packed aside first. */
-static int put_aside(const struct args *a, struct hl_comm **c, char **aside, int64_t *bytes)
+static int put_aside(const struct hl_api_p2p *a, struct hl_comm **c, char **aside, int64_t *bytes)
 {
     struct hl_type *t = NULL;
     int err = hl_api_get_comm(a->comm, c);
@@ -406,8 +398,8 @@ static int put_aside(const struct args *a, struct hl_comm **c, char **aside, int
 }
 
 /* request NULL: blocking. */
-static int replace(const char *func, const struct args *a, const struct args *from, MPI_Status *status,
-                   MPI_Request *request)
+static int replace(const char *func, const struct hl_api_p2p *a, const struct hl_api_p2p *from,
+                   MPI_Status *status, MPI_Request *request)
 {
     struct hl_comm *c;
     char *aside = NULL;
@@ -418,7 +410,7 @@ static int replace(const char *func, const struct args *a, const struct args *fr
         free(aside);
         return hl_api_end(c, func, err);
     }
-    struct args to = {aside, bytes, MPI_PACKED, a->peer, a->tag, a->comm};
+    struct hl_api_p2p to = {aside, bytes, MPI_PACKED, a->peer, a->tag, a->comm};
     if (request != NULL) {
         return isendrecv(func, &to, from, aside, request);
     }
@@ -431,8 +423,8 @@ HL_API(MPI_Sendrecv_replace)
 int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
                           int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    struct args to = {buf, count, datatype, dest, sendtag, comm};
-    struct args from = {buf, count, datatype, source, recvtag, comm};
+    struct hl_api_p2p to = {buf, count, datatype, dest, sendtag, comm};
+    struct hl_api_p2p from = {buf, count, datatype, source, recvtag, comm};
 
     return replace("MPI_Sendrecv_replace", &to, &from, status, NULL);
 }
@@ -441,8 +433,8 @@ HL_API(MPI_Isendrecv_replace)
 int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
                            int recvtag, MPI_Comm comm, MPI_Request *request)
 {
-    struct args to = {buf, count, datatype, dest, sendtag, comm};
-    struct args from = {buf, count, datatype, source, recvtag, comm};
+    struct hl_api_p2p to = {buf, count, datatype, dest, sendtag, comm};
+    struct hl_api_p2p from = {buf, count, datatype, source, recvtag, comm};
     int err = hl_api_check_out(request, "request");
 
     return err != 0 ? hl_api_end(hl_comm_of(comm), "MPI_Isendrecv_replace", err)
@@ -453,8 +445,8 @@ HL_API(MPI_Sendrecv_replace_c)
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
                             int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    struct args to = {buf, count, datatype, dest, sendtag, comm};
-    struct args from = {buf, count, datatype, source, recvtag, comm};
+    struct hl_api_p2p to = {buf, count, datatype, dest, sendtag, comm};
+    struct hl_api_p2p from = {buf, count, datatype, source, recvtag, comm};
 
     return replace("MPI_Sendrecv_replace_c", &to, &from, status, NULL);
 }
@@ -463,10 +455,28 @@ HL_API(MPI_Isendrecv_replace_c)
 int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
                              int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
-    struct args to = {buf, count, datatype, dest, sendtag, comm};
-    struct args from = {buf, count, datatype, source, recvtag, comm};
+    struct hl_api_p2p to = {buf, count, datatype, dest, sendtag, comm};
+    struct hl_api_p2p from = {buf, count, datatype, source, recvtag, comm};
     int err = hl_api_check_out(request, "request");
 
     return err != 0 ? hl_api_end(hl_comm_of(comm), "MPI_Isendrecv_replace_c", err)
                     : replace("MPI_Isendrecv_replace_c", &to, &from, MPI_STATUS_IGNORE, request);
+}
+
+/* ---- Cancelling ---- */
+
+HL_API(MPI_Cancel)
+int PMPI_Cancel(MPI_Request *request)
+{
+    int err = hl_api_enter(hl_api_check_out(request, "request"));
+    struct hl_req *r = err == 0 ? hl_req_of(*request) : NULL;
+
+    if (r != NULL && r->what == HL_REQ_GENERAL) {
+        err = hl_req_general_cancel(r);
+    } else if (r != NULL && (r->what == HL_REQ_SEND || r->what == HL_REQ_RECV)) {
+        err = hl_req_is_active(r) ? hl_match_cancel(r) : 0;
+    } else if (err == 0) {
+        err = hl_err_say(HL_ERR_REQUEST, "only sends, receives and generalized requests can be cancelled");
+    }
+    return hl_api_leave(NULL, "MPI_Cancel", err);
 }

@@ -22,7 +22,7 @@ static int convert(const struct packing *p, bool pack, int64_t *position)
     struct hl_comm *c;
     struct hl_type *t = NULL;
     int64_t bytes = 0;
-    int err = hl_api_get_comm(p->comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(p->comm, &c));
 
     err = err == 0 ? hl_api_get_data(p->typed, p->count, p->type, &t) : err;
     if (err == 0 && (!hl_type_bytes(t, p->count, &bytes) || p->position < 0 || p->position > p->size ||
@@ -36,7 +36,7 @@ static int convert(const struct packing *p, bool pack, int64_t *position)
                    : hl_type_unpack(t, p->count, p->typed, 0, at, bytes);
         *position = p->position + bytes;
     }
-    return hl_api_end(c, p->func, err);
+    return hl_api_leave(c, p->func, err);
 }
 
 HL_API(MPI_Pack)
@@ -89,7 +89,7 @@ static int pack_size(const char *func, int64_t count, MPI_Datatype datatype, MPI
 {
     struct hl_comm *c;
     struct hl_type *t = NULL;
-    int err = hl_api_get_comm(comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     err = err == 0 ? hl_api_check_count(count) : err;
     err = err == 0 ? hl_api_get_type(datatype, &t) : err;
@@ -97,7 +97,7 @@ static int pack_size(const char *func, int64_t count, MPI_Datatype datatype, MPI
         err = hl_err_say(HL_ERR_VALUE_TOO_LARGE, "%lld elements of %lld bytes", (long long)count,
                          (long long)t->size);
     }
-    return hl_api_end(c, func, err);
+    return hl_api_leave(c, func, err);
 }
 
 HL_API(MPI_Pack_size)
@@ -134,7 +134,7 @@ static int convert_external(const struct packing *p, const char *datarep, bool p
 {
     struct hl_type *t = NULL;
     int64_t bytes = 0;
-    int err = check_datarep(datarep);
+    int err = hl_api_enter(check_datarep(datarep));
 
     err = err == 0 ? hl_api_get_data(p->typed, p->count, p->type, &t) : err;
     err = err == 0 ? hl_type_external_bytes(t, p->count, &bytes) : err;
@@ -146,7 +146,7 @@ static int convert_external(const struct packing *p, const char *datarep, bool p
         err = hl_type_external(t, p->count, p->typed, (char *)p->packed + p->position, pack);
         *position = p->position + bytes;
     }
-    return hl_api_end(NULL, p->func, err);
+    return hl_api_leave(NULL, p->func, err);
 }
 
 HL_API(MPI_Pack_external)
@@ -193,12 +193,12 @@ static int external_size(const char *func, const char *datarep, int64_t count, M
                          int64_t *size)
 {
     struct hl_type *t = NULL;
-    int err = check_datarep(datarep);
+    int err = hl_api_enter(check_datarep(datarep));
 
     err = err == 0 ? hl_api_check_count(count) : err;
     err = err == 0 ? hl_api_get_type(datatype, &t) : err;
     err = err == 0 ? hl_type_external_bytes(t, count, size) : err;
-    return hl_api_end(NULL, func, err);
+    return hl_api_leave(NULL, func, err);
 }
 
 HL_API(MPI_Pack_external_size)

@@ -8,7 +8,7 @@ static int to_probe(int source, int tag, MPI_Comm comm, struct hl_comm **c, stru
     int err = hl_api_get_comm(comm, c);
 
     err = err == 0 ? hl_api_check_source(*c, source) : err;
-    err = err == 0 ? hl_api_check_recv_tag(tag) : err;
+    err = err == 0 ? hl_api_check_recv_tag(*c, tag) : err;
     if (err == 0) {
         *p = (struct hl_recv){.ctx = (*c)->ctx + HL_PLANE_P2P,
                               .src = source,
@@ -28,14 +28,15 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct hl_comm *c;
     struct hl_recv p;
-    int err = to_probe(source, tag, comm, &c, &p);
+    int err = hl_api_enter(0);
 
+    err = to_probe(source, tag, comm, &c, &p);
     if (err == 0 && source == MPI_PROC_NULL) {
         nobody_status(status);
     } else {
         err = err == 0 ? hl_match_probe(&p, status) : err;
     }
-    return hl_api_end(c, "MPI_Probe", err);
+    return hl_api_leave(c, "MPI_Probe", err);
 }
 
 HL_API(MPI_Iprobe)
@@ -44,8 +45,9 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
     struct hl_comm *c;
     struct hl_recv p;
     bool found = true;
-    int err = to_probe(source, tag, comm, &c, &p);
+    int err = hl_api_enter(0);
 
+    err = to_probe(source, tag, comm, &c, &p);
     if (err == 0 && source == MPI_PROC_NULL) {
         nobody_status(status);
     } else {
@@ -54,7 +56,7 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
     if (err == 0) {
         *flag = found;
     }
-    return hl_api_end(c, "MPI_Iprobe", err);
+    return hl_api_leave(c, "MPI_Iprobe", err);
 }
 
 /* Both matched probes. */
@@ -67,13 +69,13 @@ static int take(const char *func, const struct hl_recv *p, bool wait, MPI_Messag
     if (p->src == MPI_PROC_NULL) {
         nobody_status(status);
         *message = MPI_MESSAGE_NO_PROC;
-        return MPI_SUCCESS;
+        return hl_api_leave(c, func, 0);
     }
     err = wait ? hl_match_mprobe(p, &m, status) : hl_match_improbe(p, &m, status);
     if (err == 0) {
         *message = m != NULL ? hl_match_message_handle(m) : MPI_MESSAGE_NULL;
     }
-    return hl_api_end(c, func, err);
+    return hl_api_leave(c, func, err);
 }
 
 HL_API(MPI_Mprobe)
@@ -81,9 +83,10 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_St
 {
     struct hl_comm *c;
     struct hl_recv p;
-    int err = to_probe(source, tag, comm, &c, &p);
+    int err = hl_api_enter(0);
 
-    return err == 0 ? take("MPI_Mprobe", &p, true, message, status, c) : hl_api_end(c, "MPI_Mprobe", err);
+    err = to_probe(source, tag, comm, &c, &p);
+    return err == 0 ? take("MPI_Mprobe", &p, true, message, status, c) : hl_api_leave(c, "MPI_Mprobe", err);
 }
 
 HL_API(MPI_Improbe)
@@ -91,10 +94,11 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
 {
     struct hl_comm *c;
     struct hl_recv p;
-    int err = to_probe(source, tag, comm, &c, &p);
+    int err = hl_api_enter(0);
 
+    err = to_probe(source, tag, comm, &c, &p);
     if (err != 0) {
-        return hl_api_end(c, "MPI_Improbe", err);
+        return hl_api_leave(c, "MPI_Improbe", err);
     }
     int code = take("MPI_Improbe", &p, false, message, status, c);
     if (code == MPI_SUCCESS) {
@@ -128,8 +132,9 @@ static int to_receive(const void *buf, int64_t count, MPI_Datatype datatype, con
 static int mrecv(const char *func, const struct hl_recv *r, MPI_Message *message, MPI_Status *status)
 {
     struct hl_message *m;
-    int err = get_message(*message, &m);
+    int err = hl_api_enter(0);
 
+    err = get_message(*message, &m);
     if (err == 0) {
         *message = MPI_MESSAGE_NULL;
         if (m == NULL) {
@@ -138,15 +143,16 @@ static int mrecv(const char *func, const struct hl_recv *r, MPI_Message *message
             err = hl_match_mrecv(m, r, status);
         }
     }
-    return hl_api_end(NULL, func, err);
+    return hl_api_leave(NULL, func, err);
 }
 
 static int imrecv(const char *func, const struct hl_recv *r, MPI_Message *message, MPI_Request *request)
 {
     struct hl_req *req = hl_req_proc_null();
     struct hl_message *m;
-    int err = get_message(*message, &m);
+    int err = hl_api_enter(0);
 
+    err = get_message(*message, &m);
     if (err == 0) {
         err = m != NULL ? hl_match_imrecv(m, r, &req) : 0;
     }
@@ -154,7 +160,7 @@ static int imrecv(const char *func, const struct hl_recv *r, MPI_Message *messag
         *message = MPI_MESSAGE_NULL;
         *request = hl_req_handle(req);
     }
-    return hl_api_end(NULL, func, err);
+    return hl_api_leave(NULL, func, err);
 }
 
 HL_API(MPI_Mrecv)

@@ -3,6 +3,8 @@
 
 #include "api.h"
 #include "args.h"
+#include "files.h"
+#include "general.h"
 #include "match.h"
 #include "prog.h"
 #include "req.h"
@@ -29,40 +31,49 @@ static int get_all(int n, const MPI_Request handles[])
     return err;
 }
 
-/* Is it neither null nor an inactive persistent one? */
-static bool is_open(MPI_Request handle)
-{
-    const struct hl_req *r = hl_req_of(handle);
-
-    return r != NULL && hl_req_is_active(r);
-}
-
 static bool is_done(MPI_Request handle)
 {
-    const struct hl_req *r = hl_req_of(handle);
-
-    return r != NULL && hl_req_is_active(r) && hl_req_is_done(r);
+    return hl_req_open_of(handle) && hl_req_is_done(hl_req_open_of(handle));
 }
 
-static bool same_ctx(const void *comm, const void *ctx)
+/* An error goes to whom the request belongs: communicator or file. */
+static HL_COLD int failed(uint64_t ctx, const char *func, int err)
 {
-    return ((const struct hl_comm *)comm)->ctx == *(const uint64_t *)ctx;
+    int code;
+    return hl_api_end_file_request(ctx, func, err, &code) ? code : hl_api_end(hl_comm_of_ctx(ctx), func, err);
 }
 
-/* The communicator of a request that failed; NULL when it is freed already or the request had none. */
-static struct hl_comm *comm_of(uint64_t ctx)
+/* The end of a call that began with hl_api_enter. */
+HL_INLINE int leave(uint64_t ctx, const char *func, int err)
 {
-    ctx -= ctx % 8; /* plane 0 */
-    if (ctx == hl_comm_world_object.ctx) {
-        return &hl_comm_world_object;
+    int code = HL_LIKELY(err == 0) ? MPI_SUCCESS : failed(ctx, func, err);
+    hl_cs_out(HL_CS_call, NULL);
+    return code;
+}
+
+static HL_NOINLINE bool is_done_in_section(const struct hl_req *r)
+{
+    if ((r->flags & HL_REQ_STATIC) != 0) {
+        return true;
     }
-    return ctx == 0 ? NULL : hl_handle_find(HL_KIND_COMM, same_ctx, &ctx);
+    hl_cs_in(HL_CS_progress, NULL);
+    bool done = hl_req_is_done(r);
+    hl_cs_out(HL_CS_progress, NULL);
+    return done;
+}
+
+/* Waits for one. */
+static void await(struct hl_req *r)
+{
+    if (HL_LIKELY(!hl_cs_any()) || !is_done_in_section(r)) {
+        hl_req_wait(r);
+    }
 }
 
 /* Ends a request that is done: status written, the user's handle null unless persistent. */
 static int finish(MPI_Request *handle, MPI_Status *status, uint64_t *ctx)
 {
-    struct hl_req *r = hl_req_of(*handle);
+    struct hl_req *r = (struct hl_req *)(void *)*handle;
 
     *ctx = r->ctx;
     if (!(r->flags & HL_REQ_PERSISTENT)) {
@@ -75,18 +86,28 @@ static HL_NOINLINE int wait_any(MPI_Request *request, MPI_Status *status)
 {
     struct hl_req *r = NULL;
     uint64_t ctx = 0;
-    int err = hl_api_check_out(request, "request");
+    int err = hl_api_enter(hl_api_check_out(request, "request"));
 
     err = err == 0 ? get_req(*request, &r) : err;
     if (err == 0 && (r == NULL || !hl_req_is_active(r))) {
         hl_req_status(NULL, status);
-        return MPI_SUCCESS;
+        return leave(0, "MPI_Wait", 0);
     }
     if (err == 0) {
-        hl_req_wait(r);
+        await(r);
         err = finish(request, status, &ctx);
     }
-    return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_api_end(comm_of(ctx), "MPI_Wait", err);
+    return leave(ctx, "MPI_Wait", err);
+}
+
+static HL_NOINLINE int wait_plain(MPI_Request *request, MPI_Status *status)
+{
+    struct hl_req *r = request != NULL && !hl_cs_any() ? hl_req_of(*request) : NULL;
+    if (HL_LIKELY(r != NULL && hl_req_end_plain(r, status))) {
+        *request = MPI_REQUEST_NULL;
+        return MPI_SUCCESS;
+    }
+    return wait_any(request, status);
 }
 
 HL_API(MPI_Wait)
@@ -98,7 +119,7 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
         *request = MPI_REQUEST_NULL;
         return MPI_SUCCESS;
     }
-    return wait_any(request, status);
+    return wait_plain(request, status);
 }
 
 HL_API(MPI_Test)
@@ -106,13 +127,13 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     struct hl_req *r = NULL;
     uint64_t ctx = 0;
-    int err = hl_api_check_out(request, "request");
+    int err = hl_api_enter(hl_api_check_out(request, "request"));
 
     err = err == 0 ? get_req(*request, &r) : err;
     if (err == 0 && (r == NULL || !hl_req_is_active(r))) {
         *flag = 1;
         hl_req_status(NULL, status);
-        return MPI_SUCCESS;
+        return leave(0, "MPI_Test", 0);
     }
     if (err == 0) {
         if (!hl_req_is_done(r)) {
@@ -121,7 +142,7 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         *flag = hl_req_is_done(r);
         err = *flag ? finish(request, status, &ctx) : 0;
     }
-    return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_api_end(comm_of(ctx), "MPI_Test", err);
+    return leave(ctx, "MPI_Test", err);
 }
 
 /* ---- All ---- */
@@ -136,7 +157,11 @@ static int finish_all(int n, MPI_Request handles[], MPI_Status statuses[], uint6
         MPI_Status *status = statuses != MPI_STATUSES_IGNORE ? &statuses[i] : MPI_STATUS_IGNORE;
         uint64_t its = 0;
         int err = 0;
-        if (is_open(handles[i])) {
+        if (handles[i] == hl_req_handle(hl_req_completed()) && status == MPI_STATUS_IGNORE) {
+            handles[i] = MPI_REQUEST_NULL; /* the shared one: eager sends */
+            continue;
+        }
+        if (hl_req_open_of(handles[i])) {
             err = finish(&handles[i], status, &its);
         } else {
             hl_req_status(NULL, status);
@@ -159,23 +184,24 @@ HL_API(MPI_Waitall)
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
     uint64_t ctx = 0;
-    int err = get_all(count, array_of_requests);
+    int err = hl_api_enter(get_all(count, array_of_requests));
 
     if (err == 0) {
         for (int i = 0; i < count; i++) {
-            if (is_open(array_of_requests[i])) {
-                hl_req_wait(hl_req_of(array_of_requests[i]));
+            struct hl_req *r = hl_req_open_of(array_of_requests[i]);
+            if (r != NULL) {
+                await(r);
             }
         }
         err = finish_all(count, array_of_requests, array_of_statuses, &ctx);
     }
-    return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_api_end(comm_of(ctx), "MPI_Waitall", err);
+    return leave(ctx, "MPI_Waitall", err);
 }
 
 static bool all_done(int n, const MPI_Request handles[])
 {
     for (int i = 0; i < n; i++) {
-        if (is_open(handles[i]) && !is_done(handles[i])) {
+        if (hl_req_open_of(handles[i]) && !is_done(handles[i])) {
             return false;
         }
     }
@@ -186,7 +212,7 @@ HL_API(MPI_Testall)
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
 {
     uint64_t ctx = 0;
-    int err = get_all(count, array_of_requests);
+    int err = hl_api_enter(get_all(count, array_of_requests));
 
     if (err == 0) {
         if (!all_done(count, array_of_requests)) {
@@ -195,7 +221,7 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Stat
         *flag = all_done(count, array_of_requests);
         err = *flag ? finish_all(count, array_of_requests, array_of_statuses, &ctx) : 0;
     }
-    return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_api_end(comm_of(ctx), "MPI_Testall", err);
+    return leave(ctx, "MPI_Testall", err);
 }
 
 /* ---- Any and some: the first that is done, but before it the one that the thread's last search passed over,
@@ -234,7 +260,7 @@ static bool any_done(void *arg)
     s->found = -1;
     s->open = false;
     for (int i = 0; i < s->n; i++) {
-        s->open = s->open || is_open(s->handles[i]);
+        s->open = s->open || hl_req_open_of(s->handles[i]);
         if (!is_done(s->handles[i])) {
             continue;
         }
@@ -252,6 +278,27 @@ static bool any_done(void *arg)
     }
     return s->found >= 0 || !s->open;
 }
+
+/* Any of them is enough. */
+static void tell_any(const void *arg, struct hl_told *t)
+{
+    const struct set *s = arg;
+    int open = 0;
+
+    for (int i = 0; i < s->n; i++) {
+        open += hl_req_open_of(s->handles[i]) ? 1 : 0;
+    }
+    hl_told_say(t, "any of %d requests, such as ", open);
+    for (int i = 0, told = 0; i < s->n; i++) {
+        if (hl_req_open_of(s->handles[i]) && told++ < HL_HANG_RANKS) {
+            struct hl_told one = {0};
+            hl_req_tell(hl_req_of(s->handles[i]), told == 1 ? t : &one);
+            hl_told_await_all(t, &one);
+        }
+    }
+    t->any = open > 1 || t->any;
+}
+HL_HANG_TELLS(any_done, tell_any);
 
 /* Ends the one found, or tells that none was open. */
 static int finish_any(const struct set *s, MPI_Request handles[], int *indx, MPI_Status *status,
@@ -271,13 +318,13 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Stat
 {
     struct set s = {count, array_of_requests, -1, false};
     uint64_t ctx = 0;
-    int err = get_all(count, array_of_requests);
+    int err = hl_api_enter(get_all(count, array_of_requests));
 
     if (err == 0) {
-        hl_prog_wait(any_done, &s);
+        hl_prog_wait_rung(any_done, &s);
         err = finish_any(&s, array_of_requests, indx, status, &ctx);
     }
-    return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_api_end(comm_of(ctx), "MPI_Waitany", err);
+    return leave(ctx, "MPI_Waitany", err);
 }
 
 HL_API(MPI_Testany)
@@ -285,7 +332,7 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *fla
 {
     struct set s = {count, array_of_requests, -1, false};
     uint64_t ctx = 0;
-    int err = get_all(count, array_of_requests);
+    int err = hl_api_enter(get_all(count, array_of_requests));
 
     if (err == 0) {
         if (!any_done(&s)) {
@@ -296,7 +343,7 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *fla
         *indx = MPI_UNDEFINED;
         err = *flag ? finish_any(&s, array_of_requests, indx, status, &ctx) : 0;
     }
-    return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_api_end(comm_of(ctx), "MPI_Testany", err);
+    return leave(ctx, "MPI_Testany", err);
 }
 
 /* The user's arrays of Waitsome and Testsome. */
@@ -338,11 +385,11 @@ static int some(const char *func, const struct some *x, bool wait)
 {
     struct set s = {x->n, x->handles, -1, false};
     uint64_t ctx = 0;
-    int err = get_all(x->n, x->handles);
+    int err = hl_api_enter(get_all(x->n, x->handles));
 
     if (err == 0) {
         if (wait) {
-            hl_prog_wait(any_done, &s);
+            hl_prog_wait_rung(any_done, &s);
         } else if (!any_done(&s)) {
             hl_prog_poll();
             any_done(&s);
@@ -353,7 +400,7 @@ static int some(const char *func, const struct some *x, bool wait)
             err = finish_some(x, &ctx);
         }
     }
-    return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_api_end(comm_of(ctx), func, err);
+    return leave(ctx, func, err);
 }
 
 HL_API(MPI_Waitsome)
@@ -380,18 +427,18 @@ HL_API(MPI_Request_get_status)
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     struct hl_req *r = NULL;
-    int err = get_req(request, &r);
+    int err = hl_api_enter(get_req(request, &r));
 
     if (err == 0) {
-        if (is_open(request) && !hl_req_is_done(r)) {
+        if (hl_req_open_of(request) && !hl_req_is_done(r)) {
             hl_prog_poll();
         }
-        *flag = !is_open(request) || hl_req_is_done(r);
+        *flag = !hl_req_open_of(request) || hl_req_is_done(r);
         if (*flag) {
-            err = hl_req_status(is_open(request) ? r : NULL, status);
+            err = hl_req_status(hl_req_open_of(request) ? r : NULL, status);
         }
     }
-    return hl_api_end(NULL, "MPI_Request_get_status", err);
+    return hl_api_leave(NULL, "MPI_Request_get_status", err);
 }
 
 /* One pass of progress if anything is still open; what is done then counts. */
@@ -411,7 +458,7 @@ static int look(int count, const MPI_Request handles[], struct set *s)
 static void look_at(MPI_Request handle, MPI_Status *status, int *first)
 {
     struct hl_req *r = hl_req_of(handle);
-    int err = hl_req_status(is_open(handle) ? r : NULL, status);
+    int err = hl_req_status(hl_req_open_of(handle) ? r : NULL, status);
 
     if (status != MPI_STATUS_IGNORE) {
         status->MPI_ERROR = hl_err_class(err);
@@ -436,7 +483,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
                                 MPI_Status *status)
 {
     struct set s;
-    int first = look(count, array_of_requests, &s);
+    int first = hl_api_enter(look(count, array_of_requests, &s));
 
     if (first == 0) {
         *flag = s.found >= 0 || !s.open;
@@ -445,14 +492,14 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
             first = hl_req_status(s.found >= 0 ? hl_req_of(array_of_requests[s.found]) : NULL, status);
         }
     }
-    return hl_api_end(NULL, "MPI_Request_get_status_any", first);
+    return hl_api_leave(NULL, "MPI_Request_get_status_any", first);
 }
 
 HL_API(MPI_Request_get_status_all)
 int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
                                 MPI_Status *array_of_statuses)
 {
-    int first = get_all(count, array_of_requests);
+    int first = hl_api_enter(get_all(count, array_of_requests));
 
     if (first == 0) {
         if (!all_done(count, array_of_requests)) {
@@ -464,7 +511,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
         }
         first = in_statuses(first, array_of_statuses);
     }
-    return hl_api_end(NULL, "MPI_Request_get_status_all", first);
+    return hl_api_leave(NULL, "MPI_Request_get_status_all", first);
 }
 
 HL_API(MPI_Request_get_status_some)
@@ -472,7 +519,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
                                  int array_of_indices[], MPI_Status *array_of_statuses)
 {
     struct set s;
-    int first = look(incount, array_of_requests, &s), done = 0;
+    int first = hl_api_enter(look(incount, array_of_requests, &s)), done = 0;
 
     if (first == 0) {
         for (int i = 0; i < incount; i++) {
@@ -484,40 +531,70 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
         *outcount = done > 0 || s.open ? done : MPI_UNDEFINED;
         first = in_statuses(first, array_of_statuses);
     }
-    return hl_api_end(NULL, "MPI_Request_get_status_some", first);
+    return hl_api_leave(NULL, "MPI_Request_get_status_some", first);
 }
 
 HL_API(MPI_Request_free)
 int PMPI_Request_free(MPI_Request *request)
 {
     struct hl_req *r = NULL;
-    int err = hl_api_check_out(request, "request");
+    int err = hl_api_enter(hl_api_check_out(request, "request"));
 
     err = err == 0 ? get_req(*request, &r) : err;
     if (err == 0 && r == NULL) {
         err = hl_err_say(HL_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
+    } else if (err == 0 && HL_CHECKS && r->what == HL_REQ_COLL && hl_req_is_active(r)) {
+        err = hl_err_say(HL_ERR_REQUEST, "a collective operation under way must be waited for, not freed");
     }
     if (err == 0) {
-        if (hl_req_is_active(r)) {
-            hl_req_orphan(r);
-        } else {
-            hl_req_free(r);
-        }
         *request = MPI_REQUEST_NULL;
+        if (r->what == HL_REQ_GENERAL) {
+            err = hl_req_general_free(r);
+        } else {
+            hl_req_orphan(r);
+        }
     }
-    return hl_api_end(NULL, "MPI_Request_free", err);
+    return hl_api_leave(NULL, "MPI_Request_free", err);
 }
 
-HL_API(MPI_Cancel)
-int PMPI_Cancel(MPI_Request *request)
+/* ---- Persistent ones ---- */
+
+static int get_startable(MPI_Request handle, struct hl_req **r)
+{
+    int err = get_req(handle, r);
+
+    if (err == 0 && (*r == NULL || !((*r)->flags & HL_REQ_PERSISTENT))) {
+        return hl_err_say(HL_ERR_REQUEST, "only persistent requests can be started");
+    }
+    if (err == 0 && hl_req_is_active(*r)) {
+        return hl_err_say(HL_ERR_REQUEST, "the request was started already and not waited for");
+    }
+    return err;
+}
+
+HL_API(MPI_Start)
+int PMPI_Start(MPI_Request *request)
 {
     struct hl_req *r = NULL;
-    int err = hl_api_check_out(request, "request");
+    int err = hl_api_enter(hl_api_check_out(request, "request"));
 
-    err = err == 0 ? get_req(*request, &r) : err;
-    if (err == 0 && (r == NULL || (r->what != HL_REQ_SEND && r->what != HL_REQ_RECV))) {
-        err = hl_err_say(HL_ERR_REQUEST, "only sends and receives can be cancelled");
+    err = err == 0 ? get_startable(*request, &r) : err;
+    err = err == 0 ? hl_req_start(r) : err;
+    return leave(r != NULL ? r->ctx : 0, "MPI_Start", err);
+}
+
+HL_API(MPI_Startall)
+int PMPI_Startall(int count, MPI_Request array_of_requests[])
+{
+    struct hl_req *r = NULL;
+    int err = hl_api_enter(get_all(count, array_of_requests));
+
+    for (int i = 0; i < count && err == 0; i++) {
+        err = get_startable(array_of_requests[i], &r);
     }
-    err = err == 0 && is_open(*request) ? hl_match_cancel(r) : err;
-    return hl_api_end(NULL, "MPI_Cancel", err);
+    for (int i = 0; i < count && err == 0; i++) {
+        r = hl_req_of(array_of_requests[i]);
+        err = hl_req_start(r);
+    }
+    return leave(r != NULL ? r->ctx : 0, "MPI_Startall", err);
 }

@@ -5,7 +5,9 @@
 
 #include "api.h"
 #include "args.h"
+#include "boot.h"
 #include "coll.h"
+#include "session.h"
 #include "topo.h"
 
 #define RESOURCES 24
@@ -30,47 +32,52 @@ static int instance_of(const char *uri)
     return MPI_UNDEFINED;
 }
 
-/* Within each node by `color`. */
-static int split_within(struct hl_comm *c, int color, int key, struct hl_comm **made)
-{
-    struct hl_comm *node = NULL;
-    int err = hl_coll_comm_split_node(c, 0, &node);
+/* ---- Whatever is asked, all ranks take part in one split of the parent: also those that ask for nothing,
+ * who do not know what the others ask for. What follows is among those who stay. ---- */
 
-    if (err == 0 && node != NULL) {
-        err = hl_coll_comm_split(node, color, key, made);
-        hl_comm_free(node);
+/* The color of the first split. */
+static int first_color(int split_type, const struct hl_info *info)
+{
+    char value[MPI_MAX_INFO_VAL] = "";
+    int len, set;
+
+    if (split_type == MPI_UNDEFINED) {
+        return MPI_UNDEFINED;
     }
-    return err;
+    if (split_type == MPI_COMM_TYPE_HW_UNGUIDED) {
+        return 0;
+    }
+    if (split_type == MPI_COMM_TYPE_RESOURCE_GUIDED &&
+        hl_info_get(info, "mpi_pset_name", value, sizeof value, &len)) {
+        return hl_pset_find(value, &set) == 0 ? hl_pset_color(set) : MPI_UNDEFINED;
+    }
+    if (split_type != MPI_COMM_TYPE_SHARED && !hl_info_get(info, type_key, value, sizeof value, &len)) {
+        return MPI_UNDEFINED; /* a guide without a name gives nobody a communicator */
+    }
+    return hl_boot.node_world[0]; /* a node is named by its lowest world rank */
 }
 
-/* By the kind that the user names. A name that nobody knows gives nobody a communicator. */
-static int split_guided(struct hl_comm *c, const struct hl_info *info, int key, struct hl_comm **made)
+/* Of a node, by the kind that the user names. A name that nobody knows gives nobody a communicator. */
+static int split_guided(struct hl_comm *node, const struct hl_info *info, struct hl_comm **made)
 {
     char value[MPI_MAX_INFO_VAL] = "";
     int len;
 
-    if (!hl_info_get(info, type_key, value, sizeof value, &len)) {
-        return hl_coll_comm_split(c, MPI_UNDEFINED, key, made);
-    }
-    if (strcmp(value, memory) == 0) {
-        return hl_coll_comm_split_node(c, key, made);
-    }
-    return split_within(c, instance_of(value), key, made);
+    hl_info_get(info, type_key, value, sizeof value, &len);
+    return hl_coll_comm_split(node, instance_of(value), 0, made);
 }
 
-/* By a kind, or by a set of processes. */
-static int split_resource(struct hl_comm *c, const struct hl_info *info, int key, struct hl_comm **made)
+/* Is the first split all that is asked for? */
+static bool is_enough(int split_type, const struct hl_info *info)
 {
     char value[MPI_MAX_INFO_VAL] = "";
     int len;
 
-    if (!hl_info_get(info, "mpi_pset_name", value, sizeof value, &len)) {
-        return split_guided(c, info, key, made);
-    }
-    int color = strcmp(value, "mpi://WORLD") == 0  ? 0
-                : strcmp(value, "mpi://SELF") == 0 ? hl_comm_world_object.rank
-                                                   : MPI_UNDEFINED;
-    return hl_coll_comm_split(c, color, key, made);
+    return split_type == MPI_COMM_TYPE_SHARED ||
+           (split_type == MPI_COMM_TYPE_RESOURCE_GUIDED &&
+            hl_info_get(info, "mpi_pset_name", NULL, 0, &len)) ||
+           (split_type != MPI_COMM_TYPE_HW_UNGUIDED &&
+            hl_info_get(info, type_key, value, sizeof value, &len) && strcmp(value, memory) == 0);
 }
 
 /* The outermost kind of which members of one node have different instances, or -1. all[]: [rank][kind]. */
@@ -98,13 +105,13 @@ static int tell(struct hl_info *info, const char *prefix, const char *name)
 }
 
 /* By the outermost kind that divides the members; its name goes into `info`. */
-static int split_unguided(struct hl_comm *c, struct hl_info *info, int key, struct hl_comm **made)
+static int split_unguided(struct hl_comm *c, struct hl_info *info, struct hl_comm **made)
 {
     struct hl_topo_resource kinds[RESOURCES];
     int mine[RESOURCES], err;
 
     if (!c->one_node) {
-        err = hl_coll_comm_split_node(c, key, made);
+        err = hl_coll_comm_split_node(c, 0, made);
         return err == 0 ? tell(info, "", memory) : err;
     }
     int n = hl_topo_resources(kinds, RESOURCES);
@@ -119,22 +126,40 @@ static int split_unguided(struct hl_comm *c, struct hl_info *info, int key, stru
     int by = err == 0 ? dividing(all, c->size, n) : -1;
     free(all);
     if (by >= 0) {
-        err = hl_coll_comm_split(c, mine[by], key, made);
+        err = hl_coll_comm_split(c, mine[by], 0, made);
         err = err == 0 ? tell(info, scheme, kinds[by].name) : err;
     }
     return err;
 }
 
-/* Who asks for nothing takes part in the split all the same. */
-static int split_memory(struct hl_comm *c, bool nothing, int key, struct hl_comm **made)
+static int split(struct hl_comm *c, int split_type, int key, struct hl_info *info, struct hl_comm **made)
 {
-    int err = hl_coll_comm_split_node(c, key, made);
+    struct hl_comm *first = NULL;
+    int err = hl_coll_comm_split(c, first_color(split_type, info), key, &first);
 
-    if (err == 0 && nothing && *made != NULL) {
-        hl_comm_free(*made);
-        *made = NULL;
+    if (err != 0 || first == NULL || is_enough(split_type, info)) {
+        *made = first;
+        return err;
     }
+    err = split_type == MPI_COMM_TYPE_HW_UNGUIDED ? split_unguided(first, info, made)
+                                                  : split_guided(first, info, made);
+    hl_comm_free(first);
     return err;
+}
+
+static int check_split_type(const struct hl_comm *c, int split_type)
+{
+    switch (split_type) {
+    case MPI_COMM_TYPE_SHARED:
+    case MPI_UNDEFINED:
+        return 0;
+    case MPI_COMM_TYPE_HW_GUIDED:
+    case MPI_COMM_TYPE_HW_UNGUIDED:
+    case MPI_COMM_TYPE_RESOURCE_GUIDED:
+        return hl_api_check_intra(c);
+    default:
+        return hl_err_say(HL_ERR_ARG, "%d is no kind of split", split_type);
+    }
 }
 
 HL_API(MPI_Comm_split_type)
@@ -142,35 +167,23 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
 {
     struct hl_comm *c, *made = NULL;
     struct hl_info *hints;
-    int err = hl_api_get_comm(comm, &c);
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
-    err = err == 0 ? hl_api_get_info(info, &hints) : err;
-    err = err == 0 ? hl_api_check_out(newcomm, "newcomm") : err;
     if (err != 0) {
-        return hl_api_end(c, "MPI_Comm_split_type", err);
+        return hl_api_leave(c, "MPI_Comm_split_type", err);
     }
-    switch (split_type) {
-    case MPI_COMM_TYPE_SHARED:
-    case MPI_UNDEFINED:
-        err = split_memory(c, split_type == MPI_UNDEFINED, key, &made);
-        break;
-    case MPI_COMM_TYPE_HW_GUIDED:
-        err = split_guided(c, hints, key, &made);
-        break;
-    case MPI_COMM_TYPE_HW_UNGUIDED:
-        err = hl_api_check_intra(c);
-        err = err == 0 ? split_unguided(c, hints, key, &made) : err;
-        break;
-    case MPI_COMM_TYPE_RESOURCE_GUIDED:
-        err = split_resource(c, hints, key, &made);
-        break;
-    default:
-        err = hl_err_say(HL_ERR_ARG, "%d is no kind of split", split_type);
+    err = hl_api_get_info(info, &hints);
+    err = err == 0 ? hl_api_check_out(newcomm, "newcomm") : err;
+    err = err == 0 ? check_split_type(c, split_type) : err;
+    if (err != 0) {
+        hl_coll_comm_refuse(c, err); /* the others would wait */
+        return hl_api_leave(c, "MPI_Comm_split_type", err);
     }
+    err = split(c, split_type, key, hints, &made);
     if (err == 0) {
         hl_api_give_comm(c, made, newcomm);
     }
-    return hl_api_end(c, "MPI_Comm_split_type", err);
+    return hl_api_leave(c, "MPI_Comm_split_type", err);
 }
 
 HL_API(MPI_Get_hw_resource_info)
@@ -178,7 +191,7 @@ int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
 {
     struct hl_topo_resource all[RESOURCES];
     struct hl_info *made = NULL;
-    int err = hl_api_check_out(hw_info, "hw_info"), n = hl_topo_resources(all, RESOURCES);
+    int n = hl_topo_resources(all, RESOURCES), err = hl_api_enter(hl_api_check_out(hw_info, "hw_info"));
 
     err = err == 0 ? hl_info_make(&made) : err;
     for (int i = 0; err == 0 && i < n; i++) {
@@ -192,5 +205,5 @@ int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
     } else {
         hl_info_free(made);
     }
-    return hl_api_end(NULL, "MPI_Get_hw_resource_info", err);
+    return hl_api_leave(NULL, "MPI_Get_hw_resource_info", err);
 }

@@ -6,6 +6,7 @@
 #include "args.h"
 #include "attr.h"
 #include "boot.h"
+#include "buffered.h"
 #include "keyval.h"
 #include "log.h"
 
@@ -68,6 +69,11 @@ int PMPI_Finalize(void)
 
     if (err == 0 && self != NULL) {
         err = hl_attr_delete_all(&self->attrs, self->handle); /* first of all: callbacks may communicate */
+    }
+    if (err == 0 && self != NULL) {
+        hl_buffered_drop(&self->buffered);
+        hl_buffered_drop(&hl_comm_world_object.buffered);
+        hl_buffered_drop(&hl_buffered_process);
     }
     err = err == 0 ? hl_life_close(HL_LIFE_MPI) : err;
     return hl_api_end(NULL, "MPI_Finalize", err);

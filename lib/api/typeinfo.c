@@ -10,18 +10,18 @@ HL_API(MPI_Type_commit)
 int PMPI_Type_commit(MPI_Datatype *datatype)
 {
     struct hl_type *t;
-    int err = hl_api_check_out(datatype, "datatype");
+    int err = hl_api_enter(hl_api_check_out(datatype, "datatype"));
 
     err = err == 0 ? hl_api_get_type(*datatype, &t) : err;
     err = err == 0 ? hl_type_commit(t) : err;
-    return hl_api_end(NULL, "MPI_Type_commit", err);
+    return hl_api_leave(NULL, "MPI_Type_commit", err);
 }
 
 HL_API(MPI_Type_free)
 int PMPI_Type_free(MPI_Datatype *datatype)
 {
     struct hl_type *t;
-    int err = hl_api_check_out(datatype, "datatype");
+    int err = hl_api_enter(hl_api_check_out(datatype, "datatype"));
 
     err = err == 0 ? hl_api_get_type(*datatype, &t) : err;
     if (err == 0 && t->predefined) {
@@ -32,7 +32,7 @@ int PMPI_Type_free(MPI_Datatype *datatype)
         hl_type_free(t);
         *datatype = MPI_DATATYPE_NULL;
     }
-    return hl_api_end(NULL, "MPI_Type_free", err);
+    return hl_api_leave(NULL, "MPI_Type_free", err);
 }
 
 /* An int result: MPI_UNDEFINED when it does not fit. */
@@ -45,23 +45,23 @@ HL_API(MPI_Type_size)
 int PMPI_Type_size(MPI_Datatype datatype, int *size)
 {
     struct hl_type *t;
-    int err = hl_api_get_type(datatype, &t);
+    int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
     if (err == 0) {
         *size = narrow(t->size);
     }
-    return hl_api_end(NULL, "MPI_Type_size", err);
+    return hl_api_leave(NULL, "MPI_Type_size", err);
 }
 
 static int size_large(const char *func, MPI_Datatype datatype, MPI_Count *size)
 {
     struct hl_type *t;
-    int err = hl_api_get_type(datatype, &t);
+    int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
     if (err == 0) {
         *size = t->size;
     }
-    return hl_api_end(NULL, func, err);
+    return hl_api_leave(NULL, func, err);
 }
 
 HL_API(MPI_Type_size_c)
@@ -82,25 +82,25 @@ _Static_assert(sizeof(MPI_Aint) == 8 && sizeof(MPI_Count) == 8, "addresses and c
 static int extent(const char *func, MPI_Datatype datatype, int64_t *lb, int64_t *bytes)
 {
     struct hl_type *t;
-    int err = hl_api_get_type(datatype, &t);
+    int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
     if (err == 0) {
         *lb = t->lb;
         *bytes = hl_type_extent(t);
     }
-    return hl_api_end(NULL, func, err);
+    return hl_api_leave(NULL, func, err);
 }
 
 static int true_extent(const char *func, MPI_Datatype datatype, int64_t *lb, int64_t *bytes)
 {
     struct hl_type *t;
-    int err = hl_api_get_type(datatype, &t);
+    int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
     if (err == 0) {
         *lb = t->true_lb;
         *bytes = t->true_ub - t->true_lb;
     }
-    return hl_api_end(NULL, func, err);
+    return hl_api_leave(NULL, func, err);
 }
 
 HL_API(MPI_Type_get_extent)
@@ -143,18 +143,18 @@ HL_API(MPI_Type_set_name)
 int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 {
     struct hl_type *t;
-    int err = hl_api_get_type(datatype, &t);
+    int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
     err = err == 0 ? hl_api_check_out(type_name, "type_name") : err;
     err = err == 0 ? hl_type_set_name(t, type_name) : err;
-    return hl_api_end(NULL, "MPI_Type_set_name", err);
+    return hl_api_leave(NULL, "MPI_Type_set_name", err);
 }
 
 HL_API(MPI_Type_get_name)
 int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
     struct hl_type *t;
-    int err = 0;
+    int err = hl_api_enter(0);
 
     if (datatype == MPI_DATATYPE_NULL) {
         strcpy(type_name, "MPI_DATATYPE_NULL");
@@ -167,7 +167,7 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
     if (err == 0) {
         *resultlen = (int)strlen(type_name);
     }
-    return hl_api_end(NULL, "MPI_Type_get_name", err);
+    return hl_api_leave(NULL, "MPI_Type_get_name", err);
 }
 
 /* ---- The call that made a type ---- */
@@ -184,7 +184,7 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_ad
                            int *combiner)
 {
     struct hl_type *t;
-    int err = hl_api_get_type(datatype, &t);
+    int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
     err = err == 0 ? no_large(t) : err;
     if (err == 0) {
@@ -193,7 +193,7 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_ad
         *num_datatypes = t->args != NULL ? t->args->n_types : 0;
         *combiner = t->args != NULL ? t->args->combiner : MPI_COMBINER_NAMED;
     }
-    return hl_api_end(NULL, "MPI_Type_get_envelope", err);
+    return hl_api_leave(NULL, "MPI_Type_get_envelope", err);
 }
 
 HL_API(MPI_Type_get_envelope_c)
@@ -201,7 +201,7 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI
                              MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
 {
     struct hl_type *t;
-    int err = hl_api_get_type(datatype, &t);
+    int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
     if (err == 0) {
         *num_integers = t->args != NULL ? t->args->n_ints : 0;
@@ -210,7 +210,7 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI
         *num_datatypes = t->args != NULL ? t->args->n_types : 0;
         *combiner = t->args != NULL ? t->args->combiner : MPI_COMBINER_NAMED;
     }
-    return hl_api_end(NULL, "MPI_Type_get_envelope_c", err);
+    return hl_api_leave(NULL, "MPI_Type_get_envelope_c", err);
 }
 
 /* The user's room for each list. */
@@ -268,12 +268,12 @@ int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addr
 {
     struct room room = {max_integers, max_addresses, 0, max_datatypes};
     struct hl_type *t;
-    int err = hl_api_get_type(datatype, &t);
+    int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
     err = err == 0 ? no_large(t) : err;
     err = err == 0 ? check_room(t, &room) : err;
     err = err == 0 ? copy_contents(t, array_of_integers, array_of_addresses, NULL, array_of_datatypes) : err;
-    return hl_api_end(NULL, "MPI_Type_get_contents", err);
+    return hl_api_leave(NULL, "MPI_Type_get_contents", err);
 }
 
 HL_API(MPI_Type_get_contents_c)
@@ -284,13 +284,13 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_
 {
     struct room room = {max_integers, max_addresses, max_large_counts, max_datatypes};
     struct hl_type *t;
-    int err = hl_api_get_type(datatype, &t);
+    int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
     err = err == 0 ? check_room(t, &room) : err;
     err = err == 0 ? copy_contents(t, array_of_integers, array_of_addresses, array_of_large_counts,
                                    array_of_datatypes)
                    : err;
-    return hl_api_end(NULL, "MPI_Type_get_contents_c", err);
+    return hl_api_leave(NULL, "MPI_Type_get_contents_c", err);
 }
 
 /* ---- Predefined types by property ---- */
@@ -322,14 +322,14 @@ int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 static int f90(const char *func, int class_, int p, int r, MPI_Datatype *newtype)
 {
     struct hl_type *made;
-    int err = hl_api_check_open();
+    int err = hl_api_enter(hl_api_check_open());
 
     err = err == 0 ? hl_api_check_out(newtype, "newtype") : err;
     err = err == 0 ? hl_type_make_f90(class_, p, r, &made) : err;
     if (err == 0) {
         *newtype = made->handle;
     }
-    return hl_api_end(NULL, func, err);
+    return hl_api_leave(NULL, func, err);
 }
 
 HL_API(MPI_Type_create_f90_real)

@@ -72,7 +72,7 @@ static int keep(struct hl_type *t, const struct call *call)
     return err;
 }
 
-/* The end of every constructor. `err` and `made`: what making the type gave. */
+/* The end of every constructor, as hl_api_leave. `err` and `made`: what making the type gave. */
 static int finish(const struct call *call, int err, struct hl_type *made, MPI_Datatype *newtype)
 {
     if (err == 0) {
@@ -83,12 +83,13 @@ static int finish(const struct call *call, int err, struct hl_type *made, MPI_Da
             *newtype = made->handle;
         }
     }
-    return hl_api_end(NULL, call->func, err);
+    return hl_api_leave(NULL, call->func, err);
 }
 
+/* The begin of a constructor from one type, as hl_api_enter. */
 static int get_old(MPI_Datatype handle, const void *out, struct hl_type **old)
 {
-    int err = hl_api_check_open();
+    int err = hl_api_enter(hl_api_check_open());
 
     err = err == 0 ? hl_api_get_type(handle, old) : err;
     return err == 0 ? hl_api_check_out(out, "newtype") : err;
@@ -344,7 +345,7 @@ static int structure(const struct rows *x, MPI_Datatype *newtype)
 {
     struct hl_type **types = NULL, *made = NULL;
     int64_t *lens = NULL, *displs = NULL;
-    int err = hl_api_check_open();
+    int err = hl_api_enter(hl_api_check_open());
 
     err = err == 0 ? hl_api_check_count(x->count) : err;
     err = err == 0 ? get_types(x->count, x->types, &types) : err;

@@ -3,11 +3,14 @@
 #define HL_ATTR_H
 
 #define HL_PUBLIC __attribute__((visibility("default")))
+#define HL_HIDDEN __attribute__((visibility("hidden"))) /* of a declaration: read without a detour */
 #define HL_COLD __attribute__((cold, noinline))
 #define HL_HOT __attribute__((hot))
 #define HL_NOINLINE __attribute__((noinline))
 #define HL_INLINE static inline __attribute__((always_inline))
 #define HL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+/* Reads between objects on purpose. */
+#define HL_NO_SANITIZE __attribute__((no_sanitize("address"), no_sanitize("thread")))
 #define HL_MUST_USE __attribute__((warn_unused_result))
 #define HL_LIKELY(x) __builtin_expect(!!(x), 1)
 #define HL_UNLIKELY(x) __builtin_expect(!!(x), 0)

@@ -1,8 +1,10 @@
 /* Error codes and the words that go with them. */
 #include "err.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static _Thread_local int said_code;
 static _Thread_local char said_text[1024];
@@ -10,9 +12,11 @@ static _Thread_local char said_text[1024];
 int hl_err_say(int code, const char *fmt, ...)
 {
     va_list args;
+    char text[sizeof said_text]; /* what was said before may be among the arguments */
     va_start(args, fmt);
-    vsnprintf(said_text, sizeof said_text, fmt, args);
+    vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
+    memcpy(said_text, text, strlen(text) + 1);
     said_code = code;
     return code;
 }
@@ -35,10 +39,28 @@ const char *hl_err_text(int code)
     return code != 0 && code == said_code ? said_text : hl_err_words(code);
 }
 
+const char *hl_err_hint(int error)
+{
+    switch (error) {
+    case EMFILE:
+        return " (raise the limit of open files, ulimit -n)";
+    case ENFILE:
+        return " (raise the system's limit of open files, sysctl fs.file-max)";
+    case EAGAIN:
+        return " (raise the limit of processes and threads, ulimit -u, or pids.max of the control group)";
+    case EPERM:
+    case EACCES:
+    case ENOSYS:
+        return " (a sandbox forbids the call: allow it in its seccomp profile)";
+    default:
+        return "";
+    }
+}
+
 int hl_err_class(int code)
 {
     if (code >= 0) {
         return code == 0 ? 0 : -HL_ERR_UNKNOWN;
     }
-    return code >= HL_ERR_ABI ? -code : -HL_ERR_OTHER;
+    return code >= HL_ERR_ABI || code < HL_ERR_USERS ? -code : -HL_ERR_OTHER;
 }

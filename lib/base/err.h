@@ -80,6 +80,10 @@ enum hl_err {
 #undef HL_ERR_ENUM
 };
 
+/* Codes below this are those that users add to MPI's and return from their functions: MPI's code is the
+ * negative (above MPI_ERR_LASTCODE). */
+#define HL_ERR_USERS (-16383)
+
 /* Leaves the cause of an error for whoever reports it, in a buffer of the calling thread, and returns `code`.
  * Called once, by the function that first knows the cause, with the values: `return hl_err_say(HL_ERR_RANK,
  * ...)`. */
@@ -89,10 +93,15 @@ int hl_err_say(int code, const char *fmt, ...) HL_COLD HL_PRINTF(2, 3);
  */
 const char *hl_err_text(int code);
 
+/* What to do about an errno that a limit or a sandbox causes: words that begin with a blank and stand in
+ * brackets, "" for other numbers. */
+const char *hl_err_hint(int error);
+
 /* The row's general words for a code (or for an MPI class, given as its negative). Never NULL. */
 const char *hl_err_words(int code);
 
-/* MPI error class of a code: 1..62; what is no class of MPI becomes MPI_ERR_OTHER's number. */
+/* MPI error class of a code: 1..62, or a user's code; what is no class of MPI becomes MPI_ERR_OTHER's
+ * number. */
 int hl_err_class(int code);
 
 #endif

@@ -9,7 +9,7 @@ enum hl_fault hl_fault_now;
 
 static const char *const names[] = {"",
 #define NAME(name, words) #name,
-                                    HL_FAULT_ROWS(NAME)
+                                    HL_FAULT_ROWS(NAME) HL_FAULT_MATCH_ROWS(NAME)
 #undef NAME
 };
 

@@ -29,10 +29,22 @@
     X(chain_last, "the last of several chained operations is dropped")                                       \
     X(chain_answer, "a chained get is answered with a byte too little")
 
+/* The same of messages. tests/mpi/p2p_faults.py finds each of them. */
+#define HL_FAULT_MATCH_ROWS(Y)                                                                               \
+    Y(port_wander, "messages of one pair leave by any port")                                                 \
+    Y(poll_one, "who waits looks at one inbox only")                                                         \
+    Y(overtake, "a send does not mind that earlier ones have not left")                                      \
+    Y(newest_first, "a receive takes the newest message that fits")                                          \
+    Y(choke_deaf, "a choked source goes on")                                                                 \
+    Y(isend_waits, "a nonblocking send waits for room")                                                      \
+    Y(command_order, "an inbox's owner does what he was asked to in any order")                              \
+    Y(bury_none, "nobody is told of deaths")                                                                 \
+    Y(die_claimed, "rank 1 dies with a slot claimed")
+
 enum hl_fault {
     HL_FAULT_none,
 #define HL_FAULT_ENUM(name, words) HL_FAULT_##name,
-    HL_FAULT_ROWS(HL_FAULT_ENUM)
+    HL_FAULT_ROWS(HL_FAULT_ENUM) HL_FAULT_MATCH_ROWS(HL_FAULT_ENUM)
 #undef HL_FAULT_ENUM
 };
 

@@ -1,6 +1,8 @@
 /* One reserved range, places handed out in order, freed places reused oldest first. */
 #include "handle.h"
 
+#include "util.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
@@ -19,7 +21,7 @@ static struct hl_handle *free_head, *free_tail; /* guarded by lock */
  * asked for, and what stands around the aligned part is given back. */
 static bool reserve(void)
 {
-    for (size_t len = (size_t)16 << 30; len >= (size_t)1 << 20; len /= 2) {
+    for (size_t len = hl_address_share((size_t)16 << 30); len >= (size_t)1 << 20; len /= 2) {
         char *p =
             mmap(NULL, 2 * len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (p != MAP_FAILED) {

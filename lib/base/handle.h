@@ -22,6 +22,12 @@ enum hl_kind {
     HL_KIND_REQ,
     HL_KIND_MESSAGE,
     HL_KIND_SESSION,
+    HL_KIND_CTX,
+    HL_KIND_TEAM,
+    HL_KIND_CVAR,
+    HL_KIND_PVAR,
+    HL_KIND_PVAR_SESSION,
+    HL_KIND_FILE,
     HL_KIND_COUNT,
 };
 

@@ -9,7 +9,7 @@
 
 /* Set once at start-up before other threads exist, read-only afterwards. */
 static char who[96];
-static enum hl_log_level limit = HL_LOG_WARN;
+static hl_a32 limit = {HL_LOG_WARN}; /* atomic: may change at any time */
 
 void hl_log_identify(const char *unit, int number)
 {
@@ -20,12 +20,12 @@ void hl_log_identify(const char *unit, int number)
 
 void hl_log_limit(enum hl_log_level level)
 {
-    limit = level;
+    hl_a32_store_relaxed(&limit, level); /* relaxed: orders nothing */
 }
 
 void hl_log(enum hl_log_level level, const char *fmt, ...)
 {
-    if (level > limit) {
+    if (level > hl_a32_load_relaxed(&limit)) { /* relaxed: a recent value */
         return;
     }
     int keep = errno;

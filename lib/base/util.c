@@ -1,12 +1,17 @@
 /* SipHash, random bytes, bytes as words. */
 #include "util.h"
 
+#include "err.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 struct sip {
     uint64_t v0, v1, v2, v3;
@@ -62,19 +67,40 @@ uint64_t hl_siphash(const uint64_t key[2], const void *data, size_t len)
     return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
 }
 
-void hl_random_bytes(void *out, size_t len)
+int hl_random_bytes(void *out, size_t len)
 {
     char *p = out;
-    while (len > 0) {
-        ssize_t got = getrandom(p, len, 0);
-        if (got < 0 && errno != EINTR) {
-            abort();
-        }
+    int file = -1, e = 0;
+    while (len > 0 && e == 0) {
+        ssize_t got = file < 0 ? getrandom(p, len, 0) : read(file, p, len);
         if (got > 0) {
             p += got;
             len -= (size_t)got;
+        } else if (file < 0 && errno != EINTR) {
+            file = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+            e = file < 0 ? errno : 0;
+        } else if (got == 0 || errno != EINTR) {
+            e = got == 0 ? EIO : errno;
         }
     }
+    if (file >= 0) {
+        close(file);
+    }
+    return e == 0
+               ? 0
+               : hl_err_say(HL_ERR_OTHER, "no random numbers: getrandom is forbidden, and /dev/urandom: %s",
+                            strerror(e));
+}
+
+size_t hl_address_share(size_t most)
+{
+    struct rlimit r;
+    if (getrlimit(RLIMIT_AS, &r) == 0 && r.rlim_cur != RLIM_INFINITY) {
+        while (most > r.rlim_cur / 16 && most > 1) {
+            most /= 2;
+        }
+    }
+    return most;
 }
 
 char *hl_bytes_text(uint64_t bytes, char out[HL_BYTES_TEXT])

@@ -49,10 +49,15 @@ HL_INLINE uint64_t hl_now_ns(void)
 #define HL_BYTES_TEXT 24
 char *hl_bytes_text(uint64_t bytes, char out[HL_BYTES_TEXT]);
 
+/* Address space for a table that would like `most` bytes, a power of two: fewer where the process's address
+ * space is limited (ulimit -v), at most a sixteenth of the limit and again a power of two. */
+size_t hl_address_share(size_t most);
+
 /* SipHash-2-4 of `len` bytes under a 128-bit key. */
 uint64_t hl_siphash(const uint64_t key[2], const void *data, size_t len);
 
-/* Fills `out` with `len` random bytes from the kernel. Never fails (waits for the kernel's pool at boot). */
-void hl_random_bytes(void *out, size_t len);
+/* Fills `out` with `len` random bytes from the kernel, by getrandom (waits for the kernel's pool at boot) or,
+ * where that is forbidden, from /dev/urandom. Returns 0, or HL_ERR_OTHER when there is neither. */
+int hl_random_bytes(void *out, size_t len);
 
 #endif

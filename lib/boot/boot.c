@@ -5,6 +5,8 @@
 #include "boot_node.h"
 #include "conf.h"
 #include "err.h"
+#include "hang.h"
+#include "log.h"
 #include "util.h"
 
 #include <pthread.h>
@@ -18,7 +20,7 @@ struct hl_boot hl_boot = {.size = 1, .node_size = 1};
 static const struct hl_boot_method *method; /* NULL until opened; read-only afterwards */
 static struct hl_boot_job job;
 static pid_t owner; /* process that opened; 0: nobody has */
-static bool closed; /* for good; guarded by `turn` */
+static bool closed; /* the launcher knows that leaving is fine; guarded by `turn` */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 enum { KEY = 64 };
@@ -29,16 +31,16 @@ static int agree_secret(void)
     char hex[33];
     if (job.has_secret)
         return 0;
-    hl_random_bytes(job.secret, sizeof job.secret);
-    if (job.size == 1)
-        return 0;
+    int rc = hl_random_bytes(job.secret, sizeof job.secret);
+    if (rc || job.size == 1)
+        return rc;
     snprintf(hex, sizeof hex, "%016llx%016llx", (unsigned long long)job.secret[0],
              (unsigned long long)job.secret[1]);
-    int rc = job.rank ? 0 : method->put("hl-secret", hex);
+    rc = job.rank ? 0 : method->put("hl-secret", hex);
     if (!rc)
         rc = method->fence(-1, NULL, NULL);
     if (!rc)
-        rc = method->get("hl-secret", hex, sizeof hex);
+        rc = method->get(0, "hl-secret", hex, sizeof hex);
     if (rc)
         return rc == HL_ERR_FOUND_NONE ? hl_err_say(HL_ERR_OTHER, "the launcher lost the job's secret") : rc;
     if (hl_boot_code_secret(hex, job.secret))
@@ -59,6 +61,8 @@ static int open_once(void)
     static const char *const names[] = {"auto", "pmi1", "pmix", "self"}; /* as in the table of variables */
     int rc = hl_boot_choose(names[hl_conf.boot], hl_conf_env, &method, &job);
     if (!rc)
+        hl_log_identify("rank", job.rank); /* for lines about waiting for the others */
+    if (!rc)
         rc = agree_secret();
     if (rc)
         return rc;
@@ -77,7 +81,8 @@ int hl_boot_open(void)
     int rc = 0;
     pthread_mutex_lock(&turn);
     if (closed) {
-        rc = hl_err_say(HL_ERR_OTHER, "the launcher was already told that this rank has finished");
+        rc = method->again();
+        closed = rc != 0;
     } else if (!owner) {
         rc = open_once();
         owner = rc ? 0 : getpid();
@@ -138,7 +143,7 @@ static int get_text(int rank, const char *key, char **text, size_t *data_len)
     int rc = t ? piece_key(name, rank, key, 0)
                : hl_err_say(HL_ERR_NO_MEM, "no memory for the value of key %s", key);
     if (!rc)
-        rc = method->get(name, t, most + 1);
+        rc = method->get(rank, name, t, most + 1);
     if (!rc && hl_boot_code_look(t, &text_len, data_len))
         rc = hl_err_say(HL_ERR_OTHER, "the value of %s was changed on its way", name);
     if (!rc && text_len > most) {
@@ -149,7 +154,7 @@ static int get_text(int rank, const char *key, char **text, size_t *data_len)
     for (size_t at = most, i = 1; !rc && at < text_len; at += most, i++) {
         rc = piece_key(name, rank, key, i);
         if (!rc)
-            rc = method->get(name, t + at, hl_min_size(most, text_len - at) + 1);
+            rc = method->get(rank, name, t + at, hl_min_size(most, text_len - at) + 1);
         if (rc == HL_ERR_FOUND_NONE)
             rc = hl_err_say(HL_ERR_OTHER, "the value of %s is missing", name);
     }
@@ -181,6 +186,7 @@ int hl_boot_get(int rank, const char *key, void *data, size_t cap, size_t *len)
 
 int hl_boot_fence(void)
 {
+    hl_hang_fence();
     return method->fence(-1, NULL, NULL);
 }
 
@@ -195,7 +201,12 @@ static void flush_if_free(FILE *f)
 
 _Noreturn void hl_boot_abort(int code)
 {
-    code = code & 0xff ? code & 0xff : 1;
+    hl_boot_exit(code & 0xff ? code : 1);
+}
+
+_Noreturn void hl_boot_exit(int code)
+{
+    code &= 0xff;
     if (hl_boot_is_mine()) {
         flush_if_free(stdout);
         flush_if_free(stderr);
@@ -204,9 +215,28 @@ _Noreturn void hl_boot_abort(int code)
     _exit(code);
 }
 
+bool hl_boot_appnum(int *appnum)
+{
+    static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+    static enum { UNASKED, SAID, UNKNOWN } answer;
+    static int said;
+    pthread_mutex_lock(&once);
+    if (answer == UNASKED && method != NULL && hl_boot_is_mine())
+        answer = method->appnum != NULL && !method->appnum(&said) && said >= 0 ? SAID : UNKNOWN;
+    bool known = answer == SAID;
+    *appnum = said;
+    pthread_mutex_unlock(&once);
+    return known;
+}
+
 int hl_boot_watch_fd(void)
 {
     return method ? method->watch_fd() : -1;
+}
+
+bool hl_boot_watch_waits(void)
+{
+    return method != NULL && method->watch_waits != NULL && method->watch_waits();
 }
 
 int hl_boot_watch_take(int *rank, int *code)
@@ -222,8 +252,6 @@ int hl_boot_close(bool last)
     pthread_mutex_lock(&turn);
     if (!closed) {
         closed = true;
-        hl_boot_node_close();
-        hl_boot_socket_close();
         rc = method->fini();
     }
     pthread_mutex_unlock(&turn);

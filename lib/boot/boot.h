@@ -1,9 +1,9 @@
 /* Start-up: who am I, how many are we, who shares this node; key-value exchange, fence, abort.
  *
- * One interface over several ways of being started (pmi1, self; chosen by hl_boot_open). After it, `hl_boot`
- * holds the facts. Unless said otherwise: functions return 0 or a (negative) HL_ERR_* whose cause was
- * recorded by hl_err_say, results go through pointers and are set only on success, and calls that talk to the
- * launcher (put, get, fence, close) may come from any thread but take turns on one lock.
+ * One interface over several ways of being started (pmi1, pmix, self; chosen by hl_boot_open). After it,
+ * `hl_boot` holds the facts. Unless said otherwise: functions return 0 or a (negative) HL_ERR_* whose cause
+ * was recorded by hl_err_say, results go through pointers and are set only on success, and calls that talk to
+ * the launcher (put, get, fence, close) may come from any thread but take turns on one lock.
  *
  * Three channels, by growing price: the node board (hl_boot_node_share, plain memory), the node socket
  * (datagrams between proved node peers, descriptors pass along), the launcher's key-value space (two context
@@ -25,16 +25,16 @@ struct hl_boot {
     const int *node_world; /* [node_size] world ranks of the group, ascending */
     uint64_t secret[2];    /* job secret, the same on all ranks, never printed */
     uint64_t nonce;        /* job nonce, carried in every message; derived from the secret */
-    const char *method;    /* name of the method chosen: "pmi1", "self" */
+    const char *method;    /* name of the method chosen: "pmi1", "pmix", "self" */
     const char *reason;    /* why it was chosen, one line for hotlane-info */
 };
 extern struct hl_boot hl_boot;
 
 /* Chooses how this process was started, shakes hands, learns the job secret and proves the node group.
  * Collective over the job (one fence, none when size is 1). Singletons open no descriptor. Calling it again
- * while open, or after hl_boot_close(false), returns 0 at once. Errors: HL_ERR_OTHER when the environment
- * says "many" and nobody serves (the text holds the fix), when the launcher refuses or hangs up, or after
- * hl_boot_close(true); HL_ERR_NO_MEM. */
+ * while open, or after hl_boot_close(false), returns 0 at once; after hl_boot_close(true) the launcher is
+ * told that this rank takes part again. Errors: HL_ERR_OTHER when the environment says "many" and nobody
+ * serves (the text holds the fix), when the launcher refuses or hangs up; HL_ERR_NO_MEM. */
 int hl_boot_open(void);
 
 /* Stores `len` bytes (any values, any length, split as the launcher needs) under `key` (letters, digits, '-',
@@ -43,8 +43,9 @@ int hl_boot_open(void);
 int hl_boot_put(const char *key, const void *data, size_t len);
 
 /* Fetches what world rank `rank` put under `key` before a fence that both took part in. *len is the number of
- * bytes. Errors: HL_ERR_FOUND_NONE (silent, nothing recorded: absence may be an answer), HL_ERR_TRUNCATE when
- * `cap` is too small (*len is then set to the length needed), HL_ERR_OTHER. */
+ * bytes. Errors: HL_ERR_FOUND_NONE (silent, nothing recorded: absence may be an answer, which PMIx takes up
+ * to 20 s for when the rank is of another node), HL_ERR_TRUNCATE when `cap` is too small (*len is then set to
+ * the length needed), HL_ERR_OTHER. */
 int hl_boot_get(int rank, const char *key, void *data, size_t cap, size_t *len);
 
 /* Waits until every rank of the job has entered as often as this one; makes earlier puts visible. Sleeps on
@@ -57,18 +58,30 @@ int hl_boot_fence(void);
  * From any thread. In a forked child of the rank only the child ends. */
 _Noreturn void hl_boot_abort(int code);
 
+/* The same, and 0 is 0: all ranks end, and the job was a success. */
+_Noreturn void hl_boot_exit(int code);
+
+/* Which of the programs of the launcher's command this is, counted from 0: true when the launcher says so.
+ * Asks it the first time. Any thread. */
+bool hl_boot_appnum(int *appnum);
+
 /* Descriptor that becomes readable, or hangs up, when the launcher has a notice; -1: none will ever come.
  * Poll it; never read it: call hl_boot_watch_take. It may wake without a notice. */
 int hl_boot_watch_fd(void);
 
 /* Takes one notice without waiting. Returns 1 and sets *rank (who died) and *code (its exit code); 0 when
- * there is none; HL_ERR_OTHER when the launcher is gone: the process should then end, its peers are ending
+ * there is none; HL_ERR_AGAIN when another thread is asking the launcher something: what is there may be its
+ * answer; HL_ERR_OTHER when the launcher is gone: the process should then end, its peers are ending
  * too. */
 int hl_boot_watch_take(int *rank, int *code);
 
+/* Did a question to the launcher bring a notice, so that the descriptor tells of none? Then
+ * hl_boot_watch_take has it. Any thread. */
+bool hl_boot_watch_waits(void);
+
 /* Last close of a library generation. `last` false: nothing happens (init may follow). `last` true: tells the
- * launcher that leaving is fine now, and frees the node socket; sends no fence (fence before it). A second
- * call returns 0. In a forked child it does nothing. */
+ * launcher that leaving is fine now; sends no fence (fence before it). A second call returns 0. In a forked
+ * child it does nothing. */
 int hl_boot_close(bool last);
 
 /* True in the process that opened boot, false in its forked children: exit hooks ask this first. */
@@ -91,9 +104,9 @@ int hl_boot_node_fd(void);
 int hl_boot_node_send(int node_rank, const void *msg, size_t len, int fd);
 
 /* Takes one message without waiting. *fd is a new close-on-exec descriptor that the caller owns, or -1. The
- * sender is proved: same user by SCM_CREDENTIALS, process of that node rank, job nonce. Strangers' messages
- * are dropped and counted. One thread at a time. Errors: HL_ERR_AGAIN when there is none (silent),
- * HL_ERR_TRUNCATE when `cap` is too small (message lost). */
+ * sender is proved: same user by SCM_CREDENTIALS, and the job's nonce. Strangers' messages are dropped, by
+ * the kernel where it lets us have it so; what comes this far is counted. One thread at a time. Errors:
+ * HL_ERR_AGAIN when there is none (silent), HL_ERR_TRUNCATE when `cap` is too small (message lost). */
 int hl_boot_node_recv(void *msg, size_t cap, size_t *len, int *from_node_rank, int *fd);
 
 /* The node board: one zeroed shared memory of `bytes` (the same on all), mapped by every rank of the node

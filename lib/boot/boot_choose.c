@@ -10,9 +10,27 @@
 
 extern char **environ;
 
-/* In the order of preference; self last. A PMIx method takes its place between the two. */
-enum { METHODS = 2 };
-static const struct hl_boot_method *const methods[METHODS] = {&hl_boot_pmi1, &hl_boot_self};
+enum { MARK = 160 }; /* room for the mark with its name */
+
+/* In the order of preference; self last. */
+static const struct hl_boot_method *const methods[] = {
+    &hl_boot_pmi1,
+#if HL_PMIX
+    &hl_boot_pmix,
+#endif
+    &hl_boot_self,
+};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+#if HL_PMIX
+#define OUR_METHODS "pmi1, pmix and self"
+#define PMIX_FIX "pass its PMIX_ variables on to the program"
+#define NO_PMIX "its PMIx server cannot be used"
+#else
+#define OUR_METHODS "pmi1 and self: configure it with libpmix-dev installed to get pmix"
+#define PMIX_FIX "configure Hotlane with libpmix-dev installed"
+#define NO_PMIX "this build speaks PMI-1 only: configure Hotlane with libpmix-dev installed"
+#endif
 
 /* Variables that say "one of many". SLURM_NTASKS is not among them: every batch script has it. */
 static const struct sign {
@@ -20,11 +38,11 @@ static const struct sign {
     bool count; /* means many when a number above 1; else by being there */
     const char *fix;
 } signs[] = {
-    {"SLURM_STEP_NUM_TASKS", true, "start it with `srun --mpi=pmi2`, or with Hotlane's mpiexec on one node"},
+    {"SLURM_STEP_NUM_TASKS", true,
+     "start it with `srun --mpi=pmi2` or `srun --mpi=pmix`, or with Hotlane's mpiexec on one node"},
     {"OMPI_COMM_WORLD_SIZE", true,
-     "that is Open MPI's launcher, whose PMIx this build does not speak: start it with Hotlane's mpiexec, "
-     "MPICH's "
-     "mpiexec, or `srun --mpi=pmi2`"},
+     "that is Open MPI's launcher, which speaks PMIx: " PMIX_FIX
+     ", or start it with Hotlane's mpiexec, MPICH's mpiexec, or `srun --mpi=pmi2`"},
     {"PMI_SIZE", true,
      "the launcher's socket PMI_FD is missing or does not answer: if a wrapper closed it or emptied the "
      "environment, "
@@ -40,7 +58,8 @@ static bool says_many(const struct sign *s, const char *value)
     return value && *value && (!s->count || strtol(value, NULL, 10) > 1);
 }
 
-/* Refuses to run alone when the environment says that there are others. `tried`: why pmi1 did not come about.
+/* Refuses to run alone when the environment says that there are others. `tried`: why no other method came
+ * about.
  */
 static int refuse_if_many(hl_boot_env_fn *env, const char *tried)
 {
@@ -54,12 +73,35 @@ static int refuse_if_many(hl_boot_env_fn *env, const char *tried)
     }
     const char *size = env("OMPI_COMM_WORLD_SIZE");
     if (env("PMIX_NAMESPACE") && env("PMIX_RANK") && !(size && strtol(size, NULL, 10) == 1))
-        return hl_err_say(
-            HL_ERR_OTHER,
-            "PMIX_RANK=%s: started by a PMIx launcher, but this build speaks PMI-1 only; start it with "
-            "Hotlane's mpiexec, MPICH's mpiexec, or `srun --mpi=pmi2`",
-            env("PMIX_RANK"));
+        return hl_err_say(HL_ERR_OTHER,
+                          "PMIX_RANK=%s: started by a PMIx launcher, but " NO_PMIX
+                          "%s%s; or start it with Hotlane's mpiexec, MPICH's mpiexec, or `srun --mpi=pmi2`",
+                          env("PMIX_RANK"), *tried ? ": " : "", tried);
     return 0;
+}
+
+/* What the mark says: under which launcher its rank runs. A launcher that the rank starts in its turn changes
+ * some of that, also one that serves nobody, and then the mark excuses nothing. */
+static const char *mark_of(hl_boot_env_fn *env, char *out, size_t cap)
+{
+    static const char *const names[] = {"SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID",        "SLURM_PROCID",
+                                        "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PALS_RANKID"};
+    size_t at = (size_t)snprintf(out, cap, HL_BOOT_MARK "=");
+    for (size_t i = 0; i < sizeof names / sizeof *names && at < cap; i++) {
+        const char *value = env(names[i]);
+        at += (size_t)snprintf(out + at, cap - at, ":%.20s", value ? value : "");
+    }
+    return out;
+}
+
+/* Was this process started by a rank, and not by a launcher that the rank started? The rank's own launcher
+ * has left no PMI variable. */
+static bool is_inside(hl_boot_env_fn *env)
+{
+    char mark[MARK];
+    const char *given = env(HL_BOOT_MARK);
+    return given && !strcmp(given, mark_of(env, mark, sizeof mark) + sizeof HL_BOOT_MARK) &&
+           !env("PMI_SIZE") && !env("PMI_PORT") && !env("PMIX_RANK");
 }
 
 static int choose_forced(const char *forced, hl_boot_env_fn *env, const struct hl_boot_method **chosen,
@@ -80,7 +122,7 @@ static int choose_forced(const char *forced, hl_boot_env_fn *env, const struct h
         snprintf(job->why, sizeof job->why, "HOTLANE_BOOT=%s", forced);
         return 0;
     }
-    return hl_err_say(HL_ERR_OTHER, "HOTLANE_BOOT=%s: this build has only pmi1 and self", forced);
+    return hl_err_say(HL_ERR_OTHER, "HOTLANE_BOOT=%s: this build has only " OUR_METHODS, forced);
 }
 
 int hl_boot_choose(const char *forced, hl_boot_env_fn *env, const struct hl_boot_method **chosen,
@@ -94,12 +136,12 @@ int hl_boot_choose(const char *forced, hl_boot_env_fn *env, const struct hl_boot
         if (!methods[i]->offered(env))
             continue;
         if (methods[i] == &hl_boot_self) {
-            int rc = env(HL_BOOT_MARK) ? 0 : refuse_if_many(env, tried);
+            bool inside = is_inside(env);
+            int rc = inside ? 0 : refuse_if_many(env, tried);
             if (rc)
                 return rc;
             snprintf(job->why, sizeof job->why,
-                     env(HL_BOOT_MARK) ? "started by a rank, not by a launcher"
-                                       : "no launcher in the environment");
+                     inside ? "started by a rank, not by a launcher" : "no launcher in the environment");
         }
         int rc = methods[i]->init(env, job);
         if (!rc) {
@@ -118,10 +160,11 @@ static bool is_launchers(const char *pair)
 
 /* The mark takes the place of a variable that goes: adding one would move the array under threads that read
  * it. */
-void hl_boot_hide_launcher(void)
+void hl_boot_hide_launcher(hl_boot_env_fn *env)
 {
-    static char mark[] = HL_BOOT_MARK "=1";
+    static char mark[MARK];
     char name[128];
+    mark_of(env, mark, sizeof mark);
     bool marked = false;
     for (char **e = environ; e && *e;) {
         size_t n = strcspn(*e, "=");
@@ -137,5 +180,5 @@ void hl_boot_hide_launcher(void)
         }
     }
     if (!marked)
-        setenv(HL_BOOT_MARK, "1", 1);
+        setenv(HL_BOOT_MARK, mark + sizeof HL_BOOT_MARK, 1);
 }

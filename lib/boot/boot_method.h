@@ -2,6 +2,8 @@
 #ifndef HL_BOOT_METHOD_H
 #define HL_BOOT_METHOD_H
 
+#include "hl_build.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +19,7 @@ struct hl_boot_job {
 };
 
 /* All return 0 or a recorded HL_ERR_* unless said otherwise. Calls are made by one thread at a time, but for
- * `abort`, `watch_fd` and `watch_take`. */
+ * `abort`, `appnum`, `watch_fd` and `watch_take`. */
 struct hl_boot_method {
     const char *name;
     size_t value_max; /* longest value of `put`, in characters */
@@ -28,30 +30,37 @@ struct hl_boot_method {
     int (*init)(hl_boot_env_fn *env, struct hl_boot_job *job);
     /* Values are of printable characters without blanks and '='. */
     int (*put)(const char *key, const char *value);
-    /* HL_ERR_FOUND_NONE is silent. */
-    int (*get)(const char *key, char *value, size_t cap);
+    /* What `rank` put. Keys are unique in the job all the same. HL_ERR_FOUND_NONE is silent. */
+    int (*get)(int rank, const char *key, char *value, size_t cap);
     /* Waits for all ranks; calls serve(arg) whenever descriptor `also` (unless -1) is readable meanwhile. */
     int (*fence)(int also, void (*serve)(void *), void *arg);
     /* Tells the launcher to end the job; returns at once. */
     void (*abort)(int code);
+    /* Which of the launcher's programs this is, from 0 on; HL_ERR_FOUND_NONE is silent. NULL: never known. */
+    int (*appnum)(int *out);
     int (*watch_fd)(void);
     int (*watch_take)(int *rank, int *code);
-    /* Leaves the job in peace. */
+    bool (*watch_waits)(void); /* NULL: never */
+    /* Leaves the job in peace; `again` takes part in it once more. */
     int (*fini)(void);
+    int (*again)(void);
 };
 
 extern const struct hl_boot_method hl_boot_pmi1, hl_boot_self;
+#if HL_PMIX
+extern const struct hl_boot_method hl_boot_pmix;
+#endif
 
 /* Picks and initialises a method: `forced` is HOTLANE_BOOT ("auto": by what the environment offers). On
  * success *chosen and *job are set. Fatal refusals return HL_ERR_OTHER with a text that holds the fix. */
 int hl_boot_choose(const char *forced, hl_boot_env_fn *env, const struct hl_boot_method **chosen,
                    struct hl_boot_job *job);
 
-/* Set in the environment after a handshake: what a rank starts may run alone, whatever the launcher's
- * variables say. */
+/* Set in the environment after a handshake, to what the variables of launchers said then: what a rank starts
+ * may run alone as long as they say the same. */
 #define HL_BOOT_MARK "HL_INSIDE_RANK"
 
 /* Removes PMI_* and PMIX_* from the environment and sets the mark. */
-void hl_boot_hide_launcher(void);
+void hl_boot_hide_launcher(hl_boot_env_fn *env);
 
 #endif

@@ -45,11 +45,18 @@ static int me_world;
 
 unsigned hl_boot_node_address(struct sockaddr_un *a, const char *what, int number)
 {
-    uint64_t hash = hl_siphash(hl_boot.secret, "hotlane node", 12);
+    char text[32];
+    int len = snprintf(text, sizeof text, "%s/%d", what, number);
+    uint64_t hash = hl_siphash(hl_boot.secret, text, (size_t)len);
     *a = (struct sockaddr_un){.sun_family = AF_UNIX};
-    int n = snprintf(a->sun_path + 1, sizeof a->sun_path - 1, "hotlane/%016llx/%s/%d",
-                     (unsigned long long)hash, what, number);
+    int n = snprintf(a->sun_path + 1, sizeof a->sun_path - 1, "hotlane/%016llx/%s", (unsigned long long)hash,
+                     text);
     return (unsigned)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+uint64_t hl_boot_node_nonce(void)
+{
+    return hl_siphash(hl_boot.secret, "hotlane node nonce", 18);
 }
 
 static bool same_user(int fd)
@@ -87,7 +94,7 @@ static void ask_members(void)
     int known = 0;
     for (int i = 0; i < node.members; i++) {
         int fd = node.member[i].fd;
-        if (recv(fd, &h, sizeof h, MSG_DONTWAIT) == (ssize_t)sizeof h && h.nonce == hl_boot.nonce &&
+        if (recv(fd, &h, sizeof h, MSG_DONTWAIT) == (ssize_t)sizeof h && h.nonce == hl_boot_node_nonce() &&
             h.rank >= 0 && h.rank < hl_boot.size)
             node.member[known++] = (struct member){h.rank, fd};
         else
@@ -196,7 +203,7 @@ static int compare_ranks(const void *a, const void *b)
 static int tell_members(void)
 {
     size_t list = sizeof(int) * (size_t)hl_boot.node_size;
-    struct hello h = {hl_boot.nonce, hl_boot.rank, hl_boot.node_size};
+    struct hello h = {hl_boot_node_nonce(), hl_boot.rank, hl_boot.node_size};
     struct iovec v[2] = {{&h, sizeof h}, {node.world, list}};
     struct msghdr msg = {.msg_iov = v, .msg_iovlen = 2};
     for (int i = 0; i < node.members; i++) {
@@ -234,11 +241,13 @@ static int lead(void)
 static int await_leader(void)
 {
     struct pollfd p[2] = {{node.meet, POLLIN, 0}, {node.method->watch_fd(), POLLIN, 0}};
-    int rank, code;
+    int rank, code, rc = 0;
     while (!p[0].revents) {
         if (poll(p, 2, -1) < 0 && errno != EINTR)
             return hl_err_say(HL_ERR_OTHER, "waiting for the node's leader: %s", strerror(errno));
-        if (!p[0].revents && p[1].revents && node.method->watch_take(&rank, &code) < 0)
+        if (!p[0].revents && p[1].revents)
+            rc = node.method->watch_take(&rank, &code);
+        if (rc < 0 && rc != HL_ERR_AGAIN)
             return hl_err_say(HL_ERR_OTHER, "the launcher has hung up");
     }
     return 0;
@@ -261,7 +270,7 @@ static int follow(void)
         return 1;
     }
     memcpy(&h, buf, sizeof h);
-    if (h.nonce != hl_boot.nonce || h.members < 2 ||
+    if (h.nonce != hl_boot_node_nonce() || h.members < 2 ||
         (size_t)n != sizeof h + sizeof(int) * (size_t)h.members) {
         free(buf);
         return 1;
@@ -279,7 +288,7 @@ static int follow(void)
 
 int hl_boot_node_prove(const struct hl_boot_method *m, int clique)
 {
-    struct hello h = {hl_boot.nonce, hl_boot.rank, 0};
+    struct hello h = {hl_boot_node_nonce(), hl_boot.rank, 0};
     node.method = m;
     be_alone();
     if (clique < 0)
@@ -327,7 +336,7 @@ static int pass(int to, size_t bytes, int fd)
         char room[CMSG_SPACE(sizeof(int))];
         struct cmsghdr align;
     } c = {.room = {0}};
-    uint64_t words[2] = {hl_boot.nonce, bytes};
+    uint64_t words[2] = {hl_boot_node_nonce(), bytes};
     struct iovec v = {words, sizeof words};
     struct msghdr m = {
         .msg_iov = &v, .msg_iovlen = 1, .msg_control = c.room, .msg_controllen = sizeof c.room};
@@ -357,7 +366,7 @@ static int take(size_t bytes)
     struct cmsghdr *h = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
     if (h && h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS && h->cmsg_len == CMSG_LEN(sizeof fd))
         memcpy(&fd, CMSG_DATA(h), sizeof fd);
-    if (n != (ssize_t)sizeof words || words[0] != hl_boot.nonce || fd < 0)
+    if (n != (ssize_t)sizeof words || words[0] != hl_boot_node_nonce() || fd < 0)
         return hl_err_say(HL_ERR_OTHER, "the node's leader has gone before it shared its memory");
     if (words[1] == bytes)
         return fd;

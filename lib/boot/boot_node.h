@@ -18,9 +18,15 @@ int hl_boot_node_prove(const struct hl_boot_method *m, int clique);
 /* Closes what hl_boot_node_prove left open for hl_boot_node_share. */
 void hl_boot_node_close(void);
 
-/* Address of a job socket: "hotlane/HASH/WHAT/NUMBER" in the abstract namespace. Returns its length. */
+/* Address of a job socket: "hotlane/HASH/WHAT/NUMBER" in the abstract namespace. Returns its length. Every
+ * user can list such names, so each has a hash of its own: who has seen one cannot bind the next one first.
+ */
 struct sockaddr_un;
 unsigned hl_boot_node_address(struct sockaddr_un *a, const char *what, int number);
+
+/* What stands first in everything that goes through these sockets. Not the nonce of the network: a name that
+ * a rank has left may be bound by anybody, and what is sent there until the rank's death is known is read. */
+uint64_t hl_boot_node_nonce(void);
 
 /* The datagram socket of each rank; bound before the fence, so that after it all of the group are there. */
 int hl_boot_socket_open(void);

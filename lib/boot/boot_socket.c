@@ -2,9 +2,12 @@
 #include "boot.h"
 #include "boot_node.h"
 #include "err.h"
+#include "stat.h"
 #include "util.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -19,6 +22,25 @@ struct head {
 
 static int mine = -1; /* set at open, before other threads use it */
 
+/* Has the kernel drop what does not begin with the nonce: strangers then neither fill the queue nor wake
+ * anybody. Where filters are forbidden all of it is looked at here, as if there were none. */
+static void keep_strangers_out(int fd)
+{
+    uint64_t nonce = hl_boot_node_nonce();
+    uint32_t word[2];
+    memcpy(word, &nonce, sizeof word);
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), /* shorter messages are dropped */
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ntohl(word[0]), 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, sizeof word[0]),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ntohl(word[1]), 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+    };
+    struct sock_fprog filter = {HL_COUNT_OF(steps), steps};
+    (void)setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
+}
+
 int hl_boot_socket_open(void)
 {
     struct sockaddr_un a;
@@ -26,6 +48,7 @@ int hl_boot_socket_open(void)
     int on = 1, fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
+    keep_strangers_out(fd);
     if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) || bind(fd, (struct sockaddr *)&a, len)) {
         int e = errno;
         close(fd);
@@ -69,7 +92,7 @@ int hl_boot_node_send(int node_rank, const void *msg, size_t len, int fd)
         struct cmsghdr align;
     } c = {.room = {0}};
     struct sockaddr_un a;
-    struct head h = {hl_boot.nonce, hl_boot.node_rank, (uint32_t)len};
+    struct head h = {hl_boot_node_nonce(), hl_boot.node_rank, (uint32_t)len};
     struct iovec v[2] = {{&h, sizeof h}, {(void *)(uintptr_t)msg, len}};
     struct msghdr m = {.msg_name = &a, .msg_iov = v, .msg_iovlen = 2};
     if (mine < 0 || node_rank < 0 || node_rank >= hl_boot.node_size || len > HL_BOOT_NODE_MSG)
@@ -94,15 +117,25 @@ int hl_boot_node_send(int node_rank, const void *msg, size_t len, int fd)
                       "message to rank %d on this node: %s", hl_boot.node_world[node_rank], strerror(e));
 }
 
+/* The first of the descriptors that a message brought; there is never a good reason for more of them. */
+static int first_of(const struct cmsghdr *h)
+{
+    int fd[4] = {-1};
+    size_t bytes = h->cmsg_len - CMSG_LEN(0);
+    memcpy(fd, CMSG_DATA(h), hl_min_size(bytes, sizeof fd));
+    for (size_t i = 1; i < bytes / sizeof fd[0] && i < HL_COUNT_OF(fd); i++)
+        close(fd[i]);
+    return fd[0];
+}
+
 /* Looks through the control messages: who sent it, and the descriptor it brought. */
 static bool look_at_control(struct msghdr *m, int *fd)
 {
     bool same_user = false;
     *fd = -1;
     for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h)) {
-        if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS &&
-            h->cmsg_len == CMSG_LEN(sizeof *fd)) {
-            memcpy(fd, CMSG_DATA(h), sizeof *fd);
+        if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS) {
+            *fd = first_of(h);
         } else if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_CREDENTIALS) {
             struct ucred u;
             memcpy(&u, CMSG_DATA(h), sizeof u);
@@ -129,10 +162,11 @@ static int take_one(void *msg, size_t cap, size_t *len, int *from, int *fd)
                : errno == EAGAIN ? HL_ERR_AGAIN
                                  : hl_err_say(HL_ERR_OTHER, "node socket: %s", strerror(errno));
     bool known = look_at_control(&m, &got);
-    if (!known || n < (ssize_t)sizeof h || h.nonce != hl_boot.nonce || h.from < 0 ||
+    if (!known || n < (ssize_t)sizeof h || h.nonce != hl_boot_node_nonce() || h.from < 0 ||
         h.from >= hl_boot.node_size || ((m.msg_flags & MSG_TRUNC) == 0 && (size_t)n - sizeof h != h.len)) {
         if (got >= 0)
             close(got);
+        hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
         return 0;
     }
     if (m.msg_flags & MSG_TRUNC) {

@@ -3,9 +3,11 @@
  * One question at a time, under `turn`; the answer to it may be preceded by notices of our launcher
  * ("cmd=hotlane_died rank=R code=C"), which are queued for watch_take. */
 #include "pmi1.h"
+#include "atomic.h"
 #include "boot_code.h"
 #include "boot_method.h"
 #include "err.h"
+#include "hang.h"
 #include "util.h"
 
 #include <errno.h>
@@ -24,7 +26,8 @@ enum { LINE = 2048, NOTICES = 64, HANDSHAKE_MS = 20000 };
 
 static struct {
     pthread_mutex_t turn; /* held for a question and its answer; guards all below but fd */
-    int fd;               /* set by init, -1 after fini */
+    int fd;               /* set by init, -1 between fini and again */
+    int left;             /* the same between these two: the launcher opened it and closes it, not we */
     char kvs[256];
     struct hl_pmi1_lines in;
     bool gone; /* the launcher hung up */
@@ -32,7 +35,8 @@ static struct {
         int rank, code;
     } notice[NOTICES];
     int first, count; /* of the notices, a ring; the oldest are lost when it is full */
-} pmi = {.turn = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+    hl_a32 waits;     /* atomic: 1 while there are notices */
+} pmi = {.turn = PTHREAD_MUTEX_INITIALIZER, .fd = -1, .left = -1};
 
 int hl_pmi1_take(struct hl_pmi1_lines *in, char *line, size_t cap)
 {
@@ -116,6 +120,7 @@ static bool keep_notice(const char *line)
         int at = (pmi.first + pmi.count) % NOTICES;
         pmi.notice[at].rank = rank;
         pmi.notice[at].code = code;
+        hl_a32_store_release(&pmi.waits, 1); /* release: for form, the taker locks */
         if (pmi.count < NOTICES)
             pmi.count++;
         else
@@ -156,19 +161,24 @@ static int await(const char *want, char *answer, int wait_ms, int also, void (*s
 {
     uint64_t until = wait_ms < 0 ? UINT64_MAX : hl_now_ns() + (uint64_t)wait_ms * 1000000u;
     char cmd[64];
+    struct hl_hang hang;
     int rc;
+    hl_hang_begin(&hang);
     while ((rc = next_answer(answer, LINE)) == 0) {
         if (also >= 0) {
             struct pollfd p[2] = {{pmi.fd, POLLIN, 0}, {also, POLLIN, 0}};
-            if (poll(p, 2, -1) > 0 && p[1].revents)
+            if (poll(p, 2, hl_hang_nap_ms()) > 0 && p[1].revents)
                 serve(arg);
         }
-        rc = receive(also >= 0 ? 0 : wait_ms);
-        if (rc < 0)
-            return rc;
+        rc = receive(also >= 0 ? 0 : wait_ms < 0 ? hl_hang_nap_ms() : wait_ms);
+        if (!rc && wait_ms < 0 && hl_hang_is_on())
+            hl_hang_look(&hang, NULL, hl_hang_tell_fence, NULL);
         if (!rc && hl_now_ns() > until)
-            return hl_err_say(HL_ERR_OTHER, "no answer from the launcher within %d s", wait_ms / 1000);
+            rc = hl_err_say(HL_ERR_OTHER, "no answer from the launcher within %d s", wait_ms / 1000);
+        if (rc < 0)
+            break;
     }
+    hl_hang_end(&hang);
     if (rc < 0)
         return rc;
     if (hl_pmi1_field(answer, "cmd", cmd, sizeof cmd) < 0 || strcmp(cmd, want) != 0)
@@ -262,7 +272,7 @@ static int pmi1_init(hl_boot_env_fn *env, struct hl_boot_job *job)
     if (rc)
         return rc;
     fcntl(fd, F_SETFD, FD_CLOEXEC);
-    hl_boot_hide_launcher();
+    hl_boot_hide_launcher(env);
     snprintf(job->why, sizeof job->why, "PMI_FD was a socket and %s answered",
              job->has_secret ? "Hotlane's launcher" : "a launcher");
     return 0;
@@ -280,8 +290,9 @@ static int pmi1_put(const char *key, const char *value)
     return hl_pmi1_number(a, "rc", &status) && status ? refused("a put", a) : 0;
 }
 
-static int pmi1_get(const char *key, char *value, size_t cap)
+static int pmi1_get(int rank, const char *key, char *value, size_t cap)
 {
+    (void)rank;
     char a[LINE];
     int status = 0;
     pthread_mutex_lock(&pmi.turn);
@@ -324,16 +335,31 @@ static void pmi1_abort(int code)
         return; /* the launcher is gone, and so will the others be */
 }
 
+static int pmi1_appnum(int *out)
+{
+    char a[LINE];
+    pthread_mutex_lock(&pmi.turn);
+    int rc =
+        pmi.fd >= 0 && !pmi.gone ? ask("appnum", a, HANDSHAKE_MS, "cmd=get_appnum\n") : HL_ERR_FOUND_NONE;
+    pthread_mutex_unlock(&pmi.turn);
+    return rc || hl_pmi1_number(a, "appnum", out) ? rc : HL_ERR_FOUND_NONE;
+}
+
 static int pmi1_watch_fd(void)
 {
     return pmi.fd;
+}
+
+static bool pmi1_watch_waits(void)
+{
+    return hl_a32_load_relaxed(&pmi.waits) != 0; /* relaxed: a hint, the taker locks */
 }
 
 static int pmi1_watch_take(int *rank, int *code)
 {
     int rc = 0;
     if (pthread_mutex_trylock(&pmi.turn))
-        return 0; /* whoever asks now queues the notices */
+        return HL_ERR_AGAIN; /* whoever asks now queues the notices */
     if (pmi.fd >= 0 && !pmi.gone)
         rc = receive(0);
     char line[LINE];
@@ -343,7 +369,7 @@ static int pmi1_watch_take(int *rank, int *code)
         *rank = pmi.notice[pmi.first].rank;
         *code = pmi.notice[pmi.first].code;
         pmi.first = (pmi.first + 1) % NOTICES;
-        pmi.count--;
+        hl_a32_store_relaxed(&pmi.waits, --pmi.count > 0); /* relaxed: under the lock */
         rc = 1;
     } else if (rc >= 0) {
         rc = pmi.gone ? HL_ERR_OTHER : 0;
@@ -357,7 +383,23 @@ static int pmi1_fini(void)
     char a[LINE];
     pthread_mutex_lock(&pmi.turn);
     int rc = pmi.fd >= 0 ? ask("finalize_ack", a, -1, "cmd=finalize\n") : 0;
-    pmi.fd = -1; /* not closed: the launcher opened it, not we */
+    pmi.left = pmi.fd >= 0 ? pmi.fd : pmi.left;
+    pmi.fd = -1;
+    pthread_mutex_unlock(&pmi.turn);
+    return rc;
+}
+
+/* Launchers that hang up on a rank that has left say no by that. */
+static int pmi1_again(void)
+{
+    char a[LINE];
+    int status = 0;
+    pthread_mutex_lock(&pmi.turn);
+    pmi.fd = pmi.left;
+    int rc = ask("response_to_init", a, HANDSHAKE_MS, "cmd=init pmi_version=1 pmi_subversion=1\n");
+    if (!rc && hl_pmi1_number(a, "rc", &status) && status)
+        rc = refused("a rank that had left", a);
+    pmi.fd = rc ? -1 : pmi.left;
     pthread_mutex_unlock(&pmi.turn);
     return rc;
 }
@@ -370,6 +412,9 @@ const struct hl_boot_method hl_boot_pmi1 = {.name = "pmi1",
                                             .get = pmi1_get,
                                             .fence = pmi1_fence,
                                             .abort = pmi1_abort,
+                                            .appnum = pmi1_appnum,
                                             .watch_fd = pmi1_watch_fd,
                                             .watch_take = pmi1_watch_take,
-                                            .fini = pmi1_fini};
+                                            .watch_waits = pmi1_watch_waits,
+                                            .fini = pmi1_fini,
+                                            .again = pmi1_again};

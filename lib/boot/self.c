@@ -44,8 +44,9 @@ static int self_put(const char *key, const char *value)
     return 0;
 }
 
-static int self_get(const char *key, char *value, size_t cap)
+static int self_get(int rank, const char *key, char *value, size_t cap)
 {
+    (void)rank;
     for (const struct pair *p = first; p; p = p->next) {
         size_t n = strlen(p->value) + 1;
         if (strcmp(p->key, key) != 0)
@@ -94,6 +95,11 @@ static int self_fini(void)
     return 0;
 }
 
+static int self_again(void)
+{
+    return 0;
+}
+
 const struct hl_boot_method hl_boot_self = {.name = "self",
                                             .value_max = 1 << 20,
                                             .offered = self_offered,
@@ -104,4 +110,5 @@ const struct hl_boot_method hl_boot_self = {.name = "self",
                                             .abort = self_abort,
                                             .watch_fd = self_watch_fd,
                                             .watch_take = self_watch_take,
-                                            .fini = self_fini};
+                                            .fini = self_fini,
+                                            .again = self_again};

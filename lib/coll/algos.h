@@ -33,8 +33,8 @@ struct hl_coll_row {
 extern const struct hl_coll_row hl_coll_rows[];
 extern const int hl_coll_row_count;
 
-/* Learns the facts of a call and readies s->reducer. HL_ERR_COUNT, HL_ERR_OP. */
-int hl_coll_look(struct hl_sched *s, const struct hl_coll_call *c, struct hl_coll_facts *f);
+/* Learns the facts of a call and, of a reduction, the reducer. HL_ERR_COUNT, HL_ERR_OP. */
+int hl_coll_look(struct hl_reducer *r, const struct hl_coll_call *c, struct hl_coll_facts *f);
 
 bool hl_coll_fits(const struct hl_coll_row *row, const struct hl_coll_facts *f);
 const struct hl_coll_row *hl_coll_choose(enum hl_coll what, const struct hl_coll_facts *f);
@@ -98,6 +98,8 @@ void hl_build_allgather_bruck(struct hl_sched *s, const struct hl_coll_call *c);
 void hl_build_allgather_ring(struct hl_sched *s, const struct hl_coll_call *c);
 void hl_build_alltoall_bruck(struct hl_sched *s, const struct hl_coll_call *c);
 void hl_build_alltoall_scattered(struct hl_sched *s, const struct hl_coll_call *c);
+
+void hl_build_neighbors(struct hl_sched *s, const struct hl_coll_call *c);
 
 /* Every operation on an intercommunicator, and its parts: an operation of my group (what is in the air lands
  * first), and an exchange between both ranks 0. */

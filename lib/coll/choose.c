@@ -81,13 +81,13 @@ static int64_t reduced(const struct hl_coll_call *c)
     return sum;
 }
 
-static int look_at_reduction(struct hl_sched *s, const struct hl_coll_call *c, struct hl_coll_facts *f)
+static int look_at_reduction(struct hl_reducer *r, const struct hl_coll_call *c, struct hl_coll_facts *f)
 {
     int64_t bytes = 0;
-    int err = hl_reducer_init(&s->reducer, c->op, c->recv.type);
+    int err = hl_reducer_init(r, c->op, c->recv.type);
 
     f->count = reduced(c);
-    f->predefined = s->reducer.kernel != NULL;
+    f->predefined = r->kernel != NULL;
     if (err == 0) {
         err = bytes_of(c->recv.type, f->count, &bytes);
     }
@@ -109,7 +109,7 @@ static int look_at_blocks(const struct hl_coll_call *c, struct hl_coll_facts *f)
     return 0;
 }
 
-int hl_coll_look(struct hl_sched *s, const struct hl_coll_call *c, struct hl_coll_facts *f)
+int hl_coll_look(struct hl_reducer *r, const struct hl_coll_call *c, struct hl_coll_facts *f)
 {
     const struct hl_coll_side *side = &c->recv;
     bool at_root = c->comm->rank == c->root;
@@ -124,7 +124,7 @@ int hl_coll_look(struct hl_sched *s, const struct hl_coll_call *c, struct hl_col
     case HL_COLL_SCAN:
     case HL_COLL_EXSCAN:
     case HL_COLL_REDUCE_SCATTER:
-        return look_at_reduction(s, c, f);
+        return look_at_reduction(r, c, f);
     case HL_COLL_GATHERV:
     case HL_COLL_SCATTERV:
     case HL_COLL_ALLTOALLV:
@@ -154,7 +154,11 @@ int hl_coll_build(struct hl_sched *s, const struct hl_coll_call *c)
         hl_build_inter(s, c);
         return s->err;
     }
-    int err = hl_coll_look(s, c, &facts);
+    if (c->what >= HL_COLL_NEIGHBOR_ALLGATHER) {
+        hl_build_neighbors(s, c);
+        return s->err;
+    }
+    int err = hl_coll_look(&s->reducer, c, &facts);
     if (err != 0) {
         s->err = err;
         return err;

@@ -5,6 +5,8 @@
 
 #include "algos.h"
 #include "err.h"
+#include "exchange.h"
+#include "shared.h"
 
 static int run_on(const struct hl_coll_call *call, enum hl_plane plane)
 {
@@ -21,24 +23,47 @@ static int run_on(const struct hl_coll_call *call, enum hl_plane plane)
 
 int hl_coll_run(const struct hl_coll_call *call)
 {
-    return run_on(call, HL_PLANE_COLL);
+    if (call->what == HL_COLL_BCAST) {
+        return hl_coll_bcast(call->comm, call->recv.buf, call->recv.count, call->recv.type, call->root);
+    }
+    if (hl_exchange_fits(call)) {
+        struct hl_boxes *boxes;
+        int err = hl_boxes_of(call->comm, &boxes);
+        if (err != 0) {
+            return err;
+        }
+        if (hl_boxes_wait(boxes)) {
+            return hl_exchange_run(call, boxes);
+        }
+    }
+    int err;
+    return hl_shared_run(call, &err) ? err : run_on(call, HL_PLANE_COLL);
 }
 
 int hl_coll_barrier(struct hl_comm *comm)
 {
-    struct hl_coll_call call = {.what = HL_COLL_BARRIER, .comm = comm};
+    int err;
 
-    return hl_coll_run(&call);
+    if (hl_shared_meet(comm, &err)) {
+        return err;
+    }
+    struct hl_coll_call call = {.what = HL_COLL_BARRIER, .comm = comm};
+    return run_on(&call, HL_PLANE_COLL);
 }
 
 int hl_coll_bcast(struct hl_comm *comm, void *buf, int64_t count, struct hl_type *type, int root)
 {
+    int err;
+
+    if (hl_shared_spread(comm, hl_data(buf, count, type), root, &err)) {
+        return err;
+    }
     struct hl_coll_call call = {.what = HL_COLL_BCAST,
                                 .comm = comm,
                                 .root = root,
                                 .recv = {.buf = buf, .count = count, .type = type}};
 
-    return hl_coll_run(&call);
+    return run_on(&call, HL_PLANE_COLL);
 }
 
 static struct hl_coll_side bytes(const void *buf, size_t len)

@@ -1,7 +1,8 @@
 /* Collective operations and the making of communicators.
  *
  * Every operation is a schedule: sends, receives, copies, reductions and waits in an order that the
- * algorithm's one text writes down; a blocking call builds, runs and waits. Which algorithm: a table
+ * algorithm's one text writes down; a blocking call builds, runs and waits, unless it goes over memory that
+ * members on a node share (shared.h, boxes.h). Which algorithm: a table
  * (choose.c) read with facts that all ranks share, never with what only one of them knows (its buffers,
  * IN_PLACE, its own counts).
  *
@@ -37,6 +38,9 @@ enum hl_coll {
     HL_COLL_ALLGATHERV,
     HL_COLL_ALLTOALL,
     HL_COLL_ALLTOALLV, /* and the form with types */
+    /* Of a communicator with a topology: a block for each neighbour; the forms with arrays too. */
+    HL_COLL_NEIGHBOR_ALLGATHER,
+    HL_COLL_NEIGHBOR_ALLTOALL,
     HL_COLLS
 };
 
@@ -46,7 +50,7 @@ enum hl_coll {
 struct hl_coll_side {
     void *buf; /* MPI_IN_PLACE where the standard allows it; never written on the sending side */
     int64_t count;
-    const int64_t *counts, *displs; /* [size] or NULL; both or none, but for HL_COLL_REDUCE_SCATTER */
+    const int64_t *counts, *displs; /* [blocks] or NULL; both or none, but for HL_COLL_REDUCE_SCATTER */
     struct hl_type *type;
     struct hl_type *const *types;
 };
@@ -63,9 +67,21 @@ struct hl_coll_call {
  * significant it may hold anything. */
 int hl_coll_run(const struct hl_coll_call *call);
 
+/* Nonblocking: begins the operation, which *request ends. What the call points to is the caller's again on
+ * return, but for the data; communicator, types and operation may be freed while the request is active. */
+int hl_coll_start(const struct hl_coll_call *call, struct hl_req **request);
+
+/* Persistent: the same, ready to be started again and again (hl_req_start); a collective call that waits for
+ * nobody. Ranks may start several of them in different orders. */
+int hl_coll_persist(const struct hl_coll_call *call, struct hl_req **request);
+
+/* Puts the request of one of these into words (hl_req_on_tell). */
+void hl_coll_tell(const struct hl_req *r, struct hl_told *t);
+
 /* ---- The common ones in short ---- */
 
 int hl_coll_barrier(struct hl_comm *comm);
+/* `type` may be NULL where the root of another group is not. */
 int hl_coll_bcast(struct hl_comm *comm, void *buf, int64_t count, struct hl_type *type, int root);
 
 /* ---- For the library itself, beside the user's collectives (plane HL_PLANE_MAKE), in call order too ---- */

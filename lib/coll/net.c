@@ -45,4 +45,14 @@ static bool test_matched(void *request, int *err)
     return true;
 }
 
-const struct hl_coll_net hl_coll_net_match = {send_matched, recv_matched, test_matched};
+static void await_matched(const void *request, struct hl_told *t)
+{
+    struct hl_told one = {0};
+
+    if (!hl_req_is_done(request)) {
+        hl_req_tell(request, &one);
+        hl_told_await_all(t, &one);
+    }
+}
+
+const struct hl_coll_net hl_coll_net_match = {send_matched, recv_matched, test_matched, await_matched};

@@ -16,11 +16,13 @@ struct hl_sched_temp {
 void hl_sched_init_tagged(struct hl_sched *s, const struct hl_coll_net *net, const struct hl_comm *comm,
                           enum hl_plane plane, int tag)
 {
-    memset(s, 0, offsetof(struct hl_sched, air));
+    memset(s, 0, offsetof(struct hl_sched, few_air));
     s->net = net;
     s->comm = comm;
     s->plane = plane;
     s->tag = tag;
+    s->air = s->few_air;
+    s->window = HL_SCHED_WINDOW;
     s->steps = s->few;
     s->room = HL_SCHED_STEPS;
 }
@@ -31,8 +33,52 @@ void hl_sched_init(struct hl_sched *s, const struct hl_coll_net *net, struct hl_
     hl_sched_init_tagged(s, net, comm, plane, hl_comm_coll_tag(comm));
 }
 
+static void each_type(struct hl_sched *s, void (*visit)(struct hl_type *t))
+{
+    for (int64_t i = 0; i < s->n; i++) {
+        if (s->steps[i].a.type != NULL) {
+            visit(s->steps[i].a.type);
+        }
+        if (s->steps[i].b.type != NULL) {
+            visit(s->steps[i].b.type);
+        }
+    }
+}
+
+static void ref_type(struct hl_type *t)
+{
+    hl_type_ref(t);
+}
+
+void hl_sched_hold(struct hl_sched *s)
+{
+    s->held = true;
+    each_type(s, s->reducer.user != NULL ? hl_type_ref_shown : ref_type);
+    if (s->reducer.user != NULL) {
+        hl_op_user_ref(s->reducer.user);
+    }
+}
+
+static void let_go(struct hl_sched *s)
+{
+    s->held = false;
+    each_type(s, hl_type_unref);
+    if (s->reducer.user != NULL) {
+        hl_op_user_unref(s->reducer.user);
+    }
+}
+
+void hl_sched_rewind(struct hl_sched *s)
+{
+    s->next = 0;
+    s->err = 0;
+}
+
 void hl_sched_fini(struct hl_sched *s)
 {
+    if (s->held) {
+        let_go(s);
+    }
     while (s->temps != NULL) {
         struct hl_sched_temp *next = s->temps->next;
         free(s->temps);
@@ -156,6 +202,17 @@ void *hl_sched_room(struct hl_sched *s, int64_t count, struct hl_type *type)
     return (char *)hl_sched_bytes(s, (size_t)(high - low)) - low;
 }
 
+void hl_sched_widen(struct hl_sched *s, int64_t n)
+{
+    if (n > s->window) {
+        void **air = hl_sched_bytes(s, (size_t)n * sizeof *air);
+        if (s->err == 0) {
+            s->air = air;
+            s->window = (int)n;
+        }
+    }
+}
+
 /* Takes requests that have ended out of the air. */
 static void reap(struct hl_sched *s)
 {
@@ -196,7 +253,7 @@ static bool advance(struct hl_sched *s, const struct hl_step *step)
     switch (step->kind) {
     case HL_STEP_SEND:
     case HL_STEP_RECV:
-        if (s->flying == HL_SCHED_WINDOW) {
+        if (s->flying == s->window) {
             return false;
         }
         post(s, step);
@@ -237,10 +294,24 @@ static bool try_again(void *schedule)
     return hl_sched_try(schedule);
 }
 
+void hl_sched_tell(const struct hl_sched *s, struct hl_told *t)
+{
+    hl_told_comm(t, s->comm->ctx);
+    for (int i = 0; s->net->await != NULL && i < s->flying; i++) {
+        s->net->await(s->air[i], t);
+    }
+}
+
+static void tell(const void *schedule, struct hl_told *t)
+{
+    hl_sched_tell(schedule, t);
+}
+HL_HANG_TELLS(try_again, tell);
+
 int hl_sched_run(struct hl_sched *s)
 {
     if (s->err == 0) {
-        hl_prog_wait(try_again, s);
+        hl_prog_wait_rung(try_again, s);
     }
     return s->err;
 }

@@ -34,6 +34,8 @@ struct hl_coll_net {
     int (*recv)(const struct hl_coll_msg *m, void **request);
     /* True when the request has ended; then it is gone and *err is its result. */
     bool (*test)(void *request, int *err);
+    /* Adds the ranks that it waits for; for the watchdog. NULL: nobody knows. */
+    void (*await)(const void *request, struct hl_told *t);
 };
 extern const struct hl_coll_net hl_coll_net_match;
 
@@ -47,7 +49,7 @@ struct hl_step {
     struct hl_data b;           /* COPY: from; REDUCE: right operand, the same count and type */
 };
 
-#define HL_SCHED_WINDOW 32 /* messages in the air */
+#define HL_SCHED_WINDOW 32 /* messages in the air, unless widened */
 #define HL_SCHED_STEPS 24  /* that need no allocation */
 #define HL_SCHED_SCRATCH 512
 
@@ -58,14 +60,17 @@ struct hl_sched {
     const struct hl_comm *comm; /* whom steps appended now speak to */
     enum hl_plane plane;
     int tag;
-    int err; /* the first error */
+    int err;   /* the first error */
+    bool held; /* hl_sched_hold */
     struct hl_reducer reducer;
     struct hl_step *steps; /* `few`, or allocated */
     int64_t n, room, next;
     struct hl_sched_temp *temps;
     size_t scratch_used;
     int flying;
-    void *air[HL_SCHED_WINDOW]; /* requests of posted messages, the first `flying` */
+    int window; /* the most that fly */
+    void **air; /* requests of posted messages, the first `flying` */
+    void *few_air[HL_SCHED_WINDOW];
     struct hl_step few[HL_SCHED_STEPS];
     _Alignas(64) char scratch[HL_SCHED_SCRATCH];
 };
@@ -78,16 +83,29 @@ void hl_sched_init(struct hl_sched *s, const struct hl_coll_net *net, struct hl_
 void hl_sched_init_tagged(struct hl_sched *s, const struct hl_coll_net *net, const struct hl_comm *comm,
                           enum hl_plane plane, int tag);
 
+/* Takes references to all datatypes and the operation that a built schedule uses, so that the user may free
+ * them; hl_sched_fini gives them back. */
+void hl_sched_hold(struct hl_sched *s);
+
+/* Ready to run from the start again, after it has ended. */
+void hl_sched_rewind(struct hl_sched *s);
+
 /* Frees what building allocated. Nothing may be in the air. */
 void hl_sched_fini(struct hl_sched *s);
 
 /* Goes on as far as it can; true when the schedule has ended, with its result in s->err. */
 bool hl_sched_try(struct hl_sched *s);
 
+/* Puts a schedule that waits into words. */
+void hl_sched_tell(const struct hl_sched *s, struct hl_told *t);
+
 /* Runs to the end, waiting with progress; returns s->err. Does nothing when building failed. */
 int hl_sched_run(struct hl_sched *s);
 
 /* ---- Building. Errors are kept in s->err (HL_ERR_NO_MEM): builders need not look. ---- */
+
+/* Lets n messages fly at once, if that is more. */
+void hl_sched_widen(struct hl_sched *s, int64_t n);
 
 void hl_sched_send(struct hl_sched *s, int peer, struct hl_data data);
 void hl_sched_recv(struct hl_sched *s, int peer, struct hl_data data);

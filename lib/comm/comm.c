@@ -9,6 +9,7 @@
 #include "errh.h"
 #include "info.h"
 #include "lock.h"
+#include "shape.h"
 #include "util.h"
 
 struct hl_comm hl_comm_world_object, hl_comm_self_object;
@@ -49,6 +50,7 @@ static void fill(struct hl_comm *c, MPI_Comm handle, struct hl_group *group, uin
     c->handle = handle;
     c->ctx = ctx;
     c->group = c->peers = group;
+    c->origin = group->origin;
     c->n_peers = group->size;
     c->rank = group->rank;
     c->size = group->size;
@@ -150,6 +152,12 @@ void hl_comm_unref(struct hl_comm *c)
     if (hl_a32_add_full(&c->refs, UINT32_MAX) != 1) {
         return;
     }
+    for (int i = 0; i < HL_PARTS; i++) {
+        if (c->parts[i] != NULL) {
+            c->parts[i]->drop(c->parts[i]);
+            c->parts[i] = NULL;
+        }
+    }
     if (c->local != NULL) {
         hl_comm_free(c->local);
         hl_group_unref(c->peers);
@@ -157,12 +165,27 @@ void hl_comm_unref(struct hl_comm *c)
     hl_group_unref(c->group);
     hl_errh_set(&c->errh, HL_ERRH_COMM, NULL);
     hl_info_free(c->info);
+    hl_shape_unref(c->shape);
     free(c->name);
     c->name = NULL;
     c->info = NULL;
     if (c != &hl_comm_world_object && c != &hl_comm_self_object) {
         hl_handle_free(c);
     }
+}
+
+static bool has_ctx(const void *comm, const void *ctx)
+{
+    return ((const struct hl_comm *)comm)->ctx == *(const uint64_t *)ctx;
+}
+
+struct hl_comm *hl_comm_of_ctx(uint64_t ctx)
+{
+    ctx -= ctx % 8; /* plane 0 */
+    if (ctx == hl_comm_world_object.ctx) {
+        return &hl_comm_world_object;
+    }
+    return ctx == 0 ? NULL : hl_handle_find(HL_KIND_COMM, has_ctx, &ctx);
 }
 
 void hl_comm_free(struct hl_comm *c)

@@ -19,6 +19,7 @@
 struct hl_attr_set; /* attr.h */
 struct hl_errh;     /* errh.h */
 struct hl_info;     /* info.h */
+struct hl_shape;    /* shape.h */
 
 /* Planes of a context: ctx + plane is what matching compares. */
 enum hl_plane {
@@ -27,6 +28,26 @@ enum hl_plane {
     HL_PLANE_MAKE = 2, /* creation and other internal agreement */
     HL_PLANE_PART = 3,
     HL_PLANE_TAGGED = 4, /* creation by some members only, with tags of the user's */
+    HL_PLANE_AGAIN = 5,  /* persistent collectives, whose tags stay in use */
+    HL_PLANE_MAIL = 6,   /* messages of the alltoall family where mailboxes are used */
+};
+
+/* What a module above hangs on a communicator, first in a structure of its own: dropped when the communicator
+ * dies. */
+struct hl_comm_part {
+    void (*drop)(struct hl_comm_part *part);
+};
+enum hl_comm_parts {
+    HL_PART_SHARED, /* node-shared memory of blocking collectives */
+    HL_PART_BOXES,  /* mailboxes of alltoall */
+    HL_PARTS
+};
+
+/* What a program asserts of its receives on a communicator (mpi_assert_*). */
+enum hl_comm_assert {
+    HL_ASSERT_NO_ANY_TAG = 1,
+    HL_ASSERT_NO_ANY_SOURCE = 2,
+    HL_ASSERT_EXACT_LENGTH = 4,
 };
 
 /* Read-only once made, but for the fields that say otherwise. */
@@ -36,16 +57,23 @@ struct hl_comm {
     uint64_t ctx;    /* plane HL_PLANE_P2P */
     int rank, size;  /* mine; number of members; of the local group in an intercommunicator */
     struct hl_group *group;
-    struct hl_group *peers;    /* whom the ranks in operations name: `group`, or the remote group */
-    int n_peers;               /* its size */
-    bool one_node;             /* all members are in my proved node group: the same answer on all of them */
-    struct hl_comm *local;     /* of my group alone, for an intercommunicator's own use; NULL: none such */
-    hl_a32 refs;               /* the handle and each cold user: window, schedule, persistent request */
-    hl_a32 coll;               /* atomic: number of collective operations called so far, gives their tags */
-    char *name;                /* or NULL; guarded by a lock in comm.c */
-    struct hl_errh *errh;      /* NULL: MPI_ERRORS_ARE_FATAL; changed as errh.h says */
+    struct hl_group *peers; /* whom the ranks in operations name: `group`, or the remote group */
+    int n_peers;            /* its size */
+    hl_a32 asserts;         /* atomic: enum hl_comm_assert, of `info`, for who receives */
+    bool one_node;          /* all members are in my proved node group: the same answer on all of them */
+    struct hl_comm *local;  /* of my group alone, for an intercommunicator's own use; NULL: none such */
+    hl_a32 refs;            /* the handle and each cold user: window, schedule, persistent request */
+    hl_a32 coll;            /* atomic: number of collective operations called so far, gives their tags */
+    uint32_t blocking;      /* blocking collectives called before they share memory; whose turn it is */
+    char *name;             /* or NULL; guarded by a lock in comm.c */
+    struct hl_errh *errh;   /* NULL: MPI_ERRORS_ARE_FATAL; changed as errh.h says */
+    struct hl_shape *shape; /* topology, with a reference; NULL: none. Set before the user has the handle */
     struct hl_attr_set *attrs; /* NULL: none; changed as attr.h says */
     struct hl_info *info;      /* NULL: no hints; changed as info.h says */
+    struct hl_origin origin;   /* its group's or its parent's; set before the user has the handle */
+    hl_aptr buffered;          /* for buffered sends: a slot of match's buffered.h, empty when it is freed */
+    struct hl_comm_part
+        *parts[HL_PARTS]; /* or NULL; each is its module's, who calls collectives is in turn */
 };
 
 extern struct hl_comm hl_comm_world_object, hl_comm_self_object;
@@ -65,6 +93,10 @@ HL_INLINE struct hl_comm *hl_comm_of(MPI_Comm handle)
     }
     return HL_LIKELY(c->h.kind == HL_KIND_COMM) ? c : NULL;
 }
+
+/* The communicator of a message or request with this context, of any plane; NULL for 0, for MPI_COMM_SELF and
+ * when it is freed. Slow. Any thread. */
+struct hl_comm *hl_comm_of_ctx(uint64_t ctx);
 
 /* World rank of peer `rank`, which must be in 0 .. n_peers - 1. O(1). */
 HL_INLINE int hl_comm_world(const struct hl_comm *c, int rank)

@@ -116,7 +116,9 @@ int hl_errh_raise(const struct hl_errh_site *site, const char *func, int err)
     }
     int code = hl_err_class(err);
     char words[WORDS_MAX];
-    snprintf(words, sizeof words, "%s", hl_err_text(err));
+    if (code <= MPI_ERR_LASTCODE || hl_errh_string(code, words) != 0) {
+        snprintf(words, sizeof words, "%s", hl_err_text(err));
+    }
     /* What MPI_Error_string gives from now on, also inside the handler. */
     hl_err_say(-code, "%s by rank %d%s%s: %s", func, hl_boot.rank, site->what != NULL ? " on " : "",
                site->what != NULL ? site->what : "", words);

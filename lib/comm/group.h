@@ -11,6 +11,14 @@
 #include "attr.h"
 #include "handle.h"
 
+struct hl_session;
+
+/* The session that a group or communicator was made from; session.h tells whether it lives. */
+struct hl_origin {
+    struct hl_session *session; /* NULL: none */
+    uint32_t generation;        /* of its handle */
+};
+
 /* Read-only but for `refs`. World rank of member i is first + i * stride, or world[i] when there is a table.
  */
 struct hl_group {
@@ -20,8 +28,9 @@ struct hl_group {
     int size;
     int rank; /* the calling process's place, or MPI_UNDEFINED */
     int first, stride;
-    int *world;  /* [size], or NULL when first and stride say it all */
-    int *sorted; /* [size] members in ascending world rank; NULL without table */
+    int *world;              /* [size], or NULL when first and stride say it all */
+    int *sorted;             /* [size] members in ascending world rank; NULL without table */
+    struct hl_origin origin; /* set before the user has the handle */
 };
 
 extern struct hl_group hl_group_empty;

@@ -1,11 +1,14 @@
-/* Hints of communicators: the assertions of the standard. None changes what the library does yet: they are
- * kept and shown. */
+/* Hints of communicators: the assertions of the standard. They are kept and shown, and builds with checks
+ * hold programs to the first three. Matching needs none of them: it looks at a list of receives from any
+ * source only when there is one, and order costs nothing where each pair of ranks has one ring or connection.
+ */
 #include <string.h>
 
 #include "comm.h"
 #include "info.h"
 #include "util.h"
 
+/* The first ones in the order of enum hl_comm_assert. */
 static const char *const keys[] = {
     "mpi_assert_no_any_tag",
     "mpi_assert_no_any_source",
@@ -24,6 +27,21 @@ int hl_comm_get_hints(const struct hl_comm *c, struct hl_info **made)
         }
     }
     return err == 0 ? hl_info_set(*made, "mpi_memory_alloc_kinds", "mpi,system") : err;
+}
+
+/* Those that are asserted, as bits. */
+static uint32_t asserts_of(const struct hl_info *info)
+{
+    uint32_t bits = 0;
+    char value[8];
+    int len;
+
+    for (size_t i = 0; i < 3; i++) {
+        if (hl_info_get(info, keys[i], value, sizeof value, &len) && strcmp(value, "true") == 0) {
+            bits |= 1u << i;
+        }
+    }
+    return bits;
 }
 
 int hl_comm_set_hints(struct hl_comm *c, const struct hl_info *user)
@@ -45,6 +63,8 @@ int hl_comm_set_hints(struct hl_comm *c, const struct hl_info *user)
         hl_info_free(fresh);
         return err;
     }
+    hl_a32_store_relaxed(&c->asserts,
+                         asserts_of(fresh)); /* relaxed: threads that receive meanwhile see either */
     hl_info_put(&c->info, fresh);
     return 0;
 }

@@ -281,7 +281,7 @@ int hl_info_fill_env(struct hl_info *info)
     if (err == 0 && getcwd(text, sizeof text) != NULL) {
         err = hl_info_set(info, "wdir", text);
     }
-    return err;
+    return err == 0 ? hl_info_set(info, "mpi_memory_alloc_kinds", "mpi,system") : err;
 }
 
 int hl_info_open_env(void)

@@ -4,6 +4,7 @@
 #include "err.h"
 #include "fault.h"
 #include "inside.h"
+#include "lock.h"
 #include "util.h"
 
 #include <limits.h>
@@ -40,6 +41,24 @@ const struct hl_var *hl_conf_var_of(const void *field)
 const char *hl_conf_env(const char *name)
 {
     return getenv(name);
+}
+
+const char *hl_conf_other_name(const struct hl_var *v)
+{
+    static const struct {
+        size_t offset;
+        const char *name;
+    } others[] = {
+#define OTHER(field, name) {offsetof(struct hl_conf, field), name},
+        HL_OTHER_NAMES(OTHER)
+#undef OTHER
+    };
+    for (size_t i = 0; i < HL_COUNT_OF(others); i++) {
+        if (others[i].offset == v->offset) {
+            return others[i].name;
+        }
+    }
+    return NULL;
 }
 
 static bool is_set(char *const *env, const char *pair)
@@ -91,7 +110,8 @@ void hl_conf_with_env(const char *const *extra, void (*fn)(void *), void *arg)
 struct hl_var *hl_conf_var_named(const char *name)
 {
     for (size_t i = 0; i < HL_COUNT_OF(vars); i++) {
-        if (strcmp(vars[i].name, name) == 0) {
+        const char *other = hl_conf_other_name(&vars[i]);
+        if (strcmp(vars[i].name, name) == 0 || (other != NULL && strcmp(other, name) == 0)) {
             return &vars[i];
         }
     }
@@ -108,10 +128,22 @@ int hl_conf_set(struct hl_var *v, const char *value, const char *origin)
     return rc;
 }
 
+/* An error of a line, with the line. */
+static int refuse_line(const char *where, int rc)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s", hl_err_text(rc));
+    return hl_err_say(rc, "%s: %s", where, text);
+}
+
 /* A line of a file, `arg` its path. What it sets lives as long as the process. */
 static int take_line(const char *name, const char *value, const char *where, void *arg)
 {
     struct hl_var *v = hl_conf_var_named(name);
+    if (hl_part_is_name(name)) {
+        int rc = hl_part_take(name, value, arg);
+        return rc == 0 ? 0 : refuse_line(where, rc);
+    }
     if (v == NULL) {
         hl_conf_note_unknown(name, where);
         return 0;
@@ -131,11 +163,9 @@ static int take_line(const char *name, const char *value, const char *where, voi
     }
     int rc = hl_conf_set(v, own_value, own_origin);
     if (rc != 0) {
-        char text[512];
-        snprintf(text, sizeof text, "%s", hl_err_text(rc));
         free(own_value);
         free(own_origin);
-        return hl_err_say(rc, "%s: %s", where, text);
+        return refuse_line(where, rc);
     }
     free(values[i]);
     free(origins[i]);
@@ -158,7 +188,12 @@ static int load_files(void)
     for (int which = 0; which < 2 && rc == 0; which++) {
         if (hl_conf_default_file(which, path, sizeof path)) {
             rc = hl_conf_read_file(path, take_line, path);
-            rc = rc == HL_ERR_NO_SUCH_FILE ? 0 : rc;
+            if (rc == HL_ERR_ACCESS) { /* the home of somebody else, in a container */
+                hl_conf_note_add(
+                    "%s, so it is not read; HOTLANE_CONF= (empty) keeps it from being looked for",
+                    hl_err_text(rc));
+            }
+            rc = rc == HL_ERR_NO_SUCH_FILE || rc == HL_ERR_ACCESS ? 0 : rc;
         }
     }
     return rc;
@@ -176,6 +211,25 @@ static int plant_fault(void)
 }
 #endif
 
+/* One row from the environment, under either name. */
+static int take_env(struct hl_var *v)
+{
+    const char *other = hl_conf_other_name(v), *value = getenv(v->name);
+    const char *second = other != NULL ? getenv(other) : NULL;
+    if (value != NULL && second != NULL && strcmp(value, second) != 0) {
+        return hl_err_say(HL_ERR_ARG, "%s=%s and %s=%s: two names of one setting", v->name, value, other,
+                          second);
+    }
+    if (value == NULL && second != NULL) {
+        struct hl_var named = *v;
+        uint64_t scratch;
+        named.name = other;
+        int rc = hl_conf_parse(&named, second, &scratch); /* so that a refusal has the name that was used */
+        return rc == 0 ? hl_conf_set(v, second, "environment") : rc;
+    }
+    return value != NULL ? hl_conf_set(v, value, "environment") : 0;
+}
+
 static int load(void)
 {
     int rc = 0;
@@ -184,9 +238,10 @@ static int load(void)
     }
     rc = rc == 0 ? load_files() : rc;
     for (size_t i = 0; i < HL_COUNT_OF(vars) && rc == 0; i++) {
-        const char *value = getenv(vars[i].name);
-        rc = value != NULL ? hl_conf_set(&vars[i], value, "environment") : 0;
+        rc = take_env(&vars[i]);
     }
+    rc = rc == 0 ? hl_part_take_env(environ) : rc;
+    rc = rc == 0 ? hl_part_settle(hl_conf_var_of(&hl_conf.shmem_size)) : rc;
     rc = rc == 0 ? hl_conf_take_old_names() : rc;
     if (environ != NULL) {
         hl_conf_check_names(environ);
@@ -196,11 +251,14 @@ static int load(void)
 
 int hl_conf_load(void)
 {
+    static struct hl_mutex once = HL_MUTEX_INIT;
     static bool loaded;
     static int result;
+    hl_mutex_lock(&once);
     if (!loaded) {
         loaded = true;
         result = load();
     }
+    hl_mutex_unlock(&once);
     return result;
 }

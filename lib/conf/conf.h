@@ -17,6 +17,9 @@
 #define HL_CONF_TYPE_TEXT const char *
 #define HL_CONF_TYPE_CHOICE int
 #define HL_CONF_TYPE_NODES const char *
+#define HL_CONF_TYPE_FLAG int
+#define HL_CONF_TYPE_HEAP uint64_t
+#define HL_CONF_TYPE_PARTS const char *
 
 struct hl_conf {
 #define HL_CONF_FIELD(field, kind, ...) HL_CONF_TYPE_##kind field;
@@ -34,7 +37,10 @@ enum hl_conf_kind {
     HL_CONF_PAGE,
     HL_CONF_TEXT,
     HL_CONF_CHOICE,
-    HL_CONF_NODES
+    HL_CONF_NODES,
+    HL_CONF_FLAG,
+    HL_CONF_HEAP,
+    HL_CONF_PARTS
 };
 
 /* A row of the table, with what was found for it. */
@@ -70,6 +76,9 @@ const struct hl_var *hl_conf_vars(size_t *count);
 /* The row that fills `field`, a member of hl_conf. */
 const struct hl_var *hl_conf_var_of(const void *field);
 
+/* The other spelling of a row's name, or NULL. Both set and different is an error of hl_conf_load. */
+const char *hl_conf_other_name(const struct hl_var *v);
+
 /* A variable of somebody else's (a launcher's, libfabric's), or NULL. */
 const char *hl_conf_env(const char *name);
 
@@ -82,6 +91,15 @@ void hl_conf_with_env(const char *const *extra, void (*fn)(void *), void *arg);
 /* Parses one value by the rules of `var` into `out` (its HL_CONF_TYPE). Returns 0 or HL_ERR_ARG with the
  * text. */
 int hl_conf_parse(const struct hl_var *var, const char *value, void *out);
+
+/* The n-th word of a row of kind CHOICE, or of BOOL and FLAG: "no", "yes". HL_ERR_ARG (silent) behind the
+ * last. */
+int hl_conf_word(const struct hl_var *var, int n, char *out, size_t cap);
+
+/* Gives a row of kind BOOL, INT, SIZE, PAGE or CHOICE a value (its HL_CONF_TYPE), as files and environment
+ * do. Who reads it earlier or at the same time is the caller's business. HL_ERR_ARG, with its field as it
+ * was. */
+int hl_conf_put(const struct hl_var *var, const void *value);
 
 /* "64K", "3.1M", "20m", "1073741824" to bytes: 0, or HL_ERR_ARG without a text. */
 int hl_conf_parse_size(const char *text, uint64_t *bytes);

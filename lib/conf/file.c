@@ -57,7 +57,8 @@ int hl_conf_read_file(const char *path, hl_conf_line_fn *fn, void *arg)
     FILE *f = fopen(path, "re");
     if (f == NULL) {
         return errno == ENOENT || errno == ENOTDIR ? HL_ERR_NO_SUCH_FILE
-                                                   : hl_err_say(HL_ERR_ARG, "%s: %s", path, strerror(errno));
+                                                   : hl_err_say(errno == EACCES ? HL_ERR_ACCESS : HL_ERR_ARG,
+                                                                "%s: %s", path, strerror(errno));
     }
     char *text = malloc(FILE_MOST + 1);
     size_t len = text != NULL ? fread(text, 1, FILE_MOST + 1, f) : 0;

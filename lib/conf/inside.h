@@ -39,6 +39,23 @@ struct hl_var *hl_conf_var_named(const char *name);
  * the text. */
 int hl_conf_set(struct hl_var *v, const char *value, const char *origin);
 
+/* Digits at *at, which moves behind them: false when there are none, or the number has too many. */
+bool hl_conf_digits(const char **at, uint64_t *out);
+
+/* True for SHMEM_SYMMETRIC_PARTITION and SMA_SYMMETRIC_PARTITION with anything behind them. */
+bool hl_part_is_name(const char *name);
+
+/* One of the family; all is copied. Later sources win; one source with both spellings must say the same.
+ * HL_ERR_ARG with the text. */
+int hl_part_take(const char *name, const char *value, const char *origin);
+
+/* All of the family in the environment. */
+int hl_part_take_env(char *const *env);
+
+/* Once all sources are read: the partitions in force. `size`: the row of SHMEM_SYMMETRIC_SIZE. HL_ERR_ARG
+ * with the text. */
+int hl_part_settle(const struct hl_var *size);
+
 /* Once all sources are read: old names and others' variables give their values to the rows that count. */
 int hl_conf_take_old_names(void);
 

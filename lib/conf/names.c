@@ -48,12 +48,8 @@ static size_t distance(const char *a, const char *b)
 
 static bool known(const char *name)
 {
-    size_t count;
-    const struct hl_var *v = hl_conf_vars(&count);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(v[i].name, name) == 0) {
-            return true;
-        }
+    if (hl_conf_var_named(name) != NULL || hl_part_is_name(name)) {
+        return true;
     }
     for (size_t i = 0; i < HL_COUNT_OF(others); i++) {
         if (strcmp(others[i], name) == 0) {
@@ -99,7 +95,7 @@ void hl_conf_note_unknown(const char *name, const char *where)
 
 void hl_conf_check_names(char *const *env)
 {
-    static const char *const prefixes[] = {"HOTLANE_", "MPICH_ALLOC_", "SMA_"};
+    static const char *const prefixes[] = {"HOTLANE_", "MPICH_ALLOC_", "SMA_", "SHMEM_SYMMETRIC_"};
     for (; *env != NULL; env++) {
         char name[128];
         size_t len = strcspn(*env, "=");

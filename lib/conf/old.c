@@ -24,13 +24,20 @@ static int take_huge_pages(void)
     return wins && wanted ? hl_conf_set(hl_conf_var_named(page->name), size->value, old->name) : 0;
 }
 
+/* A variable that is set gives `target` a value where nothing else does. */
+static int give(const int *flag, const void *target, const char *value)
+{
+    return *flag != 0 && !given(target) ? hl_conf_set(hl_conf_var_named(hl_conf_var_of(target)->name), value,
+                                                      hl_conf_var_of(flag)->name)
+                                        : 0;
+}
+
 int hl_conf_take_old_names(void)
 {
+    static const int *const reporters[] = {&hl_conf.env_display, &hl_conf.shmem_info, &hl_conf.shmem_meminfo};
     int rc = take_huge_pages();
-    const char *display = hl_conf.env_display;
-    if (rc == 0 && display[0] != '\0' && strcmp(display, "0") != 0 && !given(&hl_conf.mem_report)) {
-        const struct hl_var *report = hl_conf_var_of(&hl_conf.mem_report);
-        rc = hl_conf_set(hl_conf_var_named(report->name), "2", hl_conf_var_of(&hl_conf.env_display)->name);
+    for (size_t i = 0; rc == 0 && i < sizeof reporters / sizeof reporters[0]; i++) {
+        rc = give(reporters[i], &hl_conf.mem_report, "2");
     }
-    return rc;
+    return rc == 0 ? give(&hl_conf.shmem_debug, &hl_conf.log, "debug") : rc;
 }

@@ -2,6 +2,8 @@
 #include "conf.h"
 
 #include "err.h"
+#include "inside.h"
+#include "part.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -25,20 +27,14 @@ static int parse_bool(const char *text, int *out)
     return HL_ERR_ARG;
 }
 
-static int parse_int(const char *text, int64_t *out)
+/* Any text switches on, as standards have it for some variables; what says no does not. */
+static void parse_flag(const char *text, int *out)
 {
-    char *end;
-    errno = 0;
-    long long n = strtoll(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0) {
-        return HL_ERR_ARG;
-    }
-    *out = n;
-    return 0;
+    int word = 1;
+    *out = text[0] != '\0' && (parse_bool(text, &word) != 0 || word != 0);
 }
 
-/* Digits at *at, which moves behind them: false when there are none, or the number is too large. */
-static bool digits(const char **at, uint64_t *out)
+bool hl_conf_digits(const char **at, uint64_t *out)
 {
     const char *first = *at;
     *out = 0;
@@ -51,17 +47,28 @@ static bool digits(const char **at, uint64_t *out)
     return *at > first;
 }
 
+/* Digits alone. */
+static int parse_int(const char *text, int64_t *out)
+{
+    uint64_t n;
+    if (!hl_conf_digits(&text, &n) || *text != '\0') {
+        return HL_ERR_ARG;
+    }
+    *out = (int64_t)n;
+    return 0;
+}
+
 /* By hand: strtod would take hexadecimal digits and exponents, and another point in other locales. */
 int hl_conf_parse_size(const char *text, uint64_t *bytes)
 {
     uint64_t whole, part = 0, unit = 1;
     double tens = 1;
-    if (!digits(&text, &whole)) {
+    if (!hl_conf_digits(&text, &whole)) {
         return HL_ERR_ARG;
     }
     if (*text == '.') {
         const char *first = ++text;
-        if (!digits(&text, &part)) {
+        if (!hl_conf_digits(&text, &part)) {
             return HL_ERR_ARG;
         }
         for (; first < text; first++) {
@@ -156,25 +163,37 @@ static int parse_page(const char *choices, const char *text, uint64_t *out)
 
 static bool outside(const struct hl_var *v, uint64_t n)
 {
-    return n < v->min || (v->max != 0 && n > v->max);
+    bool unlike = v->kind == HL_CONF_INT && v->choices[0] != '\0' && (n & (n - 1)) != 0;
+    return n < v->min || (v->max != 0 && n > v->max) || unlike;
 }
 
 static int refuse(const struct hl_var *v, const char *value)
 {
+    char most[40] = "";
     switch (v->kind) {
     case HL_CONF_BOOL:
         return hl_err_say(HL_ERR_ARG, "%s=%s: expected 1, 0, yes, no, on, off, true or false", v->name,
                           value);
     case HL_CONF_INT:
-        return hl_err_say(HL_ERR_ARG, "%s=%s: expected a whole number from %lld to %lld", v->name, value,
-                          (long long)v->min, (long long)v->max);
+        return hl_err_say(HL_ERR_ARG, "%s=%s: expected %s from %llu to %llu", v->name, value,
+                          v->choices[0] == '\0' ? "a whole number"
+                          : v->min == 0         ? "0 or a power of two"
+                                                : "a power of two",
+                          (unsigned long long)v->min, (unsigned long long)v->max);
     case HL_CONF_SIZE:
+        if (v->max != 0) {
+            snprintf(most, sizeof most, ", at most %llu", (unsigned long long)v->max);
+        }
         return hl_err_say(HL_ERR_ARG,
-                          "%s=%s: expected a number of bytes (K, M, G, T may follow), at least %llu", v->name,
-                          value, (unsigned long long)v->min);
+                          "%s=%s: expected a number of bytes (K, M, G, T may follow), at least %llu%s%s%s",
+                          v->name, value, (unsigned long long)v->min, most,
+                          v->choices[0] != '\0' ? ", or " : "", v->choices);
     case HL_CONF_PAGE:
         return hl_err_say(HL_ERR_ARG, "%s=%s: expected one of %s, or that in bytes", v->name, value,
                           v->choices);
+    case HL_CONF_HEAP:
+        return hl_err_say(HL_ERR_ARG, "%s=%s: expected bytes as in 20m or 3.1M (K, M, G, T), or auto",
+                          v->name, value);
     case HL_CONF_NODES:
         return hl_err_say(HL_ERR_ARG, "%s=%s: expected node numbers as in 8-15 or 1,3, or all", v->name,
                           value);
@@ -187,13 +206,26 @@ int hl_conf_parse(const struct hl_var *v, const char *value, void *out)
 {
     int rc = 0, word;
     uint64_t nodes;
+    struct hl_part part;
+    char why[HL_PART_WHY];
     switch (v->kind) {
     case HL_CONF_BOOL:
         rc = parse_bool(value, out);
         break;
+    case HL_CONF_FLAG:
+        parse_flag(value, out);
+        break;
+    case HL_CONF_HEAP:
+        *(uint64_t *)out = UINT64_MAX;
+        rc = strcasecmp(value, "auto") == 0 ? 0 : hl_part_parse_size(value, true, out);
+        break;
+    case HL_CONF_PARTS:
+        rc = value[0] != '\0' ? hl_part_parse(value, &part, why) : 0;
+        *(const char **)out = value;
+        break;
     case HL_CONF_INT:
         rc = parse_int(value, out);
-        rc = rc == 0 && (*(int64_t *)out < 0 || outside(v, (uint64_t) * (int64_t *)out)) ? HL_ERR_ARG : rc;
+        rc = rc == 0 && outside(v, (uint64_t) * (int64_t *)out) ? HL_ERR_ARG : rc;
         break;
     case HL_CONF_SIZE:
         if (v->choices[0] != '\0' && parse_choice(v->choices, value, &word) == 0) {

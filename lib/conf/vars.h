@@ -4,12 +4,15 @@
  *   X(field, kind, "NAME", "default", min, max, "choices", "help")
  *
  *   kind       BOOL    int 0 or 1: 1 0 yes no on off true false
- *              INT     int64_t
+ *              INT     int64_t; choices 2^n: powers of two (and 0, if that is the least)
  *              SIZE    uint64_t bytes, suffixes K M G T
  *              PAGE    uint64_t bytes: one of the words of `choices`, or its bytes as a number
  *              (auto, where it is the first word: UINT64_MAX)
  *              TEXT    const char *
  *              NODES   const char *: a list of memory nodes as in 8-15 or 1,3, or all, or nothing
+ *              FLAG    int 0 or 1: any text is 1 but 0, no, off, false and nothing
+ *              HEAP    uint64_t bytes, in the words of the OpenSHMEM standard; UINT64_MAX: auto
+ *              PARTS   a family of names, one for each number behind it (part.h)
  *              CHOICE  int: index into the words of `choices`, which are separated by '|'
  *   min, max   bounds of INT and SIZE; 0, 0 = none
  *
@@ -40,11 +43,18 @@
       "hot: threads issue one-sided operations in parallel; for comparison: global, one lock for the "       \
       "process around every call, and enqueue, one queue that one thread at a time empties; both use one "   \
       "lane")                                                                                                \
+    X(cs, CHOICE, "HOTLANE_CS", "lockfree", 0, 0,                                                            \
+      "lockfree|none|global|brief|object|object+tlp|object+tlp+atomic",                                      \
+      "critical sections, for comparison: none (at most MPI_THREAD_SERIALIZED), one lock around every call " \
+      "or briefly around what is shared, or a lock for each object; tlp: request pools of the threads' "     \
+      "own; "                                                                                                \
+      "atomic: references counted without lock; lockfree: no sections at all")                               \
     X(chain, SIZE, "HOTLANE_CHAIN", "auto", 0, 65536, "auto",                                                \
       "largest put or get that travels with others in one message to its target (atomics of any size do "    \
       "too); 0: each operation by itself; auto: 4K on providers without a NIC, else 0")                      \
-    X(unreachable, INT, "HOTLANE_UNREACHABLE", "30", 1, 86400, "",                                           \
-      "seconds after which a rank that takes nothing from the network is reported as unreachable")           \
+    X(peer_timeout, INT, "HOTLANE_PEER_TIMEOUT", "60", 0, 86400, "",                                         \
+      "seconds of silence after which a host and its ranks count as dead (also a rank that takes nothing "   \
+      "from the network); 0: never. Deaths that the launcher or the host reports count at once")             \
     X(small, BOOL, "HOTLANE_SMALL", "0", 0, 0, "",                                                           \
       "4 KiB network buffers instead of 16 KiB: a third of the memory, lower rates for large messages")      \
     X(fastmem_nodes, NODES, "HOTLANE_FASTMEM_NODES", "", 0, 0, "",                                           \
@@ -70,16 +80,64 @@
       "auto|4K|2M|4M|8M|16M|32M|64M|128M|256M|512M|1G",                                                      \
       "page size of the library's own buffers, where there is one; auto: 2M for at most a quarter of the "   \
       "free ones, and only if nobody else asks for huge pages")                                              \
-    X(env_display, TEXT, "MPICH_ENV_DISPLAY", "", 0, 0, "",                                                  \
-      "not empty and not 0: HOTLANE_MEM_REPORT is 2 where it is not set")                                    \
-    X(stats, BOOL, "HOTLANE_STATS", "0", 0, 0, "", "print each rank's counters at the end")                  \
-    X(inboxes, INT, "HOTLANE_INBOXES", "0", 0, 16, "",                                                       \
-      "matching queues of a rank, a power of two; 0: chosen by thread level and CPUs, at most 4")            \
+    X(env_display, FLAG, "MPICH_ENV_DISPLAY", "", 0, 0, "", "HOTLANE_MEM_REPORT is 2 where it is not set")   \
+    X(stats, CHOICE, "HOTLANE_STATS", "0", 0, 0, "0|1|2|json",                                               \
+      "counters at the end: 1: one table of the job, by rank 0; 2: one line by each rank; json: one line "   \
+      "of "                                                                                                  \
+      "the job for programs; 0: none")                                                                       \
+    X(stats_file, TEXT, "HOTLANE_STATS_FILE", "", 0, 0, "",                                                  \
+      "file that HOTLANE_STATS=json is appended to; empty: standard error")                                  \
+    X(watchdog, INT, "HOTLANE_WATCHDOG", "0", 0, 86400, "",                                                  \
+      "seconds after which a thread that waits says for what and for which ranks, and whether these wait "   \
+      "for it; then after twice that time, and so on; 0: never")                                             \
+    X(inboxes, INT, "HOTLANE_INBOXES", "0", 0, 16, "2^n",                                                    \
+      "matching queues of a rank; 0: chosen by thread level and CPUs, at most 4")                            \
+    X(coll_shared, INT, "HOTLANE_COLL_SHARED", "4", 0, 1000000, "",                                          \
+      "blocking collective call of a communicator from which on ranks of a node share memory for them; 0: "  \
+      "none")                                                                                                \
     X(cma, BOOL, "HOTLANE_CMA", "1", 0, 0, "",                                                               \
       "read large messages out of the sender's memory on one node; 0: they pass through shared buffers")     \
-    X(ports, INT, "HOTLANE_PORTS", "1", 1, 8, "",                                                            \
-      "network endpoints of a rank for matched messages, a power of two")                                    \
+    X(read_min, SIZE, "HOTLANE_READ_MIN", "64K", 0, 0, "",                                                   \
+      "bytes from which on messages over the network are read out of their sender's memory; 0: never")       \
+    X(a2a_mem, SIZE, "HOTLANE_A2A_MEM", "64M", 0, 0, "",                                                     \
+      "bytes of a rank's mailboxes for alltoall, 2.2 KiB for each peer on its node and each communicator "   \
+      "or persistent operation; those beyond it exchange messages")                                          \
+    X(ring, INT, "HOTLANE_RING", "1024", 8, 1024, "2^n",                                                     \
+      "messages that wait in a queue between ranks of a node before sends of more wait")                     \
+    X(unex_mem, SIZE, "HOTLANE_UNEX_MEM", "256M", 0, 0, "",                                                  \
+      "memory of a rank for messages that nobody has received yet: above it, the ranks that sent most of "   \
+      "them keep further messages with themselves until they are received; 0: no limit")                     \
+    X(statics, CHOICE, "HOTLANE_STATICS", "share", 0, 0, "share|network|none",                               \
+      "static data of OpenSHMEM programs: share: PEs of one node share it; network: they reach it by the "   \
+      "network; none: it is not symmetric")                                                                  \
+    X(ports, INT, "HOTLANE_PORTS", "1", 1, 8, "2^n", "network endpoints of a rank for matched messages")     \
+    X(shmem_size, HEAP, "SHMEM_SYMMETRIC_SIZE", "auto", 0, 0, "",                                            \
+      "bytes of the symmetric heap of each PE, when there are no partitions; auto: half the memory of a "    \
+      "node, divided by the PEs there, and at most 64G: address space that holds memory where it is used "   \
+      "(at most 1G where the network card takes the pages of registered memory at once)")                    \
+    X(shmem_partitions, PARTS, "SHMEM_SYMMETRIC_PARTITION<n>", "", 1, 127, "",                               \
+      "a partition of the symmetric heap; at most 7, 1 is the one of shmem_malloc. kind: N: ordinary "       \
+      "memory, F: fast memory (MCDRAM, HBM), S and D: where the system places it; policy: P: other memory "  \
+      "when that is not there, M: the job ends then, I: page by page over all nodes of the kind, S: with "   \
+      "kind S")                                                                                              \
+    X(shmem_version, FLAG, "SHMEM_VERSION", "", 0, 0, "", "PE 0 prints the library's version at start-up")   \
+    X(shmem_info, FLAG, "SHMEM_INFO", "", 0, 0, "",                                                          \
+      "PE 0 prints all variables at start-up, with what they mean; HOTLANE_MEM_REPORT is 2 where it is not " \
+      "set")                                                                                                 \
+    X(shmem_env, FLAG, "SHMEM_ENV_DISPLAY", "", 0, 0, "",                                                    \
+      "PE 0 prints the variables that are set at start-up")                                                  \
+    X(shmem_meminfo, FLAG, "SHMEM_MEMINFO_DISPLAY", "", 0, 0, "",                                            \
+      "PE 0 prints what each partition is made of at start-up; HOTLANE_MEM_REPORT is 2 where it is not set") \
+    X(shmem_debug, FLAG, "SHMEM_DEBUG", "", 0, 0, "", "HOTLANE_LOG is debug where it is not set")            \
     HL_FAULT_VARS(X)
+
+/* Other names of rows. */
+#define HL_OTHER_NAMES(X)                                                                                    \
+    X(shmem_size, "SMA_SYMMETRIC_SIZE")                                                                      \
+    X(shmem_partitions, "SMA_SYMMETRIC_PARTITION<n>")                                                        \
+    X(shmem_version, "SMA_VERSION")                                                                          \
+    X(shmem_info, "SMA_INFO")                                                                                \
+    X(shmem_debug, "SMA_DEBUG")
 
 /* Only in builds that can be wrong on purpose (fault.h). */
 #if HL_FAULTS

@@ -1,22 +1,43 @@
 /* Endpoints: opened domain, vector, queue, endpoint; closed the other way round. */
 #include "fab_lib.h"
 
+#include "conf.h"
 #include "err.h"
 #include "log.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #define QUEUE_SIZE 4096
 
+/* Providers say EIO and other things for it, too. */
+static bool is_short_of_files(void)
+{
+    enum { FEW = 4 };
+    int fds[FEW], n = 0;
+    while (n < FEW && (fds[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) {
+        n++;
+    }
+    bool is_short = n < FEW && errno == EMFILE;
+    while (n > 0) {
+        close(fds[--n]);
+    }
+    return is_short;
+}
+
 static int fail(const char *step, int rc)
 {
-    return hl_err_say(rc == -FI_ENOMEM ? HL_ERR_NO_MEM : HL_ERR_OTHER, "provider %s: %s: %s%s",
-                      hl_fab.provider, step, hl_fab_strerror(rc),
-                      rc == -FI_EMFILE ? " (raise the limit of open files, ulimit -n, or lower HOTLANE_LANES)"
-                                       : "");
+    bool memory = rc == -FI_ENOMEM, files = rc == -FI_EMFILE || (!memory && is_short_of_files());
+    return hl_err_say(memory ? HL_ERR_NO_MEM : HL_ERR_OTHER, "provider %s%s: %s: %s%s", hl_fab.provider,
+                      hl_conf.provider[0] != '\0' ? " (HOTLANE_PROVIDER)" : "", step, hl_fab_strerror(rc),
+                      files    ? " (raise the limit of open files, ulimit -n, or lower HOTLANE_LANES)"
+                      : memory ? " (is address space limited? ulimit -v)"
+                               : "");
 }
 
 static int open_queue(enum hl_fab_role role, struct hl_fab_ep *out)

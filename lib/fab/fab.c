@@ -23,6 +23,7 @@ static hl_a32 is_open;
 static int open_result; /* guarded by open_lock */
 static bool tried;      /* guarded by open_lock */
 static char why[512] = "network not needed so far";
+static char offers[256]; /* providers that could be taken, best first */
 
 /* Best first. Not here: shm (hangs when a peer dies), net (reports delivery before it happens), psm3 (offers
  * itself on any Ethernet). */
@@ -126,6 +127,7 @@ static int choose_named(const char *provider)
     if (found != NULL) {
         hl_fab_info = hl_fab_lib.dupinfo(found);
         snprintf(why, sizeof why, "%s: named by HOTLANE_PROVIDER", found->fabric_attr->prov_name);
+        snprintf(offers, sizeof offers, "%s", found->fabric_attr->prov_name);
     }
     if (list != NULL) {
         hl_fab_lib.freeinfo(list);
@@ -140,6 +142,24 @@ static int choose_named(const char *provider)
         provider, rc != 0 ? hl_fab_strerror(rc) : "no fitting endpoint", lack);
 }
 
+/* Notes all that could be taken. */
+static struct fi_info *best_of(struct fi_info *list, char *skipped, size_t cap)
+{
+    struct fi_info *found = NULL;
+    char later[256] = "";
+    offers[0] = '\0';
+    for (size_t i = 0; i < HL_COUNT_OF(preferred); i++) {
+        struct fi_info *one = found == NULL ? pick(list, preferred[i], skipped, cap)
+                                            : pick(list, preferred[i], later, sizeof later);
+        size_t used = strlen(offers);
+        if (one != NULL) {
+            snprintf(offers + used, sizeof offers - used, "%s%s", used > 0 ? ", " : "", preferred[i]);
+            found = found != NULL ? found : one;
+        }
+    }
+    return found;
+}
+
 static int choose_best(void)
 {
     struct fi_info *list = NULL;
@@ -151,10 +171,7 @@ static int choose_best(void)
         return hl_err_say(HL_ERR_OTHER, "libfabric finds no provider with messages, RMA and atomics%s: %s",
                           hl_fab.loopback ? " on the loopback interface" : "", hl_fab_strerror(rc));
     }
-    struct fi_info *found = NULL;
-    for (size_t i = 0; i < HL_COUNT_OF(preferred) && found == NULL; i++) {
-        found = pick(list, preferred[i], skipped, sizeof skipped);
-    }
+    struct fi_info *found = best_of(list, skipped, sizeof skipped);
     if (found != NULL) {
         hl_fab_info = hl_fab_lib.dupinfo(found);
         snprintf(why, sizeof why, "%s: %s%s", found->fabric_attr->prov_name,
@@ -262,6 +279,11 @@ bool hl_fab_is_open(void)
 const char *hl_fab_why(void)
 {
     return why;
+}
+
+const char *hl_fab_usable(void)
+{
+    return offers;
 }
 
 const char *hl_fab_strerror(int code)

@@ -48,6 +48,9 @@ bool hl_fab_is_open(void);
 /* Why this provider: one line. Before hl_fab_open it says that the network was not needed. */
 const char *hl_fab_why(void);
 
+/* The providers that could have been taken, best first, with commas between. Empty before hl_fab_open. */
+const char *hl_fab_usable(void);
+
 /* Words for a provider's error number (positive or negative). */
 const char *hl_fab_strerror(int code);
 
@@ -169,7 +172,14 @@ int hl_fab_cards_exchange(void);
  * lease), kept for ever. HL_ERR_FOUND_NONE: the peer has no such part. Any thread. */
 int hl_fab_card_get(int peer, enum hl_fab_part part, const void **data, size_t *len);
 
-/* ---- close-on-exec for the provider's sockets ---- */
+/* ---- the provider's sockets ---- */
+
+/* What this process has nothing left of, so that connections cannot be made or taken, which the provider does
+ * not say: descriptors when a peer waits for one of ours, or we do (`connecting`); address space when we do.
+ * NULL: nothing. `any`: an open descriptor. */
+const char *hl_fab_lack(int any, bool connecting);
+
+/* Close-on-exec for them: */
 
 /* Tells that there may be new ones (a peer said HELLO). Any thread, cheap. */
 void hl_fab_seal_request(void);

@@ -4,6 +4,8 @@
 
 #include "fab.h"
 
+#include <sys/socket.h>
+
 /* The seven functions of libfabric that are no inline calls. Tests put a model provider here. */
 struct hl_fab_lib {
     __typeof__(fi_getinfo) *getinfo;
@@ -31,5 +33,16 @@ void hl_fab_cards_forget(void);
 
 /* Remembers that sockets of this address belong to the provider, for hl_fab_seal. */
 void hl_fab_seal_note(const void *name, size_t len);
+
+/* A socket of the provider. */
+struct hl_fab_ends {
+    int fd;
+    unsigned my_port, port;       /* the other end's; 0: none */
+    struct sockaddr_storage peer; /* peer_len 0: none */
+    socklen_t peer_len;
+};
+
+/* Looks at all descriptors of the process. */
+void hl_fab_each_socket(void (*fn)(void *arg, const struct hl_fab_ends *ends), void *arg);
 
 #endif

@@ -5,8 +5,23 @@
 #include "util.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
 
 struct hl_fab_lib hl_fab_lib;
+
+/* The loader tells the reason in words only. */
+static const char *what_to_do(const char *said)
+{
+    if (strstr(said, strerror(ENOENT)) != NULL) {
+        return ". On Debian: apt-get install libfabric1";
+    }
+    if (strstr(said, "failed to map") != NULL || strstr(said, "cannot allocate") != NULL ||
+        strstr(said, "cannot create") != NULL) {
+        return " (is address space limited? ulimit -v)";
+    }
+    return strstr(said, strerror(EMFILE)) != NULL ? hl_err_hint(EMFILE) : "";
+}
 
 int hl_fab_lib_load(void)
 {
@@ -15,10 +30,9 @@ int hl_fab_lib_load(void)
     }
     void *so = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
     if (so == NULL) {
-        return hl_err_say(HL_ERR_OTHER,
-                          "the network is needed, but libfabric cannot be loaded: %s. On Debian: apt-get "
-                          "install libfabric1",
-                          dlerror());
+        const char *said = dlerror();
+        return hl_err_say(HL_ERR_OTHER, "the network is needed, but libfabric cannot be loaded: %s%s", said,
+                          what_to_do(said));
     }
     static const char *const names[] = {"fi_getinfo",  "fi_freeinfo", "fi_dupinfo", "fi_fabric",
                                         "fi_strerror", "fi_tostr",    "fi_version"};

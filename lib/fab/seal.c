@@ -6,11 +6,18 @@
 #include "fab_lib.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
+
+#define CONNECTION ((size_t)18 << 20) /* address space that a provider may take for a first one */
 
 /* Bit p: port p is an endpoint's. atomic: ports are added by any thread, read by the receive thread. */
 static hl_a64 ports[65536 / 64];
@@ -64,34 +71,111 @@ static bool ours(unsigned port)
     return port != 0 && (hl_a64_load_relaxed(&ports[port / 64]) >> (port % 64) & 1) != 0;
 }
 
-static void seal_one(int fd)
+/* Somebody waits before a door of ours. */
+static bool is_waited_at(int fd)
 {
     struct sockaddr_storage a;
-    socklen_t len = sizeof a;
-    if (getsockname(fd, (struct sockaddr *)&a, &len) != 0) {
-        return;
-    }
-    bool mine = ours(port_of(&a, len));
-    len = sizeof a;
-    if (!mine && getpeername(fd, (struct sockaddr *)&a, &len) == 0) {
-        mine = ours(port_of(&a, len));
-    }
-    int flags = mine ? fcntl(fd, F_GETFD) : -1;
-    if (flags >= 0 && (flags & FD_CLOEXEC) == 0) {
-        (void)fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
-    }
+    int listens = 0;
+    socklen_t len = sizeof listens, size = sizeof a;
+    struct pollfd p = {fd, POLLIN, 0};
+    return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) == 0 && listens != 0 &&
+           getsockname(fd, (struct sockaddr *)&a, &size) == 0 && ours(port_of(&a, size)) &&
+           poll(&p, 1, 0) > 0;
 }
 
-void hl_fab_seal(void)
+/* Without a descriptor /proc cannot be listed: all numbers are looked at. */
+static bool is_anybody_waiting(void)
+{
+    struct rlimit files;
+    bool found = false;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) {
+        return false;
+    }
+    for (rlim_t i = 0; i < files.rlim_cur && !found; i++) {
+        found = is_waited_at((int)i);
+    }
+    return found;
+}
+
+static bool is_out_of_space(void)
+{
+    struct rlimit space;
+    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) {
+        return false;
+    }
+    void *p = mmap(NULL, CONNECTION, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p != MAP_FAILED) {
+        munmap(p, CONNECTION);
+    }
+    return p == MAP_FAILED;
+}
+
+const char *hl_fab_lack(int any, bool connecting)
+{
+    int fd = fcntl(any, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) {
+        return errno == EMFILE && (connecting || is_anybody_waiting())
+                   ? "file descriptors (raise ulimit -n, or lower HOTLANE_LANES and HOTLANE_PORTS)"
+                   : NULL;
+    }
+    close(fd);
+    return connecting && is_out_of_space() ? "address space (raise ulimit -v)" : NULL;
+}
+
+/* The other end; of a connection that is being made too, for which getpeername has no answer. */
+static socklen_t other_end(int fd, struct sockaddr_storage *out)
+{
+    socklen_t len = sizeof(struct sockaddr_in);
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERNAME, out, &len) != 0) {
+        return 0;
+    }
+    if (out->ss_family != AF_INET) {
+        len = sizeof(struct sockaddr_in6);
+        len = getsockopt(fd, SOL_SOCKET, SO_PEERNAME, out, &len) == 0 ? len : 0;
+    }
+    return len;
+}
+
+/* False: it is not the provider's. */
+static bool ends_of(int fd, struct hl_fab_ends *out)
+{
+    struct sockaddr_storage mine = {0};
+    socklen_t len = sizeof mine;
+    *out = (struct hl_fab_ends){.fd = fd};
+    if (getsockname(fd, (struct sockaddr *)&mine, &len) != 0) {
+        return false;
+    }
+    out->my_port = port_of(&mine, len);
+    out->peer_len = other_end(fd, &out->peer);
+    out->port = out->peer_len > 0 ? port_of(&out->peer, out->peer_len) : 0;
+    return ours(out->my_port) || ours(out->port);
+}
+
+void hl_fab_each_socket(void (*fn)(void *arg, const struct hl_fab_ends *ends), void *arg)
 {
     DIR *dir = opendir("/proc/self/fd");
     if (dir == NULL) {
         return;
     }
     for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
-        if (e->d_name[0] != '.') {
-            seal_one((int)strtol(e->d_name, NULL, 10));
+        struct hl_fab_ends ends;
+        if (e->d_name[0] != '.' && ends_of((int)strtol(e->d_name, NULL, 10), &ends)) {
+            fn(arg, &ends);
         }
     }
     closedir(dir);
+}
+
+static void seal_one(void *unused, const struct hl_fab_ends *ends)
+{
+    (void)unused;
+    int flags = fcntl(ends->fd, F_GETFD);
+    if (flags >= 0 && (flags & FD_CLOEXEC) == 0) {
+        (void)fcntl(ends->fd, F_SETFD, flags | FD_CLOEXEC);
+    }
+}
+
+void hl_fab_seal(void)
+{
+    hl_fab_each_socket(seal_one, NULL);
 }

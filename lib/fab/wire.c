@@ -82,6 +82,9 @@ const char *hl_wire_check(const void *msg, size_t len, uint64_t nonce, uint32_t 
     if (head->from >= ranks) {
         return "from no rank of this job";
     }
+    if (head->lane >= HL_WIRE_LANES && head->lane != HL_WIRE_RX) {
+        return "of no lane";
+    }
     size_t at = sizeof *head;
     const char *wrong = check_hello(head, &at);
     return wrong != NULL ? wrong : check_entries(head, at);

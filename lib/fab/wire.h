@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #define HL_WIRE_RX 0xffffu    /* "lane" of a receive endpoint */
+#define HL_WIRE_LANES 64      /* of a rank, at most */
 #define HL_WIRE_NAME 64       /* longest endpoint name */
 #define HL_WIRE_CREDITS 16    /* unacknowledged messages of a way */
 #define HL_WIRE_NEAR_MAX 256u /* bytes of a record with payload in a near ring */
@@ -57,7 +58,10 @@ struct hl_wire_hello {
     X(GREET)      /* nothing: its acknowledgement shows that answers arrive */                               \
     X(TRAY)       /* near only: do what stands in the sender's tray `index` (near.h) */                      \
     X(REGION)     /* about memory attached to dynamic windows */                                             \
+    X(HANG)       /* watchdogs: what a rank waits for */                                                     \
     X(NOTICE)     /* free for modules above */                                                               \
+    X(SIGNAL)     /* put, then a word is changed as `kind` says: see hl_wire_signal */                       \
+    X(GONE)       /* nothing: the receiver counts as dead with the sender, since it was silent */            \
     /* From here on struct hl_wire_short, for memory named by its registration; rx handles these itself. */  \
     X(KEY)    /* addr = the registration key of what follows in this message */                              \
     X(PUT)    /* payload: what is stored */                                                                  \
@@ -98,6 +102,18 @@ struct hl_wire_short {
     uint64_t addr; /* what RMA operations would name: hl_fab_mr.addr + offset */
 };
 #define HL_WIRE_FETCHES 1u
+
+/* A SIGNAL names data and word as struct hl_wire_short does, by key and address; rx handles it itself. The
+ * payload is the data; none: the word only. */
+enum hl_wire_signal { HL_WIRE_SIGNAL_NONE, HL_WIRE_SIGNAL_SET, HL_WIRE_SIGNAL_ADD };
+struct hl_wire_signal_rec {
+    uint8_t op, kind, basic, flags; /* HL_WIRE_SIGNAL, enum hl_wire_signal, 0, 0 */
+    uint32_t len;                   /* bytes of data */
+    uint64_t data_key, data_addr;
+    uint64_t word_key, word_addr;
+    uint64_t value;
+};
+_Static_assert(sizeof(struct hl_wire_signal_rec) == sizeof(struct hl_wire_rec), "it travels as one");
 
 /* Answers stand in the order of their records; a record that only went well has none. */
 struct hl_wire_ans {

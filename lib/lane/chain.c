@@ -39,7 +39,7 @@ size_t hl_chain_room(void)
 bool hl_chain_takes(const struct hl_pool *p, const struct hl_issue *op)
 {
     return op->what == HL_ISSUE_MESSAGE ||
-           (p->chain != 0 && (op->what == HL_ISSUE_ATOMIC || op->len <= p->chain));
+           (op->what == HL_ISSUE_ATOMIC ? op->recorded : p->chain != 0 && op->len <= p->chain);
 }
 
 const void *hl_chain_me(void)
@@ -164,7 +164,8 @@ static int open_chain(struct hl_lane *lane, struct hl_way *way, bool local) HL_R
     if (chain == NULL) {
         return slot == NULL ? HL_LANE_ELSEWHERE
                : way->dead  ? hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", way->peer)
-                            : hl_err_say(HL_ERR_NO_MEM, "no memory for a message to rank %d", way->peer);
+                            : hl_err_say(HL_ERR_NO_MEM, "no memory for a message to rank %d: %s", way->peer,
+                                         hl_err_text(HL_ERR_NO_MEM));
     }
     chain->at = chain->bytes + RECORDS_AT;
     chain->limit = chain->bytes + hl_fab.eager - HL_CHAIN_WORD;

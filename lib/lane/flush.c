@@ -31,7 +31,7 @@ static bool reached(const struct goal *g)
 static void push(const struct goal *g)
 {
     struct hl_lane *lane = g->lane;
-    if (!hl_lease_try(&lane->lease)) {
+    if (!hl_lease_try_any(&lane->lease)) {
         return;
     }
     if (reached(g)) { /* meanwhile: the rest of the queue is for others to read */
@@ -62,6 +62,48 @@ static bool all_reached(void *arg)
     return w->count == 0;
 }
 
+/* The error word of an operation of this way that is open, or of any way, whose peers are added; NULL: there
+ * is none. The word is somebody's window's. */
+static const hl_a32 *look_open(const struct goal *g, struct hl_told *t)
+{
+    struct hl_lane *lane = g->lane;
+    const hl_a32 *word = NULL;
+    if (!hl_lease_try_any(&lane->lease)) {
+        return NULL;
+    }
+    /* relaxed, both: written by the leaseholder only. */
+    uint64_t issued = hl_a64_load_relaxed(&lane->issued);
+    for (uint64_t at = hl_a64_load_relaxed(&lane->tail); at < issued; at++) {
+        const struct hl_slot *s = &lane->slots[at % HL_SLOTS];
+        if (s->open != 0 && (g->way == NULL || s->way == g->way)) {
+            word = s->chain != NULL ? hl_chain_error_of(s->chain, UINT32_MAX) : s->error;
+            hl_told_await(t, s->way->peer);
+        }
+    }
+    hl_lane_leave(lane);
+    return word;
+}
+
+static void tell_goals(const void *arg, struct hl_told *t)
+{
+    const struct waiting *w = arg;
+    char window[MPI_MAX_OBJECT_NAME];
+    for (uint32_t i = 0; i < w->count; i++) {
+        const struct goal *g = &w->goals[i];
+        const hl_a32 *word = look_open(g, t);
+        if (word != NULL && hl_hang_names.window != NULL &&
+            hl_hang_names.window(word, window, sizeof window)) {
+            hl_told_say(t, "%s, ", window);
+        }
+        /* relaxed: what is told may be old. */
+        uint64_t left = g->until - hl_a64_load_relaxed(g->progress);
+        hl_told_say(t, "%llu operation%s on lane %u to end%s", (unsigned long long)left, left == 1 ? "" : "s",
+                    g->lane->index, i + 1 < w->count ? ", " : "");
+        hl_told_await(t, g->way != NULL ? g->way->peer : -1);
+    }
+}
+HL_HANG_TELLS(all_reached, tell_goals);
+
 static void wait_for(struct waiting *w)
 {
     if (w->count > 0 && !all_reached(w)) {
@@ -73,7 +115,7 @@ static void wait_for(struct waiting *w)
 /* A lane whose ways were idle for long: takes their bits back, now and then. */
 static void sweep_if_due(struct hl_lane *lane)
 {
-    if (hl_lease_try(&lane->lease)) {
+    if (hl_lease_try_any(&lane->lease)) {
         uint64_t leases = hl_a64_load_relaxed(&lane->stat.at[HL_STAT_LANE_leases]); /* relaxed: mine now. */
         if (leases - lane->swept > HL_IDLE_LEASES) {
             hl_way_sweep(lane);
@@ -91,16 +133,14 @@ static struct goal snapshot(struct hl_lane *lane, struct hl_way *way, enum hl_la
     return (struct goal){lane, way, local ? &way->local_done : &way->done, until};
 }
 
-int hl_pool_flush(struct hl_pool *p, int peer, enum hl_lane_scope scope)
+/* On the lanes with a bit in `among`. */
+HL_INLINE void flush_peer(struct hl_pool *p, int peer, enum hl_lane_scope scope, uint64_t among)
 {
-    if (HL_UNLIKELY(p->count == 0)) {
-        return 0;
-    }
     struct waiting w;
     w.count = 0;
     /* acquire: a bit taken back means that all of that way has ended; pairs with the full and in
      * hl_way_sweep. */
-    uint64_t bits = hl_a64_load_acquire(&p->used[peer]);
+    uint64_t bits = hl_a64_load_acquire(&p->used[peer]) & among;
     bits &= HL_FAULT(flush_lane) ? bits - 1 : bits;
     for (uint64_t rest = bits; rest != 0; rest &= rest - 1) {
         struct hl_lane *lane = p->lanes[__builtin_ctzll(rest)];
@@ -117,6 +157,13 @@ int hl_pool_flush(struct hl_pool *p, int peer, enum hl_lane_scope scope)
         wait_for(&w);
     } else if (HL_UNLIKELY((bits & (bits - 1)) != 0)) {
         sweep_if_due(p->lanes[__builtin_ctzll(bits)]); /* several bits and nothing open: some are stale */
+    }
+}
+
+int hl_pool_flush(struct hl_pool *p, int peer, enum hl_lane_scope scope)
+{
+    if (HL_LIKELY(p->count != 0)) {
+        flush_peer(p, peer, scope, UINT64_MAX);
     }
     return 0;
 }
@@ -135,17 +182,19 @@ static void flush_ways(struct hl_lane *lane)
     }
 }
 
-int hl_pool_flush_all(struct hl_pool *p, enum hl_lane_scope scope)
+HL_INLINE void flush_lanes(struct hl_pool *p, enum hl_lane_scope scope, uint64_t among, bool sweeps)
 {
     struct waiting w;
     w.count = 0;
     /* acquire: the lanes; pairs with the full or in hl_lane_make_ready. */
-    for (uint64_t rest = hl_a64_load_acquire(&p->opened); rest != 0; rest &= rest - 1) {
+    for (uint64_t rest = hl_a64_load_acquire(&p->opened) & among; rest != 0; rest &= rest - 1) {
         struct hl_lane *lane = p->lanes[__builtin_ctzll(rest)];
         /* acquire: pairs with the release in hl_slot_commit. */
         struct goal g = {lane, NULL, &lane->tail, hl_a64_load_acquire(&lane->issued)};
         if (reached(&g)) {
-            sweep_if_due(lane);
+            if (sweeps) {
+                sweep_if_due(lane);
+            }
         } else if (scope == HL_LOCAL) {
             flush_ways(lane);
         } else {
@@ -153,5 +202,176 @@ int hl_pool_flush_all(struct hl_pool *p, enum hl_lane_scope scope)
         }
     }
     wait_for(&w);
+}
+
+int hl_pool_flush_all(struct hl_pool *p, enum hl_lane_scope scope)
+{
+    flush_lanes(p, scope, UINT64_MAX, true);
     return 0;
+}
+
+int hl_pool_flush_on(struct hl_pool *p, struct hl_lane *lane, int peer, enum hl_lane_scope scope)
+{
+    if (p->count == 0) {
+        return 0;
+    }
+    /* acquire: what others had issued there before it was taken out has ended; pairs with the full or in
+     * hl_pool_own. */
+    uint64_t among = lane != NULL ? UINT64_C(1) << lane->index : ~hl_a64_load_acquire(&p->apart);
+    if (peer >= 0) {
+        flush_peer(p, peer, scope, among);
+    } else {
+        flush_lanes(p, scope, among, false);
+    }
+    return 0;
+}
+
+/* ---- fence ---- */
+
+/* A look at the operations of a lane that are open, in the order of issue. */
+struct look {
+    struct hl_lane *lane;
+    bool (*also_near)(int peer);
+    uint64_t at, until; /* numbers of slots */
+    bool over;
+    struct goal goal; /* way NULL: none left to wait for */
+};
+
+/* It travels, or will, in the way's stream of messages, which the target applies in order. */
+static bool is_in_stream(const struct hl_slot *slot)
+{
+    return slot->chain != NULL && (slot->open & (HL_PART_CHAIN | HL_PART_ACK)) != 0;
+}
+
+/* Up to the first operation that must be waited for. Ways with others are told to keep the stream. */
+static void look_on(struct look *l) HL_REQUIRES(l->lane->lease)
+{
+    /* relaxed: written by the leaseholder only. */
+    uint64_t tail = hl_a64_load_relaxed(&l->lane->tail);
+    l->goal.way = NULL;
+    for (l->at = l->at > tail ? l->at : tail; l->at < l->until && l->goal.way == NULL; l->at++) {
+        const struct hl_slot *slot = &l->lane->slots[l->at % HL_SLOTS];
+        struct hl_way *way = slot->way;
+        if (slot->open == 0 || slot->quarantined) {
+            continue;
+        }
+        if (is_in_stream(slot) && (l->also_near == NULL || !l->also_near(way->peer))) {
+            way->fenced = slot->way_seq;
+            way->marked = false; /* the next post looks closer; the bit itself stays */
+        } else {
+            l->goal = (struct goal){l->lane, way, &way->done, slot->way_seq};
+        }
+    }
+}
+
+static bool look_if_free(void *arg)
+{
+    struct look *l = arg;
+    if (!l->over && hl_lease_try_any(&l->lane->lease)) {
+        look_on(l);
+        l->over = true;
+        hl_lane_leave(l->lane);
+    }
+    return l->over;
+}
+
+static void tell_look(const void *arg, struct hl_told *t)
+{
+    hl_told_say(t, "lane %u, which other threads hold", ((const struct look *)arg)->lane->index);
+}
+HL_HANG_TELLS(look_if_free, tell_look);
+
+/* Fences one lane. Returns 0 when all before is done, else the number of the first slot after it. */
+static uint64_t fence_lane(struct hl_lane *lane, bool (*also_near)(int peer))
+{
+    struct look l = {.lane = lane, .also_near = also_near};
+    /* acquire: pairs with the release in hl_slot_commit. */
+    l.until = hl_a64_load_acquire(&l.lane->issued);
+    do {
+        /* acquire: results and error words; pairs with the release in hl_slot_advance. */
+        if (hl_a64_load_acquire(&l.lane->tail) >= l.until) {
+            return 0;
+        }
+        l.over = false;
+        hl_prog_wait(look_if_free, &l);
+        if (l.goal.way != NULL) {
+            wait_for(&(struct waiting){.goals = {l.goal}, .count = 1});
+        }
+    } while (l.goal.way != NULL);
+    return l.until;
+}
+
+/* The one shared lane where something is open. NULL, and *several tells which: none, or more than one. */
+static struct hl_lane *only_busy(struct hl_pool *p, bool *several)
+{
+    struct hl_lane *only = NULL;
+    *several = false;
+    /* acquire: as in hl_pool_flush_on. */
+    for (uint64_t rest = hl_a64_load_acquire(&p->opened) & ~hl_a64_load_acquire(&p->apart); rest != 0;
+         rest &= rest - 1) {
+        struct hl_lane *lane = p->lanes[__builtin_ctzll(rest)];
+        /* acquire, both: as above. */
+        if (hl_a64_load_acquire(&lane->tail) >= hl_a64_load_acquire(&lane->issued)) {
+            continue;
+        }
+        if (only != NULL) {
+            *several = true;
+            return NULL;
+        }
+        only = lane;
+    }
+    return only;
+}
+
+struct hl_lane *hl_pool_bound(struct hl_pool *p)
+{
+    /* acquire, both: what was fenced; pairs with the full exchange in `bind` and the release of the tail. */
+    uint64_t bound = hl_a64_load_acquire(&p->bound);
+    struct hl_lane *lane = p->lanes[bound % 64];
+    if (bound == 0 || hl_a64_load_acquire(&lane->tail) < bound / 64) {
+        return bound != 0 ? lane : NULL;
+    }
+    (void)hl_a64_cas_full(&p->bound, &bound, 0); /* full: rare; else there is a newer one. */
+    return NULL;
+}
+
+/* Has later operations take this lane until slot `until` is done. False: they have to take another one now.
+ */
+static bool bind(struct hl_pool *p, const struct hl_lane *lane, uint64_t until)
+{
+    uint64_t bound = 0, mine = until * 64 + lane->index;
+    (void)hl_pool_bound(p);
+    /* full: rare; after what the ways were told. Pairs with the acquire in hl_lane_bound_now. */
+    while (!hl_a64_cas_full(&p->bound, &bound, mine)) {
+        if (bound % 64 != lane->index) {
+            return false;
+        }
+        if (bound >= mine) {
+            return true;
+        }
+    }
+    return true;
+}
+
+int hl_pool_fence(struct hl_pool *p, struct hl_lane *lane, bool (*also_near)(int peer))
+{
+    if (p->count == 0) {
+        return 0;
+    }
+    if (lane != NULL || p->count == 1) {
+        (void)fence_lane(lane != NULL ? lane : p->lanes[0], also_near);
+        return 0;
+    }
+    bool several;
+    lane = only_busy(p, &several);
+    if (lane == NULL && !several) {
+        return 0;
+    }
+    if (lane != NULL && !hl_lane_is_ownable(p, lane->index)) { /* whose operations are its owner's */
+        uint64_t until = fence_lane(lane, also_near);
+        if (until == 0 || bind(p, lane, until)) {
+            return 0;
+        }
+    }
+    return hl_pool_flush_on(p, NULL, -1, HL_REMOTE); /* lanes have no order among each other */
 }

@@ -49,6 +49,13 @@ void hl_way_mark(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lea
 void hl_way_sweep(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 void hl_way_free_all(struct hl_lane *lane) HL_NO_TSA;
 
+/* What was fenced there is not done. */
+HL_INLINE bool hl_way_is_fenced(const struct hl_way *way)
+{
+    /* relaxed: written by the leaseholder only. */
+    return HL_UNLIKELY(way->fenced != 0) && hl_a64_load_relaxed(&way->done) < way->fenced;
+}
+
 /* ---- slot.c ---- */
 /* Closes a part with an error or 0. */
 void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, int err)
@@ -122,7 +129,9 @@ enum hl_op_what { HL_ISSUE_WRITE, HL_ISSUE_READ, HL_ISSUE_ATOMIC, HL_ISSUE_MESSA
 /* One post: a piece of a transfer, of an atomic, or a message. */
 struct hl_issue {
     enum hl_op_what what;
-    bool ordered;
+    bool ordered;  /* on lane `at` and no other */
+    bool named;    /* and because the caller named it */
+    bool recorded; /* of atomics: they travel as records */
     int peer;
     uint32_t at; /* lane to begin with */
     hl_a32 *error;
@@ -173,5 +182,19 @@ void hl_warm_stop(void);
 /* ---- flush.c ---- */
 int hl_pool_flush(struct hl_pool *p, int peer, enum hl_lane_scope scope);
 int hl_pool_flush_all(struct hl_pool *p, enum hl_lane_scope scope);
+int hl_pool_flush_on(struct hl_pool *p, struct hl_lane *lane, int peer, enum hl_lane_scope scope);
+int hl_pool_fence(struct hl_pool *p, struct hl_lane *lane, bool (*also_near)(int peer));
+
+struct hl_lane *hl_pool_bound(struct hl_pool *p);
+
+/* ---- own.c ---- */
+/* The upper half of the lanes can be owned; the others are shared for ever. */
+HL_INLINE bool hl_lane_is_ownable(const struct hl_pool *p, uint32_t index)
+{
+    return index >= p->count - p->count / 2;
+}
+
+struct hl_lane *hl_pool_own(struct hl_pool *p);
+void hl_pool_disown(struct hl_pool *p, struct hl_lane *lane);
 
 #endif

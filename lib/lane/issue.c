@@ -39,8 +39,9 @@ static uint32_t my_id(void)
 static uint32_t next_lane(struct hl_pool *p, uint32_t at)
 {
     /* acquire, both: pairs with the full read-modify-writes in hl_lane_make_ready and of the helper; a lane
-     * that comes meanwhile is found the next time. */
-    uint64_t open = hl_a64_load_acquire(&p->opened) & ~hl_a64_load_acquire(&p->coming);
+     * that comes meanwhile is found the next time. relaxed: a guess, the lease says for certain. */
+    uint64_t open =
+        hl_a64_load_acquire(&p->opened) & ~hl_a64_load_acquire(&p->coming) & ~hl_a64_load_relaxed(&p->owned);
     for (uint32_t i = 1; i <= p->count; i++) {
         uint32_t lane = (at + i) % p->count;
         if (open >> lane & 1) {
@@ -108,6 +109,22 @@ static int post_contended(struct hl_lane *lane, const struct hl_issue *op) HL_RE
     return hl_lane_post(lane, op);
 }
 
+/* Operations with an order go to their lane also when somebody owns it, which flushes then have to know. */
+static bool enter(const struct pursuit *s, struct hl_lane *lane) HL_TRY_ACQUIRE(true, lane->lease) HL_NO_TSA
+{
+    if (!s->op->ordered) {
+        return hl_lease_try(&lane->lease);
+    }
+    if (!hl_lease_try_any(&lane->lease)) {
+        return false;
+    }
+    if (!s->op->named && hl_lease_is_owned(&lane->lease)) {
+        /* full: rare; before the post. Pairs with the acquire in the flushes. */
+        hl_a64_and_full(&s->pool->apart, ~(UINT64_C(1) << lane->index));
+    }
+    return true;
+}
+
 /* One try; true when the operation is issued or failed (also when asked again afterwards). */
 static bool pursue(void *arg)
 {
@@ -127,7 +144,7 @@ static bool pursue(void *arg)
         hl_lane_leave(lane);
         return s->over = judge(s, verdict);
     }
-    if (!hl_lease_try(&lane->lease)) {
+    if (!enter(s, lane)) {
         found_taken(s);
         return false;
     }
@@ -135,6 +152,14 @@ static bool pursue(void *arg)
     hl_lane_leave(lane);
     return s->over = judge(s, verdict);
 }
+
+static void tell_pursuit(const void *arg, struct hl_told *t)
+{
+    const struct pursuit *s = arg;
+    hl_told_say(t, "a lane that takes an operation; lane %u was tried last", s->at);
+    hl_told_await(t, s->op->peer);
+}
+HL_HANG_TELLS(pursue, tell_pursuit);
 
 int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict)
 {
@@ -164,6 +189,10 @@ int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict)
 /* Where a thread begins whose lane is `home`: there, or as a guest while that one is not open. */
 static uint32_t settle(struct hl_pool *p, uint32_t home, int peer)
 {
+    /* relaxed: a guess; lane 0 is nobody's own. */
+    while ((hl_a64_load_relaxed(&p->owned) >> home & 1) != 0) {
+        home = (home + 1) % p->count;
+    }
     uint64_t bit = UINT64_C(1) << home;
     uint32_t host = next_lane(p, home);
     hl_lane_preferred = home;

@@ -3,6 +3,7 @@
 
 #include "boot.h"
 #include "conf.h"
+#include "cs.h"
 #include "err.h"
 #include "lock.h"
 #include "log.h"
@@ -24,6 +25,31 @@ int hl_lane_flush(int peer, enum hl_lane_scope scope)
 int hl_lane_flush_all(enum hl_lane_scope scope)
 {
     return hl_pool_flush_all(&hl_pool, scope);
+}
+
+int hl_lane_flush_on(struct hl_lane *lane, int peer, enum hl_lane_scope scope)
+{
+    return hl_pool_flush_on(&hl_pool, lane, peer, scope);
+}
+
+int hl_lane_fence(struct hl_lane *lane, bool (*also_near)(int peer))
+{
+    return hl_pool_fence(&hl_pool, lane, also_near);
+}
+
+struct hl_lane *hl_lane_bound_now(void)
+{
+    return hl_pool_bound(&hl_pool);
+}
+
+struct hl_lane *hl_lane_own(void)
+{
+    return hl_pool_own(&hl_pool);
+}
+
+void hl_lane_disown(struct hl_lane *lane)
+{
+    hl_pool_disown(&hl_pool, lane);
 }
 
 bool hl_lane_is_quiet(int peer)
@@ -49,13 +75,13 @@ void hl_lane_short_wake(void)
     hl_prog_wake();
 }
 
-/* `own`: the caller's lane, where it may have left chains open that it waits for now. */
+/* `own`: the caller may have left chains open here that it waits for now. */
 static int poll_open(uint32_t index, bool own)
 {
     struct hl_lane *lane = hl_pool.lanes[index];
     /* relaxed: a guess whether anything is in flight. */
     if (hl_a64_load_relaxed(&lane->issued) == hl_a64_load_relaxed(&lane->tail) ||
-        !hl_lease_try(&lane->lease)) {
+        !hl_lease_try_any(&lane->lease)) {
         return 0;
     }
     if (own && lane->open != NULL) {
@@ -78,7 +104,23 @@ int hl_lane_poll(void *unused)
     uint32_t own = hl_lane_preferred < count ? hl_lane_preferred : 0;
     uint32_t other = ++turn % count;
     int moved = poll_open(own, true);
-    return other == own ? moved : moved + poll_open(other, false);
+    if (other == own) {
+        return moved;
+    }
+    /* relaxed: a guess whether it is some context's, perhaps mine. */
+    return moved + poll_open(other, (hl_a64_load_relaxed(&hl_pool.owned) >> other & 1) != 0);
+}
+
+bool hl_lane_is_busy(void)
+{
+    for (uint32_t i = 0; i < hl_pool.count; i++) {
+        const struct hl_lane *lane = hl_pool.lanes[i];
+        /* relaxed: as in poll_open, which looks at no others. */
+        if (hl_a64_load_relaxed(&lane->issued) != hl_a64_load_relaxed(&lane->tail)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Descriptors: 8 a lane, 10 for the receive side, one for each connection of mine and of my peers' lanes. */
@@ -102,7 +144,8 @@ static uint32_t afford(uint32_t lanes)
 
 uint32_t hl_lane_plan(bool threads)
 {
-    if (!threads || hl_conf.rma_mode != 0) { /* not hot: designs whose threads share one endpoint */
+    bool one_lock = hl_cs_mode == HL_CS_GLOBAL || hl_cs_mode == HL_CS_BRIEF;
+    if (!threads || hl_conf.rma_mode != 0 || one_lock) { /* designs whose threads share one endpoint */
         return 1;
     }
     size_t lanes = hl_conf.lanes != 0 ? (size_t)hl_conf.lanes : hl_min_size((size_t)hl_topo_cpu_count(), 16);
@@ -141,7 +184,9 @@ static int open_first(bool threads)
     }
     if (!ready) {
         hl_pool_close(&hl_pool);
-        return hl_err_say(HL_ERR_OTHER, "no lane opens: %s", hl_err_text(HL_ERR_OTHER));
+        const char *why = hl_err_text(HL_ERR_OTHER);
+        why = why != hl_err_words(HL_ERR_OTHER) ? why : hl_err_text(HL_ERR_NO_MEM);
+        return hl_err_say(HL_ERR_OTHER, "no lane opens: %s", why);
     }
     return hl_prog_register(hl_lane_poll, NULL, 1);
 }
@@ -193,6 +238,7 @@ void hl_lane_forget(void)
 {
     for (uint32_t i = 0; i < hl_pool.count; i++) {
         hl_a64_store_relaxed(&hl_pool.lanes[i]->takes, 0); /* relaxed: no other thread is left. */
+        hl_lease_unwant(&hl_pool.lanes[i]->lease);         /* owners find it closed */
     }
     hl_pool.count = 0;
 }

@@ -24,6 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct hl_lane;
+
 /* One transfer between my memory and a peer's region. */
 struct hl_xfer {
     int peer;       /* world rank */
@@ -40,7 +42,12 @@ struct hl_xfer {
 int hl_lane_write(const struct hl_xfer *x);
 int hl_lane_read(const struct hl_xfer *x);
 
-/* An atomic operation by the provider on naturally aligned elements; only where hl_lane_can_atomic says so.
+/* Writes at most 8 bytes as an operation of its own, without a request, from a copy of them; on the caller's
+ * own lane, if that is not NULL (below). False: nothing was done, because that needs more than a post now. */
+bool hl_lane_write_word(struct hl_lane *own, const struct hl_xfer *x);
+
+/* An atomic operation on naturally aligned elements of 1, 2, 4 or 8 bytes: by the provider where
+ * hl_lane_can_atomic says so, else, and where small operations are chained, by the target's receive thread.
  * x.len is ignored. Without `compare`: x.buf = the n operands (NULL for HL_OP_NO_OP), result = the elements
  * before, or NULL. With it (n = 1): x.buf replaces the element when it equals *compare. */
 struct hl_lane_atomic {
@@ -74,6 +81,24 @@ struct hl_lane_message {
 int hl_lane_message(const struct hl_lane_message *m);
 size_t hl_lane_payload_max(void);
 
+/* ---- lanes that are somebody's own ---- */
+
+/* Takes a lane out of the pool: operations that name it use it, others choose it no more (but those whose
+ * order binds them to it). Opens it if need be (milliseconds), and waits for what others have issued there.
+ * NULL when none is left, which is no error: half of the pool, with lane 0, stays shared. It remains good
+ * until hl_lane_disown or hl_lane_close. Any thread, no lease or lock held. */
+struct hl_lane *hl_lane_own(void);
+
+/* Gives it back: its owner has flushed it and names it no more. */
+void hl_lane_disown(struct hl_lane *lane);
+
+/* The same as above on a lane of the caller's own, or on hl_lane_bound() (NULL: on any, as above). Threads
+ * may take turns; if two come at once, one waits. */
+int hl_lane_write_on(struct hl_lane *lane, const struct hl_xfer *x);
+int hl_lane_read_on(struct hl_lane *lane, const struct hl_xfer *x);
+int hl_lane_atomic_on(struct hl_lane *lane, const struct hl_lane_atomic *a);
+int hl_lane_message_on(struct hl_lane *lane, const struct hl_lane_message *m);
+
 enum hl_lane_scope { HL_LOCAL, HL_REMOTE };
 
 /* Waits until all operations to `peer` that were issued (by this thread, or by others before this call in the
@@ -82,6 +107,22 @@ enum hl_lane_scope { HL_LOCAL, HL_REMOTE };
  * in the error words. */
 int hl_lane_flush(int peer, enum hl_lane_scope scope);
 int hl_lane_flush_all(enum hl_lane_scope scope);
+
+/* The same for what was issued on a lane of the caller's own; or (NULL) on all others: what only owners have
+ * issued on theirs is not waited for. peer -1: all. */
+int hl_lane_flush_on(struct hl_lane *lane, int peer, enum hl_lane_scope scope);
+
+/* Later operations to each peer, on a lane of the caller's own, or (NULL) on no lane in particular, are
+ * applied there after those which a flush of the same would cover (reads: neither waited for nor kept back).
+ * Free where both have one stream: one lane, and chained. Else it waits, or has the first later one that
+ * leaves the stream wait, for exactly the peers concerned. also_near: peers that the caller also reaches
+ * without lanes, so that its stores must come later too (NULL: none); called with the lease held. Returns 0;
+ * errors are in the error words. */
+int hl_lane_fence(struct hl_lane *lane, bool (*also_near)(int peer));
+
+/* After hl_lane_fence(NULL), while it is not all done: the lane that operations on no lane in particular have
+ * to name, so that they come later; else NULL. (short.h asks without a call.) */
+struct hl_lane *hl_lane_bound_now(void);
 
 /* Nothing issued to `peer` (or to anybody) is open: one or a few loads, for callers that want to skip. */
 bool hl_lane_is_quiet(int peer);
@@ -111,6 +152,9 @@ HL_INLINE int hl_lane_error_take(hl_a32 *error)
 
 /* One pass over the open lanes' queues: how many completions were read. Registered with prog. */
 int hl_lane_poll(void *unused);
+
+/* Is anything in flight that hl_lane_poll must be called for? A guess. Any thread. */
+bool hl_lane_is_busy(void);
 
 /* Lanes that hl_lane_open would make: by HOTLANE_LANES, CPUs, the provider (when it is open), and files it
  * may open. */

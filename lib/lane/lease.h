@@ -1,7 +1,9 @@
 /* A lease: who holds it owns a lane for one operation. One read-modify-write to enter, one store to leave.
  *
  *   held   1 while somebody owns the lane
- *   wanted 0, or the id of the one thread that waits for this lane: nobody else may enter meanwhile
+ *   wanted 0, or the id of the one thread that waits for this lane: nobody else may enter meanwhile; or
+ *          HL_LEASE_OWNED: the lane belongs to one owner (own.c), and only he and those who look after it
+ * enter
  *
  * A thread that found all lanes taken in two scans puts its id into `wanted` of one and tries only that.
  * Others look at `wanted` before they try, so each of them overtakes the waiter at most once: when it had
@@ -21,7 +23,14 @@ struct HL_CAPABILITY("lease") hl_lease {
     hl_a32 wanted;
 };
 
-/* Enters if the lease is free and nobody waits for it. */
+/* No thread's id: those are positive as signed numbers. */
+#define HL_LEASE_OWNED UINT32_C(0x80000000)
+
+/* Both words of a free lease that is owned. */
+#define HL_LEASE_OWNED_FREE                                                                                  \
+    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? (uint64_t)HL_LEASE_OWNED << 32 : (uint64_t)HL_LEASE_OWNED)
+
+/* Enters if the lease is free and nobody waits for it or owns it. */
 HL_INLINE bool hl_lease_try(struct hl_lease *l) HL_TRY_ACQUIRE(true, l) HL_NO_TSA
 {
     /* relaxed: guesses, both words at once; a thread that misses `wanted` overtakes once. */
@@ -38,6 +47,27 @@ HL_INLINE bool hl_lease_try_now(struct hl_lease *l) HL_TRY_ACQUIRE(true, l) HL_N
     uint64_t none = 0;
     /* acquire: as in hl_lease_try. */
     return hl_a64_cas_acquire((hl_a64 *)(void *)l, &none, HL_LEASE_HELD);
+}
+
+/* Enters for the owner. False also when it is not owned. */
+HL_INLINE bool hl_lease_try_owned(struct hl_lease *l) HL_TRY_ACQUIRE(true, l) HL_NO_TSA
+{
+    /* relaxed and acquire as in hl_lease_try. */
+    return hl_a64_load_relaxed((const hl_a64 *)(const void *)l) == HL_LEASE_OWNED_FREE &&
+           hl_a32_xchg_acquire(&l->held, 1) == 0;
+}
+
+/* Enters an owned lease, or one that hl_lease_try enters: for who looks after lanes, and does not issue. */
+HL_INLINE bool hl_lease_try_any(struct hl_lease *l) HL_TRY_ACQUIRE(true, l) HL_NO_TSA
+{
+    /* relaxed and acquire as in hl_lease_try. */
+    uint64_t both = hl_a64_load_relaxed((const hl_a64 *)(const void *)l);
+    return (both & ~HL_LEASE_OWNED_FREE) == 0 && hl_a32_xchg_acquire(&l->held, 1) == 0;
+}
+
+HL_INLINE bool hl_lease_is_owned(const struct hl_lease *l)
+{
+    return hl_a32_load_relaxed(&l->wanted) == HL_LEASE_OWNED; /* relaxed: asked under the lease. */
 }
 
 /* Puts my id (not 0) into `wanted`. False: another thread waits there. */
@@ -67,7 +97,7 @@ HL_INLINE bool hl_lease_leave(struct hl_lease *l) HL_RELEASE(l) HL_NO_TSA
     /* release: publishes what the holder did; pairs with the acquire in hl_lease_try. */
     hl_a32_store_release(&l->held, 0);
     /* relaxed: a waiter that stores its id later tries the lease itself before it sleeps. */
-    return HL_UNLIKELY(hl_a32_load_relaxed(&l->wanted) != 0);
+    return HL_UNLIKELY((int32_t)hl_a32_load_relaxed(&l->wanted) > 0);
 }
 
 #endif

@@ -139,7 +139,9 @@ static void acknowledged(struct hl_lane *lane, struct hl_way *way, uint64_t appl
 void hl_mail_in(struct hl_lane *lane, struct hl_letter *letter, size_t len)
 {
     const struct hl_wire_head *head = (const void *)letter->bytes;
-    const char *wrong = hl_wire_check(letter->bytes, len, hl_boot.nonce, (uint32_t)hl_boot.size);
+    const char *wrong = len > hl_fab.eager
+                            ? "longer than its buffer" /* as in rx */
+                            : hl_wire_check(letter->bytes, len, hl_boot.nonce, (uint32_t)hl_boot.size);
     if (wrong == NULL && (head->kind != HL_WIRE_ACK || head->lane != lane->index)) {
         wrong = "no acknowledgement for this lane";
     }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LAST_READS 1000    /* of the queue of an endpoint that is closed, for what was to ranks that died */
 #define CHAIN_DEFAULT 4096 /* larger ones gain nothing by company */
 
 int hl_lane_make_ready(struct hl_lane *lane)
@@ -43,6 +44,9 @@ int hl_pool_open(struct hl_pool *p, uint32_t lanes, int ranks)
     hl_a32_store_relaxed(&p->deaths, 0);
     hl_a32_store_relaxed(&p->expected, 0);
     hl_a64_store_relaxed(&p->coming, 0);
+    hl_a64_store_relaxed(&p->owned, 0);
+    hl_a64_store_relaxed(&p->apart, 0);
+    hl_a64_store_relaxed(&p->bound, 0);
     p->chain = chain_bytes();
     p->used = calloc((size_t)ranks, sizeof *p->used);
     bool ok = p->used != NULL;
@@ -67,6 +71,32 @@ int hl_pool_open(struct hl_pool *p, uint32_t lanes, int ranks)
     return 0;
 }
 
+/* Operations to ranks that have died which the provider still holds. */
+static bool holds_dead(const struct hl_lane *lane) HL_NO_TSA
+{
+    for (uint32_t i = 0; i < HL_SLOTS; i++) {
+        if (lane->slots[i].quarantined) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An endpoint that holds reads is not closed but leaked: libfabric 1.17 crashes there. */
+static void close_endpoint(struct hl_lane *lane) HL_NO_TSA
+{
+    for (int reads = 0; reads < LAST_READS && holds_dead(lane); reads++) {
+        (void)hl_lane_progress(lane);
+    }
+    if (holds_dead(lane)) {
+        hl_log(HL_LOG_DEBUG, "lane %u stays open: the provider holds operations to ranks that have died",
+               lane->index);
+    } else {
+        hl_fab_ep_close(&lane->fab);
+    }
+    lane->ep = NULL;
+}
+
 void hl_pool_close(struct hl_pool *p) HL_NO_TSA
 {
     p->count = 0;
@@ -76,8 +106,7 @@ void hl_pool_close(struct hl_pool *p) HL_NO_TSA
             continue;
         }
         if (lane->ep != NULL) {
-            hl_fab_ep_close(&lane->fab);
-            lane->ep = NULL;
+            close_endpoint(lane);
         }
         hl_mail_free(lane);
         hl_chain_free_all(lane);

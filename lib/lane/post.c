@@ -128,13 +128,19 @@ int hl_lane_refused(struct hl_lane *lane, struct hl_way *way)
     if (way->refused_ns == 0 || done != way->done_at_refuse) {
         way->refused_ns = now;
         way->done_at_refuse = done;
-    } else if (now - way->refused_ns > (uint64_t)hl_conf.unreachable * 1000000000u) {
+    } else if (now - way->refused_ns > HL_RX_SUSPECT_NS) {
+        hl_rx_suspect(way->peer);
+    }
+    if (hl_conf.peer_timeout != 0 && now - way->refused_ns > (uint64_t)hl_conf.peer_timeout * 1000000000u) {
         return hl_err_say(HL_ERR_PROC_ABORTED,
                           "rank %d takes nothing for %lld s: unreachable (dead, or out of descriptors)",
-                          way->peer, (long long)hl_conf.unreachable);
+                          way->peer, (long long)hl_conf.peer_timeout);
     }
     /* Before anything has ended it is the connection that is being made: other lanes would make theirs too.
      */
+    if (done == 0) {
+        hl_rx_connecting();
+    }
     return done == 0 ? HL_LANE_STAY : HL_LANE_ELSEWHERE;
 }
 
@@ -176,8 +182,9 @@ HL_INLINE void committed(struct hl_lane *lane, struct hl_way *way, struct hl_slo
     hl_stat_lane_add(&lane->stat, reads ? HL_STAT_LANE_bytes_read : HL_STAT_LANE_bytes_written, x->len);
 }
 
-/* Under the lease: posts where nothing is to be waited for, made, told or tried again; else false. */
-HL_INLINE bool post_at_once(struct hl_lane *lane, const struct hl_xfer *x, bool reads)
+/* Under the lease: posts where nothing is to be waited for, made, told or tried again; else false. `copies`:
+ * what is put is a word, and its buffer the caller's again. */
+HL_INLINE bool post_at_once(struct hl_lane *lane, const struct hl_xfer *x, bool reads, bool copies)
     HL_REQUIRES(lane->lease)
 {
     struct hl_way *way = lane->recent;
@@ -188,7 +195,12 @@ HL_INLINE bool post_at_once(struct hl_lane *lane, const struct hl_xfer *x, bool 
     if (HL_UNLIKELY(slot == NULL)) {
         return false;
     }
-    if (HL_UNLIKELY(post_rma(lane, way, slot, x, reads) != 0)) {
+    struct hl_xfer copy;
+    if (copies) {
+        copy = *x;
+        copy.buf = memcpy(&lane->words[slot - lane->slots], x->buf, x->len);
+    }
+    if (HL_UNLIKELY(post_rma(lane, way, slot, copies ? &copy : x, reads) != 0)) {
         slot->open = 0; /* it was not posted */
         return false;
     }
@@ -196,20 +208,36 @@ HL_INLINE bool post_at_once(struct hl_lane *lane, const struct hl_xfer *x, bool 
     return true;
 }
 
-/* The whole transfer, when it is one operation of its own without a request, on the thread's lane. What is
- * not so is left to transfer(), which also finds out what is wrong. */
-HL_INLINE bool transfer_at_once(const struct hl_xfer *x, bool reads)
+/* One operation of its own, without a request. */
+HL_INLINE bool is_whole(const struct hl_xfer *x)
+{
+    return x->len - hl_pool.chain - 1 < HL_PIECE - hl_pool.chain && x->req == NULL;
+}
+
+/* The whole transfer, when it is whole, on the thread's lane. What is not so is left to transfer(), which
+ * also finds out what is wrong. */
+HL_INLINE bool transfer_at_once(const struct hl_xfer *x, bool reads, bool copies)
 {
     uint32_t at = hl_lane_preferred;
-    if (HL_UNLIKELY(at >= hl_pool.count || x->len - hl_pool.chain - 1 >= HL_PIECE - hl_pool.chain ||
-                    x->req != NULL)) {
+    if (HL_UNLIKELY(at >= hl_pool.count || !is_whole(x))) {
         return false;
     }
     struct hl_lane *lane = hl_pool.lanes[at];
     if (HL_UNLIKELY(!hl_lease_try(&lane->lease))) {
         return false;
     }
-    bool done = post_at_once(lane, x, reads);
+    bool done = post_at_once(lane, x, reads, copies);
+    hl_lane_leave(lane);
+    return done;
+}
+
+/* The same on the lane that the caller names. */
+HL_INLINE bool transfer_at_once_on(struct hl_lane *lane, const struct hl_xfer *x, bool reads, bool copies)
+{
+    if (HL_UNLIKELY(hl_pool.count == 0 || !is_whole(x) || !hl_lease_try_any(&lane->lease))) {
+        return false;
+    }
+    bool done = post_at_once(lane, x, reads, copies);
     hl_lane_leave(lane);
     return done;
 }
@@ -262,6 +290,24 @@ static int greet(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lea
     return rc < 0 ? rc : HL_LANE_STAY;
 }
 
+/* What was fenced and is not done: records go behind it into the stream, reads have no order with it, others
+ * wait for it. 0, a verdict or an error. */
+static HL_COLD int keep_fence(struct hl_lane *lane, struct hl_way *way, const struct hl_issue *op)
+    HL_REQUIRES(lane->lease)
+{
+    if (!hl_way_is_fenced(way)) {
+        way->fenced = 0;
+        hl_way_mark(lane, way);
+        return 0;
+    }
+    if (op->what == HL_ISSUE_READ || hl_chain_takes(lane->pool, op)) {
+        return 0;
+    }
+    int rc = hl_chain_send(lane, way, false);
+    (void)hl_lane_progress(lane);
+    return rc < 0 ? rc : HL_LANE_STAY;
+}
+
 /* What must be settled before a way's first operation, and before each atomic: 0, a verdict or an error. */
 static int prepare(struct hl_lane *lane, struct hl_way *way, const struct hl_issue *op)
     HL_REQUIRES(lane->lease)
@@ -273,7 +319,12 @@ static int prepare(struct hl_lane *lane, struct hl_way *way, const struct hl_iss
     if (rc != 0) {
         return rc;
     }
-    if (!way->marked) {
+    if (way->fenced != 0) {
+        rc = keep_fence(lane, way, op);
+        if (rc != 0) {
+            return rc;
+        }
+    } else if (!way->marked) {
         hl_way_mark(lane, way);
     }
     return op->what == HL_ISSUE_ATOMIC && lane->pool->chain == 0 && !is_greeted(way) ? greet(lane, way) : 0;
@@ -302,9 +353,25 @@ int hl_lane_post(struct hl_lane *lane, const struct hl_issue *op)
 
 /* ---- operations ---- */
 
-/* Posts on the preferred lane when that is free and takes it. */
-HL_INLINE int issue(struct hl_pool *p, struct hl_issue *op)
+/* Posts on the lane that the caller names. */
+HL_INLINE int issue_on(struct hl_pool *p, struct hl_issue *op, struct hl_lane *lane)
 {
+    op->ordered = op->named = true;
+    op->at = lane->index;
+    if (HL_UNLIKELY(p->count == 0 || !hl_lease_try_any(&lane->lease))) {
+        return hl_lane_issue_slow(p, op, 0);
+    }
+    int rc = hl_lane_post(lane, op);
+    hl_lane_leave(lane);
+    return HL_LIKELY(rc == 0) ? 0 : hl_lane_issue_slow(p, op, rc);
+}
+
+/* Posts on the preferred lane when that is free and takes it; or on `own`. */
+HL_INLINE int issue(struct hl_pool *p, struct hl_issue *op, struct hl_lane *own)
+{
+    if (own != NULL) { /* known to the compiler */
+        return issue_on(p, op, own);
+    }
     if (!op->ordered) {
         op->at = hl_lane_preferred;
     }
@@ -344,7 +411,7 @@ static struct hl_issue issue_of(const struct hl_xfer *x, enum hl_op_what what)
                              .buf = x->buf};
 }
 
-static HL_NOINLINE int transfer(const struct hl_xfer *x, enum hl_op_what what)
+HL_INLINE int transfer_pieces(struct hl_lane *own, const struct hl_xfer *x, enum hl_op_what what)
 {
     struct hl_issue op = issue_of(x, what);
     size_t left = x->len;
@@ -354,7 +421,7 @@ static HL_NOINLINE int transfer(const struct hl_xfer *x, enum hl_op_what what)
     }
     for (; left > 0; pieces--) {
         op.len = hl_min_size(left, HL_PIECE);
-        int rc = issue(&hl_pool, &op);
+        int rc = issue(&hl_pool, &op, own);
         if (HL_UNLIKELY(rc != 0)) {
             return give_up(x->req, pieces, rc);
         }
@@ -365,14 +432,45 @@ static HL_NOINLINE int transfer(const struct hl_xfer *x, enum hl_op_what what)
     return 0;
 }
 
+static HL_NOINLINE int transfer(const struct hl_xfer *x, enum hl_op_what what)
+{
+    return transfer_pieces(NULL, x, what);
+}
+
+static HL_NOINLINE int transfer_on(struct hl_lane *lane, const struct hl_xfer *x, enum hl_op_what what)
+{
+    return transfer_pieces(lane, x, what);
+}
+
 int hl_lane_write(const struct hl_xfer *x)
 {
-    return HL_LIKELY(transfer_at_once(x, false)) ? 0 : transfer(x, HL_ISSUE_WRITE);
+    return HL_LIKELY(transfer_at_once(x, false, false)) ? 0 : transfer(x, HL_ISSUE_WRITE);
 }
 
 int hl_lane_read(const struct hl_xfer *x)
 {
-    return HL_LIKELY(transfer_at_once(x, true)) ? 0 : transfer(x, HL_ISSUE_READ);
+    return HL_LIKELY(transfer_at_once(x, true, false)) ? 0 : transfer(x, HL_ISSUE_READ);
+}
+
+int hl_lane_write_on(struct hl_lane *lane, const struct hl_xfer *x)
+{
+    if (lane == NULL) {
+        return hl_lane_write(x);
+    }
+    return HL_LIKELY(transfer_at_once_on(lane, x, false, false)) ? 0 : transfer_on(lane, x, HL_ISSUE_WRITE);
+}
+
+int hl_lane_read_on(struct hl_lane *lane, const struct hl_xfer *x)
+{
+    if (lane == NULL) {
+        return hl_lane_read(x);
+    }
+    return HL_LIKELY(transfer_at_once_on(lane, x, true, false)) ? 0 : transfer_on(lane, x, HL_ISSUE_READ);
+}
+
+bool hl_lane_write_word(struct hl_lane *own, const struct hl_xfer *x)
+{
+    return own != NULL ? transfer_at_once_on(own, x, false, true) : transfer_at_once(x, false, true);
 }
 
 /* Ordered operations of one key share a lane; one that does not open is lane 0 for good. */
@@ -391,7 +489,7 @@ bool hl_lane_can_atomic(enum hl_op_kind op, enum hl_basic basic, bool fetch, boo
     return hl_fab_can_atomic(kind_of(fetch, compare), compare ? HL_OP_REPLACE : op, basic);
 }
 
-int hl_lane_atomic(const struct hl_lane_atomic *a)
+HL_INLINE int atomic(struct hl_lane *own, const struct hl_lane_atomic *a)
 {
     const struct hl_xfer *x = &a->x;
     struct hl_issue op = issue_of(x, HL_ISSUE_ATOMIC);
@@ -402,12 +500,9 @@ int hl_lane_atomic(const struct hl_lane_atomic *a)
     size_t limit = hl_fab_atomic_limit(kind_of(a->result != NULL, a->compare != NULL),
                                        a->compare != NULL ? HL_OP_REPLACE : a->op, a->basic);
     size_t size = hl_op_size(a->basic);
-    if (limit != 0 && hl_pool.chain != 0) {
+    op.recorded = hl_pool.chain != 0 || limit == 0;
+    if (op.recorded) {
         limit = hl_chain_room() / size;
-    }
-    if (limit == 0) {
-        return hl_err_say(HL_ERR_INTERN, "provider %s has no %s of %s", hl_fab.provider,
-                          hl_op_kind_name(a->op), hl_op_basic_name(a->basic));
     }
     size_t pieces = (a->n + limit - 1) / limit;
     if (x->req != NULL && pieces > 0) {
@@ -415,7 +510,7 @@ int hl_lane_atomic(const struct hl_lane_atomic *a)
     }
     for (size_t left = a->n; left > 0; left -= op.len, pieces--) {
         op.len = hl_min_size(left, limit);
-        int rc = issue(&hl_pool, &op);
+        int rc = issue(&hl_pool, &op, own);
         if (rc != 0) {
             return give_up(x->req, pieces, rc);
         }
@@ -426,12 +521,22 @@ int hl_lane_atomic(const struct hl_lane_atomic *a)
     return 0;
 }
 
+int hl_lane_atomic(const struct hl_lane_atomic *a)
+{
+    return atomic(NULL, a);
+}
+
+int hl_lane_atomic_on(struct hl_lane *lane, const struct hl_lane_atomic *a)
+{
+    return lane != NULL ? atomic(lane, a) : hl_lane_atomic(a);
+}
+
 size_t hl_lane_payload_max(void)
 {
     return HL_WIRE_PAYLOAD_MAX(hl_fab.eager) & ~(size_t)7;
 }
 
-int hl_lane_message(const struct hl_lane_message *m)
+HL_INLINE int message(struct hl_lane *own, const struct hl_lane_message *m)
 {
     if (m->rec->len > hl_lane_payload_max() || m->reply_cap > hl_lane_payload_max()) {
         return hl_err_say(HL_ERR_INTERN, "message of %u bytes, answer of %zu", m->rec->len, m->reply_cap);
@@ -446,6 +551,16 @@ int hl_lane_message(const struct hl_lane_message *m)
     if (m->req != NULL) {
         hl_req_add_parts(m->req, 1);
     }
-    int rc = issue(&hl_pool, &op);
+    int rc = issue(&hl_pool, &op, own);
     return rc == 0 ? 0 : give_up(m->req, 1, rc);
+}
+
+int hl_lane_message(const struct hl_lane_message *m)
+{
+    return message(NULL, m);
+}
+
+int hl_lane_message_on(struct hl_lane *lane, const struct hl_lane_message *m)
+{
+    return lane != NULL ? message(lane, m) : hl_lane_message(m);
 }

@@ -4,6 +4,7 @@
 #include "boot.h"
 #include "err.h"
 #include "log.h"
+#include "util.h"
 
 #include <string.h>
 
@@ -85,13 +86,14 @@ static int send_message(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRE
     return 0;
 }
 
-/* One put or get, and nothing on its way that it could join: cheaper as an operation of its own. */
+/* One put or get, and nothing on its way that it could join or must follow: cheaper as an operation of its
+ * own. */
 static bool is_alone(const struct hl_chain *chain)
 {
     const struct hl_wire_short *rec =
         (const void *)(chain->bytes + sizeof(struct hl_wire_head) + sizeof(struct hl_wire_hello));
     return chain->keys == 1 && chain->records == 2 && chain->way->unacked == 0 &&
-           (rec[1].op == HL_WIRE_PUT || rec[1].op == HL_WIRE_GET);
+           !hl_way_is_fenced(chain->way) && (rec[1].op == HL_WIRE_PUT || rec[1].op == HL_WIRE_GET);
 }
 
 static int send_alone(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(lane->lease)
@@ -231,8 +233,20 @@ static void feel_pulse(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lan
         return;
     }
     way->pulse_tick = lane->ticks;
-    if (hl_way_feel_pulse(lane, way) < 0) {
+    uint64_t done = hl_a64_load_relaxed(&way->done); /* relaxed: written by the leaseholder only. */
+    if (way->pulse_seq > done) {                     /* one at a time: others need the slots */
+        hl_rx_is_silent(way->peer, hl_now_ns() - way->pulse_ns);
+        return;
+    }
+    if (way->pulse_seq != 0) {
+        hl_rx_has_answered(way->peer);
+    }
+    int rc = hl_way_feel_pulse(lane, way);
+    if (rc < 0) {
         hl_slot_lost(lane, way);
+    } else if (rc == 0) {
+        way->pulse_seq = way->last->way_seq;
+        way->pulse_ns = hl_now_ns();
     }
 }
 
@@ -261,7 +275,7 @@ bool hl_pool_tick(struct hl_pool *p)
     /* acquire: the lanes; pairs with the full or in hl_lane_make_ready. */
     for (uint64_t rest = hl_a64_load_acquire(&p->opened); rest != 0; rest &= rest - 1) {
         struct hl_lane *lane = p->lanes[__builtin_ctzll(rest)];
-        if (!hl_lease_try(&lane->lease)) {
+        if (!hl_lease_try_any(&lane->lease)) {
             busy = true;
             continue;
         }

@@ -25,6 +25,14 @@ HL_INLINE struct hl_lane *hl_lane_short_enter(uint64_t token) HL_NO_TSA
     return HL_LIKELY(likely) && HL_LIKELY(hl_lease_try(&lane->lease)) ? lane : NULL;
 }
 
+/* The same with a lane that the caller names. */
+HL_INLINE struct hl_lane *hl_lane_short_enter_own(struct hl_lane *lane, uint64_t token) HL_NO_TSA
+{
+    /* relaxed: as above. */
+    bool likely = hl_a64_load_relaxed(&lane->takes) == token;
+    return HL_LIKELY(likely) && HL_LIKELY(hl_lease_try_any(&lane->lease)) ? lane : NULL;
+}
+
 /* Under the lease: it still does, and has room for `bytes` more. */
 HL_INLINE bool hl_lane_short_fits(const struct hl_lane *lane, uint64_t token, size_t bytes) HL_NO_TSA
 {
@@ -43,13 +51,12 @@ HL_INLINE bool hl_lane_short_leave(struct hl_lane *lane, bool done) HL_NO_TSA
     return done;
 }
 
-/* Puts `len` bytes at RMA address `addr` of the target that `token` names, whose memory has one key.
- * True: done as far as the origin is concerned. False: nothing was done, hl_lane_write does it. Any thread,
- * like that. */
-HL_INLINE bool hl_lane_put_short(uint64_t token, uint64_t addr, const void *buf, size_t len)
+/* A record that wants nothing back, a put or an atomic, with rec.len bytes from buf, on the lane that was
+ * entered (or NULL). */
+HL_INLINE bool hl_lane_short_put(struct hl_lane *lane, uint64_t token, struct hl_wire_short rec,
+                                 const void *buf) HL_NO_TSA
 {
-    size_t bytes = sizeof(struct hl_wire_short) + HL_WIRE_PAD(len);
-    struct hl_lane *lane = len <= hl_pool.chain ? hl_lane_short_enter(token) : NULL;
+    size_t len = rec.len, bytes = sizeof rec + HL_WIRE_PAD(len);
     if (HL_UNLIKELY(lane == NULL)) {
         return false;
     }
@@ -57,7 +64,6 @@ HL_INLINE bool hl_lane_put_short(uint64_t token, uint64_t addr, const void *buf,
     if (HL_LIKELY(fits)) {
         struct hl_chain *chain = lane->chain;
         uint8_t *at = chain->at;
-        struct hl_wire_short rec = {.op = HL_WIRE_PUT, .len = (uint32_t)len, .addr = addr};
         memcpy(at, &rec, sizeof rec);
         if (len % 8 != 0) {
             memset(at + bytes - 8, 0, 8); /* the padding */
@@ -69,12 +75,12 @@ HL_INLINE bool hl_lane_put_short(uint64_t token, uint64_t addr, const void *buf,
     return hl_lane_short_leave(lane, fits);
 }
 
-/* The same for a get into `buf`. Gets join a chain that has some; the first one asks more questions
+/* A get into `buf`. Gets join a chain that has some; the first one asks more questions
  * (hl_chain_append). */
-HL_INLINE bool hl_lane_get_short(uint64_t token, uint64_t addr, void *buf, size_t len)
+HL_INLINE bool hl_lane_short_get(struct hl_lane *lane, uint64_t token, uint64_t addr, void *buf,
+                                 size_t len) HL_NO_TSA
 {
     size_t answer = HL_WIRE_PAD(len);
-    struct hl_lane *lane = len <= hl_pool.chain ? hl_lane_short_enter(token) : NULL;
     if (HL_UNLIKELY(lane == NULL)) {
         return false;
     }
@@ -93,6 +99,53 @@ HL_INLINE bool hl_lane_get_short(uint64_t token, uint64_t addr, void *buf, size_
         }
     }
     return hl_lane_short_leave(lane, fits);
+}
+
+/* Puts `len` bytes at RMA address `addr` of the target that `token` names, whose memory has one key.
+ * True: done as far as the origin is concerned. False: nothing was done, hl_lane_write does it. Any thread,
+ * like that. */
+HL_INLINE bool hl_lane_put_short(uint64_t token, uint64_t addr, const void *buf, size_t len)
+{
+    struct hl_lane *lane = len <= hl_pool.chain ? hl_lane_short_enter(token) : NULL;
+    struct hl_wire_short rec = {.op = HL_WIRE_PUT, .len = (uint32_t)len, .addr = addr};
+    return hl_lane_short_put(lane, token, rec, buf);
+}
+
+/* The same for any record that wants nothing back; on the caller's own lane, if that is not NULL. */
+HL_INLINE bool hl_lane_record_short(struct hl_lane *own, uint64_t token, struct hl_wire_short rec,
+                                    const void *buf)
+{
+    struct hl_lane *lane = rec.len > hl_pool.chain ? NULL
+                           : own != NULL           ? hl_lane_short_enter_own(own, token)
+                                                   : hl_lane_short_enter(token);
+    return hl_lane_short_put(lane, token, rec, buf);
+}
+
+HL_INLINE bool hl_lane_get_short(uint64_t token, uint64_t addr, void *buf, size_t len)
+{
+    struct hl_lane *lane = len <= hl_pool.chain ? hl_lane_short_enter(token) : NULL;
+    return hl_lane_short_get(lane, token, addr, buf, len);
+}
+
+/* The same on the lane that the caller names. */
+HL_INLINE bool hl_lane_get_short_on(struct hl_lane *lane, uint64_t token, uint64_t addr, void *buf,
+                                    size_t len)
+{
+    lane = len <= hl_pool.chain ? hl_lane_short_enter_own(lane, token) : NULL;
+    return hl_lane_short_get(lane, token, addr, buf, len);
+}
+
+/* hl_lane_bound_now, where a fence was. */
+HL_INLINE struct hl_lane *hl_lane_bound(void)
+{
+    /* relaxed: who comes later than the fence sees what it left. */
+    return HL_LIKELY(hl_a64_load_relaxed(&hl_pool.bound) == 0) ? NULL : hl_lane_bound_now();
+}
+
+/* hl_lane_is_open, inlined. */
+HL_INLINE bool hl_lane_is_there(void)
+{
+    return hl_pool.count != 0;
 }
 
 /* The calling thread just put 8 bytes by hl_lane_write: the next calls that say the same of everything but

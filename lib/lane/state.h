@@ -7,7 +7,7 @@
 #include "lease.h"
 #include "stat.h"
 
-#define HL_LANES_MAX 64
+#define HL_LANES_MAX 64            /* at most HL_WIRE_LANES */
 #define HL_SLOTS 256u              /* operations in flight on a lane; a power of two */
 #define HL_PIECE ((size_t)1 << 20) /* bytes of one post: the lease is free in between */
 #define HL_MAIL 32                 /* messages in flight on a lane = receives posted for their answers */
@@ -93,31 +93,34 @@ struct hl_way {
     hl_a64 local_issued;           /* last slot whose end the origin's buffers wait for. atomic: the same */
     hl_a64 local_done; /* none before it is open but chains that copied their data. atomic: the same */
     int peer;          /* world rank */
-    bool marked;       /* my bit in the pool's used[peer] is set, and the peer is not dead */
+    bool marked;       /* my bit in the pool's used[peer] is set, the peer not dead, no fence to be kept */
     bool hello_said;
-    bool heard;                     /* an acknowledgement came */
-    bool greeted;                   /* a message was acknowledged: atomics may go (issue.c) */
-    bool dead;                      /* the launcher said so: posts fail at once */
-    bool lost;                      /* nothing is posted before the connection is mended (mend.c) */
-    uint32_t reads;                 /* of the queue until it may be tried */
-    struct hl_slot *probe;          /* the read that tries it, NULL: none */
-    uint64_t probe_seq;             /* its way_seq */
-    uint64_t mend_ns;               /* since when somebody waits for that, 0: nobody */
-    uint64_t greeted_from;          /* messages sent before this connection */
-    uint32_t unacked;               /* messages without acknowledgement */
-    fi_addr_t addr;                 /* the peer's receive endpoint */
-    struct hl_chain *chain;         /* the open one, or NULL */
-    struct hl_slot *first;          /* oldest one not ended */
-    struct hl_slot *local;          /* oldest one that local_done has not passed, NULL: none */
-    struct hl_slot *last;           /* newest one, valid when first is */
-    uint64_t messages;              /* sent on this way */
-    uint64_t touched;               /* the lane's leases at the last issue */
-    uint64_t refused_ns;            /* since when the provider has refused every post, 0: it does not */
-    uint64_t done_at_refuse;        /* done then */
-    hl_a32 greeting;                /* error word of operations that nobody asked for: GREET, pulse */
+    bool heard;              /* an acknowledgement came */
+    bool greeted;            /* a message was acknowledged: atomics may go (issue.c) */
+    bool dead;               /* the launcher said so: posts fail at once */
+    uint64_t fenced;         /* not 0: what is later goes behind it in the stream, or when it is done */
+    bool lost;               /* nothing is posted before the connection is mended (mend.c) */
+    uint32_t reads;          /* of the queue until it may be tried */
+    struct hl_slot *probe;   /* the read that tries it, NULL: none */
+    uint64_t probe_seq;      /* its way_seq */
+    uint64_t mend_ns;        /* since when somebody waits for that, 0: nobody */
+    uint64_t greeted_from;   /* messages sent before this connection */
+    uint32_t unacked;        /* messages without acknowledgement */
+    fi_addr_t addr;          /* the peer's receive endpoint */
+    struct hl_chain *chain;  /* the open one, or NULL */
+    struct hl_slot *first;   /* oldest one not ended */
+    struct hl_slot *local;   /* oldest one that local_done has not passed, NULL: none */
+    struct hl_slot *last;    /* newest one, valid when first is */
+    uint64_t messages;       /* sent on this way */
+    uint64_t touched;        /* the lane's leases at the last issue */
+    uint64_t refused_ns;     /* since when the provider has refused every post, 0: it does not */
+    uint64_t done_at_refuse; /* done then */
+    hl_a32 greeting;         /* error word of operations that nobody asked for: GREET, pulse */
     uint64_t pulse_addr, pulse_key; /* 8 bytes of the peer */
     uint64_t pulse;                 /* and what was read there */
     uint64_t pulse_tick;            /* when its pulse was felt last */
+    uint64_t pulse_seq;             /* way_seq of that read, 0: none */
+    uint64_t pulse_ns;              /* its time */
 };
 
 /* A lane's ways by peer: open addressing. Replaced by a larger one when half full; old ones stay readable. */
@@ -173,6 +176,7 @@ struct hl_lane {
     struct hl_knock knock;
     struct hl_stat_lane stat;
     struct hl_slot slots[HL_SLOTS];
+    uint64_t words[HL_SLOTS]; /* what slot i writes, when its operation is a word that was copied */
 };
 
 struct hl_pool {
@@ -182,6 +186,9 @@ struct hl_pool {
     struct hl_lane *lanes[HL_LANES_MAX]; /* read-only while open; kept when closed: threads remember them */
     HL_ALIGNED_LINE hl_a64 opened;       /* bit i: lane i has an endpoint. atomic */
     hl_a64 coming;   /* bit i: lane i is being opened by the helper thread (warm.c). atomic */
+    hl_a64 owned;    /* bit i: lane i is taken out, or about to be (own.c). atomic */
+    hl_a64 apart;    /* bit i: nothing but its owner's operations is open on lane i. atomic */
+    hl_a64 bound;    /* 0, or a slot's number * 64 + its lane: see hl_lane_bound. atomic */
     hl_a64 *used;    /* [ranks] bit i: lane i may have something open to that rank. atomic, see hl_way_mark */
     hl_a32 deaths;   /* counts reports of dead ranks. atomic */
     hl_a32 next;     /* preferred lane of the next new thread. atomic */

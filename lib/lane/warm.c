@@ -93,7 +93,7 @@ static void warm(struct hl_lane *lane, int peer)
     bool over = hl_way_find(lane, peer) == NULL && hl_lane_card_of(peer, &card) != 0;
     uint64_t begin = hl_now_ns();
     while (!over && !is_stopping() && hl_now_ns() - begin < PATIENCE_NS) {
-        if (hl_lease_try(&lane->lease)) {
+        if (hl_lease_try_any(&lane->lease)) {
             over = step(lane, peer, card);
             hl_lane_leave(lane);
         }

@@ -1,21 +1,26 @@
 /* Who uses the library, and from when to when.
  *
  *   CLOSED --first hl_life_open--> OPEN --last hl_life_close--> CLOSED --> ...
- * A forked child is in neither state: it says so and can never open. */
+ *                                  OPEN --of sessions alone--> IDLE --hl_life_open--> OPEN
+ *                                                              IDLE --exit--> CLOSED
+ * A forked child is in none of these states: it says so and can never open. */
 #include "life.h"
 
 #include "atomic.h"
 #include "boot.h"
+#include "conf.h"
+#include "cs.h"
 #include "err.h"
 #include "lock.h"
 #include "log.h"
 #include "mem.h"
 #include "modules.h"
+#include "rx.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-enum life_state { LIFE_CLOSED, LIFE_OPEN, LIFE_FORKED };
+enum life_state { LIFE_CLOSED, LIFE_IDLE, LIFE_OPEN, LIFE_FORKED };
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
 static hl_a32 state; /* atomic: enum life_state; changed under lock, read by anybody */
@@ -24,7 +29,8 @@ static int n_users HL_GUARDED_BY(lock);
 static hl_a32 opened, closed; /* atomic: bit a user; changed under lock */
 static bool hooked HL_GUARDED_BY(lock);
 static bool mpi_ended HL_GUARDED_BY(lock);
-static struct hl_life_row *rows; /* enrolled by constructors, before threads exist */
+static bool joint HL_GUARDED_BY(lock); /* a user's end since opening is collective: not sessions alone */
+static struct hl_life_row *rows;       /* enrolled by constructors, before threads exist */
 
 /* Written while opening, read-only while open. */
 static int level = MPI_THREAD_SINGLE;
@@ -41,7 +47,8 @@ void hl_life_enrol(struct hl_life_row *row)
 static void in_child(void)
 {
     hl_mem_fork_child();
-    if (hl_a32_load_relaxed(&state) != LIFE_OPEN) { /* relaxed: the child has one thread */
+    uint32_t was = hl_a32_load_relaxed(&state); /* relaxed: the child has one thread */
+    if (was != LIFE_OPEN && was != LIFE_IDLE) {
         return;
     }
     hl_a32_store_relaxed(&state, LIFE_FORKED);
@@ -53,13 +60,23 @@ static void in_child(void)
     }
 }
 
+static int close_all(void) HL_REQUIRES(lock);
+
 /* Leaving is fine once nobody has the library open. Else the launcher's line tells what happened. */
 static void at_exit(void)
 {
-    /* acquire: pairs with the release in hl_life_close. */
-    if (hl_a32_load_acquire(&state) == LIFE_CLOSED && hl_boot_is_mine()) {
+    if (!hl_boot_is_mine()) {
+        return;
+    }
+    hl_mutex_lock(&lock);
+    /* relaxed, both: under lock. */
+    if (hl_a32_load_relaxed(&state) == LIFE_IDLE) {
+        close_all();
+    }
+    if (hl_a32_load_relaxed(&state) == LIFE_CLOSED) {
         hl_boot_close(true);
     }
+    hl_mutex_unlock(&lock);
 }
 
 static void hook(void) HL_REQUIRES(lock)
@@ -90,22 +107,39 @@ static int open_rows(void)
     return 0;
 }
 
-static int open_first(int required) HL_REQUIRES(lock)
+/* Without critical sections threads must take turns. */
+static int grant(int required)
+{
+    if (hl_conf.cs != HL_CS_NONE || required != MPI_THREAD_MULTIPLE) {
+        return required;
+    }
+    if (hl_boot.rank == 0) {
+        hl_log(HL_LOG_WARN, "HOTLANE_CS=none: MPI_THREAD_SERIALIZED is granted, not MPI_THREAD_MULTIPLE");
+    }
+    return MPI_THREAD_SERIALIZED;
+}
+
+static int open_first(enum hl_life_who who, int required) HL_REQUIRES(lock)
 {
     hook();
-    int err = hl_modules_open(required == MPI_THREAD_MULTIPLE);
+    int err = hl_modules_start(who == HL_LIFE_SHMEM ? "PE" : "rank");
+    for (struct hl_life_row *r = rows; err == 0 && r != NULL; r = r->next) {
+        if (r->early != NULL) {
+            r->early(who);
+        }
+    }
+    int granted = err != 0 ? required : grant(required);
+    err = err != 0 ? err : hl_modules_open(granted == MPI_THREAD_MULTIPLE);
     if (err != 0) {
         return err;
     }
-    level = required;
-    main_thread = pthread_self();
+    level = granted;
     err = open_rows();
     if (err != 0) {
         hl_modules_close(false);
         return err;
     }
-    /* release: everything is open; pairs with the acquire in hl_life_is_open. */
-    hl_a32_store_release(&state, LIFE_OPEN);
+    joint = false;
     return 0;
 }
 
@@ -126,10 +160,17 @@ int hl_life_open(enum hl_life_who who, int required, int *provided)
 {
     hl_mutex_lock(&lock);
     int err = may_open(who);
-    if (err == 0 && n_users == 0) {
-        err = open_first(required);
+    /* relaxed: under lock. */
+    if (err == 0 && hl_a32_load_relaxed(&state) == LIFE_CLOSED) {
+        err = open_first(who, required);
     }
     if (err == 0) {
+        if (n_users == 0 || who == HL_LIFE_MPI) {
+            main_thread = pthread_self();
+        }
+        /* release: everything is open; pairs with the acquire in hl_life_is_open. */
+        hl_a32_store_release(&state, LIFE_OPEN);
+        joint = joint || who != HL_LIFE_SESSION;
         n_users++;
         users[who]++;
         hl_a32_or_release(&opened, 1u << who); /* release: pairs with the acquire in hl_life_opened */
@@ -139,7 +180,7 @@ int hl_life_open(enum hl_life_who who, int required, int *provided)
     return err;
 }
 
-static int close_last(void) HL_REQUIRES(lock)
+static void be_quiet(void)
 {
     for (struct hl_life_row *r = rows; r != NULL; r = r->next) {
         if (r->quiet != NULL) {
@@ -147,7 +188,14 @@ static int close_last(void) HL_REQUIRES(lock)
         }
     }
     hl_modules_quiet();
+}
+
+static int close_all(void)
+{
+    hl_rx_leave();
+    hl_modules_give_counters();
     int err = hl_boot_fence();
+    hl_modules_tell_counters();
     if (err == HL_ERR_PROC_ABORTED) {
         err = 0; /* the survivors of a job that goes on without its dead have met: they may leave */
     }
@@ -156,7 +204,7 @@ static int close_last(void) HL_REQUIRES(lock)
             r->close();
         }
     }
-    /* release: pairs with the acquire in hl_life_is_open and at_exit. */
+    /* release: pairs with the acquire in hl_life_is_open. */
     hl_a32_store_release(&state, LIFE_CLOSED);
     hl_modules_close(mpi_ended);
     return err;
@@ -176,7 +224,13 @@ int hl_life_close(enum hl_life_who who)
             hl_a32_or_release(&closed, 1u << who); /* release: pairs with the acquire in hl_life_closed */
         }
         if (--n_users == 0) {
-            err = close_last();
+            be_quiet();
+            if (joint) {
+                err = close_all();
+            } else {
+                /* release: pairs with the acquire in hl_life_is_open. */
+                hl_a32_store_release(&state, LIFE_IDLE);
+            }
         }
     }
     hl_mutex_unlock(&lock);
@@ -208,8 +262,9 @@ int hl_life_refuse(void)
     if (hl_life_is_forked()) {
         return hl_err_say(HL_ERR_OTHER, "a forked child of a rank cannot use the library");
     }
-    return hl_err_say(HL_ERR_OTHER,
-                      hl_life_closed(HL_LIFE_MPI) ? "called after MPI_Finalize" : "called before MPI_Init");
+    return hl_err_say(HL_ERR_OTHER, hl_life_closed(HL_LIFE_MPI)       ? "called after MPI_Finalize"
+                                    : hl_life_opened(HL_LIFE_SESSION) ? "called while no session is open"
+                                                                      : "called before MPI_Init");
 }
 
 int hl_life_level(void)

@@ -2,11 +2,16 @@
 #include "modules.h"
 
 #include "boot.h"
+#include "boxes.h"
 #include "buffer.h"
+#include "buffered.h"
+#include "coll.h"
 #include "comm.h"
 #include "conf.h"
+#include "cs.h"
 #include "err.h"
 #include "handle.h"
+#include "hang.h"
 #include "lane.h"
 #include "log.h"
 #include "match.h"
@@ -22,17 +27,22 @@
 
 static void *board; /* the node group's shared memory: asked for once, kept until the process ends */
 
-/* One board, cut into the modules' parts: match's, then rx's, then near's. */
+/* One board, cut into the modules' parts: match's, then rx's, near's, the watchdog's. */
 static int share_board(void)
 {
     size_t bytes = hl_match_board_bytes(hl_boot.node_size) + hl_rx_board_bytes(hl_boot.node_size) +
-                   hl_near_board_bytes(hl_boot.node_size);
+                   hl_near_board_bytes(hl_boot.node_size) + hl_hang_board_bytes(hl_boot.node_size);
     return board != NULL ? 0 : hl_boot_node_share(bytes, hl_mem_buffer_board, &board);
 }
 
 static void *rx_board(void)
 {
     return (char *)board + hl_match_board_bytes(hl_boot.node_size);
+}
+
+static void *near_board(void)
+{
+    return (char *)rx_board() + hl_rx_board_bytes(hl_boot.node_size);
 }
 
 /* Ranks that share this machine. Those that pretend to be on other nodes still take its CPUs. */
@@ -42,7 +52,7 @@ static int ranks_here(void)
     return pretend ? hl_boot.size : hl_boot.node_size;
 }
 
-static int start(void)
+int hl_modules_start(const char *unit)
 {
     int err = hl_conf_load();
     if (err != 0) {
@@ -53,7 +63,7 @@ static int start(void)
     if (err != 0) {
         return err;
     }
-    hl_log_identify("rank", hl_boot.rank);
+    hl_log_identify(unit, hl_boot.rank);
     if (hl_boot.node_rank != 0) {
         hl_mem_report_mute();
     }
@@ -78,13 +88,23 @@ static int open_network(bool threads)
     return err != 0 ? err : hl_lane_open(threads);
 }
 
+/* For receives from any source, when ranks have died. */
+static int lost_member(uint64_t ctx)
+{
+    const struct hl_comm *c = hl_comm_of_ctx(ctx);
+    for (int i = 0; c != NULL && i < c->n_peers; i++) {
+        int world = hl_comm_world(c, i);
+        if (hl_rx_is_dead(world)) {
+            return world;
+        }
+    }
+    return -1;
+}
+
 int hl_modules_open(bool threads)
 {
-    int err = start();
-    if (err != 0) {
-        return err;
-    }
-    err = hl_req_open();
+    hl_cs_open((enum hl_cs_mode)hl_conf.cs, threads);
+    int err = hl_req_open();
     if (err != 0) {
         return err;
     }
@@ -92,12 +112,15 @@ int hl_modules_open(bool threads)
     if (err != 0) {
         goto close_req;
     }
-    hl_near_open((char *)rx_board() + hl_rx_board_bytes(hl_boot.node_size));
+    hl_match_on_lost(lost_member);
+    hl_req_on_tell(HL_REQ_COLL, hl_coll_tell);
+    hl_near_open(near_board());
     err = hl_rx_open(rx_board());
     if (err != 0) {
-        goto close_match;
+        goto close_rx;
     }
-    err = open_network(threads);
+    err = hl_modules_watch((char *)near_board() + hl_near_board_bytes(hl_boot.node_size), threads);
+    err = err != 0 ? err : open_network(threads);
     if (err != 0) {
         goto close_rx;
     }
@@ -112,7 +135,6 @@ close_lanes:
     hl_lane_close();
 close_rx:
     hl_rx_stop();
-close_match:
     hl_match_close();
 close_req:
     hl_req_close();
@@ -121,6 +143,8 @@ close_req:
 
 void hl_modules_quiet(void)
 {
+    hl_buffered_quiet();
+    hl_boxes_quiet();
     hl_req_quiet();
     hl_match_quiet();
     if (hl_lane_is_open()) {
@@ -130,12 +154,12 @@ void hl_modules_quiet(void)
 
 void hl_modules_close(bool last)
 {
-    hl_stat_print();
     hl_comm_close();
     hl_match_close();
     hl_lane_close();
     hl_rx_stop();
     hl_req_close();
+    hl_stat_print(); /* what can be asked for afterwards is the same */
     if (hl_boot_close(last) != 0) {
         hl_log(HL_LOG_WARN, "%s", hl_err_text(HL_ERR_OTHER));
     }

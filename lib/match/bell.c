@@ -52,6 +52,11 @@ void hl_bell_close(struct hl_net *net)
     }
 }
 
+bool hl_far_rings(const struct hl_matcher *m)
+{
+    return m->net->bell >= 0;
+}
+
 bool hl_far_arm(struct hl_matcher *m)
 {
     struct hl_net *net = m->net;

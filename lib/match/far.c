@@ -1,8 +1,11 @@
 /* Messages over the network: what leaves is described for a port, what comes is matched. */
 #include "far.h"
+#include "choke.h"
 
 #include "err.h"
+#include "fault.h"
 #include "port.h"
+#include "stat.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +31,9 @@ int hl_far_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_msg_he
 {
     union hl_msg_area area;
     memset(&area, 0, sizeof(area));
+    uint64_t wander = HL_FAULT(port_wander) ? hl_now_ns() >> 6 : 0;
     struct hl_far_out out = {.peer = p,
-                             .hash = hl_match_hash(head->ctx, head->src) >> 4,
+                             .hash = (hl_match_hash(head->ctx, head->src) >> 4) + wander,
                              .head = head,
                              .area = &area,
                              .len = part->n,
@@ -61,10 +65,22 @@ int hl_far_control(struct hl_matcher *m, struct hl_peer *p, const struct hl_slot
     return hl_net_post(m->net, &out);
 }
 
+/* Node peers send through memory: nothing here may have us reach for theirs, or our own. */
+static bool is_near(const struct hl_matcher *m, uint32_t world)
+{
+    /* acquire: as in hl_matcher_peer. */
+    const struct hl_peer *p = hl_aptr_load_acquire(&m->peers[world]);
+    return p != NULL && p->node >= 0;
+}
+
 void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_work *w)
 {
     const unsigned char *payload = (const unsigned char *)(h + 1);
     w->n++;
+    if (h->head.kind >= HL_MSG_XOFF) {
+        hl_choke_told(m, h->from, h->head.kind == HL_MSG_XOFF);
+        return;
+    }
     if (h->head.kind > HL_MSG_RTS) {
         struct hl_slot slot;
         slot.head = h->head;
@@ -81,10 +97,11 @@ void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_wo
                            .from = ~(int)h->from,
                            .kind = h->head.kind,
                            .payload = payload};
-    if (h->head.kind == HL_MSG_RTS) {
+    if (h->head.kind == HL_MSG_RTS && !is_near(m, h->from)) {
         a.len = h->area.rts.len;
         a.payload = &h->area.rts;
     } else if (h->head.kind != HL_MSG_EAGER) {
+        hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
         return;
     }
     hl_inbox_receive(m, &a, w);

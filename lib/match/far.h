@@ -27,6 +27,9 @@ int hl_far_poll(struct hl_matcher *m, struct hl_work *w);
 
 /* Before sleeping: has the receive thread ring when a port has work. True: something is there already. */
 bool hl_far_arm(struct hl_matcher *m);
+
+/* Can ports ring at all? */
+bool hl_far_rings(const struct hl_matcher *m);
 int hl_far_open(struct hl_matcher *m, unsigned ports);
 void hl_far_close(struct hl_matcher *m);
 int hl_far_meet(struct hl_matcher *m, struct hl_peer *p);

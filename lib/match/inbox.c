@@ -6,8 +6,13 @@
  * THREAD_MULTIPLE there is one caller, who always owns. */
 #include "inner.h"
 
+#include "bury.h"
+#include "choke.h"
+#include "claim.h"
+
 #include "boot.h"
 #include "far.h"
+#include "fault.h"
 #include "log.h"
 
 #include <stdlib.h>
@@ -18,10 +23,21 @@
 static bool try_own(const struct hl_matcher *m, struct hl_inbox *ib)
 {
     if (!m->threads) {
-        return true;
+        return hl_cs_try(HL_CS_inbox, &ib->section);
     }
     /* relaxed: a guess. full: the command stack is read after we own it. */
     return hl_a32_load_relaxed(&ib->owned) == 0 && hl_a32_xchg_full(&ib->owned, 1) == 0;
+}
+
+/* For who has a command: false means that he must leave it to the owner. In a section he waits for his turn.
+ */
+static bool own_now(const struct hl_matcher *m, struct hl_inbox *ib)
+{
+    if (!m->threads) {
+        hl_cs_in(HL_CS_inbox, &ib->section);
+        return true;
+    }
+    return try_own(m, ib);
 }
 
 static HL_COLD void out_of_memory(uint64_t bytes)
@@ -56,21 +72,21 @@ static void entry_arrival(const struct hl_entry *e, struct hl_arrival *a)
 }
 
 /* A message for a matched probe: itself, not its data. */
-static void hand_over(struct hl_req *r, struct hl_entry *e)
+static void hand_over(struct hl_req *r, const struct hl_arrival *a, struct hl_entry *e)
 {
-    hl_recv_result(r, e->src, e->tag, e->len);
-    hl_recv_body(r)->u.message = hl_message_new(e);
+    hl_recv_result(r, a->src, a->tag, a->len);
+    hl_recv_body(r)->u.message = hl_message_new(a, e);
     hl_req_done(r);
 }
 
 static void deliver_entry(struct hl_matcher *m, struct hl_req *r, struct hl_entry *e, struct hl_work *w)
 {
-    if (HL_UNLIKELY(hl_recv_body(r)->type == NULL)) {
-        hand_over(r, e);
-        return;
-    }
     struct hl_arrival a;
     entry_arrival(e, &a);
+    if (HL_UNLIKELY(hl_recv_body(r)->type == NULL)) {
+        hand_over(r, &a, e);
+        return;
+    }
     hl_recv_deliver(m, r, &a, w);
     free(e);
 }
@@ -80,8 +96,12 @@ void hl_inbox_arrive(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_
     struct hl_req *r = hl_table_match(&ib->table, a->ctx, a->src, a->tag);
     if (HL_UNLIKELY(r == NULL)) {
         hl_table_add(&ib->table, hl_entry_new(a));
+        /* relaxed: the first is ours, the second a hint. */
+        if (HL_UNLIKELY(hl_a64_load_relaxed(&ib->table.held) > hl_a64_load_relaxed(&ib->mark))) {
+            hl_choke_look(m, ib);
+        }
     } else if (HL_UNLIKELY(hl_recv_body(r)->type == NULL)) {
-        hand_over(r, hl_entry_new(a));
+        hand_over(r, a, NULL);
     } else {
         hl_recv_deliver(m, r, a, w);
     }
@@ -125,7 +145,7 @@ static void apply_receive(struct hl_matcher *m, struct hl_inbox *ib, struct hl_p
     /* Probes are answered with or without a message: `spare` tells. */
     r->spare = e != NULL;
     if (e != NULL && p->op == HL_POST_TAKE) {
-        hand_over(r, e);
+        deliver_entry(m, r, e, w);
         return;
     }
     if (e != NULL) {
@@ -170,6 +190,10 @@ static void apply_all(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work 
     while (HL_UNLIKELY(hl_aptr_load_relaxed(&ib->command) != NULL)) {
         /* full: sees the commands' contents; pairs with the CAS in hl_inbox_command. */
         struct hl_post *young = hl_aptr_xchg_full(&ib->command, NULL), *old = NULL;
+        if (HL_FAULT(command_order)) {
+            old = young;
+            young = NULL;
+        }
         while (young != NULL) {
             struct hl_post *next = young->next;
             young->next = old;
@@ -184,22 +208,43 @@ static void apply_all(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work 
     }
 }
 
-static void leave(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
+/* Lets it go. True: commands came meanwhile, and whose turn it is must be found out. */
+HL_INLINE bool let_go(const struct hl_matcher *m, struct hl_inbox *ib)
 {
     if (!m->threads) {
+        hl_cs_out(HL_CS_inbox, &ib->section);
+        return false;
+    }
+    /* full: publishes the tables, and comes before the next load of the stack; see above. */
+    hl_a32_xchg_full(&ib->owned, 0);
+    return HL_UNLIKELY(hl_aptr_load_relaxed(&ib->command) != NULL); /* relaxed: as said. */
+}
+
+static void leave(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
+{
+    while (let_go(m, ib) && try_own(m, ib)) {
+        apply_all(m, ib, w);
+    }
+    if (w->n == 0) {
         return;
     }
-    do {
-        /* full: publishes the tables, and comes before the next load of the stack; see above. */
-        hl_a32_xchg_full(&ib->owned, 0);
-        if (HL_LIKELY(hl_aptr_load_relaxed(&ib->command) == NULL) || !try_own(m, ib)) {
-            break;
-        }
-        apply_all(m, ib, w);
-    } while (true);
-    if (w->n > 0) {
+    if (HL_LIKELY(m->threads)) {
         hl_prog_wake_fenced();
+    } else if (hl_cs_has_locks()) {
+        hl_prog_wake();
     }
+}
+
+/* Commands that came while the caller had it. */
+static HL_COLD void catch_up(struct hl_matcher *m, struct hl_inbox *ib)
+{
+    struct hl_work w;
+    hl_work_start(&w);
+    if (try_own(m, ib)) {
+        apply_all(m, ib, &w);
+        leave(m, ib, &w);
+    }
+    hl_work_run(m, &w);
 }
 
 static void delegate(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *post, struct hl_work *w)
@@ -217,9 +262,11 @@ static void delegate(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *
 
 void hl_inbox_command(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *post, struct hl_work *w)
 {
-    if (HL_LIKELY(try_own(m, ib))) {
+    if (HL_LIKELY(own_now(m, ib))) {
+        bool answers_me = post->op == HL_POST_PROBE || post->op == HL_POST_TAKE;
         apply_all(m, ib, w);
         apply(m, ib, post, w);
+        w->n -= answers_me; /* which need not wake anybody: I would not nap for my own bell */
         leave(m, ib, w);
         return;
     }
@@ -229,7 +276,7 @@ void hl_inbox_command(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post 
 void hl_inbox_receive(struct hl_matcher *m, const struct hl_arrival *a, struct hl_work *w)
 {
     struct hl_inbox *ib = hl_inbox_of(m, a->ctx, a->src);
-    if (HL_LIKELY(try_own(m, ib))) {
+    if (HL_LIKELY(own_now(m, ib))) {
         apply_all(m, ib, w);
         hl_inbox_arrive(m, ib, a, w);
         leave(m, ib, w);
@@ -250,7 +297,7 @@ struct hl_inbox *hl_inbox_of(struct hl_matcher *m, uint64_t ctx, int src)
 static struct hl_slot *peek(const struct hl_inbox *ib, uint64_t head)
 {
     struct hl_slot *s = &ib->ring->slots[head % HL_RING_SLOTS];
-    /* acquire: sees the message; pairs with the release in hl_ring_push. */
+    /* acquire: sees the message; pairs with the release in hl_ring_publish. */
     return hl_a64_load_acquire(&s->stamp) == head + 1 ? s : NULL;
 }
 
@@ -260,12 +307,159 @@ bool hl_inbox_waiting(const struct hl_inbox *ib)
     return hl_aptr_load_relaxed(&ib->command) != NULL || peek(ib, hl_a64_load_relaxed(&ib->head)) != NULL;
 }
 
+/* The bytes of a message that is all there, or NULL. */
+static const void *payload_of(const struct hl_matcher *m, const struct hl_slot *s)
+{
+    if (HL_LIKELY(s->head.kind == HL_MSG_EAGER)) {
+        return s->area.data;
+    }
+    return s->head.kind == HL_MSG_CELL ? hl_home_of(m, s->head.from)->cells[s->area.cell % HL_CELLS] : NULL;
+}
+
+/* By the owner. */
+static void count(hl_a64 *n)
+{
+    hl_a64_store_relaxed(n, hl_a64_load_relaxed(n) + 1); /* relaxed: a count orders nothing. */
+}
+
+/* The slot's message into the buffer of its receive, if it goes there as it is. */
+static bool copy_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_slot *s,
+                      const struct hl_recv *r)
+{
+    const void *data = payload_of(m, s);
+    uint64_t n = s->head.len;
+    int64_t room;
+    char *start;
+    if (n == 0 && s->head.kind == HL_MSG_EAGER) {
+        return true;
+    }
+    if (data == NULL || !hl_type_bytes(r->type, r->count, &room) || n > (uint64_t)room) {
+        return false;
+    }
+    if (n > 0) {
+        if (!hl_type_block(r->type, r->count, r->buf, &start)) {
+            return false;
+        }
+        memcpy(start, data, n);
+    }
+    if (s->head.kind == HL_MSG_CELL) {
+        hl_cell_give(hl_home_of(m, s->head.from), s->area.cell);
+        count(&ib->cells);
+    }
+    return true;
+}
+
+static bool is_for(const struct hl_msg_head *h, const struct hl_recv *r)
+{
+    return h->ctx == r->ctx && h->src == r->src && (h->tag == r->tag || r->tag == MPI_ANY_TAG);
+}
+
+/* The owner is done with the slots below `head`. */
+static void set_head(struct hl_inbox *ib, uint64_t head)
+{
+    if ((head & ib->publish) == 0) {
+        /* release: we have read these slots; pairs with the acquire in hl_ring_claim. */
+        hl_a64_store_release(&ib->ring->head, head);
+    }
+    hl_a64_store_relaxed(&ib->head, head); /* relaxed: only owners care */
+}
+
+int hl_inbox_skip(const struct hl_matcher *m, struct hl_inbox *ib)
+{
+    int n = 0;
+    uint64_t head = hl_a64_load_relaxed(&ib->head); /* relaxed: only owners write it */
+    while (peek(ib, head) == NULL && hl_claim_is_dead(m, ib->ring, head) && peek(ib, head) == NULL) {
+        set_head(ib, ++head);
+        n++;
+    }
+    return n;
+}
+
+/* How the next message is taken: false leaves it there. */
+typedef bool take_fn(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_slot *s,
+                     const struct hl_recv *r, void *out);
+
+HL_INLINE bool take_next(struct hl_matcher *m, const struct hl_recv *r, take_fn *take, void *out)
+{
+    uint64_t hash = hl_match_hash(r->ctx, r->src);
+    struct hl_inbox *ib = &m->inbox[hash & (m->n_inboxes - 1)];
+    /* relaxed: a glance, before the work of owning it. */
+    if (r->src < 0 || r->exact || peek(ib, hl_a64_load_relaxed(&ib->head)) == NULL || !try_own(m, ib)) {
+        return false;
+    }
+    uint64_t head = hl_a64_load_relaxed(&ib->head); /* relaxed: only owners write it */
+    const struct hl_slot *s = peek(ib, head);
+    /* relaxed: who delegates now comes after this receive. */
+    bool first = hl_aptr_load_relaxed(&ib->command) == NULL && hl_table_is_clear(&ib->table, hash, r->tag);
+    bool taken = first && s != NULL && is_for(&s->head, r) && take(m, ib, s, r, out);
+    if (HL_LIKELY(taken)) {
+        set_head(ib, head + 1);
+    }
+    if (let_go(m, ib)) {
+        catch_up(m, ib);
+    }
+    return taken;
+}
+
+HL_INLINE bool take_bytes(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_slot *s,
+                          const struct hl_recv *r, void *got)
+{
+    if (!copy_slot(m, ib, s, r)) {
+        return false;
+    }
+    *(struct hl_got *)got = (struct hl_got){s->head.src, s->head.tag, s->head.len};
+    return true;
+}
+
+bool hl_inbox_take(struct hl_matcher *m, const struct hl_recv *r, struct hl_got *got)
+{
+    return take_next(m, r, take_bytes, got);
+}
+
+/* What a slot that holds no control message brings. */
+HL_INLINE void slot_arrival(const struct hl_matcher *m, const struct hl_slot *s, struct hl_arrival *a)
+{
+    const struct hl_msg_head *h = &s->head;
+    *a = (struct hl_arrival){h->ctx, h->len, h->src, h->tag, h->from, h->kind, s->area.data};
+    if (h->kind == HL_MSG_CELL) {
+        a->payload = hl_home_of(m, h->from)->cells[s->area.cell % HL_CELLS];
+    } else if (h->kind == HL_MSG_RTS) {
+        a->len = s->area.rts.len;
+    }
+}
+
+HL_INLINE bool take_whole(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_slot *s,
+                          const struct hl_recv *r, void *message)
+{
+    struct hl_arrival a;
+    if (s->head.kind > HL_MSG_RTS) {
+        return false;
+    }
+    slot_arrival(m, s, &a);
+    *(struct hl_message **)message = hl_message_new(&a, NULL);
+    if (s->head.kind == HL_MSG_CELL) {
+        hl_cell_give(hl_home_of(m, s->head.from), s->area.cell);
+        count(&ib->cells);
+    } else if (s->head.kind == HL_MSG_RTS) {
+        count(&ib->others);
+    }
+    return true;
+}
+
+struct hl_message *hl_inbox_take_message(struct hl_matcher *m, const struct hl_recv *r)
+{
+    struct hl_message *message = NULL;
+    take_next(m, r, take_whole, &message);
+    return message;
+}
+
 static void take_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_slot *s, struct hl_work *w)
 {
     const struct hl_msg_head *h = &s->head;
     struct hl_home *sender = hl_home_of(m, h->from);
     if (h->kind > HL_MSG_RTS) {
         const void *data = NULL;
+        count(&ib->others);
         if (h->kind == HL_MSG_DATA) {
             data = sender->cells[s->area.piece.cell % HL_CELLS];
         }
@@ -275,14 +469,14 @@ static void take_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl
         }
         return;
     }
-    struct hl_arrival a = {h->ctx, h->len, h->src, h->tag, h->from, h->kind, s->area.data};
-    if (h->kind == HL_MSG_CELL) {
-        a.payload = sender->cells[s->area.cell % HL_CELLS];
-    } else if (h->kind == HL_MSG_RTS) {
-        a.len = s->area.rts.len;
+    struct hl_arrival a;
+    slot_arrival(m, s, &a);
+    if (h->kind == HL_MSG_RTS) {
+        count(&ib->others);
     }
     hl_inbox_arrive(m, ib, &a, w);
     if (h->kind == HL_MSG_CELL) {
+        count(&ib->cells);
         hl_cell_give(sender, s->area.cell);
     }
 }
@@ -293,14 +487,20 @@ static void serve(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
     const struct hl_slot *s;
     for (int i = 0; i < SERVE_MAX && (s = peek(ib, head)) != NULL; i++) {
         take_slot(m, ib, s, w);
-        head++;
+        set_head(ib, ++head);
         w->n++;
-        if (head % 64 == 0) {
-            /* release: we have read these slots; pairs with the acquire in hl_ring_push. */
-            hl_a64_store_release(&ib->ring->head, head);
-        }
     }
-    hl_a64_store_relaxed(&ib->head, head);
+}
+
+void hl_inbox_visit(struct hl_matcher *m, struct hl_inbox *ib,
+                    void (*fn)(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w),
+                    struct hl_work *w)
+{
+    if (try_own(m, ib)) {
+        apply_all(m, ib, w);
+        fn(m, ib, w);
+        leave(m, ib, w);
+    }
 }
 
 void hl_inbox_poll(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)

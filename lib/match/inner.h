@@ -4,20 +4,25 @@
  * as threads of one process.
  *
  *   send.c   a message leaves: eager, cell, or request to send; pending lists
- *   ring.c   slots and cells in node-shared memory
+ *   ring.c   slots and cells in node-shared memory (claim.h)
+ *   claim.c  who is about to fill which slot
  *   inbox.c  who owns an inbox, commands for its owner, one service of it
  *   table.c  posted receives and unexpected messages, plain data under the inbox's ownership
  *   recv.c   receives, claims for any source over several inboxes, delivery
  *   rndv.c   large messages: requests to send answered, data moved, control messages
  *   probe.c  probes, matched messages, cancel
+ *   choke.c  bounded memory for unexpected messages
+ *   bury.c   peers that have died
  *   port.c   the same over the network */
 #ifndef HL_MATCH_INNER_H
 #define HL_MATCH_INNER_H
 
 #include "atomic.h"
+#include "cs.h"
 #include "lock.h"
 #include "match.h"
 #include "prog.h"
+#include "table.h"
 #include "util.h"
 
 /* ---- Messages ---- */
@@ -31,6 +36,8 @@ enum hl_msg_kind {
     HL_MSG_PULL, /* to the sender: send me the first n bytes */
     HL_MSG_DATA, /* to the receiver: some of them */
     HL_MSG_FIN,  /* to the sender: I have what I want */
+    HL_MSG_XOFF, /* to a sender: keep the payloads of your messages */
+    HL_MSG_XON,  /* to a sender: no longer */
 };
 
 struct hl_msg_head {
@@ -45,8 +52,9 @@ struct hl_msg_head {
 struct hl_msg_rts {
     uint64_t len;    /* bytes of the message */
     uint64_t cookie; /* names the send */
-    uint64_t addr;   /* the sender's buffer if it is one block, else 0 */
-    uint64_t key;    /* its registration over the network, 0: none */
+    uint64_t addr;   /* the sender's buffer if it is one block, else 0; over the network: for reads of it */
+    uint64_t
+        key; /* 0, or on the node the id of the sender's segment that it lies in, else its registration */
 };
 
 struct hl_msg_pull {
@@ -88,18 +96,26 @@ _Static_assert(sizeof(struct hl_slot) == 64, "a slot is one line");
 
 /* ---- Node-shared memory ---- */
 
-#define HL_RING_SLOTS 1024u
+#define HL_RING_SLOTS 1024u /* at most: HOTLANE_RING */
 #define HL_CELL_BYTES 8192u
 #define HL_CELLS 64u
 #define HL_INBOXES_MAX 16u
+#define HL_CLAIMING 256u /* threads of a rank that have a place; the last one is everybody else's */
 
 /* Many producers, one consumer (the inbox's owner).
  * tail = ticket << 1 | armed. A producer claims a ticket by CAS, writes the slot, releases its stamp; if it
  * cleared `armed`, it rings the door. The consumer publishes `head` now and then. */
 struct hl_ring {
     HL_ALIGNED_LINE hl_a64 tail; /* atomic */
+    uint64_t mark;               /* tells rings of the node apart, above the bits of tickets; see claim.c */
     HL_ALIGNED_LINE hl_a64 head; /* atomic: written by the owner */
     HL_ALIGNED_LINE struct hl_slot slots[HL_RING_SLOTS];
+};
+
+/* What one thread claims or has claimed last. It is said before the claim, so of a slot that stays empty the
+ * node knows whether a living rank is still going to fill it (claim.c). */
+struct hl_claiming {
+    HL_ALIGNED_LINE hl_a64 what; /* atomic: ticket + the mark of its ring; 0: never used */
 };
 
 /* One rank's part of the board. Zero is its initial state. */
@@ -108,13 +124,16 @@ struct hl_home {
     int32_t pid;    /* for reading from its memory */
     uint64_t probe_addr;  /* where `probe_value` stands in that process */
     uint64_t probe_value; /* random */
+    uint64_t process;     /* random, hl_rndv_process of its process */
+    uint32_t ring_room;   /* messages that a ring takes */
     HL_ALIGNED_LINE struct hl_prog_door door;
     HL_ALIGNED_LINE hl_a64 cells_taken; /* atomic: a bit a cell; set by my senders, cleared by receivers */
     struct hl_ring rings[HL_INBOXES_MAX];
+    struct hl_claiming claiming[HL_CLAIMING];
     _Alignas(4096) unsigned char cells[HL_CELLS][HL_CELL_BYTES];
 };
 
-/* ---- Tables: posted receives, unexpected messages ---- */
+/* ---- Posted receives, unexpected messages ---- */
 
 enum hl_post_op {
     HL_POST_RECV,   /* a receive; in a request's body */
@@ -129,17 +148,17 @@ enum hl_post_op {
 /* What an inbox's owner is asked to do; posted receives stay in its lists. */
 struct hl_post {
     struct hl_post *next;
-    uint64_t seq; /* order of posting within the inbox */
-    uint32_t op;  /* enum hl_post_op */
-    uint32_t spare;
+    uint64_t seq;   /* order of posting within the inbox */
+    uint32_t op;    /* enum hl_post_op */
+    uint32_t spare; /* of a receive or probe: world rank of its source, or -1 */
 };
 
 /* Where a matched message's data is still to come from. */
 struct hl_fetch {
-    uint64_t name; /* of the send */
-    uint64_t addr; /* of the sender's buffer, or 0; then: bytes that came */
-    int32_t from;  /* as in struct hl_entry */
-    uint32_t spare;
+    uint64_t name;    /* of the send */
+    uint64_t addr;    /* of the sender's buffer, or 0; then: bytes that came */
+    int32_t from;     /* as in struct hl_entry */
+    uint32_t offered; /* addr is a struct hl_offer *: how the buffer can be reached */
 };
 
 /* Body of a receive's (or probe's) request: posted before the match, fetching after it. */
@@ -163,7 +182,8 @@ _Static_assert(sizeof(struct hl_recv_body) <= HL_REQ_BODY, "a receive fits its r
 /* A message without its receive. Payload (or RTS area) follows. */
 struct hl_entry {
     struct hl_post post;               /* for ARRIVE */
-    struct hl_entry *next, **back;     /* in its bin */
+    struct hl_entry *next, **back;     /* in its bin, by (ctx, src, tag) */
+    struct hl_entry *sibling, **elder; /* in the bin of any tag, by (ctx, src) */
     struct hl_entry *younger, **older; /* in the inbox's order of arrival */
     uint64_t ctx;
     uint64_t len; /* bytes of the message */
@@ -173,10 +193,18 @@ struct hl_entry {
     unsigned char payload[];
 };
 
+/* A matched message: in a request's place, which has its context, source, tag and bytes. */
 struct hl_message {
-    struct hl_handle h;
-    struct hl_entry *entry;
+    struct hl_req req; /* its body is a struct hl_message_body */
 };
+
+struct hl_message_body {
+    struct hl_entry *entry; /* NULL: the payload is here */
+    int32_t from;
+    uint32_t kind;
+    unsigned char payload[HL_MATCH_INLINE];
+};
+_Static_assert(sizeof(struct hl_message_body) <= HL_REQ_BODY, "a message fits a request");
 
 /* A receive from any source that stands in several inboxes; the first match takes it.
  *   OPEN -> CLAIMED (by an inbox's owner, who then delivers) or CANCELLED */
@@ -196,55 +224,18 @@ struct hl_claim {
     struct hl_claim_node node[];
 };
 
-struct hl_post_list {
-    struct hl_post *head, **tail;
-};
-struct hl_entry_list {
-    struct hl_entry *head, **tail;
-};
-
-struct hl_bin {
-    struct hl_post_list posted;
-    struct hl_entry_list unexpected;
-};
-
-/* All of it is guarded by the inbox's ownership. */
-struct hl_table {
-    struct hl_bin *bins;
-    size_t n_bins;                /* power of two */
-    size_t n_posted, n_entries;   /* in bins */
-    struct hl_post_list wild;     /* receives from any source, in order */
-    struct hl_entry_list arrival; /* all unexpected messages, oldest first */
-    uint64_t seq;
-};
-
-int hl_table_open(struct hl_table *t);
-void hl_table_close(struct hl_table *t); /* frees entries and claims that nobody received */
-
-/* Appends a receive (specific or any source, or a claim's node) behind all others. */
-void hl_table_post(struct hl_table *t, struct hl_post *p);
-
-/* Takes the first posted receive that matches, claiming it; NULL if none. */
-struct hl_req *hl_table_match(struct hl_table *t, uint64_t ctx, int src, int tag);
-
-/* The oldest unexpected message that matches (left in place), or NULL. */
-struct hl_entry *hl_table_find(struct hl_table *t, uint64_t ctx, int src, int tag);
-void hl_table_add(struct hl_table *t, struct hl_entry *e);
-void hl_table_remove(struct hl_table *t, struct hl_entry *e);
-
-/* Takes exactly this posted receive off; false if it is not there. */
-bool hl_table_cancel(struct hl_table *t, struct hl_req *r);
-
-/* Drops one count of a claim; the last one frees it. */
-void hl_claim_drop(struct hl_claim *c, uint32_t n);
-
 /* ---- Inboxes ---- */
 
 struct hl_inbox {
     struct hl_ring *ring;
     HL_ALIGNED_LINE hl_a32 owned;    /* atomic: xchg to 1 owns all below, xchg to 0 leaves */
     HL_ALIGNED_LINE hl_aptr command; /* atomic: stack of struct hl_post, youngest first */
+    struct hl_mutex section;         /* in place of `owned` where modes have sections (cs.h) */
     HL_ALIGNED_LINE hl_a64 head;     /* next ticket to read: written by the owner, glanced at by others */
+    uint32_t publish;                /* bits of head that are 0 when it is published */
+    hl_a64 mark;                     /* atomic: bytes of entries above which the owner looks at the sum */
+    uint64_t first;                  /* ticket that this generation begins with */
+    hl_a64 cells, others;            /* of the messages read: in a cell; without data. atomic, by the owner */
     struct hl_table table;
 };
 
@@ -264,13 +255,23 @@ struct hl_owed {
 
 #define HL_PORTS_MAX 8
 
+/* A peer's state. */
+#define HL_PEER_CHOKED 0x80000000u       /* set and cleared by the peer: payloads stay here */
+#define HL_PEER_DEAD 0x40000000u         /* never cleared */
+#define HL_PEER_SENDS(s) ((s)&0xffffffu) /* sends in the list; lowered only after the send was published */
+
 struct hl_peer {
-    hl_a32 pending;              /* atomic: sends in the list; lowered only after the send was published */
+    hl_a32 *state;               /* atomic, HL_PEER_*: not 0 sends the slow way. Near: in shared memory */
+    hl_a32 far_state;            /* what it points to for a peer by the network */
+    bool choked;                 /* its payloads stay there until we say otherwise; guarded by choke.lock */
     hl_a32 owing;                /* atomic: control messages in the list */
     int32_t world, node;         /* node: -1 when reached by the network */
     uint32_t ports;              /* node -1: how many both of us have */
     uint64_t addr[HL_PORTS_MAX]; /* its address in each of my ports */
-    hl_a32 cma;                  /* 0: not tried, 1: its memory can be read, 2: it cannot */
+    uint64_t sent[HL_PORTS_MAX]; /* messages posted from each of them; changed by the port's owner */
+    hl_a64 refused_ns, refusing_ns; /* node -1: when its connection took nothing, and since when. atomic */
+    struct hl_mutex section;        /* of putting into its ring; for cs.h */
+    hl_a32 cma;                     /* 0: not tried, 1: its memory can be read, 2: it cannot */
     struct hl_mutex lock;
     struct hl_req *head, **tail HL_MEMBER_GUARDED_BY(lock); /* by hl_req.next */
     struct hl_owed *owed, **owed_tail HL_MEMBER_GUARDED_BY(lock);
@@ -283,8 +284,8 @@ struct hl_send_body {
     struct hl_type *type;
     int32_t me, tag, dest, mode;
     uint64_t cookie;
-    uint64_t back;   /* the receive that asked for data */
-    uint64_t offset; /* packed bytes handed over so far */
+    uint64_t back;   /* the receive that asked for data; HL_REQ_REGISTERED: the registration's id */
+    uint64_t offset; /* packed bytes handed over so far; HL_REQ_REGISTERED: its key */
 };
 _Static_assert(sizeof(struct hl_send_body) <= HL_REQ_BODY, "a send fits its request");
 
@@ -298,25 +299,46 @@ struct hl_names {
     uint32_t n_rows, free HL_MEMBER_GUARDED_BY(lock); /* free: index + 1 of the first free row */
 };
 
+#define HL_REQ_EXACT 4u      /* the message must be as long as the buffer */
 #define HL_REQ_HOLDS_TYPE 1u /* in hl_req.spare: a reference to drop at completion */
+#define HL_REQ_REGISTERED 4u /* in a send's: its buffer is registered for the receiver */
 
 /* ---- The matcher ---- */
 
+#define HL_CHOKE_MAX 8 /* sources chosen at once */
+
+/* Memory of unexpected messages. */
+struct hl_choke {
+    uint64_t limit; /* bytes */
+    hl_a32 busy;    /* atomic: 1 while somebody is to be choked or is: counted in `backlog`, so polls look */
+    struct hl_mutex lock;
+    int n HL_MEMBER_GUARDED_BY(lock); /* chosen by an inbox's owner, to be told by the next poll */
+    int from[HL_CHOKE_MAX] HL_MEMBER_GUARDED_BY(lock); /* as in struct hl_entry */
+    bool said HL_MEMBER_GUARDED_BY(lock);
+};
+
 struct hl_matcher {
     int world_rank, world_size, node_rank, node_size;
-    const int *node_world;     /* [node_size] */
-    int (*node_of)(int world); /* node rank or -1 */
-    struct hl_home *homes;     /* [node_size], shared */
-    unsigned n_inboxes;        /* power of two */
-    bool threads;              /* several threads call */
-    bool cma;                  /* reading peers' memory is allowed */
-    struct hl_inbox *inbox;    /* [n_inboxes] */
-    struct hl_peer *near;      /* [node_size] */
-    hl_aptr *far;              /* [world_size] struct hl_peer *, made on first use; NULL on one node */
-    struct hl_peer **far_list; /* those made, for polling */
+    const int *node_world;        /* [node_size] */
+    struct hl_home *homes;        /* [node_size], shared */
+    hl_a32 *states;               /* behind them a row of peers' states for each rank, see hl_state_of */
+    unsigned n_inboxes;           /* power of two */
+    bool threads;                 /* several threads call, and own inboxes in turn (not by sections) */
+    bool cma;                     /* reading peers' memory is allowed */
+    struct hl_inbox *inbox;       /* [n_inboxes] */
+    struct hl_claiming *claiming; /* this rank's, in its home */
+    struct hl_peer *near;         /* [node_size] */
+    hl_aptr *peers; /* [world_size] struct hl_peer *: near ones, and far ones from their first use */
+    struct hl_peer **far_list; /* far ones, for polling; NULL on one node */
     hl_a32 n_far;              /* atomic: release after far_list is extended */
     struct hl_mutex far_lock;
-    hl_a32 backlog;   /* atomic: peers' pending + owing, summed */
+    hl_a32 backlog; /* atomic: peers' sends + owing, summed, and choke.busy, and deaths */
+    hl_a32 deaths;  /* atomic: 1 when ranks of the job have died */
+    hl_a32 passes;  /* atomic: of bury.c, as the next one */
+    hl_a64 visited_ns;
+    bool (*is_dead)(int world);
+    int (*lost_member)(uint64_t ctx); /* a dead member of that communicator, or -1; NULL: unknown */
+    struct hl_choke choke;
     hl_a32 n_streams; /* atomic: sends that are being pulled */
     struct hl_mutex stream_lock;
     struct hl_req *streams, **streams_tail HL_MEMBER_GUARDED_BY(stream_lock);
@@ -330,34 +352,50 @@ struct hl_matcher {
 struct hl_matcher_setup {
     int world_rank, world_size, node_rank, node_size;
     const int *node_world;
-    int (*node_of)(int world);
     void *board;
     unsigned inboxes; /* power of two */
     bool threads, cma;
+    uint32_t ring;              /* messages that a ring takes, a power of two from 8 on; 0: HL_RING_SLOTS */
+    bool (*is_dead)(int world); /* NULL: hl_rx_is_dead */
+    uint64_t unex_mem;          /* bytes of unexpected messages above which sources are choked; 0: no limit */
 };
+struct hl_matcher *hl_matcher_self(void); /* this process's */
 int hl_matcher_open(struct hl_matcher *m, const struct hl_matcher_setup *s);
 void hl_matcher_close(struct hl_matcher *m);
 int hl_matcher_poll(void *matcher);
-bool hl_matcher_arm(void *matcher);
+enum hl_prog_armed hl_matcher_arm(void *matcher);
 bool hl_matcher_idle(void *matcher); /* nothing owed to anybody */
 
 /* The peer record of a world rank; NULL: HL_ERR_OTHER was recorded. */
 struct hl_peer *hl_matcher_peer(struct hl_matcher *m, int world);
 
+/* Where messages of one source go: the same at both ends. Both halves of a wide product, so that every bit of
+ * the result depends on every bit of the context. */
 HL_INLINE uint64_t hl_match_hash(uint64_t ctx, int src)
 {
-    return hl_mix64(ctx + (uint64_t)(uint32_t)src * 0x9e3779b97f4a7c15ULL);
+    uint64_t x = ctx + (uint64_t)(uint32_t)src * 0x9e3779b97f4a7c15ULL;
+    __uint128_t product = (__uint128_t)(x ^ 0x2d358dccaa6c78a5ULL) * 0x8bb84b93962eacc9ULL;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
-
-/* ring.c */
-bool hl_ring_push(struct hl_home *to, unsigned inbox, const struct hl_slot *slot);
-int hl_cell_take(struct hl_home *mine);               /* index, or -1: none free */
-void hl_cell_give(struct hl_home *owner, uint32_t i); /* by the receiver, or the sender that did not use it */
 
 /* inbox.c */
 struct hl_inbox *hl_inbox_of(struct hl_matcher *m, uint64_t ctx, int src);
+/* What a receive got. */
+struct hl_got {
+    int32_t src, tag;
+    uint64_t bytes;
+};
+/* Receives the next message of the ring if it is the one for `r`, all of it is there, and nothing stands
+ * before it. False: nothing was done. */
+bool hl_inbox_take(struct hl_matcher *m, const struct hl_recv *r, struct hl_got *got);
+/* The same of the message itself; NULL: nothing was done. */
+struct hl_message *hl_inbox_take_message(struct hl_matcher *m, const struct hl_recv *r);
 /* Has `post` done by the owner: the caller if he can be, else whoever is. */
 void hl_inbox_command(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *post, struct hl_work *w);
+/* Calls `fn` as its owner, if it can be owned at once. */
+void hl_inbox_visit(struct hl_matcher *m, struct hl_inbox *ib,
+                    void (*fn)(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w),
+                    struct hl_work *w);
 /* Serves it if something is there and nobody else does. */
 void hl_inbox_poll(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w);
 bool hl_inbox_waiting(const struct hl_inbox *ib);
@@ -377,7 +415,8 @@ struct hl_entry *hl_entry_new(const struct hl_arrival *a);
 /* recv.c */
 void hl_recv_deliver(struct hl_matcher *m, struct hl_req *r, const struct hl_arrival *a, struct hl_work *w);
 void hl_recv_result(struct hl_req *r, int src, int tag, uint64_t bytes);
-void hl_recv_finish(struct hl_req *r); /* drops the type, completes */
+int hl_recv_results(struct hl_req *r, MPI_Status *status, bool end); /* and lets its claim go */
+void hl_recv_finish(struct hl_req *r);                               /* drops the type, completes */
 void hl_recv_setup(struct hl_req *req, const struct hl_recv *r, enum hl_post_op op);
 int hl_recv_post(struct hl_matcher *m, struct hl_req *req);
 int hl_recv_put(struct hl_req *r, uint64_t offset, const void *data, uint64_t n); /* into its buffer */
@@ -386,12 +425,19 @@ int hl_matcher_recv(struct hl_matcher *m, const struct hl_recv *r, MPI_Status *s
 
 /* send.c */
 int hl_matcher_isend(struct hl_matcher *m, const struct hl_send *s, struct hl_req **out);
+/* The same on an ACTIVE request of the caller's, which holds no type. */
+int hl_matcher_isend_on(struct hl_matcher *m, const struct hl_send *s, struct hl_req *r);
 int hl_matcher_send(struct hl_matcher *m, const struct hl_send *s);
 void hl_send_finish(struct hl_matcher *m, struct hl_req *r); /* frees its name, drops the type, completes */
+void hl_send_end(struct hl_req *r);                          /* the same without the name, which is taken */
 int hl_peer_drain(struct hl_matcher *m, struct hl_peer *p);
 bool hl_send_cancel(struct hl_matcher *m, struct hl_req *r);
 
 /* rndv.c */
+struct hl_peer *hl_peer_from(struct hl_matcher *m, int from); /* `from` as in struct hl_entry; or NULL */
+/* Sends a control message of this kind, behind those that are owed. `area` NULL: zeros. */
+void hl_control_send(struct hl_matcher *m, struct hl_peer *p, enum hl_msg_kind kind,
+                     const union hl_msg_area *area);
 void hl_rndv_run(struct hl_matcher *m, struct hl_req *r); /* answers a matched request to send */
 /* Handles a control message; `data`: the bytes of a DATA. */
 void hl_rndv_control(struct hl_matcher *m, const struct hl_slot *slot, const void *data);
@@ -399,11 +445,42 @@ bool hl_control_push(struct hl_matcher *m, struct hl_peer *p,
                      const struct hl_slot *slot); /* false: no room */
 void hl_owed_free(struct hl_owed *o);
 int hl_rndv_stream(struct hl_matcher *m);
+/* Private memory of a node peer, or of another rank in this process. */
+/* A random number of this process, whatever its process number means to others. */
+uint64_t hl_rndv_process(void);
+bool hl_rndv_can_read(struct hl_matcher *m, struct hl_peer *p);
+int hl_rndv_read(struct hl_matcher *m, struct hl_peer *p, uint64_t from, void *to, uint64_t n);
 void hl_work_run(struct hl_matcher *m, struct hl_work *w);
 /* Names a request whose body is complete but for `name`; false: no memory. */
 bool hl_name_give(struct hl_names *n, struct hl_req *r, uint64_t *name);
 struct hl_req *hl_name_find(struct hl_names *n, uint64_t name);
 struct hl_req *hl_name_take(struct hl_names *n, uint64_t name);
+/* Takes the first name that `is` accepts; NULL if none. */
+struct hl_req *hl_name_take_if(struct hl_names *n, bool (*is)(void *arg, struct hl_req *r, uint64_t name),
+                               void *arg);
+
+/* A fetch over the network has ended: with an error that the peer's death is not, the bytes are asked for. */
+void hl_rndv_fetched(struct hl_matcher *m, struct hl_req *r, int err);
+
+/* reach.c */
+/* Fills addr and key of a request to send for `len` bytes at `block` (NULL: not one block). */
+void hl_reach_offer(const struct hl_peer *p, struct hl_req *r, char *block, uint64_t len,
+                    struct hl_msg_rts *rts);
+/* The sender's request is over, or asked for the bytes: nobody reads its buffer from afar any more. */
+void hl_reach_withdraw(struct hl_req *r);
+/* At the match: keeps in the receive what the request to send offers. */
+void hl_reach_note(struct hl_matcher *m, struct hl_req *r, const struct hl_msg_rts *rts, int from);
+/* Takes the offer out again, to be freed by the caller; NULL: there is none. */
+struct hl_offer *hl_reach_take(struct hl_req *r);
+/* Copies the message if its buffer is mapped here. */
+bool hl_reach_copy(const struct hl_peer *p, struct hl_req *r, const struct hl_offer *o);
+/* Starts reads over the network: they own the offer then and end with hl_rndv_fetched. False: impossible. */
+bool hl_reach_read(const struct hl_peer *p, struct hl_req *r, struct hl_offer *o);
+
+void hl_match_counts_open(struct hl_matcher *m); /* counts.c: what is counted here is a counter of the rank */
+void hl_match_counts_close(void);
+void hl_match_tell_open(void); /* tell.c: open requests in words, for the watchdog */
+void hl_match_tell_message(struct hl_told *t, uint64_t ctx, int src, int tag); /* that is to come */
 
 /* probe.c */
 /* Without progress: what is known now. */
@@ -417,7 +494,39 @@ int hl_matcher_imrecv(struct hl_matcher *m, struct hl_message *message, const st
 int hl_matcher_mrecv(struct hl_matcher *m, struct hl_message *message, const struct hl_recv *r,
                      MPI_Status *status);
 int hl_matcher_cancel(struct hl_matcher *m, struct hl_req *r);
-struct hl_message *hl_message_new(struct hl_entry *e);
+/* Of an arrival, or of an entry (then its own), both of them alive. */
+struct hl_message *hl_message_new(const struct hl_arrival *a, struct hl_entry *e);
+
+/* The references of modes that count them: a new request's to its communicator, and the completer's to the
+ * request, unless that lives on a stack. */
+HL_INLINE void hl_match_count_new(const struct hl_req *r)
+{
+    if (HL_UNLIKELY(hl_cs_any())) {
+        hl_cs_count(HL_CS_comm, r->ctx, 1);
+    }
+}
+
+void hl_match_done_counted(struct hl_req *r);
+
+/* Completes it. */
+HL_INLINE void hl_match_done(struct hl_req *r)
+{
+    if (HL_UNLIKELY(hl_cs_any())) {
+        hl_match_done_counted(r);
+    } else {
+        hl_req_done(r);
+    }
+}
+
+/* Both of a receive that is over at once. */
+HL_INLINE void hl_match_count_both(struct hl_req *r, uint64_t ctx)
+{
+    if (HL_UNLIKELY(hl_cs_any())) {
+        r->ctx = ctx;
+        hl_cs_count(HL_CS_comm, ctx, 1);
+        hl_cs_count(HL_CS_request, (uintptr_t)r, -1);
+    }
+}
 
 HL_INLINE struct hl_recv_body *hl_recv_body(struct hl_req *r)
 {
@@ -432,6 +541,17 @@ HL_INLINE struct hl_send_body *hl_send_body(struct hl_req *r)
 HL_INLINE struct hl_req *hl_post_req(struct hl_post *p)
 {
     return HL_CONTAINER_OF(p, struct hl_req, body);
+}
+
+/* What rank `of` of the node keeps of `peer`: a row is its own lines, peers write there only to choke it. */
+HL_INLINE size_t hl_state_row(int node_size)
+{
+    return hl_round_up((size_t)node_size * sizeof(hl_a32), HL_CACHELINE) / sizeof(hl_a32);
+}
+
+HL_INLINE hl_a32 *hl_state_of(const struct hl_matcher *m, int of, int peer)
+{
+    return &m->states[(size_t)of * hl_state_row(m->node_size) + (size_t)peer];
 }
 
 HL_INLINE struct hl_home *hl_home_of(const struct hl_matcher *m, int node)

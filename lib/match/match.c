@@ -1,12 +1,19 @@
 /* The matcher: opened, polled, closed; and this process's own one behind the public names. */
 #include "inner.h"
 
+#include "bury.h"
+#include "choke.h"
+#include "claim.h"
+
 #include "boot.h"
 #include "conf.h"
 #include "err.h"
 #include "fab.h"
 #include "far.h"
+#include "fault.h"
+#include "lane.h"
 #include "log.h"
+#include "rx.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -17,9 +24,12 @@
 
 /* ---- Peers ---- */
 
-static void peer_init(struct hl_peer *p, int world, int node)
+static void peer_init(const struct hl_matcher *m, struct hl_peer *p, int world, int node)
 {
-    *p = (struct hl_peer){.world = world, .node = node, .lock = HL_MUTEX_INIT};
+    *p = (struct hl_peer){.world = world, .node = node, .lock = HL_MUTEX_INIT, .section = HL_MUTEX_INIT};
+    p->state = node >= 0 ? hl_state_of(m, m->node_rank, node) : &p->far_state;
+    /* relaxed: of an earlier generation; nobody chokes us before he has a message of ours. */
+    hl_a32_store_relaxed(p->state, 0);
     p->tail = &p->head;
     p->owed_tail = &p->owed;
 }
@@ -31,7 +41,7 @@ static struct hl_peer *new_far(struct hl_matcher *m, int world)
         hl_err_say(HL_ERR_OTHER, "no memory for peer %d", world);
         return NULL;
     }
-    peer_init(p, world, -1);
+    peer_init(m, p, world, -1);
     if (hl_far_meet(m, p) != 0) {
         free(p);
         return NULL;
@@ -43,13 +53,13 @@ static struct hl_peer *new_far(struct hl_matcher *m, int world)
 static HL_COLD struct hl_peer *make_far(struct hl_matcher *m, int world)
 {
     hl_mutex_lock(&m->far_lock);
-    struct hl_peer *p = hl_aptr_load_acquire(&m->far[world]); /* acquire: as in hl_matcher_peer */
+    struct hl_peer *p = hl_aptr_load_acquire(&m->peers[world]); /* acquire: as in hl_matcher_peer */
     if (p == NULL && (p = new_far(m, world)) != NULL) {
         uint32_t n = hl_a32_load_relaxed(&m->n_far); /* relaxed: under the lock */
         m->far_list[n] = p;
         /* release: publishes the record; pairs with the acquires in hl_matcher_peer and hl_matcher_poll. */
         hl_a32_store_release(&m->n_far, n + 1);
-        hl_aptr_store_release(&m->far[world], p);
+        hl_aptr_store_release(&m->peers[world], p);
     }
     hl_mutex_unlock(&m->far_lock);
     return p;
@@ -57,12 +67,8 @@ static HL_COLD struct hl_peer *make_far(struct hl_matcher *m, int world)
 
 struct hl_peer *hl_matcher_peer(struct hl_matcher *m, int world)
 {
-    int node = m->node_of(world);
-    if (HL_LIKELY(node >= 0)) {
-        return &m->near[node];
-    }
     /* acquire: the record is initialised; pairs with the release in make_far. */
-    struct hl_peer *p = hl_aptr_load_acquire(&m->far[world]);
+    struct hl_peer *p = hl_aptr_load_acquire(&m->peers[world]);
     return HL_LIKELY(p != NULL) ? p : make_far(m, world);
 }
 
@@ -71,11 +77,17 @@ struct hl_peer *hl_matcher_peer(struct hl_matcher *m, int world)
 static int open_inboxes(struct hl_matcher *m)
 {
     struct hl_home *home = hl_home_of(m, m->node_rank);
+    m->claiming = home->claiming;
     for (unsigned i = 0; i < m->n_inboxes; i++) {
         struct hl_inbox *ib = &m->inbox[i];
         ib->ring = &home->rings[i];
+        ib->ring->mark = ((uint64_t)m->node_rank * HL_INBOXES_MAX + i + 1) << 44;
+        ib->section = (struct hl_mutex)HL_MUTEX_INIT;
         /* relaxed: nobody else is here yet. An earlier generation left its place in the ring. */
         hl_a64_store_relaxed(&ib->head, hl_a64_load_relaxed(&ib->ring->head));
+        ib->first = hl_a64_load_relaxed(&ib->head);
+        hl_a64_store_relaxed(&ib->mark, m->choke.limit / m->n_inboxes);
+        ib->publish = home->ring_room / 2 < 64 ? home->ring_room / 2 - 1 : 63;
         if (hl_table_open(&ib->table) != 0) {
             return HL_ERR_NO_MEM;
         }
@@ -87,18 +99,20 @@ static int allocate(struct hl_matcher *m)
 {
     m->near = malloc((size_t)m->node_size * sizeof(*m->near));
     m->inbox = aligned_alloc(HL_CACHELINE, m->n_inboxes * sizeof(*m->inbox));
-    if (m->near == NULL || m->inbox == NULL) {
+    m->peers =
+        calloc((size_t)m->world_size, sizeof(*m->peers)); /* only pages of ranks we talk to are touched */
+    if (m->near == NULL || m->inbox == NULL || m->peers == NULL) {
         return HL_ERR_NO_MEM;
     }
     memset(m->inbox, 0, m->n_inboxes * sizeof(*m->inbox));
     for (int i = 0; i < m->node_size; i++) {
-        peer_init(&m->near[i], m->node_world[i], i);
+        peer_init(m, &m->near[i], m->node_world[i], i);
+        hl_aptr_store_relaxed(&m->peers[m->node_world[i]],
+                              &m->near[i]); /* relaxed: nobody else is here yet */
     }
     if (m->node_size < m->world_size) {
-        /* Only pages of ranks we talk to are touched. */
-        m->far = calloc((size_t)m->world_size, sizeof(*m->far));
         m->far_list = calloc((size_t)m->world_size, sizeof(*m->far_list));
-        if (m->far == NULL || m->far_list == NULL) {
+        if (m->far_list == NULL) {
             return HL_ERR_NO_MEM;
         }
     }
@@ -117,7 +131,7 @@ static void release(struct hl_matcher *m)
         free(m->far_list[i]);
     }
     free(m->far_list);
-    free(m->far);
+    free(m->peers);
     free(m->names.rows);
     free(m->inbox);
     free(m->near);
@@ -125,28 +139,36 @@ static void release(struct hl_matcher *m)
 
 int hl_matcher_open(struct hl_matcher *m, const struct hl_matcher_setup *s)
 {
-    *m = (struct hl_matcher){.world_rank = s->world_rank,
-                             .world_size = s->world_size,
-                             .node_rank = s->node_rank,
-                             .node_size = s->node_size,
-                             .node_world = s->node_world,
-                             .node_of = s->node_of,
-                             .homes = s->board,
-                             .n_inboxes = s->inboxes,
-                             .threads = s->threads,
-                             .cma = s->cma,
-                             .far_lock = HL_MUTEX_INIT,
-                             .stream_lock = HL_MUTEX_INIT,
-                             .names = {.lock = HL_MUTEX_INIT}};
+    *m = (struct hl_matcher){
+        .world_rank = s->world_rank,
+        .world_size = s->world_size,
+        .node_rank = s->node_rank,
+        .node_size = s->node_size,
+        .node_world = s->node_world,
+        .homes = s->board,
+        .states = (hl_a32 *)(void *)((struct hl_home *)s->board + s->node_size),
+        .n_inboxes = s->inboxes,
+        .threads = s->threads,
+        .cma = s->cma,
+        .is_dead = s->is_dead != NULL ? s->is_dead : hl_rx_is_dead,
+        .far_lock = HL_MUTEX_INIT,
+        .stream_lock = HL_MUTEX_INIT,
+        .choke = {.limit = s->unex_mem != 0 ? s->unex_mem : UINT64_MAX, .lock = HL_MUTEX_INIT},
+        .names = {.lock = HL_MUTEX_INIT}};
     m->streams_tail = &m->streams;
-    hl_random_bytes(&m->probe_value, sizeof(m->probe_value));
+    int rc = hl_random_bytes(&m->probe_value, sizeof(m->probe_value));
+    if (rc != 0) {
+        return rc;
+    }
+    struct hl_home *home = hl_home_of(m, m->node_rank);
+    home->ring_room = s->ring != 0 ? s->ring : HL_RING_SLOTS;
     if (allocate(m) != 0) {
         release(m);
         return hl_err_say(HL_ERR_NO_MEM, "no memory for matching (%d ranks, %u inboxes)", m->world_size,
                           m->n_inboxes);
     }
-    struct hl_home *home = hl_home_of(m, m->node_rank);
     home->pid = (int32_t)getpid();
+    home->process = hl_rndv_process();
     home->probe_addr = (uint64_t)(uintptr_t)&m->probe_value;
     home->probe_value = m->probe_value;
     /* release: the board's part is ready; pairs with the acquire of who sends. */
@@ -167,9 +189,11 @@ void hl_matcher_close(struct hl_matcher *m)
 
 /* ---- Progress ---- */
 
-static int drain_peers(struct hl_matcher *m)
+/* `idle`: this pass has moved nothing so far. */
+static int drain_peers(struct hl_matcher *m, bool idle)
 {
-    int n = 0;
+    hl_claim_enrol();
+    int n = hl_choke_run(m) + hl_bury_run(m, idle);
     for (int i = 0; i < m->node_size; i++) {
         n += hl_peer_drain(m, &m->near[i]);
     }
@@ -191,7 +215,7 @@ int hl_matcher_poll(void *matcher)
         /* relaxed: any number will do. */
         first = hl_a32_add_relaxed(&m->turn, 1) + 1;
     }
-    for (unsigned i = 0; i < m->n_inboxes; i++) {
+    for (unsigned i = 0; i < (HL_FAULT(poll_one) ? 1 : m->n_inboxes); i++) {
         hl_inbox_poll(m, &m->inbox[(first + i) & (m->n_inboxes - 1)], &w);
     }
     if (m->net != NULL) {
@@ -200,12 +224,20 @@ int hl_matcher_poll(void *matcher)
     hl_work_run(m, &w);
     /* relaxed: a glance. */
     if (HL_UNLIKELY(hl_a32_load_relaxed(&m->backlog) != 0)) {
-        w.n += drain_peers(m);
+        w.n += drain_peers(m, w.n == 0);
     }
     return w.n + hl_rndv_stream(m);
 }
 
-bool hl_matcher_arm(void *matcher)
+/* Does something of ours wait for room, which nobody tells? Or for a lane's queue? */
+static bool must_poll(struct hl_matcher *m)
+{
+    /* relaxed: what begins later begins in this thread, or naps are too long once. */
+    return hl_a32_load_relaxed(&m->backlog) != 0 || hl_a32_load_relaxed(&m->n_streams) != 0 ||
+           hl_lane_is_busy() || (m->net != NULL && !hl_far_rings(m));
+}
+
+enum hl_prog_armed hl_matcher_arm(void *matcher)
 {
     struct hl_matcher *m = matcher;
     for (unsigned i = 0; i < m->n_inboxes; i++) {
@@ -214,17 +246,21 @@ bool hl_matcher_arm(void *matcher)
         uint64_t tail = hl_a64_or_full(&ib->ring->tail, 1);
         /* relaxed: a slot that another thread of ours took meanwhile only costs a turn. */
         if (tail >> 1 != hl_a64_load_relaxed(&ib->head) || hl_aptr_load_relaxed(&ib->command) != NULL) {
-            return true;
+            return HL_PROG_WAITING;
         }
     }
-    return m->net != NULL && hl_far_arm(m);
+    if (m->net != NULL && hl_far_arm(m)) {
+        return HL_PROG_WAITING;
+    }
+    return must_poll(m) ? HL_PROG_POLLED : HL_PROG_RINGS;
 }
 
 bool hl_matcher_idle(void *matcher)
 {
     struct hl_matcher *m = matcher;
     /* relaxed: the counters are ours; 0 seen after our own last send means it left. */
-    return hl_a32_load_relaxed(&m->backlog) == 0 && hl_a32_load_relaxed(&m->n_streams) == 0 &&
+    uint32_t rest = hl_a32_load_relaxed(&m->choke.busy) + hl_a32_load_relaxed(&m->deaths);
+    return hl_a32_load_relaxed(&m->backlog) == rest && hl_a32_load_relaxed(&m->n_streams) == 0 &&
            (m->net == NULL || hl_far_idle(m));
 }
 
@@ -232,9 +268,15 @@ bool hl_matcher_idle(void *matcher)
 
 static struct hl_matcher self;
 
+struct hl_matcher *hl_matcher_self(void)
+{
+    return &self;
+}
+
 size_t hl_match_board_bytes(int node_size)
 {
-    return (size_t)node_size * sizeof(struct hl_home);
+    size_t states = (size_t)node_size * hl_state_row(node_size) * sizeof(hl_a32);
+    return (size_t)node_size * sizeof(struct hl_home) + hl_round_up(states, 4096);
 }
 
 /* HOTLANE_INBOXES, else one below THREAD_MULTIPLE and one for each CPU above, at most 4. */
@@ -244,7 +286,8 @@ static unsigned choose_inboxes(bool threads)
     if (want == 0) {
         cpu_set_t set;
         int cpus = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 4;
-        want = !threads ? 1 : cpus < 4 ? cpus : 4;
+        bool one = !threads || (hl_cs_any() && hl_cs_mode < HL_CS_OBJECT);
+        want = one ? 1 : cpus < 4 ? cpus : 4;
     }
     unsigned n = 1;
     while (2 * n <= (unsigned)want && n < HL_INBOXES_MAX) {
@@ -253,22 +296,22 @@ static unsigned choose_inboxes(bool threads)
     return n;
 }
 
-static int check_settings(void)
-{
-    if ((hl_conf.inboxes & (hl_conf.inboxes - 1)) != 0) {
-        return hl_err_say(HL_ERR_ARG, "HOTLANE_INBOXES=%lld is not a power of two",
-                          (long long)hl_conf.inboxes);
-    }
-    if ((hl_conf.ports & (hl_conf.ports - 1)) != 0) {
-        return hl_err_say(HL_ERR_ARG, "HOTLANE_PORTS=%lld is not a power of two", (long long)hl_conf.ports);
-    }
-    return 0;
-}
-
 /* When the network opens: ranks that share all their memory with us need no port. */
 static int open_ports(void)
 {
-    return self.far == NULL || self.net != NULL ? 0 : hl_far_open(&self, (unsigned)hl_conf.ports);
+    return self.far_list == NULL || self.net != NULL ? 0 : hl_far_open(&self, (unsigned)hl_conf.ports);
+}
+
+/* On the receive thread. */
+static void note_death(int unused)
+{
+    hl_bury_note(&self);
+    hl_prog_wake();
+}
+
+void hl_match_on_lost(int (*lost_member)(uint64_t ctx))
+{
+    self.lost_member = lost_member;
 }
 
 int hl_match_open(void *board, bool threads)
@@ -278,35 +321,53 @@ int hl_match_open(void *board, bool threads)
                                  .node_rank = hl_boot.node_rank,
                                  .node_size = hl_boot.node_size,
                                  .node_world = hl_boot.node_world,
-                                 .node_of = hl_boot_node_of,
                                  .board = board,
                                  .inboxes = choose_inboxes(threads),
-                                 .threads = threads,
-                                 .cma = hl_conf.cma};
-    int err = check_settings();
-    if (err == 0) {
-        err = hl_matcher_open(&self, &s);
-    }
+                                 .threads = threads && !hl_cs_any(),
+                                 .cma = hl_conf.cma,
+                                 .ring = (uint32_t)hl_conf.ring,
+                                 .unex_mem = hl_conf.unex_mem};
+    int err = hl_matcher_open(&self, &s);
     if (err != 0) {
         return err;
     }
+    hl_rx_on_death(note_death);
     err = hl_prog_register(hl_matcher_poll, &self, 1);
     if (err != 0) {
         hl_matcher_close(&self);
         return err;
     }
+    hl_match_counts_open(&self);
+    hl_match_tell_open();
     hl_prog_set_door(&hl_home_of(&self, self.node_rank)->door, hl_matcher_arm, &self);
-    return self.far == NULL ? 0 : hl_fab_on_open(open_ports);
+    return self.far_list == NULL ? 0 : hl_fab_on_open(open_ports);
+}
+
+void hl_match_wake_all(const int *node_ranks, int n)
+{
+    /* full: the caller's store comes before the load of the count; pairs with the count in hl_prog_sleep. */
+    hl_fence_full();
+    for (int i = 0; i < n; i++) {
+        struct hl_prog_door *door = &hl_home_of(&self, node_ranks[i])->door;
+        if (HL_UNLIKELY(hl_a32_load_relaxed(&door->sleepers) != 0)) { /* relaxed: the fence orders it. */
+            hl_prog_ring(door);
+        }
+    }
 }
 
 void hl_match_wake(int node_rank)
 {
-    struct hl_prog_door *door = &hl_home_of(&self, node_rank)->door;
-    /* full: the caller's store comes before the load of the count; pairs with the count in hl_prog_sleep. */
-    hl_fence_full();
-    if (HL_UNLIKELY(hl_a32_load_relaxed(&door->sleepers) != 0)) { /* relaxed: the fence orders it. */
-        hl_prog_ring(door);
-    }
+    hl_match_wake_all(&node_rank, 1);
+}
+
+bool hl_match_can_read(int node_rank)
+{
+    return hl_rndv_can_read(&self, &self.near[node_rank]);
+}
+
+int hl_match_read(int node_rank, uint64_t from, void *to, uint64_t n)
+{
+    return hl_rndv_read(&self, &self.near[node_rank], from, to, n);
 }
 
 struct quiet {
@@ -327,9 +388,23 @@ static bool is_quiet(void *arg)
     return false;
 }
 
+static void tell_owed(const void *unused, struct hl_told *t)
+{
+    hl_told_say(t, "messages to leave that nobody has received");
+    for (int i = 0; i < self.world_size; i++) {
+        const struct hl_peer *p = hl_aptr_load_acquire(&self.peers[i]); /* acquire: the peer's record */
+        /* relaxed: what is told may be old. */
+        bool owes = p != NULL && (HL_PEER_SENDS(hl_a32_load_relaxed(p->state)) != 0 ||
+                                  hl_a32_load_relaxed(&p->owing) != 0);
+        hl_told_await(t, owes ? i : -1);
+    }
+}
+HL_HANG_TELLS(is_quiet, tell_owed);
+
 void hl_match_quiet(void)
 {
     struct quiet q = {hl_now_ns(), false};
+    hl_choke_end(&self);
     hl_prog_wait(is_quiet, &q);
 }
 
@@ -337,6 +412,7 @@ void hl_match_close(void)
 {
     hl_prog_set_door(NULL, NULL, NULL);
     hl_prog_unregister(hl_matcher_poll, &self);
+    hl_match_counts_close();
     hl_far_close(&self);
     hl_matcher_close(&self);
 }
@@ -404,10 +480,17 @@ static bool probed(void *arg)
     return found || a->err != 0;
 }
 
+static void tell_probe(const void *arg, struct hl_told *t)
+{
+    const struct hl_recv *p = ((const struct probe *)arg)->p;
+    hl_match_tell_message(t, p->ctx, p->src, p->tag);
+}
+HL_HANG_TELLS(probed, tell_probe);
+
 int hl_match_probe(const struct hl_recv *p, MPI_Status *status)
 {
     struct probe a = {p, status, 0};
-    hl_prog_wait(probed, &a);
+    hl_prog_wait_rung(probed, &a);
     return a.err;
 }
 

@@ -38,6 +38,7 @@ struct hl_recv {
     int src;       /* rank in the communicator, or MPI_ANY_SOURCE */
     int src_world; /* its world rank, or -1: for messages to the user only */
     int tag;       /* or MPI_ANY_TAG */
+    bool exact;    /* a message shorter than the buffer is an error, too: HL_ERR_COUNT */
     void *buf;
     int64_t count;
     struct hl_type *type;
@@ -54,6 +55,10 @@ size_t hl_match_board_bytes(int node_size);
  * HL_ERR_NO_MEM. */
 int hl_match_open(void *board, bool threads);
 
+/* Has receives and probes from any source ask `lost_member`, when ranks have died, for a dead member of the
+ * communicator with this context (any plane); -1: none. After opening. */
+void hl_match_on_lost(int (*lost_member)(uint64_t ctx));
+
 /* Closes it: after all ranks of the job have no more messages for each other (a fence). Unmatched messages
  * and receives are dropped. */
 void hl_match_close(void);
@@ -69,6 +74,15 @@ int hl_match_isend(const struct hl_send *s, struct hl_req **out);
 /* Starts a receive: *out (HL_REQ_RECV) ends with source, tag, bytes, and HL_ERR_TRUNCATE when the message was
  * longer than the buffer. HL_ERR_NO_MEM. */
 int hl_match_irecv(const struct hl_recv *r, struct hl_req **out);
+
+/* Persistent forms, INACTIVE (hl_req_start): each start is the plain operation on the same request. The type
+ * is referenced until the request goes away. HL_ERR_NO_MEM. */
+int hl_match_send_init(const struct hl_send *s, struct hl_req **out);
+int hl_match_recv_init(const struct hl_recv *r, struct hl_req **out);
+
+/* The same with MPI_PROC_NULL: each start completes at once. */
+int hl_match_nobody_init(enum hl_req_what what, uint64_t ctx, struct hl_req **out);
+bool hl_match_is_nobody(const struct hl_req *r); /* made by it? */
 
 /* The blocking forms: no allocation. *status may be MPI_STATUS_IGNORE (never MPI_ERROR of it is set). */
 int hl_match_send(const struct hl_send *s);
@@ -92,6 +106,16 @@ int hl_match_mprobe(const struct hl_recv *p, struct hl_message **message, MPI_St
 /* Wakes the sleepers of a node peer (or mine): after a store into its memory that somebody there may wait
  * for. A fence and a load when nobody sleeps. Any thread. */
 void hl_match_wake(int node_rank);
+
+/* The same for several, with one fence. */
+void hl_match_wake_all(const int *node_ranks, int n);
+
+/* Whether memory of a node peer (or mine) can be read though it is private: tried once. Any thread. */
+bool hl_match_can_read(int node_rank);
+
+/* Copies `n` bytes at its address `from` to `to`. HL_ERR_PROC_ABORTED: it has died. HL_ERR_OTHER: its address
+ * is bad. */
+int hl_match_read(int node_rank, uint64_t from, void *to, uint64_t n);
 
 /* The message behind a handle, or NULL for anything but a living one. */
 struct hl_message *hl_match_message_of(MPI_Message handle);

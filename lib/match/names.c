@@ -53,17 +53,38 @@ struct hl_req *hl_name_find(struct hl_names *n, uint64_t name)
     return r;
 }
 
+static struct hl_req *take(struct hl_names *n, struct hl_name *row) HL_REQUIRES(n->lock)
+{
+    struct hl_req *r = row->req;
+    row->req = NULL;
+    row->generation += row->generation == UINT32_MAX ? 2 : 1; /* 0 is never valid */
+    row->next_free = n->free;
+    n->free = (uint32_t)(row - n->rows) + 1;
+    return r;
+}
+
 struct hl_req *hl_name_take(struct hl_names *n, uint64_t name)
 {
     struct hl_req *r = NULL;
     hl_mutex_lock(&n->lock);
     struct hl_name *row = row_of(n, name);
     if (row != NULL && row->req != NULL) {
-        r = row->req;
-        row->req = NULL;
-        row->generation += row->generation == UINT32_MAX ? 2 : 1; /* 0 is never valid */
-        row->next_free = n->free;
-        n->free = (uint32_t)name + 1;
+        r = take(n, row);
+    }
+    hl_mutex_unlock(&n->lock);
+    return r;
+}
+
+struct hl_req *hl_name_take_if(struct hl_names *n, bool (*is)(void *arg, struct hl_req *r, uint64_t name),
+                               void *arg)
+{
+    struct hl_req *r = NULL;
+    hl_mutex_lock(&n->lock);
+    for (uint32_t i = 0; r == NULL && i < n->n_rows; i++) {
+        struct hl_name *row = &n->rows[i];
+        if (row->req != NULL && is(arg, row->req, (uint64_t)row->generation << 32 | i)) {
+            r = take(n, row);
+        }
     }
     hl_mutex_unlock(&n->lock);
     return r;

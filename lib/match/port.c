@@ -6,12 +6,23 @@
 #include "conf.h"
 #include "err.h"
 #include "log.h"
+#include "rx.h"
+#include "stat.h"
+#include "util.h"
 
+#include <errno.h>
+#include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
-#define POLL_MAX 16 /* completions of one pass */
+/* Completions of one pass: all that can be there. Who leaves some behind has the provider take more from its
+ * sockets at the next pass than goes, and what finds no posted buffer costs 16 KiB of its memory a message.
+ */
+#define POLL_MAX (HL_PORT_TX + HL_PORT_RX)
+
+/* Refusals at greater distances are none that lasted. */
+#define STREAK_NS UINT64_C(500000000)
 
 /* ---- Owning ---- */
 
@@ -26,6 +37,12 @@ static bool try_turn(void *arg) HL_NO_TSA
     t->mine = t->mine || hl_flag_try(&t->port->owned);
     return t->mine;
 }
+
+static void tell_turn(const void *unused, struct hl_told *t)
+{
+    hl_told_say(t, "a port, which another thread of this rank owns");
+}
+HL_HANG_TELLS(try_turn, tell_turn);
 
 bool hl_port_own(struct hl_port *port, bool patient) HL_NO_TSA
 {
@@ -62,8 +79,10 @@ static int open_port(struct hl_net *net, struct hl_port *port)
         return err;
     }
     port->memory = hl_mem_buffer_take(one * (HL_PORT_TX + HL_PORT_RX));
-    if (port->memory == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for the buffers of a port");
+    port->heard = calloc((size_t)net->m->world_size, sizeof *port->heard);
+    if (port->memory == NULL || port->heard == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for the buffers of a port: %s",
+                          hl_err_text(HL_ERR_NO_MEM));
     }
     for (unsigned i = 0; i < HL_PORT_TX + HL_PORT_RX; i++) {
         struct hl_port_buf *b = (struct hl_port_buf *)(void *)((char *)port->memory + i * one);
@@ -134,6 +153,7 @@ void hl_net_close(struct hl_matcher *m)
             hl_fab_ep_close(&net->port[i].ep);
         }
         hl_mem_buffer_give(net->port[i].memory);
+        free(net->port[i].heard);
     }
     free(net->port);
     free(net);
@@ -166,8 +186,37 @@ int hl_net_meet(struct hl_net *net, struct hl_peer *p)
 
 /* ---- Posting ---- */
 
+/* The peer takes nothing: when that lasts, its process may be gone. */
+static HL_COLD void note_refusal(struct hl_peer *p)
+{
+    uint64_t now = hl_now_ns();
+    /* relaxed, all: times that only decide when to ask. */
+    if (now - hl_a64_load_relaxed(&p->refused_ns) > STREAK_NS) {
+        hl_a64_store_relaxed(&p->refusing_ns, now);
+    }
+    hl_a64_store_relaxed(&p->refused_ns, now);
+    if (now - hl_a64_load_relaxed(&p->refusing_ns) > HL_RX_SUSPECT_NS) {
+        hl_rx_suspect(p->world);
+    }
+}
+
+/* To be tried again: queues are full, or the peer is on its way out, of which the launcher tells. Not so a
+ * connection that cannot be made. */
+static HL_COLD int refused(struct hl_peer *p, unsigned i, int rc)
+{
+    note_refusal(p);
+    if (p->sent[i] == 0) {
+        hl_rx_connecting();
+    }
+    if (rc != -FI_EMFILE && rc != -ENFILE) {
+        return 0;
+    }
+    return hl_err_say(HL_ERR_OTHER, "no connection to rank %d: %s%s", p->world, hl_fab_strerror(rc),
+                      hl_err_hint(-rc));
+}
+
 /* The owner: copies the message into a buffer and posts it. */
-static int post_owned(struct hl_net *net, struct hl_port *port, const struct hl_far_out *o, fi_addr_t to)
+static int post_owned(struct hl_net *net, struct hl_port *port, const struct hl_far_out *o, unsigned i)
 {
     struct hl_port_buf *b = port->tx;
     if (b == NULL) {
@@ -177,6 +226,7 @@ static int post_owned(struct hl_net *net, struct hl_port *port, const struct hl_
     h->nonce = hl_boot.nonce;
     h->from = (uint32_t)net->m->world_rank;
     h->len = (uint32_t)o->len;
+    h->seq = o->peer->sent[i] + 1;
     h->head = *o->head;
     h->area = *o->area;
     int err = o->len > 0 ? o->fill(o->arg, b->data + sizeof(*h)) : 0;
@@ -186,10 +236,12 @@ static int post_owned(struct hl_net *net, struct hl_port *port, const struct hl_
     size_t bytes = sizeof(*h) + o->len;
     /* No fi_inject: it never tells when the message has left, and finalize must know. */
     struct iovec iov = {b->data, bytes};
-    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = to, .context = &b->context};
-    if (fi_sendmsg(port->ep.ep, &msg, FI_COMPLETION) != 0) {
-        return 0;
+    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = o->peer->addr[i], .context = &b->context};
+    ssize_t rc = fi_sendmsg(port->ep.ep, &msg, FI_COMPLETION);
+    if (HL_UNLIKELY(rc != 0)) {
+        return refused(o->peer, i, (int)rc);
     }
+    o->peer->sent[i]++;
     port->tx = b->next;
     hl_a32_add_relaxed(&port->in_flight, 1); /* relaxed: read by who waits for 0 at the end */
     return 1;
@@ -202,7 +254,7 @@ int hl_net_post(struct hl_net *net, const struct hl_far_out *out)
     if (!hl_port_own(port, out->patient)) {
         return 0;
     }
-    int left = post_owned(net, port, out, out->peer->addr[i]);
+    int left = post_owned(net, port, out, i);
     hl_port_leave(port);
     return left;
 }
@@ -211,8 +263,32 @@ int hl_net_post(struct hl_net *net, const struct hl_far_out *out)
 
 static bool sane(const struct hl_net *net, const struct hl_far_head *h, size_t bytes)
 {
-    return bytes >= sizeof(*h) && h->nonce == hl_boot.nonce && h->len == bytes - sizeof(*h) &&
-           h->from < (uint32_t)net->m->world_size;
+    /* A provider may report a length that a stranger has made up. */
+    return bytes >= sizeof(*h) && bytes <= net->max && h->nonce == hl_boot.nonce &&
+           h->len == bytes - sizeof(*h) && h->from < (uint32_t)net->m->world_size;
+}
+
+/* Bytes of an earlier message that a stranger had the provider deliver again (as in rx) are dropped; a
+ * message that never came is told from the next one, and nobody here could send it again. */
+static HL_COLD bool is_out_of_turn(const struct hl_far_head *h, uint64_t last)
+{
+    if (h->seq > last + 1) {
+        hl_log(HL_LOG_ERROR,
+               "%llu messages of rank %u were lost by the network (a connection was reset): the job ends",
+               (unsigned long long)(h->seq - last - 1), h->from);
+        hl_boot_abort(1);
+    }
+    return false;
+}
+
+static bool is_next(const struct hl_port *port, const struct hl_far_head *h)
+{
+    uint64_t *last = &port->heard[h->from];
+    if (HL_UNLIKELY(h->seq != *last + 1)) {
+        return is_out_of_turn(h, *last);
+    }
+    (*last)++;
+    return true;
 }
 
 static void give_back(struct hl_port *port, struct hl_port_buf *b)
@@ -230,8 +306,14 @@ static void complete(struct hl_net *net, struct hl_port *port, struct hl_port_bu
         return;
     }
     const struct hl_far_head *h = (const struct hl_far_head *)(const void *)b->data;
-    if (HL_LIKELY(sane(net, h, bytes))) {
+    if (HL_LIKELY(sane(net, h, bytes) && is_next(port, h))) {
+        /* relaxed, all: counts order nothing. */
+        uint64_t with_data = h->head.kind == HL_MSG_EAGER;
+        hl_a64_store_relaxed(&port->messages, hl_a64_load_relaxed(&port->messages) + with_data);
+        hl_a64_store_relaxed(&port->bytes, hl_a64_load_relaxed(&port->bytes) + bytes);
         hl_far_take(net->m, h, w);
+    } else {
+        hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
     }
     int rc = post_receive(net, port, b);
     if (HL_UNLIKELY(rc != 0)) {
@@ -248,7 +330,8 @@ static HL_COLD void read_error(struct hl_net *net, struct hl_port *port)
     }
     if (e.err != FI_ECANCELED && !port->broken) {
         port->broken = true;
-        hl_log(HL_LOG_WARN, "a message was lost by the network: %s", hl_fab_strerror(e.err));
+        hl_log(HL_LOG_WARN, "the network could not deliver a message, of this job or a stranger's: %s",
+               hl_fab_strerror(e.err));
     }
     struct hl_port_buf *b = e.op_context;
     if (b == NULL) { /* providers report some errors without saying whose */

@@ -18,10 +18,11 @@ struct hl_far_head {
     uint64_t nonce; /* of the job; checked first */
     uint32_t from;  /* world rank of the sender */
     uint32_t len;   /* bytes behind the area */
+    uint64_t seq;   /* number of this message between the two ports, from 1 */
     struct hl_msg_head head;
     union hl_msg_area area;
 };
-_Static_assert(sizeof(struct hl_far_head) == 72, "headers are alike on all machines of a job");
+_Static_assert(sizeof(struct hl_far_head) == 80, "headers are alike on all machines of a job");
 
 struct hl_port;
 
@@ -40,6 +41,8 @@ struct hl_port {
     struct hl_port_buf *tx; /* free ones */
     hl_a32 in_flight;       /* atomic: messages posted and not on their way yet; changed by the owner */
     void *memory;           /* all buffers */
+    uint64_t *heard;        /* [world size] number of the last message from that rank's port */
+    hl_a64 messages, bytes; /* that came with data; of all that came. atomic, counted by the owner */
     bool broken;            /* an error without its context was reported: said once */
 };
 

@@ -1,26 +1,45 @@
 /* Probes, matched messages, cancel. */
 #include "inner.h"
 
+#include "bury.h"
+
 #include "boot.h"
 #include "err.h"
 #include "log.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-struct hl_message *hl_message_new(struct hl_entry *e)
+static struct hl_message_body *body_of(struct hl_message *message)
 {
-    struct hl_message *message = hl_handle_new(HL_KIND_MESSAGE);
+    return (struct hl_message_body *)(void *)message->req.body;
+}
+
+struct hl_message *hl_message_new(const struct hl_arrival *a, struct hl_entry *e)
+{
+    struct hl_message *message = (struct hl_message *)(void *)hl_req_new(HL_REQ_MESSAGE);
     if (message == NULL) {
         hl_log(HL_LOG_ERROR, "no memory for a matched message");
         hl_boot_abort(1);
+        return NULL;
     }
-    message->entry = e;
+    struct hl_message_body *b = body_of(message);
+    uint64_t here = a->kind == HL_MSG_RTS ? sizeof(struct hl_msg_rts) : a->len;
+    message->req.kind = HL_KIND_MESSAGE;
+    message->req.ctx = a->ctx;
+    hl_recv_result(&message->req, a->src, a->tag, a->len);
+    b->from = a->from;
+    b->kind = a->kind == HL_MSG_CELL ? HL_MSG_EAGER : a->kind;
+    b->entry = e == NULL && here > sizeof(b->payload) ? hl_entry_new(a) : e;
+    if (b->entry == NULL && here > 0) {
+        memcpy(b->payload, a->payload, here);
+    }
     return message;
 }
 
 struct hl_message *hl_match_message_of(MPI_Message handle)
 {
-    return hl_handle_get(handle, HL_KIND_MESSAGE);
+    return (struct hl_message *)(void *)hl_req_place(handle, HL_KIND_MESSAGE);
 }
 
 MPI_Message hl_match_message_handle(struct hl_message *message)
@@ -62,23 +81,29 @@ int hl_matcher_iprobe(struct hl_matcher *m, const struct hl_recv *p, bool *found
 {
     struct hl_req req;
     *found = look(m, p, HL_POST_PROBE, &req);
-    return *found ? hl_req_status(&req, status) : 0;
+    return *found ? hl_req_status(&req, status) : hl_bury_probe(m, p);
 }
 
 int hl_matcher_improbe(struct hl_matcher *m, const struct hl_recv *p, struct hl_message **message,
                        MPI_Status *status)
 {
     struct hl_req req;
+    if ((*message = hl_inbox_take_message(m, p)) != NULL) {
+        return hl_req_status(&(*message)->req, status);
+    }
     hl_prog_poll();
     bool found = look(m, p, HL_POST_TAKE, &req);
     *message = found ? hl_recv_body(&req)->u.message : NULL;
-    return found ? hl_req_status(&req, status) : 0;
+    return found ? hl_req_status(&req, status) : hl_bury_probe(m, p);
 }
 
 int hl_matcher_mprobe(struct hl_matcher *m, const struct hl_recv *p, struct hl_message **message,
                       MPI_Status *status)
 {
     struct hl_req req;
+    if ((*message = hl_inbox_take_message(m, p)) != NULL) {
+        return hl_req_status(&(*message)->req, status);
+    }
     hl_req_init(&req, HL_REQ_RECV);
     hl_recv_setup(&req, p, HL_POST_MPROBE);
     int err = hl_recv_post(m, &req);
@@ -93,13 +118,18 @@ int hl_matcher_mprobe(struct hl_matcher *m, const struct hl_recv *p, struct hl_m
 /* Delivers a matched message into an ACTIVE request; the message is gone. */
 static void receive(struct hl_matcher *m, struct hl_message *message, struct hl_req *req)
 {
-    struct hl_entry *e = message->entry;
-    struct hl_arrival a = {e->ctx, e->len, e->src, e->tag, e->from, e->kind, e->payload};
-    hl_handle_free(message);
+    struct hl_message_body *b = body_of(message);
+    struct hl_entry *e = b->entry;
+    const struct hl_req *r = &message->req;
+    struct hl_arrival a = {
+        r->ctx, (uint64_t)r->bytes, r->source, r->tag, b->from, b->kind, e != NULL ? e->payload : b->payload};
     struct hl_work w;
     hl_work_start(&w);
     hl_recv_deliver(m, req, &a, &w);
-    free(e);
+    if (e != NULL) {
+        free(e);
+    }
+    hl_req_free(&message->req);
     hl_work_run(m, &w);
 }
 
@@ -111,7 +141,8 @@ int hl_matcher_imrecv(struct hl_matcher *m, struct hl_message *message, const st
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
     }
     hl_recv_setup(req, r, HL_POST_RECV);
-    req->ctx = message->entry->ctx;
+    req->ctx = message->req.ctx;
+    hl_match_count_new(req);
     if (!r->type->predefined) {
         hl_type_ref(r->type);
         req->spare = HL_REQ_HOLDS_TYPE;
@@ -127,7 +158,7 @@ int hl_matcher_mrecv(struct hl_matcher *m, struct hl_message *message, const str
     struct hl_req req;
     hl_req_init(&req, HL_REQ_RECV);
     hl_recv_setup(&req, r, HL_POST_RECV);
-    req.ctx = message->entry->ctx;
+    req.ctx = message->req.ctx;
     receive(m, message, &req);
     hl_req_wait(&req);
     return hl_req_finish(&req, status);

@@ -9,7 +9,7 @@
 void hl_recv_setup(struct hl_req *req, const struct hl_recv *r, enum hl_post_op op)
 {
     struct hl_recv_body *b = hl_recv_body(req);
-    b->post = (struct hl_post){.op = op};
+    b->post = (struct hl_post){.op = op, .spare = (uint32_t)r->src_world};
     b->src = r->src;
     b->tag = r->tag;
     b->buf = r->buf;
@@ -17,16 +17,22 @@ void hl_recv_setup(struct hl_req *req, const struct hl_recv *r, enum hl_post_op 
     b->type = op == HL_POST_RECV ? r->type : NULL;
     b->u.claim = NULL;
     req->ctx = r->ctx;
-}
-
-/* The request lets its claim go when it is finished. */
-static void drop_claim(struct hl_req *r)
-{
-    struct hl_recv_body *b = hl_recv_body(r);
-    if (b->type != NULL) {
-        hl_claim_drop(b->u.claim, 1);
+    if (HL_UNLIKELY(r->exact)) {
+        req->spare |= HL_REQ_EXACT;
     }
 }
+
+int hl_recv_results(struct hl_req *r, MPI_Status *status, bool end)
+{
+    struct hl_recv_body *b = hl_recv_body(r);
+    if (end && b->u.claim != NULL) {
+        hl_claim_drop(b->u.claim, 1);
+        b->u.claim = NULL;
+    }
+    return hl_req_results(r, status);
+}
+
+static const struct hl_req_more wild = {.results = hl_recv_results};
 
 /* From any source, over several inboxes: one node for each, and who matches first takes the claim. */
 static int post_wild(struct hl_matcher *m, struct hl_req *req, struct hl_work *w)
@@ -45,7 +51,7 @@ static int post_wild(struct hl_matcher *m, struct hl_req *req, struct hl_work *w
     c->tag = b->tag;
     if (b->type != NULL) {
         b->u.claim = c;
-        req->on_done = drop_claim;
+        req->more = req->more != NULL ? req->more : &wild; /* persistent ones have theirs */
     }
     /* relaxed: any start is right, a rotating one is fair. */
     unsigned first = hl_a32_add_relaxed(&m->turn, 1);
@@ -89,12 +95,20 @@ int hl_recv_put(struct hl_req *r, uint64_t offset, const void *data, uint64_t n)
     return hl_type_unpack(b->type, b->count, b->buf, (int64_t)offset, data, (int64_t)n);
 }
 
+void hl_match_done_counted(struct hl_req *r)
+{
+    if ((r->flags & HL_REQ_LOCAL) == 0) {
+        hl_cs_count(HL_CS_request, (uintptr_t)r, -1);
+    }
+    hl_req_done(r);
+}
+
 void hl_recv_finish(struct hl_req *r)
 {
     if (HL_UNLIKELY(r->spare & HL_REQ_HOLDS_TYPE)) {
         hl_type_unref(hl_recv_body(r)->type);
     }
-    hl_req_done(r);
+    hl_match_done(r);
 }
 
 void hl_recv_result(struct hl_req *r, int src, int tag, uint64_t bytes)
@@ -113,11 +127,13 @@ void hl_recv_deliver(struct hl_matcher *m, struct hl_req *r, const struct hl_arr
     if (HL_UNLIKELY(n > (uint64_t)room)) {
         n = (uint64_t)room;
         hl_req_fail(r, HL_ERR_TRUNCATE);
+    } else if (HL_UNLIKELY((r->spare & HL_REQ_EXACT) != 0) && n != (uint64_t)room) {
+        hl_req_fail(r, HL_ERR_COUNT);
     }
     hl_recv_result(r, a->src, a->tag, n);
     if (HL_UNLIKELY(a->kind == HL_MSG_RTS)) {
         const struct hl_msg_rts *rts = a->payload;
-        b->fetch = (struct hl_fetch){rts->cookie, rts->addr, a->from, 0};
+        hl_reach_note(m, r, rts, a->from);
         r->next = NULL;
         *w->todo_tail = r;
         w->todo_tail = &r->next;
@@ -132,18 +148,27 @@ void hl_recv_deliver(struct hl_matcher *m, struct hl_req *r, const struct hl_arr
 
 int hl_matcher_irecv(struct hl_matcher *m, const struct hl_recv *r, struct hl_req **out)
 {
+    struct hl_got got;
     struct hl_req *req = hl_req_new(HL_REQ_RECV);
     if (HL_UNLIKELY(req == NULL)) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
     }
+    if (hl_inbox_take(m, r, &got)) {
+        hl_recv_result(req, got.src, got.tag, got.bytes);
+        hl_match_count_both(req, r->ctx);
+        hl_req_done(req);
+        *out = req;
+        return 0;
+    }
     hl_recv_setup(req, r, HL_POST_RECV);
+    hl_match_count_new(req);
     if (!r->type->predefined) {
         hl_type_ref(r->type);
-        req->spare = HL_REQ_HOLDS_TYPE;
+        req->spare |= HL_REQ_HOLDS_TYPE;
     }
     int err = hl_recv_post(m, req);
     if (HL_UNLIKELY(err != 0)) {
-        if (req->spare) {
+        if (req->spare & HL_REQ_HOLDS_TYPE) {
             hl_type_unref(r->type);
         }
         hl_req_free(req);
@@ -155,6 +180,11 @@ int hl_matcher_irecv(struct hl_matcher *m, const struct hl_recv *r, struct hl_re
 
 int hl_matcher_recv(struct hl_matcher *m, const struct hl_recv *r, MPI_Status *status)
 {
+    struct hl_got got;
+    if (HL_LIKELY(hl_inbox_take(m, r, &got))) {
+        hl_req_set_status(status, got.src, got.tag, (int64_t)got.bytes, false);
+        return 0;
+    }
     struct hl_req req;
     hl_req_init(&req, HL_REQ_RECV);
     hl_recv_setup(&req, r, HL_POST_RECV);

@@ -1,34 +1,30 @@
 /* Slots and cells in node-shared memory. Nothing between a claim and its stamp can fault or take long: a
  * claimed slot holds up everybody behind it. */
-#include "inner.h"
+#include "claim.h"
 
-#include <string.h>
-
-bool hl_ring_push(struct hl_home *to, unsigned inbox, const struct hl_slot *slot)
+void hl_ring_publish(struct hl_home *to, struct hl_slot *s, uint64_t claimed)
 {
-    struct hl_ring *ring = &to->rings[inbox];
-    /* relaxed: the CAS below checks it. */
-    uint64_t tail = hl_a64_load_relaxed(&ring->tail);
-    uint64_t ticket;
-    do {
-        ticket = tail >> 1;
-        /* acquire: the consumer has read the slot that we overwrite; pairs with its release of head. */
-        if (ticket - hl_a64_load_acquire(&ring->head) >= HL_RING_SLOTS) {
-            return false;
-        }
-        /* full: orders messages of one thread; takes the armed bit over from the sleeper. */
-    } while (!hl_a64_cas_full(&ring->tail, &tail, (ticket + 1) << 1));
-
-    struct hl_slot *s = &ring->slots[ticket % HL_RING_SLOTS];
-    hl_handover_take(s); /* the last round's writer, by way of the consumer */
-    s->head = slot->head;
-    s->area = slot->area;
     hl_handover_give(s);
     /* release: publishes the slot; pairs with the acquire in hl_inbox_poll's service. */
-    hl_a64_store_release(&s->stamp, ticket + 1);
-    if (HL_UNLIKELY((tail & 1) != 0)) {
+    hl_a64_store_release(&s->stamp, (claimed >> 1) + 1);
+    if (HL_UNLIKELY((claimed & 1) != 0)) {
         hl_prog_ring(&to->door);
     }
+}
+
+bool hl_ring_push(const struct hl_matcher *m, struct hl_home *to, unsigned inbox, const struct hl_slot *slot)
+{
+    uint64_t claimed;
+    if (HL_UNLIKELY(hl_claim_place == 0)) {
+        hl_claim_enrol(); /* a thread that only waits also sends what others have left */
+    }
+    struct hl_slot *s = hl_ring_claim(m, to, inbox, &claimed);
+    if (s == NULL) {
+        return false;
+    }
+    s->head = slot->head;
+    s->area = slot->area;
+    hl_ring_publish(to, s, claimed);
     return true;
 }
 

@@ -2,7 +2,7 @@
  *
  *   sender                     receiver
  *   RTS {name, address}   -->  match; nothing owned any more:
- *                              reads the sender's memory              (same process, or CMA)
+ *                              reads the sender's memory              (mapped, same process, CMA, network)
  *   completes             <--  FIN {name}
  * or, when it cannot read it:
  *   packs into cells      <--  PULL {name, own name, n}
@@ -12,12 +12,18 @@
  * A control message that finds no room is owed: progress retries it. */
 #include "inner.h"
 
+#include "bury.h"
+#include "claim.h"
+
 #include "boot.h"
 #include "err.h"
 #include "far.h"
 #include "log.h"
+#include "stat.h"
+#include "util.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -39,34 +45,12 @@ bool hl_control_push(struct hl_matcher *m, struct hl_peer *p, const struct hl_sl
     struct hl_home *to = hl_home_of(m, p->node);
     uint32_t n_inboxes = hl_a32_load_acquire(&to->inboxes); /* acquire: as in push_near */
     /* Every area begins with a name: all pieces of one message go through one inbox. */
-    return n_inboxes != 0 && hl_ring_push(to, (unsigned)slot->area.fin.cookie & (n_inboxes - 1), slot);
+    return n_inboxes != 0 && hl_ring_push(m, to, (unsigned)slot->area.fin.cookie & (n_inboxes - 1), slot);
 }
 
 void hl_owed_free(struct hl_owed *o)
 {
     free(o);
-}
-
-/* Sends a control message, behind those owed already. */
-static void control_send(struct hl_matcher *m, struct hl_peer *p, const struct hl_slot *slot)
-{
-    /* relaxed: order among control messages does not matter; a guess who tries first. */
-    if (hl_a32_load_relaxed(&p->owing) == 0 && hl_control_push(m, p, slot)) {
-        return;
-    }
-    struct hl_owed *o = malloc(sizeof(*o));
-    if (o == NULL) {
-        hl_log(HL_LOG_ERROR, "no memory for an answer owed to rank %d", p->world);
-        hl_boot_abort(1);
-    }
-    o->slot = *slot;
-    o->next = NULL;
-    hl_mutex_lock(&p->lock);
-    *p->owed_tail = o;
-    p->owed_tail = &o->next;
-    hl_a32_add_relaxed(&p->owing, 1); /* relaxed: a hint for the poller */
-    hl_a32_add_relaxed(&m->backlog, 1);
-    hl_mutex_unlock(&p->lock);
 }
 
 static void start_slot(const struct hl_matcher *m, struct hl_slot *slot, enum hl_msg_kind kind)
@@ -76,12 +60,63 @@ static void start_slot(const struct hl_matcher *m, struct hl_slot *slot, enum hl
     slot->head.from = (uint16_t)m->node_rank;
 }
 
-static struct hl_peer *peer_from(struct hl_matcher *m, int from)
+void hl_control_send(struct hl_matcher *m, struct hl_peer *p, enum hl_msg_kind kind,
+                     const union hl_msg_area *area)
+{
+    struct hl_slot slot;
+    start_slot(m, &slot, kind);
+    if (area != NULL) {
+        slot.area = *area;
+    }
+    if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) !=
+                    0)) { /* relaxed: a late look finds it */
+        return;
+    }
+    /* relaxed: order among control messages does not matter; a guess who tries first. */
+    if (hl_a32_load_relaxed(&p->owing) == 0 && hl_control_push(m, p, &slot)) {
+        return;
+    }
+    struct hl_owed *o = malloc(sizeof(*o));
+    if (o == NULL) {
+        hl_log(HL_LOG_ERROR, "no memory for an answer owed to rank %d", p->world);
+        hl_boot_abort(1);
+    }
+    o->slot = slot;
+    o->next = NULL;
+    hl_mutex_lock(&p->lock);
+    *p->owed_tail = o;
+    p->owed_tail = &o->next;
+    hl_a32_add_relaxed(&p->owing, 1); /* relaxed: a hint for the poller */
+    hl_a32_add_relaxed(&m->backlog, 1);
+    hl_mutex_unlock(&p->lock);
+}
+
+struct hl_peer *hl_peer_from(struct hl_matcher *m, int from)
 {
     return from >= 0 ? &m->near[from] : hl_matcher_peer(m, ~from);
 }
 
 /* ---- The receiver ---- */
+
+static uint64_t process; /* chosen once: numbers of processes mean something in one namespace only */
+static pthread_once_t process_once = PTHREAD_ONCE_INIT;
+
+static void choose_process(void)
+{
+    (void)hl_random_bytes(&process, sizeof process); /* it could when the library opened */
+}
+
+uint64_t hl_rndv_process(void)
+{
+    pthread_once(&process_once, choose_process);
+    return process;
+}
+
+/* Ranks of one process: threads, in tests. */
+static bool is_here(const struct hl_home *h)
+{
+    return h->process == hl_rndv_process();
+}
 
 static bool cma_read(pid_t pid, uint64_t from, void *to, uint64_t n)
 {
@@ -113,6 +148,26 @@ static bool cma_works(struct hl_matcher *m, struct hl_peer *p)
     return ok;
 }
 
+bool hl_rndv_can_read(struct hl_matcher *m, struct hl_peer *p)
+{
+    return m->cma && (is_here(hl_home_of(m, p->node)) || cma_works(m, p));
+}
+
+int hl_rndv_read(struct hl_matcher *m, struct hl_peer *p, uint64_t from, void *to, uint64_t n)
+{
+    const struct hl_home *h = hl_home_of(m, p->node);
+    if (is_here(h)) {
+        memcpy(to, (const void *)(uintptr_t)from, n);
+        return 0;
+    }
+    if (!cma_read(h->pid, from, to, n)) {
+        return hl_err_say(errno == ESRCH ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER,
+                          "%llu bytes at %#llx of rank %d cannot be read: %s", (unsigned long long)n,
+                          (unsigned long long)from, p->world, strerror(errno));
+    }
+    return 0;
+}
+
 /* Reads through a buffer into a layout that is not one block. */
 static bool cma_scatter(struct hl_req *r, pid_t pid, uint64_t addr)
 {
@@ -127,7 +182,7 @@ static bool cma_scatter(struct hl_req *r, pid_t pid, uint64_t addr)
 }
 
 /* Copies the message from the sender's memory. False: it must be asked for it. */
-static bool fetch_near(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
+static bool fetch_near(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r, const struct hl_offer *o)
 {
     const struct hl_recv_body *b = hl_recv_body(r);
     const struct hl_home *h = hl_home_of(m, p->node);
@@ -135,45 +190,88 @@ static bool fetch_near(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r
     if (addr == 0) {
         return false;
     }
-    if (h->pid == (int32_t)getpid()) {
+    if (is_here(h)) {
         return m->cma && hl_recv_put(r, 0, (const void *)(uintptr_t)addr, n) == 0;
+    }
+    if (o != NULL && hl_reach_copy(p, r, o)) {
+        return true;
     }
     if (!cma_works(m, p)) {
         return false;
     }
     char *start;
-    if (hl_type_block(b->type, b->count, b->buf, &start)) {
-        return cma_read(h->pid, addr, start, n);
+    bool is_block = hl_type_block(b->type, b->count, b->buf, &start);
+    bool ok = is_block ? cma_read(h->pid, addr, start, n) : cma_scatter(r, h->pid, addr);
+    if (ok) {
+        hl_stat_rank_add(HL_STAT_RANK_messages_copied, 1);
+        hl_stat_rank_add(HL_STAT_RANK_bytes_cma, n);
     }
-    return cma_scatter(r, h->pid, addr);
+    return ok;
+}
+
+/* The receiver has all that it wants. */
+static void end_fetch(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
+{
+    union hl_msg_area fin = {.fin = {.cookie = hl_recv_body(r)->fetch.name}};
+    hl_control_send(m, p, HL_MSG_FIN, &fin);
+    hl_recv_finish(r);
+}
+
+/* Has the sender send the bytes. */
+static void ask(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
+{
+    struct hl_recv_body *b = hl_recv_body(r);
+    uint64_t own;
+    b->fetch.addr = 0; /* from here on the bytes that came; before pieces can come */
+    if (!hl_name_give(&m->names, r, &own)) {
+        hl_req_fail(r, HL_ERR_NO_MEM);
+        end_fetch(m, p, r);
+        return;
+    }
+    hl_stat_rank_add(HL_STAT_RANK_messages_pulled, 1);
+    union hl_msg_area pull = {.pull = {b->fetch.name, own, (uint64_t)r->bytes, 0}};
+    hl_control_send(m, p, HL_MSG_PULL, &pull);
 }
 
 void hl_rndv_run(struct hl_matcher *m, struct hl_req *r)
 {
-    struct hl_recv_body *b = hl_recv_body(r);
-    struct hl_peer *p = peer_from(m, b->fetch.from);
-    uint64_t send = b->fetch.name, n = (uint64_t)r->bytes;
-    struct hl_slot slot;
+    struct hl_peer *p = hl_peer_from(m, hl_recv_body(r)->fetch.from);
+    struct hl_offer *o = hl_reach_take(r);
+    uint64_t n = (uint64_t)r->bytes;
     if (p == NULL) { /* it reached us, but we cannot reach it */
+        free(o);
         hl_req_fail(r, HL_ERR_OTHER);
         hl_recv_finish(r);
         return;
     }
-    if (n > 0 && (p->node < 0 || !fetch_near(m, p, r))) {
-        uint64_t own;
-        b->fetch.addr = 0; /* from here on the bytes that came; before pieces can come */
-        if (hl_name_give(&m->names, r, &own)) {
-            start_slot(m, &slot, HL_MSG_PULL);
-            slot.area.pull = (struct hl_msg_pull){send, own, n, 0};
-            control_send(m, p, &slot);
-            return;
-        }
-        hl_req_fail(r, HL_ERR_NO_MEM);
+    /* relaxed: a late look finds it. */
+    if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) != 0) && n > 0) {
+        free(o);
+        hl_bury_receive(r, p->world);
+        return;
     }
-    start_slot(m, &slot, HL_MSG_FIN);
-    slot.area.fin.cookie = send;
-    control_send(m, p, &slot);
-    hl_recv_finish(r);
+    if (p->node < 0 && n > 0 && o != NULL && hl_reach_read(p, r, o)) {
+        return; /* goes on in hl_rndv_fetched, which may have happened */
+    }
+    bool fetched = n == 0 || (p->node >= 0 && fetch_near(m, p, r, o));
+    free(o);
+    if (fetched) {
+        end_fetch(m, p, r);
+    } else {
+        ask(m, p, r);
+    }
+}
+
+void hl_rndv_fetched(struct hl_matcher *m, struct hl_req *r, int err)
+{
+    struct hl_peer *p = hl_peer_from(m, hl_recv_body(r)->fetch.from);
+    if (err == 0) {
+        end_fetch(m, p, r);
+    } else if (err != HL_ERR_PROC_ABORTED) {
+        ask(m, p, r);
+    } else {
+        hl_bury_receive(r, p->world);
+    }
 }
 
 void hl_work_run(struct hl_matcher *m, struct hl_work *w)
@@ -239,6 +337,12 @@ static struct hl_req *stream_take(struct hl_matcher *m)
     return r;
 }
 
+/* Is it among the streams, which end it themselves? */
+static bool is_streaming(struct hl_req *r)
+{
+    return hl_send_body(r)->back != 0 && (r->spare & HL_REQ_REGISTERED) == 0;
+}
+
 static void take_pull(struct hl_matcher *m, const struct hl_msg_pull *pull)
 {
     struct hl_req *r = hl_name_find(&m->names, pull->cookie);
@@ -248,7 +352,8 @@ static void take_pull(struct hl_matcher *m, const struct hl_msg_pull *pull)
     struct hl_send_body *b = hl_send_body(r);
     int64_t len = 0;
     hl_type_bytes(b->type, b->count, &len);
-    if (b->back != 0 || pull->n > (uint64_t)len) {
+    hl_reach_withdraw(r);
+    if (b->back != 0 || pull->back == 0 || pull->n > (uint64_t)len) { /* asked for twice, or by nobody */
         return;
     }
     b->back = pull->back;
@@ -311,6 +416,11 @@ int hl_rndv_stream(struct hl_matcher *m)
     struct hl_peer *p = hl_matcher_peer(m, b->dest);
     uint64_t end = (uint64_t)r->bytes;
     int pieces = 0;
+    if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) !=
+                    0)) { /* relaxed: a late look finds it */
+        hl_bury_send(m, r);
+        return 1;
+    }
     for (; pieces < BURST && b->offset < end; pieces++) {
         uint64_t n = send_piece(m, p, b, end - b->offset);
         if (n == 0) {
@@ -341,7 +451,7 @@ void hl_rndv_control(struct hl_matcher *m, const struct hl_slot *slot, const voi
         break;
     case HL_MSG_FIN:
         r = hl_name_find(&m->names, slot->area.fin.cookie);
-        if (r != NULL && r->what == HL_REQ_SEND) {
+        if (r != NULL && r->what == HL_REQ_SEND && !is_streaming(r)) {
             hl_send_finish(m, r);
         }
         break;

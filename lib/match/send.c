@@ -1,8 +1,12 @@
 /* Sends: at once when the peer has room, else from a list that progress works off. */
 #include "inner.h"
 
+#include "bury.h"
+#include "claim.h"
+
 #include "err.h"
 #include "far.h"
+#include "fault.h"
 
 #include <string.h>
 
@@ -38,10 +42,15 @@ static int fill(const struct hl_send *s, const struct view *v, void *out)
     return hl_type_pack(s->type, s->count, s->buf, 0, out, (int64_t)v->len);
 }
 
-static void put_head(const struct hl_matcher *m, struct hl_slot *slot, const struct hl_send *s, uint64_t len)
+static void put_head(const struct hl_matcher *m, struct hl_slot *slot, const struct hl_send *s, uint64_t len,
+                     uint8_t kind)
 {
-    slot->head = (struct hl_msg_head){
-        .ctx = s->ctx, .src = s->me, .tag = s->tag, .len = (uint32_t)len, .from = (uint16_t)m->node_rank};
+    slot->head = (struct hl_msg_head){.ctx = s->ctx,
+                                      .src = s->me,
+                                      .tag = s->tag,
+                                      .len = (uint32_t)len,
+                                      .kind = kind,
+                                      .from = (uint16_t)m->node_rank};
 }
 
 static bool is_eager(const struct hl_matcher *m, const struct hl_peer *p, uint64_t len)
@@ -55,30 +64,38 @@ static bool is_eager(const struct hl_matcher *m, const struct hl_peer *p, uint64
  * cells are taken; else an error. */
 static int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v)
 {
-    struct hl_home *to = hl_home_of(m, p->node), *mine = hl_home_of(m, m->node_rank);
+    struct hl_home *to = hl_home_of(m, p->node), *mine = NULL;
     /* acquire: the peer's board is ready; pairs with the release in hl_matcher_open. */
     uint32_t n_inboxes = hl_a32_load_acquire(&to->inboxes);
     if (HL_UNLIKELY(n_inboxes == 0)) {
         return 0;
     }
-    struct hl_slot slot;
-    put_head(m, &slot, s, v->len);
+    union hl_msg_area area;
+    uint8_t kind = HL_MSG_EAGER;
     int err, cell = -1;
     if (v->len <= HL_MATCH_INLINE) {
-        slot.head.kind = HL_MSG_EAGER;
-        err = fill(s, v, slot.area.data);
+        err = fill(s, v, area.data);
     } else {
+        mine = hl_home_of(m, m->node_rank);
         cell = hl_cell_take(mine);
         if (cell < 0) {
             return NO_CELL;
         }
-        slot.head.kind = HL_MSG_CELL;
-        slot.area.cell = (uint32_t)cell;
+        kind = HL_MSG_CELL;
+        area.cell = (uint32_t)cell;
         err = fill(s, v, mine->cells[cell]);
         hl_handover_give(mine->cells[cell]); /* comes back by way of the receiver */
     }
+    uint64_t claimed;
+    struct hl_slot *slot = NULL;
     if (HL_LIKELY(err == 0) &&
-        HL_LIKELY(hl_ring_push(to, hl_match_hash(s->ctx, s->me) & (n_inboxes - 1), &slot))) {
+        HL_LIKELY((slot = hl_ring_claim(m, to, hl_match_hash(s->ctx, s->me) & (n_inboxes - 1), &claimed)) !=
+                  NULL)) {
+        put_head(m, slot, s, v->len, kind);
+        if (v->len > 0) {
+            slot->area = area;
+        }
+        hl_ring_publish(to, slot, claimed);
         return 1;
     }
     if (cell >= 0) {
@@ -95,37 +112,41 @@ static int push_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_s
         return push_near(m, p, s, v);
     }
     struct hl_slot slot;
-    put_head(m, &slot, s, v->len);
-    slot.head.kind = HL_MSG_EAGER;
+    put_head(m, &slot, s, v->len, HL_MSG_EAGER);
     struct hl_far_part part = {s->type, s->buf, s->count, 0, v->len, patient};
     return hl_far_eager(m, p, &slot.head, &part);
 }
 
 /* Asks the receiver to fetch it. */
 static int push_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v,
-                    uint64_t name)
+                    struct hl_req *r)
 {
     struct hl_slot slot;
-    put_head(m, &slot, s, 0);
-    slot.head.kind = HL_MSG_RTS;
-    slot.area.rts = (struct hl_msg_rts){v->len, name, (uint64_t)(uintptr_t)v->block, 0};
+    put_head(m, &slot, s, 0, HL_MSG_RTS);
+    slot.area.rts = (struct hl_msg_rts){.len = v->len, .cookie = hl_send_body(r)->cookie};
+    hl_reach_offer(p, r, v->block, v->len, &slot.area.rts);
     if (p->node < 0) {
         return hl_far_rts(m, p, &slot);
     }
     struct hl_home *to = hl_home_of(m, p->node);
     uint32_t n_inboxes = hl_a32_load_acquire(&to->inboxes); /* acquire: as in push_near */
-    return n_inboxes != 0 && hl_ring_push(to, hl_match_hash(s->ctx, s->me) & (n_inboxes - 1), &slot);
+    return n_inboxes != 0 && hl_ring_push(m, to, hl_match_hash(s->ctx, s->me) & (n_inboxes - 1), &slot);
+}
+
+void hl_send_end(struct hl_req *r)
+{
+    hl_reach_withdraw(r);
+    r->bytes = 0;
+    if (HL_UNLIKELY(r->spare & HL_REQ_HOLDS_TYPE)) {
+        hl_type_unref(hl_send_body(r)->type);
+    }
+    hl_match_done(r);
 }
 
 void hl_send_finish(struct hl_matcher *m, struct hl_req *r)
 {
-    const struct hl_send_body *b = hl_send_body(r);
-    hl_name_take(&m->names, b->cookie);
-    r->bytes = 0;
-    if (HL_UNLIKELY(r->spare & HL_REQ_HOLDS_TYPE)) {
-        hl_type_unref(b->type);
-    }
-    hl_req_done(r);
+    hl_name_take(&m->names, hl_send_body(r)->cookie);
+    hl_send_end(r);
 }
 
 /* Tries to send what a request describes. 1: it left, and the request may be gone; 0: no room. */
@@ -142,14 +163,16 @@ static int push_request(struct hl_matcher *m, struct hl_peer *p, struct hl_req *
                         .type = b->type};
     struct view v;
     int done = look_at(b->type, b->count, b->buf, &v);
-    if (done == 0 && s.mode == HL_SEND_STANDARD && is_eager(m, p, v.len)) {
+    /* relaxed: a peer that chokes us still gets what was on its way. */
+    bool choked = (hl_a32_load_relaxed(p->state) & HL_PEER_CHOKED) != 0 && !HL_FAULT(choke_deaf);
+    if (done == 0 && s.mode == HL_SEND_STANDARD && !choked && is_eager(m, p, v.len)) {
         done = push_eager(m, p, &s, &v, false);
         if (done == 0) {
             return 0; /* a later try: as a request it would complete only when matched */
         }
     }
     if (done == 0 || done == NO_CELL) {
-        return push_rts(m, p, &s, &v, b->cookie);
+        return push_rts(m, p, &s, &v, r);
     }
     if (done < 0) {
         hl_req_fail(r, done);
@@ -161,8 +184,13 @@ static int push_request(struct hl_matcher *m, struct hl_peer *p, struct hl_req *
 static void enqueue(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
 {
     hl_mutex_lock(&p->lock);
+    if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) != 0)) { /* relaxed: set under the lock */
+        hl_bury_send(m, r);
+        hl_mutex_unlock(&p->lock);
+        return;
+    }
     /* relaxed: our own thread's next send sees it; progress may see it late. */
-    hl_a32_add_relaxed(&p->pending, 1);
+    hl_a32_add_relaxed(p->state, 1);
     hl_a32_add_relaxed(&m->backlog, 1);
     r->next = NULL;
     *p->tail = r;
@@ -190,7 +218,7 @@ static int send_owed(struct hl_matcher *m, struct hl_peer *p) HL_REQUIRES(p->loc
 int hl_peer_drain(struct hl_matcher *m, struct hl_peer *p)
 {
     /* relaxed: a glance before taking the lock. */
-    if (hl_a32_load_relaxed(&p->pending) == 0 && hl_a32_load_relaxed(&p->owing) == 0) {
+    if (HL_PEER_SENDS(hl_a32_load_relaxed(p->state)) == 0 && hl_a32_load_relaxed(&p->owing) == 0) {
         return 0;
     }
     hl_mutex_lock(&p->lock);
@@ -207,7 +235,7 @@ int hl_peer_drain(struct hl_matcher *m, struct hl_peer *p)
         }
         /* full: only after the message was published, else a later send of the same thread overtakes it;
          * pairs with the acquire in hl_matcher_isend. */
-        hl_a32_add_full(&p->pending, (uint32_t)-1);
+        hl_a32_add_full(p->state, (uint32_t)-1);
         hl_a32_add_relaxed(&m->backlog, (uint32_t)-1);
         n++;
     }
@@ -226,7 +254,7 @@ bool hl_send_cancel(struct hl_matcher *m, struct hl_req *r)
             if (p->tail == &r->next) {
                 p->tail = at;
             }
-            hl_a32_add_full(&p->pending, (uint32_t)-1); /* full: as in hl_peer_drain */
+            hl_a32_add_full(p->state, (uint32_t)-1); /* full: as in hl_peer_drain */
             hl_a32_add_relaxed(&m->backlog, (uint32_t)-1);
             found = true;
             break;
@@ -251,11 +279,16 @@ static int send_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_s
                                              .dest = s->dest_world,
                                              .mode = (int32_t)s->mode};
     r->ctx = s->ctx;
+    if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) !=
+                    0)) { /* relaxed: a late look finds it */
+        return hl_bury_error(p->world);
+    }
     if (!hl_name_give(&m->names, r, &hl_send_body(r)->cookie)) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory to send a large message");
     }
+    hl_claim_enrol();
     /* acquire: as in start. */
-    if (hl_a32_load_acquire(&p->pending) != 0 || push_request(m, p, r) == 0) {
+    if (HL_PEER_SENDS(hl_a32_load_acquire(p->state)) != 0 || push_request(m, p, r) == 0) {
         enqueue(m, p, r);
     }
     return 0;
@@ -276,33 +309,55 @@ static int start(struct hl_matcher *m, const struct hl_send *s, struct hl_peer *
     }
     /* acquire: what the drainer sent is in the ring before us; pairs with the release in hl_peer_drain. */
     if (HL_UNLIKELY(s->mode != HL_SEND_STANDARD || !is_eager(m, p, v.len)) ||
-        HL_UNLIKELY(hl_a32_load_acquire(&p->pending) != 0)) {
+        HL_UNLIKELY(hl_a32_load_acquire(p->state) != 0 && !HL_FAULT(overtake) && !HL_FAULT(choke_deaf))) {
         return 0;
     }
     left = push_eager(m, p, s, &v, true);
     return left == NO_CELL ? 0 : left;
 }
 
-int hl_matcher_isend(struct hl_matcher *m, const struct hl_send *s, struct hl_req **out)
+/* The same in the section of a node peer. A port is such a section itself. */
+static HL_NOINLINE int start_in_section(struct hl_matcher *m, const struct hl_send *s, struct hl_peer **peer)
 {
-    struct hl_peer *p;
-    int left = start(m, s, &p);
-    if (HL_LIKELY(left == 1)) {
-        *out = hl_req_completed();
-        return 0;
+    struct hl_peer *p = hl_matcher_peer(m, s->dest_world);
+    if (p == NULL || p->node < 0) {
+        return start(m, s, peer);
     }
-    if (left < 0) {
-        return left;
-    }
+    hl_cs_in(HL_CS_send, &p->section);
+    int left = start(m, s, peer);
+    hl_cs_out(HL_CS_send, &p->section);
+    return left;
+}
+
+HL_INLINE int begin(struct hl_matcher *m, const struct hl_send *s, struct hl_peer **peer)
+{
+    return HL_LIKELY(!hl_cs_any()) ? start(m, s, peer) : start_in_section(m, s, peer);
+}
+
+/* A request for a send: in modes with sections, before it is tried. */
+static struct hl_req *request_of(const struct hl_send *s)
+{
     struct hl_req *r = hl_req_new(HL_REQ_SEND);
     if (r == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
+        hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
+        return NULL;
     }
+    r->ctx = s->ctx;
+    hl_match_count_new(r);
+    return r;
+}
+
+static int isend_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, struct hl_req *r,
+                       struct hl_req **out)
+{
     if (!s->type->predefined) {
         hl_type_ref(s->type);
         r->spare = HL_REQ_HOLDS_TYPE;
     }
     int err = send_later(m, p, s, r);
+    if (HL_FAULT(isend_waits) && err == 0) {
+        hl_req_wait(r);
+    }
     if (err != 0) {
         if (r->spare) {
             hl_type_unref(s->type);
@@ -314,10 +369,60 @@ int hl_matcher_isend(struct hl_matcher *m, const struct hl_send *s, struct hl_re
     return 0;
 }
 
-int hl_matcher_send(struct hl_matcher *m, const struct hl_send *s)
+int hl_matcher_isend_on(struct hl_matcher *m, const struct hl_send *s, struct hl_req *r)
 {
     struct hl_peer *p;
+    int left = begin(m, s, &p);
+    if (left == 0) {
+        return send_later(m, p, s, r);
+    }
+    if (left == 1) {
+        hl_match_done(r);
+    }
+    return left < 0 ? left : 0;
+}
+
+static HL_NOINLINE int isend_in_sections(struct hl_matcher *m, const struct hl_send *s, struct hl_req **out)
+{
+    struct hl_peer *p;
+    struct hl_req *r = request_of(s);
+    if (r == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    int left = start_in_section(m, s, &p);
+    if (left == 0) {
+        return isend_later(m, p, s, r, out);
+    }
+    if (left < 0) {
+        hl_req_free(r);
+        return left;
+    }
+    hl_match_done(r);
+    *out = r;
+    return 0;
+}
+
+int hl_matcher_isend(struct hl_matcher *m, const struct hl_send *s, struct hl_req **out)
+{
+    if (HL_UNLIKELY(hl_cs_any())) {
+        return isend_in_sections(m, s, out);
+    }
+    struct hl_peer *p;
     int left = start(m, s, &p);
+    if (HL_LIKELY(left == 1)) {
+        *out = hl_req_completed();
+        return 0;
+    }
+    if (left < 0) {
+        return left;
+    }
+    struct hl_req *r = request_of(s);
+    return r != NULL ? isend_later(m, p, s, r, out) : HL_ERR_NO_MEM;
+}
+
+/* The rest of a blocking send, after a try. */
+HL_INLINE int send_rest(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, int left)
+{
     if (HL_LIKELY(left == 1)) {
         return 0;
     }
@@ -332,4 +437,21 @@ int hl_matcher_send(struct hl_matcher *m, const struct hl_send *s)
     }
     hl_req_wait(&r);
     return hl_req_finish(&r, MPI_STATUS_IGNORE);
+}
+
+static HL_NOINLINE int send_in_section(struct hl_matcher *m, const struct hl_send *s)
+{
+    struct hl_peer *p;
+    int left = start_in_section(m, s, &p);
+    return send_rest(m, p, s, left);
+}
+
+int hl_matcher_send(struct hl_matcher *m, const struct hl_send *s)
+{
+    if (HL_UNLIKELY(hl_cs_any())) {
+        return send_in_section(m, s);
+    }
+    struct hl_peer *p;
+    int left = start(m, s, &p);
+    return send_rest(m, p, s, left);
 }

@@ -1,11 +1,14 @@
-/* Posted receives and unexpected messages. Every function: only the inbox's owner.
+/* Posted receives and unexpected messages.
  *
- * Receives of one source hang in the bin of (ctx, src); receives from any source in one list. Sequence
- * numbers tell which of the two was posted first. Unexpected messages hang in their bin, and all in order of
- * arrival for receives from any source. */
+ * Receives of one source hang in the bin of (ctx, src, tag), those of any tag in the bin of (ctx, src, any);
+ * receives from any source in one list. Sequence numbers tell which of them was posted first. Unexpected
+ * messages hang in the bin of their tag, in that of their source, and all in order of arrival, so that each
+ * kind of receive finds the oldest that it may take without passing those of others: threads tell their
+ * messages apart by tags, and one of them may run ahead. */
 #include "inner.h"
 
 #include "err.h"
+#include "fault.h"
 
 #include <stdlib.h>
 
@@ -22,8 +25,9 @@ static void bins_init(struct hl_bin *bins, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         posts_init(&bins[i].posted);
-        bins[i].unexpected.head = NULL;
+        bins[i].unexpected.head = bins[i].siblings.head = NULL;
         bins[i].unexpected.tail = &bins[i].unexpected.head;
+        bins[i].siblings.tail = &bins[i].siblings.head;
     }
 }
 
@@ -41,10 +45,26 @@ int hl_table_open(struct hl_table *t)
     return 0;
 }
 
-static struct hl_bin *bin_of(const struct hl_table *t, uint64_t ctx, int src)
+/* The low bits of the hash chose the inbox. */
+static struct hl_bin *bin_at(const struct hl_table *t, uint64_t hash, int tag)
 {
-    /* The low bits chose the inbox. */
-    return &t->bins[(hl_match_hash(ctx, src) >> 8) & (t->n_bins - 1)];
+    uint64_t spread = (uint64_t)(uint32_t)tag * 0x9e3779b97f4a7c15ULL >> 32;
+    return &t->bins[((hash >> 8) + spread) & (t->n_bins - 1)];
+}
+
+static struct hl_bin *bin_of(const struct hl_table *t, uint64_t ctx, int src, int tag)
+{
+    return bin_at(t, hl_match_hash(ctx, src), tag);
+}
+
+bool hl_table_is_clear(const struct hl_table *t, uint64_t hash, int tag)
+{
+    const struct hl_bin *bin = bin_at(t, hash, tag);
+    if (HL_UNLIKELY(tag == MPI_ANY_TAG)) {
+        return t->n_posted == 0 && bin->siblings.head == NULL && t->wild.head == NULL;
+    }
+    return bin->posted.head == NULL && bin->unexpected.head == NULL && t->wild.head == NULL &&
+           t->n_any_tag == 0;
 }
 
 static void post_append(struct hl_post_list *l, struct hl_post *p)
@@ -63,16 +83,22 @@ static void post_unlink(struct hl_post_list *l, struct hl_post **at)
     }
 }
 
-static void entry_append(struct hl_entry_list *bin, struct hl_entry *e)
+static void entry_append(struct hl_table *t, struct hl_entry *e)
 {
-    e->next = NULL;
-    e->back = bin->tail;
-    *bin->tail = e;
-    bin->tail = &e->next;
+    uint64_t hash = hl_match_hash(e->ctx, e->src);
+    struct hl_entry_list *same = &bin_at(t, hash, e->tag)->unexpected,
+                         *all = &bin_at(t, hash, MPI_ANY_TAG)->siblings;
+    e->next = e->sibling = NULL;
+    e->back = same->tail;
+    *same->tail = e;
+    same->tail = &e->next;
+    e->elder = all->tail;
+    *all->tail = e;
+    all->tail = &e->sibling;
 }
 
-/* Doubles the bins. Order within a (ctx, src) pair stays: old bins are walked front to back. Without memory
- * they stay as they are. */
+/* Doubles the bins. What was first of its kind stays so: old bins are walked front to back, messages as they
+ * arrived. Without memory they stay as they are. */
 static HL_COLD void grow(struct hl_table *t)
 {
     struct hl_bin *old = t->bins;
@@ -88,12 +114,11 @@ static HL_COLD void grow(struct hl_table *t)
         for (struct hl_post *p = old[i].posted.head, *next; p != NULL; p = next) {
             next = p->next;
             struct hl_req *r = hl_post_req(p);
-            post_append(&bin_of(t, r->ctx, hl_recv_body(r)->src)->posted, p);
+            post_append(&bin_of(t, r->ctx, hl_recv_body(r)->src, hl_recv_body(r)->tag)->posted, p);
         }
-        for (struct hl_entry *e = old[i].unexpected.head, *next; e != NULL; e = next) {
-            next = e->next;
-            entry_append(&bin_of(t, e->ctx, e->src)->unexpected, e);
-        }
+    }
+    for (struct hl_entry *e = t->arrival.head; e != NULL; e = e->younger) {
+        entry_append(t, e);
     }
     free(old);
 }
@@ -144,7 +169,9 @@ void hl_table_post(struct hl_table *t, struct hl_post *p)
     if (HL_UNLIKELY(++t->n_posted + t->n_entries > LOAD * t->n_bins)) {
         grow(t);
     }
-    post_append(&bin_of(t, r->ctx, src)->posted, p);
+    int tag = hl_recv_body(r)->tag;
+    t->n_any_tag += tag == MPI_ANY_TAG;
+    post_append(&bin_of(t, r->ctx, src, tag)->posted, p);
 }
 
 static bool tag_fits(int wanted, int tag)
@@ -152,13 +179,16 @@ static bool tag_fits(int wanted, int tag)
     return wanted == tag || wanted == MPI_ANY_TAG;
 }
 
-/* The first receive in a bin for exactly this message; NULL-terminated place, or NULL. */
-static struct hl_post **find_specific(struct hl_bin *bin, uint64_t ctx, int src, int tag)
+/* The first receive of this source and tag (or of any tag, when that is asked for), at *in of its list; or
+ * NULL. */
+static struct hl_post **find_specific(struct hl_table *t, uint64_t ctx, int src, int tag,
+                                      struct hl_post_list **in)
 {
-    for (struct hl_post **at = &bin->posted.head; *at != NULL; at = &(*at)->next) {
+    *in = &bin_of(t, ctx, src, tag)->posted;
+    for (struct hl_post **at = &(*in)->head; *at != NULL; at = &(*at)->next) {
         struct hl_req *r = hl_post_req(*at);
         const struct hl_recv_body *b = hl_recv_body(r);
-        if (r->ctx == ctx && b->src == src && tag_fits(b->tag, tag)) {
+        if (r->ctx == ctx && b->src == src && b->tag == tag) {
             return at;
         }
     }
@@ -207,10 +237,24 @@ static struct hl_req *take_wild(struct hl_table *t, uint64_t ctx, int tag, uint6
     return NULL;
 }
 
+/* A receive has left its bin. */
+static void uncount(struct hl_table *t, struct hl_req *r)
+{
+    t->n_posted--;
+    t->n_any_tag -= hl_recv_body(r)->tag == MPI_ANY_TAG;
+}
+
 struct hl_req *hl_table_match(struct hl_table *t, uint64_t ctx, int src, int tag)
 {
-    struct hl_bin *bin = bin_of(t, ctx, src);
-    struct hl_post **at = find_specific(bin, ctx, src, tag);
+    struct hl_post_list *in, *in_any;
+    struct hl_post **at = find_specific(t, ctx, src, tag, &in);
+    if (HL_UNLIKELY(t->n_any_tag != 0)) {
+        struct hl_post **any = find_specific(t, ctx, src, MPI_ANY_TAG, &in_any);
+        if (any != NULL && (at == NULL || (*any)->seq < (*at)->seq)) {
+            at = any;
+            in = in_any;
+        }
+    }
     if (HL_UNLIKELY(t->wild.head != NULL)) {
         struct hl_req *r = take_wild(t, ctx, tag, at != NULL ? (*at)->seq : UINT64_MAX);
         if (r != NULL) {
@@ -221,13 +265,28 @@ struct hl_req *hl_table_match(struct hl_table *t, uint64_t ctx, int src, int tag
         return NULL;
     }
     struct hl_req *r = hl_post_req(*at);
-    post_unlink(&bin->posted, at);
-    t->n_posted--;
+    post_unlink(in, at);
+    uncount(t, r);
     return r;
+}
+
+/* What is planted as newest_first. */
+static HL_COLD struct hl_entry *find_newest(const struct hl_table *t, uint64_t ctx, int src, int tag)
+{
+    struct hl_entry *found = NULL;
+    for (struct hl_entry *e = t->arrival.head; e != NULL; e = e->younger) {
+        if (e->ctx == ctx && (src == e->src || src == MPI_ANY_SOURCE) && tag_fits(tag, e->tag)) {
+            found = e;
+        }
+    }
+    return found;
 }
 
 struct hl_entry *hl_table_find(struct hl_table *t, uint64_t ctx, int src, int tag)
 {
+    if (HL_FAULT(newest_first)) {
+        return find_newest(t, ctx, src, tag);
+    }
     if (t->arrival.head == NULL) {
         return NULL;
     }
@@ -238,19 +297,33 @@ struct hl_entry *hl_table_find(struct hl_table *t, uint64_t ctx, int src, int ta
         }
         return e;
     }
-    struct hl_entry *e = bin_of(t, ctx, src)->unexpected.head;
-    while (e != NULL && (e->ctx != ctx || e->src != src || !tag_fits(tag, e->tag))) {
-        e = e->next;
+    struct hl_bin *bin = bin_of(t, ctx, src, tag);
+    struct hl_entry *e;
+    if (tag == MPI_ANY_TAG) {
+        for (e = bin->siblings.head; e != NULL && (e->ctx != ctx || e->src != src); e = e->sibling) {
+        }
+        return e;
+    }
+    for (e = bin->unexpected.head; e != NULL && (e->ctx != ctx || e->src != src || e->tag != tag);
+         e = e->next) {
     }
     return e;
 }
 
+/* What malloc adds is about 16 bytes. */
+uint64_t hl_entry_bytes(const struct hl_entry *e)
+{
+    return sizeof(*e) + 16 + (e->kind == HL_MSG_RTS ? sizeof(struct hl_msg_rts) : e->len);
+}
+
 void hl_table_add(struct hl_table *t, struct hl_entry *e)
 {
+    /* relaxed: the owner's; others only glance at it. */
+    hl_a64_store_relaxed(&t->held, hl_a64_load_relaxed(&t->held) + hl_entry_bytes(e));
     if (HL_UNLIKELY(++t->n_entries + t->n_posted > LOAD * t->n_bins)) {
         grow(t);
     }
-    entry_append(&bin_of(t, e->ctx, e->src)->unexpected, e);
+    entry_append(t, e);
     e->younger = NULL;
     e->older = t->arrival.tail;
     *t->arrival.tail = e;
@@ -259,12 +332,19 @@ void hl_table_add(struct hl_table *t, struct hl_entry *e)
 
 void hl_table_remove(struct hl_table *t, struct hl_entry *e)
 {
+    hl_a64_store_relaxed(&t->held, hl_a64_load_relaxed(&t->held) - hl_entry_bytes(e)); /* relaxed: as above */
     t->n_entries--;
     *e->back = e->next;
     if (e->next != NULL) {
         e->next->back = e->back;
     } else {
-        bin_of(t, e->ctx, e->src)->unexpected.tail = e->back;
+        bin_of(t, e->ctx, e->src, e->tag)->unexpected.tail = e->back;
+    }
+    *e->elder = e->sibling;
+    if (e->sibling != NULL) {
+        e->sibling->elder = e->elder;
+    } else {
+        bin_of(t, e->ctx, e->src, MPI_ANY_TAG)->siblings.tail = e->elder;
     }
     *e->older = e->younger;
     if (e->younger != NULL) {
@@ -274,15 +354,55 @@ void hl_table_remove(struct hl_table *t, struct hl_entry *e)
     }
 }
 
+/* The same in one list. */
+static struct hl_req *take_from(struct hl_post_list *l, bool (*is)(void *arg, const struct hl_post *p),
+                                void *arg)
+{
+    for (struct hl_post **at = &l->head, *p; (p = *at) != NULL;) {
+        bool shared = p->op == HL_POST_WILD, open = !shared || claim_is_open(claim_of(p));
+        if (open && !is(arg, p)) {
+            at = &p->next;
+            continue;
+        }
+        post_unlink(l, at);
+        if (!shared) {
+            return hl_post_req(p);
+        }
+        struct hl_claim *c = claim_of(p);
+        uint32_t was = HL_CLAIM_OPEN;
+        /* full: as in take_wild. */
+        struct hl_req *r = open && hl_a32_cas_full(&c->state, &was, HL_CLAIM_CLAIMED) ? c->req : NULL;
+        hl_claim_drop(c, 1);
+        if (r != NULL) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+struct hl_req *hl_table_take_if(struct hl_table *t, bool (*is)(void *arg, const struct hl_post *p), void *arg)
+{
+    struct hl_req *r = take_from(&t->wild, is, arg);
+    for (size_t i = 0; r == NULL && i < t->n_bins; i++) {
+        r = take_from(&t->bins[i].posted, is, arg);
+        if (r != NULL) {
+            uncount(t, r);
+        }
+    }
+    return r;
+}
+
 bool hl_table_cancel(struct hl_table *t, struct hl_req *r)
 {
     const struct hl_recv_body *b = hl_recv_body(r);
     bool wild = b->src == MPI_ANY_SOURCE;
-    struct hl_post_list *l = wild ? &t->wild : &bin_of(t, r->ctx, b->src)->posted;
+    struct hl_post_list *l = wild ? &t->wild : &bin_of(t, r->ctx, b->src, b->tag)->posted;
     for (struct hl_post **at = &l->head; *at != NULL; at = &(*at)->next) {
         if (*at == &b->post) {
             post_unlink(l, at);
-            t->n_posted -= wild ? 0 : 1;
+            if (!wild) {
+                uncount(t, r);
+            }
             return true;
         }
     }

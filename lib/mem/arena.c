@@ -36,7 +36,7 @@ static bool is_huge(const struct hl_arena_key *key)
 
 bool hl_arena_holds(size_t len, size_t align, const struct hl_arena_key *key)
 {
-    return len < hl_max_size(HL_MEM_OWN, key->page / 2) && align <= hl_max_size(HL_MEM_SEG_ALIGN, key->page);
+    return len < hl_max_size(HL_MEM_OWN, key->page / 2) && align <= hl_max_size(HL_MEM_OWN, key->page);
 }
 
 static int take(struct hl_arena *a, size_t len, size_t align, size_t *off)
@@ -57,7 +57,7 @@ static int make(const struct hl_arena_key *key, struct hl_arena **out) HL_REQUIR
     seg->policy = key->policy;
     seg->nodes = key->nodes;
     seg->page = key->page;
-    int rc = hl_seg_make(seg, len, HL_MEM_SEG_ALIGN, HL_SEG_LAZY);
+    int rc = hl_seg_make(seg, len, HL_MEM_OWN, HL_SEG_LAZY);
     if (rc != 0) {
         goto drop_record;
     }

@@ -27,7 +27,8 @@ size_t hl_arena_held(const struct hl_arena_key *key) HL_REQUIRES(hl_mem_lock);
 bool hl_arena_holds(size_t len, size_t align, const struct hl_arena_key *key);
 
 /* Cuts a piece, from a new arena if need be. Large pages, `populate` and HL_MEM_BIND take the pages now.
- * Errors: HL_ERR_NO_MEM with the text (then nothing is held), or what a watcher returned. */
+ * Errors: HL_ERR_NO_MEM (then nothing is held; silent when pages cannot be had), or what a watcher returned.
+ */
 int hl_arena_cut(size_t len, size_t align, bool populate, const struct hl_arena_key *key,
                  struct hl_piece *out) HL_REQUIRES(hl_mem_lock);
 

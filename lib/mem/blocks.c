@@ -123,12 +123,18 @@ static struct hl_block *taken_at(const struct hl_blocks *b, size_t off)
 
 int hl_blocks_init(struct hl_blocks *b, size_t len, size_t granule)
 {
+    return hl_blocks_init_at(b, 0, len, granule);
+}
+
+int hl_blocks_init_at(struct hl_blocks *b, size_t first, size_t len, size_t granule)
+{
     struct hl_block *all = calloc(1, sizeof *all);
     if (all == NULL) {
         return HL_ERR_NO_MEM;
     }
+    all->off = first;
     all->len = len;
-    *b = (struct hl_blocks){.granule = granule, .len = len};
+    *b = (struct hl_blocks){.granule = granule, .first = first, .len = len};
     enter(b, all);
     return 0;
 }
@@ -163,13 +169,14 @@ static void cut(struct hl_block *n, struct hl_block *rest, size_t off)
 
 int hl_blocks_take(struct hl_blocks *b, size_t len, size_t align, size_t *off)
 {
-    if (len > b->len || align > b->len) {
+    if (len > b->len) {
         return HL_ERR_NO_MEM;
     }
     len = hl_round_up(len, b->granule);
     struct hl_block *n = best(b, len);
     if (n != NULL && hl_round_up(n->off, align) + len > n->off + n->len) {
-        n = best(b, len + align - b->granule); /* holds it wherever it begins */
+        /* One that holds it wherever it begins. */
+        n = align <= b->len ? best(b, len + align - b->granule) : NULL;
     }
     if (n == NULL) {
         return HL_ERR_NO_MEM;
@@ -201,6 +208,15 @@ int hl_blocks_take(struct hl_blocks *b, size_t len, size_t align, size_t *off)
         free(spare[used]);
     }
     return 0;
+}
+
+size_t hl_blocks_largest(const struct hl_blocks *b)
+{
+    const struct hl_block *n = b->by_len;
+    while (n != NULL && n->right != NULL) {
+        n = n->right;
+    }
+    return n != NULL ? n->len : 0;
 }
 
 size_t hl_blocks_len_at(const struct hl_blocks *b, size_t off)
@@ -241,6 +257,52 @@ void hl_blocks_give(struct hl_blocks *b, size_t off)
     enter(b, n);
 }
 
+/* The free block behind `n` loses its first `len` bytes to it. */
+static void lengthen(struct hl_blocks *b, struct hl_block *n, size_t len)
+{
+    struct hl_block *behind = n->after;
+    if (behind->len == len) {
+        absorb(b, n, behind);
+    } else {
+        leave(b, behind);
+        behind->off += len;
+        behind->len -= len;
+        enter(b, behind);
+        n->len += len;
+    }
+    b->taken += len;
+}
+
+int hl_blocks_resize(struct hl_blocks *b, size_t off, size_t len)
+{
+    struct hl_block *n = taken_at(b, off);
+    if (len > b->len) {
+        return HL_ERR_NO_MEM;
+    }
+    len = hl_round_up(len, b->granule);
+    if (len >= n->len) {
+        size_t more = len - n->len;
+        if (more > 0 && (n->after == NULL || n->after->taken || n->after->len < more)) {
+            return HL_ERR_NO_MEM;
+        }
+        if (more > 0) {
+            lengthen(b, n, more);
+        }
+        return 0;
+    }
+    struct hl_block *rest = malloc(sizeof *rest);
+    if (rest == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    b->taken -= n->len - len;
+    cut(n, rest, off + len); /* n stays where it is in its tree: that one is by offset */
+    if (rest->after != NULL && !rest->after->taken) {
+        absorb(b, rest, rest->after);
+    }
+    enter(b, rest);
+    return 0;
+}
+
 /* Counts the blocks of a tree; false in *ok when one is out of place. */
 static size_t count(const struct hl_block *n, bool taken, bool *ok)
 {
@@ -261,7 +323,7 @@ bool hl_blocks_sane(const struct hl_blocks *b)
     while (n->before != NULL) {
         n = n->before;
     }
-    size_t at = 0, taken = 0, in_list = 0;
+    size_t at = b->first, taken = 0, in_list = 0;
     for (bool was_free = false; n != NULL; was_free = !n->taken, n = n->after) {
         ok = ok && n->off == at && n->len > 0 && n->len % b->granule == 0 && (n->taken || !was_free) &&
              (n->after == NULL || n->after->before == n);
@@ -269,5 +331,5 @@ bool hl_blocks_sane(const struct hl_blocks *b)
         taken += n->taken ? n->len : 0;
         in_list++;
     }
-    return ok && at == b->len && taken == b->taken && in_list == in_trees;
+    return ok && at == b->first + b->len && taken == b->taken && in_list == in_trees;
 }

@@ -12,16 +12,28 @@ struct hl_blocks {
     size_t granule;          /* power of two: offsets and lengths are multiples of it */
     struct hl_block *by_off; /* taken blocks: tree by offset */
     struct hl_block *by_len; /* free blocks: tree by (length, offset) */
+    size_t first;            /* offset of the range's first byte */
     size_t len, taken;       /* bytes of the range, bytes of taken blocks */
 };
 
-/* A free range of `len` bytes, a multiple of `granule`. Returns 0 or HL_ERR_NO_MEM (silent). */
+/* A free range of `len` bytes, a multiple of `granule`, that begins at offset 0. Returns 0 or HL_ERR_NO_MEM
+ * (silent). */
 int hl_blocks_init(struct hl_blocks *b, size_t len, size_t granule);
+
+/* The same, at offset `first`, a multiple of `granule`: alignments are those of offsets. */
+int hl_blocks_init_at(struct hl_blocks *b, size_t first, size_t len, size_t granule);
 void hl_blocks_fini(struct hl_blocks *b);
 
 /* Takes the smallest free block that holds `len` bytes (the lowest of equals); *off is a multiple of `align`
  * (power of two). Returns 0, or HL_ERR_NO_MEM (silent) and changes nothing. */
 int hl_blocks_take(struct hl_blocks *b, size_t len, size_t align, size_t *off);
+
+/* Makes the taken block at `off` longer or shorter, where it is. Returns 0, or HL_ERR_NO_MEM (silent, nothing
+ * has changed) when the free block behind it is too short. */
+int hl_blocks_resize(struct hl_blocks *b, size_t off, size_t len);
+
+/* Length of the largest free block. */
+size_t hl_blocks_largest(const struct hl_blocks *b);
 
 /* Length of the taken block that begins at `off`, or 0 when none does. */
 size_t hl_blocks_len_at(const struct hl_blocks *b, size_t off);

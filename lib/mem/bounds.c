@@ -3,6 +3,7 @@
 
 #include "cgroup.h"
 #include "err.h"
+#include "mem.h"
 #include "topo.h"
 #include "util.h"
 
@@ -45,6 +46,31 @@ static uint64_t limit_of(int resource)
                                                                                             : UINT64_MAX;
 }
 
+/* Address space of this process in use. */
+static uint64_t mapped_bytes(void)
+{
+    uint64_t pages = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+    if (f == NULL || fscanf(f, "%" SCNu64, &pages) != 1) {
+        pages = 0;
+    }
+    if (f != NULL) {
+        fclose(f);
+    }
+    return pages * hl_topo_page();
+}
+
+uint64_t hl_mem_fair_size(int sharers)
+{
+    struct sysinfo si;
+    uint64_t ram = sysinfo(&si) == 0 ? (uint64_t)si.totalram * si.mem_unit : 0, group = hl_cgroup_room(0);
+    uint64_t fair = (group < ram ? group : ram) / 2 / (uint64_t)sharers, file = limit_of(RLIMIT_FSIZE);
+    uint64_t as = limit_of(RLIMIT_AS), used = as != UINT64_MAX ? mapped_bytes() : 0;
+    uint64_t left = as > used ? (as - used) / 2 / (uint64_t)sharers : 0;
+    fair = fair < left ? fair : left;
+    return fair < file ? fair : file;
+}
+
 int hl_bounds_size(size_t len)
 {
     if (len > machine_bytes()) {
@@ -67,8 +93,8 @@ int hl_bounds_refuse_file(size_t len, size_t page)
         return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: no file descriptor left of %" PRIu64 " (ulimit -n)", len,
                           limit_of(RLIMIT_NOFILE));
     }
-    return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: no shared memory in %s pages: %s", len,
-                      hl_bytes_text(page, size), strerror(e));
+    return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: no shared memory (memfd_create) in %s pages: %s%s", len,
+                      hl_bytes_text(page, size), strerror(e), hl_err_hint(e));
 }
 
 int hl_bounds_refuse_map(size_t len)

@@ -5,6 +5,7 @@
 #include "conf.h"
 #include "err.h"
 #include "log.h"
+#include "part.h"
 #include "report.h"
 #include "seg.h"
 #include "topo.h"
@@ -39,13 +40,25 @@ static bool is_auto(void)
     return hl_conf.internal_page == UINT64_MAX;
 }
 
+/* The environment asks for huge pages, for all memory or for a partition of the symmetric heap. */
+static bool user_asks(void)
+{
+    struct hl_mem_wish user;
+    int count;
+    const struct hl_part *parts = hl_part_all(&count);
+    hl_mem_wish_of_env(&user);
+    bool asks = user.page > hl_topo_page();
+    for (int i = 0; i < count; i++) {
+        asks = asks || parts[i].page > hl_topo_page();
+    }
+    return asks;
+}
+
 /* Huge pages of a quarter of the pool: half for the board, half for the buffers of all ranks. */
 static uint64_t eighth_of_pool(size_t page)
 {
-    struct hl_mem_wish user;
     struct hl_topo_pool pool;
-    hl_mem_wish_of_env(&user);
-    return user.page <= hl_topo_page() && hl_topo_page_pool(page, &pool) ? pool.unused / 8 : 0;
+    return !user_asks() && hl_topo_page_pool(page, &pool) ? pool.unused / 8 : 0;
 }
 
 /* The size that HOTLANE_INTERNAL_PG_SZ means on this machine. */

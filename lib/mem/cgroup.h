@@ -12,7 +12,7 @@
  * that a container hides are not seen. */
 uint64_t hl_cgroup_room(size_t page);
 
-/* Unit tests put another file here. */
+/* Unit tests and `hotlane-info --check --root` put another file here. */
 extern const char *hl_cgroup_mine;
 
 #endif

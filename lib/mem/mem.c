@@ -52,7 +52,7 @@ static int no_record(size_t len)
 }
 
 /* Large memory may take long to populate: that happens outside the lock. */
-static int make_own(size_t len, size_t align, const struct hl_arena_key *key, enum hl_seg_take take,
+static int make_own(size_t len, size_t align, const struct hl_arena_key *key, enum hl_seg_take take, void *at,
                     struct hl_piece *out)
 {
     hl_mutex_lock(&hl_mem_lock);
@@ -64,6 +64,9 @@ static int make_own(size_t len, size_t align, const struct hl_arena_key *key, en
     seg->policy = key->policy;
     seg->nodes = key->nodes;
     seg->page = key->page;
+    seg->base = at;
+    seg->reserved = at != NULL;
+    seg->lazy = take == HL_SEG_LAZY && key->policy == HL_MEM_SYSTEM;
     int rc = hl_seg_make(seg, len, align, take);
     hl_mutex_lock(&hl_mem_lock);
     if (rc == 0) {
@@ -82,27 +85,33 @@ static int make_own(size_t len, size_t align, const struct hl_arena_key *key, en
     return rc;
 }
 
-/* One page size of a plan. */
+/* One page size of a plan. A piece below half a page of the first size shares pages with others, a larger one
+ * has whole pages. Those come from an arena only when they are huge and taken now: an arena cannot leave it
+ * to the first touch where they go, nor tell how much of a piece of base pages was joined. */
 static int try_page(size_t len, const struct hl_mem_ask *ask, const struct hl_plan *plan, int which,
                     struct hl_piece *out)
 {
-    bool huge = plan->wish.page > hl_topo_page(), small = len < plan->pages[0] / 2;
+    size_t base = hl_topo_page(), own_align = hl_max_size(ask->align, plan->align);
+    bool huge = plan->wish.page > base, whole = huge && len >= plan->pages[0] / 2;
     struct hl_arena_key key = {.policy = plan->policy,
                                .nodes = plan->nodes,
                                .page = plan->pages[which],
-                               .memkind = ask->only_mine && huge && small};
+                               .memkind = ask->only_mine && huge && !whole};
     enum hl_seg_take take = plan->takes[which];
     take = ask->populate && take < HL_SEG_NOW ? HL_SEG_NOW : take;
-    if (!ask->own_segment && hl_arena_holds(len, ask->align, &key) && (!huge || small)) {
+    size_t align = whole ? own_align : ask->align;
+    bool shares = !whole || (key.page > base && take == HL_SEG_NOW);
+    if (!ask->own_segment && ask->at == NULL && shares && hl_arena_holds(len, align, &key)) {
+        size_t room = whole ? hl_round_up(len, key.page) : len;
         hl_mutex_lock(&hl_mem_lock);
-        int rc = hl_arena_cut(len, ask->align, take >= HL_SEG_NOW, &key, out);
+        int rc = hl_arena_cut(room, align, take >= HL_SEG_NOW, &key, out);
         hl_mutex_unlock(&hl_mem_lock);
         if (rc != HL_ERR_NO_MEM) {
             return rc;
         }
         /* No room for a whole arena: perhaps for this piece alone. */
     }
-    return make_own(len, hl_max_size(ask->align, plan->align), &key, take, out);
+    return make_own(len, own_align, &key, take, ask->at, out);
 }
 
 int hl_mem_alloc(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out)
@@ -122,6 +131,9 @@ int hl_mem_alloc(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out)
         hl_mutex_lock(&hl_mem_lock);
         hl_arena_user_huge = true;
         hl_mutex_unlock(&hl_mem_lock);
+    }
+    while (ask->page_most != 0 && which < plan.count - 1 && plan.pages[which] > ask->page_most) {
+        which++;
     }
     do {
         rc = try_page(len, ask, &plan, which, out);
@@ -155,6 +167,12 @@ void hl_mem_free(const struct hl_piece *piece)
         end_own(piece->seg);
     }
     hl_mutex_unlock(&hl_mem_lock);
+}
+
+bool hl_mem_discard(const struct hl_piece *piece, size_t off, size_t len)
+{
+    const struct hl_seg *seg = piece->seg;
+    return seg->arena == NULL && seg->lazy && !seg->pinned && hl_seg_punch(seg, piece->off + off, len);
 }
 
 int hl_mem_piece_at(const void *addr, struct hl_piece *out)

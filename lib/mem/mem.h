@@ -40,6 +40,8 @@ struct hl_seg {
     uint64_t nodes; /* bit i: node i; 0 when the system places */
     enum hl_mem_policy policy;
     struct hl_arena *arena; /* pieces of many owners share it, it never dies; NULL: one piece */
+    bool reserved;          /* lies in a range that its owner reserved, and leaves it reserved */
+    bool lazy;              /* pages come when they are touched, nothing was promised of them */
     uint64_t key;           /* fab's: registration key; written in its born callback */
     void *mr;               /* fab's: registration; written in its born callback */
     bool pinned; /* fab's: a NIC keeps its pages, so none are given back; written in its born callback */
@@ -56,6 +58,8 @@ struct hl_piece {
 struct hl_mem_ask {
     size_t align;                   /* power of two, 0 = HL_MEM_ALIGN */
     bool own_segment;               /* not from an arena */
+    void *at;                       /* the address, in a range that the caller reserved; NULL: anywhere */
+    size_t page_most;               /* no larger pages, whatever the wish says; 0: no limit */
     bool populate;                  /* take all pages now */
     bool only_mine;                 /* peers are never told of it: below half a page memkind may cut it */
     const struct hl_mem_wish *wish; /* kind, page size and rule; NULL: nothing asked */
@@ -65,12 +69,22 @@ struct hl_mem_ask {
 #define HL_MEM_ALIGN ((size_t)64)          /* least alignment and granule of pieces */
 #define HL_MEM_SEG_ALIGN ((size_t)2 << 20) /* least alignment of segments */
 #define HL_MEM_ARENA ((size_t)64 << 20)    /* bytes of an arena's address space */
-#define HL_MEM_OWN ((size_t)8 << 20)       /* requests from here on own their segment */
+#define HL_MEM_OWN ((size_t)8 << 20) /* requests for so much, or for a larger alignment, own a segment */
+
+/* Reserves `len` bytes of address space at a multiple of `align` (a power of two, at least
+ * HL_MEM_SEG_ALIGN): no memory, touching it is a fault. The caller gives it back with hl_mem_unreserve, once
+ * what was mapped in it is gone. HL_ERR_NO_MEM with the text (limit of address space). Any thread. */
+int hl_mem_reserve(size_t len, size_t align, char **base);
+void hl_mem_unreserve(char *base, size_t len);
 
 /* Cuts a piece of at least `len` bytes (0 counts as 1). The bytes are NOT zeroed. The caller owns the piece
- * until hl_mem_free. Any thread; takes mem's lock and may call the watchers. Errors: HL_ERR_NO_MEM (the text
- * has the size, the cause and the limit met), HL_ERR_ARG (alignment is no power of two), or what a watcher
- * returned. */
+ * until hl_mem_free. Any thread; takes mem's lock and may call the watchers. With ask->at, a multiple of
+ * HL_MEM_SEG_ALIGN, of ask->align and of the page size asked for, the piece owns its segment and begins
+ * there; the caller has reserved `len` bytes from there on, rounded up to that page size, and finds them
+ * reserved again when the call fails and after hl_mem_free. Errors: HL_ERR_NO_MEM (the text has the size, the
+ * cause and the limit met), HL_ERR_ARG (alignment is no power of two, or not that of `at`), or what a watcher
+ * returned.
+ */
 int hl_mem_alloc(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out);
 
 /* Bytes of the piece's pages on each node, for nodes 0 .. nodes - 1 (whole pages; those not touched yet count
@@ -104,6 +118,15 @@ void hl_mem_report_mute(void);
  * thread. */
 void hl_mem_free(const struct hl_piece *piece);
 
+/* Gives the pages that lie wholly in bytes [off, off + len) of the piece, which its owner does not need now,
+ * back to the system, when they came by touch and no NIC keeps them: true then, and they read as zeroes. */
+bool hl_mem_discard(const struct hl_piece *piece, size_t off, size_t len);
+
+/* Bytes that each of `sharers` processes of this machine may offer to all of them, when they are used one
+ * day, as half of the memory that machine and control groups leave; no more than what limits of file size and
+ * of address space (all map all) allow now. */
+uint64_t hl_mem_fair_size(int sharers);
+
 /* The living piece that begins at `addr`: for MPI_Free_mem. Returns 0, or HL_ERR_BASE (silent) when none
  * does. */
 int hl_mem_piece_at(const void *addr, struct hl_piece *out);
@@ -120,10 +143,12 @@ struct hl_seg *hl_mem_by_id(uint64_t id);
  * left). */
 int hl_mem_share(uint64_t id, int *fd, size_t *len, bool *arena);
 
-/* Maps a peer's segment of `len` bytes from its descriptor, which stays the caller's, at a multiple of
- * HL_MEM_SEG_ALIGN. HL_ERR_NO_MEM with the text when it cannot be mapped or is not of that size. */
-int hl_mem_map_peer(int fd, size_t len, char **base);
-void hl_mem_unmap_peer(char *base, size_t len);
+/* Maps a peer's segment of `len` bytes from its descriptor, which stays the caller's: at `at`, in a range
+ * that the caller reserved, or, when that is NULL, anywhere at a multiple of HL_MEM_SEG_ALIGN. `reserved`:
+ * the address was given. HL_ERR_NO_MEM with the text when it cannot be mapped or is not of that size; a
+ * reserved range stays reserved, then and after the unmapping. */
+int hl_mem_map_peer(int fd, size_t len, void *at, char **base);
+void hl_mem_unmap_peer(char *base, size_t len, bool reserved);
 
 /* Has `born` called for every living segment now and for each one made later (before anybody can find it),
  * and `dying` before a segment's memory goes. Callbacks run under mem's lock: they must not call hl_mem_alloc

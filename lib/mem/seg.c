@@ -8,6 +8,7 @@
 #include "hugepool.h"
 #include "log.h"
 #include "place.h"
+#include "stat.h"
 #include "sys.h"
 #include "topo.h"
 #include "util.h"
@@ -69,47 +70,76 @@ static int make_file(struct hl_seg *seg)
     return 0;
 }
 
-/* A free range at a multiple of `align`, reserved but not usable; NULL with errno. */
-static char *reserve(size_t len, size_t align)
+/* The flags of a range that is reserved but not usable. */
+#define RESERVED (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
+
+int hl_mem_reserve(size_t len, size_t align, char **out)
 {
+    if (align > SIZE_MAX / 4 || len > SIZE_MAX / 4) {
+        errno = ENOMEM;
+        return hl_bounds_refuse_map(len);
+    }
     size_t whole = len + align;
-    char *got = hl_sys.mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *got = hl_sys.mmap(NULL, whole, PROT_NONE, RESERVED, -1, 0);
     if (got == MAP_FAILED) {
-        return NULL;
+        return hl_bounds_refuse_map(len);
     }
     char *base = got + (hl_round_up((uintptr_t)got, align) - (uintptr_t)got);
     if (base > got) {
         hl_sys.munmap(got, (size_t)(base - got));
     }
     hl_sys.munmap(base + len, (size_t)(got + whole - (base + len)));
-    return base;
+    *out = base;
+    return 0;
+}
+
+void hl_mem_unreserve(char *base, size_t len)
+{
+    hl_sys.munmap(base, len);
+}
+
+/* What was mapped goes; in a reserved range no hole may stay, into which anybody's memory could come. */
+static void unmap(char *base, size_t len, bool reserved)
+{
+    if (!reserved) {
+        hl_sys.munmap(base, len);
+    } else if (hl_sys.mmap(base, len, PROT_NONE, RESERVED | MAP_FIXED, -1, 0) == MAP_FAILED) {
+        hl_log_once("%zu bytes of address space cannot be reserved again: %s", len, strerror(errno));
+    }
 }
 
 /* Never with a reservation of huge pages: the kernel would take those beyond the pool at once, wherever it
  * likes. */
 static int map_file(struct hl_seg *seg, size_t align)
 {
-    char *base = reserve(seg->len, align);
-    if (base == NULL) {
-        return hl_bounds_refuse_map(seg->len);
+    char *base = seg->base;
+    int rc = 0;
+    if (!seg->reserved) {
+        rc = hl_mem_reserve(seg->len, align, &base);
+    } else if ((uintptr_t)base % align != 0) {
+        rc = hl_err_say(HL_ERR_ARG, "%zu bytes: the address %p is not a multiple of %zu", seg->len,
+                        (void *)base, align);
+    }
+    if (rc != 0) {
+        return rc;
     }
     if (hl_sys.mmap(base, seg->len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, seg->fd,
                     0) == MAP_FAILED) {
-        int rc = hl_bounds_refuse_map(seg->len);
-        hl_sys.munmap(base, seg->len);
+        rc = hl_bounds_refuse_map(seg->len);
+        unmap(base, seg->len, seg->reserved);
         return rc;
     }
     seg->base = base;
     return 0;
 }
 
-int hl_mem_map_peer(int fd, size_t len, char **base)
+int hl_mem_map_peer(int fd, size_t len, void *at, char **base)
 {
     struct stat st;
     if (fstat(fd, &st) != 0 || (size_t)st.st_size != len) {
         return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: a peer's memory has another size", len);
     }
-    struct hl_seg seg = {.fd = fd, .len = len};
+    struct hl_seg seg = {.fd = fd, .len = len, .base = at, .reserved = at != NULL};
     int rc = map_file(&seg, hl_max_size(page_of(fd), HL_MEM_SEG_ALIGN));
     if (rc == 0) {
         *base = seg.base;
@@ -117,13 +147,13 @@ int hl_mem_map_peer(int fd, size_t len, char **base)
     return rc;
 }
 
-void hl_mem_unmap_peer(char *base, size_t len)
+void hl_mem_unmap_peer(char *base, size_t len, bool reserved)
 {
-    hl_sys.munmap(base, len);
+    unmap(base, len, reserved);
 }
 
 /* Returns 0 or errno. */
-static int populate(const struct hl_seg *seg, size_t off, size_t len)
+static int fill(const struct hl_seg *seg, size_t off, size_t len)
 {
     int rc;
     do {
@@ -137,6 +167,16 @@ static int populate(const struct hl_seg *seg, size_t off, size_t len)
     int e = hl_place_fallocate(seg, off, len);
     for (size_t at = off; e == 0 && at < off + len; at += seg->page) {
         (void)*(const volatile char *)(seg->base + at);
+    }
+    return e;
+}
+
+/* The same, counted. */
+static int populate(const struct hl_seg *seg, size_t off, size_t len)
+{
+    int e = fill(seg, off, len);
+    if (e == 0) {
+        hl_stat_rank_add(is_huge(seg) ? HL_STAT_RANK_pages_huge : HL_STAT_RANK_pages_base, len / seg->page);
     }
     return e;
 }
@@ -165,10 +205,7 @@ int hl_seg_populate(const struct hl_seg *seg, size_t off, size_t len)
 {
     size_t first = off & ~(seg->page - 1), end = hl_round_up(off + len, seg->page);
     int rc = refuse_too_many(seg, end - first);
-    int e = rc == 0 ? populate(seg, first, end - first) : 0;
-    if (e != 0) {
-        rc = refuse_pages(seg, end - first, e);
-    }
+    rc = rc == 0 && populate(seg, first, end - first) != 0 ? HL_ERR_NO_MEM : rc;
     return rc == 0 ? hl_place_verify(seg, off, len) : rc;
 }
 
@@ -250,7 +287,7 @@ int hl_seg_make(struct hl_seg *seg, size_t len, size_t align, enum hl_seg_take t
     if (rc == 0 && e == 0) {
         return 0;
     }
-    hl_sys.munmap(seg->base, seg->len);
+    unmap(seg->base, seg->len, seg->reserved);
     seg->base = NULL;
 close_file:
     close(seg->fd);
@@ -260,7 +297,7 @@ close_file:
 
 void hl_seg_unmake(struct hl_seg *seg)
 {
-    hl_sys.munmap(seg->base, seg->len);
+    unmap(seg->base, seg->len, seg->reserved);
     close(seg->fd);
     seg->base = NULL;
     seg->fd = -1;
@@ -275,7 +312,7 @@ void hl_seg_join(const struct hl_seg *seg, size_t off, size_t len)
     }
 }
 
-void hl_seg_punch(const struct hl_seg *seg, size_t off, size_t len)
+bool hl_seg_punch(const struct hl_seg *seg, size_t off, size_t len)
 {
     size_t first = hl_round_up(off, seg->page), end = (off + len) & ~(seg->page - 1);
     int rc = 0;
@@ -287,4 +324,5 @@ void hl_seg_punch(const struct hl_seg *seg, size_t off, size_t len)
     if (rc != 0) {
         hl_log_once("freed memory cannot be given back to the system: %s", strerror(errno));
     }
+    return rc == 0;
 }

@@ -14,6 +14,7 @@
 
 #include "boot.h"
 #include "err.h"
+#include "hang.h"
 #include "inside.h"
 #include "lock.h"
 #include "mem.h"
@@ -34,7 +35,9 @@ struct record {
     enum { ASKED, MAPPED, NETWORK } state;
     bool arena;
     size_t len;
+    void *at; /* where it shall be; NULL: anywhere */
     char *base;
+    uint64_t theirs;   /* MAPPED: its address at its owner */
     int refs;          /* wants granted or waiting */
     const char *why;   /* NETWORK: the reason */
     uint64_t again_ns; /* ASKED: when to ask (again) */
@@ -62,17 +65,20 @@ static void drop(struct record **at)
     struct record *r = *at;
     *at = r->next;
     if (r->base != NULL) {
-        hl_mem_unmap_peer(r->base, r->len);
+        hl_mem_unmap_peer(r->base, r->len, r->at != NULL);
     }
     free(r);
 }
 
-static void unref(struct record **at) HL_REQUIRES(lock)
+/* True when the record went with it. */
+static bool unref(struct record **at) HL_REQUIRES(lock)
 {
     struct record *r = *at;
-    if (--r->refs == 0 && (r->state == ASKED || (r->state == MAPPED && !r->arena))) {
+    bool last = --r->refs == 0 && (r->state == ASKED || (r->state == MAPPED && !r->arena));
+    if (last) {
         drop(at);
     }
+    return last;
 }
 
 /* A reference for the want, on a new record if need be. */
@@ -88,6 +94,7 @@ static void enter(struct hl_near_want *w) HL_REQUIRES(lock)
         r->node_rank = w->node_rank;
         r->seg_id = w->seg_id;
         r->len = w->seg_len;
+        r->at = w->at;
         *at = r;
     }
     (*at)->refs++;
@@ -103,6 +110,18 @@ static void want_mine(struct hl_near_want *w)
                 : hl_err_say(HL_ERR_RMA_SHARED, "no segment %llu here", (unsigned long long)w->seg_id);
 }
 
+/* Why a mapping is not what the want says; NULL: it is. */
+static const char *unlike(const struct record *r, const struct hl_near_want *w)
+{
+    if (r->state != MAPPED) {
+        return r->why;
+    }
+    if (r->len != w->seg_len) {
+        return "was mapped with another length";
+    }
+    return w->at != NULL && w->at != (void *)r->base ? "was mapped at another address" : NULL;
+}
+
 /* Takes over what has been answered; true while the want still waits. */
 static bool settle(struct hl_near_want *w) HL_REQUIRES(lock)
 {
@@ -113,14 +132,15 @@ static bool settle(struct hl_near_want *w) HL_REQUIRES(lock)
     if ((*at)->state == ASKED) {
         return true;
     }
-    if ((*at)->state == MAPPED && (*at)->len == w->seg_len) {
+    const char *why = unlike(*at, w);
+    if (why == NULL) {
         w->base = (*at)->base;
         w->rc = 0;
         return false;
     }
     w->rc = hl_err_say(HL_ERR_RMA_SHARED, "memory of rank %d (%zu bytes): %s",
                        hl_boot.node_world != NULL ? hl_boot.node_world[w->node_rank] : w->node_rank,
-                       w->seg_len, (*at)->state == MAPPED ? "was mapped with another length" : (*at)->why);
+                       w->seg_len, why);
     unref(at);
     return false;
 }
@@ -191,6 +211,21 @@ static void wait_answer(uint64_t ns) HL_REQUIRES(lock)
     pthread_cond_timedwait(&answered, &lock.m, &until);
 }
 
+struct many {
+    const struct hl_near_want *wants;
+    size_t count;
+};
+
+/* Under the lock. */
+static void tell_wants(const void *arg, struct hl_told *t) HL_NO_TSA
+{
+    const struct many *m = arg;
+    hl_told_say(t, "memory of node peers, whose receive threads hand it out");
+    for (size_t i = 0; i < m->count; i++) {
+        hl_told_await(t, is_flying(&m->wants[i]) ? hl_boot.node_world[m->wants[i].node_rank] : -1);
+    }
+}
+
 int hl_near_map_all(struct hl_near_want *wants, size_t count)
 {
     hl_mutex_lock(&lock);
@@ -203,6 +238,8 @@ int hl_near_map_all(struct hl_near_want *wants, size_t count)
         }
     }
     /* Each rank begins with another owner, so that they do not all stand before the first one's door. */
+    struct hl_hang hang;
+    hl_hang_begin(&hang);
     size_t first = hl_boot.node_size > 0 ? count * (size_t)hl_boot.node_rank / (size_t)hl_boot.node_size : 0;
     while (settle_all(wants, count)) {
         int flying = 0;
@@ -219,9 +256,13 @@ int hl_near_map_all(struct hl_near_want *wants, size_t count)
         }
         if (settle_all(wants, count)) {
             wait_answer(FULL_WAIT_NS);
+            if (hl_hang_is_on()) {
+                hl_hang_look(&hang, NULL, tell_wants, &(struct many){wants, count});
+            }
         }
     }
     hl_mutex_unlock(&lock);
+    hl_hang_end(&hang);
     for (size_t i = 0; i < count; i++) {
         if (wants[i].rc != 0) {
             return wants[i].rc;
@@ -240,14 +281,29 @@ int hl_near_map(int node_rank, uint64_t seg_id, size_t seg_len, char **base)
     return rc;
 }
 
-void hl_near_unmap(int node_rank, uint64_t seg_id)
+bool hl_near_unmap(int node_rank, uint64_t seg_id)
 {
     if (node_rank == hl_boot.node_rank) {
-        return;
+        return false;
     }
     hl_mutex_lock(&lock);
-    unref(find(node_rank, seg_id));
+    bool last = unref(find(node_rank, seg_id));
     hl_mutex_unlock(&lock);
+    return last;
+}
+
+bool hl_near_borrow(int node_rank, uint64_t seg_id, uint64_t theirs, size_t len, char **here)
+{
+    hl_mutex_lock(&lock);
+    struct record *r = *find(node_rank, seg_id);
+    bool mapped = r != NULL && r->state == MAPPED && theirs - r->theirs <= r->len &&
+                  len <= r->len - (theirs - r->theirs);
+    if (mapped) {
+        r->refs++;
+        *here = r->base + (theirs - r->theirs);
+    }
+    hl_mutex_unlock(&lock);
+    return mapped;
 }
 
 int hl_near_owner(const void *addr)
@@ -273,8 +329,10 @@ static void answer(const struct near_msg *q, int from)
     bool arena;
     if (hl_mem_share(q->seg_id, &fd, &len, &arena) == 0) {
         m.kind = NEAR_GIVE;
+        const struct hl_seg *seg = hl_mem_by_id(q->seg_id);
         m.len = len;
         m.arena = arena;
+        m.base = seg != NULL ? (uint64_t)(uintptr_t)seg->base : 0;
     }
     (void)hl_near_send(from, &m, sizeof m, fd);
     if (fd >= 0) {
@@ -291,10 +349,11 @@ static void take_answer(const struct near_msg *m, int from, int fd)
         r->state = NETWORK;
         if (m->kind != NEAR_GIVE || fd < 0 || m->len != r->len) {
             r->why = "its owner cannot share it";
-        } else if (hl_mem_map_peer(fd, r->len, &r->base) != 0) {
+        } else if (hl_mem_map_peer(fd, r->len, r->at, &r->base) != 0) {
             r->why = "cannot be mapped here (limits of address space or of mappings)";
         } else {
             r->state = MAPPED;
+            r->theirs = m->base;
         }
         pthread_cond_broadcast(&answered);
     }

@@ -18,13 +18,14 @@
 
 /* ---- mapping ---- */
 
-/* One wanted mapping: the first three are the caller's, the last two are set by the call. */
+/* One wanted mapping: the first four are the caller's, the last two are set by the call. */
 struct hl_near_want {
     int node_rank;   /* owner; may be me */
     uint64_t seg_id; /* the owner's hl_seg.id */
     size_t seg_len;  /* its hl_seg.len */
-    char *base;      /* where it is here; NULL when rc != 0 */
-    int rc;          /* 0, or the error of this one */
+    void *at;   /* where it shall be: in a range that the caller reserved (hl_mem_reserve); NULL: anywhere */
+    char *base; /* where it is here; NULL when rc != 0 */
+    int rc;     /* 0, or the error of this one */
 };
 
 /* Maps peers' segments, asking all owners at once and waiting for their receive threads' answers. Mine must
@@ -39,8 +40,12 @@ int hl_near_map_all(struct hl_near_want *wants, size_t count);
 int hl_near_map(int node_rank, uint64_t seg_id, size_t seg_len, char **base);
 
 /* Gives one reference back. Arenas stay mapped (they never die), other segments are unmapped with their last
- * reference. Any thread. */
-void hl_near_unmap(int node_rank, uint64_t seg_id);
+ * reference: true then (what was mapped at a given address is reserved again). Any thread. */
+bool hl_near_unmap(int node_rank, uint64_t seg_id);
+
+/* Where [theirs, theirs + len) of a peer's segment, addresses of its owner, is mapped here: with a reference,
+ * given back by hl_near_unmap. False: it is not mapped here, or not all of it. Sends nothing. Any thread. */
+bool hl_near_borrow(int node_rank, uint64_t seg_id, uint64_t theirs, size_t len, char **here);
 
 /* The node rank of the peer in whose segment, mapped here, this address lies, or -1. Any thread. */
 int hl_near_owner(const void *addr);

@@ -1,6 +1,7 @@
 /* The registry of what is polled, and one pass over it. */
 #include "prog.h"
 
+#include "cs.h"
 #include "err.h"
 #include "inner.h"
 #include "lock.h"
@@ -71,11 +72,13 @@ static int poll_row(const struct row *r)
     return r->fn(r->arg);
 }
 
-int hl_prog_poll(void)
+void hl_prog_skip_passes(void)
 {
-    if (polling) {
-        return 0;
-    }
+    passes |= 63;
+}
+
+static int poll_all(void)
+{
     polling = true;
     passes++;
     int n = 0;
@@ -86,6 +89,25 @@ int hl_prog_poll(void)
     }
     polling = false;
     return n;
+}
+
+/* One thread at a time: who comes in vain leaves progress to the one inside. */
+static HL_NOINLINE int poll_in_section(void)
+{
+    if (!hl_cs_try(HL_CS_progress, NULL)) {
+        return 0;
+    }
+    int n = poll_all();
+    hl_cs_out(HL_CS_progress, NULL);
+    return n;
+}
+
+int hl_prog_poll(void)
+{
+    if (polling) {
+        return 0;
+    }
+    return HL_LIKELY(!hl_cs_any()) ? poll_all() : poll_in_section();
 }
 
 void hl_prog_forget(void)

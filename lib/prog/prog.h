@@ -4,6 +4,7 @@
 
 #include "atomic.h"
 #include "attr.h"
+#include "hang.h" /* a condition goes with its words: HL_HANG_TELLS */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,8 +13,8 @@
  * calls hl_prog_*. Several threads may be inside at once. */
 typedef int hl_prog_fn(void *arg);
 
-/* True when the waiter may go on. Called often, by the waiting thread only; an acquire load is the usual
- * text. Must not poll. */
+/* True when the waiter may go on. Called often, by the waiting thread only, and never again once it was true:
+ * it may be the step that ends something. An acquire load is the usual text. Must not poll. */
 typedef bool hl_prog_cond(void *arg);
 
 /* Adds a source, polled on every `every`-th pass (a power of two; 1 = each pass). Returns 0 or HL_ERR_NO_MEM
@@ -28,6 +29,9 @@ void hl_prog_unregister(hl_prog_fn *fn, void *arg);
  * there is no recursion. Any thread. */
 int hl_prog_poll(void);
 
+/* Whether the calling thread waits for what rings. */
+HL_HIDDEN extern HL_THREAD_LOCAL bool hl_prog_is_rung;
+
 /* The slow part of hl_prog_wait. */
 void hl_prog_wait_slow(hl_prog_cond *cond, void *arg);
 
@@ -41,10 +45,19 @@ HL_INLINE void hl_prog_wait(hl_prog_cond *cond, void *arg)
     }
 }
 
-/* The process's one lock, for calls that take turns (comparisons; hl_prog_wait gives it away while it idles).
- * Nests in a thread. */
-void hl_prog_enter(void);
-void hl_prog_leave(void);
+/* The same where whoever makes the condition true rings the door: naps grow to 5 ms, if all that has to be
+ * polled for it rings too. A ring that did not come is counted (late_wakes). */
+HL_INLINE void hl_prog_wait_rung(hl_prog_cond *cond, void *arg)
+{
+    if (!cond(arg)) {
+        hl_prog_is_rung = true;
+        hl_prog_wait_slow(cond, arg);
+        hl_prog_is_rung = false;
+    }
+}
+
+/* Something has begun (by 1), or is over (-1), whose end rings at no door: meanwhile nobody naps for long. */
+void hl_prog_expect(int by);
 
 /* Tells sleepers of this process that a condition may have become true: called after the release store, by
  * whoever completes something for another thread. One fence and one load when nobody sleeps. */
@@ -60,9 +73,17 @@ struct hl_prog_door {
     hl_a32 sleepers; /* threads that sleep, or are about to */
 };
 
-/* Before sleeping, after the sleeper is counted: makes peers' next message ring the door. Returns true when
- * something is waiting already (then nobody sleeps). */
-typedef bool hl_prog_arm(void *arg);
+enum hl_prog_armed {
+    HL_PROG_WAITING, /* something is waiting already: nobody sleeps */
+    HL_PROG_RINGS,   /* whatever comes rings */
+    HL_PROG_POLLED   /* messages ring, but something is under way that must be polled: short naps only */
+};
+
+/* Before sleeping, after the sleeper is counted: makes peers' next message ring the door. */
+typedef enum hl_prog_armed hl_prog_arm(void *arg);
+
+/* Does a thread of this process sleep in a wait just now? Any thread; a glance. */
+bool hl_prog_is_waiting(void);
 
 /* Makes `door` the one this process sleeps at; NULL goes back to the private one. Only while no other thread
  * waits. */

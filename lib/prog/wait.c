@@ -1,6 +1,8 @@
 /* The waiting routine. Whoever waits goes through here, so how a thread waits is decided in one place. */
 #include "inner.h"
 
+#include "hang.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
@@ -8,12 +10,16 @@
 #define SPINS 100
 #define YIELDS 50
 #define NAP_MIN_NS 20000
-#define NAP_MAX_NS 1000000
+#define NAP_DOUBLINGS 6 /* to the longest of those that nobody may end */
+#define RUNG_DOUBLINGS 8
 
 static hl_a32 ranks_here; /* 0: not told yet */
 static hl_a32 cpus_here;
-static hl_a32 waiters; /* living threads of this process that ever waited: a guess at its active ones */
+static hl_a32 expected; /* see hl_prog_expect */
+static hl_a32 waiters;  /* living threads of this process that ever waited: a guess at its active ones */
+HL_THREAD_LOCAL bool hl_prog_is_rung;
 static HL_THREAD_LOCAL bool counted;
+static HL_THREAD_LOCAL bool plain; /* counted, and no watchdog: a wait needs nothing more */
 
 static pthread_key_t leave_key; /* its destructor takes a thread out of `waiters` */
 static pthread_once_t leave_once = PTHREAD_ONCE_INIT;
@@ -57,40 +63,88 @@ bool hl_prog_crowded(void)
     return hl_a32_load_relaxed(&ranks_here) * (threads > 0 ? threads : 1) > cpus;
 }
 
-/* One step of idling after `idle` passes without progress. */
-static void idle_step(unsigned idle, unsigned spins, hl_prog_cond *cond, void *arg)
+void hl_prog_expect(int by)
+{
+    hl_a32_add_relaxed(&expected, (uint32_t)by); /* relaxed: a hint; naps are bounded whatever it says */
+}
+
+/* One step of idling after `idle` passes without progress; true when the condition was found true. */
+static bool idle_step(unsigned idle, unsigned spins, hl_prog_cond *cond, void *arg)
 {
     if (idle <= spins) {
         hl_pause();
-        return;
+        return false;
     }
     if (idle <= spins + YIELDS) {
         sched_yield();
-        return;
+        return false;
     }
-    unsigned doublings = idle - spins - YIELDS - 1;
-    uint64_t ns = doublings < 6 ? (uint64_t)NAP_MIN_NS << doublings : NAP_MAX_NS;
-    hl_prog_sleep(cond, arg, ns);
+    /* relaxed: as above. */
+    unsigned doublings = hl_a32_load_relaxed(&expected) != 0 ? 0 : idle - spins - YIELDS - 1;
+    unsigned most = hl_prog_is_rung ? RUNG_DOUBLINGS : NAP_DOUBLINGS;
+    uint64_t ns = (uint64_t)NAP_MIN_NS << (doublings < most ? doublings : most);
+    if (hl_prog_is_rung && ns > HL_NAP_NS) {
+        hl_prog_skip_passes();
+    }
+    return hl_prog_sleep(cond, arg, ns);
 }
 
-void hl_prog_wait_slow(hl_prog_cond *cond, void *arg)
+static void wait_until(hl_prog_cond *cond, void *arg)
 {
-    if (HL_UNLIKELY(!counted)) {
-        count_me();
-    }
     unsigned spins = hl_prog_crowded() ? 0 : SPINS;
     unsigned idle = 0;
-    while (!cond(arg)) {
+    bool done = cond(arg);
+    while (!done) {
         if (hl_prog_poll() > 0) {
             idle = 0;
             hl_prog_give_way(); /* the progress may be for others */
             hl_prog_come_back();
-            continue;
-        }
-        if (!cond(arg)) {
+        } else if (!(done = cond(arg))) {
             hl_prog_give_way();
-            idle_step(++idle, spins, cond, arg);
+            done = idle_step(++idle, spins, cond, arg);
             hl_prog_come_back();
         }
+        done = done || cond(arg);
+    }
+}
+
+/* A wait that the watchdog looks at, too. */
+struct watched {
+    hl_prog_cond *cond;
+    void *arg;
+    struct hl_hang hang;
+};
+
+static bool look_and_ask(void *arg)
+{
+    struct watched *w = arg;
+    if (w->cond(w->arg)) {
+        return true;
+    }
+    hl_hang_look(&w->hang, w->cond, NULL, w->arg);
+    return false;
+}
+
+/* A thread's first wait, and all of them while there is a watchdog. True: the wait is over. */
+static HL_COLD bool wait_specially(hl_prog_cond *cond, void *arg)
+{
+    if (!counted) {
+        count_me();
+    }
+    plain = !hl_hang_is_on();
+    if (plain) {
+        return false;
+    }
+    struct watched w = {.cond = cond, .arg = arg};
+    hl_hang_begin(&w.hang);
+    wait_until(look_and_ask, &w);
+    hl_hang_end(&w.hang);
+    return true;
+}
+
+void hl_prog_wait_slow(hl_prog_cond *cond, void *arg)
+{
+    if (HL_LIKELY(plain) || !wait_specially(cond, arg)) {
+        wait_until(cond, arg);
     }
 }

@@ -1,41 +1,104 @@
-/* The list of flights. New ones come by a list of their own, so that starting never waits for steps. */
+/* The queues of flights. Who polls takes one out, steps it and puts it back: a flight is one thread's at a
+ * time, and a long step of one holds up no other.
+ *
+ * Each thread puts what it starts into a queue of its own (of SHARDS, by turns) and looks into the others
+ * only when its own is empty, or now and then; so threads that wait for what they started do not meet. Nobody
+ * waits for a queue: it is put into by a push on its stack, and taken from by whoever gets its flag.
+ *
+ *   fresh (a stack, anybody pushes)  --its owner, when `first` is empty: all, turned round-->  first (a list)
+ */
 #include "flight.h"
 
 #include "lock.h"
 #include "prog.h"
 
-static struct hl_mutex lock = HL_MUTEX_INIT;
-static struct hl_flight *fresh HL_GUARDED_BY(lock);
-static bool registered HL_GUARDED_BY(lock);
-static struct hl_flag stepping; /* its owner alone touches `air` */
-static struct hl_flight *air HL_GUARDED_BY(stepping);
-static hl_a32 count; /* atomic: flights that have not ended */
+#define SHARDS 16
+#define OTHERS_EVERY 8 /* passes of a thread with flights of its own, until it looks at all */
 
-static void take_fresh(void) HL_REQUIRES(stepping)
+struct shard {
+    HL_ALIGNED_LINE hl_aptr fresh; /* atomic: the last that was put */
+    hl_a32 count;                  /* atomic: flights of this shard, those that are being stepped too */
+    struct hl_flag busy;
+    struct hl_flight *first; /* guarded by busy */
+};
+
+static struct shard shards[SHARDS];
+static hl_a32 turn;       /* atomic: gives threads their shards */
+static hl_a32 registered; /* atomic: changed under lock */
+static struct hl_mutex lock = HL_MUTEX_INIT;
+
+static HL_THREAD_LOCAL unsigned own; /* the thread's shard + 1 */
+static HL_THREAD_LOCAL unsigned passes;
+
+static unsigned own_shard(void)
 {
-    hl_mutex_lock(&lock);
-    while (fresh != NULL) {
-        struct hl_flight *f = fresh;
-        fresh = f->next;
-        f->next = air;
-        air = f;
+    if (HL_UNLIKELY(own == 0)) {
+        own = hl_a32_add_relaxed(&turn, 1) % SHARDS + 1; /* relaxed: any number will do. */
     }
-    hl_mutex_unlock(&lock);
+    return own - 1;
 }
 
-/* Steps all; returns those that have ended. */
-static struct hl_flight *step_all(void) HL_REQUIRES(stepping)
+static void put(struct shard *s, struct hl_flight *f)
 {
-    struct hl_flight *ended = NULL, **at = &air;
+    void *last = hl_aptr_load_relaxed(&s->fresh); /* relaxed: a guess for the exchange */
 
-    while (*at != NULL) {
-        struct hl_flight *f = *at;
+    do {
+        f->next = last;
+        /* full: hands over what the step did; pairs with the exchange in take. */
+    } while (!hl_aptr_cas_full(&s->fresh, &last, f));
+}
+
+/* All that was put, the oldest first. */
+static struct hl_flight *take_fresh(struct shard *s)
+{
+    struct hl_flight *last = NULL, *first = NULL;
+
+    /* relaxed: a glance */
+    if (hl_aptr_load_relaxed(&s->fresh) != NULL) {
+        /* acquire: sees what the last steps did; pairs with the exchange in put. */
+        last = hl_aptr_xchg_acquire(&s->fresh, NULL);
+    }
+    while (last != NULL) {
+        struct hl_flight *next = last->next;
+        last->next = first;
+        first = last;
+        last = next;
+    }
+    return first;
+}
+
+/* NULL: none is left, or somebody else is at it. */
+static struct hl_flight *take(struct shard *s)
+{
+    if (!hl_flag_try(&s->busy)) {
+        return NULL;
+    }
+    if (s->first == NULL) {
+        s->first = take_fresh(s);
+    }
+    struct hl_flight *f = s->first;
+    s->first = f != NULL ? f->next : NULL;
+    hl_flag_leave(&s->busy);
+    return f;
+}
+
+static int poll_shard(struct shard *s)
+{
+    /* relaxed: one that is just being started waits for the next pass. */
+    uint32_t all = hl_a32_load_relaxed(&s->count);
+    int ended = 0;
+
+    for (uint32_t i = 0; i < all; i++) {
+        struct hl_flight *f = take(s);
+        if (f == NULL) {
+            break;
+        }
         if (f->step(f)) {
-            *at = f->next;
-            f->next = ended;
-            ended = f;
+            hl_a32_add_relaxed(&s->count, UINT32_MAX); /* relaxed: a number of tries and nothing else */
+            f->end(f);
+            ended++;
         } else {
-            at = &f->next;
+            put(s, f);
         }
     }
     return ended;
@@ -43,53 +106,59 @@ static struct hl_flight *step_all(void) HL_REQUIRES(stepping)
 
 static int poll_flights(void *unused)
 {
-    int n = 0;
+    unsigned mine = own_shard();
+    int ended = poll_shard(&shards[mine]);
 
-    /* relaxed: one that is just being started waits for the next pass. */
-    if (hl_a32_load_relaxed(&count) == 0 || !hl_flag_try(&stepping)) {
-        return 0;
+    /* relaxed: as above. */
+    if (hl_a32_load_relaxed(&shards[mine].count) == 0 || ++passes % OTHERS_EVERY == 0) {
+        for (unsigned i = 1; i < SHARDS; i++) {
+            ended += poll_shard(&shards[(mine + i) % SHARDS]);
+        }
     }
-    take_fresh();
-    struct hl_flight *ended = step_all();
-    hl_flag_leave(&stepping);
-    while (ended != NULL) {
-        struct hl_flight *f = ended;
-        ended = f->next;
-        f->end(f);
-        /* relaxed: only a guess whether there is anything to do. */
-        hl_a32_add_relaxed(&count, (uint32_t)-1);
-        n++;
-    }
-    if (n > 0) {
+    if (ended > 0) {
         hl_prog_wake();
     }
-    return n;
+    return ended;
 }
 
-int hl_flight_start(struct hl_flight *f)
+static int enrol(void)
 {
     int err = 0;
 
     hl_mutex_lock(&lock);
-    if (!registered) {
+    if (hl_a32_load_relaxed(&registered) == 0) { /* relaxed: under lock */
         err = hl_prog_register(poll_flights, NULL, 1);
-        registered = err == 0;
-    }
-    if (err == 0) {
-        f->next = fresh;
-        fresh = f;
-        hl_a32_add_relaxed(&count, 1); /* relaxed: as above. */
+        /* release: it is registered; pairs with the acquire in hl_flight_start. */
+        hl_a32_store_release(&registered, err == 0);
     }
     hl_mutex_unlock(&lock);
     return err;
 }
 
+int hl_flight_start(struct hl_flight *f)
+{
+    /* acquire: pairs with the release in enrol. */
+    int err = hl_a32_load_acquire(&registered) != 0 ? 0 : enrol();
+
+    if (err != 0) {
+        return err;
+    }
+    if (f->step(f)) {
+        f->end(f);
+    } else {
+        struct shard *s = &shards[own_shard()];
+        hl_a32_add_relaxed(&s->count, 1); /* relaxed: as above */
+        put(s, f);
+    }
+    return 0;
+}
+
 void hl_flight_close(void)
 {
     hl_mutex_lock(&lock);
-    if (registered) {
+    if (hl_a32_load_relaxed(&registered) != 0) { /* relaxed: under lock */
         hl_prog_unregister(poll_flights, NULL);
     }
-    registered = false;
+    hl_a32_store_relaxed(&registered, 0); /* relaxed: nobody starts flights any more */
     hl_mutex_unlock(&lock);
 }

@@ -5,17 +5,18 @@
 
 #include "req.h"
 
-/* First part of the owner's object; the owner's again after `end` was called. */
+/* First part of the owner's object; the owner's again when `end` is called. */
 struct hl_flight {
     struct hl_flight *next; /* the module's */
     /* Goes on as far as it can; true when it has ended. Never waits, never polls. One thread at a time. */
     bool (*step)(struct hl_flight *f);
-    /* Writes the results, frees the flight and completes its request, last. Called once. */
+    /* Writes the results, frees the flight or keeps it for the next start, and completes its request, last.
+     * Called once. */
     void (*end)(struct hl_flight *f);
 };
 
-/* Takes the flight over. HL_ERR_NO_MEM: no source of progress left, and the flight is still the caller's. Any
- * thread. */
+/* Takes the flight over and makes its first step, which may end it. HL_ERR_NO_MEM: no source of progress is
+ * left; nothing was done and the flight is still the caller's. Any thread. */
 int hl_flight_start(struct hl_flight *f);
 
 /* Before prog is closed: no flight is left. */

@@ -17,13 +17,18 @@ static struct hl_req **orphans HL_GUARDED_BY(lock);
 static size_t room HL_GUARDED_BY(lock);
 static hl_a64 count; /* changed under lock; read without it to skip an empty list */
 
+static void end_persistent(struct hl_req *r)
+{
+    r->more->drop(r);
+    hl_req_free(r);
+}
+
 void hl_req_orphan(struct hl_req *r)
 {
     if (!hl_req_is_active(r)) {
-        hl_req_free(r);
+        end_persistent(r);
         return;
     }
-    r->flags &= (uint8_t)~HL_REQ_PERSISTENT; /* the finisher frees it */
     hl_mutex_lock(&lock);
     /* relaxed: under lock. */
     uint64_t n = hl_a64_load_relaxed(&count);
@@ -72,7 +77,11 @@ int hl_req_sweep(void *unused)
     uint64_t at = 0;
     struct hl_req *r;
     while ((r = take_done(&at)) != NULL) {
+        bool persistent = (r->flags & HL_REQ_PERSISTENT) != 0;
         hl_req_finish(r, MPI_STATUS_IGNORE);
+        if (persistent) {
+            end_persistent(r);
+        }
         n++;
     }
     return n;
@@ -81,7 +90,7 @@ int hl_req_sweep(void *unused)
 int hl_req_open(void)
 {
     if (!hl_req_pool_open()) {
-        return hl_err_say(HL_ERR_NO_MEM, "no address space for requests (%zu bytes)", hl_req_range);
+        return hl_err_say(HL_ERR_NO_MEM, "no address space for a table of requests (ulimit -v)");
     }
     return hl_prog_register(hl_req_sweep, NULL, SWEEP_EVERY);
 }
@@ -93,11 +102,27 @@ static bool no_sends(void *unused)
     hl_mutex_lock(&lock);
     uint64_t n = hl_a64_load_relaxed(&count); /* relaxed: under lock */
     for (uint64_t i = 0; none && i < n; i++) {
-        none = orphans[i]->what != HL_REQ_SEND;
+        none = orphans[i]->what != HL_REQ_SEND && orphans[i]->what != HL_REQ_PSEND;
     }
     hl_mutex_unlock(&lock);
     return none;
 }
+
+static void tell_sends(const void *unused, struct hl_told *t)
+{
+    hl_told_say(t, "sends whose requests were freed");
+    hl_mutex_lock(&lock);
+    uint64_t n = hl_a64_load_relaxed(&count); /* relaxed: under lock */
+    for (uint64_t i = 0; i < n; i++) {
+        if (orphans[i]->what == HL_REQ_SEND) {
+            hl_told_say(t, ": ");
+            hl_req_tell(orphans[i], t);
+            break;
+        }
+    }
+    hl_mutex_unlock(&lock);
+}
+HL_HANG_TELLS(no_sends, tell_sends);
 
 void hl_req_quiet(void)
 {

@@ -1,8 +1,10 @@
 /* Places of requests: one reserved range, a cache for each thread, a pool between them. */
 #include "req.h"
 
+#include "cs.h"
 #include "lock.h"
 #include "pool.h"
+#include "util.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -12,8 +14,12 @@
 #define CACHE_MAX (2 * BATCH)
 #define STATICS 2 /* the first places: completed, and for MPI_PROC_NULL */
 
-char *hl_req_base; /* set once under lock before the first request exists; read-only afterwards */
-const size_t hl_req_range = (size_t)8 << 30; /* address space only: 64 million requests */
+#define RANGE_MOST ((size_t)8 << 30) /* address space only: 64 million requests */
+#define RANGE_LEAST ((size_t)1 << 20)
+
+/* Set once under lock before the first request exists; read-only afterwards. */
+char *hl_req_base;
+size_t hl_req_range;
 
 /* A thread's own free requests. Handed to the pool by the key's destructor when the thread ends. */
 struct cache {
@@ -22,6 +28,7 @@ struct cache {
     bool enrolled;
 };
 static HL_THREAD_LOCAL struct cache cache;
+static struct cache shared; /* in place of all of them where threads have one pool (cs.h); in its section */
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
 static struct hl_req *pool HL_GUARDED_BY(lock);
@@ -61,8 +68,12 @@ static bool reserve(void) HL_REQUIRES(lock)
     if (hl_req_base != NULL) {
         return true;
     }
-    void *p =
-        mmap(NULL, hl_req_range, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    size_t len = hl_address_share(RANGE_MOST);
+    void *p = MAP_FAILED;
+    for (; p == MAP_FAILED && len >= RANGE_LEAST; len /= 2) {
+        p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        hl_req_range = p != MAP_FAILED ? len : 0;
+    }
     if (p == MAP_FAILED) {
         return false;
     }
@@ -81,16 +92,15 @@ bool hl_req_pool_open(void)
     return ok;
 }
 
-/* Moves up to a batch from the pool, else from fresh memory, into the calling thread's cache. */
-static HL_COLD bool refill(void)
+/* Moves up to a batch from the pool, else from fresh memory, into a cache. */
+static HL_COLD bool refill(struct cache *c)
 {
-    struct cache *c = &cache;
     hl_mutex_lock(&lock);
     if (!have_key) {
         have_key = pthread_key_create(&key, give_all) == 0;
     }
     if (have_key && !c->enrolled) {
-        c->enrolled = pthread_setspecific(key, c) == 0;
+        c->enrolled = c == &shared || pthread_setspecific(key, c) == 0;
     }
     while (c->count < BATCH && pool != NULL) {
         struct hl_req *r = pool;
@@ -112,9 +122,8 @@ static HL_COLD bool refill(void)
     return c->count > 0;
 }
 
-static HL_COLD void spill(void)
+static HL_COLD void spill(struct cache *c)
 {
-    struct cache *c = &cache;
     hl_mutex_lock(&lock);
     for (unsigned i = 0; i < BATCH; i++) {
         struct hl_req *r = c->head;
@@ -140,20 +149,36 @@ static void clear(struct hl_req *r, enum hl_req_what what, uint8_t flags)
     r->tag = MPI_ANY_TAG;
     r->bytes = 0;
     r->ctx = 0;
-    r->on_done = NULL;
+    r->more = NULL;
     r->next = NULL;
+}
+
+HL_INLINE struct hl_req *take(struct cache *c)
+{
+    if (HL_UNLIKELY(c->head == NULL) && !refill(c)) {
+        return NULL;
+    }
+    struct hl_req *r = c->head;
+    c->head = r->next;
+    c->count--;
+    r->generation++;
+    return r;
+}
+
+static HL_NOINLINE struct hl_req *take_in_section(void)
+{
+    hl_cs_in(HL_CS_pool, NULL);
+    struct hl_req *r = take(hl_cs_has_one_pool() ? &shared : &cache);
+    hl_cs_out(HL_CS_pool, NULL);
+    return r;
 }
 
 struct hl_req *hl_req_new(enum hl_req_what what)
 {
-    if (HL_UNLIKELY(cache.head == NULL) && !refill()) {
-        return NULL;
+    struct hl_req *r = HL_LIKELY(!hl_cs_any()) ? take(&cache) : take_in_section();
+    if (HL_LIKELY(r != NULL)) {
+        clear(r, what, 0);
     }
-    struct hl_req *r = cache.head;
-    cache.head = r->next;
-    cache.count--;
-    r->generation++;
-    clear(r, what, 0);
     return r;
 }
 
@@ -163,16 +188,37 @@ void hl_req_init(struct hl_req *r, enum hl_req_what what)
     clear(r, what, HL_REQ_LOCAL);
 }
 
+HL_INLINE void give(struct cache *c, struct hl_req *r)
+{
+    if (HL_UNLIKELY(!c->enrolled) && !refill(c)) {
+        return; /* cannot happen to a thread that holds a request: leaking one is the mildest answer */
+    }
+    r->next = c->head;
+    c->head = r;
+    if (HL_UNLIKELY(++c->count > CACHE_MAX) && c != &shared) {
+        spill(c);
+    }
+}
+
+/* Also drops the user's reference to it, and its own to the communicator. */
+static HL_NOINLINE void give_in_section(struct hl_req *r)
+{
+    if (r->what == HL_REQ_SEND || r->what == HL_REQ_RECV) {
+        hl_cs_count(HL_CS_request, (uintptr_t)r, -1);
+        hl_cs_count(HL_CS_comm, r->ctx, -1);
+    }
+    hl_cs_in(HL_CS_pool, NULL);
+    give(hl_cs_has_one_pool() ? &shared : &cache, r);
+    hl_cs_out(HL_CS_pool, NULL);
+}
+
 void hl_req_free(struct hl_req *r)
 {
     r->kind = HL_KIND_FREE;
-    if (HL_UNLIKELY(!cache.enrolled) && !refill()) {
-        return; /* cannot happen to a thread that holds a request: leaking one is the mildest answer */
-    }
-    r->next = cache.head;
-    cache.head = r;
-    if (HL_UNLIKELY(++cache.count > CACHE_MAX)) {
-        spill();
+    if (HL_LIKELY(!hl_cs_any())) {
+        give(&cache, r);
+    } else {
+        give_in_section(r);
     }
 }
 

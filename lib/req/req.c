@@ -26,14 +26,75 @@ bool hl_req_part_done(struct hl_req *r, int error)
     return true;
 }
 
+void hl_req_set_again(struct hl_req *r, const struct hl_req_more *more)
+{
+    r->more = more;
+    r->flags |= HL_REQ_PERSISTENT;
+    /* relaxed: the user does not know the request yet. */
+    hl_a32_store_relaxed(&r->state, HL_REQ_INACTIVE);
+}
+
+int hl_req_start(struct hl_req *r)
+{
+    r->source = MPI_ANY_SOURCE;
+    r->tag = MPI_ANY_TAG;
+    r->bytes = 0;
+    r->flags &= (uint8_t)~HL_REQ_CANCELLED;
+    /* relaxed: whoever completes it gets it from `start`. */
+    hl_a32_store_relaxed(&r->error, 0);
+    hl_a32_store_relaxed(&r->parts, 0);
+    hl_a32_store_relaxed(&r->state, HL_REQ_ACTIVE);
+    int err = r->more->start(r);
+    if (err != 0) {
+        hl_a32_store_relaxed(&r->state, HL_REQ_INACTIVE); /* relaxed: nothing has begun */
+    }
+    return err;
+}
+
+static hl_req_tell_fn *tellers[HL_REQ_FILE + 1]; /* written while opening */
+
+void hl_req_on_tell(enum hl_req_what what, hl_req_tell_fn *tell)
+{
+    tellers[what] = tell;
+}
+
+void hl_req_tell(const struct hl_req *r, struct hl_told *t)
+{
+    static const char *const kinds[] = {"a send",
+                                        "a receive",
+                                        "a one-sided operation",
+                                        "a collective operation",
+                                        "a send and a receive",
+                                        "a generalized request",
+                                        "a partitioned send",
+                                        "a partitioned receive",
+                                        "buffered sends",
+                                        "access to a file"};
+    if (tellers[r->what] != NULL) {
+        tellers[r->what](r, t);
+        return;
+    }
+    hl_told_say(t, "%s", kinds[r->what]);
+    if (r->ctx != 0) {
+        hl_told_say(t, ", ");
+        hl_told_comm(t, r->ctx);
+    }
+}
+
 static bool is_done(void *arg)
 {
     return hl_req_is_done(arg);
 }
 
+static void tell_one(const void *arg, struct hl_told *t)
+{
+    hl_req_tell(arg, t);
+}
+HL_HANG_TELLS(is_done, tell_one);
+
 void hl_req_wait(struct hl_req *r)
 {
-    hl_prog_wait(is_done, r);
+    hl_prog_wait_rung(is_done, r);
 }
 
 struct many {
@@ -54,10 +115,40 @@ static bool all_done(void *arg)
     return true;
 }
 
+/* The last one that is open, and how many there are. */
+static void tell_all(const void *arg, struct hl_told *t)
+{
+    const struct many *m = arg;
+    const struct hl_req *last = NULL;
+    size_t open = 0;
+    for (size_t i = 0; i < m->left; i++) {
+        const struct hl_req *r = m->reqs[i];
+        if (r != NULL && hl_req_is_active(r) && !hl_req_is_done(r)) {
+            last = r;
+            open++;
+        }
+    }
+    if (open > 1) {
+        hl_told_say(t, "%zu requests, among them ", open);
+    }
+    if (last != NULL) {
+        hl_req_tell(last, t);
+    }
+    for (size_t i = 0; open > 1 && i < m->left && t->n < HL_HANG_RANKS; i++) {
+        const struct hl_req *r = m->reqs[i];
+        if (r != NULL && hl_req_is_active(r) && !hl_req_is_done(r)) {
+            struct hl_told one = {0};
+            hl_req_tell(r, &one);
+            hl_told_await_all(t, &one);
+        }
+    }
+}
+HL_HANG_TELLS(all_done, tell_all);
+
 void hl_req_wait_all(size_t n, struct hl_req *const *reqs)
 {
     struct many m = {n, reqs};
-    hl_prog_wait(all_done, &m);
+    hl_prog_wait_rung(all_done, &m);
 }
 
 /* MPI_Status: internal[0..1] bytes received, internal[2] cancelled. */
@@ -84,17 +175,8 @@ bool hl_req_status_cancelled(const MPI_Status *status)
     return status->MPI_internal[2] != 0;
 }
 
-int hl_req_status(struct hl_req *r, MPI_Status *status)
+int hl_req_results(struct hl_req *r, MPI_Status *status)
 {
-    if (r == NULL || !hl_req_is_active(r)) {
-        hl_req_set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, false);
-        return 0;
-    }
-    if (HL_UNLIKELY(r->on_done != NULL)) {
-        void (*on_done)(struct hl_req *) = r->on_done;
-        r->on_done = NULL;
-        on_done(r);
-    }
     hl_req_set_status(status, r->source, r->tag, r->bytes, (r->flags & HL_REQ_CANCELLED) != 0);
     /* relaxed: ordered by the acquire of DONE. */
     int error = (int)hl_a32_load_relaxed(&r->error);
@@ -105,12 +187,43 @@ int hl_req_status(struct hl_req *r, MPI_Status *status)
             error, "the message of rank %d with tag %d is longer than the receive buffer of %lld bytes",
             r->source, r->tag, (long long)r->bytes);
     }
+    if (HL_UNLIKELY(error == HL_ERR_COUNT)) {
+        return hl_err_say(
+            error,
+            "the message of rank %d with tag %d has %lld bytes, fewer than the receive buffer, on a "
+            "communicator with mpi_assert_exact_length",
+            r->source, r->tag, (long long)r->bytes);
+    }
+    /* relaxed: as above. Of a message `parts` is free to name who died. */
+    if (HL_UNLIKELY(error == HL_ERR_PROC_ABORTED) && hl_a32_load_relaxed(&r->parts) != 0) {
+        return hl_err_say(error, "rank %d of the job has ended", (int)hl_a32_load_relaxed(&r->parts) - 1);
+    }
     return error;
+}
+
+static int look(struct hl_req *r, MPI_Status *status, bool end)
+{
+    if (HL_UNLIKELY(r->more != NULL && r->more->results != NULL)) {
+        return r->more->results(r, status, end);
+    }
+    return hl_req_results(r, status);
+}
+
+int hl_req_status(struct hl_req *r, MPI_Status *status)
+{
+    if (r == NULL || !hl_req_is_active(r)) {
+        hl_req_set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, false);
+        if (status != MPI_STATUS_IGNORE) {
+            status->MPI_ERROR = MPI_SUCCESS; /* a part of the empty status */
+        }
+        return 0;
+    }
+    return look(r, status, false);
 }
 
 int hl_req_finish(struct hl_req *r, MPI_Status *status)
 {
-    int error = hl_req_status(r, status);
+    int error = look(r, status, true);
     if (r->flags & (HL_REQ_STATIC | HL_REQ_LOCAL)) {
         return error;
     }

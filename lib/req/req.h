@@ -16,8 +16,14 @@
 #include "atomic.h"
 #include "attr.h"
 #include "handle.h"
+#include "hang.h"
 
-enum hl_req_state { HL_REQ_INACTIVE, HL_REQ_ACTIVE, HL_REQ_DONE };
+enum hl_req_state {
+    HL_REQ_INACTIVE,
+    HL_REQ_ACTIVE,
+    HL_REQ_DONE,
+    HL_REQ_ORPHANED, /* generalized: freed by the user, who still has to complete it */
+};
 
 /* Whose operation it is; tells how to read the body. */
 enum hl_req_what {
@@ -25,7 +31,13 @@ enum hl_req_what {
     HL_REQ_RECV, /* match */
     HL_REQ_RMA,
     HL_REQ_COLL,
+    HL_REQ_PAIR,    /* a send and a receive */
     HL_REQ_GENERAL, /* generalized */
+    HL_REQ_PSEND,   /* match: partitioned */
+    HL_REQ_PRECV,
+    HL_REQ_FLUSH,   /* match: of a buffer */
+    HL_REQ_FILE,    /* io */
+    HL_REQ_MESSAGE, /* match: no operation; HL_KIND_MESSAGE */
 };
 
 enum hl_req_flag {
@@ -38,9 +50,10 @@ enum hl_req_flag {
 #define HL_REQ_BODY 64
 
 struct hl_req {
-    uint32_t kind;  /* HL_KIND_REQ while allocated: validates user handles */
+    uint32_t kind;  /* HL_KIND_REQ (HL_KIND_MESSAGE) while allocated: validates user handles */
     hl_a32 state;   /* enum hl_req_state. atomic: release by the completer, acquire by the waiter */
-    hl_a32 parts;   /* open parts of an operation in several parts. atomic */
+    hl_a32 parts;   /* open parts of an operation in several parts; of a message that failed with
+                       HL_ERR_PROC_ABORTED: 1 + the rank that died. atomic */
     hl_a32 error;   /* 0 or the HL_ERR_* of the first part that failed. atomic */
     uint8_t what;   /* enum hl_req_what */
     uint8_t flags;  /* enum hl_req_flag; changed before ACTIVE, or by the completer before DONE */
@@ -49,9 +62,9 @@ struct hl_req {
     int64_t bytes;  /* bytes received */
     int32_t tag;    /* MPI_TAG */
     uint32_t generation;
-    uint64_t ctx;                     /* of the communicator, for the error path; 0: none */
-    void (*on_done)(struct hl_req *); /* unpacks and the like; run once by who finishes; or NULL */
-    struct hl_req *next;              /* pool's while free; the owner's while allocated */
+    uint64_t ctx;                   /* of the communicator, for the error path; 0: none */
+    const struct hl_req_more *more; /* what is special about it, or NULL; changed like flags */
+    struct hl_req *next;            /* pool's while free; the owner's while allocated */
     /* The owner's (enum hl_req_what): he states what is in it. */
     _Alignas(8) unsigned char body[HL_REQ_BODY];
 };
@@ -60,6 +73,26 @@ _Static_assert(sizeof(struct hl_req) == 128, "a request is two lines");
 /* A new ACTIVE request with clear results; its body is not cleared. NULL: no memory. Any thread, no lock
  * but once in 32 calls at worst. */
 struct hl_req *hl_req_new(enum hl_req_what what);
+
+/* What an owner does about a request besides completing it; usually the first part of an object of his. */
+struct hl_req_more {
+    /* Reads the results of a DONE request, as hl_req_results does. `end`: for the last time, by who finishes
+     * it; else several threads may be in it at once. NULL: hl_req_results itself. */
+    int (*results)(struct hl_req *r, MPI_Status *status, bool end);
+    /* Persistent ones. Begins the operation of a request that is ACTIVE and whose results are clear; may end
+     * it at once. After an error nothing has begun. */
+    int (*start)(struct hl_req *r);
+    /* Persistent ones. Frees what hangs on the request, `more` too; it goes away afterwards and is not under
+     * way. */
+    void (*drop)(struct hl_req *r);
+};
+
+/* Makes an allocated request persistent and INACTIVE. `more` is alive until its `drop` was called. */
+void hl_req_set_again(struct hl_req *r, const struct hl_req_more *more);
+
+/* Starts a persistent request that is INACTIVE: returns its start's result, and it stays INACTIVE when that
+ * is an error. */
+int hl_req_start(struct hl_req *r);
 
 /* Makes `r`, on the caller's stack, such a request (HL_REQ_LOCAL). */
 void hl_req_init(struct hl_req *r, enum hl_req_what what);
@@ -73,24 +106,31 @@ struct hl_req *hl_req_proc_null(void);
 /* Gives an allocated request back without looking at it (an operation that never started). */
 void hl_req_free(struct hl_req *r);
 
-extern char *hl_req_base;         /* the range of all requests but local ones; NULL before the first */
-extern const size_t hl_req_range; /* its bytes */
+extern char *hl_req_base;   /* the range of all requests but local ones; NULL before the first */
+extern size_t hl_req_range; /* its bytes; 0 before the first */
 
 HL_INLINE struct hl_req *hl_req_completed(void)
 {
     return (struct hl_req *)(void *)hl_req_base;
 }
 
-/* The request behind a user's handle (its address) if it is an allocated one, else NULL. Accepts any bit
- * pattern; MPI_REQUEST_NULL gives NULL. */
-HL_INLINE struct hl_req *hl_req_of(MPI_Request handle)
+/* The place behind a user's handle if there is something of `kind` in it, else NULL. Accepts any bit pattern.
+ */
+HL_INLINE struct hl_req *hl_req_place(const void *handle, enum hl_kind kind)
 {
     size_t at = (size_t)((uintptr_t)handle - (uintptr_t)hl_req_base);
     if (HL_UNLIKELY(at >= hl_req_range || at % sizeof(struct hl_req) != 0)) {
         return NULL;
     }
     struct hl_req *r = (struct hl_req *)(void *)(hl_req_base + at);
-    return HL_LIKELY(r->kind == HL_KIND_REQ) ? r : NULL;
+    return HL_LIKELY(r->kind == (uint32_t)kind) ? r : NULL;
+}
+
+/* The request behind a user's handle (its address) if it is an allocated one, else NULL. Accepts any bit
+ * pattern; MPI_REQUEST_NULL gives NULL. */
+HL_INLINE struct hl_req *hl_req_of(MPI_Request handle)
+{
+    return hl_req_place(handle, HL_KIND_REQ);
 }
 
 HL_INLINE MPI_Request hl_req_handle(struct hl_req *r)
@@ -108,6 +148,14 @@ HL_INLINE bool hl_req_is_active(const struct hl_req *r)
 {
     /* relaxed: asked by the thread that starts and finishes it. */
     return hl_a32_load_relaxed(&r->state) != HL_REQ_INACTIVE;
+}
+
+/* The open request behind a handle that hl_req_of has accepted, or MPI_REQUEST_NULL. NULL for a null or
+ * inactive one, and for one that stood in an array twice and is gone. */
+HL_INLINE struct hl_req *hl_req_open_of(MPI_Request handle)
+{
+    struct hl_req *r = (struct hl_req *)(void *)handle;
+    return handle != MPI_REQUEST_NULL && r->kind == HL_KIND_REQ && hl_req_is_active(r) ? r : NULL;
 }
 
 /* Completes it: the completer's last touch. Does not wake sleepers: the caller does hl_prog_wake once for a
@@ -133,28 +181,54 @@ HL_INLINE void hl_req_add_parts(struct hl_req *r, uint32_t n)
  * thread. */
 bool hl_req_part_done(struct hl_req *r, int error);
 
+/* Puts an open request into words, for the watchdog: by what its owner's module said it can be told by, set
+ * while opening, else by its kind. */
+typedef void hl_req_tell_fn(const struct hl_req *r, struct hl_told *t);
+void hl_req_on_tell(enum hl_req_what what, hl_req_tell_fn *tell);
+void hl_req_tell(const struct hl_req *r, struct hl_told *t);
+
 /* Waits until it is DONE (hl_prog_wait). */
 void hl_req_wait(struct hl_req *r);
 
 /* Waits until all of them are done; NULL and inactive entries count as done. */
 void hl_req_wait_all(size_t n, struct hl_req *const *reqs);
 
-/* Finishes a DONE request: runs on_done, writes *status unless it is MPI_STATUS_IGNORE (all fields but
- * MPI_ERROR), and frees it, or makes it INACTIVE when persistent. Returns its error code (0 or HL_ERR_*). */
+/* Finishes a DONE request: writes *status unless it is MPI_STATUS_IGNORE (all fields but MPI_ERROR), and
+ * frees it, or makes it INACTIVE when persistent. Returns its error code (0 or HL_ERR_*). */
 int hl_req_finish(struct hl_req *r, MPI_Status *status);
 
-/* Writes the status of a DONE request without finishing it (MPI_Request_get_status): runs on_done if that has
- * not happened. `r` NULL or inactive: the empty status. Returns its error code. */
+/* Writes the status of a DONE request without finishing it (MPI_Request_get_status). `r` NULL or inactive:
+ * the empty status. Returns its error code. Any number of threads. */
 int hl_req_status(struct hl_req *r, MPI_Status *status);
+
+/* The results as they stand in the request: for an owner's `results`. */
+int hl_req_results(struct hl_req *r, MPI_Status *status);
 
 /* Fields of a status; MPI_ERROR stays as it is. `status` may be MPI_STATUS_IGNORE. */
 void hl_req_set_status(MPI_Status *status, int source, int tag, int64_t bytes, bool cancelled);
+
+/* Finishes it, status and all, if it is DONE without an error and nothing is special about it. False: it was
+ * not touched. */
+HL_INLINE bool hl_req_end_plain(struct hl_req *r, MPI_Status *status)
+{
+    /* relaxed: ordered by the acquire of DONE. */
+    if (!hl_req_is_done(r) || (r->flags & ~HL_REQ_STATIC) != 0 || r->more != NULL ||
+        hl_a32_load_relaxed(&r->error) != 0) {
+        return false;
+    }
+    hl_req_set_status(status, r->source, r->tag, r->bytes, false);
+    if (HL_LIKELY(r->flags == 0)) {
+        hl_req_free(r);
+    }
+    return true;
+}
 
 /* Bytes in a status, as hl_req_set_status stored them. */
 int64_t hl_req_status_bytes(const MPI_Status *status);
 bool hl_req_status_cancelled(const MPI_Status *status);
 
-/* MPI_Request_free: nobody waits for it any more; it is finished by a later sweep. Any thread. */
+/* MPI_Request_free: nobody waits for it any more; it is finished by a later sweep, at once when it is
+ * INACTIVE. Any thread. */
 void hl_req_orphan(struct hl_req *r);
 
 /* Finishes orphans that are done; returns how many. Registered with prog by hl_req_open. */

@@ -26,6 +26,7 @@ struct hl_rx {
     hl_rx_fn *handlers[HL_WIRE_OPS]; /* read-only after start */
     hl_a32 stop;                     /* atomic: set by hl_rx_stop */
     hl_a32 has_network;              /* atomic: release when the endpoint is ready */
+    hl_a32 has_cards;                /* atomic: release when the ranks have exchanged them */
     hl_a8 *dead;                     /* [size] atomic */
     pthread_t thread;
     bool started;
@@ -34,6 +35,12 @@ extern struct hl_rx hl_rx;
 
 bool hl_rx_on_thread(void);
 void hl_rx_kick(void); /* wakes the thread; any thread */
+
+/* Counts the rank as dead from now on. On the receive thread. */
+void hl_rx_bury(int rank);
+
+/* Are the cards of all ranks there? */
+bool hl_rx_has_cards(void);
 
 /* Runs the handler of a record. */
 int hl_rx_run(const struct hl_rx_msg *msg);
@@ -71,6 +78,9 @@ bool hl_rx_near_send(int node_rank, const struct hl_wire_rec *rec, const void *p
 int hl_rx_out_poll(void);
 bool hl_rx_out_waits(void);
 void hl_rx_out_close(void);
+/* Has something for the rank waited so long that it will never take it? Not when connections tell of its
+ * host, which dies by itself, or answers: then the rank is stopped. (alive.c) */
+bool hl_rx_gives_up(int rank, uint64_t waited_ns);
 
 /* ---- foreign descriptors (watch.c) ---- */
 void hl_rx_watch_run(int fd);

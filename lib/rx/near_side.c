@@ -64,7 +64,13 @@ int hl_rx_near_poll(void)
     const struct hl_wire_rec *rec = (const void *)bytes;
     int count = 0, from = 0;
     uint32_t len = 0;
-    while (count < (int)HL_RX_CELLS && hl_rx_ring_take(hl_rx.mine, &from, bytes, &len)) {
+    while (count < (int)HL_RX_CELLS) {
+        if (!hl_rx_ring_take(hl_rx.mine, &from, bytes, &len)) {
+            if (!hl_rx_ring_skip(hl_rx.mine, hl_rx_is_dead)) {
+                break;
+            }
+            continue;
+        }
         count++;
         if (!is_sound(rec, len, from)) {
             hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
@@ -73,6 +79,7 @@ int hl_rx_near_poll(void)
         struct hl_rx_msg msg = {.rec = rec, .payload = rec + 1, .from = from, .near = true};
         int rc = hl_rx_run(&msg);
         if (rc != 0) {
+            hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
             hl_log(HL_LOG_DEBUG, "record %d of rank %d failed: %s", rec->op, from, hl_err_text(rc));
         }
     }

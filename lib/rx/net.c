@@ -6,6 +6,7 @@
  * buffers of that list are bounded by the senders' credits. All of this belongs to the receive thread, but
  * for what hl_rx_net_open does before it hands over. */
 #include "inner.h"
+#include "links.h"
 #include "senders.h"
 
 #include "boot.h"
@@ -15,13 +16,14 @@
 #include "stat.h"
 #include "util.h"
 
+#include <errno.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BUFFERS 64
-#define GIVE_UP_NS UINT64_C(30000000000)
 #define STUCK_MAX 16
+#define OLD "its number was handled before"
 
 /* What a completion's context points to. */
 struct op {
@@ -38,6 +40,7 @@ struct outbound {
     struct op op;
     struct outbound *next;
     fi_addr_t to;
+    int peer;          /* world rank */
     uint64_t since_ns; /* first refusal, 0: none */
     uint32_t len;
     _Alignas(8) uint8_t bytes[]; /* hl_fab.eager */
@@ -55,7 +58,8 @@ static struct hl_rx_senders senders;
 static uint64_t *peer_rx;
 _Static_assert(FI_ADDR_NOTAVAIL == UINT64_MAX, "no address plus 1 is 0");
 static uint8_t *pool;
-static bool *reached; /* [size] something was sent to that receive endpoint */
+static bool *reached;          /* [size] something was sent to that receive endpoint */
+static uint64_t *sent, *heard; /* [size] numbers of the last message to and from that receive endpoint */
 static struct {
     int rank;
     unsigned lane;
@@ -97,6 +101,13 @@ static int post_receive(struct inbound *in)
     return rc == 0 ? 0 : hl_err_say(HL_ERR_OTHER, "posting a receive buffer: %s", hl_fab_strerror((int)rc));
 }
 
+/* Without a descriptor for the connection it waits: see look_at_limits. */
+static int verdict(ssize_t rc)
+{
+    bool later = rc == -FI_EAGAIN || rc == -FI_EMFILE || rc == -ENFILE;
+    return rc == 0 ? 0 : later ? HL_ERR_AGAIN : HL_ERR_OTHER;
+}
+
 /* Posts it: 0, HL_ERR_AGAIN, or another error. On 0 the buffer is the provider's, or recycled. */
 static int post_send(struct outbound *out)
 {
@@ -105,12 +116,12 @@ static int post_send(struct outbound *out)
         if (rc == 0) {
             recycle(out);
         }
-        return rc == 0 ? 0 : rc == -FI_EAGAIN ? HL_ERR_AGAIN : HL_ERR_OTHER;
+        return verdict(rc);
     }
     struct iovec iov = {out->bytes, out->len};
     struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = out->to, .context = &out->op.context};
     ssize_t rc = fi_sendmsg(ep.ep, &msg, FI_COMPLETION);
-    return rc == 0 ? 0 : rc == -FI_EAGAIN ? HL_ERR_AGAIN : HL_ERR_OTHER;
+    return verdict(rc);
 }
 
 static void send_or_queue(struct outbound *out)
@@ -144,7 +155,7 @@ static struct hl_rx_sender *sender_of(const struct hl_wire_head *head)
 }
 
 /* Sends what is in `out`, answers or none, as the acknowledgement of all that came from this lane. */
-static void acknowledge(struct hl_rx_sender *s, unsigned lane, struct outbound *out, uint32_t count)
+static void acknowledge(struct hl_rx_sender *s, int peer, unsigned lane, struct outbound *out, uint32_t count)
 {
     struct hl_wire_head ack = {.nonce = hl_boot.nonce,
                                .seq = s->applied,
@@ -155,6 +166,7 @@ static void acknowledge(struct hl_rx_sender *s, unsigned lane, struct outbound *
                                .count = count};
     memcpy(out->bytes, &ack, sizeof ack);
     out->to = s->addr;
+    out->peer = peer;
     s->owed = false;
     send_or_queue(out);
 }
@@ -167,7 +179,7 @@ static void pay_owed(void)
         struct outbound *out = s != NULL && s->owed ? new_outbound() : NULL;
         if (out != NULL) {
             out->len = sizeof(struct hl_wire_head);
-            acknowledge(s, owed[i].lane, out, 0);
+            acknowledge(s, owed[i].rank, owed[i].lane, out, 0);
         }
     }
     owed_count = 0;
@@ -182,6 +194,17 @@ static void owe(struct hl_rx_sender *s, const struct hl_wire_head *head)
     }
 }
 
+/* What was handled is not handled again: a stranger can have a provider deliver bytes that lay in its buffers
+ * (a header that promises a message, and nothing behind it), with the nonce of those who sent them. */
+static bool is_new(uint64_t seq, uint64_t *last)
+{
+    if (HL_UNLIKELY(seq <= *last)) {
+        return false;
+    }
+    *last = seq;
+    return true;
+}
+
 static void drop(size_t len, const char *why)
 {
     hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
@@ -191,14 +214,20 @@ static void drop(size_t len, const char *why)
 static void message_in(const uint8_t *bytes, size_t len)
 {
     const struct hl_wire_head *head = (const void *)bytes;
-    const char *wrong = hl_wire_check(bytes, len, hl_boot.nonce, (uint32_t)hl_boot.size);
+    /* A provider may report a length that a stranger has made up. */
+    const char *wrong = len > hl_fab.eager ? "longer than its buffer"
+                                           : hl_wire_check(bytes, len, hl_boot.nonce, (uint32_t)hl_boot.size);
     struct hl_rx_answers a = {0};
     if (wrong != NULL || head->kind != HL_WIRE_DATA) {
         drop(len, wrong != NULL ? wrong : "acknowledgement of nothing");
         return;
     }
     if (head->lane == HL_WIRE_RX) {
-        hl_rx_unpack(head, &a);
+        if (is_new(head->seq, &heard[head->from])) {
+            hl_rx_unpack(head, &a);
+        } else {
+            drop(len, OLD);
+        }
         return;
     }
     struct hl_rx_sender *s = sender_of(head);
@@ -209,11 +238,14 @@ static void message_in(const uint8_t *bytes, size_t len)
     }
     a.bytes = out->bytes;
     a.len = sizeof *head;
-    hl_rx_unpack(head, &a);
-    s->applied = head->seq;
+    if (is_new(head->seq, &s->applied)) {
+        hl_rx_unpack(head, &a);
+    } else if (head->count > 0) { /* else a knock, which has the number of the message before it */
+        drop(len, OLD);
+    }
     out->len = a.len;
     if (a.count > 0) {
-        acknowledge(s, head->lane, out, a.count);
+        acknowledge(s, (int)head->from, head->lane, out, a.count);
     } else {
         recycle(out);
         owe(s, head);
@@ -275,8 +307,9 @@ static int send_waiting(void)
         for (int i = 0; i < stuck_count; i++) {
             skip |= stuck[i] == out->to;
         }
-        int rc = skip ? HL_ERR_AGAIN : post_send(out);
-        if (rc == HL_ERR_AGAIN && now - out->since_ns < GIVE_UP_NS) {
+        bool dead = hl_rx_is_dead(out->peer);
+        int rc = dead ? HL_ERR_PROC_ABORTED : skip ? HL_ERR_AGAIN : post_send(out);
+        if (rc == HL_ERR_AGAIN && !hl_rx_gives_up(out->peer, now - out->since_ns)) {
             if (!skip) {
                 stuck[stuck_count++] = out->to;
             }
@@ -358,6 +391,7 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
     }
     size_t padded = HL_WIRE_PAD(rec->len);
     struct hl_wire_head head = {.nonce = hl_boot.nonce,
+                                .seq = sent[peer] + 1,
                                 .from = (uint32_t)hl_boot.rank,
                                 .lane = HL_WIRE_RX,
                                 .kind = HL_WIRE_DATA,
@@ -371,7 +405,9 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
     }
     out->len = head.len;
     out->to = peer_rx[peer] - 1;
+    out->peer = peer;
     rc = post_send(out);
+    sent[peer] += rc == 0;
     if (rc != 0) {
         recycle(out);
     } else if (!reached[peer]) {
@@ -383,10 +419,24 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
 
 /* ---- opening and closing ---- */
 
+/* A host whose cable is out has no address but that of the loopback, which leads others to themselves. */
+static int check_name(void)
+{
+    struct hl_fab_host host;
+    if (!hl_fab.loopback && hl_fab_link_host(ep.name, ep.name_len, &host) && hl_fab_host_is_loopback(&host)) {
+        return hl_err_say(
+            HL_ERR_OTHER,
+            "no network interface of this host is up but the loopback, and the job has ranks on "
+            "other hosts (see `ip link`; FI_TCP_IFACE names an interface)");
+    }
+    return 0;
+}
+
 static int publish(void)
 {
     struct hl_fab_mr mr;
-    int rc = hl_fab_register(&pulse, sizeof pulse, &mr);
+    int rc = check_name();
+    rc = rc == 0 ? hl_fab_register(&pulse, sizeof pulse, &mr) : rc;
     if (rc != 0) {
         return rc;
     }
@@ -401,8 +451,10 @@ static int post_all(void)
     pool = hl_mem_buffer_take(BUFFERS * hl_fab.eager);
     peer_rx = calloc((size_t)hl_boot.size, sizeof *peer_rx);
     reached = calloc((size_t)hl_boot.size, sizeof *reached);
-    if (pool == NULL || peer_rx == NULL || reached == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for receive buffers");
+    sent = calloc((size_t)hl_boot.size, sizeof *sent);
+    heard = calloc((size_t)hl_boot.size, sizeof *heard);
+    if (pool == NULL || peer_rx == NULL || reached == NULL || sent == NULL || heard == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for receive buffers: %s", hl_err_text(HL_ERR_NO_MEM));
     }
     int rc = 0;
     for (size_t i = 0; i < BUFFERS && rc == 0; i++) {
@@ -452,6 +504,9 @@ void hl_rx_net_close(void)
     hl_mem_buffer_give(pool);
     free(peer_rx);
     free(reached);
+    free(sent);
+    free(heard);
+    sent = heard = NULL;
     pool = NULL;
     reached = NULL;
     peer_rx = NULL;

@@ -5,6 +5,7 @@
 #include "inner.h"
 
 #include "boot.h"
+#include "conf.h"
 #include "err.h"
 #include "log.h"
 #include "stat.h"
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GIVE_UP_NS UINT64_C(30000000000)
 #define STUCK_MAX 16
 
 static struct hl_mutex out_lock = HL_MUTEX_INIT;
@@ -93,12 +93,15 @@ static bool settle(struct hl_rx_out *out, uint64_t now)
             out->since_ns = now;
             hl_stat_rank_add(HL_STAT_RANK_rx_queued, 1);
         }
-        if (now - out->since_ns < GIVE_UP_NS) {
+        if (now - out->since_ns > HL_RX_SUSPECT_NS) {
+            hl_rx_suspect(out->peer);
+        }
+        if (!hl_rx_gives_up(out->peer, now - out->since_ns)) {
             return false;
         }
         hl_log(HL_LOG_WARN,
-               "a message to rank %d could not leave for 30 s: unreachable (dead, or out of descriptors)",
-               out->peer);
+               "a message to rank %d could not leave for %lld s: unreachable (dead, or out of descriptors)",
+               out->peer, (long long)hl_conf.peer_timeout);
     } else if (rc != 0 && rc != HL_ERR_PROC_ABORTED) {
         hl_log(HL_LOG_WARN, "a message to rank %d is lost: %s", out->peer, hl_err_text(rc));
     }

@@ -10,25 +10,50 @@ static uint64_t lap_start(uint64_t position)
     return position - position % HL_RX_CELLS;
 }
 
+#define CLAIMED (UINT64_C(1) << 63) /* in a turn: the rest is the lap's last bit and the rank */
+#define LAP_BIT (UINT64_C(1) << 62)
+
+static uint64_t claim_of(uint64_t position, int rank)
+{
+    return CLAIMED | (position / HL_RX_CELLS % 2 != 0 ? LAP_BIT : 0) | (uint32_t)rank;
+}
+
+/* Is the cell of this position still one of the lap before? */
+static bool is_behind(uint64_t turn, uint64_t position)
+{
+    return (turn & CLAIMED) != 0 ? ((turn ^ claim_of(position, 0)) & LAP_BIT) != 0
+                                 : turn < lap_start(position);
+}
+
+/* Takes the next cell, and its position; NULL: full. */
+static struct hl_rx_cell *claim(struct hl_rx_ring *r, int rank, uint64_t *position)
+{
+    for (;;) {
+        uint64_t at = hl_a64_load_relaxed(&r->head), next = at; /* relaxed: checked by both exchanges. */
+        struct hl_rx_cell *cell = &r->cells[at % HL_RX_CELLS];
+        uint64_t turn = lap_start(at);
+        /* acquire: the consumer has read the bytes of the last lap; pairs with the release in leave. */
+        bool mine = hl_a64_cas_acquire(&cell->turn, &turn, claim_of(at, rank));
+        if (!mine && is_behind(turn, at)) {
+            return NULL;
+        }
+        /* acquire: no more than the position is needed. Whoever comes first moves it on: its claimer may have
+         * died. */
+        hl_a64_cas_acquire(&r->head, &next, at + 1);
+        if (mine) {
+            *position = at;
+            return cell;
+        }
+    }
+}
+
 bool hl_rx_ring_put(struct hl_rx_ring *r, int from, const void *head, uint32_t head_len, const void *tail,
                     uint32_t tail_len)
 {
-    uint64_t at = hl_a64_load_relaxed(&r->head); /* relaxed: a first guess, checked by the exchange. */
-    struct hl_rx_cell *cell;
-    for (;;) {
-        cell = &r->cells[at % HL_RX_CELLS];
-        /* acquire: the consumer has read the bytes of the last lap; pairs with the release in take. */
-        uint64_t turn = hl_a64_load_acquire(&cell->turn);
-        if (turn == lap_start(at)) {
-            /* acquire: no more than the cell's turn needs; the position belongs to one producer. */
-            if (hl_a64_cas_acquire(&r->head, &at, at + 1)) {
-                break;
-            }
-        } else if ((int64_t)(turn - lap_start(at)) < 0) {
-            return false;
-        } else {
-            at = hl_a64_load_relaxed(&r->head); /* relaxed: as above. */
-        }
+    uint64_t at;
+    struct hl_rx_cell *cell = claim(r, from, &at);
+    if (cell == NULL) {
+        return false;
     }
     cell->from = (uint32_t)from;
     cell->len = head_len + tail_len;
@@ -55,6 +80,25 @@ static bool has_entry(struct hl_rx_ring *r)
     return hl_a64_load_acquire(&r->cells[r->tail % HL_RX_CELLS].turn) == lap_start(r->tail) + 1;
 }
 
+/* The next cell is done with. */
+static void leave(struct hl_rx_ring *r, struct hl_rx_cell *cell)
+{
+    /* release: the bytes were read; pairs with the acquire in claim. */
+    hl_a64_store_release(&cell->turn, lap_start(r->tail) + HL_RX_CELLS);
+    r->tail++;
+}
+
+bool hl_rx_ring_skip(struct hl_rx_ring *r, bool (*is_dead)(int rank))
+{
+    struct hl_rx_cell *cell = &r->cells[r->tail % HL_RX_CELLS];
+    uint64_t turn = hl_a64_load_relaxed(&cell->turn); /* relaxed: the dead write no more. */
+    if ((turn & CLAIMED) == 0 || !is_dead((int)(uint32_t)turn)) {
+        return false;
+    }
+    leave(r, cell);
+    return true;
+}
+
 bool hl_rx_ring_take(struct hl_rx_ring *r, int *from, void *out, uint32_t *len)
 {
     if (!has_entry(r)) {
@@ -64,9 +108,7 @@ bool hl_rx_ring_take(struct hl_rx_ring *r, int *from, void *out, uint32_t *len)
     *from = (int)cell->from;
     *len = (uint32_t)hl_min_size(cell->len, HL_WIRE_NEAR_MAX);
     memcpy(out, cell->bytes, *len);
-    /* release: the bytes were read; pairs with the acquire in put. */
-    hl_a64_store_release(&cell->turn, lap_start(r->tail) + HL_RX_CELLS);
-    r->tail++;
+    leave(r, cell);
     return true;
 }
 

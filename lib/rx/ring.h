@@ -2,10 +2,12 @@
  *
  *   cell i, lap L (position p = 64 L + i), word `turn`, all zero at birth:
  *     64 L      free for the producer of position p
+ *     claimed by rank R, who fills it
  *     64 L + 1  filled, for the consumer
  *     64 L + 64 free again, for the next lap
  *
- * A producer takes position p by moving `head` from p to p + 1, fills the cell, then sets turn. The consumer
+ * A producer claims the cell of position `head`, which it then moves on unless another one has, fills the
+ * cell and sets turn. A claim names its rank: the consumer passes over those of ranks that have died. It
  * alone moves `tail`. Producers that find the consumer asleep ring its bell (the caller does). */
 #ifndef HL_RX_RING_H
 #define HL_RX_RING_H
@@ -44,6 +46,9 @@ bool hl_rx_ring_must_wake(struct hl_rx_ring *r);
 /* Takes the next entry into out (HL_WIRE_NEAR_MAX bytes). False: empty. The consumer only. Never gives more
  * than that many bytes, whatever is in the cell. */
 bool hl_rx_ring_take(struct hl_rx_ring *r, int *from, void *out, uint32_t *len);
+
+/* If the next cell is claimed by a rank that `is_dead`: passes over it. The consumer only. */
+bool hl_rx_ring_skip(struct hl_rx_ring *r, bool (*is_dead)(int rank));
 
 /* The consumer is about to sleep: false when there is an entry (then it stays awake). */
 bool hl_rx_ring_sleep(struct hl_rx_ring *r);

@@ -1,15 +1,18 @@
 /* The receive thread: one epoll over the near bell, the network's queue, the node socket, the launcher's
  * notices and the descriptors of modules above. */
+#include "alive.h"
 #include "inner.h"
 
 #include "boot.h"
 #include "err.h"
 #include "log.h"
 #include "near.h"
+#include "prog.h"
 #include "stat.h"
 #include "util.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +20,17 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define DEATH_MAX 4
+#define DEATH_MAX 8
+#define LOOK_EVERY 256 /* passes */
 #define EMPTY_WAKES_MAX 10000
 #define EMPTY_WAKES_NS UINT64_C(100000000)
 #define SEALS 4
 #define SEAL_MS 25
+#define LOOK_MS 1000 /* between looks at the limits of this process */
+#define LOOK_NS (LOOK_MS * UINT64_C(1000000))
+#define CHOKED_LOOKS 3 /* a program may need all of them for a moment */
 #define TICK_NS UINT64_C(1000000)
+#define NEWS_MS 20
 #define QUIET_TICKS 20 /* before they end: beginning anew costs a system call */
 
 struct hl_rx hl_rx;
@@ -32,18 +40,24 @@ static int network_result = 1; /* 1: not tried. Written by the collective caller
 static void (*on_death[DEATH_MAX])(int);
 static int on_death_count;
 static bool (*on_tick)(void);
-static hl_a32 ticking; /* 1: ticks run or are about to. atomic, see tick */
+static hl_a32 connecting; /* atomic: 1 when a first message to a peer was refused since the last look */
+static hl_a32 watched;    /* atomic: 1 when the thread watches the launcher, or there is none */
+static hl_a32 ticking;    /* 1: ticks run or are about to. atomic, see tick */
 static _Thread_local bool on_thread;
 
 /* Wakes without work: more of them than anybody can cause mean that a descriptor is readable for ever. */
 struct wakes {
     uint64_t since_ns;
     int empty;
-    bool storm;       /* poll every millisecond from now on, without the network's descriptor */
-    uint64_t seal_ns; /* of the last look, or of the news */
-    uint64_t tick_ns; /* of the last one */
-    int quiet;        /* ticks in a row without anything to look after */
-    int seals;        /* looks at new sockets still due: a connection takes its time after the news of it */
+    bool storm;         /* poll every millisecond from now on, without the network's descriptor */
+    uint64_t seal_ns;   /* of the last look, or of the news */
+    uint64_t tick_ns;   /* of the last one */
+    int quiet;          /* ticks in a row without anything to look after */
+    int seals;          /* looks at new sockets still due: a connection takes its time after the news of it */
+    bool news;          /* of the launcher may be there: somebody was asking it something */
+    int look_ms;        /* until the next look at who lives, -1: there is nothing to look at */
+    uint64_t limits_ns; /* of the last look at them */
+    int choked;         /* looks in a row that found nothing left and somebody waiting */
 };
 
 size_t hl_rx_board_bytes(int node_size)
@@ -62,6 +76,11 @@ bool hl_rx_has_network(void)
     return hl_a32_load_acquire(&hl_rx.has_network) != 0;
 }
 
+bool hl_rx_has_cards(void)
+{
+    return hl_a32_load_acquire(&hl_rx.has_cards) != 0; /* acquire: the cards; pairs with open_network. */
+}
+
 void hl_rx_kick(void)
 {
     uint64_t one = 1;
@@ -74,13 +93,28 @@ void hl_rx_seal(void)
     hl_rx_kick();
 }
 
-static int add_fd(int fd)
+static int add_fd(int fd, uint32_t more)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+    struct epoll_event event = {.events = EPOLLIN | more, .data.fd = fd};
     if (fd >= 0 && epoll_ctl(hl_rx.epoll, EPOLL_CTL_ADD, fd, &event) != 0 && errno != EEXIST) {
         return hl_err_say(HL_ERR_OTHER, "the receive thread cannot watch a descriptor: %s", strerror(errno));
     }
     return 0;
+}
+
+/* Somebody must notice that the launcher has news: without the thread, which starts then, and when an answer
+ * to somebody's question brought them. */
+static int look_at_launcher(void *unused)
+{
+    struct pollfd p = {hl_boot_watch_fd(), POLLIN, 0};
+    if (HL_UNLIKELY(hl_boot_watch_waits())) {
+        hl_rx_kick();
+        return hl_rx_start() == 0;
+    }
+    if (HL_LIKELY(hl_a32_load_relaxed(&watched) != 0) || poll(&p, 1, 0) <= 0) { /* relaxed: a glance */
+        return 0;
+    }
+    return hl_rx_start() == 0;
 }
 
 int hl_rx_open(void *board)
@@ -98,11 +132,16 @@ int hl_rx_open(void *board)
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the receive side");
     }
     if (hl_rx.bell < 0 || hl_rx.epoll < 0) {
-        return hl_err_say(HL_ERR_OTHER, "no descriptors for the receive thread: %s", strerror(errno));
+        return hl_err_say(HL_ERR_OTHER, "no descriptors for the receive thread: %s%s", strerror(errno),
+                          hl_err_hint(errno));
     }
-    int rc = add_fd(hl_rx.bell);
-    rc = rc == 0 ? add_fd(hl_boot_node_fd()) : rc;
-    return rc == 0 ? add_fd(hl_boot_watch_fd()) : rc;
+    int rc = add_fd(hl_rx.bell, 0);
+    rc = rc == 0 ? add_fd(hl_boot_node_fd(), 0) : rc;
+    /* An answer for another thread makes it readable too: that is news once, not until it was read. */
+    rc = rc == 0 ? add_fd(hl_boot_watch_fd(), EPOLLET) : rc;
+    /* relaxed: nobody looks yet. */
+    hl_a32_store_relaxed(&watched, hl_boot_watch_fd() < 0);
+    return rc == 0 ? hl_prog_register(look_at_launcher, NULL, LOOK_EVERY) : rc;
 }
 
 int hl_rx_handle(enum hl_wire_op op, hl_rx_fn *fn)
@@ -118,6 +157,10 @@ int hl_rx_run(const struct hl_rx_msg *msg)
 {
     hl_rx_fn *fn = hl_rx.handlers[msg->rec->op];
     if (msg->rec->op == HL_WIRE_GREET) {
+        return 0;
+    }
+    if (msg->rec->op == HL_WIRE_GONE) {
+        hl_rx_told_gone(msg->from);
         return 0;
     }
     return fn != NULL ? fn(msg) : HL_ERR_UNSUPPORTED_OPERATION;
@@ -179,31 +222,40 @@ static void tick(struct wakes *w)
 
 bool hl_rx_is_dead(int rank)
 {
-    /* acquire: what was said about it; pairs with the release in launcher_notice. */
+    /* acquire: what was said about it; pairs with the release in hl_rx_bury. */
     return hl_rx.dead != NULL && hl_a8_load_acquire(&hl_rx.dead[rank]) != 0;
 }
 
-static void launcher_notice(void)
+void hl_rx_bury(int rank)
+{
+    hl_a8_store_release(&hl_rx.dead[rank], 1); /* release: pairs with the acquire in hl_rx_is_dead. */
+    for (int i = 0; i < on_death_count; i++) {
+        on_death[i](rank);
+    }
+}
+
+/* False: somebody is asking the launcher something just now. */
+static bool launcher_notice(void)
 {
     int rank = -1, code = 0, rc;
     while ((rc = hl_boot_watch_take(&rank, &code)) == 1) {
         hl_log(HL_LOG_INFO, "rank %d has ended with code %d", rank, code);
-        if (rank < 0 || rank >= hl_boot.size) {
-            continue;
+        if (rank >= 0 && rank < hl_boot.size) {
+            hl_rx_bury(rank);
         }
-        hl_a8_store_release(&hl_rx.dead[rank], 1); /* release: pairs with the acquire in hl_rx_is_dead. */
-        for (int i = 0; i < on_death_count; i++) {
-            on_death[i](rank);
-        }
+    }
+    if (rc == HL_ERR_AGAIN) {
+        return false;
     }
     if (rc < 0 &&
         hl_a32_load_acquire(&hl_rx.stop) == 0) { /* acquire: pairs with the release in hl_rx_stop. */
         hl_log(HL_LOG_ERROR, "the launcher is gone: this rank ends too");
         hl_boot_abort(1);
     }
+    return true;
 }
 
-static void serve_fd(int fd)
+static void serve_fd(struct wakes *w, int fd)
 {
     if (fd == hl_rx.bell) {
         uint64_t count;
@@ -211,7 +263,7 @@ static void serve_fd(int fd)
     } else if (fd == hl_boot_node_fd()) {
         hl_rx_node_socket();
     } else if (fd == hl_boot_watch_fd()) {
-        launcher_notice();
+        w->news = true;
     } else if (!hl_rx_has_network() || fd != hl_rx_net_fd()) {
         hl_rx_watch_run(fd);
     }
@@ -234,7 +286,11 @@ static int sleep_limit(const struct wakes *w)
     }
     bool waits = hl_rx_out_waits() || (hl_rx_has_network() && hl_rx_net_waits()) ||
                  hl_a32_load_relaxed(&ticking) != 0; /* relaxed: its setter kicks. */
-    return waits || w->storm ? 1 : w->seals > 0 ? SEAL_MS : -1;
+    int limit = waits || w->storm ? 1 : w->news ? NEWS_MS : w->seals > 0 ? SEAL_MS : w->look_ms;
+    if (hl_rx_has_network() && (limit < 0 || limit > LOOK_MS)) {
+        limit = LOOK_MS;
+    }
+    return w->look_ms >= 0 && w->look_ms < limit ? w->look_ms : limit;
 }
 
 static void seal_sockets(struct wakes *w)
@@ -270,6 +326,32 @@ static void note_wake(struct wakes *w, bool empty)
     }
 }
 
+void hl_rx_connecting(void)
+{
+    hl_a32_store_relaxed(&connecting, 1); /* relaxed: a hint for the next look */
+}
+
+/* Where descriptors or address space end, providers neither make connections nor say so, and who waits for
+ * one waits for ever. */
+static void look_at_limits(struct wakes *w)
+{
+    uint64_t now = hl_now_ns();
+    if (!hl_rx_has_network() || now - w->limits_ns < LOOK_NS) {
+        return;
+    }
+    w->limits_ns = now;
+    bool waits = hl_rx_out_waits() || hl_rx_net_waits() ||
+                 hl_a32_load_relaxed(&connecting) != 0; /* relaxed: asked for again and again */
+    hl_a32_store_relaxed(&connecting, 0);               /* relaxed: as above */
+    const char *lack = hl_fab_lack(hl_rx.bell, waits);
+    w->choked = lack != NULL ? w->choked + 1 : 0;
+    if (w->choked > CHOKED_LOOKS) {
+        hl_log(HL_LOG_ERROR, "connections cannot be made, because this process has no more %s; the job ends",
+               lack);
+        hl_boot_abort(1);
+    }
+}
+
 /* One sleep. Producers of the ring that come after hl_rx_ring_sleep ring the bell. */
 static void sleep_once(struct wakes *w)
 {
@@ -282,24 +364,29 @@ static void sleep_once(struct wakes *w)
     bool network_only = n > 0;
     for (int i = 0; i < n; i++) {
         network_only &= hl_rx_has_network() && events[i].data.fd == hl_rx_net_fd();
-        serve_fd(events[i].data.fd);
+        serve_fd(w, events[i].data.fd);
+    }
+    if (w->news || hl_boot_watch_waits()) {
+        w->news = !launcher_notice();
     }
     int moved = poll_sources();
     if (n > 0) {
         note_wake(w, network_only && moved == 0);
     }
     seal_sockets(w);
+    look_at_limits(w);
 }
 
 static void *receive_thread(void *unused)
 {
     on_thread = true;
-    struct wakes wakes = {0};
+    struct wakes wakes = {.look_ms = -1};
     while (hl_a32_load_acquire(&hl_rx.stop) == 0) { /* acquire: pairs with the release in hl_rx_stop. */
         if (poll_sources() == 0) {
             sleep_once(&wakes);
         }
         tick(&wakes);
+        wakes.look_ms = hl_rx_has_network() ? (int)(hl_rx_alive_look() / 1000000) + 1 : -1;
     }
     return unused;
 }
@@ -316,7 +403,8 @@ static int start_thread(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attr);
     if (error != 0) {
-        return hl_err_say(HL_ERR_OTHER, "the receive thread does not start: %s", strerror(error));
+        return hl_err_say(HL_ERR_OTHER, "the receive thread does not start: %s%s", strerror(error),
+                          hl_err_hint(error));
     }
     pthread_setname_np(hl_rx.thread, "hotlane-rx");
     return 0;
@@ -329,6 +417,7 @@ int hl_rx_start(void)
     if (!hl_rx.started) {
         rc = start_thread();
         hl_rx.started = rc == 0;
+        hl_a32_store_relaxed(&watched, 1); /* relaxed: looking once more is harmless */
     }
     hl_mutex_unlock(&start_lock);
     return rc;
@@ -344,11 +433,14 @@ static int open_network(void)
     }
     /* release: the endpoint, which is the thread's from here on; pairs with hl_rx_has_network. */
     hl_a32_store_release(&hl_rx.has_network, 1);
-    rc = add_fd(hl_rx_net_fd());
+    rc = add_fd(hl_rx_net_fd(), 0);
     rc = rc == 0 ? hl_rx_start() : rc;
     hl_rx_kick();
     rc = rc == 0 ? hl_fab_run_on_open() : rc;
-    return rc == 0 ? hl_fab_cards_exchange() : rc;
+    rc = rc == 0 ? hl_fab_cards_exchange() : rc;
+    /* release: the cards; pairs with the acquire in hl_rx_has_cards. */
+    hl_a32_store_release(&hl_rx.has_cards, rc == 0);
+    return rc;
 }
 
 int hl_rx_network(void)
@@ -361,6 +453,7 @@ int hl_rx_network(void)
 
 void hl_rx_stop(void)
 {
+    hl_prog_unregister(look_at_launcher, NULL);
     hl_a32_store_release(&hl_rx.stop, 1); /* release: pairs with the acquire in receive_thread. */
     if (hl_rx.started) {
         hl_rx_kick();
@@ -368,7 +461,9 @@ void hl_rx_stop(void)
         hl_rx.started = false;
     }
     if (hl_rx_has_network()) {
-        hl_a32_store_relaxed(&hl_rx.has_network, 0); /* relaxed: the thread is gone. */
+        hl_a32_store_relaxed(&hl_rx.has_network, 0); /* relaxed, both: the thread is gone. */
+        hl_a32_store_relaxed(&hl_rx.has_cards, 0);
+        hl_rx_alive_close();
         hl_rx_net_close();
         hl_fab_close();
     }

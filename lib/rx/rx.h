@@ -79,10 +79,29 @@ int hl_rx_send(int peer, const struct hl_wire_rec *rec, const void *payload);
 int hl_rx_watch(int fd, void (*fn)(void *), void *arg);
 void hl_rx_unwatch(int fd);
 
-/* Has `fn` called when a rank of the job was reported dead; on the receive thread. At most 4; before start.
+/* A first message to some peer was refused: if that is for want of descriptors or address space, the receive
+ * thread ends the job with words. Any thread, cheap. */
+void hl_rx_connecting(void);
+
+/* Has `fn` called when a rank of the job was reported dead; on the receive thread. At most 8; before start.
  */
 int hl_rx_on_death(void (*fn)(int rank));
 bool hl_rx_is_dead(int rank);
+
+/* The job's ranks are about to leave: from the fence that follows on, endpoints that close are no deaths. */
+void hl_rx_leave(void);
+
+/* A rank has taken nothing from the network for a second or two: does it live? Any thread. */
+void hl_rx_suspect(int rank);
+#define HL_RX_SUSPECT_NS UINT64_C(2000000000) /* whose process is there takes less to connect */
+
+/* A rank's receive thread, which answers also while its program computes, has been asked by a lane for so
+ * long: said in one line when its host answers (then it is stopped), taken for a death when nothing tells of
+ * the host and HOTLANE_PEER_TIMEOUT is over. In on_tick. */
+void hl_rx_is_silent(int rank, uint64_t for_ns);
+
+/* It has answered. In on_tick. */
+void hl_rx_has_answered(int rank);
 
 /* Has `fn` called on the receive thread about every millisecond after hl_rx_tick, until it returned false
  * (nothing is left to look after) several times in a row. It enters each lease once, and returns true when it

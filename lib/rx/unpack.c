@@ -8,6 +8,8 @@
 #include "err.h"
 #include "fault.h"
 #include "near.h"
+#include "prog.h"
+#include "stat.h"
 #include "util.h"
 
 #include <string.h>
@@ -51,6 +53,7 @@ int hl_rx_reply(const struct hl_rx_msg *msg, const void *data, size_t len)
 /* A sender counts the room that answers to its records may take, errors included, so there is some. */
 static void answer_error(struct hl_rx_answers *a, int rc)
 {
+    hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
     if (a->current == NULL) {
         (void)add_answer(a, 0);
     }
@@ -131,12 +134,49 @@ static int run_short(const struct hl_wire_short *rec, struct hl_fab_reach *reach
     }
 }
 
+/* ---- put with signal ---- */
+
+/* Memory that a record names. */
+static void *named(uint64_t key, uint64_t addr, uint64_t len)
+{
+    struct hl_fab_reach reach;
+    return hl_fab_reach(key, &reach) ? hl_fab_at(&reach, addr, len) : NULL;
+}
+
+/* The data, then the word, then whoever waits for it. */
+static int signal_held(const struct hl_wire_signal_rec *rec)
+{
+    void *data = rec->len > 0 ? named(rec->data_key, rec->data_addr, rec->len) : NULL;
+    bool signals = rec->kind != HL_WIRE_SIGNAL_NONE;
+    hl_a64 *word = signals ? named(rec->word_key, rec->word_addr, sizeof *word) : NULL;
+    if ((rec->len > 0 && data == NULL) || (signals && word == NULL) || (uintptr_t)word % sizeof *word != 0) {
+        return HL_ERR_RMA_RANGE;
+    }
+    hl_near_copy(data, rec + 1, rec->len);
+    if (rec->kind == HL_WIRE_SIGNAL_SET) {
+        /* release: the data come before; pairs with the acquire of who waits for the word. */
+        hl_a64_store_release(word, rec->value);
+    } else if (signals) {
+        hl_a64_add_full(word, rec->value); /* full: the same. */
+    }
+    return 0;
+}
+
+static int put_signal(const struct hl_wire_rec *rec)
+{
+    hl_fab_hold();
+    int rc = signal_held((const void *)rec);
+    hl_fab_release();
+    hl_prog_wake();
+    return rc;
+}
+
 /* ---- messages ---- */
 
 static int run_long(const struct hl_wire_head *head, const struct hl_wire_rec *rec, struct hl_rx_answers *a)
 {
     struct hl_rx_msg msg = {.rec = rec, .payload = rec + 1, .from = (int)head->from, .answer = a};
-    return hl_rx_run(&msg);
+    return rec->op == HL_WIRE_SIGNAL ? put_signal(rec) : hl_rx_run(&msg);
 }
 
 void hl_rx_unpack(const struct hl_wire_head *head, struct hl_rx_answers *a)

@@ -26,6 +26,9 @@ static const struct hl_stat_lane *lanes[LANES_MAX] HL_GUARDED_BY(lanes_lock);
 static int lane_count HL_GUARDED_BY(lanes_lock);
 static uint64_t retired[HL_STAT_LANE_COUNT] HL_GUARDED_BY(lanes_lock);
 static uint64_t retired_count HL_GUARDED_BY(lanes_lock);
+static struct hl_mutex kept_lock = HL_MUTEX_INIT;
+static uint64_t (*kept[HL_STAT_RANK_COUNT])(void) HL_GUARDED_BY(kept_lock);
+static int (*get_above)(const char *name, uint64_t *value); /* set while opening */
 
 static const struct {
     const char *name, *help;
@@ -83,13 +86,30 @@ static uint64_t lane_sum(int row)
     return sum;
 }
 
+void hl_stat_keep(enum hl_stat_rank_row row, uint64_t (*get)(void))
+{
+    hl_mutex_lock(&kept_lock);
+    kept[row] = get;
+    hl_mutex_unlock(&kept_lock);
+}
+
 static uint64_t value_of(int row)
 {
     if (row <= HL_STAT_LANE_COUNT) {
         return lane_sum(row - 1);
     }
-    return hl_a64_load_relaxed(
-        &rank_counters[row - 1 - HL_STAT_LANE_COUNT].value); /* relaxed: a recent one. */
+    row -= 1 + HL_STAT_LANE_COUNT;
+    hl_mutex_lock(&kept_lock);
+    uint64_t value = kept[row] != NULL ? kept[row]() : 0;
+    hl_mutex_unlock(&kept_lock);
+    return value + hl_a64_load_relaxed(&rank_counters[row].value); /* relaxed: a recent one. */
+}
+
+void hl_stat_values(uint64_t *out)
+{
+    for (int i = 0; i < hl_stat_count(); i++) {
+        out[i] = value_of(i);
+    }
 }
 
 /* `name` is a lane row's and ":" and the number of a lane. */
@@ -123,7 +143,13 @@ int hl_stat_get(const char *name, uint64_t *value)
             return 0;
         }
     }
-    return get_of_lane(name, value);
+    int rc = get_of_lane(name, value);
+    return rc != 0 && get_above != NULL ? get_above(name, value) : rc;
+}
+
+void hl_stat_ask_too(int (*get)(const char *name, uint64_t *value))
+{
+    get_above = get;
 }
 
 int hl_stat_count(void)
@@ -141,22 +167,20 @@ const char *hl_stat_help(int i)
     return rows[i].help;
 }
 
-void hl_stat_print(void)
+void hl_stat_words(char *out, size_t cap)
 {
-    if (!hl_conf.stats) {
-        return;
-    }
-    char line[1024];
     size_t used = 0;
+    out[0] = '\0';
     for (int i = 0; i < hl_stat_count(); i++) {
         uint64_t value = value_of(i);
-        if (value != 0 && used + 64 < sizeof line) {
-            used += (size_t)snprintf(line + used, sizeof line - used, " %s=%llu", rows[i].name,
-                                     (unsigned long long)value);
+        if (value != 0 && used + 64 < cap) {
+            used +=
+                (size_t)snprintf(out + used, cap - used, " %s=%llu", rows[i].name, (unsigned long long)value);
         }
     }
-    line[used] = '\0';
-    hl_log(HL_LOG_ERROR, "counters:%s", used == 0 ? " all zero" : line);
+    if (used == 0) {
+        snprintf(out, cap, " all zero");
+    }
 }
 
 HL_PUBLIC int hotlane_counter(const char *name, long long *value)

@@ -10,6 +10,7 @@
 #include "attr.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* X(name, "help"): counters that each lane has; a lane's line is its own. */
@@ -37,9 +38,27 @@
     X(rx_near, "messages received from node peers")                                                          \
     X(rx_dropped, "messages dropped: malformed, of another job, or for memory that is gone")                 \
     X(rx_queued, "answers that had to wait for the provider")                                                \
+    X(messages_mapped, "large messages copied out of memory of node peers that is mapped here")              \
+    X(messages_copied, "large messages that the kernel copied out of node peers' memory")                    \
+    X(messages_read, "large messages read over the network out of their senders' memory")                    \
+    X(messages_pulled, "large messages that their senders were asked to send in pieces")                     \
     X(near_locks, "accumulates on mapped memory under a lock, in pieces")                                    \
     X(cma_copies, "copies from or to private memory of node peers")                                          \
-    X(trays, "operations that node peers' receive threads did in their private memory")
+    X(trays, "operations that node peers' receive threads did in their private memory")                      \
+    X(shared_calls, "collectives over node-shared memory")                                                   \
+    X(boards, "communicators whose members on a node share memory for collectives")                          \
+    X(boards_refused, "communicators that got none: no memory, or no node with two members")                 \
+    X(chokes, "times a sender was told to keep its messages until they are received")                        \
+    X(messages_eager, "messages of node peers that came with their data, at most 32 bytes")                  \
+    X(messages_cell, "messages of node peers that came in a shared buffer, at most 8 KiB")                   \
+    X(messages_port, "messages that came over the network with their data")                                  \
+    X(bytes_port, "bytes of all messages that came over the network's ports, with their heads")              \
+    X(bytes_mapped, "bytes of large messages copied out of mapped memory")                                   \
+    X(bytes_cma, "bytes that the kernel copied from or to private memory of node peers")                     \
+    X(pages_base, "pages of the smallest size that were taken before use")                                   \
+    X(pages_huge, "larger pages that were taken")                                                            \
+    X(naps, "times that a waiting thread slept")                                                             \
+    X(late_wakes, "long naps that ended by time, though what should have ended them had come")
 
 enum hl_stat_lane_row {
 #define HL_STAT_ENUM(name, help) HL_STAT_LANE_##name,
@@ -70,6 +89,10 @@ HL_INLINE void hl_stat_lane_add(struct hl_stat_lane *s, enum hl_stat_lane_row ro
 /* Adds to a counter of the rank. Any thread; not for hot paths. */
 void hl_stat_rank_add(enum hl_stat_rank_row row, uint64_t by);
 
+/* Has `get` asked for what a module counts itself of a rank's counter; NULL: no longer. What was counted by
+ * hl_stat_rank_add is added. Called under a lock, from any thread: it waits for nothing. */
+void hl_stat_keep(enum hl_stat_rank_row row, uint64_t (*get)(void));
+
 /* Makes a lane's counters count into the sums below, at most 64 lanes at a time, until it is retired: its
  * counts stay in the sums. Any thread. */
 void hl_stat_lane_enrol(const struct hl_stat_lane *s);
@@ -79,12 +102,28 @@ void hl_stat_lane_retire(const struct hl_stat_lane *s);
  * were opened). Returns 0, or HL_ERR_ARG (silent) for a name that is none. Any thread. */
 int hl_stat_get(const char *name, uint64_t *value);
 
+/* Counters that a module above keeps itself: `get` answers as hl_stat_get does, from any thread. One module.
+ */
+void hl_stat_ask_too(int (*get)(const char *name, uint64_t *value));
+
 /* Row `i` of all counters, 0 .. hl_stat_count() - 1: its name and help. */
 int hl_stat_count(void);
 const char *hl_stat_name(int i);
 const char *hl_stat_help(int i);
 
-/* Prints one line with the counters that are not zero, when HOTLANE_STATS is set. At finalize. */
+/* All counters that are not zero: " name=value name=value", or " all zero". */
+void hl_stat_words(char *out, size_t cap);
+
+/* The values of all rows now: hl_stat_count() of them. */
+void hl_stat_values(uint64_t *out);
+
+/* HOTLANE_STATS=2: one line with the counters that are not zero. At the very end. */
 void hl_stat_print(void);
+
+bool hl_stat_is_of_job(void); /* HOTLANE_STATS=1 or json */
+
+/* HOTLANE_STATS=1 and json: the job's counters, of rows all[ranks][hl_stat_count()]; `here[rank]` false: that
+ * rank's are not known. On one rank. */
+void hl_stat_print_job(const uint64_t *all, const bool *here, int ranks);
 
 #endif

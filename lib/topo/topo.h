@@ -116,7 +116,8 @@ int hl_topo_resources(struct hl_topo_resource *out, int cap);
 /* Inside the module: the environment that hwloc is loaded with. */
 extern const char *const hl_topo_lean[];
 
-/* Unit tests put another kernel's files and base page here, before they start threads. */
+/* Unit tests, and `hotlane-info --check --root`, put another kernel's files and base page here, before they
+ * start threads. */
 extern struct hl_topo_kernel {
     const char *sys; /* "/sys" */
     size_t page;     /* 0: as sysconf says */

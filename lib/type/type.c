@@ -47,10 +47,20 @@ void hl_type_unref(struct hl_type *t)
     }
 }
 
+void hl_type_ref_shown(struct hl_type *t)
+{
+    hl_type_ref(t);
+    if (!t->predefined) {
+        hl_a8_store_relaxed(&t->shown, 1); /* relaxed: before the user frees it, in his order */
+    }
+}
+
 void hl_type_free(struct hl_type *t)
 {
     if (!t->predefined) {
-        t->h.kind = HL_KIND_FREE; /* operations under way keep the object, the user's handle ends here */
+        if (hl_a8_load_relaxed(&t->shown) == 0) {
+            t->h.kind = HL_KIND_FREE; /* operations under way keep the object, the user's handle ends here */
+        }
         hl_type_unref(t);
     }
 }

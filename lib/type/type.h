@@ -33,6 +33,7 @@ struct hl_type {
     bool block;                    /* one of them is one block, at true_lb */
     bool explicit_lb, explicit_ub; /* set by resized, inherited by what is made from it */
     hl_a32 refs;
+    hl_a8 shown; /* atomic: users' operations under way get the handle, which is good until they end */
     struct hl_loop *root;      /* exact: knows every element's basic type */
     struct hl_loop *fast;      /* after commit: neighbours merged whatever their basic types */
     struct hl_type_args *args; /* the call that made it, for envelope and contents; NULL if predefined */
@@ -81,7 +82,12 @@ HL_INLINE void hl_type_ref(struct hl_type *t)
 /* Gives a reference back; the last one destroys the type. */
 void hl_type_unref(struct hl_type *t);
 
-/* MPI_Type_free: the handle becomes invalid now, the object dies with its last reference. */
+/* A reference for a reduction under way, whose function may look at the handle after the user has freed it.
+ */
+void hl_type_ref_shown(struct hl_type *t);
+
+/* MPI_Type_free: the handle becomes invalid now (if it is shown, with the object), the object dies with its
+ * last reference. */
 void hl_type_free(struct hl_type *t);
 
 /* ---- Making types. All return 0 or HL_ERR_NO_MEM, HL_ERR_ARG, HL_ERR_COUNT, HL_ERR_VALUE_TOO_LARGE; *made

@@ -1,9 +1,8 @@
 /*
  * Ghost zones of other ranks through one window: put or get, flush, signal, wait.
  *
- * The window of each rank holds slots[parity 2][patch][direction 8], then flags
- * uint64[parity][patch][direction]; the parity of step s is s & 1. One lock_all epoch lasts for the whole
- * run.
+ * The window of each rank holds slots[parity 2][patch][direction 8 or 26], then flags
+ * uint64[parity][patch][direction]; the parity of step s is s & 1.
  *
  *   put: the owner of the zones writes its block into the reader's slot, flushes the reader, writes flag =
  * step + 1 into the reader's flag; the reader waits for that value. get: the owner packs into its own slot
@@ -11,7 +10,7 @@
  * unpacks. Its own READY of the next step says that it has done so, and the owner sees that before it packs
  * into the same parity again.
  *
- * With --signal notify the flag of put travels with its block, and no flush stands between.
+ * With --signal notify or put_signal the flag of put travels with its block, and no flush stands between.
  *
  * Slots and flags are numbered by the reader in put and flags by the reader in get; a slot of get is the
  * owner's. A thread issues all its sends of a step before it waits, so no number of threads can deadlock. Two
@@ -22,32 +21,22 @@
 #define STENCIL_EXCHANGE_H
 
 #include "grid.h"
-#include "options.h"
 #include "phase.h"
-
-#include <mpi.h>
-#include <stdint.h>
+#include "wire.h"
 
 struct exchange {
     const struct grid *grid;
     const struct options *options;
-    MPI_Win win;
-    double *base;      /* this rank's window */
-    double *stage;     /* [patch][direction] blocks on their way out (put) or in (get), not in the window */
-    long offset[NDIR]; /* of a direction's block among the doubles of a patch */
-    long slots;        /* doubles of all blocks of a patch */
-};
-
-/* Where the window of a rank lives, in the words of this MPI; "" when it does not say. */
-struct dwelling {
-    char page[16];   /* size of a page */
-    char nodes[112]; /* memory node:bytes,... */
+    double *base;  /* this rank's window */
+    double *stage; /* [patch][direction] blocks on their way out (put) or in (get), not in the window */
+    long offset[MOST_DIR]; /* of a direction's block among the doubles of a patch */
+    long slots;            /* doubles of all blocks of a patch */
 };
 
 /* What waits for the next drain: a flag to write, or a patch whose blocks are on their way in. */
 struct pending {
     int rank;
-    MPI_Aint flag; /* displacement at that rank */
+    long flag; /* place in that rank's window */
 };
 
 /* A thread's part of the exchange. */
@@ -63,15 +52,9 @@ struct courier {
     int narrivals, *arrivals; /* patches whose gets are under way */
 };
 
-/* Does this MPI have put with notification? */
-bool exchange_has_notify(void);
-
-/* Allocates the window and opens its epoch; collective. 0, or -1 without memory. */
+/* Opens the window; collective. 0, or -1 without memory. */
 int exchange_open(struct exchange *x, const struct grid *g, const struct options *o);
 void exchange_close(struct exchange *x);
-
-/* Asks where this rank's window lives: Hotlane's info keys. */
-struct dwelling exchange_dwelling(const struct exchange *x);
 
 /* A courier for the calling thread; 0, or -1 without memory. */
 int courier_make(struct courier *c, struct exchange *x, struct sheet *sheet);

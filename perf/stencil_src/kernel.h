@@ -8,9 +8,9 @@
 
 /* Shape and constants of a step; the same for all patches. */
 struct kernel {
-    int n;           /* zones along a patch's side */
-    long row, plane; /* doubles between rows, and between variables, of a patch */
-    double dx, dy;
+    int n, dims;            /* zones along a patch's side; 2 or 3 */
+    long row, layer, plane; /* doubles between rows, layers and variables of a patch */
+    struct vec width;       /* of a zone */
     struct gas gas;
 };
 
@@ -18,8 +18,9 @@ struct kernel {
 long kernel_scratch(const struct kernel *k);
 
 /*
- * Writes the inner zones of `next` from `now`, whose ghost zones are filled; both point at zone (0, 0) of the
- * first variable. Returns the largest signal speed of `next`. Scratch belongs to the calling thread.
+ * Writes the inner zones of `next` from `now`, whose ghost zones are filled; both point at the first inner
+ * zone of the first variable. Returns the largest signal speed of `next`. Scratch belongs to the calling
+ * thread.
  */
 double kernel_step(const struct kernel *k, const double *now, double *next, double dt, double *scratch);
 

@@ -1,7 +1,7 @@
 /*
  * The stencil application: ideal magnetohydrodynamics by threads that all communicate one-sided.
  *
- * See --help. The serial run never calls MPI.
+ * See --help. The serial run never communicates.
  */
 #include "exchange.h"
 #include "parallel.h"
@@ -9,7 +9,6 @@
 #include "report.h"
 #include "serial.h"
 
-#include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,11 +46,11 @@ static int serial_main(const struct options *o)
     return rc ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-static int parallel_main(const struct options *o)
+static int parallel_main(const struct options *o, const struct world *world)
 {
     struct field f = {.u = NULL};
     struct report r = {.options = o};
-    int rc = parallel_run(o, &f, &r.outcome);
+    int rc = parallel_run(o, world, &f, &r.outcome);
 
     if (!rc)
         rc = report_totals(&r.totals, &r.outcome);
@@ -67,8 +66,8 @@ static int parallel_main(const struct options *o)
     return rc ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* What the options ask for and this program or this MPI cannot give; the same on all ranks. */
-static int possible(const struct options *o, int provided, char *error)
+/* What the options ask for and this program or its library cannot give; `world` NULL: not yet started. */
+static int possible(const struct options *o, const struct world *world, char *error)
 {
     int threads = o->threads ? o->threads : omp_get_max_threads();
 
@@ -76,42 +75,51 @@ static int possible(const struct options *o, int provided, char *error)
         snprintf(error, OPTIONS_ERROR, "--picture: this stencil was built without cairo");
         return -1;
     }
-    if (!o->serial && o->signal == SIGNAL_NOTIFY && !exchange_has_notify()) {
-        snprintf(
-            error, OPTIONS_ERROR,
-            "--signal notify: this MPI has no MPIX_Put_notify; use --signal put, accumulate or fetch_op");
+    if (!wire) {
+        snprintf(error, OPTIONS_ERROR, "--api %s: this stencil was built without it; use --api mpi",
+                 options_api(o));
         return -1;
     }
-    if (!o->serial && provided < MPI_THREAD_MULTIPLE && threads > 1) {
+    if (!wire->has(o->signal)) {
         snprintf(error, OPTIONS_ERROR,
-                 "--threads %d: this MPI does not grant MPI_THREAD_MULTIPLE; use --threads 1", threads);
+                 "--api %s --signal %s: this library does not have it; use --signal put", options_api(o),
+                 options_signal(o));
+        return -1;
+    }
+    if (world && !world->any_thread && threads > 1) {
+        snprintf(error, OPTIONS_ERROR,
+                 "--threads %d: this library does not grant all threads; use --threads 1", threads);
         return -1;
     }
     return 0;
 }
 
+const struct wire *wire;
+
 int main(int argc, char **argv)
 {
     struct options o;
+    struct world world;
     char error[OPTIONS_ERROR];
-    int bad = options_parse(&o, argc, argv, error), provided = 0, rank = 0, rc = EXIT_USAGE;
+    int bad = options_parse(&o, argc, argv, error), rc = EXIT_USAGE;
 
     if (!bad && o.help) {
         options_help();
         return EXIT_SUCCESS;
     }
-    if (o.serial) {
-        if (!bad && !possible(&o, 0, error))
-            return serial_main(&o);
+    wire = o.api == API_SHMEM ? wire_shmem() : wire_mpi();
+    bad = bad || possible(&o, NULL, error);
+    if (o.serial && !bad)
+        return serial_main(&o);
+    if (o.serial || !wire) {
         fprintf(stderr, "stencil: %s\n", error);
         return EXIT_USAGE;
     }
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (!bad && !possible(&o, provided, error))
-        rc = parallel_main(&o);
-    else if (rank == 0)
+    world = wire->start();
+    if (!bad && !possible(&o, &world, error))
+        rc = parallel_main(&o, &world);
+    else if (world.rank == 0)
         fprintf(stderr, "stencil: %s\n", error);
-    MPI_Finalize();
+    wire->finish();
     return rc;
 }

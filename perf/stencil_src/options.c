@@ -11,16 +11,20 @@
 
 struct word {
     const char *name;
-    int value; /* -1: known, but not in this build */
+    int value;
 };
 
 static const struct word boundary_words[] = {
     {"periodic", BOUNDARY_PERIODIC}, {"outflow", BOUNDARY_OUTFLOW}, {NULL, 0}};
-static const struct word api_words[] = {{"mpi", 0}, {"shmem", -1}, {NULL, 0}};
+static const struct word api_words[] = {{"mpi", API_MPI}, {"shmem", API_SHMEM}, {NULL, 0}};
 static const struct word transfer_words[] = {{"put", TRANSFER_PUT}, {"get", TRANSFER_GET}, {NULL, 0}};
-static const struct word signal_words[] = {{"put", SIGNAL_PUT},           {"accumulate", SIGNAL_ACCUMULATE},
-                                           {"fetch_op", SIGNAL_FETCH_OP}, {"notify", SIGNAL_NOTIFY},
-                                           {"shmem_put_signal", -1},      {NULL, 0}};
+static const struct word signal_words[] = {{"put", SIGNAL_PUT},
+                                           {"accumulate", SIGNAL_ACCUMULATE},
+                                           {"fetch_op", SIGNAL_FETCH_OP},
+                                           {"notify", SIGNAL_NOTIFY},
+                                           {"atomic", SIGNAL_ATOMIC},
+                                           {"put_signal", SIGNAL_PUT_SIGNAL},
+                                           {NULL, 0}};
 static const struct word flush_words[] = {
     {"patch", FLUSH_PATCH}, {"batch", FLUSH_BATCH}, {"all", FLUSH_ALL}, {NULL, 0}};
 static const struct word plant_words[] = {
@@ -32,25 +36,27 @@ static const char help_text[] =
     "Ideal magnetohydrodynamics on a grid of patches; every OpenMP thread of every rank issues one-sided\n"
     "communication on one shared window.\n"
     "\n"
-    "  --problem NAME      orszag-tang (default), brio-wu, alfven or blast\n"
-    "  --zones NX,NY       zones of the whole grid (default: the problem's own)\n"
+    "  --problem NAME      orszag-tang (default), brio-wu, alfven, blast or sedov\n"
+    "  --zones NX,NY[,NZ]  zones of the whole grid, in two or three dimensions (default: the problem's own)\n"
     "  --boundary WHAT     periodic or outflow (default: the problem's own)\n"
-    "  --patch N           zones along each side of a patch; must divide NX and NY\n"
+    "  --patch N           zones along each side of a patch; must divide NX, NY and NZ\n"
     "  --time T            run to time T (default: the problem's own)\n"
     "  --steps N           run N steps instead\n"
     "  --threads N         threads of each rank (default: OMP_NUM_THREADS)\n"
-    "  --api WHAT          mpi (default); shmem is not in this build\n"
+    "  --api WHAT          mpi (default) or shmem: what the ranks communicate with\n"
     "  --transfer WHAT     put (default): the owner writes its neighbours' ghost zones; get: the reader "
     "fetches them\n"
-    "  --signal WHAT       put (default), accumulate, fetch_op, or notify (MPIX_Put_notify): how a flag\n"
-    "                      says that data is there\n"
+    "  --signal WHAT       how a flag says that data is there: put (default); over MPI also accumulate,\n"
+    "                      fetch_op or notify (MPIX_Put_notify), over SHMEM also atomic or put_signal\n"
     "  --flush WHAT        patch, batch (default) or all: flush after each patch, after a few, or everything "
     "at once\n"
     "  --overlap           update the patches without remote neighbours while data travels\n"
     "  --serial            one array, one thread, no patch and no MPI call: the answer to compare with\n"
-    "  --picture F.png     draw the density (the profile along x for brio-wu)\n"
+    "  --picture F.png     draw the density (of the middle layer; the profile along x for brio-wu)\n"
     "  --profile F.json    write what each thread did when, for chrome://tracing or ui.perfetto.dev\n"
     "  --json F            write the results (- for standard output)\n"
+    "  --checkpoint F      write the last state to a file, by MPI's file operations (over MPI only)\n"
+    "  --restart F         begin with such a state of the same zones; --steps count from there\n"
     "  --quiet             no progress line, no closing table\n"
     "  --plant WHAT        for tests: none, pack or parity: a fault in packing or in the slot's parity\n"
     "  --help              this text\n"
@@ -70,6 +76,11 @@ static const char *word_of(const struct word *words, int value)
     return words->name;
 }
 
+const char *options_api(const struct options *o)
+{
+    return word_of(api_words, (int)o->api);
+}
+
 const char *options_transfer(const struct options *o)
 {
     return word_of(transfer_words, (int)o->transfer);
@@ -85,15 +96,14 @@ const char *options_flush(const struct options *o)
     return word_of(flush_words, (int)o->flush);
 }
 
-/* "a, b or c" of the words that this build has. */
+/* "a, b, c". */
 static void word_list(const struct word *words, char *text, size_t size)
 {
     size_t used = 0;
 
     text[0] = '\0';
     for (; words->name && used < size; words++)
-        if (words->value >= 0)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", words->name);
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", words->name);
 }
 
 static int word_read(const struct word *words, const char *option, const char *value, int *out, char *error)
@@ -105,10 +115,7 @@ static int word_read(const struct word *words, const char *option, const char *v
         if (strcmp(w->name, value))
             continue;
         *out = w->value;
-        if (w->value >= 0)
-            return 0;
-        snprintf(error, OPTIONS_ERROR, "%s %s: this build does not have it; it has %s", option, value, list);
-        return -1;
+        return 0;
     }
     snprintf(error, OPTIONS_ERROR, "%s %s: not known; use %s", option, value, list);
     return -1;
@@ -141,19 +148,17 @@ static int zones_read(struct options *o, const char *value, char *error)
 {
     long n[3] = {0, 0, 1};
     int used = 0, fields = sscanf(value, "%ld,%ld%n,%ld%n", &n[0], &n[1], &used, &n[2], &used);
+    bool good = fields >= 2 && !value[used];
 
-    if (fields < 2 || value[used] || n[0] < 1 || n[1] < 1 || n[2] < 1 || n[0] > 65536 || n[1] > 65536) {
-        snprintf(error, OPTIONS_ERROR, "--zones %s: need NX,NY with whole numbers from 1 to 65536", value);
-        return -1;
+    for (int a = X; a <= Z; a++) {
+        good = good && n[a] >= 1 && n[a] <= 65536;
+        o->n[a] = (int)n[a];
     }
-    if (n[2] > 1) {
-        snprintf(error, OPTIONS_ERROR, "--zones %s: this build has no third dimension; use --zones %ld,%ld",
-                 value, n[0], n[1]);
-        return -1;
-    }
-    o->nx = (int)n[0];
-    o->ny = (int)n[1];
-    return 0;
+    if (good)
+        return 0;
+    snprintf(error, OPTIONS_ERROR, "--zones %s: need NX,NY or NX,NY,NZ with whole numbers from 1 to 65536",
+             value);
+    return -1;
 }
 
 static int problem_read(struct options *o, const char *value, char *error)
@@ -184,6 +189,8 @@ enum option {
     OPT_PICTURE,
     OPT_PROFILE,
     OPT_JSON,
+    OPT_CHECKPOINT,
+    OPT_RESTART,
     OPT_FIRST_SWITCH,
     OPT_OVERLAP = OPT_FIRST_SWITCH,
     OPT_SERIAL,
@@ -198,7 +205,8 @@ static const struct word option_words[] = {{"--problem", OPT_PROBLEM},   {"--zon
                                            {"--transfer", OPT_TRANSFER}, {"--signal", OPT_SIGNAL},
                                            {"--flush", OPT_FLUSH},       {"--plant", OPT_PLANT},
                                            {"--picture", OPT_PICTURE},   {"--profile", OPT_PROFILE},
-                                           {"--json", OPT_JSON},         {"--overlap", OPT_OVERLAP},
+                                           {"--json", OPT_JSON},         {"--checkpoint", OPT_CHECKPOINT},
+                                           {"--restart", OPT_RESTART},   {"--overlap", OPT_OVERLAP},
                                            {"--serial", OPT_SERIAL},     {"--quiet", OPT_QUIET},
                                            {"--help", OPT_HELP},         {NULL, 0}};
 
@@ -236,7 +244,9 @@ static int value_read(struct options *o, struct raw *r, enum option opt, const c
     case OPT_BOUNDARY:
         return word_read(boundary_words, name, value, &r->boundary, error);
     case OPT_API:
-        return word_read(api_words, name, value, &word, error);
+        rc = word_read(api_words, name, value, &word, error);
+        o->api = (enum api)word;
+        return rc;
     case OPT_TRANSFER:
         rc = word_read(transfer_words, name, value, &word, error);
         o->transfer = (enum transfer)word;
@@ -261,6 +271,12 @@ static int value_read(struct options *o, struct raw *r, enum option opt, const c
         return 0;
     case OPT_JSON:
         o->json = value;
+        return 0;
+    case OPT_CHECKPOINT:
+        o->checkpoint = value;
+        return 0;
+    case OPT_RESTART:
+        o->restart = value;
         return 0;
     default:
         return number_read(r, opt, name, value, error);
@@ -305,9 +321,16 @@ static int words_read(struct options *o, struct raw *r, int argc, char **argv, c
     return 0;
 }
 
+/* Whether patches of n zones along each side tile the grid. */
+static bool tiles(const struct options *o, int n)
+{
+    return o->n[X] % n == 0 && o->n[Y] % n == 0 && (o->n[Z] == 1 || o->n[Z] % n == 0);
+}
+
 /* The patch must tile the grid and be at least as wide as the ghost zones that a neighbour copies from it. */
 static int patch_check(const struct options *o, char *error)
 {
+    char zones[DOMAIN_TEXT];
     int best = 0;
 
     if (o->patch < NGHOST) {
@@ -315,18 +338,41 @@ static int patch_check(const struct options *o, char *error)
                  o->patch, NGHOST, NGHOST);
         return -1;
     }
-    if (o->nx % o->patch == 0 && o->ny % o->patch == 0)
+    if (tiles(o, o->patch))
         return 0;
-    for (int n = NGHOST; n <= o->nx && n <= o->ny; n++)
-        if (o->nx % n == 0 && o->ny % n == 0 && (!best || abs(n - o->patch) < abs(best - o->patch)))
+    for (int n = NGHOST; n <= o->n[X]; n++)
+        if (tiles(o, n) && (!best || abs(n - o->patch) < abs(best - o->patch)))
             best = n;
+    domain_text(zones, o->n, ",");
     if (best)
         snprintf(error, OPTIONS_ERROR,
-                 "--zones %d,%d --patch %d: the patch does not divide the zones; --patch %d would", o->nx,
-                 o->ny, o->patch, best);
+                 "--zones %s --patch %d: the patch does not divide the zones; --patch %d would", zones,
+                 o->patch, best);
     else
-        snprintf(error, OPTIONS_ERROR, "--zones %d,%d: no patch of at least %d zones divides both", o->nx,
-                 o->ny, NGHOST);
+        snprintf(error, OPTIONS_ERROR, "--zones %s: no patch of at least %d zones divides them", zones,
+                 NGHOST);
+    return -1;
+}
+
+/* Some problems have three dimensions or none. */
+static int dims_check(const struct options *o, char *error)
+{
+    if (o->n[Z] > 1 || o->problem->n[Z] == 1)
+        return 0;
+    snprintf(error, OPTIONS_ERROR, "--problem %s --zones %d,%d: has three dimensions; use --zones %d,%d,%d",
+             o->problem->name, o->n[X], o->n[Y], o->n[X], o->n[Y], o->n[X]);
+    return -1;
+}
+
+/* Only ranks of MPI write and read files together. */
+static int files_check(const struct options *o, char *error)
+{
+    const char *file = o->checkpoint ? "--checkpoint" : "--restart";
+
+    if ((!o->checkpoint && !o->restart) || (!o->serial && o->api == API_MPI))
+        return 0;
+    snprintf(error, OPTIONS_ERROR, "%s %s: only runs over MPI share a file; use --api mpi",
+             o->serial ? "--serial" : "--api shmem", file);
     return -1;
 }
 
@@ -341,14 +387,14 @@ int options_parse(struct options *o, int argc, char **argv, char *error)
         snprintf(error, OPTIONS_ERROR, "--steps %ld --time %g: use one of them", r.steps, r.time);
         return -1;
     }
-    if (!o->nx) {
-        o->nx = o->problem->nx;
-        o->ny = o->problem->ny;
-    }
+    if (!o->n[X])
+        memcpy(o->n, o->problem->n, sizeof o->n);
     o->patch = r.patch ? (int)r.patch : o->problem->patch;
     o->boundary = r.boundary < 0 ? o->problem->boundary : (enum boundary)r.boundary;
     o->threads = (int)r.threads;
     o->steps = r.steps;
     o->end_time = r.steps ? HUGE_VAL : r.time > 0.0 ? r.time : o->problem->end_time;
-    return o->serial || o->help ? 0 : patch_check(o, error);
+    if (o->help)
+        return 0;
+    return dims_check(o, error) || files_check(o, error) || (!o->serial && patch_check(o, error)) ? -1 : 0;
 }

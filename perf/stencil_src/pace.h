@@ -8,7 +8,8 @@
 
 struct pace {
     const struct options *options;
-    double width;       /* the smaller zone width */
+    int dims;           /* of the grid */
+    double width;       /* the smallest zone width */
     double time, dt;    /* now, and the step to take */
     double zones;       /* of the whole grid */
     double began, said; /* seconds of the monotonic clock: start, last progress line */

@@ -7,12 +7,14 @@
  * machine has cores.
  */
 #include "parallel.h"
+#include "checkpoint.h"
 #include "gate.h"
 #include "kernel.h"
 
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct run {
     const struct options *options;
@@ -24,6 +26,7 @@ struct run {
     double *speeds; /* [thread × SPEED_STRIDE] largest signal speed a thread has seen in this step */
     int *order;     /* patches in the order of update; the first `inner` need nothing from other ranks */
     int inner;
+    double begin;     /* time of the first state */
     bool failed;      /* a thread had no memory, or the state became unphysical */
     struct gate gate; /* between steps */
     bool over;        /* set by one thread while the others stand at the gate */
@@ -64,10 +67,7 @@ static void order_set(struct run *r)
 /* Whether all ranks say so. */
 static bool all_ranks(bool mine)
 {
-    int bad = !mine, worst = 0;
-
-    MPI_Allreduce(&bad, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    return !worst;
+    return wire->max(mine ? 0.0 : 1.0) <= 0.0;
 }
 
 static void patch_update(struct worker *w, int p)
@@ -122,11 +122,11 @@ static void patches_fetch(struct worker *w)
 /* The largest speed of all threads and ranks chooses the next step; one thread of each rank calls. */
 static void step_choose(struct run *r)
 {
-    double mine = 0.0, speed = 0.0;
+    double mine = 0.0;
 
     for (int t = 0; t < omp_get_num_threads(); t++)
         mine = r->speeds[t * SPEED_STRIDE] > mine ? r->speeds[t * SPEED_STRIDE] : mine;
-    MPI_Allreduce(&mine, &speed, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    double speed = wire->max(mine);
     r->over = pace_over(&r->pace);
     if (!r->over && pace_choose(&r->pace, speed)) {
         if (r->grid.rank == 0)
@@ -172,8 +172,14 @@ static void patches_fill(struct worker *w)
     struct run *r = w->run;
 
 #pragma omp for schedule(dynamic)
-    for (int p = 0; p < r->grid.count; p++) {
+    for (int p = 0; p < r->grid.count; p++)
         grid_fill(&r->grid, &r->grid.patches[p], r->options->problem);
+    if (r->options->restart) {
+#pragma omp single
+        r->failed = checkpoint_load(r->options->restart, &r->grid, &r->begin) != 0;
+    }
+#pragma omp for schedule(dynamic)
+    for (int p = 0; p < r->grid.count; p++) {
         double s = kernel_speed(&r->kernel, r->grid.patches[p].u[0] + r->grid.origin);
         w->speed = s > w->speed ? s : w->speed;
     }
@@ -201,72 +207,83 @@ static void thread_run(struct run *r)
         patches_fill(&w);
 #pragma omp single
         {
-            MPI_Barrier(MPI_COMM_WORLD);
+            wire->barrier();
             pace_start(&r->pace, r->options, &r->grid.domain, r->grid.rank == 0);
+            r->pace.time = r->begin;
         }
         sheet_start(w.sheet, r->options->profile ? SHEETS_SPANS / omp_get_num_threads() : 0);
-        steps_run(&w);
+        if (!r->failed)
+            steps_run(&w);
     }
     courier_free(&w.courier);
     free(w.scratch);
+}
+
+/* A block of inner zones `[var][k][j][i]` to its place in the whole grid. */
+static void patch_spread(const struct grid *g, int patch, const double *block, double *u)
+{
+    const int *n = g->n, *whole = g->domain.n;
+    int at[3];
+
+    grid_place(g, patch, at);
+    for (int v = 0; v < NVAR; v++)
+        for (int k = 0; k < n[Z]; k++)
+            for (int j = 0; j < n[Y]; j++, block += n[X]) {
+                long row = ((long)v * whole[Z] + at[Z] * n[Z] + k) * whole[Y] + at[Y] * n[Y] + j;
+
+                memcpy(u + row * whole[X] + at[X] * n[X], block, (size_t)n[X] * sizeof *u);
+            }
 }
 
 /* Collects the patches of all ranks in global zone order at rank 0. */
 static int field_gather(const struct run *r, struct field *f)
 {
     const struct grid *g = &r->grid;
-    long block = (long)NVAR * g->n * g->n;
-    double *mine = malloc((size_t)(block * g->count) * sizeof *mine), *all = NULL;
-    int *counts = calloc((size_t)g->ranks, sizeof *counts),
-        *starts = calloc((size_t)g->ranks, sizeof *starts);
-    bool ok = mine && counts && starts && block * g->npx * g->npy < 0x7fffffffL;
+    long block = (long)NVAR * g->n[X] * g->n[Y] * g->n[Z];
+    double *mine = malloc((size_t)(block * g->count) * sizeof *mine);
+    bool ok = mine && (g->rank > 0 || !field_make(f, &g->domain));
+    size_t bytes;
+    void *all = NULL;
 
-    f->u = NULL;
-    if (g->rank == 0) {
-        all = malloc((size_t)(block * g->npx * g->npy) * sizeof *all);
-        ok = ok && all && !field_make(f, &g->domain);
-    }
     ok = all_ranks(ok);
     for (int p = 0; ok && p < g->count; p++)
-        grid_pack(g, g->patches[p].u[r->pace.step & 1], (struct box){0, g->n, 0, g->n}, mine + p * block);
-    for (int k = 0; ok && k < g->ranks; k++) {
-        counts[k] = (int)(block * g->counts[k]);
-        starts[k] = k ? starts[k - 1] + counts[k - 1] : 0;
-    }
-    if (ok)
-        MPI_Gatherv(mine, (int)(block * g->count), MPI_DOUBLE, all, counts, starts, MPI_DOUBLE, 0,
-                    MPI_COMM_WORLD);
-    for (int k = 0; ok && g->rank == 0 && k < g->npx * g->npy; k++) {
-        const double *from = all + starts[g->owner[k]] + g->number[k] * block;
-        double *to = f->u + (long)(k / g->npx) * g->n * g->domain.nx + (long)(k % g->npx) * g->n;
+        grid_pack(g, g->patches[p].u[r->pace.step & 1], grid_inner_box(g), mine + p * block);
+    ok = ok && !wire->gather(mine, (size_t)(block * g->count) * sizeof *mine, &all, &bytes);
+    if (ok && g->rank == 0) {
+        const double **of = calloc((size_t)g->ranks, sizeof *of), *next = all;
 
-        for (int v = 0; v < NVAR; v++)
-            for (int j = 0; j < g->n; j++, from += g->n)
-                for (int i = 0; i < g->n; i++)
-                    to[((long)v * g->domain.ny + j) * g->domain.nx + i] = from[i];
+        for (int k = 0; of && k < g->ranks; k++, next += block * g->counts[k - 1])
+            of[k] = next;
+        for (int k = 0; of && k < g->all; k++)
+            patch_spread(g, k, of[g->owner[k]] + g->number[k] * block, f->u);
+        ok = of;
+        free(of);
     }
     f->time = r->pace.time;
     free(mine);
     free(all);
-    free(counts);
-    free(starts);
     if (!ok)
         say(g, "not enough memory to gather the state on one rank");
     return ok ? 0 : -1;
 }
 
 /* The grid and the arrays of this rank; all ranks succeed or none. */
-static int run_make(struct run *r, const struct options *o, int threads)
+static int run_make(struct run *r, const struct options *o, const struct world *world, int threads)
 {
-    struct grid_shape shape = {problem_domain(o->problem, o->nx, o->ny, o->boundary), o->patch, 1, 0};
+    struct grid_shape shape = {problem_domain(o->problem, o->n, o->boundary), o->patch, world->ranks,
+                               world->rank};
+    const double *width = shape.domain.width;
     char error[OPTIONS_ERROR] = "not enough memory";
 
-    MPI_Comm_size(MPI_COMM_WORLD, &shape.ranks);
-    MPI_Comm_rank(MPI_COMM_WORLD, &shape.rank);
     *r = (struct run){.options = o};
     bool ok = !grid_make(&r->grid, &shape, error);
-    r->kernel = (struct kernel){o->patch,        r->grid.row,     r->grid.plane,
-                                shape.domain.dx, shape.domain.dy, problem_gas(o->problem)};
+    r->kernel = (struct kernel){.n = o->patch,
+                                .dims = shape.domain.dims,
+                                .row = r->grid.step[Y],
+                                .layer = r->grid.step[Z],
+                                .plane = r->grid.plane,
+                                .width = {width[X], width[Y], width[Z]},
+                                .gas = problem_gas(o->problem)};
     r->speeds = calloc((size_t)threads * SPEED_STRIDE, sizeof *r->speeds);
     r->order = calloc((size_t)(r->grid.count + 1), sizeof *r->order);
     r->sheets = calloc((size_t)threads, sizeof *r->sheets);
@@ -278,28 +295,32 @@ static int run_make(struct run *r, const struct options *o, int threads)
     return 0;
 }
 
-int parallel_run(const struct options *o, struct field *f, struct outcome *out)
+int parallel_run(const struct options *o, const struct world *world, struct field *f, struct outcome *out)
 {
     int threads = o->threads ? o->threads : omp_get_max_threads();
     struct run r;
-    int rc = run_make(&r, o, threads);
+    int rc = run_make(&r, o, world, threads);
 
     if (!rc) {
         rc = exchange_open(&r.exchange, &r.grid, o);
-        if (rc)
-            MPI_Abort(MPI_COMM_WORLD, 1);
+        if (rc) {
+            fprintf(stderr, "stencil: not enough memory for the window of rank %d\n", world->rank);
+            wire->die();
+        }
 #pragma omp parallel num_threads(threads)
         thread_run(&r);
         rc = r.failed ? -1 : 0;
+        if (!rc && o->checkpoint)
+            rc = checkpoint_save(o->checkpoint, &r.grid, (int)(r.pace.step & 1), r.pace.time);
     }
     *out =
         (struct outcome){r.pace, 0.0, r.grid.ranks, r.grid.rank, threads, r.sheets, r.pace.began, {"", ""}};
     if (!rc) {
-        out->window = exchange_dwelling(&r.exchange);
+        out->window = wire->dwelling();
         out->seconds = pace_stop(&r.pace);
         rc = field_gather(&r, f);
     }
-    if (r.exchange.base)
+    if (r.exchange.options)
         exchange_close(&r.exchange);
     grid_free(&r.grid);
     free(r.speeds);

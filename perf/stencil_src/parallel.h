@@ -19,9 +19,9 @@ struct outcome {
 };
 
 /*
- * Runs the problem of `o` on all ranks; MPI is initialised. Rank 0 gets *f (the caller frees f->u).
- * Collective. Returns 0, or -1 on every rank after one line on standard error.
+ * Runs the problem of `o` on all ranks, over the wire that has started. Rank 0 gets *f (the caller frees
+ * f->u). Collective. Returns 0, or -1 on every rank after one line on standard error.
  */
-int parallel_run(const struct options *o, struct field *f, struct outcome *out);
+int parallel_run(const struct options *o, const struct world *world, struct field *f, struct outcome *out);
 
 #endif

@@ -137,13 +137,15 @@ static void frame(const struct plot *p, double x, double width)
 
 static void title(const struct plot *p, const struct field *f, const struct problem *problem)
 {
-    char text[200];
+    char text[200], zones[DOMAIN_TEXT];
 
     cairo_set_source_rgb(p->cr, 0.1, 0.1, 0.12);
     font(p->cr, 21.0, CAIRO_FONT_WEIGHT_BOLD);
     text_at(p->cr, LEFT, TOP - 36.0, 0.0, problem->title);
     font(p->cr, 14.0, CAIRO_FONT_WEIGHT_NORMAL);
-    snprintf(text, sizeof text, "density at time %.4g, %d × %d zones", f->time, f->domain.nx, f->domain.ny);
+    domain_text(zones, f->domain.n, " × ");
+    snprintf(text, sizeof text, "density at time %.4g%s, %s zones", f->time,
+             f->domain.dims == 3 ? " in the middle layer" : "", zones);
     cairo_set_source_rgb(p->cr, 0.35, 0.35, 0.4);
     text_at(p->cr, LEFT, TOP - 14.0, 0.0, text);
 }
@@ -174,10 +176,17 @@ static void image_draw(const struct plot *p, cairo_surface_t *image, double x, d
     cairo_surface_destroy(image);
 }
 
+/* The density of the middle layer. */
+static const double *layer_of(const struct field *f)
+{
+    return f->u + (long)(f->domain.n[Z] / 2) * f->domain.n[Y] * f->domain.n[X];
+}
+
 /* Rows of an image go down, y goes up. */
 static cairo_surface_t *density_image(const struct field *f, const struct figures *g)
 {
-    int nx = f->domain.nx, ny = f->domain.ny;
+    int nx = f->domain.n[X], ny = f->domain.n[Y];
+    const double *layer = layer_of(f);
     cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, nx, ny);
     unsigned char *data = cairo_image_surface_get_data(image);
     double range = g->rho_max > g->rho_min ? g->rho_max - g->rho_min : 1.0;
@@ -187,7 +196,7 @@ static cairo_surface_t *density_image(const struct field *f, const struct figure
             (uint32_t *)(void *)(data + (long)(ny - 1 - j) * cairo_image_surface_get_stride(image));
 
         for (int i = 0; i < nx; i++)
-            row[i] = pixel_of((f->u[(long)j * nx + i] - g->rho_min) / range);
+            row[i] = pixel_of((layer[(long)j * nx + i] - g->rho_min) / range);
     }
     cairo_surface_mark_dirty(image);
     return image;
@@ -226,8 +235,8 @@ static void density_draw(struct plot *p, const struct field *f, const struct fig
 /* The density along x in the middle row. */
 static void profile_draw(struct plot *p, const struct field *f, const struct figures *g)
 {
-    int nx = f->domain.nx;
-    const double *rho = f->u + (long)(f->domain.ny / 2) * nx;
+    int nx = f->domain.n[X];
+    const double *rho = layer_of(f) + (long)(f->domain.n[Y] / 2) * nx;
     struct colour c = colour_of(0.42);
 
     p->y0 = 0.0;
@@ -248,14 +257,14 @@ static void profile_draw(struct plot *p, const struct field *f, const struct fig
 
 static struct plot plot_make(const struct field *f, const struct problem *p, int profile)
 {
-    double lx = f->domain.nx * f->domain.dx, ly = f->domain.ny * f->domain.dy;
+    double lx = f->domain.n[X] * f->domain.width[X], ly = f->domain.n[Y] * f->domain.width[Y];
     double scale = SIDE / (lx > ly ? lx : ly);
     struct plot plot = {.width = profile ? SIDE : fmax(lx * scale, 40.0),
                         .height = profile ? SIDE * 0.6 : fmax(ly * scale, 40.0),
-                        .x0 = p->x0,
-                        .x1 = p->x0 + lx,
-                        .y0 = p->y0,
-                        .y1 = p->y0 + ly};
+                        .x0 = p->lower[X],
+                        .x1 = p->lower[X] + lx,
+                        .y0 = p->lower[Y],
+                        .y1 = p->lower[Y] + ly};
 
     plot.surface = cairo_image_surface_create(
         CAIRO_FORMAT_RGB24, (int)plot.width + LEFT + (profile ? 40 : RIGHT), (int)plot.height + TOP + BOTTOM);
@@ -272,7 +281,7 @@ int picture_possible(void)
 
 int picture_write(const char *file, const struct field *f, const struct problem *p, const struct figures *g)
 {
-    int profile = p->ly <= 0.0;
+    int profile = p->size[Y] <= 0.0;
     struct plot plot = plot_make(f, p, profile);
 
     title(&plot, f, p);

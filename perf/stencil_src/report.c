@@ -8,87 +8,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hotlane's counters by name; other MPIs do not have the function, and its address is NULL. */
+/* Hotlane's counters by name; other libraries do not have the function, and its address is NULL. */
 int hotlane_counter(const char *name, long long *value) __attribute__((weak));
 
 enum { TABLE_ROWS = 16 }; /* more threads than this are summed up as mean, least and most */
 
 /* The sum of a counter over the ranks, or its largest value; below 0 when a rank does not have it. */
-static double counter_total(const char *name, MPI_Op op)
+static double counter_total(const char *name, double (*reduce)(double))
 {
     long long value = 0;
-    double known = hotlane_counter && !hotlane_counter(name, &value) ? 0.0 : 1.0;
-    double mine = (double)value, total = 0.0, unknown = 0.0;
+    bool known = hotlane_counter && !hotlane_counter(name, &value);
+    double total = reduce((double)value);
 
-    MPI_Allreduce(&mine, &total, 1, MPI_DOUBLE, op, MPI_COMM_WORLD);
-    MPI_Allreduce(&known, &unknown, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    return unknown > 0.0 ? -1.0 : total;
+    return wire->max(known ? 0.0 : 1.0) > 0.0 ? -1.0 : total;
 }
 
 /* Rows of this rank's threads. */
-static double *rows_make(const struct outcome *out)
+static void rows_fill(const struct outcome *out, double *rows)
 {
-    double *rows = malloc((size_t)out->threads * ROW * sizeof *rows);
-
-    for (int t = 0; rows && t < out->threads; t++) {
+    for (int t = 0; t < out->threads; t++) {
         rows[t * ROW] = out->rank;
         rows[t * ROW + 1] = t;
         memcpy(rows + t * ROW + 2, out->sheets[t].sum, sizeof out->sheets[t].sum);
     }
-    return rows;
-}
-
-static int rows_gather(struct totals *t, const struct outcome *out, double *mine)
-{
-    int *counts = calloc((size_t)out->ranks, sizeof *counts),
-        *starts = calloc((size_t)out->ranks, sizeof *starts);
-    int count = out->threads * ROW, bad = !mine || !counts || !starts, worst, all = 0;
-
-    MPI_Allreduce(&bad, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    if (!worst) {
-        MPI_Gather(&count, 1, MPI_INT, counts, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        for (int r = 0; r < out->ranks; r++) {
-            starts[r] = all;
-            all += counts[r];
-        }
-        t->rows = malloc((size_t)(all + 1) * sizeof *t->rows);
-        bad = !t->rows;
-        MPI_Allreduce(&bad, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    }
-    if (!worst)
-        MPI_Gatherv(mine, count, MPI_DOUBLE, t->rows, counts, starts, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    t->nrows = all / ROW;
-    free(counts);
-    free(starts);
-    return worst ? -1 : 0;
-}
-
-static int windows_gather(struct totals *t, const struct outcome *out)
-{
-    int size = sizeof *t->windows, bad, worst;
-
-    t->windows = calloc((size_t)out->ranks, sizeof *t->windows);
-    bad = !t->windows;
-    MPI_Allreduce(&bad, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    if (!worst)
-        MPI_Gather(&out->window, size, MPI_CHAR, t->windows, size, MPI_CHAR, 0, MPI_COMM_WORLD);
-    return worst ? -1 : 0;
 }
 
 int report_totals(struct totals *t, const struct outcome *out)
 {
-    double *mine = rows_make(out);
+    size_t bytes = (size_t)out->threads * ROW * sizeof(double), all = 0, windows;
+    double *mine = malloc(bytes);
+    void *rows = NULL, *where = NULL;
 
-    *t = (struct totals){.lanes = counter_total("lanes", MPI_MAX)};
-    t->leases_contended = counter_total("leases_contended", MPI_SUM);
-    t->retries = counter_total("again", MPI_SUM);
-    int rc = rows_gather(t, out, mine);
+    *t = (struct totals){.lanes = counter_total("lanes", wire->max)};
+    t->leases_contended = counter_total("leases_contended", wire->sum);
+    t->retries = counter_total("again", wire->sum);
+    bool ok = wire->max(mine ? 0.0 : 1.0) <= 0.0;
+    if (ok)
+        rows_fill(out, mine);
+    ok = ok && !wire->gather(mine, bytes, &rows, &all) &&
+         !wire->gather(&out->window, sizeof out->window, &where, &windows);
     free(mine);
-    rc = rc ? rc : windows_gather(t, out);
-    for (int k = 0; !rc && out->rank == 0 && k < t->nrows; k++)
+    t->rows = rows;
+    t->windows = where;
+    t->nrows = (int)(all / ROW / sizeof(double));
+    for (int k = 0; ok && out->rank == 0 && k < t->nrows; k++)
         for (int p = 0; p < NPHASE; p++)
             t->sum[p] += t->rows[k * ROW + 2 + p];
-    return rc;
+    return ok ? 0 : -1;
 }
 
 void report_totals_free(struct totals *t)
@@ -166,24 +132,26 @@ static void threads_print(FILE *f, const struct totals *t)
 
 static double zones_per_s(const struct report *r)
 {
-    double zones = (double)r->options->nx * r->options->ny * (double)r->outcome.pace.step;
+    const struct pace *p = &r->outcome.pace;
 
-    return r->outcome.seconds > 0.0 ? zones / r->outcome.seconds : 0.0;
+    return r->outcome.seconds > 0.0 ? p->zones * (double)p->step / r->outcome.seconds : 0.0;
 }
 
 void report_table(const struct report *r)
 {
     const struct options *o = r->options;
     FILE *f = o->json && !strcmp(o->json, "-") ? stderr : stdout;
+    char text[DOMAIN_TEXT];
 
-    fprintf(f, "\n%s, %d × %d zones, ", o->problem->title, o->nx, o->ny);
+    domain_text(text, o->n, " × ");
+    fprintf(f, "\n%s, %s zones, ", o->problem->title, text);
     if (o->serial)
         fprintf(f, "serial\n");
     else
-        fprintf(f, "patches of %d × %d, %d rank%s × %d thread%s, %s signalled by %s, flush per %s%s\n",
-                o->patch, o->patch, r->outcome.ranks, r->outcome.ranks == 1 ? "" : "s", r->outcome.threads,
-                r->outcome.threads == 1 ? "" : "s", options_transfer(o), options_signal(o), options_flush(o),
-                o->overlap ? ", overlap" : "");
+        fprintf(f, "patches of %d%s, %d rank%s × %d thread%s, %s over %s signalled by %s, flush per %s%s\n",
+                o->patch, o->n[Z] > 1 ? "³" : "²", r->outcome.ranks, r->outcome.ranks == 1 ? "" : "s",
+                r->outcome.threads, r->outcome.threads == 1 ? "" : "s", options_transfer(o), options_api(o),
+                options_signal(o), options_flush(o), o->overlap ? ", overlap" : "");
     fprintf(f, "\n  %ld steps to time %.6g in %.2f s: %.3f million zones per second\n", r->outcome.pace.step,
             r->field_time, r->outcome.seconds, 1e-6 * zones_per_s(r));
     fprintf(f, "  density %.6f to %.6f, mean %.10f; mean energy %.10f; max |div B| %.1e\n",
@@ -211,12 +179,15 @@ static void json_write(FILE *f, const struct report *r)
     const struct options *o = r->options;
     const struct totals *t = &r->totals;
 
-    fprintf(f, "{\n  \"problem\": \"%s\",\n  \"zones\": [%d, %d],\n  \"boundary\": \"%s\",\n",
-            o->problem->name, o->nx, o->ny, o->boundary == BOUNDARY_PERIODIC ? "periodic" : "outflow");
+    char zones[DOMAIN_TEXT];
+
+    domain_text(zones, o->n, ", ");
+    fprintf(f, "{\n  \"problem\": \"%s\",\n  \"zones\": [%s],\n  \"boundary\": \"%s\",\n", o->problem->name,
+            zones, o->boundary == BOUNDARY_PERIODIC ? "periodic" : "outflow");
     fprintf(f, "  \"serial\": %s,\n  \"patch\": %d,\n  \"ranks\": %d,\n  \"threads\": %d,\n",
             o->serial ? "true" : "false", o->patch, r->outcome.ranks, r->outcome.threads);
-    fprintf(f, "  \"api\": \"mpi\",\n  \"transfer\": \"%s\",\n  \"signal\": \"%s\",\n  \"flush\": \"%s\",\n",
-            options_transfer(o), options_signal(o), options_flush(o));
+    fprintf(f, "  \"api\": \"%s\",\n  \"transfer\": \"%s\",\n  \"signal\": \"%s\",\n  \"flush\": \"%s\",\n",
+            options_api(o), options_transfer(o), options_signal(o), options_flush(o));
     fprintf(f, "  \"overlap\": %s,\n  \"steps\": %ld,\n  \"time\": %.17g,\n", o->overlap ? "true" : "false",
             r->outcome.pace.step, r->field_time);
     fprintf(f, "  \"seconds\": %.6f,\n  \"zones_per_s\": %.1f,\n  \"hash\": \"%016llx\",\n",
@@ -224,8 +195,9 @@ static void json_write(FILE *f, const struct report *r)
     fprintf(f, "  \"mean_rho\": %.17g,\n  \"mean_energy\": %.17g,\n", r->figures.mean_rho,
             r->figures.mean_energy);
     fprintf(f, "  \"rho_min\": %.17g,\n  \"rho_max\": %.17g,\n", r->figures.rho_min, r->figures.rho_max);
-    fprintf(f, "  \"max_divb\": %.6e,\n  \"l1_bz\": %.6e,\n  \"asymmetry\": %.6e", r->figures.max_divb,
+    fprintf(f, "  \"max_divb\": %.6e,\n  \"l1_bz\": %.6e,\n  \"asymmetry\": %.6e,\n", r->figures.max_divb,
             r->figures.l1_bz, r->figures.asymmetry);
+    fprintf(f, "  \"shock_radius\": %.6f", r->figures.shock_radius);
     json_known(f, "communication_share", "%.6f", o->serial ? -1.0 : phase_share(t->sum));
     json_known(f, "share_with_wait", "%.6f", o->serial ? -1.0 : phase_share_with_wait(t->sum));
     json_known(f, "lanes", "%.0f", t->lanes);

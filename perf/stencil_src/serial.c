@@ -3,7 +3,8 @@
  * MPI.
  *
  * Every array has a margin of one zone on each side, in which only derived values live: the states at the
- * faces of the zones around the grid are computed from the grid's own zones by index arithmetic.
+ * faces of the zones around the grid are computed from the grid's own zones by index arithmetic. In two
+ * dimensions there is one layer, without margin.
  */
 #include "serial.h"
 
@@ -13,17 +14,19 @@
 struct grid {
     struct domain domain;
     struct gas gas;
-    long row;             /* zones of a row with its margins */
-    struct cons *u;       /* states */
-    struct prim *w;       /* the same, primitive */
-    struct faces *f;      /* predicted states at the faces */
-    struct cons *fx, *fy; /* fluxes through the lower x and lower y face */
-    double *e;            /* electric field at the lower corner */
+    int edge;                /* margin along z: 0 or 1 */
+    long row, layer;         /* zones of a row with its margins, of a layer */
+    struct cons *u;          /* states */
+    struct prim *w;          /* the same, primitive */
+    struct faces *f;         /* predicted states at the faces */
+    struct cons *flux[3];    /* through the lower faces along the axes */
+    double *exy, *exz, *eyz; /* electric field at the lower edges across two axes */
 };
 
-static long at(const struct grid *g, int i, int j)
+/* A zone or margin's place in the arrays. */
+static long at(const struct grid *g, int i, int j, int k)
 {
-    return (long)(j + 1) * g->row + (i + 1);
+    return (k + g->edge) * g->layer + (j + 1) * g->row + (i + 1);
 }
 
 /* The zone that stands for index i outside 0 … n - 1. */
@@ -34,9 +37,11 @@ static int inside(const struct grid *g, int i, int n)
     return (i + n) % n;
 }
 
-static struct prim prim_at(const struct grid *g, int i, int j)
+static struct prim prim_at(const struct grid *g, int i, int j, int k)
 {
-    return g->w[at(g, inside(g, i, g->domain.nx), inside(g, j, g->domain.ny))];
+    const int *n = g->domain.n;
+
+    return g->w[at(g, inside(g, i, n[X]), inside(g, j, n[Y]), inside(g, k, n[Z]))];
 }
 
 static void grid_free(struct grid *g)
@@ -44,89 +49,140 @@ static void grid_free(struct grid *g)
     free(g->u);
     free(g->w);
     free(g->f);
-    free(g->fx);
-    free(g->fy);
-    free(g->e);
+    for (int a = X; a <= Z; a++)
+        free(g->flux[a]);
+    free(g->exy);
+    free(g->exz);
+    free(g->eyz);
 }
 
 static int grid_make(struct grid *g, const struct options *o)
 {
-    size_t zones = ((size_t)o->nx + 2) * ((size_t)o->ny + 2);
-
-    *g = (struct grid){.domain = problem_domain(o->problem, o->nx, o->ny, o->boundary),
+    *g = (struct grid){.domain = problem_domain(o->problem, o->n, o->boundary),
                        .gas = problem_gas(o->problem),
-                       .row = o->nx + 2};
+                       .edge = o->n[Z] > 1,
+                       .row = o->n[X] + 2};
+    g->layer = g->row * (o->n[Y] + 2);
+    size_t zones = (size_t)(g->layer * (o->n[Z] + 2 * g->edge));
+
     g->u = calloc(zones, sizeof *g->u);
     g->w = calloc(zones, sizeof *g->w);
     g->f = calloc(zones, sizeof *g->f);
-    g->fx = calloc(zones, sizeof *g->fx);
-    g->fy = calloc(zones, sizeof *g->fy);
-    g->e = calloc(zones, sizeof *g->e);
-    if (g->u && g->w && g->f && g->fx && g->fy && g->e)
+    for (int a = X; a <= Z; a++)
+        g->flux[a] = calloc(zones, sizeof *g->flux[a]);
+    g->exy = calloc(zones, sizeof *g->exy);
+    g->exz = calloc(zones, sizeof *g->exz);
+    g->eyz = calloc(zones, sizeof *g->eyz);
+    if (g->u && g->w && g->f && g->flux[X] && g->flux[Y] && g->flux[Z] && g->exy && g->exz && g->eyz)
         return 0;
     grid_free(g);
-    fprintf(stderr, "stencil: --zones %d,%d: not enough memory\n", o->nx, o->ny);
     return -1;
 }
 
 /* Primitive states; returns the largest signal speed. */
 static double primitives(struct grid *g)
 {
+    const int *n = g->domain.n;
     double speed = 0.0;
 
-    for (int j = 0; j < g->domain.ny; j++)
-        for (int i = 0; i < g->domain.nx; i++) {
-            struct prim w = prim_of(g->u[at(g, i, j)], g->gas);
-            double s = signal_speed(w, g->gas);
+    for (int k = 0; k < n[Z]; k++)
+        for (int j = 0; j < n[Y]; j++)
+            for (int i = 0; i < n[X]; i++) {
+                struct prim w = prim_of(g->u[at(g, i, j, k)], g->gas);
+                double s = signal_speed(w, g->gas, g->domain.dims);
 
-            g->w[at(g, i, j)] = w;
-            speed = s > speed ? s : speed;
-        }
+                g->w[at(g, i, j, k)] = w;
+                speed = s > speed ? s : speed;
+            }
     return speed;
 }
 
-static void fluxes(struct grid *g, double dt)
+static void predictions(struct grid *g, double dt)
 {
-    int nx = g->domain.nx, ny = g->domain.ny;
-    double hx = 0.5 * dt / g->domain.dx, hy = 0.5 * dt / g->domain.dy;
+    const int *n = g->domain.n;
+    const double *width = g->domain.width;
+    struct vec half = {0.5 * dt / width[X], 0.5 * dt / width[Y], 0.5 * dt / width[Z]};
 
-    for (int j = -1; j <= ny; j++)
-        for (int i = -1; i <= nx; i++) {
-            struct prim c = prim_at(g, i, j);
-            struct prim sx = slope_of(prim_at(g, i - 1, j), c, prim_at(g, i + 1, j));
-            struct prim sy = slope_of(prim_at(g, i, j - 1), c, prim_at(g, i, j + 1));
+    for (int k = -g->edge; k < n[Z] + g->edge; k++)
+        for (int j = -1; j <= n[Y]; j++)
+            for (int i = -1; i <= n[X]; i++) {
+                struct prim c = prim_at(g, i, j, k);
+                struct slopes s = {.x = slope_of(prim_at(g, i - 1, j, k), c, prim_at(g, i + 1, j, k)),
+                                   .y = slope_of(prim_at(g, i, j - 1, k), c, prim_at(g, i, j + 1, k))};
 
-            g->f[at(g, i, j)] = predict(c, sx, sy, hx, hy, g->gas);
-        }
-    for (int j = -1; j <= ny; j++)
-        for (int i = 0; i <= nx; i++)
-            g->fx[at(g, i, j)] = flux_hll(g->f[at(g, i - 1, j)].xp, g->f[at(g, i, j)].xm, g->gas);
-    for (int j = 0; j <= ny; j++)
-        for (int i = -1; i <= nx; i++) {
-            struct prim low = prim_swap(g->f[at(g, i, j - 1)].yp), high = prim_swap(g->f[at(g, i, j)].ym);
+                if (g->edge)
+                    s.z = slope_of(prim_at(g, i, j, k - 1), c, prim_at(g, i, j, k + 1));
+                g->f[at(g, i, j, k)] = predict(c, s, half, g->gas, g->domain.dims);
+            }
+}
 
-            g->fy[at(g, i, j)] = cons_swap(flux_hll(low, high, g->gas));
-        }
+/* Fluxes through the lower faces of the zones and, where an edge needs them, of those around the grid. */
+static void fluxes(struct grid *g)
+{
+    const int *n = g->domain.n;
+
+    for (int k = -g->edge; k < n[Z] + g->edge; k++)
+        for (int j = -1; j <= n[Y]; j++)
+            for (int i = -1; i <= n[X]; i++) {
+                const struct faces *f = &g->f[at(g, i, j, k)];
+
+                if (i >= 0)
+                    g->flux[X][at(g, i, j, k)] = flux_across(g->f[at(g, i - 1, j, k)].xp, f->xm, g->gas, X);
+                if (j >= 0)
+                    g->flux[Y][at(g, i, j, k)] = flux_across(g->f[at(g, i, j - 1, k)].yp, f->ym, g->gas, Y);
+                if (g->edge && k >= 0)
+                    g->flux[Z][at(g, i, j, k)] = flux_across(g->f[at(g, i, j, k - 1)].zp, f->zm, g->gas, Z);
+            }
+}
+
+static void edges(struct grid *g)
+{
+    const int *n = g->domain.n;
+    const struct cons *fx = g->flux[X], *fy = g->flux[Y], *fz = g->flux[Z];
+
+    for (int k = 0; k < n[Z] + g->edge; k++)
+        for (int j = 0; j <= n[Y]; j++)
+            for (int i = 0; i <= n[X]; i++) {
+                long z = at(g, i, j, k), left = z - 1, below = z - g->row, before = z - g->layer;
+
+                g->exy[z] = edge_field(fx[below].by, fx[z].by, fy[left].bx, fy[z].bx);
+                if (!g->edge)
+                    continue;
+                g->exz[z] = edge_field(fx[before].bz, fx[z].bz, fz[left].bx, fz[z].bx);
+                g->eyz[z] = edge_field(fy[before].bz, fy[z].bz, fz[below].by, fz[z].by);
+            }
+}
+
+/* The four edges around a zone, `a` and `b` zones apart. */
+static struct quad quad_at(const double *e, long a, long b)
+{
+    return (struct quad){e[0], e[a], e[b], e[a + b]};
 }
 
 static void update(struct grid *g, double dt)
 {
-    int nx = g->domain.nx, ny = g->domain.ny;
-    double wx = dt / g->domain.dx, wy = dt / g->domain.dy;
+    const int *n = g->domain.n;
+    const double *width = g->domain.width;
+    struct vec whole = {dt / width[X], dt / width[Y], dt / width[Z]};
 
-    for (int j = 0; j <= ny; j++)
-        for (int i = 0; i <= nx; i++)
-            g->e[at(g, i, j)] = corner_field(g->fx[at(g, i, j - 1)].by, g->fx[at(g, i, j)].by,
-                                             g->fy[at(g, i - 1, j)].bx, g->fy[at(g, i, j)].bx);
-    for (int j = 0; j < ny; j++)
-        for (int i = 0; i < nx; i++) {
-            struct fluxes flux = {g->fx[at(g, i, j)], g->fx[at(g, i + 1, j)], g->fy[at(g, i, j)],
-                                  g->fy[at(g, i, j + 1)]};
-            struct corners e = {g->e[at(g, i, j)], g->e[at(g, i + 1, j)], g->e[at(g, i, j + 1)],
-                                g->e[at(g, i + 1, j + 1)]};
+    for (int k = 0; k < n[Z]; k++)
+        for (int j = 0; j < n[Y]; j++)
+            for (int i = 0; i < n[X]; i++) {
+                long z = at(g, i, j, k);
+                struct fluxes f = {.xm = g->flux[X][z],
+                                   .xp = g->flux[X][z + 1],
+                                   .ym = g->flux[Y][z],
+                                   .yp = g->flux[Y][z + g->row]};
+                struct edges e = {.xy = quad_at(g->exy + z, 1, g->row)};
 
-            g->u[at(g, i, j)] = advance(g->u[at(g, i, j)], flux, e, wx, wy);
-        }
+                if (g->edge) {
+                    f.zm = g->flux[Z][z];
+                    f.zp = g->flux[Z][z + g->layer];
+                    e.xz = quad_at(g->exz + z, 1, g->layer);
+                    e.yz = quad_at(g->eyz + z, g->row, g->layer);
+                }
+                g->u[z] = advance(g->u[z], f, e, whole, g->domain.dims);
+            }
 }
 
 static int steps_run(struct grid *g, struct pace *pace)
@@ -139,7 +195,9 @@ static int steps_run(struct grid *g, struct pace *pace)
                     pace->step, pace->time);
             return -1;
         }
-        fluxes(g, pace->dt);
+        predictions(g, pace->dt);
+        fluxes(g);
+        edges(g);
         update(g, pace->dt);
         speed = primitives(g);
         pace_advance(pace);
@@ -147,27 +205,43 @@ static int steps_run(struct grid *g, struct pace *pace)
     return 0;
 }
 
+/* First states into the grid, or the last ones out into the field. */
+static void states_move(struct grid *g, const struct options *o, struct field *out)
+{
+    for (int k = 0; k < o->n[Z]; k++)
+        for (int j = 0; j < o->n[Y]; j++)
+            for (int i = 0; i < o->n[X]; i++) {
+                long zone = ((long)k * o->n[Y] + j) * o->n[X] + i;
+
+                if (out)
+                    cons_store(out->u + zone, domain_zones(&g->domain), g->u[at(g, i, j, k)]);
+                else
+                    g->u[at(g, i, j, k)] = problem_zone(o->problem, &g->domain, (const int[]){i, j, k});
+            }
+}
+
 int serial_run(const struct options *o, struct field *f, struct pace *pace, double *seconds)
 {
     struct grid g;
+    char zones[DOMAIN_TEXT];
+    int rc = grid_make(&g, o);
 
-    if (grid_make(&g, o))
-        return -1;
-    for (int j = 0; j < o->ny; j++)
-        for (int i = 0; i < o->nx; i++)
-            g.u[at(&g, i, j)] = problem_zone(o->problem, &g.domain, i, j);
-    pace_start(pace, o, &g.domain, true);
-    int rc = steps_run(&g, pace);
-    *seconds = pace_stop(pace);
     if (!rc && field_make(f, &g.domain)) {
-        fprintf(stderr, "stencil: --zones %d,%d: not enough memory\n", o->nx, o->ny);
+        grid_free(&g);
         rc = -1;
     }
-    for (int j = 0; !rc && j < o->ny; j++)
-        for (int i = 0; i < o->nx; i++)
-            cons_store(f->u + (long)j * o->nx + i, (long)o->nx * o->ny, g.u[at(&g, i, j)]);
+    if (rc) {
+        domain_text(zones, o->n, ",");
+        fprintf(stderr, "stencil: --zones %s: not enough memory\n", zones);
+        return -1;
+    }
+    states_move(&g, o, NULL);
+    pace_start(pace, o, &g.domain, true);
+    rc = steps_run(&g, pace);
+    *seconds = pace_stop(pace);
     if (!rc)
-        f->time = pace->time;
+        states_move(&g, o, f);
+    f->time = pace->time;
     grid_free(&g);
     return rc;
 }

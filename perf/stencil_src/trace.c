@@ -1,5 +1,5 @@
 /*
- * The trace: each rank writes its events as text, rank 0 joins the texts into one file.
+ * The trace: each rank writes its events as text, rank 0 writes all of them into one file.
  */
 #include "report.h"
 
@@ -41,7 +41,7 @@ static char *events_text(const struct outcome *out, size_t *len)
     if (!f)
         return NULL;
     events_write(f, out);
-    if (!fclose(f) && *len < 0x7fffffff)
+    if (!fclose(f))
         return text;
     free(text);
     return NULL;
@@ -72,47 +72,21 @@ static int text_write(const char *name, const char *text, size_t len)
     return -1;
 }
 
-/* Rank 0 receives the others' texts in order of rank. */
-static char *texts_join(const struct outcome *out, char *mine, size_t *len)
-{
-    for (int r = 1; r < out->ranks; r++) {
-        int more = 0;
-
-        MPI_Recv(&more, 1, MPI_INT, r, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        char *longer = realloc(mine, *len + (size_t)more + 1);
-        if (!longer) {
-            fprintf(stderr, "stencil: --profile: not enough memory for the trace of rank %d\n", r);
-            MPI_Abort(MPI_COMM_WORLD, 1);
-        }
-        mine = longer;
-        MPI_Recv(mine + *len, more, MPI_CHAR, r, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        *len += (size_t)more;
-    }
-    return mine;
-}
-
 int report_trace(const char *file, const struct outcome *out)
 {
-    size_t len = 0;
+    size_t len = 0, all_len = 0;
     char *text = events_text(out, &len);
-    int cut = is_cut(out), any_cut = 0, rc = 0;
+    void *all = NULL;
+    bool cut = wire->max(is_cut(out)) > 0.0, good = wire->max(text ? 0.0 : 1.0) <= 0.0;
+    int rc = good ? wire->gather(text, len, &all, &all_len) : -1;
 
-    if (!text) {
-        fprintf(stderr, "stencil: --profile: not enough memory for the trace of rank %d\n", out->rank);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    MPI_Allreduce(&cut, &any_cut, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    if (out->rank > 0) {
-        int count = (int)len;
-
-        MPI_Send(&count, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
-        MPI_Send(text, count, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
-    } else {
-        text = texts_join(out, text, &len);
-        rc = text_write(file, text, len);
-        if (!rc && any_cut)
-            fprintf(stderr, "stencil: --profile %s holds the first steps only; the run was longer\n", file);
-    }
+    if (rc && out->rank == 0)
+        fprintf(stderr, "stencil: --profile: not enough memory for the trace\n");
+    if (!rc && out->rank == 0)
+        rc = text_write(file, all, all_len);
+    if (!rc && out->rank == 0 && cut)
+        fprintf(stderr, "stencil: --profile %s holds the first steps only; the run was longer\n", file);
     free(text);
+    free(all);
     return rc;
 }

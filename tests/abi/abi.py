@@ -37,17 +37,26 @@ def need_plain_library():
         skip("a sanitizer's runtime must be the program's first library")
 
 
-def preload(name, **more):
-    """Runs the calls with a library before all others. The loader splits LD_PRELOAD at blanks: a copy stands elsewhere."""
+def preload(name, program="abi_calls", **more):
+    """Runs a program with a library before all others. The loader splits LD_PRELOAD at blanks: a copy stands elsewhere."""
     with tempfile.TemporaryDirectory(prefix="hotlane-abi-") as plain:
         shutil.copy(os.path.join(PROGRAMS, name), plain)
-        return run([os.path.join(PROGRAMS, "abi_calls")], LD_PRELOAD=os.path.join(plain, name), **more)
+        return run([os.path.join(PROGRAMS, program)], LD_PRELOAD=os.path.join(plain, name), **more)
 
 
 def profiler():
     need_plain_library()
     text = preload("libprofiler.so")
     assert "profiler: init 1, send 2, recv 1, size 1" in text, text
+
+
+def shmem_profiler():
+    """In the program itself (shmem_calls.c), in the same when it holds the library, and preloaded."""
+    assert "ok" in run([os.path.join(PROGRAMS, "abi_shmem_calls")])
+    assert "ok" in run([os.path.join(PROGRAMS, "abi_shmem_static")])
+    need_plain_library()
+    text = preload("libshmem_profiler.so", "abi_shmem_calls")
+    assert "profiler: init 1, putmem 1, long_p 1, barrier_all 1" in text and "ok" in text, text
 
 
 def second():
@@ -115,25 +124,4 @@ def mpich_prefix(folder):
     return folder
 
 
-def mpi4py():
-    """mpi4py built by our compiler wrapper, as README says."""
-    need_plain_library()
-    folder = os.path.join(BUILD, "mpi4py-venv")
-    python = os.path.join(folder, "bin", "python")
-    if not os.path.exists(python):
-        if subprocess.run([sys.executable, "-m", "venv", folder], capture_output=True).returncode != 0:
-            skip("python3 -m venv does not work here")
-    # pip keeps what it compiled for another MPI.
-    got = subprocess.run([os.path.join(folder, "bin", "pip"), "install", "-q", "--no-cache-dir", "--no-binary", "mpi4py",
-                          "mpi4py>=4.1"],
-                         env={**os.environ, "MPICC": os.path.join(BUILD, "tools", "mpicc"), "CFLAGS": "-O0"},
-                         capture_output=True, text=True)
-    if got.returncode != 0:
-        skip("mpi4py cannot be installed: " + got.stderr.strip().split("\n")[-1])
-    for environment in ({}, {"HOTLANE_NEAR": "0"}):
-        text = run([os.path.join(BUILD, "tools", "mpiexec"), "-n", "2", python, os.path.join(HERE, "ring.py")],
-                   **environment)
-        assert text.count("ok") == 2, text
-
-
-{"profiler": profiler, "second": second, "python": python, "cxx": cxx, "mpich": mpich, "mpi4py": mpi4py}[CASE]()
+{"profiler": profiler, "shmem_profiler": shmem_profiler, "second": second, "python": python, "cxx": cxx, "mpich": mpich}[CASE]()

@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 
-FOLDERS = ('rma comm attr group info datatype errhan init pt2pt coll threads/pt2pt threads/comm threads/rma '
+FOLDERS = ('rma comm attr group info datatype errhan init io pt2pt part coll topo threads/pt2pt threads/comm threads/rma '
            'threads/init threads/coll').split()
 HAVE = """STDIO_H STDLIB_H STRING_H STRINGS_H UNISTD_H STDARG_H STDINT_H INTTYPES_H MEMORY_H LIMITS_H SYS_TYPES_H
 SYS_STAT_H SYS_TIME_H SYS_RESOURCE_H PTHREAD_H GETRUSAGE MEMSET STRDUP USLEEP LONG_DOUBLE LONG_LONG _BOOL
@@ -27,7 +27,9 @@ SIZES = {'SHORT': 2, 'INT': 4, 'LONG': 8, 'LONG_LONG': 8, 'VOID_P': 8, 'MPI_OFFS
 WAYS = {'near': {}, 'net': {'HOTLANE_NEAR': '0'}}
 # Names that MPI 3.0 removed; their replacements have the same parameters.
 RENAMED = ['-DMPI_Type_hvector=MPI_Type_create_hvector', '-DMPI_Type_hindexed=MPI_Type_create_hindexed',
-           '-DMPI_Address=MPI_Get_address', '-DMPI_Errhandler_set=MPI_Comm_set_errhandler']
+           '-DMPI_Address=MPI_Get_address', '-DMPI_Errhandler_set=MPI_Comm_set_errhandler',
+           # And of the time before that.
+           '-DMPIO_Request=MPI_Request', '-DMPIO_Wait=MPI_Wait', '-DMPIO_Test=MPI_Test']
 PASSED = re.compile(r'^ ?No [Ee]rrors', re.M)
 NOT_BUILT = re.compile(r'(MPI_\w+) is not built yet')
 
@@ -158,8 +160,10 @@ def run_program(opts, program, ranks, options, way):
     limit = min(int(options.get('timeLimit', opts.seconds)), opts.seconds)
     env = {**os.environ, **WAYS[way], **dict(e.partition('=')[::2] for e in options['env'])}
     command = [opts.mpiexec, '-n', str(ranks), '--timeout', str(limit), str(program), *options['arg']]
+    folder = program.with_suffix('.run')  # of its own: files that programs make have one name in all of them
+    folder.mkdir(exist_ok=True)
     try:
-        run = subprocess.run(command, capture_output=True, text=True, errors='replace', env=env, cwd=program.parent,
+        run = subprocess.run(command, capture_output=True, text=True, errors='replace', env=env, cwd=folder,
                              timeout=limit + 20, stdin=subprocess.DEVNULL)
         text, code = run.stdout + run.stderr, run.returncode
     except subprocess.TimeoutExpired:

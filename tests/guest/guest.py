@@ -21,7 +21,7 @@ import layouts
 import machine
 import steps as table
 
-PROGRAMS = ["tools/mpiexec", "tools/hotlane-info", "tests/guest/placement", "perf/stencil"]
+PROGRAMS = ["tools/mpiexec", "tools/hotlane-info", "tests/guest/placement", "tests/guest/partitions", "perf/stencil"]
 STEP = re.compile(r"^@@ begin (.*)\n((?:.*\n)*?)@@ end (\d+) (\S+) (\S+)$", re.M)
 OOM = re.compile(r".*(?:Out of memory|oom-kill|Killed process|segfault|BUG:|WARNING:|Call Trace).*")
 

@@ -16,10 +16,12 @@ def keys(kind, policy, page):
 
 
 def kinds(fast=(), other=(), nodes=1):
-    """hotlane-info names the kind of every node."""
+    """hotlane-info names the kind of every node, and obtains memory."""
     def kind(i):
         return "fast" if i in fast else "other" if i in other else "DDR"
-    return Step("kinds", command="hotlane-info --no-network", says=[rf"node {i}: {kind(i)}," for i in range(nodes)])
+    return Step("kinds", command="sh -c 'hotlane-info --no-network && hotlane-info --memory'",
+                says=[*(rf"node {i}: {kind(i)}," for i in range(nodes)), r"DDR node 0  fast node \d" if fast else "DDR node 0",
+                      r"Obtained\n  1 MiB: pages of 4 KiB, nodes \d:1M"])
 
 
 def plain():
@@ -199,6 +201,8 @@ def none_fast(ddr, says):
         Ask(f"alloc,4M,{keys('MCDRAM', 'I', '2M')}", page=2 * M, on=ddr),
         Ask(f"alloc,4M,{keys('DDR', 'I', '2M')}", page=2 * M, on=ddr),
         Ask(f"alloc,4M,{keys('DDR', 'M', '4K')}", page=4 * K, on=ddr),
+        Ask(f"alloc,32M,{keys('DDR', 'M', '2M')}", refused=f"16 x 2M pages on node {ddr}: 8 free of 8"),
+        Ask(f"alloc,32M,{keys('DDR', 'P', '2M')}", page=4 * K, on=ddr, joined=32 * M),
     ], says=["MPI_Alloc_mem 4M: asked MCDRAM 2M P; got 2M pages, node0 4M.*no fast memory found"])
 
 
@@ -235,23 +239,62 @@ def stencil(fast):
                 says=[r"(?s)hash (\w{16})\n.*hash \1\n", rf"windows of ranks 0 to 1: pages of 2M, on nodes {fast}:\w+\n"])
 
 
+def heaps(name, env, ids, says, pes=2, cpus="0", **more):
+    """Partitions of the symmetric heap: `env` by number, `ids` what is taken of them, ID:MIB."""
+    return Step(name, needs="tests/guest/partitions", says=says, env={f"SHMEM_SYMMETRIC_PARTITION{i}": v for i, v in env.items()},
+                command=f"mpiexec -n {pes} --timeout 60 /hotlane/partitions {cpus} {ids}", **more)
+
+
+def lies(pes, part, page, nodes):
+    """What the kernel says of a partition on each PE, `nodes` by PE or for all."""
+    nodes = nodes if isinstance(nodes, list) else [nodes] * pes
+    words = [",".join(f"{n}:{mib}M" for n, mib in sorted(on.items())) or "-" for on in nodes]
+    return [rf"PE {pe} partition {part}: page {page} nodes {words[pe]}\n" for pe in range(pes)] + \
+           [rf"PE {pe} partition {part}: puts ok\n" for pe in range(pes)]
+
+
+def partitions(ddr, fast, cpus="0", homes=(0, 0)):
+    """Kinds, policies and page sizes beside each other, on two PEs that run on nodes `homes`; all or none when a PE has too
+    little; what P gives up on one PE is given up on all."""
+    bytes, near, own = max(8, 2 * len(fast)), [fast[h] for h in homes], [ddr[h] for h in homes]
+    pools = {**{n: 4 for n in ddr}, **{n: 4 + bytes // len(fast) for n in fast}}
+    wish = "size=4M:kind={}:policy={}:pgsize={}".format
+    spread = {n: bytes // len(fast) for n in fast}
+    steps = [
+        heaps("partitions", {1: "size=4m", 2: wish("F", "M", "2M"), 3: wish("Normalmem", "Mandatory", "2m"), 127: wish("F", "P", "4K"),
+                             9: f"kind=fastmem:policy=Interleaved:pgsize=2M:size={bytes}M"},
+              f"1:4 2:4 3:4 127:4 9:{bytes}", cpus=cpus, pools=pools,
+              says=lies(2, 1, 4, {}) + lies(2, 2, 2048, [{n: 4} for n in near]) + lies(2, 3, 2048, [{n: 4} for n in own]) +
+              lies(2, 127, 4, [{n: 4} for n in near]) + lies(2, 9, 2048, spread)),
+        heaps("partition that one PE lacks", {1: "size=4M", 5: wish("F", "M", "2M")}, "1:4", cpus="0", pools={fast[0]: 3}, code=1,
+              says=[r"PE [01] .*shmem_init: partition 5: 4M, policy M, fast memory nearest to CPU 0: 2 x 2M pages on node "
+                    rf"{fast[0]}: [12] free of 3"]),
+        heaps("pages that one PE lacks", {1: "size=4M", 5: wish("F", "P", "2M")}, "1:4 5:4", cpus="0", pools={fast[0]: 3},
+              says=["partition 5: pages of 4K on all PEs, as PE [01] could not get it in pages of 2M"] +
+              lies(2, 1, 4, {}) + lies(2, 5, 4, {fast[0]: 4})),
+    ]
+    return steps
+
+
 KNL4 = dict(ddr=[0, 1, 2, 3], fast=[4, 5, 6, 7])
 STEPS = {
     "ddr": [kinds(), plain(), none_fast(0, "no fast memory found"), named_fast("all", 0)],
     "knl-flat": [kinds(fast=[1], nodes=2), plain(), environment(1), matrix([0], [1]), short(0, 1), empty(1), order(0, 1),
                  full(1, 0, 314), small(1),
                  sizes(1), *together(1), race(1), overcommit(1), system(1), named_fast("0", 0), old_names(1), *limited(1),
-                 stencil(1)],
+                 stencil(1), *partitions([0], [1])],
     "knl-snc4": [kinds(fast=KNL4["fast"], nodes=8), plain(), matrix(**KNL4), near(**KNL4, cpus=[0, 1, 2, 3]), short(0, 4),
-                 shared_out([4, 5, 6, 7]), near_ranks([5, 7], [1, 3]), forbidden("0-1", "4-7")],
+                 shared_out([4, 5, 6, 7]), near_ranks([5, 7], [1, 3]), forbidden("0-1", "4-7"),
+                 *partitions(**KNL4, cpus="1+3", homes=(1, 3))],
     "knl-nohmat": [kinds(fast=[1], nodes=2), plain(), environment(1), matrix([0], [1]), short(0, 1)],
     "nohmat": [kinds(other=[1], nodes=2), plain(), none_fast(0, "HOTLANE_FASTMEM_NODES=1"), named_fast("1", 1)],
     "knl-1g": [kinds(fast=[1], nodes=2), plain(), giant()],
-    "xeonmax-snc4": [kinds(fast=KNL4["fast"], nodes=8), plain(), matrix(**KNL4), near(**KNL4, cpus=[0, 2, 5, 7]), short(0, 4)],
+    "xeonmax-snc4": [kinds(fast=KNL4["fast"], nodes=8), plain(), matrix(**KNL4), near(**KNL4, cpus=[0, 2, 5, 7]), short(0, 4),
+                     *partitions(**KNL4, cpus="2+7", homes=(1, 3))],
     "xeonmax-2s": [kinds(fast=range(8, 16), nodes=16), plain(), matrix([*range(8)], [*range(8, 16)]),
-                   near([*range(8)], [*range(8, 16)], [*range(8)]), near_ranks([9, 14], [1, 6])],
+                   near([*range(8)], [*range(8, 16)], [*range(8)]), near_ranks([9, 14], [1, 6]), short(0, 8)],
     "ddr-cxl": [kinds(other=[1], nodes=2), plain(), none_fast(0, "no fast memory found")],
-    "cpuset": [Step("kinds", command="hotlane-info --no-network", says=["node 4: fast", "node 5: fast", "CPUs +2 of"]),
+    "cpuset": [Step("kinds", command="sh -c 'hotlane-info --no-network && hotlane-info --memory'", says=["node 4: fast", "node 5: fast", "CPUs +2 of", "may use node 0-1,4-5"]),
                plain(), matrix([0, 1], [4, 5]), near([0, 1], [4, 5], [0, 1]), short(0, 4)],
 }
 

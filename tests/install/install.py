@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Installs into a folder and builds C and C++ programs there as users do: by mpicc and mpicxx, by pkg-config (shared and
-static), and by CMake's unmodified find_package(MPI); each is run on two ranks. The prefix is moved first, and one
-installation has a program suffix.
+"""Installs into a folder and builds C and C++ programs there as users do: by mpicc and mpicxx, oshcc and oshc++, by
+pkg-config (shared and static), and by CMake's unmodified find_package(MPI) and pkg_check_modules(sma); each is run on two
+ranks. The prefix is moved first, and one installation has a program suffix.
 
 usage: install.py SOURCE_ROOT BUILD_ROOT
 """
@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 EXPECTED = "2 ranks, sum 1"
+SOURCES = ("hello.c", "hello.cpp", "hello_shmem.c", "hello_shmem.cpp")
 CMAKE = """cmake_minimum_required(VERSION 3.18)
 project(hello C CXX)
 find_package(MPI REQUIRED)
@@ -20,6 +21,12 @@ add_executable(hello_c hello.c)
 target_link_libraries(hello_c MPI::MPI_C)
 add_executable(hello_cxx hello.cpp)
 target_link_libraries(hello_cxx MPI::MPI_CXX)
+if(SHMEM)
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(SMA REQUIRED IMPORTED_TARGET sma)
+  add_executable(hello_shmem hello_shmem.c)
+  target_link_libraries(hello_shmem PkgConfig::SMA)
+endif()
 """
 done = []
 
@@ -33,9 +40,9 @@ def run(command, **more):
     return result.stdout
 
 
-def check(prefix, program, how):
+def check(prefix, program, how, launcher="mpiexec"):
     """Runs `program` on two ranks with the installed launcher."""
-    out = run([os.path.join(prefix, "bin", "mpiexec"), "-n", "2", program])
+    out = run([os.path.join(prefix, "bin", launcher), "-n", "2", program])
     if EXPECTED not in out:
         print(f"FAILED: {how}: printed {out!r}, expected {EXPECTED!r}")
         sys.exit(1)
@@ -43,28 +50,39 @@ def check(prefix, program, how):
     print(f"ok: {how}")
 
 
+def has_shmem(prefix):
+    """False for a build with -Dshmem=disabled."""
+    return os.path.exists(os.path.join(prefix, "bin", "oshcc"))
+
+
 def by_wrappers(prefix, work):
-    for tool, source in (("mpicc", "hello.c"), ("mpicxx", "hello.cpp")):
+    ways = [("mpicc", "hello.c", "mpi_abi", "mpiexec"), ("mpicxx", "hello.cpp", "mpi_abi", "mpiexec")]
+    if has_shmem(prefix):
+        ways += [("oshcc", "hello_shmem.c", "sma", "oshrun"), ("oshc++", "hello_shmem.cpp", "sma", "oshrun")]
+    for tool, source, library, launcher in ways:
         program = os.path.join(work, tool + "-hello")
         run([os.path.join(prefix, "bin", tool), "-O1", os.path.join(work, source), "-o", program])
         needed = run(["readelf", "-d", program])
-        if "libmpi_abi.so.1" not in needed or "libhotlane" in needed:
-            print(f"FAILED: a program built by {tool} must need libmpi_abi.so.1 alone:\n{needed}")
+        if f"lib{library}.so.1" not in needed or "libhotlane" in needed:
+            print(f"FAILED: a program built by {tool} must need lib{library}.so.1 alone:\n{needed}")
             sys.exit(1)
-        check(prefix, program, f"{tool}")
+        check(prefix, program, f"{tool}", launcher)
 
 
 def by_pkg_config(prefix, work):
     folder = os.path.dirname(next(os.path.join(d, f) for d, _, fs in os.walk(prefix) for f in fs if f == "hotlane.pc"))
     env = {**os.environ, "PKG_CONFIG_PATH": folder}
     libdir = run(["pkg-config", "--variable=libdir", "mpi_abi"], env=env).strip()
-    for package, how in (("mpi_abi", []), ("hotlane", []), ("hotlane", ["--static"])):
+    ways = [("mpi_abi", [], "hello.c"), ("hotlane", [], "hello.c"), ("hotlane", ["--static"], "hello.c")]
+    if has_shmem(prefix):
+        ways += [("sma", [], "hello_shmem.c"), ("hotlane", ["--static"], "hello_shmem.c")]
+    for package, how, source in ways:
         flags = run(["pkg-config", "--cflags", "--libs"] + how + [package], env=env).split()
         if how:
             flags = [os.path.join(libdir, "libhotlane.a") if f == "-lhotlane" else f for f in flags]
-        program = os.path.join(work, "pc-" + package + "".join(how))
-        run(["cc", os.path.join(work, "hello.c"), "-o", program] + flags + [f"-Wl,-rpath,{libdir}"])
-        check(prefix, program, f"pkg-config {' '.join(how + [package])}")
+        program = os.path.join(work, "pc-" + package + "".join(how) + source[:-2])
+        run(["cc", os.path.join(work, source), "-o", program] + flags + [f"-Wl,-rpath,{libdir}"])
+        check(prefix, program, f"pkg-config {' '.join(how + [package])}, {source}")
 
 
 def by_cmake(prefix, work):
@@ -73,22 +91,23 @@ def by_cmake(prefix, work):
         return
     project = os.path.join(work, "project")
     os.makedirs(project)
-    for name in ("hello.c", "hello.cpp"):
+    for name in SOURCES:
         shutil.copy(os.path.join(work, name), project)
     with open(os.path.join(project, "CMakeLists.txt"), "w", encoding="ascii") as f:
         f.write(CMAKE)
-    env = {**os.environ, "PATH": os.path.join(prefix, "bin") + os.pathsep + os.environ["PATH"]}
+    folder = os.path.dirname(next(os.path.join(d, f) for d, _, fs in os.walk(prefix) for f in fs if f == "hotlane.pc"))
+    env = {**os.environ, "PATH": os.path.join(prefix, "bin") + os.pathsep + os.environ["PATH"], "PKG_CONFIG_PATH": folder}
     env.pop("MPI_HOME", None)
     build = os.path.join(work, "cmake-build")
-    run(["cmake", "-S", project, "-B", build], env=env)
+    run(["cmake", "-S", project, "-B", build, f"-DSHMEM={int(has_shmem(prefix))}"], env=env)
     run(["cmake", "--build", build], env=env)
     with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as f:
         cache = f.read()
     if f"MPIEXEC_EXECUTABLE:FILEPATH={prefix}/bin/mpiexec" not in cache:
         print("FAILED: find_package(MPI) took another launcher")
         sys.exit(1)
-    for name in ("hello_c", "hello_cxx"):
-        check(prefix, os.path.join(build, name), f"CMake find_package(MPI), {name}")
+    for name in ["hello_c", "hello_cxx"] + ["hello_shmem"] * has_shmem(prefix):
+        check(prefix, os.path.join(build, name), f"CMake, {name}")
 
 
 def by_suffix(source, work):
@@ -113,14 +132,15 @@ def main():
         installed = next(os.path.dirname(d) for d, names, _ in os.walk(dest) if "bin" in names for d in [os.path.join(d, "bin")])
         prefix = os.path.join(work, "moved prefix")
         shutil.move(installed, prefix)
-        shutil.copy(os.path.join(source, "tests", "install", "hello.c"), work)
-        shutil.copy(os.path.join(work, "hello.c"), os.path.join(work, "hello.cpp"))
+        for name in ("hello", "hello_shmem"):
+            for suffix in (".c", ".cpp"):
+                shutil.copy(os.path.join(source, "tests", "install", name + ".c"), os.path.join(work, name + suffix))
         by_wrappers(prefix, work)
         # pkg-config and CMake split at blanks: users who want those choose a prefix without.
         with tempfile.TemporaryDirectory(prefix="hotlane-install-") as plain:
             clean = os.path.join(plain, "prefix")
             shutil.copytree(prefix, clean, symlinks=True)
-            for name in ("hello.c", "hello.cpp"):
+            for name in SOURCES:
                 shutil.copy(os.path.join(work, name), plain)
             by_pkg_config(clean, plain)
             by_cmake(clean, plain)

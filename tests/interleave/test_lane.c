@@ -54,7 +54,7 @@ static void open_fabric(void)
 {
     ck_assert_int_eq(hl_conf_load(), 0);
     hl_conf.provider = "model";
-    hl_conf.unreachable = 1000;
+    hl_conf.peer_timeout = 1000;
     hl_boot.size = RANKS;
     hl_boot.nonce = 77;
     hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;

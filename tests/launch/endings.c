@@ -1,25 +1,71 @@
-/* endings MODE: how an MPI program may end, for the launcher's tests. Rank 1 misbehaves. */
+/* endings MODE: how an MPI program may end, for the launcher's tests. Rank 1 misbehaves, alone or while three
+ * threads of each rank communicate. */
 #include <mpi.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void misbehave(const char *mode)
+enum { THREADS = 3, TURNS = 50 };
+static const char *mode = "", *program;
+static int rank, ranks;
+static MPI_Win win;
+
+/* ---- any thread ---- */
+
+/* What the first thread of rank 1 does in the midst of it all; or all of its threads at once. */
+static void end_from_thread(int thread)
 {
-    int number = 0;
-    if (!strcmp(mode, "abort")) {
-        printf("last words\n"); /* still in stdio's buffer */
-        MPI_Abort(MPI_COMM_WORLD, 7);
-    }
-    if (!strcmp(mode, "exit"))
+    if (rank != 1 || (thread != 0 && strcmp(mode, "threads-abort") != 0))
+        return;
+    if (!strcmp(mode, "thread-exit"))
         exit(0);
-    if (!strcmp(mode, "kill"))
+    if (!strcmp(mode, "thread-kill"))
         raise(SIGKILL);
-    if (!strcmp(mode, "error"))
-        MPI_Send(&number, -1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    MPI_Abort(MPI_COMM_WORLD, 7);
+}
+
+/* Messages and puts to the next rank, for ever. */
+static void *work(void *arg)
+{
+    int thread = *(int *)arg, next = (rank + 1) % ranks, back = (rank + ranks - 1) % ranks, got;
+    for (int turn = 0;; turn++) {
+        MPI_Sendrecv(&turn, 1, MPI_INT, next, thread, &got, 1, MPI_INT, back, thread, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        MPI_Put(&turn, 1, MPI_INT, next, thread, 1, MPI_INT, win);
+        MPI_Win_flush(next, win);
+        if (turn == TURNS)
+            end_from_thread(thread);
+    }
+    return NULL;
+}
+
+static void run_threads(void)
+{
+    static int number[THREADS], *memory;
+    pthread_t thread[THREADS];
+    MPI_Win_allocate(sizeof number, sizeof *number, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    MPI_Win_lock_all(0, win);
+    for (int t = 0; t < THREADS; t++) {
+        number[t] = t;
+        pthread_create(&thread[t], NULL, work, &number[t]);
+    }
+    for (int t = 0; t < THREADS; t++)
+        pthread_join(thread[t], NULL);
+}
+
+/* ---- children ---- */
+
+static void need(bool truth, const char *what)
+{
+    if (truth)
+        return;
+    fprintf(stderr, "rank %d: not true: %s\n", rank, what);
+    MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
 /* Children end without touching the job, by exit, by system and by popen. */
@@ -29,26 +75,94 @@ static void make_children(void)
     if (!fork())
         exit(3);
     FILE *f = popen("echo child", "r");
-    if (wait(NULL) < 0 || system("true") != 0 || !f || !fgets(word, sizeof word, f))
-        MPI_Abort(MPI_COMM_WORLD, 2);
+    need(wait(NULL) > 0 && system("true") == 0 && f && fgets(word, sizeof word, f), "children end");
     pclose(f);
     printf("had a %s", word);
 }
 
+/* Other MPI programs, started in three ways and all at once, each run alone. */
+static void start_programs(void)
+{
+    char command[4096], word[64] = "";
+    int status;
+    snprintf(command, sizeof command, "%s solo", program);
+    FILE *f = popen(command, "r");
+    pid_t child = fork();
+    if (!child) {
+        execl(program, program, "solo", NULL);
+        _exit(9);
+    }
+    need(system(command) == 0, "system");
+    need(f && fgets(word, sizeof word, f) && !strcmp(word, "rank 0 of 1 finalized\n") && pclose(f) == 0,
+         "popen");
+    need(waitpid(child, &status, 0) == child && status == 0, "fork and exec");
+}
+
+/* A whole job of its own: argument 2 is the launcher. */
+static void start_job(const char *launcher)
+{
+    char command[4096];
+    snprintf(command, sizeof command, "%s --oversubscribe -n 2 %s solo", launcher, program);
+    need(system(command) == 0, "a job within a rank");
+}
+
+/* A child that keeps all that this rank has open, and sleeps. */
+static void leave_child(void)
+{
+    if (fork() == 0) {
+        sleep(60);
+        _exit(0);
+    }
+}
+
+static void misbehave(void)
+{
+    int number = 0;
+    if (!strcmp(mode, "abort")) {
+        printf("last words\n"); /* still in stdio's buffer */
+        MPI_Abort(MPI_COMM_WORLD, 7);
+    }
+    if (!strcmp(mode, "exit"))
+        exit(0);
+    if (!strcmp(mode, "fail"))
+        exit(6);
+    if (!strcmp(mode, "kill") || !strcmp(mode, "orphan-kill"))
+        raise(SIGKILL);
+    if (!strcmp(mode, "wait")) {
+        printf("waiting\n");
+        fflush(stdout);
+        MPI_Recv(&number, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* which nobody sends */
+    }
+    if (!strcmp(mode, "error"))
+        MPI_Send(&number, -1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
-    const char *mode = argc > 1 ? argv[1] : "";
-    int rank, sum = 0;
-    MPI_Init(&argc, &argv);
+    int sum = 0, provided;
+    program = argv[0];
+    mode = argc > 1 ? argv[1] : "";
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Barrier(MPI_COMM_WORLD);
+    if (!strncmp(mode, "thread", 6))
+        run_threads();
     if (!strcmp(mode, "children"))
         make_children();
+    if (!strcmp(mode, "programs"))
+        start_programs();
+    if (!strcmp(mode, "job"))
+        start_job(argv[2]);
+    if (!strncmp(mode, "orphan", 6))
+        leave_child();
     if (rank == 1)
-        misbehave(mode);
+        misbehave();
+    if (rank == 1 && !strcmp(mode, "return"))
+        return 0;
     if (strcmp(mode, "kill") != 0 || argc < 3)
         MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Finalize();
-    printf("rank %d finalized\n", rank);
+    printf("rank %d of %d finalized\n", rank, ranks);
     return !strcmp(mode, "after") && rank == 1 ? 4 : 0;
 }

@@ -1,4 +1,5 @@
 """What the launcher's tests share: starting jobs, waiting, and finding what was left behind."""
+import contextlib
 import os
 import subprocess
 import sys
@@ -6,7 +7,8 @@ import time
 import uuid
 
 MPIEXEC, RANK = sys.argv[2:4] if len(sys.argv) > 3 else ("mpiexec", "launch_rank")
-SOON = 2.5  # seconds in which a job must have ended after a death; the launcher aims below 1 on an idle machine
+# Seconds in which a job must have ended after a death: one, and more where other programs take the CPUs.
+SOON = max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
 
 
 class Skip(Exception):
@@ -18,15 +20,17 @@ class Job:
 
     every = []
 
-    def __init__(self, *args, env=None, **popen):
+    def __init__(self, *args, env=None, share=True, launcher=None, **popen):
+        """share: more threads than CPUs are meant, without a line. launcher: the words of another one."""
         Job.every.append(self)
         self.mark = uuid.uuid4().hex
-        environment = {k: v for k, v in os.environ.items() if not k.startswith(("PMI", "OMPI_", "HOTLANE_"))}
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("PMI", "OMPI_", "OMP_", "HOTLANE_"))}
         environment.update(env or {}, LAUNCH_TEST=self.mark)
         popen.setdefault("stdin", subprocess.DEVNULL)
         popen.setdefault("stdout", subprocess.PIPE)
         popen.setdefault("stderr", subprocess.PIPE)
-        self.process = subprocess.Popen([MPIEXEC, *map(str, args)], env=environment, **popen)
+        words = launcher or [MPIEXEC] + ["--oversubscribe"] * share
+        self.process = subprocess.Popen([*words, *map(str, args)], env=environment, **popen)
         self.begin = time.monotonic()
 
     def end(self, stdin=None, timeout=30):
@@ -45,23 +49,61 @@ class Job:
         """Pids of living processes with our mark (zombies have no environment)."""
         found = []
         for pid in filter(str.isdigit, os.listdir("/proc")):
+            if self.mark.encode() in environment_of(pid):
+                found.append(int(pid))
+        return found
+
+    def sockets(self):
+        """Inode numbers of the sockets that its processes hold now."""
+        found = set()
+        for pid in self.left():
             try:
-                with open(f"/proc/{pid}/environ", "rb") as f:
-                    if self.mark.encode() in f.read():
-                        found.append(int(pid))
+                for fd in os.listdir(f"/proc/{pid}/fd"):
+                    target = os.readlink(f"/proc/{pid}/fd/{fd}")
+                    if target.startswith("socket:"):
+                        found.add(target[8:-1])
             except OSError:
                 pass
         return found
 
-    def must_leave_nothing(self):
+    def must_leave_nothing(self, sockets=frozenset()):
+        """No process, and none of these sockets."""
         until(lambda: not self.left(), f"nothing is left behind; there is {self.left()}")
+        until(lambda: not sockets & all_sockets(), f"no socket is left open; there is {sockets & all_sockets()}")
 
     def lines(self, n):
         """Reads n lines of output from the running job."""
         return [self.process.stdout.readline().decode().rstrip("\n") for _ in range(n)]
 
-    def guardian(self):
-        return [p for p in self.left() if name_of(p) == "mpiexec-guard"]
+    def guardians(self):
+        return [p for p in self.left() if name_of(p) == "hotlane-guard"]
+
+    def both_guardians(self):
+        """When they are there; a new one takes a moment to become one."""
+        until(lambda: len(self.guardians()) == 2, "there are two guardians")
+        return self.guardians()
+
+
+def all_sockets(processes=("self",)):
+    """Inode numbers of all sockets in the networks of these; those that only wait for their time to pass have none."""
+    found = set()
+    for pid in processes:
+        for kind, column in (("unix", 6), ("tcp", 9), ("tcp6", 9), ("udp", 9)):
+            try:
+                with open(f"/proc/{pid}/net/{kind}", encoding="ascii", errors="replace") as f:
+                    found |= {line.split()[column] for line in f}
+            except OSError:
+                pass
+    return found - {"0"}
+
+
+def environment_of(pid):
+    """As it was at exec; nothing of a zombie."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as f:
+            return f.read()
+    except OSError:
+        return b""
 
 
 def name_of(pid):
@@ -70,6 +112,11 @@ def name_of(pid):
             return f.read().strip()
     except OSError:
         return ""
+
+
+def parent_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+        return int(f.read().rsplit(")", 1)[1].split()[1])
 
 
 def state_of(pid):
@@ -120,7 +167,8 @@ def main(groups):
             failed += 1
             for job in Job.every:
                 for pid in job.left():
-                    os.kill(pid, 9)
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, 9)
             print(f"FAILED  {time.monotonic() - begin:5.2f} s  {case.__name__}: {type(reason).__name__}: {reason}")
         sys.stdout.flush()
     print(f"{100 * (ran - failed) // max(ran, 1)}%: Checks: {ran}, Failures: {failed}, Errors: 0")

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from harness import MPIEXEC, RANK, SOON, Job, Skip, holds, main, run, same, state_of, until
+from harness import MPIEXEC, RANK, SOON, Job, Skip, environment_of, holds, main, parent_of, run, same, state_of, until
 
 PYTHON = sys.executable
 
@@ -46,9 +46,13 @@ def the_first_failure_wins():
 
 
 def signals_are_128_plus():
-    for number in (signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM):
+    ends = [s for s in signal.valid_signals() if s < signal.SIGRTMIN and
+            s not in (signal.SIGCHLD, signal.SIGCONT, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGURG,
+                      signal.SIGWINCH)]
+    for number in ends:
         job = run("-n", 2, RANK, "signal", int(number))
         same(job.code, 128 + number)
+        assert job.seconds < SOON, job.seconds
         holds(job.err, f"killed by signal {int(number)}")
         same(len(job.err.splitlines()), 1)
 
@@ -167,12 +171,76 @@ def killing_the_launcher_leaves_nothing():
 def killing_the_guardian_changes_nothing():
     job = Job("-n", 2, *sh("sleep 60 & echo up; wait"))
     job.lines(2)
-    until(job.guardian, "there is a guardian")
-    first = job.guardian()
-    os.kill(first[0], signal.SIGKILL)
-    until(lambda: job.guardian() not in ([], first), "a new guardian")
+    for count in (1, 2):  # one of them, then both at once
+        first = job.both_guardians()
+        for pid in first[:count]:
+            os.kill(pid, signal.SIGKILL)
+        until(lambda dead=first[:count]: not set(dead) & set(job.left()), "the killed have gone")
+        job.both_guardians()
+    sockets = job.sockets()
     job.process.kill()
-    job.end()
+    job.end(timeout=SOON)
+    job.must_leave_nothing(sockets)
+
+
+def killing_the_launcher_and_a_guardian_leaves_nothing():
+    for order in (0, 1):
+        job = Job("-n", 2, *sh("sleep 60 & setsid sleep 60 & echo up; trap '' TERM; wait; sleep 60"))
+        job.lines(2)
+        sockets, victims = job.sockets(), [job.process.pid, job.both_guardians()[order]]
+        for pid in victims if order else victims[::-1]:
+            os.kill(pid, signal.SIGKILL)
+        same(job.end(timeout=SOON).code, -9)
+        job.must_leave_nothing(sockets)
+
+
+def guardians_do_not_look_like_the_launcher():
+    job = Job("-n", 1, *sh("echo up; sleep 60"), ":", "-n", 1, *sh("echo up; sleep 60"))
+    job.lines(2)
+    for pid in job.both_guardians():
+        with open(f"/proc/{pid}/cmdline", encoding="ascii") as f:
+            same(f.read().rstrip("\0"), "hotlane-guard")
+    job.process.kill()
+    job.end(timeout=SOON)
+    job.must_leave_nothing()
+
+
+def a_job_within_a_rank_ends_with_the_outer_one():
+    """The inner launcher and all it started, by the death of the outer launcher, of the rank, and by a signal."""
+    inner = f"{MPIEXEC} --oversubscribe -n 2 sh -c 'setsid sleep 60 & echo up; trap : TERM; sleep 60; sleep 60'"
+    for what in ("launcher", "rank", "signal"):
+        job = Job("-n", 1, *sh(inner + "; exit 0"))
+        job.lines(2)
+        sockets = job.sockets()
+        rank = [p for p in job.left() if b"PMI_RANK=" in environment_of(p) and parent_of(p) == job.process.pid]
+        if what == "signal":
+            job.process.terminate()
+        else:
+            os.kill(job.process.pid if what == "launcher" else rank[0], signal.SIGKILL)
+        same(job.end(timeout=SOON).code, {"launcher": -9, "rank": 137, "signal": 143}[what])
+        job.must_leave_nothing(sockets)
+
+
+def an_abort_in_answer_to_a_death_does_not_hide_it():
+    """Rank 1 is killed, rank 0 notices and aborts, and both happen before the launcher has looked."""
+    job = Job("-n", 2, PYTHON, "-c", RAW + """
+import signal, time
+def leave(*_):
+    s.sendall(b"cmd=abort exitcode=5\\n")
+    os._exit(5)
+signal.signal(signal.SIGUSR1, leave)
+ask("cmd=init pmi_version=1 pmi_subversion=1")
+os.write(1, b"%d %d\\n" % (rank, os.getpid()))
+time.sleep(60)
+""")
+    pids = dict(map(int, line.split()) for line in job.lines(2))
+    job.process.send_signal(signal.SIGSTOP)
+    os.kill(pids[1], signal.SIGKILL)
+    os.kill(pids[0], signal.SIGUSR1)
+    until(lambda: state_of(pids[0]) == state_of(pids[1]) == "Z", "both have died")
+    job.process.send_signal(signal.SIGCONT)
+    same(job.end(timeout=SOON).code, 137)
+    holds(job.err, "rank 1", "killed by signal 9")
     job.must_leave_nothing()
 
 
@@ -303,6 +371,34 @@ def a_slow_reader_loses_nothing():
     check_talk(job.out, 2, 30000)
 
 
+def the_last_lines_of_the_dead_arrive():
+    """Twenty thousand lines and a death; the reader comes when all but the launcher has gone."""
+    for way, code in (("os.kill(os.getpid(), 11)", 139), ("os._exit(4)", 4)):
+        with tempfile.TemporaryDirectory() as d:
+            job = Job("-n", 2, PYTHON, "-c", f"""
+import os, sys, time
+if os.environ["PMI_RANK"] == "1": time.sleep(60)
+open("{d}/begun", "w").close()
+for i in range(20000): print(i)
+sys.stdout.flush(); {way}
+""")
+            until(lambda: os.path.exists(f"{d}/begun"), "the ranks are there")
+            until(lambda j=job: len(j.left()) == 3, "there are only the launcher and its guardians")
+            time.sleep(0.5)  # longer than the launcher waits for anything else
+            job.end()
+        same((job.code, len(job.out.split())), (code, 20000))
+        same(job.out.split()[-1], "19999")
+        job.must_leave_nothing()
+
+
+def a_reader_of_a_few_lines_ends_the_job():
+    begin = time.monotonic()
+    done = subprocess.run(["bash", "-c", '"$0" -n 2 sh -c "while :; do echo y; done" | head -n 3; echo ${PIPESTATUS[0]}', MPIEXEC],
+                          capture_output=True, timeout=20, check=True)
+    same(done.stdout, b"y\ny\ny\n141\n")
+    assert time.monotonic() - begin < SOON
+
+
 def a_reader_that_leaves_ends_the_job():
     job = Job("-n", 2, *sh("while :; do echo y; done"))
     job.lines(1)
@@ -401,8 +497,8 @@ def typing_to_a_stopped_rank_blocks_nothing():
 
 # ---- options
 
-def refused(*args, words):
-    job = run(*args)
+def refused(*args, words, **more):
+    job = run(*args, **more)
     same((job.code, job.out), (2, ""))
     same(len(job.err.splitlines()), 1)
     holds(job.err, *words)
@@ -439,7 +535,6 @@ def the_nearest_option_is_named():
     for wrong, near in (("--tag-outptu", "--tag-output"), ("-nn", "-n"), ("--bindto", "--bind-to"), ("--tiemout", "--timeout"),
                         ("-wdr", "--wdir")):
         refused(wrong, "x", words=[wrong, f"nearest is {near}"])
-    refused("--bind-to", "cores", "true", words=["core"])
 
 
 def impossible_values_are_refused():
@@ -470,11 +565,15 @@ def other_machines_are_refused_with_the_reason():
 
 
 def what_has_no_effect_is_accepted_with_one_line():
-    for args in (["--oversubscribe"], ["--allow-run-as-root"], ["-ppn", 2], ["-N", 2], ["--map-by", "slot"], ["--rank-by", "slot"]):
+    for args in (["--allow-run-as-root"], ["-ppn", 2], ["-N", 2], ["--map-by", "slot"], ["--rank-by", "slot"]):
         job = run(*args, "true")
         same((job.code, job.out, len(job.err.splitlines())), (0, "", 1))
         holds(job.err, str(args[0]), "accepted")
     refused("--map-by", "node", "true", words=["slot only"])
+
+
+def output(command):
+    return subprocess.run(command, capture_output=True, check=True, timeout=10).stdout.decode()
 
 
 def help_and_version_go_to_standard_output():
@@ -484,8 +583,10 @@ def help_and_version_go_to_standard_output():
     job = run("--version")
     same((job.code, job.err), (0, ""))
     holds(job.out, "Hotlane")
-    holds(subprocess.run([os.path.join(os.path.dirname(MPIEXEC), "oshrun"), "--version"], capture_output=True, check=True,
-                         timeout=10).stdout.decode(), "oshrun (Hotlane)")
+    oshrun = os.path.join(os.path.dirname(MPIEXEC), "oshrun")
+    if os.path.exists(oshrun):
+        holds(output([oshrun, "--version"]), "oshrun (Hotlane)")
+        holds(output([oshrun, "--help"]), "usage: oshrun", "number of PEs")
 
 
 def cpus_of(rank_text="import os; print(os.environ['PMI_RANK'], sorted(os.sched_getaffinity(0)))"):
@@ -499,7 +600,7 @@ def two_cpus():
     return cpus[:2]
 
 
-def ranks_are_bound_to_cores_and_nodes():
+def ranks_are_bound_to_cores_nodes_and_sockets():
     a, b = two_cpus()
     with tempfile.TemporaryDirectory() as d:
         for node, cpu in ((0, a), (3, b)):
@@ -508,7 +609,8 @@ def ranks_are_bound_to_cores_and_nodes():
                 f.write(f"{cpu},100000\n")
         job = run("--sysfs", d, "--bind-to", "numa", "--report-bindings", "-n", 4, *cpus_of())
         same(sorted(job.out.splitlines()), [f"0 [{a}]", f"1 [{a}]", f"2 [{b}]", f"3 [{b}]"])
-        holds(job.err, "rank 3: NUMA node 1 of 2")
+        same(job.err.splitlines(), [f"mpiexec: rank {r}: bound to NUMA node {3 * (r // 2)}, CPU {(a, b)[r // 2]}, shared with 1 other"
+                                    for r in range(4)])
         job = run("--sysfs", d, "--bind-to", "core", "-n", 2, *cpus_of())  # no topology: each CPU is a core
         same(sorted(job.out.splitlines()), [f"0 [{a}]", f"1 [{b}]"])
         os.makedirs(f"{d}/devices/system/cpu/cpu{a}/topology")
@@ -516,8 +618,64 @@ def ranks_are_bound_to_cores_and_nodes():
             f.write(f"{a}-{b}\n")
         job = run("--sysfs", d, "--bind-to", "core", "-n", 1, *cpus_of())
         holds(job.out, f"{a}, {b}")
+        for cpu, text in ((a, a), (b, f"{b},100000")):
+            os.makedirs(f"{d}/devices/system/cpu/cpu{cpu}/topology", exist_ok=True)
+            with open(f"{d}/devices/system/cpu/cpu{cpu}/topology/package_cpus_list", "w", encoding="ascii") as f:
+                f.write(f"{text}\n")
+        job = run("--sysfs", d, "--bind-to", "socket", "--report-bindings", "-n", 2, *cpus_of())
+        same(sorted(job.out.splitlines()), [f"0 [{a}]", f"1 [{b}]"])
+        same(job.err.splitlines(), [f"mpiexec: rank {r}: bound to socket {r}, CPU {(a, b)[r]}" for r in range(2)])
     job = run("--bind-to", "none", "--report-bindings", *cpus_of())
-    holds(job.err, "rank 0: not bound")
+    holds(job.err, "rank 0: not bound, CPUs")
+    same(len(job.err.splitlines()), 1)
+
+
+def ranks_are_bound_to_the_sets_of_a_list():
+    a, b = two_cpus()
+    job = run("--bind-to", f"{b}:{a},{b}:{a}", "--report-bindings", "-n", 2, *cpus_of(), ":", *cpus_of())
+    same(sorted(job.out.splitlines()), [f"0 [{b}]", f"1 [{a}, {b}]", f"2 [{a}]"])
+    holds(job.err, f"rank 0: bound, CPU {b}\n", f"rank 2: bound, CPU {a}\n")
+    for text in ("", "x", "0-", "1-0", "0::1", "0,", "0:", "cores", "-1"):
+        refused(f"--bind-to={text}", "-n", 2, "true", words=["none, core, numa, socket, or a set of CPUs for each rank"])
+    refused("--bind-to", f"{a}:{b}", "-n", 3, "true", words=["2 sets of CPUs for 3 ranks"])
+    refused("--bind-to", f"{a}:1023", "-n", 2, "true", words=["set 2 is CPU 1023", "this launcher may use"])
+
+
+def only(cpu):
+    return lambda: os.sched_setaffinity(0, {cpu})
+
+
+def only_the_launchers_own_cpus_are_given():
+    """As taskset, a control group or a batch system's step leave them."""
+    a, b = two_cpus()
+    for place in ("core", "numa", "socket", str(b)):
+        job = run("--bind-to", place, "-n", 1, *cpus_of(), preexec_fn=only(b))
+        same((job.code, job.out), (0, f"0 [{b}]\n"))
+    job = run("--report-bindings", "-n", 1, "true", preexec_fn=only(b))
+    holds(job.err, f"rank 0: not bound, CPU {b}\n")
+    refused("--bind-to", str(a), "-n", 1, "true", words=[f"set 1 is CPU {a}, but this launcher may use CPU {b} only"], preexec_fn=only(b))
+    refused("--bind-to", "core", "-n", 2, "true", words=["2 ranks, but this launcher may use 1 core (CPU", "--oversubscribe"],
+            preexec_fn=only(b), share=False)
+    job = run("--bind-to", "core", "-n", 2, *cpus_of(), preexec_fn=only(b))
+    same(sorted(job.out.splitlines()), [f"0 [{b}]", f"1 [{b}]"])
+
+
+def threads_that_take_turns_are_told_in_one_line():
+    a, b = two_cpus()
+    both = {"preexec_fn": lambda: os.sched_setaffinity(0, {a, b}), "share": False}
+    for words, env, line in ((["-n", 2, "true"], {}, ""),
+                             (["-n", 3, "true"], {}, "3 ranks have 3 threads, which take turns on 2 CPUs"),
+                             (["-n", 1, "true"], {"OMP_NUM_THREADS": "2"}, ""),
+                             (["-n", 2, "true"], {"OMP_NUM_THREADS": "2,4"}, "2 ranks have 4 threads (OMP_NUM_THREADS), which"),
+                             (["-n", 2, "true"], {"OMP_NUM_THREADS": "nonsense"}, ""),
+                             (["-genv", "OMP_NUM_THREADS", 1, "-n", 2, "true"], {"OMP_NUM_THREADS": "2"}, ""),
+                             (["-n", 1, "true", ":", "-x", "OMP_NUM_THREADS=7", "true"], {}, "2 ranks have 8 threads"),
+                             (["--bind-to", "core", "-n", 2, "true"], {"OMP_NUM_THREADS": "2"}, f"bound to CPU {a} have 2 threads"),
+                             (["--bind-to", f"{a}:{a}", "-n", 2, "true"], {}, f"bound to CPU {a} have 2 threads"),
+                             (["--oversubscribe", "-n", 9, "true"], {}, "")):
+        job = run(*words, env=env, **both)
+        same((job.code, len(job.err.splitlines())), (0, 1 if line else 0))
+        holds(job.err, line)
 
 
 # ---- protocol: what a rank may do to the server
@@ -610,6 +768,25 @@ def a_shell_may_start_one_program_after_the_other():
     same((job.code, len(job.out.splitlines())), (0, 4))
 
 
+def two_programs_at_once_on_one_socket_are_refused():
+    """What a rank starts before it has initialized MPI finds its socket."""
+    job = raw(f"""
+import subprocess
+ask("cmd=init pmi_version=1 pmi_subversion=1")
+subprocess.run(["{RANK}", "facts"], close_fds=False)
+""")
+    same((job.code, job.out), (1, ""))
+    holds(job.err, "rank 0 broke the PMI protocol", "a second program began on its socket", "after MPI_Init")
+
+
+def a_job_within_a_batch_step_is_a_job():
+    """Under `srun -n 4 --mpi=... mpiexec`, whichever way that step would serve its own tasks."""
+    step = {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_NTASKS": "4", "SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "2"}
+    for more in ({}, {"PMI_FD": "99", "PMI_RANK": "2", "PMI_SIZE": "4"}, {"PMIX_NAMESPACE": "slurm.pmix.7.0", "PMIX_RANK": "2"},
+                 {"PMI_PORT": "host:1", "PMI_ID": "2"}, {"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "2"}):
+        same(groups(run("-n", 2, RANK, "all", env={**step, **more})), ["0,1"] * 2)
+
+
 def a_rank_may_start_a_job_of_its_own():
     job = run("-n", 2, *sh(f"{MPIEXEC} -n 2 {RANK} facts"))
     same((job.code, len(job.out.splitlines())), (0, 4))
@@ -668,17 +845,34 @@ def strangers_on_the_socket_are_ignored():
     same(job.end(timeout=SOON).code, 143)
 
 
+def alone(variables):
+    """A rank without launcher in an environment that has these variables."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PMI", "OMPI_", "HOTLANE_", "SLURM_", "PALS_"))}
+    return subprocess.run([RANK, "facts"], env={**kept, **variables}, capture_output=True, timeout=20, check=False)
+
+
 def a_launcher_without_server_is_refused():
-    for variables in ({"SLURM_STEP_NUM_TASKS": "2"}, {"PMI_SIZE": "2", "PMI_FD": "999", "PMI_RANK": "0"}):
-        done = subprocess.run([RANK, "facts"], env={**os.environ, **variables}, capture_output=True, timeout=20, check=False)
+    for variables in ({"SLURM_STEP_NUM_TASKS": "2"}, {"PMI_SIZE": "2", "PMI_FD": "999", "PMI_RANK": "0"},
+                      {"OMPI_COMM_WORLD_SIZE": "2"}, {"PMIX_NAMESPACE": "gone", "PMIX_RANK": "0"}, {"PMI_PORT": "host:1"},
+                      {"OMPI_COMM_WORLD_SIZE": "2", "PMIX_NAMESPACE": "gone", "PMIX_RANK": "1"}, {"PALS_RANKID": "0"},
+                      {"HOTLANE_BOOT": "pmi1"}, {"HOTLANE_BOOT": "pmix"}):
+        done = alone(variables)
         same(done.returncode, 42)
-        holds(done.stderr.decode(), "refused", "mpiexec")
+        holds(done.stderr.decode(), "refused", "mpiexec", next(iter(variables)))
+
+
+def a_batch_script_is_no_launcher():
+    for variables in ({"SLURM_NTASKS": "64", "SLURM_JOB_ID": "1"}, {"SLURM_STEP_NUM_TASKS": "1"}, {"OMPI_COMM_WORLD_SIZE": "1"},
+                      {"PMIX_NAMESPACE": "gone", "PMIX_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1"},
+                      {"OMPI_COMM_WORLD_SIZE": "2", "HOTLANE_BOOT": "self"}):
+        done = alone(variables)
+        same((done.returncode, done.stdout), (0, b"rank 0 of 1 by self node 0 of 1: 0\n"))
 
 
 def what_a_rank_starts_runs_alone():
     job = run("-n", 2, PYTHON, "-c", f"""
 import os, subprocess
-os.environ["HL_INSIDE_RANK"] = "1"
+os.environ["HL_INSIDE_RANK"] = ":2:::::"
 for v in ("PMI_FD", "PMI_RANK", "PMI_SIZE"): del os.environ[v]
 subprocess.run(["{RANK}", "facts"])""", env={"SLURM_STEP_NUM_TASKS": "2"})
     same(job.out, "rank 0 of 1 by self node 0 of 1: 0\n" * 2)
@@ -694,14 +888,6 @@ def foreign_launchers_serve_as_well():
         raise Skip("mpiexec.hydra is not installed")
     done = subprocess.run([hydra, "-n", "4", RANK, "all"], capture_output=True, timeout=30, check=False)
     same((done.returncode, len(done.stdout.splitlines())), (0, 4))
-
-
-def open_mpis_launcher_is_refused_with_the_fix():
-    if not shutil.which("mpiexec.openmpi"):
-        raise Skip("mpiexec.openmpi is not installed")
-    done = subprocess.run(["mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "2", RANK, "facts"],
-                          capture_output=True, timeout=60, check=False)
-    holds(done.stderr.decode(), "refused: OMPI_COMM_WORLD_SIZE=2", "Hotlane's mpiexec")
 
 
 HELLO = """
@@ -732,10 +918,10 @@ def programs_of_mpich_start_under_our_launcher():
 
 # ---- mpi: the same promises for MPI programs; the program is RANK
 
-def both_paths(*args):
-    """One run on shared memory, one with the network forced."""
+def both_paths(*args, step=None):
+    """One run on shared memory, one with the network forced; step: variables of a batch system around them."""
     for near in ("1", "0"):
-        job = run(*args, env={"HOTLANE_NEAR": near})
+        job = run(*args, env={"HOTLANE_NEAR": near, **(step or {})})
         assert job.seconds < 10, job.seconds
         yield job
 
@@ -751,9 +937,19 @@ def mpi_abort_keeps_the_last_words():
 
 
 def mpi_errors_and_deaths_end_the_job():
-    for mode, code, words in (("exit", 1, "left without finalize"), ("kill", 137, "killed by signal 9"), ("error", None, "count -1")):
+    for mode, code, words in (("exit", 1, "left without finalize"), ("return", 1, "left without finalize"), ("fail", 6, "code 6"),
+                              ("kill", 137, "killed by signal 9"), ("error", None, "count -1")):
         for job in both_paths("-n", 3, RANK, mode):
             assert job.code == code or code is None and job.code, (mode, job.code)
+            holds(job.err, words)
+
+
+def any_thread_may_end_the_job_amidst_communication():
+    """The line and the code name the cause, though the others see connections close at the same time."""
+    for mode, code, words in (("thread-abort", 7, "rank 1 aborted the job with code 7"), ("threads-abort", 7, "rank 1 aborted the job"),
+                              ("thread-exit", 1, "left without finalize"), ("thread-kill", 137, "killed by signal 9")):
+        for job in both_paths("-n", 3, RANK, mode):
+            same((mode, job.code), (mode, code))
             holds(job.err, words)
 
 
@@ -762,8 +958,35 @@ def children_of_mpi_programs_are_harmless():
         same((job.code, job.err, job.out.count("had a child"), job.out.count("finalized")), (0, "", 2, 2))
 
 
+def programs_that_ranks_start_run_alone():
+    for job in both_paths("-n", 2, RANK, "programs", step={"SLURM_STEP_NUM_TASKS": "4", "SLURM_STEP_ID": "0"}):
+        same((job.code, job.err, job.out.count("rank 0 of 1 finalized"), job.out.count(" of 2 finalized")), (0, "", 4, 2))
+
+
+def mpi_ranks_may_start_jobs():
+    for job in both_paths("-n", 2, RANK, "job", MPIEXEC):
+        same((job.code, job.err, job.out.count(" of 2 finalized")), (0, "", 6))
+
+
+def children_that_stay_do_not_hold_up_the_end():
+    """They have all that their rank had open, its launcher's socket, the node's and the network's."""
+    for mode, code in (("orphan-kill", 137), ("orphan", 0)):
+        for job in both_paths("-n", 2, RANK, mode):
+            same((mode, job.code), (mode, code))
+            assert job.seconds < SOON + 1, job.seconds  # the start over the network included
+
+
 def a_code_after_mpi_finalize_is_the_jobs():
     same(run("-n", 3, RANK, "after").code, 4)
+
+
+def a_child_that_stays_hides_no_death():
+    """It keeps the connections of the dead rank open; the survivors are told all the same."""
+    for near in ("1", "0"):
+        job = run("--keep-going", "-n", 3, RANK, "orphan-kill", env={"HOTLANE_NEAR": near})
+        same(job.code, 137)
+        holds(job.err, "the job goes on", "rank 1 of the job has ended")
+        assert job.seconds < SOON + 1, job.seconds
 
 
 def survivors_may_finalize():
@@ -840,12 +1063,14 @@ GROUPS = {
               waiting_for_who_has_left_ends_the_job, keep_going_ends_only_the_dead],
     "endings": [a_user_signal_ends_the_job, a_stubborn_rank_is_killed_after_one_signal_or_at_once_after_two,
                 a_death_takes_the_stubborn_along, a_stopped_rank_does_not_hold_up_the_end, killing_the_launcher_leaves_nothing,
-                killing_the_guardian_changes_nothing, killing_a_rank_ends_the_job, what_ranks_leave_running_is_killed,
+                killing_the_guardian_changes_nothing,
+                killing_the_launcher_and_a_guardian_leaves_nothing, guardians_do_not_look_like_the_launcher,
+                a_job_within_a_rank_ends_with_the_outer_one, an_abort_in_answer_to_a_death_does_not_hide_it, killing_a_rank_ends_the_job, what_ranks_leave_running_is_killed,
                 a_stop_and_a_continue_reach_the_ranks, user_defined_signals_are_passed_on, the_timeout_ends_the_job_with_124,
                 the_timeout_does_not_touch_a_job_in_time],
     "output": [lines_are_never_cut, lines_to_a_file_are_never_cut, lines_of_both_streams_share_a_pipe, streams_stay_apart,
                labels_name_the_rank, unfinished_lines_do_not_mix, a_single_rank_is_passed_on_as_it_is,
-               a_prompt_of_a_single_rank_comes_at_once, a_very_long_line_arrives, a_slow_reader_loses_nothing,
+               a_prompt_of_a_single_rank_comes_at_once, a_very_long_line_arrives, a_slow_reader_loses_nothing, the_last_lines_of_the_dead_arrive, a_reader_of_a_few_lines_ends_the_job,
                a_reader_that_leaves_ends_the_job, ranks_may_close_their_output, descriptors_are_open_in_every_rank,
                no_descriptor_of_the_launcher_reaches_a_rank],
     "input": [rank_0_gets_all_input_the_others_none, input_that_rank_0_does_not_take_is_left, typed_lines_reach_rank_0,
@@ -853,17 +1078,22 @@ GROUPS = {
     "options": [variables_are_set_and_the_part_wins, an_outer_launchers_variables_do_not_get_in, the_working_directory_is_set,
                 parts_share_one_numbering, the_nearest_option_is_named, impossible_values_are_refused,
                 other_machines_are_refused_with_the_reason, what_has_no_effect_is_accepted_with_one_line,
-                help_and_version_go_to_standard_output, ranks_are_bound_to_cores_and_nodes],
+                help_and_version_go_to_standard_output, ranks_are_bound_to_cores_nodes_and_sockets,
+                ranks_are_bound_to_the_sets_of_a_list, only_the_launchers_own_cpus_are_given,
+                threads_that_take_turns_are_told_in_one_line],
     "protocol": [the_conversation_is_pmi_1, lines_may_come_in_pieces_or_together, nonsense_ends_the_job_with_a_line,
                  a_rank_that_never_reads_is_ended, the_secret_is_told_to_ranks_only,
-                 a_shell_may_start_one_program_after_the_other, a_rank_may_start_a_job_of_its_own],
+                 a_shell_may_start_one_program_after_the_other, two_programs_at_once_on_one_socket_are_refused,
+                 a_rank_may_start_a_job_of_its_own, a_job_within_a_batch_step_is_a_job],
     "node": [everything_works_at_any_size, near_0_gives_groups_of_one, cliques_split_the_node,
              ranks_of_different_networks_do_not_share, nothing_gets_a_name, strangers_on_the_socket_are_ignored,
-             a_launcher_without_server_is_refused, what_a_rank_starts_runs_alone, the_override_makes_singletons,
+             a_launcher_without_server_is_refused, a_batch_script_is_no_launcher, what_a_rank_starts_runs_alone, the_override_makes_singletons,
              foreign_launchers_serve_as_well],
     "mpi": [mpi_programs_end_well, mpi_abort_keeps_the_last_words, mpi_errors_and_deaths_end_the_job,
-            children_of_mpi_programs_are_harmless, a_code_after_mpi_finalize_is_the_jobs, survivors_may_finalize],
-    "crowds": [floods_of_node_messages_lose_none, open_mpis_launcher_is_refused_with_the_fix,
+            any_thread_may_end_the_job_amidst_communication, children_of_mpi_programs_are_harmless,
+            programs_that_ranks_start_run_alone, mpi_ranks_may_start_jobs, children_that_stay_do_not_hold_up_the_end,
+            a_child_that_stays_hides_no_death, a_code_after_mpi_finalize_is_the_jobs, survivors_may_finalize],
+    "crowds": [floods_of_node_messages_lose_none,
                programs_of_mpich_start_under_our_launcher, random_talk_never_breaks_the_server, too_many_ranks_are_refused_before_the_start, many_ranks_meet, many_ranks_talk, deaths_in_a_crowd_leave_nothing,
                killing_the_launcher_at_any_moment_leaves_nothing],
 }

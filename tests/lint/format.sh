@@ -7,6 +7,6 @@ case $("$tool" --version) in
 *) echo "clang-format 14 is needed, $("$tool" --version) was found"; exit 77 ;;
 esac
 cd "$root" || exit 1
-# include/mpi.h is a table of the standard and keeps its own shape.
+# include/ holds tables of the standards, which keep their own shape.
 find lib rma shmem tools perf tests -name '*.[ch]' -not -path '*/build*' 2>/dev/null | sort | tr '\n' '\0' |
     xargs -0 "$tool" --dry-run -Werror

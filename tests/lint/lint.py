@@ -15,7 +15,8 @@ import sys
 CODE = ("lib/", "rma/", "shmem/", "tools/", "perf/", "tests/")
 LIBRARY = ("lib/", "rma/", "shmem/")
 CONTROL = {"if", "for", "while", "switch", "return", "sizeof", "defined"}
-PUBLIC = re.compile(r"P?MPIX?_|p?shmemx?_|HL_API|p?mpi_")
+# The last ones have the shape that PMIx gives its functions and handlers.
+PUBLIC = re.compile(r"P?MPIX?_|p?shmemx?_|HL_API|p?mpi_|PMIx_|pmix_event$")
 ATOMIC = (r"__atomic_|__sync_|\b_Atomic\b|stdatomic|"
           r"\batomic_(load|store|fetch|thread_fence|exchange)|_mm_mfence")
 

@@ -1,6 +1,6 @@
 /* Intercommunicators of random groups: what they are, messages, probes, collectives, and what is made from
  * them, while idup runs in the background. usage: intercomm ROUNDS */
-#include "mpi_test.h"
+#include "coll_forms.h"
 
 static int n_mine, n_other, my_rank; /* of the intercommunicator under test */
 static bool low;                     /* my group is that of color 0 */
@@ -343,15 +343,26 @@ int main(int argc, char **argv)
             MPI_Comm_idup(inter, &twins[k], &reqs[k]);
         }
         check_messages(inter);
-        check_rooted(inter);
-        check_symmetric(inter);
-        check_large(inter);
+        for (coll_form = 2; coll_form >= 0; coll_form--) {
+            check_rooted(inter);
+            check_symmetric(inter);
+            check_large(inter);
+        }
+        coll_form = 0;
         check_children(inter);
         check_errors(inter);
         MPI_Waitall(5, reqs, MPI_STATUSES_IGNORE);
         /* a peer communicator may have two groups itself */
         MPI_Intercomm_create(half, 0, twins[1], 0, 9, &pair);
+        MPI_Request under_way;
+        int n = 0, sum = 0;
+        MPI_Iallreduce(&me, &n, 1, MPI_INT, MPI_SUM, inter, &under_way);
         MPI_Comm_free(&inter);
+        MPI_Wait(&under_way, MPI_STATUS_IGNORE);
+        for (int k = 0; k < n_other; k++) {
+            sum += other_world(k);
+        }
+        CHECK_EQ(n, sum);
         for (int k = 0; k < 5; k++) {
             check_facts(twins[k]);
             check_messages(twins[k]);

@@ -124,6 +124,7 @@ static void look_at(MPI_Win win, const char *base, size_t bytes)
 
 static void nothing_asked(void)
 {
+    static char users[4096];
     char *base;
     MPI_Win win;
     MPI_Info info;
@@ -139,10 +140,12 @@ static void nothing_asked(void)
     look_at(win, base, LARGE);
     put_everywhere(win, base, LARGE);
     MPI_Win_free(&win);
-    MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-    CHECK(told(win, "hotlane_page_size")[0] == 0 && told(win, "hotlane_mem_kind")[0] == 0,
-          "the user's memory");
-    MPI_Win_free(&win);
+    for (int size = 0; size <= 4096; size += 4096) {
+        MPI_Win_create(size > 0 ? users : NULL, size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+        CHECK(told(win, "hotlane_page_size")[0] == 0 && told(win, "hotlane_mem_kind")[0] == 0,
+              "the user's memory");
+        MPI_Win_free(&win);
+    }
     MPI_Comm_get_info(MPI_COMM_WORLD, &info);
     MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &len, value, &there);
     CHECK(there && strcmp(value, "mpi,system") == 0, "kinds of a communicator");
@@ -224,8 +227,41 @@ static void alloc_mem(int shift)
     MPI_Info_free(&info);
     MPI_Win_create(base, BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     put_everywhere(win, base, BYTES);
+    look_at(win, base, BYTES);
+    CHECK(told(win, "hotlane_page_size")[0] != 0 && told(win, "hotlane_mem_kind")[0] == 0, "got, not asked");
+    MPI_Win_free(&win);
+    MPI_Win_create(base + 4096, 100000, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win); /* a part of it */
+    look_at(win, base + 4096, 100000);
     MPI_Win_free(&win);
     CHECK(MPI_Free_mem(base) == MPI_SUCCESS, "wish %d", which);
+}
+
+/* Below half a page: cut by memkind or without it, for their users the same. */
+static void small_pieces(void)
+{
+    enum { COUNT = 200 };
+    char *p[COUNT];
+    MPI_Win win;
+    MPI_Info info = KEYS("hotlane_page_size=2M", "mpi_minimum_memory_alignment=256");
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < COUNT; i++) {
+            CHECK(MPI_Alloc_mem(i * i + 1, info, &p[i]) == MPI_SUCCESS, "piece %d", i);
+            CHECK((uintptr_t)p[i] % 256 == 0, "piece %d: %p", i, (void *)p[i]);
+            memset(p[i], i, (size_t)(i * i) + 1);
+        }
+        MPI_Win_create(p[COUNT - 1], (MPI_Aint)(COUNT - 1) * (COUNT - 1), 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+                       &win);
+        look_at(win, p[COUNT - 1], (size_t)(COUNT - 1) * (COUNT - 1));
+        put_everywhere(win, p[COUNT - 1], (size_t)(COUNT - 1) * (COUNT - 1));
+        MPI_Win_free(&win);
+        for (int k = 0; k < COUNT; k++) {
+            int i = k * 7 % COUNT;
+            CHECK(i == COUNT - 1 || (p[i][0] == (char)i && p[i][i * i] == (char)i), "piece %d", i);
+            CHECK(MPI_Free_mem(p[i] + 1) != MPI_SUCCESS, "the middle of %d", i);
+            CHECK(MPI_Free_mem(p[i]) == MPI_SUCCESS, "piece %d", i);
+        }
+    }
+    MPI_Info_free(&info);
 }
 
 /* Rank `loser` asks for what cannot be had; all get the error, its text names the loser, and nothing stays
@@ -304,6 +340,7 @@ int main(int argc, char **argv)
         ranks_ask_for_different_things(shift);
         alloc_mem(shift);
     }
+    small_pieces();
     shared("false");
     shared("true");
     nothing_stays_taken();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/MISUSE.md is what `mpiexec -n 2 rma_misuse --table` prints.
+"""docs/MISUSE.md, up to its part about OpenSHMEM, is what `mpiexec -n 2 rma_misuse --table` prints.
 
 usage: misuse.py MPIEXEC PROGRAM SOURCE_ROOT
 """
@@ -13,7 +13,7 @@ env = {k: v for k, v in os.environ.items() if not k.startswith("HOTLANE_")}
 env["HOTLANE_CONF"] = ""
 done = subprocess.run([mpiexec, "-n", "2", program, "--table"], env=env, stdout=subprocess.PIPE, text=True, timeout=50)
 with open(os.path.join(source, "docs", "MISUSE.md"), encoding="utf-8") as file:
-    written = file.read()
+    written = file.read().split("\n# Misuse of OpenSHMEM", 1)[0]
 for line in difflib.unified_diff(written.splitlines(), done.stdout.splitlines(), "docs/MISUSE.md", "printed now", "", "", 0, ""):
     print(line)
 sys.exit(done.returncode != 0 or written != done.stdout)

@@ -2,6 +2,8 @@
 #ifndef MPI_TEST_H
 #define MPI_TEST_H
 
+#include "../seed.h"
+
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
@@ -63,9 +65,7 @@ static inline uint64_t test_random(uint64_t *state)
 /* One seed for all ranks, printed: TEST_SEED repeats a run. */
 static inline uint64_t test_seed(void)
 {
-    const char *given = getenv("TEST_SEED");
-    uint64_t seed =
-        given != NULL ? strtoull(given, NULL, 0) : (uint64_t)time(NULL) * 1000003u + (uint64_t)getpid();
+    uint64_t seed = seed_of_run();
     MPI_Bcast(&seed, sizeof(seed), MPI_BYTE, 0, MPI_COMM_WORLD);
     if (me == 0) {
         printf("TEST_SEED=%llu\n", (unsigned long long)seed);

@@ -5,6 +5,7 @@
  * --step and --round repeat what a failure names: one step alone, or the round that it stood in. --need: ways
  * --list tells the steps of a round.
  * that this run must cover, each with every call and epoch: self near direct chained lock cma. */
+#include "../seed.h"
 #include "oracle/oracle.h"
 
 #include <getopt.h>
@@ -185,7 +186,7 @@ static void parse(int argc, char **argv)
         {"threads", 1, NULL, 'T'}, {"step", 1, NULL, 'S'},    {"round", 1, NULL, 'R'},
         {"need", 1, NULL, 'w'},    {"list", 0, NULL, 'l'},    {NULL, 0, NULL, 0},
     };
-    set.seed = (uint64_t)time(NULL) * 1000003u + (uint64_t)getpid();
+    set.seed = seed_of_run();
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (c) {
         case 's':

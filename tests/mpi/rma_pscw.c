@@ -1,6 +1,7 @@
 /* Post, start, complete and wait in random groups: who waited sees what its origins wrote and nobody else's,
  * who started reads what its targets had before they posted. Ranks run through the rounds at their own speed;
  * every thread has a window of its own, with "split" another thread of it does the accesses.
+ * Once a barrier has told that all origins have completed, one test says so.
  * usage: rma_pscw THREADS ROUNDS [split] */
 #include "mpi_test.h"
 
@@ -138,6 +139,32 @@ static void *access_main(void *arg)
     return NULL;
 }
 
+/* Everybody's origin is everybody else. MPI_Win_complete has returned everywhere when the barrier ends. */
+static void told(struct lane *l)
+{
+    int flag;
+    int64_t value = 1;
+    for (int target = 0; target < size; target++) {
+        MPI_Group others, mine;
+        MPI_Group_excl(l->all, 1, &target, &others);
+        MPI_Group_incl(l->all, 1, &target, &mine);
+        if (l->rank == target) {
+            MPI_Win_post(others, 0, l->win);
+        } else {
+            MPI_Win_start(mine, 0, l->win);
+            MPI_Put(&value, 1, MPI_INT64_T, target, size, 1, MPI_INT64_T, l->win);
+            MPI_Win_complete(l->win);
+        }
+        MPI_Barrier(l->comm);
+        if (l->rank == target) {
+            MPI_Win_test(l->win, &flag);
+            CHECK_EQ(flag, 1);
+        }
+        MPI_Group_free(&others);
+        MPI_Group_free(&mine);
+    }
+}
+
 /* The whole of a round, in orders that the standard allows. */
 static void turn(struct lane *l, int round)
 {
@@ -167,6 +194,10 @@ static void *lane_main(void *arg)
     }
     if (split) {
         pthread_join(l->accessor, NULL);
+    }
+    MPI_Barrier(l->comm);
+    for (int round = 0; round < rounds / 4; round++) {
+        told(l);
     }
     return NULL;
 }

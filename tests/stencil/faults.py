@@ -5,9 +5,9 @@ import stencil_test
 GRID = ["--zones", "64,64", "--patch", "16", "--steps", "12"]
 
 
-def hashes(stencil, transfer, plant, *more):
-    want = stencil.run(0, GRID + ["--serial"])["hash"]
-    have = stencil.run(2, GRID + ["--threads", "2", "--transfer", transfer, "--plant", plant, *more])["hash"]
+def hashes(stencil, transfer, plant, *more, grid=GRID):
+    want = stencil.run(0, grid + ["--serial"])["hash"]
+    have = stencil.run(2, grid + ["--threads", "2", "--transfer", transfer, "--plant", plant, *more])["hash"]
     return want, have
 
 
@@ -28,6 +28,21 @@ def test_blocks_sent_with_their_flags_are_seen_as_well(stencil):
         for plant in ("pack", "parity"):
             want, have = hashes(stencil, "put", plant, "--signal", "notify")
             assert want != have, plant
+
+
+def test_faults_over_openshmem_are_seen_as_well(stencil):
+    if "shmem" in stencil.apis():
+        for transfer, signal in (("put", "put_signal"), ("put", "put"), ("get", "atomic")):
+            for plant in ("pack", "parity"):
+                want, have = hashes(stencil, transfer, plant, "--api", "shmem", "--signal", signal)
+                assert want != have, (transfer, signal, plant)
+
+
+def test_faults_in_three_dimensions_are_seen_as_well(stencil):
+    grid = ["--problem", "blast", "--zones", "16,16,16", "--patch", "8", "--steps", "6"]
+    for plant in ("pack", "parity"):
+        want, have = hashes(stencil, "put", plant, grid=grid)
+        assert want != have, plant
 
 
 def test_without_a_fault_the_hash_is_the_serial_one(stencil):

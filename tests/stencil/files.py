@@ -28,9 +28,9 @@ def test_trace_has_a_row_for_each_thread(stencil):
 
 def test_picture_is_a_png(stencil):
     with tempfile.TemporaryDirectory() as folder:
-        for problem, least in (("orszag-tang", 400), ("brio-wu", 400)):
+        for problem, zones, least in (("orszag-tang", "64,32", 400), ("brio-wu", "64,32", 400), ("sedov", "16,16,16", 400)):
             file = os.path.join(folder, "a picture.png")
-            code, _, err = stencil.call(0, ["--problem", problem, "--zones", "64,32", "--steps", "3", "--serial", "--quiet",
+            code, _, err = stencil.call(0, ["--problem", problem, "--zones", zones, "--steps", "3", "--serial", "--quiet",
                                             "--picture", file])
             if code == 2 and "without cairo" in err:
                 print("     (built without cairo: no picture)")
@@ -45,6 +45,26 @@ def test_a_file_that_cannot_be_written_is_named(stencil):
     for option in ("--json", "--profile"):
         code, _, err = stencil.call(1, GRID + ["--quiet", option, "/nowhere/file"])
         assert code == 1 and f"{option} /nowhere/file" in err, (option, code, err)
+    for option in ("--checkpoint", "--restart"):
+        code, _, err = stencil.call(2, GRID + ["--quiet", option, "/nowhere/file"])
+        assert code == 1 and err.count("/nowhere/file: no such file") == 1, (option, code, err)
+
+
+def test_a_run_goes_on_from_a_checkpoint(stencil):
+    for zones, patch, other in (("64,32", "8", "4"), ("16,16,16", "8", "4")):
+        grid = ["--problem", "blast", "--zones", zones, "--threads", "2"]
+        whole = stencil.run(2, grid + ["--patch", patch, "--steps", "5"])
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "state")
+            stencil.run(2, grid + ["--patch", patch, "--steps", "3", "--checkpoint", file])
+            # On other ranks, with other patches.
+            rest = stencil.run(3, grid + ["--patch", other, "--steps", "2", "--restart", file])
+            assert rest["hash"] == whole["hash"] and rest["time"] == whole["time"], (zones, whole, rest)
+            os.truncate(file, os.path.getsize(file) - 8)
+            code, _, err = stencil.call(2, grid + ["--patch", patch, "--quiet", "--restart", file])
+            assert code == 1 and f"{file}: ends too early" in err, err
+            code, _, err = stencil.call(2, ["--zones", "32,32", "--patch", "8", "--quiet", "--restart", file])
+            assert code == 1 and "no state of 32,32,1 zones" in err, err
 
 
 def test_scripts_print_their_tables(stencil):

@@ -7,16 +7,20 @@ import subprocess
 import stencil_test
 
 REFUSED = [
-    (["--problem", "sod"], ["--problem sod", "orszag-tang", "brio-wu", "alfven", "blast"]),
+    (["--problem", "sod"], ["--problem sod", "orszag-tang", "brio-wu", "alfven", "blast", "sedov"]),
     (["--zones", "100"], ["--zones 100", "NX,NY"]),
-    (["--zones", "64,64,64"], ["--zones 64,64,64", "no third dimension", "--zones 64,64"]),
+    (["--zones", "64,64,0"], ["--zones 64,64,0", "NX,NY,NZ"]),
+    (["--zones", "32,32,20", "--patch", "8"], ["--zones 32,32,20", "--patch 8", "--patch 4"]),
+    (["--problem", "sedov", "--zones", "32,32"], ["--problem sedov --zones 32,32", "--zones 32,32,32"]),
     (["--zones", "100,100", "--patch", "16"], ["--zones 100,100", "--patch 16", "--patch 20"]),
-    (["--zones", "7,5", "--patch", "3"], ["--zones 7,5", "divides both"]),
+    (["--zones", "7,5", "--patch", "3"], ["--zones 7,5", "divides them"]),
     (["--patch", "1"], ["--patch 1", "2 ghost zones"]),
-    (["--api", "shmem"], ["--api shmem", "this build does not have it", "mpi"]),
+    (["--api", "tcp"], ["--api tcp", "mpi, shmem"]),
+    (["--api", "shmem", "--signal", "notify"], ["--api shmem", "use --"]),  # words of both kinds of builds
     (["--signal", "flag"], ["--signal flag", "put, accumulate, fetch_op, notify"]),
-    (["--signal", "shmem_put_signal"], ["--signal shmem_put_signal", "does not have it"]),
+    (["--signal", "put_signal"], ["--api mpi --signal put_signal", "does not have it", "--signal put"]),
     (["--transfer", "send"], ["--transfer send", "put, get"]),
+    (["--api", "shmem", "--checkpoint", "f"], ["--checkpoint", "use --api mpi"]),
     (["--flush", "never"], ["--flush never", "patch, batch, all"]),
     (["--boundary", "wall"], ["--boundary wall", "periodic, outflow"]),
     (["--steps", "0"], ["--steps 0", "from 1"]),
@@ -48,15 +52,15 @@ def test_one_rank_speaks_for_all(stencil):
 def test_more_ranks_than_patches_are_refused(stencil):
     code, _, err = stencil.call(3, ["--zones", "16,8", "--patch", "8", "--steps", "1"])
     assert code == 1, f"exit code {code}\n{err}"
-    for word in ["2 × 1 patches", "3 ranks", "at most 2 ranks"]:
+    for word in ["2 patches cannot", "by 3 ranks", "at most 2 ranks"]:
         assert err.count(word) == 1, err
 
 
 def test_help_names_every_option(stencil):
     code, out, _ = stencil.call(0, ["--help"])
     assert code == 0
-    for word in ("problem zones boundary api threads patch steps time transfer signal flush overlap picture profile json "
-                 "serial help").split():
+    for word in ("problem zones boundary api threads patch steps time transfer signal flush overlap picture profile json checkpoint "
+                 "restart serial help").split():
         assert f"--{word}" in out, word
 
 
@@ -77,6 +81,16 @@ def test_serial_and_parallel_agree(stencil):
     assert (parallel["ranks"], parallel["threads"], parallel["steps"], parallel["patch"]) == (2, 2, 5, 8), parallel
     for key in "problem zones seconds zones_per_s mean_energy rho_min rho_max max_divb lanes leases_contended".split():
         assert key in serial and key in parallel, key
+
+
+def test_openshmem_gives_the_same_answer(stencil):
+    grid = ["--problem", "blast", "--zones", "16,16,16", "--patch", "8", "--steps", "5"]
+    if "shmem" not in stencil.apis():
+        print("     (built without OpenSHMEM)")
+        return
+    hashes = {stencil.run(2, grid + ["--threads", "2", "--api", "shmem", "--signal", "put_signal"], way)["hash"]
+              for way in ({}, {"HOTLANE_NEAR": "0"})}
+    assert hashes == {stencil.run(0, grid + ["--serial"])["hash"]}, hashes
 
 
 def test_closing_table_says_where_windows_live(stencil):

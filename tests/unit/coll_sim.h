@@ -153,7 +153,7 @@ static bool sim_test(void *request, int *err)
     return true;
 }
 
-static const struct hl_coll_net sim_net = {sim_send, sim_recv, sim_test};
+static const struct hl_coll_net sim_net = {sim_send, sim_recv, sim_test, NULL};
 
 static struct hl_comm sim_comms[SIM_RANKS];
 static struct hl_group sim_group;
@@ -170,29 +170,38 @@ static void sim_open(int size)
     }
 }
 
-/* Runs one operation on all ranks by the algorithm `row`. */
-static void sim_run(const struct hl_coll_row *row, const struct hl_coll_call *calls)
+static struct hl_sched sim_scheds[SIM_RANKS];
+
+/* Builds one operation on all ranks by the algorithm `row`. */
+static void sim_build(const struct hl_coll_row *row, const struct hl_coll_call *calls)
 {
-    static struct hl_sched scheds[SIM_RANKS];
-    bool ended[SIM_RANKS] = {false};
-    int left = sim_size, tag = -1;
+    struct hl_sched *scheds = sim_scheds;
+    int tag = -1;
 
     for (int i = 0; i < sim_size; i++) {
         struct hl_coll_facts facts;
         hl_sched_init(&scheds[i], &sim_net, &sim_comms[i], HL_PLANE_COLL);
-        NEED(hl_coll_look(&scheds[i], &calls[i], &facts) == 0, "refused");
+        NEED(hl_coll_look(&scheds[i].reducer, &calls[i], &facts) == 0, "refused");
         row->build(&scheds[i], &calls[i]);
         NEED(scheds[i].err == 0, "%s: error %d", row->name, scheds[i].err);
         NEED(tag == -1 || tag == scheds[i].tag, "tags differ");
         tag = scheds[i].tag;
     }
+}
+
+/* Runs what was built. */
+static void sim_go(const struct hl_coll_row *row)
+{
+    struct hl_sched *scheds = sim_scheds;
+    bool ended[SIM_RANKS] = {false};
+    int left = sim_size;
+
     for (int64_t turns = 0; left > 0; turns++) {
         int i = rand() % sim_size;
         NEED(turns < 2000000, "%s hangs with %d ranks", row->name, sim_size);
         sim_pump();
         if (!ended[i] && hl_sched_try(&scheds[i])) {
             NEED(scheds[i].err == 0, "%s: error %d", row->name, scheds[i].err);
-            hl_sched_fini(&scheds[i]);
             ended[i] = true;
             left--;
         }
@@ -201,6 +210,16 @@ static void sim_run(const struct hl_coll_row *row, const struct hl_coll_call *ca
     for (int i = 0; i < sim_size * sim_size; i++) {
         NEED(sim_sent[i / sim_size][i % sim_size] == NULL, "%s: a message is left", row->name);
         NEED(sim_posted[i / sim_size][i % sim_size] == NULL, "%s: a receive is left", row->name);
+    }
+}
+
+/* Runs one operation on all ranks by the algorithm `row`. */
+static void sim_run(const struct hl_coll_row *row, const struct hl_coll_call *calls)
+{
+    sim_build(row, calls);
+    sim_go(row);
+    for (int i = 0; i < sim_size; i++) {
+        hl_sched_fini(&sim_scheds[i]);
     }
 }
 

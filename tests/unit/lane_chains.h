@@ -162,12 +162,43 @@ START_TEST(answers_of_a_chain_fit_into_one_message)
 }
 END_TEST
 
+START_TEST(words_are_put_from_copies)
+{
+    chain = 0;
+    start(1);
+    enum { N = 2 * HL_SLOTS };
+    static uint64_t sink[N];
+    uint64_t word = 0;
+    hl_a32 error = {0};
+    int copied = 0;
+    for (int i = 0; i < N; i++) {
+        struct hl_xfer x = transfer(1, &sink[i], &word, &error);
+        x.len = i % 2 == 0 ? 8 : 3;
+        word = (uint64_t)i + 7;
+        if (hl_lane_write_word(NULL, &x)) {
+            copied++;
+        } else {
+            ck_assert_int_eq(hl_lane_write(&x), 0);
+            hl_lane_flush(1, HL_LOCAL);
+        }
+        word = UINT64_MAX; /* it is mine again */
+    }
+    hl_lane_flush(1, HL_REMOTE);
+    for (int i = 0; i < N; i++) {
+        ck_assert_uint_eq(sink[i], (uint64_t)i + 7);
+    }
+    ck_assert_int_gt(copied, N / 4);
+    stop();
+}
+END_TEST
+
 static void add_chains(TCase *t)
 {
     tcase_add_test(t, a_put_arrives_without_further_calls);
     tcase_add_test(t, puts_are_over_for_their_origin_with_the_copy);
     tcase_add_test(t, a_local_flush_waits_for_every_get);
     tcase_add_test(t, a_peer_that_falls_silent_is_found_dead);
+    tcase_add_test(t, words_are_put_from_copies);
     tcase_add_test(t, answers_of_a_chain_fit_into_one_message);
 }
 

@@ -117,4 +117,35 @@ START_TEST(what_is_expected_is_connected)
 }
 END_TEST
 
+/* The lane that comes belongs to somebody by then: the guest stays one elsewhere. */
+START_TEST(guests_stay_away_from_an_owned_home)
+{
+    start_with_closed_lane();
+    put_and_flush(1);
+    struct hl_lane *own = NULL;
+    for (uint64_t i = 2; own == NULL; i++) { /* not while the helper opens it */
+        own = hl_lane_own();
+        put_and_flush(i);
+    }
+    ck_assert_ptr_eq(own, hl_pool.lanes[1]);
+    uint64_t before = issued_on(1);
+    put_and_flush(99);
+    hl_lane_preferred = UINT32_MAX;
+    hl_a32_store_relaxed(&hl_pool.next, 1);
+    put_and_flush(100);
+    ck_assert_uint_eq(issued_on(1), before);
+    hl_lane_disown(own);
+    hl_warm_stop();
+    stop();
+}
+END_TEST
+
+static void add_warm(TCase *t)
+{
+    tcase_add_test(t, guests_and_flushes_do_not_wait_for_a_lane_that_comes);
+    tcase_add_loop_test(t, guests_go_home_when_their_lane_is_there, 0, 2);
+    tcase_add_test(t, guests_stay_away_from_an_owned_home);
+    tcase_add_test(t, what_is_expected_is_connected);
+}
+
 #endif

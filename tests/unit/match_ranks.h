@@ -2,6 +2,8 @@
 #ifndef HL_MATCH_RANKS_H
 #define HL_MATCH_RANKS_H
 
+#include "../seed.h"
+#include "claim.h"
 #include "inner.h"
 
 #include <check.h>
@@ -17,10 +19,9 @@ static int n_ranks;
 static void *board;
 static const int worlds[RANKS_MAX] = {0, 1, 2, 3};
 
-static int same(int world)
-{
-    return world;
-}
+/* Of ranks opened from here on; 0: as usual. */
+static uint32_t ranks_ring;
+static uint64_t ranks_unex_mem;
 
 static void open_ranks(int n, unsigned inboxes, bool threads, bool cma)
 {
@@ -29,17 +30,19 @@ static void open_ranks(int n, unsigned inboxes, bool threads, bool cma)
                  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ck_assert_ptr_ne(board, MAP_FAILED);
     ck_assert_int_eq(hl_req_open(), 0);
+    hl_claim_enrol();
     for (int i = 0; i < n; i++) {
         struct hl_matcher_setup s = {.world_rank = i,
                                      .world_size = n,
                                      .node_rank = i,
                                      .node_size = n,
                                      .node_world = worlds,
-                                     .node_of = same,
                                      .board = board,
                                      .inboxes = inboxes,
                                      .threads = threads,
-                                     .cma = cma};
+                                     .cma = cma,
+                                     .ring = ranks_ring,
+                                     .unex_mem = ranks_unex_mem};
         ck_assert_int_eq(hl_matcher_open(&ranks[i], &s), 0);
         ck_assert_int_eq(hl_prog_register(hl_matcher_poll, &ranks[i], 1), 0);
     }
@@ -81,9 +84,8 @@ static inline uint64_t random_next(uint64_t *state)
 
 static inline uint64_t seed_now(const char *what)
 {
-    const char *given = getenv("HL_TEST_SEED");
-    uint64_t seed = given != NULL ? strtoull(given, NULL, 0) : hl_now_ns() ^ (uint64_t)getpid();
-    printf("%s: HL_TEST_SEED=%llu\n", what, (unsigned long long)seed);
+    uint64_t seed = seed_of_run();
+    printf("%s: TEST_SEED=%llu\n", what, (unsigned long long)seed);
     fflush(stdout);
     return seed;
 }

@@ -79,6 +79,43 @@ START_TEST(carving_refuses_nothing_that_an_exact_request_could_have)
 }
 END_TEST
 
+/* From half a page to 8 MiB: whole pages of an arena, whose number of descriptors does not grow with theirs.
+ */
+START_TEST(larger_pieces_have_whole_pages_of_an_arena)
+{
+    struct hl_mem_wish wish = {.rule = HL_MEM_MANDATORY, .page = 4 * M}, little = {.page = 2 * M};
+    struct hl_piece p[8], small, large;
+    if (!pools || pool_set(2 * M, 32, 0) < 32) {
+        printf("skipped: no huge pages can be reserved\n");
+        return;
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        for (int i = 0; i < 8; i++) {
+            ck_assert_int_eq(ask(i % 2 == 0 ? M : 3 * M + 5, &wish, &p[i]), 0);
+            ck_assert_ptr_nonnull(p[i].seg->arena);
+            ck_assert_ptr_eq(p[i].seg, p[0].seg);
+            ck_assert_uint_eq((uintptr_t)p[i].addr % (4 * M), 0);
+            ck_assert_uint_eq(p[i].len, i % 2 == 0 ? 2 * M : 4 * M);
+            ck_assert_uint_eq(smaps_page(p[i].addr), 2 * M);
+            memset(p[i].addr, i, p[i].len);
+        }
+        ck_assert_int_eq(pool_free(2 * M), 32 - 4 * (1 + 2));
+        ck_assert_int_eq(ask(1000, &little, &small), 0);
+        ck_assert_int_eq(pool_free(2 * M), 32 - 4 * (1 + 2) - 1); /* on a page of its own */
+        ck_assert_int_eq(ask(8 * M, &wish, &large), 0);
+        ck_assert_ptr_null(large.seg->arena);
+        hl_mem_free(&large);
+        hl_mem_free(&small);
+        for (int i = 0; i < 8; i++) {
+            const char *at = p[i].addr;
+            ck_assert(at[0] == i && at[p[i].len - 1] == i);
+            hl_mem_free(&p[i]);
+        }
+        ck_assert_int_eq(pool_free(2 * M), 32);
+    }
+}
+END_TEST
+
 static size_t page_under(const void *buffer)
 {
     return hl_mem_find(buffer, 1)->page;
@@ -127,6 +164,28 @@ START_TEST(internal_buffers_are_modest)
     hl_mem_buffer_give(buffers[0]);
     hl_mem_free(&user);
     ck_assert_int_eq(pool_free(2 * M), 64);
+}
+END_TEST
+
+START_TEST(internal_buffers_leave_pages_to_partitions)
+{
+    struct statfs fs;
+    if (!pools || pool_set(2 * M, 64, 0) < 64) {
+        printf("skipped: no huge pages can be reserved\n");
+        return;
+    }
+    setenv("HOTLANE_CONF", "", 1);
+    setenv("SHMEM_SYMMETRIC_PARTITION1", "size=4M", 1);
+    setenv("SMA_SYMMETRIC_PARTITION9", "size=4M:pgsize=2M", 1);
+    ck_assert_int_eq(hl_conf_load(), 0);
+    ck_assert_uint_eq(hl_conf.internal_page, UINT64_MAX);
+    void *b = hl_mem_buffer_take(M / 2);
+    ck_assert_uint_eq(page_under(b), hl_topo_page());
+    hl_mem_buffer_give(b);
+    int board = hl_mem_buffer_board(3 * M);
+    ck_assert_int_eq(fstatfs(board, &fs), 0);
+    ck_assert_int_eq(fs.f_bsize, hl_topo_page());
+    close(board);
 }
 END_TEST
 

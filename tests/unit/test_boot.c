@@ -9,6 +9,7 @@
 #include "pmi1.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -190,7 +191,8 @@ static const struct {
     const char *env[4];
     const char *words;
 } many[] = {
-    {{"SLURM_STEP_NUM_TASKS=2"}, "srun --mpi=pmi2"},
+    {{"SLURM_STEP_NUM_TASKS=2", "SLURM_NTASKS=2"}, "srun --mpi=pmi2"},
+    {{"OMPI_COMM_WORLD_SIZE=4"}, "Open MPI's launcher"},
     {{"OMPI_COMM_WORLD_SIZE=4", "PMIX_NAMESPACE=x", "PMIX_RANK=1"}, "Open MPI's launcher"},
     {{"PMIX_NAMESPACE=x", "PMIX_RANK=1"}, "PMIx launcher"},
     {{"PMI_SIZE=2"}, "PMI_FD is missing"},
@@ -213,9 +215,23 @@ END_TEST
 START_TEST(what_a_rank_starts_may_run_alone)
 {
     const char *name;
-    ENV("SLURM_STEP_NUM_TASKS=8", "OMPI_COMM_WORLD_SIZE=8", HL_BOOT_MARK "=1");
+    ENV("SLURM_STEP_NUM_TASKS=8", "OMPI_COMM_WORLD_SIZE=8", HL_BOOT_MARK "=:8:::8::");
     ck_assert_int_eq(choose("auto", &name), 0);
     ck_assert_str_eq(name, "self");
+}
+END_TEST
+
+/* A launcher that the rank has started speaks anew. */
+START_TEST(what_a_ranks_launcher_starts_is_no_child_of_the_rank)
+{
+    static const char *const news[] = {"SLURM_STEP_NUM_TASKS=4", "SLURM_STEP_ID=1", "PMI_SIZE=8",
+                                       "PMI_PORT=a:1"};
+    const char *name;
+    for (size_t i = 0; i < sizeof news / sizeof *news; i++) {
+        ENV(news[i], "SLURM_STEP_NUM_TASKS=8", HL_BOOT_MARK "=:8:::::");
+        ck_assert_int_eq(choose("auto", &name), HL_ERR_OTHER);
+        ck_assert_str_eq(name, "none");
+    }
 }
 END_TEST
 
@@ -227,7 +243,8 @@ START_TEST(the_override_is_obeyed_or_refused)
     ck_assert_str_eq(name, "self");
     ck_assert_int_eq(choose("pmi1", &name), HL_ERR_OTHER);
     ck_assert_int_eq(choose("pmix", &name), HL_ERR_OTHER);
-    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "only pmi1 and self"));
+    ck_assert_ptr_nonnull(
+        strstr(hl_err_text(HL_ERR_OTHER), HL_PMIX ? "names no such launcher" : "only pmi1 and self"));
 }
 END_TEST
 
@@ -277,6 +294,16 @@ START_TEST(a_handshake_learns_all_and_hides_the_launcher)
     ck_assert_int_gt((int)n, 0);
     asked[n] = 0;
     ck_assert_ptr_nonnull(strstr(asked, "cmd=init pmi_version=1 pmi_subversion=1\ncmd=get_my_kvsname\n"));
+    static const char later[] = "cmd=finalize_ack rc=0\ncmd=response_to_init rc=0\n"
+                                "cmd=finalize_ack rc=0\ncmd=response_to_init rc=-1\n";
+    ck_assert_int_eq(write(end, later, sizeof later - 1), (ssize_t)sizeof later - 1);
+    ck_assert_int_eq(m->fini(), 0);
+    ck_assert_int_eq(m->watch_fd(), -1);
+    ck_assert_int_eq(m->again(), 0);
+    ck_assert_int_ge(m->watch_fd(), 0);
+    ck_assert_int_eq(m->fini(), 0);
+    ck_assert_int_eq(m->again(), HL_ERR_OTHER);
+    ck_assert_int_eq(m->watch_fd(), -1);
 }
 END_TEST
 
@@ -353,7 +380,11 @@ START_TEST(a_singleton_opens_no_descriptor_and_works_like_a_job)
     ck_assert_int_eq(hl_boot_open(), 0);
     ck_assert_int_eq(hl_boot_close(true), 0);
     ck_assert_int_eq(hl_boot_close(true), 0);
-    ck_assert_int_eq(hl_boot_open(), HL_ERR_OTHER);
+    ck_assert_int_eq(hl_boot_open(), 0); /* after all */
+    ck_assert_int_eq(hl_boot_put("big", in, 5), 0);
+    ck_assert_int_eq(hl_boot_get(0, "big", out, sizeof out, &len), 0);
+    ck_assert_uint_eq(len, 5);
+    ck_assert_int_eq(hl_boot_close(true), 0);
 }
 END_TEST
 
@@ -378,6 +409,16 @@ START_TEST(a_forked_child_ends_only_itself)
 }
 END_TEST
 
+#if HL_PMIX
+#include "boot_pmix.h"
+#else
+static void add_pmix(TCase *tc)
+{
+    (void)tc;
+}
+#endif
+#include "boot_strangers.h"
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("boot");
@@ -392,12 +433,18 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tc, one_of_many_without_a_server_is_refused_with_the_fix, 0,
                         (int)(sizeof many / sizeof *many));
     tcase_add_test(tc, what_a_rank_starts_may_run_alone);
+    tcase_add_test(tc, what_a_ranks_launcher_starts_is_no_child_of_the_rank);
     tcase_add_test(tc, the_override_is_obeyed_or_refused);
     tcase_add_test(tc, a_handshake_learns_all_and_hides_the_launcher);
     tcase_add_loop_test(tc, a_socket_that_answers_nonsense_is_no_launcher, 0, 3);
     tcase_add_test(tc, notices_come_between_answers_and_a_hang_up_is_seen);
     tcase_add_test(tc, a_singleton_opens_no_descriptor_and_works_like_a_job);
     tcase_add_test(tc, a_forked_child_ends_only_itself);
+    add_pmix(tc);
+    tcase_add_test(tc, nobody_leaves_descriptors_here);
+    tcase_add_test(tc, strangers_take_no_place_in_the_queue);
+    tcase_add_test(tc, other_users_are_not_heard);
+    tcase_add_test(tc, names_have_nothing_in_common);
     suite_add_tcase(suite, tc);
     return suite;
 }

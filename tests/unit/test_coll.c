@@ -5,199 +5,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "coll_bufs.h"
+#include "coll_cases.h"
 #include "err.h"
+#include "shape.h"
 #include "unit.h"
 #include "util.h"
-
-/* ---- Data movement ---- */
-
-/* A side with a block for each rank, in random places. */
-static struct hl_coll_side side_of_blocks(bool different, const int64_t *counts, struct image *m)
-{
-    int64_t elements = 0, at = 0;
-    struct hl_type *t = types[4][rand() % TYPES];
-    struct hl_coll_side side = {.type = t, .count = counts[0]};
-
-    if (different) {
-        int64_t *displs = malloc((size_t)sim_size * sizeof *displs);
-        for (int i = sim_size - 1; i >= 0; i--) {
-            displs[i] = at;
-            at += counts[i] + rand() % 3;
-        }
-        side.counts = counts;
-        side.displs = displs;
-    }
-    for (int i = 0; i < sim_size; i++) {
-        elements += counts[i] + 2;
-    }
-    *m = image_of(t, 0, elements);
-    side.buf = m->buf;
-    return side;
-}
-
-static struct hl_coll_side side_of_one(int64_t count, struct image *m)
-{
-    struct hl_type *t = types[4][rand() % TYPES];
-    struct hl_coll_side side = {.type = t, .count = count};
-
-    *m = image_of(t, 0, count);
-    side.buf = m->buf;
-    return side;
-}
-
-enum { UNIT = 4, MOST = 40 };
-
-static char block_bytes[SIM_RANKS][SIM_RANKS][UNIT * MOST]; /* [from][to], packed */
-static int64_t block_counts[SIM_RANKS][SIM_RANKS];          /* [from][to] */
-static int64_t counts_to[SIM_RANKS][SIM_RANKS];             /* the same, [to][from] */
-
-/* shape: 0 all blocks equal, 1 a row each sender, 2 a column each receiver, 3 all different */
-static void make_blocks(int shape)
-{
-    int most = rand() % 4 == 0 ? 1 : rand() % MOST;
-    int64_t rows[SIM_RANKS];
-
-    for (int i = 0; i < sim_size; i++) {
-        rows[i] = rand() % (most + 1);
-    }
-    for (int i = 0; i < sim_size; i++) {
-        for (int k = 0; k < sim_size; k++) {
-            int64_t n = shape == 0 ? most : shape == 1 ? rows[i] : shape == 2 ? rows[k] : rand() % (most + 1);
-            block_counts[i][k] = counts_to[k][i] = n;
-            for (int b = 0; b < UNIT * MOST; b++) {
-                block_bytes[i][k][b] = (char)rand();
-            }
-        }
-    }
-}
-
-/* The calls of all ranks and what is in and behind their buffers. */
-static struct hl_coll_call calls[SIM_RANKS];
-static struct image send_images[SIM_RANKS], recv_images[SIM_RANKS];
-
-static void check_all(const struct hl_coll_row *row)
-{
-    for (int i = 0; i < sim_size; i++) {
-        check_image(&send_images[i], row->name, "send", i);
-        check_image(&recv_images[i], row->name, "receive", i);
-        free((void *)(uintptr_t)calls[i].send.displs);
-        free((void *)(uintptr_t)calls[i].recv.displs);
-    }
-}
-
-static void begin_call(const struct hl_coll_row *row, int i, int root)
-{
-    calls[i] = (struct hl_coll_call){.what = row->what, .comm = &sim_comms[i], .root = root};
-}
-
-static void fill(const struct image *m, struct hl_data d, const char *packed, bool input)
-{
-    if (input) {
-        put_input(m, &d, packed);
-    } else {
-        set_bytes(m, false, &d, packed);
-    }
-}
-
-static void run_bcast(const struct hl_coll_row *row)
-{
-    int root = rand() % sim_size;
-
-    make_blocks(0);
-    for (int i = 0; i < sim_size; i++) {
-        begin_call(row, i, root);
-        send_images[i] = new_image(0, 0);
-        calls[i].recv = side_of_one(block_counts[0][0], &recv_images[i]);
-        struct hl_coll_side *r = &calls[i].recv;
-        fill(&recv_images[i], hl_data(r->buf, r->count, r->type), block_bytes[0][0], i == root);
-    }
-    sim_run(row, calls);
-    check_all(row);
-}
-
-/* Gather and its like: rank i's one block goes to all, or to the root. */
-static void run_gather(const struct hl_coll_row *row, bool different, bool to_all)
-{
-    int root = rand() % sim_size;
-    bool in_place = rand() % 2;
-
-    make_blocks(different ? 1 : 0);
-    for (int i = 0; i < sim_size; i++) {
-        bool gets = to_all || i == root, in = in_place && gets;
-        begin_call(row, i, root);
-        calls[i].send = side_of_one(block_counts[i][i], &send_images[i]);
-        calls[i].recv = side_of_blocks(different, counts_to[i], &recv_images[i]);
-        struct hl_coll_side *s = &calls[i].send, *r = &calls[i].recv;
-        fill(&send_images[i], hl_data(s->buf, s->count, s->type), block_bytes[i][0], true);
-        for (int k = 0; k < sim_size && gets; k++) {
-            fill(&recv_images[i], hl_coll_block(r, k), block_bytes[k][0], in && k == i);
-        }
-        if (in) {
-            s->buf = MPI_IN_PLACE;
-            s->type = NULL;
-        }
-    }
-    sim_run(row, calls);
-    check_all(row);
-}
-
-static void run_scatter(const struct hl_coll_row *row, bool different)
-{
-    int root = rand() % sim_size;
-    bool in_place = rand() % 2;
-
-    make_blocks(different ? 2 : 0);
-    for (int i = 0; i < sim_size; i++) {
-        begin_call(row, i, root);
-        calls[i].send = side_of_blocks(different, block_counts[i], &send_images[i]);
-        calls[i].recv = side_of_one(block_counts[i][i], &recv_images[i]);
-        struct hl_coll_side *s = &calls[i].send, *r = &calls[i].recv;
-        for (int k = 0; k < sim_size && i == root; k++) {
-            fill(&send_images[i], hl_coll_block(s, k), block_bytes[0][k], true);
-        }
-        if (i == root && in_place) {
-            r->buf = MPI_IN_PLACE;
-            r->type = NULL;
-        } else {
-            fill(&recv_images[i], hl_data(r->buf, r->count, r->type), block_bytes[0][i], false);
-        }
-    }
-    sim_run(row, calls);
-    check_all(row);
-}
-
-static void run_alltoall(const struct hl_coll_row *row, bool different)
-{
-    bool in_place = rand() % 3 == 0;
-
-    make_blocks(different ? 3 : 0);
-    for (int i = 0; i < sim_size && in_place; i++) {
-        for (int k = 0; k < i; k++) { /* in place, both directions have one length */
-            block_counts[i][k] = counts_to[k][i] = counts_to[i][k];
-        }
-    }
-    for (int i = 0; i < sim_size; i++) {
-        begin_call(row, i, 0);
-        calls[i].send = side_of_blocks(different, block_counts[i], &send_images[i]);
-        calls[i].recv = side_of_blocks(different, counts_to[i], &recv_images[i]);
-        struct hl_coll_side *s = &calls[i].send, *r = &calls[i].recv;
-        for (int k = 0; k < sim_size; k++) {
-            struct hl_data in = hl_coll_block(r, k);
-            fill(&send_images[i], hl_coll_block(s, k), block_bytes[i][k], true);
-            if (in_place) {
-                set_bytes(&recv_images[i], true, &in, block_bytes[i][k]);
-            }
-            set_bytes(&recv_images[i], false, &in, block_bytes[k][i]);
-        }
-        if (in_place) {
-            s->buf = MPI_IN_PLACE;
-            s->type = NULL;
-        }
-    }
-    sim_run(row, calls);
-    check_all(row);
-}
 
 /* ---- Reductions ---- */
 
@@ -527,7 +339,7 @@ START_TEST(every_operation_has_an_algorithm_of_last_resort)
     struct hl_coll_facts worst = {.bytes = UINT64_MAX, .size = 1 << 24};
     struct hl_coll_facts small = {.bytes = 8, .size = 4, .count = 1, .predefined = true};
 
-    for (int what = 0; what < HL_COLLS; what++) {
+    for (int what = 0; what < HL_COLL_NEIGHBOR_ALLGATHER; what++) { /* these have one */
         ck_assert_int_eq(hl_coll_choose(what, &worst)->what, what);
     }
     ck_assert_str_eq(hl_coll_choose(HL_COLL_ALLTOALL, &small)->name, "bruck");
@@ -563,6 +375,101 @@ START_TEST(wrong_operations_and_counts_are_refused)
 }
 END_TEST
 
+/* A persistent one: what it uses is freed, the data changes from run to run. */
+START_TEST(a_held_schedule_runs_again)
+{
+    static uint32_t in[SIM_RANKS][2], out[SIM_RANKS][2];
+    struct affine want;
+
+    for (int k = 0; k < hl_coll_row_count; k++) {
+        const struct hl_coll_row *row = &hl_coll_rows[k];
+        struct hl_type *pair = NULL;
+        struct hl_op_user *op = NULL;
+        if (row->what != HL_COLL_SCAN && (row->what != HL_COLL_ALLREDUCE || row->needs != 0)) {
+            continue;
+        }
+        sim_open(2 + rand() % 9);
+        ck_assert_int_eq(hl_type_make_contiguous(2, hl_type_of(MPI_UINT32_T), &pair), 0);
+        ck_assert_int_eq(hl_type_commit(pair), 0);
+        ck_assert_int_eq(hl_op_user_make(compose_small, NULL, false, &op), 0);
+        for (int i = 0; i < sim_size; i++) {
+            begin_call(row, i, 0);
+            calls[i].op = (MPI_Op)(void *)op;
+            calls[i].send.buf = in[i];
+            calls[i].recv = (struct hl_coll_side){.buf = out[i], .count = 1, .type = pair};
+        }
+        sim_build(row, calls);
+        for (int i = 0; i < sim_size; i++) {
+            hl_sched_hold(&sim_scheds[i]);
+        }
+        hl_type_free(pair);
+        hl_op_user_free(op);
+        for (int run = 0; run < 3; run++) {
+            for (int i = 0; i < sim_size; i++) {
+                in[i][0] = (uint32_t)rand() | 1;
+                in[i][1] = (uint32_t)rand();
+                hl_sched_rewind(&sim_scheds[i]);
+            }
+            sim_go(row);
+            want = (struct affine){in[0][0], in[0][1]};
+            for (int i = 1; i < sim_size; i++) {
+                want = compose(want, (struct affine){in[i][0], in[i][1]});
+            }
+            ck_assert_mem_eq(out[sim_size - 1], &want, sizeof want);
+        }
+        ck_assert_uint_eq(pair->refs.v > 0, 1);
+        for (int i = 0; i < sim_size; i++) {
+            hl_sched_fini(&sim_scheds[i]);
+        }
+        ck_assert_uint_eq(pair->refs.v, 0);
+        ck_assert_uint_eq(op->refs.v, 0);
+    }
+}
+END_TEST
+
+/* More neighbours than messages fly elsewhere, each of them several times and in an order of its own. */
+START_TEST(neighbours_meet_edge_by_edge)
+{
+    static const struct hl_coll_row neighbours = {HL_COLL_NEIGHBOR_ALLTOALL, "neighbours", UINT64_MAX, 0,
+                                                  hl_build_neighbors};
+    static struct hl_edge edges[SIM_RANKS];
+    static int in[7][SIM_RANKS], out[7][SIM_RANKS], seen[7][7];
+
+    for (int round = 0; round < 200; round++) {
+        sim_open(1 + rand() % 7);
+        for (int i = 0; i < sim_size; i++) {
+            int n = 0, times = SIM_RANKS / 2 / sim_size, first = rand() % sim_size;
+            for (int k = 0; k < times * sim_size; k++) {
+                int peer = (first + k) % sim_size;
+                out[i][k] = (i * 7 + peer) * SIM_RANKS + k / sim_size;
+                edges[n++] = (struct hl_edge){peer, 1, 0};
+            }
+            for (int k = 0; k < times * sim_size; k++) {
+                edges[n++] = (struct hl_edge){(first + 2 * sim_size - k % sim_size) % sim_size, 1, 1};
+            }
+            ck_assert_int_eq(hl_shape_make_dist(edges, n, false, &sim_comms[i].shape), 0);
+            struct hl_coll_side side = {.count = 1, .type = hl_type_of(MPI_INT)};
+            calls[i] = (struct hl_coll_call){
+                .what = HL_COLL_NEIGHBOR_ALLTOALL, .comm = &sim_comms[i], .send = side, .recv = side};
+            calls[i].send.buf = out[i];
+            calls[i].recv.buf = in[i];
+        }
+        sim_run(&neighbours, calls);
+        memset(seen, 0, sizeof seen);
+        for (int i = 0; i < sim_size; i++) {
+            const struct hl_shape *shape = sim_comms[i].shape;
+            for (int k = 0; k < shape->n_in; k++) {
+                int from = shape->in[k];
+                NEED(in[i][k] == (from * 7 + i) * SIM_RANKS + seen[from][i], "edge %d of %d", k, i);
+                seen[from][i]++;
+            }
+            hl_shape_unref(sim_comms[i].shape);
+            sim_comms[i].shape = NULL;
+        }
+    }
+}
+END_TEST
+
 static Suite *coll_suite(void)
 {
     Suite *s = suite_create("coll");
@@ -573,6 +480,8 @@ static Suite *coll_suite(void)
     tcase_add_loop_test(t, an_algorithm_is_right_for_any_ranks, 0, hl_coll_row_count);
     tcase_add_test(t, all_ranks_get_the_same_bits);
     tcase_add_test(t, every_operation_has_an_algorithm_of_last_resort);
+    tcase_add_test(t, a_held_schedule_runs_again);
+    tcase_add_test(t, neighbours_meet_edge_by_edge);
     tcase_add_test(t, wrong_operations_and_counts_are_refused);
     suite_add_tcase(s, t);
     return s;

@@ -11,6 +11,7 @@
 #include "comm.h"
 #include "err.h"
 #include "info.h"
+#include "shape.h"
 #include "unit.h"
 
 /* These tests play rank 3 of 8. */
@@ -379,6 +380,91 @@ START_TEST(contexts_are_never_the_same)
 }
 END_TEST
 
+/* ---- Topologies ---- */
+
+static bool better(int k, const int *a, const int *b)
+{
+    int nearer = (a[0] - a[k - 1]) - (b[0] - b[k - 1]);
+
+    for (int i = k - 1; i >= 0 && nearer == 0; i--) {
+        nearer = b[i] - a[i];
+    }
+    return nearer < 0;
+}
+
+/* The best of all descending factors, by trying them: trial[0 .. at) are chosen. */
+static void try_factors(int n, int k, int at, int *trial, int *best)
+{
+    if (at == k) {
+        if (n == 1 && (best[0] == 0 || better(k, trial, best))) {
+            memcpy(best, trial, (size_t)k * sizeof *best);
+        }
+        return;
+    }
+    for (int f = 1; f <= n && (at == 0 || f <= trial[at - 1]); f++) {
+        if (n % f == 0) {
+            trial[at] = f;
+            try_factors(n / f, k, at + 1, trial, best);
+        }
+    }
+}
+
+START_TEST(grids_are_as_square_as_can_be)
+{
+    int best[5], trial[5], dims[5], large[3] = {0, 0, 0}, given[3] = {0, 3, 0};
+
+    for (int n = 1; n <= 400; n++) {
+        for (int k = 1; k <= 4; k++) {
+            memset(dims, 0, sizeof dims);
+            memset(best, 0, sizeof best);
+            ck_assert_int_eq(hl_shape_balance(n, k, dims), 0);
+            try_factors(n, k, 0, trial, best);
+            ck_assert_mem_eq(dims, best, (size_t)k * sizeof *dims);
+        }
+    }
+    ck_assert_int_eq(hl_shape_balance(2147483647, 3, large), 0);
+    ck_assert(large[0] == 2147483647 && large[1] == 1 && large[2] == 1);
+    ck_assert_int_eq(hl_shape_balance(24, 3, given), 0);
+    ck_assert(given[0] == 4 && given[1] == 3 && given[2] == 2);
+    ck_assert_int_eq(hl_shape_balance(24, 3, given), 0); /* nothing is open */
+    ck_assert_int_eq(hl_shape_balance(25, 3, given), HL_ERR_DIMS);
+    given[0] = -1;
+    ck_assert_int_eq(hl_shape_balance(24, 3, given), HL_ERR_DIMS);
+    given[0] = 0;
+    given[1] = 5;
+    ck_assert_int_eq(hl_shape_balance(24, 3, given), HL_ERR_DIMS);
+    ck_assert_int_eq(hl_shape_balance(0, 0, given), HL_ERR_DIMS);
+    ck_assert_int_eq(hl_shape_balance(7, 0, given), 0);
+}
+END_TEST
+
+START_TEST(a_grid_knows_its_neighbours_and_parts)
+{
+    int dims[3] = {3, 1, 2}, periods[3] = {0, 7, 1}, coords[3], beyond[3] = {2, -5, 9}, remain[3] = {1, 0, 1};
+    const int want[6] = {1, 5, 3, 3, 2, 2};
+    struct hl_shape *grid, *part;
+
+    ck_assert_int_eq(hl_shape_make_cart(3, dims, periods, 3, &grid), 0); /* at 1, 0, 1 */
+    ck_assert_int_eq(grid->n_in, 6);
+    ck_assert_mem_eq(grid->in, want, sizeof want);
+    hl_shape_coords(grid, 5, 2, coords);
+    ck_assert(coords[0] == 2 && coords[1] == 0);
+    ck_assert_int_eq(hl_shape_rank(grid, beyond), 5);
+    beyond[0] = 3;
+    ck_assert_int_eq(hl_shape_rank(grid, beyond), MPI_PROC_NULL);
+    ck_assert_int_eq(hl_shape_step(grid, 0, -2), MPI_PROC_NULL);
+    ck_assert_int_eq(hl_shape_step(grid, 2, -(int64_t)INT32_MIN), 3);
+    ck_assert_int_eq(hl_shape_make_sub(grid, remain, &part), 0);
+    ck_assert(part->ndims == 2 && part->dims[1] == 2 && part->periods[0] == 0 && part->periods[1] == 1);
+    ck_assert(part->coords[0] == 1 && part->coords[1] == 1);
+    hl_shape_unref(part);
+    hl_shape_unref(grid);
+    dims[0] = dims[1] = 100000;
+    ck_assert_int_eq(hl_shape_cells(2, dims), INT64_MAX);
+    ck_assert_int_eq(hl_shape_cells(0, dims), 1);
+}
+END_TEST
+
 static Suite *comm_suite(void)
 {
     Suite *s = suite_create("comm");
@@ -400,6 +486,8 @@ static Suite *comm_suite(void)
     tcase_add_test(comms, an_intercommunicator_has_two_groups_and_one_of_its_own);
     tcase_add_test(comms, named_contexts_are_of_nobody);
     tcase_add_test(comms, only_known_hints_are_kept);
+    tcase_add_test(comms, grids_are_as_square_as_can_be);
+    tcase_add_test(comms, a_grid_knows_its_neighbours_and_parts);
     suite_add_tcase(s, comms);
     return s;
 }

@@ -69,10 +69,42 @@ START_TEST(a_refusal_names_variable_value_and_choices)
 }
 END_TEST
 
+START_TEST(whole_numbers_are_digits_and_powers_are_powers)
+{
+    static const struct {
+        const char *name, *value, *expected;
+    } bad[] = {
+        {"HOTLANE_LANES", "-1", "a whole number from 0 to 64"},
+        {"HOTLANE_LANES", "+1", "a whole number from 0 to 64"},
+        {"HOTLANE_LANES", " 1", "a whole number from 0 to 64"},
+        {"HOTLANE_LANES", "99999999999999999999", "a whole number from 0 to 64"},
+        {"HOTLANE_RING", "9", "a power of two from 8 to 1024"},
+        {"HOTLANE_RING", "4", "a power of two from 8 to 1024"},
+        {"HOTLANE_RING", "2048", "a power of two from 8 to 1024"},
+        {"HOTLANE_INBOXES", "3", "0 or a power of two from 0 to 16"},
+        {"HOTLANE_CHAIN", "65537",
+         "a number of bytes (K, M, G, T may follow), at least 0, at most 65536, or auto"},
+        {"HOTLANE_READ_MIN", "auto", "a number of bytes (K, M, G, T may follow), at least 0"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        int64_t n;
+        char said[200];
+        ck_assert_int_eq(hl_conf_parse(row(bad[i].name), bad[i].value, &n), HL_ERR_ARG);
+        snprintf(said, sizeof said, "%s=%s: expected %s", bad[i].name, bad[i].value, bad[i].expected);
+        ck_assert_str_eq(hl_err_text(HL_ERR_ARG), said);
+    }
+    int64_t n = -1;
+    ck_assert_int_eq(hl_conf_parse(row("HOTLANE_RING"), "8", &n), 0);
+    ck_assert_int_eq(n, 8);
+    ck_assert_int_eq(hl_conf_parse(row("HOTLANE_INBOXES"), "0", &n), 0);
+    ck_assert_int_eq(n, 0);
+}
+END_TEST
+
 START_TEST(zero_switches_off)
 {
     int on = 1;
-    ck_assert_int_eq(hl_conf_parse(row("HOTLANE_STATS"), "0", &on), 0);
+    ck_assert_int_eq(hl_conf_parse(row("HOTLANE_SMALL"), "0", &on), 0);
     ck_assert_int_eq(on, 0);
 }
 END_TEST
@@ -130,6 +162,32 @@ START_TEST(a_row_is_found_by_its_field)
 {
     ck_assert_ptr_eq(hl_conf_var_of(&hl_conf.mem_policy), row("MPICH_ALLOC_MEM_POLICY"));
     ck_assert_ptr_eq(hl_conf_var_of(&hl_conf.log), row("HOTLANE_LOG"));
+}
+END_TEST
+
+START_TEST(a_program_gives_values_by_the_same_rules)
+{
+    const struct hl_var *wait = hl_conf_var_of(&hl_conf.peer_timeout),
+                        *mode = hl_conf_var_of(&hl_conf.rma_mode);
+    int64_t seconds = 77, many = 86401;
+    int word = 2, none = 3;
+    char text[16];
+    uint64_t automatic = UINT64_MAX;
+    ck_assert_int_eq(hl_conf_load(), 0);
+    ck_assert_int_eq(hl_conf_put(wait, &seconds), 0);
+    ck_assert_int_eq(hl_conf.peer_timeout, 77);
+    ck_assert_str_eq(wait->value, "77");
+    ck_assert_str_eq(wait->origin, "program");
+    ck_assert_int_eq(hl_conf_put(wait, &many), HL_ERR_ARG);
+    ck_assert_int_eq(hl_conf.peer_timeout, 77);
+    ck_assert_int_eq(hl_conf_put(mode, &word), 0);
+    ck_assert_str_eq(mode->value, "enqueue");
+    ck_assert_int_eq(hl_conf_put(mode, &none), HL_ERR_ARG);
+    ck_assert_int_eq(hl_conf_word(mode, 1, text, sizeof text), 0);
+    ck_assert_str_eq(text, "global");
+    ck_assert_int_eq(hl_conf_put(hl_conf_var_of(&hl_conf.chain), &automatic), 0);
+    ck_assert_uint_eq(hl_conf.chain, UINT64_MAX);
+    ck_assert_int_eq(hl_conf_put(hl_conf_var_of(&hl_conf.provider), "tcp"), HL_ERR_ARG);
 }
 END_TEST
 
@@ -230,7 +288,7 @@ END_TEST
 static const struct {
     const char *text, *words;
 } bad_files[] = {
-    {"HOTLANE_LANES=3\nHOTLANE_PORTS=x\n", "hotlane.conf:2: HOTLANE_PORTS=x: expected a whole number"},
+    {"HOTLANE_LANES=3\nHOTLANE_PORTS=x\n", "hotlane.conf:2: HOTLANE_PORTS=x: expected a power of two"},
     {"HOTLANE_LANES\n", "hotlane.conf:1: expected NAME=value"},
     {"=3", "hotlane.conf:1: expected NAME=value"},
     {"export HOTLANE_LANES=3", "hotlane.conf:1: expected NAME=value"},
@@ -405,20 +463,27 @@ START_TEST(lent_variables_go_away_again)
 }
 END_TEST
 
+#include "conf_part.h"
+
 static Suite *conf_suite(void)
 {
     Suite *s = suite_create("conf");
     TCase *c = tcase_create("conf");
     tcase_add_test(c, sizes_take_suffixes);
     tcase_add_test(c, a_refusal_names_variable_value_and_choices);
+    tcase_add_test(c, whole_numbers_are_digits_and_powers_are_powers);
     tcase_add_test(c, zero_switches_off);
     tcase_add_test(c, node_lists);
     tcase_add_test(c, page_sizes_are_words_or_bytes);
+    tcase_add_test(c, a_program_gives_values_by_the_same_rules);
     tcase_add_test(c, a_row_is_found_by_its_field);
     tcase_add_test(c, every_default_obeys_its_own_rule);
     tcase_add_test(c, the_nearest_name_is_one_slip_away);
     tcase_add_test(c, the_prefix_moves_with_the_library);
     tcase_add_test(c, lent_variables_go_away_again);
+    tcase_add_test(c, heap_sizes_are_the_standards);
+    tcase_add_test(c, partitions_are_taken_in_any_order_and_case);
+    tcase_add_test(c, partitions_are_refused_with_the_reason);
     suite_add_tcase(s, c);
     TCase *f = tcase_create("files");
     tcase_add_checked_fixture(f, in_fresh_folder, remove_folder);
@@ -435,6 +500,8 @@ static Suite *conf_suite(void)
     tcase_add_test(f, env_display_asks_for_all_lines_about_memory);
     tcase_add_test(f, our_own_name_beats_env_display);
     tcase_add_test(f, env_display_0_changes_nothing);
+    tcase_add_loop_test(f, partitions_come_from_all_sources, 0, (int)(sizeof families / sizeof families[0]));
+    tcase_add_test(f, old_spellings_and_switches_of_shmem);
     suite_add_tcase(s, f);
     return s;
 }

@@ -1,4 +1,5 @@
 /* The checker of messages; regions found by id with their bounds; opening and closing. */
+#include "../seed.h"
 #include "fab.h"
 #include "unit.h"
 #include "wire.h"
@@ -93,8 +94,8 @@ END_TEST
  * this walk read nothing outside. */
 START_TEST(random_damage_is_survived)
 {
-    unsigned seed = (unsigned)time(NULL);
-    printf("seed %u\n", seed);
+    unsigned seed = (unsigned)seed_of_run();
+    printf("TEST_SEED=%u\n", seed);
     int passed = 0;
     for (int i = 0; i < 200000; i++) {
         _Alignas(8) uint8_t msg[512];
@@ -131,8 +132,8 @@ START_TEST(keys_find_what_was_added_and_not_removed)
     static char memory[KEYS];
     static uint64_t keys[KEYS]; /* 0: not in */
     struct hl_fab_keys k = {0};
-    unsigned seed = (unsigned)time(NULL);
-    printf("seed %u\n", seed);
+    unsigned seed = (unsigned)seed_of_run();
+    printf("TEST_SEED=%u\n", seed);
     ck_assert_ptr_null(hl_fab_keys_find(&k, 5));
     hl_fab_keys_remove(&k, 5);
     for (int i = 0; i < 40000; i++) {

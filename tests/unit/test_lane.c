@@ -1,4 +1,5 @@
 /* Leases, ways, slots and flush against a provider that completes late, out of order and with errors. */
+#include "../seed.h"
 #include "inner.h"
 
 #include "boot.h"
@@ -6,6 +7,7 @@
 #include "err.h"
 #include "fab_lib.h"
 #include "model.h"
+#include "short.h"
 #include "unit.h"
 #include "util.h"
 
@@ -25,12 +27,12 @@ static uint64_t pulse;              /* of all ranks */
 
 static void start(uint32_t lanes) HL_NO_TSA
 {
-    seed = (unsigned)time(NULL) ^ (unsigned)getpid() << 8;
-    printf("seed %u\n", seed);
+    seed = (unsigned)seed_of_run();
+    printf("TEST_SEED=%u\n", seed);
     model_seed = seed;
     ck_assert_int_eq(hl_conf_load(), 0);
     hl_conf.provider = "model";
-    hl_conf.unreachable = 1;
+    hl_conf.peer_timeout = 1;
     hl_conf.chain = chain;
     hl_boot.size = RANKS;
     hl_boot.nonce = 77;
@@ -569,6 +571,7 @@ END_TEST
 
 #include "lane_chains.h"
 #include "lane_lost.h"
+#include "lane_own.h"
 #include "lane_warm.h"
 
 static Suite *make_suite(void)
@@ -580,9 +583,8 @@ static Suite *make_suite(void)
     tcase_add_loop_test(t, errors_reach_their_flush_and_no_other, 0, (int)HL_COUNT_OF(shapes));
     add_chains(t);
     add_lost(t);
-    tcase_add_test(t, guests_and_flushes_do_not_wait_for_a_lane_that_comes);
-    tcase_add_loop_test(t, guests_go_home_when_their_lane_is_there, 0, 2);
-    tcase_add_test(t, what_is_expected_is_connected);
+    add_own(t);
+    add_warm(t);
     tcase_add_test(t, flush_waits_for_no_later_operation);
     tcase_add_loop_test(t, messages_are_answered_each_to_its_own, 0, 2);
     tcase_add_test(t, operations_to_a_dead_rank_end_and_their_places_come_back);

@@ -364,6 +364,9 @@ START_TEST(any_source_takes_each_message_once)
 }
 END_TEST
 
+#include "match_choke.h"
+#include "match_death.h"
+
 /* ---- Single sentences ---- */
 
 START_TEST(isend_never_waits_for_room)
@@ -420,6 +423,31 @@ START_TEST(a_flood_of_unexpected_messages_is_kept)
         r = receiving(MPI_ANY_SOURCE, MPI_ANY_TAG, NULL, 0);
         ck_assert_int_eq(hl_matcher_recv(&ranks[0], &r, MPI_STATUS_IGNORE), 0);
     }
+    close_ranks();
+}
+END_TEST
+
+/* Tags are taken up in the other order than they came: in time only if none passes all others. */
+START_TEST(tags_do_not_stand_in_each_others_way)
+{
+    enum { N = 300000 };
+    open_ranks(1, _i % 2 == 0 ? 1 : 4, _i != 0, true);
+    struct hl_req **req = malloc(N * sizeof(*req));
+    for (int i = 0; i < N; i++) {
+        struct hl_recv r = receiving(1, i, NULL, 0);
+        ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &r, &req[i]), 0);
+    }
+    for (int i = 2 * N - 1; i >= 0; i--) { /* the first N for nobody yet, the others for who waits */
+        struct hl_send s = sending(1, 0, i, NULL, 0);
+        ck_assert_int_eq(hl_matcher_send(&ranks[0], &s), 0);
+    }
+    for (int i = 0; i < N; i++) {
+        hl_req_wait(req[i]);
+        hl_req_finish(req[i], MPI_STATUS_IGNORE);
+        struct hl_recv r = receiving(1, N + i, NULL, 0);
+        ck_assert_int_eq(hl_matcher_recv(&ranks[0], &r, MPI_STATUS_IGNORE), 0);
+    }
+    free(req);
     close_ranks();
 }
 END_TEST
@@ -520,42 +548,14 @@ START_TEST(requests_outlive_the_thread_that_posted)
 }
 END_TEST
 
-START_TEST(matched_probe_waits_for_its_message)
-{
-    open_ranks(2, _i == 0 ? 1 : 4, true, true);
-    struct pair_thread t = {&ranks[0], 0, 1, 3, 0, 0};
-    ck_assert_int_eq(pthread_create(&t.thread, NULL, wild_sender, &t), 0);
-    for (int i = 0; i < WILD_EACH; i++) {
-        struct hl_recv any = receiving(i % 2 == 0 ? MPI_ANY_SOURCE : 3, 5, NULL, 0);
-        struct hl_message *message;
-        MPI_Status st = {0};
-        ck_assert_int_eq(hl_matcher_mprobe(&ranks[1], &any, &message, &st), 0);
-        ck_assert_int_eq(hl_req_status_bytes(&st), 8);
-        int v[2] = {0};
-        struct hl_recv r = receiving(0, 0, v, sizeof(v));
-        struct hl_req *req;
-        ck_assert_int_eq(hl_matcher_imrecv(&ranks[1], message, &r, &req), 0);
-        hl_req_wait(req);
-        hl_req_finish(req, &st);
-        ck_assert_int_eq(v[1], i);
-    }
-    pthread_join(t.thread, NULL);
-    close_ranks();
-}
-END_TEST
-
-static int alone(int world)
-{
-    return world == 0 ? 0 : -1;
-}
+#include "match_probe.h"
 
 START_TEST(ranks_that_nobody_spoke_to_cost_nothing)
 {
     enum { MANY = 100000 };
     static const int zero;
     static struct hl_matcher m;
-    struct hl_matcher_setup s = {
-        .world_size = MANY, .node_size = 1, .node_world = &zero, .node_of = alone, .inboxes = 1};
+    struct hl_matcher_setup s = {.world_size = MANY, .node_size = 1, .node_world = &zero, .inboxes = 1};
     s.board = aligned_alloc(4096, hl_match_board_bytes(1));
     memset(s.board, 0, hl_match_board_bytes(1));
     double before = unit_resident();
@@ -578,10 +578,17 @@ static Suite *make_suite(void)
     tcase_add_loop_test(c, any_source_takes_each_message_once, 0, 6);
     tcase_add_test(c, isend_never_waits_for_room);
     tcase_add_loop_test(c, a_flood_of_unexpected_messages_is_kept, 0, 2);
+    tcase_add_loop_test(c, tags_do_not_stand_in_each_others_way, 0, 2);
+    tcase_add_loop_test(c, a_flood_takes_bounded_memory, 0, 4);
+    tcase_add_test(c, who_sends_little_is_not_choked);
+    tcase_add_loop_test(c, what_waits_for_a_dead_rank_is_told, 0, 2);
+    tcase_add_test(c, what_a_dead_rank_had_sent_is_received);
+    tcase_add_test(c, what_a_dead_rank_has_claimed_is_passed_over);
     tcase_add_loop_test(c, long_messages_are_cut_and_say_so, 0, 2);
     tcase_add_loop_test(c, layouts_meet_layouts, 0, 2);
     tcase_add_test(c, requests_outlive_the_thread_that_posted);
     tcase_add_loop_test(c, matched_probe_waits_for_its_message, 0, 2);
+    tcase_add_test(c, matched_probe_takes_the_message_itself);
     tcase_add_test(c, ranks_that_nobody_spoke_to_cost_nothing);
     suite_add_tcase(s, c);
     return s;

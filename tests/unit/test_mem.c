@@ -1,5 +1,6 @@
 /* mem: pieces never overlap, freed pages go back, every shortage is an error code, lookups tell living from
  * dead. */
+#include "../seed.h"
 #include "unit.h"
 
 #include "mem_wish.h"
@@ -25,10 +26,8 @@ static uint64_t seed;
 
 static void take_seed(void)
 {
-    hl_random_bytes(&seed, sizeof seed);
-    const char *set = getenv("HL_TEST_SEED");
-    seed = set != NULL ? strtoull(set, NULL, 0) : seed;
-    printf("HL_TEST_SEED=0x%llx\n", (unsigned long long)seed);
+    seed = seed_of_run();
+    printf("TEST_SEED=0x%llx\n", (unsigned long long)seed);
     fflush(stdout);
 }
 
@@ -76,34 +75,64 @@ static bool model_take(char *map, size_t len, size_t *off)
     return true;
 }
 
+/* A block of the map becomes longer or shorter in its place, if it can. */
+static bool model_resize(char *map, const struct taken *t, size_t len)
+{
+    for (size_t at = t->off + t->len; at < t->off + len; at++) {
+        if (at >= RANGE || map[at] != 0) {
+            return false;
+        }
+    }
+    memset(map + t->off, 0, t->len);
+    memset(map + t->off, 1, len);
+    return true;
+}
+
+static size_t model_largest(const char *map)
+{
+    size_t best = 0, run = 0;
+    for (size_t at = 0; at < RANGE; at++) {
+        run = map[at] == 0 ? run + 1 : 0;
+        best = hl_max_size(best, run);
+    }
+    return best;
+}
+
+/* The range begins at offset 0, and elsewhere. */
 START_TEST(blocks_follow_best_fit)
 {
     static char map[RANGE];
     static struct taken taken[RANGE];
     struct hl_blocks b;
-    size_t count = 0;
-    ck_assert_int_eq(hl_blocks_init(&b, RANGE, 8), 0);
+    size_t count = 0, first = 8 * (size_t)_i;
+    ck_assert_int_eq(hl_blocks_init_at(&b, first, RANGE, 8), 0);
     for (int step = 0; step < 20000; step++) {
         uint64_t r = next(&seed);
-        if (r % 5 < 3) {
-            size_t len = (r >> 8) % (r % 7 == 0 ? 600 : 60) + 1, off = 0, want = 0;
+        size_t len = (r >> 8) % (r % 7 == 0 ? 600 : 60) + 1, i = count > 0 ? (r >> 32) % count : 0;
+        if (r % 6 < 3) {
+            size_t off = 0, want = 0;
             bool fits = model_take(map, hl_round_up(len, 8), &want);
             int rc = hl_blocks_take(&b, len, 8, &off);
             ck_assert_int_eq(rc, fits ? 0 : HL_ERR_NO_MEM);
             if (fits) {
-                ck_assert_uint_eq(off, want);
-                taken[count++] = (struct taken){off, hl_round_up(len, 8)};
+                ck_assert_uint_eq(off, first + want);
+                taken[count++] = (struct taken){want, hl_round_up(len, 8)};
             }
+        } else if (count > 0 && r % 6 == 3) {
+            bool fits = model_resize(map, &taken[i], hl_round_up(len, 8));
+            ck_assert_int_eq(hl_blocks_resize(&b, first + taken[i].off, len), fits ? 0 : HL_ERR_NO_MEM);
+            taken[i].len = fits ? hl_round_up(len, 8) : taken[i].len;
         } else if (count > 0) {
-            size_t i = (r >> 8) % count;
-            ck_assert_uint_eq(hl_blocks_len_at(&b, taken[i].off), taken[i].len);
+            ck_assert_uint_eq(hl_blocks_len_at(&b, first + taken[i].off), taken[i].len);
             memset(map + taken[i].off, 0, taken[i].len);
-            hl_blocks_give(&b, taken[i].off);
+            hl_blocks_give(&b, first + taken[i].off);
             taken[i] = taken[--count];
         }
         ck_assert(hl_blocks_sane(&b));
+        ck_assert_uint_eq(hl_blocks_largest(&b), model_largest(map));
     }
-    ck_assert_uint_eq(hl_blocks_len_at(&b, 4), 0);
+    ck_assert_uint_eq(hl_blocks_len_at(&b, first + 4), 0);
+    ck_assert_int_eq(hl_blocks_take(&b, SIZE_MAX, 8, &first), HL_ERR_NO_MEM);
     hl_blocks_fini(&b);
 }
 END_TEST
@@ -530,6 +559,7 @@ START_TEST(a_late_watcher_that_refuses_leaves_nothing)
 }
 END_TEST
 
+#include "mem_reserved.h"
 #include "mem_small.h"
 
 static Suite *mem_suite(void)
@@ -538,7 +568,7 @@ static Suite *mem_suite(void)
     TCase *c = tcase_create("mem");
     take_seed();
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, blocks_follow_best_fit);
+    tcase_add_loop_test(c, blocks_follow_best_fit, 0, 3);
     tcase_add_test(c, blocks_keep_alignment);
     tcase_add_loop_test(c, threads_churn_without_overlap, 0, 4);
     tcase_add_test(c, freed_pages_go_back);
@@ -550,6 +580,9 @@ static Suite *mem_suite(void)
     tcase_add_test(c, base_pages_go_where_the_wish_says);
     tcase_add_test(c, kinds_that_are_not_there);
     tcase_add_test(c, what_was_got_is_told);
+    tcase_add_test(c, a_piece_lies_where_its_range_was_reserved);
+    tcase_add_test(c, untouched_pages_come_and_go);
+    tcase_add_test(c, fair_sizes_obey_limits);
     tcase_add_test(c, small_pieces_are_cut_with_memkind_and_without);
     tcase_add_test(c, pages_that_a_nic_holds_stay);
     tcase_add_test(c, a_child_that_ends_changes_nothing);

@@ -54,6 +54,8 @@ static const struct {
 
 static struct hl_sys real;
 static bool pools, old_kernel;
+static char *at;    /* a reserved range; NULL: memory comes anywhere */
+static bool carved; /* from an arena, which stays */
 static struct fault {
     enum call call;
     int nth; /* or ALWAYS */
@@ -234,24 +236,27 @@ static bool can_bear(const struct request *r, enum call call, int e)
 }
 
 /* What a mandatory request was given, by the real kernel. */
-static void prove(const struct request *r, const struct hl_seg *seg)
+static void prove(const struct request *r, const struct hl_piece *p)
 {
+    const struct hl_seg *seg = p->seg;
     struct statfs fs;
     unsigned long node = 1;
     ck_assert_uint_eq(seg->page, r->wish.page);
     ck_assert_int_eq(real.fstatfs(seg->fd, &fs), 0);
     ck_assert(!pools || r->wish.page < HUGE || (size_t)fs.f_bsize == HUGE);
     ck_assert(r->wish.kind == HL_MEM_ANY ||
-              real.mbind(seg->base, seg->len, MPOL_BIND, &node, 65, MPOL_MF_STRICT) == 0);
+              real.mbind(p->addr, LEN, MPOL_BIND, &node, 65, MPOL_MF_STRICT) == 0);
 }
 
 static int get(const struct request *r, struct hl_piece *p, struct hl_seg *seg)
 {
-    struct hl_mem_ask ask = {.wish = &r->wish, .own_segment = true, .caller = "MPI_Alloc_mem"};
+    struct hl_mem_ask ask = {.wish = &r->wish, .own_segment = !carved, .at = at, .caller = "MPI_Alloc_mem"};
     if (!r->promise) {
-        return hl_mem_alloc(LEN, &ask, p);
+        int rc = hl_mem_alloc(LEN, &ask, p);
+        ck_assert(rc != 0 || at == NULL || p->addr == at);
+        return rc;
     }
-    *seg = (struct hl_seg){.page = HUGE, .fd = -1};
+    *seg = (struct hl_seg){.page = HUGE, .fd = -1, .base = at, .reserved = at != NULL};
     *p = (struct hl_piece){.seg = seg};
     int rc = hl_seg_make(seg, LEN, HUGE, HL_SEG_PROMISE);
     p->addr = seg->base;
@@ -270,7 +275,10 @@ static bool try_one(const struct request *r, const struct held *before)
     fault.seen = fault.tripped = 0;
     int rc = get(r, &p, &seg);
     bool happened = fault.tripped > 0;
-    snprintf(what, sizeof what, "%s%s, %s %d fails with %s: %s", r->name, old_kernel ? " (old kernel)" : "",
+    snprintf(what, sizeof what, "%s%s%s, %s %d fails with %s: %s", r->name, old_kernel ? " (old kernel)" : "",
+             at != NULL ? " (reserved)"
+             : carved   ? " (arena)"
+                        : "",
              calls[fault.call].name, fault.nth, strerror(fault.e), rc == 0 ? "met" : hl_err_text(rc));
     ck_assert_msg(rc == 0 || rc == HL_ERR_NO_MEM, "%s", what);
     ck_assert_msg(rc == 0 || happened, "%s", what);
@@ -281,7 +289,7 @@ static bool try_one(const struct request *r, const struct held *before)
     if (rc == 0) {
         memset(p.addr, 1, p.len);
         if (r->wish.rule == HL_MEM_MANDATORY) {
-            prove(r, p.seg);
+            prove(r, &p);
         }
         if (r->promise) {
             hl_seg_unmake(&seg);
@@ -297,9 +305,14 @@ static bool try_one(const struct request *r, const struct held *before)
 
 START_TEST(each_call_fails_in_turn)
 {
-    const struct request *r = &requests[_i / 2];
+    const struct request *r = &requests[_i / 6];
     int tried = 0;
     old_kernel = _i % 2 == 1;
+    carved = _i / 2 % 3 == 2;
+    if (carved && r->promise) {
+        return; /* never from an arena */
+    }
+    ck_assert_int_eq(_i / 2 % 3 == 1 ? hl_mem_reserve(2 * HUGE, HUGE, &at) : 0, 0);
     hl_conf.fastmem_nodes = "0";
     hl_conf.mem_report = 1;
     pools = pools && pool_set(HUGE, POOL, 0) == POOL;
@@ -322,8 +335,9 @@ START_TEST(each_call_fails_in_turn)
             }
         }
     }
-    printf("%s%s: %d refusals\n", r->name, old_kernel ? " (old kernel)" : "", tried);
-    ck_assert_int_ge(tried, 20);
+    printf("%s%s%s: %d refusals\n", r->name, carved ? " (arena)" : "", old_kernel ? " (old kernel)" : "",
+           tried);
+    ck_assert_int_ge(tried, !carved ? 20 : r == requests ? 0 : 10); /* plain: no call but the first */
 }
 END_TEST
 
@@ -361,7 +375,7 @@ static Suite *suite(void)
     Suite *s = suite_create("mem_faults");
     TCase *c = tcase_create("mem_faults");
     tcase_set_timeout(c, 60);
-    tcase_add_loop_test(c, each_call_fails_in_turn, 0, 2 * (int)(sizeof requests / sizeof requests[0]));
+    tcase_add_loop_test(c, each_call_fails_in_turn, 0, 6 * (int)(sizeof requests / sizeof requests[0]));
     tcase_add_test(c, sandboxes_refuse_many_calls);
     suite_add_tcase(s, c);
     return s;

@@ -251,9 +251,9 @@ START_TEST(huge_pages_are_really_huge)
         ck_assert_uint_eq(got.page, 2 * M);
         memset(p.addr, 1, p.len);
         char *peer;
-        ck_assert_int_eq(hl_mem_map_peer(p.seg->fd, p.seg->len, &peer), 0);
+        ck_assert_int_eq(hl_mem_map_peer(p.seg->fd, p.seg->len, NULL, &peer), 0);
         ck_assert_int_eq(peer[6 * M - 1], 1);
-        hl_mem_unmap_peer(peer, p.seg->len);
+        hl_mem_unmap_peer(peer, p.seg->len, false);
         hl_mem_free(&p);
         ck_assert_int_eq(pool_free(2 * M), POOL);
     }
@@ -527,7 +527,9 @@ static Suite *suite(void)
     tcase_add_test(c, small_pieces_share_a_huge_page);
     tcase_add_loop_test(c, carved_pieces_hold_only_pages_that_they_lie_on, 0, 2);
     tcase_add_test(c, carving_refuses_nothing_that_an_exact_request_could_have);
+    tcase_add_test(c, larger_pieces_have_whole_pages_of_an_arena);
     tcase_add_test(c, internal_buffers_are_modest);
+    tcase_add_test(c, internal_buffers_leave_pages_to_partitions);
     tcase_add_test(c, internal_buffers_on_pages_that_were_asked_for);
     suite_add_tcase(s, c);
     return s;

@@ -2,10 +2,13 @@
  */
 #include "unit.h"
 
+#include "cs.h"
 #include "prog.h"
+#include "stat.h"
 #include "util.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 static hl_a32 calls, rare;
 
@@ -109,6 +112,27 @@ START_TEST(waits_without_a_waker_end_too)
 }
 END_TEST
 
+struct once {
+    int calls, at;
+};
+
+static bool true_once(void *arg)
+{
+    struct once *o = arg;
+    return ++o->calls == o->at;
+}
+
+/* A condition may be the step that ends something, wherever the wait asks for it. */
+START_TEST(a_condition_need_be_true_only_once)
+{
+    for (int at = 1; at <= 400; at++) {
+        struct once o = {0, at};
+        hl_prog_wait(true_once, &o);
+        ck_assert_int_eq(o.calls, at);
+    }
+}
+END_TEST
+
 struct sleeper {
     hl_a32 go;
     hl_a32 armed;
@@ -120,11 +144,11 @@ static bool gone(void *arg)
     return hl_a32_load_acquire(&s->go) != 0;
 }
 
-static bool arm(void *arg)
+static enum hl_prog_armed arm(void *arg)
 {
     struct sleeper *s = arg;
-    hl_a32_store_release(&s->armed, 1);
-    return false;
+    hl_a32_add_full(&s->armed, 1);
+    return HL_PROG_RINGS;
 }
 
 static void *sleep_at_door(void *arg)
@@ -148,6 +172,56 @@ START_TEST(a_shared_door_is_armed_and_rung)
     pthread_join(thread, NULL);
     ck_assert_uint_eq(hl_a32_load_relaxed(&door.sleepers), 0);
     ck_assert_uint_ne(hl_a32_load_relaxed(&door.word), 0);
+    hl_prog_set_door(NULL, NULL, NULL);
+}
+END_TEST
+
+static void *wait_for_ring(void *arg)
+{
+    hl_prog_wait_rung(gone, arg);
+    return NULL;
+}
+
+/* Ten naps: nine that double from 20 us to 5 ms, and one. After long ones it is looked for rings that were
+ * missing. */
+START_TEST(who_waits_for_a_ring_sleeps_long)
+{
+    static struct hl_prog_door door;
+    struct sleeper s = {{0}, {0}};
+    uint64_t since = hl_now_ns();
+    pthread_t thread;
+    hl_prog_set_door(&door, arm, &s);
+    ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_ring, &s), 0);
+    while (hl_a32_load_acquire(&s.armed) < 14) {
+        sched_yield();
+    }
+    uint64_t took = hl_now_ns() - since;
+    ck_assert_uint_ge(took, 15000000);
+    hl_a32_store_release(&s.go, 1);
+    hl_prog_ring(&door);
+    pthread_join(thread, NULL);
+    hl_prog_set_door(NULL, NULL, NULL);
+}
+END_TEST
+
+/* What becomes true during a nap, without a ring, is found after it, and counted. */
+START_TEST(a_ring_that_is_missing_is_counted)
+{
+    static struct hl_prog_door door;
+    uint64_t before, after;
+    ck_assert_int_eq(hl_stat_get("late_wakes", &before), 0);
+    for (after = before; after == before;) { /* between two naps it is not late */
+        struct sleeper s = {{0}, {0}};
+        pthread_t thread;
+        hl_prog_set_door(&door, arm, &s);
+        ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_ring, &s), 0);
+        while (hl_a32_load_acquire(&s.armed) < 9) {
+            sched_yield();
+        }
+        hl_a32_store_release(&s.go, 1);
+        pthread_join(thread, NULL);
+        ck_assert_int_eq(hl_stat_get("late_wakes", &after), 0);
+    }
     hl_prog_set_door(NULL, NULL, NULL);
 }
 END_TEST
@@ -179,10 +253,10 @@ static void *enter_second(void *arg)
     while (hl_a32_load_acquire(&t->stage) == 0) {
         hl_pause();
     }
-    hl_prog_enter();
+    hl_cs_enter_process(HL_CS_call);
     t->inside++;
     hl_a32_store_release(&t->stage, 2);
-    hl_prog_leave();
+    hl_cs_leave_process();
     return NULL;
 }
 
@@ -191,13 +265,13 @@ START_TEST(who_waits_gives_the_one_lock_away)
     struct takers t = {.inside = 0};
     pthread_t thread;
     ck_assert_int_eq(pthread_create(&thread, NULL, enter_second, &t), 0);
-    hl_prog_enter();
-    hl_prog_enter(); /* it nests */
+    hl_cs_enter_process(HL_CS_call);
+    hl_cs_enter_process(HL_CS_call); /* it nests */
     hl_a32_store_release(&t.stage, 1);
     hl_prog_wait(second_was_inside, &t);
     ck_assert_int_eq(t.inside, 1);
-    hl_prog_leave();
-    hl_prog_leave();
+    hl_cs_leave_process();
+    hl_cs_leave_process();
     pthread_join(thread, NULL);
 }
 END_TEST
@@ -206,16 +280,122 @@ START_TEST(the_one_lock_excludes)
 {
     struct takers t = {.inside = 0};
     pthread_t thread;
-    hl_prog_enter();
+    hl_cs_enter_process(HL_CS_call);
     ck_assert_int_eq(pthread_create(&thread, NULL, enter_second, &t), 0);
     hl_a32_store_release(&t.stage, 1);
     for (int i = 0; i < 200000; i++) {
         hl_pause();
         ck_assert_uint_eq(hl_a32_load_acquire(&t.stage), 1);
     }
-    hl_prog_leave();
+    hl_cs_leave_process();
     pthread_join(thread, NULL);
     ck_assert_int_eq(t.inside, 1);
+}
+END_TEST
+
+/* ---- Critical sections ---- */
+
+struct visit {
+    enum hl_cs_kind kind;
+    struct hl_mutex *object;
+    bool entered;
+};
+
+static void *visit(void *arg)
+{
+    struct visit *v = arg;
+    v->entered = hl_cs_try(v->kind, v->object);
+    if (v->entered) {
+        hl_cs_out(v->kind, v->object);
+    }
+    return NULL;
+}
+
+/* Could another thread enter now? */
+static bool is_free(enum hl_cs_kind kind, struct hl_mutex *object)
+{
+    struct visit v = {kind, object, false};
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, visit, &v), 0);
+    pthread_join(thread, NULL);
+    return v.entered;
+}
+
+START_TEST(a_mode_says_which_sections_exclude)
+{
+    /* Of a thread that is in a call and in object `a`: may others enter a call, `a`, `b`, progress? */
+    static const struct {
+        enum hl_cs_mode mode;
+        bool call, same, other, progress, pool;
+    } rows[] = {
+        {HL_CS_LOCKFREE, true, true, true, true, true},    {HL_CS_NONE, true, true, true, true, true},
+        {HL_CS_GLOBAL, false, false, false, false, false}, {HL_CS_BRIEF, true, false, false, false, false},
+        {HL_CS_OBJECT, true, false, true, true, true},     {HL_CS_TLP, true, false, true, true, true},
+        {HL_CS_ATOMIC, true, false, true, true, true}};
+    struct hl_mutex a = HL_MUTEX_INIT, b = HL_MUTEX_INIT;
+    for (size_t i = 0; i < HL_COUNT_OF(rows); i++) {
+        hl_cs_open(rows[i].mode, true);
+        hl_cs_in(HL_CS_call, NULL);
+        hl_cs_in(HL_CS_send, &a);
+        ck_assert_int_eq(is_free(HL_CS_call, NULL), rows[i].call);
+        ck_assert_int_eq(is_free(HL_CS_send, &a), rows[i].same);
+        ck_assert_int_eq(is_free(HL_CS_send, &b), rows[i].other);
+        ck_assert_int_eq(is_free(HL_CS_progress, NULL), rows[i].progress);
+        ck_assert_int_eq(is_free(HL_CS_pool, NULL), rows[i].pool);
+        hl_cs_out(HL_CS_send, &a);
+        hl_cs_out(HL_CS_call, NULL);
+        ck_assert(is_free(HL_CS_call, NULL) && is_free(HL_CS_send, &a) && is_free(HL_CS_progress, NULL));
+        /* Its own pools only where there is one for all. */
+        hl_cs_in(HL_CS_pool, NULL);
+        ck_assert_int_eq(is_free(HL_CS_pool, NULL), !hl_cs_has_one_pool());
+        hl_cs_out(HL_CS_pool, NULL);
+    }
+    hl_cs_open(HL_CS_OBJECT, false); /* below MPI_THREAD_MULTIPLE */
+    ck_assert_int_eq(hl_cs_mode, HL_CS_NONE);
+    hl_cs_open(HL_CS_LOCKFREE, true);
+}
+END_TEST
+
+static hl_a32 may_enter; /* 1: the visitor may try; 2: it was inside */
+
+static void *visit_progress(void *unused)
+{
+    while (hl_a32_load_acquire(&may_enter) == 0) {
+        hl_pause();
+    }
+    hl_cs_in(HL_CS_call, NULL);
+    hl_cs_in(HL_CS_progress, NULL);
+    hl_a32_store_release(&may_enter, 2);
+    hl_cs_out(HL_CS_progress, NULL);
+    hl_cs_out(HL_CS_call, NULL);
+    return unused;
+}
+
+static bool visitor_was_inside(void *unused)
+{
+    return hl_a32_load_acquire(&may_enter) == 2;
+}
+
+START_TEST(who_waits_gives_his_sections_away)
+{
+    static const enum hl_cs_mode modes[] = {HL_CS_GLOBAL, HL_CS_BRIEF, HL_CS_OBJECT};
+    for (size_t i = 0; i < HL_COUNT_OF(modes); i++) {
+        pthread_t thread;
+        hl_a32_store_relaxed(&may_enter, 0);
+        hl_cs_open(modes[i], true);
+        hl_cs_in(HL_CS_call, NULL);
+        hl_cs_in(HL_CS_progress, NULL);
+        hl_cs_in(HL_CS_progress, NULL); /* it nests */
+        ck_assert_int_eq(pthread_create(&thread, NULL, visit_progress, NULL), 0);
+        hl_a32_store_release(&may_enter, 1);
+        hl_prog_wait(visitor_was_inside, NULL);
+        ck_assert(!is_free(HL_CS_progress, NULL)); /* and comes back */
+        hl_cs_out(HL_CS_progress, NULL);
+        hl_cs_out(HL_CS_progress, NULL);
+        hl_cs_out(HL_CS_call, NULL);
+        pthread_join(thread, NULL);
+    }
+    hl_cs_open(HL_CS_LOCKFREE, true);
 }
 END_TEST
 
@@ -228,9 +408,14 @@ static Suite *make_suite(void)
     tcase_add_test(c, a_full_table_is_an_error);
     tcase_add_test(c, every_wait_ends);
     tcase_add_test(c, waits_without_a_waker_end_too);
+    tcase_add_test(c, a_condition_need_be_true_only_once);
     tcase_add_test(c, a_shared_door_is_armed_and_rung);
+    tcase_add_test(c, who_waits_for_a_ring_sleeps_long);
+    tcase_add_test(c, a_ring_that_is_missing_is_counted);
     tcase_add_test(c, who_waits_gives_the_one_lock_away);
     tcase_add_test(c, the_one_lock_excludes);
+    tcase_add_test(c, a_mode_says_which_sections_exclude);
+    tcase_add_test(c, who_waits_gives_his_sections_away);
     tcase_add_test(c, crowds_do_not_spin);
     suite_add_tcase(s, c);
     return s;

@@ -44,12 +44,15 @@ START_TEST(shared_ones_are_never_freed)
 }
 END_TEST
 
-static int unpacked;
-static void unpack(struct hl_req *r)
+static int looks, ends;
+static int unpack(struct hl_req *r, MPI_Status *status, bool end)
 {
-    unpacked++;
+    looks++;
+    ends += end;
     hl_req_fail(r, HL_ERR_TRUNCATE);
+    return hl_req_results(r, status);
 }
+static const struct hl_req_more unpacking = {.results = unpack};
 
 START_TEST(results_and_errors_arrive)
 {
@@ -58,7 +61,7 @@ START_TEST(results_and_errors_arrive)
     r->source = 3;
     r->tag = 9;
     r->bytes = INT64_C(1) << 40;
-    r->on_done = unpack;
+    r->more = &unpacking;
     hl_req_add_parts(r, 3);
     ck_assert(!hl_req_part_done(r, 0));
     ck_assert(!hl_req_part_done(r, 0));
@@ -71,7 +74,7 @@ START_TEST(results_and_errors_arrive)
     ck_assert_str_eq(
         hl_err_text(HL_ERR_TRUNCATE),
         "the message of rank 3 with tag 9 is longer than the receive buffer of 1099511627776 bytes");
-    ck_assert_int_eq(unpacked, 1);
+    ck_assert(looks == 2 && ends == 1);
     ck_assert_int_eq(st.MPI_SOURCE, 3);
     ck_assert_int_eq(st.MPI_TAG, 9);
     ck_assert_int_eq(hl_req_status_bytes(&st), INT64_C(1) << 40);
@@ -91,19 +94,57 @@ START_TEST(the_first_error_stays)
 }
 END_TEST
 
+static int started, dropped;
+
+static int start_it(struct hl_req *r)
+{
+    (void)r;
+    return ++started > 0 ? 0 : HL_ERR_NO_MEM;
+}
+
+static void drop_it(struct hl_req *r)
+{
+    (void)r;
+    dropped++;
+}
+
+static const struct hl_req_more again = {.start = start_it, .drop = drop_it};
+
 START_TEST(persistent_ones_become_inactive)
 {
     setup();
     struct hl_req *r = hl_req_new(HL_REQ_RECV);
-    r->flags |= HL_REQ_PERSISTENT;
-    hl_req_done(r);
-    hl_req_finish(r, MPI_STATUS_IGNORE);
-    ck_assert_ptr_eq(hl_req_of(hl_req_handle(r)), r);
+    started = dropped = 0;
+    hl_req_set_again(r, &again);
+    ck_assert(!hl_req_is_active(r));
+    for (int i = 1; i <= 3; i++) {
+        ck_assert_int_eq(hl_req_start(r), 0);
+        ck_assert(hl_req_is_active(r) && !hl_req_is_done(r));
+        hl_req_fail(r, HL_ERR_OTHER);
+        hl_req_done(r);
+        ck_assert_int_eq(hl_req_finish(r, MPI_STATUS_IGNORE), HL_ERR_OTHER);
+        ck_assert_ptr_eq(hl_req_of(hl_req_handle(r)), r);
+        ck_assert(!hl_req_is_active(r));
+        ck_assert_int_eq(started, i);
+    }
+    started = -100; /* refuses */
+    ck_assert_int_eq(hl_req_start(r), HL_ERR_NO_MEM);
     ck_assert(!hl_req_is_active(r));
     MPI_Status st = {0};
     hl_req_status(r, &st);
     ck_assert_int_eq(st.MPI_SOURCE, MPI_ANY_SOURCE);
     hl_req_orphan(r);
+    ck_assert_ptr_null(hl_req_of(hl_req_handle(r)));
+    ck_assert_int_eq(dropped, 1);
+    r = hl_req_new(HL_REQ_RECV);
+    hl_req_set_again(r, &again);
+    started = 0;
+    ck_assert_int_eq(hl_req_start(r), 0);
+    hl_req_orphan(r); /* under way: what hangs on it goes with the sweep */
+    ck_assert_int_eq(dropped, 1);
+    hl_req_done(r);
+    ck_assert_int_eq(hl_req_sweep(NULL), 1);
+    ck_assert_int_eq(dropped, 2);
     ck_assert_ptr_null(hl_req_of(hl_req_handle(r)));
 }
 END_TEST

@@ -1,9 +1,11 @@
 /* The near ring: every entry once, in its producer's order, no wake-up lost. The table of senders. Chains:
  * every record does what it says or is refused, and no byte outside the region changes. */
+#include "../seed.h"
 #include "boot.h"
 #include "conf.h"
 #include "err.h"
 #include "fab_lib.h"
+#include "hosts.h"
 #include "inner.h"
 #include "model.h"
 #include "ring.h"
@@ -14,9 +16,12 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define PRODUCERS 6
@@ -97,6 +102,46 @@ START_TEST(a_full_ring_refuses)
 }
 END_TEST
 
+static bool killed[1000];
+
+static bool is_killed(int rank)
+{
+    return rank < (int)HL_COUNT_OF(killed) && killed[rank];
+}
+
+/* Each is killed somewhere, often enough between its claim of a cell and the end of its filling it. */
+START_TEST(cells_of_killed_producers_are_passed_over)
+{
+    struct hl_rx_ring *r = mmap(NULL, sizeof *r, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(r, MAP_FAILED);
+    uint32_t out[HL_WIRE_NEAR_MAX / 4], len, skipped = 0;
+    for (uint32_t id = 0; id < 300; id++) {
+        int from = -1, got = 0;
+        pid_t child = fork();
+        while (child == 0) {
+            hl_rx_ring_put(r, (int)id, &id, sizeof id, NULL, 0);
+        }
+        while (got < 100 + (int)id % 64) {
+            got += hl_rx_ring_take(r, &from, out, &len);
+        }
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        killed[id] = true;
+        for (bool more = true; more;) {
+            bool skips = hl_rx_ring_skip(r, is_killed);
+            more = skips || hl_rx_ring_take(r, &from, out, &len);
+            skipped += skips;
+        }
+        ck_assert(hl_rx_ring_put(r, 2000, &id, sizeof id, NULL, 0));
+        ck_assert(!hl_rx_ring_skip(r, is_killed));
+        ck_assert_msg(hl_rx_ring_take(r, &from, out, &len), "the ring is stuck after %u", id);
+        ck_assert_int_eq(from, 2000);
+    }
+    printf("%u claims without an entry\n", skipped);
+    munmap(r, sizeof *r);
+}
+END_TEST
+
 START_TEST(a_lying_length_is_cut)
 {
     memset(&ring, 0, sizeof ring);
@@ -153,8 +198,8 @@ static struct {
 
 static void open_region(void)
 {
-    c.seed = (unsigned)time(NULL) ^ (unsigned)getpid() << 8;
-    printf("seed %u\n", c.seed);
+    c.seed = (unsigned)seed_of_run();
+    printf("TEST_SEED=%u\n", c.seed);
     ck_assert_int_eq(hl_conf_load(), 0);
     hl_conf.provider = "model";
     hl_boot.size = 2;
@@ -301,6 +346,51 @@ START_TEST(odd_atomics_are_refused)
 }
 END_TEST
 
+static void add_signal(struct hl_wire_signal_rec rec, const uint64_t *data)
+{
+    rec.op = HL_WIRE_SIGNAL;
+    memcpy(c.message + c.len, &rec, sizeof rec);
+    memcpy(c.message + c.len + sizeof rec, data, rec.len);
+    c.len += sizeof rec + rec.len;
+    c.count++;
+}
+
+START_TEST(signals_follow_their_data_or_nothing_is_stored)
+{
+    open_region();
+    const uint64_t data[2] = {11, 12}, key = c.mr.key, at = c.mr.addr;
+    struct hl_wire_signal_rec good = {.kind = HL_WIRE_SIGNAL_SET,
+                                      .len = sizeof data,
+                                      .data_key = key,
+                                      .data_addr = at + 8,
+                                      .word_key = key,
+                                      .word_addr = at,
+                                      .value = 5};
+    struct hl_wire_signal_rec bad[5] = {good, good, good, good, good};
+    bad[0].data_addr = at + 8 * WORDS - 8;
+    bad[1].word_addr = at + 8 * WORDS;
+    bad[2].word_addr = at + 4;
+    bad[3].word_key = key + 1000;
+    bad[4].data_key = key + 1000;
+    begin();
+    for (size_t i = 0; i < HL_COUNT_OF(bad); i++) {
+        expect(UINT64_MAX);
+        add_signal(bad[i], data);
+    }
+    run_and_compare();
+    begin();
+    add_signal(good, data);
+    memcpy(&c.expected[1], data, sizeof data);
+    add_signal(
+        (struct hl_wire_signal_rec){.kind = HL_WIRE_SIGNAL_ADD, .word_key = key, .word_addr = at, .value = 3},
+        data);
+    c.expected[0] = 8;
+    add_signal((struct hl_wire_signal_rec){.len = 8, .data_key = key, .data_addr = at + 80}, data);
+    c.expected[10] = 11;
+    run_and_compare();
+}
+END_TEST
+
 /* Nothing outside the region changes whatever the bytes say, as long as the checker lets them pass. */
 START_TEST(damaged_chains_stay_within_their_region)
 {
@@ -332,6 +422,92 @@ START_TEST(damaged_chains_stay_within_their_region)
 }
 END_TEST
 
+/* ---- hosts that are silent ---- */
+
+#define MS UINT64_C(1000000)
+
+static struct hl_rx_hosts hosts;
+
+static struct hl_fab_link link_to(uint64_t host, uint16_t port, bool asked, uint64_t heard_ms)
+{
+    return (struct hl_fab_link){
+        .host = {{0, host}}, .port = port, .connected = true, .asked = asked, .heard_ms = heard_ms};
+}
+
+/* A look every second: one link that has no answer since `asked_from` ms and was heard last at `heard` ms. */
+static uint64_t dead_at(uint64_t asked_from, uint64_t heard, uint64_t timeout_ms)
+{
+    memset(&hosts, 0, sizeof hosts);
+    for (uint64_t now = 100000; now < 200000; now += 1000) {
+        uint64_t last = now >= heard ? heard : now - 10;
+        struct hl_fab_link l = link_to(7, 1, now >= asked_from, now - last);
+        hl_rx_hosts_see(&hosts, &l, now * MS);
+        if (hl_rx_hosts_judge(&hosts, now * MS, timeout_ms * MS) > 0) {
+            hl_rx_hosts_free(&hosts);
+            return now;
+        }
+    }
+    hl_rx_hosts_free(&hosts);
+    return 0;
+}
+
+START_TEST(a_host_dies_of_questions_without_answer_only)
+{
+    ck_assert_uint_eq(dead_at(UINT64_MAX, 50000, 5000), 0); /* idle for long, nobody asked */
+    ck_assert_uint_eq(dead_at(UINT64_MAX, UINT64_MAX, 5000), 0);
+    ck_assert_uint_eq(dead_at(120000, 119500, 5000),
+                      125000); /* from the first question, not from the last word */
+    ck_assert_uint_eq(dead_at(120000, 100000, 5000), 125000);
+    ck_assert_uint_eq(dead_at(120000, UINT64_MAX, 5000), 0); /* asked again and again, and answered */
+    ck_assert_uint_eq(dead_at(120000, 119500, 0), 0);        /* 0: never */
+}
+END_TEST
+
+START_TEST(an_answer_on_any_connection_counts)
+{
+    memset(&hosts, 0, sizeof hosts);
+    int died = 0;
+    for (uint64_t now = 100000; now < 160000; now += 1000) {
+        struct hl_fab_link mute = link_to(7, 1, true, now - 90000), lively = link_to(7, 2, false, now % 4000);
+        struct hl_fab_link other = link_to(8, 1, true, now - 90000);
+        hl_rx_hosts_see(&hosts, &mute, now * MS);
+        hl_rx_hosts_see(&hosts, &lively, now * MS);
+        hl_rx_hosts_see(&hosts, &other, now * MS);
+        died += hl_rx_hosts_judge(&hosts, now * MS, 10000 * MS);
+    }
+    ck_assert_int_eq(died, 1);
+    struct hl_fab_link back = link_to(8, 3, false, 90000);
+    ck_assert(!hl_rx_hosts_see(&hosts, &back, 160000 * MS)); /* the connections of the dead are ended */
+    back.heard_ms = 51000;                                   /* after it was silent, before it was dead */
+    ck_assert(!hl_rx_hosts_see(&hosts, &back, 160500 * MS));
+    back.heard_ms = 5;
+    ck_assert(hl_rx_hosts_see(&hosts, &back, 161000 * MS)); /* until the host answers again */
+    ck_assert(hl_rx_hosts_get(&hosts, &back.host)->dead);
+    hl_rx_hosts_free(&hosts);
+}
+END_TEST
+
+START_TEST(a_connection_that_ends_is_missed_once)
+{
+    memset(&hosts, 0, sizeof hosts);
+    struct hl_fab_link l[3] = {link_to(7, 1, false, 1), link_to(8, 1, false, 1), link_to(7, 2, false, 1)};
+    bool there[][3] = {{1, 1, 1}, {1, 1, 1}, {1, 0, 1}, {0, 0, 1}, {0, 1, 1}, {0, 1, 0}};
+    bool lost[][2] = {{0, 0}, {0, 0}, {0, 1}, {1, 0}, {0, 0}, {1, 0}}; /* of hosts 7 and 8 */
+    for (size_t i = 0; i < HL_COUNT_OF(there); i++) {
+        for (int k = 0; k < 3; k++) {
+            if (there[i][k]) {
+                hl_rx_hosts_see(&hosts, &l[k], (i + 1) * 1000 * MS);
+            }
+        }
+        ck_assert_int_eq(hl_rx_hosts_judge(&hosts, (i + 1) * 1000 * MS, 5000 * MS), 0);
+        for (int k = 0; k < 2; k++) {
+            ck_assert_int_eq(hl_rx_hosts_get(&hosts, &l[k].host)->lost, lost[i][k]);
+        }
+    }
+    hl_rx_hosts_free(&hosts);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("rx");
@@ -339,11 +515,16 @@ static Suite *make_suite(void)
     tcase_set_timeout(t, 100);
     tcase_add_test(t, entries_arrive_once_and_in_order);
     tcase_add_test(t, a_full_ring_refuses);
+    tcase_add_test(t, cells_of_killed_producers_are_passed_over);
     tcase_add_test(t, a_lying_length_is_cut);
     tcase_add_test(t, senders_are_kept_apart);
     tcase_add_test(t, chains_do_what_they_say_within_their_region);
     tcase_add_test(t, odd_atomics_are_refused);
+    tcase_add_test(t, signals_follow_their_data_or_nothing_is_stored);
     tcase_add_test(t, damaged_chains_stay_within_their_region);
+    tcase_add_test(t, a_host_dies_of_questions_without_answer_only);
+    tcase_add_test(t, an_answer_on_any_connection_counts);
+    tcase_add_test(t, a_connection_that_ends_is_missed_once);
     suite_add_tcase(s, t);
     return s;
 }

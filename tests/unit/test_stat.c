@@ -1,13 +1,104 @@
-/* Counters sum over lanes, count from many threads, and are found by name. */
+/* Counters sum over lanes, count from many threads, and are found by name; circles of waits are found. */
+#include "hang.h"
 #include "stat.h"
 #include "unit.h"
 #include "util.h"
 
 #include <hotlane.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct hl_stat_lane counted[3];
+
+/* ---- The watchdog ---- */
+
+static const int all_ranks[] = {0, 1, 2, 3};
+
+/* This process is rank `me` of four on one node from here on. */
+static void be(void *board, int me)
+{
+    hl_hang_open(board, me, me, 4, all_ranks);
+}
+
+static struct hl_told waits_for(int rank, const char *call)
+{
+    struct hl_told t = {0};
+    hl_told_say(&t, "tag %d", rank);
+    hl_told_await(&t, rank);
+    hl_told_await(&t, rank);
+    snprintf(t.call, sizeof t.call, "%s", call);
+    return t;
+}
+
+START_TEST(circles_are_found_and_nothing_else)
+{
+    void *board = aligned_alloc(4096, hl_round_up(hl_hang_board_bytes(4), 4096));
+    memset(board, 0, hl_hang_board_bytes(4));
+    char words[512];
+    int places[4] = {-1, -1, -1, -1};
+    struct hl_told t;
+    for (int rank = 1; rank < 4; rank++) { /* 1 waits for 2, 2 for 3, 3 for 1 */
+        be(board, rank);
+        t = waits_for(rank % 3 + 1, "MPI_Recv");
+        hl_hang_post(&places[rank], &t);
+        ck_assert_int_ge(places[rank], 0);
+    }
+    ck_assert_int_eq(t.n, 1);
+    be(board, 3);
+    ck_assert(hl_hang_circle(&t, words, sizeof words));
+    ck_assert_str_eq(words,
+                     "rank 3 waits for rank 1 in MPI_Recv (tag 1), rank 1 waits for rank 2 in MPI_Recv "
+                     "(tag 2), rank 2 waits for rank 3 in MPI_Recv (tag 3)");
+    struct hl_told any = t;
+    hl_told_await(&any, 2);
+    any.any = 1;
+    ck_assert(!hl_hang_circle(&any, words, sizeof words));
+    be(board, 0); /* waits for one of a circle, and is not in it */
+    t = waits_for(1, "MPI_Send");
+    ck_assert(!hl_hang_circle(&t, words, sizeof words));
+    be(board, 2);
+    hl_hang_post(&places[2], NULL);
+    ck_assert_int_eq(places[2], -1);
+    be(board, 3);
+    t = waits_for(1, "MPI_Recv");
+    ck_assert(!hl_hang_circle(&t, words, sizeof words));
+    free(board);
+}
+END_TEST
+
+static int asked = -1;
+
+static void note_question(int world, uint64_t id)
+{
+    asked = world;
+}
+
+START_TEST(ranks_of_other_nodes_are_asked)
+{
+    void *board = aligned_alloc(4096, hl_round_up(hl_hang_board_bytes(4), 4096));
+    memset(board, 0, hl_hang_board_bytes(4));
+    char words[512];
+    struct hl_told t = waits_for(70, "MPI_Recv"), none = {0}, back = waits_for(0, "MPI_Barrier");
+    hl_hang_names.ask = note_question;
+    be(board, 0);
+    ck_assert(!hl_hang_circle(&t, words, sizeof words));
+    ck_assert_int_eq(asked, 70);
+    hl_hang_heard(70, &none);
+    hl_hang_heard(70, &back);
+    ck_assert(hl_hang_circle(&t, words, sizeof words));
+    ck_assert_str_eq(words, "rank 0 waits for rank 70 in MPI_Recv (tag 70), rank 70 waits for rank 0 in "
+                            "MPI_Barrier (tag 0)");
+    hl_hang_heard(70, &none);
+    ck_assert(!hl_hang_circle(&t, words, sizeof words));
+    ck_assert_int_eq(hl_hang_holder(70, 5), -1);
+    hl_hang_heard_holder(70, 5, 3);
+    ck_assert_int_eq(hl_hang_holder(70, 5), 3);
+    ck_assert_int_eq(hl_hang_holder(70, 6), -1); /* of another window */
+    free(board);
+}
+END_TEST
 
 START_TEST(lanes_are_summed)
 {
@@ -76,6 +167,24 @@ START_TEST(lanes_are_counted_one_by_one)
 }
 END_TEST
 
+static uint64_t kept_elsewhere(void)
+{
+    return 40;
+}
+
+START_TEST(what_a_module_counts_itself_is_added)
+{
+    uint64_t value;
+    hl_stat_rank_add(HL_STAT_RANK_messages_eager, 2);
+    hl_stat_keep(HL_STAT_RANK_messages_eager, kept_elsewhere);
+    ck_assert_int_eq(hl_stat_get("messages_eager", &value), 0);
+    ck_assert_uint_eq(value, 42);
+    hl_stat_keep(HL_STAT_RANK_messages_eager, NULL);
+    ck_assert_int_eq(hl_stat_get("messages_eager", &value), 0);
+    ck_assert_uint_eq(value, 2);
+}
+END_TEST
+
 START_TEST(every_row_has_name_and_help)
 {
     ck_assert_int_eq(hl_stat_count(), 1 + HL_STAT_LANE_COUNT + HL_STAT_RANK_COUNT);
@@ -98,6 +207,9 @@ static Suite *make_suite(void)
     tcase_add_test(t, threads_count_together);
     tcase_add_test(t, lanes_are_counted_one_by_one);
     tcase_add_test(t, every_row_has_name_and_help);
+    tcase_add_test(t, what_a_module_counts_itself_is_added);
+    tcase_add_test(t, circles_are_found_and_nothing_else);
+    tcase_add_test(t, ranks_of_other_nodes_are_asked);
     suite_add_tcase(s, t);
     return s;
 }

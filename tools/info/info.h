@@ -60,6 +60,9 @@ void info_json(const struct facts *f);
 void info_env(const struct facts *f);
 void info_markdown(const struct facts *f);
 
+/* "name": "value", quoted as JSON wants it, and `end` behind. */
+void info_json_pair(const char *name, const char *value, const char *end);
+
 /* What values a variable takes, in words. */
 void info_values(const struct hl_var *v, char *out, size_t cap);
 

@@ -22,7 +22,7 @@ static void string(const char *text)
     putchar('"');
 }
 
-static void pair(const char *name, const char *value, const char *end)
+void info_json_pair(const char *name, const char *value, const char *end)
 {
     string(name);
     printf(": ");
@@ -37,8 +37,8 @@ static void nodes(const struct facts *f)
         if ((f->topo->all >> i & 1) != 0) {
             printf("%s\n    {\"node\": %d, \"bytes\": %" PRIu64 ", \"allowed\": %s, ", comma, i,
                    f->topo->bytes[i], (f->topo->allowed >> i & 1) != 0 ? "true" : "false");
-            pair("kind", hl_topo_kind_name(hl_topo_kind_of(f->topo, i)), ", ");
-            pair("why", f->topo->why[i], "}");
+            info_json_pair("kind", hl_topo_kind_name(hl_topo_kind_of(f->topo, i)), ", ");
+            info_json_pair("why", f->topo->why[i], "}");
             comma = ",";
         }
     }
@@ -91,7 +91,7 @@ static void nearest(const struct facts *f)
     struct info_home h;
     for (int i = 0; f->topo != NULL && info_homes(f->topo, i, &h); i++) {
         printf("%s\n    {", i > 0 ? "," : "");
-        pair("cpus", h.cpus, ", ");
+        info_json_pair("cpus", h.cpus, ", ");
         printf("\"ddr\": %d, \"fast\": %d, ",
                hl_topo_nearest_in(f->topo, hl_topo_of(f->topo, HL_TOPO_DDR), h.cpu),
                hl_topo_nearest_in(f->topo, hl_topo_of(f->topo, HL_TOPO_FAST), h.cpu));
@@ -105,12 +105,12 @@ static void obtained(const struct trial *t)
     printf("  \"obtained\": {\"tried\": %s", t->made ? "true" : "false");
     if (t->made) {
         printf(", \"bytes\": %zu, ", t->len);
-        pair("error", t->error, "");
+        info_json_pair("error", t->error, "");
     }
     if (t->made && t->rc == 0) {
         printf(", \"page\": %zu, \"align\": %zu, \"pmd_share\": %g, ", t->got.page, t->got.align,
                t->got.pmd_share);
-        pair("nodes", hl_mem_got_nodes_text(&t->got, where, sizeof where), "");
+        info_json_pair("nodes", hl_mem_got_nodes_text(&t->got, where, sizeof where), "");
     }
     printf("},\n");
 }
@@ -119,7 +119,7 @@ void info_memory_json(const struct facts *f)
 {
     const struct hl_var *v;
     printf("{\n  ");
-    pair("machine", f->machine != NULL ? f->machine : "", ",\n  \"memory\": [");
+    info_json_pair("machine", f->machine != NULL ? f->machine : "", ",\n  \"memory\": [");
     nodes(f);
     printf("\n  ],\n  \"nearest\": [");
     nearest(f);
@@ -130,7 +130,7 @@ void info_memory_json(const struct facts *f)
     printf("\n  ],\n  \"asked\": {");
     for (int i = 0; (v = info_memory_var(f, i)) != NULL; i++) {
         printf("%s", i > 0 ? ", " : "");
-        pair(v->name, v->value, "");
+        info_json_pair(v->name, v->value, "");
     }
     printf("},\n");
     obtained(&f->trial);
@@ -144,18 +144,27 @@ void info_memory_json(const struct facts *f)
 
 static void variables(const struct facts *f)
 {
+    static const char *const kinds[] = {
+        [HL_CONF_BOOL] = "bool",   [HL_CONF_INT] = "int",   [HL_CONF_SIZE] = "size",
+        [HL_CONF_PAGE] = "page",   [HL_CONF_TEXT] = "text", [HL_CONF_CHOICE] = "choice",
+        [HL_CONF_NODES] = "nodes", [HL_CONF_FLAG] = "flag", [HL_CONF_HEAP] = "heap",
+        [HL_CONF_PARTS] = "parts",
+    };
     printf("  \"variables\": [");
     for (size_t i = 0; i < f->var_count; i++) {
         const struct hl_var *v = &f->vars[i];
         char values[256];
         info_values(v, values, sizeof values);
         printf("%s\n    {", i > 0 ? "," : "");
-        pair("name", v->name, ", ");
-        pair("value", v->value, ", ");
-        pair("origin", v->origin, ", ");
-        pair("default", v->fallback, ", ");
-        pair("values", values, ", ");
-        pair("help", v->help, "}");
+        info_json_pair("name", v->name, ", ");
+        info_json_pair("value", v->value, ", ");
+        info_json_pair("origin", v->origin, ", ");
+        info_json_pair("default", v->fallback, ", ");
+        info_json_pair("values", values, ", ");
+        info_json_pair("kind", kinds[v->kind], ", ");
+        info_json_pair("choices", v->choices, ", ");
+        printf("\"least\": %" PRIu64 ", \"most\": %" PRIu64 ", ", v->min, v->max);
+        info_json_pair("help", v->help, "}");
     }
     printf("\n  ],\n  \"notes\": [");
     for (int i = 0; hl_conf_note(i) != NULL; i++) {
@@ -169,16 +178,16 @@ void info_json(const struct facts *f)
 {
     const char *name, *value;
     printf("{\n  ");
-    pair("version", HL_VERSION, ",\n  ");
-    pair("abi", "MPI 5.0", ",\n  ");
-    pair("prefix", f->prefix, ",\n  \"build\": {");
+    info_json_pair("version", HL_VERSION, ",\n  ");
+    info_json_pair("abi", "MPI 5.0", ",\n  ");
+    info_json_pair("prefix", f->prefix, ",\n  \"build\": {");
     for (int i = 0; info_build(i, &name, &value); i++) {
         printf("%s", i > 0 ? ", " : "");
-        pair(name, value, "");
+        info_json_pair(name, value, "");
     }
     printf("},\n  \"network\": {");
-    pair("provider", hl_fab_is_open() ? hl_fab.provider : "", ", ");
-    pair("why", f->net, "},\n");
+    info_json_pair("provider", hl_fab_is_open() ? hl_fab.provider : "", ", ");
+    info_json_pair("why", f->net, "},\n");
     printf("  \"lanes\": %d,\n  \"cpus\": {\"usable\": %d, \"machine\": %d},\n", f->lanes, f->cpus,
            f->topo != NULL ? f->topo->cpus : 0);
     memory(f);

@@ -1,6 +1,7 @@
 /* hotlane-info: what this installation is, sees and would do. */
 #include "info.h"
 
+#include "check.h"
 #include "err.h"
 #include "fab.h"
 #include "hl_build.h"
@@ -15,19 +16,24 @@
 static const char usage[] =
     "usage: hotlane-info [OPTION]\n"
     "Shows version, build, network provider and why, lanes, CPUs and memory, and every variable.\n"
+    "  --check           examines this machine: a line for each thing that matters, with the command that "
+    "makes "
+    "it\n"
+    "                    better; under mpiexec or srun also what the ranks see\n"
     "  --env             only the variables: value, origin, meaning\n"
     "  --memory          only memory: kinds, nearest nodes, huge pages, what the variables ask for and what "
     "a\n"
     "                    small piece really gets\n"
-    "  --json            everything as JSON; after --memory that\n"
-    "  --functions       the MPI functions that are there but not built yet\n"
+    "  --json            everything as JSON; with --memory or --check that\n"
+    "  --functions       the MPI functions that are there but not supported\n"
     "  --markdown        the variables as docs/ENVIRONMENT.md\n"
     "  --machine FILE    memory of a machine saved by `lstopo FILE.xml` in place of this one's\n"
+    "  --root FOLDER     the kernel's files lie under FOLDER, in place of this machine's (--check)\n"
     "  --no-network      do not load libfabric\n"
     "  --help, --version\n"
-    "Exit code 1 when a variable has a value that Hotlane would refuse, or --memory is refused its piece.\n";
+    "Exit code 1 when a variable has a value that Hotlane would refuse, --memory is refused its piece,\n"
+    "or --check finds something broken.\n";
 
-/* They return MPI_ERR_UNSUPPORTED_OPERATION through the error handler. */
 static void show_functions(const struct facts *f)
 {
     for (const char *const *name = hl_api_missing(); *name != NULL; name++) {
@@ -35,59 +41,82 @@ static void show_functions(const struct facts *f)
     }
 }
 
+/* Shown by info_check, which says how it went. */
+static void show_check(const struct facts *f)
+{
+    (void)f;
+}
+
 struct options {
     void (*show)(const struct facts *);
-    const char *machine;
-    bool network;
+    const char *machine, *root;
+    bool network, json;
 };
+
+static const struct option longs[] = {
+    {"check", no_argument, NULL, 'c'},         {"env", no_argument, NULL, 'e'},
+    {"functions", no_argument, NULL, 'f'},     {"json", no_argument, NULL, 'j'},
+    {"markdown", no_argument, NULL, 'm'},      {"memory", no_argument, NULL, 'M'},
+    {"machine", required_argument, NULL, 'x'}, {"root", required_argument, NULL, 'r'},
+    {"no-network", no_argument, NULL, 'n'},    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0},
+};
+
+/* An option that does not choose a report. */
+static void take(int c, struct options *o)
+{
+    switch (c) {
+    case 'j':
+        o->json = true;
+        break;
+    case 'x':
+        o->machine = optarg;
+        break;
+    case 'r':
+        o->root = optarg;
+        break;
+    case 'n':
+        o->network = false;
+        break;
+    case 'h':
+        fputs(usage, stdout);
+        exit(0);
+    case 'V':
+        puts("hotlane-info " HL_VERSION);
+        exit(0);
+    default:
+        fputs("hotlane-info --help lists the options\n", stderr);
+        exit(2);
+    }
+}
 
 static void parse(int argc, char **argv, struct options *o)
 {
-    static const struct option longs[] = {
-        {"env", no_argument, NULL, 'e'},           {"functions", no_argument, NULL, 'f'},
-        {"json", no_argument, NULL, 'j'},          {"markdown", no_argument, NULL, 'm'},
-        {"machine", required_argument, NULL, 'x'}, {"memory", no_argument, NULL, 'M'},
-        {"no-network", no_argument, NULL, 'n'},    {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0},
+    static const struct {
+        int letter;
+        void (*text)(const struct facts *), (*json)(const struct facts *);
+    } reports[] = {
+        {'c', show_check, show_check},         {'e', info_env, info_env},
+        {'f', show_functions, show_functions}, {'m', info_markdown, info_markdown},
+        {'M', info_memory, info_memory_json},  {0, info_text, info_json},
     };
-    *o = (struct options){.show = info_text, .network = true};
+    *o = (struct options){.root = "", .network = true};
+    int report = 0;
     for (int c; (c = getopt_long(argc, argv, "h", longs, NULL)) != -1;) {
-        switch (c) {
-        case 'e':
-            o->show = info_env;
-            break;
-        case 'f':
-            o->show = show_functions;
-            break;
-        case 'j':
-            o->show = o->show == info_memory ? info_memory_json : info_json;
-            break;
-        case 'm':
-            o->show = info_markdown;
-            break;
-        case 'M':
-            o->show = o->show == info_json ? info_memory_json : info_memory;
-            break;
-        case 'x':
-            o->machine = optarg;
-            break;
-        case 'n':
-            o->network = false;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            exit(0);
-        case 'V':
-            puts("hotlane-info " HL_VERSION);
-            exit(0);
-        default:
-            fputs("hotlane-info --help lists the options\n", stderr);
-            exit(2);
+        if (strchr("cefmM", c) != NULL) {
+            report = c;
+        } else {
+            take(c, o);
         }
     }
     if (optind < argc) {
         fprintf(stderr, "hotlane-info: what is `%s`? hotlane-info --help lists the options\n", argv[optind]);
         exit(2);
+    }
+    for (size_t i = 0; o->show == NULL; i++) {
+        if (reports[i].letter == report) {
+            o->show = o->json ? reports[i].json : reports[i].text;
+        }
     }
 }
 
@@ -119,19 +148,30 @@ static void find_network(bool wanted, struct facts *f)
     f->lanes = (int)hl_lane_plan(true);
 }
 
+/* The settings, or why they are refused. */
+static void find_settings(struct facts *f)
+{
+    f->conf_rc = hl_conf_load();
+    snprintf(f->conf_error, sizeof f->conf_error, "%s", f->conf_rc != 0 ? hl_err_text(f->conf_rc) : "");
+    f->vars = hl_conf_vars(&f->var_count);
+    if (!hl_conf_prefix(f->prefix, sizeof f->prefix)) {
+        f->prefix[0] = '\0';
+    }
+}
+
 int main(int argc, char **argv)
 {
     static struct facts f;
+    static char sys[PATH_MAX];
     struct options o;
     parse(argc, argv, &o);
-    f.conf_rc = hl_conf_load();
-    snprintf(f.conf_error, sizeof f.conf_error, "%s", f.conf_rc != 0 ? hl_err_text(f.conf_rc) : "");
-    f.vars = hl_conf_vars(&f.var_count);
-    if (!hl_conf_prefix(f.prefix, sizeof f.prefix)) {
-        f.prefix[0] = '\0';
+    find_settings(&f);
+    if (o.root[0] != '\0') {
+        snprintf(sys, sizeof sys, "%s/sys", o.root);
+        hl_topo_kernel.sys = sys;
     }
-    bool memory = o.show == info_memory || o.show == info_memory_json,
-         all = o.show == info_text || o.show == info_json;
+    bool memory = o.show == info_memory || o.show == info_memory_json, check = o.show == show_check,
+         all = o.show == info_text || o.show == info_json || check;
     if (memory || all) {
         find_machine(o.machine, &f);
     }
@@ -140,6 +180,10 @@ int main(int argc, char **argv)
     }
     if (all) {
         find_network(o.network && f.conf_rc == 0, &f);
+    }
+    if (check) {
+        hl_mem_wish_of_env(&f.wish);
+        return info_check(&f, o.root, o.json);
     }
     o.show(&f);
     if (f.conf_rc != 0) {

@@ -31,17 +31,32 @@ static void choices(const char *words, char *out, size_t cap)
 
 void info_values(const struct hl_var *v, char *out, size_t cap)
 {
-    char least[32];
+    char least[32], most[32];
     switch (v->kind) {
     case HL_CONF_BOOL:
         snprintf(out, cap, "1, 0, yes, no, on, off, true, false");
         break;
+    case HL_CONF_FLAG:
+        snprintf(out, cap, "any text; 0, no, off, false and nothing switch off");
+        break;
+    case HL_CONF_HEAP:
+        snprintf(out, cap, "bytes, also with a fraction; K, M, G, T may follow; or auto");
+        break;
+    case HL_CONF_PARTS:
+        snprintf(out, cap,
+                 "size=bytes[:kind=D|N|S|F][:policy=P|M|I|S][:pgsize=4K|2M|1G...]; without them: D, P, 4K; "
+                 "n: %" PRIu64 " to %" PRIu64,
+                 v->min, v->max);
+        break;
     case HL_CONF_INT:
-        snprintf(out, cap, "%" PRIu64 " to %" PRIu64, v->min, v->max);
+        snprintf(out, cap, "%s%" PRIu64 " to %" PRIu64, v->choices[0] != '\0' ? "powers of two, " : "",
+                 v->min, v->max);
         break;
     case HL_CONF_SIZE:
         info_bytes(v->min, least, sizeof least);
-        snprintf(out, cap, "bytes, K, M, G, T may follow; at least %s%s%s", least,
+        info_bytes(v->max, most, sizeof most);
+        snprintf(out, cap, "bytes, K, M, G, T may follow; at least %s%s%s%s%s", least,
+                 v->max != 0 ? ", at most " : "", v->max != 0 ? most : "",
                  v->choices[0] != '\0' ? "; or " : "", v->choices);
         break;
     case HL_CONF_PAGE:
@@ -108,7 +123,9 @@ void info_markdown(const struct facts *f)
         const struct hl_var *v = &f->vars[i];
         char values[256];
         info_values(v, values, sizeof values);
-        printf("| `%s` | ", v->name);
+        const char *other = hl_conf_other_name(v);
+        printf("| `%s`%s%s%s | ", v->name, other != NULL ? ", `" : "", other != NULL ? other : "",
+               other != NULL ? "`" : "");
         printf(v->fallback[0] != '\0' ? "`%s` | " : "(empty)%s | ", v->fallback);
         cell(values);
         printf(" | ");

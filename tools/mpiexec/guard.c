@@ -1,6 +1,9 @@
-/* mpiexec: the guardian, a process that ends what is left of the job when the launcher is killed. It waits on
- * a pipe that only the launcher holds open. The ranks themselves have a parent-death signal; the guardian
- * kills their process groups, and what has left those but still carries the job's name in its environment. */
+/* mpiexec: the guardians, processes that end what is left of the job when the launcher is killed. They wait
+ * on a pipe that only the launcher holds open. The ranks themselves have a parent-death signal; a guardian
+ * kills their process groups, and what has left those but still carries the job's name in its environment.
+ *
+ * There are two, so that the launcher and a guardian may be killed together, and they do not look like the
+ * launcher: `pkill -9 mpiexec` and `pkill -9 -f mpiexec` miss them. One that was killed is started again. */
 #include "mx.h"
 
 #include <dirent.h>
@@ -15,23 +18,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static pid_t guard;
+enum { GUARDS = 2 };
+static const char guard_name[] = "hotlane-guard";
+static pid_t guard[GUARDS];
+static char *words; /* the launcher's command line, as `ps` shows it */
+static size_t words_len;
 static int guard_pipe[2] = {-1, -1};
 static volatile pid_t *groups; /* shared with the guardian: process group of each rank, 0: none */
 
-/* Was this process started in our job? Its environment as it was at exec says so. */
+/* Was this process started in our job, or in one within it? Its environment as it was at exec says so. */
 static bool is_of_job(int proc, const char *pid)
 {
     static char env[1 << 18];
-    char path[300], mark[64];
-    int n = snprintf(mark, sizeof mark, HL_MX_JOB "=%s", hl_mx.name);
+    char path[300];
     snprintf(path, sizeof path, "%s/environ", pid);
     int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
     ssize_t got = read(fd, env, sizeof env);
     close(fd);
-    return got > 0 && memmem(env, (size_t)got, mark, (size_t)n);
+    return got > 0 && memmem(env, (size_t)got, hl_mx.name, strlen(hl_mx.name));
 }
 
 /* Kills those that carry the job's name; true when there were any. */
@@ -59,7 +65,9 @@ static _Noreturn void guard_main(void)
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     setsid();
-    prctl(PR_SET_NAME, "mpiexec-guard");
+    prctl(PR_SET_NAME, guard_name);
+    memset(words, 0, words_len);
+    memcpy(words, guard_name, words_len < sizeof guard_name ? words_len : sizeof guard_name);
     dup2(guard_pipe[0], 0);
     close_range(1, ~0u, 0);
     if (chdir("/"))
@@ -75,19 +83,36 @@ static _Noreturn void guard_main(void)
     _exit(0);
 }
 
-int hl_mx_guard_start(void)
+static int start_one(int i)
 {
-    if (!groups) {
-        void *m = mmap(NULL, sizeof(pid_t) * (size_t)hl_mx.size, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (m == MAP_FAILED || pipe2(guard_pipe, O_CLOEXEC))
-            return -1;
-        groups = m;
-    }
-    guard = fork();
-    if (!guard)
+    guard[i] = fork();
+    if (!guard[i])
         guard_main();
-    return guard < 0 ? -1 : 0;
+    return guard[i] < 0 ? -1 : 0;
+}
+
+int hl_mx_guard_start(int argc, char **argv)
+{
+    void *m = mmap(NULL, sizeof(pid_t) * (size_t)hl_mx.size, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (m == MAP_FAILED || pipe2(guard_pipe, O_CLOEXEC))
+        return -1;
+    groups = m;
+    words = argv[0]; /* the kernel has laid them out in one piece */
+    words_len = (size_t)(argv[argc - 1] - words) + strlen(argv[argc - 1]);
+    for (int i = 0; i < GUARDS; i++) {
+        if (start_one(i))
+            return -1;
+    }
+    return 0;
+}
+
+void hl_mx_guard_look(void)
+{
+    for (int i = 0; i < GUARDS; i++) {
+        if (guard[i] > 0 && waitpid(guard[i], NULL, WNOHANG) == guard[i] && start_one(i))
+            hl_mx_say("a guardian process was killed and cannot be started again: %s", strerror(errno));
+    }
 }
 
 void hl_mx_guard_knows(int rank, pid_t group)
@@ -97,14 +122,22 @@ void hl_mx_guard_knows(int rank, pid_t group)
 
 bool hl_mx_guard_is(pid_t pid)
 {
-    return pid == guard;
+    for (int i = 0; i < GUARDS; i++) {
+        if (guard[i] == pid)
+            return true;
+    }
+    return false;
 }
 
 void hl_mx_guard_stop(void)
 {
-    if (guard > 0) {
-        kill(guard, SIGKILL);
-        waitpid(guard, NULL, 0);
+    for (int i = 0; i < GUARDS; i++) {
+        if (guard[i] > 0)
+            kill(guard[i], SIGKILL);
     }
-    guard = 0;
+    for (int i = 0; i < GUARDS; i++) {
+        if (guard[i] > 0)
+            waitpid(guard[i], NULL, 0);
+        guard[i] = 0;
+    }
 }

@@ -16,6 +16,9 @@
 
 struct hl_mx_job hl_mx;
 
+/* MPI_ERR_PROC_ABORTED: the code of an abort by a rank that met a dead one. */
+enum { PEER_DIED = 58 };
+
 int64_t hl_mx_now_ms(void)
 {
     struct timespec t;
@@ -79,8 +82,9 @@ static void report_death(int rank, const siginfo_t *si)
     struct hl_mx_rank *r = &hl_mx.rank[rank];
     const char *then = hl_mx.opt.keep_going ? "the job goes on" : "ending the job";
     if (si->si_code != CLD_EXITED)
-        hl_mx_say("rank %d (pid %d) was killed by signal %d (%s)%s; %s", rank, (int)r->pid, si->si_status,
-                  strsignal(si->si_status), si->si_code == CLD_DUMPED ? ", core dumped" : "", then);
+        hl_mx_say("rank %d (pid %d) was killed by signal %d (%s)%s%s; %s", rank, (int)r->pid, si->si_status,
+                  strsignal(si->si_status), si->si_code == CLD_DUMPED ? ", core dumped" : "",
+                  si->si_status == SIGKILL ? hl_mx_oom_words() : "", then);
     else if (r->code && (r->finalized || !r->spoke) && hl_mx.live == 0)
         return; /* it was the last: its own words and the exit code say it all */
     else if (r->code)
@@ -90,11 +94,19 @@ static void report_death(int rank, const siginfo_t *si)
         hl_mx_say("rank %d (pid %d) left without finalize; %s", rank, (int)r->pid, then);
 }
 
+/* Who is told of a peer's death by a closed connection may abort before the launcher sees that death. So
+ * after an abort who was killed still counts, and after one because of a dead peer whoever died; others have
+ * left because of the abort. */
+static bool is_consequence(const struct hl_mx_rank *r, const siginfo_t *si)
+{
+    return r->aborted || (hl_mx.abort.at && hl_mx.abort.code != PEER_DIED && si->si_code == CLD_EXITED);
+}
+
 static void judge(int rank, const siginfo_t *si)
 {
     struct hl_mx_rank *r = &hl_mx.rank[rank];
     bool deserted = !r->code && r->spoke && !r->finalized;
-    if (!hl_mx.ending && (r->code || deserted)) {
+    if (!hl_mx.ending && (r->code || deserted) && !is_consequence(r, si)) {
         int code = r->code ? r->code : 1;
         report_death(rank, si);
         if (hl_mx.opt.keep_going || (r->finalized && si->si_code == CLD_EXITED))
@@ -120,25 +132,68 @@ static void rank_exited(int rank, const siginfo_t *si)
         hl_mx.give_up_at = hl_mx_now_ms() + HL_MX_GRACE_OUTPUT;
 }
 
+/* Those that a signal killed first: that may be why the others have left. */
+/* A rank that is stopped (a debugger, a user) holds up all who wait for it: said once each time. */
+static void look_for_stopped(int rank)
+{
+    struct hl_mx_rank *r = &hl_mx.rank[rank];
+    siginfo_t si = {0};
+    bool stopped = !waitid(P_PID, (id_t)r->pid, &si, WSTOPPED | WNOHANG | WNOWAIT) && si.si_pid != 0;
+    if (stopped && !r->stopped && !hl_mx.ending)
+        hl_mx_say("rank %d (pid %d) is stopped by signal %d (%s): who waits for it waits on", rank,
+                  (int)r->pid, si.si_status, strsignal(si.si_status));
+    r->stopped = stopped;
+}
+
 static void look_for_dead(void)
 {
     for (int i = 0; i < hl_mx.size; i++) {
         struct hl_mx_rank *r = &hl_mx.rank[i];
         siginfo_t si = {0};
-        if (r->pid && !r->exited && !waitid(P_PID, (id_t)r->pid, &si, WEXITED | WNOHANG | WNOWAIT) &&
-            si.si_pid)
+        if (r->pid && !r->exited)
+            look_for_stopped(i);
+        if (!r->pid || r->exited || waitid(P_PID, (id_t)r->pid, &si, WEXITED | WNOHANG | WNOWAIT) ||
+            !si.si_pid)
+            continue;
+        r->seen = true;
+        if (si.si_code != CLD_EXITED)
+            rank_exited(i, &si);
+    }
+    for (int i = 0; i < hl_mx.size; i++) {
+        struct hl_mx_rank *r = &hl_mx.rank[i];
+        siginfo_t si = {0};
+        if (r->seen && !r->exited && !waitid(P_PID, (id_t)r->pid, &si, WEXITED | WNOHANG | WNOWAIT))
             rank_exited(i, &si);
     }
 }
 
+/* When the abort that was asked for is carried out, ms; 0: none was. */
+static int64_t abort_when(void)
+{
+    if (!hl_mx.abort.at || hl_mx.ending)
+        return 0;
+    bool cause = hl_mx.abort.code == PEER_DIED || hl_mx_pmi_dies(hl_mx.abort.rank);
+    return hl_mx.abort.at + (hl_mx.code ? 0 : cause ? HL_MX_GRACE_CAUSE : HL_MX_GRACE_ABORT);
+}
+
+static void carry_out_abort(void)
+{
+    if (!hl_mx.abort.at || hl_mx.ending)
+        return;
+    if (hl_mx.abort.code & 0xff) /* 0: a rank ends the job as a success (shmem_global_exit) */
+        hl_mx_say("rank %d aborted the job with code %ld", hl_mx.abort.rank, hl_mx.abort.code);
+    hl_mx_end((int)(hl_mx.abort.code & 0xff), 0, HL_MX_GRACE_DEATH);
+}
+
 static void child_signal(pid_t pid)
 {
+    hl_mx_guard_look(); /* several deaths may be one signal */
     for (int i = 0; i < hl_mx.size; i++) {
         if (hl_mx.rank[i].pid == pid)
             return;
     }
-    if (waitpid(pid, NULL, WNOHANG) == pid && hl_mx_guard_is(pid) && hl_mx_guard_start())
-        hl_mx_say("the guardian process was killed and cannot be started again");
+    if (pid > 0 && !hl_mx_guard_is(pid))
+        waitpid(pid, NULL, WNOHANG);
 }
 
 static void user_signal(int sig)
@@ -154,6 +209,7 @@ static void user_signal(int sig)
         signal_all(sig);
         break;
     default:
+        hl_mx.hurried = true;
         if (hl_mx.ending)
             kill_all(); /* asked twice */
         hl_mx_end(128 + sig, sig, HL_MX_GRACE_USER);
@@ -221,9 +277,14 @@ static int timers(void)
         hl_mx_say("the job ran longer than %g s; ending it", hl_mx.opt.timeout_s);
         hl_mx_end(124, 0, HL_MX_GRACE_DEATH);
     }
+    int64_t abort_at = abort_when();
+    if (abort_at && now >= abort_at) {
+        carry_out_abort();
+        abort_at = 0;
+    }
     if (hl_mx.kill_at && now >= hl_mx.kill_at)
         kill_all();
-    int64_t times[] = {hl_mx.timeout_at, hl_mx.kill_at, hl_mx.give_up_at, tty >= 0 ? now + tty : 0};
+    int64_t times[] = {hl_mx.timeout_at, hl_mx.kill_at, hl_mx.give_up_at, abort_at, tty >= 0 ? now + tty : 0};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         if (times[i] && (next < 0 || times[i] - now < next))
             next = times[i] > now ? times[i] - now : 0;
@@ -241,6 +302,7 @@ void hl_mx_run(void)
         if (hl_mx.give_up_at && hl_mx_now_ms() >= hl_mx.give_up_at)
             break;
     }
+    carry_out_abort();
 }
 
 /* Parent of a process, 0 if it has gone. */
@@ -278,7 +340,7 @@ static bool kill_strays(void)
 void hl_mx_cleanup(void)
 {
     signal_all(SIGKILL);
-    hl_mx_out_finish(!hl_mx.ending || hl_mx.code < 128);
+    hl_mx_out_finish(!hl_mx.hurried);
     for (int i = 0; i < hl_mx.size; i++) {
         if (hl_mx.rank[i].pid && waitpid(hl_mx.rank[i].pid, NULL, hl_mx.rank[i].exited ? 0 : WNOHANG) == 0)
             hl_mx_say("rank %d (pid %d) cannot be killed and is left behind", i, (int)hl_mx.rank[i].pid);

@@ -9,8 +9,9 @@ struct pair {
     char *value;
     char key[];
 };
-enum { BUCKETS = 4096 };
+enum { BUCKETS = 4096, PER_RANK = 16 << 20 };
 static struct pair *bucket[BUCKETS];
+static size_t held; /* bytes */
 
 static struct pair **find(const char *key)
 {
@@ -23,10 +24,14 @@ static struct pair **find(const char *key)
     return p;
 }
 
-void hl_mx_kvs_put(const char *key, const char *value)
+bool hl_mx_kvs_put(const char *key, const char *value)
 {
     struct pair **at = find(key);
     size_t k = strlen(key) + 1, v = strlen(value) + 1;
+    size_t before = *at ? sizeof **at + k + strlen((*at)->value) + 1 : 0, after = sizeof **at + k + v;
+    if (held - before + after > (size_t)PER_RANK * (size_t)hl_mx.size)
+        return false;
+    held += after - before;
     if (!*at) {
         *at = hl_mx_alloc(sizeof **at + k);
         memcpy((*at)->key, key, k);
@@ -34,6 +39,7 @@ void hl_mx_kvs_put(const char *key, const char *value)
     free((*at)->value);
     (*at)->value = hl_mx_alloc(v);
     memcpy((*at)->value, value, v);
+    return true;
 }
 
 const char *hl_mx_kvs_get(const char *key)

@@ -28,6 +28,15 @@ static void open_standard(void)
     hl_mx.pmi_slot = open("/dev/null", O_RDWR | O_CLOEXEC);
 }
 
+/* Nothing works without it; said before any rank exists. */
+static void must(bool have, const char *what)
+{
+    if (have)
+        return;
+    hl_mx_say("%s: %s; a limit (ulimit -n) or a sandbox's seccomp profile forbids it", what, strerror(errno));
+    exit(1);
+}
+
 static void open_signals(void)
 {
     static const int taken[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
@@ -42,6 +51,7 @@ static void open_signals(void)
     sigaction(SIGTTIN, &ignore, &old_ttin);
     sigaction(SIGCHLD, &standard, &old_chld);
     hl_mx.signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+    must(hl_mx.signals >= 0, "signalfd");
     hl_mx_watch(hl_mx.signals, EPOLLIN, HL_MX_EV_SIGNAL, 0);
 }
 
@@ -56,8 +66,12 @@ void hl_mx_signals_restore(void)
 static void random_hex(char out[33])
 {
     unsigned char raw[16];
-    while (getrandom(raw, sizeof raw, 0) != (ssize_t)sizeof raw)
-        ;
+    if (getrandom(raw, sizeof raw, 0) != (ssize_t)sizeof raw) { /* so few bytes come at once or not at all */
+        int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+        must(fd >= 0 && read(fd, raw, sizeof raw) == (ssize_t)sizeof raw,
+             "random numbers (getrandom, /dev/urandom)");
+        close(fd);
+    }
     for (int i = 0; i < 16; i++)
         snprintf(out + 2 * i, 3, "%02x", raw[i]);
 }
@@ -99,19 +113,23 @@ int main(int argc, char **argv)
     if (rc >= 0)
         return rc;
     hl_mx.epoll = epoll_create1(EPOLL_CLOEXEC);
+    must(hl_mx.epoll >= 0, "epoll_create1");
     open_signals();
     open_job();
     hl_mx_out_open();
-    if (hl_mx_bind_open(&hl_mx.opt))
-        return 1;
-    if (hl_mx_guard_start()) {
-        hl_mx_say("no guardian process: %s", strerror(errno));
+    rc = hl_mx_bind_open(&hl_mx.opt);
+    if (rc)
+        return rc;
+    if (hl_mx_guard_start(argc, argv)) {
+        hl_mx_say("no guardian processes: %s (ulimit -u, ulimit -n)", strerror(errno));
+        hl_mx_guard_stop();
         return 1;
     }
     if (hl_mx_spawn_prepare()) {
         hl_mx_guard_stop();
         return 1;
     }
+    hl_mx_oom_open();
     start_ranks();
     hl_mx_run();
     hl_mx_cleanup();

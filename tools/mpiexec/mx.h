@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum hl_mx_bind { HL_MX_BIND_NONE, HL_MX_BIND_CORE, HL_MX_BIND_NUMA };
+enum hl_mx_bind { HL_MX_BIND_NONE, HL_MX_BIND_CORE, HL_MX_BIND_NUMA, HL_MX_BIND_SOCKET, HL_MX_BIND_LIST };
 
 /* Assignments NAME=VALUE, later ones win. */
 struct hl_mx_env {
@@ -34,7 +34,8 @@ struct hl_mx_opts {
     int size; /* ranks in all parts */
     struct hl_mx_env genv;
     enum hl_mx_bind bind;
-    bool label, report, keep_going;
+    const char *bind_list; /* sets of CPUs, for HL_MX_BIND_LIST */
+    bool label, report, keep_going, oversubscribe;
     double timeout_s;     /* 0: none */
     const char *sys_root; /* where the machine's topology is read, normally "/sys" */
 };
@@ -69,11 +70,14 @@ struct hl_mx_rank {
     pid_t pid; /* 0: never started */
     int part;
     bool exited;    /* seen dead; a zombie until the end of the job */
+    bool stopped;   /* and said so */
     bool spoke;     /* PMI init received */
     bool finalized; /* PMI finalize received after the last init */
     bool ours;      /* asked for the job secret, so it understands notices */
     bool in_barrier;
-    int code; /* exit code as a shell reports it, once exited */
+    bool aborted; /* asked for the end of the job, which judges it */
+    bool seen;    /* found dead, not yet judged */
+    int code;     /* exit code as a shell reports it, once exited */
     struct hl_mx_stream out, err;
     int ctl; /* our end of PMI_FD, -1: closed */
     struct hl_mx_queue in, back;
@@ -86,9 +90,15 @@ struct hl_mx_job {
     int epoll, signals;                      /* descriptors */
     int code;                                /* first failure, 0 so far */
     bool ending;                             /* ranks were told to end */
+    bool hurried;                            /* by a signal of the user: output nobody reads may be lost */
     bool killing;                            /* ranks were sent SIGKILL */
     int64_t kill_at, give_up_at, timeout_at; /* ms of the monotonic clock, 0: not set */
     int in_barrier;
+    struct {
+        int rank;
+        long code;
+        int64_t at; /* ms; 0: nobody has asked */
+    } abort;        /* the first one */
     struct hl_mx_sink sink[2];
     struct hl_mx_sink *out, *err;
     int pmi_slot;    /* descriptor number of PMI_FD in every rank; /dev/null here */
@@ -99,7 +109,8 @@ extern struct hl_mx_job hl_mx;
 
 /* Set in the environment of everything a rank starts once it has shaken hands: see boot. */
 #define HL_MX_MARK "HL_INSIDE_RANK"
-/* Name of the variable that everything of a job inherits: the guardian finds what has run away by it. */
+/* Name of the variable that everything of a job inherits: the guardians find what has run away by it. A job
+ * within a rank adds its name behind that of the outer one. */
 #define HL_MX_JOB "HL_JOB"
 
 /* What woke the epoll: kind in the upper half, rank in the lower. */
@@ -117,6 +128,9 @@ enum hl_mx_event {
 int hl_mx_opts_parse(int argc, char **argv, struct hl_mx_opts *o);
 void hl_mx_env_add(struct hl_mx_env *e, const char *name, const char *value);
 
+/* What ranks of a part will find as `name`, or NULL. */
+const char *hl_mx_env_get(const struct hl_mx_opts *o, const struct hl_mx_part *p, const char *name);
+
 /* help.c */
 void hl_mx_help(void);
 const char *hl_mx_nearest(const char *word, const char *const *names, int n); /* NULL: none is near */
@@ -127,16 +141,29 @@ bool hl_mx_host_here(const char *host);
 bool hl_mx_hosts_foreign(const char *list, char *name, size_t cap);
 int hl_mx_hostfile_foreign(const char *path, char *name, size_t cap);
 
-/* bind.c: places for opt.bind; hl_mx_bind_of returns the CPUs of a rank, or NULL for no binding. */
+/* cpus.c: "0-3,8" to a set: returns what follows, or NULL for no list or a number above `most`. Reads such a
+ * line from a file: false if there is none. Writes "CPUs 0-3,8" and returns `out`. */
+const char *hl_mx_cpus_parse(const char *text, long most, cpu_set_t *set);
+bool hl_mx_cpus_read(const char *path, cpu_set_t *set);
+char *hl_mx_cpus_write(const cpu_set_t *set, char *out, size_t cap);
+
+/* bind.c: places for opt.bind, 0 or an exit code after having said why; hl_mx_bind_of returns the CPUs of a
+ * rank, or NULL for no binding. */
 int hl_mx_bind_open(const struct hl_mx_opts *o);
 const cpu_set_t *hl_mx_bind_of(int rank);
 void hl_mx_bind_report(int rank);
 
-/* guard.c */
-int hl_mx_guard_start(void);
+/* guard.c: starts the guardians, 0 or -1 with errno; looks whether they live and starts them again. */
+int hl_mx_guard_start(int argc, char **argv);
+void hl_mx_guard_look(void);
 bool hl_mx_guard_is(pid_t pid);
 void hl_mx_guard_stop(void);
 void hl_mx_guard_knows(int rank, pid_t group);
+
+/* oom.c: notes how often the kernel has killed for want of memory in our control group; the words (", because
+ * ...") when it has again since, else "". */
+void hl_mx_oom_open(void);
+const char *hl_mx_oom_words(void);
 
 /* spawn.c: 0, or an exit code after having said why. */
 int hl_mx_spawn_prepare(void);
@@ -146,9 +173,10 @@ int hl_mx_spawn(int rank);
 void hl_mx_pmi_read(int rank);
 void hl_mx_pmi_write(int rank);
 void hl_mx_pmi_died(int rank);
+bool hl_mx_pmi_dies(int but); /* has a rank but this one hung up, so that it will be seen dead? */
 
-/* kvs.c */
-void hl_mx_kvs_put(const char *key, const char *value);
+/* kvs.c. False: ranks have put more than is kept for them (16 MiB each). */
+bool hl_mx_kvs_put(const char *key, const char *value);
 const char *hl_mx_kvs_get(const char *key);
 
 /* out.c: queues, lines, sinks */
@@ -183,7 +211,11 @@ void hl_mx_cleanup(void);
 
 /* Milliseconds between telling ranks to end and killing them: after a death, after a signal of the user. */
 #define HL_MX_GRACE_DEATH 300
-#define HL_MX_GRACE_USER 700
+#define HL_MX_GRACE_USER 500
+/* Milliseconds that an abort waits, since the death that made a rank abort may be seen after the abort: when
+ * nothing speaks for such a death, and when something does. */
+#define HL_MX_GRACE_ABORT 30
+#define HL_MX_GRACE_CAUSE 200
 /* Milliseconds that leftovers of a rank may keep its output open after all ranks have exited. */
 #define HL_MX_GRACE_OUTPUT 200
 

@@ -18,6 +18,7 @@ enum opt {
     OPT_REPORT,
     OPT_TIMEOUT,
     OPT_KEEP,
+    OPT_SHARE,
     OPT_HOSTS,
     OPT_HOSTFILE,
     OPT_SYSFS,
@@ -60,7 +61,7 @@ static const struct row {
     {"V", OPT_VERSION, 0},
     {"map-by", OPT_SLOT, 1},
     {"rank-by", OPT_SLOT, 1},
-    {"oversubscribe", OPT_NOTHING, 0},
+    {"oversubscribe", OPT_SHARE, 0},
     {"allow-run-as-root", OPT_NOTHING, 0},
     {"genvall", OPT_NOTHING, 0},
     {"envall", OPT_NOTHING, 0},
@@ -70,6 +71,7 @@ static const struct row {
 enum { ROWS = sizeof table / sizeof *table };
 
 static char none[] = "";
+extern char **environ;
 
 #define COMPLAIN(...) (hl_mx_say(__VA_ARGS__), 2)
 
@@ -85,6 +87,26 @@ void hl_mx_env_add(struct hl_mx_env *e, const char *name, const char *value)
     snprintf(pair, cap, "%s=%s", name, value);
     e->set = set;
     e->set[e->n++] = pair;
+}
+
+static const char *find_pair(char *const *set, int n, const char *name)
+{
+    size_t len = strlen(name);
+    while (n-- > 0) {
+        if (!strncmp(set[n], name, len) && set[n][len] == '=')
+            return set[n] + len + 1;
+    }
+    return NULL;
+}
+
+const char *hl_mx_env_get(const struct hl_mx_opts *o, const struct hl_mx_part *p, const char *name)
+{
+    int n = 0;
+    while (environ[n])
+        n++;
+    const char *found = find_pair(p->env.set, p->env.n, name);
+    found = found ? found : find_pair(o->genv.set, o->genv.n, name);
+    return found ? found : find_pair(environ, n, name);
 }
 
 static int unknown(const char *arg, const char *name)
@@ -120,16 +142,16 @@ static int set_timeout(struct hl_mx_opts *o, const char *arg, const char *text)
     return -1;
 }
 
-static int set_bind(struct hl_mx_opts *o, const char *arg, const char *text)
+static int set_bind(struct hl_mx_opts *o, const char *text)
 {
-    static const char *const places[] = {"none", "core", "numa"};
-    for (int i = 0; i < 3; i++) {
-        if (!strcmp(text, places[i])) {
+    static const char *const places[] = {"none", "core", "numa", "socket"};
+    o->bind = HL_MX_BIND_LIST;
+    o->bind_list = text;
+    for (int i = 0; i < 4; i++) {
+        if (!strcmp(text, places[i]))
             o->bind = (enum hl_mx_bind)i;
-            return -1;
-        }
     }
-    return COMPLAIN("%s %s: must be none, core or numa", arg, text);
+    return -1;
 }
 
 static int check_hosts(const char *arg, const char *text, bool file)
@@ -199,7 +221,7 @@ static int apply(struct hl_mx_opts *o, struct hl_mx_part *p, const struct row *r
         o->label = true;
         return -1;
     case OPT_BIND:
-        return set_bind(o, arg, v[0]);
+        return set_bind(o, v[0]);
     case OPT_REPORT:
         o->report = true;
         return -1;
@@ -207,6 +229,9 @@ static int apply(struct hl_mx_opts *o, struct hl_mx_part *p, const struct row *r
         return set_timeout(o, arg, v[0]);
     case OPT_KEEP:
         o->keep_going = true;
+        return -1;
+    case OPT_SHARE:
+        o->oversubscribe = true;
         return -1;
     case OPT_HOSTS:
     case OPT_HOSTFILE:

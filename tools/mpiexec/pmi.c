@@ -5,6 +5,7 @@
 #include "mx.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,7 +103,7 @@ static void check_barrier(void)
     int gone = 0, here = 0;
     for (int i = 0; i < hl_mx.size; i++)
         gone += hl_mx.rank[i].exited;
-    if (!hl_mx.in_barrier || hl_mx.in_barrier + gone < hl_mx.size || hl_mx.ending)
+    if (!hl_mx.in_barrier || hl_mx.in_barrier + gone < hl_mx.size || hl_mx.ending || hl_mx.abort.at)
         return;
     if (gone && !hl_mx.opt.keep_going) {
         for (int i = 0; i < hl_mx.size && !here; i++)
@@ -129,8 +130,10 @@ static void do_put(int rank, const char *key, const char *value)
         reply(rank, "cmd=put_result rc=-1 msg=bad_key_or_value\n");
         return;
     }
-    hl_mx_kvs_put(key, value);
-    reply(rank, "cmd=put_result rc=0 msg=success\n");
+    if (hl_mx_kvs_put(key, value))
+        reply(rank, "cmd=put_result rc=0 msg=success\n");
+    else
+        reply(rank, "cmd=put_result rc=-1 msg=no_room\n");
 }
 
 static void do_get(int rank, const char *key)
@@ -159,17 +162,38 @@ static void do_init(int rank, const char *version)
         reply(rank, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n");
         return;
     }
+    if (r->spoke && !r->finalized) {
+        violation(rank,
+                  "a second program began on its socket before the first one had finalized; start other "
+                  "MPI programs after MPI_Init, or one after the other");
+        return;
+    }
     r->spoke = true;
     r->finalized = false;
     reply(rank, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
 }
 
+bool hl_mx_pmi_dies(int but)
+{
+    for (int i = 0; i < hl_mx.size; i++) {
+        const struct hl_mx_rank *r = &hl_mx.rank[i];
+        struct pollfd p = {r->ctl, POLLRDHUP, 0};
+        if (i != but && r->spoke && !r->finalized && !r->aborted && !r->exited &&
+            (r->ctl < 0 || poll(&p, 1, 0) > 0))
+            return true;
+    }
+    return false;
+}
+
+/* It is carried out by job.c, when deaths that came before it are known. */
 static void do_abort(int rank, const char *text)
 {
-    int code = text ? (int)(strtol(text, NULL, 10) & 0xff) : 1;
-    if (!hl_mx.ending)
-        hl_mx_say("rank %d aborted the job with code %s", rank, text ? text : "1");
-    hl_mx_end(code ? code : 1, 0, HL_MX_GRACE_DEATH);
+    hl_mx.rank[rank].aborted = true;
+    if (hl_mx.ending || hl_mx.abort.at)
+        return;
+    hl_mx.abort.rank = rank;
+    hl_mx.abort.code = text ? strtol(text, NULL, 10) : 1;
+    hl_mx.abort.at = hl_mx_now_ms();
 }
 
 static void do_barrier(int rank)

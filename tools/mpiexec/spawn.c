@@ -33,8 +33,9 @@ static char ***envs; /* of each part; the last slots are rewritten for each rank
 static int stdin_fd;
 static struct rlimit old_files;
 static pid_t self;
-enum { SLOTS = 6 };
+enum { SLOTS = 5 };
 static char slot[SLOTS][64];
+static char job_pair[1024];
 
 /* Variables of an outer launcher, which would mislead our ranks. */
 static bool is_foreign(const char *pair)
@@ -66,7 +67,7 @@ static char **make_env(const struct hl_mx_part *p)
     int n = 0, k = 0;
     while (environ[n])
         n++;
-    char **e = hl_mx_alloc(sizeof *e * (size_t)(n + hl_mx.opt.genv.n + p->env.n + SLOTS + 1));
+    char **e = hl_mx_alloc(sizeof *e * (size_t)(n + hl_mx.opt.genv.n + p->env.n + SLOTS + 2));
     for (int i = 0; i < n; i++) {
         if (!is_foreign(environ[i]))
             e[k++] = environ[i];
@@ -77,8 +78,22 @@ static char **make_env(const struct hl_mx_part *p)
         set_pair(e, &k, p->env.set[i]);
     for (int i = 0; i < SLOTS; i++)
         e[k++] = slot[i];
+    e[k++] = job_pair;
     e[k] = NULL;
     return e;
+}
+
+/* A job that a rank started ends with that rank's job too, hence both names. */
+static void make_job_pair(void)
+{
+    const char *outer = "";
+    for (char **e = environ; *e; e++) {
+        if (!strncmp(*e, HL_MX_JOB "=", sizeof HL_MX_JOB))
+            outer = *e + sizeof HL_MX_JOB;
+    }
+    if (strlen(outer) > sizeof job_pair / 2)
+        outer = ""; /* not ours: twenty jobs deep is nobody */
+    snprintf(job_pair, sizeof job_pair, HL_MX_JOB "=%s%s%s", outer, *outer ? "/" : "", hl_mx.name);
 }
 
 int hl_mx_spawn_prepare(void)
@@ -94,6 +109,7 @@ int hl_mx_spawn_prepare(void)
     most = (struct rlimit){old_files.rlim_max, old_files.rlim_max};
     setrlimit(RLIMIT_NOFILE, &most);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    make_job_pair();
     envs = hl_mx_alloc(sizeof *envs * (size_t)hl_mx.opt.nparts);
     for (int i = 0; i < hl_mx.opt.nparts; i++)
         envs[i] = make_env(&hl_mx.opt.part[i]);
@@ -101,7 +117,6 @@ int hl_mx_spawn_prepare(void)
     snprintf(slot[0], sizeof slot[0], "PMI_FD=%d", hl_mx.pmi_slot);
     snprintf(slot[1], sizeof slot[1], "PMI_SIZE=%d", hl_mx.size);
     snprintf(slot[2], sizeof slot[2], "MPI_LOCALNRANKS=%d", hl_mx.size);
-    snprintf(slot[5], sizeof slot[5], HL_MX_JOB "=%s", hl_mx.name);
     return 0;
 }
 
@@ -200,7 +215,7 @@ int hl_mx_spawn(int rank)
     if (!rank && stdin_fd)
         close(stdin_fd);
     if (pid < 0) {
-        hl_mx_say("rank %d: no new process: %s", rank, strerror(errno));
+        hl_mx_say("rank %d: no new process: %s (ulimit -u)", rank, strerror(errno));
         return 1;
     }
     if (p.failed) {

@@ -294,7 +294,8 @@ static void note_byte(const struct draft *d, struct touch *t)
     enum touched how = how_of(s);
     bool again = t->how == (int8_t)how &&
                  !(t->worker == d->worker && t->stamp <= completed[d->worker][t->win][s->target]);
-    int worker = again && t->worker != d->worker ? -1 : d->worker;
+    /* Read by two, or through two windows: no one call completes both. */
+    int worker = again && (t->worker != d->worker || t->win != s->win) ? -1 : d->worker;
     int op = s->guarded ? GUARDED : s->op;
 
     *t = (struct touch){.how = (int8_t)how,

@@ -1,0 +1,2 @@
+/* The header's name from before OpenSHMEM; deprecated. */
+#include <shmem.h>

@@ -1,0 +1,275 @@
+/* Files: opening, closing, what is asked of them as a whole, their views and pointers. */
+#include "files.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api.h"
+#include "args.h"
+
+int hl_api_get_file(MPI_File handle, struct hl_file **f)
+{
+    *f = hl_file_of(handle);
+    if (*f != NULL) {
+        return 0;
+    }
+    return handle == MPI_FILE_NULL ? hl_err_say(HL_ERR_FILE, "the file is MPI_FILE_NULL")
+                                   : hl_err_say(HL_ERR_FILE, "%p is no open file", (void *)handle);
+}
+
+int hl_api_end_file(struct hl_file *f, const char *func, int err)
+{
+    char what[320];
+    MPI_File handle = f != NULL ? hl_file_handle(f) : MPI_FILE_NULL;
+    struct hl_errh_site site = {f != NULL ? &f->errh : hl_file_null_errh(), HL_ERRH_FILE, &handle, NULL};
+
+    if (HL_LIKELY(err == 0)) {
+        return MPI_SUCCESS;
+    }
+    if (f != NULL) {
+        snprintf(what, sizeof what, "file '%.300s'", f->name);
+        site.what = what;
+    }
+    return hl_errh_raise(&site, func, err);
+}
+
+int hl_api_leave_file(struct hl_file *f, const char *func, int err)
+{
+    int code = hl_api_end_file(f, func, err);
+
+    hl_cs_out(HL_CS_call, NULL);
+    return code;
+}
+
+bool hl_api_end_file_request(uint64_t ctx, const char *func, int err, int *code)
+{
+    if (ctx % 8 != HL_FILE_PLANE) {
+        return false;
+    }
+    *code = hl_api_end_file(hl_file_by_ctx(ctx - HL_FILE_PLANE), func, err);
+    return true;
+}
+
+/* ---- Opening and closing ---- */
+
+HL_API(MPI_File_open)
+int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
+{
+    struct hl_comm *c;
+    struct hl_info *hints = NULL;
+    struct hl_file *f = NULL;
+    int err = hl_api_enter(hl_api_get_comm(comm, &c));
+
+    err = err == 0 ? hl_api_check_intra(c) : err;
+    if (err != 0) {
+        return hl_api_leave_file(NULL, "MPI_File_open", err);
+    }
+    err = hl_api_check_out(filename, "filename");
+    err = err == 0 ? hl_api_check_out(fh, "fh") : err;
+    err = err == 0 ? hl_api_get_info(info, &hints) : err;
+    struct hl_file_ask ask = {err, filename, amode, hints};
+    err = hl_file_open(c, &ask, &f);
+    if (fh != NULL) {
+        *fh = err == 0 ? hl_file_handle(f) : MPI_FILE_NULL;
+    }
+    return hl_api_leave_file(NULL, "MPI_File_open", err);
+}
+
+HL_API(MPI_File_close)
+int PMPI_File_close(MPI_File *fh)
+{
+    struct hl_file *f = NULL;
+    int err = hl_api_enter(hl_api_check_out(fh, "fh"));
+
+    err = err == 0 ? hl_api_get_file(*fh, &f) : err;
+    if (err == 0) {
+        err = hl_file_close(f);
+        *fh = MPI_FILE_NULL;
+    }
+    return hl_api_leave_file(NULL, "MPI_File_close", err);
+}
+
+HL_API(MPI_File_delete)
+int PMPI_File_delete(const char *filename, MPI_Info info)
+{
+    struct hl_info *hints;
+    int err = hl_api_enter(hl_api_check_open());
+
+    err = err == 0 ? hl_api_check_out(filename, "filename") : err;
+    err = err == 0 ? hl_api_get_info(info, &hints) : err;
+    err = err == 0 ? hl_file_delete(filename) : err;
+    return hl_api_leave_file(NULL, "MPI_File_delete", err);
+}
+
+/* ---- The file as a whole ---- */
+
+HL_API(MPI_File_set_size)
+int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
+{
+    struct hl_file *f;
+    int err = hl_api_enter(hl_api_get_file(fh, &f));
+
+    err = err == 0 ? hl_file_set_size(f, 0, size) : err;
+    return hl_api_leave_file(f, "MPI_File_set_size", err);
+}
+
+HL_API(MPI_File_preallocate)
+int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
+{
+    struct hl_file *f;
+    int err = hl_api_enter(hl_api_get_file(fh, &f));
+
+    err = err == 0 ? hl_file_preallocate(f, 0, size) : err;
+    return hl_api_leave_file(f, "MPI_File_preallocate", err);
+}
+
+HL_API(MPI_File_get_size)
+int PMPI_File_get_size(MPI_File fh, MPI_Offset *size)
+{
+    struct hl_file *f;
+    int err = hl_api_enter(hl_api_get_file(fh, &f));
+
+    err = err == 0 ? hl_api_check_out(size, "size") : err;
+    err = err == 0 ? hl_file_get_size(f, size) : err;
+    return hl_api_leave_file(f, "MPI_File_get_size", err);
+}
+
+HL_API(MPI_File_get_group)
+int PMPI_File_get_group(MPI_File fh, MPI_Group *group)
+{
+    struct hl_file *f;
+    int err = hl_api_enter(hl_api_get_file(fh, &f));
+
+    err = err == 0 ? hl_api_check_out(group, "group") : err;
+    if (err == 0) {
+        hl_group_ref(f->comm->group);
+        *group = f->comm->group->handle;
+    }
+    return hl_api_leave_file(f, "MPI_File_get_group", err);
+}
+
+HL_API(MPI_File_get_amode)
+int PMPI_File_get_amode(MPI_File fh, int *amode)
+{
+    struct hl_file *f;
+    int err = hl_api_enter(hl_api_get_file(fh, &f));
+
+    err = err == 0 ? hl_api_check_out(amode, "amode") : err;
+    if (err == 0) {
+        *amode = f->amode;
+    }
+    return hl_api_leave_file(f, "MPI_File_get_amode", err);
+}
+
+HL_API(MPI_File_set_info)
+int PMPI_File_set_info(MPI_File fh, MPI_Info info)
+{
+    struct hl_file *f;
+    struct hl_info *hints = NULL;
+    int err = hl_api_enter(hl_api_get_file(fh, &f));
+
+    if (err == 0) {
+        err = hl_api_get_info(info, &hints);
+        err = hl_file_set_hints(f, err, hints);
+    }
+    return hl_api_leave_file(f, "MPI_File_set_info", err);
+}
+
+HL_API(MPI_File_get_info)
+int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
+{
+    struct hl_file *f;
+    struct hl_info *made = NULL;
+    int err = hl_api_enter(hl_api_get_file(fh, &f));
+
+    err = err == 0 ? hl_api_check_out(info_used, "info_used") : err;
+    err = err == 0 ? hl_file_get_hints(f, &made) : err;
+    if (err == 0) {
+        *info_used = made->handle;
+    }
+    return hl_api_leave_file(f, "MPI_File_get_info", err);
+}
+
+HL_API(MPI_File_set_atomicity)
+int PMPI_File_set_atomicity(MPI_File fh, int flag)
+{
+    struct hl_file *f;
+    int err = hl_api_enter(hl_api_get_file(fh, &f));
+
+    err = err == 0 ? hl_file_set_atomicity(f, 0, flag != 0) : err;
+    return hl_api_leave_file(f, "MPI_File_set_atomicity", err);
+}
+
+HL_API(MPI_File_get_atomicity)
+int PMPI_File_get_atomicity(MPI_File fh, int *flag)
+{
+    struct hl_file *f;
+    int err = hl_api_enter(hl_api_get_file(fh, &f));
+
+    err = err == 0 ? hl_api_check_out(flag, "flag") : err;
+    if (err == 0) {
+        *flag = hl_file_is_atomic(f);
+    }
+    return hl_api_leave_file(f, "MPI_File_get_atomicity", err);
+}
+
+HL_API(MPI_File_sync)
+int PMPI_File_sync(MPI_File fh)
+{
+    struct hl_file *f;
+    int err = hl_api_enter(hl_api_get_file(fh, &f));
+
+    err = err == 0 ? hl_file_sync(f) : err;
+    return hl_api_leave_file(f, "MPI_File_sync", err);
+}
+
+/* ---- Pointers ---- */
+
+HL_API(MPI_File_seek)
+int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
+{
+    struct hl_file *f;
+    int err = hl_api_enter(hl_api_get_file(fh, &f));
+
+    err = err == 0 ? hl_file_seek(f, offset, whence) : err;
+    return hl_api_leave_file(f, "MPI_File_seek", err);
+}
+
+HL_API(MPI_File_seek_shared)
+int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
+{
+    struct hl_file *f;
+    int err = hl_api_enter(hl_api_get_file(fh, &f));
+
+    err = err == 0 ? hl_file_seek_shared(f, 0, offset, whence) : err;
+    return hl_api_leave_file(f, "MPI_File_seek_shared", err);
+}
+
+HL_API(MPI_File_get_position)
+int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
+{
+    struct hl_file *f;
+    int err = hl_api_enter(hl_api_get_file(fh, &f));
+
+    err = err == 0 ? hl_api_check_out(offset, "offset") : err;
+    err = err == 0 ? hl_file_check_places(f) : err;
+    if (err == 0) {
+        *offset = hl_file_tell(f);
+    }
+    return hl_api_leave_file(f, "MPI_File_get_position", err);
+}
+
+HL_API(MPI_File_get_position_shared)
+int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
+{
+    struct hl_file *f;
+    int64_t at = 0;
+    int err = hl_api_enter(hl_api_get_file(fh, &f));
+
+    err = err == 0 ? hl_api_check_out(offset, "offset") : err;
+    err = err == 0 ? hl_file_tell_shared(f, &at) : err;
+    if (err == 0) {
+        *offset = at;
+    }
+    return hl_api_leave_file(f, "MPI_File_get_position_shared", err);
+}

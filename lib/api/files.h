@@ -1,0 +1,20 @@
+/* Inside the module: the ends of calls on files. */
+#ifndef HL_FILES_H
+#define HL_FILES_H
+
+#include "io.h"
+
+/* A living file. HL_ERR_FILE. */
+int hl_api_get_file(MPI_File handle, struct hl_file **f);
+
+/* The end of every call on a file: MPI_SUCCESS, or the error through the file's handler (`f` NULL: that of
+ * MPI_FILE_NULL). */
+int hl_api_end_file(struct hl_file *f, const char *func, int err);
+
+/* The same, of one that began with hl_api_enter. */
+int hl_api_leave_file(struct hl_file *f, const char *func, int err);
+
+/* The same for the file behind a request's context, when it is one of a file: false when it is not. */
+bool hl_api_end_file_request(uint64_t ctx, const char *func, int err, int *code);
+
+#endif

@@ -1,0 +1,76 @@
+/* Inside the module: arguments of sends and receives, checked and made into what match takes. */
+#ifndef HL_P2P_ARGS_H
+#define HL_P2P_ARGS_H
+
+#include "args.h"
+#include "match.h"
+
+/* The arguments that all forms share. */
+struct hl_api_p2p {
+    const void *buf;
+    int64_t count;
+    MPI_Datatype type;
+    int peer, tag;
+    MPI_Comm comm;
+};
+
+/* Checks a send's arguments. *nobody: the peer is MPI_PROC_NULL, *s is not filled. */
+HL_INLINE int hl_api_to_send(const struct hl_api_p2p *a, enum hl_send_mode mode, struct hl_comm **c,
+                             struct hl_send *s, bool *nobody)
+{
+    struct hl_type *t = NULL;
+    int err = hl_api_get_comm(a->comm, c);
+
+    err = err == 0 ? hl_api_get_data(a->buf, a->count, a->type, &t) : err;
+    err = err == 0 ? hl_api_check_dest(*c, a->peer) : err;
+    err = err == 0 ? hl_api_check_tag(a->tag) : err;
+    if (err != 0) {
+        return err;
+    }
+    *nobody = a->peer == MPI_PROC_NULL;
+    if (!*nobody) {
+        *s = (struct hl_send){.ctx = (*c)->ctx + HL_PLANE_P2P,
+                              .me = (*c)->rank,
+                              .dest_world = hl_comm_world(*c, a->peer),
+                              .tag = a->tag,
+                              .mode = mode,
+                              .buf = a->buf,
+                              .count = a->count,
+                              .type = t};
+    }
+    return 0;
+}
+
+/* Are receives on it held to mpi_assert_exact_length? */
+HL_INLINE bool hl_api_is_exact(const struct hl_comm *c)
+{
+    /* relaxed: as said in hints.c. */
+    return HL_CHECKS && (hl_a32_load_relaxed(&c->asserts) & HL_ASSERT_EXACT_LENGTH) != 0;
+}
+
+HL_INLINE int hl_api_to_recv(const struct hl_api_p2p *a, struct hl_comm **c, struct hl_recv *r, bool *nobody)
+{
+    struct hl_type *t = NULL;
+    int err = hl_api_get_comm(a->comm, c);
+
+    err = err == 0 ? hl_api_get_data(a->buf, a->count, a->type, &t) : err;
+    err = err == 0 ? hl_api_check_source(*c, a->peer) : err;
+    err = err == 0 ? hl_api_check_recv_tag(*c, a->tag) : err;
+    if (err != 0) {
+        return err;
+    }
+    *nobody = a->peer == MPI_PROC_NULL;
+    if (!*nobody) {
+        *r = (struct hl_recv){.ctx = (*c)->ctx + HL_PLANE_P2P,
+                              .src = a->peer,
+                              .src_world = a->peer >= 0 ? hl_comm_world(*c, a->peer) : -1,
+                              .tag = a->tag,
+                              .buf = (void *)(uintptr_t)a->buf,
+                              .count = a->count,
+                              .type = t,
+                              .exact = hl_api_is_exact(*c)};
+    }
+    return 0;
+}
+
+#endif

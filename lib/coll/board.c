@@ -1,0 +1,376 @@
+/* Boards: cards exchanged, areas mapped, success agreed; and areas given back once nobody looks at them.
+ *
+ *   made -- hl_board_drop: adds 1 to `gone` of each peer's area --> leaving -- own `gone` is n - 1 --> freed
+ *
+ * What is leaving hangs on a list that later makers and droppers look through. */
+#include "board.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "algos.h"
+#include "boot.h"
+#include "coll.h"
+#include "conf.h"
+#include "err.h"
+#include "lock.h"
+#include "match.h"
+#include "prog.h"
+#include "rx.h"
+#include "schedule.h"
+#include "stat.h"
+
+/* In front of each area. */
+struct head {
+    HL_ALIGNED_LINE hl_a32 gone; /* atomic: peers that have dropped it */
+};
+
+/* What a member tells the others. */
+struct card {
+    int32_t err;  /* it has no area */
+    int32_t node; /* world rank of the first on its node: names the node */
+    uint64_t seg_id, seg_len, off;
+};
+
+/* What members find out after mapping: the smallest counts for all; errors are smaller. */
+enum { ALL_READ = 0, SOME_CANNOT_READ = -1 };
+
+static struct hl_mutex lock = HL_MUTEX_INIT;
+static struct hl_board *leaving HL_GUARDED_BY(lock);
+
+static struct head *head_of(char *area)
+{
+    return (struct head *)(void *)(area - sizeof(struct head));
+}
+
+static void discard(struct hl_board *b)
+{
+    if (b->piece.seg != NULL) {
+        hl_mem_free(&b->piece);
+    }
+    free(b->ranks);
+    free(b->areas);
+    free(b->wants);
+    free(b);
+}
+
+/* Takes those off the list whose areas nobody looks at any more. */
+static struct hl_board *take_left(void)
+{
+    struct hl_board *left = NULL;
+    hl_mutex_lock(&lock);
+    for (struct hl_board **at = &leaving; *at != NULL;) {
+        struct hl_board *b = *at;
+        /* acquire: peers' last looks came before; pairs with the addition in hl_board_drop. */
+        if (hl_a32_load_acquire(&head_of(b->areas[b->me])->gone) == (uint32_t)b->n - 1) {
+            *at = b->next;
+            b->next = left;
+            left = b;
+        } else {
+            at = &b->next;
+        }
+    }
+    hl_mutex_unlock(&lock);
+    return left;
+}
+
+static void sweep(void)
+{
+    for (struct hl_board *b = take_left(), *next; b != NULL; b = next) {
+        next = b->next;
+        discard(b);
+    }
+}
+
+/* Gives back what was mapped of the others' areas. */
+static void unmap(struct hl_board *b)
+{
+    for (int i = 0; b->wants != NULL && i < b->n; i++) {
+        if (b->wants[i].base != NULL && b->wants[i].rc == 0) {
+            hl_near_unmap(b->wants[i].node_rank, b->wants[i].seg_id);
+        }
+    }
+}
+
+void hl_board_drop(struct hl_board *b)
+{
+    if (b == NULL) {
+        return;
+    }
+    for (int i = 0; i < b->n; i++) {
+        if (i != b->me) {
+            /* full: my last look came before; pairs with the acquire in take_left. */
+            hl_a32_add_full(&head_of(b->areas[i])->gone, 1);
+        }
+    }
+    unmap(b);
+    hl_mutex_lock(&lock);
+    b->next = leaving;
+    leaving = b;
+    hl_mutex_unlock(&lock);
+    sweep();
+}
+
+static int take_area(struct hl_board *b, size_t len, size_t clear, struct card *c)
+{
+    if (strcmp(hl_conf.near, "none") == 0) {
+        return hl_err_say(HL_ERR_RMA_SHARED, "HOTLANE_NEAR=none forbids shared memory");
+    }
+    if (len == HL_BOARD_NONE) {
+        return hl_err_say(HL_ERR_NO_MEM, "no room for a communicator's shared memory");
+    }
+    int err = hl_rx_start(); /* peers ask it for the segment */
+    if (err == 0) {
+        err = hl_mem_alloc(sizeof(struct head) + len, &(struct hl_mem_ask){.align = HL_CACHELINE}, &b->piece);
+    }
+    if (err != 0) {
+        return err;
+    }
+    memset(b->piece.addr, 0, sizeof(struct head) + clear);
+    c->seg_id = b->piece.seg->id;
+    c->seg_len = b->piece.seg->len;
+    c->off = b->piece.off;
+    return 0;
+}
+
+/* A node of the communicator, by the lowest rank of the job on it. */
+struct seen {
+    int members, index; /* so far; in the board's leaders */
+};
+
+static int allocate(struct hl_board *b, int size, struct seen **seen)
+{
+    /* One block of numbers: ranks, node ranks, places, leaders, nodes. */
+    b->ranks = malloc(5 * (size_t)size * sizeof *b->ranks);
+    b->areas = calloc((size_t)size, sizeof *b->areas);
+    b->wants = calloc((size_t)size, sizeof *b->wants);
+    *seen = calloc((size_t)hl_boot.size, sizeof **seen);
+    if (b->ranks == NULL || b->areas == NULL || b->wants == NULL || *seen == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a board of %d ranks", size);
+    }
+    b->node_ranks = b->ranks + size;
+    b->places = b->node_ranks + size;
+    b->leaders = b->places + size;
+    b->nodes_of = b->leaders + size;
+    return 0;
+}
+
+/* A member of my node gets its place. */
+static void place(struct hl_board *b, const struct hl_comm *comm, int rank, const struct card *c)
+{
+    int node_rank = hl_boot_node_of(hl_comm_world(comm, rank));
+
+    b->me = rank == comm->rank ? b->n : b->me;
+    b->ranks[b->n] = rank;
+    b->node_ranks[b->n] = node_rank;
+    b->wants[b->n] =
+        (struct hl_near_want){.node_rank = node_rank, .seg_id = c->seg_id, .seg_len = c->seg_len};
+    b->places[rank] = b->n++;
+}
+
+/* Who is where. `seen`: all zero. */
+static void place_all(struct hl_board *b, const struct hl_comm *comm, const struct card *cards,
+                      struct seen *seen)
+{
+    int mine = cards[comm->rank].node;
+
+    for (int i = 0; i < comm->size; i++) {
+        struct seen *node = &seen[cards[i].node];
+        if (node->members++ == 0) {
+            node->index = b->nodes;
+            b->leaders[b->nodes++] = i;
+        }
+        b->node_most = node->members > b->node_most ? node->members : b->node_most;
+        b->nodes_of[i] = node->index;
+        b->places[i] = -1;
+        if (cards[i].node == mine) {
+            place(b, comm, i, &cards[i]);
+        }
+    }
+    b->my_node = b->nodes_of[comm->rank];
+}
+
+static int map_areas(struct hl_board *b, const struct card *cards)
+{
+    int err = hl_near_map_all(b->wants, (size_t)b->n);
+    for (int i = 0; err == 0 && i < b->n; i++) {
+        b->areas[i] = b->wants[i].base + cards[b->ranks[i]].off + sizeof(struct head);
+    }
+    for (int i = 0; err == 0 && i < b->n; i++) {
+        if (i != b->me && !hl_match_can_read(b->node_ranks[i])) {
+            err = SOME_CANNOT_READ;
+        }
+    }
+    return err;
+}
+
+static int first_error(const struct card *cards, int size)
+{
+    int err = 0;
+    for (int i = 0; i < size; i++) {
+        err = cards[i].err < err ? cards[i].err : err;
+    }
+    return err;
+}
+
+/* What making needs for a while. */
+struct hl_board_maker {
+    struct hl_board *board;
+    struct hl_comm *comm;
+    struct card mine, *cards; /* [size] */
+    struct seen *seen;        /* [ranks of the job] */
+    int agree_tag;
+    bool agreeing;
+    int32_t found, all;       /* what mapping found here, and the smallest of all */
+    int err;                  /* of the exchanges */
+    struct hl_sched exchange; /* under way: of cards, then of findings */
+};
+
+static struct hl_coll_side bytes_at(void *buf, size_t len)
+{
+    return (struct hl_coll_side){.buf = buf, .count = (int64_t)len, .type = hl_type_of(MPI_BYTE)};
+}
+
+static struct hl_coll_side one_int(int32_t *at)
+{
+    return (struct hl_coll_side){.buf = at, .count = 1, .type = hl_type_of(MPI_INT32_T)};
+}
+
+static void begin_exchange(struct hl_board_maker *m, const struct hl_coll_call *call, int tag)
+{
+    hl_sched_init_tagged(&m->exchange, &hl_coll_net_match, m->comm, HL_PLANE_MAKE, tag);
+    hl_coll_build(&m->exchange, call);
+}
+
+/* True when the exchange has ended. */
+static bool go_on(struct hl_board_maker *m)
+{
+    if (m->exchange.err == 0 && !hl_sched_try(&m->exchange)) {
+        return false;
+    }
+    m->err = m->err != 0 ? m->err : m->exchange.err;
+    hl_sched_fini(&m->exchange);
+    return true;
+}
+
+static void begin_agreement(struct hl_board_maker *m)
+{
+    struct hl_coll_call call = {.what = HL_COLL_ALLREDUCE,
+                                .comm = m->comm,
+                                .op = MPI_MIN,
+                                .send = one_int(&m->found),
+                                .recv = one_int(&m->all)};
+
+    m->agreeing = true;
+    begin_exchange(m, &call, m->agree_tag);
+}
+
+bool hl_board_step(struct hl_board_maker *m)
+{
+    if (!go_on(m)) {
+        return false;
+    }
+    if (m->agreeing) {
+        return true;
+    }
+    if (m->err == 0 && first_error(m->cards, m->comm->size) != 0) {
+        return true; /* all have seen it */
+    }
+    if (m->err == 0) {
+        place_all(m->board, m->comm, m->cards, m->seen);
+        if (m->board->node_most < 2) {
+            return true; /* this as well */
+        }
+        m->found = map_areas(m->board, m->cards);
+    } else {
+        m->found = m->err;
+    }
+    begin_agreement(m);
+    return hl_board_step(m);
+}
+
+static void free_maker(struct hl_board_maker *m)
+{
+    free(m->cards);
+    free(m->seen);
+    free(m);
+}
+
+int hl_board_begin(struct hl_comm *comm, size_t len, size_t clear, struct hl_board_maker **begun)
+{
+    struct hl_board_maker *m = aligned_alloc(_Alignof(struct hl_board_maker), sizeof *m);
+    struct hl_board *b = calloc(1, sizeof *b);
+    struct card *cards = malloc((size_t)comm->size * sizeof *cards);
+
+    if (m == NULL || b == NULL || cards == NULL) {
+        free(m);
+        free(b);
+        free(cards);
+        /* The others wait: there is no telling them without memory. */
+        return hl_err_say(HL_ERR_NO_MEM, "no memory to exchange where %d ranks have theirs", comm->size);
+    }
+    memset(m, 0, offsetof(struct hl_board_maker, exchange));
+    m->board = b;
+    m->comm = comm;
+    m->cards = cards;
+    m->mine.node = hl_boot.node_world[0];
+    m->all = HL_ERR_OTHER;
+    sweep();
+    m->mine.err = allocate(b, comm->size, &m->seen);
+    m->mine.err = m->mine.err != 0 ? m->mine.err : take_area(b, len, clear, &m->mine);
+    struct hl_coll_call call = {.what = HL_COLL_ALLGATHER,
+                                .comm = comm,
+                                .send = bytes_at(&m->mine, sizeof m->mine),
+                                .recv = bytes_at(cards, sizeof m->mine)};
+    begin_exchange(m, &call, hl_comm_coll_tag(comm));
+    m->agree_tag = hl_comm_coll_tag(comm);
+    *begun = m;
+    return 0;
+}
+
+int hl_board_end(struct hl_board_maker *m, struct hl_board **made)
+{
+    struct hl_board *b = m->board;
+    bool use = m->agreeing && (m->all == ALL_READ || m->all == SOME_CANNOT_READ);
+    int err = m->err;
+
+    b->reads = m->all == ALL_READ;
+    hl_stat_rank_add(use ? HL_STAT_RANK_boards : HL_STAT_RANK_boards_refused, 1);
+    if (!use) {
+        unmap(b);
+        discard(b);
+    }
+    *made = use ? b : NULL;
+    free_maker(m);
+    return err;
+}
+
+static bool step(void *maker)
+{
+    return hl_board_step(maker);
+}
+
+void hl_board_tell(const struct hl_board_maker *m, struct hl_told *t)
+{
+    hl_sched_tell(&m->exchange, t);
+    hl_told_say(t, ", memory shared by its members");
+}
+
+static void tell(const void *maker, struct hl_told *t)
+{
+    hl_board_tell(maker, t);
+}
+HL_HANG_TELLS(step, tell);
+
+int hl_board_make(struct hl_comm *comm, size_t len, size_t clear, struct hl_board **made)
+{
+    struct hl_board_maker *m = NULL;
+    int err = hl_board_begin(comm, len, clear, &m);
+
+    *made = NULL;
+    if (err != 0) {
+        return err;
+    }
+    hl_prog_wait(step, m);
+    return hl_board_end(m, made);
+}

@@ -1,0 +1,277 @@
+/* Making mailboxes, within a budget. */
+#include "boxes.h"
+
+#include <stdlib.h>
+
+#include "boot.h"
+#include "conf.h"
+#include "err.h"
+#include "flight.h"
+#include "log.h"
+#include "prog.h"
+#include "util.h"
+
+static hl_a64 used;    /* atomic: bytes of all living mailboxes here */
+static hl_a32 making;  /* atomic: flights of makers */
+static hl_a32 refused; /* atomic: not 0 when the line was said */
+
+static int members_here(const struct hl_comm *comm)
+{
+    int n = 0;
+
+    for (int i = 0; i < comm->size; i++) {
+        n += hl_boot_node_of(hl_comm_world(comm, i)) >= 0;
+    }
+    return n;
+}
+
+static bool take_budget(size_t bytes, uint64_t most)
+{
+    /* relaxed: a sum and nothing else. */
+    if (hl_a64_add_relaxed(&used, bytes) + bytes <= most) {
+        return true;
+    }
+    hl_a64_add_relaxed(&used, -(uint64_t)bytes);
+    return false;
+}
+
+static void say_refused(void)
+{
+    if (hl_a32_xchg_acquire(&refused, 1) == 0) { /* acquire: for form, only one caller is first. */
+        char most[HL_BYTES_TEXT];
+        hl_bytes_text(hl_conf.a2a_mem, most);
+        hl_log(HL_LOG_INFO,
+               "mailboxes of alltoall would exceed %s here (HOTLANE_A2A_MEM): some communicators use "
+               "messages",
+               most);
+    }
+}
+
+static void give_budget(size_t bytes)
+{
+    hl_a64_add_relaxed(&used, -(uint64_t)bytes); /* relaxed: as above. */
+}
+
+static struct hl_boxes *allocate(const struct hl_comm *comm)
+{
+    size_t pairs = (size_t)comm->size * sizeof(struct hl_mail_pair);
+    struct hl_boxes *b = calloc(1, sizeof *b + pairs);
+
+    if (b != NULL) {
+        b->near_ranks = malloc((size_t)comm->size * sizeof *b->near_ranks);
+    }
+    if (b == NULL || b->near_ranks == NULL) {
+        free(b);
+        hl_err_say(HL_ERR_NO_MEM, "no memory for mailboxes of %d ranks", comm->size);
+        return NULL;
+    }
+    b->epoch = HL_MAIL_FIRST - 1;
+    b->ctx = comm->ctx;
+    hl_a32_store_relaxed(&b->refs, 1); /* relaxed: nobody else knows it */
+    return b;
+}
+
+/* Bytes of the ring of each of `n` members; 0: none. */
+static size_t ring_bytes(int n)
+{
+    size_t bytes = HL_RING_MOST;
+
+    while (bytes * (size_t)n > HL_RINGS_BYTES && bytes >= HL_RING_LEAST) {
+        bytes /= 2;
+    }
+    return bytes >= HL_RING_LEAST ? bytes : 0;
+}
+
+/* The place of a member in another's area tells which box is whose: first all boxes, then all rings.
+ * `rings`: my area has some. */
+static void connect(struct hl_boxes *b, bool rings)
+{
+    const struct hl_board *board = b->board;
+    size_t n = (size_t)board->n, ring = ring_bytes(board->n - 1);
+    char *mine = board->areas[board->me];
+
+    for (int i = 0; i < board->n; i++) {
+        struct hl_mail_pair *p = &b->pair[board->ranks[i]];
+        struct hl_mailbox *out = (struct hl_mailbox *)(void *)board->areas[i] + board->me;
+        struct hl_mailbox *in = (struct hl_mailbox *)(void *)mine + i;
+        if (i == board->me) {
+            continue;
+        }
+        /* Each member leaves itself out of its rings. */
+        p->out_ring = board->areas[i] + n * sizeof *out + (size_t)(board->me - (board->me > i)) * ring;
+        p->in_ring = mine + n * sizeof *in + (size_t)(i - (i > board->me)) * ring;
+        hl_mail_pair_init(p, out, in);
+        /* relaxed: who sees it late sends otherwise; the ring's memory needs no preparation. */
+        hl_a64_store_relaxed(&in->room, rings ? ring : 0);
+        b->near_ranks[b->n_near++] = board->node_ranks[i];
+    }
+}
+
+/* ---- Making ---- */
+
+/* A flight that makes them. */
+struct making {
+    struct hl_flight flight;
+    struct hl_comm *comm;   /* with a reference */
+    struct hl_boxes *boxes; /* too */
+    struct hl_board_maker *maker;
+    size_t boxes_bytes, all_bytes; /* of my area: without and with rings */
+};
+
+static bool step(struct hl_flight *f)
+{
+    struct making *m = HL_CONTAINER_OF(f, struct making, flight);
+    struct hl_told t = {0};
+    bool over = hl_board_step(m->maker);
+
+    if (!over && hl_hang_is_on()) {
+        hl_board_tell(m->maker, &t);
+        hl_a32_store_relaxed(&m->boxes->awaited,
+                             t.n > 0 ? (uint32_t)t.ranks[0] + 1 : 0); /* relaxed: a hint */
+    }
+    return over;
+}
+
+/* An error of the exchange is as good as a refusal: the operations that wait will see it too. */
+static void land(struct hl_flight *f)
+{
+    struct making *m = HL_CONTAINER_OF(f, struct making, flight);
+    struct hl_boxes *b = m->boxes;
+
+    hl_board_end(m->maker, &b->board);
+    if (b->board != NULL) {
+        connect(b, b->bytes == m->all_bytes);
+    }
+    /* release: publishes them; pairs with the acquire in hl_boxes_state. */
+    hl_a32_store_release(&b->state, b->board != NULL ? HL_BOXES_READY : HL_BOXES_REFUSED);
+    hl_boxes_drop(b);
+    hl_comm_unref(m->comm);
+    free(m);
+    hl_a32_add_relaxed(&making, UINT32_MAX); /* relaxed: who waits for none only wants to know that */
+}
+
+/* Takes from the budget what my area needs; rings may not take what later communicators need for boxes. */
+static size_t take_area(struct making *m)
+{
+    int n = members_here(m->comm);
+
+    m->boxes_bytes = (size_t)n * sizeof(struct hl_mailbox);
+    m->all_bytes = m->boxes_bytes + (size_t)(n - 1) * ring_bytes(n - 1);
+    if (take_budget(m->all_bytes, hl_conf.a2a_mem / 2)) {
+        return m->all_bytes;
+    }
+    if (take_budget(m->boxes_bytes, hl_conf.a2a_mem)) {
+        return m->boxes_bytes;
+    }
+    say_refused();
+    return 0;
+}
+
+int hl_boxes_make(struct hl_comm *comm, struct hl_boxes **made)
+{
+    struct making *m = calloc(1, sizeof *m);
+    struct hl_boxes *b = m != NULL ? allocate(comm) : NULL;
+
+    if (b == NULL) {
+        free(m);
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for mailboxes of %d ranks", comm->size);
+    }
+    m->flight = (struct hl_flight){.step = step, .end = land};
+    m->comm = comm;
+    m->boxes = b;
+    b->bytes = take_area(m);
+    int err = hl_board_begin(comm, b->bytes != 0 ? b->bytes : HL_BOARD_NONE, m->boxes_bytes, &m->maker);
+    if (err != 0) {
+        goto failed;
+    }
+    hl_comm_ref(comm);
+    hl_a32_store_relaxed(&b->refs, 2); /* relaxed: nobody else knows it yet */
+    hl_a32_add_relaxed(&making, 1);    /* relaxed: see land */
+    err = hl_flight_start(&m->flight);
+    if (err == 0) {
+        *made = b;
+        return 0;
+    }
+    hl_a32_add_relaxed(&making, UINT32_MAX); /* relaxed: as above */
+    hl_board_end(m->maker, &b->board);
+    hl_a32_store_relaxed(&b->refs, 1); /* relaxed: as above */
+    hl_comm_unref(comm);
+failed:
+    hl_boxes_drop(b);
+    free(m);
+    return err;
+}
+
+void hl_boxes_drop(struct hl_boxes *b)
+{
+    /* full: the last one sees what the other did; pairs with itself. */
+    if (b != NULL && hl_a32_add_full(&b->refs, UINT32_MAX) == 1) {
+        hl_board_drop(b->board);
+        give_budget(b->bytes);
+        free(b->near_ranks);
+        free(b);
+    }
+}
+
+static bool is_settled(void *boxes)
+{
+    return hl_boxes_state(boxes) != HL_BOXES_PENDING;
+}
+
+void hl_boxes_tell(const struct hl_boxes *b, struct hl_told *t)
+{
+    hl_told_comm(t, b->ctx);
+    hl_told_say(t, ", memory of its members for alltoall");
+    hl_told_await(t, (int)hl_a32_load_relaxed(&b->awaited) - 1); /* relaxed: a hint */
+}
+
+static void tell_pending(const void *boxes, struct hl_told *t)
+{
+    hl_boxes_tell(boxes, t);
+}
+HL_HANG_TELLS(is_settled, tell_pending);
+
+bool hl_boxes_wait(struct hl_boxes *b)
+{
+    hl_prog_wait(is_settled, b);
+    return hl_boxes_state(b) == HL_BOXES_READY;
+}
+
+static bool none_is_made(void *unused)
+{
+    return hl_a32_load_relaxed(&making) == 0; /* relaxed: see land */
+}
+
+static void tell_making(const void *unused, struct hl_told *t)
+{
+    hl_told_say(t, "mailboxes for alltoall that are being made with other ranks");
+}
+HL_HANG_TELLS(none_is_made, tell_making);
+
+void hl_boxes_quiet(void)
+{
+    hl_prog_wait(none_is_made, NULL);
+}
+
+/* ---- A communicator's ---- */
+
+static void drop_part(struct hl_comm_part *part)
+{
+    hl_boxes_drop(HL_CONTAINER_OF(part, struct hl_boxes, part));
+}
+
+int hl_boxes_of(struct hl_comm *comm, struct hl_boxes **boxes)
+{
+    struct hl_comm_part *part = comm->parts[HL_PART_BOXES];
+
+    if (HL_LIKELY(part != NULL)) {
+        *boxes = HL_CONTAINER_OF(part, struct hl_boxes, part);
+        return 0;
+    }
+    int err = hl_boxes_make(comm, boxes);
+    if (err == 0) {
+        (*boxes)->part.drop = drop_part;
+        comm->parts[HL_PART_BOXES] = &(*boxes)->part;
+    }
+    return err;
+}

@@ -1,0 +1,521 @@
+/* The engine of exchanges: what is posted, taken and awaited for each peer. */
+#include "exchange_inner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "algos.h"
+#include "cs.h"
+#include "err.h"
+#include "match.h"
+#include "near.h"
+#include "prog.h"
+#include "rx.h"
+#include "util.h"
+
+#define BOUNCE_BYTES ((int64_t)65536)
+#define STREAM_BYTES ((int64_t)32768) /* beyond it reading the sender's memory is faster */
+#define CHUNK_BYTES ((int64_t)32768)  /* of a stream that the receiver sees at once */
+#define BRUCK_BYTES                                                                                          \
+    256               /* smaller blocks over several nodes are sent by fewer messages than there are ranks */
+#define FEW 32        /* members for whom no memory is allocated */
+#define DEAD_TURNS 64 /* steps between two questions whether peers live */
+
+static void fail(struct hl_exchange *x, int err)
+{
+    if (x->err == 0) {
+        x->err = err;
+    }
+}
+
+static struct hl_data outgoing(const struct hl_exchange *x, int to)
+{
+    if (x->packed != NULL) {
+        return hl_data_bytes(x->packed + x->at[to], (size_t)(x->at[to + 1] - x->at[to]));
+    }
+    return hl_coll_block(&x->call.send, to);
+}
+
+static void end(struct hl_exchange_way *w, int peer)
+{
+    w->phase[peer] = HL_XCHG_OVER;
+    w->left--;
+}
+
+/* ---- Messages ---- */
+
+static void fly(struct hl_exchange *x, struct hl_exchange_way *w, int peer, const struct hl_data *data)
+{
+    struct hl_coll_msg m = {x->call.comm, x->ctx, x->tag, peer, *data};
+    const struct hl_coll_net *net = &hl_coll_net_match;
+    int err = w == &x->out ? net->send(&m, &w->at[peer].request) : net->recv(&m, &w->at[peer].request);
+
+    if (err != 0) {
+        fail(x, err);
+        end(w, peer);
+        return;
+    }
+    w->phase[peer] = HL_XCHG_FLYING;
+    w->far += x->boxes->pair[peer].in == NULL;
+}
+
+static void land(struct hl_exchange *x, struct hl_exchange_way *w, int peer)
+{
+    int err = 0;
+
+    if (hl_coll_net_match.test(w->at[peer].request, &err)) {
+        fail(x, err);
+        end(w, peer);
+        w->far -= x->boxes->pair[peer].in == NULL;
+    }
+}
+
+/* A member on another node: both sides know when there is nothing. Blocks are begun in the order of distance,
+ * so the least that is under way anywhere is so on both sides. */
+static void begin_far(struct hl_exchange *x, struct hl_exchange_way *w, int peer, const struct hl_data *data)
+{
+    if (data->count * data->type->size == 0) {
+        end(w, peer);
+    } else if (w->far < HL_SCHED_WINDOW) {
+        fly(x, w, peer, data);
+    }
+}
+
+/* ---- Out ---- */
+
+/* Goes on with a stream; true when something was put into the ring. */
+static bool fill(struct hl_exchange *x, int peer, const struct hl_data *data)
+{
+    struct hl_mail_pair *p = &x->boxes->pair[peer];
+    int64_t bytes = data->count * data->type->size, *through = &x->out.at[peer].through;
+    bool moved = false;
+    char *at;
+
+    while (*through < bytes) {
+        int64_t n = (int64_t)hl_mail_may_fill(p, x->epoch, &at);
+        if (n == 0) {
+            return moved;
+        }
+        n = n < CHUNK_BYTES ? n : CHUNK_BYTES;
+        n = n < bytes - *through ? n : bytes - *through;
+        fail(x, hl_type_pack(data->type, data->count, data->buf, *through, at, n));
+        hl_mail_filled(p, (uint64_t)n);
+        *through += n;
+        moved = true;
+    }
+    hl_mail_settle(p, x->epoch);
+    end(&x->out, peer);
+    return moved;
+}
+
+static void stream(struct hl_exchange *x, int peer, const struct hl_data *data)
+{
+    hl_mail_post(&x->boxes->pair[peer], x->epoch, HL_MAIL_STREAM);
+    x->out.phase[peer] = HL_XCHG_STREAMING;
+    x->out.at[peer].through = 0;
+    fill(x, peer, data);
+}
+
+/* True when it was posted. */
+static bool post(struct hl_exchange *x, int peer, const struct hl_data *data)
+{
+    struct hl_mail_pair *p = &x->boxes->pair[peer];
+    int64_t bytes = data->count * data->type->size;
+    char *start;
+
+    if (!hl_mail_may_post(p, x->epoch)) {
+        return false;
+    }
+    struct hl_mail_slot *slot = hl_mail_slot(p, x->epoch);
+    bool has_ring = hl_a64_load_relaxed(&p->out->room) != 0; /* relaxed: 0 until it is known */
+    slot->len = (uint64_t)bytes;
+    if (bytes <= HL_MAIL_BYTES) {
+        fail(x, hl_type_pack(data->type, data->count, data->buf, 0, slot->data, bytes));
+        hl_mail_post(p, x->epoch, HL_MAIL_DATA);
+        hl_mail_settle(p, x->epoch);
+        end(&x->out, peer);
+    } else if (bytes <= STREAM_BYTES && has_ring) {
+        stream(x, peer, data);
+    } else if (x->boxes->board->reads && hl_type_block(data->type, data->count, data->buf, &start)) {
+        const struct hl_seg *seg = hl_mem_find(start, (size_t)bytes);
+        slot->addr = (uint64_t)(uintptr_t)start;
+        slot->seg = seg != NULL ? seg->id : 0;
+        hl_mail_post(p, x->epoch, HL_MAIL_ADDR);
+        x->out.phase[peer] = HL_XCHG_POSTED;
+    } else if (has_ring) {
+        stream(x, peer, data);
+    } else {
+        hl_mail_post(p, x->epoch, HL_MAIL_MESSAGE);
+        hl_mail_settle(p, x->epoch);
+        fly(x, &x->out, peer, data);
+    }
+    return true;
+}
+
+static void await(struct hl_exchange *x, int peer)
+{
+    struct hl_mail_pair *p = &x->boxes->pair[peer];
+    enum hl_mail_answer answer = hl_mail_acked(p, x->epoch);
+
+    if (answer == HL_MAIL_WAIT) {
+        return;
+    }
+    hl_mail_settle(p, x->epoch);
+    if (answer == HL_MAIL_SEND) {
+        struct hl_data data = outgoing(x, peer);
+        fly(x, &x->out, peer, &data);
+        return;
+    }
+    end(&x->out, peer);
+}
+
+/* True when the peer has something new to see. */
+static bool step_out(struct hl_exchange *x, int peer)
+{
+    struct hl_data data;
+
+    switch ((enum hl_exchange_phase)x->out.phase[peer]) {
+    case HL_XCHG_WAITING:
+        data = outgoing(x, peer);
+        if (x->boxes->pair[peer].out != NULL) {
+            return post(x, peer, &data);
+        }
+        begin_far(x, &x->out, peer, &data);
+        break;
+    case HL_XCHG_STREAMING:
+        data = outgoing(x, peer);
+        return fill(x, peer, &data);
+    case HL_XCHG_POSTED:
+        await(x, peer);
+        break;
+    case HL_XCHG_FLYING:
+        land(x, &x->out, peer);
+        break;
+    case HL_XCHG_OVER:
+        break;
+    }
+    return false;
+}
+
+/* ---- In ---- */
+
+/* Through a buffer into a layout that is not one block. */
+static int read_scattered(int node_rank, uint64_t from, const struct hl_data *to, int64_t bytes)
+{
+    char *bounce = malloc((size_t)(bytes < BOUNCE_BYTES ? bytes : BOUNCE_BYTES));
+    int err = bounce != NULL ? 0 : HL_ERR_NO_MEM;
+
+    for (int64_t done = 0; err == 0 && done < bytes; done += BOUNCE_BYTES) {
+        int64_t n = bytes - done < BOUNCE_BYTES ? bytes - done : BOUNCE_BYTES;
+        err = hl_match_read(node_rank, from + (uint64_t)done, bounce, (uint64_t)n);
+        err = err != 0 ? err : hl_type_unpack(to->type, to->count, to->buf, done, bounce, n);
+    }
+    free(bounce);
+    return err;
+}
+
+/* Out of a segment that is mapped here, or by the kernel. */
+static int read_block(const struct hl_exchange *x, int peer, const struct hl_mail_slot *slot,
+                      const struct hl_data *to, int64_t bytes)
+{
+    const struct hl_board *board = x->boxes->board;
+    int node_rank = board->node_ranks[board->places[peer]];
+    char *start;
+
+    if (slot->seg != 0 && hl_near_borrow(node_rank, slot->seg, slot->addr, (size_t)bytes, &start)) {
+        int err = hl_type_unpack(to->type, to->count, to->buf, 0, start, bytes);
+        hl_near_unmap(node_rank, slot->seg);
+        return err;
+    }
+    if (hl_type_block(to->type, to->count, to->buf, &start)) {
+        return hl_match_read(node_rank, slot->addr, start, (uint64_t)bytes);
+    }
+    return read_scattered(node_rank, slot->addr, to, bytes);
+}
+
+/* Goes on with a stream, of which what finds no room is dropped. */
+static bool drain(struct hl_exchange *x, int peer, const struct hl_data *data)
+{
+    struct hl_mail_pair *p = &x->boxes->pair[peer];
+    int64_t room = data->count * data->type->size, len = (int64_t)hl_mail_found(p, x->epoch)->len;
+    int64_t *through = &x->in.at[peer].through;
+    bool moved = false;
+    const char *at;
+
+    while (*through < len) {
+        int64_t n = (int64_t)hl_mail_arrived(p, &at);
+        if (n == 0) {
+            return moved;
+        }
+        n = n < len - *through ? n : len - *through;
+        int64_t kept = n < room - *through ? n : room - *through;
+        fail(x, hl_type_unpack(data->type, data->count, data->buf, *through, at, kept));
+        hl_mail_drained(p, (uint64_t)n);
+        *through += n;
+        moved = true;
+    }
+    hl_mail_take(p, x->epoch);
+    end(&x->in, peer);
+    return moved;
+}
+
+/* True when the peer waits for the answer. */
+static bool take(struct hl_exchange *x, int peer, const struct hl_data *data, enum hl_mail_kind kind)
+{
+    struct hl_mail_pair *p = &x->boxes->pair[peer];
+    const struct hl_mail_slot *slot = hl_mail_found(p, x->epoch);
+    int64_t room = data->count * data->type->size, len = (int64_t)slot->len;
+    int64_t bytes = len < room ? len : room;
+    bool by_message = kind == HL_MAIL_MESSAGE;
+
+    if (len > room) {
+        fail(x, hl_err_say(HL_ERR_TRUNCATE, "%lld bytes from rank %d, for which there is room of %lld",
+                           (long long)len, peer, (long long)room));
+    }
+    if (kind == HL_MAIL_STREAM) {
+        x->in.phase[peer] = HL_XCHG_STREAMING;
+        x->in.at[peer].through = 0;
+        return drain(x, peer, data);
+    }
+    if (kind == HL_MAIL_DATA) {
+        fail(x, hl_type_unpack(data->type, data->count, data->buf, 0, slot->data, bytes));
+    } else if (kind == HL_MAIL_ADDR) {
+        by_message = bytes > 0 && read_block(x, peer, slot, data, bytes) != 0;
+        hl_mail_ack(p, x->epoch, by_message ? HL_MAIL_SEND : HL_MAIL_READ);
+    }
+    hl_mail_take(p, x->epoch);
+    if (by_message) {
+        fly(x, &x->in, peer, data);
+    } else {
+        end(&x->in, peer);
+    }
+    return kind == HL_MAIL_ADDR;
+}
+
+/* True when the peer has something new to see. */
+static bool step_in(struct hl_exchange *x, int peer)
+{
+    struct hl_data data;
+
+    if (x->in.phase[peer] == HL_XCHG_FLYING) {
+        land(x, &x->in, peer);
+        return false;
+    }
+    if (x->in.phase[peer] == HL_XCHG_STREAMING) {
+        data = hl_coll_block(&x->call.recv, peer);
+        return drain(x, peer, &data);
+    }
+    if (x->boxes->pair[peer].in == NULL) {
+        data = hl_coll_block(&x->call.recv, peer);
+        begin_far(x, &x->in, peer, &data);
+        return false;
+    }
+    enum hl_mail_kind kind = hl_mail_look(&x->boxes->pair[peer], x->epoch);
+    if (kind == HL_MAIL_NOTHING) {
+        return false;
+    }
+    data = hl_coll_block(&x->call.recv, peer);
+    return take(x, peer, &data, kind);
+}
+
+/* ---- Deaths ---- */
+
+static bool waits_for_peer(const struct hl_exchange_way *w, int peer)
+{
+    return w->phase[peer] != HL_XCHG_FLYING && w->phase[peer] != HL_XCHG_OVER;
+}
+
+/* What waits for something of a dead peer's mailboxes ends with an error; what he did before is taken.
+ * Messages have their own. */
+static void bury(struct hl_exchange *x, int peer)
+{
+    int world = hl_comm_world(x->call.comm, peer);
+
+    if (waits_for_peer(&x->out, peer)) {
+        step_out(x, peer);
+    }
+    if (waits_for_peer(&x->in, peer)) {
+        step_in(x, peer);
+    }
+    struct hl_exchange_way *const ways[] = {&x->out, &x->in};
+    for (int i = 0; i < 2; i++) {
+        if (waits_for_peer(ways[i], peer)) {
+            fail(x, hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", world));
+            end(ways[i], peer);
+        }
+    }
+}
+
+static void look_for_dead(struct hl_exchange *x)
+{
+    for (int i = 0; i < x->call.comm->size; i++) {
+        if (x->boxes->pair[i].in != NULL && hl_rx_is_dead(hl_comm_world(x->call.comm, i))) {
+            bury(x, i);
+        }
+    }
+}
+
+/* ---- The whole ---- */
+
+static void wake(const struct hl_exchange *x)
+{
+    hl_match_wake_all(x->boxes->near_ranks, x->boxes->n_near);
+}
+
+static void copy_mine(struct hl_exchange *x)
+{
+    if (x->packed == NULL) {
+        struct hl_data to = hl_coll_block(&x->call.recv, x->call.comm->rank);
+        struct hl_data from = hl_coll_block(&x->call.send, x->call.comm->rank);
+        fail(x, hl_type_copy(to.type, to.count, to.buf, from.type, from.count, from.buf));
+    }
+}
+
+bool hl_exchange_step(struct hl_exchange *x)
+{
+    int size = x->call.comm->size, rank = x->call.comm->rank;
+    bool tell = false;
+
+    for (int k = 1; x->out.left > 0 && k < size; k++) {
+        int to = hl_ring(rank, k, size);
+        tell = (x->out.phase[to] != HL_XCHG_OVER && step_out(x, to)) || tell;
+    }
+    if (tell) {
+        wake(x);
+        tell = false;
+    }
+    if (!x->begun) {
+        x->begun = true;
+        copy_mine(x);
+    }
+    for (int k = 1; x->in.left > 0 && k < size; k++) {
+        int from = hl_ring(rank, size - k, size);
+        tell = (x->in.phase[from] != HL_XCHG_OVER && step_in(x, from)) || tell;
+    }
+    if (tell) {
+        wake(x);
+    }
+    if (x->out.left + x->in.left > 0 && ++x->turns % DEAD_TURNS == 0) {
+        look_for_dead(x);
+    }
+    return x->out.left + x->in.left == 0;
+}
+
+/* In place, blocks are sent from a copy: they arrive where they leave from. */
+static void pack(struct hl_exchange *x)
+{
+    const struct hl_coll_side *side = &x->call.recv;
+
+    for (int i = 0; i < x->call.comm->size && x->packed != NULL; i++) {
+        struct hl_data b = hl_coll_block(side, i);
+        fail(x, hl_type_pack(b.type, b.count, b.buf, 0, x->packed + x->at[i], x->at[i + 1] - x->at[i]));
+    }
+}
+
+void hl_exchange_begin(struct hl_exchange *x)
+{
+    int size = x->call.comm->size;
+
+    x->epoch = ++x->boxes->epoch;
+    x->tag = x->own ? x->tag : (int)(x->epoch & 0x3fffffff);
+    x->err = 0;
+    x->turns = 0;
+    x->begun = false;
+    memset(x->out.phase, HL_XCHG_WAITING, (size_t)size);
+    memset(x->in.phase, HL_XCHG_WAITING, (size_t)size);
+    x->out.left = x->in.left = size - 1;
+    pack(x);
+}
+
+/* Bytes behind the structure that an exchange in place needs for its copy. */
+static int64_t packed_bytes(const struct hl_coll_call *c)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; i < c->comm->size; i++) {
+        sum += hl_coll_block_bytes(&c->recv, i);
+    }
+    return sum;
+}
+
+int hl_exchange_init(struct hl_exchange *x, struct hl_boxes *boxes, void *few, size_t few_bytes)
+{
+    const struct hl_comm *comm = x->call.comm;
+    size_t size = (size_t)comm->size;
+    bool in_place = hl_coll_in_place(&x->call.send);
+    size_t at = in_place ? (size + 1) * sizeof *x->at : 0;
+    size_t all = 2 * size * (sizeof *x->out.at + 1) + at + (in_place ? (size_t)packed_bytes(&x->call) : 0);
+    void *memory = few;
+
+    if (all > few_bytes) {
+        x->memory = memory = malloc(all);
+    }
+    if (memory == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for %zu bytes of an alltoall", all);
+    }
+    x->boxes = boxes;
+    x->out.at = memory;
+    x->in.at = x->out.at + size;
+    x->at = (int64_t *)(void *)(x->in.at + size);
+    char *rest = (char *)x->at + at;
+    x->out.phase = (uint8_t *)rest;
+    x->in.phase = (uint8_t *)rest + size;
+    if (in_place) {
+        x->packed = rest + 2 * size;
+        x->at[0] = 0;
+        for (int i = 0; i < comm->size; i++) {
+            x->at[i + 1] = x->at[i] + hl_coll_block_bytes(&x->call.recv, i);
+        }
+    }
+    return 0;
+}
+
+static bool try(void *exchange)
+{
+    return hl_exchange_step(exchange);
+}
+
+void hl_exchange_tell(const struct hl_exchange *x, struct hl_told *t)
+{
+    if (hl_exchange_state(x) == HL_BOXES_PENDING) {
+        hl_boxes_tell(x->boxes, t);
+        return;
+    }
+    hl_told_comm(t, x->call.comm->ctx);
+    for (int i = 0; i < x->call.comm->size; i++) {
+        bool open = x->in.phase[i] != HL_XCHG_OVER || x->out.phase[i] != HL_XCHG_OVER;
+        hl_told_await(t, open && i != x->call.comm->rank ? hl_comm_world(x->call.comm, i) : -1);
+    }
+}
+
+static void tell(const void *exchange, struct hl_told *t)
+{
+    hl_exchange_tell(exchange, t);
+}
+HL_HANG_TELLS(try, tell);
+
+int hl_exchange_run(const struct hl_coll_call *c, struct hl_boxes *boxes)
+{
+    void *few[FEW * 9 / 4];
+    struct hl_exchange x = {.call = *c, .ctx = c->comm->ctx + HL_PLANE_MAIL};
+    int err = hl_exchange_init(&x, boxes, few, sizeof few);
+
+    if (err != 0) {
+        return err;
+    }
+    hl_exchange_begin(&x);
+    hl_prog_wait_rung(try, &x);
+    free(x.memory);
+    return x.err;
+}
+
+bool hl_exchange_fits(const struct hl_coll_call *c)
+{
+    const struct hl_comm *comm = c->comm;
+
+    if ((c->what != HL_COLL_ALLTOALL && c->what != HL_COLL_ALLTOALLV) || comm->size < 2 ||
+        hl_comm_is_inter(comm) || hl_cs_has_locks()) {
+        return false;
+    }
+    return c->what == HL_COLL_ALLTOALLV || comm->one_node || hl_coll_block_bytes(&c->recv, 0) > BRUCK_BYTES;
+}

@@ -1,0 +1,247 @@
+/* Nonblocking and persistent calls: the same schedules, run by whoever polls. */
+#include <stdlib.h>
+
+#include "algos.h"
+#include "coll.h"
+#include "err.h"
+#include "exchange.h"
+#include "flight.h"
+#include "util.h"
+
+/* A schedule, or an exchange by mailboxes, and the request it ends. */
+struct launch {
+    struct hl_req_more more; /* persistent ones */
+    struct hl_flight flight;
+    struct hl_req *request;
+    struct hl_comm *comm;         /* with a reference */
+    bool again;                   /* the request's for good, not of one flight */
+    int tag;                      /* of the schedule that takes over from an exchange without mailboxes */
+    bool broken;                  /* that schedule could not be built */
+    struct hl_exchange *exchange; /* NULL: the schedule */
+    struct hl_sched sched;
+};
+
+static struct launch *launch_of(const struct hl_req *r)
+{
+    return HL_CONTAINER_OF((struct hl_req_more *)(uintptr_t)r->more, struct launch, more);
+}
+
+static void drop(struct launch *l)
+{
+    if (l->exchange != NULL) {
+        hl_exchange_free(l->exchange);
+    } else {
+        hl_sched_fini(&l->sched);
+    }
+    hl_comm_unref(l->comm);
+    free(l);
+}
+
+static int build(struct launch *l, const struct hl_coll_call *call)
+{
+    int err = hl_coll_build(&l->sched, call);
+
+    if (err == 0) {
+        hl_sched_hold(&l->sched);
+    }
+    return err;
+}
+
+/* There will be no mailboxes: the schedule does it. Its error ends the operation. */
+static void take_over(struct launch *l)
+{
+    hl_sched_init_tagged(&l->sched, &hl_coll_net_match, l->comm, l->again ? HL_PLANE_AGAIN : HL_PLANE_COLL,
+                         l->tag);
+    l->broken = build(l, hl_exchange_call(l->exchange)) != 0;
+    hl_exchange_free(l->exchange);
+    l->exchange = NULL;
+}
+
+static hl_a32 *note_of(const struct hl_req *r)
+{
+    return (hl_a32 *)(uintptr_t)r->body;
+}
+
+void hl_coll_tell(const struct hl_req *r, struct hl_told *t)
+{
+    hl_told_comm(t, r->ctx);
+    hl_told_await(t, (int)hl_a32_load_relaxed(note_of(r)) - 1); /* relaxed: words */
+}
+
+static bool step(struct hl_flight *f)
+{
+    struct launch *l = HL_CONTAINER_OF(f, struct launch, flight);
+    enum hl_boxes_state state = l->exchange != NULL ? hl_exchange_state(l->exchange) : HL_BOXES_REFUSED;
+
+    if (state == HL_BOXES_REFUSED && l->exchange != NULL) {
+        take_over(l);
+    }
+    if (state != HL_BOXES_REFUSED) {
+        return state == HL_BOXES_READY && hl_exchange_step(l->exchange);
+    }
+    return l->broken || hl_sched_try(&l->sched);
+}
+
+/* Whom it waits for, left in the request's body for threads that wait: the flight itself is not theirs. */
+static bool step_and_note(struct hl_flight *f)
+{
+    struct launch *l = HL_CONTAINER_OF(f, struct launch, flight);
+    struct hl_told t = {0};
+    bool over = step(f);
+
+    if (!over && hl_hang_is_on() && !l->broken) {
+        l->exchange != NULL ? hl_exchange_tell(l->exchange, &t) : hl_sched_tell(&l->sched, &t);
+        hl_a32_store_relaxed(note_of(l->request),
+                             t.n > 0 ? (uint32_t)t.ranks[0] + 1 : 0); /* relaxed: words */
+    }
+    return over;
+}
+
+static void land(struct hl_flight *f)
+{
+    struct launch *l = HL_CONTAINER_OF(f, struct launch, flight);
+    struct hl_req *r = l->request;
+    int err = l->exchange != NULL ? hl_exchange_error(l->exchange) : l->sched.err;
+
+    if (err != 0) {
+        hl_req_fail(r, err);
+    }
+    if (!l->again) {
+        drop(l);
+    }
+    hl_req_done(r);
+}
+
+static int prepare_schedule(struct launch *l, const struct hl_coll_call *call, enum hl_plane plane)
+{
+    hl_sched_init(&l->sched, &hl_coll_net_match, call->comm, plane);
+    int err = build(l, call);
+
+    if (err != 0) {
+        hl_sched_fini(&l->sched);
+    }
+    return err;
+}
+
+/* A persistent operation has mailboxes of its own: others on the communicator may be started in another
+ * order elsewhere. They may still be in the making, on some ranks longer than on others: all take a tag. */
+static int prepare_exchange(struct launch *l, const struct hl_coll_call *call)
+{
+    struct hl_exchange_how how = {.own = l->again};
+    int err = l->again ? hl_boxes_make(call->comm, &how.boxes) : hl_boxes_of(call->comm, &how.boxes);
+
+    if (err == 0 && hl_boxes_state(how.boxes) == HL_BOXES_REFUSED) {
+        if (l->again) {
+            hl_boxes_drop(how.boxes);
+        }
+        return 0; /* the schedule takes the tag */
+    }
+    if (err == 0) {
+        how.tag = l->tag = hl_comm_coll_tag(call->comm);
+        err = hl_exchange_new(call, &how, &l->exchange);
+    }
+    if (err != 0 && l->again) {
+        hl_boxes_drop(how.boxes);
+    }
+    return err;
+}
+
+/* Builds what holds all that it uses from here on. */
+static int prepare(const struct hl_coll_call *call, enum hl_plane plane, struct launch **made)
+{
+    struct launch *l = aligned_alloc(_Alignof(struct launch), sizeof *l);
+
+    if (l == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a nonblocking operation");
+    }
+    l->flight = (struct hl_flight){.step = step_and_note, .end = land};
+    l->request = NULL;
+    l->comm = call->comm;
+    l->again = plane == HL_PLANE_AGAIN;
+    l->exchange = NULL;
+    l->broken = false;
+    hl_comm_ref(l->comm);
+    int err = hl_exchange_fits(call) ? prepare_exchange(l, call) : 0;
+    if (err == 0 && l->exchange == NULL) {
+        err = prepare_schedule(l, call, plane);
+    }
+    if (err != 0) {
+        hl_comm_unref(l->comm);
+        free(l);
+        return err;
+    }
+    *made = l;
+    return 0;
+}
+
+/* A request and its schedule, which nothing has begun. */
+static int make(const struct hl_coll_call *call, enum hl_plane plane, struct launch **made)
+{
+    struct hl_req *r = hl_req_new(HL_REQ_COLL);
+
+    if (r == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
+    }
+    int err = prepare(call, plane, made);
+    if (err != 0) {
+        hl_req_free(r);
+        return err;
+    }
+    r->ctx = call->comm->ctx;
+    hl_a32_store_relaxed(note_of(r), 0); /* relaxed: words */
+    (*made)->request = r;
+    return 0;
+}
+
+int hl_coll_start(const struct hl_coll_call *call, struct hl_req **request)
+{
+    struct launch *l = NULL;
+    int err = make(call, HL_PLANE_COLL, &l);
+
+    if (err != 0) {
+        return err;
+    }
+    struct hl_req *r = l->request;
+    if (l->exchange != NULL) {
+        hl_exchange_begin(l->exchange);
+    }
+    err = hl_flight_start(&l->flight);
+    if (err != 0) {
+        drop(l);
+        hl_req_free(r);
+        return err;
+    }
+    *request = r;
+    return 0;
+}
+
+static int start_again(struct hl_req *r)
+{
+    struct launch *l = launch_of(r);
+
+    if (l->exchange != NULL) {
+        hl_exchange_begin(l->exchange);
+    } else {
+        hl_sched_rewind(&l->sched);
+    }
+    return hl_flight_start(&l->flight);
+}
+
+static void drop_again(struct hl_req *r)
+{
+    drop(launch_of(r));
+}
+
+int hl_coll_persist(const struct hl_coll_call *call, struct hl_req **request)
+{
+    struct launch *l = NULL;
+    int err = make(call, HL_PLANE_AGAIN, &l);
+
+    if (err != 0) {
+        return err;
+    }
+    l->more = (struct hl_req_more){.start = start_again, .drop = drop_again};
+    hl_req_set_again(l->request, &l->more);
+    *request = l->request;
+    return 0;
+}

@@ -1,0 +1,204 @@
+/* Mailboxes: what two ranks of a node hand each other in operations of the alltoall family, without a lock
+ * and without a message.
+ *
+ * For each ordered pair of ranks the receiver's memory has a box of two slots, which only the sender writes
+ * and only the receiver reads. Operations are numbered by epochs, the same on both sides; epoch e uses slot
+ * e mod 2, also when it carries no data.
+ *
+ *   THE RULE   epoch e may be posted to a peer once his epoch e - 1 was taken.
+ *
+ * That he posted e - 1 proves that he had taken my e - 2 (the rule on his side), so its slot is free again:
+ * nobody acknowledges anything. Without the rule a rank that only sends could write over what its peer has
+ * not read yet.
+ *
+ *   sender    may_post(e) -> fill the slot -> post(e) -> DATA, MESSAGE: settle(e)
+ *                                                     -> ADDR: acked(e) -> settle(e)
+ *                                                     -> STREAM: may_fill(e) .. filled -> settle(e)
+ *   receiver  look(e) -> copy it out -> [ADDR: ack(e); STREAM: arrived .. drained] -> take(e)
+ *
+ * An address is read by the receiver, who acknowledges it in the box of the other direction. A stream goes
+ * through a ring in the receiver's memory, one epoch after the other; its sender is done when the last byte
+ * is in the ring. So boxes outlive the operations that use them: see board.h.
+ *
+ * Several operations may be under way, each carried on by any thread, one at a time: who takes epoch e hands
+ * the pair to who is to take e + 1 by the words below, so a pair needs no lock. Epochs begin with
+ * HL_MAIL_FIRST. */
+#ifndef HL_MAILBOX_H
+#define HL_MAILBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "atomic.h"
+#include "attr.h"
+
+#define HL_MAIL_FIRST 2
+#define HL_MAIL_BYTES 1056 /* that fit into a slot */
+
+enum hl_mail_kind {
+    HL_MAIL_NOTHING, /* not posted yet */
+    HL_MAIL_DATA,    /* `len` bytes in the slot */
+    HL_MAIL_ADDR,    /* `len` bytes at `addr` of the sender, in its segment `seg`, who waits for the
+                      * acknowledgement */
+    HL_MAIL_STREAM,  /* `len` bytes come through the ring */
+    HL_MAIL_MESSAGE  /* `len` bytes come by a message */
+};
+
+/* What an acknowledgement says. */
+enum hl_mail_answer {
+    HL_MAIL_WAIT, /* none yet */
+    HL_MAIL_READ, /* the bytes were read */
+    HL_MAIL_SEND  /* they cannot be read: send a message */
+};
+
+struct hl_mail_slot {
+    HL_ALIGNED_LINE hl_a64 flag; /* atomic: epoch << 3 | enum hl_mail_kind; publishes the rest */
+    uint64_t len;
+    uint64_t addr;
+    uint64_t seg;             /* hl_seg.id, or 0: in none */
+    char data[HL_MAIL_BYTES]; /* the first 32 bytes share the flag's line */
+};
+
+/* Zero is its initial state. */
+struct hl_mailbox {
+    struct hl_mail_slot slot[2];
+    HL_ALIGNED_LINE hl_a64 ack[2]; /* atomic: epoch << 2 | enum hl_mail_answer, for the owner's own posts */
+    hl_a64 drained;                /* atomic: bytes of the owner's own stream that the peer has read */
+    HL_ALIGNED_LINE hl_a64 filled; /* atomic: bytes of the peer's stream that are or were in the ring */
+    hl_a64 room; /* atomic: bytes of the ring, a power of two, written by the owner; 0: none */
+};
+
+/* One rank's view of a peer. */
+struct hl_mail_pair {
+    struct hl_mailbox *out; /* at the peer, for me; NULL: this pair has none */
+    struct hl_mailbox *in;  /* here, for him */
+    char *out_ring, *in_ring;
+    uint64_t filled, drained; /* of my stream to him, of his to me; changed by the epoch whose turn it is */
+    hl_a64 taken;             /* atomic: his last epoch that was taken */
+    hl_a64 settled[2];        /* atomic: my last epoch in this slot that needs the slot no more */
+};
+
+/* Zeroed before. */
+HL_INLINE void hl_mail_pair_init(struct hl_mail_pair *p, struct hl_mailbox *out, struct hl_mailbox *in)
+{
+    p->out = out;
+    p->in = in;
+    /* relaxed: no other thread knows the pair yet. */
+    hl_a64_store_relaxed(&p->taken, HL_MAIL_FIRST - 1);
+    hl_a64_store_relaxed(&p->settled[0], HL_MAIL_FIRST - 2);
+    hl_a64_store_relaxed(&p->settled[1], HL_MAIL_FIRST - 1);
+}
+
+/* ---- Sender ---- */
+
+/* THE RULE; and my own epoch e - 2 has seen its acknowledgement. */
+HL_INLINE bool hl_mail_may_post(const struct hl_mail_pair *p, uint64_t epoch)
+{
+    /* acquire, both: what was read from his e - 1 was read before I write; pairs with hl_mail_take and
+     * hl_mail_settle of other threads. */
+    return hl_a64_load_acquire(&p->taken) >= epoch - 1 &&
+           hl_a64_load_acquire(&p->settled[epoch & 1]) == epoch - 2;
+}
+
+HL_INLINE struct hl_mail_slot *hl_mail_slot(const struct hl_mail_pair *p, uint64_t epoch)
+{
+    return &p->out->slot[epoch & 1];
+}
+
+/* After the rest of the slot was written. */
+HL_INLINE void hl_mail_post(const struct hl_mail_pair *p, uint64_t epoch, enum hl_mail_kind kind)
+{
+    /* release: publishes the slot; pairs with the acquire in hl_mail_look. */
+    hl_a64_store_release(&hl_mail_slot(p, epoch)->flag, epoch << 3 | kind);
+}
+
+/* The epoch needs its slot no more. */
+HL_INLINE void hl_mail_settle(struct hl_mail_pair *p, uint64_t epoch)
+{
+    /* release: the acknowledgement was read; pairs with the acquire in hl_mail_may_post. */
+    hl_a64_store_release(&p->settled[epoch & 1], epoch);
+}
+
+HL_INLINE enum hl_mail_answer hl_mail_acked(const struct hl_mail_pair *p, uint64_t epoch)
+{
+    /* acquire: he has read my memory; pairs with the release in hl_mail_ack. */
+    uint64_t ack = hl_a64_load_acquire(&p->in->ack[epoch & 1]);
+    return ack >> 2 == epoch ? (enum hl_mail_answer)(ack & 3) : HL_MAIL_WAIT;
+}
+
+/* How many bytes of a stream may be copied to *at now: 0 while an earlier epoch is not through or the ring is
+ * full. */
+HL_INLINE uint64_t hl_mail_may_fill(const struct hl_mail_pair *p, uint64_t epoch, char **at)
+{
+    /* acquire: the turn is mine; pairs with the release in hl_mail_settle. */
+    if (hl_a64_load_acquire(&p->settled[(epoch - 1) & 1]) < epoch - 1) {
+        return 0;
+    }
+    uint64_t size = hl_a64_load_relaxed(&p->out->room); /* relaxed: known since the stream was posted */
+    /* acquire: what was there has been read; pairs with the release in hl_mail_drained. */
+    uint64_t room = size - (p->filled - hl_a64_load_acquire(&p->in->drained));
+    uint64_t pos = p->filled & (size - 1);
+    *at = p->out_ring + pos;
+    return room < size - pos ? room : size - pos;
+}
+
+HL_INLINE void hl_mail_filled(struct hl_mail_pair *p, uint64_t bytes)
+{
+    p->filled += bytes;
+    /* release: publishes the bytes; pairs with the acquire in hl_mail_arrived. */
+    hl_a64_store_release(&p->out->filled, p->filled);
+}
+
+/* ---- Receiver ---- */
+
+/* What the peer posted in this epoch; nothing while an earlier epoch is not taken. */
+HL_INLINE enum hl_mail_kind hl_mail_look(const struct hl_mail_pair *p, uint64_t epoch)
+{
+    /* acquire: sees the slot; pairs with the release in hl_mail_post. */
+    uint64_t flag = hl_a64_load_acquire(&p->in->slot[epoch & 1].flag);
+    if (flag >> 3 != epoch) {
+        return HL_MAIL_NOTHING;
+    }
+    /* acquire: the turn is mine; pairs with the release in hl_mail_take. */
+    return hl_a64_load_acquire(&p->taken) == epoch - 1 ? (enum hl_mail_kind)(flag & 7) : HL_MAIL_NOTHING;
+}
+
+HL_INLINE const struct hl_mail_slot *hl_mail_found(const struct hl_mail_pair *p, uint64_t epoch)
+{
+    return &p->in->slot[epoch & 1];
+}
+
+/* Before hl_mail_take. */
+HL_INLINE void hl_mail_ack(const struct hl_mail_pair *p, uint64_t epoch, enum hl_mail_answer answer)
+{
+    /* release: reading ends before; pairs with the acquire in hl_mail_acked. */
+    hl_a64_store_release(&p->out->ack[epoch & 1], epoch << 2 | answer);
+}
+
+/* How many bytes of the stream of the epoch that hl_mail_look showed are at *at. */
+HL_INLINE uint64_t hl_mail_arrived(const struct hl_mail_pair *p, const char **at)
+{
+    uint64_t size = hl_a64_load_relaxed(&p->in->room); /* relaxed: my own */
+    /* acquire: sees the bytes; pairs with the release in hl_mail_filled. */
+    uint64_t there = hl_a64_load_acquire(&p->in->filled) - p->drained;
+    uint64_t pos = p->drained & (size - 1);
+    *at = p->in_ring + pos;
+    return there < size - pos ? there : size - pos;
+}
+
+HL_INLINE void hl_mail_drained(struct hl_mail_pair *p, uint64_t bytes)
+{
+    p->drained += bytes;
+    /* release: reading ends before; pairs with the acquire in hl_mail_may_fill. */
+    hl_a64_store_release(&p->out->drained, p->drained);
+}
+
+/* The slot was read and is not looked at again. */
+HL_INLINE void hl_mail_take(struct hl_mail_pair *p, uint64_t epoch)
+{
+    /* release: reading ends before; pairs with the acquires in hl_mail_may_post and hl_mail_look. */
+    hl_a64_store_release(&p->taken, epoch);
+}
+
+#endif

@@ -1,0 +1,276 @@
+/* Notes: posted, awaited, ended; and typed data carried by them. The protocol is in shared.h. */
+#include "shared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "err.h"
+#include "match.h"
+#include "prog.h"
+#include "rx.h"
+#include "util.h"
+
+#define BOUNCE ((uint64_t)64 << 10)
+#define DEAD_TURNS 64 /* looks at a flag between two questions whether its writer lives */
+
+/* ---- Waiting ---- */
+
+struct watch {
+    const hl_a64 *word;
+    uint64_t least;
+    int world; /* who writes it */
+    unsigned turns;
+    const struct hl_comm *comm;
+};
+
+static bool is_there(const struct watch *w)
+{
+    /* acquire: what its writer did before; pairs with the releases in hl_shared_post and hl_shared_end. */
+    return hl_a64_load_acquire(w->word) >= w->least;
+}
+
+static bool may_go(void *arg)
+{
+    struct watch *w = arg;
+    return is_there(w) || (++w->turns % DEAD_TURNS == 0 && w->world >= 0 && hl_rx_is_dead(w->world));
+}
+
+static void tell(const void *arg, struct hl_told *t)
+{
+    const struct watch *w = arg;
+
+    if (w->comm != NULL) {
+        hl_told_comm(t, w->comm->ctx);
+    }
+    hl_told_await(t, w->world);
+}
+HL_HANG_TELLS(may_go, tell);
+
+/* False: its writer has died. */
+static bool await(struct hl_shared *s, int place, const hl_a64 *word, uint64_t least)
+{
+    struct watch w = {.word = word, .least = least, .world = -1};
+
+    if (HL_LIKELY(is_there(&w))) {
+        return true;
+    }
+    if (s->board != NULL) {
+        w.world = hl_comm_world(s->comm, s->board->ranks[place]);
+        w.comm = s->comm;
+    }
+    hl_prog_wait_rung(may_go, &w);
+    if (HL_LIKELY(is_there(&w))) {
+        return true;
+    }
+    hl_shared_fail(s, hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", w.world));
+    return false;
+}
+
+void hl_shared_await_end(struct hl_shared *s, int place)
+{
+    (void)await(s, place, &s->areas[place]->done, s->op);
+}
+
+void hl_shared_await_all(struct hl_shared *s)
+{
+    for (int i = 0; i < s->n; i++) {
+        hl_shared_await_end(s, i);
+    }
+}
+
+/* ---- Notes ---- */
+
+static unsigned slot_of(const struct hl_shared *s)
+{
+    return (unsigned)s->op & (s->slots - 1);
+}
+
+/* Everybody is done with what stands in my slot. Looked at once in so many operations, as a rule. */
+static void free_slot(struct hl_shared *s)
+{
+    uint64_t least = UINT64_MAX, want = s->op - s->slots;
+
+    for (int i = 0; i < s->n; i++) {
+        if (i != s->me) {
+            if (!await(s, i, &s->areas[i]->done, want)) {
+                continue; /* it reads nothing any more */
+            }
+            uint64_t done = hl_a64_load_acquire(&s->areas[i]->done); /* acquire: as in is_there */
+            least = done < least ? done : least;
+        }
+    }
+    s->free = least != UINT64_MAX ? least : want;
+}
+
+void *hl_shared_room(struct hl_shared *s)
+{
+    if (HL_UNLIKELY(s->op > s->free + s->slots)) {
+        free_slot(s);
+    }
+    return s->areas[s->me]->notes[slot_of(s)].data;
+}
+
+void hl_shared_post(struct hl_shared *s, enum hl_note_kind kind, uint64_t len, const void *addr)
+{
+    struct hl_note *note = &s->areas[s->me]->notes[slot_of(s)];
+
+    note->len = len;
+    note->addr = (uint64_t)(uintptr_t)addr;
+    note->err = s->err;
+    note->kind = kind;
+    /* release: the note, and all that this member did before; pairs with the acquire in is_there. */
+    hl_a64_store_release(&note->op, s->op);
+}
+
+const struct hl_note *hl_shared_await(struct hl_shared *s, int place)
+{
+    const struct hl_note *note = &s->areas[place]->notes[slot_of(s)];
+
+    if (!await(s, place, &note->op, s->op)) {
+        return NULL;
+    }
+    if (HL_UNLIKELY(note->err != 0 && s->err == 0)) {
+        int rank = s->board != NULL ? s->board->ranks[place] : place;
+        hl_shared_fail(s, hl_err_say(note->err, "rank %d of the communicator failed", rank));
+    }
+    return note;
+}
+
+void hl_shared_end(struct hl_shared *s)
+{
+    /* release: my reads of others' notes and addresses are over; pairs with the acquire in is_there. */
+    hl_a64_store_release(&s->areas[s->me]->done, s->op);
+}
+
+void hl_shared_wake(const struct hl_shared *s, int place)
+{
+    if (place != s->me) {
+        s->wake(&s->others[place < s->me ? place : place - 1], 1);
+    }
+}
+
+/* ---- Typed data ---- */
+
+void *hl_shared_temp(struct hl_shared *s, uint64_t len)
+{
+    s->temp = malloc(len + 1);
+    if (s->temp == NULL) {
+        hl_shared_fail(s, hl_err_say(HL_ERR_NO_MEM, "no memory to pack %llu bytes", (unsigned long long)len));
+    }
+    return s->temp;
+}
+
+void hl_shared_read(struct hl_shared *s, int place, uint64_t addr, void *to, uint64_t n)
+{
+    if (n > 0) {
+        hl_shared_fail(s, hl_match_read(s->board->node_ranks[place], addr, to, n));
+    }
+}
+
+void hl_shared_pack(struct hl_shared *s, struct hl_data from, void *to, int64_t bytes)
+{
+    char *start;
+
+    if (hl_type_block(from.type, from.count, from.buf, &start)) {
+        memcpy(to, start, (size_t)bytes);
+    } else {
+        hl_shared_fail(s, hl_type_pack(from.type, from.count, from.buf, 0, to, bytes));
+    }
+}
+
+bool hl_shared_give(struct hl_shared *s, struct hl_data from)
+{
+    int64_t bytes = from.count * from.type->size;
+    char *start;
+
+    if (bytes <= HL_SHARED_DATA) {
+        void *room = hl_shared_room(s);
+        if (bytes > 0) {
+            hl_shared_pack(s, from, room, bytes);
+        }
+        hl_shared_post(s, HL_NOTE_DATA, (uint64_t)bytes, NULL);
+        return false;
+    }
+    (void)hl_shared_room(s);
+    if (!hl_type_block(from.type, from.count, from.buf, &start)) {
+        start = hl_shared_temp(s, (uint64_t)bytes);
+        if (start != NULL) {
+            hl_shared_pack(s, from, start, bytes);
+        }
+    }
+    if (start == NULL) {
+        hl_shared_post(s, HL_NOTE_DATA, 0, NULL); /* with the error */
+        return false;
+    }
+    hl_shared_post(s, HL_NOTE_ADDR, (uint64_t)bytes, start);
+    return true;
+}
+
+/* Copies `n` bytes from a place's memory into a layout that is not one block. */
+static void scatter(struct hl_shared *s, int place, uint64_t addr, struct hl_data to, uint64_t n)
+{
+    char *bounce = malloc(BOUNCE);
+
+    if (bounce == NULL) {
+        hl_shared_fail(s, hl_err_say(HL_ERR_NO_MEM, "no memory to unpack %llu bytes", (unsigned long long)n));
+    }
+    for (uint64_t at = 0; bounce != NULL && at < n; at += BOUNCE) {
+        uint64_t part = n - at < BOUNCE ? n - at : BOUNCE;
+        hl_shared_read(s, place, addr + at, bounce, part);
+        if (s->err == 0) {
+            hl_shared_fail(s, hl_type_unpack(to.type, to.count, to.buf, (int64_t)at, bounce, (int64_t)part));
+        }
+    }
+    free(bounce);
+}
+
+void hl_shared_take(struct hl_shared *s, int place, const struct hl_note *note, struct hl_data to)
+{
+    uint64_t room = (uint64_t)(to.count * to.type->size), n = note->len < room ? note->len : room;
+    bool is_block;
+    char *start = NULL;
+
+    if (HL_UNLIKELY(note->len > room)) {
+        hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "%llu bytes came for %llu",
+                                     (unsigned long long)note->len, (unsigned long long)room));
+    }
+    if (n == 0) {
+        return;
+    }
+    is_block = hl_type_block(to.type, to.count, to.buf, &start);
+    if (note->kind == HL_NOTE_ADDR && is_block) {
+        hl_shared_read(s, place, note->addr, start, n);
+    } else if (note->kind == HL_NOTE_ADDR) {
+        scatter(s, place, note->addr, to, n);
+    } else if (is_block) {
+        memcpy(start, note->data, n);
+    } else {
+        hl_shared_fail(s, hl_type_unpack(to.type, to.count, to.buf, 0, note->data, (int64_t)n));
+    }
+}
+
+void hl_shared_leads_run(struct hl_shared *s, struct hl_coll_call *c)
+{
+    struct hl_sched sched;
+
+    c->comm = &s->leads;
+    hl_sched_init_tagged(&sched, &hl_coll_net_match, &s->leads, HL_PLANE_COLL, s->tag);
+    int err = hl_coll_build(&sched, c);
+    hl_shared_fail(s, err != 0 ? err : hl_sched_run(&sched));
+    hl_sched_fini(&sched);
+}
+
+struct hl_shared *hl_shared_make(struct hl_shared_area *const *areas, int n, int me)
+{
+    struct hl_shared *s = calloc(1, sizeof *s + (size_t)n * (sizeof s->areas[0] + sizeof *s->others));
+
+    if (s != NULL) {
+        s->n = n;
+        s->me = me;
+        s->slots = HL_SHARED_SLOTS;
+        s->others = (int *)(void *)&s->areas[n];
+        s->wake = hl_match_wake_all;
+        memcpy(s->areas, areas, (size_t)n * sizeof *areas);
+    }
+    return s;
+}

@@ -1,0 +1,133 @@
+/* Barrier and broadcast over node-shared memory. */
+#include "err.h"
+#include "shared.h"
+
+/* Up to HL_SHARED_WIDTH members see each other: one message deep. */
+static void meet_flat(struct hl_shared *s)
+{
+    (void)hl_shared_room(s);
+    hl_shared_post(s, HL_NOTE_DATA, 0, NULL);
+    hl_shared_wake_all(s);
+    for (int i = 1; i < s->n; i++) {
+        (void)hl_shared_await(s, hl_ring(s->me, i, s->n));
+    }
+}
+
+/* A tree with the first member as its root, who meets those of other nodes before it answers. */
+static void meet_tree(struct hl_shared *s)
+{
+    struct hl_coll_call across = {.what = HL_COLL_BARRIER};
+
+    for (int step = 1; step < s->n; step *= HL_SHARED_WIDTH) {
+        int parent = s->me - s->me % (step * HL_SHARED_WIDTH);
+        if (parent != s->me) {
+            (void)hl_shared_room(s);
+            hl_shared_post(s, HL_NOTE_DATA, 0, NULL);
+            hl_shared_wake(s, parent);
+            (void)hl_shared_await(s, 0);
+            return;
+        }
+        for (int k = 1; k < HL_SHARED_WIDTH && s->me + k * step < s->n; k++) {
+            (void)hl_shared_await(s, s->me + k * step);
+        }
+    }
+    if (s->board->nodes > 1) {
+        hl_shared_leads_run(s, &across);
+    }
+    (void)hl_shared_room(s);
+    hl_shared_post(s, HL_NOTE_DATA, 0, NULL);
+    hl_shared_wake_all(s);
+}
+
+void hl_shared_barrier(struct hl_shared *s)
+{
+    hl_shared_begin(s);
+    if (s->n <= HL_SHARED_WIDTH && s->board->nodes == 1) {
+        meet_flat(s);
+    } else {
+        meet_tree(s);
+    }
+    hl_shared_end(s);
+}
+
+/* A note holds part of the data, and says whether more follows in the next operation: only the root need know
+ * how the data travels. */
+static void send_pieces(struct hl_shared *s, struct hl_data data)
+{
+    int64_t bytes = data.count * data.type->size, n;
+
+    for (int64_t at = 0; at < bytes; at += n) {
+        if (at > 0) {
+            hl_shared_begin(s);
+        }
+        n = bytes - at < HL_SHARED_DATA ? bytes - at : HL_SHARED_DATA;
+        void *room = hl_shared_room(s);
+        hl_shared_fail(s, hl_type_pack(data.type, data.count, data.buf, at, room, n));
+        hl_shared_post(s, at + n < bytes ? HL_NOTE_MORE : HL_NOTE_DATA, (uint64_t)n, NULL);
+        hl_shared_wake_all(s);
+        hl_shared_end(s);
+    }
+}
+
+static void bcast_from_me(struct hl_shared *s, struct hl_data data)
+{
+    int64_t bytes = data.count * data.type->size;
+
+    if (bytes > HL_SHARED_DATA && (bytes <= (int64_t)HL_SHARED_STREAM || !s->board->reads)) {
+        send_pieces(s, data);
+        return;
+    }
+    bool read = hl_shared_give(s, data);
+    hl_shared_wake_all(s);
+    hl_shared_end(s);
+    if (read) {
+        hl_shared_await_all(s);
+    }
+}
+
+/* One piece behind `at` bytes that came before. */
+static void take_piece(struct hl_shared *s, const struct hl_note *note, struct hl_data data, int64_t at)
+{
+    int64_t room = data.count * data.type->size - at,
+            n = (int64_t)note->len < room ? (int64_t)note->len : room;
+
+    if ((int64_t)note->len > room) {
+        hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "more came than the buffer takes"));
+    }
+    if (n > 0) {
+        hl_shared_fail(s, hl_type_unpack(data.type, data.count, data.buf, at, note->data, n));
+    }
+}
+
+static void bcast_to_me(struct hl_shared *s, int root, struct hl_data data)
+{
+    const struct hl_note *note = hl_shared_await(s, root);
+    int64_t at = 0;
+
+    while (note != NULL && note->kind == HL_NOTE_MORE) {
+        int64_t n = (int64_t)note->len;
+        take_piece(s, note, data, at);
+        at += n;
+        hl_shared_end(s);
+        hl_shared_wake(s, root);
+        hl_shared_begin(s);
+        note = hl_shared_await(s, root);
+    }
+    if (note != NULL && at > 0) {
+        take_piece(s, note, data, at);
+    } else if (note != NULL) {
+        hl_shared_take(s, root, note, data);
+    }
+    hl_shared_end(s);
+    hl_shared_wake(s, root);
+}
+
+void hl_shared_bcast(struct hl_shared *s, struct hl_data data, int root_place)
+{
+    hl_shared_begin(s);
+    if (root_place == s->me) {
+        bcast_from_me(s, data);
+    } else {
+        bcast_to_me(s, root_place, data);
+    }
+}

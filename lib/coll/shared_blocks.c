@@ -1,0 +1,206 @@
+/* Gather, scatter and allgather over node-shared memory, with equal and with different blocks: each note says
+ * itself how its block travels, so nobody needs to know another's count. */
+#include "err.h"
+#include "shared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct hl_data whole(const struct hl_coll_side *side)
+{
+    return hl_data(side->buf, side->count, side->type);
+}
+
+static void copy(struct hl_shared *s, struct hl_data to, struct hl_data from)
+{
+    hl_shared_fail(s, hl_type_copy(to.type, to.count, to.buf, from.type, from.count, from.buf));
+}
+
+void hl_shared_gather(struct hl_shared_call *x)
+{
+    const struct hl_coll_call *c = x->c;
+    struct hl_shared *s = x->s;
+    int root = s->board->places[c->root];
+
+    hl_shared_begin(s);
+    if (s->me != root) {
+        bool read = hl_shared_give(s, whole(&c->send));
+        hl_shared_wake(s, root);
+        hl_shared_end(s);
+        if (read) {
+            hl_shared_await_end(s, root);
+        }
+        return;
+    }
+    for (int i = 1; i < s->n; i++) {
+        int from = hl_ring(root, i, s->n);
+        const struct hl_note *note = hl_shared_await(s, from);
+        if (note != NULL) {
+            hl_shared_take(s, from, note, hl_coll_block(&c->recv, s->board->ranks[from]));
+        }
+    }
+    hl_shared_end(s);
+    hl_shared_wake_all(s);
+    if (!hl_coll_in_place(&c->send)) {
+        copy(s, hl_coll_block(&c->recv, c->root), whole(&c->send));
+    }
+}
+
+void hl_shared_allgather(struct hl_shared_call *x)
+{
+    const struct hl_coll_call *c = x->c;
+    struct hl_shared *s = x->s;
+    struct hl_data mine = hl_coll_block(&c->recv, c->comm->rank);
+    bool in_place = hl_coll_in_place(&c->send), many = false;
+
+    hl_shared_begin(s);
+    bool read = hl_shared_give(s, in_place ? mine : whole(&c->send));
+    hl_shared_wake_all(s);
+    if (!in_place) {
+        copy(s, mine, whole(&c->send));
+    }
+    for (int i = 1; i < s->n; i++) {
+        int from = hl_ring(s->me, i, s->n);
+        const struct hl_note *note = hl_shared_await(s, from);
+        if (note != NULL) {
+            many = many || note->kind == HL_NOTE_ADDR;
+            hl_shared_take(s, from, note, hl_coll_block(&c->recv, s->board->ranks[from]));
+        }
+    }
+    hl_shared_end(s);
+    if (many) {
+        hl_shared_wake_all(s);
+    }
+    if (read) {
+        hl_shared_await_all(s);
+    }
+}
+
+/* ---- Scatter: one note with a table of the blocks ---- */
+
+struct entry {
+    uint64_t where; /* in the note, or an address */
+    uint64_t len;
+};
+
+/* The blocks packed behind each other at `to`; where[] counts from `base`. */
+static void pack_blocks(struct hl_shared *s, const struct hl_coll_side *side, struct entry *table, char *to,
+                        uint64_t base)
+{
+    for (int i = 0; i < s->n; i++) {
+        struct hl_data block = hl_coll_block(side, s->board->ranks[i]);
+        int64_t bytes = block.count * block.type->size;
+        table[i] = (struct entry){base, (uint64_t)bytes};
+        if (i != s->me && bytes > 0) {
+            hl_shared_fail(s, hl_type_pack(block.type, block.count, block.buf, 0, to, bytes));
+            to += bytes;
+            base += (uint64_t)bytes;
+        }
+    }
+}
+
+/* True when all blocks lie in memory as one block each; then the table has their addresses. */
+static bool find_blocks(struct hl_shared *s, const struct hl_coll_side *side, struct entry *table)
+{
+    for (int i = 0; i < s->n; i++) {
+        struct hl_data block = hl_coll_block(side, s->board->ranks[i]);
+        char *start = NULL;
+        if (block.count > 0 && !hl_type_block(block.type, block.count, block.buf, &start)) {
+            return false;
+        }
+        table[i] = (struct entry){(uint64_t)(uintptr_t)start, (uint64_t)(block.count * block.type->size)};
+    }
+    return true;
+}
+
+static uint64_t bytes_to_send(const struct hl_shared *s, const struct hl_coll_side *side)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < s->n; i++) {
+        sum += i == s->me ? 0 : (uint64_t)hl_coll_block_bytes(side, s->board->ranks[i]);
+    }
+    return sum;
+}
+
+/* Posts the table, and the blocks if they fit behind it. True: others read from my memory. */
+static bool scatter_from_me(struct hl_shared *s, const struct hl_coll_side *side)
+{
+    uint64_t bytes = bytes_to_send(s, side), head = (uint64_t)s->n * sizeof(struct entry);
+    bool fits = head + bytes <= HL_SHARED_DATA, table_fits = head <= HL_SHARED_DATA;
+    struct entry *table = hl_shared_room(s), *own = NULL;
+
+    if (!table_fits) {
+        table = own = hl_shared_temp(s, head + bytes);
+    }
+    if (fits) {
+        pack_blocks(s, side, table, (char *)table + head, head);
+    } else if (table != NULL && !find_blocks(s, side, table)) {
+        char *packed = own != NULL ? (char *)own + head : hl_shared_temp(s, bytes);
+        if (packed != NULL) {
+            pack_blocks(s, side, table, packed, (uint64_t)(uintptr_t)packed);
+        }
+    }
+    bool ok = s->err == 0;
+    hl_shared_post(s, fits ? HL_NOTE_DATA : HL_NOTE_ADDR, !ok ? 0 : table_fits ? HL_SHARED_DATA : head, own);
+    return ok && !fits;
+}
+
+/* My row of the root's table becomes a note like others'. */
+static void scatter_to_me(struct hl_shared *s, int root, const struct hl_note *note, struct hl_data to)
+{
+    struct entry mine;
+    struct hl_note block = {.kind = HL_NOTE_ADDR};
+    const char *table = note->data;
+
+    if (note->len == 0) {
+        return; /* the root failed */
+    }
+    if (note->addr != 0) {
+        hl_shared_read(s, root, note->addr + (uint64_t)s->me * sizeof mine, &mine, sizeof mine);
+        if (s->err != 0) {
+            return;
+        }
+    } else {
+        memcpy(&mine, table + (size_t)s->me * sizeof mine, sizeof mine);
+    }
+    block.len = mine.len;
+    block.addr = mine.where;
+    if (note->kind == HL_NOTE_ADDR) {
+        hl_shared_take(s, root, &block, to);
+        return;
+    }
+    struct hl_data from = hl_data_bytes(table + mine.where, mine.len);
+    int64_t room = to.count * to.type->size;
+    if ((int64_t)mine.len > room) {
+        hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "%llu bytes came for %lld",
+                                     (unsigned long long)mine.len, (long long)room));
+    }
+    copy(s, to, from);
+}
+
+void hl_shared_scatter(struct hl_shared_call *x)
+{
+    const struct hl_coll_call *c = x->c;
+    struct hl_shared *s = x->s;
+    int root = s->board->places[c->root];
+
+    hl_shared_begin(s);
+    if (s->me != root) {
+        const struct hl_note *note = hl_shared_await(s, root);
+        if (note != NULL) {
+            scatter_to_me(s, root, note, whole(&c->recv));
+        }
+        hl_shared_end(s);
+        hl_shared_wake(s, root);
+        return;
+    }
+    bool read = scatter_from_me(s, &c->send);
+    hl_shared_end(s);
+    hl_shared_wake_all(s);
+    if (!hl_coll_in_place(&c->recv)) {
+        copy(s, whole(&c->recv), hl_coll_block(&c->send, c->root));
+    }
+    if (read) {
+        hl_shared_await_all(s);
+    }
+}

@@ -1,0 +1,229 @@
+/* Which blocking calls go over node-shared memory, and when a communicator gets it. */
+#include <stdlib.h>
+
+#include "boot.h"
+#include "conf.h"
+#include "err.h"
+#include "shared.h"
+#include "stat.h"
+#include "util.h"
+
+/* What a row needs beyond node-shared memory. */
+enum {
+    ONE_NODE = 1,
+    READS = 2, /* members read each other's private memory */
+    FITS = 4,  /* all blocks together fit a note, with their table */
+    PREDEFINED = 8,
+    PIECES = 16, /* worth folding by everybody, or by the root alone, a note at a time */
+};
+
+#define ANY_SIZE UINT64_MAX
+
+static const struct row {
+    enum hl_coll what;
+    uint64_t max_bytes;
+    unsigned needs;
+    void (*run)(struct hl_shared_call *x);
+} rows[] = {
+    {HL_COLL_ALLREDUCE, HL_SHARED_DATA, ONE_NODE, hl_shared_allreduce},
+    {HL_COLL_ALLREDUCE, HL_SHARED_DATA, PREDEFINED, hl_shared_allreduce},
+    {HL_COLL_ALLREDUCE, ANY_SIZE, ONE_NODE | PIECES, hl_shared_allreduce},
+    {HL_COLL_ALLREDUCE, ANY_SIZE, ONE_NODE | READS, hl_shared_allreduce_slices},
+    {HL_COLL_REDUCE, HL_SHARED_DATA, ONE_NODE, hl_shared_reduce},
+    {HL_COLL_REDUCE, HL_SHARED_DATA, PREDEFINED, hl_shared_reduce},
+    {HL_COLL_REDUCE, ANY_SIZE, ONE_NODE | PIECES, hl_shared_reduce},
+    {HL_COLL_REDUCE, ANY_SIZE, ONE_NODE | READS, hl_shared_allreduce_slices},
+    {HL_COLL_ALLGATHER, HL_SHARED_DATA, ONE_NODE, hl_shared_allgather},
+    {HL_COLL_ALLGATHER, ANY_SIZE, ONE_NODE | READS, hl_shared_allgather},
+    {HL_COLL_ALLGATHERV, HL_SHARED_DATA, ONE_NODE, hl_shared_allgather},
+    {HL_COLL_ALLGATHERV, ANY_SIZE, ONE_NODE | READS, hl_shared_allgather},
+    {HL_COLL_GATHER, HL_SHARED_DATA, ONE_NODE, hl_shared_gather},
+    {HL_COLL_GATHER, ANY_SIZE, ONE_NODE | READS, hl_shared_gather},
+    {HL_COLL_GATHERV, ANY_SIZE, ONE_NODE | READS, hl_shared_gather},
+    {HL_COLL_SCATTER, ANY_SIZE, ONE_NODE | FITS, hl_shared_scatter},
+    {HL_COLL_SCATTER, ANY_SIZE, ONE_NODE | READS, hl_shared_scatter},
+    {HL_COLL_SCATTERV, ANY_SIZE, ONE_NODE | READS, hl_shared_scatter},
+};
+
+/* What the call has of it. */
+static unsigned facts_of(const struct hl_shared_call *x)
+{
+    const struct hl_coll_facts *f = &x->facts;
+    uint64_t size = (uint64_t)f->size;
+    bool fits = f->bytes <= HL_SHARED_DATA && hl_shared_table(f->bytes, size) <= HL_SHARED_DATA;
+
+    return (x->s->board->nodes == 1 ? ONE_NODE : 0) | (x->s->board->reads ? READS : 0) | (fits ? FITS : 0) |
+           (f->predefined ? PREDEFINED : 0) | (hl_shared_pieces(x) ? PIECES : 0);
+}
+
+static const struct row *choose(const struct hl_shared_call *x)
+{
+    unsigned has = facts_of(x);
+
+    for (int i = 0; i < (int)HL_COUNT_OF(rows); i++) {
+        if (rows[i].what == x->c->what && x->facts.bytes <= rows[i].max_bytes &&
+            (rows[i].needs & ~has) == 0) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- Making ---- */
+
+static void drop(struct hl_comm_part *part)
+{
+    struct hl_shared *s = HL_CONTAINER_OF(part, struct hl_shared, part);
+
+    hl_board_drop(s->board);
+    if (s->leads.group != NULL) {
+        hl_group_unref(s->leads.group);
+    }
+    free(s);
+}
+
+/* The first members of the nodes, as if they were a communicator. */
+static int find_leads(struct hl_shared *s)
+{
+    const struct hl_board *b = s->board;
+    int *world = malloc((size_t)b->nodes * sizeof *world);
+    int err = world != NULL ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory for %d nodes", b->nodes);
+
+    for (int i = 0; err == 0 && i < b->nodes; i++) {
+        world[i] = hl_comm_world(s->comm, b->leaders[i]);
+    }
+    struct hl_group *g = NULL;
+    err = err == 0 ? hl_group_make(world, b->nodes, &g) : err;
+    free(world);
+    s->leads = (struct hl_comm){.ctx = s->comm->ctx,
+                                .rank = b->my_node,
+                                .size = b->nodes,
+                                .group = g,
+                                .peers = g,
+                                .n_peers = b->nodes};
+    return err;
+}
+
+/* On all members alike, or on none: then the calls stay messages. */
+static void make(struct hl_comm *comm)
+{
+    struct hl_board *b = NULL;
+    struct hl_shared *s = NULL;
+    int err = hl_board_make(comm, sizeof(struct hl_shared_area), 0, &b);
+
+    if (b == NULL) {
+        return;
+    }
+    if (err == 0) {
+        hl_shared_clear((struct hl_shared_area *)(void *)b->areas[b->me]);
+        s = hl_shared_make((struct hl_shared_area *const *)(void *)b->areas, b->n, b->me);
+        err = s != NULL ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory for %d peers", b->n);
+    }
+    if (err == 0) {
+        for (int i = 0; i < b->n - 1; i++) {
+            s->others[i] = b->node_ranks[i < b->me ? i : i + 1];
+        }
+        s->board = b;
+        s->comm = comm;
+        s->part.drop = drop;
+        err = find_leads(s);
+    }
+    if (hl_coll_agree(comm, err) == 0) {
+        comm->parts[HL_PART_SHARED] = &s->part;
+        return;
+    }
+    hl_stat_rank_add(HL_STAT_RANK_boards_refused, 1);
+    if (s != NULL && s->board != NULL) {
+        drop(&s->part);
+    } else {
+        hl_board_drop(b);
+        free(s);
+    }
+}
+
+/* The communicator's, made when it has called often enough. */
+static struct hl_shared *shared_of(struct hl_comm *comm)
+{
+    struct hl_comm_part *part = comm->parts[HL_PART_SHARED];
+
+    if (HL_UNLIKELY(part == NULL)) {
+        if (comm->size == 1 || comm->blocking >= (uint32_t)hl_conf.coll_shared ||
+            ++comm->blocking != (uint32_t)hl_conf.coll_shared) {
+            return NULL;
+        }
+        make(comm);
+        part = comm->parts[HL_PART_SHARED];
+    }
+    return part != NULL ? HL_CONTAINER_OF(part, struct hl_shared, part) : NULL;
+}
+
+static void begin_call(struct hl_shared *s, struct hl_comm *comm)
+{
+    s->err = 0;
+    if (s->board->nodes > 1) {
+        s->tag = hl_comm_coll_tag(comm); /* on all members, whoever sends */
+    }
+}
+
+static int end_call(struct hl_shared *s)
+{
+    if (HL_UNLIKELY(s->temp != NULL)) {
+        free(s->temp);
+        s->temp = NULL;
+    }
+    hl_stat_rank_add(HL_STAT_RANK_shared_calls, 1);
+    return s->err;
+}
+
+bool hl_shared_run(const struct hl_coll_call *c, int *err)
+{
+    struct hl_shared_call x = {.c = c};
+
+    if (hl_comm_is_inter(c->comm) || c->what >= HL_COLL_ALLTOALL || (x.s = shared_of(c->comm)) == NULL) {
+        return false;
+    }
+    *err = hl_coll_look(&x.reducer, c, &x.facts);
+    if (*err != 0) {
+        return true;
+    }
+    const struct row *row = choose(&x);
+    if (row == NULL) {
+        return false;
+    }
+    begin_call(x.s, c->comm);
+    row->run(&x);
+    *err = end_call(x.s);
+    return true;
+}
+
+bool hl_shared_spread(struct hl_comm *comm, struct hl_data data, int root, int *err)
+{
+    struct hl_shared *s = hl_comm_is_inter(comm) ? NULL : shared_of(comm);
+    int64_t bytes;
+
+    if (s == NULL || s->board->nodes > 1) {
+        return false;
+    }
+    if (!hl_type_bytes(data.type, data.count, &bytes)) {
+        *err = hl_err_say(HL_ERR_COUNT, "%lld elements of %lld bytes are too many", (long long)data.count,
+                          (long long)data.type->size);
+        return true;
+    }
+    begin_call(s, comm);
+    hl_shared_bcast(s, data, s->board->places[root]);
+    *err = end_call(s);
+    return true;
+}
+
+bool hl_shared_meet(struct hl_comm *comm, int *err)
+{
+    struct hl_shared *s = hl_comm_is_inter(comm) ? NULL : shared_of(comm);
+
+    if (s == NULL) {
+        return false;
+    }
+    begin_call(s, comm);
+    hl_shared_barrier(s);
+    *err = end_call(s);
+    return true;
+}

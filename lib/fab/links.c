@@ -1,0 +1,132 @@
+/* Connections as the operating system sees them. */
+#include "links.h"
+
+#include "err.h"
+#include "fab_lib.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Probes of an idle connection before the system gives it up: that is for us to decide. */
+#define PROBES 127
+
+bool hl_fab_link_host(const void *name, size_t len, struct hl_fab_host *out)
+{
+    struct sockaddr_storage a = {0};
+    struct in6_addr in6 = IN6ADDR_ANY_INIT;
+    memcpy(&a, name, len < sizeof a ? len : sizeof a);
+    if (a.ss_family == AF_INET && len >= sizeof(struct sockaddr_in)) {
+        struct sockaddr_in in;
+        memcpy(&in, &a, sizeof in);
+        in6.s6_addr[10] = in6.s6_addr[11] = 0xff;
+        memcpy(&in6.s6_addr[12], &in.sin_addr, 4);
+    } else if (a.ss_family == AF_INET6 && len >= sizeof(struct sockaddr_in6)) {
+        struct sockaddr_in6 in;
+        memcpy(&in, &a, sizeof in);
+        in6 = in.sin6_addr;
+    } else {
+        return false;
+    }
+    memcpy(out->at, &in6, sizeof out->at);
+    return true;
+}
+
+bool hl_fab_host_is_loopback(const struct hl_fab_host *host)
+{
+    struct in6_addr in6;
+    memcpy(&in6, host->at, sizeof in6);
+    return IN6_IS_ADDR_LOOPBACK(&in6) || (IN6_IS_ADDR_V4MAPPED(&in6) && in6.s6_addr[12] == 127);
+}
+
+const char *hl_fab_host_text(const struct hl_fab_host *host, char text[64])
+{
+    struct in6_addr in6;
+    memcpy(&in6, host->at, sizeof in6);
+    bool four = IN6_IS_ADDR_V4MAPPED(&in6);
+    const char *made =
+        four ? inet_ntop(AF_INET, &in6.s6_addr[12], text, 64) : inet_ntop(AF_INET6, &in6, text, 64);
+    return made != NULL ? made : "?";
+}
+
+static void keep_asking(int fd, unsigned seconds)
+{
+    int on = 0;
+    socklen_t len = sizeof on;
+    if (seconds == 0 || getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, &len) != 0 || on != 0) {
+        return;
+    }
+    int s = (int)seconds, probes = PROBES;
+    on = 1;
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &s, sizeof s);
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &s, sizeof s);
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+}
+
+struct look {
+    unsigned keep_s;
+    hl_fab_link_fn *fn;
+    void *arg;
+};
+
+static void look_at(void *arg, const struct hl_fab_ends *ends)
+{
+    const struct look *l = arg;
+    struct tcp_info info = {0};
+    socklen_t len = sizeof info;
+    struct hl_fab_link link = {.port = (uint16_t)ends->port, .my_port = (uint16_t)ends->my_port};
+    if (getsockopt(ends->fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0 ||
+        (info.tcpi_state != TCP_ESTABLISHED && info.tcpi_state != TCP_SYN_SENT) ||
+        !hl_fab_link_host(&ends->peer, ends->peer_len, &link.host)) {
+        return;
+    }
+    link.connected = info.tcpi_state == TCP_ESTABLISHED;
+    link.asked = info.tcpi_retransmits > 0 || info.tcpi_probes > 0;
+    link.heard_ms = info.tcpi_last_ack_recv;
+    keep_asking(ends->fd, l->keep_s);
+    if (!l->fn(l->arg, &link)) {
+        (void)shutdown(ends->fd, SHUT_RDWR);
+    }
+}
+
+void hl_fab_links(unsigned keep_s, hl_fab_link_fn *fn, void *arg)
+{
+    struct look l = {keep_s, fn, arg};
+    hl_fab_each_socket(look_at, &l);
+}
+
+int hl_fab_knock(const void *name, size_t len)
+{
+    struct sockaddr_storage a = {0};
+    struct hl_fab_host unused;
+    if (!hl_fab_link_host(name, len, &unused)) {
+        return -1;
+    }
+    memcpy(&a, name, len < sizeof a ? len : sizeof a);
+    int fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd >= 0) {
+        (void)connect(fd, (struct sockaddr *)&a,
+                      a.ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
+    }
+    return fd;
+}
+
+int hl_fab_knock_end(int fd)
+{
+    struct pollfd p = {fd, POLLOUT, 0};
+    if (poll(&p, 1, 0) == 0) {
+        return HL_ERR_AGAIN;
+    }
+    int error = 0;
+    socklen_t len = sizeof error;
+    (void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len);
+    close(fd);
+    return error == 0 ? 1 : error == ECONNREFUSED ? 0 : HL_ERR_OTHER;
+}

@@ -1,0 +1,47 @@
+/* The provider's connections to other processes as the operating system sees them: it knows which host has
+ * not answered although it was asked, whatever the processes there do. Only for providers whose endpoints are
+ * TCP sockets; with others there are no links. All of this is for the receive thread. */
+#ifndef HL_FAB_LINKS_H
+#define HL_FAB_LINKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Address of a host: 16 bytes of IPv6, or IPv4 mapped into them. */
+struct hl_fab_host {
+    uint64_t at[2];
+};
+
+struct hl_fab_link {
+    struct hl_fab_host host; /* of the other end */
+    uint16_t port, my_port;
+    bool connected;    /* else it is being made */
+    bool asked;        /* something was sent again and has no answer yet */
+    uint64_t heard_ms; /* since the last answer */
+};
+
+/* One connection; false: it shall be ended. The provider then finds it lost and gives back what it holds. */
+typedef bool hl_fab_link_fn(void *arg, const struct hl_fab_link *link);
+
+/* Looks at all connections: a few system calls for each descriptor of the process. keep_s: seconds after
+ * which the system asks on an idle one, again and again; 0: it does not. */
+void hl_fab_links(unsigned keep_s, hl_fab_link_fn *fn, void *arg);
+
+/* The host of an endpoint's name; false: the name is no internet address. */
+bool hl_fab_link_host(const void *name, size_t len, struct hl_fab_host *out);
+
+bool hl_fab_host_is_loopback(const struct hl_fab_host *host);
+
+/* Words for it, in `text`. */
+const char *hl_fab_host_text(const struct hl_fab_host *host, char text[64]);
+
+/* Begins to connect to an endpoint, to see whether its process lives: a descriptor for hl_fab_knock_end, or
+ * -1: not possible. */
+int hl_fab_knock(const void *name, size_t len);
+
+/* What came of it: 1 somebody listens, 0 nobody does (its host says so), HL_ERR_AGAIN not known yet,
+ * HL_ERR_OTHER never will be. Closes the descriptor but for HL_ERR_AGAIN. */
+int hl_fab_knock_end(int fd);
+
+#endif

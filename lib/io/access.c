@@ -1,0 +1,143 @@
+/* Data access in its forms: where it goes, who takes part, when it ends. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "access.h"
+#include "cause.h"
+#include "err.h"
+#include "move.h"
+
+int hl_file_check(const struct hl_file *f, const struct hl_io_call *c)
+{
+    if ((f->amode & MPI_MODE_SEQUENTIAL) != 0 && (c->where == HL_IO_AT || c->where == HL_IO_OWN)) {
+        return hl_err_say(HL_ERR_UNSUPPORTED_OPERATION,
+                          "a file opened with MPI_MODE_SEQUENTIAL has only its shared pointer");
+    }
+    if (c->write && (f->amode & MPI_MODE_RDONLY) != 0) {
+        return hl_err_say(HL_ERR_READ_ONLY, "file '%.300s' is open for reading only", f->name);
+    }
+    if (!c->write && (f->amode & MPI_MODE_WRONLY) != 0) {
+        return hl_err_say(HL_ERR_ACCESS, "file '%.300s' is open for writing only", f->name);
+    }
+    return c->where == HL_IO_AT && c->offset < 0
+               ? hl_err_say(HL_ERR_ARG, "the offset is %lld", (long long)c->offset)
+               : 0;
+}
+
+/* Takes the place that the call's pointer has, and moves the pointer on. */
+static int take_place(struct hl_file *f, const struct hl_io_call *c, int64_t etypes, struct hl_io_job *j)
+{
+    int64_t at = c->offset;
+    int err = 0;
+
+    if (c->where == HL_IO_OWN) {
+        hl_mutex_lock(&f->lock);
+        at = f->at;
+        f->at += etypes;
+        hl_mutex_unlock(&f->lock);
+    } else if (c->where == HL_IO_SHARED) {
+        err = hl_io_counter_add(&f->shared, etypes, &at);
+    }
+    if (err == 0 && __builtin_mul_overflow(at, j->view->unit, &j->at)) {
+        err = hl_err_say(HL_ERR_ARG, "etype %lld of the view is beyond the end of all files", (long long)at);
+    }
+    return err;
+}
+
+int hl_io_plan(struct hl_file *f, const struct hl_io_call *c, struct hl_io_job *j)
+{
+    int64_t etypes = 0;
+
+    j->view = hl_file_view(f);
+    int err = hl_view_etypes(j->view, c->type, c->count, &etypes);
+    err = err == 0 ? take_place(f, c, etypes, j) : err;
+    j->bytes = etypes * j->view->unit;
+    if (err != 0) {
+        hl_view_unref(j->view);
+    }
+    return err;
+}
+
+/* ---- atomic mode: one lock from the first byte to the last, holes included ---- */
+
+static int set_lock(struct hl_file *f, short type, int64_t first, int64_t len)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = first, .l_len = len};
+    int rc;
+
+    do {
+        rc = fcntl(f->fd, F_OFD_SETLKW, &lock);
+    } while (rc != 0 && errno == EINTR);
+    return rc == 0 ? 0 : hl_io_refused("locking a range", f->name, errno);
+}
+
+static int range_of(const struct hl_io_job *j, int64_t *first, int64_t *len)
+{
+    int64_t last = 0;
+    int err = hl_view_byte(j->view, j->at, first);
+
+    err = err == 0 ? hl_view_byte(j->view, j->at + j->bytes - 1, &last) : err;
+    *len = last - *first + 1;
+    return err;
+}
+
+static int run(struct hl_file *f, const struct hl_io_call *c, const struct hl_io_job *j, int64_t *bytes)
+{
+    struct hl_io_move m;
+    struct hl_io_span span = {j->view, j->at, j->bytes, c->type, c->count, 0, c->buf};
+
+    if (!j->view->rep->plain) {
+        return hl_io_convert(f, c, j, bytes);
+    }
+    int err = hl_io_move_init(&m, f, c->write, &span);
+    if (err != 0) {
+        return err;
+    }
+    while (!hl_io_move_step(&m, INT64_MAX)) {
+    }
+    *bytes = m.done;
+    hl_io_move_fini(&m);
+    return m.err;
+}
+
+static int run_alone(struct hl_file *f, const struct hl_io_call *c, const struct hl_io_job *j, int64_t *bytes)
+{
+    int64_t first = 0, len = 0;
+    int err = range_of(j, &first, &len);
+
+    if (err != 0) {
+        return err;
+    }
+    hl_mutex_lock(&f->one);
+    err = set_lock(f, c->write ? F_WRLCK : F_RDLCK, first, len);
+    if (err == 0) {
+        err = run(f, c, j, bytes);
+        int left = set_lock(f, F_UNLCK, first, len);
+        err = err != 0 ? err : left;
+    }
+    hl_mutex_unlock(&f->one);
+    return err;
+}
+
+int hl_io_run(struct hl_file *f, const struct hl_io_call *c, const struct hl_io_job *j, int64_t *bytes)
+{
+    *bytes = 0;
+    if (j->bytes == 0) {
+        return 0;
+    }
+    return hl_file_is_atomic(f) ? run_alone(f, c, j, bytes) : run(f, c, j, bytes);
+}
+
+int hl_file_move(struct hl_file *f, const struct hl_io_call *c, int64_t *bytes)
+{
+    struct hl_io_job j;
+    int err = hl_io_plan(f, c, &j);
+
+    *bytes = 0;
+    if (err == 0) {
+        err = hl_io_run(f, c, &j, bytes);
+        hl_view_unref(j.view);
+    }
+    return err;
+}

@@ -1,0 +1,24 @@
+/* Inside the module: an access in its two parts, finding its place and moving the data. */
+#ifndef HL_IO_ACCESS_H
+#define HL_IO_ACCESS_H
+
+#include "io.h"
+
+/* An access whose place is known. */
+struct hl_io_job {
+    struct hl_view *view; /* with a reference */
+    int64_t at;           /* byte of the view */
+    int64_t bytes;        /* in the file */
+};
+
+/* Takes the place that the call names and moves its pointer on; the caller gives the view back. An error
+ * leaves nothing to give back. */
+int hl_io_plan(struct hl_file *f, const struct hl_io_call *c, struct hl_io_job *j);
+
+/* Moves the data, in atomic mode alone on their range; *bytes as hl_file_move has it. */
+int hl_io_run(struct hl_file *f, const struct hl_io_call *c, const struct hl_io_job *j, int64_t *bytes);
+
+/* The same for data that look other in the file than in memory. */
+int hl_io_convert(struct hl_file *f, const struct hl_io_call *c, const struct hl_io_job *j, int64_t *bytes);
+
+#endif

@@ -1,0 +1,131 @@
+/* The shared file pointer. */
+#include "counter.h"
+
+#include "boot.h"
+#include "cause.h"
+#include "coll.h"
+#include "err.h"
+#include "fab.h"
+#include "lane.h"
+#include "near.h"
+#include "rx.h"
+
+static int make_word(struct hl_io_counter *c, bool alone)
+{
+    struct hl_fab_mr mr;
+    int err = hl_mem_alloc(sizeof *c->word, NULL, &c->piece);
+
+    if (err != 0) {
+        return err;
+    }
+    c->word = c->piece.addr;
+    hl_a64_store_relaxed(c->word, 0); /* relaxed: others hear of it by messages. */
+    hl_fab_mr_of(c->piece.seg, &mr);
+    c->card = (struct hl_io_card){.seg_id = c->piece.seg->id,
+                                  .seg_len = c->piece.seg->len,
+                                  .off = c->piece.off,
+                                  .addr = mr.addr + c->piece.off,
+                                  .key = mr.key};
+    return alone ? 0 : hl_rx_start(); /* which answers those who want to map it */
+}
+
+int hl_io_counter_open(struct hl_io_counter *c, struct hl_comm *comm)
+{
+    bool alone = comm->size == 1;
+    int err;
+
+    c->owner = hl_comm_world(comm, 0);
+    c->near = -1;
+    c->lock = (struct hl_mutex)HL_MUTEX_INIT;
+    err = comm->rank == 0 ? make_word(c, alone) : hl_rx_start();
+    err = hl_io_agree(comm, err);
+    if (err == 0 && !alone) {
+        err = hl_io_agree(comm, hl_coll_bcast_bytes(comm, &c->card, sizeof c->card, 0));
+    }
+    if (err != 0) {
+        hl_io_counter_close(c);
+    }
+    return err;
+}
+
+void hl_io_counter_close(struct hl_io_counter *c)
+{
+    if (c->near >= 0) {
+        hl_near_unmap(c->near, c->card.seg_id);
+    }
+    if (c->piece.seg != NULL) {
+        hl_mem_free(&c->piece);
+    }
+    c->near = -1;
+    c->piece.seg = NULL;
+    c->word = NULL;
+}
+
+/* Maps the word if its owner is a node peer whose memory can be mapped; else the network must serve. */
+static int find(struct hl_io_counter *c, hl_a64 **word)
+{
+    int node = hl_boot_node_of(c->owner);
+    char *base;
+    int err = 0;
+
+    hl_mutex_lock(&c->lock);
+    if (c->word == NULL && node >= 0) {
+        err = hl_near_map(node, c->card.seg_id, c->card.seg_len, &base);
+        if (err == 0) {
+            c->near = node;
+            c->word = (hl_a64 *)(void *)(base + c->card.off);
+        }
+    }
+    *word = c->word;
+    hl_mutex_unlock(&c->lock);
+    return err == HL_ERR_RMA_SHARED && hl_rx_has_network() ? 0 : err;
+}
+
+static int add_far(struct hl_io_counter *c, int64_t by, int64_t *before)
+{
+    hl_a32 error;
+    struct hl_req r;
+
+    hl_a32_store_relaxed(&error, 0); /* relaxed: nobody else knows it yet. */
+    hl_req_init(&r, HL_REQ_RMA);
+    struct hl_lane_atomic a = {.x = {.peer = c->owner,
+                                     .addr = c->card.addr,
+                                     .key = c->card.key,
+                                     .buf = &by,
+                                     .len = sizeof by,
+                                     .error = &error,
+                                     .req = &r},
+                               .op = HL_OP_SUM,
+                               .basic = HL_BASIC_I64,
+                               .n = 1,
+                               .result = before};
+    int err = hl_lane_atomic(&a);
+    if (err != 0) {
+        return err;
+    }
+    hl_req_wait(&r);
+    err = hl_req_finish(&r, MPI_STATUS_IGNORE);
+    int kept = hl_lane_error_take(&error);
+    return err != 0 ? err : kept;
+}
+
+int hl_io_counter_add(struct hl_io_counter *c, int64_t by, int64_t *before)
+{
+    hl_a64 *word;
+    int err = find(c, &word);
+
+    if (err != 0) {
+        return err;
+    }
+    if (word == NULL) {
+        return add_far(c, by, before);
+    }
+    /* full: who was given a later place may rely on what the program ordered before this. */
+    *before = (int64_t)hl_a64_add_full(word, (uint64_t)by);
+    return 0;
+}
+
+void hl_io_counter_set(struct hl_io_counter *c, int64_t value)
+{
+    hl_a64_store_relaxed(c->word, (uint64_t)value); /* relaxed: the collective operation around it orders. */
+}

@@ -1,0 +1,246 @@
+/* Opening, closing and deleting files. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cause.h"
+#include "coll.h"
+#include "err.h"
+#include "io.h"
+#include "prog.h"
+
+_Static_assert(sizeof(struct hl_file) <= HL_HANDLE_SIZE, "a file fits the place of a handle");
+
+static struct hl_errh *null_errh;
+
+static void init_null_errh(void)
+{
+    hl_errh_set(&null_errh, HL_ERRH_FILE, hl_errh_of(MPI_ERRORS_RETURN));
+}
+
+struct hl_errh **hl_file_null_errh(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, init_null_errh);
+    return &null_errh;
+}
+
+static bool has_ctx(const void *file, const void *ctx)
+{
+    const struct hl_comm *comm = ((const struct hl_file *)file)->comm;
+
+    return comm != NULL && comm->ctx == *(const uint64_t *)ctx;
+}
+
+struct hl_file *hl_file_by_ctx(uint64_t ctx)
+{
+    return hl_handle_find(HL_KIND_FILE, has_ctx, &ctx);
+}
+
+#define ACCESS (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR)
+#define KNOWN                                                                                                \
+    (ACCESS | MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN |            \
+     MPI_MODE_SEQUENTIAL | MPI_MODE_APPEND)
+
+static int check_amode(int amode)
+{
+    int access = amode & ACCESS;
+
+    if ((amode & ~KNOWN) != 0 || access == 0 || (access & (access - 1)) != 0) {
+        return hl_err_say(HL_ERR_AMODE,
+                          "mode %d must have one of MPI_MODE_RDONLY, _WRONLY and _RDWR and no unknown bits",
+                          amode);
+    }
+    if (access == MPI_MODE_RDONLY && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)) != 0) {
+        return hl_err_say(HL_ERR_AMODE, "MPI_MODE_RDONLY excludes MPI_MODE_CREATE and MPI_MODE_EXCL");
+    }
+    if (access == MPI_MODE_RDWR && (amode & MPI_MODE_SEQUENTIAL) != 0) {
+        return hl_err_say(HL_ERR_AMODE, "MPI_MODE_RDWR excludes MPI_MODE_SEQUENTIAL");
+    }
+    return 0;
+}
+
+/* Before anything is touched: do all ranks ask for the same? */
+static int check(struct hl_comm *comm, const struct hl_file_ask *ask)
+{
+    int err = ask->err != 0 ? ask->err : check_amode(ask->amode);
+
+    if (err == 0 && *ask->name == '\0') {
+        err = hl_err_say(HL_ERR_BAD_FILE, "the file name is empty");
+    }
+    err = hl_io_agree_value(comm, err, "the mode", ask->amode);
+    return err == HL_ERR_NOT_SAME ? hl_err_say(HL_ERR_AMODE, "%s", hl_err_text(err)) : err;
+}
+
+static int permissions(const struct hl_info *info)
+{
+    char value[16], *end = value;
+    int len;
+
+    if (!hl_info_get(info, "file_perm", value, sizeof value, &len)) {
+        return 0666;
+    }
+    long mode = strtol(value, &end, 8);
+    return *end == '\0' && end != value && mode >= 0 && mode <= 07777 ? (int)mode : 0666;
+}
+
+/* Opens the file for this rank; `makes`: CREATE and EXCL count. */
+static int open_here(struct hl_file *f, const struct hl_file_ask *ask, bool makes)
+{
+    struct stat st;
+    int flags = (f->amode & MPI_MODE_RDWR) != 0     ? O_RDWR
+                : (f->amode & MPI_MODE_WRONLY) != 0 ? O_WRONLY
+                                                    : O_RDONLY;
+
+    if (makes && (f->amode & MPI_MODE_CREATE) != 0) {
+        flags |= O_CREAT | ((f->amode & MPI_MODE_EXCL) != 0 ? O_EXCL : 0);
+    }
+    do {
+        f->fd = open(f->name, flags | O_CLOEXEC, permissions(ask->info));
+    } while (f->fd < 0 && errno == EINTR);
+    if (f->fd < 0) {
+        return hl_io_refused("opening", f->name, errno);
+    }
+    if (fstat(f->fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+        return hl_io_refused("opening", f->name, EISDIR);
+    }
+    return 0;
+}
+
+static int prepare(struct hl_file *f, const struct hl_file_ask *ask)
+{
+    struct hl_type *byte = hl_type_of(MPI_BYTE);
+    struct rlimit limit;
+
+    f->fd = -1;
+    f->amode = ask->amode;
+    f->counter_open = false;
+    f->lock = f->one = (struct hl_mutex)HL_MUTEX_INIT;
+    f->most = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < INT64_MAX ? (int64_t)limit.rlim_cur
+                                                                                 : INT64_MAX;
+    hl_errh_copy(&f->errh, hl_file_null_errh());
+    f->name = strdup(ask->name);
+    if (f->name == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a file");
+    }
+    struct hl_view_ask bytes = {.etype = byte, .filetype = byte, .rep = hl_rep_of("native")};
+    return hl_view_make(&bytes, &f->view);
+}
+
+static void unmake(struct hl_file *f)
+{
+    if (f->counter_open) {
+        hl_io_counter_close(&f->shared);
+    }
+    if (f->fd >= 0) {
+        close(f->fd);
+    }
+    if (f->view != NULL) {
+        hl_view_unref(f->view);
+    }
+    hl_errh_set(&f->errh, HL_ERRH_FILE, NULL);
+    hl_info_free(f->info);
+    free(f->name);
+    struct hl_comm *comm = f->comm;
+    hl_handle_free(f);
+    hl_comm_free(comm);
+}
+
+/* Both pointers at the end of the file. */
+static int begin_at_end(struct hl_file *f)
+{
+    int64_t size = 0;
+    int err = hl_file_get_size(f, &size);
+
+    f->at = size;
+    if (err == 0 && f->comm->rank == 0) {
+        hl_io_counter_set(&f->shared, size);
+    }
+    return hl_io_agree(f->comm, err);
+}
+
+/* Rank 0 makes the file, then the others find it. */
+static int open_all(struct hl_file *f, const struct hl_file_ask *ask, int err)
+{
+    bool first = f->comm->rank == 0;
+
+    err = hl_io_agree(f->comm, err == 0 && first ? open_here(f, ask, true) : err);
+    if (err == 0) {
+        err = hl_io_agree(f->comm, first ? 0 : open_here(f, ask, false));
+    }
+    if (err == 0) {
+        err = hl_io_counter_open(&f->shared, f->comm);
+        f->counter_open = err == 0;
+    }
+    err = err == 0 ? hl_file_set_hints(f, 0, ask->info) : err;
+    return err == 0 && (f->amode & MPI_MODE_APPEND) != 0 ? begin_at_end(f) : err;
+}
+
+int hl_file_open(struct hl_comm *comm, const struct hl_file_ask *ask, struct hl_file **made)
+{
+    struct hl_comm *own;
+    int err = check(comm, ask);
+
+    err = err == 0 ? hl_coll_comm_dup(comm, &own) : err;
+    if (err != 0) {
+        return err;
+    }
+    struct hl_file *f = hl_handle_new(HL_KIND_FILE), none = {.fd = -1};
+    bool out = f == NULL;
+    f = out ? &none : f;
+    f->comm = own;
+    err = open_all(f, ask, out ? hl_err_say(HL_ERR_NO_MEM, "no place for a file") : prepare(f, ask));
+    if (err == 0) {
+        *made = f;
+    } else if (out) {
+        hl_comm_free(own);
+    } else {
+        unmake(f);
+    }
+    return err;
+}
+
+static bool none_open(void *file)
+{
+    struct hl_file *f = file;
+
+    return hl_a32_load_acquire(&f->open) == 0; /* acquire: pairs with the subtraction where one ends. */
+}
+
+static void tell_open(const void *file, struct hl_told *t)
+{
+    hl_told_say(t, "nonblocking accesses to %s", ((const struct hl_file *)file)->name);
+}
+HL_HANG_TELLS(none_open, tell_open);
+
+int hl_file_close(struct hl_file *f)
+{
+    bool deletes = (f->amode & MPI_MODE_DELETE_ON_CLOSE) != 0;
+    int err = 0;
+
+    hl_prog_wait(none_open, f);
+    if (close(f->fd) != 0 && errno != EINTR) {
+        err = hl_io_refused("closing", f->name, errno);
+    }
+    f->fd = -1;
+    err = hl_io_agree(f->comm, err); /* also: nobody adds to the shared pointer any more */
+    if (deletes) {
+        int gone = f->comm->rank == 0 ? hl_file_delete(f->name) : 0;
+        gone = hl_io_agree(f->comm, gone);
+        err = err != 0 ? err : gone;
+    }
+    unmake(f);
+    return err;
+}
+
+int hl_file_delete(const char *name)
+{
+    return unlink(name) == 0 ? 0 : hl_io_refused("deleting", name, errno);
+}

@@ -1,0 +1,49 @@
+/* Hints of files: the standard's reserved keys are kept as they were given and shown; `file_perm` counts when
+ * a file is made. None of the others changes how data are moved. */
+#include <stdio.h>
+
+#include "cause.h"
+#include "err.h"
+#include "io.h"
+#include "util.h"
+
+static const char *const keys[] = {
+    "access_style", "collective_buffering", "cb_block_size",   "cb_buffer_size", "cb_nodes",
+    "chunked",      "chunked_item",         "chunked_size",    "file_perm",      "io_node_list",
+    "nb_proc",      "num_io_nodes",         "striping_factor", "striping_unit",
+};
+
+/* Adds what `user` says of these keys to what `f` has. */
+static int lay_over(struct hl_file *f, const struct hl_info *user)
+{
+    struct hl_info *fresh = NULL;
+    int len, err = hl_info_copy(&f->info, &fresh);
+
+    for (size_t i = 0; err == 0 && i < HL_COUNT_OF(keys); i++) {
+        char value[MPI_MAX_INFO_VAL];
+        if (hl_info_get(user, keys[i], value, sizeof value, &len)) {
+            err = hl_info_set(fresh, keys[i], value);
+        }
+    }
+    if (err != 0) {
+        hl_info_free(fresh);
+        return err;
+    }
+    hl_info_put(&f->info, fresh);
+    return 0;
+}
+
+int hl_file_set_hints(struct hl_file *f, int err, const struct hl_info *user)
+{
+    return hl_io_agree(f->comm, err == 0 && user != NULL ? lay_over(f, user) : err);
+}
+
+int hl_file_get_hints(const struct hl_file *f, struct hl_info **made)
+{
+    char name[MPI_MAX_INFO_VAL]; /* longer ones are cut */
+    int err = hl_info_copy(&f->info, made);
+
+    snprintf(name, sizeof name, "%s", f->name);
+    err = err == 0 ? hl_info_set(*made, "filename", name) : err;
+    return err == 0 ? hl_info_set(*made, "mpi_memory_alloc_kinds", "mpi,system") : err;
+}

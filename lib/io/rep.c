@@ -1,0 +1,120 @@
+/* Data representations: the standard's, and those that the program registers. */
+#include "rep.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "err.h"
+#include "lock.h"
+
+enum { NATIVE, INTERNAL, EXTERNAL32 };
+static struct hl_rep external32 = {.name = "external32", .number = EXTERNAL32};
+static struct hl_rep internal = {.name = "internal", .number = INTERNAL, .plain = true, .next = &external32};
+static struct hl_rep native = {.name = "native", .number = NATIVE, .plain = true, .next = &internal};
+
+static struct hl_mutex lock = HL_MUTEX_INIT; /* guards `next` of the last one */
+
+/* The representation of this name, or NULL and the last of all in *last. */
+static struct hl_rep *find(const char *name, struct hl_rep **last) HL_REQUIRES(lock)
+{
+    for (struct hl_rep *r = &native; r != NULL; r = r->next) {
+        if (strcmp(r->name, name) == 0) {
+            return r;
+        }
+        *last = r;
+    }
+    return NULL;
+}
+
+const struct hl_rep *hl_rep_of(const char *name)
+{
+    struct hl_rep *last;
+
+    hl_mutex_lock(&lock);
+    const struct hl_rep *r = find(name, &last);
+    hl_mutex_unlock(&lock);
+    return r;
+}
+
+int hl_rep_register(const char *name, const struct hl_rep_fns *fns)
+{
+    struct hl_rep *last = NULL;
+    int err = 0;
+
+    if (*name == '\0' || strlen(name) >= MPI_MAX_DATAREP_STRING) {
+        return hl_err_say(HL_ERR_ARG, "the name of a data representation has 1 to %d characters",
+                          MPI_MAX_DATAREP_STRING - 1);
+    }
+    struct hl_rep *made = malloc(sizeof *made);
+    char *own = strdup(name);
+    if (made == NULL || own == NULL) {
+        err = hl_err_say(HL_ERR_NO_MEM, "no memory for a data representation");
+    }
+    hl_mutex_lock(&lock);
+    if (err == 0 && find(name, &last) != NULL) {
+        err = hl_err_say(HL_ERR_DUP_DATAREP, "there is a data representation '%s' already", name);
+    } else if (err == 0) {
+        *made = (struct hl_rep){.name = own, .number = last->number + 1, .user = *fns};
+        last->next = made;
+    }
+    hl_mutex_unlock(&lock);
+    if (err != 0) {
+        free(made);
+        free(own);
+    }
+    return err;
+}
+
+int hl_rep_bytes(const struct hl_rep *rep, const struct hl_type *type, int64_t count, int64_t *bytes)
+{
+    struct hl_type *tile;
+
+    if (rep->number == EXTERNAL32) {
+        return hl_type_external_bytes(type, count, bytes);
+    }
+    if (!rep->plain) {
+        int err = hl_rep_tile(rep, type, &tile);
+        if (err != 0) {
+            return err;
+        }
+        bool fits = hl_type_bytes(tile, count, bytes);
+        hl_type_unref(tile);
+        return fits ? 0 : hl_err_say(HL_ERR_VALUE_TOO_LARGE, "%lld elements", (long long)count);
+    }
+    return hl_type_bytes(type, count, bytes)
+               ? 0
+               : hl_err_say(HL_ERR_VALUE_TOO_LARGE, "%lld elements of %lld bytes", (long long)count,
+                            (long long)type->size);
+}
+
+/* One call of the user's function; no function: as in memory. */
+static int call_user(const struct hl_rep *rep, const struct hl_type *type, int count, void *buf, void *file,
+                     bool write)
+{
+    const struct hl_rep_fns *u = &rep->user;
+    MPI_Datarep_conversion_function *fn = write ? u->write : u->read;
+    MPI_Datarep_conversion_function_c *fn_c = write ? u->write_c : u->read_c;
+    int code;
+
+    if (u->large ? fn_c == MPI_CONVERSION_FN_NULL_C : fn == MPI_CONVERSION_FN_NULL) {
+        int64_t bytes = type->size * count;
+        return write ? hl_type_pack(type, count, buf, 0, file, bytes)
+                     : hl_type_unpack(type, count, buf, 0, file, bytes);
+    }
+    code = u->large ? fn_c(buf, type->handle, count, file, 0, u->state)
+                    : fn(buf, type->handle, count, file, 0, u->state);
+    return code == MPI_SUCCESS
+               ? 0
+               : hl_err_say(HL_ERR_CONVERSION, "the conversion function of representation '%s' returned %d",
+                            rep->name, code);
+}
+
+int hl_rep_convert(const struct hl_rep *rep, const struct hl_type *type, int64_t count, void *buf, void *file,
+                   bool write)
+{
+    if (rep->number == EXTERNAL32) {
+        return hl_type_external(type, count, buf, file, write);
+    }
+    return call_user(rep, type, count < INT_MAX ? (int)count : INT_MAX, buf, file, write);
+}

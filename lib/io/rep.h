@@ -1,0 +1,48 @@
+/* Data representations: what data look like in a file. */
+#ifndef HL_IO_REP_H
+#define HL_IO_REP_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "type.h"
+
+/* The user's functions, of either width. */
+struct hl_rep_fns {
+    bool large;
+    MPI_Datarep_conversion_function *read, *write;
+    MPI_Datarep_conversion_function_c *read_c, *write_c;
+    MPI_Datarep_extent_function *extent;
+    void *state;
+};
+
+/* Read-only once made; never freed. */
+struct hl_rep {
+    const char *name;
+    int number; /* 0: native, 1: internal, 2: external32, then as they are registered */
+    bool plain; /* as in memory */
+    struct hl_rep_fns user;
+    struct hl_rep *next;
+};
+
+/* The representation of this name, or NULL. Any thread. */
+const struct hl_rep *hl_rep_of(const char *name);
+
+/* Adds one. HL_ERR_DUP_DATAREP, HL_ERR_ARG (the name is too long), HL_ERR_NO_MEM. Any thread. */
+int hl_rep_register(const char *name, const struct hl_rep_fns *fns);
+
+/* Bytes that `count` elements take in a file. HL_ERR_VALUE_TOO_LARGE; what the user's function says. */
+int hl_rep_bytes(const struct hl_rep *rep, const struct hl_type *type, int64_t count, int64_t *bytes);
+
+/* The type that has the data of a filetype where they are in the file: made by the same calls from what basic
+ * types are there, so that displacements in elements become larger or smaller and those in bytes do not.
+ * Committed, with a reference for the caller. HL_ERR_NO_MEM; what the user's function says. */
+int hl_rep_tile(const struct hl_rep *rep, const struct hl_type *filetype, struct hl_type **tile);
+
+/* Converts `count` elements at `buf` to or from their bytes in the file. HL_ERR_CONVERSION: a value does not
+ * fit, or the user's function failed. */
+int hl_rep_convert(const struct hl_rep *rep, const struct hl_type *type, int64_t count, void *buf, void *file,
+                   bool write);
+
+#endif

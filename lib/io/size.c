@@ -1,0 +1,227 @@
+/* What is asked of a file as a whole: its size, its mode, its pointers. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cause.h"
+#include "err.h"
+#include "io.h"
+
+int hl_file_get_size(const struct hl_file *f, int64_t *size)
+{
+    struct stat st;
+
+    if (fstat(f->fd, &st) != 0) {
+        return hl_io_refused("asking the size", f->name, errno);
+    }
+    *size = st.st_size;
+    return 0;
+}
+
+static int check_size(const struct hl_file *f, int64_t size)
+{
+    if (size < 0) {
+        return hl_err_say(HL_ERR_ARG, "a file of %lld bytes", (long long)size);
+    }
+    return (f->amode & MPI_MODE_RDONLY) != 0
+               ? hl_err_say(HL_ERR_READ_ONLY, "file '%.300s' is open for reading only", f->name)
+               : 0;
+}
+
+/* Rank 0 does it for all. */
+static int change_size(struct hl_file *f, int err, int64_t size, int (*change)(int fd, int64_t size),
+                       const char *what)
+{
+    err = err != 0 ? err : check_size(f, size);
+    err = hl_io_agree_value(f->comm, err, "the size", size);
+    if (err != 0) {
+        return err;
+    }
+    int error = f->comm->rank != 0 ? 0 : size > f->most ? EFBIG : change(f->fd, size);
+    return hl_io_agree(f->comm, error != 0 ? hl_io_refused(what, f->name, error) : 0);
+}
+
+static int truncate_to(int fd, int64_t size)
+{
+    int rc;
+
+    do {
+        rc = ftruncate(fd, size);
+    } while (rc != 0 && errno == EINTR);
+    return rc == 0 ? 0 : errno;
+}
+
+static int allocate(int fd, int64_t size)
+{
+    int error;
+
+    do {
+        error = size > 0 ? posix_fallocate(fd, 0, size) : 0;
+    } while (error == EINTR);
+    return error;
+}
+
+int hl_file_set_size(struct hl_file *f, int err, int64_t size)
+{
+    return change_size(f, err, size, truncate_to, "changing the size");
+}
+
+int hl_file_preallocate(struct hl_file *f, int err, int64_t size)
+{
+    return change_size(f, err, size, allocate, "taking space");
+}
+
+int hl_file_sync(struct hl_file *f)
+{
+    int rc;
+
+    do {
+        rc = fsync(f->fd);
+    } while (rc != 0 && errno == EINTR);
+    /* Pipes, terminals and the like have nothing to keep. */
+    return hl_io_agree(
+        f->comm, rc != 0 && errno != EINVAL && errno != EROFS ? hl_io_refused("syncing", f->name, errno) : 0);
+}
+
+bool hl_file_is_atomic(const struct hl_file *f)
+{
+    return hl_a32_load_relaxed(&f->atomic) != 0; /* relaxed: changed by a collective call of this rank. */
+}
+
+int hl_file_set_atomicity(struct hl_file *f, int err, bool on)
+{
+    struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+
+    if (err == 0 && on && fcntl(f->fd, F_OFD_SETLK, &lock) != 0) {
+        err = hl_err_say(HL_ERR_UNSUPPORTED_OPERATION,
+                         "atomic mode needs range locks, which file '%.300s' has not: %s", f->name,
+                         strerror(errno));
+    }
+    err = hl_io_agree_value(f->comm, err, "the atomicity", on);
+    if (err == 0) {
+        hl_a32_store_relaxed(&f->atomic, on); /* relaxed: as above. */
+    }
+    return err;
+}
+
+struct hl_view *hl_file_view(struct hl_file *f)
+{
+    hl_mutex_lock(&f->lock);
+    struct hl_view *v = f->view;
+    hl_view_ref(v);
+    hl_mutex_unlock(&f->lock);
+    return v;
+}
+
+static void put_view(struct hl_file *f, struct hl_view *view)
+{
+    hl_mutex_lock(&f->lock);
+    struct hl_view *old = f->view;
+    f->view = view;
+    f->at = 0;
+    hl_mutex_unlock(&f->lock);
+    hl_view_unref(old);
+}
+
+int hl_file_set_view(struct hl_file *f, int err, struct hl_view *view, const struct hl_info *user)
+{
+    err = hl_io_agree_value(f->comm, err, "the size of the etype", err == 0 ? view->unit : 0);
+    if (err == 0) {
+        err = hl_io_agree_value(f->comm, 0, "the number of the data representation", view->rep->number);
+    }
+    if (err != 0) {
+        if (view != NULL) {
+            hl_view_unref(view);
+        }
+        return err;
+    }
+    put_view(f, view);
+    if (f->comm->rank == 0) {
+        hl_io_counter_set(&f->shared, 0);
+    }
+    return hl_file_set_hints(f, 0, user); /* nobody leaves before the pointer is set */
+}
+
+int hl_file_check_places(const struct hl_file *f)
+{
+    return (f->amode & MPI_MODE_SEQUENTIAL) != 0
+               ? hl_err_say(HL_ERR_UNSUPPORTED_OPERATION,
+                            "a file opened with MPI_MODE_SEQUENTIAL has no places")
+               : 0;
+}
+
+/* The place that `offset` and `whence` name, from `now`. */
+static int aim(struct hl_file *f, int64_t offset, int whence, int64_t now, int64_t *to)
+{
+    int64_t from = whence == MPI_SEEK_CUR ? now : 0, size = 0;
+    int err = hl_file_check_places(f);
+
+    if (err == 0 && whence == MPI_SEEK_END) {
+        struct hl_view *v = hl_file_view(f);
+        err = hl_file_get_size(f, &size);
+        err = err == 0 ? hl_view_end(v, size, &from) : err;
+        hl_view_unref(v);
+    } else if (err == 0 && whence != MPI_SEEK_CUR && whence != MPI_SEEK_SET) {
+        err = hl_err_say(HL_ERR_ARG, "%d is none of MPI_SEEK_SET, _CUR and _END", whence);
+    }
+    if (err == 0 && (__builtin_add_overflow(from, offset, to) || *to < 0)) {
+        err = hl_err_say(HL_ERR_ARG, "%lld etypes from place %lld of file '%.300s' are before its view",
+                         (long long)offset, (long long)from, f->name);
+    }
+    return err;
+}
+
+int hl_file_seek(struct hl_file *f, int64_t offset, int whence)
+{
+    int64_t to = 0;
+    int err = aim(f, offset, whence, hl_file_tell(f), &to);
+
+    if (err == 0) {
+        hl_mutex_lock(&f->lock);
+        f->at = to;
+        hl_mutex_unlock(&f->lock);
+    }
+    return err;
+}
+
+int64_t hl_file_tell(struct hl_file *f)
+{
+    hl_mutex_lock(&f->lock);
+    int64_t at = f->at;
+    hl_mutex_unlock(&f->lock);
+    return at;
+}
+
+int hl_file_seek_shared(struct hl_file *f, int err, int64_t offset, int whence)
+{
+    int64_t now = 0, to = 0;
+
+    err = err != 0 ? err : hl_file_check_places(f);
+    err = hl_io_agree_value(f->comm, err, "the direction", whence);
+    err = err == 0 ? hl_io_agree_value(f->comm, 0, "the offset", offset) : err;
+    if (err != 0) {
+        return err;
+    }
+    if (f->comm->rank == 0) {
+        err = hl_io_counter_add(&f->shared, 0, &now);
+        err = err == 0 ? aim(f, offset, whence, now, &to) : err;
+        if (err == 0) {
+            hl_io_counter_set(&f->shared, to);
+        }
+    }
+    return hl_io_agree(f->comm, err);
+}
+
+int hl_file_now_shared(struct hl_file *f, int64_t *at)
+{
+    return hl_io_counter_add(&f->shared, 0, at);
+}
+
+int hl_file_tell_shared(struct hl_file *f, int64_t *at)
+{
+    int err = hl_file_check_places(f);
+
+    return err == 0 ? hl_file_now_shared(f, at) : err;
+}

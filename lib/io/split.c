@@ -1,0 +1,117 @@
+/* Collective accesses, blocking and split. */
+#include "access.h"
+#include "cause.h"
+#include "coll.h"
+#include "err.h"
+#include "io.h"
+
+/* Etypes that the ranks below me move. */
+static int sum_below(struct hl_comm *comm, int64_t mine, int64_t *below)
+{
+    struct hl_type *type = hl_type_of(MPI_INT64_T);
+    struct hl_coll_call call = {.what = HL_COLL_EXSCAN,
+                                .comm = comm,
+                                .op = MPI_SUM,
+                                .send = {.buf = &mine, .count = 1, .type = type},
+                                .recv = {.buf = below, .count = 1, .type = type}};
+
+    *below = 0;
+    int err = hl_coll_run(&call);
+    *below = comm->rank == 0 ? 0 : *below;
+    return err;
+}
+
+/* The places of all ranks behind one another, from where the shared pointer is when all have come. */
+static int take_turn(struct hl_file *f, int64_t etypes, int64_t *at)
+{
+    struct {
+        int64_t err, base;
+    } start = {0, 0};
+    int last = f->comm->size - 1;
+    int64_t below = 0;
+    int err = sum_below(f->comm, etypes, &below);
+
+    if (f->comm->rank == last) {
+        start.err = hl_io_counter_add(&f->shared, below + etypes, &start.base);
+    }
+    int told = hl_coll_bcast_bytes(f->comm, &start, sizeof start, last);
+    *at = start.base + below;
+    err = err != 0 ? err : told;
+    return hl_io_agree(f->comm, err != 0 ? err : (int)start.err);
+}
+
+static int move_in_turn(struct hl_file *f, int err, const struct hl_io_call *c, int64_t *bytes)
+{
+    struct hl_view *v = hl_file_view(f);
+    struct hl_io_call own;
+    int64_t etypes = 0;
+
+    err = err == 0 ? hl_view_etypes(v, c->type, c->count, &etypes) : err;
+    hl_view_unref(v);
+    err = hl_io_agree(f->comm, err);
+    if (err == 0) {
+        own = *c;
+        own.where = HL_IO_AT;
+        err = take_turn(f, etypes, &own.offset);
+    }
+    if (err != 0) {
+        return err;
+    }
+    return hl_io_agree(f->comm, hl_file_move(f, &own, bytes));
+}
+
+static int move_all(struct hl_file *f, int err, const struct hl_io_call *c, int64_t *bytes)
+{
+    *bytes = 0;
+    if (c->where == HL_IO_TURN) {
+        return move_in_turn(f, err, c, bytes);
+    }
+    return hl_io_agree(f->comm, err == 0 ? hl_file_move(f, c, bytes) : err);
+}
+
+static int check_split(struct hl_file *f)
+{
+    hl_mutex_lock(&f->lock);
+    bool under_way = f->split != HL_IO_NONE;
+    hl_mutex_unlock(&f->lock);
+    return under_way ? hl_err_say(HL_ERR_IO, "file '%.300s' has a split collective access under way", f->name)
+                     : 0;
+}
+
+int hl_file_move_all(struct hl_file *f, int err, const struct hl_io_call *c, int64_t *bytes)
+{
+    return move_all(f, err != 0 ? err : check_split(f), c, bytes);
+}
+
+int hl_file_begin(struct hl_file *f, int err, enum hl_io_split sort, const struct hl_io_call *c)
+{
+    int64_t bytes = 0;
+
+    err = move_all(f, err != 0 ? err : check_split(f), c, &bytes);
+    if (err == 0) {
+        hl_mutex_lock(&f->lock);
+        f->split = sort;
+        f->split_writes = c->write;
+        f->split_buf = c->buf;
+        f->split_bytes = bytes;
+        hl_mutex_unlock(&f->lock);
+    }
+    return err;
+}
+
+int hl_file_end(struct hl_file *f, enum hl_io_split sort, bool write, const void *buf, int64_t *bytes)
+{
+    int err = 0;
+
+    hl_mutex_lock(&f->lock);
+    if (f->split != sort || f->split_writes != write) {
+        err = hl_err_say(HL_ERR_IO, "file '%.300s' has no access of this sort under way", f->name);
+    } else if (f->split_buf != buf) {
+        err = hl_err_say(HL_ERR_BUFFER, "the access under way has buffer %p, not %p", f->split_buf, buf);
+    } else {
+        f->split = HL_IO_NONE;
+        *bytes = f->split_bytes;
+    }
+    hl_mutex_unlock(&f->lock);
+    return err;
+}

@@ -1,0 +1,117 @@
+/* Lanes that belong to one owner, who names them: the rest of the pool chooses them no more.
+ *
+ *   shared --claim: a bit of `owned`--> claimed --`wanted` free--> owned: others leave, their tries fail
+ *     --opened, flushed--> apart: nothing but the owner's operations is open --an ordered one comes--> owned
+ *
+ * `wanted` holds HL_LEASE_OWNED meanwhile, so that a thread which prefers the lane fails at the look that it
+ * takes anyway, and nobody pays for owners. */
+#include "inner.h"
+
+/* A lane on its way to its owner. */
+struct claim {
+    struct hl_lane *lane;
+    bool owned; /* nobody waits in `wanted` any more, nor can */
+    bool over;
+    int rc;
+};
+
+static uint64_t bit_of(const struct hl_lane *lane)
+{
+    return UINT64_C(1) << lane->index;
+}
+
+/* The highest lane below `below` that can be owned, and that nobody owns or opens; or NULL. New threads begin
+ * at the low end, and lane 0 serves for those that do not open. */
+static struct hl_lane *claim(struct hl_pool *p, uint32_t below)
+{
+    /* relaxed: the lane's own words say what it is; acquire: as in next_lane. */
+    uint64_t owned = hl_a64_load_relaxed(&p->owned), coming = hl_a64_load_acquire(&p->coming);
+    for (uint32_t i = below; i-- > 0 && hl_lane_is_ownable(p, i);) {
+        uint64_t bit = UINT64_C(1) << i;
+        while (((owned | coming) & bit) == 0) {
+            if (hl_a64_cas_full(&p->owned, &owned, owned | bit)) { /* full: rare. */
+                return p->lanes[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+/* One try to enter as the owner, and to open it. */
+static bool take(void *arg)
+{
+    struct claim *c = arg;
+    struct hl_lane *lane = c->lane;
+    c->owned = c->owned || hl_lease_want(&lane->lease, HL_LEASE_OWNED);
+    if (c->owned && !c->over && hl_lease_try_owned(&lane->lease)) {
+        c->rc = lane->ep != NULL ? 0 : hl_lane_make_ready(lane);
+        c->over = true;
+        hl_lane_leave(lane);
+    }
+    return c->over;
+}
+
+/* Apart, if nothing is open there: those whose order binds them to this lane may have come meanwhile. */
+static bool set_apart(void *arg)
+{
+    struct claim *c = arg;
+    struct hl_lane *lane = c->lane;
+    if (!c->over && hl_lease_try_owned(&lane->lease)) {
+        /* relaxed: both are written by the leaseholder only. */
+        if (hl_a64_load_relaxed(&lane->issued) == hl_a64_load_relaxed(&lane->tail)) {
+            /* full: rare; after what others had there. Pairs with the acquire in hl_pool_flush_on. */
+            hl_a64_or_full(&lane->pool->apart, bit_of(lane));
+        }
+        c->over = true;
+        hl_lane_leave(lane);
+    }
+    return c->over;
+}
+
+/* Under the lease, so that who enters next sees that it is not apart. */
+static bool let_go(void *arg)
+{
+    struct claim *c = arg;
+    struct hl_lane *lane = c->lane;
+    if (!c->over && hl_lease_try_owned(&lane->lease)) {
+        hl_a64_and_full(&lane->pool->apart, ~bit_of(lane)); /* full: rare; as above. */
+        hl_lease_unwant(&lane->lease);
+        c->over = true;
+        hl_lane_leave(lane);
+    }
+    return c->over;
+}
+
+static void tell_claim(const void *arg, struct hl_told *t)
+{
+    hl_told_say(t, "lane %u, for a context of its own", ((const struct claim *)arg)->lane->index);
+}
+HL_HANG_TELLS(take, tell_claim);
+HL_HANG_TELLS(set_apart, tell_claim);
+HL_HANG_TELLS(let_go, tell_claim);
+
+struct hl_lane *hl_pool_own(struct hl_pool *p)
+{
+    struct claim c = {.lane = NULL};
+    for (uint32_t below = p->count; (c.lane = claim(p, below)) != NULL; below = c.lane->index) {
+        c.owned = c.over = false;
+        hl_prog_wait(take, &c);
+        if (c.rc == 0) {
+            (void)hl_pool_flush_on(p, c.lane, -1, HL_REMOTE);
+            c.over = false;
+            hl_prog_wait(set_apart, &c);
+            return c.lane;
+        }
+        hl_pool_disown(p, c.lane);
+    }
+    return NULL;
+}
+
+void hl_pool_disown(struct hl_pool *p, struct hl_lane *lane)
+{
+    struct claim c = {.lane = lane};
+    if (p->count != 0) { /* else it is closed, and shared */
+        hl_prog_wait(let_go, &c);
+        hl_a64_and_full(&p->owned, ~bit_of(lane)); /* full: rare. */
+    }
+}

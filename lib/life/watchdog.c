@@ -1,0 +1,92 @@
+/* What the watchdog needs from several modules: names, and posts of ranks on other nodes (hang.h). */
+#include "modules.h"
+
+#include "boot.h"
+#include "comm.h"
+#include "err.h"
+#include "fab.h"
+#include "hang.h"
+#include "rx.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void name_comm(uint64_t ctx, char *out, size_t cap)
+{
+    const struct hl_comm *c = hl_comm_of_ctx(ctx);
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    if (c == NULL) {
+        return;
+    }
+    hl_comm_get_name(c, name);
+    if (name[0] != '\0') {
+        snprintf(out, cap, "communicator %s", name);
+    } else {
+        snprintf(out, cap, "communicator of %d ranks without a name", c->n_peers);
+    }
+}
+
+static int world_of(uint64_t ctx, int rank)
+{
+    const struct hl_comm *c = hl_comm_of_ctx(ctx);
+    return c != NULL && rank >= 0 && rank < c->n_peers ? hl_comm_world(c, rank) : -1;
+}
+
+/* ---- Other nodes: a question is a record with flags 0; answers have flags 1 and a post each, or 2 and the
+ * holder of a lock ---- */
+
+static void ask(int world, uint64_t id)
+{
+    struct hl_wire_rec rec = {.op = HL_WIRE_HANG, .aux = id};
+    if (hl_rx_has_network()) {
+        (void)hl_rx_send(world, &rec, NULL); /* it is asked again */
+    }
+}
+
+static void answer(void *asker, const struct hl_told *post)
+{
+    struct hl_wire_rec rec = {.op = HL_WIRE_HANG, .flags = 1, .len = sizeof *post};
+    (void)hl_rx_send(*(const int *)asker, &rec, post); /* the asker asks again */
+}
+
+static void answer_holder(int asker, uint64_t id)
+{
+    int holder = id != 0 && hl_hang_names.holder != NULL ? hl_hang_names.holder(id) : -1;
+    struct hl_wire_rec rec = {.op = HL_WIRE_HANG, .flags = 2, .aux = id, .count = (uint64_t)(holder + 1)};
+    if (id != 0) {
+        (void)hl_rx_send(asker, &rec, NULL);
+    }
+}
+_Static_assert(sizeof(struct hl_told) <= HL_WIRE_NEAR_MAX - sizeof(struct hl_wire_rec),
+               "a post fits a record");
+
+static int serve(const struct hl_rx_msg *msg)
+{
+    struct hl_told post;
+    int from = msg->from;
+    if (msg->rec->flags == 0) {
+        answer_holder(from, msg->rec->aux);
+        hl_hang_serve(answer, &from);
+        return 0;
+    }
+    if (msg->rec->flags == 2) {
+        hl_hang_heard_holder(from, msg->rec->aux, (int)(msg->rec->count % INT32_MAX) - 1);
+        return 0;
+    }
+    if (msg->rec->len != sizeof post) {
+        return hl_err_say(HL_ERR_ARG, "a wait of %u bytes", msg->rec->len);
+    }
+    memcpy(&post, msg->payload, sizeof post);
+    hl_hang_heard(from, &post);
+    return 0;
+}
+
+int hl_modules_watch(void *board, bool threads)
+{
+    hl_hang_names.comm = name_comm;
+    hl_hang_names.world = world_of;
+    hl_hang_names.ask = ask;
+    hl_hang_names.threads = threads;
+    hl_hang_open(board, hl_boot.rank, hl_boot.node_rank, hl_boot.node_size, hl_boot.node_world);
+    return hl_rx_handle(HL_WIRE_HANG, serve);
+}

@@ -1,0 +1,540 @@
+/* Copies of messages in attached buffers.
+ *
+ * The buffer is used in a circle: a copy goes behind the one placed last, else into the first gap that holds
+ * it. That is never worse than the first-in-first-out buffer by which the standard tells users how much to
+ * attach, because places of finished copies in the middle are free too.
+ *
+ *   base   | copy, its bytes | gap | copy, its bytes | ... |   limit
+ *          `-- by address: below, above; by age: older, younger --'
+ *
+ * A copy's place is taken under the buffer's lock, filled and sent without it. */
+#include "buffered.h"
+
+#include "err.h"
+#include "flight.h"
+#include "inner.h"
+#include "prog.h"
+
+#include <stdlib.h>
+
+#define ROUND 16u
+
+/* In front of every message's bytes. */
+struct copy {
+    hl_aptr send;                 /* struct hl_req *; NULL until it is sent. Release: filled and sent */
+    struct copy *below, *above;   /* neighbours by address; none in automatic buffers */
+    struct copy *older, *younger; /* all of a buffer, by age */
+    uint64_t number;              /* of the copy, rising */
+    size_t bytes;                 /* of its place */
+    int64_t len;                  /* of the message */
+};
+_Static_assert(sizeof(struct copy) + 2 * ROUND <= MPI_BSEND_OVERHEAD,
+               "what users add for each message is enough");
+
+/* Made at the first attach to an object, kept until the object ends. All but `next` is guarded by `lock`. */
+struct hl_buffered {
+    struct hl_buffered *next; /* all living ones; guarded by `all_lock` */
+    hl_aptr *slot;            /* where it hangs */
+    struct hl_mutex lock;
+    bool attached HL_MEMBER_GUARDED_BY(lock), automatic HL_MEMBER_GUARDED_BY(lock);
+    void *given HL_MEMBER_GUARDED_BY(lock);
+    int64_t size HL_MEMBER_GUARDED_BY(lock);
+    char *base HL_MEMBER_GUARDED_BY(lock), *limit HL_MEMBER_GUARDED_BY(lock); /* aligned */
+    struct copy *lowest HL_MEMBER_GUARDED_BY(lock), *last HL_MEMBER_GUARDED_BY(lock);
+    struct copy *oldest HL_MEMBER_GUARDED_BY(lock), *youngest HL_MEMBER_GUARDED_BY(lock);
+    uint64_t numbers HL_MEMBER_GUARDED_BY(lock);
+    unsigned flushes HL_MEMBER_GUARDED_BY(lock); /* under way as requests */
+};
+
+hl_aptr hl_buffered_process;
+
+static struct hl_mutex all_lock = HL_MUTEX_INIT;
+static struct hl_buffered *all HL_GUARDED_BY(all_lock);
+
+static struct hl_buffered *buffered_of(const hl_aptr *slot)
+{
+    /* acquire: the object is initialised; pairs with the release in make. */
+    return slot != NULL ? hl_aptr_load_acquire(slot) : NULL;
+}
+
+static int make(hl_aptr *slot, struct hl_buffered **made)
+{
+    hl_mutex_lock(&all_lock);
+    struct hl_buffered *b = buffered_of(slot);
+    if (b == NULL && (b = calloc(1, sizeof *b)) != NULL) {
+        b->slot = slot;
+        b->next = all;
+        all = b;
+        hl_aptr_store_release(slot, b); /* release: publishes the object; pairs with buffered_of */
+    }
+    hl_mutex_unlock(&all_lock);
+    *made = b;
+    return b != NULL ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory to attach a buffer");
+}
+
+/* ---- Places ---- */
+
+static char *end_of(const struct hl_buffered *b, const struct copy *c) HL_REQUIRES(b->lock)
+{
+    return c != NULL ? (char *)(uintptr_t)c + c->bytes : b->base;
+}
+
+/* Bytes between `c` (NULL: the buffer's beginning) and the copy above it. */
+static size_t gap(const struct hl_buffered *b, const struct copy *c) HL_REQUIRES(b->lock)
+{
+    const struct copy *above = c != NULL ? c->above : b->lowest;
+
+    return (size_t)((above != NULL ? (const char *)above : b->limit) - end_of(b, c));
+}
+
+/* Behind the copy placed last, else in the first gap. */
+static struct copy *place(struct hl_buffered *b, size_t bytes) HL_REQUIRES(b->lock)
+{
+    struct copy *under = b->last;
+
+    if (gap(b, under) < bytes) {
+        under = NULL;
+        while (gap(b, under) < bytes) {
+            under = under != NULL ? under->above : b->lowest;
+            if (under == NULL) {
+                return NULL;
+            }
+        }
+    }
+    struct copy *c = (struct copy *)(void *)end_of(b, under);
+    c->below = under;
+    c->above = under != NULL ? under->above : b->lowest;
+    *(under != NULL ? &under->above : &b->lowest) = c;
+    if (c->above != NULL) {
+        c->above->below = c;
+    }
+    b->last = c;
+    return c;
+}
+
+static struct copy *take(struct hl_buffered *b, int64_t len) HL_REQUIRES(b->lock)
+{
+    size_t bytes = (sizeof(struct copy) + (size_t)len + ROUND - 1) / ROUND * ROUND;
+    struct copy *c = b->automatic ? malloc(bytes) : place(b, bytes);
+
+    if (c == NULL) {
+        return NULL;
+    }
+    c->bytes = bytes;
+    c->len = len;
+    c->number = ++b->numbers;
+    hl_aptr_store_relaxed(&c->send, NULL); /* relaxed: under lock */
+    c->younger = NULL;
+    c->older = b->youngest;
+    *(b->youngest != NULL ? &b->youngest->younger : &b->oldest) = c;
+    b->youngest = c;
+    return c;
+}
+
+static void give_back(struct hl_buffered *b, struct copy *c) HL_REQUIRES(b->lock)
+{
+    *(c->older != NULL ? &c->older->younger : &b->oldest) = c->younger;
+    *(c->younger != NULL ? &c->younger->older : &b->youngest) = c->older;
+    if (b->automatic) {
+        free(c);
+        return;
+    }
+    *(c->below != NULL ? &c->below->above : &b->lowest) = c->above;
+    if (c->above != NULL) {
+        c->above->below = c->below;
+    }
+    if (b->last == c) {
+        b->last = c->below;
+    }
+}
+
+/* Gives back the copy if it has left. */
+static bool reclaim(struct hl_buffered *b, struct copy *c) HL_REQUIRES(b->lock)
+{
+    /* acquire: the request is initialised; pairs with the release in send_copy. */
+    struct hl_req *r = hl_aptr_load_acquire(&c->send);
+
+    if (r == NULL || !hl_req_is_done(r)) {
+        return false;
+    }
+    hl_req_finish(r, MPI_STATUS_IGNORE);
+    give_back(b, c);
+    return true;
+}
+
+static void reclaim_oldest(struct hl_buffered *b) HL_REQUIRES(b->lock)
+{
+    while (b->oldest != NULL && reclaim(b, b->oldest)) {
+    }
+}
+
+static void reclaim_all(struct hl_buffered *b) HL_REQUIRES(b->lock)
+{
+    struct copy *next;
+
+    for (struct copy *c = b->oldest; c != NULL; c = next) {
+        next = c->younger;
+        reclaim(b, c);
+    }
+}
+
+/* ---- Sending ---- */
+
+/* What stands in the way of a copy, for the user. */
+static int say_full(struct hl_buffered *b, int64_t len) HL_REQUIRES(b->lock)
+{
+    int64_t used = 0;
+
+    if (b->automatic) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a copy of %lld bytes", (long long)len);
+    }
+    for (const struct copy *c = b->oldest; c != NULL; c = c->younger) {
+        used += c->len + MPI_BSEND_OVERHEAD;
+    }
+    return hl_err_say(
+        HL_ERR_BUFFER,
+        "a message of %lld bytes and MPI_BSEND_OVERHEAD (%d) do not fit: of the attached buffer "
+        "of %lld bytes %lld are free",
+        (long long)len, MPI_BSEND_OVERHEAD, (long long)b->size,
+        (long long)(used < b->size ? b->size - used : 0));
+}
+
+/* A place for `len` bytes in the first buffer that is attached: *found is where, *c NULL when it is full. */
+static int find_place(const struct hl_buffered_from *from, int64_t len, struct hl_buffered **found,
+                      struct copy **c)
+{
+    struct hl_buffered *look[] = {buffered_of(from->comm), buffered_of(from->session),
+                                  buffered_of(&hl_buffered_process)};
+
+    for (int i = 0; i < 3; i++) {
+        struct hl_buffered *b = look[i];
+        if (b == NULL) {
+            continue;
+        }
+        hl_mutex_lock(&b->lock);
+        bool attached = b->attached;
+        if (attached) {
+            reclaim_oldest(b);
+            *c = take(b, len);
+            if (*c == NULL) {
+                reclaim_all(b);
+                *c = take(b, len);
+            }
+            *found = b;
+        }
+        int err = attached && *c == NULL ? say_full(b, len) : 0;
+        hl_mutex_unlock(&b->lock);
+        if (attached) {
+            return err;
+        }
+    }
+    return hl_err_say(HL_ERR_BUFFER, "a buffered send of %lld bytes, and no buffer is attached",
+                      (long long)len);
+}
+
+/* Fills a place and sends it. */
+static int send_copy(const struct hl_send *s, struct copy *c)
+{
+    struct hl_req *r = NULL;
+    int err = hl_type_pack(s->type, s->count, s->buf, 0, c + 1, c->len);
+
+    if (err == 0) {
+        struct hl_send packed = *s;
+        packed.buf = c + 1;
+        packed.count = c->len;
+        packed.type = hl_type_of(MPI_PACKED);
+        packed.mode = HL_SEND_STANDARD;
+        err = hl_match_isend(&packed, &r);
+    }
+    /* release: the request is there; pairs with the acquire in reclaim. After an error nothing is sent. */
+    hl_aptr_store_release(&c->send, err == 0 ? r : hl_req_completed());
+    return err;
+}
+
+int hl_buffered_send(const struct hl_send *s, const struct hl_buffered_from *from)
+{
+    struct hl_buffered *b = NULL;
+    struct copy *c = NULL;
+    int64_t len;
+
+    if (!hl_type_bytes(s->type, s->count, &len)) {
+        return hl_err_say(HL_ERR_COUNT, "%lld elements of %lld bytes do not fit 63 bits", (long long)s->count,
+                          (long long)s->type->size);
+    }
+    int err = find_place(from, len, &b, &c);
+    while (err != 0 && b != NULL && hl_prog_poll() > 0) {
+        err = find_place(from, len, &b, &c); /* some may have left meanwhile */
+    }
+    return err == 0 ? send_copy(s, c) : err;
+}
+
+/* ---- The persistent form ---- */
+
+struct persistent {
+    struct hl_req_more more;
+    struct hl_send send;
+    struct hl_buffered_from from;
+    struct hl_buffered_hold hold;
+};
+
+static struct persistent *persistent_of(const struct hl_req *r)
+{
+    return HL_CONTAINER_OF((struct hl_req_more *)(uintptr_t)r->more, struct persistent, more);
+}
+
+static int start(struct hl_req *r)
+{
+    const struct persistent *p = persistent_of(r);
+    int err = hl_buffered_send(&p->send, &p->from);
+
+    if (err == 0) {
+        hl_req_done(r);
+    }
+    return err;
+}
+
+static void drop(struct hl_req *r)
+{
+    struct persistent *p = persistent_of(r);
+
+    hl_type_unref(p->send.type);
+    p->hold.let_go(p->hold.object);
+    free(p);
+}
+
+int hl_buffered_send_init(const struct hl_send *s, const struct hl_buffered_from *from,
+                          const struct hl_buffered_hold *hold, struct hl_req **out)
+{
+    struct persistent *p = malloc(sizeof *p);
+    struct hl_req *r = hl_req_new(HL_REQ_SEND);
+
+    if (p == NULL || r == NULL) {
+        free(p);
+        if (r != NULL) {
+            hl_req_free(r);
+        }
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a persistent request");
+    }
+    *p = (struct persistent){{.start = start, .drop = drop}, *s, *from, *hold};
+    hl_type_ref(s->type);
+    r->ctx = s->ctx;
+    hl_req_set_again(r, &p->more);
+    *out = r;
+    return 0;
+}
+
+/* ---- Attaching, flushing ---- */
+
+int hl_buffered_attach(hl_aptr *slot, void *base, int64_t size)
+{
+    struct hl_buffered *b;
+    int err = make(slot, &b);
+
+    if (err != 0) {
+        return err;
+    }
+    hl_mutex_lock(&b->lock);
+    if (b->attached) {
+        err = hl_err_say(HL_ERR_BUFFER, "a buffer of %lld bytes is attached already", (long long)b->size);
+    } else {
+        b->attached = true;
+        b->automatic = base == MPI_BUFFER_AUTOMATIC;
+        b->given = base;
+        b->size = b->automatic ? 0 : size;
+        size_t skip = (size_t)(-(uintptr_t)base % ROUND);
+        b->base = b->automatic ? NULL : (char *)base + hl_min_size(skip, (size_t)size);
+        b->limit = b->automatic ? NULL : (char *)base + size;
+    }
+    hl_mutex_unlock(&b->lock);
+    return err;
+}
+
+/* Waits for copies up to a number; later ones are others' business. */
+struct flush {
+    struct hl_flight flight;
+    struct hl_req *request;
+    struct hl_buffered *b;
+    uint64_t upto;
+};
+
+static bool is_flushed(void *arg)
+{
+    const struct flush *f = arg;
+    struct hl_buffered *b = f->b;
+
+    hl_mutex_lock(&b->lock);
+    reclaim_oldest(b);
+    bool flushed = b->oldest == NULL || b->oldest->number > f->upto;
+    hl_mutex_unlock(&b->lock);
+    return flushed;
+}
+
+static void tell_flush(const void *arg, struct hl_told *t)
+{
+    struct hl_buffered *b = ((const struct flush *)arg)->b;
+
+    hl_told_say(t, "buffered messages to leave: ");
+    hl_mutex_lock(&b->lock);
+    /* acquire: it is filled and sent; pairs with the release where it is. */
+    struct hl_req *send = b->oldest != NULL ? hl_aptr_load_acquire(&b->oldest->send) : NULL;
+    if (send != NULL) {
+        hl_req_tell(send, t);
+    }
+    hl_mutex_unlock(&b->lock);
+}
+HL_HANG_TELLS(is_flushed, tell_flush);
+
+static uint64_t last_number(struct hl_buffered *b)
+{
+    hl_mutex_lock(&b->lock);
+    uint64_t number = b->numbers;
+    hl_mutex_unlock(&b->lock);
+    return number;
+}
+
+static void flush(struct hl_buffered *b)
+{
+    struct flush f = {.b = b, .upto = last_number(b)};
+
+    hl_prog_wait(is_flushed, &f);
+}
+
+void hl_buffered_flush(hl_aptr *slot)
+{
+    struct hl_buffered *b = buffered_of(slot);
+
+    if (b != NULL) {
+        flush(b);
+    }
+}
+
+static bool step_flush(struct hl_flight *flight)
+{
+    return is_flushed(HL_CONTAINER_OF(flight, struct flush, flight));
+}
+
+static void end_flush(struct hl_flight *flight)
+{
+    struct flush *f = HL_CONTAINER_OF(flight, struct flush, flight);
+    struct hl_req *r = f->request;
+
+    hl_mutex_lock(&f->b->lock);
+    f->b->flushes--;
+    hl_mutex_unlock(&f->b->lock);
+    free(f);
+    hl_req_done(r);
+}
+
+int hl_buffered_iflush(hl_aptr *slot, struct hl_req **out)
+{
+    struct hl_buffered *b = buffered_of(slot);
+
+    if (b == NULL) {
+        *out = hl_req_completed();
+        return 0;
+    }
+    struct flush *f = malloc(sizeof *f);
+    struct hl_req *r = hl_req_new(HL_REQ_FLUSH);
+    int err = f == NULL || r == NULL ? hl_err_say(HL_ERR_NO_MEM, "no memory for a request") : 0;
+    if (err == 0) {
+        *f = (struct flush){{.step = step_flush, .end = end_flush}, r, b, 0};
+        hl_mutex_lock(&b->lock);
+        f->upto = b->numbers;
+        b->flushes++;
+        hl_mutex_unlock(&b->lock);
+        err = hl_flight_start(&f->flight);
+        if (err != 0) {
+            hl_mutex_lock(&b->lock);
+            b->flushes--;
+            hl_mutex_unlock(&b->lock);
+        }
+    }
+    if (err != 0) {
+        free(f);
+        if (r != NULL) {
+            hl_req_free(r);
+        }
+        return err;
+    }
+    *out = r;
+    return 0;
+}
+
+/* Takes the buffer off if nothing is in it. */
+static bool try_detach(struct hl_buffered *b, void **base, int64_t *size)
+{
+    hl_mutex_lock(&b->lock);
+    bool empty = b->oldest == NULL;
+    if (empty) {
+        *base = b->attached ? b->given : NULL;
+        *size = b->attached ? b->size : 0;
+        b->attached = b->automatic = false;
+        b->base = b->limit = NULL;
+    }
+    hl_mutex_unlock(&b->lock);
+    return empty;
+}
+
+void hl_buffered_detach(hl_aptr *slot, void **base, int64_t *size)
+{
+    struct hl_buffered *b = buffered_of(slot);
+
+    *base = NULL;
+    *size = 0;
+    if (b != NULL) {
+        do {
+            flush(b);
+        } while (!try_detach(b, base, size));
+    }
+}
+
+static bool has_no_flushes(void *arg)
+{
+    struct hl_buffered *b = arg;
+
+    hl_mutex_lock(&b->lock);
+    bool none = b->flushes == 0;
+    hl_mutex_unlock(&b->lock);
+    return none;
+}
+
+static void tell_flushes(const void *unused, struct hl_told *t)
+{
+    hl_told_say(t, "other threads that flush the communicator's buffer");
+}
+HL_HANG_TELLS(has_no_flushes, tell_flushes);
+
+void hl_buffered_drop(hl_aptr *slot)
+{
+    struct hl_buffered *b = buffered_of(slot);
+    void *base;
+    int64_t size;
+
+    if (b == NULL) {
+        return;
+    }
+    hl_buffered_detach(slot, &base, &size);
+    hl_prog_wait(has_no_flushes, b);
+    hl_mutex_lock(&all_lock);
+    struct hl_buffered **at = &all;
+    while (*at != b) {
+        at = &(*at)->next;
+    }
+    *at = b->next;
+    hl_mutex_unlock(&all_lock);
+    hl_aptr_store_relaxed(slot, NULL); /* relaxed: nobody else uses the object any more */
+    free(b);
+}
+
+void hl_buffered_quiet(void)
+{
+    for (;;) {
+        hl_mutex_lock(&all_lock);
+        hl_aptr *slot = all != NULL ? all->slot : NULL;
+        hl_mutex_unlock(&all_lock);
+        if (slot == NULL) {
+            return;
+        }
+        hl_buffered_drop(slot);
+    }
+}

@@ -1,0 +1,217 @@
+/* Unexpected messages take bounded memory.
+ *
+ * Above the limit the sources with the most bytes are choked: their payloads stay with them, only requests to
+ * send come, as for large messages. So a choked source's Send waits and its Isend stays open, and yet every
+ * header arrives: a receive finds its message behind any number of others, and no legal program locks up.
+ * Whoever has half the memory free again lets all go.
+ *
+ * On the node choking is a bit of the sender's word about us, which each of its sends looks at; over the
+ * network XOFF and XON set it there. Somebody choked keeps `backlog` above 0, so that every poll looks
+ * whether he can go. Lock order: ownership of a port, of an inbox, then choke.lock: nothing is waited for
+ * under it. */
+#include "inner.h"
+
+#include "choke.h"
+
+#include "conf.h"
+#include "log.h"
+#include "stat.h"
+
+#include <string.h>
+
+#define SLACK 16 /* the limit divided by it: what may come until somebody else is choked */
+
+static uint64_t held_bytes(const struct hl_matcher *m)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < m->n_inboxes; i++) {
+        sum += hl_a64_load_relaxed(&m->inbox[i].table.held); /* relaxed: a recent value will do */
+    }
+    return sum;
+}
+
+/* The peer record of a source, if there is one already. */
+static struct hl_peer *known(const struct hl_matcher *m, int from)
+{
+    /* acquire: as in hl_matcher_peer. */
+    return from >= 0 ? &m->near[from] : hl_aptr_load_acquire(&m->peers[~from]);
+}
+
+struct tally {
+    int from;
+    uint64_t bytes;
+};
+
+/* Counts a message. With more sources than places the small ones drop out: who has more than one part in
+ * HL_CHOKE_MAX + 1 of all stays. */
+static void count(struct tally t[HL_CHOKE_MAX], int from, uint64_t bytes)
+{
+    struct tally *least = &t[0];
+    for (int i = 0; i < HL_CHOKE_MAX; i++) {
+        if (t[i].bytes != 0 && t[i].from == from) {
+            t[i].bytes += bytes;
+            return;
+        }
+        least = t[i].bytes < least->bytes ? &t[i] : least;
+    }
+    if (least->bytes == 0) {
+        *least = (struct tally){from, bytes};
+        return;
+    }
+    uint64_t part = bytes < least->bytes ? bytes : least->bytes;
+    for (int i = 0; i < HL_CHOKE_MAX; i++) {
+        t[i].bytes -= part;
+    }
+}
+
+/* Chooses sources with at least half as much as the first. */
+static void choose(struct hl_matcher *m, const struct hl_inbox *ib) HL_REQUIRES(m->choke.lock)
+{
+    struct tally t[HL_CHOKE_MAX] = {{0}};
+    for (const struct hl_entry *e = ib->table.arrival.head; e != NULL; e = e->younger) {
+        const struct hl_peer *p = known(m, e->from);
+        if (p == NULL || !p->choked) {
+            count(t, e->from, hl_entry_bytes(e));
+        }
+    }
+    uint64_t most = 0;
+    for (int i = 0; i < HL_CHOKE_MAX; i++) {
+        most = t[i].bytes > most ? t[i].bytes : most;
+    }
+    m->choke.n = 0;
+    for (int i = 0; i < HL_CHOKE_MAX; i++) {
+        if (t[i].bytes != 0 && t[i].bytes >= most / 2) {
+            m->choke.from[m->choke.n++] = t[i].from;
+        }
+    }
+}
+
+static void set_busy(struct hl_matcher *m, uint32_t busy) HL_REQUIRES(m->choke.lock)
+{
+    if (hl_a32_load_relaxed(&m->choke.busy) != busy) { /* relaxed: under the lock */
+        hl_a32_store_relaxed(&m->choke.busy, busy);
+        hl_a32_add_relaxed(&m->backlog, busy != 0 ? 1 : (uint32_t)-1); /* relaxed: a hint for the poller */
+    }
+}
+
+void hl_choke_look(struct hl_matcher *m, struct hl_inbox *ib)
+{
+    uint64_t sum = held_bytes(m), limit = m->choke.limit;
+    uint64_t more = sum < limit ? (limit - sum) / m->n_inboxes : 0;
+    if (sum > limit) {
+        hl_mutex_lock(&m->choke.lock);
+        choose(m, ib);
+        set_busy(m, 1);
+        hl_mutex_unlock(&m->choke.lock);
+    }
+    more = more > limit / SLACK ? more : limit / SLACK;
+    hl_a64_store_relaxed(&ib->mark, hl_a64_load_relaxed(&ib->table.held) + more); /* relaxed: a hint */
+}
+
+/* Chokes a peer or lets it go. */
+static void tell(struct hl_matcher *m, struct hl_peer *p, bool on) HL_REQUIRES(m->choke.lock)
+{
+    p->choked = on;
+    if (p->node < 0) {
+        hl_control_send(m, p, on ? HL_MSG_XOFF : HL_MSG_XON, NULL);
+        return;
+    }
+    hl_a32 *word = hl_state_of(m, p->node, m->node_rank);
+    if (on) {
+        hl_a32_or_full(word, HL_PEER_CHOKED); /* full: none needed, there is no weaker one */
+    } else {
+        hl_a32_and_full(word, ~HL_PEER_CHOKED);      /* full: before the ring of the door */
+        hl_prog_ring(&hl_home_of(m, p->node)->door); /* what waits there may leave by the short way */
+    }
+}
+
+static void choke(struct hl_matcher *m, struct hl_peer *p) HL_REQUIRES(m->choke.lock)
+{
+    if (p == NULL || p->choked) {
+        return;
+    }
+    tell(m, p, true);
+    hl_stat_rank_add(HL_STAT_RANK_chokes, 1);
+    if (hl_conf.stats && !m->choke.said) {
+        m->choke.said = true;
+        hl_log(
+            HL_LOG_ERROR,
+            "%llu MiB of messages that this rank has not received: rank %d, and whoever sends as many, keeps "
+            "further ones until they are (HOTLANE_UNEX_MEM)",
+            (unsigned long long)(held_bytes(m) >> 20), p->world);
+    }
+}
+
+static void let_all_go(struct hl_matcher *m) HL_REQUIRES(m->choke.lock)
+{
+    /* acquire: sees the records; pairs with the release in make_far. */
+    int n_far = (int)hl_a32_load_acquire(&m->n_far);
+    for (int i = 0; i < m->node_size + n_far; i++) {
+        struct hl_peer *p = i < m->node_size ? &m->near[i] : m->far_list[i - m->node_size];
+        if (p->choked) {
+            tell(m, p, false);
+        }
+    }
+    uint64_t sum = held_bytes(m), more = sum < m->choke.limit ? m->choke.limit - sum : 0;
+    for (unsigned i = 0; i < m->n_inboxes; i++) {
+        struct hl_inbox *ib = &m->inbox[i];
+        /* relaxed: hints. */
+        hl_a64_store_relaxed(&ib->mark, hl_a64_load_relaxed(&ib->table.held) + more / m->n_inboxes);
+    }
+    m->choke.n = 0;
+    set_busy(m, 0);
+}
+
+static int take_chosen(struct hl_matcher *m, struct hl_peer *peers[HL_CHOKE_MAX])
+{
+    int from[HL_CHOKE_MAX], n;
+    hl_mutex_lock(&m->choke.lock);
+    n = m->choke.n;
+    memcpy(from, m->choke.from, sizeof(from));
+    m->choke.n = 0;
+    hl_mutex_unlock(&m->choke.lock);
+    for (int i = 0; i < n; i++) {
+        peers[i] = hl_peer_from(m, from[i]); /* may wait for a port */
+    }
+    return n;
+}
+
+int hl_choke_run(struct hl_matcher *m)
+{
+    if (HL_LIKELY(hl_a32_load_relaxed(&m->choke.busy) == 0)) { /* relaxed: a glance */
+        return 0;
+    }
+    struct hl_peer *peers[HL_CHOKE_MAX];
+    int n = take_chosen(m, peers);
+    hl_mutex_lock(&m->choke.lock);
+    for (int i = 0; i < n; i++) {
+        choke(m, peers[i]);
+    }
+    if (held_bytes(m) <= m->choke.limit / 2) {
+        let_all_go(m);
+        n++;
+    }
+    hl_mutex_unlock(&m->choke.lock);
+    return n;
+}
+
+void hl_choke_end(struct hl_matcher *m)
+{
+    hl_mutex_lock(&m->choke.lock);
+    m->choke.limit = UINT64_MAX;
+    let_all_go(m);
+    hl_mutex_unlock(&m->choke.lock);
+}
+
+void hl_choke_told(struct hl_matcher *m, uint32_t world, bool on)
+{
+    struct hl_peer *p = m->far_list != NULL ? known(m, ~(int)world) : NULL;
+    if (p == NULL) {
+        return;
+    }
+    if (on) {
+        hl_a32_or_full(p->state, HL_PEER_CHOKED); /* full: as in tell */
+    } else {
+        hl_a32_and_full(p->state, ~HL_PEER_CHOKED);
+    }
+}

@@ -1,0 +1,531 @@
+/* Partitioned operations: a channel from a send to its receive.
+ *
+ * At its init a send tells the receive, by one message that pairs in order of the inits, its channel (a
+ * context of its own) and how it cuts the data into messages: one for each partition, or for several when
+ * there are many. From then on message k of each start is matched by (channel, k), whatever is started first.
+ * A message leaves by the thread that readies its last partition; a receive is a flight that posts the
+ * messages once it knows of them, and marks those that came. Both sides may cut the same bytes differently.
+ */
+#include "partitioned.h"
+
+#include "err.h"
+#include "flight.h"
+#include "inner.h"
+#include "prog.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MESSAGES_MAX 1024
+
+/* What a send tells its receive. */
+struct plan {
+    uint64_t channel;
+    int64_t bytes;     /* of all messages */
+    int64_t unit;      /* of each but the last */
+    uint32_t messages; /* how many */
+    uint32_t spare;
+};
+
+/* One side's part of both sides. */
+struct side {
+    struct hl_req_more more;
+    struct hl_flight flight;
+    struct hl_req *request;
+    struct hl_req *telling; /* of the plan; NULL when it has arrived. The flight's */
+    struct plan plan;
+    struct hl_type *type; /* with a reference */
+    char *buf;
+    int64_t count; /* elements of a partition */
+    int partitions;
+    void (*release)(struct side *x);
+};
+
+struct psend {
+    struct side side;
+    struct hl_send send; /* of a message */
+    int per_message;     /* partitions */
+    uint32_t left;       /* messages below this have left; the flight's */
+    hl_a64 *ready;       /* atomic: a bit for each partition */
+    hl_a32 *missing;     /* atomic: of each message, partitions that are not ready */
+    hl_aptr *sent;       /* struct hl_req * of each message; release: by who sent it */
+};
+
+struct precv {
+    struct side side;
+    struct hl_recv recv; /* of a message */
+    int tag;             /* the user's; his source is recv's of the plan */
+    int source;
+    int64_t bytes; /* room */
+    hl_a32 known;  /* atomic: release after the plan and what depends on it */
+    bool posted;   /* this and the rest but `arrived`: the flight's */
+    struct hl_req **open;
+    uint32_t *index; /* of each open one: the message */
+    uint32_t n_open;
+    hl_a8 *arrived; /* atomic: of each message; release after its data */
+    char *aside;    /* packed data for layouts that are not one block */
+};
+
+static struct side *side_of(const struct hl_req *r)
+{
+    return HL_CONTAINER_OF((struct hl_req_more *)(uintptr_t)r->more, struct side, more);
+}
+
+static struct psend *psend_of(struct side *x)
+{
+    return HL_CONTAINER_OF(x, struct psend, side);
+}
+
+static struct precv *precv_of(struct side *x)
+{
+    return HL_CONTAINER_OF(x, struct precv, side);
+}
+
+/* ---- Both ---- */
+
+/* Has the plan gone (or come)? */
+static bool has_told(struct side *x, int *err)
+{
+    *err = 0;
+    if (x->telling != NULL) {
+        if (!hl_req_is_done(x->telling)) {
+            return false;
+        }
+        *err = hl_req_finish(x->telling, MPI_STATUS_IGNORE);
+        x->telling = NULL;
+    }
+    return true;
+}
+
+static void release(struct side *x)
+{
+    hl_type_unref(x->type);
+    x->release(x);
+}
+
+static bool step_gone(struct hl_flight *f)
+{
+    int err;
+
+    return has_told(HL_CONTAINER_OF(f, struct side, flight), &err);
+}
+
+static void end_gone(struct hl_flight *f)
+{
+    release(HL_CONTAINER_OF(f, struct side, flight));
+}
+
+/* The plan of the other side's init pairs with this one all the same, so it is still waited for. */
+static void drop(struct hl_req *r)
+{
+    struct side *x = side_of(r);
+
+    x->flight = (struct hl_flight){.step = step_gone, .end = end_gone};
+    hl_flight_start(&x->flight);
+}
+
+static int no_memory(void)
+{
+    return hl_err_say(HL_ERR_NO_MEM, "no memory for a partitioned operation");
+}
+
+/* The bytes of all partitions. */
+static int measure(const struct hl_type *type, int64_t count, int partitions, int64_t *bytes)
+{
+    int64_t all;
+
+    if (__builtin_mul_overflow(count, (int64_t)partitions, &all) || !hl_type_bytes(type, all, bytes)) {
+        return hl_err_say(HL_ERR_COUNT, "%d partitions of %lld elements of %lld bytes do not fit 63 bits",
+                          partitions, (long long)count, (long long)type->size);
+    }
+    return 0;
+}
+
+/* ---- Send ---- */
+
+static bool step_send(struct hl_flight *f)
+{
+    struct side *x = HL_CONTAINER_OF(f, struct side, flight);
+    struct psend *p = psend_of(x);
+    int err;
+
+    while (p->left < x->plan.messages) {
+        /* acquire: the request is initialised; pairs with the release in send_message. */
+        struct hl_req *r = hl_aptr_load_acquire(&p->sent[p->left]);
+        if (r == NULL || !hl_req_is_done(r)) {
+            return false;
+        }
+        err = hl_req_finish(r, MPI_STATUS_IGNORE);
+        if (err != 0) {
+            hl_req_fail(x->request, err);
+        }
+        p->left++;
+    }
+    bool told = has_told(x, &err);
+    if (err != 0) {
+        hl_req_fail(x->request, err);
+    }
+    return told;
+}
+
+static void end_send(struct hl_flight *f)
+{
+    hl_req_done(HL_CONTAINER_OF(f, struct side, flight)->request);
+}
+
+static int partitions_of(const struct psend *p, uint32_t message)
+{
+    int left = p->side.partitions - (int)message * p->per_message;
+
+    return left < p->per_message ? left : p->per_message;
+}
+
+static int start_send(struct hl_req *r)
+{
+    struct side *x = side_of(r);
+    struct psend *p = psend_of(x);
+
+    p->left = 0;
+    for (uint32_t k = 0; k < x->plan.messages; k++) {
+        /* relaxed: other threads learn of the start by the user's means. */
+        hl_a32_store_relaxed(&p->missing[k], (uint32_t)partitions_of(p, k));
+        hl_aptr_store_relaxed(&p->sent[k], NULL);
+    }
+    for (int i = 0; i < x->partitions; i += 64) {
+        hl_a64_store_relaxed(&p->ready[i / 64], 0); /* relaxed: as above */
+    }
+    x->flight = (struct hl_flight){.step = step_send, .end = end_send};
+    return hl_flight_start(&x->flight);
+}
+
+static int send_message(struct psend *p, uint32_t k)
+{
+    const struct side *x = &p->side;
+    struct hl_send s = p->send;
+    struct hl_req *r;
+
+    s.me = (int)k;
+    s.buf = x->buf + (int64_t)k * p->per_message * x->count * (x->type->ub - x->type->lb);
+    s.count = partitions_of(p, k) * x->count;
+    int err = hl_match_isend(&s, &r);
+    if (err != 0) {
+        hl_req_fail(x->request, err);
+        r = hl_req_completed();
+    }
+    /* release: the request is there; pairs with the acquire in step_send. */
+    hl_aptr_store_release(&p->sent[k], r);
+    return err;
+}
+
+int hl_part_ready(struct hl_req *r, int first, int last)
+{
+    struct psend *p = psend_of(side_of(r));
+    bool sent = false;
+    int err = 0;
+
+    if (first < 0 || last >= p->side.partitions || first > last) {
+        return hl_err_say(HL_ERR_ARG, "partitions %d to %d of %d", first, last, p->side.partitions);
+    }
+    for (int i = first; i <= last && err == 0; i++) {
+        uint64_t bit = UINT64_C(1) << (i % 64);
+        /* full: of two threads that ready one partition the second sees the bit. */
+        if ((hl_a64_or_full(&p->ready[i / 64], bit) & bit) != 0) {
+            err = hl_err_say(HL_ERR_ARG, "partition %d of %d is ready already", i, p->side.partitions);
+            break;
+        }
+        uint32_t k = (uint32_t)(i / p->per_message);
+        /* full: who readies the last partition of a message sees the data of the others. */
+        if (hl_a32_add_full(&p->missing[k], (uint32_t)-1) == 1) {
+            err = send_message(p, k);
+            sent = true;
+        }
+    }
+    if (sent) {
+        hl_prog_wake(); /* who waits for the request may see it done */
+    }
+    return err;
+}
+
+static void release_send(struct side *x)
+{
+    struct psend *p = psend_of(x);
+
+    free(p->ready);
+    free(p->missing);
+    free(p->sent);
+    free(p);
+}
+
+static int tell(struct psend *p, const struct hl_send *s)
+{
+    struct hl_send plan = *s;
+
+    plan.buf = &p->side.plan;
+    plan.count = sizeof p->side.plan;
+    plan.type = hl_type_of(MPI_PACKED);
+    plan.mode = HL_SEND_STANDARD;
+    return hl_match_isend(&plan, &p->side.telling);
+}
+
+int hl_part_send_init(const struct hl_send *s, int partitions, uint64_t channel, struct hl_req **out)
+{
+    int64_t bytes, part = 0;
+    int err = measure(s->type, s->count, partitions, &bytes);
+    int per = (partitions + MESSAGES_MAX - 1) / MESSAGES_MAX;
+    struct psend *p = err == 0 ? calloc(1, sizeof *p) : NULL;
+    struct hl_req *r = p != NULL ? hl_req_new(HL_REQ_PSEND) : NULL;
+
+    if (r == NULL) {
+        free(p);
+        return err != 0 ? err : no_memory();
+    }
+    per = per > 0 ? per : 1;
+    uint32_t n = (uint32_t)((partitions + per - 1) / per);
+    hl_type_bytes(s->type, s->count, &part);
+    p->side = (struct side){
+        {.start = start_send, .drop = drop},        .request = r,           .type = s->type,
+        .buf = (char *)(uintptr_t)s->buf,           .count = s->count,      .partitions = partitions,
+        .plan = {channel, bytes, part * per, n, 0}, .release = release_send};
+    p->send = *s;
+    p->send.ctx = channel;
+    p->send.tag = 0;
+    p->per_message = per;
+    p->ready = calloc((size_t)partitions / 64 + 1, sizeof *p->ready);
+    p->missing = calloc((size_t)n + 1, sizeof *p->missing);
+    p->sent = calloc((size_t)n + 1, sizeof *p->sent);
+    err = p->ready != NULL && p->missing != NULL && p->sent != NULL ? tell(p, s) : no_memory();
+    if (err != 0) {
+        release_send(&p->side);
+        hl_req_free(r);
+        return err;
+    }
+    hl_type_ref(s->type);
+    r->ctx = s->ctx;
+    hl_req_set_again(r, &p->side.more);
+    *out = r;
+    return 0;
+}
+
+/* ---- Receive ---- */
+
+/* Room for what the plan says. After an error there are no messages. */
+static void learn(struct precv *p, int err)
+{
+    struct side *x = &p->side;
+    size_t n = err == 0 ? x->plan.messages : 0;
+    char *block;
+
+    p->open = calloc(n + 1, sizeof *p->open);
+    p->index = calloc(n + 1, sizeof *p->index);
+    p->arrived = calloc(n + 1, sizeof *p->arrived);
+    bool is_block = hl_type_block(x->type, x->count * x->partitions, x->buf, &block);
+    if (is_block) {
+        x->buf = block;
+    } else {
+        p->aside = malloc((size_t)p->bytes + 1);
+    }
+    if (p->open == NULL || p->index == NULL || p->arrived == NULL || (!is_block && p->aside == NULL)) {
+        err = HL_ERR_NO_MEM;
+    }
+    if (err != 0) {
+        x->plan.messages = 0;
+        hl_req_fail(x->request, err);
+    }
+    /* release: the plan and the rest; pairs with the acquire in hl_part_arrived. */
+    hl_a32_store_release(&p->known, 1);
+}
+
+/* Where the bytes of message k belong: offset, and how many of them there is room for. */
+static int64_t piece(const struct precv *p, uint32_t k, int64_t *offset)
+{
+    const struct plan *plan = &p->side.plan;
+    int64_t end = k + 1 < plan->messages ? (k + 1) * plan->unit : plan->bytes;
+
+    *offset = k * plan->unit < p->bytes ? k * plan->unit : p->bytes;
+    return (end < p->bytes ? end : p->bytes) - *offset;
+}
+
+static void post(struct precv *p)
+{
+    struct side *x = &p->side;
+
+    p->posted = true;
+    for (uint32_t k = 0; k < x->plan.messages; k++) {
+        struct hl_recv r = p->recv;
+        int64_t offset;
+        r.ctx = x->plan.channel;
+        r.src = (int)k;
+        r.count = piece(p, k, &offset);
+        r.buf = (p->aside != NULL ? p->aside : x->buf) + offset;
+        int err = hl_match_irecv(&r, &p->open[p->n_open]);
+        if (err != 0) {
+            hl_req_fail(x->request, err);
+            continue;
+        }
+        p->index[p->n_open++] = k;
+    }
+}
+
+/* Message k is there. */
+static void take(struct precv *p, uint32_t k, int err)
+{
+    struct side *x = &p->side;
+    int64_t offset, n = piece(p, k, &offset);
+
+    if (err == 0 && p->aside != NULL) {
+        err = hl_type_unpack(x->type, x->count * x->partitions, x->buf, offset, p->aside + offset, n);
+    }
+    if (err != 0) {
+        hl_req_fail(x->request, err);
+    }
+    hl_a8_store_release(&p->arrived[k], 1); /* release: its data; pairs with the acquire in hl_part_arrived */
+}
+
+static bool step_recv(struct hl_flight *f)
+{
+    struct side *x = HL_CONTAINER_OF(f, struct side, flight);
+    struct precv *p = precv_of(x);
+    int err;
+
+    /* relaxed: changed by flights only, one step after another. */
+    if (hl_a32_load_relaxed(&p->known) == 0) {
+        if (!has_told(x, &err)) {
+            return false;
+        }
+        learn(p, err);
+    }
+    if (!p->posted) {
+        post(p);
+    }
+    for (uint32_t i = 0; i < p->n_open;) {
+        if (!hl_req_is_done(p->open[i])) {
+            i++;
+            continue;
+        }
+        uint32_t k = p->index[i];
+        take(p, k, hl_req_finish(p->open[i], MPI_STATUS_IGNORE));
+        p->n_open--;
+        p->open[i] = p->open[p->n_open];
+        p->index[i] = p->index[p->n_open];
+    }
+    return p->n_open == 0;
+}
+
+static void end_recv(struct hl_flight *f)
+{
+    struct side *x = HL_CONTAINER_OF(f, struct side, flight);
+    const struct precv *p = precv_of(x);
+    struct hl_req *r = x->request;
+
+    r->source = p->source;
+    r->tag = p->tag;
+    r->bytes = x->plan.bytes < p->bytes ? x->plan.bytes : p->bytes;
+    hl_req_done(r);
+}
+
+static int start_recv(struct hl_req *r)
+{
+    struct side *x = side_of(r);
+    struct precv *p = precv_of(x);
+
+    p->posted = false;
+    /* relaxed: an earlier start's flight set it, and the user waited for that. */
+    if (hl_a32_load_relaxed(&p->known) != 0) {
+        for (uint32_t k = 0; k < x->plan.messages; k++) {
+            hl_a8_store_relaxed(&p->arrived[k],
+                                0); /* relaxed: other threads learn of the start by the user */
+        }
+    }
+    x->flight = (struct hl_flight){.step = step_recv, .end = end_recv};
+    return hl_flight_start(&x->flight);
+}
+
+/* Are all messages here that hold bytes of the partition? */
+static bool is_there(const struct precv *p, int partition)
+{
+    const struct plan *plan = &p->side.plan;
+    int64_t part = p->bytes / p->side.partitions, from = partition * part;
+
+    /* acquire: the plan; pairs with the release in learn. */
+    if (hl_a32_load_acquire(&p->known) == 0) {
+        return false;
+    }
+    uint32_t first = 0, end = plan->messages;
+    if (end > 0 && part > 0 && plan->unit > 0 && from + part <= plan->bytes) {
+        first = (uint32_t)(from / plan->unit);
+        end = (uint32_t)((from + part - 1) / plan->unit) + 1;
+    }
+    for (uint32_t k = first; k < end; k++) {
+        if (hl_a8_load_acquire(&p->arrived[k]) == 0) { /* acquire: its data; pairs with the release in take */
+            return false;
+        }
+    }
+    return true;
+}
+
+int hl_part_arrived(struct hl_req *r, int partition, bool *arrived)
+{
+    const struct precv *p = precv_of(side_of(r));
+
+    if (partition < 0 || partition >= p->side.partitions) {
+        return hl_err_say(HL_ERR_ARG, "partition %d of %d", partition, p->side.partitions);
+    }
+    *arrived = !hl_req_is_active(r) || hl_req_is_done(r) || is_there(p, partition);
+    if (!*arrived) {
+        hl_prog_poll();
+        *arrived = is_there(p, partition);
+    }
+    return 0;
+}
+
+static void release_recv(struct side *x)
+{
+    struct precv *p = precv_of(x);
+
+    free(p->open);
+    free(p->index);
+    free(p->arrived);
+    free(p->aside);
+    free(p);
+}
+
+int hl_part_recv_init(const struct hl_recv *v, int partitions, struct hl_req **out)
+{
+    int64_t bytes;
+    int err = measure(v->type, v->count, partitions, &bytes);
+    struct precv *p = err == 0 ? calloc(1, sizeof *p) : NULL;
+    struct hl_req *r = p != NULL ? hl_req_new(HL_REQ_PRECV) : NULL;
+
+    if (r == NULL) {
+        free(p);
+        return err != 0 ? err : no_memory();
+    }
+    p->side = (struct side){{.start = start_recv, .drop = drop},
+                            .request = r,
+                            .type = v->type,
+                            .buf = v->buf,
+                            .count = v->count,
+                            .partitions = partitions,
+                            .release = release_recv};
+    p->recv = *v;
+    p->recv.type = hl_type_of(MPI_PACKED);
+    p->recv.tag = 0;
+    p->source = v->src;
+    p->tag = v->tag;
+    p->bytes = bytes;
+    struct hl_recv plan = *v;
+    plan.buf = &p->side.plan;
+    plan.count = sizeof p->side.plan;
+    plan.type = p->recv.type;
+    err = hl_match_irecv(&plan, &p->side.telling);
+    if (err != 0) {
+        release_recv(&p->side);
+        hl_req_free(r);
+        return err;
+    }
+    hl_type_ref(v->type);
+    r->ctx = v->ctx;
+    hl_req_set_again(r, &p->side.more);
+    *out = r;
+    return 0;
+}

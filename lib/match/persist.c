@@ -1,0 +1,117 @@
+/* Persistent sends and receives: a request that remembers its operation, and does it again on itself. */
+#include "inner.h"
+
+#include "err.h"
+
+#include <stdlib.h>
+
+struct persistent {
+    struct hl_req_more more;
+    union {
+        struct hl_send send;
+        struct hl_recv recv;
+    };
+    struct hl_type *type; /* with a reference */
+};
+
+static struct persistent *persistent_of(const struct hl_req *r)
+{
+    return HL_CONTAINER_OF((struct hl_req_more *)(uintptr_t)r->more, struct persistent, more);
+}
+
+static int start_send(struct hl_req *r)
+{
+    return hl_matcher_isend_on(hl_matcher_self(), &persistent_of(r)->send, r);
+}
+
+static int start_recv(struct hl_req *r)
+{
+    hl_recv_setup(r, &persistent_of(r)->recv, HL_POST_RECV);
+    return hl_recv_post(hl_matcher_self(), r);
+}
+
+static void drop(struct hl_req *r)
+{
+    struct persistent *p = persistent_of(r);
+
+    hl_type_unref(p->type);
+    free(p);
+}
+
+static int make(enum hl_req_what what, uint64_t ctx, struct hl_type *type, struct hl_req **out)
+{
+    struct persistent *p = malloc(sizeof *p);
+    struct hl_req *r = hl_req_new(what);
+
+    if (p == NULL || r == NULL) {
+        free(p);
+        if (r != NULL) {
+            hl_req_free(r);
+        }
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a persistent request");
+    }
+    hl_type_ref(type);
+    p->type = type;
+    p->more = (struct hl_req_more){.start = start_send, .drop = drop};
+    r->ctx = ctx;
+    hl_req_set_again(r, &p->more);
+    *out = r;
+    return 0;
+}
+
+int hl_match_send_init(const struct hl_send *s, struct hl_req **out)
+{
+    int err = make(HL_REQ_SEND, s->ctx, s->type, out);
+
+    if (err == 0) {
+        persistent_of(*out)->send = *s;
+    }
+    return err;
+}
+
+int hl_match_recv_init(const struct hl_recv *r, struct hl_req **out)
+{
+    int err = make(HL_REQ_RECV, r->ctx, r->type, out);
+
+    if (err == 0) {
+        struct persistent *p = persistent_of(*out);
+        p->recv = *r;
+        p->more.start = start_recv;
+        p->more.results = hl_recv_results;
+    }
+    return err;
+}
+
+/* ---- With MPI_PROC_NULL ---- */
+
+static int start_nobody(struct hl_req *r)
+{
+    r->source = MPI_PROC_NULL;
+    hl_req_done(r);
+    return 0;
+}
+
+static void drop_nothing(struct hl_req *unused)
+{
+    (void)unused;
+}
+
+static const struct hl_req_more nobody = {.start = start_nobody, .drop = drop_nothing};
+
+bool hl_match_is_nobody(const struct hl_req *r)
+{
+    return r->more == &nobody;
+}
+
+int hl_match_nobody_init(enum hl_req_what what, uint64_t ctx, struct hl_req **out)
+{
+    struct hl_req *r = hl_req_new(what);
+
+    if (r == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a persistent request");
+    }
+    r->ctx = ctx;
+    hl_req_set_again(r, &nobody);
+    *out = r;
+    return 0;
+}

@@ -1,0 +1,71 @@
+/* Posted receives and unexpected messages of an inbox: who meets whom. Every function: only the inbox's
+ * owner. */
+#ifndef HL_MATCH_TABLE_H
+#define HL_MATCH_TABLE_H
+
+#include "atomic.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hl_claim;
+struct hl_entry;
+struct hl_post;
+struct hl_req;
+
+struct hl_post_list {
+    struct hl_post *head, **tail;
+};
+struct hl_entry_list {
+    struct hl_entry *head, **tail;
+};
+
+/* What is of any tag hangs in the bin of (ctx, src, MPI_ANY_TAG). */
+struct hl_bin {
+    struct hl_post_list posted;
+    struct hl_entry_list unexpected; /* by their tags, for receives of one */
+    struct hl_entry_list siblings;   /* all of a source, for receives of any tag */
+};
+
+/* All of it is guarded by the inbox's ownership. */
+struct hl_table {
+    struct hl_bin *bins;
+    size_t n_bins;                /* power of two */
+    size_t n_posted, n_entries;   /* in bins */
+    size_t n_any_tag;             /* receives among n_posted */
+    hl_a64 held;                  /* atomic: bytes of the entries; the owner's, glanced at by others */
+    struct hl_post_list wild;     /* receives from any source, in order */
+    struct hl_entry_list arrival; /* all unexpected messages, oldest first */
+    uint64_t seq;
+};
+
+int hl_table_open(struct hl_table *t);
+void hl_table_close(struct hl_table *t); /* frees entries and claims that nobody received */
+
+/* Appends a receive (specific or any source, or a claim's node) behind all others. */
+void hl_table_post(struct hl_table *t, struct hl_post *p);
+
+/* Is nothing here that a receive of this hash (hl_match_hash) and tag could meet, or that comes before it? */
+bool hl_table_is_clear(const struct hl_table *t, uint64_t hash, int tag);
+
+/* Takes the first posted receive that matches, claiming it; NULL if none. */
+struct hl_req *hl_table_match(struct hl_table *t, uint64_t ctx, int src, int tag);
+
+/* The oldest unexpected message that matches (left in place), or NULL. */
+struct hl_entry *hl_table_find(struct hl_table *t, uint64_t ctx, int src, int tag);
+void hl_table_add(struct hl_table *t, struct hl_entry *e);
+void hl_table_remove(struct hl_table *t, struct hl_entry *e);
+uint64_t hl_entry_bytes(const struct hl_entry *e); /* memory that it takes */
+
+/* Takes exactly this posted receive off; false if it is not there. */
+bool hl_table_cancel(struct hl_table *t, struct hl_req *r);
+
+/* Takes off the first posted receive that `is` accepts, claiming it; NULL if none. */
+struct hl_req *hl_table_take_if(struct hl_table *t, bool (*is)(void *arg, const struct hl_post *p),
+                                void *arg);
+
+/* Drops one count of a claim; the last one frees it. */
+void hl_claim_drop(struct hl_claim *c, uint32_t n);
+
+#endif

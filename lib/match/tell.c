@@ -1,0 +1,53 @@
+/* Open messages in words, for the watchdog. */
+#include "inner.h"
+
+static void say_tag(struct hl_told *t, int tag)
+{
+    if (tag == MPI_ANY_TAG) {
+        hl_told_say(t, ", any tag");
+    } else {
+        hl_told_say(t, ", tag %d", tag);
+    }
+}
+
+void hl_match_tell_message(struct hl_told *t, uint64_t ctx, int src, int tag)
+{
+    hl_told_comm(t, ctx);
+    if (src == MPI_ANY_SOURCE) {
+        hl_told_say(t, ", any source");
+    } else {
+        hl_told_say(t, ", source %d", src);
+    }
+    say_tag(t, tag);
+    hl_told_peer(t, ctx, src);
+}
+
+static void tell_recv(const struct hl_req *r, struct hl_told *t)
+{
+    const struct hl_recv_body *b = hl_recv_body((struct hl_req *)(uintptr_t)r);
+    hl_match_tell_message(t, r->ctx, b->src, b->tag);
+}
+
+static void tell_send(const struct hl_req *r, struct hl_told *t)
+{
+    const struct hl_send_body *b = hl_send_body((struct hl_req *)(uintptr_t)r);
+    const struct hl_peer *p = hl_matcher_peer(hl_matcher_self(), b->dest);
+    int64_t bytes = 0;
+    hl_told_comm(t, r->ctx);
+    hl_told_say(t, ", destination rank %d of the job", b->dest);
+    say_tag(t, b->tag);
+    if (hl_type_bytes(b->type, b->count, &bytes)) {
+        hl_told_say(t, ", %lld bytes", (long long)bytes);
+    }
+    /* relaxed: what is told may be old. */
+    if (p != NULL && (hl_a32_load_relaxed(p->state) & HL_PEER_CHOKED) != 0) {
+        hl_told_say(t, ", held back: HOTLANE_UNEX_MEM is full there");
+    }
+    hl_told_await(t, b->dest);
+}
+
+void hl_match_tell_open(void)
+{
+    hl_req_on_tell(HL_REQ_SEND, tell_send);
+    hl_req_on_tell(HL_REQ_RECV, tell_recv);
+}

@@ -1,0 +1,117 @@
+/* Critical sections by name and object: the designs that this library's own is compared with (HOTLANE_CS).
+ *
+ *                 call  send  inbox  progress  pool  request, comm counts  window
+ *   lockfree      -     -     -      -         -     -                     -
+ *   none          -     -     -      -         own   plain                 -
+ *   global        G     (G)   (G)    (G)       (G)   (G)                   G
+ *   brief         -     G     G      G         G     G                     G
+ *   object        -     o     o      P         one   o                     o
+ *   ... +tlp      -     o     o      P         own   o                     o
+ *   ... +atomic   -     o     o      P         own   atomic addition       o
+ *
+ * G is one lock of the process, P one of progress, o one of the object named, (G) held already as a rule. All
+ * but lockfree make a request of every nonblocking send and count references to requests and communicators,
+ * as the libraries do that work that way; the counts decide nothing here. The locks G and P nest in a thread,
+ * and hl_prog_wait gives them away while it idles. Below MPI_THREAD_MULTIPLE everything but lockfree is none.
+ *
+ * Source: Balaji et al., Fine-Grained Multithreading Support for Hybrid Threaded MPI Programming, 2010. */
+#ifndef HL_CS_H
+#define HL_CS_H
+
+#include "attr.h"
+#include "lock.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum hl_cs_mode { /* in the order of conf's words */
+                  HL_CS_LOCKFREE,
+                  HL_CS_NONE,
+                  HL_CS_GLOBAL,
+                  HL_CS_BRIEF,
+                  HL_CS_OBJECT,
+                  HL_CS_TLP,
+                  HL_CS_ATOMIC
+};
+
+/* X(name, "what is done inside"). */
+#define HL_CS_KIND_ROWS(X)                                                                                   \
+    X(call, "a whole call")                                                                                  \
+    X(send, "putting a message into a peer's ring")                                                          \
+    X(inbox, "posting and matching")                                                                         \
+    X(progress, "polling, or looking whether a request is done")                                             \
+    X(pool, "taking a request or giving it back")                                                            \
+    X(request, "counting references to a request")                                                           \
+    X(comm, "counting references to a communicator")                                                         \
+    X(window, "a one-sided operation")
+
+enum hl_cs_kind {
+#define HL_CS_ENUM(name, help) HL_CS_##name,
+    HL_CS_KIND_ROWS(HL_CS_ENUM)
+#undef HL_CS_ENUM
+        HL_CS_KINDS
+};
+
+/* A bit for each kind that has a section at all, and one for any mode but lockfree. Written, as the mode,
+ * while the library opens, before threads call. */
+HL_HIDDEN extern uint32_t hl_cs_on;
+#define HL_CS_ANY (UINT32_C(1) << 31)
+
+HL_HIDDEN extern enum hl_cs_mode hl_cs_mode;
+
+/* Is anything other than lockfree? One comparison. */
+HL_INLINE bool hl_cs_any(void)
+{
+    return hl_cs_on != 0;
+}
+
+/* Sets the mode. `threads`: MPI_THREAD_MULTIPLE was granted. */
+void hl_cs_open(enum hl_cs_mode mode, bool threads);
+
+/* The halves that are not in line. */
+void hl_cs_enter(enum hl_cs_kind kind, struct hl_mutex *object) HL_NOINLINE;
+void hl_cs_leave(enum hl_cs_kind kind, struct hl_mutex *object) HL_NOINLINE;
+bool hl_cs_enter_if_free(enum hl_cs_kind kind, struct hl_mutex *object) HL_NOINLINE;
+
+/* Enters the section of that kind and object (NULL: of a kind without objects). Objects' sections do not
+ * nest, other than those of windows. Nothing waits for progress inside one, but inside calls and windows. */
+HL_INLINE void hl_cs_in(enum hl_cs_kind kind, struct hl_mutex *object)
+{
+    if (HL_UNLIKELY((hl_cs_on >> kind & 1) != 0)) {
+        hl_cs_enter(kind, object);
+    }
+}
+
+HL_INLINE void hl_cs_out(enum hl_cs_kind kind, struct hl_mutex *object)
+{
+    if (HL_UNLIKELY((hl_cs_on >> kind & 1) != 0)) {
+        hl_cs_leave(kind, object);
+    }
+}
+
+/* Enters unless somebody is inside: then false. */
+HL_INLINE bool hl_cs_try(enum hl_cs_kind kind, struct hl_mutex *object)
+{
+    return HL_LIKELY((hl_cs_on >> kind & 1) == 0) || hl_cs_enter_if_free(kind, object);
+}
+
+/* Counts a reference to the request or communicator of that name up or down. */
+void hl_cs_count(enum hl_cs_kind kind, uint64_t name, int by) HL_NOINLINE;
+
+/* Do threads take requests from one pool? */
+HL_INLINE bool hl_cs_has_one_pool(void)
+{
+    return hl_cs_mode >= HL_CS_GLOBAL && hl_cs_mode <= HL_CS_OBJECT;
+}
+
+/* Has it locks at all? Then threads may sleep that another one must wake. */
+HL_INLINE bool hl_cs_has_locks(void)
+{
+    return hl_cs_mode >= HL_CS_GLOBAL;
+}
+
+/* The process's one lock, whatever the mode (HOTLANE_RMA_MODE=global). Nests in a thread. */
+void hl_cs_enter_process(enum hl_cs_kind kind);
+void hl_cs_leave_process(void);
+
+#endif

@@ -1,0 +1,95 @@
+/* Generalized requests.
+ *
+ *   ACTIVE --complete--> DONE --finish or free--> gone
+ *   ACTIVE --free--> ORPHANED --complete--> gone */
+#include "general.h"
+
+#include "err.h"
+#include "prog.h"
+
+#include <string.h>
+
+_Static_assert(sizeof(struct hl_req_general) <= HL_REQ_BODY, "it fits into a request");
+
+static struct hl_req_general user_of(const struct hl_req *r)
+{
+    struct hl_req_general user;
+
+    memcpy(&user, r->body, sizeof user);
+    return user;
+}
+
+/* What a user's function returned, as an error of ours. */
+static int result(int code)
+{
+    return code == MPI_SUCCESS ? 0 : -code;
+}
+
+static int results(struct hl_req *r, MPI_Status *status, bool end)
+{
+    struct hl_req_general user = user_of(r);
+    MPI_Status told = {.MPI_ERROR = MPI_SUCCESS};
+
+    hl_req_set_status(&told, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, false);
+    int code = user.query(user.extra, &told);
+    if (end) {
+        int freed = user.free(user.extra);
+        code = code != MPI_SUCCESS ? code : freed;
+    }
+    if (status != MPI_STATUS_IGNORE) {
+        told.MPI_ERROR = status->MPI_ERROR;
+        *status = told;
+    }
+    return result(code);
+}
+
+int hl_req_general_new(const struct hl_req_general *user, struct hl_req **out)
+{
+    static const struct hl_req_more more = {.results = results};
+    struct hl_req *r = hl_req_new(HL_REQ_GENERAL);
+
+    if (r == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
+    }
+    memcpy(r->body, user, sizeof *user);
+    r->more = &more;
+    *out = r;
+    return 0;
+}
+
+/* Nobody will look at it. */
+static int end(struct hl_req *r)
+{
+    struct hl_req_general user = user_of(r);
+
+    hl_req_free(r);
+    return result(user.free(user.extra));
+}
+
+int hl_req_general_complete(struct hl_req *r)
+{
+    uint32_t was = HL_REQ_ACTIVE;
+
+    /* full: what the user did before is seen by who waits, and the wake comes after it; against a free in
+     * another thread one of the two sees the other. */
+    if (hl_a32_cas_full(&r->state, &was, HL_REQ_DONE)) {
+        hl_prog_wake_fenced();
+        return 0;
+    }
+    return was == HL_REQ_ORPHANED ? end(r) : hl_err_say(HL_ERR_REQUEST, "the request was completed already");
+}
+
+int hl_req_general_free(struct hl_req *r)
+{
+    uint32_t was = HL_REQ_ACTIVE;
+
+    /* full: as in hl_req_general_complete. */
+    return hl_a32_cas_full(&r->state, &was, HL_REQ_ORPHANED) ? 0 : end(r);
+}
+
+int hl_req_general_cancel(struct hl_req *r)
+{
+    struct hl_req_general user = user_of(r);
+
+    return result(user.cancel(user.extra, hl_req_is_done(r)));
+}

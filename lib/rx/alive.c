@@ -1,0 +1,370 @@
+/* Ranks that have died without a word from the launcher: their host is silent, or it says that they are gone.
+ *
+ * Once a second the receive thread looks at the provider's connections. The operating system knows of each
+ * whether the other host has answered, so a process that computes or is stopped is not taken for a dead one.
+ * A host that leaves questions unanswered for HOTLANE_PEER_TIMEOUT seconds is dead with all its ranks: their
+ * connections are ended, so that the provider gives back what it holds for them.
+ *
+ * A rank is called by connecting to its endpoint: the host says at once when nobody listens there any more.
+ * That is done where a connection has ended (a moment later: the launcher may tell first), for ranks that
+ * take nothing, and once by who waits for long, whatever for: a call is also a question to a host that nobody
+ * has a connection with. */
+#include "alive.h"
+
+#include "hosts.h"
+#include "inner.h"
+
+#include "boot.h"
+#include "conf.h"
+#include "err.h"
+#include "log.h"
+#include "prog.h"
+#include "util.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND_NS UINT64_C(1000000000)
+#define LOOK_NS SECOND_NS
+#define SOON_NS (SECOND_NS / 5) /* until the next look when a call was made */
+#define LATEST_NS (4 * SECOND_NS)
+#define SHARE 500                     /* a look takes at most this part of the time */
+#define CALLS 32                      /* at a time */
+#define ANSWER_NS (3 * SECOND_NS / 2) /* a call without answer after that was in vain so far */
+#define WAITING_LOOKS 2               /* in a row: somebody waits for long */
+#define NEIGHBOURS 256                /* ranks that he calls */
+#define ROUND_NS (10 * SECOND_NS)     /* from one such round to the next */
+#define AT_ONCE 8                     /* of them in a look */
+#define STOPPED_NS (10 * SECOND_NS)   /* a receive thread that computes for others never takes so long */
+
+struct call {
+    int fd, rank;
+    uint64_t since_ns;
+};
+
+/* The receive thread's, but for what is atomic. */
+static struct {
+    struct hl_rx_hosts hosts;
+    uint64_t next_ns, now_ns;
+    struct call calls[CALLS];
+    int n_calls;
+    bool calling;         /* made one in this look */
+    int waiting;          /* looks in a row that found a thread waiting */
+    int called;           /* ranks that it has called since */
+    uint64_t round_ns;    /* of the first of them */
+    bool ends_are_deaths; /* nobody leaves yet: whose endpoint is closed is dead */
+    int given_up;         /* 1 + a rank that the lanes give up, 0: none */
+    bool *stopped;        /* [ranks] said so; NULL: none was */
+    hl_a32 suspect;       /* atomic: 1 + a rank that takes nothing, 0: none */
+    hl_a32 leaving;       /* atomic: peers may close their endpoints from now on */
+} alive;
+
+void hl_rx_leave(void)
+{
+    hl_a32_store_release(&alive.leaving, 1); /* release: pairs with the acquire in hl_rx_alive_look. */
+}
+
+static bool host_of(int rank, struct hl_fab_host *out)
+{
+    const void *data;
+    size_t len;
+    const struct hl_rx_card *card;
+    if (rank == hl_boot.rank || hl_boot_node_of(rank) >= 0 ||
+        hl_fab_card_get(rank, HL_FAB_PART_RX, &data, &len) != 0 || len != sizeof *card) {
+        return false;
+    }
+    card = data;
+    return hl_fab_link_host(card->name, card->name_len, out);
+}
+
+static bool is_on(int rank, const struct hl_rx_host *host)
+{
+    struct hl_fab_host at;
+    return host_of(rank, &at) && memcmp(&at, &host->at, sizeof at) == 0;
+}
+
+/* ---- hosts ---- */
+
+static bool see(void *unused, const struct hl_fab_link *link)
+{
+    (void)unused;
+    return hl_rx_hosts_see(&alive.hosts, link, alive.now_ns);
+}
+
+static void bury_host(struct hl_rx_host *host)
+{
+    char name[64], ranks[200] = "";
+    size_t at = 0;
+    int n = 0;
+    for (int r = 0; r < hl_boot.size; r++) {
+        if (hl_rx_is_dead(r) || !is_on(r, host)) {
+            continue;
+        }
+        if (at < sizeof ranks - 16) {
+            at += (size_t)snprintf(ranks + at, sizeof ranks - at, " %d", r);
+        }
+        n++;
+    }
+    if (n == 0) {
+        return;
+    }
+    hl_log(HL_LOG_WARN, "host %s has not answered for %lld s: its ranks (%d:%s) count as dead",
+           hl_fab_host_text(&host->at, name), (long long)hl_conf.peer_timeout, n, ranks);
+    for (int r = 0; r < hl_boot.size; r++) {
+        if (is_on(r, host)) {
+            host->first = r;
+            hl_rx_bury(r);
+        }
+    }
+}
+
+/* The network is whole again, too late: who counts as dead here must not wait for us. */
+static void tell_ranks(struct hl_rx_host *host)
+{
+    const struct hl_wire_rec gone = {.op = HL_WIRE_GONE};
+    for (; host->told_to < hl_boot.size; host->told_to++) {
+        if (is_on(host->told_to, host) && hl_rx_net_send(host->told_to, &gone, NULL) == HL_ERR_AGAIN) {
+            return; /* at the next look */
+        }
+    }
+}
+
+void hl_rx_told_gone(int rank)
+{
+    if (!hl_rx_is_dead(rank)) {
+        hl_log(HL_LOG_WARN, "rank %d counts this rank as dead, because it was silent for too long", rank);
+        hl_rx_bury(rank);
+    }
+}
+
+/* ---- ranks ---- */
+
+static int knock(int rank)
+{
+    const void *data;
+    size_t len;
+    if (hl_fab_card_get(rank, HL_FAB_PART_RX, &data, &len) != 0 || len != sizeof(struct hl_rx_card)) {
+        return -1;
+    }
+    const struct hl_rx_card *card = data;
+    return hl_fab_knock(card->name, card->name_len);
+}
+
+/* Calls a rank of another node. */
+static void call(int rank)
+{
+    int fd = alive.n_calls < CALLS ? knock(rank) : -1;
+    if (fd >= 0) {
+        alive.calls[alive.n_calls++] = (struct call){fd, rank, alive.now_ns};
+        alive.calling = true;
+    }
+}
+
+/* What came of a call; true: it is over. */
+static bool hear(struct call *c)
+{
+    struct hl_fab_host at;
+    struct hl_rx_host *host = host_of(c->rank, &at) ? hl_rx_hosts_get(&alive.hosts, &at) : NULL;
+    int rc = hl_fab_knock_end(c->fd);
+    if (rc == HL_ERR_AGAIN && (host == NULL || host->dead)) {
+        close(c->fd);
+        return true;
+    }
+    if (host == NULL) {
+        return true;
+    }
+    if (rc >= 0) {
+        host->since_ns = 0;
+        host->back = host->dead;
+        if (rc == 0 && alive.ends_are_deaths && !hl_rx_is_dead(c->rank)) {
+            hl_log(HL_LOG_WARN, "rank %d is gone: its host answers, but the process is not there any more",
+                   c->rank);
+            hl_rx_bury(c->rank);
+        }
+        return true;
+    }
+    if (rc != HL_ERR_AGAIN || alive.now_ns - c->since_ns > ANSWER_NS) {
+        host->asked_ns = alive.now_ns;
+    }
+    c->fd = rc == HL_ERR_AGAIN ? c->fd : knock(c->rank);
+    return c->fd < 0;
+}
+
+static void hear_calls(void)
+{
+    int kept = 0;
+    for (int i = 0; i < alive.n_calls; i++) {
+        if (!hear(&alive.calls[i])) {
+            alive.calls[kept++] = alive.calls[i];
+        }
+    }
+    alive.n_calls = kept;
+}
+
+/* Those of a host that has lost a connection. */
+static void call_host(struct hl_rx_host *host)
+{
+    while (host->check >= 0 && alive.n_calls < CALLS) {
+        int r = host->check++;
+        host->check = host->check < hl_boot.size ? host->check : -1;
+        if (!hl_rx_is_dead(r) && is_on(r, host)) {
+            call(r);
+        }
+    }
+}
+
+void hl_rx_suspect(int rank)
+{
+    hl_a32_store_relaxed(&alive.suspect,
+                         (uint32_t)rank + 1); /* relaxed: a hint; who is stuck says it again */
+}
+
+/* One that takes nothing; and my neighbours, when somebody here waits for long. */
+static void call_others(void)
+{
+    struct hl_fab_host at;
+    uint32_t suspect = hl_a32_xchg_acquire(&alive.suspect, 0); /* acquire: for form, nothing comes with it */
+    if (suspect != 0 && !hl_rx_is_dead((int)suspect - 1) && host_of((int)suspect - 1, &at)) {
+        call((int)suspect - 1);
+    }
+    alive.waiting = hl_prog_is_waiting() ? alive.waiting + 1 : 0;
+    if (alive.waiting == 0 && alive.now_ns - alive.round_ns > ROUND_NS) {
+        alive.called = 0;
+    }
+    int all = hl_boot.size - 1 < NEIGHBOURS ? hl_boot.size - 1 : NEIGHBOURS;
+    for (int n = 0; alive.waiting >= WAITING_LOOKS && n < AT_ONCE && alive.called < all; n++) {
+        alive.round_ns = alive.called == 0 ? alive.now_ns : alive.round_ns;
+        int rank = (hl_boot.rank + ++alive.called) % hl_boot.size;
+        if (!hl_rx_is_dead(rank) && host_of(rank, &at)) {
+            call(rank);
+        }
+    }
+}
+
+/* ---- the look ---- */
+
+/* False: nothing tells of its host. */
+static bool answers(int rank, bool *out)
+{
+    struct hl_fab_host at;
+    if (!host_of(rank, &at) || !hl_rx_hosts_know(&alive.hosts, &at)) {
+        return false;
+    }
+    *out = hl_rx_hosts_get(&alive.hosts, &at)->since_ns == 0;
+    return true;
+}
+
+void hl_rx_is_silent(int rank, uint64_t for_ns)
+{
+    bool host_answers = false, known = answers(rank, &host_answers);
+    if (for_ns > STOPPED_NS && host_answers && (alive.stopped == NULL || !alive.stopped[rank])) {
+        alive.stopped = alive.stopped != NULL ? alive.stopped : calloc((size_t)hl_boot.size, 1);
+        if (alive.stopped != NULL) {
+            alive.stopped[rank] = true;
+            hl_log(
+                HL_LOG_WARN,
+                "rank %d has not answered for %lld s, but its host does: is it stopped (a debugger, Ctrl-Z)? "
+                "It is waited for",
+                rank, (long long)(for_ns / SECOND_NS));
+        }
+    }
+    if (!known && hl_conf.peer_timeout != 0 && for_ns > (uint64_t)hl_conf.peer_timeout * SECOND_NS) {
+        alive.given_up = rank + 1;
+    }
+}
+
+bool hl_rx_gives_up(int rank, uint64_t waited_ns)
+{
+    bool host_answers;
+    if (hl_conf.peer_timeout == 0 || waited_ns < (uint64_t)hl_conf.peer_timeout * SECOND_NS) {
+        return false;
+    }
+    hl_rx_is_silent(rank, waited_ns);
+    return !answers(rank, &host_answers);
+}
+
+void hl_rx_has_answered(int rank)
+{
+    if (alive.stopped != NULL && alive.stopped[rank]) {
+        alive.stopped[rank] = false;
+        hl_log(HL_LOG_WARN, "rank %d answers again", rank);
+    }
+}
+
+static void look(void)
+{
+    uint64_t timeout_s = (uint64_t)hl_conf.peer_timeout;
+    unsigned keep_s = timeout_s == 0 ? 0 : (unsigned)(timeout_s / 8 > 1 ? timeout_s / 8 : 1);
+    hl_fab_links(keep_s, see, NULL);
+    hear_calls();
+    int died = hl_rx_hosts_judge(&alive.hosts, alive.now_ns, timeout_s * SECOND_NS);
+    for (size_t i = 0; i < alive.hosts.count; i++) {
+        struct hl_rx_host *host = &alive.hosts.host[i];
+        if (host->dead && host->back) {
+            tell_ranks(host);
+        } else if (host->dead && died > 0) {
+            bury_host(host);
+        } else if (host->dead && alive.n_calls == 0) {
+            call(host->first); /* is it back? */
+        } else if (!host->dead) {
+            call_host(host); /* as the look before wished: the launcher may have told meanwhile */
+            host->check = host->lost && host->check < 0 ? 0 : host->check;
+            alive.calling |= host->check >= 0;
+        }
+    }
+    if (died > 0) {
+        hl_fab_links(0, see, NULL); /* ends the connections with the dead */
+        alive.hosts.n_now = 0;
+    }
+    if (alive.ends_are_deaths) {
+        call_others();
+    }
+}
+
+/* Of this thread on a processor: threads that compute beside it do not count. */
+static uint64_t my_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+}
+
+uint64_t hl_rx_alive_look(void)
+{
+    uint64_t now = hl_now_ns();
+    /* acquire: pairs with the release in hl_rx_leave. */
+    alive.ends_are_deaths = hl_a32_load_acquire(&alive.leaving) == 0;
+    if (!hl_rx_has_cards()) {
+        return LOOK_NS;
+    }
+    if (alive.given_up != 0) {
+        int rank = alive.given_up - 1;
+        alive.given_up = 0;
+        hl_log(HL_LOG_WARN, "rank %d has answered nothing for %lld s: it counts as dead", rank,
+               (long long)hl_conf.peer_timeout);
+        hl_rx_bury(rank);
+    }
+    if (now >= alive.next_ns) {
+        alive.now_ns = now;
+        alive.calling = false;
+        uint64_t begin = my_time();
+        look();
+        uint64_t took = SHARE * (my_time() - begin), pause = alive.calling ? SOON_NS : LOOK_NS;
+        took = took < LATEST_NS ? took : LATEST_NS;
+        alive.next_ns = now + (took > pause ? took : pause);
+    }
+    return alive.next_ns - now;
+}
+
+void hl_rx_alive_close(void)
+{
+    for (int i = 0; i < alive.n_calls; i++) {
+        close(alive.calls[i].fd);
+    }
+    hl_rx_hosts_free(&alive.hosts);
+    free(alive.stopped);
+    memset(&alive, 0, sizeof alive);
+}

@@ -1,0 +1,238 @@
+/* The watchdog: waits put into words, and when they are said. */
+#include "hang.h"
+
+#include "log.h"
+#include "stat.h"
+#include "util.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <mpi.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define LOOK_NS UINT64_C(100000000) /* between two looks for a circle */
+#define FRAMES 64
+
+#ifdef __x86_64__
+#define HL_X86_64 1
+#else
+#define HL_X86_64 0
+#endif
+
+struct hl_hang_names hl_hang_names;
+
+/* All rows of the program, put together by the linker, which chose the names; none in a unit test without
+ * waits. By these names, not by others for them, or gcc forgets that they are hidden. */
+extern const struct hl_hang_row __start_hl_hangs[] __attribute__((weak, visibility("hidden")));
+extern const struct hl_hang_row __stop_hl_hangs[] __attribute__((weak, visibility("hidden")));
+
+/* ---- Words ---- */
+
+void hl_told_say(struct hl_told *t, const char *fmt, ...)
+{
+    size_t used = strnlen(t->text, sizeof t->text - 1);
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(t->text + used, sizeof t->text - used, fmt, args);
+    va_end(args);
+}
+
+void hl_told_await(struct hl_told *t, int world)
+{
+    bool known = world < 0;
+    for (int i = 0; i < t->n && i < HL_HANG_RANKS; i++) {
+        known = known || t->ranks[i] == world;
+    }
+    if (!known && t->n < HL_HANG_RANKS) {
+        t->ranks[t->n] = world;
+    }
+    t->n += !known;
+}
+
+void hl_told_await_all(struct hl_told *t, const struct hl_told *from)
+{
+    for (int i = 0; i < from->n && i < HL_HANG_RANKS; i++) {
+        hl_told_await(t, from->ranks[i]);
+    }
+}
+
+void hl_told_comm(struct hl_told *t, uint64_t ctx)
+{
+    char name[64] = "";
+    if (hl_hang_names.comm != NULL) {
+        hl_hang_names.comm(ctx, name, sizeof name);
+    }
+    hl_told_say(t, "%s", name[0] != '\0' ? name : "a communicator without a name");
+}
+
+void hl_told_peer(struct hl_told *t, uint64_t ctx, int rank)
+{
+    if (hl_hang_names.world == NULL) {
+        return;
+    }
+    if (rank != MPI_ANY_SOURCE) {
+        hl_told_await(t, hl_hang_names.world(ctx, rank));
+        return;
+    }
+    t->any = 1;
+    for (int i = 0, world; (world = hl_hang_names.world(ctx, i)) >= 0; i++) {
+        hl_told_await(t, world);
+    }
+}
+
+static hl_hang_tell *tell_of(bool (*cond)(void *arg))
+{
+    for (const struct hl_hang_row *r = __start_hl_hangs; r != __stop_hl_hangs; r++) {
+        if (r->cond == cond) {
+            return r->tell;
+        }
+    }
+    return NULL;
+}
+
+/* "PMPI_Recv" and "MPI_Recv" are one. NULL: no call of a user. */
+static const char *public_name(const char *symbol)
+{
+    if (symbol == NULL) {
+        return NULL;
+    }
+    symbol += strncmp(symbol, "PMPI", 4) == 0 || strncmp(symbol, "pshmem", 6) == 0;
+    return strncmp(symbol, "MPI", 3) == 0 || strncmp(symbol, "shmem", 5) == 0 ? symbol : NULL;
+}
+
+/* Copies memory of this process that may not be there; false then. */
+static bool peek(const void *from, void *to, size_t n)
+{
+    struct iovec here = {to, n}, there = {(void *)(uintptr_t)from, n};
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)n;
+}
+
+/* Where the call before the return address `back` went, through the linker's table: x86-64's
+ *   call table entry       ff 15 offset
+ *   call stub, and there   e8 offset; [endbr64] [bnd] jmp table entry: f3 0f 1e fa, f2, ff 25 offset
+ * NULL: it is none of these. A function that ends with a call of another one has no frame any more, but was
+ * called all the same. */
+static void *called_at(const char *back)
+{
+    unsigned char code[6], stub[11];
+    const char *at;
+    int32_t offset;
+    void *to = NULL;
+    if (!HL_X86_64 || !peek(back - 6, code, sizeof code)) {
+        return NULL;
+    }
+    memcpy(&offset, code + 2, sizeof offset);
+    if (code[0] == 0xff && code[1] == 0x15) {
+        return peek(back + offset, &to, sizeof to) ? to : NULL;
+    }
+    if (code[1] != 0xe8 || !peek(at = back + offset, stub, sizeof stub)) {
+        return NULL;
+    }
+    size_t skip = memcmp(stub, "\xf3\x0f\x1e\xfa", 4) == 0 ? 4 : 0;
+    skip += stub[skip] == 0xf2;
+    memcpy(&offset, stub + skip + 2, sizeof offset);
+    if (stub[skip] != 0xff || stub[skip + 1] != 0x25) {
+        return NULL;
+    }
+    return peek(at + skip + 6 + offset, &to, sizeof to) ? to : NULL;
+}
+
+/* What the user called: what the first frame outside of this library called, or else the outermost of this
+ * library's own frames that has a public name. */
+static void find_call(char *out, size_t cap)
+{
+    void *frames[FRAMES];
+    Dl_info mine, at;
+    const char *name = NULL;
+    int i = 0, n = backtrace(frames, FRAMES);
+    bool inside = dladdr((void *)(uintptr_t)find_call, &mine) != 0;
+    for (; i < n && inside; i++) {
+        /* A return address may be behind the end of a function that never returns. */
+        inside = dladdr((char *)frames[i] - 1, &at) != 0 && at.dli_fbase == mine.dli_fbase;
+        const char *found = inside ? public_name(at.dli_sname) : NULL;
+        name = found != NULL ? found : name;
+    }
+    void *called = n > 0 && !inside ? called_at(frames[i - 1]) : NULL;
+    if (called != NULL && dladdr(called, &at) != 0 && at.dli_fbase == mine.dli_fbase &&
+        public_name(at.dli_sname) != NULL) {
+        name = public_name(at.dli_sname);
+    }
+    snprintf(out, cap, "%s", name != NULL ? name : "");
+}
+
+/* "for rank 1", "for ranks 1, 2 and 5 more", "for any of ranks 1, 2". */
+static void say_ranks(const struct hl_told *t, char *out, size_t cap)
+{
+    int shown = t->n < HL_HANG_RANKS ? t->n : HL_HANG_RANKS;
+    int used = snprintf(out, cap, "%s%s",
+                        t->n == 0 ? ""
+                        : t->any  ? "; for any of rank"
+                                  : "; for rank",
+                        t->n > 1 ? "s" : "");
+    for (int i = 0; i < shown && (size_t)used < cap; i++) {
+        used += snprintf(out + used, cap - (size_t)used, "%s %d", i > 0 ? "," : "", t->ranks[i]);
+    }
+    if (t->n > shown && (size_t)used < cap) {
+        snprintf(out + used, cap - (size_t)used, " and %d more", t->n - shown);
+    }
+}
+
+/* ---- One wait ---- */
+
+void hl_hang_begin(struct hl_hang *h)
+{
+    uint64_t now = hl_now_ns(), patience = (uint64_t)hl_conf.watchdog * 1000000000u;
+    *h = (struct hl_hang){now, now + patience, now + patience, -1, false};
+}
+
+void hl_hang_end(struct hl_hang *h)
+{
+    hl_hang_post(&h->post, NULL);
+}
+
+static void say(const struct hl_told *t, uint64_t ns)
+{
+    char ranks[128], counters[1024];
+    say_ranks(t, ranks, sizeof ranks);
+    hl_stat_words(counters, sizeof counters);
+    hl_log(HL_LOG_ERROR, "watchdog: thread %ld has waited %.0f s in %s: %s%s", syscall(SYS_gettid),
+           (double)ns / 1e9, t->call[0] != '\0' ? t->call : "a call of the library",
+           t->text[0] != '\0' ? t->text : "for something without words", ranks);
+    hl_log(HL_LOG_ERROR, "watchdog: counters so far:%s", counters);
+}
+
+void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_tell *tell, const void *arg)
+{
+    uint64_t now = hl_now_ns();
+    char circle[1024];
+    if (now < h->look_ns) {
+        return;
+    }
+    struct hl_told t = {0};
+    tell = tell != NULL ? tell : tell_of(cond);
+    find_call(t.call, sizeof t.call);
+    if (tell != NULL) {
+        tell(arg, &t);
+    }
+    hl_hang_post(&h->post, &t);
+    if (now >= h->said_ns) {
+        say(&t, now - h->since_ns);
+        h->said_ns += h->said_ns - h->since_ns;
+        h->found = false;
+    }
+    if (!h->found && hl_hang_circle(&t, circle, sizeof circle)) {
+        hl_log(HL_LOG_ERROR, "watchdog: deadlock: %s", circle);
+        h->found = true;
+    }
+    h->look_ns = now + LOOK_NS;
+}
+
+int hl_hang_nap_ms(void)
+{
+    return hl_hang_is_on() ? (int)(LOOK_NS / 1000000) : -1;
+}

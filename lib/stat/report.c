@@ -1,0 +1,120 @@
+/* Closing statistics: a rank's line, the job's table, the job's line for programs. */
+#include "stat.h"
+
+#include "conf.h"
+#include "log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STATS_JOB = 1, STATS_RANKS, STATS_JSON }; /* in the order of conf's words */
+
+/* A counter over the ranks that are known. */
+struct summary {
+    uint64_t sum, least, most;
+    int least_at, most_at;
+};
+
+static struct summary sum_up(const uint64_t *all, const bool *here, int ranks, int row)
+{
+    struct summary s = {.least = UINT64_MAX, .least_at = -1, .most_at = -1};
+    for (int rank = 0; rank < ranks; rank++) {
+        uint64_t value = all[(size_t)rank * (size_t)hl_stat_count() + (size_t)row];
+        if (!here[rank]) {
+            continue;
+        }
+        s.sum += value;
+        if (s.least_at < 0 || value < s.least) {
+            s.least = value;
+            s.least_at = rank;
+        }
+        if (s.most_at < 0 || value > s.most) {
+            s.most = value;
+            s.most_at = rank;
+        }
+    }
+    return s;
+}
+
+void hl_stat_print(void)
+{
+    char line[1400];
+    if (hl_conf.stats == STATS_RANKS) {
+        hl_stat_words(line, sizeof line);
+        hl_log(HL_LOG_ERROR, "counters:%s", line);
+    }
+}
+
+static void print_table(const uint64_t *all, const bool *here, int ranks, int known)
+{
+    hl_log(HL_LOG_ERROR, "statistics of %d of %d ranks; counters that are not zero:", known, ranks);
+    hl_log(HL_LOG_ERROR, "%20s %15s %20s %20s", "", "sum", "least, at rank", "most, at rank");
+    for (int i = 0; i < hl_stat_count(); i++) {
+        struct summary s = sum_up(all, here, ranks, i);
+        if (s.sum != 0) {
+            hl_log(HL_LOG_ERROR, "%20s %15" PRIu64 " %13" PRIu64 " %6d %13" PRIu64 " %6d  %s",
+                   hl_stat_name(i), s.sum, s.least, s.least_at, s.most, s.most_at, hl_stat_help(i));
+        }
+    }
+}
+
+/* One write, so that lines of several jobs in a file do not mix. */
+static void put(const char *text, size_t len)
+{
+    bool file = hl_conf.stats_file[0] != '\0';
+    int fd = file ? open(hl_conf.stats_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : STDERR_FILENO;
+    if (fd < 0 || write(fd, text, len) != (ssize_t)len) {
+        hl_log(HL_LOG_ERROR, "HOTLANE_STATS_FILE=%s: %s", hl_conf.stats_file, strerror(errno));
+    }
+    if (file && fd >= 0) {
+        close(fd);
+    }
+}
+
+static void print_json(const uint64_t *all, const bool *here, int ranks, int known)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+    if (f == NULL) {
+        hl_log(HL_LOG_ERROR, "no memory for statistics");
+        return;
+    }
+    fprintf(f, "{\"ranks\":%d,\"known\":%d,\"counters\":{", ranks, known);
+    for (int i = 0; i < hl_stat_count(); i++) {
+        struct summary s = sum_up(all, here, ranks, i);
+        fprintf(f,
+                "%s\"%s\":{\"sum\":%" PRIu64 ",\"least\":%" PRIu64 ",\"least_at\":%d,\"most\":%" PRIu64
+                ",\"most_at\":%d}",
+                i > 0 ? "," : "", hl_stat_name(i), s.sum, s.least_at < 0 ? 0 : s.least, s.least_at, s.most,
+                s.most_at);
+    }
+    fprintf(f, "}}\n");
+    if (fclose(f) == 0) {
+        put(text, len);
+    }
+    free(text);
+}
+
+void hl_stat_print_job(const uint64_t *all, const bool *here, int ranks)
+{
+    int known = 0;
+    for (int rank = 0; rank < ranks; rank++) {
+        known += here[rank];
+    }
+    if (hl_conf.stats == STATS_JOB) {
+        print_table(all, here, ranks, known);
+    } else if (hl_conf.stats == STATS_JSON) {
+        print_json(all, here, ranks, known);
+    }
+}
+
+bool hl_stat_is_of_job(void)
+{
+    return hl_conf.stats == STATS_JOB || hl_conf.stats == STATS_JSON;
+}

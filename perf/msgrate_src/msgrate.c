@@ -1,0 +1,220 @@
+/* Messages without data from many threads, as in Balaji et al., Fine-Grained Multithreading Support for
+ * Hybrid Threaded MPI Programming (2010). Plain MPI, so that one source runs on any library.
+ *
+ *   msgrate threads   null|send|isend|burst N TURNS     1 rank for null, else N + 1: thread t of rank 0 sends
+ * to rank t + 1 msgrate processes null|send|isend|burst N TURNS     N ranks for null, else 2 N: rank i sends
+ * to rank N + i
+ *
+ * A turn is 128 messages, to receives that were posted before; the receiver's word starts it. null sends to
+ * MPI_PROC_NULL. In a burst, the receivers sleep outside MPI while it is timed: what sending costs where
+ * threads and receivers do not fit on the cores. Prints "rate MESSAGES_PER_S WAIT TAKEN CONTENDED": the share
+ * of the senders' time in which they waited for locks, acquisitions and contended ones of one message; -1
+ * where the library does not count. */
+#include <mpi.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { WINDOW = 128, MOST = 64, WORD = 1, DATA = 2 };
+
+/* Hotlane's; other libraries have none. */
+extern int hotlane_counter(const char *name, long long *value) __attribute__((weak));
+
+static bool processes, null, later, burst;
+static int me, ranks, n, turns;
+static pthread_barrier_t *asleep; /* shared by all ranks: bursts begin and end here */
+static pthread_barrier_t start;
+static double elapsed[MOST];
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- Locks ---- */
+
+struct locks {
+    double wait_s, taken, contended;
+    bool known;
+};
+
+static double counter(const char *kind, const char *what, bool *known)
+{
+    char name[64];
+    long long value = 0;
+    snprintf(name, sizeof name, "cs_%s%s", kind, what);
+    *known = hotlane_counter != NULL && hotlane_counter(name, &value) == 0;
+    return (double)value;
+}
+
+static struct locks count_locks(void)
+{
+    static const char *const kinds[] = {"call", "send", "inbox", "progress", "pool", "request", "comm"};
+    struct locks all = {0};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        all.wait_s += counter(kinds[i], "_wait_ns", &all.known) * 1e-9;
+        all.taken += counter(kinds[i], "", &all.known);
+        all.contended += counter(kinds[i], "_contended", &all.known);
+    }
+    return all;
+}
+
+/* ---- Senders ---- */
+
+static void send_window(int dest)
+{
+    MPI_Request r[WINDOW];
+    if (!later) {
+        for (int i = 0; i < WINDOW; i++) {
+            MPI_Send(NULL, 0, MPI_BYTE, dest, DATA, MPI_COMM_WORLD);
+        }
+        return;
+    }
+    for (int i = 0; i < WINDOW; i++) {
+        MPI_Isend(NULL, 0, MPI_BYTE, dest, DATA, MPI_COMM_WORLD, &r[i]);
+    }
+    MPI_Waitall(WINDOW, r, MPI_STATUSES_IGNORE);
+}
+
+static void *send_all(void *number)
+{
+    int t = (int)(intptr_t)number;
+    int dest = null ? MPI_PROC_NULL : processes ? n + me : t + 1;
+    pthread_barrier_wait(&start);
+    double begin = now(), sum = 0;
+    for (int k = 0; k < turns; k++) {
+        if (!null) {
+            MPI_Recv(NULL, 0, MPI_BYTE, dest, WORD, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        if (burst) {
+            pthread_barrier_wait(asleep); /* the receivers go on to their next wait, and sleep */
+            begin = now();
+        }
+        send_window(dest);
+        if (burst) {
+            sum += now() - begin;
+            pthread_barrier_wait(asleep);
+        }
+    }
+    elapsed[t] = burst ? sum : now() - begin;
+    return NULL;
+}
+
+static void receive_all(int source)
+{
+    MPI_Request r[WINDOW];
+    for (int k = 0; k < turns; k++) {
+        for (int i = 0; i < WINDOW; i++) {
+            MPI_Irecv(NULL, 0, MPI_BYTE, source, DATA, MPI_COMM_WORLD, &r[i]);
+        }
+        MPI_Send(NULL, 0, MPI_BYTE, source, WORD, MPI_COMM_WORLD);
+        if (burst) {
+            pthread_barrier_wait(asleep);
+            pthread_barrier_wait(asleep);
+        }
+        MPI_Waitall(WINDOW, r, MPI_STATUSES_IGNORE);
+    }
+}
+
+/* ---- Setting up ---- */
+
+/* A barrier in memory of all ranks: senders and receivers. */
+static MPI_Win make_barrier(int parties)
+{
+    MPI_Win win;
+    MPI_Aint bytes;
+    int unit;
+    pthread_barrierattr_t attr;
+    MPI_Win_allocate_shared(me == 0 ? (MPI_Aint)sizeof *asleep : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &asleep,
+                            &win);
+    MPI_Win_shared_query(win, 0, &bytes, &unit, &asleep);
+    if (me == 0) {
+        pthread_barrierattr_init(&attr);
+        pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+        pthread_barrier_init(asleep, &attr, (unsigned)parties);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    return win;
+}
+
+static void run_senders(int threads)
+{
+    pthread_t thread[MOST];
+    pthread_barrier_init(&start, NULL, (unsigned)threads);
+    for (intptr_t t = 1; t < threads; t++) {
+        pthread_create(&thread[t], NULL, send_all, (void *)t);
+    }
+    send_all((void *)0);
+    for (int t = 1; t < threads; t++) {
+        pthread_join(thread[t], NULL);
+    }
+}
+
+static void report(const struct locks *before, const struct locks *after)
+{
+    double mine = 0, longest, sum = 0, messages = (double)n * turns * WINDOW;
+    int senders = processes ? 1 : n;
+    for (int t = 0; t < senders && (me == 0 || (processes && me < n)); t++) {
+        mine = elapsed[t] > mine ? elapsed[t] : mine;
+    }
+    MPI_Reduce(&mine, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (me != 0) {
+        return;
+    }
+    for (int t = 0; t < senders; t++) {
+        sum += elapsed[t];
+    }
+    double sent = messages / (processes ? n : 1);
+    printf("rate %.0f", messages / longest);
+    if (after->known) {
+        printf(" %.4f %.4f %.4f\n", (after->wait_s - before->wait_s) / sum,
+               (after->taken - before->taken) / sent, (after->contended - before->contended) / sent);
+    } else {
+        printf(" -1 -1 -1\n");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 5) {
+        fprintf(stderr, "usage: %s threads|processes null|send|isend|burst N TURNS\n", argv[0]);
+        return 2;
+    }
+    int provided;
+    processes = strcmp(argv[1], "processes") == 0;
+    null = strcmp(argv[2], "null") == 0;
+    later = strcmp(argv[2], "isend") == 0;
+    burst = strcmp(argv[2], "burst") == 0;
+    n = atoi(argv[3]);
+    turns = atoi(argv[4]);
+    MPI_Init_thread(&argc, &argv, processes ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    int senders = processes ? n : 1;
+    if (n < 1 || n > MOST || ranks != senders + (null ? 0 : n) ||
+        (!processes && n > 1 && provided < MPI_THREAD_MULTIPLE)) {
+        fprintf(stderr, "%d ranks and level %d do not go with these arguments\n", ranks, provided);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    MPI_Win win = burst ? make_barrier(2 * n) : MPI_WIN_NULL;
+    struct locks before = count_locks();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (me < senders) {
+        run_senders(processes ? 1 : n);
+    } else {
+        receive_all(processes ? me - n : 0);
+    }
+    struct locks after = count_locks();
+    report(&before, &after);
+    if (burst) {
+        MPI_Win_free(&win);
+    }
+    MPI_Finalize();
+    return 0;
+}

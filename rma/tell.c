@@ -1,0 +1,82 @@
+/* Waits for windows in words, for the watchdog. */
+#include "win.h"
+
+#include "boot.h"
+#include "hang.h"
+
+void hl_win_tell(struct hl_win *w, struct hl_told *t)
+{
+    char words[MPI_MAX_OBJECT_NAME + 8];
+    hl_win_words(w, words, sizeof words);
+    hl_told_say(t, "%s", words);
+}
+
+struct lock {
+    int peer; /* world rank of its target */
+    struct hl_told *t;
+};
+
+static int tell_lock(struct hl_win *w, void *arg)
+{
+    const struct lock *l = arg;
+    int target = hl_group_rank(w->comm->peers, l->peer);
+    hl_win_tell(w, l->t);
+    hl_told_say(l->t, ", lock of target %d", target);
+    if (target >= 0 && !hl_target_is_far(&w->targets[target])) {
+        /* relaxed: a hint. */
+        int holder = (int)hl_a32_load_relaxed(&hl_target_ctl(&w->targets[target])->holder) - 1;
+        hl_told_await(l->t, holder);
+    } else {
+        hl_told_await(l->t, hl_hang_holder(l->peer, w->id));
+    }
+    return 0;
+}
+
+static int find_holder(struct hl_win *w, void *rank)
+{
+    *(int *)rank = (int)hl_a32_load_relaxed(&w->ctl->holder) - 1; /* relaxed: a hint. */
+    return 0;
+}
+
+/* For ranks of other nodes. */
+static int holder_of_mine(uint64_t id)
+{
+    int rank = -1;
+    (void)hl_win_table_with(id, find_holder, &rank);
+    return rank;
+}
+
+void hl_win_tell_lock(uint64_t id, int peer, struct hl_told *t)
+{
+    (void)hl_win_table_with(id, tell_lock, &(struct lock){peer, t});
+}
+
+void hl_win_note_holder(const struct hl_win *w, int target, bool mine)
+{
+    const struct hl_target *t = &w->targets[target];
+    uint32_t me = (uint32_t)hl_boot.rank + 1;
+    if (hl_target_is_far(t)) {
+        return;
+    }
+    hl_a32 *holder = &hl_target_ctl(t)->holder;
+    /* relaxed, all: a hint. Of several readers it names the last that came. */
+    if (mine || hl_a32_load_relaxed(holder) == me) {
+        hl_a32_store_relaxed(holder, mine ? me : 0);
+    }
+}
+
+/* Called with a word that an open operation reports to: its window is not freed before. */
+static bool name_of_word(const void *word, char *out, size_t cap)
+{
+    struct hl_win *w = hl_win_table_of_word(word);
+    if (w != NULL) {
+        hl_win_words(w, out, cap);
+    }
+    return w != NULL;
+}
+
+static __attribute__((constructor)) void enrol(void)
+{
+    hl_hang_names.window = name_of_word;
+    hl_hang_names.holder = holder_of_mine;
+}

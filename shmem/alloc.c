@@ -1,0 +1,372 @@
+/* Who has which bytes of the symmetric heap (OpenSHMEM 1.5, section 9.3). Each PE keeps its own records and
+ * comes to the same offsets, because they depend on the sequence of calls alone. That the calls were the same
+ * is proved by the barrier that these calls have anyway: it carries a hash of what was asked and of what came
+ * of it, and only when they differ a second exchange finds out who asked for what. */
+#include <inttypes.h>
+#include <mpi.h>
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "blocks.h"
+#include "coll.h"
+#include "ctx.h"
+#include "entry.h"
+#include "err.h"
+#include "heap.h"
+#include "lock.h"
+#include "log.h"
+#include "parts.h"
+#include "shm.h"
+#include "sym.h"
+#include "type.h"
+#include "util.h"
+#include "xfer.h"
+
+#define NOTHING UINT64_MAX            /* as an offset: no block */
+#define GIVE_BACK ((size_t)128 << 10) /* freed blocks from here on give their pages to the system */
+#define WAIT_US 2000000               /* for the PE that speaks to end the job */
+
+static struct hl_mutex lock = HL_MUTEX_INIT;
+static struct hl_blocks blocks[HL_SYM_PARTS] HL_GUARDED_BY(lock); /* of each part; offsets in the span */
+static bool told_full[HL_SYM_PARTS] HL_GUARDED_BY(lock);
+
+int hl_alloc_open(void)
+{
+    int rc = 0;
+    hl_mutex_lock(&lock);
+    for (int i = 0; rc == 0 && i < hl_heap.count; i++) {
+        const struct hl_heap_part *p = &hl_heap.parts[i];
+        rc = hl_blocks_init_at(&blocks[i], p->off, p->len, HL_MEM_ALIGN);
+        told_full[i] = false;
+    }
+    hl_mutex_unlock(&lock);
+    return rc == 0 ? 0 : hl_err_say(rc, "no memory for the records of the heap");
+}
+
+void hl_alloc_close(void)
+{
+    hl_mutex_lock(&lock);
+    for (int i = 0; i < HL_SYM_PARTS; i++) {
+        hl_blocks_fini(&blocks[i]);
+    }
+    hl_mutex_unlock(&lock);
+}
+
+/* ---- what all PEs must have done alike ---- */
+
+/* One call: zeros where an argument does not exist. `func` is not compared: old names are the same calls. */
+struct call {
+    uint64_t op, size, align, part, old, result; /* offsets in the span; NOTHING: NULL */
+};
+
+enum op { TAKE, GIVE, RESIZE, RESIZED };
+
+static void say(const struct call *c, char *out, size_t cap)
+{
+    if (c->op == TAKE) {
+        snprintf(out, cap,
+                 "asks for %" PRIu64 " bytes (alignment %" PRIu64 ") of partition %" PRIu64 " and %s",
+                 c->size, c->align, c->part, c->result == NOTHING ? "gets none" : "gets them");
+    } else if (c->op == GIVE) {
+        snprintf(out, cap, "frees what begins at byte %" PRIu64 " of the heap", c->old);
+    } else {
+        snprintf(out, cap, "makes %" PRIu64 " bytes of what begins at byte %" PRIu64 " of the heap", c->size,
+                 c->old);
+    }
+    if (c->result != NOTHING && c->op != GIVE && c->op != RESIZE) {
+        size_t len = strlen(out);
+        snprintf(out + len, cap - len, " at byte %" PRIu64, c->result);
+    }
+}
+
+/* Finds the first PE whose call is not PE 0's, and ends the job in its words. */
+static _Noreturn void tell_difference(const struct call *mine, const char *func)
+{
+    struct call *all = malloc((size_t)hl_sym.n_pes * sizeof *all);
+    char theirs[200], zeros[200];
+    int pe = 0;
+    if (all != NULL && hl_coll_allgather_bytes(hl_shmem_comm, mine, sizeof *mine, all) == 0) {
+        while (pe < hl_sym.n_pes - 1 && memcmp(&all[pe], &all[0], sizeof *all) == 0) {
+            pe++;
+        }
+        say(&all[pe], theirs, sizeof theirs);
+        say(&all[0], zeros, sizeof zeros);
+    } else {
+        say(mine, theirs, sizeof theirs);
+        snprintf(zeros, sizeof zeros, "does something else");
+    }
+    if (pe != hl_sym.my_pe) {
+        usleep(WAIT_US); /* one line is enough */
+    }
+    hl_shmem_die(func, "the PEs do not call alike: PE %d %s, PE 0 %s", pe, theirs, zeros);
+}
+
+/* Waits for all PEs, with what was issued on the default context stored, and proves that they call alike. */
+static void meet(const struct call *c, const char *func)
+{
+    static const uint64_t key[2] = {0, 0};
+    uint64_t hash = hl_siphash(key, c, sizeof *c);
+    uint64_t mine[2] = {hash, ~hash}, most[2] = {0, 0};
+    struct hl_coll_call call = {.what = HL_COLL_ALLREDUCE,
+                                .comm = hl_shmem_comm,
+                                .op = MPI_MAX,
+                                .send = {.buf = mine},
+                                .recv = {.buf = most, .count = 2, .type = hl_type_of(MPI_UINT64_T)}};
+    hl_shmem_quiet(&hl_ctx_default, func);
+    hl_shmem_must(hl_coll_run(&call), func, -1);
+    /* The largest is mine, and so is the smallest. */
+    if (most[0] != hash || most[1] != ~hash) {
+        tell_difference(c, func);
+    }
+}
+
+/* ---- blocks ---- */
+
+/* Index of partition `id`, or -1. */
+static int part_of_id(int id)
+{
+    for (int i = 0; i < hl_heap.count; i++) {
+        if (hl_heap.parts[i].id == id) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* The block that begins at `ptr`: its offset, its part and length; ends the job when there is none. */
+static uint64_t block_at(const void *ptr, int *part, size_t *len, const char *func)
+{
+    uint64_t off = (uint64_t)((const char *)ptr - hl_heap.base);
+    *len = 0;
+    *part = -1;
+    if (off < hl_heap.len && hl_heap.parts[hl_sym.part_of[off >> HL_SYM_GRANULE]].id != 0) {
+        *part = hl_sym.part_of[off >> HL_SYM_GRANULE];
+        hl_mutex_lock(&lock);
+        *len = hl_blocks_len_at(&blocks[*part], off);
+        hl_mutex_unlock(&lock);
+    }
+    if (*len == 0) {
+        hl_shmem_die(func, "%p is not the begin of a block that shmem_malloc or its kin gave", ptr);
+    }
+    return off;
+}
+
+/* One line for the first call of a partition that finds no room. PE 0 speaks for all. */
+static void tell_full(int part, size_t size, const char *func)
+{
+    char asked[HL_BYTES_TEXT], all[HL_BYTES_TEXT], left[HL_BYTES_TEXT], most[HL_BYTES_TEXT];
+    hl_mutex_lock(&lock);
+    const struct hl_blocks *b = &blocks[part];
+    bool first = !told_full[part] && hl_sym.my_pe == 0;
+    told_full[part] = true;
+    hl_bytes_text(b->len - b->taken, left);
+    hl_bytes_text(hl_blocks_largest(b), most);
+    hl_mutex_unlock(&lock);
+    if (first) {
+        hl_log(HL_LOG_WARN, "%s: no room for %s in %s of %s: %s are free, at most %s in one piece", func,
+               hl_bytes_text(size, asked), hl_heap.parts[part].name,
+               hl_bytes_text(hl_heap.parts[part].len, all), left, most);
+    }
+}
+
+static uint64_t take(int part, size_t align, size_t size, const char *func)
+{
+    size_t off = 0;
+    hl_mutex_lock(&lock);
+    int rc = hl_blocks_take(&blocks[part], size, hl_max_size(align, HL_MEM_ALIGN), &off);
+    hl_mutex_unlock(&lock);
+    if (rc != 0) {
+        tell_full(part, size, func);
+    }
+    return rc == 0 ? off : NOTHING;
+}
+
+/* Pages of large blocks go back to the system, if that can be: they must not be there for ever because they
+ * were there once. */
+static void give(int part, uint64_t off)
+{
+    const struct hl_heap_part *p = &hl_heap.parts[part];
+    hl_mutex_lock(&lock);
+    size_t len = hl_blocks_len_at(&blocks[part], off);
+    hl_blocks_give(&blocks[part], off);
+    hl_mutex_unlock(&lock);
+    if (len >= GIVE_BACK) {
+        hl_mem_discard(&p->piece, off - p->off, len);
+    }
+}
+
+static void *at(uint64_t off)
+{
+    return off != NOTHING ? hl_heap.base + off : NULL;
+}
+
+static bool is_alignment(size_t align, const char *func)
+{
+    bool power = align >= sizeof(void *) && (align & (align - 1)) == 0;
+    bool good = power && align <= hl_heap.align;
+    if (!good && hl_sym.my_pe == 0) {
+        hl_log_once("%s: alignment %zu: expected a power of two from %zu to %zu", func, align, sizeof(void *),
+                    hl_heap.align);
+    }
+    return good;
+}
+
+/* What hl_alloc_take does before its barrier. */
+static uint64_t try_take(int id, size_t align, size_t size, const char *func)
+{
+    int part = part_of_id(id);
+    bool known = part >= 0 && id != 0;
+    if (!known && hl_sym.my_pe == 0) {
+        hl_log_once("%s: there is no partition %d (SHMEM_SYMMETRIC_PARTITION%d)", func, id, id);
+    }
+    return known && is_alignment(align, func) ? take(part, align, size, func) : NOTHING;
+}
+
+static void *take_and_meet(int id, size_t align, size_t size, bool zero, const char *func)
+{
+    hl_shmem_need_open(func);
+    if (size == 0) {
+        return NULL; /* and no barrier */
+    }
+    uint64_t off = try_take(id, align, size, func);
+    if (zero && off != NOTHING) {
+        memset(at(off), 0, size);
+    }
+    struct call c = {TAKE, size, align, (uint64_t)id, NOTHING, off};
+    meet(&c, func);
+    return at(off);
+}
+
+void *hl_alloc_take(int id, size_t align, size_t size, const char *func)
+{
+    return take_and_meet(id, align, size, false, func);
+}
+
+void *hl_heap_internal_alloc(size_t bytes)
+{
+    size_t off = 0;
+    hl_mutex_lock(&lock);
+    int rc = hl_blocks_take(&blocks[part_of_id(0)], bytes, HL_MEM_ALIGN, &off);
+    hl_mutex_unlock(&lock);
+    return rc == 0 ? at(off) : NULL;
+}
+
+/* ---- the calls ---- */
+
+#define WORD sizeof(void *)
+
+HL_SHMEM_API(shmem_malloc)
+void *pshmem_malloc(size_t size)
+{
+    return hl_alloc_take(1, WORD, size, "shmem_malloc");
+}
+
+HL_SHMEM_API(shmem_align)
+void *pshmem_align(size_t alignment, size_t size)
+{
+    return hl_alloc_take(1, alignment, size, "shmem_align");
+}
+
+/* The hints say how the memory will be used; all of it serves all uses here. */
+HL_SHMEM_API(shmem_malloc_with_hints)
+void *pshmem_malloc_with_hints(size_t size, long hints)
+{
+    return hl_alloc_take(1, WORD, size, "shmem_malloc_with_hints");
+}
+
+HL_SHMEM_API(shmem_calloc)
+void *pshmem_calloc(size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        bytes = SIZE_MAX; /* more than any heap has */
+    }
+    return take_and_meet(1, WORD, bytes, true, "shmem_calloc");
+}
+
+static void free_block(void *ptr, const char *func)
+{
+    int part;
+    size_t len;
+    hl_shmem_need_open(func);
+    if (ptr != NULL) {
+        struct call c = {GIVE, 0, 0, 0, block_at(ptr, &part, &len, func), NOTHING};
+        meet(&c, func);
+        give(part, c.old);
+    }
+}
+
+HL_SHMEM_API(shmem_free)
+void pshmem_free(void *ptr)
+{
+    free_block(ptr, "shmem_free");
+}
+
+/* Where it is if that can be, else elsewhere; NOTHING: there is no room. All PEs have met. */
+static uint64_t resize(int part, uint64_t old, size_t len, size_t size, const char *func)
+{
+    hl_mutex_lock(&lock);
+    int rc = hl_blocks_resize(&blocks[part], old, size);
+    hl_mutex_unlock(&lock);
+    uint64_t off = rc == 0 ? old : take(part, WORD, size, func);
+    if (off != NOTHING && off != old) {
+        memcpy(at(off), at(old), hl_min_size(len, size));
+        give(part, old);
+    }
+    return off;
+}
+
+static void *realloc_block(void *ptr, size_t size, const char *func)
+{
+    int part;
+    size_t len;
+    if (ptr == NULL) {
+        return hl_alloc_take(1, WORD, size, func);
+    }
+    hl_shmem_need_open(func);
+    struct call c = {RESIZE, size, 0, 0, block_at(ptr, &part, &len, func), NOTHING};
+    if (size == 0) {
+        free_block(ptr, func);
+        return NULL;
+    }
+    meet(&c, func);
+    c.op = RESIZED;
+    c.result = resize(part, c.old, len, size, func);
+    meet(&c, func);
+    return at(c.result);
+}
+
+HL_SHMEM_API(shmem_realloc)
+void *pshmem_realloc(void *ptr, size_t size)
+{
+    return realloc_block(ptr, size, "shmem_realloc");
+}
+
+/* ---- names from before OpenSHMEM, without twins for profilers ---- */
+
+HL_SHMEM_OLD(shmalloc)
+void *shmalloc(size_t size)
+{
+    return hl_alloc_take(1, WORD, size, "shmalloc");
+}
+
+HL_SHMEM_OLD(shmemalign)
+void *shmemalign(size_t alignment, size_t size)
+{
+    return hl_alloc_take(1, alignment, size, "shmemalign");
+}
+
+HL_SHMEM_OLD(shrealloc)
+void *shrealloc(void *ptr, size_t size)
+{
+    return realloc_block(ptr, size, "shrealloc");
+}
+
+HL_SHMEM_OLD(shfree)
+void shfree(void *ptr)
+{
+    free_block(ptr, "shfree");
+}

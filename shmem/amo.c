@@ -1,0 +1,308 @@
+/* Atomics on one element (OpenSHMEM 1.6, section 9.7).
+ *
+ * All types are words of 4 or 8 bytes, and the operations on floating point move bits only: so there is one
+ * unsigned operation for each size. Near, it is one instruction; far, a record for the target's receive
+ * thread, which uses the same instruction, or the provider's operation where those go directly. MPI's
+ * accumulates are made of the same three (near.h, lane.h), so both may meet on one word. */
+#include <shmem.h>
+#include <string.h>
+
+#include "entry.h"
+#include "near.h"
+#include "shm.h"
+#include "short.h"
+#include "types.h"
+#include "xfer.h"
+
+/* Which operation it is: constants of an entry point. */
+struct amo {
+    const char *func;
+    enum hl_op_kind op; /* HL_OP_KINDS: compare and swap */
+    uint8_t bytes;      /* 4 or 8 */
+    bool fetches;
+};
+
+/* Its operands, as unsigned words. */
+struct operands {
+    uint64_t value, cond;
+    void *fetch; /* gets the word before, perhaps only at the next quiet; NULL: it is returned */
+};
+
+/* One mapped word: returns what it was, for those that fetch. */
+HL_INLINE uint64_t apply_64(const struct amo *how, hl_a64 *word, const struct operands *o)
+{
+    uint64_t before = o->cond;
+    switch (how->op) {
+    case HL_OP_SUM:
+        return hl_a64_add_relaxed(word, o->value); /* relaxed, here and below: an atomic orders nothing. */
+    case HL_OP_BAND:
+        return hl_a64_and_full(word, o->value); /* full, here and below: the weakest there is. */
+    case HL_OP_BOR:
+        return hl_a64_or_full(word, o->value);
+    case HL_OP_BXOR:
+        return hl_a64_xor_full(word, o->value);
+    case HL_OP_NO_OP:
+        return hl_a64_load_relaxed(word);
+    case HL_OP_REPLACE:
+        if (how->fetches) {
+            return hl_a64_xchg_acquire(word, o->value); /* acquire: the weakest there is. */
+        }
+        hl_a64_store_relaxed(word, o->value);
+        return 0;
+    default:
+        (void)hl_a64_cas_full(word, &before, o->value); /* full: locks are built on it. */
+        return before;
+    }
+}
+
+HL_INLINE uint64_t apply_32(const struct amo *how, hl_a32 *word, const struct operands *o)
+{
+    uint32_t value = (uint32_t)o->value, before = (uint32_t)o->cond;
+    switch (how->op) { /* orders as above */
+    case HL_OP_SUM:
+        return hl_a32_add_relaxed(word, value);
+    case HL_OP_BAND:
+        return hl_a32_and_full(word, value);
+    case HL_OP_BOR:
+        return hl_a32_or_full(word, value);
+    case HL_OP_BXOR:
+        return hl_a32_xor_full(word, value);
+    case HL_OP_NO_OP:
+        return hl_a32_load_relaxed(word);
+    case HL_OP_REPLACE:
+        if (how->fetches) {
+            return hl_a32_xchg_acquire(word, value);
+        }
+        hl_a32_store_relaxed(word, value);
+        return 0;
+    default:
+        (void)hl_a32_cas_full(word, &before, value);
+        return before;
+    }
+}
+
+/* Here too; *fetch is written when there is one. */
+HL_INLINE uint64_t apply(const struct amo *how, void *word, const struct operands *o)
+{
+    uint64_t wide = how->bytes == 8 ? apply_64(how, word, o) : 0;
+    uint32_t narrow = how->bytes == 4 ? (uint32_t)apply_32(how, word, o) : 0;
+    if (o->fetch != NULL) {
+        memcpy(o->fetch, how->bytes == 8 ? (void *)&wide : (void *)&narrow, how->bytes);
+    }
+    return how->bytes == 8 ? wide : narrow;
+}
+
+/* ---- beside the short way ---- */
+
+static enum hl_basic basic_of(const struct amo *how)
+{
+    return how->bytes == 8 ? HL_BASIC_U64 : HL_BASIC_U32;
+}
+
+/* Words of `bytes` in memory, whatever the order of bytes. */
+union word {
+    uint32_t narrow;
+    uint64_t wide;
+};
+
+static union word word_of(const struct amo *how, uint64_t value)
+{
+    union word w = {.wide = value};
+    if (how->bytes == 4) {
+        w.narrow = (uint32_t)value;
+    }
+    return w;
+}
+
+/* One that wants nothing back joins the chain which is open already. */
+HL_INLINE bool is_chained(const struct amo *how, const struct hl_ctx *ctx, const union word *value,
+                          const struct hl_sym_spot *spot)
+{
+    struct hl_wire_short rec = {.op = HL_WIRE_ATOMIC,
+                                .kind = (uint8_t)how->op,
+                                .basic = (uint8_t)basic_of(how),
+                                .len = how->bytes,
+                                .addr = spot->where & ~HL_SYM_FAR};
+    return !how->fetches && hl_lane_record_short(hl_shmem_lane(ctx), spot->token, rec, value);
+}
+
+/* Waits where the result is returned, and where nobody copies the operands. */
+static uint64_t apply_far(const struct amo *how, const struct hl_ctx *ctx, const struct operands *o,
+                          const struct hl_sym_spot *spot, int pe)
+{
+    union word value = word_of(how, o->value), cond = word_of(how, o->cond), got = {.wide = 0};
+    bool compares = how->op == HL_OP_KINDS;
+    bool returns = how->fetches && o->fetch == NULL, waits = returns || hl_pool.chain == 0;
+    struct hl_req r;
+    if (is_chained(how, ctx, &value, spot)) {
+        return 0;
+    }
+    struct hl_lane_atomic a = {.x =
+                                   hl_shmem_far(spot, how->op == HL_OP_NO_OP ? NULL : &value, how->bytes, pe),
+                               .op = compares ? HL_OP_REPLACE : how->op,
+                               .basic = basic_of(how),
+                               .n = 1,
+                               .compare = compares ? &cond : NULL,
+                               .result = returns ? &got : o->fetch};
+    if (waits) {
+        hl_req_init(&r, HL_REQ_RMA);
+        a.x.req = &r;
+    }
+    int rc = hl_lane_atomic_on(hl_shmem_lane(ctx), &a);
+    if (waits && rc == 0) {
+        hl_req_wait(&r);
+        rc = hl_req_finish(&r, MPI_STATUS_IGNORE);
+    }
+    hl_shmem_must(rc, how->func, pe);
+    return how->bytes == 8 ? got.wide : got.narrow;
+}
+
+static HL_NOINLINE uint64_t apply_anywhere(const struct amo *how, const struct hl_ctx *ctx, void *dest,
+                                           struct operands o, int pe)
+{
+    struct hl_sym_spot spot;
+    hl_shmem_find(dest, how->bytes, pe, how->func, &spot);
+    if ((uintptr_t)dest % how->bytes != 0) {
+        hl_shmem_die(how->func, "address %p is not aligned to %d bytes", dest, how->bytes);
+    }
+    return hl_sym_spot_is_mapped(&spot) ? apply(how, (void *)(uintptr_t)spot.where, &o)
+                                        : apply_far(how, ctx, &o, &spot, pe);
+}
+
+HL_INLINE uint64_t atomic(const struct amo *how, const struct hl_ctx *ctx, void *dest, struct operands o,
+                          int pe)
+{
+    uint64_t where;
+    if (HL_LIKELY(hl_sym_short(dest, how->bytes, pe, &where)) &&
+        HL_LIKELY((where & (HL_SYM_FAR | (how->bytes - 1u))) == 0)) {
+        return apply(how, (void *)(uintptr_t)where, &o);
+    }
+    return apply_anywhere(how, ctx, dest, o, pe);
+}
+
+/* ---- entry points ---- */
+
+/* The bits of a variable of the user's type, and back. */
+HL_INLINE uint64_t bits_of(const void *value, size_t bytes)
+{
+    uint32_t narrow;
+    uint64_t wide;
+    if (bytes == 4) {
+        memcpy(&narrow, value, 4);
+        return narrow;
+    }
+    memcpy(&wide, value, 8);
+    return wide;
+}
+
+HL_INLINE void set_bits(void *value, size_t bytes, uint64_t bits)
+{
+    uint32_t narrow = (uint32_t)bits;
+    memcpy(value, bytes == 4 ? (const void *)&narrow : (const void *)&bits, bytes);
+}
+
+HL_INLINE void need_fetch(const void *fetch, const char *func)
+{
+    if (HL_UNLIKELY(fetch == NULL)) {
+        hl_shmem_need_open(func);
+        hl_shmem_die(func, "fetch is NULL");
+    }
+}
+
+/* Does it; `bits` is what the word was. The operands are named as in the parameters, or are constants. */
+#define DO(FUNC, T, OP, FETCHES, CTX, PE, VALUE, COND, FETCH)                                                \
+    static const struct amo how = {FUNC, OP, sizeof(T), FETCHES};                                            \
+    const T v = VALUE, c = COND;                                                                             \
+    struct operands o = {bits_of(&v, sizeof v), bits_of(&c, sizeof c), FETCH};                               \
+    uint64_t bits = atomic(&how, CTX, (void *)(uintptr_t)dest, o, PE)
+
+/* Parameters between dest and pe. */
+#define NOTHING(T)
+#define VALUE(T) , T value
+#define COND_VALUE(T) , T cond, T value
+
+/* Without result. */
+#define UPDATE_OLD(NAME, T, OP, PARAMS, GIVEN)                                                               \
+    HL_SHMEM_API(shmem_##NAME)                                                                               \
+    void pshmem_##NAME(T *dest PARAMS(T), int pe)                                                            \
+    {                                                                                                        \
+        DO("shmem_" #NAME, T, OP, false, &hl_ctx_default, pe, GIVEN, 0, NULL);                               \
+        (void)bits;                                                                                          \
+    }
+#define UPDATE(NAME, T, OP, PARAMS, GIVEN)                                                                   \
+    UPDATE_OLD(NAME, T, OP, PARAMS, GIVEN)                                                                   \
+    HL_SHMEM_API(shmem_ctx_##NAME)                                                                           \
+    void pshmem_ctx_##NAME(shmem_ctx_t ctx, T *dest PARAMS(T), int pe)                                       \
+    {                                                                                                        \
+        struct hl_ctx_pe on = hl_shmem_on(ctx, pe, "shmem_ctx_" #NAME);                                      \
+        DO("shmem_ctx_" #NAME, T, OP, false, on.ctx, on.pe, GIVEN, 0, NULL);                                 \
+        (void)bits;                                                                                          \
+    }
+
+/* With the word before as the result, or written to *fetch. */
+#define RESULT(T)                                                                                            \
+    T result;                                                                                                \
+    set_bits(&result, sizeof result, bits);                                                                  \
+    return result
+#define FETCH_OLD(NAME, T, CONST, OP, PARAMS, GIVEN, IF)                                                     \
+    HL_SHMEM_API(shmem_##NAME)                                                                               \
+    T pshmem_##NAME(CONST T *dest PARAMS(T), int pe)                                                         \
+    {                                                                                                        \
+        DO("shmem_" #NAME, T, OP, true, &hl_ctx_default, pe, GIVEN, IF, NULL);                               \
+        RESULT(T);                                                                                           \
+    }
+#define FETCH(NAME, T, CONST, OP, PARAMS, GIVEN, IF)                                                         \
+    FETCH_OLD(NAME, T, CONST, OP, PARAMS, GIVEN, IF)                                                         \
+    HL_SHMEM_API(shmem_ctx_##NAME)                                                                           \
+    T pshmem_ctx_##NAME(shmem_ctx_t ctx, CONST T *dest PARAMS(T), int pe)                                    \
+    {                                                                                                        \
+        struct hl_ctx_pe on = hl_shmem_on(ctx, pe, "shmem_ctx_" #NAME);                                      \
+        DO("shmem_ctx_" #NAME, T, OP, true, on.ctx, on.pe, GIVEN, IF, NULL);                                 \
+        RESULT(T);                                                                                           \
+    }                                                                                                        \
+    HL_SHMEM_API(shmem_##NAME##_nbi)                                                                         \
+    void pshmem_##NAME##_nbi(T *fetch, CONST T *dest PARAMS(T), int pe)                                      \
+    {                                                                                                        \
+        need_fetch(fetch, "shmem_" #NAME "_nbi");                                                            \
+        DO("shmem_" #NAME "_nbi", T, OP, true, &hl_ctx_default, pe, GIVEN, IF, fetch);                       \
+        (void)bits;                                                                                          \
+    }                                                                                                        \
+    HL_SHMEM_API(shmem_ctx_##NAME##_nbi)                                                                     \
+    void pshmem_ctx_##NAME##_nbi(shmem_ctx_t ctx, T *fetch, CONST T *dest PARAMS(T), int pe)                 \
+    {                                                                                                        \
+        need_fetch(fetch, "shmem_ctx_" #NAME "_nbi");                                                        \
+        struct hl_ctx_pe on = hl_shmem_on(ctx, pe, "shmem_ctx_" #NAME "_nbi");                               \
+        DO("shmem_ctx_" #NAME "_nbi", T, OP, true, on.ctx, on.pe, GIVEN, IF, fetch);                         \
+        (void)bits;                                                                                          \
+    }
+
+#define STANDARD(T, NAME)                                                                                    \
+    UPDATE(NAME##_atomic_add, T, HL_OP_SUM, VALUE, value)                                                    \
+    UPDATE(NAME##_atomic_inc, T, HL_OP_SUM, NOTHING, 1)                                                      \
+    FETCH(NAME##_atomic_fetch_add, T, , HL_OP_SUM, VALUE, value, 0)                                          \
+    FETCH(NAME##_atomic_fetch_inc, T, , HL_OP_SUM, NOTHING, 1, 0)                                            \
+    FETCH(NAME##_atomic_compare_swap, T, , HL_OP_KINDS, COND_VALUE, value, cond)                             \
+    UPDATE_OLD(NAME##_add, T, HL_OP_SUM, VALUE, value)                                                       \
+    UPDATE_OLD(NAME##_inc, T, HL_OP_SUM, NOTHING, 1)                                                         \
+    FETCH_OLD(NAME##_fadd, T, , HL_OP_SUM, VALUE, value, 0)                                                  \
+    FETCH_OLD(NAME##_finc, T, , HL_OP_SUM, NOTHING, 1, 0)                                                    \
+    FETCH_OLD(NAME##_cswap, T, , HL_OP_KINDS, COND_VALUE, value, cond)
+HL_SHMEM_AMO_TYPES(STANDARD)
+
+#define EXTENDED(T, NAME)                                                                                    \
+    FETCH(NAME##_atomic_fetch, T, const, HL_OP_NO_OP, NOTHING, 0, 0)                                         \
+    FETCH(NAME##_atomic_swap, T, , HL_OP_REPLACE, VALUE, value, 0)                                           \
+    UPDATE(NAME##_atomic_set, T, HL_OP_REPLACE, VALUE, value)                                                \
+    FETCH_OLD(NAME##_fetch, T, const, HL_OP_NO_OP, NOTHING, 0, 0)                                            \
+    FETCH_OLD(NAME##_swap, T, , HL_OP_REPLACE, VALUE, value, 0)                                              \
+    UPDATE_OLD(NAME##_set, T, HL_OP_REPLACE, VALUE, value)
+HL_SHMEM_EXT_AMO_TYPES(EXTENDED)
+
+#define BITWISE(T, NAME)                                                                                     \
+    UPDATE(NAME##_atomic_and, T, HL_OP_BAND, VALUE, value)                                                   \
+    UPDATE(NAME##_atomic_or, T, HL_OP_BOR, VALUE, value)                                                     \
+    UPDATE(NAME##_atomic_xor, T, HL_OP_BXOR, VALUE, value)                                                   \
+    FETCH(NAME##_atomic_fetch_and, T, , HL_OP_BAND, VALUE, value, 0)                                         \
+    FETCH(NAME##_atomic_fetch_or, T, , HL_OP_BOR, VALUE, value, 0)                                           \
+    FETCH(NAME##_atomic_fetch_xor, T, , HL_OP_BXOR, VALUE, value, 0)
+HL_SHMEM_BIT_AMO_TYPES(BITWISE)

@@ -1,0 +1,302 @@
+/* How the data of collective operations move.
+ *
+ * Small: with the tree's messages. Else all meet (now every dest may be written), data go straight between
+ * symmetric objects, quiet, all meet again. Broadcasts, reductions and scans cut the data into as many shares
+ * as there are members: each takes its share from where it is, works on it, and puts it where it belongs, so
+ * every PE moves about the same, and whoever makes an element makes it for all. */
+#include "collective.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm.h"
+#include "sym.h"
+#include "xfer.h"
+
+#define SHARE_MIN 4096               /* bytes: smaller shares are not worth a transfer */
+#define STAGE_BYTES ((size_t)262144) /* for the operands of a block */
+
+/* ---- all of them ---- */
+
+static void check(const struct hl_call *c, const void *p, size_t len)
+{
+    if (HL_UNLIKELY(len != 0 && !hl_sym_is(p, len))) {
+        hl_shmem_bad_access(c->func, p, len, hl_sym.my_pe);
+    }
+}
+
+void hl_collective_check(const struct hl_call *c, const struct hl_pair *p)
+{
+    check(c, p->dest, p->dest_len);
+    check(c, p->source, p->source_len);
+}
+
+static void put(const struct hl_call *c, void *dest, const void *src, size_t len, int rank)
+{
+    if (len != 0) {
+        hl_shmem_put_nbi(&hl_ctx_default, dest, src, len, hl_team_world_pe(c->team, rank), c->func);
+    }
+}
+
+/* The part of [0, n) that is the index-th of `count` equal ones; none is smaller than SHARE_MIN bytes. */
+struct range {
+    size_t from, to;
+};
+
+static struct range share_of(size_t n, size_t size, int index, int count)
+{
+    size_t least = (SHARE_MIN + size - 1) / size;
+    size_t each = n / (size_t)count + (n % (size_t)count != 0);
+    each = each > least ? each : least;
+    size_t from = each * (size_t)index < n ? each * (size_t)index : n;
+    return (struct range){from, n - from < each ? n : from + each};
+}
+
+/* ---- broadcast ---- */
+
+static void cast_small(const struct hl_call *c, const struct hl_cast *b)
+{
+    _Alignas(16) char data[HL_BOX_DATA];
+    if (c->team->rank == b->root) {
+        memcpy(data, b->source, b->bytes);
+    }
+    hl_tree_cast(c, data, b->bytes, b->root);
+    if (c->team->rank != b->root || b->root_too) {
+        memcpy(b->dest, data, b->bytes);
+    }
+}
+
+static void cast_share(const struct hl_call *c, const struct hl_cast *b)
+{
+    const struct hl_team *t = c->team;
+    struct range r = share_of(b->bytes, 1, (t->rank - b->root + t->size) % t->size, t->size);
+    size_t len = r.to - r.from;
+    if (len == 0) {
+        return;
+    }
+    char *mine = (char *)b->dest + r.from;
+    const char *from = (const char *)b->source + r.from;
+    if (t->rank != b->root) {
+        hl_shmem_get(&hl_ctx_default, mine, from, len, hl_team_world_pe(t, b->root), c->func);
+        from = mine;
+    }
+    for (int i = 1; i < t->size; i++) {
+        int to = (t->rank + i) % t->size;
+        if (to != b->root) {
+            put(c, mine, from, len, to);
+        }
+    }
+}
+
+void hl_broadcast(const struct hl_call *c, const struct hl_cast *b)
+{
+    if (c->sync == NULL && b->bytes <= HL_BOX_DATA) {
+        cast_small(c, b);
+        return;
+    }
+    hl_tree_meet(c, NULL);
+    cast_share(c, b);
+    if (c->team->rank == b->root && b->root_too) {
+        memmove(b->dest, b->source, b->bytes);
+    }
+    hl_shmem_quiet(&hl_ctx_default, c->func);
+    hl_tree_meet(c, NULL);
+}
+
+/* ---- collect ---- */
+
+static void append(struct hl_meet *m, const void *theirs, size_t len)
+{
+    memcpy((char *)m->data + m->len, theirs, len);
+    m->len += len;
+}
+
+/* Subtrees are runs of members: what comes from them is in rank order. */
+static void collect_small(const struct hl_call *c, void *dest, const void *source, size_t bytes)
+{
+    _Alignas(16) char data[HL_BOX_DATA];
+    struct hl_meet m = {data, bytes, append, NULL};
+    memcpy(data, source, bytes);
+    hl_tree_meet(c, &m);
+    memcpy(dest, data, m.len);
+}
+
+/* Where my part goes, when all have met. Members of an active set tell their sizes in a word of pSync. */
+static uint64_t my_offset(const struct hl_call *c, size_t bytes, bool same)
+{
+    const struct hl_team *t = c->team;
+    uint64_t at = bytes;
+    if (!same && c->sync == NULL) {
+        hl_tree_offset(c, &at);
+        return at;
+    }
+    if (same) {
+        hl_tree_meet(c, NULL);
+        return (uint64_t)t->rank * bytes;
+    }
+    c->sync[HL_TREE_SPARE] = (long)bytes;
+    hl_tree_meet(c, NULL);
+    at = 0;
+    for (int i = 0; i < t->rank; i++) {
+        long theirs;
+        hl_shmem_get(&hl_ctx_default, &theirs, &c->sync[HL_TREE_SPARE], sizeof theirs, hl_team_world_pe(t, i),
+                     c->func);
+        at += (uint64_t)theirs;
+    }
+    return at;
+}
+
+void hl_collect(const struct hl_call *c, void *dest, const void *source, size_t bytes, bool same)
+{
+    const struct hl_team *t = c->team;
+    if (same && c->sync == NULL && bytes <= HL_BOX_DATA / (size_t)t->size) {
+        collect_small(c, dest, source, bytes);
+        return;
+    }
+    uint64_t at = my_offset(c, bytes, same);
+    if ((const char *)dest + at != source) {
+        memmove((char *)dest + at, source, bytes);
+    }
+    for (int i = 1; i < t->size; i++) {
+        put(c, (char *)dest + at, source, bytes, (t->rank + i) % t->size);
+    }
+    hl_shmem_quiet(&hl_ctx_default, c->func);
+    hl_tree_meet(c, NULL);
+    if (!same && c->sync != NULL) {
+        c->sync[HL_TREE_SPARE] = SHMEM_SYNC_VALUE;
+    }
+}
+
+/* ---- alltoall ---- */
+
+static void exchange_one(const struct hl_call *c, const struct hl_exchange *b, int to)
+{
+    size_t n = b->n, size = b->size, bytes = n * size;
+    char *dest = (char *)b->dest + (ptrdiff_t)((size_t)c->team->rank * bytes) * b->dst;
+    const char *source = (const char *)b->source + (ptrdiff_t)((size_t)to * bytes) * b->sst;
+    if (b->dst == 1 && b->sst == 1) {
+        put(c, dest, source, bytes, to);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        put(c, dest + (ptrdiff_t)(i * size) * b->dst, source + (ptrdiff_t)(i * size) * b->sst, size, to);
+    }
+}
+
+void hl_alltoall_check(const struct hl_call *c, const struct hl_exchange *b)
+{
+    if (b->dst < 1 || b->sst < 1) {
+        hl_shmem_die(c->func, "strides of %td and %td elements: they must be at least 1", b->dst, b->sst);
+    }
+    size_t all = hl_shmem_bytes(b->n, (size_t)c->team->size);
+    if (all != 0) { /* from the first to the last element */
+        size_t dest = hl_shmem_bytes(all - 1, (size_t)b->dst) + 1;
+        size_t source = hl_shmem_bytes(all - 1, (size_t)b->sst) + 1;
+        hl_collective_check(c, &(struct hl_pair){b->dest, hl_shmem_bytes(dest, b->size), b->source,
+                                                 hl_shmem_bytes(source, b->size)});
+    }
+}
+
+void hl_alltoall(const struct hl_call *c, const struct hl_exchange *b)
+{
+    const struct hl_team *t = c->team;
+    hl_tree_meet(c, NULL);
+    for (int i = 0; i < t->size; i++) {
+        exchange_one(c, b, (t->rank + i) % t->size);
+    }
+    hl_shmem_quiet(&hl_ctx_default, c->func);
+    hl_tree_meet(c, NULL);
+}
+
+/* ---- reductions and scans ---- */
+
+static void combine(struct hl_meet *m, const void *theirs, size_t len)
+{
+    const struct hl_fold *f = m->arg;
+    hl_op_kernel(f->op, f->basic)(m->data, theirs, f->n);
+}
+
+static void fold_small(const struct hl_call *c, const struct hl_fold *f)
+{
+    _Alignas(16) char data[HL_BOX_DATA];
+    struct hl_meet m = {data, f->n * f->size, combine, (void *)(uintptr_t)f};
+    memcpy(data, f->source, m.len);
+    hl_tree_meet(c, &m);
+    memcpy(f->dest, data, m.len);
+}
+
+/* Elements [at, at + n) of all members: operand i comes to stage + i * room, then the results leave. */
+struct stage {
+    char *bytes;
+    size_t room; /* bytes of one operand */
+};
+
+static void fold_block(const struct hl_call *c, const struct hl_fold *f, const struct stage *s,
+                       struct range r)
+{
+    const struct hl_team *t = c->team;
+    hl_op_fn *fn = hl_op_kernel(f->op, f->basic);
+    size_t n = r.to - r.from, len = n * f->size, at = r.from * f->size;
+    for (int i = 0; i < t->size; i++) {
+        hl_shmem_get_nbi(&hl_ctx_default, s->bytes + (size_t)i * s->room, (const char *)f->source + at, len,
+                         hl_team_world_pe(t, i), c->func);
+    }
+    hl_shmem_quiet(&hl_ctx_default, c->func);
+    for (int i = 1; i < t->size; i++) {
+        char *one = s->bytes + (size_t)i * s->room;
+        if (f->what == HL_FOLD_ALL) {
+            fn(s->bytes, one, n);
+        } else {
+            fn(one, one - s->room, n);
+        }
+    }
+    static const char nothing[SHARE_MIN];
+    for (int i = 0; i < t->size; i++) {
+        const char *one = s->bytes + (size_t)i * s->room;
+        if (f->what != HL_FOLD_EX) {
+            put(c, (char *)f->dest + at, f->what == HL_FOLD_ALL ? s->bytes : one, len, i);
+            continue;
+        }
+        for (size_t done = 0; i == 0 && done < len; done += sizeof nothing) {
+            put(c, (char *)f->dest + at + done, nothing,
+                len - done < sizeof nothing ? len - done : sizeof nothing, 0);
+        }
+        if (i != 0) {
+            put(c, (char *)f->dest + at, one - s->room, len, i);
+        }
+    }
+    hl_shmem_quiet(&hl_ctx_default, c->func); /* the stage is used again */
+}
+
+/* Nobody else reads or writes my share of any operand or result, so dest may be source. */
+static void fold_share(const struct hl_call *c, const struct hl_fold *f)
+{
+    const struct hl_team *t = c->team;
+    struct range mine = share_of(f->n, f->size, t->rank, t->size);
+    if (mine.from == mine.to) {
+        return;
+    }
+    size_t room = STAGE_BYTES / (size_t)t->size / f->size;
+    room = room > 64 ? room : 64;
+    room = room < mine.to - mine.from ? room : mine.to - mine.from;
+    struct stage s = {.bytes = malloc(room * f->size * (size_t)t->size), .room = room * f->size};
+    if (s.bytes == NULL) {
+        hl_shmem_die(c->func, "no memory for %zu bytes of operands", room * f->size * (size_t)t->size);
+    }
+    for (struct range r = {mine.from, 0}; r.from < mine.to; r.from = r.to) {
+        r.to = mine.to - r.from < room ? mine.to : r.from + room;
+        fold_block(c, f, &s, r);
+    }
+    free(s.bytes);
+}
+
+void hl_fold(const struct hl_call *c, const struct hl_fold *f)
+{
+    if (c->sync == NULL && f->what == HL_FOLD_ALL && f->n <= HL_BOX_DATA / f->size) {
+        fold_small(c, f);
+        return;
+    }
+    hl_tree_meet(c, NULL);
+    fold_share(c, f);
+    hl_tree_meet(c, NULL);
+}

@@ -1,0 +1,26 @@
+/* Pairs of public functions: pshmem_name is the definition, shmem_name a weak alias of it in the same
+ * translation unit, so that a profiler may define shmem_name and call pshmem_name (OpenSHMEM 1.5, annex on
+ * profiling).
+ *
+ *     HL_SHMEM_API(shmem_my_pe)
+ *     int pshmem_my_pe(void)
+ *     {
+ *
+ * start_pes takes HL_SHMEM_OLD_API(start_pes, pshmem_start_pes). Names from before it are weak definitions,
+ * HL_SHMEM_OLD(shfree), which a program may have for something of its own. */
+#ifndef HL_SHMEM_ENTRY_H
+#define HL_SHMEM_ENTRY_H
+
+#include "attr.h"
+
+/* The directive says "weak" a second time: the link-time optimiser of gcc makes weak aliases strong. */
+#define HL_SHMEM_OLD_API(name, strong)                                                                       \
+    __asm__(".weak " #name);                                                                                 \
+    extern __typeof__(name) name __attribute__((weak, alias(#strong), visibility("default")));               \
+    HL_PUBLIC
+#define HL_SHMEM_API(name) HL_SHMEM_OLD_API(name, p##name)
+#define HL_SHMEM_OLD(name)                                                                                   \
+    __asm__(".weak " #name);                                                                                 \
+    HL_PUBLIC __attribute__((weak))
+
+#endif

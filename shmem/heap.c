@@ -1,0 +1,258 @@
+/* How PEs reach each other's heap: parts of node peers are mapped into one span of addresses for each peer,
+ * at the offsets that they have at home; what cannot be mapped is reached by address and key. */
+#include "heap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot.h"
+#include "coll.h"
+#include "conf.h"
+#include "err.h"
+#include "fab.h"
+#include "fork.h"
+#include "lane.h"
+#include "life.h"
+#include "near.h"
+#include "parts.h"
+#include "rx.h"
+#include "shm.h"
+#include "sym.h"
+#include "util.h"
+
+/* What a PE tells the others of a part. */
+struct card {
+    uint64_t seg_id;
+    uint64_t addr, key; /* for RMA, when the network is open */
+};
+
+/* A node peer whose parts are mapped. */
+struct span {
+    int pe, node_rank;
+    char *base; /* NULL: not mapped */
+};
+
+static struct span *spans;         /* [n_spans] */
+static struct hl_near_want *wants; /* [n_spans][hl_heap.count] */
+static int n_spans;
+static uint8_t *part_of;
+
+static int no_memory(void)
+{
+    return hl_err_say(HL_ERR_NO_MEM, "no memory for the addresses of %d heaps", hl_sym.n_pes);
+}
+
+static bool is_peer(int pe)
+{
+    return pe != hl_sym.my_pe && strcmp(hl_conf.near, "none") != 0 && hl_boot_node_of(pe) >= 0;
+}
+
+static int make_tables(void)
+{
+    size_t n = (size_t)hl_sym.n_pes, count = (size_t)hl_heap.count, peers = 0;
+    for (int pe = 0; pe < hl_sym.n_pes; pe++) {
+        peers += is_peer(pe);
+    }
+    spans = calloc(peers + 1, sizeof *spans);
+    wants = calloc(peers * count + 1, sizeof *wants);
+    part_of = malloc(hl_heap.len >> HL_SYM_GRANULE);
+    hl_sym.heap = (struct hl_sym_area){hl_heap.base, hl_heap.len, calloc(n, sizeof(struct hl_sym_reach))};
+    bool have = spans != NULL && wants != NULL && part_of != NULL && hl_sym.heap.pes != NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct hl_heap_part *p = &hl_heap.parts[i];
+        hl_sym.parts[i] =
+            (struct hl_sym_area){hl_heap.base + p->off, p->len, calloc(n, sizeof(struct hl_sym_reach))};
+        have = have && hl_sym.parts[i].pes != NULL;
+        if (have) {
+            memset(part_of + (p->off >> HL_SYM_GRANULE), (int)i, p->len >> HL_SYM_GRANULE);
+        }
+    }
+    hl_sym.n_parts = hl_heap.count;
+    hl_sym.part_of = part_of;
+    return have ? 0 : no_memory();
+}
+
+/* My parts as the others need them. */
+static void fill_cards(struct card *mine)
+{
+    for (int i = 0; i < hl_heap.count; i++) {
+        struct hl_fab_mr mr;
+        hl_fab_mr_of(hl_heap.parts[i].piece.seg, &mr);
+        mine[i] = (struct card){hl_heap.parts[i].piece.seg->id, mr.addr, mr.key};
+    }
+}
+
+/* cards[]: HL_SYM_PARTS for each PE. */
+static int tell(struct card *cards)
+{
+    struct card mine[HL_SYM_PARTS] = {{0}};
+    fill_cards(mine);
+    return hl_coll_allgather_bytes(hl_shmem_comm, mine, sizeof mine, cards);
+}
+
+static void give_span(struct span *s)
+{
+    struct hl_near_want *w = wants + (s - spans) * hl_heap.count;
+    bool gone = true;
+    for (int i = 0; i < hl_heap.count; i++) {
+        if (w[i].base != NULL) {
+            gone = hl_near_unmap(w[i].node_rank, w[i].seg_id) && gone;
+            w[i].base = NULL;
+        }
+    }
+    if (s->base != NULL) {
+        hl_fork_forget(s->base);
+    }
+    /* A window on symmetric memory that still lives keeps its mapping, and so these addresses. */
+    if (s->base != NULL && gone) {
+        hl_mem_unreserve(s->base, hl_heap.len);
+    }
+    s->base = NULL;
+}
+
+/* Maps all parts of all peers at once; a peer of whom one cannot be mapped has none mapped. */
+static int map_peers(const struct card *cards)
+{
+    size_t align = hl_max_size(hl_heap.parts[0].page, (size_t)1 << HL_SYM_GRANULE), used = 0;
+    for (int pe = 0; pe < hl_sym.n_pes; pe++) {
+        struct span s = {.pe = pe, .node_rank = hl_boot_node_of(pe)};
+        if (!is_peer(pe) || hl_mem_reserve(hl_heap.len, align, &s.base) != 0) {
+            continue;
+        }
+        for (int i = 0; i < hl_heap.count; i++) {
+            const struct hl_heap_part *p = &hl_heap.parts[i];
+            wants[used++] = (struct hl_near_want){.node_rank = s.node_rank,
+                                                  .seg_id = cards[pe * HL_SYM_PARTS + i].seg_id,
+                                                  .seg_len = p->len,
+                                                  .at = s.base + p->off};
+        }
+        spans[n_spans++] = s;
+    }
+    int rc = hl_near_map_all(wants, used);
+    for (int k = 0; k < n_spans; k++) {
+        for (int i = 0; i < hl_heap.count && spans[k].base != NULL; i++) {
+            if (wants[k * hl_heap.count + i].rc != 0) {
+                give_span(&spans[k]);
+            }
+        }
+    }
+    return rc == HL_ERR_RMA_SHARED ? 0 : rc; /* what cannot be mapped uses the network */
+}
+
+/* Forked children have their own pages of my parts, and may read those of peers. */
+static int keep_from_children(void)
+{
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < hl_heap.count; i++) {
+        const struct hl_heap_part *p = &hl_heap.parts[i];
+        rc = hl_fork_keep(p->piece.addr, p->len, p->piece.seg->fd, p->piece.off, HL_FORK_VIEW);
+    }
+    for (int k = 0; rc == 0 && k < n_spans; k++) {
+        rc = spans[k].base != NULL ? hl_fork_keep(spans[k].base, hl_heap.len, -1, 0, HL_FORK_LOOK) : 0;
+    }
+    return rc;
+}
+
+static void store_near(int pe, const char *base)
+{
+    hl_sym.heap.pes[pe].where = (uint64_t)(uintptr_t)base;
+    for (int i = 0; i < hl_heap.count; i++) {
+        hl_sym.parts[i].pes[pe].where = (uint64_t)(uintptr_t)base + hl_heap.parts[i].off;
+    }
+}
+
+/* Everybody is far but for those that are mapped, and me. */
+static bool store_all_near(void)
+{
+    int near = 0;
+    for (int pe = 0; pe < hl_sym.n_pes; pe++) {
+        hl_sym.heap.pes[pe].where = HL_SYM_FAR;
+    }
+    for (int k = 0; k < n_spans; k++) {
+        if (spans[k].base != NULL) {
+            store_near(spans[k].pe, spans[k].base);
+            near++;
+        }
+    }
+    if (strcmp(hl_conf.near, "none") != 0) {
+        store_near(hl_sym.my_pe, hl_heap.base);
+        near++;
+    }
+    return near == hl_sym.n_pes;
+}
+
+/* Address and key of each part of far PEs, which they have once the network is open. */
+static int reach_far(struct card *cards)
+{
+    int rc = 0;
+    if (!hl_rx_has_network()) { /* in the middle of a job that had no use for it */
+        rc = hl_rx_network();
+        rc = rc == 0 ? hl_lane_open(hl_life_level() == MPI_THREAD_MULTIPLE) : rc;
+    }
+    rc = hl_parts_agree(rc);
+    rc = rc == 0 ? tell(cards) : rc;
+    for (int pe = 0; rc == 0 && pe < hl_sym.n_pes; pe++) {
+        for (int i = 0; i < hl_heap.count && hl_sym.heap.pes[pe].where == HL_SYM_FAR; i++) {
+            const struct card *c = &cards[pe * HL_SYM_PARTS + i];
+            hl_sym.parts[i].pes[pe] = (struct hl_sym_reach){HL_SYM_FAR | c->addr, c->key};
+        }
+    }
+    return rc;
+}
+
+static int reach(struct card *cards)
+{
+    int rc = hl_parts_agree(cards == NULL ? no_memory() : hl_rx_start());
+    rc = rc == 0 ? tell(cards) : rc;
+    rc = rc == 0 ? hl_parts_agree(map_peers(cards)) : rc;
+    rc = rc == 0 ? hl_parts_agree(keep_from_children()) : rc;
+    if (rc != 0) {
+        return rc;
+    }
+    bool near = hl_coll_agree(hl_shmem_comm, store_all_near() ? 0 : -1) == 0;
+    return near ? 0 : reach_far(cards);
+}
+
+int hl_heap_open(void)
+{
+    int rc = hl_parts_open();
+    if (rc != 0) {
+        return rc;
+    }
+    rc = make_tables();
+    rc = hl_parts_agree(rc != 0 ? rc : hl_alloc_open());
+    if (rc == 0) {
+        struct card *cards = malloc((size_t)hl_sym.n_pes * HL_SYM_PARTS * sizeof *cards);
+        rc = reach(cards);
+        free(cards);
+    }
+    if (rc != 0) {
+        hl_heap_close();
+    } else if (hl_conf.shmem_meminfo != 0) {
+        hl_parts_show();
+    }
+    return rc;
+}
+
+void hl_heap_close(void)
+{
+    for (int k = 0; k < n_spans; k++) {
+        give_span(&spans[k]);
+    }
+    n_spans = 0;
+    for (int i = 0; i < hl_heap.count; i++) {
+        hl_fork_forget(hl_heap.base + hl_heap.parts[i].off);
+    }
+    free(spans);
+    free(wants);
+    free(part_of);
+    free(hl_sym.heap.pes);
+    for (int i = 0; i < hl_sym.n_parts; i++) {
+        free(hl_sym.parts[i].pes);
+    }
+    spans = NULL;
+    wants = NULL;
+    part_of = NULL;
+    hl_alloc_close();
+    hl_parts_close();
+}

@@ -1,0 +1,306 @@
+/* Start and end of OpenSHMEM, and how a wrong program ends. */
+#include <mpi.h>
+#include <shmem.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot.h"
+#include "coll.h"
+#include "comm.h"
+#include "ctx.h"
+#include "entry.h"
+#include "err.h"
+#include "heap.h"
+#include "life.h"
+#include "log.h"
+#include "rx.h"
+#include "shm.h"
+#include "show.h"
+#include "statics.h"
+#include "sym.h"
+#include "team.h"
+#include "xfer.h"
+
+struct hl_comm *hl_shmem_comm;
+
+/* ---- the end of wrong programs ---- */
+
+_Noreturn void hl_shmem_die(const char *func, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    hl_log(HL_LOG_ERROR, "%s: %s", func, text);
+    hl_boot_abort(1);
+}
+
+static const char *why_closed(void)
+{
+    return hl_life_is_forked()             ? "a forked child of a PE cannot use the library"
+           : hl_life_closed(HL_LIFE_SHMEM) ? "called after shmem_finalize"
+                                           : "called before shmem_init";
+}
+
+void hl_shmem_need_open(const char *func)
+{
+    if (HL_UNLIKELY(hl_sym.n_pes == 0)) {
+        hl_shmem_die(func, "%s", why_closed());
+    }
+}
+
+_Noreturn void hl_shmem_bad_access(const char *func, const void *addr, size_t len, int pe)
+{
+    hl_shmem_need_open(func);
+    if ((uint32_t)pe >= (uint32_t)hl_sym.n_pes) {
+        hl_shmem_die(func, "PE %d does not exist: there are PEs 0 to %d", pe, hl_sym.n_pes - 1);
+    }
+    char text[256];
+    if (hl_statics_explain(addr, len, pe, text, sizeof text)) {
+        hl_shmem_die(func, "%s", text);
+    }
+    if (hl_sym_is(addr, 1)) {
+        hl_shmem_die(func, "%zu bytes from address %p reach beyond the end of symmetric memory there", len,
+                     addr);
+    }
+    hl_shmem_die(
+        func,
+        "address %p is not symmetric: it is neither in the heap (shmem_malloc) nor static data of the "
+        "program",
+        addr);
+}
+
+void hl_shmem_fail(int rc, const char *func, int pe)
+{
+    if (pe >= 0) {
+        hl_shmem_die(func, "PE %d: %s", pe, hl_err_text(rc));
+    }
+    hl_shmem_die(func, "%s", hl_err_text(rc));
+}
+
+/* ---- start ---- */
+
+/* MPI's number of a thread level, and back. */
+static const int levels[] = {[SHMEM_THREAD_SINGLE] = MPI_THREAD_SINGLE,
+                             [SHMEM_THREAD_FUNNELED] = MPI_THREAD_FUNNELED,
+                             [SHMEM_THREAD_SERIALIZED] = MPI_THREAD_SERIALIZED,
+                             [SHMEM_THREAD_MULTIPLE] = MPI_THREAD_MULTIPLE};
+
+static int level_now(void)
+{
+    int level = SHMEM_THREAD_MULTIPLE;
+    while (level > SHMEM_THREAD_SINGLE && levels[level] != hl_life_level()) {
+        level--;
+    }
+    return level;
+}
+
+static void forget(void)
+{
+    hl_team_close();
+    hl_ctx_close();
+    hl_shmem_xfer_close();
+    hl_statics_close();
+    hl_heap_close();
+    hl_sym = (struct hl_sym){.n_pes = 0};
+}
+
+/* All that follows the library's own start. Collective; an error is the same on all PEs. */
+static int open_parts(void)
+{
+    /* From the group, not the communicator: a program may be creating communicators just now. */
+    int rc = hl_coll_comm_from_group(hl_comm_world_object.group, "hotlane shmem_init", &hl_shmem_comm);
+    if (rc != 0) {
+        return rc;
+    }
+    hl_sym.my_pe = hl_boot.rank;
+    hl_sym.n_pes = hl_boot.size;
+    hl_shmem_show();
+    rc = hl_heap_open();
+    if (rc != 0) {
+        return rc; /* who has the cause ends the job before the others wake */
+    }
+    rc = hl_statics_open();
+    rc = rc != 0 ? rc : hl_shmem_xfer_open();
+    rc = rc != 0 ? rc : hl_ctx_open();
+    rc = rc != 0 ? rc : hl_team_open();
+    return hl_coll_agree(hl_shmem_comm, rc);
+}
+
+static void finalize(const char *func)
+{
+    hl_ctx_end_team(NULL, func); /* what the program has left */
+    hl_shmem_barrier(func);
+    forget();
+    hl_comm_free(hl_shmem_comm);
+    hl_shmem_comm = NULL;
+    hl_shmem_must(hl_life_close(HL_LIFE_SHMEM), func, -1);
+}
+
+/* Leaving main is the end of SHMEM (OpenSHMEM 1.5, section 4), if it is a success: who leaves with an error
+ * must not wait for the others. */
+static void at_exit(int status, void *unused)
+{
+    if (status == 0 && hl_sym.n_pes != 0 && !hl_life_is_forked()) {
+        finalize("exit");
+    }
+}
+
+/* Starts that no end has answered: a library within the program may start and end SHMEM for itself (1.6). One
+ * thread at a time, as the standard asks. */
+static int starts;
+
+static int start(const char *func, int requested, int *provided)
+{
+    int level;
+    if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE) {
+        hl_shmem_die(func, "%d is no thread level", requested);
+    }
+    if (hl_sym.n_pes == 0) {
+        hl_shmem_must(hl_life_open(HL_LIFE_SHMEM, levels[requested], &level), func, -1);
+        hl_shmem_must(open_parts(), func, -1);
+        on_exit(at_exit, NULL); /* before that of lib/life, which was registered earlier */
+    }
+    starts++;
+    *provided = level_now();
+    return 0;
+}
+
+HL_SHMEM_API(shmem_init)
+void pshmem_init(void)
+{
+    int provided;
+    start("shmem_init", SHMEM_THREAD_SINGLE, &provided);
+}
+
+HL_SHMEM_API(shmem_init_thread)
+int pshmem_init_thread(int requested, int *provided)
+{
+    int level;
+    return start("shmem_init_thread", requested, provided != NULL ? provided : &level);
+}
+
+HL_SHMEM_OLD_API(start_pes, pshmem_start_pes)
+void pshmem_start_pes(int npes)
+{
+    int provided;
+    if (hl_sym.n_pes == 0) { /* more calls have no effect */
+        start("start_pes", SHMEM_THREAD_SINGLE, &provided);
+    }
+}
+
+/* ---- forked children ---- */
+
+/* All calls say that they are wrong there. (What the child inherited of tables stays.) */
+static void in_child(void)
+{
+    hl_sym = (struct hl_sym){.n_pes = 0};
+}
+
+/* ---- deaths ---- */
+
+/* Calls have no error to return, and a word that a dead PE was to write is waited for without end. */
+static void pe_died(int pe)
+{
+    if (hl_life_opened(HL_LIFE_SHMEM) && !hl_life_closed(HL_LIFE_SHMEM)) {
+        hl_log(HL_LOG_ERROR, "PE %d has died, and OpenSHMEM cannot go on without it; the job ends", pe);
+        hl_boot_abort(1);
+    }
+}
+
+static void early(enum hl_life_who unused)
+{
+    (void)unused;
+    (void)hl_rx_on_death(pe_died); /* there is room for all modules */
+}
+
+__attribute__((constructor)) static void enrol(void)
+{
+    static struct hl_life_row row = {.name = "SHMEM", .early = early, .child = in_child};
+    hl_life_enrol(&row);
+}
+
+/* ---- end ---- */
+
+HL_SHMEM_API(shmem_finalize)
+void pshmem_finalize(void)
+{
+    hl_shmem_need_open("shmem_finalize");
+    starts--;
+    if (starts > 0) {
+        hl_shmem_barrier("shmem_finalize");
+        return;
+    }
+    finalize("shmem_finalize");
+}
+
+HL_SHMEM_API(shmem_global_exit)
+_Noreturn void pshmem_global_exit(int status)
+{
+    hl_boot_exit(status);
+}
+
+/* ---- questions ---- */
+
+HL_SHMEM_API(shmem_my_pe)
+int pshmem_my_pe(void)
+{
+    hl_shmem_need_open("shmem_my_pe");
+    return hl_sym.my_pe;
+}
+
+HL_SHMEM_API(shmem_n_pes)
+int pshmem_n_pes(void)
+{
+    hl_shmem_need_open("shmem_n_pes");
+    return hl_sym.n_pes;
+}
+
+HL_SHMEM_OLD(_my_pe)
+int _my_pe(void)
+{
+    hl_shmem_need_open("_my_pe");
+    return hl_sym.my_pe;
+}
+
+HL_SHMEM_OLD(_num_pes)
+int _num_pes(void)
+{
+    hl_shmem_need_open("_num_pes");
+    return hl_sym.n_pes;
+}
+
+HL_SHMEM_API(shmem_query_thread)
+void pshmem_query_thread(int *provided)
+{
+    hl_shmem_need_open("shmem_query_thread");
+    *provided = level_now();
+}
+
+HL_SHMEM_API(shmem_query_initialized)
+void pshmem_query_initialized(int *initialized)
+{
+    *initialized = hl_sym.n_pes != 0;
+}
+
+HL_SHMEM_API(shmem_info_get_version)
+void pshmem_info_get_version(int *major, int *minor)
+{
+    *major = SHMEM_MAJOR_VERSION;
+    *minor = SHMEM_MINOR_VERSION;
+}
+
+HL_SHMEM_API(shmem_info_get_name)
+void pshmem_info_get_name(char *name)
+{
+    snprintf(name, SHMEM_MAX_NAME_LEN, "%s", SHMEM_VENDOR_STRING);
+}
+
+/* For profilers that stand before the library. */
+HL_SHMEM_API(shmem_pcontrol)
+void pshmem_pcontrol(int level, ...)
+{
+}

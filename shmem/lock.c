@@ -1,0 +1,227 @@
+/* Locks: symmetric longs, 0 when nobody holds them. (OpenSHMEM 1.5, section 9.11.)
+ *
+ * Threads of a PE take turns here first; then the PE stands in one queue of PEs (Mellor-Crummey and Scott),
+ * whose links are the copies of the lock itself:
+ *
+ *   low half, at the lock's home PE   the last PE of the queue + 1, or 0
+ *   high half, at every PE            bit 63: my turn has come; below: the PE behind me + 1, or 0
+ *
+ * A PE swaps itself in as the last, tells the one before it, and waits for its own word, which only its
+ * predecessor and its successor change, once each. So turns come in the order of arrival, waiting costs no
+ * traffic, and neither home nor holder need do anything for others to queue up. */
+#include <shmem.h>
+#include <stdlib.h>
+
+#include "entry.h"
+#include "lock.h"
+#include "near.h"
+#include "prog.h"
+#include "shm.h"
+#include "sym.h"
+#include "xfer.h"
+
+#define TURN ((uint64_t)1 << 63)
+
+/* ---- threads of this PE ---- */
+
+/* A lock that threads of mine hold or wait for. */
+struct line {
+    struct line *next;
+    const long *lock;
+    uint64_t tickets; /* given out */
+    hl_a64 turn;      /* the ticket whose turn it is; written under the list's lock, read by waiters */
+};
+
+static struct hl_mutex list_lock = HL_MUTEX_INIT;
+static struct line *lines HL_GUARDED_BY(list_lock);
+
+static struct line **find(const long *lock) HL_REQUIRES(list_lock)
+{
+    struct line **at = &lines;
+    while (*at != NULL && (*at)->lock != lock) {
+        at = &(*at)->next;
+    }
+    return at;
+}
+
+struct ticket {
+    struct line *line; /* NULL: none was given */
+    uint64_t number;
+};
+
+/* A ticket for the line of `lock`; with `only_first` only when nobody holds or waits. */
+static struct ticket draw(const long *lock, bool only_first, const char *func)
+{
+    struct ticket t = {NULL, 0};
+    hl_mutex_lock(&list_lock);
+    struct line **at = find(lock);
+    bool first = *at == NULL;
+    if (first && (*at = calloc(1, sizeof **at)) != NULL) {
+        (*at)->lock = lock;
+    }
+    bool failed = *at == NULL;
+    if (!failed && (first || !only_first)) {
+        t = (struct ticket){*at, (*at)->tickets++};
+    }
+    hl_mutex_unlock(&list_lock);
+    if (failed) {
+        hl_shmem_die(func, "no memory for another lock");
+    }
+    return t;
+}
+
+static bool is_turn(void *arg)
+{
+    const struct ticket *t = arg;
+    /* acquire: what the thread before did; pairs with the release in leave_line. */
+    return hl_a64_load_acquire(&t->line->turn) == t->number;
+}
+
+static void tell_turn(const void *arg, struct hl_told *t)
+{
+    hl_told_say(t, "lock %p, which another thread of this PE holds",
+                (const void *)((const struct ticket *)arg)->line->lock);
+}
+HL_HANG_TELLS(is_turn, tell_turn);
+
+static bool is_taken_here(const long *lock)
+{
+    hl_mutex_lock(&list_lock);
+    bool yes = *find(lock) != NULL;
+    hl_mutex_unlock(&list_lock);
+    return yes;
+}
+
+/* By the thread that holds the lock. */
+static void leave_line(const long *lock)
+{
+    hl_mutex_lock(&list_lock);
+    struct line **at = find(lock), *line = *at;
+    /* relaxed: changed under the lock. */
+    uint64_t turn = line != NULL ? hl_a64_load_relaxed(&line->turn) + 1 : 0;
+    if (line != NULL && turn == line->tickets) {
+        *at = line->next; /* nobody waits */
+        free(line);
+    } else if (line != NULL) {
+        hl_a64_store_release(&line->turn, turn); /* release: pairs with the acquire in is_turn. */
+    }
+    hl_mutex_unlock(&list_lock);
+    hl_prog_wake();
+}
+
+/* ---- the queue of PEs ---- */
+
+static void check(const long *lock, const char *func)
+{
+    hl_shmem_need_open(func);
+    if (!hl_sym_is(lock, sizeof *lock)) {
+        hl_shmem_bad_access(func, lock, sizeof *lock, hl_sym.my_pe);
+    }
+    if ((uintptr_t)lock % sizeof *lock != 0) {
+        hl_shmem_die(func, "lock %p is not aligned to %zu bytes", (const void *)lock, sizeof *lock);
+    }
+}
+
+/* By the offset in its area, which is the same at all PEs; so that many locks have many homes. */
+static int home_of(const long *lock)
+{
+    const struct hl_sym_area *a = &hl_sym.heap;
+    uint64_t off = (uint64_t)((const char *)lock - a->base);
+    for (int i = 0; off >= a->len && i < hl_sym.n_statics; i++) {
+        a = &hl_sym.statics[i];
+        off = (uint64_t)((const char *)lock - a->base);
+    }
+    return (int)(off / sizeof *lock % (uint64_t)hl_sym.n_pes);
+}
+
+/* My word of the queue. */
+struct place {
+    hl_a64 *word;
+    uint64_t mask;
+    int before; /* the PE before me in the queue, or -1: who comes behind me has not said so yet */
+};
+
+static bool is_set(void *arg)
+{
+    const struct place *p = arg;
+    /* acquire: what the holder before me did; pairs with the signal that says so. */
+    return (hl_a64_load_acquire(p->word) & p->mask) != 0;
+}
+
+static void tell_place(const void *arg, struct hl_told *t)
+{
+    const struct place *p = arg;
+    hl_told_say(t, p->before >= 0 ? "lock %p, behind PE %d in its queue" : "lock %p, to be passed on",
+                (const void *)p->word, p->before);
+    hl_told_await(t, p->before);
+}
+HL_HANG_TELLS(is_set, tell_place);
+
+static void enter(long *lock)
+{
+    uint32_t mine = (uint32_t)hl_sym.my_pe + 1;
+    uint32_t before = pshmem_uint32_atomic_swap((uint32_t *)lock, mine, home_of(lock));
+    if (before != 0) {
+        struct place p = {(hl_a64 *)lock, TURN, (int)before - 1};
+        pshmem_signal_add((uint64_t *)lock, (uint64_t)mine << 32, (int)before - 1);
+        hl_prog_wait(is_set, &p);
+        hl_a64_and_full(p.word, ~TURN); /* full: my successor may be telling me of itself. */
+    }
+}
+
+static void leave(long *lock)
+{
+    uint32_t mine = (uint32_t)hl_sym.my_pe + 1;
+    struct place p = {(hl_a64 *)lock, ~TURN & ~(uint64_t)UINT32_MAX, -1};
+    /* Nobody behind me, as far as known, and none is on its way. */
+    if (!is_set(&p) && pshmem_uint32_atomic_compare_swap((uint32_t *)lock, mine, 0, home_of(lock)) == mine) {
+        return;
+    }
+    hl_prog_wait(is_set, &p);
+    int next = (int)((hl_a64_load_relaxed(p.word) & p.mask) >> 32) - 1; /* relaxed: the wait ordered it. */
+    hl_a64_and_full(p.word, ~p.mask); /* full: before I stand in the queue again. */
+    pshmem_signal_add((uint64_t *)lock, TURN, next);
+    (void)hl_prog_poll(); /* far, it travels now */
+}
+
+/* ---- the functions ---- */
+
+HL_SHMEM_API(shmem_set_lock)
+void pshmem_set_lock(long *lock)
+{
+    check(lock, "shmem_set_lock");
+    struct ticket t = draw(lock, false, "shmem_set_lock");
+    hl_prog_wait(is_turn, &t);
+    enter(lock);
+    hl_near_fence();
+}
+
+HL_SHMEM_API(shmem_test_lock)
+int pshmem_test_lock(long *lock)
+{
+    check(lock, "shmem_test_lock");
+    struct ticket t = draw(lock, true, "shmem_test_lock");
+    if (t.line == NULL) {
+        (void)hl_prog_poll();
+        return 1;
+    }
+    uint32_t mine = (uint32_t)hl_sym.my_pe + 1;
+    if (pshmem_uint32_atomic_compare_swap((uint32_t *)lock, 0, mine, home_of(lock)) != 0) {
+        leave_line(lock);
+        return 1;
+    }
+    hl_near_fence();
+    return 0;
+}
+
+HL_SHMEM_API(shmem_clear_lock)
+void pshmem_clear_lock(long *lock)
+{
+    check(lock, "shmem_clear_lock");
+    if (!is_taken_here(lock)) {
+        hl_shmem_die("shmem_clear_lock", "lock %p is not held by this PE", (void *)lock);
+    }
+    hl_shmem_quiet(&hl_ctx_default, "shmem_clear_lock");
+    leave(lock);
+    leave_line(lock);
+}

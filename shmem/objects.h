@@ -1,0 +1,57 @@
+/* Whose static data is symmetric, and where it lies.
+ *
+ * An object is the executable or a shared library. Its data is symmetric when
+ *   - it is the executable of a program that was linked with OpenSHMEM,
+ *   - or a library that was loaded with such a program, but for the system's libraries (those in /lib,
+ * /usr/lib and where libc lies) and Hotlane with what it needs,
+ *   - or any library that was itself linked with OpenSHMEM (libsma.so.1), loaded by dlopen too.
+ * A stretch is the part of it that can be written to: from the end of what the loader made read-only (RELRO)
+ * to the end of .bss, whole pages. */
+#ifndef HL_SHMEM_OBJECTS_H
+#define HL_SHMEM_OBJECTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HL_STRETCH_NAME 64
+
+struct hl_stretch {
+    char *base;                 /* a page's address */
+    size_t len;                 /* bytes, whole pages */
+    size_t filled;              /* the first bytes of it, which came from the file; behind them is .bss */
+    uint64_t id;                /* PEs with equal ids have the same data at the same offsets */
+    bool shared;                /* share.c's: it lies in hl_share.seg now */
+    size_t off;                 /* share.c's: where there; pages */
+    char name[HL_STRETCH_NAME]; /* "the executable", or the library's file name */
+};
+
+/* A name of another library whose data the linker has put into the executable (copy relocation): stdout,
+ * environ. They lie within stretches, and are not the program's. */
+struct hl_foreign {
+    char *base;
+    size_t len;
+    const char *name; /* the loader's string */
+};
+
+struct hl_objects {
+    struct hl_stretch *stretches; /* the executable's first, libraries as they were loaded */
+    int n_stretches;
+    struct hl_foreign *foreign; /* by address */
+    int n_foreign;
+    bool is_static; /* the executable has no loader: nothing of it can be told apart from libc's data */
+};
+
+/* Looks at all objects that are loaded now and keeps those chosen in memory (dlclose will not unload them).
+ * Returns 0 or HL_ERR_NO_MEM;
+ * the arrays are the caller's until hl_objects_drop. Any thread, not from a dl_iterate_phdr callback. */
+int hl_objects_find(struct hl_objects *out);
+void hl_objects_drop(struct hl_objects *objects);
+
+/* Was a loaded object linked with OpenSHMEM, or is this code part of the executable? */
+bool hl_objects_have_shmem(void);
+
+/* The file name of the object in which an address lies, "" when in none. */
+const char *hl_objects_name_at(const void *addr);
+
+#endif

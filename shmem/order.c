@@ -1,0 +1,192 @@
+/* Ordering and completion. (OpenSHMEM 1.5, section 9.10; pe_quiet: 1.6.)
+ *
+ * On the node a quiet is one fence of the processor, and a fence orders stores: lanes are asked only where
+ * there is a network. */
+#include <shmem.h>
+#include <shmemx.h>
+
+#include "ctx.h"
+#include "entry.h"
+#include "hl_build.h"
+#include "near.h"
+#include "shm.h"
+#include "short.h"
+#include "sym.h"
+#include "xfer.h"
+
+static hl_a64 errors_seen; /* hl_lane_errors when the words of all PEs were looked at; atomic */
+
+/* ---- over the network ---- */
+
+/* An operation has failed that nobody else is told of: the first such PE ends the job. */
+static HL_COLD void look_at_errors(uint64_t now, const char *func)
+{
+    hl_a64_store_relaxed(&errors_seen, now); /* relaxed: of several threads one or more look. */
+    for (int pe = 0; pe < hl_sym.n_pes; pe++) {
+        hl_shmem_must(hl_shmem_take_error(pe), func, pe);
+    }
+}
+
+static void tell_errors(const char *func)
+{
+    uint64_t now = hl_a64_load_acquire(&hl_lane_errors);         /* acquire: pairs with hl_lane_error_keep */
+    if (HL_UNLIKELY(now != hl_a64_load_relaxed(&errors_seen))) { /* relaxed: a wrong guess costs a look */
+        look_at_errors(now, func);
+    }
+}
+
+/* Some of its memory is mapped here, and some is perhaps not. */
+static bool is_mapped(int pe)
+{
+    bool mapped = hl_sym.heap.len != 0 && (hl_sym.heap.pes[pe].where & HL_SYM_FAR) == 0;
+    for (int i = 0; i < hl_sym.n_statics && !mapped; i++) {
+        mapped = (hl_sym.statics[i].pes[pe].where & HL_SYM_FAR) == 0;
+    }
+    return mapped;
+}
+
+/* ---- what the calls share ---- */
+
+void hl_shmem_quiet(const struct hl_ctx *ctx, const char *func)
+{
+    if (hl_lane_is_there()) {
+        hl_shmem_must(hl_lane_flush_on(ctx->lane, -1, HL_REMOTE), func, -1);
+        tell_errors(func);
+    }
+    hl_near_fence();
+}
+
+void hl_shmem_fence(const struct hl_ctx *ctx, const char *func)
+{
+    hl_fence_release(); /* my stores, in order; pairs with whoever loads the later one with acquire. */
+    if (hl_lane_is_there()) {
+        hl_shmem_must(hl_lane_fence(ctx->lane, is_mapped), func, -1);
+        tell_errors(func);
+    }
+}
+
+/* In a call of the user that is about all of a context. */
+static const struct hl_ctx *context(shmem_ctx_t ctx, const char *func)
+{
+    const struct hl_ctx *c = hl_ctx_must(ctx, func);
+    if (HL_CHECKED && (c->options & SHMEM_CTX_PRIVATE) != 0 && c->thread != hl_ctx_me()) {
+        hl_shmem_die(func, "the context is SHMEM_CTX_PRIVATE and another thread's");
+    }
+    return c;
+}
+
+/* Nothing is wrong, and there is no network. */
+HL_INLINE bool is_near_only(shmem_ctx_t ctx)
+{
+    return !HL_CHECKED && hl_sym.n_pes != 0 && !hl_lane_is_there() && hl_ctx_of(ctx) != NULL;
+}
+
+static HL_NOINLINE void quiet_slow(shmem_ctx_t ctx, const char *func)
+{
+    hl_shmem_quiet(context(ctx, func), func);
+}
+
+HL_INLINE void quiet(shmem_ctx_t ctx, const char *func)
+{
+    if (HL_LIKELY(is_near_only(ctx))) {
+        hl_near_fence();
+    } else {
+        quiet_slow(ctx, func);
+    }
+}
+
+static HL_NOINLINE void fence_slow(shmem_ctx_t ctx, const char *func)
+{
+    hl_shmem_fence(context(ctx, func), func);
+}
+
+HL_INLINE void fence(shmem_ctx_t ctx, const char *func)
+{
+    if (HL_LIKELY(is_near_only(ctx))) {
+        hl_fence_release(); /* as in hl_shmem_fence. */
+    } else {
+        fence_slow(ctx, func);
+    }
+}
+
+static void pe_quiet(shmem_ctx_t ctx, const int *pes, size_t n, const char *func)
+{
+    const struct hl_ctx *c = context(ctx, func);
+    if (n > 0 && pes == NULL) {
+        hl_shmem_die(func, "target_pes is NULL for %zu PEs", n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        int pe = hl_ctx_world(c, pes[i]);
+        if (pe < 0) {
+            hl_shmem_die(func, "target_pes[%zu] is %d: the context's team has PEs 0 to %d", i, pes[i],
+                         c->size - 1);
+        }
+        hl_shmem_must(hl_lane_flush_on(c->lane, pe, HL_REMOTE), func, pe);
+        hl_shmem_must(hl_shmem_take_error(pe), func, pe);
+    }
+    hl_near_fence();
+}
+
+/* ---- calls ---- */
+
+HL_SHMEM_API(shmem_quiet)
+void pshmem_quiet(void)
+{
+    quiet(SHMEM_CTX_DEFAULT, "shmem_quiet");
+}
+
+HL_SHMEM_API(shmem_ctx_quiet)
+void pshmem_ctx_quiet(shmem_ctx_t ctx)
+{
+    quiet(ctx, "shmem_ctx_quiet");
+}
+
+HL_SHMEM_API(shmem_pe_quiet)
+void pshmem_pe_quiet(const int *target_pes, size_t npes)
+{
+    pe_quiet(SHMEM_CTX_DEFAULT, target_pes, npes, "shmem_pe_quiet");
+}
+
+HL_SHMEM_API(shmem_ctx_pe_quiet)
+void pshmem_ctx_pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes)
+{
+    pe_quiet(ctx, target_pes, npes, "shmem_ctx_pe_quiet");
+}
+
+HL_SHMEM_API(shmem_fence)
+void pshmem_fence(void)
+{
+    fence(SHMEM_CTX_DEFAULT, "shmem_fence");
+}
+
+HL_SHMEM_API(shmem_ctx_fence)
+void pshmem_ctx_fence(shmem_ctx_t ctx)
+{
+    fence(ctx, "shmem_ctx_fence");
+}
+
+/* ---- Cray's, by threads: every thread may use the library at any time ---- */
+
+HL_SHMEM_API(shmemx_thread_register)
+void pshmemx_thread_register(void)
+{
+    hl_shmem_need_open("shmemx_thread_register");
+}
+
+HL_SHMEM_API(shmemx_thread_unregister)
+void pshmemx_thread_unregister(void)
+{
+    hl_shmem_need_open("shmemx_thread_unregister");
+}
+
+HL_SHMEM_API(shmemx_thread_quiet)
+void pshmemx_thread_quiet(void)
+{
+    quiet(SHMEM_CTX_DEFAULT, "shmemx_thread_quiet");
+}
+
+HL_SHMEM_API(shmemx_thread_fence)
+void pshmemx_thread_fence(void)
+{
+    fence(SHMEM_CTX_DEFAULT, "shmemx_thread_fence");
+}

@@ -1,0 +1,356 @@
+/* What is asked of the symmetric heap becomes the same memory on every PE, or an error on all. */
+#include "parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "boot.h"
+#include "coll.h"
+#include "conf.h"
+#include "err.h"
+#include "fab.h"
+#include "log.h"
+#include "part.h"
+#include "shm.h"
+#include "topo.h"
+#include "util.h"
+
+#define GRANULE ((uint64_t)1 << HL_SYM_GRANULE)
+#define OWN_BYTES ((uint64_t)34 << 20)  /* address space of the library's own part */
+#define AUTO_STEP ((uint64_t)64 << 20)  /* an unset size is a multiple of it, */
+#define AUTO_MOST ((uint64_t)64 << 30)  /* and at most that */
+#define PINNED_MOST ((uint64_t)1 << 30) /* where the NIC takes pages when memory is registered */
+#define SPAN_ALIGN ((size_t)1 << 30)    /* so that shmem_align can keep its promise */
+#define SIZE_MOST ((uint64_t)1 << 46)   /* larger ones are refused as this is; sums do not overflow */
+#define WAIT_US 2000000                 /* for the PE with the cause to end the job */
+
+struct hl_heap hl_heap;
+
+int hl_parts_agree(int rc)
+{
+    char text[512] = "";
+    struct hl_comm *comm = hl_shmem_comm;
+    int all = hl_coll_agree(comm, rc);
+    if (all == 0) {
+        return 0;
+    }
+    /* The first that failed has the smallest of these. */
+    int first = comm->size + hl_coll_agree(comm, rc != 0 ? comm->rank - comm->size : 0);
+    if (first < 0 || first >= comm->size) { /* an error of the exchange itself */
+        return all;
+    }
+    if (first == comm->rank) {
+        snprintf(text, sizeof text, "%s", hl_err_text(rc));
+    }
+    int told = hl_coll_bcast_bytes(comm, text, sizeof text, first);
+    if (first == comm->rank) {
+        return rc;
+    }
+    usleep(WAIT_US);
+    return hl_err_say(all, "PE %d: %.*s", first, (int)sizeof text - 1, told == 0 ? text : "does not answer");
+}
+
+/* ---- what is asked ---- */
+
+/* What a PE was told by its environment. */
+struct asked {
+    uint64_t fair; /* size of an unset heap */
+    int64_t count;
+    struct asked_part {
+        int64_t id, kind, policy;
+        uint64_t size, page, natural; /* UINT64_MAX: size is not set */
+    } parts[HL_PART_MOST];
+};
+
+static uint64_t natural_of(uint64_t page)
+{
+    size_t sizes[8];
+    return hl_topo_page_natural(sizes, hl_topo_pages(sizes, HL_COUNT_OF(sizes)), (size_t)page);
+}
+
+static void read_asked(struct asked *a)
+{
+    int count;
+    const struct hl_part *p = hl_part_all(&count);
+    *a = (struct asked){.fair = hl_mem_fair_size(hl_boot.node_size), .count = count > 0 ? count : 1};
+    if (hl_fab_is_open() && hl_fab.pins) { /* registering takes all pages */
+        a->fair = hl_min_size(a->fair, PINNED_MOST);
+    }
+    a->parts[0] = (struct asked_part){.id = 1, .size = hl_conf.shmem_size, .page = 4096};
+    for (int i = 0; i < count; i++) {
+        a->parts[i] = (struct asked_part){p[i].id, p[i].kind, p[i].policy, p[i].size, p[i].page, 0};
+    }
+    for (int i = 0; i < a->count; i++) {
+        a->parts[i].natural = natural_of(a->parts[i].page);
+    }
+}
+
+static void describe(const struct asked_part *p, char *out, size_t cap)
+{
+    char size[HL_BYTES_TEXT], page[HL_BYTES_TEXT];
+    snprintf(out, cap, "partition %d of %s, kind %s, policy %s, pages of %s", (int)p->id,
+             p->size == UINT64_MAX ? "any size" : hl_bytes_text(p->size, size),
+             hl_part_kind_word((enum hl_part_kind)p->kind),
+             hl_part_policy_word((enum hl_part_policy)p->policy), hl_bytes_text(p->page, page));
+}
+
+/* PE `pe` was told something else than PE 0. */
+static int differ(const struct asked *zero, const struct asked *other, int pe)
+{
+    char first[128] = "nothing more", second[128] = "nothing more";
+    int i = 0;
+    while (i < HL_PART_MOST - 1 &&
+           memcmp(&zero->parts[i], &other->parts[i], offsetof(struct asked_part, natural)) == 0) {
+        i++;
+    }
+    if (i < zero->count) {
+        describe(&zero->parts[i], first, sizeof first);
+    }
+    if (i < other->count) {
+        describe(&other->parts[i], second, sizeof second);
+    }
+    return hl_err_say(HL_ERR_ARG, "the environment asks for %s on PE 0 and for %s on PE %d", first, second,
+                      pe);
+}
+
+static bool alike(const struct asked *a, const struct asked *b)
+{
+    bool same = a->count == b->count;
+    for (int i = 0; same && i < HL_PART_MOST; i++) {
+        same = memcmp(&a->parts[i], &b->parts[i], offsetof(struct asked_part, natural)) == 0;
+    }
+    return same;
+}
+
+/* Of a size that nobody set: the smallest PE decides. */
+static uint64_t auto_size(uint64_t fair)
+{
+    fair = fair < AUTO_MOST ? fair : AUTO_MOST;
+    uint64_t step = fair >= AUTO_STEP ? AUTO_STEP : GRANULE;
+    return fair >= step ? fair & ~(step - 1) : GRANULE;
+}
+
+static void plan_part(const struct asked_part *a, uint64_t natural, uint64_t fair, struct hl_heap_part *out)
+{
+    static const enum hl_mem_kind kinds[] = {[HL_PART_DEFAULT] = HL_MEM_ANY,
+                                             [HL_PART_NORMAL] = HL_MEM_DDR,
+                                             [HL_PART_SYSTEM] = HL_MEM_ANY,
+                                             [HL_PART_FAST] = HL_MEM_FAST};
+    static const enum hl_mem_rule rules[] = {[HL_PART_PREFERRED] = HL_MEM_PREFERRED,
+                                             [HL_PART_MANDATORY] = HL_MEM_MANDATORY,
+                                             [HL_PART_INTERLEAVED] = HL_MEM_INTERLEAVED,
+                                             [HL_PART_BY_SYSTEM] = HL_MEM_PREFERRED};
+    uint64_t size = a->size == UINT64_MAX ? auto_size(fair) : a->size;
+    *out = (struct hl_heap_part){.id = (int)a->id, .page = (size_t)natural};
+    size = hl_min_size(hl_max_size(size, 1), SIZE_MOST);
+    out->size = hl_round_up(size, GRANULE);
+    out->wish = (struct hl_mem_wish){kinds[a->kind], rules[a->policy], (size_t)a->page, true};
+    out->wished =
+        out->wish.kind != HL_MEM_ANY || out->wish.rule != HL_MEM_PREFERRED || natural > hl_topo_page();
+    snprintf(out->name, sizeof out->name, "partition %d", out->id);
+}
+
+/* What all PEs were told, as parts; pages are the largest that any of them has for what is asked. */
+static int plan(void)
+{
+    size_t n = (size_t)hl_sym.n_pes;
+    struct asked *all = malloc(n * sizeof *all), mine;
+    int rc = hl_parts_agree(all != NULL ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory for words of %zu PEs", n));
+    if (rc == 0) {
+        read_asked(&mine);
+        rc = hl_coll_allgather_bytes(hl_shmem_comm, &mine, sizeof mine, all);
+    }
+    for (size_t i = 1; rc == 0 && i < n; i++) {
+        rc = alike(&all[0], &all[i]) ? 0 : differ(&all[0], &all[i], (int)i);
+        all[0].fair = all[i].fair < all[0].fair ? all[i].fair : all[0].fair;
+        for (int k = 0; k < HL_PART_MOST; k++) {
+            all[0].parts[k].natural = hl_max_size(all[0].parts[k].natural, all[i].parts[k].natural);
+        }
+    }
+    for (int k = 0; rc == 0 && k < all[0].count; k++) {
+        plan_part(&all[0].parts[k], all[0].parts[k].natural, all[0].fair, &hl_heap.parts[hl_heap.count++]);
+    }
+    free(all);
+    hl_heap.parts[hl_heap.count++] =
+        (struct hl_heap_part){.name = "the library's part", .size = OWN_BYTES, .page = hl_topo_page()};
+    return hl_parts_agree(rc);
+}
+
+/* ---- where each lies ---- */
+
+static int by_page(const void *a, const void *b)
+{
+    const struct hl_heap_part *p = a, *q = b;
+    if (p->page != q->page) {
+        return p->page > q->page ? -1 : 1;
+    }
+    if (p->wish.page != q->wish.page && p->id != 0 && q->id != 0) {
+        return p->wish.page > q->wish.page ? -1 : 1;
+    }
+    return p->id == 0 ? 1 : q->id == 0 ? -1 : p->id - q->id;
+}
+
+uint64_t hl_parts_lay(struct hl_heap_part *parts, int count)
+{
+    uint64_t at = 0;
+    qsort(parts, (size_t)count, sizeof *parts, by_page);
+    for (int i = 0; i < count; i++) {
+        parts[i].off = at;
+        parts[i].len = hl_round_up(parts[i].size, parts[i].page);
+        at += parts[i].len;
+    }
+    return at;
+}
+
+/* Reserves the span, large enough for whatever pages come: they only become smaller. */
+static int reserve(void)
+{
+    size_t least = hl_max_size(hl_heap.parts[0].page, GRANULE);
+    bool large = hl_mem_reserve(hl_heap.len, SPAN_ALIGN, &hl_heap.base) == 0;
+    int rc = large ? 0 : hl_mem_reserve(hl_heap.len, least, &hl_heap.base);
+    hl_heap.base = rc == 0 ? hl_heap.base : NULL;
+    hl_heap.room = hl_heap.len;
+    rc = hl_parts_agree(rc);
+    if (rc == 0) {
+        hl_heap.align = hl_coll_agree(hl_shmem_comm, large ? 0 : -1) == 0 ? SPAN_ALIGN : least;
+    }
+    return rc;
+}
+
+/* ---- its memory ---- */
+
+static int take_one(struct hl_heap_part *p)
+{
+    struct hl_mem_ask ask = {.at = hl_heap.base + p->off,
+                             .wish = p->wished ? &p->wish : NULL,
+                             .populate = p->wished && p->wish.rule == HL_MEM_MANDATORY,
+                             .page_most = p->page,
+                             .caller = p->name};
+    int rc = hl_mem_alloc(p->size, &ask, &p->piece);
+    if (rc != 0) {
+        char text[512];
+        p->piece.addr = NULL;
+        snprintf(text, sizeof text, "%s", hl_err_text(rc));
+        return hl_err_say(rc, "%s: %s", p->name, text);
+    }
+    return 0;
+}
+
+static void give_all(void)
+{
+    for (int i = 0; i < hl_heap.count; i++) {
+        struct hl_heap_part *p = &hl_heap.parts[i];
+        if (p->piece.addr != NULL) {
+            hl_mem_free(&p->piece);
+            p->piece.addr = NULL;
+        }
+    }
+}
+
+static int take_all(void)
+{
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < hl_heap.count; i++) {
+        rc = take_one(&hl_heap.parts[i]);
+    }
+    return hl_parts_agree(rc);
+}
+
+/* Part `i` has smaller pages at some PE: all[] are powers of two, HL_SYM_PARTS for each PE. */
+static void lower(struct hl_heap_part *p, const int8_t *all, int least)
+{
+    char was[HL_BYTES_TEXT], is[HL_BYTES_TEXT];
+    int pe = 0;
+    while (all[pe * HL_SYM_PARTS] != least) {
+        pe++;
+    }
+    hl_bytes_text(p->page, was);
+    p->page = (size_t)1 << least;
+    if (hl_sym.my_pe == 0 && hl_conf.mem_report > 0) {
+        hl_log(HL_LOG_WARN, "%s: pages of %s on all PEs, as PE %d could not get it in pages of %s", p->name,
+               hl_bytes_text(p->page, is), pe, was);
+    }
+}
+
+/* The smallest pages that any PE got become those of all; *same: every PE has them already. */
+static int agree_on_pages(bool *same)
+{
+    size_t n = (size_t)hl_sym.n_pes;
+    int8_t mine[HL_SYM_PARTS] = {0}, *all = malloc(n * sizeof mine);
+    int rc = hl_parts_agree(all != NULL ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory for words of %zu PEs", n));
+    for (int i = 0; i < hl_heap.count; i++) {
+        mine[i] = (int8_t)__builtin_ctzll(hl_heap.parts[i].piece.seg->page);
+    }
+    rc = rc == 0 ? hl_coll_allgather_bytes(hl_shmem_comm, mine, sizeof mine, all) : rc;
+    *same = true;
+    for (int i = 0; rc == 0 && i < hl_heap.count; i++) {
+        int least = mine[i];
+        for (size_t pe = 0; pe < n; pe++) {
+            int8_t theirs = all[pe * HL_SYM_PARTS + (size_t)i];
+            least = theirs < least ? theirs : least;
+        }
+        if ((size_t)1 << least != hl_heap.parts[i].page) {
+            lower(&hl_heap.parts[i], all + i, least);
+            *same = false;
+        }
+    }
+    free(all);
+    return rc;
+}
+
+/* Until all PEs have pages of one size for each part: they only become smaller, so that this ends. */
+static int take_alike(void)
+{
+    bool same = false;
+    int rc = 0;
+    while (rc == 0 && !same) {
+        rc = take_all();
+        rc = rc == 0 ? agree_on_pages(&same) : rc;
+        if (rc == 0 && !same) {
+            give_all();
+            hl_heap.len = hl_parts_lay(hl_heap.parts, hl_heap.count);
+        }
+    }
+    return rc;
+}
+
+int hl_parts_open(void)
+{
+    hl_heap = (struct hl_heap){.count = 0};
+    int rc = plan();
+    hl_heap.len = rc == 0 ? hl_parts_lay(hl_heap.parts, hl_heap.count) : 0;
+    rc = rc == 0 ? reserve() : rc;
+    rc = rc == 0 ? take_alike() : rc;
+    if (rc != 0) {
+        hl_parts_close();
+    }
+    return rc;
+}
+
+void hl_parts_close(void)
+{
+    give_all();
+    if (hl_heap.base != NULL) {
+        hl_mem_unreserve(hl_heap.base, hl_heap.room);
+    }
+    hl_heap = (struct hl_heap){.count = 0};
+}
+
+void hl_parts_show(void)
+{
+    static const char *const kinds[] = {"", " of DDR", " of fast memory"};
+    for (int i = 0; i < hl_heap.count && hl_sym.my_pe == 0; i++) {
+        const struct hl_heap_part *p = &hl_heap.parts[i];
+        char size[HL_BYTES_TEXT], page[HL_BYTES_TEXT], nodes[HL_MEM_NODES_TEXT] = "";
+        struct hl_mem_got got;
+        if (p->wished && hl_mem_got(&p->piece, &got) == 0) {
+            hl_mem_got_nodes_text(&got, nodes, sizeof nodes);
+        }
+        fprintf(stderr, "%s: %s%s in pages of %s at offset 0x%" PRIx64 "%s%s\n", p->name,
+                hl_bytes_text(p->len, size), kinds[p->wish.kind], hl_bytes_text(p->page, page), p->off,
+                p->wished ? ", nodes " : ", placed when touched", nodes);
+    }
+}

@@ -1,0 +1,54 @@
+/* Parts of the symmetric heap, the partitions and the library's own: what is asked for, where each lies in
+ * the one span of addresses, and its memory.
+ *
+ *   offset 0                                                                            len
+ *   | partition on 1G pages | partition on 2M pages | others | the library's own |
+ *
+ * Parts with larger pages come first, and each is as long as whole pages of its own: so none leaves a gap,
+ * and an offset in the span is an offset in some part. All PEs have the same parts at the same offsets. */
+#ifndef HL_PARTS_H
+#define HL_PARTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mem.h"
+#include "sym.h"
+
+struct hl_heap_part {
+    int id;            /* of the partition; 0: the library's own */
+    char name[32];     /* "partition 2" */
+    uint64_t size;     /* bytes asked for, whole granules of 2 MiB */
+    size_t page;       /* bytes of its pages on all PEs, or what to try next */
+    uint64_t off, len; /* in the span */
+    bool wished;       /* `wish` says something: its pages are taken at start */
+    struct hl_mem_wish wish;
+    struct hl_piece piece; /* addr NULL: not taken */
+};
+
+struct hl_heap {
+    char *base;    /* of the span, reserved; NULL: not */
+    uint64_t len;  /* of the span */
+    uint64_t room; /* reserved */
+    size_t align;  /* `base` is a multiple of it on every PE */
+    int count;
+    struct hl_heap_part parts[HL_SYM_PARTS];
+};
+extern struct hl_heap hl_heap; /* read-only between start and end */
+
+/* Reads what is asked for, agrees on it with all PEs, takes the memory and agrees on its pages. Collective;
+ * an error is the same on all PEs, with the words of the one that failed, and nothing is held then. */
+int hl_parts_open(void);
+void hl_parts_close(void);
+
+/* Lays `count` parts out by their `page`: order, off, len; returns the span's length. Seen by tests. */
+uint64_t hl_parts_lay(struct hl_heap_part *parts, int count);
+
+/* PE 0 prints what each part is made of (SHMEM_MEMINFO_DISPLAY). */
+void hl_parts_show(void);
+
+/* 0 when `rc` is 0 on all PEs; else an error on all, with the words of the first PE that failed; that one
+ * returns first, so that it ends the job and the user reads one line. Collective. */
+int hl_parts_agree(int rc);
+
+#endif

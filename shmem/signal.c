@@ -1,0 +1,201 @@
+/* Put with signal and signals alone (OpenSHMEM 1.6, section 9.8): the data, then a word of the PE that says
+ * so.
+ *
+ * Near, the word is stored with release behind the data. Far, both travel as one record, whose receiver does
+ * the same; longer data go as several records in one stream, and what is longer than that as a put that is
+ * waited for. Sleepers of the PE are woken. */
+#include <shmem.h>
+
+#include "boot.h"
+#include "entry.h"
+#include "match.h"
+#include "near.h"
+#include "shm.h"
+#include "types.h"
+#include "util.h"
+#include "xfer.h"
+
+#define RECORDS_MAX 8 /* a half of the messages that may be under way: the stream does not stop */
+
+/* One call. */
+struct notice {
+    struct hl_ctx_pe on;
+    const char *func;
+    char *dest;
+    const char *src;
+    size_t len;
+    uint64_t *word; /* as the user names it */
+    uint64_t value;
+    int op; /* SHMEM_SIGNAL_* */
+};
+
+/* Changes the word, which is mapped. */
+static void change(hl_a64 *word, const struct notice *n)
+{
+    if (n->op == SHMEM_SIGNAL_SET) {
+        /* release: the data come before; pairs with the acquire of who waits for the word. */
+        hl_a64_store_release(word, n->value);
+    } else {
+        hl_a64_add_full(word, n->value); /* full: the same. */
+    }
+    int node_rank = hl_boot_node_of(n->on.pe);
+    if (node_rank >= 0) {
+        hl_match_wake(node_rank);
+    }
+}
+
+static void send(const struct notice *n, struct hl_lane *lane, const struct hl_wire_signal_rec *signal,
+                 const char *data)
+{
+    struct hl_wire_rec rec;
+    memcpy(&rec, signal, sizeof rec);
+    struct hl_sym_spot any = {.where = HL_SYM_FAR};
+    struct hl_lane_message m = {.peer = n->on.pe,
+                                .rec = &rec,
+                                .payload = data,
+                                .error = hl_shmem_far(&any, NULL, 0, n->on.pe).error,
+                                .ordered = n->len > hl_lane_payload_max(),
+                                .order_key = (uint64_t)(uint32_t)n->on.pe};
+    hl_shmem_must(hl_lane_message_on(lane, &m), n->func, n->on.pe);
+}
+
+/* The word is far; so are the data, if there are any. */
+static void send_records(const struct notice *n, const struct hl_sym_spot *data,
+                         const struct hl_sym_spot *word)
+{
+    size_t room = hl_lane_payload_max();
+    struct hl_lane *lane = hl_shmem_lane(n->on.ctx); /* the same for all records */
+    struct hl_wire_signal_rec rec = {.op = HL_WIRE_SIGNAL,
+                                     .data_key = data->key,
+                                     .word_key = word->key,
+                                     .word_addr = word->where & ~HL_SYM_FAR,
+                                     .value = n->value};
+    for (size_t at = 0; at < n->len || at == 0; at += room) {
+        rec.len = (uint32_t)hl_min_size(room, n->len - at);
+        rec.data_addr = (data->where & ~HL_SYM_FAR) + at;
+        if (n->len - at <= room) {
+            rec.kind = n->op == SHMEM_SIGNAL_SET ? HL_WIRE_SIGNAL_SET : HL_WIRE_SIGNAL_ADD;
+        }
+        send(n, lane, &rec, n->src + at);
+    }
+}
+
+static void check(const struct notice *n)
+{
+    if (n->op != SHMEM_SIGNAL_SET && n->op != SHMEM_SIGNAL_ADD) {
+        hl_shmem_need_open(n->func);
+        hl_shmem_die(n->func, "signal operation %d is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD", n->op);
+    }
+    if ((uintptr_t)n->word % sizeof *n->word != 0) {
+        hl_shmem_need_open(n->func);
+        hl_shmem_die(n->func, "sig_addr %p is not aligned to %zu bytes", (void *)n->word, sizeof *n->word);
+    }
+}
+
+/* The data first, by ways of their own. */
+static void put_before(const struct notice *n, bool far)
+{
+    hl_shmem_put(n->on.ctx, n->dest, n->src, n->len, n->on.pe, n->func);
+    if (far) {
+        (void)hl_lane_flush_on(n->on.ctx->lane, n->on.pe, HL_REMOTE);
+        hl_shmem_must(hl_shmem_take_error(n->on.pe), n->func, n->on.pe);
+    }
+}
+
+static HL_NOINLINE void notify_anywhere(const struct notice *n)
+{
+    struct hl_sym_spot word, data = {.where = 0};
+    check(n);
+    hl_shmem_find(n->word, sizeof *n->word, n->on.pe, n->func, &word);
+    if (n->len > 0) {
+        hl_shmem_find(n->dest, n->len, n->on.pe, n->func, &data);
+    }
+    bool data_far = !hl_sym_spot_is_mapped(&data), word_far = !hl_sym_spot_is_mapped(&word);
+    bool together = data_far && word_far && n->src != NULL && n->len <= RECORDS_MAX * hl_lane_payload_max();
+    struct notice alone = *n;
+    if (n->len > 0 && !together) {
+        put_before(n, data_far);
+        alone.len = 0;
+    }
+    if (word_far) {
+        send_records(together ? n : &alone, &data, &word);
+    } else {
+        change((hl_a64 *)(uintptr_t)word.where, n);
+    }
+}
+
+static HL_NOINLINE void notify(const struct notice *n)
+{
+    char *theirs = hl_sym_near(n->dest, n->len, n->on.pe);
+    hl_a64 *word = (hl_a64 *)(void *)hl_sym_near(n->word, sizeof *n->word, n->on.pe);
+    if (HL_LIKELY(theirs != NULL && word != NULL && n->src != NULL && (unsigned)n->op <= SHMEM_SIGNAL_ADD &&
+                  (uintptr_t)word % sizeof *word == 0)) {
+        hl_near_copy(theirs, n->src, n->len);
+        change(word, n);
+        return;
+    }
+    notify_anywhere(n);
+}
+
+#define PUT_SIGNAL(NAME, T, size)                                                                            \
+    HL_SHMEM_API(shmem_##NAME)                                                                               \
+    void pshmem_##NAME(T *dest, const T *source, size_t nelems, uint64_t *sig_addr, uint64_t signal,         \
+                       int sig_op, int pe)                                                                   \
+    {                                                                                                        \
+        notify(&(struct notice){{&hl_ctx_default, pe},                                                       \
+                                "shmem_" #NAME,                                                              \
+                                (char *)dest,                                                                \
+                                (const char *)source,                                                        \
+                                hl_shmem_bytes(nelems, size),                                                \
+                                sig_addr,                                                                    \
+                                signal,                                                                      \
+                                sig_op});                                                                    \
+    }                                                                                                        \
+    HL_SHMEM_API(shmem_ctx_##NAME)                                                                           \
+    void pshmem_ctx_##NAME(shmem_ctx_t ctx, T *dest, const T *source, size_t nelems, uint64_t *sig_addr,     \
+                           uint64_t signal, int sig_op, int pe)                                              \
+    {                                                                                                        \
+        notify(&(struct notice){hl_shmem_on(ctx, pe, "shmem_ctx_" #NAME), "shmem_ctx_" #NAME, (char *)dest,  \
+                                (const char *)source, hl_shmem_bytes(nelems, size), sig_addr, signal,        \
+                                sig_op});                                                                    \
+    }
+
+/* What is copied, or stored, at once serves both forms. */
+#define OF_TYPE(T, NAME)                                                                                     \
+    PUT_SIGNAL(NAME##_put_signal, T, sizeof(T)) PUT_SIGNAL(NAME##_put_signal_nbi, T, sizeof(T))
+HL_SHMEM_RMA_TYPES(OF_TYPE)
+
+#define OF_SIZE(BITS)                                                                                        \
+    PUT_SIGNAL(put##BITS##_signal, void, BITS / 8) PUT_SIGNAL(put##BITS##_signal_nbi, void, BITS / 8)
+HL_SHMEM_SIZES(OF_SIZE)
+
+PUT_SIGNAL(putmem_signal, void, 1)
+PUT_SIGNAL(putmem_signal_nbi, void, 1)
+
+/* ---- signals alone ---- */
+
+#define SIGNAL(NAME, OP)                                                                                     \
+    HL_SHMEM_API(shmem_##NAME)                                                                               \
+    void pshmem_##NAME(uint64_t *sig_addr, uint64_t signal, int pe)                                          \
+    {                                                                                                        \
+        notify(                                                                                              \
+            &(struct notice){{&hl_ctx_default, pe}, "shmem_" #NAME, NULL, NULL, 0, sig_addr, signal, OP});   \
+    }                                                                                                        \
+    HL_SHMEM_API(shmem_ctx_##NAME)                                                                           \
+    void pshmem_ctx_##NAME(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe)                     \
+    {                                                                                                        \
+        notify(&(struct notice){hl_shmem_on(ctx, pe, "shmem_ctx_" #NAME), "shmem_ctx_" #NAME, NULL, NULL, 0, \
+                                sig_addr, signal, OP});                                                      \
+    }
+SIGNAL(signal_set, SHMEM_SIGNAL_SET)
+SIGNAL(signal_add, SHMEM_SIGNAL_ADD)
+
+HL_SHMEM_API(shmem_signal_fetch)
+uint64_t pshmem_signal_fetch(const uint64_t *sig_addr)
+{
+    struct hl_sym_spot
+        mine; /* the network may be the way to myself too (HOTLANE_NEAR=none), but not for a load */
+    hl_shmem_find(sig_addr, sizeof *sig_addr, hl_sym.my_pe, "shmem_signal_fetch", &mine);
+    /* acquire: the data that it announces; pairs with the releases above and of the receive thread. */
+    return hl_a64_load_acquire((const hl_a64 *)sig_addr);
+}

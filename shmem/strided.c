@@ -1,0 +1,116 @@
+/* Put and get of blocks at regular distances (OpenSHMEM 1.6, section 9.6): each block a transfer of its own,
+ * the whole call over when all of them are. A single element is a block of one. */
+#include <shmem.h>
+
+#include "entry.h"
+#include "shm.h"
+#include "types.h"
+#include "xfer.h"
+
+/* Block i lies `i * step` bytes behind the first one, on each side. */
+struct blocks {
+    char *sym, *mine;
+    ptrdiff_t sym_stride, mine_stride; /* elements */
+    size_t elements;                   /* of one block */
+    size_t count;                      /* blocks */
+};
+
+static HL_COLD void check_stride(ptrdiff_t stride, size_t least, const char *which, const char *func)
+{
+    hl_shmem_need_open(func);
+    if (stride < 0 || (size_t)stride < least) {
+        hl_shmem_die(func, "%s is %td, at least %zu is needed", which, stride, least);
+    }
+}
+
+/* From the first block's first byte to the last one's last at the PE: found wrong before anything moves. */
+static void check_extent(const struct hl_shmem_call *call, const struct blocks *b, size_t size)
+{
+    struct hl_sym_spot spot;
+    size_t step = (size_t)b->sym_stride, gap, all;
+    if (b->count > 1 && b->elements > 0) {
+        bool too_far = __builtin_mul_overflow(b->count - 1, step, &gap) ||
+                       __builtin_add_overflow(gap, b->elements, &all);
+        hl_shmem_find(b->sym, hl_shmem_bytes(too_far ? SIZE_MAX : all, size), call->pe, call->func, &spot);
+    }
+}
+
+static void move_blocks(struct hl_shmem_call *call, const struct blocks *b, size_t size)
+{
+    bool puts = call->dir == HL_SHMEM_PUT;
+    size_t len = hl_shmem_bytes(b->elements, size);
+    struct hl_req r;
+
+    check_stride(puts ? b->sym_stride : b->mine_stride, b->elements, "dst", call->func);
+    check_stride(puts ? b->mine_stride : b->sym_stride, b->elements, "sst", call->func);
+    check_extent(call, b, size);
+    hl_req_init(&r, HL_REQ_RMA);
+    hl_req_add_parts(&r, 1); /* mine: it ends when all blocks are issued */
+    call->req = &r;
+    for (size_t i = 0; i < b->count || i == 0; i++) {
+        size_t at = i * size;
+        hl_shmem_move(call, b->sym + at * (size_t)b->sym_stride, b->mine + at * (size_t)b->mine_stride,
+                      b->count == 0 ? 0 : len);
+    }
+    (void)hl_req_part_done(&r, 0);
+    hl_req_wait(&r);
+    hl_shmem_must(hl_req_finish(&r, MPI_STATUS_IGNORE), call->func, call->pe);
+}
+
+HL_INLINE void put_blocks(struct hl_ctx_pe on, const char *func, struct blocks b, size_t size)
+{
+    move_blocks(&(struct hl_shmem_call){on.ctx, func, HL_SHMEM_PUT, on.pe, NULL}, &b, size);
+}
+
+HL_INLINE void get_blocks(struct hl_ctx_pe on, const char *func, struct blocks b, size_t size)
+{
+    move_blocks(&(struct hl_shmem_call){on.ctx, func, HL_SHMEM_GET, on.pe, NULL}, &b, size);
+}
+
+#define HERE ((struct hl_ctx_pe){&hl_ctx_default, pe})
+#define PUT_SIDES(elements, count)                                                                           \
+    ((struct blocks){(char *)dest, (char *)(uintptr_t)source, dst, sst, elements, count})
+#define GET_SIDES(elements, count)                                                                           \
+    ((struct blocks){(char *)(uintptr_t)source, (char *)dest, sst, dst, elements, count})
+
+/* Single elements, then blocks; the plain form and that of contexts. */
+#define STRIDED(NAME, T, size, move, SIDES)                                                                  \
+    HL_SHMEM_API(shmem_##NAME)                                                                               \
+    void pshmem_##NAME(T *dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe)        \
+    {                                                                                                        \
+        move(HERE, "shmem_" #NAME, SIDES(1, nelems), size);                                                  \
+    }                                                                                                        \
+    HL_SHMEM_API(shmem_ctx_##NAME)                                                                           \
+    void pshmem_ctx_##NAME(shmem_ctx_t ctx, T *dest, const T *source, ptrdiff_t dst, ptrdiff_t sst,          \
+                           size_t nelems, int pe)                                                            \
+    {                                                                                                        \
+        move(hl_shmem_on(ctx, pe, "shmem_ctx_" #NAME), "shmem_ctx_" #NAME, SIDES(1, nelems), size);          \
+    }
+
+#define BLOCKED(NAME, T, size, move, SIDES)                                                                  \
+    HL_SHMEM_API(shmem_##NAME)                                                                               \
+    void pshmem_##NAME(T *dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, \
+                       int pe)                                                                               \
+    {                                                                                                        \
+        move(HERE, "shmem_" #NAME, SIDES(bsize, nblocks), size);                                             \
+    }                                                                                                        \
+    HL_SHMEM_API(shmem_ctx_##NAME)                                                                           \
+    void pshmem_ctx_##NAME(shmem_ctx_t ctx, T *dest, const T *source, ptrdiff_t dst, ptrdiff_t sst,          \
+                           size_t bsize, size_t nblocks, int pe)                                             \
+    {                                                                                                        \
+        move(hl_shmem_on(ctx, pe, "shmem_ctx_" #NAME), "shmem_ctx_" #NAME, SIDES(bsize, nblocks), size);     \
+    }
+
+#define OF_TYPE(T, NAME)                                                                                     \
+    STRIDED(NAME##_iput, T, sizeof(T), put_blocks, PUT_SIDES)                                                \
+    STRIDED(NAME##_iget, T, sizeof(T), get_blocks, GET_SIDES)                                                \
+    BLOCKED(NAME##_ibput, T, sizeof(T), put_blocks, PUT_SIDES)                                               \
+    BLOCKED(NAME##_ibget, T, sizeof(T), get_blocks, GET_SIDES)
+HL_SHMEM_RMA_TYPES(OF_TYPE)
+
+#define OF_SIZE(BITS)                                                                                        \
+    STRIDED(iput##BITS, void, BITS / 8, put_blocks, PUT_SIDES)                                               \
+    STRIDED(iget##BITS, void, BITS / 8, get_blocks, GET_SIDES)                                               \
+    BLOCKED(ibput##BITS, void, BITS / 8, put_blocks, PUT_SIDES)                                              \
+    BLOCKED(ibget##BITS, void, BITS / 8, get_blocks, GET_SIDES)
+HL_SHMEM_SIZES(OF_SIZE)

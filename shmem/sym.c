@@ -1,0 +1,64 @@
+/* Finding symmetric objects that the short way has no branch for: static data, and parts of PEs reached by
+ * the network. */
+#include "sym.h"
+
+struct hl_sym hl_sym;
+
+/* Tokens of windows count up from 1; these have the highest bit, the part or area, the PE. */
+static uint64_t token_of(int index, int pe)
+{
+    return (uint64_t)1 << 63 | (uint64_t)(uint32_t)index << 32 | (uint32_t)pe;
+}
+
+static bool holds(const struct hl_sym_area *a, const char *p, size_t len, uint64_t *off)
+{
+    *off = (uint64_t)(p - a->base);
+    return *off < a->len && len <= a->len - *off;
+}
+
+/* The area of [p, p + len) by its number among parts and statics, or NULL. */
+static const struct hl_sym_area *area_of(const char *p, size_t len, int *index, uint64_t *off)
+{
+    if (holds(&hl_sym.heap, p, len, off)) {
+        *index = hl_sym.part_of[*off >> HL_SYM_GRANULE];
+        const struct hl_sym_area *part = *index < hl_sym.n_parts ? &hl_sym.parts[*index] : NULL;
+        return part != NULL && holds(part, p, len, off) ? part : NULL;
+    }
+    for (int i = 0; i < hl_sym.n_statics; i++) {
+        if (holds(&hl_sym.statics[i], p, len, off)) {
+            *index = HL_SYM_PARTS + i;
+            return &hl_sym.statics[i];
+        }
+    }
+    return NULL;
+}
+
+bool hl_sym_find(const void *p, size_t len, int pe, struct hl_sym_spot *out)
+{
+    int index;
+    uint64_t off;
+    const struct hl_sym_area *a = area_of(p, len, &index, &off);
+    if (a == NULL || (uint32_t)pe >= (uint32_t)hl_sym.n_pes) {
+        return false;
+    }
+    const struct hl_sym_reach *r = &a->pes[pe];
+    if (r->where == 0) { /* another build of it is there, or nothing */
+        return false;
+    }
+    *out = (struct hl_sym_spot){.where = r->where + off, .key = r->key, .token = token_of(index, pe)};
+    return true;
+}
+
+bool hl_sym_is(const void *p, size_t len)
+{
+    int index;
+    uint64_t off;
+    return area_of(p, len, &index, &off) != NULL;
+}
+
+const struct hl_sym_area *hl_sym_area_of(const void *p)
+{
+    int index;
+    uint64_t off;
+    return area_of(p, 1, &index, &off);
+}

@@ -1,0 +1,377 @@
+/* Meeting in boxes and in pSync. The proof of the boxes' use is in tree.h. */
+#include "tree.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <shmem.h>
+#include <string.h>
+
+#include "boot.h"
+#include "comm.h"
+#include "match.h"
+#include "near.h"
+#include "prog.h"
+#include "shm.h"
+#include "sym.h"
+#include "type.h"
+
+size_t hl_tree_bytes(int size)
+{
+    size_t children = (size_t)(size - 1 < HL_TREE_WIDTH ? size - 1 : HL_TREE_WIDTH);
+    return sizeof(struct hl_boxes) + children * sizeof(struct hl_box);
+}
+
+/* ---- places ---- */
+
+/* First member of the i-th subtree below the root of [lo, hi); i = their count gives hi. */
+static int cut(int lo, int hi, int i, int count)
+{
+    return lo + 1 + (int)((int64_t)(hi - lo - 1) * i / count);
+}
+
+static int count_cuts(int lo, int hi)
+{
+    return hi - lo - 1 < HL_TREE_WIDTH ? hi - lo - 1 : HL_TREE_WIDTH;
+}
+
+void hl_tree_place(int size, int rank, struct hl_place *p)
+{
+    int lo = 0, hi = size, n = count_cuts(lo, hi);
+    p->parent = -1;
+    p->index = 0;
+    while (lo != rank) {
+        int i = 0;
+        while (cut(lo, hi, i + 1, n) <= rank) {
+            i++;
+        }
+        int from = cut(lo, hi, i, n), to = cut(lo, hi, i + 1, n);
+        p->parent = lo;
+        p->index = i;
+        lo = from;
+        hi = to;
+        n = count_cuts(lo, hi);
+    }
+    p->children = n;
+    for (int i = 0; i < n; i++) {
+        p->child[i] = cut(lo, hi, i, n);
+    }
+}
+
+/* ---- what a member calls ---- */
+
+static const char *const kind_words[HL_CALL_KINDS] = {
+    [HL_CALL_SYNC] = "a sync or barrier", [HL_CALL_BROADCAST] = "a broadcast",
+    [HL_CALL_COLLECT] = "a collect",      [HL_CALL_FCOLLECT] = "an fcollect",
+    [HL_CALL_ALLTOALL] = "an alltoall",   [HL_CALL_ALLTOALLS] = "an alltoalls",
+    [HL_CALL_REDUCE] = "a reduction",     [HL_CALL_SCAN] = "a scan",
+    [HL_CALL_SPLIT] = "a split"};
+
+static _Noreturn HL_COLD void mismatch(const struct hl_call *c, uint64_t theirs, int rank)
+{
+    unsigned kind = (unsigned)(theirs >> 56);
+    unsigned long long mine_len = c->what & 0xffffffffff, their_len = theirs & 0xffffffffff;
+    int pe = hl_team_world_pe(c->team, rank);
+    if (kind == 0 || kind >= HL_CALL_KINDS) {
+        hl_shmem_die(c->func, "pSync at %p does not hold SHMEM_SYNC_VALUE, or another call of PE %d uses it",
+                     (void *)c->sync, pe);
+    }
+    if ((theirs ^ c->what) >> 56 == 0 && mine_len == their_len) {
+        hl_shmem_die(c->func, "PE %d calls it with another operation, type or root", pe);
+    }
+    hl_shmem_die(c->func, "PE %d has called %s of %llu bytes meanwhile, this PE has %llu bytes", pe,
+                 kind_words[kind], their_len, mine_len);
+}
+
+static void check_same(const struct hl_call *c, uint64_t theirs, int rank)
+{
+    if (HL_UNLIKELY(theirs != c->what)) {
+        mismatch(c, theirs, rank);
+    }
+}
+
+/* ---- boxes ---- */
+
+struct note {
+    const void *data;
+    size_t len;
+};
+
+/* The address of `at` bytes into a member's boxes, as mine would be called. */
+static struct hl_box *box_of(const struct hl_team *t, int rank, size_t at)
+{
+    uint64_t boxes = t->where != NULL ? t->where[rank] : t->boxes;
+    return (struct hl_box *)(hl_sym.heap.base + boxes + at);
+}
+
+static size_t up_at(int index)
+{
+    return sizeof(struct hl_boxes) + (size_t)index * sizeof(struct hl_box);
+}
+
+/* Far: the bytes and their flag as one message, which leaves at once. */
+static void tell(void *dest, const void *src, size_t len, uint64_t *flag, uint64_t value, int pe)
+{
+    pshmem_putmem_signal(dest, src, len, flag, value, SHMEM_SIGNAL_SET, pe);
+    (void)hl_prog_poll(); /* sends the chains that this thread has opened */
+}
+
+/* A message as it stands in a box behind the flag. */
+static size_t write_note(struct hl_box *out, const struct hl_call *c, const struct note *n)
+{
+    out->call = c->what;
+    out->len = n->len;
+    if (n->len != 0) {
+        memcpy(out->data, n->data, n->len);
+    }
+    return sizeof out->call + sizeof out->len + n->len;
+}
+
+static void post_near(struct hl_box *box, const struct hl_call *c, const struct note *n)
+{
+    (void)write_note(box, c, n);
+    /* release: the message, and all that this member did before; pairs with the acquire in is_full. */
+    hl_a64_store_release(&box->flag, c->team->number);
+}
+
+/* On my node, but its memory could not be mapped here. */
+static void post_unmapped(struct hl_box *box, const struct hl_call *c, const struct note *n, int pe)
+{
+    struct hl_box out;
+    size_t len = write_note(&out, c, n);
+    tell(&box->call, &out.call, len, (uint64_t *)&box->flag, c->team->number, pe);
+}
+
+/* Beyond my node: a matched message, because the thread that waits for it reads it by itself, where a put's
+ * flag takes two turns of the scheduler there. Its tag is the box. */
+static int tag_of(const struct hl_box *box)
+{
+    return (int)((size_t)((const char *)box - hl_sym.heap.base) / sizeof *box % INT_MAX);
+}
+
+static void post_far(const struct hl_box *box, const struct hl_call *c, const struct note *n, int pe)
+{
+    struct hl_box out;
+    struct hl_send s = {.ctx = hl_shmem_comm->ctx,
+                        .me = hl_sym.my_pe,
+                        .dest_world = pe,
+                        .tag = tag_of(box),
+                        .buf = &out.call,
+                        .count = (int64_t)write_note(&out, c, n),
+                        .type = hl_type_of(MPI_BYTE)};
+    hl_shmem_must(hl_match_send(&s), c->func, pe);
+}
+
+static void await_far(struct hl_box *box, const struct hl_call *c, int pe)
+{
+    struct hl_recv r = {.ctx = hl_shmem_comm->ctx,
+                        .src = pe,
+                        .src_world = pe,
+                        .tag = tag_of(box),
+                        .buf = &box->call,
+                        .count = sizeof *box - sizeof box->flag,
+                        .type = hl_type_of(MPI_BYTE)};
+    hl_shmem_must(hl_match_recv(&r, MPI_STATUS_IGNORE), c->func, pe);
+}
+
+static void post(const struct hl_call *c, int rank, size_t at, const struct note *n)
+{
+    int pe = hl_team_world_pe(c->team, rank);
+    struct hl_box *box = box_of(c->team, rank, at);
+    int node_rank = hl_boot_node_of(pe);
+    struct hl_sym_spot spot;
+    if (node_rank < 0) {
+        post_far(box, c, n, pe);
+        return;
+    }
+    if (!hl_sym_find(box, sizeof *box, pe, &spot)) {
+        hl_shmem_bad_access(c->func, box, sizeof *box, pe);
+    }
+    if (!hl_sym_spot_is_mapped(&spot)) {
+        post_unmapped(box, c, n, pe);
+        return;
+    }
+    post_near((struct hl_box *)(uintptr_t)spot.where, c, n);
+    hl_match_wake(node_rank);
+}
+
+struct watch {
+    const hl_a64 *flag;
+    uint64_t number;
+    const struct hl_team *team;
+    int rank; /* who writes it */
+};
+
+static void tell_watch(const void *arg, struct hl_told *t)
+{
+    const struct watch *w = arg;
+    if (w->team == &hl_team_world) {
+        hl_told_say(t, "SHMEM_TEAM_WORLD");
+    } else {
+        hl_told_say(t, "team of %d from PE %d, stride %d", w->team->size, w->team->start, w->team->stride);
+    }
+    hl_told_say(t, ", member %d", w->rank);
+    hl_told_await(t, hl_team_world_pe(w->team, w->rank));
+}
+
+static bool is_full(void *arg)
+{
+    const struct watch *w = arg;
+    /* acquire: the message; pairs with the releases in post_near and at the far side. */
+    return hl_a64_load_acquire(w->flag) == w->number;
+}
+
+HL_HANG_TELLS(is_full, tell_watch);
+
+/* Waits for member `rank`'s message in my box at `at`. */
+static const struct hl_box *await(const struct hl_call *c, int rank, size_t at)
+{
+    struct hl_box *box = box_of(c->team, c->team->rank, at);
+    struct watch w = {&box->flag, c->team->number, c->team, rank};
+    int pe = hl_team_world_pe(c->team, rank);
+    if (hl_boot_node_of(pe) < 0) {
+        await_far(box, c, pe);
+    } else {
+        hl_prog_wait(is_full, &w);
+    }
+    check_same(c, box->call, rank);
+    return box;
+}
+
+#define DOWN offsetof(struct hl_boxes, down)
+
+static void meet_in_boxes(const struct hl_call *c, struct hl_meet *m)
+{
+    struct hl_place p;
+    struct hl_team *t = c->team;
+    hl_tree_place(t->size, t->rank, &p);
+    t->number++;
+    t->casts = 0;
+    for (int i = 0; i < p.children; i++) {
+        const struct hl_box *box = await(c, p.child[i], up_at(i));
+        if (m != NULL) {
+            m->join(m, box->data, box->len);
+        }
+    }
+    if (p.parent >= 0) {
+        struct note up = {m != NULL ? m->data : NULL, m != NULL ? m->len : 0};
+        post(c, p.parent, up_at(p.index), &up);
+        const struct hl_box *box = await(c, p.parent, DOWN);
+        if (m != NULL) {
+            memcpy(m->data, box->data, box->len);
+            m->len = box->len;
+        }
+    }
+    struct note down = {m != NULL ? m->data : NULL, m != NULL ? m->len : 0};
+    for (int i = 0; i < p.children; i++) {
+        post(c, p.child[i], DOWN, &down);
+    }
+}
+
+void hl_tree_offset(const struct hl_call *c, uint64_t *mine)
+{
+    struct hl_place p;
+    struct hl_team *t = c->team;
+    uint64_t below[HL_TREE_WIDTH], sum = *mine, before = 0;
+    hl_tree_place(t->size, t->rank, &p);
+    t->number++;
+    t->casts = 0;
+    for (int i = 0; i < p.children; i++) {
+        const struct hl_box *box = await(c, p.child[i], up_at(i));
+        memcpy(&below[i], box->data, sizeof below[i]);
+        sum += below[i];
+    }
+    if (p.parent >= 0) {
+        post(c, p.parent, up_at(p.index), &(struct note){&sum, sizeof sum});
+        memcpy(&before, await(c, p.parent, DOWN)->data, sizeof before);
+    }
+    uint64_t next = before + *mine;
+    for (int i = 0; i < p.children; i++) {
+        post(c, p.child[i], DOWN, &(struct note){&next, sizeof next});
+        next += below[i];
+    }
+    *mine = before;
+}
+
+void hl_tree_cast(const struct hl_call *c, void *data, size_t len, int root)
+{
+    struct hl_place p;
+    struct hl_team *t = c->team;
+    if (t->casts == HL_TREE_CASTS) {
+        struct hl_call meet = *c;
+        hl_tree_meet(&meet, NULL);
+    }
+    size_t at = offsetof(struct hl_boxes, cast) + (size_t)t->casts++ * sizeof(struct hl_box);
+    t->number++;
+    hl_tree_place(t->size, (t->rank - root + t->size) % t->size, &p);
+    if (p.parent >= 0) {
+        const struct hl_box *box = await(c, (p.parent + root) % t->size, at);
+        memcpy(data, box->data, len);
+    }
+    for (int i = 0; i < p.children; i++) {
+        post(c, (p.child[i] + root) % t->size, at, &(struct note){data, len});
+    }
+}
+
+/* ---- pSync ---- */
+
+/* Word 0 is written by my parent, word 1 + i by my i-th child; whoever waits for a word sets it back. */
+static void post_word(const struct hl_call *c, int rank, int word)
+{
+    int pe = hl_team_world_pe(c->team, rank);
+    struct hl_sym_spot spot;
+    if (!hl_sym_find(&c->sync[word], sizeof *c->sync, pe, &spot)) {
+        hl_shmem_bad_access(c->func, c->sync, sizeof *c->sync, pe);
+    }
+    if (!hl_sym_spot_is_mapped(&spot)) {
+        tell(NULL, NULL, 0, (uint64_t *)&c->sync[word], c->what, pe);
+        return;
+    }
+    /* release: all that this member did before; pairs with the acquire in is_written. */
+    hl_a64_store_release((hl_a64 *)(uintptr_t)spot.where, c->what);
+    hl_match_wake(hl_boot_node_of(pe));
+}
+
+static bool is_written(void *arg)
+{
+    const struct watch *w = arg;
+    /* acquire: pairs with the releases in post_word and at the far side. */
+    return hl_a64_load_acquire(w->flag) != w->number;
+}
+
+HL_HANG_TELLS(is_written, tell_watch);
+
+static void await_word(const struct hl_call *c, int rank, int word)
+{
+    hl_a64 *flag = (hl_a64 *)&c->sync[word];
+    struct watch w = {flag, SHMEM_SYNC_VALUE, c->team, rank};
+    hl_prog_wait(is_written, &w);
+    check_same(c, hl_a64_load_relaxed(flag), rank); /* relaxed: the wait ordered it. */
+    /* relaxed: who writes it next does so after it has heard of me. */
+    hl_a64_store_relaxed(flag, SHMEM_SYNC_VALUE);
+}
+
+static void meet_in_words(const struct hl_call *c)
+{
+    struct hl_place p;
+    hl_tree_place(c->team->size, c->team->rank, &p);
+    for (int i = 0; i < p.children; i++) {
+        await_word(c, p.child[i], 1 + i);
+    }
+    if (p.parent >= 0) {
+        post_word(c, p.parent, 1 + p.index);
+        await_word(c, p.parent, 0);
+    }
+    for (int i = 0; i < p.children; i++) {
+        post_word(c, p.child[i], 0);
+    }
+}
+
+void hl_tree_meet(const struct hl_call *c, struct hl_meet *m)
+{
+    if (c->sync != NULL) {
+        meet_in_words(c);
+    } else {
+        meet_in_boxes(c, m);
+    }
+    hl_near_fence(); /* as every call that synchronizes: later reads do not pass earlier puts */
+}

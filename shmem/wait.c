@@ -1,0 +1,319 @@
+/* Waiting for symmetric objects of this PE that others change, and testing them. (OpenSHMEM 1.6, section
+ * 9.10.)
+ *
+ * Nobody tells who waits for what: the waiting routine spins, yields, then sleeps, and is woken by whoever
+ * writes a flag as such (put with signal, collectives); plain puts are seen within a millisecond. */
+#include <shmem.h>
+#include <string.h>
+
+#include "entry.h"
+#include "prog.h"
+#include "shm.h"
+#include "sym.h"
+#include "types.h"
+
+/* A list of conditions. Values are kept as 64 bits, moved so that the order of signed ones is that of
+ * unsigned ones. */
+struct watch {
+    const void *vars;
+    size_t n;
+    const int *status; /* nonzero: left out; or NULL */
+    int cmp;
+    unsigned size;      /* bytes of an object */
+    uint64_t flip;      /* the sign bit of signed types, else 0 */
+    const void *values; /* what they are compared with */
+    size_t step;        /* bytes from one value to the next; 0: one for all */
+    size_t hit;         /* index of one that holds, after is_any */
+    uint64_t seen;      /* what was looked at last */
+};
+
+static uint64_t sized(uint64_t bits, const struct watch *w)
+{
+    unsigned shift = 64 - 8 * w->size;
+    bits <<= shift;
+    return w->flip != 0 ? (uint64_t)((int64_t)bits >> shift) ^ w->flip : bits >> shift;
+}
+
+static uint64_t value_of(const struct watch *w, size_t i)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, (const char *)w->values + i * w->step, w->size);
+    return sized(bits, w);
+}
+
+/* acquire: what the writer had put before; pairs with the releases of signals, and with the fence that ends
+ * quiet and atomics at the writer. */
+static uint64_t load(const struct watch *w, size_t i)
+{
+    const char *p = (const char *)w->vars + i * w->size;
+    switch (w->size) {
+    case 2:
+        return sized(hl_a16_load_acquire((const hl_a16 *)p), w);
+    case 4:
+        return sized(hl_a32_load_acquire((const hl_a32 *)p), w);
+    default:
+        return sized(hl_a64_load_acquire((const hl_a64 *)p), w);
+    }
+}
+
+static bool holds(struct watch *w, size_t i)
+{
+    uint64_t a = load(w, i), b = value_of(w, i);
+    w->seen = a;
+    switch (w->cmp) {
+    case SHMEM_CMP_EQ:
+        return a == b;
+    case SHMEM_CMP_NE:
+        return a != b;
+    case SHMEM_CMP_GT:
+        return a > b;
+    case SHMEM_CMP_GE:
+        return a >= b;
+    case SHMEM_CMP_LT:
+        return a < b;
+    default:
+        return a <= b;
+    }
+}
+
+static bool is_left_out(const struct watch *w, size_t i)
+{
+    return w->status != NULL && w->status[i] != 0;
+}
+
+static bool is_any(void *arg)
+{
+    struct watch *w = arg;
+    for (size_t i = 0; i < w->n; i++) {
+        if (!is_left_out(w, i) && holds(w, i)) {
+            w->hit = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void tell_watch(const void *arg, struct hl_told *t)
+{
+    const struct watch *w = arg;
+    static const char *const signs[] = {"==", "!=", ">", ">=", "<", "<="};
+    size_t first = 0;
+    while (first + 1 < w->n && is_left_out(w, first)) {
+        first++;
+    }
+    hl_told_say(t, "%s%zu at %p, which is %lld, to be %s %lld",
+                w->n == 1 ? "object of bytes " : "any of objects, bytes ", (size_t)w->size,
+                (const void *)((const char *)w->vars + first * w->size),
+                (long long)(load(w, first) ^ w->flip), signs[w->cmp - SHMEM_CMP_EQ],
+                (long long)(value_of(w, first) ^ w->flip));
+}
+HL_HANG_TELLS(is_any, tell_watch);
+
+static bool is_empty(const struct watch *w)
+{
+    size_t i = 0;
+    while (i < w->n && is_left_out(w, i)) {
+        i++;
+    }
+    return i == w->n;
+}
+
+/* ---- the operations ---- */
+
+static void check(const struct watch *w, const char *func)
+{
+    size_t bytes;
+    hl_shmem_need_open(func);
+    if (HL_UNLIKELY(w->cmp < SHMEM_CMP_EQ || w->cmp > SHMEM_CMP_LE)) {
+        hl_shmem_die(func, "comparison %d is none of SHMEM_CMP_*", w->cmp);
+    }
+    bytes = __builtin_mul_overflow(w->n, w->size, &bytes) ? SIZE_MAX : bytes;
+    if (HL_UNLIKELY(w->n != 0 && !hl_sym_is(w->vars, bytes))) {
+        hl_shmem_bad_access(func, w->vars, bytes, hl_sym.my_pe);
+    }
+    if (HL_UNLIKELY((uintptr_t)w->vars % w->size != 0)) {
+        hl_shmem_die(func, "address %p is not aligned to %u bytes", w->vars, w->size);
+    }
+}
+
+/* One after the other: what held once needs not be looked at again. */
+static void wait_all(struct watch *w, const char *func)
+{
+    check(w, func);
+    for (size_t i = 0; i < w->n; i++) {
+        struct watch one = *w;
+        one.vars = (const char *)w->vars + i * w->size;
+        one.values = (const char *)w->values + i * w->step;
+        one.status = NULL;
+        one.n = 1;
+        if (!is_left_out(w, i)) {
+            hl_prog_wait(is_any, &one);
+        }
+    }
+}
+
+static size_t wait_any(struct watch *w, const char *func)
+{
+    check(w, func);
+    if (is_empty(w)) {
+        return SIZE_MAX;
+    }
+    hl_prog_wait(is_any, w);
+    return w->hit;
+}
+
+/* All that hold now. */
+static size_t list(struct watch *w, size_t *indices)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        if (!is_left_out(w, i) && holds(w, i)) {
+            indices[count++] = i;
+        }
+    }
+    return count;
+}
+
+/* A condition that was seen may be gone when the list is made: values go both ways. */
+static size_t wait_some(struct watch *w, size_t *indices, const char *func)
+{
+    size_t count = 0;
+    check(w, func);
+    while (count == 0 && !is_empty(w)) {
+        hl_prog_wait(is_any, w);
+        count = list(w, indices);
+    }
+    return count;
+}
+
+/* Who tests again and again must not hold up what it waits for. */
+static bool polled(bool yes)
+{
+    if (!yes) {
+        (void)hl_prog_poll();
+    }
+    return yes;
+}
+
+static int test_all(struct watch *w, const char *func)
+{
+    bool yes = true;
+    check(w, func);
+    for (size_t i = 0; yes && i < w->n; i++) {
+        yes = is_left_out(w, i) || holds(w, i);
+    }
+    return polled(yes);
+}
+
+static size_t test_any(struct watch *w, const char *func)
+{
+    check(w, func);
+    return polled(is_any(w)) ? w->hit : SIZE_MAX;
+}
+
+static size_t test_some(struct watch *w, size_t *indices, const char *func)
+{
+    check(w, func);
+    size_t count = list(w, indices);
+    (void)polled(count != 0);
+    return count;
+}
+
+/* ---- the functions ---- */
+
+/* `count` objects of type T at `vars`. */
+#define WATCH(T, vars, count, status, cmp, values, step)                                                     \
+    {                                                                                                        \
+        vars, count, status, cmp, sizeof(T), (T)-1 < (T)1 ? (uint64_t)1 << 63 : 0, values, step, 0, 0        \
+    }
+
+#define ONE(T, NAME)                                                                                         \
+    HL_SHMEM_API(shmem_##NAME##_wait_until)                                                                  \
+    void pshmem_##NAME##_wait_until(T *ivar, int cmp, T cmp_value)                                           \
+    {                                                                                                        \
+        struct watch w = WATCH(T, ivar, 1, NULL, cmp, &cmp_value, 0);                                        \
+        wait_all(&w, "shmem_" #NAME "_wait_until");                                                          \
+    }                                                                                                        \
+    HL_SHMEM_API(shmem_##NAME##_test)                                                                        \
+    int pshmem_##NAME##_test(T *ivar, int cmp, T cmp_value)                                                  \
+    {                                                                                                        \
+        struct watch w = WATCH(T, ivar, 1, NULL, cmp, &cmp_value, 0);                                        \
+        return test_all(&w, "shmem_" #NAME "_test");                                                         \
+    }                                                                                                        \
+    HL_SHMEM_API(shmem_##NAME##_wait)                                                                        \
+    void pshmem_##NAME##_wait(T *ivar, T cmp_value)                                                          \
+    {                                                                                                        \
+        struct watch w = WATCH(T, ivar, 1, NULL, SHMEM_CMP_NE, &cmp_value, 0);                               \
+        wait_all(&w, "shmem_" #NAME "_wait");                                                                \
+    }
+HL_SHMEM_SYNC_TYPES(ONE)
+
+/* Of a list: one value for all, or each its own. */
+#define LIST(T, NAME, END, VALUE, values, step)                                                              \
+    HL_SHMEM_API(shmem_##NAME##_wait_until_all##END)                                                         \
+    void pshmem_##NAME##_wait_until_all##END(T *ivars, size_t nelems, const int *status, int cmp, VALUE)     \
+    {                                                                                                        \
+        struct watch w = WATCH(T, ivars, nelems, status, cmp, values, step);                                 \
+        wait_all(&w, "shmem_" #NAME "_wait_until_all" #END);                                                 \
+    }                                                                                                        \
+    HL_SHMEM_API(shmem_##NAME##_wait_until_any##END)                                                         \
+    size_t pshmem_##NAME##_wait_until_any##END(T *ivars, size_t nelems, const int *status, int cmp, VALUE)   \
+    {                                                                                                        \
+        struct watch w = WATCH(T, ivars, nelems, status, cmp, values, step);                                 \
+        return wait_any(&w, "shmem_" #NAME "_wait_until_any" #END);                                          \
+    }                                                                                                        \
+    HL_SHMEM_API(shmem_##NAME##_wait_until_some##END)                                                        \
+    size_t pshmem_##NAME##_wait_until_some##END(T *ivars, size_t nelems, size_t *indices, const int *status, \
+                                                int cmp, VALUE)                                              \
+    {                                                                                                        \
+        struct watch w = WATCH(T, ivars, nelems, status, cmp, values, step);                                 \
+        return wait_some(&w, indices, "shmem_" #NAME "_wait_until_some" #END);                               \
+    }                                                                                                        \
+    HL_SHMEM_API(shmem_##NAME##_test_all##END)                                                               \
+    int pshmem_##NAME##_test_all##END(T *ivars, size_t nelems, const int *status, int cmp, VALUE)            \
+    {                                                                                                        \
+        struct watch w = WATCH(T, ivars, nelems, status, cmp, values, step);                                 \
+        return test_all(&w, "shmem_" #NAME "_test_all" #END);                                                \
+    }                                                                                                        \
+    HL_SHMEM_API(shmem_##NAME##_test_any##END)                                                               \
+    size_t pshmem_##NAME##_test_any##END(T *ivars, size_t nelems, const int *status, int cmp, VALUE)         \
+    {                                                                                                        \
+        struct watch w = WATCH(T, ivars, nelems, status, cmp, values, step);                                 \
+        return test_any(&w, "shmem_" #NAME "_test_any" #END);                                                \
+    }                                                                                                        \
+    HL_SHMEM_API(shmem_##NAME##_test_some##END)                                                              \
+    size_t pshmem_##NAME##_test_some##END(T *ivars, size_t nelems, size_t *indices, const int *status,       \
+                                          int cmp, VALUE)                                                    \
+    {                                                                                                        \
+        struct watch w = WATCH(T, ivars, nelems, status, cmp, values, step);                                 \
+        return test_some(&w, indices, "shmem_" #NAME "_test_some" #END);                                     \
+    }
+#define LISTS(T, NAME)                                                                                       \
+    LIST(T, NAME, , T cmp_value, &cmp_value, 0)                                                              \
+    LIST(T, NAME, _vector, const T *cmp_values, cmp_values, sizeof(T))
+HL_SHMEM_AMO_TYPES(LISTS)
+
+/* ---- without a type in the name ---- */
+
+HL_SHMEM_API(shmem_wait_until)
+void pshmem_wait_until(long *ivar, int cmp, long cmp_value)
+{
+    struct watch w = WATCH(long, ivar, 1, NULL, cmp, &cmp_value, 0);
+    wait_all(&w, "shmem_wait_until");
+}
+
+HL_SHMEM_API(shmem_wait)
+void pshmem_wait(long *ivar, long cmp_value)
+{
+    struct watch w = WATCH(long, ivar, 1, NULL, SHMEM_CMP_NE, &cmp_value, 0);
+    wait_all(&w, "shmem_wait");
+}
+
+HL_SHMEM_API(shmem_signal_wait_until)
+uint64_t pshmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value)
+{
+    struct watch w = WATCH(uint64_t, sig_addr, 1, NULL, cmp, &cmp_value, 0);
+    check(&w, "shmem_signal_wait_until");
+    hl_prog_wait(is_any, &w);
+    return w.seen;
+}

@@ -1,0 +1,269 @@
+/* Transfers: a copy where the PE's memory is mapped, else a lane. */
+#include "xfer.h"
+
+#include <stdlib.h>
+
+#include "err.h"
+#include "near.h"
+#include "shm.h"
+#include "short.h"
+
+static hl_a32 *errors; /* [n_pes] of the lanes; atomic; NULL while nothing is far */
+
+int hl_shmem_xfer_open(void)
+{
+    errors = calloc((size_t)hl_sym.n_pes, sizeof *errors);
+    return errors != NULL ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory for the errors of %d PEs", hl_sym.n_pes);
+}
+
+void hl_shmem_xfer_close(void)
+{
+    free(errors);
+    errors = NULL;
+}
+
+/* ---- arguments ---- */
+
+void hl_shmem_find(const void *sym, size_t len, int pe, const char *func, struct hl_sym_spot *spot)
+{
+    if (HL_UNLIKELY(!hl_sym_find(sym, len, pe, spot))) {
+        hl_shmem_bad_access(func, sym, len, pe);
+    }
+}
+
+struct hl_xfer hl_shmem_far(const struct hl_sym_spot *s, void *mine, size_t len, int pe)
+{
+    return (struct hl_xfer){.peer = pe,
+                            .addr = s->where & ~HL_SYM_FAR,
+                            .key = s->key,
+                            .buf = mine,
+                            .len = len,
+                            .error = &errors[pe],
+                            .token = s->token};
+}
+
+int hl_shmem_take_error(int pe)
+{
+    return hl_lane_error_take(&errors[pe]);
+}
+
+/* Says what is wrong with a handle, a PE, or a thread. */
+static HL_COLD void bad_use(shmem_ctx_t handle, int pe, const char *func)
+{
+    const struct hl_ctx *c = hl_ctx_must(handle, func);
+    if (hl_ctx_world(c, pe) < 0) {
+        hl_shmem_die(func, "PE %d does not exist in the context's team: it has PEs 0 to %d", pe, c->size - 1);
+    }
+    hl_shmem_die(func, "the context is SHMEM_CTX_PRIVATE and another thread's");
+}
+
+struct hl_ctx_pe hl_shmem_on(shmem_ctx_t handle, int pe, const char *func)
+{
+    const struct hl_ctx *c = hl_ctx_of(handle);
+    int world = HL_LIKELY(c != NULL) ? hl_ctx_world(c, pe) : -1;
+    if (HL_UNLIKELY(world < 0) || ((c->options & SHMEM_CTX_PRIVATE) != 0 && c->thread != hl_ctx_me())) {
+        bad_use(handle, pe, func);
+    }
+    return (struct hl_ctx_pe){c, world};
+}
+
+/* Nothing is moved: the addresses may be anything, the PE must exist. */
+static HL_COLD void check_empty(int pe, const char *func)
+{
+    if ((uint32_t)pe >= (uint32_t)hl_sym.n_pes) {
+        hl_shmem_bad_access(func, NULL, 0, pe);
+    }
+}
+
+/* ---- beside the short way ---- */
+
+static int issue(const struct hl_shmem_call *c, const struct hl_xfer *x)
+{
+    struct hl_lane *lane = hl_shmem_lane(c->ctx);
+    return c->dir == HL_SHMEM_PUT ? hl_lane_write_on(lane, x) : hl_lane_read_on(lane, x);
+}
+
+/* A put that joins the chain which is open already. */
+HL_INLINE bool is_chained(const struct hl_shmem_call *c, const struct hl_xfer *x)
+{
+    struct hl_wire_short rec = {.op = HL_WIRE_PUT, .len = (uint32_t)x->len, .addr = x->addr};
+    return c->dir == HL_SHMEM_PUT && x->len <= hl_pool.chain &&
+           hl_lane_record_short(hl_shmem_lane(c->ctx), x->token, rec, x->buf);
+}
+
+/* True: `s` is where the part is, and it is far. False: it is done. */
+HL_INLINE bool is_far(const struct hl_shmem_call *c, const void *sym, void *mine, size_t len,
+                      struct hl_sym_spot *s)
+{
+    if (HL_UNLIKELY(len == 0)) {
+        check_empty(c->pe, c->func);
+        return false;
+    }
+    hl_shmem_find(sym, len, c->pe, c->func, s);
+    if (HL_UNLIKELY(mine == NULL)) {
+        hl_shmem_die(c->func, "%s is NULL for %zu bytes", c->dir == HL_SHMEM_PUT ? "source" : "dest", len);
+    }
+    if (!hl_sym_spot_is_mapped(s)) {
+        return true;
+    }
+    void *theirs = (void *)(uintptr_t)s->where;
+    hl_near_copy(c->dir == HL_SHMEM_PUT ? theirs : mine, c->dir == HL_SHMEM_PUT ? mine : theirs, len);
+    return false;
+}
+
+void hl_shmem_move(const struct hl_shmem_call *c, void *sym, void *mine, size_t len)
+{
+    struct hl_sym_spot s;
+    if (is_far(c, sym, mine, len, &s)) {
+        struct hl_xfer x = hl_shmem_far(&s, mine, len, c->pe);
+        if (!is_chained(c, &x)) {
+            x.req = c->req;
+            hl_shmem_must(issue(c, &x), c->func, c->pe);
+        }
+    }
+}
+
+/* A part that is the whole call; until its buffer is the user's again. */
+static HL_NOINLINE void move_now(const struct hl_shmem_call *c, void *sym, void *mine, size_t len)
+{
+    struct hl_sym_spot s;
+    struct hl_req r;
+    if (!is_far(c, sym, mine, len, &s)) {
+        return;
+    }
+    struct hl_xfer x = hl_shmem_far(&s, mine, len, c->pe);
+    if (is_chained(c, &x)) {
+        return;
+    }
+    bool copied = c->dir == HL_SHMEM_PUT && len <= hl_pool.chain;
+    if (!copied) {
+        hl_req_init(&r, HL_REQ_RMA);
+        x.req = &r;
+    }
+    int rc = issue(c, &x);
+    if (!copied && rc == 0) {
+        hl_req_wait(&r);
+        rc = hl_req_finish(&r, MPI_STATUS_IGNORE);
+    }
+    hl_shmem_must(rc, c->func, c->pe);
+}
+
+/* ---- puts and gets ---- */
+
+/* The short way: true when it is done. */
+HL_INLINE bool is_done_near(enum hl_shmem_dir dir, const void *sym, void *mine, size_t len, int pe)
+{
+    char *theirs = hl_sym_near(sym, len, pe);
+    if (HL_UNLIKELY(theirs == NULL || mine == NULL)) {
+        return false;
+    }
+    hl_near_copy(dir == HL_SHMEM_PUT ? theirs : mine, dir == HL_SHMEM_PUT ? mine : theirs, len);
+    return true;
+}
+
+void hl_shmem_put(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe, const char *func)
+{
+    void *mine = (void *)(uintptr_t)src;
+    if (HL_UNLIKELY(!is_done_near(HL_SHMEM_PUT, dest, mine, len, pe))) {
+        move_now(&(struct hl_shmem_call){ctx, func, HL_SHMEM_PUT, pe, NULL}, dest, mine, len);
+    }
+}
+
+void hl_shmem_put_nbi(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
+                      const char *func)
+{
+    void *mine = (void *)(uintptr_t)src;
+    if (HL_UNLIKELY(!is_done_near(HL_SHMEM_PUT, dest, mine, len, pe))) {
+        hl_shmem_move(&(struct hl_shmem_call){ctx, func, HL_SHMEM_PUT, pe, NULL}, dest, mine, len);
+    }
+}
+
+void hl_shmem_get(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe, const char *func)
+{
+    void *theirs = (void *)(uintptr_t)src;
+    if (HL_UNLIKELY(!is_done_near(HL_SHMEM_GET, theirs, dest, len, pe))) {
+        move_now(&(struct hl_shmem_call){ctx, func, HL_SHMEM_GET, pe, NULL}, theirs, dest, len);
+    }
+}
+
+void hl_shmem_get_nbi(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
+                      const char *func)
+{
+    void *theirs = (void *)(uintptr_t)src;
+    if (HL_UNLIKELY(!is_done_near(HL_SHMEM_GET, theirs, dest, len, pe))) {
+        hl_shmem_move(&(struct hl_shmem_call){ctx, func, HL_SHMEM_GET, pe, NULL}, theirs, dest, len);
+    }
+}
+
+/* ---- one word ---- */
+
+/* What hl_lane_last.type says of the puts below: no datatype. */
+#define LAST_IS_SYM UINTPTR_MAX
+
+/* The thread's next put of a word may go where this one went. */
+static void remember(const struct hl_xfer *x, const void *dest)
+{
+    const struct hl_sym_area *part = hl_sym_area_of(dest);
+    if (part != NULL && part->len >= 8) {
+        hl_lane_remember((struct hl_lane_last){.win = part->base,
+                                               .type = LAST_IS_SYM,
+                                               .reach = part->len - 7,
+                                               .unit = 1,
+                                               .addr = x->addr - (uint64_t)((const char *)dest - part->base),
+                                               .token = x->token,
+                                               .target = x->peer});
+    }
+}
+
+static HL_NOINLINE void put_word_anew(const struct hl_ctx *ctx, void *dest, uint64_t bits, size_t len, int pe,
+                                      const char *func)
+{
+    struct hl_sym_spot s;
+    struct hl_shmem_call c = {ctx, func, HL_SHMEM_PUT, pe, NULL};
+    if (!is_far(&c, dest, &bits, len, &s)) {
+        return;
+    }
+    struct hl_xfer x = hl_shmem_far(&s, &bits, len, pe);
+    if (len > hl_pool.chain) {
+        if (!hl_lane_write_word(hl_shmem_lane(ctx), &x)) {
+            move_now(&c, dest, &bits, len); /* waits: nobody copies the word */
+        }
+        return;
+    }
+    if (!is_chained(&c, &x)) {
+        hl_shmem_must(issue(&c, &x), func, pe);
+    }
+    if (len == 8 && ctx->lane == NULL) {
+        remember(&x, dest);
+    }
+}
+
+static HL_NOINLINE void put_word_left(const struct hl_ctx *ctx, void *dest, uint64_t bits, size_t len, int pe,
+                                      const char *func)
+{
+    hl_lane_short_leave(hl_lane_last.lane, true);
+    put_word_anew(ctx, dest, bits, len, pe, func);
+}
+
+void hl_shmem_put_word(const struct hl_ctx *ctx, void *dest, uint64_t bits, size_t len, int pe,
+                       const char *func)
+{
+    uint64_t at = (uint64_t)((uintptr_t)dest - (uintptr_t)hl_lane_last.win);
+    if (HL_UNLIKELY(pe != hl_lane_last.target || at >= hl_lane_last.reach || len != 8 ||
+                    hl_lane_last.type != LAST_IS_SYM || hl_shmem_lane(ctx) != NULL)) {
+        put_word_anew(ctx, dest, bits, len, pe, func);
+        return;
+    }
+    switch (hl_lane_put_again(at, &bits)) {
+    case HL_AGAIN_DONE:
+        return;
+    case HL_AGAIN_WAKE:
+        hl_lane_short_wake();
+        return;
+    case HL_AGAIN_TAKEN:
+        put_word_anew(ctx, dest, bits, len, pe, func);
+        return;
+    default:
+        put_word_left(ctx, dest, bits, len, pe, func);
+    }
+}

@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Cables that are pulled, processes that are stopped, deaths that no launcher tells of. usage: cuts.py GROUP BUILD"""
+import concurrent.futures
+import os
+import signal
+import sys
+import time
+
+import hosts
+from job import Job, main, program, until
+
+TIMEOUT = 2  # HOTLANE_PEER_TIMEOUT
+LATER = 9    # seconds after which a rank that was cut off dies: everybody must have heard before
+
+
+def together(cases):
+    """Runs cases side by side, as they mostly wait: (what, function with arguments ...)."""
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        futures = [(what, pool.submit(fn, *args)) for what, fn, *args in cases]
+        failed = []
+        for what, future in futures:
+            try:
+                future.result()
+            except AssertionError as reason:
+                failed.append(f"{what}: {reason}")
+    assert not failed, "\n".join(failed)
+
+
+def middle_one(there):
+    """Rank 1 is on the second host, all others are on the first."""
+    return hosts.by_rank([there.at(1), there.at(2), there.at(1)])
+
+
+def silent(seconds=TIMEOUT, **more):
+    return {"HOTLANE_PEER_TIMEOUT": str(seconds), **more}
+
+
+# ---- a cable is pulled ----
+
+def scene_cut(scene, maybe=False):
+    with hosts.Hosts(2) as there:
+        job = Job(3, middle_one(there), [program("mpi/mpi_p2p_kill"), scene, str(LATER)], "--keep-going", env=silent())
+        job.until("cut\n")
+        there.cut(2)
+        job.end(LATER + 20)
+        assert job.out.count("went on") == 2 and "wrong" not in job.out, job.show()
+        early = job.out[:job.out.index("too late")]
+        assert maybe or "hears" in early, job.show()
+        assert "host 10.77.0.2 has not answered for 2 s: its ranks (1: 1) count as dead" in early or maybe, job.show()
+
+
+MAYBE = ["send_pulled", "send_many", "receive_pulled"]
+
+
+def messages_and_collectives_end():
+    together((scene, scene_cut, scene, False) for scene in ("ssend", "receive_any", "mprobe", "barrier"))
+
+
+def all_messages_and_collectives_end():
+    scenes = os.popen(program("mpi/mpi_p2p_kill")).read().split()
+    together((scene, scene_cut, scene, scene in MAYBE) for scene in scenes)
+
+
+def rma_cut(threads, env):
+    with hosts.Hosts(3) as there:
+        job = Job(3, there.place(), [program("launch/mpi_rma_kill"), "1", "500", str(threads), str(LATER)], "--keep-going",
+                  env=silent(**env))
+        job.until("cut\n")
+        there.cut(2)
+        job.end(LATER + 20)
+        told = [float(line.split()[-2]) for line in job.out.splitlines() if "told after" in line]
+        assert job.code == 137 and len(told) == 2 and max(told) < LATER - 1, job.show()
+
+
+def one_sided_operations_end():
+    rma_cut(2, {})
+
+
+def direct_one_sided_operations_end():
+    rma_cut(8, {"HOTLANE_CHAIN": "0"})
+
+
+def job_ends(name, what, words):
+    with hosts.Hosts(2) as there:
+        job = Job(2, there.place(), [program(name), what], env=silent())
+        job.until("cut\n")
+        begin = time.monotonic()
+        there.cut(2)
+        job.end(20)
+        assert job.code not in (0, 137) and time.monotonic() - begin < TIMEOUT + 6 and words in job.out, job.show()
+
+
+def jobs_end(mpi, shmem):
+    cases = [(w, job_ends, "hosts/hosts_waits", w, "MPI_") for w in mpi]
+    if os.path.exists(program("hosts/hosts_shmem_waits")):
+        cases += [("shmem " + w, job_ends, "hosts/hosts_shmem_waits", w, "has died") for w in shmem]
+    together(cases)
+
+
+def jobs_that_do_not_ask_for_errors_end():
+    jobs_end(["put", "receive"], ["wait"])
+
+
+def other_jobs_end():
+    jobs_end(["barrier", "lock"], ["put", "barrier", "lock"])
+
+
+def heals(name, arguments):
+    with hosts.Hosts(2) as there:
+        job = Job(3, there.place(1), [program(name)] + arguments, env=silent(20))
+        until(lambda: there.links(2) > 0, "the ranks are connected")
+        for pause in (0.3, 0.9):
+            time.sleep(pause)
+            there.cut(2)
+            time.sleep(pause)
+            there.heal(2)
+        job.good(60)
+        assert "dead" not in job.out, job.show()
+
+
+def a_cut_that_heals_loses_nothing():
+    together([("messages", heals, "mpi/mpi_p2p_random", ["30", "2"]),
+              ("one-sided", heals, "mpi/mpi_rma_oracle", ["--seconds", "2", "--threads", "2"])])
+
+
+def longer_ones_that_heal():
+    together([("messages", heals, "mpi/mpi_p2p_random", ["200", "4"]),
+              ("one-sided", heals, "mpi/mpi_rma_oracle", ["--seconds", "10", "--threads", "4"]),
+              ("collectives", heals, "mpi/mpi_coll_random", ["500"])])
+
+
+def a_host_without_a_network_is_named():
+    """Its only address is the one that every host has."""
+    with hosts.Hosts(2) as there:
+        there.cut(2)
+        job = Job(2, there.place(), [program("hosts/hosts_waits"), "receive"]).end(20)
+        assert job.code not in (0, None) and "no network interface of this host is up but the loopback" in job.out, job.show()
+
+
+def who_was_given_up_is_told():
+    """Only the first host's ranks have lost patience when the cable is plugged in again."""
+    with hosts.Hosts(2) as there:
+        place = hosts.by_rank([there.at(1), there.at(2) + ["env", "HOTLANE_PEER_TIMEOUT=60"], there.at(1)])
+        job = Job(3, place, [program("mpi/mpi_p2p_kill"), "receive", "12"], "--keep-going", env=silent())
+        job.until("cut\n")
+        there.cut(2)
+        job.until("count as dead")
+        job.until("count as dead")
+        there.heal(2)
+        job.end(30)
+        early = job.out[:job.out.index("too late")]
+        for rank in (0, 2):
+            assert f"rank {rank} counts this rank as dead" in early, job.show()
+
+
+def never_is_never():
+    """With 0 a cut of many times the shortest timeout is waited for."""
+    with hosts.Hosts(2) as there:
+        job = Job(3, there.place(1), [program("mpi/mpi_rma_oracle"), "--seconds", "3"], env=silent(0))
+        until(lambda: there.links(2) > 0, "the ranks are connected")
+        there.cut(2)
+        time.sleep(5)
+        there.heal(2)
+        assert "dead" not in job.good(60), job.show()
+
+
+# ---- a process is stopped, or ends ----
+
+def pid_of(name, rank):
+    """The process of that rank: by its program and its environment."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as env, open(f"/proc/{pid}/cmdline", "rb") as line:
+                if f"PMI_RANK={rank}\0".encode() in env.read() and line.read().startswith(program(name).encode()):
+                    return int(pid)
+        except OSError:
+            pass
+    return 0
+
+
+def a_stopped_process_is_waited_for():
+    name = "hosts/hosts_waits"
+    with hosts.Hosts(2) as there:
+        job = Job(2, there.place(), [program(name), "put", "14"], env=silent())
+        job.until("cut\n")
+        pid = until(lambda: pid_of(name, 1), "rank 1 runs")
+        time.sleep(1)
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(12)
+        os.kill(pid, signal.SIGCONT)
+        job.good(30)
+        assert job.out.count("rank 1 has not answered for 10 s, but its host does") == 1, job.show()
+        assert job.out.count("is stopped") == 1, job.show()
+        assert "dead" not in job.out, job.show()
+
+
+def untold(scene):
+    """The launcher sees a shell that lives on; only the host knows that the rank is gone."""
+    with hosts.Hosts(2) as there:
+        hidden = ["sh", "-c", f"\"$@\"; sleep {LATER}; echo too late", "sh"]
+        place = hosts.by_rank([there.at(1), there.at(2) + hidden, there.at(1)])
+        job = Job(3, place, [program("mpi/mpi_p2p_kill"), scene], "--keep-going", env=silent())
+        job.end(LATER + 20)
+        early = job.out[:job.out.index("too late")]
+        assert job.out.count("went on") == 2 and "rank 1 is gone" in early, job.show()
+
+
+def a_death_that_nobody_tells_of():
+    together((scene, untold, scene) for scene in ("receive", "barrier"))
+
+
+def other_deaths_that_nobody_tells_of():
+    together((scene, untold, scene) for scene in ("ssend", "receive_any", "send_large", "comm_dup"))
+
+
+GROUPS = {
+    "cuts": [messages_and_collectives_end, one_sided_operations_end, jobs_that_do_not_ask_for_errors_end,
+             a_host_without_a_network_is_named, a_cut_that_heals_loses_nothing, a_death_that_nobody_tells_of],
+    "stops": [a_stopped_process_is_waited_for, who_was_given_up_is_told, never_is_never],
+    "all cuts": [all_messages_and_collectives_end, direct_one_sided_operations_end, other_jobs_end, longer_ones_that_heal,
+                 other_deaths_that_nobody_tells_of],
+}
+
+if __name__ == "__main__":
+    sys.exit(main(GROUPS))

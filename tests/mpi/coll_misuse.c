@@ -1,0 +1,85 @@
+/* Wrong calls of nonblocking and persistent collectives are refused where they are made, and nothing is
+ * begun. */
+#include "mpi_test.h"
+
+static int value = 7, result;
+
+static void wrong_arguments(void)
+{
+    MPI_Request r = MPI_REQUEST_NULL;
+    MPI_Comm comm = MPI_COMM_SELF;
+
+    CHECK_EQ(MPI_Ibcast(&value, 1, MPI_INT, 1, comm, &r), MPI_ERR_ROOT);
+    CHECK_EQ(MPI_Ibcast(&value, -1, MPI_INT, 0, comm, &r), MPI_ERR_COUNT);
+    CHECK_EQ(MPI_Ibcast_c(&value, -1, MPI_INT, 0, comm, &r), MPI_ERR_COUNT);
+    CHECK_EQ(MPI_Ibcast(NULL, 1, MPI_INT, 0, comm, &r), MPI_ERR_BUFFER);
+    CHECK_EQ(MPI_Ibcast(&value, 1, MPI_DATATYPE_NULL, 0, comm, &r), MPI_ERR_TYPE);
+    CHECK_EQ(MPI_Ibcast(&value, 1, MPI_INT, 0, MPI_COMM_NULL, &r), MPI_ERR_COMM);
+    CHECK_EQ(MPI_Ibarrier(comm, NULL), MPI_ERR_ARG);
+    CHECK_EQ(MPI_Barrier_init(comm, MPI_INFO_NULL, NULL), MPI_ERR_ARG);
+    CHECK_EQ(MPI_Barrier_init(comm, (MPI_Info)(void *)&r, &r), MPI_ERR_INFO);
+    CHECK_EQ(MPI_Iallreduce(&value, &result, 1, MPI_INT, MPI_OP_NULL, comm, &r), MPI_ERR_OP);
+    CHECK_EQ(MPI_Iallreduce(&value, &result, 1, MPI_DOUBLE, MPI_BXOR, comm, &r), MPI_ERR_OP);
+    CHECK_EQ(MPI_Allreduce_init(&value, &result, 1, MPI_INT, MPI_REPLACE, comm, MPI_INFO_NULL, &r),
+             MPI_ERR_OP);
+    CHECK_EQ(MPI_Iallgather(&value, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm, &r), MPI_ERR_BUFFER);
+    CHECK_EQ(MPI_Igatherv(&value, 1, MPI_INT, &result, NULL, NULL, MPI_INT, 0, comm, &r), MPI_ERR_ARG);
+    CHECK(r == MPI_REQUEST_NULL);
+}
+
+static void wrong_starts(void)
+{
+    MPI_Request again, other = MPI_REQUEST_NULL, both[2];
+    int flag = 0;
+
+    CHECK_EQ(MPI_Start(NULL), MPI_ERR_ARG);
+    CHECK_EQ(MPI_Start(&other), MPI_ERR_REQUEST);
+    MPI_Irecv(&result, 1, MPI_INT, 0, 9, MPI_COMM_SELF, &other);
+    CHECK_EQ(MPI_Start(&other), MPI_ERR_REQUEST);
+    MPI_Allreduce_init(&value, &result, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &again);
+    both[0] = again;
+    both[1] = other;
+    CHECK_EQ(MPI_Startall(2, both), MPI_ERR_REQUEST);
+    MPI_Test(&again, &flag, MPI_STATUS_IGNORE); /* nothing was started */
+    CHECK(flag && again != MPI_REQUEST_NULL);
+    CHECK_EQ(MPI_Cancel(&again), MPI_ERR_REQUEST);
+    MPI_Start(&again);
+    CHECK_EQ(MPI_Start(&again), MPI_ERR_REQUEST);
+    CHECK_EQ(MPI_Request_free(&again), MPI_ERR_REQUEST);
+    CHECK_EQ(MPI_Cancel(&again), MPI_ERR_REQUEST);
+    MPI_Wait(&again, MPI_STATUS_IGNORE);
+    CHECK_EQ(result, 7 * size);
+    CHECK_EQ(MPI_Request_free(&again), MPI_SUCCESS);
+    MPI_Send(&value, 1, MPI_INT, 0, 9, MPI_COMM_SELF);
+    MPI_Wait(&other, MPI_STATUS_IGNORE);
+}
+
+/* A nonblocking one must not be freed; a message too long is told by the wait. */
+static void wrong_afterwards(void)
+{
+    MPI_Request r;
+    MPI_Status st = {.MPI_ERROR = -1};
+    int two[2] = {1, 2}, code;
+
+    MPI_Ibarrier(MPI_COMM_WORLD, &r);
+    CHECK_EQ(MPI_Request_free(&r), MPI_ERR_REQUEST);
+    CHECK(r != MPI_REQUEST_NULL);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Ibcast(two, me == 0 ? 2 : 1, MPI_INT, 0, MPI_COMM_WORLD, &r);
+    code = MPI_Waitall(1, &r, &st);
+    CHECK_EQ(code, me == 0 ? MPI_SUCCESS : MPI_ERR_IN_STATUS);
+    CHECK_EQ(st.MPI_ERROR, me == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(void)
+{
+    test_start(1);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    wrong_arguments();
+    wrong_starts();
+    wrong_afterwards();
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Ranks that hang in every kind of call: the watchdog of each says for what, and deadlocks are named from both ends.
+
+usage: hangs.py MPIEXEC PROGRAM SET WAY...    with SET: mpi, shmem; WAY: near, net; or scenes=A,B,...
+"""
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+
+LIMIT = 25
+WAYS = {"near": {}, "net": {"HOTLANE_NEAR": "0"}}
+WORLD = "communicator MPI_COMM_WORLD"
+RECV = r"MPI_Recv: " + WORLD + r", source 0, tag 1; for rank 0$"
+
+
+class Scene:
+    def __init__(self, *waits, ranks=2, circle=True, ways=("near", "net"), env=None):
+        self.waits, self.ranks, self.circle, self.ways, self.env = waits, ranks, circle, ways, env or {}
+
+
+def alike(words):
+    """Both ranks wait in the same call: %d is the other one."""
+    return Scene(words.replace("%d", "1") + "$", words.replace("%d", "0") + "$")
+
+
+def against(words, **more):
+    """Rank 0 waits in this call, rank 1 in MPI_Recv."""
+    return Scene(words + "$", RECV, **more)
+
+
+MPI = {
+    "both_recv": alike(f"MPI_Recv: {WORLD}, source %d, tag 5; for rank %d"),
+    "both_ssend": alike(f"MPI_Ssend: {WORLD}, destination rank %d of the job, tag 6, 4 bytes; for rank %d"),
+    "both_send": alike(f"MPI_Send: {WORLD}, destination rank %d of the job, tag 7, 4194304 bytes; for rank %d"),
+    "both_probe": alike(f"MPI_Probe: {WORLD}, source %d, tag 8; for rank %d"),
+    "both_start": alike("MPI_Win_start: window the window, posts of its targets; for rank %d"),
+    "both_wait": alike("MPI_Win_wait: window the window, completes of its origins; for rank %d"),
+    "both_lock": alike("MPI_Win_lock: window the window, lock of target %d; for rank %d"),
+    "choke": Scene(rf"MPI_Send: {WORLD}, destination rank 1 of the job, tag 13, 4096 bytes, held back: HOTLANE_UNEX_MEM is full "
+                   "there; for rank 1$", RECV, env={"HOTLANE_UNEX_MEM": "64K"}),
+    "circle": Scene(*[f"MPI_Recv: {WORLD}, source {p}, tag 14; for rank {p}$" for p in (1, 2, 0)], ranks=3),
+    "threads": Scene(*[rf"MPI_Recv: {WORLD}, source {p}, tag 1[56]; for rank {p}$" for p in (1, 0)]),
+    "named": against("MPI_Barrier: communicator the ring; for rank 1"),
+    "barrier_later": against(f"MPI_Barrier: {WORLD}; for rank 1"),
+    "flush": Scene(r"MPI_Win_flush: window the window, \d+ operations? on lane \d+ to end; for rank 1$", circle=False, ways=("net",)),
+    "mprobe": against(f"MPI_Mprobe: {WORLD}, source 1, any tag; for rank 1"),
+    "wait": against(f"MPI_Wait: {WORLD}, source 1, tag 9; for rank 1"),
+    "waitall": against(f"MPI_Waitall: {WORLD}, source 1, tag 10; for rank 1"),
+    "waitany": against(f"MPI_Waitany: any of 2 requests, such as {WORLD}, source 1, tag 10; for any of rank 1"),
+    "waitsome": against(f"MPI_Waitsome: any of 2 requests, such as {WORLD}, source 1, tag 10; for any of rank 1"),
+    "any_source": against(f"MPI_Recv: {WORLD}, any source, tag 12; for any of ranks 0, 1", circle=False),
+    "comm_split": against(f"MPI_Comm_split: {WORLD}; for rank 1"),
+    "win_make": against(r"MPI_Win_allocate: communicator .*; for rank 1"),
+    "fence": against(r"MPI_Win_fence: communicator .*; for rank 1"),
+    "win_free": against(r"MPI_Win_free: communicator .*; for rank 1"),
+    "finalize": against("MPI_Finalize: all ranks of the job, which meet at the launcher; for rank 1", ways=("near",)),
+    "init": Scene("MPI_Init_thread: all ranks of the job, which meet at the launcher$", circle=False),
+}
+MPI["alltoall"] = against(f"MPI_Alltoall: {WORLD}(, memory of its members for alltoall)?; for rank 1")
+for call in ("barrier", "bcast", "reduce", "allreduce", "gather"):
+    MPI[call] = against(f"MPI_{call.capitalize()}: {WORLD}; for rank 1")
+MPI["reduce_scatter"] = against(f"MPI_Reduce_scatter_block: {WORLD}; for rank 1")
+MPI["ibarrier"] = against(f"MPI_Wait: {WORLD}; for rank 1")
+
+SHMEM_WAIT = r"shmem_\w*wait_until: object of bytes 8 at 0x[0-9a-f]+, which is 0, to be == 1$"
+SHMEM = {
+    "wait_until": Scene(SHMEM_WAIT, SHMEM_WAIT, circle=False),
+    "barrier_all": Scene("shmem_barrier_all: SHMEM_TEAM_WORLD, member 1; for rank 1$", SHMEM_WAIT, circle=False, ways=("near",)),
+    "both_lock": Scene(*[rf"shmem_set_lock: lock 0x[0-9a-f]+, behind PE {p} in its queue; for rank {p}$" for p in (1, 0)]),
+    "lock_thread": Scene("shmem_set_lock: lock 0x[0-9a-f]+, which another thread of this PE holds$", circle=False),
+    "team_broadcast": Scene(r"shmem_\w*broadcast\w*: team of 2 from PE 0, stride 1, member 1; for rank 1$", circle=False, ways=("near",)),
+    "quiet": Scene(r"shmem_quiet: \d+ operations? on lane \d+ to end; for rank 1$", circle=False, ways=("net",)),
+}
+
+
+def is_complete(scene, text):
+    """What is missing in the output, or nothing."""
+    for rank, words in enumerate(scene.waits):
+        line = rf"^hotlane: (rank|PE) {rank} \(\S+\): watchdog: thread \d+ has waited \d+ s in {words}"
+        if not re.search(line, text, re.M):
+            return f"rank {rank} does not say: {words}"
+        circle = rf"^hotlane: (rank|PE) {rank} \(\S+\): watchdog: deadlock: rank {rank} waits for rank "
+        if scene.circle and not re.search(circle, text, re.M):
+            return f"rank {rank} names no deadlock"
+        if not scene.circle and re.search(circle, text, re.M):
+            return f"rank {rank} names a deadlock that is none"
+    return "" if re.search("watchdog: counters so far: ", text) else "no counters"
+
+
+def play(name, scene, way):
+    env = {k: v for k, v in os.environ.items() if not k.startswith("HOTLANE_")}
+    env.update(HOTLANE_CONF="", HOTLANE_WATCHDOG="1", **WAYS[way], **scene.env)
+    job = subprocess.Popen([sys.argv[1], "-n", str(scene.ranks), sys.argv[2], name], env=env, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.PIPE, text=True)
+    lines = []
+    reader = threading.Thread(target=lambda: lines.extend(iter(job.stderr.readline, "")))
+    begin = time.monotonic()
+    reader.start()
+    while is_complete(scene, "".join(lines)) and time.monotonic() < begin + LIMIT and job.poll() is None:
+        time.sleep(0.05)
+    early = job.poll() is not None
+    job.terminate()
+    job.wait()
+    reader.join()
+    text = "".join(lines)
+    missing = is_complete(scene, text) or ("it ended by itself" if early else "")
+    return f"{name}, {way}", missing, text
+
+
+def is_quiet(name):
+    """Without the variable nothing is said: a job that ends by itself after two seconds of waiting."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("HOTLANE_")}
+    done = subprocess.run([sys.argv[1], "--timeout", "2", "-n", "2", sys.argv[2], name], env={**env, "HOTLANE_CONF": ""},
+                          capture_output=True, text=True, timeout=LIMIT, check=False)
+    return f"{name}, no watchdog", "it speaks" if "watchdog" in done.stderr or done.returncode == 0 else "", done.stderr
+
+
+if __name__ == "__main__":
+    table = {"mpi": MPI, "shmem": SHMEM}[sys.argv[3]]
+    ways = [w for w in sys.argv[4:] if w in WAYS]
+    only = [w[7:].split(",") for w in sys.argv[4:] if w.startswith("scenes=")]
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        jobs = [pool.submit(play, name, scene, way) for way in ways for name, scene in table.items()
+                if way in scene.ways and (not only or name in only[0])]
+        jobs.append(pool.submit(is_quiet, "both_recv" if table is MPI else "wait_until"))
+        for job in jobs:
+            what, missing, out = job.result()
+            print(f"{'ok' if not missing else 'FAILED'}  {what}" + (f": {missing}\n{out[:3000]}" if missing else ""), flush=True)
+            failed += bool(missing)
+    sys.exit(failed != 0)

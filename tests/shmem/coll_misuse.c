@@ -1,0 +1,71 @@
+/* Collective calls that differ between PEs, one a job; coll_misuse.py reads what they say. (What is wrong at
+ * one PE alone: misuse.c.) */
+#include "shmem_test.h"
+
+static long sync_array[SHMEM_SYNC_SIZE];
+static char *room;
+
+static void other_size(void)
+{
+    shmem_broadcastmem(SHMEM_TEAM_WORLD, room, room + 4096, me == 1 ? 24 : 16, 0);
+    shmem_sync_all();
+}
+
+static void other_large_size(void)
+{
+    shmem_broadcastmem(SHMEM_TEAM_WORLD, room, room + 65536, me == 1 ? 5000 : 4000, 0);
+}
+
+static void other_call(void)
+{
+    if (me == 1) {
+        shmem_sync_all();
+    } else {
+        shmem_long_sum_reduce(SHMEM_TEAM_WORLD, (long *)room, (long *)room, 3);
+    }
+}
+
+static void other_op(void)
+{
+    if (me == 1) {
+        shmem_long_sum_reduce(SHMEM_TEAM_WORLD, (long *)room, (long *)room, 3);
+    } else {
+        shmem_long_max_reduce(SHMEM_TEAM_WORLD, (long *)room, (long *)room, 3);
+    }
+}
+
+static void other_set_size(void)
+{
+    shmem_fcollect64(room, room + 65536, me == 1 ? 3 : 4, 0, 0, n_pes, sync_array);
+}
+
+static void used_psync(void)
+{
+    for (int i = 0; i < SHMEM_SYNC_SIZE; i++) {
+        sync_array[i] = 17;
+    }
+    shmem_sync_all();
+    shmem_barrier(0, 0, n_pes, sync_array);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {{"other_size", other_size}, {"other_large_size", other_large_size}, {"other_call", other_call},
+             {"other_op", other_op},     {"other_set_size", other_set_size},     {"used_psync", used_psync}};
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    test_start(2);
+    room = shmem_malloc((size_t)1 << 20);
+    CHECK(room != NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (strcmp(name, cases[i].name) == 0) {
+            cases[i].run();
+        }
+    }
+    fprintf(stderr, "nothing was wrong\n");
+    sleep(5); /* the others may find it */
+    return 0;
+}

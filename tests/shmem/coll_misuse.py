@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+"""Collective calls that differ between PEs end the job with one line that names the PE, the call and the size.
+
+usage: coll_misuse.py MPIEXEC PROGRAM
+"""
+import os
+import re
+import subprocess
+import sys
+
+mpiexec, program = sys.argv[1:]
+PES = 2
+failed = 0
+# What is said; any PE may be the one that finds it.
+CASES = {
+    "other_size": r"shmem_broadcastmem: PE \d has called a broadcast of (24|16) bytes meanwhile, this PE has (16|24) bytes",
+    "other_large_size": r"shmem_broadcastmem: PE \d has called a broadcast of (4|5)000 bytes meanwhile, this PE has (4|5)000",
+    "other_call": r"(shmem_sync_all: PE 0 has called a reduction of 24|shmem_long_sum_reduce: PE 1 has called a sync or barrier of 0) bytes",
+    "other_op": r"shmem_long_(sum|max)_reduce: PE \d calls it with another operation, type or root",
+    "other_set_size": r"shmem_fcollect64: PE \d has called an fcollect of (24|32) bytes meanwhile, this PE has (32|24) bytes",
+    "used_psync": r"shmem_barrier: pSync at 0x[0-9a-f]+ does not hold SHMEM_SYNC_VALUE, or another call of PE \d uses it",
+}
+
+for near, case in [(near, case) for near in ("1", "0") for case in CASES]:
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "SHMEM_", "SMA_"))}
+    env.update(HOTLANE_CONF="", HOTLANE_NEAR=near)
+    done = subprocess.run([mpiexec, "-n", str(PES), "--timeout", "30", program, case], env=env,
+                          capture_output=True, text=True, timeout=50)
+    if done.returncode != 1 or not re.search(CASES[case], done.stderr):
+        failed += 1
+        print(f"{case}, HOTLANE_NEAR={near}: exit code {done.returncode}, says\n{done.stderr}")
+sys.exit(failed != 0)

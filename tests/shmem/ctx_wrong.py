@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""Wrong calls of contexts and of order end the job with one line that names the PE, the call and the value.
+
+usage: ctx_wrong.py MPIEXEC PROGRAM
+"""
+import os
+import re
+import subprocess
+import sys
+
+mpiexec, program = sys.argv[1:]
+failed = 0
+CASES = {
+    "invalid": r"shmem_ctx_quiet: the context is SHMEM_CTX_INVALID",
+    "put_invalid": r"shmem_ctx_long_p: the context is SHMEM_CTX_INVALID",
+    "destroyed": r"shmem_ctx_fence: 0x[0-9a-f]+ is no context, or one that was destroyed",
+    "twice": r"shmem_ctx_destroy: 0x[0-9a-f]+ is no context, or one that was destroyed",
+    "garbage": r"shmem_ctx_quiet: 0x1234 is no context",
+    "default": r"shmem_ctx_destroy: SHMEM_CTX_DEFAULT cannot be destroyed",
+    "options": r"shmem_ctx_create: options 0x40: 0, or",
+    "pes": r"shmem_pe_quiet: target_pes\[1\] is 1: the context's team has PEs 0 to 0",
+    "no_pes": r"shmem_ctx_pe_quiet: target_pes is NULL for 1 PEs",
+    "config": r"shmem_ctx_session_start: config is NULL and config_mask 0x1",
+    "team": r"shmem_team_create_ctx: 0x4321 is no team",
+    "early": r"shmem_quiet: called before shmem_init",
+    "early_fence": r"shmem_ctx_fence: called before shmem_init",
+    "late": r"shmem_ctx_quiet: called after shmem_finalize",
+}
+
+for case, words in CASES.items():
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "SHMEM_", "SMA_"))}
+    env.update(HOTLANE_CONF="")
+    done = subprocess.run([mpiexec, "-n", "1", "--timeout", "30", program, case], env=env, capture_output=True,
+                          text=True, timeout=50)
+    if done.returncode != 1 or not re.search(words, done.stderr):
+        failed += 1
+        print(f"{case}: exit code {done.returncode}, says\n{done.stderr}")
+sys.exit(failed != 0)

@@ -1,0 +1,67 @@
+/* Ends in the way that its arguments say, while the other PEs wait or compute; for endings.py.
+ *
+ * usage: endings HOW PE CODE */
+#include <signal.h>
+
+#include "shmem_test.h"
+
+static int code;
+
+static void *leave(void *unused)
+{
+    shmem_global_exit(code);
+    return unused;
+}
+
+static void from_thread(void)
+{
+    pthread_t t;
+    CHECK_EQ(pthread_create(&t, NULL, leave, NULL), 0);
+    shmem_barrier_all(); /* which the other PEs never enter */
+}
+
+/* All PEs leave main without shmem_finalize, one long before the others, who still get what it has put. */
+static int leave_early(int first)
+{
+    static long *word;
+    word = shmem_malloc(sizeof *word);
+    *word = 0;
+    shmem_barrier_all();
+    if (me == first) {
+        for (int pe = 0; pe < n_pes; pe++) {
+            shmem_long_p(word, 42, pe);
+        }
+        return 0;
+    }
+    usleep(300000);
+    CHECK_EQ(shmem_long_g(word, (first + 1) % n_pes), 42);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    CHECK(argc == 4);
+    const char *how = argv[1];
+    code = atoi(argv[3]);
+    test_start(1);
+    printf("PE %d of %d is here\n", me, n_pes); /* not flushed: last words must not be lost */
+    shmem_barrier_all();
+    if (strcmp(how, "leave") == 0) {
+        return leave_early(atoi(argv[2]));
+    }
+    if (me != atoi(argv[2])) {
+        long *word = shmem_malloc(sizeof *word); /* waits for all PEs */
+        shmem_free(word);
+    } else if (strcmp(how, "exit") == 0) {
+        shmem_global_exit(code);
+    } else if (strcmp(how, "thread") == 0) {
+        from_thread();
+    } else if (strcmp(how, "kill") == 0) {
+        fflush(stdout);
+        kill(getpid(), SIGKILL);
+    } else if (strcmp(how, "return") == 0) {
+        return code;
+    }
+    shmem_finalize();
+    return 0;
+}

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""How SHMEM jobs end: shmem_global_exit from any PE and thread, a PE killed, a PE that leaves main before finalize.
+
+usage: endings.py MPIEXEC PROGRAM
+"""
+import os
+import subprocess
+import sys
+import time
+
+mpiexec, program = sys.argv[1:]
+PES = 3
+failed = 0
+
+
+def check(true, words):
+    global failed
+    if not true:
+        failed += 1
+        print(words)
+
+
+def end(how, pe, code, near):
+    """The job's exit code, output, errors and seconds."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "SHMEM_", "SMA_"))}
+    env.update(HOTLANE_CONF="", HOTLANE_NEAR=near)
+    begin = time.monotonic()
+    done = subprocess.run([mpiexec, "--oversubscribe", "-n", str(PES), "--timeout", "60", program, how, str(pe), str(code)], env=env,
+                          capture_output=True, text=True, timeout=80)
+    return done.returncode, done.stdout, done.stderr, time.monotonic() - begin
+
+
+for near in "1", "0":
+    for how, pe, code, expected in (("exit", 0, 3, 3), ("exit", 2, 0, 0), ("exit", 1, 255, 255), ("thread", 1, 7, 7),
+                                    ("thread", 0, 0, 0), ("kill", 1, 0, 137), ("leave", 1, 0, 0),
+                                    ("return", 0, 5, 5)):
+        got, out, err, seconds = end(how, pe, code, near)
+        case = f"{how} {code} on PE {pe}, HOTLANE_NEAR={near}"
+        check(got == expected, f"{case}: exit code {got}, not {expected}\n{err}")
+        check(f"PE {pe} of {PES} is here" in out, f"{case}: its last words are missing in {out!r}")
+        check(bool(err) == (expected != 0), f"{case}: says {err!r}")
+        check(seconds < 20, f"{case}: took {seconds:.1f} s")
+sys.exit(failed != 0)

@@ -1,0 +1,95 @@
+/* usage: hangs SCENE: PEs that wait for each other for ever; tests/mpi/hangs.py reads what the watchdog says.
+ */
+#include "shmem_test.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+
+static long *flag, *lock;
+static int after; /* keeps the frames of calls that would be the last of a function */
+
+static void wait_until(void)
+{
+    shmem_long_wait_until(flag, SHMEM_CMP_EQ, 1);
+    after++;
+}
+
+static void barrier_all(void)
+{
+    if (me == 1) {
+        wait_until();
+    }
+    shmem_barrier_all();
+    after++;
+}
+
+/* Each holds one and wants the other's. */
+static void both_lock(void)
+{
+    shmem_set_lock(&lock[me]);
+    shmem_barrier_all();
+    shmem_set_lock(&lock[1 - me]);
+    after++;
+}
+
+static void *also_lock(void *unused)
+{
+    shmem_set_lock(&lock[0]);
+    return NULL;
+}
+
+static void lock_thread(void)
+{
+    pthread_t t;
+    if (me == 0) {
+        shmem_set_lock(&lock[0]);
+        pthread_create(&t, NULL, also_lock, NULL);
+        pthread_join(t, NULL);
+    }
+}
+
+static void team_broadcast(void)
+{
+    shmem_team_t team;
+    long *to = shmem_malloc(sizeof *to);
+    shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, NULL, 0, &team);
+    if (me == 0) {
+        shmem_long_broadcast(team, to, flag, 1, 1);
+        after++;
+    }
+}
+
+/* PE 1 is stopped: nothing that needs its receive thread ends. */
+static void quiet(void)
+{
+    shmem_long_p(flag, 2, 1 - me);
+    shmem_quiet();
+    shmem_barrier_all();
+    if (me == 1) {
+        raise(SIGSTOP);
+    }
+    usleep(200000);
+    shmem_long_p(flag, 3, 1);
+    shmem_quiet();
+    after++;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } scenes[] = {{"wait_until", wait_until},   {"barrier_all", barrier_all},       {"both_lock", both_lock},
+                  {"lock_thread", lock_thread}, {"team_broadcast", team_broadcast}, {"quiet", quiet}};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    test_start(2);
+    flag = shmem_calloc(1, sizeof *flag);
+    lock = shmem_calloc(2, sizeof *lock);
+    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+        if (argc > 1 && strcmp(argv[1], scenes[i].name) == 0) {
+            scenes[i].run();
+            pause();
+        }
+    }
+    return 2;
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Wrong use of the symmetric heap ends the job with one line that says what is wrong, and where; so do partitions that
+cannot be had: at all PEs or at none.
+
+usage: heap_wrong.py MPIEXEC PROGRAM
+"""
+import os
+import re
+import subprocess
+import sys
+
+mpiexec, program = sys.argv[1:]
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "SHMEM_", "SMA_", "MPICH_"))}
+CLEAN["HOTLANE_CONF"] = ""
+failed = cases = 0
+
+
+def run(what, pes=3, each=(), **env):
+    """`each`: settings of one PE after the other, in place of `pes`."""
+    if each:
+        parts = []
+        for pairs in each:
+            parts += [":"] if parts else []
+            parts += ["-n", "1"] + [w for k, v in pairs.items() for w in ("-env", k, v)] + [program, what]
+        command = [mpiexec, "--timeout", "60"] + parts
+    else:
+        command = [mpiexec, "-n", str(pes), "--timeout", "60", program, what]
+    done = subprocess.run(command, env={**CLEAN, **env}, capture_output=True, text=True, timeout=80)
+    return done.returncode, done.stderr
+
+
+def check(name, done, code, *patterns):
+    """Exit code, patterns found, and one line of the library for each pattern."""
+    global failed, cases
+    cases += 1
+    got, err = done
+    lines = [line for line in err.splitlines() if line.startswith("hotlane: ")]
+    if got != code or len(lines) != len(patterns) or not all(re.search(p, err, re.M) for p in patterns):
+        failed += 1
+        print(f"{name}: exit code {got}, not {code}; or not once each of {patterns}:\n{err}")
+
+
+for near in "1", "0":
+    for what, words in (
+            ("sizes", r"shmem_malloc: the PEs do not call alike: PE 2 asks for 300 bytes \(alignment 8\) of partition 1 and "
+                      r"gets them at byte \d+, PE 0 asks for 400 bytes"),
+            ("malloc-free", r"PE 2 asks for 300 bytes .*, PE 0 frees what begins at byte 0 of the heap"),
+            ("other-block", r"shmem_free: .* PE 2 frees what begins at byte 0 of the heap, PE 0 frees .* byte 128 "),
+            ("realloc", r"PE 2 makes 1000 bytes of what begins at byte 0 of the heap, PE 0 makes 2000 bytes"),
+            ("alignments", r"shmem_align: .*PE 2 asks for 300 bytes \(alignment 64\) .*, PE 0 .*\(alignment 128\)"),
+    ):
+        check(f"{what}, near {near}", run(what, HOTLANE_NEAR=near), 1, words)
+for what, words in (("inside", "shmem_free: 0x[0-9a-f]+ is not the begin of a block"),
+                    ("twice", "shmem_free: 0x[0-9a-f]+ is not the begin of a block"),
+                    ("local", "shmem_free: 0x[0-9a-f]+ is not the begin of a block"),
+                    ("realloc-local", "shmem_realloc: 0x[0-9a-f]+ is not the begin of a block"),
+                    ("finalized", "shmem_malloc: called after shmem_finalize")):
+    check(what, run(what, pes=1), 1, words)
+check("full", run("full", SHMEM_SYMMETRIC_SIZE="20m"), 0,
+      r"PE 0 .*shmem_malloc: no room for 1T in partition 1 of 20M: \d+ are free, at most \d+ in one piece")
+
+# Partitions that cannot be.
+mandatory = {"SHMEM_SYMMETRIC_PARTITION1": "size=1M", "SHMEM_SYMMETRIC_PARTITION4": "size=1G:kind=F:policy=M:pgsize=1G"}
+check("mandatory", run("show", **mandatory), 1, "PE .*shmem_init_thread: partition 4: .*policy M")
+check("a PE without", run("show", each=[{}, {}, {"HOTLANE_FASTMEM_NODES": "63"}], SMA_SYMMETRIC_PARTITION1="size=1M:kind=F:policy=M",
+                          HOTLANE_FASTMEM_NODES="all", HOTLANE_MEM_REPORT="0"), 1, "there is no node 63", "PE 2 .*partition 1: policy M on fast memory")
+check("too large", run("show", SMA_SYMMETRIC_SIZE="5000G"), 1, "partition 1: .*more than memory and swap of this machine")
+check("much too large", run("show", SMA_SYMMETRIC_SIZE="5000T"), 1, "partition 1: .*more than memory")
+check("sizes differ", run("show", each=[{"SHMEM_SYMMETRIC_SIZE": "10M"}, {"SHMEM_SYMMETRIC_SIZE": "11M"}]), 1,
+      "asks for partition 1 of 10M, .* on PE 0 and for partition 1 of 11M, .* on PE 1")
+check("one more", run("show", each=[{"SMA_SYMMETRIC_PARTITION1": "size=1M"},
+                                    {"SMA_SYMMETRIC_PARTITION1": "size=1M", "SMA_SYMMETRIC_PARTITION3": "size=1M"}]), 1,
+      "asks for nothing more on PE 0 and for partition 3 of 1M, .* on PE 1")
+check("bad words", run("show", pes=1, SMA_SYMMETRIC_PARTITION1="size=1M:kind=X"), 1, "SMA_SYMMETRIC_PARTITION1=size=1M:kind=X: kind=X: expected D")
+
+# What is shown.
+code, err = run("show", SHMEM_MEMINFO_DISPLAY="1", SMA_SYMMETRIC_PARTITION1="size=3M", SMA_SYMMETRIC_PARTITION9="size=5M:kind=N")
+check("shown", (code, err), 0, "^hotlane: PE 0 .*partition 9 6M: asked DDR", "PE 1 .*partition 9", "PE 2 .*partition 9")
+if not re.search(r"^partition 1: 4M in pages of \d+K at offset 0x0, placed when touched$", err, re.M) or \
+        not re.search(r"^partition 9: 6M of DDR in pages of \d+K at offset 0x400000, nodes 0:6M$", err, re.M):
+    failed += 1
+    print(f"shown: {err}")
+print(f"{cases - failed} of {cases} hold")
+sys.exit(failed != 0)

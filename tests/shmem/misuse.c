@@ -1,0 +1,143 @@
+/* Wrong calls, one a run: the call ends the job. usage: misuse NAME, or --list: prints the
+ * names and what is wrong. Made by PE 0. */
+#include "shmem_test.h"
+
+#define BYTES 4096
+
+static long *heap;   /* symmetric, BYTES */
+static long outside; /* static data is symmetric, the stack is not: see main */
+static shmem_ctx_t gone, private;
+static long *stack;
+static uint64_t signal_word;
+
+static void *use_private(void *arg)
+{
+    shmem_ctx_long_p(private, heap, 1, 0);
+    return arg;
+}
+
+/* name, what is wrong, the call; those before BEFORE are made before shmem_init, behind AFTER after
+ * shmem_finalize. */
+#define ROWS(X)                                                                                              \
+    X(early_put, "a put before the start", shmem_long_p(&outside, 1, 0))                                     \
+    X(early_get, "a get before the start", shmem_getmem(&outside, &outside, 8, 0))                           \
+    X(early_atomic, "an atomic before the start", shmem_long_atomic_inc(&outside, 0))                        \
+    X(early_ctx, "an operation on a context before the start",                                               \
+      shmem_ctx_putmem(SHMEM_CTX_DEFAULT, &outside, &outside, 8, 0))                                         \
+    X(pe_large, "a PE that does not exist", shmem_long_p(heap, 1, 77))                                       \
+    X(pe_negative, "a negative PE", shmem_getmem(&outside, heap, 8, -3))                                     \
+    X(pe_of_nothing, "no data for a PE that does not exist", shmem_putmem(heap, heap, 0, 77))                \
+    X(pe_atomic, "an atomic on a PE that does not exist", shmem_int_atomic_fetch_add((int *)heap, 1, 77))    \
+    X(pe_signal, "a signal for a PE that does not exist", shmem_signal_set(&signal_word, 1, 77))             \
+    X(pe_strided, "strided data for a PE that does not exist", shmem_long_iput(heap, heap, 1, 1, 2, 77))     \
+    X(stack_put, "a put to the stack", shmem_long_p(stack, 1, 0))                                            \
+    X(stack_get, "a get from the stack", shmem_long_get(heap, stack, 4, 0))                                  \
+    X(stack_atomic, "an atomic on the stack", shmem_long_atomic_swap(stack, 4, 0))                           \
+    X(stack_signal, "a signal word on the stack",                                                            \
+      shmem_putmem_signal(heap, heap + 8, 8, (uint64_t *)stack, 1, SHMEM_SIGNAL_SET, 0))                     \
+    X(null_dest, "a put to NULL", shmem_putmem(NULL, heap, 8, 0))                                            \
+    X(null_source, "a put from NULL", shmem_putmem(heap, NULL, 8, 0))                                        \
+    X(null_get, "a get into NULL", shmem_double_get_nbi(NULL, (double *)heap, 2, 0))                         \
+    X(null_fetch, "a fetch into NULL", shmem_long_atomic_fetch_nbi(NULL, heap, 0))                           \
+    X(too_long, "more than the object has", shmem_putmem(heap, heap, (size_t)1 << 46, 0))                    \
+    X(overflow, "elements whose bytes overflow", shmem_long_put(heap, heap, SIZE_MAX / 4, 0))                \
+    X(odd_atomic, "an atomic on a word that is not aligned",                                                 \
+      shmem_long_atomic_inc((long *)(void *)((char *)heap + 3), 0))                                          \
+    X(odd_signal, "a signal word that is not aligned",                                                       \
+      shmem_signal_add((uint64_t *)(void *)((char *)heap + 4), 1, 0))                                        \
+    X(signal_op, "a signal operation that there is not",                                                     \
+      shmem_putmem_signal(heap, heap + 8, 8, &signal_word, 1, 9, 0))                                         \
+    X(stride, "a stride of 0", shmem_long_iget(heap, heap + 64, 0, 1, 2, 0))                                 \
+    X(block_stride, "blocks that overlap", shmem_long_ibput(heap, heap + 64, 2, 3, 3, 2, 0))                 \
+    X(ctx_invalid, "SHMEM_CTX_INVALID", shmem_ctx_long_p(SHMEM_CTX_INVALID, heap, 1, 0))                     \
+    X(ctx_gone, "a context that was destroyed", shmem_ctx_long_g(gone, heap, 0))                             \
+    X(ctx_garbage, "no context", shmem_ctx_long_atomic_add((shmem_ctx_t)(void *)heap, heap, 1, 0))           \
+    X(ctx_pe, "a PE that the context's team does not have", shmem_ctx_long_p(private, heap, 1, 77))          \
+    X(ctx_thread, "a private context of another thread", in_thread())                                        \
+    X(team_garbage, "no team", shmem_team_sync((shmem_team_t)(void *)heap))                                  \
+    X(team_world, "the end of SHMEM_TEAM_WORLD", shmem_team_destroy(SHMEM_TEAM_WORLD))                       \
+    X(coll_other, "a collective call that another PE does not make",                                         \
+      shmem_long_sum_reduce(SHMEM_TEAM_WORLD, heap, heap, 3))                                                \
+    X(coll_stack, "a reduction to the stack", shmem_long_max_reduce(SHMEM_TEAM_WORLD, stack, heap, 1))       \
+    X(coll_long, "a collect of more than the object has",                                                    \
+      shmem_fcollectmem(SHMEM_TEAM_WORLD, heap, heap, (size_t)1 << 45))                                      \
+    X(coll_root, "a root that does not exist", shmem_broadcastmem(SHMEM_TEAM_WORLD, heap, heap + 8, 8, 2))   \
+    X(coll_stride, "an alltoalls with stride 0",                                                             \
+      shmem_long_alltoalls(SHMEM_TEAM_WORLD, heap, heap + 64, 0, 1, 2))                                      \
+    X(set_large, "an active set of PEs that do not exist", shmem_barrier(0, 1, 2, heap))                     \
+    X(set_outside, "an active set without this PE", shmem_barrier(1, 0, 1, heap))                            \
+    X(set_stack, "a pSync on the stack", shmem_barrier(0, 0, 2, stack))                                      \
+    X(wait_cmp, "a comparison that there is not", shmem_long_wait_until(heap, 6, 1))                         \
+    X(wait_stack, "waiting for a word on the stack", shmem_long_wait_until(stack, SHMEM_CMP_NE, 0))          \
+    X(wait_odd, "testing a word that is not aligned",                                                        \
+      shmem_long_test((long *)(void *)((char *)heap + 4), SHMEM_CMP_EQ, 0))                                  \
+    X(lock_stack, "a lock on the stack", shmem_set_lock(stack))                                              \
+    X(lock_clear, "giving up a lock that this PE does not hold", shmem_clear_lock(heap))                     \
+    X(late_put, "a put after the end", shmem_long_p(heap, 1, 0))                                             \
+    X(late_signal, "a signal after the end", shmem_signal_set(&signal_word, 1, 0))                           \
+    X(late_quiet, "a quiet after the end", shmem_quiet())                                                    \
+    X(late_sync, "a sync after the end", shmem_sync_all())
+
+static void in_thread(void)
+{
+    pthread_t t;
+    CHECK_EQ(pthread_create(&t, NULL, use_private, NULL), 0);
+    pthread_join(t, NULL);
+}
+
+#define X(name, words, call)                                                                                 \
+    static void do_##name(void)                                                                              \
+    {                                                                                                        \
+        (void)(call);                                                                                        \
+    }
+ROWS(X)
+#undef X
+
+static const struct {
+    const char *name, *words;
+    void (*call)(void);
+} rows[] = {
+#define X(name, words, call) {#name, words, do_##name},
+    ROWS(X)
+#undef X
+};
+
+static bool begins(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    long local = 0;
+    size_t row = 0, n = sizeof rows / sizeof *rows;
+    stack = &local;
+    for (size_t i = 0; i < n && strcmp(name, "--list") == 0; i++) {
+        printf("%s|%s\n", rows[i].name, rows[i].words);
+    }
+    while (row < n && strcmp(rows[row].name, name) != 0) {
+        row++;
+    }
+    if (row == n) {
+        return strcmp(name, "--list") != 0;
+    }
+    if (begins(name, "early")) {
+        rows[row].call();
+    }
+    test_start(1);
+    heap = test_zeroed(BYTES);
+    CHECK_EQ(shmem_ctx_create(0, &gone), 0);
+    CHECK_EQ(shmem_ctx_create(SHMEM_CTX_PRIVATE, &private), 0);
+    shmem_ctx_destroy(gone);
+    if (me == 0 && !begins(name, "late")) {
+        rows[row].call();
+    }
+    shmem_barrier_all();
+    shmem_finalize();
+    if (me == 0 && begins(name, "late")) {
+        rows[row].call();
+    }
+    pause(); /* ended by PE 0, or by the test's time */
+    return 0;
+}

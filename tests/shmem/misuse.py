@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Each wrong call ends the job with exit code 1 and one line; docs/MISUSE.md holds the lines.
+
+usage: misuse.py MPIEXEC PROGRAM SOURCE_ROOT, or with --print: prints that part of the document
+"""
+import difflib
+import os
+import re
+import subprocess
+import sys
+
+HEAD = """# Misuse of OpenSHMEM calls
+
+OpenSHMEM has no error codes for these calls: each of them ends the job with exit code 1 and the line below. Made by
+`tests/shmem/misuse.py --print` with two PEs, of which PE 0 made the mistakes; a test compares.
+
+| what | message |
+|---|---|
+"""
+
+FAR = ("too_long", "odd_atomic", "stack_signal", "ctx_pe", "coll_other")  # over the network, whose start takes long, only some
+
+
+def run(mpiexec, program, name, near):
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "SHMEM_", "SMA_"))}
+    env.update(HOTLANE_CONF="", HOTLANE_NEAR=near)
+    pes = "1" if name.startswith("early") else "2"  # before the start all PEs are alike
+    return subprocess.run([mpiexec, "-n", pes, "--timeout", "30", program, name], env=env, capture_output=True, text=True,
+                          timeout=50, stdin=subprocess.DEVNULL, check=False)
+
+
+def message(done, name):
+    """The one line of a wrong call, without what differs from run to run."""
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("mpiexec:")]
+    if done.returncode != 1 or len(lines) != 1:
+        sys.exit(f"{name}: exit code {done.returncode}, not 1; {len(lines)} lines, not 1:\n{done.stderr}")
+    return re.sub(r"0x[0-9a-f]+", "0x…", re.sub(r"(PE \d+) \([^)]*\)", r"\1", lines[0]))
+
+
+def main():
+    words = [a for a in sys.argv[1:] if a != "--print"]
+    mpiexec, program, source = words
+    listed = subprocess.run([program, "--list"], capture_output=True, text=True, timeout=20, check=True).stdout
+    text = HEAD
+    for name, what in (line.split("|") for line in listed.splitlines()):
+        near = message(run(mpiexec, program, name, "1"), name)
+        far = message(run(mpiexec, program, name, "0"), name) if name in FAR else near
+        if near != far:
+            sys.exit(f"{name}: the message differs over the network:\n{near}\n{far}")
+        text += f"| {what} | {near} |\n"
+    if "--print" in sys.argv:
+        print(text, end="")
+        return 0
+    with open(os.path.join(source, "docs", "MISUSE.md"), encoding="utf-8") as file:
+        written = file.read()
+    written = written[written.find(HEAD.split("\n", 1)[0]):]
+    for line in difflib.unified_diff(written.splitlines(), text.splitlines(), "docs/MISUSE.md", "now", "", "", 0, ""):
+        print(line)
+    return written != text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

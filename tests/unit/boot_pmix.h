@@ -1,0 +1,182 @@
+/* PMIx over a library that the test itself serves (fake_pmix.c): included by test_boot.c where PMIx is built.
+ */
+#include <dlfcn.h>
+#include <pmix.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+
+struct fake_pmix { /* as in fake_pmix.c */
+    pmix_status_t init_result, fence_result;
+    bool hold, lazy;
+    int commits, finalized, aborted, signals_blocked;
+    int connection;
+    pmix_notification_fn_t handler;
+};
+
+/* Loads the fake before the true one can be, and offers PMIx. */
+static struct fake_pmix *serve_pmix(void)
+{
+    static const char *const offer[] = {"PMIX_NAMESPACE=fake", "PMIX_RANK=1", "OMPI_COMM_WORLD_SIZE=3", NULL};
+    void *so = dlopen(HL_TEST_FAKE_PMIX, RTLD_NOW);
+    ck_assert_msg(so != NULL, "%s", so ? "" : dlerror());
+    fake = offer;
+    return dlsym(so, "fake_pmix");
+}
+
+static const struct hl_boot_method *open_pmix(void)
+{
+    struct hl_boot_job job;
+    const struct hl_boot_method *m = NULL;
+    ck_assert_msg(hl_boot_choose("auto", fake_env, &m, &job) == 0, "%s", hl_err_text(HL_ERR_OTHER));
+    ck_assert_str_eq(m->name, "pmix");
+    ck_assert_int_eq(job.rank, 1);
+    ck_assert_int_eq(job.size, 3);
+    ck_assert(!job.has_secret);
+    return m;
+}
+
+static bool rings(int fd)
+{
+    struct pollfd p = {fd, POLLIN, 0};
+    return poll(&p, 1, 0) == 1;
+}
+
+/* An event as PMIx's thread would bring it. `rank` -1: about nobody of this job. */
+static void tell(const struct fake_pmix *f, pmix_status_t what, int rank, int code)
+{
+    pmix_proc_t who = {.nspace = "fake", .rank = (pmix_rank_t)rank};
+    pmix_info_t info[2] = {
+        {.key = PMIX_EVENT_AFFECTED_PROC, .value = {.type = PMIX_PROC, .data = {.proc = &who}}},
+        {.key = PMIX_EXIT_CODE, .value = {.type = PMIX_INT, .data = {.integer = code}}}};
+    f->handler(0, what, NULL, info, rank < 0 ? 0 : 2, NULL, 0, NULL, NULL);
+}
+
+START_TEST(a_pmix_server_is_spoken_to_and_hidden)
+{
+    char value[16] = "";
+    setenv("PMIX_RANK", "1", 1);
+    struct fake_pmix *f = serve_pmix();
+    const struct hl_boot_method *m = open_pmix();
+    sigset_t now;
+    pthread_sigmask(SIG_SETMASK, NULL, &now);
+    ck_assert(f->signals_blocked && !sigismember(&now, SIGINT));
+    ck_assert_int_eq(fcntl(f->connection, F_GETFD), FD_CLOEXEC);
+    ck_assert_int_eq(fcntl(m->watch_fd(), F_GETFD), FD_CLOEXEC);
+    ck_assert_ptr_null(getenv("PMIX_RANK"));
+    ck_assert_ptr_nonnull(getenv(HL_BOOT_MARK));
+    ck_assert_int_eq(m->put("key", "value"), 0);
+    ck_assert_int_eq(m->fence(-1, NULL, NULL), 0);
+    ck_assert_int_eq(m->fence(-1, NULL, NULL), 0);
+    ck_assert_int_eq(f->commits, 1);
+    ck_assert_int_eq(m->get(2, "key", value, sizeof value), 0);
+    ck_assert_str_eq(value, "value");
+    ck_assert_int_eq(m->get(2, "key", value, 5), HL_ERR_OTHER);
+    ck_assert_int_eq(m->get(2, "none", value, sizeof value), HL_ERR_FOUND_NONE);
+    f->lazy = true;
+    ck_assert_int_eq(m->get(2, "key", value, sizeof value), 0);
+    ck_assert_int_eq(m->get(2, "none", value, sizeof value), HL_ERR_FOUND_NONE);
+    m->abort(7);
+    ck_assert_int_eq(f->aborted, 7);
+    ck_assert_int_eq(m->fini(), 0);
+    ck_assert_int_eq(f->finalized, 1);
+    ck_assert_int_eq(m->watch_fd(), -1);
+    ck_assert_int_eq(m->again(), HL_ERR_OTHER);
+    ck_assert_int_eq(m->fence(-1, NULL, NULL), HL_ERR_OTHER);
+}
+END_TEST
+
+START_TEST(deaths_ring_the_descriptor_once_each)
+{
+    int rank = -1, code = -1;
+    struct fake_pmix *f = serve_pmix();
+    const struct hl_boot_method *m = open_pmix();
+    ck_assert(!rings(m->watch_fd()));
+    tell(f, PMIX_ERR_PROC_ABORTED_BY_SIG, 2, 137);
+    tell(f, PMIX_ERR_PROC_TERM_WO_SYNC, 0, 3);
+    ck_assert(rings(m->watch_fd()));
+    ck_assert_int_eq(m->watch_take(&rank, &code), 1);
+    ck_assert_int_eq(rank, 2);
+    ck_assert_int_eq(code, 137);
+    ck_assert_int_eq(m->watch_take(&rank, &code), 1);
+    ck_assert_int_eq(rank, 0);
+    ck_assert_int_eq(m->watch_take(&rank, &code), 0);
+    ck_assert(!rings(m->watch_fd()));
+    f->fence_result = PMIX_ERR_PROC_TERM_WO_SYNC;
+    ck_assert_int_eq(m->fence(-1, NULL, NULL), HL_ERR_PROC_ABORTED);
+    f->fence_result = PMIX_ERROR;
+    ck_assert_int_eq(m->fence(-1, NULL, NULL), HL_ERR_OTHER);
+    for (int i = 0; i < 100; i++) {
+        tell(f, PMIX_ERR_PROC_ABORTED_BY_SIG, i, 1);
+    }
+    ck_assert_int_eq(m->watch_take(&rank, &code), 1);
+    ck_assert_int_eq(rank, 36); /* of a flood the newest are kept */
+}
+END_TEST
+
+static void *lose_connection(void *f)
+{
+    usleep(20000); /* the main thread is most likely in its fence; if not, that is tested too */
+    tell(f, PMIX_ERR_LOST_CONNECTION, -1, 0);
+    return NULL;
+}
+
+static int served;
+
+static void serve_nothing(void *fd)
+{
+    char c;
+    served += read(*(int *)fd, &c, 1) == 1;
+}
+
+START_TEST(a_lost_server_ends_the_fence_and_rings_for_ever)
+{
+    int rank, code, also[2];
+    pthread_t t;
+    struct fake_pmix *f = serve_pmix();
+    const struct hl_boot_method *m = open_pmix();
+    ck_assert_int_eq(pipe(also), 0);
+    ck_assert_int_eq(write(also[1], "x", 1), 1);
+    f->hold = true;
+    ck_assert_int_eq(pthread_create(&t, NULL, lose_connection, f), 0);
+    ck_assert_int_eq(m->fence(also[0], serve_nothing, also), HL_ERR_OTHER);
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "launcher has ended"));
+    pthread_join(t, NULL);
+    ck_assert_int_eq(served, 1);
+    for (int i = 0; i < 2; i++) {
+        ck_assert(rings(m->watch_fd()));
+        ck_assert_int_eq(m->watch_take(&rank, &code), HL_ERR_OTHER);
+    }
+    ck_assert_int_eq(m->put("key", "value"), HL_ERR_OTHER);
+    m->abort(7);
+    ck_assert_int_eq(m->fini(), 0);
+    ck_assert_int_eq(f->aborted + f->finalized, 0); /* nobody is there to be told */
+}
+END_TEST
+
+START_TEST(a_pmix_server_that_cannot_be_right_is_refused)
+{
+    const char *name;
+    struct fake_pmix *f = serve_pmix();
+    ENV("PMIX_NAMESPACE=other", "PMIX_RANK=1");
+    ck_assert_int_eq(choose("auto", &name), HL_ERR_OTHER);
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "PMIX_NAMESPACE=other"));
+    ck_assert_int_eq(f->finalized, 1);
+    f->init_result = PMIX_ERR_UNREACH;
+    ENV("PMIX_NAMESPACE=fake", "PMIX_RANK=1", "OMPI_COMM_WORLD_SIZE=3");
+    ck_assert_int_eq(choose("auto", &name), HL_ERR_OTHER);
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "UNREACHABLE"));
+    ck_assert_int_eq(choose("pmix", &name), HL_ERR_OTHER);
+    ENV("PMIX_NAMESPACE=fake", "PMIX_RANK=0", "OMPI_COMM_WORLD_SIZE=1");
+    ck_assert_int_eq(choose("auto", &name), 0); /* nobody else is there */
+    ck_assert_str_eq(name, "self");
+}
+END_TEST
+
+static void add_pmix(TCase *tc)
+{
+    tcase_add_test(tc, a_pmix_server_is_spoken_to_and_hidden);
+    tcase_add_test(tc, deaths_ring_the_descriptor_once_each);
+    tcase_add_test(tc, a_lost_server_ends_the_fence_and_rings_for_ever);
+    tcase_add_test(tc, a_pmix_server_that_cannot_be_right_is_refused);
+}

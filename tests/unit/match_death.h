@@ -1,0 +1,156 @@
+/* A rank that has died: cases of test_match.c. */
+#ifndef HL_MATCH_DEATH_H
+#define HL_MATCH_DEATH_H
+
+#include "bury.h"
+#include "claim.h"
+
+static bool rank_1_died;
+
+static bool is_dead(int world)
+{
+    return world == 1 && rank_1_died;
+}
+
+static int lost_member(uint64_t ctx)
+{
+    return ctx == 8 && rank_1_died ? 1 : -1;
+}
+
+static void kill_rank_1(void)
+{
+    hl_prog_unregister(hl_matcher_poll, &ranks[1]);
+    rank_1_died = true;
+    hl_bury_note(&ranks[0]);
+}
+
+static void must_be_told(struct hl_req *r)
+{
+    hl_req_wait(r);
+    ck_assert_int_eq(hl_req_finish(r, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
+    ck_assert_str_eq(hl_err_text(HL_ERR_PROC_ABORTED), "rank 1 of the job has ended");
+}
+
+static void open_mortals(unsigned inboxes, bool cma)
+{
+    rank_1_died = false;
+    open_ranks(3, inboxes, true, cma);
+    for (int i = 0; i < 3; i++) {
+        ranks[i].is_dead = is_dead;
+        ranks[i].lost_member = lost_member;
+    }
+}
+
+static void close_mortals(void)
+{
+    ck_assert_int_eq(hl_prog_register(hl_matcher_poll, &ranks[1], 1), 0);
+    close_ranks();
+}
+
+START_TEST(what_waits_for_a_dead_rank_is_told)
+{
+    enum { FULL = 2000 };
+    open_mortals(_i == 0 ? 1 : 4, true);
+    static struct hl_req *req[FULL], *r[5];
+    static char big[20000], in[8];
+    struct hl_recv from_1 = receiving(1, 0, in, 8), any = receiving(MPI_ANY_SOURCE, 0, in, 8),
+                   from_2 = receiving(2, 0, in, 8), other = receiving(MPI_ANY_SOURCE, 0, in, 8);
+    struct hl_send sync = sending(0, 1, 0, in, 8), large = sending(0, 1, 1, big, sizeof(big)),
+                   small = sending(0, 1, 2, in, 8), back = sending(2, 0, 0, "seven..", 8);
+    other.ctx = 16; /* without rank 1 */
+    sync.mode = HL_SEND_SYNC;
+    hl_prog_unregister(hl_matcher_poll, &ranks[1]);
+    ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &from_1, &r[0]), 0);
+    ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &any, &r[1]), 0);
+    ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &from_2, &r[2]), 0);
+    ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &other, &r[3]), 0);
+    ck_assert_int_eq(hl_matcher_isend(&ranks[0], &sync, &r[4]), 0);
+    for (int i = 0; i < FULL; i++) {
+        ck_assert_int_eq(hl_matcher_isend(&ranks[0], i == 7 ? &large : &small, &req[i]), 0);
+    }
+    kill_rank_1();
+    must_be_told(r[0]);
+    must_be_told(r[1]);
+    must_be_told(r[4]);
+    must_be_told(req[7]);
+    must_be_told(req[FULL - 1]);
+    ck_assert(req[0] == hl_req_completed());
+    for (int i = 1; i < FULL - 1; i++) {
+        if (i != 7) {
+            hl_req_wait(req[i]);
+            hl_req_finish(req[i], MPI_STATUS_IGNORE);
+        }
+    }
+    ck_assert(!hl_req_is_done(r[2]) && !hl_req_is_done(r[3]));
+    ck_assert_int_eq(hl_matcher_send(&ranks[0], &sync), HL_ERR_PROC_ABORTED);
+    ck_assert_int_eq(hl_matcher_recv(&ranks[0], &from_1, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
+    struct hl_message *message = NULL;
+    ck_assert_int_eq(hl_matcher_mprobe(&ranks[0], &any, &message, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
+    bool found = false;
+    ck_assert_int_eq(hl_matcher_iprobe(&ranks[0], &from_1, &found, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
+    ck_assert_int_eq(hl_matcher_send(&ranks[2], &back), 0); /* the living go on */
+    hl_req_wait(r[2]);
+    ck_assert_int_eq(hl_req_finish(r[2], MPI_STATUS_IGNORE), 0);
+    ck_assert_str_eq(in, "seven..");
+    hl_matcher_cancel(&ranks[0], r[3]);
+    ck_assert_int_eq(hl_req_finish(r[3], MPI_STATUS_IGNORE), 0);
+    close_mortals();
+}
+END_TEST
+
+START_TEST(what_a_dead_rank_had_sent_is_received)
+{
+    enum { N = 500 };
+    open_mortals(1, true);
+    hl_prog_unregister(hl_matcher_poll, &ranks[0]);
+    for (int i = 0; i < N; i++) {
+        struct hl_send s = sending(1, 0, 0, &i, sizeof(i));
+        ck_assert_int_eq(hl_matcher_send(&ranks[1], &s), 0);
+    }
+    kill_rank_1();
+    ck_assert_int_eq(hl_prog_register(hl_matcher_poll, &ranks[0], 1), 0);
+    for (int i = 0; i < N; i++) {
+        int v = -1;
+        struct hl_recv r = receiving(i % 2 == 0 ? 1 : MPI_ANY_SOURCE, 0, &v, sizeof(v));
+        ck_assert_int_eq(hl_matcher_recv(&ranks[0], &r, MPI_STATUS_IGNORE), 0);
+        ck_assert_int_eq(v, i);
+    }
+    int v;
+    struct hl_recv r = receiving(1, 0, &v, sizeof(v));
+    ck_assert_int_eq(hl_matcher_recv(&ranks[0], &r, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
+    close_mortals();
+}
+END_TEST
+
+START_TEST(what_a_dead_rank_has_claimed_is_passed_over)
+{
+    open_mortals(1, true);
+    struct hl_home *home = hl_home_of(&ranks[0], 0);
+    uint64_t claimed;
+    int got = -1, word = 42;
+    struct hl_req *req;
+    struct hl_recv r = receiving(2, 0, &got, sizeof(got));
+    ck_assert_ptr_nonnull(hl_ring_claim(&ranks[1], home, 0, &claimed));
+    ck_assert_ptr_nonnull(hl_ring_claim(&ranks[1], home, 0, &claimed));
+    struct hl_slot *slow = hl_ring_claim(&ranks[2], home, 0, &claimed);
+    kill_rank_1();
+    ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &r, &req), 0);
+    for (int i = 0; i < 20; i++) {
+        usleep(300);
+        hl_prog_poll();
+    }
+    /* relaxed: one thread. Rank 2 lives and is about to fill its slot. */
+    ck_assert_uint_eq(hl_a64_load_relaxed(&ranks[0].inbox[0].head), 2);
+    ck_assert(!hl_req_is_done(req));
+    slow->head =
+        (struct hl_msg_head){.ctx = 8, .src = 2, .len = sizeof(word), .kind = HL_MSG_EAGER, .from = 2};
+    memcpy(slow->area.data, &word, sizeof(word));
+    hl_ring_publish(home, slow, claimed);
+    hl_req_wait(req);
+    ck_assert_int_eq(hl_req_finish(req, MPI_STATUS_IGNORE), 0);
+    ck_assert_int_eq(got, 42);
+    close_mortals();
+}
+END_TEST
+
+#endif

@@ -1,0 +1,157 @@
+/* Symmetric addresses: what is found, where, and what is not. (Calls over several PEs: tests/shmem.) */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "parts.h"
+#include "sym.h"
+#include "tree.h"
+
+#define PE_BASE ((uint64_t)1 << 40)
+
+static char heap[3 << HL_SYM_GRANULE], statics[100];
+static struct hl_sym_reach heap_pes[2], part_pes[2][2], static_pes[2];
+static const uint8_t part_of[] = {0, 255, 1};
+
+/* Two PEs; the heap's middle belongs to nobody; PE 1 is far. */
+static void set_up(void)
+{
+    heap_pes[0].where = (uint64_t)(uintptr_t)heap;
+    heap_pes[1].where = HL_SYM_FAR;
+    for (int i = 0; i < 2; i++) {
+        part_pes[i][0].where = (uint64_t)(uintptr_t)heap + ((uint64_t)(2 * i) << HL_SYM_GRANULE);
+        part_pes[i][1] = (struct hl_sym_reach){HL_SYM_FAR | (PE_BASE * (uint64_t)(i + 1)), 70 + (uint64_t)i};
+    }
+    static_pes[1] = (struct hl_sym_reach){HL_SYM_FAR | 4096, 99};
+    static struct hl_sym_area area;
+    area = (struct hl_sym_area){statics, sizeof statics, static_pes};
+    hl_sym = (struct hl_sym){.heap = {heap, sizeof heap, heap_pes},
+                             .n_pes = 2,
+                             .n_parts = 2,
+                             .part_of = part_of,
+                             .statics = &area,
+                             .n_statics = 1};
+    hl_sym.parts[0] = (struct hl_sym_area){heap, 1 << HL_SYM_GRANULE, part_pes[0]};
+    hl_sym.parts[1] = (struct hl_sym_area){heap + (2 << HL_SYM_GRANULE), 1 << HL_SYM_GRANULE, part_pes[1]};
+}
+
+START_TEST(objects_are_found_by_part_and_area)
+{
+    struct hl_sym_spot s;
+    set_up();
+    ck_assert(hl_sym_find(heap + 8, 8, 0, &s));
+    ck_assert(hl_sym_spot_is_mapped(&s));
+    ck_assert_uint_eq(s.where, (uint64_t)(uintptr_t)heap + 8);
+    ck_assert(hl_sym_find(heap + (2 << HL_SYM_GRANULE) + 16, 8, 1, &s));
+    ck_assert_uint_eq(s.where, HL_SYM_FAR | (2 * PE_BASE + 16));
+    ck_assert_uint_eq(s.key, 71);
+    uint64_t token = s.token;
+    ck_assert(hl_sym_find(heap, 1, 1, &s));
+    ck_assert(s.token != token && s.token != 0);
+    ck_assert(hl_sym_find(statics + 99, 1, 1, &s));
+    ck_assert_uint_eq(s.where, HL_SYM_FAR | (4096 + 99));
+    ck_assert_uint_eq(s.key, 99);
+}
+END_TEST
+
+START_TEST(what_is_not_symmetric_is_not_found)
+{
+    struct hl_sym_spot s;
+    uint64_t where;
+    char local = 0;
+    set_up();
+    ck_assert(!hl_sym_find(&local, 1, 0, &s));
+    ck_assert(!hl_sym_find(heap + (1 << HL_SYM_GRANULE), 1, 0, &s));     /* between parts */
+    ck_assert(!hl_sym_find(heap + (1 << HL_SYM_GRANULE) - 4, 8, 0, &s)); /* beyond the end of one */
+    ck_assert(!hl_sym_find(statics + 99, 2, 0, &s));
+    ck_assert(!hl_sym_find(heap, 1, 2, &s));
+    ck_assert(!hl_sym_find(heap, 1, -1, &s));
+    ck_assert(!hl_sym_short((const char *)((uintptr_t)heap - 1), 1, 0, &where));
+    ck_assert(!hl_sym_short(heap, 1, 2, &where));
+    ck_assert(!hl_sym_short(heap + sizeof heap - 4, 8, 0, &where));
+    ck_assert(hl_sym_short(heap + 8, 8, 0, &where));
+    ck_assert_uint_eq(where, (uint64_t)(uintptr_t)heap + 8);
+    hl_sym = (struct hl_sym){.n_pes = 0};
+    ck_assert(!hl_sym_short(heap, 1, 0, &where));
+    ck_assert(!hl_sym_find(heap, 1, 0, &s));
+}
+END_TEST
+
+/* Whatever sizes and pages: no gap, every part at a multiple of its pages and of 2 MiB, the library's own
+ * last, and nothing depends on the order in which they were named. */
+START_TEST(parts_of_the_heap_leave_no_gap)
+{
+    static const size_t pages[] = {4096, 65536, 2 << 20, 32 << 20, 512 << 20, 1 << 30};
+    for (int step = 0; step < 2000; step++) {
+        struct hl_heap_part parts[HL_SYM_PARTS], again[HL_SYM_PARTS];
+        int count = 1 + rand() % HL_SYM_PARTS, own = rand() % count;
+        for (int i = 0; i < count; i++) {
+            parts[i] = (struct hl_heap_part){.id = i == own ? 0 : i + 1 + rand() % 2 * 20,
+                                             .page = i == own ? 4096 : pages[rand() % 6],
+                                             .size = (uint64_t)(1 + rand() % 2000) << HL_SYM_GRANULE};
+            parts[i].wish.page = parts[i].page;
+            again[count - 1 - i] = parts[i];
+        }
+        uint64_t len = hl_parts_lay(parts, count), at = 0;
+        for (int i = 0; i < count; i++) {
+            ck_assert_uint_eq(parts[i].off, at);
+            ck_assert_uint_eq(at % parts[i].page, 0);
+            ck_assert_uint_eq(at % ((size_t)1 << HL_SYM_GRANULE), 0);
+            ck_assert(parts[i].len >= parts[i].size && parts[i].len < parts[i].size + parts[i].page);
+            at += parts[i].len;
+        }
+        ck_assert_uint_eq(at, len);
+        ck_assert_uint_eq(hl_parts_lay(again, count), len);
+        for (int i = 0; i < count; i++) {
+            ck_assert_int_eq(again[i].id, parts[i].id);
+            ck_assert_uint_eq(again[i].off, parts[i].off);
+        }
+        ck_assert_int_eq(parts[count - 1].id, 0);
+    }
+}
+END_TEST
+
+/* Members from `root` on, up to the first that is not below it; counts them, and how deep they are. */
+static int walk(int size, int root, int depth, int *deepest)
+{
+    struct hl_place p, below;
+    int next = root + 1;
+    *deepest = depth > *deepest ? depth : *deepest;
+    hl_tree_place(size, root, &p);
+    for (int i = 0; i < p.children; i++) {
+        ck_assert_int_eq(p.child[i], next); /* runs of members, in order */
+        hl_tree_place(size, next, &below);
+        ck_assert_int_eq(below.parent, root);
+        ck_assert_int_eq(below.index, i);
+        next = walk(size, next, depth + 1, deepest);
+    }
+    return next;
+}
+
+START_TEST(trees_hold_everybody_once_in_order)
+{
+    for (int size = 1; size < 1200; size += size < 100 ? 1 : 37) {
+        int deepest = 0;
+        struct hl_place root;
+        hl_tree_place(size, 0, &root);
+        ck_assert_int_eq(root.parent, -1);
+        ck_assert_int_eq(walk(size, 0, 0, &deepest), size);
+        ck_assert_int_le(deepest, size <= 9 ? 1 : size <= 73 ? 2 : size <= 585 ? 3 : 4);
+    }
+}
+END_TEST
+
+static Suite *shmem_suite(void)
+{
+    Suite *s = suite_create("shmem");
+    TCase *t = tcase_create("addresses");
+    tcase_add_test(t, objects_are_found_by_part_and_area);
+    tcase_add_test(t, what_is_not_symmetric_is_not_found);
+    tcase_add_test(t, parts_of_the_heap_leave_no_gap);
+    tcase_add_test(t, trees_hold_everybody_once_in_order);
+    suite_add_tcase(s, t);
+    return s;
+}
+
+UNIT_MAIN(shmem_suite)

@@ -1,0 +1,224 @@
+/* What the machine offers: cores for the threads, the network, memory. */
+#include "check.h"
+
+#include "cgroup.h"
+#include "fab.h"
+#include "util.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Threads of OpenMP's outermost level; 0: not said, -1: no number. */
+static long threads_asked(const char **text)
+{
+    char *end;
+    *text = hl_conf_env("OMP_NUM_THREADS");
+    if (*text == NULL || (*text)[0] == '\0') {
+        return 0;
+    }
+    long n = strtol(*text, &end, 10);
+    return end != *text && n > 0 && (*end == '\0' || *end == ',') ? n : -1;
+}
+
+void check_cores(struct check *c, int ranks)
+{
+    const char *text;
+    long threads = threads_asked(&text), own = c->facts->cpus, all = own;
+    if (c->facts->topo != NULL && c->facts->topo->cpus > all) {
+        all = c->facts->topo->cpus;
+    }
+    long share = all / ranks > 0 ? all / ranks : 1, each = own < share ? own : share;
+    if (threads < 0) {
+        check_say(c, CHECK_BETTER, "cores", "OMP_NUM_THREADS=%s is no number of threads", text);
+        check_fix(c, "export OMP_NUM_THREADS=%ld", each);
+    } else if (threads == 0 && own * ranks > all) {
+        check_say(c, CHECK_BETTER, "cores",
+                  "OMP_NUM_THREADS is not set: OpenMP takes %ld threads in each of %d ranks, on %ld CPUs",
+                  own, ranks, all);
+        check_fix(c, "export OMP_NUM_THREADS=%ld", each);
+    } else if (threads > own) {
+        check_say(c, CHECK_BETTER, "cores", "%ld threads on the %ld CPUs of a rank: they take turns", threads,
+                  own);
+        check_fix(c, "export OMP_NUM_THREADS=%ld    # or more CPUs for a rank: mpiexec --bind-to none", own);
+    } else if (threads * ranks > all) {
+        check_say(c, CHECK_BETTER, "cores", "%d ranks x %ld threads on %ld CPUs: they take turns", ranks,
+                  threads, all);
+        check_fix(c, "export OMP_NUM_THREADS=%ld    # or fewer ranks", each);
+    } else {
+        check_say(c, CHECK_OK, "cores", "%d x %ld threads on %ld CPUs, of which a rank may use %ld", ranks,
+                  threads > 0 ? threads : own, all, own);
+    }
+}
+
+/* ---- network ---- */
+
+/* The first entry of a folder that is a device, or false. */
+static bool first_in(const struct check *c, const char *folder, char *out, size_t cap)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s%s", c->root, folder);
+    DIR *dir = opendir(path);
+    const struct dirent *e;
+    out[0] = '\0';
+    while (dir != NULL && (e = readdir(dir)) != NULL && out[0] == '\0') {
+        if (e->d_name[0] != '.') {
+            snprintf(out, cap, "%.60s", e->d_name);
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+    return out[0] != '\0';
+}
+
+void check_network(struct check *c)
+{
+    char card[64];
+    if (c->facts->net_rc != 0) {
+        check_say(c, CHECK_BROKEN, "network", "%s", c->facts->net);
+        if (hl_conf.provider[0] == '\0') {
+            check_fix(c, "sudo apt-get install libfabric1    # ranks of one node work without it");
+        } else {
+            check_fix(c, "unset HOTLANE_PROVIDER");
+        }
+        return;
+    }
+    if (!hl_fab_is_open()) {
+        check_say(c, CHECK_OK, "network", "%s", c->facts->net);
+        return;
+    }
+    bool slow = strncmp(hl_fab.provider, "tcp", 3) == 0;
+    if (slow && (first_in(c, "/sys/class/infiniband", card, sizeof card) ||
+                 first_in(c, "/sys/class/cxi", card, sizeof card))) {
+        check_say(c, CHECK_BETTER, "network",
+                  "%s is taken, though there is a card (%s): libfabric has no provider for it",
+                  hl_fab.provider, card);
+        check_fix(c,
+                  "fi_info -l    # what libfabric has; InfiniBand: sudo apt-get install ibverbs-providers");
+    } else {
+        check_say(c, CHECK_OK, "network", "%s; usable: %s", c->facts->net, hl_fab_usable());
+    }
+}
+
+/* ---- memory ---- */
+
+static bool must(const struct facts *f)
+{
+    return f->wish.rule == HL_MEM_MANDATORY;
+}
+
+static void check_kinds(struct check *c)
+{
+    const struct facts *f = c->facts;
+    char fast[HL_TOPO_TEXT], ddr[HL_TOPO_TEXT], why[300];
+    if (f->topo == NULL) {
+        check_say(c, CHECK_BROKEN, "memory kinds", "hwloc sees no memory nodes: kinds cannot be told apart");
+        check_fix(c, "lstopo    # what it says; in a container /sys must be mounted");
+        return;
+    }
+    hl_topo_set have = hl_topo_of(f->topo, HL_TOPO_FAST);
+    hl_topo_text(hl_topo_of(f->topo, HL_TOPO_DDR), ddr, sizeof ddr);
+    if (have == 0 && f->wish.kind == HL_MEM_FAST) {
+        check_say(c, must(f) ? CHECK_BROKEN : CHECK_BETTER, "memory kinds", "fast memory is asked for: %s",
+                  hl_topo_no_fast(f->topo, why, sizeof why));
+        check_fix(c, "unset MPICH_ALLOC_MEM_AFFINITY");
+    } else if (have == 0 && f->topo->unknown != 0) {
+        check_say(c, CHECK_BETTER, "memory kinds", "%s", hl_topo_no_fast(f->topo, why, sizeof why));
+        check_fix(c, "export HOTLANE_FASTMEM_NODES=%s    # if that is MCDRAM or HBM",
+                  hl_topo_text(f->topo->unknown, fast, sizeof fast));
+    } else {
+        check_say(c, CHECK_OK, "memory kinds", "DDR: node %s; fast: %s%s", ddr, have != 0 ? "node " : "",
+                  have != 0 ? hl_topo_text(have, fast, sizeof fast) : "none");
+    }
+}
+
+static void check_pools(struct check *c)
+{
+    const struct facts *f = c->facts;
+    struct hl_topo_pool pool;
+    char size[32], all[300] = "";
+    uint64_t there = 0, wished = 0;
+    size_t want = hl_topo_page_natural(f->pages, f->page_count, f->wish.page), of = 0;
+    for (size_t i = 1; i < f->page_count; i++) {
+        if (hl_topo_page_pool(f->pages[i], &pool)) {
+            info_bytes(f->pages[i], size, sizeof size);
+            of += (size_t)snprintf(all + of, sizeof all - of, "%s%s: %" PRIu64 " free of %" PRIu64,
+                                   of > 0 ? "; " : "", size, pool.unused, pool.total);
+            of = hl_min_size(of, sizeof all - 1);
+            there += pool.total + pool.overcommit;
+            wished += f->pages[i] == want ? pool.unused + pool.overcommit : 0;
+        }
+    }
+    size_t page = want > hl_topo_page() ? want : (size_t)2 << 20;
+    if (want > hl_topo_page() && wished == 0) {
+        check_say(c, must(f) ? CHECK_BROKEN : CHECK_BETTER, "huge pages",
+                  "%s=%s asks for them, and none is free (%s)", "MPICH_ALLOC_MEM_PG_SZ",
+                  hl_conf_var_of(&hl_conf.mem_page)->value, all);
+    } else if (there == 0) {
+        check_say(c, CHECK_BETTER, "huge pages",
+                  "none: large windows on pages of 2 MiB and more are faster to reach%s%s",
+                  all[0] != '\0' ? "; " : "", all);
+    } else {
+        check_say(c, CHECK_OK, "huge pages", "%s", all);
+        return;
+    }
+    check_fix(c, "echo 512 | sudo tee /sys/kernel/mm/hugepages/hugepages-%zukB/nr_hugepages", page >> 10);
+}
+
+static void check_transparent(struct check *c)
+{
+    static const char *const files[] = {"/sys/kernel/mm/transparent_hugepage/enabled",
+                                        "/sys/kernel/mm/transparent_hugepage/shmem_enabled"};
+    char text[128], shared[128], *word;
+    bool known = check_read(c, files[0], text, sizeof text) && (word = strchr(text, '[')) != NULL;
+    if (!known) {
+        check_say(c, CHECK_OK, "joined pages",
+                  "this kernel has no transparent huge pages, and none are needed");
+        return;
+    }
+    bool never = strncmp(word, "[never]", 7) == 0;
+    if (!never && check_read(c, files[1], shared, sizeof shared) && strstr(shared, "[deny]") != NULL) {
+        check_say(c, CHECK_BETTER, "joined pages", "are denied to shared memory (shmem_enabled)");
+        check_fix(c, "echo advise | sudo tee %s", files[1]);
+    } else if (never) {
+        check_say(c, CHECK_BETTER, "joined pages",
+                  "transparent huge pages are off: the program's own memory is on base pages");
+        check_fix(c, "echo madvise | sudo tee %s", files[0]);
+    } else {
+        check_say(c, CHECK_OK, "joined pages", "transparent huge pages are on (%.*s)",
+                  (int)strcspn(word + 1, "]"), word + 1);
+    }
+}
+
+static void check_room(struct check *c)
+{
+    static char mine[PATH_MAX];
+    if (c->root[0] != '\0') {
+        snprintf(mine, sizeof mine, "%s%s", c->root, hl_cgroup_mine);
+        hl_cgroup_mine = mine;
+    }
+    uint64_t room = hl_cgroup_room(0);
+    if (room == HL_CGROUP_UNLIMITED) {
+        check_say(c, CHECK_OK, "memory limit", "no control group limits memory");
+    } else if (room < (uint64_t)1 << 28) {
+        check_say(c, CHECK_BETTER, "memory limit",
+                  "the control group of this process leaves %" PRIu64 " MiB: who takes more is killed",
+                  room >> 20);
+        check_fix(c, "srun --mem=...    # or docker run --memory=...: ask for more");
+    } else {
+        check_say(c, CHECK_OK, "memory limit", "the control group of this process leaves %" PRIu64 " MiB",
+                  room >> 20);
+    }
+}
+
+void check_memory(struct check *c)
+{
+    check_kinds(c);
+    check_pools(c);
+    check_transparent(c);
+    check_room(c);
+}
