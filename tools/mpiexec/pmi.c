@@ -30,10 +30,14 @@ static void hang_up(int rank)
     r->ctl = -1;
 }
 
+/* Nobody listens to the rank any more. Its socket stays open until we end: a program that found it closed
+ * would take that for having no launcher, and run alone until the signal comes. */
 static void violation(int rank, const char *what)
 {
+    struct hl_mx_rank *r = &hl_mx.rank[rank];
     hl_mx_say("rank %d broke the PMI protocol (%s); ending the job", rank, what);
-    hang_up(rank);
+    epoll_ctl(hl_mx.epoll, EPOLL_CTL_DEL, r->ctl, NULL);
+    r->ctl = -1;
     hl_mx_end(1, 0, HL_MX_GRACE_DEATH);
 }
 
