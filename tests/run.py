@@ -14,6 +14,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -45,12 +46,36 @@ RUN_ENVIRONMENT = {
 # What everybody runs says the same each time; new seeds are for the long runs.
 TIER_ENVIRONMENT = {"quick": {"TEST_SEED": "1"}, "full": {"TEST_SEED": "1"}, "long": {"HOTLANE_FUZZ_SECONDS": "60"}}
 CHECK_LINE = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)", re.M)
+# Lines that say what went wrong, as against those that say what went well.
+TELLING = re.compile(r"FAIL|NOT FOUND|:[FE]:|ERROR|WARNING: ThreadSanitizer|SUMMARY|runtime error|Assert|assert|Traceback|Error:|wrong|"
+                     r"hangs?\b|killed by|the job ends|ending the job|Segmentation|Abort")
+MOST_AT_END = 40  # lines about all failures together, with which the output ends
+
+
+def ending(entry):
+    """How a test ended: Meson's word, and what the process said by its exit code."""
+    code = entry.get("returncode") or 0
+    number = -code if code < 0 else code - 128 if 128 < code < 160 else 0
+    with_name = f" ({signal.Signals(number).name})" if number in set(signal.Signals) else ""
+    return f"{entry['result']}, exit code {code}{with_name}, after {entry['duration']:.1f} s"
+
+
+def excerpt(text, most):
+    """The lines of a test's output that say most about its failure, in order: telling ones, then the last ones."""
+    lines = [line.rstrip()[:300] for line in text.split("\n") if line.strip()]
+    chosen = [i for i, line in enumerate(lines) if TELLING.search(line)][:most // 2]
+    chosen += [i for i in range(len(lines) - 1, -1, -1) if i not in chosen][:most - len(chosen)]
+    return [lines[i] for i in sorted(chosen)]
 
 
 class Tally:
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
-        self.times, self.skips, self.failures = [], [], []
+        self.times, self.skips, self.failures = [], [], []  # a failure: what, and its output
+
+    def fail(self, what, output, cases=1):
+        self.failed += cases
+        self.failures.append((what, output))
 
     def add(self, build, test):
         """Counts one entry of Meson's log; a Check program counts as its cases."""
@@ -64,18 +89,21 @@ class Tally:
         checks = [tuple(map(int, m)) for m in CHECK_LINE.findall(out)]
         bad = sum(f + e for _, f, e in checks)
         self.passed += sum(n for n, _, _ in checks) - bad if checks else int(result == "OK")
-        if result != "OK":
-            bad = max(bad, 1)
-            self.failures.append(f"{name}: {result}")
-        self.failed += bad
+        if result != "OK" or bad:
+            self.fail(f"{name}: {ending(test)}", out + test.get("stderr", ""), max(bad, 1))
 
     def close(self, seconds):
         print("\nslowest tests:")
         for duration, name in sorted(self.times, reverse=True)[:10]:
             print(f"  {duration:7.1f} s  {name}")
-        for title, lines in (("skipped", self.skips), ("failed", self.failures)):
-            if lines:
-                print(f"{title}:\n  " + "\n  ".join(lines))
+        if self.skips:
+            print("skipped:\n  " + "\n  ".join(self.skips))
+        # Who sees only the end of this must find the cause there.
+        if self.failures:
+            print("failed:")
+        share = max(3, MOST_AT_END // max(1, len(self.failures)) - 1)
+        for what, output in self.failures:
+            print("\n      ".join(["  " + what] + excerpt(output, share)))
         print(f"{seconds:.0f} s in all")
         print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped", flush=True)
 
@@ -88,9 +116,9 @@ def run(command, env, log):
 def fail(name, what, log, tally):
     print(f"{name}: {what} failed; the end of {os.path.relpath(log, ROOT)}:")
     with open(log, encoding="utf-8", errors="replace") as f:
-        print("".join(f.readlines()[-40:]))
-    tally.failed += 1
-    tally.failures.append(f"{name}: {what}")
+        end = "".join(f.readlines()[-40:])
+    print(end)
+    tally.fail(f"{name}: {what}", end)
 
 
 def build(name, tally):
@@ -136,8 +164,9 @@ def test(name, tier, tally):
     for entry in entries:
         tally.add(name, entry)
         if entry["result"] not in ("OK", "SKIP"):
-            print(f"--- {name}: {entry['name']}: {entry['result']}")
-            print((entry.get("stdout", "") + entry.get("stderr", ""))[-4000:])
+            output = entry.get("stdout", "") + entry.get("stderr", "")
+            print(f"--- {name}: {entry['name']}: {ending(entry)}")
+            print(output if len(output) < 12000 else f"{output[:6000]}\n[...]\n{output[-6000:]}")
     if not entries:
         fail(name, "selection of tests", log, tally)
 

@@ -11,7 +11,7 @@ class Skip(Exception):
     """A case that cannot run here, with the reason."""
 
 
-def until(true, what, seconds=10):
+def until(true, what, seconds=30):
     """Waits for a condition, and returns what it was."""
     end = time.monotonic() + seconds
     while not (value := true()):

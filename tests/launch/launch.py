@@ -13,13 +13,21 @@ import sys
 import tempfile
 import time
 
-from harness import MPIEXEC, RANK, SOON, Job, Skip, environment_of, holds, main, parent_of, run, same, state_of, until
+from harness import MPIEXEC, RANK, Job, Skip, environment_of, holds, in_time, main, parent_of, run, same, state_of, until
 
 PYTHON = sys.executable
 
 
 def sh(text):
     return ["sh", "-c", text]
+
+
+def wait_soon(job):
+    """The code of a job that ends in time, while its descriptors are ours."""
+    begin = time.monotonic()
+    code = job.process.wait(30)
+    in_time(time.monotonic() - begin)
+    return code
 
 
 # ---- codes: what the exit code and the one line say
@@ -36,13 +44,13 @@ def a_failing_rank_ends_the_job_with_its_code():
     same(job.code, 3)
     holds(job.err, "rank 1", "code 3", "ending the job")
     same(len(job.err.splitlines()), 1)
-    assert job.seconds < SOON, job.seconds
+    in_time(job.seconds)
 
 
 def the_first_failure_wins():
     job = run("-n", 2, RANK, "late")
     same(job.code, 5)
-    assert job.seconds < SOON, job.seconds
+    in_time(job.seconds)
 
 
 def signals_are_128_plus():
@@ -52,7 +60,7 @@ def signals_are_128_plus():
     for number in ends:
         job = run("-n", 2, RANK, "signal", int(number))
         same(job.code, 128 + number)
-        assert job.seconds < SOON, job.seconds
+        in_time(job.seconds)
         holds(job.err, f"killed by signal {int(number)}")
         same(len(job.err.splitlines()), 1)
 
@@ -62,7 +70,7 @@ def leaving_without_finalize_ends_the_job():
     same(job.code, 1)
     holds(job.err, "rank 1", "left without finalize")
     same(len(job.err.splitlines()), 1)
-    assert job.seconds < SOON, job.seconds
+    in_time(job.seconds)
 
 
 def who_never_spoke_pmi_is_judged_by_its_code():
@@ -89,7 +97,7 @@ def abort_kills_all_with_its_code():
         job = run("-n", 3, RANK, "abort", code)
         same(job.code, want)
         holds(job.err, "rank 1 aborted the job")
-        assert job.seconds < SOON, job.seconds
+        in_time(job.seconds)
 
 
 def a_code_after_finalize_is_kept_and_ends_nobody():
@@ -127,7 +135,7 @@ def a_user_signal_ends_the_job():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         job, _ = sleepers(2)
         job.process.send_signal(number)
-        job.end(timeout=SOON)
+        job.end(soon=True)
         same(job.code, 128 + number)
         job.must_leave_nothing()
 
@@ -141,7 +149,7 @@ def a_stubborn_rank_is_killed_after_one_signal_or_at_once_after_two():
         job.lines(2)
         for _ in range(times):
             job.process.send_signal(signal.SIGINT)
-        job.end(timeout=SOON)
+        job.end(soon=True)
         same(job.code, 130)
         job.must_leave_nothing()
 
@@ -149,14 +157,14 @@ def a_stubborn_rank_is_killed_after_one_signal_or_at_once_after_two():
 def a_death_takes_the_stubborn_along():
     job = run("-n", 2, *sh(f"test $PMI_RANK = 1 && exit 6; {STUBBORN}"))
     same(job.code, 6)
-    assert job.seconds < SOON, job.seconds
+    in_time(job.seconds)
 
 
 def a_stopped_rank_does_not_hold_up_the_end():
     job, pids = sleepers(2)
     os.kill(pids[0], signal.SIGSTOP)
     os.kill(pids[1], signal.SIGKILL)
-    same(job.end(timeout=SOON).code, 137)
+    same(job.end(soon=True).code, 137)
     job.must_leave_nothing()
 
 
@@ -179,7 +187,7 @@ def killing_the_guardian_changes_nothing():
         job.both_guardians()
     sockets = job.sockets()
     job.process.kill()
-    job.end(timeout=SOON)
+    job.end(soon=True)
     job.must_leave_nothing(sockets)
 
 
@@ -190,7 +198,7 @@ def killing_the_launcher_and_a_guardian_leaves_nothing():
         sockets, victims = job.sockets(), [job.process.pid, job.both_guardians()[order]]
         for pid in victims if order else victims[::-1]:
             os.kill(pid, signal.SIGKILL)
-        same(job.end(timeout=SOON).code, -9)
+        same(job.end(soon=True).code, -9)
         job.must_leave_nothing(sockets)
 
 
@@ -201,7 +209,7 @@ def guardians_do_not_look_like_the_launcher():
         with open(f"/proc/{pid}/cmdline", encoding="ascii") as f:
             same(f.read().rstrip("\0"), "hotlane-guard")
     job.process.kill()
-    job.end(timeout=SOON)
+    job.end(soon=True)
     job.must_leave_nothing()
 
 
@@ -217,7 +225,7 @@ def a_job_within_a_rank_ends_with_the_outer_one():
             job.process.terminate()
         else:
             os.kill(job.process.pid if what == "launcher" else rank[0], signal.SIGKILL)
-        same(job.end(timeout=SOON).code, {"launcher": -9, "rank": 137, "signal": 143}[what])
+        same(job.end(soon=True).code, {"launcher": -9, "rank": 137, "signal": 143}[what])
         job.must_leave_nothing(sockets)
 
 
@@ -239,7 +247,7 @@ time.sleep(60)
     os.kill(pids[0], signal.SIGUSR1)
     until(lambda: state_of(pids[0]) == state_of(pids[1]) == "Z", "both have died")
     job.process.send_signal(signal.SIGCONT)
-    same(job.end(timeout=SOON).code, 137)
+    same(job.end(soon=True).code, 137)
     holds(job.err, "rank 1", "killed by signal 9")
     job.must_leave_nothing()
 
@@ -247,14 +255,14 @@ time.sleep(60)
 def killing_a_rank_ends_the_job():
     job, pids = sleepers(3)
     os.kill(pids[2], signal.SIGKILL)
-    same(job.end(timeout=SOON).code, 137)
+    same(job.end(soon=True).code, 137)
     job.must_leave_nothing()
 
 
 def what_ranks_leave_running_is_killed():
     job = run("-n", 2, *sh("sleep 60 & setsid sleep 60 & echo done"))
     same((job.code, job.out), (0, "done\ndone\n"))
-    assert job.seconds < SOON, job.seconds
+    in_time(job.seconds)
 
 
 def a_stop_and_a_continue_reach_the_ranks():
@@ -264,7 +272,7 @@ def a_stop_and_a_continue_reach_the_ranks():
     job.process.send_signal(signal.SIGCONT)
     until(lambda: all(state_of(p) != "T" for p in pids + [job.process.pid]), "all go on")
     job.process.send_signal(signal.SIGTERM)
-    same(job.end(timeout=SOON).code, 143)
+    same(job.end(soon=True).code, 143)
 
 
 def user_defined_signals_are_passed_on():
@@ -279,7 +287,7 @@ def the_timeout_ends_the_job_with_124():
     job = run("--timeout", "0.3", "-n", 2, RANK, "sleep")
     same(job.code, 124)
     holds(job.err, "longer than 0.3 s")
-    assert job.seconds < SOON, job.seconds
+    in_time(job.seconds)
 
 
 def the_timeout_does_not_touch_a_job_in_time():
@@ -396,14 +404,14 @@ def a_reader_of_a_few_lines_ends_the_job():
     done = subprocess.run(["bash", "-c", '"$0" -n 2 sh -c "while :; do echo y; done" | head -n 3; echo ${PIPESTATUS[0]}', MPIEXEC],
                           capture_output=True, timeout=20, check=True)
     same(done.stdout, b"y\ny\ny\n141\n")
-    assert time.monotonic() - begin < SOON
+    in_time(time.monotonic() - begin)
 
 
 def a_reader_that_leaves_ends_the_job():
     job = Job("-n", 2, *sh("while :; do echo y; done"))
     job.lines(1)
     job.process.stdout.close()
-    same(job.process.wait(SOON), 141)
+    same(wait_soon(job), 141)
     job.must_leave_nothing()
 
 
@@ -475,7 +483,7 @@ def control_c_on_the_terminal_ends_the_job():
     job, tty = on_terminal("-n", 2, *sh("echo up; sleep 60"))
     read_until(tty, b"up", 2)
     os.write(tty, b"\x03")
-    same(job.process.wait(SOON), 130)
+    same(wait_soon(job), 130)
     os.close(tty)
     job.must_leave_nothing()
 
@@ -484,12 +492,13 @@ def typing_to_a_stopped_rank_blocks_nothing():
     job, tty = on_terminal("--timeout", "0.5", "-n", 1, *sh("echo up; kill -STOP $$"))
     read_until(tty, b"up")
     os.set_blocking(tty, False)
-    while job.process.poll() is None and time.monotonic() < job.begin + SOON:
+    while job.process.poll() is None and time.monotonic() < job.begin + 30:
         try:
             os.write(tty, b"x" * 2000 + b"\n")
             os.read(tty, 65536)
         except OSError:
             pass
+    in_time(time.monotonic() - job.begin)
     same(job.process.poll(), 124)
     os.close(tty)
     job.must_leave_nothing()
@@ -728,7 +737,7 @@ def nonsense_ends_the_job_with_a_line():
         job = raw(f"\ns.sendall({text}); s.recv(1); s.recv(1)\nimport time; time.sleep(60)", n=2)
         same(job.code, 1)
         holds(job.err, "broke the PMI protocol")
-        assert job.seconds < SOON, job.seconds
+        in_time(job.seconds)
 
 
 def a_rank_that_never_reads_is_ended():
@@ -844,7 +853,7 @@ def strangers_on_the_socket_are_ignored():
     for name in names:
         s.sendto(b"junk", "\0" + name)
     job.process.send_signal(signal.SIGTERM)
-    same(job.end(timeout=SOON).code, 143)
+    same(job.end(soon=True).code, 143)
 
 
 def alone(variables):
@@ -913,7 +922,10 @@ def programs_of_mpich_start_under_our_launcher():
     with tempfile.TemporaryDirectory() as d:
         with open(f"{d}/hello.c", "w", encoding="ascii") as f:
             f.write(HELLO)
-        subprocess.run(["mpicc.mpich", f"{d}/hello.c", "-o", f"{d}/hello"], check=True, capture_output=True, timeout=60)
+        made = subprocess.run(["mpicc.mpich", f"{d}/hello.c", "-o", f"{d}/hello"], check=False, capture_output=True, timeout=60)
+        if b"mpi.h" in made.stderr:
+            raise Skip("libmpich-dev is not installed")
+        same((made.returncode, made.stderr), (0, b""))
         job = run("-n", 3, f"{d}/hello")
     same((job.code, job.out), (0, "sum 3\n" * 3))
 
@@ -924,7 +936,7 @@ def both_paths(*args, step=None):
     """One run on shared memory, one with the network forced; step: variables of a batch system around them."""
     for near in ("1", "0"):
         job = run(*args, env={"HOTLANE_NEAR": near, **(step or {})})
-        assert job.seconds < 10, job.seconds
+        in_time(job.seconds, 5)
         yield job
 
 
@@ -975,7 +987,7 @@ def children_that_stay_do_not_hold_up_the_end():
     for mode, code in (("orphan-kill", 137), ("orphan", 0)):
         for job in both_paths("-n", 2, RANK, mode):
             same((mode, job.code), (mode, code))
-            assert job.seconds < SOON + 1, job.seconds  # the start over the network included
+            in_time(job.seconds, 2)  # the start over the network included
 
 
 def a_code_after_mpi_finalize_is_the_jobs():
@@ -988,7 +1000,7 @@ def a_child_that_stays_hides_no_death():
         job = run("--keep-going", "-n", 3, RANK, "orphan-kill", env={"HOTLANE_NEAR": near})
         same(job.code, 137)
         holds(job.err, "the job goes on", "rank 1 of the job has ended")
-        assert job.seconds < SOON + 1, job.seconds
+        in_time(job.seconds, 2)
 
 
 def survivors_may_finalize():

@@ -56,7 +56,7 @@ def caged(*cage, n=2, mode="mpi", env=NEAR, ranks_only=False):
     args = [*start, CAGE, *cage, *job] if ranks_only else [*cage, *start, *job]
     done = Job(*args, env=env, share=False).end(timeout=HANG)
     done.must_leave_nothing()
-    until(lambda: shared_files() <= before, f"nothing is left in /dev/shm; there is {shared_files()}", 2)
+    until(lambda: shared_files() <= before, f"nothing is left in /dev/shm; there is {shared_files()}", 10)
     if done.code == 77 and "does not let us" in done.out:
         raise Skip(done.out.strip().splitlines()[-1])
     said = f"code {done.code}\n{done.out}{done.err}"
