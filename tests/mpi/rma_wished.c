@@ -93,12 +93,22 @@ static void free_all(int n, MPI_Win *wins)
     }
 }
 
+/* What is wrong when the counts of one turn are these, or NULL. */
+static const char *grown(struct counted before, struct counted after)
+{
+    return after.files > before.files                    ? "files"
+           : after.mappings > before.mappings + 8        ? "mappings"
+           : after.shared_kib > before.shared_kib + 1024 ? "shared memory"
+           : after.huge_kib != before.huge_kib           ? "huge pages"
+                                                         : NULL;
+}
+
 static void try_wish(int n, const char *const *pairs)
 {
     MPI_Win *wins = malloc((size_t)n * sizeof(MPI_Win));
     unsigned char **bases = malloc((size_t)n * sizeof *bases);
     MPI_Info info;
-    double growth = 1e9;
+    double growth = 1e9, stays = 1;
     struct counted before = {0}, during = {0}, after = {0};
     MPI_Info_create(&info);
     for (int i = 0; pairs[i] != NULL; i += 2) {
@@ -107,8 +117,9 @@ static void try_wish(int n, const char *const *pairs)
     if (me == 0) {
         printf("%d windows, %s=%s\n", n, pairs[0], pairs[1]);
     }
-    /* The first turn makes what stays: arenas, tables, connections. A disturbed clock gets another turn. */
-    for (int turn = 0; turn < 2 || (turn < 5 && growth > 2); turn++) {
+    /* The first turn makes what stays: arenas, tables, connections; a machine with other work makes some of
+     * it later, and disturbs clocks. What is wrong is so in each turn. */
+    for (int turn = 0; turn < 2 || (turn < 6 && (growth > 2 || stays > 0)); turn++) {
         double mine;
         before = count();
         mine = make_all(n, info, wins, bases);
@@ -117,16 +128,18 @@ static void try_wish(int n, const char *const *pairs)
         use_all(n, wins, bases);
         free_all(n, wins);
         after = count();
+        mine = grown(before, after) != NULL;
+        MPI_Allreduce(&mine, &stays, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     }
     CHECK(growth <= 2, "the last windows cost %.1f times the first", growth);
-    CHECK(after.files <= before.files, "files %ld -> %ld", before.files, after.files);
+    CHECK(
+        grown(before, after) == NULL,
+        "%s: files %ld -> %ld, mappings %ld -> %ld, shared memory %ld -> %ld KiB, huge pages %ld -> %ld KiB",
+        grown(before, after), before.files, after.files, before.mappings, after.mappings, before.shared_kib,
+        after.shared_kib, before.huge_kib, after.huge_kib);
     CHECK(during.files - before.files < 64, "%ld files for %d windows", during.files - before.files, n);
-    CHECK(after.mappings <= before.mappings + 8, "mappings %ld -> %ld", before.mappings, after.mappings);
-    CHECK(after.shared_kib <= before.shared_kib + 1024, "shared memory %ld -> %ld KiB", before.shared_kib,
-          after.shared_kib);
     CHECK(during.huge_kib - before.huge_kib <= (long)n * BYTES / 1024 + 8192,
           "%ld KiB of huge pages for them", during.huge_kib - before.huge_kib);
-    CHECK(after.huge_kib == before.huge_kib, "huge pages %ld -> %ld KiB", before.huge_kib, after.huge_kib);
     if (me == 0) {
         printf("  huge pages %ld KiB before, %ld with them, %ld after; files %ld, %ld, %ld\n",
                before.huge_kib, during.huge_kib, after.huge_kib, before.files, during.files, after.files);
