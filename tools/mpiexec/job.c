@@ -172,8 +172,11 @@ static int64_t abort_when(void)
 {
     if (!hl_mx.abort.at || hl_mx.ending)
         return 0;
-    bool cause = hl_mx.abort.code == PEER_DIED || hl_mx_pmi_dies(hl_mx.abort.rank);
-    return hl_mx.abort.at + (hl_mx.code ? 0 : cause ? HL_MX_GRACE_CAUSE : HL_MX_GRACE_ABORT);
+    int grace = hl_mx.code                         ? 0
+                : hl_mx_pmi_dies(hl_mx.abort.rank) ? HL_MX_GRACE_DYING
+                : hl_mx.abort.code == PEER_DIED    ? HL_MX_GRACE_CAUSE
+                                                   : HL_MX_GRACE_ABORT;
+    return hl_mx.abort.at + grace;
 }
 
 static void carry_out_abort(void)

@@ -213,9 +213,11 @@ void hl_mx_cleanup(void);
 #define HL_MX_GRACE_DEATH 300
 #define HL_MX_GRACE_USER 500
 /* Milliseconds that an abort waits, since the death that made a rank abort may be seen after the abort: when
- * nothing speaks for such a death, and when something does. */
+ * nothing speaks for such a death, when the abort's code does, and when a rank has closed its socket: what is
+ * left of it has still to be cleared away, on a busy machine for long. */
 #define HL_MX_GRACE_ABORT 30
 #define HL_MX_GRACE_CAUSE 200
+#define HL_MX_GRACE_DYING 2000
 /* Milliseconds that leftovers of a rank may keep its output open after all ranks have exited. */
 #define HL_MX_GRACE_OUTPUT 200
 
