@@ -93,7 +93,7 @@ class Step:
     def line(self):
         env = ["env"] + [f"{k}={v}" for k, v in self.env.items()] if self.env else []
         run = shlex.split(self.command) if self.command else \
-            ["mpiexec", "-n", str(self.ranks), "--timeout", "60", "/hotlane/placement"] + ["fatal"] * self.fatal + \
+            ["mpiexec", "-n", str(self.ranks), "--timeout", "150", "/hotlane/placement"] + ["fatal"] * self.fatal + \
             [a.text for a in self.asks]
         limit = ["limited", *self.limit] if self.limit else []
         return shlex.join(["step", self.name] + limit + env + run)

@@ -235,14 +235,14 @@ def stencil(fast):
     grid = "--zones 32,32 --patch 8 --steps 3"
     return Step("stencil", needs="perf/stencil", pools={fast: 4},
                 env={"MPICH_ALLOC_MEM_AFFINITY": "MCDRAM", "MPICH_ALLOC_MEM_PG_SZ": "2M", "MPICH_ALLOC_MEM_POLICY": "M"},
-                command=f"sh -c 'stencil {grid} --serial && mpiexec -n 2 --timeout 60 /hotlane/stencil {grid} --threads 4'",
+                command=f"sh -c 'stencil {grid} --serial && mpiexec -n 2 --timeout 150 /hotlane/stencil {grid} --threads 4'",
                 says=[r"(?s)hash (\w{16})\n.*hash \1\n", rf"windows of ranks 0 to 1: pages of 2M, on nodes {fast}:\w+\n"])
 
 
 def heaps(name, env, ids, says, pes=2, cpus="0", **more):
     """Partitions of the symmetric heap: `env` by number, `ids` what is taken of them, ID:MIB."""
     return Step(name, needs="tests/guest/partitions", says=says, env={f"SHMEM_SYMMETRIC_PARTITION{i}": v for i, v in env.items()},
-                command=f"mpiexec -n {pes} --timeout 60 /hotlane/partitions {cpus} {ids}", **more)
+                command=f"mpiexec -n {pes} --timeout 150 /hotlane/partitions {cpus} {ids}", **more)
 
 
 def lies(pes, part, page, nodes):
