@@ -36,7 +36,7 @@ CONFIGURATIONS = {
     "faults": ("gcc", FAST + ["-Dfaults=true"], {}, {"full": ["faults"], "long": ["faults_all"]}),
     "counting": ("gcc", FAST + ["-Datomics=counting", "-Dstats_cs=true"], {}, {"full": ["counting"]}),
     "checked": ("gcc", FAST + ["-Dchecked_mode=true"], {}, {"full": ["checked"]}),
-    "scheduled": ("gcc", FAST + ["-Datomics=scheduled"], {}, {"full": ["interleave"], "long": ["interleave", "interleave_long"]}),
+    "scheduled": ("gcc", FAST + ["-Datomics=scheduled", "-Dfaults=true"], {}, {"full": ["interleave"], "long": ["interleave", "interleave_long"]}),
 }
 RUN_ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:allocator_may_return_null=1:protect_shadow_gap=0",

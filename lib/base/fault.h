@@ -29,7 +29,8 @@
     X(chain_last, "the last of several chained operations is dropped")                                       \
     X(chain_answer, "a chained get is answered with a byte too little")
 
-/* The same of messages. tests/mpi/p2p_faults.py finds each of them. */
+/* The same of messages. tests/mpi/p2p_faults.py finds each of them, but for the last two, which only some
+ * interleavings show: tests/interleave/test_inbox.c. */
 #define HL_FAULT_MATCH_ROWS(Y)                                                                               \
     Y(port_wander, "messages of one pair leave by any port")                                                 \
     Y(poll_one, "who waits looks at one inbox only")                                                         \
@@ -39,7 +40,9 @@
     Y(isend_waits, "a nonblocking send waits for room")                                                      \
     Y(command_order, "an inbox's owner does what he was asked to in any order")                              \
     Y(bury_none, "nobody is told of deaths")                                                                 \
-    Y(die_claimed, "rank 1 dies with a slot claimed")
+    Y(die_claimed, "rank 1 dies with a slot claimed")                                                        \
+    Y(leave_deaf, "an inbox's owner leaves without looking what he was asked meanwhile")                     \
+    Y(ask_once, "who asks an inbox's owner does not look whether he has left")
 
 enum hl_fault {
     HL_FAULT_none,

@@ -1,8 +1,10 @@
 /* Inboxes under every interleaving a seed can make: no command is left behind by an owner that leaves, every
- * message is matched once, and a claim over several inboxes is taken once. */
+ * message is matched once, and a claim over several inboxes is taken once. With -Dfaults=true the test also
+ * sees what either half of leaving and delegating is for: without it some interleaving loses a command. */
 #include "../unit/unit.h"
 
 #include "../unit/match_ranks.h"
+#include "fault.h"
 #include "interleave.h"
 
 enum { SEEDS = 3000, THREADS = 3 };
@@ -79,6 +81,101 @@ START_TEST(a_claim_is_taken_once)
 }
 END_TEST
 
+/* ---- A synchronous message that is already unexpected, and an owner that leaves for good ---- */
+
+struct ask_story {
+    int asked, other, got[2];
+    struct hl_req *send, *recv[2];
+};
+
+/* One asks for it and the other serves the inbox once. Then both compute or sleep: nobody polls again. */
+static void ask_or_serve(void *arg, int thread)
+{
+    struct ask_story *s = arg;
+    if (thread == 0) {
+        struct hl_recv r = receiving(1, 1, &s->got[0], sizeof(int));
+        ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &r, &s->recv[0]), 0);
+        return;
+    }
+    hl_matcher_poll(&ranks[0]);
+}
+
+static void begin_ask(struct ask_story *s)
+{
+    *s = (struct ask_story){.asked = 5, .other = 6};
+    open_ranks(2, 1, true, true);
+    struct hl_send sync = sending(1, 0, 1, &s->asked, sizeof(int));
+    sync.mode = HL_SEND_SYNC;
+    ck_assert_int_eq(hl_matcher_isend(&ranks[1], &sync, &s->send), 0);
+    hl_matcher_poll(&ranks[0]); /* it is unexpected now */
+    struct hl_send more = sending(1, 0, 2, &s->other, sizeof(int));
+    ck_assert_int_eq(hl_matcher_send(&ranks[1], &more), 0); /* and there is something to serve */
+}
+
+/* Returns whether the command was lost. */
+static bool end_ask(struct ask_story *s)
+{
+    bool lost = !hl_req_is_done(s->recv[0]);
+    struct hl_recv r = receiving(1, 2, &s->got[1], sizeof(int));
+    ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &r, &s->recv[1]), 0);
+    for (int i = 0; i < 4; i++) {
+        hl_matcher_poll(&ranks[0]);
+        hl_matcher_poll(&ranks[1]);
+    }
+    ck_assert(hl_req_is_done(s->recv[0]) && hl_req_is_done(s->recv[1]) && hl_req_is_done(s->send));
+    hl_req_finish(s->recv[0], MPI_STATUS_IGNORE);
+    hl_req_finish(s->recv[1], MPI_STATUS_IGNORE);
+    hl_req_finish(s->send, MPI_STATUS_IGNORE);
+    ck_assert_int_eq(s->got[0], 5);
+    ck_assert_int_eq(s->got[1], 6);
+    close_ranks();
+    return lost;
+}
+
+/* Interleavings with at most three switches in which the command was lost. */
+static int count_lost(void)
+{
+    static struct hl_interleave_walk walk;
+    walk = (struct hl_interleave_walk){.switches = 3};
+    bool more = true;
+    int lost = 0, runs = 0;
+    for (; more; runs++) {
+        struct ask_story s;
+        begin_ask(&s);
+        ck_assert_int_eq(hl_interleave_next(&walk, 2, ask_or_serve, &s, &more), 0);
+        lost += end_ask(&s);
+    }
+    printf("%d of %d interleavings lose the command\n", lost, runs);
+    ck_assert_int_gt(runs, 1000);
+    return lost;
+}
+
+START_TEST(no_owner_leaves_a_command_for_good)
+{
+    ck_assert_int_eq(count_lost(), 0);
+}
+END_TEST
+
+#if HL_FAULTS
+static const char *const halves[] = {"leave_deaf", "ask_once"};
+
+START_TEST(either_half_left_out_loses_commands)
+{
+    ck_assert_int_eq(hl_fault_plant(halves[_i]), 0);
+    ck_assert_msg(count_lost() > 0, "%s was not seen", halves[_i]);
+}
+END_TEST
+
+static void add_planted(TCase *c)
+{
+    tcase_add_loop_test(c, either_half_left_out_loses_commands, 0, 2);
+}
+#else
+static void add_planted(TCase *c)
+{
+}
+#endif
+
 static Suite *inbox_suite(void)
 {
     Suite *s = suite_create("interleaved inboxes");
@@ -87,6 +184,8 @@ static Suite *inbox_suite(void)
     tcase_add_test(c, no_command_is_left_behind);
     tcase_add_test(c, any_source_over_one_inbox);
     tcase_add_test(c, a_claim_is_taken_once);
+    tcase_add_test(c, no_owner_leaves_a_command_for_good);
+    add_planted(c);
     suite_add_tcase(s, c);
     return s;
 }

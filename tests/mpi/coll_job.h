@@ -77,6 +77,7 @@ struct job {
     struct layout send, recv; /* mine: other ranks have others */
     struct blocks out, in;
     void *sendbuf, *recvbuf;
+    bool send_mapped, recv_mapped;
     MPI_Op op;
     MPI_Request request;
 };
@@ -180,10 +181,32 @@ static void draw_blocks(const struct job *j, struct blocks *b, bool different, i
     b->total += j->size;
 }
 
+/* Plain memory, or such that peers on the node can map: each rank draws for itself. */
+static void *take_buffer(size_t bytes, bool *mapped)
+{
+    void *at;
+
+    *mapped = draw_own(3) == 0;
+    if (!*mapped) {
+        return malloc(bytes);
+    }
+    MPI_Alloc_mem((MPI_Aint)bytes, MPI_INFO_NULL, &at);
+    return at;
+}
+
+static void give_buffer(void *at, bool mapped)
+{
+    if (mapped) {
+        MPI_Free_mem(at);
+    } else {
+        free(at);
+    }
+}
+
 static void make_buffers(struct job *j, int64_t send, int64_t recv)
 {
-    j->sendbuf = malloc(room_bytes(&j->send, send));
-    j->recvbuf = malloc(room_bytes(&j->recv, recv));
+    j->sendbuf = take_buffer(room_bytes(&j->send, send), &j->send_mapped);
+    j->recvbuf = take_buffer(room_bytes(&j->recv, recv), &j->recv_mapped);
     memset(j->sendbuf, 0, room_bytes(&j->send, send));
     memset(j->recvbuf, 0x55, room_bytes(&j->recv, recv));
 }

@@ -1,6 +1,6 @@
 /* Random collectives against what the standard says, several under way at once: blocking, nonblocking and
- * persistent ones over random communicators, each rank with datatypes of its own. Persistent ones are started
- * in an order that each rank draws alone. usage: coll_random ROUNDS
+ * persistent ones over random communicators, each rank with datatypes of its own and memory that peers
+ * map or not. Persistent ones are started in an order that each rank draws alone. usage: coll_random ROUNDS
  *
  * All ranks draw the calls from one generator; how a rank lays out its data, how it waits and what it frees
  * early, it draws alone. */
@@ -86,8 +86,8 @@ static void end(struct job *j)
         CHECK_EQ(MPI_Request_free(&j->request), MPI_SUCCESS);
     }
     CHECK(j->request == MPI_REQUEST_NULL);
-    free(j->sendbuf);
-    free(j->recvbuf);
+    give_buffer(j->sendbuf, j->send_mapped);
+    give_buffer(j->recvbuf, j->recv_mapped);
 }
 
 static struct job jobs[JOBS];
