@@ -1,15 +1,18 @@
 /* Messages without data from many threads, as in Balaji et al., Fine-Grained Multithreading Support for
  * Hybrid Threaded MPI Programming (2010). Plain MPI, so that one source runs on any library.
  *
- *   msgrate threads   null|send|isend|burst N TURNS     1 rank for null, else N + 1: thread t of rank 0 sends
- * to rank t + 1 msgrate processes null|send|isend|burst N TURNS     N ranks for null, else 2 N: rank i sends
- * to rank N + i
+ *   msgrate threads   null|send|isend|burst N TURNS
+ *   msgrate processes null|send|isend|burst N TURNS
  *
- * A turn is 128 messages, to receives that were posted before; the receiver's word starts it. null sends to
- * MPI_PROC_NULL. In a burst, the receivers sleep outside MPI while it is timed: what sending costs where
- * threads and receivers do not fit on the cores. Prints "rate MESSAGES_PER_S WAIT TAKEN CONTENDED": the share
- * of the senders' time in which they waited for locks, acquisitions and contended ones of one message; -1
- * where the library does not count. */
+ * threads: thread t of rank 0 sends to rank t + 1, of N + 1 ranks; processes: rank i sends to rank N + i, of
+ * 2 N. null sends to MPI_PROC_NULL, and has no receivers.
+ *
+ * A turn is 128 messages, to receives that were posted before; the receiver's word starts it. The time is
+ * from the first sender's begin to the last one's end: with more of them than cores they do not begin
+ * together. In a burst, the receivers sleep outside MPI while it is timed, by each sender for itself: what
+ * sending costs where threads and receivers do not fit on the cores. Prints "rate MESSAGES_PER_S WAIT TAKEN
+ * CONTENDED": the share of the senders' time in which they waited for locks, acquisitions and contended ones
+ * of one message; -1 where the library does not count. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -28,7 +31,7 @@ static bool processes, null, later, burst;
 static int me, ranks, n, turns;
 static pthread_barrier_t *asleep; /* shared by all ranks: bursts begin and end here */
 static pthread_barrier_t start;
-static double elapsed[MOST];
+static double begun[MOST], ended[MOST], busy[MOST]; /* busy: in a burst the sum of its windows */
 
 static double now(void)
 {
@@ -87,7 +90,7 @@ static void *send_all(void *number)
     int t = (int)(intptr_t)number;
     int dest = null ? MPI_PROC_NULL : processes ? n + me : t + 1;
     pthread_barrier_wait(&start);
-    double begin = now(), sum = 0;
+    double begin = begun[t] = now(), sum = 0;
     for (int k = 0; k < turns; k++) {
         if (!null) {
             MPI_Recv(NULL, 0, MPI_BYTE, dest, WORD, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -102,7 +105,8 @@ static void *send_all(void *number)
             pthread_barrier_wait(asleep);
         }
     }
-    elapsed[t] = burst ? sum : now() - begin;
+    ended[t] = now();
+    busy[t] = burst ? sum : ended[t] - begun[t];
     return NULL;
 }
 
@@ -156,22 +160,34 @@ static void run_senders(int threads)
     }
 }
 
+/* From the first sender's begin to the last one's end; of bursts the longest sum. Valid on rank 0. */
+static double longest(int mine)
+{
+    double first = 1e18, last = 0, most = 0, all_first, all_last, all_most;
+    for (int t = 0; t < mine; t++) {
+        first = begun[t] < first ? begun[t] : first;
+        last = ended[t] > last ? ended[t] : last;
+        most = busy[t] > most ? busy[t] : most;
+    }
+    MPI_Reduce(&first, &all_first, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&last, &all_last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&most, &all_most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    return burst ? all_most : all_last - all_first;
+}
+
 static void report(const struct locks *before, const struct locks *after)
 {
-    double mine = 0, longest, sum = 0, messages = (double)n * turns * WINDOW;
+    double sum = 0, messages = (double)n * turns * WINDOW;
     int senders = processes ? 1 : n;
-    for (int t = 0; t < senders && (me == 0 || (processes && me < n)); t++) {
-        mine = elapsed[t] > mine ? elapsed[t] : mine;
-    }
-    MPI_Reduce(&mine, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    double time = longest(me < (processes ? n : 1) ? senders : 0);
     if (me != 0) {
         return;
     }
     for (int t = 0; t < senders; t++) {
-        sum += elapsed[t];
+        sum += busy[t];
     }
     double sent = messages / (processes ? n : 1);
-    printf("rate %.0f", messages / longest);
+    printf("rate %.0f", messages / time);
     if (after->known) {
         printf(" %.4f %.4f %.4f\n", (after->wait_s - before->wait_s) / sum,
                (after->taken - before->taken) / sent, (after->contended - before->contended) / sent);
