@@ -15,7 +15,9 @@
 
 #define BOUNCE_BYTES ((int64_t)65536)
 #define STREAM_BYTES ((int64_t)32768) /* beyond it reading the sender's memory is faster */
-#define CHUNK_BYTES ((int64_t)32768)  /* of a stream that the receiver sees at once */
+#define STREAM_CROWDED                                                                                       \
+    ((int64_t)131072) /* unless others want the CPU: a sender's wait for the reader is a turn of theirs */
+#define CHUNK_BYTES ((int64_t)32768) /* of a stream that the receiver sees at once */
 #define BRUCK_BYTES                                                                                          \
     256               /* smaller blocks over several nodes are sent by fewer messages than there are ranks */
 #define FEW 32        /* members for whom no memory is allocated */
@@ -83,6 +85,17 @@ static void begin_far(struct hl_exchange *x, struct hl_exchange_way *w, int peer
 
 /* ---- Out ---- */
 
+static int put(struct hl_copy_out *o, const struct hl_data *data, int64_t from, char *to, int64_t n)
+{
+    char *start;
+
+    if (!hl_type_block(data->type, data->count, data->buf, &start)) {
+        return hl_type_pack(data->type, data->count, data->buf, from, to, n);
+    }
+    hl_copy_out(o, to, start + from, (size_t)n);
+    return 0;
+}
+
 /* Goes on with a stream; true when something was put into the ring. */
 static bool fill(struct hl_exchange *x, int peer, const struct hl_data *data)
 {
@@ -98,7 +111,7 @@ static bool fill(struct hl_exchange *x, int peer, const struct hl_data *data)
         }
         n = n < CHUNK_BYTES ? n : CHUNK_BYTES;
         n = n < bytes - *through ? n : bytes - *through;
-        fail(x, hl_type_pack(data->type, data->count, data->buf, *through, at, n));
+        fail(x, put(&p->copy, data, *through, at, n));
         hl_mail_filled(p, (uint64_t)n);
         *through += n;
         moved = true;
@@ -114,6 +127,11 @@ static void stream(struct hl_exchange *x, int peer, const struct hl_data *data)
     x->out.phase[peer] = HL_XCHG_STREAMING;
     x->out.at[peer].through = 0;
     fill(x, peer, data);
+}
+
+static bool should_stream(int64_t bytes)
+{
+    return bytes <= STREAM_BYTES || (bytes <= STREAM_CROWDED && hl_prog_crowded());
 }
 
 /* True when it was posted. */
@@ -134,7 +152,7 @@ static bool post(struct hl_exchange *x, int peer, const struct hl_data *data)
         hl_mail_post(p, x->epoch, HL_MAIL_DATA);
         hl_mail_settle(p, x->epoch);
         end(&x->out, peer);
-    } else if (bytes <= STREAM_BYTES && has_ring) {
+    } else if (has_ring && should_stream(bytes)) {
         stream(x, peer, data);
     } else if (x->boxes->board->reads && hl_type_block(data->type, data->count, data->buf, &start)) {
         const struct hl_seg *seg = hl_mem_find(start, (size_t)bytes);

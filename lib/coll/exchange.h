@@ -2,7 +2,8 @@
  * one operation.
  *
  *   up to HL_MAIL_BYTES   packed into the peer's slot
- *   up to 32 KiB           packed into the pair's ring: two copies at memory speed, no system call
+ *   up to 32 KiB           packed into the pair's ring: two copies at memory speed, no system call; up to
+ *                          128 KiB where more threads than CPUs are at work
  *   larger, one block      its address is posted; the peer reads it and acknowledges
  *   larger                 streamed through the ring; without one, or when reading fails, by a message
  *

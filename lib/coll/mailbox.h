@@ -32,6 +32,7 @@
 
 #include "atomic.h"
 #include "attr.h"
+#include "copy.h"
 
 #define HL_MAIL_FIRST 2
 #define HL_MAIL_BYTES 1056 /* that fit into a slot */
@@ -75,6 +76,7 @@ struct hl_mail_pair {
     struct hl_mailbox *in;  /* here, for him */
     char *out_ring, *in_ring;
     uint64_t filled, drained; /* of my stream to him, of his to me; changed by the epoch whose turn it is */
+    struct hl_copy_out copy;  /* of my streams; changed likewise */
     hl_a64 taken;             /* atomic: his last epoch that was taken */
     hl_a64 settled[2];        /* atomic: my last epoch in this slot that needs the slot no more */
 };

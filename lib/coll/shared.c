@@ -178,6 +178,20 @@ void hl_shared_pack(struct hl_shared *s, struct hl_data from, void *to, int64_t 
     }
 }
 
+void hl_shared_fill(struct hl_shared *s, struct hl_data from, int64_t at, void *room, int64_t bytes)
+{
+    char *start, packed[HL_SHARED_DATA];
+
+    if (hl_type_block(from.type, from.count, from.buf, &start)) {
+        hl_copy_out(&s->out, room, start + at, (size_t)bytes);
+    } else if (!s->out.past || bytes < HL_COPY_LEAST) {
+        hl_shared_fail(s, hl_type_pack(from.type, from.count, from.buf, at, room, bytes));
+    } else {
+        hl_shared_fail(s, hl_type_pack(from.type, from.count, from.buf, at, packed, bytes));
+        hl_copy_out(&s->out, room, packed, (size_t)bytes);
+    }
+}
+
 bool hl_shared_give(struct hl_shared *s, struct hl_data from)
 {
     int64_t bytes = from.count * from.type->size;
@@ -186,7 +200,7 @@ bool hl_shared_give(struct hl_shared *s, struct hl_data from)
     if (bytes <= HL_SHARED_DATA) {
         void *room = hl_shared_room(s);
         if (bytes > 0) {
-            hl_shared_pack(s, from, room, bytes);
+            hl_shared_fill(s, from, 0, room, bytes);
         }
         hl_shared_post(s, HL_NOTE_DATA, (uint64_t)bytes, NULL);
         return false;

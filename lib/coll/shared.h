@@ -19,6 +19,7 @@
 
 #include "algos.h"
 #include "board.h"
+#include "copy.h"
 
 #define HL_SHARED_SLOTS 8
 #define HL_SHARED_DATA 8192  /* bytes that a note holds */
@@ -67,12 +68,13 @@ struct hl_shared {
     struct hl_comm leads; /* the first member of each node, for messages; no handle */
     int tag;              /* of their messages in this call */
     int n, me;
-    unsigned slots; /* HL_SHARED_SLOTS; tests use fewer. A power of two */
-    int *others;    /* [n - 1] node ranks, to be woken */
-    uint64_t op;    /* the last number given out */
-    uint64_t free;  /* all others are known to be done with this one */
-    int err;        /* the first error of this call */
-    void *temp;     /* packed data that others read until the call ends */
+    unsigned slots;         /* HL_SHARED_SLOTS; tests use fewer. A power of two */
+    int *others;            /* [n - 1] node ranks, to be woken */
+    uint64_t op;            /* the last number given out */
+    uint64_t free;          /* all others are known to be done with this one */
+    struct hl_copy_out out; /* into my notes */
+    int err;                /* the first error of this call */
+    void *temp;             /* packed data that others read until the call ends */
     void (*wake)(const int *node_ranks, int n);
     struct hl_shared_area *areas[]; /* [n] */
 };
@@ -121,6 +123,9 @@ void hl_shared_read(struct hl_shared *s, int place, uint64_t addr, void *to, uin
 
 /* Packs all `bytes` of a typed buffer. */
 void hl_shared_pack(struct hl_shared *s, struct hl_data from, void *to, int64_t bytes);
+
+/* Packs `bytes` of a typed buffer, from byte `at` on, into the room of my note. */
+void hl_shared_fill(struct hl_shared *s, struct hl_data from, int64_t at, void *room, int64_t bytes);
 
 /* Posts a typed buffer: its data if that fits, else an address (packed data of the call if it is not one
  * block). True: readers copy from there, so I must wait for them. */

@@ -62,7 +62,7 @@ static void send_pieces(struct hl_shared *s, struct hl_data data)
         }
         n = bytes - at < HL_SHARED_DATA ? bytes - at : HL_SHARED_DATA;
         void *room = hl_shared_room(s);
-        hl_shared_fail(s, hl_type_pack(data.type, data.count, data.buf, at, room, n));
+        hl_shared_fill(s, data, at, room, n);
         hl_shared_post(s, at + n < bytes ? HL_NOTE_MORE : HL_NOTE_DATA, (uint64_t)n, NULL);
         hl_shared_wake_all(s);
         hl_shared_end(s);

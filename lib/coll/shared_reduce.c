@@ -106,7 +106,7 @@ static void *pack_elements(struct fold *f, const void *elements)
     void *room = hl_shared_room(f->s);
 
     if (elements != NULL) {
-        hl_shared_pack(f->s, hl_data(elements, f->count, f->type), room, packed_bytes(f));
+        hl_shared_fill(f->s, hl_data(elements, f->count, f->type), 0, room, packed_bytes(f));
     }
     return room;
 }

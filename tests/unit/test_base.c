@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "atomic.h"
+#include "copy.h"
 #include "err.h"
 #include "handle.h"
 #include "util.h"
@@ -47,6 +48,49 @@ START_TEST(the_place_freed_longest_ago_is_reused_first)
 }
 END_TEST
 
+/* The guards on both sides stay, whatever the place in the line. */
+START_TEST(a_copy_past_the_caches_is_a_copy)
+{
+    enum { MOST = 8192 + 64, GUARD = 64 };
+    static unsigned char from[MOST], to[GUARD + MOST + GUARD];
+
+    for (int i = 0; i < MOST; i++) {
+        from[i] = (unsigned char)(1 + i % 251);
+    }
+    for (int at = 0; at < 64; at += 5) {
+        for (int n = 0; n <= 8192; n = n < 200 ? n + 1 : n * 2 + 1) {
+            memset(to, 0, sizeof to);
+            hl_copy_past(to + GUARD + at, from + at / 3, (size_t)n);
+            ck_assert_mem_eq(to + GUARD + at, from + at / 3, (size_t)n);
+            ck_assert_int_eq(to[GUARD + at - 1], 0);
+            ck_assert_int_eq(to[GUARD + at + n], 0);
+        }
+    }
+}
+END_TEST
+
+START_TEST(copies_go_past_the_caches_after_two_slow_ones_and_come_back)
+{
+    struct hl_copy_out o = {0};
+    static char from[8192], to[8192];
+
+    hl_copy_judge(&o, 8192, 1000000); /* an interruption */
+    ck_assert(!o.past);
+    hl_copy_judge(&o, 8192, 200);
+    hl_copy_judge(&o, 8192, 1000000);
+    ck_assert(!o.past);
+    hl_copy_judge(&o, 8192, 4000);
+    ck_assert(o.past);
+    memset(from, 7, sizeof from);
+    hl_copy_out(&o, to, from, sizeof to);
+    ck_assert_mem_eq(to, from, sizeof to);
+    hl_copy_judge(&o, 8192, 4000);
+    ck_assert(o.past);
+    hl_copy_judge(&o, 8192, 1000);
+    ck_assert(!o.past);
+}
+END_TEST
+
 START_TEST(siphash_gives_the_published_value)
 {
     /* The test vector of the SipHash paper: key 00..0f, message 00..0e. */
@@ -66,6 +110,8 @@ static Suite *base_suite(void)
     tcase_add_test(c, an_error_keeps_the_words_of_who_said_it);
     tcase_add_test(c, handles_of_any_bit_pattern_are_judged);
     tcase_add_test(c, the_place_freed_longest_ago_is_reused_first);
+    tcase_add_test(c, a_copy_past_the_caches_is_a_copy);
+    tcase_add_test(c, copies_go_past_the_caches_after_two_slow_ones_and_come_back);
     tcase_add_test(c, siphash_gives_the_published_value);
     suite_add_tcase(s, c);
     return s;

@@ -1,0 +1,69 @@
+/* Copies into memory that another core reads next: past the caches where that is faster. */
+#include "copy.h"
+
+#include "util.h"
+
+#define LINE ((size_t)64)
+#define SLOW_NS 16     /* for a line: 4 GB/s, less than half of what memory takes from one core */
+#define EVERY 32       /* copies, one is timed */
+#define EVERY_SLOW 256 /* while the timed one is the slow one */
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+
+/* Whole lines. */
+static void stream(char *to, const char *from, size_t n)
+{
+    for (size_t i = 0; i < n; i += LINE) {
+        const __m128i *source = (const __m128i *)(const void *)(from + i);
+        __m128i *line = (__m128i *)(void *)(to + i);
+        __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
+        __m128i c = _mm_loadu_si128(source + 2), d = _mm_loadu_si128(source + 3);
+        _mm_stream_si128(line, a);
+        _mm_stream_si128(line + 1, b);
+        _mm_stream_si128(line + 2, c);
+        _mm_stream_si128(line + 3, d);
+    }
+    _mm_sfence(); /* such stores are ordered by nothing else, a release store included */
+}
+#else
+static void stream(char *to, const char *from, size_t n)
+{
+    memcpy(to, from, n);
+}
+#endif
+
+void hl_copy_past(void *to, const void *from, size_t n)
+{
+    size_t head = hl_min_size(n, -(uintptr_t)to & (LINE - 1)), lines = (n - head) & ~(LINE - 1);
+    char *at = to;
+    const char *source = from;
+
+    memcpy(at, source, head);
+    stream(at + head, source + head, lines);
+    memcpy(at + head + lines, source + head + lines, n - head - lines);
+}
+
+void hl_copy_judge(struct hl_copy_out *o, size_t n, uint64_t ns)
+{
+    bool slow = ns * LINE > n * SLOW_NS;
+
+    o->since = slow && !o->past && !o->doubt ? EVERY : 0; /* it may have been interrupted: again at once */
+    o->past = slow && (o->past || o->doubt);
+    o->doubt = slow;
+}
+
+void hl_copy_out_long(struct hl_copy_out *o, void *to, const void *from, size_t n)
+{
+    if (o->since++ < (o->past ? EVERY_SLOW : EVERY)) {
+        if (o->past) {
+            hl_copy_past(to, from, n);
+        } else {
+            memcpy(to, from, n);
+        }
+        return;
+    }
+    uint64_t start = hl_now_ns();
+    memcpy(to, from, n);
+    hl_copy_judge(o, n, hl_now_ns() - start);
+}
