@@ -263,6 +263,25 @@ void hl_shared_take(struct hl_shared *s, int place, const struct hl_note *note, 
     }
 }
 
+void hl_shared_take_piece(struct hl_shared *s, const struct hl_note *note, struct hl_data data, int64_t at)
+{
+    int64_t room = data.count * data.type->size - at;
+    int64_t n = (int64_t)note->len < room ? (int64_t)note->len : room;
+    char *start;
+
+    if ((int64_t)note->len > 0 && (int64_t)note->len > room) {
+        hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "more came than the buffer takes"));
+    }
+    if (n <= 0) {
+        return;
+    }
+    if (hl_type_block(data.type, data.count, data.buf, &start)) {
+        memcpy(start + at, note->data, (size_t)n);
+    } else {
+        hl_shared_fail(s, hl_type_unpack(data.type, data.count, data.buf, at, note->data, n));
+    }
+}
+
 void hl_shared_leads_run(struct hl_shared *s, struct hl_coll_call *c)
 {
     struct hl_sched sched;

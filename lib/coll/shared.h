@@ -24,11 +24,12 @@
 #define HL_SHARED_SLOTS 8
 #define HL_SHARED_DATA 8192  /* bytes that a note holds */
 #define HL_SHARED_APART 1056 /* and more, so that notes in use are not in the same cache sets */
-#define HL_SHARED_FOLDED ((uint64_t)128 << 10) /* bytes of all operands that each member folds by itself */
-#define HL_SHARED_ROOTED ((uint64_t)4 << 20)   /* that the root folds alone */
-#define HL_SHARED_STREAM                                                                                     \
-    ((uint64_t)256 << 10) /* bytes that are copied twice rather than read by the kernel */
-#define HL_SHARED_WIDTH 8 /* members that one waits for at a level of a tree */
+#define HL_SHARED_FOLDED ((uint64_t)64 << 10)  /* bytes of all operands that each member folds by itself */
+#define HL_SHARED_PAIR ((uint64_t)512 << 10)   /* the same of two members: slices would save them little */
+#define HL_SHARED_ROOTED ((uint64_t)4 << 20)   /* that the root folds alone, or sends to all */
+#define HL_SHARED_STREAM ((uint64_t)256 << 10) /* of a block that goes by notes; larger: the kernel reads */
+#define HL_SHARED_DEALT ((uint64_t)128 << 10)  /* of blocks for others that one member puts into notes */
+#define HL_SHARED_WIDTH 8                      /* members that one waits for at a level of a tree */
 
 enum hl_note_kind {
     HL_NOTE_DATA,
@@ -134,6 +135,9 @@ bool hl_shared_give(struct hl_shared *s, struct hl_data from);
 /* Copies what a place gave in this operation to `to`. */
 void hl_shared_take(struct hl_shared *s, int place, const struct hl_note *note, struct hl_data to);
 
+/* Unpacks a note that holds a piece of the data, behind `at` bytes that came before. */
+void hl_shared_take_piece(struct hl_shared *s, const struct hl_note *note, struct hl_data data, int64_t at);
+
 /* Packed room that lives until the call ends, or NULL with the error kept. */
 void *hl_shared_temp(struct hl_shared *s, uint64_t len);
 
@@ -147,13 +151,19 @@ struct hl_shared_call {
     struct hl_reducer reducer;
 };
 
-/* A reduction of few enough members and bytes that reading all operands costs less than another meeting. */
+/* A reduction of few enough members, whose elements fit a note. */
+HL_INLINE bool hl_shared_notes(const struct hl_shared_call *x)
+{
+    return x->facts.count > 0 && x->s->n <= HL_SHARED_WIDTH && x->c->recv.type->size <= HL_SHARED_DATA;
+}
+
+/* One of so few bytes that reading all operands costs less than another meeting. */
 HL_INLINE bool hl_shared_pieces(const struct hl_shared_call *x)
 {
-    uint64_t most = x->c->what == HL_COLL_REDUCE ? HL_SHARED_ROOTED : HL_SHARED_FOLDED;
+    uint64_t folded = x->s->n == 2 ? HL_SHARED_PAIR : HL_SHARED_FOLDED;
+    uint64_t most = x->c->what == HL_COLL_REDUCE ? HL_SHARED_ROOTED : folded;
 
-    return x->facts.count > 0 && x->s->n <= HL_SHARED_WIDTH && x->facts.bytes <= most / (uint64_t)x->s->n &&
-           x->c->recv.type->size <= HL_SHARED_DATA;
+    return hl_shared_notes(x) && x->facts.bytes <= most / (uint64_t)x->s->n;
 }
 
 /* Runs a blocking call if it has a row here; false: it is for messages. The communicator's board is made by
@@ -167,11 +177,15 @@ bool hl_shared_spread(struct hl_comm *comm, struct hl_data data, int root, int *
 void hl_shared_barrier(struct hl_shared *s);
 void hl_shared_bcast(struct hl_shared *s, struct hl_data data, int root_place);
 void hl_shared_allreduce(struct hl_shared_call *x);
+void hl_shared_allreduce_rounds(struct hl_shared_call *x);
 void hl_shared_allreduce_slices(struct hl_shared_call *x);
 void hl_shared_reduce(struct hl_shared_call *x);
 void hl_shared_gather(struct hl_shared_call *x);
 void hl_shared_scatter(struct hl_shared_call *x);
 void hl_shared_allgather(struct hl_shared_call *x);
+void hl_shared_gather_pieces(struct hl_shared_call *x);
+void hl_shared_scatter_pieces(struct hl_shared_call *x);
+void hl_shared_allgather_pieces(struct hl_shared_call *x);
 
 /* Bytes of a note that holds a block of `bytes` for each of `n` members. */
 HL_INLINE uint64_t hl_shared_table(uint64_t bytes, uint64_t n)

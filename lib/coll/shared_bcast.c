@@ -73,7 +73,7 @@ static void bcast_from_me(struct hl_shared *s, struct hl_data data)
 {
     int64_t bytes = data.count * data.type->size;
 
-    if (bytes > HL_SHARED_DATA && (bytes <= (int64_t)HL_SHARED_STREAM || !s->board->reads)) {
+    if (bytes > HL_SHARED_DATA && (bytes <= (int64_t)HL_SHARED_ROOTED || !s->board->reads)) {
         send_pieces(s, data);
         return;
     }
@@ -85,20 +85,6 @@ static void bcast_from_me(struct hl_shared *s, struct hl_data data)
     }
 }
 
-/* One piece behind `at` bytes that came before. */
-static void take_piece(struct hl_shared *s, const struct hl_note *note, struct hl_data data, int64_t at)
-{
-    int64_t room = data.count * data.type->size - at,
-            n = (int64_t)note->len < room ? (int64_t)note->len : room;
-
-    if ((int64_t)note->len > room) {
-        hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "more came than the buffer takes"));
-    }
-    if (n > 0) {
-        hl_shared_fail(s, hl_type_unpack(data.type, data.count, data.buf, at, note->data, n));
-    }
-}
-
 static void bcast_to_me(struct hl_shared *s, int root, struct hl_data data)
 {
     const struct hl_note *note = hl_shared_await(s, root);
@@ -106,7 +92,7 @@ static void bcast_to_me(struct hl_shared *s, int root, struct hl_data data)
 
     while (note != NULL && note->kind == HL_NOTE_MORE) {
         int64_t n = (int64_t)note->len;
-        take_piece(s, note, data, at);
+        hl_shared_take_piece(s, note, data, at);
         at += n;
         hl_shared_end(s);
         hl_shared_wake(s, root);
@@ -114,7 +100,7 @@ static void bcast_to_me(struct hl_shared *s, int root, struct hl_data data)
         note = hl_shared_await(s, root);
     }
     if (note != NULL && at > 0) {
-        take_piece(s, note, data, at);
+        hl_shared_take_piece(s, note, data, at);
     } else if (note != NULL) {
         hl_shared_take(s, root, note, data);
     }

@@ -15,6 +15,8 @@ enum {
     FITS = 4,  /* all blocks together fit a note, with their table */
     PREDEFINED = 8,
     PIECES = 16, /* worth folding by everybody, or by the root alone, a note at a time */
+    ROUNDS = 32, /* of few enough members to fold slices of notes */
+    DEALT = 64,  /* worth copying by the root alone */
 };
 
 #define ANY_SIZE UINT64_MAX
@@ -28,20 +30,30 @@ static const struct row {
     {HL_COLL_ALLREDUCE, HL_SHARED_DATA, ONE_NODE, hl_shared_allreduce},
     {HL_COLL_ALLREDUCE, HL_SHARED_DATA, PREDEFINED, hl_shared_allreduce},
     {HL_COLL_ALLREDUCE, ANY_SIZE, ONE_NODE | PIECES, hl_shared_allreduce},
+    {HL_COLL_ALLREDUCE, HL_SHARED_STREAM, ONE_NODE | ROUNDS, hl_shared_allreduce_rounds},
     {HL_COLL_ALLREDUCE, ANY_SIZE, ONE_NODE | READS, hl_shared_allreduce_slices},
+    {HL_COLL_ALLREDUCE, ANY_SIZE, ONE_NODE | ROUNDS, hl_shared_allreduce_rounds},
     {HL_COLL_REDUCE, HL_SHARED_DATA, ONE_NODE, hl_shared_reduce},
     {HL_COLL_REDUCE, HL_SHARED_DATA, PREDEFINED, hl_shared_reduce},
     {HL_COLL_REDUCE, ANY_SIZE, ONE_NODE | PIECES, hl_shared_reduce},
     {HL_COLL_REDUCE, ANY_SIZE, ONE_NODE | READS, hl_shared_allreduce_slices},
     {HL_COLL_ALLGATHER, HL_SHARED_DATA, ONE_NODE, hl_shared_allgather},
+    {HL_COLL_ALLGATHER, HL_SHARED_STREAM, ONE_NODE, hl_shared_allgather_pieces},
     {HL_COLL_ALLGATHER, ANY_SIZE, ONE_NODE | READS, hl_shared_allgather},
+    {HL_COLL_ALLGATHER, ANY_SIZE, ONE_NODE, hl_shared_allgather_pieces},
     {HL_COLL_ALLGATHERV, HL_SHARED_DATA, ONE_NODE, hl_shared_allgather},
+    {HL_COLL_ALLGATHERV, HL_SHARED_STREAM, ONE_NODE, hl_shared_allgather_pieces},
     {HL_COLL_ALLGATHERV, ANY_SIZE, ONE_NODE | READS, hl_shared_allgather},
+    {HL_COLL_ALLGATHERV, ANY_SIZE, ONE_NODE, hl_shared_allgather_pieces},
     {HL_COLL_GATHER, HL_SHARED_DATA, ONE_NODE, hl_shared_gather},
+    {HL_COLL_GATHER, HL_SHARED_STREAM, ONE_NODE, hl_shared_gather_pieces},
     {HL_COLL_GATHER, ANY_SIZE, ONE_NODE | READS, hl_shared_gather},
+    {HL_COLL_GATHER, ANY_SIZE, ONE_NODE, hl_shared_gather_pieces},
     {HL_COLL_GATHERV, ANY_SIZE, ONE_NODE | READS, hl_shared_gather},
     {HL_COLL_SCATTER, ANY_SIZE, ONE_NODE | FITS, hl_shared_scatter},
+    {HL_COLL_SCATTER, ANY_SIZE, ONE_NODE | DEALT, hl_shared_scatter_pieces},
     {HL_COLL_SCATTER, ANY_SIZE, ONE_NODE | READS, hl_shared_scatter},
+    {HL_COLL_SCATTER, ANY_SIZE, ONE_NODE, hl_shared_scatter_pieces},
     {HL_COLL_SCATTERV, ANY_SIZE, ONE_NODE | READS, hl_shared_scatter},
 };
 
@@ -49,11 +61,14 @@ static const struct row {
 static unsigned facts_of(const struct hl_shared_call *x)
 {
     const struct hl_coll_facts *f = &x->facts;
+    const struct hl_board *b = x->s->board;
     uint64_t size = (uint64_t)f->size;
     bool fits = f->bytes <= HL_SHARED_DATA && hl_shared_table(f->bytes, size) <= HL_SHARED_DATA;
+    bool dealt = f->bytes <= HL_SHARED_DEALT / (size - 1);
 
-    return (x->s->board->nodes == 1 ? ONE_NODE : 0) | (x->s->board->reads ? READS : 0) | (fits ? FITS : 0) |
-           (f->predefined ? PREDEFINED : 0) | (hl_shared_pieces(x) ? PIECES : 0);
+    return (b->nodes == 1 ? ONE_NODE : 0) | (b->reads ? READS : 0) | (fits ? FITS : 0) | (dealt ? DEALT : 0) |
+           (f->predefined ? PREDEFINED : 0) | (hl_shared_pieces(x) ? PIECES : 0) |
+           (hl_shared_notes(x) ? ROUNDS : 0);
 }
 
 static const struct row *choose(const struct hl_shared_call *x)

@@ -72,6 +72,27 @@ static void wrong_afterwards(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Who sends a longer block than the root takes is told of, at any size, and nobody waits for ever. */
+static void too_long_a_block(void)
+{
+    static char from[30000], to[2 * sizeof from];
+    int most = size < 2 ? size : 2;
+
+    for (int n = 10; n < (int)sizeof from; n = n * 7 + 1000) {
+        MPI_Comm comm;
+        MPI_Comm_split(MPI_COMM_WORLD, me < most, me, &comm);
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        for (int i = 0; i < 4; i++) {
+            MPI_Barrier(comm); /* so that they have shared memory */
+        }
+        if (most == 2 && me < 2) {
+            int code = MPI_Gather(from, me == 0 ? n / 2 : n, MPI_CHAR, to, n / 2, MPI_CHAR, 0, comm);
+            CHECK_EQ(code, me == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+        }
+        MPI_Comm_free(&comm);
+    }
+}
+
 int main(void)
 {
     test_start(1);
@@ -80,6 +101,7 @@ int main(void)
     wrong_arguments();
     wrong_starts();
     wrong_afterwards();
+    too_long_a_block();
     MPI_Finalize();
     return 0;
 }

@@ -1,0 +1,115 @@
+/* Folding operands that members post in their notes. */
+#include "shared_fold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "err.h"
+#include "util.h"
+
+void hl_fold_open(struct hl_fold *f, struct hl_shared_call *x, int64_t count, void *acc)
+{
+    struct hl_type *t = x->c->recv.type;
+    int64_t last = (count - 1) * hl_type_extent(t);
+    int64_t low = t->true_lb + (last < 0 ? last : 0), high = t->true_ub + (last > 0 ? last : 0);
+    size_t span = hl_round_up((size_t)(high - low), 64);
+
+    *f = (struct hl_fold){.s = x->s, .r = &x->reducer, .type = t, .count = count, .empty = true, .acc = acc};
+    f->plain = t->dense && hl_reducer_writes_left(&x->reducer);
+    if (f->plain && acc != NULL) {
+        return;
+    }
+    f->memory = aligned_alloc(64, 2 * span);
+    if (f->memory == NULL) {
+        hl_shared_fail(x->s, hl_err_say(HL_ERR_NO_MEM, "no memory to reduce %zu bytes", span));
+        f->acc = NULL;
+        return;
+    }
+    f->acc = (char *)f->memory - low;
+    f->tmp = (char *)f->acc + span;
+}
+
+void hl_fold_close(struct hl_fold *f)
+{
+    free(f->memory);
+}
+
+void hl_fold_next(struct hl_fold *f, int64_t count, void *to)
+{
+    f->count = count;
+    f->empty = true;
+    f->acc = f->plain && f->memory == NULL ? to : f->acc;
+}
+
+void hl_fold_in(struct hl_fold *f, const void *packed)
+{
+    if (f->acc == NULL) {
+        return;
+    }
+    if (f->plain && f->empty) {
+        if (f->acc != packed) {
+            memcpy(f->acc, packed, (size_t)hl_fold_bytes(f));
+        }
+    } else if (f->plain) {
+        hl_reducer_apply(f->r, f->acc, (void *)(uintptr_t)packed, f->count);
+    } else {
+        hl_shared_fail(
+            f->s, hl_type_unpack(f->type, f->count, f->empty ? f->acc : f->tmp, 0, packed, hl_fold_bytes(f)));
+    }
+    if (!f->plain && !f->empty) {
+        hl_reducer_apply(f->r, f->acc, f->tmp, f->count);
+        if (!hl_reducer_writes_left(f->r)) {
+            void *result = f->tmp;
+            f->tmp = f->acc;
+            f->acc = result;
+        }
+    }
+    f->empty = false;
+}
+
+void hl_fold_note(struct hl_fold *f, int place, int64_t skip, int64_t all)
+{
+    const struct hl_note *note = hl_shared_await(f->s, place);
+    int64_t size = f->type->size;
+
+    if (note != NULL && (int64_t)note->len == all * size) {
+        hl_fold_in(f, note->data + skip * size);
+    } else if (note != NULL) {
+        hl_shared_fail(f->s, hl_err_say(HL_ERR_TRUNCATE, "an operand of %llu bytes came for %lld",
+                                        (unsigned long long)note->len, (long long)(all * size)));
+    }
+}
+
+void hl_fold_all(struct hl_fold *f, const void *mine, void *own, int64_t skip, int64_t all)
+{
+    struct hl_shared *s = f->s;
+
+    if (!f->plain || (mine == f->acc && s->me > 0)) {
+        hl_shared_pack(s, hl_data(mine, f->count, f->type), own, hl_fold_bytes(f));
+        mine = own;
+    }
+    for (int i = 0; i < s->n; i++) {
+        if (i == s->me) {
+            hl_fold_in(f, mine);
+        } else {
+            hl_fold_note(f, i, skip, all);
+        }
+    }
+}
+
+void hl_fold_post(struct hl_fold *f, const void *elements)
+{
+    void *room = hl_shared_room(f->s);
+
+    if (elements != NULL) {
+        hl_shared_fill(f->s, hl_data(elements, f->count, f->type), 0, room, hl_fold_bytes(f));
+    }
+    hl_shared_post(f->s, HL_NOTE_DATA, (uint64_t)hl_fold_bytes(f), NULL);
+}
+
+void hl_fold_deliver(struct hl_fold *f, void *to)
+{
+    if (f->acc != to && f->acc != NULL) {
+        hl_shared_fail(f->s, hl_type_copy(f->type, f->count, to, f->type, f->count, f->acc));
+    }
+}

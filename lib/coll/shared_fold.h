@@ -1,0 +1,72 @@
+/* Folding operands that members post in their notes: for shared_*.c only.
+ *
+ * Members stand in rank order, each value is made by folding operands in that order, the lower one on the
+ * left: operations need not commute on one node, and who folds the same operands gets the same bits. */
+#ifndef HL_SHARED_FOLD_H
+#define HL_SHARED_FOLD_H
+
+#include "shared.h"
+
+/* What is folded so far, of `count` elements at `acc`. */
+struct hl_fold {
+    struct hl_shared *s;
+    const struct hl_reducer *r;
+    struct hl_type *type;
+    int64_t count;
+    bool plain;      /* packed elements are elements in memory, and the result goes to the left operand */
+    bool empty;      /* nothing so far */
+    void *acc, *tmp; /* addresses to use with the type; tmp: not for plain folds */
+    void *memory;    /* they lie in it; NULL: the caller's */
+};
+
+/* Room for two times `count` elements; a plain fold uses `acc` if there is one. Without memory the call has
+ * failed, and folding does nothing. */
+void hl_fold_open(struct hl_fold *f, struct hl_shared_call *x, int64_t count, void *acc);
+void hl_fold_close(struct hl_fold *f);
+
+/* Begins the next run of `count` elements, whose result is for `to`. */
+void hl_fold_next(struct hl_fold *f, int64_t count, void *to);
+
+HL_INLINE int64_t hl_fold_bytes(const struct hl_fold *f)
+{
+    return f->count * f->type->size;
+}
+
+/* acc = acc op *packed. */
+void hl_fold_in(struct hl_fold *f, const void *packed);
+
+/* Folds in what a place has posted in this operation, `all` elements of it: those from `skip` on. */
+void hl_fold_note(struct hl_fold *f, int place, int64_t skip, int64_t all);
+
+/* The same of all places in their order, with my operand from `mine`: by way of `own`, room for its packed
+ * bytes, where it is not packed or stands where others' are folded first. */
+void hl_fold_all(struct hl_fold *f, const void *mine, void *own, int64_t skip, int64_t all);
+
+/* Posts `count` elements as my note of this operation. */
+void hl_fold_post(struct hl_fold *f, const void *elements);
+
+/* The result, from the fold to the user. */
+void hl_fold_deliver(struct hl_fold *f, void *to);
+
+/* ---- What a call has ---- */
+
+HL_INLINE const void *hl_shared_operand(const struct hl_coll_call *c)
+{
+    return hl_coll_in_place(&c->send) ? c->recv.buf : c->send.buf;
+}
+
+/* Elements of a piece that fits a note. */
+HL_INLINE int64_t hl_shared_piece(const struct hl_shared_call *x)
+{
+    int64_t most = HL_SHARED_DATA / x->c->recv.type->size, count = x->c->recv.count;
+
+    return most < count ? most : count;
+}
+
+/* The element `at` of a buffer of the call. */
+HL_INLINE void *hl_shared_element(const struct hl_shared_call *x, const void *buf, int64_t at)
+{
+    return (char *)(uintptr_t)buf + at * hl_type_extent(x->c->recv.type);
+}
+
+#endif

@@ -1,0 +1,126 @@
+/* Allreduce over node-shared memory for more than a few bytes: in each round all members post a block of
+ * their operands, each folds a slice of it and posts the result, and all collect. What is read of others is
+ * twice the data, however many members there are. */
+#include "shared_fold.h"
+
+#include "err.h"
+
+/* A round. */
+struct round {
+    struct hl_shared_call *x;
+    struct hl_fold fold;
+    int64_t piece;     /* elements of a note */
+    int64_t at, count; /* elements of the block */
+    uint64_t first;    /* operation of its first note */
+};
+
+static int64_t least_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t slice_at(const struct round *r, int place)
+{
+    return hl_cut(r->count, r->x->s->n, place);
+}
+
+/* Elements of a place's slice that its note `k` holds, the first of which is *from in the block. */
+static int64_t result_of(const struct round *r, int place, int64_t k, int64_t *from)
+{
+    int64_t end = slice_at(r, place + 1);
+
+    *from = least_of(slice_at(r, place) + k * r->piece, end);
+    return least_of(r->piece, end - *from);
+}
+
+static void post_operands(struct round *r)
+{
+    struct hl_shared *s = r->x->s;
+
+    for (int64_t at = 0; at < r->count; at += r->piece) {
+        hl_shared_begin(s);
+        r->fold.count = least_of(r->piece, r->count - at);
+        hl_fold_post(&r->fold, hl_shared_element(r->x, hl_shared_operand(r->x->c), r->at + at));
+    }
+    hl_shared_wake_all(s);
+}
+
+/* My slice, note by note, to where the user wants it. */
+static void fold_slice(struct round *r)
+{
+    struct hl_shared_call *x = r->x;
+    struct hl_shared *s = x->s;
+    struct hl_fold *f = &r->fold;
+    uint64_t last = s->op;
+    int64_t end = slice_at(r, s->me + 1);
+    _Alignas(64) char own[HL_SHARED_DATA];
+
+    for (int64_t at = slice_at(r, s->me); at < end; at += f->count) {
+        int64_t note = at / r->piece, skip = at % r->piece,
+                all = least_of(r->piece, r->count - note * r->piece);
+        void *result = hl_shared_element(x, x->c->recv.buf, r->at + at);
+        s->op = r->first + (uint64_t)note;
+        hl_fold_next(f, least_of(end - at, all - skip), result);
+        hl_fold_all(f, hl_shared_element(x, hl_shared_operand(x->c), r->at + at), own, skip, all);
+        hl_fold_deliver(f, result);
+    }
+    s->op = last;
+    hl_shared_end(s);
+}
+
+/* `notes` of each member: of equal slices, but for an element. */
+static void post_results(struct round *r, int64_t notes)
+{
+    struct hl_shared *s = r->x->s;
+    int64_t from;
+
+    for (int64_t k = 0; k < notes; k++) {
+        hl_shared_begin(s);
+        r->fold.count = result_of(r, s->me, k, &from);
+        hl_fold_post(&r->fold, hl_shared_element(r->x, r->x->c->recv.buf, r->at + from));
+    }
+    hl_shared_wake_all(s);
+}
+
+static void collect(struct round *r, int64_t notes)
+{
+    const struct hl_coll_side *out = &r->x->c->recv;
+    struct hl_shared *s = r->x->s;
+    uint64_t last = s->op;
+
+    for (int64_t k = 0; k < notes; k++) {
+        s->op = last - (uint64_t)(notes - 1 - k);
+        for (int i = 1; i < s->n; i++) {
+            int64_t from, place = hl_ring(s->me, i, s->n), count = result_of(r, (int)place, k, &from);
+            const struct hl_note *note = hl_shared_await(s, (int)place);
+            if (note != NULL && count > 0) {
+                hl_shared_take(s, (int)place, note,
+                               hl_data(hl_shared_element(r->x, out->buf, r->at + from), count, out->type));
+            }
+        }
+    }
+    hl_shared_end(s);
+}
+
+void hl_shared_allreduce_rounds(struct hl_shared_call *x)
+{
+    const struct hl_coll_side *out = &x->c->recv;
+    struct hl_shared *s = x->s;
+    struct round r = {.x = x, .piece = hl_shared_piece(x)};
+    int64_t block =
+        r.piece * (s->slots / 2); /* results take no more notes: nobody waits for a slot of his round */
+
+    hl_fold_open(&r.fold, x, r.piece, out->buf);
+    for (; r.at < out->count; r.at += r.count) {
+        r.count = least_of(block, out->count - r.at);
+        r.first = s->op + 1;
+        int64_t most = (r.count + s->n - 1) / s->n;
+        int64_t notes = (most + r.piece - 1) / r.piece;
+        post_operands(&r);
+        fold_slice(&r);
+        post_results(&r, notes);
+        collect(&r, notes);
+    }
+    hl_shared_wake_all(s);
+    hl_fold_close(&r.fold);
+}

@@ -1,0 +1,176 @@
+/* Large reductions over node-shared memory: each member folds a slice of the elements out of the others'
+ * memory, and the others read it there. */
+#include "shared_fold.h"
+
+#include <stdlib.h>
+
+#include "err.h"
+
+#define CHUNK ((int64_t)64 << 10) /* bytes of a slice that are read and folded at once */
+
+struct slices {
+    struct hl_shared_call *x;
+    int64_t size;     /* bytes of a packed element */
+    const char *mine; /* my packed operand */
+    char *result;     /* packed; of who does not want it all, only my slice is there */
+    void *memory;     /* of the result; NULL: the user's */
+    bool wants;
+    bool direct; /* the result's memory is folded into */
+};
+
+static int64_t slice_at(const struct slices *v, int place)
+{
+    return hl_cut(v->x->c->recv.count, v->x->s->n, place);
+}
+
+/* Packed, if it is not so already; NULL: no memory. */
+static void find_operand(struct slices *v)
+{
+    const struct hl_coll_side *out = &v->x->c->recv;
+    const void *buf = v->wants ? hl_shared_operand(v->x->c) : v->x->c->send.buf;
+
+    v->mine = buf;
+    if (!out->type->dense) {
+        char *packed = hl_shared_temp(v->x->s, v->x->facts.bytes);
+        if (packed != NULL) {
+            hl_shared_pack(v->x->s, hl_data(buf, out->count, out->type), packed, out->count * v->size);
+        }
+        v->mine = packed;
+    }
+}
+
+static void find_result(struct slices *v)
+{
+    const struct hl_coll_side *out = &v->x->c->recv;
+    int64_t from = slice_at(v, v->x->s->me), to = slice_at(v, v->x->s->me + 1);
+
+    if (v->wants && out->type->dense) {
+        v->result = out->buf;
+        return;
+    }
+    v->memory = malloc((size_t)((v->wants ? out->count : to - from) * v->size) + 1);
+    if (v->memory == NULL) {
+        hl_shared_fail(v->x->s, hl_err_say(HL_ERR_NO_MEM, "no memory for the result of a reduction"));
+        return;
+    }
+    v->result = (char *)v->memory - (v->wants ? 0 : from * v->size);
+}
+
+/* May my slice be folded where its result is to be? Not if my operand stands there and others come first. */
+static bool may_fold_there(const struct slices *v)
+{
+    return v->result != NULL && v->x->c->recv.type->dense && hl_reducer_writes_left(&v->x->reducer) &&
+           (v->result != v->mine || v->x->s->me == 0);
+}
+
+/* A place's `bytes` from `offset` of its operand; NULL: it has none. */
+static const void *operand_at(struct slices *v, int place, uint64_t offset, void *to, uint64_t bytes)
+{
+    struct hl_shared *s = v->x->s;
+    const struct hl_note *note = hl_shared_await(s, place);
+
+    if (note == NULL || note->err != 0) {
+        return NULL;
+    }
+    if (place == s->me) {
+        return v->mine + offset;
+    }
+    hl_shared_read(s, place, note->addr + offset, to, bytes);
+    return to;
+}
+
+/* Elements [at, at + f->count) of all operands in rank order. `bounce`: room to read them into. */
+static void fold_chunk(struct slices *v, struct hl_fold *f, int64_t at, char *bounce)
+{
+    struct hl_shared *s = v->x->s;
+    char *result = v->result != NULL ? v->result + at * v->size : NULL;
+
+    f->empty = true;
+    f->acc = v->direct ? result : f->acc;
+    for (int i = 0; i < s->n; i++) {
+        void *to = v->direct && f->empty ? result : bounce;
+        const void *operand = operand_at(v, i, (uint64_t)(at * v->size), to, (uint64_t)hl_fold_bytes(f));
+        if (operand != NULL) {
+            hl_fold_in(f, operand);
+        }
+    }
+    if (!v->direct && result != NULL && f->acc != NULL) {
+        hl_shared_pack(s, hl_data(f->acc, f->count, f->type), result, hl_fold_bytes(f));
+    }
+}
+
+static void fold_slice(struct slices *v)
+{
+    struct hl_shared *s = v->x->s;
+    int64_t at = slice_at(v, s->me), end = slice_at(v, s->me + 1);
+    int64_t most = v->size < CHUNK ? CHUNK / v->size : 1;
+    struct hl_fold f;
+
+    most = most < end - at ? most : end - at;
+    if (most == 0) {
+        return;
+    }
+    char *bounce = malloc((size_t)(most * v->size));
+    v->direct = may_fold_there(v);
+    hl_fold_open(&f, v->x, most, v->direct ? v->result : NULL);
+    if (bounce == NULL) {
+        hl_shared_fail(s, hl_err_say(HL_ERR_NO_MEM, "no memory to read a slice"));
+    }
+    for (; bounce != NULL && at < end; at += f.count) {
+        f.count = most < end - at ? most : end - at;
+        fold_chunk(v, &f, at, bounce);
+    }
+    hl_fold_close(&f);
+    free(bounce);
+}
+
+/* Slices of the others, from where their notes say. */
+static void collect(struct slices *v)
+{
+    struct hl_shared *s = v->x->s;
+
+    for (int k = 1; k < s->n; k++) {
+        int i = hl_ring(s->me, k, s->n);
+        const struct hl_note *note = hl_shared_await(s, i);
+        int64_t from = slice_at(v, i) * v->size, to = slice_at(v, i + 1) * v->size;
+        if (note != NULL && note->err == 0 && v->result != NULL) {
+            hl_shared_read(s, i, note->addr + (uint64_t)from, v->result + from, (uint64_t)(to - from));
+        }
+    }
+}
+
+void hl_shared_allreduce_slices(struct hl_shared_call *x)
+{
+    const struct hl_coll_side *out = &x->c->recv;
+    struct hl_shared *s = x->s;
+    bool to_all = x->c->what == HL_COLL_ALLREDUCE;
+    int root = to_all ? s->me : s->board->places[x->c->root];
+    struct slices v = {.x = x, .size = out->type->size, .wants = root == s->me};
+
+    hl_shared_begin(s);
+    find_operand(&v);
+    find_result(&v);
+    (void)hl_shared_room(s);
+    hl_shared_post(s, HL_NOTE_ADDR, x->facts.bytes, v.mine);
+    hl_shared_wake_all(s);
+    fold_slice(&v);
+
+    hl_shared_begin(s);
+    (void)hl_shared_room(s);
+    hl_shared_post(s, HL_NOTE_ADDR, x->facts.bytes, v.result);
+    hl_shared_wake_all(s);
+    if (v.wants) {
+        collect(&v);
+    }
+    hl_shared_end(s);
+    hl_shared_wake_all(s);
+    if (to_all) {
+        hl_shared_await_all(s);
+    } else {
+        hl_shared_await_end(s, root); /* who has heard of all, who have read my operand */
+    }
+    if (v.wants && v.memory != NULL) {
+        hl_shared_fail(s, hl_type_unpack(out->type, out->count, out->buf, 0, v.memory, out->count * v.size));
+    }
+    free(v.memory);
+}
