@@ -19,8 +19,10 @@
     ((int64_t)131072) /* unless others want the CPU: a sender's wait for the reader is a turn of theirs */
 #define CHUNK_BYTES ((int64_t)32768) /* of a stream that the receiver sees at once */
 #define BRUCK_BYTES                                                                                          \
-    256               /* smaller blocks over several nodes are sent by fewer messages than there are ranks */
-#define FEW 32        /* members for whom no memory is allocated */
+    256 /* smaller blocks over several nodes are sent by fewer messages than there are ranks */
+#define TRIES                                                                                                \
+    10         /* before waiting, which yields at once where threads exceed CPUs: his thread may be running */
+#define FEW 32 /* members for whom no memory is allocated */
 #define DEAD_TURNS 64 /* steps between two questions whether peers live */
 
 static void fail(struct hl_exchange *x, int err)
@@ -512,6 +514,12 @@ static void tell(const void *exchange, struct hl_told *t)
 }
 HL_HANG_TELLS(try, tell);
 
+static int finish(struct hl_exchange *x)
+{
+    free(x->memory);
+    return x->err;
+}
+
 int hl_exchange_run(const struct hl_coll_call *c, struct hl_boxes *boxes)
 {
     void *few[FEW * 9 / 4];
@@ -522,9 +530,14 @@ int hl_exchange_run(const struct hl_coll_call *c, struct hl_boxes *boxes)
         return err;
     }
     hl_exchange_begin(&x);
+    for (int i = 0; i < TRIES; i++) {
+        if (hl_exchange_step(&x)) {
+            return finish(&x);
+        }
+        hl_pause();
+    }
     hl_prog_wait_rung(try, &x);
-    free(x.memory);
-    return x.err;
+    return finish(&x);
 }
 
 bool hl_exchange_fits(const struct hl_coll_call *c)
