@@ -23,14 +23,15 @@
 enum hl_wire_kind { HL_WIRE_DATA = 1, HL_WIRE_ACK, HL_WIRE_KINDS };
 
 enum hl_wire_flag {
-    HL_WIRE_HELLO = 1,    /* struct hl_wire_hello follows the head */
-    HL_WIRE_WANT_ACK = 2, /* acknowledge at once */
+    HL_WIRE_HELLO = 1, /* struct hl_wire_hello follows the head */
+    HL_WIRE_LOST = 2,  /* of an ACK: message `seq` came, but not all before it on this connection */
     HL_WIRE_FLAGS = 3,
 };
 
 struct hl_wire_head {
     uint64_t nonce; /* of the job: checked before anything else */
-    uint64_t seq;   /* DATA: number of this message on its way, from 1. ACK: applied up to */
+    uint64_t seq;   /* DATA: number of this message on its way, from 1; without records: of the last one.
+                     * ACK: applied up to, but see HL_WIRE_LOST */
     uint32_t from;  /* world rank of the sender */
     uint16_t lane;  /* DATA: the sender's; ACK: the one it is for */
     uint8_t kind;   /* enum hl_wire_kind */
@@ -62,6 +63,7 @@ struct hl_wire_hello {
     X(NOTICE)     /* free for modules above */                                                               \
     X(SIGNAL)     /* put, then a word is changed as `kind` says: see hl_wire_signal */                       \
     X(GONE)       /* nothing: the receiver counts as dead with the sender, since it was silent */            \
+    X(COUNT)      /* between receive endpoints: the head's seq is the last number, offset the one heard */   \
     /* From here on struct hl_wire_short, for memory named by its registration; rx handles these itself. */  \
     X(KEY)    /* addr = the registration key of what follows in this message */                              \
     X(PUT)    /* payload: what is stored */                                                                  \

@@ -173,6 +173,9 @@ uint32_t hl_lane_assign(struct hl_pool *p, int peer) HL_COLD;
 int hl_lane_card_of(int peer, const struct hl_rx_card **card);
 
 /* ---- warm.c ---- */
+/* Sends a message without records, whose acknowledgement says what came of those before it: 0, or a code of
+ * the provider. One at a time. */
+int hl_way_knock(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 /* Has the helper thread open the lane and connect it to `peer`; then it takes the lane's bit out of `coming`.
  * False: there is no such thread. */
 bool hl_warm_ask(struct hl_pool *p, uint32_t lane, int peer);

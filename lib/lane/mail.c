@@ -136,6 +136,24 @@ static void acknowledged(struct hl_lane *lane, struct hl_way *way, uint64_t appl
     }
 }
 
+/* This message came, or a knock behind it, and one before it did not. No news when a loss is known since:
+ * only what the provider had not given back then is still open. */
+static void missed(struct hl_lane *lane, struct hl_way *way, uint64_t message) HL_REQUIRES(lane->lease)
+{
+    if (message > way->greeted_from) {
+        hl_log(HL_LOG_WARN, "messages to rank %d were lost by the network (a connection was reset)",
+               way->peer);
+        hl_slot_lost(lane, way);
+        return;
+    }
+    for (struct hl_slot *slot = way->first, *next; slot != NULL; slot = next) {
+        next = slot->next;
+        if (slot->open == HL_PART_ACK && slot->chain->message <= message) {
+            hl_slot_close(lane, slot, HL_PART_ACK, HL_ERR_PROC_ABORTED);
+        }
+    }
+}
+
 void hl_mail_in(struct hl_lane *lane, struct hl_letter *letter, size_t len)
 {
     const struct hl_wire_head *head = (const void *)letter->bytes;
@@ -148,8 +166,12 @@ void hl_mail_in(struct hl_lane *lane, struct hl_letter *letter, size_t len)
     struct hl_way *way = wrong == NULL ? hl_way_find(lane, (int)head->from) : NULL;
     if (way != NULL) {
         way->heard = true;
-        take_answers(lane, way, head);
-        acknowledged(lane, way, head->seq);
+        if (HL_UNLIKELY((head->flags & HL_WIRE_LOST) != 0)) {
+            missed(lane, way, head->seq);
+        } else {
+            take_answers(lane, way, head);
+            acknowledged(lane, way, head->seq);
+        }
     } else {
         hl_stat_lane_add(&lane->stat, HL_STAT_LANE_stray, 1);
         hl_log(HL_LOG_DEBUG, "lane %u: message dropped: %s", lane->index,

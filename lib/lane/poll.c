@@ -27,7 +27,9 @@ static void completed(struct hl_lane *lane, const struct fi_cq_msg_entry *entry)
     struct hl_letter *letter = hl_mail_receive_of(lane, entry->op_context);
     if (letter != NULL) {
         hl_mail_in(lane, letter, entry->len);
-    } else if (entry->op_context != &lane->knock.context) {
+    } else if (entry->op_context == &lane->knock.context) {
+        lane->knock.posted = false;
+    } else {
         hl_stat_lane_add(&lane->stat, HL_STAT_LANE_stray, 1);
     }
 }
@@ -62,12 +64,15 @@ static int read_error(struct hl_lane *lane) HL_REQUIRES(lane->lease)
         bool lost = is_lost(error.err);
         hl_log(HL_LOG_DEBUG, "lane %u, rank %d: %s (provider's code %d)", lane->index, slot->way->peer,
                hl_fab_strerror(error.err), error.prov_errno);
+        slot->way->hello_said &= slot->chain == NULL; /* the target may miss its number */
         hl_slot_close(lane, slot, slot->open, lost ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER);
         if (lost) {
             hl_slot_lost(lane, slot->way);
         }
     } else if (letter != NULL) {
         hl_mail_again(lane, letter);
+    } else if (error.op_context == &lane->knock.context) {
+        lane->knock.posted = false;
     } else {
         hl_stat_lane_add(&lane->stat, HL_STAT_LANE_stray, 1); /* some errors come without a context */
     }

@@ -214,6 +214,16 @@ void hl_chain_send_mine(struct hl_lane *lane)
 
 /* ---- ticks ---- */
 
+/* Has the pulse come? It is done only when all before it is. */
+static bool is_felt(const struct hl_way *way)
+{
+    const struct hl_slot *slot = way->first;
+    while (slot != NULL && slot->way_seq < way->pulse_seq) {
+        slot = slot->next;
+    }
+    return slot != NULL && slot->open == 0;
+}
+
 /* When the oldest message without acknowledgement has waited for long, its target is asked for a sign of
  * life: nothing else tells of a peer that died after it took the message. */
 static void feel_pulse(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
@@ -235,7 +245,12 @@ static void feel_pulse(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lan
     way->pulse_tick = lane->ticks;
     uint64_t done = hl_a64_load_relaxed(&way->done); /* relaxed: written by the leaseholder only. */
     if (way->pulse_seq > done) {                     /* one at a time: others need the slots */
-        hl_rx_is_silent(way->peer, hl_now_ns() - way->pulse_ns);
+        if (is_felt(way)) {
+            hl_rx_has_answered(way->peer);
+            (void)hl_way_knock(lane, way); /* it lives: perhaps message or acknowledgement was lost */
+        } else {
+            hl_rx_is_silent(way->peer, hl_now_ns() - way->pulse_ns);
+        }
         return;
     }
     if (way->pulse_seq != 0) {

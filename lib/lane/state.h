@@ -137,12 +137,13 @@ struct hl_letter {
     _Alignas(8) uint8_t bytes[]; /* hl_fab.eager */
 };
 
-/* A message without records that connects a lane (warm.c). */
+/* A message without records: it connects a lane (warm.c), or asks what came of those before it (send.c). */
 struct hl_knock {
     struct fi_context2 context;
     struct hl_wire_head head;
     struct hl_wire_hello hello;
-    const struct hl_way *way; /* NULL: not sent */
+    const struct hl_way *way; /* NULL: none was sent */
+    bool posted;              /* the provider has it */
 };
 
 /* Fields without a word on protection are changed under the lease. (clang's C cannot say "guarded by" of a

@@ -36,10 +36,10 @@ static hl_a32 stopping;
 
 /* ---- the knock ---- */
 
-static int knock(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
+int hl_way_knock(struct hl_lane *lane, struct hl_way *way)
 {
     struct hl_knock *k = &lane->knock;
-    int rc = lane->receives == NULL ? hl_mail_open(lane) : 0;
+    int rc = k->posted ? -FI_EAGAIN : lane->receives == NULL ? hl_mail_open(lane) : 0;
     if (rc != 0) {
         return rc;
     }
@@ -54,7 +54,9 @@ static int knock(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lea
     memcpy(k->hello.name, lane->fab.name, lane->fab.name_len);
     struct iovec iov = {&k->head, k->head.len};
     struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = way->addr, .context = &k->context};
-    return (int)fi_sendmsg(lane->ep, &msg, FI_COMPLETION);
+    rc = (int)fi_sendmsg(lane->ep, &msg, FI_COMPLETION);
+    k->posted = rc == 0;
+    return rc;
 }
 
 /* One step towards a way that the peer has answered on: true when that is so, or will not be. `card`: of the
@@ -71,7 +73,7 @@ static bool step(struct hl_lane *lane, int peer, const struct hl_rx_card *card) 
         return true;
     }
     if (lane->knock.way == NULL) {
-        rc = knock(lane, way);
+        rc = hl_way_knock(lane, way);
         lane->knock.way = rc == 0 ? way : NULL;
     } else if (lane->knock.way != way) {
         return true; /* another one connected it: what costs is done */

@@ -13,7 +13,8 @@
  *   probe.c  probes, matched messages, cancel
  *   choke.c  bounded memory for unexpected messages
  *   bury.c   peers that have died
- *   port.c   the same over the network */
+ *   port.c   the same over the network
+ *   tail.c   what it has lost is missed */
 #ifndef HL_MATCH_INNER_H
 #define HL_MATCH_INNER_H
 
@@ -23,6 +24,7 @@
 #include "match.h"
 #include "prog.h"
 #include "table.h"
+#include "tail.h"
 #include "util.h"
 
 /* ---- Messages ---- */
@@ -38,6 +40,8 @@ enum hl_msg_kind {
     HL_MSG_FIN,  /* to the sender: I have what I want */
     HL_MSG_XOFF, /* to a sender: keep the payloads of your messages */
     HL_MSG_XON,  /* to a sender: no longer */
+    /* between ports, outside of the order: tail.c */
+    HL_MSG_COUNT,
 };
 
 struct hl_msg_head {
@@ -71,6 +75,12 @@ struct hl_msg_data {
     uint64_t spare;
 };
 
+struct hl_msg_count {
+    uint64_t heard; /* number of the last message that came the other way */
+    uint64_t asks;  /* 1: say the same of yours */
+    uint64_t spare[2];
+};
+
 struct hl_msg_fin {
     uint64_t cookie; /* names the send */
     uint64_t spare[3];
@@ -85,6 +95,7 @@ union hl_msg_area {
     struct hl_msg_pull pull;
     struct hl_msg_data piece;
     struct hl_msg_fin fin;
+    struct hl_msg_count count;
 };
 
 struct hl_slot {
@@ -275,6 +286,7 @@ struct hl_peer {
     struct hl_mutex lock;
     struct hl_req *head, **tail HL_MEMBER_GUARDED_BY(lock); /* by hl_req.next */
     struct hl_owed *owed, **owed_tail HL_MEMBER_GUARDED_BY(lock);
+    struct hl_rx_tail ends[HL_PORTS_MAX]; /* of what was sent from each port; changed by its owner */
 };
 
 /* Body of a send's request that could not leave at once. */

@@ -137,6 +137,7 @@ int hl_net_open(struct hl_matcher *m, unsigned n)
         }
     }
     hl_bell_open(net);
+    hl_rx_on_look(hl_tail_look, net);
     return put_card(net);
 }
 
@@ -147,6 +148,7 @@ void hl_net_close(struct hl_matcher *m)
         return;
     }
     m->net = NULL;
+    hl_rx_on_look(NULL, NULL);
     hl_bell_close(net);
     for (unsigned i = 0; i < net->n; i++) {
         if (net->port[i].ep.ep != NULL) {
@@ -215,6 +217,21 @@ static HL_COLD int refused(struct hl_peer *p, unsigned i, int rc)
                       hl_err_hint(-rc));
 }
 
+int hl_port_post(struct hl_port *port, size_t bytes, uint64_t to)
+{
+    struct hl_port_buf *b = port->tx;
+    /* No fi_inject: it never tells when the message has left, and finalize must know. */
+    struct iovec iov = {b->data, bytes};
+    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = to, .context = &b->context};
+    ssize_t rc = fi_sendmsg(port->ep.ep, &msg, FI_COMPLETION);
+    if (HL_UNLIKELY(rc != 0)) {
+        return (int)rc;
+    }
+    port->tx = b->next;
+    hl_a32_add_relaxed(&port->in_flight, 1); /* relaxed: read by who waits for 0 at the end */
+    return 0;
+}
+
 /* The owner: copies the message into a buffer and posts it. */
 static int post_owned(struct hl_net *net, struct hl_port *port, const struct hl_far_out *o, unsigned i)
 {
@@ -233,17 +250,11 @@ static int post_owned(struct hl_net *net, struct hl_port *port, const struct hl_
     if (HL_UNLIKELY(err != 0)) {
         return err;
     }
-    size_t bytes = sizeof(*h) + o->len;
-    /* No fi_inject: it never tells when the message has left, and finalize must know. */
-    struct iovec iov = {b->data, bytes};
-    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = o->peer->addr[i], .context = &b->context};
-    ssize_t rc = fi_sendmsg(port->ep.ep, &msg, FI_COMPLETION);
+    int rc = hl_port_post(port, sizeof(*h) + o->len, o->peer->addr[i]);
     if (HL_UNLIKELY(rc != 0)) {
-        return refused(o->peer, i, (int)rc);
+        return refused(o->peer, i, rc);
     }
     o->peer->sent[i]++;
-    port->tx = b->next;
-    hl_a32_add_relaxed(&port->in_flight, 1); /* relaxed: read by who waits for 0 at the end */
     return 1;
 }
 
@@ -268,24 +279,11 @@ static bool sane(const struct hl_net *net, const struct hl_far_head *h, size_t b
            h->len == bytes - sizeof(*h) && h->from < (uint32_t)net->m->world_size;
 }
 
-/* Bytes of an earlier message that a stranger had the provider deliver again (as in rx) are dropped; a
- * message that never came is told from the next one, and nobody here could send it again. */
-static HL_COLD bool is_out_of_turn(const struct hl_far_head *h, uint64_t last)
-{
-    if (h->seq > last + 1) {
-        hl_log(HL_LOG_ERROR,
-               "%llu messages of rank %u were lost by the network (a connection was reset): the job ends",
-               (unsigned long long)(h->seq - last - 1), h->from);
-        hl_boot_abort(1);
-    }
-    return false;
-}
-
 static bool is_next(const struct hl_port *port, const struct hl_far_head *h)
 {
     uint64_t *last = &port->heard[h->from];
     if (HL_UNLIKELY(h->seq != *last + 1)) {
-        return is_out_of_turn(h, *last);
+        return false;
     }
     (*last)++;
     return true;
@@ -312,7 +310,7 @@ static void complete(struct hl_net *net, struct hl_port *port, struct hl_port_bu
         hl_a64_store_relaxed(&port->messages, hl_a64_load_relaxed(&port->messages) + with_data);
         hl_a64_store_relaxed(&port->bytes, hl_a64_load_relaxed(&port->bytes) + bytes);
         hl_far_take(net->m, h, w);
-    } else {
+    } else if (!sane(net, h, bytes) || !hl_tail_take(net, port, h)) {
         hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
     }
     int rc = post_receive(net, port, b);
@@ -374,6 +372,9 @@ int hl_net_poll(struct hl_net *net, struct hl_work *w)
         }
         hl_port_leave(port);
         n += got > 0 ? (int)got : 0;
+    }
+    if (HL_UNLIKELY(hl_a32_load_relaxed(&net->strange) != 0)) { /* relaxed: a glance */
+        hl_tail_meet(net);
     }
     return n;
 }

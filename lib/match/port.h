@@ -18,11 +18,13 @@ struct hl_far_head {
     uint64_t nonce; /* of the job; checked first */
     uint32_t from;  /* world rank of the sender */
     uint32_t len;   /* bytes behind the area */
-    uint64_t seq;   /* number of this message between the two ports, from 1 */
+    uint64_t seq;   /* number of this message between the two ports, from 1; HL_FAR_COUNT: of the last one */
     struct hl_msg_head head;
     union hl_msg_area area;
 };
 _Static_assert(sizeof(struct hl_far_head) == 80, "headers are alike on all machines of a job");
+
+#define HL_FAR_COUNT (UINT64_C(1) << 63) /* in seq: a HL_MSG_COUNT, whose number is never the next one */
 
 struct hl_port;
 
@@ -48,9 +50,10 @@ struct hl_port {
 
 struct hl_net {
     struct hl_matcher *m;
-    int bell;   /* epoll of the ports' descriptors, one-shot: armed by sleepers; -1: none */
-    unsigned n; /* ports, a power of two */
-    size_t max; /* bytes of the longest message, header included */
+    int bell;       /* epoll of the ports' descriptors, one-shot: armed by sleepers; -1: none */
+    hl_a32 strange; /* atomic: 1 + a rank that asks and is not known yet, 0: none */
+    unsigned n;     /* ports, a power of two */
+    size_t max;     /* bytes of the longest message, header included */
     struct hl_port *port;
 };
 
@@ -89,6 +92,16 @@ struct hl_far_out {
     bool patient; /* wait for a busy port instead of saying "no room" */
 };
 int hl_net_post(struct hl_net *net, const struct hl_far_out *out);
+
+/* Posts the first bytes of the buffer at the head of port->tx; 0, or the provider's code. The port's owner.
+ */
+int hl_port_post(struct hl_port *port, size_t bytes, uint64_t to);
+
+/* tail.c: tells peers the ends of streams that rest; on the receive thread, once a second. */
+bool hl_tail_look(void *net);
+/* A sound message that is not the next one of its sender; its port's owner. False: it is dropped. */
+bool hl_tail_take(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h);
+void hl_tail_meet(struct hl_net *net); /* makes who has asked known; in a poll, no port is owned */
 
 /* Has everything posted left this process? Only then may it stop polling. */
 bool hl_net_idle(const struct hl_net *net);

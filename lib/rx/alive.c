@@ -321,6 +321,8 @@ static void look(void)
     }
     if (alive.ends_are_deaths) {
         call_others();
+        hl_rx_streams_look();
+        alive.calling |= hl_rx_watch_look();
     }
 }
 

@@ -66,6 +66,15 @@ bool hl_rx_net_waits(void);     /* answers wait for the provider: look again soo
 int hl_rx_net_fd(void);
 void hl_rx_net_close(void);
 
+/* ---- numbers of records between receive endpoints (streams.c) ---- */
+int hl_rx_streams_open(void);
+void hl_rx_streams_close(void);
+uint64_t hl_rx_streams_number(int peer, unsigned op);  /* of the next record to it */
+void hl_rx_streams_left(int peer, uint64_t number);    /* the one of that number has left */
+enum hl_rx_turn { HL_RX_NEXT, HL_RX_OLD, HL_RX_DONE }; /* to be handled, dropped; nothing is left to do */
+enum hl_rx_turn hl_rx_streams_take(const struct hl_wire_head *head);
+void hl_rx_streams_look(void); /* once a second */
+
 /* Sends a record to a peer's receive endpoint: 0, HL_ERR_AGAIN (silent), or another error. */
 int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload);
 
@@ -84,6 +93,7 @@ bool hl_rx_gives_up(int rank, uint64_t waited_ns);
 
 /* ---- foreign descriptors (watch.c) ---- */
 void hl_rx_watch_run(int fd);
+bool hl_rx_watch_look(void); /* calls who asked for looks; true: look again soon */
 void hl_rx_watch_close(void);
 
 #endif

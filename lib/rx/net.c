@@ -58,8 +58,7 @@ static struct hl_rx_senders senders;
 static uint64_t *peer_rx;
 _Static_assert(FI_ADDR_NOTAVAIL == UINT64_MAX, "no address plus 1 is 0");
 static uint8_t *pool;
-static bool *reached;          /* [size] something was sent to that receive endpoint */
-static uint64_t *sent, *heard; /* [size] numbers of the last message to and from that receive endpoint */
+static bool *reached; /* [size] something was sent to that receive endpoint */
 static struct {
     int rank;
     unsigned lane;
@@ -154,21 +153,26 @@ static struct hl_rx_sender *sender_of(const struct hl_wire_head *head)
     return s->known ? s : NULL;
 }
 
-/* Sends what is in `out`, answers or none, as the acknowledgement of all that came from this lane. */
+/* Sends what is in `out`, answers or none, to a lane. */
+static void answer_lane(const struct hl_rx_sender *s, struct outbound *out, struct hl_wire_head ack)
+{
+    ack.nonce = hl_boot.nonce;
+    ack.from = (uint32_t)hl_boot.rank;
+    ack.kind = HL_WIRE_ACK;
+    memcpy(out->bytes, &ack, sizeof ack);
+    out->len = ack.len;
+    out->to = s->addr;
+    send_or_queue(out);
+}
+
+/* As the acknowledgement of all that came from it. */
 static void acknowledge(struct hl_rx_sender *s, int peer, unsigned lane, struct outbound *out, uint32_t count)
 {
-    struct hl_wire_head ack = {.nonce = hl_boot.nonce,
-                               .seq = s->applied,
-                               .from = (uint32_t)hl_boot.rank,
-                               .lane = (uint16_t)lane,
-                               .kind = HL_WIRE_ACK,
-                               .len = out->len,
-                               .count = count};
-    memcpy(out->bytes, &ack, sizeof ack);
-    out->to = s->addr;
     out->peer = peer;
     s->owed = false;
-    send_or_queue(out);
+    answer_lane(
+        s, out,
+        (struct hl_wire_head){.seq = s->applied, .lane = (uint16_t)lane, .len = out->len, .count = count});
 }
 
 /* Acknowledges to lanes whose messages had no answers: once for all that came in this pass. */
@@ -194,21 +198,30 @@ static void owe(struct hl_rx_sender *s, const struct hl_wire_head *head)
     }
 }
 
-/* What was handled is not handled again: a stranger can have a provider deliver bytes that lay in its buffers
- * (a header that promises a message, and nothing behind it), with the nonce of those who sent them. */
-static bool is_new(uint64_t seq, uint64_t *last)
-{
-    if (HL_UNLIKELY(seq <= *last)) {
-        return false;
-    }
-    *last = seq;
-    return true;
-}
-
 static void drop(size_t len, const char *why)
 {
     hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
     hl_log(HL_LOG_DEBUG, "message of %zu bytes dropped: %s", len, why);
+}
+
+/* The records of a lane's message, if it is the next one; false: there is a gap before it. HELLO may leave
+ * one: the lane knows that a connection was lost, and all that was under way has failed there.
+ *
+ * What was handled is not handled again: a stranger can have a provider deliver bytes that lay in its buffers
+ * (a header that promises a message, and nothing behind it), with the nonce of those who sent them. */
+static bool take_next(struct hl_rx_sender *s, const struct hl_wire_head *head, struct hl_rx_answers *a)
+{
+    bool holds = head->count > 0; /* else a knock, which has the number of the message before it */
+    if (holds &&
+        (head->seq == s->applied + 1 || (head->seq > s->applied && hl_wire_hello_of(head) != NULL))) {
+        s->applied = head->seq;
+        hl_rx_unpack(head, a);
+        return true;
+    }
+    if (head->seq <= s->applied && holds) {
+        drop(head->len, OLD);
+    }
+    return head->seq <= s->applied;
 }
 
 static void message_in(const uint8_t *bytes, size_t len)
@@ -223,9 +236,10 @@ static void message_in(const uint8_t *bytes, size_t len)
         return;
     }
     if (head->lane == HL_WIRE_RX) {
-        if (is_new(head->seq, &heard[head->from])) {
+        enum hl_rx_turn turn = hl_rx_streams_take(head);
+        if (turn == HL_RX_NEXT) {
             hl_rx_unpack(head, &a);
-        } else {
+        } else if (turn == HL_RX_OLD) {
             drop(len, OLD);
         }
         return;
@@ -238,13 +252,14 @@ static void message_in(const uint8_t *bytes, size_t len)
     }
     a.bytes = out->bytes;
     a.len = sizeof *head;
-    if (is_new(head->seq, &s->applied)) {
-        hl_rx_unpack(head, &a);
-    } else if (head->count > 0) { /* else a knock, which has the number of the message before it */
-        drop(len, OLD);
-    }
+    bool lost = !take_next(s, head, &a);
     out->len = a.len;
-    if (a.count > 0) {
+    if (HL_UNLIKELY(lost)) {
+        out->peer = (int)head->from;
+        answer_lane(s, out,
+                    (struct hl_wire_head){
+                        .seq = head->seq, .lane = head->lane, .flags = HL_WIRE_LOST, .len = sizeof *head});
+    } else if (a.count > 0) {
         acknowledge(s, (int)head->from, head->lane, out, a.count);
     } else {
         recycle(out);
@@ -391,7 +406,7 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
     }
     size_t padded = HL_WIRE_PAD(rec->len);
     struct hl_wire_head head = {.nonce = hl_boot.nonce,
-                                .seq = sent[peer] + 1,
+                                .seq = hl_rx_streams_number(peer, rec->op),
                                 .from = (uint32_t)hl_boot.rank,
                                 .lane = HL_WIRE_RX,
                                 .kind = HL_WIRE_DATA,
@@ -407,14 +422,16 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
     out->to = peer_rx[peer] - 1;
     out->peer = peer;
     rc = post_send(out);
-    sent[peer] += rc == 0;
     if (rc != 0) {
         recycle(out);
-    } else if (!reached[peer]) {
+        return rc == HL_ERR_OTHER ? hl_err_say(rc, "the provider refuses a message to rank %d", peer) : rc;
+    }
+    hl_rx_streams_left(peer, head.seq);
+    if (!reached[peer]) {
         reached[peer] = true;
         hl_fab_seal_request();
     }
-    return rc == HL_ERR_OTHER ? hl_err_say(rc, "the provider refuses a message to rank %d", peer) : rc;
+    return 0;
 }
 
 /* ---- opening and closing ---- */
@@ -451,12 +468,10 @@ static int post_all(void)
     pool = hl_mem_buffer_take(BUFFERS * hl_fab.eager);
     peer_rx = calloc((size_t)hl_boot.size, sizeof *peer_rx);
     reached = calloc((size_t)hl_boot.size, sizeof *reached);
-    sent = calloc((size_t)hl_boot.size, sizeof *sent);
-    heard = calloc((size_t)hl_boot.size, sizeof *heard);
-    if (pool == NULL || peer_rx == NULL || reached == NULL || sent == NULL || heard == NULL) {
+    int rc = hl_rx_streams_open();
+    if (pool == NULL || peer_rx == NULL || reached == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for receive buffers: %s", hl_err_text(HL_ERR_NO_MEM));
     }
-    int rc = 0;
     for (size_t i = 0; i < BUFFERS && rc == 0; i++) {
         inbounds[i].bytes = pool + i * hl_fab.eager;
         rc = post_receive(&inbounds[i]);
@@ -504,9 +519,7 @@ void hl_rx_net_close(void)
     hl_mem_buffer_give(pool);
     free(peer_rx);
     free(reached);
-    free(sent);
-    free(heard);
-    sent = heard = NULL;
+    hl_rx_streams_close();
     pool = NULL;
     reached = NULL;
     peer_rx = NULL;

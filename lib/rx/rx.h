@@ -79,6 +79,11 @@ int hl_rx_send(int peer, const struct hl_wire_rec *rec, const void *payload);
 int hl_rx_watch(int fd, void (*fn)(void *), void *arg);
 void hl_rx_unwatch(int fd);
 
+/* Has `fn` called on the receive thread once a second while the network is open and nobody leaves; NULL: no
+ * more, and no call runs when this returns. It returns whether it wants to be called again sooner. One
+ * function. Any thread. */
+void hl_rx_on_look(bool (*fn)(void *), void *arg);
+
 /* A first message to some peer was refused: if that is for want of descriptors or address space, the receive
  * thread ends the job with words. Any thread, cheap. */
 void hl_rx_connecting(void);

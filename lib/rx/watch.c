@@ -17,6 +17,8 @@ struct watch {
 
 static struct hl_mutex watch_lock = HL_MUTEX_INIT;
 static struct watch *watches HL_GUARDED_BY(watch_lock);
+static bool (*on_look)(void *) HL_GUARDED_BY(watch_lock);
+static void *look_arg HL_GUARDED_BY(watch_lock);
 
 int hl_rx_watch(int fd, void (*fn)(void *), void *arg)
 {
@@ -64,6 +66,22 @@ void hl_rx_watch_run(int fd)
     hl_mutex_unlock(&watch_lock);
 }
 
+void hl_rx_on_look(bool (*fn)(void *), void *arg)
+{
+    hl_mutex_lock(&watch_lock); /* waits for a call that runs */
+    on_look = fn;
+    look_arg = arg;
+    hl_mutex_unlock(&watch_lock);
+}
+
+bool hl_rx_watch_look(void)
+{
+    hl_mutex_lock(&watch_lock);
+    bool soon = on_look != NULL && on_look(look_arg);
+    hl_mutex_unlock(&watch_lock);
+    return soon;
+}
+
 void hl_rx_watch_close(void)
 {
     hl_mutex_lock(&watch_lock);
@@ -72,5 +90,6 @@ void hl_rx_watch_close(void)
         watches = w->next;
         free(w);
     }
+    on_look = NULL;
     hl_mutex_unlock(&watch_lock);
 }

@@ -82,6 +82,39 @@ START_TEST(a_message_does_not_outlive_its_connection)
 }
 END_TEST
 
+/* A message that has left and never arrives: the next one shows it, or, when none comes, a knock. Its
+ * operations fail, those after the next HELLO do not. */
+START_TEST(a_message_that_got_lost_is_missed)
+{
+    start(1);
+    model.numbers = true;
+    uint64_t source[3] = {1, 2, 3}, sink[3] = {0};
+    hl_a32 error = {0};
+    for (int turn = 0; turn < 3; turn++) {
+        model.swallow = turn % 2 == _i ? 1 : 2; /* with two, one that says HELLO */
+        for (int i = 0; i <= turn; i++) {
+            struct hl_lane_message m = {.peer = 0, .error = &error};
+            struct hl_wire_rec rec = {.op = HL_WIRE_NOTICE};
+            m.rec = &rec;
+            ck_assert_int_eq(hl_lane_message(&m), 0);
+        }
+        int ticks = 0;
+        while (!hl_lane_is_quiet(0) && ticks++ < 20 * HL_PULSE_TICKS) {
+            (void)hl_pool_tick(&hl_pool);
+        }
+        hl_lane_flush(0, HL_REMOTE);
+        ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);
+        model.swallow = 0;
+    }
+    struct hl_xfer x = transfer(0, &sink[0], &source[0], &error);
+    ck_assert_int_eq(hl_lane_write(&x), 0);
+    hl_lane_flush(0, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), 0);
+    ck_assert_uint_eq(sink[0], 1);
+    stop();
+}
+END_TEST
+
 /* What ends without the provider's word is over for those who wait for everything, too. */
 START_TEST(a_chain_that_fails_unsent_leaves_nothing_open) HL_NO_TSA
 {
@@ -109,6 +142,7 @@ static void add_lost(TCase *t)
     tcase_add_loop_test(t, a_lost_connection_is_mended, 0, 4);
     tcase_add_test(t, a_connection_that_stays_lost_is_reported);
     tcase_add_test(t, a_message_does_not_outlive_its_connection);
+    tcase_add_loop_test(t, a_message_that_got_lost_is_missed, 0, 2);
     tcase_add_test(t, a_chain_that_fails_unsent_leaves_nothing_open);
 }
 

@@ -29,6 +29,9 @@ static struct {
     int reconnect; /* reads of a queue after a loss until what is posted there ends well */
     bool hold;     /* nothing completes */
     bool mute;     /* messages arrive, acknowledgements do not */
+    int swallow;   /* so many messages complete, and never arrive */
+    bool numbers;  /* gaps are told; lane 0 and rank 0 only */
+    uint64_t came; /* number of the last message that was handled; valid with them */
     hl_a64 credits_exceeded;
 } model;
 

@@ -100,6 +100,16 @@ static void model_unpack(struct model_ep *ep, const struct hl_wire_head *head, u
     }
 }
 
+/* As rx does: the next message, or one with HELLO; else something before it was lost. One lane, one peer. */
+static bool model_misses(const struct hl_wire_head *head)
+{
+    bool next = head->seq == model.came + 1 || hl_wire_hello_of(head) != NULL;
+    if (head->count > 0 && head->seq > model.came && next) {
+        model.came = head->seq;
+    }
+    return head->seq > model.came;
+}
+
 /* A message arrives: its records, then an acknowledgement. One without answers may cover several messages. */
 static void model_message(struct model_ep *ep, const struct model_op *op)
 {
@@ -109,7 +119,14 @@ static void model_message(struct model_ep *ep, const struct model_op *op)
     }
     struct model_reply r = {
         .out = ep->letters[ep->letter_count].bytes, .len = sizeof *head, .message = (uint32_t)head->seq};
-    model_unpack(ep, head, op->rank, &r);
+    if (model.swallow > 0) {
+        model.swallow--;
+        return;
+    }
+    bool lost = model.numbers && model_misses(head);
+    if (!lost) {
+        model_unpack(ep, head, op->rank, &r);
+    }
     if (model.mute) {
         return;
     }
@@ -118,11 +135,12 @@ static void model_message(struct model_ep *ep, const struct model_op *op)
                                .from = (uint32_t)op->rank,
                                .lane = head->lane,
                                .kind = HL_WIRE_ACK,
+                               .flags = lost ? HL_WIRE_LOST : 0,
                                .len = (uint32_t)r.len,
                                .count = r.count};
     if (ep->letter_count > 0 && r.count == 0) {
         struct hl_wire_head *last = (void *)ep->letters[ep->letter_count - 1].bytes;
-        if (last->from == ack.from && last->count == 0) {
+        if (last->from == ack.from && last->count == 0 && last->flags == 0 && !lost) {
             last->seq = ack.seq;
             return;
         }

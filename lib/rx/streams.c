@@ -1,0 +1,103 @@
+/* Records between receive endpoints are numbered without gaps: nobody acknowledges them, and a grant that a
+ * reset connection has lost would be waited for for ever. A gap ends the job. How the end of a stream is
+ * watched stands in tail.h; the telling is a COUNT, which has the number of the record before it. */
+#include "inner.h"
+#include "tail.h"
+
+#include "boot.h"
+#include "err.h"
+#include "log.h"
+
+#include <stdlib.h>
+
+struct stream {
+    uint64_t sent, heard; /* numbers of the last record to and from that receive endpoint */
+    struct hl_rx_tail tail;
+};
+
+enum { ASKS = 1 }; /* rec.index of a COUNT that wants another one back */
+
+static struct stream *streams; /* [size] only pages of ranks we talk to are touched */
+
+int hl_rx_streams_open(void)
+{
+    streams = calloc((size_t)hl_boot.size, sizeof *streams);
+    return streams != NULL ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory to number records");
+}
+
+void hl_rx_streams_close(void)
+{
+    free(streams);
+    streams = NULL;
+}
+
+uint64_t hl_rx_streams_number(int peer, unsigned op)
+{
+    return streams[peer].sent + (op != HL_WIRE_COUNT);
+}
+
+void hl_rx_streams_left(int peer, uint64_t number)
+{
+    streams[peer].sent = number;
+}
+
+static bool tell(int peer, uint32_t index)
+{
+    struct hl_wire_rec rec = {.op = HL_WIRE_COUNT, .offset = streams[peer].heard, .index = index};
+    return hl_rx_net_send(peer, &rec, NULL) == 0;
+}
+
+/* `missing` records before this one. Those of who counts as dead, or with whom we do, are nobody's loss. */
+static bool is_loss(const struct hl_wire_head *head, unsigned op, uint64_t missing)
+{
+    if (missing == 0 || op == HL_WIRE_GONE || hl_rx_is_dead((int)head->from)) {
+        return false;
+    }
+    hl_log(HL_LOG_ERROR,
+           "%llu records of rank %u were lost by the network (a connection was reset): the job ends",
+           (unsigned long long)missing, head->from);
+    hl_boot_abort(1);
+    return true;
+}
+
+static void counted(const struct hl_wire_head *head, const struct hl_wire_rec *rec)
+{
+    struct stream *s = &streams[head->from];
+    if (head->seq > s->heard && is_loss(head, HL_WIRE_COUNT, head->seq - s->heard)) {
+        return;
+    }
+    hl_rx_tail_answered(&s->tail, s->sent, rec->offset);
+    if (rec->index == ASKS) {
+        (void)tell((int)head->from, 0); /* if it does not leave: they ask again */
+    }
+}
+
+enum hl_rx_turn hl_rx_streams_take(const struct hl_wire_head *head)
+{
+    struct stream *s = &streams[head->from];
+    const struct hl_wire_rec *rec = hl_wire_body(head);
+    if (head->count != 1) {
+        return HL_RX_OLD; /* receive endpoints send one at a time */
+    }
+    if (rec->op == HL_WIRE_COUNT) {
+        counted(head, rec);
+        return HL_RX_DONE;
+    }
+    if (head->seq <= s->heard) {
+        return HL_RX_OLD;
+    }
+    (void)is_loss(head, rec->op, head->seq - s->heard - 1);
+    s->heard = head->seq;
+    return HL_RX_NEXT;
+}
+
+void hl_rx_streams_look(void)
+{
+    for (int r = 0; r < hl_boot.size; r++) {
+        struct stream *s = &streams[r];
+        if (s->sent != s->tail.known && hl_rx_tail_is_due(&s->tail, s->sent) && !hl_rx_is_dead(r) &&
+            tell(r, ASKS)) {
+            hl_rx_tail_told(&s->tail);
+        }
+    }
+}
