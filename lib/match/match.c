@@ -348,10 +348,7 @@ void hl_match_wake_all(const int *node_ranks, int n)
     /* full: the caller's store comes before the load of the count; pairs with the count in hl_prog_sleep. */
     hl_fence_full();
     for (int i = 0; i < n; i++) {
-        struct hl_prog_door *door = &hl_home_of(&self, node_ranks[i])->door;
-        if (HL_UNLIKELY(hl_a32_load_relaxed(&door->sleepers) != 0)) { /* relaxed: the fence orders it. */
-            hl_prog_ring(door);
-        }
+        hl_prog_ring_sleepers(&hl_home_of(&self, node_ranks[i])->door);
     }
 }
 

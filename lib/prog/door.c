@@ -1,10 +1,12 @@
 /* Sleeping at the process's door.
  *
- * Sleeper: count itself (full), read the word, arm the peers' side, look once more, futex wait on the value
- * read. Waker: make the condition true, full barrier, read the count; not zero: raise the word, futex wake.
- * Of "condition" and "count" one side sees the other's write (store buffering with full barriers on both
- * sides), and a wake between the sleeper's read of the word and its futex call changes the word, so the call
- * returns at once. Every sleep is bounded besides: some conditions have no waker. */
+ * Sleeper: read the word, say that somebody sleeps, full barrier, arm the peers' side, look once more, futex
+ * wait on the value read. Waker: make the condition true, full barrier, ask whether somebody sleeps; then
+ * take that back, raise the word, futex wake. Of "condition" and "somebody sleeps" one side sees the other's
+ * write (store buffering with full barriers on both sides). Whoever takes back what a sleeper said raises the
+ * word after that sleeper has read it, so its futex call ends or returns at once; and until somebody lies
+ * down again, wakers have nothing to do: who was woken need not have run yet. Every sleep is bounded besides:
+ * some conditions have no waker. */
 #include "inner.h"
 
 #include "stat.h"
@@ -46,13 +48,17 @@ void hl_prog_ring(struct hl_prog_door *d)
     syscall(SYS_futex, &d->word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+void hl_prog_ring_awaited(struct hl_prog_door *d)
+{
+    /* full: of those who saw it one rings; the word is raised after the sleepers have read it. */
+    if (hl_a32_xchg_full(&d->awaited, 0) != 0) {
+        hl_prog_ring(d);
+    }
+}
+
 void hl_prog_wake_fenced(void)
 {
-    struct hl_prog_door *door = hl_aptr_load_acquire(&door_now); /* acquire: see hl_prog_set_door */
-    /* relaxed: the caller's read-modify-write is the barrier; pairs with the count in hl_prog_sleep. */
-    if (HL_UNLIKELY(hl_a32_load_relaxed(&door->sleepers) != 0)) {
-        hl_prog_ring(door);
-    }
+    hl_prog_ring_sleepers(hl_aptr_load_acquire(&door_now)); /* acquire: see hl_prog_set_door */
 }
 
 void hl_prog_wake(void)
@@ -65,10 +71,11 @@ void hl_prog_wake(void)
 bool hl_prog_sleep(hl_prog_cond *cond, void *arg, uint64_t ns)
 {
     struct hl_prog_door *d = hl_aptr_load_acquire(&door_now); /* acquire: see hl_prog_set_door */
-    /* full: counted before the condition is read again; pairs with the barrier in hl_prog_wake. */
-    hl_a32_add_full(&d->sleepers, 1);
-    /* acquire: the value a wake changes must be read before the condition. */
+    /* acquire: the value that a wake changes is read before we say that we sleep. */
     uint32_t word = hl_a32_load_acquire(&d->word);
+    hl_a32_store_relaxed(&d->awaited, 1); /* relaxed: ordered by the next */
+    /* full: said before the condition is read again; pairs with the waker's barrier. */
+    hl_a32_add_full(&d->sleepers, 1);
     enum hl_prog_armed armed = arm_peers != NULL ? arm_peers(arm_arg) : HL_PROG_POLLED;
     bool done = armed != HL_PROG_WAITING && cond(arg);
     if (armed != HL_PROG_WAITING && !done) {

@@ -71,6 +71,7 @@ void hl_prog_wake_fenced(void);
 struct hl_prog_door {
     hl_a32 word;     /* raised by every wake; what sleepers wait on */
     hl_a32 sleepers; /* threads that sleep, or are about to */
+    hl_a32 awaited;  /* 1: somebody has lain down since it was rung for sleepers */
 };
 
 enum hl_prog_armed {
@@ -91,6 +92,17 @@ void hl_prog_set_door(struct hl_prog_door *door, hl_prog_arm *arm, void *arg);
 
 /* Raises a door, also a peer's in shared memory: any thread of any process. */
 void hl_prog_ring(struct hl_prog_door *door);
+
+/* The same if somebody sleeps there who was not woken yet. The caller has made the condition true, and a full
+ * barrier after it. */
+void hl_prog_ring_awaited(struct hl_prog_door *d) HL_COLD;
+HL_INLINE void hl_prog_ring_sleepers(struct hl_prog_door *d)
+{
+    /* relaxed: the caller's barrier orders it; pairs with the count in hl_prog_sleep. */
+    if (HL_UNLIKELY(hl_a32_load_relaxed(&d->awaited) != 0)) {
+        hl_prog_ring_awaited(d);
+    }
+}
 
 /* How many ranks share how many CPUs: decides about spinning. Before that: one rank on this process's CPUs.
  */

@@ -157,6 +157,25 @@ static void *sleep_at_door(void *arg)
     return NULL;
 }
 
+/* Until somebody lies down again, who was woken is not rung for a second time: he may just not have run yet.
+ */
+START_TEST(sleepers_are_rung_for_once)
+{
+    static struct hl_prog_door door;
+    struct sleeper s = {{0}, {0}};
+    hl_prog_set_door(&door, arm, &s);
+    hl_a32_store_relaxed(&door.sleepers, 2);
+    hl_a32_store_relaxed(&door.awaited, 1);
+    hl_prog_wake();
+    hl_prog_wake();
+    ck_assert_uint_eq(hl_a32_load_relaxed(&door.word), 1);
+    hl_a32_store_relaxed(&door.awaited, 1);
+    hl_prog_wake();
+    ck_assert_uint_eq(hl_a32_load_relaxed(&door.word), 2);
+    hl_prog_set_door(NULL, NULL, NULL);
+}
+END_TEST
+
 START_TEST(a_shared_door_is_armed_and_rung)
 {
     static struct hl_prog_door door;
@@ -410,6 +429,7 @@ static Suite *make_suite(void)
     tcase_add_test(c, waits_without_a_waker_end_too);
     tcase_add_test(c, a_condition_need_be_true_only_once);
     tcase_add_test(c, a_shared_door_is_armed_and_rung);
+    tcase_add_test(c, sleepers_are_rung_for_once);
     tcase_add_test(c, who_waits_for_a_ring_sleeps_long);
     tcase_add_test(c, a_ring_that_is_missing_is_counted);
     tcase_add_test(c, who_waits_gives_the_one_lock_away);
