@@ -117,13 +117,17 @@ static int push_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_s
     return hl_far_eager(m, p, &slot.head, &part);
 }
 
-/* Asks the receiver to fetch it. */
+/* Asks the receiver to fetch it. The request gets its name here: most that wait for room never need one. */
 static int push_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v,
                     struct hl_req *r)
 {
     struct hl_slot slot;
+    struct hl_send_body *b = hl_send_body(r);
+    if (b->cookie == 0 && !hl_name_give(&m->names, r, &b->cookie)) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory to send a large message");
+    }
     put_head(m, &slot, s, 0, HL_MSG_RTS);
-    slot.area.rts = (struct hl_msg_rts){.len = v->len, .cookie = hl_send_body(r)->cookie};
+    slot.area.rts = (struct hl_msg_rts){.len = v->len, .cookie = b->cookie};
     hl_reach_offer(p, r, v->block, v->len, &slot.area.rts);
     if (p->node < 0) {
         return hl_far_rts(m, p, &slot);
@@ -145,7 +149,9 @@ void hl_send_end(struct hl_req *r)
 
 void hl_send_finish(struct hl_matcher *m, struct hl_req *r)
 {
-    hl_name_take(&m->names, hl_send_body(r)->cookie);
+    if (hl_send_body(r)->cookie != 0) {
+        hl_name_take(&m->names, hl_send_body(r)->cookie);
+    }
     hl_send_end(r);
 }
 
@@ -172,7 +178,10 @@ static int push_request(struct hl_matcher *m, struct hl_peer *p, struct hl_req *
         }
     }
     if (done == 0 || done == NO_CELL) {
-        return push_rts(m, p, &s, &v, r);
+        done = push_rts(m, p, &s, &v, r);
+        if (done >= 0) {
+            return done;
+        }
     }
     if (done < 0) {
         hl_req_fail(r, done);
@@ -282,9 +291,6 @@ static int send_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_s
     if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) !=
                     0)) { /* relaxed: a late look finds it */
         return hl_bury_error(p->world);
-    }
-    if (!hl_name_give(&m->names, r, &hl_send_body(r)->cookie)) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory to send a large message");
     }
     hl_claim_enrol();
     /* acquire: as in start. */
