@@ -146,20 +146,18 @@ void hl_recv_deliver(struct hl_matcher *m, struct hl_req *r, const struct hl_arr
     hl_recv_finish(r);
 }
 
-int hl_matcher_irecv(struct hl_matcher *m, const struct hl_recv *r, struct hl_req **out)
+/* One that is over already. */
+HL_INLINE void irecv_taken(struct hl_req *req, const struct hl_recv *r, const struct hl_got *got)
 {
-    struct hl_got got;
-    struct hl_req *req = hl_req_new(HL_REQ_RECV);
-    if (HL_UNLIKELY(req == NULL)) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
-    }
-    if (hl_inbox_take(m, r, &got)) {
-        hl_recv_result(req, got.src, got.tag, got.bytes);
-        hl_match_count_both(req, r->ctx);
-        hl_req_done(req);
-        *out = req;
-        return 0;
-    }
+    hl_req_begin(req, HL_REQ_RECV, 0);
+    hl_recv_result(req, got->src, got->tag, got->bytes);
+    hl_match_count_both(req, r->ctx);
+    hl_req_done(req);
+}
+
+static int irecv_later(struct hl_matcher *m, const struct hl_recv *r, struct hl_req *req)
+{
+    hl_req_begin(req, HL_REQ_RECV, 0);
     hl_recv_setup(req, r, HL_POST_RECV);
     hl_match_count_new(req);
     if (!r->type->predefined) {
@@ -172,10 +170,27 @@ int hl_matcher_irecv(struct hl_matcher *m, const struct hl_recv *r, struct hl_re
             hl_type_unref(r->type);
         }
         hl_req_free(req);
-        return err;
     }
-    *out = req;
-    return 0;
+    return err;
+}
+
+int hl_matcher_irecv(struct hl_matcher *m, const struct hl_recv *r, struct hl_req **out)
+{
+    struct hl_got got;
+    struct hl_req *req = hl_req_take();
+    if (HL_UNLIKELY(req == NULL)) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
+    }
+    int err = 0;
+    if (hl_inbox_take(m, r, &got)) {
+        irecv_taken(req, r, &got);
+    } else {
+        err = irecv_later(m, r, req);
+    }
+    if (HL_LIKELY(err == 0)) {
+        *out = req;
+    }
+    return err;
 }
 
 int hl_matcher_recv(struct hl_matcher *m, const struct hl_recv *r, MPI_Status *status)

@@ -6,6 +6,7 @@
 #include "pool.h"
 #include "util.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,14 +22,10 @@
 char *hl_req_base;
 size_t hl_req_range;
 
-/* A thread's own free requests. Handed to the pool by the key's destructor when the thread ends. */
-struct cache {
-    struct hl_req *head;
-    unsigned count;
-    bool enrolled;
-};
-static HL_THREAD_LOCAL struct cache cache;
-static struct cache shared; /* in place of all of them where threads have one pool (cs.h); in its section */
+/* Handed to the pool by the key's destructor when the thread ends. */
+HL_THREAD_LOCAL struct hl_req_cache hl_req_cache;
+static struct hl_req_cache
+    shared; /* in place of all of them where threads have one pool (cs.h); in its section */
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
 static struct hl_req *pool HL_GUARDED_BY(lock);
@@ -38,7 +35,7 @@ static pthread_key_t key; /* written once under lock */
 
 static void give_all(void *arg)
 {
-    struct cache *c = arg;
+    struct hl_req_cache *c = arg;
     hl_mutex_lock(&lock);
     while (c->head != NULL) {
         struct hl_req *r = c->head;
@@ -46,8 +43,7 @@ static void give_all(void *arg)
         r->next = pool;
         pool = r;
     }
-    c->count = 0;
-    c->enrolled = false;
+    c->count = c->most = 0;
     hl_mutex_unlock(&lock);
 }
 
@@ -93,14 +89,14 @@ bool hl_req_pool_open(void)
 }
 
 /* Moves up to a batch from the pool, else from fresh memory, into a cache. */
-static HL_COLD bool refill(struct cache *c)
+static HL_COLD bool refill(struct hl_req_cache *c)
 {
     hl_mutex_lock(&lock);
     if (!have_key) {
         have_key = pthread_key_create(&key, give_all) == 0;
     }
-    if (have_key && !c->enrolled) {
-        c->enrolled = c == &shared || pthread_setspecific(key, c) == 0;
+    if (have_key && c->most == 0 && (c == &shared || pthread_setspecific(key, c) == 0)) {
+        c->most = c == &shared ? UINT_MAX : CACHE_MAX;
     }
     while (c->count < BATCH && pool != NULL) {
         struct hl_req *r = pool;
@@ -122,7 +118,7 @@ static HL_COLD bool refill(struct cache *c)
     return c->count > 0;
 }
 
-static HL_COLD void spill(struct cache *c)
+static HL_COLD void spill(struct hl_req_cache *c)
 {
     hl_mutex_lock(&lock);
     for (unsigned i = 0; i < BATCH; i++) {
@@ -135,25 +131,7 @@ static HL_COLD void spill(struct cache *c)
     hl_mutex_unlock(&lock);
 }
 
-static void clear(struct hl_req *r, enum hl_req_what what, uint8_t flags)
-{
-    /* relaxed: nobody else knows the request yet. */
-    hl_a32_store_relaxed(&r->state, HL_REQ_ACTIVE);
-    hl_a32_store_relaxed(&r->parts, 0);
-    hl_a32_store_relaxed(&r->error, 0);
-    r->kind = HL_KIND_REQ;
-    r->what = (uint8_t)what;
-    r->flags = flags;
-    r->spare = 0;
-    r->source = MPI_ANY_SOURCE;
-    r->tag = MPI_ANY_TAG;
-    r->bytes = 0;
-    r->ctx = 0;
-    r->more = NULL;
-    r->next = NULL;
-}
-
-HL_INLINE struct hl_req *take(struct cache *c)
+static struct hl_req *take(struct hl_req_cache *c)
 {
     if (HL_UNLIKELY(c->head == NULL) && !refill(c)) {
         return NULL;
@@ -165,19 +143,19 @@ HL_INLINE struct hl_req *take(struct cache *c)
     return r;
 }
 
-static HL_NOINLINE struct hl_req *take_in_section(void)
+struct hl_req *hl_req_take_slow(void)
 {
     hl_cs_in(HL_CS_pool, NULL);
-    struct hl_req *r = take(hl_cs_has_one_pool() ? &shared : &cache);
+    struct hl_req *r = take(hl_cs_has_one_pool() ? &shared : &hl_req_cache);
     hl_cs_out(HL_CS_pool, NULL);
     return r;
 }
 
 struct hl_req *hl_req_new(enum hl_req_what what)
 {
-    struct hl_req *r = HL_LIKELY(!hl_cs_any()) ? take(&cache) : take_in_section();
+    struct hl_req *r = hl_req_take();
     if (HL_LIKELY(r != NULL)) {
-        clear(r, what, 0);
+        hl_req_begin(r, what, 0);
     }
     return r;
 }
@@ -185,12 +163,12 @@ struct hl_req *hl_req_new(enum hl_req_what what)
 void hl_req_init(struct hl_req *r, enum hl_req_what what)
 {
     r->generation = 0;
-    clear(r, what, HL_REQ_LOCAL);
+    hl_req_begin(r, what, HL_REQ_LOCAL);
 }
 
-HL_INLINE void give(struct cache *c, struct hl_req *r)
+static void give(struct hl_req_cache *c, struct hl_req *r)
 {
-    if (HL_UNLIKELY(!c->enrolled) && !refill(c)) {
+    if (HL_UNLIKELY(c->most == 0) && !refill(c)) {
         return; /* cannot happen to a thread that holds a request: leaking one is the mildest answer */
     }
     r->next = c->head;
@@ -200,26 +178,16 @@ HL_INLINE void give(struct cache *c, struct hl_req *r)
     }
 }
 
-/* Also drops the user's reference to it, and its own to the communicator. */
-static HL_NOINLINE void give_in_section(struct hl_req *r)
+/* Also drops the user's reference to it, and its own to the communicator, where these are counted. */
+void hl_req_free_slow(struct hl_req *r)
 {
-    if (r->what == HL_REQ_SEND || r->what == HL_REQ_RECV) {
+    if (hl_cs_any() && (r->what == HL_REQ_SEND || r->what == HL_REQ_RECV)) {
         hl_cs_count(HL_CS_request, (uintptr_t)r, -1);
         hl_cs_count(HL_CS_comm, r->ctx, -1);
     }
     hl_cs_in(HL_CS_pool, NULL);
-    give(hl_cs_has_one_pool() ? &shared : &cache, r);
+    give(hl_cs_has_one_pool() ? &shared : &hl_req_cache, r);
     hl_cs_out(HL_CS_pool, NULL);
-}
-
-void hl_req_free(struct hl_req *r)
-{
-    r->kind = HL_KIND_FREE;
-    if (HL_LIKELY(!hl_cs_any())) {
-        give(&cache, r);
-    } else {
-        give_in_section(r);
-    }
 }
 
 struct hl_req *hl_req_proc_null(void)

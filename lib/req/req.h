@@ -15,6 +15,7 @@
 
 #include "atomic.h"
 #include "attr.h"
+#include "cs.h"
 #include "handle.h"
 #include "hang.h"
 
@@ -74,6 +75,11 @@ _Static_assert(sizeof(struct hl_req) == 128, "a request is two lines");
  * but once in 32 calls at worst. */
 struct hl_req *hl_req_new(enum hl_req_what what);
 
+/* The same in two halves, in line, for who writes the results between them anyway: a place, with nothing in
+ * it but its generation, and the new request in it. */
+HL_INLINE struct hl_req *hl_req_take(void);
+HL_INLINE void hl_req_begin(struct hl_req *r, enum hl_req_what what, uint8_t flags);
+
 /* What an owner does about a request besides completing it; usually the first part of an object of his. */
 struct hl_req_more {
     /* Reads the results of a DONE request, as hl_req_results does. `end`: for the last time, by who finishes
@@ -104,7 +110,61 @@ HL_INLINE struct hl_req *hl_req_completed(void);
 struct hl_req *hl_req_proc_null(void);
 
 /* Gives an allocated request back without looking at it (an operation that never started). */
-void hl_req_free(struct hl_req *r);
+HL_INLINE void hl_req_free(struct hl_req *r);
+
+/* A thread's own free requests (pool.c). */
+struct hl_req_cache {
+    struct hl_req *head;
+    unsigned count;
+    unsigned most; /* that it keeps; 0: the pool does not get them when the thread ends, so it keeps none */
+};
+HL_HIDDEN extern HL_THREAD_LOCAL struct hl_req_cache hl_req_cache;
+
+/* Both where the cache cannot serve: it is empty or full, or threads have one pool. */
+struct hl_req *hl_req_take_slow(void) HL_NOINLINE;
+void hl_req_free_slow(struct hl_req *r) HL_NOINLINE;
+
+HL_INLINE struct hl_req *hl_req_take(void)
+{
+    struct hl_req *r = hl_req_cache.head;
+    if (HL_UNLIKELY(r == NULL || hl_cs_any())) {
+        return hl_req_take_slow();
+    }
+    hl_req_cache.head = r->next;
+    hl_req_cache.count--;
+    r->generation++;
+    return r;
+}
+
+HL_INLINE void hl_req_free(struct hl_req *r)
+{
+    r->kind = HL_KIND_FREE;
+    if (HL_UNLIKELY(hl_req_cache.count >= hl_req_cache.most || hl_cs_any())) {
+        hl_req_free_slow(r);
+        return;
+    }
+    r->next = hl_req_cache.head;
+    hl_req_cache.head = r;
+    hl_req_cache.count++;
+}
+
+HL_INLINE void hl_req_begin(struct hl_req *r, enum hl_req_what what, uint8_t flags)
+{
+    r->kind = HL_KIND_REQ;
+    /* relaxed: nobody else knows the request yet. */
+    hl_a32_store_relaxed(&r->state, HL_REQ_ACTIVE);
+    hl_a32_store_relaxed(&r->parts, 0);
+    hl_a32_store_relaxed(&r->error, 0);
+    r->what = (uint8_t)what;
+    r->flags = flags;
+    r->spare = 0;
+    r->source = MPI_ANY_SOURCE;
+    r->bytes = 0;
+    r->tag = MPI_ANY_TAG;
+    r->ctx = 0;
+    r->more = NULL;
+    r->next = NULL;
+}
 
 extern char *hl_req_base;   /* the range of all requests but local ones; NULL before the first */
 extern size_t hl_req_range; /* its bytes; 0 before the first */
