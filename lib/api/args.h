@@ -82,8 +82,13 @@ HL_INLINE int hl_api_get_type(MPI_Datatype handle, struct hl_type **t)
 /* A type that may be communicated. */
 HL_INLINE int hl_api_get_committed(MPI_Datatype handle, struct hl_type **t)
 {
-    struct hl_type *found = hl_type_of(handle);
+    struct hl_type *found = hl_type_predefined_of(handle);
 
+    if (HL_LIKELY(found != NULL)) {
+        *t = found;
+        return 0;
+    }
+    found = hl_type_of(handle);
     if (HL_UNLIKELY(found == NULL)) {
         return hl_api_sure(hl_api_bad_type(handle));
     }

@@ -18,11 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SERVE_MAX 32 /* slots in one service */
+#define SERVE_MAX 32   /* slots in one service */
+#define SPARE_MAX 4096 /* entries kept: some 700 KiB */
 
-static bool try_own(const struct hl_matcher *m, struct hl_inbox *ib)
+HL_INLINE bool try_own(const struct hl_matcher *m, struct hl_inbox *ib)
 {
-    if (!m->threads) {
+    if (HL_UNLIKELY(!m->threads)) {
         return hl_cs_try(HL_CS_inbox, &ib->section);
     }
     /* relaxed: a guess. full: the command stack is read after we own it. */
@@ -46,14 +47,14 @@ static HL_COLD void out_of_memory(uint64_t bytes)
     hl_boot_abort(1);
 }
 
-struct hl_entry *hl_entry_new(const struct hl_arrival *a)
+static size_t entry_payload(const struct hl_arrival *a)
 {
-    size_t bytes = a->kind == HL_MSG_RTS ? sizeof(struct hl_msg_rts) : a->len;
-    struct hl_entry *e = malloc(sizeof(*e) + bytes);
-    if (e == NULL) {
-        out_of_memory(a->len);
-        return NULL;
-    }
+    return a->kind == HL_MSG_RTS ? sizeof(struct hl_msg_rts) : a->len;
+}
+
+static void entry_fill(struct hl_entry *e, const struct hl_arrival *a)
+{
+    size_t bytes = entry_payload(a);
     *e = (struct hl_entry){.ctx = a->ctx,
                            .len = a->len,
                            .src = a->src,
@@ -63,7 +64,56 @@ struct hl_entry *hl_entry_new(const struct hl_arrival *a)
     if (bytes > 0) {
         memcpy(e->payload, a->payload, bytes);
     }
+}
+
+/* All of them have room for a short message. */
+struct hl_entry *hl_entry_new(const struct hl_arrival *a)
+{
+    size_t bytes = entry_payload(a);
+    struct hl_entry *e = malloc(sizeof(*e) + (bytes > HL_MATCH_INLINE ? bytes : HL_MATCH_INLINE));
+    if (e == NULL) {
+        out_of_memory(a->len);
+        return NULL;
+    }
+    entry_fill(e, a);
     return e;
+}
+
+/* The owner's: of an inbox that others' messages pass through, entries come and go all the time, and by
+ * different threads, which allocators do not like. */
+static struct hl_entry *entry_keep(struct hl_inbox *ib, const struct hl_arrival *a)
+{
+    struct hl_entry *e = ib->spare;
+    if (e == NULL || entry_payload(a) > HL_MATCH_INLINE) {
+        return hl_entry_new(a);
+    }
+    ib->spare = e->next;
+    ib->n_spare--;
+    entry_fill(e, a);
+    return e;
+}
+
+static void entry_drop(struct hl_inbox *ib, struct hl_entry *e)
+{
+    if (ib->n_spare == SPARE_MAX || (e->len > HL_MATCH_INLINE && e->kind != HL_MSG_RTS)) {
+        free(e);
+        return;
+    }
+    e->next = ib->spare;
+    ib->spare = e;
+    ib->n_spare++;
+}
+
+void hl_inbox_close(struct hl_inbox *ib)
+{
+    while (ib->spare != NULL) {
+        struct hl_entry *e = ib->spare;
+        ib->spare = e->next;
+        free(e);
+    }
+    if (ib->table.bins != NULL) {
+        hl_table_close(&ib->table);
+    }
 }
 
 static void entry_arrival(const struct hl_entry *e, struct hl_arrival *a)
@@ -79,23 +129,27 @@ static void hand_over(struct hl_req *r, const struct hl_arrival *a, struct hl_en
     hl_req_done(r);
 }
 
-static void deliver_entry(struct hl_matcher *m, struct hl_req *r, struct hl_entry *e, struct hl_work *w)
+static void deliver_entry(struct hl_matcher *m, struct hl_inbox *ib, struct hl_req *r, struct hl_entry *e,
+                          struct hl_work *w)
 {
     struct hl_arrival a;
     entry_arrival(e, &a);
-    if (HL_UNLIKELY(hl_recv_body(r)->type == NULL)) {
+    if (HL_LIKELY(hl_recv_body(r)->type != NULL)) {
+        hl_recv_deliver(m, r, &a, w);
+    } else if (entry_payload(&a) <= HL_MATCH_INLINE) {
+        hand_over(r, &a, NULL); /* which takes the bytes */
+    } else {
         hand_over(r, &a, e);
         return;
     }
-    hl_recv_deliver(m, r, &a, w);
-    free(e);
+    entry_drop(ib, e);
 }
 
 void hl_inbox_arrive(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_arrival *a, struct hl_work *w)
 {
     struct hl_req *r = hl_table_match(&ib->table, a->ctx, a->src, a->tag);
     if (HL_UNLIKELY(r == NULL)) {
-        hl_table_add(&ib->table, hl_entry_new(a));
+        hl_table_add(&ib->table, entry_keep(ib, a));
         /* relaxed: the first is ours, the second a hint. */
         if (HL_UNLIKELY(hl_a64_load_relaxed(&ib->table.held) > hl_a64_load_relaxed(&ib->mark))) {
             hl_choke_look(m, ib);
@@ -121,7 +175,7 @@ static void apply_wild(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post
     /* full: the one winner over all inboxes delivers; pairs with the CAS in table.c and probe.c. */
     if (e != NULL && hl_a32_cas_full(&c->state, &open, HL_CLAIM_CLAIMED)) {
         hl_table_remove(&ib->table, e);
-        deliver_entry(m, c->req, e, w);
+        deliver_entry(m, ib, c->req, e, w);
     }
     hl_claim_drop(c, 1);
 }
@@ -139,13 +193,13 @@ static void apply_receive(struct hl_matcher *m, struct hl_inbox *ib, struct hl_p
         hl_table_remove(&ib->table, e);
     }
     if (p->op <= HL_POST_MPROBE) {
-        deliver_entry(m, r, e, w);
+        deliver_entry(m, ib, r, e, w);
         return;
     }
     /* Probes are answered with or without a message: `spare` tells. */
     r->spare = e != NULL;
     if (e != NULL && p->op == HL_POST_TAKE) {
-        deliver_entry(m, r, e, w);
+        deliver_entry(m, ib, r, e, w);
         return;
     }
     if (e != NULL) {
@@ -177,7 +231,7 @@ static void apply(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *p, 
         struct hl_arrival a;
         entry_arrival(e, &a);
         hl_inbox_arrive(m, ib, &a, w);
-        free(e);
+        entry_drop(ib, e);
     } else {
         apply_receive(m, ib, p, w);
     }
@@ -211,7 +265,7 @@ static void apply_all(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work 
 /* Lets it go. True: commands came meanwhile, and whose turn it is must be found out. */
 HL_INLINE bool let_go(const struct hl_matcher *m, struct hl_inbox *ib)
 {
-    if (!m->threads) {
+    if (HL_UNLIKELY(!m->threads)) {
         hl_cs_out(HL_CS_inbox, &ib->section);
         return false;
     }
@@ -385,14 +439,19 @@ HL_INLINE bool take_next(struct hl_matcher *m, const struct hl_recv *r, take_fn 
     uint64_t hash = hl_match_hash(r->ctx, r->src);
     struct hl_inbox *ib = &m->inbox[hash & (m->n_inboxes - 1)];
     /* relaxed: a glance, before the work of owning it. */
-    if (r->src < 0 || r->exact || peek(ib, hl_a64_load_relaxed(&ib->head)) == NULL || !try_own(m, ib)) {
+    uint64_t head = hl_a64_load_relaxed(&ib->head);
+    const struct hl_slot *s = peek(ib, head);
+    if (r->src < 0 || r->exact || s == NULL || !try_own(m, ib)) {
         return false;
     }
-    uint64_t head = hl_a64_load_relaxed(&ib->head); /* relaxed: only owners write it */
-    const struct hl_slot *s = peek(ib, head);
+    /* relaxed: only owners write it. While it stands still, the message that was seen is the next one. */
+    uint64_t now = hl_a64_load_relaxed(&ib->head);
+    if (HL_UNLIKELY(now != head)) {
+        s = peek(ib, head = now);
+    }
     /* relaxed: who delegates now comes after this receive. */
-    bool first = hl_aptr_load_relaxed(&ib->command) == NULL && hl_table_is_clear(&ib->table, hash, r->tag);
-    bool taken = first && s != NULL && is_for(&s->head, r) && take(m, ib, s, r, out);
+    bool taken = hl_aptr_load_relaxed(&ib->command) == NULL && hl_table_is_clear(&ib->table, hash, r->tag) &&
+                 HL_LIKELY(s != NULL) && is_for(&s->head, r) && take(m, ib, s, r, out);
     if (HL_LIKELY(taken)) {
         set_head(ib, head + 1);
     }

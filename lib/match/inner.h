@@ -247,6 +247,8 @@ struct hl_inbox {
     hl_a64 mark;                     /* atomic: bytes of entries above which the owner looks at the sum */
     uint64_t first;                  /* ticket that this generation begins with */
     hl_a64 cells, others;            /* of the messages read: in a cell; without data. atomic, by the owner */
+    struct hl_entry *spare;          /* entries for short messages, by their `next`; the owner's */
+    unsigned n_spare;
     struct hl_table table;
 };
 
@@ -411,6 +413,7 @@ void hl_inbox_visit(struct hl_matcher *m, struct hl_inbox *ib,
 /* Serves it if something is there and nobody else does. */
 void hl_inbox_poll(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w);
 bool hl_inbox_waiting(const struct hl_inbox *ib);
+void hl_inbox_close(struct hl_inbox *ib); /* drops what nobody received */
 
 /* What arrived, wherever its bytes are now. */
 struct hl_arrival {

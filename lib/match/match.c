@@ -122,9 +122,7 @@ static int allocate(struct hl_matcher *m)
 static void release(struct hl_matcher *m)
 {
     for (unsigned i = 0; m->inbox != NULL && i < m->n_inboxes; i++) {
-        if (m->inbox[i].table.bins != NULL) {
-            hl_table_close(&m->inbox[i].table);
-        }
+        hl_inbox_close(&m->inbox[i]);
     }
     uint32_t n_far = hl_a32_load_relaxed(&m->n_far); /* relaxed: nobody else is here any more */
     for (uint32_t i = 0; i < n_far; i++) {

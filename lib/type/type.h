@@ -65,6 +65,13 @@ HL_INLINE struct hl_type *hl_type_of(MPI_Datatype handle)
     return hl_handle_get(handle, HL_KIND_TYPE);
 }
 
+/* The predefined type that it names, which is committed, or NULL. */
+HL_INLINE struct hl_type *hl_type_predefined_of(MPI_Datatype handle)
+{
+    uintptr_t at = (uintptr_t)handle - 0x200;
+    return HL_LIKELY(at < 256 && hl_type_predefined[at].committed) ? &hl_type_predefined[at] : NULL;
+}
+
 HL_INLINE int64_t hl_type_extent(const struct hl_type *t)
 {
     return t->ub - t->lb;
