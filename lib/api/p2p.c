@@ -38,11 +38,17 @@ HL_INLINE int isend_now(const char *func, const struct hl_api_p2p *a, enum hl_se
 {
     struct hl_comm *c;
     struct hl_send s;
-    struct hl_req *r = hl_req_proc_null();
+    struct hl_req *r;
     bool nobody = false;
     int err = hl_api_to_send(a, mode, &c, &s, &nobody);
     err = err == 0 ? hl_api_check_out(request, "request") : err;
-    err = err == 0 && !nobody ? hl_match_isend(&s, &r) : err;
+    if (HL_UNLIKELY(err == 0 && nobody)) {
+        /* A send's status says nothing of the peer. The other one is a call to wait for, where these count.
+         */
+        *request = hl_req_handle(hl_cs_any() ? hl_req_proc_null() : hl_req_completed());
+        return hl_api_end(c, func, 0);
+    }
+    err = err == 0 ? hl_match_isend(&s, &r) : err;
     if (err == 0) {
         *request = hl_req_handle(r);
     }
@@ -83,11 +89,15 @@ HL_INLINE int irecv_now(const char *func, const struct hl_api_p2p *a, MPI_Reques
 {
     struct hl_comm *c;
     struct hl_recv r;
-    struct hl_req *req = hl_req_proc_null();
+    struct hl_req *req;
     bool nobody = false;
     int err = hl_api_to_recv(a, &c, &r, &nobody);
     err = err == 0 ? hl_api_check_out(request, "request") : err;
-    err = err == 0 && !nobody ? hl_match_irecv(&r, &req) : err;
+    if (HL_UNLIKELY(err == 0 && nobody)) {
+        *request = hl_req_handle(hl_req_proc_null());
+        return hl_api_end(c, func, 0);
+    }
+    err = err == 0 ? hl_match_irecv(&r, &req) : err;
     if (err == 0) {
         *request = hl_req_handle(req);
     }
@@ -102,11 +112,23 @@ static int irecv(const char *func, const struct hl_api_p2p *a, MPI_Request *requ
     return code;
 }
 
+static HL_COLD int send_null(const void *buf, int count, MPI_Datatype datatype, int tag, MPI_Comm comm)
+{
+    return send("MPI_Send", &(struct hl_api_p2p){buf, count, datatype, MPI_PROC_NULL, tag, comm},
+                HL_SEND_STANDARD);
+}
+
 /* The calls that programs make most are compiled each by itself, without the section: arguments stay in
  * registers. */
 HL_API(MPI_Send)
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
+    /* Many are, on the borders of a grid. */
+    if (HL_UNLIKELY(dest == MPI_PROC_NULL)) {
+        return HL_LIKELY(hl_api_is_plain(buf, count, datatype, tag, comm))
+                   ? MPI_SUCCESS
+                   : send_null(buf, count, datatype, tag, comm);
+    }
     if (HL_UNLIKELY(hl_cs_on != HL_CS_LOCKFREE)) {
         return send("MPI_Send", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
                     HL_SEND_STANDARD);
@@ -201,6 +223,10 @@ HL_API(MPI_Recv)
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
               MPI_Status *status)
 {
+    if (HL_UNLIKELY(source == MPI_PROC_NULL) && hl_api_is_plain(buf, count, datatype, tag, comm)) {
+        nobody_status(status);
+        return MPI_SUCCESS;
+    }
     if (HL_UNLIKELY(hl_cs_on != HL_CS_LOCKFREE)) {
         return recv("MPI_Recv", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, status);
     }

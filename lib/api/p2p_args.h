@@ -41,6 +41,14 @@ HL_INLINE int hl_api_to_send(const struct hl_api_p2p *a, enum hl_send_mode mode,
     return 0;
 }
 
+/* Is a communication with MPI_PROC_NULL right in all that is checked? Only the common cases are: what this
+ * refuses takes the long way, which finds the words. */
+HL_INLINE bool hl_api_is_plain(const void *buf, int count, MPI_Datatype type, int tag, MPI_Comm comm)
+{
+    return hl_cs_on == HL_CS_LOCKFREE && !HL_CHECKED && (count | tag) >= 0 && hl_comm_of(comm) != NULL &&
+           hl_type_predefined_of(type) != NULL && (HL_LIKELY((uintptr_t)buf > 2) || count == 0);
+}
+
 /* Are receives on it held to mpi_assert_exact_length? */
 HL_INLINE bool hl_api_is_exact(const struct hl_comm *c)
 {

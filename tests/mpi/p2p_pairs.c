@@ -1,6 +1,8 @@
 /* Isendrecv in a ring with every kind of partner and size, in place too; get_status of any, all and some
- * tells the truth and ends nothing. */
+ * tells the truth and ends nothing; with MPI_PROC_NULL, wrong arguments are found as they are with others. */
 #include "mpi_test.h"
+
+#include <stdint.h>
 
 static int next, before;
 
@@ -82,6 +84,59 @@ static void statuses(void)
     CHECK(in[0] == size && in[1] == size);
 }
 
+static int class_of(int code)
+{
+    int class;
+    MPI_Error_class(code, &class);
+    return class;
+}
+
+/* The same answers from a send, a receive and their nonblocking forms. */
+static void expect(int class, const void *buf, int n, MPI_Datatype type, int tag, MPI_Comm comm)
+{
+    MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Status st[2] = {{0}, {0}};
+    void *in = (void *)(uintptr_t)buf;
+    CHECK_EQ(class_of(MPI_Send(buf, n, type, MPI_PROC_NULL, tag, comm)), class);
+    CHECK_EQ(class_of(MPI_Recv(in, n, type, MPI_PROC_NULL, tag, comm, &st[0])), class);
+    CHECK(class != MPI_SUCCESS || (st[0].MPI_SOURCE == MPI_PROC_NULL && st[0].MPI_TAG == MPI_ANY_TAG));
+    CHECK_EQ(class_of(MPI_Recv(in, n, type, MPI_PROC_NULL, tag, comm, MPI_STATUS_IGNORE)), class);
+    CHECK_EQ(class_of(MPI_Isend(buf, n, type, MPI_PROC_NULL, tag, comm, &r[0])), class);
+    CHECK_EQ(class_of(MPI_Irecv(in, n, type, MPI_PROC_NULL, tag, comm, &r[1])), class);
+    CHECK((r[0] != MPI_REQUEST_NULL) == (class == MPI_SUCCESS));
+    CHECK_EQ(MPI_Waitall(2, r, st), MPI_SUCCESS);
+    CHECK(class != MPI_SUCCESS || (st[1].MPI_SOURCE == MPI_PROC_NULL && st[1].MPI_TAG == MPI_ANY_TAG));
+}
+
+static void nobody(void)
+{
+    MPI_Comm dup;
+    MPI_Datatype pair, raw;
+    int data[2] = {0, 0};
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_dup(pair, &raw);
+    MPI_Type_commit(&pair);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(dup, MPI_ERRORS_RETURN);
+    MPI_Comm comms[] = {MPI_COMM_WORLD, MPI_COMM_SELF, dup};
+    for (int i = 0; i < 3; i++) {
+        expect(MPI_SUCCESS, data, 2, MPI_INT, 3, comms[i]);
+        expect(MPI_SUCCESS, data, 1, pair, 3, comms[i]);
+        expect(MPI_SUCCESS, NULL, 0, MPI_INT, 0, comms[i]);
+        expect(MPI_ERR_COUNT, data, -1, MPI_INT, 3, comms[i]);
+        expect(MPI_ERR_TAG, data, 1, MPI_INT, -7, comms[i]);
+        expect(MPI_ERR_TYPE, data, 1, MPI_DATATYPE_NULL, 3, comms[i]);
+        expect(MPI_ERR_TYPE, data, 1, raw, 3, comms[i]);
+        expect(MPI_ERR_BUFFER, NULL, 1, MPI_INT, 3, comms[i]);
+    }
+    expect(MPI_ERR_COMM, data, 1, MPI_INT, 3, MPI_COMM_NULL);
+    MPI_Type_free(&raw);
+    MPI_Type_free(&pair);
+    MPI_Comm_free(&dup);
+}
+
 int main(void)
 {
     test_start(1);
@@ -91,6 +146,7 @@ int main(void)
         ring(n, n % 2 == 0);
     }
     statuses();
+    nobody();
     MPI_Finalize();
     return 0;
 }
