@@ -7,6 +7,7 @@
 #include "err.h"
 #include "hang.h"
 #include "log.h"
+#include "stat.h"
 #include "util.h"
 
 #include <pthread.h>
@@ -131,7 +132,16 @@ int hl_boot_put(const char *key, const void *data, size_t len)
     }
     free(piece);
     free(text);
+    if (!rc)
+        hl_shelf_put(&hl_boot_shelf, hl_boot.rank, key, data, len);
     return rc;
+}
+
+/* One piece of a value. */
+static int get_piece(int rank, const char *name, char *piece, size_t cap)
+{
+    hl_stat_rank_add(HL_STAT_RANK_launcher_gets, 1);
+    return method->get(rank, name, piece, cap);
 }
 
 /* Fetches all pieces into *text, which the caller frees; *data_len is what the first one promises. */
@@ -143,7 +153,7 @@ static int get_text(int rank, const char *key, char **text, size_t *data_len)
     int rc = t ? piece_key(name, rank, key, 0)
                : hl_err_say(HL_ERR_NO_MEM, "no memory for the value of key %s", key);
     if (!rc)
-        rc = method->get(rank, name, t, most + 1);
+        rc = get_piece(rank, name, t, most + 1);
     if (!rc && hl_boot_code_look(t, &text_len, data_len))
         rc = hl_err_say(HL_ERR_OTHER, "the value of %s was changed on its way", name);
     if (!rc && text_len > most) {
@@ -154,7 +164,7 @@ static int get_text(int rank, const char *key, char **text, size_t *data_len)
     for (size_t at = most, i = 1; !rc && at < text_len; at += most, i++) {
         rc = piece_key(name, rank, key, i);
         if (!rc)
-            rc = method->get(rank, name, t + at, hl_min_size(most, text_len - at) + 1);
+            rc = get_piece(rank, name, t + at, hl_min_size(most, text_len - at) + 1);
         if (rc == HL_ERR_FOUND_NONE)
             rc = hl_err_say(HL_ERR_OTHER, "the value of %s is missing", name);
     }
@@ -166,7 +176,7 @@ static int get_text(int rank, const char *key, char **text, size_t *data_len)
     return 0;
 }
 
-int hl_boot_get(int rank, const char *key, void *data, size_t cap, size_t *len)
+static int ask_launcher(int rank, const char *key, void *data, size_t cap, size_t *len)
 {
     char *text = NULL;
     size_t data_len = 0;
@@ -182,6 +192,11 @@ int hl_boot_get(int rank, const char *key, void *data, size_t cap, size_t *len)
         *len = data_len;
     free(text);
     return rc;
+}
+
+int hl_boot_get(int rank, const char *key, void *data, size_t cap, size_t *len)
+{
+    return hl_shelf_get(&hl_boot_shelf, rank, key, data, cap, len, ask_launcher);
 }
 
 int hl_boot_fence(void)

@@ -7,7 +7,8 @@
  *
  * Three channels, by growing price: the node board (hl_boot_node_share, plain memory), the node socket
  * (datagrams between proved node peers, descriptors pass along), the launcher's key-value space (two context
- * switches of the launcher for each call: share what you fetch, never get from all ranks on every rank). */
+ * switches of the launcher for each call: what one rank of a node has fetched lies on the node's shelf for
+ * the others, but never get from all ranks on every rank). */
 #ifndef HL_BOOT_H
 #define HL_BOOT_H
 
@@ -43,9 +44,10 @@ int hl_boot_open(void);
 int hl_boot_put(const char *key, const void *data, size_t len);
 
 /* Fetches what world rank `rank` put under `key` before a fence that both took part in. *len is the number of
- * bytes. Errors: HL_ERR_FOUND_NONE (silent, nothing recorded: absence may be an answer, which PMIx takes up
- * to 20 s for when the rank is of another node), HL_ERR_TRUNCATE when `cap` is too small (*len is then set to
- * the length needed), HL_ERR_OTHER. */
+ * bytes. Of a rank's values one at a time is shared with the node peers: another of them may have fetched it.
+ * Any thread. Errors: HL_ERR_FOUND_NONE (silent, nothing recorded: absence may be an answer, which PMIx takes
+ * up to 20 s for when the rank is of another node), HL_ERR_TRUNCATE when `cap` is too small (*len is then set
+ * to the length needed), HL_ERR_OTHER. */
 int hl_boot_get(int rank, const char *key, void *data, size_t cap, size_t *len);
 
 /* Waits until every rank of the job has entered as often as this one; makes earlier puts visible. Sleeps on

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MEET_SECONDS = 20 };
+enum { MEET_SECONDS = 20, SHELF_SECONDS = 5 };
 
 /* First words on a connection, in both directions. */
 struct hello {
@@ -42,6 +42,8 @@ static struct {
 } node = {.meet = -1};
 
 static int me_world;
+
+struct hl_shelf hl_boot_shelf;
 
 unsigned hl_boot_node_address(struct sockaddr_un *a, const char *what, int number)
 {
@@ -375,9 +377,18 @@ static int take(size_t bytes)
                       (unsigned long long)words[1]);
 }
 
+/* Bytes of the shelf behind the board: ranks that all share one node need none. */
+static size_t shelf_bytes(void)
+{
+    bool useful = hl_boot.node_size > 1 && hl_boot.node_size < hl_boot.size;
+    return useful ? (size_t)hl_boot.size * sizeof(struct hl_shelf_slot) : 0;
+}
+
 int hl_boot_node_share(size_t bytes, int (*make)(size_t), void **base)
 {
+    size_t shelf_at = hl_round_up(bytes, sizeof(struct hl_shelf_slot));
     int fd = -1, flags = MAP_SHARED;
+    bytes = shelf_at + shelf_bytes();
     if (hl_boot.node_size == 1) {
         flags = MAP_PRIVATE | MAP_ANONYMOUS;
     } else {
@@ -399,6 +410,10 @@ int hl_boot_node_share(size_t bytes, int (*make)(size_t), void **base)
         close(fd);
     if (p == MAP_FAILED)
         return hl_err_say(HL_ERR_NO_MEM, "mapping the node board of %zu bytes: %s", bytes, strerror(e));
+    if (bytes > shelf_at)
+        hl_boot_shelf =
+            (struct hl_shelf){(struct hl_shelf_slot *)(void *)((char *)p + shelf_at), hl_boot.node_rank,
+                              hl_boot_socket_lives, SHELF_SECONDS * 1000000000ull};
     *base = p;
     return 0;
 }

@@ -9,6 +9,7 @@
 #define HL_BOOT_NODE_H
 
 #include "boot_method.h"
+#include "boot_shelf.h"
 
 /* Finds the group of hl_boot.rank among the ranks of `clique`, and sets hl_boot.node_*; a rank that cannot
  * prove anything is a group of one. `clique` -1: a group of one, nothing is asked. Collective over the job:
@@ -28,8 +29,14 @@ unsigned hl_boot_node_address(struct sockaddr_un *a, const char *what, int numbe
  * a rank has left may be bound by anybody, and what is sent there until the rank's death is known is read. */
 uint64_t hl_boot_node_nonce(void);
 
+/* The node's shelf, behind its board: none before hl_boot_node_share, none in a group of one or of all. */
+extern struct hl_shelf hl_boot_shelf;
+
 /* The datagram socket of each rank; bound before the fence, so that after it all of the group are there. */
 int hl_boot_socket_open(void);
 void hl_boot_socket_close(void);
+
+/* Does the process of that node rank still hold its socket? A question to the kernel: nobody is woken. */
+bool hl_boot_socket_lives(int node_rank);
 
 #endif

@@ -65,6 +65,17 @@ void hl_boot_socket_close(void)
     mine = -1;
 }
 
+bool hl_boot_socket_lives(int node_rank)
+{
+    struct sockaddr_un a;
+    socklen_t len = hl_boot_node_address(&a, "rank", hl_boot.node_world[node_rank]);
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool dead = fd >= 0 && connect(fd, (struct sockaddr *)&a, len) && errno == ECONNREFUSED;
+    if (fd >= 0)
+        close(fd);
+    return !dead;
+}
+
 int hl_boot_node_fd(void)
 {
     return mine;

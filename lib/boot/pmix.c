@@ -209,18 +209,23 @@ static int listen_to_events(void)
     return rc >= 0 ? 0 : hl_err_say(HL_ERR_OTHER, "the launcher tells no events: %s", lib.words(rc));
 }
 
-static int learn_size(int *size)
+/* A number that the launcher knows of a process or of the job. False: it tells none, *rc says why. */
+static bool learn_number(pmix_rank_t of, const char *key, int *out, pmix_status_t *rc)
 {
-    pmix_proc_t all = px.me;
+    pmix_proc_t who = px.me;
     pmix_value_t *v = NULL;
-    all.rank = PMIX_RANK_WILDCARD;
-    pmix_status_t rc = lib.get(&all, PMIX_JOB_SIZE, NULL, 0, &v);
-    if (rc != PMIX_SUCCESS || !v)
-        return hl_err_say(HL_ERR_OTHER, "the launcher does not tell the size of the job: %s", lib.words(rc));
-    bool good = v->type == PMIX_UINT32 && v->data.uint32 > 0 && v->data.uint32 <= INT_MAX;
-    *size = good ? (int)v->data.uint32 : 0;
+    who.rank = of;
+    *rc = lib.get(&who, key, NULL, 0, &v);
+    if (*rc != PMIX_SUCCESS || !v)
+        return false;
+    bool good = v->type == PMIX_UINT32 && v->data.uint32 <= INT_MAX;
+    *rc = good ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+    if (good)
+        *out = (int)v->data.uint32;
+    if (v->type == PMIX_STRING)
+        free(v->data.string);
     free(v);
-    return good ? 0 : hl_err_say(HL_ERR_OTHER, "the launcher tells a size of the job that is no number");
+    return good;
 }
 
 static int pmix_init(hl_boot_env_fn *env, struct hl_boot_job *job)
@@ -236,7 +241,9 @@ static int pmix_init(hl_boot_env_fn *env, struct hl_boot_job *job)
     if (strcmp(px.me.nspace, env("PMIX_NAMESPACE")) != 0)
         rc = hl_err_say(HL_ERR_OTHER, "the PMIx server says %s, the environment PMIX_NAMESPACE=%s",
                         px.me.nspace, env("PMIX_NAMESPACE"));
-    rc = rc ? rc : learn_size(&job->size);
+    if (!rc && !learn_number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &job->size, &status))
+        rc =
+            hl_err_say(HL_ERR_OTHER, "the launcher does not tell the size of the job: %s", lib.words(status));
     if (!rc && px.me.rank >= (pmix_rank_t)job->size)
         rc = hl_err_say(HL_ERR_OTHER, "the PMIx server says rank %u of %d", px.me.rank, job->size);
     rc = rc ? rc : listen_to_events();
@@ -383,6 +390,15 @@ static void pmix_abort(int code)
         lib.abort(code, "", NULL, 0);
 }
 
+static int pmix_appnum(int *out)
+{
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+    pthread_mutex_lock(&px.turn);
+    bool told = !is_gone() && learn_number(px.me.rank, PMIX_APPNUM, out, &rc);
+    pthread_mutex_unlock(&px.turn);
+    return told ? 0 : HL_ERR_FOUND_NONE;
+}
+
 static int pmix_watch_fd(void)
 {
     pthread_mutex_lock(&px.told);
@@ -423,7 +439,8 @@ static int pmix_fini(void)
                               : hl_err_say(HL_ERR_OTHER, "leaving the launcher failed: %s", lib.words(rc));
 }
 
-/* libpmix 5 corrupts its memory when it is opened a second time. */
+/* Cannot be had: libpmix 5.0 corrupts its memory in a second PMIx_Finalize, and Open MPI 4.1's server counts
+ * who has left as present: its fence ended while the other rank was still to come back. */
 static int pmix_again(void)
 {
     return hl_err_say(HL_ERR_OTHER, "a PMIx launcher does not take back a rank that has left: open the next "
@@ -438,6 +455,7 @@ const struct hl_boot_method hl_boot_pmix = {.name = "pmix",
                                             .get = pmix_get,
                                             .fence = pmix_fence,
                                             .abort = pmix_abort,
+                                            .appnum = pmix_appnum,
                                             .watch_fd = pmix_watch_fd,
                                             .watch_take = pmix_watch_take,
                                             .fini = pmix_fini,

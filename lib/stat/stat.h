@@ -55,6 +55,8 @@
     X(bytes_port, "bytes of all messages that came over the network's ports, with their heads")              \
     X(bytes_mapped, "bytes of large messages copied out of mapped memory")                                   \
     X(bytes_cma, "bytes that the kernel copied from or to private memory of node peers")                     \
+    X(launcher_gets, "values, or pieces of long ones, that were asked of the launcher")                      \
+    X(shelf_gets, "values that a node peer had fetched from the launcher, or put")                           \
     X(pages_base, "pages of the smallest size that were taken before use")                                   \
     X(pages_huge, "larger pages that were taken")                                                            \
     X(naps, "times that a waiting thread slept")                                                             \

@@ -91,6 +91,21 @@ def ranks_that_may_not_share_meet_as_well():
     same((job.code, job.out.count("of 2: 0,2"), job.out.count("of 2: 1,3")), (0, 2, 2))
 
 
+def a_node_asks_for_each_value_once():
+    """Six ranks of two nodes: each value is fetched once by the other node, in three pieces of PMI-1 or one of PMIx."""
+    job = L.run(6, RANK, "shelf", env={"HOTLANE_CLIQUES": "2"})
+    same(job.code, 0)
+    lines = [line.split() for line in job.out.splitlines()]
+    same([sum(int(words[at]) for words in lines) for at in (3, 5)], [6 if L.method == "pmix" else 18, 30])
+
+
+def programs_know_their_number():
+    if L.cluster:
+        raise Skip("srun starts one program")
+    job = L.run(1, RANK, "appnum", ":", "-n", 2, RANK, "appnum")
+    same((job.code, sorted(job.out.splitlines())), (0, [f"program {int(r > 0)} of rank {r}" for r in range(3)]))
+
+
 def mpi_programs_run():
     for way in BOTH:
         same(L.run(4, program("tests", "mpi", "mpi_hello"), "multiple", env=way).code, 0)
@@ -296,7 +311,8 @@ def two_hosts_are_two_nodes():
 
 SLURM = [a_step_without_server_is_refused, one_task_of_a_step_needs_no_server, our_launcher_works_inside_a_step,
          the_binding_of_a_step_sets_the_lanes, two_nodes_are_two_nodes]
-CASES = [ranks_meet_and_share_the_node, ranks_that_may_not_share_meet_as_well, mpi_programs_run, what_a_rank_starts_is_no_rank,
+CASES = [ranks_meet_and_share_the_node, ranks_that_may_not_share_meet_as_well, a_node_asks_for_each_value_once,
+         programs_know_their_number, mpi_programs_run, what_a_rank_starts_is_no_rank,
          the_stencil_has_the_serial_hash, ends_tell_their_cause_in_time, mpi_programs_end_in_time,
          ranks_do_not_outlive_a_killed_launcher, two_hosts_are_two_nodes, start_up_costs_little]
 

@@ -844,6 +844,20 @@ def cliques_split_the_node():
     same(groups(run("-n", 2, RANK, "all", env={"HOTLANE_CLIQUES": "7"})), ["0", "1"])
 
 
+def counts_of(job):
+    """What ranks asked of the launcher, and what they found on their nodes' shelves."""
+    same(job.code, 0)
+    return [sum(int(line.split()[at]) for line in job.out.splitlines()) for at in (3, 5)]
+
+
+def a_node_asks_for_each_value_once():
+    """Values of 1500 bytes are three pieces in PMI-1."""
+    for ranks, nodes in ((4, 2), (8, 2), (9, 3)):
+        far = ranks * (nodes - 1)  # each value is fetched once by each node but its own
+        same(counts_of(run("-n", ranks, RANK, "shelf", env={"HOTLANE_CLIQUES": str(nodes)})), [3 * far, ranks * ranks - far])
+    same(counts_of(run("-n", 3, RANK, "shelf", env={"HOTLANE_NEAR": "0"})), [3 * 9, 0])
+
+
 def ranks_of_different_networks_do_not_share():
     if subprocess.run(["unshare", "-n", "true"], capture_output=True, check=False).returncode:
         raise Skip("no right to make network namespaces")
@@ -1128,7 +1142,7 @@ GROUPS = {
                  a_rank_that_never_reads_is_ended, the_secret_is_told_to_ranks_only,
                  a_shell_may_start_one_program_after_the_other, two_programs_at_once_on_one_socket_are_refused,
                  a_rank_may_start_a_job_of_its_own, a_job_within_a_batch_step_is_a_job],
-    "node": [everything_works_at_any_size, near_0_gives_groups_of_one, cliques_split_the_node,
+    "node": [everything_works_at_any_size, near_0_gives_groups_of_one, cliques_split_the_node, a_node_asks_for_each_value_once,
              ranks_of_different_networks_do_not_share, nothing_gets_a_name, strangers_on_the_socket_are_ignored,
              a_launcher_without_server_is_refused, a_batch_script_is_no_launcher, what_a_rank_starts_runs_alone, the_override_makes_singletons,
              foreign_launchers_serve_as_well],

@@ -3,6 +3,7 @@
 #include "boot.h"
 #include "conf.h"
 #include "err.h"
+#include "stat.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -80,6 +81,32 @@ static void board(void)
         want(at < 0 || hl_boot.node_world[at] == i, "node_of and node_world agree");
     }
     want(hl_boot_node_of(hl_boot.rank) == hl_boot.node_rank, "node_of knows me");
+}
+
+/* Every rank gets the values of all, each in an order of its own, and says what that asked of the launcher.
+ */
+static void shelf(void)
+{
+    char mine[1500], got[2000];
+    uint64_t asked = 0, found = 0;
+    size_t len = 0;
+    void *base = NULL;
+    check(hl_boot_node_share(64, make_board, &base), "share");
+    memset(mine, 'a' + hl_boot.rank % 26, sizeof mine);
+    check(hl_boot_put("value", mine, sizeof mine), "put");
+    check(hl_boot_fence(), "fence");
+    for (int i = 0; i < hl_boot.size; i++) {
+        int rank = (hl_boot.rank * 3 + i) % hl_boot.size;
+        check(hl_boot_get(rank, "value", got, sizeof got, &len), "get");
+        memset(mine, 'a' + rank % 26, sizeof mine);
+        want(len == sizeof mine && memcmp(got, mine, len) == 0, "bytes of what was got");
+    }
+    check(hl_boot_fence(), "fence");
+    hl_stat_get("launcher_gets", &asked);
+    hl_stat_get("shelf_gets", &found);
+    printf("rank %d asked %d found %d\n", hl_boot.rank, (int)asked, (int)found);
+    want(hl_boot_get(0, "value", got, sizeof mine - 1, &len) == HL_ERR_TRUNCATE && len == sizeof mine,
+         "a value that is too long is refused");
 }
 
 /* Takes one message, waiting for it. */
@@ -215,6 +242,11 @@ int main(int argc, char **argv)
             sockets();
         check(hl_boot_fence(), "fence");
         facts();
+    } else if (!strcmp(mode, "shelf")) {
+        shelf();
+    } else if (!strcmp(mode, "appnum")) {
+        int number = -1;
+        printf("program %d of rank %d\n", hl_boot_appnum(&number) ? number : -1, hl_boot.rank);
     } else if (!strcmp(mode, "flood")) {
         flood(arg);
     } else if (!strcmp(mode, "facts")) {

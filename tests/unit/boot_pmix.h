@@ -8,7 +8,7 @@
 
 struct fake_pmix { /* as in fake_pmix.c */
     pmix_status_t init_result, fence_result;
-    bool hold, lazy;
+    bool hold, lazy, vague;
     int commits, finalized, aborted, signals_blocked;
     int connection;
     pmix_notification_fn_t handler;
@@ -76,9 +76,16 @@ START_TEST(a_pmix_server_is_spoken_to_and_hidden)
     f->lazy = true;
     ck_assert_int_eq(m->get(2, "key", value, sizeof value), 0);
     ck_assert_int_eq(m->get(2, "none", value, sizeof value), HL_ERR_FOUND_NONE);
+    int number = -1;
+    ck_assert_int_eq(m->appnum(&number), 0);
+    ck_assert_int_eq(number, 5);
+    f->vague = true;
+    ck_assert_int_eq(m->appnum(&number), HL_ERR_FOUND_NONE);
     m->abort(7);
     ck_assert_int_eq(f->aborted, 7);
     ck_assert_int_eq(m->fini(), 0);
+    f->vague = false;
+    ck_assert_int_eq(m->appnum(&number), HL_ERR_FOUND_NONE);
     ck_assert_int_eq(f->finalized, 1);
     ck_assert_int_eq(m->watch_fd(), -1);
     ck_assert_int_eq(m->again(), HL_ERR_OTHER);
@@ -162,6 +169,11 @@ START_TEST(a_pmix_server_that_cannot_be_right_is_refused)
     ck_assert_int_eq(choose("auto", &name), HL_ERR_OTHER);
     ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "PMIX_NAMESPACE=other"));
     ck_assert_int_eq(f->finalized, 1);
+    f->vague = true;
+    ENV("PMIX_NAMESPACE=fake", "PMIX_RANK=1");
+    ck_assert_int_eq(choose("auto", &name), HL_ERR_OTHER);
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "size of the job"));
+    f->vague = false;
     f->init_result = PMIX_ERR_UNREACH;
     ENV("PMIX_NAMESPACE=fake", "PMIX_RANK=1", "OMPI_COMM_WORLD_SIZE=3");
     ck_assert_int_eq(choose("auto", &name), HL_ERR_OTHER);

@@ -11,8 +11,9 @@
 /* The test's knobs and views, found by dlsym. */
 struct fake_pmix {
     pmix_status_t init_result, fence_result;
-    bool hold; /* fences do not end */
-    bool lazy; /* nothing is at hand at once */
+    bool hold;  /* fences do not end */
+    bool lazy;  /* nothing is at hand at once */
+    bool vague; /* numbers are none */
     int commits, finalized, aborted, signals_blocked;
     int connection; /* descriptor, open on exec as that of the true library is */
     pmix_notification_fn_t handler;
@@ -97,9 +98,9 @@ PMIX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[], co
                                    size_t ninfo, pmix_value_t **val)
 {
     pmix_value_t *v = calloc(1, sizeof *v);
-    if (!strcmp(key, PMIX_JOB_SIZE)) {
-        v->type = PMIX_UINT32;
-        v->data.uint32 = 3;
+    if (!strcmp(key, PMIX_JOB_SIZE) || !strcmp(key, PMIX_APPNUM)) {
+        v->type = fake_pmix.vague ? PMIX_BOOL : PMIX_UINT32;
+        v->data.uint32 = proc->rank == PMIX_RANK_WILDCARD ? 3 : 5;
         *val = v;
         return PMIX_SUCCESS;
     }

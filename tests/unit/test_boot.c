@@ -417,6 +417,7 @@ static void add_pmix(TCase *tc)
     (void)tc;
 }
 #endif
+#include "boot_shelving.h"
 #include "boot_strangers.h"
 
 static Suite *make_suite(void)
@@ -441,6 +442,7 @@ static Suite *make_suite(void)
     tcase_add_test(tc, a_singleton_opens_no_descriptor_and_works_like_a_job);
     tcase_add_test(tc, a_forked_child_ends_only_itself);
     add_pmix(tc);
+    add_shelf(tc);
     tcase_add_test(tc, nobody_leaves_descriptors_here);
     tcase_add_test(tc, strangers_take_no_place_in_the_queue);
     tcase_add_test(tc, other_users_are_not_heard);

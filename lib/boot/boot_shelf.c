@@ -1,0 +1,109 @@
+/* The node's shelf of values. */
+#include "boot_shelf.h"
+#include "err.h"
+#include "stat.h"
+#include "util.h"
+
+#include <string.h>
+#include <time.h>
+
+enum { LAID = 1, WHO_SHIFT = 1, WHO_BITS = 23, VERSION_SHIFT = WHO_SHIFT + WHO_BITS };
+
+static int claimer_of(uint64_t state)
+{
+    return (int)(state >> WHO_SHIFT & ((1u << WHO_BITS) - 1)) - 1;
+}
+
+static uint64_t next_version(uint64_t state)
+{
+    return (state >> VERSION_SHIFT) + 1;
+}
+
+/* Makes the slot mine if its state is still `seen`; *mine is then its state. */
+static bool claim(const struct hl_shelf *s, struct hl_shelf_slot *slot, uint64_t seen, uint64_t *mine)
+{
+    *mine = next_version(seen) << VERSION_SHIFT | (uint64_t)(s->me + 1) << WHO_SHIFT;
+    /* acquire: after what the last claimer wrote. */
+    if (!hl_a64_cas_acquire(&slot->state, &seen, *mine))
+        return false;
+    hl_fence_release(); /* the claim before the bytes: pairs with the fence in copy_out */
+    return true;
+}
+
+/* Ends a claim, with a value or with none. */
+static void lay(struct hl_shelf_slot *slot, uint64_t mine, const char *key, const void *data, size_t len)
+{
+    size_t key_len = strlen(key);
+    if (len > HL_SHELF_VALUE || key_len >= HL_SHELF_KEY)
+        key_len = len = 0;
+    memcpy(slot->key, key, key_len);
+    slot->key[key_len] = 0;
+    memcpy(slot->value, data, len);
+    slot->len = (uint32_t)len;
+    /* release: the value; pairs with the acquire in hl_shelf_get. */
+    hl_a64_store_release(&slot->state, mine >> VERSION_SHIFT << VERSION_SHIFT | LAID);
+}
+
+/* Copies the value, if it is that of `key`. Returns 0, HL_ERR_TRUNCATE, or HL_ERR_FOUND_NONE: it is
+ * another's, or was changed meanwhile. */
+static int copy_out(struct hl_shelf_slot *slot, uint64_t seen, const char *key, void *data, size_t cap,
+                    size_t *len)
+{
+    size_t n = slot->len;
+    bool right = strncmp(slot->key, key, HL_SHELF_KEY) == 0 && n <= HL_SHELF_VALUE;
+    if (right)
+        memcpy(data, slot->value, hl_min_size(n, cap));
+    hl_fence_acquire(); /* the bytes before the second look: pairs with the fence in claim */
+    /* relaxed: ordered by the fence. */
+    if (!right || hl_a64_load_relaxed(&slot->state) != seen)
+        return HL_ERR_FOUND_NONE;
+    *len = n;
+    if (n > cap)
+        return hl_err_say(HL_ERR_TRUNCATE, "value of key %s: %zu bytes, room for %zu", key, n, cap);
+    hl_stat_rank_add(HL_STAT_RANK_shelf_gets, 1);
+    return 0;
+}
+
+/* Waits for the claimer a little. False: it is not worth waiting any longer. */
+static bool await(const struct hl_shelf *s, uint64_t begin)
+{
+    struct timespec t = {0, 50000};
+    nanosleep(&t, NULL);
+    return hl_now_ns() - begin < s->patience_ns;
+}
+
+int hl_shelf_get(struct hl_shelf *s, int rank, const char *key, void *data, size_t cap, size_t *len,
+                 hl_shelf_ask_fn *ask)
+{
+    if (!s->slot)
+        return ask(rank, key, data, cap, len);
+    struct hl_shelf_slot *slot = &s->slot[rank];
+    uint64_t mine, looks = 0, begin = hl_now_ns();
+    do {
+        /* acquire: the value; pairs with the release in lay. */
+        uint64_t seen = hl_a64_load_acquire(&slot->state);
+        int who = claimer_of(seen);
+        int rc = who < 0 ? copy_out(slot, seen, key, data, cap, len) : HL_ERR_FOUND_NONE;
+        if (rc != HL_ERR_FOUND_NONE)
+            return rc;
+        /* Now and then a claimer is suspected of being dead. */
+        if ((who < 0 || (++looks % 64 == 0 && !s->lives(who))) && claim(s, slot, seen, &mine)) {
+            rc = ask(rank, key, data, cap, len);
+            lay(slot, mine, rc ? "" : key, data, rc ? 0 : *len);
+            return rc;
+        }
+    } while (await(s, begin));
+    return ask(rank, key, data, cap, len);
+}
+
+void hl_shelf_put(struct hl_shelf *s, int rank, const char *key, const void *data, size_t len)
+{
+    uint64_t mine;
+    if (!s->slot || len > HL_SHELF_VALUE)
+        return;
+    struct hl_shelf_slot *slot = &s->slot[rank];
+    /* relaxed: the claim orders. */
+    uint64_t seen = hl_a64_load_relaxed(&slot->state);
+    if (claimer_of(seen) < 0 && claim(s, slot, seen, &mine))
+        lay(slot, mine, key, data, len);
+}
