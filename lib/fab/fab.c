@@ -226,11 +226,16 @@ static void note_facts(void)
     hl_fab.mr_bind = (i->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0;
 }
 
+static void choose(void *result)
+{
+    *(int *)result = hl_conf.provider[0] != '\0' ? choose_named(hl_conf.provider) : choose_best();
+}
+
 static void load_and_choose(void *result)
 {
     int rc = hl_fab_lib_load();
     if (rc == 0) {
-        rc = hl_conf.provider[0] != '\0' ? choose_named(hl_conf.provider) : choose_best();
+        hl_fab_without_symbols((const void *)(uintptr_t)hl_fab_lib.getinfo, choose, &rc);
     }
     *(int *)result = rc;
 }

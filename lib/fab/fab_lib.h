@@ -21,6 +21,11 @@ extern struct hl_fab_lib hl_fab_lib;
 /* Fills hl_fab_lib from libfabric.so.1, or leaves what a test has put there. HL_ERR_OTHER with the fix. */
 int hl_fab_lib_load(void);
 
+/* Runs fn(arg), and meanwhile the library that has the address `inside` finds no /proc/kallsyms: see
+ * symbols.c.
+ */
+void hl_fab_without_symbols(const void *inside, void (*fn)(void *), void *arg);
+
 /* The provider's description and fabric, between hl_fab_open and hl_fab_close. */
 extern struct fi_info *hl_fab_info;
 extern struct fid_fabric *hl_fab_fabric;

@@ -10,6 +10,7 @@
 #include "keys.h"
 #include "model.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -255,6 +256,52 @@ START_TEST(an_unknown_provider_is_named_with_the_fix)
 }
 END_TEST
 
+/* ---- what libfabric reads at its start ---- */
+
+static struct seen {
+    bool (*reads)(const char *path);
+    bool symbols, others, ran;
+} seen;
+
+static void look_at_files(void *arg)
+{
+    ck_assert_ptr_eq(arg, &seen);
+    seen.ran = true;
+    seen.symbols = seen.reads != NULL && seen.reads("/proc/kallsyms");
+    seen.others = seen.reads != NULL && seen.reads("/proc/self/stat");
+    FILE *mine = fopen("/proc/kallsyms", "re"); /* the program itself reads what it likes */
+    ck_assert_ptr_nonnull(mine);
+    fclose(mine);
+}
+
+/* Built so that the loader seals its references, and so that it resolves them when they are used. */
+START_TEST(the_kernels_symbols_are_not_read_meanwhile)
+{
+    static const char *const file[] = {HL_TEST_READER_NOW, HL_TEST_READER_LAZY};
+    void *so = dlopen(file[_i], RTLD_LAZY);
+    ck_assert_msg(so != NULL, "%s", so != NULL ? "" : dlerror());
+    *(void **)&seen.reads = dlsym(so, "reader_reads");
+    ck_assert(seen.reads != NULL);
+    for (int i = 0; i < 3; i++) {
+        hl_fab_without_symbols(dlsym(so, "reader_reads"), look_at_files, &seen);
+        ck_assert(seen.ran && seen.others && !seen.symbols);
+        look_at_files(&seen);
+        ck_assert(seen.others && seen.symbols);
+    }
+}
+END_TEST
+
+START_TEST(what_reads_no_files_is_left_alone)
+{
+    int nowhere = 0;
+    hl_fab_without_symbols(&nowhere, look_at_files, &seen);
+    ck_assert(seen.ran);
+    seen.ran = false;
+    hl_fab_without_symbols(dlsym(dlopen("libm.so.6", RTLD_LAZY), "cos"), look_at_files, &seen);
+    ck_assert(seen.ran);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("fab");
@@ -270,6 +317,8 @@ static Suite *make_suite(void)
     tcase_add_test(t, an_opening_that_fails_halfway_leaves_nothing);
     tcase_add_test(t, a_provider_that_wants_local_registration_is_refused);
     tcase_add_test(t, an_unknown_provider_is_named_with_the_fix);
+    tcase_add_loop_test(t, the_kernels_symbols_are_not_read_meanwhile, 0, 2);
+    tcase_add_test(t, what_reads_no_files_is_left_alone);
     suite_add_tcase(s, t);
     return s;
 }

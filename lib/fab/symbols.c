@@ -1,0 +1,147 @@
+/* libfabric's start without /proc/kallsyms.
+ *
+ * The verbs provider, which a distribution's libfabric has inside, asks at its start whether the kernel can
+ * register memory of other devices: it reads the kernel's table of symbols line by line, twice, on machines
+ * without such NICs too. That is ten megabytes of text which the kernel makes anew for every rank, and five
+ * sixths of the processor time that opening the network took. Nothing switches it off: providers start before
+ * their filter is looked at. The answer matters for memory of GPUs alone, which is not used here, and "the
+ * file cannot be read" (what ranks in many containers see) is an answer: no.
+ *
+ * So while libfabric starts, its own reference to fopen, and no other library's, leads to a function that
+ * does not find this one file. The reference is found as the dynamic loader finds it; where it looks
+ * otherwise than expected nothing is changed, and the start is merely slow. */
+#include "atomic.h"
+#include "fab_lib.h"
+
+#include <errno.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A library's reference to fopen. */
+struct reference {
+    uintptr_t inside; /* an address in the library */
+    hl_aptr *slot;    /* NULL: none was found */
+    bool sealed;      /* the loader has made its page read-only */
+};
+
+/* What the library's dynamic section says. */
+struct tables {
+    const ElfW(Sym) * symbol;
+    const char *words;
+    const ElfW(Rela) * rela;
+    size_t count;
+    bool has_addends;
+};
+
+static FILE *open_others(const char *path, const char *mode)
+{
+    if (strcmp(path, "/proc/kallsyms") == 0) {
+        errno = ENOENT;
+        return NULL;
+    }
+    return fopen(path, mode);
+}
+
+/* The header of that type; of several, or of one that may be elsewhere, the one around an address (0: any).
+ */
+static const ElfW(Phdr) * header_of(const struct dl_phdr_info *in, ElfW(Word) type, uintptr_t around)
+{
+    for (int i = 0; i < in->dlpi_phnum; i++) {
+        const ElfW(Phdr) *h = &in->dlpi_phdr[i];
+        uintptr_t begin = in->dlpi_addr + h->p_vaddr;
+        if (h->p_type == type && (around == 0 || around - begin < h->p_memsz)) {
+            return h;
+        }
+    }
+    return NULL;
+}
+
+/* glibc has added the load address to pointers here. */
+static struct tables read_tables(const ElfW(Dyn) * d)
+{
+    struct tables t = {.symbol = NULL};
+    for (; d->d_tag != DT_NULL; d++) {
+        void *at = (void *)d->d_un.d_ptr;
+        switch (d->d_tag) {
+        case DT_SYMTAB:
+            t.symbol = at;
+            break;
+        case DT_STRTAB:
+            t.words = at;
+            break;
+        case DT_JMPREL:
+            t.rela = at;
+            break;
+        case DT_PLTRELSZ:
+            t.count = d->d_un.d_val / sizeof(ElfW(Rela));
+            break;
+        case DT_PLTREL:
+            t.has_addends = d->d_un.d_val == DT_RELA;
+            break;
+        default:
+            break;
+        }
+    }
+    return t;
+}
+
+/* Of dl_iterate_phdr: 1 ends the search. */
+static int look(struct dl_phdr_info *in, size_t size, void *arg)
+{
+    struct reference *ref = arg;
+    (void)size;
+    const ElfW(Phdr) *dynamic = header_of(in, PT_DYNAMIC, 0);
+    if (header_of(in, PT_LOAD, ref->inside) == NULL) {
+        return 0;
+    }
+    if (dynamic == NULL || header_of(in, PT_LOAD, (uintptr_t)&open_others) != NULL) {
+        return 1; /* a test's model of libfabric is in the same object as this */
+    }
+    struct tables t = read_tables((void *)(in->dlpi_addr + dynamic->p_vaddr));
+    bool whole = t.symbol != NULL && t.words != NULL && t.rela != NULL && t.has_addends &&
+                 (uintptr_t)t.rela > in->dlpi_addr;
+    for (size_t i = 0; whole && i < t.count; i++) {
+        const char *name = t.words + t.symbol[ELF64_R_SYM(t.rela[i].r_info)].st_name;
+        if (strcmp(name, "fopen") == 0 || strcmp(name, "fopen64") == 0) {
+            uintptr_t at = in->dlpi_addr + t.rela[i].r_offset;
+            ref->slot = (hl_aptr *)at;
+            ref->sealed = header_of(in, PT_GNU_RELRO, at) != NULL;
+        }
+    }
+    return 1;
+}
+
+/* Returns false when the page does not let itself be written. */
+static bool lead(const struct reference *ref, void *to)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *begin = (void *)((uintptr_t)ref->slot & ~(page - 1));
+    if (ref->sealed && mprotect(begin, page, PROT_READ | PROT_WRITE) != 0) {
+        return false;
+    }
+    hl_aptr_store_relaxed(ref->slot, to); /* relaxed: another thread may go the old way or the new one */
+    if (ref->sealed) {
+        (void)mprotect(begin, page, PROT_READ);
+    }
+    return true;
+}
+
+void hl_fab_without_symbols(const void *inside, void (*fn)(void *), void *arg)
+{
+    struct reference ref = {(uintptr_t)inside, NULL, false};
+    FILE *(*ours)(const char *, const char *) = open_others;
+    void *to, *before = NULL;
+    memcpy(&to, &ours, sizeof to);
+    dl_iterate_phdr(look, &ref);
+    if (ref.slot != NULL) {
+        before = hl_aptr_load_relaxed(ref.slot); /* relaxed: the loader has written it */
+    }
+    bool led = ref.slot != NULL && lead(&ref, to);
+    fn(arg);
+    if (led) {
+        (void)lead(&ref, before);
+    }
+}
