@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -409,6 +410,45 @@ START_TEST(a_forked_child_ends_only_itself)
 }
 END_TEST
 
+/* A launcher that is not ours may not look at the pipe again once it knows of the end. */
+START_TEST(last_words_are_read_before_the_launcher_hears_of_the_end)
+{
+    int out[2], status = 0;
+    char words[16] = "";
+    unsetenv("PMI_FD");
+    ck_assert_int_eq(pipe(out), 0);
+    pid_t child = fork();
+    if (!child) {
+        dup2(out[1], STDOUT_FILENO);
+        if (hl_conf_load() == 0 && hl_boot_open() == 0) {
+            fputs("last words", stdout);
+            hl_boot_abort(7);
+        }
+        _exit(99);
+    }
+    int unread = 0;
+    while (unread == 0) {
+        ck_assert_int_eq(ioctl(out[0], FIONREAD, &unread), 0);
+    }
+    usleep(30000);
+    ck_assert_int_eq(waitpid(child, &status, WNOHANG), 0); /* it waits for the reader */
+    ck_assert_int_eq(read(out[0], words, sizeof words), 10);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(WEXITSTATUS(status), 7);
+    child = fork();
+    if (!child) { /* nobody reads: that is not for ever */
+        dup2(out[1], STDOUT_FILENO);
+        fputs("last words", stdout);
+        if (hl_conf_load() == 0 && hl_boot_open() == 0) {
+            hl_boot_abort(7);
+        }
+        _exit(99);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(WEXITSTATUS(status), 7);
+}
+END_TEST
+
 #if HL_PMIX
 #include "boot_pmix.h"
 #else
@@ -424,6 +464,7 @@ static Suite *make_suite(void)
 {
     Suite *suite = suite_create("boot");
     TCase *tc = tcase_create("boot");
+    tcase_set_timeout(tc, 60);
     tcase_add_test(tc, every_byte_value_and_length_survives_as_text);
     tcase_add_test(tc, texts_that_were_changed_are_refused);
     tcase_add_test(tc, lines_arrive_in_any_pieces);
@@ -441,6 +482,7 @@ static Suite *make_suite(void)
     tcase_add_test(tc, notices_come_between_answers_and_a_hang_up_is_seen);
     tcase_add_test(tc, a_singleton_opens_no_descriptor_and_works_like_a_job);
     tcase_add_test(tc, a_forked_child_ends_only_itself);
+    tcase_add_test(tc, last_words_are_read_before_the_launcher_hears_of_the_end);
     add_pmix(tc);
     add_shelf(tc);
     tcase_add_test(tc, nobody_leaves_descriptors_here);
