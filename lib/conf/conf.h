@@ -79,6 +79,10 @@ const struct hl_var *hl_conf_var_of(const void *field);
 /* The other spelling of a row's name, or NULL. Both set and different is an error of hl_conf_load. */
 const char *hl_conf_other_name(const struct hl_var *v);
 
+/* For mistyped words: `known` when it is nearer to `word` than `so_far` (NULL: than what could be meant),
+ * else `so_far`. Words of at most 63 letters. */
+const char *hl_conf_nearer(const char *word, const char *known, const char *so_far);
+
 /* A variable of somebody else's (a launcher's, libfabric's), or NULL. */
 const char *hl_conf_env(const char *name);
 

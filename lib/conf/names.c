@@ -59,17 +59,23 @@ static bool known(const char *name)
     return false;
 }
 
+const char *hl_conf_nearer(const char *word, const char *known, const char *so_far)
+{
+    size_t most = hl_min_size(4, strlen(word) / 2 + 1); /* farther words are no slips of the finger */
+    if (strlen(word) >= NAME_MOST || strlen(known) >= NAME_MOST) {
+        return so_far;
+    }
+    most = so_far != NULL ? distance(word, so_far) : most;
+    return distance(word, known) < most ? known : so_far;
+}
+
 const char *hl_conf_nearest(const char *name)
 {
-    size_t count, best = 4; /* farther names are no slips of the finger */
+    size_t count;
     const struct hl_var *v = hl_conf_vars(&count);
     const char *found = NULL;
-    for (size_t i = 0; i < count && strlen(name) < NAME_MOST; i++) {
-        size_t d = distance(name, v[i].name);
-        if (d < best) {
-            best = d;
-            found = v[i].name;
-        }
+    for (size_t i = 0; i < count; i++) {
+        found = hl_conf_nearer(name, v[i].name, found);
     }
     return found;
 }

@@ -85,6 +85,9 @@ expect("--version", run("--version")[:2] == (0, "hotlane-info " + json.loads(run
                                               + "\n"))
 expect("--help", run("--help")[0] == 0 and "usage:" in run("--help")[1])
 expect("an unknown option", run("--nonsense")[0] == 2 and run("words")[0] == 2)
+expect("the option that was meant", run("--memry")[2] == "hotlane-info: unknown option --memry; the nearest is --memory (--help lists all)\n")
+expect("no option is near", "nearest" not in run("-x")[2] and "nearest" not in run("--xyzxyz")[2])
+expect("an option without its value", run("--machine")[0] == 2 and "lacks its value" in run("--machine")[2])
 
 print(f"{cases - failures} of {cases} hold")
 sys.exit(1 if failures else 0)

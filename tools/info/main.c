@@ -62,6 +62,18 @@ static const struct option longs[] = {
     {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0},
 };
 
+/* What is no option, with the one that was meant. */
+_Noreturn static void refuse(const char *word)
+{
+    const char *meant = NULL, *letters = word + strspn(word, "-");
+    for (const struct option *o = longs; o->name != NULL; o++) {
+        meant = hl_conf_nearer(letters, o->name, meant);
+    }
+    fprintf(stderr, "hotlane-info: unknown option %s%s%s (--help lists all)\n", word,
+            meant != NULL ? "; the nearest is --" : "", meant != NULL ? meant : "");
+    exit(2);
+}
+
 /* An option that does not choose a report. */
 static void take(int c, struct options *o)
 {
@@ -85,7 +97,7 @@ static void take(int c, struct options *o)
         puts("hotlane-info " HL_VERSION);
         exit(0);
     default:
-        fputs("hotlane-info --help lists the options\n", stderr);
+        fputs("hotlane-info: an option lacks its value (--help lists all)\n", stderr);
         exit(2);
     }
 }
@@ -102,16 +114,17 @@ static void parse(int argc, char **argv, struct options *o)
     };
     *o = (struct options){.root = "", .network = true};
     int report = 0;
-    for (int c; (c = getopt_long(argc, argv, "h", longs, NULL)) != -1;) {
-        if (strchr("cefmM", c) != NULL) {
+    for (int c, at; at = optind, (c = getopt_long(argc, argv, "+:h", longs, NULL)) != -1;) {
+        if (c == '?') {
+            refuse(argv[at]);
+        } else if (strchr("cefmM", c) != NULL) {
             report = c;
         } else {
             take(c, o);
         }
     }
     if (optind < argc) {
-        fprintf(stderr, "hotlane-info: what is `%s`? hotlane-info --help lists the options\n", argv[optind]);
-        exit(2);
+        refuse(argv[optind]);
     }
     for (size_t i = 0; o->show == NULL; i++) {
         if (reports[i].letter == report) {
