@@ -6,6 +6,7 @@ perf/install-peers made), srun-pmi2 or srun-pmix (one node of the cluster of slu
 A launcher that is not installed is skipped with the reason."""
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -25,6 +26,11 @@ LATE = 1.0  # seconds that an end may take longer than the launcher needs for a 
 PATIENCE = 6.0  # seconds for a launcher that does not end a job with a dead process at all
 PER_RANK = 0.020  # seconds of start-up for each rank of a core, network opened
 BOTH = ({"HOTLANE_NEAR": "1"}, {"HOTLANE_NEAR": "0"})
+
+
+def patience(seconds):
+    """Seconds that something may take, on an idle machine; more where other programs take the CPUs."""
+    return seconds * max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
 
 
 class Launcher:
@@ -172,7 +178,7 @@ def ends(words, code, limit, env=None):
         job = L.run(3, *words, env=env)
         assert job.code == code or code == -1 or code is None and job.code, f"{words}: code {job.code}, not {code}: {job.err[-300:]}"
         seconds.append(job.seconds)
-        if job.seconds < limit:
+        if job.seconds < patience(limit):
             return job
     raise AssertionError(f"{words}: ended after {seconds} s, more than {limit:.2f}")
 
@@ -221,21 +227,28 @@ def ranks_do_not_outlive_a_killed_launcher():
         job.must_leave_nothing()
 
 
+def cost(n, *words, env=None):
+    """Processor time of a job and its launcher; seconds of the clock where ranks are no children of the launcher."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    job = L.run(n, *words, env=env)
+    same(job.code, 0)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return job.seconds * len(os.sched_getaffinity(0)) if L.cluster else used
+
+
 def start_up_costs_little():
+    """For each rank of a core 20 ms more than the launcher's own; with the network opened that is a goal, not reached."""
     n, hello = 16, program("tests", "mpi", "mpi_hello")
-    # The network's library alone takes longer to load than all the rest: fi_info loads it too. Its limit is a goal.
-    for empty, env, what in (("true", BOTH[0], "on the node"), ("fi_info", BOTH[1], "with the network opened")):
-        if not shutil.which(empty):
-            print(f"    skipped {what}: {empty} is not installed")
-            continue
+    for env, what in ((BOTH[0], "on the node"), (BOTH[1], "with the network opened")):
         for tries in (2, 1, 0):
-            floor = min(L.run(n, empty).seconds for _ in range(3))
-            ours = min(L.run(n, hello, "multiple", env=env).seconds for _ in range(3))
-            limit = floor + PER_RANK * n / len(os.sched_getaffinity(0))
-            if ours < limit or empty != "true":
+            floor = min(cost(n, "true") for _ in range(3))
+            ours = min(cost(n, hello, "multiple", env=env) for _ in range(3)) - floor
+            limit = PER_RANK * n if not L.cluster else patience(PER_RANK * n)
+            if ours < limit or env is BOTH[1]:
                 break
-            assert tries, f"{ours:.3f} s, more than {limit:.3f}"
-        print(f"    {n} ranks {what}: {ours * 1e3:.0f} ms, {empty} {floor * 1e3:.0f}, limit {limit * 1e3:.0f}")
+            assert tries, f"{ours:.3f} s of the processors, more than {limit:.3f}"
+        print(f"    {n} ranks {what}: {ours / n * 1e3:.0f} ms each beyond `true`, which took {floor * 1e3:.0f} ms in all")
 
 
 # ---- Slurm
