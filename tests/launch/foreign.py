@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import harness
@@ -227,6 +228,24 @@ def ranks_do_not_outlive_a_killed_launcher():
         job.must_leave_nothing()
 
 
+def ranks_do_not_outlive_their_killed_parent():
+    """Hydra's proxy, Slurm's step daemon: it serves the start-up, too."""
+    for env in BOTH:
+        job = L.start(3, program("tests", "launch", "launch_endings"), "wait", env=env)
+        job.lines(1)
+        ranks = lambda: [pid for pid in job.left() if harness.name_of(pid) == "launch_endings"]  # noqa: E731
+        parents = {harness.parent_of(pid) for pid in ranks()}
+        same(len(parents), 1)
+        if parents == {job.process.pid}:
+            job.process.kill()
+            job.end()
+            raise Skip("that is the launcher itself")
+        os.kill(parents.pop(), signal.SIGKILL)
+        until(lambda: not ranks(), f"the ranks have gone; there are {ranks()}", patience(2))
+        job.process.kill()
+        job.end()
+
+
 def cost(n, *words, env=None):
     """Processor time of a job and its launcher; seconds of the clock where ranks are no children of the launcher."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -278,6 +297,22 @@ def our_launcher_works_inside_a_step():
         same((job.code, job.out.count("of 3 by pmi1 node")), (0, 3))
 
 
+def a_batch_script_starts_steps_and_programs():
+    """The script itself is one process, for all its SLURM_NTASKS; what it starts by srun is many."""
+    way = "pmi2" if L.method == "pmi1" else "pmix"
+    with tempfile.TemporaryDirectory(dir=L.cluster.folder) as folder:
+        script, out = os.path.join(folder, "script"), os.path.join(folder, "out")
+        with open(script, "w", encoding="ascii") as f:
+            f.write(f"#!/bin/sh\n{os.path.abspath(RANK)} facts\nsrun --mpi={way} --cpu-bind=none -n 2 {os.path.abspath(RANK)} all\n"
+                    f"{os.path.abspath(harness.MPIEXEC)} --oversubscribe -n 2 {os.path.abspath(RANK)} all\n")
+        job = harness.Job("-N", 1, "-n", 2, "-o", out, script, launcher=L.cluster.prefix + ["sbatch", "--wait", "--quiet"],
+                          env=L.environment).end(timeout=100)
+        with open(out, encoding="utf-8") as f:
+            text = f.read()
+    same((job.code, text.splitlines()[:1]), (0, ["rank 0 of 1 by self node 0 of 1: 0"]))
+    same((text.count(f"of 2 by {L.method} node"), text.count("of 2: 0,1")), (4 if L.method == "pmi1" else 2, 4))
+
+
 def the_binding_of_a_step_sets_the_lanes():
     """As many lanes as a task has CPUs."""
     info, cpus = program("tools", "hotlane-info"), len(os.sched_getaffinity(0))
@@ -323,11 +358,11 @@ def two_hosts_are_two_nodes():
 
 
 SLURM = [a_step_without_server_is_refused, one_task_of_a_step_needs_no_server, our_launcher_works_inside_a_step,
-         the_binding_of_a_step_sets_the_lanes, two_nodes_are_two_nodes]
+         a_batch_script_starts_steps_and_programs, the_binding_of_a_step_sets_the_lanes, two_nodes_are_two_nodes]
 CASES = [ranks_meet_and_share_the_node, ranks_that_may_not_share_meet_as_well, a_node_asks_for_each_value_once,
          programs_know_their_number, mpi_programs_run, what_a_rank_starts_is_no_rank,
          the_stencil_has_the_serial_hash, ends_tell_their_cause_in_time, mpi_programs_end_in_time,
-         ranks_do_not_outlive_a_killed_launcher, two_hosts_are_two_nodes, start_up_costs_little]
+         ranks_do_not_outlive_a_killed_launcher, ranks_do_not_outlive_their_killed_parent, two_hosts_are_two_nodes, start_up_costs_little]
 
 if __name__ == "__main__":
     try:
