@@ -42,7 +42,9 @@
     Y(bury_none, "nobody is told of deaths")                                                                 \
     Y(die_claimed, "rank 1 dies with a slot claimed")                                                        \
     Y(leave_deaf, "an inbox's owner leaves without looking what he was asked meanwhile")                     \
-    Y(ask_once, "who asks an inbox's owner does not look whether he has left")
+    Y(ask_once, "who asks an inbox's owner does not look whether he has left")                               \
+    Y(die_helping, "rank 1 dies while it copies to a receiver")                                              \
+    Y(help_fails, "a sender cannot write into its receiver's memory")
 
 enum hl_fault {
     HL_FAULT_none,

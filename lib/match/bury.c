@@ -9,6 +9,7 @@
  * was going to be. Which member that is only communicators know (hl_match_on_lost). */
 #include "inner.h"
 
+#include "both.h"
 #include "bury.h"
 
 #include "err.h"
@@ -159,6 +160,7 @@ static void bury_in_inbox(struct hl_matcher *m, struct hl_inbox *ib, struct hl_w
         if (r->what == HL_REQ_SEND) {
             hl_send_end(r);
         } else {
+            hl_both_forget(m, r);
             hl_recv_finish(r);
         }
         w->n++;

@@ -81,6 +81,10 @@ void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_wo
         hl_choke_told(m, h->from, h->head.kind == HL_MSG_XOFF);
         return;
     }
+    if (h->head.kind == HL_MSG_HELP || h->head.kind == HL_MSG_ENDED) { /* of node peers only */
+        hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
+        return;
+    }
     if (h->head.kind > HL_MSG_RTS) {
         struct hl_slot slot;
         slot.head = h->head;

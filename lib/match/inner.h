@@ -9,7 +9,7 @@
  *   inbox.c  who owns an inbox, commands for its owner, one service of it
  *   table.c  posted receives and unexpected messages, plain data under the inbox's ownership
  *   recv.c   receives, claims for any source over several inboxes, delivery
- *   rndv.c   large messages: requests to send answered, data moved, control messages
+ *   rndv.c   large messages: requests to send answered, data moved, control messages; both.c, cma.c
  *   probe.c  probes, matched messages, cancel
  *   choke.c  bounded memory for unexpected messages
  *   bury.c   peers that have died
@@ -30,16 +30,17 @@
 /* ---- Messages ---- */
 
 enum hl_msg_kind {
-    /* matched */
-    HL_MSG_EAGER = 1, /* payload behind the header */
-    HL_MSG_CELL,      /* payload in a cell of the sender's */
-    HL_MSG_RTS,       /* payload still with the sender */
+    HL_MSG_EAGER = 1, /* matched: payload behind the header */
+    HL_MSG_CELL,      /* matched: payload in a cell of the sender's */
+    HL_MSG_RTS,       /* matched: payload still with the sender */
     /* control: handled by whoever polls, never matched */
-    HL_MSG_PULL, /* to the sender: send me the first n bytes */
-    HL_MSG_DATA, /* to the receiver: some of them */
-    HL_MSG_FIN,  /* to the sender: I have what I want */
-    HL_MSG_XOFF, /* to a sender: keep the payloads of your messages */
-    HL_MSG_XON,  /* to a sender: no longer */
+    HL_MSG_PULL,  /* to the sender: send me the first n bytes */
+    HL_MSG_DATA,  /* to the receiver: some of them */
+    HL_MSG_FIN,   /* to the sender: I have what I want */
+    HL_MSG_HELP,  /* to a sender on the node: copy with me (both.c) */
+    HL_MSG_ENDED, /* to the receiver: I copied the last of it */
+    HL_MSG_XOFF,  /* to a sender: keep the payloads of your messages */
+    HL_MSG_XON,   /* to a sender: no longer */
     /* between ports, outside of the order: tail.c */
     HL_MSG_COUNT,
 };
@@ -57,8 +58,7 @@ struct hl_msg_rts {
     uint64_t len;    /* bytes of the message */
     uint64_t cookie; /* names the send */
     uint64_t addr;   /* the sender's buffer if it is one block, else 0; over the network: for reads of it */
-    uint64_t
-        key; /* 0, or on the node the id of the sender's segment that it lies in, else its registration */
+    uint64_t key;    /* 0, or the id of the sender's segment that it lies in (node), or its registration */
 };
 
 struct hl_msg_pull {
@@ -86,6 +86,19 @@ struct hl_msg_fin {
     uint64_t spare[3];
 };
 
+struct hl_msg_help {
+    uint64_t cookie; /* names the send */
+    uint64_t addr;   /* of the receiver's buffer */
+    uint64_t n;      /* bytes */
+    uint64_t joint;  /* generation << HL_JOINT_BITS | which of the receiver's joints */
+};
+
+struct hl_msg_ended {
+    uint64_t cookie; /* names the receive */
+    uint64_t failed; /* not 0: not all could be copied; else the send is over */
+    uint64_t spare[2];
+};
+
 #define HL_MATCH_INLINE 32
 
 union hl_msg_area {
@@ -96,6 +109,8 @@ union hl_msg_area {
     struct hl_msg_data piece;
     struct hl_msg_fin fin;
     struct hl_msg_count count;
+    struct hl_msg_help help;
+    struct hl_msg_ended ended;
 };
 
 struct hl_slot {
@@ -129,18 +144,31 @@ struct hl_claiming {
     HL_ALIGNED_LINE hl_a64 what; /* atomic: ticket + the mark of its ring; 0: never used */
 };
 
+#define HL_JOINT_BITS 6
+#define HL_JOINTS (1u << HL_JOINT_BITS)
+
+/* A message that both ends copy (both.c). */
+struct hl_joint {
+    HL_ALIGNED_LINE hl_a64 left; /* atomic: what nobody has claimed, under its generation */
+    hl_a64 done;                 /* atomic: what has been copied, and whether the receiver has left */
+    hl_a32 failed;               /* atomic: 1: a piece could not be copied */
+    uint64_t back;               /* names the receive; written before the receiver leaves */
+};
+
 /* One rank's part of the board. Zero is its initial state. */
 struct hl_home {
     hl_a32 inboxes; /* atomic: number of inboxes; 0: not open. Release: publishes the rest of this line */
     int32_t pid;    /* for reading from its memory */
     uint64_t probe_addr;  /* where `probe_value` stands in that process */
     uint64_t probe_value; /* random */
-    uint64_t process;     /* random, hl_rndv_process of its process */
+    uint64_t process;     /* random, hl_cma_process of its process */
     uint32_t ring_room;   /* messages that a ring takes */
     HL_ALIGNED_LINE struct hl_prog_door door;
     HL_ALIGNED_LINE hl_a64 cells_taken; /* atomic: a bit a cell; set by my senders, cleared by receivers */
     struct hl_ring rings[HL_INBOXES_MAX];
     struct hl_claiming claiming[HL_CLAIMING];
+    HL_ALIGNED_LINE hl_a64 joints_taken; /* atomic: a bit a joint; mine alone change it */
+    struct hl_joint joints[HL_JOINTS];
     _Alignas(4096) unsigned char cells[HL_CELLS][HL_CELL_BYTES];
 };
 
@@ -169,7 +197,14 @@ struct hl_fetch {
     uint64_t name;    /* of the send */
     uint64_t addr;    /* of the sender's buffer, or 0; then: bytes that came */
     int32_t from;     /* as in struct hl_entry */
-    uint32_t offered; /* addr is a struct hl_offer *: how the buffer can be reached */
+    uint32_t offered; /* enum hl_fetch_addr */
+};
+
+/* What `addr` of a fetch is. */
+enum hl_fetch_addr {
+    HL_FETCH_PLAIN, /* as said there */
+    HL_FETCH_OFFER, /* a struct hl_offer *: how the buffer can be reached */
+    HL_FETCH_JOINT, /* my joint in which the sender still copies */
 };
 
 /* Body of a receive's (or probe's) request: posted before the match, fetching after it. */
@@ -353,9 +388,10 @@ struct hl_matcher {
     bool (*is_dead)(int world);
     int (*lost_member)(uint64_t ctx); /* a dead member of that communicator, or -1; NULL: unknown */
     struct hl_choke choke;
-    hl_a32 n_streams; /* atomic: sends that are being pulled */
+    hl_a32 n_streams; /* atomic: sends that are being pulled, and those of others to help with */
     struct hl_mutex stream_lock;
     struct hl_req *streams, **streams_tail HL_MEMBER_GUARDED_BY(stream_lock);
+    struct hl_help *helps, **helps_tail HL_MEMBER_GUARDED_BY(stream_lock);
     struct hl_names names;
     struct hl_net *net; /* ports, or NULL */
     uint64_t probe_value;
@@ -460,11 +496,6 @@ bool hl_control_push(struct hl_matcher *m, struct hl_peer *p,
                      const struct hl_slot *slot); /* false: no room */
 void hl_owed_free(struct hl_owed *o);
 int hl_rndv_stream(struct hl_matcher *m);
-/* Private memory of a node peer, or of another rank in this process. */
-/* A random number of this process, whatever its process number means to others. */
-uint64_t hl_rndv_process(void);
-bool hl_rndv_can_read(struct hl_matcher *m, struct hl_peer *p);
-int hl_rndv_read(struct hl_matcher *m, struct hl_peer *p, uint64_t from, void *to, uint64_t n);
 void hl_work_run(struct hl_matcher *m, struct hl_work *w);
 /* Names a request whose body is complete but for `name`; false: no memory. */
 bool hl_name_give(struct hl_names *n, struct hl_req *r, uint64_t *name);

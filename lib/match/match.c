@@ -1,6 +1,7 @@
 /* The matcher: opened, polled, closed; and this process's own one behind the public names. */
 #include "inner.h"
 
+#include "both.h"
 #include "bury.h"
 #include "choke.h"
 #include "claim.h"
@@ -121,6 +122,7 @@ static int allocate(struct hl_matcher *m)
 
 static void release(struct hl_matcher *m)
 {
+    hl_both_close(m);
     for (unsigned i = 0; m->inbox != NULL && i < m->n_inboxes; i++) {
         hl_inbox_close(&m->inbox[i]);
     }
@@ -154,6 +156,7 @@ int hl_matcher_open(struct hl_matcher *m, const struct hl_matcher_setup *s)
         .choke = {.limit = s->unex_mem != 0 ? s->unex_mem : UINT64_MAX, .lock = HL_MUTEX_INIT},
         .names = {.lock = HL_MUTEX_INIT}};
     m->streams_tail = &m->streams;
+    m->helps_tail = &m->helps;
     int rc = hl_random_bytes(&m->probe_value, sizeof(m->probe_value));
     if (rc != 0) {
         return rc;
@@ -166,7 +169,7 @@ int hl_matcher_open(struct hl_matcher *m, const struct hl_matcher_setup *s)
                           m->n_inboxes);
     }
     home->pid = (int32_t)getpid();
-    home->process = hl_rndv_process();
+    home->process = hl_cma_process();
     home->probe_addr = (uint64_t)(uintptr_t)&m->probe_value;
     home->probe_value = m->probe_value;
     /* release: the board's part is ready; pairs with the acquire of who sends. */
@@ -357,12 +360,12 @@ void hl_match_wake(int node_rank)
 
 bool hl_match_can_read(int node_rank)
 {
-    return hl_rndv_can_read(&self, &self.near[node_rank]);
+    return hl_cma_works(&self, &self.near[node_rank]);
 }
 
 int hl_match_read(int node_rank, uint64_t from, void *to, uint64_t n)
 {
-    return hl_rndv_read(&self, &self.near[node_rank], from, to, n);
+    return hl_cma_read(&self, &self.near[node_rank], from, to, n);
 }
 
 struct quiet {

@@ -99,7 +99,7 @@ void hl_reach_note(struct hl_matcher *m, struct hl_req *r, const struct hl_msg_r
 {
     struct hl_offer *o = rts->key != 0 ? calloc(1, sizeof(*o)) : NULL;
     struct hl_fetch *f = &hl_recv_body(r)->fetch;
-    *f = (struct hl_fetch){rts->cookie, from >= 0 ? rts->addr : 0, from, 0};
+    *f = (struct hl_fetch){rts->cookie, from >= 0 ? rts->addr : 0, from, HL_FETCH_PLAIN};
     if (o == NULL) {
         return;
     }
@@ -108,17 +108,17 @@ void hl_reach_note(struct hl_matcher *m, struct hl_req *r, const struct hl_msg_r
     o->addr = rts->addr;
     o->key = rts->key;
     f->addr = (uint64_t)(uintptr_t)o;
-    f->offered = 1;
+    f->offered = HL_FETCH_OFFER;
 }
 
 struct hl_offer *hl_reach_take(struct hl_req *r)
 {
     struct hl_fetch *f = &hl_recv_body(r)->fetch;
-    if (f->offered == 0) {
+    if (f->offered != HL_FETCH_OFFER) {
         return NULL;
     }
     struct hl_offer *o = (struct hl_offer *)(uintptr_t)f->addr;
-    f->offered = 0;
+    f->offered = HL_FETCH_PLAIN;
     f->addr = f->from >= 0 ? o->addr : 0;
     return o;
 }

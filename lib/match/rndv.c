@@ -2,16 +2,17 @@
  *
  *   sender                     receiver
  *   RTS {name, address}   -->  match; nothing owned any more:
- *                              reads the sender's memory              (mapped, same process, CMA, network)
+ *                              reads the sender's memory (mapped; CMA, both ends at once: both.c; network)
  *   completes             <--  FIN {name}
  * or, when it cannot read it:
  *   packs into cells      <--  PULL {name, own name, n}
- *   DATA {own name, offset} ->  unpacks; completes with the last byte; the sender completed with its last
- * cell
+ *   DATA {own name, offset} ->  unpacks; completes with the last byte
+ * and the sender completes with its last cell.
  *
  * A control message that finds no room is owed: progress retries it. */
 #include "inner.h"
 
+#include "both.h"
 #include "bury.h"
 #include "claim.h"
 
@@ -22,18 +23,11 @@
 #include "stat.h"
 #include "util.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #define BOUNCE_BYTES 65536u
-#define CMA_MAX ((uint64_t)1 << 30) /* bytes of one call; the kernel moves at most 2 GiB */
-#define BURST 16                    /* pieces of one send before others get their turn */
-
-enum { CMA_UNTRIED, CMA_WORKS, CMA_FAILS };
+#define BURST 16 /* pieces of one send before others get their turn */
 
 /* ---- Control messages ---- */
 
@@ -53,7 +47,7 @@ void hl_owed_free(struct hl_owed *o)
     free(o);
 }
 
-static void start_slot(const struct hl_matcher *m, struct hl_slot *slot, enum hl_msg_kind kind)
+void hl_control_start(const struct hl_matcher *m, struct hl_slot *slot, enum hl_msg_kind kind)
 {
     memset(slot, 0, sizeof(*slot));
     slot->head.kind = (uint8_t)kind;
@@ -64,7 +58,7 @@ void hl_control_send(struct hl_matcher *m, struct hl_peer *p, enum hl_msg_kind k
                      const union hl_msg_area *area)
 {
     struct hl_slot slot;
-    start_slot(m, &slot, kind);
+    hl_control_start(m, &slot, kind);
     if (area != NULL) {
         slot.area = *area;
     }
@@ -98,115 +92,51 @@ struct hl_peer *hl_peer_from(struct hl_matcher *m, int from)
 
 /* ---- The receiver ---- */
 
-static uint64_t process; /* chosen once: numbers of processes mean something in one namespace only */
-static pthread_once_t process_once = PTHREAD_ONCE_INIT;
-
-static void choose_process(void)
-{
-    (void)hl_random_bytes(&process, sizeof process); /* it could when the library opened */
-}
-
-uint64_t hl_rndv_process(void)
-{
-    pthread_once(&process_once, choose_process);
-    return process;
-}
-
-/* Ranks of one process: threads, in tests. */
-static bool is_here(const struct hl_home *h)
-{
-    return h->process == hl_rndv_process();
-}
-
-static bool cma_read(pid_t pid, uint64_t from, void *to, uint64_t n)
-{
-    while (n > 0) {
-        uint64_t part = n < CMA_MAX ? n : CMA_MAX;
-        struct iovec mine = {to, part}, theirs = {(void *)(uintptr_t)from, part};
-        ssize_t got = process_vm_readv(pid, &mine, 1, &theirs, 1, 0);
-        if (got <= 0) {
-            return false;
-        }
-        from += (uint64_t)got;
-        to = (char *)to + got;
-        n -= (uint64_t)got;
-    }
-    return true;
-}
-
-/* May its memory be read? Tried once, on a word whose value is known. */
-static bool cma_works(struct hl_matcher *m, struct hl_peer *p)
-{
-    uint32_t known = hl_a32_load_relaxed(&p->cma); /* relaxed: a result that stays */
-    if (known != CMA_UNTRIED || !m->cma) {
-        return known == CMA_WORKS && m->cma;
-    }
-    const struct hl_home *h = hl_home_of(m, p->node);
-    uint64_t value = 0;
-    bool ok = cma_read(h->pid, h->probe_addr, &value, sizeof(value)) && value == h->probe_value;
-    hl_a32_store_relaxed(&p->cma, ok ? CMA_WORKS : CMA_FAILS);
-    return ok;
-}
-
-bool hl_rndv_can_read(struct hl_matcher *m, struct hl_peer *p)
-{
-    return m->cma && (is_here(hl_home_of(m, p->node)) || cma_works(m, p));
-}
-
-int hl_rndv_read(struct hl_matcher *m, struct hl_peer *p, uint64_t from, void *to, uint64_t n)
-{
-    const struct hl_home *h = hl_home_of(m, p->node);
-    if (is_here(h)) {
-        memcpy(to, (const void *)(uintptr_t)from, n);
-        return 0;
-    }
-    if (!cma_read(h->pid, from, to, n)) {
-        return hl_err_say(errno == ESRCH ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER,
-                          "%llu bytes at %#llx of rank %d cannot be read: %s", (unsigned long long)n,
-                          (unsigned long long)from, p->world, strerror(errno));
-    }
-    return 0;
-}
-
 /* Reads through a buffer into a layout that is not one block. */
-static bool cma_scatter(struct hl_req *r, pid_t pid, uint64_t addr)
+static bool scatter(struct hl_req *r, const struct hl_home *h, uint64_t addr)
 {
     unsigned char *bounce = malloc(BOUNCE_BYTES);
     bool ok = bounce != NULL;
     for (uint64_t at = 0, n = (uint64_t)r->bytes; ok && at < n; at += BOUNCE_BYTES) {
         uint64_t part = n - at < BOUNCE_BYTES ? n - at : BOUNCE_BYTES;
-        ok = cma_read(pid, addr + at, bounce, part) && hl_recv_put(r, at, bounce, part) == 0;
+        ok = hl_cma_move(h, HL_CMA_READ, addr + at, bounce, part) && hl_recv_put(r, at, bounce, part) == 0;
     }
     free(bounce);
     return ok;
 }
 
-/* Copies the message from the sender's memory. False: it must be asked for it. */
-static bool fetch_near(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r, const struct hl_offer *o)
+static void count_copied(const struct hl_req *r)
+{
+    hl_stat_rank_add(HL_STAT_RANK_messages_copied, 1);
+    hl_stat_rank_add(HL_STAT_RANK_bytes_cma, (uint64_t)r->bytes);
+}
+
+/* Copies the message from the sender's memory. */
+static enum hl_fetched fetch_near(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r,
+                                  const struct hl_offer *o)
 {
     const struct hl_recv_body *b = hl_recv_body(r);
-    const struct hl_home *h = hl_home_of(m, p->node);
-    uint64_t addr = b->fetch.addr, n = (uint64_t)r->bytes;
+    uint64_t addr = b->fetch.addr;
     if (addr == 0) {
-        return false;
+        return HL_FETCHED_NOT;
     }
-    if (is_here(h)) {
-        return m->cma && hl_recv_put(r, 0, (const void *)(uintptr_t)addr, n) == 0;
+    if (o != NULL && !hl_cma_is_here(hl_home_of(m, p->node)) && hl_reach_copy(p, r, o)) {
+        return HL_FETCHED;
     }
-    if (o != NULL && hl_reach_copy(p, r, o)) {
-        return true;
-    }
-    if (!cma_works(m, p)) {
-        return false;
+    if (!hl_cma_works(m, p)) {
+        return HL_FETCHED_NOT;
     }
     char *start;
-    bool is_block = hl_type_block(b->type, b->count, b->buf, &start);
-    bool ok = is_block ? cma_read(h->pid, addr, start, n) : cma_scatter(r, h->pid, addr);
-    if (ok) {
-        hl_stat_rank_add(HL_STAT_RANK_messages_copied, 1);
-        hl_stat_rank_add(HL_STAT_RANK_bytes_cma, n);
+    enum hl_fetched fetched;
+    if (hl_type_block(b->type, b->count, b->buf, &start)) {
+        fetched = hl_both_fetch(m, p, r, start);
+    } else {
+        fetched = scatter(r, hl_home_of(m, p->node), addr) ? HL_FETCHED : HL_FETCHED_NOT;
     }
-    return ok;
+    if (fetched == HL_FETCHED) {
+        count_copied(r);
+    }
+    return fetched;
 }
 
 /* The receiver has all that it wants. */
@@ -253,12 +183,25 @@ void hl_rndv_run(struct hl_matcher *m, struct hl_req *r)
     if (p->node < 0 && n > 0 && o != NULL && hl_reach_read(p, r, o)) {
         return; /* goes on in hl_rndv_fetched, which may have happened */
     }
-    bool fetched = n == 0 || (p->node >= 0 && fetch_near(m, p, r, o));
+    enum hl_fetched fetched = n == 0 ? HL_FETCHED : HL_FETCHED_NOT;
+    if (p->node >= 0 && n > 0) {
+        fetched = fetch_near(m, p, r, o);
+    }
     free(o);
-    if (fetched) {
+    if (fetched == HL_FETCHED) {
         end_fetch(m, p, r);
-    } else {
+    } else if (fetched == HL_FETCHED_NOT) {
         ask(m, p, r);
+    }
+}
+
+void hl_rndv_ended(struct hl_matcher *m, struct hl_req *r, bool failed)
+{
+    if (failed) {
+        ask(m, hl_peer_from(m, hl_recv_body(r)->fetch.from), r);
+    } else {
+        count_copied(r);
+        hl_recv_finish(r);
     }
 }
 
@@ -370,7 +313,7 @@ static bool piece_near(struct hl_matcher *m, struct hl_peer *p, struct hl_send_b
         return false;
     }
     struct hl_slot slot;
-    start_slot(m, &slot, HL_MSG_DATA);
+    hl_control_start(m, &slot, HL_MSG_DATA);
     slot.area.piece = (struct hl_msg_data){b->back, b->offset, (uint32_t)cell, (uint32_t)n, 0};
     int err = hl_type_pack(b->type, b->count, b->buf, (int64_t)b->offset, mine->cells[cell], (int64_t)n);
     hl_handover_give(mine->cells[cell]); /* comes back by way of the receiver */
@@ -387,7 +330,7 @@ static uint64_t piece_far(struct hl_matcher *m, struct hl_peer *p, struct hl_sen
     uint64_t max = hl_far_piece_max(m);
     n = n < max ? n : max;
     struct hl_slot slot;
-    start_slot(m, &slot, HL_MSG_DATA);
+    hl_control_start(m, &slot, HL_MSG_DATA);
     slot.area.piece = (struct hl_msg_data){b->back, b->offset, 0, (uint32_t)n, 0};
     struct hl_far_part part = {b->type, b->buf, b->count, b->offset, n, false};
     return hl_far_control(m, p, &slot, &part) == 1 ? n : 0;
@@ -408,20 +351,21 @@ int hl_rndv_stream(struct hl_matcher *m)
     if (HL_LIKELY(hl_a32_load_relaxed(&m->n_streams) == 0)) {
         return 0;
     }
+    int helped = hl_both_help(m);
     struct hl_req *r = stream_take(m);
     if (r == NULL) {
-        return 0;
+        return helped;
     }
     struct hl_send_body *b = hl_send_body(r);
     struct hl_peer *p = hl_matcher_peer(m, b->dest);
     uint64_t end = (uint64_t)r->bytes;
-    int pieces = 0;
+    int pieces = helped;
     if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) !=
                     0)) { /* relaxed: a late look finds it */
         hl_bury_send(m, r);
         return 1;
     }
-    for (; pieces < BURST && b->offset < end; pieces++) {
+    for (int burst = 0; burst < BURST && b->offset < end; burst++, pieces++) {
         uint64_t n = send_piece(m, p, b, end - b->offset);
         if (n == 0) {
             break;
@@ -448,6 +392,12 @@ void hl_rndv_control(struct hl_matcher *m, const struct hl_slot *slot, const voi
         break;
     case HL_MSG_DATA:
         take_data(m, &slot->area.piece, data);
+        break;
+    case HL_MSG_HELP:
+        hl_both_offered(m, slot);
+        break;
+    case HL_MSG_ENDED:
+        hl_both_ended(m, &slot->area.ended);
         break;
     case HL_MSG_FIN:
         r = hl_name_find(&m->names, slot->area.fin.cookie);

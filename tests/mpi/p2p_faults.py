@@ -17,8 +17,10 @@ FOUND_BY = {
     "bury_none": ({}, "--keep-going -n 3", "p2p_kill receive"),
 }
 
-# Not a defect, but a death at the worst moment: the same must go on as without.
-WORST = {"die_claimed": ({}, "--keep-going -n 3", "p2p_kill receive_on")}
+# Not a defect, but a death or a refusal at the worst moment: the same must go on as without.
+WORST = {"die_claimed": ({}, "--keep-going -n 3", "p2p_kill receive_on"),
+         "die_helping": ({}, "--keep-going -n 3", "p2p_kill receive_both"),
+         "help_fails": ({}, "-n 2", "p2p_both 20")}
 
 
 def run(fault, seconds):

@@ -96,6 +96,13 @@ static void receive_large(void)
     judge(MPI_Recv(large, LARGE, MPI_BYTE, VICTIM, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 }
 
+static void receive_both(void)
+{
+    while (!told) {
+        judge(MPI_Recv(large, LARGE, MPI_BYTE, VICTIM, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+}
+
 static void receive_any(void)
 {
     judge(MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
@@ -197,6 +204,21 @@ static void die_sending(void)
     MPI_Isend(large, LARGE, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &req);
     double end = MPI_Wtime() + 0.062; /* about when the receiver begins */
     while (!flag && MPI_Wtime() < end) {
+        MPI_Test(&req, &flag, MPI_STATUS_IGNORE);
+    }
+    die(0);
+}
+
+/* While it copies together with the receiver, as far as that can be met (p2p_faults.py meets it). */
+static void die_copying(void)
+{
+    MPI_Request req;
+    int flag = 0;
+    for (int i = 0; i < 5; i++) {
+        MPI_Send(large, LARGE, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+    }
+    MPI_Isend(large, LARGE, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &req);
+    for (int i = 0; i < 3 && !flag; i++) {
         MPI_Test(&req, &flag, MPI_STATUS_IGNORE);
     }
     die(0);
@@ -365,6 +387,7 @@ static const struct scene {
     ONE(receive, just_die),
     {"receive_pulled", receive_large, die_sending, false, true},
     ONE(receive_large, die_announcing),
+    ONE(receive_both, die_copying),
     ONE(receive_any, just_die),
     ONE(receive_on, die_between),
     ONE(sendrecv, just_die),

@@ -1,0 +1,342 @@
+/* Large messages on a node: the receiver reads from the front while the sender writes from the back.
+ *
+ *   receiver                         sender
+ *   takes a joint, fills it
+ *   HELP {name, where, joint}  -->   notes it; when it polls:
+ *   claims a piece, reads it         claims a piece, writes it
+ *   ... until none is left           ... until none is left
+ *   counts itself out
+ *   last: FIN                  -->   completes
+ *                              <--   last: ENDED {own name}, completes
+ *
+ * A sender that computes is not waited for: the receiver then copies all. Claims are pages between `begin`
+ * and `end` of one word in the receiver's node-shared memory, which also holds the joint's generation, so a
+ * helper that comes late finds nothing. A claimed piece keeps the message open until it is counted, hence
+ * buffers and request live. Pieces shrink with what is left, so that both ends are done at about one time.
+ *
+ * `done` counts pages, and LEFT for the receiver: who brings it to pages + LEFT is the last of all and ends
+ * the message. If any piece failed, the receiver asks for all bytes as if it had not read. */
+#include "both.h"
+
+#include "boot.h"
+#include "fault.h"
+#include "log.h"
+#include "stat.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+/* Below it telling the sender costs more than it helps. */
+#define BOTH_MIN (4 * PIECE_MIN)
+#define PIECE_MIN UINT64_C(16384)
+#define PIECE_MAX UINT64_C(1048576) /* the longest time for which a poll of the sender copies */
+#define PAGE UINT64_C(4096)
+
+/* In `left`: generation << 24 | end << 12 | begin, in units of the message. */
+#define PLACE_BITS 12
+#define PLACE_MASK ((UINT64_C(1) << PLACE_BITS) - 1)
+
+/* In `done`, above the units. */
+#define LEFT (UINT64_C(1) << 32)      /* the receiver copies no more */
+#define FORGOTTEN (UINT64_C(1) << 33) /* its sender has died: if it had not left, it gives the joint back */
+#define GENERATION UINT64_C(0xffffffffff)
+
+/* What the sender remembers of a HELP. */
+struct hl_help {
+    struct hl_help *next;
+    struct hl_peer *peer;
+    struct hl_msg_help what;
+    char *from; /* its buffer */
+};
+
+struct piece {
+    uint64_t at, n; /* bytes */
+    uint64_t units; /* what is counted for it */
+};
+
+/* Pages, or as many times two pages as the places need. */
+static uint64_t unit_of(uint64_t bytes)
+{
+    uint64_t unit = PAGE;
+    while (bytes / unit >= PLACE_MASK) {
+        unit *= 2;
+    }
+    return unit;
+}
+
+static uint64_t units_of(uint64_t bytes, uint64_t unit)
+{
+    return (bytes + unit - 1) / unit;
+}
+
+/* Claims the next piece from the front or the back. False: all are claimed, or the joint has moved on. */
+static bool claim(struct hl_joint *j, uint64_t generation, uint64_t bytes, bool front, struct piece *piece)
+{
+    uint64_t unit = unit_of(bytes), most = PIECE_MAX / unit, least = PIECE_MIN / unit;
+    /* relaxed: the CAS checks it. */
+    uint64_t word = hl_a64_load_relaxed(&j->left), next, begin, end, n;
+    do {
+        begin = word & PLACE_MASK;
+        end = word >> PLACE_BITS & PLACE_MASK;
+        if (word >> (2 * PLACE_BITS) != generation || begin >= end) {
+            return false;
+        }
+        n = (end - begin) / 4;
+        n = n < most ? n : most;
+        n = n > least ? n : least;
+        n = n > 0 ? n : 1;
+        n = n < end - begin ? n : end - begin;
+        next = front ? word + n : word - (n << PLACE_BITS);
+        /* full: who claims sees the joint as it was opened; the piece is nobody else's. */
+    } while (!hl_a64_cas_full(&j->left, &word, next));
+    piece->at = (front ? begin : end - n) * unit;
+    piece->n = hl_min_size(n * unit, bytes - piece->at);
+    piece->units = n;
+    return true;
+}
+
+/* ---- The receiver ---- */
+
+static struct hl_joint *take_joint(struct hl_home *mine, uint32_t *index)
+{
+    /* relaxed: the CAS checks it. */
+    uint64_t taken = hl_a64_load_relaxed(&mine->joints_taken);
+    while (taken != UINT64_MAX) {
+        unsigned i = (unsigned)__builtin_ctzll(~taken);
+        /* full: who had it has left; pairs with give_joint. */
+        if (hl_a64_cas_full(&mine->joints_taken, &taken, taken | (UINT64_C(1) << i))) {
+            *index = i;
+            return &mine->joints[i];
+        }
+    }
+    return NULL;
+}
+
+static void give_joint(struct hl_home *mine, uint32_t i)
+{
+    /* full: our reads of it come before; pairs with the CAS in take_joint. */
+    hl_a64_and_full(&mine->joints_taken, ~(UINT64_C(1) << i));
+}
+
+/* Opens a joint for this message and tells the sender. NULL: it cannot help. */
+static struct hl_joint *open_joint(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r, const char *to,
+                                   struct hl_msg_help *help)
+{
+    struct hl_home *mine = hl_home_of(m, m->node_rank);
+    uint64_t n = (uint64_t)r->bytes;
+    uint32_t index;
+    /* Where threads take turns on the CPUs, a helper would only take somebody's. */
+    bool wanted = n >= BOTH_MIN && p->node != m->node_rank && (!hl_prog_crowded() || HL_FAULT(die_helping));
+    struct hl_joint *j = wanted ? take_joint(mine, &index) : NULL;
+    if (j == NULL) {
+        return NULL;
+    }
+    /* relaxed, all: published by the last. */
+    uint64_t generation = ((hl_a64_load_relaxed(&j->left) >> (2 * PLACE_BITS)) + 1) & GENERATION;
+    hl_a64_store_relaxed(&j->done, 0);
+    hl_a32_store_relaxed(&j->failed, 0);
+    /* release: the joint is ready; pairs with the CAS in claim. */
+    hl_a64_store_release(&j->left, generation << (2 * PLACE_BITS) | units_of(n, unit_of(n)) << PLACE_BITS);
+    *help = (struct hl_msg_help){hl_recv_body(r)->fetch.name, (uint64_t)(uintptr_t)to, n,
+                                 generation << HL_JOINT_BITS | index};
+    struct hl_slot slot;
+    hl_control_start(m, &slot, HL_MSG_HELP);
+    slot.area.help = *help;
+    if (!hl_control_push(m, p, &slot)) {
+        give_joint(mine, index);
+        return NULL;
+    }
+    return j;
+}
+
+/* The sender still copies: it will tell. False: it had finished meanwhile. */
+static bool leave_rest(struct hl_matcher *m, struct hl_req *r, struct hl_joint *j, uint32_t index,
+                       uint64_t units)
+{
+    struct hl_recv_body *b = hl_recv_body(r);
+    uint64_t own;
+    b->fetch.addr = index;
+    b->fetch.offered = HL_FETCH_JOINT;
+    if (!hl_name_give(&m->names, r, &own)) {
+        hl_log(HL_LOG_ERROR, "no memory for the name of a message");
+        hl_boot_abort(1);
+    }
+    j->back = own;
+    /* full: publishes the name; whoever counts last sees all that the other did. */
+    uint64_t done = hl_a64_add_full(&j->done, LEFT); /* `r` may be gone from here on */
+    if ((done & FORGOTTEN) != 0) {
+        give_joint(hl_home_of(m, m->node_rank), index);
+    }
+    return done != units || hl_name_take(&m->names, own) == NULL;
+}
+
+enum hl_fetched hl_both_fetch(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r, char *to)
+{
+    const struct hl_home *h = hl_home_of(m, p->node);
+    uint64_t from = hl_recv_body(r)->fetch.addr, n = (uint64_t)r->bytes, units = units_of(n, unit_of(n));
+    struct hl_msg_help help;
+    struct hl_joint *j = open_joint(m, p, r, to, &help);
+    if (j == NULL) {
+        return hl_cma_move(h, HL_CMA_READ, from, to, n) ? HL_FETCHED : HL_FETCHED_NOT;
+    }
+    uint32_t index = (uint32_t)help.joint & (HL_JOINTS - 1);
+    struct piece piece;
+    while (claim(j, help.joint >> HL_JOINT_BITS, n, true, &piece)) {
+        if (!hl_cma_move(h, HL_CMA_READ, from + piece.at, to + piece.at, piece.n)) {
+            hl_a32_store_relaxed(&j->failed, 1); /* relaxed: the add publishes it. */
+        }
+        hl_a64_add_full(&j->done, piece.units); /* full: as in leave_rest */
+    }
+    /* acquire: what the sender copied is here; pairs with its add. */
+    if (hl_a64_load_acquire(&j->done) != units && leave_rest(m, r, j, index, units)) {
+        return HL_FETCHED_SOON;
+    }
+    bool failed = hl_a32_load_relaxed(&j->failed) != 0; /* relaxed: as above. */
+    hl_recv_body(r)->fetch.offered = HL_FETCH_PLAIN;
+    give_joint(hl_home_of(m, m->node_rank), index);
+    return failed ? HL_FETCHED_NOT : HL_FETCHED;
+}
+
+void hl_both_forget(struct hl_matcher *m, struct hl_req *r)
+{
+    struct hl_fetch *f = &hl_recv_body(r)->fetch;
+    if (f->offered != HL_FETCH_JOINT) {
+        return;
+    }
+    f->offered = HL_FETCH_PLAIN;
+    struct hl_home *mine = hl_home_of(m, m->node_rank);
+    /* full: either we see that the receiver has left, or it sees that the joint is forgotten. */
+    if ((hl_a64_add_full(&mine->joints[f->addr].done, FORGOTTEN) & LEFT) != 0) {
+        give_joint(mine, (uint32_t)f->addr);
+    }
+}
+
+void hl_both_ended(struct hl_matcher *m, const struct hl_msg_ended *ended)
+{
+    struct hl_req *r = hl_name_find(&m->names, ended->cookie);
+    if (r == NULL || r->what != HL_REQ_RECV || hl_recv_body(r)->fetch.offered != HL_FETCH_JOINT) {
+        return;
+    }
+    hl_name_take(&m->names, ended->cookie);
+    hl_both_forget(m, r);
+    hl_rndv_ended(m, r, ended->failed != 0);
+}
+
+/* ---- The sender ---- */
+
+void hl_both_offered(struct hl_matcher *m, const struct hl_slot *slot)
+{
+    const struct hl_msg_help *what = &slot->area.help;
+    struct hl_req *r = hl_name_find(&m->names, what->cookie);
+    struct hl_peer *p = &m->near[slot->head.from];
+    if (r == NULL || r->what != HL_REQ_SEND || hl_send_body(r)->dest != p->world) {
+        return;
+    }
+    const struct hl_send_body *b = hl_send_body(r);
+    int64_t len = 0;
+    char *from;
+    if (!hl_type_bytes(b->type, b->count, &len) || what->n > (uint64_t)len ||
+        !hl_type_block(b->type, b->count, b->buf, &from)) {
+        return;
+    }
+    struct hl_help *help = malloc(sizeof(*help));
+    if (help == NULL) {
+        return; /* the receiver copies all */
+    }
+    *help = (struct hl_help){.peer = p, .what = *what, .from = from};
+    hl_mutex_lock(&m->stream_lock);
+    *m->helps_tail = help;
+    m->helps_tail = &help->next;
+    hl_a32_add_relaxed(&m->n_streams, 1); /* relaxed: a hint for the poller */
+    hl_mutex_unlock(&m->stream_lock);
+}
+
+static struct hl_help *take_help(struct hl_matcher *m)
+{
+    hl_mutex_lock(&m->stream_lock);
+    struct hl_help *help = m->helps;
+    if (help != NULL) {
+        m->helps = help->next;
+        if (m->helps == NULL) {
+            m->helps_tail = &m->helps;
+        }
+    }
+    hl_mutex_unlock(&m->stream_lock);
+    return help;
+}
+
+static void put_back(struct hl_matcher *m, struct hl_help *help)
+{
+    hl_mutex_lock(&m->stream_lock);
+    help->next = m->helps;
+    m->helps = help;
+    if (help->next == NULL) {
+        m->helps_tail = &help->next;
+    }
+    hl_mutex_unlock(&m->stream_lock);
+}
+
+static void drop_help(struct hl_matcher *m, struct hl_help *help)
+{
+    hl_a32_add_relaxed(&m->n_streams, (uint32_t)-1); /* relaxed: as in hl_both_offered */
+    free(help);
+}
+
+/* Everything is copied, and the receiver has left. */
+static void end_both(struct hl_matcher *m, const struct hl_help *help, const struct hl_joint *j)
+{
+    bool failed = hl_a32_load_relaxed(&j->failed) != 0; /* relaxed: the last add ordered it. */
+    union hl_msg_area ended = {.ended = {.cookie = j->back, .failed = failed}};
+    hl_control_send(m, help->peer, HL_MSG_ENDED, &ended);
+    struct hl_req *r = failed ? NULL : hl_name_take(&m->names, help->what.cookie);
+    if (r != NULL) {
+        hl_send_end(r);
+        if (m->threads) {
+            hl_prog_wake();
+        }
+    }
+}
+
+int hl_both_help(struct hl_matcher *m)
+{
+    struct hl_help *help = take_help(m);
+    if (help == NULL) {
+        return 0;
+    }
+    const struct hl_msg_help *what = &help->what;
+    struct hl_home *theirs = hl_home_of(m, help->peer->node);
+    struct hl_joint *j = &theirs->joints[what->joint & (HL_JOINTS - 1)];
+    struct piece piece;
+    if (!hl_cma_works(m, help->peer) || !claim(j, what->joint >> HL_JOINT_BITS, what->n, false, &piece)) {
+        drop_help(m, help);
+        return 1;
+    }
+    if (HL_FAULT(die_helping) && m->world_rank == 1) {
+        raise(SIGKILL);
+    }
+    bool ok = !HL_FAULT(help_fails) &&
+              hl_cma_move(theirs, HL_CMA_WRITE, what->addr + piece.at, help->from + piece.at, piece.n);
+    if (!ok) {
+        hl_a32_store_relaxed(&j->failed, 1); /* relaxed: the add publishes it. */
+    }
+    hl_stat_rank_add(HL_STAT_RANK_pieces_helped, 1);
+    uint64_t unit = unit_of(what->n);
+    /* full: publishes what we copied; whoever counts last sees all that the other did. */
+    if (hl_a64_add_full(&j->done, piece.units) + piece.units == units_of(what->n, unit) + LEFT) {
+        end_both(m, help, j);
+        drop_help(m, help);
+    } else if (!ok) {
+        drop_help(m, help);
+    } else {
+        put_back(m, help);
+    }
+    return 1;
+}
+
+void hl_both_close(struct hl_matcher *m)
+{
+    struct hl_help *help;
+    while ((help = take_help(m)) != NULL) {
+        drop_help(m, help);
+    }
+}

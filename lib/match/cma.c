@@ -1,0 +1,80 @@
+/* Private memory of node peers, copied by the kernel (CMA); of ranks of this process, by us. */
+#include "both.h"
+#include "inner.h"
+
+#include "err.h"
+#include "util.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#define CMA_MAX ((uint64_t)1 << 30) /* bytes of one call; the kernel moves at most 2 GiB */
+
+enum { CMA_UNTRIED, CMA_WORKS, CMA_FAILS };
+
+static uint64_t process; /* chosen once: numbers of processes mean something in one namespace only */
+static pthread_once_t process_once = PTHREAD_ONCE_INIT;
+
+static void choose_process(void)
+{
+    (void)hl_random_bytes(&process, sizeof process); /* it could when the library opened */
+}
+
+uint64_t hl_cma_process(void)
+{
+    pthread_once(&process_once, choose_process);
+    return process;
+}
+
+bool hl_cma_is_here(const struct hl_home *h)
+{
+    return h->process == hl_cma_process();
+}
+
+bool hl_cma_move(const struct hl_home *h, enum hl_cma_way way, uint64_t theirs, void *mine, uint64_t n)
+{
+    if (hl_cma_is_here(h)) {
+        void *there = (void *)(uintptr_t)theirs;
+        memcpy(way == HL_CMA_READ ? mine : there, way == HL_CMA_READ ? there : mine, n);
+        return true;
+    }
+    while (n > 0) {
+        uint64_t part = n < CMA_MAX ? n : CMA_MAX;
+        struct iovec here = {mine, part}, there = {(void *)(uintptr_t)theirs, part};
+        ssize_t got = way == HL_CMA_READ ? process_vm_readv(h->pid, &here, 1, &there, 1, 0)
+                                         : process_vm_writev(h->pid, &here, 1, &there, 1, 0);
+        if (got <= 0) {
+            return false;
+        }
+        theirs += (uint64_t)got;
+        mine = (char *)mine + got;
+        n -= (uint64_t)got;
+    }
+    return true;
+}
+
+/* Tried once, on a word whose value is known. */
+bool hl_cma_works(struct hl_matcher *m, struct hl_peer *p)
+{
+    uint32_t known = hl_a32_load_relaxed(&p->cma); /* relaxed: a result that stays */
+    if (known != CMA_UNTRIED || !m->cma) {
+        return known == CMA_WORKS && m->cma;
+    }
+    const struct hl_home *h = hl_home_of(m, p->node);
+    uint64_t value = 0;
+    bool ok = hl_cma_move(h, HL_CMA_READ, h->probe_addr, &value, sizeof(value)) && value == h->probe_value;
+    hl_a32_store_relaxed(&p->cma, ok ? CMA_WORKS : CMA_FAILS);
+    return ok;
+}
+
+int hl_cma_read(struct hl_matcher *m, struct hl_peer *p, uint64_t from, void *to, uint64_t n)
+{
+    if (!hl_cma_move(hl_home_of(m, p->node), HL_CMA_READ, from, to, n)) {
+        return hl_err_say(errno == ESRCH ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER,
+                          "%llu bytes at %#llx of rank %d cannot be read: %s", (unsigned long long)n,
+                          (unsigned long long)from, p->world, strerror(errno));
+    }
+    return 0;
+}
