@@ -31,6 +31,7 @@
 #define CHOKED_LOOKS 3 /* a program may need all of them for a moment */
 #define TICK_NS UINT64_C(1000000)
 #define NEWS_MS 20
+#define NAPS_ARMED 16  /* in a row after which the provider is polled all the same */
 #define QUIET_TICKS 20 /* before they end: beginning anew costs a system call */
 
 struct hl_rx hl_rx;
@@ -58,6 +59,9 @@ struct wakes {
     int look_ms;        /* until the next look at who lives, -1: there is nothing to look at */
     uint64_t limits_ns; /* of the last look at them */
     int choked;         /* looks in a row that found nothing left and somebody waiting */
+    bool armed;         /* the provider said that its descriptor will tell, and was left alone since */
+    int naps;           /* since then, that ended with nothing */
+    bool slept;         /* before this pass: what came then came alone, as a rule */
 };
 
 size_t hl_rx_board_bytes(int node_size)
@@ -269,20 +273,26 @@ static void serve_fd(struct wakes *w, int fd)
     }
 }
 
-static int poll_sources(void)
+/* One pass. The network is left out while its descriptor watches over it. */
+static int poll_sources(struct wakes *w)
 {
     int moved = hl_rx_near_poll() + hl_rx_out_poll();
-    if (hl_rx_has_network()) {
+    if (hl_rx_has_network() && (!w->armed || moved > 0 || hl_rx_net_waits())) {
+        w->armed = false;
         moved += hl_rx_net_poll();
     }
     return moved;
 }
 
 /* Milliseconds the thread may sleep: -1 for ever, 0 not at all. */
-static int sleep_limit(const struct wakes *w)
+static int sleep_limit(struct wakes *w)
 {
-    if (hl_rx_has_network() && !w->storm && !hl_rx_net_may_sleep()) {
-        return 0;
+    if (hl_rx_has_network() && !w->storm && !w->armed) {
+        if (!hl_rx_net_may_sleep()) {
+            return 0;
+        }
+        w->armed = true;
+        w->naps = 0;
     }
     bool waits = hl_rx_out_waits() || (hl_rx_has_network() && hl_rx_net_waits()) ||
                  hl_a32_load_relaxed(&ticking) != 0; /* relaxed: its setter kicks. */
@@ -319,6 +329,7 @@ static void note_wake(struct wakes *w, bool empty)
         w->empty = 1;
     } else if (w->empty > EMPTY_WAKES_MAX) {
         w->storm = true;
+        w->armed = false;
         (void)epoll_ctl(hl_rx.epoll, EPOLL_CTL_DEL, hl_rx_net_fd(), NULL);
         hl_log(HL_LOG_WARN,
                "the network wakes the receive thread without work (out of file descriptors? raise "
@@ -352,14 +363,16 @@ static void look_at_limits(struct wakes *w)
     }
 }
 
-/* One sleep. Producers of the ring that come after hl_rx_ring_sleep ring the bell. */
-static void sleep_once(struct wakes *w)
+/* One sleep and the pass after it. Producers of the ring that come after hl_rx_ring_sleep ring the bell.
+ * Returns what the pass moved. */
+static int sleep_once(struct wakes *w)
 {
     struct epoll_event events[16];
     if (!hl_rx_ring_sleep(hl_rx.mine)) {
-        return;
+        return poll_sources(w);
     }
-    int n = epoll_wait(hl_rx.epoll, events, (int)HL_COUNT_OF(events), sleep_limit(w));
+    int limit = sleep_limit(w);
+    int n = epoll_wait(hl_rx.epoll, events, (int)HL_COUNT_OF(events), limit);
     hl_rx_ring_awake(hl_rx.mine);
     bool network_only = n > 0;
     for (int i = 0; i < n; i++) {
@@ -369,22 +382,26 @@ static void sleep_once(struct wakes *w)
     if (w->news || hl_boot_watch_waits()) {
         w->news = !launcher_notice();
     }
-    int moved = poll_sources();
+    w->slept = limit != 0;
+    w->armed = w->armed && n == 0 && ++w->naps < NAPS_ARMED;
+    int moved = poll_sources(w);
     if (n > 0) {
         note_wake(w, network_only && moved == 0);
     }
     seal_sockets(w);
     look_at_limits(w);
+    return moved;
 }
 
 static void *receive_thread(void *unused)
 {
     on_thread = true;
     struct wakes wakes = {.look_ms = -1};
+    int moved = poll_sources(&wakes);
     while (hl_a32_load_acquire(&hl_rx.stop) == 0) { /* acquire: pairs with the release in hl_rx_stop. */
-        if (poll_sources() == 0) {
-            sleep_once(&wakes);
-        }
+        bool stream = moved > 0 && !wakes.slept;
+        wakes.slept = false;
+        moved = stream ? poll_sources(&wakes) : sleep_once(&wakes);
         tick(&wakes);
         wakes.look_ms = hl_rx_has_network() ? (int)(hl_rx_alive_look() / 1000000) + 1 : -1;
     }
