@@ -25,6 +25,7 @@ struct watch {
     size_t step;        /* bytes from one value to the next; 0: one for all */
     size_t hit;         /* index of one that holds, after is_any */
     uint64_t seen;      /* what was looked at last */
+    size_t from, of;    /* of == 0: a list by itself; else this object's index in one of so many */
 };
 
 static uint64_t sized(uint64_t bits, const struct watch *w)
@@ -93,19 +94,26 @@ static bool is_any(void *arg)
     return false;
 }
 
+/* Nobody is named: whoever knows the address may write there. */
 static void tell_watch(const void *arg, struct hl_told *t)
 {
     const struct watch *w = arg;
     static const char *const signs[] = {"==", "!=", ">", ">=", "<", "<="};
-    size_t first = 0;
+    size_t first = 0, of = w->of != 0 ? w->of : w->n;
     while (first + 1 < w->n && is_left_out(w, first)) {
         first++;
     }
-    hl_told_say(t, "%s%zu at %p, which is %lld, to be %s %lld",
-                w->n == 1 ? "object of bytes " : "any of objects, bytes ", (size_t)w->size,
-                (const void *)((const char *)w->vars + first * w->size),
-                (long long)(load(w, first) ^ w->flip), signs[w->cmp - SHMEM_CMP_EQ],
-                (long long)(value_of(w, first) ^ w->flip));
+    const char *at = (const char *)w->vars + first * w->size;
+    hl_told_say(t, "a word that any PE may write: ");
+    if (of > 1) {
+        hl_told_say(t, w->n > 1 ? "%zu objects, such as index %zu: " : "%zu objects, index %zu: ", of,
+                    w->from + first);
+    }
+    /* modulo: a difference below 0 is beyond any length. */
+    bool in_heap = (uintptr_t)at - (uintptr_t)hl_sym.heap.base < hl_sym.heap.len;
+    hl_told_say(t, "%p in %s, is %lld, to be %s %lld", (const void *)at,
+                in_heap ? "the symmetric heap" : "static data", (long long)(load(w, first) ^ w->flip),
+                signs[w->cmp - SHMEM_CMP_EQ], (long long)(value_of(w, first) ^ w->flip));
 }
 HL_HANG_TELLS(is_any, tell_watch);
 
@@ -146,6 +154,8 @@ static void wait_all(struct watch *w, const char *func)
         one.values = (const char *)w->values + i * w->step;
         one.status = NULL;
         one.n = 1;
+        one.from = i;
+        one.of = w->n;
         if (!is_left_out(w, i)) {
             hl_prog_wait(is_any, &one);
         }
@@ -224,7 +234,7 @@ static size_t test_some(struct watch *w, size_t *indices, const char *func)
 /* `count` objects of type T at `vars`. */
 #define WATCH(T, vars, count, status, cmp, values, step)                                                     \
     {                                                                                                        \
-        vars, count, status, cmp, sizeof(T), (T)-1 < (T)1 ? (uint64_t)1 << 63 : 0, values, step, 0, 0        \
+        vars, count, status, cmp, sizeof(T), (T)-1 < (T)1 ? (uint64_t)1 << 63 : 0, values, step, 0, 0, 0, 0  \
     }
 
 #define ONE(T, NAME)                                                                                         \

@@ -107,6 +107,28 @@ def matches(sources, pattern, allowed):
             for i, line in enumerate(lines, 1) if re.search(pattern, line)]
 
 
+def silent_waits(code):
+    """Waits that the watchdog could not put into words: of a condition without HL_HANG_TELLS in the same file, or by a
+    call of its own that may last. Those that end by themselves, or look at the watchdog, are named here."""
+    known = {"lib/prog/": "how the one routine waits", "lib/near/lock.c": "whoever holds it copies, or is dead",
+             "lib/near/map.c": "hl_hang_look", "lib/boot/": "hl_hang_look; PMIx waits by itself", "lib/lane/warm.c": "a helper thread",
+             "shmem/parts.c": "one nap", "shmem/alloc.c": "one nap"}
+    places = []
+    for name, lines in code.items():
+        if not name.startswith(LIBRARY) or not name.endswith(".c"):
+            continue
+        text = "\n".join(lines)
+        told = set(re.findall(r"HL_HANG_TELLS\(\s*(\w+)", text))
+        for found in re.finditer(r"\bhl_prog_wait(?:_rung|_slow)?\s*\(\s*(\w+)\s*,", text):
+            if found.group(1) not in told and not name.startswith("lib/prog/"):
+                places.append(f"{name}:{text.count(chr(10), 0, found.start()) + 1} {found.group(1)}")
+        for i, line in enumerate(lines, 1):
+            if not name.startswith(tuple(known)) and re.search(
+                    r"\b(sched_yield|nanosleep|clock_nanosleep|usleep|sleep|pthread_cond_(timed)?wait|sem_wait|ppoll|SYS_futex)\b\s*[(,]", line):
+                places.append(f"{name}:{i} {line.strip()[:90]}")
+    return places
+
+
 def conditionals_inside(name, lines, bodies):
     inside = [(first, last) for _, first, last, _ in bodies]
     return [f"{name}:{i} {line.strip()}" for i, line in enumerate(lines, 1)
@@ -143,6 +165,7 @@ def judge(root, board):
                 matches(code, r"\b(secure_)?getenv\s*\(", lambda n: not n.startswith(LIBRARY) or n.startswith("lib/conf/")))
     board.count("atomics and fences outside lib/base/atomic*",
                 matches(code, ATOMIC, lambda n: n.startswith("lib/base/atomic") or not n.startswith(LIBRARY)))
+    board.count("waits that the watchdog cannot tell of", silent_waits(code))
     board.count("marks of unfinished work", matches(plain, r"\b(TODO|FIXME|XXX)\b", lambda n: False))
     board.count("paths of one machine", matches(plain, r"(^|[\s\"'=(])/(work|home|root)/", lambda n: False))
     board.count("C files whose first line does not say their duty",

@@ -66,9 +66,15 @@ for call in ("barrier", "bcast", "reduce", "allreduce", "gather"):
 MPI["reduce_scatter"] = against(f"MPI_Reduce_scatter_block: {WORLD}; for rank 1")
 MPI["ibarrier"] = against(f"MPI_Wait: {WORLD}; for rank 1")
 
-SHMEM_WAIT = r"shmem_\w*wait_until: object of bytes 8 at 0x[0-9a-f]+, which is 0, to be == 1$"
+WORD = r"a word that any PE may write: "
+SHMEM_WAIT = rf"shmem_\w*wait_until: {WORD}0x[0-9a-f]+ in the symmetric heap, is 0, to be == 1$"
 SHMEM = {
     "wait_until": Scene(SHMEM_WAIT, SHMEM_WAIT, circle=False),
+    "wait_until_all": Scene(rf"shmem_\w*wait_until_all: {WORD}3 objects, index 1: 0x[0-9a-f]+ in the symmetric heap, is -7, to be > -5$",
+                            circle=False),
+    "wait_until_any": Scene(rf"shmem_\w*wait_until_any: {WORD}3 objects, such as index 1: 0x[0-9a-f]+ in static data, is 0, to be != 0$",
+                            circle=False),
+    "signal_wait": Scene(rf"shmem_signal_wait_until: {WORD}0x[0-9a-f]+ in the symmetric heap, is 0, to be >= 9$", circle=False),
     "barrier_all": Scene("shmem_barrier_all: SHMEM_TEAM_WORLD, member 1; for rank 1$", SHMEM_WAIT, circle=False, ways=("near",)),
     "both_lock": Scene(*[rf"shmem_set_lock: lock 0x[0-9a-f]+, behind PE {p} in its queue; for rank {p}$" for p in (1, 0)]),
     "lock_thread": Scene("shmem_set_lock: lock 0x[0-9a-f]+, which another thread of this PE holds$", circle=False),

@@ -14,6 +14,28 @@ static void wait_until(void)
     after++;
 }
 
+static void wait_until_all(void)
+{
+    long *three = shmem_calloc(3, sizeof *three);
+    three[1] = -7;
+    shmem_long_wait_until_all(three, 3, NULL, SHMEM_CMP_GT, -5);
+    after++;
+}
+
+/* The first is left out. */
+static void wait_until_any(void)
+{
+    static long three[3];
+    int status[3] = {1, 0, 0};
+    after += (int)shmem_long_wait_until_any(three, 3, status, SHMEM_CMP_NE, 0);
+}
+
+static void signal_wait(void)
+{
+    uint64_t *signal = shmem_calloc(1, sizeof *signal);
+    after += (int)shmem_signal_wait_until(signal, SHMEM_CMP_GE, 9);
+}
+
 static void barrier_all(void)
 {
     if (me == 1) {
@@ -79,8 +101,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } scenes[] = {{"wait_until", wait_until},   {"barrier_all", barrier_all},       {"both_lock", both_lock},
-                  {"lock_thread", lock_thread}, {"team_broadcast", team_broadcast}, {"quiet", quiet}};
+    } scenes[] = {
+        {"wait_until", wait_until},   {"wait_until_all", wait_until_all}, {"wait_until_any", wait_until_any},
+        {"signal_wait", signal_wait}, {"barrier_all", barrier_all},       {"both_lock", both_lock},
+        {"lock_thread", lock_thread}, {"team_broadcast", team_broadcast}, {"quiet", quiet}};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     test_start(2);
     flag = shmem_calloc(1, sizeof *flag);
