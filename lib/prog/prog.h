@@ -36,8 +36,9 @@ HL_HIDDEN extern HL_THREAD_LOCAL bool hl_prog_is_rung;
 void hl_prog_wait_slow(hl_prog_cond *cond, void *arg);
 
 /* Waits until cond(arg), polling: pauses (none when ranks x threads exceed the node's CPUs), then
- * sched_yield, then sleeps of 20 us doubling to 1 ms that a door (below) ends early. The caller holds no
- * lease, inbox or lock. Any thread. */
+ * sched_yield, then sleeps of 20 us doubling to 1 ms that a door (below) ends early; where all that has to be
+ * polled rings, only the condition is looked at then, and sources every 10 ms. The caller holds no lease,
+ * inbox or lock. Any thread. */
 HL_INLINE void hl_prog_wait(hl_prog_cond *cond, void *arg)
 {
     if (!cond(arg)) {
@@ -45,7 +46,7 @@ HL_INLINE void hl_prog_wait(hl_prog_cond *cond, void *arg)
     }
 }
 
-/* The same where whoever makes the condition true rings the door: naps grow to 5 ms, if all that has to be
+/* The same where whoever makes the condition true rings the door: naps grow to 10 ms, if all that has to be
  * polled for it rings too. A ring that did not come is counted (late_wakes). */
 HL_INLINE void hl_prog_wait_rung(hl_prog_cond *cond, void *arg)
 {

@@ -10,8 +10,7 @@
 #define SPINS 100
 #define YIELDS 50
 #define NAP_MIN_NS 20000
-#define NAP_DOUBLINGS 6 /* to the longest of those that nobody may end */
-#define RUNG_DOUBLINGS 8
+#define NAP_DOUBLINGS 9 /* 10 ms */
 
 static hl_a32 ranks_here; /* 0: not told yet */
 static hl_a32 cpus_here;
@@ -81,9 +80,8 @@ static bool idle_step(unsigned idle, unsigned spins, hl_prog_cond *cond, void *a
     }
     /* relaxed: as above. */
     unsigned doublings = hl_a32_load_relaxed(&expected) != 0 ? 0 : idle - spins - YIELDS - 1;
-    unsigned most = hl_prog_is_rung ? RUNG_DOUBLINGS : NAP_DOUBLINGS;
-    uint64_t ns = (uint64_t)NAP_MIN_NS << (doublings < most ? doublings : most);
-    if (hl_prog_is_rung && ns > HL_NAP_NS) {
+    uint64_t ns = (uint64_t)NAP_MIN_NS << (doublings < NAP_DOUBLINGS ? doublings : NAP_DOUBLINGS);
+    if (ns > HL_NAP_NS) {
         hl_prog_skip_passes();
     }
     return hl_prog_sleep(cond, arg, ns);

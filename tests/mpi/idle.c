@@ -1,14 +1,15 @@
 /* Who waits in a blocking call for a rank that computes sleeps, and leaves the core to others: rank 0 waits
- * in each kind of call. Naps are counted, which a busy machine makes only fewer; CPU time has a bound for
- * noise. */
+ * in each kind of call. Naps are counted, which a busy machine makes only fewer, and CPU time is measured. */
 #include "mpi_test.h"
 
+#include "../idle.h"
 #include <hotlane.h>
-#include <sys/resource.h>
-
-enum { WAIT_MS = 300 };
+#include <signal.h>
 
 static MPI_Win win = MPI_WIN_NULL;
+static pid_t peer_pid;
+static int wait_ms;
+static bool judged; /* CPU time was: what is played again is for the naps */
 static int number, block[2][64];
 
 static void receive(void)
@@ -95,6 +96,25 @@ static void unlock(void)
     MPI_Win_unlock(1, win);
 }
 
+/* The target is stopped, and only its receive thread could answer. */
+static void *go_on(void *unused)
+{
+    usleep((useconds_t)wait_ms * 1000);
+    kill(peer_pid, SIGCONT);
+    return NULL;
+}
+
+static void flush(void)
+{
+    MPI_Put(&number, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+    MPI_Win_flush(1, win);
+}
+
+static void stop(void)
+{
+    raise(SIGSTOP);
+}
+
 static const struct scene {
     const char *name;
     void (*waiter)(void), (*peer)(void);
@@ -112,52 +132,80 @@ static const struct scene {
     {"alltoall", alltoall, alltoall, true},
     {"fence", fence, fence, false},
     {"lock", lock, unlock, false},
+    {"flush", flush, stop, false},
 };
 
-static double cpu_s(const struct rusage *u)
+/* Rank 0: the share of a core that one wait takes, and what bare naps take. */
+static double wait_once(const struct scene *s, double *bare, double *ms, long *naps)
 {
-    return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
-           (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
+    pthread_t other;
+    bool stops = s->waiter == flush;
+    *bare = idle_bare();
+    if (stops) {
+        usleep(100000);
+        pthread_create(&other, NULL, go_on, NULL);
+    }
+    /* The receive thread looks after what a flush waits for, every millisecond; it is not counted there. */
+    struct idle i = idle_begin(stops ? RUSAGE_THREAD : RUSAGE_SELF);
+    s->waiter();
+    double share = idle_share(&i, ms, naps);
+    if (stops) {
+        pthread_join(other, NULL);
+    }
+    return share;
 }
 
-/* Was rank 0 busy while it waited? Rank 1 does not know. */
-static int play(const struct scene *s)
+/* The same at all ranks: whether it was too much. */
+static int play_once(const struct scene *s, bool last)
 {
-    struct rusage before, after;
-
+    double bare, ms;
+    long naps;
+    int much = 0;
     if (s->waiter == lock && me == 1) {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (me == 1) {
-        usleep(WAIT_MS * 1000);
+        usleep(s->waiter == flush ? 1000 : (useconds_t)(wait_ms + 80) * 1000); /* 60 bare naps come first */
         s->peer();
-        return 0;
+    } else {
+        if (s->waiter == flush) {
+            MPI_Win_lock_all(0, win);
+        }
+        double share = wait_once(s, &bare, &ms, &naps);
+        if (s->waiter == flush) {
+            MPI_Win_unlock_all(win);
+        }
+        /* Nine short ones, then of 10 ms; else of 1 ms. */
+        bool many = (double)naps > (s->rings ? 20 + ms / 4 : 20 + ms * 1.5);
+        much = many || (!judged && !idle_is_little(share, s->rings, bare));
+        if (much && last) {
+            printf("%s: %ld naps and %.2f %% of a core in %.0f ms; bare naps of 1 ms: %.2f %%\n", s->name,
+                   naps, share * 100, ms, bare * 100);
+            fflush(stdout);
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
     }
-    getrusage(RUSAGE_THREAD, &before);
-    double since = MPI_Wtime();
-    s->waiter();
-    double took = MPI_Wtime() - since;
-    getrusage(RUSAGE_THREAD, &after);
-    long naps = after.ru_nvcsw - before.ru_nvcsw;
-    double share = (cpu_s(&after) - cpu_s(&before)) / took;
-    /* Nine short ones, then of 5 ms; else of 1 ms. */
-    bool busy = naps > (s->rings ? 20 + took * 1e3 / 4 : 20 + took * 1e3 * 1.5) || share > 0.08;
-    if (busy) {
-        printf("%s: %ld naps and %.1f %% of a core in %.0f ms\n", s->name, naps, share * 100, took * 1e3);
-        fflush(stdout);
-    }
-    return busy;
+    MPI_Bcast(&much, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return much;
 }
 
-/* A virtual machine that stands still counts that as the time of who ran: who is busy is so each time. */
-static void play_thrice(const struct scene *s)
+static void play(const struct scene *s)
 {
-    for (int tries = 0, busy = 1; busy; tries++) {
-        CHECK(tries < 3);
-        busy = play(s);
-        MPI_Bcast(&busy, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    for (int turn = 1; turn <= IDLE_TURNS; turn++) {
+        wait_ms = IDLE_MS * turn;
+        if (!play_once(s, turn == IDLE_TURNS)) {
+            return;
+        }
     }
+}
+
+/* Stopping tells nothing where data are stored without the target. */
+static bool has_network(void)
+{
+    long long lanes;
+    CHECK_EQ(hotlane_counter("lanes", &lanes), 0);
+    return lanes > 0;
 }
 
 static long long play_all(void)
@@ -170,9 +218,12 @@ static long long play_all(void)
         if (!scenes[i].rings && win == MPI_WIN_NULL) {
             MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
         }
-        play_thrice(&scenes[i]);
+        if (scenes[i].waiter != flush || has_network()) {
+            play(&scenes[i]);
+        }
     }
     CHECK_EQ(hotlane_counter("late_wakes", &after), 0);
+    judged = true;
     return after - before;
 }
 
@@ -183,6 +234,8 @@ int main(void)
     int turns = 0;
     long long late, most;
     test_start(2);
+    peer_pid = getpid();
+    MPI_Bcast(&peer_pid, sizeof peer_pid, MPI_BYTE, 1, MPI_COMM_WORLD);
     alltoall();
     for (int i = 0; i < 6; i++) {
         MPI_Barrier(MPI_COMM_WORLD); /* what is made on the way is made */

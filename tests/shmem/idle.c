@@ -1,0 +1,116 @@
+/* A PE that waits in a blocking call sleeps: PE 0 waits in each, PE 1 comes later. Naps are counted, which a
+ * busy machine makes only fewer, and CPU time is measured. */
+#include "shmem_test.h"
+
+#include "../idle.h"
+
+static long *flag, *lock;
+static uint64_t *sig;
+static int *much;
+static shmem_team_t team;
+static int wait_ms;
+static long value; /* of this wait */
+
+static void wait_until(void)
+{
+    shmem_long_wait_until(flag, SHMEM_CMP_EQ, value);
+}
+
+static void put(void)
+{
+    shmem_long_p(flag, value, 0);
+    shmem_quiet();
+}
+
+static void signal_wait(void)
+{
+    shmem_signal_wait_until(sig, SHMEM_CMP_EQ, (uint64_t)value);
+}
+
+static void put_signal(void)
+{
+    shmem_putmem_signal(flag + 1, &value, sizeof value, sig, (uint64_t)value, SHMEM_SIGNAL_SET, 0);
+}
+
+static void set_lock(void)
+{
+    shmem_set_lock(lock);
+    shmem_clear_lock(lock);
+}
+
+static void clear_lock(void)
+{
+    shmem_clear_lock(lock);
+}
+
+static void team_sync(void)
+{
+    shmem_team_sync(team);
+}
+
+static void barrier(void)
+{
+    shmem_barrier_all();
+}
+
+static const struct scene {
+    const char *name;
+    void (*waiter)(void), (*peer)(void);
+} scenes[] = {{"wait_until", wait_until, put},
+              {"signal_wait_until", signal_wait, put_signal},
+              {"set_lock", set_lock, clear_lock},
+              {"team_sync", team_sync, team_sync},
+              {"barrier_all", barrier, barrier}};
+
+/* All PEs: whether it was too much. */
+static int play_once(const struct scene *s, bool last)
+{
+    double ms;
+    long naps;
+    value++;
+    if (s->waiter == set_lock && me == 1) {
+        shmem_set_lock(lock);
+    }
+    shmem_barrier_all();
+    if (me == 1) {
+        usleep((useconds_t)(wait_ms + 80) * 1000); /* 60 bare naps come first */
+        s->peer();
+    } else if (me == 0) {
+        double bare = idle_bare();
+        struct idle i = idle_begin(RUSAGE_SELF);
+        s->waiter();
+        double share = idle_share(&i, &ms, &naps);
+        bool many = (double)naps > 20 + ms * 1.5;
+        *much = many || !idle_is_little(share, false, bare);
+        if (*much && (many || last)) {
+            printf("%s: %ld naps and %.2f %% of a core in %.0f ms; bare naps of 1 ms: %.2f %%\n", s->name,
+                   naps, share * 100, ms, bare * 100);
+            fflush(stdout);
+            shmem_global_exit(1);
+        }
+        shmem_int_p(much, *much, 1);
+    }
+    shmem_barrier_all();
+    return *much;
+}
+
+int main(void)
+{
+    test_start(2);
+    flag = test_zeroed(2 * sizeof *flag);
+    lock = test_zeroed(sizeof *lock);
+    sig = test_zeroed(sizeof *sig);
+    much = test_zeroed(sizeof *much);
+    CHECK_EQ(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, NULL, 0, &team), 0);
+    for (int i = 0; i < 6; i++) {
+        shmem_team_sync(team); /* what is made on the way is made */
+    }
+    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+        int turn = 1;
+        do {
+            wait_ms = IDLE_MS * turn;
+        } while (play_once(&scenes[i], turn == IDLE_TURNS) && ++turn <= IDLE_TURNS);
+    }
+    shmem_finalize();
+    return 0;
+}
