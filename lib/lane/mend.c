@@ -48,7 +48,7 @@ static void step(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lea
         try_again(lane, way);
     } else if (way->probe == NULL || !is_open(way)) {
         way->lost = false;
-        way->mend_ns = way->refused_ns = 0;
+        way->mend.looked_ns = way->refused.looked_ns = 0;
     }
 }
 
@@ -63,9 +63,7 @@ int hl_way_mend(struct hl_lane *lane, struct hl_way *way)
     if (!way->lost) {
         return 0;
     }
-    uint64_t now = hl_now_ns();
-    way->mend_ns = way->mend_ns != 0 ? way->mend_ns : now;
-    return now - way->mend_ns < PATIENCE_NS
+    return hl_patience_look(&way->mend) < PATIENCE_NS
                ? HL_LANE_STAY
                : hl_err_say(HL_ERR_PROC_ABORTED, "the connection to rank %d is lost and does not come back",
                             way->peer);

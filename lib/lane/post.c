@@ -123,15 +123,16 @@ int hl_lane_refused(struct hl_lane *lane, struct hl_way *way)
 {
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_again, 1);
     (void)hl_lane_progress(lane);
-    uint64_t now = hl_now_ns();
     uint64_t done = hl_a64_load_relaxed(&way->done); /* relaxed: written by the leaseholder only. */
-    if (way->refused_ns == 0 || done != way->done_at_refuse) {
-        way->refused_ns = now;
+    if (done != way->done_at_refuse) {
+        way->refused.looked_ns = 0;
         way->done_at_refuse = done;
-    } else if (now - way->refused_ns > HL_RX_SUSPECT_NS) {
+    }
+    uint64_t waited = hl_patience_look(&way->refused);
+    if (waited > HL_RX_SUSPECT_NS) {
         hl_rx_suspect(way->peer);
     }
-    if (hl_conf.peer_timeout != 0 && now - way->refused_ns > (uint64_t)hl_conf.peer_timeout * 1000000000u) {
+    if (hl_conf.peer_timeout != 0 && waited > (uint64_t)hl_conf.peer_timeout * 1000000000u) {
         return hl_err_say(HL_ERR_PROC_ABORTED,
                           "rank %d takes nothing for %lld s: unreachable (dead, or out of descriptors)",
                           way->peer, (long long)hl_conf.peer_timeout);
@@ -156,7 +157,7 @@ int hl_lane_post_direct(struct hl_lane *lane, struct hl_way *way, const struct h
         slot->chain = NULL;
         slot->error = op->error;
         slot->req = op->req;
-        way->refused_ns = 0;
+        way->refused.looked_ns = 0;
         hl_slot_commit(lane, way, slot, true);
         count(lane, op);
         return 0;
@@ -175,7 +176,7 @@ HL_INLINE void committed(struct hl_lane *lane, struct hl_way *way, struct hl_slo
     slot->chain = NULL;
     slot->error = x->error;
     slot->req = NULL;
-    way->refused_ns = 0;
+    way->refused.looked_ns = 0;
     hl_slot_commit(lane, way, slot, true);
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_leases, 1);
     hl_stat_lane_add(&lane->stat, reads ? HL_STAT_LANE_reads : HL_STAT_LANE_writes, 1);

@@ -46,7 +46,7 @@ static void close_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRE
     }
     *at = chain->earlier;
     chain->way->chain = NULL;
-    chain->way->refused_ns = 0;
+    chain->way->refused.looked_ns = 0;
     chain->tick = lane->ticks;
     if (lane->chain == chain) {
         lane->chain = NULL;

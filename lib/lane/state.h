@@ -6,6 +6,7 @@
 #include "lane.h"
 #include "lease.h"
 #include "stat.h"
+#include "util.h"
 
 #define HL_LANES_MAX 64            /* at most HL_WIRE_LANES */
 #define HL_SLOTS 256u              /* operations in flight on a lane; a power of two */
@@ -85,6 +86,22 @@ struct hl_chain {
     _Alignas(8) uint8_t bytes[]; /* hl_fab.eager: head, HELLO, records; the head moves up without HELLO */
 };
 
+/* How long something has been waited for, by looks at it again and again. Who was stopped meanwhile, or had
+ * no CPU, has asked nobody: from one look to the next at most HL_PATIENCE_STEP_NS count. */
+#define HL_PATIENCE_STEP_NS UINT64_C(100000000)
+struct hl_patience {
+    uint64_t waited_ns, looked_ns; /* looked_ns 0: nobody waits */
+};
+
+HL_INLINE uint64_t hl_patience_look(struct hl_patience *p)
+{
+    uint64_t now = hl_now_ns(), step = now - p->looked_ns;
+    step = step < HL_PATIENCE_STEP_NS ? step : HL_PATIENCE_STEP_NS;
+    p->waited_ns = p->looked_ns != 0 ? p->waited_ns + step : 0;
+    p->looked_ns = now;
+    return p->waited_ns;
+}
+
 /* The record of (lane, target): made on first use, never freed before the lane. issued and done are read by
  * flushers of all threads, everything is written under the lease. */
 struct hl_way {
@@ -95,27 +112,27 @@ struct hl_way {
     int peer;          /* world rank */
     bool marked;       /* my bit in the pool's used[peer] is set, the peer not dead, no fence to be kept */
     bool hello_said;
-    bool heard;              /* an acknowledgement came */
-    bool greeted;            /* a message was acknowledged: atomics may go (issue.c) */
-    bool dead;               /* the launcher said so: posts fail at once */
-    uint64_t fenced;         /* not 0: what is later goes behind it in the stream, or when it is done */
-    bool lost;               /* nothing is posted before the connection is mended (mend.c) */
-    uint32_t reads;          /* of the queue until it may be tried */
-    struct hl_slot *probe;   /* the read that tries it, NULL: none */
-    uint64_t probe_seq;      /* its way_seq */
-    uint64_t mend_ns;        /* since when somebody waits for that, 0: nobody */
-    uint64_t greeted_from;   /* messages sent before this connection */
-    uint32_t unacked;        /* messages without acknowledgement */
-    fi_addr_t addr;          /* the peer's receive endpoint */
-    struct hl_chain *chain;  /* the open one, or NULL */
-    struct hl_slot *first;   /* oldest one not ended */
-    struct hl_slot *local;   /* oldest one that local_done has not passed, NULL: none */
-    struct hl_slot *last;    /* newest one, valid when first is */
-    uint64_t messages;       /* sent on this way */
-    uint64_t touched;        /* the lane's leases at the last issue */
-    uint64_t refused_ns;     /* since when the provider has refused every post, 0: it does not */
-    uint64_t done_at_refuse; /* done then */
-    hl_a32 greeting;         /* error word of operations that nobody asked for: GREET, pulse */
+    bool heard;                 /* an acknowledgement came */
+    bool greeted;               /* a message was acknowledged: atomics may go (issue.c) */
+    bool dead;                  /* the launcher said so: posts fail at once */
+    uint64_t fenced;            /* not 0: what is later goes behind it in the stream, or when it is done */
+    bool lost;                  /* nothing is posted before the connection is mended (mend.c) */
+    uint32_t reads;             /* of the queue until it may be tried */
+    struct hl_slot *probe;      /* the read that tries it, NULL: none */
+    uint64_t probe_seq;         /* its way_seq */
+    struct hl_patience mend;    /* with that */
+    uint64_t greeted_from;      /* messages sent before this connection */
+    uint32_t unacked;           /* messages without acknowledgement */
+    fi_addr_t addr;             /* the peer's receive endpoint */
+    struct hl_chain *chain;     /* the open one, or NULL */
+    struct hl_slot *first;      /* oldest one not ended */
+    struct hl_slot *local;      /* oldest one that local_done has not passed, NULL: none */
+    struct hl_slot *last;       /* newest one, valid when first is */
+    uint64_t messages;          /* sent on this way */
+    uint64_t touched;           /* the lane's leases at the last issue */
+    struct hl_patience refused; /* with a provider that refuses every post */
+    uint64_t done_at_refuse;    /* done then */
+    hl_a32 greeting;            /* error word of operations that nobody asked for: GREET, pulse */
     uint64_t pulse_addr, pulse_key; /* 8 bytes of the peer */
     uint64_t pulse;                 /* and what was read there */
     uint64_t pulse_tick;            /* when its pulse was felt last */

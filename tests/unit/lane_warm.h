@@ -140,12 +140,30 @@ START_TEST(guests_stay_away_from_an_owned_home)
 }
 END_TEST
 
+/* Stopped for longer than a rank may take nothing: the time was not the other's. */
+START_TEST(who_was_stopped_blames_nobody) HL_NO_TSA
+{
+    start(1);
+    struct hl_lane *lane = hl_pool.lanes[0];
+    int rc = 0;
+    ck_assert(hl_lease_try(&lane->lease));
+    struct hl_way *way = hl_way_find(lane, 3);
+    ck_assert_int_ge(hl_lane_refused(lane, way), 0);
+    usleep(1200000); /* hl_conf.peer_timeout is 1 */
+    rc = hl_lane_refused(lane, way);
+    ck_assert_msg(rc >= 0, "%s", hl_err_text(rc));
+    hl_lane_leave(lane);
+    stop();
+}
+END_TEST
+
 static void add_warm(TCase *t)
 {
     tcase_add_test(t, guests_and_flushes_do_not_wait_for_a_lane_that_comes);
     tcase_add_loop_test(t, guests_go_home_when_their_lane_is_there, 0, 2);
     tcase_add_test(t, guests_stay_away_from_an_owned_home);
     tcase_add_test(t, what_is_expected_is_connected);
+    tcase_add_test(t, who_was_stopped_blames_nobody);
 }
 
 #endif
