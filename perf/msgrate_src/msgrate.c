@@ -15,6 +15,8 @@
  * of one message; -1 where the library does not count. */
 #include <mpi.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,9 +31,17 @@ extern int hotlane_counter(const char *name, long long *value) __attribute__((we
 
 static bool processes, null, later, burst;
 static int me, ranks, n, turns;
-static pthread_barrier_t *asleep; /* shared by all ranks: bursts begin and end here */
+
+/* Of bursts, shared by all ranks. */
+static struct {
+    pthread_barrier_t asleep; /* of senders and receivers: a burst begins and ends here */
+    atomic_long here;         /* senders that are awake, of all bursts */
+    double begun[MOST], ended[MOST];
+} * meeting;
+static double spans; /* of all bursts; sender 0 */
+
 static pthread_barrier_t start;
-static double begun[MOST], ended[MOST], busy[MOST]; /* busy: in a burst the sum of its windows */
+static double begun[MOST], ended[MOST], busy[MOST]; /* busy: less than that in bursts */
 
 static double now(void)
 {
@@ -85,28 +95,46 @@ static void send_window(int dest)
     MPI_Waitall(WINDOW, r, MPI_STATUSES_IGNORE);
 }
 
+/* The receivers go on to their next wait, and sleep. All senders begin at once if there are cores for them.
+ */
+static void send_burst(int sender, int dest, int turn)
+{
+    pthread_barrier_wait(&meeting->asleep);
+    atomic_fetch_add(&meeting->here, 1);
+    while (atomic_load(&meeting->here) < (long)n * (turn + 1)) {
+        sched_yield();
+    }
+    meeting->begun[sender] = now();
+    send_window(dest);
+    meeting->ended[sender] = now();
+    pthread_barrier_wait(&meeting->asleep);
+    double first = meeting->begun[0], last = meeting->ended[0];
+    for (int i = 1; i < n && sender == 0; i++) {
+        first = meeting->begun[i] < first ? meeting->begun[i] : first;
+        last = meeting->ended[i] > last ? meeting->ended[i] : last;
+    }
+    spans += sender == 0 ? last - first : 0;
+}
+
 static void *send_all(void *number)
 {
-    int t = (int)(intptr_t)number;
+    int t = (int)(intptr_t)number, sender = processes ? me : t;
     int dest = null ? MPI_PROC_NULL : processes ? n + me : t + 1;
     pthread_barrier_wait(&start);
-    double begin = begun[t] = now(), sum = 0;
+    begun[t] = now();
     for (int k = 0; k < turns; k++) {
         if (!null) {
             MPI_Recv(NULL, 0, MPI_BYTE, dest, WORD, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         }
         if (burst) {
-            pthread_barrier_wait(asleep); /* the receivers go on to their next wait, and sleep */
-            begin = now();
-        }
-        send_window(dest);
-        if (burst) {
-            sum += now() - begin;
-            pthread_barrier_wait(asleep);
+            send_burst(sender, dest, k);
+            busy[t] += meeting->ended[sender] - meeting->begun[sender];
+        } else {
+            send_window(dest);
         }
     }
     ended[t] = now();
-    busy[t] = burst ? sum : ended[t] - begun[t];
+    busy[t] = burst ? busy[t] : ended[t] - begun[t];
     return NULL;
 }
 
@@ -119,8 +147,8 @@ static void receive_all(int source)
         }
         MPI_Send(NULL, 0, MPI_BYTE, source, WORD, MPI_COMM_WORLD);
         if (burst) {
-            pthread_barrier_wait(asleep);
-            pthread_barrier_wait(asleep);
+            pthread_barrier_wait(&meeting->asleep);
+            pthread_barrier_wait(&meeting->asleep);
         }
         MPI_Waitall(WINDOW, r, MPI_STATUSES_IGNORE);
     }
@@ -128,20 +156,21 @@ static void receive_all(int source)
 
 /* ---- Setting up ---- */
 
-/* A barrier in memory of all ranks: senders and receivers. */
-static MPI_Win make_barrier(int parties)
+/* Memory of all ranks. */
+static MPI_Win make_meeting(int parties)
 {
     MPI_Win win;
     MPI_Aint bytes;
     int unit;
     pthread_barrierattr_t attr;
-    MPI_Win_allocate_shared(me == 0 ? (MPI_Aint)sizeof *asleep : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &asleep,
-                            &win);
-    MPI_Win_shared_query(win, 0, &bytes, &unit, &asleep);
+    MPI_Win_allocate_shared(me == 0 ? (MPI_Aint)sizeof *meeting : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+                            &meeting, &win);
+    MPI_Win_shared_query(win, 0, &bytes, &unit, &meeting);
     if (me == 0) {
+        memset(meeting, 0, sizeof *meeting);
         pthread_barrierattr_init(&attr);
         pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-        pthread_barrier_init(asleep, &attr, (unsigned)parties);
+        pthread_barrier_init(&meeting->asleep, &attr, (unsigned)parties);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     return win;
@@ -160,26 +189,24 @@ static void run_senders(int threads)
     }
 }
 
-/* From the first sender's begin to the last one's end; of bursts the longest sum. Valid on rank 0. */
-static double longest(int mine)
+/* From the first sender's begin to the last one's end, in bursts in each of them. Valid on rank 0. */
+static double span(int mine)
 {
-    double first = 1e18, last = 0, most = 0, all_first, all_last, all_most;
+    double first = 1e18, last = 0, all_first, all_last;
     for (int t = 0; t < mine; t++) {
         first = begun[t] < first ? begun[t] : first;
         last = ended[t] > last ? ended[t] : last;
-        most = busy[t] > most ? busy[t] : most;
     }
     MPI_Reduce(&first, &all_first, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
     MPI_Reduce(&last, &all_last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    MPI_Reduce(&most, &all_most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    return burst ? all_most : all_last - all_first;
+    return burst ? spans : all_last - all_first;
 }
 
 static void report(const struct locks *before, const struct locks *after)
 {
     double sum = 0, messages = (double)n * turns * WINDOW;
     int senders = processes ? 1 : n;
-    double time = longest(me < (processes ? n : 1) ? senders : 0);
+    double time = span(me < (processes ? n : 1) ? senders : 0);
     if (me != 0) {
         return;
     }
@@ -218,7 +245,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%d ranks and level %d do not go with these arguments\n", ranks, provided);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    MPI_Win win = burst ? make_barrier(2 * n) : MPI_WIN_NULL;
+    MPI_Win win = burst ? make_meeting(2 * n) : MPI_WIN_NULL;
     struct locks before = count_locks();
     MPI_Barrier(MPI_COMM_WORLD);
     if (me < senders) {
