@@ -6,6 +6,7 @@
 #define CELLS 7
 #define LARGE 3
 #define PUTS 5
+#define CROWD_PUTS 1000
 
 static char bytes[1 << 20];
 
@@ -33,7 +34,35 @@ static void put_some(void)
     MPI_Win_free(&win);
 }
 
-int main(void)
+static MPI_Win crowded;
+
+static void *put_many(void *unused)
+{
+    for (int i = 0; i < CROWD_PUTS; i++) {
+        MPI_Put(bytes, 8, MPI_BYTE, (me + 1) % size, 0, 8, MPI_BYTE, crowded);
+    }
+    MPI_Win_flush((me + 1) % size, crowded);
+    return unused;
+}
+
+/* More threads than lanes. */
+static void put_in_a_crowd(void)
+{
+    pthread_t t[4];
+    void *base;
+    MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &crowded);
+    MPI_Win_lock_all(0, crowded);
+    for (int i = 0; i < 4; i++) {
+        pthread_create(&t[i], NULL, put_many, NULL);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(t[i], NULL);
+    }
+    MPI_Win_unlock_all(crowded);
+    MPI_Win_free(&crowded);
+}
+
+int main(int argc, char **argv)
 {
     int provided, n, count;
     MPI_T_pvar_session session;
@@ -52,6 +81,9 @@ int main(void)
     send_some(CELLS, 4096);
     send_some(LARGE, 400000);
     put_some();
+    if (argc > 1) {
+        put_in_a_crowd();
+    }
     MPI_Finalize();
     for (int i = 0; i < n; i++) {
         unsigned long long value = 0;

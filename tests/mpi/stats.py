@@ -25,10 +25,10 @@ def check(true, words):
         print("FAILED ", words)
 
 
-def run(**env):
+def run(*arguments, **env):
     """({rank: {counter: value}} by the program, standard error)."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith("HOTLANE_")}
-    job = subprocess.run([sys.argv[1], "--timeout", "60", "-n", str(RANKS), sys.argv[2]], env={**clean, "HOTLANE_CONF": "", **env},
+    job = subprocess.run([sys.argv[1], "--timeout", "60", "-n", str(RANKS), sys.argv[2], *arguments], env={**clean, "HOTLANE_CONF": "", **env},
                          capture_output=True, text=True, timeout=80, check=False)
     check(job.returncode == 0, f"exit code {job.returncode}: {job.stderr}")
     told = {rank: {} for rank in range(RANKS)}
@@ -61,7 +61,10 @@ for near in "1", "0":
         check(total["messages_port"] >= 17 * RANKS, f"{total['messages_port']} messages over ports")
         check(total["bytes_port"] >= 7 * RANKS * 4096, f"{total['bytes_port']} bytes over ports")
         check(total["bytes_written"] + total["bytes_chained"] >= 5 * 8 * RANKS, "bytes of puts over the network")
-        check(total["flush_waits"] >= RANKS and total["leases"] >= 5 * RANKS, "flushes and leases")
+        # A flush need not wait: on a busy machine the answer may be there when it looks first.
+        check(total["flush_waits"] > 0, f"{total['flush_waits']} flushes that waited")
+        check(total["leases"] >= 5 * RANKS, f"{total['leases']} leases")
+        check(total["lanes"] >= RANKS, f"{total['lanes']} lanes")
 
     told, err = run(HOTLANE_STATS="json", HOTLANE_NEAR=near)
     objects = [json.loads(line) for line in err.splitlines() if line.startswith("{")]
@@ -76,6 +79,12 @@ for near in "1", "0":
         check(told[entry["least_at"]][name] == entry["least"] == min(t[name] for t in told.values()), f"{name}: least of {entry}")
     for name, entry in counters.items():
         check(entry["sum"] <= total[name], f"{name}: {entry} before the end, {total[name]} after it")
+
+# Four threads of each rank on one lane: leases were contended, puts travelled together, and woke receive threads.
+total = sums(run("crowd", HOTLANE_NEAR="0", HOTLANE_LANES="1")[0])
+for name, least in {"leases": RANKS * 4000, "leases_contended": 1, "chained": RANKS * 4000, "bytes_chained": RANKS * 4000 * 8, "messages": RANKS,
+                    "rx_messages": RANKS, "rx_wakes": RANKS, "flush_waits": 1}.items():
+    check(total[name] >= least, f"{name} with a crowd on one lane: {total[name]}, not {least} and more")
 
 told, err = run(HOTLANE_STATS="2", MPICH_ALLOC_MEM_AFFINITY="DDR", HOTLANE_MEM_REPORT="0")
 check(sums(told)["pages_base"] >= RANKS, "pages of memory that was asked for by kind")
