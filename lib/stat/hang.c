@@ -151,6 +151,10 @@ static void find_call(char *out, size_t cap)
     const char *name = NULL;
     int i = 0, n = backtrace(frames, FRAMES);
     bool inside = dladdr((void *)(uintptr_t)find_call, &mine) != 0;
+    /* The first frames are those of whoever puts itself before backtrace, as AddressSanitizer does. */
+    while (i < n && inside && (dladdr((char *)frames[i] - 1, &at) == 0 || at.dli_fbase != mine.dli_fbase)) {
+        i++;
+    }
     for (; i < n && inside; i++) {
         /* A return address may be behind the end of a function that never returns. */
         inside = dladdr((char *)frames[i] - 1, &at) != 0 && at.dli_fbase == mine.dli_fbase;
