@@ -17,8 +17,6 @@ enum hl_msg_kind {
     HL_MSG_ENDED, /* to the receiver: I copied the last of it */
     HL_MSG_XOFF,  /* to a sender: keep the payloads of your messages */
     HL_MSG_XON,   /* to a sender: no longer */
-    /* between ports, outside of the order: tail.c */
-    HL_MSG_COUNT,
 };
 
 struct hl_msg_head {
@@ -51,12 +49,6 @@ struct hl_msg_data {
     uint64_t spare;
 };
 
-struct hl_msg_count {
-    uint64_t heard; /* number of the last message that came the other way */
-    uint64_t asks;  /* 1: say the same of yours */
-    uint64_t spare[2];
-};
-
 struct hl_msg_fin {
     uint64_t cookie; /* names the send */
     uint64_t spare[3];
@@ -84,7 +76,6 @@ union hl_msg_area {
     struct hl_msg_pull pull;
     struct hl_msg_data piece;
     struct hl_msg_fin fin;
-    struct hl_msg_count count;
     struct hl_msg_help help;
     struct hl_msg_ended ended;
 };

@@ -217,21 +217,6 @@ static HL_COLD int refused(struct hl_peer *p, unsigned i, int rc)
                       hl_err_hint(-rc));
 }
 
-int hl_port_post(struct hl_port *port, size_t bytes, uint64_t to)
-{
-    struct hl_port_buf *b = port->tx;
-    /* No fi_inject: it never tells when the message has left, and finalize must know. */
-    struct iovec iov = {b->data, bytes};
-    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = to, .context = &b->context};
-    ssize_t rc = fi_sendmsg(port->ep.ep, &msg, FI_COMPLETION);
-    if (HL_UNLIKELY(rc != 0)) {
-        return (int)rc;
-    }
-    port->tx = b->next;
-    hl_a32_add_relaxed(&port->in_flight, 1); /* relaxed: read by who waits for 0 at the end */
-    return 0;
-}
-
 /* The owner: copies the message into a buffer and posts it. */
 static int post_owned(struct hl_net *net, struct hl_port *port, const struct hl_far_out *o, unsigned i)
 {
@@ -250,11 +235,17 @@ static int post_owned(struct hl_net *net, struct hl_port *port, const struct hl_
     if (HL_UNLIKELY(err != 0)) {
         return err;
     }
-    int rc = hl_port_post(port, sizeof(*h) + o->len, o->peer->addr[i]);
+    size_t bytes = sizeof(*h) + o->len;
+    /* No fi_inject: it never tells when the message has left, and finalize must know. */
+    struct iovec iov = {b->data, bytes};
+    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = o->peer->addr[i], .context = &b->context};
+    ssize_t rc = fi_sendmsg(port->ep.ep, &msg, FI_COMPLETION);
     if (HL_UNLIKELY(rc != 0)) {
-        return refused(o->peer, i, rc);
+        return refused(o->peer, i, (int)rc);
     }
     o->peer->sent[i]++;
+    port->tx = b->next;
+    hl_a32_add_relaxed(&port->in_flight, 1); /* relaxed: read by who waits for 0 at the end */
     return 1;
 }
 

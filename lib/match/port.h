@@ -18,13 +18,12 @@ struct hl_far_head {
     uint64_t nonce; /* of the job; checked first */
     uint32_t from;  /* world rank of the sender */
     uint32_t len;   /* bytes behind the area */
-    uint64_t seq;   /* number of this message between the two ports, from 1; HL_FAR_COUNT: of the last one */
+    uint64_t seq;   /* number of this message between the two ports, from 1; with HL_FAR_COUNT see tail.c */
     struct hl_msg_head head;
     union hl_msg_area area;
 };
 _Static_assert(sizeof(struct hl_far_head) == 80, "headers are alike on all machines of a job");
-
-#define HL_FAR_COUNT (UINT64_C(1) << 63) /* in seq: a HL_MSG_COUNT, whose number is never the next one */
+#define HL_FAR_COUNT (UINT64_C(1) << 63) /* in seq: such a number is never the next one */
 
 struct hl_port;
 
@@ -93,11 +92,8 @@ struct hl_far_out {
 };
 int hl_net_post(struct hl_net *net, const struct hl_far_out *out);
 
-/* Posts the first bytes of the buffer at the head of port->tx; 0, or the provider's code. The port's owner.
+/* tail.c: tells peers the ends of streams that rest; on the receive thread, once a second. True: again soon.
  */
-int hl_port_post(struct hl_port *port, size_t bytes, uint64_t to);
-
-/* tail.c: tells peers the ends of streams that rest; on the receive thread, once a second. */
 bool hl_tail_look(void *net);
 /* A sound message that is not the next one of its sender; its port's owner. False: it is dropped. */
 bool hl_tail_take(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h);

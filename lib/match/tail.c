@@ -9,21 +9,35 @@
 #include "rx.h"
 
 #include <string.h>
+#include <sys/uio.h>
+
+/* In the area of a COUNT. */
+struct count {
+    uint64_t heard; /* number of the last message that came the other way */
+    uint64_t asks;  /* 1: say the same of yours */
+};
 
 /* The last number sent to the peer, and the last one heard. False: not now. */
 static bool tell(const struct hl_net *net, struct hl_port *port, const struct hl_peer *p, bool asks)
 {
     unsigned i = (unsigned)(port - net->port);
-    if (port->tx == NULL) {
+    struct hl_port_buf *b = port->tx;
+    if (b == NULL) {
         return false;
     }
-    struct hl_far_head h = {.nonce = hl_boot.nonce,
-                            .from = (uint32_t)net->m->world_rank,
-                            .seq = p->sent[i] | HL_FAR_COUNT,
-                            .head = {.kind = HL_MSG_COUNT},
-                            .area.count = {.heard = port->heard[p->world], .asks = asks}};
-    memcpy(port->tx->data, &h, sizeof h);
-    return hl_port_post(port, sizeof h, p->addr[i]) == 0;
+    struct count count = {port->heard[p->world], asks};
+    struct hl_far_head h = {
+        .nonce = hl_boot.nonce, .from = (uint32_t)net->m->world_rank, .seq = p->sent[i] | HL_FAR_COUNT};
+    memcpy(&h.area, &count, sizeof count);
+    memcpy(b->data, &h, sizeof h);
+    struct iovec iov = {b->data, sizeof h};
+    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = p->addr[i], .context = &b->context};
+    if (fi_sendmsg(port->ep.ep, &msg, FI_COMPLETION) != 0) {
+        return false;
+    }
+    port->tx = b->next;
+    hl_a32_add_relaxed(&port->in_flight, 1); /* relaxed: as for messages */
+    return true;
 }
 
 bool hl_tail_look(void *arg)
@@ -74,8 +88,10 @@ static void counted(struct hl_net *net, struct hl_port *port, const struct hl_fa
     if (p == NULL) {
         hl_a32_store_relaxed(&net->strange, h->from + 1); /* relaxed: the next poll makes it known */
     } else if (p->node < 0 && i < p->ports) {
-        hl_rx_tail_answered(&p->ends[i], p->sent[i], h->area.count.heard);
-        if (h->area.count.asks != 0) {
+        struct count count;
+        memcpy(&count, &h->area, sizeof count);
+        hl_rx_tail_answered(&p->ends[i], p->sent[i], count.heard);
+        if (count.asks != 0) {
             (void)tell(net, port, p, false); /* if it does not leave: they ask again */
         }
     }
@@ -88,7 +104,7 @@ bool hl_tail_take(struct hl_net *net, struct hl_port *port, const struct hl_far_
     uint64_t last = port->heard[h->from], number = h->seq & ~HL_FAR_COUNT;
     bool counts = number != h->seq;
     bool lost = number > last && is_loss(net, h, number - last - !counts);
-    if (counts && !lost && h->head.kind == HL_MSG_COUNT) {
+    if (counts && !lost) {
         counted(net, port, h);
         return true;
     }
