@@ -11,7 +11,7 @@ class Skip(Exception):
     """A case that cannot run here, with the reason."""
 
 
-def until(true, what, seconds=30):
+def until(true, what, seconds=60):
     """Waits for a condition, and returns what it was."""
     end = time.monotonic() + seconds
     while not (value := true()):
@@ -47,7 +47,11 @@ class Job:
             self.code = self.process.returncode
         except subprocess.TimeoutExpired:
             self.process.terminate()
-            more, _ = self.process.communicate(timeout=10)
+            try:
+                more, _ = self.process.communicate(timeout=20)
+            except subprocess.TimeoutExpired as late:
+                self.process.kill()
+                more = (late.stdout or b"").decode(errors="replace") + "and the launcher was killed\n"
             self.code = None
         self.out += more or ""
         self.seconds = time.monotonic() - self.begin
