@@ -44,7 +44,8 @@
     Y(leave_deaf, "an inbox's owner leaves without looking what he was asked meanwhile")                     \
     Y(ask_once, "who asks an inbox's owner does not look whether he has left")                               \
     Y(die_helping, "rank 1 dies while it copies to a receiver")                                              \
-    Y(help_fails, "a sender cannot write into its receiver's memory")
+    Y(help_fails, "a sender cannot write into its receiver's memory")                                        \
+    Y(port_full, "two of three times the network has no room for a message")
 
 enum hl_fault {
     HL_FAULT_none,

@@ -54,7 +54,11 @@ void hl_bell_close(struct hl_net *net)
 
 bool hl_far_rings(const struct hl_matcher *m)
 {
-    return m->net->bell >= 0;
+    bool rings = m->net->bell >= 0;
+    for (unsigned i = 0; i < m->net->n; i++) {
+        rings = rings && hl_a32_load_relaxed(&m->net->port[i].holds) == 0; /* relaxed: a late look naps */
+    }
+    return rings;
 }
 
 bool hl_far_arm(struct hl_matcher *m)

@@ -2,8 +2,12 @@
 #include "far.h"
 #include "choke.h"
 
+#include "boot.h"
+#include "conf.h"
 #include "err.h"
+#include "fab.h"
 #include "fault.h"
+#include "log.h"
 #include "port.h"
 #include "stat.h"
 
@@ -12,18 +16,20 @@
 
 uint64_t hl_far_piece_max(const struct hl_matcher *m)
 {
-    return m->net->max - sizeof(struct hl_far_head);
+    return hl_net_piece(m->net);
 }
 
+/* Without a hand-shake: in one buffer, or several where the receiver would not read it by itself. */
 bool hl_far_is_eager(const struct hl_matcher *m, uint64_t len)
 {
-    return len <= hl_far_piece_max(m);
+    uint64_t piece = hl_net_piece(m->net);
+    return len <= piece || (len <= HL_TRAIN_MAX * piece && (hl_conf.read_min == 0 || len < hl_conf.read_min));
 }
 
-static int pack(void *arg, void *out)
+static int pack(void *arg, uint64_t at, void *out, uint64_t n)
 {
     const struct hl_far_part *p = arg;
-    return hl_type_pack(p->type, p->count, p->buf, (int64_t)p->offset, out, (int64_t)p->n);
+    return hl_type_pack(p->type, p->count, p->buf, (int64_t)(p->offset + at), out, (int64_t)n);
 }
 
 int hl_far_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_msg_head *head,
@@ -73,7 +79,61 @@ static bool is_near(const struct hl_matcher *m, uint32_t world)
     return p != NULL && p->node >= 0;
 }
 
-void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_work *w)
+static HL_COLD void drop(void)
+{
+    hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
+}
+
+/* The first buffer of several. What came of an earlier message cannot end any more. */
+static void start_train(const struct hl_far_head *h, struct hl_far_train **train)
+{
+    if (*train != NULL) {
+        free(*train);
+        *train = NULL;
+        drop();
+    }
+    if (h->head.len > HL_TRAIN_MAX * hl_fab.eager) {
+        drop();
+        return;
+    }
+    struct hl_far_train *t = malloc(sizeof(*t) + h->head.len);
+    if (t == NULL) {
+        hl_log(HL_LOG_ERROR, "no memory for a message of %u bytes from rank %u", h->head.len, h->from);
+        hl_boot_abort(1);
+    }
+    t->head = h->head;
+    t->got = h->len;
+    memcpy(t->data, h + 1, h->len);
+    *train = t;
+}
+
+/* One of the others: with the last the message is there. */
+static void go_on(struct hl_matcher *m, const struct hl_far_head *h, struct hl_far_train **train,
+                  struct hl_work *w)
+{
+    struct hl_far_train *t = *train;
+    if (t == NULL || h->area.piece.offset != t->got || h->len > t->head.len - t->got) {
+        drop();
+        return;
+    }
+    memcpy(t->data + t->got, h + 1, h->len);
+    t->got += h->len;
+    if (t->got == t->head.len) {
+        struct hl_arrival a = {.ctx = t->head.ctx,
+                               .len = t->got,
+                               .src = t->head.src,
+                               .tag = t->head.tag,
+                               .from = ~(int)h->from,
+                               .kind = HL_MSG_EAGER,
+                               .payload = t->data};
+        *train = NULL;
+        hl_inbox_receive(m, &a, w);
+        free(t);
+    }
+}
+
+void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_far_train **train,
+                 struct hl_work *w)
 {
     const unsigned char *payload = (const unsigned char *)(h + 1);
     w->n++;
@@ -82,7 +142,15 @@ void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_wo
         return;
     }
     if (h->head.kind == HL_MSG_HELP || h->head.kind == HL_MSG_ENDED) { /* of node peers only */
-        hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
+        drop();
+        return;
+    }
+    if (h->head.kind == HL_MSG_DATA && h->area.piece.cookie == 0) {
+        go_on(m, h, train, w);
+        return;
+    }
+    if (h->head.kind == HL_MSG_EAGER && h->head.len > h->len) {
+        start_train(h, train);
         return;
     }
     if (h->head.kind > HL_MSG_RTS) {
@@ -105,7 +173,7 @@ void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_wo
         a.len = h->area.rts.len;
         a.payload = &h->area.rts;
     } else if (h->head.kind != HL_MSG_EAGER) {
-        hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
+        drop();
         return;
     }
     hl_inbox_receive(m, &a, w);

@@ -5,6 +5,7 @@
 #include "buffer.h"
 #include "conf.h"
 #include "err.h"
+#include "fault.h"
 #include "log.h"
 #include "rx.h"
 #include "stat.h"
@@ -80,7 +81,9 @@ static int open_port(struct hl_net *net, struct hl_port *port)
     }
     port->memory = hl_mem_buffer_take(one * (HL_PORT_TX + HL_PORT_RX));
     port->heard = calloc((size_t)net->m->world_size, sizeof *port->heard);
-    if (port->memory == NULL || port->heard == NULL) {
+    port->train = calloc((size_t)net->m->world_size, sizeof *port->train);
+    port->held_tail = &port->held;
+    if (port->memory == NULL || port->heard == NULL || port->train == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the buffers of a port: %s",
                           hl_err_text(HL_ERR_NO_MEM));
     }
@@ -155,6 +158,10 @@ void hl_net_close(struct hl_matcher *m)
             hl_fab_ep_close(&net->port[i].ep);
         }
         hl_mem_buffer_give(net->port[i].memory);
+        for (int k = 0; net->port[i].train != NULL && k < m->world_size; k++) {
+            free(net->port[i].train[k]);
+        }
+        free(net->port[i].train);
         free(net->port[i].heard);
     }
     free(net->port);
@@ -217,35 +224,115 @@ static HL_COLD int refused(struct hl_peer *p, unsigned i, int rc)
                       hl_err_hint(-rc));
 }
 
-/* The owner: copies the message into a buffer and posts it. */
-static int post_owned(struct hl_net *net, struct hl_port *port, const struct hl_far_out *o, unsigned i)
+/* 1: it left; else as refused. */
+static int post_buf(struct hl_net *net, struct hl_port *port, struct hl_port_buf *b)
 {
-    struct hl_port_buf *b = port->tx;
-    if (b == NULL) {
-        return 0;
+    unsigned i = (unsigned)(port - net->port);
+    ((struct hl_far_head *)(void *)b->data)->seq = b->to->sent[i] + 1;
+    /* No fi_inject: it never tells when the message has left, and finalize must know. */
+    struct iovec iov = {b->data, b->bytes};
+    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = b->to->addr[i], .context = &b->context};
+    bool full = HL_FAULT(port_full) && (hl_now_ns() >> 10) % 3 != 0;
+    ssize_t rc = full ? -FI_EAGAIN : fi_sendmsg(port->ep.ep, &msg, FI_COMPLETION);
+    if (HL_UNLIKELY(rc != 0)) {
+        return refused(b->to, i, (int)rc);
     }
+    b->to->sent[i]++;
+    return 1;
+}
+
+static void give_back(struct hl_port *port, struct hl_port_buf *b)
+{
+    b->next = port->tx;
+    port->tx = b;
+    hl_a32_add_relaxed(&port->in_flight, (uint32_t)-1); /* relaxed: read by who waits for 0 at the end */
+}
+
+static void hold(struct hl_port *port, struct hl_port_buf *b)
+{
+    b->next = NULL;
+    *port->held_tail = b;
+    port->held_tail = &b->next;
+    hl_a32_add_relaxed(&port->holds, 1); /* relaxed: a hint for sleepers */
+}
+
+static bool is_held(const struct hl_port *port, const struct hl_peer *p)
+{
+    const struct hl_port_buf *b = port->held;
+    while (b != NULL && b->to != p) {
+        b = b->next;
+    }
+    return b != NULL;
+}
+
+/* Posts what is held, as far as there is room now, in order for each peer. Is something left for `asked`? */
+static HL_COLD bool post_held(struct hl_net *net, struct hl_port *port, const struct hl_peer *asked)
+{
+    struct hl_port_buf *b = port->held;
+    port->held = NULL;
+    port->held_tail = &port->held;
+    for (struct hl_port_buf *next; b != NULL; b = next) {
+        next = b->next;
+        hl_a32_add_relaxed(&port->holds, (uint32_t)-1);                /* relaxed: as above */
+        if ((hl_a32_load_relaxed(b->to->state) & HL_PEER_DEAD) != 0) { /* relaxed: a late look finds it */
+            give_back(port, b);
+        } else if (is_held(port, b->to) || post_buf(net, port, b) != 1) {
+            hold(port, b);
+        }
+    }
+    return is_held(port, asked);
+}
+
+static int fill_buf(struct hl_net *net, struct hl_port_buf *b, const struct hl_far_out *o, uint64_t at)
+{
     struct hl_far_head *h = (struct hl_far_head *)(void *)b->data;
+    uint64_t n = hl_min_size(o->len - at, hl_net_piece(net));
     h->nonce = hl_boot.nonce;
     h->from = (uint32_t)net->m->world_rank;
-    h->len = (uint32_t)o->len;
-    h->seq = o->peer->sent[i] + 1;
+    h->len = (uint32_t)n;
     h->head = *o->head;
     h->area = *o->area;
-    int err = o->len > 0 ? o->fill(o->arg, b->data + sizeof(*h)) : 0;
-    if (HL_UNLIKELY(err != 0)) {
-        return err;
+    if (at > 0) {
+        h->head.kind = HL_MSG_DATA;
+        h->area.piece = (struct hl_msg_data){.offset = at, .n = (uint32_t)n};
     }
-    size_t bytes = sizeof(*h) + o->len;
-    /* No fi_inject: it never tells when the message has left, and finalize must know. */
-    struct iovec iov = {b->data, bytes};
-    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = o->peer->addr[i], .context = &b->context};
-    ssize_t rc = fi_sendmsg(port->ep.ep, &msg, FI_COMPLETION);
-    if (HL_UNLIKELY(rc != 0)) {
-        return refused(o->peer, i, (int)rc);
+    b->to = o->peer;
+    b->bytes = (uint32_t)(sizeof(*h) + n);
+    return n > 0 ? o->fill(o->arg, at, b->data + sizeof(*h), n) : 0;
+}
+
+/* The owner: copies the message into buffers and posts them. Once the first has left the others follow it. */
+static int post_owned(struct hl_net *net, struct hl_port *port, const struct hl_far_out *o)
+{
+    if (HL_UNLIKELY(port->held != NULL) && post_held(net, port, o->peer)) {
+        return 0;
     }
-    o->peer->sent[i]++;
-    port->tx = b->next;
-    hl_a32_add_relaxed(&port->in_flight, 1); /* relaxed: read by who waits for 0 at the end */
+    struct hl_port_buf *first = port->tx, *b = first;
+    uint64_t at = 0;
+    do {
+        int err = b != NULL ? fill_buf(net, b, o, at) : 0;
+        if (HL_UNLIKELY(b == NULL || err != 0)) {
+            return err;
+        }
+        at += b->bytes - sizeof(struct hl_far_head);
+        b = b->next;
+    } while (HL_UNLIKELY(at < o->len));
+    struct hl_port_buf *rest = first->next, *end = b;
+    int left = post_buf(net, port, first);
+    if (HL_UNLIKELY(left != 1)) {
+        return left;
+    }
+    port->tx = end;
+    hl_a32_add_relaxed(&port->in_flight, 1); /* relaxed: as in give_back */
+    bool full = false;
+    for (b = rest; HL_UNLIKELY(b != end); b = rest) {
+        rest = b->next;
+        hl_a32_add_relaxed(&port->in_flight, 1); /* relaxed: as in give_back */
+        full = full || post_buf(net, port, b) != 1;
+        if (full) {
+            hold(port, b);
+        }
+    }
     return 1;
 }
 
@@ -256,7 +343,7 @@ int hl_net_post(struct hl_net *net, const struct hl_far_out *out)
     if (!hl_port_own(port, out->patient)) {
         return 0;
     }
-    int left = post_owned(net, port, out, i);
+    int left = post_owned(net, port, out);
     hl_port_leave(port);
     return left;
 }
@@ -280,13 +367,6 @@ static bool is_next(const struct hl_port *port, const struct hl_far_head *h)
     return true;
 }
 
-static void give_back(struct hl_port *port, struct hl_port_buf *b)
-{
-    b->next = port->tx;
-    port->tx = b;
-    hl_a32_add_relaxed(&port->in_flight, (uint32_t)-1); /* relaxed: as in post_owned */
-}
-
 static void complete(struct hl_net *net, struct hl_port *port, struct hl_port_buf *b, size_t bytes,
                      struct hl_work *w)
 {
@@ -300,7 +380,7 @@ static void complete(struct hl_net *net, struct hl_port *port, struct hl_port_bu
         uint64_t with_data = h->head.kind == HL_MSG_EAGER;
         hl_a64_store_relaxed(&port->messages, hl_a64_load_relaxed(&port->messages) + with_data);
         hl_a64_store_relaxed(&port->bytes, hl_a64_load_relaxed(&port->bytes) + bytes);
-        hl_far_take(net->m, h, w);
+        hl_far_take(net->m, h, &port->train[h->from], w);
     } else if (!sane(net, h, bytes) || !hl_tail_take(net, port, h)) {
         hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
     }
@@ -352,6 +432,9 @@ int hl_net_poll(struct hl_net *net, struct hl_work *w)
         struct fi_cq_msg_entry entry[POLL_MAX];
         if (!hl_port_own(port, false)) {
             continue;
+        }
+        if (HL_UNLIKELY(port->held != NULL)) {
+            post_held(net, port, NULL);
         }
         ssize_t got = fi_cq_read(port->ep.cq, entry, POLL_MAX);
         if (HL_UNLIKELY(got == -FI_EAVAIL)) {

@@ -10,8 +10,9 @@
 #include "fab.h"
 #include "inner.h"
 
-#define HL_PORT_TX 64 /* buffers of a port for what leaves */
-#define HL_PORT_RX 64 /* and for what comes */
+#define HL_PORT_TX 64  /* buffers of a port for what leaves */
+#define HL_PORT_RX 64  /* and for what comes */
+#define HL_TRAIN_MAX 4 /* buffers of one message; longer ones are fetched by their receivers */
 
 /* What stands before every message. */
 struct hl_far_head {
@@ -25,12 +26,22 @@ struct hl_far_head {
 _Static_assert(sizeof(struct hl_far_head) == 80, "headers are alike on all machines of a job");
 #define HL_FAR_COUNT (UINT64_C(1) << 63) /* in seq: such a number is never the next one */
 
+/* A message that comes in several buffers, in order and with none of another message between: the first says
+ * the length, the others have a piece's header without a name. */
+struct hl_far_train {
+    struct hl_msg_head head;
+    uint64_t got;
+    unsigned char data[];
+};
+
 struct hl_port;
 
 struct hl_port_buf {
     struct fi_context2 context; /* the provider's while posted */
     struct hl_port_buf *next;   /* free list */
     struct hl_port *port;
+    struct hl_peer *to; /* of what leaves */
+    uint32_t bytes;
     bool rx;
     _Alignas(8) unsigned char data[];
 };
@@ -40,11 +51,15 @@ struct hl_port {
     HL_ALIGNED_LINE struct hl_flag owned;
     struct hl_fab_ep ep;
     struct hl_port_buf *tx; /* free ones */
-    hl_a32 in_flight;       /* atomic: messages posted and not on their way yet; changed by the owner */
-    void *memory;           /* all buffers */
-    uint64_t *heard;        /* [world size] number of the last message from that rank's port */
-    hl_a64 messages, bytes; /* that came with data; of all that came. atomic, counted by the owner */
-    bool broken;            /* an error without its context was reported: said once */
+    struct hl_port_buf *held,
+        **held_tail;             /* filled ones that found no room behind the first of their message */
+    hl_a32 holds;                /* atomic: how many; changed by the owner */
+    struct hl_far_train **train; /* [world size] what has come of a message in several buffers, or NULL */
+    hl_a32 in_flight;            /* atomic: messages posted and not on their way yet; changed by the owner */
+    void *memory;                /* all buffers */
+    uint64_t *heard;             /* [world size] number of the last message from that rank's port */
+    hl_a64 messages, bytes;      /* that came with data; of all that came. atomic, counted by the owner */
+    bool broken;                 /* an error without its context was reported: said once */
 };
 
 struct hl_net {
@@ -85,8 +100,8 @@ struct hl_far_out {
     uint64_t hash; /* chooses the port */
     const struct hl_msg_head *head;
     const union hl_msg_area *area;
-    uint64_t len; /* payload */
-    int (*fill)(void *arg, void *out);
+    uint64_t len; /* payload; more than fits one buffer goes in several, one behind the other */
+    int (*fill)(void *arg, uint64_t at, void *out, uint64_t n);
     void *arg;
     bool patient; /* wait for a busy port instead of saying "no room" */
 };
@@ -105,7 +120,14 @@ bool hl_net_idle(const struct hl_net *net);
 /* Takes what arrived. */
 int hl_net_poll(struct hl_net *net, struct hl_work *w);
 
-/* A checked message, by a port's owner: far.c. */
-void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_work *w);
+/* Payload of one buffer. */
+HL_INLINE size_t hl_net_piece(const struct hl_net *net)
+{
+    return net->max - sizeof(struct hl_far_head);
+}
+
+/* A checked message, by a port's owner: far.c. `train`: of its sender. */
+void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_far_train **train,
+                 struct hl_work *w);
 
 #endif

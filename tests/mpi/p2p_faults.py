@@ -20,7 +20,8 @@ FOUND_BY = {
 # Not a defect, but a death or a refusal at the worst moment: the same must go on as without.
 WORST = {"die_claimed": ({}, "--keep-going -n 3", "p2p_kill receive_on"),
          "die_helping": ({}, "--keep-going -n 3", "p2p_kill receive_both"),
-         "help_fails": ({}, "-n 2", "p2p_both 20")}
+         "help_fails": ({}, "-n 2", "p2p_both 20"),
+         "port_full": ({"HOTLANE_NEAR": "0"}, "-n 2", "p2p_both 4")}
 
 
 def run(fault, seconds):
