@@ -29,8 +29,8 @@
     X(chain_last, "the last of several chained operations is dropped")                                       \
     X(chain_answer, "a chained get is answered with a byte too little")
 
-/* The same of messages. tests/mpi/p2p_faults.py finds each of them, but for the last two, which only some
- * interleavings show: tests/interleave/test_inbox.c. */
+/* The same of messages. tests/mpi/p2p_faults.py finds each of them, but leave_deaf and ask_once, which
+ * only some interleavings show: tests/interleave/test_inbox.c. */
 #define HL_FAULT_MATCH_ROWS(Y)                                                                               \
     Y(port_wander, "messages of one pair leave by any port")                                                 \
     Y(poll_one, "who waits looks at one inbox only")                                                         \

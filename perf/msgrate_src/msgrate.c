@@ -9,7 +9,7 @@
  *
  * A turn is 128 messages, to receives that were posted before; the receiver's word starts it. The time is
  * from the first sender's begin to the last one's end: with more of them than cores they do not begin
- * together. In a burst, the receivers sleep outside MPI while it is timed, by each sender for itself: what
+ * together. In a burst, the receivers sleep outside MPI while it is timed: what
  * sending costs where threads and receivers do not fit on the cores. Prints "rate MESSAGES_PER_S WAIT TAKEN
  * CONTENDED": the share of the senders' time in which they waited for locks, acquisitions and contended ones
  * of one message; -1 where the library does not count. */
