@@ -15,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct hl_mx_job hl_mx;
 static struct hl_mx_sink sink;
 static int ends[RANKS]; /* the ranks' */
+static int servers[RANKS];
 
 /* What the server asks of the rest of the launcher. */
 int64_t hl_mx_now_ms(void)
@@ -63,6 +64,7 @@ static void open_job(void)
             abort();
         }
         ranks[i] = (struct hl_mx_rank){.ctl = s[0]};
+        servers[i] = s[0];
         ends[i] = s[1];
     }
 }
@@ -70,9 +72,7 @@ static void open_job(void)
 static void close_job(void)
 {
     for (int i = 0; i < RANKS; i++) {
-        if (hl_mx.rank[i].ctl >= 0) {
-            close(hl_mx.rank[i].ctl);
-        }
+        (void)close(servers[i]); /* if the server has not: it keeps those of who broke the protocol */
         close(ends[i]);
         free(hl_mx.rank[i].in.data);
         free(hl_mx.rank[i].back.data);
