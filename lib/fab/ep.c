@@ -37,7 +37,9 @@ static int fail(const char *step, int rc)
                       hl_conf.provider[0] != '\0' ? " (HOTLANE_PROVIDER)" : "", step, hl_fab_strerror(rc),
                       files    ? " (raise the limit of open files, ulimit -n, or lower HOTLANE_LANES)"
                       : memory ? " (is address space limited? ulimit -v)"
-                               : "");
+                      : rc == -FI_EAGAIN ? " (a thread could not start: is address space, ulimit -v, or are "
+                                           "processes, ulimit -u, limited?)"
+                                         : "");
 }
 
 static int open_queue(enum hl_fab_role role, struct hl_fab_ep *out)
