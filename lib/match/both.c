@@ -27,8 +27,8 @@
 #include <stdlib.h>
 
 /* Below it telling the sender costs more than it helps. */
-#define BOTH_MIN (4 * PIECE_MIN)
-#define PIECE_MIN UINT64_C(16384)
+#define BOTH_MIN (2 * PIECE_MIN)
+#define PIECE_MIN UINT64_C(32768)
 #define PIECE_MAX UINT64_C(1048576) /* the longest time for which a poll of the sender copies */
 #define PAGE UINT64_C(4096)
 
@@ -81,7 +81,7 @@ static bool claim(struct hl_joint *j, uint64_t generation, uint64_t bytes, bool 
         if (word >> (2 * PLACE_BITS) != generation || begin >= end) {
             return false;
         }
-        n = (end - begin) / 4;
+        n = (end - begin) / 2; /* large ones: each call of the kernel's has its price, about that of 16 KiB */
         n = n < most ? n : most;
         n = n > least ? n : least;
         n = n > 0 ? n : 1;

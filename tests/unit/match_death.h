@@ -5,22 +5,22 @@
 #include "bury.h"
 #include "claim.h"
 
-static bool rank_1_died;
+static hl_a32 rank_1_died; /* atomic: relaxed, hl_bury_note orders it for who must know */
 
 static bool is_dead(int world)
 {
-    return world == 1 && rank_1_died;
+    return world == 1 && hl_a32_load_relaxed(&rank_1_died) != 0; /* relaxed: as said */
 }
 
 static int lost_member(uint64_t ctx)
 {
-    return ctx == 8 && rank_1_died ? 1 : -1;
+    return ctx == 8 && hl_a32_load_relaxed(&rank_1_died) != 0 ? 1 : -1; /* relaxed: as said */
 }
 
 static void kill_rank_1(void)
 {
     hl_prog_unregister(hl_matcher_poll, &ranks[1]);
-    rank_1_died = true;
+    hl_a32_store_relaxed(&rank_1_died, 1); /* relaxed: as said */
     hl_bury_note(&ranks[0]);
 }
 
@@ -33,7 +33,7 @@ static void must_be_told(struct hl_req *r)
 
 static void open_mortals(unsigned inboxes, bool cma)
 {
-    rank_1_died = false;
+    hl_a32_store_relaxed(&rank_1_died, 0); /* relaxed: nobody else is here */
     open_ranks(3, inboxes, true, cma);
     for (int i = 0; i < 3; i++) {
         ranks[i].is_dead = is_dead;

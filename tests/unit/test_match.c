@@ -300,6 +300,8 @@ static void run_pairs(int threads, unsigned inboxes, bool cma)
     for (int i = 0; i < 2 * threads; i++) {
         pthread_join(t[i].thread, NULL);
     }
+    while (hl_prog_poll() > 0) { /* offers of help that came too late */
+    }
     close_ranks();
     hl_prog_crowd(1, 0);
 }
