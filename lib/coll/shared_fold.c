@@ -70,13 +70,13 @@ void hl_fold_in(struct hl_fold *f, const void *packed)
 void hl_fold_note(struct hl_fold *f, int place, int64_t skip, int64_t all)
 {
     const struct hl_note *note = hl_shared_await(f->s, place);
-    int64_t size = f->type->size;
+    int64_t size = f->type->size, bytes = all * size;
 
-    if (note != NULL && (int64_t)note->len == all * size) {
+    if (note != NULL && (int64_t)note->len == bytes) {
         hl_fold_in(f, note->data + skip * size);
     } else if (note != NULL) {
         hl_shared_fail(f->s, hl_err_say(HL_ERR_TRUNCATE, "an operand of %llu bytes came for %lld",
-                                        (unsigned long long)note->len, (long long)(all * size)));
+                                        (unsigned long long)note->len, (long long)bytes));
     }
 }
 

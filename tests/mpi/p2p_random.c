@@ -7,7 +7,7 @@
 #define EACH 12 /* messages between two ranks in a round */
 #define ALL (RANKS_MAX * EACH)
 #define TAGS 3
-#define LONGEST 40000
+#define LONGEST 80000
 
 enum way { SPECIFIC, ANY_TAG, ANY_SOURCE, ANY_BOTH, BY_TAG, WAYS };
 
@@ -44,7 +44,7 @@ static int below(uint64_t *rnd, int n)
 /* Everybody knows who sends what to whom. */
 static void plan(struct state *s)
 {
-    static const int lengths[] = {8, 9, 32, 33, 100, 4096, 8192, 8193, 16384, 20000, LONGEST};
+    static const int lengths[] = {8, 9, 32, 33, 100, 4096, 8192, 8193, 16384, 20000, 40000, LONGEST};
     for (int from = 0; from < size; from++) {
         for (int to = 0; to < size; to++) {
             for (int i = 0; i < EACH; i++) {
