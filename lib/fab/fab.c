@@ -235,7 +235,9 @@ static void load_and_choose(void *result)
 {
     int rc = hl_fab_lib_load();
     if (rc == 0) {
-        hl_fab_without_symbols((const void *)(uintptr_t)hl_fab_lib.getinfo, choose, &rc);
+        const void *inside = (const void *)(uintptr_t)hl_fab_lib.getinfo;
+        (void)hl_fab_in_huge_pages(inside);
+        hl_fab_without_symbols(inside, choose, &rc);
     }
     *(int *)result = rc;
 }

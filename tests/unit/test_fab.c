@@ -12,8 +12,10 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define NONCE UINT64_C(0x1234567812345678)
 #define RANKS 4
@@ -302,6 +304,52 @@ START_TEST(what_reads_no_files_is_left_alone)
 }
 END_TEST
 
+/* Is this address in a mapping that may have transparent huge pages? By the flag "hg" of /proc/self/smaps. */
+static bool is_advised(const void *at)
+{
+    FILE *f = fopen("/proc/self/smaps", "re");
+    ck_assert_ptr_nonnull(f);
+    bool inside = false, advised = false;
+    char line[512];
+    while (fgets(line, sizeof line, f) != NULL) {
+        unsigned long begin, end;
+        if (sscanf(line, "%lx-%lx ", &begin, &end) == 2) {
+            inside = (uintptr_t)at - begin < end - begin;
+        } else if (inside && strncmp(line, "VmFlags:", 8) == 0) {
+            advised = strstr(line, " hg") != NULL;
+        }
+    }
+    fclose(f);
+    return advised;
+}
+
+START_TEST(large_buffers_lie_in_huge_pages)
+{
+    static const char *const file[] = {HL_TEST_READER_NOW, HL_TEST_READER_LAZY};
+    const size_t huge = (size_t)2 << 20;
+    void *so = dlopen(file[_i], RTLD_LAZY);
+    ck_assert(so != NULL);
+    void *(*takes)(size_t);
+    *(void **)&takes = dlsym(so, "reader_takes");
+    char *before = takes(8 * huge);
+    ck_assert(!is_advised(before + huge));
+    ck_assert(hl_fab_in_huge_pages(dlsym(so, "reader_takes")));
+    char *large = takes(8 * huge + 100), *small = takes(1000), *mine = NULL;
+    ck_assert_int_eq(posix_memalign((void **)&mine, 16, 8 * huge), 0);
+    memset(large, 1, 8 * huge + 100);
+    ck_assert_uint_eq((uintptr_t)large % huge, 0);
+    ck_assert(!is_advised(small) && !is_advised(mine + huge));
+    if (access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) == 0) {
+        ck_assert(is_advised(large) && is_advised(large + 8 * huge - 1));
+    }
+    ck_assert_ptr_null(takes(SIZE_MAX / 2));
+    free(before);
+    free(large);
+    free(small);
+    free(mine);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("fab");
@@ -318,6 +366,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, a_provider_that_wants_local_registration_is_refused);
     tcase_add_test(t, an_unknown_provider_is_named_with_the_fix);
     tcase_add_loop_test(t, the_kernels_symbols_are_not_read_meanwhile, 0, 2);
+    tcase_add_loop_test(t, large_buffers_lie_in_huge_pages, 0, 2);
     tcase_add_test(t, what_reads_no_files_is_left_alone);
     suite_add_tcase(s, t);
     return s;

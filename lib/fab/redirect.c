@@ -1,4 +1,5 @@
-/* libfabric's start without /proc/kallsyms.
+/* Two functions of the C library that libfabric is given other ones for: at its start fopen, and as long as
+ * it is loaded posix_memalign.
  *
  * The verbs provider, which a distribution's libfabric has inside, asks at its start whether the kernel can
  * register memory of other devices: it reads the kernel's table of symbols line by line, twice, on machines
@@ -7,22 +8,29 @@
  * their filter is looked at. The answer matters for memory of GPUs alone, which is not used here, and "the
  * file cannot be read" (what ranks in many containers see) is an answer: no.
  *
- * So while libfabric starts, its own reference to fopen, and no other library's, leads to a function that
- * does not find this one file. The reference is found as the dynamic loader finds it; where it looks
- * otherwise than expected nothing is changed, and the start is merely slow. */
+ * tcp;ofi_rxm takes 17 MB of buffers for each endpoint, whatever sizes it is asked for, and writes something
+ * into each page of them. In small pages that is 4,200 page faults and 11 ms for an endpoint, in huge ones 9.
+ *
+ * So libfabric's own references, and no other library's, lead to functions of ours. They are found as the
+ * dynamic loader finds them; where it looks otherwise than expected nothing is changed, and the start is
+ * merely slow. */
 #include "atomic.h"
 #include "fab_lib.h"
 
 #include <errno.h>
 #include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A library's reference to fopen. */
+#define HUGE_PAGE ((size_t)2 << 20) /* where they are larger, nothing is gained */
+
+/* A library's reference to a function. */
 struct reference {
     uintptr_t inside; /* an address in the library */
+    const char *name; /* of the function */
     hl_aptr *slot;    /* NULL: none was found */
     bool sealed;      /* the loader has made its page read-only */
 };
@@ -43,6 +51,28 @@ static FILE *open_others(const char *path, const char *mode)
         return NULL;
     }
     return fopen(path, mode);
+}
+
+/* free() takes it as any other. */
+static int align_to_huge_pages(void **at, size_t alignment, size_t size)
+{
+    if (size < HUGE_PAGE) {
+        return posix_memalign(at, alignment, size);
+    }
+    int rc = posix_memalign(at, alignment < HUGE_PAGE ? HUGE_PAGE : alignment, size);
+    if (rc == 0) {
+        int was = errno;
+        (void)madvise(*at, size & ~(HUGE_PAGE - 1), MADV_HUGEPAGE); /* small pages do as well */
+        errno = was;
+    }
+    return rc;
+}
+
+/* Is it this function, or its form for long files? */
+static bool is_named(const char *found, const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(found, name, n) == 0 && (found[n] == '\0' || strcmp(found + n, "64") == 0);
 }
 
 /* The header of that type; of several, or of one that may be elsewhere, the one around an address (0: any).
@@ -105,7 +135,7 @@ static int look(struct dl_phdr_info *in, size_t size, void *arg)
                  (uintptr_t)t.rela > in->dlpi_addr;
     for (size_t i = 0; whole && i < t.count; i++) {
         const char *name = t.words + t.symbol[ELF64_R_SYM(t.rela[i].r_info)].st_name;
-        if (strcmp(name, "fopen") == 0 || strcmp(name, "fopen64") == 0) {
+        if (is_named(name, ref->name)) {
             uintptr_t at = in->dlpi_addr + t.rela[i].r_offset;
             ref->slot = (hl_aptr *)at;
             ref->sealed = header_of(in, PT_GNU_RELRO, at) != NULL;
@@ -129,19 +159,32 @@ static bool lead(const struct reference *ref, void *to)
     return true;
 }
 
+/* The way it went before, NULL when it cannot be led. */
+static void *lead_to(struct reference *ref, void *to)
+{
+    dl_iterate_phdr(look, ref);
+    void *before = ref->slot != NULL ? hl_aptr_load_relaxed(ref->slot) : NULL; /* relaxed: the loader's */
+    return ref->slot != NULL && lead(ref, to) ? before : NULL;
+}
+
 void hl_fab_without_symbols(const void *inside, void (*fn)(void *), void *arg)
 {
-    struct reference ref = {(uintptr_t)inside, NULL, false};
+    struct reference ref = {(uintptr_t)inside, "fopen", NULL, false};
     FILE *(*ours)(const char *, const char *) = open_others;
-    void *to, *before = NULL;
+    void *to;
     memcpy(&to, &ours, sizeof to);
-    dl_iterate_phdr(look, &ref);
-    if (ref.slot != NULL) {
-        before = hl_aptr_load_relaxed(ref.slot); /* relaxed: the loader has written it */
-    }
-    bool led = ref.slot != NULL && lead(&ref, to);
+    void *before = lead_to(&ref, to);
     fn(arg);
-    if (led) {
+    if (before != NULL) {
         (void)lead(&ref, before);
     }
+}
+
+bool hl_fab_in_huge_pages(const void *inside)
+{
+    struct reference ref = {(uintptr_t)inside, "posix_memalign", NULL, false};
+    int (*ours)(void **, size_t, size_t) = align_to_huge_pages;
+    void *to;
+    memcpy(&to, &ours, sizeof to);
+    return lead_to(&ref, to) != NULL;
 }
