@@ -18,8 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SERVE_MAX 32   /* slots in one service */
-#define SPARE_MAX 4096 /* entries kept: some 700 KiB */
+#define SERVE_MAX 32 /* slots in one service */
 
 HL_INLINE bool try_own(const struct hl_matcher *m, struct hl_inbox *ib)
 {
@@ -41,76 +40,14 @@ static bool own_now(const struct hl_matcher *m, struct hl_inbox *ib)
     return try_own(m, ib);
 }
 
-static HL_COLD void out_of_memory(uint64_t bytes)
-{
-    hl_log(HL_LOG_ERROR, "no memory to keep an unexpected message of %llu bytes", (unsigned long long)bytes);
-    hl_boot_abort(1);
-}
-
-static size_t entry_payload(const struct hl_arrival *a)
-{
-    return a->kind == HL_MSG_RTS ? sizeof(struct hl_msg_rts) : a->len;
-}
-
-static void entry_fill(struct hl_entry *e, const struct hl_arrival *a)
-{
-    size_t bytes = entry_payload(a);
-    *e = (struct hl_entry){.ctx = a->ctx,
-                           .len = a->len,
-                           .src = a->src,
-                           .tag = a->tag,
-                           .from = a->from,
-                           .kind = a->kind == HL_MSG_CELL ? HL_MSG_EAGER : a->kind};
-    if (bytes > 0) {
-        memcpy(e->payload, a->payload, bytes);
-    }
-}
-
-/* All of them have room for a short message. */
-struct hl_entry *hl_entry_new(const struct hl_arrival *a)
-{
-    size_t bytes = entry_payload(a);
-    struct hl_entry *e = malloc(sizeof(*e) + (bytes > HL_MATCH_INLINE ? bytes : HL_MATCH_INLINE));
-    if (e == NULL) {
-        out_of_memory(a->len);
-        return NULL;
-    }
-    entry_fill(e, a);
-    return e;
-}
-
-/* The owner's: of an inbox that others' messages pass through, entries come and go all the time, and by
- * different threads, which allocators do not like. */
-static struct hl_entry *entry_keep(struct hl_inbox *ib, const struct hl_arrival *a)
-{
-    struct hl_entry *e = ib->spare;
-    if (e == NULL || entry_payload(a) > HL_MATCH_INLINE) {
-        return hl_entry_new(a);
-    }
-    ib->spare = e->next;
-    ib->n_spare--;
-    entry_fill(e, a);
-    return e;
-}
-
-static void entry_drop(struct hl_inbox *ib, struct hl_entry *e)
-{
-    if (ib->n_spare == SPARE_MAX || (e->len > HL_MATCH_INLINE && e->kind != HL_MSG_RTS)) {
-        free(e);
-        return;
-    }
-    e->next = ib->spare;
-    ib->spare = e;
-    ib->n_spare++;
-}
-
 void hl_inbox_close(struct hl_inbox *ib)
 {
-    while (ib->spare != NULL) {
-        struct hl_entry *e = ib->spare;
-        ib->spare = e->next;
-        free(e);
+    struct hl_entry *e;
+    while ((e = ib->table.arrival.head) != NULL) {
+        hl_table_remove(&ib->table, e);
+        hl_entry_drop(&ib->pool, e);
     }
+    hl_entry_pool_close(&ib->pool);
     if (ib->table.bins != NULL) {
         hl_table_close(&ib->table);
     }
@@ -136,20 +73,20 @@ static void deliver_entry(struct hl_matcher *m, struct hl_inbox *ib, struct hl_r
     entry_arrival(e, &a);
     if (HL_LIKELY(hl_recv_body(r)->type != NULL)) {
         hl_recv_deliver(m, r, &a, w);
-    } else if (entry_payload(&a) <= HL_MATCH_INLINE) {
+    } else if (hl_entry_payload(&a) <= HL_MATCH_INLINE) {
         hand_over(r, &a, NULL); /* which takes the bytes */
     } else {
         hand_over(r, &a, e);
         return;
     }
-    entry_drop(ib, e);
+    hl_entry_drop(&ib->pool, e);
 }
 
 void hl_inbox_arrive(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_arrival *a, struct hl_work *w)
 {
     struct hl_req *r = hl_table_match(&ib->table, a->ctx, a->src, a->tag);
     if (HL_UNLIKELY(r == NULL)) {
-        hl_table_add(&ib->table, entry_keep(ib, a));
+        hl_table_add(&ib->table, hl_entry_keep(&ib->pool, a, ib->table.n_entries));
         /* relaxed: the first is ours, the second a hint. */
         if (HL_UNLIKELY(hl_a64_load_relaxed(&ib->table.held) > hl_a64_load_relaxed(&ib->mark))) {
             hl_choke_look(m, ib);
@@ -231,7 +168,8 @@ static void apply(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *p, 
         struct hl_arrival a;
         entry_arrival(e, &a);
         hl_inbox_arrive(m, ib, &a, w);
-        entry_drop(ib, e);
+        e->block = NULL; /* it is no command any more */
+        hl_entry_drop(&ib->pool, e);
     } else {
         apply_receive(m, ib, p, w);
     }

@@ -144,7 +144,10 @@ _Static_assert(sizeof(struct hl_recv_body) <= HL_REQ_BODY, "a receive fits its r
 
 /* A message without its receive. Payload (or RTS area) follows. */
 struct hl_entry {
-    struct hl_post post;               /* for ARRIVE */
+    union {
+        struct hl_post post;          /* for ARRIVE */
+        struct hl_entry_block *block; /* in a table: what it was cut from; NULL: malloc */
+    };
     struct hl_entry *next, **back;     /* in its bin, by (ctx, src, tag) */
     struct hl_entry *sibling, **elder; /* in the bin of any tag, by (ctx, src) */
     struct hl_entry *younger, **older; /* in the inbox's order of arrival */
@@ -187,6 +190,39 @@ struct hl_claim {
     struct hl_claim_node node[];
 };
 
+/* ---- Entries (entry.c) ---- */
+
+/* What arrived, wherever its bytes are now. */
+struct hl_arrival {
+    uint64_t ctx, len;
+    int32_t src, tag, from;
+    uint32_t kind;
+    const void *payload; /* or the RTS area */
+};
+
+/* Of an inbox; only its owner's. */
+struct hl_entry_pool {
+    struct hl_entry *spare; /* for short messages, by their `next` */
+    unsigned n_spare;
+    struct hl_entry_block *open; /* blocks with room */
+};
+
+/* Bytes that an entry has of it: payload, or the area of an RTS. */
+HL_INLINE size_t hl_entry_payload(const struct hl_arrival *a)
+{
+    return a->kind == HL_MSG_RTS ? sizeof(struct hl_msg_rts) : a->len;
+}
+
+/* By malloc; ends the job when there is no memory. Any thread. */
+struct hl_entry *hl_entry_new(const struct hl_arrival *a);
+
+/* One for the inbox's table, in which `waiting` others are. */
+struct hl_entry *hl_entry_keep(struct hl_entry_pool *pool, const struct hl_arrival *a, size_t waiting);
+void hl_entry_drop(struct hl_entry_pool *pool, struct hl_entry *e);
+
+/* All entries of blocks have been dropped. */
+void hl_entry_pool_close(struct hl_entry_pool *pool);
+
 /* ---- Inboxes ---- */
 
 struct hl_inbox {
@@ -199,8 +235,7 @@ struct hl_inbox {
     hl_a64 mark;                     /* atomic: bytes of entries above which the owner looks at the sum */
     uint64_t first;                  /* ticket that this generation begins with */
     hl_a64 cells, others;            /* of the messages read: in a cell; without data. atomic, by the owner */
-    struct hl_entry *spare;          /* entries for short messages, by their `next`; the owner's */
-    unsigned n_spare;
+    struct hl_entry_pool pool;
     struct hl_table table;
 };
 
@@ -368,17 +403,9 @@ void hl_inbox_poll(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
 bool hl_inbox_waiting(const struct hl_inbox *ib);
 void hl_inbox_close(struct hl_inbox *ib); /* drops what nobody received */
 
-/* What arrived, wherever its bytes are now. */
-struct hl_arrival {
-    uint64_t ctx, len;
-    int32_t src, tag, from;
-    uint32_t kind;
-    const void *payload; /* or the RTS area */
-};
 /* Matches or stores it; the owner of its inbox only. */
 void hl_inbox_arrive(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_arrival *a,
                      struct hl_work *w);
-struct hl_entry *hl_entry_new(const struct hl_arrival *a);
 
 /* recv.c */
 void hl_recv_deliver(struct hl_matcher *m, struct hl_req *r, const struct hl_arrival *a, struct hl_work *w);

@@ -6,6 +6,7 @@
 #include "match_ranks.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- The model: one rank sends to itself as many sources; lists say what must happen ---- */
@@ -372,6 +373,7 @@ END_TEST
 #include "match_both.h"
 #include "match_choke.h"
 #include "match_death.h"
+#include "match_entries.h"
 
 /* ---- Single sentences ---- */
 
@@ -560,6 +562,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(c, a_flood_of_unexpected_messages_is_kept, 0, 2);
     tcase_add_loop_test(c, tags_do_not_stand_in_each_others_way, 0, 2);
     tcase_add_loop_test(c, a_flood_takes_bounded_memory, 0, 4);
+    tcase_add_test(c, entries_of_a_flood_are_given_back);
     tcase_add_test(c, who_sends_little_is_not_choked);
     tcase_add_loop_test(c, what_waits_for_a_dead_rank_is_told, 0, 2);
     tcase_add_test(c, what_a_dead_rank_had_sent_is_received);

@@ -1,0 +1,174 @@
+/* Memory of unexpected messages.
+ *
+ * Entries of short messages come and go all the time, and by different threads, which allocators do not like:
+ * an inbox keeps some. More than that are a flood, of perhaps millions: these are cut from blocks of huge
+ * pages, because half of such a message's time would be page faults, and blocks go back to the system when
+ * the flood is over. */
+#include "inner.h"
+
+#include "boot.h"
+#include "log.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define SPARE_MAX 4096 /* entries kept: some 700 KiB */
+#define BLOCK_BYTES ((size_t)8 << 20)
+
+/* In a list while it has room. */
+struct hl_entry_block {
+    struct hl_entry_block *next, **back;
+    struct hl_entry *free; /* by their `next` */
+    size_t used, fresh;    /* entries in use; begun at all */
+};
+
+#define ENTRY_BYTES (sizeof(struct hl_entry) + HL_MATCH_INLINE)
+#define BLOCK_ENTRIES ((BLOCK_BYTES - sizeof(struct hl_entry_block)) / ENTRY_BYTES)
+_Static_assert(ENTRY_BYTES % _Alignof(struct hl_entry) == 0, "entries lie one after the other");
+
+static HL_COLD void out_of_memory(uint64_t bytes)
+{
+    hl_log(HL_LOG_ERROR, "no memory to keep an unexpected message of %llu bytes", (unsigned long long)bytes);
+    hl_boot_abort(1);
+}
+
+static struct hl_entry *fill(struct hl_entry *e, const struct hl_arrival *a, struct hl_entry_block *block)
+{
+    size_t bytes = hl_entry_payload(a);
+    *e = (struct hl_entry){.block = block,
+                           .ctx = a->ctx,
+                           .len = a->len,
+                           .src = a->src,
+                           .tag = a->tag,
+                           .from = a->from,
+                           .kind = a->kind == HL_MSG_CELL ? HL_MSG_EAGER : a->kind};
+    if (bytes > 0) {
+        memcpy(e->payload, a->payload, bytes);
+    }
+    return e;
+}
+
+/* All of them have room for a short message. */
+struct hl_entry *hl_entry_new(const struct hl_arrival *a)
+{
+    size_t bytes = hl_entry_payload(a);
+    struct hl_entry *e = malloc(sizeof(*e) + (bytes > HL_MATCH_INLINE ? bytes : HL_MATCH_INLINE));
+    if (e == NULL) {
+        out_of_memory(a->len);
+        return NULL;
+    }
+    return fill(e, a, NULL);
+}
+
+/* ---- Blocks ---- */
+
+static void block_link(struct hl_entry_pool *pool, struct hl_entry_block *b)
+{
+    b->next = pool->open;
+    b->back = &pool->open;
+    if (b->next != NULL) {
+        b->next->back = &b->next;
+    }
+    pool->open = b;
+}
+
+static void block_unlink(struct hl_entry_block *b)
+{
+    *b->back = b->next;
+    if (b->next != NULL) {
+        b->next->back = b->back;
+    }
+}
+
+static HL_COLD struct hl_entry_block *block_new(struct hl_entry_pool *pool)
+{
+    struct hl_entry_block *b =
+        mmap(NULL, BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (b == MAP_FAILED) {
+        return NULL;
+    }
+    (void)madvise(b, BLOCK_BYTES, MADV_HUGEPAGE); /* small pages do as well */
+    block_link(pool, b);
+    return b;
+}
+
+/* NULL: no memory. */
+static struct hl_entry *block_take(struct hl_entry_pool *pool)
+{
+    struct hl_entry_block *b = pool->open != NULL ? pool->open : block_new(pool);
+    if (b == NULL) {
+        return NULL;
+    }
+    struct hl_entry *e = b->free;
+    if (e != NULL) {
+        b->free = e->next;
+    } else {
+        e = (struct hl_entry *)(void *)((char *)(b + 1) + b->fresh++ * ENTRY_BYTES);
+    }
+    e->block = b;
+    if (++b->used == BLOCK_ENTRIES) {
+        block_unlink(b);
+    }
+    return e;
+}
+
+/* The last one stays until the inbox closes: one more message must not cost a mapping. */
+static void block_give(struct hl_entry_pool *pool, struct hl_entry *e)
+{
+    struct hl_entry_block *b = e->block;
+    e->next = b->free;
+    b->free = e;
+    if (b->used-- == BLOCK_ENTRIES) {
+        block_link(pool, b);
+    }
+    if (b->used == 0 && (pool->open != b || b->next != NULL)) {
+        block_unlink(b);
+        munmap(b, BLOCK_BYTES);
+    }
+}
+
+/* ---- Pools ---- */
+
+struct hl_entry *hl_entry_keep(struct hl_entry_pool *pool, const struct hl_arrival *a, size_t waiting)
+{
+    if (hl_entry_payload(a) > HL_MATCH_INLINE) {
+        return hl_entry_new(a);
+    }
+    struct hl_entry *e = pool->spare;
+    if (e != NULL) {
+        pool->spare = e->next;
+        pool->n_spare--;
+        return fill(e, a, NULL);
+    }
+    e = waiting < SPARE_MAX ? NULL : block_take(pool);
+    return e == NULL ? hl_entry_new(a) : fill(e, a, e->block);
+}
+
+void hl_entry_drop(struct hl_entry_pool *pool, struct hl_entry *e)
+{
+    if (HL_UNLIKELY(e->block != NULL)) {
+        block_give(pool, e);
+        return;
+    }
+    if (pool->n_spare == SPARE_MAX || (e->len > HL_MATCH_INLINE && e->kind != HL_MSG_RTS)) {
+        free(e);
+        return;
+    }
+    e->next = pool->spare;
+    pool->spare = e;
+    pool->n_spare++;
+}
+
+void hl_entry_pool_close(struct hl_entry_pool *pool)
+{
+    while (pool->spare != NULL) {
+        struct hl_entry *e = pool->spare;
+        pool->spare = e->next;
+        free(e);
+    }
+    if (pool->open != NULL) {
+        munmap(pool->open, BLOCK_BYTES);
+        pool->open = NULL;
+    }
+}
