@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "boot.h"
 #include "conf.h"
@@ -42,17 +41,11 @@ int hl_cma_copy(int node_rank, enum hl_dir dir, void *mine, uint64_t theirs, siz
 {
     hl_stat_rank_add(HL_STAT_RANK_cma_copies, 1);
     pid_t pid = (pid_t)hl_a32_load_relaxed(&pids[node_rank]); /* relaxed: see learn */
-    for (size_t done = 0; done < len;) {
-        struct iovec local = {(char *)mine + done, len - done};
-        struct iovec remote = {(void *)(uintptr_t)(theirs + done), len - done};
-        ssize_t n = dir == HL_PUT ? process_vm_writev(pid, &local, 1, &remote, 1, 0)
-                                  : process_vm_readv(pid, &local, 1, &remote, 1, 0);
-        if (n <= 0) {
-            return hl_err_say(errno == ESRCH ? HL_ERR_PROC_ABORTED : HL_ERR_RMA_RANGE,
-                              "%zu bytes at %#llx of process %d cannot be reached: %s", len - done,
-                              (unsigned long long)theirs + done, (int)pid, strerror(errno));
-        }
-        done += (size_t)n;
+    size_t done = hl_near_kernel_copy(pid, dir == HL_PUT ? HL_NEAR_WRITE : HL_NEAR_READ, mine, theirs, len);
+    if (done < len) {
+        return hl_err_say(errno == ESRCH ? HL_ERR_PROC_ABORTED : HL_ERR_RMA_RANGE,
+                          "%zu bytes at %#llx of process %d cannot be reached: %s", len - done,
+                          (unsigned long long)theirs + done, (int)pid, strerror(errno));
     }
     hl_stat_rank_add(HL_STAT_RANK_bytes_cma, len);
     return 0;

@@ -177,12 +177,12 @@ enum hl_fetched hl_both_fetch(struct hl_matcher *m, struct hl_peer *p, struct hl
     struct hl_msg_help help;
     struct hl_joint *j = open_joint(m, p, r, to, &help);
     if (j == NULL) {
-        return hl_cma_move(h, HL_CMA_READ, from, to, n) ? HL_FETCHED : HL_FETCHED_NOT;
+        return hl_cma_move(h, HL_NEAR_READ, from, to, n) ? HL_FETCHED : HL_FETCHED_NOT;
     }
     uint32_t index = (uint32_t)help.joint & (HL_JOINTS - 1);
     struct piece piece;
     while (claim(j, help.joint >> HL_JOINT_BITS, n, true, &piece)) {
-        if (!hl_cma_move(h, HL_CMA_READ, from + piece.at, to + piece.at, piece.n)) {
+        if (!hl_cma_move(h, HL_NEAR_READ, from + piece.at, to + piece.at, piece.n)) {
             hl_a32_store_relaxed(&j->failed, 1); /* relaxed: the add publishes it. */
         }
         hl_a64_add_full(&j->done, piece.units); /* full: as in leave_rest */
@@ -315,7 +315,7 @@ int hl_both_help(struct hl_matcher *m)
         raise(SIGKILL);
     }
     bool ok = !HL_FAULT(help_fails) &&
-              hl_cma_move(theirs, HL_CMA_WRITE, what->addr + piece.at, help->from + piece.at, piece.n);
+              hl_cma_move(theirs, HL_NEAR_WRITE, what->addr + piece.at, help->from + piece.at, piece.n);
     if (!ok) {
         hl_a32_store_relaxed(&j->failed, 1); /* relaxed: the add publishes it. */
     }

@@ -3,17 +3,16 @@
 #define HL_BOTH_H
 
 #include "inner.h"
+#include "near.h"
 
 /* ---- cma.c ---- */
-
-enum hl_cma_way { HL_CMA_READ, HL_CMA_WRITE };
 
 uint64_t
 hl_cma_process(void); /* a random number of this process, whatever its process number means to others */
 bool hl_cma_is_here(const struct hl_home *h);               /* a rank of this process: threads, in tests */
 bool hl_cma_works(struct hl_matcher *m, struct hl_peer *p); /* may its memory be read? */
 /* `n` bytes between `theirs` in that process and `mine`. False: not all of them, see errno. */
-bool hl_cma_move(const struct hl_home *h, enum hl_cma_way way, uint64_t theirs, void *mine, uint64_t n);
+bool hl_cma_move(const struct hl_home *h, enum hl_near_way way, uint64_t theirs, void *mine, uint64_t n);
 /* For other modules: HL_ERR_PROC_ABORTED, HL_ERR_OTHER. */
 int hl_cma_read(struct hl_matcher *m, struct hl_peer *p, uint64_t from, void *to, uint64_t n);
 

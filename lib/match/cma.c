@@ -8,9 +8,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/uio.h>
-
-#define CMA_MAX ((uint64_t)1 << 30) /* bytes of one call; the kernel moves at most 2 GiB */
 
 enum { CMA_UNTRIED, CMA_WORKS, CMA_FAILS };
 
@@ -33,26 +30,14 @@ bool hl_cma_is_here(const struct hl_home *h)
     return h->process == hl_cma_process();
 }
 
-bool hl_cma_move(const struct hl_home *h, enum hl_cma_way way, uint64_t theirs, void *mine, uint64_t n)
+bool hl_cma_move(const struct hl_home *h, enum hl_near_way way, uint64_t theirs, void *mine, uint64_t n)
 {
     if (hl_cma_is_here(h)) {
         void *there = (void *)(uintptr_t)theirs;
-        memcpy(way == HL_CMA_READ ? mine : there, way == HL_CMA_READ ? there : mine, n);
+        memcpy(way == HL_NEAR_READ ? mine : there, way == HL_NEAR_READ ? there : mine, n);
         return true;
     }
-    while (n > 0) {
-        uint64_t part = n < CMA_MAX ? n : CMA_MAX;
-        struct iovec here = {mine, part}, there = {(void *)(uintptr_t)theirs, part};
-        ssize_t got = way == HL_CMA_READ ? process_vm_readv(h->pid, &here, 1, &there, 1, 0)
-                                         : process_vm_writev(h->pid, &here, 1, &there, 1, 0);
-        if (got <= 0) {
-            return false;
-        }
-        theirs += (uint64_t)got;
-        mine = (char *)mine + got;
-        n -= (uint64_t)got;
-    }
-    return true;
+    return hl_near_kernel_copy(h->pid, way, mine, theirs, n) == n;
 }
 
 /* Tried once, on a word whose value is known. */
@@ -64,14 +49,14 @@ bool hl_cma_works(struct hl_matcher *m, struct hl_peer *p)
     }
     const struct hl_home *h = hl_home_of(m, p->node);
     uint64_t value = 0;
-    bool ok = hl_cma_move(h, HL_CMA_READ, h->probe_addr, &value, sizeof(value)) && value == h->probe_value;
+    bool ok = hl_cma_move(h, HL_NEAR_READ, h->probe_addr, &value, sizeof(value)) && value == h->probe_value;
     hl_a32_store_relaxed(&p->cma, ok ? CMA_WORKS : CMA_FAILS);
     return ok;
 }
 
 int hl_cma_read(struct hl_matcher *m, struct hl_peer *p, uint64_t from, void *to, uint64_t n)
 {
-    if (!hl_cma_move(hl_home_of(m, p->node), HL_CMA_READ, from, to, n)) {
+    if (!hl_cma_move(hl_home_of(m, p->node), HL_NEAR_READ, from, to, n)) {
         return hl_err_say(errno == ESRCH ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER,
                           "%llu bytes at %#llx of rank %d cannot be read: %s", (unsigned long long)n,
                           (unsigned long long)from, p->world, strerror(errno));

@@ -99,7 +99,7 @@ static bool scatter(struct hl_req *r, const struct hl_home *h, uint64_t addr)
     bool ok = bounce != NULL;
     for (uint64_t at = 0, n = (uint64_t)r->bytes; ok && at < n; at += BOUNCE_BYTES) {
         uint64_t part = n - at < BOUNCE_BYTES ? n - at : BOUNCE_BYTES;
-        ok = hl_cma_move(h, HL_CMA_READ, addr + at, bounce, part) && hl_recv_put(r, at, bounce, part) == 0;
+        ok = hl_cma_move(h, HL_NEAR_READ, addr + at, bounce, part) && hl_recv_put(r, at, bounce, part) == 0;
     }
     free(bounce);
     return ok;

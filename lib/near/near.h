@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/types.h>
 
 /* ---- mapping ---- */
 
@@ -70,6 +71,15 @@ HL_INLINE void hl_near_copy(void *dst, const void *src, size_t len)
     }
     hl_near_copy_any(dst, src, len);
 }
+
+/* ---- memory that is not mapped ---- */
+
+enum hl_near_way { HL_NEAR_READ, HL_NEAR_WRITE };
+
+/* Copies `len` bytes between `mine` and the address `theirs` of process `pid`, through the kernel. Returns
+ * how many were copied: fewer than `len` when it refuses, and errno says why (EPERM: we may not; ESRCH: no
+ * such process; EFAULT: nothing is mapped there). Any thread. */
+size_t hl_near_kernel_copy(pid_t pid, enum hl_near_way way, void *mine, uint64_t theirs, size_t len);
 
 /* ---- atomics ---- */
 
