@@ -1,7 +1,7 @@
 /* Windows and MPI_Alloc_mem with wishes about memory: ranks ask for different kinds and page sizes,
  * operations go to what they got, MPI_Win_get_info agrees with the kernel, and what one rank cannot have
  * refuses the call on all ranks and leaves nothing taken. */
-#include "process.h"
+#include "../process.h"
 #include "rma.h"
 
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * The receiver's memory stays bounded, the wanted message comes though it is the last, and all others are
  * whole and in order; blocking sends wait, one that the receiver wants does not; afterwards messages are
  * eager again. */
+#include "../process.h"
 #include "mpi_test.h"
-#include "process.h"
 
 #define BYTES 4096
 #define HEADER 200 /* memory for a message whose payload stayed with its sender */

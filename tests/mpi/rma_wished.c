@@ -1,7 +1,7 @@
 /* Many small windows whose memory is wished for: each holds its data, what a window costs does not grow with
  * their number, and descriptors, mappings, memory and huge pages return to their start.
  * Argument: windows. Wishes are tried one after the other; a pool of huge pages is used when there is one. */
-#include "process.h"
+#include "../process.h"
 #include "rma.h"
 
 #include <time.h>

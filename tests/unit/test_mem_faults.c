@@ -1,9 +1,9 @@
 /* mem when the kernel refuses: each call of its sequence fails in turn with each errno it may have. The
  * answer is the fallback that the policy allows or an error with its text; no descriptor, mapping, huge page
  * or memory policy stays behind. Without the right to reserve huge pages, base pages play their part. */
-#include "unit.h"
-
+#include "../process.h"
 #include "hugepages.h"
+#include "unit.h"
 
 #include "conf.h"
 #include "err.h"
@@ -12,7 +12,6 @@
 #include "sys.h"
 #include "topo.h"
 
-#include <dirent.h>
 #include <linux/magic.h>
 #include <numaif.h>
 #include <sys/mman.h>
@@ -152,7 +151,7 @@ static void stand_in(void)
 /* ---- what a process holds ---- */
 
 struct held {
-    int fds;
+    long fds;
     size_t mapped; /* bytes, less the heap */
     long huge;     /* pages in use and promised */
     int policy;
@@ -162,11 +161,7 @@ static struct held held_now(void)
 {
     struct held h = {0, 0, 0, -1};
     char line[512];
-    DIR *d = opendir("/proc/self/fd");
-    while (readdir(d) != NULL) {
-        h.fds++;
-    }
-    closedir(d);
+    h.fds = fds_open();
     FILE *f = fopen("/proc/self/maps", "r");
     while (fgets(line, sizeof line, f) != NULL) {
         uintptr_t low, high;
@@ -184,7 +179,7 @@ static struct held held_now(void)
 
 static void same(const struct held *a, const struct held *b, const char *what)
 {
-    ck_assert_msg(a->fds == b->fds, "%s: %d descriptors became %d", what, a->fds, b->fds);
+    ck_assert_msg(a->fds == b->fds, "%s: %ld descriptors became %ld", what, a->fds, b->fds);
     ck_assert_msg(a->mapped == b->mapped, "%s: %zu mapped bytes became %zu", what, a->mapped, b->mapped);
     ck_assert_msg(a->huge == b->huge, "%s: %ld huge pages became %ld", what, a->huge, b->huge);
     ck_assert_msg(a->policy == b->policy, "%s: policy %d became %d", what, a->policy, b->policy);

@@ -25,20 +25,32 @@ static inline long number_in(const char *file, const char *name)
     return n;
 }
 
-/* Descriptors of files, memory without a name among them. Those of sockets and events are the connections',
- * which are made when they are first needed, and by other threads: on a busy machine at any time. */
-static inline long files_open(void)
+/* Descriptors, those that are links to something that begins with this; "": all. */
+static inline long fds_open_to(const char *begin)
 {
     long n = 0;
     DIR *d = opendir("/proc/self/fd");
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
-        char to;
-        n += readlinkat(dirfd(d), e->d_name, &to, 1) == 1 && to == '/';
+        char to[16];
+        ssize_t len = readlinkat(dirfd(d), e->d_name, to, sizeof to);
+        n += len >= (ssize_t)strlen(begin) && memcmp(to, begin, strlen(begin)) == 0;
     }
     if (d != NULL) {
         closedir(d);
     }
     return n;
+}
+
+static inline long fds_open(void)
+{
+    return fds_open_to("");
+}
+
+/* Of files, memory without a name among them. Those of sockets and events are the connections', which are
+ * made when they are first needed, and by other threads: on a busy machine at any time. */
+static inline long files_open(void)
+{
+    return fds_open_to("/");
 }
 
 #endif
