@@ -17,7 +17,7 @@ import time
 import harness
 import slurm
 from slurm import hosts
-from harness import RANK, Skip, holds, same, until
+from harness import RANK, Skip, crowd, holds, same, until
 
 BUILD = os.path.dirname(os.path.dirname(os.path.abspath(harness.MPIEXEC)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "perf"))
@@ -27,11 +27,6 @@ LATE = 1.0  # seconds that an end may take longer than the launcher needs for a 
 PATIENCE = 6.0  # seconds for a launcher that does not end a job with a dead process at all
 PER_RANK = 0.020  # seconds of start-up for each rank of a core, network opened
 BOTH = ({"HOTLANE_NEAR": "1"}, {"HOTLANE_NEAR": "0"})
-
-
-def patience(seconds):
-    """Seconds that something may take, on an idle machine; more where other programs take the CPUs."""
-    return seconds * max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
 
 
 class Launcher:
@@ -179,7 +174,7 @@ def ends(words, code, limit, env=None):
         job = L.run(3, *words, env=env)
         assert job.code == code or code == -1 or code is None and job.code, f"{words}: code {job.code}, not {code}: {job.err[-300:]}"
         seconds.append(job.seconds)
-        if job.seconds < patience(limit):
+        if job.seconds < limit * crowd():
             return job
     raise AssertionError(f"{words}: ended after {seconds} s, more than {limit:.2f}")
 
@@ -241,7 +236,7 @@ def ranks_do_not_outlive_their_killed_parent():
             job.end()
             raise Skip("that is the launcher itself")
         os.kill(parents.pop(), signal.SIGKILL)
-        until(lambda: not ranks(), f"the ranks have gone; there are {ranks()}", patience(2))
+        until(lambda: not ranks(), f"the ranks have gone; there are {ranks()}", 2 * crowd())
         job.process.kill()
         job.end()
 
@@ -263,7 +258,7 @@ def start_up_costs_little():
         for tries in (2, 1, 0):
             floor = min(cost(n, "true") for _ in range(3))
             ours = min(cost(n, hello, "multiple", env=env) for _ in range(3)) - floor
-            limit = PER_RANK * n if not L.cluster else patience(PER_RANK * n)
+            limit = PER_RANK * n * (crowd() if L.cluster else 1)
             if ours < limit or env is BOTH[1]:
                 break
             assert tries, f"{ours:.3f} s of the processors, more than {limit:.3f}"
