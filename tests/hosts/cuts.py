@@ -9,7 +9,8 @@ import sys
 import time
 
 import hosts
-from job import Job, main, program, until
+from job import Job, main, program
+from harness import until
 
 TIMEOUT = 2  # HOTLANE_PEER_TIMEOUT
 LATER = 9    # seconds after which a rank that was cut off dies: everybody must have heard before

@@ -1,23 +1,14 @@
 """What the tests on several hosts share: the build's programs, jobs whose ends are judged, cases that are counted."""
 import os
+import select
 import subprocess
 import sys
 import time
 
 import hosts
 
-
-class Skip(Exception):
-    """A case that cannot run here, with the reason."""
-
-
-def until(true, what, seconds=60):
-    """Waits for a condition, and returns what it was."""
-    end = time.monotonic() + seconds
-    while not (value := true()):
-        assert time.monotonic() < end, f"not within {seconds} s: {what}"
-        time.sleep(0.01)
-    return value
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "launch"))
+import harness  # noqa: E402  pylint: disable=wrong-import-position
 
 
 class Job:
@@ -29,17 +20,30 @@ class Job:
         environ = {k: v for k, v in os.environ.items() if not k.startswith(("PMI", "OMPI_", "HOTLANE_"))}
         self.words = (launcher or [os.path.join(Job.build, "tools", "mpiexec")]) + ["-n", str(ranks), *options] + place + command
         self.begin = time.monotonic()
-        self.process = subprocess.Popen(self.words, env={**environ, **(env or {})}, text=True, stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen(self.words, env={**environ, **(env or {})}, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=hosts.with_parent)
-        self.out = ""
+        self.read, self.at = b"", 0  # what it has said; where until() goes on
+
+    @property
+    def out(self):
+        return self.read.decode(errors="replace")
 
     def until(self, words, seconds=30):
-        """Reads output up to a line that holds the words."""
-        for line in self.process.stdout:
-            self.out += line
-            if words in line:
-                return
-        raise AssertionError(f"no {words!r} within {seconds} s: {self.show()}")
+        """Reads up to a line that holds the words, behind the one of the last call, and returns it. It must come in that time,
+        or in more where other programs want the CPUs too."""
+        limit = seconds * harness.crowd()
+        end = time.monotonic() + limit
+        while True:
+            found = self.read.find(words.encode(), self.at)
+            stop = self.read.find(b"\n", found) + 1 if found >= 0 else 0
+            if stop:
+                begin, self.at = self.read.rfind(b"\n", 0, found) + 1, stop
+                return self.read[begin:stop].decode(errors="replace")
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0, end - time.monotonic()))
+            more = os.read(self.process.stdout.fileno(), 1 << 16) if ready else b""
+            self.read += more
+            if not more:
+                raise AssertionError(f"no {words!r} {'before the end' if ready else f'within {limit:.0f} s'}: {self.show()}")
 
     def end(self, seconds=60):
         try:
@@ -51,9 +55,9 @@ class Job:
                 more, _ = self.process.communicate(timeout=20)
             except subprocess.TimeoutExpired as late:
                 self.process.kill()
-                more = (late.stdout or b"").decode(errors="replace") + "and the launcher was killed\n"
+                more = (late.stdout or b"") + b"and the launcher was killed\n"
             self.code = None
-        self.out += more or ""
+        self.read += more or b""
         self.seconds = time.monotonic() - self.begin
         assert self.code is not None, f"still there after {seconds} s: {self.show()}"
         return self
@@ -73,8 +77,8 @@ def program(name):
 
 
 def main(groups):
-    """usage: SCRIPT GROUP BUILD. Runs the cases of the group; the last line counts them."""
-    group, Job.build = sys.argv[1], os.path.abspath(sys.argv[2])
+    """usage: SCRIPT GROUP BUILD. Runs the cases of the group, where hosts can be had."""
+    Job.build = os.path.abspath(sys.argv[2])
     try:
         hosts.seal()
         with hosts.Hosts(1):
@@ -82,19 +86,4 @@ def main(groups):
     except hosts.Unavailable as reason:
         print(f"skipped: {reason}")
         return 77
-    failed = ran = 0
-    for case in groups[group]:
-        begin = time.monotonic()
-        try:
-            case()
-            ran += 1
-            print(f"ok      {time.monotonic() - begin:5.2f} s  {case.__name__}")
-        except Skip as reason:
-            print(f"skipped          {case.__name__}: {reason}")
-        except Exception as reason:  # pylint: disable=broad-except
-            ran += 1
-            failed += 1
-            print(f"FAILED  {time.monotonic() - begin:5.2f} s  {case.__name__}: {type(reason).__name__}: {reason}")
-        sys.stdout.flush()
-    print(f"{100 * (ran - failed) // max(ran, 1)}%: Checks: {ran}, Failures: {failed}, Errors: 0")
-    return 1 if failed else 0
+    return harness.main(groups)

@@ -6,9 +6,11 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 import hosts
-from job import Job, Skip, main, program
+from job import Job, main, program
+from harness import Skip, same
 
 UNSHARE = ["unshare", "--fork", "--kill-child"]
 
@@ -23,8 +25,27 @@ def nodes(place, ranks=4, env=None):
     return groups, out
 
 
-def same(got, want):
-    assert got == want, f"got {got}, expected {want}"
+# ---- a job's output is waited for ----
+
+def no_longer_than_said():
+    """Also where the line that does not end holds the words."""
+    for said, words in (("nothing", "words"), ("words", "words")):
+        job = Job(1, [], ["sh", "-c", f"printf {said}; exec sleep 60"])
+        begin = time.monotonic()
+        try:
+            came = job.until(words, 0.2)
+        except AssertionError as reason:
+            came = str(reason)
+        assert "within" in came, came
+        assert job.process.poll() is None and time.monotonic() - begin < 30, job.show()
+        job.process.terminate()
+        job.end()
+
+
+def and_none_of_it_is_lost():
+    job = Job(1, [], ["sh", "-c", "printf 'one\\ntwo\\ntwo\\nthree\\n'"])
+    same([job.until("o") for _ in range(2)], ["one\n", "two\n"])
+    same(job.good(), "one\ntwo\ntwo\nthree\n")
 
 
 # ---- who is a node peer ----
@@ -146,7 +167,7 @@ def programs_under_hydra():
 
 
 GROUPS = {
-    "nodes": [two_hosts, three_hosts_in_turn, hosts_of_one_name, process_namespaces,
+    "nodes": [no_longer_than_said, and_none_of_it_is_lost, two_hosts, three_hosts_in_turn, hosts_of_one_name, process_namespaces,
               one_process_namespace_apart, user_namespaces, one_user_namespace_without_names, another_user,
               mount_and_name_namespaces, other_boot_ids_lie],
     "programs": [stencil_is_the_serial_one, programs_on_two_hosts],

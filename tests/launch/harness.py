@@ -159,11 +159,12 @@ def run(*args, stdin=None, **more):
 
 
 def until(true, what, seconds=30):
-    """Waits for a condition."""
+    """Waits for a condition, and returns what it was."""
     end = time.monotonic() + seconds
-    while not true():
+    while not (value := true()):
         assert time.monotonic() < end, f"not within {seconds} s: {what}"
         time.sleep(0.005)
+    return value
 
 
 def same(got, want):
