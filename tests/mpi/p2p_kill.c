@@ -1,6 +1,6 @@
-/* usage: p2p_kill SCENE [SECONDS], or no argument for the list: rank 1 of at least three dies in the middle
- * of an operation of the others, under mpiexec --keep-going or to see the job end. With SECONDS it says "cut"
- * instead, so that somebody cuts its host off, and dies as much later: the others must hear of it before.
+/* usage: p2p_kill SCENE [cut], or no argument for the list: rank 1 of at least three dies in the middle of an
+ * operation of the others, under mpiexec --keep-going or to see the job end. With "cut" it says so and its
+ * process number instead, so that somebody cuts its host off and kills it when the others are through.
  *
  * The operation must end on all of them, with an error that names rank 1 on at least one ("told"), and the
  * survivors go on with each other. */
@@ -14,17 +14,15 @@
 
 static char *large;
 static int number, told;
-static unsigned cut_s;
+static bool cut;
 
 static void die(int milliseconds)
 {
     usleep((useconds_t)milliseconds * 1000);
-    if (cut_s > 0) {
-        puts("cut");
+    if (cut) {
+        printf("cut %d\n", (int)getpid());
         fflush(stdout);
-        sleep(cut_s);
-        puts("too late");
-        fflush(stdout);
+        pause();
     }
     kill(getpid(), SIGKILL);
 }
@@ -43,7 +41,7 @@ static void judge(int code)
         fprintf(stderr, "rank %d: wrong error: %s\n", me, text);
         return;
     }
-    if (!told && cut_s > 0) {
+    if (!told && cut) {
         printf("rank %d hears\n", me);
         fflush(stdout);
     }
@@ -432,7 +430,7 @@ int main(int argc, char **argv)
     if (s == NULL) {
         return argc < 2 ? 0 : 1;
     }
-    cut_s = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
+    cut = argc > 2 && strcmp(argv[2], "cut") == 0;
     test_start(3);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
@@ -454,7 +452,9 @@ int main(int argc, char **argv)
         CHECK_EQ(number, me);
         CHECK_EQ(MPI_Send(&number, 1, MPI_INT, 0, 9, MPI_COMM_WORLD), MPI_SUCCESS);
     }
-    MPI_Finalize();
+    printf("rank %d is through\n", me);
+    fflush(stdout);
+    MPI_Finalize(); /* waits for all whom the launcher takes for alive */
     printf("rank %d went on%s\n", me, told ? ", told" : s->maybe ? ", perhaps told" : "");
     return 0;
 }

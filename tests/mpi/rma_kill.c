@@ -1,27 +1,29 @@
 /* A target dies while everybody communicates with everybody.
  *
- *   rma_kill VICTIM MILLISECONDS THREADS [SECONDS]     under mpiexec --keep-going, or to see the job end
+ *   rma_kill VICTIM MILLISECONDS THREADS [cut]     under mpiexec --keep-going, or to see the job end
  *
  * After MILLISECONDS rank VICTIM kills itself. Every thread of the others must get an error that names it
  * (class MPI_ERR_PROC_ABORTED) from an operation on it or its flush, none from the others, and go on with
  * those; their sums must be exact. Each survivor prints "rank R: T threads told after S s", for who knows how
  * busy the machine is.
- * With SECONDS the victim says "cut" instead, so that somebody cuts its host off, and dies so much later. */
+ * With "cut" the victim says so and its process number instead, so that somebody cuts its host off and kills
+ * it when the others were told. */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define MORE 200                              /* turns with the others after the error */
-#define LATE (cut_s > 0 ? cut_s - 1.0 : 50.0) /* seconds: never */
+#define MORE 200  /* turns with the others after the error */
+#define LATE 50.0 /* seconds: never */
 
 static MPI_Win win;
 static int rank, ranks, victim;
-static unsigned cut_s;
+static bool cut;
 static double death_s;
 static atomic_int bad;
 static _Atomic double told_s; /* the latest thread */
@@ -113,10 +115,10 @@ static void *die(void *arg)
     if (left > 0) {
         usleep((useconds_t)(left * 1e6));
     }
-    if (cut_s > 0) {
-        puts("cut");
+    if (cut) {
+        printf("cut %d\n", (int)getpid());
         fflush(stdout);
-        sleep(cut_s);
+        pause();
     }
     kill(getpid(), SIGKILL);
     return NULL;
@@ -150,7 +152,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     victim = atoi(argv[1]);
     int threads = atoi(argv[3]);
-    cut_s = argc > 4 ? (unsigned)atoi(argv[4]) : 0;
+    cut = argc > 4 && strcmp(argv[4], "cut") == 0;
     long *words;
     MPI_Win_allocate((MPI_Aint)sizeof(long) * 2 * ranks, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &words,
                      &win);
