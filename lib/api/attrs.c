@@ -5,12 +5,27 @@
 #include "args.h"
 #include "boot.h"
 #include "keyval.h"
+#include "lock.h"
+
+/* Programs read these while other threads ask for them: written only when they change. */
+static void *keep(int *kept, int value)
+{
+    static struct hl_mutex lock = HL_MUTEX_INIT;
+
+    hl_mutex_lock(&lock);
+    if (*kept != value) {
+        *kept = value;
+    }
+    hl_mutex_unlock(&lock);
+    return kept;
+}
 
 /* Predefined attributes of every communicator of the program's world; false for other keys. */
 static bool predefined_attr(int keyval, void **value, bool *found)
 {
     static int tag_ub = INT_MAX, io = MPI_ANY_SOURCE, host = MPI_PROC_NULL;
     static int wtime_global, universe, last_code, appnum;
+    int number = 0;
 
     *found = true;
     switch (keyval) {
@@ -24,20 +39,17 @@ static bool predefined_attr(int keyval, void **value, bool *found)
         *value = &host;
         return true;
     case MPI_WTIME_IS_GLOBAL: /* one machine has one clock */
-        wtime_global = hl_comm_world_object.one_node;
-        *value = &wtime_global;
+        *value = keep(&wtime_global, hl_comm_world_object.one_node);
         return true;
     case MPI_UNIVERSE_SIZE: /* nothing can be spawned: there will be no more than these */
-        universe = hl_comm_world_object.size;
-        *value = &universe;
+        *value = keep(&universe, hl_comm_world_object.size);
         return true;
     case MPI_LASTUSEDCODE:
-        last_code = hl_errh_last_code();
-        *value = &last_code;
+        *value = keep(&last_code, hl_errh_last_code());
         return true;
     case MPI_APPNUM:
-        *found = hl_boot_appnum(&appnum);
-        *value = &appnum;
+        *found = hl_boot_appnum(&number);
+        *value = keep(&appnum, number);
         return true;
     default:
         return false;
@@ -55,6 +67,22 @@ static int check_own_key(int keyval)
                                  : 0;
 }
 
+/* Where a value goes, and whether there is one. */
+static int check_room(const void *attribute_val, const int *flag)
+{
+    int err = hl_api_check_out(attribute_val, "attribute_val");
+
+    return err == 0 ? hl_api_check_out(flag, "flag") : err;
+}
+
+static void give(bool found, void *value, void *attribute_val, int *flag)
+{
+    *flag = found;
+    if (found) {
+        *(void **)attribute_val = value;
+    }
+}
+
 static int comm_get(const char *func, MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
     struct hl_comm *c;
@@ -62,14 +90,12 @@ static int comm_get(const char *func, MPI_Comm comm, int keyval, void *attribute
     bool found = false;
     int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
+    err = err == 0 ? check_room(attribute_val, flag) : err;
     if (err == 0 && !predefined_attr(keyval, &value, &found)) {
         err = hl_attr_get(&c->attrs, HL_ATTR_COMM, keyval, &value, &found);
     }
     if (err == 0) {
-        *flag = found;
-        if (found) {
-            *(void **)attribute_val = value;
-        }
+        give(found, value, attribute_val, flag);
     }
     return hl_api_leave(c, func, err);
 }
@@ -94,10 +120,20 @@ static int comm_delete(const char *func, MPI_Comm comm, int keyval)
     return hl_api_leave(c, func, err);
 }
 
+static int make_key(const char *func, enum hl_attr_sort sort, hl_attr_copy_fn *copy, hl_attr_delete_fn *del,
+                    void *extra, int *keyval)
+{
+    int err = hl_api_enter(hl_api_check_out(keyval, "keyval"));
+
+    err = err == 0 ? hl_keyval_make(sort, copy, del, extra, keyval) : err;
+    return hl_api_leave(NULL, func, err);
+}
+
 static int free_key(const char *func, enum hl_attr_sort sort, int *keyval)
 {
-    int err = hl_api_enter(check_own_key(*keyval));
+    int err = hl_api_enter(hl_api_check_out(keyval, "keyval"));
 
+    err = err == 0 ? check_own_key(*keyval) : err;
     err = err == 0 ? hl_keyval_free(sort, *keyval) : err;
     if (err == 0) {
         *keyval = MPI_KEYVAL_INVALID;
@@ -110,22 +146,16 @@ int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
                             MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval,
                             void *extra_state)
 {
-    int err = hl_api_enter(0);
-
-    err = hl_keyval_make(HL_ATTR_COMM, (hl_attr_copy_fn *)comm_copy_attr_fn,
-                         (hl_attr_delete_fn *)comm_delete_attr_fn, extra_state, comm_keyval);
-    return hl_api_leave(NULL, "MPI_Comm_create_keyval", err);
+    return make_key("MPI_Comm_create_keyval", HL_ATTR_COMM, (hl_attr_copy_fn *)comm_copy_attr_fn,
+                    (hl_attr_delete_fn *)comm_delete_attr_fn, extra_state, comm_keyval);
 }
 
 HL_API(MPI_Keyval_create)
 int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
                        void *extra_state)
 {
-    int err = hl_api_enter(0);
-
-    err = hl_keyval_make(HL_ATTR_COMM, (hl_attr_copy_fn *)copy_fn, (hl_attr_delete_fn *)delete_fn,
-                         extra_state, keyval);
-    return hl_api_leave(NULL, "MPI_Keyval_create", err);
+    return make_key("MPI_Keyval_create", HL_ATTR_COMM, (hl_attr_copy_fn *)copy_fn,
+                    (hl_attr_delete_fn *)delete_fn, extra_state, keyval);
 }
 
 HL_API(MPI_Comm_free_keyval)
@@ -181,11 +211,8 @@ int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
                             MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval,
                             void *extra_state)
 {
-    int err = hl_api_enter(0);
-
-    err = hl_keyval_make(HL_ATTR_TYPE, (hl_attr_copy_fn *)type_copy_attr_fn,
-                         (hl_attr_delete_fn *)type_delete_attr_fn, extra_state, type_keyval);
-    return hl_api_leave(NULL, "MPI_Type_create_keyval", err);
+    return make_key("MPI_Type_create_keyval", HL_ATTR_TYPE, (hl_attr_copy_fn *)type_copy_attr_fn,
+                    (hl_attr_delete_fn *)type_delete_attr_fn, extra_state, type_keyval);
 }
 
 HL_API(MPI_Type_free_keyval)
@@ -202,12 +229,10 @@ int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
     bool found = false;
     int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
+    err = err == 0 ? check_room(attribute_val, flag) : err;
     err = err == 0 ? hl_attr_get(&t->attrs, HL_ATTR_TYPE, type_keyval, &value, &found) : err;
     if (err == 0) {
-        *flag = found;
-        if (found) {
-            *(void **)attribute_val = value;
-        }
+        give(found, value, attribute_val, flag);
     }
     return hl_api_leave(NULL, "MPI_Type_get_attr", err);
 }
