@@ -150,8 +150,8 @@ static int query(const struct hl_win *w, int rank, struct answer *a)
     return 0;
 }
 
-HL_API(MPI_Win_shared_query)
-int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
+static int shared_query(const char *func, MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
+                        void *baseptr)
 {
     struct hl_win *w = hl_win_of(win);
     struct answer a;
@@ -160,30 +160,30 @@ int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit,
              : whole   ? query(w, rank, &a)
                        : hl_win_null("size, disp_unit or baseptr");
     if (rc != 0) {
-        return hl_win_raise(w, win, "MPI_Win_shared_query", rc);
-    }
-    *size = a.size;
-    *disp_unit = a.unit > INT32_MAX ? INT32_MAX : (int)a.unit;
-    memcpy(baseptr, &a.base, sizeof a.base);
-    return MPI_SUCCESS;
-}
-
-HL_API(MPI_Win_shared_query_c)
-int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
-{
-    struct hl_win *w = hl_win_of(win);
-    struct answer a;
-    bool whole = size != NULL && disp_unit != NULL && baseptr != NULL;
-    int rc = w == NULL ? hl_win_bad()
-             : whole   ? query(w, rank, &a)
-                       : hl_win_null("size, disp_unit or baseptr");
-    if (rc != 0) {
-        return hl_win_raise(w, win, "MPI_Win_shared_query_c", rc);
+        return hl_win_raise(w, win, func, rc);
     }
     *size = a.size;
     *disp_unit = a.unit;
     memcpy(baseptr, &a.base, sizeof a.base);
     return MPI_SUCCESS;
+}
+
+HL_API(MPI_Win_shared_query)
+int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
+{
+    MPI_Aint unit = 0;
+    int code =
+        shared_query("MPI_Win_shared_query", win, rank, size, disp_unit != NULL ? &unit : NULL, baseptr);
+    if (code == MPI_SUCCESS) {
+        *disp_unit = unit > INT32_MAX ? INT32_MAX : (int)unit;
+    }
+    return code;
+}
+
+HL_API(MPI_Win_shared_query_c)
+int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
+{
+    return shared_query("MPI_Win_shared_query_c", win, rank, size, disp_unit, baseptr);
 }
 
 /* Handlers are in place before the receive thread starts. */
