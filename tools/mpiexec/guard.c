@@ -40,8 +40,7 @@ static bool is_of_job(int proc, const char *pid)
     return got > 0 && memmem(env, (size_t)got, hl_mx.name, strlen(hl_mx.name));
 }
 
-/* Kills those that carry the job's name; true when there were any. */
-static bool kill_marked(void)
+bool hl_mx_kill_all_that(bool (*are)(int proc, const char *pid))
 {
     DIR *d = opendir("/proc");
     bool any = false;
@@ -49,7 +48,7 @@ static bool kill_marked(void)
         return false;
     for (struct dirent *e = readdir(d); e; e = readdir(d)) {
         pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-        if (pid > 0 && is_of_job(dirfd(d), e->d_name)) {
+        if (pid > 0 && are(dirfd(d), e->d_name)) {
             kill(pid, SIGKILL);
             any = true;
         }
@@ -78,7 +77,7 @@ static _Noreturn void guard_main(void)
         if (groups[i])
             kill(-groups[i], SIGKILL);
     }
-    for (int i = 0; i < 50 && kill_marked(); i++)
+    for (int i = 0; i < 50 && hl_mx_kill_all_that(is_of_job); i++)
         usleep(2000); /* the killed take a moment to go, and may have been starting others */
     _exit(0);
 }

@@ -1,7 +1,6 @@
 /* mpiexec: the event loop, deaths and endings. */
 #include "mx.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -321,23 +320,12 @@ static pid_t parent_of(pid_t pid)
     return p && strlen(p) > 4 ? (pid_t)strtol(p + 4, NULL, 10) : 0;
 }
 
-/* Kills what left its rank's process group: as subreaper the launcher has become its parent. True: found
- * some. */
-static bool kill_strays(void)
+/* Has it left its rank's process group? As subreaper the launcher has become its parent. */
+static bool is_stray(int proc, const char *name)
 {
-    DIR *d = opendir("/proc");
-    bool any = false;
-    if (!d)
-        return false;
-    for (struct dirent *e = readdir(d); e; e = readdir(d)) {
-        pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-        if (pid > 0 && !hl_mx_guard_is(pid) && parent_of(pid) == getpid()) {
-            kill(pid, SIGKILL);
-            any = true;
-        }
-    }
-    closedir(d);
-    return any;
+    pid_t pid = (pid_t)strtol(name, NULL, 10);
+    (void)proc;
+    return !hl_mx_guard_is(pid) && parent_of(pid) == getpid();
 }
 
 void hl_mx_cleanup(void)
@@ -353,7 +341,7 @@ void hl_mx_cleanup(void)
         pid_t p;
         while ((p = waitpid(-1, NULL, WNOHANG)) > 0)
             ;
-        if (p < 0 || !kill_strays())
+        if (p < 0 || !hl_mx_kill_all_that(is_stray))
             break;
         struct timespec t = {0, 2000000};
         nanosleep(&t, NULL);

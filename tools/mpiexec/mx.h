@@ -159,6 +159,8 @@ void hl_mx_guard_look(void);
 bool hl_mx_guard_is(pid_t pid);
 void hl_mx_guard_stop(void);
 void hl_mx_guard_knows(int rank, pid_t group);
+/* Kills all processes that are so, by their folders in `proc`; true when there were any. */
+bool hl_mx_kill_all_that(bool (*are)(int proc, const char *pid));
 
 /* oom.c: notes how often the kernel has killed for want of memory in our control group; the words (", because
  * ...") when it has again since, else "". */
