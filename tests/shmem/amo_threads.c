@@ -88,7 +88,6 @@ static void close_window(void)
 
 int main(int argc, char **argv)
 {
-    pthread_t t[32];
     threads = argc > 1 ? atoi(argv[1]) : 1;
     rounds = argc > 2 ? atoi(argv[2]) : 1000;
     with_mpi = argc > 3;
@@ -99,12 +98,7 @@ int main(int argc, char **argv)
         open_window();
     }
     shmem_barrier_all();
-    for (int i = 0; i < threads; i++) {
-        CHECK_EQ(pthread_create(&t[i], NULL, work, (void *)(intptr_t)i), 0);
-    }
-    for (int i = 0; i < threads; i++) {
-        CHECK_EQ(pthread_join(t[i], NULL), 0);
-    }
+    test_threads(threads, work);
     if (with_mpi) {
         MPI_Win_flush_all(win);
     }

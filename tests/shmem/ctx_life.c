@@ -106,7 +106,6 @@ static void some_pes(void)
 
 int main(int argc, char **argv)
 {
-    pthread_t t[64];
     shmem_ctx_t left;
     threads = argc > 1 ? atoi(argv[1]) : 1;
     test_start(1);
@@ -115,12 +114,7 @@ int main(int argc, char **argv)
     questions();
     some_pes();
     many_at_once();
-    for (int i = 0; i < threads; i++) {
-        pthread_create(&t[i], NULL, storm, (void *)(intptr_t)i);
-    }
-    for (int i = 0; i < threads; i++) {
-        pthread_join(t[i], NULL);
-    }
+    test_threads(threads, storm);
     shmem_ctx_create(0, &left); /* finalize ends them */
     shmem_ctx_create(SHMEM_CTX_PRIVATE, &left);
     shmem_ctx_long_p(left, words, 3, (me + 1) % n_pes);

@@ -90,20 +90,13 @@ static void *work(void *arg)
 
 int main(int argc, char **argv)
 {
-    pthread_t t[32];
     threads = argc > 1 ? atoi(argv[1]) : 1;
     rounds = argc > 2 ? atoi(argv[2]) : 100;
     test_start(1);
-    CHECK(threads <= 32);
     areas = shmem_malloc((size_t)n_pes * (size_t)threads * area_bytes());
     CHECK(areas != NULL);
     shmem_barrier_all();
-    for (int i = 0; i < threads; i++) {
-        CHECK_EQ(pthread_create(&t[i], NULL, work, (void *)(intptr_t)i), 0);
-    }
-    for (int i = 0; i < threads; i++) {
-        CHECK_EQ(pthread_join(t[i], NULL), 0);
-    }
+    test_threads(threads, work);
     shmem_barrier_all();
     shmem_free(areas);
     shmem_finalize();
