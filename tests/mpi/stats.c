@@ -62,6 +62,17 @@ static void put_in_a_crowd(void)
     MPI_Win_free(&crowded);
 }
 
+/* Communicators that each call a collective. */
+static void use_communicators(int n)
+{
+    MPI_Comm c;
+    for (int i = 0; i < n; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &c);
+        MPI_Barrier(c);
+        MPI_Comm_free(&c);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int provided, n, count;
@@ -81,8 +92,10 @@ int main(int argc, char **argv)
     send_some(CELLS, 4096);
     send_some(LARGE, 400000);
     put_some();
-    if (argc > 1) {
+    if (argc > 1 && strcmp(argv[1], "crowd") == 0) {
         put_in_a_crowd();
+    } else if (argc > 2) {
+        use_communicators(atoi(argv[2]));
     }
     MPI_Finalize();
     for (int i = 0; i < n; i++) {

@@ -86,6 +86,13 @@ for name, least in {"leases": RANKS * 4000, "leases_contended": 1, "chained": RA
                     "rx_messages": RANKS, "rx_wakes": RANKS, "flush_waits": 1}.items():
     check(total[name] >= least, f"{name} with a crowd on one lane: {total[name]}, not {least} and more")
 
+# Each communicator of the node that has called a collective has a board on each rank; where no two ranks share a node, none has.
+for near, made in ("1", 2 * RANKS), ("0", 0):
+    few, many = (sums(run("communicators", n, HOTLANE_NEAR=near, HOTLANE_COLL_SHARED="1")[0]) for n in ("3", "5"))
+    check(many["boards"] - few["boards"] == made, f"boards of 3 communicators {few['boards']}, of 5 {many['boards']}, near {near}")
+    refused = many["boards_refused"] - few["boards_refused"]
+    check(refused == 2 * RANKS - made, f"{refused} boards refused for two communicators more, near {near}")
+
 told, err = run(HOTLANE_STATS="2", MPICH_ALLOC_MEM_AFFINITY="DDR", HOTLANE_MEM_REPORT="0")
 check(sums(told)["pages_base"] >= RANKS, "pages of memory that was asked for by kind")
 told, err = run(HOTLANE_STATS="1")

@@ -2,6 +2,8 @@
 #ifndef LANE_OWN_H
 #define LANE_OWN_H
 
+#include "stat.h"
+
 static uint64_t issued_by(const struct hl_lane *lane)
 {
     return hl_a64_load_acquire(&lane->issued);
@@ -397,8 +399,53 @@ START_TEST(a_fence_binds_to_the_lane_that_is_busy)
 }
 END_TEST
 
+struct late_put {
+    uint64_t source, sink;
+};
+
+static void *put_late(void *arg)
+{
+    struct late_put *p = arg;
+    hl_a32 error = {0};
+    struct hl_xfer x = transfer(1, &p->sink, &p->source, &error);
+    ck_assert_int_eq(hl_lane_write(&x), 0);
+    return NULL;
+}
+
+static uint64_t lease_waits(void)
+{
+    uint64_t n = 0;
+    ck_assert_int_eq(hl_stat_get("lease_waits", &n), 0);
+    return n;
+}
+
+/* All lanes are taken: a thread queues once, and gets its lane when it is left. */
+START_TEST(who_queues_for_a_lane_is_counted) HL_NO_TSA
+{
+    start(1);
+    struct hl_lane *lane = hl_pool.lanes[0];
+    struct late_put p = {7, 0};
+    pthread_t t;
+    put_late(&p);
+    ck_assert_uint_eq(lease_waits(), 0);
+    ck_assert(hl_lease_try(&lane->lease));
+    ck_assert_int_eq(pthread_create(&t, NULL, put_late, &p), 0);
+    while (hl_a32_load_acquire(&lane->lease.wanted) == 0) {
+        sched_yield();
+    }
+    hl_lane_leave(lane);
+    pthread_join(t, NULL);
+    ck_assert_uint_eq(lease_waits(), 1);
+    ck_assert_uint_eq(hl_a32_load_relaxed(&lane->lease.wanted), 0);
+    hl_lane_flush(1, HL_REMOTE);
+    ck_assert_uint_eq(p.sink, 7);
+    stop();
+}
+END_TEST
+
 static void add_own(TCase *t)
 {
+    tcase_add_test(t, who_queues_for_a_lane_is_counted);
     tcase_add_loop_test(t, half_of_the_pool_can_be_owned, 1, 7);
     tcase_add_loop_test(t, others_leave_an_owned_lane, 0, 2);
     tcase_add_loop_test(t, flushes_see_their_own_lanes_only, 0, 2);

@@ -2,6 +2,13 @@
 #ifndef HL_MATCH_CHOKE_H
 #define HL_MATCH_CHOKE_H
 
+static uint64_t chokes(void)
+{
+    uint64_t n = 0;
+    ck_assert_int_eq(hl_stat_get("chokes", &n), 0);
+    return n;
+}
+
 /* Above the limit payloads stay with the sender, whose next header comes all the same; at half they come
  * again. */
 START_TEST(a_flood_takes_bounded_memory)
@@ -25,6 +32,7 @@ START_TEST(a_flood_takes_bounded_memory)
     }
     ck_assert(req[0] == hl_req_completed());
     ck_assert(!hl_req_is_done(req[N - 2]));
+    ck_assert_uint_eq(chokes(), 1);
     ck_assert_uint_gt(most, LIMIT);
     ck_assert_uint_lt(most, LIMIT + 2 * BYTES + (size_t)N * (sizeof(struct hl_entry) + 48));
     struct hl_recv r = receiving(0, 1, in, BYTES); /* the last one, behind all others */
@@ -69,6 +77,7 @@ START_TEST(who_sends_little_is_not_choked)
     ck_assert(!hl_req_is_done(req[LOUD - 1]));
     ck_assert_int_eq(hl_matcher_isend(&ranks[2], &quiet, &one), 0);
     ck_assert(one == hl_req_completed());
+    ck_assert_uint_eq(chokes(), 1); /* the loud one, once */
     for (int i = 0; i < LOUD + 4; i++) {
         struct hl_recv r = receiving(MPI_ANY_SOURCE, 0, buf, BYTES);
         ck_assert_int_eq(hl_matcher_recv(&ranks[1], &r, MPI_STATUS_IGNORE), 0);
