@@ -24,6 +24,7 @@ struct hl_boot {
     int node_rank;         /* my place in my proved node group: 0 .. node_size - 1 */
     int node_size;         /* ranks in my proved node group, me included */
     const int *node_world; /* [node_size] world ranks of the group, ascending */
+    int node_cpus;         /* CPUs that some rank of the group may use; 0: not known */
     uint64_t secret[2];    /* job secret, the same on all ranks, never printed */
     uint64_t nonce;        /* job nonce, carried in every message; derived from the secret */
     const char *method;    /* name of the method chosen: "pmi1", "pmix", "self" */
@@ -95,6 +96,10 @@ int hl_boot_node_of(int world);
 /* Node socket: one datagram socket for each rank in a group of two or more, meant for the receive thread.
  * hl_boot_node_fd: my bound socket, for epoll; -1 when the group is one. Do not read or close it. */
 int hl_boot_node_fd(void);
+
+/* Does the process of that node rank still hold its socket? A question to the kernel: nobody is woken. Any
+ * thread. */
+bool hl_boot_socket_lives(int node_rank);
 
 /* Longest message hl_boot_node_send takes. */
 #define HL_BOOT_NODE_MSG 1024

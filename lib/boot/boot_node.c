@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +18,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MEET_SECONDS = 20, SHELF_SECONDS = 5 };
+enum { MEET_SECONDS = 20, SHELF_SECONDS = 5, CPU_WORDS = 128 /* 8192 CPUs, the most that Linux counts */ };
 
 /* First words on a connection, in both directions. */
 struct hello {
     uint64_t nonce;
     int32_t rank;    /* who speaks */
     int32_t members; /* leader to member: how many world ranks follow */
+    uint64_t
+        cpus[CPU_WORDS]; /* a bit for each that the speaker may use; leader to member: that any of them may */
 };
 
 struct member {
@@ -36,8 +39,9 @@ static struct {
     bool leads;
     struct member *member; /* leader: those who came, without itself */
     int members, cap;
-    int *world;    /* hl_boot.node_world */
-    int32_t *slot; /* hash from world rank to node rank + 1; 0: free */
+    uint64_t cpus[CPU_WORDS]; /* a bit for each that this process may use; leader: or one who came */
+    int *world;               /* hl_boot.node_world */
+    int32_t *slot;            /* hash from world rank to node rank + 1; 0: free */
     unsigned mask;
 } node = {.meet = -1};
 
@@ -88,6 +92,28 @@ static void take_member(int fd)
     node.member[node.members++] = (struct member){-1, fd};
 }
 
+/* The CPUs that this process may use: as its binding, a control group or a batch system's step leave them. */
+static void read_cpus(void)
+{
+    memset(node.cpus, 0, sizeof node.cpus);
+    (void)sched_getaffinity(0, sizeof node.cpus,
+                            (cpu_set_t *)(void *)node.cpus); /* refused: none are known */
+}
+
+static void add_cpus(const uint64_t more[CPU_WORDS])
+{
+    for (int i = 0; i < CPU_WORDS; i++)
+        node.cpus[i] |= more[i];
+}
+
+static int count_cpus(const uint64_t cpus[CPU_WORDS])
+{
+    int n = 0;
+    for (int i = 0; i < CPU_WORDS; i++)
+        n += __builtin_popcountll(cpus[i]);
+    return n;
+}
+
 /* Reads who the members are. A rank says it before it enters the fence, so after the fence nobody is waited
  * for. */
 static void ask_members(void)
@@ -97,10 +123,12 @@ static void ask_members(void)
     for (int i = 0; i < node.members; i++) {
         int fd = node.member[i].fd;
         if (recv(fd, &h, sizeof h, MSG_DONTWAIT) == (ssize_t)sizeof h && h.nonce == hl_boot_node_nonce() &&
-            h.rank >= 0 && h.rank < hl_boot.size)
+            h.rank >= 0 && h.rank < hl_boot.size) {
             node.member[known++] = (struct member){h.rank, fd};
-        else
+            add_cpus(h.cpus);
+        } else {
             close(fd);
+        }
     }
     node.members = known;
 }
@@ -193,6 +221,7 @@ static void be_alone(void)
     me_world = hl_boot.rank;
     hl_boot.node_rank = 0;
     hl_boot.node_size = 1;
+    hl_boot.node_cpus = count_cpus(node.cpus);
     hl_boot.node_world = &me_world;
 }
 
@@ -205,7 +234,8 @@ static int compare_ranks(const void *a, const void *b)
 static int tell_members(void)
 {
     size_t list = sizeof(int) * (size_t)hl_boot.node_size;
-    struct hello h = {hl_boot_node_nonce(), hl_boot.rank, hl_boot.node_size};
+    struct hello h = {hl_boot_node_nonce(), hl_boot.rank, hl_boot.node_size, {0}};
+    memcpy(h.cpus, node.cpus, sizeof h.cpus);
     struct iovec v[2] = {{&h, sizeof h}, {node.world, list}};
     struct msghdr msg = {.msg_iov = v, .msg_iovlen = 2};
     for (int i = 0; i < node.members; i++) {
@@ -221,6 +251,7 @@ static int lead(void)
 {
     take_members(NULL);
     ask_members();
+    hl_boot.node_cpus = count_cpus(node.cpus);
     close(node.meet);
     node.meet = -1;
     hl_boot.node_size = node.members + 1;
@@ -285,13 +316,16 @@ static int follow(void)
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the ranks of the node");
     hl_boot.node_size = h.members;
     hl_boot.node_world = node.world;
+    hl_boot.node_cpus = count_cpus(h.cpus);
     return 0;
 }
 
 int hl_boot_node_prove(const struct hl_boot_method *m, int clique)
 {
-    struct hello h = {hl_boot_node_nonce(), hl_boot.rank, 0};
+    struct hello h = {hl_boot_node_nonce(), hl_boot.rank, 0, {0}};
     node.method = m;
+    read_cpus();
+    memcpy(h.cpus, node.cpus, sizeof h.cpus);
     be_alone();
     if (clique < 0)
         return 0;

@@ -45,11 +45,22 @@ static void *near_board(void)
     return (char *)rx_board() + hl_rx_board_bytes(hl_boot.node_size);
 }
 
-/* Ranks that share this machine. Those that pretend to be on other nodes still take its CPUs. */
+/* Ranks of this machine pretend to be on others. */
+static bool pretends(void)
+{
+    return hl_boot.node_size < hl_boot.size && (strcmp(hl_conf.near, "1") != 0 || hl_conf.cliques > 1);
+}
+
+/* Ranks that share this machine. Those that pretend still take its CPUs. */
 static int ranks_here(void)
 {
-    bool pretend = strcmp(hl_conf.near, "1") != 0 || hl_conf.cliques > 1;
-    return pretend ? hl_boot.size : hl_boot.node_size;
+    return pretends() ? hl_boot.size : hl_boot.node_size;
+}
+
+/* CPUs that they share, as far as they are told: those that pretend tell each other nothing. */
+static int cpus_here(void)
+{
+    return pretends() || hl_boot.node_cpus == 0 ? (int)sysconf(_SC_NPROCESSORS_ONLN) : hl_boot.node_cpus;
 }
 
 int hl_modules_start(const char *unit)
@@ -74,7 +85,7 @@ int hl_modules_start(const char *unit)
     if (hl_boot.node_rank != 0) {
         hl_mem_report_mute();
     }
-    hl_prog_crowd(ranks_here(), (int)sysconf(_SC_NPROCESSORS_ONLN));
+    hl_prog_crowd(ranks_here(), cpus_here());
     return share_board();
 }
 

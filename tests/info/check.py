@@ -145,6 +145,11 @@ def environment():
     ranks = (MPIEXEC, "-n", str(cpus + 1))
     job = Report(before=ranks, OMP_NUM_THREADS="1")
     job.says("a job", "launcher", "ok", f"{cpus + 1} ranks, {cpus + 1} on this node")
+    one = ("taskset", "-c", str(min(os.sched_getaffinity(0))))
+    Report(before=(*one, *ranks), OMP_NUM_THREADS="1").says(
+        "a job on one CPU", "cores", "could be better", f"{cpus + 1} ranks x 1 threads on 1 CPUs", "export OMP_NUM_THREADS=1")
+    bound = Report(before=(MPIEXEC, "--bind-to", "core", "-n", str(cpus)), OMP_NUM_THREADS="1")
+    bound.says("ranks with a core each", "cores", "ok", f"{cpus} x 1 threads on {cpus} CPUs, of which a rank may use 1")
     expect("a node speaks once", len({line["topic"] for line in job.parsed["check"]}) == len(job.parsed["check"]), job.parsed)
 
 

@@ -309,13 +309,20 @@ def a_batch_script_starts_steps_and_programs():
 
 
 def the_binding_of_a_step_sets_the_lanes():
-    """As many lanes as a task has CPUs."""
+    """As many lanes as a task has CPUs; and the tasks of a node count what they may use together."""
     info, cpus = program("tools", "hotlane-info"), len(os.sched_getaffinity(0))
     for options, lanes in ((["--cpu-bind=none", "-c", cpus], min(cpus, 16)), (["--cpu-bind=map_cpu:0"], 1),
                            (["--hint=nomultithread", "--cpu-bind=map_cpu:0"], 1), (["--hint=compute_bound", "-c", "1"], 1)):
         job = srun(1, "--mpi=none", *options, info)
         same(job.code, 0)
         holds(job.out[:2000], f"lanes        {lanes} ")
+    if cpus < 2:
+        return
+    way = "--mpi=" + ("pmi2" if L.method == "pmi1" else "pmix")
+    for options, counted in ((["--cpu-bind=map_cpu:0,1"], 2), (["--cpu-bind=map_cpu:0"], 1), (["--hint=nomultithread", "--cpu-bind=map_cpu:0,0"], 1),
+                             (["--hint=compute_bound", "--cpu-bind=none"], cpus)):
+        job = srun(2, way, "-N", 1, *options, RANK, "cpus")
+        same((job.code, sorted(job.out.splitlines())), (0, [f"rank {r}: node of 2 has {counted} CPUs" for r in range(2)]))
 
 
 def two_nodes_are_two_nodes():

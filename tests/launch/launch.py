@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The launcher keeps its promises. usage: launch.py GROUP MPIEXEC LAUNCH_RANK"""
+import contextlib
 import os
 import pty
 import re
@@ -706,6 +707,89 @@ def threads_that_take_turns_are_told_in_one_line():
         holds(job.err, line)
 
 
+def counted(*words, env=None, **more):
+    """The CPUs that each rank says its node has."""
+    job = run(*words, RANK, "cpus", env=env, **more)
+    same(job.code, 0)
+    return [int(line.split()[-2]) for line in job.out.splitlines()]
+
+
+def ranks_count_the_cpus_that_they_may_use():
+    """All of a node's ranks together: a rank with a core of its own still shares nothing."""
+    a, b = two_cpus()
+    both = {"preexec_fn": lambda: os.sched_setaffinity(0, {a, b})}
+    for words, each in ((["-n", 3], [2] * 3), (["--bind-to", f"{a}:{b}", "-n", 2], [2] * 2), (["--bind-to", f"{a}:{a}", "-n", 2], [1] * 2),
+                        (["--bind-to", f"{a}:{a},{b}:{a}", "-n", 3], [2] * 3), (["-n", 1], [2])):
+        same(counted(*words, **both), each)
+    same(counted("--bind-to", f"{a}:{b}", "-n", 2, env={"HOTLANE_NEAR": "0"}, **both), [1, 1])
+    same(counted("--bind-to", f"{a}:{b}:{a}:{b}", "-n", 4, env={"HOTLANE_CLIQUES": "2"}, **both), [1] * 4)
+
+
+def make_group(folder, cpu):
+    """A control group that has this CPU alone, of version 2 or 1; OSError where it cannot be had."""
+    above = os.path.dirname(folder)
+    first = os.path.exists(f"{above}/cpuset.mems")
+    if not first:
+        with open(f"{above}/cgroup.subtree_control", encoding="ascii") as f:
+            if "cpuset" not in f.read().split():
+                raise OSError("control groups of version 2 give no cpuset here")
+    os.mkdir(folder)
+    with open(f"{folder}/cpuset.cpus", "w", encoding="ascii") as f:
+        f.write(str(cpu))
+    if first:
+        with open(f"{above}/cpuset.mems", encoding="ascii") as f, open(f"{folder}/cpuset.mems", "w", encoding="ascii") as g:
+            g.write(f.read())
+
+
+@contextlib.contextmanager
+def control_group(cpu):
+    """A preexec_fn that enters a group which has this CPU alone."""
+    tried = []
+    for root in ("/sys/fs/cgroup", "/sys/fs/cgroup/cpuset"):
+        folder = f"{root}/hotlane-{os.getpid()}"
+        try:
+            make_group(folder, cpu)
+            break
+        except OSError as reason:
+            tried.append(str(reason))
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)
+    else:
+        raise Skip("; ".join(tried))
+
+    def members(mode="r", text=""):
+        with open(f"{folder}/cgroup.procs", mode, encoding="ascii") as f:
+            return f.write(text) if text else f.read()
+
+    try:
+        yield lambda: members("w", "0")
+    finally:
+        until(lambda: not members(), "the group is empty")
+        os.rmdir(folder)
+
+
+def confined_to_one_cpu(cpu, enter):
+    confined = {"preexec_fn": enter, "share": False}
+    holds(run("--report-bindings", "-n", 1, "true", **confined).err, f"rank 0: not bound, CPU {cpu}\n")
+    for place in ("core", "numa", "socket"):
+        same(run("--bind-to", place, "-n", 1, *cpus_of(), **confined).out, f"0 [{cpu}]\n")
+    refused("--bind-to", "core", "-n", 2, "true", words=["2 ranks, but this launcher may use 1 core (CPU"], **confined)
+    holds(run("-n", 2, "true", **confined).err, "2 ranks have 2 threads, which take turns on 1 CPUs")
+    same(run("-n", 1, "true", **confined).err, "")
+    same(counted("-n", 2, preexec_fn=enter), [1, 1])
+
+
+def a_launcher_that_is_confined_counts_what_it_may_use():
+    _, b = two_cpus()
+    confined_to_one_cpu(b, only(b))
+
+
+def a_control_group_confines_as_well():
+    _, b = two_cpus()
+    with control_group(b) as enter:
+        confined_to_one_cpu(b, enter)
+
+
 # ---- protocol: what a rank may do to the server
 
 RAW = """
@@ -1137,7 +1221,8 @@ GROUPS = {
                 other_machines_are_refused_with_the_reason, what_has_no_effect_is_accepted_with_one_line,
                 help_and_version_go_to_standard_output, ranks_are_bound_to_cores_nodes_and_sockets,
                 ranks_are_bound_to_the_sets_of_a_list, only_the_launchers_own_cpus_are_given,
-                threads_that_take_turns_are_told_in_one_line],
+                threads_that_take_turns_are_told_in_one_line, ranks_count_the_cpus_that_they_may_use,
+                a_launcher_that_is_confined_counts_what_it_may_use, a_control_group_confines_as_well],
     "protocol": [the_conversation_is_pmi_1, lines_may_come_in_pieces_or_together, nonsense_ends_the_job_with_a_line,
                  a_rank_that_never_reads_is_ended, the_secret_is_told_to_ranks_only,
                  a_shell_may_start_one_program_after_the_other, two_programs_at_once_on_one_socket_are_refused,

@@ -251,6 +251,8 @@ int main(int argc, char **argv)
         flood(arg);
     } else if (!strcmp(mode, "facts")) {
         facts();
+    } else if (!strcmp(mode, "cpus")) {
+        printf("rank %d: node of %d has %d CPUs\n", hl_boot.rank, hl_boot.node_size, hl_boot.node_cpus);
     } else if (!strcmp(mode, "survive")) {
         survive();
     } else {

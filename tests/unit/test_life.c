@@ -5,7 +5,10 @@
 #include "err.h"
 #include "life.h"
 #include "match.h"
+#include "prog.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -138,6 +141,57 @@ START_TEST(a_forked_child_is_told)
 }
 END_TEST
 
+static hl_a32 asked, over;
+
+static bool second_look(void *looks)
+{
+    return ++*(int *)looks == 2;
+}
+
+/* A thread that has waited, and lives on. */
+static void *wait_once(void *unused)
+{
+    int looks = 0;
+    hl_prog_wait(second_look, &looks);
+    hl_a32_add_full(&asked, 1);
+    while (hl_a32_load_acquire(&over) == 0) {
+        sched_yield();
+    }
+    return unused;
+}
+
+/* Not those of the machine: a batch system, a container or taskset leave some of them. */
+START_TEST(two_threads_on_the_one_cpu_they_may_use_are_a_crowd)
+{
+    cpu_set_t all, one;
+    pthread_t t[2];
+    int provided = -1, cpu = 0;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof all, &all), 0);
+    while (!CPU_ISSET(cpu, &all)) {
+        cpu++;
+    }
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    enrol();
+    ck_assert_int_eq(hl_life_open(HL_LIFE_MPI, MPI_THREAD_MULTIPLE, &provided), 0);
+    ck_assert(!hl_prog_crowded());
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(pthread_create(&t[i], NULL, wait_once, NULL), 0);
+    }
+    while (hl_a32_load_acquire(&asked) != 2) {
+        sched_yield();
+    }
+    ck_assert(hl_prog_crowded());
+    hl_a32_store_release(&over, 1);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(t[i], NULL);
+    }
+    ck_assert(!hl_prog_crowded());
+    ck_assert_int_eq(hl_life_close(HL_LIFE_MPI), 0);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("life");
@@ -147,6 +201,7 @@ static Suite *make_suite(void)
     tcase_add_test(c, the_last_user_closes);
     tcase_add_test(c, a_failing_row_undoes_the_start);
     tcase_add_test(c, a_forked_child_is_told);
+    tcase_add_test(c, two_threads_on_the_one_cpu_they_may_use_are_a_crowd);
     suite_add_tcase(s, c);
     return s;
 }

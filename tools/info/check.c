@@ -140,7 +140,8 @@ int info_check(const struct facts *f, const char *root, bool json)
     if (f->conf_rc == 0) {
         check_start(&c);
         if (speaks()) {
-            check_cores(&c, pretends() ? hl_boot.size : hl_boot.node_size);
+            bool told = hl_boot.node_size == hl_boot.size || !pretends();
+            check_cores(&c, told ? hl_boot.node_size : hl_boot.size, told ? hl_boot.node_cpus : 0);
             check_limits(&c);
             check_kernel(&c);
             check_network(&c);

@@ -28,9 +28,9 @@ void check_fix(struct check *c, const char *fmt, ...) HL_PRINTF(2, 3);
 /* Reads the first line of a kernel's file, without its end: false when it cannot be. */
 bool check_read(const struct check *c, const char *path, char *out, size_t cap);
 
-/* The topics. `ranks`: those of this job on this machine. */
+/* The topics. `ranks`: those of this job on this machine; `cpus`: that they may use, 0: not known. */
 void check_start(struct check *c);
-void check_cores(struct check *c, int ranks);
+void check_cores(struct check *c, int ranks, int cpus);
 void check_limits(struct check *c);
 void check_kernel(struct check *c);
 void check_network(struct check *c);

@@ -24,11 +24,11 @@ static long threads_asked(const char **text)
     return end != *text && n > 0 && (*end == '\0' || *end == ',') ? n : -1;
 }
 
-void check_cores(struct check *c, int ranks)
+void check_cores(struct check *c, int ranks, int cpus)
 {
     const char *text;
-    long threads = threads_asked(&text), own = c->facts->cpus, all = own;
-    if (c->facts->topo != NULL && c->facts->topo->cpus > all) {
+    long threads = threads_asked(&text), own = c->facts->cpus, all = cpus > own ? cpus : own;
+    if (cpus == 0 && c->facts->topo != NULL && c->facts->topo->cpus > all) {
         all = c->facts->topo->cpus;
     }
     long share = all / ranks > 0 ? all / ranks : 1, each = own < share ? own : share;
