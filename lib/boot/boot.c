@@ -11,6 +11,7 @@
 #include "util.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static pid_t owner; /* process that opened; 0: nobody has */
 static bool closed; /* the launcher knows that leaving is fine; guarded by `turn` */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
-enum { KEY = 64, READ_MS = 200 };
+enum { KEY = 64, READ_MS = 200, ABORT_SECONDS = 3 };
 
 /* Under a foreign launcher the secret goes through its key-value space. */
 static int agree_secret(void)
@@ -230,6 +231,27 @@ static void let_be_read(int fd)
     }
 }
 
+static volatile sig_atomic_t last_code;
+
+static void leave_now(int unused)
+{
+    _exit(last_code);
+}
+
+/* PMIx's libraries wait for their server, which may never answer: this process leaves all the same, and its
+ * code tells the launcher. A signal of this thread, so that nothing else need go on. */
+static void leave_soon(int code)
+{
+    struct sigaction leave = {.sa_handler = leave_now};
+    sigset_t alarms;
+    last_code = code;
+    sigaction(SIGALRM, &leave, NULL);
+    alarm(ABORT_SECONDS);
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+}
+
 _Noreturn void hl_boot_abort(int code)
 {
     hl_boot_exit(code & 0xff ? code : 1);
@@ -245,6 +267,7 @@ _Noreturn void hl_boot_exit(int code)
             let_be_read(STDOUT_FILENO);
             let_be_read(STDERR_FILENO);
         }
+        leave_soon(code);
         method->abort(code);
     }
     _exit(code);

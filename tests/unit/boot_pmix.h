@@ -12,6 +12,7 @@ struct fake_pmix { /* as in fake_pmix.c */
     int commits, finalized, aborted, signals_blocked;
     int connection;
     pmix_notification_fn_t handler;
+    void (*give)(const char *key, const char *value);
 };
 
 /* Loads the fake before the true one can be, and offers PMIx. */
@@ -161,6 +162,30 @@ START_TEST(a_lost_server_ends_the_fence_and_rings_for_ever)
 }
 END_TEST
 
+/* Its library waits for a server that hangs. */
+START_TEST(an_abort_that_nobody_answers_ends_this_rank)
+{
+    struct fake_pmix *f = serve_pmix();
+    int status = 0;
+    f->give("hl-secret", "00112233445566778899aabbccddeeff"); /* rank 0's */
+    unsetenv("PMI_FD");
+    setenv("PMIX_NAMESPACE", "fake", 1);
+    setenv("PMIX_RANK", "1", 1);
+    setenv("HOTLANE_NEAR", "0", 1);
+    pid_t child = fork();
+    if (!child) {
+        if (hl_conf_load() == 0 && hl_boot_open() == 0) {
+            f->hold = true;
+            hl_boot_abort(7);
+        }
+        _exit(99);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 7);
+}
+END_TEST
+
 START_TEST(a_pmix_server_that_cannot_be_right_is_refused)
 {
     const char *name;
@@ -190,5 +215,6 @@ static void add_pmix(TCase *tc)
     tcase_add_test(tc, a_pmix_server_is_spoken_to_and_hidden);
     tcase_add_test(tc, deaths_ring_the_descriptor_once_each);
     tcase_add_test(tc, a_lost_server_ends_the_fence_and_rings_for_ever);
+    tcase_add_test(tc, an_abort_that_nobody_answers_ends_this_rank);
     tcase_add_test(tc, a_pmix_server_that_cannot_be_right_is_refused);
 }

@@ -7,18 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /* The test's knobs and views, found by dlsym. */
 struct fake_pmix {
     pmix_status_t init_result, fence_result;
-    bool hold;  /* fences do not end */
+    bool hold;  /* fences and aborts do not end */
     bool lazy;  /* nothing is at hand at once */
     bool vague; /* numbers are none */
     int commits, finalized, aborted, signals_blocked;
     int connection; /* descriptor, open on exec as that of the true library is */
     pmix_notification_fn_t handler;
+    void (*give)(const char *key, const char *value); /* what another rank has put and committed */
 };
-PMIX_EXPORT struct fake_pmix fake_pmix = {.connection = -1};
+static void give(const char *key, const char *value);
+PMIX_EXPORT struct fake_pmix fake_pmix = {.connection = -1, .give = give};
 
 static struct pair {
     char key[64], *value;
@@ -49,6 +52,8 @@ PMIX_EXPORT pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
 PMIX_EXPORT pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t procs[], size_t nprocs)
 {
     fake_pmix.aborted = status;
+    while (fake_pmix.hold)
+        pause();
     return PMIX_SUCCESS;
 }
 
@@ -64,6 +69,13 @@ PMIX_EXPORT pmix_status_t PMIx_Commit(void)
     fake_pmix.commits++;
     shown = count;
     return PMIX_SUCCESS;
+}
+
+static void give(const char *key, const char *value)
+{
+    pmix_value_t v = {.type = PMIX_STRING, .data = {.string = (char *)(uintptr_t)value}};
+    PMIx_Put(PMIX_GLOBAL, key, &v);
+    shown = count;
 }
 
 struct ending {
