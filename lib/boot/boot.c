@@ -78,6 +78,8 @@ static int open_once(void)
     hl_boot.nonce = hl_siphash(job.secret, "hotlane nonce", 13);
     hl_boot.method = method->name;
     hl_boot.reason = job.why;
+    /* Ours waits for the process that it has started, which leads a group; not for what a script starts. */
+    hl_boot.stops_told = job.has_secret && getpgrp() == getpid();
     return hl_boot_node_prove(method, clique());
 }
 

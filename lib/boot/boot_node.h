@@ -36,7 +36,4 @@ extern struct hl_shelf hl_boot_shelf;
 int hl_boot_socket_open(void);
 void hl_boot_socket_close(void);
 
-/* Does the process of that node rank still hold its socket? A question to the kernel: nobody is woken. */
-bool hl_boot_socket_lives(int node_rank);
-
 #endif

@@ -171,8 +171,8 @@ static int await(const char *want, char *answer, int wait_ms, int also, void (*s
                 serve(arg);
         }
         rc = receive(also >= 0 ? 0 : wait_ms < 0 ? hl_hang_nap_ms() : wait_ms);
-        if (!rc && wait_ms < 0 && hl_hang_is_on())
-            hl_hang_look(&hang, NULL, hl_hang_tell_fence, NULL);
+        if (!rc && wait_ms < 0)
+            hl_hang_watch_fence(&hang);
         if (!rc && hl_now_ns() > until)
             rc = hl_err_say(HL_ERR_OTHER, "no answer from the launcher within %d s", wait_ms / 1000);
         if (rc < 0)

@@ -8,6 +8,7 @@
 #include "boot.h"
 #include "boot_method.h"
 #include "err.h"
+#include "hang.h"
 #include "util.h"
 
 #include <dlfcn.h>
@@ -353,11 +354,29 @@ static uintptr_t next_fence(void)
     return number;
 }
 
+static int await_fence(int also, void (*serve)(void *), void *arg)
+{
+    struct pollfd p[2] = {{px.over, POLLIN, 0}, {also, POLLIN, 0}};
+    struct hl_hang hang;
+    int rc;
+    hl_hang_begin(&hang);
+    while (!(rc = fence_result())) {
+        int n = poll(p, 2, hl_hang_nap_ms());
+        if (n > 0 && p[1].revents)
+            serve(arg);
+        if (n > 0 && p[0].revents)
+            silence(px.over);
+        if (n == 0)
+            hl_hang_watch_fence(&hang);
+    }
+    hl_hang_end(&hang);
+    return rc > 0 ? 0 : rc;
+}
+
 static int pmix_fence(int also, void (*serve)(void *), void *arg)
 {
     pmix_info_t collect = wish(PMIX_COLLECT_DATA);
     pmix_proc_t all = px.me;
-    struct pollfd p[2] = {{px.over, POLLIN, 0}, {also, POLLIN, 0}};
     int rc = 0;
     if (is_gone())
         return no_launcher();
@@ -370,16 +389,9 @@ static int pmix_fence(int also, void (*serve)(void *), void *arg)
         status = lib.fence_nb(&all, 1, &collect, 1, on_fence, (void *)number);
     if (status != PMIX_SUCCESS)
         rc = hl_err_say(HL_ERR_OTHER, "the launcher refused a fence: %s", lib.words(status));
-    while (!rc && !(rc = fence_result())) {
-        if (poll(p, 2, -1) <= 0)
-            continue;
-        if (p[1].revents)
-            serve(arg);
-        if (p[0].revents)
-            silence(px.over);
-    }
+    rc = rc ? rc : await_fence(also, serve, arg);
     pthread_mutex_unlock(&px.turn);
-    return rc > 0 ? 0 : rc;
+    return rc;
 }
 
 /* ---- the end ---- */

@@ -54,7 +54,8 @@
       "too); 0: each operation by itself; auto: 4K on providers without a NIC, else 0")                      \
     X(peer_timeout, INT, "HOTLANE_PEER_TIMEOUT", "60", 0, 86400, "",                                         \
       "seconds of silence after which a host and its ranks count as dead (also a rank that takes nothing "   \
-      "from the network); 0: never. Deaths that the launcher or the host reports count at once")             \
+      "from the network); 0: never. Deaths that the launcher or the host reports count at once; a process "  \
+      "that is stopped (a debugger, Ctrl-Z) on a host that answers is waited for")                           \
     X(small, BOOL, "HOTLANE_SMALL", "0", 0, 0, "",                                                           \
       "4 KiB network buffers instead of 16 KiB: a third of the memory, lower rates for large messages")      \
     X(fastmem_nodes, NODES, "HOTLANE_FASTMEM_NODES", "", 0, 0, "",                                           \

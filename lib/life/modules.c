@@ -21,17 +21,19 @@
 #include "req.h"
 #include "rx.h"
 #include "stat.h"
+#include "stops.h"
 
 #include <string.h>
 #include <unistd.h>
 
 static void *board; /* the node group's shared memory: asked for once, kept until the process ends */
 
-/* One board, cut into the modules' parts: match's, then rx's, near's, the watchdog's. */
+/* One board, cut into the modules' parts: match's, then rx's, near's, the watchdog's, that of stops. */
 static int share_board(void)
 {
     size_t bytes = hl_match_board_bytes(hl_boot.node_size) + hl_rx_board_bytes(hl_boot.node_size) +
-                   hl_near_board_bytes(hl_boot.node_size) + hl_hang_board_bytes(hl_boot.node_size);
+                   hl_near_board_bytes(hl_boot.node_size) + hl_hang_board_bytes(hl_boot.node_size) +
+                   hl_stops_board_bytes(hl_boot.node_size);
     return board != NULL ? 0 : hl_boot_node_share(bytes, hl_mem_buffer_board, &board);
 }
 
@@ -89,6 +91,22 @@ int hl_modules_start(const char *unit)
     return share_board();
 }
 
+static void *hang_board(void)
+{
+    return (char *)near_board() + hl_near_board_bytes(hl_boot.node_size);
+}
+
+static void watch_for_stops(void)
+{
+    struct hl_stops_node n = {.board = (char *)hang_board() + hl_hang_board_bytes(hl_boot.node_size),
+                              .me = hl_boot.node_rank,
+                              .size = hl_boot.node_size,
+                              .world = hl_boot.node_world,
+                              .told = hl_boot.stops_told,
+                              .lives = hl_boot_socket_lives};
+    hl_stops_open(&n);
+}
+
 /* Ranks of several nodes (or of one that pretends to be several) need the network from the start. */
 static int open_network(bool threads)
 {
@@ -130,7 +148,8 @@ int hl_modules_open(bool threads)
     if (err != 0) {
         goto close_rx;
     }
-    err = hl_modules_watch((char *)near_board() + hl_near_board_bytes(hl_boot.node_size), threads);
+    err = hl_modules_watch(hang_board(), threads);
+    watch_for_stops();
     err = err != 0 ? err : open_network(threads);
     if (err != 0) {
         goto close_rx;
@@ -145,6 +164,7 @@ int hl_modules_open(bool threads)
 close_lanes:
     hl_lane_close();
 close_rx:
+    hl_stops_close();
     hl_rx_stop();
     hl_match_close();
 close_req:
@@ -165,6 +185,7 @@ void hl_modules_quiet(void)
 
 void hl_modules_close(bool last)
 {
+    hl_stops_close();
     hl_comm_close();
     hl_match_close();
     hl_lane_close();

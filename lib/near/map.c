@@ -18,6 +18,7 @@
 #include "inside.h"
 #include "lock.h"
 #include "mem.h"
+#include "stops.h"
 #include "util.h"
 
 #include <stdlib.h>
@@ -256,6 +257,7 @@ int hl_near_map_all(struct hl_near_want *wants, size_t count)
         }
         if (settle_all(wants, count)) {
             wait_answer(FULL_WAIT_NS);
+            hl_stops_look(hang.since_ns);
             if (hl_hang_is_on()) {
                 hl_hang_look(&hang, NULL, tell_wants, &(struct many){wants, count});
             }

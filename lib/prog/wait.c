@@ -2,6 +2,8 @@
 #include "inner.h"
 
 #include "hang.h"
+#include "stops.h"
+#include "util.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -67,8 +69,18 @@ void hl_prog_expect(int by)
     hl_a32_add_relaxed(&expected, (uint32_t)by); /* relaxed: a hint; naps are bounded whatever it says */
 }
 
+/* Before a nap of a wait that has slept since then, 0: not yet. */
+static void look_around(uint64_t *slept_ns)
+{
+    if (*slept_ns == 0) {
+        *slept_ns = hl_now_ns();
+    } else {
+        hl_stops_look(*slept_ns);
+    }
+}
+
 /* One step of idling after `idle` passes without progress; true when the condition was found true. */
-static bool idle_step(unsigned idle, unsigned spins, hl_prog_cond *cond, void *arg)
+static bool idle_step(unsigned idle, unsigned spins, uint64_t *slept_ns, hl_prog_cond *cond, void *arg)
 {
     if (idle <= spins) {
         hl_pause();
@@ -78,6 +90,7 @@ static bool idle_step(unsigned idle, unsigned spins, hl_prog_cond *cond, void *a
         sched_yield();
         return false;
     }
+    look_around(slept_ns);
     /* relaxed: as above. */
     unsigned doublings = hl_a32_load_relaxed(&expected) != 0 ? 0 : idle - spins - YIELDS - 1;
     uint64_t ns = (uint64_t)NAP_MIN_NS << (doublings < NAP_DOUBLINGS ? doublings : NAP_DOUBLINGS);
@@ -91,6 +104,7 @@ static void wait_until(hl_prog_cond *cond, void *arg)
 {
     unsigned spins = hl_prog_crowded() ? 0 : SPINS;
     unsigned idle = 0;
+    uint64_t slept_ns = 0;
     bool done = cond(arg);
     while (!done) {
         if (hl_prog_poll() > 0) {
@@ -99,7 +113,7 @@ static void wait_until(hl_prog_cond *cond, void *arg)
             hl_prog_come_back();
         } else if (!(done = cond(arg))) {
             hl_prog_give_way();
-            done = idle_step(++idle, spins, cond, arg);
+            done = idle_step(++idle, spins, &slept_ns, cond, arg);
             hl_prog_come_back();
         }
         done = done || cond(arg);

@@ -3,6 +3,7 @@
 
 #include "log.h"
 #include "stat.h"
+#include "stops.h"
 #include "util.h"
 
 #include <dlfcn.h>
@@ -236,7 +237,15 @@ void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_tell *tell
     h->look_ns = now + LOOK_NS;
 }
 
+void hl_hang_watch_fence(struct hl_hang *h)
+{
+    hl_stops_look(h->since_ns);
+    if (hl_hang_is_on()) {
+        hl_hang_look(h, NULL, hl_hang_tell_fence, NULL);
+    }
+}
+
 int hl_hang_nap_ms(void)
 {
-    return hl_hang_is_on() ? (int)(LOOK_NS / 1000000) : -1;
+    return hl_hang_is_on() ? (int)(LOOK_NS / 1000000) : hl_stops_nap_ms();
 }

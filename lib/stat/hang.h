@@ -84,7 +84,7 @@ void hl_hang_end(struct hl_hang *h);
  * so on. `tell` NULL: the condition's row is looked for. */
 void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_tell *tell, const void *arg);
 
-/* Milliseconds that a waiting system call may take until hl_hang_look; -1 when the watchdog is off. */
+/* Milliseconds that a waiting system call may take until hl_hang_look and hl_stops_look; -1: for ever. */
 int hl_hang_nap_ms(void);
 
 /* ---- Posts ---- */
@@ -115,5 +115,8 @@ bool hl_hang_circle(const struct hl_told *t, char *out, size_t cap);
 /* Before each fence of the job: how often, to tell who is missing. */
 void hl_hang_fence(void);
 void hl_hang_tell_fence(const void *unused, struct hl_told *t);
+
+/* Now and then while a fence waits, watchdog or not. */
+void hl_hang_watch_fence(struct hl_hang *h);
 
 #endif

@@ -115,6 +115,14 @@ static void leave_child(void)
     }
 }
 
+/* Stopped until somebody else lets this rank go on. */
+static void be_stopped(void)
+{
+    printf("pid %d\n", (int)getpid());
+    fflush(stdout);
+    raise(SIGSTOP);
+}
+
 static void misbehave(void)
 {
     int number = 0;
@@ -122,6 +130,8 @@ static void misbehave(void)
         printf("last words\n"); /* still in stdio's buffer */
         MPI_Abort(MPI_COMM_WORLD, 7);
     }
+    if (!strcmp(mode, "stops"))
+        be_stopped();
     if (!strcmp(mode, "exit"))
         exit(0);
     if (!strcmp(mode, "fail"))
@@ -162,6 +172,10 @@ int main(int argc, char **argv)
         return 0;
     if (strcmp(mode, "kill") != 0 || argc < 3)
         MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (!strcmp(mode, "stops") && rank == 1)
+        be_stopped(); /* the others have gone on to the end */
+    if (!strcmp(mode, "late") && rank == 1)
+        sleep(4);
     MPI_Finalize();
     printf("rank %d of %d finalized\n", rank, ranks);
     return !strcmp(mode, "after") && rank == 1 ? 4 : 0;

@@ -16,6 +16,7 @@ import time
 
 import harness
 import slurm
+import stops
 from slurm import hosts
 from harness import RANK, Skip, crowd, holds, same, until
 
@@ -38,8 +39,8 @@ class Launcher:
         self.waits = 1.0 if cluster else 0.0  # for the others, when a process has left with 0
         self.environment = cluster.environment if cluster else {}
 
-    def start(self, n, *words, env=None):
-        return harness.Job("-n", n, *words, launcher=self.command, env={**self.environment, **(env or {})})
+    def start(self, n, *words, env=None, **more):
+        return harness.Job("-n", n, *words, launcher=self.command, env={**self.environment, **(env or {})}, **more)
 
     def run(self, n, *words, env=None, timeout=60):
         job = self.start(n, *words, env=env).end(timeout=timeout)
@@ -241,6 +242,16 @@ def ranks_do_not_outlive_their_killed_parent():
         job.end()
 
 
+def a_stopped_rank_is_said_by_its_peers():
+    stops.play(L.start, program("tests", "launch", "launch_endings"), stops.BY_PEERS)
+
+
+def the_watchdog_sees_the_launchers_fence():
+    job = L.run(3, program("tests", "launch", "launch_endings"), "late", env={"HOTLANE_WATCHDOG": "1"})
+    same(job.code, 0)
+    holds(job.err, "in MPI_Finalize: all ranks of the job, which meet at the launcher; for rank 1\n")
+
+
 def cost(n, *words, env=None):
     """Processor time of a job and its launcher; seconds of the clock where ranks are no children of the launcher."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -357,6 +368,10 @@ def two_hosts_are_two_nodes():
             if words[0] == RANK:
                 same((job.out.count("of 2: 0,1"), job.out.count("of 2: 2,3")), (2, 2))
         same(result_hash(job.out), serial_hash(stencil))
+        # However long a rank is stopped, those of the other host wait; who shares its host says why.
+        environ = {**there.environ, "HOTLANE_PEER_TIMEOUT": "2"}
+        stops.play(lambda n, *words, **more: harness.Job("-n", n, *words, launcher=command, env=environ, **more),
+                   program("tests", "launch", "launch_endings"), stops.BY_PEERS, ranks=4)
 
 
 SLURM = [a_step_without_server_is_refused, one_task_of_a_step_needs_no_server, our_launcher_works_inside_a_step,
@@ -364,7 +379,8 @@ SLURM = [a_step_without_server_is_refused, one_task_of_a_step_needs_no_server, o
 CASES = [ranks_meet_and_share_the_node, ranks_that_may_not_share_meet_as_well, a_node_asks_for_each_value_once,
          programs_know_their_number, mpi_programs_run, what_a_rank_starts_is_no_rank,
          the_stencil_has_the_serial_hash, ends_tell_their_cause_in_time, mpi_programs_end_in_time,
-         ranks_do_not_outlive_a_killed_launcher, ranks_do_not_outlive_their_killed_parent, two_hosts_are_two_nodes, start_up_costs_little]
+         ranks_do_not_outlive_a_killed_launcher, ranks_do_not_outlive_their_killed_parent, a_stopped_rank_is_said_by_its_peers,
+         the_watchdog_sees_the_launchers_fence, two_hosts_are_two_nodes, start_up_costs_little]
 
 if __name__ == "__main__":
     try:

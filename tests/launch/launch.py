@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 
+import stops
 from harness import MPIEXEC, RANK, Job, Skip, environment_of, holds, in_time, main, parent_of, run, same, state_of, until
 
 PYTHON = sys.executable
@@ -1135,6 +1136,38 @@ def survivors_may_finalize():
     same(len(job.err.splitlines()), 1)
 
 
+def a_stopped_rank_is_said_once():
+    """By the launcher that has started it; of what a script starts by who waits for it."""
+    def direct(n, *words, **more):
+        return Job("-n", n, *words, **more)
+
+    def by_script(n, *words, **more):
+        return Job("-n", n, *sh(" ".join(words) + "; exit $?"), **more)
+
+    stops.play(direct, RANK, stops.BY_MPIEXEC)
+    stops.play(by_script, RANK, stops.BY_PEERS)
+
+
+def numbers_of_other_namespaces_are_not_believed():
+    """Rank 1 has a PID namespace of its own, and there the number that a stopped process has outside: nobody mistakes it."""
+    inside = "unshare --fork --pid --mount-proc sh -c"
+    if subprocess.run(["sh", "-c", f"{inside} 'echo 100 >/proc/sys/kernel/ns_last_pid'"], capture_output=True, check=False).returncode:
+        raise Skip("no right to make PID namespaces")
+    with subprocess.Popen(["sleep", "100"]) as other:
+        os.kill(other.pid, signal.SIGSTOP)
+        number = f"echo {other.pid - 1} >/proc/sys/kernel/ns_last_pid"
+        job = Job("-n", 3, *sh(f"test $PMI_RANK = 1 && {inside} '{number}; {RANK} stops; true' || {RANK} stops; exit 0"))
+        for _ in range(2):
+            same(job.lines(1), [f"pid {other.pid}"])
+            stopped = lambda: [p for p in job.left() if state_of(p) == "T"]  # noqa: E731
+            until(stopped, "rank 1 is stopped")
+            time.sleep(4)
+            os.kill(stopped()[0], signal.SIGCONT)
+        other.kill()
+    same((job.end().code, job.err), (0, ""))
+    job.must_leave_nothing()
+
+
 # ---- crowds
 
 def floods_of_node_messages_lose_none():
@@ -1234,7 +1267,8 @@ GROUPS = {
     "mpi": [mpi_programs_end_well, mpi_abort_keeps_the_last_words, mpi_errors_and_deaths_end_the_job,
             any_thread_may_end_the_job_amidst_communication, children_of_mpi_programs_are_harmless,
             programs_that_ranks_start_run_alone, mpi_ranks_may_start_jobs, children_that_stay_do_not_hold_up_the_end,
-            a_child_that_stays_hides_no_death, a_code_after_mpi_finalize_is_the_jobs, survivors_may_finalize],
+            a_child_that_stays_hides_no_death, a_code_after_mpi_finalize_is_the_jobs, survivors_may_finalize,
+            a_stopped_rank_is_said_once, numbers_of_other_namespaces_are_not_believed],
     "crowds": [floods_of_node_messages_lose_none,
                programs_of_mpich_start_under_our_launcher, random_talk_never_breaks_the_server, too_many_ranks_are_refused_before_the_start, many_ranks_meet, many_ranks_talk, deaths_in_a_crowd_leave_nothing,
                killing_the_launcher_at_any_moment_leaves_nothing],

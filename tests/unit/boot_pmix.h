@@ -162,6 +162,41 @@ START_TEST(a_lost_server_ends_the_fence_and_rings_for_ever)
 }
 END_TEST
 
+/* What is written to standard error meanwhile, up to now. */
+static int listen_to_errors(void)
+{
+    int p[2];
+    ck_assert_int_eq(pipe(p), 0);
+    ck_assert_int_eq(dup2(p[1], STDERR_FILENO), STDERR_FILENO);
+    close(p[1]);
+    return p[0];
+}
+
+static void *lose_connection_late(void *f)
+{
+    usleep(1500000);
+    tell(f, PMIX_ERR_LOST_CONNECTION, -1, 0);
+    return NULL;
+}
+
+START_TEST(the_watchdog_tells_of_a_fence)
+{
+    char said[4096] = "";
+    pthread_t t;
+    struct fake_pmix *f = serve_pmix();
+    const struct hl_boot_method *m = open_pmix();
+    int errors = listen_to_errors();
+    hl_conf.watchdog = 1;
+    f->hold = true;
+    ck_assert_int_eq(pthread_create(&t, NULL, lose_connection_late, f), 0);
+    ck_assert_int_eq(m->fence(-1, NULL, NULL), HL_ERR_OTHER);
+    pthread_join(t, NULL);
+    hl_conf.watchdog = 0;
+    ck_assert_int_gt(read(errors, said, sizeof said - 1), 0);
+    ck_assert_msg(strstr(said, "has waited 1 s") && strstr(said, "all ranks of the job"), "%s", said);
+}
+END_TEST
+
 /* Its library waits for a server that hangs. */
 START_TEST(an_abort_that_nobody_answers_ends_this_rank)
 {
@@ -215,6 +250,7 @@ static void add_pmix(TCase *tc)
     tcase_add_test(tc, a_pmix_server_is_spoken_to_and_hidden);
     tcase_add_test(tc, deaths_ring_the_descriptor_once_each);
     tcase_add_test(tc, a_lost_server_ends_the_fence_and_rings_for_ever);
+    tcase_add_test(tc, the_watchdog_tells_of_a_fence);
     tcase_add_test(tc, an_abort_that_nobody_answers_ends_this_rank);
     tcase_add_test(tc, a_pmix_server_that_cannot_be_right_is_refused);
 }

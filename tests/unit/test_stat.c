@@ -1,14 +1,20 @@
 /* Counters sum over lanes, count from many threads, and are found by name; circles of waits are found. */
 #include "hang.h"
 #include "stat.h"
+#include "stops.h"
 #include "unit.h"
 #include "util.h"
 
+#include <fcntl.h>
 #include <hotlane.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static struct hl_stat_lane counted[3];
 
@@ -199,6 +205,79 @@ START_TEST(every_row_has_name_and_help)
 }
 END_TEST
 
+/* ---- Stopped peers ---- */
+
+#define SECOND UINT64_C(1000000000)
+
+static bool everybody_lives(int node_rank)
+{
+    return true;
+}
+
+static void be_on(void *board, int me, bool told)
+{
+    struct hl_stops_node n = {board, me, 2, all_ranks, told, everybody_lives};
+    hl_stops_open(&n);
+}
+
+/* Rank 1: a process that stops itself `times` times, and ends. */
+static pid_t start_peer(void *board, bool told, int times)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        be_on(board, 1, told);
+        while (times-- > 0) {
+            raise(SIGSTOP);
+        }
+        _exit(0);
+    }
+    return child;
+}
+
+/* How often it is said in three seconds that it is stopped. */
+static int lines_about(pid_t child, int errors)
+{
+    char said[4096] = "", line[64];
+    int n = 0, status;
+    ck_assert_int_eq(waitpid(child, &status, WUNTRACED), child);
+    ck_assert(WIFSTOPPED(status));
+    uint64_t begin = hl_now_ns();
+    while (hl_now_ns() - begin < 3 * SECOND) {
+        hl_stops_look(begin - SECOND);
+        usleep(20000);
+    }
+    (void)read(errors, said, sizeof said - 1);
+    snprintf(line, sizeof line, "rank 1 (pid %d) on this node is stopped", (int)child);
+    for (const char *at = said; (at = strstr(at, line)) != NULL; at++) {
+        n++;
+    }
+    ck_assert_msg(n > 0 || said[0] == '\0', "%s", said);
+    kill(child, SIGCONT);
+    return n;
+}
+
+START_TEST(each_stop_of_a_peer_is_said_once)
+{
+    void *board =
+        mmap(NULL, hl_stops_board_bytes(2), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int p[2], status;
+    ck_assert_int_eq(pipe2(p, O_NONBLOCK), 0);
+    ck_assert_int_eq(dup2(p[1], STDERR_FILENO), STDERR_FILENO);
+    ck_assert_int_eq(hl_stops_nap_ms(), -1);
+    be_on(board, 0, false);
+    ck_assert_int_eq(hl_stops_nap_ms(), 1000);
+    pid_t child = start_peer(board, false, 2);
+    ck_assert_int_eq(lines_about(child, p[0]), 1);
+    ck_assert_int_eq(lines_about(child, p[0]), 1);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    child = start_peer(board, true, 1);
+    ck_assert_int_eq(lines_about(child, p[0]), 0); /* its launcher says it */
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    hl_stops_close();
+    ck_assert_int_eq(hl_stops_nap_ms(), -1);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("stat");
@@ -210,6 +289,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, what_a_module_counts_itself_is_added);
     tcase_add_test(t, circles_are_found_and_nothing_else);
     tcase_add_test(t, ranks_of_other_nodes_are_asked);
+    tcase_add_test(t, each_stop_of_a_peer_is_said_once);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,0 +1,162 @@
+/* Node peers that are stopped.
+ *
+ * A stop has a number: how often its process has gone to sleep so far, which stays the same as long as it is
+ * stopped and is another one at the next stop. A peer that is found twice in the same stop, by looks a second
+ * apart, is stopped; one look would do, but when a whole job is continued its ranks wake one after the other.
+ * Whoever puts the number into the peer's place says the line. */
+#include "stops.h"
+
+#include "atomic.h"
+#include "lock.h"
+#include "log.h"
+#include "util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOOK_NS UINT64_C(1000000000) /* a wait is long, and between two looks */
+#define LATE_NS (3 * LOOK_NS)        /* a look that comes so late knows nothing of the one before */
+#define AT_ONCE 8                    /* peers in a look */
+#define STATUS_BYTES 16384           /* of /proc/PID/status, with all CPUs of a large machine */
+
+/* A rank's part of the board. */
+struct place {
+    HL_ALIGNED_LINE hl_a32 pid; /* atomic: 0: not posted, or its launcher tells. Release: publishes `space` */
+    uint64_t space;             /* its PID namespace, 0: not known */
+    hl_a64 said;                /* atomic: number of the stop that was said last */
+};
+
+/* What this process has seen of a peer. */
+struct sight {
+    uint64_t stop, at_ns; /* number of the stop, 0: it was not stopped */
+};
+
+bool hl_stops_on;
+
+static hl_a64 due_ns; /* atomic: of the next look */
+static struct hl_flag busy;
+static struct hl_stops_node node;                /* written while opening */
+static struct place *places;                     /* the same */
+static struct sight *sights HL_GUARDED_BY(busy); /* [node.size] */
+static uint64_t last_ns HL_GUARDED_BY(busy);     /* of the last look */
+static uint64_t unbroken_ns HL_GUARDED_BY(busy); /* since then looks came in time */
+static int next HL_GUARDED_BY(busy);             /* to be looked at */
+static char status[STATUS_BYTES] HL_GUARDED_BY(busy);
+
+size_t hl_stops_board_bytes(int node_size)
+{
+    return (size_t)node_size * sizeof(struct place);
+}
+
+/* A number of this process's PID namespace; 0: there is no /proc, or it is another namespace's, so that it
+ * cannot be read for the numbers that processes have here. */
+static uint64_t own_space(void)
+{
+    char self[24] = "";
+    struct stat ns;
+    bool mine = readlink("/proc/self", self, sizeof self - 1) > 0 && atol(self) == (long)getpid();
+    return mine && stat("/proc/self/ns/pid", &ns) == 0 ? (uint64_t)ns.st_ino : 0;
+}
+
+void hl_stops_open(const struct hl_stops_node *n) HL_NO_TSA
+{
+    node = *n;
+    places = n->board;
+    struct place *mine = &places[n->me];
+    if (n->size == 1) {
+        return;
+    }
+    mine->space = own_space();
+    /* release: publishes the namespace; pairs with the acquire in look_at. */
+    hl_a32_store_release(&mine->pid, n->told ? 0 : (uint32_t)getpid());
+    sights = calloc((size_t)n->size, sizeof *sights);
+    last_ns = 0;
+    next = (n->me + 1) % n->size;
+    hl_stops_on = sights != NULL && mine->space != 0;
+}
+
+void hl_stops_close(void) HL_NO_TSA
+{
+    hl_stops_on = false;
+    free(sights);
+    sights = NULL;
+}
+
+/* The number of the stop in which this process is; 0: it runs, or nobody can tell. */
+static uint64_t stop_of(uint32_t pid) HL_REQUIRES(busy)
+{
+    static const char state[] = "\nState:\t", switches[] = "\nvoluntary_ctxt_switches:\t";
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%u/status", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, status, sizeof status - 1) : -1;
+    if (fd >= 0) {
+        close(fd);
+    }
+    status[n > 0 ? n : 0] = '\0';
+    const char *is = strstr(status, state), *slept = strstr(status, switches);
+    if (is == NULL || (is[sizeof state - 1] != 'T' && is[sizeof state - 1] != 't')) {
+        return 0;
+    }
+    return 1 + (slept != NULL ? strtoull(slept + sizeof switches - 1, NULL, 10) : 0);
+}
+
+/* True: it seems to be stopped, which the next look will tell. */
+static bool look_at(int who, uint64_t now) HL_REQUIRES(busy)
+{
+    struct place *p = &places[who];
+    struct sight *s = &sights[who];
+    uint32_t pid = hl_a32_load_acquire(&p->pid); /* acquire: see hl_stops_open. */
+    bool known = pid != 0 && p->space == places[node.me].space;
+    uint64_t stop = known ? stop_of(pid) : 0, said = hl_a64_load_relaxed(&p->said); /* relaxed: see below. */
+    bool still = stop != 0 && stop == s->stop && s->at_ns >= unbroken_ns;
+    *s = (struct sight){stop, now};
+    if (stop == 0 || stop == said || !still) {
+        return stop != 0 && stop != said;
+    }
+    /* full: rare; one rank of the node says it. */
+    if (hl_a64_cas_full(&p->said, &said, stop) && (node.lives == NULL || node.lives(who))) {
+        hl_log(HL_LOG_WARN,
+               "rank %d (pid %u) on this node is stopped (a debugger, Ctrl-Z): who waits for it waits on",
+               node.world[who], pid);
+    }
+    return false;
+}
+
+/* Some peers; the next time the others, or those that seemed to be stopped once more. */
+static void look(uint64_t now) HL_REQUIRES(busy)
+{
+    int suspect = -1;
+    unbroken_ns = last_ns == 0 || now - last_ns > LATE_NS ? now : unbroken_ns;
+    last_ns = now;
+    for (int i = 0; i < AT_ONCE && i < node.size; i++) {
+        bool seems = next != node.me && look_at(next, now);
+        suspect = seems && suspect < 0 ? next : suspect;
+        next = (next + 1) % node.size;
+    }
+    next = suspect >= 0 ? suspect : next;
+}
+
+void hl_stops_look_slow(uint64_t since_ns)
+{
+    uint64_t now = hl_now_ns();
+    /* relaxed: a hint; who owns the flag looks. */
+    if (now - since_ns < LOOK_NS || now < hl_a64_load_relaxed(&due_ns) || !hl_flag_try(&busy)) {
+        return;
+    }
+    int error = errno;
+    hl_a64_store_relaxed(&due_ns, now + LOOK_NS); /* relaxed: as above. */
+    look(now);
+    errno = error;
+    hl_flag_leave(&busy);
+}
+
+int hl_stops_nap_ms(void)
+{
+    return hl_stops_on ? (int)(LOOK_NS / 1000000) : -1;
+}
