@@ -253,6 +253,17 @@ static int read_block(const struct hl_exchange *x, int peer, const struct hl_mai
     return read_scattered(node_rank, slot->addr, to, bytes);
 }
 
+static int get(const struct hl_data *data, int64_t at, const char *from, int64_t n)
+{
+    char *start;
+
+    if (!hl_type_block(data->type, data->count, data->buf, &start)) {
+        return hl_type_unpack(data->type, data->count, data->buf, at, from, n);
+    }
+    hl_copy_in(start + at, from, (size_t)n);
+    return 0;
+}
+
 /* Goes on with a stream, of which what finds no room is dropped. */
 static bool drain(struct hl_exchange *x, int peer, const struct hl_data *data)
 {
@@ -269,7 +280,7 @@ static bool drain(struct hl_exchange *x, int peer, const struct hl_data *data)
         }
         n = n < len - *through ? n : len - *through;
         int64_t kept = n < room - *through ? n : room - *through;
-        fail(x, hl_type_unpack(data->type, data->count, data->buf, *through, at, kept));
+        fail(x, get(data, *through, at, kept));
         hl_mail_drained(p, (uint64_t)n);
         *through += n;
         moved = true;

@@ -257,7 +257,7 @@ void hl_shared_take(struct hl_shared *s, int place, const struct hl_note *note, 
     } else if (note->kind == HL_NOTE_ADDR) {
         scatter(s, place, note->addr, to, n);
     } else if (is_block) {
-        memcpy(start, note->data, n);
+        hl_copy_in(start, note->data, n);
     } else {
         hl_shared_fail(s, hl_type_unpack(to.type, to.count, to.buf, 0, note->data, (int64_t)n));
     }
@@ -276,7 +276,7 @@ void hl_shared_take_piece(struct hl_shared *s, const struct hl_note *note, struc
         return;
     }
     if (hl_type_block(data.type, data.count, data.buf, &start)) {
-        memcpy(start + at, note->data, (size_t)n);
+        hl_copy_in(start + at, note->data, (size_t)n);
     } else {
         hl_shared_fail(s, hl_type_unpack(data.type, data.count, data.buf, at, note->data, n));
     }

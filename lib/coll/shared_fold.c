@@ -73,6 +73,9 @@ void hl_fold_note(struct hl_fold *f, int place, int64_t skip, int64_t all)
     int64_t size = f->type->size, bytes = all * size;
 
     if (note != NULL && (int64_t)note->len == bytes) {
+        if (hl_fold_bytes(f) >= HL_COPY_LEAST) {
+            hl_copy_fetch(note->data + skip * size, (size_t)hl_fold_bytes(f));
+        }
         hl_fold_in(f, note->data + skip * size);
     } else if (note != NULL) {
         hl_shared_fail(f->s, hl_err_say(HL_ERR_TRUNCATE, "an operand of %llu bytes came for %lld",

@@ -86,8 +86,48 @@ START_TEST(copies_go_past_the_caches_after_two_slow_ones_and_come_back)
     ck_assert_mem_eq(to, from, sizeof to);
     hl_copy_judge(&o, 8192, 4000);
     ck_assert(o.past);
-    hl_copy_judge(&o, 8192, 1000);
+    hl_copy_judge(&o, 8192, 400);
     ck_assert(!o.past);
+}
+END_TEST
+
+/* A trial is several ordinary copies, of which the last is timed: so the lines are where they were without
+ * copies past the caches. */
+START_TEST(a_trial_begins_with_copies_that_are_not_timed)
+{
+    struct hl_copy_out o = {.past = true, .doubt = true};
+    static char from[8192], to[8192];
+    unsigned judged = 0, quickly = 0;
+
+    for (unsigned i = 1; i <= 2000; i++) {
+        uint32_t before = o.since;
+        hl_copy_out(&o, to, from, sizeof to);
+        if (o.since != before + 1) {
+            judged++;
+            quickly += before < 512 + 16;
+            o.past = o.doubt = true; /* as if it had been slow */
+            o.since = 0;
+        }
+    }
+    ck_assert_uint_eq(judged, 3);
+    ck_assert_uint_eq(quickly, 0);
+}
+END_TEST
+
+START_TEST(copies_of_what_others_wrote_are_whole)
+{
+    enum { MOST = 40000 };
+    static unsigned char from[MOST], to[MOST + 1];
+
+    for (int i = 0; i < MOST; i++) {
+        from[i] = (unsigned char)(1 + i % 251);
+    }
+    for (size_t n = 0; n < MOST; n = n * 2 + 1) {
+        memset(to, 0, sizeof to);
+        hl_copy_in(to, from + 1, n);
+        ck_assert_mem_eq(to, from + 1, n);
+        ck_assert_int_eq(to[n], 0);
+    }
 }
 END_TEST
 
@@ -112,6 +152,8 @@ static Suite *base_suite(void)
     tcase_add_test(c, the_place_freed_longest_ago_is_reused_first);
     tcase_add_test(c, a_copy_past_the_caches_is_a_copy);
     tcase_add_test(c, copies_go_past_the_caches_after_two_slow_ones_and_come_back);
+    tcase_add_test(c, a_trial_begins_with_copies_that_are_not_timed);
+    tcase_add_test(c, copies_of_what_others_wrote_are_whole);
     tcase_add_test(c, siphash_gives_the_published_value);
     suite_add_tcase(s, c);
     return s;
