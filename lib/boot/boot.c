@@ -1,5 +1,6 @@
 /* Start-up: opening, the key-value space in pieces that any launcher takes, the end. */
 #include "boot.h"
+#include "atomic.h"
 #include "boot_code.h"
 #include "boot_method.h"
 #include "boot_node.h"
@@ -27,6 +28,12 @@ static struct hl_boot_job job;
 static pid_t owner; /* process that opened; 0: nobody has */
 static bool closed; /* the launcher knows that leaving is fine; guarded by `turn` */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+/* Notices that came while the ranks of the node met; written while opening, then the taker's. */
+static struct {
+    int rank, code;
+} early[64];
+static hl_a32 n_early; /* atomic: of them */
 
 enum { KEY = 64, READ_MS = 200, ABORT_SECONDS = 3 };
 
@@ -294,14 +301,32 @@ int hl_boot_watch_fd(void)
     return method ? method->watch_fd() : -1;
 }
 
+void hl_boot_keep_notice(int rank, int code)
+{
+    uint32_t n = hl_a32_load_relaxed(&n_early); /* relaxed, here and below: no other thread is there yet. */
+    if (n < HL_COUNT_OF(early)) {
+        early[n].rank = rank;
+        early[n].code = code;
+        hl_a32_store_relaxed(&n_early, n + 1);
+    }
+}
+
 bool hl_boot_watch_waits(void)
 {
-    return method != NULL && method->watch_waits != NULL && method->watch_waits();
+    /* relaxed: a hint. */
+    return hl_a32_load_relaxed(&n_early) != 0 ||
+           (method != NULL && method->watch_waits != NULL && method->watch_waits());
 }
 
 int hl_boot_watch_take(int *rank, int *code)
 {
-    return method->watch_take(rank, code);
+    uint32_t n = hl_a32_load_relaxed(&n_early); /* relaxed: one thread takes, as of `early`. */
+    if (n == 0)
+        return method->watch_take(rank, code);
+    *rank = early[n - 1].rank;
+    *code = early[n - 1].code;
+    hl_a32_store_relaxed(&n_early, n - 1);
+    return 1;
 }
 
 int hl_boot_close(bool last)

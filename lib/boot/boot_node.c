@@ -274,12 +274,13 @@ static int lead(void)
 static int await_leader(void)
 {
     struct pollfd p[2] = {{node.meet, POLLIN, 0}, {node.method->watch_fd(), POLLIN, 0}};
-    int rank, code, rc = 0;
+    int rank, code, rc;
     while (!p[0].revents) {
         if (poll(p, 2, -1) < 0 && errno != EINTR)
             return hl_err_say(HL_ERR_OTHER, "waiting for the node's leader: %s", strerror(errno));
-        if (!p[0].revents && p[1].revents)
-            rc = node.method->watch_take(&rank, &code);
+        rc = !p[0].revents && p[1].revents ? node.method->watch_take(&rank, &code) : 0;
+        if (rc == 1)
+            hl_boot_keep_notice(rank, code);
         if (rc < 0 && rc != HL_ERR_AGAIN)
             return hl_err_say(HL_ERR_OTHER, "the launcher has hung up");
     }

@@ -16,6 +16,9 @@
  * one fence. */
 int hl_boot_node_prove(const struct hl_boot_method *m, int clique);
 
+/* Keeps a notice that came meanwhile for hl_boot_watch_take. */
+void hl_boot_keep_notice(int rank, int code);
+
 /* Closes what hl_boot_node_prove left open for hl_boot_node_share. */
 void hl_boot_node_close(void);
 

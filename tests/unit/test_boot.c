@@ -446,6 +446,7 @@ static void add_pmix(TCase *tc)
     (void)tc;
 }
 #endif
+#include "boot_meeting.h"
 #include "boot_shelving.h"
 #include "boot_strangers.h"
 
@@ -457,6 +458,7 @@ static Suite *make_suite(void)
     tcase_add_test(tc, every_byte_value_and_length_survives_as_text);
     tcase_add_test(tc, texts_that_were_changed_are_refused);
     tcase_add_test(tc, lines_arrive_in_any_pieces);
+    tcase_add_test(tc, a_death_that_is_told_while_the_node_meets_is_not_forgotten);
     tcase_add_test(tc, broken_streams_are_noticed);
     tcase_add_test(tc, fields_are_found_whole_and_values_hold_anything);
     tcase_add_test(tc, garbage_never_crashes_the_parser);

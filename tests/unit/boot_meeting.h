@@ -1,0 +1,72 @@
+/* The ranks of a node meet while the launcher tells of a death: the notice is kept. */
+#ifndef BOOT_MEETING_H
+#define BOOT_MEETING_H
+
+#include "boot_node.h"
+
+static int bound[2], told[2],
+    notices[2]; /* pipes: the leader has bound; it may tell the list; the launcher speaks */
+
+static void be_rank(int rank)
+{
+    hl_boot.secret[0] = (uint64_t)getpgrp();
+    hl_boot.secret[1] = 43;
+    hl_boot.rank = rank;
+    hl_boot.size = 3;
+}
+
+/* The leader's fence lasts until the other rank has heard the notice. */
+static int fence_of_leader(int also, void (*serve)(void *), void *arg)
+{
+    char c = 0;
+    return write(bound[1], "b", 1) == 1 && read(told[0], &c, 1) == 1 ? 0 : HL_ERR_OTHER;
+}
+
+static int fence_of_member(int also, void (*serve)(void *), void *arg)
+{
+    return write(notices[1], "n", 1) == 1 ? 0 : HL_ERR_OTHER;
+}
+
+static int notices_fd(void)
+{
+    return notices[0];
+}
+
+static int take_notice(int *rank, int *code)
+{
+    char c;
+    ck_assert_int_eq(read(notices[0], &c, 1), 1);
+    ck_assert_int_eq(write(told[1], "t", 1), 1);
+    *rank = 2;
+    *code = 9;
+    return 1;
+}
+
+START_TEST(a_death_that_is_told_while_the_node_meets_is_not_forgotten)
+{
+    static const struct hl_boot_method leader = {.fence = fence_of_leader, .watch_fd = notices_fd};
+    static const struct hl_boot_method member = {
+        .fence = fence_of_member, .watch_fd = notices_fd, .watch_take = take_notice};
+    int rank = -1, code = -1, status = -1;
+    char c;
+    ck_assert(pipe(bound) == 0 && pipe(told) == 0 && pipe(notices) == 0);
+    pid_t child = fork();
+    if (!child) {
+        be_rank(0);
+        _exit(hl_boot_node_prove(&leader, 0) == 0 && hl_boot.node_size == 2 ? 0 : 99);
+    }
+    ck_assert_int_eq(read(bound[0], &c, 1), 1);
+    be_rank(1);
+    ck_assert(!hl_boot_watch_waits());
+    ck_assert_int_eq(hl_boot_node_prove(&member, 0), 0);
+    ck_assert_int_eq(hl_boot.node_size, 2);
+    ck_assert(hl_boot_watch_waits());
+    ck_assert_int_eq(hl_boot_watch_take(&rank, &code), 1);
+    ck_assert(rank == 2 && code == 9);
+    ck_assert(!hl_boot_watch_waits());
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+#endif
