@@ -13,9 +13,11 @@
 
 #include <errno.h>
 #include <rdma/fi_errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <time.h>
 
 /* Completions of one pass: all that can be there. Who leaves some behind has the provider take more from its
  * sockets at the next pass than goes, and what finds no posted buffer costs 16 KiB of its memory a message.
@@ -24,6 +26,9 @@
 
 /* Refusals at greater distances are none that lasted. */
 #define STREAK_NS UINT64_C(500000000)
+
+#define QUIET_YIELDS 1000
+#define QUIET_NAP_NS 50000
 
 /* ---- Owning ---- */
 
@@ -56,6 +61,19 @@ bool hl_port_own(struct hl_port *port, bool patient) HL_NO_TSA
     struct turn t = {port, false};
     hl_prog_wait(try_turn, &t);
     return true;
+}
+
+/* For who holds what a poll may want: neither polls nor lets go of sections meanwhile. Owners of ports wait
+ * for nobody and leave soon. */
+static void own_quietly(struct hl_port *port) HL_NO_TSA
+{
+    for (unsigned tries = 0; !hl_flag_try(&port->owned); tries++) {
+        if (tries < QUIET_YIELDS) {
+            sched_yield();
+        } else {
+            nanosleep(&(struct timespec){0, QUIET_NAP_NS}, NULL);
+        }
+    }
 }
 
 void hl_port_leave(struct hl_port *port) HL_NO_TSA
@@ -185,7 +203,7 @@ int hl_net_meet(struct hl_net *net, struct hl_peer *p)
     }
     for (unsigned i = 0; err == 0 && i < p->ports; i++) {
         fi_addr_t addr = FI_ADDR_UNSPEC;
-        hl_port_own(&net->port[i], true);
+        own_quietly(&net->port[i]); /* the caller holds far_lock */
         err = hl_fab_ep_insert(&net->port[i].ep, card.name[i], card.name_len[i], &addr);
         hl_port_leave(&net->port[i]);
         p->addr[i] = addr;
