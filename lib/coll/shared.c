@@ -1,6 +1,7 @@
 /* Notes: posted, awaited, ended; and typed data carried by them. The protocol is in shared.h. */
 #include "shared.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 
 #define BOUNCE ((uint64_t)64 << 10)
 #define DEAD_TURNS 64 /* looks at a flag between two questions whether its writer lives */
+#define LOOKS 16      /* at a flag whose writer runs elsewhere, before I give my CPU away */
 
 /* ---- Waiting ---- */
 
@@ -21,6 +23,8 @@ struct watch {
     int world; /* who writes it */
     unsigned turns;
     const struct hl_comm *comm;
+    const struct hl_shared *turns_of; /* NULL: ranks do not take turns */
+    int place;                        /* the writer's */
 };
 
 static bool is_there(const struct watch *w)
@@ -29,10 +33,40 @@ static bool is_there(const struct watch *w)
     return hl_a64_load_acquire(w->word) >= w->least;
 }
 
+/* The CPU that I am on, and am known to be on. */
+static uint32_t cpu_of(struct hl_shared_area *mine)
+{
+    uint32_t here = (uint32_t)sched_getcpu() + 1;
+
+    /* relaxed, both: a hint, of which nothing depends but how long somebody looks. */
+    if (hl_a32_load_relaxed(&mine->cpu) != here) {
+        hl_a32_store_relaxed(&mine->cpu, here);
+    }
+    return here;
+}
+
+static bool is_here(const struct hl_shared *s, int place, uint32_t cpu)
+{
+    return place != s->me && hl_a32_load_relaxed(&s->areas[place]->cpu) == cpu; /* relaxed: as in cpu_of */
+}
+
+/* Who shares my CPU can do nothing while I look; who is elsewhere is probably about to, and a turn of the
+ * scheduler costs more than a few looks. */
+static bool is_there_soon(const struct watch *w)
+{
+    const struct hl_shared *s = w->turns_of;
+    unsigned looks = s != NULL && !is_here(s, w->place, cpu_of(s->areas[s->me])) ? LOOKS : 0;
+
+    for (unsigned i = 0; i < looks && !is_there(w); i++) {
+        hl_pause();
+    }
+    return is_there(w);
+}
+
 static bool may_go(void *arg)
 {
     struct watch *w = arg;
-    return is_there(w) || (++w->turns % DEAD_TURNS == 0 && w->world >= 0 && hl_rx_is_dead(w->world));
+    return is_there_soon(w) || (++w->turns % DEAD_TURNS == 0 && w->world >= 0 && hl_rx_is_dead(w->world));
 }
 
 static void tell(const void *arg, struct hl_told *t)
@@ -57,6 +91,10 @@ static bool await(struct hl_shared *s, int place, const hl_a64 *word, uint64_t l
     if (s->board != NULL) {
         w.world = hl_comm_world(s->comm, s->board->ranks[place]);
         w.comm = s->comm;
+    }
+    if (hl_prog_crowded()) {
+        w.turns_of = s;
+        w.place = place;
     }
     hl_prog_wait_rung(may_go, &w);
     if (HL_LIKELY(is_there(&w))) {
@@ -134,6 +172,19 @@ const struct hl_note *hl_shared_await(struct hl_shared *s, int place)
         hl_shared_fail(s, hl_err_say(note->err, "rank %d of the communicator failed", rank));
     }
     return note;
+}
+
+void hl_shared_await_mates(struct hl_shared *s)
+{
+    if (!hl_prog_crowded()) {
+        return;
+    }
+    uint32_t here = cpu_of(s->areas[s->me]);
+    for (int i = 0; i < s->n; i++) {
+        if (is_here(s, i, here)) {
+            (void)await(s, i, &s->areas[i]->notes[slot_of(s)].op, s->op);
+        }
+    }
 }
 
 void hl_shared_end(struct hl_shared *s)

@@ -48,14 +48,16 @@ struct hl_note {
 
 struct hl_shared_area {
     HL_ALIGNED_LINE hl_a64 done; /* atomic */
+    hl_a32 cpu; /* atomic: where its member last waited, + 1; 0: unknown. Only where ranks take turns */
     struct hl_note notes[HL_SHARED_SLOTS];
 };
 
 /* A new area, which others do not look at yet. */
 HL_INLINE void hl_shared_clear(struct hl_shared_area *a)
 {
-    /* relaxed, both: its maker lets the others begin. */
+    /* relaxed, all: its maker lets the others begin. */
     hl_a64_store_relaxed(&a->done, 0);
+    hl_a32_store_relaxed(&a->cpu, 0);
     for (int i = 0; i < HL_SHARED_SLOTS; i++) {
         hl_a64_store_relaxed(&a->notes[i].op, 0);
     }
@@ -103,6 +105,10 @@ HL_INLINE void hl_shared_wake_all(const struct hl_shared *s)
 /* Waits for a place's note of this operation, whose data is there if it is of kind DATA or MORE; takes its
  * error over. NULL: it has died. */
 const struct hl_note *hl_shared_await(struct hl_shared *s, int place);
+
+/* Where ranks take turns: waits for the notes of those who share my CPU, who cannot write them while I wait
+ * for others. Elsewhere nothing. */
+void hl_shared_await_mates(struct hl_shared *s);
 
 /* I need nothing more of this operation. Wakes nobody. */
 void hl_shared_end(struct hl_shared *s);

@@ -8,6 +8,7 @@ static void meet_flat(struct hl_shared *s)
     (void)hl_shared_room(s);
     hl_shared_post(s, HL_NOTE_DATA, 0, NULL);
     hl_shared_wake_all(s);
+    hl_shared_await_mates(s);
     for (int i = 1; i < s->n; i++) {
         (void)hl_shared_await(s, hl_ring(s->me, i, s->n));
     }

@@ -75,6 +75,7 @@ static void allreduce_flat(struct hl_shared_call *x)
         }
         s->op = op;
         hl_shared_wake_all(s);
+        hl_shared_await_mates(s);
         hl_fold_next(&f, least_of(piece, out->count - at), result);
         hl_fold_all(&f, hl_shared_element(x, hl_shared_operand(x->c), at), own, 0, f.count);
         hl_fold_deliver(&f, result);
