@@ -218,6 +218,13 @@ void hl_shared_read(struct hl_shared *s, int place, uint64_t addr, void *to, uin
     }
 }
 
+void hl_shared_write(struct hl_shared *s, int place, uint64_t addr, const void *from, uint64_t n)
+{
+    if (n > 0) {
+        hl_shared_fail(s, hl_match_write(s->board->node_ranks[place], addr, from, n));
+    }
+}
+
 void hl_shared_pack(struct hl_shared *s, struct hl_data from, void *to, int64_t bytes)
 {
     char *start;

@@ -25,7 +25,7 @@
 #define HL_SHARED_DATA 8192  /* bytes that a note holds */
 #define HL_SHARED_APART 1056 /* and more, so that notes in use are not in the same cache sets */
 #define HL_SHARED_FOLDED ((uint64_t)64 << 10)  /* bytes of all operands that each member folds by itself */
-#define HL_SHARED_PAIR ((uint64_t)512 << 10)   /* the same of two members: slices would save them little */
+#define HL_SHARED_PAIR ((uint64_t)8 << 20)     /* the same of two members: slices would save them little */
 #define HL_SHARED_ROOTED ((uint64_t)4 << 20)   /* that the root folds alone, or sends to all */
 #define HL_SHARED_STREAM ((uint64_t)256 << 10) /* of a block that goes by notes; larger: the kernel reads */
 #define HL_SHARED_DEALT ((uint64_t)128 << 10)  /* of blocks for others that one member puts into notes */
@@ -127,6 +127,9 @@ HL_INLINE void hl_shared_fail(struct hl_shared *s, int err)
 
 /* Copies `n` bytes at `addr` of a place. */
 void hl_shared_read(struct hl_shared *s, int place, uint64_t addr, void *to, uint64_t n);
+
+/* The same in the other direction. */
+void hl_shared_write(struct hl_shared *s, int place, uint64_t addr, const void *from, uint64_t n);
 
 /* Packs all `bytes` of a typed buffer. */
 void hl_shared_pack(struct hl_shared *s, struct hl_data from, void *to, int64_t bytes);

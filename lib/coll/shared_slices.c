@@ -1,8 +1,12 @@
 /* Large reductions over node-shared memory: each member folds a slice of the elements out of the others'
- * memory, and the others read it there. */
+ * memory, and writes the result into that of all who want it while it is in the cache.
+ *
+ *   op k      I am here: my operand and the place of my result
+ *   op k + 1  I have folded and written my slice, and read nothing more */
 #include "shared_fold.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "err.h"
 
@@ -79,6 +83,22 @@ static const void *operand_at(struct slices *v, int place, uint64_t offset, void
     return to;
 }
 
+/* My part of the result, to those who want it. In place, it replaces what nobody but I reads. */
+static void hand_out(struct slices *v, const char *result, uint64_t offset, uint64_t bytes)
+{
+    struct hl_shared *s = v->x->s;
+
+    for (int k = 1; k < s->n; k++) {
+        int i = hl_ring(s->me, k, s->n);
+        const struct hl_note *note = hl_shared_await(s, i);
+        uint64_t to;
+        if (note != NULL && note->err == 0) {
+            memcpy(&to, note->data, sizeof to);
+            hl_shared_write(s, i, to + offset, result, to != 0 ? bytes : 0);
+        }
+    }
+}
+
 /* Elements [at, at + f->count) of all operands in rank order. `bounce`: room to read them into. */
 static void fold_chunk(struct slices *v, struct hl_fold *f, int64_t at, char *bounce)
 {
@@ -96,6 +116,9 @@ static void fold_chunk(struct slices *v, struct hl_fold *f, int64_t at, char *bo
     }
     if (!v->direct && result != NULL && f->acc != NULL) {
         hl_shared_pack(s, hl_data(f->acc, f->count, f->type), result, hl_fold_bytes(f));
+    }
+    if (result != NULL) {
+        hand_out(v, result, (uint64_t)(at * v->size), (uint64_t)hl_fold_bytes(f));
     }
 }
 
@@ -124,51 +147,32 @@ static void fold_slice(struct slices *v)
     free(bounce);
 }
 
-/* Slices of the others, from where their notes say. */
-static void collect(struct slices *v)
-{
-    struct hl_shared *s = v->x->s;
-
-    for (int k = 1; k < s->n; k++) {
-        int i = hl_ring(s->me, k, s->n);
-        const struct hl_note *note = hl_shared_await(s, i);
-        int64_t from = slice_at(v, i) * v->size, to = slice_at(v, i + 1) * v->size;
-        if (note != NULL && note->err == 0 && v->result != NULL) {
-            hl_shared_read(s, i, note->addr + (uint64_t)from, v->result + from, (uint64_t)(to - from));
-        }
-    }
-}
-
 void hl_shared_allreduce_slices(struct hl_shared_call *x)
 {
     const struct hl_coll_side *out = &x->c->recv;
     struct hl_shared *s = x->s;
     bool to_all = x->c->what == HL_COLL_ALLREDUCE;
-    int root = to_all ? s->me : s->board->places[x->c->root];
-    struct slices v = {.x = x, .size = out->type->size, .wants = root == s->me};
+    struct slices v = {
+        .x = x, .size = out->type->size, .wants = to_all || s->board->places[x->c->root] == s->me};
+    uint64_t to;
 
     hl_shared_begin(s);
     find_operand(&v);
     find_result(&v);
-    (void)hl_shared_room(s);
+    to = v.wants ? (uint64_t)(uintptr_t)v.result : 0;
+    memcpy(hl_shared_room(s), &to, sizeof to);
     hl_shared_post(s, HL_NOTE_ADDR, x->facts.bytes, v.mine);
     hl_shared_wake_all(s);
     fold_slice(&v);
 
     hl_shared_begin(s);
     (void)hl_shared_room(s);
-    hl_shared_post(s, HL_NOTE_ADDR, x->facts.bytes, v.result);
+    hl_shared_post(s, HL_NOTE_DATA, 0, NULL);
     hl_shared_wake_all(s);
-    if (v.wants) {
-        collect(&v);
+    for (int k = 1; k < s->n; k++) {
+        (void)hl_shared_await(s, hl_ring(s->me, k, s->n));
     }
     hl_shared_end(s);
-    hl_shared_wake_all(s);
-    if (to_all) {
-        hl_shared_await_all(s);
-    } else {
-        hl_shared_await_end(s, root); /* who has heard of all, who have read my operand */
-    }
     if (v.wants && v.memory != NULL) {
         hl_shared_fail(s, hl_type_unpack(out->type, out->count, out->buf, 0, v.memory, out->count * v.size));
     }

@@ -14,7 +14,8 @@ bool hl_cma_works(struct hl_matcher *m, struct hl_peer *p); /* may its memory be
 /* `n` bytes between `theirs` in that process and `mine`. False: not all of them, see errno. */
 bool hl_cma_move(const struct hl_home *h, enum hl_near_way way, uint64_t theirs, void *mine, uint64_t n);
 /* For other modules: HL_ERR_PROC_ABORTED, HL_ERR_OTHER. */
-int hl_cma_read(struct hl_matcher *m, struct hl_peer *p, uint64_t from, void *to, uint64_t n);
+int hl_cma_access(struct hl_matcher *m, struct hl_peer *p, enum hl_near_way way, uint64_t theirs, void *mine,
+                  uint64_t n);
 
 /* ---- both.c ---- */
 

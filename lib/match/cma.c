@@ -54,12 +54,14 @@ bool hl_cma_works(struct hl_matcher *m, struct hl_peer *p)
     return ok;
 }
 
-int hl_cma_read(struct hl_matcher *m, struct hl_peer *p, uint64_t from, void *to, uint64_t n)
+int hl_cma_access(struct hl_matcher *m, struct hl_peer *p, enum hl_near_way way, uint64_t theirs, void *mine,
+                  uint64_t n)
 {
-    if (!hl_cma_move(hl_home_of(m, p->node), HL_NEAR_READ, from, to, n)) {
+    if (!hl_cma_move(hl_home_of(m, p->node), way, theirs, mine, n)) {
         return hl_err_say(errno == ESRCH ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER,
-                          "%llu bytes at %#llx of rank %d cannot be read: %s", (unsigned long long)n,
-                          (unsigned long long)from, p->world, strerror(errno));
+                          "%llu bytes at %#llx of rank %d cannot be %s: %s", (unsigned long long)n,
+                          (unsigned long long)theirs, p->world, way == HL_NEAR_READ ? "read" : "written",
+                          strerror(errno));
     }
     return 0;
 }

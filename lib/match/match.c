@@ -365,7 +365,12 @@ bool hl_match_can_read(int node_rank)
 
 int hl_match_read(int node_rank, uint64_t from, void *to, uint64_t n)
 {
-    return hl_cma_read(&self, &self.near[node_rank], from, to, n);
+    return hl_cma_access(&self, &self.near[node_rank], HL_NEAR_READ, from, to, n);
+}
+
+int hl_match_write(int node_rank, uint64_t to, const void *from, uint64_t n)
+{
+    return hl_cma_access(&self, &self.near[node_rank], HL_NEAR_WRITE, to, (void *)(uintptr_t)from, n);
 }
 
 struct quiet {

@@ -110,12 +110,16 @@ void hl_match_wake(int node_rank);
 /* The same for several, with one fence. */
 void hl_match_wake_all(const int *node_ranks, int n);
 
-/* Whether memory of a node peer (or mine) can be read though it is private: tried once. Any thread. */
+/* Whether memory of a node peer (or mine) can be read and written though it is private: reading is tried
+ * once. Any thread. */
 bool hl_match_can_read(int node_rank);
 
 /* Copies `n` bytes at its address `from` to `to`. HL_ERR_PROC_ABORTED: it has died. HL_ERR_OTHER: its address
  * is bad. */
 int hl_match_read(int node_rank, uint64_t from, void *to, uint64_t n);
+
+/* The same in the other direction. */
+int hl_match_write(int node_rank, uint64_t to, const void *from, uint64_t n);
 
 /* The message behind a handle, or NULL for anything but a living one. */
 struct hl_message *hl_match_message_of(MPI_Message handle);
