@@ -27,32 +27,27 @@ static void keep(int fd, const struct iovec *v, size_t n, ssize_t sent)
     }
 }
 
+/* What would be called without us; looked up each time, as threads would have to agree who keeps it. */
+#define NEXT(name, type) __extension__((type)dlsym(RTLD_NEXT, #name))
+
 /* Under a name of its own: the system's header declares the other with a union. */
 PUBLIC int keep_connect(int fd, const struct sockaddr *addr, socklen_t len) __asm__("connect");
 
 int keep_connect(int fd, const struct sockaddr *addr, socklen_t len)
 {
-    static int (*next)(int, const struct sockaddr *, socklen_t);
     char path[512];
     const char *folder = getenv("CAPTURE");
-    if (next == NULL) {
-        *(void **)&next = dlsym(RTLD_NEXT, "connect");
-    }
     if (addr->sa_family == AF_INET && fd < FDS && folder != NULL) {
         snprintf(path, sizeof path, "%s/%d-%d", folder, (int)getpid(), fd);
         file_of[fd] = 1 + open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
         kept[fd] = 0;
     }
-    return next(fd, addr, len);
+    return NEXT(connect, int (*)(int, const struct sockaddr *, socklen_t))(fd, addr, len);
 }
 
 PUBLIC ssize_t send(int fd, const void *bytes, size_t len, int flags)
 {
-    static ssize_t (*next)(int, const void *, size_t, int);
-    if (next == NULL) {
-        *(void **)&next = dlsym(RTLD_NEXT, "send");
-    }
-    ssize_t sent = next(fd, bytes, len, flags);
+    ssize_t sent = NEXT(send, ssize_t(*)(int, const void *, size_t, int))(fd, bytes, len, flags);
     struct iovec v = {(void *)(uintptr_t)bytes, len};
     keep(fd, &v, 1, sent);
     return sent;
@@ -60,22 +55,14 @@ PUBLIC ssize_t send(int fd, const void *bytes, size_t len, int flags)
 
 PUBLIC ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
-    static ssize_t (*next)(int, const struct msghdr *, int);
-    if (next == NULL) {
-        *(void **)&next = dlsym(RTLD_NEXT, "sendmsg");
-    }
-    ssize_t sent = next(fd, m, flags);
+    ssize_t sent = NEXT(sendmsg, ssize_t(*)(int, const struct msghdr *, int))(fd, m, flags);
     keep(fd, m->msg_iov, m->msg_iovlen, sent);
     return sent;
 }
 
 PUBLIC ssize_t writev(int fd, const struct iovec *v, int n)
 {
-    static ssize_t (*next)(int, const struct iovec *, int);
-    if (next == NULL) {
-        *(void **)&next = dlsym(RTLD_NEXT, "writev");
-    }
-    ssize_t sent = next(fd, v, n);
+    ssize_t sent = NEXT(writev, ssize_t(*)(int, const struct iovec *, int))(fd, v, n);
     keep(fd, v, (size_t)n, sent);
     return sent;
 }

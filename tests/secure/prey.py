@@ -39,7 +39,9 @@ class Prey:
         streams = os.path.join(self.folder, "streams")
         os.mkdir(streams)
         os.chmod(streams, 0o755)
-        job = self.start(*command, LD_PRELOAD=capture, CAPTURE=streams)
+        # AddressSanitizer would rather be loaded first.
+        asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        job = self.start(*command, LD_PRELOAD=capture, CAPTURE=streams, ASAN_OPTIONS=asan)
         ports = set(listening(self.pids_of(job)))
         out = self.finish(job)
         assert job.returncode == 0, out
