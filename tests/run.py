@@ -30,9 +30,9 @@ CONFIGURATIONS = {
     # Without memkind and PMIx here; memkind is in the others but tsan, which it does not go with.
     "clang": ("clang", STRICT + FAST + ["-Dmemkind=disabled", "-Dpmix=disabled"], {"CC": "clang"}, {"full": ["unit", "fuzz", "memory"]}),
     "asan": ("gcc", FAST + ["-Db_sanitize=address,undefined", "-Db_lundef=false"], {},
-             {"full": ["unit", "sanitize", "asan"], "long": ["unit", "sanitize", "asan", "quick"]}),
+             {"full": ["unit", "sanitize", "asan"], "long": ["unit", "sanitize", "asan", "quick", "asan_long"]}),
     "tsan": ("gcc", FAST + ["-Db_sanitize=thread", "-Db_lundef=false", "-Datomics=tsan"], {},
-             {"full": ["unit", "sanitize", "tsan"]}),
+             {"full": ["unit", "sanitize", "tsan"], "long": ["unit", "sanitize", "tsan", "tsan_long"]}),
     "faults": ("gcc", FAST + ["-Dfaults=true"], {}, {"full": ["faults"], "long": ["faults_all"]}),
     "counting": ("gcc", FAST + ["-Datomics=counting", "-Dstats_cs=true"], {}, {"full": ["counting"]}),
     "checked": ("gcc", FAST + ["-Dchecked_mode=true"], {}, {"full": ["checked"]}),
@@ -43,7 +43,7 @@ RUN_ENVIRONMENT = {
     # the sender's buffer be freed.
     "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:allocator_may_return_null=1:protect_shadow_gap=0:intercept_send=0",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:suppressions='" + os.path.join(ROOT, "tests", "tsan.supp") + "'",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:allocator_may_return_null=1:suppressions='" + os.path.join(ROOT, "tests", "tsan.supp") + "'",
 }
 # What everybody runs says the same each time; new seeds are for the long runs.
 TIER_ENVIRONMENT = {"quick": {"TEST_SEED": "1"}, "full": {"TEST_SEED": "1"}, "long": {"HOTLANE_FUZZ_SECONDS": "60"}}
