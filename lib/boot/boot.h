@@ -25,7 +25,7 @@ struct hl_boot {
     int node_size;         /* ranks in my proved node group, me included */
     const int *node_world; /* [node_size] world ranks of the group, ascending */
     int node_cpus;         /* CPUs that some rank of the group may use; 0: not known */
-    bool stops_told;       /* the launcher says when this process is stopped */
+    bool stops_told;       /* the launcher says when a signal has stopped this process */
     uint64_t secret[2];    /* job secret, the same on all ranks, never printed */
     uint64_t nonce;        /* job nonce, carried in every message; derived from the secret */
     const char *method;    /* name of the method chosen: "pmi1", "pmix", "self" */

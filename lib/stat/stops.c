@@ -26,7 +26,8 @@
 
 /* A rank's part of the board. */
 struct place {
-    HL_ALIGNED_LINE hl_a32 pid; /* atomic: 0: not posted, or its launcher tells. Release: publishes `space` */
+    HL_ALIGNED_LINE hl_a32 pid; /* atomic: 0: not posted. Release: publishes the next two */
+    uint32_t told;              /* 1: its launcher tells of signals that stop it */
     uint64_t space;             /* its PID namespace, 0: not known */
     hl_a64 said;                /* atomic: number of the stop that was said last */
 };
@@ -72,8 +73,9 @@ void hl_stops_open(const struct hl_stops_node *n) HL_NO_TSA
         return;
     }
     mine->space = own_space();
-    /* release: publishes the namespace; pairs with the acquire in look_at. */
-    hl_a32_store_release(&mine->pid, n->told ? 0 : (uint32_t)getpid());
+    mine->told = n->told;
+    /* release: publishes these two; pairs with the acquire in look_at. */
+    hl_a32_store_release(&mine->pid, (uint32_t)getpid());
     sights = calloc((size_t)n->size, sizeof *sights);
     last_ns = 0;
     next = (n->me + 1) % n->size;
@@ -87,8 +89,9 @@ void hl_stops_close(void) HL_NO_TSA
     sights = NULL;
 }
 
-/* The number of the stop in which this process is; 0: it runs, or nobody can tell. */
-static uint64_t stop_of(uint32_t pid) HL_REQUIRES(busy)
+/* The number of the stop in which this process is, by a debugger (t) or a signal (T, unless it is `told`); 0:
+ * it runs, or nobody can tell. */
+static uint64_t stop_of(uint32_t pid, bool told) HL_REQUIRES(busy)
 {
     static const char state[] = "\nState:\t", switches[] = "\nvoluntary_ctxt_switches:\t";
     char path[32];
@@ -100,7 +103,8 @@ static uint64_t stop_of(uint32_t pid) HL_REQUIRES(busy)
     }
     status[n > 0 ? n : 0] = '\0';
     const char *is = strstr(status, state), *slept = strstr(status, switches);
-    if (is == NULL || (is[sizeof state - 1] != 'T' && is[sizeof state - 1] != 't')) {
+    char letter = is != NULL ? is[sizeof state - 1] : '\0';
+    if (letter != 't' && (letter != 'T' || told)) {
         return 0;
     }
     return 1 + (slept != NULL ? strtoull(slept + sizeof switches - 1, NULL, 10) : 0);
@@ -113,7 +117,8 @@ static bool look_at(int who, uint64_t now) HL_REQUIRES(busy)
     struct sight *s = &sights[who];
     uint32_t pid = hl_a32_load_acquire(&p->pid); /* acquire: see hl_stops_open. */
     bool known = pid != 0 && p->space == places[node.me].space;
-    uint64_t stop = known ? stop_of(pid) : 0, said = hl_a64_load_relaxed(&p->said); /* relaxed: see below. */
+    uint64_t stop = known ? stop_of(pid, p->told != 0) : 0,
+             said = hl_a64_load_relaxed(&p->said); /* relaxed: see below. */
     bool still = stop != 0 && stop == s->stop && s->at_ns >= unbroken_ns;
     *s = (struct sight){stop, now};
     if (stop == 0 || stop == said || !still) {

@@ -1,6 +1,7 @@
 /* Node peers that are stopped (a debugger, Ctrl-Z) hold up whoever waits for them, without a sign. Who has
  * waited for long looks at its node peers, some each second, and one rank of the node says each stop in one
- * line. Launchers that see the stops of their processes say so themselves: those ranks are passed over.
+ * line. A launcher that sees its processes stopped by signals says so itself: of its ranks only those are
+ * told that a debugger holds, which their parent does not hear of.
  *
  * The kernel tells by /proc/PID/status. A number of a process means the peer in its own PID namespace only,
  * so both name theirs; where it is another one, or /proc is not there, is another namespace's or hides the
@@ -18,7 +19,7 @@ struct hl_stops_node {
     void *board;                  /* hl_stops_board_bytes of the node's memory, zeroed, kept by the caller */
     int me, size;                 /* node rank; ranks of the node */
     const int *world;             /* [size] their world ranks; kept by the caller */
-    bool told;                    /* my launcher says when I am stopped */
+    bool told;                    /* my launcher says when a signal has stopped me */
     bool (*lives)(int node_rank); /* false: its process has ended, the number may be another's */
 };
 
