@@ -187,6 +187,14 @@ void hl_shared_await_mates(struct hl_shared *s)
     }
 }
 
+const struct hl_note *hl_shared_seen(const struct hl_shared *s, int place)
+{
+    const struct hl_note *note = &s->areas[place]->notes[slot_of(s)];
+
+    /* relaxed: only lines are asked for; who reads them has awaited the note. */
+    return hl_a64_load_relaxed(&note->op) >= s->op ? note : NULL;
+}
+
 void hl_shared_end(struct hl_shared *s)
 {
     /* release: my reads of others' notes and addresses are over; pairs with the acquire in is_there. */

@@ -110,6 +110,9 @@ const struct hl_note *hl_shared_await(struct hl_shared *s, int place);
  * for others. Elsewhere nothing. */
 void hl_shared_await_mates(struct hl_shared *s);
 
+/* A place's note of this operation if it is there already; what it says is for hl_shared_await. */
+const struct hl_note *hl_shared_seen(const struct hl_shared *s, int place);
+
 /* I need nothing more of this operation. Wakes nobody. */
 void hl_shared_end(struct hl_shared *s);
 

@@ -73,9 +73,6 @@ void hl_fold_note(struct hl_fold *f, int place, int64_t skip, int64_t all)
     int64_t size = f->type->size, bytes = all * size;
 
     if (note != NULL && (int64_t)note->len == bytes) {
-        if (hl_fold_bytes(f) >= HL_COPY_LEAST) {
-            hl_copy_fetch(note->data + skip * size, (size_t)hl_fold_bytes(f));
-        }
         hl_fold_in(f, note->data + skip * size);
     } else if (note != NULL) {
         hl_shared_fail(f->s, hl_err_say(HL_ERR_TRUNCATE, "an operand of %llu bytes came for %lld",
@@ -83,9 +80,26 @@ void hl_fold_note(struct hl_fold *f, int place, int64_t skip, int64_t all)
     }
 }
 
+/* Asks for all of the others' operands that are there, so that they come while the first are folded. */
+static void fetch_all(const struct hl_fold *f, int64_t skip)
+{
+    const struct hl_shared *s = f->s;
+
+    for (int i = 0; i < s->n; i++) {
+        const struct hl_note *note = i != s->me ? hl_shared_seen(s, i) : NULL;
+        if (note != NULL) {
+            hl_copy_fetch(note->data + skip * f->type->size, (size_t)hl_fold_bytes(f));
+        }
+    }
+}
+
 void hl_fold_all(struct hl_fold *f, const void *mine, void *own, int64_t skip, int64_t all)
 {
     struct hl_shared *s = f->s;
+
+    if (hl_fold_bytes(f) >= HL_COPY_LEAST) {
+        fetch_all(f, skip);
+    }
 
     if (!f->plain || (mine == f->acc && s->me > 0)) {
         hl_shared_pack(s, hl_data(mine, f->count, f->type), own, hl_fold_bytes(f));
