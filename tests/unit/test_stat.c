@@ -221,9 +221,12 @@ static void be_on(void *board, int me, bool told)
     hl_stops_open(&n);
 }
 
-/* Rank 1: a process that stops itself `times` times, and ends; 0: waits for its end. */
+/* Rank 1 of a new board: a process that stops itself `times` times, and ends; 0: waits for its end. */
 static pid_t start_peer(void *board, bool told, int times)
 {
+    memset(board, 0, hl_stops_board_bytes(2)); /* stops of another process may have the same numbers */
+    hl_stops_close();
+    be_on(board, 0, false);
     int ready[2];
     char c;
     ck_assert_int_eq(pipe(ready), 0);
@@ -282,9 +285,8 @@ START_TEST(each_stop_of_a_peer_is_said_once)
     ck_assert_int_eq(pipe2(p, O_NONBLOCK), 0);
     ck_assert_int_eq(dup2(p[1], STDERR_FILENO), STDERR_FILENO);
     ck_assert_int_eq(hl_stops_nap_ms(), -1);
-    be_on(board, 0, false);
-    ck_assert_int_eq(hl_stops_nap_ms(), 1000);
     pid_t child = start_peer(board, false, 2);
+    ck_assert_int_eq(hl_stops_nap_ms(), 1000);
     for (int stop = 0; stop < 2; stop++) {
         ck_assert_int_eq(lines_about(child, p[0], 1), 1);
         kill(child, SIGCONT);
