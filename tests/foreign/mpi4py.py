@@ -39,7 +39,7 @@ def build(folder, source, mpicc, header):
 
 def run(folder, source, mpiexec, words):
     ranks, way, *only = words.split(':')
-    command = [mpiexec, '-n', ranks, '--tag-output', '--timeout', '840', folder / 'bin/python', source / 'test/main.py', '-v',
+    command = [mpiexec, '-n', ranks, '--tag-output', '--timeout', '2400', folder / 'bin/python', source / 'test/main.py', '-v',
                '--no-builddir', *(word for row in LEFT_OUT for word in row[:2]), *(word for o in only for word in ('-i', o))]
     found = pypi.Outcome(command, way, True, MPI4PY_TEST_SPAWN='0')
     print(f'{words}: {found}; skipped: {", ".join(found.skipped) or "none"}', flush=True)
