@@ -42,16 +42,10 @@ static int fail(const char *step, int rc)
                                          : "");
 }
 
-/* Then a lane's queue has a descriptor too: only such a one can be hushed. */
-static bool wakes_itself(void)
-{
-    return strcmp(hl_fab.provider, "tcp;ofi_rxm") == 0;
-}
-
 static int open_queue(enum hl_fab_role role, struct hl_fab_ep *out)
 {
     struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_MSG, .size = QUEUE_SIZE, .wait_obj = FI_WAIT_FD};
-    if (role != HL_FAB_LANE || wakes_itself()) {
+    if (role != HL_FAB_LANE) {
         int rc = fi_cq_open(out->domain, &attr, &out->cq, NULL);
         if (rc == 0) {
             rc = fi_control(&out->cq->fid, FI_GETWAIT, &out->wait_fd);
@@ -115,12 +109,6 @@ int hl_fab_ep_open(enum hl_fab_role role, struct hl_fab_ep *out)
     }
     if (role == HL_FAB_RX) {
         hl_fab_atomics_load(ep.domain);
-    }
-    if (ep.wait_fd >= 0 && wakes_itself() && !hl_fab_hush(ep.wait_fd)) {
-        hl_log(HL_LOG_INFO, "the provider's queues speak to themselves: they look otherwise than known");
-    }
-    if (role == HL_FAB_LANE) {
-        ep.wait_fd = -1; /* nobody sleeps there */
     }
     hl_fab_seal_note(ep.name, ep.name_len);
     *out = ep;

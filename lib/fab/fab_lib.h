@@ -30,10 +30,6 @@ void hl_fab_without_symbols(const void *inside, void (*fn)(void *), void *arg);
  * them. False: it is left as it is. */
 bool hl_fab_in_huge_pages(const void *inside);
 
-/* Has the queue behind this descriptor of an endpoint that was just opened not wake itself. False: it is left
- * as it is. */
-bool hl_fab_hush(int wait_fd);
-
 /* The provider's description and fabric, between hl_fab_open and hl_fab_close. */
 extern struct fi_info *hl_fab_info;
 extern struct fid_fabric *hl_fab_fabric;

@@ -13,8 +13,6 @@
 
 #include <sys/resource.h>
 
-#define LANE_FILES 12 /* descriptors of an open one, connections aside */
-
 static struct hl_mutex open_lock = HL_MUTEX_INIT;
 static struct hl_mutex tick_lock =
     HL_MUTEX_INIT; /* the pool does not go while the receive thread looks at it */
@@ -125,8 +123,7 @@ bool hl_lane_is_busy(void)
     return false;
 }
 
-/* Descriptors: LANE_FILES a lane, 10 for the receive side, one for each connection of mine and of my peers'
- * lanes. */
+/* Descriptors: 8 a lane, 10 for the receive side, one for each connection of mine and of my peers' lanes. */
 static uint32_t afford(uint32_t lanes)
 {
     struct rlimit files;
@@ -135,7 +132,7 @@ static uint32_t afford(uint32_t lanes)
     }
     uint64_t neighbours = hl_min_size((size_t)(hl_boot.size - hl_boot.node_size), 32);
     uint32_t fit = lanes;
-    while (fit > 1 && LANE_FILES * fit + 10 + 2 * fit * neighbours + 64 > files.rlim_cur) {
+    while (fit > 1 && 8 * fit + 10 + 2 * fit * neighbours + 64 > files.rlim_cur) {
         fit--;
     }
     if (fit < lanes) {
