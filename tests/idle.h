@@ -6,35 +6,21 @@
 #include <linux/futex.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-    IDLE_MS = 300, /* a wait of the first turn; the second takes twice as long, and so on */
-    IDLE_LONGEST = 4
-};
+    IDLE_MS = 300,
+    IDLE_TURNS = 4
+}; /* a wait of the first turn; the second takes twice as long, and so on */
 
 struct idle {
     double since, cpu; /* seconds */
     long naps;
     int who; /* RUSAGE_SELF: receive thread included; RUSAGE_THREAD */
 };
-
-/* How often a wait may be played: the busier the machine, the rarer are waits that nothing disturbs. */
-static inline int idle_turns(void)
-{
-    double load = 0;
-    (void)getloadavg(&load, 1);
-    return 4 + (int)(load < 16 ? load : 16);
-}
-
-static inline int idle_wait_ms(int turn)
-{
-    return IDLE_MS * (turn < IDLE_LONGEST ? turn : IDLE_LONGEST);
-}
 
 static inline double idle_now(void)
 {
