@@ -1150,26 +1150,60 @@ def a_stopped_rank_is_said_once():
     stops.play(by_script, RANK, stops.BY_PEERS)
 
 
-def a_rank_in_a_debugger_is_said_once():
-    """The launcher does not hear of it: the kernel tells the debugger alone."""
+def held(pid):
+    """Holds a process as a debugger does; the function that lets it go on."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
     attach, detach = 16, 17
-    with tempfile.TemporaryFile() as err:
-        job = Job("-n", 3, RANK, "late", stderr=err)
-        rank_1 = lambda: [p for p in job.left() if b"PMI_RANK=1\0" in environment_of(p)]  # noqa: E731
-        until(rank_1, "rank 1 is there")
-        time.sleep(1)
-        pid = rank_1()[0]
-        if libc.ptrace(attach, pid, None, None) != 0:
-            reason = os.strerror(ctypes.get_errno())
-            job.end()
-            raise Skip(f"no right to trace: {reason}")
-        until(lambda: state_of(pid) == "t", "rank 1 is held")
-        until(lambda: stops.words(err).count(f"rank 1 (pid {pid}) {stops.BY_PEERS}"), "it is said", stops.PATIENCE)
-        time.sleep(stops.NO_SECOND)
+    if libc.ptrace(attach, pid, None, None) != 0:
+        raise Skip(f"no right to trace: {os.strerror(ctypes.get_errno())}")
+    until(lambda: state_of(pid) == "t", "it is held")
+
+    def release():
         os.waitpid(pid, WALL)
         libc.ptrace(detach, pid, None, None)
+    return release
+
+
+def rank_1_of(job):
+    return until(lambda: [p for p in job.left() if b"PMI_RANK=1\0" in environment_of(p)], "rank 1 is there")[0]
+
+
+def a_stop_that_follows_another_at_once_is_said():
+    """The launcher has not run in between."""
+    with tempfile.TemporaryFile() as err:
+        job = Job("-n", 2, "sleep", "600", stderr=err)
+        pid = rank_1_of(job)
+        said = lambda n: until(lambda: stops.words(err).count(f"rank 1 (pid {pid}) {stops.BY_MPIEXEC}") == n, f"stop {n} is said")  # noqa: E731
+        os.kill(pid, signal.SIGSTOP)
+        said(1)
+        try:
+            release = held(job.process.pid)
+            for sig, stopped in ((signal.SIGCONT, False), (signal.SIGSTOP, True)):
+                os.kill(pid, sig)
+                until(lambda want=stopped: (state_of(pid) == "T") == want, f"rank 1 obeys signal {sig}")
+            release()
+            said(2)
+        finally:
+            job.process.terminate()
+            job.end()
+    job.must_leave_nothing()
+
+
+def a_rank_in_a_debugger_is_said_once():
+    """The launcher does not hear of it: the kernel tells the debugger alone."""
+    with tempfile.TemporaryFile() as err:
+        job = Job("-n", 3, RANK, "late", stderr=err)
+        pid = rank_1_of(job)
+        time.sleep(1)
+        try:
+            release = held(pid)
+        except Skip:
+            job.end()
+            raise
+        until(lambda: stops.words(err).count(f"rank 1 (pid {pid}) {stops.BY_PEERS}"), "it is said", stops.PATIENCE)
+        time.sleep(stops.NO_SECOND)
+        release()
         same((job.end().code, stops.words(err).count("is stopped")), (0, 1))
     job.must_leave_nothing()
 
@@ -1294,7 +1328,8 @@ GROUPS = {
             any_thread_may_end_the_job_amidst_communication, children_of_mpi_programs_are_harmless,
             programs_that_ranks_start_run_alone, mpi_ranks_may_start_jobs, children_that_stay_do_not_hold_up_the_end,
             a_child_that_stays_hides_no_death, a_code_after_mpi_finalize_is_the_jobs, survivors_may_finalize,
-            a_stopped_rank_is_said_once, a_rank_in_a_debugger_is_said_once, numbers_of_other_namespaces_are_not_believed],
+            a_stopped_rank_is_said_once, a_stop_that_follows_another_at_once_is_said, a_rank_in_a_debugger_is_said_once,
+            numbers_of_other_namespaces_are_not_believed],
     "crowds": [floods_of_node_messages_lose_none,
                programs_of_mpich_start_under_our_launcher, random_talk_never_breaks_the_server, too_many_ranks_are_refused_before_the_start, many_ranks_meet, many_ranks_talk, deaths_in_a_crowd_leave_nothing,
                killing_the_launcher_at_any_moment_leaves_nothing],

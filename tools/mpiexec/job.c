@@ -131,19 +131,20 @@ static void rank_exited(int rank, const siginfo_t *si)
         hl_mx.give_up_at = hl_mx_now_ms() + HL_MX_GRACE_OUTPUT;
 }
 
-/* Those that a signal killed first: that may be why the others have left. */
-/* A rank that is stopped (a debugger, a user) holds up all who wait for it: said once each time. */
+/* A rank that is stopped (a debugger, a user) holds up all who wait for it. Taking the news leaves none of
+ * this stop: it is said once, and so is the next one, though nobody may have looked while the rank ran
+ * between. */
 static void look_for_stopped(int rank)
 {
-    struct hl_mx_rank *r = &hl_mx.rank[rank];
+    const struct hl_mx_rank *r = &hl_mx.rank[rank];
     siginfo_t si = {0};
-    bool stopped = !waitid(P_PID, (id_t)r->pid, &si, WSTOPPED | WNOHANG | WNOWAIT) && si.si_pid != 0;
-    if (stopped && !r->stopped && !hl_mx.ending)
+    bool stopped = !waitid(P_PID, (id_t)r->pid, &si, WSTOPPED | WNOHANG) && si.si_pid != 0;
+    if (stopped && !hl_mx.ending)
         hl_mx_say("rank %d (pid %d) is stopped by signal %d (%s): who waits for it waits on", rank,
                   (int)r->pid, si.si_status, strsignal(si.si_status));
-    r->stopped = stopped;
 }
 
+/* Those that a signal killed first: that may be why the others have left. */
 static void look_for_dead(void)
 {
     for (int i = 0; i < hl_mx.size; i++) {

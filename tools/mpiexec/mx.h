@@ -70,7 +70,6 @@ struct hl_mx_rank {
     pid_t pid; /* 0: never started */
     int part;
     bool exited;    /* seen dead; a zombie until the end of the job */
-    bool stopped;   /* and said so */
     bool spoke;     /* PMI init received */
     bool finalized; /* PMI finalize received after the last init */
     bool ours;      /* asked for the job secret, so it understands notices */
