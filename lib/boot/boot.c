@@ -8,6 +8,7 @@
 #include "err.h"
 #include "hang.h"
 #include "log.h"
+#include "notices.h"
 #include "stat.h"
 #include "util.h"
 
@@ -30,9 +31,7 @@ static bool closed; /* the launcher knows that leaving is fine; guarded by `turn
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 /* Notices that came while the ranks of the node met; written while opening, then the taker's. */
-static struct {
-    int rank, code;
-} early[64];
+static struct hl_notices early;
 static hl_a32 n_early; /* atomic: of them */
 
 enum { KEY = 64, READ_MS = 200, ABORT_SECONDS = 3 };
@@ -301,14 +300,12 @@ int hl_boot_watch_fd(void)
     return method ? method->watch_fd() : -1;
 }
 
-void hl_boot_keep_notice(int rank, int code)
+int hl_boot_keep_notice(int rank, int code)
 {
-    uint32_t n = hl_a32_load_relaxed(&n_early); /* relaxed, here and below: no other thread is there yet. */
-    if (n < HL_COUNT_OF(early)) {
-        early[n].rank = rank;
-        early[n].code = code;
-        hl_a32_store_relaxed(&n_early, n + 1);
-    }
+    if (!hl_notices_put(&early, rank, code))
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for the news that rank %d has died", rank);
+    hl_a32_store_relaxed(&n_early, (uint32_t)early.count); /* relaxed: no other thread is there yet. */
+    return 0;
 }
 
 bool hl_boot_watch_waits(void)
@@ -320,12 +317,9 @@ bool hl_boot_watch_waits(void)
 
 int hl_boot_watch_take(int *rank, int *code)
 {
-    uint32_t n = hl_a32_load_relaxed(&n_early); /* relaxed: one thread takes, as of `early`. */
-    if (n == 0)
+    if (!hl_notices_take(&early, rank, code))
         return method->watch_take(rank, code);
-    *rank = early[n - 1].rank;
-    *code = early[n - 1].code;
-    hl_a32_store_relaxed(&n_early, n - 1);
+    hl_a32_store_relaxed(&n_early, (uint32_t)early.count); /* relaxed: one thread takes, as of `early`. */
     return 1;
 }
 

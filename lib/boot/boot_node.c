@@ -274,17 +274,17 @@ static int lead(void)
 static int await_leader(void)
 {
     struct pollfd p[2] = {{node.meet, POLLIN, 0}, {node.method->watch_fd(), POLLIN, 0}};
-    int rank, code, rc;
-    while (!p[0].revents) {
+    int rank, code, rc, kept = 0;
+    while (!p[0].revents && !kept) {
         if (poll(p, 2, -1) < 0 && errno != EINTR)
             return hl_err_say(HL_ERR_OTHER, "waiting for the node's leader: %s", strerror(errno));
         rc = !p[0].revents && p[1].revents ? node.method->watch_take(&rank, &code) : 0;
         if (rc == 1)
-            hl_boot_keep_notice(rank, code);
+            kept = hl_boot_keep_notice(rank, code);
         if (rc < 0 && rc != HL_ERR_AGAIN)
             return hl_err_say(HL_ERR_OTHER, "the launcher has hung up");
     }
-    return 0;
+    return kept;
 }
 
 /* A member's part after the fence. Returns 1 when the leader did not want us. */

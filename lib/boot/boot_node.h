@@ -16,8 +16,8 @@
  * one fence. */
 int hl_boot_node_prove(const struct hl_boot_method *m, int clique);
 
-/* Keeps a notice that came meanwhile for hl_boot_watch_take. */
-void hl_boot_keep_notice(int rank, int code);
+/* Keeps a notice that came meanwhile for hl_boot_watch_take. 0 or HL_ERR_NO_MEM. */
+int hl_boot_keep_notice(int rank, int code);
 
 /* Closes what hl_boot_node_prove left open for hl_boot_node_share. */
 void hl_boot_node_close(void);

@@ -8,6 +8,7 @@
 #include "boot_method.h"
 #include "err.h"
 #include "hang.h"
+#include "notices.h"
 #include "util.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { LINE = 2048, NOTICES = 64, HANDSHAKE_MS = 20000 };
+enum { LINE = 2048, HANDSHAKE_MS = 20000 };
 
 static struct {
     pthread_mutex_t turn; /* held for a question and its answer; guards all below but fd */
@@ -31,11 +32,8 @@ static struct {
     char kvs[256];
     struct hl_pmi1_lines in;
     bool gone; /* the launcher hung up */
-    struct {
-        int rank, code;
-    } notice[NOTICES];
-    int first, count; /* of the notices, a ring; the oldest are lost when it is full */
-    hl_a32 waits;     /* atomic: 1 while there are notices */
+    struct hl_notices notices;
+    hl_a32 waits; /* atomic: 1 while there are notices */
 } pmi = {.turn = PTHREAD_MUTEX_INITIALIZER, .fd = -1, .left = -1};
 
 int hl_pmi1_take(struct hl_pmi1_lines *in, char *line, size_t cap)
@@ -117,14 +115,8 @@ static bool keep_notice(const char *line)
     if (strncmp(line, "cmd=hotlane_died ", 17) != 0)
         return false;
     if (hl_pmi1_number(line, "rank", &rank) && hl_pmi1_number(line, "code", &code)) {
-        int at = (pmi.first + pmi.count) % NOTICES;
-        pmi.notice[at].rank = rank;
-        pmi.notice[at].code = code;
+        pmi.gone |= !hl_notices_put(&pmi.notices, rank, code);
         hl_a32_store_release(&pmi.waits, 1); /* release: for form, the taker locks */
-        if (pmi.count < NOTICES)
-            pmi.count++;
-        else
-            pmi.first = (pmi.first + 1) % NOTICES;
     }
     return true;
 }
@@ -365,15 +357,11 @@ static int pmi1_watch_take(int *rank, int *code)
     char line[LINE];
     if (rc >= 0 && pmi.in.have && next_answer(line, sizeof line) == 1)
         rc = hl_err_say(HL_ERR_OTHER, "the launcher said \"%.80s\" unasked", line);
-    if (pmi.count) {
-        *rank = pmi.notice[pmi.first].rank;
-        *code = pmi.notice[pmi.first].code;
-        pmi.first = (pmi.first + 1) % NOTICES;
-        hl_a32_store_relaxed(&pmi.waits, --pmi.count > 0); /* relaxed: under the lock */
+    if (hl_notices_take(&pmi.notices, rank, code))
         rc = 1;
-    } else if (rc >= 0) {
+    else if (rc >= 0)
         rc = pmi.gone ? HL_ERR_OTHER : 0;
-    }
+    hl_a32_store_relaxed(&pmi.waits, pmi.notices.count > 0); /* relaxed: under the lock */
     pthread_mutex_unlock(&pmi.turn);
     return rc;
 }

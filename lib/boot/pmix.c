@@ -9,6 +9,7 @@
 #include "boot_method.h"
 #include "err.h"
 #include "hang.h"
+#include "notices.h"
 #include "util.h"
 
 #include <dlfcn.h>
@@ -26,7 +27,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { NOTICES = 64, LOOKED_AT = 256, PATIENCE = 20 /* seconds for what another node may have */ };
+enum { LOOKED_AT = 256, PATIENCE = 20 /* seconds for what another node may have */ };
 
 static struct {
     pmix_status_t (*init)(pmix_proc_t *, pmix_info_t[], size_t);
@@ -54,10 +55,7 @@ static struct {
     uintptr_t fences;     /* number of the fence that was entered last */
     bool met;             /* it is over, with: */
     pmix_status_t status;
-    struct {
-        int rank, code;
-    } notice[NOTICES];
-    int first, count; /* of the notices, a ring; the oldest are lost when it is full */
+    struct hl_notices notices;
 } px = {.turn = PTHREAD_MUTEX_INITIALIZER, .told = PTHREAD_MUTEX_INITIALIZER, .bell = -1, .over = -1};
 
 /* A yes with the name `key`, as all calls take their wishes. */
@@ -118,17 +116,8 @@ static void note(pmix_status_t what, const pmix_info_t *info, size_t count)
         else if (!strcmp(info[i].key, PMIX_EXIT_CODE) && v->type == PMIX_INT)
             code = v->data.integer;
     }
-    if (rank < 0 || what == PMIX_ERR_LOST_CONNECTION) {
+    if (rank < 0 || what == PMIX_ERR_LOST_CONNECTION || !hl_notices_put(&px.notices, rank, code))
         px.gone = true;
-    } else {
-        int at = (px.first + px.count) % NOTICES;
-        px.notice[at].rank = rank;
-        px.notice[at].code = code;
-        if (px.count < NOTICES)
-            px.count++;
-        else
-            px.first = (px.first + 1) % NOTICES;
-    }
 }
 
 static void pmix_event(size_t id, pmix_status_t what, const pmix_proc_t *source, pmix_info_t info[],
@@ -423,17 +412,12 @@ static int pmix_watch_take(int *rank, int *code)
 {
     int rc = 0;
     pthread_mutex_lock(&px.told);
-    if (px.count) {
-        *rank = px.notice[px.first].rank;
-        *code = px.notice[px.first].code;
-        px.first = (px.first + 1) % NOTICES;
-        px.count--;
+    if (hl_notices_take(&px.notices, rank, code))
         rc = 1;
-    } else if (px.gone) {
+    else if (px.gone)
         rc = HL_ERR_OTHER; /* the bell goes on ringing */
-    } else {
+    else
         silence(px.bell);
-    }
     pthread_mutex_unlock(&px.told);
     return rc;
 }

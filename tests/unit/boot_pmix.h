@@ -117,8 +117,11 @@ START_TEST(deaths_ring_the_descriptor_once_each)
     for (int i = 0; i < 100; i++) {
         tell(f, PMIX_ERR_PROC_ABORTED_BY_SIG, i, 1);
     }
-    ck_assert_int_eq(m->watch_take(&rank, &code), 1);
-    ck_assert_int_eq(rank, 36); /* of a flood the newest are kept */
+    for (int i = 0; i < 100; i++) {
+        ck_assert_int_eq(m->watch_take(&rank, &code), 1);
+        ck_assert_int_eq(rank, i);
+    }
+    ck_assert_int_eq(m->watch_take(&rank, &code), 0);
 }
 END_TEST
 

@@ -328,6 +328,16 @@ START_TEST(notices_come_between_answers_and_a_hang_up_is_seen)
     ck_assert_int_eq(m->watch_take(&rank, &code), 1);
     ck_assert_int_eq(rank, 0);
     ck_assert_int_eq(m->watch_take(&rank, &code), 0);
+    for (int i = 0; i < 100; i++) {
+        ck_assert_int_gt(dprintf(end, "cmd=hotlane_died rank=%d code=1\n", i), 0);
+    }
+    ck_assert_int_eq(write(end, "cmd=barrier_out rc=0\n", 21), 21);
+    ck_assert_int_eq(m->fence(-1, NULL, NULL), 0);
+    for (int i = 0; i < 100; i++) {
+        ck_assert_int_eq(m->watch_take(&rank, &code), 1);
+        ck_assert_int_eq(rank, i);
+    }
+    ck_assert(!m->watch_waits());
     close(end);
     ck_assert_int_eq(m->watch_take(&rank, &code), HL_ERR_OTHER);
     ck_assert_int_eq(m->fence(-1, NULL, NULL), HL_ERR_OTHER);
@@ -458,7 +468,7 @@ static Suite *make_suite(void)
     tcase_add_test(tc, every_byte_value_and_length_survives_as_text);
     tcase_add_test(tc, texts_that_were_changed_are_refused);
     tcase_add_test(tc, lines_arrive_in_any_pieces);
-    tcase_add_test(tc, a_death_that_is_told_while_the_node_meets_is_not_forgotten);
+    tcase_add_test(tc, deaths_that_are_told_while_the_node_meets_are_not_forgotten);
     tcase_add_test(tc, broken_streams_are_noticed);
     tcase_add_test(tc, fields_are_found_whole_and_values_hold_anything);
     tcase_add_test(tc, garbage_never_crashes_the_parser);
