@@ -8,7 +8,11 @@
  * A rank is called by connecting to its endpoint: the host says at once when nobody listens there any more.
  * That is done where a connection has ended (a moment later: the launcher may tell first), for ranks that
  * take nothing, and once by who waits for long, whatever for: a call is also a question to a host that nobody
- * has a connection with. */
+ * has a connection with.
+ *
+ * Who waits for long also asks the receive threads of the next ranks of other nodes, which answer while their
+ * programs compute: a rank whose host answers, but not it, is stopped. Its node peers would see that by
+ * themselves (stops.h); a rank that is alone on its node is the next one of somebody who waits. */
 #include "alive.h"
 
 #include "hosts.h"
@@ -39,10 +43,23 @@
 #define ROUND_NS (10 * SECOND_NS)     /* from one such round to the next */
 #define AT_ONCE 8                     /* of them in a look */
 #define STOPPED_NS (10 * SECOND_NS)   /* a receive thread that computes for others never takes so long */
+#define ASKED 2                       /* ranks whose receive thread I ask: each costs a connection */
 
 struct call {
     int fd, rank;
     uint64_t since_ns;
+};
+
+/* To a receive thread. */
+struct question {
+    int rank;                    /* -1: none */
+    uint64_t since_ns, again_ns; /* of the first without an answer, 0: none; when the next one is due */
+};
+
+/* Of a rank that was said to be stopped. */
+struct stop {
+    bool said;            /* and it has not answered since */
+    uint64_t answered_ns; /* at the end of an earlier one */
 };
 
 /* The receive thread's, but for what is atomic. */
@@ -57,9 +74,11 @@ static struct {
     uint64_t round_ns;    /* of the first of them */
     bool ends_are_deaths; /* nobody leaves yet: whose endpoint is closed is dead */
     int given_up;         /* 1 + a rank that the lanes give up, 0: none */
-    bool *stopped;        /* [ranks] said so; NULL: none was */
-    hl_a32 suspect;       /* atomic: 1 + a rank that takes nothing, 0: none */
-    hl_a32 leaving;       /* atomic: peers may close their endpoints from now on */
+    struct stop *stops;   /* [ranks]; NULL: none was stopped */
+    uint64_t asked_ns;    /* time of the last look that saw to these, 0: they are not chosen yet */
+    struct question question[ASKED];
+    hl_a32 suspect; /* atomic: 1 + a rank that takes nothing, 0: none */
+    hl_a32 leaving; /* atomic: peers may close their endpoints from now on */
 } alive;
 
 void hl_rx_leave(void)
@@ -244,7 +263,7 @@ static void call_others(void)
     }
 }
 
-/* ---- the look ---- */
+/* ---- ranks that are stopped ---- */
 
 /* False: nothing tells of its host. */
 static bool answers(int rank, bool *out)
@@ -257,20 +276,31 @@ static bool answers(int rank, bool *out)
     return true;
 }
 
+/* Says once that it is stopped, if it has been silent for long on a host that answers. */
+static void say_stopped(int rank, uint64_t for_ns, bool host_answers)
+{
+    struct stop *stop = alive.stops != NULL ? &alive.stops[rank] : NULL;
+    if (stop != NULL && stop->answered_ns != 0) { /* somebody else, perhaps */
+        uint64_t since = hl_now_ns() - stop->answered_ns;
+        for_ns = for_ns < since ? for_ns : since;
+    }
+    if (for_ns <= STOPPED_NS || !host_answers || (stop != NULL && stop->said)) {
+        return;
+    }
+    alive.stops = stop != NULL ? alive.stops : calloc((size_t)hl_boot.size, sizeof *alive.stops);
+    if (alive.stops != NULL) {
+        alive.stops[rank].said = true;
+        hl_log(HL_LOG_WARN,
+               "rank %d has not answered for %lld s, but its host does: is it stopped (a debugger, Ctrl-Z)? "
+               "It is waited for",
+               rank, (long long)(for_ns / SECOND_NS));
+    }
+}
+
 void hl_rx_is_silent(int rank, uint64_t for_ns)
 {
     bool host_answers = false, known = answers(rank, &host_answers);
-    if (for_ns > STOPPED_NS && host_answers && (alive.stopped == NULL || !alive.stopped[rank])) {
-        alive.stopped = alive.stopped != NULL ? alive.stopped : calloc((size_t)hl_boot.size, 1);
-        if (alive.stopped != NULL) {
-            alive.stopped[rank] = true;
-            hl_log(
-                HL_LOG_WARN,
-                "rank %d has not answered for %lld s, but its host does: is it stopped (a debugger, Ctrl-Z)? "
-                "It is waited for",
-                rank, (long long)(for_ns / SECOND_NS));
-        }
-    }
+    say_stopped(rank, for_ns, host_answers);
     if (!known && hl_conf.peer_timeout != 0 && for_ns > (uint64_t)hl_conf.peer_timeout * SECOND_NS) {
         alive.given_up = rank + 1;
     }
@@ -288,11 +318,75 @@ bool hl_rx_gives_up(int rank, uint64_t waited_ns)
 
 void hl_rx_has_answered(int rank)
 {
-    if (alive.stopped != NULL && alive.stopped[rank]) {
-        alive.stopped[rank] = false;
+    if (alive.stops != NULL && alive.stops[rank].said) {
+        alive.stops[rank] = (struct stop){false, hl_now_ns()};
         hl_log(HL_LOG_WARN, "rank %d answers again", rank);
     }
 }
+
+/* The next ranks of other nodes. */
+static void choose_asked(void)
+{
+    struct hl_fab_host at;
+    int n = 0;
+    for (int i = 1; i < hl_boot.size && n < ASKED; i++) {
+        int rank = (hl_boot.rank + i) % hl_boot.size;
+        if (host_of(rank, &at)) {
+            alive.question[n++].rank = rank;
+        }
+    }
+    while (n < ASKED) {
+        alive.question[n++].rank = -1;
+    }
+}
+
+/* Who is stopped does not even let itself be connected with, and the question cannot leave. */
+static void ask(struct question *q)
+{
+    bool host_answers;
+    if (alive.now_ns >= q->again_ns) {
+        q->since_ns = q->since_ns != 0 ? q->since_ns : alive.now_ns;
+        if (hl_rx_streams_ask(q->rank)) {
+            q->again_ns = 2 * alive.now_ns - q->since_ns + ROUND_NS / 2; /* an answer may not have left */
+        }
+    }
+    if (q->since_ns != 0 && answers(q->rank, &host_answers)) {
+        say_stopped(q->rank, alive.now_ns - q->since_ns, host_answers);
+    }
+}
+
+static void ask_others(void)
+{
+    if (alive.waiting < WAITING_LOOKS) {
+        return;
+    }
+    if (alive.asked_ns == 0) {
+        choose_asked();
+    }
+    /* Or this thread did not run: answers may be there already. */
+    bool anew = alive.now_ns - alive.asked_ns > LATEST_NS + SECOND_NS;
+    alive.asked_ns = alive.now_ns;
+    for (int i = 0; i < ASKED; i++) {
+        struct question *q = &alive.question[i];
+        q->since_ns = anew && q->since_ns != 0 ? alive.now_ns : q->since_ns;
+        if (q->rank >= 0 && !hl_rx_is_dead(q->rank)) {
+            ask(q);
+        }
+    }
+}
+
+void hl_rx_alive_heard(int rank)
+{
+    for (int i = 0; i < ASKED; i++) {
+        struct question *q = &alive.question[i];
+        if (q->rank == rank && q->since_ns != 0) {
+            q->since_ns = 0;
+            hl_rx_has_answered(rank);
+        }
+    }
+}
+
+/* ---- the look ---- */
 
 static void look(void)
 {
@@ -321,6 +415,7 @@ static void look(void)
     }
     if (alive.ends_are_deaths) {
         call_others();
+        ask_others();
         hl_rx_streams_look();
         alive.calling |= hl_rx_watch_look();
     }
@@ -367,6 +462,6 @@ void hl_rx_alive_close(void)
         close(alive.calls[i].fd);
     }
     hl_rx_hosts_free(&alive.hosts);
-    free(alive.stopped);
+    free(alive.stops);
     memset(&alive, 0, sizeof alive);
 }

@@ -10,6 +10,9 @@ uint64_t hl_rx_alive_look(void);
 /* A rank says that this one counts as dead there. */
 void hl_rx_told_gone(int rank);
 
+/* The receive thread of a rank has answered a question, whoever asked. */
+void hl_rx_alive_heard(int rank);
+
 /* The thread has ended. */
 void hl_rx_alive_close(void);
 

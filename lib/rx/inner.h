@@ -73,7 +73,8 @@ uint64_t hl_rx_streams_number(int peer, unsigned op);  /* of the next record to 
 void hl_rx_streams_left(int peer, uint64_t number);    /* the one of that number has left */
 enum hl_rx_turn { HL_RX_NEXT, HL_RX_OLD, HL_RX_DONE }; /* to be handled, dropped; nothing is left to do */
 enum hl_rx_turn hl_rx_streams_take(const struct hl_wire_head *head);
-void hl_rx_streams_look(void); /* once a second */
+void hl_rx_streams_look(void);    /* once a second */
+bool hl_rx_streams_ask(int peer); /* its receive thread shall answer; false: that cannot leave now */
 
 /* Sends a record to a peer's receive endpoint: 0, HL_ERR_AGAIN (silent), or another error. */
 int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload);

@@ -1,6 +1,7 @@
 /* Records between receive endpoints are numbered without gaps: nobody acknowledges them, and a grant that a
  * reset connection has lost would be waited for for ever. A gap ends the job. How the end of a stream is
  * watched stands in tail.h; the telling is a COUNT, which has the number of the record before it. */
+#include "alive.h"
 #include "inner.h"
 #include "tail.h"
 
@@ -67,6 +68,7 @@ static void counted(const struct hl_wire_head *head, const struct hl_wire_rec *r
         return;
     }
     hl_rx_tail_answered(&s->tail, s->sent, rec->offset);
+    hl_rx_alive_heard((int)head->from);
     if (rec->index == ASKS) {
         (void)tell((int)head->from, 0); /* if it does not leave: they ask again */
     }
@@ -89,6 +91,11 @@ enum hl_rx_turn hl_rx_streams_take(const struct hl_wire_head *head)
     (void)is_loss(head, rec->op, head->seq - s->heard - 1);
     s->heard = head->seq;
     return HL_RX_NEXT;
+}
+
+bool hl_rx_streams_ask(int peer)
+{
+    return tell(peer, ASKS);
 }
 
 void hl_rx_streams_look(void)

@@ -188,32 +188,39 @@ def never_is_never():
 
 # ---- a process is stopped, or ends ----
 
-def pid_of(name, rank):
-    """The process of that rank: by its program and its environment."""
+def pid_of(rank, *command):
+    """The process of that rank: by its environment and how its command begins."""
+    begin = "".join(f"{word}\0" for word in command).encode()
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/environ", "rb") as env, open(f"/proc/{pid}/cmdline", "rb") as line:
-                if f"PMI_RANK={rank}\0".encode() in env.read() and line.read().startswith(program(name).encode()):
+                if f"PMI_RANK={rank}\0".encode() in env.read() and line.read().startswith(begin):
                     return int(pid)
         except OSError:
             pass
     return 0
 
 
-def a_stopped_process_is_waited_for():
-    name = "hosts/hosts_waits"
+def stopped(what, seconds):
+    command = program("hosts/hosts_waits"), what
     with hosts.Hosts(2) as there:
-        job = Job(2, there.place(), [program(name), "put", "14"], env=silent())
+        job = Job(2, there.place(), [*command, str(seconds)], env=silent())
         job.until("cut\n")
-        pid = until(lambda: pid_of(name, 1), "rank 1 runs")
+        pid = until(lambda: pid_of(1, *command), "rank 1 runs")
         time.sleep(1)
         os.kill(pid, signal.SIGSTOP)
-        time.sleep(12)
+        job.until("but its host does", 20)
+        time.sleep(2)
         os.kill(pid, signal.SIGCONT)
         job.good(30)
         assert len(re.findall(r"rank 1 has not answered for 1\d s, but its host does", job.out)) == 1, job.show()
         assert job.out.count("is stopped") == 1, job.show()
-        assert "dead" not in job.out, job.show()
+        assert job.out.count("rank 1 answers again") == 1 and "dead" not in job.out, job.show()
+
+
+def a_stopped_process_is_waited_for():
+    """Whether it is asked for memory, or is to send by itself."""
+    together((what, stopped, what, seconds) for what, seconds in (("put", 14), ("receive", 3)))
 
 
 def untold(scene):

@@ -1,5 +1,6 @@
 /* usage: hosts_waits WHAT [SECONDS]: rank 0 waits for rank 1, whose host somebody cuts off when it says
- * "cut". Nobody asks for errors to be returned: the job must end. With SECONDS of puts it ends well. */
+ * "cut". Nobody asks for errors to be returned: the job must end. With SECONDS of puts, or before rank 1
+ * sends what is received, it ends well. */
 #include "../mpi/mpi_test.h"
 
 static void put(MPI_Win win, double seconds)
@@ -40,6 +41,11 @@ int main(int argc, char **argv)
         lock(win);
     } else if (me == 0 && strcmp(argv[1], "receive") == 0) {
         MPI_Recv(&word, 1, MPI_LONG, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (me == 1 && argc > 2 && strcmp(argv[1], "receive") == 0) {
+        for (int tenths = 10 * atoi(argv[2]); tenths > 0; tenths--) { /* the time of a stop does not count */
+            usleep(100000);
+        }
+        MPI_Send(&word, 1, MPI_LONG, 0, 0, MPI_COMM_WORLD);
     } else if (me == 1 && argc < 3) {
         pause(); /* its receive thread serves */
     }
