@@ -53,6 +53,11 @@ class Failed(Exception):
     """A run ended badly; the text tells how, with the command and its last lines."""
 
 
+def numbers(words):
+    """Of an option: separated by commas, or none."""
+    return [int(w) for w in words.split(",") if w]
+
+
 def add_arguments(parser, many=False):
     """The options that all scripts share."""
     parser.add_argument("--build", default=os.environ.get("HOTLANE_BUILD", os.path.join(HERE, "..", "build")),

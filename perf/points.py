@@ -9,10 +9,6 @@ import svg
 Row = collections.namedtuple("Row", "name program environment arguments", defaults=[[]])
 
 
-def numbers(words):
-    return [int(w) for w in words.split(",")]
-
-
 def short(size):
     for limit, unit in ((1 << 20, "MiB"), (1 << 10, "KiB")):
         if size >= limit:

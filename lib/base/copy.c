@@ -3,7 +3,6 @@
 
 #include "util.h"
 
-#define LINE ((size_t)64)
 #define SLOW_NS 4      /* for a line: 16 GB/s, half of what memory takes from one core */
 #define EVERY 32       /* copies, one is timed */
 #define EVERY_SLOW 512 /* copies past the caches, a trial */
@@ -16,7 +15,7 @@
 /* Whole lines, with the fewest stores: lines that are put together from several leave the core later. */
 __attribute__((target("avx"))) static void stream_halves(char *to, const char *from, size_t n)
 {
-    for (size_t i = 0; i < n; i += LINE) {
+    for (size_t i = 0; i < n; i += HL_COPY_LINE) {
         const __m256i *source = (const __m256i *)(const void *)(from + i);
         __m256i *line = (__m256i *)(void *)(to + i);
         __m256i a = _mm256_loadu_si256(source), b = _mm256_loadu_si256(source + 1);
@@ -27,7 +26,7 @@ __attribute__((target("avx"))) static void stream_halves(char *to, const char *f
 
 static void stream_quarters(char *to, const char *from, size_t n)
 {
-    for (size_t i = 0; i < n; i += LINE) {
+    for (size_t i = 0; i < n; i += HL_COPY_LINE) {
         const __m128i *source = (const __m128i *)(const void *)(from + i);
         __m128i *line = (__m128i *)(void *)(to + i);
         __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
@@ -57,7 +56,8 @@ static void stream(char *to, const char *from, size_t n)
 
 void hl_copy_past(void *to, const void *from, size_t n)
 {
-    size_t head = hl_min_size(n, -(uintptr_t)to & (LINE - 1)), lines = (n - head) & ~(LINE - 1);
+    size_t head = hl_min_size(n, -(uintptr_t)to & (HL_COPY_LINE - 1)),
+           lines = (n - head) & ~(HL_COPY_LINE - 1);
     char *at = to;
     const char *source = from;
 
@@ -68,7 +68,7 @@ void hl_copy_past(void *to, const void *from, size_t n)
 
 void hl_copy_judge(struct hl_copy_out *o, size_t n, uint64_t ns)
 {
-    bool slow = ns * LINE > n * SLOW_NS;
+    bool slow = ns * HL_COPY_LINE > n * SLOW_NS;
 
     o->since = slow && !o->past && !o->doubt ? EVERY : 0; /* it may have been interrupted: again at once */
     o->past = slow && (o->past || o->doubt);

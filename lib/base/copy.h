@@ -17,6 +17,7 @@
 
 #include "attr.h"
 
+#define HL_COPY_LINE ((size_t)64)
 #define HL_COPY_LEAST 4096 /* bytes from which it makes a difference */
 
 /* What a writer knows of its readers. Zero at first; one thread at a time. */
@@ -37,7 +38,7 @@ void hl_copy_out_long(struct hl_copy_out *o, void *to, const void *from, size_t 
 /* Asks for what another core has written, before it is read. */
 HL_INLINE void hl_copy_fetch(const void *from, size_t n)
 {
-    for (size_t i = 0; i < n; i += 64) {
+    for (size_t i = 0; i < n; i += HL_COPY_LINE) {
         __builtin_prefetch((const char *)from + i, 0, 2);
     }
 }

@@ -3,13 +3,10 @@
 
 usage: ctx_wrong.py MPIEXEC PROGRAM
 """
-import os
-import re
-import subprocess
 import sys
 
-mpiexec, program = sys.argv[1:]
-failed = 0
+import wrong
+
 CASES = {
     "invalid": r"shmem_ctx_quiet: the context is SHMEM_CTX_INVALID",
     "put_invalid": r"shmem_ctx_long_p: the context is SHMEM_CTX_INVALID",
@@ -27,12 +24,5 @@ CASES = {
     "late": r"shmem_ctx_quiet: called after shmem_finalize",
 }
 
-for case, words in CASES.items():
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "SHMEM_", "SMA_"))}
-    env.update(HOTLANE_CONF="")
-    done = subprocess.run([mpiexec, "-n", "1", "--timeout", "30", program, case], env=env, capture_output=True,
-                          text=True, timeout=50)
-    if done.returncode != 1 or not re.search(words, done.stderr):
-        failed += 1
-        print(f"{case}: exit code {done.returncode}, says\n{done.stderr}")
-sys.exit(failed != 0)
+if __name__ == "__main__":
+    sys.exit(wrong.main(CASES, 1))

@@ -4,14 +4,12 @@ cannot be had: at all PEs or at none.
 
 usage: heap_wrong.py MPIEXEC PROGRAM
 """
-import os
 import re
-import subprocess
 import sys
 
+import wrong
+
 mpiexec, program = sys.argv[1:]
-CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "SHMEM_", "SMA_", "MPICH_"))}
-CLEAN["HOTLANE_CONF"] = ""
 failed = cases = 0
 
 
@@ -22,10 +20,9 @@ def run(what, pes=3, each=(), **env):
         for pairs in each:
             parts += [":"] if parts else []
             parts += ["-n", "1"] + [w for k, v in pairs.items() for w in ("-env", k, v)] + [program, what]
-        command = [mpiexec, "--timeout", "60"] + parts
     else:
-        command = [mpiexec, "-n", str(pes), "--timeout", "60", program, what]
-    done = subprocess.run(command, env={**CLEAN, **env}, capture_output=True, text=True, timeout=80)
+        parts = ["-n", str(pes), program, what]
+    done = wrong.run(mpiexec, *parts, seconds=60, **env)
     return done.returncode, done.stderr
 
 

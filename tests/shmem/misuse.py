@@ -9,6 +9,8 @@ import re
 import subprocess
 import sys
 
+import wrong
+
 HEAD = """# Misuse of OpenSHMEM calls
 
 OpenSHMEM has no error codes for these calls: each of them ends the job with exit code 1 and the line below. Made by
@@ -22,11 +24,8 @@ FAR = ("too_long", "odd_atomic", "stack_signal", "ctx_pe", "coll_other")  # over
 
 
 def run(mpiexec, program, name, near):
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "SHMEM_", "SMA_"))}
-    env.update(HOTLANE_CONF="", HOTLANE_NEAR=near)
     pes = "1" if name.startswith("early") else "2"  # before the start all PEs are alike
-    return subprocess.run([mpiexec, "-n", pes, "--timeout", "30", program, name], env=env, capture_output=True, text=True,
-                          timeout=50, stdin=subprocess.DEVNULL, check=False)
+    return wrong.run(mpiexec, "-n", pes, program, name, HOTLANE_NEAR=near)
 
 
 def message(done, name):
