@@ -188,6 +188,8 @@ int PMPI_Win_sync(MPI_Win win)
     if (w == NULL) {
         return hl_win_raise(w, win, "MPI_Win_sync", hl_win_bad());
     }
+    hl_handover_give(&hl_rx_order);
     hl_near_fence();
+    hl_handover_take(&hl_rx_order);
     return MPI_SUCCESS;
 }

@@ -15,6 +15,7 @@
 
 #include "conf.h"
 #include "cs.h"
+#include "rx.h"
 
 enum hl_mode { HL_MODE_HOT, HL_MODE_GLOBAL, HL_MODE_ENQUEUE }; /* in the order of conf's words */
 
@@ -46,9 +47,10 @@ HL_INLINE bool hl_mode_is_global(const struct hl_win *w)
     return w != NULL && w->detour && (hl_conf.rma_mode == HL_MODE_GLOBAL || hl_cs_mode == HL_CS_GLOBAL);
 }
 
-/* Around a call on such a window that is not a job. */
+/* Around a call on such a window that is not a job. Such calls order accesses (see hl_rx_order). */
 HL_INLINE void hl_mode_enter(const struct hl_win *w)
 {
+    hl_handover_give(&hl_rx_order);
     if (HL_UNLIKELY(hl_mode_is_global(w))) {
         hl_cs_enter_process(HL_CS_window);
     }
@@ -59,6 +61,7 @@ HL_INLINE void hl_mode_leave(const struct hl_win *w)
     if (HL_UNLIKELY(hl_mode_is_global(w))) {
         hl_cs_leave_process();
     }
+    hl_handover_take(&hl_rx_order);
 }
 
 #endif

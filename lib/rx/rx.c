@@ -157,6 +157,8 @@ int hl_rx_handle(enum hl_wire_op op, hl_rx_fn *fn)
     return 0;
 }
 
+const char hl_rx_order;
+
 int hl_rx_run(const struct hl_rx_msg *msg)
 {
     hl_rx_fn *fn = hl_rx.handlers[msg->rec->op];
@@ -167,7 +169,10 @@ int hl_rx_run(const struct hl_rx_msg *msg)
         hl_rx_told_gone(msg->from);
         return 0;
     }
-    return fn != NULL ? fn(msg) : HL_ERR_UNSUPPORTED_OPERATION;
+    hl_handover_take(&hl_rx_order);
+    int rc = fn != NULL ? fn(msg) : HL_ERR_UNSUPPORTED_OPERATION;
+    hl_handover_give(&hl_rx_order);
+    return rc;
 }
 
 int hl_rx_on_death(void (*fn)(int rank))

@@ -33,6 +33,11 @@ struct hl_rx_msg {
     void *answer;        /* rx's own */
 };
 
+/* What records do to memory comes before and after this process's own accesses by way of other processes. Who
+ * orders these (calls of synchronization) gives and takes this, as the receive thread does
+ * (hl_handover_give). */
+HL_HIDDEN extern const char hl_rx_order;
+
 /* Handles a record; on the receive thread. Returns 0 or the HL_ERR_* that the acknowledgement carries back.
  * It has checked nothing but the message's form: locate memory with hl_fab_locate. */
 typedef int hl_rx_fn(const struct hl_rx_msg *msg);

@@ -185,6 +185,7 @@ void hl_rx_unpack(const struct hl_wire_head *head, struct hl_rx_answers *a)
     struct hl_fab_reach reach = {0};
     bool held = false;
     a->message = (uint32_t)head->seq;
+    hl_handover_take(&hl_rx_order);
     for (a->record = 0; a->record < head->count; a->record++) {
         const struct hl_wire_short *rec = (const void *)at;
         bool is_short = hl_wire_is_short(rec->op);
@@ -212,4 +213,5 @@ void hl_rx_unpack(const struct hl_wire_head *head, struct hl_rx_answers *a)
     /* full: what was stored is there for all before the acknowledgement says so; pairs with the fence at the
      * end of a flush (litmus: near and network mixed). */
     hl_fence_full();
+    hl_handover_give(&hl_rx_order);
 }
