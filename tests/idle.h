@@ -1,13 +1,11 @@
-/* The CPU time of waits, for tests of idle ranks. A busy machine only adds to it, so the least of several
- * waits is judged; a nap costs what the machine makes it cost, so bare naps are measured beside. */
+/* What waits do, for tests of idle ranks: the naps of the waiting thread and of its whole process are
+ * counted, which a busy machine makes only fewer. CPU time is judged by what no machine makes of naps: one
+ * that takes a quarter of a core in each of several waits does not sleep. */
 #ifndef IDLE_H
 #define IDLE_H
 
-#include <linux/futex.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,8 +16,8 @@ enum {
 
 struct idle {
     double since, cpu; /* seconds */
-    long naps;
-    int who; /* RUSAGE_SELF: receive thread included; RUSAGE_THREAD */
+    long naps, all;    /* of the thread; of `who` */
+    int who;           /* RUSAGE_SELF: receive thread included; RUSAGE_THREAD */
 };
 
 static inline double idle_now(void)
@@ -29,55 +27,42 @@ static inline double idle_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static inline double idle_cpu(int who)
+/* How often it slept goes to *naps. */
+static inline double idle_cpu(int who, long *naps)
 {
     struct rusage u;
     getrusage(who, &u);
+    *naps = u.ru_nvcsw;
     return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
            (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
-static inline long idle_naps(void)
-{
-    struct rusage u;
-    getrusage(RUSAGE_THREAD, &u);
-    return u.ru_nvcsw;
-}
-
 static inline struct idle idle_begin(int who)
 {
-    return (struct idle){idle_now(), idle_cpu(who), idle_naps(), who};
+    struct idle i = {.since = idle_now(), .who = who};
+    (void)idle_cpu(RUSAGE_THREAD, &i.naps);
+    i.cpu = idle_cpu(who, &i.all);
+    return i;
 }
 
-/* Of a core, since then; milliseconds and naps go to *ms and *naps. */
-static inline double idle_share(const struct idle *i, double *ms, long *naps)
+/* Since `then`. */
+static inline struct idle idle_took(const struct idle *then)
 {
-    double took = idle_now() - i->since;
-    *ms = took * 1e3;
-    *naps = idle_naps() - i->naps;
-    return (idle_cpu(i->who) - i->cpu) / took;
+    struct idle now = idle_begin(then->who);
+    return (struct idle){now.since - then->since, now.cpu - then->cpu, now.naps - then->naps,
+                         now.all - then->all, then->who};
 }
 
-/* What naps of 1 ms and nothing else take of a core. */
-static inline double idle_bare(void)
+/* Whether a wait took so much: short naps, then of 10 ms where its end rings, else of 1 ms. Other threads of
+ * the process slept less often than that. */
+static inline bool idle_is_much(const struct idle *took, bool rings)
 {
-    uint32_t word = 0;
-    double ms;
-    long naps;
-    struct idle i = idle_begin(RUSAGE_THREAD);
-    for (int n = 0; n < 60; n++) {
-        struct timespec t = {0, 1000000};
-        (void)syscall(SYS_futex, &word, FUTEX_WAIT, word, &t, NULL, 0);
-    }
-    return idle_share(&i, &ms, &naps);
+    double most = 20 + took->since * (rings ? 250 : 1500);
+    return (double)took->naps > most || (double)took->all > 2 * most || took->cpu > took->since / 4;
 }
 
-/* 1 % of a core is allowed; or where a nap costs more than 10 us, for naps of 10 ms half, and for those of 1
- * ms, which nobody may end, one and a half of what bare ones take. */
-static inline bool idle_is_little(double share, bool rings, double bare)
-{
-    double floor = bare * (rings ? 0.5 : 1.5);
-    return share <= (floor > 0.01 ? floor : 0.01);
-}
+#define IDLE_FORMAT "%s: %ld naps, %ld of the process, and %.2f %% of a core in %.0f ms\n"
+#define IDLE_VALUES(name, took)                                                                              \
+    name, (took).naps, (took).all, (took).cpu / (took).since * 100, (took).since * 1e3
 
 #endif

@@ -1,5 +1,5 @@
 /* Who waits in a blocking call for a rank that computes sleeps, and leaves the core to others: rank 0 waits
- * in each kind of call. Naps are counted, which a busy machine makes only fewer, and CPU time is measured. */
+ * in each kind of call. */
 #include "mpi_test.h"
 
 #include "../idle.h"
@@ -9,7 +9,6 @@
 static MPI_Win win = MPI_WIN_NULL;
 static pid_t peer_pid;
 static int wait_ms;
-static bool judged; /* CPU time was: what is played again is for the naps */
 static int number, block[2][64];
 
 static void receive(void)
@@ -135,12 +134,11 @@ static const struct scene {
     {"flush", flush, stop, false},
 };
 
-/* Rank 0: the share of a core that one wait takes, and what bare naps take. */
-static double wait_once(const struct scene *s, double *bare, double *ms, long *naps)
+/* Rank 0: what one wait takes. */
+static struct idle wait_once(const struct scene *s)
 {
     pthread_t other;
     bool stops = s->waiter == flush;
-    *bare = idle_bare();
     if (stops) {
         usleep(100000);
         pthread_create(&other, NULL, go_on, NULL);
@@ -148,40 +146,35 @@ static double wait_once(const struct scene *s, double *bare, double *ms, long *n
     /* The receive thread looks after what a flush waits for, every millisecond; it is not counted there. */
     struct idle i = idle_begin(stops ? RUSAGE_THREAD : RUSAGE_SELF);
     s->waiter();
-    double share = idle_share(&i, ms, naps);
+    i = idle_took(&i);
     if (stops) {
         pthread_join(other, NULL);
     }
-    return share;
+    return i;
 }
 
 /* The same at all ranks: whether it was too much. */
 static int play_once(const struct scene *s, bool last)
 {
-    double bare, ms;
-    long naps;
     int much = 0;
     if (s->waiter == lock && me == 1) {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (me == 1) {
-        usleep(s->waiter == flush ? 1000 : (useconds_t)(wait_ms + 80) * 1000); /* 60 bare naps come first */
+        usleep(s->waiter == flush ? 1000 : (useconds_t)wait_ms * 1000);
         s->peer();
     } else {
         if (s->waiter == flush) {
             MPI_Win_lock_all(0, win);
         }
-        double share = wait_once(s, &bare, &ms, &naps);
+        struct idle i = wait_once(s);
         if (s->waiter == flush) {
             MPI_Win_unlock_all(win);
         }
-        /* Nine short ones, then of 10 ms; else of 1 ms. */
-        bool many = (double)naps > (s->rings ? 20 + ms / 4 : 20 + ms * 1.5);
-        much = many || (!judged && !idle_is_little(share, s->rings, bare));
+        much = idle_is_much(&i, s->rings);
         if (much && last) {
-            printf("%s: %ld naps and %.2f %% of a core in %.0f ms; bare naps of 1 ms: %.2f %%\n", s->name,
-                   naps, share * 100, ms, bare * 100);
+            printf(IDLE_FORMAT, IDLE_VALUES(s->name, i));
             fflush(stdout);
             MPI_Abort(MPI_COMM_WORLD, 1);
         }
@@ -223,7 +216,6 @@ static long long play_all(void)
         }
     }
     CHECK_EQ(hotlane_counter("late_wakes", &after), 0);
-    judged = true;
     return after - before;
 }
 

@@ -1,5 +1,4 @@
-/* A PE that waits in a blocking call sleeps: PE 0 waits in each, PE 1 comes later. Naps are counted, which a
- * busy machine makes only fewer, and CPU time is measured. */
+/* A PE that waits in a blocking call sleeps: PE 0 waits in each, PE 1 comes later. */
 #include "shmem_test.h"
 
 #include "../idle.h"
@@ -65,26 +64,21 @@ static const struct scene {
 /* All PEs: whether it was too much. */
 static int play_once(const struct scene *s, bool last)
 {
-    double ms;
-    long naps;
     value++;
     if (s->waiter == set_lock && me == 1) {
         shmem_set_lock(lock);
     }
     shmem_barrier_all();
     if (me == 1) {
-        usleep((useconds_t)(wait_ms + 80) * 1000); /* 60 bare naps come first */
+        usleep((useconds_t)wait_ms * 1000);
         s->peer();
     } else if (me == 0) {
-        double bare = idle_bare();
         struct idle i = idle_begin(RUSAGE_SELF);
         s->waiter();
-        double share = idle_share(&i, &ms, &naps);
-        bool many = (double)naps > 20 + ms * 1.5;
-        *much = many || !idle_is_little(share, false, bare);
-        if (*much && (many || last)) {
-            printf("%s: %ld naps and %.2f %% of a core in %.0f ms; bare naps of 1 ms: %.2f %%\n", s->name,
-                   naps, share * 100, ms, bare * 100);
+        i = idle_took(&i);
+        *much = idle_is_much(&i, false);
+        if (*much && last) {
+            printf(IDLE_FORMAT, IDLE_VALUES(s->name, i));
             fflush(stdout);
             shmem_global_exit(1);
         }

@@ -223,6 +223,41 @@ START_TEST(who_waits_for_a_ring_sleeps_long)
 }
 END_TEST
 
+/* What a wait without a ring does: its polls, and looks at its word, of which the last are judged. */
+struct looks {
+    hl_a32 polls;
+    uint32_t polls_before;
+    int seen;
+};
+
+enum { LOOKS_FIRST = 400, LOOKS = 240 }; /* the first: spins, yields and naps that double */
+
+static bool has_looked(void *arg)
+{
+    struct looks *l = arg;
+    if (++l->seen == LOOKS_FIRST) {
+        l->polls_before = hl_a32_load_relaxed(&l->polls);
+    }
+    return l->seen == LOOKS_FIRST + LOOKS;
+}
+
+/* Twelve looks to a poll: one before and nine within naps of 1 ms, and two around the poll. */
+START_TEST(who_waits_for_a_word_seldom_polls)
+{
+    static struct hl_prog_door door;
+    struct sleeper s = {{0}, {0}};
+    struct looks l = {{0}, 0, 0};
+    hl_prog_set_door(&door, arm, &s);
+    ck_assert_int_eq(hl_prog_register(count_poll, &l.polls, 1), 0);
+    hl_prog_wait(has_looked, &l);
+    hl_prog_unregister(count_poll, &l.polls);
+    hl_prog_set_door(NULL, NULL, NULL);
+    uint32_t polls = hl_a32_load_relaxed(&l.polls) - l.polls_before;
+    ck_assert_uint_le(polls, LOOKS / 12 + 2);
+    ck_assert_uint_ge(polls, LOOKS / 12 - 2);
+}
+END_TEST
+
 /* What becomes true during a nap, without a ring, is found after it, and counted. */
 START_TEST(a_ring_that_is_missing_is_counted)
 {
@@ -431,6 +466,7 @@ static Suite *make_suite(void)
     tcase_add_test(c, a_shared_door_is_armed_and_rung);
     tcase_add_test(c, sleepers_are_rung_for_once);
     tcase_add_test(c, who_waits_for_a_ring_sleeps_long);
+    tcase_add_test(c, who_waits_for_a_word_seldom_polls);
     tcase_add_test(c, a_ring_that_is_missing_is_counted);
     tcase_add_test(c, who_waits_gives_the_one_lock_away);
     tcase_add_test(c, the_one_lock_excludes);
