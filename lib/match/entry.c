@@ -2,8 +2,8 @@
  *
  * Entries of short messages come and go all the time, and by different threads, which allocators do not like:
  * an inbox keeps some. More than that are a flood, of perhaps millions: these are cut from blocks of huge
- * pages, because half of such a message's time would be page faults, and blocks go back to the system when
- * the flood is over. */
+ * pages, because half of such a message's time would be page faults, each as long as its payload asks for,
+ * and blocks go back to the system when the flood is over. */
 #include "inner.h"
 
 #include "boot.h"
@@ -18,14 +18,13 @@
 
 /* In a list while it has room. */
 struct hl_entry_block {
-    struct hl_entry_block *next, **back;
-    struct hl_entry *free; /* by their `next` */
-    size_t used, fresh;    /* entries in use; begun at all */
+    struct hl_entry_block *next, **back, **list;
+    struct hl_entry *free;    /* by their `next` */
+    size_t used, fresh, most; /* entries in use; begun at all; that fit */
+    size_t each;              /* bytes of an entry */
 };
-
-#define ENTRY_BYTES (sizeof(struct hl_entry) + HL_MATCH_INLINE)
-#define BLOCK_ENTRIES ((BLOCK_BYTES - sizeof(struct hl_entry_block)) / ENTRY_BYTES)
-_Static_assert(ENTRY_BYTES % _Alignof(struct hl_entry) == 0, "entries lie one after the other");
+_Static_assert((sizeof(struct hl_entry) + HL_ENTRY_STEP) % _Alignof(struct hl_entry) == 0,
+               "entries lie one after the other");
 
 static HL_COLD void out_of_memory(uint64_t bytes)
 {
@@ -53,24 +52,32 @@ static struct hl_entry *fill(struct hl_entry *e, const struct hl_arrival *a, str
 struct hl_entry *hl_entry_new(const struct hl_arrival *a)
 {
     size_t bytes = hl_entry_payload(a);
-    struct hl_entry *e = malloc(sizeof(*e) + (bytes > HL_MATCH_INLINE ? bytes : HL_MATCH_INLINE));
-    if (e == NULL) {
+    size_t room = bytes > HL_MATCH_INLINE ? bytes : HL_MATCH_INLINE;
+    struct hl_post *p = malloc(sizeof(*p) + sizeof(struct hl_entry) + room);
+    if (p == NULL) {
         out_of_memory(a->len);
         return NULL;
     }
-    return fill(e, a, NULL);
+    return fill(hl_entry_posted(p), a, NULL);
+}
+
+void hl_entry_free(struct hl_entry *e)
+{
+    if (e != NULL) {
+        free(hl_entry_post(e));
+    }
 }
 
 /* ---- Blocks ---- */
 
-static void block_link(struct hl_entry_pool *pool, struct hl_entry_block *b)
+static void block_link(struct hl_entry_block *b)
 {
-    b->next = pool->open;
-    b->back = &pool->open;
+    b->next = *b->list;
+    b->back = b->list;
     if (b->next != NULL) {
         b->next->back = &b->next;
     }
-    pool->open = b;
+    *b->list = b;
 }
 
 static void block_unlink(struct hl_entry_block *b)
@@ -81,7 +88,7 @@ static void block_unlink(struct hl_entry_block *b)
     }
 }
 
-static HL_COLD struct hl_entry_block *block_new(struct hl_entry_pool *pool)
+static HL_COLD struct hl_entry_block *block_new(struct hl_entry_block **list, size_t payload)
 {
     struct hl_entry_block *b =
         mmap(NULL, BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -89,14 +96,19 @@ static HL_COLD struct hl_entry_block *block_new(struct hl_entry_pool *pool)
         return NULL;
     }
     (void)madvise(b, BLOCK_BYTES, MADV_HUGEPAGE); /* small pages do as well */
-    block_link(pool, b);
+    b->list = list;
+    b->each = sizeof(struct hl_entry) + payload;
+    b->most = (BLOCK_BYTES - sizeof(*b)) / b->each;
+    block_link(b);
     return b;
 }
 
 /* NULL: no memory. */
-static struct hl_entry *block_take(struct hl_entry_pool *pool)
+static struct hl_entry *block_take(struct hl_entry_pool *pool, size_t payload)
 {
-    struct hl_entry_block *b = pool->open != NULL ? pool->open : block_new(pool);
+    size_t size = (payload + HL_ENTRY_STEP - 1) / HL_ENTRY_STEP;
+    struct hl_entry_block **list = &pool->open[size];
+    struct hl_entry_block *b = *list != NULL ? *list : block_new(list, size * HL_ENTRY_STEP);
     if (b == NULL) {
         return NULL;
     }
@@ -104,25 +116,25 @@ static struct hl_entry *block_take(struct hl_entry_pool *pool)
     if (e != NULL) {
         b->free = e->next;
     } else {
-        e = (struct hl_entry *)(void *)((char *)(b + 1) + b->fresh++ * ENTRY_BYTES);
+        e = (struct hl_entry *)(void *)((char *)(b + 1) + b->fresh++ * b->each);
     }
     e->block = b;
-    if (++b->used == BLOCK_ENTRIES) {
+    if (++b->used == b->most) {
         block_unlink(b);
     }
     return e;
 }
 
-/* The last one stays until the inbox closes: one more message must not cost a mapping. */
-static void block_give(struct hl_entry_pool *pool, struct hl_entry *e)
+/* The last one of a size stays until the inbox closes: one more message must not cost a mapping. */
+static void block_give(struct hl_entry *e)
 {
     struct hl_entry_block *b = e->block;
     e->next = b->free;
     b->free = e;
-    if (b->used-- == BLOCK_ENTRIES) {
-        block_link(pool, b);
+    if (b->used-- == b->most) {
+        block_link(b);
     }
-    if (b->used == 0 && (pool->open != b || b->next != NULL)) {
+    if (b->used == 0 && (*b->list != b || b->next != NULL)) {
         block_unlink(b);
         munmap(b, BLOCK_BYTES);
     }
@@ -132,7 +144,8 @@ static void block_give(struct hl_entry_pool *pool, struct hl_entry *e)
 
 struct hl_entry *hl_entry_keep(struct hl_entry_pool *pool, const struct hl_arrival *a, size_t waiting)
 {
-    if (hl_entry_payload(a) > HL_MATCH_INLINE) {
+    size_t bytes = hl_entry_payload(a);
+    if (bytes > HL_MATCH_INLINE) {
         return hl_entry_new(a);
     }
     struct hl_entry *e = pool->spare;
@@ -141,18 +154,18 @@ struct hl_entry *hl_entry_keep(struct hl_entry_pool *pool, const struct hl_arriv
         pool->n_spare--;
         return fill(e, a, NULL);
     }
-    e = waiting < SPARE_MAX ? NULL : block_take(pool);
+    e = waiting < SPARE_MAX ? NULL : block_take(pool, bytes);
     return e == NULL ? hl_entry_new(a) : fill(e, a, e->block);
 }
 
 void hl_entry_drop(struct hl_entry_pool *pool, struct hl_entry *e)
 {
     if (HL_UNLIKELY(e->block != NULL)) {
-        block_give(pool, e);
+        block_give(e);
         return;
     }
     if (pool->n_spare == SPARE_MAX || (e->len > HL_MATCH_INLINE && e->kind != HL_MSG_RTS)) {
-        free(e);
+        hl_entry_free(e);
         return;
     }
     e->next = pool->spare;
@@ -165,10 +178,12 @@ void hl_entry_pool_close(struct hl_entry_pool *pool)
     while (pool->spare != NULL) {
         struct hl_entry *e = pool->spare;
         pool->spare = e->next;
-        free(e);
+        hl_entry_free(e);
     }
-    if (pool->open != NULL) {
-        munmap(pool->open, BLOCK_BYTES);
-        pool->open = NULL;
+    for (size_t i = 0; i < HL_ENTRY_SIZES; i++) {
+        if (pool->open[i] != NULL) {
+            munmap(pool->open[i], BLOCK_BYTES);
+            pool->open[i] = NULL;
+        }
     }
 }

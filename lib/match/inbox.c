@@ -164,11 +164,10 @@ static void apply(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *p, 
     } else if (p->op == HL_POST_CANCEL) {
         apply_cancel(ib, p);
     } else if (p->op == HL_POST_ARRIVE) {
-        struct hl_entry *e = HL_CONTAINER_OF(p, struct hl_entry, post);
+        struct hl_entry *e = hl_entry_posted(p);
         struct hl_arrival a;
         entry_arrival(e, &a);
         hl_inbox_arrive(m, ib, &a, w);
-        e->block = NULL; /* it is no command any more */
         hl_entry_drop(&ib->pool, e);
     } else {
         apply_receive(m, ib, p, w);
@@ -277,8 +276,9 @@ void hl_inbox_receive(struct hl_matcher *m, const struct hl_arrival *a, struct h
     }
     /* A port's messages of one source stay in order: commands are applied before whatever comes later. */
     struct hl_entry *e = hl_entry_new(a);
-    e->post.op = HL_POST_ARRIVE;
-    delegate(m, ib, &e->post, w);
+    struct hl_post *p = hl_entry_post(e);
+    p->op = HL_POST_ARRIVE;
+    delegate(m, ib, p, w);
 }
 
 struct hl_inbox *hl_inbox_of(struct hl_matcher *m, uint64_t ctx, int src)

@@ -142,12 +142,10 @@ struct hl_recv_body {
 };
 _Static_assert(sizeof(struct hl_recv_body) <= HL_REQ_BODY, "a receive fits its request");
 
-/* A message without its receive. Payload (or RTS area) follows. */
+/* A message without its receive. Payload (or RTS area) follows; a million of them may wait, so what only few
+ * need lies in front. */
 struct hl_entry {
-    union {
-        struct hl_post post;          /* for ARRIVE */
-        struct hl_entry_block *block; /* in a table: what it was cut from; NULL: malloc */
-    };
+    struct hl_entry_block *block;      /* what it was cut from; NULL: malloc, behind a struct hl_post */
     struct hl_entry *next, **back;     /* in its bin, by (ctx, src, tag) */
     struct hl_entry *sibling, **elder; /* in the bin of any tag, by (ctx, src) */
     struct hl_entry *younger, **older; /* in the inbox's order of arrival */
@@ -200,11 +198,14 @@ struct hl_arrival {
     const void *payload; /* or the RTS area */
 };
 
+#define HL_ENTRY_STEP 16 /* sizes of the payloads in blocks: 0, 16, ... HL_MATCH_INLINE */
+#define HL_ENTRY_SIZES (HL_MATCH_INLINE / HL_ENTRY_STEP + 1)
+
 /* Of an inbox; only its owner's. */
 struct hl_entry_pool {
     struct hl_entry *spare; /* for short messages, by their `next` */
     unsigned n_spare;
-    struct hl_entry_block *open; /* blocks with room */
+    struct hl_entry_block *open[HL_ENTRY_SIZES]; /* blocks with room, by the payload of their entries */
 };
 
 /* Bytes that an entry has of it: payload, or the area of an RTS. */
@@ -215,6 +216,18 @@ HL_INLINE size_t hl_entry_payload(const struct hl_arrival *a)
 
 /* By malloc; ends the job when there is no memory. Any thread. */
 struct hl_entry *hl_entry_new(const struct hl_arrival *a);
+void hl_entry_free(struct hl_entry *e);
+
+/* The command by which one of malloc goes to an inbox's owner, and back. */
+HL_INLINE struct hl_post *hl_entry_post(struct hl_entry *e)
+{
+    return (struct hl_post *)(void *)e - 1;
+}
+
+HL_INLINE struct hl_entry *hl_entry_posted(struct hl_post *p)
+{
+    return (struct hl_entry *)(void *)(p + 1);
+}
 
 /* One for the inbox's table, in which `waiting` others are. */
 struct hl_entry *hl_entry_keep(struct hl_entry_pool *pool, const struct hl_arrival *a, size_t waiting);

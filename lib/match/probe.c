@@ -135,9 +135,7 @@ static void receive(struct hl_matcher *m, struct hl_message *message, struct hl_
     struct hl_work w;
     hl_work_start(&w);
     hl_recv_deliver(m, req, &a, &w);
-    if (e != NULL) {
-        free(e);
-    }
+    hl_entry_free(e);
     hl_req_free(&message->req);
     hl_work_run(m, &w);
 }

@@ -310,10 +310,11 @@ struct hl_entry *hl_table_find(struct hl_table *t, uint64_t ctx, int src, int ta
     return e;
 }
 
-/* What malloc adds is about 16 bytes. */
+/* As if by malloc, which adds about 16 bytes. */
 uint64_t hl_entry_bytes(const struct hl_entry *e)
 {
-    return sizeof(*e) + 16 + (e->kind == HL_MSG_RTS ? sizeof(struct hl_msg_rts) : e->len);
+    return sizeof(struct hl_post) + sizeof(*e) + 16 +
+           (e->kind == HL_MSG_RTS ? sizeof(struct hl_msg_rts) : e->len);
 }
 
 void hl_table_add(struct hl_table *t, struct hl_entry *e)
@@ -414,7 +415,7 @@ void hl_table_close(struct hl_table *t)
     while (t->arrival.head != NULL) {
         struct hl_entry *e = t->arrival.head;
         hl_table_remove(t, e);
-        free(e);
+        hl_entry_free(e);
     }
     for (struct hl_post *p = t->wild.head, *next; p != NULL; p = next) {
         next = p->next;

@@ -34,7 +34,7 @@ START_TEST(a_flood_takes_bounded_memory)
     ck_assert(!hl_req_is_done(req[N - 2]));
     ck_assert_uint_eq(chokes(), 1);
     ck_assert_uint_gt(most, LIMIT);
-    ck_assert_uint_lt(most, LIMIT + 2 * BYTES + (size_t)N * (sizeof(struct hl_entry) + 48));
+    ck_assert_uint_lt(most, LIMIT + 2 * BYTES + (size_t)N * (sizeof(struct hl_entry) + 72));
     struct hl_recv r = receiving(0, 1, in, BYTES); /* the last one, behind all others */
     ck_assert_int_eq(hl_matcher_recv(&ranks[1], &r, MPI_STATUS_IGNORE), 0);
     ck_assert_int_eq(memcmp(in, out, BYTES), 0);

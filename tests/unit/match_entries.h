@@ -62,4 +62,31 @@ START_TEST(entries_of_a_flood_are_given_back)
 }
 END_TEST
 
+/* Messages of a flood that hold nothing take no room for payload, and others what they hold. */
+START_TEST(entries_of_a_flood_are_as_long_as_they_must)
+{
+    enum { N = 400000, BLOCK = 8 << 20 };
+    static struct hl_entry *e[N];
+    static const size_t bytes[] = {0, 1, 16, 17, HL_MATCH_INLINE}, room[] = {0, 16, 16, 32, 32};
+    char payload[2 * HL_MATCH_INLINE];
+    for (size_t k = 0; k < sizeof bytes / sizeof *bytes; k++) {
+        struct hl_entry_pool pool = {.spare = NULL};
+        struct hl_arrival a = {.len = bytes[k], .kind = HL_MSG_EAGER, .payload = payload};
+        memset(payload, (int)k + 1, sizeof payload);
+        const size_t before = mapped();
+        for (size_t i = 0; i < N; i++) {
+            a.tag = (int)i;
+            e[i] = hl_entry_keep(&pool, &a, N);
+        }
+        ck_assert_uint_le(mapped() - before, N * (sizeof **e + room[k]) + BLOCK);
+        for (size_t i = 0; i < N; i++) {
+            ck_assert(e[i]->tag == (int)i && memcmp(e[i]->payload, payload, bytes[k]) == 0);
+            hl_entry_drop(&pool, e[i]);
+        }
+        hl_entry_pool_close(&pool);
+        ck_assert_uint_lt(mapped(), before + BLOCK);
+    }
+}
+END_TEST
+
 #endif

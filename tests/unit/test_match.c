@@ -563,6 +563,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(c, tags_do_not_stand_in_each_others_way, 0, 2);
     tcase_add_loop_test(c, a_flood_takes_bounded_memory, 0, 4);
     tcase_add_test(c, entries_of_a_flood_are_given_back);
+    tcase_add_test(c, entries_of_a_flood_are_as_long_as_they_must);
     tcase_add_test(c, who_sends_little_is_not_choked);
     tcase_add_loop_test(c, what_waits_for_a_dead_rank_is_told, 0, 2);
     tcase_add_test(c, what_a_dead_rank_had_sent_is_received);
