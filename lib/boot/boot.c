@@ -40,30 +40,37 @@ enum { KEY = 64, READ_MS = 200, ABORT_SECONDS = 3 };
 static int agree_secret(void)
 {
     char hex[33];
-    if (job.has_secret)
+    if (job.has_secret) {
         return 0;
+    }
     int rc = hl_random_bytes(job.secret, sizeof job.secret);
-    if (rc || job.size == 1)
+    if (rc || job.size == 1) {
         return rc;
+    }
     snprintf(hex, sizeof hex, "%016llx%016llx", (unsigned long long)job.secret[0],
              (unsigned long long)job.secret[1]);
     rc = job.rank ? 0 : method->put("hl-secret", hex);
-    if (!rc)
+    if (!rc) {
         rc = method->fence(-1, NULL, NULL);
-    if (!rc)
+    }
+    if (!rc) {
         rc = method->get(0, "hl-secret", hex, sizeof hex);
-    if (rc)
+    }
+    if (rc) {
         return rc == HL_ERR_FOUND_NONE ? hl_err_say(HL_ERR_OTHER, "the launcher lost the job's secret") : rc;
-    if (hl_boot_code_secret(hex, job.secret))
+    }
+    if (hl_boot_code_secret(hex, job.secret)) {
         return hl_err_say(HL_ERR_OTHER, "the launcher changed the job's secret");
+    }
     return 0;
 }
 
 /* Number of the group that this rank looks for on its node, -1: none. */
 static int clique(void)
 {
-    if (job.size == 1 || !strcmp(hl_conf.near, "0") || !strcmp(hl_conf.near, "none"))
+    if (job.size == 1 || !strcmp(hl_conf.near, "0") || !strcmp(hl_conf.near, "none")) {
         return -1;
+    }
     return (int)(job.rank % hl_conf.cliques);
 }
 
@@ -71,12 +78,15 @@ static int open_once(void)
 {
     static const char *const names[] = {"auto", "pmi1", "pmix", "self"}; /* as in the table of variables */
     int rc = hl_boot_choose(names[hl_conf.boot], hl_conf_env, &method, &job);
-    if (!rc)
+    if (!rc) {
         hl_log_identify("rank", job.rank); /* for lines about waiting for the others */
-    if (!rc)
+    }
+    if (!rc) {
         rc = agree_secret();
-    if (rc)
+    }
+    if (rc) {
         return rc;
+    }
     hl_boot.rank = job.rank;
     hl_boot.size = job.size;
     hl_boot.secret[0] = job.secret[0];
@@ -126,8 +136,9 @@ static int put_text(const char *key, const char *text, char *piece)
         memcpy(piece, text + at, n);
         piece[n] = 0;
         rc = piece_key(name, hl_boot.rank, key, i);
-        if (!rc)
+        if (!rc) {
             rc = method->put(name, piece);
+        }
     }
     return rc;
 }
@@ -144,8 +155,9 @@ int hl_boot_put(const char *key, const void *data, size_t len)
     }
     free(piece);
     free(text);
-    if (!rc)
+    if (!rc) {
         hl_shelf_put(&hl_boot_shelf, hl_boot.rank, key, data, len);
+    }
     return rc;
 }
 
@@ -164,10 +176,12 @@ static int get_text(int rank, const char *key, char **text, size_t *data_len)
     char *t = malloc(most + 1);
     int rc = t ? piece_key(name, rank, key, 0)
                : hl_err_say(HL_ERR_NO_MEM, "no memory for the value of key %s", key);
-    if (!rc)
+    if (!rc) {
         rc = get_piece(rank, name, t, most + 1);
-    if (!rc && hl_boot_code_look(t, &text_len, data_len))
+    }
+    if (!rc && hl_boot_code_look(t, &text_len, data_len)) {
         rc = hl_err_say(HL_ERR_OTHER, "the value of %s was changed on its way", name);
+    }
     if (!rc && text_len > most) {
         char *more = realloc(t, text_len + 1);
         t = more ? more : t;
@@ -175,10 +189,12 @@ static int get_text(int rank, const char *key, char **text, size_t *data_len)
     }
     for (size_t at = most, i = 1; !rc && at < text_len; at += most, i++) {
         rc = piece_key(name, rank, key, i);
-        if (!rc)
+        if (!rc) {
             rc = get_piece(rank, name, t + at, hl_min_size(most, text_len - at) + 1);
-        if (rc == HL_ERR_FOUND_NONE)
+        }
+        if (rc == HL_ERR_FOUND_NONE) {
             rc = hl_err_say(HL_ERR_OTHER, "the value of %s is missing", name);
+        }
     }
     if (rc) {
         free(t);
@@ -193,15 +209,18 @@ static int ask_launcher(int rank, const char *key, void *data, size_t cap, size_
     char *text = NULL;
     size_t data_len = 0;
     int rc = get_text(rank, key, &text, &data_len);
-    if (rc)
+    if (rc) {
         return rc;
-    if (data_len > cap)
+    }
+    if (data_len > cap) {
         rc = hl_err_say(HL_ERR_TRUNCATE, "value of key %s of rank %d: %zu bytes, room for %zu", key, rank,
                         data_len, cap);
-    else if (hl_boot_code_read(text, data, data_len))
+    } else if (hl_boot_code_read(text, data, data_len)) {
         rc = hl_err_say(HL_ERR_OTHER, "the value of key %s of rank %d was changed on its way", key, rank);
-    if (!rc || rc == HL_ERR_TRUNCATE)
+    }
+    if (!rc || rc == HL_ERR_TRUNCATE) {
         *len = data_len;
+    }
     free(text);
     return rc;
 }
@@ -287,8 +306,9 @@ bool hl_boot_appnum(int *appnum)
     static enum { UNASKED, SAID, UNKNOWN } answer;
     static int said;
     pthread_mutex_lock(&once);
-    if (answer == UNASKED && method != NULL && hl_boot_is_mine())
+    if (answer == UNASKED && method != NULL && hl_boot_is_mine()) {
         answer = method->appnum != NULL && !method->appnum(&said) && said >= 0 ? SAID : UNKNOWN;
+    }
     bool known = answer == SAID;
     *appnum = said;
     pthread_mutex_unlock(&once);
@@ -302,8 +322,9 @@ int hl_boot_watch_fd(void)
 
 int hl_boot_keep_notice(int rank, int code)
 {
-    if (!hl_notices_put(&early, rank, code))
+    if (!hl_notices_put(&early, rank, code)) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the news that rank %d has died", rank);
+    }
     hl_a32_store_relaxed(&n_early, (uint32_t)early.count); /* relaxed: no other thread is there yet. */
     return 0;
 }
@@ -317,8 +338,9 @@ bool hl_boot_watch_waits(void)
 
 int hl_boot_watch_take(int *rank, int *code)
 {
-    if (!hl_notices_take(&early, rank, code))
+    if (!hl_notices_take(&early, rank, code)) {
         return method->watch_take(rank, code);
+    }
     hl_a32_store_relaxed(&n_early, (uint32_t)early.count); /* relaxed: one thread takes, as of `early`. */
     return 1;
 }
@@ -326,8 +348,9 @@ int hl_boot_watch_take(int *rank, int *code)
 int hl_boot_close(bool last)
 {
     int rc = 0;
-    if (!last || !hl_boot_is_mine())
+    if (!last || !hl_boot_is_mine()) {
         return 0;
+    }
     pthread_mutex_lock(&turn);
     if (!closed) {
         closed = true;

@@ -65,18 +65,20 @@ static int refuse_if_many(hl_boot_env_fn *env, const char *tried)
 {
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         const char *v = env(signs[i].name);
-        if (says_many(&signs[i], v))
+        if (says_many(&signs[i], v)) {
             return hl_err_say(
                 HL_ERR_OTHER,
                 "%s=%s says this is one of several processes, but nobody serves the start-up%s%s; %s",
                 signs[i].name, v, *tried ? ": " : "", tried, signs[i].fix);
+        }
     }
     const char *size = env("OMPI_COMM_WORLD_SIZE");
-    if (env("PMIX_NAMESPACE") && env("PMIX_RANK") && !(size && strtol(size, NULL, 10) == 1))
+    if (env("PMIX_NAMESPACE") && env("PMIX_RANK") && !(size && strtol(size, NULL, 10) == 1)) {
         return hl_err_say(HL_ERR_OTHER,
                           "PMIX_RANK=%s: started by a PMIx launcher, but " NO_PMIX
                           "%s%s; or start it with Hotlane's mpiexec, MPICH's mpiexec, or `srun --mpi=pmi2`",
                           env("PMIX_RANK"), *tried ? ": " : "", tried);
+    }
     return 0;
 }
 
@@ -108,16 +110,19 @@ static int choose_forced(const char *forced, hl_boot_env_fn *env, const struct h
                          struct hl_boot_job *job)
 {
     for (int i = 0; i < METHODS; i++) {
-        if (strcmp(methods[i]->name, forced) != 0)
+        if (strcmp(methods[i]->name, forced) != 0) {
             continue;
-        if (!methods[i]->offered(env))
+        }
+        if (!methods[i]->offered(env)) {
             return hl_err_say(HL_ERR_OTHER,
                               "HOTLANE_BOOT=%s, but the environment names no such launcher; unset it, or "
                               "start the program with Hotlane's mpiexec",
                               forced);
+        }
         int rc = methods[i]->init(env, job);
-        if (rc)
+        if (rc) {
             return rc;
+        }
         *chosen = methods[i];
         snprintf(job->why, sizeof job->why, "HOTLANE_BOOT=%s", forced);
         return 0;
@@ -130,16 +135,19 @@ int hl_boot_choose(const char *forced, hl_boot_env_fn *env, const struct hl_boot
 {
     char tried[256] = "";
     *job = (struct hl_boot_job){.size = 1};
-    if (strcmp(forced, "auto") != 0)
+    if (strcmp(forced, "auto") != 0) {
         return choose_forced(forced, env, chosen, job);
+    }
     for (int i = 0; i < METHODS; i++) {
-        if (!methods[i]->offered(env))
+        if (!methods[i]->offered(env)) {
             continue;
+        }
         if (methods[i] == &hl_boot_self) {
             bool inside = is_inside(env);
             int rc = inside ? 0 : refuse_if_many(env, tried);
-            if (rc)
+            if (rc) {
                 return rc;
+            }
             snprintf(job->why, sizeof job->why,
                      inside ? "started by a rank, not by a launcher" : "no launcher in the environment");
         }
@@ -179,6 +187,7 @@ void hl_boot_hide_launcher(hl_boot_env_fn *env)
             e++;
         }
     }
-    if (!marked)
+    if (!marked) {
         setenv(HL_BOOT_MARK, mark + sizeof HL_BOOT_MARK, 1);
+    }
 }

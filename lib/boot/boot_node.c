@@ -102,15 +102,17 @@ static void read_cpus(void)
 
 static void add_cpus(const uint64_t more[CPU_WORDS])
 {
-    for (int i = 0; i < CPU_WORDS; i++)
+    for (int i = 0; i < CPU_WORDS; i++) {
         node.cpus[i] |= more[i];
+    }
 }
 
 static int count_cpus(const uint64_t cpus[CPU_WORDS])
 {
     int n = 0;
-    for (int i = 0; i < CPU_WORDS; i++)
+    for (int i = 0; i < CPU_WORDS; i++) {
         n += __builtin_popcountll(cpus[i]);
+    }
     return n;
 }
 
@@ -140,10 +142,12 @@ static void take_members(void *unused)
     (void)unused;
     for (;;) {
         int fd = accept4(node.meet, NULL, NULL, SOCK_CLOEXEC);
-        if (fd < 0 && errno != EINTR)
+        if (fd < 0 && errno != EINTR) {
             return;
-        if (fd >= 0)
+        }
+        if (fd >= 0) {
             take_member(fd);
+        }
     }
 }
 
@@ -161,22 +165,27 @@ static int meet(int clique)
     uint64_t until = hl_now_ns() + MEET_SECONDS * 1000000000ull;
     long us = 20;
     node.meet = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (node.meet < 0)
+    if (node.meet < 0) {
         return -errno;
+    }
     for (;;) {
         if (!bind(node.meet, (struct sockaddr *)&a, len)) {
             node.leads = true;
             return listen(node.meet, 4096) ? -errno : 0;
         }
-        if (errno != EADDRINUSE)
+        if (errno != EADDRINUSE) {
             return -errno;
-        if (!connect(node.meet, (struct sockaddr *)&a, len))
+        }
+        if (!connect(node.meet, (struct sockaddr *)&a, len)) {
             return same_user(node.meet) ? 0 : -EPERM;
+        }
         /* not listening yet, backlog full, or its leader left in between */
-        if (errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR)
+        if (errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR) {
             return -errno;
-        if (hl_now_ns() > until)
+        }
+        if (hl_now_ns() > until) {
             return -ETIMEDOUT;
+        }
         nap(us);
         us = us < 1000 ? us * 2 : us;
     }
@@ -185,31 +194,37 @@ static int meet(int clique)
 static int make_index(void)
 {
     unsigned cap = 4;
-    while (cap < 2u * (unsigned)hl_boot.node_size)
+    while (cap < 2u * (unsigned)hl_boot.node_size) {
         cap *= 2;
+    }
     node.slot = calloc(cap, sizeof *node.slot);
-    if (!node.slot)
+    if (!node.slot) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the ranks of the node");
+    }
     node.mask = cap - 1;
     for (int i = 0; i < hl_boot.node_size; i++) {
         unsigned at = (unsigned)hl_mix64((uint64_t)node.world[i]) & node.mask;
-        while (node.slot[at])
+        while (node.slot[at]) {
             at = (at + 1) & node.mask;
+        }
         node.slot[at] = i + 1;
-        if (node.world[i] == hl_boot.rank)
+        if (node.world[i] == hl_boot.rank) {
             hl_boot.node_rank = i;
+        }
     }
     return 0;
 }
 
 int hl_boot_node_of(int world)
 {
-    if (!node.slot)
+    if (!node.slot) {
         return world == hl_boot.rank ? 0 : -1;
+    }
     for (unsigned at = (unsigned)hl_mix64((uint64_t)world) & node.mask; node.slot[at];
          at = (at + 1) & node.mask) {
-        if (node.world[node.slot[at] - 1] == world)
+        if (node.world[node.slot[at] - 1] == world) {
             return node.slot[at] - 1;
+        }
     }
     return -1;
 }
@@ -239,9 +254,10 @@ static int tell_members(void)
     struct iovec v[2] = {{&h, sizeof h}, {node.world, list}};
     struct msghdr msg = {.msg_iov = v, .msg_iovlen = 2};
     for (int i = 0; i < node.members; i++) {
-        if (sendmsg(node.member[i].fd, &msg, MSG_NOSIGNAL) != (ssize_t)(sizeof h + list))
+        if (sendmsg(node.member[i].fd, &msg, MSG_NOSIGNAL) != (ssize_t)(sizeof h + list)) {
             return hl_err_say(HL_ERR_OTHER, "rank %d on this node does not take the list of its %d ranks: %s",
                               node.member[i].rank, hl_boot.node_size, strerror(errno));
+        }
     }
     return 0;
 }
@@ -256,16 +272,19 @@ static int lead(void)
     node.meet = -1;
     hl_boot.node_size = node.members + 1;
     node.world = malloc(sizeof *node.world * (size_t)hl_boot.node_size);
-    if (!node.world)
+    if (!node.world) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the ranks of the node");
-    for (int i = 0; i < node.members; i++)
+    }
+    for (int i = 0; i < node.members; i++) {
         node.world[i] = node.member[i].rank;
+    }
     node.world[node.members] = hl_boot.rank;
     qsort(node.world, (size_t)hl_boot.node_size, sizeof *node.world, compare_ranks);
     hl_boot.node_world = node.world;
     for (int i = 1; i < hl_boot.node_size; i++) {
-        if (node.world[i] == node.world[i - 1])
+        if (node.world[i] == node.world[i - 1]) {
             return hl_err_say(HL_ERR_OTHER, "two processes of this node say they are rank %d", node.world[i]);
+        }
     }
     return tell_members();
 }
@@ -276,13 +295,16 @@ static int await_leader(void)
     struct pollfd p[2] = {{node.meet, POLLIN, 0}, {node.method->watch_fd(), POLLIN, 0}};
     int rank, code, rc, kept = 0;
     while (!p[0].revents && !kept) {
-        if (poll(p, 2, -1) < 0 && errno != EINTR)
+        if (poll(p, 2, -1) < 0 && errno != EINTR) {
             return hl_err_say(HL_ERR_OTHER, "waiting for the node's leader: %s", strerror(errno));
+        }
         rc = !p[0].revents && p[1].revents ? node.method->watch_take(&rank, &code) : 0;
-        if (rc == 1)
+        if (rc == 1) {
             kept = hl_boot_keep_notice(rank, code);
-        if (rc < 0 && rc != HL_ERR_AGAIN)
+        }
+        if (rc < 0 && rc != HL_ERR_AGAIN) {
             return hl_err_say(HL_ERR_OTHER, "the launcher has hung up");
+        }
     }
     return kept;
 }
@@ -310,11 +332,13 @@ static int follow(void)
         return 1;
     }
     node.world = malloc(sizeof(int) * (size_t)h.members);
-    if (node.world)
+    if (node.world) {
         memcpy(node.world, buf + sizeof h, sizeof(int) * (size_t)h.members);
+    }
     free(buf);
-    if (!node.world)
+    if (!node.world) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the ranks of the node");
+    }
     hl_boot.node_size = h.members;
     hl_boot.node_world = node.world;
     hl_boot.node_cpus = count_cpus(h.cpus);
@@ -328,25 +352,32 @@ int hl_boot_node_prove(const struct hl_boot_method *m, int clique)
     read_cpus();
     memcpy(h.cpus, node.cpus, sizeof h.cpus);
     be_alone();
-    if (clique < 0)
+    if (clique < 0) {
         return 0;
+    }
     int alone = hl_boot_socket_open();
-    if (!alone)
+    if (!alone) {
         alone = meet(clique);
-    if (!alone && !node.leads && send(node.meet, &h, sizeof h, MSG_NOSIGNAL) != (ssize_t)sizeof h)
+    }
+    if (!alone && !node.leads && send(node.meet, &h, sizeof h, MSG_NOSIGNAL) != (ssize_t)sizeof h) {
         alone = -errno;
+    }
     int rc = m->fence(!alone && node.leads ? node.meet : -1, take_members, NULL);
-    if (rc)
+    if (rc) {
         return rc;
-    if (!alone)
+    }
+    if (!alone) {
         rc = node.leads ? lead() : follow();
-    if (rc < 0)
+    }
+    if (rc < 0) {
         return rc;
+    }
     if (alone || rc || hl_boot.node_size == 1) {
-        if (alone || rc)
+        if (alone || rc) {
             hl_log(HL_LOG_WARN,
                    "cannot prove who shares this node (%s): using the network to reach all ranks",
                    alone ? strerror(-alone) : "refused by the rank that leads");
+        }
         be_alone();
         return 0;
     }
@@ -355,14 +386,16 @@ int hl_boot_node_prove(const struct hl_boot_method *m, int clique)
 
 void hl_boot_node_close(void)
 {
-    for (int i = 0; i < node.members; i++)
+    for (int i = 0; i < node.members; i++) {
         close(node.member[i].fd);
+    }
     free(node.member);
     node.member = NULL;
     node.members = node.cap = 0;
     node.leads = false;
-    if (node.meet >= 0)
+    if (node.meet >= 0) {
         close(node.meet);
+    }
     node.meet = -1;
 }
 
@@ -397,16 +430,21 @@ static int take(size_t bytes)
     struct msghdr m = {
         .msg_iov = &v, .msg_iovlen = 1, .msg_control = c.room, .msg_controllen = sizeof c.room};
     int fd = -1, rc = await_leader();
-    if (rc)
+    if (rc) {
         return rc;
+    }
     ssize_t n = recvmsg(node.meet, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     struct cmsghdr *h = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
-    if (h && h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS && h->cmsg_len == CMSG_LEN(sizeof fd))
+    if (h && h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS &&
+        h->cmsg_len == CMSG_LEN(sizeof fd)) {
         memcpy(&fd, CMSG_DATA(h), sizeof fd);
-    if (n != (ssize_t)sizeof words || words[0] != hl_boot_node_nonce() || fd < 0)
+    }
+    if (n != (ssize_t)sizeof words || words[0] != hl_boot_node_nonce() || fd < 0) {
         return hl_err_say(HL_ERR_OTHER, "the node's leader has gone before it shared its memory");
-    if (words[1] == bytes)
+    }
+    if (words[1] == bytes) {
         return fd;
+    }
     close(fd);
     return hl_err_say(HL_ERR_INTERN, "node board of %zu bytes here and %llu at the leader", bytes,
                       (unsigned long long)words[1]);
@@ -428,8 +466,9 @@ int hl_boot_node_share(size_t bytes, int (*make)(size_t), void **base)
         flags = MAP_PRIVATE | MAP_ANONYMOUS;
     } else {
         fd = node.leads ? make(bytes) : take(bytes);
-        if (fd < 0)
+        if (fd < 0) {
             return fd;
+        }
         for (int i = 0; i < node.members; i++) {
             if (pass(node.member[i].fd, bytes, fd)) {
                 close(fd);
@@ -441,14 +480,17 @@ int hl_boot_node_share(size_t bytes, int (*make)(size_t), void **base)
     }
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
     int e = errno;
-    if (fd >= 0)
+    if (fd >= 0) {
         close(fd);
-    if (p == MAP_FAILED)
+    }
+    if (p == MAP_FAILED) {
         return hl_err_say(HL_ERR_NO_MEM, "mapping the node board of %zu bytes: %s", bytes, strerror(e));
-    if (bytes > shelf_at)
+    }
+    if (bytes > shelf_at) {
         hl_boot_shelf =
             (struct hl_shelf){(struct hl_shelf_slot *)(void *)((char *)p + shelf_at), hl_boot.node_rank,
                               hl_boot_socket_lives, SHELF_SECONDS * 1000000000ull};
+    }
     *base = p;
     return 0;
 }

@@ -24,8 +24,9 @@ static bool claim(const struct hl_shelf *s, struct hl_shelf_slot *slot, uint64_t
 {
     *mine = next_version(seen) << VERSION_SHIFT | (uint64_t)(s->me + 1) << WHO_SHIFT;
     /* acquire: after what the last claimer wrote. */
-    if (!hl_a64_cas_acquire(&slot->state, &seen, *mine))
+    if (!hl_a64_cas_acquire(&slot->state, &seen, *mine)) {
         return false;
+    }
     hl_fence_release(); /* the claim before the bytes: pairs with the fence in copy_out */
     return true;
 }
@@ -34,8 +35,9 @@ static bool claim(const struct hl_shelf *s, struct hl_shelf_slot *slot, uint64_t
 static void lay(struct hl_shelf_slot *slot, uint64_t mine, const char *key, const void *data, size_t len)
 {
     size_t key_len = strlen(key);
-    if (len > HL_SHELF_VALUE || key_len >= HL_SHELF_KEY)
+    if (len > HL_SHELF_VALUE || key_len >= HL_SHELF_KEY) {
         key_len = len = 0;
+    }
     memcpy(slot->key, key, key_len);
     slot->key[key_len] = 0;
     memcpy(slot->value, data, len);
@@ -51,15 +53,18 @@ static int copy_out(struct hl_shelf_slot *slot, uint64_t seen, const char *key, 
 {
     size_t n = slot->len;
     bool right = strncmp(slot->key, key, HL_SHELF_KEY) == 0 && n <= HL_SHELF_VALUE;
-    if (right)
+    if (right) {
         memcpy(data, slot->value, hl_min_size(n, cap));
+    }
     hl_fence_acquire(); /* the bytes before the second look: pairs with the fence in claim */
     /* relaxed: ordered by the fence. */
-    if (!right || hl_a64_load_relaxed(&slot->state) != seen)
+    if (!right || hl_a64_load_relaxed(&slot->state) != seen) {
         return HL_ERR_FOUND_NONE;
+    }
     *len = n;
-    if (n > cap)
+    if (n > cap) {
         return hl_err_say(HL_ERR_TRUNCATE, "value of key %s: %zu bytes, room for %zu", key, n, cap);
+    }
     hl_stat_rank_add(HL_STAT_RANK_shelf_gets, 1);
     return 0;
 }
@@ -75,8 +80,9 @@ static bool await(const struct hl_shelf *s, uint64_t begin)
 int hl_shelf_get(struct hl_shelf *s, int rank, const char *key, void *data, size_t cap, size_t *len,
                  hl_shelf_ask_fn *ask)
 {
-    if (!s->slot)
+    if (!s->slot) {
         return ask(rank, key, data, cap, len);
+    }
     struct hl_shelf_slot *slot = &s->slot[rank];
     uint64_t mine, looks = 0, begin = hl_now_ns();
     do {
@@ -84,8 +90,9 @@ int hl_shelf_get(struct hl_shelf *s, int rank, const char *key, void *data, size
         uint64_t seen = hl_a64_load_acquire(&slot->state);
         int who = claimer_of(seen);
         int rc = who < 0 ? copy_out(slot, seen, key, data, cap, len) : HL_ERR_FOUND_NONE;
-        if (rc != HL_ERR_FOUND_NONE)
+        if (rc != HL_ERR_FOUND_NONE) {
             return rc;
+        }
         /* Now and then a claimer is suspected of being dead. */
         if ((who < 0 || (++looks % 64 == 0 && !s->lives(who))) && claim(s, slot, seen, &mine)) {
             rc = ask(rank, key, data, cap, len);
@@ -99,11 +106,13 @@ int hl_shelf_get(struct hl_shelf *s, int rank, const char *key, void *data, size
 void hl_shelf_put(struct hl_shelf *s, int rank, const char *key, const void *data, size_t len)
 {
     uint64_t mine;
-    if (!s->slot || len > HL_SHELF_VALUE)
+    if (!s->slot || len > HL_SHELF_VALUE) {
         return;
+    }
     struct hl_shelf_slot *slot = &s->slot[rank];
     /* relaxed: the claim orders. */
     uint64_t seen = hl_a64_load_relaxed(&slot->state);
-    if (claimer_of(seen) < 0 && claim(s, slot, seen, &mine))
+    if (claimer_of(seen) < 0 && claim(s, slot, seen, &mine)) {
         lay(slot, mine, key, data, len);
+    }
 }

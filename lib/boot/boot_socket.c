@@ -46,8 +46,9 @@ int hl_boot_socket_open(void)
     struct sockaddr_un a;
     socklen_t len = hl_boot_node_address(&a, "rank", hl_boot.rank);
     int on = 1, fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
+    if (fd < 0) {
         return -errno;
+    }
     keep_strangers_out(fd);
     if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) || bind(fd, (struct sockaddr *)&a, len)) {
         int e = errno;
@@ -60,8 +61,9 @@ int hl_boot_socket_open(void)
 
 void hl_boot_socket_close(void)
 {
-    if (mine >= 0)
+    if (mine >= 0) {
         close(mine);
+    }
     mine = -1;
 }
 
@@ -71,8 +73,9 @@ bool hl_boot_socket_lives(int node_rank)
     socklen_t len = hl_boot_node_address(&a, "rank", hl_boot.node_world[node_rank]);
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     bool dead = fd >= 0 && connect(fd, (struct sockaddr *)&a, len) && errno == ECONNREFUSED;
-    if (fd >= 0)
+    if (fd >= 0) {
         close(fd);
+    }
     return !dead;
 }
 
@@ -85,12 +88,15 @@ int hl_boot_node_fd(void)
 static int send_patiently(const struct msghdr *m)
 {
     for (int tries = 0;; tries++) {
-        if (sendmsg(mine, m, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+        if (sendmsg(mine, m, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) {
             return 0;
-        if (errno == EINTR)
+        }
+        if (errno == EINTR) {
             continue;
-        if ((errno != EAGAIN && errno != ENOBUFS && errno != ETOOMANYREFS) || tries >= 10)
+        }
+        if ((errno != EAGAIN && errno != ENOBUFS && errno != ETOOMANYREFS) || tries >= 10) {
             return -errno;
+        }
         struct timespec t = {0, 50000};
         nanosleep(&t, NULL);
     }
@@ -106,9 +112,10 @@ int hl_boot_node_send(int node_rank, const void *msg, size_t len, int fd)
     struct head h = {hl_boot_node_nonce(), hl_boot.node_rank, (uint32_t)len};
     struct iovec v[2] = {{&h, sizeof h}, {(void *)(uintptr_t)msg, len}};
     struct msghdr m = {.msg_name = &a, .msg_iov = v, .msg_iovlen = 2};
-    if (mine < 0 || node_rank < 0 || node_rank >= hl_boot.node_size || len > HL_BOOT_NODE_MSG)
+    if (mine < 0 || node_rank < 0 || node_rank >= hl_boot.node_size || len > HL_BOOT_NODE_MSG) {
         return hl_err_say(HL_ERR_INTERN, "node message of %zu bytes to node rank %d of %d", len, node_rank,
                           hl_boot.node_size);
+    }
     m.msg_namelen = hl_boot_node_address(&a, "rank", hl_boot.node_world[node_rank]);
     if (fd >= 0) {
         m.msg_control = c.room;
@@ -120,10 +127,12 @@ int hl_boot_node_send(int node_rank, const void *msg, size_t len, int fd)
         memcpy(CMSG_DATA(r), &fd, sizeof fd);
     }
     int e = -send_patiently(&m);
-    if (!e)
+    if (!e) {
         return 0;
-    if (e == EAGAIN || e == ENOBUFS || e == ETOOMANYREFS)
+    }
+    if (e == EAGAIN || e == ENOBUFS || e == ETOOMANYREFS) {
         return HL_ERR_AGAIN;
+    }
     return hl_err_say(e == ECONNREFUSED ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER,
                       "message to rank %d on this node: %s", hl_boot.node_world[node_rank], strerror(e));
 }
@@ -134,8 +143,9 @@ static int first_of(const struct cmsghdr *h)
     int fd[4] = {-1};
     size_t bytes = h->cmsg_len - CMSG_LEN(0);
     memcpy(fd, CMSG_DATA(h), hl_min_size(bytes, sizeof fd));
-    for (size_t i = 1; i < bytes / sizeof fd[0] && i < HL_COUNT_OF(fd); i++)
+    for (size_t i = 1; i < bytes / sizeof fd[0] && i < HL_COUNT_OF(fd); i++) {
         close(fd[i]);
+    }
     return fd[0];
 }
 
@@ -168,21 +178,24 @@ static int take_one(void *msg, size_t cap, size_t *len, int *from, int *fd)
     struct msghdr m = {.msg_iov = v, .msg_iovlen = 2, .msg_control = c.room, .msg_controllen = sizeof c.room};
     int got = -1;
     ssize_t n = recvmsg(mine, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (n < 0)
+    if (n < 0) {
         return errno == EINTR    ? 0
                : errno == EAGAIN ? HL_ERR_AGAIN
                                  : hl_err_say(HL_ERR_OTHER, "node socket: %s", strerror(errno));
+    }
     bool known = look_at_control(&m, &got);
     if (!known || n < (ssize_t)sizeof h || h.nonce != hl_boot_node_nonce() || h.from < 0 ||
         h.from >= hl_boot.node_size || ((m.msg_flags & MSG_TRUNC) == 0 && (size_t)n - sizeof h != h.len)) {
-        if (got >= 0)
+        if (got >= 0) {
             close(got);
+        }
         hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
         return 0;
     }
     if (m.msg_flags & MSG_TRUNC) {
-        if (got >= 0)
+        if (got >= 0) {
             close(got);
+        }
         return hl_err_say(HL_ERR_TRUNCATE, "node message of %u bytes from rank %d, room for %zu", h.len,
                           hl_boot.node_world[h.from], cap);
     }
@@ -194,12 +207,14 @@ static int take_one(void *msg, size_t cap, size_t *len, int *from, int *fd)
 
 int hl_boot_node_recv(void *msg, size_t cap, size_t *len, int *from_node_rank, int *fd)
 {
-    if (mine < 0)
+    if (mine < 0) {
         return HL_ERR_AGAIN;
+    }
     for (int strangers = 0; strangers < 64; strangers++) {
         int rc = take_one(msg, cap, len, from_node_rank, fd);
-        if (rc)
+        if (rc) {
             return rc > 0 ? 0 : rc;
+        }
     }
     return HL_ERR_AGAIN; /* a flood: let others have a turn */
 }

@@ -9,10 +9,12 @@ bool hl_notices_put(struct hl_notices *q, int rank, int code)
     if (q->first + q->count == q->room) {
         int room = 2 * q->count + 16;
         struct hl_notice *at = malloc((size_t)room * sizeof *at);
-        if (at == NULL)
+        if (at == NULL) {
             return false;
-        if (q->count)
+        }
+        if (q->count) {
             memcpy(at, q->at + q->first, (size_t)q->count * sizeof *at);
+        }
         free(q->at);
         *q = (struct hl_notices){at, 0, q->count, room};
     }
@@ -22,8 +24,9 @@ bool hl_notices_put(struct hl_notices *q, int rank, int code)
 
 bool hl_notices_take(struct hl_notices *q, int *rank, int *code)
 {
-    if (!q->count)
+    if (!q->count) {
         return false;
+    }
     *rank = q->at[q->first].rank;
     *code = q->at[q->first].code;
     q->first++;

@@ -39,11 +39,13 @@ static struct {
 int hl_pmi1_take(struct hl_pmi1_lines *in, char *line, size_t cap)
 {
     char *nl = memchr(in->data, '\n', in->have);
-    if (!nl)
+    if (!nl) {
         return in->have == sizeof in->data ? -1 : 0;
+    }
     size_t n = (size_t)(nl - in->data);
-    if (n >= cap || memchr(in->data, 0, n))
+    if (n >= cap || memchr(in->data, 0, n)) {
         return -1;
+    }
     memcpy(line, in->data, n);
     line[n] = 0;
     in->have -= n + 1;
@@ -60,14 +62,16 @@ int hl_pmi1_field(const char *line, const char *key, char *out, size_t cap)
         size_t word = strcspn(line, " ");
         if (!strncmp(line, key, k) && line[k] == '=') {
             size_t n = last ? strlen(line + k + 1) : word - k - 1;
-            if (n >= cap)
+            if (n >= cap) {
                 return -1;
+            }
             memcpy(out, line + k + 1, n);
             out[n] = 0;
             return (int)n;
         }
-        if (!strncmp(line, "value=", 6))
+        if (!strncmp(line, "value=", 6)) {
             return -1; /* a value may hold anything, and is last */
+        }
         line += word;
     }
     return -1;
@@ -76,12 +80,14 @@ int hl_pmi1_field(const char *line, const char *key, char *out, size_t cap)
 bool hl_pmi1_number(const char *line, const char *key, int *out)
 {
     char text[24], *end;
-    if (hl_pmi1_field(line, key, text, sizeof text) <= 0)
+    if (hl_pmi1_field(line, key, text, sizeof text) <= 0) {
         return false;
+    }
     errno = 0;
     long v = strtol(text, &end, 10);
-    if (errno || *end || v < INT_MIN || v > INT_MAX)
+    if (errno || *end || v < INT_MIN || v > INT_MAX) {
         return false;
+    }
     *out = (int)v;
     return true;
 }
@@ -98,13 +104,16 @@ static int receive(int wait_ms)
 {
     struct pollfd p = {pmi.fd, POLLIN, 0};
     int n = poll(&p, 1, wait_ms);
-    if (n <= 0)
+    if (n <= 0) {
         return n == 0 || errno == EINTR ? 0 : hung_up();
+    }
     ssize_t got = recv(pmi.fd, pmi.in.data + pmi.in.have, sizeof pmi.in.data - pmi.in.have, MSG_DONTWAIT);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) {
         return 0;
-    if (got <= 0)
+    }
+    if (got <= 0) {
         return hung_up();
+    }
     pmi.in.have += (size_t)got;
     return 1;
 }
@@ -112,8 +121,9 @@ static int receive(int wait_ms)
 static bool keep_notice(const char *line)
 {
     int rank, code;
-    if (strncmp(line, "cmd=hotlane_died ", 17) != 0)
+    if (strncmp(line, "cmd=hotlane_died ", 17) != 0) {
         return false;
+    }
     if (hl_pmi1_number(line, "rank", &rank) && hl_pmi1_number(line, "code", &code)) {
         pmi.gone |= !hl_notices_put(&pmi.notices, rank, code);
         hl_a32_store_release(&pmi.waits, 1); /* release: for form, the taker locks */
@@ -130,8 +140,9 @@ static int next_answer(char *line, size_t cap)
             pmi.gone = true;
             return hl_err_say(HL_ERR_OTHER, "the launcher's answer is no PMI-1 line");
         }
-        if (!rc || !keep_notice(line))
+        if (!rc || !keep_notice(line)) {
             return rc;
+        }
     }
 }
 
@@ -139,10 +150,12 @@ static int send_line(const char *line, size_t len)
 {
     for (size_t at = 0; at < len;) {
         ssize_t n = send(pmi.fd, line + at, len - at, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && errno == EINTR) {
             continue;
-        if (n <= 0)
+        }
+        if (n <= 0) {
             return hung_up();
+        }
         at += (size_t)n;
     }
     return 0;
@@ -159,22 +172,28 @@ static int await(const char *want, char *answer, int wait_ms, int also, void (*s
     while ((rc = next_answer(answer, LINE)) == 0) {
         if (also >= 0) {
             struct pollfd p[2] = {{pmi.fd, POLLIN, 0}, {also, POLLIN, 0}};
-            if (poll(p, 2, hl_hang_nap_ms()) > 0 && p[1].revents)
+            if (poll(p, 2, hl_hang_nap_ms()) > 0 && p[1].revents) {
                 serve(arg);
+            }
         }
         rc = receive(also >= 0 ? 0 : wait_ms < 0 ? hl_hang_nap_ms() : wait_ms);
-        if (!rc && wait_ms < 0)
+        if (!rc && wait_ms < 0) {
             hl_hang_watch_fence(&hang);
-        if (!rc && hl_now_ns() > until)
+        }
+        if (!rc && hl_now_ns() > until) {
             rc = hl_err_say(HL_ERR_OTHER, "no answer from the launcher within %d s", wait_ms / 1000);
-        if (rc < 0)
+        }
+        if (rc < 0) {
             break;
+        }
     }
     hl_hang_end(&hang);
-    if (rc < 0)
+    if (rc < 0) {
         return rc;
-    if (hl_pmi1_field(answer, "cmd", cmd, sizeof cmd) < 0 || strcmp(cmd, want) != 0)
+    }
+    if (hl_pmi1_field(answer, "cmd", cmd, sizeof cmd) < 0 || strcmp(cmd, want) != 0) {
         return hl_err_say(HL_ERR_OTHER, "the launcher answered \"%.80s\" instead of %s", answer, want);
+    }
     return 0;
 }
 
@@ -187,10 +206,12 @@ __attribute__((format(printf, 4, 5))) static int ask(const char *want, char *ans
     va_start(a, fmt);
     int n = vsnprintf(line, sizeof line, fmt, a);
     va_end(a);
-    if (n < 0 || (size_t)n >= sizeof line)
+    if (n < 0 || (size_t)n >= sizeof line) {
         return hl_err_say(HL_ERR_INTERN, "PMI-1 question of %d characters", n);
-    if (pmi.fd < 0 || pmi.gone)
+    }
+    if (pmi.fd < 0 || pmi.gone) {
         return hl_err_say(HL_ERR_OTHER, "there is no launcher any more");
+    }
     int rc = send_line(line, (size_t)n);
     return rc ? rc : await(want, answer, wait_ms, -1, NULL, NULL);
 }
@@ -213,20 +234,26 @@ static int shake_hands(struct hl_boot_job *job)
     char a[LINE], hex[40];
     int rc = ask("response_to_init", a, HANDSHAKE_MS, "cmd=init pmi_version=1 pmi_subversion=1\n"),
         status = 0;
-    if (rc)
+    if (rc) {
         return rc;
-    if (hl_pmi1_number(a, "rc", &status) && status)
+    }
+    if (hl_pmi1_number(a, "rc", &status) && status) {
         return refused("init", a);
+    }
     rc = ask("my_kvsname", a, HANDSHAKE_MS, "cmd=get_my_kvsname\n");
-    if (rc)
+    if (rc) {
         return rc;
-    if (hl_pmi1_field(a, "kvsname", pmi.kvs, sizeof pmi.kvs) <= 0)
+    }
+    if (hl_pmi1_field(a, "kvsname", pmi.kvs, sizeof pmi.kvs) <= 0) {
         return refused("the name of its key-value space", a);
-    if (strncmp(pmi.kvs, "hotlane_", 8) != 0)
+    }
+    if (strncmp(pmi.kvs, "hotlane_", 8) != 0) {
         return 0;
+    }
     rc = ask("get_result", a, HANDSHAKE_MS, "cmd=get kvsname=%s key=hotlane_secret\n", pmi.kvs);
-    if (rc)
+    if (rc) {
         return rc;
+    }
     job->has_secret =
         hl_pmi1_field(a, "value", hex, sizeof hex) > 0 && !hl_boot_code_secret(hex, job->secret);
     return 0;
@@ -237,8 +264,9 @@ static bool env_number(hl_boot_env_fn *env, const char *name, int min, int *out)
     const char *v = env(name);
     char *end;
     long n = v ? strtol(v, &end, 10) : -1;
-    if (!v || end == v || *end || n < min || n > INT_MAX)
+    if (!v || end == v || *end || n < min || n > INT_MAX) {
         return false;
+    }
     *out = (int)n;
     return true;
 }
@@ -248,21 +276,25 @@ static int pmi1_init(hl_boot_env_fn *env, struct hl_boot_job *job)
     int fd, type = 0;
     socklen_t len = sizeof type;
     if (!env_number(env, "PMI_FD", 0, &fd) || getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) ||
-        type != SOCK_STREAM)
+        type != SOCK_STREAM) {
         return hl_err_say(HL_ERR_OTHER, "PMI_FD=%s is not an open stream socket", env("PMI_FD"));
+    }
     if (!env_number(env, "PMI_RANK", 0, &job->rank) || !env_number(env, "PMI_SIZE", 1, &job->size) ||
-        job->rank >= job->size)
+        job->rank >= job->size) {
         return hl_err_say(HL_ERR_OTHER, "PMI_FD is set, but PMI_RANK and PMI_SIZE make no sense");
+    }
     pthread_mutex_lock(&pmi.turn);
     pmi.fd = fd;
     pmi.in.have = 0;
     pmi.gone = false;
     int rc = shake_hands(job);
-    if (rc)
+    if (rc) {
         pmi.fd = -1; /* it is not ours: leave it open */
+    }
     pthread_mutex_unlock(&pmi.turn);
-    if (rc)
+    if (rc) {
         return rc;
+    }
     fcntl(fd, F_SETFD, FD_CLOEXEC);
     hl_boot_hide_launcher(env);
     snprintf(job->why, sizeof job->why, "PMI_FD was a socket and %s answered",
@@ -277,8 +309,9 @@ static int pmi1_put(const char *key, const char *value)
     pthread_mutex_lock(&pmi.turn);
     int rc = ask("put_result", a, -1, "cmd=put kvsname=%s key=%s value=%s\n", pmi.kvs, key, value);
     pthread_mutex_unlock(&pmi.turn);
-    if (rc)
+    if (rc) {
         return rc;
+    }
     return hl_pmi1_number(a, "rc", &status) && status ? refused("a put", a) : 0;
 }
 
@@ -290,12 +323,15 @@ static int pmi1_get(int rank, const char *key, char *value, size_t cap)
     pthread_mutex_lock(&pmi.turn);
     int rc = ask("get_result", a, -1, "cmd=get kvsname=%s key=%s\n", pmi.kvs, key);
     pthread_mutex_unlock(&pmi.turn);
-    if (rc)
+    if (rc) {
         return rc;
-    if (hl_pmi1_number(a, "rc", &status) && status)
+    }
+    if (hl_pmi1_number(a, "rc", &status) && status) {
         return HL_ERR_FOUND_NONE;
-    if (hl_pmi1_field(a, "value", value, cap) < 0)
+    }
+    if (hl_pmi1_field(a, "value", value, cap) < 0) {
         return hl_err_say(HL_ERR_OTHER, "the launcher's value of %s is missing or longer than %zu", key, cap);
+    }
     return 0;
 }
 
@@ -305,17 +341,22 @@ static int pmi1_fence(int also, void (*serve)(void *), void *arg)
     char a[LINE];
     int status = 0, rc = 0;
     pthread_mutex_lock(&pmi.turn);
-    if (pmi.fd < 0 || pmi.gone)
+    if (pmi.fd < 0 || pmi.gone) {
         rc = hl_err_say(HL_ERR_OTHER, "there is no launcher any more");
-    if (!rc)
+    }
+    if (!rc) {
         rc = send_line(line, sizeof line - 1);
-    if (!rc)
+    }
+    if (!rc) {
         rc = await("barrier_out", a, -1, also, serve, arg);
+    }
     pthread_mutex_unlock(&pmi.turn);
-    if (rc)
+    if (rc) {
         return rc;
-    if (hl_pmi1_number(a, "rc", &status) && status)
+    }
+    if (hl_pmi1_number(a, "rc", &status) && status) {
         return hl_err_say(HL_ERR_PROC_ABORTED, "ranks of the job have died");
+    }
     return 0;
 }
 
@@ -323,8 +364,9 @@ static void pmi1_abort(int code)
 {
     char line[64];
     int n = snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", code);
-    if (pmi.fd >= 0 && send(pmi.fd, line, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+    if (pmi.fd >= 0 && send(pmi.fd, line, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
         return; /* the launcher is gone, and so will the others be */
+    }
 }
 
 static int pmi1_appnum(int *out)
@@ -350,17 +392,21 @@ static bool pmi1_watch_waits(void)
 static int pmi1_watch_take(int *rank, int *code)
 {
     int rc = 0;
-    if (pthread_mutex_trylock(&pmi.turn))
+    if (pthread_mutex_trylock(&pmi.turn)) {
         return HL_ERR_AGAIN; /* whoever asks now queues the notices */
-    if (pmi.fd >= 0 && !pmi.gone)
+    }
+    if (pmi.fd >= 0 && !pmi.gone) {
         rc = receive(0);
+    }
     char line[LINE];
-    if (rc >= 0 && pmi.in.have && next_answer(line, sizeof line) == 1)
+    if (rc >= 0 && pmi.in.have && next_answer(line, sizeof line) == 1) {
         rc = hl_err_say(HL_ERR_OTHER, "the launcher said \"%.80s\" unasked", line);
-    if (hl_notices_take(&pmi.notices, rank, code))
+    }
+    if (hl_notices_take(&pmi.notices, rank, code)) {
         rc = 1;
-    else if (rc >= 0)
+    } else if (rc >= 0) {
         rc = pmi.gone ? HL_ERR_OTHER : 0;
+    }
     hl_a32_store_relaxed(&pmi.waits, pmi.notices.count > 0); /* relaxed: under the lock */
     pthread_mutex_unlock(&pmi.turn);
     return rc;
@@ -385,8 +431,9 @@ static int pmi1_again(void)
     pthread_mutex_lock(&pmi.turn);
     pmi.fd = pmi.left;
     int rc = ask("response_to_init", a, HANDSHAKE_MS, "cmd=init pmi_version=1 pmi_subversion=1\n");
-    if (!rc && hl_pmi1_number(a, "rc", &status) && status)
+    if (!rc && hl_pmi1_number(a, "rc", &status) && status) {
         rc = refused("a rank that had left", a);
+    }
     pmi.fd = rc ? -1 : pmi.left;
     pthread_mutex_unlock(&pmi.turn);
     return rc;

@@ -69,12 +69,13 @@ static pmix_info_t wish(const char *key)
 static int load(void)
 {
     void *so = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
-    if (!so)
+    if (!so) {
         return hl_err_say(
             HL_ERR_OTHER,
             "the launcher speaks PMIx, but its library cannot be loaded: %s. On Debian: apt-get "
             "install libpmix2",
             dlerror());
+    }
     static const char *const names[] = {
         "PMIx_Init",        "PMIx_Finalize", "PMIx_Abort", "PMIx_Put",
         "PMIx_Commit",      "PMIx_Fence_nb", "PMIx_Get",   "PMIx_Register_event_handler",
@@ -84,8 +85,9 @@ static int load(void)
                          (void **)&lib.get,  (void **)&lib.handle,   (void **)&lib.words};
     for (size_t i = 0; i < HL_COUNT_OF(names); i++) {
         *at[i] = dlsym(so, names[i]);
-        if (!*at[i])
+        if (!*at[i]) {
             return hl_err_say(HL_ERR_OTHER, "libpmix.so.2 has no %s: PMIx 3 or newer is needed", names[i]);
+        }
     }
     return 0;
 }
@@ -111,13 +113,15 @@ static void note(pmix_status_t what, const pmix_info_t *info, size_t count)
     for (size_t i = 0; i < count; i++) {
         const pmix_value_t *v = &info[i].value;
         if (!strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) && v->type == PMIX_PROC && v->data.proc &&
-            !strcmp(v->data.proc->nspace, px.me.nspace) && v->data.proc->rank <= INT_MAX)
+            !strcmp(v->data.proc->nspace, px.me.nspace) && v->data.proc->rank <= INT_MAX) {
             rank = (int)v->data.proc->rank;
-        else if (!strcmp(info[i].key, PMIX_EXIT_CODE) && v->type == PMIX_INT)
+        } else if (!strcmp(info[i].key, PMIX_EXIT_CODE) && v->type == PMIX_INT) {
             code = v->data.integer;
+        }
     }
-    if (rank < 0 || what == PMIX_ERR_LOST_CONNECTION || !hl_notices_put(&px.notices, rank, code))
+    if (rank < 0 || what == PMIX_ERR_LOST_CONNECTION || !hl_notices_put(&px.notices, rank, code)) {
         px.gone = true;
+    }
 }
 
 static void pmix_event(size_t id, pmix_status_t what, const pmix_proc_t *source, pmix_info_t info[],
@@ -125,13 +129,15 @@ static void pmix_event(size_t id, pmix_status_t what, const pmix_proc_t *source,
                        pmix_event_notification_cbfunc_fn_t done, void *arg)
 {
     pthread_mutex_lock(&px.told);
-    if (!px.left)
+    if (!px.left) {
         note(what, info, count);
+    }
     pthread_mutex_unlock(&px.told);
     ring(px.bell);
     ring(px.over);
-    if (done)
+    if (done) {
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+    }
 }
 
 /* `number` tells the fence that waits from one that was given up. */
@@ -155,8 +161,9 @@ static bool pmix_offered(hl_boot_env_fn *env)
 
 static void look_at_fds(bool open[LOOKED_AT])
 {
-    for (int fd = 0; fd < LOOKED_AT; fd++)
+    for (int fd = 0; fd < LOOKED_AT; fd++) {
         open[fd] = fcntl(fd, F_GETFD) >= 0;
+    }
 }
 
 /* The connection to the server is not for what this rank starts. The library leaves it open on exec. */
@@ -165,8 +172,9 @@ static void keep_from_children(const bool before[LOOKED_AT])
     struct sockaddr_storage peer;
     for (int fd = 0; fd < LOOKED_AT; fd++) {
         socklen_t len = sizeof peer;
-        if (!before[fd] && !getpeername(fd, (struct sockaddr *)&peer, &len))
+        if (!before[fd] && !getpeername(fd, (struct sockaddr *)&peer, &len)) {
             fcntl(fd, F_SETFD, FD_CLOEXEC);
+        }
     }
 }
 
@@ -193,8 +201,9 @@ static int listen_to_events(void)
         PMIX_ERR_JOB_TERM_WO_SYNC,   PMIX_ERR_JOB_ABORTED_BY_SYS_EVENT};
     px.bell = px.bell < 0 ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : px.bell;
     px.over = px.over < 0 ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : px.over;
-    if (px.bell < 0 || px.over < 0)
+    if (px.bell < 0 || px.over < 0) {
         return hl_err_say(HL_ERR_OTHER, "no descriptors for the launcher's events: %s", strerror(errno));
+    }
     pmix_status_t rc = lib.handle(codes, HL_COUNT_OF(codes), NULL, 0, pmix_event, NULL, NULL);
     return rc >= 0 ? 0 : hl_err_say(HL_ERR_OTHER, "the launcher tells no events: %s", lib.words(rc));
 }
@@ -206,14 +215,17 @@ static bool learn_number(pmix_rank_t of, const char *key, int *out, pmix_status_
     pmix_value_t *v = NULL;
     who.rank = of;
     *rc = lib.get(&who, key, NULL, 0, &v);
-    if (*rc != PMIX_SUCCESS || !v)
+    if (*rc != PMIX_SUCCESS || !v) {
         return false;
+    }
     bool good = v->type == PMIX_UINT32 && v->data.uint32 <= INT_MAX;
     *rc = good ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
-    if (good)
+    if (good) {
         *out = (int)v->data.uint32;
-    if (v->type == PMIX_STRING)
+    }
+    if (v->type == PMIX_STRING) {
         free(v->data.string);
+    }
     free(v);
     return good;
 }
@@ -221,21 +233,26 @@ static bool learn_number(pmix_rank_t of, const char *key, int *out, pmix_status_
 static int pmix_init(hl_boot_env_fn *env, struct hl_boot_job *job)
 {
     int rc = load();
-    if (rc)
+    if (rc) {
         return rc;
+    }
     pmix_status_t status = start();
-    if (status != PMIX_SUCCESS)
+    if (status != PMIX_SUCCESS) {
         return hl_err_say(HL_ERR_OTHER,
                           "PMIX_NAMESPACE is set, but the PMIx server of rank %s does not answer: %s",
                           env("PMIX_RANK"), lib.words(status));
-    if (strcmp(px.me.nspace, env("PMIX_NAMESPACE")) != 0)
+    }
+    if (strcmp(px.me.nspace, env("PMIX_NAMESPACE")) != 0) {
         rc = hl_err_say(HL_ERR_OTHER, "the PMIx server says %s, the environment PMIX_NAMESPACE=%s",
                         px.me.nspace, env("PMIX_NAMESPACE"));
-    if (!rc && !learn_number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &job->size, &status))
+    }
+    if (!rc && !learn_number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &job->size, &status)) {
         rc =
             hl_err_say(HL_ERR_OTHER, "the launcher does not tell the size of the job: %s", lib.words(status));
-    if (!rc && px.me.rank >= (pmix_rank_t)job->size)
+    }
+    if (!rc && px.me.rank >= (pmix_rank_t)job->size) {
         rc = hl_err_say(HL_ERR_OTHER, "the PMIx server says rank %u of %d", px.me.rank, job->size);
+    }
     rc = rc ? rc : listen_to_events();
     if (rc) {
         lib.finalize(NULL, 0);
@@ -265,8 +282,9 @@ static int no_launcher(void)
 static int pmix_put(const char *key, const char *value)
 {
     pmix_value_t v = {.type = PMIX_STRING, .data = {.string = (char *)(uintptr_t)value}}; /* only read */
-    if (is_gone())
+    if (is_gone()) {
         return no_launcher();
+    }
     pthread_mutex_lock(&px.turn);
     pmix_status_t rc = lib.put(PMIX_GLOBAL, key, &v);
     px.dirty = true;
@@ -284,8 +302,9 @@ static pmix_status_t fetch(int rank, const char *key, pmix_value_t **v)
     who.rank = (pmix_rank_t)rank;
     pmix_status_t rc = lib.get(&who, key, &now, 1, v);
     bool near = who.rank == px.me.rank || (hl_boot.method != NULL && hl_boot_node_of(rank) >= 0);
-    if (rc != PMIX_ERR_NOT_FOUND || near)
+    if (rc != PMIX_ERR_NOT_FOUND || near) {
         return rc;
+    }
     rc = lib.get(&who, key, &soon, 1, v);
     return rc == PMIX_ERR_TIMEOUT || rc == PMIX_ERROR ? PMIX_ERR_NOT_FOUND : rc; /* both say: none came */
 }
@@ -294,22 +313,27 @@ static int pmix_get(int rank, const char *key, char *value, size_t cap)
 {
     pmix_value_t *v = NULL;
     int result = 0;
-    if (is_gone())
+    if (is_gone()) {
         return no_launcher();
+    }
     pthread_mutex_lock(&px.turn);
     pmix_status_t rc = fetch(rank, key, &v);
     pthread_mutex_unlock(&px.turn);
-    if (rc == PMIX_ERR_NOT_FOUND)
+    if (rc == PMIX_ERR_NOT_FOUND) {
         return HL_ERR_FOUND_NONE;
-    if (rc != PMIX_SUCCESS || !v)
+    }
+    if (rc != PMIX_SUCCESS || !v) {
         return hl_err_say(HL_ERR_OTHER, "the launcher does not give the value of %s: %s", key, lib.words(rc));
-    if (v->type != PMIX_STRING || !v->data.string || strlen(v->data.string) >= cap)
+    }
+    if (v->type != PMIX_STRING || !v->data.string || strlen(v->data.string) >= cap) {
         result =
             hl_err_say(HL_ERR_OTHER, "the launcher's value of %s is no text or longer than %zu", key, cap);
-    else
+    } else {
         strcpy(value, v->data.string);
-    if (v->type == PMIX_STRING)
+    }
+    if (v->type == PMIX_STRING) {
         free(v->data.string);
+    }
     free(v);
     return result;
 }
@@ -322,14 +346,15 @@ static int fence_result(void)
     pmix_status_t status = px.status;
     bool met = px.met, gone = px.gone;
     pthread_mutex_unlock(&px.told);
-    if (met && status == PMIX_SUCCESS)
+    if (met && status == PMIX_SUCCESS) {
         rc = 1;
-    else if (met && (status == PMIX_ERR_PROC_TERM_WO_SYNC || status == PMIX_ERR_PROC_ABORTED_BY_SIG))
+    } else if (met && (status == PMIX_ERR_PROC_TERM_WO_SYNC || status == PMIX_ERR_PROC_ABORTED_BY_SIG)) {
         rc = hl_err_say(HL_ERR_PROC_ABORTED, "ranks of the job have died");
-    else if (met)
+    } else if (met) {
         rc = hl_err_say(HL_ERR_OTHER, "the launcher's fence failed: %s", lib.words(status));
-    else if (gone)
+    } else if (gone) {
         rc = hl_err_say(HL_ERR_OTHER, "the launcher has ended");
+    }
     return rc;
 }
 
@@ -351,12 +376,15 @@ static int await_fence(int also, void (*serve)(void *), void *arg)
     hl_hang_begin(&hang);
     while (!(rc = fence_result())) {
         int n = poll(p, 2, hl_hang_nap_ms());
-        if (n > 0 && p[1].revents)
+        if (n > 0 && p[1].revents) {
             serve(arg);
-        if (n > 0 && p[0].revents)
+        }
+        if (n > 0 && p[0].revents) {
             silence(px.over);
-        if (n == 0)
+        }
+        if (n == 0) {
             hl_hang_watch_fence(&hang);
+        }
     }
     hl_hang_end(&hang);
     return rc > 0 ? 0 : rc;
@@ -367,17 +395,20 @@ static int pmix_fence(int also, void (*serve)(void *), void *arg)
     pmix_info_t collect = wish(PMIX_COLLECT_DATA);
     pmix_proc_t all = px.me;
     int rc = 0;
-    if (is_gone())
+    if (is_gone()) {
         return no_launcher();
+    }
     all.rank = PMIX_RANK_WILDCARD;
     pthread_mutex_lock(&px.turn);
     uintptr_t number = next_fence();
     pmix_status_t status = px.dirty ? lib.commit() : PMIX_SUCCESS;
     px.dirty = false;
-    if (status == PMIX_SUCCESS)
+    if (status == PMIX_SUCCESS) {
         status = lib.fence_nb(&all, 1, &collect, 1, on_fence, (void *)number);
-    if (status != PMIX_SUCCESS)
+    }
+    if (status != PMIX_SUCCESS) {
         rc = hl_err_say(HL_ERR_OTHER, "the launcher refused a fence: %s", lib.words(status));
+    }
     rc = rc ? rc : await_fence(also, serve, arg);
     pthread_mutex_unlock(&px.turn);
     return rc;
@@ -387,8 +418,9 @@ static int pmix_fence(int also, void (*serve)(void *), void *arg)
 
 static void pmix_abort(int code)
 {
-    if (!is_gone())
+    if (!is_gone()) {
         lib.abort(code, "", NULL, 0);
+    }
 }
 
 static int pmix_appnum(int *out)
@@ -412,12 +444,13 @@ static int pmix_watch_take(int *rank, int *code)
 {
     int rc = 0;
     pthread_mutex_lock(&px.told);
-    if (hl_notices_take(&px.notices, rank, code))
+    if (hl_notices_take(&px.notices, rank, code)) {
         rc = 1;
-    else if (px.gone)
+    } else if (px.gone) {
         rc = HL_ERR_OTHER; /* the bell goes on ringing */
-    else
+    } else {
         silence(px.bell);
+    }
     pthread_mutex_unlock(&px.told);
     return rc;
 }

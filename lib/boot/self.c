@@ -31,8 +31,9 @@ static int self_put(const char *key, const char *value)
 {
     size_t n = strlen(key) + 1;
     struct pair *p = malloc(sizeof *p + n);
-    if (!p)
+    if (!p) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for key %s", key);
+    }
     p->value = strdup(value);
     if (!p->value) {
         free(p);
@@ -49,10 +50,12 @@ static int self_get(int rank, const char *key, char *value, size_t cap)
     (void)rank;
     for (const struct pair *p = first; p; p = p->next) {
         size_t n = strlen(p->value) + 1;
-        if (strcmp(p->key, key) != 0)
+        if (strcmp(p->key, key) != 0) {
             continue;
-        if (n > cap)
+        }
+        if (n > cap) {
             return hl_err_say(HL_ERR_TRUNCATE, "value of %s is longer than %zu", key, cap);
+        }
         memcpy(value, p->value, n);
         return 0;
     }

@@ -20,12 +20,15 @@ static MPI_Win win;
 /* What the first thread of rank 1 does in the midst of it all; or all of its threads at once. */
 static void end_from_thread(int thread)
 {
-    if (rank != 1 || (thread != 0 && strcmp(mode, "threads-abort") != 0))
+    if (rank != 1 || (thread != 0 && strcmp(mode, "threads-abort") != 0)) {
         return;
-    if (!strcmp(mode, "thread-exit"))
+    }
+    if (!strcmp(mode, "thread-exit")) {
         exit(0);
-    if (!strcmp(mode, "thread-kill"))
+    }
+    if (!strcmp(mode, "thread-kill")) {
         raise(SIGKILL);
+    }
     MPI_Abort(MPI_COMM_WORLD, 7);
 }
 
@@ -38,8 +41,9 @@ static void *work(void *arg)
                      MPI_STATUS_IGNORE);
         MPI_Put(&turn, 1, MPI_INT, next, thread, 1, MPI_INT, win);
         MPI_Win_flush(next, win);
-        if (turn == TURNS)
+        if (turn == TURNS) {
             end_from_thread(thread);
+        }
     }
     return NULL;
 }
@@ -54,16 +58,18 @@ static void run_threads(void)
         number[t] = t;
         pthread_create(&thread[t], NULL, work, &number[t]);
     }
-    for (int t = 0; t < THREADS; t++)
+    for (int t = 0; t < THREADS; t++) {
         pthread_join(thread[t], NULL);
+    }
 }
 
 /* ---- children ---- */
 
 static void need(bool truth, const char *what)
 {
-    if (truth)
+    if (truth) {
         return;
+    }
     fprintf(stderr, "rank %d: not true: %s\n", rank, what);
     MPI_Abort(MPI_COMM_WORLD, 2);
 }
@@ -72,8 +78,9 @@ static void need(bool truth, const char *what)
 static void make_children(void)
 {
     char word[16] = "";
-    if (!fork())
+    if (!fork()) {
         exit(3);
+    }
     FILE *f = popen("echo child", "r");
     need(wait(NULL) > 0 && system("true") == 0 && f && fgets(word, sizeof word, f), "children end");
     pclose(f);
@@ -130,21 +137,26 @@ static void misbehave(void)
         printf("last words\n"); /* still in stdio's buffer */
         MPI_Abort(MPI_COMM_WORLD, 7);
     }
-    if (!strcmp(mode, "stops"))
+    if (!strcmp(mode, "stops")) {
         be_stopped();
-    if (!strcmp(mode, "exit"))
+    }
+    if (!strcmp(mode, "exit")) {
         exit(0);
-    if (!strcmp(mode, "fail"))
+    }
+    if (!strcmp(mode, "fail")) {
         exit(6);
-    if (!strcmp(mode, "kill") || !strcmp(mode, "orphan-kill"))
+    }
+    if (!strcmp(mode, "kill") || !strcmp(mode, "orphan-kill")) {
         raise(SIGKILL);
+    }
     if (!strcmp(mode, "wait")) {
         printf("waiting\n");
         fflush(stdout);
         MPI_Recv(&number, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* which nobody sends */
     }
-    if (!strcmp(mode, "error"))
+    if (!strcmp(mode, "error")) {
         MPI_Send(&number, -1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    }
 }
 
 int main(int argc, char **argv)
@@ -156,26 +168,36 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (!strncmp(mode, "thread", 6))
+    if (!strncmp(mode, "thread", 6)) {
         run_threads();
-    if (!strcmp(mode, "children"))
+    }
+    if (!strcmp(mode, "children")) {
         make_children();
-    if (!strcmp(mode, "programs"))
+    }
+    if (!strcmp(mode, "programs")) {
         start_programs();
-    if (!strcmp(mode, "job"))
+    }
+    if (!strcmp(mode, "job")) {
         start_job(argv[2]);
-    if (!strncmp(mode, "orphan", 6))
+    }
+    if (!strncmp(mode, "orphan", 6)) {
         leave_child();
-    if (rank == 1)
+    }
+    if (rank == 1) {
         misbehave();
-    if (rank == 1 && !strcmp(mode, "return"))
+    }
+    if (rank == 1 && !strcmp(mode, "return")) {
         return 0;
-    if (strcmp(mode, "kill") != 0 || argc < 3)
+    }
+    if (strcmp(mode, "kill") != 0 || argc < 3) {
         MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    if (!strcmp(mode, "stops") && rank == 1)
+    }
+    if (!strcmp(mode, "stops") && rank == 1) {
         be_stopped(); /* the others have gone on to the end */
-    if (!strcmp(mode, "late") && rank == 1)
+    }
+    if (!strcmp(mode, "late") && rank == 1) {
         sleep(4);
+    }
     MPI_Finalize();
     printf("rank %d of %d finalized\n", rank, ranks);
     return !strcmp(mode, "after") && rank == 1 ? 4 : 0;

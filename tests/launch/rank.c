@@ -43,16 +43,19 @@ static void exchange(void)
     unsigned char mine[3000], got[3000];
     int next = (hl_boot.rank + 1) % hl_boot.size;
     size_t len = 0;
-    for (size_t i = 0; i < sizeof mine; i++)
+    for (size_t i = 0; i < sizeof mine; i++) {
         mine[i] = (unsigned char)(i + (size_t)hl_boot.rank);
+    }
     check(hl_boot_put("card", mine, sizeof mine), "put");
     check(hl_boot_fence(), "fence");
     check(hl_boot_get(next, "card", got, sizeof got, &len), "get");
     want(len == sizeof got, "length of what was got");
-    for (size_t i = 0; i < len; i++)
+    for (size_t i = 0; i < len; i++) {
         want(got[i] == (unsigned char)(i + (size_t)next), "bytes of what was got");
-    if (hl_boot_node_of(next) < 0)
+    }
+    if (hl_boot_node_of(next) < 0) {
         next = hl_boot.rank; /* of other nodes PMIx learns it late */
+    }
     want(hl_boot_get(next, "nothing", got, sizeof got, &len) == HL_ERR_FOUND_NONE, "absence is seen");
 }
 
@@ -74,8 +77,9 @@ static void board(void)
     check(hl_boot_fence(), "fence");
     word[hl_boot.node_rank] = hl_boot.rank + 1;
     check(hl_boot_fence(), "fence");
-    for (int i = 0; i < hl_boot.node_size; i++)
+    for (int i = 0; i < hl_boot.node_size; i++) {
         want(word[i] == hl_boot.node_world[i] + 1, "the board shows the group");
+    }
     for (int i = 0; i < hl_boot.size; i++) {
         int at = hl_boot_node_of(i);
         want(at < 0 || hl_boot.node_world[at] == i, "node_of and node_world agree");
@@ -115,8 +119,9 @@ static int take(char *text, size_t cap, int *fd)
     size_t len = 0;
     int from = -1, rc;
     struct pollfd p = {hl_boot_node_fd(), POLLIN, 0};
-    while ((rc = hl_boot_node_recv(text, cap, &len, &from, fd)) == HL_ERR_AGAIN)
+    while ((rc = hl_boot_node_recv(text, cap, &len, &from, fd)) == HL_ERR_AGAIN) {
         poll(&p, 1, 1000);
+    }
     check(rc, "recv");
     return from;
 }
@@ -161,14 +166,16 @@ static void flood(int count)
     for (int i = 0; i < count; i++) {
         for (int to = 0; to < hl_boot.node_size; to++) {
             int word[2] = {hl_boot.rank, i}, rc;
-            while ((rc = hl_boot_node_send(to, word, sizeof word, -1)) == HL_ERR_AGAIN)
+            while ((rc = hl_boot_node_send(to, word, sizeof word, -1)) == HL_ERR_AGAIN) {
                 got += drain(seen);
+            }
             check(rc, "send");
         }
     }
     struct pollfd p = {hl_boot_node_fd(), POLLIN, 0};
-    while ((got += drain(seen)) < count * hl_boot.node_size)
+    while ((got += drain(seen)) < count * hl_boot.node_size) {
         poll(&p, 1, 1000);
+    }
     check(hl_boot_fence(), "fence");
     free(seen);
 }
@@ -176,8 +183,9 @@ static void flood(int count)
 static void facts(void)
 {
     char list[4096] = "";
-    for (int i = 0; i < hl_boot.node_size; i++)
+    for (int i = 0; i < hl_boot.node_size; i++) {
         sprintf(list + strlen(list), "%s%d", i ? "," : "", hl_boot.node_world[i]);
+    }
     printf("rank %d of %d by %s node %d of %d: %s\n", hl_boot.rank, hl_boot.size, hl_boot.method,
            hl_boot.node_rank, hl_boot.node_size, list);
 }
@@ -186,11 +194,13 @@ static void facts(void)
 static void survive(void)
 {
     int rank = -1, code = -1;
-    if (hl_boot.rank == 1)
+    if (hl_boot.rank == 1) {
         raise(SIGKILL);
+    }
     struct pollfd p = {hl_boot_watch_fd(), POLLIN, 0};
-    while (hl_boot_watch_take(&rank, &code) == 0)
+    while (hl_boot_watch_take(&rank, &code) == 0) {
         poll(&p, 1, 1000);
+    }
     int rc = hl_boot_fence();
     printf("rank %d: %d died with %d, fence %s\n", hl_boot.rank, rank, code,
            rc == HL_ERR_PROC_ABORTED ? "told" : "silent");
@@ -200,22 +210,26 @@ static void misbehave(const char *mode, int arg)
 {
     bool one = hl_boot.rank == 1 || hl_boot.size == 1;
     const char *late = getenv("LAUNCH_RANK_LATE"); /* ms; then the launcher has nothing else to do */
-    if (one && late != NULL)
+    if (one && late != NULL) {
         nap(atoi(late));
-    if (!strcmp(mode, "exit") && one)
+    }
+    if (!strcmp(mode, "exit") && one) {
         _exit(arg);
+    }
     if (!strcmp(mode, "signal") && one) {
         signal(arg, SIG_DFL); /* a sanitizer may have its own ideas */
         raise(arg);
     }
-    if (!strcmp(mode, "abort") && one)
+    if (!strcmp(mode, "abort") && one) {
         hl_boot_abort(arg);
+    }
     if (!strcmp(mode, "late")) { /* rank 0 leaves with 5 first, rank 1 with 3 later */
         nap(hl_boot.rank ? 30000 : 50);
         _exit(5);
     }
-    if (!strcmp(mode, "fork") && one && !fork())
+    if (!strcmp(mode, "fork") && one && !fork()) {
         hl_boot_abort(9); /* the child ends only itself */
+    }
     if (!strcmp(mode, "exit") || !strcmp(mode, "signal") || !strcmp(mode, "abort") ||
         !strcmp(mode, "sleep")) {
         printf("rank %d pid %d sleeps\n", hl_boot.rank, (int)getpid());
@@ -241,8 +255,9 @@ int main(int argc, char **argv)
     if (!strcmp(mode, "all")) {
         exchange();
         board();
-        if (hl_boot.node_size > 1)
+        if (hl_boot.node_size > 1) {
             sockets();
+        }
         check(hl_boot_fence(), "fence");
         facts();
     } else if (!strcmp(mode, "shelf")) {

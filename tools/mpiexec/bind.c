@@ -30,8 +30,9 @@ enum { TEXT = 512 };
 static void add_place(const cpu_set_t *cpus, int id)
 {
     struct place *more = realloc(place, sizeof *more * (size_t)(places + 1));
-    if (!more)
+    if (!more) {
         return;
+    }
     place = more;
     CPU_AND(&place[places].cpus, cpus, &allowed);
     place[places].id = id;
@@ -45,8 +46,9 @@ static void beside(int cpu, const char *file, const char *older, cpu_set_t *set)
     const char *const files[] = {file, older};
     for (int i = 0; i < 2; i++) {
         snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%d/topology/%s", opts->sys_root, cpu, files[i]);
-        if (hl_mx_cpus_read(path, set))
+        if (hl_mx_cpus_read(path, set)) {
             break;
+        }
         CPU_ZERO(set);
     }
     CPU_SET(cpu, set);
@@ -58,8 +60,9 @@ static void find_groups(const char *file, const char *older)
     cpu_set_t seen, set;
     CPU_ZERO(&seen);
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (!CPU_ISSET(cpu, &allowed) || CPU_ISSET(cpu, &seen))
+        if (!CPU_ISSET(cpu, &allowed) || CPU_ISSET(cpu, &seen)) {
             continue;
+        }
         beside(cpu, file, older, &set);
         CPU_OR(&seen, &seen, &set);
         add_place(&set, places);
@@ -72,11 +75,13 @@ static void find_nodes(void)
     cpu_set_t set;
     for (int node = 0; node < 1024; node++) {
         snprintf(path, sizeof path, "%s/devices/system/node/node%d/cpulist", opts->sys_root, node);
-        if (hl_mx_cpus_read(path, &set))
+        if (hl_mx_cpus_read(path, &set)) {
             add_place(&set, node);
+        }
     }
-    if (!places)
+    if (!places) {
         add_place(&allowed, 0); /* a kernel without NUMA */
+    }
 }
 
 /* The user's own sets: one for each rank, all of them permitted. */
@@ -87,18 +92,21 @@ static int read_list(void)
     for (;; text++) {
         cpu_set_t set, both;
         text = hl_mx_cpus_parse(text, CPU_SETSIZE - 1, &set);
-        if (!text || (*text && *text != ':'))
+        if (!text || (*text && *text != ':')) {
             return REFUSE("--bind-to %s: must be none, core, numa, socket, or a set of CPUs for each rank as "
                           "in 0-3:4-7",
                           opts->bind_list);
+        }
         CPU_AND(&both, &set, &allowed);
-        if (!CPU_EQUAL(&both, &set))
+        if (!CPU_EQUAL(&both, &set)) {
             return REFUSE("--bind-to %s: set %d is %s, but this launcher may use %s only", opts->bind_list,
                           places + 1, hl_mx_cpus_write(&set, set_text, sizeof set_text),
                           hl_mx_cpus_write(&allowed, may, sizeof may));
+        }
         add_place(&set, places);
-        if (!*text)
+        if (!*text) {
             break;
+        }
     }
     return places == opts->size
                ? 0
@@ -123,18 +131,20 @@ static int find_places(void)
     case HL_MX_BIND_LIST:
         return read_list();
     }
-    if (opts->bind == HL_MX_BIND_CORE && opts->size > places && !opts->oversubscribe)
+    if (opts->bind == HL_MX_BIND_CORE && opts->size > places && !opts->oversubscribe) {
         return REFUSE("--bind-to core: %d ranks, but this launcher may use %d core%s (%s); take fewer ranks, "
                       "or let them share by --oversubscribe",
                       opts->size, places, places == 1 ? "" : "s",
                       hl_mx_cpus_write(&allowed, may, sizeof may));
+    }
     return 0;
 }
 
 static int place_of(int rank)
 {
-    if (opts->size <= places && opts->bind == HL_MX_BIND_CORE)
+    if (opts->size <= places && opts->bind == HL_MX_BIND_CORE) {
         return rank;
+    }
     return (int)((int64_t)rank * places / opts->size);
 }
 
@@ -174,17 +184,19 @@ static void check_threads(void)
     }
     const char *source = told ? " (OMP_NUM_THREADS)" : "";
     int crowded = 0;
-    while (crowded < places && threads_within(crowded, of_place) <= CPU_COUNT(&place[crowded].cpus))
+    while (crowded < places && threads_within(crowded, of_place) <= CPU_COUNT(&place[crowded].cpus)) {
         crowded++;
-    if (crowded < places)
+    }
+    if (crowded < places) {
         hl_mx_say(
             "the ranks bound to %s have %lld threads%s, which take turns (--oversubscribe: this is meant)",
             hl_mx_cpus_write(&place[crowded].cpus, text, sizeof text),
             (long long)threads_within(crowded, of_place), source);
-    else if (!places && all > CPU_COUNT(&allowed))
+    } else if (!places && all > CPU_COUNT(&allowed)) {
         hl_mx_say(
             "%d ranks have %lld threads%s, which take turns on %d CPUs (--oversubscribe: this is meant)",
             opts->size, (long long)all, source, CPU_COUNT(&allowed));
+    }
     free(of_place);
 }
 
@@ -192,14 +204,16 @@ int hl_mx_bind_open(const struct hl_mx_opts *o)
 {
     opts = o;
     if (sched_getaffinity(0, sizeof allowed, &allowed)) {
-        if (o->bind == HL_MX_BIND_NONE)
+        if (o->bind == HL_MX_BIND_NONE) {
             return 0;
+        }
         return REFUSE("--bind-to %s: the CPUs of this process cannot be read: %s", names[o->bind],
                       errno == EINVAL ? "there are more than 1024" : strerror(errno));
     }
     int rc = find_places();
-    if (!rc && !o->oversubscribe)
+    if (!rc && !o->oversubscribe) {
         check_threads();
+    }
     return rc;
 }
 
@@ -212,14 +226,17 @@ void hl_mx_bind_report(int rank)
 {
     char list[TEXT], where[64] = "not bound", shared[48] = "";
     int at = places ? place_of(rank) : -1, beside_it = -1;
-    for (int i = 0; places && i < opts->size; i++)
+    for (int i = 0; places && i < opts->size; i++) {
         beside_it += place_of(i) == at;
-    if (beside_it > 0)
+    }
+    if (beside_it > 0) {
         snprintf(shared, sizeof shared, ", shared with %d other%s", beside_it, beside_it > 1 ? "s" : "");
-    if (opts->bind == HL_MX_BIND_LIST || opts->bind == HL_MX_BIND_CORE)
+    }
+    if (opts->bind == HL_MX_BIND_LIST || opts->bind == HL_MX_BIND_CORE) {
         snprintf(where, sizeof where, "bound%s", opts->bind == HL_MX_BIND_CORE ? " to one core" : "");
-    else if (places)
+    } else if (places) {
         snprintf(where, sizeof where, "bound to %s %d", names[opts->bind], place[at].id);
+    }
     hl_mx_say("rank %d: %s, %s%s", rank, where,
               hl_mx_cpus_write(places ? &place[at].cpus : &allowed, list, sizeof list), shared);
 }

@@ -33,8 +33,9 @@ static bool is_of_job(int proc, const char *pid)
     char path[300];
     snprintf(path, sizeof path, "%s/environ", pid);
     int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (fd < 0) {
         return false;
+    }
     ssize_t got = read(fd, env, sizeof env);
     close(fd);
     return got > 0 && memmem(env, (size_t)got, hl_mx.name, strlen(hl_mx.name));
@@ -44,8 +45,9 @@ bool hl_mx_kill_all_that(bool (*are)(int proc, const char *pid))
 {
     DIR *d = opendir("/proc");
     bool any = false;
-    if (!d)
+    if (!d) {
         return false;
+    }
     for (struct dirent *e = readdir(d); e; e = readdir(d)) {
         pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
         if (pid > 0 && are(dirfd(d), e->d_name)) {
@@ -69,24 +71,29 @@ static _Noreturn void guard_main(void)
     memcpy(words, guard_name, words_len < sizeof guard_name ? words_len : sizeof guard_name);
     dup2(guard_pipe[0], 0);
     close_range(1, ~0u, 0);
-    if (chdir("/"))
+    if (chdir("/")) {
         _exit(1);
-    while (read(0, &byte, 1) < 0 && errno == EINTR)
-        ;
-    for (int i = 0; i < hl_mx.size; i++) {
-        if (groups[i])
-            kill(-groups[i], SIGKILL);
     }
-    for (int i = 0; i < 50 && hl_mx_kill_all_that(is_of_job); i++)
+    while (read(0, &byte, 1) < 0 && errno == EINTR) {
+        ;
+    }
+    for (int i = 0; i < hl_mx.size; i++) {
+        if (groups[i]) {
+            kill(-groups[i], SIGKILL);
+        }
+    }
+    for (int i = 0; i < 50 && hl_mx_kill_all_that(is_of_job); i++) {
         usleep(2000); /* the killed take a moment to go, and may have been starting others */
+    }
     _exit(0);
 }
 
 static int start_one(int i)
 {
     guard[i] = fork();
-    if (!guard[i])
+    if (!guard[i]) {
         guard_main();
+    }
     return guard[i] < 0 ? -1 : 0;
 }
 
@@ -94,14 +101,16 @@ int hl_mx_guard_start(int argc, char **argv)
 {
     void *m = mmap(NULL, sizeof(pid_t) * (size_t)hl_mx.size, PROT_READ | PROT_WRITE,
                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (m == MAP_FAILED || pipe2(guard_pipe, O_CLOEXEC))
+    if (m == MAP_FAILED || pipe2(guard_pipe, O_CLOEXEC)) {
         return -1;
+    }
     groups = m;
     words = argv[0]; /* the kernel has laid them out in one piece */
     words_len = (size_t)(argv[argc - 1] - words) + strlen(argv[argc - 1]);
     for (int i = 0; i < GUARDS; i++) {
-        if (start_one(i))
+        if (start_one(i)) {
             return -1;
+        }
     }
     return 0;
 }
@@ -109,8 +118,9 @@ int hl_mx_guard_start(int argc, char **argv)
 void hl_mx_guard_look(void)
 {
     for (int i = 0; i < GUARDS; i++) {
-        if (guard[i] > 0 && waitpid(guard[i], NULL, WNOHANG) == guard[i] && start_one(i))
+        if (guard[i] > 0 && waitpid(guard[i], NULL, WNOHANG) == guard[i] && start_one(i)) {
             hl_mx_say("a guardian process was killed and cannot be started again: %s", strerror(errno));
+        }
     }
 }
 
@@ -122,8 +132,9 @@ void hl_mx_guard_knows(int rank, pid_t group)
 bool hl_mx_guard_is(pid_t pid)
 {
     for (int i = 0; i < GUARDS; i++) {
-        if (guard[i] == pid)
+        if (guard[i] == pid) {
             return true;
+        }
     }
     return false;
 }
@@ -131,12 +142,14 @@ bool hl_mx_guard_is(pid_t pid)
 void hl_mx_guard_stop(void)
 {
     for (int i = 0; i < GUARDS; i++) {
-        if (guard[i] > 0)
+        if (guard[i] > 0) {
             kill(guard[i], SIGKILL);
+        }
     }
     for (int i = 0; i < GUARDS; i++) {
-        if (guard[i] > 0)
+        if (guard[i] > 0) {
             waitpid(guard[i], NULL, 0);
+        }
         guard[i] = 0;
     }
 }

@@ -42,17 +42,20 @@ void hl_mx_help(void)
 static int distance(const char *a, const char *b)
 {
     int row[64], la = (int)strnlen(a, 63), lb = (int)strnlen(b, 63);
-    for (int j = 0; j <= lb; j++)
+    for (int j = 0; j <= lb; j++) {
         row[j] = j;
+    }
     for (int i = 1; i <= la; i++) {
         int diag = row[0];
         row[0] = i;
         for (int j = 1; j <= lb; j++) {
             int best = diag + (a[i - 1] != b[j - 1]);
-            if (row[j] + 1 < best)
+            if (row[j] + 1 < best) {
                 best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
+            }
+            if (row[j - 1] + 1 < best) {
                 best = row[j - 1] + 1;
+            }
             diag = row[j];
             row[j] = best;
         }

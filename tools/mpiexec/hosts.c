@@ -18,11 +18,13 @@ static bool address_is_mine(const char *text)
                                                          : 0;
     struct ifaddrs *list = NULL;
     bool mine = false;
-    if (!family || getifaddrs(&list))
+    if (!family || getifaddrs(&list)) {
         return false;
+    }
     for (struct ifaddrs *i = list; i && !mine; i = i->ifa_next) {
-        if (!i->ifa_addr || i->ifa_addr->sa_family != family)
+        if (!i->ifa_addr || i->ifa_addr->sa_family != family) {
             continue;
+        }
         mine = family == AF_INET
                    ? !memcmp(&((struct sockaddr_in *)(void *)i->ifa_addr)->sin_addr, &want,
                              sizeof(struct in_addr))
@@ -35,15 +37,19 @@ static bool address_is_mine(const char *text)
 bool hl_mx_host_here(const char *host)
 {
     char me[256] = "";
-    if (!strcmp(host, "localhost") || !strncmp(host, "127.", 4) || !strcmp(host, "::1"))
+    if (!strcmp(host, "localhost") || !strncmp(host, "127.", 4) || !strcmp(host, "::1")) {
         return true;
-    if (gethostname(me, sizeof me - 1))
+    }
+    if (gethostname(me, sizeof me - 1)) {
         return false;
-    if (!strcmp(host, me))
+    }
+    if (!strcmp(host, me)) {
         return true;
+    }
     size_t a = strcspn(host, "."), b = strcspn(me, ".");
-    if (a == b && !strncmp(host, me, a) && (!host[a] || !me[b]))
+    if (a == b && !strncmp(host, me, a) && (!host[a] || !me[b])) {
         return true;
+    }
     return address_is_mine(host);
 }
 
@@ -51,8 +57,9 @@ bool hl_mx_host_here(const char *host)
 static void cut_slots(char *name)
 {
     char *colon = strchr(name, ':');
-    if (colon && !strchr(colon + 1, ':'))
+    if (colon && !strchr(colon + 1, ':')) {
         *colon = 0;
+    }
 }
 
 bool hl_mx_hosts_foreign(const char *list, char *name, size_t cap)
@@ -62,8 +69,9 @@ bool hl_mx_hosts_foreign(const char *list, char *name, size_t cap)
     for (char *h = copy ? strtok_r(copy, ", ", &save) : NULL; h && !found; h = strtok_r(NULL, ", ", &save)) {
         cut_slots(h);
         found = !hl_mx_host_here(h);
-        if (found)
+        if (found) {
             snprintf(name, cap, "%s", h);
+        }
     }
     free(copy);
     return found;
@@ -73,15 +81,17 @@ int hl_mx_hostfile_foreign(const char *path, char *name, size_t cap)
 {
     char line[1024];
     FILE *f = fopen(path, "re");
-    if (!f)
+    if (!f) {
         return -errno;
+    }
     int found = 0;
     while (!found && fgets(line, sizeof line, f)) {
         char *save = NULL;
         line[strcspn(line, "#\n")] = 0;
         char *h = strtok_r(line, " \t", &save);
-        if (!h)
+        if (!h) {
             continue;
+        }
         cut_slots(h);
         if (!hl_mx_host_here(h)) {
             snprintf(name, cap, "%s", h);

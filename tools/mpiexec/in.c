@@ -22,11 +22,13 @@ static struct {
 int hl_mx_in_open(void)
 {
     int ends[2];
-    if (!isatty(0))
+    if (!isatty(0)) {
         return 0;
+    }
     int from = open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    if (from < 0)
+    if (from < 0) {
         return 0;
+    }
     if (pipe2(ends, O_CLOEXEC)) {
         close(from);
         return 0;
@@ -39,28 +41,32 @@ int hl_mx_in_open(void)
 
 static void watch_terminal(bool on)
 {
-    if (on == in.watched)
+    if (on == in.watched) {
         return;
+    }
     in.watched = on;
-    if (on)
+    if (on) {
         hl_mx_watch(in.from, EPOLLIN, HL_MX_EV_TTY, 0);
-    else
+    } else {
         epoll_ctl(hl_mx.epoll, EPOLL_CTL_DEL, in.from, NULL);
+    }
 }
 
 static void end_input(void)
 {
     watch_terminal(false);
-    if (in.to >= 0)
+    if (in.to >= 0) {
         close(in.to);
+    }
     in.to = -1;
     in.retry_at = 0;
 }
 
 void hl_mx_in_start(void)
 {
-    if (in.to >= 0)
+    if (in.to >= 0) {
         watch_terminal(true);
+    }
 }
 
 void hl_mx_in_write(void)
@@ -88,16 +94,18 @@ void hl_mx_in_write(void)
 void hl_mx_in_read(void)
 {
     char buf[4096];
-    if (in.to < 0)
+    if (in.to < 0) {
         return;
+    }
     if (tcgetpgrp(in.from) != getpgrp()) {
         watch_terminal(false);
         in.retry_at = hl_mx_now_ms() + 300;
         return;
     }
     ssize_t n = read(in.from, buf, sizeof buf);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
         return;
+    }
     if (n <= 0) {
         end_input();
         return;
@@ -109,11 +117,13 @@ void hl_mx_in_read(void)
 /* Milliseconds until the terminal is worth another look, or -1; looks when the time has come. */
 int hl_mx_in_wait_ms(void)
 {
-    if (!in.retry_at)
+    if (!in.retry_at) {
         return -1;
+    }
     int64_t left = in.retry_at - hl_mx_now_ms();
-    if (left > 0)
+    if (left > 0) {
         return (int)left;
+    }
     in.retry_at = 0;
     watch_terminal(true);
     return 0;

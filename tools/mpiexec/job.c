@@ -51,8 +51,9 @@ void hl_mx_rewatch(int fd, uint32_t events, enum hl_mx_event kind, int rank)
 static void signal_all(int sig)
 {
     for (int i = 0; i < hl_mx.size; i++) {
-        if (hl_mx.rank[i].pid)
+        if (hl_mx.rank[i].pid) {
             kill(-hl_mx.rank[i].pid, sig);
+        }
     }
 }
 
@@ -66,10 +67,12 @@ static void kill_all(void)
 
 void hl_mx_end(int code, int sig, int grace_ms)
 {
-    if (!hl_mx.code)
+    if (!hl_mx.code) {
         hl_mx.code = code;
-    if (hl_mx.ending)
+    }
+    if (hl_mx.ending) {
         return;
+    }
     hl_mx.ending = true;
     signal_all(sig ? sig : SIGTERM);
     signal_all(SIGCONT);
@@ -80,17 +83,18 @@ static void report_death(int rank, const siginfo_t *si)
 {
     struct hl_mx_rank *r = &hl_mx.rank[rank];
     const char *then = hl_mx.opt.keep_going ? "the job goes on" : "ending the job";
-    if (si->si_code != CLD_EXITED)
+    if (si->si_code != CLD_EXITED) {
         hl_mx_say("rank %d (pid %d) was killed by signal %d (%s)%s%s; %s", rank, (int)r->pid, si->si_status,
                   strsignal(si->si_status), si->si_code == CLD_DUMPED ? ", core dumped" : "",
                   si->si_status == SIGKILL ? hl_mx_oom_words() : "", then);
-    else if (r->code && (r->finalized || !r->spoke) && hl_mx.live == 0)
+    } else if (r->code && (r->finalized || !r->spoke) && hl_mx.live == 0) {
         return; /* it was the last: its own words and the exit code say it all */
-    else if (r->code)
+    } else if (r->code) {
         hl_mx_say("rank %d (pid %d) exited with code %d%s%s", rank, (int)r->pid, r->code,
                   r->finalized ? "" : "; ", r->finalized ? " after finalize" : then);
-    else
+    } else {
         hl_mx_say("rank %d (pid %d) left without finalize; %s", rank, (int)r->pid, then);
+    }
 }
 
 /* Who is told of a peer's death by a closed connection may abort before the launcher sees that death. So
@@ -108,10 +112,11 @@ static void judge(int rank, const siginfo_t *si)
     if (!hl_mx.ending && (r->code || deserted) && !is_consequence(r, si)) {
         int code = r->code ? r->code : 1;
         report_death(rank, si);
-        if (hl_mx.opt.keep_going || (r->finalized && si->si_code == CLD_EXITED))
+        if (hl_mx.opt.keep_going || (r->finalized && si->si_code == CLD_EXITED)) {
             hl_mx.code = hl_mx.code ? hl_mx.code : code;
-        else
+        } else {
             hl_mx_end(code, 0, HL_MX_GRACE_DEATH);
+        }
     }
     hl_mx_pmi_died(rank);
 }
@@ -120,15 +125,17 @@ static void rank_exited(int rank, const siginfo_t *si)
 {
     struct hl_mx_rank *r = &hl_mx.rank[rank];
     struct pollfd p = {r->ctl, POLLIN, 0};
-    while (r->ctl >= 0 && poll(&p, 1, 0) > 0)
+    while (r->ctl >= 0 && poll(&p, 1, 0) > 0) {
         hl_mx_pmi_read(rank); /* its last words count, e.g. an abort */
+    }
     hl_mx_out_drain(rank);
     r->exited = true;
     r->code = si->si_code == CLD_EXITED ? si->si_status : 128 + si->si_status;
     hl_mx.live--;
     judge(rank, si);
-    if (!hl_mx.live)
+    if (!hl_mx.live) {
         hl_mx.give_up_at = hl_mx_now_ms() + HL_MX_GRACE_OUTPUT;
+    }
 }
 
 /* A rank that is stopped (a debugger, a user) holds up all who wait for it. Taking the news leaves none of
@@ -139,9 +146,10 @@ static void look_for_stopped(int rank)
     const struct hl_mx_rank *r = &hl_mx.rank[rank];
     siginfo_t si = {0};
     bool stopped = !waitid(P_PID, (id_t)r->pid, &si, WSTOPPED | WNOHANG) && si.si_pid != 0;
-    if (stopped && !hl_mx.ending)
+    if (stopped && !hl_mx.ending) {
         hl_mx_say("rank %d (pid %d) is stopped by signal %d (%s): who waits for it waits on", rank,
                   (int)r->pid, si.si_status, strsignal(si.si_status));
+    }
 }
 
 /* Those that a signal killed first: that may be why the others have left. */
@@ -150,28 +158,33 @@ static void look_for_dead(void)
     for (int i = 0; i < hl_mx.size; i++) {
         struct hl_mx_rank *r = &hl_mx.rank[i];
         siginfo_t si = {0};
-        if (r->pid && !r->exited)
+        if (r->pid && !r->exited) {
             look_for_stopped(i);
+        }
         if (!r->pid || r->exited || waitid(P_PID, (id_t)r->pid, &si, WEXITED | WNOHANG | WNOWAIT) ||
-            !si.si_pid)
+            !si.si_pid) {
             continue;
+        }
         r->seen = true;
-        if (si.si_code != CLD_EXITED)
+        if (si.si_code != CLD_EXITED) {
             rank_exited(i, &si);
+        }
     }
     for (int i = 0; i < hl_mx.size; i++) {
         struct hl_mx_rank *r = &hl_mx.rank[i];
         siginfo_t si = {0};
-        if (r->seen && !r->exited && !waitid(P_PID, (id_t)r->pid, &si, WEXITED | WNOHANG | WNOWAIT))
+        if (r->seen && !r->exited && !waitid(P_PID, (id_t)r->pid, &si, WEXITED | WNOHANG | WNOWAIT)) {
             rank_exited(i, &si);
+        }
     }
 }
 
 /* When the abort that was asked for is carried out, ms; 0: none was. */
 static int64_t abort_when(void)
 {
-    if (!hl_mx.abort.at || hl_mx.ending)
+    if (!hl_mx.abort.at || hl_mx.ending) {
         return 0;
+    }
     int grace = hl_mx.code                         ? 0
                 : hl_mx_pmi_dies(hl_mx.abort.rank) ? HL_MX_GRACE_DYING
                 : hl_mx.abort.code == PEER_DIED    ? HL_MX_GRACE_CAUSE
@@ -181,10 +194,12 @@ static int64_t abort_when(void)
 
 static void carry_out_abort(void)
 {
-    if (!hl_mx.abort.at || hl_mx.ending)
+    if (!hl_mx.abort.at || hl_mx.ending) {
         return;
-    if (hl_mx.abort.code & 0xff) /* 0: a rank ends the job as a success (shmem_global_exit) */
+    }
+    if (hl_mx.abort.code & 0xff) { /* 0: a rank ends the job as a success (shmem_global_exit) */
         hl_mx_say("rank %d aborted the job with code %ld", hl_mx.abort.rank, hl_mx.abort.code);
+    }
     hl_mx_end((int)(hl_mx.abort.code & 0xff), 0, HL_MX_GRACE_DEATH);
 }
 
@@ -192,11 +207,13 @@ static void child_signal(pid_t pid)
 {
     hl_mx_guard_look(); /* several deaths may be one signal */
     for (int i = 0; i < hl_mx.size; i++) {
-        if (hl_mx.rank[i].pid == pid)
+        if (hl_mx.rank[i].pid == pid) {
             return;
+        }
     }
-    if (pid > 0 && !hl_mx_guard_is(pid))
+    if (pid > 0 && !hl_mx_guard_is(pid)) {
         waitpid(pid, NULL, WNOHANG);
+    }
 }
 
 static void user_signal(int sig)
@@ -213,8 +230,9 @@ static void user_signal(int sig)
         break;
     default:
         hl_mx.hurried = true;
-        if (hl_mx.ending)
+        if (hl_mx.ending) {
             kill_all(); /* asked twice */
+        }
         hl_mx_end(128 + sig, sig, HL_MX_GRACE_USER);
     }
 }
@@ -223,10 +241,11 @@ static void take_signals(void)
 {
     struct signalfd_siginfo si;
     while (read(hl_mx.signals, &si, sizeof si) == (ssize_t)sizeof si) {
-        if (si.ssi_signo == SIGCHLD)
+        if (si.ssi_signo == SIGCHLD) {
             child_signal((pid_t)si.ssi_pid);
-        else
+        } else {
             user_signal((int)si.ssi_signo);
+        }
     }
     look_for_dead();
 }
@@ -254,8 +273,9 @@ static void dispatch(const struct epoll_event *e)
         hl_mx_out_read(rank, (e->data.u64 >> 32) == HL_MX_EV_ERR);
         break;
     case HL_MX_EV_CTL:
-        if (e->events & EPOLLOUT)
+        if (e->events & EPOLLOUT) {
             hl_mx_pmi_write(rank);
+        }
         hl_mx_pmi_read(rank);
         break;
     case HL_MX_EV_SINK:
@@ -285,12 +305,14 @@ static int timers(void)
         carry_out_abort();
         abort_at = 0;
     }
-    if (hl_mx.kill_at && now >= hl_mx.kill_at)
+    if (hl_mx.kill_at && now >= hl_mx.kill_at) {
         kill_all();
+    }
     int64_t times[] = {hl_mx.timeout_at, hl_mx.kill_at, hl_mx.give_up_at, abort_at, tty >= 0 ? now + tty : 0};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-        if (times[i] && (next < 0 || times[i] - now < next))
+        if (times[i] && (next < 0 || times[i] - now < next)) {
             next = times[i] > now ? times[i] - now : 0;
+        }
     }
     return next > 1000000 ? 1000000 : (int)next;
 }
@@ -300,10 +322,12 @@ void hl_mx_run(void)
     struct epoll_event e[64];
     while (hl_mx.live || hl_mx.streams) {
         int n = epoll_wait(hl_mx.epoll, e, 64, timers());
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n; i++) {
             dispatch(&e[i]);
-        if (hl_mx.give_up_at && hl_mx_now_ms() >= hl_mx.give_up_at)
+        }
+        if (hl_mx.give_up_at && hl_mx_now_ms() >= hl_mx.give_up_at) {
             break;
+        }
     }
     carry_out_abort();
 }
@@ -314,8 +338,9 @@ static pid_t parent_of(pid_t pid)
     char path[40], text[512] = "", *p;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     FILE *f = fopen(path, "re");
-    if (!f)
+    if (!f) {
         return 0;
+    }
     p = fgets(text, sizeof text, f) ? strrchr(text, ')') : NULL; /* "PID (NAME) STATE PARENT ..." */
     fclose(f);
     return p && strlen(p) > 4 ? (pid_t)strtol(p + 4, NULL, 10) : 0;
@@ -334,16 +359,19 @@ void hl_mx_cleanup(void)
     signal_all(SIGKILL);
     hl_mx_out_finish(!hl_mx.hurried);
     for (int i = 0; i < hl_mx.size; i++) {
-        if (hl_mx.rank[i].pid && waitpid(hl_mx.rank[i].pid, NULL, hl_mx.rank[i].exited ? 0 : WNOHANG) == 0)
+        if (hl_mx.rank[i].pid && waitpid(hl_mx.rank[i].pid, NULL, hl_mx.rank[i].exited ? 0 : WNOHANG) == 0) {
             hl_mx_say("rank %d (pid %d) cannot be killed and is left behind", i, (int)hl_mx.rank[i].pid);
+        }
     }
     hl_mx_guard_stop();
     for (int i = 0; i < 100; i++) {
         pid_t p;
-        while ((p = waitpid(-1, NULL, WNOHANG)) > 0)
+        while ((p = waitpid(-1, NULL, WNOHANG)) > 0) {
             ;
-        if (p < 0 || !hl_mx_kill_all_that(is_stray))
+        }
+        if (p < 0 || !hl_mx_kill_all_that(is_stray)) {
             break;
+        }
         struct timespec t = {0, 2000000};
         nanosleep(&t, NULL);
     }

@@ -16,11 +16,13 @@ static size_t held; /* bytes */
 static struct pair **find(const char *key)
 {
     unsigned h = 5381;
-    for (const char *s = key; *s; s++)
+    for (const char *s = key; *s; s++) {
         h = h * 33 + (unsigned char)*s;
+    }
     struct pair **p = &bucket[h % BUCKETS];
-    while (*p && strcmp((*p)->key, key) != 0)
+    while (*p && strcmp((*p)->key, key) != 0) {
         p = &(*p)->next;
+    }
     return p;
 }
 
@@ -29,8 +31,9 @@ bool hl_mx_kvs_put(const char *key, const char *value)
     struct pair **at = find(key);
     size_t k = strlen(key) + 1, v = strlen(value) + 1;
     size_t before = *at ? sizeof **at + k + strlen((*at)->value) + 1 : 0, after = sizeof **at + k + v;
-    if (held - before + after > (size_t)PER_RANK * (size_t)hl_mx.size)
+    if (held - before + after > (size_t)PER_RANK * (size_t)hl_mx.size) {
         return false;
+    }
     held += after - before;
     if (!*at) {
         *at = hl_mx_alloc(sizeof **at + k);

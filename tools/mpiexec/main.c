@@ -22,8 +22,9 @@ static struct sigaction old_pipe, old_ttin, old_chld;
 static void open_standard(void)
 {
     for (int fd = 0; fd < 3; fd++) {
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) {
             _exit(1);
+        }
     }
     hl_mx.pmi_slot = open("/dev/null", O_RDWR | O_CLOEXEC);
 }
@@ -31,8 +32,9 @@ static void open_standard(void)
 /* Nothing works without it; said before any rank exists. */
 static void must(bool have, const char *what)
 {
-    if (have)
+    if (have) {
         return;
+    }
     hl_mx_say("%s: %s; a limit (ulimit -n) or a sandbox's seccomp profile forbids it", what, strerror(errno));
     exit(1);
 }
@@ -44,8 +46,9 @@ static void open_signals(void)
     struct sigaction ignore = {.sa_handler = SIG_IGN}, standard = {.sa_handler = SIG_DFL};
     sigset_t mask;
     sigemptyset(&mask);
-    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
         sigaddset(&mask, taken[i]);
+    }
     sigprocmask(SIG_BLOCK, &mask, &old_mask);
     sigaction(SIGPIPE, &ignore, &old_pipe);
     sigaction(SIGTTIN, &ignore, &old_ttin);
@@ -72,8 +75,9 @@ static void random_hex(char out[33])
              "random numbers (getrandom, /dev/urandom)");
         close(fd);
     }
-    for (int i = 0; i < 16; i++)
+    for (int i = 0; i < 16; i++) {
         snprintf(out + 2 * i, 3, "%02x", raw[i]);
+    }
 }
 
 static void open_job(void)
@@ -82,21 +86,24 @@ static void open_job(void)
     hl_mx.size = hl_mx.opt.size;
     hl_mx.rank = hl_mx_alloc(sizeof *hl_mx.rank * (size_t)hl_mx.size);
     for (int p = 0; p < hl_mx.opt.nparts; p++) {
-        for (int i = 0; i < hl_mx.opt.part[p].n; i++, rank++)
+        for (int i = 0; i < hl_mx.opt.part[p].n; i++, rank++) {
             hl_mx.rank[rank] =
                 (struct hl_mx_rank){.part = p, .ctl = -1, .out = {.fd = -1}, .err = {.fd = -1}};
+        }
     }
     random_hex(hl_mx.name);
     random_hex(hl_mx.secret);
-    if (hl_mx.opt.timeout_s > 0)
+    if (hl_mx.opt.timeout_s > 0) {
         hl_mx.timeout_at = hl_mx_now_ms() + (int64_t)(hl_mx.opt.timeout_s * 1000);
+    }
 }
 
 static void start_ranks(void)
 {
     for (int i = 0; i < hl_mx.size; i++) {
-        if (hl_mx.opt.report)
+        if (hl_mx.opt.report) {
             hl_mx_bind_report(i);
+        }
         int rc = hl_mx_spawn(i);
         if (rc) {
             hl_mx_end(rc, SIGKILL, 0);
@@ -110,16 +117,18 @@ int main(int argc, char **argv)
 {
     open_standard();
     int rc = hl_mx_opts_parse(argc, argv, &hl_mx.opt);
-    if (rc >= 0)
+    if (rc >= 0) {
         return rc;
+    }
     hl_mx.epoll = epoll_create1(EPOLL_CLOEXEC);
     must(hl_mx.epoll >= 0, "epoll_create1");
     open_signals();
     open_job();
     hl_mx_out_open();
     rc = hl_mx_bind_open(&hl_mx.opt);
-    if (rc)
+    if (rc) {
         return rc;
+    }
     if (hl_mx_guard_start(argc, argv)) {
         hl_mx_say("no guardian processes: %s (ulimit -u, ulimit -n)", strerror(errno));
         hl_mx_guard_stop();

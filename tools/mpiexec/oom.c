@@ -17,10 +17,12 @@ static bool number_in(const char *file, const char *word, uint64_t *out)
     bool found = false;
     snprintf(path, sizeof path, "%s/%s", group, file);
     FILE *f = fopen(path, "re");
-    while (f && !found && fgets(line, sizeof line, f))
+    while (f && !found && fgets(line, sizeof line, f)) {
         found = !strncmp(line, word, strlen(word)) && sscanf(line + strlen(word), "%" SCNu64, out) == 1;
-    if (f)
+    }
+    if (f) {
         fclose(f);
+    }
     return found;
 }
 
@@ -36,8 +38,9 @@ void hl_mx_oom_open(void)
     FILE *f = fopen("/proc/self/cgroup", "re");
     while (f && fgets(line, sizeof line, f)) { /* "0::/path" or "4:memory:/path" */
         char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;
-        if (!path)
+        if (!path) {
             continue;
+        }
         *path++ = '\0';
         path[strcspn(path, "\n")] = '\0';
         bool old = strstr(names, "memory") != NULL;
@@ -47,8 +50,9 @@ void hl_mx_oom_open(void)
                      strcmp(path, "/") != 0 ? path : "");
         }
     }
-    if (f)
+    if (f) {
         fclose(f);
+    }
     kills = count();
 }
 
@@ -56,11 +60,13 @@ const char *hl_mx_oom_words(void)
 {
     static char text[160];
     uint64_t now = count(), limit;
-    if (now <= kills)
+    if (now <= kills) {
         return "";
+    }
     kills = now;
-    if (!number_in(unified ? "memory.max" : "memory.limit_in_bytes", "", &limit))
+    if (!number_in(unified ? "memory.max" : "memory.limit_in_bytes", "", &limit)) {
         return ", out of memory";
+    }
     snprintf(text, sizeof text,
              ", because its control group has reached the limit of %" PRIu64 " MiB of memory", limit >> 20);
     return text;

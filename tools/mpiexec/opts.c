@@ -93,8 +93,9 @@ static const char *find_pair(char *const *set, int n, const char *name)
 {
     size_t len = strlen(name);
     while (n-- > 0) {
-        if (!strncmp(set[n], name, len) && set[n][len] == '=')
+        if (!strncmp(set[n], name, len) && set[n][len] == '=') {
             return set[n] + len + 1;
+        }
     }
     return NULL;
 }
@@ -102,8 +103,9 @@ static const char *find_pair(char *const *set, int n, const char *name)
 const char *hl_mx_env_get(const struct hl_mx_opts *o, const struct hl_mx_part *p, const char *name)
 {
     int n = 0;
-    while (environ[n])
+    while (environ[n]) {
         n++;
+    }
     const char *found = find_pair(p->env.set, p->env.n, name);
     found = found ? found : find_pair(o->genv.set, o->genv.n, name);
     return found ? found : find_pair(environ, n, name);
@@ -112,11 +114,13 @@ const char *hl_mx_env_get(const struct hl_mx_opts *o, const struct hl_mx_part *p
 static int unknown(const char *arg, const char *name)
 {
     const char *names[ROWS];
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < ROWS; i++) {
         names[i] = table[i].name;
+    }
     const char *near = hl_mx_nearest(name, names, ROWS);
-    if (near == NULL)
+    if (near == NULL) {
         return COMPLAIN("unknown option %s (--help lists all)", arg);
+    }
     return COMPLAIN("unknown option %s; the nearest is %s%s (--help lists all)", arg, near[1] ? "--" : "-",
                     near);
 }
@@ -126,8 +130,9 @@ static int set_n(struct hl_mx_part *p, const char *arg, const char *text)
     char *end;
     errno = 0;
     long n = strtol(text, &end, 10);
-    if (errno || end == text || *end || n < 1 || n > 100000)
+    if (errno || end == text || *end || n < 1 || n > 100000) {
         return COMPLAIN("%s %s: the number of ranks must be 1 to 100000", arg, text);
+    }
     p->n = (int)n;
     return -1;
 }
@@ -136,8 +141,9 @@ static int set_timeout(struct hl_mx_opts *o, const char *arg, const char *text)
 {
     char *end;
     double s = strtod(text, &end);
-    if (end == text || *end || !(s > 0) || s > 1e9)
+    if (end == text || *end || !(s > 0) || s > 1e9) {
         return COMPLAIN("%s %s: a number of seconds above 0 is needed", arg, text);
+    }
     o->timeout_s = s;
     return -1;
 }
@@ -148,8 +154,9 @@ static int set_bind(struct hl_mx_opts *o, const char *text)
     o->bind = HL_MX_BIND_LIST;
     o->bind_list = text;
     for (int i = 0; i < 4; i++) {
-        if (!strcmp(text, places[i]))
+        if (!strcmp(text, places[i])) {
             o->bind = (enum hl_mx_bind)i;
+        }
     }
     return -1;
 }
@@ -159,24 +166,28 @@ static int check_hosts(const char *arg, const char *text, bool file)
     char name[256];
     int rc =
         file ? hl_mx_hostfile_foreign(text, name, sizeof name) : hl_mx_hosts_foreign(text, name, sizeof name);
-    if (rc < 0)
+    if (rc < 0) {
         return COMPLAIN("%s %s: %s", arg, text, strerror(-rc));
-    if (rc)
+    }
+    if (rc) {
         return COMPLAIN("%s: %s is not this machine, and this launcher starts ranks on this machine only; "
                         "for several machines start the same program with srun, Hydra's mpiexec or prterun",
                         arg, name);
+    }
     return -1;
 }
 
 static int set_x(struct hl_mx_part *p, const char *arg, const char *text)
 {
     const char *eq = strchr(text, '=');
-    if (eq == text || !*text)
+    if (eq == text || !*text) {
         return COMPLAIN("%s %s: a variable's name is missing", arg, text);
+    }
     if (eq) {
         char *name = strndup(text, (size_t)(eq - text));
-        if (name)
+        if (name) {
             hl_mx_env_add(&p->env, name, eq + 1);
+        }
         free(name);
     }
     return -1;
@@ -184,8 +195,9 @@ static int set_x(struct hl_mx_part *p, const char *arg, const char *text)
 
 static int set_env(struct hl_mx_env *e, const char *arg, char **v)
 {
-    if (!*v[0] || strchr(v[0], '='))
+    if (!*v[0] || strchr(v[0], '=')) {
         return COMPLAIN("%s %s: not the name of a variable (%s NAME VALUE)", arg, v[0], arg);
+    }
     hl_mx_env_add(e, v[0], v[1]);
     return -1;
 }
@@ -244,8 +256,9 @@ static int apply(struct hl_mx_opts *o, struct hl_mx_part *p, const struct row *r
     case OPT_VERSION:
         return print_version();
     case OPT_SLOT:
-        if (strcmp(v[0], "slot") != 0)
+        if (strcmp(v[0], "slot") != 0) {
             return COMPLAIN("%s %s: ranks are placed by slot only (see --bind-to)", arg, v[0]);
+        }
         hl_mx_say("%s %s: accepted, it is what happens anyway", arg, v[0]);
         return -1;
     case OPT_NOTHING:
@@ -262,24 +275,29 @@ static int parse_one(struct hl_mx_opts *o, struct hl_mx_part *p, char **argv, in
     const char *start = arg + 1 + (arg[1] == '-');
     size_t len = eq ? (size_t)(eq - start) : strlen(start);
     const struct row *r = NULL;
-    if (len >= sizeof name)
+    if (len >= sizeof name) {
         len = sizeof name - 1;
+    }
     memcpy(name, start, len);
     name[len] = 0;
     for (int i = 0; i < ROWS && !r; i++) {
-        if (!strcmp(table[i].name, name))
+        if (!strcmp(table[i].name, name)) {
             r = &table[i];
+        }
     }
-    if (!r)
+    if (!r) {
         return unknown(arg, name);
-    if (eq && r->values != 1)
+    }
+    if (eq && r->values != 1) {
         return COMPLAIN("%s: the option %s takes %s", arg, name,
                         r->values ? "two values, NAME VALUE" : "no value");
+    }
     ++*at;
     for (int i = 0; i < r->values; i++) {
         v[i] = eq ? eq + 1 : argv[*at];
-        if (!v[i])
+        if (!v[i]) {
             return COMPLAIN("%s: %s is missing", arg, r->values == 2 ? "NAME VALUE" : "its value");
+        }
         *at += eq ? 0 : 1;
     }
     return apply(o, p, r, arg, v);
@@ -295,15 +313,18 @@ static int parse_part(struct hl_mx_opts *o, struct hl_mx_part *p, char **argv, i
             break;
         }
         int rc = parse_one(o, p, argv, at);
-        if (rc >= 0)
+        if (rc >= 0) {
             return rc;
+        }
     }
     p->argv = argv + *at;
-    while (argv[*at] && strcmp(argv[*at], ":") != 0)
+    while (argv[*at] && strcmp(argv[*at], ":") != 0) {
         ++*at;
-    if (p->argv == argv + *at)
+    }
+    if (p->argv == argv + *at) {
         return COMPLAIN("no program to run%s",
                         o->nparts > 1 || argv[*at] ? " in one of the parts" : "; try --help");
+    }
     if (argv[*at]) {
         argv[*at] = NULL;
         ++*at;
@@ -320,8 +341,9 @@ int hl_mx_opts_parse(int argc, char **argv, struct hl_mx_opts *o)
     do {
         struct hl_mx_part *p = &o->part[o->nparts++];
         int rc = parse_part(o, p, argv, &at);
-        if (rc >= 0)
+        if (rc >= 0) {
             return rc;
+        }
         o->size += p->n;
     } while (argv[at]);
     return -1;

@@ -25,18 +25,21 @@ enum {
 
 void hl_mx_queue_add(struct hl_mx_queue *q, const void *data, size_t len)
 {
-    if (!len)
+    if (!len) {
         return;
+    }
     if (q->head + q->len + len > q->cap) {
-        if (q->len)
+        if (q->len) {
             memmove(q->data, q->data + q->head, q->len);
+        }
         q->head = 0;
     }
     if (q->len + len > q->cap) {
         size_t cap = (q->len + len) * 2;
         char *data_new = realloc(q->data, cap);
-        if (!data_new)
+        if (!data_new) {
             _exit(1); /* the guardian takes the ranks along */
+        }
         q->data = data_new;
         q->cap = cap;
     }
@@ -48,8 +51,9 @@ void hl_mx_queue_drop(struct hl_mx_queue *q, size_t len)
 {
     q->head += len;
     q->len -= len;
-    if (!q->len)
+    if (!q->len) {
         q->head = 0;
+    }
 }
 
 /* A pipe or terminal is opened again, so that O_NONBLOCK is ours alone and not the user's shell's too. */
@@ -69,8 +73,9 @@ static void open_sink(struct hl_mx_sink *s, int fd, const struct stat *st)
 void hl_mx_out_open(void)
 {
     struct stat one = {0}, two = {0};
-    if (fstat(1, &one) || fstat(2, &two))
+    if (fstat(1, &one) || fstat(2, &two)) {
         _exit(1); /* both were opened at the start */
+    }
     open_sink(&hl_mx.sink[0], 1, &one);
     hl_mx.out = hl_mx.err = &hl_mx.sink[0];
     if (one.st_dev != two.st_dev || one.st_ino != two.st_ino) {
@@ -83,8 +88,9 @@ void hl_mx_out_open(void)
 static ssize_t write_some(struct hl_mx_sink *s)
 {
     const char *p = s->q.data + s->q.head;
-    if (s->socket)
+    if (s->socket) {
         return send(s->fd, p, s->q.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
     struct pollfd ready = {s->fd, POLLOUT, 0};
     if (s->careful && poll(&ready, 1, 0) == 0) {
         errno = EAGAIN;
@@ -97,21 +103,25 @@ static void reader_gone(struct hl_mx_sink *s)
 {
     s->dead = true;
     hl_mx_queue_drop(&s->q, s->q.len);
-    if (s == hl_mx.out)
+    if (s == hl_mx.out) {
         hl_mx_end(128 + 13, 0, HL_MX_GRACE_DEATH); /* as a shell reports SIGPIPE */
+    }
 }
 
 static void stall(struct hl_mx_sink *s, bool on)
 {
-    if (s->stalled == on)
+    if (s->stalled == on) {
         return;
+    }
     s->stalled = on;
     for (int i = 0; i < hl_mx.size; i++) {
         struct hl_mx_rank *r = &hl_mx.rank[i];
-        if (r->out.sink == s && r->out.fd >= 0)
+        if (r->out.sink == s && r->out.fd >= 0) {
             hl_mx_rewatch(r->out.fd, on ? 0 : EPOLLIN, HL_MX_EV_OUT, i);
-        if (r->err.sink == s && r->err.fd >= 0)
+        }
+        if (r->err.sink == s && r->err.fd >= 0) {
             hl_mx_rewatch(r->err.fd, on ? 0 : EPOLLIN, HL_MX_EV_ERR, i);
+        }
     }
 }
 
@@ -119,12 +129,13 @@ void hl_mx_out_flush(struct hl_mx_sink *s)
 {
     while (s->q.len && !s->dead) {
         ssize_t n = write_some(s);
-        if (n >= 0)
+        if (n >= 0) {
             hl_mx_queue_drop(&s->q, (size_t)n);
-        else if (errno == EAGAIN)
+        } else if (errno == EAGAIN) {
             break;
-        else if (errno != EINTR)
+        } else if (errno != EINTR) {
             reader_gone(s);
+        }
     }
     int which = (int)(s - hl_mx.sink);
     if (s->q.len && !s->watched && hl_mx.epoll > 0) {
@@ -134,10 +145,11 @@ void hl_mx_out_flush(struct hl_mx_sink *s)
         epoll_ctl(hl_mx.epoll, EPOLL_CTL_DEL, s->fd, NULL);
         s->watched = false;
     }
-    if (s->q.len > SINK_HIGH)
+    if (s->q.len > SINK_HIGH) {
         stall(s, true);
-    else if (s->q.len < SINK_LOW)
+    } else if (s->q.len < SINK_LOW) {
         stall(s, false);
+    }
 }
 
 /* Puts whole lines, or the unfinished rest of a stream, into its sink. */
@@ -145,8 +157,9 @@ static void emit(int rank, struct hl_mx_stream *st, const char *p, size_t len)
 {
     struct hl_mx_queue *q = &st->sink->q;
     char tag[24];
-    if (st->sink->dead)
+    if (st->sink->dead) {
         return;
+    }
     if (!hl_mx.opt.label) {
         hl_mx_queue_add(q, p, len);
         return;
@@ -167,8 +180,9 @@ static void emit_rest(int rank, struct hl_mx_stream *st)
 {
     if (st->line.len) {
         emit(rank, st, st->line.data + st->line.head, st->line.len);
-        if ((hl_mx.size > 1 || hl_mx.opt.label) && !st->sink->dead)
+        if ((hl_mx.size > 1 || hl_mx.opt.label) && !st->sink->dead) {
             hl_mx_queue_add(&st->sink->q, "\n", 1);
+        }
         hl_mx_queue_drop(&st->line, st->line.len);
     }
 }
@@ -178,8 +192,9 @@ static void pass(int rank, struct hl_mx_stream *st, const char *buf, size_t len)
 {
     const char *last = memrchr(buf, '\n', len);
     size_t whole = last ? (size_t)(last - buf) + 1 : 0;
-    if (hl_mx.size == 1 && !hl_mx.opt.label)
+    if (hl_mx.size == 1 && !hl_mx.opt.label) {
         whole = len;
+    }
     if (whole) {
         if (st->line.len) {
             size_t first = hl_mx.opt.label ? (size_t)((const char *)memchr(buf, '\n', len) - buf) + 1 : whole;
@@ -202,11 +217,13 @@ void hl_mx_out_read(int rank, bool err)
 {
     static char buf[READ_BYTES];
     struct hl_mx_stream *st = err ? &hl_mx.rank[rank].err : &hl_mx.rank[rank].out;
-    if (st->fd < 0)
+    if (st->fd < 0) {
         return;
+    }
     ssize_t n = read(st->fd, buf, sizeof buf);
-    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
         return;
+    }
     if (n <= 0) {
         emit_rest(rank, st);
         close(st->fd);
@@ -223,16 +240,19 @@ static void drain(int rank, bool err)
 {
     struct hl_mx_stream *st = err ? &hl_mx.rank[rank].err : &hl_mx.rank[rank].out;
     struct pollfd p = {st->fd, POLLIN, 0};
-    for (int i = 0; i < 32 && st->fd >= 0 && poll(&p, 1, 0) > 0; i++)
+    for (int i = 0; i < 32 && st->fd >= 0 && poll(&p, 1, 0) > 0; i++) {
         hl_mx_out_read(rank, err);
+    }
 }
 
 void hl_mx_out_drain(int rank)
 {
-    if (!hl_mx.out->stalled)
+    if (!hl_mx.out->stalled) {
         drain(rank, false);
-    if (!hl_mx.err->stalled)
+    }
+    if (!hl_mx.err->stalled) {
         drain(rank, true);
+    }
 }
 
 static void finish_stream(int rank, bool err)
@@ -250,8 +270,9 @@ void hl_mx_out_finish(bool patient)
 {
     int64_t until = hl_mx_now_ms() + 200;
     for (int i = 0; i < hl_mx.size; i++) {
-        if (!hl_mx.rank[i].pid)
+        if (!hl_mx.rank[i].pid) {
             continue;
+        }
         finish_stream(i, false);
         finish_stream(i, true);
     }
@@ -261,8 +282,9 @@ void hl_mx_out_finish(bool patient)
         while (s->q.len && !s->dead && (patient || hl_mx_now_ms() < until)) {
             struct pollfd p[2] = {{s->fd, POLLOUT, 0}, {hl_mx.signals, POLLIN, 0}};
             poll(p, 2, 50);
-            if (p[1].revents && hl_mx_signal_ends())
+            if (p[1].revents && hl_mx_signal_ends()) {
                 patient = false;
+            }
             hl_mx_out_flush(s);
         }
     }
@@ -276,15 +298,18 @@ void hl_mx_say(const char *fmt, ...)
     va_start(a, fmt);
     int n = vsnprintf(line + at, sizeof line - (size_t)at - 1, fmt, a);
     va_end(a);
-    if (n < 0)
+    if (n < 0) {
         return;
+    }
     at += n;
-    if (at > (int)sizeof line - 2)
+    if (at > (int)sizeof line - 2) {
         at = (int)sizeof line - 2;
+    }
     line[at++] = '\n';
     if (!hl_mx.err) { /* before the sinks are open */
-        if (write(2, line, (size_t)at) < 0)
+        if (write(2, line, (size_t)at) < 0) {
             return;
+        }
         return;
     }
     hl_mx_queue_add(&hl_mx.err->q, line, (size_t)at);

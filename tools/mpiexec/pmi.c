@@ -25,8 +25,9 @@ enum {
 static void hang_up(int rank)
 {
     struct hl_mx_rank *r = &hl_mx.rank[rank];
-    if (r->ctl >= 0)
+    if (r->ctl >= 0) {
         close(r->ctl);
+    }
     r->ctl = -1;
 }
 
@@ -46,16 +47,20 @@ void hl_mx_pmi_write(int rank)
     struct hl_mx_rank *r = &hl_mx.rank[rank];
     while (r->ctl >= 0 && r->back.len) {
         ssize_t n = send(r->ctl, r->back.data + r->back.head, r->back.len, MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && errno == EINTR) {
             continue;
-        if (n < 0 && errno == EAGAIN)
+        }
+        if (n < 0 && errno == EAGAIN) {
             break;
-        if (n < 0)
+        }
+        if (n < 0) {
             n = (ssize_t)r->back.len; /* the rank is going: its exit will be judged */
+        }
         hl_mx_queue_drop(&r->back, (size_t)n);
     }
-    if (r->ctl >= 0)
+    if (r->ctl >= 0) {
         hl_mx_rewatch(r->ctl, r->back.len ? EPOLLIN | EPOLLOUT : EPOLLIN, HL_MX_EV_CTL, rank);
+    }
 }
 
 __attribute__((format(printf, 2, 3))) static void reply(int rank, const char *fmt, ...)
@@ -66,20 +71,23 @@ __attribute__((format(printf, 2, 3))) static void reply(int rank, const char *fm
     va_start(a, fmt);
     int n = vsnprintf(line, sizeof line, fmt, a);
     va_end(a);
-    if (n < 0 || (size_t)n >= sizeof line || r->ctl < 0)
+    if (n < 0 || (size_t)n >= sizeof line || r->ctl < 0) {
         return;
+    }
     if (!r->back.len) {
         ssize_t sent = send(r->ctl, line, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (sent == n || (sent < 0 && errno != EAGAIN && errno != EINTR))
+        if (sent == n || (sent < 0 && errno != EAGAIN && errno != EINTR)) {
             return;
+        }
         hl_mx_queue_add(&r->back, line + (sent > 0 ? sent : 0), (size_t)(n - (sent > 0 ? sent : 0)));
     } else {
         hl_mx_queue_add(&r->back, line, (size_t)n);
     }
-    if (r->back.len > BACK_MAX_BYTES)
+    if (r->back.len > BACK_MAX_BYTES) {
         violation(rank, "it does not read its answers");
-    else
+    } else {
         hl_mx_pmi_write(rank);
+    }
 }
 
 /* Value of `key` in a line, or NULL; it ends at the next blank, except that of `value`. */
@@ -87,44 +95,52 @@ static char *field(char *line, const char *key)
 {
     size_t n = strlen(key);
     for (char *s = line; s && *s; s = strchr(s, ' '), s = s ? s + strspn(s, " ") : NULL) {
-        if (!strncmp(s, key, n) && s[n] == '=')
+        if (!strncmp(s, key, n) && s[n] == '=') {
             return s + n + 1;
-        if (!strncmp(s, "value=", 6))
+        }
+        if (!strncmp(s, "value=", 6)) {
             return NULL; /* nothing follows a value */
+        }
     }
     return NULL;
 }
 
 static void cut(char *field_value)
 {
-    if (field_value)
+    if (field_value) {
         field_value[strcspn(field_value, " ")] = 0;
+    }
 }
 
 /* Completes the barrier when everybody is there who can still come. */
 static void check_barrier(void)
 {
     int gone = 0, here = 0;
-    for (int i = 0; i < hl_mx.size; i++)
+    for (int i = 0; i < hl_mx.size; i++) {
         gone += hl_mx.rank[i].exited;
-    if (!hl_mx.in_barrier || hl_mx.in_barrier + gone < hl_mx.size || hl_mx.ending || hl_mx.abort.at)
+    }
+    if (!hl_mx.in_barrier || hl_mx.in_barrier + gone < hl_mx.size || hl_mx.ending || hl_mx.abort.at) {
         return;
+    }
     if (gone && !hl_mx.opt.keep_going) {
-        for (int i = 0; i < hl_mx.size && !here; i++)
+        for (int i = 0; i < hl_mx.size && !here; i++) {
             here = hl_mx.rank[i].exited ? i + 1 : 0;
+        }
         hl_mx_say("rank %d has left, but the others wait for it; ending the job", here - 1);
         hl_mx_end(1, 0, HL_MX_GRACE_DEATH);
         return;
     }
     hl_mx.in_barrier = 0;
     for (int i = 0; i < hl_mx.size; i++) {
-        if (!hl_mx.rank[i].in_barrier)
+        if (!hl_mx.rank[i].in_barrier) {
             continue;
+        }
         hl_mx.rank[i].in_barrier = false;
-        if (gone)
+        if (gone) {
             reply(i, "cmd=barrier_out rc=-1 msg=%d_ranks_died\n", gone);
-        else
+        } else {
             reply(i, "cmd=barrier_out rc=0\n");
+        }
     }
 }
 
@@ -134,10 +150,11 @@ static void do_put(int rank, const char *key, const char *value)
         reply(rank, "cmd=put_result rc=-1 msg=bad_key_or_value\n");
         return;
     }
-    if (hl_mx_kvs_put(key, value))
+    if (hl_mx_kvs_put(key, value)) {
         reply(rank, "cmd=put_result rc=0 msg=success\n");
-    else
+    } else {
         reply(rank, "cmd=put_result rc=-1 msg=no_room\n");
+    }
 }
 
 static void do_get(int rank, const char *key)
@@ -153,10 +170,11 @@ static void do_get(int rank, const char *key)
     } else if (key) {
         v = hl_mx_kvs_get(key);
     }
-    if (v)
+    if (v) {
         reply(rank, "cmd=get_result rc=0 msg=success value=%s\n", v);
-    else
+    } else {
         reply(rank, "cmd=get_result rc=-1 msg=key_not_found value=unknown\n");
+    }
 }
 
 static void do_init(int rank, const char *version)
@@ -183,8 +201,9 @@ bool hl_mx_pmi_dies(int but)
         const struct hl_mx_rank *r = &hl_mx.rank[i];
         struct pollfd p = {r->ctl, POLLRDHUP, 0};
         if (i != but && r->spoke && !r->finalized && !r->aborted && !r->exited &&
-            (r->ctl < 0 || poll(&p, 1, 0) > 0))
+            (r->ctl < 0 || poll(&p, 1, 0) > 0)) {
             return true;
+        }
     }
     return false;
 }
@@ -193,8 +212,9 @@ bool hl_mx_pmi_dies(int but)
 static void do_abort(int rank, const char *text)
 {
     hl_mx.rank[rank].aborted = true;
-    if (hl_mx.ending || hl_mx.abort.at)
+    if (hl_mx.ending || hl_mx.abort.at) {
         return;
+    }
     hl_mx.abort.rank = rank;
     hl_mx.abort.code = text ? strtol(text, NULL, 10) : 1;
     hl_mx.abort.at = hl_mx_now_ms();
@@ -256,11 +276,13 @@ void hl_mx_pmi_read(int rank)
 {
     struct hl_mx_rank *r = &hl_mx.rank[rank];
     char buf[16384];
-    if (r->ctl < 0)
+    if (r->ctl < 0) {
         return;
+    }
     ssize_t n = recv(r->ctl, buf, sizeof buf, MSG_DONTWAIT);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
         return;
+    }
     if (n <= 0) {
         hang_up(rank);
         return;
@@ -277,8 +299,9 @@ void hl_mx_pmi_read(int rank)
         hl_mx_queue_drop(&r->in, (size_t)(nl - line) + 1);
         line = r->in.data + r->in.head;
     }
-    if (r->in.len > LINE_MAX_BYTES)
+    if (r->in.len > LINE_MAX_BYTES) {
         violation(rank, "a line without end");
+    }
 }
 
 void hl_mx_pmi_died(int rank)
@@ -291,8 +314,9 @@ void hl_mx_pmi_died(int rank)
     }
     if (hl_mx.opt.keep_going && (r->code || (r->spoke && !r->finalized))) {
         for (int i = 0; i < hl_mx.size; i++) {
-            if (hl_mx.rank[i].ours && !hl_mx.rank[i].exited && !hl_mx.rank[i].finalized)
+            if (hl_mx.rank[i].ours && !hl_mx.rank[i].exited && !hl_mx.rank[i].finalized) {
                 reply(i, "cmd=hotlane_died rank=%d code=%d\n", rank, r->code);
+            }
         }
     }
     check_barrier();

@@ -44,8 +44,9 @@ static bool is_foreign(const char *pair)
         "PMI_",         "PMIX_",      "OMPI_COMM_WORLD_", "MPI_LOCALRANKID=", "MPI_LOCALNRANKS=",
         HL_MX_MARK "=", HL_MX_JOB "="};
     for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++) {
-        if (!strncmp(pair, prefix[i], strlen(prefix[i])))
+        if (!strncmp(pair, prefix[i], strlen(prefix[i]))) {
             return true;
+        }
     }
     return false;
 }
@@ -65,19 +66,24 @@ static void set_pair(char **e, int *n, char *pair)
 static char **make_env(const struct hl_mx_part *p)
 {
     int n = 0, k = 0;
-    while (environ[n])
+    while (environ[n]) {
         n++;
+    }
     char **e = hl_mx_alloc(sizeof *e * (size_t)(n + hl_mx.opt.genv.n + p->env.n + SLOTS + 2));
     for (int i = 0; i < n; i++) {
-        if (!is_foreign(environ[i]))
+        if (!is_foreign(environ[i])) {
             e[k++] = environ[i];
+        }
     }
-    for (int i = 0; i < hl_mx.opt.genv.n; i++)
+    for (int i = 0; i < hl_mx.opt.genv.n; i++) {
         set_pair(e, &k, hl_mx.opt.genv.set[i]);
-    for (int i = 0; i < p->env.n; i++)
+    }
+    for (int i = 0; i < p->env.n; i++) {
         set_pair(e, &k, p->env.set[i]);
-    for (int i = 0; i < SLOTS; i++)
+    }
+    for (int i = 0; i < SLOTS; i++) {
         e[k++] = slot[i];
+    }
     e[k++] = job_pair;
     e[k] = NULL;
     return e;
@@ -88,11 +94,13 @@ static void make_job_pair(void)
 {
     const char *outer = "";
     for (char **e = environ; *e; e++) {
-        if (!strncmp(*e, HL_MX_JOB "=", sizeof HL_MX_JOB))
+        if (!strncmp(*e, HL_MX_JOB "=", sizeof HL_MX_JOB)) {
             outer = *e + sizeof HL_MX_JOB;
+        }
     }
-    if (strlen(outer) > sizeof job_pair / 2)
+    if (strlen(outer) > sizeof job_pair / 2) {
         outer = ""; /* not ours: twenty jobs deep is nobody */
+    }
     snprintf(job_pair, sizeof job_pair, HL_MX_JOB "=%s%s%s", outer, *outer ? "/" : "", hl_mx.name);
 }
 
@@ -111,8 +119,9 @@ int hl_mx_spawn_prepare(void)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     make_job_pair();
     envs = hl_mx_alloc(sizeof *envs * (size_t)hl_mx.opt.nparts);
-    for (int i = 0; i < hl_mx.opt.nparts; i++)
+    for (int i = 0; i < hl_mx.opt.nparts; i++) {
         envs[i] = make_env(&hl_mx.opt.part[i]);
+    }
     stdin_fd = hl_mx_in_open();
     snprintf(slot[0], sizeof slot[0], "PMI_FD=%d", hl_mx.pmi_slot);
     snprintf(slot[1], sizeof slot[1], "PMI_SIZE=%d", hl_mx.size);
@@ -131,16 +140,21 @@ static void child_fail(struct plan *p, const char *what)
 static void child(struct plan *p)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != self)
+    if (getppid() != self) {
         _exit(127);
+    }
     setpgid(0, 0);
-    if (dup2(p->in, 0) < 0 || dup2(p->out, 1) < 0 || dup2(p->err, 2) < 0 || dup2(p->ctl, hl_mx.pmi_slot) < 0)
+    if (dup2(p->in, 0) < 0 || dup2(p->out, 1) < 0 || dup2(p->err, 2) < 0 ||
+        dup2(p->ctl, hl_mx.pmi_slot) < 0) {
         child_fail(p, "descriptors");
+    }
     setrlimit(RLIMIT_NOFILE, &old_files);
-    if (p->cpus && sched_setaffinity(0, sizeof *p->cpus, p->cpus))
+    if (p->cpus && sched_setaffinity(0, sizeof *p->cpus, p->cpus)) {
         child_fail(p, "the binding");
-    if (p->wdir && chdir(p->wdir))
+    }
+    if (p->wdir && chdir(p->wdir)) {
         child_fail(p, p->wdir);
+    }
     hl_mx_signals_restore();
     execvpe(p->argv[0], p->argv, p->envp);
     child_fail(p, NULL);
@@ -149,16 +163,19 @@ static void child(struct plan *p)
 static int open_channels(struct hl_mx_rank *r, struct plan *p)
 {
     int o[2], e[2], c[2];
-    if (pipe2(o, O_CLOEXEC))
+    if (pipe2(o, O_CLOEXEC)) {
         return -1;
+    }
     r->out = (struct hl_mx_stream){.fd = o[0], .sink = hl_mx.out};
     p->out = o[1];
-    if (pipe2(e, O_CLOEXEC))
+    if (pipe2(e, O_CLOEXEC)) {
         return -1;
+    }
     r->err = (struct hl_mx_stream){.fd = e[0], .sink = hl_mx.err};
     p->err = e[1];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, c))
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, c)) {
         return -1;
+    }
     r->ctl = c[0];
     p->ctl = c[1];
     fcntl(o[0], F_SETFL, O_NONBLOCK); /* our ends only: an event may be stale */
@@ -207,13 +224,15 @@ int hl_mx_spawn(int rank)
         return 1;
     }
     pid_t pid = vfork();
-    if (!pid)
+    if (!pid) {
         child(&p);
+    }
     close(p.out);
     close(p.err);
     close(p.ctl);
-    if (!rank && stdin_fd)
+    if (!rank && stdin_fd) {
         close(stdin_fd);
+    }
     if (pid < 0) {
         hl_mx_say("rank %d: no new process: %s (ulimit -u)", rank, strerror(errno));
         return 1;
