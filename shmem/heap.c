@@ -181,6 +181,18 @@ static bool store_all_near(void)
     return near == hl_sym.n_pes;
 }
 
+/* The next far PE behind me: as a rule, another one for each. */
+static void expect_far(void)
+{
+    for (int k = 1; k < hl_sym.n_pes; k++) {
+        int pe = (hl_sym.my_pe + k) % hl_sym.n_pes;
+        if ((hl_sym.heap.pes[pe].where & HL_SYM_FAR) != 0) {
+            hl_lane_expect(pe);
+            return;
+        }
+    }
+}
+
 /* Address and key of each part of far PEs, which they have once the network is open. */
 static int reach_far(struct card *cards)
 {
@@ -196,6 +208,9 @@ static int reach_far(struct card *cards)
             const struct card *c = &cards[pe * HL_SYM_PARTS + i];
             hl_sym.parts[i].pes[pe] = (struct hl_sym_reach){HL_SYM_FAR | c->addr, c->key};
         }
+    }
+    if (rc == 0) {
+        expect_far();
     }
     return rc;
 }

@@ -78,7 +78,9 @@ static bool judge(struct pursuit *s, int verdict)
         return false;
     case HL_LANE_BROKEN:
         if (s->at == 0) {
-            s->rc = hl_err_say(HL_ERR_OTHER, "%s", hl_err_text(HL_ERR_OTHER));
+            s->rc =
+                hl_err_say(HL_ERR_OTHER, "no lane opens to reach rank %d (a line of this process said why)",
+                           s->op->peer);
             return true;
         }
         s->at = 0; /* lane 0 serves for those that do not open */

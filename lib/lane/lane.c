@@ -168,27 +168,12 @@ static bool tick(void)
     return busy;
 }
 
-static int open_first(bool threads)
+static int open_pool(bool threads)
 {
     int rc = hl_rx_on_death(note_death);
     rc = rc == 0 ? hl_rx_on_tick(tick) : rc;
     rc = rc == 0 ? hl_pool_open(&hl_pool, hl_lane_plan(threads), hl_boot.size) : rc;
-    if (rc != 0) {
-        return rc;
-    }
-    struct hl_lane *lane = hl_pool.lanes[0];
-    bool ready = false;
-    if (hl_lease_try(&lane->lease)) {
-        ready = hl_lane_make_ready(lane) == 0;
-        hl_lane_leave(lane);
-    }
-    if (!ready) {
-        hl_pool_close(&hl_pool);
-        const char *why = hl_err_text(HL_ERR_OTHER);
-        why = why != hl_err_words(HL_ERR_OTHER) ? why : hl_err_text(HL_ERR_NO_MEM);
-        return hl_err_say(HL_ERR_OTHER, "no lane opens: %s", why);
-    }
-    return hl_prog_register(hl_lane_poll, NULL, 1);
+    return rc == 0 ? hl_prog_register(hl_lane_poll, NULL, 1) : rc;
 }
 
 int hl_lane_open(bool threads)
@@ -196,7 +181,7 @@ int hl_lane_open(bool threads)
     int rc = 0;
     hl_mutex_lock(&open_lock);
     if (hl_pool.count == 0) {
-        rc = open_first(threads);
+        rc = open_pool(threads);
     }
     hl_mutex_unlock(&open_lock);
     return rc;

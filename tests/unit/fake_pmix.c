@@ -36,10 +36,10 @@ PMIX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_
     fake_pmix.signals_blocked = sigismember(&now, SIGINT) && sigismember(&now, SIGCHLD);
     if (fake_pmix.init_result != PMIX_SUCCESS) {
         return fake_pmix.init_result;
-}
+    }
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, s)) {
         return PMIX_ERROR;
-}
+    }
     fake_pmix.connection = s[0];
     *proc = (pmix_proc_t){.nspace = "fake", .rank = 1};
     return PMIX_SUCCESS;
@@ -56,7 +56,7 @@ PMIX_EXPORT pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t p
     fake_pmix.aborted = status;
     while (fake_pmix.hold) {
         pause();
-}
+    }
     return PMIX_SUCCESS;
 }
 
