@@ -297,8 +297,7 @@ static int open_network(const struct hl_win *w)
                           "open the network",
                           w->size, hl_boot.size);
     }
-    int rc = hl_rx_network();
-    return rc != 0 ? rc : hl_lane_open(hl_life_level() == MPI_THREAD_MULTIPLE);
+    return hl_rx_network();
 }
 
 static hl_a64 tokens; /* given out; atomic */
@@ -340,7 +339,7 @@ static int store_far(struct hl_win *w, const struct card *cards)
     if (waits && (w->errors = calloc((size_t)w->size, sizeof *w->errors)) == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the errors of %d targets", w->size);
     }
-    return 0;
+    return w->far ? hl_lane_open() : 0;
 }
 
 /* All that follows the first exchange. Every rank takes the same steps: an error waits for the next

@@ -181,36 +181,17 @@ static bool store_all_near(void)
     return near == hl_sym.n_pes;
 }
 
-/* The next far PE behind me: as a rule, another one for each. */
-static void expect_far(void)
-{
-    for (int k = 1; k < hl_sym.n_pes; k++) {
-        int pe = (hl_sym.my_pe + k) % hl_sym.n_pes;
-        if ((hl_sym.heap.pes[pe].where & HL_SYM_FAR) != 0) {
-            hl_lane_expect(pe);
-            return;
-        }
-    }
-}
-
 /* Address and key of each part of far PEs, which they have once the network is open. */
 static int reach_far(struct card *cards)
 {
-    int rc = 0;
-    if (!hl_rx_has_network()) { /* in the middle of a job that had no use for it */
-        rc = hl_rx_network();
-        rc = rc == 0 ? hl_lane_open(hl_life_level() == MPI_THREAD_MULTIPLE) : rc;
-    }
-    rc = hl_parts_agree(rc);
+    int rc = hl_rx_has_network() ? 0 : hl_rx_network(); /* in the middle of a job that had no use for it */
+    rc = hl_parts_agree(rc == 0 ? hl_lane_open() : rc);
     rc = rc == 0 ? tell(cards) : rc;
     for (int pe = 0; rc == 0 && pe < hl_sym.n_pes; pe++) {
         for (int i = 0; i < hl_heap.count && hl_sym.heap.pes[pe].where == HL_SYM_FAR; i++) {
             const struct card *c = &cards[pe * HL_SYM_PARTS + i];
             hl_sym.parts[i].pes[pe] = (struct hl_sym_reach){HL_SYM_FAR | c->addr, c->key};
         }
-    }
-    if (rc == 0) {
-        expect_far();
     }
     return rc;
 }

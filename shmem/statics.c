@@ -195,16 +195,16 @@ static bool needs_network(const struct table *t)
     return false;
 }
 
-/* Opens it for the whole job when one PE needs it. */
+/* Opens it, and lanes, for the whole job when one PE needs it. */
 static int open_network(const struct table *t)
 {
-    bool mine = needs_network(t) && !hl_rx_has_network();
+    bool mine = needs_network(t) && !hl_lane_is_open();
     int all = hl_coll_agree(hl_shmem_comm, mine ? HL_ERR_AGAIN : 0);
     if (all != HL_ERR_AGAIN) {
         return all;
     }
-    int rc = hl_rx_network();
-    return rc != 0 ? rc : hl_lane_open(hl_life_level() == MPI_THREAD_MULTIPLE);
+    int rc = hl_rx_has_network() ? 0 : hl_rx_network();
+    return rc != 0 ? rc : hl_lane_open();
 }
 
 static int find_way(int i, struct way *out)

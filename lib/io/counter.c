@@ -99,7 +99,8 @@ static int add_far(struct hl_io_counter *c, int64_t by, int64_t *before)
                                .basic = HL_BASIC_I64,
                                .n = 1,
                                .result = before};
-    int err = hl_lane_atomic(&a);
+    int err = hl_lane_open();
+    err = err != 0 ? err : hl_lane_atomic(&a);
     if (err != 0) {
         return err;
     }

@@ -162,7 +162,7 @@ HL_INLINE void flush_peer(struct hl_pool *p, int peer, enum hl_lane_scope scope,
 
 int hl_pool_flush(struct hl_pool *p, int peer, enum hl_lane_scope scope)
 {
-    if (HL_LIKELY(p->count != 0)) {
+    if (HL_LIKELY(hl_pool_count(p) != 0)) {
         flush_peer(p, peer, scope, UINT64_MAX);
     }
     return 0;
@@ -212,7 +212,7 @@ int hl_pool_flush_all(struct hl_pool *p, enum hl_lane_scope scope)
 
 int hl_pool_flush_on(struct hl_pool *p, struct hl_lane *lane, int peer, enum hl_lane_scope scope)
 {
-    if (p->count == 0) {
+    if (hl_pool_count(p) == 0) {
         return 0;
     }
     /* acquire: what others had issued there before it was taken out has ended; pairs with the full or in
@@ -355,10 +355,10 @@ static bool bind(struct hl_pool *p, const struct hl_lane *lane, uint64_t until)
 
 int hl_pool_fence(struct hl_pool *p, struct hl_lane *lane, bool (*also_near)(int peer))
 {
-    if (p->count == 0) {
+    if (hl_pool_count(p) == 0) {
         return 0;
     }
-    if (lane != NULL || p->count == 1) {
+    if (lane != NULL || hl_pool_count(p) == 1) {
         (void)fence_lane(lane != NULL ? lane : p->lanes[0], also_near);
         return 0;
     }

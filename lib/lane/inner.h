@@ -194,7 +194,7 @@ struct hl_lane *hl_pool_bound(struct hl_pool *p);
 /* The upper half of the lanes can be owned; the others are shared for ever. */
 HL_INLINE bool hl_lane_is_ownable(const struct hl_pool *p, uint32_t index)
 {
-    return index >= p->count - p->count / 2;
+    return index >= hl_pool_count(p) - hl_pool_count(p) / 2;
 }
 
 struct hl_lane *hl_pool_own(struct hl_pool *p);

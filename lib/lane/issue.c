@@ -42,8 +42,8 @@ static uint32_t next_lane(struct hl_pool *p, uint32_t at)
      * that comes meanwhile is found the next time. relaxed: a guess, the lease says for certain. */
     uint64_t open =
         hl_a64_load_acquire(&p->opened) & ~hl_a64_load_acquire(&p->coming) & ~hl_a64_load_relaxed(&p->owned);
-    for (uint32_t i = 1; i <= p->count; i++) {
-        uint32_t lane = (at + i) % p->count;
+    for (uint32_t i = 1; i <= hl_pool_count(p); i++) {
+        uint32_t lane = (at + i) % hl_pool_count(p);
         if (open >> lane & 1) {
             return lane;
         }
@@ -78,9 +78,7 @@ static bool judge(struct pursuit *s, int verdict)
         return false;
     case HL_LANE_BROKEN:
         if (s->at == 0) {
-            s->rc =
-                hl_err_say(HL_ERR_OTHER, "no lane opens to reach rank %d (a line of this process said why)",
-                           s->op->peer);
+            s->rc = hl_err_say(HL_ERR_OTHER, "%s", hl_err_text(HL_ERR_OTHER));
             return true;
         }
         s->at = 0; /* lane 0 serves for those that do not open */
@@ -95,7 +93,7 @@ static bool judge(struct pursuit *s, int verdict)
 static void found_taken(struct pursuit *s)
 {
     s->taken++;
-    if (s->taken >= 2 * s->pool->count || s->op->ordered) {
+    if (s->taken >= 2 * hl_pool_count(s->pool) || s->op->ordered) {
         if (hl_lease_want(&s->pool->lanes[s->at]->lease, my_id())) {
             s->id = my_id();
             hl_stat_rank_add(HL_STAT_RANK_lease_waits, 1);
@@ -169,7 +167,7 @@ int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict)
         return verdict;
     }
     struct pursuit s = {.pool = p, .op = op, .at = op->at};
-    if (p->count == 0) {
+    if (hl_pool_count(p) == 0) {
         return hl_err_say(HL_ERR_OTHER, "the network is not open in this process");
     }
     if (verdict != 0 && judge(&s, verdict)) {
@@ -193,7 +191,7 @@ static uint32_t settle(struct hl_pool *p, uint32_t home, int peer)
 {
     /* relaxed: a guess; lane 0 is nobody's own. */
     while ((hl_a64_load_relaxed(&p->owned) >> home & 1) != 0) {
-        home = (home + 1) % p->count;
+        home = (home + 1) % hl_pool_count(p);
     }
     uint64_t bit = UINT64_C(1) << home;
     uint32_t host = next_lane(p, home);
@@ -217,12 +215,12 @@ static uint32_t settle(struct hl_pool *p, uint32_t home, int peer)
 
 uint32_t hl_lane_assign(struct hl_pool *p, int peer)
 {
-    if (p->count == 0) {
+    if (hl_pool_count(p) == 0) {
         return HL_LANES_MAX;
     }
-    if (hl_lane_preferred != GUEST || guest.home >= p->count || guest.host >= p->count) {
+    if (hl_lane_preferred != GUEST || guest.home >= hl_pool_count(p) || guest.host >= hl_pool_count(p)) {
         /* relaxed: spreads threads over lanes, orders nothing. */
-        return settle(p, hl_a32_add_relaxed(&p->next, 1) % p->count, peer);
+        return settle(p, hl_a32_add_relaxed(&p->next, 1) % hl_pool_count(p), peer);
     }
     /* acquire: as in next_lane. */
     if ((hl_a64_load_acquire(&p->coming) >> guest.home & 1) != 0) {

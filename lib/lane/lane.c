@@ -13,7 +13,10 @@
 
 #include <sys/resource.h>
 
+#define AGAIN_NS UINT64_C(10000000000)
+
 static struct hl_mutex open_lock = HL_MUTEX_INIT;
+static bool served_threads; /* see hl_lane_threads */
 static struct hl_mutex tick_lock =
     HL_MUTEX_INIT; /* the pool does not go while the receive thread looks at it */
 
@@ -54,7 +57,7 @@ void hl_lane_disown(struct hl_lane *lane)
 
 bool hl_lane_is_quiet(int peer)
 {
-    if (hl_pool.count == 0) {
+    if (hl_pool_count(&hl_pool) == 0) {
         return true;
     }
     /* acquire: pairs with the full and in hl_way_sweep. */
@@ -97,7 +100,7 @@ int hl_lane_poll(void *unused)
 {
     static __thread uint32_t turn __attribute__((tls_model("initial-exec")));
     (void)unused;
-    uint32_t count = hl_pool.count;
+    uint32_t count = hl_pool_count(&hl_pool);
     if (count == 0) {
         return 0;
     }
@@ -113,7 +116,7 @@ int hl_lane_poll(void *unused)
 
 bool hl_lane_is_busy(void)
 {
-    for (uint32_t i = 0; i < hl_pool.count; i++) {
+    for (uint32_t i = 0; i < hl_pool_count(&hl_pool); i++) {
         const struct hl_lane *lane = hl_pool.lanes[i];
         /* relaxed: as in poll_open, which looks at no others. */
         if (hl_a64_load_relaxed(&lane->issued) != hl_a64_load_relaxed(&lane->tail)) {
@@ -163,34 +166,74 @@ static void note_death(int rank)
 static bool tick(void)
 {
     hl_mutex_lock(&tick_lock);
-    bool busy = hl_pool.count != 0 && hl_pool_tick(&hl_pool);
+    bool busy = hl_pool_count(&hl_pool) != 0 && hl_pool_tick(&hl_pool);
     hl_mutex_unlock(&tick_lock);
     return busy;
 }
 
-static int open_pool(bool threads)
+static int open_first(void)
 {
     int rc = hl_rx_on_death(note_death);
     rc = rc == 0 ? hl_rx_on_tick(tick) : rc;
-    rc = rc == 0 ? hl_pool_open(&hl_pool, hl_lane_plan(threads), hl_boot.size) : rc;
-    return rc == 0 ? hl_prog_register(hl_lane_poll, NULL, 1) : rc;
+    rc = rc == 0 ? hl_pool_open(&hl_pool, hl_lane_plan(served_threads), hl_boot.size) : rc;
+    if (rc != 0) {
+        return rc;
+    }
+    struct hl_lane *lane = hl_pool.lanes[0];
+    bool ready = false;
+    if (hl_lease_try(&lane->lease)) {
+        ready = hl_lane_make_ready(lane) == 0;
+        hl_lane_leave(lane);
+    }
+    if (!ready) {
+        hl_mutex_lock(&tick_lock);
+        hl_pool_close(&hl_pool);
+        hl_mutex_unlock(&tick_lock);
+        const char *why = hl_err_text(HL_ERR_OTHER);
+        why = why != hl_err_words(HL_ERR_OTHER) ? why : hl_err_text(HL_ERR_NO_MEM);
+        return hl_err_say(HL_ERR_OTHER, "no lane opens: %s", why);
+    }
+    return hl_prog_register(hl_lane_poll, NULL, 1);
 }
 
-int hl_lane_open(bool threads)
+void hl_lane_threads(bool threads)
+{
+    served_threads = threads;
+}
+
+int hl_lane_open(void)
 {
     int rc = 0;
+    if (hl_lane_is_open()) {
+        return 0;
+    }
     hl_mutex_lock(&open_lock);
-    if (hl_pool.count == 0) {
-        rc = open_pool(threads);
+    if (hl_pool_count(&hl_pool) == 0) {
+        rc = open_first();
     }
     hl_mutex_unlock(&open_lock);
     return rc;
 }
 
+bool hl_lane_wish(void)
+{
+    static hl_a64 not_before_ns;
+    if (HL_LIKELY(hl_lane_is_open())) {
+        return true;
+    }
+    uint64_t now = hl_now_ns();
+    if (now < hl_a64_load_relaxed(&not_before_ns)) { /* relaxed, both: a hint about when to try. */
+        return false;
+    }
+    bool open = hl_lane_open() == 0;
+    hl_a64_store_relaxed(&not_before_ns, open ? 0 : now + AGAIN_NS);
+    return open;
+}
+
 void hl_lane_expect(int peer)
 {
     /* relaxed and full: rare; one caller asks. */
-    if (hl_pool.count != 0 && hl_a32_load_relaxed(&hl_pool.expected) == 0 &&
+    if (hl_pool_count(&hl_pool) != 0 && hl_a32_load_relaxed(&hl_pool.expected) == 0 &&
         hl_a32_xchg_full(&hl_pool.expected, 1) == 0) {
         (void)hl_warm_ask(&hl_pool, 0, peer); /* not: then the first operation connects */
     }
@@ -198,12 +241,13 @@ void hl_lane_expect(int peer)
 
 bool hl_lane_is_open(void)
 {
-    return hl_pool.count != 0;
+    /* acquire: lane 0; pairs with the full or in hl_lane_make_ready. */
+    return hl_a64_load_acquire(&hl_pool.opened) != 0 && hl_pool_count(&hl_pool) != 0;
 }
 
 void hl_lane_close(void)
 {
-    if (hl_pool.count != 0) {
+    if (hl_pool_count(&hl_pool) != 0) {
         hl_warm_stop();
         hl_prog_unregister(hl_lane_poll, NULL);
         hl_mutex_lock(&tick_lock);
@@ -214,16 +258,16 @@ void hl_lane_close(void)
 
 int hl_lane_count(void)
 {
-    return (int)hl_pool.count;
+    return (int)hl_pool_count(&hl_pool);
 }
 
 hl_a64 hl_lane_errors;
 
 void hl_lane_forget(void)
 {
-    for (uint32_t i = 0; i < hl_pool.count; i++) {
+    for (uint32_t i = 0; i < hl_pool_count(&hl_pool); i++) {
         hl_a64_store_relaxed(&hl_pool.lanes[i]->takes, 0); /* relaxed: no other thread is left. */
         hl_lease_unwant(&hl_pool.lanes[i]->lease);         /* owners find it closed */
     }
-    hl_pool.count = 0;
+    hl_a32_store_relaxed(&hl_pool.count, 0);
 }

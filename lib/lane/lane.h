@@ -160,16 +160,21 @@ bool hl_lane_is_busy(void);
  * may open. */
 uint32_t hl_lane_plan(bool threads);
 
-/* Sets up the pool. No lane is opened: that costs 17 MB, and programs that only send messages need none. The
- * first operation opens one, or hl_lane_expect before it; others come in the background when threads have no
- * lane. After hl_rx_network. `threads`: MPI_THREAD_MULTIPLE is in force, else one lane serves. Later calls
- * return 0. */
-int hl_lane_open(bool threads);
+/* MPI_THREAD_MULTIPLE is in force, else one lane serves. Before any hl_lane_open. */
+void hl_lane_threads(bool threads);
+
+/* Sets up the pool; lane 0 opens at once, others in the background when threads come that have no lane.
+ * Called by who needs lanes: each takes 17 MB, which programs that only send short messages save. After
+ * hl_rx_network. Any thread; later calls return 0. */
+int hl_lane_open(void);
 bool hl_lane_is_open(void);
 
-/* Operations will come, perhaps to this rank (reached by the network): opens a lane and connects to it in the
- * background, which also makes the provider touch its buffers here and there. The first call counts. Any
- * thread. */
+/* The same for who can do without: false, and no error, when they do not open. Is tried again ten
+ * seconds later. */
+bool hl_lane_wish(void);
+
+/* Operations will come, perhaps to this rank (reached by the network): connects to it in the background,
+ * which also makes the provider touch its buffers here and there. The first call counts. Any thread. */
 void hl_lane_expect(int peer);
 
 /* Closes all lanes: the caller has flushed, and the job's ranks have met since. */

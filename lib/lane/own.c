@@ -93,7 +93,7 @@ HL_HANG_TELLS(let_go, tell_claim);
 struct hl_lane *hl_pool_own(struct hl_pool *p)
 {
     struct claim c = {.lane = NULL};
-    for (uint32_t below = p->count; (c.lane = claim(p, below)) != NULL; below = c.lane->index) {
+    for (uint32_t below = hl_pool_count(p); (c.lane = claim(p, below)) != NULL; below = c.lane->index) {
         c.owned = c.over = false;
         hl_prog_wait(take, &c);
         if (c.rc == 0) {
@@ -110,7 +110,7 @@ struct hl_lane *hl_pool_own(struct hl_pool *p)
 void hl_pool_disown(struct hl_pool *p, struct hl_lane *lane)
 {
     struct claim c = {.lane = lane};
-    if (p->count != 0) { /* else it is closed, and shared */
+    if (hl_pool_count(p) != 0) { /* else it is closed, and shared */
         hl_prog_wait(let_go, &c);
         hl_a64_and_full(&p->owned, ~bit_of(lane)); /* full: rare. */
     }

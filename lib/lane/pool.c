@@ -67,7 +67,7 @@ int hl_pool_open(struct hl_pool *p, uint32_t lanes, int ranks)
         hl_pool_close(p);
         return hl_err_say(HL_ERR_NO_MEM, "no memory for %u lanes", lanes);
     }
-    p->count = lanes;
+    hl_a32_store_release(&p->count, lanes); /* release: the lanes; pairs with the acquire in hl_pool_count. */
     return 0;
 }
 
@@ -99,7 +99,7 @@ static void close_endpoint(struct hl_lane *lane) HL_NO_TSA
 
 void hl_pool_close(struct hl_pool *p) HL_NO_TSA
 {
-    p->count = 0;
+    hl_a32_store_relaxed(&p->count, 0); /* relaxed: no other thread uses lanes. */
     for (uint32_t i = 0; i < HL_LANES_MAX; i++) {
         struct hl_lane *lane = p->lanes[i];
         if (lane == NULL || lane->pool == NULL) {

@@ -220,7 +220,7 @@ HL_INLINE bool is_whole(const struct hl_xfer *x)
 HL_INLINE bool transfer_at_once(const struct hl_xfer *x, bool reads, bool copies)
 {
     uint32_t at = hl_lane_preferred;
-    if (HL_UNLIKELY(at >= hl_pool.count || !is_whole(x))) {
+    if (HL_UNLIKELY(at >= hl_pool_count(&hl_pool) || !is_whole(x))) {
         return false;
     }
     struct hl_lane *lane = hl_pool.lanes[at];
@@ -235,7 +235,7 @@ HL_INLINE bool transfer_at_once(const struct hl_xfer *x, bool reads, bool copies
 /* The same on the lane that the caller names. */
 HL_INLINE bool transfer_at_once_on(struct hl_lane *lane, const struct hl_xfer *x, bool reads, bool copies)
 {
-    if (HL_UNLIKELY(hl_pool.count == 0 || !is_whole(x) || !hl_lease_try_any(&lane->lease))) {
+    if (HL_UNLIKELY(hl_pool_count(&hl_pool) == 0 || !is_whole(x) || !hl_lease_try_any(&lane->lease))) {
         return false;
     }
     bool done = post_at_once(lane, x, reads, copies);
@@ -359,7 +359,7 @@ HL_INLINE int issue_on(struct hl_pool *p, struct hl_issue *op, struct hl_lane *l
 {
     op->ordered = op->named = true;
     op->at = lane->index;
-    if (HL_UNLIKELY(p->count == 0 || !hl_lease_try_any(&lane->lease))) {
+    if (HL_UNLIKELY(hl_pool_count(p) == 0 || !hl_lease_try_any(&lane->lease))) {
         return hl_lane_issue_slow(p, op, 0);
     }
     int rc = hl_lane_post(lane, op);
@@ -376,7 +376,7 @@ HL_INLINE int issue(struct hl_pool *p, struct hl_issue *op, struct hl_lane *own)
     if (!op->ordered) {
         op->at = hl_lane_preferred;
     }
-    if (HL_UNLIKELY(op->at >= p->count)) {
+    if (HL_UNLIKELY(op->at >= hl_pool_count(p))) {
         op->at = hl_lane_assign(p, op->peer);
         if (op->at == HL_LANES_MAX) {
             return hl_lane_issue_slow(p, op, 0);
@@ -477,7 +477,7 @@ bool hl_lane_write_word(struct hl_lane *own, const struct hl_xfer *x)
 /* Ordered operations of one key share a lane; one that does not open is lane 0 for good. */
 static uint32_t ordered_lane(uint64_t key)
 {
-    return hl_pool.count > 1 ? (uint32_t)(hl_mix64(key) % hl_pool.count) : 0;
+    return hl_pool_count(&hl_pool) > 1 ? (uint32_t)(hl_mix64(key) % hl_pool_count(&hl_pool)) : 0;
 }
 
 static enum hl_fab_atomic kind_of(bool fetch, bool compare)

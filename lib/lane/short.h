@@ -16,7 +16,7 @@ void hl_lane_short_wake(void) HL_COLD;
 HL_INLINE struct hl_lane *hl_lane_short_enter(uint64_t token) HL_NO_TSA
 {
     uint32_t at = hl_lane_preferred;
-    if (HL_UNLIKELY(at >= hl_pool.count)) {
+    if (HL_UNLIKELY(at >= hl_pool_count(&hl_pool))) {
         return NULL;
     }
     struct hl_lane *lane = hl_pool.lanes[at];
@@ -145,14 +145,14 @@ HL_INLINE struct hl_lane *hl_lane_bound(void)
 /* hl_lane_is_open, inlined. */
 HL_INLINE bool hl_lane_is_there(void)
 {
-    return hl_pool.count != 0;
+    return hl_pool_count(&hl_pool) != 0;
 }
 
 /* The calling thread just put 8 bytes by hl_lane_write: the next calls that say the same of everything but
  * the displacement and the origin may come here first. `last` without its lane. */
 HL_INLINE void hl_lane_remember(struct hl_lane_last last)
 {
-    if (HL_LIKELY(hl_lane_preferred < hl_pool.count)) {
+    if (HL_LIKELY(hl_lane_preferred < hl_pool_count(&hl_pool))) {
         last.lane = hl_pool.lanes[hl_lane_preferred];
         hl_lane_last = last;
     }

@@ -198,7 +198,7 @@ struct hl_lane {
 };
 
 struct hl_pool {
-    uint32_t count;                      /* lanes; 0: closed. Read-only while open */
+    hl_a32 count;                        /* lanes; 0: closed. Read-only while open. atomic */
     int ranks;                           /* of the job */
     size_t chain;                        /* bytes of the largest put or get that is chained, 0: nothing is */
     struct hl_lane *lanes[HL_LANES_MAX]; /* read-only while open; kept when closed: threads remember them */
@@ -212,6 +212,12 @@ struct hl_pool {
     hl_a32 next;     /* preferred lane of the next new thread. atomic */
     hl_a32 expected; /* hl_lane_expect was called. atomic */
 };
+
+/* Its lanes; 0: it is not open. Any thread: some may look while another one opens it. */
+HL_INLINE uint32_t hl_pool_count(const struct hl_pool *p)
+{
+    return hl_a32_load_acquire(&p->count); /* acquire: the lanes; pairs with the release in hl_pool_open. */
+}
 
 /* The process's pool. */
 extern struct hl_pool hl_pool;

@@ -107,14 +107,11 @@ static void watch_for_stops(void)
     hl_stops_open(&n);
 }
 
-/* Ranks of several nodes (or of one that pretends to be several) need the network from the start. */
-static int open_network(bool threads)
+/* Ranks of several nodes (or of one that pretends to be several) need the network from the start; lanes, who
+ * has a window, a heap or a long message that goes there. */
+static int open_network(void)
 {
-    if (hl_boot.node_size == hl_boot.size) {
-        return 0;
-    }
-    int err = hl_rx_network();
-    return err != 0 ? err : hl_lane_open(threads);
+    return hl_boot.node_size == hl_boot.size ? 0 : hl_rx_network();
 }
 
 /* For receives from any source, when ranks have died. */
@@ -133,6 +130,7 @@ static int lost_member(uint64_t ctx)
 int hl_modules_open(bool threads)
 {
     hl_cs_open((enum hl_cs_mode)hl_conf.cs, threads);
+    hl_lane_threads(threads);
     int err = hl_req_open();
     if (err != 0) {
         return err;
@@ -150,7 +148,7 @@ int hl_modules_open(bool threads)
     }
     err = hl_modules_watch(hang_board(), threads);
     watch_for_stops();
-    err = err != 0 ? err : open_network(threads);
+    err = err != 0 ? err : open_network();
     if (err != 0) {
         goto close_rx;
     }

@@ -75,7 +75,7 @@ void hl_reach_offer(const struct hl_peer *p, struct hl_req *r, char *block, uint
         rts->key = seg != NULL ? seg->id : 0;
         return;
     }
-    bool wanted = hl_conf.read_min != 0 && len >= hl_conf.read_min && hl_lane_is_open();
+    bool wanted = hl_conf.read_min != 0 && len >= hl_conf.read_min;
     if (!wanted || (!offer_segment(seg, block, rts) && !offer_registered(r, block, len, rts))) {
         rts->addr = 0;
     }
@@ -161,7 +161,7 @@ bool hl_reach_read(const struct hl_peer *p, struct hl_req *r, struct hl_offer *o
 {
     const struct hl_recv_body *b = hl_recv_body(r);
     char *start;
-    if (!hl_lane_is_open() || !hl_type_block(b->type, b->count, b->buf, &start)) {
+    if (!hl_type_block(b->type, b->count, b->buf, &start) || !hl_lane_wish()) {
         return false;
     }
     hl_req_init(&o->read, HL_REQ_RMA);

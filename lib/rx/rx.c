@@ -39,7 +39,7 @@ struct hl_rx hl_rx;
 static struct hl_mutex start_lock = HL_MUTEX_INIT;
 static int network_result = 1; /* 1: not tried. Written by the collective callers, one at a time */
 static void (*on_death[DEATH_MAX])(int);
-static int on_death_count;
+static hl_a32 on_death_count; /* atomic: some come while the receive thread tells of a death */
 static bool (*on_tick)(void);
 static hl_a32 connecting; /* atomic: 1 when a first message to a peer was refused since the last look */
 static hl_a32 watched;    /* atomic: 1 when the thread watches the launcher, or there is none */
@@ -177,15 +177,18 @@ int hl_rx_run(const struct hl_rx_msg *msg)
 
 int hl_rx_on_death(void (*fn)(int rank))
 {
-    for (int i = 0; i < on_death_count; i++) {
+    uint32_t n = hl_a32_load_relaxed(&on_death_count); /* relaxed: modules come one after the other. */
+    for (uint32_t i = 0; i < n; i++) {
         if (on_death[i] == fn) {
             return 0;
         }
     }
-    if (on_death_count == DEATH_MAX) {
+    if (n == DEATH_MAX) {
         return hl_err_say(HL_ERR_INTERN, "too many modules ask for deaths");
     }
-    on_death[on_death_count++] = fn;
+    on_death[n] = fn;
+    hl_a32_store_release(&on_death_count,
+                         n + 1); /* release: the entry; pairs with the acquire in hl_rx_bury. */
     return 0;
 }
 
@@ -238,7 +241,9 @@ bool hl_rx_is_dead(int rank)
 void hl_rx_bury(int rank)
 {
     hl_a8_store_release(&hl_rx.dead[rank], 1); /* release: pairs with the acquire in hl_rx_is_dead. */
-    for (int i = 0; i < on_death_count; i++) {
+    uint32_t n =
+        hl_a32_load_acquire(&on_death_count); /* acquire: pairs with the release in hl_rx_on_death. */
+    for (uint32_t i = 0; i < n; i++) {
         on_death[i](rank);
     }
 }

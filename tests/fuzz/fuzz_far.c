@@ -121,7 +121,7 @@ static void sweep(void)
     while (t->arrival.head != NULL) {
         struct hl_entry *e = t->arrival.head;
         hl_table_remove(t, e);
-        free(e);
+        hl_entry_free(e);
     }
 }
 

@@ -126,7 +126,7 @@ void __wrap_hl_way_mark(struct hl_lane *lane, struct hl_way *way)
 
 static void set_late_bits(void)
 {
-    for (uint32_t i = 0; fault == BIT_AFTER_LEAVING && i < hl_pool.count; i++) {
+    for (uint32_t i = 0; fault == BIT_AFTER_LEAVING && i < hl_pool_count(&hl_pool); i++) {
         uint64_t ranks = late[i];
         for (int peer = 0; ranks != 0 && peer < RANKS; peer++) {
             if (ranks >> peer & 1) {

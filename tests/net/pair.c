@@ -222,7 +222,8 @@ static void open_network(void *board)
     CALL(hl_rx_handle(HL_WIRE_GET_ACC, accumulate));
     CALL(hl_rx_handle(HL_WIRE_NOTICE, notice));
     CALL(hl_rx_network());
-    CALL(hl_lane_open(true));
+    hl_lane_threads(true);
+    CALL(hl_lane_open());
 }
 
 static void exchange(int generation)

@@ -69,7 +69,7 @@ static void *visit(void *unused)
         struct hl_xfer x = transfer(2, &there, &mine, &error);
         ck_assert_int_eq(hl_lane_write(&x), 0);
         hl_lane_flush(2, HL_REMOTE);
-    } while (hl_lane_preferred >= hl_pool.count);
+    } while (hl_lane_preferred >= hl_pool_count(&hl_pool));
     return unused;
 }
 
