@@ -38,7 +38,8 @@
     X(provider, TEXT, "HOTLANE_PROVIDER", "", 0, 0, "",                                                      \
       "libfabric provider to use, as fi_info names it; empty: the best that can do what is needed")          \
     X(lanes, INT, "HOTLANE_LANES", "0", 0, 64, "",                                                           \
-      "network endpoints of a rank; 0: one for each CPU the rank may use, at most 16")                       \
+      "network endpoints of a rank that has threads (MPI_THREAD_MULTIPLE; else it has one); 0: one for "     \
+      "each CPU the rank may use, at most 16; fewer where ulimit -n is low")                                 \
     X(rma_mode, CHOICE, "HOTLANE_RMA_MODE", "hot", 0, 0, "hot|global|enqueue",                               \
       "hot: threads issue one-sided operations in parallel; for comparison: global, one lock for the "       \
       "process around every call, and enqueue, one queue that one thread at a time empties; both use one "   \
@@ -97,7 +98,8 @@
       "blocking collective call of a communicator from which on ranks of a node share memory for them; 0: "  \
       "none")                                                                                                \
     X(cma, BOOL, "HOTLANE_CMA", "1", 0, 0, "",                                                               \
-      "read large messages out of the sender's memory on one node; 0: they pass through shared buffers")     \
+      "on one node, read and write other ranks' private memory through the kernel: large messages, windows " \
+      "of MPI_Win_create; 0: through shared buffers and the target's receive thread")                        \
     X(read_min, SIZE, "HOTLANE_READ_MIN", "64K", 0, 0, "",                                                   \
       "bytes from which on messages over the network are read out of their sender's memory; 0: never")       \
     X(a2a_mem, SIZE, "HOTLANE_A2A_MEM", "64M", 0, 0, "",                                                     \

@@ -436,7 +436,8 @@ int main(int argc, char **argv)
         printf(
             "# Misuse of one-sided calls\n\n"
             "Each of these %d calls gives its error class through the error handler of the object; "
-            "`MPI_Error_string` gives the\nmessage. Made by `mpiexec -n 2 rma_misuse --table`, whose rank 0 "
+            "`MPI_Error_string` gives the\nmessage. Made by `mpiexec -n 2 mpi_rma_misuse --table`, whose "
+            "rank 0 "
             "made the mistakes; a test compares.\n\n| what | call | class | message |\n|---|---|---|---|\n",
             n);
     }
