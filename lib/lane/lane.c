@@ -129,6 +129,7 @@ bool hl_lane_is_busy(void)
 /* Descriptors: 8 a lane, 10 for the receive side, one for each connection of mine and of my peers' lanes. */
 static uint32_t afford(uint32_t lanes)
 {
+    static hl_a32 told;
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) {
         return lanes;
@@ -138,7 +139,7 @@ static uint32_t afford(uint32_t lanes)
     while (fit > 1 && 8 * fit + 10 + 2 * fit * neighbours + 64 > files.rlim_cur) {
         fit--;
     }
-    if (fit < lanes) {
+    if (fit < lanes && hl_a32_xchg_full(&told, fit) != fit) { /* full: rare. */
         hl_log(HL_LOG_WARN, "%u lanes instead of %u: this process may open %llu files (ulimit -n)", fit,
                lanes, (unsigned long long)files.rlim_cur);
     }
@@ -225,9 +226,13 @@ bool hl_lane_wish(void)
     if (now < hl_a64_load_relaxed(&not_before_ns)) { /* relaxed, both: a hint about when to try. */
         return false;
     }
-    bool open = hl_lane_open() == 0;
-    hl_a64_store_relaxed(&not_before_ns, open ? 0 : now + AGAIN_NS);
-    return open;
+    if (hl_lane_open() == 0) {
+        return true;
+    }
+    if (hl_a64_xchg_full(&not_before_ns, now + AGAIN_NS) == 0) { /* full: rare. */
+        hl_log(HL_LOG_WARN, "%s; so long messages pass through buffers", hl_err_text(HL_ERR_OTHER));
+    }
+    return false;
 }
 
 void hl_lane_expect(int peer)

@@ -20,7 +20,9 @@ int hl_lane_make_ready(struct hl_lane *lane)
     int rc = hl_fab_ep_open(HL_FAB_LANE, &lane->fab);
     if (rc != 0) {
         lane->broken = true;
-        hl_log(HL_LOG_WARN, "lane %u does not open: %s", lane->index, hl_err_text(rc));
+        if (lane->index != 0) { /* of that one, who opens the pool hears */
+            hl_log(HL_LOG_WARN, "lane %u does not open: %s", lane->index, hl_err_text(rc));
+        }
         return HL_LANE_BROKEN;
     }
     lane->ep = lane->fab.ep;

@@ -115,14 +115,14 @@ def few_files_near():
 
 def few_files_on_the_network():
     for n in (12, 24, 32):
-        fails("--nofile", n, words=FILES, lines=3, ranks_only=True, env=NET)
+        fails("--nofile", n, words=FILES, lines=5, ranks_only=True, env=NET)  # of messages, too
     works("--nofile", 60, lines=1, words="1 lanes instead of", ranks_only=True, env=NET)
 
 
 def connections_that_cannot_be_made_end_the_job():
     """A rank that has no descriptor left can neither connect nor be connected to: that is told after seconds."""
     for n in (37, 38, 41):
-        either("--nofile", n, words=FILES, lines=3, ranks_only=True, env=NET)
+        either("--nofile", n, words=FILES, lines=5, ranks_only=True, env=NET)
 
 
 def few_files_for_the_launcher():
