@@ -97,6 +97,9 @@ int main(int argc, char **argv)
     MPI_Win_allocate((MPI_Aint)threads * INNER * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
     MPI_Win_lock_all(0, win);
     if (rank == 0) {
+        long first = 0; /* connects */
+        MPI_Put(&first, 1, MPI_LONG, 1, 0, 1, MPI_LONG, win);
+        MPI_Win_flush(1, win);
         watch(bin);
     }
     MPI_Barrier(MPI_COMM_WORLD);
