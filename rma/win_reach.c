@@ -15,7 +15,6 @@
 #include "hints.h"
 #include "hl_build.h"
 #include "lane.h"
-#include "life.h"
 #include "rx.h"
 
 /* What a rank tells all others; gone after creation. */

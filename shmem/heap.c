@@ -12,7 +12,6 @@
 #include "fab.h"
 #include "fork.h"
 #include "lane.h"
-#include "life.h"
 #include "near.h"
 #include "parts.h"
 #include "rx.h"

@@ -13,7 +13,7 @@
 
 #include <sys/resource.h>
 
-#define AGAIN_NS UINT64_C(10000000000)
+#define AGAIN_NS UINT64_C(10000000000) /* until lanes that did not open are wished for again */
 
 static struct hl_mutex open_lock = HL_MUTEX_INIT;
 static bool served_threads; /* see hl_lane_threads */

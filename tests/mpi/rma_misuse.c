@@ -433,13 +433,12 @@ int main(int argc, char **argv)
     }
     prepare();
     if (table && me == 0) {
-        printf(
-            "# Misuse of one-sided calls\n\n"
-            "Each of these %d calls gives its error class through the error handler of the object; "
-            "`MPI_Error_string` gives the\nmessage. Made by `mpiexec -n 2 mpi_rma_misuse --table`, whose "
-            "rank 0 "
-            "made the mistakes; a test compares.\n\n| what | call | class | message |\n|---|---|---|---|\n",
-            n);
+        printf("# Misuse of one-sided calls\n\n"
+               "Each of these %d calls gives its error class through the error handler of the object; "
+               "`MPI_Error_string` gives the\nmessage. Made by `mpiexec -n 2 mpi_rma_misuse --table`, whose "
+               "rank 0 made the mistakes; a test compares.\n\n| what | call | class | message "
+               "|\n|---|---|---|---|\n",
+               n);
     }
     for (int i = 0; i < n; i++) {
         check(&rows[i]);
