@@ -65,6 +65,19 @@ void hl_win_note_holder(const struct hl_win *w, int target, bool mine)
     }
 }
 
+static int tell_window(struct hl_win *w, void *t)
+{
+    hl_told_say(t, " on ");
+    hl_win_tell(w, t);
+    return 0;
+}
+
+static void tell_request(const struct hl_req *r, struct hl_told *t)
+{
+    hl_told_say(t, "a one-sided operation");
+    (void)hl_win_table_with(r->ctx, tell_window, t);
+}
+
 /* Called with a word that an open operation reports to: its window is not freed before. */
 static bool name_of_word(const void *word, char *out, size_t cap)
 {
@@ -79,4 +92,5 @@ static __attribute__((constructor)) void enrol(void)
 {
     hl_hang_names.window = name_of_word;
     hl_hang_names.holder = holder_of_mine;
+    hl_req_on_tell(HL_REQ_RMA, tell_request);
 }

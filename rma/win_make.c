@@ -122,6 +122,12 @@ static void unmake(struct hl_win *w)
     hl_handle_free(w);
 }
 
+/* Errors of requests know the window by its communicator's context. */
+static int raise_request(void *win, const char *func, int err)
+{
+    return hl_win_raise(win, win, func, err);
+}
+
 static int make(const struct call *c, const char *func, struct hl_comm *comm, struct hl_win **made)
 {
     struct hl_comm *own;
@@ -138,6 +144,8 @@ static int make(const struct call *c, const char *func, struct hl_comm *comm, st
         return rc;
     }
     w->comm = own;
+    own->raise = raise_request;
+    own->owner = w;
     hl_hints_wish(hl_info_of(c->info), &ask.wish);
     ask.rc = prepare(w, c, &ask);
     if (ask.rc == 0 && c->flavor == MPI_WIN_FLAVOR_SHARED) {

@@ -159,6 +159,8 @@ int hl_win_request_begin(struct hl_move *m, struct hl_req **r)
     } else if ((*r = hl_req_new(HL_REQ_RMA)) == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
     } else {
+        (*r)->ctx = m->win->id;
+        hl_req_target(*r)->world = hl_win_world(m->win, m->target);
         hl_req_add_parts(*r, 1); /* the issuer's, until all others are issued */
         m->req = *r;
     }

@@ -145,7 +145,7 @@ static uint64_t apply_far(const struct amo *how, const struct hl_ctx *ctx, const
                                .compare = compares ? &cond : NULL,
                                .result = returns ? &got : o->fetch};
     if (waits) {
-        hl_req_init(&r, HL_REQ_RMA);
+        hl_req_init_rma(&r, pe);
         a.x.req = &r;
     }
     int rc = hl_lane_atomic_on(hl_shmem_lane(ctx), &a);

@@ -44,7 +44,7 @@ static void move_blocks(struct hl_shmem_call *call, const struct blocks *b, size
     check_stride(puts ? b->sym_stride : b->mine_stride, b->elements, "dst", call->func);
     check_stride(puts ? b->mine_stride : b->sym_stride, b->elements, "sst", call->func);
     check_extent(call, b, size);
-    hl_req_init(&r, HL_REQ_RMA);
+    hl_req_init_rma(&r, call->pe);
     hl_req_add_parts(&r, 1); /* mine: it ends when all blocks are issued */
     call->req = &r;
     for (size_t i = 0; i < b->count || i == 0; i++) {

@@ -137,7 +137,7 @@ static HL_NOINLINE void move_now(const struct hl_shmem_call *c, void *sym, void 
     }
     bool copied = c->dir == HL_SHMEM_PUT && len <= hl_pool.chain;
     if (!copied) {
-        hl_req_init(&r, HL_REQ_RMA);
+        hl_req_init_rma(&r, c->pe);
         x.req = &r;
     }
     int rc = issue(c, &x);

@@ -207,6 +207,12 @@ HL_INLINE int hl_api_end(struct hl_comm *c, const char *func, int err)
     return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_errh_comm(c, func, err);
 }
 
+/* The same of a call about a request or message of the context `ctx`: also its file's or window's handler. */
+HL_INLINE int hl_api_end_ctx(uint64_t ctx, const char *func, int err)
+{
+    return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_errh_ctx(ctx, func, err);
+}
+
 /* Begins a call that hl_api_leave ends: `err` is what a first look at its arguments found, and returned. */
 HL_INLINE int hl_api_enter(int err)
 {
@@ -218,6 +224,14 @@ HL_INLINE int hl_api_enter(int err)
 HL_INLINE int hl_api_leave(struct hl_comm *c, const char *func, int err)
 {
     int code = hl_api_end(c, func, err);
+
+    hl_cs_out(HL_CS_call, NULL);
+    return code;
+}
+
+HL_INLINE int hl_api_leave_ctx(uint64_t ctx, const char *func, int err)
+{
+    int code = hl_api_end_ctx(ctx, func, err);
 
     hl_cs_out(HL_CS_call, NULL);
     return code;

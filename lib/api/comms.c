@@ -118,6 +118,7 @@ static int end(const char *func, MPI_Comm *comm)
     }
     err = err == 0 ? hl_attr_delete_all(&c->attrs, c->handle) : err;
     if (err == 0) {
+        hl_errh_keep(c);
         hl_buffered_drop(&c->buffered); /* afterwards nobody could tell when the user's memory is free */
         hl_comm_free(c);
         *comm = MPI_COMM_NULL;

@@ -41,13 +41,9 @@ int hl_api_leave_file(struct hl_file *f, const char *func, int err)
     return code;
 }
 
-bool hl_api_end_file_request(uint64_t ctx, const char *func, int err, int *code)
+static int raise_request(void *file, const char *func, int err)
 {
-    if (ctx % 8 != HL_FILE_PLANE) {
-        return false;
-    }
-    *code = hl_api_end_file(hl_file_by_ctx(ctx - HL_FILE_PLANE), func, err);
-    return true;
+    return hl_api_end_file(file, func, err);
 }
 
 /* ---- Opening and closing ---- */
@@ -69,6 +65,10 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info
     err = err == 0 ? hl_api_get_info(info, &hints) : err;
     struct hl_file_ask ask = {err, filename, amode, hints};
     err = hl_file_open(c, &ask, &f);
+    if (err == 0) {
+        f->comm->raise = raise_request;
+        f->comm->owner = f;
+    }
     if (fh != NULL) {
         *fh = err == 0 ? hl_file_handle(f) : MPI_FILE_NULL;
     }

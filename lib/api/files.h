@@ -14,7 +14,4 @@ int hl_api_end_file(struct hl_file *f, const char *func, int err);
 /* The same, of one that began with hl_api_enter. */
 int hl_api_leave_file(struct hl_file *f, const char *func, int err);
 
-/* The same for the file behind a request's context, when it is one of a file: false when it is not. */
-bool hl_api_end_file_request(uint64_t ctx, const char *func, int err, int *code);
-
 #endif

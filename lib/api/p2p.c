@@ -504,5 +504,5 @@ int PMPI_Cancel(MPI_Request *request)
     } else if (err == 0) {
         err = hl_err_say(HL_ERR_REQUEST, "only sends, receives and generalized requests can be cancelled");
     }
-    return hl_api_leave(NULL, "MPI_Cancel", err);
+    return hl_api_leave_ctx(r != NULL ? r->ctx : 0, "MPI_Cancel", err);
 }

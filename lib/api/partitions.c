@@ -114,7 +114,7 @@ int PMPI_Pready(int partition, MPI_Request request)
     int err = hl_api_enter(get_started(request, &r, &nobody));
 
     err = err == 0 && !nobody ? hl_part_ready(r, partition, partition) : err;
-    return hl_api_leave(NULL, "MPI_Pready", err);
+    return hl_api_leave_ctx(r != NULL ? r->ctx : 0, "MPI_Pready", err);
 }
 
 HL_API(MPI_Pready_range)
@@ -125,7 +125,7 @@ int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request
     int err = hl_api_enter(get_started(request, &r, &nobody));
 
     err = err == 0 && !nobody ? hl_part_ready(r, partition_low, partition_high) : err;
-    return hl_api_leave(NULL, "MPI_Pready_range", err);
+    return hl_api_leave_ctx(r != NULL ? r->ctx : 0, "MPI_Pready_range", err);
 }
 
 HL_API(MPI_Pready_list)
@@ -140,7 +140,7 @@ int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request re
     for (int i = 0; i < length && err == 0 && !nobody; i++) {
         err = hl_part_ready(r, array_of_partitions[i], array_of_partitions[i]);
     }
-    return hl_api_leave(NULL, "MPI_Pready_list", err);
+    return hl_api_leave_ctx(r != NULL ? r->ctx : 0, "MPI_Pready_list", err);
 }
 
 HL_API(MPI_Parrived)
@@ -155,5 +155,5 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag)
     if (err == 0) {
         *flag = arrived;
     }
-    return hl_api_leave(NULL, "MPI_Parrived", err);
+    return hl_api_leave_ctx(r != NULL ? r->ctx : 0, "MPI_Parrived", err);
 }

@@ -107,95 +107,88 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
     return code;
 }
 
-/* A message taken before, or NULL for MPI_MESSAGE_NO_PROC. */
-static int get_message(MPI_Message handle, struct hl_message **m)
-{
-    *m = NULL;
-    if (handle == MPI_MESSAGE_NO_PROC) {
-        return 0;
-    }
-    *m = hl_match_message_of(handle);
-    return *m != NULL ? 0 : hl_err_say(HL_ERR_REQUEST, "%p is no living message", (void *)handle);
-}
+/* What an Mrecv call was given. */
+struct take {
+    struct hl_recv r;
+    struct hl_message *m; /* NULL: MPI_MESSAGE_NO_PROC */
+    uint64_t ctx;         /* whose handler takes errors; 0: no living message */
+};
 
 static int to_receive(const void *buf, int64_t count, MPI_Datatype datatype, const MPI_Message *message,
-                      struct hl_recv *r)
+                      struct take *x)
 {
-    struct hl_type *t = NULL;
-    int err = hl_api_check_out(message, "message");
+    int err = hl_api_enter(hl_api_check_out(message, "message"));
 
-    err = err == 0 ? hl_api_get_data(buf, count, datatype, &t) : err;
-    *r = (struct hl_recv){.buf = (void *)(uintptr_t)buf, .count = count, .type = t};
-    return err;
+    *x = (struct take){.r = {.buf = (void *)(uintptr_t)buf, .count = count}};
+    if (err == 0 && *message != MPI_MESSAGE_NO_PROC) {
+        x->m = hl_match_message_of(*message);
+        if (x->m == NULL) {
+            return hl_err_say(HL_ERR_REQUEST, "%p is no living message", (void *)*message);
+        }
+        x->ctx = hl_match_message_ctx(x->m);
+    }
+    return err == 0 ? hl_api_get_data(buf, count, datatype, &x->r.type) : err;
 }
 
-static int mrecv(const char *func, const struct hl_recv *r, MPI_Message *message, MPI_Status *status)
+static int mrecv(const char *func, const struct take *x, int err, MPI_Message *message, MPI_Status *status)
 {
-    struct hl_message *m;
-    int err = hl_api_enter(0);
-
-    err = get_message(*message, &m);
     if (err == 0) {
         *message = MPI_MESSAGE_NULL;
-        if (m == NULL) {
+        if (x->m == NULL) {
             nobody_status(status);
         } else {
-            err = hl_match_mrecv(m, r, status);
+            err = hl_match_mrecv(x->m, &x->r, status);
         }
     }
-    return hl_api_leave(NULL, func, err);
+    return hl_api_leave_ctx(x->ctx, func, err);
 }
 
-static int imrecv(const char *func, const struct hl_recv *r, MPI_Message *message, MPI_Request *request)
+static int imrecv(const char *func, const struct take *x, int err, MPI_Message *message, MPI_Request *request)
 {
     struct hl_req *req = hl_req_proc_null();
-    struct hl_message *m;
-    int err = hl_api_enter(0);
 
-    err = get_message(*message, &m);
-    if (err == 0) {
-        err = m != NULL ? hl_match_imrecv(m, r, &req) : 0;
-    }
+    err = err == 0 ? hl_api_check_out(request, "request") : err;
+    err = err == 0 && x->m != NULL ? hl_match_imrecv(x->m, &x->r, &req) : err;
     if (err == 0) {
         *message = MPI_MESSAGE_NULL;
         *request = hl_req_handle(req);
     }
-    return hl_api_leave(NULL, func, err);
+    return hl_api_leave_ctx(x->ctx, func, err);
 }
 
 HL_API(MPI_Mrecv)
 int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
-    struct hl_recv r;
-    int err = to_receive(buf, count, datatype, message, &r);
+    struct take x;
+    int err = to_receive(buf, count, datatype, message, &x);
 
-    return err == 0 ? mrecv("MPI_Mrecv", &r, message, status) : hl_api_end(NULL, "MPI_Mrecv", err);
-}
-
-HL_API(MPI_Mrecv_c)
-int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
-{
-    struct hl_recv r;
-    int err = to_receive(buf, count, datatype, message, &r);
-
-    return err == 0 ? mrecv("MPI_Mrecv_c", &r, message, status) : hl_api_end(NULL, "MPI_Mrecv_c", err);
+    return mrecv("MPI_Mrecv", &x, err, message, status);
 }
 
 HL_API(MPI_Imrecv)
 int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
-    struct hl_recv r;
-    int err = to_receive(buf, count, datatype, message, &r);
+    struct take x;
+    int err = to_receive(buf, count, datatype, message, &x);
 
-    return err == 0 ? imrecv("MPI_Imrecv", &r, message, request) : hl_api_end(NULL, "MPI_Imrecv", err);
+    return imrecv("MPI_Imrecv", &x, err, message, request);
+}
+
+HL_API(MPI_Mrecv_c)
+int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
+{
+    struct take x;
+    int err = to_receive(buf, count, datatype, message, &x);
+
+    return mrecv("MPI_Mrecv_c", &x, err, message, status);
 }
 
 HL_API(MPI_Imrecv_c)
 int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
                   MPI_Request *request)
 {
-    struct hl_recv r;
-    int err = to_receive(buf, count, datatype, message, &r);
+    struct take x;
+    int err = to_receive(buf, count, datatype, message, &x);
 
-    return err == 0 ? imrecv("MPI_Imrecv_c", &r, message, request) : hl_api_end(NULL, "MPI_Imrecv_c", err);
+    return imrecv("MPI_Imrecv_c", &x, err, message, request);
 }

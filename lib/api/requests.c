@@ -3,7 +3,6 @@
 
 #include "api.h"
 #include "args.h"
-#include "files.h"
 #include "general.h"
 #include "match.h"
 #include "prog.h"
@@ -34,21 +33,6 @@ static int get_all(int n, const MPI_Request handles[])
 static bool is_done(MPI_Request handle)
 {
     return hl_req_open_of(handle) && hl_req_is_done(hl_req_open_of(handle));
-}
-
-/* An error goes to whom the request belongs: communicator or file. */
-static HL_COLD int failed(uint64_t ctx, const char *func, int err)
-{
-    int code;
-    return hl_api_end_file_request(ctx, func, err, &code) ? code : hl_api_end(hl_comm_of_ctx(ctx), func, err);
-}
-
-/* The end of a call that began with hl_api_enter. */
-HL_INLINE int leave(uint64_t ctx, const char *func, int err)
-{
-    int code = HL_LIKELY(err == 0) ? MPI_SUCCESS : failed(ctx, func, err);
-    hl_cs_out(HL_CS_call, NULL);
-    return code;
 }
 
 static HL_NOINLINE bool is_done_in_section(const struct hl_req *r)
@@ -91,13 +75,13 @@ static HL_NOINLINE int wait_any(MPI_Request *request, MPI_Status *status)
     err = err == 0 ? get_req(*request, &r) : err;
     if (err == 0 && (r == NULL || !hl_req_is_active(r))) {
         hl_req_status(NULL, status);
-        return leave(0, "MPI_Wait", 0);
+        return hl_api_leave_ctx(0, "MPI_Wait", 0);
     }
     if (err == 0) {
         await(r);
         err = finish(request, status, &ctx);
     }
-    return leave(ctx, "MPI_Wait", err);
+    return hl_api_leave_ctx(ctx, "MPI_Wait", err);
 }
 
 static HL_NOINLINE int wait_plain(MPI_Request *request, MPI_Status *status)
@@ -133,7 +117,7 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     if (err == 0 && (r == NULL || !hl_req_is_active(r))) {
         *flag = 1;
         hl_req_status(NULL, status);
-        return leave(0, "MPI_Test", 0);
+        return hl_api_leave_ctx(0, "MPI_Test", 0);
     }
     if (err == 0) {
         if (!hl_req_is_done(r)) {
@@ -142,7 +126,7 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         *flag = hl_req_is_done(r);
         err = *flag ? finish(request, status, &ctx) : 0;
     }
-    return leave(ctx, "MPI_Test", err);
+    return hl_api_leave_ctx(ctx, "MPI_Test", err);
 }
 
 /* ---- All ---- */
@@ -195,7 +179,7 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_o
         }
         err = finish_all(count, array_of_requests, array_of_statuses, &ctx);
     }
-    return leave(ctx, "MPI_Waitall", err);
+    return hl_api_leave_ctx(ctx, "MPI_Waitall", err);
 }
 
 static bool all_done(int n, const MPI_Request handles[])
@@ -221,7 +205,7 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Stat
         *flag = all_done(count, array_of_requests);
         err = *flag ? finish_all(count, array_of_requests, array_of_statuses, &ctx) : 0;
     }
-    return leave(ctx, "MPI_Testall", err);
+    return hl_api_leave_ctx(ctx, "MPI_Testall", err);
 }
 
 /* ---- Any and some: the first that is done, but before it the one that the thread's last search passed over,
@@ -324,7 +308,7 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Stat
         hl_prog_wait_rung(any_done, &s);
         err = finish_any(&s, array_of_requests, indx, status, &ctx);
     }
-    return leave(ctx, "MPI_Waitany", err);
+    return hl_api_leave_ctx(ctx, "MPI_Waitany", err);
 }
 
 HL_API(MPI_Testany)
@@ -343,7 +327,7 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *fla
         *indx = MPI_UNDEFINED;
         err = *flag ? finish_any(&s, array_of_requests, indx, status, &ctx) : 0;
     }
-    return leave(ctx, "MPI_Testany", err);
+    return hl_api_leave_ctx(ctx, "MPI_Testany", err);
 }
 
 /* The user's arrays of Waitsome and Testsome. */
@@ -400,7 +384,7 @@ static int some(const char *func, const struct some *x, bool wait)
             err = finish_some(x, &ctx);
         }
     }
-    return leave(ctx, func, err);
+    return hl_api_leave_ctx(ctx, func, err);
 }
 
 HL_API(MPI_Waitsome)
@@ -438,7 +422,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
             err = hl_req_status(hl_req_open_of(request) ? r : NULL, status);
         }
     }
-    return hl_api_leave(NULL, "MPI_Request_get_status", err);
+    return hl_api_leave_ctx(r != NULL ? r->ctx : 0, "MPI_Request_get_status", err);
 }
 
 /* One pass of progress if anything is still open; what is done then counts. */
@@ -454,16 +438,19 @@ static int look(int count, const MPI_Request handles[], struct set *s)
     return err;
 }
 
-/* The status of one, which stays as it is. The first error is kept. */
-static void look_at(MPI_Request handle, MPI_Status *status, int *first)
+/* The status of one, which stays as it is. The first error and its request's context are kept. */
+static void look_at(MPI_Request handle, MPI_Status *status, int *first, uint64_t *ctx)
 {
-    struct hl_req *r = hl_req_of(handle);
-    int err = hl_req_status(hl_req_open_of(handle) ? r : NULL, status);
+    struct hl_req *r = hl_req_open_of(handle);
+    int err = hl_req_status(r, status);
 
     if (status != MPI_STATUS_IGNORE) {
         status->MPI_ERROR = hl_err_class(err);
     }
-    *first = *first != 0 ? *first : err;
+    if (*first == 0 && err != 0) {
+        *first = err;
+        *ctx = r != NULL ? r->ctx : 0;
+    }
 }
 
 static MPI_Status *nth_status(MPI_Status *statuses, int i)
@@ -483,22 +470,25 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
                                 MPI_Status *status)
 {
     struct set s;
-    int first = hl_api_enter(look(count, array_of_requests, &s));
+    struct hl_req *r = NULL;
+    int err = hl_api_enter(look(count, array_of_requests, &s));
 
-    if (first == 0) {
-        *flag = s.found >= 0 || !s.open;
-        *indx = s.found >= 0 ? s.found : MPI_UNDEFINED;
+    if (err == 0) {
+        r = s.found >= 0 ? hl_req_of(array_of_requests[s.found]) : NULL;
+        *flag = r != NULL || !s.open;
+        *indx = r != NULL ? s.found : MPI_UNDEFINED;
         if (*flag) {
-            first = hl_req_status(s.found >= 0 ? hl_req_of(array_of_requests[s.found]) : NULL, status);
+            err = hl_req_status(r, status);
         }
     }
-    return hl_api_leave(NULL, "MPI_Request_get_status_any", first);
+    return hl_api_leave_ctx(r != NULL ? r->ctx : 0, "MPI_Request_get_status_any", err);
 }
 
 HL_API(MPI_Request_get_status_all)
 int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
                                 MPI_Status *array_of_statuses)
 {
+    uint64_t ctx = 0;
     int first = hl_api_enter(get_all(count, array_of_requests));
 
     if (first == 0) {
@@ -507,11 +497,11 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
         }
         *flag = all_done(count, array_of_requests);
         for (int i = 0; i < count && *flag; i++) {
-            look_at(array_of_requests[i], nth_status(array_of_statuses, i), &first);
+            look_at(array_of_requests[i], nth_status(array_of_statuses, i), &first, &ctx);
         }
         first = in_statuses(first, array_of_statuses);
     }
-    return hl_api_leave(NULL, "MPI_Request_get_status_all", first);
+    return hl_api_leave_ctx(ctx, "MPI_Request_get_status_all", first);
 }
 
 HL_API(MPI_Request_get_status_some)
@@ -519,19 +509,20 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
                                  int array_of_indices[], MPI_Status *array_of_statuses)
 {
     struct set s;
+    uint64_t ctx = 0;
     int first = hl_api_enter(look(incount, array_of_requests, &s)), done = 0;
 
     if (first == 0) {
         for (int i = 0; i < incount; i++) {
             if (is_done(array_of_requests[i])) {
-                look_at(array_of_requests[i], nth_status(array_of_statuses, done), &first);
+                look_at(array_of_requests[i], nth_status(array_of_statuses, done), &first, &ctx);
                 array_of_indices[done++] = i;
             }
         }
         *outcount = done > 0 || s.open ? done : MPI_UNDEFINED;
         first = in_statuses(first, array_of_statuses);
     }
-    return hl_api_leave(NULL, "MPI_Request_get_status_some", first);
+    return hl_api_leave_ctx(ctx, "MPI_Request_get_status_some", first);
 }
 
 HL_API(MPI_Request_free)
@@ -541,6 +532,7 @@ int PMPI_Request_free(MPI_Request *request)
     int err = hl_api_enter(hl_api_check_out(request, "request"));
 
     err = err == 0 ? get_req(*request, &r) : err;
+    uint64_t ctx = r != NULL ? r->ctx : 0;
     if (err == 0 && r == NULL) {
         err = hl_err_say(HL_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
     } else if (err == 0 && HL_CHECKS && r->what == HL_REQ_COLL && hl_req_is_active(r)) {
@@ -554,7 +546,7 @@ int PMPI_Request_free(MPI_Request *request)
             hl_req_orphan(r);
         }
     }
-    return hl_api_leave(NULL, "MPI_Request_free", err);
+    return hl_api_leave_ctx(ctx, "MPI_Request_free", err);
 }
 
 /* ---- Persistent ones ---- */
@@ -580,7 +572,7 @@ int PMPI_Start(MPI_Request *request)
 
     err = err == 0 ? get_startable(*request, &r) : err;
     err = err == 0 ? hl_req_start(r) : err;
-    return leave(r != NULL ? r->ctx : 0, "MPI_Start", err);
+    return hl_api_leave_ctx(r != NULL ? r->ctx : 0, "MPI_Start", err);
 }
 
 HL_API(MPI_Startall)
@@ -596,5 +588,5 @@ int PMPI_Startall(int count, MPI_Request array_of_requests[])
         r = hl_req_of(array_of_requests[i]);
         err = hl_req_start(r);
     }
-    return leave(r != NULL ? r->ctx : 0, "MPI_Startall", err);
+    return hl_api_leave_ctx(r != NULL ? r->ctx : 0, "MPI_Startall", err);
 }

@@ -90,6 +90,7 @@ void hl_comm_close(void)
 {
     hl_comm_free(&hl_comm_self_object);
     hl_comm_free(&hl_comm_world_object);
+    hl_errh_forget_freed();
 }
 
 void hl_comm_forget(void)
@@ -184,6 +185,9 @@ struct hl_comm *hl_comm_of_ctx(uint64_t ctx)
     ctx -= ctx % 8; /* plane 0 */
     if (ctx == hl_comm_world_object.ctx) {
         return &hl_comm_world_object;
+    }
+    if (ctx == hl_comm_self_object.ctx) {
+        return &hl_comm_self_object;
     }
     return ctx == 0 ? NULL : hl_handle_find(HL_KIND_COMM, has_ctx, &ctx);
 }

@@ -71,7 +71,11 @@ struct hl_comm {
     struct hl_attr_set *attrs; /* NULL: none; changed as attr.h says */
     struct hl_info *info;      /* NULL: no hints; changed as info.h says */
     struct hl_origin origin;   /* its group's or its parent's; set before the user has the handle */
-    hl_aptr buffered;          /* for buffered sends: a slot of match's buffered.h, empty when it is freed */
+    /* Who takes the errors of requests and calls on a communicator that belongs to a window or file; NULL: it
+     * is the user's. Set before anybody else knows it. */
+    int (*raise)(void *owner, const char *func, int err);
+    void *owner;
+    hl_aptr buffered; /* for buffered sends: a slot of match's buffered.h, empty when it is freed */
     struct hl_comm_part
         *parts[HL_PARTS]; /* or NULL; each is its module's, who calls collectives is in turn */
 };
@@ -94,7 +98,7 @@ HL_INLINE struct hl_comm *hl_comm_of(MPI_Comm handle)
     return HL_LIKELY(c->h.kind == HL_KIND_COMM) ? c : NULL;
 }
 
-/* The communicator of a message or request with this context, of any plane; NULL for 0, for MPI_COMM_SELF and
+/* The communicator of a message or request with this context, of any plane; NULL for 0 and
  * when it is freed. Slow. Any thread. */
 struct hl_comm *hl_comm_of_ctx(uint64_t ctx);
 

@@ -164,6 +164,9 @@ int hl_errh_comm(struct hl_comm *c, const char *func, int err)
     if (c == NULL) {
         return raise_bare(func, err);
     }
+    if (c->raise != NULL) {
+        return c->raise(c->owner, func, err);
+    }
     char name[MPI_MAX_OBJECT_NAME], what[MPI_MAX_OBJECT_NAME + 16];
     hl_comm_get_name(c, name);
     snprintf(what, sizeof what, "communicator%s%s", name[0] != '\0' ? " " : "", name);

@@ -8,6 +8,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "atomic.h"
 #include "attr.h"
@@ -74,6 +75,16 @@ int hl_errh_raise(const struct hl_errh_site *site, const char *func, int err) HL
 /* The same for a communicator; NULL (no communicator, or not a living one): MPI_COMM_SELF's handler,
  * or MPI_COMM_WORLD's if none was set for it; before start and after the end the job ends. */
 int hl_errh_comm(struct hl_comm *c, const char *func, int err) HL_COLD;
+
+/* The same for what belongs to a context, of any plane (0: to none): a request, a message. Its communicator
+ * may have been freed: then user handlers get MPI_COMM_NULL. */
+int hl_errh_ctx(uint64_t ctx, const char *func, int err) HL_COLD;
+
+/* `c` is being freed: keeps its handler for hl_errh_ctx. Any thread. */
+void hl_errh_keep(const struct hl_comm *c);
+
+/* At the end: forgets what was kept. */
+void hl_errh_forget_freed(void);
 
 /* Runs the handler with an MPI code of the user's (MPI_Comm_call_errhandler and its sisters). */
 void hl_errh_call(const struct hl_errh_site *site, const char *func, int code);

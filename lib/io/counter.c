@@ -87,7 +87,7 @@ static int add_far(struct hl_io_counter *c, int64_t by, int64_t *before)
     struct hl_req r;
 
     hl_a32_store_relaxed(&error, 0); /* relaxed: nobody else knows it yet. */
-    hl_req_init(&r, HL_REQ_RMA);
+    hl_req_init_rma(&r, c->owner);
     struct hl_lane_atomic a = {.x = {.peer = c->owner,
                                      .addr = c->card.addr,
                                      .key = c->card.key,

@@ -32,18 +32,6 @@ struct hl_errh **hl_file_null_errh(void)
     return &null_errh;
 }
 
-static bool has_ctx(const void *file, const void *ctx)
-{
-    const struct hl_comm *comm = ((const struct hl_file *)file)->comm;
-
-    return comm != NULL && comm->ctx == *(const uint64_t *)ctx;
-}
-
-struct hl_file *hl_file_by_ctx(uint64_t ctx)
-{
-    return hl_handle_find(HL_KIND_FILE, has_ctx, &ctx);
-}
-
 #define ACCESS (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR)
 #define KNOWN                                                                                                \
     (ACCESS | MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN |            \

@@ -124,7 +124,7 @@ int hl_file_start(struct hl_file *f, const struct hl_io_call *c, struct hl_req *
         hl_view_unref(j.view);
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
     }
-    r->ctx = f->comm->ctx + HL_FILE_PLANE;
+    r->ctx = f->comm->ctx;
     if (j.bytes == 0 || !j.view->rep->plain || hl_file_is_atomic(f)) {
         err = run_now(f, c, &j, r);
     } else {

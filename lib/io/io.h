@@ -23,9 +23,6 @@
 #include "type.h"
 #include "view.h"
 
-/* Errors of requests find their file by its context and this plane, which carries no messages. */
-#define HL_FILE_PLANE 7
-
 /* Which split collective is between its begin and its end. */
 enum hl_io_split { HL_IO_NONE, HL_IO_ALL, HL_IO_AT_ALL, HL_IO_ORDERED };
 
@@ -63,9 +60,6 @@ HL_INLINE MPI_File hl_file_handle(struct hl_file *f)
 {
     return (MPI_File)(void *)f;
 }
-
-/* The open file whose communicator has this context (plane 0), or NULL: for errors of requests. */
-struct hl_file *hl_file_by_ctx(uint64_t ctx);
 
 /* The slot of MPI_FILE_NULL's error handler, which new files start with; at first MPI_ERRORS_RETURN. */
 struct hl_errh **hl_file_null_errh(void);

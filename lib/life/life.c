@@ -13,6 +13,7 @@
 #include "err.h"
 #include "lock.h"
 #include "log.h"
+#include "meet.h"
 #include "mem.h"
 #include "modules.h"
 #include "rx.h"
@@ -194,7 +195,7 @@ static int close_all(void)
 {
     hl_rx_leave();
     hl_modules_give_counters();
-    int err = hl_boot_fence();
+    int err = hl_life_meet();
     hl_modules_tell_counters();
     if (err == HL_ERR_PROC_ABORTED) {
         err = 0; /* the survivors of a job that goes on without its dead have met: they may leave */

@@ -124,6 +124,7 @@ int hl_match_write(int node_rank, uint64_t to, const void *from, uint64_t n);
 /* The message behind a handle, or NULL for anything but a living one. */
 struct hl_message *hl_match_message_of(MPI_Message handle);
 MPI_Message hl_match_message_handle(struct hl_message *message);
+uint64_t hl_match_message_ctx(const struct hl_message *message); /* whence it came */
 
 /* Receives a message taken before; it is gone afterwards. Of `r` only buffer, count and type matter. */
 int hl_match_imrecv(struct hl_message *message, const struct hl_recv *r, struct hl_req **out);

@@ -48,6 +48,11 @@ MPI_Message hl_match_message_handle(struct hl_message *message)
     return (MPI_Message)(void *)message;
 }
 
+uint64_t hl_match_message_ctx(const struct hl_message *message)
+{
+    return message->req.ctx;
+}
+
 /* Has one inbox looked through; true with the answer in `req`. Whoever owns the inbox answers, so a thread
  * that polls all the time cannot keep us out. */
 static bool ask(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_recv *p, enum hl_post_op op,

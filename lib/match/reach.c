@@ -164,7 +164,7 @@ bool hl_reach_read(const struct hl_peer *p, struct hl_req *r, struct hl_offer *o
     if (!hl_type_block(b->type, b->count, b->buf, &start) || !hl_lane_wish()) {
         return false;
     }
-    hl_req_init(&o->read, HL_REQ_RMA);
+    hl_req_init_rma(&o->read, p->world);
     o->flight = (struct hl_flight){.step = step, .end = end};
     hl_req_add_parts(&o->read, 1); /* ours, until all pieces are on their way */
     struct hl_xfer x = {.peer = p->world,

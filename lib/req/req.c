@@ -194,9 +194,10 @@ int hl_req_results(struct hl_req *r, MPI_Status *status)
             "communicator with mpi_assert_exact_length",
             r->source, r->tag, (long long)r->bytes);
     }
-    /* relaxed: as above. Of a message `parts` is free to name who died. */
-    if (HL_UNLIKELY(error == HL_ERR_PROC_ABORTED) && hl_a32_load_relaxed(&r->parts) != 0) {
-        return hl_err_say(error, "rank %d of the job has ended", (int)hl_a32_load_relaxed(&r->parts) - 1);
+    if (HL_UNLIKELY(error == HL_ERR_PROC_ABORTED)) {
+        /* relaxed: as above. Of a message `parts` is free to name who died. */
+        int world = r->what == HL_REQ_RMA ? hl_req_target(r)->world : (int)hl_a32_load_relaxed(&r->parts) - 1;
+        return world < 0 ? error : hl_err_say(error, "rank %d of the job has ended", world);
     }
     return error;
 }

@@ -71,6 +71,16 @@ struct hl_req {
 };
 _Static_assert(sizeof(struct hl_req) == 128, "a request is two lines");
 
+/* Body of HL_REQ_RMA. */
+struct hl_req_target {
+    int world; /* rank of the target, for errors */
+};
+
+HL_INLINE struct hl_req_target *hl_req_target(struct hl_req *r)
+{
+    return (struct hl_req_target *)(void *)r->body;
+}
+
 /* A new ACTIVE request with clear results; its body is not cleared. NULL: no memory. Any thread, no lock
  * but once in 32 calls at worst. */
 struct hl_req *hl_req_new(enum hl_req_what what);
@@ -102,6 +112,13 @@ int hl_req_start(struct hl_req *r);
 
 /* Makes `r`, on the caller's stack, such a request (HL_REQ_LOCAL). */
 void hl_req_init(struct hl_req *r, enum hl_req_what what);
+
+/* One of a one-sided operation on this world rank. */
+HL_INLINE void hl_req_init_rma(struct hl_req *r, int world)
+{
+    hl_req_init(r, HL_REQ_RMA);
+    hl_req_target(r)->world = world;
+}
 
 /* The shared completed request of eager sends and near one-sided operations: empty status, never freed. */
 HL_INLINE struct hl_req *hl_req_completed(void);
@@ -290,6 +307,9 @@ bool hl_req_status_cancelled(const MPI_Status *status);
 /* MPI_Request_free: nobody waits for it any more; it is finished by a later sweep, at once when it is
  * INACTIVE. Any thread. */
 void hl_req_orphan(struct hl_req *r);
+
+/* Is one of them left that has not ended? */
+bool hl_req_has_orphans(void);
 
 /* Finishes orphans that are done; returns how many. Registered with prog by hl_req_open. */
 int hl_req_sweep(void *unused);

@@ -37,7 +37,8 @@ static void judge(int code)
     }
     MPI_Error_class(code, &class);
     MPI_Error_string(code, text, &len);
-    if ((class != MPI_ERR_PROC_ABORTED && class != MPI_ERR_IN_STATUS) || strstr(text, "rank 1") == NULL) {
+    bool named = strstr(text, "rank 1") != NULL || strstr(text, "target 1") != NULL;
+    if ((class != MPI_ERR_PROC_ABORTED && class != MPI_ERR_IN_STATUS) || !named) {
         fprintf(stderr, "rank %d: wrong error: %s\n", me, text);
         return;
     }
@@ -363,6 +364,62 @@ static void comm_split(void)
     judge(MPI_Comm_split(MPI_COMM_WORLD, 0, me, &comm));
 }
 
+/* One-sided with a request: its error is the window's business. */
+static void hear_wrongly(MPI_Comm *comm, int *code, ...)
+{
+    fprintf(stderr, "rank %d: the wrong handler hears\n", me);
+}
+
+static MPI_Win open_window(int *pid)
+{
+    char *base;
+    MPI_Win win;
+    *pid = (int)getpid();
+    MPI_Bcast(pid, 1, MPI_INT, VICTIM, MPI_COMM_WORLD);
+    MPI_Win_allocate(LARGE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Win_lock_all(0, win);
+    MPI_Get(large, 1, MPI_BYTE, VICTIM, 0, 1, MPI_BYTE, win); /* the way is made */
+    MPI_Win_flush_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return win;
+}
+
+static void rget(void)
+{
+    MPI_Errhandler wrong;
+    MPI_Request req;
+    int pid;
+    MPI_Win win = open_window(&pid);
+    MPI_Comm_create_errhandler(hear_wrongly, &wrong);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, wrong);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, wrong);
+    usleep(50000); /* it has stopped */
+    while (!told) {
+        int code = MPI_Rget(large, LARGE, MPI_BYTE, VICTIM, 0, LARGE, MPI_BYTE, win, &req);
+        judge(code);
+        kill(pid, SIGKILL);
+        if (code == MPI_SUCCESS) {
+            judge(MPI_Wait(&req, MPI_STATUS_IGNORE));
+        }
+        if (!told) {
+            judge(MPI_Win_flush(VICTIM, win)); /* of a node peer the memory is still there */
+        }
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+}
+
+static void die_stopped(void)
+{
+    int pid;
+    open_window(&pid);
+    if (cut) {
+        die(0);
+    }
+    raise(SIGSTOP);
+}
+
 static const struct scene {
     const char *name;
     void (*survivor)(void), (*victim)(void);
@@ -415,6 +472,7 @@ static const struct scene {
     ALL(ialltoall),
     ALL(comm_dup),
     ALL(comm_split),
+    {"rget", rget, die_stopped, true, false},
 };
 
 int main(int argc, char **argv)

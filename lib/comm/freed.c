@@ -1,0 +1,101 @@
+/* Error handlers of freed communicators: requests and messages outlive the handle, and their errors still go
+ * where the user sent them. Neighbouring contexts with one handler are one row, so that a program which makes
+ * and frees communicators for ever fills no memory. */
+#include "errh.h"
+
+#include <stdlib.h>
+
+#include "comm.h"
+#include "lock.h"
+
+#define NEXT 8 /* from one context to the next */
+
+struct freed {
+    uint64_t first, last; /* contexts, plane 0 */
+    struct hl_errh *errh; /* with a reference */
+};
+
+static struct hl_mutex lock = HL_MUTEX_INIT;
+static struct freed *freed HL_GUARDED_BY(lock);
+static size_t n_freed HL_GUARDED_BY(lock), room HL_GUARDED_BY(lock);
+
+static bool extend(uint64_t ctx, const struct hl_errh *e) HL_REQUIRES(lock)
+{
+    for (size_t i = n_freed; i-- > 0;) {
+        struct freed *f = &freed[i];
+        if (f->errh == e && (ctx == f->last + NEXT || ctx + NEXT == f->first)) {
+            *(ctx > f->last ? &f->last : &f->first) = ctx;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool add(uint64_t ctx, struct hl_errh *e) HL_REQUIRES(lock)
+{
+    if (n_freed == room) {
+        size_t more = room == 0 ? 16 : 2 * room;
+        struct freed *rows = realloc(freed, more * sizeof *rows);
+        if (rows == NULL) {
+            return false;
+        }
+        freed = rows;
+        room = more;
+    }
+    freed[n_freed++] = (struct freed){ctx, ctx, e};
+    return true;
+}
+
+void hl_errh_keep(const struct hl_comm *c)
+{
+    struct hl_errh *e = hl_errh_get(&c->errh);
+
+    hl_mutex_lock(&lock);
+    bool kept = e->how != HL_ERRH_FATAL && !extend(c->ctx, e) && add(c->ctx, e);
+    hl_mutex_unlock(&lock);
+    if (!kept) {
+        hl_errh_unref(e);
+    }
+}
+
+/* With a reference, or NULL. */
+static struct hl_errh *find(uint64_t ctx)
+{
+    struct hl_errh *e = NULL;
+
+    hl_mutex_lock(&lock);
+    for (size_t i = n_freed; e == NULL && i-- > 0;) {
+        if (freed[i].first <= ctx && ctx <= freed[i].last) {
+            e = hl_errh_get(&freed[i].errh);
+        }
+    }
+    hl_mutex_unlock(&lock);
+    return e;
+}
+
+int hl_errh_ctx(uint64_t ctx, const char *func, int err)
+{
+    struct hl_comm *c = hl_comm_of_ctx(ctx);
+    struct hl_errh *e = c == NULL && err != 0 ? find(ctx - ctx % NEXT) : NULL;
+
+    if (e == NULL) {
+        return hl_errh_comm(c, func, err);
+    }
+    MPI_Comm handle = MPI_COMM_NULL;
+    int code =
+        hl_errh_raise(&(struct hl_errh_site){&e, HL_ERRH_COMM, &handle, "a freed communicator"}, func, err);
+    hl_errh_unref(e);
+    return code;
+}
+
+void hl_errh_forget_freed(void)
+{
+    hl_mutex_lock(&lock);
+    while (n_freed > 0) {
+        hl_errh_unref(freed[--n_freed].errh);
+    }
+    free(freed);
+    freed = NULL;
+    room = 0;
+    hl_mutex_unlock(&lock);
+}

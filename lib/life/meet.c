@@ -1,0 +1,60 @@
+/* The fence waits at the launcher's socket and polls nothing; while receives are left that nobody waits for,
+ * a thread does. */
+#include "meet.h"
+
+#include "atomic.h"
+#include "boot.h"
+#include "hang.h"
+#include "log.h"
+#include "prog.h"
+#include "req.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+static bool is_over(void *met)
+{
+    return hl_a32_load_acquire(met) != 0; /* acquire: pairs with the release in hl_life_meet */
+}
+
+static void tell(const void *met, struct hl_told *t)
+{
+    hl_told_say(t, "the other ranks' end, with receives whose requests were freed");
+}
+HL_HANG_TELLS(is_over, tell);
+
+static void *carry_on(void *met)
+{
+    hl_prog_wait(is_over, met);
+    return NULL;
+}
+
+static bool start(pthread_t *thread, hl_a32 *met)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(thread, NULL, carry_on, met) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!started) {
+        hl_log(HL_LOG_WARN, "no thread for receives that were freed: who sends to them may wait for ever");
+    }
+    return started;
+}
+
+int hl_life_meet(void)
+{
+    hl_a32 met;
+    pthread_t thread;
+
+    hl_a32_store_relaxed(&met, 0); /* relaxed: nobody else knows it yet. */
+    bool carried = hl_req_has_orphans() && start(&thread, &met);
+    int err = hl_boot_fence();
+    if (carried) {
+        hl_a32_store_release(&met, 1); /* release: pairs with the acquire in is_over */
+        hl_prog_wake();
+        pthread_join(thread, NULL);
+    }
+    return err;
+}

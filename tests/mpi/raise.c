@@ -1,0 +1,178 @@
+/* Whose handler an error goes to: that of the communicator or file which a request or message belongs to,
+ * also when the call names only the request, also when the communicator was freed; MPI_COMM_SELF's hears of
+ * none. */
+#include "mpi_test.h"
+
+#include <fcntl.h>
+
+#define TAG 3
+
+static MPI_Comm own;
+static int heard, others, heard_class;
+static MPI_Comm heard_comm;
+
+static void note(MPI_Comm *comm, int *code, ...)
+{
+    heard++;
+    heard_comm = *comm;
+    MPI_Error_class(*code, &heard_class);
+}
+
+static void note_other(MPI_Comm *comm, int *code, ...)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int len;
+    MPI_Error_string(*code, text, &len);
+    fprintf(stderr, "rank %d: another handler hears: %s\n", me, text);
+    others++;
+}
+
+static void note_file(MPI_File *file, int *code, ...)
+{
+    heard++;
+    MPI_Error_class(*code, &heard_class);
+}
+
+static void expect(int code, int class, const char *call)
+{
+    int is;
+    MPI_Error_class(code, &is);
+    if (is != class || heard != 1 || heard_class != class || others != 0) {
+        fprintf(stderr, "rank %d: %s: class %d, not %d; heard %d times, class %d\n", me, call, is, class,
+                heard, heard_class);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    heard = 0;
+}
+#define EXPECT(call, class) expect((call), (class), #call)
+
+/* Done with MPI_ERR_TRUNCATE. */
+static MPI_Request truncated(MPI_Comm comm, int *room)
+{
+    MPI_Request r;
+    long value = 1;
+    MPI_Irecv(room, 1, MPI_INT, me, TAG, comm, &r);
+    MPI_Send(&value, 1, MPI_LONG, me, TAG, comm);
+    return r;
+}
+
+static void look_at_requests(void)
+{
+    int room, flag = 0, at, n, list[2];
+    MPI_Status status[2];
+    MPI_Request r[2] = {truncated(own, &room), MPI_REQUEST_NULL};
+    EXPECT(MPI_Request_get_status(r[0], &flag, status), MPI_ERR_TRUNCATE);
+    EXPECT(MPI_Request_get_status_any(2, r, &at, &flag, status), MPI_ERR_TRUNCATE);
+    EXPECT(MPI_Request_get_status_all(2, r, &flag, status), MPI_ERR_IN_STATUS);
+    EXPECT(MPI_Request_get_status_some(2, r, &n, list, status), MPI_ERR_IN_STATUS);
+    EXPECT(MPI_Wait(&r[0], status), MPI_ERR_TRUNCATE);
+    CHECK(heard_comm == own);
+}
+
+static void take_messages(void)
+{
+    long value = 1;
+    int room;
+    MPI_Message message;
+    MPI_Request r;
+    for (int k = 0; k < 2; k++) {
+        MPI_Request sent;
+        MPI_Isend(&value, 1, MPI_LONG, me, TAG, own, &sent);
+        MPI_Mprobe(me, TAG, own, &message, MPI_STATUS_IGNORE);
+        EXPECT(MPI_Mrecv(&room, -1, MPI_INT, &message, MPI_STATUS_IGNORE), MPI_ERR_COUNT);
+        EXPECT(MPI_Imrecv(&room, 1, MPI_DATATYPE_NULL, &message, &r), MPI_ERR_TYPE);
+        if (k == 0) {
+            EXPECT(MPI_Mrecv(&room, 1, MPI_INT, &message, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+        } else {
+            MPI_Imrecv(&room, 1, MPI_INT, &message, &r);
+            EXPECT(MPI_Wait(&r, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+        }
+        MPI_Wait(&sent, MPI_STATUS_IGNORE);
+    }
+}
+
+/* Many, freed in another order than made, with requests that were started before. */
+static void free_communicators(void)
+{
+    enum { MANY = 40 };
+    MPI_Comm comm[MANY];
+    MPI_Request r[MANY];
+    int room[MANY];
+    for (int k = 0; k < MANY; k++) {
+        MPI_Comm_dup(own, &comm[k]);
+        r[k] = truncated(comm[k], &room[k]);
+    }
+    for (int k = 0; k < MANY; k++) {
+        MPI_Comm_free(&comm[7 * k % MANY]);
+    }
+    for (int k = 0; k < MANY; k++) {
+        EXPECT(MPI_Wait(&r[k], MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+        CHECK(heard_comm == MPI_COMM_NULL);
+    }
+}
+
+static void use_requests_wrongly(void)
+{
+    int value[2] = {0}, flag;
+    MPI_Request r;
+    MPI_Psend_init(value, 2, 1, MPI_INT, me, TAG, own, MPI_INFO_NULL, &r);
+    EXPECT(MPI_Pready(0, r), MPI_ERR_REQUEST);
+    EXPECT(MPI_Pready_range(0, 1, r), MPI_ERR_REQUEST);
+    EXPECT(MPI_Pready_list(1, value, r), MPI_ERR_REQUEST);
+    EXPECT(MPI_Parrived(r, 0, &flag), MPI_ERR_REQUEST);
+    MPI_Request_free(&r);
+    MPI_Ibarrier(own, &r);
+    EXPECT(MPI_Cancel(&r), MPI_ERR_REQUEST);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+/* A write that fails later. */
+static void write_to_a_full_disk(void)
+{
+    MPI_File f;
+    MPI_Errhandler handler;
+    MPI_Request r;
+    char byte = 0;
+    int flag = 0;
+    if (access("/dev/full", W_OK) != 0) {
+        return;
+    }
+    MPI_File_open(MPI_COMM_SELF, "/dev/full", MPI_MODE_WRONLY, MPI_INFO_NULL, &f);
+    MPI_File_create_errhandler(note_file, &handler);
+    MPI_File_set_errhandler(f, handler);
+    MPI_File_iwrite(f, &byte, 1, MPI_BYTE, &r);
+    int code = MPI_SUCCESS;
+    while (!flag) {
+        code = MPI_Request_get_status(r, &flag, MPI_STATUS_IGNORE);
+    }
+    expect(code, MPI_ERR_NO_SPACE, "MPI_Request_get_status");
+    EXPECT(MPI_Wait(&r, MPI_STATUS_IGNORE), MPI_ERR_NO_SPACE);
+    MPI_File_close(&f);
+    MPI_Errhandler_free(&handler);
+}
+
+int main(void)
+{
+    MPI_Errhandler handler, other;
+    test_start(1);
+    MPI_Comm_create_errhandler(note, &handler);
+    MPI_Comm_create_errhandler(note_other, &other);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, other);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, other);
+    MPI_Comm_dup(MPI_COMM_WORLD, &own);
+    MPI_Comm_set_errhandler(own, handler);
+    look_at_requests();
+    take_messages();
+    free_communicators();
+    use_requests_wrongly();
+    write_to_a_full_disk();
+    CHECK_EQ(others, 0);
+    MPI_Comm_free(&own);
+    MPI_Errhandler_free(&handler);
+    MPI_Errhandler_free(&other);
+    MPI_Finalize();
+    if (me == 0) {
+        printf("raise: each error went to its object's handler\n");
+    }
+    return 0;
+}
