@@ -118,8 +118,8 @@ COLL(Alltoallw, alltoallw, ALLTOALLV,
      PARAMS(const void *sendbuf, const COUNT sendcounts[], const DISPL sdispls[],
             const MPI_Datatype sendtypes[], void *recvbuf, const COUNT recvcounts[], const DISPL rdispls[],
             const MPI_Datatype recvtypes[]),
-     .send = {.buf = sendbuf, ARRAYS(.types = sendtypes, COUNTS(sendcounts), DISPLS(sdispls))},
-     .recv = {.buf = recvbuf, ARRAYS(.types = recvtypes, COUNTS(recvcounts), DISPLS(rdispls))})
+     .send = {.buf = sendbuf, ARRAYS(TYPES(sendtypes), COUNTS(sendcounts), DISPLS(sdispls))},
+     .recv = {.buf = recvbuf, ARRAYS(TYPES(recvtypes), COUNTS(recvcounts), DISPLS(rdispls))})
 
 /* MPI_Neighbor_allgather MPI_Neighbor_allgather_c MPI_Ineighbor_allgather MPI_Ineighbor_allgather_c
  * MPI_Neighbor_allgather_init MPI_Neighbor_allgather_init_c */
@@ -159,6 +159,6 @@ COLL(Neighbor_alltoallw, neighbor_alltoallw, NEIGHBOR_ALLTOALL,
      PARAMS(const void *sendbuf, const COUNT sendcounts[], const MPI_Aint sdispls[],
             const MPI_Datatype sendtypes[], void *recvbuf, const COUNT recvcounts[],
             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[]),
-     .send = {.buf = sendbuf, ARRAYS(.types = sendtypes, COUNTS(sendcounts), .has_displs = true, .displs = {.wide = sdispls})},
-     .recv = {.buf = recvbuf, ARRAYS(.types = recvtypes, COUNTS(recvcounts), .has_displs = true, .displs = {.wide = rdispls})})
+     .send = {.buf = sendbuf, ARRAYS(TYPES(sendtypes), COUNTS(sendcounts), .has_displs = true, .displs = {.wide = sdispls})},
+     .recv = {.buf = recvbuf, ARRAYS(TYPES(recvtypes), COUNTS(recvcounts), .has_displs = true, .displs = {.wide = rdispls})})
 // clang-format on

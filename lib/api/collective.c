@@ -70,6 +70,9 @@ static int get_types(const MPI_Datatype *handles, int n, struct hl_type ***types
 {
     int err = 0;
 
+    if (n > 0 && handles == NULL) {
+        return hl_err_say(HL_ERR_ARG, "an array of %d types is NULL", n);
+    }
     *types = malloc(((size_t)n + 1) * sizeof(void *));
     if (*types == NULL) {
         return HL_ERR_NO_MEM;
@@ -92,7 +95,7 @@ static int get_arrays(const struct hl_api_side *side, int n, struct hl_coll_side
     if (err == 0 && from->has_displs) {
         err = hl_api_widen(&from->displs, n, &k->displs);
     }
-    if (err == 0 && from->types != NULL) {
+    if (err == 0 && from->has_types) {
         err = get_types(from->types, n, &k->types);
     } else if (err == 0) {
         err = hl_api_get_committed(side->type, &to->type);
@@ -103,7 +106,9 @@ static int get_arrays(const struct hl_api_side *side, int n, struct hl_coll_side
     return err;
 }
 
-/* Fills a side that matters here. */
+#define SOMEWHERE ((void *)64) /* instead of an address that does not matter, so that it is not judged */
+
+/* Fills a side that matters here, of n blocks: none, and perhaps no buffer, on a rank without neighbours. */
 static int get_side(const struct hl_api_side *from, int n, bool in_place, struct hl_coll_side *to,
                     struct kept *k)
 {
@@ -117,7 +122,7 @@ static int get_side(const struct hl_api_side *from, int n, bool in_place, struct
                    ? hl_err_say(HL_ERR_BUFFER, "MPI_IN_PLACE is not possible for this buffer")
                    : get_arrays(from, n, to, k);
     }
-    return hl_api_get_data(from->buf, from->count, from->type, &to->type);
+    return hl_api_get_data(n > 0 ? from->buf : SOMEWHERE, from->count, from->type, &to->type);
 }
 
 /* The operand of a reduction has its count and type from the result's side. */
@@ -141,7 +146,7 @@ static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call,
         return 0;
     }
     if (!holds(a, c, rules[a->what].recv)) {
-        recv.buf = (void *)64; /* not significant: no address to judge */
+        recv.buf = SOMEWHERE;
     }
     err = get_side(&recv, c->size, false, &call->recv, k);
     call->recv.buf = (void *)(uintptr_t)a->recv.buf;

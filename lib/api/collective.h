@@ -5,10 +5,11 @@
 #include "coll.h"
 #include "widen.h"
 
-/* The arrays of one side: counts, in most forms displacements, in the w forms types. */
+/* The arrays of one side: counts, in most forms displacements, in the w forms types. The flags say which
+ * there are: an array of no elements may be NULL. */
 struct hl_api_arrays {
     struct hl_wide counts, displs;
-    bool has_displs;
+    bool has_displs, has_types;
     const MPI_Datatype *types;
 };
 

@@ -14,6 +14,7 @@
     }
 #define COUNTS(array) .counts = {.WIDTH = array}
 #define DISPLS(array) .has_displs = true, .displs = {.WIDTH = array}
+#define TYPES(array) .has_types = true, .types = array
 #define ON(name)                                                                                             \
     (struct hl_api_on)                                                                                       \
     {                                                                                                        \

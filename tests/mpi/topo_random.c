@@ -102,28 +102,32 @@ static void check_in(bool reversed, bool same)
     }
 }
 
+/* Who has no neighbours on a side may give NULL for its buffer and arrays. */
+#define SENDS(array) (out.n > 0 ? (array) : NULL)
+#define RECVS(array) (in.n > 0 ? (array) : NULL)
+
 static void check_exchange(void)
 {
     prepare(false, true);
     fill_same();
-    MPI_Neighbor_allgather(out_buf, ELEMENTS, MPI_INT, in_buf, ELEMENTS, MPI_INT, comm);
+    MPI_Neighbor_allgather(SENDS(out_buf), ELEMENTS, MPI_INT, RECVS(in_buf), ELEMENTS, MPI_INT, comm);
     check_in(false, true);
     prepare(true, true);
-    MPI_Neighbor_allgatherv(out_buf, count_of(my_rank, 0, 0), MPI_INT, in_buf, counts[1], displs[1], MPI_INT,
-                            comm);
+    MPI_Neighbor_allgatherv(SENDS(out_buf), count_of(my_rank, 0, 0), MPI_INT, RECVS(in_buf), RECVS(counts[1]),
+                            RECVS(displs[1]), MPI_INT, comm);
     check_in(true, true);
     prepare(false, false);
     fill_out(false);
-    MPI_Neighbor_alltoall(out_buf, ELEMENTS, MPI_INT, in_buf, ELEMENTS, MPI_INT, comm);
+    MPI_Neighbor_alltoall(SENDS(out_buf), ELEMENTS, MPI_INT, RECVS(in_buf), ELEMENTS, MPI_INT, comm);
     check_in(false, false);
     prepare(true, false);
     fill_out(true);
-    MPI_Neighbor_alltoallv(out_buf, counts[0], displs[0], MPI_INT, in_buf, counts[1], displs[1], MPI_INT,
-                           comm);
+    MPI_Neighbor_alltoallv(SENDS(out_buf), SENDS(counts[0]), SENDS(displs[0]), MPI_INT, RECVS(in_buf),
+                           RECVS(counts[1]), RECVS(displs[1]), MPI_INT, comm);
     check_in(true, false);
     prepare(true, false);
-    MPI_Neighbor_alltoallw(out_buf, counts[0], bytes[0], types[0], in_buf, counts[1], bytes[1], types[1],
-                           comm);
+    MPI_Neighbor_alltoallw(SENDS(out_buf), SENDS(counts[0]), SENDS(bytes[0]), SENDS(types[0]), RECVS(in_buf),
+                           RECVS(counts[1]), RECVS(bytes[1]), RECVS(types[1]), comm);
     check_in(true, false);
 }
 
@@ -139,10 +143,11 @@ static void check_many(void)
     fill_out(false);
     for (int i = 0; i < 3; i++) {
         if (i != 1) {
-            MPI_Ineighbor_alltoall_c(out_buf, ELEMENTS, MPI_INT, more[i], ELEMENTS, MPI_INT, twin, &r[i]);
+            MPI_Ineighbor_alltoall_c(SENDS(out_buf), ELEMENTS, MPI_INT, RECVS(more[i]), ELEMENTS, MPI_INT,
+                                     twin, &r[i]);
         } else {
-            MPI_Neighbor_alltoall_init_c(out_buf, ELEMENTS, MPI_INT, more[i], ELEMENTS, MPI_INT, twin,
-                                         MPI_INFO_NULL, &r[i]);
+            MPI_Neighbor_alltoall_init_c(SENDS(out_buf), ELEMENTS, MPI_INT, RECVS(more[i]), ELEMENTS, MPI_INT,
+                                         twin, MPI_INFO_NULL, &r[i]);
         }
     }
     MPI_Comm_free(&twin);
@@ -331,13 +336,14 @@ static int weight(int from, int to)
 static void check_dist(bool weighted)
 {
     int flag, status, in_weights[EDGES], out_weights[EDGES], seen[2][MOST] = {{0}, {0}};
+    int *volatile none = MPI_UNWEIGHTED; /* gcc 12 takes the constant for an array */
 
     MPI_Topo_test(comm, &status);
     CHECK_EQ(status, MPI_DIST_GRAPH);
     MPI_Dist_graph_neighbors_count(comm, &in.n, &out.n, &flag);
     CHECK_EQ(flag, weighted);
-    MPI_Dist_graph_neighbors(comm, in.n, in.peer, weighted ? in_weights : MPI_UNWEIGHTED, out.n, out.peer,
-                             weighted ? out_weights : MPI_UNWEIGHTED);
+    MPI_Dist_graph_neighbors(comm, in.n, in.peer, weighted ? in_weights : none, out.n, out.peer,
+                             weighted ? out_weights : none);
     for (int i = 0; i < in.n; i++) {
         seen[0][in.peer[i]]++;
         CHECK(!weighted || in_weights[i] == weight(in.peer[i], me));
@@ -385,6 +391,32 @@ static void test_adjacent(void)
     check_dist(weighted);
 }
 
+/* Rank 0 sends to all the others: nobody has neighbours on both sides. */
+static void test_star(void)
+{
+    int others[MOST], weights[MOST], zero = 0, from_zero = weight(0, me), sent = 77 + me, got = -7;
+    MPI_Count ones[MOST];
+    MPI_Aint at[MOST] = {0};
+    MPI_Datatype ints[MOST];
+
+    memset(times, 0, sizeof times);
+    for (int i = 0; i < size; i++) {
+        times[0][i] = i > 0;
+        others[i] = i + 1;
+        weights[i] = weight(0, i + 1);
+        ones[i] = 1;
+        ints[i] = MPI_INT;
+    }
+    in.n = me > 0;
+    out.n = me > 0 ? 0 : size - 1;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, in.n, &zero, &from_zero, out.n, others, weights,
+                                   MPI_INFO_NULL, 0, &comm);
+    MPI_Neighbor_alltoallw_c(SENDS(&sent), SENDS(ones), SENDS(at), SENDS(ints), RECVS(&got), RECVS(ones),
+                             RECVS(at), RECVS(ints), comm);
+    CHECK_EQ(got, me > 0 ? 77 : -7);
+    check_dist(true);
+}
+
 /* Every edge is known to a rank that chance picks. */
 static void test_dist(void)
 {
@@ -425,7 +457,8 @@ static void test_dist(void)
 static void test_wrong(void)
 {
     int dims[2] = {size, 2}, periods[2] = {0, 0}, index[2] = {1, 0}, edge = size, n, minus = -1, one = 1;
-    int *volatile none = MPI_UNWEIGHTED; /* gcc 12 takes the constant for an array */
+    int *volatile none = MPI_UNWEIGHTED; /* as in check_dist */
+    MPI_Aint at[2] = {0, 0};
     MPI_Comm world, grid = MPI_COMM_NULL;
 
     MPI_Comm_dup(MPI_COMM_WORLD, &world);
@@ -453,6 +486,8 @@ static void test_wrong(void)
     FAILS(MPI_Cart_coords(grid, size, 1, &n), MPI_ERR_RANK);
     FAILS(MPI_Graphdims_get(grid, &n, &n), MPI_ERR_TOPOLOGY);
     FAILS(MPI_Neighbor_allgather(MPI_IN_PLACE, 1, MPI_INT, &n, 1, MPI_INT, grid), MPI_ERR_BUFFER);
+    FAILS(MPI_Neighbor_alltoall(NULL, 1, MPI_INT, &n, 1, MPI_INT, grid), MPI_ERR_BUFFER);
+    FAILS(MPI_Neighbor_alltoallw(&n, dims, at, NULL, &n, dims, at, NULL, grid), MPI_ERR_ARG);
     dims[0] = 0;
     dims[1] = 5;
     FAILS(MPI_Dims_create(12, 2, dims), MPI_ERR_DIMS);
@@ -471,6 +506,7 @@ int main(int argc, char **argv)
     test_start(1);
     CHECK(size <= MOST - 4);
     shared = test_seed();
+    test_star();
     test_wrong();
     for (round_no = 0; round_no < rounds; round_no++) {
         tests[draw(5)]();
