@@ -61,7 +61,7 @@ static bool value_is(const struct hl_info *info, const char *key, const char *wa
 {
     char value[VALUE_MAX];
     int len;
-    return hl_info_get(info, key, value, sizeof value, &len) && strcmp(value, want) == 0;
+    return hl_info_hint(info, key, value, sizeof value, &len) && strcmp(value, want) == 0;
 }
 
 static int find_word(const char *const *words, const char *word, size_t len)
@@ -113,7 +113,7 @@ size_t hl_hints_alignment(const struct hl_info *info)
 {
     char value[VALUE_MAX];
     int len;
-    if (!hl_info_get(info, "mpi_minimum_memory_alignment", value, sizeof value, &len)) {
+    if (!hl_info_hint(info, "mpi_minimum_memory_alignment", value, sizeof value, &len)) {
         return 0;
     }
     return strtoul(value, NULL, 10);
@@ -125,7 +125,7 @@ void hl_hints_wish(const struct hl_info *user, struct hl_mem_wish *out)
     int len;
     hl_mem_wish_of_env(out);
     for (int i = 0; i < HL_MEM_WISH_KEYS; i++) {
-        if (hl_info_get(user, hl_mem_wish_keys[i], value, sizeof value, &len) && len < VALUE_MAX) {
+        if (hl_info_hint(user, hl_mem_wish_keys[i], value, sizeof value, &len) && len < VALUE_MAX) {
             hl_mem_wish_set(out, hl_mem_wish_keys[i], value); /* take() tells of a wrong one */
         }
     }
@@ -158,7 +158,7 @@ static int take(struct hl_win *w, struct hl_info *info, const struct hl_info *us
         const struct key *k = &keys[i];
         char value[VALUE_MAX];
         int len;
-        if (!is_for(k, w->flavor) || !hl_info_get(user, k->key, value, sizeof value, &len)) {
+        if (!is_for(k, w->flavor) || !hl_info_hint(user, k->key, value, sizeof value, &len)) {
             continue;
         }
         if (later && !k->later) {

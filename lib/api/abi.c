@@ -109,7 +109,7 @@ static int compare(const struct hl_info *theirs, const struct hl_info *ours)
     for (int i = 0; err == 0 && i < hl_info_count(ours); i++) {
         err = hl_info_nth(ours, i, key);
         if (err == 0 && hl_info_get(ours, key, mine, sizeof mine, &len) &&
-            hl_info_get(theirs, key, value, sizeof value, &len) && strcmp(mine, value) != 0) {
+            hl_info_hint(theirs, key, value, sizeof value, &len) && strcmp(mine, value) != 0) {
             err = hl_err_say(HL_ERR_ABI, "%s=%s: the datatypes of this library have %s", key, value, mine);
         }
     }

@@ -93,7 +93,7 @@ static size_t asked_alignment(const struct hl_info *info)
     char *end;
     int len;
 
-    if (!hl_info_get(info, "mpi_minimum_memory_alignment", text, sizeof text, &len)) {
+    if (!hl_info_hint(info, "mpi_minimum_memory_alignment", text, sizeof text, &len)) {
         return 0;
     }
     unsigned long long n = strtoull(text, &end, 10);
@@ -113,7 +113,7 @@ static void asked_memory(const struct hl_info *info, struct hl_mem_wish *wish)
 
     hl_mem_wish_of_env(wish);
     for (int i = 0; i < HL_MEM_WISH_KEYS; i++) {
-        if (hl_info_get(info, hl_mem_wish_keys[i], text, sizeof text, &len) &&
+        if (hl_info_hint(info, hl_mem_wish_keys[i], text, sizeof text, &len) &&
             hl_mem_wish_set(wish, hl_mem_wish_keys[i], text) != 0) {
             refuse(i, hl_err_text(HL_ERR_INFO_VALUE));
         }

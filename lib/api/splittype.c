@@ -48,10 +48,10 @@ static int first_color(int split_type, const struct hl_info *info)
         return 0;
     }
     if (split_type == MPI_COMM_TYPE_RESOURCE_GUIDED &&
-        hl_info_get(info, "mpi_pset_name", value, sizeof value, &len)) {
+        hl_info_hint(info, "mpi_pset_name", value, sizeof value, &len)) {
         return hl_pset_find(value, &set) == 0 ? hl_pset_color(set) : MPI_UNDEFINED;
     }
-    if (split_type != MPI_COMM_TYPE_SHARED && !hl_info_get(info, type_key, value, sizeof value, &len)) {
+    if (split_type != MPI_COMM_TYPE_SHARED && !hl_info_hint(info, type_key, value, sizeof value, &len)) {
         return MPI_UNDEFINED; /* a guide without a name gives nobody a communicator */
     }
     return hl_boot.node_world[0]; /* a node is named by its lowest world rank */
@@ -63,7 +63,7 @@ static int split_guided(struct hl_comm *node, const struct hl_info *info, struct
     char value[MPI_MAX_INFO_VAL] = "";
     int len;
 
-    hl_info_get(info, type_key, value, sizeof value, &len);
+    hl_info_hint(info, type_key, value, sizeof value, &len);
     return hl_coll_comm_split(node, instance_of(value), 0, made);
 }
 
@@ -75,9 +75,9 @@ static bool is_enough(int split_type, const struct hl_info *info)
 
     return split_type == MPI_COMM_TYPE_SHARED ||
            (split_type == MPI_COMM_TYPE_RESOURCE_GUIDED &&
-            hl_info_get(info, "mpi_pset_name", NULL, 0, &len)) ||
+            hl_info_hint(info, "mpi_pset_name", NULL, 0, &len)) ||
            (split_type != MPI_COMM_TYPE_HW_UNGUIDED &&
-            hl_info_get(info, type_key, value, sizeof value, &len) && strcmp(value, memory) == 0);
+            hl_info_hint(info, type_key, value, sizeof value, &len) && strcmp(value, memory) == 0);
 }
 
 /* The outermost kind of which members of one node have different instances, or -1. all[]: [rank][kind]. */

@@ -54,7 +54,7 @@ int hl_comm_set_hints(struct hl_comm *c, const struct hl_info *user)
     }
     for (size_t i = 0; err == 0 && i < HL_COUNT_OF(keys); i++) {
         char value[8];
-        if (hl_info_get(user, keys[i], value, sizeof value, &len) &&
+        if (hl_info_hint(user, keys[i], value, sizeof value, &len) &&
             (strcmp(value, "true") == 0 || strcmp(value, "false") == 0)) {
             err = hl_info_set(fresh, keys[i], value);
         }

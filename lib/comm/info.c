@@ -48,17 +48,15 @@ static struct hl_info_row *find(const struct hl_info *info, const char *key) HL_
     return NULL;
 }
 
-/* `text` without blanks at its ends, malloc'd. */
-static char *stripped(const char *text)
+/* Where `text` begins without blanks at its ends; *n: how long it then is. */
+static const char *stripped(const char *text, size_t *n)
 {
-    size_t n;
-
     while (isspace((unsigned char)*text)) {
         text++;
     }
-    for (n = strlen(text); n > 0 && isspace((unsigned char)text[n - 1]); n--) {
+    for (*n = strlen(text); *n > 0 && isspace((unsigned char)text[*n - 1]); --*n) {
     }
-    return strndup(text, n);
+    return text;
 }
 
 /* Takes over both strings. */
@@ -89,26 +87,23 @@ static int store(struct hl_info *info, char *key, char *value) HL_REQUIRES(lock)
 
 int hl_info_set(struct hl_info *info, const char *key, const char *value)
 {
-    char *k = stripped(key), *v = stripped(value);
-    int err = 0;
-
-    if (k == NULL || v == NULL) {
-        err = HL_ERR_NO_MEM;
-    } else if (*k == 0 || strlen(k) >= MPI_MAX_INFO_KEY) {
-        err = hl_err_say(HL_ERR_INFO_KEY, "info key of %zu characters: 1 to %d are possible", strlen(k),
-                         MPI_MAX_INFO_KEY - 1);
-    } else if (strlen(v) >= MPI_MAX_INFO_VAL) {
-        err =
-            hl_err_say(HL_ERR_INFO_VALUE, "value of info key %s has %zu characters: at most %d are possible",
-                       k, strlen(v), MPI_MAX_INFO_VAL - 1);
+    if (*key == 0 || strlen(key) >= MPI_MAX_INFO_KEY) {
+        return hl_err_say(HL_ERR_INFO_KEY, "info key of %zu characters: 1 to %d are possible", strlen(key),
+                          MPI_MAX_INFO_KEY - 1);
     }
-    if (err != 0) {
+    if (strlen(value) >= MPI_MAX_INFO_VAL) {
+        return hl_err_say(HL_ERR_INFO_VALUE,
+                          "value of info key %s has %zu characters: at most %d are possible", key,
+                          strlen(value), MPI_MAX_INFO_VAL - 1);
+    }
+    char *k = strdup(key), *v = strdup(value);
+    if (k == NULL || v == NULL) {
         free(k);
         free(v);
-        return err;
+        return HL_ERR_NO_MEM;
     }
     hl_mutex_lock(&lock);
-    err = store(info, k, v);
+    int err = store(info, k, v);
     hl_mutex_unlock(&lock);
     return err;
 }
@@ -217,6 +212,27 @@ bool hl_info_get(const struct hl_info *info, const char *key, char *value, int c
     }
     hl_mutex_unlock(&lock);
     return row != NULL;
+}
+
+bool hl_info_hint(const struct hl_info *info, const char *key, char *value, int cap, int *len)
+{
+    bool found = false;
+
+    hl_mutex_lock(&lock);
+    for (int i = 0; info != NULL && i < info->n; i++) {
+        size_t n;
+        const char *text = stripped(info->rows[i].key, &n);
+        if (n == strlen(key) && memcmp(text, key, n) == 0) {
+            text = stripped(info->rows[i].value, &n);
+            if (cap > 0) {
+                snprintf(value, (size_t)cap, "%.*s", (int)n, text);
+            }
+            *len = (int)n;
+            found = true;
+        }
+    }
+    hl_mutex_unlock(&lock);
+    return found;
 }
 
 int hl_info_count(const struct hl_info *info)

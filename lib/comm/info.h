@@ -33,8 +33,8 @@ void hl_info_put(struct hl_info **slot, struct hl_info *info);
 /* Ends it; `info` may be NULL. */
 void hl_info_free(struct hl_info *info);
 
-/* Keys and values are stripped of blanks at both ends. HL_ERR_INFO_KEY, HL_ERR_INFO_VALUE (too long or
- * empty), HL_ERR_NO_MEM. */
+/* Both are kept as they are, blanks included: only Fortran's binding strips them (MPI 5.0, 10).
+ * HL_ERR_INFO_KEY (empty or too long), HL_ERR_INFO_VALUE (too long), HL_ERR_NO_MEM. */
 int hl_info_set(struct hl_info *info, const char *key, const char *value);
 
 /* HL_ERR_INFO_NOKEY when there is no such key. */
@@ -43,6 +43,10 @@ int hl_info_delete(struct hl_info *info, const char *key);
 /* The value of `key`, cut at `cap` bytes with the final 0 (none when cap is 0): *len is its whole length.
  * False, and nothing changed, when there is no such key. `info` may be NULL: an empty one. */
 bool hl_info_get(const struct hl_info *info, const char *key, char *value, int cap, int *len);
+
+/* The same for a hint that the library takes: the user's key may have blanks at its ends (the last one that
+ * fits counts), and the value comes without. */
+bool hl_info_hint(const struct hl_info *info, const char *key, char *value, int cap, int *len);
 
 /* How many, and the n-th key in the order they were set. HL_ERR_ARG for n outside. */
 int hl_info_count(const struct hl_info *info);

@@ -54,7 +54,7 @@ int hl_session_asked_level(const struct hl_info *info)
     char value[MPI_MAX_INFO_VAL];
     int len;
 
-    if (!hl_info_get(info, "thread_level", value, sizeof value, &len)) {
+    if (!hl_info_hint(info, "thread_level", value, sizeof value, &len)) {
         return -1;
     }
     for (size_t i = 0; i < HL_COUNT_OF(levels); i++) {

@@ -72,7 +72,7 @@ static int permissions(const struct hl_info *info)
     char value[16], *end = value;
     int len;
 
-    if (!hl_info_get(info, "file_perm", value, sizeof value, &len)) {
+    if (!hl_info_hint(info, "file_perm", value, sizeof value, &len)) {
         return 0666;
     }
     long mode = strtol(value, &end, 8);

@@ -21,7 +21,7 @@ static int lay_over(struct hl_file *f, const struct hl_info *user)
 
     for (size_t i = 0; err == 0 && i < HL_COUNT_OF(keys); i++) {
         char value[MPI_MAX_INFO_VAL];
-        if (hl_info_get(user, keys[i], value, sizeof value, &len)) {
+        if (hl_info_hint(user, keys[i], value, sizeof value, &len)) {
             err = hl_info_set(fresh, keys[i], value);
         }
     }

@@ -1,5 +1,5 @@
 /* What surrounds communication: the binary interface, processes that cannot join, splits by hardware that
- * some ranks stay out of, info about the start. Any number of ranks. */
+ * some ranks stay out of, info objects and what they say of the start. Any number of ranks. */
 #include "mpi_test.h"
 
 /* ---- The binary interface ---- */
@@ -192,7 +192,7 @@ static void check_splits(void)
         split_alone(root, MPI_COMM_TYPE_SHARED, NULL, NULL, true);
         split_alone(root, MPI_COMM_TYPE_HW_GUIDED, NULL, NULL, false);
         split_alone(root, MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "mpi_shared_memory", true);
-        split_alone(root, MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "hwloc://Machine", true);
+        split_alone(root, MPI_COMM_TYPE_HW_GUIDED, " mpi_hw_resource_type ", "\thwloc://Machine ", true);
         split_alone(root, MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "moon", false);
         split_alone(root, MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_hw_resource_type", "mpi_shared_memory", true);
         split_alone(root, MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_pset_name", "mpi://WORLD", true);
@@ -228,6 +228,31 @@ static void check_info(MPI_Info info)
     CHECK(flag && text[0] == '/');
 }
 
+/* They are kept as they are; only the library's own hints are read without (check_splits). */
+static void check_blanks(void)
+{
+    static const char key[] = " key\t", value[] = " a value ";
+    char text[MPI_MAX_INFO_VAL];
+    int flag, len = sizeof text;
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, value);
+    MPI_Info_get_nthkey(info, 0, text);
+    CHECK(strcmp(text, key) == 0);
+    MPI_Info_get(info, key, sizeof text - 1, text, &flag);
+    CHECK(flag && strcmp(text, value) == 0);
+    MPI_Info_get_string(info, key, &len, text, &flag);
+    CHECK(flag && len == sizeof value && strcmp(text, value) == 0);
+    MPI_Info_get_valuelen(info, key, &len, &flag);
+    CHECK(flag && len == sizeof value - 1);
+    MPI_Info_get_valuelen(info, "key", &len, &flag);
+    CHECK(!flag);
+    CHECK_EQ(MPI_Info_delete(info, "key"), MPI_ERR_INFO_NOKEY);
+    CHECK_EQ(MPI_Info_delete(info, key), MPI_SUCCESS);
+    MPI_Info_free(&info);
+}
+
 int main(int argc, char **argv)
 {
     char name[MPI_MAX_PROCESSOR_NAME];
@@ -241,6 +266,7 @@ int main(int argc, char **argv)
     check_processes();
     check_empty_statuses();
     check_splits();
+    check_blanks();
     check_info(MPI_INFO_ENV);
     MPI_Info_create_env(argc, argv, &info);
     check_info(info);

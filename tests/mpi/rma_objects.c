@@ -60,6 +60,7 @@ static void hints_at_creation(void)
         {"accumulate_ordering", "rar,,raw", "rar,raw,war,waw"},
         {"accumulate_ordering", "rwr", "rar,raw,war,waw"},
         {"accumulate_ops", "same_op", "same_op"},
+        {"accumulate_ops", " same_op\t", "same_op"},
         {"accumulate_ops", "same_op_no_op", "same_op_no_op"},
         {"accumulate_ops", "any", "same_op_no_op"},
         {"mpi_accumulate_granularity", "4096", "4096"},

@@ -327,7 +327,7 @@ START_TEST(only_known_hints_are_kept)
     ck_assert_int_eq(hl_comm_make(g, hl_comm_ctx_new(), &c), 0);
     check_hint(c, "mpi_assert_no_any_tag", "false");
     ck_assert_int_eq(hl_info_make(&user), 0);
-    hl_info_set(user, "mpi_assert_no_any_tag", "true");
+    hl_info_set(user, " mpi_assert_no_any_tag ", "\ttrue ");
     hl_info_set(user, "mpi_assert_exact_length", "perhaps");
     hl_info_set(user, "other", "true");
     ck_assert_int_eq(hl_comm_set_hints(c, user), 0);
