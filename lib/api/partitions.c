@@ -146,9 +146,9 @@ int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request re
 HL_API(MPI_Parrived)
 int PMPI_Parrived(MPI_Request request, int partition, int *flag)
 {
-    struct hl_req *r;
-    bool nobody = false, arrived = true;
-    int err = hl_api_enter(get(request, HL_REQ_PRECV, &r, &nobody));
+    struct hl_req *r = NULL;
+    bool nobody = request == MPI_REQUEST_NULL, arrived = true; /* of no request nothing is missing */
+    int err = hl_api_enter(nobody ? 0 : get(request, HL_REQ_PRECV, &r, &nobody));
 
     err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     err = err == 0 && !nobody ? hl_part_arrived(r, partition, &arrived) : err;
