@@ -85,6 +85,11 @@ static HL_NOINLINE int fetch_op_any(void *origin, void *result, MPI_Datatype typ
             return MPI_SUCCESS;
         }
     }
+    const struct hl_type *t = hl_type_of(type);
+    if (HL_CHECKS && t != NULL && !t->predefined) {
+        return finish(win, "MPI_Fetch_and_op",
+                      hl_err_say(HL_ERR_TYPE, "fetch and op takes predefined datatypes only"));
+    }
     struct hl_acc a = {{NULL, origin, 1, NULL, target, disp, 1, NULL, HL_PUT, NULL},
                        result,
                        1,

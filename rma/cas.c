@@ -110,8 +110,9 @@ int hl_win_cas(const struct hl_acc *a, const void *compare)
     }
     enum hl_basic basic = a->m.target_type->basic;
     if (!a->m.target_type->predefined || !is_taken(basic)) {
-        return hl_err_say(HL_ERR_TYPE, "compare and swap takes integers, logicals and bytes, not %s",
-                          hl_op_basic_words(basic));
+        return hl_err_say(
+            HL_ERR_TYPE, "compare and swap takes predefined integers, logicals and bytes, not %s%s",
+            a->m.target_type->predefined ? "" : "a datatype made of ", hl_op_basic_words(basic));
     }
     if (compare == NULL || a->result == NULL) {
         return hl_err_say(HL_ERR_BUFFER, "%s address is NULL", compare == NULL ? "compare" : "result");

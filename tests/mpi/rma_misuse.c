@@ -16,7 +16,7 @@ static MPI_Win dynamic; /* with `attached` */
 static long attached[4];
 static MPI_Comm comm;
 static MPI_Group myself, other, none = MPI_GROUP_NULL;
-static MPI_Datatype loose, holes;
+static MPI_Datatype loose, holes, twice;
 static MPI_Op own_op;
 static MPI_Errhandler comm_handler;
 static int comm_key;
@@ -116,6 +116,10 @@ static void nothing(void)
       MPI_Accumulate(buf, 1, MPI_LONG, me, 0, 1, MPI_UINT64_T, MPI_SUM, win), unlock_all, "64-bit integers") \
     X(type_cas, "a type that cannot be compared and swapped", "MPI_Compare_and_swap", TYPE, WIN, lock_all, \
       MPI_Compare_and_swap(buf, buf + 1, buf + 2, MPI_DOUBLE, me, 0, win), unlock_all, "64-bit reals") \
+    X(made_cas, "a datatype that is not predefined", "MPI_Compare_and_swap", TYPE, WIN, lock_all, \
+      MPI_Compare_and_swap(buf, buf + 2, buf + 4, twice, me, 0, win), unlock_all, "made of 64-bit integers") \
+    X(made_fetch, "a datatype that is not predefined", "MPI_Fetch_and_op", TYPE, WIN, lock_all, \
+      MPI_Fetch_and_op(buf, buf + 2, twice, me, 0, MPI_SUM, win), unlock_all, "predefined datatypes only") \
     X(count_negative, "a negative count", "MPI_Put", COUNT, WIN, lock_all, \
       MPI_Put(buf, -3, MPI_LONG, me, 0, 1, MPI_LONG, win), unlock_all, "origin count is -3") \
     X(count_result, "a negative count of results", "MPI_Get_accumulate", COUNT, WIN, lock_all, \
@@ -328,6 +332,8 @@ static void prepare(void)
     MPI_Type_contiguous(2, MPI_LONG, &loose);
     MPI_Type_vector(3, 1, 4, MPI_LONG, &holes);
     MPI_Type_commit(&holes);
+    MPI_Type_dup(loose, &twice);
+    MPI_Type_commit(&twice);
     MPI_Op_create((MPI_User_function *)abort, 1, &own_op);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &comm_key, NULL);
     MPI_Win_create_errhandler(note_win, &handler);
@@ -353,6 +359,7 @@ static void cleanup(void)
     MPI_Win_free(&dynamic);
     MPI_Type_free(&loose);
     MPI_Type_free(&holes);
+    MPI_Type_free(&twice);
     MPI_Op_free(&own_op);
     MPI_Group_free(&myself);
     MPI_Group_free(&other);
