@@ -6,6 +6,7 @@
 #include "boot.h"
 #include "hang.h"
 #include "log.h"
+#include "match.h"
 #include "prog.h"
 #include "req.h"
 
@@ -56,5 +57,6 @@ int hl_life_meet(void)
         hl_prog_wake();
         pthread_join(thread, NULL);
     }
+    hl_match_part();
     return err;
 }

@@ -43,7 +43,8 @@ _Static_assert(sizeof(struct hl_slot) == 64, "a slot is one line");
 #define HL_CELL_BYTES 8192u
 #define HL_CELLS 64u
 #define HL_INBOXES_MAX 16u
-#define HL_CLAIMING 256u /* threads of a rank that have a place; the last one is everybody else's */
+#define HL_OPENING_SHIFT 8 /* in hl_home.inboxes */
+#define HL_CLAIMING 256u   /* threads of a rank that have a place; the last one is everybody else's */
 
 /* Many producers, one consumer (the inbox's owner).
  * tail = ticket << 1 | armed. A producer claims a ticket by CAS, writes the slot, releases its stamp; if it
@@ -74,7 +75,8 @@ struct hl_joint {
 
 /* One rank's part of the board. Zero is its initial state. */
 struct hl_home {
-    hl_a32 inboxes; /* atomic: number of inboxes; 0: not open. Release: publishes the rest of this line */
+    hl_a32 inboxes; /* atomic: number of inboxes (0: not open) and, above HL_OPENING_SHIFT, how often the job
+                       has closed the library. Release: publishes the rest of this line */
     int32_t pid;    /* for reading from its memory */
     uint64_t probe_addr;  /* where `probe_value` stands in that process */
     uint64_t probe_value; /* random */
@@ -276,6 +278,7 @@ struct hl_owed {
 struct hl_peer {
     hl_a32 *state;               /* atomic, HL_PEER_*: not 0 sends the slow way. Near: in shared memory */
     hl_a32 far_state;            /* what it points to for a peer by the network */
+    hl_a32 inboxes;              /* atomic: how many it has, once it is seen open; near */
     bool choked;                 /* its payloads stay there until we say otherwise; guarded by choke.lock */
     hl_a32 owing;                /* atomic: control messages in the list */
     int32_t world, node;         /* node: -1 when reached by the network */
@@ -337,6 +340,7 @@ struct hl_matcher {
     struct hl_home *homes;        /* [node_size], shared */
     hl_a32 *states;               /* behind them a row of peers' states for each rank, see hl_state_of */
     unsigned n_inboxes;           /* power of two */
+    uint32_t opening;             /* how often the job had closed the library before */
     bool threads;                 /* several threads call, and own inboxes in turn (not by sections) */
     bool cma;                     /* reading peers' memory is allowed */
     struct hl_inbox *inbox;       /* [n_inboxes] */
@@ -377,6 +381,7 @@ struct hl_matcher_setup {
 struct hl_matcher *hl_matcher_self(void); /* this process's */
 int hl_matcher_open(struct hl_matcher *m, const struct hl_matcher_setup *s);
 void hl_matcher_close(struct hl_matcher *m);
+void hl_matcher_part(struct hl_matcher *m); /* hl_match_part */
 int hl_matcher_poll(void *matcher);
 enum hl_prog_armed hl_matcher_arm(void *matcher);
 bool hl_matcher_idle(void *matcher); /* nothing owed to anybody */
@@ -555,6 +560,16 @@ HL_INLINE size_t hl_state_row(int node_size)
 HL_INLINE hl_a32 *hl_state_of(const struct hl_matcher *m, int of, int peer)
 {
     return &m->states[(size_t)of * hl_state_row(m->node_size) + (size_t)peer];
+}
+
+/* How many inboxes a node peer has; 0: it has not opened yet. Who has left the library's last opening may
+ * meet peers that are still about to: they count as not open. */
+uint32_t hl_peer_look(struct hl_matcher *m, struct hl_peer *p) HL_COLD;
+HL_INLINE uint32_t hl_peer_inboxes(struct hl_matcher *m, struct hl_peer *p)
+{
+    /* acquire: the peer's board is ready; pairs with the release in hl_peer_look. */
+    uint32_t n = hl_a32_load_acquire(&p->inboxes);
+    return HL_LIKELY(n != 0) ? n : hl_peer_look(m, p);
 }
 
 HL_INLINE struct hl_home *hl_home_of(const struct hl_matcher *m, int node)

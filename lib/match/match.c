@@ -172,15 +172,36 @@ int hl_matcher_open(struct hl_matcher *m, const struct hl_matcher_setup *s)
     home->process = hl_cma_process();
     home->probe_addr = (uint64_t)(uintptr_t)&m->probe_value;
     home->probe_value = m->probe_value;
+    m->opening = hl_a32_load_relaxed(&home->inboxes) >> HL_OPENING_SHIFT; /* relaxed: mine */
     /* release: the board's part is ready; pairs with the acquire of who sends. */
-    hl_a32_store_release(&home->inboxes, m->n_inboxes);
+    hl_a32_store_release(&home->inboxes, m->opening << HL_OPENING_SHIFT | m->n_inboxes);
     return 0;
+}
+
+uint32_t hl_peer_look(struct hl_matcher *m, struct hl_peer *p)
+{
+    /* acquire: the peer's board is ready; pairs with the release in hl_matcher_open. */
+    uint32_t word = hl_a32_load_acquire(&hl_home_of(m, p->node)->inboxes);
+    if (word >> HL_OPENING_SHIFT != m->opening) {
+        return 0;
+    }
+    uint32_t n = word & ((1u << HL_OPENING_SHIFT) - 1);
+    hl_a32_store_release(&p->inboxes, n); /* release: hands on what was acquired to our other threads */
+    return n;
+}
+
+void hl_matcher_part(struct hl_matcher *m)
+{
+    struct hl_home *home = hl_home_of(m, m->node_rank);
+    hl_a32_store_release(&home->inboxes, (m->opening + 1) << HL_OPENING_SHIFT); /* release: for form */
 }
 
 void hl_matcher_close(struct hl_matcher *m)
 {
     struct hl_home *home = hl_home_of(m, m->node_rank);
-    hl_a32_store_release(&home->inboxes, 0); /* release: for form; a fence came before */
+    /* release: for form; a fence came before. relaxed: mine. */
+    hl_a32_store_release(&home->inboxes,
+                         hl_a32_load_relaxed(&home->inboxes) & ~((1u << HL_OPENING_SHIFT) - 1));
     for (unsigned i = 0; i < m->n_inboxes; i++) {
         /* The next generation goes on from here. */
         hl_a64_store_release(&home->rings[i].head, hl_a64_load_relaxed(&m->inbox[i].head));
@@ -409,6 +430,11 @@ void hl_match_quiet(void)
     struct quiet q = {hl_now_ns(), false};
     hl_choke_end(&self);
     hl_prog_wait(is_quiet, &q);
+}
+
+void hl_match_part(void)
+{
+    hl_matcher_part(&self);
 }
 
 void hl_match_close(void)

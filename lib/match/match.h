@@ -59,6 +59,10 @@ int hl_match_open(void *board, bool threads);
  * communicator with this context (any plane); -1: none. After opening. */
 void hl_match_on_lost(int (*lost_member)(uint64_t ctx));
 
+/* All ranks of the job have met and will close: what is sent to this one from now on is of the next opening,
+ * and waits for it. */
+void hl_match_part(void);
+
 /* Closes it: after all ranks of the job have no more messages for each other (a fence). Unmatched messages
  * and receives are dropped. */
 void hl_match_close(void);

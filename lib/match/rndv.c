@@ -37,7 +37,7 @@ bool hl_control_push(struct hl_matcher *m, struct hl_peer *p, const struct hl_sl
         return hl_far_control(m, p, slot, NULL) == 1;
     }
     struct hl_home *to = hl_home_of(m, p->node);
-    uint32_t n_inboxes = hl_a32_load_acquire(&to->inboxes); /* acquire: as in push_near */
+    uint32_t n_inboxes = hl_peer_inboxes(m, p);
     /* Every area begins with a name: all pieces of one message go through one inbox. */
     return n_inboxes != 0 && hl_ring_push(m, to, (unsigned)slot->area.fin.cookie & (n_inboxes - 1), slot);
 }

@@ -65,8 +65,7 @@ static bool is_eager(const struct hl_matcher *m, const struct hl_peer *p, uint64
 static int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v)
 {
     struct hl_home *to = hl_home_of(m, p->node), *mine = NULL;
-    /* acquire: the peer's board is ready; pairs with the release in hl_matcher_open. */
-    uint32_t n_inboxes = hl_a32_load_acquire(&to->inboxes);
+    uint32_t n_inboxes = hl_peer_inboxes(m, p);
     if (HL_UNLIKELY(n_inboxes == 0)) {
         return 0;
     }
@@ -133,7 +132,7 @@ static int push_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_sen
         return hl_far_rts(m, p, &slot);
     }
     struct hl_home *to = hl_home_of(m, p->node);
-    uint32_t n_inboxes = hl_a32_load_acquire(&to->inboxes); /* acquire: as in push_near */
+    uint32_t n_inboxes = hl_peer_inboxes(m, p);
     return n_inboxes != 0 && hl_ring_push(m, to, hl_match_hash(s->ctx, s->me) & (n_inboxes - 1), &slot);
 }
 

@@ -96,7 +96,7 @@ struct hl_seg *hl_index_new(void)
         seg->arena = NULL;
         seg->key = 0;
         seg->mr = NULL;
-        seg->pinned = false;
+        seg->pinned = seg->reserved = seg->lazy = false;
     }
     return seg;
 }

@@ -23,6 +23,30 @@ static const int worlds[RANKS_MAX] = {0, 1, 2, 3};
 static uint32_t ranks_ring;
 static uint64_t ranks_unex_mem;
 
+static void open_rank(int i, unsigned inboxes, bool threads, bool cma)
+{
+    struct hl_matcher_setup s = {.world_rank = i,
+                                 .world_size = n_ranks,
+                                 .node_rank = i,
+                                 .node_size = n_ranks,
+                                 .node_world = worlds,
+                                 .board = board,
+                                 .inboxes = inboxes,
+                                 .threads = threads,
+                                 .cma = cma,
+                                 .ring = ranks_ring,
+                                 .unex_mem = ranks_unex_mem};
+    ck_assert_int_eq(hl_matcher_open(&ranks[i], &s), 0);
+    ck_assert_int_eq(hl_prog_register(hl_matcher_poll, &ranks[i], 1), 0);
+}
+
+static void close_rank(int i)
+{
+    ck_assert(hl_matcher_idle(&ranks[i]));
+    hl_prog_unregister(hl_matcher_poll, &ranks[i]);
+    hl_matcher_close(&ranks[i]);
+}
+
 static void open_ranks(int n, unsigned inboxes, bool threads, bool cma)
 {
     n_ranks = n;
@@ -32,28 +56,14 @@ static void open_ranks(int n, unsigned inboxes, bool threads, bool cma)
     ck_assert_int_eq(hl_req_open(), 0);
     hl_claim_enrol();
     for (int i = 0; i < n; i++) {
-        struct hl_matcher_setup s = {.world_rank = i,
-                                     .world_size = n,
-                                     .node_rank = i,
-                                     .node_size = n,
-                                     .node_world = worlds,
-                                     .board = board,
-                                     .inboxes = inboxes,
-                                     .threads = threads,
-                                     .cma = cma,
-                                     .ring = ranks_ring,
-                                     .unex_mem = ranks_unex_mem};
-        ck_assert_int_eq(hl_matcher_open(&ranks[i], &s), 0);
-        ck_assert_int_eq(hl_prog_register(hl_matcher_poll, &ranks[i], 1), 0);
+        open_rank(i, inboxes, threads, cma);
     }
 }
 
 static void close_ranks(void)
 {
     for (int i = 0; i < n_ranks; i++) {
-        ck_assert(hl_matcher_idle(&ranks[i]));
-        hl_prog_unregister(hl_matcher_poll, &ranks[i]);
-        hl_matcher_close(&ranks[i]);
+        close_rank(i);
     }
     hl_req_close();
     munmap(board, hl_match_board_bytes(n_ranks));
