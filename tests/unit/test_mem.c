@@ -449,30 +449,6 @@ END_TEST
 
 /* ---- lookups ---- */
 
-/* Whose record once was of memory in a range that its owner had reserved. */
-START_TEST(records_forget_what_they_were)
-{
-    enum { BYTES = 4 << 20, MORE = 1200 };
-    static struct hl_piece other[MORE];
-    struct hl_piece p;
-    char *range;
-    ck_assert_int_eq(hl_mem_reserve(BYTES, HL_MEM_SEG_ALIGN, &range), 0);
-    struct hl_mem_ask there = {.own_segment = true, .at = range}, own = {.own_segment = true};
-    ck_assert_int_eq(hl_mem_alloc(BYTES, &there, &p), 0);
-    ck_assert_ptr_eq(p.addr, range);
-    hl_mem_free(&p);
-    for (int i = 0; i < MORE; i++) {
-        ck_assert_int_eq(hl_mem_alloc(100, &own, &other[i]), 0);
-        ck_assert_ptr_nonnull(other[i].addr);
-        memset(other[i].addr, 1, 100);
-    }
-    for (int i = 0; i < MORE; i++) {
-        hl_mem_free(&other[i]);
-    }
-    hl_mem_unreserve(range, BYTES);
-}
-END_TEST
-
 START_TEST(lookups_tell_living_from_dead)
 {
     struct hl_mem_ask own = {.own_segment = true};
@@ -611,7 +587,6 @@ static Suite *mem_suite(void)
     tcase_add_test(c, pages_that_a_nic_holds_stay);
     tcase_add_test(c, a_child_that_ends_changes_nothing);
     tcase_add_test(c, lookups_tell_living_from_dead);
-    tcase_add_test(c, records_forget_what_they_were);
     tcase_add_test(c, large_segments_are_found_everywhere);
     tcase_add_test(c, watchers_see_every_segment_once);
     tcase_add_test(c, a_late_watcher_that_refuses_leaves_nothing);
