@@ -13,6 +13,11 @@ static void work_mpi(MPI_Comm comm)
     MPI_Win win;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
+    MPI_Alloc_mem(100, MPI_INFO_NULL,
+                  &alone); /* the first memory asked for: it gets a record that a heap had */
+    CHECK(alone != NULL);
+    memset(alone, 1, 100);
+    MPI_Free_mem(alone);
     for (int i = 0; i < 20; i++) {
         MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
         CHECK_EQ(sum, size * (size - 1) / 2);
@@ -20,10 +25,6 @@ static void work_mpi(MPI_Comm comm)
                      comm, MPI_STATUS_IGNORE);
         CHECK_EQ(sum, (rank + size - 1) % size);
     }
-    MPI_Alloc_mem(100, MPI_INFO_NULL, &alone);
-    CHECK(alone != NULL);
-    memset(alone, 1, 100);
-    MPI_Free_mem(alone);
     MPI_Win_allocate(64, 8, MPI_INFO_NULL, comm, &memory, &win);
     CHECK(memory != NULL);
     mine = 1000 + rank;
@@ -43,11 +44,8 @@ static void run_mpi(int level)
     MPI_Finalize();
 }
 
-static void run_shmem(int level)
+static void use_heap(void)
 {
-    int provided;
-    shmem_init_thread(level, &provided);
-    CHECK_EQ(provided, level);
     int pe = shmem_my_pe(), n = shmem_n_pes();
     long *word = shmem_calloc(1, sizeof *word);
     CHECK(word != NULL);
@@ -55,6 +53,16 @@ static void run_shmem(int level)
     shmem_barrier_all();
     CHECK_EQ(*word, 7 + (pe + n - 1) % n);
     shmem_free(word);
+}
+
+static void run_shmem(int level, void (*work)(void))
+{
+    int provided;
+    shmem_init_thread(level, &provided);
+    CHECK_EQ(provided, level);
+    if (work != NULL) {
+        work();
+    }
     shmem_finalize();
 }
 
@@ -81,9 +89,9 @@ int main(int argc, char **argv)
     CHECK(argc == 2);
     if (strcmp(argv[1], "mpi") == 0) {
         run_mpi(MPI_THREAD_SINGLE);
-        run_shmem(SHMEM_THREAD_MULTIPLE);
+        run_shmem(SHMEM_THREAD_MULTIPLE, use_heap);
     } else {
-        run_shmem(SHMEM_THREAD_SINGLE);
+        run_shmem(SHMEM_THREAD_SINGLE, NULL);
         run_mpi(MPI_THREAD_MULTIPLE);
     }
     run_session();
