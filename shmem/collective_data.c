@@ -154,6 +154,7 @@ void hl_collect(const struct hl_call *c, void *dest, const void *source, size_t 
         return;
     }
     uint64_t at = my_offset(c, bytes, same);
+    check(c, dest, bytes != 0 ? at + bytes : 0); /* only now the sum is known */
     if ((const char *)dest + at != source) {
         memmove((char *)dest + at, source, bytes);
     }

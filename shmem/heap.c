@@ -55,7 +55,8 @@ static int make_tables(void)
     spans = calloc(peers + 1, sizeof *spans);
     wants = calloc(peers * count + 1, sizeof *wants);
     part_of = malloc(hl_heap.len >> HL_SYM_GRANULE);
-    hl_sym.heap = (struct hl_sym_area){hl_heap.base, hl_heap.len, calloc(n, sizeof(struct hl_sym_reach))};
+    uint64_t len = hl_heap.parts[count - 1].off; /* without the library's part */
+    hl_sym.heap = (struct hl_sym_area){hl_heap.base, len, calloc(n, sizeof(struct hl_sym_reach))};
     bool have = spans != NULL && wants != NULL && part_of != NULL && hl_sym.heap.pes != NULL;
     for (size_t i = 0; i < count; i++) {
         const struct hl_heap_part *p = &hl_heap.parts[i];

@@ -10,6 +10,7 @@
 #include "entry.h"
 #include "match.h"
 #include "near.h"
+#include "prog.h"
 #include "shm.h"
 #include "types.h"
 #include "util.h"
@@ -78,6 +79,18 @@ static void send_records(const struct notice *n, const struct hl_sym_spot *data,
         }
         send(n, lane, &rec, n->src + at);
     }
+}
+
+void hl_shmem_send_flag(const struct hl_shmem_flag *f)
+{
+    struct notice n = {.on = {&hl_ctx_default, f->pe},
+                       .func = f->func,
+                       .src = f->src,
+                       .len = f->len,
+                       .value = f->value,
+                       .op = SHMEM_SIGNAL_SET};
+    send_records(&n, &f->data, &f->word);
+    (void)hl_prog_poll(); /* sends the chains that this thread has opened */
 }
 
 static void check(const struct notice *n)

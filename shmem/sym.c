@@ -33,6 +33,12 @@ static const struct hl_sym_area *area_of(const char *p, size_t len, int *index, 
     return NULL;
 }
 
+static struct hl_sym_spot spot_in(const struct hl_sym_area *a, int index, uint64_t off, int pe)
+{
+    const struct hl_sym_reach *r = &a->pes[pe];
+    return (struct hl_sym_spot){.where = r->where + off, .key = r->key, .token = token_of(index, pe)};
+}
+
 bool hl_sym_find(const void *p, size_t len, int pe, struct hl_sym_spot *out)
 {
     int index;
@@ -41,12 +47,18 @@ bool hl_sym_find(const void *p, size_t len, int pe, struct hl_sym_spot *out)
     if (a == NULL || (uint32_t)pe >= (uint32_t)hl_sym.n_pes) {
         return false;
     }
-    const struct hl_sym_reach *r = &a->pes[pe];
-    if (r->where == 0) { /* another build of it is there, or nothing */
+    if (a->pes[pe].where == 0) { /* another build of it is there, or nothing */
         return false;
     }
-    *out = (struct hl_sym_spot){.where = r->where + off, .key = r->key, .token = token_of(index, pe)};
+    *out = spot_in(a, index, off, pe);
     return true;
+}
+
+struct hl_sym_spot hl_sym_own(const void *p, int pe)
+{
+    int index = hl_sym.n_parts - 1;
+    const struct hl_sym_area *own = &hl_sym.parts[index];
+    return spot_in(own, index, (uint64_t)((const char *)p - own->base), pe);
 }
 
 bool hl_sym_is(const void *p, size_t len)

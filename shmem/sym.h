@@ -1,9 +1,10 @@
 /* Symmetric memory: from an address of mine to the same object at a PE.
  *
- *   area   addresses that mean the same object on every PE at the same offset: the heap, then one for the
- * static data of the executable and of each of its libraries part   of the heap: a partition, or what the
- * library keeps for itself; each is one segment. All lie in one span, at the same offsets everywhere, so a
- * near PE is reached without asking which part it is.
+ * An area is a range of addresses that means the same objects on every PE: the heap, then one for the static
+ * data of the executable and of each of its libraries. A part is a piece of the heap's span, and one segment:
+ * a partition, or, as the last one, what the library keeps for itself. All parts have the same offsets
+ * everywhere, so a near PE is reached without asking which it is. The heap's area ends where the library's
+ * part begins: no call of the user finds that.
  *
  * Written by shmem_init, read-only until shmem_finalize; everything is 0 outside of that time, so that the
  * comparison with `len` finds calls at the wrong time as well. */
@@ -39,7 +40,7 @@ struct hl_sym {
 
     struct hl_sym_area parts[HL_SYM_PARTS]; /* `pes` of FAR PEs has address and key */
     int n_parts;
-    const uint8_t *part_of; /* [heap.len >> HL_SYM_GRANULE]: index of the part, 255: between parts */
+    const uint8_t *part_of; /* by offset >> HL_SYM_GRANULE: index of the part, 255: between parts */
 
     struct hl_sym_area *statics;
     int n_statics;
@@ -58,9 +59,9 @@ HL_INLINE bool hl_sym_spot_is_mapped(const struct hl_sym_spot *s)
     return (s->where & HL_SYM_FAR) == 0;
 }
 
-/* The short way: true when [p, p + len) begins in the heap, len is at most `heap.len`, the PE exists, and
- * *where is the address in hl_sym_reach's words. (Bytes behind the heap's end: the mapping is as long as the
- * heap, and hl_sym_find says it where that matters.) */
+/* The short way: true when [p, p + len) lies in the heap and the PE exists; *where is the address in
+ * hl_sym_reach's words. (It may lie in two partitions, which hl_sym_find refuses: between mapped ones this is
+ * not looked at.) */
 HL_INLINE bool hl_sym_short(const void *p, size_t len, int pe, uint64_t *where)
 {
     uint64_t off = (uint64_t)((const char *)p - hl_sym.heap.base);
@@ -85,6 +86,9 @@ HL_INLINE char *hl_sym_near(const void *p, size_t len, int pe)
 /* Any symmetric object: true with *out, or false when [p, p + len) is not all in one part or one area, or the
  * PE does not exist. Any thread, no lock. */
 bool hl_sym_find(const void *p, size_t len, int pe, struct hl_sym_spot *out);
+
+/* Where the library's own part is, at the address that `p` in mine has. The PE exists. */
+struct hl_sym_spot hl_sym_own(const void *p, int pe);
 
 /* My own address lies in symmetric memory. */
 bool hl_sym_is(const void *p, size_t len);

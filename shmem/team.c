@@ -246,8 +246,8 @@ static bool read_others(const struct hl_team *parent, const struct wish *w, int 
     bool all = t->where != NULL, same = true;
     for (int i = 0; all && i < t->size; i++) {
         const struct hl_boxes *theirs = boxes_of(parent, w->start + i * w->stride);
-        hl_shmem_get_nbi(&hl_ctx_default, &t->where[i], &theirs->told[index], sizeof t->where[i],
-                         hl_team_world_pe(t, i), func);
+        hl_shmem_get_own(&t->where[i], &theirs->told[index], sizeof t->where[i], hl_team_world_pe(t, i),
+                         func);
     }
     hl_shmem_quiet(&hl_ctx_default, func);
     for (int i = 0; all && i < t->size; i++) {

@@ -14,6 +14,7 @@
 #include "shm.h"
 #include "sym.h"
 #include "type.h"
+#include "xfer.h"
 
 size_t hl_tree_bytes(int size)
 {
@@ -108,13 +109,6 @@ static size_t up_at(int index)
     return sizeof(struct hl_boxes) + (size_t)index * sizeof(struct hl_box);
 }
 
-/* Far: the bytes and their flag as one message, which leaves at once. */
-static void tell(void *dest, const void *src, size_t len, uint64_t *flag, uint64_t value, int pe)
-{
-    pshmem_putmem_signal(dest, src, len, flag, value, SHMEM_SIGNAL_SET, pe);
-    (void)hl_prog_poll(); /* sends the chains that this thread has opened */
-}
-
 /* A message as it stands in a box behind the flag. */
 static size_t write_note(struct hl_box *out, const struct hl_call *c, const struct note *n)
 {
@@ -134,11 +128,14 @@ static void post_near(struct hl_box *box, const struct hl_call *c, const struct 
 }
 
 /* On my node, but its memory could not be mapped here. */
-static void post_unmapped(struct hl_box *box, const struct hl_call *c, const struct note *n, int pe)
+static void post_unmapped(const struct hl_sym_spot *box, const struct hl_call *c, const struct note *n,
+                          int pe)
 {
     struct hl_box out;
-    size_t len = write_note(&out, c, n);
-    tell(&box->call, &out.call, len, (uint64_t *)&box->flag, c->team->number, pe);
+    struct hl_shmem_flag f = {c->func, pe, &out.call, write_note(&out, c, n), *box, *box, c->team->number};
+    f.data.where += offsetof(struct hl_box, call);
+    f.word.where += offsetof(struct hl_box, flag);
+    hl_shmem_send_flag(&f);
 }
 
 /* Beyond my node: a matched message, because the thread that waits for it reads it by itself, where a put's
@@ -178,16 +175,13 @@ static void post(const struct hl_call *c, int rank, size_t at, const struct note
     int pe = hl_team_world_pe(c->team, rank);
     struct hl_box *box = box_of(c->team, rank, at);
     int node_rank = hl_boot_node_of(pe);
-    struct hl_sym_spot spot;
     if (node_rank < 0) {
         post_far(box, c, n, pe);
         return;
     }
-    if (!hl_sym_find(box, sizeof *box, pe, &spot)) {
-        hl_shmem_bad_access(c->func, box, sizeof *box, pe);
-    }
+    struct hl_sym_spot spot = hl_sym_own(box, pe);
     if (!hl_sym_spot_is_mapped(&spot)) {
-        post_unmapped(box, c, n, pe);
+        post_unmapped(&spot, c, n, pe);
         return;
     }
     post_near((struct hl_box *)(uintptr_t)spot.where, c, n);
@@ -319,11 +313,10 @@ static void post_word(const struct hl_call *c, int rank, int word)
 {
     int pe = hl_team_world_pe(c->team, rank);
     struct hl_sym_spot spot;
-    if (!hl_sym_find(&c->sync[word], sizeof *c->sync, pe, &spot)) {
-        hl_shmem_bad_access(c->func, c->sync, sizeof *c->sync, pe);
-    }
+    hl_shmem_find(&c->sync[word], sizeof *c->sync, pe, c->func, &spot);
     if (!hl_sym_spot_is_mapped(&spot)) {
-        tell(NULL, NULL, 0, (uint64_t *)&c->sync[word], c->what, pe);
+        hl_shmem_send_flag(
+            &(struct hl_shmem_flag){.func = c->func, .pe = pe, .word = spot, .value = c->what});
         return;
     }
     /* release: all that this member did before; pairs with the acquire in is_written. */

@@ -195,6 +195,18 @@ void hl_shmem_get_nbi(const struct hl_ctx *ctx, void *dest, const void *src, siz
     }
 }
 
+void hl_shmem_get_own(void *dest, const void *src, size_t len, int pe, const char *func)
+{
+    struct hl_sym_spot s = hl_sym_own(src, pe);
+    if (hl_sym_spot_is_mapped(&s)) {
+        hl_near_copy(dest, (void *)(uintptr_t)s.where, len);
+        return;
+    }
+    struct hl_xfer x = hl_shmem_far(&s, dest, len, pe);
+    hl_shmem_must(issue(&(struct hl_shmem_call){&hl_ctx_default, func, HL_SHMEM_GET, pe, NULL}, &x), func,
+                  pe);
+}
+
 /* ---- one word ---- */
 
 /* What hl_lane_last.type says of the puts below: no datatype. */

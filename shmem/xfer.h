@@ -59,6 +59,21 @@ void hl_shmem_find(const void *sym, size_t len, int pe, const char *func, struct
 /* The transfer of `len` bytes to or from a spot that is FAR. */
 struct hl_xfer hl_shmem_far(const struct hl_sym_spot *spot, void *mine, size_t len, int pe);
 
+/* A message of the library's own: `len` bytes (a few kilobytes at most) stored at `data`, then `value` at
+ * `word`, both FAR; it leaves at once. Sleepers of the PE are woken. */
+struct hl_shmem_flag {
+    const char *func;
+    int pe;
+    const void *src;
+    size_t len;
+    struct hl_sym_spot data, word;
+    uint64_t value;
+};
+void hl_shmem_send_flag(const struct hl_shmem_flag *f);
+
+/* Gets `len` bytes of the library's own part, as hl_shmem_get_nbi does. */
+void hl_shmem_get_own(void *dest, const void *src, size_t len, int pe, const char *func);
+
 /* Takes the error that operations on `pe` left since the last time: 0 or an HL_ERR_*. */
 int hl_shmem_take_error(int pe);
 

@@ -3,10 +3,36 @@
 
 #include <shmemx.h>
 
+/* Calls of PE 0 that leave the heap of 2 MiB, all of which one block takes. */
+static void beyond(const char *what)
+{
+    static char source[65536];
+    size_t all = (size_t)2 << 20, half = all / 2 + 64;
+    char *p = shmem_malloc(all);
+    CHECK(p != NULL);
+    if (strcmp(what, "beyond-put") == 0 && me == 0) {
+        shmem_putmem(p + all - 8, source, sizeof source, 1);
+    } else if (strcmp(what, "beyond-word") == 0 && me == 0) {
+        shmem_long_p((long *)(void *)(p + all), 1, 1);
+    } else if (strcmp(what, "beyond-asked") == 0) {
+        CHECK_EQ(shmem_addr_accessible(p + all - 1, 1), 1);
+        CHECK_EQ(shmem_addr_accessible(p + all, 1), 0);
+        CHECK(shmem_ptr(p + all, me) == NULL);
+    } else if (strcmp(what, "beyond-collect") == 0) {
+        shmem_collectmem(SHMEM_TEAM_WORLD, p, p, half);
+    }
+    shmem_barrier_all();
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argv[1];
     test_start(1);
+    if (strncmp(what, "beyond", 6) == 0) {
+        beyond(what);
+        shmem_finalize();
+        return 0;
+    }
     char *a = shmem_malloc(100), *b = shmem_malloc(200), local[64] = "";
     bool odd = me == n_pes - 1;
     if (strcmp(what, "sizes") == 0) {

@@ -47,6 +47,14 @@ for near in "1", "0":
             ("alignments", r"shmem_align: .*PE 2 asks for 300 bytes \(alignment 64\) .*, PE 0 .*\(alignment 128\)"),
     ):
         check(f"{what}, near {near}", run(what, HOTLANE_NEAR=near), 1, words)
+for near in "1", "0", "none":
+    for what, code, *words in (
+            ("beyond-put", 1, r"shmem_putmem: 65536 bytes from address 0x[0-9a-f]+ reach beyond the end of symmetric memory"),
+            ("beyond-word", 1, r"shmem_long_p: address 0x[0-9a-f]+ is not symmetric"),
+            ("beyond-asked", 0)):
+        check(f"{what}, near {near}", run(what, pes=2, HOTLANE_NEAR=near, SHMEM_SYMMETRIC_SIZE="2M"), code, *words)
+check("beyond-collect", run("beyond-collect", pes=2, SHMEM_SYMMETRIC_SIZE="2M"), 1,  # far, PE 0 may add that PE 1 has ended
+      "shmem_collectmem: 2097280 bytes from address 0x[0-9a-f]+ reach beyond the end of symmetric memory")
 for what, words in (("inside", "shmem_free: 0x[0-9a-f]+ is not the begin of a block"),
                     ("twice", "shmem_free: 0x[0-9a-f]+ is not the begin of a block"),
                     ("local", "shmem_free: 0x[0-9a-f]+ is not the begin of a block"),

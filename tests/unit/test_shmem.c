@@ -10,30 +10,33 @@
 
 #define PE_BASE ((uint64_t)1 << 40)
 
-static char heap[3 << HL_SYM_GRANULE], statics[100];
-static struct hl_sym_reach heap_pes[2], part_pes[2][2], static_pes[2];
-static const uint8_t part_of[] = {0, 255, 1};
+#define HEAP_LEN ((size_t)3 << HL_SYM_GRANULE)
+static char heap[4 << HL_SYM_GRANULE], statics[100];
+static struct hl_sym_reach heap_pes[2], part_pes[3][2], static_pes[2];
+static const uint8_t part_of[] = {0, 255, 1, 2};
 
-/* Two PEs; the heap's middle belongs to nobody; PE 1 is far. */
+/* Two PEs; the heap's middle belongs to nobody, what follows it to the library; PE 1 is far. */
 static void set_up(void)
 {
     heap_pes[0].where = (uint64_t)(uintptr_t)heap;
     heap_pes[1].where = HL_SYM_FAR;
-    for (int i = 0; i < 2; i++) {
-        part_pes[i][0].where = (uint64_t)(uintptr_t)heap + ((uint64_t)(2 * i) << HL_SYM_GRANULE);
+    for (int i = 0; i < 3; i++) {
+        uint64_t granule = i == 0 ? 0 : 1 + (uint64_t)i;
+        part_pes[i][0].where = (uint64_t)(uintptr_t)heap + (granule << HL_SYM_GRANULE);
         part_pes[i][1] = (struct hl_sym_reach){HL_SYM_FAR | (PE_BASE * (uint64_t)(i + 1)), 70 + (uint64_t)i};
     }
     static_pes[1] = (struct hl_sym_reach){HL_SYM_FAR | 4096, 99};
     static struct hl_sym_area area;
     area = (struct hl_sym_area){statics, sizeof statics, static_pes};
-    hl_sym = (struct hl_sym){.heap = {heap, sizeof heap, heap_pes},
+    hl_sym = (struct hl_sym){.heap = {heap, HEAP_LEN, heap_pes},
                              .n_pes = 2,
-                             .n_parts = 2,
+                             .n_parts = 3,
                              .part_of = part_of,
                              .statics = &area,
                              .n_statics = 1};
     hl_sym.parts[0] = (struct hl_sym_area){heap, 1 << HL_SYM_GRANULE, part_pes[0]};
     hl_sym.parts[1] = (struct hl_sym_area){heap + (2 << HL_SYM_GRANULE), 1 << HL_SYM_GRANULE, part_pes[1]};
+    hl_sym.parts[2] = (struct hl_sym_area){heap + HEAP_LEN, 1 << HL_SYM_GRANULE, part_pes[2]};
 }
 
 START_TEST(objects_are_found_by_part_and_area)
@@ -69,7 +72,13 @@ START_TEST(what_is_not_symmetric_is_not_found)
     ck_assert(!hl_sym_find(heap, 1, -1, &s));
     ck_assert(!hl_sym_short((const char *)((uintptr_t)heap - 1), 1, 0, &where));
     ck_assert(!hl_sym_short(heap, 1, 2, &where));
-    ck_assert(!hl_sym_short(heap + sizeof heap - 4, 8, 0, &where));
+    ck_assert(!hl_sym_short(heap + HEAP_LEN - 4, 8, 0, &where)); /* into the library's part */
+    ck_assert(!hl_sym_short(heap + HEAP_LEN, 8, 0, &where));
+    ck_assert(!hl_sym_find(heap + HEAP_LEN - 4, 8, 0, &s));
+    ck_assert(!hl_sym_find(heap + HEAP_LEN, 1, 1, &s));
+    ck_assert(!hl_sym_is(heap + HEAP_LEN, 1));
+    ck_assert_uint_eq(hl_sym_own(heap + HEAP_LEN + 8, 0).where, (uint64_t)(uintptr_t)heap + HEAP_LEN + 8);
+    ck_assert_uint_eq(hl_sym_own(heap + HEAP_LEN + 8, 1).where, HL_SYM_FAR | (3 * PE_BASE + 8));
     ck_assert(hl_sym_short(heap + 8, 8, 0, &where));
     ck_assert_uint_eq(where, (uint64_t)(uintptr_t)heap + 8);
     hl_sym = (struct hl_sym){.n_pes = 0};
