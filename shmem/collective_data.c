@@ -184,17 +184,22 @@ static void exchange_one(const struct hl_call *c, const struct hl_exchange *b, i
     }
 }
 
+/* Bytes from the first to the last of n > 0 elements; so many that they are nowhere when that overflows. */
+static size_t extent_of(size_t n, size_t stride, size_t size)
+{
+    size_t last = hl_shmem_bytes(n - 1, stride);
+    return last == SIZE_MAX ? SIZE_MAX : hl_shmem_bytes(last + 1, size);
+}
+
 void hl_alltoall_check(const struct hl_call *c, const struct hl_exchange *b)
 {
     if (b->dst < 1 || b->sst < 1) {
         hl_shmem_die(c->func, "strides of %td and %td elements: they must be at least 1", b->dst, b->sst);
     }
     size_t all = hl_shmem_bytes(b->n, (size_t)c->team->size);
-    if (all != 0) { /* from the first to the last element */
-        size_t dest = hl_shmem_bytes(all - 1, (size_t)b->dst) + 1;
-        size_t source = hl_shmem_bytes(all - 1, (size_t)b->sst) + 1;
-        hl_collective_check(c, &(struct hl_pair){b->dest, hl_shmem_bytes(dest, b->size), b->source,
-                                                 hl_shmem_bytes(source, b->size)});
+    if (all != 0) {
+        hl_collective_check(c, &(struct hl_pair){b->dest, extent_of(all, (size_t)b->dst, b->size), b->source,
+                                                 extent_of(all, (size_t)b->sst, b->size)});
     }
 }
 

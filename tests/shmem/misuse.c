@@ -64,6 +64,10 @@ static void *use_private(void *arg)
     X(coll_root, "a root that does not exist", shmem_broadcastmem(SHMEM_TEAM_WORLD, heap, heap + 8, 8, 2))   \
     X(coll_stride, "an alltoalls with stride 0",                                                             \
       shmem_long_alltoalls(SHMEM_TEAM_WORLD, heap, heap + 64, 0, 1, 2))                                      \
+    X(coll_stride_large, "an alltoalls whose extent overflows",                                              \
+      shmem_long_alltoalls(SHMEM_TEAM_WORLD, heap, heap + 32, 1, PTRDIFF_MAX, 2))                            \
+    X(set_stride_large, "the same of an active set",                                                         \
+      shmem_alltoalls64(heap, heap + 32, PTRDIFF_MAX, 1, 2, 0, 0, 2, heap + 64))                             \
     X(set_large, "an active set of PEs that do not exist", shmem_barrier(0, 1, 2, heap))                     \
     X(set_outside, "an active set without this PE", shmem_barrier(1, 0, 1, heap))                            \
     X(set_stack, "a pSync on the stack", shmem_barrier(0, 0, 2, stack))                                      \
