@@ -15,9 +15,13 @@ static void need_pe(const char *func, int pe, int size)
     }
 }
 
-/* NULL too for what is not symmetric: that is the question. */
+/* NULL too for what is not symmetric: that is the question. Mine is at its address, whatever way is used to
+ * reach it. */
 static void *pointer(const void *dest, int pe)
 {
+    if (pe == hl_sym.my_pe) {
+        return hl_sym_is(dest, 1) ? (void *)(uintptr_t)dest : NULL;
+    }
     struct hl_sym_spot s;
     bool mapped = hl_sym_find(dest, 1, pe, &s) && hl_sym_spot_is_mapped(&s);
     return mapped ? (void *)(uintptr_t)s.where : NULL; /* NOLINT(performance-no-int-to-ptr) */

@@ -169,8 +169,12 @@ static void check_sparse(void)
 static void check_parts(void)
 {
     long *words[] = {shmem_calloc(1, sizeof(long)), shmem_kind_malloc(sizeof(long), 5)};
+    int shared = shmem_team_my_pe(SHMEM_TEAM_SHARED); /* whatever way to others there is */
     long *there[] = {shmem_ptr(words[0], right), shmem_ptr(words[1], right)};
     CHECK((there[0] == NULL) == (there[1] == NULL));
+    CHECK(shmem_ptr(words[0], me) == words[0] &&
+          shmem_team_ptr(SHMEM_TEAM_SHARED, words[1], shared) == words[1]);
+    CHECK(shmem_ptr(&right, me) == &right && shmem_ptr(there, me) == NULL);
     for (int i = 0; i < 2; i++) {
         *words[i] = -1;
         shmem_barrier_all();
