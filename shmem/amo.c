@@ -205,7 +205,7 @@ HL_INLINE void need_fetch(const void *fetch, const char *func)
 {
     if (HL_UNLIKELY(fetch == NULL)) {
         hl_shmem_need_open(func);
-        hl_shmem_die(func, "fetch is NULL");
+        hl_shmem_null(func, "fetch");
     }
 }
 

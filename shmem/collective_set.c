@@ -36,6 +36,9 @@ static void begin(struct set *s, const char *func, uint64_t what, struct where w
     if (!hl_sym_is(w.sync, (1 + HL_TREE_SPARE) * sizeof *w.sync)) {
         hl_shmem_bad_access(func, w.sync, (1 + HL_TREE_SPARE) * sizeof *w.sync, hl_sym.my_pe);
     }
+    if ((uintptr_t)w.sync % sizeof *w.sync != 0) {
+        hl_shmem_die(func, "pSync %p is not aligned to %zu bytes", (void *)w.sync, sizeof *w.sync);
+    }
     s->team = (struct hl_team){
         .start = w.start, .stride = (int)stride, .size = w.size, .rank = (int)(from_start / stride)};
     s->call = (struct hl_call){func, what, &s->team, w.sync};

@@ -63,6 +63,7 @@ static void end(struct hl_ctx *c, const char *func)
 
 static int create(const struct hl_team *t, long options, shmem_ctx_t *ctx, const char *func)
 {
+    hl_shmem_need(ctx, func, "ctx");
     struct hl_ctx *c = t != NULL ? make(t, options, func) : NULL;
     *ctx = c != NULL ? (shmem_ctx_t)c : SHMEM_CTX_INVALID;
     return c != NULL ? 0 : -1;
@@ -133,6 +134,7 @@ HL_SHMEM_API(shmem_ctx_get_team)
 int pshmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)
 {
     hl_shmem_need_open("shmem_ctx_get_team");
+    hl_shmem_need(team, "shmem_ctx_get_team", "team");
     if (ctx == SHMEM_CTX_INVALID) {
         *team = SHMEM_TEAM_INVALID;
         return -1;

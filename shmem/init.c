@@ -52,6 +52,11 @@ void hl_shmem_need_open(const char *func)
     }
 }
 
+_Noreturn void hl_shmem_null(const char *func, const char *name)
+{
+    hl_shmem_die(func, "%s is NULL", name);
+}
+
 _Noreturn void hl_shmem_bad_access(const char *func, const void *addr, size_t len, int pe)
 {
     hl_shmem_need_open(func);
@@ -277,18 +282,22 @@ HL_SHMEM_API(shmem_query_thread)
 void pshmem_query_thread(int *provided)
 {
     hl_shmem_need_open("shmem_query_thread");
+    hl_shmem_need(provided, "shmem_query_thread", "provided");
     *provided = level_now();
 }
 
 HL_SHMEM_API(shmem_query_initialized)
 void pshmem_query_initialized(int *initialized)
 {
+    hl_shmem_need(initialized, "shmem_query_initialized", "initialized");
     *initialized = hl_sym.n_pes != 0;
 }
 
 HL_SHMEM_API(shmem_info_get_version)
 void pshmem_info_get_version(int *major, int *minor)
 {
+    hl_shmem_need(major, "shmem_info_get_version", "major");
+    hl_shmem_need(minor, "shmem_info_get_version", "minor");
     *major = SHMEM_MAJOR_VERSION;
     *minor = SHMEM_MINOR_VERSION;
 }
@@ -296,6 +305,7 @@ void pshmem_info_get_version(int *major, int *minor)
 HL_SHMEM_API(shmem_info_get_name)
 void pshmem_info_get_name(char *name)
 {
+    hl_shmem_need(name, "shmem_info_get_name", "name");
     snprintf(name, SHMEM_MAX_NAME_LEN, "%s", SHMEM_VENDOR_STRING);
 }
 

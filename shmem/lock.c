@@ -157,13 +157,23 @@ static void tell_place(const void *arg, struct hl_told *t)
 }
 HL_HANG_TELLS(is_set, tell_place);
 
+/* The PE that a half of the lock's word names by its number + 1. */
+static int named(uint32_t pe, const long *lock, const char *func)
+{
+    if (HL_UNLIKELY(pe - 1 >= (uint32_t)hl_sym.n_pes)) {
+        hl_shmem_die(func, "lock %p was not 0 at first, or was written to: it names PE %u",
+                     (const void *)lock, pe - 1);
+    }
+    return (int)pe - 1;
+}
+
 static void enter(long *lock)
 {
     uint32_t mine = (uint32_t)hl_sym.my_pe + 1;
     uint32_t before = pshmem_uint32_atomic_swap((uint32_t *)lock, mine, home_of(lock));
     if (before != 0) {
-        struct place p = {(hl_a64 *)lock, TURN, (int)before - 1};
-        pshmem_signal_add((uint64_t *)lock, (uint64_t)mine << 32, (int)before - 1);
+        struct place p = {(hl_a64 *)lock, TURN, named(before, lock, "shmem_set_lock")};
+        pshmem_signal_add((uint64_t *)lock, (uint64_t)mine << 32, p.before);
         hl_prog_wait(is_set, &p);
         hl_a64_and_full(p.word, ~TURN); /* full: my successor may be telling me of itself. */
     }
@@ -178,7 +188,8 @@ static void leave(long *lock)
         return;
     }
     hl_prog_wait(is_set, &p);
-    int next = (int)((hl_a64_load_relaxed(p.word) & p.mask) >> 32) - 1; /* relaxed: the wait ordered it. */
+    uint64_t behind = hl_a64_load_relaxed(p.word) & p.mask; /* relaxed: the wait ordered it. */
+    int next = named((uint32_t)(behind >> 32), lock, "shmem_clear_lock");
     hl_a64_and_full(p.word, ~p.mask); /* full: before I stand in the queue again. */
     pshmem_signal_add((uint64_t *)lock, TURN, next);
     (void)hl_prog_poll(); /* far, it travels now */

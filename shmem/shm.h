@@ -33,6 +33,15 @@ HL_INLINE void hl_shmem_must(int rc, const char *func, int pe)
 /* Ends the job unless SHMEM is open: before shmem_init, after shmem_finalize. */
 void hl_shmem_need_open(const char *func);
 
+/* Ends the job: argument `name` of the call is NULL, or only when `p` is. SHMEM need not be open. */
+_Noreturn void hl_shmem_null(const char *func, const char *name) HL_COLD;
+HL_INLINE void hl_shmem_need(const void *p, const char *func, const char *name)
+{
+    if (HL_UNLIKELY(p == NULL)) {
+        hl_shmem_null(func, name);
+    }
+}
+
 /* Waits for all PEs, with what was issued before stored (shmem_barrier_all). */
 void hl_shmem_barrier(const char *func);
 

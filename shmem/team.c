@@ -312,6 +312,7 @@ int pshmem_team_split_strided(shmem_team_t parent_team, int start, int stride, i
 {
     struct hl_team *parent = hl_team_must(parent_team, "shmem_team_split_strided");
     struct wish w = {start, stride, size, config, config_mask, new_team, false, NULL};
+    hl_shmem_need(new_team, "shmem_team_split_strided", "new_team");
     *new_team = SHMEM_TEAM_INVALID;
     if (parent == NULL || is_wrong(parent, &w)) {
         return -1;
@@ -325,6 +326,8 @@ int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_
                          long yaxis_mask, shmem_team_t *yaxis_team)
 {
     struct hl_team *parent = hl_team_must(parent_team, "shmem_team_split_2d");
+    hl_shmem_need(xaxis_team, "shmem_team_split_2d", "xaxis_team");
+    hl_shmem_need(yaxis_team, "shmem_team_split_2d", "yaxis_team");
     *xaxis_team = *yaxis_team = SHMEM_TEAM_INVALID;
     if (parent == NULL || xrange < 1) {
         return -1;

@@ -142,6 +142,18 @@ static void check(const struct watch *w, const char *func)
     if (HL_UNLIKELY((uintptr_t)w->vars % w->size != 0)) {
         hl_shmem_die(func, "address %p is not aligned to %u bytes", w->vars, w->size);
     }
+    if (w->n != 0) {
+        hl_shmem_need(w->values, func, "cmp_values");
+    }
+}
+
+/* The calls that tell which objects they found. */
+static void check_some(const struct watch *w, const size_t *indices, const char *func)
+{
+    check(w, func);
+    if (w->n != 0) {
+        hl_shmem_need(indices, func, "indices");
+    }
 }
 
 /* One after the other: what held once needs not be looked at again. */
@@ -188,7 +200,7 @@ static size_t list(struct watch *w, size_t *indices)
 static size_t wait_some(struct watch *w, size_t *indices, const char *func)
 {
     size_t count = 0;
-    check(w, func);
+    check_some(w, indices, func);
     while (count == 0 && !is_empty(w)) {
         hl_prog_wait(is_any, w);
         count = list(w, indices);
@@ -223,7 +235,7 @@ static size_t test_any(struct watch *w, const char *func)
 
 static size_t test_some(struct watch *w, size_t *indices, const char *func)
 {
-    check(w, func);
+    check_some(w, indices, func);
     size_t count = list(w, indices);
     (void)polled(count != 0);
     return count;

@@ -7,7 +7,8 @@
 static long *heap;   /* symmetric, BYTES */
 static long outside; /* static data is symmetric, the stack is not: see main */
 static shmem_ctx_t gone, private;
-static long *stack;
+static long *stack, *dirty; /* dirty: symmetric, what no lock holds */
+static shmem_team_t team;
 static uint64_t signal_word;
 
 static void *use_private(void *arg)
@@ -39,6 +40,25 @@ static void *use_private(void *arg)
     X(null_source, "a put from NULL", shmem_putmem(heap, NULL, 8, 0))                                        \
     X(null_get, "a get into NULL", shmem_double_get_nbi(NULL, (double *)heap, 2, 0))                         \
     X(null_fetch, "a fetch into NULL", shmem_long_atomic_fetch_nbi(NULL, heap, 0))                           \
+    X(null_team, "a split into NULL", shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, NULL, 0, NULL))    \
+    X(null_xaxis, "a split in two with NULL for rows",                                                       \
+      shmem_team_split_2d(SHMEM_TEAM_WORLD, 1, NULL, 0, NULL, NULL, 0, &team))                               \
+    X(null_yaxis, "a split in two with NULL for columns",                                                    \
+      shmem_team_split_2d(SHMEM_TEAM_WORLD, 1, NULL, 0, &team, NULL, 0, NULL))                               \
+    X(null_ctx, "a context into NULL", shmem_ctx_create(0, NULL))                                            \
+    X(null_team_ctx, "a team's context into NULL", shmem_team_create_ctx(SHMEM_TEAM_WORLD, 0, NULL))         \
+    X(null_get_team, "a context's team into NULL", shmem_ctx_get_team(SHMEM_CTX_DEFAULT, NULL))              \
+    X(null_indices, "indices into NULL", shmem_long_wait_until_some(heap, 2, NULL, NULL, SHMEM_CMP_EQ, 0))   \
+    X(null_tested, "the same of a test", shmem_long_test_some(heap, 2, NULL, NULL, SHMEM_CMP_EQ, 0))         \
+    X(null_values, "waiting for values at NULL",                                                             \
+      shmem_long_wait_until_all_vector(heap, 2, NULL, SHMEM_CMP_EQ, NULL))                                   \
+    X(null_values_tested, "testing for values at NULL",                                                      \
+      shmem_long_test_any_vector(heap, 2, NULL, SHMEM_CMP_EQ, NULL))                                         \
+    X(null_thread, "the thread level into NULL", shmem_query_thread(NULL))                                   \
+    X(null_initialized, "whether it has begun into NULL", shmem_query_initialized(NULL))                     \
+    X(null_major, "the version into NULL", shmem_info_get_version(NULL, (int *)stack))                       \
+    X(null_minor, "the minor version into NULL", shmem_info_get_version((int *)stack, NULL))                 \
+    X(null_name, "the name into NULL", shmem_info_get_name(NULL))                                            \
     X(too_long, "more than the object has", shmem_putmem(heap, heap, (size_t)1 << 46, 0))                    \
     X(overflow, "elements whose bytes overflow", shmem_long_put(heap, heap, SIZE_MAX / 4, 0))                \
     X(odd_atomic, "an atomic on a word that is not aligned",                                                 \
@@ -71,11 +91,13 @@ static void *use_private(void *arg)
     X(set_large, "an active set of PEs that do not exist", shmem_barrier(0, 1, 2, heap))                     \
     X(set_outside, "an active set without this PE", shmem_barrier(1, 0, 1, heap))                            \
     X(set_stack, "a pSync on the stack", shmem_barrier(0, 0, 2, stack))                                      \
+    X(set_odd, "a pSync that is not aligned", shmem_barrier(0, 0, 2, (long *)(void *)((char *)heap + 4)))    \
     X(wait_cmp, "a comparison that there is not", shmem_long_wait_until(heap, 6, 1))                         \
     X(wait_stack, "waiting for a word on the stack", shmem_long_wait_until(stack, SHMEM_CMP_NE, 0))          \
     X(wait_odd, "testing a word that is not aligned",                                                        \
       shmem_long_test((long *)(void *)((char *)heap + 4), SHMEM_CMP_EQ, 0))                                  \
     X(lock_stack, "a lock on the stack", shmem_set_lock(stack))                                              \
+    X(lock_dirty, "a lock that was not 0 at first", shmem_set_lock(dirty))                                   \
     X(lock_clear, "giving up a lock that this PE does not hold", shmem_clear_lock(heap))                     \
     X(late_put, "a put after the end", shmem_long_p(heap, 1, 0))                                             \
     X(late_signal, "a signal after the end", shmem_signal_set(&signal_word, 1, 0))                           \
@@ -131,6 +153,9 @@ int main(int argc, char **argv)
     }
     test_start(1);
     heap = test_zeroed(BYTES);
+    dirty = test_zeroed(sizeof *dirty);
+    *dirty = 77;
+    shmem_barrier_all();
     CHECK_EQ(shmem_ctx_create(0, &gone), 0);
     CHECK_EQ(shmem_ctx_create(SHMEM_CTX_PRIVATE, &private), 0);
     shmem_ctx_destroy(gone);
