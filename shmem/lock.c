@@ -29,6 +29,7 @@ struct line {
     struct line *next;
     const long *lock;
     uint64_t tickets; /* given out */
+    bool won;         /* the PE holds the lock, and nobody has begun to give it up; guarded by list_lock */
     hl_a64 turn;      /* the ticket whose turn it is; written under the list's lock, read by waiters */
 };
 
@@ -84,12 +85,25 @@ static void tell_turn(const void *arg, struct hl_told *t)
 }
 HL_HANG_TELLS(is_turn, tell_turn);
 
-static bool is_taken_here(const long *lock)
+/* By the thread whose turn it was. */
+static void note_win(struct line *line)
 {
     hl_mutex_lock(&list_lock);
-    bool yes = *find(lock) != NULL;
+    line->won = true;
     hl_mutex_unlock(&list_lock);
-    return yes;
+}
+
+/* True for one caller after each win: who may give it up. Threads that only wait do not count. */
+static bool take_win(const long *lock)
+{
+    hl_mutex_lock(&list_lock);
+    struct line *line = *find(lock);
+    bool won = line != NULL && line->won;
+    if (won) {
+        line->won = false;
+    }
+    hl_mutex_unlock(&list_lock);
+    return won;
 }
 
 /* By the thread that holds the lock. */
@@ -204,6 +218,7 @@ void pshmem_set_lock(long *lock)
     struct ticket t = draw(lock, false, "shmem_set_lock");
     hl_prog_wait(is_turn, &t);
     enter(lock);
+    note_win(t.line);
     hl_near_fence();
 }
 
@@ -221,6 +236,7 @@ int pshmem_test_lock(long *lock)
         leave_line(lock);
         return 1;
     }
+    note_win(t.line);
     hl_near_fence();
     return 0;
 }
@@ -229,7 +245,7 @@ HL_SHMEM_API(shmem_clear_lock)
 void pshmem_clear_lock(long *lock)
 {
     check(lock, "shmem_clear_lock");
-    if (!is_taken_here(lock)) {
+    if (!take_win(lock)) {
         hl_shmem_die("shmem_clear_lock", "lock %p is not held by this PE", (void *)lock);
     }
     hl_shmem_quiet(&hl_ctx_default, "shmem_clear_lock");

@@ -10,6 +10,7 @@ static shmem_ctx_t gone, private;
 static long *stack, *dirty; /* dirty: symmetric, what no lock holds */
 static shmem_team_t team;
 static uint64_t signal_word;
+static long taken; /* a lock that PE 1 holds */
 
 static void *use_private(void *arg)
 {
@@ -99,6 +100,7 @@ static void *use_private(void *arg)
     X(lock_stack, "a lock on the stack", shmem_set_lock(stack))                                              \
     X(lock_dirty, "a lock that was not 0 at first", shmem_set_lock(dirty))                                   \
     X(lock_clear, "giving up a lock that this PE does not hold", shmem_clear_lock(heap))                     \
+    X(lock_waited, "giving up a lock that a thread of this PE waits for", clear_waited())                    \
     X(late_put, "a put after the end", shmem_long_p(heap, 1, 0))                                             \
     X(late_signal, "a signal after the end", shmem_signal_set(&signal_word, 1, 0))                           \
     X(late_quiet, "a quiet after the end", shmem_quiet())                                                    \
@@ -109,6 +111,23 @@ static void in_thread(void)
     pthread_t t;
     CHECK_EQ(pthread_create(&t, NULL, use_private, NULL), 0);
     pthread_join(t, NULL);
+}
+
+static void *wait_for_taken(void *arg)
+{
+    shmem_set_lock(&taken);
+    return arg;
+}
+
+/* Once this PE stands in the lock's queue, which its home, any of the PEs, knows. */
+static void clear_waited(void)
+{
+    pthread_t t;
+    CHECK_EQ(pthread_create(&t, NULL, wait_for_taken, NULL), 0);
+    for (int pe = 0; shmem_uint_atomic_fetch((unsigned *)&taken, pe) != 1; pe = 1 - pe) {
+        sched_yield();
+    }
+    shmem_clear_lock(&taken);
 }
 
 #define X(name, words, call)                                                                                 \
@@ -159,6 +178,10 @@ int main(int argc, char **argv)
     CHECK_EQ(shmem_ctx_create(0, &gone), 0);
     CHECK_EQ(shmem_ctx_create(SHMEM_CTX_PRIVATE, &private), 0);
     shmem_ctx_destroy(gone);
+    if (me == 1) {
+        shmem_set_lock(&taken);
+    }
+    shmem_barrier_all();
     if (me == 0 && !begins(name, "late")) {
         rows[row].call();
     }

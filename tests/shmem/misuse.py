@@ -20,7 +20,7 @@ OpenSHMEM has no error codes for these calls: each of them ends the job with exi
 |---|---|
 """
 
-FAR = ("too_long", "odd_atomic", "stack_signal", "ctx_pe", "coll_other", "set_odd", "lock_dirty")  # over the network, whose start takes long, only some
+FAR = ("too_long", "odd_atomic", "stack_signal", "ctx_pe", "coll_other", "set_odd", "lock_dirty", "lock_waited")  # over the network, whose start takes long, only some
 
 
 def run(mpiexec, program, name, near):
