@@ -12,7 +12,9 @@
 #include "stat.h"
 #include "util.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +36,7 @@ static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static struct hl_notices early;
 static hl_a32 n_early; /* atomic: of them */
 
-enum { KEY = 64, READ_MS = 200, ABORT_SECONDS = 3 };
+enum { KEY = 64, READ_MS = 200, FLUSH_SECONDS = 2, ABORT_SECONDS = 3 };
 
 /* Under a foreign launcher the secret goes through its key-value space. */
 static int agree_secret(void)
@@ -245,6 +247,32 @@ static void flush_if_free(FILE *f)
     }
 }
 
+static sem_t flushed;
+
+static void *flush_all(void *unused)
+{
+    fflush(NULL);
+    sem_post(&flushed);
+    return unused;
+}
+
+/* Flushes the program's files as well, in a thread of its own: some stream may be locked for ever. (glibc
+ * takes the newest first and the three standard ones, of which stdin may have a reader inside, last.) */
+static void flush_for_a_while(void)
+{
+    sigset_t all, old;
+    pthread_t t;
+    struct timespec end;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old); /* no handler of the program runs there */
+    bool runs = sem_init(&flushed, 0, 0) == 0 && pthread_create(&t, NULL, flush_all, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += FLUSH_SECONDS;
+    while (runs && sem_timedwait(&flushed, &end) != 0 && errno == EINTR) {
+    }
+}
+
 /* Foreign launchers may end a job without another look at its pipes (Hydra does): whoever reads this one gets
  * a moment, before the launcher hears of the end. Ours needs none. */
 static void let_be_read(int fd)
@@ -281,15 +309,20 @@ static void leave_soon(int code)
 
 _Noreturn void hl_boot_abort(int code)
 {
-    hl_boot_exit(code & 0xff ? code : 1);
+    hl_boot_exit(code ? code : 1);
 }
 
 _Noreturn void hl_boot_exit(int code)
 {
+    if (code && !(code & 0xff)) {
+        hl_log(HL_LOG_ERROR, "exit code %d: launchers see its low 8 bits, which are 0; it ends with 1", code);
+        code = 1;
+    }
     code &= 0xff;
     if (hl_boot_is_mine()) {
         flush_if_free(stdout);
         flush_if_free(stderr);
+        flush_for_a_while();
         if (!job.has_secret) {
             let_be_read(STDOUT_FILENO);
             let_be_read(STDERR_FILENO);

@@ -1,6 +1,7 @@
 /* Ends in the way that its arguments say, while the other PEs wait or compute; for endings.py.
  *
- * usage: endings HOW PE CODE */
+ * usage: endings HOW PE CODE FILE */
+#include <semaphore.h>
 #include <signal.h>
 
 #include "shmem_test.h"
@@ -18,6 +19,33 @@ static void from_thread(void)
     pthread_t t;
     CHECK_EQ(pthread_create(&t, NULL, leave, NULL), 0);
     shmem_barrier_all(); /* which the other PEs never enter */
+}
+
+static FILE *locked;
+
+static void *hold(void *held)
+{
+    flockfile(locked);
+    CHECK_EQ(sem_post(held), 0);
+    pause();
+    return NULL;
+}
+
+/* What is in a file's buffer must not be lost, also when another stream is locked for ever. */
+static void from_file(const char *path, bool with_locked)
+{
+    FILE *f = NULL;
+    pthread_t t;
+    sem_t held;
+    if (with_locked) {
+        locked = fopen("/dev/null", "w");
+        CHECK(locked != NULL && sem_init(&held, 0, 0) == 0);
+        CHECK_EQ(pthread_create(&t, NULL, hold, &held), 0);
+        CHECK_EQ(sem_wait(&held), 0);
+    }
+    f = fopen(path, "w");
+    CHECK(f != NULL && fprintf(f, "PE %d wrote this\n", me) > 0);
+    shmem_global_exit(code);
 }
 
 /* All PEs leave main without shmem_finalize, one long before the others, who still get what it has put. */
@@ -40,7 +68,7 @@ static int leave_early(int first)
 
 int main(int argc, char **argv)
 {
-    CHECK(argc == 4);
+    CHECK(argc == 5);
     const char *how = argv[1];
     code = atoi(argv[3]);
     test_start(1);
@@ -56,6 +84,8 @@ int main(int argc, char **argv)
         shmem_global_exit(code);
     } else if (strcmp(how, "thread") == 0) {
         from_thread();
+    } else if (strcmp(how, "file") == 0 || strcmp(how, "locked") == 0) {
+        from_file(argv[4], strcmp(how, "locked") == 0);
     } else if (strcmp(how, "kill") == 0) {
         fflush(stdout);
         kill(getpid(), SIGKILL);

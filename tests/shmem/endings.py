@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""How SHMEM jobs end: shmem_global_exit from any PE and thread, a PE killed, a PE that leaves main before finalize.
+"""How SHMEM jobs end: shmem_global_exit from any PE and thread, with data in files' buffers, a PE killed, a PE that leaves main before finalize.
 
 usage: endings.py MPIEXEC PROGRAM
 """
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 mpiexec, program = sys.argv[1:]
@@ -20,24 +21,31 @@ def check(true, words):
         print(words)
 
 
-def end(how, pe, code, near):
-    """The job's exit code, output, errors and seconds."""
+def end(how, pe, code, near, path):
+    """The job's exit code, output, errors and seconds; `path`: for the file of the PE."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "SHMEM_", "SMA_"))}
     env.update(HOTLANE_CONF="", HOTLANE_NEAR=near)
     begin = time.monotonic()
-    done = subprocess.run([mpiexec, "--oversubscribe", "-n", str(PES), "--timeout", "60", program, how, str(pe), str(code)], env=env,
+    done = subprocess.run([mpiexec, "--oversubscribe", "-n", str(PES), "--timeout", "60", program, how, str(pe), str(code), path], env=env,
                           capture_output=True, text=True, timeout=80)
     return done.returncode, done.stdout, done.stderr, time.monotonic() - begin
 
 
+
+folder = tempfile.TemporaryDirectory()
 for near in "1", "0":
-    for how, pe, code, expected in (("exit", 0, 3, 3), ("exit", 2, 0, 0), ("exit", 1, 255, 255), ("thread", 1, 7, 7),
-                                    ("thread", 0, 0, 0), ("kill", 1, 0, 137), ("leave", 1, 0, 0),
-                                    ("return", 0, 5, 5)):
-        got, out, err, seconds = end(how, pe, code, near)
+    for how, pe, code, expected in (("exit", 0, 3, 3), ("exit", 2, 0, 0), ("exit", 1, 255, 255), ("exit", 1, 256, 1), ("exit", 1, 259, 3),
+                                    ("thread", 1, 7, 7), ("thread", 0, 0, 0), ("file", 0, 0, 0), ("file", 2, 7, 7), ("locked", 1, 4, 4),
+                                    ("kill", 1, 0, 137), ("leave", 1, 0, 0), ("return", 0, 5, 5)):
+        path = os.path.join(folder.name, f"{how}-{code}-{near}")
+        got, out, err, seconds = end(how, pe, code, near, path)
         case = f"{how} {code} on PE {pe}, HOTLANE_NEAR={near}"
         check(got == expected, f"{case}: exit code {got}, not {expected}\n{err}")
         check(f"PE {pe} of {PES} is here" in out, f"{case}: its last words are missing in {out!r}")
         check(bool(err) == (expected != 0), f"{case}: says {err!r}")
+        check(code != 256 or "exit code 256: " in err, f"{case}: says {err!r}")
         check(seconds < 20, f"{case}: took {seconds:.1f} s")
+        if how in ("file", "locked"):
+            with open(path, encoding="utf-8") as file:
+                check(file.read() == f"PE {pe} wrote this\n", f"{case}: the file's data are lost")
 sys.exit(failed != 0)
