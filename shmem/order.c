@@ -81,9 +81,18 @@ HL_INLINE bool is_near_only(shmem_ctx_t ctx)
     return !HL_CHECKED && hl_sym.n_pes != 0 && !hl_lane_is_there() && hl_ctx_of(ctx) != NULL;
 }
 
+/* No operation is performed on SHMEM_CTX_INVALID. (OpenSHMEM 1.5, section 9.10.) */
+static bool is_invalid(shmem_ctx_t ctx, const char *func)
+{
+    hl_shmem_need_open(func);
+    return ctx == SHMEM_CTX_INVALID;
+}
+
 static HL_NOINLINE void quiet_slow(shmem_ctx_t ctx, const char *func)
 {
-    hl_shmem_quiet(context(ctx, func), func);
+    if (!is_invalid(ctx, func)) {
+        hl_shmem_quiet(context(ctx, func), func);
+    }
 }
 
 HL_INLINE void quiet(shmem_ctx_t ctx, const char *func)
@@ -97,7 +106,9 @@ HL_INLINE void quiet(shmem_ctx_t ctx, const char *func)
 
 static HL_NOINLINE void fence_slow(shmem_ctx_t ctx, const char *func)
 {
-    hl_shmem_fence(context(ctx, func), func);
+    if (!is_invalid(ctx, func)) {
+        hl_shmem_fence(context(ctx, func), func);
+    }
 }
 
 HL_INLINE void fence(shmem_ctx_t ctx, const char *func)
@@ -111,6 +122,9 @@ HL_INLINE void fence(shmem_ctx_t ctx, const char *func)
 
 static void pe_quiet(shmem_ctx_t ctx, const int *pes, size_t n, const char *func)
 {
+    if (is_invalid(ctx, func)) {
+        return;
+    }
     const struct hl_ctx *c = context(ctx, func);
     if (n > 0 && pes == NULL) {
         hl_shmem_die(func, "target_pes is NULL for %zu PEs", n);

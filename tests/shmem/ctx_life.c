@@ -88,6 +88,15 @@ static void questions(void)
     shmem_ctx_destroy(ctx);
 }
 
+/* No operation is performed: the job goes on. */
+static void invalid(void)
+{
+    int pes[] = {0};
+    shmem_ctx_quiet(SHMEM_CTX_INVALID);
+    shmem_ctx_fence(SHMEM_CTX_INVALID);
+    shmem_ctx_pe_quiet(SHMEM_CTX_INVALID, pes, 1);
+}
+
 /* Quiet of some PEs only. */
 static void some_pes(void)
 {
@@ -112,6 +121,7 @@ int main(int argc, char **argv)
     words = shmem_malloc((size_t)threads * sizeof *words);
     shmem_barrier_all();
     questions();
+    invalid();
     some_pes();
     many_at_once();
     test_threads(threads, storm);

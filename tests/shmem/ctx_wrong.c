@@ -15,9 +15,7 @@ static void run(const char *name)
 {
     int pes[] = {0, n_pes};
     shmem_ctx_t ctx;
-    if (strcmp(name, "invalid") == 0) {
-        shmem_ctx_quiet(SHMEM_CTX_INVALID);
-    } else if (strcmp(name, "put_invalid") == 0) {
+    if (strcmp(name, "put_invalid") == 0) {
         shmem_ctx_long_p(SHMEM_CTX_INVALID, &word, 1, 0);
     } else if (strcmp(name, "destroyed") == 0) {
         shmem_ctx_fence(destroyed());
@@ -45,6 +43,9 @@ int main(int argc, char **argv)
     const char *name = argc > 1 ? argv[1] : "";
     if (strcmp(name, "early") == 0) {
         shmem_quiet();
+    }
+    if (strcmp(name, "early_invalid") == 0) {
+        shmem_ctx_quiet(SHMEM_CTX_INVALID);
     }
     if (strcmp(name, "early_fence") == 0) {
         shmem_ctx_fence(SHMEM_CTX_DEFAULT);

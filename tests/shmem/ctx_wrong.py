@@ -8,7 +8,6 @@ import sys
 import wrong
 
 CASES = {
-    "invalid": r"shmem_ctx_quiet: the context is SHMEM_CTX_INVALID",
     "put_invalid": r"shmem_ctx_long_p: the context is SHMEM_CTX_INVALID",
     "destroyed": r"shmem_ctx_fence: 0x[0-9a-f]+ is no context, or one that was destroyed",
     "twice": r"shmem_ctx_destroy: 0x[0-9a-f]+ is no context, or one that was destroyed",
@@ -20,6 +19,7 @@ CASES = {
     "config": r"shmem_ctx_session_start: config is NULL and config_mask 0x1",
     "team": r"shmem_team_create_ctx: 0x4321 is no team",
     "early": r"shmem_quiet: called before shmem_init",
+    "early_invalid": r"shmem_ctx_quiet: called before shmem_init",
     "early_fence": r"shmem_ctx_fence: called before shmem_init",
     "late": r"shmem_ctx_quiet: called after shmem_finalize",
 }
