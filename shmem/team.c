@@ -20,6 +20,7 @@
 #include "shm.h"
 #include "sym.h"
 #include "tree.h"
+#include "util.h"
 #include "xfer.h"
 
 #define ROOM_BYTES ((size_t)32 << 20) /* for the boxes of all teams */
@@ -273,16 +274,14 @@ static void forget(struct hl_team *t, bool has_boxes, const char *func)
     }
 }
 
-/* All PEs of the parent: makes the teams of `count` (1 or 2) wishes; 0, or -1 when one was not made. */
-static int split(struct hl_team *parent, struct wish *wishes, int count, const char *func)
+/* All PEs of the parent: makes the teams of `count` (1 or 2) wishes; 0, or -1 when one was not made. `asked`:
+ * what all must have asked for alike. */
+static int split(struct hl_team *parent, struct wish *wishes, int count, const int asked[3], const char *func)
 {
+    static const uint64_t key[2] = {0, 0};
     int rc = 0;
-    struct hl_call c = {.func = func, .team = parent};
-    unsigned detail = 0;
-    for (int i = 0; i < count; i++) {
-        detail = detail * 31 + (unsigned)(wishes[i].start * 7 + wishes[i].stride * 3 + wishes[i].size);
-    }
-    c.what = hl_call_what(HL_CALL_SPLIT, count == 1 ? detail : 0, 0);
+    unsigned detail = (unsigned)hl_siphash(key, asked, 3 * sizeof *asked);
+    struct hl_call c = {.func = func, .what = hl_call_what(HL_CALL_SPLIT, detail, 0), .team = parent};
     struct hl_boxes *mine = boxes_of(parent, parent->rank);
     for (int i = 0; i < count; i++) {
         begin(parent, &wishes[i]);
@@ -317,7 +316,7 @@ int pshmem_team_split_strided(shmem_team_t parent_team, int start, int stride, i
     if (parent == NULL || is_wrong(parent, &w)) {
         return -1;
     }
-    return split(parent, &w, 1, "shmem_team_split_strided");
+    return split(parent, &w, 1, (int[]){start, stride, size}, "shmem_team_split_strided");
 }
 
 HL_SHMEM_API(shmem_team_split_2d)
@@ -341,7 +340,7 @@ int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_
     if (is_wrong(parent, &w[0]) || is_wrong(parent, &w[1])) {
         return -1;
     }
-    return split(parent, w, 2, "shmem_team_split_2d");
+    return split(parent, w, 2, (int[]){width, 0, 0}, "shmem_team_split_2d");
 }
 
 HL_SHMEM_API(shmem_team_destroy)

@@ -77,7 +77,8 @@ static _Noreturn HL_COLD void mismatch(const struct hl_call *c, uint64_t theirs,
                      (void *)c->sync, pe);
     }
     if ((theirs ^ c->what) >> 56 == 0 && mine_len == their_len) {
-        hl_shmem_die(c->func, "PE %d calls it with another operation, type or root", pe);
+        hl_shmem_die(c->func, "PE %d calls it with another %s", pe,
+                     kind == HL_CALL_SPLIT ? "start, stride, size or xrange" : "operation, type or root");
     }
     hl_shmem_die(c->func, "PE %d has called %s of %llu bytes meanwhile, this PE has %llu bytes", pe,
                  kind_words[kind], their_len, mine_len);

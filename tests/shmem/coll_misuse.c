@@ -48,11 +48,27 @@ static void used_psync(void)
     shmem_barrier(0, 0, n_pes, sync_array);
 }
 
+static void other_xrange(void)
+{
+    shmem_team_t x, y;
+    shmem_team_split_2d(SHMEM_TEAM_WORLD, me + 1, NULL, 0, &x, NULL, 0, &y);
+    shmem_team_sync(y);
+}
+
+static void other_split(void)
+{
+    shmem_team_t team;
+    shmem_team_split_strided(SHMEM_TEAM_WORLD, me, me == 1 ? -1 : 1, 2 - me, NULL, 0, &team);
+    shmem_team_sync(team);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
-} cases[] = {{"other_size", other_size}, {"other_large_size", other_large_size}, {"other_call", other_call},
-             {"other_op", other_op},     {"other_set_size", other_set_size},     {"used_psync", used_psync}};
+} cases[] = {{"other_size", other_size},         {"other_large_size", other_large_size},
+             {"other_call", other_call},         {"other_op", other_op},
+             {"other_set_size", other_set_size}, {"used_psync", used_psync},
+             {"other_xrange", other_xrange},     {"other_split", other_split}};
 
 int main(int argc, char **argv)
 {

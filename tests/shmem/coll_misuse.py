@@ -14,6 +14,8 @@ CASES = {
     "other_call": r"(shmem_sync_all: PE 0 has called a reduction of 24|shmem_long_sum_reduce: PE 1 has called a sync or barrier of 0) bytes",
     "other_op": r"shmem_long_(sum|max)_reduce: PE \d calls it with another operation, type or root",
     "other_set_size": r"shmem_fcollect64: PE \d has called an fcollect of (24|32) bytes meanwhile, this PE has (32|24) bytes",
+    "other_xrange": r"shmem_team_split_2d: PE \d calls it with another start, stride, size or xrange",
+    "other_split": r"shmem_team_split_strided: PE \d calls it with another start, stride, size or xrange",
     "used_psync": r"shmem_barrier: pSync at 0x[0-9a-f]+ does not hold SHMEM_SYNC_VALUE, or another call of PE \d uses it",
 }
 
