@@ -262,24 +262,31 @@ static bool read_others(const struct hl_team *parent, const struct wish *w, int 
     return all;
 }
 
-/* The team was not made. */
+/* The team was not made. Who has no boxes knows why. */
 static void forget(struct hl_team *t, bool has_boxes, const char *func)
 {
-    hl_log(HL_LOG_WARN, "%s: no memory for another team at one of its PEs", func);
     if (has_boxes) {
         give_boxes(t);
+    } else {
+        hl_log(HL_LOG_WARN, "%s: no memory for another team", func);
     }
     if (t != NULL) {
         hl_handle_free(t);
     }
 }
 
-/* All PEs of the parent: makes the teams of `count` (1 or 2) wishes; 0, or -1 when one was not made. `asked`:
- * what all must have asked for alike. */
+static void join_failed(struct hl_meet *m, const void *theirs, size_t len)
+{
+    *(uint64_t *)m->data |= *(const uint64_t *)theirs;
+}
+
+/* All PEs of the parent: makes the teams of `count` (1 or 2) wishes; 0, or -1 at all when one was not made
+ * somewhere: then none is. `asked`: what all must have asked for alike. */
 static int split(struct hl_team *parent, struct wish *wishes, int count, const int asked[3], const char *func)
 {
     static const uint64_t key[2] = {0, 0};
-    int rc = 0;
+    uint64_t failed = 0;
+    struct hl_meet results = {&failed, sizeof failed, join_failed, NULL};
     unsigned detail = (unsigned)hl_siphash(key, asked, 3 * sizeof *asked);
     struct hl_call c = {.func = func, .what = hl_call_what(HL_CALL_SPLIT, detail, 0), .team = parent};
     struct hl_boxes *mine = boxes_of(parent, parent->rank);
@@ -289,20 +296,20 @@ static int split(struct hl_team *parent, struct wish *wishes, int count, const i
         mine->told[i] = t != NULL && t->where != NULL ? t->boxes + 1 : 0;
     }
     hl_tree_meet(&c, NULL);
-    bool made[2] = {false, false};
     for (int i = 0; i < count; i++) {
-        made[i] = wishes[i].team != NULL && read_others(parent, &wishes[i], i, func);
+        struct wish *w = &wishes[i];
+        failed |= w->member && (w->team == NULL || !read_others(parent, w, i, func));
     }
-    hl_tree_meet(&c, NULL);
+    hl_tree_meet(&c, &results);
     for (int i = 0; i < count; i++) {
-        struct hl_team *t = wishes[i].team;
-        *wishes[i].made = made[i] ? (shmem_team_t)t : SHMEM_TEAM_INVALID;
-        if (wishes[i].member && !made[i]) {
-            forget(t, mine->told[i] != 0, func);
-            rc = -1;
+        struct wish *w = &wishes[i];
+        if (w->member && failed != 0) {
+            forget(w->team, mine->told[i] != 0, func);
+        } else if (w->member) {
+            *w->made = (shmem_team_t)w->team;
         }
     }
-    return rc;
+    return failed != 0 ? -1 : 0;
 }
 
 HL_SHMEM_API(shmem_team_split_strided)

@@ -133,6 +133,31 @@ static void many(void)
     }
 }
 
+/* When PE 0 has no memory for another team of its own, all PEs learn of it at the same call; teams that were
+ * given back can be made again. */
+static void exhaust(void)
+{
+    static shmem_team_t teams[6000];
+    static long count, most;
+    shmem_team_t x, y;
+    count = 0;
+    while (count < 6000 && shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, NULL, 0, &teams[count]) == 0) {
+        count++;
+    }
+    CHECK(count < 6000 && teams[count] == SHMEM_TEAM_INVALID);
+    CHECK_EQ(shmem_long_max_reduce(SHMEM_TEAM_WORLD, &most, &count, 1), 0);
+    CHECK_EQ(count, most);
+    CHECK(shmem_team_split_2d(SHMEM_TEAM_WORLD, 1, NULL, 0, &x, NULL, 0, &y) != 0);
+    CHECK(x == SHMEM_TEAM_INVALID && y == SHMEM_TEAM_INVALID);
+    for (long i = 0; i < count; i++) {
+        shmem_team_destroy(teams[i]);
+    }
+    CHECK_EQ(shmem_team_split_2d(SHMEM_TEAM_WORLD, 1, NULL, 0, &x, NULL, 0, &y), 0);
+    CHECK_EQ(shmem_team_sync(y), 0);
+    shmem_team_destroy(x);
+    shmem_team_destroy(y);
+}
+
 int main(void)
 {
     test_start(1);
@@ -141,6 +166,7 @@ int main(void)
     strided();
     grid();
     many();
+    exhaust();
     shmem_finalize();
     return 0;
 }
