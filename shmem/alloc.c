@@ -3,7 +3,6 @@
  * is proved by the barrier that these calls have anyway: it carries a hash of what was asked and of what came
  * of it, and only when they differ a second exchange finds out who asked for what. */
 #include <inttypes.h>
-#include <mpi.h>
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@
 #include "parts.h"
 #include "shm.h"
 #include "sym.h"
-#include "type.h"
+#include "tree.h"
 #include "util.h"
 #include "xfer.h"
 
@@ -104,19 +103,26 @@ static _Noreturn void tell_difference(const struct call *mine, const char *func)
     hl_shmem_die(func, "the PEs do not call alike: PE %d %s, PE 0 %s", pe, theirs, zeros);
 }
 
-/* Waits for all PEs, with what was issued on the default context stored, and proves that they call alike. */
+static void join_most(struct hl_meet *m, const void *theirs, size_t len)
+{
+    uint64_t *most = m->data;
+    for (size_t i = 0; i < len / sizeof *most; i++) {
+        uint64_t other = ((const uint64_t *)theirs)[i];
+        most[i] = other > most[i] ? other : most[i];
+    }
+}
+
+/* Waits for all PEs, with what was issued on the default context stored, and proves that they call alike.
+ * Where the world's other collectives meet, so that one of them at another PE is named. */
 static void meet(const struct call *c, const char *func)
 {
     static const uint64_t key[2] = {0, 0};
     uint64_t hash = hl_siphash(key, c, sizeof *c);
-    uint64_t mine[2] = {hash, ~hash}, most[2] = {0, 0};
-    struct hl_coll_call call = {.what = HL_COLL_ALLREDUCE,
-                                .comm = hl_shmem_comm,
-                                .op = MPI_MAX,
-                                .send = {.buf = mine},
-                                .recv = {.buf = most, .count = 2, .type = hl_type_of(MPI_UINT64_T)}};
+    uint64_t most[2] = {hash, ~hash};
+    struct hl_call call = {.func = func, .what = hl_call_what(HL_CALL_ALLOC, 0, 0), .team = &hl_team_world};
+    struct hl_meet results = {most, sizeof most, join_most, NULL};
     hl_shmem_quiet(&hl_ctx_default, func);
-    hl_shmem_must(hl_coll_run(&call), func, -1);
+    hl_tree_meet(&call, &results);
     /* The largest is mine, and so is the smallest. */
     if (most[0] != hash || most[1] != ~hash) {
         tell_difference(c, func);

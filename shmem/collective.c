@@ -9,16 +9,22 @@
 
 /* ---- meeting ---- */
 
-static void sync_world(const char *func)
+static void sync_world(enum hl_call_kind kind, const char *func)
 {
-    struct hl_call c = {func, hl_call_what(HL_CALL_SYNC, 0, 0), &hl_team_world, NULL};
+    struct hl_call c = {func, hl_call_what(kind, 0, 0), &hl_team_world, NULL};
     hl_tree_meet(&c, NULL);
 }
 
 void hl_shmem_barrier(const char *func)
 {
     hl_shmem_quiet(&hl_ctx_default, func);
-    sync_world(func);
+    sync_world(HL_CALL_SYNC, func);
+}
+
+void hl_shmem_last_barrier(const char *func)
+{
+    hl_shmem_quiet(&hl_ctx_default, func);
+    sync_world(HL_CALL_FINALIZE, func);
 }
 
 HL_SHMEM_API(shmem_barrier_all)
@@ -32,7 +38,7 @@ HL_SHMEM_API(shmem_sync_all)
 void pshmem_sync_all(void)
 {
     hl_shmem_need_open("shmem_sync_all");
-    sync_world("shmem_sync_all");
+    sync_world(HL_CALL_SYNC, "shmem_sync_all");
 }
 
 HL_SHMEM_API(shmem_team_sync)

@@ -138,7 +138,7 @@ static int open_parts(void)
 static void finalize(const char *func)
 {
     hl_ctx_end_team(NULL, func); /* what the program has left */
-    hl_shmem_barrier(func);
+    hl_shmem_last_barrier(func);
     forget();
     hl_comm_free(hl_shmem_comm);
     hl_shmem_comm = NULL;

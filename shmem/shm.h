@@ -45,4 +45,7 @@ HL_INLINE void hl_shmem_need(const void *p, const char *func, const char *name)
 /* Waits for all PEs, with what was issued before stored (shmem_barrier_all). */
 void hl_shmem_barrier(const char *func);
 
+/* The same as part of the end, which must not meet a barrier of another PE. */
+void hl_shmem_last_barrier(const char *func);
+
 #endif

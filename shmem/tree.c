@@ -60,12 +60,17 @@ void hl_tree_place(int size, int rank, struct hl_place *p)
 
 /* ---- what a member calls ---- */
 
-static const char *const kind_words[HL_CALL_KINDS] = {
-    [HL_CALL_SYNC] = "a sync or barrier", [HL_CALL_BROADCAST] = "a broadcast",
-    [HL_CALL_COLLECT] = "a collect",      [HL_CALL_FCOLLECT] = "an fcollect",
-    [HL_CALL_ALLTOALL] = "an alltoall",   [HL_CALL_ALLTOALLS] = "an alltoalls",
-    [HL_CALL_REDUCE] = "a reduction",     [HL_CALL_SCAN] = "a scan",
-    [HL_CALL_SPLIT] = "a split"};
+static const char *const kind_words[HL_CALL_KINDS] = {[HL_CALL_SYNC] = "a sync or barrier",
+                                                      [HL_CALL_BROADCAST] = "a broadcast",
+                                                      [HL_CALL_COLLECT] = "a collect",
+                                                      [HL_CALL_FCOLLECT] = "an fcollect",
+                                                      [HL_CALL_ALLTOALL] = "an alltoall",
+                                                      [HL_CALL_ALLTOALLS] = "an alltoalls",
+                                                      [HL_CALL_REDUCE] = "a reduction",
+                                                      [HL_CALL_SCAN] = "a scan",
+                                                      [HL_CALL_SPLIT] = "a split",
+                                                      [HL_CALL_ALLOC] = "an allocation or free",
+                                                      [HL_CALL_FINALIZE] = "the end of OpenSHMEM"};
 
 static _Noreturn HL_COLD void mismatch(const struct hl_call *c, uint64_t theirs, int rank)
 {
@@ -75,6 +80,9 @@ static _Noreturn HL_COLD void mismatch(const struct hl_call *c, uint64_t theirs,
     if (kind == 0 || kind >= HL_CALL_KINDS) {
         hl_shmem_die(c->func, "pSync at %p does not hold SHMEM_SYNC_VALUE, or another call of PE %d uses it",
                      (void *)c->sync, pe);
+    }
+    if ((theirs ^ c->what) >> 56 != 0 && mine_len == 0 && their_len == 0) {
+        hl_shmem_die(c->func, "PE %d has called %s meanwhile", pe, kind_words[kind]);
     }
     if ((theirs ^ c->what) >> 56 == 0 && mine_len == their_len) {
         hl_shmem_die(c->func, "PE %d calls it with another %s", pe,

@@ -66,6 +66,8 @@ enum hl_call_kind {
     HL_CALL_REDUCE,
     HL_CALL_SCAN,
     HL_CALL_SPLIT,
+    HL_CALL_ALLOC,
+    HL_CALL_FINALIZE,
     HL_CALL_KINDS
 };
 

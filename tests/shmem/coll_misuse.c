@@ -62,13 +62,48 @@ static void other_split(void)
     shmem_team_sync(team);
 }
 
+static void alloc_barrier(void)
+{
+    if (me == 0) {
+        shmem_malloc(8);
+    } else {
+        shmem_barrier_all();
+    }
+}
+
+/* No bytes are no collective call. */
+static void alloc_nothing(void)
+{
+    shmem_malloc(me == 0 ? 8 : 0);
+    shmem_barrier_all();
+}
+
+static void free_sync(void)
+{
+    if (me == 0) {
+        shmem_free(room);
+    } else {
+        shmem_sync_all();
+    }
+}
+
+static void end_barrier(void)
+{
+    if (me == 0) {
+        shmem_barrier_all();
+    }
+    shmem_finalize();
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {{"other_size", other_size},         {"other_large_size", other_large_size},
              {"other_call", other_call},         {"other_op", other_op},
              {"other_set_size", other_set_size}, {"used_psync", used_psync},
-             {"other_xrange", other_xrange},     {"other_split", other_split}};
+             {"other_xrange", other_xrange},     {"other_split", other_split},
+             {"alloc_barrier", alloc_barrier},   {"alloc_nothing", alloc_nothing},
+             {"free_sync", free_sync},           {"end_barrier", end_barrier}};
 
 int main(int argc, char **argv)
 {

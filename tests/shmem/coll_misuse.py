@@ -7,6 +7,8 @@ import sys
 
 import wrong
 
+MEANWHILE = r"(PE 0 .*%s: PE 1 has called %s|PE 1 .*%s: PE 0 has called %s) meanwhile"
+
 # What is said; any PE may be the one that finds it.
 CASES = {
     "other_size": r"shmem_broadcastmem: PE \d has called a broadcast of (24|16) bytes meanwhile, this PE has (16|24) bytes",
@@ -16,6 +18,10 @@ CASES = {
     "other_set_size": r"shmem_fcollect64: PE \d has called an fcollect of (24|32) bytes meanwhile, this PE has (32|24) bytes",
     "other_xrange": r"shmem_team_split_2d: PE \d calls it with another start, stride, size or xrange",
     "other_split": r"shmem_team_split_strided: PE \d calls it with another start, stride, size or xrange",
+    "alloc_barrier": MEANWHILE % ("shmem_malloc", "a sync or barrier", "shmem_barrier_all", "an allocation or free"),
+    "alloc_nothing": MEANWHILE % ("shmem_malloc", "a sync or barrier", "shmem_barrier_all", "an allocation or free"),
+    "free_sync": MEANWHILE % ("shmem_free", "a sync or barrier", "shmem_sync_all", "an allocation or free"),
+    "end_barrier": MEANWHILE % ("shmem_barrier_all", "the end of OpenSHMEM", "shmem_finalize", "a sync or barrier"),
     "used_psync": r"shmem_barrier: pSync at 0x[0-9a-f]+ does not hold SHMEM_SYNC_VALUE, or another call of PE \d uses it",
 }
 

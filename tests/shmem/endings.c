@@ -16,9 +16,10 @@ static void *leave(void *unused)
 
 static void from_thread(void)
 {
+    static long never;
     pthread_t t;
     CHECK_EQ(pthread_create(&t, NULL, leave, NULL), 0);
-    shmem_barrier_all(); /* which the other PEs never enter */
+    shmem_long_wait_until(&never, SHMEM_CMP_NE, 0);
 }
 
 static FILE *locked;
