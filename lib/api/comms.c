@@ -133,11 +133,16 @@ int PMPI_Comm_free(MPI_Comm *comm)
     return end("MPI_Comm_free", comm);
 }
 
-/* All processes stay connected through MPI_COMM_WORLD: nothing is left to cut. Pending operations keep the
- * object. */
+/* All processes stay connected through MPI_COMM_WORLD: nothing is left to cut. What is not complete yet is
+ * what the user has freed. */
 HL_API(MPI_Comm_disconnect)
 int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
+    struct hl_comm *c = comm != NULL ? hl_comm_of(*comm) : NULL;
+
+    if (c != NULL) {
+        hl_req_complete(c->ctx);
+    }
     return end("MPI_Comm_disconnect", comm);
 }
 

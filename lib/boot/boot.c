@@ -36,7 +36,7 @@ static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static struct hl_notices early;
 static hl_a32 n_early; /* atomic: of them */
 
-enum { KEY = 64, READ_MS = 200, FLUSH_SECONDS = 2, ABORT_SECONDS = 3 };
+enum { KEY = 64, READ_MS = 200, FLUSH_MS = 500, ABORT_SECONDS = 3 };
 
 /* Under a foreign launcher the secret goes through its key-value space. */
 static int agree_secret(void)
@@ -268,7 +268,9 @@ static void flush_for_a_while(void)
     bool runs = sem_init(&flushed, 0, 0) == 0 && pthread_create(&t, NULL, flush_all, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += FLUSH_SECONDS;
+    end.tv_nsec += FLUSH_MS * 1000000L;
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
     while (runs && sem_timedwait(&flushed, &end) != 0 && errno == EINTR) {
     }
 }

@@ -59,8 +59,8 @@ int hl_boot_get(int rank, const char *key, void *data, size_t cap, size_t *len);
 int hl_boot_fence(void);
 
 /* Ends the whole job with exit code `code` (0 counts as 1; so do others whose low 8 bits are 0, with a line).
- * This process's streams are flushed; those that another thread holds are not waited for longer than two
- * seconds. From any thread. In a forked child of the rank only the child ends. */
+ * This process's streams are flushed; those that another thread holds are not waited for longer than half
+ * a second. From any thread. In a forked child of the rank only the child ends. */
 _Noreturn void hl_boot_abort(int code);
 
 /* The same, and 0 is 0: all ranks end, and the job was a success. */

@@ -16,6 +16,7 @@
 #include "meet.h"
 #include "mem.h"
 #include "modules.h"
+#include "req.h"
 #include "rx.h"
 
 #include <pthread.h>
@@ -229,6 +230,7 @@ int hl_life_close(enum hl_life_who who)
             if (joint) {
                 err = close_all();
             } else {
+                hl_req_complete(0); /* nobody will poll for them */
                 /* release: pairs with the acquire in hl_life_is_open. */
                 hl_a32_store_release(&state, LIFE_IDLE);
             }

@@ -101,26 +101,39 @@ int hl_req_open(void)
     return hl_prog_register(hl_req_sweep, NULL, SWEEP_EVERY);
 }
 
-static bool no_sends(void *unused)
+/* Those that somebody waits for after all. */
+struct rest {
+    uint64_t ctx; /* of this communicator; 0: of any */
+    bool all;     /* not only sends */
+};
+
+static bool is_of(const struct hl_req *r, const struct rest *x)
+{
+    return (x->all || r->what == HL_REQ_SEND || r->what == HL_REQ_PSEND) &&
+           (x->ctx == 0 || r->ctx - r->ctx % 8 == x->ctx);
+}
+
+static bool none_left(void *rest)
 {
     hl_req_sweep(NULL);
     bool none = true;
     hl_mutex_lock(&lock);
     uint64_t n = hl_a64_load_relaxed(&count); /* relaxed: under lock */
     for (uint64_t i = 0; none && i < n; i++) {
-        none = orphans[i]->what != HL_REQ_SEND && orphans[i]->what != HL_REQ_PSEND;
+        none = !is_of(orphans[i], rest);
     }
     hl_mutex_unlock(&lock);
     return none;
 }
 
-static void tell_sends(const void *unused, struct hl_told *t)
+static void tell_left(const void *arg, struct hl_told *t)
 {
-    hl_told_say(t, "sends whose requests were freed");
+    const struct rest *x = arg;
+    hl_told_say(t, "%s whose requests were freed", x->all ? "operations" : "sends");
     hl_mutex_lock(&lock);
     uint64_t n = hl_a64_load_relaxed(&count); /* relaxed: under lock */
     for (uint64_t i = 0; i < n; i++) {
-        if (orphans[i]->what == HL_REQ_SEND) {
+        if (is_of(orphans[i], x)) {
             hl_told_say(t, ": ");
             hl_req_tell(orphans[i], t);
             break;
@@ -128,11 +141,16 @@ static void tell_sends(const void *unused, struct hl_told *t)
     }
     hl_mutex_unlock(&lock);
 }
-HL_HANG_TELLS(no_sends, tell_sends);
+HL_HANG_TELLS(none_left, tell_left);
 
 void hl_req_quiet(void)
 {
-    hl_prog_wait(no_sends, NULL);
+    hl_prog_wait(none_left, &(struct rest){0, false});
+}
+
+void hl_req_complete(uint64_t ctx)
+{
+    hl_prog_wait(none_left, &(struct rest){ctx, true});
 }
 
 void hl_req_close(void)

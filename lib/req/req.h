@@ -308,6 +308,9 @@ bool hl_req_status_cancelled(const MPI_Status *status);
  * INACTIVE. Any thread. */
 void hl_req_orphan(struct hl_req *r);
 
+/* Waits until those of the communicator with this context (plane 0; 0: of any) have ended. */
+void hl_req_complete(uint64_t ctx);
+
 /* Is one of them left that has not ended? */
 bool hl_req_has_orphans(void);
 

@@ -1,5 +1,8 @@
 /* Who finalizes does not leave others waiting: a sender's messages may still be on the way, and the receiver
- * gets all of them; a receiver may have freed its receives, and who sends to them later gets through. */
+ * gets all of them; a receiver may have freed its receives, and who sends to them later gets through. So do
+ * who ends the last session and who disconnects a communicator.
+ *
+ * usage: p2p_leave finalize|session|disconnect */
 #include "mpi_test.h"
 
 #define N 2000
@@ -8,6 +11,8 @@
 #define TAG N
 
 static unsigned char large[2][LARGE];
+static MPI_Comm comm = MPI_COMM_WORLD;
+static MPI_Session session;
 
 static void send_all(void)
 {
@@ -15,7 +20,7 @@ static void send_all(void)
     static unsigned char buf[BYTES];
     test_fill(buf, BYTES, 1);
     for (int i = 0; i < N; i++) {
-        MPI_Isend(buf, i % BYTES, MPI_BYTE, 1, i, MPI_COMM_WORLD, &req[i]);
+        MPI_Isend(buf, i % BYTES, MPI_BYTE, 1, i, comm, &req[i]);
         MPI_Request_free(&req[i]);
     }
 }
@@ -25,7 +30,7 @@ static void receive_all(void)
     static unsigned char buf[BYTES];
     usleep(100000);
     for (int i = 0; i < N; i++) {
-        MPI_Recv(buf, BYTES, MPI_BYTE, 0, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(buf, BYTES, MPI_BYTE, 0, i, comm, MPI_STATUS_IGNORE);
         test_verify(buf, (size_t)(i % BYTES), 1);
     }
 }
@@ -33,28 +38,59 @@ static void receive_all(void)
 /* To one who is in MPI_Finalize by now. */
 static void send_late(void)
 {
-    MPI_Recv(NULL, 0, MPI_BYTE, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(NULL, 0, MPI_BYTE, 1, TAG, comm, MPI_STATUS_IGNORE);
     usleep(200000);
     for (int i = 0; i < 2; i++) {
         test_fill(large[i], LARGE, i);
-        MPI_Ssend(large[i], LARGE, MPI_BYTE, 1, TAG + i, MPI_COMM_WORLD);
+        MPI_Ssend(large[i], LARGE, MPI_BYTE, 1, TAG + i, comm);
     }
 }
 
 static void receive_late(void)
 {
     MPI_Request req[2];
-    MPI_Irecv(large[0], LARGE, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, &req[0]);
-    MPI_Irecv(large[1], LARGE, MPI_BYTE, MPI_ANY_SOURCE, TAG + 1, MPI_COMM_WORLD, &req[1]);
+    MPI_Irecv(large[0], LARGE, MPI_BYTE, 0, TAG, comm, &req[0]);
+    MPI_Irecv(large[1], LARGE, MPI_BYTE, MPI_ANY_SOURCE, TAG + 1, comm, &req[1]);
     for (int i = 0; i < 2; i++) {
         MPI_Request_free(&req[i]);
     }
-    MPI_Send(NULL, 0, MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
+    MPI_Send(NULL, 0, MPI_BYTE, 0, TAG, comm);
 }
 
-int main(void)
+static void open_session(void)
 {
-    test_start(2);
+    MPI_Group group;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "leave", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Group_free(&group);
+    MPI_Comm_rank(comm, &me);
+}
+
+static void leave(const char *way)
+{
+    if (strcmp(way, "session") == 0) {
+        MPI_Comm_free(&comm);
+        MPI_Session_finalize(&session);
+    } else if (strcmp(way, "disconnect") == 0) {
+        MPI_Comm_disconnect(&comm);
+        CHECK(comm == MPI_COMM_NULL);
+    } else {
+        MPI_Finalize();
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *way = argc > 1 ? argv[1] : "finalize";
+    if (strcmp(way, "session") == 0) {
+        open_session();
+    } else {
+        test_start(2);
+    }
+    if (strcmp(way, "disconnect") == 0) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    }
     if (me == 0) {
         send_all();
         send_late();
@@ -62,7 +98,7 @@ int main(void)
         receive_all();
         receive_late();
     }
-    MPI_Finalize();
+    leave(way);
     for (int i = 0; i < 2 && me == 1; i++) {
         for (size_t k = 0; k < LARGE; k++) {
             if (large[i][k] != test_byte(i, k)) {
@@ -70,6 +106,9 @@ int main(void)
                 return 1;
             }
         }
+    }
+    if (strcmp(way, "disconnect") == 0) {
+        MPI_Finalize();
     }
     return 0;
 }
