@@ -7,12 +7,10 @@
 #include "args.h"
 #include "files.h"
 
-/* The view that the arguments name; MPI_DISPLACEMENT_CURRENT: from where the shared pointer is. */
-static int make_view(struct hl_file *f, struct hl_view_ask *ask, const char *datarep, struct hl_view **made)
+/* MPI_DISPLACEMENT_CURRENT is left in ask->disp. */
+static int check_view(const struct hl_file *f, struct hl_view_ask *ask, const char *datarep)
 {
     bool sequential = (f->amode & MPI_MODE_SEQUENTIAL) != 0;
-    int64_t at = 0;
-    int err = 0;
 
     ask->rep = hl_rep_of(datarep);
     ask->writes = (f->amode & MPI_MODE_RDONLY) == 0;
@@ -20,16 +18,9 @@ static int make_view(struct hl_file *f, struct hl_view_ask *ask, const char *dat
         return hl_err_say(HL_ERR_UNSUPPORTED_DATAREP, "there is no data representation '%.*s'",
                           MPI_MAX_DATAREP_STRING, datarep);
     }
-    if (sequential != (ask->disp == MPI_DISPLACEMENT_CURRENT)) {
-        return hl_err_say(HL_ERR_DISP, "MPI_DISPLACEMENT_CURRENT is for MPI_MODE_SEQUENTIAL, and alone is");
-    }
-    if (sequential) {
-        struct hl_view *old = hl_file_view(f);
-        err = hl_file_now_shared(f, &at);
-        err = err == 0 ? hl_view_byte(old, at * old->unit, &ask->disp) : err;
-        hl_view_unref(old);
-    }
-    return err == 0 ? hl_view_make(ask, made) : err;
+    return sequential != (ask->disp == MPI_DISPLACEMENT_CURRENT)
+               ? hl_err_say(HL_ERR_DISP, "MPI_DISPLACEMENT_CURRENT is for MPI_MODE_SEQUENTIAL, and alone is")
+               : 0;
 }
 
 HL_API(MPI_File_set_view)
@@ -47,7 +38,11 @@ int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Dat
         err = err == 0 ? hl_api_get_committed(filetype, &ask.filetype) : err;
         err = err == 0 ? hl_api_check_out(datarep, "datarep") : err;
         err = err == 0 ? hl_api_get_info(info, &hints) : err;
-        err = err == 0 ? make_view(f, &ask, datarep, &v) : err;
+        err = err == 0 ? check_view(f, &ask, datarep) : err;
+        if ((f->amode & MPI_MODE_SEQUENTIAL) != 0) {
+            err = hl_file_current(f, err, &ask.disp);
+        }
+        err = err == 0 ? hl_view_make(&ask, &v) : err;
         err = hl_file_set_view(f, err, v, hints);
     }
     return hl_api_leave_file(f, "MPI_File_set_view", err);

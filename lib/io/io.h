@@ -114,7 +114,10 @@ int hl_file_seek(struct hl_file *f, int64_t offset, int whence);
 int64_t hl_file_tell(struct hl_file *f);
 int hl_file_seek_shared(struct hl_file *f, int err, int64_t offset, int whence);
 int hl_file_tell_shared(struct hl_file *f, int64_t *at);
-int hl_file_now_shared(struct hl_file *f, int64_t *at); /* of sequential files too */
+
+/* The byte of the file where the shared pointer is, once all ranks have come. Collective; of sequential files
+ * too. */
+int hl_file_current(struct hl_file *f, int err, int64_t *disp);
 
 /* ---- Data access ---- */
 

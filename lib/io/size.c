@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cause.h"
+#include "coll.h"
 #include "err.h"
 #include "io.h"
 
@@ -214,14 +215,24 @@ int hl_file_seek_shared(struct hl_file *f, int err, int64_t offset, int whence)
     return hl_io_agree(f->comm, err);
 }
 
-int hl_file_now_shared(struct hl_file *f, int64_t *at)
-{
-    return hl_io_counter_add(&f->shared, 0, at);
-}
-
 int hl_file_tell_shared(struct hl_file *f, int64_t *at)
 {
     int err = hl_file_check_places(f);
 
-    return err == 0 ? hl_file_now_shared(f, at) : err;
+    return err == 0 ? hl_io_counter_add(&f->shared, 0, at) : err;
+}
+
+int hl_file_current(struct hl_file *f, int err, int64_t *disp)
+{
+    int64_t at = 0;
+
+    err = hl_io_agree(f->comm, err); /* from here on nobody moves the pointer */
+    if (err == 0 && f->comm->rank == 0) {
+        struct hl_view *v = hl_file_view(f);
+        err = hl_io_counter_add(&f->shared, 0, &at);
+        err = err == 0 ? hl_view_byte(v, at * v->unit, disp) : err;
+        hl_view_unref(v);
+    }
+    err = hl_io_agree(f->comm, err);
+    return err == 0 ? hl_io_agree(f->comm, hl_coll_bcast_bytes(f->comm, disp, sizeof *disp, 0)) : err;
 }

@@ -1,6 +1,6 @@
 /* Files: what the calls promise one by one, and how they refuse wrong ones: the class, on all ranks together
  * where the call is collective, and the file's own error handler. */
-#include "mpi_test.h"
+#include "io_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,17 +8,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-static char name[256];
 static int unlocked; /* "unlocked": atomic mode stays off where it matters, to see the test fail */
-
-static int class_of(int code)
-{
-    int class_ = -1;
-    MPI_Error_class(code, &class_);
-    return class_;
-}
-#define CHECK_CLASS(call, class_) CHECK_EQ(class_of(call), class_)
-#define OK(call) CHECK_CLASS(call, MPI_SUCCESS)
 
 static MPI_File open_file(int amode)
 {
@@ -191,6 +181,41 @@ static void wrong_arguments(void)
     CHECK_CLASS(MPI_File_get_atomicity(f, NULL), MPI_ERR_ARG);
     OK(MPI_File_get_atomicity(f, &flag));
     CHECK_EQ(flag, 0);
+    OK(MPI_File_close(&f));
+}
+
+/* Ranks that set a view from the shared pointer agree where that is, also while one of them still writes. */
+static void current_place(void)
+{
+    enum { ROUNDS = 40, EACH_ROUND = 20 };
+    char all[(EACH_ROUND + 1) * ROUNDS + 1];
+    MPI_File f = open_file(MPI_MODE_WRONLY | MPI_MODE_CREATE | MPI_MODE_SEQUENTIAL);
+    MPI_Status st;
+    int n = 0, first = 0, last = 0;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        for (int k = 0; me == 0 && k < EACH_ROUND; k++) {
+            OK(MPI_File_write_shared(f, "A", 1, MPI_CHAR, MPI_STATUS_IGNORE));
+        }
+        OK(MPI_File_set_view(f, MPI_DISPLACEMENT_CURRENT, MPI_CHAR, MPI_CHAR, "native", MPI_INFO_NULL));
+        if (me == size - 1) {
+            OK(MPI_File_write_shared(f, "b", 1, MPI_CHAR, MPI_STATUS_IGNORE));
+        }
+    }
+    if (size > 1) {
+        MPI_Offset disp = me == 0 ? 0 : MPI_DISPLACEMENT_CURRENT;
+        CHECK_CLASS(MPI_File_set_view(f, disp, MPI_CHAR, MPI_CHAR, "native", MPI_INFO_NULL), MPI_ERR_DISP);
+    }
+    OK(MPI_File_close(&f));
+    f = open_file(MPI_MODE_RDONLY | MPI_MODE_DELETE_ON_CLOSE);
+    OK(MPI_File_read_at(f, 0, all, sizeof all, MPI_CHAR, &st));
+    MPI_Get_count(&st, MPI_CHAR, &n);
+    CHECK_EQ(n, (EACH_ROUND + 1) * ROUNDS);
+    for (int i = 0; i < n; i++) {
+        first += all[i] == 'A';
+        last += all[i] == 'b';
+    }
+    CHECK(first == EACH_ROUND * ROUNDS && last == ROUNDS);
     OK(MPI_File_close(&f));
 }
 
@@ -474,14 +499,12 @@ static void threads(int atomic)
 int main(int argc, char **argv)
 {
     unlocked = argc > 1 && strcmp(argv[1], "unlocked") == 0;
-    test_start(1);
-    const char *folder = getenv("TMPDIR");
-    snprintf(name, sizeof name, "%s/hotlane-io-calls-%d", folder != NULL ? folder : "/tmp", (int)getpid());
-    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+    io_start("io-calls");
     modes();
     one_fails();
     directions();
     wrong_arguments();
+    current_place();
     handlers();
     full_disk();
     limited();

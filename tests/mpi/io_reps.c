@@ -1,19 +1,8 @@
 /* Data representations: external32 and the program's own, whose basic types have other sizes in the file, so
  * that views made of elements are stretched or shrunk; and what is left of an element where a file ends. */
-#include "mpi_test.h"
+#include "io_test.h"
 
-#include <unistd.h>
-
-static char name[256];
 static int calls;
-#define OK(call) CHECK_EQ(call, MPI_SUCCESS)
-
-static int class_of(int code)
-{
-    int class_ = -1;
-    MPI_Error_class(code, &class_);
-    return class_;
-}
 
 /* Every number is its decimal digits in 8 characters. */
 static int extent_of(MPI_Datatype type, MPI_Aint *extent, void *state)
@@ -130,8 +119,8 @@ static void own_text(const char *rep)
     /* Not digits: the program's function refuses. */
     OK(MPI_File_write_at(f, 5 + 2 * me * 8, "strange!", 8, MPI_BYTE, &st));
     OK(MPI_File_set_view(f, 5, MPI_INT, turn, rep, MPI_INFO_NULL));
-    CHECK_EQ(class_of(MPI_File_read(f, data, 1, MPI_INT, &st)), MPI_ERR_CONVERSION);
-    CHECK_EQ(class_of(MPI_File_write_at(f, 0, data, 1, MPI_FLOAT, &st)), MPI_ERR_CONVERSION);
+    CHECK_CLASS(MPI_File_read(f, data, 1, MPI_INT, &st), MPI_ERR_CONVERSION);
+    CHECK_CLASS(MPI_File_write_at(f, 0, data, 1, MPI_FLOAT, &st), MPI_ERR_CONVERSION);
     MPI_Type_free(&turn);
     MPI_Type_free(&gaps);
     OK(MPI_File_close(&f));
@@ -163,7 +152,7 @@ static void longs(void)
     MPI_Get_count(&st, MPI_LONG, &n);
     CHECK_EQ(n, 6);
     data[0] = 1L << 40;
-    CHECK_EQ(class_of(MPI_File_write_at_all(f, 6 * me, data, 1, MPI_LONG, &st)), MPI_ERR_CONVERSION);
+    CHECK_CLASS(MPI_File_write_at_all(f, 6 * me, data, 1, MPI_LONG, &st), MPI_ERR_CONVERSION);
     memset(data, 0, sizeof data);
     OK(MPI_File_read_at_all(f, 6 * me + 1, data, 5, MPI_LONG, &st));
     for (int i = 0; i < 5; i++) {
@@ -186,16 +175,13 @@ static void longs(void)
 
 int main(void)
 {
-    test_start(1);
-    const char *folder = getenv("TMPDIR");
-    snprintf(name, sizeof name, "%s/hotlane-io-reps-%d", folder != NULL ? folder : "/tmp", (int)getpid());
-    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+    io_start("io-reps");
     OK(MPI_Register_datarep("digits", from_text_small, to_text_small, extent_of, &calls));
     OK(MPI_Register_datarep_c("digits, large", from_text, to_text, extent_of, &calls));
     CHECK_EQ(class_of(MPI_Register_datarep("digits", from_text_small, to_text_small, extent_of, &calls)),
              MPI_ERR_DUP_DATAREP);
-    CHECK_EQ(class_of(MPI_Register_datarep("native", NULL, NULL, extent_of, NULL)), MPI_ERR_DUP_DATAREP);
-    CHECK_EQ(class_of(MPI_Register_datarep("x", NULL, NULL, NULL, NULL)), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Register_datarep("native", NULL, NULL, extent_of, NULL), MPI_ERR_DUP_DATAREP);
+    CHECK_CLASS(MPI_Register_datarep("x", NULL, NULL, NULL, NULL), MPI_ERR_ARG);
     own_text("digits");
     own_text("digits, large");
     longs();
