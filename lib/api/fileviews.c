@@ -48,12 +48,19 @@ int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Dat
     return hl_api_leave_file(f, "MPI_File_set_view", err);
 }
 
-/* A handle of the user's own, but for predefined types. */
+/* A handle of the user's own, but for predefined types: a duplicate, and known as one. */
 static int give_type(struct hl_type *t, MPI_Datatype *out)
 {
     struct hl_type *made = t;
+    struct hl_type_args args = {.combiner = MPI_COMBINER_DUP, .n_types = 1, .types = &t};
     int err = t->predefined ? 0 : hl_type_make_dup(t, &made);
 
+    if (err == 0 && !t->predefined) {
+        err = hl_type_keep_args(made, &args);
+        if (err != 0) {
+            hl_type_free(made);
+        }
+    }
     if (err == 0) {
         *out = made->handle;
     }

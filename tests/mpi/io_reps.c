@@ -2,6 +2,8 @@
  * that views made of elements are stretched or shrunk; and what is left of an element where a file ends. */
 #include "io_test.h"
 
+#include <wchar.h>
+
 static int calls;
 
 /* Every number is its decimal digits in 8 characters. */
@@ -173,6 +175,41 @@ static void longs(void)
     OK(MPI_File_close(&f));
 }
 
+static int combiner_of(MPI_Datatype type)
+{
+    int ints, addrs, types, combiner = -1;
+    OK(MPI_Type_get_envelope(type, &ints, &addrs, &types, &combiner));
+    return combiner;
+}
+
+/* The types of a view that MPI_File_get_view gives are duplicates, good for the next view. */
+static void given_back(void)
+{
+    MPI_File f = open_file();
+    MPI_Datatype every, etype, filetype, inner;
+    MPI_Offset disp;
+    wchar_t data[2] = {L'h', L'l'};
+    char rep[MPI_MAX_DATAREP_STRING];
+
+    MPI_Type_vector(2, 1, 2, MPI_WCHAR, &every);
+    MPI_Type_commit(&every);
+    OK(MPI_File_set_view(f, 0, MPI_WCHAR, every, "native", MPI_INFO_NULL));
+    MPI_Type_free(&every);
+    OK(MPI_File_get_view(f, &disp, &etype, &filetype, rep));
+    CHECK(etype == MPI_WCHAR);
+    CHECK_EQ(combiner_of(etype), MPI_COMBINER_NAMED);
+    CHECK_EQ(combiner_of(filetype), MPI_COMBINER_DUP);
+    OK(MPI_Type_get_contents(filetype, 0, 0, 1, NULL, NULL, &inner));
+    CHECK_EQ(combiner_of(inner), MPI_COMBINER_VECTOR);
+    MPI_Type_free(&inner);
+    OK(MPI_File_set_view(f, 0, etype, filetype, "external32", MPI_INFO_NULL));
+    MPI_Type_free(&filetype);
+    OK(MPI_File_write_all(f, data, 2, MPI_WCHAR, MPI_STATUS_IGNORE));
+    OK(MPI_File_get_size(f, &disp));
+    CHECK_EQ(disp, 6); /* two characters and the gap between them, of 2 bytes each */
+    OK(MPI_File_close(&f));
+}
+
 int main(void)
 {
     io_start("io-reps");
@@ -185,6 +222,7 @@ int main(void)
     own_text("digits");
     own_text("digits, large");
     longs();
+    given_back();
     MPI_Finalize();
     return 0;
 }
