@@ -8,10 +8,9 @@
 #include "err.h"
 #include "lock.h"
 
-enum { NATIVE, INTERNAL, EXTERNAL32 };
-static struct hl_rep external32 = {.name = "external32", .number = EXTERNAL32};
-static struct hl_rep internal = {.name = "internal", .number = INTERNAL, .plain = true, .next = &external32};
-static struct hl_rep native = {.name = "native", .number = NATIVE, .plain = true, .next = &internal};
+static struct hl_rep external32 = {.name = "external32"};
+static struct hl_rep internal = {.name = "internal", .plain = true, .next = &external32};
+static struct hl_rep native = {.name = "native", .plain = true, .next = &internal};
 
 static struct hl_mutex lock = HL_MUTEX_INIT; /* guards `next` of the last one */
 
@@ -55,7 +54,7 @@ int hl_rep_register(const char *name, const struct hl_rep_fns *fns)
     if (err == 0 && find(name, &last) != NULL) {
         err = hl_err_say(HL_ERR_DUP_DATAREP, "there is a data representation '%s' already", name);
     } else if (err == 0) {
-        *made = (struct hl_rep){.name = own, .number = last->number + 1, .user = *fns};
+        *made = (struct hl_rep){.name = own, .user = *fns};
         last->next = made;
     }
     hl_mutex_unlock(&lock);
@@ -70,7 +69,7 @@ int hl_rep_bytes(const struct hl_rep *rep, const struct hl_type *type, int64_t c
 {
     struct hl_type *tile;
 
-    if (rep->number == EXTERNAL32) {
+    if (rep == &external32) {
         return hl_type_external_bytes(type, count, bytes);
     }
     if (!rep->plain) {
@@ -113,7 +112,7 @@ static int call_user(const struct hl_rep *rep, const struct hl_type *type, int c
 int hl_rep_convert(const struct hl_rep *rep, const struct hl_type *type, int64_t count, void *buf, void *file,
                    bool write)
 {
-    if (rep->number == EXTERNAL32) {
+    if (rep == &external32) {
         return hl_type_external(type, count, buf, file, write);
     }
     return call_user(rep, type, count < INT_MAX ? (int)count : INT_MAX, buf, file, write);

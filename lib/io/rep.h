@@ -20,7 +20,6 @@ struct hl_rep_fns {
 /* Read-only once made; never freed. */
 struct hl_rep {
     const char *name;
-    int number; /* 0: native, 1: internal, 2: external32, then as they are registered */
     bool plain; /* as in memory */
     struct hl_rep_fns user;
     struct hl_rep *next;

@@ -9,6 +9,7 @@
 #include "coll.h"
 #include "err.h"
 #include "io.h"
+#include "util.h"
 
 int hl_file_get_size(const struct hl_file *f, int64_t *size)
 {
@@ -126,11 +127,20 @@ static void put_view(struct hl_file *f, struct hl_view *view)
     hl_view_unref(old);
 }
 
+/* Ranks may have registered their representations in different orders: the name is what they share. */
+static int64_t hash(const char *text)
+{
+    static const uint64_t key[2];
+
+    return (int64_t)hl_siphash(key, text, strlen(text));
+}
+
 int hl_file_set_view(struct hl_file *f, int err, struct hl_view *view, const struct hl_info *user)
 {
     err = hl_io_agree_value(f->comm, err, "the size of the etype", err == 0 ? view->unit : 0);
     if (err == 0) {
-        err = hl_io_agree_value(f->comm, 0, "the number of the data representation", view->rep->number);
+        err = hl_io_agree_value(f->comm, 0, "the hash of the data representation's name",
+                                hash(view->rep->name));
     }
     if (err != 0) {
         if (view != NULL) {

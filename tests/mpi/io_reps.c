@@ -210,6 +210,16 @@ static void given_back(void)
     OK(MPI_File_close(&f));
 }
 
+static void names_differ(void)
+{
+    MPI_File f = open_file();
+    const char *rep = me == 0 ? "digits" : "digits of all";
+
+    CHECK_CLASS(MPI_File_set_view(f, 0, MPI_INT, MPI_INT, rep, MPI_INFO_NULL),
+                size == 1 ? MPI_SUCCESS : MPI_ERR_NOT_SAME);
+    OK(MPI_File_close(&f));
+}
+
 int main(void)
 {
     io_start("io-reps");
@@ -219,6 +229,13 @@ int main(void)
              MPI_ERR_DUP_DATAREP);
     CHECK_CLASS(MPI_Register_datarep("native", NULL, NULL, extent_of, NULL), MPI_ERR_DUP_DATAREP);
     CHECK_CLASS(MPI_Register_datarep("x", NULL, NULL, NULL, NULL), MPI_ERR_ARG);
+    /* Registering is a rank's own: orders may differ. */
+    if (me % 2 == 1) {
+        OK(MPI_Register_datarep("digits of some", from_text_small, to_text_small, extent_of, &calls));
+    }
+    OK(MPI_Register_datarep("digits of all", from_text_small, to_text_small, extent_of, &calls));
+    own_text("digits of all");
+    names_differ();
     own_text("digits");
     own_text("digits, large");
     longs();
