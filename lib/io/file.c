@@ -79,7 +79,7 @@ static int permissions(const struct hl_info *info)
     return *end == '\0' && end != value && mode >= 0 && mode <= 07777 ? (int)mode : 0666;
 }
 
-/* Opens the file for this rank; `makes`: CREATE and EXCL count. */
+/* Opens the file for this rank; `makes`: CREATE, EXCL and DELETE_ON_CLOSE count. */
 static int open_here(struct hl_file *f, const struct hl_file_ask *ask, bool makes)
 {
     struct stat st;
@@ -98,6 +98,10 @@ static int open_here(struct hl_file *f, const struct hl_file_ask *ask, bool make
     }
     if (fstat(f->fd, &st) == 0 && S_ISDIR(st.st_mode)) {
         return hl_io_refused("opening", f->name, EISDIR);
+    }
+    if (makes && (f->amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
+        f->path = realpath(f->name, NULL);
+        return f->path != NULL ? 0 : hl_io_refused("finding the place", f->name, errno);
     }
     return 0;
 }
@@ -136,6 +140,7 @@ static void unmake(struct hl_file *f)
     hl_errh_set(&f->errh, HL_ERRH_FILE, NULL);
     hl_info_free(f->info);
     free(f->name);
+    free(f->path);
     struct hl_comm *comm = f->comm;
     hl_handle_free(f);
     hl_comm_free(comm);
@@ -208,20 +213,35 @@ static void tell_open(const void *file, struct hl_told *t)
 }
 HL_HANG_TELLS(none_open, tell_open);
 
+/* Is what has the open file's path still that file? Only while it is open nobody else can have its number. */
+static int check_path(const struct hl_file *f)
+{
+    struct stat file, there;
+
+    if (fstat(f->fd, &file) != 0 || lstat(f->path, &there) != 0) {
+        return hl_io_refused("deleting", f->path, errno);
+    }
+    return file.st_dev == there.st_dev && file.st_ino == there.st_ino
+               ? 0
+               : hl_err_say(HL_ERR_NO_SUCH_FILE, "another file has the place of the one to delete: '%.300s'",
+                            f->path);
+}
+
 int hl_file_close(struct hl_file *f)
 {
-    bool deletes = (f->amode & MPI_MODE_DELETE_ON_CLOSE) != 0;
-    int err = 0;
+    int err = 0, gone = 0;
 
     hl_prog_wait(none_open, f);
+    if (f->path != NULL) {
+        gone = check_path(f);
+    }
     if (close(f->fd) != 0 && errno != EINTR) {
         err = hl_io_refused("closing", f->name, errno);
     }
     f->fd = -1;
     err = hl_io_agree(f->comm, err); /* also: nobody adds to the shared pointer any more */
-    if (deletes) {
-        int gone = f->comm->rank == 0 ? hl_file_delete(f->name) : 0;
-        gone = hl_io_agree(f->comm, gone);
+    if ((f->amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
+        gone = hl_io_agree(f->comm, gone == 0 && f->path != NULL ? hl_file_delete(f->path) : gone);
         err = err != 0 ? err : gone;
     }
     unmake(f);

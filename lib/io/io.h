@@ -31,6 +31,7 @@ struct hl_file {
     struct hl_handle h;
     struct hl_comm *comm; /* its own */
     char *name;           /* as the user gave it */
+    char *path; /* at rank 0, if the file is to be deleted: its place, whatever the folder is then */
     int amode, fd;
     int64_t most;         /* first byte that the process may not write (ulimit -f) */
     struct hl_errh *errh; /* changed as errh.h says */
