@@ -22,14 +22,23 @@ int hl_file_get_size(const struct hl_file *f, int64_t *size)
     return 0;
 }
 
+int hl_file_check_places(const struct hl_file *f)
+{
+    return (f->amode & MPI_MODE_SEQUENTIAL) != 0
+               ? hl_err_say(HL_ERR_UNSUPPORTED_OPERATION,
+                            "a file opened with MPI_MODE_SEQUENTIAL has no places and no size to change")
+               : 0;
+}
+
 static int check_size(const struct hl_file *f, int64_t size)
 {
     if (size < 0) {
         return hl_err_say(HL_ERR_ARG, "a file of %lld bytes", (long long)size);
     }
-    return (f->amode & MPI_MODE_RDONLY) != 0
-               ? hl_err_say(HL_ERR_READ_ONLY, "file '%.300s' is open for reading only", f->name)
-               : 0;
+    if ((f->amode & MPI_MODE_RDONLY) != 0) {
+        return hl_err_say(HL_ERR_READ_ONLY, "file '%.300s' is open for reading only", f->name);
+    }
+    return hl_file_check_places(f);
 }
 
 /* Rank 0 does it for all. */
@@ -153,14 +162,6 @@ int hl_file_set_view(struct hl_file *f, int err, struct hl_view *view, const str
         hl_io_counter_set(&f->shared, 0);
     }
     return hl_file_set_hints(f, 0, user); /* nobody leaves before the pointer is set */
-}
-
-int hl_file_check_places(const struct hl_file *f)
-{
-    return (f->amode & MPI_MODE_SEQUENTIAL) != 0
-               ? hl_err_say(HL_ERR_UNSUPPORTED_OPERATION,
-                            "a file opened with MPI_MODE_SEQUENTIAL has no places")
-               : 0;
 }
 
 /* The place that `offset` and `whence` name, from `now`. */

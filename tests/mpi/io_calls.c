@@ -128,6 +128,8 @@ static void directions(void)
     CHECK_CLASS(MPI_File_seek(f, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK_CLASS(MPI_File_seek_shared(f, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK_CLASS(MPI_File_get_position(f, &at), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_CLASS(MPI_File_set_size(f, 0), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_CLASS(MPI_File_preallocate(f, 1000), MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK_CLASS(MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL), MPI_ERR_DISP);
     OK(MPI_File_write_shared(f, &x, 1, MPI_INT, MPI_STATUS_IGNORE));
     MPI_Barrier(MPI_COMM_WORLD);
