@@ -82,11 +82,17 @@ int PMPI_File_close(MPI_File *fh)
     int err = hl_api_enter(hl_api_check_out(fh, "fh"));
 
     err = err == 0 ? hl_api_get_file(*fh, &f) : err;
-    if (err == 0) {
-        err = hl_file_close(f);
-        *fh = MPI_FILE_NULL;
+    if (err == 0 && f->fd < 0) {
+        err = hl_err_say(HL_ERR_FILE, "the file is being closed: this is the error handler of that");
     }
-    return hl_api_leave_file(NULL, "MPI_File_close", err);
+    if (err != 0) {
+        return hl_api_leave_file(NULL, "MPI_File_close", err);
+    }
+    int code = hl_api_end_file(f, "MPI_File_close", hl_file_close(f));
+    hl_file_free(f);
+    *fh = MPI_FILE_NULL;
+    hl_cs_out(HL_CS_call, NULL);
+    return code;
 }
 
 HL_API(MPI_File_delete)

@@ -126,7 +126,7 @@ static int prepare(struct hl_file *f, const struct hl_file_ask *ask)
     return hl_view_make(&bytes, &f->view);
 }
 
-static void unmake(struct hl_file *f)
+void hl_file_free(struct hl_file *f)
 {
     if (f->counter_open) {
         hl_io_counter_close(&f->shared);
@@ -195,7 +195,7 @@ int hl_file_open(struct hl_comm *comm, const struct hl_file_ask *ask, struct hl_
     } else if (out) {
         hl_comm_free(own);
     } else {
-        unmake(f);
+        hl_file_free(f);
     }
     return err;
 }
@@ -244,7 +244,6 @@ int hl_file_close(struct hl_file *f)
         gone = hl_io_agree(f->comm, gone == 0 && f->path != NULL ? hl_file_delete(f->path) : gone);
         err = err != 0 ? err : gone;
     }
-    unmake(f);
     return err;
 }
 

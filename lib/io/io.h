@@ -75,9 +75,13 @@ struct hl_file_ask {
 };
 int hl_file_open(struct hl_comm *comm, const struct hl_file_ask *ask, struct hl_file **made);
 
-/* MPI_File_close; collective. Waits for nonblocking accesses under way. The handle is invalid afterwards,
- * also after an error of the system (a write that failed late, a file that cannot be deleted). */
+/* MPI_File_close; collective. Waits for nonblocking accesses under way. Also after an error of the system (a
+ * write that failed late, a file that cannot be deleted) nothing but hl_file_free may follow; until then the
+ * file has its handler for that error. */
 int hl_file_close(struct hl_file *f);
+
+/* Makes the handle invalid. */
+void hl_file_free(struct hl_file *f);
 
 /* MPI_File_delete. */
 int hl_file_delete(const char *name);

@@ -224,12 +224,16 @@ static void current_place(void)
 /* ---- Error handlers ---- */
 
 static int calls, last_code;
-static MPI_File last_file;
+static MPI_File last_file, closing = MPI_FILE_NULL;
 static void note(MPI_File *file, int *code, ...)
 {
     calls++;
     last_file = *file;
     last_code = class_of(*code);
+    if (*file != MPI_FILE_NULL && *file == closing) {
+        MPI_File again = *file;
+        CHECK_CLASS(MPI_File_close(&again), MPI_ERR_FILE);
+    }
 }
 
 static void handlers(void)
@@ -258,9 +262,18 @@ static void handlers(void)
     OK(MPI_File_set_errhandler(f, MPI_ERRORS_RETURN));
     CHECK_CLASS(MPI_File_set_errhandler(f, comm_own), MPI_ERR_ERRHANDLER);
     MPI_Errhandler_free(&comm_own);
-    MPI_Errhandler_free(&own);
     OK(MPI_File_close(&f));
     CHECK_EQ(calls, 3);
+    /* What the close meets is the file's, too. */
+    f = open_file(MPI_MODE_WRONLY | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE);
+    closing = f;
+    OK(MPI_File_set_errhandler(f, own));
+    MPI_Errhandler_free(&own);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(me != 0 || unlink(name) == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_CLASS(MPI_File_close(&f), MPI_ERR_NO_SUCH_FILE);
+    CHECK(f == MPI_FILE_NULL && calls == 4 && last_file == closing && last_code == MPI_ERR_NO_SUCH_FILE);
 }
 
 /* ---- What the system refuses ---- */
