@@ -50,7 +50,8 @@ static int once(const struct access *a, MPI_Status *status)
     return hl_api_leave_file(f, a->func, err);
 }
 
-static int start(const struct access *a, MPI_Request *request)
+/* `all`: it is collective. */
+static int start(const struct access *a, bool all, MPI_Request *request)
 {
     struct hl_file *f;
     struct hl_io_call c;
@@ -59,6 +60,7 @@ static int start(const struct access *a, MPI_Request *request)
 
     err = err == 0 ? hl_api_check_out(request, "request") : err;
     err = err == 0 ? check(a, f, &c) : err;
+    err = err == 0 && all ? hl_file_check_split(f) : err;
     err = err == 0 ? hl_file_start(f, &c, &r) : err;
     if (err == 0) {
         *request = hl_req_handle(r);
@@ -140,7 +142,8 @@ static int end(const struct access *a, enum hl_io_split sort, MPI_Status *status
 #define REST_NONE
 
 #define ONCE(name, at, way) FORM(name, at, way, REST_STATUS, once(&a, status))
-#define START(name, at, way) FORM(name, at, way, REST_REQUEST, start(&a, request))
+#define START(name, at, way) FORM(name, at, way, REST_REQUEST, start(&a, false, request))
+#define START_ALL(name, at, way) FORM(name, at, way, REST_REQUEST, start(&a, true, request))
 #define TOGETHER(name, at, way) FORM(name, at, way, REST_STATUS, together(&a, status))
 #define BEGIN(name, at, way, sort) FORM(name, at, way, REST_NONE, begin(&a, HL_IO_##sort))
 

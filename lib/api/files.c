@@ -88,6 +88,10 @@ int PMPI_File_close(MPI_File *fh)
     if (err != 0) {
         return hl_api_leave_file(NULL, "MPI_File_close", err);
     }
+    err = hl_file_may_close(f);
+    if (err != 0) {
+        return hl_api_leave_file(f, "MPI_File_close", err);
+    }
     int code = hl_api_end_file(f, "MPI_File_close", hl_file_close(f));
     hl_file_free(f);
     *fh = MPI_FILE_NULL;

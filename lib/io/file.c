@@ -213,6 +213,11 @@ static void tell_open(const void *file, struct hl_told *t)
 }
 HL_HANG_TELLS(none_open, tell_open);
 
+int hl_file_may_close(struct hl_file *f)
+{
+    return hl_io_agree(f->comm, hl_file_check_split(f));
+}
+
 /* Is what has the open file's path still that file? Only while it is open nobody else can have its number. */
 static int check_path(const struct hl_file *f)
 {

@@ -75,6 +75,9 @@ struct hl_file_ask {
 };
 int hl_file_open(struct hl_comm *comm, const struct hl_file_ask *ask, struct hl_file **made);
 
+/* Before MPI_File_close, collective. HL_ERR_IO: a split collective is under way; the file stays open. */
+int hl_file_may_close(struct hl_file *f);
+
 /* MPI_File_close; collective. Waits for nonblocking accesses under way. Also after an error of the system (a
  * write that failed late, a file that cannot be deleted) nothing but hl_file_free may follow; until then the
  * file has its handler for that error. */
@@ -160,6 +163,7 @@ int hl_file_start(struct hl_file *f, const struct hl_io_call *c, struct hl_req *
 /* Split collectives: begin does the access, end tells its result. `sort` and `write` of both must agree:
  * HL_ERR_IO, as for a second one. */
 int hl_file_begin(struct hl_file *f, int err, enum hl_io_split sort, const struct hl_io_call *c);
+int hl_file_check_split(struct hl_file *f); /* HL_ERR_IO: one is under way, no other collective call may be */
 int hl_file_end(struct hl_file *f, enum hl_io_split sort, bool write, const void *buf, int64_t *bytes);
 
 #endif

@@ -46,6 +46,7 @@ static int change_size(struct hl_file *f, int err, int64_t size, int (*change)(i
                        const char *what)
 {
     err = err != 0 ? err : check_size(f, size);
+    err = err != 0 ? err : hl_file_check_split(f);
     err = hl_io_agree_value(f->comm, err, "the size", size);
     if (err != 0) {
         return err;
@@ -86,8 +87,11 @@ int hl_file_preallocate(struct hl_file *f, int err, int64_t size)
 
 int hl_file_sync(struct hl_file *f)
 {
-    int rc;
+    int rc, err = hl_file_check_split(f);
 
+    if (err != 0) {
+        return hl_io_agree(f->comm, err);
+    }
     do {
         rc = fsync(f->fd);
     } while (rc != 0 && errno == EINTR);
@@ -105,6 +109,7 @@ int hl_file_set_atomicity(struct hl_file *f, int err, bool on)
 {
     struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
 
+    err = err != 0 ? err : hl_file_check_split(f);
     if (err == 0 && on && fcntl(f->fd, F_OFD_SETLK, &lock) != 0) {
         err = hl_err_say(HL_ERR_UNSUPPORTED_OPERATION,
                          "atomic mode needs range locks, which file '%.300s' has not: %s", f->name,
@@ -146,6 +151,7 @@ static int64_t hash(const char *text)
 
 int hl_file_set_view(struct hl_file *f, int err, struct hl_view *view, const struct hl_info *user)
 {
+    err = err != 0 ? err : hl_file_check_split(f);
     err = hl_io_agree_value(f->comm, err, "the size of the etype", err == 0 ? view->unit : 0);
     if (err == 0) {
         err = hl_io_agree_value(f->comm, 0, "the hash of the data representation's name",
@@ -211,6 +217,7 @@ int hl_file_seek_shared(struct hl_file *f, int err, int64_t offset, int whence)
     int64_t now = 0, to = 0;
 
     err = err != 0 ? err : hl_file_check_places(f);
+    err = err != 0 ? err : hl_file_check_split(f);
     err = hl_io_agree_value(f->comm, err, "the direction", whence);
     err = err == 0 ? hl_io_agree_value(f->comm, 0, "the offset", offset) : err;
     if (err != 0) {

@@ -69,7 +69,7 @@ static int move_all(struct hl_file *f, int err, const struct hl_io_call *c, int6
     return hl_io_agree(f->comm, err == 0 ? hl_file_move(f, c, bytes) : err);
 }
 
-static int check_split(struct hl_file *f)
+int hl_file_check_split(struct hl_file *f)
 {
     hl_mutex_lock(&f->lock);
     bool under_way = f->split != HL_IO_NONE;
@@ -80,14 +80,14 @@ static int check_split(struct hl_file *f)
 
 int hl_file_move_all(struct hl_file *f, int err, const struct hl_io_call *c, int64_t *bytes)
 {
-    return move_all(f, err != 0 ? err : check_split(f), c, bytes);
+    return move_all(f, err != 0 ? err : hl_file_check_split(f), c, bytes);
 }
 
 int hl_file_begin(struct hl_file *f, int err, enum hl_io_split sort, const struct hl_io_call *c)
 {
     int64_t bytes = 0;
 
-    err = move_all(f, err != 0 ? err : check_split(f), c, &bytes);
+    err = move_all(f, err != 0 ? err : hl_file_check_split(f), c, &bytes);
     if (err == 0) {
         hl_mutex_lock(&f->lock);
         f->split = sort;

@@ -186,6 +186,35 @@ static void wrong_arguments(void)
     OK(MPI_File_close(&f));
 }
 
+/* Between the ends of a split collective no other collective call is good, of one rank's own all are. */
+static void split(void)
+{
+    MPI_File f = open_file(MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE);
+    MPI_Request r;
+    int x = me, flag = 7;
+
+    OK(MPI_File_write_at_all_begin(f, 4 * me, &x, 1, MPI_INT));
+    CHECK_CLASS(MPI_File_iwrite_at_all(f, 0, &x, 1, MPI_INT, &r), MPI_ERR_IO);
+    CHECK_CLASS(MPI_File_iread_all(f, &x, 1, MPI_INT, &r), MPI_ERR_IO);
+    CHECK_CLASS(MPI_File_read_ordered(f, &x, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_IO);
+    CHECK_CLASS(MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL), MPI_ERR_IO);
+    CHECK_CLASS(MPI_File_seek_shared(f, 1, MPI_SEEK_SET), MPI_ERR_IO);
+    CHECK_CLASS(MPI_File_set_size(f, 0), MPI_ERR_IO);
+    CHECK_CLASS(MPI_File_preallocate(f, 100000), MPI_ERR_IO);
+    CHECK_CLASS(MPI_File_set_atomicity(f, 1), MPI_ERR_IO);
+    CHECK_CLASS(MPI_File_sync(f), MPI_ERR_IO);
+    CHECK_CLASS(MPI_File_close(&f), MPI_ERR_IO);
+    CHECK(f != MPI_FILE_NULL);
+    OK(MPI_File_iread_at(f, 4 * me, &x, 1, MPI_INT, &r));
+    OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+    OK(MPI_File_set_info(f, MPI_INFO_NULL));
+    OK(MPI_File_write_at_all_end(f, &x, MPI_STATUS_IGNORE));
+    OK(MPI_File_get_atomicity(f, &flag));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(flag == 0 && size_of(f) == 4 * size);
+    OK(MPI_File_close(&f));
+}
+
 /* Ranks that set a view from the shared pointer agree where that is, also while one of them still writes. */
 static void current_place(void)
 {
@@ -519,6 +548,7 @@ int main(int argc, char **argv)
     one_fails();
     directions();
     wrong_arguments();
+    split();
     current_place();
     handlers();
     full_disk();
