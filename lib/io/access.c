@@ -25,22 +25,35 @@ int hl_file_check(const struct hl_file *f, const struct hl_io_call *c)
                : 0;
 }
 
-/* Takes the place that the call's pointer has, and moves the pointer on. */
+/* Makes etype `at` of the view the job's place. */
+static int put_place(struct hl_io_job *j, int64_t at)
+{
+    if (at < 0 || __builtin_mul_overflow(at, j->view->unit, &j->at)) {
+        return hl_err_say(HL_ERR_ARG, "etype %lld of the view is beyond the end of all files", (long long)at);
+    }
+    return j->bytes == 0 ? 0 : hl_view_check(j->view, j->at, j->bytes);
+}
+
+/* Takes the place that the call's pointer has, and moves the pointer on if data can be there. */
 static int take_place(struct hl_file *f, const struct hl_io_call *c, int64_t etypes, struct hl_io_job *j)
 {
-    int64_t at = c->offset;
-    int err = 0;
+    int64_t at = 0;
+    int err;
 
     if (c->where == HL_IO_OWN) {
         hl_mutex_lock(&f->lock);
-        at = f->at;
-        f->at += etypes;
+        err = put_place(j, f->at);
+        f->at += err == 0 ? etypes : 0;
         hl_mutex_unlock(&f->lock);
     } else if (c->where == HL_IO_SHARED) {
         err = hl_io_counter_add(&f->shared, etypes, &at);
-    }
-    if (err == 0 && __builtin_mul_overflow(at, j->view->unit, &j->at)) {
-        err = hl_err_say(HL_ERR_ARG, "etype %lld of the view is beyond the end of all files", (long long)at);
+        if (err == 0) {
+            err = put_place(j, at);
+            int back = err == 0 ? 0 : hl_io_counter_add(&f->shared, -etypes, &at);
+            err = back != 0 ? back : err;
+        }
+    } else {
+        err = put_place(j, c->offset);
     }
     return err;
 }
@@ -51,8 +64,8 @@ int hl_io_plan(struct hl_file *f, const struct hl_io_call *c, struct hl_io_job *
 
     j->view = hl_file_view(f);
     int err = hl_view_etypes(j->view, c->type, c->count, &etypes);
-    err = err == 0 ? take_place(f, c, etypes, j) : err;
     j->bytes = etypes * j->view->unit;
+    err = err == 0 ? take_place(f, c, etypes, j) : err;
     if (err != 0) {
         hl_view_unref(j->view);
     }

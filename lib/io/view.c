@@ -76,26 +76,48 @@ void hl_view_unref(struct hl_view *v)
     }
 }
 
-int hl_view_walk(const struct hl_view *v, int64_t at, int64_t bytes, struct hl_type_cursor *c)
+/* The tiles that bytes [at, at + bytes) of the view need. */
+static int count_tiles(const struct hl_view *v, int64_t at, int64_t bytes, int64_t *tiles)
 {
-    int64_t size = v->tile->size, end, last, tiles;
+    int64_t size = v->tile->size, end, last;
 
+    *tiles = 0;
     if (size == 0) {
-        return bytes == 0 ? hl_type_cursor_init(c, HL_WALK_BYTES, v->tile, 0, NULL, 0)
-                          : hl_err_say(HL_ERR_ARG, "the view of this rank is empty");
+        return bytes == 0 ? 0 : hl_err_say(HL_ERR_ARG, "the view of this rank is empty");
     }
     if (__builtin_add_overflow(at, bytes, &end) || end > PLACE_MAX) {
         return hl_err_say(HL_ERR_ARG, "%lld bytes at byte %lld of a view are beyond the end of all files",
                           (long long)bytes, (long long)at);
     }
-    tiles = (end + size - 1) / size;
-    if (__builtin_mul_overflow(tiles, hl_type_extent(v->tile), &last) ||
+    *tiles = (end + size - 1) / size;
+    if (__builtin_mul_overflow(*tiles, hl_type_extent(v->tile), &last) ||
         __builtin_add_overflow(last, v->disp + v->tile->true_ub, &last) || last > PLACE_MAX) {
         return hl_err_say(HL_ERR_ARG, "%lld bytes at byte %lld of a view are beyond the end of all files",
                           (long long)bytes, (long long)at);
     }
-    int err = hl_type_cursor_init(c, HL_WALK_BYTES, v->tile, tiles,
-                                  (const void *)(HL_VIEW_BASE + (uintptr_t)v->disp), at);
+    return 0;
+}
+
+int hl_view_check(const struct hl_view *v, int64_t at, int64_t bytes)
+{
+    int64_t tiles;
+
+    return count_tiles(v, at, bytes, &tiles);
+}
+
+int hl_view_walk(const struct hl_view *v, int64_t at, int64_t bytes, struct hl_type_cursor *c)
+{
+    int64_t tiles;
+    int err = count_tiles(v, at, bytes, &tiles);
+
+    if (err != 0) {
+        return err;
+    }
+    if (v->tile->size == 0) {
+        return hl_type_cursor_init(c, HL_WALK_BYTES, v->tile, 0, NULL, 0);
+    }
+    err = hl_type_cursor_init(c, HL_WALK_BYTES, v->tile, tiles,
+                              (const void *)(HL_VIEW_BASE + (uintptr_t)v->disp), at);
     return err == 0 ? 0 : hl_err_say(err, "no memory to walk over a filetype");
 }
 

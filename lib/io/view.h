@@ -44,6 +44,9 @@ void hl_view_unref(struct hl_view *v);
  */
 int hl_view_walk(const struct hl_view *v, int64_t at, int64_t bytes, struct hl_type_cursor *c);
 
+/* Would a walk over them begin? HL_ERR_ARG, as above. */
+int hl_view_check(const struct hl_view *v, int64_t at, int64_t bytes);
+
 #define HL_VIEW_BASE ((uintptr_t)1 << 62) /* so that no place is the null pointer or before it */
 
 HL_INLINE int64_t hl_view_place(const char *addr)

@@ -186,6 +186,34 @@ static void wrong_arguments(void)
     OK(MPI_File_close(&f));
 }
 
+/* An access that is refused for its place leaves the pointers where they were. */
+static void refused_places(void)
+{
+    const MPI_Offset far[] = {INT64_MAX, INT64_MAX / 4, INT64_MAX / 16};
+    MPI_File f = open_file(MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE);
+    MPI_Request r;
+    MPI_Offset at = 0;
+    int x[4] = {0};
+
+    OK(MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+    for (int i = 0; i < 3; i++) {
+        OK(MPI_File_seek(f, far[i], MPI_SEEK_SET));
+        CHECK_CLASS(MPI_File_read(f, x, 4, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+        CHECK_CLASS(MPI_File_iwrite(f, x, 4, MPI_INT, &r), MPI_ERR_ARG);
+        CHECK_CLASS(MPI_File_write_all(f, x, 4, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+        OK(MPI_File_get_position(f, &at));
+        CHECK_EQ(at, far[i]);
+        OK(MPI_File_seek_shared(f, far[i], MPI_SEEK_SET));
+        CHECK_CLASS(MPI_File_write_shared(f, x, 4, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+        MPI_Barrier(MPI_COMM_WORLD);
+        OK(MPI_File_get_position_shared(f, &at));
+        CHECK_EQ(at, far[i]);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    CHECK_EQ(size_of(f), 0);
+    OK(MPI_File_close(&f));
+}
+
 /* Between the ends of a split collective no other collective call is good, of one rank's own all are. */
 static void split(void)
 {
@@ -548,6 +576,7 @@ int main(int argc, char **argv)
     one_fails();
     directions();
     wrong_arguments();
+    refused_places();
     split();
     current_place();
     handlers();
