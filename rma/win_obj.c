@@ -28,7 +28,7 @@ int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
         return hl_win_raise(w, win, "MPI_Win_get_group", w == NULL ? hl_win_bad() : hl_win_null("group"));
     }
     hl_group_ref(w->comm->group);
-    *group = w->comm->group->handle;
+    *group = hl_group_give(w->comm->group);
     return MPI_SUCCESS;
 }
 
@@ -80,7 +80,7 @@ int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, M
     if (rc != 0) {
         return hl_errh_comm(NULL, "MPI_Win_create_errhandler", rc);
     }
-    *errhandler = e->handle;
+    *errhandler = hl_errh_give(e);
     return MPI_SUCCESS;
 }
 
@@ -105,7 +105,7 @@ int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
         return hl_win_raise(w, win, "MPI_Win_get_errhandler",
                             w == NULL ? hl_win_bad() : hl_win_null("errhandler"));
     }
-    *errhandler = hl_errh_get(&w->errh)->handle;
+    *errhandler = hl_errh_give(hl_errh_get(&w->errh));
     return MPI_SUCCESS;
 }
 

@@ -64,7 +64,7 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
     err = err == 0 ? hl_api_check_inter(c) : err;
     if (err == 0) {
         hl_group_ref(c->peers);
-        *group = c->peers->handle;
+        *group = hl_group_give(c->peers);
     }
     return hl_api_leave(c, "MPI_Comm_remote_group", err);
 }
@@ -101,7 +101,7 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 
     if (err == 0) {
         hl_group_ref(c->group);
-        *group = c->group->handle;
+        *group = hl_group_give(c->group);
     }
     return hl_api_leave(c, "MPI_Comm_group", err);
 }

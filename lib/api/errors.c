@@ -14,7 +14,7 @@ int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn
 
     err = err == 0 ? hl_errh_make(HL_ERRH_COMM, (hl_errh_fn *)comm_errhandler_fn, &e) : err;
     if (err == 0) {
-        *errhandler = e->handle;
+        *errhandler = hl_errh_give(e);
     }
     return hl_api_leave(NULL, "MPI_Comm_create_errhandler", err);
 }
@@ -38,7 +38,7 @@ int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
     int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     if (err == 0) {
-        *errhandler = hl_errh_get(&c->errh)->handle;
+        *errhandler = hl_errh_give(hl_errh_get(&c->errh));
     }
     return hl_api_leave(c, "MPI_Comm_get_errhandler", err);
 }
@@ -64,7 +64,9 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 
     err = err == 0 ? hl_api_get_errh(*errhandler, &e) : err;
     if (err == 0) {
-        hl_errh_unref(e);
+        err = hl_errh_take_back(e);
+    }
+    if (err == 0) {
         *errhandler = MPI_ERRHANDLER_NULL;
     }
     return hl_api_leave(NULL, "MPI_Errhandler_free", err);

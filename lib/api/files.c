@@ -153,7 +153,7 @@ int PMPI_File_get_group(MPI_File fh, MPI_Group *group)
     err = err == 0 ? hl_api_check_out(group, "group") : err;
     if (err == 0) {
         hl_group_ref(f->comm->group);
-        *group = f->comm->group->handle;
+        *group = hl_group_give(f->comm->group);
     }
     return hl_api_leave_file(f, "MPI_File_get_group", err);
 }

@@ -217,7 +217,7 @@ int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn
     err = err == 0 ? hl_api_check_out(errhandler, "errhandler") : err;
     err = err == 0 ? hl_errh_make(HL_ERRH_FILE, (hl_errh_fn *)file_errhandler_fn, &e) : err;
     if (err == 0) {
-        *errhandler = e->handle;
+        *errhandler = hl_errh_give(e);
     }
     return hl_api_leave(NULL, "MPI_File_create_errhandler", err);
 }
@@ -243,7 +243,7 @@ int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
 
     err = err == 0 ? hl_api_check_out(errhandler, "errhandler") : err;
     if (err == 0) {
-        *errhandler = hl_errh_get(slot)->handle;
+        *errhandler = hl_errh_give(hl_errh_get(slot));
     }
     return hl_api_leave_file(f, "MPI_File_get_errhandler", err);
 }

@@ -10,7 +10,7 @@ static int give(const char *func, int err, const struct hl_group *from, struct h
         if (made != &hl_group_empty) {
             made->origin = from->origin;
         }
-        *newgroup = made->handle;
+        *newgroup = hl_group_give(made);
     }
     return hl_api_leave(NULL, func, err);
 }
@@ -148,7 +148,9 @@ int PMPI_Group_free(MPI_Group *group)
 
     err = err == 0 ? hl_api_get_group(*group, &g) : err;
     if (err == 0) {
-        hl_group_unref(g);
+        err = hl_group_take_back(g);
+    }
+    if (err == 0) {
         *group = MPI_GROUP_NULL;
     }
     return hl_api_leave(NULL, "MPI_Group_free", err);

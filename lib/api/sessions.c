@@ -180,7 +180,7 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI
     err = err == 0 ? hl_pset_group(n, &made) : err;
     if (err == 0) {
         made->origin = hl_session_origin(s);
-        *newgroup = made->handle;
+        *newgroup = hl_group_give(made);
     }
     return leave(s, "MPI_Group_from_session_pset", err);
 }
@@ -198,7 +198,7 @@ int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errh
     err = err == 0 ? hl_api_check_out(errhandler, "errhandler") : err;
     err = err == 0 ? hl_errh_make(HL_ERRH_SESSION, (hl_errh_fn *)session_errhandler_fn, &e) : err;
     if (err == 0) {
-        *errhandler = e->handle;
+        *errhandler = hl_errh_give(e);
     }
     return hl_api_leave(NULL, "MPI_Session_create_errhandler", err);
 }
@@ -223,7 +223,7 @@ int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
 
     err = err == 0 ? hl_api_check_out(errhandler, "errhandler") : err;
     if (err == 0) {
-        *errhandler = hl_errh_get(&s->errh)->handle;
+        *errhandler = hl_errh_give(hl_errh_get(&s->errh));
     }
     return leave(s, "MPI_Session_get_errhandler", err);
 }

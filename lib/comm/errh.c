@@ -61,6 +61,24 @@ void hl_errh_unref(struct hl_errh *e)
     }
 }
 
+MPI_Errhandler hl_errh_give(struct hl_errh *e)
+{
+    /* relaxed: counted only. */
+    hl_a32_add_relaxed(&e->handles, 1);
+    return e->handle;
+}
+
+int hl_errh_take_back(struct hl_errh *e)
+{
+    /* relaxed, both: counted only. */
+    if (e->how == HL_ERRH_USER && hl_a32_add_relaxed(&e->handles, UINT32_MAX) == 0) {
+        hl_a32_add_relaxed(&e->handles, 1);
+        return hl_err_say(HL_ERR_ERRHANDLER, "the error handler was freed as often as it was given out");
+    }
+    hl_errh_unref(e);
+    return 0;
+}
+
 int hl_errh_set(struct hl_errh **slot, enum hl_errh_sort sort, struct hl_errh *e)
 {
     if (e != NULL && e->how == HL_ERRH_USER && e->sort != sort) {

@@ -37,7 +37,8 @@ struct hl_errh {
     enum hl_errh_how how;
     enum hl_errh_sort sort; /* HL_ERRH_USER only */
     hl_errh_fn *fn;
-    hl_a32 refs; /* the handle, each slot, each handle given out by hl_errh_get; not for the predefined */
+    hl_a32 refs;    /* each handle, slot and caller of hl_errh_get; not for the predefined */
+    hl_a32 handles; /* atomic: those that the user has, among them */
 };
 
 /* The handler behind a handle; NULL for MPI_ERRHANDLER_NULL, freed, foreign and garbage values. */
@@ -46,8 +47,13 @@ struct hl_errh *hl_errh_of(MPI_Errhandler handle);
 /* A new user handler with one reference. HL_ERR_NO_MEM. */
 int hl_errh_make(enum hl_errh_sort sort, hl_errh_fn *fn, struct hl_errh **made);
 
-/* Gives a reference back (MPI_Errhandler_free too: with get and create, handles are references). */
+/* Gives a reference back. */
 void hl_errh_unref(struct hl_errh *e);
+
+/* Gives the user a handle, with the caller's reference. The user gives it back: HL_ERR_ERRHANDLER when all
+ * that he had are back already. */
+MPI_Errhandler hl_errh_give(struct hl_errh *e);
+int hl_errh_take_back(struct hl_errh *e);
 
 /* Puts `e` (NULL: fatal) into an object's slot; the slot takes a reference and gives its old one back. For
  * HL_ERRH_USER of another sort: HL_ERR_ERRHANDLER. */

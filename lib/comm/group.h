@@ -25,6 +25,7 @@ struct hl_group {
     struct hl_handle h;
     MPI_Group handle; /* what the user calls it: MPI_GROUP_EMPTY or this address */
     hl_a32 refs;      /* each handle, communicator and window that uses it */
+    hl_a32 handles;   /* atomic: those that the user has, among them */
     int size;
     int rank; /* the calling process's place, or MPI_UNDEFINED */
     int first, stride;
@@ -56,6 +57,11 @@ int hl_group_rank(const struct hl_group *g, int world);
 /* A reference for a new user of the group; hl_group_unref gives it back, the last one destroys. */
 void hl_group_ref(struct hl_group *g);
 void hl_group_unref(struct hl_group *g);
+
+/* Gives the user a handle, with the caller's reference. The user gives it back: HL_ERR_GROUP when all that he
+ * had are back already. */
+MPI_Group hl_group_give(struct hl_group *g);
+int hl_group_take_back(struct hl_group *g);
 
 /* All functions below set *made to a new group with one reference for the caller (hl_group_empty when nobody
  * is left), or return HL_ERR_NO_MEM. Ranks are checked as the standard asks: HL_ERR_RANK for a rank outside

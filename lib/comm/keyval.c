@@ -90,12 +90,13 @@ int hl_keyval_free(enum hl_attr_sort sort, int keyval)
 {
     hl_mutex_lock(&lock);
     struct keyval *k = any_key_of(sort, keyval);
-    if (k != NULL && !k->freed) {
+    bool known = k != NULL && !k->freed;
+    if (known) {
         k->freed = true;
         unref_key(k);
     }
     hl_mutex_unlock(&lock);
-    return k != NULL ? 0 : bad_key(keyval);
+    return known ? 0 : bad_key(keyval);
 }
 
 static struct row *row_of(struct hl_attr_set *set, const struct keyval *k) HL_REQUIRES(lock)

@@ -1,6 +1,6 @@
 /* Whose handler an error goes to: that of the communicator or file which a request or message belongs to,
  * also when the call names only the request, also when the communicator was freed; MPI_COMM_SELF's hears of
- * none. */
+ * none. And handles are not freed more often than they were given out. */
 #include "mpi_test.h"
 
 #include <fcntl.h>
@@ -151,10 +151,55 @@ static void write_to_a_full_disk(void)
     MPI_Errhandler_free(&handler);
 }
 
+static void nothing(MPI_Comm *comm, int *code, ...)
+{
+}
+
+/* What lives on in other objects is not the user's to free twice. */
+static void free_handles_twice(void)
+{
+    enum { MANY = 50 };
+    MPI_Group g, again, made[MANY];
+    MPI_Errhandler e, e_again;
+    int n, key, same;
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_group(MPI_COMM_WORLD, &g);
+    again = g;
+    CHECK_EQ(MPI_Group_free(&g), MPI_SUCCESS);
+    CHECK_EQ(MPI_Group_free(&again), MPI_ERR_GROUP);
+    MPI_Comm_group(MPI_COMM_WORLD, &g);
+    MPI_Comm_group(MPI_COMM_WORLD, &again);
+    CHECK_EQ(MPI_Group_free(&g), MPI_SUCCESS);
+    CHECK_EQ(MPI_Group_free(&again), MPI_SUCCESS);
+    for (int i = 0; i < MANY; i++) {
+        MPI_Comm_group(MPI_COMM_SELF, &g);
+        MPI_Group_incl(g, 1, &(int){0}, &made[i]);
+        MPI_Group_free(&g);
+    }
+    MPI_Comm_group(MPI_COMM_WORLD, &g);
+    MPI_Group_size(g, &n);
+    CHECK_EQ(n, size);
+    MPI_Group_free(&g);
+    for (int i = 0; i < MANY; i++) {
+        MPI_Group_free(&made[i]);
+    }
+    MPI_Comm_create_errhandler(nothing, &e);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, e);
+    e_again = e;
+    CHECK_EQ(MPI_Errhandler_free(&e), MPI_SUCCESS);
+    CHECK_EQ(MPI_Errhandler_free(&e_again), MPI_ERR_ERRHANDLER);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_WORLD, key, &key);
+    same = key;
+    CHECK_EQ(MPI_Comm_free_keyval(&key), MPI_SUCCESS);
+    CHECK_EQ(MPI_Comm_free_keyval(&same), MPI_ERR_KEYVAL);
+}
+
 int main(void)
 {
     MPI_Errhandler handler, other;
     test_start(1);
+    free_handles_twice();
     MPI_Comm_create_errhandler(note, &handler);
     MPI_Comm_create_errhandler(note_other, &other);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, other);
