@@ -80,7 +80,7 @@ static MPI_File open_file(void)
 static void own_text(const char *rep)
 {
     MPI_File f = open_file();
-    MPI_Datatype turn, gaps;
+    MPI_Datatype turn, gaps, etype, filetype;
     MPI_Status st;
     MPI_Offset size_now;
     MPI_Aint extent;
@@ -95,7 +95,9 @@ static void own_text(const char *rep)
     OK(MPI_File_set_view(f, 5, MPI_INT, turn, rep, MPI_INFO_NULL));
     OK(MPI_File_get_type_extent(f, MPI_INT, &extent));
     CHECK_EQ(extent, 8);
-    OK(MPI_File_get_view(f, &size_now, &(MPI_Datatype){0}, &(MPI_Datatype){0}, kept));
+    OK(MPI_File_get_view(f, &size_now, &etype, &filetype, kept));
+    CHECK(etype == MPI_INT);
+    MPI_Type_free(&filetype);
     CHECK(strcmp(kept, rep) == 0);
     for (int i = 0; i < 3; i++) {
         data[4 * i] = 100 * me + i;
