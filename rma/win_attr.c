@@ -74,15 +74,17 @@ int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
                            MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval,
                            void *extra_state)
 {
-    int rc = hl_keyval_make(HL_ATTR_WIN, (hl_attr_copy_fn *)win_copy_attr_fn,
-                            (hl_attr_delete_fn *)win_delete_attr_fn, extra_state, win_keyval);
+    int rc = win_keyval == NULL
+                 ? hl_win_null("win_keyval")
+                 : hl_keyval_make(HL_ATTR_WIN, (hl_attr_copy_fn *)win_copy_attr_fn,
+                                  (hl_attr_delete_fn *)win_delete_attr_fn, extra_state, win_keyval);
     return rc == 0 ? MPI_SUCCESS : hl_errh_comm(NULL, "MPI_Win_create_keyval", rc);
 }
 
 HL_API(MPI_Win_free_keyval)
 int PMPI_Win_free_keyval(int *win_keyval)
 {
-    int rc = hl_keyval_free(HL_ATTR_WIN, *win_keyval);
+    int rc = win_keyval == NULL ? hl_win_null("win_keyval") : hl_keyval_free(HL_ATTR_WIN, *win_keyval);
     if (rc != 0) {
         return hl_errh_comm(NULL, "MPI_Win_free_keyval", rc);
     }

@@ -55,14 +55,15 @@ HL_API(MPI_Win_get_name)
 int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 {
     struct hl_win *w = hl_win_of(win);
-    if (win == MPI_WIN_NULL) {
+    if ((w == NULL && win != MPI_WIN_NULL) || win_name == NULL || resultlen == NULL) {
+        bool bad = w == NULL && win != MPI_WIN_NULL;
+        return hl_win_raise(w, win, "MPI_Win_get_name",
+                            bad ? hl_win_bad() : hl_win_null("win_name or resultlen"));
+    }
+    if (w == NULL) {
         strcpy(win_name, "MPI_WIN_NULL");
         *resultlen = (int)strlen(win_name);
         return MPI_SUCCESS;
-    }
-    if (w == NULL || win_name == NULL || resultlen == NULL) {
-        return hl_win_raise(w, win, "MPI_Win_get_name",
-                            w == NULL ? hl_win_bad() : hl_win_null("win_name or resultlen"));
     }
     hl_mutex_lock(&names);
     strcpy(win_name, w->name != NULL ? w->name : "");
@@ -75,8 +76,9 @@ HL_API(MPI_Win_create_errhandler)
 int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler)
 {
     struct hl_errh *e;
-    int rc = win_errhandler_fn == NULL ? hl_err_say(HL_ERR_ARG, "error handler function is NULL")
-                                       : hl_errh_make(HL_ERRH_WIN, (hl_errh_fn *)win_errhandler_fn, &e);
+    int rc = win_errhandler_fn == NULL || errhandler == NULL
+                 ? hl_win_null("win_errhandler_fn or errhandler")
+                 : hl_errh_make(HL_ERRH_WIN, (hl_errh_fn *)win_errhandler_fn, &e);
     if (rc != 0) {
         return hl_errh_comm(NULL, "MPI_Win_create_errhandler", rc);
     }

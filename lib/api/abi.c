@@ -27,9 +27,14 @@ static int set_number(struct hl_info *info, const char *key, int value)
 HL_API(MPI_Abi_get_version)
 int PMPI_Abi_get_version(int *abi_major, int *abi_minor)
 {
-    *abi_major = MPI_ABI_VERSION;
-    *abi_minor = MPI_ABI_SUBVERSION;
-    return MPI_SUCCESS;
+    int err = hl_api_check_out(abi_major, "abi_major");
+
+    err = err == 0 ? hl_api_check_out(abi_minor, "abi_minor") : err;
+    if (err == 0) {
+        *abi_major = MPI_ABI_VERSION;
+        *abi_minor = MPI_ABI_SUBVERSION;
+    }
+    return hl_api_end(NULL, "MPI_Abi_get_version", err);
 }
 
 HL_API(MPI_Abi_get_info)

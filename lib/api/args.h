@@ -180,6 +180,12 @@ HL_INLINE int hl_api_check_out(const void *out, const char *what)
     return HL_CHECKS && HL_UNLIKELY(out == NULL) ? hl_api_sure(hl_api_null(what)) : 0;
 }
 
+/* The same of a list of `n`. */
+HL_INLINE int hl_api_check_list(int64_t n, const void *list, const char *what)
+{
+    return n > 0 ? hl_api_check_out(list, what) : 0;
+}
+
 /* Count, type and buffer of one side of a communication. */
 HL_INLINE int hl_api_get_data(const void *buf, int64_t count, MPI_Datatype handle, struct hl_type **t)
 {

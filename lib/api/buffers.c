@@ -106,6 +106,7 @@ static int detach(hl_aptr *slot, void *buffer_addr, int64_t *size)
     int err = hl_api_check_out(buffer_addr, "buffer_addr");
     void *base;
 
+    err = err == 0 ? hl_api_check_out(size, "size") : err;
     if (err == 0) {
         hl_buffered_detach(slot, &base, size);
         *(void **)buffer_addr = base;
@@ -174,7 +175,7 @@ static int leave(const struct owner *o, const char *func, int err)
 static int detach_int(const struct owner *o, void *buffer_addr, int *size)
 {
     int64_t n = 0;
-    int err = detach(o->slot, buffer_addr, &n);
+    int err = detach(o->slot, buffer_addr, size != NULL ? &n : NULL);
 
     if (err == 0) {
         *size = n <= INT_MAX ? (int)n : MPI_UNDEFINED;
@@ -184,13 +185,7 @@ static int detach_int(const struct owner *o, void *buffer_addr, int *size)
 
 static int detach_c(const struct owner *o, void *buffer_addr, MPI_Count *size)
 {
-    int64_t n = 0;
-    int err = detach(o->slot, buffer_addr, &n);
-
-    if (err == 0) {
-        *size = n;
-    }
-    return err;
+    return detach(o->slot, buffer_addr, size);
 }
 
 /* One row a function: name, its parameters, whose buffer, what is done with it. */

@@ -22,11 +22,14 @@ int hl_api_get_shape(MPI_Comm comm, int kind, struct hl_comm **c, const struct h
     static const char *const names[] = {"Cartesian", "graph", "distributed graph"};
     int err = hl_api_get_comm(comm, c);
 
+    *shape = NULL;
     if (err == 0 && ((*c)->shape == NULL || (*c)->shape->kind != kind)) {
         const char *name = names[kind == MPI_CART ? 0 : kind == MPI_GRAPH ? 1 : 2];
         return hl_err_say(HL_ERR_TOPOLOGY, "the communicator has no %s topology", name);
     }
-    *shape = err == 0 ? (*c)->shape : NULL;
+    if (err == 0) {
+        *shape = (*c)->shape;
+    }
     return err;
 }
 
@@ -153,6 +156,9 @@ int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coo
     int err = hl_api_enter(hl_api_get_shape(comm, MPI_CART, &c, &cart));
 
     err = err == 0 ? hl_api_check_most(maxdims, "maxdims") : err;
+    err = err == 0 ? hl_api_check_list(maxdims, dims, "dims") : err;
+    err = err == 0 ? hl_api_check_list(maxdims, periods, "periods") : err;
+    err = err == 0 ? hl_api_check_list(maxdims, coords, "coords") : err;
     for (int i = 0; err == 0 && i < maxdims && i < cart->ndims; i++) {
         dims[i] = cart->dims[i];
         periods[i] = cart->periods[i];
@@ -190,6 +196,7 @@ int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
 
     err = err == 0 ? hl_api_check_member(c, rank) : err;
     err = err == 0 ? hl_api_check_most(maxdims, "maxdims") : err;
+    err = err == 0 ? hl_api_check_list(maxdims, coords, "coords") : err;
     if (err == 0) {
         hl_shape_coords(cart, rank, maxdims, coords);
     }

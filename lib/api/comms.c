@@ -12,6 +12,7 @@ int PMPI_Comm_rank(MPI_Comm comm, int *rank)
     struct hl_comm *c;
     int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
+    err = err == 0 ? hl_api_check_out(rank, "rank") : err;
     if (err == 0) {
         *rank = c->rank;
     }
@@ -24,6 +25,7 @@ int PMPI_Comm_size(MPI_Comm comm, int *size)
     struct hl_comm *c;
     int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
+    err = err == 0 ? hl_api_check_out(size, "size") : err;
     if (err == 0) {
         *size = c->size;
     }
@@ -36,6 +38,7 @@ int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
     struct hl_comm *c;
     int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
+    err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0) {
         *flag = hl_comm_is_inter(c);
     }
@@ -49,6 +52,7 @@ int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
     int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     err = err == 0 ? hl_api_check_inter(c) : err;
+    err = err == 0 ? hl_api_check_out(size, "size") : err;
     if (err == 0) {
         *size = c->n_peers;
     }
@@ -62,6 +66,7 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
     int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     err = err == 0 ? hl_api_check_inter(c) : err;
+    err = err == 0 ? hl_api_check_out(group, "group") : err;
     if (err == 0) {
         hl_group_ref(c->peers);
         *group = hl_group_give(c->peers);
@@ -74,6 +79,7 @@ int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
     int err = hl_api_enter(hl_api_check_open());
 
+    err = err == 0 ? hl_api_check_out(parent, "parent") : err;
     if (err == 0) {
         *parent = MPI_COMM_NULL; /* this process was not spawned */
     }
@@ -87,6 +93,7 @@ int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
     int err = hl_api_enter(hl_api_get_comm(comm1, &a));
 
     err = err == 0 ? hl_api_get_comm(comm2, &b) : err;
+    err = err == 0 ? hl_api_check_out(result, "result") : err;
     if (err == 0) {
         *result = hl_comm_compare(a, b);
     }
@@ -99,6 +106,7 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
     struct hl_comm *c;
     int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
+    err = err == 0 ? hl_api_check_out(group, "group") : err;
     if (err == 0) {
         hl_group_ref(c->group);
         *group = hl_group_give(c->group);
@@ -160,16 +168,17 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 HL_API(MPI_Comm_get_name)
 int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
-    struct hl_comm *c;
+    struct hl_comm *c = NULL;
+    int err = hl_api_enter(comm != MPI_COMM_NULL ? hl_api_get_comm(comm, &c) : 0);
 
-    if (comm == MPI_COMM_NULL) {
-        strcpy(comm_name, "MPI_COMM_NULL");
-        *resultlen = (int)strlen(comm_name);
-        return MPI_SUCCESS;
-    }
-    int err = hl_api_enter(hl_api_get_comm(comm, &c));
+    err = err == 0 ? hl_api_check_out(comm_name, "comm_name") : err;
+    err = err == 0 ? hl_api_check_out(resultlen, "resultlen") : err;
     if (err == 0) {
-        hl_comm_get_name(c, comm_name);
+        if (c != NULL) {
+            hl_comm_get_name(c, comm_name);
+        } else {
+            strcpy(comm_name, "MPI_COMM_NULL");
+        }
         *resultlen = (int)strlen(comm_name);
     }
     return hl_api_leave(c, "MPI_Comm_get_name", err);
@@ -194,6 +203,7 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
     struct hl_info *copy;
     int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
+    err = err == 0 ? hl_api_check_out(info_used, "info_used") : err;
     err = err == 0 ? hl_comm_get_hints(c, &copy) : err;
     if (err == 0) {
         *info_used = copy->handle;

@@ -28,22 +28,39 @@ double PMPI_Wtick(void)
 HL_API(MPI_Get_version)
 int PMPI_Get_version(int *version, int *subversion)
 {
-    *version = MPI_VERSION;
-    *subversion = MPI_SUBVERSION;
-    return MPI_SUCCESS;
+    int err = hl_api_check_out(version, "version");
+
+    err = err == 0 ? hl_api_check_out(subversion, "subversion") : err;
+    if (err == 0) {
+        *version = MPI_VERSION;
+        *subversion = MPI_SUBVERSION;
+    }
+    return hl_api_end(NULL, "MPI_Get_version", err);
 }
 
 HL_API(MPI_Get_library_version)
 int PMPI_Get_library_version(char *version, int *resultlen)
 {
-    *resultlen = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "Hotlane %s, MPI %d.%d standard ABI %d.%d",
-                          HL_VERSION, MPI_VERSION, MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
-    return MPI_SUCCESS;
+    int err = hl_api_check_out(version, "version");
+
+    err = err == 0 ? hl_api_check_out(resultlen, "resultlen") : err;
+    if (err == 0) {
+        *resultlen =
+            snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "Hotlane %s, MPI %d.%d standard ABI %d.%d",
+                     HL_VERSION, MPI_VERSION, MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
+    }
+    return hl_api_end(NULL, "MPI_Get_library_version", err);
 }
 
 HL_API(MPI_Get_processor_name)
 int PMPI_Get_processor_name(char *name, int *resultlen)
 {
+    int err = hl_api_check_out(name, "name");
+
+    err = err == 0 ? hl_api_check_out(resultlen, "resultlen") : err;
+    if (err != 0) {
+        return hl_api_end(NULL, "MPI_Get_processor_name", err);
+    }
     if (gethostname(name, MPI_MAX_PROCESSOR_NAME) != 0) {
         strcpy(name, "unknown");
     }
@@ -61,8 +78,12 @@ int PMPI_Pcontrol(const int level, ...)
 HL_API(MPI_Get_address)
 int PMPI_Get_address(const void *location, MPI_Aint *address)
 {
-    *address = (MPI_Aint)location;
-    return MPI_SUCCESS;
+    int err = hl_api_check_out(address, "address");
+
+    if (err == 0) {
+        *address = (MPI_Aint)location;
+    }
+    return hl_api_end(NULL, "MPI_Get_address", err);
 }
 
 HL_API(MPI_Aint_add)

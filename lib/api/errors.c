@@ -12,6 +12,7 @@ int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn
     int err =
         hl_api_enter(hl_api_check_out((const void *)(uintptr_t)comm_errhandler_fn, "comm_errhandler_fn"));
 
+    err = err == 0 ? hl_api_check_out(errhandler, "errhandler") : err;
     err = err == 0 ? hl_errh_make(HL_ERRH_COMM, (hl_errh_fn *)comm_errhandler_fn, &e) : err;
     if (err == 0) {
         *errhandler = hl_errh_give(e);
@@ -37,6 +38,7 @@ int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
     struct hl_comm *c;
     int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
+    err = err == 0 ? hl_api_check_out(errhandler, "errhandler") : err;
     if (err == 0) {
         *errhandler = hl_errh_give(hl_errh_get(&c->errh));
     }
@@ -75,16 +77,21 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 HL_API(MPI_Error_class)
 int PMPI_Error_class(int errorcode, int *errorclass)
 {
-    *errorclass = hl_errh_class(errorcode);
-    return MPI_SUCCESS;
+    int err = hl_api_check_out(errorclass, "errorclass");
+
+    if (err == 0) {
+        *errorclass = hl_errh_class(errorcode);
+    }
+    return hl_api_end(NULL, "MPI_Error_class", err);
 }
 
 HL_API(MPI_Error_string)
 int PMPI_Error_string(int errorcode, char *string, int *resultlen)
 {
-    int err = hl_api_enter(0);
+    int err = hl_api_enter(hl_api_check_out(string, "string"));
 
-    err = hl_errh_string(errorcode, string);
+    err = err == 0 ? hl_api_check_out(resultlen, "resultlen") : err;
+    err = err == 0 ? hl_errh_string(errorcode, string) : err;
     if (err == 0) {
         *resultlen = (int)strlen(string);
     }
@@ -94,27 +101,27 @@ int PMPI_Error_string(int errorcode, char *string, int *resultlen)
 HL_API(MPI_Add_error_class)
 int PMPI_Add_error_class(int *errorclass)
 {
-    int err = hl_api_enter(0);
+    int err = hl_api_enter(hl_api_check_out(errorclass, "errorclass"));
 
-    err = hl_errh_add_class(errorclass);
+    err = err == 0 ? hl_errh_add_class(errorclass) : err;
     return hl_api_leave(NULL, "MPI_Add_error_class", err);
 }
 
 HL_API(MPI_Add_error_code)
 int PMPI_Add_error_code(int errorclass, int *errorcode)
 {
-    int err = hl_api_enter(0);
+    int err = hl_api_enter(hl_api_check_out(errorcode, "errorcode"));
 
-    err = hl_errh_add_code(errorclass, errorcode);
+    err = err == 0 ? hl_errh_add_code(errorclass, errorcode) : err;
     return hl_api_leave(NULL, "MPI_Add_error_code", err);
 }
 
 HL_API(MPI_Add_error_string)
 int PMPI_Add_error_string(int errorcode, const char *string)
 {
-    int err = hl_api_enter(0);
+    int err = hl_api_enter(hl_api_check_out(string, "string"));
 
-    err = hl_errh_set_string(errorcode, string);
+    err = err == 0 ? hl_errh_set_string(errorcode, string) : err;
     return hl_api_leave(NULL, "MPI_Add_error_string", err);
 }
 

@@ -100,6 +100,8 @@ int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int ed
 
     err = err == 0 ? hl_api_check_most(maxindex, "maxindex") : err;
     err = err == 0 ? hl_api_check_most(maxedges, "maxedges") : err;
+    err = err == 0 ? hl_api_check_list(maxindex, indx, "indx") : err;
+    err = err == 0 ? hl_api_check_list(maxedges, edges, "edges") : err;
     if (err == 0) {
         copy_out(indx, maxindex, graph->index, graph->nnodes);
         copy_out(edges, maxedges, graph->edges, graph->nedges);
@@ -133,6 +135,7 @@ int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbor
 
     err = err == 0 ? hl_api_check_member(c, rank) : err;
     err = err == 0 ? hl_api_check_most(maxneighbors, "maxneighbors") : err;
+    err = err == 0 ? hl_api_check_list(maxneighbors, neighbors, "neighbors") : err;
     if (err == 0) {
         int n = hl_shape_neighbours(graph, rank, &first);
         copy_out(neighbors, maxneighbors, first, n);
@@ -410,6 +413,12 @@ int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int
 
     err = err == 0 ? hl_api_check_most(maxindegree, "maxindegree") : err;
     err = err == 0 ? hl_api_check_most(maxoutdegree, "maxoutdegree") : err;
+    err = err == 0 ? hl_api_check_list(maxindegree, sources, "sources") : err;
+    err = err == 0 ? hl_api_check_list(maxoutdegree, destinations, "destinations") : err;
+    if (err == 0 && graph->weighted) {
+        err = hl_api_check_list(maxindegree, sourceweights, "sourceweights");
+        err = err == 0 ? hl_api_check_list(maxoutdegree, destweights, "destweights") : err;
+    }
     if (err == 0) {
         copy_out(sources, maxindegree, graph->in, graph->n_in);
         copy_out(destinations, maxoutdegree, graph->out, graph->n_out);

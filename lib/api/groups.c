@@ -21,6 +21,7 @@ int PMPI_Group_size(MPI_Group group, int *size)
     struct hl_group *g;
     int err = hl_api_enter(hl_api_get_group(group, &g));
 
+    err = err == 0 ? hl_api_check_out(size, "size") : err;
     if (err == 0) {
         *size = g->size;
     }
@@ -33,6 +34,7 @@ int PMPI_Group_rank(MPI_Group group, int *rank)
     struct hl_group *g;
     int err = hl_api_enter(hl_api_get_group(group, &g));
 
+    err = err == 0 ? hl_api_check_out(rank, "rank") : err;
     if (err == 0) {
         *rank = g->rank;
     }
@@ -46,6 +48,7 @@ int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
     int err = hl_api_enter(hl_api_get_group(group1, &a));
 
     err = err == 0 ? hl_api_get_group(group2, &b) : err;
+    err = err == 0 ? hl_api_check_out(result, "result") : err;
     if (err == 0) {
         *result = hl_group_compare(a, b);
     }
@@ -60,6 +63,8 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
 
     err = err == 0 ? hl_api_get_group(group2, &b) : err;
     err = err == 0 ? hl_api_check_count(n) : err;
+    err = err == 0 ? hl_api_check_list(n, ranks1, "ranks1") : err;
+    err = err == 0 ? hl_api_check_list(n, ranks2, "ranks2") : err;
     err = err == 0 ? hl_group_translate(a, n, ranks1, b, ranks2) : err;
     return hl_api_leave(NULL, "MPI_Group_translate_ranks", err);
 }
@@ -73,6 +78,7 @@ static int combine(const char *func, set_fn *fn, MPI_Group group1, MPI_Group gro
     int err = hl_api_enter(hl_api_get_group(group1, &a));
 
     err = err == 0 ? hl_api_get_group(group2, &b) : err;
+    err = err == 0 ? hl_api_check_out(newgroup, "newgroup") : err;
     err = err == 0 ? fn(a, b, &made) : err;
     return give(func, err, a, made, newgroup);
 }
@@ -104,6 +110,8 @@ static int choose(const char *func, list_fn *fn, MPI_Group group, int n, const i
     struct hl_group *g = NULL, *made = NULL;
     int err = hl_api_enter(hl_api_get_group(group, &g));
 
+    err = err == 0 ? hl_api_check_list(n, ranks, "ranks") : err;
+    err = err == 0 ? hl_api_check_out(newgroup, "newgroup") : err;
     err = err == 0 ? fn(g, n, ranks, &made) : err;
     return give(func, err, g, made, newgroup);
 }
@@ -126,6 +134,8 @@ int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
     struct hl_group *g = NULL, *made = NULL;
     int err = hl_api_enter(hl_api_get_group(group, &g));
 
+    err = err == 0 ? hl_api_check_list(n, ranges, "ranges") : err;
+    err = err == 0 ? hl_api_check_out(newgroup, "newgroup") : err;
     err = err == 0 ? hl_group_range_incl(g, n, (const int(*)[3])ranges, &made) : err;
     return give("MPI_Group_range_incl", err, g, made, newgroup);
 }
@@ -136,6 +146,8 @@ int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
     struct hl_group *g = NULL, *made = NULL;
     int err = hl_api_enter(hl_api_get_group(group, &g));
 
+    err = err == 0 ? hl_api_check_list(n, ranges, "ranges") : err;
+    err = err == 0 ? hl_api_check_out(newgroup, "newgroup") : err;
     err = err == 0 ? hl_group_range_excl(g, n, (const int(*)[3])ranges, &made) : err;
     return give("MPI_Group_range_excl", err, g, made, newgroup);
 }

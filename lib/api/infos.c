@@ -36,9 +36,9 @@ HL_API(MPI_Info_create)
 int PMPI_Info_create(MPI_Info *info)
 {
     struct hl_info *made = NULL;
-    int err = hl_api_enter(0);
+    int err = hl_api_enter(hl_api_check_out(info, "info"));
 
-    err = hl_info_make(&made);
+    err = err == 0 ? hl_info_make(&made) : err;
     return hl_api_leave(NULL, "MPI_Info_create", give(err, made, info));
 }
 
@@ -46,9 +46,9 @@ HL_API(MPI_Info_create_env)
 int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
     struct hl_info *made = NULL;
-    int err = hl_api_enter(0);
+    int err = hl_api_enter(hl_api_check_out(info, "info"));
 
-    err = hl_info_make(&made);
+    err = err == 0 ? hl_info_make(&made) : err;
     if (err == 0) {
         err = hl_info_fill_env(made);
         if (err != 0) {
@@ -64,6 +64,7 @@ int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
     struct hl_info *from, *made = NULL;
     int err = hl_api_enter(get_own(info, &from));
 
+    err = err == 0 ? hl_api_check_out(newinfo, "newinfo") : err;
     err = err == 0 ? hl_info_dup(from, &made) : err;
     return hl_api_leave(NULL, "MPI_Info_dup", give(err, made, newinfo));
 }
@@ -72,8 +73,9 @@ HL_API(MPI_Info_free)
 int PMPI_Info_free(MPI_Info *info)
 {
     struct hl_info *own;
-    int err = hl_api_enter(get_own(*info, &own));
+    int err = hl_api_enter(hl_api_check_out(info, "info"));
 
+    err = err == 0 ? get_own(*info, &own) : err;
     if (err == 0 && own->handle == MPI_INFO_ENV) {
         err = hl_err_say(HL_ERR_INFO, "MPI_INFO_ENV cannot be freed");
     }
@@ -125,6 +127,8 @@ int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int
     if (err == 0 && valuelen < 0) {
         err = hl_err_say(HL_ERR_ARG, "length %d is negative", valuelen);
     }
+    err = err == 0 ? hl_api_check_list(valuelen, value, "value") : err;
+    err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0) {
         *flag = hl_info_get(own, key, value, valuelen == INT_MAX ? valuelen : valuelen + 1, &len);
     }
@@ -138,8 +142,10 @@ int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *valu
     int len, err = hl_api_enter(get_own(info, &own));
 
     err = err == 0 ? check_key(key) : err;
+    err = err == 0 ? hl_api_check_out(buflen, "buflen") : err;
+    err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0) {
-        *flag = hl_info_get(own, key, value, *buflen, &len);
+        *flag = hl_info_get(own, key, value, value != NULL ? *buflen : 0, &len);
         if (*flag) {
             *buflen = len + 1;
         }
@@ -154,6 +160,8 @@ int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *f
     int len, err = hl_api_enter(get_own(info, &own));
 
     err = err == 0 ? check_key(key) : err;
+    err = err == 0 ? hl_api_check_out(valuelen, "valuelen") : err;
+    err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0) {
         *flag = hl_info_get(own, key, NULL, 0, &len);
         if (*flag) {
@@ -169,6 +177,7 @@ int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
     struct hl_info *own;
     int err = hl_api_enter(get_own(info, &own));
 
+    err = err == 0 ? hl_api_check_out(nkeys, "nkeys") : err;
     if (err == 0) {
         *nkeys = hl_info_count(own);
     }
@@ -181,6 +190,7 @@ int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
     struct hl_info *own;
     int err = hl_api_enter(get_own(info, &own));
 
+    err = err == 0 ? hl_api_check_out(key, "key") : err;
     err = err == 0 ? hl_info_nth(own, n, key) : err;
     return hl_api_leave(NULL, "MPI_Info_get_nthkey", err);
 }

@@ -110,11 +110,16 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     struct hl_comm *c, *made = NULL;
     int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
-    if (err == 0 && color < 0 && color != MPI_UNDEFINED) {
-        return refuse(c, "MPI_Comm_split",
-                      hl_err_say(HL_ERR_ARG, "color %d is negative and not MPI_UNDEFINED", color));
+    if (err == 0) {
+        int wrong = hl_api_check_out(newcomm, "newcomm");
+        if (wrong == 0 && color < 0 && color != MPI_UNDEFINED) {
+            wrong = hl_err_say(HL_ERR_ARG, "color %d is negative and not MPI_UNDEFINED", color);
+        }
+        if (wrong != 0) {
+            return refuse(c, "MPI_Comm_split", wrong);
+        }
+        err = hl_coll_comm_split(c, color, key, &made);
     }
-    err = err == 0 ? hl_coll_comm_split(c, color, key, &made) : err;
     if (err == 0) {
         hl_api_give_comm(c, made, newcomm);
     }
@@ -131,6 +136,7 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
     if (err == 0) {
         int wrong = hl_api_get_group(group, &g);
         wrong = wrong == 0 ? hl_coll_check_subgroup(c, g) : wrong;
+        wrong = wrong == 0 ? hl_api_check_out(newcomm, "newcomm") : wrong;
         if (wrong != 0) {
             return refuse(c, "MPI_Comm_create", wrong);
         }
@@ -152,6 +158,7 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
     err = err == 0 ? hl_api_check_intra(c) : err;
     err = err == 0 ? hl_api_get_group(group, &g) : err;
     err = err == 0 ? hl_api_check_tag(tag) : err;
+    err = err == 0 ? hl_api_check_out(newcomm, "newcomm") : err;
     err = err == 0 ? hl_coll_comm_create_group(c, g, tag, &made) : err;
     if (err == 0) {
         hl_api_give_comm(c, made, newcomm);
@@ -186,6 +193,7 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
     if (err == 0 && (local_leader < 0 || local_leader >= c->size)) {
         err = hl_api_bad_rank(c, local_leader);
     }
+    err = err == 0 ? hl_api_check_out(newintercomm, "newintercomm") : err;
     if (err == 0 && c->rank == local_leader) {
         get_meet(peer_comm, remote_leader, tag, &meet);
     }
@@ -203,6 +211,7 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     int err = hl_api_enter(hl_api_get_comm(intercomm, &c));
 
     err = err == 0 ? hl_api_check_inter(c) : err;
+    err = err == 0 ? hl_api_check_out(newintracomm, "newintracomm") : err;
     err = err == 0 ? hl_coll_intercomm_merge(c, high != 0, &made) : err;
     if (err == 0) {
         hl_api_give_comm(c, made, newintracomm);
@@ -229,11 +238,6 @@ static int give_orphan(const char *func, int err, struct hl_comm *made, struct h
     return code;
 }
 
-static int check_string(const char *string)
-{
-    return string == NULL ? hl_api_null("stringtag") : 0;
-}
-
 HL_API(MPI_Comm_create_from_group)
 int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info,
                                 MPI_Errhandler errhandler, MPI_Comm *newcomm)
@@ -247,7 +251,8 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
     err = err == 0 ? hl_api_get_errh(errhandler, &e) : err;
     err = err == 0 ? hl_api_get_group(group, &g) : err;
     err = err == 0 ? hl_api_get_info(info, &hints) : err;
-    err = err == 0 ? check_string(stringtag) : err;
+    err = err == 0 ? hl_api_check_out(stringtag, "stringtag") : err;
+    err = err == 0 ? hl_api_check_out(newcomm, "newcomm") : err;
     err = err == 0 ? hl_coll_comm_from_group(g, stringtag, &made) : err;
     if (err == 0 && made != NULL && hints != NULL) {
         err = hl_comm_set_hints(made, hints);
@@ -270,7 +275,8 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, M
     err = err == 0 ? hl_api_get_group(local_group, &sides.mine) : err;
     err = err == 0 ? hl_api_get_group(remote_group, &sides.other) : err;
     err = err == 0 ? hl_api_get_info(info, &hints) : err;
-    err = err == 0 ? check_string(stringtag) : err;
+    err = err == 0 ? hl_api_check_out(stringtag, "stringtag") : err;
+    err = err == 0 ? hl_api_check_out(newintercomm, "newintercomm") : err;
     if (err == 0 && (local_leader < 0 || local_leader >= sides.mine->size || remote_leader < 0 ||
                      remote_leader >= sides.other->size)) {
         err = hl_err_say(HL_ERR_RANK, "leaders %d and %d of groups of %d and %d", local_leader, remote_leader,

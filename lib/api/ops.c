@@ -11,6 +11,7 @@ static int create(const char *func, MPI_User_function *fn, MPI_User_function_c *
     struct hl_op_user *made;
     int err = hl_api_enter(fn == NULL && fn_large == NULL ? hl_api_null("user_fn") : 0);
 
+    err = err == 0 ? hl_api_check_out(op, "op") : err;
     err = err == 0 ? hl_op_user_make(fn, fn_large, commute != 0, &made) : err;
     if (err == 0) {
         *op = (MPI_Op)(void *)made;
@@ -62,8 +63,11 @@ HL_API(MPI_Op_commutative)
 int PMPI_Op_commutative(MPI_Op op, int *commute)
 {
     const struct hl_op_user *user = hl_op_user_of(op);
-    int err = hl_api_enter(0);
+    int err = hl_api_enter(hl_api_check_out(commute, "commute"));
 
+    if (err != 0) {
+        return hl_api_leave(NULL, "MPI_Op_commutative", err);
+    }
     if (user != NULL) {
         *commute = user->commutes;
     } else if (hl_op_kind_of(op) != HL_OP_KINDS) {

@@ -12,9 +12,26 @@ struct packing {
     int64_t count;
     MPI_Datatype type;
     void *packed;
-    int64_t size, position;
+    int64_t size;
     MPI_Comm comm;
 };
+
+static int too_small(const struct packing *p, int64_t bytes, int64_t position)
+{
+    return hl_err_say(HL_ERR_TRUNCATE, "%lld bytes at position %lld of a packed buffer of %lld",
+                      (long long)bytes, (long long)position, (long long)p->size);
+}
+
+/* Is there room for `bytes`? */
+static int check_packed(const struct packing *p, int64_t bytes, int64_t position)
+{
+    if (position < 0 || position > p->size || bytes > p->size - position) {
+        return too_small(p, bytes, position);
+    }
+    return HL_CHECKS && bytes > 0 && p->packed == NULL
+               ? hl_err_say(HL_ERR_BUFFER, "NULL as packed buffer of %lld bytes", (long long)p->size)
+               : 0;
+}
 
 /* Packs or unpacks; *position moves by what was done. */
 static int convert(const struct packing *p, bool pack, int64_t *position)
@@ -24,40 +41,46 @@ static int convert(const struct packing *p, bool pack, int64_t *position)
     int64_t bytes = 0;
     int err = hl_api_enter(hl_api_get_comm(p->comm, &c));
 
+    err = err == 0 ? hl_api_check_out(position, "position") : err;
     err = err == 0 ? hl_api_get_data(p->typed, p->count, p->type, &t) : err;
-    if (err == 0 && (!hl_type_bytes(t, p->count, &bytes) || p->position < 0 || p->position > p->size ||
-                     bytes > p->size - p->position)) {
-        err = hl_err_say(HL_ERR_TRUNCATE, "%lld bytes at position %lld of a packed buffer of %lld",
-                         (long long)bytes, (long long)p->position, (long long)p->size);
+    if (err == 0) {
+        err = hl_type_bytes(t, p->count, &bytes) ? check_packed(p, bytes, *position)
+                                                 : too_small(p, bytes, *position);
     }
     if (err == 0) {
-        char *at = (char *)p->packed + p->position;
+        char *at = (char *)p->packed + *position;
         err = pack ? hl_type_pack(t, p->count, p->typed, 0, at, bytes)
                    : hl_type_unpack(t, p->count, p->typed, 0, at, bytes);
-        *position = p->position + bytes;
+        *position += bytes;
     }
     return hl_api_leave(c, p->func, err);
+}
+
+static int convert_int(const struct packing *p, bool pack, int *position)
+{
+    int64_t at = position != NULL ? *position : 0;
+    int code = convert(p, pack, position != NULL ? &at : NULL);
+
+    if (position != NULL) {
+        *position = (int)at;
+    }
+    return code;
 }
 
 HL_API(MPI_Pack)
 int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position,
               MPI_Comm comm)
 {
-    struct packing p = {"MPI_Pack", (void *)(uintptr_t)inbuf, incount, datatype, outbuf, outsize, *position,
-                        comm};
-    int64_t at = *position;
-    int code = convert(&p, true, &at);
+    struct packing p = {"MPI_Pack", (void *)(uintptr_t)inbuf, incount, datatype, outbuf, outsize, comm};
 
-    *position = (int)at;
-    return code;
+    return convert_int(&p, true, position);
 }
 
 HL_API(MPI_Pack_c)
 int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
                 MPI_Count *position, MPI_Comm comm)
 {
-    struct packing p = {"MPI_Pack_c", (void *)(uintptr_t)inbuf, incount, datatype, outbuf, outsize, *position,
-                        comm};
+    struct packing p = {"MPI_Pack_c", (void *)(uintptr_t)inbuf, incount, datatype, outbuf, outsize, comm};
 
     return convert(&p, true, position);
 }
@@ -66,21 +89,16 @@ HL_API(MPI_Unpack)
 int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount,
                 MPI_Datatype datatype, MPI_Comm comm)
 {
-    struct packing p = {"MPI_Unpack", outbuf,    outcount, datatype, (void *)(uintptr_t)inbuf,
-                        insize,       *position, comm};
-    int64_t at = *position;
-    int code = convert(&p, false, &at);
+    struct packing p = {"MPI_Unpack", outbuf, outcount, datatype, (void *)(uintptr_t)inbuf, insize, comm};
 
-    *position = (int)at;
-    return code;
+    return convert_int(&p, false, position);
 }
 
 HL_API(MPI_Unpack_c)
 int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
                   MPI_Datatype datatype, MPI_Comm comm)
 {
-    struct packing p = {"MPI_Unpack_c",           outbuf, outcount,  datatype,
-                        (void *)(uintptr_t)inbuf, insize, *position, comm};
+    struct packing p = {"MPI_Unpack_c", outbuf, outcount, datatype, (void *)(uintptr_t)inbuf, insize, comm};
 
     return convert(&p, false, position);
 }
@@ -91,6 +109,7 @@ static int pack_size(const char *func, int64_t count, MPI_Datatype datatype, MPI
     struct hl_type *t = NULL;
     int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
+    err = err == 0 ? hl_api_check_out(size, "size") : err;
     err = err == 0 ? hl_api_check_count(count) : err;
     err = err == 0 ? hl_api_get_type(datatype, &t) : err;
     if (err == 0 && !hl_type_bytes(t, count, size)) {
@@ -104,9 +123,11 @@ HL_API(MPI_Pack_size)
 int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
     int64_t bytes = 0;
-    int code = pack_size("MPI_Pack_size", incount, datatype, comm, &bytes);
+    int code = pack_size("MPI_Pack_size", incount, datatype, comm, size != NULL ? &bytes : NULL);
 
-    *size = bytes <= INT_MAX ? (int)bytes : MPI_UNDEFINED;
+    if (size != NULL) {
+        *size = bytes <= INT_MAX ? (int)bytes : MPI_UNDEFINED;
+    }
     return code;
 }
 
@@ -136,15 +157,13 @@ static int convert_external(const struct packing *p, const char *datarep, bool p
     int64_t bytes = 0;
     int err = hl_api_enter(check_datarep(datarep));
 
+    err = err == 0 ? hl_api_check_out(position, "position") : err;
     err = err == 0 ? hl_api_get_data(p->typed, p->count, p->type, &t) : err;
     err = err == 0 ? hl_type_external_bytes(t, p->count, &bytes) : err;
-    if (err == 0 && (p->position < 0 || p->position > p->size || bytes > p->size - p->position)) {
-        err = hl_err_say(HL_ERR_TRUNCATE, "%lld bytes at position %lld of a packed buffer of %lld",
-                         (long long)bytes, (long long)p->position, (long long)p->size);
-    }
+    err = err == 0 ? check_packed(p, bytes, *position) : err;
     if (err == 0) {
-        err = hl_type_external(t, p->count, p->typed, (char *)p->packed + p->position, pack);
-        *position = p->position + bytes;
+        err = hl_type_external(t, p->count, p->typed, (char *)p->packed + *position, pack);
+        *position += bytes;
     }
     return hl_api_leave(NULL, p->func, err);
 }
@@ -154,7 +173,7 @@ int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_
                        void *outbuf, MPI_Aint outsize, MPI_Aint *position)
 {
     struct packing p = {
-        "MPI_Pack_external", (void *)(uintptr_t)inbuf, incount, datatype, outbuf, outsize, *position, NULL};
+        "MPI_Pack_external", (void *)(uintptr_t)inbuf, incount, datatype, outbuf, outsize, NULL};
 
     return convert_external(&p, datarep, true, position);
 }
@@ -164,7 +183,7 @@ int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incou
                          void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
     struct packing p = {
-        "MPI_Pack_external_c", (void *)(uintptr_t)inbuf, incount, datatype, outbuf, outsize, *position, NULL};
+        "MPI_Pack_external_c", (void *)(uintptr_t)inbuf, incount, datatype, outbuf, outsize, NULL};
 
     return convert_external(&p, datarep, true, position);
 }
@@ -173,8 +192,8 @@ HL_API(MPI_Unpack_external)
 int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position,
                          void *outbuf, int outcount, MPI_Datatype datatype)
 {
-    struct packing p = {"MPI_Unpack_external",    outbuf, outcount,  datatype,
-                        (void *)(uintptr_t)inbuf, insize, *position, NULL};
+    struct packing p = {"MPI_Unpack_external",    outbuf, outcount, datatype,
+                        (void *)(uintptr_t)inbuf, insize, NULL};
 
     return convert_external(&p, datarep, false, position);
 }
@@ -183,8 +202,8 @@ HL_API(MPI_Unpack_external_c)
 int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
                            void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
 {
-    struct packing p = {"MPI_Unpack_external_c",  outbuf, outcount,  datatype,
-                        (void *)(uintptr_t)inbuf, insize, *position, NULL};
+    struct packing p = {"MPI_Unpack_external_c",  outbuf, outcount, datatype,
+                        (void *)(uintptr_t)inbuf, insize, NULL};
 
     return convert_external(&p, datarep, false, position);
 }
@@ -195,6 +214,7 @@ static int external_size(const char *func, const char *datarep, int64_t count, M
     struct hl_type *t = NULL;
     int err = hl_api_enter(check_datarep(datarep));
 
+    err = err == 0 ? hl_api_check_out(size, "size") : err;
     err = err == 0 ? hl_api_check_count(count) : err;
     err = err == 0 ? hl_api_get_type(datatype, &t) : err;
     err = err == 0 ? hl_type_external_bytes(t, count, size) : err;

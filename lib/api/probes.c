@@ -86,6 +86,7 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_St
     int err = hl_api_enter(0);
 
     err = to_probe(source, tag, comm, &c, &p);
+    err = err == 0 ? hl_api_check_out(message, "message") : err;
     return err == 0 ? take("MPI_Mprobe", &p, true, message, status, c) : hl_api_leave(c, "MPI_Mprobe", err);
 }
 
@@ -97,6 +98,8 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
     int err = hl_api_enter(0);
 
     err = to_probe(source, tag, comm, &c, &p);
+    err = err == 0 ? hl_api_check_out(flag, "flag") : err;
+    err = err == 0 ? hl_api_check_out(message, "message") : err;
     if (err != 0) {
         return hl_api_leave(c, "MPI_Improbe", err);
     }

@@ -413,6 +413,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     struct hl_req *r = NULL;
     int err = hl_api_enter(get_req(request, &r));
 
+    err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0) {
         if (hl_req_open_of(request) && !hl_req_is_done(r)) {
             hl_prog_poll();
@@ -473,6 +474,8 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
     struct hl_req *r = NULL;
     int err = hl_api_enter(look(count, array_of_requests, &s));
 
+    err = err == 0 ? hl_api_check_out(indx, "indx") : err;
+    err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0) {
         r = s.found >= 0 ? hl_req_of(array_of_requests[s.found]) : NULL;
         *flag = r != NULL || !s.open;
@@ -491,6 +494,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
     uint64_t ctx = 0;
     int first = hl_api_enter(get_all(count, array_of_requests));
 
+    first = first == 0 ? hl_api_check_out(flag, "flag") : first;
     if (first == 0) {
         if (!all_done(count, array_of_requests)) {
             hl_prog_poll();
@@ -512,6 +516,8 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
     uint64_t ctx = 0;
     int first = hl_api_enter(look(incount, array_of_requests, &s)), done = 0;
 
+    first = first == 0 ? hl_api_check_out(outcount, "outcount") : first;
+    first = first == 0 ? hl_api_check_list(incount, array_of_indices, "array_of_indices") : first;
     if (first == 0) {
         for (int i = 0; i < incount; i++) {
             if (is_done(array_of_requests[i])) {

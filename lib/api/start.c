@@ -82,15 +82,23 @@ int PMPI_Finalize(void)
 HL_API(MPI_Initialized)
 int PMPI_Initialized(int *flag)
 {
-    *flag = hl_life_opened(HL_LIFE_MPI);
-    return MPI_SUCCESS;
+    int err = hl_api_check_out(flag, "flag");
+
+    if (err == 0) {
+        *flag = hl_life_opened(HL_LIFE_MPI);
+    }
+    return hl_api_end(NULL, "MPI_Initialized", err);
 }
 
 HL_API(MPI_Finalized)
 int PMPI_Finalized(int *flag)
 {
-    *flag = hl_life_closed(HL_LIFE_MPI);
-    return MPI_SUCCESS;
+    int err = hl_api_check_out(flag, "flag");
+
+    if (err == 0) {
+        *flag = hl_life_closed(HL_LIFE_MPI);
+    }
+    return hl_api_end(NULL, "MPI_Finalized", err);
 }
 
 HL_API(MPI_Query_thread)
@@ -98,6 +106,7 @@ int PMPI_Query_thread(int *provided)
 {
     int err = hl_api_check_open();
 
+    err = err == 0 ? hl_api_check_out(provided, "provided") : err;
     if (err == 0) {
         *provided = hl_life_level();
     }
@@ -109,6 +118,7 @@ int PMPI_Is_thread_main(int *flag)
 {
     int err = hl_api_check_open();
 
+    err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0) {
         *flag = hl_life_is_main_thread();
     }

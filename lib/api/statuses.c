@@ -12,6 +12,7 @@ static int get_count(const char *func, const MPI_Status *status, MPI_Datatype da
     int err = hl_api_check_out(status, "status");
 
     err = err == 0 ? hl_api_get_type(datatype, &t) : err;
+    err = err == 0 ? hl_api_check_out(count, "count") : err;
     if (err == 0) {
         int64_t bytes = hl_req_status_bytes(status);
         if (t->size == 0) {
@@ -32,9 +33,11 @@ HL_API(MPI_Get_count)
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     int64_t n = MPI_UNDEFINED;
-    int code = get_count("MPI_Get_count", status, datatype, &n);
+    int code = get_count("MPI_Get_count", status, datatype, count != NULL ? &n : NULL);
 
-    *count = narrow(n);
+    if (count != NULL) {
+        *count = narrow(n);
+    }
     return code;
 }
 
@@ -50,6 +53,7 @@ static int get_elements(const char *func, const MPI_Status *status, MPI_Datatype
     int err = hl_api_check_out(status, "status");
 
     err = err == 0 ? hl_api_get_type(datatype, &t) : err;
+    err = err == 0 ? hl_api_check_out(count, "count") : err;
     if (err == 0) {
         int64_t n = hl_type_elements(t, hl_req_status_bytes(status));
         *count = n < 0 ? MPI_UNDEFINED : n;
@@ -61,9 +65,11 @@ HL_API(MPI_Get_elements)
 int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     int64_t n = MPI_UNDEFINED;
-    int code = get_elements("MPI_Get_elements", status, datatype, &n);
+    int code = get_elements("MPI_Get_elements", status, datatype, count != NULL ? &n : NULL);
 
-    *count = narrow(n);
+    if (count != NULL) {
+        *count = narrow(n);
+    }
     return code;
 }
 
@@ -128,6 +134,7 @@ int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 {
     int err = hl_api_check_out(status, "status");
 
+    err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0) {
         *flag = hl_req_status_cancelled(status);
     }
@@ -144,14 +151,23 @@ int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
     HL_API(get)                                                                                              \
     int P##get(const MPI_Status *status, int *value)                                                         \
     {                                                                                                        \
-        *value = status->member;                                                                             \
-        return MPI_SUCCESS;                                                                                  \
+        int err = hl_api_check_out(status, "status");                                                        \
+                                                                                                             \
+        err = err == 0 ? hl_api_check_out(value, "value") : err;                                             \
+        if (err == 0) {                                                                                      \
+            *value = status->member;                                                                         \
+        }                                                                                                    \
+        return hl_api_end(NULL, #get, err);                                                                  \
     }                                                                                                        \
     HL_API(set)                                                                                              \
     int P##set(MPI_Status *status, int value)                                                                \
     {                                                                                                        \
-        status->member = value;                                                                              \
-        return MPI_SUCCESS;                                                                                  \
+        int err = hl_api_check_out(status, "status");                                                        \
+                                                                                                             \
+        if (err == 0) {                                                                                      \
+            status->member = value;                                                                          \
+        }                                                                                                    \
+        return hl_api_end(NULL, #set, err);                                                                  \
     }
 FIELD_ROWS(X)
 #undef X

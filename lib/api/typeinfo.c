@@ -47,6 +47,7 @@ int PMPI_Type_size(MPI_Datatype datatype, int *size)
     struct hl_type *t;
     int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
+    err = err == 0 ? hl_api_check_out(size, "size") : err;
     if (err == 0) {
         *size = narrow(t->size);
     }
@@ -58,6 +59,7 @@ static int size_large(const char *func, MPI_Datatype datatype, MPI_Count *size)
     struct hl_type *t;
     int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
+    err = err == 0 ? hl_api_check_out(size, "size") : err;
     if (err == 0) {
         *size = t->size;
     }
@@ -84,6 +86,8 @@ static int extent(const char *func, MPI_Datatype datatype, int64_t *lb, int64_t 
     struct hl_type *t;
     int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
+    err = err == 0 ? hl_api_check_out(lb, "lb") : err;
+    err = err == 0 ? hl_api_check_out(bytes, "extent") : err;
     if (err == 0) {
         *lb = t->lb;
         *bytes = hl_type_extent(t);
@@ -96,6 +100,8 @@ static int true_extent(const char *func, MPI_Datatype datatype, int64_t *lb, int
     struct hl_type *t;
     int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
+    err = err == 0 ? hl_api_check_out(lb, "lb") : err;
+    err = err == 0 ? hl_api_check_out(bytes, "extent") : err;
     if (err == 0) {
         *lb = t->true_lb;
         *bytes = t->true_ub - t->true_lb;
@@ -153,18 +159,17 @@ int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 HL_API(MPI_Type_get_name)
 int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
-    struct hl_type *t;
-    int err = hl_api_enter(0);
+    struct hl_type *t = NULL;
+    int err = hl_api_enter(datatype != MPI_DATATYPE_NULL ? hl_api_get_type(datatype, &t) : 0);
 
-    if (datatype == MPI_DATATYPE_NULL) {
-        strcpy(type_name, "MPI_DATATYPE_NULL");
-    } else {
-        err = hl_api_get_type(datatype, &t);
-        if (err == 0) {
-            hl_type_get_name(t, type_name);
-        }
-    }
+    err = err == 0 ? hl_api_check_out(type_name, "type_name") : err;
+    err = err == 0 ? hl_api_check_out(resultlen, "resultlen") : err;
     if (err == 0) {
+        if (t != NULL) {
+            hl_type_get_name(t, type_name);
+        } else {
+            strcpy(type_name, "MPI_DATATYPE_NULL");
+        }
         *resultlen = (int)strlen(type_name);
     }
     return hl_api_leave(NULL, "MPI_Type_get_name", err);
@@ -187,6 +192,10 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_ad
     int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
     err = err == 0 ? no_large(t) : err;
+    err = err == 0 ? hl_api_check_out(num_integers, "num_integers") : err;
+    err = err == 0 ? hl_api_check_out(num_addresses, "num_addresses") : err;
+    err = err == 0 ? hl_api_check_out(num_datatypes, "num_datatypes") : err;
+    err = err == 0 ? hl_api_check_out(combiner, "combiner") : err;
     if (err == 0) {
         *num_integers = t->args != NULL ? t->args->n_ints : 0;
         *num_addresses = t->args != NULL ? t->args->n_addrs : 0;
@@ -203,6 +212,11 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI
     struct hl_type *t;
     int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
+    err = err == 0 ? hl_api_check_out(num_integers, "num_integers") : err;
+    err = err == 0 ? hl_api_check_out(num_addresses, "num_addresses") : err;
+    err = err == 0 ? hl_api_check_out(num_large_counts, "num_large_counts") : err;
+    err = err == 0 ? hl_api_check_out(num_datatypes, "num_datatypes") : err;
+    err = err == 0 ? hl_api_check_out(combiner, "combiner") : err;
     if (err == 0) {
         *num_integers = t->args != NULL ? t->args->n_ints : 0;
         *num_addresses = t->args != NULL ? t->args->n_addrs : 0;
@@ -272,6 +286,9 @@ int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addr
 
     err = err == 0 ? no_large(t) : err;
     err = err == 0 ? check_room(t, &room) : err;
+    err = err == 0 ? hl_api_check_list(t->args->n_ints, array_of_integers, "array_of_integers") : err;
+    err = err == 0 ? hl_api_check_list(t->args->n_addrs, array_of_addresses, "array_of_addresses") : err;
+    err = err == 0 ? hl_api_check_list(t->args->n_types, array_of_datatypes, "array_of_datatypes") : err;
     err = err == 0 ? copy_contents(t, array_of_integers, array_of_addresses, NULL, array_of_datatypes) : err;
     return hl_api_leave(NULL, "MPI_Type_get_contents", err);
 }
@@ -287,6 +304,11 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_
     int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
     err = err == 0 ? check_room(t, &room) : err;
+    err = err == 0 ? hl_api_check_list(t->args->n_ints, array_of_integers, "array_of_integers") : err;
+    err = err == 0 ? hl_api_check_list(t->args->n_addrs, array_of_addresses, "array_of_addresses") : err;
+    err =
+        err == 0 ? hl_api_check_list(t->args->n_counts, array_of_large_counts, "array_of_large_counts") : err;
+    err = err == 0 ? hl_api_check_list(t->args->n_types, array_of_datatypes, "array_of_datatypes") : err;
     err = err == 0 ? copy_contents(t, array_of_integers, array_of_addresses, array_of_large_counts,
                                    array_of_datatypes)
                    : err;
@@ -309,14 +331,16 @@ int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
                 {MPI_TYPECLASS_COMPLEX, 8, MPI_COMPLEX8},   {MPI_TYPECLASS_COMPLEX, 16, MPI_COMPLEX16},
                 {MPI_TYPECLASS_COMPLEX, 32, MPI_COMPLEX32}};
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    int err = hl_api_check_out(datatype, "datatype");
+
+    for (size_t i = 0; err == 0 && i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].class_ == typeclass && rows[i].size == size) {
             *datatype = rows[i].type;
             return MPI_SUCCESS;
         }
     }
-    return hl_api_end(NULL, "MPI_Type_match_size",
-                      hl_err_say(HL_ERR_ARG, "no type of class %d has %d bytes", typeclass, size));
+    err = err == 0 ? hl_err_say(HL_ERR_ARG, "no type of class %d has %d bytes", typeclass, size) : err;
+    return hl_api_end(NULL, "MPI_Type_match_size", err);
 }
 
 static int f90(const char *func, int class_, int p, int r, MPI_Datatype *newtype)
@@ -369,6 +393,7 @@ int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, 
     int err = hl_api_get_type(value_type, &value);
 
     err = err == 0 ? hl_api_get_type(index_type, &index) : err;
+    err = err == 0 ? hl_api_check_out(pair_type, "pair_type") : err;
     if (err != 0) {
         return hl_api_end(NULL, "MPI_Type_get_value_index", err);
     }

@@ -348,6 +348,8 @@ static int structure(const struct rows *x, MPI_Datatype *newtype)
     int err = hl_api_enter(hl_api_check_open());
 
     err = err == 0 ? hl_api_check_count(x->count) : err;
+    err = err == 0 ? hl_api_check_out(newtype, "newtype") : err;
+    err = err == 0 ? hl_api_check_list(x->count, x->types, "array_of_types") : err;
     err = err == 0 ? get_types(x->count, x->types, &types) : err;
     err = err == 0 ? hl_api_widen(&x->lens, x->count, &lens) : err;
     err = err == 0 ? hl_api_widen(&x->displs, x->count, &displs) : err;
@@ -492,6 +494,9 @@ static int darray(struct part_of_grid *x, MPI_Datatype oldtype, MPI_Datatype *ne
         err = hl_err_say(HL_ERR_DIMS, "an array of %lld dimensions", (long long)n);
     }
     err = err == 0 ? hl_api_widen(&x->sizes, n, &sizes) : err;
+    err = err == 0 ? hl_api_check_list(n, a->distribs, "array_of_distribs") : err;
+    err = err == 0 ? hl_api_check_list(n, a->args, "array_of_dargs") : err;
+    err = err == 0 ? hl_api_check_list(n, a->procs, "array_of_psizes") : err;
     if (err == 0) {
         rest = malloc((3 * (size_t)n + 1) * sizeof *rest);
         err = rest == NULL ? HL_ERR_NO_MEM : 0;
