@@ -76,26 +76,35 @@ static void lead(const struct hl_comm *local, const struct hl_coll_meet *meet, s
     free(world);
 }
 
+/* `code` if they are not. */
+static int check_disjoint(const struct hl_group *a, const struct hl_group *b, int code)
+{
+    struct hl_group *common;
+    int err = hl_group_intersection(a, b, &common);
+
+    if (err != 0) {
+        return err;
+    }
+    if (common->size > 0) {
+        err = hl_err_say(code, "the groups of an intercommunicator must be disjoint: %d members are in both",
+                         common->size);
+    }
+    hl_group_unref(common);
+    return err;
+}
+
 /* My group's new context, and the intercommunicator. */
 static int make(struct hl_comm *local, const int *their_world, const struct hello *theirs,
                 struct hl_comm **made)
 {
-    struct hl_group *other = NULL, *common = NULL;
+    struct hl_group *other = NULL;
     struct hl_comm *own;
     int err = hl_group_make(their_world, theirs->size, &other);
 
     if (err != 0) {
         return err;
     }
-    err = hl_group_intersection(local->group, other, &common);
-    if (err == 0 && common->size > 0) {
-        err = hl_err_say(HL_ERR_COMM,
-                         "the groups of an intercommunicator must be disjoint: %d members are in both",
-                         common->size);
-    }
-    if (common != NULL) {
-        hl_group_unref(common);
-    }
+    err = check_disjoint(local->group, other, HL_ERR_COMM);
     err = err == 0 ? hl_coll_comm_dup(local, &own) : err;
     err = err == 0 ? hl_comm_make_inter(own, other, theirs->ctx, made) : err;
     hl_group_unref(other);
@@ -135,8 +144,9 @@ int hl_coll_intercomm_from_groups(const struct hl_coll_sides *sides, const char 
     struct hl_coll_meet meet = {.leader = leaders[0] < leaders[1] ? 1 : 0};
     struct hl_group *pair = NULL;
     struct hl_comm *local = NULL, both = {0};
-    int err = hl_coll_comm_from_group(sides->mine, string, &local);
+    int err = check_disjoint(sides->mine, sides->other, HL_ERR_GROUP); /* else leaders wait for themselves */
 
+    err = err == 0 ? hl_coll_comm_from_group(sides->mine, string, &local) : err;
     if (err != 0) {
         return err;
     }

@@ -83,6 +83,21 @@ static void without_parent(int thread, int round)
     MPI_Group_free(&half[1]);
 }
 
+/* Every rank sees alone that a process would be on both sides: nobody waits. */
+static void overlapping(void)
+{
+    MPI_Group all = strided(0, size - 1, 1), own = strided(me, me, 1);
+    MPI_Comm made;
+
+    CHECK_EQ(MPI_Intercomm_create_from_groups(all, 0, all, size - 1, "both", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                              &made),
+             MPI_ERR_GROUP);
+    CHECK_EQ(MPI_Intercomm_create_from_groups(own, 0, all, 0, "own", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made),
+             MPI_ERR_GROUP);
+    MPI_Group_free(&all);
+    MPI_Group_free(&own);
+}
+
 /* Whatever machine this is: members of one memory, of one instance of a kind, of a divided communicator. */
 static void by_hardware(void)
 {
@@ -195,6 +210,7 @@ int main(int argc, char **argv)
 
     rounds = argc > 2 ? atoi(argv[2]) : 5;
     test_start(1);
+    overlapping();
     by_hardware();
     MPI_Comm_create_keyval(copy, MPI_COMM_NULL_DELETE_FN, &key, NULL);
     for (int i = 0; i < threads; i++) {
