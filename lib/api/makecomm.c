@@ -221,6 +221,19 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 
 /* ---- Without a parent: the handler given is the new communicator's, and raises what goes wrong ---- */
 
+/* No handler of another sort: it would be called with what it does not expect. */
+static int get_errh(MPI_Errhandler handle, struct hl_errh **e)
+{
+    int err = hl_api_check_open();
+
+    err = err == 0 ? hl_api_get_errh(handle, e) : err;
+    if (err == 0 && (*e)->how == HL_ERRH_USER && (*e)->sort != HL_ERRH_COMM) {
+        *e = NULL;
+        err = hl_err_say(HL_ERR_ERRHANDLER, "the error handler was made for another sort of object");
+    }
+    return err;
+}
+
 /* The end of both. */
 static int give_orphan(const char *func, int err, struct hl_comm *made, struct hl_errh *e, MPI_Comm *newcomm)
 {
@@ -246,9 +259,8 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
     struct hl_group *g;
     struct hl_info *hints;
     struct hl_errh *e = NULL;
-    int err = hl_api_enter(hl_api_check_open());
+    int err = hl_api_enter(get_errh(errhandler, &e));
 
-    err = err == 0 ? hl_api_get_errh(errhandler, &e) : err;
     err = err == 0 ? hl_api_get_group(group, &g) : err;
     err = err == 0 ? hl_api_get_info(info, &hints) : err;
     err = err == 0 ? hl_api_check_out(stringtag, "stringtag") : err;
@@ -269,9 +281,8 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, M
     struct hl_comm *made = NULL;
     struct hl_info *hints;
     struct hl_errh *e = NULL;
-    int err = hl_api_enter(hl_api_check_open());
+    int err = hl_api_enter(get_errh(errhandler, &e));
 
-    err = err == 0 ? hl_api_get_errh(errhandler, &e) : err;
     err = err == 0 ? hl_api_get_group(local_group, &sides.mine) : err;
     err = err == 0 ? hl_api_get_group(remote_group, &sides.other) : err;
     err = err == 0 ? hl_api_get_info(info, &hints) : err;

@@ -98,6 +98,28 @@ static void overlapping(void)
     MPI_Group_free(&own);
 }
 
+static void of_a_window(MPI_Win *win, int *code, ...)
+{
+    CHECK(!"called for a communicator");
+}
+
+/* A handler of another sort is refused and not called. */
+static void wrong_handler(void)
+{
+    MPI_Group all = strided(0, size - 1, 1), own = strided(me, me, 1);
+    MPI_Errhandler errh;
+    MPI_Comm made;
+
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Win_create_errhandler(of_a_window, &errh);
+    CHECK_EQ(MPI_Comm_create_from_group(all, "window", MPI_INFO_NULL, errh, &made), MPI_ERR_ERRHANDLER);
+    CHECK_EQ(MPI_Intercomm_create_from_groups(own, 0, all, 0, "window", MPI_INFO_NULL, errh, &made),
+             MPI_ERR_ERRHANDLER);
+    MPI_Errhandler_free(&errh);
+    MPI_Group_free(&all);
+    MPI_Group_free(&own);
+}
+
 /* Whatever machine this is: members of one memory, of one instance of a kind, of a divided communicator. */
 static void by_hardware(void)
 {
@@ -211,6 +233,7 @@ int main(int argc, char **argv)
     rounds = argc > 2 ? atoi(argv[2]) : 5;
     test_start(1);
     overlapping();
+    wrong_handler();
     by_hardware();
     MPI_Comm_create_keyval(copy, MPI_COMM_NULL_DELETE_FN, &key, NULL);
     for (int i = 0; i < threads; i++) {
