@@ -28,6 +28,7 @@ static void all_to(int t, long first)
     MPI_Wait(&r, MPI_STATUS_IGNORE);
     CHECK(t < 0 ? was[0] == -1 : was[0] == 3 && was[1] == 10, "%ld %ld", was[0], was[1]);
     MPI_Rput_c(one + 1, 1, MPI_LONG, t, at, 1, MPI_LONG, win, &r); /* 2 10 */
+    CHECK(MPI_Cancel(&r) == MPI_SUCCESS, "without effect, near and far");
     MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Win_flush(t, win);
     MPI_Rget_c(was, 2, MPI_LONG, t, at, 2, MPI_LONG, win, &r);
