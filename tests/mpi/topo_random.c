@@ -454,6 +454,27 @@ static void test_dist(void)
         CHECK_EQ(fails_class, class_);                                                                       \
     } while (0)
 
+/* One rank is wrong, or unlike the others: all hear of it. */
+static void test_wrong_weights(void)
+{
+    int *volatile none = MPI_UNWEIGHTED; /* as in check_dist */
+    int one = 1, minus = -1, *odd = me == 0 ? &minus : &one, *some = me == 0 ? none : &one;
+    MPI_Comm world, graph = MPI_COMM_NULL;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &world);
+    MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+    FAILS(MPI_Dist_graph_create(world, 1, &me, &one, &me, odd, MPI_INFO_NULL, 0, &graph), MPI_ERR_ARG);
+    FAILS(MPI_Dist_graph_create_adjacent(world, 1, &me, &one, 1, &me, odd, MPI_INFO_NULL, 0, &graph),
+          MPI_ERR_ARG);
+    if (size > 1) {
+        FAILS(MPI_Dist_graph_create(world, 1, &me, &one, &me, some, MPI_INFO_NULL, 0, &graph), MPI_ERR_ARG);
+        FAILS(MPI_Dist_graph_create_adjacent(world, 1, &me, some, 1, &me, some, MPI_INFO_NULL, 0, &graph),
+              MPI_ERR_ARG);
+    }
+    CHECK(graph == MPI_COMM_NULL);
+    MPI_Comm_free(&world);
+}
+
 static void test_wrong(void)
 {
     int dims[2] = {size, 2}, periods[2] = {0, 0}, index[2] = {1, 0}, edge = size, n, minus = -1, one = 1;
@@ -508,6 +529,7 @@ int main(int argc, char **argv)
     shared = test_seed();
     test_star();
     test_wrong();
+    test_wrong_weights();
     for (round_no = 0; round_no < rounds; round_no++) {
         tests[draw(5)]();
     }
