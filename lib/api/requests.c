@@ -131,8 +131,15 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 
 /* ---- All ---- */
 
-/* Ends requests that are all done. One failed: HL_ERR_IN_STATUS when there are statuses to tell which, else
- * its error. */
+/* One of `n` failed: HL_ERR_IN_STATUS when there are statuses to tell which, else its error. */
+static int in_statuses(int n, int first, const MPI_Status *statuses)
+{
+    return first == 0 || statuses == MPI_STATUSES_IGNORE
+               ? first
+               : hl_err_say(HL_ERR_IN_STATUS, "one of %d requests failed: %s", n, hl_err_text(first));
+}
+
+/* Ends requests that are all done. */
 static int finish_all(int n, MPI_Request handles[], MPI_Status statuses[], uint64_t *ctx)
 {
     int first = 0;
@@ -158,10 +165,7 @@ static int finish_all(int n, MPI_Request handles[], MPI_Status statuses[], uint6
             *ctx = its;
         }
     }
-    if (first == 0 || statuses == MPI_STATUSES_IGNORE) {
-        return first;
-    }
-    return hl_err_say(HL_ERR_IN_STATUS, "one of %d requests failed: %s", n, hl_err_text(first));
+    return in_statuses(n, first, statuses);
 }
 
 HL_API(MPI_Waitall)
@@ -198,6 +202,7 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Stat
     uint64_t ctx = 0;
     int err = hl_api_enter(get_all(count, array_of_requests));
 
+    err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0) {
         if (!all_done(count, array_of_requests)) {
             hl_prog_poll();
@@ -304,6 +309,7 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Stat
     uint64_t ctx = 0;
     int err = hl_api_enter(get_all(count, array_of_requests));
 
+    err = err == 0 ? hl_api_check_out(indx, "indx") : err;
     if (err == 0) {
         hl_prog_wait_rung(any_done, &s);
         err = finish_any(&s, array_of_requests, indx, status, &ctx);
@@ -318,6 +324,8 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *fla
     uint64_t ctx = 0;
     int err = hl_api_enter(get_all(count, array_of_requests));
 
+    err = err == 0 ? hl_api_check_out(indx, "indx") : err;
+    err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0) {
         if (!any_done(&s)) {
             hl_prog_poll();
@@ -359,10 +367,7 @@ static int finish_some(const struct some *x, uint64_t *ctx)
         x->indices[done++] = i;
     }
     *x->outcount = done;
-    if (first == 0 || x->statuses == MPI_STATUSES_IGNORE) {
-        return first;
-    }
-    return hl_err_say(HL_ERR_IN_STATUS, "one of %d requests failed: %s", done, hl_err_text(first));
+    return in_statuses(done, first, x->statuses);
 }
 
 static int some(const char *func, const struct some *x, bool wait)
@@ -371,6 +376,8 @@ static int some(const char *func, const struct some *x, bool wait)
     uint64_t ctx = 0;
     int err = hl_api_enter(get_all(x->n, x->handles));
 
+    err = err == 0 ? hl_api_check_out(x->outcount, "outcount") : err;
+    err = err == 0 ? hl_api_check_list(x->n, x->indices, "array_of_indices") : err;
     if (err == 0) {
         if (wait) {
             hl_prog_wait_rung(any_done, &s);
@@ -459,13 +466,6 @@ static MPI_Status *nth_status(MPI_Status *statuses, int i)
     return statuses != MPI_STATUSES_IGNORE ? &statuses[i] : MPI_STATUS_IGNORE;
 }
 
-static int in_statuses(int first, const MPI_Status *statuses)
-{
-    return first == 0 || statuses == MPI_STATUSES_IGNORE
-               ? first
-               : hl_err_say(HL_ERR_IN_STATUS, "a request failed: %s", hl_err_text(first));
-}
-
 HL_API(MPI_Request_get_status_any)
 int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag,
                                 MPI_Status *status)
@@ -503,7 +503,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
         for (int i = 0; i < count && *flag; i++) {
             look_at(array_of_requests[i], nth_status(array_of_statuses, i), &first, &ctx);
         }
-        first = in_statuses(first, array_of_statuses);
+        first = in_statuses(count, first, array_of_statuses);
     }
     return hl_api_leave_ctx(ctx, "MPI_Request_get_status_all", first);
 }
@@ -526,7 +526,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
             }
         }
         *outcount = done > 0 || s.open ? done : MPI_UNDEFINED;
-        first = in_statuses(first, array_of_statuses);
+        first = in_statuses(done, first, array_of_statuses);
     }
     return hl_api_leave_ctx(ctx, "MPI_Request_get_status_some", first);
 }

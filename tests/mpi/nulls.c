@@ -12,6 +12,7 @@ static MPI_Win win;
 static MPI_Aint aint;
 static MPI_Count large;
 static MPI_Status status;
+static MPI_Request request = MPI_REQUEST_NULL;
 static char text[MPI_MAX_OBJECT_NAME];
 static int n, one[1] = {0};
 
@@ -116,6 +117,11 @@ static void on_win(MPI_Win *w, int *code, ...)
     X(status_get_tag, MPI_Status_get_tag(&status, NULL))                                                     \
     X(status_set_tag, MPI_Status_set_tag(NULL, 1))                                                           \
     X(request_get_status, MPI_Request_get_status(MPI_REQUEST_NULL, NULL, MPI_STATUS_IGNORE))                 \
+    X(testall, MPI_Testall(1, &request, NULL, MPI_STATUSES_IGNORE))                                          \
+    X(waitany, MPI_Waitany(1, &request, NULL, MPI_STATUS_IGNORE))                                            \
+    X(testany, MPI_Testany(1, &request, &n, NULL, MPI_STATUS_IGNORE))                                        \
+    X(waitsome, MPI_Waitsome(1, &request, NULL, one, MPI_STATUSES_IGNORE))                                   \
+    X(testsome, MPI_Testsome(1, &request, &n, NULL, MPI_STATUSES_IGNORE))                                    \
     X(mprobe, MPI_Mprobe(MPI_PROC_NULL, 0, WORLD, NULL, MPI_STATUS_IGNORE))                                  \
     X(improbe, MPI_Improbe(MPI_PROC_NULL, 0, WORLD, NULL, NULL, MPI_STATUS_IGNORE))                          \
     X(pack, MPI_Pack(one, 1, MPI_INT, text, 4, NULL, WORLD))                                                 \
