@@ -177,23 +177,6 @@ static int check_list(const struct hl_comm *c, const struct list *l)
     return err;
 }
 
-/* A communicator of all ranks, or what is wrong, which the others are told. Weights, which all ranks give or
- * none, would part them: that costs no message more. */
-static int all_ranks(struct hl_comm *c, int wrong, const struct list *l, struct hl_comm **made)
-{
-    if (wrong != 0) {
-        hl_coll_comm_refuse(c, wrong);
-        return wrong;
-    }
-    int err = hl_coll_comm_split(c, is_weighted(l) ? 1 : 0, c->rank, made);
-    if (err == 0 && (*made)->size < c->size) {
-        hl_comm_free(*made);
-        *made = NULL;
-        err = hl_err_say(HL_ERR_ARG, "some ranks give weights and others MPI_UNWEIGHTED");
-    }
-    return err;
-}
-
 static int32_t weight_of(const struct list *l, int i)
 {
     return is_weighted(l) ? l->weights[i] : 1;
@@ -243,7 +226,7 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
         wrong = wrong == 0 ? hl_api_get_info(info, &hints) : wrong;
         wrong = wrong == 0 ? hl_api_check_out(comm_dist_graph, "comm_dist_graph") : wrong;
         wrong = wrong == 0 ? make_adjacent(&in, &out, &shape) : wrong;
-        err = all_ranks(c, wrong, &in, &made);
+        err = hl_api_first_ranks(c, wrong, c->size, &made);
     }
     return hl_api_give_shaped(c, "MPI_Dist_graph_create_adjacent", err, made, shape, comm_dist_graph);
 }
@@ -386,7 +369,7 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
         wrong = wrong == 0 ? check_known(c, &k) : wrong;
         wrong = wrong == 0 ? hl_api_get_info(info, &hints) : wrong;
         wrong = wrong == 0 ? hl_api_check_out(comm_dist_graph, "comm_dist_graph") : wrong;
-        err = all_ranks(c, wrong, &k.to, &made);
+        err = hl_api_first_ranks(c, wrong, c->size, &made);
     }
     if (err == 0) {
         err = meet(made, &k, &shape);
