@@ -12,9 +12,7 @@
 #include "stat.h"
 #include "util.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,12 +245,9 @@ static void flush_if_free(FILE *f)
     }
 }
 
-static sem_t flushed;
-
 static void *flush_all(void *unused)
 {
     fflush(NULL);
-    sem_post(&flushed);
     return unused;
 }
 
@@ -265,13 +260,14 @@ static void flush_for_a_while(void)
     struct timespec end;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old); /* no handler of the program runs there */
-    bool runs = sem_init(&flushed, 0, 0) == 0 && pthread_create(&t, NULL, flush_all, NULL) == 0;
+    bool runs = pthread_create(&t, NULL, flush_all, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_nsec += FLUSH_MS * 1000000L;
     end.tv_sec += end.tv_nsec / 1000000000;
     end.tv_nsec %= 1000000000;
-    while (runs && sem_timedwait(&flushed, &end) != 0 && errno == EINTR) {
+    if (runs && pthread_timedjoin_np(t, NULL, &end) != 0) {
+        pthread_detach(t);
     }
 }
 
