@@ -8,7 +8,8 @@
 #include "comm.h"
 #include "lock.h"
 
-#define NEXT 8 /* from one context to the next */
+#define NEXT 8    /* from one context to the next */
+#define RECENT 16 /* rows that may be extended: freeing takes no longer when there are many */
 
 struct freed {
     uint64_t first, last; /* contexts, plane 0 */
@@ -21,8 +22,8 @@ static size_t n_freed HL_GUARDED_BY(lock), room HL_GUARDED_BY(lock);
 
 static bool extend(uint64_t ctx, const struct hl_errh *e) HL_REQUIRES(lock)
 {
-    for (size_t i = n_freed; i-- > 0;) {
-        struct freed *f = &freed[i];
+    for (size_t i = n_freed; i > 0 && n_freed - i < RECENT; i--) {
+        struct freed *f = &freed[i - 1];
         if (f->errh == e && (ctx == f->last + NEXT || ctx + NEXT == f->first)) {
             *(ctx > f->last ? &f->last : &f->first) = ctx;
             return true;
