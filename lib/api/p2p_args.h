@@ -46,7 +46,8 @@ HL_INLINE int hl_api_to_send(const struct hl_api_p2p *a, enum hl_send_mode mode,
 HL_INLINE bool hl_api_is_plain(const void *buf, int count, MPI_Datatype type, int tag, MPI_Comm comm)
 {
     return hl_cs_on == HL_CS_LOCKFREE && !HL_CHECKED && (count | tag) >= 0 && hl_comm_of(comm) != NULL &&
-           hl_type_predefined_of(type) != NULL && (HL_LIKELY((uintptr_t)buf > 2) || count == 0);
+           (uintptr_t)type < HL_TYPE_PREDEFINED_END && hl_type_dense[(uintptr_t)type] != 0 &&
+           (HL_LIKELY((uintptr_t)buf > 2) || count == 0);
 }
 
 /* Are receives on it held to mpi_assert_exact_length? */

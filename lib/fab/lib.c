@@ -2,11 +2,15 @@
 #include "fab_lib.h"
 
 #include "err.h"
+#include "hl_build.h"
 #include "util.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct hl_fab_lib hl_fab_lib;
 
@@ -23,12 +27,63 @@ static const char *what_to_do(const char *said)
     return strstr(said, strerror(EMFILE)) != NULL ? hl_err_hint(EMFILE) : "";
 }
 
+/* A distribution's libfabric needs libpsm_infinipath and libpsm2, and both measure the clock's rate in a
+ * constructor, whether or not an adapter of theirs is there: 0.3 s and 15 ms of a core for each rank, on core
+ * 0. Where there is none, a library of ours with that SONAME is loaded before and takes its place (no_psm.c).
+ */
+static const struct {
+    const char *device, *file;
+} stand_in[] = {{"/dev/ipath", "libno_psm.so"}, {"/dev/hfi1_0", "libno_psm2.so"}};
+
+#define INSTALLED HL_PREFIX "/" HL_LIBDIR
+
+static void *load_from(const char *folder, size_t bytes, const char *file)
+{
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%.*s/hotlane/%s", (int)bytes, folder, file);
+    return n < (int)sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+}
+
+/* From the folder "hotlane" beside our library, or, where that is part of the program, where it was
+ * installed. NULL: not to be had, which costs the time. */
+static void *load_stand_in(size_t i)
+{
+    Dl_info ours;
+    void *so = NULL;
+    if (access(stand_in[i].device, F_OK) == 0) {
+        return NULL;
+    }
+    if (dladdr(&hl_fab_lib, &ours) != 0 && strchr(ours.dli_fname, '/') != NULL) {
+        so = load_from(ours.dli_fname, (size_t)(strrchr(ours.dli_fname, '/') - ours.dli_fname),
+                       stand_in[i].file);
+    }
+    return so != NULL ? so : load_from(INSTALLED, sizeof INSTALLED - 1, stand_in[i].file);
+}
+
+static void *load(void)
+{
+    void *ours[HL_COUNT_OF(stand_in)];
+    for (size_t i = 0; i < HL_COUNT_OF(stand_in); i++) {
+        ours[i] = load_stand_in(i);
+    }
+    void *so = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (so != NULL) {
+        return so;
+    }
+    for (size_t i = 0; i < HL_COUNT_OF(stand_in); i++) {
+        if (ours[i] != NULL) {
+            dlclose(ours[i]);
+        }
+    }
+    return dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
+}
+
 int hl_fab_lib_load(void)
 {
     if (hl_fab_lib.getinfo != NULL) {
         return 0;
     }
-    void *so = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *so = load();
     if (so == NULL) {
         const char *said = dlerror();
         return hl_err_say(HL_ERR_OTHER, "the network is needed, but libfabric cannot be loaded: %s%s", said,

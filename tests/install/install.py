@@ -55,6 +55,18 @@ def has_shmem(prefix):
     return os.path.exists(os.path.join(prefix, "bin", "oshcc"))
 
 
+def starts_lean(prefix, program):
+    """Over the network the installed stand-ins must spare it libraries for adapters that are not here."""
+    if os.path.exists("/dev/ipath") or os.path.exists("/dev/hfi1_0"):
+        return
+    out = run([os.path.join(prefix, "bin", "mpiexec"), "-n", "2", program], env={**os.environ, "HOTLANE_NEAR": "0", "LD_DEBUG": "libs"})
+    for library in ("libinfinipath", "libpsm2.so"):
+        if any(library in line and "calling init" in line for line in out.splitlines()):
+            print(f"FAILED: over the network {library} was loaded")
+            sys.exit(1)
+    done.append("stand-ins")
+
+
 def by_wrappers(prefix, work):
     ways = [("mpicc", "hello.c", "mpi_abi", "mpiexec"), ("mpicxx", "hello.cpp", "mpi_abi", "mpiexec")]
     if has_shmem(prefix):
@@ -67,6 +79,7 @@ def by_wrappers(prefix, work):
             print(f"FAILED: a program built by {tool} must need lib{library}.so.1 alone:\n{needed}")
             sys.exit(1)
         check(prefix, program, f"{tool}", launcher)
+    starts_lean(prefix, program)
 
 
 def by_pkg_config(prefix, work):
