@@ -65,7 +65,7 @@ static void settle(const struct hl_job *job, int rc)
 
 static uint64_t stamp_of(uint64_t ticket)
 {
-    /* acquire: the slot's last owner is done with it; pairs with the releases in put_in and drain_queue.
+    /* acquire: the slot's last owner is done with it; pairs with the release in set_stamp.
      * Stamps are kept less the slot's index, so that zeroed memory is an empty queue. */
     return hl_a64_load_acquire(&slots[ticket % JOBS].stamp) + ticket % JOBS;
 }

@@ -55,7 +55,7 @@ static bool take(void *arg)
 static bool is_over(void *arg)
 {
     const struct claim *c = arg;
-    /* acquire: the answer; pairs with the release in serve_tray. */
+    /* acquire: the answer; pairs with the release in hl_tray_serve. */
     return hl_a32_load_acquire(&c->tray->done) != 0 || hl_rx_is_dead(c->peer);
 }
 

@@ -104,7 +104,7 @@ void hl_slot_advance(struct hl_lane *lane)
         at++;
     }
     if (at != tail) {
-        /* release: results and error words; pairs with the acquire in hl_pool_flush_all. */
+        /* release: results and error words; pairs with the acquire in reached. */
         hl_a64_store_release(&lane->tail, at);
         lane->wake = true;
     }

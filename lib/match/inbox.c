@@ -179,7 +179,7 @@ static void apply_all(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work 
 {
     /* relaxed: what is pushed later is seen on leaving. */
     while (HL_UNLIKELY(hl_aptr_load_relaxed(&ib->command) != NULL)) {
-        /* full: sees the commands' contents; pairs with the CAS in hl_inbox_command. */
+        /* full: sees the commands' contents; pairs with the CAS in delegate. */
         struct hl_post *young = hl_aptr_xchg_full(&ib->command, NULL), *old = NULL;
         if (HL_FAULT(command_order)) {
             old = young;

@@ -58,7 +58,7 @@ static HL_COLD struct hl_peer *make_far(struct hl_matcher *m, int world)
     if (p == NULL && (p = new_far(m, world)) != NULL) {
         uint32_t n = hl_a32_load_relaxed(&m->n_far); /* relaxed: under the lock */
         m->far_list[n] = p;
-        /* release: publishes the record; pairs with the acquires in hl_matcher_peer and hl_matcher_poll. */
+        /* release: publishes the record; pairs with the acquires in hl_matcher_peer and drain_peers. */
         hl_a32_store_release(&m->n_far, n + 1);
         hl_aptr_store_release(&m->peers[world], p);
     }

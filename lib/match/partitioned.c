@@ -331,7 +331,7 @@ static void learn(struct precv *p, int err)
         x->plan.messages = 0;
         hl_req_fail(x->request, err);
     }
-    /* release: the plan and the rest; pairs with the acquire in hl_part_arrived. */
+    /* release: the plan and the rest; pairs with the acquire in is_there. */
     hl_a32_store_release(&p->known, 1);
 }
 
@@ -378,7 +378,7 @@ static void take(struct precv *p, uint32_t k, int err)
     if (err != 0) {
         hl_req_fail(x->request, err);
     }
-    hl_a8_store_release(&p->arrived[k], 1); /* release: its data; pairs with the acquire in hl_part_arrived */
+    hl_a8_store_release(&p->arrived[k], 1); /* release: its data; pairs with the acquire in is_there */
 }
 
 static bool step_recv(struct hl_flight *f)

@@ -242,7 +242,7 @@ int hl_peer_drain(struct hl_matcher *m, struct hl_peer *p)
             p->tail = &p->head;
         }
         /* full: only after the message was published, else a later send of the same thread overtakes it;
-         * pairs with the acquire in hl_matcher_isend. */
+         * pairs with the acquires in start and send_later. */
         hl_a32_add_full(p->state, (uint32_t)-1);
         hl_a32_add_relaxed(&m->backlog, (uint32_t)-1);
         n++;
@@ -312,7 +312,7 @@ static int start(struct hl_matcher *m, const struct hl_send *s, struct hl_peer *
     if (HL_UNLIKELY(left != 0)) {
         return left;
     }
-    /* acquire: what the drainer sent is in the ring before us; pairs with the release in hl_peer_drain. */
+    /* acquire: what the drainer sent is in the ring before us; pairs with the addition in hl_peer_drain. */
     if (HL_UNLIKELY(s->mode != HL_SEND_STANDARD || !is_eager(m, p, v.len)) ||
         HL_UNLIKELY(hl_a32_load_acquire(p->state) != 0 && !HL_FAULT(overtake) && !HL_FAULT(choke_deaf))) {
         return 0;

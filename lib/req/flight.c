@@ -44,7 +44,7 @@ static void put(struct shard *s, struct hl_flight *f)
 
     do {
         f->next = last;
-        /* full: hands over what the step did; pairs with the exchange in take. */
+        /* full: hands over what the step did; pairs with the exchange in take_fresh. */
     } while (!hl_aptr_cas_full(&s->fresh, &last, f));
 }
 
@@ -55,7 +55,7 @@ static struct hl_flight *take_fresh(struct shard *s)
 
     /* relaxed: a glance */
     if (hl_aptr_load_relaxed(&s->fresh) != NULL) {
-        /* acquire: sees what the last steps did; pairs with the exchange in put. */
+        /* acquire: sees what the last steps did; pairs with the CAS in put. */
         last = hl_aptr_xchg_acquire(&s->fresh, NULL);
     }
     while (last != NULL) {

@@ -76,7 +76,7 @@ bool hl_rx_on_thread(void)
 
 bool hl_rx_has_network(void)
 {
-    /* acquire: the endpoint; pairs with the release in hl_rx_network. */
+    /* acquire: the endpoint; pairs with the release in open_network. */
     return hl_a32_load_acquire(&hl_rx.has_network) != 0;
 }
 
