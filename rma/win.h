@@ -26,7 +26,7 @@
 
 struct hl_errh;      /* errh.h */
 struct hl_info;      /* info.h */
-struct hl_attr_set;  /* attr.h */
+struct hl_attr_set;  /* keyval.h */
 struct hl_dyn;       /* dyn.h */
 struct hl_pairs;     /* pairs.h */
 struct hl_conflicts; /* conflict.h */
@@ -116,7 +116,7 @@ struct hl_win {
     struct hl_errh *errh;           /* NULL: MPI_ERRORS_ARE_FATAL; changed as errh.h says */
     struct hl_info *info;           /* NULL: no hints; changed as info.h says */
     struct hl_dyn *dyn;             /* a dynamic window's; else NULL */
-    struct hl_attr_set *attrs;      /* NULL: none; changed as attr.h says */
+    struct hl_attr_set *attrs;      /* NULL: none; changed as keyval.h says */
     struct hl_conflicts *conflicts; /* of checked_mode, else NULL; has its own rules */
 };
 

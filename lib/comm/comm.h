@@ -16,7 +16,7 @@
 #include "group.h"
 #include "handle.h"
 
-struct hl_attr_set; /* attr.h */
+struct hl_attr_set; /* keyval.h */
 struct hl_errh;     /* errh.h */
 struct hl_info;     /* info.h */
 struct hl_shape;    /* shape.h */
@@ -68,7 +68,7 @@ struct hl_comm {
     char *name;             /* or NULL; guarded by a lock in comm.c */
     struct hl_errh *errh;   /* NULL: MPI_ERRORS_ARE_FATAL; changed as errh.h says */
     struct hl_shape *shape; /* topology, with a reference; NULL: none. Set before the user has the handle */
-    struct hl_attr_set *attrs; /* NULL: none; changed as attr.h says */
+    struct hl_attr_set *attrs; /* NULL: none; changed as keyval.h says */
     struct hl_info *info;      /* NULL: no hints; changed as info.h says */
     struct hl_origin origin;   /* its group's or its parent's; set before the user has the handle */
     /* Who takes the errors of requests and calls on a communicator that belongs to a window or file; NULL: it

@@ -186,7 +186,7 @@ HL_INLINE bool hl_near_cas_word(void *target, const void *origin, const void *co
 /* ---- order ---- */
 
 /* Ends every synchronizing call when a window or heap has a mapped target (self included). seq_cst: later
- * reads of this thread do not pass its earlier puts (litmus SB in test_near.c). */
+ * reads of this thread do not pass its earlier puts (litmus SB in tests/unit/near_litmus.h). */
 HL_INLINE void hl_near_fence(void)
 {
     hl_fence_full();

@@ -12,7 +12,7 @@
 
 /* One row a basic type: name, bytes of data, bytes from one element to the next in memory.
  * Types of one representation share a row: MPI_INT and MPI_INT32_T are both I32.
- * Rows of pairs must stand together at the end (hl_basic_is_pair). */
+ * Rows of pairs must stand together at the end (hl_op_is_pair). */
 #define HL_BASIC_ROWS(X)                                                                                     \
     X(BYTE, 1, 1) /* uninterpreted: BAND, BOR, BXOR only */                                                  \
     X(CHAR, 1, 1) /* MPI_CHAR, MPI_CHARACTER: moved, never computed with */                                  \
