@@ -84,9 +84,6 @@ int hl_modules_start(const char *unit)
         hl_conf_tell();
     }
     hl_mem_buffer_ranks(ranks_here());
-    if (hl_boot.node_rank != 0) {
-        hl_mem_report_mute();
-    }
     hl_prog_crowd(ranks_here(), cpus_here());
     return share_board();
 }
