@@ -5,7 +5,6 @@
 #define HL_PUBLIC __attribute__((visibility("default")))
 #define HL_HIDDEN __attribute__((visibility("hidden"))) /* of a declaration: read without a detour */
 #define HL_COLD __attribute__((cold, noinline))
-#define HL_HOT __attribute__((hot))
 #define HL_NOINLINE __attribute__((noinline))
 #define HL_INLINE static inline __attribute__((always_inline))
 #define HL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -34,7 +33,6 @@
 /* For a member guarded by another member: C compilers do not look those up, so this is for the reader; the
  * functions that touch such members carry HL_REQUIRES. */
 #define HL_MEMBER_GUARDED_BY(member)
-#define HL_PT_GUARDED_BY(x) HL_TSA(pt_guarded_by(x))
 #define HL_ACQUIRE(...) HL_TSA(acquire_capability(__VA_ARGS__))
 #define HL_RELEASE(...) HL_TSA(release_capability(__VA_ARGS__))
 #define HL_TRY_ACQUIRE(...) HL_TSA(try_acquire_capability(__VA_ARGS__))

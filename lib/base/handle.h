@@ -28,7 +28,6 @@ enum hl_kind {
     HL_KIND_PVAR,
     HL_KIND_PVAR_SESSION,
     HL_KIND_FILE,
-    HL_KIND_COUNT,
 };
 
 /* First member of every object that a user can hold. */

@@ -261,11 +261,6 @@ void hl_lane_close(void)
     }
 }
 
-int hl_lane_count(void)
-{
-    return (int)hl_pool_count(&hl_pool);
-}
-
 hl_a64 hl_lane_errors;
 
 void hl_lane_forget(void)

@@ -180,9 +180,6 @@ void hl_lane_expect(int peer);
 /* Closes all lanes: the caller has flushed, and the job's ranks have met since. */
 void hl_lane_close(void);
 
-/* Lanes in the pool (opened or not); 0 before hl_lane_open. */
-int hl_lane_count(void);
-
 /* In a forked child: every later call is an error. Async-signal-safe. */
 void hl_lane_forget(void);
 

@@ -127,14 +127,6 @@ HL_INLINE bool hl_lane_get_short(uint64_t token, uint64_t addr, void *buf, size_
     return hl_lane_short_get(lane, token, addr, buf, len);
 }
 
-/* The same on the lane that the caller names. */
-HL_INLINE bool hl_lane_get_short_on(struct hl_lane *lane, uint64_t token, uint64_t addr, void *buf,
-                                    size_t len)
-{
-    lane = len <= hl_pool.chain ? hl_lane_short_enter_own(lane, token) : NULL;
-    return hl_lane_short_get(lane, token, addr, buf, len);
-}
-
 /* hl_lane_bound_now, where a fence was. */
 HL_INLINE struct hl_lane *hl_lane_bound(void)
 {

@@ -66,11 +66,9 @@ bool hl_rx_has_network(void);
 /* Stops the thread and closes the receive endpoint. Lanes are closed before; after a fence of the job. */
 void hl_rx_stop(void);
 
-/* Answers the record with `len` bytes (at most HL_WIRE_PAYLOAD_MAX(hl_fab.eager)): they travel with its
- * acknowledgement. Copies. Once a record, only in its handler, not for near records. HL_ERR_NO_MEM. */
-int hl_rx_reply(const struct hl_rx_msg *msg, const void *data, size_t len);
-
-/* The same without a copy: room for `len` bytes that the handler fills before it returns; NULL: no memory. */
+/* Answers the record with `len` bytes (at most HL_WIRE_PAYLOAD_MAX(hl_fab.eager)), which travel with its
+ * acknowledgement: room for them, that the handler fills before it returns; NULL: no memory. Once a record,
+ * only in its handler, not for near records. */
 void *hl_rx_reply_room(const struct hl_rx_msg *msg, size_t len);
 
 /* Sends a record, with at most HL_WIRE_NEAR_MAX - sizeof(struct hl_wire_rec) bytes of payload, to the receive

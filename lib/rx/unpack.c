@@ -40,16 +40,6 @@ void *hl_rx_reply_room(const struct hl_rx_msg *msg, size_t len)
     return ans != NULL ? ans + 1 : NULL;
 }
 
-int hl_rx_reply(const struct hl_rx_msg *msg, const void *data, size_t len)
-{
-    void *room = hl_rx_reply_room(msg, len);
-    if (room == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no room for an answer of %zu bytes to rank %d", len, msg->from);
-    }
-    memcpy(room, data, len);
-    return 0;
-}
-
 /* A sender counts the room that answers to its records may take, errors included, so there is some. */
 static void answer_error(struct hl_rx_answers *a, int rc)
 {
