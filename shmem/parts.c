@@ -231,10 +231,8 @@ static int take_one(struct hl_heap_part *p)
                              .caller = p->name};
     int rc = hl_mem_alloc(p->size, &ask, &p->piece);
     if (rc != 0) {
-        char text[512];
         p->piece.addr = NULL;
-        snprintf(text, sizeof text, "%s", hl_err_text(rc));
-        return hl_err_say(rc, "%s: %s", p->name, text);
+        return hl_err_say(rc, "%s: %s", p->name, hl_err_text(rc));
     }
     return 0;
 }

@@ -8,7 +8,6 @@
 #include "util.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -131,9 +130,7 @@ int hl_conf_set(struct hl_var *v, const char *value, const char *origin)
 /* An error of a line, with the line. */
 static int refuse_line(const char *where, int rc)
 {
-    char text[512];
-    snprintf(text, sizeof text, "%s", hl_err_text(rc));
-    return hl_err_say(rc, "%s: %s", where, text);
+    return hl_err_say(rc, "%s: %s", where, hl_err_text(rc));
 }
 
 /* A line of a file, `arg` its path. What it sets lives as long as the process. */

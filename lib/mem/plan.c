@@ -138,9 +138,8 @@ int hl_plan_make(const struct hl_mem_wish *wish, struct hl_plan *out)
 
 int hl_plan_refuse(const struct hl_plan *plan, size_t len, int rc)
 {
-    char why[400], size[HL_BYTES_TEXT];
-    snprintf(why, sizeof why, "%s", hl_err_text(rc));
+    char size[HL_BYTES_TEXT];
     return hl_err_say(rc, "%s, policy M%s%s: %s%s", hl_bytes_text(len, size),
-                      plan->who[0] != '\0' ? ", " : "", plan->who, why,
+                      plan->who[0] != '\0' ? ", " : "", plan->who, hl_err_text(rc),
                       plan->pages[0] > hl_topo_page() ? ", or policy P" : "");
 }

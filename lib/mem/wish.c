@@ -5,7 +5,6 @@
 #include "err.h"
 #include "util.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* As the words of MPICH_ALLOC_MEM_AFFINITY and MPICH_ALLOC_MEM_POLICY stand in the table. */
@@ -29,14 +28,10 @@ void hl_mem_wish_of_env(struct hl_mem_wish *out)
 static int parse(const void *field, const char *key, const char *words, const char *value, void *out)
 {
     struct hl_var row = *hl_conf_var_of(field);
-    char text[512];
     row.name = key;
     row.choices = words != NULL ? words : row.choices;
-    if (hl_conf_parse(&row, value, out) == 0) {
-        return 0;
-    }
-    snprintf(text, sizeof text, "%s", hl_err_text(HL_ERR_ARG));
-    return hl_err_say(HL_ERR_INFO_VALUE, "%s", text);
+    return hl_conf_parse(&row, value, out) == 0 ? 0
+                                                : hl_err_say(HL_ERR_INFO_VALUE, "%s", hl_err_text(HL_ERR_ARG));
 }
 
 int hl_mem_wish_set(struct hl_mem_wish *wish, const char *key, const char *value)
