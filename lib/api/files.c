@@ -119,7 +119,7 @@ int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
     struct hl_file *f;
     int err = hl_api_enter(hl_api_get_file(fh, &f));
 
-    err = err == 0 ? hl_file_set_size(f, 0, size) : err;
+    err = err == 0 ? hl_file_set_size(f, size) : err;
     return hl_api_leave_file(f, "MPI_File_set_size", err);
 }
 
@@ -129,7 +129,7 @@ int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
     struct hl_file *f;
     int err = hl_api_enter(hl_api_get_file(fh, &f));
 
-    err = err == 0 ? hl_file_preallocate(f, 0, size) : err;
+    err = err == 0 ? hl_file_preallocate(f, size) : err;
     return hl_api_leave_file(f, "MPI_File_preallocate", err);
 }
 
@@ -206,7 +206,7 @@ int PMPI_File_set_atomicity(MPI_File fh, int flag)
     struct hl_file *f;
     int err = hl_api_enter(hl_api_get_file(fh, &f));
 
-    err = err == 0 ? hl_file_set_atomicity(f, 0, flag != 0) : err;
+    err = err == 0 ? hl_file_set_atomicity(f, flag != 0) : err;
     return hl_api_leave_file(f, "MPI_File_set_atomicity", err);
 }
 
@@ -251,7 +251,7 @@ int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
     struct hl_file *f;
     int err = hl_api_enter(hl_api_get_file(fh, &f));
 
-    err = err == 0 ? hl_file_seek_shared(f, 0, offset, whence) : err;
+    err = err == 0 ? hl_file_seek_shared(f, offset, whence) : err;
     return hl_api_leave_file(f, "MPI_File_seek_shared", err);
 }
 

@@ -91,13 +91,13 @@ int hl_file_delete(const char *name);
 
 /* Collective: all ranks with one size, HL_ERR_NOT_SAME otherwise. Preallocation never makes a file shorter.
  */
-int hl_file_set_size(struct hl_file *f, int err, int64_t size);
-int hl_file_preallocate(struct hl_file *f, int err, int64_t size);
+int hl_file_set_size(struct hl_file *f, int64_t size);
+int hl_file_preallocate(struct hl_file *f, int64_t size);
 
 int hl_file_get_size(const struct hl_file *f, int64_t *size);
 
 /* Collective; HL_ERR_NOT_SAME. HL_ERR_UNSUPPORTED_OPERATION: the file system has no range locks. */
-int hl_file_set_atomicity(struct hl_file *f, int err, bool on);
+int hl_file_set_atomicity(struct hl_file *f, bool on);
 bool hl_file_is_atomic(const struct hl_file *f);
 
 /* Collective: all that this process wrote is on the device, and all ranks have got here. */
@@ -120,7 +120,7 @@ struct hl_view *hl_file_view(struct hl_file *f);
 int hl_file_check_places(const struct hl_file *f); /* HL_ERR_UNSUPPORTED_OPERATION: a sequential file */
 int hl_file_seek(struct hl_file *f, int64_t offset, int whence);
 int64_t hl_file_tell(struct hl_file *f);
-int hl_file_seek_shared(struct hl_file *f, int err, int64_t offset, int whence);
+int hl_file_seek_shared(struct hl_file *f, int64_t offset, int whence);
 int hl_file_tell_shared(struct hl_file *f, int64_t *at);
 
 /* The byte of the file where the shared pointer is, once all ranks have come. Collective; of sequential files

@@ -42,10 +42,10 @@ static int check_size(const struct hl_file *f, int64_t size)
 }
 
 /* Rank 0 does it for all. */
-static int change_size(struct hl_file *f, int err, int64_t size, int (*change)(int fd, int64_t size),
-                       const char *what)
+static int change_size(struct hl_file *f, int64_t size, int (*change)(int fd, int64_t size), const char *what)
 {
-    err = err != 0 ? err : check_size(f, size);
+    int err = check_size(f, size);
+
     err = err != 0 ? err : hl_file_check_split(f);
     err = hl_io_agree_value(f->comm, err, "the size", size);
     if (err != 0) {
@@ -75,14 +75,14 @@ static int allocate(int fd, int64_t size)
     return error;
 }
 
-int hl_file_set_size(struct hl_file *f, int err, int64_t size)
+int hl_file_set_size(struct hl_file *f, int64_t size)
 {
-    return change_size(f, err, size, truncate_to, "changing the size");
+    return change_size(f, size, truncate_to, "changing the size");
 }
 
-int hl_file_preallocate(struct hl_file *f, int err, int64_t size)
+int hl_file_preallocate(struct hl_file *f, int64_t size)
 {
-    return change_size(f, err, size, allocate, "taking space");
+    return change_size(f, size, allocate, "taking space");
 }
 
 int hl_file_sync(struct hl_file *f)
@@ -105,11 +105,11 @@ bool hl_file_is_atomic(const struct hl_file *f)
     return hl_a32_load_relaxed(&f->atomic) != 0; /* relaxed: changed by a collective call of this rank. */
 }
 
-int hl_file_set_atomicity(struct hl_file *f, int err, bool on)
+int hl_file_set_atomicity(struct hl_file *f, bool on)
 {
     struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    int err = hl_file_check_split(f);
 
-    err = err != 0 ? err : hl_file_check_split(f);
     if (err == 0 && on && fcntl(f->fd, F_OFD_SETLK, &lock) != 0) {
         err = hl_err_say(HL_ERR_UNSUPPORTED_OPERATION,
                          "atomic mode needs range locks, which file '%.300s' has not: %s", f->name,
@@ -212,11 +212,11 @@ int64_t hl_file_tell(struct hl_file *f)
     return at;
 }
 
-int hl_file_seek_shared(struct hl_file *f, int err, int64_t offset, int whence)
+int hl_file_seek_shared(struct hl_file *f, int64_t offset, int whence)
 {
     int64_t now = 0, to = 0;
+    int err = hl_file_check_places(f);
 
-    err = err != 0 ? err : hl_file_check_places(f);
     err = err != 0 ? err : hl_file_check_split(f);
     err = hl_io_agree_value(f->comm, err, "the direction", whence);
     err = err == 0 ? hl_io_agree_value(f->comm, 0, "the offset", offset) : err;
