@@ -193,12 +193,16 @@ static int aim(struct hl_file *f, int64_t offset, int whence, int64_t now, int64
 
 int hl_file_seek(struct hl_file *f, int64_t offset, int whence)
 {
-    int64_t to = 0;
-    int err = aim(f, offset, whence, hl_file_tell(f), &to);
+    int64_t now, to = 0;
+    bool moved = false;
+    int err = 0;
 
-    if (err == 0) {
+    while (err == 0 && !moved) { /* again when another thread has moved the pointer meanwhile */
+        now = hl_file_tell(f);
+        err = aim(f, offset, whence, now, &to);
         hl_mutex_lock(&f->lock);
-        f->at = to;
+        moved = err == 0 && f->at == now;
+        f->at = moved ? to : f->at;
         hl_mutex_unlock(&f->lock);
     }
     return err;
