@@ -121,7 +121,7 @@ static void fill_card(struct hl_win *w, const struct hl_win_ask *ask, const stru
  * sees. */
 static int pass_cause(struct hl_comm *comm, int rank, int code)
 {
-    char text[512] = "";
+    char text[HL_ERR_TEXT] = "";
     if (comm->rank == rank) {
         snprintf(text, sizeof text, "%s", hl_err_text(code));
     }

@@ -29,7 +29,7 @@ struct hl_comm *hl_shmem_comm;
 
 _Noreturn void hl_shmem_die(const char *func, const char *fmt, ...)
 {
-    char text[512];
+    char text[HL_ERR_TEXT];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);

@@ -31,7 +31,7 @@ struct hl_heap hl_heap;
 
 int hl_parts_agree(int rc)
 {
-    char text[512] = "";
+    char text[HL_ERR_TEXT] = "";
     struct hl_comm *comm = hl_shmem_comm;
     int all = hl_coll_agree(comm, rc);
     if (all == 0) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static _Thread_local int said_code;
-static _Thread_local char said_text[1024];
+static _Thread_local char said_text[HL_ERR_TEXT];
 
 int hl_err_say(int code, const char *fmt, ...)
 {

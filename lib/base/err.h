@@ -84,6 +84,8 @@ enum hl_err {
  * negative (above MPI_ERR_LASTCODE). */
 #define HL_ERR_USERS (-16383)
 
+#define HL_ERR_TEXT 1024 /* room for any words, with the end */
+
 /* Leaves the cause of an error for whoever reports it, in a buffer of the calling thread, and returns `code`.
  * Called once, by the function that first knows the cause, with the values: `return hl_err_say(HL_ERR_RANK,
  * ...)`. */

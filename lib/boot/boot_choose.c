@@ -133,7 +133,7 @@ static int choose_forced(const char *forced, hl_boot_env_fn *env, const struct h
 int hl_boot_choose(const char *forced, hl_boot_env_fn *env, const struct hl_boot_method **chosen,
                    struct hl_boot_job *job)
 {
-    char tried[256] = "";
+    char tried[HL_ERR_TEXT] = "";
     *job = (struct hl_boot_job){.size = 1};
     if (strcmp(forced, "auto") != 0) {
         return choose_forced(forced, env, chosen, job);

@@ -8,8 +8,6 @@
 #include "lock.h"
 #include "log.h"
 
-#define WORDS_MAX 768 /* of an error, as they are shown */
-
 static struct hl_errh predefined[3] = {
     {.h = {.kind = HL_KIND_ERRH}, .handle = (MPI_Errhandler)0x141, .how = HL_ERRH_FATAL},
     {.h = {.kind = HL_KIND_ERRH}, .handle = (MPI_Errhandler)0x142, .how = HL_ERRH_ABORT},
@@ -133,7 +131,7 @@ int hl_errh_raise(const struct hl_errh_site *site, const char *func, int err)
         return MPI_SUCCESS;
     }
     int code = hl_err_class(err);
-    char words[WORDS_MAX];
+    char words[HL_ERR_TEXT];
     if (code <= MPI_ERR_LASTCODE || hl_errh_string(code, words) != 0) {
         snprintf(words, sizeof words, "%s", hl_err_text(err));
     }

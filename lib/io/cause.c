@@ -56,7 +56,7 @@ static int tell_cause(struct hl_comm *comm, int err)
 {
     struct {
         int64_t err;
-        char words[256];
+        char words[HL_ERR_TEXT];
     } cause = {.err = err};
     int64_t mine = err != 0 ? comm->rank : comm->size, first;
     int rc;
@@ -82,7 +82,7 @@ int hl_io_agree_value(struct hl_comm *comm, int err, const char *what, int64_t v
     if (comm->size == 1) {
         return err;
     }
-    char own[256];
+    char own[HL_ERR_TEXT];
     snprintf(own, sizeof own, "%s", err != 0 ? hl_err_text(err) : "");
     int rc = smallest(comm, mine, all, 3);
     if (err != 0) {

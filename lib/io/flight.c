@@ -18,7 +18,7 @@ struct access {
     struct hl_view *view; /* with references */
     struct hl_type *type;
     struct hl_req *request;
-    char words[512]; /* of its error */
+    char words[HL_ERR_TEXT]; /* of its error */
 };
 
 static struct access **access_of(struct hl_req *r)
