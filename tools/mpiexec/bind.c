@@ -29,11 +29,7 @@ enum { TEXT = 512 };
 /* Adds what of `cpus` the launcher may use, if there is any. */
 static void add_place(const cpu_set_t *cpus, int id)
 {
-    struct place *more = realloc(place, sizeof *more * (size_t)(places + 1));
-    if (!more) {
-        return;
-    }
-    place = more;
+    place = hl_mx_realloc(place, sizeof *place * (size_t)(places + 1));
     CPU_AND(&place[places].cpus, cpus, &allowed);
     place[places].id = id;
     places += CPU_COUNT(&place[places].cpus) > 0;

@@ -34,7 +34,7 @@ static bool address_is_mine(const char *text)
     return mine;
 }
 
-bool hl_mx_host_here(const char *host)
+static bool is_here(const char *host)
 {
     char me[256] = "";
     if (!strcmp(host, "localhost") || !strncmp(host, "127.", 4) || !strcmp(host, "::1")) {
@@ -64,11 +64,11 @@ static void cut_slots(char *name)
 
 bool hl_mx_hosts_foreign(const char *list, char *name, size_t cap)
 {
-    char *copy = strdup(list), *save = NULL;
+    char *copy = strcpy(hl_mx_alloc(strlen(list) + 1), list), *save = NULL;
     bool found = false;
-    for (char *h = copy ? strtok_r(copy, ", ", &save) : NULL; h && !found; h = strtok_r(NULL, ", ", &save)) {
+    for (char *h = strtok_r(copy, ", ", &save); h && !found; h = strtok_r(NULL, ", ", &save)) {
         cut_slots(h);
-        found = !hl_mx_host_here(h);
+        found = !is_here(h);
         if (found) {
             snprintf(name, cap, "%s", h);
         }
@@ -93,7 +93,7 @@ int hl_mx_hostfile_foreign(const char *path, char *name, size_t cap)
             continue;
         }
         cut_slots(h);
-        if (!hl_mx_host_here(h)) {
+        if (!is_here(h)) {
             snprintf(name, cap, "%s", h);
             found = 1;
         }

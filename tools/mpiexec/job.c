@@ -25,14 +25,23 @@ int64_t hl_mx_now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-void *hl_mx_alloc(size_t bytes)
+static void *must_have(void *p)
 {
-    void *p = calloc(1, bytes);
     if (!p) {
         hl_mx_say("out of memory");
         _exit(1);
     }
     return p;
+}
+
+void *hl_mx_alloc(size_t bytes)
+{
+    return must_have(calloc(1, bytes));
+}
+
+void *hl_mx_realloc(void *old, size_t bytes)
+{
+    return must_have(realloc(old, bytes));
 }
 
 void hl_mx_watch(int fd, uint32_t events, enum hl_mx_event kind, int rank)

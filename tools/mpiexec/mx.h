@@ -125,7 +125,6 @@ enum hl_mx_event {
 
 /* opts.c: reads the command line into *o. Returns -1 to go on, else the exit code after having said why. */
 int hl_mx_opts_parse(int argc, char **argv, struct hl_mx_opts *o);
-void hl_mx_env_add(struct hl_mx_env *e, const char *name, const char *value);
 
 /* What ranks of a part will find as `name`, or NULL. */
 const char *hl_mx_env_get(const struct hl_mx_opts *o, const struct hl_mx_part *p, const char *name);
@@ -134,9 +133,8 @@ const char *hl_mx_env_get(const struct hl_mx_opts *o, const struct hl_mx_part *p
 void hl_mx_help(void);
 const char *hl_mx_nearest(const char *word, const char *const *names, int n); /* NULL: none is near */
 
-/* hosts.c: is `host` (name or address) this machine? The first name of a list or file that is not goes to
- * name[cap]: true or 1; -errno when the file cannot be read. */
-bool hl_mx_host_here(const char *host);
+/* hosts.c: the first name of a list or file that is not this machine's goes to name[cap]: true or 1; -errno
+ * when the file cannot be read. */
 bool hl_mx_hosts_foreign(const char *list, char *name, size_t cap);
 int hl_mx_hostfile_foreign(const char *path, char *name, size_t cap);
 
@@ -202,7 +200,8 @@ void hl_mx_signals_restore(void);
 
 /* job.c */
 int64_t hl_mx_now_ms(void);
-void *hl_mx_alloc(size_t bytes);
+void *hl_mx_alloc(size_t bytes); /* zeroed; both end the launcher when there is no memory */
+void *hl_mx_realloc(void *old, size_t bytes);
 void hl_mx_watch(int fd, uint32_t events, enum hl_mx_event kind, int rank);
 void hl_mx_rewatch(int fd, uint32_t events, enum hl_mx_event kind, int rank);
 bool hl_mx_signal_ends(void);

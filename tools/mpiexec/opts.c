@@ -75,15 +75,11 @@ extern char **environ;
 
 #define COMPLAIN(...) (hl_mx_say(__VA_ARGS__), 2)
 
-void hl_mx_env_add(struct hl_mx_env *e, const char *name, const char *value)
+static void env_add(struct hl_mx_env *e, const char *name, const char *value)
 {
     size_t cap = strlen(name) + strlen(value) + 2;
-    char **set = realloc(e->set, sizeof *set * (size_t)(e->n + 1));
-    char *pair = malloc(cap);
-    if (!set || !pair) {
-        hl_mx_say("out of memory");
-        exit(1);
-    }
+    char **set = hl_mx_realloc(e->set, sizeof *set * (size_t)(e->n + 1));
+    char *pair = hl_mx_alloc(cap);
     snprintf(pair, cap, "%s=%s", name, value);
     e->set = set;
     e->set[e->n++] = pair;
@@ -184,10 +180,9 @@ static int set_x(struct hl_mx_part *p, const char *arg, const char *text)
         return COMPLAIN("%s %s: a variable's name is missing", arg, text);
     }
     if (eq) {
-        char *name = strndup(text, (size_t)(eq - text));
-        if (name) {
-            hl_mx_env_add(&p->env, name, eq + 1);
-        }
+        char *name = hl_mx_alloc((size_t)(eq - text) + 1);
+        memcpy(name, text, (size_t)(eq - text));
+        env_add(&p->env, name, eq + 1);
         free(name);
     }
     return -1;
@@ -198,7 +193,7 @@ static int set_env(struct hl_mx_env *e, const char *arg, char **v)
     if (!*v[0] || strchr(v[0], '=')) {
         return COMPLAIN("%s %s: not the name of a variable (%s NAME VALUE)", arg, v[0], arg);
     }
-    hl_mx_env_add(e, v[0], v[1]);
+    env_add(e, v[0], v[1]);
     return -1;
 }
 
