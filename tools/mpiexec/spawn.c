@@ -70,6 +70,7 @@ static char **make_env(const struct hl_mx_part *p)
         n++;
     }
     char **e = hl_mx_alloc(sizeof *e * (size_t)(n + hl_mx.opt.genv.n + p->env.n + SLOTS + 2));
+    e[k++] = job_pair; /* first: the guardians read the beginning of an environment only */
     for (int i = 0; i < n; i++) {
         if (!is_foreign(environ[i])) {
             e[k++] = environ[i];
@@ -84,7 +85,6 @@ static char **make_env(const struct hl_mx_part *p)
     for (int i = 0; i < SLOTS; i++) {
         e[k++] = slot[i];
     }
-    e[k++] = job_pair;
     e[k] = NULL;
     return e;
 }
