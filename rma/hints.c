@@ -269,7 +269,8 @@ void hl_hints_verify(struct hl_win *w)
     correct(w, "same_disp_unit", unit);
 }
 
-int hl_hints_change(struct hl_win *w, const struct hl_info *user)
+/* Takes over the keys that may change later. */
+static int change(struct hl_win *w, const struct hl_info *user)
 {
     struct hl_info *fresh;
     int rc = hl_info_copy(&w->info, &fresh);
@@ -295,7 +296,7 @@ int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
         rc = hl_err_say(HL_ERR_INFO,
                         info == MPI_INFO_NULL ? "MPI_INFO_NULL has no hints" : "not an info object");
     }
-    rc = rc != 0 ? rc : hl_hints_change(w, user);
+    rc = rc != 0 ? rc : change(w, user);
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_set_info", rc);
 }
 

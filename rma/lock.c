@@ -9,7 +9,7 @@
 
 #define TRIES 64 /* before a request by message, which costs a wake-up */
 
-static int acquire(struct hl_win *w, int target, bool exclusive)
+static int take(struct hl_win *w, int target, bool exclusive)
 {
     const struct hl_target *t = &w->targets[target];
     if (!hl_target_is_far(t)) {
@@ -24,16 +24,17 @@ static int acquire(struct hl_win *w, int target, bool exclusive)
     return hl_ask_lock(hl_win_world(w, target), w->id, exclusive);
 }
 
-int hl_win_acquire(struct hl_win *w, int target, bool exclusive)
+/* Takes the lock of a target; waits. */
+static int acquire(struct hl_win *w, int target, bool exclusive)
 {
-    int rc = acquire(w, target, exclusive);
+    int rc = take(w, target, exclusive);
     if (HL_UNLIKELY(hl_hang_is_on()) && rc == 0) {
         hl_win_note_holder(w, target, true);
     }
     return rc;
 }
 
-int hl_win_release(struct hl_win *w, int target, bool exclusive)
+static int release(struct hl_win *w, int target, bool exclusive)
 {
     const struct hl_target *t = &w->targets[target];
     if (HL_UNLIKELY(hl_hang_is_on())) {
@@ -78,7 +79,7 @@ int hl_win_reach(struct hl_win *w, int target)
         bool mine;
         int rc = hl_epoch_claim(e, target, &mine);
         if (rc == 0 && mine) {
-            rc = hl_win_acquire(w, target, false);
+            rc = acquire(w, target, false);
             hl_epoch_settle(e, target, rc);
             hl_prog_wake();
         }
@@ -116,7 +117,7 @@ static int lock(struct hl_win *w, int type, int target, int assert)
     bool none = (assert &MPI_MODE_NOCHECK) != 0;
     rc = hl_epoch_lock(&w->epoch, target,
                        (exclusive ? HL_EPOCH_EXCLUSIVE : HL_EPOCH_SHARED) | (none ? HL_EPOCH_NOCHECK : 0));
-    if (rc == 0 && !none && (rc = hl_win_acquire(w, target, exclusive)) != 0) {
+    if (rc == 0 && !none && (rc = acquire(w, target, exclusive)) != 0) {
         uint32_t how;
         hl_epoch_unlock(&w->epoch, target, &how);
     }
@@ -140,7 +141,7 @@ static int unlock(struct hl_win *w, int target)
     int failed = HL_FAULT(unlock_open) ? 0 : hl_win_flush(w, target);
     rc = hl_epoch_unlock(&w->epoch, target, &how);
     if (rc == 0 && (how & HL_EPOCH_NOCHECK) == 0) {
-        rc = hl_win_release(w, target, (how & HL_EPOCH_EXCLUSIVE) != 0);
+        rc = release(w, target, (how & HL_EPOCH_EXCLUSIVE) != 0);
     }
     return failed != 0 ? failed : rc;
 }
@@ -150,7 +151,7 @@ static int release_near(struct hl_win *w, int n)
 {
     int failed = 0;
     for (int i = 0; i < n; i++) {
-        int rc = hl_win_release(w, w->near_ranks[i], false);
+        int rc = release(w, w->near_ranks[i], false);
         failed = failed != 0 ? failed : rc;
     }
     return failed;
@@ -170,7 +171,7 @@ static int lock_all(struct hl_win *w, int assert)
     }
     /* Near targets at once; the others with the first operation (hl_win_reach). */
     for (int i = 0; i < w->n_near; i++) {
-        if ((rc = hl_win_acquire(w, w->near_ranks[i], false)) != 0) {
+        if ((rc = acquire(w, w->near_ranks[i], false)) != 0) {
             uint32_t how;
             release_near(w, i);
             hl_epoch_unlock_all(&w->epoch, &how);
@@ -188,7 +189,7 @@ static int unlock_all(struct hl_win *w)
     }
     int failed = hl_win_flush(w, -1);
     for (int target; (target = hl_epoch_drop(&w->epoch)) >= 0;) {
-        int rc = hl_win_release(w, target, false);
+        int rc = release(w, target, false);
         failed = failed != 0 ? failed : rc;
     }
     int rc = hl_epoch_unlock_all(&w->epoch, &how);

@@ -278,10 +278,6 @@ int hl_cma_copy(int node_rank, enum hl_dir dir, void *mine, uint64_t theirs, siz
  * end of flush, unlock and fence. Returns the error that an operation left, once. */
 int hl_win_flush(struct hl_win *w, int target);
 
-/* Takes and leaves the lock of a target; taking waits. HL_ERR_NO_MEM, HL_ERR_PROC_ABORTED. */
-int hl_win_acquire(struct hl_win *w, int target, bool exclusive);
-int hl_win_release(struct hl_win *w, int target, bool exclusive);
-
 /* Asks the receive thread of `peer` (world rank) for a lock of window `id` and waits for its grant. */
 int hl_ask_lock(int peer, uint64_t id, bool exclusive);
 

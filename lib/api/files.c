@@ -17,7 +17,7 @@ int hl_api_get_file(MPI_File handle, struct hl_file **f)
                                    : hl_err_say(HL_ERR_FILE, "%p is no open file", (void *)handle);
 }
 
-int hl_api_end_file(struct hl_file *f, const char *func, int err)
+static int end_file(struct hl_file *f, const char *func, int err)
 {
     char what[320];
     MPI_File handle = f != NULL ? hl_file_handle(f) : MPI_FILE_NULL;
@@ -35,7 +35,7 @@ int hl_api_end_file(struct hl_file *f, const char *func, int err)
 
 int hl_api_leave_file(struct hl_file *f, const char *func, int err)
 {
-    int code = hl_api_end_file(f, func, err);
+    int code = end_file(f, func, err);
 
     hl_cs_out(HL_CS_call, NULL);
     return code;
@@ -43,7 +43,7 @@ int hl_api_leave_file(struct hl_file *f, const char *func, int err)
 
 static int raise_request(void *file, const char *func, int err)
 {
-    return hl_api_end_file(file, func, err);
+    return end_file(file, func, err);
 }
 
 /* ---- Opening and closing ---- */
@@ -92,7 +92,7 @@ int PMPI_File_close(MPI_File *fh)
     if (err != 0) {
         return hl_api_leave_file(f, "MPI_File_close", err);
     }
-    int code = hl_api_end_file(f, "MPI_File_close", hl_file_close(f));
+    int code = end_file(f, "MPI_File_close", hl_file_close(f));
     hl_file_free(f);
     *fh = MPI_FILE_NULL;
     hl_cs_out(HL_CS_call, NULL);

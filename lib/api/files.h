@@ -7,11 +7,8 @@
 /* A living file. HL_ERR_FILE. */
 int hl_api_get_file(MPI_File handle, struct hl_file **f);
 
-/* The end of every call on a file: MPI_SUCCESS, or the error through the file's handler (`f` NULL: that of
- * MPI_FILE_NULL). */
-int hl_api_end_file(struct hl_file *f, const char *func, int err);
-
-/* The same, of one that began with hl_api_enter. */
+/* The end of every call on a file that began with hl_api_enter: MPI_SUCCESS, or the error through the file's
+ * handler (`f` NULL: that of MPI_FILE_NULL). */
 int hl_api_leave_file(struct hl_file *f, const char *func, int err);
 
 #endif

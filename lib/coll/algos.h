@@ -36,7 +36,6 @@ extern const int hl_coll_row_count;
 /* Learns the facts of a call and, of a reduction, the reducer. HL_ERR_COUNT, HL_ERR_OP. */
 int hl_coll_look(struct hl_reducer *r, const struct hl_coll_call *c, struct hl_coll_facts *f);
 
-bool hl_coll_fits(const struct hl_coll_row *row, const struct hl_coll_facts *f);
 const struct hl_coll_row *hl_coll_choose(enum hl_coll what, const struct hl_coll_facts *f);
 
 /* Appends the steps of the chosen algorithm to an empty schedule. */

@@ -82,7 +82,8 @@ static void deliver_entry(struct hl_matcher *m, struct hl_inbox *ib, struct hl_r
     hl_entry_drop(&ib->pool, e);
 }
 
-void hl_inbox_arrive(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_arrival *a, struct hl_work *w)
+/* Matches or stores it; by the owner. */
+static void arrive(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_arrival *a, struct hl_work *w)
 {
     struct hl_req *r = hl_table_match(&ib->table, a->ctx, a->src, a->tag);
     if (HL_UNLIKELY(r == NULL)) {
@@ -167,7 +168,7 @@ static void apply(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *p, 
         struct hl_entry *e = hl_entry_posted(p);
         struct hl_arrival a;
         entry_arrival(e, &a);
-        hl_inbox_arrive(m, ib, &a, w);
+        arrive(m, ib, &a, w);
         hl_entry_drop(&ib->pool, e);
     } else {
         apply_receive(m, ib, p, w);
@@ -270,7 +271,7 @@ void hl_inbox_receive(struct hl_matcher *m, const struct hl_arrival *a, struct h
     struct hl_inbox *ib = hl_inbox_of(m, a->ctx, a->src);
     if (HL_LIKELY(own_now(m, ib))) {
         apply_all(m, ib, w);
-        hl_inbox_arrive(m, ib, a, w);
+        arrive(m, ib, a, w);
         leave(m, ib, w);
         return;
     }
@@ -472,7 +473,7 @@ static void take_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl
     if (h->kind == HL_MSG_RTS) {
         count(&ib->others);
     }
-    hl_inbox_arrive(m, ib, &a, w);
+    arrive(m, ib, &a, w);
     if (h->kind == HL_MSG_CELL) {
         count(&ib->cells);
         hl_cell_give(sender, s->area.cell);

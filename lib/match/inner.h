@@ -421,10 +421,6 @@ void hl_inbox_poll(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
 bool hl_inbox_waiting(const struct hl_inbox *ib);
 void hl_inbox_close(struct hl_inbox *ib); /* drops what nobody received */
 
-/* Matches or stores it; the owner of its inbox only. */
-void hl_inbox_arrive(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_arrival *a,
-                     struct hl_work *w);
-
 /* recv.c */
 void hl_recv_deliver(struct hl_matcher *m, struct hl_req *r, const struct hl_arrival *a, struct hl_work *w);
 void hl_recv_result(struct hl_req *r, int src, int tag, uint64_t bytes);
@@ -451,7 +447,6 @@ struct hl_peer *hl_peer_from(struct hl_matcher *m, int from); /* `from` as in st
 /* Sends a control message of this kind, behind those that are owed. `area` NULL: zeros. */
 void hl_control_send(struct hl_matcher *m, struct hl_peer *p, enum hl_msg_kind kind,
                      const union hl_msg_area *area);
-void hl_rndv_run(struct hl_matcher *m, struct hl_req *r); /* answers a matched request to send */
 /* Handles a control message; `data`: the bytes of a DATA. */
 void hl_rndv_control(struct hl_matcher *m, const struct hl_slot *slot, const void *data);
 bool hl_control_push(struct hl_matcher *m, struct hl_peer *p,

@@ -163,7 +163,8 @@ static void ask(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
     hl_control_send(m, p, HL_MSG_PULL, &pull);
 }
 
-void hl_rndv_run(struct hl_matcher *m, struct hl_req *r)
+/* Answers a matched request to send. */
+static void run(struct hl_matcher *m, struct hl_req *r)
 {
     struct hl_peer *p = hl_peer_from(m, hl_recv_body(r)->fetch.from);
     struct hl_offer *o = hl_reach_take(r);
@@ -225,7 +226,7 @@ void hl_work_run(struct hl_matcher *m, struct hl_work *w)
     while (w->todo != NULL) {
         struct hl_req *r = w->todo;
         w->todo = r->next;
-        hl_rndv_run(m, r);
+        run(m, r);
     }
     w->todo_tail = &w->todo;
     if (m->threads) {
