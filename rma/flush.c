@@ -59,7 +59,7 @@ static int mourn(struct hl_win *w, int target)
 
 /* Of a window with FAR targets, that takes the long way, or with a dead target. What is forgotten was issued
  * before; what others issue meanwhile stays. */
-static __attribute__((noinline)) int flush_waiting(struct hl_win *w, int target, enum hl_lane_scope scope)
+static HL_NOINLINE int flush_waiting(struct hl_win *w, int target, enum hl_lane_scope scope)
 {
     if (HL_CHECKED) {
         hl_conflict_forget(w, target, scope == HL_LOCAL);
@@ -117,7 +117,7 @@ static HL_COLD int flush_error(struct hl_win *w, int target)
 }
 
 /* A flush that is not just a fence: of a FAR target, of one target locked by itself, or an error. */
-static __attribute__((noinline)) int flush_any(int target, MPI_Win win, enum hl_lane_scope scope,
+static HL_NOINLINE int flush_any(int target, MPI_Win win, enum hl_lane_scope scope,
                                                const char *func)
 {
     struct hl_win *w = hl_win_of(win);

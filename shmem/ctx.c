@@ -16,7 +16,7 @@ struct hl_ctx hl_ctx_default;
 
 const void *hl_ctx_me(void)
 {
-    static __thread char me __attribute__((tls_model("initial-exec")));
+    static HL_THREAD_LOCAL char me;
     return &me;
 }
 

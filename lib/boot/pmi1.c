@@ -198,8 +198,7 @@ static int await(const char *want, char *answer, int wait_ms, int also, void (*s
 }
 
 /* Asks one question. The answer's rc= is the caller's business. */
-__attribute__((format(printf, 4, 5))) static int ask(const char *want, char *answer, int wait_ms,
-                                                     const char *fmt, ...)
+HL_PRINTF(4, 5) static int ask(const char *want, char *answer, int wait_ms, const char *fmt, ...)
 {
     char line[LINE];
     va_list a;

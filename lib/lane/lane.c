@@ -98,7 +98,7 @@ static int poll_open(uint32_t index, bool own)
 /* The caller's own lane and one other in turn: threads that wait do not all try the same leases. */
 int hl_lane_poll(void *unused)
 {
-    static __thread uint32_t turn __attribute__((tls_model("initial-exec")));
+    static HL_THREAD_LOCAL uint32_t turn;
     (void)unused;
     uint32_t count = hl_pool_count(&hl_pool);
     if (count == 0) {

@@ -229,7 +229,7 @@ HL_INLINE size_t hl_chain_left(const struct hl_chain *chain)
 }
 
 /* The thread's preferred lane; no lane: it has none yet, or is a guest (issue.c). */
-extern __thread uint32_t hl_lane_preferred __attribute__((tls_model("initial-exec")));
+extern HL_THREAD_LOCAL uint32_t hl_lane_preferred;
 
 /* A thread's last put of 8 bytes that went into a chain, as the user's call named it (short.h). */
 struct hl_lane_last {
@@ -243,6 +243,6 @@ struct hl_lane_last {
     int count;  /* elements */
 };
 
-extern __thread struct hl_lane_last hl_lane_last __attribute__((tls_model("initial-exec")));
+extern HL_THREAD_LOCAL struct hl_lane_last hl_lane_last;
 
 #endif
