@@ -10,9 +10,9 @@
 #include "log.h"
 #include "notices.h"
 #include "stat.h"
+#include "thread.h"
 #include "util.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -255,13 +255,9 @@ static void *flush_all(void *unused)
  * takes the newest first and the three standard ones, of which stdin may have a reader inside, last.) */
 static void flush_for_a_while(void)
 {
-    sigset_t all, old;
     pthread_t t;
     struct timespec end;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); /* no handler of the program runs there */
-    bool runs = pthread_create(&t, NULL, flush_all, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    bool runs = hl_thread_start(&t, "hotlane-flush", 0, flush_all, NULL) == 0;
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_nsec += FLUSH_MS * 1000000L;
     end.tv_sec += end.tv_nsec / 1000000000;

@@ -15,10 +15,9 @@
 
 #include "boot.h"
 #include "lock.h"
+#include "thread.h"
 #include "util.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
@@ -139,17 +138,10 @@ static void *help(void *arg)
 
 static bool start(struct hl_pool *p)
 {
-    sigset_t all, before;
     if (helper.joinable) {
         pthread_join(helper.thread, NULL); /* it has seen that there is no wish, under the lock */
     }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    helper.joinable = pthread_create(&helper.thread, NULL, help, p) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (helper.joinable) {
-        pthread_setname_np(helper.thread, "hotlane-warm");
-    }
+    helper.joinable = hl_thread_start(&helper.thread, "hotlane-warm", 0, help, p) == 0;
     return helper.joinable;
 }
 

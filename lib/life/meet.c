@@ -9,9 +9,7 @@
 #include "match.h"
 #include "prog.h"
 #include "req.h"
-
-#include <pthread.h>
-#include <signal.h>
+#include "thread.h"
 
 static bool is_over(void *met)
 {
@@ -32,12 +30,8 @@ static void *carry_on(void *met)
 
 static bool start(pthread_t *thread, hl_a32 *met)
 {
-    sigset_t all, before;
+    bool started = hl_thread_start(thread, "hotlane-end", 0, carry_on, met) == 0;
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(thread, NULL, carry_on, met) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!started) {
         hl_log(HL_LOG_WARN, "no thread for receives that were freed: who sends to them may wait for ever");
     }

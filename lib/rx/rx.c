@@ -9,11 +9,11 @@
 #include "near.h"
 #include "prog.h"
 #include "stat.h"
+#include "thread.h"
 #include "util.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define DEATH_MAX 8
+#define STACK ((size_t)512 << 10)
 #define LOOK_EVERY 256 /* passes */
 #define EMPTY_WAKES_MAX 10000
 #define EMPTY_WAKES_NS UINT64_C(100000000)
@@ -420,21 +421,10 @@ static void *receive_thread(void *unused)
 
 static int start_thread(void)
 {
-    pthread_attr_t attr;
-    sigset_t all, before;
-    pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, 512 << 10);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&hl_rx.thread, &attr, receive_thread, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attr);
-    if (error != 0) {
-        return hl_err_say(HL_ERR_OTHER, "the receive thread does not start: %s%s", strerror(error),
-                          hl_err_hint(error));
-    }
-    pthread_setname_np(hl_rx.thread, "hotlane-rx");
-    return 0;
+    int error = hl_thread_start(&hl_rx.thread, "hotlane-rx", STACK, receive_thread, NULL);
+    return error == 0 ? 0
+                      : hl_err_say(HL_ERR_OTHER, "the receive thread does not start: %s%s", strerror(error),
+                                   hl_err_hint(error));
 }
 
 int hl_rx_start(void)
