@@ -116,6 +116,9 @@ static uint64_t room_of_line(char *line, size_t page)
     }
     int root = snprintf(dir, sizeof dir, "%s/fs/cgroup%s%s", hl_topo_kernel.sys, unified ? "" : "/",
                         unified ? "" : controller);
+    if (root < 0 || (size_t)root >= sizeof dir) {
+        return HL_CGROUP_UNLIMITED;
+    }
     snprintf(dir + root, sizeof dir - (size_t)root, "%s", path);
     name_files(page, unified, &names);
     return least(dir, (size_t)root, &names);
