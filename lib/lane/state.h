@@ -8,7 +8,8 @@
 #include "stat.h"
 #include "util.h"
 
-#define HL_LANES_MAX 64            /* at most HL_WIRE_LANES */
+#define HL_LANES_MAX 64
+_Static_assert(HL_LANES_MAX <= HL_WIRE_LANES && HL_LANES_MAX <= HL_STAT_LANES, "all are named and counted");
 #define HL_SLOTS 256u              /* operations in flight on a lane; a power of two */
 #define HL_PIECE ((size_t)1 << 20) /* bytes of one post: the lease is free in between */
 #define HL_MAIL 32                 /* messages in flight on a lane = receives posted for their answers */

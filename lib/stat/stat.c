@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LANES_MAX 64
-
 /* One line each: the receive thread and callers count at the same time. */
 struct rank_counter {
     HL_ALIGNED_LINE hl_a64 value;
@@ -22,7 +20,7 @@ struct rank_counter {
 
 static struct rank_counter rank_counters[HL_STAT_RANK_COUNT];
 static struct hl_mutex lanes_lock = HL_MUTEX_INIT;
-static const struct hl_stat_lane *lanes[LANES_MAX] HL_GUARDED_BY(lanes_lock);
+static const struct hl_stat_lane *lanes[HL_STAT_LANES] HL_GUARDED_BY(lanes_lock);
 static int lane_count HL_GUARDED_BY(lanes_lock);
 static uint64_t retired[HL_STAT_LANE_COUNT] HL_GUARDED_BY(lanes_lock);
 static uint64_t retired_count HL_GUARDED_BY(lanes_lock);
@@ -47,7 +45,7 @@ void hl_stat_rank_add(enum hl_stat_rank_row row, uint64_t by)
 void hl_stat_lane_enrol(const struct hl_stat_lane *s)
 {
     hl_mutex_lock(&lanes_lock);
-    bool known = lane_count == LANES_MAX;
+    bool known = lane_count == HL_STAT_LANES;
     for (int i = 0; i < lane_count && !known; i++) {
         known = lanes[i] == s;
     }

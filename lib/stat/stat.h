@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define HL_STAT_LANES 64 /* of a rank, at most: more are not counted */
+
 /* X(name, "help"): counters that each lane has; a lane's line is its own. */
 #define HL_STAT_LANE_ROWS(X)                                                                                 \
     X(leases, "times a lane was leased")                                                                     \
