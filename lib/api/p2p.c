@@ -417,7 +417,10 @@ static int put_aside(const struct hl_api_p2p *a, struct hl_comm **c, char **asid
     int err = hl_api_get_comm(a->comm, c);
 
     err = err == 0 ? hl_api_get_data(a->buf, a->count, a->type, &t) : err;
-    if (err == 0 && (!hl_type_bytes(t, a->count, bytes) || (*aside = malloc((size_t)*bytes + 1)) == NULL)) {
+    if (err == 0 && !hl_type_bytes(t, a->count, bytes)) {
+        err = hl_err_say(HL_ERR_COUNT, "%lld elements of %lld bytes do not fit 63 bits", (long long)a->count,
+                         (long long)t->size);
+    } else if (err == 0 && (*aside = malloc((size_t)*bytes + 1)) == NULL) {
         err = hl_err_say(HL_ERR_NO_MEM, "no memory for a copy of %lld bytes", (long long)*bytes);
     }
     return err == 0 ? hl_type_pack(t, a->count, a->buf, 0, *aside, *bytes) : err;
