@@ -4,6 +4,7 @@
 #ifndef HL_HANDLE_H
 #define HL_HANDLE_H
 
+#include "atomic.h"
 #include "attr.h"
 
 #include <stdbool.h>
@@ -52,6 +53,20 @@ void hl_handle_forget(void);
 /* The first living object of `kind` that `is` accepts, or NULL. Cold: looks at all places ever used, under
  * the lock (which `is` must not need). */
 void *hl_handle_find(enum hl_kind kind, bool (*is)(const void *object, const void *arg), const void *arg);
+
+/* The handles of one object that the user has: one more, and one less; false: all are back already. */
+HL_INLINE void hl_handles_give(hl_a32 *handles)
+{
+    hl_a32_add_relaxed(handles, 1); /* relaxed: counted only. */
+}
+
+HL_INLINE bool hl_handles_take_back(hl_a32 *handles)
+{
+    uint32_t had = hl_a32_load_relaxed(handles); /* relaxed: a guess for the exchange */
+    while (had != 0 && !hl_a32_cas_full(handles, &had, had - 1)) { /* full: rare. */
+    }
+    return had != 0;
+}
 
 /* The range, reserved on first use at a multiple of its size; before that base is odd and mask 0, so that
  * every handle is judged bad. */

@@ -61,16 +61,13 @@ void hl_errh_unref(struct hl_errh *e)
 
 MPI_Errhandler hl_errh_give(struct hl_errh *e)
 {
-    /* relaxed: counted only. */
-    hl_a32_add_relaxed(&e->handles, 1);
+    hl_handles_give(&e->handles);
     return e->handle;
 }
 
 int hl_errh_take_back(struct hl_errh *e)
 {
-    /* relaxed, both: counted only. */
-    if (e->how == HL_ERRH_USER && hl_a32_add_relaxed(&e->handles, UINT32_MAX) == 0) {
-        hl_a32_add_relaxed(&e->handles, 1);
+    if (e->how == HL_ERRH_USER && !hl_handles_take_back(&e->handles)) {
         return hl_err_say(HL_ERR_ERRHANDLER, "the error handler was freed as often as it was given out");
     }
     hl_errh_unref(e);

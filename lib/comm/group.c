@@ -36,16 +36,13 @@ void hl_group_unref(struct hl_group *g)
 
 MPI_Group hl_group_give(struct hl_group *g)
 {
-    /* relaxed: counted only. */
-    hl_a32_add_relaxed(&g->handles, 1);
+    hl_handles_give(&g->handles);
     return g->handle;
 }
 
 int hl_group_take_back(struct hl_group *g)
 {
-    /* relaxed, both: counted only; who frees one handle in two threads at once may count wrongly. */
-    if (g != &hl_group_empty && hl_a32_add_relaxed(&g->handles, UINT32_MAX) == 0) {
-        hl_a32_add_relaxed(&g->handles, 1);
+    if (g != &hl_group_empty && !hl_handles_take_back(&g->handles)) {
         return hl_err_say(HL_ERR_GROUP, "the group was freed as often as it was given out");
     }
     hl_group_unref(g);
