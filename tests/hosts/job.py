@@ -17,10 +17,9 @@ class Job:
     build = ""
 
     def __init__(self, ranks, place, command, *options, env=None, launcher=None):
-        environ = {k: v for k, v in os.environ.items() if not k.startswith(("PMI", "OMPI_", "HOTLANE_"))}
         self.words = (launcher or [os.path.join(Job.build, "tools", "mpiexec")]) + ["-n", str(ranks), *options] + place + command
         self.begin = time.monotonic()
-        self.process = subprocess.Popen(self.words, env={**environ, **(env or {})}, stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen(self.words, env={**harness.outside(), **(env or {})}, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=hosts.with_parent)
         self.read, self.at = b"", 0  # what it has said; where until() goes on
 

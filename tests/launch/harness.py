@@ -37,6 +37,11 @@ def in_time(seconds, limit=1.0):
         raise Late(f"{seconds:.2f} s, more than {most:.2f}")
 
 
+def outside():
+    """The environment without what a launcher, or whoever runs the tests, has put there."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(("PMI", "OMPI_", "OMP_", "HOTLANE_"))}
+
+
 class Job:
     """One launcher; its processes carry a mark in their environment by which leftovers are found."""
 
@@ -46,8 +51,7 @@ class Job:
         """share: more threads than CPUs are meant, without a line. launcher: the words of another one."""
         Job.every.append(self)
         self.mark = uuid.uuid4().hex
-        environment = {k: v for k, v in os.environ.items() if not k.startswith(("PMI", "OMPI_", "OMP_", "HOTLANE_"))}
-        environment.update(env or {}, LAUNCH_TEST=self.mark)
+        environment = {**outside(), **(env or {}), "LAUNCH_TEST": self.mark}
         popen.setdefault("stdin", subprocess.DEVNULL)
         popen.setdefault("stdout", subprocess.PIPE)
         popen.setdefault("stderr", subprocess.PIPE)
