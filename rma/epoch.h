@@ -147,8 +147,8 @@ int hl_epoch_lock_all(struct hl_epoch *e, uint32_t how);
  * caller's to remove, before (hl_epoch_drop). */
 int hl_epoch_unlock_all(struct hl_epoch *e, uint32_t *how);
 
-/* Under lock_all: enters `target` as lazily locked unless somebody has. *mine: the caller did, and must get the
- * lock, then call hl_epoch_settle. HL_ERR_NO_MEM or HL_ERR_RMA_SYNC (lock_all was left meanwhile). */
+/* Under lock_all: enters `target` as lazily locked unless somebody has. *mine: the caller did, and must get
+ * the lock, then call hl_epoch_settle. HL_ERR_NO_MEM or HL_ERR_RMA_SYNC (lock_all was left meanwhile). */
 int hl_epoch_claim(struct hl_epoch *e, int target, bool *mine);
 
 /* Marks a claimed target as HELD (0), or drops it again after an error. */

@@ -117,8 +117,7 @@ static HL_COLD int flush_error(struct hl_win *w, int target)
 }
 
 /* A flush that is not just a fence: of a FAR target, of one target locked by itself, or an error. */
-static HL_NOINLINE int flush_any(int target, MPI_Win win, enum hl_lane_scope scope,
-                                               const char *func)
+static HL_NOINLINE int flush_any(int target, MPI_Win win, enum hl_lane_scope scope, const char *func)
 {
     struct hl_win *w = hl_win_of(win);
     int rc = 0;

@@ -12,7 +12,6 @@ int hl_hints_init(struct hl_win *w, const struct hl_info *user);
 /* Takes back assertions about all ranks that do not hold; when the extents are known. */
 void hl_hints_verify(struct hl_win *w);
 
-
 /* mpi_minimum_memory_alignment: bytes, 0 when not asked for. */
 size_t hl_hints_alignment(const struct hl_info *info);
 

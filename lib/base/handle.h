@@ -62,7 +62,7 @@ HL_INLINE void hl_handles_give(hl_a32 *handles)
 
 HL_INLINE bool hl_handles_take_back(hl_a32 *handles)
 {
-    uint32_t had = hl_a32_load_relaxed(handles); /* relaxed: a guess for the exchange */
+    uint32_t had = hl_a32_load_relaxed(handles);                   /* relaxed: a guess for the exchange */
     while (had != 0 && !hl_a32_cas_full(handles, &had, had - 1)) { /* full: rare. */
     }
     return had != 0;

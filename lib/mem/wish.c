@@ -30,8 +30,9 @@ static int parse(const void *field, const char *key, const char *words, const ch
     struct hl_var row = *hl_conf_var_of(field);
     row.name = key;
     row.choices = words != NULL ? words : row.choices;
-    return hl_conf_parse(&row, value, out) == 0 ? 0
-                                                : hl_err_say(HL_ERR_INFO_VALUE, "%s", hl_err_text(HL_ERR_ARG));
+    return hl_conf_parse(&row, value, out) == 0
+               ? 0
+               : hl_err_say(HL_ERR_INFO_VALUE, "%s", hl_err_text(HL_ERR_ARG));
 }
 
 int hl_mem_wish_set(struct hl_mem_wish *wish, const char *key, const char *value)
