@@ -6,7 +6,6 @@
  * who gave up finds nobody. */
 #include "win.h"
 
-#include "boot.h"
 #include "err.h"
 #include "prog.h"
 #include "rx.h"

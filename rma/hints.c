@@ -6,7 +6,6 @@
 
 #include "api.h"
 #include "err.h"
-#include "errh.h"
 #include "info.h"
 #include "log.h"
 #include "util.h"

@@ -3,7 +3,6 @@
 
 #include "api.h"
 #include "err.h"
-#include "errh.h"
 #include "fault.h"
 #include "prog.h"
 

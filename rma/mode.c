@@ -7,7 +7,6 @@
  * fence. */
 #include "mode.h"
 
-#include "err.h"
 #include "lock.h"
 #include "prog.h"
 

@@ -14,7 +14,6 @@
 #include "hints.h"
 #include "info.h"
 #include "keyval.h"
-#include "lane.h"
 #include "life.h"
 #include "mode.h"
 #include "pairs.h"

@@ -3,7 +3,6 @@
 
 #include "entry.h"
 #include "shm.h"
-#include "sym.h"
 #include "types.h"
 #include "xfer.h"
 

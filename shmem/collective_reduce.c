@@ -1,7 +1,6 @@
 /* Reductions and scans of teams. (OpenSHMEM 1.6, section 9.9.) */
 #include "collective.h"
 #include "entry.h"
-#include "shm.h"
 #include "types.h"
 #include "xfer.h"
 

@@ -2,7 +2,6 @@
 #include "ctx.h"
 
 #include "entry.h"
-#include "err.h"
 #include "lane.h"
 #include "shm.h"
 #include "sym.h"

@@ -6,7 +6,6 @@
 
 #include "err.h"
 #include "fork.h"
-#include "util.h"
 
 #include <dirent.h>
 #include <errno.h>

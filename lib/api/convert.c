@@ -1,6 +1,5 @@
 /* Handles as C integers: predefined ones keep their value, others become the number of their place. */
 #include "api.h"
-#include "args.h"
 #include "req.h"
 
 enum { FIRST_PLACE = 0x1000, REQUESTS = 0x40000000 };

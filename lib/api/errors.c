@@ -1,5 +1,4 @@
 /* Error handlers of communicators, error codes and their words. */
-#include <stdio.h>
 #include <string.h>
 
 #include "api.h"

@@ -1,5 +1,4 @@
 /* Files: the accesses in all their forms. */
-#include <stdio.h>
 
 #include "api.h"
 #include "args.h"

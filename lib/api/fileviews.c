@@ -1,5 +1,4 @@
 /* Files: views, what data look like in them, error handlers. */
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,10 +1,8 @@
 /* Waiting for, testing and freeing requests. */
-#include <limits.h>
 
 #include "api.h"
 #include "args.h"
 #include "general.h"
-#include "match.h"
 #include "prog.h"
 #include "req.h"
 

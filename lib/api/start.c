@@ -4,7 +4,6 @@
 
 #include "api.h"
 #include "args.h"
-#include "attr.h"
 #include "boot.h"
 #include "buffered.h"
 #include "keyval.h"

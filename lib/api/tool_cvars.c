@@ -1,7 +1,6 @@
 /* Control variables of the tool interface: every row of the table of variables. Those that nobody has read
  * yet can be written until the library opens; the log's level and the closing line of counters at any time.
  */
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 

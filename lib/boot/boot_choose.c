@@ -3,7 +3,6 @@
 #include "boot_method.h"
 #include "err.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

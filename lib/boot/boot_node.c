@@ -6,7 +6,6 @@
 #include "util.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "algos.h"
-#include "err.h"
 #include "exchange.h"
 #include "shared.h"
 

@@ -11,7 +11,6 @@
 #include "near.h"
 #include "prog.h"
 #include "rx.h"
-#include "util.h"
 
 #define BOUNCE_BYTES ((int64_t)65536)
 #define STREAM_BYTES ((int64_t)32768) /* beyond it reading the sender's memory is faster */

@@ -1,7 +1,6 @@
 /* Collective operations between two groups: phases within a group, over the intercommunicator's own `local`
  * communicator, and an exchange of the two ranks 0; what has a block for each pair goes straight. */
 #include "algos.h"
-#include "err.h"
 
 void hl_build_local(struct hl_sched *s, const struct hl_coll_call *c, const struct hl_coll_call *phase)
 {

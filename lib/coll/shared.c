@@ -9,7 +9,6 @@
 #include "match.h"
 #include "prog.h"
 #include "rx.h"
-#include "util.h"
 
 #define BOUNCE ((uint64_t)64 << 10)
 #define DEAD_TURNS 64 /* looks at a flag between two questions whether its writer lives */

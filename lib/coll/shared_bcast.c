@@ -1,5 +1,4 @@
 /* Barrier and broadcast over node-shared memory. */
-#include "err.h"
 #include "shared.h"
 
 /* Up to HL_SHARED_WIDTH members see each other: one message deep. */

@@ -3,7 +3,6 @@
 #include "err.h"
 #include "shared.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static struct hl_data whole(const struct hl_coll_side *side)

@@ -1,7 +1,6 @@
 /* Which blocking calls go over node-shared memory, and when a communicator gets it. */
 #include <stdlib.h>
 
-#include "boot.h"
 #include "conf.h"
 #include "err.h"
 #include "shared.h"

@@ -1,8 +1,6 @@
 /* Reductions over node-shared memory by notes: of few members all at once, of many up a tree. */
 #include "shared_fold.h"
 
-#include "err.h"
-
 #define AHEAD 3 /* pieces that are posted before their turn */
 
 static int64_t least_of(int64_t a, int64_t b)

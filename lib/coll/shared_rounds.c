@@ -3,8 +3,6 @@
  * twice the data, however many members there are. */
 #include "shared_fold.h"
 
-#include "err.h"
-
 /* A round. */
 struct round {
     struct hl_shared_call *x;

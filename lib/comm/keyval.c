@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "atomic.h"
 #include "err.h"
 #include "lock.h"
 

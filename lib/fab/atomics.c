@@ -1,7 +1,6 @@
 /* Which atomics the provider does, and what it calls them. */
 #include "fab_lib.h"
 
-#include "log.h"
 #include "util.h"
 
 #include <rdma/fi_atomic.h>

@@ -1,7 +1,6 @@
 /* Loading libfabric and choosing the provider. */
 #include "fab_lib.h"
 
-#include "boot.h"
 #include "conf.h"
 #include "err.h"
 #include "lock.h"
@@ -10,7 +9,6 @@
 
 #include <rdma/fi_errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 

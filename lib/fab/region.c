@@ -1,5 +1,4 @@
 /* Memory that peers may reach: registrations of segments and of private memory, found by id. */
-#include "fab_lib.h"
 #include "keys.h"
 
 #include "boot.h"

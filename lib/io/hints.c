@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "cause.h"
-#include "err.h"
 #include "io.h"
 #include "util.h"
 

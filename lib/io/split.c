@@ -1,5 +1,4 @@
 /* Collective accesses, blocking and split. */
-#include "access.h"
 #include "cause.h"
 #include "coll.h"
 #include "err.h"

@@ -7,9 +7,7 @@
 
 #include "buffer.h"
 #include "err.h"
-#include "util.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Where records begin: behind the longest head. */

@@ -10,7 +10,6 @@
 #include "log.h"
 #include "util.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static size_t letter_size(void)

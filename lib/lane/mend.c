@@ -6,7 +6,6 @@
 #include "inner.h"
 
 #include "err.h"
-#include "util.h"
 
 #define READS_AT_ONCE 32                 /* while the lease is held */
 #define PATIENCE_NS UINT64_C(2000000000) /* for a target that may be dead without anybody saying so */

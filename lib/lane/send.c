@@ -3,7 +3,6 @@
 
 #include "boot.h"
 #include "err.h"
-#include "log.h"
 #include "util.h"
 
 #include <string.h>

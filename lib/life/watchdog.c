@@ -4,7 +4,6 @@
 #include "boot.h"
 #include "comm.h"
 #include "err.h"
-#include "fab.h"
 #include "hang.h"
 #include "rx.h"
 

@@ -10,12 +10,10 @@
 #include "choke.h"
 #include "claim.h"
 
-#include "boot.h"
 #include "far.h"
 #include "fault.h"
 #include "log.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define SERVE_MAX 32 /* slots in one service */

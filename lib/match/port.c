@@ -3,7 +3,6 @@
 
 #include "boot.h"
 #include "buffer.h"
-#include "conf.h"
 #include "err.h"
 #include "fault.h"
 #include "log.h"

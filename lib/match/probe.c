@@ -7,7 +7,6 @@
 #include "err.h"
 #include "log.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static struct hl_message_body *body_of(struct hl_message *message)

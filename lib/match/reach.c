@@ -8,7 +8,6 @@
 #include "inner.h"
 
 #include "conf.h"
-#include "err.h"
 #include "fab.h"
 #include "flight.h"
 #include "lane.h"

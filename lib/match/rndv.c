@@ -21,7 +21,6 @@
 #include "far.h"
 #include "log.h"
 #include "stat.h"
-#include "util.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,10 @@
 /* Ends of the streams of messages between ports (how: rx's tail.h). The last number goes behind the messages
  * as a COUNT, which is no message of the stream itself, and comes back as one. What connection resets have
  * lost can nobody send again: the job ends with words. */
-#include "far.h"
 #include "port.h"
 
 #include "boot.h"
 #include "log.h"
-#include "rx.h"
 
 #include <string.h>
 #include <sys/uio.h>

@@ -2,12 +2,10 @@
 #include "cgroup.h"
 
 #include "topo.h"
-#include "util.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PATH_ROOM 512

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define ALIGN_MOST ((size_t)1 << 30)
 

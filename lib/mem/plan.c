@@ -8,7 +8,6 @@
 
 #include "cgroup.h"
 #include "err.h"
-#include "hugepool.h"
 #include "place.h"
 #include "topo.h"
 #include "util.h"

@@ -2,7 +2,6 @@
 #include "report.h"
 
 #include "conf.h"
-#include "hugepool.h"
 #include "log.h"
 #include "place.h"
 #include "topo.h"

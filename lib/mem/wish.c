@@ -3,7 +3,6 @@
 
 #include "conf.h"
 #include "err.h"
-#include "util.h"
 
 #include <string.h>
 

@@ -10,7 +10,6 @@
 #include "near.h"
 #include "prog.h"
 #include "stat.h"
-#include "util.h"
 
 #include <string.h>
 

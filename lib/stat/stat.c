@@ -1,10 +1,8 @@
 /* Counters: where they are kept, their sums, the line at the end. */
 #include "stat.h"
 
-#include "conf.h"
 #include "err.h"
 #include "lock.h"
-#include "log.h"
 #include "util.h"
 
 #include <ctype.h>

@@ -15,7 +15,6 @@
 #include "conf.h"
 #include "err.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct machine {

@@ -1,6 +1,5 @@
 /* Types of one process's part of a distributed array. Each dimension is a type of the one before it: blocks
  * of `arg` elements, dealt out to the processes in turn. */
-#include <stdlib.h>
 
 #include "err.h"
 #include "type.h"

@@ -4,7 +4,6 @@
 
 #include "err.h"
 #include "loop.h"
-#include "util.h"
 
 __extension__ typedef __float128 quad;
 

@@ -1,7 +1,6 @@
 /* Packing and unpacking from any byte offset, and copies between two layouts. */
 #include <string.h>
 
-#include "err.h"
 #include "loop.h"
 
 /* `times` blocks of n bytes; constant sizes become single moves. */

@@ -6,7 +6,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void check_say(struct check *c, enum level level, const char *topic, const char *fmt, ...)

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Threads of OpenMP's outermost level; 0: not said, -1: no number. */
 static long threads_asked(const char **text)

@@ -4,7 +4,6 @@
 #include "err.h"
 #include "util.h"
 
-#include <inttypes.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 #include "info.h"
 
 #include "buffer.h"
-#include "err.h"
 #include "fab.h"
 #include "hl_build.h"
 
