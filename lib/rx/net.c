@@ -8,6 +8,7 @@
 #include "inner.h"
 #include "links.h"
 #include "senders.h"
+#include "stuck.h"
 
 #include "boot.h"
 #include "buffer.h"
@@ -22,7 +23,6 @@
 #include <string.h>
 
 #define BUFFERS 64
-#define STUCK_MAX 16
 #define OLD "its number was handled before"
 
 /* What a completion's context points to. */
@@ -53,6 +53,7 @@ static struct inbound inbounds[BUFFERS];
 static struct outbound *unused;
 static struct outbound *waiting; /* oldest first */
 static struct outbound **waiting_end = &waiting;
+static struct hl_rx_stuck stuck; /* addresses */
 static struct hl_rx_senders senders;
 /* [size] receive endpoints of others, plus 1; 0: not inserted. Only pages of ranks we talk to are touched. */
 static uint64_t *peer_rx;
@@ -312,21 +313,18 @@ static int read_error(void)
 /* Sends what waits: in order for each destination; one that refuses does not hold up the others. */
 static int send_waiting(void)
 {
-    fi_addr_t stuck[STUCK_MAX];
-    int stuck_count = 0, moved = 0;
+    int moved = 0;
     uint64_t now = waiting != NULL ? hl_now_ns() : 0;
-    for (struct outbound **at = &waiting; *at != NULL && stuck_count < STUCK_MAX;) {
+    stuck.count = 0;
+    for (struct outbound **at = &waiting; *at != NULL;) {
         struct outbound *out = *at;
         struct outbound *next = out->next;
-        bool skip = false;
-        for (int i = 0; i < stuck_count; i++) {
-            skip |= stuck[i] == out->to;
-        }
+        bool skip = hl_rx_stuck_has(&stuck, out->to);
         bool dead = hl_rx_is_dead(out->peer);
         int rc = dead ? HL_ERR_PROC_ABORTED : skip ? HL_ERR_AGAIN : post_send(out);
         if (rc == HL_ERR_AGAIN && !hl_rx_gives_up(out->peer, now - out->since_ns)) {
-            if (!skip) {
-                stuck[stuck_count++] = out->to;
+            if (!skip && !hl_rx_stuck_note(&stuck, out->to)) {
+                break;
             }
             at = &out->next;
             continue;
@@ -516,6 +514,7 @@ void hl_rx_net_close(void)
     free_list(waiting);
     unused = waiting = NULL;
     waiting_end = &waiting;
+    hl_rx_stuck_free(&stuck);
     hl_mem_buffer_give(pool);
     free(peer_rx);
     free(reached);

@@ -3,6 +3,7 @@
  * The queue is one list: taken from any thread under a lock, emptied by the receive thread. `queued` counts
  * what has not left, so that a later record does not overtake an earlier one. */
 #include "inner.h"
+#include "stuck.h"
 
 #include "boot.h"
 #include "conf.h"
@@ -14,14 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STUCK_MAX 16
-
 static struct hl_mutex out_lock = HL_MUTEX_INIT;
 static struct hl_rx_out *first HL_GUARDED_BY(out_lock);
 static struct hl_rx_out **last HL_GUARDED_BY(out_lock) = &first;
 static hl_a32 queued;
 static struct hl_rx_out *waiting; /* the receive thread's: taken over, not yet sent */
 static struct hl_rx_out **waiting_end = &waiting;
+static struct hl_rx_stuck stuck; /* ranks; the same */
 
 static int try_send(int peer, const struct hl_wire_rec *rec, const void *payload)
 {
@@ -114,18 +114,15 @@ int hl_rx_out_poll(void)
         return 0;
     }
     take_over();
-    int stuck[STUCK_MAX]; /* peers that took nothing in this pass: their later records wait too */
-    int stuck_count = 0, moved = 0;
+    int moved = 0;
     uint64_t now = hl_now_ns();
-    for (struct hl_rx_out **at = &waiting; *at != NULL && stuck_count < STUCK_MAX;) {
+    stuck.count = 0;
+    for (struct hl_rx_out **at = &waiting; *at != NULL;) {
         struct hl_rx_out *out = *at;
-        bool skip = false;
-        for (int i = 0; i < stuck_count; i++) {
-            skip |= stuck[i] == out->peer;
-        }
+        bool skip = hl_rx_stuck_has(&stuck, (uint64_t)out->peer);
         if (skip || !settle(out, now)) {
-            if (!skip) {
-                stuck[stuck_count++] = out->peer;
+            if (!skip && !hl_rx_stuck_note(&stuck, (uint64_t)out->peer)) {
+                break;
             }
             at = &out->next;
             continue;
@@ -156,5 +153,6 @@ void hl_rx_out_close(void)
         free(out);
     }
     waiting_end = &waiting;
+    hl_rx_stuck_free(&stuck);
     hl_a32_store_relaxed(&queued, 0); /* relaxed: no other thread is left. */
 }
