@@ -99,8 +99,9 @@ static int open_port(struct hl_net *net, struct hl_port *port)
     port->memory = hl_mem_buffer_take(one * (HL_PORT_TX + HL_PORT_RX));
     port->heard = calloc((size_t)net->m->world_size, sizeof *port->heard);
     port->train = calloc((size_t)net->m->world_size, sizeof *port->train);
+    port->flying = calloc((size_t)net->m->world_size, sizeof *port->flying);
     port->held_tail = &port->held;
-    if (port->memory == NULL || port->heard == NULL || port->train == NULL) {
+    if (port->memory == NULL || port->heard == NULL || port->train == NULL || port->flying == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the buffers of a port: %s",
                           hl_err_text(HL_ERR_NO_MEM));
     }
@@ -179,6 +180,7 @@ void hl_net_close(struct hl_matcher *m)
             free(net->port[i].train[k]);
         }
         free(net->port[i].train);
+        free(net->port[i].flying);
         free(net->port[i].heard);
     }
     free(net->port);
@@ -262,6 +264,7 @@ static void give_back(struct hl_port *port, struct hl_port_buf *b)
 {
     b->next = port->tx;
     port->tx = b;
+    port->flying[b->to->world]--;
     hl_a32_add_relaxed(&port->in_flight, (uint32_t)-1); /* relaxed: read by who waits for 0 at the end */
 }
 
@@ -324,6 +327,11 @@ static int post_owned(struct hl_net *net, struct hl_port *port, const struct hl_
     if (HL_UNLIKELY(port->held != NULL) && post_held(net, port, o->peer)) {
         return 0;
     }
+    /* Nobody takes more than are left, or one that is slow to take would hold up all others. */
+    uint32_t used = hl_a32_load_relaxed(&port->in_flight); /* relaxed: the owner's own */
+    if (HL_UNLIKELY(port->flying[o->peer->world] >= HL_PORT_TX - used)) {
+        return 0;
+    }
     struct hl_port_buf *first = port->tx, *b = first;
     uint64_t at = 0;
     do {
@@ -340,11 +348,11 @@ static int post_owned(struct hl_net *net, struct hl_port *port, const struct hl_
         return left;
     }
     port->tx = end;
-    hl_a32_add_relaxed(&port->in_flight, 1); /* relaxed: as in give_back */
+    hl_port_flies(port, first);
     bool full = false;
     for (b = rest; HL_UNLIKELY(b != end); b = rest) {
         rest = b->next;
-        hl_a32_add_relaxed(&port->in_flight, 1); /* relaxed: as in give_back */
+        hl_port_flies(port, b);
         full = full || post_buf(net, port, b) != 1;
         if (full) {
             hold(port, b);

@@ -55,6 +55,7 @@ struct hl_port {
         **held_tail;             /* filled ones that found no room behind the first of their message */
     hl_a32 holds;                /* atomic: how many; changed by the owner */
     struct hl_far_train **train; /* [world size] what has come of a message in several buffers, or NULL */
+    uint8_t *flying;             /* [world size] messages to that rank among those in flight */
     hl_a32 in_flight;            /* atomic: messages posted and not on their way yet; changed by the owner */
     void *memory;                /* all buffers */
     uint64_t *heard;             /* [world size] number of the last message from that rank's port */
@@ -124,6 +125,13 @@ int hl_net_poll(struct hl_net *net, struct hl_work *w);
 HL_INLINE size_t hl_net_piece(const struct hl_net *net)
 {
     return net->max - sizeof(struct hl_far_head);
+}
+
+/* `b` was taken from the free ones, to leave. */
+HL_INLINE void hl_port_flies(struct hl_port *port, const struct hl_port_buf *b)
+{
+    port->flying[b->to->world]++;
+    hl_a32_add_relaxed(&port->in_flight, 1); /* relaxed: read by who waits for 0 at the end */
 }
 
 /* A checked message, by a port's owner: far.c. `train`: of its sender. */

@@ -16,7 +16,7 @@ struct count {
 };
 
 /* The last number sent to the peer, and the last one heard. False: not now. */
-static bool tell(const struct hl_net *net, struct hl_port *port, const struct hl_peer *p, bool asks)
+static bool tell(const struct hl_net *net, struct hl_port *port, struct hl_peer *p, bool asks)
 {
     unsigned i = (unsigned)(port - net->port);
     struct hl_port_buf *b = port->tx;
@@ -34,7 +34,8 @@ static bool tell(const struct hl_net *net, struct hl_port *port, const struct hl
         return false;
     }
     port->tx = b->next;
-    hl_a32_add_relaxed(&port->in_flight, 1); /* relaxed: as for messages */
+    b->to = p;
+    hl_port_flies(port, b);
     return true;
 }
 
