@@ -40,7 +40,7 @@ static int begin_dup(struct dup *d, struct hl_comm *parent)
     d->parent = parent;
     if (parent->rank == 0) {
         d->ids[0].ctx = hl_comm_ctx_new();
-        d->ids[0].local = hl_comm_ctx_new();
+        d->ids[0].local = hl_comm_is_inter(parent) ? hl_comm_ctx_new() : 0;
     }
     int err = make_empty(parent, &d->made);
     if (err != 0) {
@@ -241,7 +241,7 @@ static int check_votes(const struct vote *votes, const struct hl_comm *comm)
 /* `wrong`: what is wrong with my call. */
 static int split(struct hl_comm *comm, int wrong, int color, int key, struct hl_comm **made)
 {
-    struct vote mine = {color, key, wrong, hl_comm_ctx_new(), hl_comm_ctx_new()};
+    struct vote mine = {color, key, wrong, hl_comm_ctx_new(), hl_comm_is_inter(comm) ? hl_comm_ctx_new() : 0};
     size_t all = (size_t)comm->size + (size_t)comm->n_peers;
     struct vote *votes = malloc(all * sizeof *votes);
     int err;

@@ -108,13 +108,19 @@ static struct row *row_of(struct hl_attr_set *set, const struct keyval *k) HL_RE
     return NULL;
 }
 
+/* What a callback returned, as an error of ours. */
+static int result(const struct keyval *k, const char *callback, int code)
+{
+    return code == MPI_SUCCESS
+               ? 0
+               : hl_err_say(code > 0 ? -code : HL_ERR_OTHER,
+                            "the %s function of attribute key %d returned %d", callback, k->id, code);
+}
+
 /* The delete callback, without the lock. */
 static int run_delete(const struct keyval *k, void *object, void *value)
 {
-    if (k->del == NULL || k->del(object, k->id, value, k->extra) == MPI_SUCCESS) {
-        return 0;
-    }
-    return hl_err_say(HL_ERR_OTHER, "the delete function of attribute key %d refused", k->id);
+    return k->del == NULL ? 0 : result(k, "delete", k->del(object, k->id, value, k->extra));
 }
 
 /* Room for one more row. */
@@ -241,9 +247,11 @@ int hl_attr_copy_all(struct hl_attr_set *const *from, void *object, struct hl_at
         const struct keyval *k = row.key;
         void *value = row.value;
         int copies = k->copy == dup;
-        if (k->copy != NULL && k->copy != dup &&
-            k->copy(object, k->id, k->extra, row.value, &value, &copies) != MPI_SUCCESS) {
-            return hl_err_say(HL_ERR_OTHER, "the copy function of attribute key %d refused", k->id);
+        if (k->copy != NULL && k->copy != dup) {
+            int err = result(k, "copy", k->copy(object, k->id, k->extra, row.value, &value, &copies));
+            if (err != 0) {
+                return err;
+            }
         }
         if (copies) {
             hl_mutex_lock(&lock);

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #define ROUND 16u
+#define LOOK_MIN ((size_t)64 << 10)
 
 /* In front of every message's bytes. */
 struct copy {
@@ -43,6 +44,8 @@ struct hl_buffered {
     struct copy *lowest HL_MEMBER_GUARDED_BY(lock), *last HL_MEMBER_GUARDED_BY(lock);
     struct copy *oldest HL_MEMBER_GUARDED_BY(lock), *youngest HL_MEMBER_GUARDED_BY(lock);
     uint64_t numbers HL_MEMBER_GUARDED_BY(lock);
+    size_t held HL_MEMBER_GUARDED_BY(lock);      /* bytes of all copies */
+    size_t look HL_MEMBER_GUARDED_BY(lock);      /* automatic: above so many all are looked at */
     unsigned flushes HL_MEMBER_GUARDED_BY(lock); /* under way as requests */
 };
 
@@ -120,6 +123,7 @@ static struct copy *take(struct hl_buffered *b, int64_t len) HL_REQUIRES(b->lock
     if (c == NULL) {
         return NULL;
     }
+    b->held += bytes;
     c->bytes = bytes;
     c->len = len;
     c->number = ++b->numbers;
@@ -135,6 +139,7 @@ static void give_back(struct hl_buffered *b, struct copy *c) HL_REQUIRES(b->lock
 {
     *(c->older != NULL ? &c->older->younger : &b->oldest) = c->younger;
     *(c->younger != NULL ? &c->younger->older : &b->youngest) = c->older;
+    b->held -= c->bytes;
     if (b->automatic) {
         free(c);
         return;
@@ -178,6 +183,17 @@ static void reclaim_all(struct hl_buffered *b) HL_REQUIRES(b->lock)
     }
 }
 
+/* Gives back copies that have left: the oldest ones, and of memory that is the library's also those behind
+ * one that nobody receives, each time that it has doubled. */
+static void reclaim_some(struct hl_buffered *b) HL_REQUIRES(b->lock)
+{
+    reclaim_oldest(b);
+    if (b->automatic && b->held > b->look) {
+        reclaim_all(b);
+        b->look = 2 * b->held + LOOK_MIN;
+    }
+}
+
 /* ---- Sending ---- */
 
 /* What stands in the way of a copy, for the user. */
@@ -214,7 +230,7 @@ static int find_place(const struct hl_buffered_from *from, int64_t len, struct h
         hl_mutex_lock(&b->lock);
         bool attached = b->attached;
         if (attached) {
-            reclaim_oldest(b);
+            reclaim_some(b);
             *c = take(b, len);
             if (*c == NULL) {
                 reclaim_all(b);
@@ -266,6 +282,40 @@ int hl_buffered_send(const struct hl_send *s, const struct hl_buffered_from *fro
         err = find_place(from, len, &b, &c); /* some may have left meanwhile */
     }
     return err == 0 ? send_copy(s, c) : err;
+}
+
+/* ---- Copies of the library's own ---- */
+
+static hl_aptr spilled; /* a slot */
+
+struct hl_req *hl_buffered_spill(const struct hl_send *s, int64_t len, uint64_t most, struct hl_send *packed)
+{
+    struct hl_buffered *b;
+    struct copy *c = NULL;
+    struct hl_req *r = NULL;
+
+    if (make(&spilled, &b) != 0 || (r = hl_req_new(HL_REQ_SEND)) == NULL) {
+        return NULL;
+    }
+    hl_mutex_lock(&b->lock);
+    b->automatic = true;
+    reclaim_some(b);
+    c = b->held + (uint64_t)len <= most ? take(b, len) : NULL;
+    hl_mutex_unlock(&b->lock);
+    if (c == NULL || hl_type_pack(s->type, s->count, s->buf, 0, c + 1, len) != 0) {
+        hl_req_free(r);
+        r = NULL;
+    } else {
+        *packed = *s;
+        packed->buf = c + 1;
+        packed->count = len;
+        packed->type = hl_type_of(MPI_PACKED);
+    }
+    if (c != NULL) {
+        /* release: pairs with the acquire in reclaim. */
+        hl_aptr_store_release(&c->send, r != NULL ? r : hl_req_completed());
+    }
+    return r;
 }
 
 /* ---- The persistent form ---- */

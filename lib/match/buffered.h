@@ -50,6 +50,11 @@ struct hl_buffered_hold {
 int hl_buffered_send_init(const struct hl_send *s, const struct hl_buffered_from *from,
                           const struct hl_buffered_hold *hold, struct hl_req **out);
 
+/* Copies a standard send that shall end although nobody takes it yet: *packed is the copy's, to be sent with
+ * the request, which is nobody else's and keeps the copy until it is DONE. NULL: no memory, or the copies
+ * would take more than `most` bytes. */
+struct hl_req *hl_buffered_spill(const struct hl_send *s, int64_t len, uint64_t most, struct hl_send *packed);
+
 /* At the end, while everything still runs: detaches all buffers. */
 void hl_buffered_quiet(void);
 

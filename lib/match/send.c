@@ -1,6 +1,7 @@
 /* Sends: at once when the peer has room, else from a list that progress works off. */
 #include "inner.h"
 
+#include "buffered.h"
 #include "bury.h"
 #include "claim.h"
 
@@ -154,6 +155,37 @@ void hl_send_finish(struct hl_matcher *m, struct hl_req *r)
     hl_send_end(r);
 }
 
+static void describe(struct hl_req *r, const struct hl_send *s)
+{
+    *hl_send_body(r) = (struct hl_send_body){.buf = s->buf,
+                                             .count = s->count,
+                                             .type = s->type,
+                                             .me = s->me,
+                                             .tag = s->tag,
+                                             .dest = s->dest_world,
+                                             .mode = (int32_t)s->mode};
+    r->ctx = s->ctx;
+}
+
+/* For want of a cell a copy waits to be fetched, and the user's send is over: peers that both send many short
+ * messages before they receive would wait for each other. As push_near. */
+static HL_COLD int push_copy(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s,
+                             const struct view *v)
+{
+    struct hl_send packed;
+    struct hl_req *r = hl_buffered_spill(s, (int64_t)v->len, m->choke.limit, &packed);
+    if (r == NULL) {
+        return NO_CELL;
+    }
+    describe(r, &packed);
+    struct view copy = {v->len, (char *)(uintptr_t)packed.buf};
+    int left = push_rts(m, p, &packed, &copy, r);
+    if (left != 1) {
+        hl_send_finish(m, r);
+    }
+    return left;
+}
+
 /* Tries to send what a request describes. 1: it left, and the request may be gone; 0: no room. */
 static int push_request(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
 {
@@ -172,6 +204,7 @@ static int push_request(struct hl_matcher *m, struct hl_peer *p, struct hl_req *
     bool choked = (hl_a32_load_relaxed(p->state) & HL_PEER_CHOKED) != 0 && !HL_FAULT(choke_deaf);
     if (done == 0 && s.mode == HL_SEND_STANDARD && !choked && is_eager(m, p, v.len)) {
         done = push_eager(m, p, &s, &v, false);
+        done = done == NO_CELL ? push_copy(m, p, &s, &v) : done;
         if (done == 0) {
             return 0; /* a later try: as a request it would complete only when matched */
         }
@@ -279,14 +312,7 @@ bool hl_send_cancel(struct hl_matcher *m, struct hl_req *r)
 /* What cannot leave at once, or must be fetched: `r` remembers it. */
 static int send_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, struct hl_req *r)
 {
-    *hl_send_body(r) = (struct hl_send_body){.buf = s->buf,
-                                             .count = s->count,
-                                             .type = s->type,
-                                             .me = s->me,
-                                             .tag = s->tag,
-                                             .dest = s->dest_world,
-                                             .mode = (int32_t)s->mode};
-    r->ctx = s->ctx;
+    describe(r, s);
     if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) !=
                     0)) { /* relaxed: a late look finds it */
         return hl_bury_error(p->world);

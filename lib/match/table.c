@@ -14,8 +14,9 @@
 
 #define BINS_MIN 64
 #define LOAD 4
-#define GROWTH                                                                                               \
-    8 /* times the bins: a flood of 2^20 messages is hung up again 0.14 times, with 2 it were once */
+#define SWEEP_MIN 64
+/* Times the bins: a flood of 2^20 messages is hung up again 0.14 times; with 2 it were once. */
+#define GROWTH 8
 
 static void posts_init(struct hl_post_list *l)
 {
@@ -144,20 +145,33 @@ static bool claim_is_open(const struct hl_claim *c)
     return hl_a32_load_relaxed(&c->state) == HL_CLAIM_OPEN;
 }
 
-/* Nodes at the head that were claimed elsewhere go. */
+/* Nodes that were claimed elsewhere go: those at the head at once, and those behind a receive that stays open
+ * when as many came as were left last time. */
 static void trim_wild(struct hl_table *t)
 {
-    struct hl_post *p;
-    while ((p = t->wild.head) != NULL && p->op == HL_POST_WILD && !claim_is_open(claim_of(p))) {
-        post_unlink(&t->wild, &t->wild.head);
-        hl_claim_drop(claim_of(p), 1);
+    struct hl_post **at = &t->wild.head, *p;
+    bool all = t->n_shared > t->sweep_at;
+    size_t left = 0;
+    while ((p = *at) != NULL) {
+        if (p->op == HL_POST_WILD && !claim_is_open(claim_of(p))) {
+            post_unlink(&t->wild, at);
+            hl_claim_drop(claim_of(p), 1);
+        } else if (all) {
+            at = &p->next;
+            left++;
+        } else {
+            return;
+        }
     }
+    t->n_shared = 0;
+    t->sweep_at = left + SWEEP_MIN;
 }
 
 void hl_table_post(struct hl_table *t, struct hl_post *p)
 {
     p->seq = ++t->seq;
     if (p->op == HL_POST_WILD) {
+        t->n_shared++;
         trim_wild(t);
         post_append(&t->wild, p);
         return;

@@ -36,6 +36,7 @@ struct hl_table {
     size_t n_any_tag;             /* receives among n_posted */
     hl_a64 held;                  /* atomic: bytes of the entries; the owner's, glanced at by others */
     struct hl_post_list wild;     /* receives from any source, in order */
+    size_t n_shared, sweep_at;    /* claims' nodes put there since the last sweep; so many call for one */
     struct hl_entry_list arrival; /* all unexpected messages, oldest first */
     uint64_t seq;
 };

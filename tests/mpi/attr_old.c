@@ -20,7 +20,7 @@ static int copy(MPI_Comm old, int key, void *extra, void *in, void *out, int *fl
     seen_extra = extra;
     *(void **)out = (char *)in + 1;
     *flag = refuse != 2; /* 2: no value, and no error */
-    return refuse == 1 ? MPI_ERR_OTHER : MPI_SUCCESS;
+    return refuse == 1 ? MPI_ERR_INTERN : MPI_SUCCESS;
 }
 
 static int delete (MPI_Comm of, int key, void *value, void *extra)
@@ -30,7 +30,7 @@ static int delete (MPI_Comm of, int key, void *value, void *extra)
     seen_key = key;
     seen_value = value;
     seen_extra = extra;
-    return refuse != 0 ? MPI_ERR_OTHER : MPI_SUCCESS;
+    return refuse != 0 ? MPI_ERR_INTERN : MPI_SUCCESS;
 }
 
 /* The value, or NULL. */
@@ -60,8 +60,8 @@ static void set_replace_delete(void)
     CHECK(value_of(comm, key) == words + 2 && deleted == was + 1);
     was_told(key, words + 1, words);
     refuse = 1; /* what is not deleted stays */
-    CHECK_EQ(MPI_Attr_put(comm, key, words + 3), MPI_ERR_OTHER);
-    CHECK_EQ(MPI_Attr_delete(comm, key), MPI_ERR_OTHER);
+    CHECK_EQ(MPI_Attr_put(comm, key, words + 3), MPI_ERR_INTERN);
+    CHECK_EQ(MPI_Attr_delete(comm, key), MPI_ERR_INTERN);
     CHECK(value_of(comm, key) == words + 2 && deleted == was + 3);
     refuse = 0;
     MPI_Attr_delete(comm, key);
@@ -98,7 +98,7 @@ static void duplicates(void)
     MPI_Comm_free(&twin);
     refuse = 1;
     twin = comm;
-    CHECK_EQ(MPI_Comm_dup(comm, &twin), MPI_ERR_OTHER);
+    CHECK_EQ(MPI_Comm_dup(comm, &twin), MPI_ERR_INTERN);
     CHECK(twin == MPI_COMM_NULL && copied == 3 && deleted == was + 1);
     refuse = 0;
     /* A freed key's values stay, are inherited and end with their communicator. */
