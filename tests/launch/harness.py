@@ -1,6 +1,7 @@
 """What the launcher's tests share: starting jobs, waiting, and finding what was left behind."""
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -9,6 +10,12 @@ import uuid
 MPIEXEC, RANK = sys.argv[2:4] if len(sys.argv) > 3 else ("mpiexec", "launch_rank")
 TRIES = 3    # of a case that is late: a machine with other work may be slow once, who waits for the wrong thing is so each time
 HANG = 10    # times a limit: not a matter of other work
+
+
+# Jobs get these even if a shell without job control started the tests in the background, where they are ignored.
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 
 class Skip(Exception):

@@ -141,6 +141,19 @@ def a_user_signal_ends_the_job():
         job.process.send_signal(number)
         job.end(soon=True)
         same(job.code, 128 + number)
+        same(job.err.split(": ", 1)[1:], [f"told to end by signal {int(number)} ({signal.strsignal(number)})\n"])
+        job.must_leave_nothing()
+
+
+def a_signal_that_was_ignored_at_the_start_stays_so():
+    """As nohup does it, and a shell without job control for what it starts in the background."""
+    for ignored in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        job = Job("-n", 1, *sh("echo up; read line; echo $line"), stdin=subprocess.PIPE,
+                  preexec_fn=lambda number=ignored: signal.signal(number, signal.SIG_IGN))
+        same(job.lines(1), ["up"])
+        job.process.send_signal(ignored)
+        job.end(b"goes on\n")
+        same((job.code, job.out, job.err), (0, "goes on\n", ""))
         job.must_leave_nothing()
 
 
@@ -491,6 +504,15 @@ def read_until(fd, word, times=1):
         text += os.read(fd, 4096)
 
 
+def rest_of(tty):
+    """What is left to read when nobody has the other end."""
+    text = b""
+    with contextlib.suppress(OSError):
+        while more := os.read(tty, 4096):
+            text += more
+    return text
+
+
 def typed_lines_reach_rank_0():
     job, tty = on_terminal("-n", 2, *sh("echo up$PMI_RANK; test $PMI_RANK = 1 || cat; echo end$PMI_RANK"))
     read_until(tty, b"up0")
@@ -507,6 +529,7 @@ def control_c_on_the_terminal_ends_the_job():
     read_until(tty, b"up", 2)
     os.write(tty, b"\x03")
     same(wait_soon(job), 130)
+    assert b"signal" not in rest_of(tty)  # who has typed it knows
     os.close(tty)
     job.must_leave_nothing()
 
@@ -1294,7 +1317,8 @@ GROUPS = {
               a_program_that_is_not_there_is_127, a_program_that_cannot_run_is_126, abort_kills_all_with_its_code,
               a_code_after_finalize_is_kept_and_ends_nobody, a_forked_childs_abort_ends_only_the_child,
               waiting_for_who_has_left_ends_the_job, keep_going_ends_only_the_dead],
-    "endings": [a_user_signal_ends_the_job, a_stubborn_rank_is_killed_after_one_signal_or_at_once_after_two,
+    "endings": [a_user_signal_ends_the_job, a_signal_that_was_ignored_at_the_start_stays_so,
+                a_stubborn_rank_is_killed_after_one_signal_or_at_once_after_two,
                 a_death_takes_the_stubborn_along, a_stopped_rank_does_not_hold_up_the_end, killing_the_launcher_leaves_nothing,
                 killing_the_guardian_changes_nothing,
                 killing_the_launcher_and_a_guardian_leaves_nothing, guardians_do_not_look_like_the_launcher,

@@ -225,8 +225,23 @@ static void child_signal(pid_t pid)
     }
 }
 
-static void user_signal(int sig)
+/* Whoever typed Ctrl-C knows it. */
+static void end_by_signal(int sig, bool typed)
 {
+    bool first = !hl_mx.ending;
+    hl_mx.hurried = true;
+    if (!first) {
+        kill_all(); /* asked twice */
+    }
+    hl_mx_end(128 + sig, sig, HL_MX_GRACE_USER);
+    if (first && !typed) {
+        hl_mx_say("told to end by signal %d (%s)", sig, strsignal(sig));
+    }
+}
+
+static void user_signal(const struct signalfd_siginfo *si)
+{
+    int sig = (int)si->ssi_signo;
     switch (sig) {
     case SIGTSTP:
         signal_all(SIGSTOP);
@@ -238,11 +253,7 @@ static void user_signal(int sig)
         signal_all(sig);
         break;
     default:
-        hl_mx.hurried = true;
-        if (hl_mx.ending) {
-            kill_all(); /* asked twice */
-        }
-        hl_mx_end(128 + sig, sig, HL_MX_GRACE_USER);
+        end_by_signal(sig, sig == SIGINT && si->ssi_code == SI_KERNEL);
     }
 }
 
@@ -253,7 +264,7 @@ static void take_signals(void)
         if (si.ssi_signo == SIGCHLD) {
             child_signal((pid_t)si.ssi_pid);
         } else {
-            user_signal((int)si.ssi_signo);
+            user_signal(&si);
         }
     }
     look_for_dead();

@@ -17,6 +17,15 @@
 static sigset_t old_mask;
 static struct sigaction old_pipe, old_ttin, old_chld;
 
+/* A closing terminal or Ctrl-C is not for who was started under nohup, or in the background by a shell
+ * without job control. A signal that is blocked would be kept for the launcher all the same. */
+static bool stays_ignored(int sig)
+{
+    struct sigaction now;
+    return (sig == SIGHUP || sig == SIGINT || sig == SIGQUIT) && !sigaction(sig, NULL, &now) &&
+           now.sa_handler == SIG_IGN;
+}
+
 /* Descriptors 0 to 2 exist before anything else is opened, so that no pipe can take their place. The first
  * free number behind them is kept for the ranks' PMI_FD. */
 static void open_standard(void)
@@ -47,7 +56,9 @@ static void open_signals(void)
     sigset_t mask;
     sigemptyset(&mask);
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
-        sigaddset(&mask, taken[i]);
+        if (!stays_ignored(taken[i])) {
+            sigaddset(&mask, taken[i]);
+        }
     }
     sigprocmask(SIG_BLOCK, &mask, &old_mask);
     sigaction(SIGPIPE, &ignore, &old_pipe);
