@@ -451,6 +451,16 @@ def a_reader_that_leaves_ends_the_job():
     job.must_leave_nothing()
 
 
+def output_that_cannot_be_written_ends_the_job():
+    with open("/dev/full", "wb") as full:
+        for text in ("echo x", "while :; do echo x; done"):
+            job = run("-n", 2, *sh(text), stdout=full)
+            same((job.code, job.err.split(": ", 1)[1:]),
+                 (1, ["cannot write standard output: No space left on device; ending the job\n"]))
+            same(run("-n", 2, *sh(text), stdout=full, stderr=full).code, 1)
+        same(run("-n", 2, *sh("echo x >&2"), stderr=full).code, 0)
+
+
 def ranks_may_close_their_output():
     job = run("-n", 2, *sh("echo x; exec >&- 2>&-; sleep 0.05; exit 0"))
     same((job.code, job.out), (0, "x\nx\n"))
@@ -1329,7 +1339,7 @@ GROUPS = {
     "output": [lines_are_never_cut, lines_to_a_file_are_never_cut, lines_of_both_streams_share_a_pipe, streams_stay_apart,
                labels_name_the_rank, unfinished_lines_do_not_mix, a_single_rank_is_passed_on_as_it_is,
                a_prompt_of_a_single_rank_comes_at_once, a_very_long_line_arrives, a_slow_reader_loses_nothing, the_last_lines_of_the_dead_arrive, a_reader_of_a_few_lines_ends_the_job,
-               a_reader_that_leaves_ends_the_job, ranks_may_close_their_output, descriptors_are_open_in_every_rank,
+               a_reader_that_leaves_ends_the_job, output_that_cannot_be_written_ends_the_job, ranks_may_close_their_output, descriptors_are_open_in_every_rank,
                no_descriptor_of_the_launcher_reaches_a_rank],
     "input": [rank_0_gets_all_input_the_others_none, input_that_rank_0_does_not_take_is_left, typed_lines_reach_rank_0,
               control_c_on_the_terminal_ends_the_job, typing_to_a_stopped_rank_blocks_nothing],

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,12 +100,17 @@ static ssize_t write_some(struct hl_mx_sink *s)
     return write(s->fd, p, s->careful && s->q.len > 4096 ? 4096 : s->q.len);
 }
 
-static void reader_gone(struct hl_mx_sink *s)
+/* Its reader has left, or it takes nothing more for another reason: a full disk. */
+static void give_up(struct hl_mx_sink *s, int why)
 {
+    bool left = why == EPIPE || why == ECONNRESET;
     s->dead = true;
     hl_mx_queue_drop(&s->q, s->q.len);
     if (s == hl_mx.out) {
-        hl_mx_end(128 + 13, 0, HL_MX_GRACE_DEATH); /* as a shell reports SIGPIPE */
+        hl_mx_end(left ? 128 + SIGPIPE : 1, 0, HL_MX_GRACE_DEATH); /* as a shell reports SIGPIPE */
+        if (!left) {
+            hl_mx_say("cannot write standard output: %s; ending the job", strerror(why));
+        }
     }
 }
 
@@ -134,7 +140,7 @@ void hl_mx_out_flush(struct hl_mx_sink *s)
         } else if (errno == EAGAIN) {
             break;
         } else if (errno != EINTR) {
-            reader_gone(s);
+            give_up(s, errno);
         }
     }
     int which = (int)(s - hl_mx.sink);
@@ -312,6 +318,8 @@ void hl_mx_say(const char *fmt, ...)
         }
         return;
     }
-    hl_mx_queue_add(&hl_mx.err->q, line, (size_t)at);
-    hl_mx_out_flush(hl_mx.err);
+    if (!hl_mx.err->dead) {
+        hl_mx_queue_add(&hl_mx.err->q, line, (size_t)at);
+        hl_mx_out_flush(hl_mx.err);
+    }
 }
