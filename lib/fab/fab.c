@@ -77,9 +77,18 @@ static int ask(const char *provider, struct fi_info **list)
     return rc;
 }
 
+/* Its endpoints, which all get the address that is asked for as their name, would clash as well. */
+static bool serves_one_node(const char *provider)
+{
+    return strcmp(provider, "shm") == 0 || strcmp(provider, "sm2") == 0;
+}
+
 /* NULL when it can serve, else what it lacks. */
 static const char *usable(const struct fi_info *info)
 {
+    if (serves_one_node(info->fabric_attr->prov_name)) {
+        return "serves one node only, whose ranks share memory without it";
+    }
     if (info->domain_attr->mr_mode & FI_MR_LOCAL) {
         return "demands registration of local buffers (FI_MR_LOCAL)";
     }

@@ -128,6 +128,9 @@ def process():
     plain.says("here", "network", "ok", "usable: ")
     Report(network=True, HOTLANE_PROVIDER="no-such").says("no provider", "network", "broken", "HOTLANE_PROVIDER=no-such",
                                                           "unset HOTLANE_PROVIDER")
+    Report(network=True, HOTLANE_PROVIDER="shm").says("of one node", "network", "broken", "HOTLANE_PROVIDER=shm", "unset HOTLANE_PROVIDER")
+    Report(network=True, HOTLANE_PROVIDER="udp;ofi_rxd", limits=[(resource.RLIMIT_MEMLOCK, 1 << 20)]).says(
+        "no card", "locked memory", "ok", "locks none")
 
 
 def environment():

@@ -28,7 +28,7 @@ ROWS = json.loads(run(INFO, "--json", "--no-network")[1])["variables"]
 
 # Rows of any text: what is bad (with variables that make two ranks use it; with these words in the error), and what is good.
 TEXTS = {
-    "HOTLANE_PROVIDER": (["no-such-provider", ";", " tcp"], {"HOTLANE_NEAR": "0"}, "fi_info -l", ["", "tcp;ofi_rxm"]),
+    "HOTLANE_PROVIDER": (["no-such-provider", ";", " tcp", "shm"], {"HOTLANE_NEAR": "0"}, "fi_info -l", ["", "tcp;ofi_rxm"]),
     "HOTLANE_CONF": (["/no/such/file", "no-such-file"], {}, "there is no such file", ["", "default"]),
     "HOTLANE_STATS_FILE": ([], {}, "", ["", "statistics.json"]),  # written at the end: see late_ones
     "HOTLANE_FAULT": (["no-such-fault"], {}, "", [""]),

@@ -451,6 +451,7 @@ struct model_info {
 };
 
 static uint64_t model_mr_mode = FI_MR_VIRT_ADDR;
+static const char *model_name = "model";
 
 static struct fi_info *model_dupinfo(const struct fi_info *from)
 {
@@ -478,11 +479,11 @@ static int model_getinfo(uint32_t version, const char *node, const char *service
                          const struct fi_info *hints, struct fi_info **out)
 {
     (void)version, (void)node, (void)service, (void)flags;
-    if (hints->fabric_attr->prov_name == NULL || strcmp(hints->fabric_attr->prov_name, "model") != 0) {
+    if (hints->fabric_attr->prov_name == NULL || strcmp(hints->fabric_attr->prov_name, model_name) != 0) {
         return -FI_ENODATA;
     }
     struct fi_info *i = model_dupinfo(NULL);
-    i->fabric_attr->prov_name = strdup("model");
+    i->fabric_attr->prov_name = strdup(model_name);
     i->ep_attr->max_msg_size = MODEL_EAGER;
     i->tx_attr->inject_size = 64;
     i->domain_attr->ep_cnt = 64;

@@ -250,6 +250,16 @@ START_TEST(a_provider_that_wants_local_registration_is_refused)
 }
 END_TEST
 
+START_TEST(a_provider_of_one_node_is_refused)
+{
+    model_name = _i == 0 ? "shm" : "sm2";
+    ck_assert_int_eq(open_model(model_name), HL_ERR_OTHER);
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), model_name));
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "one node only"));
+    ck_assert(!hl_fab_is_open());
+}
+END_TEST
+
 START_TEST(an_unknown_provider_is_named_with_the_fix)
 {
     ck_assert_int_eq(open_model("no-such-thing"), HL_ERR_OTHER);
@@ -364,6 +374,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, segments_are_found_by_their_id);
     tcase_add_test(t, an_opening_that_fails_halfway_leaves_nothing);
     tcase_add_test(t, a_provider_that_wants_local_registration_is_refused);
+    tcase_add_loop_test(t, a_provider_of_one_node_is_refused, 0, 2);
     tcase_add_test(t, an_unknown_provider_is_named_with_the_fix);
     tcase_add_loop_test(t, the_kernels_symbols_are_not_read_meanwhile, 0, 2);
     tcase_add_loop_test(t, large_buffers_lie_in_huge_pages, 0, 2);

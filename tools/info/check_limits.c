@@ -35,7 +35,7 @@ static const struct limit {
 
 static bool is_nic(void)
 {
-    return hl_fab_is_open() && strncmp(hl_fab.provider, "tcp", 3) != 0;
+    return hl_fab_is_open() && !hl_fab.joins;
 }
 
 static void check_limit(struct check *c, const struct limit *l)
