@@ -80,6 +80,10 @@ def kernels(folder):
     asked = {"MPICH_ALLOC_MEM_PG_SZ": "2M"}
     Report(*empty, **asked).says("asked", "huge pages", "could be better", "MPICH_ALLOC_MEM_PG_SZ=2M asks for them", write)
     Report(*empty, MPICH_ALLOC_MEM_POLICY="M", **asked).says("demanded", "huge pages", "broken", "none is free", write)
+    gigabyte = {"sys:kernel:mm:hugepages:hugepages-1048576kB:" + f: "0" for f in ("nr_hugepages", "free_hugepages")}
+    Report(*machine(folder, **gigabyte), MPICH_ALLOC_MEM_PG_SZ="1G").says(
+        "one of 1 GiB, not all memory", "huge pages", "could be better", "none is free",
+        "echo 1 | sudo tee /sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages")
     Report(*machine(folder), MPICH_ALLOC_MEM_POLICY="M", **asked).says("demanded and there", "huge pages", "ok")
     thp = "sys:kernel:mm:transparent_hugepage:"
     Report(*machine(folder, **{thp + "enabled": "always madvise [never]"})).says(

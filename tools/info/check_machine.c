@@ -165,7 +165,9 @@ static void check_pools(struct check *c)
         check_say(c, CHECK_OK, "huge pages", "%s", all);
         return;
     }
-    check_fix(c, "echo 512 | sudo tee /sys/kernel/mm/hugepages/hugepages-%zukB/nr_hugepages", page >> 10);
+    check_fix(c, "echo %zu | sudo tee /sys/kernel/mm/hugepages/hugepages-%zukB/nr_hugepages%s",
+              hl_max_size(((size_t)1 << 30) / page, 1), page >> 10,
+              page == (size_t)1 << 30 ? "    # surer at boot: hugepagesz=1G hugepages=1" : "");
 }
 
 static void check_transparent(struct check *c)
