@@ -67,6 +67,16 @@ def starts_lean(prefix, program):
     done.append("stand-ins")
 
 
+def names_no_cache(prefix):
+    """The compiler cache of who built it is not asked of who uses it."""
+    for tool in ["mpicc", "mpicxx"] + ["oshcc", "oshcxx"] * has_shmem(prefix):
+        command = run([os.path.join(prefix, "bin", tool), "-showme:command"])
+        if "ccache" in command:
+            print(f"FAILED: {tool} compiles with {command}")
+            sys.exit(1)
+    done.append("compiler's name")
+
+
 def by_wrappers(prefix, work):
     ways = [("mpicc", "hello.c", "mpi_abi", "mpiexec"), ("mpicxx", "hello.cpp", "mpi_abi", "mpiexec")]
     if has_shmem(prefix):
@@ -148,6 +158,7 @@ def main():
         for name in ("hello", "hello_shmem"):
             for suffix in (".c", ".cpp"):
                 shutil.copy(os.path.join(source, "tests", "install", name + ".c"), os.path.join(work, name + suffix))
+        names_no_cache(prefix)
         by_wrappers(prefix, work)
         # pkg-config and CMake split at blanks: users who want those choose a prefix without.
         with tempfile.TemporaryDirectory(prefix="hotlane-install-") as plain:
