@@ -7,6 +7,7 @@ usage: install.py SOURCE_ROOT BUILD_ROOT
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -65,6 +66,25 @@ def starts_lean(prefix, program):
             print(f"FAILED: over the network {library} was loaded")
             sys.exit(1)
     done.append("stand-ins")
+
+
+def has_pages(prefix):
+    """Each program, and each name that a page gives itself, has a page."""
+    folder = os.path.join(prefix, "share", "man")
+    pages = {name: os.path.join(d, name) for d, _, names in os.walk(folder) for name in names}
+    wanted = {program + ".1" for program in os.listdir(os.path.join(prefix, "bin"))}
+    for name, path in pages.items():
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        if text.startswith(".so "):
+            wanted.add(os.path.basename(text[4:].strip()))
+        wanted |= {word + name[-2:] for word in re.findall(r"^\.Nm (\S+)", text.partition(".Nd ")[0], re.M)}
+    if not has_shmem(prefix):
+        wanted = {page for page in wanted if not page.startswith("osh")}
+    if wanted - set(pages):
+        print(f"FAILED: no manual page of {sorted(wanted - set(pages))}")
+        sys.exit(1)
+    done.append("manual pages")
 
 
 def names_no_cache(prefix):
@@ -158,6 +178,7 @@ def main():
         for name in ("hello", "hello_shmem"):
             for suffix in (".c", ".cpp"):
                 shutil.copy(os.path.join(source, "tests", "install", name + ".c"), os.path.join(work, name + suffix))
+        has_pages(prefix)
         names_no_cache(prefix)
         by_wrappers(prefix, work)
         # pkg-config and CMake split at blanks: users who want those choose a prefix without.
