@@ -144,8 +144,8 @@ static int choose_named(const char *provider)
     }
     return hl_err_say(
         HL_ERR_OTHER,
-        "HOTLANE_PROVIDER=%s cannot be used here: %s%s. `fi_info -l` lists what is installed; unset "
-        "the variable to have one chosen",
+        "HOTLANE_PROVIDER=%s cannot be used here: %s%s. `fi_info -l` (libfabric-bin) lists what "
+        "is installed; unset the variable to have one chosen",
         provider, rc != 0 ? hl_fab_strerror(rc) : "no fitting endpoint", lack);
 }
 
@@ -175,8 +175,11 @@ static int choose_best(void)
     const char *only = hl_fab.loopback ? "tcp;ofi_rxm" : NULL;
     int rc = ask(only, &list);
     if (rc != 0) {
-        return hl_err_say(HL_ERR_OTHER, "libfabric finds no provider with messages, RMA and atomics%s: %s",
-                          hl_fab.loopback ? " on the loopback interface" : "", hl_fab_strerror(rc));
+        const char *users = hl_conf_env("FI_PROVIDER"); /* libfabric reads it and offers nothing else */
+        return hl_err_say(
+            HL_ERR_OTHER, "libfabric finds no provider with messages, RMA and atomics%s%s%s: %s",
+            hl_fab.loopback ? " on the loopback interface" : "", users != NULL ? " with FI_PROVIDER=" : "",
+            users != NULL ? users : "", hl_fab_strerror(rc));
     }
     struct fi_info *found = best_of(list, skipped, sizeof skipped);
     if (found != NULL) {

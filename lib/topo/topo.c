@@ -22,6 +22,7 @@ const char *const hl_topo_lean[] = {"HWLOC_COMPONENTS=linux,stop", "HWLOC_PLUGIN
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
 static struct hl_topo here HL_GUARDED_BY(lock);
+static char why[HL_ERR_TEXT]; /* read-only after the first hl_topo_here */
 static enum { UNKNOWN, LOADED, FAILED } state HL_GUARDED_BY(lock);
 
 /* A get_mempolicy of the calling thread. The kernel wants room for every node it could have. False where a
@@ -80,7 +81,8 @@ const struct hl_topo *hl_topo_here(void)
         hl_conf_with_env(hl_topo_lean, load_here, &args);
         state = args.rc == 0 ? LOADED : FAILED;
         if (args.rc != 0) {
-            hl_log(HL_LOG_WARN, "memory placement is left to the system: %s", hl_err_text(args.rc));
+            snprintf(why, sizeof why, "%s", hl_err_text(args.rc));
+            hl_log(HL_LOG_WARN, "memory placement is left to the system: %s", why);
         } else if (here.beyond > 0) {
             hl_log(HL_LOG_WARN, "%d memory nodes are numbered %d or higher: they are not used", here.beyond,
                    HL_TOPO_NODES);
@@ -89,6 +91,11 @@ const struct hl_topo *hl_topo_here(void)
     const struct hl_topo *found = state == LOADED ? &here : NULL;
     hl_mutex_unlock(&lock);
     return found;
+}
+
+const char *hl_topo_why(void)
+{
+    return why;
 }
 
 int hl_topo_load_xml(const char *path, const char *fastmem, struct hl_topo *out)

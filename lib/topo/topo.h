@@ -42,8 +42,11 @@ struct hl_topo {
 int hl_topo_cpu_count(void);
 
 /* This machine, loaded by the first call. `HOTLANE_FASTMEM_NODES` overrides what is fast. NULL when hwloc
- * fails (said once in the log): callers then leave placement to the system. */
+ * fails or there are no such nodes (said once in the log): callers then leave placement to the system. */
 const struct hl_topo *hl_topo_here(void);
+
+/* Why hl_topo_here has returned NULL; empty when it has not. */
+const char *hl_topo_why(void);
 
 /* Reads a machine saved as XML by lstopo, with `fastmem` in place of HOTLANE_FASTMEM_NODES ("" = decide by
  * the rule). For tests and for `hotlane-info --machine`. Returns 0, or HL_ERR_ARG with the text. */

@@ -114,6 +114,11 @@ def kinds(folder):
     Report(*machine(folder), *saved("xeonmax-2s"), **want).says("HBM", "memory kinds", "ok", "fast: node 8-15")
 
 
+def no_such_node():
+    report = Report(HOTLANE_FASTMEM_NODES="63")
+    report.says("no such node", "memory kinds", "broken", "HOTLANE_FASTMEM_NODES=63: there is no node 63", "unset HOTLANE_FASTMEM_NODES")
+
+
 def process():
     for which, value, topic, level, option in (
             (resource.RLIMIT_NOFILE, 60, "open files", "broken", "-n"), (resource.RLIMIT_NOFILE, 200, "open files", "could be better", "-n"),
@@ -132,6 +137,7 @@ def process():
     plain.says("here", "network", "ok", "usable: ")
     Report(network=True, HOTLANE_PROVIDER="no-such").says("no provider", "network", "broken", "HOTLANE_PROVIDER=no-such",
                                                           "unset HOTLANE_PROVIDER")
+    Report(network=True, FI_PROVIDER="no-such").says("libfabric is told so", "network", "broken", "FI_PROVIDER=no-such", "unset FI_PROVIDER")
     Report(network=True, HOTLANE_PROVIDER="shm").says("of one node", "network", "broken", "HOTLANE_PROVIDER=shm", "unset HOTLANE_PROVIDER")
     Report(network=True, HOTLANE_PROVIDER="udp;ofi_rxd", limits=[(resource.RLIMIT_MEMLOCK, 1 << 20)]).says(
         "no card", "locked memory", "ok", "locks none")
@@ -172,6 +178,7 @@ def words():
 with tempfile.TemporaryDirectory() as scratch:
     kernels(scratch)
     kinds(scratch)
+no_such_node()
 process()
 environment()
 words()

@@ -79,11 +79,11 @@ void check_network(struct check *c)
     char card[64];
     if (c->facts->net_rc != 0) {
         check_say(c, CHECK_BROKEN, "network", "%s", c->facts->net);
-        if (hl_conf.provider[0] == '\0') {
-            check_fix(c, "sudo apt-get install libfabric1    # ranks of one node work without it");
-        } else {
-            check_fix(c, "unset HOTLANE_PROVIDER");
-        }
+        bool named = strstr(c->facts->net, "FI_PROVIDER=") != NULL;
+        check_fix(c, "%s",
+                  hl_conf.provider[0] != '\0' ? "unset HOTLANE_PROVIDER"
+                  : named                     ? "unset FI_PROVIDER"
+                          : "sudo apt-get install libfabric1    # ranks of one node work without it");
         return;
     }
     if (!hl_fab_is_open()) {
@@ -96,8 +96,8 @@ void check_network(struct check *c)
         check_say(c, CHECK_BETTER, "network",
                   "%s is taken, though there is a card (%s): libfabric has no provider for it",
                   hl_fab.provider, card);
-        check_fix(c,
-                  "fi_info -l    # what libfabric has; InfiniBand: sudo apt-get install ibverbs-providers");
+        check_fix(c, "fi_info -l    # (libfabric-bin) what libfabric has; InfiniBand: sudo apt-get install "
+                     "ibverbs-providers");
     } else {
         check_say(c, CHECK_OK, "network", "%s; usable: %s", c->facts->net, hl_fab_usable());
     }
@@ -115,8 +115,11 @@ static void check_kinds(struct check *c)
     const struct facts *f = c->facts;
     char fast[HL_TOPO_TEXT], ddr[HL_TOPO_TEXT], why[300];
     if (f->topo == NULL) {
-        check_say(c, CHECK_BROKEN, "memory kinds", "hwloc sees no memory nodes: kinds cannot be told apart");
-        check_fix(c, "lstopo    # what it says; in a container /sys must be mounted");
+        bool named = strstr(hl_topo_why(), "HOTLANE_FASTMEM_NODES") != NULL;
+        check_say(c, CHECK_BROKEN, "memory kinds", "cannot be told apart: %s", hl_topo_why());
+        check_fix(c, "%s",
+                  named ? "unset HOTLANE_FASTMEM_NODES"
+                        : "lstopo    # what it says; in a container /sys must be mounted");
         return;
     }
     hl_topo_set have = hl_topo_of(f->topo, HL_TOPO_FAST);

@@ -23,7 +23,7 @@ struct facts {
     int conf_rc;           /* of reading the settings */
     char conf_error[1024]; /* its text */
     char prefix[PATH_MAX];
-    const struct hl_topo *topo; /* NULL: hwloc failed */
+    const struct hl_topo *topo; /* NULL: see hl_topo_why */
     const char *machine;        /* the file it was read from; NULL: this machine */
     struct hl_mem_wish wish;    /* the environment's */
     struct trial trial;

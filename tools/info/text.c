@@ -29,7 +29,7 @@ bool info_build(int which, const char **name, const char **value)
 static void show_memory(const struct facts *f)
 {
     if (f->topo == NULL) {
-        printf("memory       unknown: hwloc failed\n");
+        printf("memory       unknown: %s\n", hl_topo_why());
         return;
     }
     for (int i = 0; i < HL_TOPO_NODES; i++) {
