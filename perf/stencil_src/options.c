@@ -305,6 +305,10 @@ static int words_read(struct options *o, struct raw *r, int argc, char **argv, c
             snprintf(error, OPTIONS_ERROR, "%.100s: not an option; see --help", argv[i]);
             return -1;
         }
+        if (w->value >= OPT_FIRST_SWITCH && value) {
+            snprintf(error, OPTIONS_ERROR, "%.100s: %s takes no value", argv[i], w->name);
+            return -1;
+        }
         if (w->value >= OPT_FIRST_SWITCH) {
             switch_set(o, (enum option)w->value);
             continue;
@@ -364,11 +368,16 @@ static int dims_check(const struct options *o, char *error)
     return -1;
 }
 
-/* Only ranks of MPI write and read files together. */
+/* Only ranks of MPI write and read files together; only threads have something to draw. */
 static int files_check(const struct options *o, char *error)
 {
     const char *file = o->checkpoint ? "--checkpoint" : "--restart";
 
+    if (o->serial && o->profile) {
+        snprintf(error, OPTIONS_ERROR,
+                 "--serial --profile %.200s: a serial run has no threads; leave one out", o->profile);
+        return -1;
+    }
     if ((!o->checkpoint && !o->restart) || (!o->serial && o->api == API_MPI))
         return 0;
     snprintf(error, OPTIONS_ERROR, "%s %s: only runs over MPI share a file; use --api mpi",

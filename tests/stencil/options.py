@@ -28,6 +28,8 @@ REFUSED = [
     (["--steps", "5", "--time", "1"], ["--steps 5", "--time 1", "one of them"]),
     (["--threads", "many"], ["--threads many", "whole number"]),
     (["--patch"], ["--patch", "needs a value"]),
+    (["--quiet=no"], ["--quiet=no", "takes no value"]),
+    (["--serial", "--profile", "f"], ["--serial --profile f", "leave one out"]),
     (["--frobnicate"], ["--frobnicate", "--help"]),
 ]
 
