@@ -124,8 +124,9 @@ def by_pkg_config(prefix, work):
         if how:
             flags = [os.path.join(libdir, "libhotlane.a") if f == "-lhotlane" else f for f in flags]
         program = os.path.join(work, "pc-" + package + "".join(how) + source[:-2])
-        run(["cc", os.path.join(work, source), "-o", program] + flags + [f"-Wl,-rpath,{libdir}"])
-        check(prefix, program, f"pkg-config {' '.join(how + [package])}, {source}")
+        for compiler in ["cc"] + ["clang"] * bool(how and shutil.which("clang")):
+            run([compiler, os.path.join(work, source), "-o", program] + flags + [f"-Wl,-rpath,{libdir}"])
+            check(prefix, program, f"pkg-config {' '.join(how + [package])}, {source}, {compiler}")
 
 
 def by_cmake(prefix, work):
