@@ -21,6 +21,11 @@ HL_INLINE void hl_mutex_lock(struct hl_mutex *l) HL_ACQUIRE(l) HL_NO_TSA
     pthread_mutex_lock(&l->m);
 }
 
+HL_INLINE bool hl_mutex_try(struct hl_mutex *l) HL_TRY_ACQUIRE(true, l) HL_NO_TSA
+{
+    return pthread_mutex_trylock(&l->m) == 0;
+}
+
 HL_INLINE void hl_mutex_unlock(struct hl_mutex *l) HL_RELEASE(l) HL_NO_TSA
 {
     pthread_mutex_unlock(&l->m);

@@ -64,13 +64,13 @@ static void in_child(void)
 
 static int close_all(void) HL_REQUIRES(lock);
 
-/* Leaving is fine once nobody has the library open. Else the launcher's line tells what happened. */
+/* Leaving is fine once nobody has the library open. Else the launcher's line tells what happened: also while
+ * somebody opens or closes, who may wait for ever, and be the thread whose signal handler has called exit. */
 static void at_exit(void)
 {
-    if (!hl_boot_is_mine()) {
+    if (!hl_boot_is_mine() || !hl_mutex_try(&lock)) {
         return;
     }
-    hl_mutex_lock(&lock);
     /* relaxed, both: under lock. */
     if (hl_a32_load_relaxed(&state) == LIFE_IDLE) {
         close_all();

@@ -130,6 +130,36 @@ static void be_stopped(void)
     raise(SIGSTOP);
 }
 
+/* ---- the end, which waits for others ---- */
+
+static void fail_now(int unused)
+{
+    (void)unused;
+    exit(3);
+}
+
+static void *fail_later(void *unused)
+{
+    sleep(1); /* main is in MPI_Finalize by then */
+    fail_now(0);
+    return unused;
+}
+
+/* This rank exits while its main thread waits in MPI_Finalize for those that never come there. */
+static void fail_at_the_end(void)
+{
+    pthread_t thread;
+    if (rank != 1) {
+        pause();
+    }
+    if (!strcmp(mode, "end-thread")) {
+        pthread_create(&thread, NULL, fail_later, NULL);
+    } else {
+        signal(SIGALRM, fail_now);
+        alarm(1);
+    }
+}
+
 static void misbehave(void)
 {
     int number = 0;
@@ -197,6 +227,9 @@ int main(int argc, char **argv)
     }
     if (!strcmp(mode, "late") && rank == 1) {
         sleep(4);
+    }
+    if (!strncmp(mode, "end-", 4)) {
+        fail_at_the_end();
     }
     MPI_Finalize();
     printf("rank %d of %d finalized\n", rank, ranks);
