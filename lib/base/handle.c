@@ -86,6 +86,13 @@ void hl_handle_free(void *object)
     pthread_mutex_unlock(&lock);
 }
 
+void hl_handle_end(void *object)
+{
+    pthread_mutex_lock(&lock);
+    ((struct hl_handle *)object)->kind = HL_KIND_FREE;
+    pthread_mutex_unlock(&lock);
+}
+
 void hl_handle_forget(void)
 {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; /* the child has one thread, which does not hold it */

@@ -47,11 +47,14 @@ void *hl_handle_new(enum hl_kind kind);
 /* Gives the place back; the handle is invalid from here on. */
 void hl_handle_free(void *object);
 
+/* The handle is invalid from here on; the place stays the object's. It waits for who is in hl_handle_find. */
+void hl_handle_end(void *object);
+
 /* In a forked child: no handle of the parent's is good any more. */
 void hl_handle_forget(void);
 
 /* The first living object of `kind` that `is` accepts, or NULL. Cold: looks at all places ever used, under
- * the lock (which `is` must not need). */
+ * the lock (which `is` must not need): meanwhile no handle ends. */
 void *hl_handle_find(enum hl_kind kind, bool (*is)(const void *object, const void *arg), const void *arg);
 
 /* The handles of one object that the user has: one more, and one less; false: all are back already. */

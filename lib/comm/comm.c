@@ -55,7 +55,7 @@ static void fill(struct hl_comm *c, MPI_Comm handle, struct hl_group *group, uin
     c->rank = group->rank;
     c->size = group->size;
     c->one_node = is_one_node(group);
-    c->refs.v = 1;
+    hl_a32_store_release(&c->refs, 1); /* release: it is all there; pairs with the acquire in is_seen */
 }
 
 static int open_one(struct hl_comm *c, MPI_Comm handle, struct hl_group *group, uint64_t ctx)
@@ -175,27 +175,52 @@ void hl_comm_unref(struct hl_comm *c)
     }
 }
 
-static bool has_ctx(const void *comm, const void *ctx)
+struct search {
+    uint64_t ctx;
+    hl_comm_look_fn *look;
+    void *arg;
+};
+
+static bool is_seen(const void *comm, const void *search)
 {
-    return ((const struct hl_comm *)comm)->ctx == *(const uint64_t *)ctx;
+    const struct search *s = search;
+    struct hl_comm *c = (struct hl_comm *)(uintptr_t)comm;
+    /* acquire: 0 while it is being made, or after hl_comm_close; pairs with the release in fill. */
+    if (hl_a32_load_acquire(&c->refs) == 0 || c->ctx != s->ctx) {
+        return false;
+    }
+    s->look(c, s->arg);
+    return true;
 }
 
-struct hl_comm *hl_comm_of_ctx(uint64_t ctx)
+bool hl_comm_look(uint64_t ctx, hl_comm_look_fn *look, void *arg)
 {
-    ctx -= ctx % 8; /* plane 0 */
-    if (ctx == hl_comm_world_object.ctx) {
-        return &hl_comm_world_object;
+    struct search s = {ctx - ctx % 8, look, arg}; /* plane 0 */
+    if (s.ctx == hl_comm_world_object.ctx) {
+        return is_seen(&hl_comm_world_object, &s);
     }
-    if (ctx == hl_comm_self_object.ctx) {
-        return &hl_comm_self_object;
+    if (s.ctx == hl_comm_self_object.ctx) {
+        return is_seen(&hl_comm_self_object, &s);
     }
-    return ctx == 0 ? NULL : hl_handle_find(HL_KIND_COMM, has_ctx, &ctx);
+    return s.ctx != 0 && hl_handle_find(HL_KIND_COMM, is_seen, &s) != NULL;
+}
+
+static void keep(struct hl_comm *c, void *kept)
+{
+    hl_comm_ref(c);
+    *(struct hl_comm **)kept = c;
+}
+
+struct hl_comm *hl_comm_ref_ctx(uint64_t ctx)
+{
+    struct hl_comm *c;
+    return hl_comm_look(ctx, keep, &c) ? c : NULL;
 }
 
 void hl_comm_free(struct hl_comm *c)
 {
     if (c->h.kind == HL_KIND_COMM) {
-        c->h.kind = HL_KIND_FREE;
+        hl_handle_end(c); /* before its reference goes: see hl_comm_look */
         hl_comm_unref(c);
     }
 }

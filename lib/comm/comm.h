@@ -98,9 +98,14 @@ HL_INLINE struct hl_comm *hl_comm_of(MPI_Comm handle)
     return HL_LIKELY(c->h.kind == HL_KIND_COMM) ? c : NULL;
 }
 
-/* The communicator of a message or request with this context, of any plane; NULL for 0 and
- * when it is freed. Slow. Any thread. */
-struct hl_comm *hl_comm_of_ctx(uint64_t ctx);
+/* Has `look` see the communicator of a message or request with this context, of any plane. False: there is
+ * none, or its handle was freed. Another thread may free the handle at any time; it is not freed while `look`
+ * is at it, which makes and frees no handles. Slow. Any thread. */
+typedef void hl_comm_look_fn(struct hl_comm *c, void *arg);
+bool hl_comm_look(uint64_t ctx, hl_comm_look_fn *look, void *arg);
+
+/* The same communicator with a reference for the caller, or NULL. */
+struct hl_comm *hl_comm_ref_ctx(uint64_t ctx);
 
 /* World rank of peer `rank`, which must be in 0 .. n_peers - 1. O(1). */
 HL_INLINE int hl_comm_world(const struct hl_comm *c, int rank)

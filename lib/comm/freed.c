@@ -76,14 +76,20 @@ static struct hl_errh *find(uint64_t ctx)
 
 int hl_errh_ctx(uint64_t ctx, const char *func, int err)
 {
-    struct hl_comm *c = hl_comm_of_ctx(ctx);
+    struct hl_comm *c = hl_comm_ref_ctx(ctx);
     struct hl_errh *e = c == NULL && err != 0 ? find(ctx - ctx % NEXT) : NULL;
+    int code;
 
+    if (c != NULL) {
+        code = hl_errh_comm(c, func, err);
+        hl_comm_unref(c);
+        return code;
+    }
     if (e == NULL) {
-        return hl_errh_comm(c, func, err);
+        return hl_errh_comm(NULL, func, err);
     }
     MPI_Comm handle = MPI_COMM_NULL;
-    int code =
+    code =
         hl_errh_raise(&(struct hl_errh_site){&e, HL_ERRH_COMM, &handle, "a freed communicator"}, func, err);
     hl_errh_unref(e);
     return code;

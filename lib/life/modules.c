@@ -111,17 +111,21 @@ static int open_network(void)
     return hl_boot.node_size == hl_boot.size ? 0 : hl_rx_network();
 }
 
+static void find_dead(struct hl_comm *c, void *world)
+{
+    int *dead = world;
+    for (int i = 0; *dead < 0 && i < c->n_peers; i++) {
+        int member = hl_comm_world(c, i);
+        *dead = hl_rx_is_dead(member) ? member : -1;
+    }
+}
+
 /* For receives from any source, when ranks have died. */
 static int lost_member(uint64_t ctx)
 {
-    const struct hl_comm *c = hl_comm_of_ctx(ctx);
-    for (int i = 0; c != NULL && i < c->n_peers; i++) {
-        int world = hl_comm_world(c, i);
-        if (hl_rx_is_dead(world)) {
-            return world;
-        }
-    }
-    return -1;
+    int world = -1;
+    hl_comm_look(ctx, find_dead, &world);
+    return world;
 }
 
 int hl_modules_open(bool threads)

@@ -10,25 +10,37 @@
 #include <stdio.h>
 #include <string.h>
 
-static void name_comm(uint64_t ctx, char *out, size_t cap)
+struct words {
+    char *out;
+    size_t cap;
+};
+
+static void put_name(struct hl_comm *c, void *words)
 {
-    const struct hl_comm *c = hl_comm_of_ctx(ctx);
-    char name[MPI_MAX_OBJECT_NAME] = "";
-    if (c == NULL) {
-        return;
-    }
+    const struct words *w = words;
+    char name[MPI_MAX_OBJECT_NAME];
     hl_comm_get_name(c, name);
     if (name[0] != '\0') {
-        snprintf(out, cap, "communicator %s", name);
+        snprintf(w->out, w->cap, "communicator %s", name);
     } else {
-        snprintf(out, cap, "communicator of %d ranks without a name", c->n_peers);
+        snprintf(w->out, w->cap, "communicator of %d ranks without a name", c->n_peers);
     }
+}
+
+static void name_comm(uint64_t ctx, char *out, size_t cap)
+{
+    hl_comm_look(ctx, put_name, &(struct words){out, cap});
+}
+
+static void put_world(struct hl_comm *c, void *peer)
+{
+    int *rank = peer;
+    *rank = *rank >= 0 && *rank < c->n_peers ? hl_comm_world(c, *rank) : -1;
 }
 
 static int world_of(uint64_t ctx, int rank)
 {
-    const struct hl_comm *c = hl_comm_of_ctx(ctx);
-    return c != NULL && rank >= 0 && rank < c->n_peers ? hl_comm_world(c, rank) : -1;
+    return hl_comm_look(ctx, put_world, &rank) ? rank : -1;
 }
 
 /* ---- Other nodes: a question is a record with flags 0; answers have flags 1 and a post each, or 2 and the

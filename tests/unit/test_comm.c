@@ -262,6 +262,42 @@ START_TEST(an_object_outlives_its_handle)
 }
 END_TEST
 
+static void *free_it(void *comm)
+{
+    hl_comm_free(comm);
+    return NULL;
+}
+
+/* Meanwhile another thread frees the handle. */
+static void look_long(struct hl_comm *c, void *thread)
+{
+    ck_assert_int_eq(pthread_create(thread, NULL, free_it, c), 0);
+    for (int i = 0; i < 100; i++) {
+        ck_assert_uint_eq(c->h.kind, HL_KIND_COMM);
+        ck_assert_int_eq(hl_comm_world(c, 2), 4);
+        usleep(100);
+    }
+}
+
+START_TEST(who_is_found_by_context_stays_while_looked_at)
+{
+    struct hl_group *g = GROUP(1, 3, 4);
+    struct hl_comm *c = NULL;
+    pthread_t thread;
+
+    ck_assert_int_eq(hl_comm_make(g, hl_comm_ctx_new(), &c), 0);
+    hl_group_unref(g);
+    uint64_t ctx = c->ctx;
+    ck_assert_ptr_eq(hl_comm_ref_ctx(ctx + HL_PLANE_COLL), c);
+    ck_assert(hl_comm_look(ctx, look_long, &thread));
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_ptr_null(hl_comm_ref_ctx(ctx));
+    ck_assert_int_eq(hl_comm_world(c, 2), 4); /* by the first reference */
+    hl_comm_unref(c);
+    ck_assert(!hl_comm_look(0, look_long, &thread));
+}
+END_TEST
+
 START_TEST(an_intercommunicator_has_two_groups_and_one_of_its_own)
 {
     struct hl_group *mine = GROUP(1, 3), *other = GROUP(0, 2, 5);
@@ -482,6 +518,7 @@ static Suite *comm_suite(void)
     tcase_add_checked_fixture(comms, be_rank_3_of_8, NULL);
     tcase_add_test(comms, predefined_ones_live_between_open_and_close);
     tcase_add_test(comms, an_object_outlives_its_handle);
+    tcase_add_test(comms, who_is_found_by_context_stays_while_looked_at);
     tcase_add_test(comms, contexts_are_never_the_same);
     tcase_add_test(comms, an_intercommunicator_has_two_groups_and_one_of_its_own);
     tcase_add_test(comms, named_contexts_are_of_nobody);
