@@ -13,10 +13,12 @@
 #include "bury.h"
 
 #include "err.h"
+#include "far.h"
 #include "fault.h"
 #include "util.h"
 
 #define VISIT_NS UINT64_C(200000) /* at most this often */
+#define VISITING UINT64_MAX       /* the time of a visit that is not over */
 #define VISIT_PASSES 1024         /* passes with something to do before a visit comes all the same */
 
 void hl_bury_note(struct hl_matcher *m)
@@ -108,8 +110,9 @@ static int bury_peer(struct hl_matcher *m, struct hl_peer *p)
 
 struct visit {
     const struct hl_matcher *m;
-    unsigned inbox;
-    int world; /* found dead */
+    bool far;     /* a port is ours, else an inbox: */
+    unsigned way; /* its number */
+    int world;    /* found dead */
 };
 
 static bool post_is_lost(void *arg, const struct hl_post *p)
@@ -125,38 +128,34 @@ static bool post_is_lost(void *arg, const struct hl_post *p)
     return v->world >= 0;
 }
 
-/* Of large messages under way: those whose control messages come by this inbox, which is ours now. What is
- * being pulled ends by itself (hl_rndv_stream). */
+/* Who answers to a named request: its record is there since before the name. */
+static const struct hl_peer *answerer(const struct hl_matcher *m, struct hl_req *r)
+{
+    int from = r->what == HL_REQ_SEND ? ~hl_send_body(r)->dest : hl_recv_body(r)->fetch.from;
+    return from >= 0 ? &m->near[from] : hl_aptr_load_acquire(&m->peers[~from]); /* acquire: as in match.c */
+}
+
+/* Of large messages under way: those whose control messages come by this inbox or port, which is ours now, so
+ * nobody handles one. What is being pulled ends by itself (hl_rndv_stream). */
 static bool name_is_lost(void *arg, struct hl_req *r, uint64_t name)
 {
     struct visit *v = arg;
-    if (((unsigned)name & (v->m->n_inboxes - 1)) != v->inbox) {
+    const struct hl_peer *p = answerer(v->m, r);
+    unsigned ways = p->node < 0 ? p->ports : v->m->n_inboxes;
+    if ((p->node < 0) != v->far || ((unsigned)name & (ways - 1)) != v->way) {
         return false;
     }
-    if (r->what == HL_REQ_SEND) {
-        bool pulled = (r->spare & HL_REQ_REGISTERED) == 0 && hl_send_body(r)->back != 0;
-        v->world = !pulled ? dead_peer(v->m, hl_send_body(r)->dest) : -1;
-    } else {
-        int from = hl_recv_body(r)->fetch.from;
-        v->world = dead_peer(v->m, from >= 0 ? v->m->node_world[from] : ~from);
-    }
-    return v->world >= 0;
+    bool pulled = r->what == HL_REQ_SEND && (r->spare & HL_REQ_REGISTERED) == 0 && hl_send_body(r)->back != 0;
+    v->world = p->world;
+    /* relaxed: set by visits. Not is_dead: what is in the peer's list is ended from there, before. */
+    return !pulled && (hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) != 0;
 }
 
-static void bury_in_inbox(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
+static void bury_names(struct hl_matcher *m, struct visit *v, struct hl_work *w)
 {
-    struct visit v = {m, (unsigned)(ib - m->inbox), -1};
     struct hl_req *r;
-    w->n += hl_inbox_skip(m, ib);
-    if (hl_inbox_waiting(ib)) {
-        return; /* perhaps what they wait for */
-    }
-    while ((r = hl_table_take_if(&ib->table, post_is_lost, &v)) != NULL) {
-        hl_bury_receive(r, v.world);
-        w->n++;
-    }
-    while ((r = hl_name_take_if(&m->names, name_is_lost, &v)) != NULL) {
-        fail(r, v.world);
+    while ((r = hl_name_take_if(&m->names, name_is_lost, v)) != NULL) {
+        fail(r, v->world);
         if (r->what == HL_REQ_SEND) {
             hl_send_end(r);
         } else {
@@ -167,15 +166,35 @@ static void bury_in_inbox(struct hl_matcher *m, struct hl_inbox *ib, struct hl_w
     }
 }
 
+static void bury_in_inbox(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
+{
+    struct visit v = {m, false, (unsigned)(ib - m->inbox), -1};
+    struct hl_req *r;
+    w->n += hl_inbox_skip(m, ib);
+    if (hl_inbox_waiting(ib)) {
+        return; /* perhaps what they wait for */
+    }
+    while ((r = hl_table_take_if(&ib->table, post_is_lost, &v)) != NULL) {
+        hl_bury_receive(r, v.world);
+        w->n++;
+    }
+    bury_names(m, &v, w);
+}
+
+static void bury_in_port(struct hl_matcher *m, unsigned port, struct hl_work *w)
+{
+    bury_names(m, &(struct visit){m, true, port, -1}, w);
+}
+
 /* One visitor at a time, now and then. */
 static bool may_visit(struct hl_matcher *m, bool idle)
 {
-    /* relaxed: counts and times are hints; the CAS lets one in. */
+    /* relaxed: counts and times are hints; the CAS lets one in. full: sees what the last one did. */
     uint64_t last = hl_a64_load_relaxed(&m->visited_ns), now = hl_now_ns();
     if (!idle && hl_a32_add_relaxed(&m->passes, 1) % VISIT_PASSES != 0) {
         return false;
     }
-    return now - last >= VISIT_NS && hl_a64_cas_full(&m->visited_ns, &last, now);
+    return last != VISITING && now - last >= VISIT_NS && hl_a64_cas_full(&m->visited_ns, &last, VISITING);
 }
 
 int hl_bury_run(struct hl_matcher *m, bool idle)
@@ -197,6 +216,8 @@ int hl_bury_run(struct hl_matcher *m, bool idle)
     for (unsigned i = 0; i < m->n_inboxes; i++) {
         hl_inbox_visit(m, &m->inbox[i], bury_in_inbox, &w);
     }
+    hl_far_visit(m, bury_in_port, &w);
+    hl_a64_store_release(&m->visited_ns, hl_now_ns()); /* release: pairs with the CAS in may_visit */
     hl_work_run(m, &w);
     if (w.n > 0) {
         hl_prog_wake();

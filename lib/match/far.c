@@ -189,6 +189,14 @@ int hl_far_poll(struct hl_matcher *m, struct hl_work *w)
     return hl_net_poll(m->net, w);
 }
 
+void hl_far_visit(struct hl_matcher *m, void (*fn)(struct hl_matcher *m, unsigned port, struct hl_work *w),
+                  struct hl_work *w)
+{
+    if (m->net != NULL) {
+        hl_net_visit(m->net, fn, w);
+    }
+}
+
 int hl_far_open(struct hl_matcher *m, unsigned ports)
 {
     return hl_net_open(m, ports);

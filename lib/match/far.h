@@ -24,6 +24,9 @@ int hl_far_control(struct hl_matcher *m, struct hl_peer *p, const struct hl_slot
 
 bool hl_far_idle(const struct hl_matcher *m);
 int hl_far_poll(struct hl_matcher *m, struct hl_work *w);
+/* hl_net_visit, where there are ports. */
+void hl_far_visit(struct hl_matcher *m, void (*fn)(struct hl_matcher *m, unsigned port, struct hl_work *w),
+                  struct hl_work *w);
 
 /* Before sleeping: has the receive thread ring when a port has work. True: something is there already. */
 bool hl_far_arm(struct hl_matcher *m);

@@ -449,31 +449,49 @@ bool hl_net_idle(const struct hl_net *net)
     return true;
 }
 
+/* The owner: takes what arrived. Returns the number of completions. */
+HL_INLINE int serve(struct hl_net *net, struct hl_port *port, struct hl_work *w)
+{
+    struct fi_cq_msg_entry entry[POLL_MAX];
+    if (HL_UNLIKELY(port->held != NULL)) {
+        post_held(net, port, NULL);
+    }
+    ssize_t got = fi_cq_read(port->ep.cq, entry, POLL_MAX);
+    if (HL_UNLIKELY(got == -FI_EAVAIL)) {
+        read_error(net, port);
+    }
+    for (ssize_t k = 0; k < got; k++) {
+        struct hl_port_buf *b = entry[k].op_context;
+        complete(net, port, b, entry[k].len, w);
+    }
+    return got > 0 ? (int)got : 0;
+}
+
 int hl_net_poll(struct hl_net *net, struct hl_work *w)
 {
     int n = 0;
     for (unsigned i = 0; i < net->n; i++) {
-        struct hl_port *port = &net->port[i];
-        struct fi_cq_msg_entry entry[POLL_MAX];
-        if (!hl_port_own(port, false)) {
-            continue;
+        if (hl_port_own(&net->port[i], false)) {
+            n += serve(net, &net->port[i], w);
+            hl_port_leave(&net->port[i]);
         }
-        if (HL_UNLIKELY(port->held != NULL)) {
-            post_held(net, port, NULL);
-        }
-        ssize_t got = fi_cq_read(port->ep.cq, entry, POLL_MAX);
-        if (HL_UNLIKELY(got == -FI_EAVAIL)) {
-            read_error(net, port);
-        }
-        for (ssize_t k = 0; k < got; k++) {
-            struct hl_port_buf *b = entry[k].op_context;
-            complete(net, port, b, entry[k].len, w);
-        }
-        hl_port_leave(port);
-        n += got > 0 ? (int)got : 0;
     }
     if (HL_UNLIKELY(hl_a32_load_relaxed(&net->strange) != 0)) { /* relaxed: a glance */
         hl_tail_meet(net);
     }
     return n;
+}
+
+void hl_net_visit(struct hl_net *net, void (*fn)(struct hl_matcher *m, unsigned port, struct hl_work *w),
+                  struct hl_work *w)
+{
+    for (unsigned i = 0; i < net->n; i++) {
+        struct hl_port *port = &net->port[i];
+        if (hl_port_own(port, false)) {
+            if (serve(net, port, w) == 0) {
+                fn(net->m, i, w);
+            }
+            hl_port_leave(port);
+        }
+    }
 }

@@ -121,6 +121,10 @@ bool hl_net_idle(const struct hl_net *net);
 /* Takes what arrived. */
 int hl_net_poll(struct hl_net *net, struct hl_work *w);
 
+/* Calls `fn` as the owner of each port that can be owned at once and has nothing left to take. */
+void hl_net_visit(struct hl_net *net, void (*fn)(struct hl_matcher *m, unsigned port, struct hl_work *w),
+                  struct hl_work *w);
+
 /* Payload of one buffer. */
 HL_INLINE size_t hl_net_piece(const struct hl_net *net)
 {

@@ -150,15 +150,15 @@ static void end_fetch(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
 static void ask(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
 {
     struct hl_recv_body *b = hl_recv_body(r);
-    uint64_t own;
+    union hl_msg_area pull = {.pull = {b->fetch.name, 0, (uint64_t)r->bytes, 0}};
     b->fetch.addr = 0; /* from here on the bytes that came; before pieces can come */
-    if (!hl_name_give(&m->names, r, &own)) {
+    if (!hl_name_give(&m->names, r, &pull.pull.back)) {
         hl_req_fail(r, HL_ERR_NO_MEM);
         end_fetch(m, p, r);
         return;
     }
+    /* The peer's death may end `r` from here on. */
     hl_stat_rank_add(HL_STAT_RANK_messages_pulled, 1);
-    union hl_msg_area pull = {.pull = {b->fetch.name, own, (uint64_t)r->bytes, 0}};
     hl_control_send(m, p, HL_MSG_PULL, &pull);
 }
 

@@ -123,12 +123,14 @@ static int push_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_sen
 {
     struct hl_slot slot;
     struct hl_send_body *b = hl_send_body(r);
+    put_head(m, &slot, s, 0, HL_MSG_RTS);
+    slot.area.rts = (struct hl_msg_rts){.len = v->len};
+    hl_reach_offer(p, r, v->block, v->len, &slot.area.rts);
+    /* Last: the peer's death ends what has a name. */
     if (b->cookie == 0 && !hl_name_give(&m->names, r, &b->cookie)) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory to send a large message");
     }
-    put_head(m, &slot, s, 0, HL_MSG_RTS);
-    slot.area.rts = (struct hl_msg_rts){.len = v->len, .cookie = b->cookie};
-    hl_reach_offer(p, r, v->block, v->len, &slot.area.rts);
+    slot.area.rts.cookie = b->cookie;
     if (p->node < 0) {
         return hl_far_rts(m, p, &slot);
     }
@@ -149,10 +151,10 @@ void hl_send_end(struct hl_req *r)
 
 void hl_send_finish(struct hl_matcher *m, struct hl_req *r)
 {
-    if (hl_send_body(r)->cookie != 0) {
-        hl_name_take(&m->names, hl_send_body(r)->cookie);
+    uint64_t name = hl_send_body(r)->cookie;
+    if (name == 0 || hl_name_take(&m->names, name) != NULL) { /* else the peer's death has ended it */
+        hl_send_end(r);
     }
-    hl_send_end(r);
 }
 
 static void describe(struct hl_req *r, const struct hl_send *s)

@@ -4,6 +4,9 @@
 
 #include "bury.h"
 #include "claim.h"
+#include "port.h"
+
+#include <rdma/fi_errno.h>
 
 static hl_a32 rank_1_died; /* atomic: relaxed, hl_bury_note orders it for who must know */
 
@@ -150,6 +153,83 @@ START_TEST(what_a_dead_rank_has_claimed_is_passed_over)
     ck_assert_int_eq(hl_req_finish(req, MPI_STATUS_IGNORE), 0);
     ck_assert_int_eq(got, 42);
     close_mortals();
+}
+END_TEST
+
+/* ---- Over the network: ports at which nothing arrives ---- */
+
+static ssize_t read_nothing(struct fid_cq *cq, void *buf, size_t count)
+{
+    (void)cq, (void)buf, (void)count;
+    return -FI_EAGAIN;
+}
+
+/* A matcher whose rank 1 is far. */
+static void open_far(struct hl_matcher *m, struct hl_net *net, struct hl_port *port)
+{
+    static struct fi_ops_cq ops = {.read = read_nothing};
+    static struct fid_cq queue = {.ops = &ops};
+    static const int zero;
+    struct hl_matcher_setup s = {.world_size = 2,
+                                 .node_size = 1,
+                                 .node_world = &zero,
+                                 .inboxes = 1,
+                                 .threads = true,
+                                 .is_dead = is_dead};
+    s.board = aligned_alloc(4096, hl_match_board_bytes(1));
+    memset(s.board, 0, hl_match_board_bytes(1));
+    ck_assert_int_eq(hl_matcher_open(m, &s), 0);
+    struct hl_peer *p = calloc(1, sizeof(*p));
+    *p = (struct hl_peer){.world = 1, .node = -1, .ports = 2, .lock = HL_MUTEX_INIT};
+    p->state = &p->far_state;
+    p->tail = &p->head;
+    p->owed_tail = &p->owed;
+    m->far_list[0] = p;
+    hl_a32_store_relaxed(&m->n_far, 1); /* relaxed, both: one thread */
+    hl_aptr_store_relaxed(&m->peers[1], p);
+    port[0].ep.cq = port[1].ep.cq = &queue;
+    *net = (struct hl_net){.m = m, .bell = -1, .n = 2, .port = port};
+    m->net = net;
+}
+
+/* What comes of a message comes by the port of its name, and whoever owns that may just now handle it. */
+START_TEST(what_a_ports_owner_may_handle_is_left_to_him)
+{
+    static struct hl_port port[2];
+    static char in[8];
+    struct hl_matcher m;
+    struct hl_net net;
+    struct hl_req *sent = NULL, *asked = NULL;
+    uint64_t name;
+    hl_a32_store_relaxed(&rank_1_died, 0); /* relaxed: nobody else is here */
+    ck_assert_int_eq(hl_req_open(), 0);
+    open_far(&m, &net, port);
+    sent = hl_req_new(HL_REQ_SEND);
+    *hl_send_body(sent) = (struct hl_send_body){.buf = in, .count = 8, .type = bytes(), .dest = 1};
+    ck_assert(hl_name_give(&m.names, sent, &hl_send_body(sent)->cookie));
+    asked = hl_req_new(HL_REQ_RECV);
+    struct hl_recv r = receiving(1, 0, in, 8);
+    hl_recv_setup(asked, &r, HL_POST_RECV);
+    hl_recv_body(asked)->fetch = (struct hl_fetch){.from = ~1};
+    ck_assert(hl_name_give(&m.names, asked, &name));
+    ck_assert_uint_ne(hl_send_body(sent)->cookie % 2, name % 2);
+    hl_a32_store_relaxed(&rank_1_died, 1); /* relaxed: as above */
+    hl_bury_note(&m);
+    ck_assert(hl_port_own(&port[hl_send_body(sent)->cookie % 2], false));
+    while (!hl_req_is_done(asked)) {
+        hl_bury_run(&m, true);
+    }
+    ck_assert(!hl_req_is_done(sent));
+    hl_port_leave(&port[hl_send_body(sent)->cookie % 2]);
+    while (!hl_req_is_done(sent)) {
+        hl_bury_run(&m, true);
+    }
+    ck_assert_int_eq(hl_req_finish(asked, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
+    ck_assert_int_eq(hl_req_finish(sent, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
+    void *homes = m.homes;
+    hl_matcher_close(&m);
+    free(homes);
+    hl_req_close();
 }
 END_TEST
 
