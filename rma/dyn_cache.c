@@ -141,7 +141,8 @@ static bool recall(struct hl_dyn_cache *c, int target, uint64_t at, struct hl_pl
 
 static void begin(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
 {
-    hl_a64_add_full(&c->moves, 1); /* full: before the entries; pairs with recall. */
+    hl_a64_add_full(&c->moves, 1);
+    hl_fence_release(); /* before the entries; pairs with recall. */
 }
 
 static void end(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)

@@ -207,6 +207,7 @@ HL_INLINE bool let_go(const struct hl_matcher *m, struct hl_inbox *ib)
     }
     /* full: publishes the tables, and comes before the next load of the stack; see above. */
     hl_a32_xchg_full(&ib->owned, 0);
+    hl_fence_behind_full();
     /* relaxed: as said. */
     return HL_UNLIKELY(hl_aptr_load_relaxed(&ib->command) != NULL) && !HL_FAULT(leave_deaf);
 }
@@ -245,6 +246,7 @@ static void delegate(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *
         post->next = top;
         /* full: publishes the command, and comes before the look at `owned`; see above. */
     } while (!hl_aptr_cas_full(&ib->command, &top, post));
+    hl_fence_behind_full();
     if (!HL_FAULT(ask_once) && try_own(m, ib)) {
         apply_all(m, ib, w);
         leave(m, ib, w);

@@ -21,6 +21,7 @@ static int look_at(const struct hl_type *type, int64_t count, const void *buf, s
 {
     int64_t len;
     if (!hl_type_bytes(type, count, &len)) {
+        *v = (struct view){0};
         return hl_err_say(HL_ERR_COUNT, "%lld elements of %lld bytes do not fit 63 bits", (long long)count,
                           (long long)type->size);
     }

@@ -58,6 +58,7 @@ void hl_prog_ring_awaited(struct hl_prog_door *d)
 
 void hl_prog_wake_fenced(void)
 {
+    hl_fence_behind_full();
     hl_prog_ring_sleepers(hl_aptr_load_acquire(&door_now)); /* acquire: see hl_prog_set_door */
 }
 
@@ -107,6 +108,7 @@ bool hl_prog_sleep(hl_prog_cond *cond, void *arg, uint64_t ns)
     hl_a32_store_relaxed(&d->awaited, 1); /* relaxed: ordered by the next */
     /* full: said before the condition is read again; pairs with the waker's barrier. */
     hl_a32_add_full(&d->sleepers, 1);
+    hl_fence_behind_full();
     enum hl_prog_armed armed = arm_peers != NULL ? arm_peers(arm_arg) : HL_PROG_POLLED;
     if (armed != HL_PROG_WAITING && !look(&o)) {
         bool rings = armed == HL_PROG_RINGS && hl_prog_is_rung && ns >= HL_NAP_NS;

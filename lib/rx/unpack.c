@@ -111,6 +111,9 @@ static int run_short(const struct hl_wire_short *rec, struct hl_fab_reach *reach
     if (HL_UNLIKELY(there == NULL)) {
         return HL_ERR_RMA_RANGE;
     }
+    /* release: records that the sender had put in order are seen in order by who reads the last with acquire.
+     */
+    hl_fence_release();
     switch (rec->op) {
     case HL_WIRE_PUT:
         return put(there, rec);
