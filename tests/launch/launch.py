@@ -534,6 +534,20 @@ def typed_lines_reach_rank_0():
     os.close(tty)
 
 
+def a_question_of_rank_0_is_shown_before_the_answer():
+    """On either stream; lines of the others come whole, as ever."""
+    for to, label in ((1, []), (2, []), (1, ["-l"])):
+        job, tty = on_terminal(*label, "-n", 2, *sh(f"test $PMI_RANK = 1 && exit; printf 'name? ' >&{to}; read x; echo hi $x"))
+        read_until(tty, b"name? ")
+        os.write(tty, b"you\n")
+        read_until(tty, b"hi you\r\n")
+        same(job.process.wait(10), 0)
+        os.close(tty)
+    job = Job("-n", 2, *sh("printf $PMI_RANK; sleep 0.3; echo $PMI_RANK"))
+    same(sorted(job.lines(2)), ["00", "11"])
+    job.end()
+
+
 def control_c_on_the_terminal_ends_the_job():
     job, tty = on_terminal("-n", 2, *sh("echo up; sleep 60"))
     read_until(tty, b"up", 2)
@@ -1350,6 +1364,7 @@ GROUPS = {
                a_reader_that_leaves_ends_the_job, output_that_cannot_be_written_ends_the_job, ranks_may_close_their_output, descriptors_are_open_in_every_rank,
                no_descriptor_of_the_launcher_reaches_a_rank],
     "input": [rank_0_gets_all_input_the_others_none, input_that_rank_0_does_not_take_is_left, typed_lines_reach_rank_0,
+              a_question_of_rank_0_is_shown_before_the_answer,
               control_c_on_the_terminal_ends_the_job, typing_to_a_stopped_rank_blocks_nothing],
     "options": [variables_are_set_and_the_part_wins, an_outer_launchers_variables_do_not_get_in, the_working_directory_is_set,
                 parts_share_one_numbering, the_nearest_option_is_named, impossible_values_are_refused,

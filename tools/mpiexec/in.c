@@ -114,6 +114,12 @@ void hl_mx_in_read(void)
     hl_mx_in_write();
 }
 
+/* Somebody may type what rank 0 reads. */
+bool hl_mx_in_is_typed(void)
+{
+    return in.to >= 0;
+}
+
 /* Milliseconds until the terminal is worth another look, or -1; looks when the time has come. */
 int hl_mx_in_wait_ms(void)
 {

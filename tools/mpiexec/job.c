@@ -314,7 +314,7 @@ static void dispatch(const struct epoll_event *e)
 static int timers(void)
 {
     int64_t now = hl_mx_now_ms(), next = -1;
-    int tty = hl_mx_in_wait_ms();
+    int tty = hl_mx_in_wait_ms(), prompt = hl_mx_out_wait_ms();
     if (hl_mx.timeout_at && now >= hl_mx.timeout_at) {
         hl_mx.timeout_at = 0;
         hl_mx_say("the job ran longer than %g s; ending it", hl_mx.opt.timeout_s);
@@ -328,7 +328,9 @@ static int timers(void)
     if (hl_mx.kill_at && now >= hl_mx.kill_at) {
         kill_all();
     }
-    int64_t times[] = {hl_mx.timeout_at, hl_mx.kill_at, hl_mx.give_up_at, abort_at, tty >= 0 ? now + tty : 0};
+    int64_t times[] = {hl_mx.timeout_at,         hl_mx.kill_at,
+                       hl_mx.give_up_at,         abort_at,
+                       tty >= 0 ? now + tty : 0, prompt >= 0 ? now + prompt : 0};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         if (times[i] && (next < 0 || times[i] - now < next)) {
             next = times[i] > now ? times[i] - now : 0;

@@ -49,8 +49,9 @@ struct hl_mx_queue {
 /* Where output lines go: descriptor 1 or 2 of the launcher, or one for both when they are the same file. */
 struct hl_mx_sink {
     int fd;
-    bool own;     /* fd is our own non-blocking description of the file */
-    bool socket;  /* write with send(MSG_DONTWAIT) */
+    bool own;    /* fd is our own non-blocking description of the file */
+    bool socket; /* write with send(MSG_DONTWAIT) */
+    bool terminal;
     bool careful; /* a blocking pipe or terminal that could not be opened again: small writes when poll allows
                    */
     bool watched; /* in the epoll set */
@@ -186,6 +187,7 @@ void hl_mx_out_read(int rank, bool err);
 void hl_mx_out_flush(struct hl_mx_sink *s);
 void hl_mx_out_drain(int rank);
 void hl_mx_out_finish(bool patient);
+int hl_mx_out_wait_ms(void);
 void hl_mx_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* in.c: standard input of rank 0 */
@@ -194,6 +196,7 @@ void hl_mx_in_start(void);
 void hl_mx_in_read(void);
 void hl_mx_in_write(void);
 int hl_mx_in_wait_ms(void);
+bool hl_mx_in_is_typed(void);
 
 /* main.c: gives a new process the signal dispositions the launcher was started with. */
 void hl_mx_signals_restore(void);
@@ -218,6 +221,8 @@ void hl_mx_cleanup(void);
 #define HL_MX_GRACE_ABORT 30
 #define HL_MX_GRACE_CAUSE 200
 #define HL_MX_GRACE_DYING 2000
+/* Milliseconds after which an unfinished line of rank 0 counts as a question to whoever types. */
+#define HL_MX_PROMPT 100
 /* Milliseconds that leftovers of a rank may keep its output open after all ranks have exited. */
 #define HL_MX_GRACE_OUTPUT 200
 

@@ -61,7 +61,7 @@ void hl_mx_queue_drop(struct hl_mx_queue *q, size_t len)
 static void open_sink(struct hl_mx_sink *s, int fd, const struct stat *st)
 {
     char path[32];
-    *s = (struct hl_mx_sink){.fd = fd, .socket = S_ISSOCK(st->st_mode)};
+    *s = (struct hl_mx_sink){.fd = fd, .socket = S_ISSOCK(st->st_mode), .terminal = isatty(fd)};
     if (S_ISFIFO(st->st_mode) || S_ISCHR(st->st_mode)) {
         snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
         int own = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
@@ -219,6 +219,32 @@ static void pass(int rank, struct hl_mx_stream *st, const char *buf, size_t len)
     }
 }
 
+static int64_t prompt_at; /* rank 0's unfinished lines go to the terminal then; 0: there are none */
+
+static void pass_prompt(struct hl_mx_stream *st)
+{
+    if (st->line.len && st->sink->terminal) {
+        emit(0, st, st->line.data + st->line.head, st->line.len);
+        hl_mx_queue_drop(&st->line, st->line.len);
+        hl_mx_out_flush(st->sink);
+    }
+}
+
+/* Milliseconds until rank 0's unfinished lines go out, or -1; passes them on when the time has come. */
+int hl_mx_out_wait_ms(void)
+{
+    int64_t left = prompt_at - hl_mx_now_ms();
+    if (prompt_at && left > 0) {
+        return (int)left;
+    }
+    if (prompt_at) {
+        prompt_at = 0;
+        pass_prompt(&hl_mx.rank[0].out);
+        pass_prompt(&hl_mx.rank[0].err);
+    }
+    return -1;
+}
+
 void hl_mx_out_read(int rank, bool err)
 {
     static char buf[READ_BYTES];
@@ -237,6 +263,9 @@ void hl_mx_out_read(int rank, bool err)
         hl_mx.streams--;
     } else {
         pass(rank, st, buf, (size_t)n);
+        if (rank == 0 && st->line.len && st->sink->terminal && hl_mx_in_is_typed()) {
+            prompt_at = hl_mx_now_ms() + HL_MX_PROMPT;
+        }
     }
     hl_mx_out_flush(st->sink);
 }
