@@ -94,6 +94,16 @@ def a_program_that_cannot_run_is_126():
         job = run("-n", 2, f.name)
     same(job.code, 126)
     same(run("-n", 2, "/").code, 126)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, head, code, words in (("cut", b"\177ELF\2\1\1", 126, "Exec format error"), ("script", b"exit 3\n", 3, "code 3"),
+                                        ("lost", b"#!/no/such/shell\n", 127, "interpreter")):
+            path = os.path.join(folder, name)
+            with open(path, "wb") as f:
+                f.write(head)
+            os.chmod(path, 0o755)
+            job = run("-n", 2, path)
+            same(job.code, code)
+            holds(job.err, words)
 
 
 def abort_kills_all_with_its_code():
@@ -633,6 +643,7 @@ def other_machines_are_refused_with_the_reason():
     here = socket.gethostname()
     same(run("-hosts", f"localhost,{here},127.0.0.1:4", "-n", 2, "true").code, 0)
     refused("-hosts", "localhost,far.example", "true", words=["far.example", "this machine only", "srun"])
+    refused("-hostfile", "/", "true", words=["-hostfile /: Is a directory"])
     with tempfile.NamedTemporaryFile(mode="w") as f:
         f.write(f"# nodes\nlocalhost slots=4\n{here}:2\n")
         f.flush()

@@ -98,6 +98,7 @@ int hl_mx_hostfile_foreign(const char *path, char *name, size_t cap)
             found = 1;
         }
     }
+    int rc = ferror(f) ? -errno : found; /* a folder */
     fclose(f);
-    return found;
+    return rc;
 }

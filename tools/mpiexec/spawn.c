@@ -136,6 +136,33 @@ static void child_fail(struct plan *p, const char *what)
     _exit(127);
 }
 
+/* Has it machine code? errno stays. */
+static bool is_binary(const char *path)
+{
+    char magic[4] = "";
+    int why = errno, fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is =
+        fd >= 0 && read(fd, magic, sizeof magic) == (ssize_t)sizeof magic && !memcmp(magic, "\177ELF", 4);
+    if (fd >= 0) {
+        close(fd);
+    }
+    errno = why;
+    return is;
+}
+
+/* As execvpe, which gives to /bin/sh whatever the kernel does not take: a script without its first line, but
+ * not a program that is cut off or of another machine. */
+static void execute(const struct plan *p)
+{
+    if (strchr(p->argv[0], '/')) {
+        execve(p->argv[0], p->argv, p->envp);
+        if (errno != ENOEXEC || is_binary(p->argv[0])) {
+            return;
+        }
+    }
+    execvpe(p->argv[0], p->argv, p->envp);
+}
+
 /* Runs in the vfork child: system calls only. */
 static void child(struct plan *p)
 {
@@ -156,7 +183,7 @@ static void child(struct plan *p)
         child_fail(p, p->wdir);
     }
     hl_mx_signals_restore();
-    execvpe(p->argv[0], p->argv, p->envp);
+    execute(p);
     child_fail(p, NULL);
 }
 
@@ -186,11 +213,17 @@ static int open_channels(struct hl_mx_rank *r, struct plan *p)
 static int say_failure(int rank, const struct plan *p)
 {
     int e = p->failed;
+    if (p->failed_at && p->failed_at == p->wdir) {
+        hl_mx_say("rank %d: cannot work in %s (-wdir): %s", rank, p->wdir, strerror(e));
+        return 1;
+    }
     if (p->failed_at) {
         hl_mx_say("rank %d: cannot set %s: %s", rank, p->failed_at, strerror(e));
         return 1;
     }
-    hl_mx_say("cannot run %s: %s", p->argv[0], strerror(e));
+    bool there = e == ENOENT && !p->wdir && strchr(p->argv[0], '/') && !access(p->argv[0], F_OK);
+    hl_mx_say("cannot run %s: %s%s", p->argv[0], strerror(e),
+              there ? ": the interpreter that its first line, or the loader that its header names" : "");
     return e == ENOENT || e == ENOTDIR ? 127 : 126;
 }
 
