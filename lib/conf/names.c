@@ -69,15 +69,31 @@ const char *hl_conf_nearer(const char *word, const char *known, const char *so_f
     return distance(word, known) < most ? known : so_far;
 }
 
+/* Letters with which a name of ours begins; 0: it is none. */
+static size_t prefix_of(const char *name)
+{
+    static const char *const prefixes[] = {"HOTLANE_", "MPICH_ALLOC_", "SMA_", "SHMEM_SYMMETRIC_"};
+    for (size_t i = 0; i < HL_COUNT_OF(prefixes); i++) {
+        size_t len = strlen(prefixes[i]);
+        if (strncmp(name, prefixes[i], len) == 0) {
+            return len;
+        }
+    }
+    return 0;
+}
+
+/* Of what is behind the prefix: with it, all short words would be near. */
 const char *hl_conf_nearest(const char *name)
 {
-    size_t count;
+    size_t count, prefix = prefix_of(name);
     const struct hl_var *v = hl_conf_vars(&count);
     const char *found = NULL;
     for (size_t i = 0; i < count; i++) {
-        found = hl_conf_nearer(name, v[i].name, found);
+        if (strncmp(v[i].name, name, prefix) == 0) {
+            found = hl_conf_nearer(name + prefix, v[i].name + prefix, found);
+        }
     }
-    return found;
+    return found != NULL ? found - prefix : NULL;
 }
 
 void hl_conf_note_add(const char *fmt, ...)
@@ -101,7 +117,6 @@ void hl_conf_note_unknown(const char *name, const char *where)
 
 void hl_conf_check_names(char *const *env)
 {
-    static const char *const prefixes[] = {"HOTLANE_", "MPICH_ALLOC_", "SMA_", "SHMEM_SYMMETRIC_"};
     for (; *env != NULL; env++) {
         char name[128];
         size_t len = strcspn(*env, "=");
@@ -110,11 +125,7 @@ void hl_conf_check_names(char *const *env)
         }
         memcpy(name, *env, len);
         name[len] = '\0';
-        bool ours = false;
-        for (size_t i = 0; i < HL_COUNT_OF(prefixes); i++) {
-            ours = ours || strncmp(name, prefixes[i], strlen(prefixes[i])) == 0;
-        }
-        if (ours && !known(name)) {
+        if (prefix_of(name) > 0 && !known(name)) {
             hl_conf_note_unknown(name, NULL);
         }
     }

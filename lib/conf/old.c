@@ -19,8 +19,11 @@ static int take_huge_pages(void)
     }
     bool wanted = given(&hl_conf.mem_huge) ? hl_conf.mem_huge != 0 : true, wins = !given(&hl_conf.mem_page);
     const struct hl_var *old = given(&hl_conf.mem_huge_page) ? size : on;
-    hl_conf_note_add("%s is an old name: write %s=%s%s", old->name, page->name,
-                     wanted ? size->value : page->fallback, wins ? "" : ", which is set too and wins");
+    hl_conf_note_add("%s is an old name: %s%s=%s%s", old->name, wins ? "write " : "", page->name,
+                     !wins    ? page->value
+                     : wanted ? size->value
+                              : page->fallback,
+                     wins ? "" : " is set too and wins");
     return wins && wanted ? hl_conf_set(hl_conf_var_named(page->name), size->value, old->name) : 0;
 }
 
@@ -32,10 +35,21 @@ static int give(const int *flag, const void *target, const char *value)
                                         : 0;
 }
 
+/* A file that nothing is written to. */
+static void note_idle(void)
+{
+    const struct hl_var *stats = hl_conf_var_of(&hl_conf.stats), *file = hl_conf_var_of(&hl_conf.stats_file);
+    if (hl_conf.stats_file[0] != '\0' && strcmp(stats->value, "json") != 0) {
+        hl_conf_note_add("%s=%s has no effect with %s=%s: write %s=json", file->name, file->value,
+                         stats->name, stats->value, stats->name);
+    }
+}
+
 int hl_conf_take_old_names(void)
 {
     static const int *const reporters[] = {&hl_conf.env_display, &hl_conf.shmem_info, &hl_conf.shmem_meminfo};
     int rc = take_huge_pages();
+    note_idle();
     for (size_t i = 0; rc == 0 && i < sizeof reporters / sizeof reporters[0]; i++) {
         rc = give(reporters[i], &hl_conf.mem_report, "2");
     }

@@ -343,6 +343,10 @@ START_TEST(the_nearest_name_is_one_slip_away)
     ck_assert_str_eq(hl_conf_nearest("HOTLANE_LNAES"), "HOTLANE_LANES");
     ck_assert_str_eq(hl_conf_nearest("HOTLANE_STAT"), "HOTLANE_STATS");
     ck_assert_str_eq(hl_conf_nearest("HOTLINE_STATS"), "HOTLANE_STATS");
+    ck_assert_str_eq(hl_conf_nearest("HOTLANE_OLG"), "HOTLANE_LOG");
+    ck_assert_ptr_null(hl_conf_nearest("HOTLANE_FOO"));
+    ck_assert_ptr_null(hl_conf_nearest("HOTLANE_A"));
+    ck_assert_ptr_null(hl_conf_nearest("HOTLANE_"));
     ck_assert_ptr_null(hl_conf_nearest("MPICH_ASYNC_PROGRESS"));
     ck_assert_ptr_null(
         hl_conf_nearest("HOTLANE_WHICH_IS_MUCH_LONGER_THAN_ANY_NAME_THAT_WE_HAVE_IN_THE_TABLE"));
@@ -370,7 +374,7 @@ static const struct {
      "MPICH_ALLOC_MEM_HUGE_PG_SZ is an old name: write MPICH_ALLOC_MEM_PG_SZ=4K"},
     {{"MPICH_ALLOC_MEM_HUGE_PAGES=1", "MPICH_ALLOC_MEM_PG_SZ=4K"},
      4096,
-     "MPICH_ALLOC_MEM_HUGE_PAGES is an old name: write MPICH_ALLOC_MEM_PG_SZ=2M, which is set too and wins"},
+     "MPICH_ALLOC_MEM_HUGE_PAGES is an old name: MPICH_ALLOC_MEM_PG_SZ=4K is set too and wins"},
     {{"MPICH_ALLOC_MEM_PG_SZ=64M", "MPICH_ASYNC_PROGRESS=1"}, 64 << 20, NULL},
 };
 
@@ -387,6 +391,21 @@ START_TEST(old_names_set_the_page_size_with_one_note)
     }
     ck_assert_str_eq(hl_conf_note(0), old_names[_i].note);
     ck_assert_ptr_null(hl_conf_note(1));
+}
+END_TEST
+
+START_TEST(a_file_without_what_goes_there_is_noted)
+{
+    setenv("HOTLANE_STATS_FILE", "figures", 1);
+    setenv("HOTLANE_STATS", _i == 0 ? "1" : "json", 1);
+    ck_assert_int_eq(hl_conf_load(), 0);
+    if (_i == 0) {
+        ck_assert_str_eq(hl_conf_note(0),
+                         "HOTLANE_STATS_FILE=figures has no effect with HOTLANE_STATS=1: write "
+                         "HOTLANE_STATS=json");
+    } else {
+        ck_assert_ptr_null(hl_conf_note(0));
+    }
 }
 END_TEST
 
@@ -497,6 +516,7 @@ static Suite *conf_suite(void)
     tcase_add_test(f, unknown_names_are_noted_with_what_was_meant);
     tcase_add_loop_test(f, old_names_set_the_page_size_with_one_note, 0,
                         (int)(sizeof old_names / sizeof old_names[0]));
+    tcase_add_loop_test(f, a_file_without_what_goes_there_is_noted, 0, 2);
     tcase_add_test(f, env_display_asks_for_all_lines_about_memory);
     tcase_add_test(f, our_own_name_beats_env_display);
     tcase_add_test(f, env_display_0_changes_nothing);
