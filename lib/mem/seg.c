@@ -29,6 +29,8 @@
 #define MADV_COLLAPSE 25
 #endif
 
+#define LOOK_BYTES ((size_t)32 << 20) /* taken between two looks at what is left */
+
 static bool is_huge(const struct hl_seg *seg)
 {
     return seg->page > hl_topo_page();
@@ -171,10 +173,22 @@ static int fill(const struct hl_seg *seg, size_t off, size_t len)
     return e;
 }
 
-/* The same, counted. */
+/* Ranks of a node ask together: each has found the memory free that another one takes meanwhile. Who sees
+ * that the rest fits no more goes without, before the kernel ends a process. 0 or errno. */
+static int look_again(const struct hl_seg *seg, size_t left)
+{
+    return is_huge(seg) || left <= hl_bounds_available() ? 0 : ENOMEM;
+}
+
+/* As fill, piece by piece, and counted. */
 static int populate(const struct hl_seg *seg, size_t off, size_t len)
 {
-    int e = fill(seg, off, len);
+    size_t step = is_huge(seg) ? len : LOOK_BYTES;
+    int e = 0;
+    for (size_t at = 0; e == 0 && at < len; at += step) {
+        e = at > 0 ? look_again(seg, len - at) : 0;
+        e = e == 0 ? fill(seg, off + at, hl_min_size(step, len - at)) : e;
+    }
     if (e == 0) {
         hl_stat_rank_add(is_huge(seg) ? HL_STAT_RANK_pages_huge : HL_STAT_RANK_pages_base, len / seg->page);
     }
@@ -232,7 +246,8 @@ static int take_turns(const struct hl_seg *seg)
     for (size_t off = 0; e == 0 && off < seg->len; off += HL_MEM_SEG_ALIGN) {
         size_t len = hl_min_size(HL_MEM_SEG_ALIGN, seg->len - off);
         hl_place_turn(seg, off, len, off / HL_MEM_SEG_ALIGN);
-        e = populate(seg, off, len);
+        e = off > 0 && off % LOOK_BYTES == 0 ? look_again(seg, seg->len - off) : 0;
+        e = e == 0 ? populate(seg, off, len) : e;
         hl_sys.madvise(seg->base + off, len, MADV_COLLAPSE);
         hl_place_turned(seg, off, len);
     }

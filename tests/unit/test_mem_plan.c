@@ -336,6 +336,40 @@ START_TEST(a_full_control_group_is_an_error)
 }
 END_TEST
 
+static size_t taken; /* by this process; another one takes as much at the same time */
+
+static int madvise_beside_another(void *addr, size_t len, int advice)
+{
+    (void)addr;
+    if (advice == 23) { /* MADV_POPULATE_WRITE */
+        taken += len;
+        write_number("fs/cgroup", "memory.current", (int)(2 * taken));
+    }
+    return 0;
+}
+
+START_TEST(who_asks_beside_another_is_refused_in_time)
+{
+    char mine[100];
+    struct hl_piece p;
+    int (*real)(void *, size_t, int) = hl_sys.madvise;
+    kernel(4 * K, x86);
+    make_dir("%s/%s", "fs");
+    make_dir("%s/fs/%s", "cgroup");
+    write_number("fs/cgroup", "memory.max", 1024 * (int)M);
+    write_number("fs/cgroup", "memory.current", 0);
+    snprintf(mine, sizeof mine, "%s/mine", sys);
+    write_text(mine, "0::/\n");
+    hl_cgroup_mine = mine;
+    hl_sys.madvise = madvise_beside_another;
+    struct hl_mem_ask now = {.populate = true};
+    ck_assert_int_eq(hl_mem_alloc(600 * M, &now, &p), HL_ERR_NO_MEM);
+    ck_assert_uint_lt(2 * taken, 1024 * M);
+    hl_sys.madvise = real;
+    forget_kernel();
+}
+END_TEST
+
 /* ---- words ---- */
 
 START_TEST(a_refusal_says_what_is_there_and_what_reserves_more)
@@ -386,6 +420,7 @@ static Suite *plan_suite(void)
     tcase_add_test(c, threads_of_several_nodes_place_by_touching);
     tcase_add_test(c, what_control_groups_leave);
     tcase_add_test(c, a_full_control_group_is_an_error);
+    tcase_add_test(c, who_asks_beside_another_is_refused_in_time);
     tcase_add_test(c, a_refusal_says_what_is_there_and_what_reserves_more);
     suite_add_tcase(s, c);
     return s;
