@@ -63,8 +63,8 @@ def values_that_do_not_parse():
 def names():
     code, out, lines = run(2, "alloc", "100", MPICH_ALLOC_MEM_HUGE_PAGES="1", MPICH_ALLOC_MEM_PG_SZ="4K")
     expect("an old name", (code, out, lines),
-           (0, ["rank 0: done", "rank 1: done"], ["hotlane: rank 0: MPICH_ALLOC_MEM_HUGE_PAGES is an old name: write "
-                                                  "MPICH_ALLOC_MEM_PG_SZ=2M, which is set too and wins"]))
+           (0, ["rank 0: done", "rank 1: done"], ["hotlane: rank 0: MPICH_ALLOC_MEM_HUGE_PAGES is an old name: "
+                                                  "MPICH_ALLOC_MEM_PG_SZ=4K is set too and wins"]))
     expect("others' variables", run(2, "alloc", "100", MPICH_ASYNC_PROGRESS="1", MPICH_RMA_SCALABLE="2")[2], [])
 
 
