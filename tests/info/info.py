@@ -84,6 +84,10 @@ expect("--functions names functions of the ABI", code == 0 and set(text.split())
 expect("--version", run("--version")[:2] == (0, "hotlane-info " + json.loads(run("--json", "--no-network")[1])["version"]
                                               + "\n"))
 expect("--help", run("--help")[0] == 0 and "usage:" in run("--help")[1])
+for option in ("--no-network", "--env", "--memory", "--check"):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([PROGRAM, option], env=CLEAN, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    expect(f"{option} on a full disk", done.returncode == 1 and "cannot write standard output: No space left on device" in done.stderr)
 expect("an unknown option", run("--nonsense")[0] == 2 and run("words")[0] == 2)
 expect("the option that was meant", run("--memry")[2] == "hotlane-info: unknown option --memry; the nearest is --memory (--help lists all)\n")
 expect("no option is near", "nearest" not in run("-x")[2] and "nearest" not in run("--xyzxyz")[2])

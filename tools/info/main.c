@@ -8,6 +8,7 @@
 #include "lane.h"
 #include "missing.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,6 +173,16 @@ static void find_settings(struct facts *f)
     }
 }
 
+/* The exit code; 1 when what was shown does not reach its reader: a full disk. */
+static int shown(int code)
+{
+    if (fflush(stdout) == 0 && ferror(stdout) == 0) {
+        return code;
+    }
+    fprintf(stderr, "hotlane-info: cannot write standard output: %s\n", strerror(errno));
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     static struct facts f;
@@ -196,11 +207,11 @@ int main(int argc, char **argv)
     }
     if (check) {
         hl_mem_wish_of_env(&f.wish);
-        return info_check(&f, o.root, o.json);
+        return shown(info_check(&f, o.root, o.json));
     }
     o.show(&f);
     if (f.conf_rc != 0) {
         fprintf(stderr, "hotlane-info: %s\n", f.conf_error);
     }
-    return (f.conf_rc != 0 && o.show != info_markdown) || f.trial.rc != 0;
+    return shown((f.conf_rc != 0 && o.show != info_markdown) || f.trial.rc != 0);
 }
