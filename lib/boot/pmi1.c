@@ -191,6 +191,9 @@ static int await(const char *want, char *answer, int wait_ms, int also, void (*s
     if (rc < 0) {
         return rc;
     }
+    if (pmi.in.have > 0) { /* a notice, which was read with the answer: the descriptor will not tell of it */
+        hl_a32_store_release(&pmi.waits, 1); /* release: for form, the taker locks */
+    }
     if (hl_pmi1_field(answer, "cmd", cmd, sizeof cmd) < 0 || strcmp(cmd, want) != 0) {
         return hl_err_say(HL_ERR_OTHER, "the launcher answered \"%.80s\" instead of %s", answer, want);
     }

@@ -338,6 +338,13 @@ START_TEST(notices_come_between_answers_and_a_hang_up_is_seen)
         ck_assert_int_eq(rank, i);
     }
     ck_assert(!m->watch_waits());
+    static const char behind[] = "cmd=barrier_out rc=0\ncmd=hotlane_died rank=1 code=3\n";
+    ck_assert_int_eq(write(end, behind, sizeof behind - 1), (ssize_t)sizeof behind - 1);
+    ck_assert_int_eq(m->fence(-1, NULL, NULL), 0);
+    ck_assert(m->watch_waits()); /* read with the answer: the descriptor does not tell */
+    ck_assert_int_eq(m->watch_take(&rank, &code), 1);
+    ck_assert_int_eq(rank, 1);
+    ck_assert(!m->watch_waits());
     close(end);
     ck_assert_int_eq(m->watch_take(&rank, &code), HL_ERR_OTHER);
     ck_assert_int_eq(m->fence(-1, NULL, NULL), HL_ERR_OTHER);
