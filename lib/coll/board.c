@@ -245,7 +245,7 @@ static void begin_exchange(struct hl_board_maker *m, const struct hl_coll_call *
 /* True when the exchange has ended. */
 static bool go_on(struct hl_board_maker *m)
 {
-    if (m->exchange.err == 0 && !hl_sched_try(&m->exchange)) {
+    if (!hl_sched_try(&m->exchange)) {
         return false;
     }
     m->err = m->err != 0 ? m->err : m->exchange.err;
@@ -331,7 +331,7 @@ int hl_board_begin(struct hl_comm *comm, size_t len, size_t clear, struct hl_boa
 int hl_board_end(struct hl_board_maker *m, struct hl_board **made)
 {
     struct hl_board *b = m->board;
-    bool use = m->agreeing && (m->all == ALL_READ || m->all == SOME_CANNOT_READ);
+    bool use = m->agreeing && m->err == 0 && (m->all == ALL_READ || m->all == SOME_CANNOT_READ);
     int err = m->err;
 
     b->reads = m->all == ALL_READ;

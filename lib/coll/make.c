@@ -92,9 +92,7 @@ int hl_coll_comm_dup(struct hl_comm *comm, struct hl_comm **made)
 
 static bool step_dup(struct hl_flight *f)
 {
-    struct dup *d = HL_CONTAINER_OF(f, struct dup, flight);
-
-    return d->sched.err != 0 || hl_sched_try(&d->sched);
+    return hl_sched_try(&HL_CONTAINER_OF(f, struct dup, flight)->sched);
 }
 
 static void land_dup(struct hl_flight *f)

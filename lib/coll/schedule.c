@@ -270,10 +270,20 @@ static bool advance(struct hl_sched *s, const struct hl_step *step)
     return true;
 }
 
+/* Building it failed. What fails on its way goes on to its end: others wait for what it sends, and what is in
+ * the air lands in its memory. */
+static bool is_unbuilt(const struct hl_sched *s)
+{
+    return HL_UNLIKELY(s->err != 0) && s->next == 0 && s->flying == 0;
+}
+
 bool hl_sched_try(struct hl_sched *s)
 {
     bool reaped = false;
 
+    if (is_unbuilt(s)) {
+        return true;
+    }
     for (;;) {
         if (s->next < s->n && advance(s, &s->steps[s->next])) {
             s->next++;
@@ -310,8 +320,6 @@ HL_HANG_TELLS(try_again, tell);
 
 int hl_sched_run(struct hl_sched *s)
 {
-    if (s->err == 0) {
-        hl_prog_wait_rung(try_again, s);
-    }
+    hl_prog_wait_rung(try_again, s);
     return s->err;
 }

@@ -93,7 +93,7 @@ void hl_sched_rewind(struct hl_sched *s);
 /* Frees what building allocated. Nothing may be in the air. */
 void hl_sched_fini(struct hl_sched *s);
 
-/* Goes on as far as it can; true when the schedule has ended, with its result in s->err. */
+/* Goes on as far as it can; true when the schedule has ended, with its result in s->err, or building failed. */
 bool hl_sched_try(struct hl_sched *s);
 
 /* Puts a schedule that waits into words. */

@@ -1,0 +1,65 @@
+/* The last rank has died: collectives of the others end with an error that says so, one after the other.
+ * usage: mpiexec --keep-going -n RANKS coll_after OPERATION BARRIERS, so many before the death; each survivor
+ * prints "over". */
+#include "mpi_test.h"
+
+enum { CALLS = 3, MOST = 8 };
+
+static int end(int code, MPI_Request *r)
+{
+    return code != MPI_SUCCESS ? code : MPI_Wait(r, MPI_STATUS_IGNORE);
+}
+
+static int call(const char *what)
+{
+    static int in[MOST], out[MOST];
+    MPI_Request r;
+    MPI_Comm made;
+    if (strcmp(what, "barrier") == 0) {
+        return MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (strcmp(what, "alltoall") == 0) {
+        return MPI_Alltoall(in, 1, MPI_INT, out, 1, MPI_INT, MPI_COMM_WORLD);
+    }
+    if (strcmp(what, "ialltoall") == 0) {
+        return end(MPI_Ialltoall(in, 1, MPI_INT, out, 1, MPI_INT, MPI_COMM_WORLD, &r), &r);
+    }
+    return end(MPI_Comm_idup(MPI_COMM_WORLD, &made, &r), &r);
+}
+
+/* Who leaves is one of the dead, too: not before all are here. */
+static void meet(void)
+{
+    for (int from = 1; me == 0 && from < size - 1; from++) {
+        MPI_Recv(NULL, 0, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    for (int to = 1; me == 0 && to < size - 1; to++) {
+        MPI_Send(NULL, 0, MPI_BYTE, to, 1, MPI_COMM_WORLD);
+    }
+    if (me != 0) {
+        MPI_Send(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int class;
+    test_start(3);
+    CHECK(argc == 3 && size <= MOST);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int i = 0; i < atoi(argv[2]); i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (me == size - 1) {
+        _exit(1);
+    }
+    for (int i = 0; i < CALLS; i++) {
+        MPI_Error_class(call(argv[1]), &class);
+        CHECK(class == MPI_SUCCESS || class == MPI_ERR_PROC_ABORTED);
+    }
+    meet();
+    printf("over\n");
+    fflush(stdout);
+    _exit(0);
+}

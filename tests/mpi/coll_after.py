@@ -1,0 +1,22 @@
+#!/usr/bin/env python3
+"""A rank has died before collective operations: each of the survivors' calls ends; nobody waits for a living one for ever.
+
+usage: coll_after.py MPIEXEC PROGRAM
+"""
+import itertools
+import os
+import random
+import subprocess
+import sys
+
+failed = 0
+random.seed(os.environ.get("TEST_SEED"))
+for operation, barriers, near in itertools.product(("barrier", "alltoall", "ialltoall", "idup"), (0, 1, 5), ("1", "0")):
+    ranks = random.choice((3, 4))
+    command = [sys.argv[1], "--keep-going", "--timeout", "10", "-n", str(ranks), sys.argv[2], operation, str(barriers)]
+    done = subprocess.run(command, text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env={**os.environ, "HOTLANE_NEAR": near}).stdout
+    good = done.count("over\n") == ranks - 1
+    print(f"{operation} after {barriers} barriers, {ranks} ranks, near {near}: {'over' if good else 'FAILED: ' + done}")
+    failed += not good
+sys.exit(failed != 0)
