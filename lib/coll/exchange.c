@@ -49,7 +49,7 @@ static void end(struct hl_exchange_way *w, int peer)
 
 static void fly(struct hl_exchange *x, struct hl_exchange_way *w, int peer, const struct hl_data *data)
 {
-    struct hl_coll_msg m = {x->call.comm, x->ctx, x->tag, peer, *data};
+    struct hl_coll_msg m = {x->call.comm, x->ctx, x->tag, peer, *data, false};
     const struct hl_coll_net *net = &hl_coll_net_match;
     int err = w == &x->out ? net->send(&m, &w->at[peer].request) : net->recv(&m, &w->at[peer].request);
 

@@ -8,6 +8,7 @@ static int send_matched(const struct hl_coll_msg *m, void **request)
                         .me = m->comm->rank,
                         .dest_world = hl_comm_world(m->comm, m->peer),
                         .tag = m->tag,
+                        .mode = m->lost ? HL_SEND_LOST : HL_SEND_STANDARD,
                         .buf = m->data.buf,
                         .count = m->data.count,
                         .type = m->data.type};

@@ -231,7 +231,8 @@ static void reap(struct hl_sched *s)
 
 static void post(struct hl_sched *s, const struct hl_step *step)
 {
-    struct hl_coll_msg m = {step->comm, step->comm->ctx + s->plane, s->tag, step->peer, step->a};
+    struct hl_coll_msg m = {step->comm, step->comm->ctx + s->plane,   s->tag, step->peer,
+                            step->a,    s->err == HL_ERR_PROC_ABORTED};
     int err = step->kind == HL_STEP_SEND ? s->net->send(&m, &s->air[s->flying])
                                          : s->net->recv(&m, &s->air[s->flying]);
 

@@ -26,6 +26,7 @@ struct hl_coll_msg {
     int tag;
     int peer; /* rank in comm */
     struct hl_data data;
+    bool lost; /* sent without data, which a death has taken: an error of its receive, too */
 };
 
 /* What carries messages: matching in the library, a model in the unit test. Requests are never NULL. */
@@ -93,7 +94,8 @@ void hl_sched_rewind(struct hl_sched *s);
 /* Frees what building allocated. Nothing may be in the air. */
 void hl_sched_fini(struct hl_sched *s);
 
-/* Goes on as far as it can; true when the schedule has ended, with its result in s->err, or building failed. */
+/* Goes on as far as it can; true when the schedule has ended, with its result in s->err, or building failed.
+ */
 bool hl_sched_try(struct hl_sched *s);
 
 /* Puts a schedule that waits into words. */

@@ -34,13 +34,18 @@ static int dead_peer(const struct hl_matcher *m, int world)
     return world >= 0 && m->is_dead(world) ? world : -1;
 }
 
+int hl_bury_whom(const struct hl_matcher *m, uint64_t ctx)
+{
+    return m->lost_member != NULL ? m->lost_member(ctx) : -1;
+}
+
 /* Whose death ends a receive or probe of this source: its world rank, or -1. */
 static int lost_source(const struct hl_matcher *m, uint64_t ctx, int src, int src_world)
 {
     if (src != MPI_ANY_SOURCE) {
         return dead_peer(m, src_world);
     }
-    return m->lost_member != NULL ? m->lost_member(ctx) : -1;
+    return hl_bury_whom(m, ctx);
 }
 
 static void fail(struct hl_req *r, int world)

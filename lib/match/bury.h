@@ -8,6 +8,7 @@ void hl_bury_note(struct hl_matcher *m); /* a rank has died; any thread */
 /* Ends what waits for the dead; `idle`: this pass has moved nothing. */
 int hl_bury_run(struct hl_matcher *m, bool idle) HL_COLD;
 int hl_bury_error(int world) HL_COLD;
+int hl_bury_whom(const struct hl_matcher *m, uint64_t ctx) HL_COLD; /* a dead member, or -1 */
 void hl_bury_receive(struct hl_req *r, int world) HL_COLD;
 void hl_bury_send(struct hl_matcher *m, struct hl_req *r) HL_COLD;
 /* Of a probe that found nothing: the error if it never will, else 0. */

@@ -18,6 +18,7 @@
 enum hl_send_mode {
     HL_SEND_STANDARD, /* also ready sends */
     HL_SEND_SYNC,     /* completes when matched */
+    HL_SEND_LOST,     /* no data: a rank that had them has died. Its receive ends with HL_ERR_PROC_ABORTED */
 };
 
 /* The buffer is (buf, count, type); the type is committed and stays alive until the request is done: the

@@ -96,9 +96,10 @@ void hl_reach_withdraw(struct hl_req *r)
 
 void hl_reach_note(struct hl_matcher *m, struct hl_req *r, const struct hl_msg_rts *rts, int from)
 {
-    struct hl_offer *o = rts->key != 0 ? calloc(1, sizeof(*o)) : NULL;
+    struct hl_offer *o = rts->key != 0 && rts->cookie != 0 ? calloc(1, sizeof(*o)) : NULL;
     struct hl_fetch *f = &hl_recv_body(r)->fetch;
-    *f = (struct hl_fetch){rts->cookie, from >= 0 ? rts->addr : 0, from, HL_FETCH_PLAIN};
+    uint64_t addr = from >= 0 || rts->cookie == 0 ? rts->addr : 0;
+    *f = (struct hl_fetch){rts->cookie, addr, from, HL_FETCH_PLAIN};
     if (o == NULL) {
         return;
     }

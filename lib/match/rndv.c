@@ -162,9 +162,20 @@ static void ask(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
     hl_control_send(m, p, HL_MSG_PULL, &pull);
 }
 
+/* A message without data says whose death has taken them, if its sender knows. */
+static void lose(struct hl_matcher *m, struct hl_req *r)
+{
+    int world = (int)hl_recv_body(r)->fetch.addr - 1;
+    hl_bury_receive(r, world >= 0 && world < m->world_size ? world : hl_bury_whom(m, r->ctx));
+}
+
 /* Answers a matched request to send. */
 static void run(struct hl_matcher *m, struct hl_req *r)
 {
+    if (HL_UNLIKELY(hl_recv_body(r)->fetch.name == 0)) {
+        lose(m, r);
+        return;
+    }
     struct hl_peer *p = hl_peer_from(m, hl_recv_body(r)->fetch.from);
     struct hl_offer *o = hl_reach_take(r);
     uint64_t n = (uint64_t)r->bytes;

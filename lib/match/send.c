@@ -125,13 +125,17 @@ static int push_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_sen
     struct hl_slot slot;
     struct hl_send_body *b = hl_send_body(r);
     put_head(m, &slot, s, 0, HL_MSG_RTS);
-    slot.area.rts = (struct hl_msg_rts){.len = v->len};
-    hl_reach_offer(p, r, v->block, v->len, &slot.area.rts);
-    /* Last: the peer's death ends what has a name. */
-    if (b->cookie == 0 && !hl_name_give(&m->names, r, &b->cookie)) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory to send a large message");
+    if (HL_UNLIKELY(s->mode == HL_SEND_LOST)) {
+        slot.area.rts = (struct hl_msg_rts){.addr = (uint64_t)(hl_bury_whom(m, s->ctx) + 1)};
+    } else {
+        slot.area.rts = (struct hl_msg_rts){.len = v->len};
+        hl_reach_offer(p, r, v->block, v->len, &slot.area.rts);
+        /* Last: the peer's death ends what has a name. */
+        if (b->cookie == 0 && !hl_name_give(&m->names, r, &b->cookie)) {
+            return hl_err_say(HL_ERR_NO_MEM, "no memory to send a large message");
+        }
+        slot.area.rts.cookie = b->cookie;
     }
-    slot.area.rts.cookie = b->cookie;
     if (p->node < 0) {
         return hl_far_rts(m, p, &slot);
     }
@@ -214,7 +218,7 @@ static int push_request(struct hl_matcher *m, struct hl_peer *p, struct hl_req *
     }
     if (done == 0 || done == NO_CELL) {
         done = push_rts(m, p, &s, &v, r);
-        if (done >= 0) {
+        if (done == 0 || (done > 0 && s.mode != HL_SEND_LOST)) {
             return done;
         }
     }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A rank has died before collective operations: each of the survivors' calls ends; nobody waits for a living one for ever.
+"""A rank has died before collective operations: each of the survivors' calls ends, with an error where
+the dead one's part is wanting; nobody waits for a living one for ever.
 
 usage: coll_after.py MPIEXEC PROGRAM
 """
@@ -9,9 +10,10 @@ import random
 import subprocess
 import sys
 
+OPERATIONS = ("barrier", "alltoall", "ialltoall", "idup", "allgather", "allreduce", "iallreduce", "scatter of sums", "reduce", "gather", "bcast")
 failed = 0
 random.seed(os.environ.get("TEST_SEED"))
-for operation, barriers, near in itertools.product(("barrier", "alltoall", "ialltoall", "idup"), (0, 1, 5), ("1", "0")):
+for operation, barriers, near in itertools.product(OPERATIONS, (0, 1, 5), ("1", "0")):
     ranks = random.choice((3, 4))
     command = [sys.argv[1], "--keep-going", "--timeout", "10", "-n", str(ranks), sys.argv[2], operation, str(barriers)]
     done = subprocess.run(command, text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
