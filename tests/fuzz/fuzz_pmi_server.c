@@ -43,6 +43,11 @@ bool hl_mx_signal_ends(void)
     return false;
 }
 
+bool hl_mx_in_is_typed(void)
+{
+    return false;
+}
+
 void hl_mx_end(int code, int sig, int grace_ms)
 {
     (void)code, (void)sig, (void)grace_ms;
