@@ -10,9 +10,9 @@
 #include "log.h"
 #include "notices.h"
 #include "stat.h"
-#include "thread.h"
 #include "util.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static struct hl_notices early;
 static hl_a32 n_early; /* atomic: of them */
 
-enum { KEY = 64, READ_MS = 200, FLUSH_MS = 500, ABORT_SECONDS = 3 };
+enum { KEY = 64, READ_MS = 200, FLUSH_MS = 500, FLUSH_SECONDS = 1, ABORT_SECONDS = 3 };
 
 /* Under a foreign launcher the secret goes through its key-value space. */
 static int agree_secret(void)
@@ -251,13 +251,34 @@ static void *flush_all(void *unused)
     return unused;
 }
 
+static volatile sig_atomic_t last_code;
+
+static void leave_now(int unused)
+{
+    _exit(last_code);
+}
+
+/* What follows may wait for ever: this process leaves all the same, and its code tells the launcher. A signal
+ * of this thread, so that nothing else need go on. */
+static void leave_within(unsigned seconds, int code)
+{
+    struct sigaction leave = {.sa_handler = leave_now};
+    sigset_t alarms;
+    last_code = code;
+    sigaction(SIGALRM, &leave, NULL);
+    alarm(seconds);
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+}
+
 /* Flushes the program's files as well, in a thread of its own: some stream may be locked for ever. (glibc
  * takes the newest first and the three standard ones, of which stdin may have a reader inside, last.) */
 static void flush_for_a_while(void)
 {
     pthread_t t;
     struct timespec end;
-    bool runs = hl_thread_start(&t, "hotlane-flush", 0, flush_all, NULL) == 0;
+    bool runs = pthread_create(&t, NULL, flush_all, NULL) == 0; /* with signals: see hl_boot_exit */
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_nsec += FLUSH_MS * 1000000L;
     end.tv_sec += end.tv_nsec / 1000000000;
@@ -280,27 +301,6 @@ static void let_be_read(int fd)
     }
 }
 
-static volatile sig_atomic_t last_code;
-
-static void leave_now(int unused)
-{
-    _exit(last_code);
-}
-
-/* PMIx's libraries wait for their server, which may never answer: this process leaves all the same, and its
- * code tells the launcher. A signal of this thread, so that nothing else need go on. */
-static void leave_soon(int code)
-{
-    struct sigaction leave = {.sa_handler = leave_now};
-    sigset_t alarms;
-    last_code = code;
-    sigaction(SIGALRM, &leave, NULL);
-    alarm(ABORT_SECONDS);
-    sigemptyset(&alarms);
-    sigaddset(&alarms, SIGALRM);
-    pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
-}
-
 _Noreturn void hl_boot_abort(int code)
 {
     hl_boot_exit(code ? code : 1);
@@ -316,12 +316,15 @@ _Noreturn void hl_boot_exit(int code)
     if (hl_boot_is_mine()) {
         flush_if_free(stdout);
         flush_if_free(stderr);
+        /* A handler of what was raised within malloc ends here, too: a new thread waits for malloc's lock. */
+        leave_within(FLUSH_SECONDS, code);
         flush_for_a_while();
+        alarm(0);
         if (!job.has_secret) {
             let_be_read(STDOUT_FILENO);
             let_be_read(STDERR_FILENO);
         }
-        leave_soon(code);
+        leave_within(ABORT_SECONDS, code); /* PMIx's libraries wait for their server */
         method->abort(code);
     }
     _exit(code);

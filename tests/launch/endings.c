@@ -160,6 +160,28 @@ static void fail_at_the_end(void)
     }
 }
 
+/* ---- a handler that aborts ---- */
+
+static void abort_by_signal(int unused)
+{
+    (void)unused;
+    MPI_Abort(MPI_COMM_WORLD, 7);
+}
+
+/* The C library notices at the next allocation, and raises SIGABRT while it holds its lock. */
+static void spoil_the_heap(void)
+{
+    char *volatile first = malloc(2000), *volatile second = malloc(2000), *volatile third = malloc(2000);
+    volatile char *end = first;
+    signal(SIGABRT, abort_by_signal);
+    free(second);
+    for (int i = 0; i < 2064; i++) {
+        end[i] = 'A';
+    }
+    first = malloc(3000);
+    (void)third;
+}
+
 static void misbehave(void)
 {
     int number = 0;
@@ -172,6 +194,10 @@ static void misbehave(void)
     }
     if (!strcmp(mode, "exit")) {
         exit(0);
+    }
+    if (!strcmp(mode, "heap")) {
+        spoil_the_heap();
+        raise(SIGABRT); /* a library that did not notice */
     }
     if (!strcmp(mode, "fail")) {
         exit(6);

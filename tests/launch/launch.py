@@ -1190,6 +1190,13 @@ def a_child_that_stays_hides_no_death():
         in_time(job.seconds, 2)
 
 
+def an_abort_within_malloc_ends_the_job():
+    if "asan" in subprocess.run(["ldd", RANK], text=True, capture_output=True, check=False).stdout:
+        raise Skip("AddressSanitizer notices it before the C library")
+    for job in both_paths("-n", 2, RANK, "heap"):
+        same(job.code, 7)
+
+
 def exit_ends_a_rank_that_waits_in_finalize():
     """By another thread or within a signal's handler, while the others are not there yet."""
     for mode in ("end-thread", "end-signal"):
@@ -1396,7 +1403,7 @@ GROUPS = {
             any_thread_may_end_the_job_amidst_communication, children_of_mpi_programs_are_harmless,
             programs_that_ranks_start_run_alone, mpi_ranks_may_start_jobs, children_that_stay_do_not_hold_up_the_end,
             a_child_that_stays_hides_no_death, a_code_after_mpi_finalize_is_the_jobs,
-            exit_ends_a_rank_that_waits_in_finalize, survivors_may_finalize,
+            an_abort_within_malloc_ends_the_job, exit_ends_a_rank_that_waits_in_finalize, survivors_may_finalize,
             a_stopped_rank_is_said_once, a_stop_that_follows_another_at_once_is_said, a_rank_in_a_debugger_is_said_once,
             numbers_of_other_namespaces_are_not_believed],
     "crowds": [floods_of_node_messages_lose_none,
