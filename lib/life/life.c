@@ -28,7 +28,8 @@ static struct hl_mutex lock = HL_MUTEX_INIT;
 static hl_a32 state; /* atomic: enum life_state; changed under lock, read by anybody */
 static int users[HL_LIFE_USERS] HL_GUARDED_BY(lock);
 static int n_users HL_GUARDED_BY(lock);
-static hl_a32 opened, closed; /* atomic: bit a user; changed under lock */
+static uint64_t n_opened HL_GUARDED_BY(lock); /* users that ever were */
+static hl_a32 opened, closed;                 /* atomic: bit a user; changed under lock */
 static bool hooked HL_GUARDED_BY(lock);
 static bool mpi_ended HL_GUARDED_BY(lock);
 static bool joint HL_GUARDED_BY(lock); /* a user's end since opening is collective: not sessions alone */
@@ -174,6 +175,7 @@ int hl_life_open(enum hl_life_who who, int required, int *provided)
         hl_a32_store_release(&state, LIFE_OPEN);
         joint = joint || who != HL_LIFE_SESSION;
         n_users++;
+        n_opened++;
         users[who]++;
         hl_a32_or_release(&opened, 1u << who); /* release: pairs with the acquire in hl_life_opened */
         *provided = level;
@@ -212,6 +214,19 @@ static int close_all(void)
     return err;
 }
 
+/* The last session's part: it may have to wait for others, and whoever opens one meanwhile does not. */
+static void leave_session(void) HL_REQUIRES(lock)
+{
+    uint64_t before;
+    do {
+        before = n_opened;
+        hl_mutex_unlock(&lock);
+        be_quiet();
+        hl_req_complete(0); /* nobody will poll for them */
+        hl_mutex_lock(&lock);
+    } while (n_users == 1 && n_opened != before);
+}
+
 int hl_life_close(enum hl_life_who who)
 {
     int err = 0;
@@ -225,12 +240,14 @@ int hl_life_close(enum hl_life_who who)
         if (users[who] == 0) {
             hl_a32_or_release(&closed, 1u << who); /* release: pairs with the acquire in hl_life_closed */
         }
+        if (n_users == 1 && !joint) {
+            leave_session();
+        }
         if (--n_users == 0) {
-            be_quiet();
             if (joint) {
+                be_quiet();
                 err = close_all();
             } else {
-                hl_req_complete(0); /* nobody will poll for them */
                 /* release: pairs with the acquire in hl_life_is_open. */
                 hl_a32_store_release(&state, LIFE_IDLE);
             }
