@@ -121,6 +121,7 @@ static int open_parts(void)
     if (rc != 0) {
         return rc;
     }
+    (void)hl_comm_set_name(hl_shmem_comm, "SHMEM_TEAM_WORLD"); /* for the watchdog's words only */
     hl_sym.my_pe = hl_boot.rank;
     hl_sym.n_pes = hl_boot.size;
     hl_shmem_show();

@@ -308,9 +308,10 @@ bool hl_hang_circle(const struct hl_told *t, char *out, size_t cap)
     int used = 0;
     for (int i = 0; i < w.n && (size_t)used < cap; i++) {
         const struct hl_told *wait = &w.waits[i];
-        used += snprintf(out + used, cap - (size_t)used, "%srank %d waits for rank %d in %s (%s)",
-                         i > 0 ? ", " : "", w.ranks[i], i + 1 < w.n ? w.ranks[i + 1] : me,
-                         wait->call[0] != '\0' ? wait->call : "a call", wait->text);
+        used +=
+            snprintf(out + used, cap - (size_t)used, "%s%s %d waits for %s %d in %s (%s)", i > 0 ? ", " : "",
+                     hl_told_unit(wait), w.ranks[i], hl_told_unit(wait), i + 1 < w.n ? w.ranks[i + 1] : me,
+                     wait->call[0] != '\0' ? wait->call : "a call", wait->text);
     }
     if (hl_hang_names.threads && (size_t)used < cap) {
         snprintf(out + used, cap - (size_t)used, "; unless other threads of theirs end it");

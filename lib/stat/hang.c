@@ -62,6 +62,11 @@ void hl_told_await_all(struct hl_told *t, const struct hl_told *from)
     }
 }
 
+const char *hl_told_unit(const struct hl_told *t)
+{
+    return strncmp(t->call, "shmem", 5) == 0 ? "PE" : "rank";
+}
+
 void hl_told_comm(struct hl_told *t, uint64_t ctx)
 {
     char name[64] = "";
@@ -170,15 +175,16 @@ static void find_call(char *out, size_t cap)
     snprintf(out, cap, "%s", name != NULL ? name : "");
 }
 
-/* "for rank 1", "for ranks 1, 2 and 5 more", "for any of ranks 1, 2". */
+/* "for rank 1", "for ranks 1, 2 and 5 more", "for any of PEs 1, 2". */
 static void say_ranks(const struct hl_told *t, char *out, size_t cap)
 {
     int shown = t->n < HL_HANG_RANKS ? t->n : HL_HANG_RANKS;
-    int used = snprintf(out, cap, "%s%s",
-                        t->n == 0 ? ""
-                        : t->any  ? "; for any of rank"
-                                  : "; for rank",
-                        t->n > 1 ? "s" : "");
+    int used = 0;
+    out[0] = '\0';
+    if (t->n > 0) {
+        used =
+            snprintf(out, cap, "; for %s%s%s", t->any ? "any of " : "", hl_told_unit(t), t->n > 1 ? "s" : "");
+    }
     for (int i = 0; i < shown && (size_t)used < cap; i++) {
         used += snprintf(out + used, cap - (size_t)used, "%s %d", i > 0 ? "," : "", t->ranks[i]);
     }

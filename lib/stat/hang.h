@@ -48,6 +48,9 @@ void hl_told_say(struct hl_told *t, const char *fmt, ...) HL_PRINTF(2, 3);
 void hl_told_await(struct hl_told *t, int world);
 void hl_told_await_all(struct hl_told *t, const struct hl_told *from);
 
+/* "PE" in a call of OpenSHMEM, else "rank". */
+const char *hl_told_unit(const struct hl_told *t);
+
 /* "communicator NAME" of a context, and then a rank of it; MPI_ANY_SOURCE: any of its members. */
 void hl_told_comm(struct hl_told *t, uint64_t ctx);
 void hl_told_peer(struct hl_told *t, uint64_t ctx, int rank);

@@ -75,11 +75,11 @@ SHMEM = {
     "wait_until_any": Scene(rf"shmem_\w*wait_until_any: {WORD}3 objects, such as index 1: 0x[0-9a-f]+ in static data, is 0, to be != 0$",
                             circle=False),
     "signal_wait": Scene(rf"shmem_signal_wait_until: {WORD}0x[0-9a-f]+ in the symmetric heap, is 0, to be >= 9$", circle=False),
-    "barrier_all": Scene("shmem_barrier_all: SHMEM_TEAM_WORLD, member 1; for rank 1$", SHMEM_WAIT, circle=False, ways=("near",)),
-    "both_lock": Scene(*[rf"shmem_set_lock: lock 0x[0-9a-f]+, behind PE {p} in its queue; for rank {p}$" for p in (1, 0)]),
+    "barrier_all": Scene(r"shmem_barrier_all: (communicator )?SHMEM_TEAM_WORLD, (member|source) 1.*; for PE 1$", SHMEM_WAIT, circle=False),
+    "both_lock": Scene(*[rf"shmem_set_lock: lock 0x[0-9a-f]+, behind PE {p} in its queue; for PE {p}$" for p in (1, 0)]),
     "lock_thread": Scene("shmem_set_lock: lock 0x[0-9a-f]+, which another thread of this PE holds$", circle=False),
-    "team_broadcast": Scene(r"shmem_\w*broadcast\w*: team of 2 from PE 0, stride 1, member 1; for rank 1$", circle=False, ways=("near",)),
-    "quiet": Scene(r"shmem_quiet: \d+ operations? on lane \d+ to end; for rank 1$", circle=False, ways=("net",)),
+    "team_broadcast": Scene(r"shmem_\w*broadcast\w*: team of 2 from PE 0, stride 1, member 1; for PE 1$", circle=False, ways=("near",)),
+    "quiet": Scene(r"shmem_quiet: \d+ operations? on lane \d+ to end; for PE 1$", circle=False, ways=("net",)),
 }
 
 
@@ -89,7 +89,7 @@ def is_complete(scene, text):
         line = rf"^hotlane: (rank|PE) {rank} \(\S+\): watchdog: thread \d+ has waited \d+ s in {words}"
         if not re.search(line, text, re.M):
             return f"rank {rank} does not say: {words}"
-        circle = rf"^hotlane: (rank|PE) {rank} \(\S+\): watchdog: deadlock: rank {rank} waits for rank "
+        circle = rf"^hotlane: (rank|PE) {rank} \(\S+\): watchdog: deadlock: (rank|PE) {rank} waits for (rank|PE) "
         if scene.circle and not re.search(circle, text, re.M):
             return f"rank {rank} names no deadlock"
         if not scene.circle and re.search(circle, text, re.M):
