@@ -11,8 +11,8 @@
 #define NOTES 16
 #define NAME_MOST 64
 
-static char notes[NOTES][512]; /* written by hl_conf_load only */
-static int note_count;
+static char notes[NOTES + 1][512]; /* written by hl_conf_load only; the last one counts what has no room */
+static int note_count, left_out;
 
 static const char *const others[] = {
 #define NAME_ONLY(name, help) name,
@@ -102,6 +102,9 @@ void hl_conf_note_add(const char *fmt, ...)
     va_start(args, fmt);
     if (note_count < NOTES) {
         vsnprintf(notes[note_count++], sizeof notes[0], fmt, args);
+    } else {
+        snprintf(notes[NOTES], sizeof notes[0], "%d more such lines are left out", ++left_out);
+        note_count = NOTES + 1;
     }
     va_end(args);
 }

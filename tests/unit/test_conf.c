@@ -337,6 +337,22 @@ START_TEST(unknown_names_are_noted_with_what_was_meant)
 }
 END_TEST
 
+START_TEST(notes_without_room_are_counted)
+{
+    char name[32];
+    int n = 0;
+    for (int i = 0; i < 20; i++) {
+        snprintf(name, sizeof name, "HOTLANE_%d_IS_NONE", i);
+        setenv(name, "1", 1);
+    }
+    ck_assert_int_eq(hl_conf_load(), 0);
+    while (hl_conf_note(n) != NULL) {
+        n++;
+    }
+    ck_assert_str_eq(hl_conf_note(n - 1), "4 more such lines are left out");
+}
+END_TEST
+
 START_TEST(the_nearest_name_is_one_slip_away)
 {
     ck_assert_str_eq(hl_conf_nearest("HOTLANE_LANES"), "HOTLANE_LANES");
@@ -498,6 +514,7 @@ static Suite *conf_suite(void)
     tcase_add_test(c, a_row_is_found_by_its_field);
     tcase_add_test(c, every_default_obeys_its_own_rule);
     tcase_add_test(c, the_nearest_name_is_one_slip_away);
+    tcase_add_test(c, notes_without_room_are_counted);
     tcase_add_test(c, the_prefix_moves_with_the_library);
     tcase_add_test(c, lent_variables_go_away_again);
     tcase_add_test(c, heap_sizes_are_the_standards);
