@@ -1,4 +1,5 @@
 """Programs of perf/ on Hotlane, MPICH or Open MPI: compiled where the library is not ours, run, and their ends judged."""
+import argparse
 import os
 import shutil
 import signal
@@ -56,6 +57,13 @@ class Failed(Exception):
 def numbers(words):
     """Of an option: separated by commas, or none."""
     return [int(w) for w in words.split(",") if w]
+
+
+def count(word):
+    """Of an option: how often or how long, which is never none."""
+    if not word.isdecimal() or int(word) < 1:
+        raise argparse.ArgumentTypeError(f"{word}: expected a whole number from 1")
+    return int(word)
 
 
 def add_arguments(parser, many=False):

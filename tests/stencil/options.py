@@ -73,6 +73,14 @@ def test_scripts_explain_themselves(_):
         assert made.returncode == 0 and "usage: " in made.stdout, (name, made)
 
 
+def test_scripts_refuse_senseless_numbers(_):
+    perf = os.path.dirname(stencil_test.stencil_run.__file__)
+    for name, option in (("passive", "--phases"), ("lanes", "--milliseconds"), ("mem_page", "--rounds"), ("msgrate", "--rounds")):
+        for number in ("0", "-3", "x"):
+            made = subprocess.run([os.path.join(perf, name), f"{option}={number}"], capture_output=True, text=True)
+            assert made.returncode == 2 and f"{number}: expected a whole number from 1" in made.stderr, (name, made)
+
+
 def test_serial_and_parallel_agree(stencil):
     grid = ["--zones", "32,32", "--patch", "8", "--steps", "5"]
     serial = stencil.run(0, grid + ["--serial"])
