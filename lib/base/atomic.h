@@ -409,14 +409,17 @@ HL_INLINE void hl_fence_full(void)
 
 /* A full fence for who has just done a read-modify-write with full order: on x86 that was one already,
  * elsewhere it orders only what is before and behind its own word. */
+#if defined(__x86_64__) || defined(__i386__)
 HL_INLINE void hl_fence_behind_full(void)
 {
-#if defined(__x86_64__) || defined(__i386__)
     __asm__ volatile("" ::: "memory");
-#else
-    hl_fence_full();
-#endif
 }
+#else
+HL_INLINE void hl_fence_behind_full(void)
+{
+    hl_fence_full();
+}
+#endif
 
 /* Tells the core that this thread waits in a loop. */
 HL_INLINE void hl_pause(void)
