@@ -109,7 +109,8 @@
       "messages that wait in a queue between ranks of a node before sends of more wait")                     \
     X(unex_mem, SIZE, "HOTLANE_UNEX_MEM", "256M", 0, 0, "",                                                  \
       "memory of a rank for messages that nobody has received yet: above it, the ranks that sent most of "   \
-      "them keep further messages with themselves until they are received; 0: no limit")                     \
+      "them keep further messages with themselves until they are received; as much for copies of short "     \
+      "messages that it has sent and nobody has taken; 0: no limit")                                         \
     X(statics, CHOICE, "HOTLANE_STATICS", "share", 0, 0, "share|network|none",                               \
       "static data of OpenSHMEM programs: share: PEs of one node share it; network: they reach it by the "   \
       "network; none: it is not symmetric")                                                                  \
