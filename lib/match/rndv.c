@@ -165,8 +165,8 @@ static void ask(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
 /* A message without data says whose death has taken them, if its sender knows. */
 static void lose(struct hl_matcher *m, struct hl_req *r)
 {
-    int world = (int)hl_recv_body(r)->fetch.addr - 1;
-    hl_bury_receive(r, world >= 0 && world < m->world_size ? world : hl_bury_whom(m, r->ctx));
+    uint64_t world = hl_recv_body(r)->fetch.addr - 1; /* from the wire; 0 there: unknown */
+    hl_bury_receive(r, world < (uint64_t)m->world_size ? (int)world : hl_bury_whom(m, r->ctx));
 }
 
 /* Answers a matched request to send. */
