@@ -185,6 +185,14 @@ static void setters(void)
     CHECK(many == (MPI_Count)1 << 40);
     MPI_Get_count(&st, MPI_DOUBLE, &n);
     CHECK_EQ(n, MPI_UNDEFINED);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF,
+                            MPI_ERRORS_RETURN); /* errors of no communicator are raised there */
+    int code = MPI_Status_set_elements_c(&st, MPI_DOUBLE, (MPI_Count)1 << 61);
+    MPI_Error_class(code, &v);
+    CHECK_EQ(v, MPI_ERR_COUNT);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    MPI_Get_count_c(&st, MPI_DOUBLE, &many);
+    CHECK(many == (MPI_Count)1 << 40);
     MPI_Status_set_elements_x(&st, MPI_INT, 3);
     MPI_Get_elements(&st, MPI_INT, &n);
     CHECK_EQ(n, 3);
