@@ -16,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 AGENT = os.path.abspath(__file__)
 KINDS = ["--net", "--uts", "--ipc", "--mount"]
@@ -82,6 +83,11 @@ class Hosts:
         self.on_switch("ip", "link", "set", f"p{k}", "master", "br0", "up")
         for words in ((f"addr add 10.77.0.{k}/24 dev eth0"), ("link set eth0 up")):
             subprocess.run(self.at(k) + ["ip"] + words.split(), check=True, stdin=subprocess.DEVNULL)
+        end = time.monotonic() + 60  # the kernel gets round to it later, on a crowded machine seconds later
+        while b"state UP" not in subprocess.check_output(self.at(k) + ["ip", "link", "show", "eth0"]):
+            if time.monotonic() > end:
+                raise Unavailable("the interface of a new host does not come up")
+            time.sleep(0.005)
 
     def _hold(self, kinds, setup):
         holder = subprocess.Popen(["unshare"] + kinds + ["--propagation=private"] * ("--mount" in kinds) +
@@ -124,7 +130,6 @@ class Hosts:
 
     def heal(self, k):
         self.on_switch("ip", "link", "set", f"p{k}", "up")
-
 
     def links(self, k):
         """Connections of host k that are established."""

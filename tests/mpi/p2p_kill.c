@@ -398,7 +398,9 @@ static void rget(void)
     while (!told) {
         int code = MPI_Rget(large, LARGE, MPI_BYTE, VICTIM, 0, LARGE, MPI_BYTE, win, &req);
         judge(code);
-        kill(pid, SIGKILL);
+        if (!cut) {
+            kill(pid, SIGKILL);
+        }
         if (code == MPI_SUCCESS) {
             judge(MPI_Wait(&req, MPI_STATUS_IGNORE));
         }
