@@ -85,17 +85,18 @@ int hl_keyval_make(enum hl_attr_sort sort, hl_attr_copy_fn *copy, hl_attr_delete
     return 0;
 }
 
+/* While values are set with it a key may be freed again, which does nothing: functions that delete a value
+ * like to free its key, too. */
 int hl_keyval_free(enum hl_attr_sort sort, int keyval)
 {
     hl_mutex_lock(&lock);
     struct keyval *k = any_key_of(sort, keyval);
-    bool known = k != NULL && !k->freed;
-    if (known) {
+    if (k != NULL && !k->freed) {
         k->freed = true;
         unref_key(k);
     }
     hl_mutex_unlock(&lock);
-    return known ? 0 : bad_key(keyval);
+    return k != NULL ? 0 : bad_key(keyval);
 }
 
 static struct row *row_of(struct hl_attr_set *set, const struct keyval *k) HL_REQUIRES(lock)

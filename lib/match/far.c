@@ -153,7 +153,7 @@ void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_fa
         start_train(h, train);
         return;
     }
-    if (h->head.kind > HL_MSG_RTS) {
+    if (h->head.kind > HL_MSG_REVOKE) {
         struct hl_slot slot;
         slot.head = h->head;
         slot.area = h->area;
@@ -172,6 +172,9 @@ void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_fa
     if (h->head.kind == HL_MSG_RTS && !is_near(m, h->from)) {
         a.len = h->area.rts.len;
         a.payload = &h->area.rts;
+    } else if (h->head.kind == HL_MSG_REVOKE) {
+        a.len = sizeof(h->area.fin);
+        a.payload = &h->area.fin;
     } else if (h->head.kind != HL_MSG_EAGER) {
         drop();
         return;

@@ -97,6 +97,31 @@ static void arrive(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_ar
     }
 }
 
+/* The sender has cancelled a message. What is matched stays so. */
+static HL_COLD void take_back(struct hl_inbox *ib, const struct hl_arrival *a, struct hl_work *w)
+{
+    const struct hl_msg_fin *fin = a->payload;
+    struct hl_entry *e = hl_table_named(&ib->table, a, fin->cookie);
+    struct hl_req *r = e != NULL ? hl_req_new(HL_REQ_RECV) : NULL;
+    if (r == NULL) {
+        return;
+    }
+    hl_table_remove(&ib->table, e);
+    hl_entry_drop(&ib->pool, e);
+    r->spare = HL_REQ_REVOKED;
+    hl_recv_body(r)->fetch = (struct hl_fetch){.name = fin->cookie, .from = a->from};
+    hl_work_add(w, r);
+}
+
+static void take_in(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_arrival *a, struct hl_work *w)
+{
+    if (HL_UNLIKELY(a->kind == HL_MSG_REVOKE)) {
+        take_back(ib, a, w);
+    } else {
+        arrive(m, ib, a, w);
+    }
+}
+
 /* A claim's node reaches its inbox. */
 static void apply_wild(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *p, struct hl_work *w)
 {
@@ -166,7 +191,7 @@ static void apply(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *p, 
         struct hl_entry *e = hl_entry_posted(p);
         struct hl_arrival a;
         entry_arrival(e, &a);
-        arrive(m, ib, &a, w);
+        take_in(m, ib, &a, w);
         hl_entry_drop(&ib->pool, e);
     } else {
         apply_receive(m, ib, p, w);
@@ -271,7 +296,7 @@ void hl_inbox_receive(struct hl_matcher *m, const struct hl_arrival *a, struct h
     struct hl_inbox *ib = hl_inbox_of(m, a->ctx, a->src);
     if (HL_LIKELY(own_now(m, ib))) {
         apply_all(m, ib, w);
-        arrive(m, ib, a, w);
+        take_in(m, ib, a, w);
         leave(m, ib, w);
         return;
     }
@@ -452,20 +477,33 @@ struct hl_message *hl_inbox_take_message(struct hl_matcher *m, const struct hl_r
     return message;
 }
 
+/* A message that is none to be received. */
+static void take_control(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_slot *s,
+                         struct hl_work *w)
+{
+    struct hl_home *sender = hl_home_of(m, s->head.from);
+    const void *data = NULL;
+    count(&ib->others);
+    if (s->head.kind == HL_MSG_REVOKE) {
+        struct hl_arrival a;
+        slot_arrival(m, s, &a);
+        take_back(ib, &a, w);
+        return;
+    }
+    if (s->head.kind == HL_MSG_DATA) {
+        data = sender->cells[s->area.piece.cell % HL_CELLS];
+    }
+    hl_rndv_control(m, s, data);
+    if (data != NULL) {
+        hl_cell_give(sender, s->area.piece.cell);
+    }
+}
+
 static void take_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_slot *s, struct hl_work *w)
 {
     const struct hl_msg_head *h = &s->head;
-    struct hl_home *sender = hl_home_of(m, h->from);
     if (h->kind > HL_MSG_RTS) {
-        const void *data = NULL;
-        count(&ib->others);
-        if (h->kind == HL_MSG_DATA) {
-            data = sender->cells[s->area.piece.cell % HL_CELLS];
-        }
-        hl_rndv_control(m, s, data);
-        if (data != NULL) {
-            hl_cell_give(sender, s->area.piece.cell);
-        }
+        take_control(m, ib, s, w);
         return;
     }
     struct hl_arrival a;
@@ -476,7 +514,7 @@ static void take_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl
     arrive(m, ib, &a, w);
     if (h->kind == HL_MSG_CELL) {
         count(&ib->cells);
-        hl_cell_give(sender, s->area.cell);
+        hl_cell_give(hl_home_of(m, h->from), s->area.cell);
     }
 }
 

@@ -317,6 +317,7 @@ struct hl_names {
 };
 
 #define HL_REQ_EXACT 4u      /* the message must be as long as the buffer */
+#define HL_REQ_REVOKED 8u    /* no receive: its sender is told that its message was not matched */
 #define HL_REQ_HOLDS_TYPE 1u /* in hl_req.spare: a reference to drop at completion */
 #define HL_REQ_REGISTERED 4u /* in a send's: its buffer is registered for the receiver */
 
@@ -440,7 +441,7 @@ int hl_matcher_send(struct hl_matcher *m, const struct hl_send *s);
 void hl_send_finish(struct hl_matcher *m, struct hl_req *r); /* frees its name, drops the type, completes */
 void hl_send_end(struct hl_req *r);                          /* the same without the name, which is taken */
 int hl_peer_drain(struct hl_matcher *m, struct hl_peer *p);
-bool hl_send_cancel(struct hl_matcher *m, struct hl_req *r);
+void hl_send_cancel(struct hl_matcher *m, struct hl_req *r);
 
 /* rndv.c */
 struct hl_peer *hl_peer_from(struct hl_matcher *m, int from); /* `from` as in struct hl_entry; or NULL */
@@ -449,6 +450,8 @@ void hl_control_send(struct hl_matcher *m, struct hl_peer *p, enum hl_msg_kind k
                      const union hl_msg_area *area);
 /* Handles a control message; `data`: the bytes of a DATA. */
 void hl_rndv_control(struct hl_matcher *m, const struct hl_slot *slot, const void *data);
+/* The same of a whole one: a REVOKE needs the head of its RTS. */
+void hl_control_put(struct hl_matcher *m, struct hl_peer *p, const struct hl_slot *slot);
 bool hl_control_push(struct hl_matcher *m, struct hl_peer *p,
                      const struct hl_slot *slot); /* false: no room */
 void hl_owed_free(struct hl_owed *o);
@@ -577,6 +580,13 @@ HL_INLINE void hl_work_start(struct hl_work *w)
     w->todo = NULL;
     w->todo_tail = &w->todo;
     w->n = 0;
+}
+
+HL_INLINE void hl_work_add(struct hl_work *w, struct hl_req *r)
+{
+    r->next = NULL;
+    *w->todo_tail = r;
+    w->todo_tail = &r->next;
 }
 
 #endif

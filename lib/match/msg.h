@@ -10,13 +10,14 @@ enum hl_msg_kind {
     HL_MSG_CELL,      /* matched: payload in a cell of the sender's */
     HL_MSG_RTS,       /* matched: payload still with the sender */
     /* control: handled by whoever polls, never matched */
-    HL_MSG_PULL,  /* to the sender: send me the first n bytes */
-    HL_MSG_DATA,  /* to the receiver: some of them */
-    HL_MSG_FIN,   /* to the sender: I have what I want */
-    HL_MSG_HELP,  /* to a sender on the node: copy with me (both.c) */
-    HL_MSG_ENDED, /* to the receiver: I copied the last of it */
-    HL_MSG_XOFF,  /* to a sender: keep the payloads of your messages */
-    HL_MSG_XON,   /* to a sender: no longer */
+    HL_MSG_REVOKE, /* to the receiver, behind an RTS: forget it, if it is not matched yet; answered by FIN */
+    HL_MSG_PULL,   /* to the sender: send me the first n bytes */
+    HL_MSG_DATA,   /* to the receiver: some of them */
+    HL_MSG_FIN,    /* to the sender: I have what I want */
+    HL_MSG_HELP,   /* to a sender on the node: copy with me (both.c) */
+    HL_MSG_ENDED,  /* to the receiver: I copied the last of it */
+    HL_MSG_XOFF,   /* to a sender: keep the payloads of your messages */
+    HL_MSG_XON,    /* to a sender: no longer */
 };
 
 struct hl_msg_head {
@@ -49,9 +50,11 @@ struct hl_msg_data {
     uint64_t spare;
 };
 
+/* Also of a REVOKE, which has the head of its RTS. */
 struct hl_msg_fin {
-    uint64_t cookie; /* names the send */
-    uint64_t spare[3];
+    uint64_t cookie;  /* names the send */
+    uint64_t revoked; /* not 0: it was not matched, and never will be */
+    uint64_t spare[2];
 };
 
 struct hl_msg_help {

@@ -134,9 +134,7 @@ void hl_recv_deliver(struct hl_matcher *m, struct hl_req *r, const struct hl_arr
     if (HL_UNLIKELY(a->kind == HL_MSG_RTS)) {
         const struct hl_msg_rts *rts = a->payload;
         hl_reach_note(m, r, rts, a->from);
-        r->next = NULL;
-        *w->todo_tail = r;
-        w->todo_tail = &r->next;
+        hl_work_add(w, r);
         return;
     }
     int err = n > 0 ? hl_recv_put(r, 0, a->payload, n) : 0;

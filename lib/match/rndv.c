@@ -7,7 +7,8 @@
  * or, when it cannot read it:
  *   packs into cells      <--  PULL {name, own name, n}
  *   DATA {own name, offset} ->  unpacks; completes with the last byte
- * and the sender completes with its last cell.
+ * and the sender completes with its last cell. A send that is cancelled meanwhile sends REVOKE {name} after
+ * the RTS: who finds that one unmatched answers FIN {name, revoked}, else the message goes its way.
  *
  * A control message that finds no room is owed: progress retries it. */
 #include "inner.h"
@@ -32,13 +33,15 @@
 
 bool hl_control_push(struct hl_matcher *m, struct hl_peer *p, const struct hl_slot *slot)
 {
+    bool follows = slot->head.kind == HL_MSG_REVOKE; /* the way of what it revokes */
     if (p->node < 0) {
-        return hl_far_control(m, p, slot, NULL) == 1;
+        return (follows ? hl_far_rts(m, p, slot) : hl_far_control(m, p, slot, NULL)) == 1;
     }
     struct hl_home *to = hl_home_of(m, p->node);
     uint32_t n_inboxes = hl_peer_inboxes(m, p);
     /* Every area begins with a name: all pieces of one message go through one inbox. */
-    return n_inboxes != 0 && hl_ring_push(m, to, (unsigned)slot->area.fin.cookie & (n_inboxes - 1), slot);
+    uint64_t way = follows ? hl_match_hash(slot->head.ctx, slot->head.src) : slot->area.fin.cookie;
+    return n_inboxes != 0 && hl_ring_push(m, to, (unsigned)way & (n_inboxes - 1), slot);
 }
 
 void hl_owed_free(struct hl_owed *o)
@@ -53,6 +56,31 @@ void hl_control_start(const struct hl_matcher *m, struct hl_slot *slot, enum hl_
     slot->head.from = (uint16_t)m->node_rank;
 }
 
+void hl_control_put(struct hl_matcher *m, struct hl_peer *p, const struct hl_slot *slot)
+{
+    if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) !=
+                    0)) { /* relaxed: a late look finds it */
+        return;
+    }
+    /* relaxed: order among control messages does not matter; a guess who tries first. */
+    if (hl_a32_load_relaxed(&p->owing) == 0 && hl_control_push(m, p, slot)) {
+        return;
+    }
+    struct hl_owed *o = malloc(sizeof(*o));
+    if (o == NULL) {
+        hl_log(HL_LOG_ERROR, "no memory for an answer owed to rank %d", p->world);
+        hl_boot_abort(1);
+    }
+    o->slot = *slot;
+    o->next = NULL;
+    hl_mutex_lock(&p->lock);
+    *p->owed_tail = o;
+    p->owed_tail = &o->next;
+    hl_a32_add_relaxed(&p->owing, 1); /* relaxed: a hint for the poller */
+    hl_a32_add_relaxed(&m->backlog, 1);
+    hl_mutex_unlock(&p->lock);
+}
+
 void hl_control_send(struct hl_matcher *m, struct hl_peer *p, enum hl_msg_kind kind,
                      const union hl_msg_area *area)
 {
@@ -61,27 +89,7 @@ void hl_control_send(struct hl_matcher *m, struct hl_peer *p, enum hl_msg_kind k
     if (area != NULL) {
         slot.area = *area;
     }
-    if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) !=
-                    0)) { /* relaxed: a late look finds it */
-        return;
-    }
-    /* relaxed: order among control messages does not matter; a guess who tries first. */
-    if (hl_a32_load_relaxed(&p->owing) == 0 && hl_control_push(m, p, &slot)) {
-        return;
-    }
-    struct hl_owed *o = malloc(sizeof(*o));
-    if (o == NULL) {
-        hl_log(HL_LOG_ERROR, "no memory for an answer owed to rank %d", p->world);
-        hl_boot_abort(1);
-    }
-    o->slot = slot;
-    o->next = NULL;
-    hl_mutex_lock(&p->lock);
-    *p->owed_tail = o;
-    p->owed_tail = &o->next;
-    hl_a32_add_relaxed(&p->owing, 1); /* relaxed: a hint for the poller */
-    hl_a32_add_relaxed(&m->backlog, 1);
-    hl_mutex_unlock(&p->lock);
+    hl_control_put(m, p, &slot);
 }
 
 struct hl_peer *hl_peer_from(struct hl_matcher *m, int from)
@@ -169,9 +177,25 @@ static void lose(struct hl_matcher *m, struct hl_req *r)
     hl_bury_receive(r, world < (uint64_t)m->world_size ? (int)world : hl_bury_whom(m, r->ctx));
 }
 
+/* Of one that was revoked in time. */
+static void end_revoked(struct hl_matcher *m, struct hl_req *r)
+{
+    const struct hl_fetch *f = &hl_recv_body(r)->fetch;
+    struct hl_peer *p = hl_peer_from(m, f->from);
+    union hl_msg_area fin = {.fin = {.cookie = f->name, .revoked = 1}};
+    if (p != NULL) {
+        hl_control_send(m, p, HL_MSG_FIN, &fin);
+    }
+    hl_req_free(r);
+}
+
 /* Answers a matched request to send. */
 static void run(struct hl_matcher *m, struct hl_req *r)
 {
+    if (HL_UNLIKELY((r->spare & HL_REQ_REVOKED) != 0)) {
+        end_revoked(m, r);
+        return;
+    }
     if (HL_UNLIKELY(hl_recv_body(r)->fetch.name == 0)) {
         lose(m, r);
         return;
@@ -413,6 +437,7 @@ void hl_rndv_control(struct hl_matcher *m, const struct hl_slot *slot, const voi
     case HL_MSG_FIN:
         r = hl_name_find(&m->names, slot->area.fin.cookie);
         if (r != NULL && r->what == HL_REQ_SEND && !is_streaming(r)) {
+            r->flags |= slot->area.fin.revoked != 0 ? HL_REQ_CANCELLED : 0;
             hl_send_finish(m, r);
         }
         break;

@@ -291,7 +291,21 @@ int hl_peer_drain(struct hl_matcher *m, struct hl_peer *p)
     return n;
 }
 
-bool hl_send_cancel(struct hl_matcher *m, struct hl_req *r)
+/* Has the receiver forget a request to send that it has not matched. */
+static void revoke_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_req *r,
+                       const struct hl_send_body *b)
+{
+    struct hl_slot slot = {.head = {.ctx = r->ctx,
+                                    .src = b->me,
+                                    .tag = b->tag,
+                                    .len = sizeof(slot.area.fin),
+                                    .kind = HL_MSG_REVOKE,
+                                    .from = (uint16_t)m->node_rank},
+                           .area.fin.cookie = b->cookie};
+    hl_control_put(m, p, &slot);
+}
+
+void hl_send_cancel(struct hl_matcher *m, struct hl_req *r)
 {
     struct hl_peer *p = hl_matcher_peer(m, hl_send_body(r)->dest);
     bool found = false;
@@ -312,8 +326,9 @@ bool hl_send_cancel(struct hl_matcher *m, struct hl_req *r)
     if (found) {
         r->flags |= HL_REQ_CANCELLED;
         hl_send_finish(m, r);
+    } else if (hl_send_body(r)->cookie != 0) {
+        revoke_rts(m, p, r, hl_send_body(r));
     }
-    return found;
 }
 
 /* What cannot leave at once, or must be fetched: `r` remembers it. */

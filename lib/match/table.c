@@ -326,6 +326,17 @@ struct hl_entry *hl_table_find(struct hl_table *t, uint64_t ctx, int src, int ta
     return e;
 }
 
+struct hl_entry *hl_table_named(struct hl_table *t, const struct hl_arrival *a, uint64_t name)
+{
+    for (struct hl_entry *e = bin_of(t, a->ctx, a->src, a->tag)->unexpected.head; e != NULL; e = e->next) {
+        const struct hl_msg_rts *rts = (const void *)e->payload;
+        if (e->kind == HL_MSG_RTS && e->from == a->from && rts->cookie == name) {
+            return e;
+        }
+    }
+    return NULL;
+}
+
 /* As if by malloc, which adds about 16 bytes. */
 uint64_t hl_entry_bytes(const struct hl_entry *e)
 {

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct hl_claim;
+struct hl_arrival;
 struct hl_entry;
 struct hl_post;
 struct hl_req;
@@ -60,6 +61,9 @@ void hl_table_remove(struct hl_table *t, struct hl_entry *e);
 uint64_t hl_entry_bytes(const struct hl_entry *e); /* memory that it takes */
 
 /* Takes exactly this posted receive off; false if it is not there. */
+/* The message that waits for the receiver of this request to send; NULL: there is none (any more). */
+struct hl_entry *hl_table_named(struct hl_table *t, const struct hl_arrival *a, uint64_t name);
+
 bool hl_table_cancel(struct hl_table *t, struct hl_req *r);
 
 /* Takes off the first posted receive that `is` accepts, claiming it; NULL if none. */

@@ -161,7 +161,7 @@ static void free_handles_twice(void)
     enum { MANY = 50 };
     MPI_Group g, again, made[MANY];
     MPI_Errhandler e, e_again;
-    int n, key, same;
+    int n, key, same, same_again;
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_group(MPI_COMM_WORLD, &g);
     again = g;
@@ -190,9 +190,11 @@ static void free_handles_twice(void)
     CHECK_EQ(MPI_Errhandler_free(&e_again), MPI_ERR_ERRHANDLER);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
     MPI_Comm_set_attr(MPI_COMM_WORLD, key, &key);
-    same = key;
+    same = same_again = key;
     CHECK_EQ(MPI_Comm_free_keyval(&key), MPI_SUCCESS);
-    CHECK_EQ(MPI_Comm_free_keyval(&same), MPI_ERR_KEYVAL);
+    CHECK_EQ(MPI_Comm_free_keyval(&same), MPI_SUCCESS); /* in use: nothing happens */
+    CHECK_EQ(MPI_Comm_delete_attr(MPI_COMM_WORLD, same_again), MPI_SUCCESS);
+    CHECK_EQ(MPI_Comm_free_keyval(&same_again), MPI_ERR_KEYVAL);
 }
 
 int main(void)
