@@ -654,6 +654,30 @@ def other_machines_are_refused_with_the_reason():
     refused("-f", "/no/such", "true", words=["No such file"])
 
 
+def slots_are_added_up_and_too_few_are_told():
+    with tempfile.NamedTemporaryFile(mode="w") as f:
+        f.write("localhost slots=2 max_slots=9 # two\n127.0.0.1:1\n")
+        f.flush()
+        for hosts, n, lines in ((("-hostfile", f.name), 4, ["max_slots=9", "4 ranks for 3 slots"]),
+                                (("-hostfile", f.name), 3, ["max_slots=9"]),
+                                (("-H", "localhost:1"), 2, ["2 ranks for 1 slot of"]),
+                                (("-H", "localhost:1,localhost:1"), 2, []),
+                                (("-H", "localhost:1,localhost"), 4, [])):
+            job = run(*hosts, "-n", n, *sh("echo $PMI_RANK"), share=False)
+            same((job.code, sorted(job.out.split())), (0, [str(r) for r in range(n)]))
+            told = [line for line in job.err.splitlines() if "take turns" not in line]
+            same(len(told), len(lines))
+            for line, words in zip(told, lines):
+                holds(line, words)
+        same(run("-H", "localhost:1", "-n", 2, "true").err, "")  # --oversubscribe
+        job = run("-H", "localhost:1", "-n", 1, "true", ":", "-H", "localhost:1", "-n", 1, "true", share=False)
+        assert "slots" not in job.err, job.err
+        f.write("localhost slots=none\n")
+        f.flush()
+        refused("-H", "localhost:0", "true", words=["localhost", "slots must be 1 to"])
+        same(run("--machinefile", f.name, "true").code, 2)
+
+
 def what_has_no_effect_is_accepted_with_one_line():
     for args in (["--allow-run-as-root"], ["-ppn", 2], ["-N", 2], ["--map-by", "slot"], ["--rank-by", "slot"]):
         job = run(*args, "true")
@@ -1386,8 +1410,8 @@ GROUPS = {
               control_c_on_the_terminal_ends_the_job, typing_to_a_stopped_rank_blocks_nothing],
     "options": [variables_are_set_and_the_part_wins, an_outer_launchers_variables_do_not_get_in, the_working_directory_is_set,
                 parts_share_one_numbering, the_nearest_option_is_named, impossible_values_are_refused,
-                other_machines_are_refused_with_the_reason, what_has_no_effect_is_accepted_with_one_line,
-                help_and_version_go_to_standard_output, ranks_are_bound_to_cores_nodes_and_sockets,
+                other_machines_are_refused_with_the_reason, slots_are_added_up_and_too_few_are_told,
+                what_has_no_effect_is_accepted_with_one_line, help_and_version_go_to_standard_output, ranks_are_bound_to_cores_nodes_and_sockets,
                 ranks_are_bound_to_the_sets_of_a_list, only_the_launchers_own_cpus_are_given,
                 threads_that_take_turns_are_told_in_one_line, ranks_count_the_cpus_that_they_may_use,
                 a_launcher_that_is_confined_counts_what_it_may_use, a_control_group_confines_as_well],

@@ -1,4 +1,5 @@
-/* mpiexec: does a host name mean this machine? Without asking the name service, which may take seconds. */
+/* mpiexec: lists and files of hosts. Does a name mean this machine (without asking the name service, which
+ * may take seconds), and how many ranks is it for? */
 #include "mx.h"
 
 #include <arpa/inet.h>
@@ -53,52 +54,77 @@ static bool is_here(const char *host)
     return address_is_mine(host);
 }
 
-/* Cuts ":slots" from a name, but leaves an IPv6 address alone. */
-static void cut_slots(char *name)
+enum { SLOTS_MOST = 100000 };
+
+#define REFUSE(...) (hl_mx_say(__VA_ARGS__), 2)
+
+/* Adds the number that an entry gives its host. Returns -1, or the exit code after having said why. */
+static int add_slots(const char *arg, const char *host, const char *text, struct hl_mx_slots *slots)
 {
-    char *colon = strchr(name, ':');
+    char *end;
+    long n = strtol(text, &end, 10);
+    if (end == text || *end || n < 1 || n > SLOTS_MOST) {
+        return REFUSE("%s: %s: the slots must be 1 to %d, not %s", arg, host, SLOTS_MOST, text);
+    }
+    slots->n += n;
+    return -1;
+}
+
+/* One entry: a name, with ":slots" behind it (an IPv6 address is left alone), then words of a file's line. */
+static int take_host(const char *arg, char *host, char **words, struct hl_mx_slots *slots)
+{
+    char *colon = strchr(host, ':'), *number = NULL;
     if (colon && !strchr(colon + 1, ':')) {
         *colon = 0;
+        number = colon + 1;
     }
+    if (!is_here(host)) {
+        return REFUSE("%s: %s is not this machine, and this launcher starts ranks on this machine only; "
+                      "for several machines start the same program with srun, Hydra's mpiexec or prterun",
+                      arg, host);
+    }
+    for (char *w; words && (w = strtok_r(NULL, " \t\r", words));) {
+        if (strncmp(w, "slots=", 6) != 0) {
+            hl_mx_say("%s: %s: %s: accepted, it has no effect here", arg, host, w);
+            continue;
+        }
+        number = w + 6;
+    }
+    if (!number) {
+        slots->open = true;
+        return -1;
+    }
+    return add_slots(arg, host, number, slots);
 }
 
-bool hl_mx_hosts_foreign(const char *list, char *name, size_t cap)
+int hl_mx_hosts_list(const char *arg, const char *list, struct hl_mx_slots *slots)
 {
     char *copy = strcpy(hl_mx_alloc(strlen(list) + 1), list), *save = NULL;
-    bool found = false;
-    for (char *h = strtok_r(copy, ", ", &save); h && !found; h = strtok_r(NULL, ", ", &save)) {
-        cut_slots(h);
-        found = !is_here(h);
-        if (found) {
-            snprintf(name, cap, "%s", h);
-        }
+    int rc = -1;
+    for (char *h = strtok_r(copy, ", ", &save); h && rc < 0; h = strtok_r(NULL, ", ", &save)) {
+        rc = take_host(arg, h, NULL, slots);
     }
     free(copy);
-    return found;
+    return rc;
 }
 
-int hl_mx_hostfile_foreign(const char *path, char *name, size_t cap)
+int hl_mx_hosts_file(const char *arg, const char *path, struct hl_mx_slots *slots)
 {
     char line[1024];
     FILE *f = fopen(path, "re");
     if (!f) {
-        return -errno;
+        return REFUSE("%s %s: %s", arg, path, strerror(errno));
     }
-    int found = 0;
-    while (!found && fgets(line, sizeof line, f)) {
+    int rc = -1;
+    while (rc < 0 && fgets(line, sizeof line, f)) {
         char *save = NULL;
         line[strcspn(line, "#\n")] = 0;
-        char *h = strtok_r(line, " \t", &save);
-        if (!h) {
-            continue;
-        }
-        cut_slots(h);
-        if (!is_here(h)) {
-            snprintf(name, cap, "%s", h);
-            found = 1;
-        }
+        char *h = strtok_r(line, " \t\r", &save);
+        rc = h ? take_host(arg, h, &save, slots) : -1;
     }
-    int rc = ferror(f) ? -errno : found; /* a folder */
+    if (ferror(f)) { /* a folder */
+        rc = REFUSE("%s %s: %s", arg, path, strerror(errno));
+    }
     fclose(f);
     return rc;
 }

@@ -28,11 +28,18 @@ struct hl_mx_part {
     const char *wdir;
 };
 
+/* Ranks that lists and files of hosts make room for. */
+struct hl_mx_slots {
+    int64_t n;
+    bool open; /* an entry says no number: any more */
+};
+
 struct hl_mx_opts {
     struct hl_mx_part *part;
     int nparts;
     int size; /* ranks in all parts */
     struct hl_mx_env genv;
+    struct hl_mx_slots slots;
     enum hl_mx_bind bind;
     const char *bind_list; /* sets of CPUs, for HL_MX_BIND_LIST */
     bool label, report, keep_going, oversubscribe;
@@ -134,10 +141,10 @@ const char *hl_mx_env_get(const struct hl_mx_opts *o, const struct hl_mx_part *p
 void hl_mx_help(void);
 const char *hl_mx_nearest(const char *word, const char *const *names, int n); /* NULL: none is near */
 
-/* hosts.c: the first name of a list or file that is not this machine's goes to name[cap]: true or 1; -errno
- * when the file cannot be read. */
-bool hl_mx_hosts_foreign(const char *list, char *name, size_t cap);
-int hl_mx_hostfile_foreign(const char *path, char *name, size_t cap);
+/* hosts.c: reads what the option `arg` names, where all must be this machine, and adds up its slots. Return
+ * -1 to go on, else the exit code after having said why. */
+int hl_mx_hosts_list(const char *arg, const char *list, struct hl_mx_slots *slots);
+int hl_mx_hosts_file(const char *arg, const char *path, struct hl_mx_slots *slots);
 
 /* cpus.c: "0-3,8" to a set: returns what follows, or NULL for no list or a number above `most`. Reads such a
  * line from a file: false if there is none. Writes "CPUs 0-3,8" and returns `out`. */

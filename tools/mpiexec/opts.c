@@ -157,22 +157,6 @@ static int set_bind(struct hl_mx_opts *o, const char *text)
     return -1;
 }
 
-static int check_hosts(const char *arg, const char *text, bool file)
-{
-    char name[256];
-    int rc =
-        file ? hl_mx_hostfile_foreign(text, name, sizeof name) : hl_mx_hosts_foreign(text, name, sizeof name);
-    if (rc < 0) {
-        return COMPLAIN("%s %s: %s", arg, text, strerror(-rc));
-    }
-    if (rc) {
-        return COMPLAIN("%s: %s is not this machine, and this launcher starts ranks on this machine only; "
-                        "for several machines start the same program with srun, Hydra's mpiexec or prterun",
-                        arg, name);
-    }
-    return -1;
-}
-
 static int set_x(struct hl_mx_part *p, const char *arg, const char *text)
 {
     const char *eq = strchr(text, '=');
@@ -241,8 +225,9 @@ static int apply(struct hl_mx_opts *o, struct hl_mx_part *p, const struct row *r
         o->oversubscribe = true;
         return -1;
     case OPT_HOSTS:
+        return hl_mx_hosts_list(arg, v[0], &o->slots);
     case OPT_HOSTFILE:
-        return check_hosts(arg, v[0], r->id == OPT_HOSTFILE);
+        return hl_mx_hosts_file(arg, v[0], &o->slots);
     case OPT_SYSFS:
         o->sys_root = v[0];
         return -1;
@@ -341,5 +326,10 @@ int hl_mx_opts_parse(int argc, char **argv, struct hl_mx_opts *o)
         }
         o->size += p->n;
     } while (argv[at]);
+    if (o->slots.n && !o->slots.open && o->size > o->slots.n && !o->oversubscribe) {
+        hl_mx_say("%d ranks for %lld slot%s of the hosts named: all start on this machine "
+                  "(--oversubscribe: this is meant)",
+                  o->size, (long long)o->slots.n, o->slots.n == 1 ? "" : "s");
+    }
     return -1;
 }
