@@ -2,6 +2,7 @@
 #include "inside.h"
 
 #include <string.h>
+#include <strings.h>
 
 static bool given(const void *field)
 {
@@ -35,11 +36,25 @@ static int give(const int *flag, const void *target, const char *value)
                                         : 0;
 }
 
+/* Lanes of a mode whose threads share one. */
+static void note_lanes(void)
+{
+    const struct hl_var *lanes = hl_conf_var_of(&hl_conf.lanes), *mode = hl_conf_var_of(&hl_conf.rma_mode),
+                        *cs = hl_conf_var_of(&hl_conf.cs);
+    bool one_lock = strcasecmp(cs->value, "none") == 0 || strcasecmp(cs->value, "global") == 0 ||
+                    strcasecmp(cs->value, "brief") == 0;
+    if (hl_conf.lanes > 1 && (hl_conf.rma_mode != 0 || one_lock)) {
+        const struct hl_var *why = hl_conf.rma_mode != 0 ? mode : cs;
+        hl_conf_note_add("%s=%s has no effect with %s=%s, which uses one lane", lanes->name, lanes->value,
+                         why->name, why->value);
+    }
+}
+
 /* A file that nothing is written to. */
 static void note_idle(void)
 {
     const struct hl_var *stats = hl_conf_var_of(&hl_conf.stats), *file = hl_conf_var_of(&hl_conf.stats_file);
-    if (hl_conf.stats_file[0] != '\0' && strcmp(stats->value, "json") != 0) {
+    if (hl_conf.stats_file[0] != '\0' && strcasecmp(stats->value, "json") != 0) {
         hl_conf_note_add("%s=%s has no effect with %s=%s: write %s=json", file->name, file->value,
                          stats->name, stats->value, stats->name);
     }
@@ -50,6 +65,7 @@ int hl_conf_take_old_names(void)
     static const int *const reporters[] = {&hl_conf.env_display, &hl_conf.shmem_info, &hl_conf.shmem_meminfo};
     int rc = take_huge_pages();
     note_idle();
+    note_lanes();
     for (size_t i = 0; rc == 0 && i < sizeof reporters / sizeof reporters[0]; i++) {
         rc = give(reporters[i], &hl_conf.mem_report, "2");
     }

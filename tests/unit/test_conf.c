@@ -425,6 +425,34 @@ START_TEST(a_file_without_what_goes_there_is_noted)
 }
 END_TEST
 
+static const struct lanes_case {
+    const char *lanes, *name, *value; /* what is set */
+    bool noted;
+} lanes_cases[] = {
+    {"8", "HOTLANE_RMA_MODE", "global", true}, {"8", "HOTLANE_RMA_MODE", "enqueue", true},
+    {"8", "HOTLANE_RMA_MODE", "hot", false},   {"8", "HOTLANE_CS", "none", true},
+    {"8", "HOTLANE_CS", "Global", true},       {"8", "HOTLANE_CS", "brief", true},
+    {"8", "HOTLANE_CS", "object", false},      {"1", "HOTLANE_CS", "global", false},
+};
+
+START_TEST(lanes_of_a_mode_that_uses_one_are_noted)
+{
+    const struct lanes_case *c = &lanes_cases[_i];
+    char want[128];
+    setenv("HOTLANE_LANES", c->lanes, 1);
+    setenv(c->name, c->value, 1);
+    ck_assert_int_eq(hl_conf_load(), 0);
+    if (!c->noted) {
+        ck_assert_ptr_null(hl_conf_note(0));
+        return;
+    }
+    snprintf(want, sizeof want, "HOTLANE_LANES=%s has no effect with %s=%s, which uses one lane", c->lanes,
+             c->name, c->value);
+    ck_assert_str_eq(hl_conf_note(0), want);
+    ck_assert_ptr_null(hl_conf_note(1));
+}
+END_TEST
+
 START_TEST(env_display_asks_for_all_lines_about_memory)
 {
     setenv("MPICH_ENV_DISPLAY", "1", 1);
@@ -534,6 +562,8 @@ static Suite *conf_suite(void)
     tcase_add_loop_test(f, old_names_set_the_page_size_with_one_note, 0,
                         (int)(sizeof old_names / sizeof old_names[0]));
     tcase_add_loop_test(f, a_file_without_what_goes_there_is_noted, 0, 2);
+    tcase_add_loop_test(f, lanes_of_a_mode_that_uses_one_are_noted, 0,
+                        (int)(sizeof lanes_cases / sizeof lanes_cases[0]));
     tcase_add_test(f, env_display_asks_for_all_lines_about_memory);
     tcase_add_test(f, our_own_name_beats_env_display);
     tcase_add_test(f, env_display_0_changes_nothing);
