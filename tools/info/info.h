@@ -57,6 +57,8 @@ void info_memory(const struct facts *f);
 void info_memory_json(const struct facts *f);
 void info_text(const struct facts *f);
 void info_json(const struct facts *f);
+void info_env_json(const struct facts *f);
+void info_functions_json(const struct facts *f);
 void info_env(const struct facts *f);
 void info_markdown(const struct facts *f);
 

@@ -3,6 +3,7 @@
 
 #include "fab.h"
 #include "hl_build.h"
+#include "missing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -172,6 +173,25 @@ static void variables(const struct facts *f)
         string(hl_conf_note(i));
     }
     printf("]\n");
+}
+
+void info_env_json(const struct facts *f)
+{
+    printf("{\n");
+    variables(f);
+    printf("}\n");
+}
+
+void info_functions_json(const struct facts *f)
+{
+    const char *const *names = hl_api_missing();
+    (void)f;
+    printf("{\n  \"functions\": [");
+    for (int i = 0; names[i] != NULL; i++) {
+        printf("%s\n    ", i > 0 ? "," : "");
+        string(names[i]);
+    }
+    printf("\n  ]\n}\n");
 }
 
 void info_json(const struct facts *f)

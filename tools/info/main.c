@@ -25,7 +25,7 @@ static const char usage[] =
     "  --memory          only memory: kinds, nearest nodes, huge pages, what the variables ask for and what "
     "a\n"
     "                    small piece really gets\n"
-    "  --json            everything as JSON; with --memory or --check that\n"
+    "  --json            everything as JSON; with --check, --env, --memory or --functions that\n"
     "  --functions       the MPI functions that are there but not supported\n"
     "  --markdown        the variables as docs/ENVIRONMENT.md\n"
     "  --machine FILE    memory of a machine saved by `lstopo FILE.xml` in place of this one's\n"
@@ -109,9 +109,12 @@ static void parse(int argc, char **argv, struct options *o)
         int letter;
         void (*text)(const struct facts *), (*json)(const struct facts *);
     } reports[] = {
-        {'c', show_check, show_check},         {'e', info_env, info_env},
-        {'f', show_functions, show_functions}, {'m', info_markdown, info_markdown},
-        {'M', info_memory, info_memory_json},  {0, info_text, info_json},
+        {'c', show_check, show_check},
+        {'e', info_env, info_env_json},
+        {'f', show_functions, info_functions_json},
+        {'m', info_markdown, NULL},
+        {'M', info_memory, info_memory_json},
+        {0, info_text, info_json},
     };
     *o = (struct options){.root = "", .network = true};
     int report = 0;
@@ -126,6 +129,10 @@ static void parse(int argc, char **argv, struct options *o)
     }
     if (optind < argc) {
         refuse(argv[optind]);
+    }
+    if (report == 'm' && o->json) {
+        fputs("hotlane-info: --markdown is a page of its own: not with --json (--help lists all)\n", stderr);
+        exit(2);
     }
     for (size_t i = 0; o->show == NULL; i++) {
         if (reports[i].letter == report) {
