@@ -624,6 +624,11 @@ def the_nearest_option_is_named():
     for wrong, near in (("--tag-outptu", "--tag-output"), ("-nn", "-n"), ("--bindto", "--bind-to"), ("--tiemout", "--timeout"),
                         ("-wdr", "--wdir")):
         refused(wrong, "x", words=[wrong, f"nearest is {near}"])
+    for args, words in ((["-configfile", "x"], "`:` between"), (["--app", "x"], "`:` between"), (["--mca", "a", "b"], "-genv NAME VALUE"),
+                        (["--ntasks=4", "x"], "given by -n"), (["-genvnone", "x"], "env -i")):
+        refused(*args, words=[args[0], words])
+    for wrong in ("-profile", "--xyzxyz", "-z"):
+        refused(wrong, "x", words=[f"unknown option {wrong} (--help lists all)"])
 
 
 def impossible_values_are_refused():

@@ -66,7 +66,7 @@ static int distance(const char *a, const char *b)
 const char *hl_mx_nearest(const char *word, const char *const *names, int n)
 {
     const char *best = NULL;
-    int least = (int)strlen(word) / 2 + 1; /* what differs in more than half is no slip of the finger */
+    int least = ((int)strlen(word) + 1) / 3 + 1; /* more than a third is no slip of the finger */
     for (int i = 0; i < n; i++) {
         int d = distance(word, names[i]);
         if (d < least) {

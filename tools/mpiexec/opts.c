@@ -107,8 +107,27 @@ const char *hl_mx_env_get(const struct hl_mx_opts *o, const struct hl_mx_part *p
     return found ? found : find_pair(environ, n, name);
 }
 
+/* Options that other launchers have, and what does the same here. */
+static const char *const elsewhere[][2] = {
+    {"configfile", "write its parts here, one after the other with a `:` between them"},
+    {"app", "write its parts here, one after the other with a `:` between them"},
+    {"mca", "settings are environment variables, set by -genv NAME VALUE; see hotlane-info --env"},
+    {"pmixmca", "settings are environment variables, set by -genv NAME VALUE; see hotlane-info --env"},
+    {"ntasks", "the number of ranks is given by -n"},
+    {"cpu-bind", "CPUs are given by --bind-to"},
+    {"genvlist", "all variables are passed on"},
+    {"envlist", "all variables are passed on"},
+    {"genvnone", "all variables are passed on; `env -i` before this command leaves them out"},
+    {"envnone", "all variables are passed on; `env -i` before this command leaves them out"},
+};
+
 static int unknown(const char *arg, const char *name)
 {
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++) {
+        if (!strcmp(elsewhere[i][0], name)) {
+            return COMPLAIN("no option %s: %s (--help lists all)", arg, elsewhere[i][1]);
+        }
+    }
     const char *names[ROWS];
     for (int i = 0; i < ROWS; i++) {
         names[i] = table[i].name;
