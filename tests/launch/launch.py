@@ -758,6 +758,8 @@ def ranks_are_bound_to_the_sets_of_a_list():
         refused(f"--bind-to={text}", "-n", 2, "true", words=["none, core, numa, socket, or a set of CPUs for each rank"])
     refused("--bind-to", f"{a}:{b}", "-n", 3, "true", words=["2 sets of CPUs for 3 ranks"])
     refused("--bind-to", f"{a}:1023", "-n", 2, "true", words=["set 2 is CPU 1023", "this launcher may use"])
+    every_other = ",".join(str(cpu) for cpu in range(0, 1024, 2))  # the longest of sets is said whole
+    refused("--bind-to", every_other, "true", words=[f"--bind-to {every_other}: set 1 is CPUs {every_other}, but this launcher may use"])
 
 
 def only(cpu):

@@ -22,7 +22,7 @@ static const char *const names[] = {
     [HL_MX_BIND_SOCKET] = "socket", [HL_MX_BIND_LIST] = "list",
 };
 
-enum { TEXT = 512 };
+enum { PATH = 512 };
 
 #define REFUSE(...) (hl_mx_say(__VA_ARGS__), 2)
 
@@ -38,7 +38,7 @@ static void add_place(const cpu_set_t *cpus, int id)
 /* The CPUs that share `what` with `cpu`, itself at least: the first of the two files that is there. */
 static void beside(int cpu, const char *file, const char *older, cpu_set_t *set)
 {
-    char path[TEXT];
+    char path[PATH];
     const char *const files[] = {file, older};
     for (int i = 0; i < 2; i++) {
         snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%d/topology/%s", opts->sys_root, cpu, files[i]);
@@ -67,7 +67,7 @@ static void find_groups(const char *file, const char *older)
 
 static void find_nodes(void)
 {
-    char path[TEXT];
+    char path[PATH];
     cpu_set_t set;
     for (int node = 0; node < 1024; node++) {
         snprintf(path, sizeof path, "%s/devices/system/node/node%d/cpulist", opts->sys_root, node);
@@ -84,7 +84,7 @@ static void find_nodes(void)
 static int read_list(void)
 {
     const char *text = opts->bind_list;
-    char may[TEXT], set_text[TEXT];
+    char may[HL_MX_CPUS_TEXT], set_text[HL_MX_CPUS_TEXT];
     for (;; text++) {
         cpu_set_t set, both;
         text = hl_mx_cpus_parse(text, CPU_SETSIZE - 1, &set);
@@ -111,7 +111,7 @@ static int read_list(void)
 
 static int find_places(void)
 {
-    char may[TEXT];
+    char may[HL_MX_CPUS_TEXT];
     switch (opts->bind) {
     case HL_MX_BIND_NONE:
         return 0;
@@ -170,7 +170,7 @@ static void check_threads(void)
 {
     int64_t all = 0, *of_place = hl_mx_alloc(sizeof *of_place * (size_t)(places + 1));
     bool told = false;
-    char text[TEXT];
+    char text[HL_MX_CPUS_TEXT];
     for (int p = 0, rank = 0; p < opts->nparts; p++) {
         int threads = threads_of(&opts->part[p], &told);
         for (int i = 0; i < opts->part[p].n; i++, rank++) {
@@ -220,7 +220,7 @@ const cpu_set_t *hl_mx_bind_of(int rank)
 
 void hl_mx_bind_report(int rank)
 {
-    char list[TEXT], where[64] = "not bound", shared[48] = "";
+    char list[HL_MX_CPUS_TEXT], where[64] = "not bound", shared[48] = "";
     int at = places ? place_of(rank) : -1, beside_it = -1;
     for (int i = 0; places && i < opts->size; i++) {
         beside_it += place_of(i) == at;

@@ -151,6 +151,7 @@ int hl_mx_hosts_file(const char *arg, const char *path, struct hl_mx_slots *slot
 const char *hl_mx_cpus_parse(const char *text, long most, cpu_set_t *set);
 bool hl_mx_cpus_read(const char *path, cpu_set_t *set);
 char *hl_mx_cpus_write(const cpu_set_t *set, char *out, size_t cap);
+#define HL_MX_CPUS_TEXT 4096 /* room for any set: at worst every other one of 1024 */
 
 /* bind.c: places for opt.bind, 0 or an exit code after having said why; hl_mx_bind_of returns the CPUs of a
  * rank, or NULL for no binding. */

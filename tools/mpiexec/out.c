@@ -325,30 +325,41 @@ void hl_mx_out_finish(bool patient)
     }
 }
 
-void hl_mx_say(const char *fmt, ...)
+/* To our standard error: by its sink, once that is open. */
+static void say_line(const char *line, size_t len)
 {
-    char line[1024];
-    int at = snprintf(line, sizeof line, "%s: ", program_invocation_short_name);
-    va_list a;
-    va_start(a, fmt);
-    int n = vsnprintf(line + at, sizeof line - (size_t)at - 1, fmt, a);
-    va_end(a);
-    if (n < 0) {
-        return;
-    }
-    at += n;
-    if (at > (int)sizeof line - 2) {
-        at = (int)sizeof line - 2;
-    }
-    line[at++] = '\n';
-    if (!hl_mx.err) { /* before the sinks are open */
-        if (write(2, line, (size_t)at) < 0) {
+    if (!hl_mx.err) {
+        if (write(2, line, len) < 0) {
             return;
         }
         return;
     }
     if (!hl_mx.err->dead) {
-        hl_mx_queue_add(&hl_mx.err->q, line, (size_t)at);
+        hl_mx_queue_add(&hl_mx.err->q, line, len);
         hl_mx_out_flush(hl_mx.err);
     }
+}
+
+void hl_mx_say(const char *fmt, ...)
+{
+    char few[1024], *line = few;
+    size_t at = (size_t)snprintf(few, sizeof few, "%s: ", program_invocation_short_name), cap = sizeof few;
+    va_list a, again;
+    va_start(a, fmt);
+    va_copy(again, a);
+    int n = vsnprintf(few + at, cap - at, fmt, a);
+    char *all = n >= 0 && at + (size_t)n + 2 > cap ? malloc(at + (size_t)n + 2) : NULL;
+    if (all) { /* else, when memory is what there is none of, the line is cut */
+        cap = at + (size_t)n + 2;
+        line = memcpy(all, few, at);
+        vsnprintf(line + at, cap - at, fmt, again);
+    }
+    va_end(again);
+    va_end(a);
+    if (n >= 0) {
+        at = at + (size_t)n > cap - 2 ? cap - 2 : at + (size_t)n;
+        line[at++] = '\n';
+        say_line(line, at);
+    }
+    free(all);
 }
