@@ -24,7 +24,7 @@
 #define AUTO_MOST ((uint64_t)64 << 30)  /* and at most that */
 #define PINNED_MOST ((uint64_t)1 << 30) /* where the NIC takes pages when memory is registered */
 #define SPAN_ALIGN ((size_t)1 << 30)    /* so that shmem_align can keep its promise */
-#define SIZE_MOST ((uint64_t)1 << 46)   /* larger ones are refused as this is; sums do not overflow */
+#define SIZE_MOST ((uint64_t)1 << 46)   /* so that sums do not overflow */
 #define WAIT_US 2000000                 /* for the PE with the cause to end the job */
 
 struct hl_heap hl_heap;
@@ -133,6 +133,16 @@ static uint64_t auto_size(uint64_t fair)
     return fair >= step ? fair & ~(step - 1) : GRANULE;
 }
 
+static int check_size(const struct asked_part *p)
+{
+    char size[HL_BYTES_TEXT], most[HL_BYTES_TEXT];
+    return p->size == UINT64_MAX || p->size <= SIZE_MOST
+               ? 0
+               : hl_err_say(HL_ERR_NO_MEM,
+                            "partition %d: %s asked for: more than memory of any machine, at most %s",
+                            (int)p->id, hl_bytes_text(p->size, size), hl_bytes_text(SIZE_MOST, most));
+}
+
 static void plan_part(const struct asked_part *a, uint64_t natural, uint64_t fair, struct hl_heap_part *out)
 {
     static const enum hl_mem_kind kinds[] = {[HL_PART_DEFAULT] = HL_MEM_ANY,
@@ -145,8 +155,7 @@ static void plan_part(const struct asked_part *a, uint64_t natural, uint64_t fai
                                              [HL_PART_BY_SYSTEM] = HL_MEM_PREFERRED};
     uint64_t size = a->size == UINT64_MAX ? auto_size(fair) : a->size;
     *out = (struct hl_heap_part){.id = (int)a->id, .page = (size_t)natural};
-    size = hl_min_size(hl_max_size(size, 1), SIZE_MOST);
-    out->size = hl_round_up(size, GRANULE);
+    out->size = hl_round_up(hl_max_size(size, 1), GRANULE);
     out->wish = (struct hl_mem_wish){kinds[a->kind], rules[a->policy], (size_t)a->page, true};
     out->wished =
         out->wish.kind != HL_MEM_ANY || out->wish.rule != HL_MEM_PREFERRED || natural > hl_topo_page();
@@ -169,6 +178,9 @@ static int plan(void)
         for (int k = 0; k < HL_PART_MOST; k++) {
             all[0].parts[k].natural = hl_max_size(all[0].parts[k].natural, all[i].parts[k].natural);
         }
+    }
+    for (int k = 0; rc == 0 && k < all[0].count; k++) {
+        rc = check_size(&all[0].parts[k]);
     }
     for (int k = 0; rc == 0 && k < all[0].count; k++) {
         plan_part(&all[0].parts[k], all[0].parts[k].natural, all[0].fair, &hl_heap.parts[hl_heap.count++]);

@@ -70,7 +70,9 @@ check("mandatory", run("show", **mandatory), 1, "PE .*shmem_init_thread: partiti
 check("a PE without", run("show", each=[{}, {}, {"HOTLANE_FASTMEM_NODES": "63"}], SMA_SYMMETRIC_PARTITION1="size=1M:kind=F:policy=M",
                           HOTLANE_FASTMEM_NODES="all", HOTLANE_MEM_REPORT="0"), 1, "there is no node 63", "PE 2 .*partition 1: policy M on fast memory")
 check("too large", run("show", SMA_SYMMETRIC_SIZE="5000G"), 1, "partition 1: .*more than memory and swap of this machine")
-check("much too large", run("show", SMA_SYMMETRIC_SIZE="5000T"), 1, "partition 1: .*more than memory")
+check("much too large", run("show", SMA_SYMMETRIC_SIZE="5000T"), 1, "partition 1: 5000T asked for: more than memory of any machine, at most 64T")
+check("a partition much too large", run("show", SHMEM_SYMMETRIC_PARTITION1="size=2M", SHMEM_SYMMETRIC_PARTITION2="size=8000000T"), 1,
+      "partition 2: 8000000T asked for: .* at most 64T")
 check("sizes differ", run("show", each=[{"SHMEM_SYMMETRIC_SIZE": "10M"}, {"SHMEM_SYMMETRIC_SIZE": "11M"}]), 1,
       "asks for partition 1 of 10M, .* on PE 0 and for partition 1 of 11M, .* on PE 1")
 check("one more", run("show", each=[{"SMA_SYMMETRIC_PARTITION1": "size=1M"},
