@@ -10,8 +10,20 @@
 #include <cairo.h>
 #include <stdlib.h>
 
+#define LABEL_SIZE 14.0 /* of the numbers on axes */
+
 /* The plot's box and the whole picture, in pixels. */
-enum { LEFT = 84, TOP = 74, BOTTOM = 70, RIGHT = 128, SIDE = 640, BAR_GAP = 22, BAR_WIDTH = 20 };
+enum {
+    LEFT = 84,
+    TOP = 74,
+    BOTTOM = 70,
+    SIDE = 640,
+    BAR_GAP = 22,
+    BAR_WIDTH = 20,
+    TICK = 11,
+    NAME_GAP = 26,
+    EDGE = 18
+};
 
 struct colour {
     double r, g, b;
@@ -54,12 +66,13 @@ static uint32_t pixel_of(double t)
            (uint32_t)(255.0 * c.b + 0.5);
 }
 
-/* A drawing and its scales: the plot's size, the data's ranges. */
+/* A drawing and its scales: the plot's size, the data's ranges, the width of the colour bar's numbers. */
 struct plot {
     cairo_t *cr;
     cairo_surface_t *surface;
     double width, height;
     double x0, x1, y0, y1;
+    double labels;
 };
 
 static void text_at(cairo_t *cr, double x, double y, double align, const char *text)
@@ -123,8 +136,34 @@ static void axis_y(const struct plot *p, double at, int side)
         cairo_rel_line_to(p->cr, 6.0 * side, 0.0);
         cairo_stroke(p->cr);
         tick_label(text, sizeof text, v, step);
-        text_at(p->cr, at + 11.0 * side, y + 5.0, side < 0 ? 1.0 : 0.0, text);
+        text_at(p->cr, at + TICK * side, y + 5.0, side < 0 ? 1.0 : 0.0, text);
     }
+}
+
+/* The width of the widest number that axis_y writes from v0 to v1. */
+static double labels_width(double v0, double v1)
+{
+    double step = tick_step(v1 - v0, 5), widest = 0.0;
+    cairo_surface_t *none = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1, 1);
+    cairo_t *cr = cairo_create(none);
+    cairo_text_extents_t e;
+    char text[32];
+
+    font(cr, LABEL_SIZE, CAIRO_FONT_WEIGHT_NORMAL);
+    for (double v = ceil(v0 / step - 1e-9) * step; v <= v1 + 1e-9 * step; v += step) {
+        tick_label(text, sizeof text, v, step);
+        cairo_text_extents(cr, text, &e);
+        widest = fmax(widest, e.x_advance);
+    }
+    cairo_destroy(cr);
+    cairo_surface_destroy(none);
+    return widest;
+}
+
+/* The density at the upper end of the colours; what differs by roundings only is one colour. */
+static double density_top(const struct figures *g)
+{
+    return g->rho_max - g->rho_min > 1e-12 * g->rho_max ? g->rho_max : g->rho_min + 1.0;
 }
 
 static void frame(const struct plot *p, double x, double width)
@@ -189,7 +228,7 @@ static cairo_surface_t *density_image(const struct field *f, const struct figure
     const double *layer = layer_of(f);
     cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, nx, ny);
     unsigned char *data = cairo_image_surface_get_data(image);
-    double range = g->rho_max > g->rho_min ? g->rho_max - g->rho_min : 1.0;
+    double range = density_top(g) - g->rho_min;
 
     for (int j = 0; data && j < ny; j++) {
         uint32_t *row =
@@ -222,14 +261,14 @@ static void density_draw(struct plot *p, const struct field *f, const struct fig
     image_draw(p, bar_image(), bar, BAR_WIDTH, CAIRO_FILTER_BILINEAR);
     frame(p, LEFT, p->width);
     frame(p, bar, BAR_WIDTH);
-    font(p->cr, 14.0, CAIRO_FONT_WEIGHT_NORMAL);
+    font(p->cr, LABEL_SIZE, CAIRO_FONT_WEIGHT_NORMAL);
     axis_x(p);
     axis_y(p, LEFT, -1);
     axis_name_y(p, LEFT - 56.0, "y");
     p->y0 = g->rho_min;
-    p->y1 = g->rho_max > g->rho_min ? g->rho_max : g->rho_min + 1.0;
+    p->y1 = density_top(g);
     axis_y(p, bar + BAR_WIDTH, 1);
-    axis_name_y(p, bar + BAR_WIDTH + 68.0, "density");
+    axis_name_y(p, bar + BAR_WIDTH + TICK + p->labels + NAME_GAP, "density");
 }
 
 /* The density along x in the middle row. */
@@ -249,13 +288,14 @@ static void profile_draw(struct plot *p, const struct field *f, const struct fig
         cairo_line_to(p->cr, LEFT + p->width * (i + 0.5) / nx, TOP + p->height * (1.0 - rho[i] / p->y1));
     cairo_stroke(p->cr);
     frame(p, LEFT, p->width);
-    font(p->cr, 14.0, CAIRO_FONT_WEIGHT_NORMAL);
+    font(p->cr, LABEL_SIZE, CAIRO_FONT_WEIGHT_NORMAL);
     axis_x(p);
     axis_y(p, LEFT, -1);
     axis_name_y(p, LEFT - 56.0, "density");
 }
 
-static struct plot plot_make(const struct field *f, const struct problem *p, int profile)
+static struct plot plot_make(const struct field *f, const struct problem *p, const struct figures *g,
+                             int profile)
 {
     double lx = f->domain.n[X] * f->domain.width[X], ly = f->domain.n[Y] * f->domain.width[Y];
     double scale = SIDE / (lx > ly ? lx : ly);
@@ -264,10 +304,12 @@ static struct plot plot_make(const struct field *f, const struct problem *p, int
                         .x0 = p->lower[X],
                         .x1 = p->lower[X] + lx,
                         .y0 = p->lower[Y],
-                        .y1 = p->lower[Y] + ly};
+                        .y1 = p->lower[Y] + ly,
+                        .labels = profile ? 0.0 : labels_width(g->rho_min, density_top(g))};
+    int right = profile ? 40 : BAR_GAP + BAR_WIDTH + TICK + (int)plot.labels + NAME_GAP + EDGE;
 
-    plot.surface = cairo_image_surface_create(
-        CAIRO_FORMAT_RGB24, (int)plot.width + LEFT + (profile ? 40 : RIGHT), (int)plot.height + TOP + BOTTOM);
+    plot.surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)plot.width + LEFT + right,
+                                              (int)plot.height + TOP + BOTTOM);
     plot.cr = cairo_create(plot.surface);
     cairo_set_source_rgb(plot.cr, 1.0, 1.0, 1.0);
     cairo_paint(plot.cr);
@@ -282,7 +324,7 @@ int picture_possible(void)
 int picture_write(const char *file, const struct field *f, const struct problem *p, const struct figures *g)
 {
     int profile = p->size[Y] <= 0.0;
-    struct plot plot = plot_make(f, p, profile);
+    struct plot plot = plot_make(f, p, g, profile);
 
     title(&plot, f, p);
     if (profile)

@@ -41,6 +41,20 @@ def test_picture_is_a_png(stencil):
             assert head[:8] == b"\x89PNG\r\n\x1a\n" and min(struct.unpack(">II", head[16:])) >= least
 
 
+def test_the_picture_has_room_for_the_digits_of_its_numbers(stencil):
+    widths = []
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "picture.png")
+        for end in (["--time", "1e-12"], ["--steps", "20"], ["--steps", "1"]):  # 1 but for roundings, 1.00002, 1.0000002
+            code, _, err = stencil.call(0, ["--problem", "alfven", "--zones", "64,64", *end, "--serial", "--quiet", "--picture", file])
+            if code == 2 and "without cairo" in err:
+                return
+            assert code == 0, (end, err)
+            with open(file, "rb") as f:
+                widths.append(struct.unpack(">I", f.read(24)[16:20])[0])
+    assert widths == sorted(set(widths)), widths
+
+
 def test_a_file_that_cannot_be_written_is_named_before_the_run(stencil):
     for option, serial in (("--json", []), ("--profile", []), ("--checkpoint", []), ("--json", ["--serial"]), ("--picture", ["--serial"])):
         code, out, err = stencil.call(0 if serial else 2, GRID + [*serial, option, "/nowhere/file"])
