@@ -145,9 +145,10 @@ int grid_make(struct grid *g, const struct grid_shape *shape, char *error)
     domain_text(zones, shape->domain.n, ",");
     if (fits && g->all < g->ranks) {
         snprintf(error, OPTIONS_ERROR,
-                 "--zones %s --patch %d: %d patches cannot be shared by %d ranks; use at most %d ranks, or "
+                 "--zones %s --patch %d: %d patch%s cannot be shared by %d ranks; use %s%d rank%s, or "
                  "smaller patches",
-                 zones, shape->n, g->all, g->ranks, g->all);
+                 zones, shape->n, g->all, g->all == 1 ? "" : "es", g->ranks, g->all == 1 ? "" : "at most ",
+                 g->all, g->all == 1 ? "" : "s");
         return -1;
     }
     if (fits) {

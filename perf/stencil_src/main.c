@@ -71,6 +71,23 @@ static int parallel_main(const struct options *o, const struct world *world)
     return rc ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+/* The interface that has such a signal; `any`: both do. */
+static enum api api_of(enum signal_by signal, enum api any)
+{
+    switch (signal) {
+    case SIGNAL_ACCUMULATE:
+    case SIGNAL_FETCH_OP:
+    case SIGNAL_NOTIFY:
+        return API_MPI;
+    case SIGNAL_ATOMIC:
+    case SIGNAL_PUT_SIGNAL:
+        return API_SHMEM;
+    case SIGNAL_PUT:
+        break;
+    }
+    return any;
+}
+
 /* What the options ask for and this program or its library cannot give; `world` NULL: not yet started. */
 static int possible(const struct options *o, const struct world *world, char *error)
 {
@@ -85,6 +102,11 @@ static int possible(const struct options *o, const struct world *world, char *er
                  options_api(o));
         return -1;
     }
+    if (api_of(o->signal, o->api) != o->api) {
+        snprintf(error, OPTIONS_ERROR, "--api %s --signal %s: such a signal is of --api %s; use --signal put",
+                 options_api(o), options_signal(o), o->api == API_MPI ? "shmem" : "mpi");
+        return -1;
+    }
     if (!wire->has(o->signal)) {
         snprintf(error, OPTIONS_ERROR,
                  "--api %s --signal %s: this library does not have it; use --signal put", options_api(o),
@@ -97,6 +119,39 @@ static int possible(const struct options *o, const struct world *world, char *er
         return -1;
     }
     return 0;
+}
+
+/* Ranks that a launcher has started, by the variables of PMI-1, Open MPI or a step of Slurm; 1: none has.
+ * Which of them this is goes to *rank. */
+static int launched(int *rank)
+{
+    static const char *const names[][2] = {{"PMI_SIZE", "PMI_RANK"},
+                                           {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                                           {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *size = getenv(names[i][0]), *which = getenv(names[i][1]);
+        if (!size || !which)
+            continue;
+        *rank = atoi(which);
+        return atoi(size);
+    }
+    *rank = 0;
+    return 1;
+}
+
+/* One run is enough, and two would write the same files: the first rank says so, and its code is the job's. 0
+ * to go on. */
+static int alone_check(int *code)
+{
+    int rank, size = launched(&rank);
+
+    *code = rank == 0 ? EXIT_USAGE : EXIT_SUCCESS;
+    if (size > 1 && rank == 0)
+        fprintf(stderr,
+                "stencil: --serial: %d ranks were started for a run of one; start it without launcher\n",
+                size);
+    return size > 1;
 }
 
 /* Whether a file is there to be written over or can be made; errno says why not. */
@@ -146,6 +201,8 @@ int main(int argc, char **argv)
     }
     wire = o.api == API_SHMEM ? wire_shmem() : wire_mpi();
     bad = bad || possible(&o, NULL, error);
+    if (o.serial && !bad && alone_check(&rc))
+        return rc;
     if (o.serial && !bad)
         return files_check(&o) ? EXIT_FAILURE : serial_main(&o);
     if (o.serial || !wire) {

@@ -152,8 +152,8 @@ void report_table(const struct report *r)
                 o->patch, o->n[Z] > 1 ? "³" : "²", r->outcome.ranks, r->outcome.ranks == 1 ? "" : "s",
                 r->outcome.threads, r->outcome.threads == 1 ? "" : "s", options_transfer(o), options_api(o),
                 options_signal(o), options_flush(o), o->overlap ? ", overlap" : "");
-    fprintf(f, "\n  %ld steps to time %.6g in %.2f s: %.3f million zones per second\n", r->outcome.pace.step,
-            r->field_time, r->outcome.seconds, 1e-6 * zones_per_s(r));
+    fprintf(f, "\n  %ld step%s to time %.6g in %.2f s: %.3f million zones per second\n", r->outcome.pace.step,
+            r->outcome.pace.step == 1 ? "" : "s", r->field_time, r->outcome.seconds, 1e-6 * zones_per_s(r));
     fprintf(f, "  density %.6f to %.6f, mean %.10f; mean energy %.10f; max |div B| %.1e\n",
             r->figures.rho_min, r->figures.rho_max, r->figures.mean_rho, r->figures.mean_energy,
             r->figures.max_divb);

@@ -18,7 +18,7 @@ REFUSED = [
     (["--api", "tcp"], ["--api tcp", "mpi, shmem"]),
     (["--api", "shmem", "--signal", "notify"], ["--api shmem", "use --"]),  # words of both kinds of builds
     (["--signal", "flag"], ["--signal flag", "put, accumulate, fetch_op, notify"]),
-    (["--signal", "put_signal"], ["--api mpi --signal put_signal", "does not have it", "--signal put"]),
+    (["--signal", "put_signal"], ["--api mpi --signal put_signal", "is of --api shmem", "--signal put"]),
     (["--transfer", "send"], ["--transfer send", "put, get"]),
     (["--api", "shmem", "--checkpoint", "f"], ["--checkpoint", "use --api mpi"]),
     (["--flush", "never"], ["--flush never", "patch, batch, all"]),
@@ -51,11 +51,20 @@ def test_one_rank_speaks_for_all(stencil):
     assert code == 2 and err.count("--patch 7") == 1, f"exit code {code}\n{err}"
 
 
+def test_a_serial_run_is_refused_to_several_ranks(stencil):
+    grid = ["--serial", "--zones", "16,16", "--steps", "1", "--quiet"]
+    code, _, err = stencil.call(2, grid)
+    assert code == 2 and err.count("--serial: 2 ranks") == 1, f"exit code {code}\n{err}"
+    assert stencil.call(1, grid)[0] == 0
+
+
 def test_more_ranks_than_patches_are_refused(stencil):
     code, _, err = stencil.call(3, ["--zones", "16,8", "--patch", "8", "--steps", "1"])
     assert code == 1, f"exit code {code}\n{err}"
     for word in ["2 patches cannot", "by 3 ranks", "at most 2 ranks"]:
         assert err.count(word) == 1, err
+    code, _, err = stencil.call(2, ["--zones", "8,8", "--patch", "8", "--steps", "1"])
+    assert code == 1 and err.count("1 patch cannot be shared by 2 ranks; use 1 rank, or") == 1, f"exit code {code}\n{err}"
 
 
 def test_help_names_every_option(stencil):
@@ -75,9 +84,10 @@ def test_scripts_explain_themselves(_):
 
 def test_scripts_refuse_senseless_numbers(_):
     perf = os.path.dirname(stencil_test.stencil_run.__file__)
-    for name, option in (("passive", "--phases"), ("lanes", "--milliseconds"), ("mem_page", "--rounds"), ("msgrate", "--rounds")):
+    for name, option in (("passive", "--phases"), ("lanes", "--milliseconds"), ("mem_page", "--rounds"), ("msgrate", "--rounds"),
+                         ("stencil-sweep", "")):
         for number in ("0", "-3", "x"):
-            made = subprocess.run([os.path.join(perf, name), f"{option}={number}"], capture_output=True, text=True)
+            made = subprocess.run([os.path.join(perf, name), f"{option}={number}" if option else number], capture_output=True, text=True)
             assert made.returncode == 2 and f"{number}: expected a whole number from 1" in made.stderr, (name, made)
 
 
