@@ -6,6 +6,7 @@ usage: run.py [--quick | --long] [--only NAME[,NAME]] [--list]
 quick   the release build and the tests of suite quick: the developer's loop
 (none)  what CI runs: release builds with gcc and clang, sanitizers, interleavings; suites quick and full
 --long  the same builds, every test there is
+--list  builds nothing: the configurations, and the suites that each tier runs
 
 Builds are kept under build-check/ in the source folder. Counted are Check cases, multi-rank programs and script tests.
 """
@@ -144,9 +145,16 @@ def build(name, tally):
     return True
 
 
-def test(name, tier, tally):
+def builds_of(tier):
+    return [n for n in CONFIGURATIONS if tier != "quick" or n == "release"]
+
+
+def suites_of(name, tier):
     suites = CONFIGURATIONS[name][3]
-    wanted = suites.get(tier, suites.get("full", []))
+    return suites.get(tier, suites.get("full", []))
+
+
+def test(name, tier, tally):
     folder = os.path.join(KEPT, name)
     results = os.path.join(folder, "meson-logs", "testlog.json")
     if os.path.exists(results):
@@ -154,7 +162,7 @@ def test(name, tier, tally):
     command = ["meson", "test", "-C", folder, "--no-rebuild", "--num-processes", str(min(2, os.cpu_count() or 1))]
     # A test that hangs does so for ever; one that does not may be slow beside other work.
     command += ["--timeout-multiplier", "4" if name in ("asan", "tsan") else "2"]
-    for suite in wanted:
+    for suite in suites_of(name, tier):
         command += ["--suite", suite]
     log = os.path.join(KEPT, name + ".log")
     run(command + ["--print-errorlogs"], {**TIER_ENVIRONMENT[tier], **os.environ, **RUN_ENVIRONMENT}, log)
@@ -173,18 +181,32 @@ def test(name, tier, tally):
         fail(name, "selection of tests", log, tally)
 
 
+def show(names, tiers):
+    """Each configuration with the suites that each tier runs."""
+    for name in names:
+        print(f"{name}: {' '.join([CONFIGURATIONS[name][0], *CONFIGURATIONS[name][1]])}")
+        for tier in tiers:
+            if name in builds_of(tier):
+                print(f"    {tier:<6} {' '.join(suites_of(name, tier))}")
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     tiers = options.add_mutually_exclusive_group()
     tiers.add_argument("--quick", dest="tier", action="store_const", const="quick", help="the developer's loop, under 2 minutes after a build")
     tiers.add_argument("--long", dest="tier", action="store_const", const="long", help="everything there is")
     options.add_argument("--only", default="", help="only these configurations: " + ", ".join(CONFIGURATIONS))
+    options.add_argument("--list", action="store_true", help="print the configurations and the suites that each tier runs")
     args = options.parse_args()
     tier = args.tier or "full"
-    names = [n for n in (args.only.split(",") if args.only else CONFIGURATIONS) if tier != "quick" or n == "release"]
-    unknown = [n for n in names if n not in CONFIGURATIONS]
+    asked = args.only.split(",") if args.only else CONFIGURATIONS
+    unknown = [n for n in asked if n not in CONFIGURATIONS]
     if unknown:
         options.error(f"no configuration {unknown[0]}; there are {', '.join(CONFIGURATIONS)}")
+    names = [n for n in asked if n in builds_of(tier)]
+    if args.list:
+        show(names, [args.tier] if args.tier else ["quick", "full", "long"])
+        return 0
     os.makedirs(KEPT, exist_ok=True)
     tally, begin = Tally(), time.monotonic()
     for name in names:
