@@ -21,6 +21,12 @@ HL_INLINE size_t hl_max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+/* What ends the name of things of which there are `n`. */
+HL_INLINE const char *hl_plural(long long n)
+{
+    return n == 1 ? "" : "s";
+}
+
 /* `n` rounded up to a multiple of the power of two `align`. */
 HL_INLINE size_t hl_round_up(size_t n, size_t align)
 {

@@ -140,8 +140,8 @@ static uint32_t afford(uint32_t lanes)
         fit--;
     }
     if (fit < lanes && hl_a32_xchg_full(&told, fit) != fit) { /* full: rare. */
-        hl_log(HL_LOG_WARN, "%u lanes instead of %u: this process may open %llu files (ulimit -n)", fit,
-               lanes, (unsigned long long)files.rlim_cur);
+        hl_log(HL_LOG_WARN, "%u lane%s instead of %u: this process may open %llu files (ulimit -n)", fit,
+               hl_plural(fit), lanes, (unsigned long long)files.rlim_cur);
     }
     return fit;
 }

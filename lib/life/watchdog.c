@@ -6,6 +6,7 @@
 #include "err.h"
 #include "hang.h"
 #include "rx.h"
+#include "util.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +24,8 @@ static void put_name(struct hl_comm *c, void *words)
     if (name[0] != '\0') {
         snprintf(w->out, w->cap, "communicator %s", name);
     } else {
-        snprintf(w->out, w->cap, "communicator of %d ranks without a name", c->n_peers);
+        snprintf(w->out, w->cap, "communicator of %d rank%s without a name", c->n_peers,
+                 hl_plural(c->n_peers));
     }
 }
 

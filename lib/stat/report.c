@@ -3,6 +3,7 @@
 
 #include "conf.h"
 #include "log.h"
+#include "util.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +53,8 @@ void hl_stat_print(void)
 
 static void print_table(const uint64_t *all, const bool *here, int ranks, int known)
 {
-    hl_log(HL_LOG_ERROR, "statistics of %d of %d ranks; counters that are not zero:", known, ranks);
+    hl_log(HL_LOG_ERROR, "statistics of %d of %d rank%s; counters that are not zero:", known, ranks,
+           hl_plural(ranks));
     hl_log(HL_LOG_ERROR, "%20s %15s %20s %20s", "", "sum", "least, at rank", "most, at rank");
     for (int i = 0; i < hl_stat_count(); i++) {
         struct summary s = sum_up(all, here, ranks, i);

@@ -6,6 +6,7 @@
 #include "kinds.h"
 #include "lock.h"
 #include "log.h"
+#include "util.h"
 
 #include <errno.h>
 #include <numaif.h>
@@ -84,8 +85,8 @@ const struct hl_topo *hl_topo_here(void)
             snprintf(why, sizeof why, "%s", hl_err_text(args.rc));
             hl_log(HL_LOG_WARN, "memory placement is left to the system: %s", why);
         } else if (here.beyond > 0) {
-            hl_log(HL_LOG_WARN, "%d memory nodes are numbered %d or higher: they are not used", here.beyond,
-                   HL_TOPO_NODES);
+            hl_log(HL_LOG_WARN, "%d memory node%s numbered %d or higher %s not used", here.beyond,
+                   hl_plural(here.beyond), HL_TOPO_NODES, here.beyond == 1 ? "is" : "are");
         }
     }
     const struct hl_topo *found = state == LOADED ? &here : NULL;
@@ -206,7 +207,7 @@ char *hl_topo_no_fast(const struct hl_topo *t, char *out, size_t cap)
         snprintf(out, cap,
                  "no fast memory found on this machine (%d node%s%s; if all of it is HBM set "
                  "HOTLANE_FASTMEM_NODES=all)",
-                 nodes, nodes > 1 ? "s" : "", data);
+                 nodes, hl_plural(nodes), data);
     }
     return out;
 }

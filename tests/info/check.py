@@ -154,15 +154,15 @@ def environment():
     Report(OMP_NUM_THREADS=str(cpus + 1)).says("too many threads", "cores", "could be better", f"{cpus + 1} threads",
                                                f"export OMP_NUM_THREADS={cpus}")
     Report(OMP_NUM_THREADS="many").says("no number", "cores", "could be better", "OMP_NUM_THREADS=many")
-    Report(OMP_NUM_THREADS="1,4").says("levels", "cores", "ok", "1 x 1 threads")
+    Report(OMP_NUM_THREADS="1,4").says("levels", "cores", "ok", "1 x 1 thread on")
     ranks = (MPIEXEC, "-n", str(cpus + 1))
     job = Report(before=ranks, OMP_NUM_THREADS="1")
     job.says("a job", "launcher", "ok", f"{cpus + 1} ranks, {cpus + 1} on this node")
     one = ("taskset", "-c", str(min(os.sched_getaffinity(0))))
     Report(before=(*one, *ranks), OMP_NUM_THREADS="1").says(
-        "a job on one CPU", "cores", "could be better", f"{cpus + 1} ranks x 1 threads on 1 CPUs", "export OMP_NUM_THREADS=1")
+        "a job on one CPU", "cores", "could be better", f"{cpus + 1} ranks x 1 thread on 1 CPU:", "export OMP_NUM_THREADS=1")
     bound = Report(before=(MPIEXEC, "--bind-to", "core", "-n", str(cpus)), OMP_NUM_THREADS="1")
-    bound.says("ranks with a core each", "cores", "ok", f"{cpus} x 1 threads on {cpus} CPUs, of which a rank may use 1")
+    bound.says("ranks with a core each", "cores", "ok", f"{cpus} x 1 thread on {cpus} CPU{'s' * (cpus > 1)}, of which a rank may use 1")
     expect("a node speaks once", len({line["topic"] for line in job.parsed["check"]}) == len(job.parsed["check"]), job.parsed)
 
 

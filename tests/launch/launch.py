@@ -866,7 +866,7 @@ def confined_to_one_cpu(cpu, enter):
     for place in ("core", "numa", "socket"):
         same(run("--bind-to", place, "-n", 1, *cpus_of(), **confined).out, f"0 [{cpu}]\n")
     refused("--bind-to", "core", "-n", 2, "true", words=["2 ranks, but this launcher may use 1 core (CPU"], **confined)
-    holds(run("-n", 2, "true", **confined).err, "2 ranks have 2 threads, which take turns on 1 CPUs")
+    holds(run("-n", 2, "true", **confined).err, "2 ranks have 2 threads, which take turns on 1 CPU (")
     same(run("-n", 1, "true", **confined).err, "")
     same(counted("-n", 2, preexec_fn=enter), [1, 1])
 

@@ -116,7 +116,7 @@ def few_files_near():
 def few_files_on_the_network():
     for n in (12, 24, 32):
         fails("--nofile", n, words=FILES, lines=5, ranks_only=True, env=NET)  # of messages, too
-    works("--nofile", 60, lines=1, words="1 lanes instead of", ranks_only=True, env=NET)
+    works("--nofile", 60, lines=1, words="1 lane instead of", ranks_only=True, env=NET)
 
 
 def connections_that_cannot_be_made_end_the_job():

@@ -36,20 +36,21 @@ void check_cores(struct check *c, int ranks, int cpus)
         check_fix(c, "export OMP_NUM_THREADS=%ld", each);
     } else if (threads == 0 && own * ranks > all) {
         check_say(c, CHECK_BETTER, "cores",
-                  "OMP_NUM_THREADS is not set: OpenMP takes %ld threads in each of %d ranks, on %ld CPUs",
-                  own, ranks, all);
+                  "OMP_NUM_THREADS is not set: OpenMP takes %ld thread%s in each of %d rank%s, on %ld CPU%s",
+                  own, hl_plural(own), ranks, hl_plural(ranks), all, hl_plural(all));
         check_fix(c, "export OMP_NUM_THREADS=%ld", each);
     } else if (threads > own) {
-        check_say(c, CHECK_BETTER, "cores", "%ld threads on the %ld CPUs of a rank: they take turns", threads,
-                  own);
+        check_say(c, CHECK_BETTER, "cores", "%ld threads on the %ld CPU%s of a rank: they take turns",
+                  threads, own, hl_plural(own));
         check_fix(c, "export OMP_NUM_THREADS=%ld    # or more CPUs for a rank: mpiexec --bind-to none", own);
     } else if (threads * ranks > all) {
-        check_say(c, CHECK_BETTER, "cores", "%d ranks x %ld threads on %ld CPUs: they take turns", ranks,
-                  threads, all);
+        check_say(c, CHECK_BETTER, "cores", "%d rank%s x %ld thread%s on %ld CPU%s: they take turns", ranks,
+                  hl_plural(ranks), threads, hl_plural(threads), all, hl_plural(all));
         check_fix(c, "export OMP_NUM_THREADS=%ld    # or fewer ranks", each);
     } else {
-        check_say(c, CHECK_OK, "cores", "%d x %ld threads on %ld CPUs, of which a rank may use %ld", ranks,
-                  threads > 0 ? threads : own, all, own);
+        check_say(c, CHECK_OK, "cores", "%d x %ld thread%s on %ld CPU%s, of which a rank may use %ld", ranks,
+                  threads > 0 ? threads : own, hl_plural(threads > 0 ? threads : own), all, hl_plural(all),
+                  own);
     }
 }
 

@@ -105,7 +105,8 @@ static void note_nodes(struct facts *f)
              hl_topo_text(t->allowed & bound, in, sizeof in));
     }
     if (t->beyond > 0) {
-        note(f, "%d nodes are numbered %d or higher: they are not used", t->beyond, HL_TOPO_NODES);
+        note(f, "%d node%s numbered %d or higher %s not used", t->beyond, hl_plural(t->beyond), HL_TOPO_NODES,
+             t->beyond == 1 ? "is" : "are");
     }
 }
 

@@ -4,6 +4,7 @@
 #include "buffer.h"
 #include "fab.h"
 #include "hl_build.h"
+#include "util.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,8 +69,8 @@ void info_text(const struct facts *f)
         printf("             libfabric %u.%u, messages up to %zu bytes without hand-shake\n",
                hl_fab.version >> 16, hl_fab.version & 0xffff, hl_fab.eager);
     }
-    printf("lanes        %d (HOTLANE_LANES=%lld; this process may use %d CPUs)\n", f->lanes,
-           (long long)hl_conf.lanes, f->cpus);
+    printf("lanes        %d (HOTLANE_LANES=%lld; this process may use %d CPU%s)\n", f->lanes,
+           (long long)hl_conf.lanes, f->cpus, hl_plural(f->cpus));
     if (f->topo != NULL) {
         printf("CPUs         %d of %d\n", f->cpus, f->topo->cpus);
     }

@@ -104,9 +104,9 @@ static int read_list(void)
             break;
         }
     }
-    return places == opts->size
-               ? 0
-               : REFUSE("--bind-to %s: %d sets of CPUs for %d ranks", opts->bind_list, places, opts->size);
+    return places == opts->size ? 0
+                                : REFUSE("--bind-to %s: %d set%s of CPUs for %d rank%s", opts->bind_list,
+                                         places, hl_mx_plural(places), opts->size, hl_mx_plural(opts->size));
 }
 
 static int find_places(void)
@@ -130,8 +130,7 @@ static int find_places(void)
     if (opts->bind == HL_MX_BIND_CORE && opts->size > places && !opts->oversubscribe) {
         return REFUSE("--bind-to core: %d ranks, but this launcher may use %d core%s (%s); take fewer ranks, "
                       "or let them share by --oversubscribe",
-                      opts->size, places, places == 1 ? "" : "s",
-                      hl_mx_cpus_write(&allowed, may, sizeof may));
+                      opts->size, places, hl_mx_plural(places), hl_mx_cpus_write(&allowed, may, sizeof may));
     }
     return 0;
 }
@@ -190,8 +189,9 @@ static void check_threads(void)
             (long long)threads_within(crowded, of_place), source);
     } else if (!places && all > CPU_COUNT(&allowed)) {
         hl_mx_say(
-            "%d ranks have %lld threads%s, which take turns on %d CPUs (--oversubscribe: this is meant)",
-            opts->size, (long long)all, source, CPU_COUNT(&allowed));
+            "%d rank%s %s %lld threads%s, which take turns on %d CPU%s (--oversubscribe: this is meant)",
+            opts->size, hl_mx_plural(opts->size), opts->size == 1 ? "has" : "have", (long long)all, source,
+            CPU_COUNT(&allowed), hl_mx_plural(CPU_COUNT(&allowed)));
     }
     free(of_place);
 }
@@ -226,7 +226,7 @@ void hl_mx_bind_report(int rank)
         beside_it += place_of(i) == at;
     }
     if (beside_it > 0) {
-        snprintf(shared, sizeof shared, ", shared with %d other%s", beside_it, beside_it > 1 ? "s" : "");
+        snprintf(shared, sizeof shared, ", shared with %d other%s", beside_it, hl_mx_plural(beside_it));
     }
     if (opts->bind == HL_MX_BIND_LIST || opts->bind == HL_MX_BIND_CORE) {
         snprintf(where, sizeof where, "bound%s", opts->bind == HL_MX_BIND_CORE ? " to one core" : "");

@@ -131,6 +131,12 @@ enum hl_mx_event {
     HL_MX_EV_STDIN
 };
 
+/* What ends the name of things of which there are `n`. */
+static inline const char *hl_mx_plural(int64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 /* opts.c: reads the command line into *o. Returns -1 to go on, else the exit code after having said why. */
 int hl_mx_opts_parse(int argc, char **argv, struct hl_mx_opts *o);
 

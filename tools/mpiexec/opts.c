@@ -348,7 +348,7 @@ int hl_mx_opts_parse(int argc, char **argv, struct hl_mx_opts *o)
     if (o->slots.n && !o->slots.open && o->size > o->slots.n && !o->oversubscribe) {
         hl_mx_say("%d ranks for %lld slot%s of the hosts named: all start on this machine "
                   "(--oversubscribe: this is meant)",
-                  o->size, (long long)o->slots.n, o->slots.n == 1 ? "" : "s");
+                  o->size, (long long)o->slots.n, hl_mx_plural(o->slots.n));
     }
     return -1;
 }

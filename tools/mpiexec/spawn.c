@@ -110,8 +110,8 @@ int hl_mx_spawn_prepare(void)
     self = getpid();
     getrlimit(RLIMIT_NOFILE, &old_files);
     if (3 * (rlim_t)hl_mx.size + 32 > old_files.rlim_max) {
-        hl_mx_say("%d ranks need %d descriptors and the hard limit is %llu (ulimit -Hn)", hl_mx.size,
-                  3 * hl_mx.size + 32, (unsigned long long)old_files.rlim_max);
+        hl_mx_say("%d rank%s: %d descriptors are needed and the hard limit is %llu (ulimit -Hn)", hl_mx.size,
+                  hl_mx_plural(hl_mx.size), 3 * hl_mx.size + 32, (unsigned long long)old_files.rlim_max);
         return 1;
     }
     most = (struct rlimit){old_files.rlim_max, old_files.rlim_max};
