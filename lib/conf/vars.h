@@ -24,7 +24,8 @@
 
 #define HL_VARS(X)                                                                                           \
     X(log, CHOICE, "HOTLANE_LOG", "warn", 0, 0, "error|warn|info|debug",                                     \
-      "most talkative kind of line shown on standard error")                                                 \
+      "most talkative kind of line shown on standard error; info: what was found and chosen at the start; "  \
+      "debug: each rank's place and what was dropped, too")                                                  \
     X(conf_file, TEXT, "HOTLANE_CONF", "default", 0, 0, "",                                                  \
       "file of NAME=value lines read before the environment; empty: none; default: etc/hotlane.conf under "  \
       "the prefix, then hotlane.conf in the user's configuration folder")                                    \

@@ -158,6 +158,7 @@ int hl_modules_open(bool threads)
         goto close_lanes;
     }
     hl_mem_buffer_started();
+    hl_modules_tell_choices(threads);
     return 0;
 
 close_lanes:

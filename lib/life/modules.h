@@ -20,6 +20,10 @@ int hl_modules_watch(void *board, bool threads);
  */
 int hl_modules_open(bool threads);
 
+/* chosen.c, HOTLANE_LOG=info: the job, the network and the memory as they were found; debug: each rank's
+ * place. */
+void hl_modules_tell_choices(bool threads);
+
 /* Finishes what peers wait for, while everything still runs. */
 void hl_modules_quiet(void);
 
