@@ -1,6 +1,6 @@
 /* Locks asked for by message: who waits for which grant.
  *
- *   a place:  0 --token--> waiting --grant--> token | GRANTED (+ error) --waiter--> 0
+ *   a place:  0 --token--> waiting --grant--> GRANTED (+ error) --waiter--> 0
  *
  * A grant comes arbitrarily later than its request; a token is never reused, so that a late one of a waiter
  * who gave up finds nobody. */
@@ -13,6 +13,7 @@
 #define PLACES 1024 /* threads of a process that wait at once; more wait for a place */
 #define GRANTED ((uint64_t)1 << 63)
 #define REFUSED ((uint64_t)1 << 62)
+#define KEPT ((uint64_t)1 << 61) /* by a dead rank, in the lower half */
 
 static struct place {
     hl_a64 word; /* atomic: see above */
@@ -74,6 +75,9 @@ int hl_ask_lock(int peer, uint64_t id, bool exclusive)
         uint64_t end = hl_a64_load_acquire(&w.place->word); /* acquire: as in is_over */
         if (end == w.token) {
             rc = hl_err_say(HL_ERR_PROC_ABORTED, "rank %d died while its window lock was asked for", peer);
+        } else if ((end & KEPT) != 0) {
+            rc = hl_err_say(HL_ERR_PROC_ABORTED, "rank %d died while it held the window lock of rank %d",
+                            (int)(uint32_t)end, peer);
         } else if ((end & REFUSED) != 0) {
             rc = hl_err_say(HL_ERR_NO_MEM, "rank %d could not queue a window lock", peer);
         }
@@ -83,7 +87,12 @@ int hl_ask_lock(int peer, uint64_t id, bool exclusive)
     return rc;
 }
 
-void hl_ask_granted(uint64_t token, int rc)
+static uint64_t word_of(int rc, int holder)
+{
+    return GRANTED | (rc == 0 ? 0 : rc == HL_ERR_PROC_ABORTED ? KEPT | (uint32_t)holder : REFUSED);
+}
+
+void hl_ask_granted(uint64_t token, int rc, int holder)
 {
     uint64_t expected = token;
     if (token < PLACES) { /* no token, but the word of a free place */
@@ -91,7 +100,7 @@ void hl_ask_granted(uint64_t token, int rc)
     }
     /* full: passes on what the last holder did; pairs with the acquire in is_over. Fails when nobody waits.
      */
-    if (hl_a64_cas_full(&places[token % PLACES].word, &expected, token | GRANTED | (rc != 0 ? REFUSED : 0))) {
+    if (hl_a64_cas_full(&places[token % PLACES].word, &expected, word_of(rc, holder))) {
         hl_prog_wake_fenced();
     }
 }

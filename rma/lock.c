@@ -12,13 +12,16 @@ static int take(struct hl_win *w, int target, bool exclusive)
 {
     const struct hl_target *t = &w->targets[target];
     if (!hl_target_is_far(t)) {
+        hl_a8 *mark = hl_win_holds(w->ctl) + target;
         int tries = hl_prog_crowded() ? 1 : TRIES;
+        hl_a8_store_relaxed(mark, 1); /* relaxed: read when this process is no more. */
         for (int i = 0; i < tries; i++) {
             if (hl_lockword_try(&hl_target_ctl(t)->lock, exclusive)) {
                 return 0;
             }
             HL_CPU_PAUSE();
         }
+        hl_a8_store_relaxed(mark, 0); /* relaxed: its grant comes after the request. */
     }
     return hl_ask_lock(hl_win_world(w, target), w->id, exclusive);
 }
@@ -39,11 +42,13 @@ static int release(struct hl_win *w, int target, bool exclusive)
     if (HL_UNLIKELY(hl_hang_is_on())) {
         hl_win_note_holder(w, target, false);
     }
-    if (!hl_target_is_far(t) && hl_lockword_leave(&hl_target_ctl(t)->lock, exclusive)) {
-        return 0;
+    int rc = 0;
+    if (hl_target_is_far(t) || !hl_lockword_leave(&hl_target_ctl(t)->lock, exclusive)) {
+        struct hl_wire_rec rec = {.op = HL_WIRE_UNLOCK, .kind = exclusive, .aux = w->id};
+        rc = hl_win_send(hl_win_world(w, target), &rec);
     }
-    struct hl_wire_rec rec = {.op = HL_WIRE_UNLOCK, .kind = exclusive, .aux = w->id};
-    return hl_win_send(hl_win_world(w, target), &rec);
+    hl_a8_store_relaxed(hl_win_holds(w->ctl) + target, 0); /* relaxed: read when this process is no more. */
+    return rc;
 }
 
 struct claim {

@@ -94,15 +94,20 @@ int hl_lockq_ask(struct hl_lockq *q, const struct hl_lock_ask *ask)
     return 0;
 }
 
+static void drop_head(struct hl_lockq *q)
+{
+    struct hl_lock_ask *done = q->head;
+    q->head = done->next;
+    free(done);
+}
+
 static void grant_next(struct hl_lockq *q)
 {
     if (q->head == NULL) {
         return;
     }
     while (q->head != NULL && grant_one(q, q->head)) {
-        struct hl_lock_ask *done = q->head;
-        q->head = done->next;
-        free(done);
+        drop_head(q);
     }
     if (q->head == NULL) {
         open_word(q);
@@ -120,11 +125,45 @@ void hl_lockq_leave(struct hl_lockq *q, bool exclusive)
     grant_next(q);
 }
 
+void hl_lockq_bury(struct hl_lockq *q, int peer)
+{
+    if (q->head == NULL) {
+        return;
+    }
+    struct hl_lock_ask **at = &q->head;
+    q->tail = NULL;
+    while (*at != NULL) {
+        struct hl_lock_ask *ask = *at;
+        if (ask->peer == peer) {
+            *at = ask->next;
+            free(ask);
+        } else {
+            q->tail = ask;
+            at = &ask->next;
+        }
+    }
+    if (q->head == NULL) {
+        open_word(q);
+    }
+    grant_next(q);
+}
+
+void hl_lockq_refuse(struct hl_lockq *q, void (*refuse)(const struct hl_lock_ask *ask, int holder),
+                     int holder)
+{
+    while (q->head != NULL) {
+        refuse(q->head, holder);
+        drop_head(q);
+        if (q->head == NULL) {
+            open_word(q);
+        }
+        grant_next(q);
+    }
+}
+
 void hl_lockq_fini(struct hl_lockq *q)
 {
     while (q->head != NULL) {
-        struct hl_lock_ask *gone = q->head;
-        q->head = gone->next;
-        free(gone);
+        drop_head(q);
     }
 }

@@ -40,6 +40,7 @@ struct hl_lock_ask {
     uint64_t token; /* the asker's */
     bool exclusive;
     hl_a32 *holder; /* whoever grants it notes it there (win.h) */
+    hl_a8 *mark;    /* and here that the asker holds it (win.h) */
     struct hl_lock_ask *next;
 };
 
@@ -56,6 +57,13 @@ int hl_lockq_ask(struct hl_lockq *q, const struct hl_lock_ask *ask);
 
 /* Leaves the lock for a holder that could not, or has no access to the word; grants to who is next. */
 void hl_lockq_leave(struct hl_lockq *q, bool exclusive);
+
+/* `peer` has died: what it asked for goes to who is next. */
+void hl_lockq_bury(struct hl_lockq *q, int peer);
+
+/* A dead rank keeps the lock: tells all who wait for it, by `refuse`. What is free for them is granted. */
+void hl_lockq_refuse(struct hl_lockq *q, void (*refuse)(const struct hl_lock_ask *ask, int holder),
+                     int holder);
 
 /* Forgets who waits, when the window is freed. */
 void hl_lockq_fini(struct hl_lockq *q);

@@ -11,32 +11,91 @@
 #include "rx.h"
 #include "tray.h"
 
+/* How a request for a lock ended: `kind` of its record. */
+enum {
+    GRANT_DONE, /* the lock is his */
+    GRANT_NONE, /* it could not be queued */
+    GRANT_KEPT, /* the rank in `index` has died with it */
+};
+
 static void grant(const struct hl_lock_ask *ask)
 {
     hl_a32_store_relaxed(ask->holder, (uint32_t)ask->peer + 1); /* relaxed: a hint */
+    hl_a8_store_relaxed(ask->mark, 1); /* relaxed: the asker leaves it alone until he has the grant. */
     if (ask->peer == hl_boot.rank) {
-        hl_ask_granted(ask->token, 0);
+        hl_ask_granted(ask->token, 0, 0);
         return;
     }
     struct hl_wire_rec rec = {.op = HL_WIRE_GRANT, .count = ask->token};
     hl_rx_send(ask->peer, &rec, NULL);
 }
 
+static void refuse(const struct hl_lock_ask *ask, int holder)
+{
+    if (ask->peer == hl_boot.rank) {
+        hl_ask_granted(ask->token, HL_ERR_PROC_ABORTED, holder);
+        return;
+    }
+    struct hl_wire_rec rec = {
+        .op = HL_WIRE_GRANT, .kind = GRANT_KEPT, .count = ask->token, .index = (uint32_t)holder};
+    hl_rx_send(ask->peer, &rec, NULL);
+}
+
+/* Where it stands that `rank` of the window holds my lock. */
+static hl_a8 *mark_of(const struct hl_win *w, int rank)
+{
+    const struct hl_target *t = &w->targets[rank];
+    return hl_target_is_far(t) ? hl_win_holds(w->ctl) + w->size + rank
+                               : hl_win_holds(hl_target_ctl(t)) + w->rank;
+}
+
+/* If a dead rank holds my lock, nobody gives it back: refuses it to all who wait. */
+static void refuse_kept(struct hl_win *w)
+{
+    for (int i = 0; i < w->size && w->lockq.head != NULL; i++) {
+        int world = hl_win_world(w, i);
+        /* relaxed: that it is dead is acquired before. */
+        if (hl_rx_is_dead(world) && hl_a8_load_relaxed(mark_of(w, i)) != 0) {
+            hl_lockq_refuse(&w->lockq, refuse, world);
+        }
+    }
+}
+
+void hl_win_bereave_lock(struct hl_win *w, int world)
+{
+    w->bereft = true;
+    hl_lockq_bury(&w->lockq, world);
+    refuse_kept(w);
+}
+
 static int queue_lock(struct hl_win *w, void *arg)
 {
     const struct hl_rx_msg *msg = arg;
+    int rank = hl_group_rank(w->comm->peers, msg->from);
+    if (rank < 0) {
+        return hl_err_say(HL_ERR_RMA_SYNC, "rank %d asks for the lock of a window that it has no part in",
+                          msg->from);
+    }
+    if (hl_rx_is_dead(msg->from)) {
+        return 0;
+    }
     struct hl_lock_ask ask = {.peer = msg->from,
                               .token = msg->rec->count,
                               .exclusive = msg->rec->kind != 0,
-                              .holder = &w->ctl->holder};
-    return hl_lockq_ask(&w->lockq, &ask);
+                              .holder = &w->ctl->holder,
+                              .mark = mark_of(w, rank)};
+    int rc = hl_lockq_ask(&w->lockq, &ask);
+    if (HL_UNLIKELY(w->bereft)) {
+        refuse_kept(w);
+    }
+    return rc;
 }
 
 static int serve_lock(const struct hl_rx_msg *msg)
 {
     int rc = hl_win_table_with(msg->rec->aux, queue_lock, (void *)(uintptr_t)msg);
     if (rc != 0) { /* the asker must not wait for ever */
-        struct hl_wire_rec rec = {.op = HL_WIRE_GRANT, .kind = 1, .count = msg->rec->count};
+        struct hl_wire_rec rec = {.op = HL_WIRE_GRANT, .kind = GRANT_NONE, .count = msg->rec->count};
         hl_rx_send(msg->from, &rec, NULL);
     }
     return 0;
@@ -50,6 +109,11 @@ static int leave_lock(struct hl_win *w, void *arg)
         return hl_err_say(HL_ERR_RMA_SYNC, "rank %d leaves a window lock that nobody holds", msg->from);
     }
     hl_a32_store_relaxed(&w->ctl->holder, 0); /* relaxed: a hint */
+    int rank = hl_group_rank(w->comm->peers, msg->from);
+    if (rank >= 0 && (hl_target_is_far(&w->targets[rank]) || hl_rx_is_dead(msg->from))) {
+        /* relaxed: this thread's own, or a dead rank's; others clear theirs themselves. */
+        hl_a8_store_relaxed(mark_of(w, rank), 0);
+    }
     hl_lockq_leave(&w->lockq, exclusive);
     return 0;
 }
@@ -61,7 +125,10 @@ static int serve_unlock(const struct hl_rx_msg *msg)
 
 static int serve_grant(const struct hl_rx_msg *msg)
 {
-    hl_ask_granted(msg->rec->count, msg->rec->kind != 0 ? HL_ERR_NO_MEM : 0);
+    static const int codes[] = {0, HL_ERR_NO_MEM, HL_ERR_PROC_ABORTED};
+    if (msg->rec->kind < HL_COUNT_OF(codes)) {
+        hl_ask_granted(msg->rec->count, codes[msg->rec->kind], (int)msg->rec->index);
+    }
     return 0;
 }
 

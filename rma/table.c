@@ -70,6 +70,9 @@ void hl_win_bereave(int world)
     for (int i = 0; i < BUCKETS; i++) {
         for (struct hl_win *w = buckets[i]; w != NULL; w = w->next) {
             int target = hl_group_rank(w->comm->peers, world);
+            if (target >= 0) {
+                hl_win_bereave_lock(w, world);
+            }
             if (target >= 0 && !hl_target_is_far(&w->targets[target])) {
                 hl_a8_store_relaxed(&w->news, 1); /* relaxed: a flush that misses it comes before the news. */
                 hl_a8_store_relaxed(&w->waits, 1); /* relaxed: the same. */

@@ -9,6 +9,7 @@
 
 #include "atomic.h"
 #include "attr.h"
+#include "boot.h"
 #include "comm.h"
 #include "epoch.h"
 #include "fab.h"
@@ -61,6 +62,7 @@ struct hl_win_ctl {
     hl_a32 holder;           /* for the watchdog: world rank + 1 of who took the lock last; atomic, a hint */
     hl_a64 words[]; /* [2 * node rank + enum hl_side]: the newest post or complete of that peer, its number
                      * twice, + 1 when it gave up (pscw.c); atomic, written by the peer */
+    /* Behind the words: hl_a8 holds[2][size of the window], see hl_win_holds; atomic. */
 };
 
 /* The user's window. Fields are read-only once it is made, but for those that say otherwise.
@@ -89,6 +91,7 @@ struct hl_win {
     bool message_acc;          /* FAR targets' addresses do not tell alignment: records only */
     bool unordered;            /* accumulate_ordering = none; MPI_Win_set_info changes it and the next */
     bool no_locks;             /* lock and lock_all are errors */
+    bool bereft;               /* a rank of the window has died; guarded by the lock of table.c */
     struct hl_pairs *pairs;    /* pairs.h: has its own rules */
     struct hl_comm *comm;      /* my own duplicate of the user's */
     hl_a32 *errors;            /* [size] of the lanes, atomic; NULL without FAR targets */
@@ -149,6 +152,15 @@ HL_INLINE bool hl_target_is_plain_far(const struct hl_target *t)
 HL_INLINE struct hl_win_ctl *hl_target_ctl(const struct hl_target *t)
 {
     return (struct hl_win_ctl *)(uintptr_t)t->at;
+}
+
+/* Who holds which lock, for those who outlive him: [0][target] in the control block of the holder,
+ * [1][holder] in that of the target, for holders who are far from it. Set before a lock is taken by its word,
+ * by the target's receive thread before it is granted, and cleared after it is left: a dead rank's mark may
+ * tell too much, when it died just there, never too little. */
+HL_INLINE hl_a8 *hl_win_holds(const struct hl_win_ctl *ctl)
+{
+    return (hl_a8 *)(uintptr_t)&ctl->words[2 * hl_boot.node_size];
 }
 
 HL_INLINE const struct hl_extent *hl_win_extent(const struct hl_win *w, int target)
@@ -284,8 +296,9 @@ int hl_ask_lock(int peer, uint64_t id, bool exclusive);
 /* Sends a LOCK or UNLOCK record to whoever keeps that window's queue, also myself. Errors of hl_rx_send. */
 int hl_win_send(int peer, const struct hl_wire_rec *rec);
 
-/* What the grant's record says: ends the wait of the thread that knows `token`. On the receive thread. */
-void hl_ask_granted(uint64_t token, int rc);
+/* What the grant's record says: ends the wait of the thread that knows `token`. `rc`: 0, HL_ERR_NO_MEM, or
+ * HL_ERR_PROC_ABORTED when world rank `holder` died with the lock. On the receive thread. */
+void hl_ask_granted(uint64_t token, int rc, int holder);
 
 /* ---- all living windows, for the receive thread ---- */
 
@@ -300,8 +313,11 @@ char *hl_win_memory(const struct hl_win *w, uint64_t at, uint64_t len);
 int hl_win_table_with(uint64_t id, int (*fn)(struct hl_win *w, void *arg), void *arg);
 
 /* A rank has died: flushes of windows that reach it through shared memory tell so from now on, as stores to
- * its memory still succeed. On the receive thread. */
+ * its memory still succeed. Who waits for a lock that it holds is told. On the receive thread. */
 void hl_win_bereave(int world);
+
+/* Its part for my own lock, with the lock of table.c. */
+void hl_win_bereave_lock(struct hl_win *w, int world);
 
 /* The window one of whose error words this is, or NULL. */
 struct hl_win *hl_win_table_of_word(const void *word);

@@ -54,7 +54,8 @@ static int check(const struct call *c)
 /* Memory of mine, and my control block. */
 static int take_memory(struct hl_win *w, const struct call *c, const struct hl_win_ask *how)
 {
-    size_t len = sizeof *w->ctl + 2 * (size_t)hl_boot.node_size * sizeof w->ctl->words[0];
+    size_t len = sizeof *w->ctl + 2 * (size_t)hl_boot.node_size * sizeof w->ctl->words[0] +
+                 2 * (size_t)w->size * sizeof(hl_a8);
     int rc = hl_mem_alloc(len, &(struct hl_mem_ask){.align = HL_CACHELINE}, &w->ctl_piece);
     if (rc != 0) {
         return rc;

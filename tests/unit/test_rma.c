@@ -95,6 +95,54 @@ START_TEST(readers_behind_a_writer_go_together)
 }
 END_TEST
 
+static int refused_peers; /* a bit for each */
+
+static void note_refusal(const struct hl_lock_ask *ask, int holder)
+{
+    ck_assert_int_eq(holder, 9);
+    refused_peers |= 1 << ask->peer;
+}
+
+START_TEST(what_the_dead_asked_for_goes_to_the_next)
+{
+    hl_a64 word = {0};
+    struct hl_lockq q = {.word = &word, .grant = note_grant};
+
+    grants = 0;
+    ck_assert(hl_lockword_try(&word, false));
+    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 1, .exclusive = true});
+    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 2, .exclusive = false});
+    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 1, .exclusive = true});
+    hl_lockq_bury(&q, 1);
+    ck_assert_int_eq(grants, 1);
+    ck_assert_int_eq(granted_peer, 2);
+    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 3, .exclusive = true});
+    hl_lockq_bury(&q, 3);
+    ck_assert(hl_lockword_leave(&word, false)); /* nobody is queued any more */
+    ck_assert(hl_lockword_leave(&word, false));
+    ck_assert_uint_eq(hl_a64_load_relaxed(&word), 0);
+}
+END_TEST
+
+START_TEST(a_lock_that_a_dead_rank_keeps_is_refused)
+{
+    hl_a64 word = {0};
+    struct hl_lockq q = {.word = &word, .grant = note_grant};
+
+    grants = refused_peers = 0;
+    ck_assert(hl_lockword_try(&word, false)); /* its, for ever */
+    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 1, .exclusive = true});
+    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 2, .exclusive = false});
+    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 3, .exclusive = true});
+    hl_lockq_refuse(&q, note_refusal, 9);
+    ck_assert_int_eq(refused_peers, 1 << 1 | 1 << 3);
+    ck_assert_int_eq(grants, 1);
+    ck_assert_uint_eq(hl_a64_load_relaxed(&word), 2);
+    ck_assert(hl_lockword_leave(&word, false));
+    ck_assert(hl_lockword_try(&word, false));
+}
+END_TEST
+
 /* Ranks as threads; the receive thread is whoever holds `rx`. */
 struct arena {
     hl_a64 word;
@@ -325,6 +373,8 @@ static Suite *make_suite(void)
     tcase_add_test(t, requests_are_granted_in_order);
     tcase_add_test(t, a_free_lock_is_granted_at_once);
     tcase_add_test(t, readers_behind_a_writer_go_together);
+    tcase_add_test(t, what_the_dead_asked_for_goes_to_the_next);
+    tcase_add_test(t, a_lock_that_a_dead_rank_keeps_is_refused);
     tcase_add_loop_test(t, threads_exclude_each_other, 0, 4);
     tcase_add_test(t, epochs_follow_each_other_as_the_standard_says);
     tcase_add_test(t, access_and_exposure_go_side_by_side);
