@@ -279,7 +279,9 @@ static bool drain(struct hl_exchange *x, int peer, const struct hl_data *data)
         }
         n = n < len - *through ? n : len - *through;
         int64_t kept = n < room - *through ? n : room - *through;
-        fail(x, get(data, *through, at, kept));
+        if (HL_LIKELY(kept > 0)) {
+            fail(x, get(data, *through, at, kept));
+        }
         hl_mail_drained(p, (uint64_t)n);
         *through += n;
         moved = true;

@@ -24,6 +24,8 @@ struct watch {
     const struct hl_comm *comm;
     const struct hl_shared *turns_of; /* NULL: ranks do not take turns */
     int place;                        /* the writer's */
+    const hl_a64 *done;               /* his, in waits for a note; else NULL */
+    uint64_t last;                    /* number of the call */
 };
 
 static bool is_there(const struct watch *w)
@@ -62,10 +64,18 @@ static bool is_there_soon(const struct watch *w)
     return is_there(w);
 }
 
+/* Its writer's arguments took him through the call without it. */
+static bool is_left_out(const struct watch *w)
+{
+    /* acquire: what he posted before; pairs with the release in hl_shared_end. */
+    return w->done != NULL && hl_a64_load_acquire(w->done) >= w->last && !is_there(w);
+}
+
 static bool may_go(void *arg)
 {
     struct watch *w = arg;
-    return is_there_soon(w) || (++w->turns % DEAD_TURNS == 0 && w->world >= 0 && hl_rx_is_dead(w->world));
+    return is_there_soon(w) ||
+           (++w->turns % DEAD_TURNS == 0 && w->world >= 0 && (hl_rx_is_dead(w->world) || is_left_out(w)));
 }
 
 static void tell(const void *arg, struct hl_told *t)
@@ -79,7 +89,13 @@ static void tell(const void *arg, struct hl_told *t)
 }
 HL_HANG_TELLS(may_go, tell);
 
-/* False: its writer has died. */
+static void fail_left_out(struct hl_shared *s, int place)
+{
+    int rank = s->board != NULL ? s->board->ranks[place] : place;
+    hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "rank %d of the communicator sends fewer bytes", rank));
+}
+
+/* False: its writer has died, or ended the call without it. */
 static bool await(struct hl_shared *s, int place, const hl_a64 *word, uint64_t least)
 {
     struct watch w = {.word = word, .least = least, .world = -1};
@@ -91,6 +107,10 @@ static bool await(struct hl_shared *s, int place, const hl_a64 *word, uint64_t l
         w.world = hl_comm_world(s->comm, s->board->ranks[place]);
         w.comm = s->comm;
     }
+    if (word != &s->areas[place]->done) {
+        w.done = &s->areas[place]->done;
+        w.last = hl_shared_last(s);
+    }
     if (hl_prog_crowded()) {
         w.turns_of = s;
         w.place = place;
@@ -99,7 +119,11 @@ static bool await(struct hl_shared *s, int place, const hl_a64 *word, uint64_t l
     if (HL_LIKELY(is_there(&w))) {
         return true;
     }
-    hl_shared_fail(s, hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", w.world));
+    if (is_left_out(&w)) {
+        fail_left_out(s, place);
+    } else {
+        hl_shared_fail(s, hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", w.world));
+    }
     return false;
 }
 
@@ -119,13 +143,13 @@ void hl_shared_await_all(struct hl_shared *s)
 
 static unsigned slot_of(const struct hl_shared *s)
 {
-    return (unsigned)s->op & (s->slots - 1);
+    return (unsigned)(s->op + s->turn) & (s->slots - 1);
 }
 
-/* Everybody is done with what stands in my slot. Looked at once in so many operations, as a rule. */
-static void free_slot(struct hl_shared *s)
+/* Everybody is done with what stands in my slot, `want`. Looked at once in so many operations, as a rule. */
+static void free_slot(struct hl_shared *s, uint64_t want)
 {
-    uint64_t least = UINT64_MAX, want = s->op - s->slots;
+    uint64_t least = UINT64_MAX;
 
     for (int i = 0; i < s->n; i++) {
         if (i != s->me) {
@@ -141,16 +165,20 @@ static void free_slot(struct hl_shared *s)
 
 void *hl_shared_room(struct hl_shared *s)
 {
-    if (HL_UNLIKELY(s->op > s->free + s->slots)) {
-        free_slot(s);
+    unsigned slot = slot_of(s);
+
+    if (HL_UNLIKELY(s->posted[slot] > s->free)) {
+        free_slot(s, s->posted[slot]);
     }
-    return s->areas[s->me]->notes[slot_of(s)].data;
+    return s->areas[s->me]->notes[slot].data;
 }
 
 void hl_shared_post(struct hl_shared *s, enum hl_note_kind kind, uint64_t len, const void *addr)
 {
-    struct hl_note *note = &s->areas[s->me]->notes[slot_of(s)];
+    unsigned slot = slot_of(s);
+    struct hl_note *note = &s->areas[s->me]->notes[slot];
 
+    s->posted[slot] = s->op;
     note->len = len;
     note->addr = (uint64_t)(uintptr_t)addr;
     note->err = s->err;
@@ -164,6 +192,11 @@ const struct hl_note *hl_shared_await(struct hl_shared *s, int place)
     const struct hl_note *note = &s->areas[place]->notes[slot_of(s)];
 
     if (!await(s, place, &note->op, s->op)) {
+        return NULL;
+    }
+    /* relaxed: acquired in await. Another call's: he has ended this one without it. */
+    if (HL_UNLIKELY(hl_a64_load_relaxed(&note->op) != s->op)) {
+        fail_left_out(s, place);
         return NULL;
     }
     if (HL_UNLIKELY(note->err != 0 && s->err == 0)) {
@@ -309,9 +342,10 @@ void hl_shared_take(struct hl_shared *s, int place, const struct hl_note *note, 
     bool is_block;
     char *start = NULL;
 
-    if (HL_UNLIKELY(note->len > room)) {
-        hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "%llu bytes came for %llu",
-                                     (unsigned long long)note->len, (unsigned long long)room));
+    if (HL_UNLIKELY(note->len > room || note->kind == HL_NOTE_PIECE)) {
+        uint64_t bytes = note->kind == HL_NOTE_PIECE ? note->addr : note->len;
+        hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "%llu bytes came for %llu", (unsigned long long)bytes,
+                                     (unsigned long long)room));
     }
     if (n == 0) {
         return;

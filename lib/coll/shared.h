@@ -1,17 +1,20 @@
 /* Blocking collectives over node-shared memory: how the members on one node hand data to each other.
  *
- * Operations are numbered, all members alike. Each member has an area with HL_SHARED_SLOTS notes that are
- * used in turn: in operation k a member may post one note, in slot k mod HL_SHARED_SLOTS, which any member
- * may read. A note holds data or names an address of the poster that readers copy from.
+ * A call consists of operations; they are numbered, all members alike, and each call has HL_SHARED_CALL
+ * numbers of its own: members whose arguments differ may take different numbers of operations, and meet again
+ * in the next call. Each member has an area with HL_SHARED_SLOTS notes that are used in turn: in operation k
+ * a member may post one note, in the next slot, which any member may read; a call begins one slot behind the
+ * call before it. A note holds data or names an address of the poster that readers copy from.
  *
- *   post:  wait until all members are done with operation k - HL_SHARED_SLOTS, write, release `op` = k
+ *   post:  wait until all members are done with what stands in the slot, write, release `op` = k
  *   read:  wait for `op` = k
- *   end:   release `done` = k: I read nothing more that was posted in operations up to k
+ *   end:   release `done` = k: I read nothing more that was posted in operations up to k; k is the last
+ * number of the call when it ends
  *
  * A slot is written again only when all are done with what stood there, so `op` cannot pass k before a
  * reader has ended k. Who posted an address waits until its readers are done. Flags only grow; nothing is
  * reset. A member that fails posts what it has with its error and goes on, so that nobody waits in vain; who
- * waits for a member that has died stops waiting.
+ * waits for a member that has died, or has ended the call without posting, stops waiting.
  *
  * One thread at a time, as collectives on one communicator are called. */
 #ifndef HL_SHARED_H
@@ -22,6 +25,9 @@
 #include "copy.h"
 
 #define HL_SHARED_SLOTS 8
+#define HL_SHARED_CALL                                                                                       \
+    ((uint64_t)1 << 16)      /* a call of more operations takes the next calls' numbers, too                 \
+                              */
 #define HL_SHARED_DATA 8192  /* bytes that a note holds */
 #define HL_SHARED_APART 1056 /* and more, so that notes in use are not in the same cache sets */
 #define HL_SHARED_FOLDED ((uint64_t)64 << 10)  /* bytes of all operands that each member folds by itself */
@@ -33,8 +39,9 @@
 
 enum hl_note_kind {
     HL_NOTE_DATA,
-    HL_NOTE_MORE, /* data, and the next operation's note of the same poster goes on */
-    HL_NOTE_ADDR, /* the data is at `addr` in the poster's memory */
+    HL_NOTE_MORE,  /* data, and the next operation's note of the same poster goes on */
+    HL_NOTE_ADDR,  /* the data is at `addr` in the poster's memory */
+    HL_NOTE_PIECE, /* data, of a block of `addr` bytes that goes in pieces of known size */
 };
 
 struct hl_note {
@@ -71,16 +78,25 @@ struct hl_shared {
     struct hl_comm leads; /* the first member of each node, for messages; no handle */
     int tag;              /* of their messages in this call */
     int n, me;
-    unsigned slots;         /* HL_SHARED_SLOTS; tests use fewer. A power of two */
-    int *others;            /* [n - 1] node ranks, to be woken */
-    uint64_t op;            /* the last number given out */
-    uint64_t free;          /* all others are known to be done with this one */
-    struct hl_copy_out out; /* into my notes */
-    int err;                /* the first error of this call */
-    void *temp;             /* packed data that others read until the call ends */
+    unsigned slots;                   /* HL_SHARED_SLOTS; tests use fewer. A power of two */
+    int *others;                      /* [n - 1] node ranks, to be woken */
+    uint64_t op;                      /* the last number given out */
+    uint64_t posted[HL_SHARED_SLOTS]; /* the last operation in each of my slots, whose lines others have */
+    uint64_t turn;                    /* calls so far: each begins one slot on */
+    uint64_t free;                    /* all others are known to be done with this one */
+    struct hl_copy_out out;           /* into my notes */
+    int err;                          /* the first error of this call */
+    void *temp;                       /* packed data that others read until the call ends */
     void (*wake)(const int *node_ranks, int n);
     struct hl_shared_area *areas[]; /* [n] */
 };
+
+/* The first thing in a call. */
+HL_INLINE void hl_shared_next(struct hl_shared *s)
+{
+    s->op = (s->op / HL_SHARED_CALL + 1) * HL_SHARED_CALL;
+    s->turn++;
+}
 
 /* The next number is the current one. */
 HL_INLINE void hl_shared_begin(struct hl_shared *s)
@@ -102,8 +118,8 @@ HL_INLINE void hl_shared_wake_all(const struct hl_shared *s)
     s->wake(s->others, s->n - 1);
 }
 
-/* Waits for a place's note of this operation, whose data is there if it is of kind DATA or MORE; takes its
- * error over. NULL: it has died. */
+/* Waits for a place's note of this operation, whose data is there if it is not of kind ADDR; takes its error
+ * over. NULL: it has died, or ended the call without this operation; the error is kept. */
 const struct hl_note *hl_shared_await(struct hl_shared *s, int place);
 
 /* Where ranks take turns: waits for the notes of those who share my CPU, who cannot write them while I wait
@@ -115,6 +131,31 @@ const struct hl_note *hl_shared_seen(const struct hl_shared *s, int place);
 
 /* I need nothing more of this operation. Wakes nobody. */
 void hl_shared_end(struct hl_shared *s);
+
+/* The last number of the call. */
+HL_INLINE uint64_t hl_shared_last(const struct hl_shared *s)
+{
+    return s->op | (HL_SHARED_CALL - 1);
+}
+
+/* The same for the last operation of a call, in one store. */
+HL_INLINE void hl_shared_end_last(struct hl_shared *s)
+{
+    s->op = hl_shared_last(s);
+    hl_shared_end(s);
+}
+
+/* The last thing in a call, unless hl_shared_end_last was. Wakes all after an error: who has taken more
+ * operations may wait for me. */
+HL_INLINE void hl_shared_close(struct hl_shared *s)
+{
+    if (s->op != hl_shared_last(s)) {
+        hl_shared_end_last(s);
+    }
+    if (HL_UNLIKELY(s->err != 0)) {
+        hl_shared_wake_all(s);
+    }
+}
 
 /* Waits until a place, or everybody, has ended this operation. */
 void hl_shared_await_end(struct hl_shared *s, int place);

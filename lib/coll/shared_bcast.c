@@ -47,7 +47,7 @@ void hl_shared_barrier(struct hl_shared *s)
     } else {
         meet_tree(s);
     }
-    hl_shared_end(s);
+    hl_shared_end_last(s);
 }
 
 /* A note holds part of the data, and says whether more follows in the next operation: only the root need know
@@ -79,7 +79,7 @@ static void bcast_from_me(struct hl_shared *s, struct hl_data data)
     }
     bool read = hl_shared_give(s, data);
     hl_shared_wake_all(s);
-    hl_shared_end(s);
+    hl_shared_end_last(s);
     if (read) {
         hl_shared_await_all(s);
     }
@@ -104,7 +104,7 @@ static void bcast_to_me(struct hl_shared *s, int root, struct hl_data data)
     } else if (note != NULL) {
         hl_shared_take(s, root, note, data);
     }
-    hl_shared_end(s);
+    hl_shared_end_last(s);
     hl_shared_wake(s, root);
 }
 

@@ -154,6 +154,10 @@ static void scatter_to_me(struct hl_shared *s, int root, const struct hl_note *n
     if (note->len == 0) {
         return; /* the root failed */
     }
+    if (note->kind == HL_NOTE_PIECE) {
+        hl_shared_take(s, root, note, to); /* no table, but another size than was agreed */
+        return;
+    }
     if (note->addr != 0) {
         hl_shared_read(s, root, note->addr + (uint64_t)s->me * sizeof mine, &mine, sizeof mine);
         if (s->err != 0) {

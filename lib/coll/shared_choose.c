@@ -174,6 +174,7 @@ static struct hl_shared *shared_of(struct hl_comm *comm)
 static void begin_call(struct hl_shared *s, struct hl_comm *comm)
 {
     s->err = 0;
+    hl_shared_next(s);
     if (s->board->nodes > 1) {
         s->tag = hl_comm_coll_tag(comm); /* on all members, whoever sends */
     }
@@ -185,8 +186,17 @@ static int end_call(struct hl_shared *s)
         free(s->temp);
         s->temp = NULL;
     }
+    hl_shared_close(s);
     hl_stat_rank_add(HL_STAT_RANK_shared_calls, 1);
     return s->err;
+}
+
+/* Nobody waits for me in a call that I cannot make. */
+static void refuse_call(struct hl_shared *s, struct hl_comm *comm, int err)
+{
+    begin_call(s, comm);
+    s->err = err;
+    (void)end_call(s);
 }
 
 bool hl_shared_run(const struct hl_coll_call *c, int *err)
@@ -198,6 +208,7 @@ bool hl_shared_run(const struct hl_coll_call *c, int *err)
     }
     *err = hl_coll_look(&x.reducer, c, &x.facts);
     if (*err != 0) {
+        refuse_call(x.s, c->comm, *err);
         return true;
     }
     const struct row *row = choose(&x);
@@ -221,6 +232,7 @@ bool hl_shared_spread(struct hl_comm *comm, struct hl_data data, int root, int *
     if (!hl_type_bytes(data.type, data.count, &bytes)) {
         *err = hl_err_say(HL_ERR_COUNT, "%lld elements of %lld bytes are too many", (long long)data.count,
                           (long long)data.type->size);
+        refuse_call(s, comm, *err);
         return true;
     }
     begin_call(s, comm);

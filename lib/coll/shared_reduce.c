@@ -77,8 +77,11 @@ static void allreduce_flat(struct hl_shared_call *x)
         hl_fold_next(&f, least_of(piece, out->count - at), result);
         hl_fold_all(&f, hl_shared_element(x, hl_shared_operand(x->c), at), own, 0, f.count);
         hl_fold_deliver(&f, result);
-        hl_shared_end(s);
+        if (at + piece < out->count) {
+            hl_shared_end(s);
+        }
     }
+    hl_shared_end_last(s);
     hl_fold_close(&f);
 }
 

@@ -23,7 +23,7 @@ static void post_piece(struct hl_shared *s, struct hl_data block, int64_t k)
     if (n > 0) {
         hl_shared_fill(s, block, k * HL_SHARED_DATA, room, n);
     }
-    hl_shared_post(s, HL_NOTE_DATA, (uint64_t)n, (const void *)(uintptr_t)bytes);
+    hl_shared_post(s, HL_NOTE_PIECE, (uint64_t)n, (const void *)(uintptr_t)bytes);
 }
 
 /* After an error nothing more is taken: who sends another block than was agreed need not post as many. */
@@ -32,9 +32,10 @@ static void take_piece(struct hl_shared *s, int place, struct hl_data block, int
     const struct hl_note *note = s->err == 0 ? hl_shared_await(s, place) : NULL;
     int64_t room = block.count * block.type->size;
 
-    if (note != NULL && (int64_t)note->addr != room) {
-        hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "%llu bytes came for %lld",
-                                     (unsigned long long)note->addr, (long long)room));
+    if (note != NULL && (note->kind != HL_NOTE_PIECE || (int64_t)note->addr != room)) {
+        uint64_t bytes = note->kind == HL_NOTE_PIECE ? note->addr : note->len;
+        hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "%llu bytes came for %lld", (unsigned long long)bytes,
+                                     (long long)room));
     } else if (note != NULL) {
         hl_shared_take_piece(s, note, block, k * HL_SHARED_DATA);
     }

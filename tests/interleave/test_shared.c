@@ -68,6 +68,10 @@ static void read_one(struct story *s, struct hl_shared *m, int from, int op)
     if (s->plant == EARLY_END) {
         hl_shared_end(m);
     }
+    if (note == NULL) { /* overwritten before it was read */
+        s->wrong++;
+        return;
+    }
     const char *data = note->data;
     uint64_t v = value(from, op);
     s->wrong += note->len != bytes(op) || hl_any64_load_relaxed(data) != v ||
@@ -114,7 +118,7 @@ static int tell(uint64_t seed, enum plant plant)
     }
     ck_assert_int_eq(hl_interleave_run(seed, MEMBERS, act, &s), 0);
     for (int i = 0; i < MEMBERS; i++) {
-        ck_assert_int_eq(s.member[i]->err, 0);
+        ck_assert(s.wrong > 0 || s.member[i]->err == 0);
         free(s.member[i]);
         free(areas[i]);
     }
