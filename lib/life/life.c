@@ -66,14 +66,17 @@ static void in_child(void)
 static int close_all(void) HL_REQUIRES(lock);
 
 /* Leaving is fine once nobody has the library open. Else the launcher's line tells what happened: also while
- * somebody opens or closes, who may wait for ever, and be the thread whose signal handler has called exit. */
-static void at_exit(void)
+ * somebody opens or closes, who may wait for ever, and be the thread whose signal handler has called exit.
+ * With an error the end that sessions have left to the exit does not wait for the others: they are to end,
+ * too. */
+static void at_exit(int code, void *unused)
 {
+    (void)unused;
     if (!hl_boot_is_mine() || !hl_mutex_try(&lock)) {
         return;
     }
     /* relaxed, both: under lock. */
-    if (hl_a32_load_relaxed(&state) == LIFE_IDLE) {
+    if (hl_a32_load_relaxed(&state) == LIFE_IDLE && code == 0) {
         close_all();
     }
     if (hl_a32_load_relaxed(&state) == LIFE_CLOSED) {
@@ -87,7 +90,7 @@ static void hook(void) HL_REQUIRES(lock)
     if (!hooked) {
         hooked = true;
         pthread_atfork(hl_mem_fork_prepare, hl_mem_fork_parent, in_child);
-        atexit(at_exit);
+        on_exit(at_exit, NULL);
     }
 }
 

@@ -160,6 +160,27 @@ static void fail_at_the_end(void)
     }
 }
 
+/* A program of sessions alone: rank 1 exits after its last one, the others are busy elsewhere. */
+static void fail_after_session(int code)
+{
+    MPI_Session session;
+    MPI_Group all;
+    MPI_Comm comm;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &all);
+    MPI_Comm_create_from_group(all, "all", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Barrier(comm);
+    MPI_Comm_free(&comm);
+    MPI_Group_free(&all);
+    MPI_Session_finalize(&session);
+    if (rank != 1 && code != 0) {
+        pause();
+    }
+    printf("rank %d exits\n", rank);
+    exit(rank == 1 ? code : 0);
+}
+
 /* ---- a handler that aborts ---- */
 
 static void abort_by_signal(int unused)
@@ -220,6 +241,9 @@ int main(int argc, char **argv)
     int sum = 0, provided;
     program = argv[0];
     mode = argc > 1 ? argv[1] : "";
+    if (!strcmp(mode, "session")) {
+        fail_after_session(atoi(argv[2]));
+    }
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);

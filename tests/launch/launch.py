@@ -1236,6 +1236,13 @@ def exit_ends_a_rank_that_waits_in_finalize():
             holds(job.err, "code 3")
 
 
+def exit_with_an_error_after_the_last_session_ends_the_job():
+    for code in (3, 0):
+        for job in both_paths("-n", 3, RANK, "session", code):
+            same((job.code, job.out.count("exits")), (code, 1 if code else 3))
+            holds(job.err, "code 3; ending the job" if code else "")
+
+
 def survivors_may_finalize():
     job = run("--keep-going", "-n", 3, RANK, "kill", "alone")
     same((job.code, job.out.count("finalized")), (137, 2))
@@ -1434,7 +1441,8 @@ GROUPS = {
             any_thread_may_end_the_job_amidst_communication, children_of_mpi_programs_are_harmless,
             programs_that_ranks_start_run_alone, mpi_ranks_may_start_jobs, children_that_stay_do_not_hold_up_the_end,
             a_child_that_stays_hides_no_death, a_code_after_mpi_finalize_is_the_jobs,
-            an_abort_within_malloc_ends_the_job, exit_ends_a_rank_that_waits_in_finalize, survivors_may_finalize,
+            an_abort_within_malloc_ends_the_job, exit_ends_a_rank_that_waits_in_finalize,
+            exit_with_an_error_after_the_last_session_ends_the_job, survivors_may_finalize,
             a_stopped_rank_is_said_once, a_stop_that_follows_another_at_once_is_said, a_rank_in_a_debugger_is_said_once,
             numbers_of_other_namespaces_are_not_believed],
     "crowds": [floods_of_node_messages_lose_none,
