@@ -1,6 +1,14 @@
 /* Open messages in words, for the watchdog. */
 #include "inner.h"
 
+#include <string.h>
+
+/* OpenSHMEM has no messages: it is one of the library's own. */
+static bool is_inner(const struct hl_told *t)
+{
+    return strcmp(hl_told_unit(t), "PE") == 0;
+}
+
 static void say_tag(struct hl_told *t, int tag)
 {
     if (tag == MPI_ANY_TAG) {
@@ -13,12 +21,15 @@ static void say_tag(struct hl_told *t, int tag)
 void hl_match_tell_message(struct hl_told *t, uint64_t ctx, int src, int tag)
 {
     hl_told_comm(t, ctx);
-    if (src == MPI_ANY_SOURCE) {
+    if (is_inner(t)) {
+        hl_told_say(t, ", member %d", src);
+    } else if (src == MPI_ANY_SOURCE) {
         hl_told_say(t, ", any source");
+        say_tag(t, tag);
     } else {
         hl_told_say(t, ", source %d", src);
+        say_tag(t, tag);
     }
-    say_tag(t, tag);
     hl_told_peer(t, ctx, src);
 }
 
@@ -34,8 +45,12 @@ static void tell_send(const struct hl_req *r, struct hl_told *t)
     const struct hl_peer *p = hl_matcher_peer(hl_matcher_self(), b->dest);
     int64_t bytes = 0;
     hl_told_comm(t, r->ctx);
-    hl_told_say(t, ", destination rank %d of the job", b->dest);
-    say_tag(t, b->tag);
+    if (is_inner(t)) {
+        hl_told_say(t, ", data for PE %d", b->dest);
+    } else {
+        hl_told_say(t, ", destination rank %d of the job", b->dest);
+        say_tag(t, b->tag);
+    }
     if (hl_type_bytes(b->type, b->count, &bytes)) {
         hl_told_say(t, ", %lld bytes", (long long)bytes);
     }

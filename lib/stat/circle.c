@@ -17,7 +17,9 @@
 #define FAR_POSTS 4
 #define ASK_NS UINT64_C(400000000)    /* between two questions to one of them */
 #define STALE_NS UINT64_C(1500000000) /* after which an answer says nothing */
-#define DEPTH 16                      /* ranks in a circle */
+#define DEPTH 128                     /* ranks in a circle */
+#define TOLD 8                        /* of a larger one the lowest rank alone tells */
+#define FIRST 4                       /* and of so many in words */
 #define SEEN 256                      /* ranks that are looked at for it */
 
 _Static_assert(sizeof(struct hl_told) % 8 == 0, "a post is words");
@@ -200,19 +202,18 @@ static void ask_far(int world)
     }
 }
 
-/* What is known of it. */
-static int read_far(int world, struct hl_told *out, int room)
+/* What is known of its post `i`. */
+static bool read_far(int world, int i, struct hl_told *out)
 {
-    int n = 0;
     ask_far(world);
     hl_mutex_lock(&far_lock);
     struct far *f = far_of(world);
-    while (f != NULL && n < f->n && n < room && hl_now_ns() - f->heard_ns < STALE_NS) {
-        out[n] = f->posts[n];
-        n++;
+    bool known = f != NULL && i < f->n && hl_now_ns() - f->heard_ns < STALE_NS;
+    if (known) {
+        *out = f->posts[i];
     }
     hl_mutex_unlock(&far_lock);
-    return n;
+    return known;
 }
 
 int hl_hang_holder(int world, uint64_t id)
@@ -233,14 +234,14 @@ int hl_hang_holder(int world, uint64_t id)
 
 /* ---- Circles ---- */
 
-static int read_rank(int world, struct hl_told *out, int room)
+static bool read_rank(int world, int post, struct hl_told *out)
 {
     for (int i = 0; i < node_size; i++) {
         if (node_world[i] == world) {
-            return read_place(&places[i], out, room);
+            return read_post(&places[i].posts[post], out);
         }
     }
-    return read_far(world, out, room);
+    return read_far(world, post, out);
 }
 
 /* The way from my wait to where the search stands, and all ranks that it came to. */
@@ -267,11 +268,11 @@ static bool is_new(struct way *w, int rank)
 
 static bool search(struct way *w);
 
-/* Goes on with a wait of the last rank on the way. A wait that any of several ranks can end closes nothing.
+/* Goes on with the wait of the last rank on the way. A wait that any of several ranks can end closes nothing.
  */
-static bool follow(struct way *w, const struct hl_told *t)
+static bool follow(struct way *w)
 {
-    w->waits[w->n - 1] = *t;
+    const struct hl_told *t = &w->waits[w->n - 1];
     for (int i = 0; (!t->any || t->n == 1) && i < t->n && i < HL_HANG_RANKS; i++) {
         if (t->ranks[i] == me) {
             return true;
@@ -289,32 +290,62 @@ static bool follow(struct way *w, const struct hl_told *t)
 
 static bool search(struct way *w)
 {
-    struct hl_told posts[POSTS];
-    int n = read_rank(w->ranks[w->n - 1], posts, POSTS);
-    for (int i = 0; i < n; i++) {
-        if (follow(w, &posts[i])) {
+    int at = w->n - 1;
+    for (int i = 0; i < POSTS; i++) {
+        if (read_rank(w->ranks[at], i, &w->waits[at]) && follow(w)) {
             return true;
         }
     }
     return false;
 }
 
+static bool is_lowest(const struct way *w)
+{
+    bool lowest = true;
+    for (int i = 1; i < w->n; i++) {
+        lowest = lowest && w->ranks[i] > me;
+    }
+    return lowest;
+}
+
+/* Of a large circle the first waits and the last, and who waits between them. */
+static void tell_circle(const struct way *w, char *out, size_t cap)
+{
+    bool whole = w->n <= TOLD;
+    size_t used = 0;
+    for (int i = 0; i < w->n && used < cap; i++) {
+        const struct hl_told *wait = &w->waits[i];
+        int next = i + 1 < w->n ? w->ranks[i + 1] : me;
+        const char *comma = i > 0 ? ", " : "";
+        if (whole || i < FIRST || i == w->n - 1) {
+            used += (size_t)snprintf(out + used, cap - used, "%s%s %d waits for %s %d in %s (%s)", comma,
+                                     hl_told_unit(wait), w->ranks[i], hl_told_unit(wait), next,
+                                     wait->call[0] != '\0' ? wait->call : "a call", wait->text);
+        } else if (i == FIRST) {
+            used += (size_t)snprintf(out + used, cap - used, ", and so on by %d more: %d", w->n - FIRST - 1,
+                                     w->ranks[i]);
+        } else if (used < cap - cap / 4) {
+            used += (size_t)snprintf(out + used, cap - used, " %d", w->ranks[i]);
+        }
+    }
+    if (hl_hang_names.threads && used < cap) {
+        snprintf(out + used, cap - used, "; unless other threads of theirs end it");
+    }
+}
+
 bool hl_hang_circle(const struct hl_told *t, char *out, size_t cap)
 {
-    struct way w = {.ranks = {me}, .n = 1};
-    if (places == NULL || !follow(&w, t)) {
+    struct way w;
+    w.ranks[0] = me;
+    w.waits[0] = *t;
+    w.n = 1;
+    w.n_seen = 0;
+    out[0] = '\0';
+    if (places == NULL || !follow(&w)) {
         return false;
     }
-    int used = 0;
-    for (int i = 0; i < w.n && (size_t)used < cap; i++) {
-        const struct hl_told *wait = &w.waits[i];
-        used +=
-            snprintf(out + used, cap - (size_t)used, "%s%s %d waits for %s %d in %s (%s)", i > 0 ? ", " : "",
-                     hl_told_unit(wait), w.ranks[i], hl_told_unit(wait), i + 1 < w.n ? w.ranks[i + 1] : me,
-                     wait->call[0] != '\0' ? wait->call : "a call", wait->text);
-    }
-    if (hl_hang_names.threads && (size_t)used < cap) {
-        snprintf(out + used, cap - (size_t)used, "; unless other threads of theirs end it");
+    if (w.n <= TOLD || is_lowest(&w)) {
+        tell_circle(&w, out, cap);
     }
     return true;
 }

@@ -237,7 +237,9 @@ void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_tell *tell
         h->found = false;
     }
     if (!h->found && hl_hang_circle(&t, circle, sizeof circle)) {
-        hl_log(HL_LOG_ERROR, "watchdog: deadlock: %s", circle);
+        if (circle[0] != '\0') {
+            hl_log(HL_LOG_ERROR, "watchdog: deadlock: %s", circle);
+        }
         h->found = true;
     }
     h->look_ns = now + LOOK_NS;

@@ -112,7 +112,8 @@ int hl_hang_holder(int world, uint64_t id);
 /* Posts a wait at *place (-1: at a new one; -1 still: all are taken), or takes it away (NULL). */
 void hl_hang_post(int *place, const struct hl_told *t);
 
-/* Looks for a circle that begins with my wait `t`: true, and its words. */
+/* Looks for a circle that begins with my wait `t`: true, and its words; "" when they are another rank's to
+ * say: of many ranks the lowest speaks for all. */
 bool hl_hang_circle(const struct hl_told *t, char *out, size_t cap);
 
 /* Before each fence of the job: how often, to tell who is missing. */

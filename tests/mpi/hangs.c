@@ -271,6 +271,7 @@ static const struct scene {
     {"both_lock", both_lock, true},
     {"choke", choke, true},
     {"circle", circle, true},
+    {"ring", circle, true},
     {"threads", threads, true},
     {"named", named, true},
     {"barrier_later", barrier_later, true},

@@ -17,6 +17,9 @@ WORLD = "communicator MPI_COMM_WORLD"
 RECV = r"MPI_Recv: " + WORLD + r", source 0, tag 1; for rank 0$"
 
 
+RING = r"rank 0 waits for rank 1 in .*, rank 3 waits for rank 4 in \S+ \([^()]*\), and so on by 15 more: 4 5 .* 18, rank 19 waits for rank 0 in "
+
+
 class Scene:
     def __init__(self, *waits, ranks=2, circle=True, ways=("near", "net"), env=None):
         self.waits, self.ranks, self.circle, self.ways, self.env = waits, ranks, circle, ways, env or {}
@@ -43,6 +46,7 @@ MPI = {
     "choke": Scene(rf"MPI_Send: {WORLD}, destination rank 1 of the job, tag 13, 4096 bytes, held back: HOTLANE_UNEX_MEM is full "
                    "there; for rank 1$", RECV, env={"HOTLANE_UNEX_MEM": "64K"}),
     "circle": Scene(*[f"MPI_Recv: {WORLD}, source {p}, tag 14; for rank {p}$" for p in (1, 2, 0)], ranks=3),
+    "ring": Scene(*[f"MPI_Recv: {WORLD}, source {p}, tag 14; for rank {p}$" for p in [*range(1, 20), 0]], ranks=20, circle=RING, ways=("near",)),
     "threads": Scene(*[rf"MPI_Recv: {WORLD}, source {p}, tag 1[56]; for rank {p}$" for p in (1, 0)]),
     "named": against("MPI_Barrier: communicator the ring; for rank 1"),
     "barrier_later": against(f"MPI_Barrier: {WORLD}; for rank 1"),
@@ -75,7 +79,7 @@ SHMEM = {
     "wait_until_any": Scene(rf"shmem_\w*wait_until_any: {WORD}3 objects, such as index 1: 0x[0-9a-f]+ in static data, is 0, to be != 0$",
                             circle=False),
     "signal_wait": Scene(rf"shmem_signal_wait_until: {WORD}0x[0-9a-f]+ in the symmetric heap, is 0, to be >= 9$", circle=False),
-    "barrier_all": Scene(r"shmem_barrier_all: (communicator )?SHMEM_TEAM_WORLD, (member|source) 1.*; for PE 1$", SHMEM_WAIT, circle=False),
+    "barrier_all": Scene(r"shmem_barrier_all: (communicator )?SHMEM_TEAM_WORLD, member 1; for PE 1$", SHMEM_WAIT, circle=False),
     "both_lock": Scene(*[rf"shmem_set_lock: lock 0x[0-9a-f]+, behind PE {p} in its queue; for PE {p}$" for p in (1, 0)]),
     "lock_thread": Scene("shmem_set_lock: lock 0x[0-9a-f]+, which another thread of this PE holds$", circle=False),
     "team_broadcast": Scene(r"shmem_\w*broadcast\w*: team of 2 from PE 0, stride 1, member 1; for PE 1$", circle=False, ways=("near",)),
@@ -89,11 +93,16 @@ def is_complete(scene, text):
         line = rf"^hotlane: (rank|PE) {rank} \(\S+\): watchdog: thread \d+ has waited \d+ s in {words}"
         if not re.search(line, text, re.M):
             return f"rank {rank} does not say: {words}"
+        if scene.circle == RING:
+            continue
         circle = rf"^hotlane: (rank|PE) {rank} \(\S+\): watchdog: deadlock: (rank|PE) {rank} waits for (rank|PE) "
         if scene.circle and not re.search(circle, text, re.M):
             return f"rank {rank} names no deadlock"
         if not scene.circle and re.search(circle, text, re.M):
             return f"rank {rank} names a deadlock that is none"
+    told = re.findall(r"^hotlane: rank (\d+) \(\S+\): watchdog: deadlock: (.*)", text, re.M)
+    if scene.circle == RING and not (told and all(rank == "0" and re.match(RING, words) for rank, words in told)):
+        return "rank 0 alone names the deadlock of all"
     return "" if re.search("watchdog: counters so far: ", text) else "no counters"
 
 
