@@ -143,7 +143,7 @@ void hl_shared_await_all(struct hl_shared *s)
 
 static unsigned slot_of(const struct hl_shared *s)
 {
-    return (unsigned)(s->op + s->turn) & (s->slots - 1);
+    return (unsigned)(s->op + s->op / HL_SHARED_CALL * HL_SHARED_STEP) & (s->slots - 1);
 }
 
 /* Everybody is done with what stands in my slot, `want`. Looked at once in so many operations, as a rule. */

@@ -3,13 +3,13 @@
  * A call consists of operations; they are numbered, all members alike, and each call has HL_SHARED_CALL
  * numbers of its own: members whose arguments differ may take different numbers of operations, and meet again
  * in the next call. Each member has an area with HL_SHARED_SLOTS notes that are used in turn: in operation k
- * a member may post one note, in the next slot, which any member may read; a call begins one slot behind the
- * call before it. A note holds data or names an address of the poster that readers copy from.
+ * a member may post one note, in the next slot, which any member may read; a call begins a few slots behind
+ * the call before it. A note holds data or names an address of the poster that readers copy from.
  *
  *   post:  wait until all members are done with what stands in the slot, write, release `op` = k
  *   read:  wait for `op` = k
- *   end:   release `done` = k: I read nothing more that was posted in operations up to k; k is the last
- * number of the call when it ends
+ *   end:   release `done` = k: I read nothing more that was posted in operations up to k (the last one ends
+ *          all numbers of its call)
  *
  * A slot is written again only when all are done with what stood there, so `op` cannot pass k before a
  * reader has ended k. Who posted an address waits until its readers are done. Flags only grow; nothing is
@@ -25,9 +25,9 @@
 #include "copy.h"
 
 #define HL_SHARED_SLOTS 8
-#define HL_SHARED_CALL                                                                                       \
-    ((uint64_t)1 << 16)      /* a call of more operations takes the next calls' numbers, too                 \
-                              */
+#define HL_SHARED_STEP 3 /* slots from one call to the next, odd: short calls meet free ones */
+/* Numbers of a call. One of more operations takes the next calls' numbers, too. */
+#define HL_SHARED_CALL ((uint64_t)1 << 16)
 #define HL_SHARED_DATA 8192  /* bytes that a note holds */
 #define HL_SHARED_APART 1056 /* and more, so that notes in use are not in the same cache sets */
 #define HL_SHARED_FOLDED ((uint64_t)64 << 10)  /* bytes of all operands that each member folds by itself */
@@ -78,27 +78,19 @@ struct hl_shared {
     struct hl_comm leads; /* the first member of each node, for messages; no handle */
     int tag;              /* of their messages in this call */
     int n, me;
-    unsigned slots;                   /* HL_SHARED_SLOTS; tests use fewer. A power of two */
-    int *others;                      /* [n - 1] node ranks, to be woken */
-    uint64_t op;                      /* the last number given out */
-    uint64_t posted[HL_SHARED_SLOTS]; /* the last operation in each of my slots, whose lines others have */
-    uint64_t turn;                    /* calls so far: each begins one slot on */
-    uint64_t free;                    /* all others are known to be done with this one */
-    struct hl_copy_out out;           /* into my notes */
-    int err;                          /* the first error of this call */
-    void *temp;                       /* packed data that others read until the call ends */
+    unsigned slots;         /* HL_SHARED_SLOTS; tests use fewer. A power of two */
+    int *others;            /* [n - 1] node ranks, to be woken */
+    uint64_t op;            /* the last number given out */
+    uint64_t free;          /* all others are known to be done with this one */
+    struct hl_copy_out out; /* into my notes */
+    int err;                /* the first error of this call */
+    void *temp;             /* packed data that others read until the call ends */
     void (*wake)(const int *node_ranks, int n);
-    struct hl_shared_area *areas[]; /* [n] */
+    uint64_t posted[HL_SHARED_SLOTS]; /* the last operation in each of my slots, whose lines others have */
+    struct hl_shared_area *areas[];   /* [n] */
 };
 
-/* The first thing in a call. */
-HL_INLINE void hl_shared_next(struct hl_shared *s)
-{
-    s->op = (s->op / HL_SHARED_CALL + 1) * HL_SHARED_CALL;
-    s->turn++;
-}
-
-/* The next number is the current one. */
+/* The next number is the current one. The first in a call is the first of the call's. */
 HL_INLINE void hl_shared_begin(struct hl_shared *s)
 {
     s->op++;

@@ -174,7 +174,6 @@ static struct hl_shared *shared_of(struct hl_comm *comm)
 static void begin_call(struct hl_shared *s, struct hl_comm *comm)
 {
     s->err = 0;
-    hl_shared_next(s);
     if (s->board->nodes > 1) {
         s->tag = hl_comm_coll_tag(comm); /* on all members, whoever sends */
     }

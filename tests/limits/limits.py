@@ -305,7 +305,8 @@ def each_call():
 def every_number_of_files():
     for n in range(3, 81):
         for env in (NEAR, NET):
-            either("--nofile", n, words=FILES, lines=3, ranks_only=True, env=env)
+            # Fewer lanes, no lane, and two errors: of who cannot open one, and of who hears that another one cannot.
+            either("--nofile", n, words=FILES, lines=4, ranks_only=True, env=env)
         either("--nofile", n, words=FILES, lines=3, ranks_only=True, mode="shmem")
         either("--nofile", n, words=FILES)
 
