@@ -21,7 +21,10 @@ struct pursuit {
     uint32_t id;    /* my id when it is in `wanted` of lane `at`, else 0 */
     bool over;      /* issued, or failed with rc */
     int rc;
+    struct pursuit *outer; /* of this thread: it polls, and what it polls needs a lane, too */
 };
+
+static __thread struct pursuit *innermost;
 
 static __thread uint32_t thread_id;
 static hl_a32 thread_ids;
@@ -103,6 +106,16 @@ static void found_taken(struct pursuit *s)
     s->at = s->op->ordered ? s->at : next_lane(s->pool, s->at);
 }
 
+/* Nobody gets in before who has the place, and he cannot while something further in waits. */
+static void leave_queue(struct pursuit *s)
+{
+    if (s->id != 0) {
+        hl_lease_unwant(&s->pool->lanes[s->at]->lease);
+        s->id = 0;
+        s->taken = 0;
+    }
+}
+
 static int post_contended(struct hl_lane *lane, const struct hl_issue *op) HL_REQUIRES(lane->lease)
 {
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_leases_contended, 1);
@@ -166,7 +179,7 @@ int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict)
     if (verdict < 0) {
         return verdict;
     }
-    struct pursuit s = {.pool = p, .op = op, .at = op->at};
+    struct pursuit s = {.pool = p, .op = op, .at = op->at, .outer = innermost};
     if (hl_pool_count(p) == 0) {
         return hl_err_say(HL_ERR_OTHER, "the network is not open in this process");
     }
@@ -176,7 +189,12 @@ int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict)
     if (verdict == 0) {
         found_taken(&s);
     }
+    if (s.outer != NULL) {
+        leave_queue(s.outer);
+    }
+    innermost = &s;
     hl_prog_wait(pursue, &s);
+    innermost = s.outer;
     if (op->card != NULL) {
         hl_rx_seal(); /* a way was made */
     }

@@ -425,8 +425,6 @@ START_TEST(a_rank_that_takes_nothing_is_reported)
 }
 END_TEST
 
-/* ---- pieces, bits ---- */
-
 START_TEST(long_transfers_go_in_pieces)
 {
     start(2);
@@ -571,6 +569,7 @@ END_TEST
 
 #include "lane_chains.h"
 #include "lane_lost.h"
+#include "lane_nested.h"
 #include "lane_own.h"
 #include "lane_warm.h"
 
@@ -583,6 +582,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(t, errors_reach_their_flush_and_no_other, 0, (int)HL_COUNT_OF(shapes));
     add_chains(t);
     add_lost(t);
+    add_nested(t);
     add_own(t);
     add_warm(t);
     tcase_add_test(t, flush_waits_for_no_later_operation);
