@@ -351,7 +351,7 @@ static int start_pair(const struct hl_send *s, const struct hl_recv *v, void *as
     }
     err = err == 0 ? hl_flight_start(&p->flight) : err;
     if (err != 0) {
-        if (p != NULL && r != NULL && !(p->recv->flags & HL_REQ_STATIC)) {
+        if (p != NULL && r != NULL && !hl_req_has(p->recv, HL_REQ_STATIC)) {
             hl_match_cancel(p->recv);
             hl_req_orphan(p->recv);
         }

@@ -35,7 +35,7 @@ static bool is_done(MPI_Request handle)
 
 static HL_NOINLINE bool is_done_in_section(const struct hl_req *r)
 {
-    if ((r->flags & HL_REQ_STATIC) != 0) {
+    if (hl_req_has(r, HL_REQ_STATIC)) {
         return true;
     }
     hl_cs_in(HL_CS_progress, NULL);
@@ -58,7 +58,7 @@ static int finish(MPI_Request *handle, MPI_Status *status, uint64_t *ctx)
     struct hl_req *r = (struct hl_req *)(void *)*handle;
 
     *ctx = r->ctx;
-    if (!(r->flags & HL_REQ_PERSISTENT)) {
+    if (!hl_req_has(r, HL_REQ_PERSISTENT)) {
         *handle = MPI_REQUEST_NULL;
     }
     return hl_req_finish(r, status);
@@ -559,7 +559,7 @@ static int get_startable(MPI_Request handle, struct hl_req **r)
 {
     int err = get_req(handle, r);
 
-    if (err == 0 && (*r == NULL || !((*r)->flags & HL_REQ_PERSISTENT))) {
+    if (err == 0 && (*r == NULL || !hl_req_has(*r, HL_REQ_PERSISTENT))) {
         return hl_err_say(HL_ERR_REQUEST, "only persistent requests can be started");
     }
     if (err == 0 && hl_req_is_active(*r)) {

@@ -174,7 +174,7 @@ static void apply_cancel(struct hl_inbox *ib, struct hl_post *p)
     struct hl_req *r = hl_post_req(p);
     struct hl_req *target = hl_recv_body(r)->u.target;
     if (hl_table_cancel(&ib->table, target)) {
-        target->flags |= HL_REQ_CANCELLED;
+        hl_req_mark(target, HL_REQ_CANCELLED);
         hl_recv_finish(target);
     }
     hl_req_done(r);

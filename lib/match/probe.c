@@ -203,7 +203,7 @@ int hl_matcher_mrecv(struct hl_matcher *m, struct hl_message *message, const str
 
 int hl_matcher_cancel(struct hl_matcher *m, struct hl_req *r)
 {
-    if ((r->flags & HL_REQ_STATIC) || !hl_req_is_active(r) || hl_req_is_done(r)) {
+    if (hl_req_has(r, HL_REQ_STATIC) || !hl_req_is_active(r) || hl_req_is_done(r)) {
         return 0;
     }
     if (r->what == HL_REQ_SEND) {
@@ -215,7 +215,7 @@ int hl_matcher_cancel(struct hl_matcher *m, struct hl_req *r)
         uint32_t open = HL_CLAIM_OPEN;
         /* full: either we or the owner who matches; pairs with the CAS in table.c and inbox.c. */
         if (hl_a32_cas_full(&b->u.claim->state, &open, HL_CLAIM_CANCELLED)) {
-            r->flags |= HL_REQ_CANCELLED;
+            hl_req_mark(r, HL_REQ_CANCELLED);
             hl_recv_finish(r);
         }
         return 0;

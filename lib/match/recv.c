@@ -97,7 +97,7 @@ int hl_recv_put(struct hl_req *r, uint64_t offset, const void *data, uint64_t n)
 
 void hl_match_done_counted(struct hl_req *r)
 {
-    if ((r->flags & HL_REQ_LOCAL) == 0) {
+    if (!hl_req_has(r, HL_REQ_LOCAL)) {
         hl_cs_count(HL_CS_request, (uintptr_t)r, -1);
     }
     hl_req_done(r);

@@ -437,7 +437,9 @@ void hl_rndv_control(struct hl_matcher *m, const struct hl_slot *slot, const voi
     case HL_MSG_FIN:
         r = hl_name_find(&m->names, slot->area.fin.cookie);
         if (r != NULL && r->what == HL_REQ_SEND && !is_streaming(r)) {
-            r->flags |= slot->area.fin.revoked != 0 ? HL_REQ_CANCELLED : 0;
+            if (slot->area.fin.revoked != 0) {
+                hl_req_mark(r, HL_REQ_CANCELLED);
+            }
             hl_send_finish(m, r);
         }
         break;

@@ -324,7 +324,7 @@ void hl_send_cancel(struct hl_matcher *m, struct hl_req *r)
     }
     hl_mutex_unlock(&p->lock);
     if (found) {
-        r->flags |= HL_REQ_CANCELLED;
+        hl_req_mark(r, HL_REQ_CANCELLED);
         hl_send_finish(m, r);
     } else if (hl_send_body(r)->cookie != 0) {
         revoke_rts(m, p, r, hl_send_body(r));

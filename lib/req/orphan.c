@@ -77,7 +77,7 @@ int hl_req_sweep(void *unused)
     uint64_t at = 0;
     struct hl_req *r;
     while ((r = take_done(&at)) != NULL) {
-        bool persistent = (r->flags & HL_REQ_PERSISTENT) != 0;
+        bool persistent = hl_req_has(r, HL_REQ_PERSISTENT);
         hl_req_finish(r, MPI_STATUS_IGNORE);
         if (persistent) {
             end_persistent(r);

@@ -51,7 +51,7 @@ static void make_static(size_t index, int source, int tag)
 {
     struct hl_req *r = (struct hl_req *)(void *)hl_req_base + index;
     r->kind = HL_KIND_REQ;
-    r->flags = HL_REQ_STATIC;
+    hl_req_mark(r, HL_REQ_STATIC);
     r->what = HL_REQ_SEND;
     r->source = source;
     r->tag = tag;

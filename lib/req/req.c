@@ -29,7 +29,7 @@ bool hl_req_part_done(struct hl_req *r, int error)
 void hl_req_set_again(struct hl_req *r, const struct hl_req_more *more)
 {
     r->more = more;
-    r->flags |= HL_REQ_PERSISTENT;
+    hl_req_mark(r, HL_REQ_PERSISTENT);
     /* relaxed: the user does not know the request yet. */
     hl_a32_store_relaxed(&r->state, HL_REQ_INACTIVE);
 }
@@ -39,7 +39,8 @@ int hl_req_start(struct hl_req *r)
     r->source = MPI_ANY_SOURCE;
     r->tag = MPI_ANY_TAG;
     r->bytes = 0;
-    r->flags &= (uint8_t)~HL_REQ_CANCELLED;
+    /* relaxed: as below. */
+    hl_a8_store_relaxed(&r->flags, hl_a8_load_relaxed(&r->flags) & (uint8_t)~HL_REQ_CANCELLED);
     /* relaxed: whoever completes it gets it from `start`. */
     hl_a32_store_relaxed(&r->error, 0);
     hl_a32_store_relaxed(&r->parts, 0);
@@ -177,7 +178,7 @@ bool hl_req_status_cancelled(const MPI_Status *status)
 
 int hl_req_results(struct hl_req *r, MPI_Status *status)
 {
-    hl_req_set_status(status, r->source, r->tag, r->bytes, (r->flags & HL_REQ_CANCELLED) != 0);
+    hl_req_set_status(status, r->source, r->tag, r->bytes, hl_req_has(r, HL_REQ_CANCELLED));
     /* relaxed: ordered by the acquire of DONE. */
     int error = (int)hl_a32_load_relaxed(&r->error);
     /* Whoever completed the request may have been another thread: the words are left here, for the one that
@@ -225,10 +226,10 @@ int hl_req_status(struct hl_req *r, MPI_Status *status)
 int hl_req_finish(struct hl_req *r, MPI_Status *status)
 {
     int error = look(r, status, true);
-    if (r->flags & (HL_REQ_STATIC | HL_REQ_LOCAL)) {
+    if (hl_req_has(r, HL_REQ_STATIC | HL_REQ_LOCAL)) {
         return error;
     }
-    if (r->flags & HL_REQ_PERSISTENT) {
+    if (hl_req_has(r, HL_REQ_PERSISTENT)) {
         /* relaxed: the next start is by the same thread, or ordered by the user. */
         hl_a32_store_relaxed(&r->state, HL_REQ_INACTIVE);
         return error;

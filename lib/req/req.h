@@ -57,7 +57,7 @@ struct hl_req {
                        HL_ERR_PROC_ABORTED: 1 + the rank that died. atomic */
     hl_a32 error;   /* 0 or the HL_ERR_* of the first part that failed. atomic */
     uint8_t what;   /* enum hl_req_what */
-    uint8_t flags;  /* enum hl_req_flag; changed before ACTIVE, or by the completer before DONE */
+    hl_a8 flags;    /* enum hl_req_flag; changed before ACTIVE, or by the completer before DONE. atomic */
     uint16_t spare; /* the owner's */
     int32_t source; /* results, written before DONE: MPI_SOURCE */
     int64_t bytes;  /* bytes received */
@@ -70,6 +70,17 @@ struct hl_req {
     _Alignas(8) unsigned char body[HL_REQ_BODY];
 };
 _Static_assert(sizeof(struct hl_req) == 128, "a request is two lines");
+
+/* Any of these flags. */
+HL_INLINE bool hl_req_has(const struct hl_req *r, int flags)
+{
+    return (hl_a8_load_relaxed(&r->flags) & flags) != 0; /* relaxed: who may change it is said above. */
+}
+
+HL_INLINE void hl_req_mark(struct hl_req *r, enum hl_req_flag flag)
+{
+    hl_a8_store_relaxed(&r->flags, (uint8_t)(hl_a8_load_relaxed(&r->flags) | flag)); /* relaxed: as above. */
+}
 
 /* Body of HL_REQ_RMA. */
 struct hl_req_target {
@@ -173,7 +184,7 @@ HL_INLINE void hl_req_begin(struct hl_req *r, enum hl_req_what what, uint8_t fla
     hl_a32_store_relaxed(&r->parts, 0);
     hl_a32_store_relaxed(&r->error, 0);
     r->what = (uint8_t)what;
-    r->flags = flags;
+    hl_a8_store_relaxed(&r->flags, flags);
     r->spare = 0;
     r->source = MPI_ANY_SOURCE;
     r->bytes = 0;
@@ -289,12 +300,12 @@ void hl_req_set_status(MPI_Status *status, int source, int tag, int64_t bytes, b
 HL_INLINE bool hl_req_end_plain(struct hl_req *r, MPI_Status *status)
 {
     /* relaxed: ordered by the acquire of DONE. */
-    if (!hl_req_is_done(r) || (r->flags & ~HL_REQ_STATIC) != 0 || r->more != NULL ||
+    if (!hl_req_is_done(r) || hl_req_has(r, ~HL_REQ_STATIC) || r->more != NULL ||
         hl_a32_load_relaxed(&r->error) != 0) {
         return false;
     }
     hl_req_set_status(status, r->source, r->tag, r->bytes, false);
-    if (HL_LIKELY(r->flags == 0)) {
+    if (HL_LIKELY(!hl_req_has(r, ~0))) {
         hl_req_free(r);
     }
     return true;
