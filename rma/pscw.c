@@ -228,8 +228,8 @@ static int complete(struct hl_win *w)
         failed = failed != 0 ? failed : rc;
     }
     for (int i = 0; i < n; i++) {
-        rc = hl_target_is_far(&w->targets[rank_in(w, members[i])]) ? hl_win_flush(w, rank_in(w, members[i]))
-                                                                   : 0;
+        bool far = hl_target_is_far(&w->targets[rank_in(w, members[i])]);
+        rc = far && !HL_FAULT(complete_open) ? hl_win_flush(w, rank_in(w, members[i])) : 0;
         failed = failed != 0 ? failed : rc;
     }
     hl_pairs_end(w->pairs, HL_ACCESS, &ignored);
