@@ -89,10 +89,16 @@ static void tell(const void *arg, struct hl_told *t)
 }
 HL_HANG_TELLS(may_go, tell);
 
+/* Of the communicator; tests have no board. */
+static int rank_at(const struct hl_shared *s, int place)
+{
+    return s->board != NULL ? s->board->ranks[place] : place;
+}
+
 static void fail_left_out(struct hl_shared *s, int place)
 {
-    int rank = s->board != NULL ? s->board->ranks[place] : place;
-    hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "rank %d of the communicator sends fewer bytes", rank));
+    hl_shared_fail(
+        s, hl_err_say(HL_ERR_TRUNCATE, "rank %d of the communicator sends fewer bytes", rank_at(s, place)));
 }
 
 /* False: its writer has died, or ended the call without it. */
@@ -200,8 +206,7 @@ const struct hl_note *hl_shared_await(struct hl_shared *s, int place)
         return NULL;
     }
     if (HL_UNLIKELY(note->err != 0 && s->err == 0)) {
-        int rank = s->board != NULL ? s->board->ranks[place] : place;
-        hl_shared_fail(s, hl_err_say(note->err, "rank %d of the communicator failed", rank));
+        hl_shared_fail(s, hl_err_say(note->err, "rank %d of the communicator failed", rank_at(s, place)));
     }
     return note;
 }
@@ -336,6 +341,14 @@ static void scatter(struct hl_shared *s, int place, uint64_t addr, struct hl_dat
     free(bounce);
 }
 
+void hl_shared_fail_size(struct hl_shared *s, const struct hl_note *note, uint64_t room)
+{
+    uint64_t bytes = note->kind == HL_NOTE_PIECE ? note->addr : note->len;
+
+    hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "%llu bytes came for %llu", (unsigned long long)bytes,
+                                 (unsigned long long)room));
+}
+
 void hl_shared_take(struct hl_shared *s, int place, const struct hl_note *note, struct hl_data to)
 {
     uint64_t room = (uint64_t)(to.count * to.type->size), n = note->len < room ? note->len : room;
@@ -343,9 +356,7 @@ void hl_shared_take(struct hl_shared *s, int place, const struct hl_note *note, 
     char *start = NULL;
 
     if (HL_UNLIKELY(note->len > room || note->kind == HL_NOTE_PIECE)) {
-        uint64_t bytes = note->kind == HL_NOTE_PIECE ? note->addr : note->len;
-        hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "%llu bytes came for %llu", (unsigned long long)bytes,
-                                     (unsigned long long)room));
+        hl_shared_fail_size(s, note, room);
     }
     if (n == 0) {
         return;

@@ -161,6 +161,9 @@ HL_INLINE void hl_shared_fail(struct hl_shared *s, int err)
     }
 }
 
+/* The bytes of a note are not the `room` for them. */
+void hl_shared_fail_size(struct hl_shared *s, const struct hl_note *note, uint64_t room) HL_COLD;
+
 /* Copies `n` bytes at `addr` of a place. */
 void hl_shared_read(struct hl_shared *s, int place, uint64_t addr, void *to, uint64_t n);
 

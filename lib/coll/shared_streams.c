@@ -33,9 +33,7 @@ static void take_piece(struct hl_shared *s, int place, struct hl_data block, int
     int64_t room = block.count * block.type->size;
 
     if (note != NULL && (note->kind != HL_NOTE_PIECE || (int64_t)note->addr != room)) {
-        uint64_t bytes = note->kind == HL_NOTE_PIECE ? note->addr : note->len;
-        hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "%llu bytes came for %lld", (unsigned long long)bytes,
-                                     (long long)room));
+        hl_shared_fail_size(s, note, (uint64_t)room);
     } else if (note != NULL) {
         hl_shared_take_piece(s, note, block, k * HL_SHARED_DATA);
     }
