@@ -367,7 +367,8 @@ int hl_match_open(void *board, bool threads)
 
 void hl_match_wake_all(const int *node_ranks, int n)
 {
-    /* full: the caller's store comes before the load of the count; pairs with the count in hl_prog_sleep. */
+    /* full: the caller's store comes before the loads of who sleeps; pairs with the exchange in
+     * hl_prog_sleep. */
     hl_fence_full();
     for (int i = 0; i < n; i++) {
         hl_prog_ring_sleepers(&hl_home_of(&self, node_ranks[i])->door);

@@ -35,12 +35,6 @@ void hl_prog_set_door(struct hl_prog_door *to, hl_prog_arm *arm, void *arg)
     arm_arg = arg;
 }
 
-bool hl_prog_is_waiting(void)
-{
-    const struct hl_prog_door *door = hl_aptr_load_acquire(&door_now); /* acquire: see hl_prog_set_door */
-    return hl_a32_load_relaxed(&door->sleepers) != 0;                  /* relaxed: a glance */
-}
-
 void hl_prog_ring(struct hl_prog_door *d)
 {
     /* full: the word changes before anybody is woken; pairs with the full load in hl_prog_sleep. */
@@ -105,9 +99,8 @@ bool hl_prog_sleep(hl_prog_cond *cond, void *arg, uint64_t ns)
     struct once o = {cond, arg, false};
     /* acquire: the value that a wake changes is read before we say that we sleep. */
     uint32_t word = hl_a32_load_acquire(&d->word);
-    hl_a32_store_relaxed(&d->awaited, 1); /* relaxed: ordered by the next */
     /* full: said before the condition is read again; pairs with the waker's barrier. */
-    hl_a32_add_full(&d->sleepers, 1);
+    hl_a32_xchg_full(&d->awaited, 1);
     hl_fence_behind_full();
     enum hl_prog_armed armed = arm_peers != NULL ? arm_peers(arm_arg) : HL_PROG_POLLED;
     if (armed != HL_PROG_WAITING && !look(&o)) {
@@ -121,7 +114,5 @@ bool hl_prog_sleep(hl_prog_cond *cond, void *arg, uint64_t ns)
             hl_stat_rank_add(HL_STAT_RANK_late_wakes, late);
         }
     }
-    /* relaxed: leaving late only costs the waker a needless call. */
-    hl_a32_add_relaxed(&d->sleepers, (uint32_t)-1);
     return o.done;
 }

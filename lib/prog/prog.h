@@ -68,11 +68,10 @@ void hl_prog_wake(void);
  */
 void hl_prog_wake_fenced(void);
 
-/* A door: futex word and count of sleepers in memory that node peers may share, so that they can wake us. */
+/* A door: in memory that node peers may share, so that they can wake us. */
 struct hl_prog_door {
-    hl_a32 word;     /* raised by every wake; what sleepers wait on */
-    hl_a32 sleepers; /* threads that sleep, or are about to */
-    hl_a32 awaited;  /* 1: somebody has lain down since it was rung for sleepers */
+    hl_a32 word;    /* raised by every wake; what sleepers wait on */
+    hl_a32 awaited; /* 1: somebody has lain down since it was rung for sleepers */
 };
 
 enum hl_prog_armed {
@@ -81,11 +80,12 @@ enum hl_prog_armed {
     HL_PROG_POLLED   /* messages ring, but something is under way that must be polled: short naps only */
 };
 
-/* Before sleeping, after the sleeper is counted: makes peers' next message ring the door. */
+/* Before sleeping, after that was said: makes peers' next message ring the door. */
 typedef enum hl_prog_armed hl_prog_arm(void *arg);
 
-/* Does a thread of this process sleep in a wait just now? Any thread; a glance. */
-bool hl_prog_is_waiting(void);
+/* Is some thread of this process in a wait in which it lay down more than a second ago? Any thread; `now_ns`:
+ * hl_now_ns. */
+bool hl_prog_waits_for_long(uint64_t now_ns);
 
 /* Makes `door` the one this process sleeps at; NULL goes back to the private one. Only while no other thread
  * waits. */
@@ -99,7 +99,7 @@ void hl_prog_ring(struct hl_prog_door *door);
 void hl_prog_ring_awaited(struct hl_prog_door *d) HL_COLD;
 HL_INLINE void hl_prog_ring_sleepers(struct hl_prog_door *d)
 {
-    /* relaxed: the caller's barrier orders it; pairs with the count in hl_prog_sleep. */
+    /* relaxed: the caller's barrier orders it; pairs with the exchange in hl_prog_sleep. */
     if (HL_UNLIKELY(hl_a32_load_relaxed(&d->awaited) != 0)) {
         hl_prog_ring_awaited(d);
     }

@@ -13,10 +13,12 @@
 #define YIELDS 50
 #define NAP_MIN_NS 20000
 #define NAP_DOUBLINGS 9 /* 10 ms */
+#define LONG_NS UINT64_C(1000000000)
 
 static hl_a32 ranks_here; /* 0: not told yet */
 static hl_a32 cpus_here;
 static hl_a32 expected; /* see hl_prog_expect */
+static hl_a64 long_ns;  /* when a thread was last seen in a wait that had lasted for long, 0: never */
 static hl_a32 waiters;  /* living threads of this process that ever waited: a guess at its active ones */
 HL_THREAD_LOCAL bool hl_prog_is_rung;
 static HL_THREAD_LOCAL bool counted;
@@ -69,14 +71,24 @@ void hl_prog_expect(int by)
     hl_a32_add_relaxed(&expected, (uint32_t)by); /* relaxed: a hint; naps are bounded whatever it says */
 }
 
+bool hl_prog_waits_for_long(uint64_t now_ns)
+{
+    uint64_t seen_ns = hl_a64_load_relaxed(&long_ns); /* relaxed: a glance */
+    return seen_ns != 0 && now_ns < seen_ns + LONG_NS;
+}
+
 /* Before a nap of a wait that has slept since then, 0: not yet. */
 static void look_around(uint64_t *slept_ns)
 {
+    uint64_t now = hl_now_ns();
     if (*slept_ns == 0) {
-        *slept_ns = hl_now_ns();
-    } else {
-        hl_stops_look(*slept_ns);
+        *slept_ns = now;
+        return;
     }
+    if (now - *slept_ns > LONG_NS) {
+        hl_a64_store_relaxed(&long_ns, now); /* relaxed: a hint */
+    }
+    hl_stops_look(*slept_ns);
 }
 
 /* One step of idling after `idle` passes without progress; true when the condition was found true. */

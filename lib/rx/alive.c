@@ -38,7 +38,6 @@
 #define SHARE 500                     /* a look takes at most this part of the time */
 #define CALLS 32                      /* at a time */
 #define ANSWER_NS (3 * SECOND_NS / 2) /* a call without answer after that was in vain so far */
-#define WAITING_LOOKS 2               /* in a row: somebody waits for long */
 #define NEIGHBOURS 256                /* ranks that he calls */
 #define ROUND_NS (10 * SECOND_NS)     /* from one such round to the next */
 #define AT_ONCE 8                     /* of them in a look */
@@ -69,7 +68,7 @@ static struct {
     struct call calls[CALLS];
     int n_calls;
     bool calling;         /* made one in this look */
-    int waiting;          /* looks in a row that found a thread waiting */
+    bool waiting;         /* somebody here waits for long */
     int called;           /* ranks that it has called since */
     uint64_t round_ns;    /* of the first of them */
     bool ends_are_deaths; /* nobody leaves yet: whose endpoint is closed is dead */
@@ -249,12 +248,12 @@ static void call_others(void)
     if (suspect != 0 && !hl_rx_is_dead((int)suspect - 1) && host_of((int)suspect - 1, &at)) {
         call((int)suspect - 1);
     }
-    alive.waiting = hl_prog_is_waiting() ? alive.waiting + 1 : 0;
-    if (alive.waiting == 0 && alive.now_ns - alive.round_ns > ROUND_NS) {
+    alive.waiting = hl_prog_waits_for_long(alive.now_ns);
+    if (!alive.waiting && alive.now_ns - alive.round_ns > ROUND_NS) {
         alive.called = 0;
     }
     int all = hl_boot.size - 1 < NEIGHBOURS ? hl_boot.size - 1 : NEIGHBOURS;
-    for (int n = 0; alive.waiting >= WAITING_LOOKS && n < AT_ONCE && alive.called < all; n++) {
+    for (int n = 0; alive.waiting && n < AT_ONCE && alive.called < all; n++) {
         alive.round_ns = alive.called == 0 ? alive.now_ns : alive.round_ns;
         int rank = (hl_boot.rank + ++alive.called) % hl_boot.size;
         if (!hl_rx_is_dead(rank) && host_of(rank, &at)) {
@@ -357,7 +356,7 @@ static void ask(struct question *q)
 
 static void ask_others(void)
 {
-    if (alive.waiting < WAITING_LOOKS) {
+    if (!alive.waiting) {
         return;
     }
     if (alive.asked_ns == 0) {

@@ -164,7 +164,6 @@ START_TEST(sleepers_are_rung_for_once)
     static struct hl_prog_door door;
     struct sleeper s = {{0}, {0}};
     hl_prog_set_door(&door, arm, &s);
-    hl_a32_store_relaxed(&door.sleepers, 2);
     hl_a32_store_relaxed(&door.awaited, 1);
     hl_prog_wake();
     hl_prog_wake();
@@ -189,9 +188,32 @@ START_TEST(a_shared_door_is_armed_and_rung)
     hl_a32_store_release(&s.go, 1);
     hl_prog_ring(&door);
     pthread_join(thread, NULL);
-    ck_assert_uint_eq(hl_a32_load_relaxed(&door.sleepers), 0);
     ck_assert_uint_ne(hl_a32_load_relaxed(&door.word), 0);
     hl_prog_set_door(NULL, NULL, NULL);
+}
+END_TEST
+
+static bool is_time(void *until_ns)
+{
+    return hl_now_ns() >= *(const uint64_t *)until_ns;
+}
+
+static void wait_for(uint64_t ns)
+{
+    uint64_t until_ns = hl_now_ns() + ns;
+    hl_prog_wait(is_time, &until_ns);
+}
+
+/* Peers are called for a wait that is long, not for many that are short. */
+START_TEST(a_long_wait_is_told_from_many)
+{
+    for (int i = 0; i < 110; i++) {
+        wait_for(10000000);
+        ck_assert(!hl_prog_waits_for_long(hl_now_ns()));
+    }
+    wait_for(1200000000);
+    ck_assert(hl_prog_waits_for_long(hl_now_ns()));
+    ck_assert(!hl_prog_waits_for_long(hl_now_ns() + 1000000000));
 }
 END_TEST
 
@@ -465,6 +487,7 @@ static Suite *make_suite(void)
     tcase_add_test(c, a_condition_need_be_true_only_once);
     tcase_add_test(c, a_shared_door_is_armed_and_rung);
     tcase_add_test(c, sleepers_are_rung_for_once);
+    tcase_add_test(c, a_long_wait_is_told_from_many);
     tcase_add_test(c, who_waits_for_a_ring_sleeps_long);
     tcase_add_test(c, who_waits_for_a_word_seldom_polls);
     tcase_add_test(c, a_ring_that_is_missing_is_counted);
