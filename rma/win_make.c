@@ -247,11 +247,12 @@ enum { HAS_ATTRIBUTES = -1 }; /* what some rank has, for all to know. Errors are
 /* All ranks go on, or none. Returns my error, else another rank's, else the least of what the ranks have. */
 static int agree(struct hl_win *w, int mine)
 {
-    int all = hl_coll_agree(w->comm, mine);
-    if (mine < HAS_ATTRIBUTES || all >= HAS_ATTRIBUTES) {
-        return mine < HAS_ATTRIBUTES ? mine : all;
+    int all;
+    int lost = hl_coll_least(w->comm, mine, &all);
+    if (mine < HAS_ATTRIBUTES || lost != 0) {
+        return mine < HAS_ATTRIBUTES ? mine : lost;
     }
-    return hl_err_say(all, "another rank could not free the window");
+    return all >= HAS_ATTRIBUTES ? all : hl_err_say(all, "another rank could not free the window");
 }
 
 /* Whoever cannot free it says so before it waits for the others: they may be waiting for what it forgot. */

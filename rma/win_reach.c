@@ -135,16 +135,15 @@ static int pass_cause(struct hl_comm *comm, int rank, int code)
 
 int hl_win_agree(struct hl_comm *comm, int rc, int need)
 {
-    int all = hl_coll_agree(comm, rc != 0 ? rc : need);
-    if (all == NEED_NONE || all == NEED_SEGMENT) {
+    int all, first;
+    int lost = hl_coll_least(comm, rc != 0 ? rc : need, &all);
+    if (lost == 0 && (all == NEED_NONE || all == NEED_SEGMENT)) {
         return all;
     }
-    /* The first that failed has the smallest of these. */
-    int first = comm->size + hl_coll_agree(comm, rc != 0 ? comm->rank - comm->size : 0);
-    if (first < 0 || first >= comm->size) { /* an error of the exchange itself */
-        return rc != 0 ? rc : hl_err_say(all, "another rank could not make its part of the window");
-    }
-    int code = pass_cause(comm, first, rc != 0 ? rc : all);
+    /* The first that failed has the smallest of these. Who has not heard all comes here, too. */
+    int again = hl_coll_least(comm, rc != 0 ? comm->rank - comm->size : 0, &first);
+    lost = lost != 0 ? lost : again;
+    int code = lost != 0 ? lost : pass_cause(comm, comm->size + first, rc != 0 ? rc : all);
     return rc != 0 ? rc : code;
 }
 

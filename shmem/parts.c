@@ -33,15 +33,18 @@ int hl_parts_agree(int rc)
 {
     char text[HL_ERR_TEXT] = "";
     struct hl_comm *comm = hl_shmem_comm;
-    int all = hl_coll_agree(comm, rc);
-    if (all == 0) {
+    int all, first;
+    int lost = hl_coll_least(comm, rc, &all);
+    if (lost == 0 && all == 0) {
         return 0;
     }
-    /* The first that failed has the smallest of these. */
-    int first = comm->size + hl_coll_agree(comm, rc != 0 ? comm->rank - comm->size : 0);
-    if (first < 0 || first >= comm->size) { /* an error of the exchange itself */
-        return all;
+    /* The first that failed has the smallest of these. Who has not heard all comes here, too. */
+    int again = hl_coll_least(comm, rc != 0 ? comm->rank - comm->size : 0, &first);
+    lost = lost != 0 ? lost : again;
+    if (lost != 0) {
+        return rc != 0 ? rc : lost;
     }
+    first += comm->size;
     if (first == comm->rank) {
         snprintf(text, sizeof text, "%s", hl_err_text(rc));
     }

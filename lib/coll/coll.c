@@ -99,16 +99,23 @@ int hl_coll_bcast_bytes(struct hl_comm *comm, void *buf, size_t len, int root)
     return run_on(&call, HL_PLANE_MAKE);
 }
 
-int hl_coll_agree(struct hl_comm *comm, int value)
+int hl_coll_least(struct hl_comm *comm, int value, int *least)
 {
-    int32_t mine = value, least = 0;
+    int32_t mine = value;
     struct hl_type *type = hl_type_of(MPI_INT32_T);
     struct hl_coll_call call = {.what = HL_COLL_ALLREDUCE,
                                 .comm = comm,
                                 .op = MPI_MIN,
                                 .send = {.buf = &mine, .count = 1, .type = type},
-                                .recv = {.buf = &least, .count = 1, .type = type}};
-    int err = run_on(&call, HL_PLANE_MAKE);
+                                .recv = {.buf = least, .count = 1, .type = type}};
 
-    return err < least ? err : least;
+    return run_on(&call, HL_PLANE_MAKE);
+}
+
+int hl_coll_agree(struct hl_comm *comm, int value)
+{
+    int least;
+    int err = hl_coll_least(comm, value, &least);
+
+    return err != 0 ? err : least;
 }

@@ -94,8 +94,12 @@ int hl_coll_allgather_bytes(struct hl_comm *comm, const void *mine, size_t len, 
 int hl_coll_allgather_local(struct hl_comm *inter, const void *mine, size_t len, void *all);
 int hl_coll_bcast_bytes(struct hl_comm *comm, void *buf, size_t len, int root);
 
-/* The smallest of all ranks' values: 0 or an error code that every rank then knows. An error of the exchange
- * itself is returned if it is smaller. Ends with everybody having called. */
+/* The smallest of all ranks' values; on an error of the exchange itself *least is anything. Ends with
+ * everybody having called. */
+int hl_coll_least(struct hl_comm *comm, int value, int *least);
+
+/* The same for 0 or error codes, which every rank then knows: returns the error of the exchange, or the
+ * smallest. */
 int hl_coll_agree(struct hl_comm *comm, int value);
 
 /* ---- New communicators. *made has one reference, the handle's; error handler and attributes are the

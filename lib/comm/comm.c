@@ -125,6 +125,7 @@ int hl_comm_make_inter(struct hl_comm *local, struct hl_group *remote, uint64_t 
     (*made)->n_peers = remote->size;
     (*made)->one_node = false;
     (*made)->local = local;
+    local->inter = *made;
     return 0;
 }
 

@@ -62,6 +62,7 @@ struct hl_comm {
     hl_a32 asserts;         /* atomic: enum hl_comm_assert, of `info`, for who receives */
     bool one_node;          /* all members are in my proved node group: the same answer on all of them */
     struct hl_comm *local;  /* of my group alone, for an intercommunicator's own use; NULL: none such */
+    struct hl_comm *inter;  /* whose `local` this is, or NULL */
     hl_a32 refs;            /* the handle and each cold user: window, schedule, persistent request */
     hl_a32 coll;            /* atomic: number of collective operations called so far, gives their tags */
     uint32_t blocking;      /* blocking collectives called before they share memory; whose turn it is */

@@ -118,6 +118,9 @@ static void find_dead(struct hl_comm *c, void *world)
         int member = hl_comm_world(c, i);
         *dead = hl_rx_is_dead(member) ? member : -1;
     }
+    if (*dead < 0 && c->inter != NULL) {
+        find_dead(c->inter, world); /* whose other group was waited for */
+    }
 }
 
 /* For receives from any source, when ranks have died. */

@@ -2,8 +2,8 @@
  * operation of the others, under mpiexec --keep-going or to see the job end. With "cut" it says so and its
  * process number instead, so that somebody cuts its host off and kills it when the others are through.
  *
- * The operation must end on all of them, with an error that names rank 1 on at least one ("told"), and the
- * survivors go on with each other. */
+ * The operation must end on all of them, with an error that names rank 1 if any, on at least one ("told"),
+ * and the survivors go on with each other. */
 #include "mpi_test.h"
 
 #include <signal.h>
@@ -364,6 +364,66 @@ static void comm_split(void)
     judge(MPI_Comm_split(MPI_COMM_WORLD, 0, me, &comm));
 }
 
+static void make(int flavor)
+{
+    static char memory[64];
+    char *base;
+    MPI_Win win;
+    judge(flavor == MPI_WIN_FLAVOR_CREATE ? MPI_Win_create(memory, 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win)
+          : flavor == MPI_WIN_FLAVOR_ALLOCATE
+              ? MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win)
+          : flavor == MPI_WIN_FLAVOR_DYNAMIC
+              ? MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win)
+              : MPI_Win_allocate_shared(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
+}
+
+static void win_create(void)
+{
+    make(MPI_WIN_FLAVOR_CREATE);
+}
+
+static void win_allocate(void)
+{
+    make(MPI_WIN_FLAVOR_ALLOCATE);
+}
+
+static void win_dynamic(void)
+{
+    make(MPI_WIN_FLAVOR_DYNAMIC);
+}
+
+static void win_shared(void)
+{
+    make(MPI_WIN_FLAVOR_SHARED);
+}
+
+/* Odd ranks against even ones: rank 2 hears of rank 1 from rank 0. */
+static MPI_Comm open_inter(void)
+{
+    MPI_Comm half, inter;
+    MPI_Comm_split(MPI_COMM_WORLD, me % 2, me, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - me % 2, 3, &inter);
+    MPI_Comm_free(&half);
+    return inter;
+}
+
+static void inter_barrier(void)
+{
+    judge(MPI_Barrier(open_inter()));
+}
+
+static void inter_allreduce(void)
+{
+    int sum;
+    judge(MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, open_inter()));
+}
+
+static void die_apart(void)
+{
+    open_inter();
+    die(100);
+}
+
 /* One-sided with a request: its error is the window's business. */
 static void hear_wrongly(MPI_Comm *comm, int *code, ...)
 {
@@ -474,6 +534,12 @@ static const struct scene {
     ALL(ialltoall),
     ALL(comm_dup),
     ALL(comm_split),
+    ALL(win_create),
+    ALL(win_allocate),
+    ALL(win_dynamic),
+    ALL(win_shared),
+    {"inter_barrier", inter_barrier, die_apart, true, false},
+    {"inter_allreduce", inter_allreduce, die_apart, true, false},
     {"rget", rget, die_stopped, true, false},
 };
 
