@@ -101,6 +101,7 @@ static int run(struct call *c)
 {
     struct claim claim = {.home = hl_near_home(hl_boot.node_rank), .peer = hl_win_world(c->win, c->target)};
     hl_stat_rank_add(HL_STAT_RANK_trays, 1);
+    hl_stat_rank_add(HL_STAT_RANK_bytes_trays, c->send + c->back);
     hl_prog_wait(take, &claim);
     int rc = serve_and_wait(c, &claim);
     /* release: all was read; pairs with the acquire in take. */

@@ -16,6 +16,15 @@ static uint64_t cells(void)
     return sum;
 }
 
+static uint64_t cell_bytes(void)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < matcher->n_inboxes; i++) {
+        sum += hl_a64_load_relaxed(&matcher->inbox[i].cell_bytes); /* relaxed: a recent value. */
+    }
+    return sum;
+}
+
 /* What is neither in cells nor without data. */
 static uint64_t eager(void)
 {
@@ -53,6 +62,7 @@ static const struct {
     uint64_t (*get)(void);
 } counts[] = {{HL_STAT_RANK_messages_eager, eager},
               {HL_STAT_RANK_messages_cell, cells},
+              {HL_STAT_RANK_bytes_cell, cell_bytes},
               {HL_STAT_RANK_messages_port, far_messages},
               {HL_STAT_RANK_bytes_port, far_bytes}};
 

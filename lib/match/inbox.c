@@ -336,9 +336,15 @@ static const void *payload_of(const struct hl_matcher *m, const struct hl_slot *
 }
 
 /* By the owner. */
-static void count(hl_a64 *n)
+static void count(hl_a64 *n, uint64_t by)
 {
-    hl_a64_store_relaxed(n, hl_a64_load_relaxed(n) + 1); /* relaxed: a count orders nothing. */
+    hl_a64_store_relaxed(n, hl_a64_load_relaxed(n) + by); /* relaxed: a count orders nothing. */
+}
+
+static void count_cell(struct hl_inbox *ib, uint64_t bytes)
+{
+    count(&ib->cells, 1);
+    count(&ib->cell_bytes, bytes);
 }
 
 /* The slot's message into the buffer of its receive, if it goes there as it is. */
@@ -363,7 +369,7 @@ static bool copy_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl
     }
     if (s->head.kind == HL_MSG_CELL) {
         hl_cell_give(hl_home_of(m, s->head.from), s->area.cell);
-        count(&ib->cells);
+        count_cell(ib, n);
     }
     return true;
 }
@@ -463,9 +469,9 @@ HL_INLINE bool take_whole(struct hl_matcher *m, struct hl_inbox *ib, const struc
     *(struct hl_message **)message = hl_message_new(&a, NULL);
     if (s->head.kind == HL_MSG_CELL) {
         hl_cell_give(hl_home_of(m, s->head.from), s->area.cell);
-        count(&ib->cells);
+        count_cell(ib, a.len);
     } else if (s->head.kind == HL_MSG_RTS) {
-        count(&ib->others);
+        count(&ib->others, 1);
     }
     return true;
 }
@@ -483,7 +489,7 @@ static void take_control(struct hl_matcher *m, struct hl_inbox *ib, const struct
 {
     struct hl_home *sender = hl_home_of(m, s->head.from);
     const void *data = NULL;
-    count(&ib->others);
+    count(&ib->others, 1);
     if (s->head.kind == HL_MSG_REVOKE) {
         struct hl_arrival a;
         slot_arrival(m, s, &a);
@@ -509,11 +515,11 @@ static void take_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl
     struct hl_arrival a;
     slot_arrival(m, s, &a);
     if (h->kind == HL_MSG_RTS) {
-        count(&ib->others);
+        count(&ib->others, 1);
     }
     arrive(m, ib, &a, w);
     if (h->kind == HL_MSG_CELL) {
-        count(&ib->cells);
+        count_cell(ib, h->len);
         hl_cell_give(hl_home_of(m, h->from), s->area.cell);
     }
 }

@@ -250,6 +250,7 @@ struct hl_inbox {
     hl_a64 mark;                     /* atomic: bytes of entries above which the owner looks at the sum */
     uint64_t first;                  /* ticket that this generation begins with */
     hl_a64 cells, others;            /* of the messages read: in a cell; without data. atomic, by the owner */
+    hl_a64 cell_bytes;               /* of those in a cell; the same */
     struct hl_entry_pool pool;
     struct hl_table table;
 };

@@ -167,6 +167,7 @@ static void ask(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
     }
     /* The peer's death may end `r` from here on. */
     hl_stat_rank_add(HL_STAT_RANK_messages_pulled, 1);
+    hl_stat_rank_add(HL_STAT_RANK_bytes_pulled, pull.pull.n);
     hl_control_send(m, p, HL_MSG_PULL, &pull);
 }
 

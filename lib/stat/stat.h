@@ -56,7 +56,10 @@
     X(messages_cell, "messages of node peers that came in a shared buffer, at most 8 KiB")                   \
     X(messages_port, "messages that came over the network with their data")                                  \
     X(bytes_port, "bytes of all messages that came over the network's ports, with their heads")              \
+    X(bytes_cell, "bytes of messages that came in a shared buffer")                                          \
     X(bytes_mapped, "bytes of large messages copied out of mapped memory")                                   \
+    X(bytes_pulled, "bytes of large messages that their senders were asked to send in pieces")               \
+    X(bytes_trays, "bytes of operations that node peers' receive threads did")                               \
     X(bytes_cma, "bytes that the kernel copied from or to private memory of node peers")                     \
     X(launcher_gets, "values, or pieces of long ones, that were asked of the launcher")                      \
     X(shelf_gets, "values that a node peer had fetched from the launcher, or put")                           \

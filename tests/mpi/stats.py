@@ -13,8 +13,8 @@ import tempfile
 
 RANKS = 3
 # Of which finalize itself adds nothing.
-STABLE = ["writes", "reads", "bytes_written", "bytes_read", "messages_cell", "messages_mapped", "messages_copied", "messages_read",
-          "messages_pulled", "bytes_mapped", "bytes_cma", "near_locks", "flush_waits", "pages_huge"]
+STABLE = ["writes", "reads", "bytes_written", "bytes_read", "messages_cell", "bytes_cell", "messages_mapped", "messages_copied", "messages_read",
+          "messages_pulled", "bytes_pulled", "bytes_mapped", "bytes_cma", "near_locks", "flush_waits", "pages_huge"]
 failed = 0
 
 
@@ -54,6 +54,7 @@ for near in "1", "0":
     check(large == 3 * RANKS, f"{large} large messages, near {near}")
     if near == "1":
         check(7 * RANKS <= total["messages_cell"] <= 27 * RANKS, f"{total['messages_cell']} messages in cells")
+        check(7 * RANKS * 4096 <= total["bytes_cell"] <= total["messages_cell"] * 8192, f"{total['bytes_cell']} bytes in cells")
         check(10 * RANKS <= total["messages_eager"] <= 40 * RANKS, f"{total['messages_eager']} eager messages")
         check(total["bytes_mapped"] + total["bytes_cma"] >= 3 * RANKS * 400000 or total["messages_pulled"] > 0, "bytes of large ones")
         check(total["bytes_written"] == 0, "puts on the node went over the network")
@@ -92,6 +93,9 @@ for near, made in ("1", 2 * RANKS), ("0", 0):
     check(many["boards"] - few["boards"] == made, f"boards of 3 communicators {few['boards']}, of 5 {many['boards']}, near {near}")
     refused = many["boards_refused"] - few["boards_refused"]
     check(refused == 2 * RANKS - made, f"{refused} boards refused for two communicators more, near {near}")
+
+total = sums(run(HOTLANE_CMA="0")[0])
+check(total["bytes_pulled"] >= total["messages_pulled"] * 400000 > 0, f"{total['bytes_pulled']} bytes of {total['messages_pulled']} messages in pieces")
 
 told, err = run(HOTLANE_STATS="2", MPICH_ALLOC_MEM_AFFINITY="DDR", HOTLANE_MEM_REPORT="0")
 check(sums(told)["pages_base"] >= RANKS, "pages of memory that was asked for by kind")
