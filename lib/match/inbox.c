@@ -336,12 +336,12 @@ static const void *payload_of(const struct hl_matcher *m, const struct hl_slot *
 }
 
 /* By the owner. */
-static void count(hl_a64 *n, uint64_t by)
+HL_INLINE void count(hl_a64 *n, uint64_t by)
 {
     hl_a64_store_relaxed(n, hl_a64_load_relaxed(n) + by); /* relaxed: a count orders nothing. */
 }
 
-static void count_cell(struct hl_inbox *ib, uint64_t bytes)
+HL_INLINE void count_cell(struct hl_inbox *ib, uint64_t bytes)
 {
     count(&ib->cells, 1);
     count(&ib->cell_bytes, bytes);
