@@ -34,6 +34,8 @@ static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static struct hl_notices early;
 static hl_a32 n_early; /* atomic: of them */
 
+static hl_a32 fencing; /* atomic: threads in hl_boot_fence */
+
 enum { KEY = 64, READ_MS = 200, FLUSH_MS = 500, FLUSH_SECONDS = 1, ABORT_SECONDS = 3 };
 
 /* Under a foreign launcher the secret goes through its key-value space. */
@@ -94,6 +96,7 @@ static int open_once(void)
     hl_boot.nonce = hl_siphash(job.secret, "hotlane nonce", 13);
     hl_boot.method = method->name;
     hl_boot.reason = job.why;
+    hl_boot.goes_on = job.goes_on;
     /* Ours waits for the process that it has started, which leads a group; not for what a script starts. */
     hl_boot.stops_told = job.has_secret && getpgrp() == getpid();
     return hl_boot_node_prove(method, clique());
@@ -233,7 +236,16 @@ int hl_boot_get(int rank, const char *key, void *data, size_t cap, size_t *len)
 int hl_boot_fence(void)
 {
     hl_hang_fence();
-    return method->fence(-1, NULL, NULL);
+    /* relaxed, both: who asks is inside itself, or asks again. */
+    hl_a32_add_relaxed(&fencing, 1);
+    int rc = method->fence(-1, NULL, NULL);
+    hl_a32_add_relaxed(&fencing, UINT32_MAX);
+    return rc;
+}
+
+bool hl_boot_in_fence(void)
+{
+    return hl_a32_load_relaxed(&fencing) != 0; /* relaxed: as above. */
 }
 
 /* Flushes a stream unless another thread is inside it: a dying process must not wait for a lock. */

@@ -26,6 +26,7 @@ struct hl_boot {
     const int *node_world; /* [node_size] world ranks of the group, ascending */
     int node_cpus;         /* CPUs that some rank of the group may use; 0: not known */
     bool stops_told;       /* the launcher says when a signal has stopped this process */
+    bool goes_on;          /* the launcher lets the job go on without its dead, and fences end without them */
     uint64_t secret[2];    /* job secret, the same on all ranks, never printed */
     uint64_t nonce;        /* job nonce, carried in every message; derived from the secret */
     const char *method;    /* name of the method chosen: "pmi1", "pmix", "self" */
@@ -57,6 +58,9 @@ int hl_boot_get(int rank, const char *key, void *data, size_t cap, size_t *len);
  * service. Errors: HL_ERR_OTHER; HL_ERR_PROC_ABORTED when ranks died under `mpiexec --keep-going` (the others
  * have still met). */
 int hl_boot_fence(void);
+
+/* Is some thread in hl_boot_fence? Any thread. */
+bool hl_boot_in_fence(void);
 
 /* Ends the whole job with exit code `code` (0 counts as 1; so do others whose low 8 bits are 0, with a line).
  * This process's streams are flushed; those that another thread holds are not waited for longer than half

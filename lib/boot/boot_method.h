@@ -15,6 +15,7 @@ struct hl_boot_job {
     int rank, size;
     bool has_secret; /* the launcher gave one, in `secret` */
     uint64_t secret[2];
+    bool goes_on;  /* it lets the job go on without its dead */
     char why[160]; /* what was found, for hl_boot.reason */
 };
 

@@ -235,13 +235,14 @@ static int shake_hands(struct hl_boot_job *job)
 {
     char a[LINE], hex[40];
     int rc = ask("response_to_init", a, HANDSHAKE_MS, "cmd=init pmi_version=1 pmi_subversion=1\n"),
-        status = 0;
+        status = 0, on = 0;
     if (rc) {
         return rc;
     }
     if (hl_pmi1_number(a, "rc", &status) && status) {
         return refused("init", a);
     }
+    job->goes_on = hl_pmi1_number(a, "hotlane_goes_on", &on) && on != 0;
     rc = ask("my_kvsname", a, HANDSHAKE_MS, "cmd=get_my_kvsname\n");
     if (rc) {
         return rc;

@@ -4,11 +4,13 @@
 
 #include "atomic.h"
 #include "boot.h"
+#include "err.h"
 #include "hang.h"
 #include "log.h"
 #include "match.h"
 #include "prog.h"
 #include "req.h"
+#include "rx.h"
 #include "thread.h"
 
 static bool is_over(void *met)
@@ -53,4 +55,22 @@ int hl_life_meet(void)
     }
     hl_match_part();
     return err;
+}
+
+void hl_life_lose(int node_rank, unsigned pid, bool first)
+{
+    int rank = hl_boot.node_world[node_rank];
+    if (!hl_rx_lose(rank)) {
+        return; /* the launcher knows */
+    }
+    if (first) {
+        hl_log(HL_LOG_WARN,
+               "rank %d (pid %u) on this node is gone: its process has ended and had not finalized", rank,
+               pid);
+    }
+    if (hl_boot_in_fence() && !hl_boot.goes_on) {
+        hl_log(HL_LOG_ERROR,
+               "the job's ranks cannot meet without rank %d, whose process has ended; the job ends", rank);
+        hl_boot_abort(-HL_ERR_PROC_ABORTED);
+    }
 }

@@ -15,6 +15,7 @@
 #include "lane.h"
 #include "log.h"
 #include "match.h"
+#include "meet.h"
 #include "mem.h"
 #include "near.h"
 #include "prog.h"
@@ -100,7 +101,8 @@ static void watch_for_stops(void)
                               .size = hl_boot.node_size,
                               .world = hl_boot.node_world,
                               .told = hl_boot.stops_told,
-                              .lives = hl_boot_socket_lives};
+                              .lives = hl_boot_socket_lives,
+                              .ended = hl_life_lose};
     hl_stops_open(&n);
 }
 

@@ -8,6 +8,12 @@
 
 #include <pthread.h>
 
+/* How a rank died. */
+enum hl_rx_death {
+    HL_RX_TOLD = 1, /* the launcher or its host says so */
+    HL_RX_LOST,     /* a node peer has seen that its process is gone */
+};
+
 /* A record on its way to another receive thread, see out.c. */
 struct hl_rx_out {
     struct hl_rx_out *next;
@@ -27,7 +33,8 @@ struct hl_rx {
     hl_a32 stop;                     /* atomic: set by hl_rx_stop */
     hl_a32 has_network;              /* atomic: release when the endpoint is ready */
     hl_a32 has_cards;                /* atomic: release when the ranks have exchanged them */
-    hl_a8 *dead;                     /* [size] atomic */
+    hl_a8 *dead;                     /* [size] atomic: 0, or enum hl_rx_death */
+    hl_a32 lost;                     /* atomic: 1 when some are lost whose deaths were not told yet */
     pthread_t thread;
     bool started;
 };

@@ -126,6 +126,7 @@ int hl_rx_open(void *board)
 {
     hl_a32_store_relaxed(&hl_rx.stop, 0); /* relaxed: no thread yet. */
     hl_a32_store_relaxed(&ticking, 0);    /* relaxed: the same. */
+    hl_a32_store_relaxed(&hl_rx.lost, 0); /* relaxed: the same. */
     network_result = 1;
     hl_rx.rings = board;
     hl_rx.mine = &hl_rx.rings[hl_boot.node_rank];
@@ -189,7 +190,7 @@ int hl_rx_on_death(void (*fn)(int rank))
     }
     on_death[n] = fn;
     hl_a32_store_release(&on_death_count,
-                         n + 1); /* release: the entry; pairs with the acquire in hl_rx_bury. */
+                         n + 1); /* release: the entry; pairs with the acquire in tell_death. */
     return 0;
 }
 
@@ -239,13 +240,47 @@ bool hl_rx_is_dead(int rank)
     return hl_rx.dead != NULL && hl_a8_load_acquire(&hl_rx.dead[rank]) != 0;
 }
 
-void hl_rx_bury(int rank)
+static void tell_death(int rank)
 {
-    hl_a8_store_release(&hl_rx.dead[rank], 1); /* release: pairs with the acquire in hl_rx_is_dead. */
     uint32_t n =
         hl_a32_load_acquire(&on_death_count); /* acquire: pairs with the release in hl_rx_on_death. */
     for (uint32_t i = 0; i < n; i++) {
         on_death[i](rank);
+    }
+}
+
+void hl_rx_bury(int rank)
+{
+    hl_a8_store_release(&hl_rx.dead[rank],
+                        HL_RX_TOLD); /* release: pairs with the acquire in hl_rx_is_dead. */
+    tell_death(rank);
+}
+
+bool hl_rx_lose(int rank)
+{
+    uint8_t was = 0;
+    /* full: rare; the mark before the word. */
+    if (hl_a8_cas_full(&hl_rx.dead[rank], &was, HL_RX_LOST)) {
+        hl_a32_store_release(&hl_rx.lost, 1); /* release: pairs with the acquire in bury_lost. */
+        hl_rx_kick();
+        (void)hl_rx_start(); /* or says why not, and who waits for the dead waits on */
+        was = HL_RX_LOST;
+    }
+    return was == HL_RX_LOST;
+}
+
+static void bury_lost(void)
+{
+    /* relaxed: a glance; its setter kicks. acquire: the marks; pairs with the release in hl_rx_lose. */
+    if (hl_a32_load_relaxed(&hl_rx.lost) == 0 || hl_a32_xchg_acquire(&hl_rx.lost, 0) == 0) {
+        return;
+    }
+    for (int i = 0; i < hl_boot.node_size; i++) {
+        int rank = hl_boot.node_world[i];
+        /* acquire: as in hl_rx_is_dead. Whom it has told of before, it tells of again. */
+        if (hl_a8_load_acquire(&hl_rx.dead[rank]) == HL_RX_LOST) {
+            tell_death(rank);
+        }
     }
 }
 
@@ -393,6 +428,7 @@ static int sleep_once(struct wakes *w)
     if (w->news || hl_boot_watch_waits()) {
         w->news = !launcher_notice();
     }
+    bury_lost();
     w->slept = limit != 0;
     w->armed = w->armed && n == 0 && ++w->naps < NAPS_ARMED;
     int moved = poll_sources(w);

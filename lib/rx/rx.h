@@ -96,6 +96,10 @@ void hl_rx_connecting(void);
 int hl_rx_on_death(void (*fn)(int rank));
 bool hl_rx_is_dead(int rank);
 
+/* The process of this node peer has ended: counts it as dead, unless it does. True: nobody else has told of
+ * that so far. Any thread that waits; the receive thread starts if need be. */
+bool hl_rx_lose(int rank);
+
 /* The job's ranks are about to leave: from the fence that follows on, endpoints that close are no deaths. */
 void hl_rx_leave(void);
 

@@ -1,9 +1,12 @@
-/* Node peers that are stopped.
+/* Node peers that are stopped, or have ended.
  *
  * A stop has a number: how often its process has gone to sleep so far, which stays the same as long as it is
  * stopped and is another one at the next stop. A peer that is found twice in the same stop, by looks a second
  * apart, is stopped; one look would do, but when a whole job is continued its ranks wake one after the other.
- * Whoever puts the number into the peer's place says the line. */
+ * Whoever puts the number into the peer's place says the line.
+ *
+ * A process that has ended is dead when its post is still there: it takes it back before it may end. It is
+ * told of by the second look, too: a launcher that knows tells first, or ends the job. */
 #include "stops.h"
 
 #include "atomic.h"
@@ -13,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +27,11 @@
 #define LATE_NS (3 * LOOK_NS)        /* a look that comes so late knows nothing of the one before */
 #define AT_ONCE 8                    /* peers in a look */
 #define STATUS_BYTES 16384           /* of /proc/PID/status, with all CPUs of a large machine */
+#define ENDED UINT64_MAX             /* instead of a stop's number */
 
 /* A rank's part of the board. */
 struct place {
-    HL_ALIGNED_LINE hl_a32 pid; /* atomic: 0: not posted. Release: publishes the next two */
+    HL_ALIGNED_LINE hl_a32 pid; /* atomic: 0: not posted, or taken back. Release: publishes the next two */
     uint32_t told;              /* 1: its launcher tells of signals that stop it */
     uint64_t space;             /* its PID namespace, 0: not known */
     hl_a64 said;                /* atomic: number of the stop that was said last */
@@ -34,7 +39,7 @@ struct place {
 
 /* What this process has seen of a peer. */
 struct sight {
-    uint64_t stop, at_ns; /* number of the stop, 0: it was not stopped */
+    uint64_t stop, at_ns; /* number of the stop or ENDED, 0: it runs */
 };
 
 bool hl_stops_on;
@@ -55,7 +60,7 @@ size_t hl_stops_board_bytes(int node_size)
 }
 
 /* A number of this process's PID namespace; 0: there is no /proc, or it is another namespace's, so that it
- * cannot be read for the numbers that processes have here. */
+ * cannot be read for the numbers that processes have here, and nothing says which these are. */
 static uint64_t own_space(void)
 {
     char self[24] = "";
@@ -79,21 +84,35 @@ void hl_stops_open(const struct hl_stops_node *n) HL_NO_TSA
     sights = calloc((size_t)n->size, sizeof *sights);
     last_ns = 0;
     next = (n->me + 1) % n->size;
-    hl_stops_on = sights != NULL && mine->space != 0;
+    hl_stops_on = sights != NULL;
 }
 
 void hl_stops_close(void) HL_NO_TSA
 {
     hl_stops_on = false;
+    if (places != NULL) {
+        /* release: for form, who finds this process gone sees it. */
+        hl_a32_store_release(&places[node.me].pid, 0);
+    }
     free(sights);
     sights = NULL;
 }
 
-/* The number of the stop in which this process is, by a debugger (t) or a signal (T, unless it is `told`); 0:
- * it runs, or nobody can tell. */
+/* Reads what stands behind `name` in the status; 0 without it. */
+static uint64_t number_of(const char *name) HL_REQUIRES(busy)
+{
+    const char *at = strstr(status, name);
+    return at != NULL ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+/* The number of the stop in which this process is, by a debugger (t) or a signal (T, unless it is `told`);
+ * ENDED, also of one that nobody has waited for; 0: it runs, or nobody can tell. */
 static uint64_t stop_of(uint32_t pid, bool told) HL_REQUIRES(busy)
 {
-    static const char state[] = "\nState:\t", switches[] = "\nvoluntary_ctxt_switches:\t";
+    static const char state[] = "\nState:\t";
+    if (kill((pid_t)pid, 0) != 0 && errno == ESRCH) { /* a /proc may hide those who are there */
+        return ENDED;
+    }
     char path[32];
     snprintf(path, sizeof path, "/proc/%u/status", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -102,30 +121,43 @@ static uint64_t stop_of(uint32_t pid, bool told) HL_REQUIRES(busy)
         close(fd);
     }
     status[n > 0 ? n : 0] = '\0';
-    const char *is = strstr(status, state), *slept = strstr(status, switches);
+    const char *is = strstr(status, state);
     char letter = is != NULL ? is[sizeof state - 1] : '\0';
-    if (letter != 't' && (letter != 'T' || told)) {
-        return 0;
+    if (letter == 'Z') {
+        return number_of("\nThreads:\t") <= 1 ? ENDED : 0; /* else main has left its threads behind */
     }
-    return 1 + (slept != NULL ? strtoull(slept + sizeof switches - 1, NULL, 10) : 0);
+    return letter == 't' || (letter == 'T' && !told) ? 1 + number_of("\nvoluntary_ctxt_switches:\t") : 0;
 }
 
-/* True: it seems to be stopped, which the next look will tell. */
+/* The same of a peer whose post was there. */
+static uint64_t stop_of_peer(int who, uint32_t pid) HL_REQUIRES(busy)
+{
+    struct place *p = &places[who];
+    bool known = p->space != 0 && p->space == places[node.me].space;
+    bool gone = !node.lives(who) && node.lives(node.me); /* or this process has changed its network */
+    uint64_t stop = gone ? ENDED : known ? stop_of(pid, p->told != 0) : 0;
+    /* acquire: its end was seen, so what it has stored is there. */
+    return stop == ENDED && hl_a32_load_acquire(&p->pid) == 0 ? 0 : stop;
+}
+
+/* True: it seems to be stopped or gone, which the next look will tell. */
 static bool look_at(int who, uint64_t now) HL_REQUIRES(busy)
 {
     struct place *p = &places[who];
     struct sight *s = &sights[who];
     uint32_t pid = hl_a32_load_acquire(&p->pid); /* acquire: see hl_stops_open. */
-    bool known = pid != 0 && p->space == places[node.me].space;
-    uint64_t stop = known ? stop_of(pid, p->told != 0) : 0,
+    uint64_t stop = pid != 0 ? stop_of_peer(who, pid) : 0,
              said = hl_a64_load_relaxed(&p->said); /* relaxed: see below. */
     bool still = stop != 0 && stop == s->stop && s->at_ns >= unbroken_ns;
     *s = (struct sight){stop, now};
-    if (stop == 0 || stop == said || !still) {
-        return stop != 0 && stop != said;
+    if (!still) {
+        return stop == ENDED || (stop != 0 && stop != said);
     }
     /* full: rare; one rank of the node says it. */
-    if (hl_a64_cas_full(&p->said, &said, stop) && (node.lives == NULL || node.lives(who))) {
+    bool first = stop != said && hl_a64_cas_full(&p->said, &said, stop);
+    if (stop == ENDED) {
+        node.ended(who, pid, first);
+    } else if (first) {
         hl_log(HL_LOG_WARN,
                "rank %d (pid %u) on this node is stopped (a debugger, Ctrl-Z): who waits for it waits on",
                node.world[who], pid);

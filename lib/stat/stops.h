@@ -1,11 +1,12 @@
-/* Node peers that are stopped (a debugger, Ctrl-Z) hold up whoever waits for them, without a sign. Who has
- * waited for long looks at its node peers, some each second, and one rank of the node says each stop in one
- * line. A launcher that sees its processes stopped by signals says so itself: of its ranks only those are
- * told that a debugger holds, which their parent does not hear of.
+/* Node peers that are stopped (a debugger, Ctrl-Z), or have ended while the launcher sees the script that has
+ * started them, hold up whoever waits for them, without a sign. Who has waited for long looks at its node
+ * peers, some each second, and one rank of the node says each stop in one line. A launcher that sees its
+ * processes stopped by signals says so itself: of its ranks only those are told that a debugger holds, which
+ * their parent does not hear of. Of an end each rank that looks is told (`ended`).
  *
- * The kernel tells by /proc/PID/status. A number of a process means the peer in its own PID namespace only,
- * so both name theirs; where it is another one, or /proc is not there, is another namespace's or hides the
- * peer, nothing is said. */
+ * The kernel tells by /proc/PID/status, and of ends by the peer's socket, too, which a child may hold. A
+ * number of a process means the peer in its own PID namespace only, so both name theirs; where it is another
+ * one, or /proc is not there, is another namespace's or hides the peer, the socket alone tells. */
 #ifndef HL_STOPS_H
 #define HL_STOPS_H
 
@@ -20,13 +21,17 @@ struct hl_stops_node {
     int me, size;                 /* node rank; ranks of the node */
     const int *world;             /* [size] their world ranks; kept by the caller */
     bool told;                    /* my launcher says when a signal has stopped me */
-    bool (*lives)(int node_rank); /* false: its process has ended, the number may be another's */
+    bool (*lives)(int node_rank); /* false: its socket is gone; its number may be another process's */
+    /* Its process, of that number, has ended before hl_stops_close; `first`: of the node's ranks this one
+     * says so. On a thread that waits, again with each look at it. */
+    void (*ended)(int node_rank, unsigned pid, bool first);
 };
 
 size_t hl_stops_board_bytes(int node_size);
 
 /* Posts my process, and looks from now on; a node of one rank has nothing to look at. Without memory for what
- * was seen nobody looks. Both while no other thread waits. */
+ * was seen nobody looks. Closing takes the post back: this process may end. Both while no other thread
+ * waits. */
 void hl_stops_open(const struct hl_stops_node *node);
 void hl_stops_close(void);
 

@@ -269,7 +269,7 @@ int main(int argc, char **argv)
     if (rank == 1 && !strcmp(mode, "return")) {
         return 0;
     }
-    if (strcmp(mode, "kill") != 0 || argc < 3) {
+    if (argc < 3 || strcmp(argv[2], "alone") != 0) {
         MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     }
     if (!strcmp(mode, "stops") && rank == 1) {

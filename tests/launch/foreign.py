@@ -249,6 +249,13 @@ def a_stopped_rank_is_said_by_its_peers():
     stops.play(L.start, program("tests", "launch", "launch_endings"), stops.BY_PEERS)
 
 
+def a_death_behind_a_script_is_seen_by_its_peers():
+    """The launcher waits for the shell; a rank that waits ends the job."""
+    job = L.run(3, "sh", "-c", f"{program('tests', 'launch', 'launch_endings')} kill; exec sleep 100")
+    assert job.code and job.seconds < 60, f"code {job.code} after {job.seconds:.1f} s"
+    holds(job.err, "is gone: its process has ended", "rank 1 of the job has ended")
+
+
 def the_watchdog_sees_the_launchers_fence():
     job = L.run(3, program("tests", "launch", "launch_endings"), "late", env={"HOTLANE_WATCHDOG": "1"})
     same(job.code, 0)
@@ -383,6 +390,7 @@ CASES = [ranks_meet_and_share_the_node, ranks_that_may_not_share_meet_as_well, a
          programs_know_their_number, mpi_programs_run, what_a_rank_starts_is_no_rank,
          the_stencil_has_the_serial_hash, ends_tell_their_cause_in_time, mpi_programs_end_in_time,
          ranks_do_not_outlive_a_killed_launcher, ranks_do_not_outlive_their_killed_parent, a_stopped_rank_is_said_by_its_peers,
+         a_death_behind_a_script_is_seen_by_its_peers,
          the_watchdog_sees_the_launchers_fence, two_hosts_are_two_nodes, start_up_costs_little]
 
 if __name__ == "__main__":

@@ -1249,6 +1249,33 @@ def survivors_may_finalize():
     same(len(job.err.splitlines()), 1)
 
 
+def deaths_behind_a_script_are_seen_by_who_waits():
+    """The launcher sees a shell that lives on; the others wait in a collective, all threads in messages and windows, or at the end."""
+    for mode in ("kill", "thread-kill", "exit alone", "fail alone"):
+        job = Job("-n", 3, *sh(f"{RANK} {mode}; exec sleep 100")).end()
+        same((mode, job.code), (mode, 58))
+        holds(job.err, "rank 1 (pid", "is gone: its process has ended")
+        same(job.err.count("is gone"), 1)
+        job.must_leave_nothing()
+    near_and_far = Job("-n", 4, *sh(f"{RANK} kill; exec sleep 100"), env={"HOTLANE_CLIQUES": "2"}).end()
+    same(near_and_far.code, 58)
+    near_and_far.must_leave_nothing()
+
+
+def survivors_meet_once_the_launcher_knows():
+    """They have seen the death before, and wait in MPI_Finalize for the end of the script."""
+    job = Job("--keep-going", "-n", 3, *sh(f"{RANK} kill alone; code=$?; test $PMI_RANK != 1 || sleep 5; exit $code")).end()
+    same((job.code, job.out.count("finalized")), (137, 2))
+    same(job.err.count("is gone"), 1)
+    job.must_leave_nothing()
+
+
+def scripts_that_stay_hide_no_good_end():
+    job = Job("-n", 3, *sh(f"{RANK} late; sleep 4")).end()
+    same((job.code, job.err, job.out.count("finalized")), (0, "", 3))
+    job.must_leave_nothing()
+
+
 def a_stopped_rank_is_said_once():
     """By the launcher that has started it; of what a script starts by who waits for it."""
     def direct(n, *words, **more):
@@ -1442,7 +1469,8 @@ GROUPS = {
             programs_that_ranks_start_run_alone, mpi_ranks_may_start_jobs, children_that_stay_do_not_hold_up_the_end,
             a_child_that_stays_hides_no_death, a_code_after_mpi_finalize_is_the_jobs,
             an_abort_within_malloc_ends_the_job, exit_ends_a_rank_that_waits_in_finalize,
-            exit_with_an_error_after_the_last_session_ends_the_job, survivors_may_finalize,
+            exit_with_an_error_after_the_last_session_ends_the_job, survivors_may_finalize, deaths_behind_a_script_are_seen_by_who_waits,
+            survivors_meet_once_the_launcher_knows, scripts_that_stay_hide_no_good_end,
             a_stopped_rank_is_said_once, a_stop_that_follows_another_at_once_is_said, a_rank_in_a_debugger_is_said_once,
             numbers_of_other_namespaces_are_not_believed],
     "crowds": [floods_of_node_messages_lose_none,

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""How SHMEM jobs end: shmem_global_exit from any PE and thread, with data in files' buffers, a PE killed, a PE that leaves main before finalize.
+"""How SHMEM jobs end: shmem_global_exit from any PE and thread, with data in files' buffers, a PE killed (also behind a script that
+stays, which the launcher sees instead), a PE that leaves main before finalize.
 
 usage: endings.py MPIEXEC PROGRAM
 """
@@ -26,7 +27,8 @@ def end(how, pe, code, near, path):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "SHMEM_", "SMA_"))}
     env.update(HOTLANE_CONF="", HOTLANE_NEAR=near)
     begin = time.monotonic()
-    done = subprocess.run([mpiexec, "--oversubscribe", "-n", str(PES), "--timeout", "60", program, how, str(pe), str(code), path], env=env,
+    words = ["sh", "-c", '"$@"; exec sleep 100', "sh", program, "kill"] if how == "hidden" else [program, how]
+    done = subprocess.run([mpiexec, "--oversubscribe", "-n", str(PES), "--timeout", "60", *words, str(pe), str(code), path], env=env,
                           capture_output=True, text=True, timeout=80)
     return done.returncode, done.stdout, done.stderr, time.monotonic() - begin
 
@@ -36,7 +38,7 @@ folder = tempfile.TemporaryDirectory()
 for near in "1", "0":
     for how, pe, code, expected in (("exit", 0, 3, 3), ("exit", 2, 0, 0), ("exit", 1, 255, 255), ("exit", 1, 256, 1), ("exit", 1, 259, 3),
                                     ("thread", 1, 7, 7), ("thread", 0, 0, 0), ("file", 0, 0, 0), ("file", 2, 7, 7), ("locked", 1, 4, 4),
-                                    ("kill", 1, 0, 137), ("leave", 1, 0, 0), ("return", 0, 5, 5)):
+                                    ("kill", 1, 0, 137), ("hidden", 1, 0, 1), ("leave", 1, 0, 0), ("return", 0, 5, 5)):
         path = os.path.join(folder.name, f"{how}-{code}-{near}")
         got, out, err, seconds = end(how, pe, code, near, path)
         case = f"{how} {code} on PE {pe}, HOTLANE_NEAR={near}"

@@ -206,18 +206,27 @@ START_TEST(every_row_has_name_and_help)
 }
 END_TEST
 
-/* ---- Stopped peers ---- */
+/* ---- Peers that are stopped or gone ---- */
 
 #define SECOND UINT64_C(1000000000)
 
-static bool everybody_lives(int node_rank)
+static bool peer_has_socket = true, peer_closes;
+static int ended, said_ended;
+
+static bool lives(int node_rank)
 {
-    return true;
+    return node_rank == 0 || peer_has_socket;
+}
+
+static void note_end(int node_rank, unsigned pid, bool first)
+{
+    ended += node_rank == 1;
+    said_ended += first;
 }
 
 static void be_on(void *board, int me, bool told)
 {
-    struct hl_stops_node n = {board, me, 2, all_ranks, told, everybody_lives};
+    struct hl_stops_node n = {board, me, 2, all_ranks, told, lives, note_end};
     hl_stops_open(&n);
 }
 
@@ -239,6 +248,9 @@ static pid_t start_peer(void *board, bool told, int times)
         }
         while (times-- > 0) {
             raise(SIGSTOP);
+        }
+        if (peer_closes) {
+            hl_stops_close();
         }
         _exit(0);
     }
@@ -307,6 +319,53 @@ START_TEST(each_stop_of_a_peer_is_said_once)
 }
 END_TEST
 
+/* How often an end is told of, in the looks of so many seconds or until it is `wanted` times. */
+static int look_for_ends(int wanted, uint64_t seconds)
+{
+    uint64_t begin = hl_now_ns();
+    while (ended < wanted && hl_now_ns() - begin < seconds * SECOND) {
+        hl_stops_look(begin - SECOND);
+        usleep(20000);
+    }
+    return ended;
+}
+
+/* Rank 1 ends, after it has closed or not; it is left a zombie or not. */
+static void end_peer(void *board, bool closes, bool zombie)
+{
+    siginfo_t info;
+    peer_closes = closes;
+    pid_t child = start_peer(board, true, 1);
+    ended = said_ended = 0;
+    ck_assert_int_eq(waitpid(child, NULL, WUNTRACED), child);
+    kill(child, SIGCONT);
+    ck_assert_int_eq(waitid(P_PID, (id_t)child, &info, WEXITED | (zombie ? WNOWAIT : 0)), 0);
+}
+
+START_TEST(an_end_is_told_unless_it_was_announced)
+{
+    void *board =
+        mmap(NULL, hl_stops_board_bytes(2), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    for (int zombie = 0; zombie < 2; zombie++) {
+        end_peer(board, false, zombie);
+        ck_assert_int_eq(look_for_ends(2, 60), 2); /* again, but said once */
+        ck_assert_int_eq(said_ended, 1);
+        end_peer(board, true, zombie);
+        ck_assert_int_eq(look_for_ends(1, 3), 0);
+    }
+    peer_closes = false;
+    pid_t child = start_peer(board, true, 0);
+    ended = 0;
+    ck_assert_int_eq(look_for_ends(1, 3), 0);
+    peer_has_socket = false; /* its number is another process's */
+    ck_assert_int_eq(look_for_ends(1, 60), 1);
+    peer_has_socket = true;
+    kill(child, SIGKILL);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    hl_stops_close();
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("stat");
@@ -319,6 +378,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, circles_are_found_and_nothing_else);
     tcase_add_test(t, ranks_of_other_nodes_are_asked);
     tcase_add_test(t, each_stop_of_a_peer_is_said_once);
+    tcase_add_test(t, an_end_is_told_unless_it_was_announced);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,7 +1,7 @@
 /* mpiexec: the PMI-1 server. Requests are lines "cmd=NAME key=value ...", answered in the order they came; a
  * value may hold blanks and comes last. What it speaks beyond the common commands: the key `hotlane_secret`,
- * and under
- * --keep-going the notice "cmd=hotlane_died rank=R code=C" to ranks that asked for that key. */
+ * and under --keep-going "hotlane_goes_on=1" in the answer to init, and the notice "cmd=hotlane_died rank=R
+ * code=C" to ranks that asked for that key. */
 #include "mx.h"
 
 #include <errno.h>
@@ -192,7 +192,8 @@ static void do_init(int rank, const char *version)
     }
     r->spoke = true;
     r->finalized = false;
-    reply(rank, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n");
+    reply(rank, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0%s\n",
+          hl_mx.opt.keep_going ? " hotlane_goes_on=1" : "");
 }
 
 bool hl_mx_pmi_dies(int but)
