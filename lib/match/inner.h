@@ -488,6 +488,8 @@ void hl_match_counts_open(struct hl_matcher *m); /* counts.c: what is counted he
 void hl_match_counts_close(void);
 void hl_match_tell_open(void); /* tell.c: open requests in words, for the watchdog */
 void hl_match_tell_message(struct hl_told *t, uint64_t ctx, int src, int tag); /* that is to come */
+void hl_match_tell_dest(struct hl_told *t, uint64_t ctx, int dest, int tag);   /* of one that is to leave */
+void hl_part_tell_open(void);                                                  /* partitioned.c: the same */
 
 /* probe.c */
 /* Without progress: what is known now. */

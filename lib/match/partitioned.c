@@ -44,6 +44,7 @@ struct side {
 struct psend {
     struct side side;
     struct hl_send send; /* of a message */
+    int tag;             /* the user's */
     int per_message;     /* partitions */
     uint32_t left;       /* messages below this have left; the flight's */
     hl_a64 *ready;       /* atomic: a bit for each partition */
@@ -246,6 +247,24 @@ int hl_part_ready(struct hl_req *r, int first, int last)
     return err;
 }
 
+/* While this rank has partitions to ready it waits for itself. */
+static void tell_send(const struct hl_req *r, struct hl_told *t)
+{
+    const struct psend *p = psend_of(side_of(r));
+    uint32_t missing = 0;
+
+    for (uint32_t k = 0; k < p->side.plan.messages; k++) {
+        missing += hl_a32_load_relaxed(&p->missing[k]); /* relaxed: words */
+    }
+    hl_match_tell_dest(t, r->ctx, p->send.dest_world, p->tag);
+    if (missing > 0) {
+        hl_told_say(t, ", %u of %d partitions not ready", missing, p->side.partitions);
+    } else {
+        hl_told_say(t, ", %lld bytes", (long long)p->side.plan.bytes);
+        hl_told_await(t, p->send.dest_world);
+    }
+}
+
 static void release_send(struct side *x)
 {
     struct psend *p = psend_of(x);
@@ -289,6 +308,7 @@ int hl_part_send_init(const struct hl_send *s, int partitions, uint64_t channel,
     p->send = *s;
     p->send.ctx = channel;
     p->send.tag = 0;
+    p->tag = s->tag;
     p->per_message = per;
     p->ready = calloc((size_t)partitions / 64 + 1, sizeof *p->ready);
     p->missing = calloc((size_t)n + 1, sizeof *p->missing);
@@ -478,6 +498,18 @@ int hl_part_arrived(struct hl_req *r, int partition, bool *arrived)
     return 0;
 }
 
+static void tell_recv(const struct hl_req *r, struct hl_told *t)
+{
+    const struct precv *p = precv_of(side_of(r));
+    int missing = 0;
+
+    for (int i = 0; i < p->side.partitions; i++) {
+        missing += !is_there(p, i);
+    }
+    hl_match_tell_message(t, r->ctx, p->source, p->tag);
+    hl_told_say(t, ", %d of %d partitions missing", missing, p->side.partitions);
+}
+
 static void release_recv(struct side *x)
 {
     struct precv *p = precv_of(x);
@@ -528,4 +560,10 @@ int hl_part_recv_init(const struct hl_recv *v, int partitions, struct hl_req **o
     hl_req_set_again(r, &p->side.more);
     *out = r;
     return 0;
+}
+
+void hl_part_tell_open(void)
+{
+    hl_req_on_tell(HL_REQ_PSEND, tell_send);
+    hl_req_on_tell(HL_REQ_PRECV, tell_recv);
 }

@@ -39,18 +39,23 @@ static void tell_recv(const struct hl_req *r, struct hl_told *t)
     hl_match_tell_message(t, r->ctx, b->src, b->tag);
 }
 
+void hl_match_tell_dest(struct hl_told *t, uint64_t ctx, int dest, int tag)
+{
+    hl_told_comm(t, ctx);
+    if (is_inner(t)) {
+        hl_told_say(t, ", data for PE %d", dest);
+    } else {
+        hl_told_say(t, ", destination rank %d of the job", dest);
+        say_tag(t, tag);
+    }
+}
+
 static void tell_send(const struct hl_req *r, struct hl_told *t)
 {
     const struct hl_send_body *b = hl_send_body((struct hl_req *)(uintptr_t)r);
     const struct hl_peer *p = hl_matcher_peer(hl_matcher_self(), b->dest);
     int64_t bytes = 0;
-    hl_told_comm(t, r->ctx);
-    if (is_inner(t)) {
-        hl_told_say(t, ", data for PE %d", b->dest);
-    } else {
-        hl_told_say(t, ", destination rank %d of the job", b->dest);
-        say_tag(t, b->tag);
-    }
+    hl_match_tell_dest(t, r->ctx, b->dest, b->tag);
     if (hl_type_bytes(b->type, b->count, &bytes)) {
         hl_told_say(t, ", %lld bytes", (long long)bytes);
     }
@@ -65,4 +70,5 @@ void hl_match_tell_open(void)
 {
     hl_req_on_tell(HL_REQ_SEND, tell_send);
     hl_req_on_tell(HL_REQ_RECV, tell_recv);
+    hl_part_tell_open();
 }

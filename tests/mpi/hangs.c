@@ -56,6 +56,29 @@ static void both_wait(void)
     MPI_Win_wait(win);
 }
 
+static void both_precv(void)
+{
+    MPI_Request r;
+    MPI_Precv_init(large, 2, LARGE / 2, MPI_BYTE, other, 17, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+    MPI_Start(&r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+/* Two partitions, of which the first `ready` are ready. */
+static void send_parts(int to, int ready)
+{
+    MPI_Request r;
+    MPI_Psend_init(large, 2, LARGE / 2, MPI_BYTE, to, 18, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+    MPI_Start(&r);
+    MPI_Pready_range(0, ready - 1, r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+static void both_psend(void)
+{
+    send_parts(other, 2);
+}
+
 /* Each holds its own lock and wants the other's. */
 static void both_lock(void)
 {
@@ -106,6 +129,11 @@ static void wait_some(void)
     int n, which[2];
     make_two(r);
     MPI_Waitsome(2, r, &n, which, MPI_STATUSES_IGNORE);
+}
+
+static void psend_half(void)
+{
+    send_parts(1, 1);
 }
 
 static void any_source(void)
@@ -269,6 +297,8 @@ static const struct scene {
     {"both_start", both_start, true},
     {"both_wait", both_wait, true},
     {"both_lock", both_lock, true},
+    {"both_precv", both_precv, true},
+    {"both_psend", both_psend, true},
     {"choke", choke, true},
     {"circle", circle, true},
     {"ring", circle, true},
@@ -281,6 +311,7 @@ static const struct scene {
     {"waitall", wait_all, false},
     {"waitany", wait_any, false},
     {"waitsome", wait_some, false},
+    {"psend_half", psend_half, false},
     {"any_source", any_source, false},
     {"barrier", barrier, false},
     {"ibarrier", ibarrier, false},

@@ -43,6 +43,8 @@ MPI = {
     "both_start": alike("MPI_Win_start: window the window, posts of its targets; for rank %d"),
     "both_wait": alike("MPI_Win_wait: window the window, completes of its origins; for rank %d"),
     "both_lock": alike("MPI_Win_lock: window the window, lock of target %d; for rank %d"),
+    "both_precv": alike(f"MPI_Wait: {WORLD}, source %d, tag 17, 2 of 2 partitions missing; for rank %d"),
+    "both_psend": alike(f"MPI_Wait: {WORLD}, destination rank %d of the job, tag 18, 4194304 bytes; for rank %d"),
     "choke": Scene(rf"MPI_Send: {WORLD}, destination rank 1 of the job, tag 13, 4096 bytes, held back: HOTLANE_UNEX_MEM is full "
                    "there; for rank 1$", RECV, env={"HOTLANE_UNEX_MEM": "64K"}),
     "circle": Scene(*[f"MPI_Recv: {WORLD}, source {p}, tag 14; for rank {p}$" for p in (1, 2, 0)], ranks=3),
@@ -56,6 +58,7 @@ MPI = {
     "waitall": against(f"MPI_Waitall: {WORLD}, source 1, tag 10; for rank 1"),
     "waitany": against(f"MPI_Waitany: any of 2 requests, such as {WORLD}, source 1, tag 10; for any of rank 1"),
     "waitsome": against(f"MPI_Waitsome: any of 2 requests, such as {WORLD}, source 1, tag 10; for any of rank 1"),
+    "psend_half": against(f"MPI_Wait: {WORLD}, destination rank 1 of the job, tag 18, 1 of 2 partitions not ready", circle=False),
     "any_source": against(f"MPI_Recv: {WORLD}, any source, tag 12; for any of ranks 0, 1", circle=False),
     "comm_split": against(f"MPI_Comm_split: {WORLD}; for rank 1"),
     "win_make": against(r"MPI_Win_allocate: communicator .*; for rank 1"),
