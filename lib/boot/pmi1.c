@@ -1,7 +1,8 @@
 /* PMI-1 over the stream socket PMI_FD: our launcher, MPICH's and Intel's Hydra, Slurm's pmi2 plugin.
  *
  * One question at a time, under `turn`; the answer to it may be preceded by notices of our launcher
- * ("cmd=hotlane_died rank=R code=C"), which are queued for watch_take. */
+ * ("cmd=hotlane_died rank=R code=C"), which are queued for watch_take, and by what it says of a fence that
+ * lasts ("cmd=hotlane_absent count=N rank0=R ..."), when the watchdog asked. */
 #include "pmi1.h"
 #include "atomic.h"
 #include "boot_code.h"
@@ -33,7 +34,8 @@ static struct {
     struct hl_pmi1_lines in;
     bool gone; /* the launcher hung up */
     struct hl_notices notices;
-    hl_a32 waits; /* atomic: 1 while there are notices */
+    struct hl_told absent; /* from the fence that waits; n 0: not said */
+    hl_a32 waits;          /* atomic: 1 while there are notices */
 } pmi = {.turn = PTHREAD_MUTEX_INITIALIZER, .fd = -1, .left = -1};
 
 int hl_pmi1_take(struct hl_pmi1_lines *in, char *line, size_t cap)
@@ -118,9 +120,31 @@ static int receive(int wait_ms)
     return 1;
 }
 
+static bool is_ours(void)
+{
+    return strncmp(pmi.kvs, "hotlane_", 8) == 0;
+}
+
+static void keep_absent(const char *line)
+{
+    char key[16];
+    pmi.absent.n = 0;
+    hl_pmi1_number(line, "count", &pmi.absent.n);
+    for (int i = 0; i < pmi.absent.n && i < HL_HANG_RANKS; i++) {
+        snprintf(key, sizeof key, "rank%d", i);
+        if (!hl_pmi1_number(line, key, &pmi.absent.ranks[i])) {
+            pmi.absent.n = i;
+        }
+    }
+}
+
 static bool keep_notice(const char *line)
 {
     int rank, code;
+    if (strncmp(line, "cmd=hotlane_absent ", 19) == 0) {
+        keep_absent(line);
+        return true;
+    }
     if (strncmp(line, "cmd=hotlane_died ", 17) != 0) {
         return false;
     }
@@ -161,6 +185,14 @@ static int send_line(const char *line, size_t len)
     return 0;
 }
 
+/* The answer comes while the fence goes on. */
+static int watch_fence(struct hl_hang *hang)
+{
+    static const char line[] = "cmd=hotlane_absent\n";
+    hl_hang_watch_fence(hang, &pmi.absent);
+    return hl_hang_is_on() && is_ours() ? send_line(line, sizeof line - 1) : 0;
+}
+
 /* Waits for the answer `want`; `also` is served meanwhile. *code is its rc. */
 static int await(const char *want, char *answer, int wait_ms, int also, void (*serve)(void *), void *arg)
 {
@@ -168,6 +200,7 @@ static int await(const char *want, char *answer, int wait_ms, int also, void (*s
     char cmd[64];
     struct hl_hang hang;
     int rc;
+    pmi.absent.n = 0;
     hl_hang_begin(&hang);
     while ((rc = next_answer(answer, LINE)) == 0) {
         if (also >= 0) {
@@ -178,7 +211,7 @@ static int await(const char *want, char *answer, int wait_ms, int also, void (*s
         }
         rc = receive(also >= 0 ? 0 : wait_ms < 0 ? hl_hang_nap_ms() : wait_ms);
         if (!rc && wait_ms < 0) {
-            hl_hang_watch_fence(&hang);
+            rc = watch_fence(&hang);
         }
         if (!rc && hl_now_ns() > until) {
             rc = hl_err_say(HL_ERR_OTHER, "no answer from the launcher within %d s", wait_ms / 1000);
@@ -250,7 +283,7 @@ static int shake_hands(struct hl_boot_job *job)
     if (hl_pmi1_field(a, "kvsname", pmi.kvs, sizeof pmi.kvs) <= 0) {
         return refused("the name of its key-value space", a);
     }
-    if (strncmp(pmi.kvs, "hotlane_", 8) != 0) {
+    if (!is_ours()) {
         return 0;
     }
     rc = ask("get_result", a, HANDSHAKE_MS, "cmd=get kvsname=%s key=hotlane_secret\n", pmi.kvs);

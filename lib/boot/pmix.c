@@ -383,7 +383,7 @@ static int await_fence(int also, void (*serve)(void *), void *arg)
             silence(px.over);
         }
         if (n == 0) {
-            hl_hang_watch_fence(&hang);
+            hl_hang_watch_fence(&hang, NULL);
         }
     }
     hl_hang_end(&hang);

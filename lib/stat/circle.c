@@ -360,9 +360,15 @@ void hl_hang_fence(void)
     }
 }
 
-void hl_hang_tell_fence(const void *unused, struct hl_told *t)
+void hl_hang_tell_fence(const void *absent, struct hl_told *t)
 {
+    const struct hl_told *said = absent;
     hl_told_say(t, "all ranks of the job, which meet at the launcher");
+    if (said != NULL && said->n > 0) {
+        t->n = said->n;
+        memcpy(t->ranks, said->ranks, sizeof t->ranks);
+        return;
+    }
     if (places == NULL) {
         return;
     }

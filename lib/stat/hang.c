@@ -245,11 +245,11 @@ void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_tell *tell
     h->look_ns = now + LOOK_NS;
 }
 
-void hl_hang_watch_fence(struct hl_hang *h)
+void hl_hang_watch_fence(struct hl_hang *h, const struct hl_told *absent)
 {
     hl_stops_look(h->since_ns);
     if (hl_hang_is_on()) {
-        hl_hang_look(h, NULL, hl_hang_tell_fence, NULL);
+        hl_hang_look(h, NULL, hl_hang_tell_fence, absent);
     }
 }
 

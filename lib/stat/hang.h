@@ -118,9 +118,10 @@ bool hl_hang_circle(const struct hl_told *t, char *out, size_t cap);
 
 /* Before each fence of the job: how often, to tell who is missing. */
 void hl_hang_fence(void);
-void hl_hang_tell_fence(const void *unused, struct hl_told *t);
+void hl_hang_tell_fence(const void *absent, struct hl_told *t);
 
-/* Now and then while a fence waits, watchdog or not. */
-void hl_hang_watch_fence(struct hl_hang *h);
+/* Now and then while a fence waits, watchdog or not. `absent`: whom the launcher says it waits for, of which
+ * n, any and ranks are used; NULL, or n 0: it does not say. */
+void hl_hang_watch_fence(struct hl_hang *h, const struct hl_told *absent);
 
 #endif

@@ -64,8 +64,8 @@ MPI = {
     "win_make": against(r"MPI_Win_allocate: communicator .*; for rank 1"),
     "fence": against(r"MPI_Win_fence: communicator .*; for rank 1"),
     "win_free": against(r"MPI_Win_free: communicator .*; for rank 1"),
-    "finalize": against("MPI_Finalize: all ranks of the job, which meet at the launcher; for rank 1", ways=("near",)),
-    "init": Scene("MPI_Init_thread: all ranks of the job, which meet at the launcher$", circle=False),
+    "finalize": against("MPI_Finalize: all ranks of the job, which meet at the launcher; for rank 1"),
+    "init": Scene("MPI_Init_thread: all ranks of the job, which meet at the launcher; for rank 1$", circle=False),
 }
 MPI["alltoall"] = against(f"MPI_Alltoall: {WORLD}(, memory of its members for alltoall)?; for rank 1")
 for call in ("barrier", "bcast", "reduce", "allreduce", "gather"):

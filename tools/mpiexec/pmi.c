@@ -1,7 +1,7 @@
 /* mpiexec: the PMI-1 server. Requests are lines "cmd=NAME key=value ...", answered in the order they came; a
  * value may hold blanks and comes last. What it speaks beyond the common commands: the key `hotlane_secret`,
- * and under --keep-going "hotlane_goes_on=1" in the answer to init, and the notice "cmd=hotlane_died rank=R
- * code=C" to ranks that asked for that key. */
+ * under --keep-going "hotlane_goes_on=1" in the answer to init and the notice "cmd=hotlane_died rank=R code=C"
+ * to ranks that asked for that key, and "cmd=hotlane_absent", by which a rank in the barrier asks who is not. */
 #include "mx.h"
 
 #include <errno.h>
@@ -233,6 +233,23 @@ static void do_barrier(int rank)
     check_barrier();
 }
 
+/* For the watchdog of a rank that waits in the barrier: how many are still to come, and the first of them. */
+static void do_absent(int rank)
+{
+    enum { FIRST = 6 };
+    char first[FIRST * 24] = "";
+    size_t at = 0;
+    int n = 0;
+    for (int i = 0; i < hl_mx.size; i++) {
+        bool absent = !hl_mx.rank[i].in_barrier && !hl_mx.rank[i].exited;
+        if (absent && n < FIRST) {
+            at += (size_t)snprintf(first + at, sizeof first - at, " rank%d=%d", n, i);
+        }
+        n += absent;
+    }
+    reply(rank, "cmd=hotlane_absent count=%d%s\n", n, first);
+}
+
 static void serve(int rank, char *line)
 {
     struct hl_mx_rank *r = &hl_mx.rank[rank];
@@ -263,6 +280,8 @@ static void serve(int rank, char *line)
         do_get(rank, key);
     } else if (!strcmp(cmd, "barrier_in")) {
         do_barrier(rank);
+    } else if (!strcmp(cmd, "hotlane_absent")) {
+        do_absent(rank);
     } else if (!strcmp(cmd, "finalize")) {
         r->finalized = true;
         reply(rank, "cmd=finalize_ack rc=0\n");
