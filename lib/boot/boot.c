@@ -313,6 +313,21 @@ static void let_be_read(int fd)
     }
 }
 
+/* What this process has said comes out. */
+static void say_last(int code)
+{
+    flush_if_free(stdout);
+    flush_if_free(stderr);
+    /* A handler of what was raised within malloc ends here, too: a new thread waits for malloc's lock. */
+    leave_within(FLUSH_SECONDS, code);
+    flush_for_a_while();
+    alarm(0);
+    if (!job.has_secret) {
+        let_be_read(STDOUT_FILENO);
+        let_be_read(STDERR_FILENO);
+    }
+}
+
 _Noreturn void hl_boot_abort(int code)
 {
     hl_boot_exit(code ? code : 1);
@@ -326,20 +341,20 @@ _Noreturn void hl_boot_exit(int code)
     }
     code &= 0xff;
     if (hl_boot_is_mine()) {
-        flush_if_free(stdout);
-        flush_if_free(stderr);
-        /* A handler of what was raised within malloc ends here, too: a new thread waits for malloc's lock. */
-        leave_within(FLUSH_SECONDS, code);
-        flush_for_a_while();
-        alarm(0);
-        if (!job.has_secret) {
-            let_be_read(STDOUT_FILENO);
-            let_be_read(STDERR_FILENO);
-        }
+        say_last(code);
         leave_within(ABORT_SECONDS, code); /* PMIx's libraries wait for their server */
         method->abort(code);
     }
     _exit(code);
+}
+
+void hl_boot_left(const char *missing)
+{
+    if (hl_boot_is_mine() && !job.has_secret && method != &hl_boot_self) {
+        hl_log(HL_LOG_ERROR, "left without %s: its exit code 0 becomes 1", missing);
+        say_last(1);
+        _exit(1);
+    }
 }
 
 bool hl_boot_appnum(int *appnum)

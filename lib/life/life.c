@@ -34,6 +34,7 @@ static bool hooked HL_GUARDED_BY(lock);
 static bool mpi_ended HL_GUARDED_BY(lock);
 static bool joint HL_GUARDED_BY(lock); /* a user's end since opening is collective: not sessions alone */
 static struct hl_life_row *rows;       /* enrolled by constructors, before threads exist */
+static bool succeeds;                  /* the process exits with 0; the exiting thread's */
 
 /* Written while opening, read-only while open. */
 static int level = MPI_THREAD_SINGLE;
@@ -72,6 +73,7 @@ static int close_all(void) HL_REQUIRES(lock);
 static void at_exit(int code, void *unused)
 {
     (void)unused;
+    succeeds = code == 0;
     if (!hl_boot_is_mine() || !hl_mutex_try(&lock)) {
         return;
     }
@@ -83,6 +85,16 @@ static void at_exit(int code, void *unused)
         hl_boot_close(true);
     }
     hl_mutex_unlock(&lock);
+}
+
+/* Handlers that were registered before the hook, and destructors, may still have called MPI_Finalize. After
+ * those of the program, also when this is part of it: its first priority. */
+__attribute__((destructor(101))) static void at_end(void)
+{
+    if (succeeds && hl_life_is_open()) {
+        bool mpi = hl_life_opened(HL_LIFE_MPI) && !hl_life_closed(HL_LIFE_MPI);
+        hl_boot_left(mpi ? "MPI_Finalize" : "MPI_Session_finalize");
+    }
 }
 
 static void hook(void) HL_REQUIRES(lock)

@@ -160,6 +160,19 @@ static void fail_at_the_end(void)
     }
 }
 
+/* An exit handler older than the library's. */
+static void finalize_at_exit(void)
+{
+    MPI_Finalize();
+}
+
+static int leave_session_open(void)
+{
+    MPI_Session session;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    return 0;
+}
+
 /* A program of sessions alone: rank 1 exits after its last one, the others are busy elsewhere. */
 static void fail_after_session(int code)
 {
@@ -244,6 +257,12 @@ int main(int argc, char **argv)
     if (!strcmp(mode, "session")) {
         fail_after_session(atoi(argv[2]));
     }
+    if (!strcmp(mode, "session-open")) {
+        return leave_session_open();
+    }
+    if (!strcmp(mode, "handler")) {
+        atexit(finalize_at_exit);
+    }
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -280,6 +299,9 @@ int main(int argc, char **argv)
     }
     if (!strncmp(mode, "end-", 4)) {
         fail_at_the_end();
+    }
+    if (!strcmp(mode, "handler")) {
+        return 0;
     }
     MPI_Finalize();
     printf("rank %d of %d finalized\n", rank, ranks);

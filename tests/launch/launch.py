@@ -13,8 +13,10 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
+import harness
 import stops
 from harness import MPIEXEC, RANK, Job, Skip, environment_of, holds, in_time, main, parent_of, run, same, state_of, until
 
@@ -1158,6 +1160,61 @@ def both_paths(*args, step=None):
         yield job
 
 
+class Foreign:
+    """A launcher that is not ours, which speaks PMI-1 and starts two ranks; it kills those whose peer has left too early."""
+
+    def __init__(self, *words):
+        self.values, self.waiting, self.finalized, self.turn = {}, 0, set(), threading.Lock()
+        pairs = [socket.socketpair() for _ in range(2)]
+        ranks = [subprocess.Popen(words, env={**harness.outside(), "PMI_FD": str(theirs.fileno()), "PMI_RANK": str(r), "PMI_SIZE": "2"},
+                                  pass_fds=[theirs.fileno()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                 for r, (_, theirs) in enumerate(pairs)]
+        self.ends = [ours for ours, theirs in pairs if theirs.close() is None]
+        servers = [threading.Thread(target=self.serve, args=(r, ranks[1 - r])) for r in range(2)]
+        for server in servers:
+            server.start()
+        said = [rank.communicate(timeout=30) for rank in ranks]
+        for server, end in zip(servers, self.ends):
+            server.join()
+            end.close()
+        self.out, self.err, self.codes = said[0][0] + said[1][0], said[0][1] + said[1][1], [rank.returncode for rank in ranks]
+
+    def serve(self, rank, other):
+        for line in self.ends[rank].makefile():
+            words = dict(word.split("=", 1) for word in line.split())
+            with self.turn:
+                self.ends[rank].sendall(self.answer(rank, words["cmd"], words).encode())
+        if rank not in self.finalized:
+            other.kill()
+
+    def answer(self, rank, cmd, words):
+        if cmd == "barrier_in":
+            self.waiting = (self.waiting + 1) % 2
+            if self.waiting:
+                return ""
+            self.ends[1 - rank].sendall(b"cmd=barrier_out rc=0\n")
+        if cmd == "put":
+            self.values[words["key"]] = words["value"]
+        if cmd == "finalize":
+            self.finalized.add(rank)
+        found = self.values.get(words.get("key"))
+        return {"init": "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n", "get_my_kvsname": "cmd=my_kvsname kvsname=a rc=0\n",
+                "put": "cmd=put_result rc=0\n", "finalize": "cmd=finalize_ack rc=0\n", "barrier_in": "cmd=barrier_out rc=0\n",
+                "get": f"cmd=get_result rc={0 if found else -1} value={found}\n"}[cmd]
+
+
+def who_leaves_without_finalize_fails_under_any_launcher():
+    """Launchers of others may take exit code 0 for a success, so it becomes 1, after everything that may still finalize."""
+    for mode, missing in (("exit", "MPI_Finalize"), ("return", "MPI_Finalize"), ("session-open", "MPI_Session_finalize")):
+        job = Foreign(RANK, mode)
+        assert 1 in job.codes and 0 not in job.codes, (mode, job.codes)
+        holds(job.err, f"left without {missing}: its exit code 0 becomes 1\n")
+    for words in ([], ["handler"], ["children"], ["session", "0"]):
+        job = Foreign(RANK, *words)
+        same((words, job.codes, job.err), (words, [0, 0], ""))
+    same(run("-n", 2, RANK, "exit").err.count("left without"), 1)
+
+
 def mpi_programs_end_well():
     for job in both_paths("-n", 3, RANK):
         same((job.code, job.err, job.out.count("finalized")), (0, "", 3))
@@ -1465,7 +1522,7 @@ GROUPS = {
              a_launcher_without_server_is_refused, a_batch_script_is_no_launcher, what_a_rank_starts_runs_alone, the_override_makes_singletons,
              foreign_launchers_serve_as_well],
     "mpi": [mpi_programs_end_well, mpi_abort_keeps_the_last_words, mpi_errors_and_deaths_end_the_job,
-            any_thread_may_end_the_job_amidst_communication, children_of_mpi_programs_are_harmless,
+            who_leaves_without_finalize_fails_under_any_launcher, any_thread_may_end_the_job_amidst_communication, children_of_mpi_programs_are_harmless,
             programs_that_ranks_start_run_alone, mpi_ranks_may_start_jobs, children_that_stay_do_not_hold_up_the_end,
             a_child_that_stays_hides_no_death, a_code_after_mpi_finalize_is_the_jobs,
             an_abort_within_malloc_ends_the_job, exit_ends_a_rank_that_waits_in_finalize,
