@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static _Thread_local int said_code;
 static _Thread_local char said_text[HL_ERR_TEXT];
@@ -39,6 +41,22 @@ const char *hl_err_text(int code)
     return code != 0 && code == said_code ? said_text : hl_err_words(code);
 }
 
+static bool is_limited(__rlimit_resource_t resource)
+{
+    struct rlimit r;
+    return getrlimit(resource, &r) == 0 && r.rlim_cur != RLIM_INFINITY;
+}
+
+/* The kernel does not say which limit it was. */
+static const char *hint_of_memory(void)
+{
+    bool space = is_limited(RLIMIT_AS), data = is_limited(RLIMIT_DATA);
+    return space && data ? " (address space and private memory are limited, ulimit -v and ulimit -d)"
+           : space       ? " (address space is limited, ulimit -v)"
+           : data        ? " (private memory is limited, ulimit -d)"
+                         : "";
+}
+
 const char *hl_err_hint(int error)
 {
     switch (error) {
@@ -48,6 +66,8 @@ const char *hl_err_hint(int error)
         return " (raise the system's limit of open files, sysctl fs.file-max)";
     case EAGAIN:
         return " (raise the limit of processes and threads, ulimit -u, or pids.max of the control group)";
+    case ENOMEM:
+        return hint_of_memory();
     case EPERM:
     case EACCES:
     case ENOSYS:

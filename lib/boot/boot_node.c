@@ -483,7 +483,8 @@ int hl_boot_node_share(size_t bytes, int (*make)(size_t), void **base)
         close(fd);
     }
     if (p == MAP_FAILED) {
-        return hl_err_say(HL_ERR_NO_MEM, "mapping the node board of %zu bytes: %s", bytes, strerror(e));
+        return hl_err_say(HL_ERR_NO_MEM, "mapping the node board of %zu bytes: %s%s", bytes, strerror(e),
+                          hl_err_hint(e));
     }
     if (bytes > shelf_at) {
         hl_boot_shelf =

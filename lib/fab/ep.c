@@ -33,13 +33,12 @@ static bool is_short_of_files(void)
 static int fail(const char *step, int rc)
 {
     bool memory = rc == -FI_ENOMEM, files = rc == -FI_EMFILE || (!memory && is_short_of_files());
-    return hl_err_say(memory ? HL_ERR_NO_MEM : HL_ERR_OTHER, "provider %s%s: %s: %s%s", hl_fab.provider,
+    return hl_err_say(memory ? HL_ERR_NO_MEM : HL_ERR_OTHER, "provider %s%s: %s: %s%s%s", hl_fab.provider,
                       hl_conf.provider[0] != '\0' ? " (HOTLANE_PROVIDER)" : "", step, hl_fab_strerror(rc),
-                      files    ? " (raise the limit of open files, ulimit -n, or lower HOTLANE_LANES)"
-                      : memory ? " (is address space limited? ulimit -v)"
-                      : rc == -FI_EAGAIN ? " (a thread could not start: is address space, ulimit -v, or are "
-                                           "processes, ulimit -u, limited?)"
-                                         : "");
+                      files ? " (raise the limit of open files, ulimit -n, or lower HOTLANE_LANES)"
+                      : rc == -FI_EAGAIN ? " (a thread could not start: are processes limited? ulimit -u)"
+                                         : "",
+                      memory || rc == -FI_EAGAIN ? hl_err_hint(ENOMEM) : "");
 }
 
 static int open_queue(enum hl_fab_role role, struct hl_fab_ep *out)

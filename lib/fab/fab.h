@@ -175,7 +175,7 @@ int hl_fab_card_get(int peer, enum hl_fab_part part, const void **data, size_t *
 /* ---- the provider's sockets ---- */
 
 /* What this process has nothing left of, so that connections cannot be made or taken, which the provider does
- * not say: descriptors when a peer waits for one of ours, or we do (`connecting`); address space when we do.
+ * not say: descriptors when a peer waits for one of ours, or we do (`connecting`); memory when we do.
  * NULL: nothing. `any`: an open descriptor. */
 const char *hl_fab_lack(int any, bool connecting);
 

@@ -22,7 +22,7 @@ static const char *what_to_do(const char *said)
     }
     if (strstr(said, "failed to map") != NULL || strstr(said, "cannot allocate") != NULL ||
         strstr(said, "cannot create") != NULL) {
-        return " (is address space limited? ulimit -v)";
+        return hl_err_hint(ENOMEM);
     }
     return strstr(said, strerror(EMFILE)) != NULL ? hl_err_hint(EMFILE) : "";
 }

@@ -97,17 +97,25 @@ static bool is_anybody_waiting(void)
     return found;
 }
 
-static bool is_out_of_space(void)
+static bool is_limited(__rlimit_resource_t resource)
 {
-    struct rlimit space;
-    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) {
-        return false;
-    }
-    void *p = mmap(NULL, CONNECTION, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p != MAP_FAILED) {
+    struct rlimit r;
+    return getrlimit(resource, &r) == 0 && r.rlim_cur != RLIM_INFINITY;
+}
+
+/* Of what there is too little for a connection, or NULL. */
+static const char *lacking_memory(void)
+{
+    const char *limited = is_limited(RLIMIT_AS)     ? "address space (raise ulimit -v)"
+                          : is_limited(RLIMIT_DATA) ? "private memory (raise ulimit -d)"
+                                                    : NULL;
+    void *p = limited != NULL ? mmap(NULL, CONNECTION, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                              : NULL;
+    if (p != NULL && p != MAP_FAILED) {
         munmap(p, CONNECTION);
     }
-    return p == MAP_FAILED;
+    return p == MAP_FAILED ? limited : NULL;
 }
 
 const char *hl_fab_lack(int any, bool connecting)
@@ -119,7 +127,7 @@ const char *hl_fab_lack(int any, bool connecting)
                    : NULL;
     }
     close(fd);
-    return connecting && is_out_of_space() ? "address space (raise ulimit -v)" : NULL;
+    return connecting ? lacking_memory() : NULL;
 }
 
 /* The other end; of a connection that is being made too, for which getpeername has no answer. */

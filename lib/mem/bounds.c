@@ -107,7 +107,7 @@ int hl_bounds_refuse_map(size_t len)
                           " (ulimit -v)",
                           len, strerror(e), as);
     }
-    return hl_err_say(HL_ERR_NO_MEM,
-                      "%zu bytes: cannot be mapped: %s (too many mappings? sysctl vm.max_map_count)", len,
-                      strerror(e));
+    const char *hint = hl_err_hint(e);
+    return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: cannot be mapped: %s%s", len, strerror(e),
+                      *hint != '\0' ? hint : " (too many mappings? sysctl vm.max_map_count)");
 }

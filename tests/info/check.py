@@ -124,6 +124,8 @@ def process():
             (resource.RLIMIT_NOFILE, 60, "open files", "broken", "-n"), (resource.RLIMIT_NOFILE, 200, "open files", "could be better", "-n"),
             (resource.RLIMIT_AS, 400 << 20, "address space", "broken", "-v"),
             (resource.RLIMIT_AS, 2 << 30, "address space", "could be better", "-v"),
+            (resource.RLIMIT_DATA, 100 << 20, "private memory", "broken", "-d"),
+            (resource.RLIMIT_DATA, 1 << 30, "private memory", "could be better", "-d"),
             (resource.RLIMIT_FSIZE, 1 << 20, "file size", "broken", "-f"),
             (resource.RLIMIT_FSIZE, 1 << 30, "file size", "could be better", "-f"),
             (resource.RLIMIT_STACK, 512 << 10, "stack", "could be better", "-s")):

@@ -41,7 +41,8 @@ static const struct limit {
     int resource;
 } limits[] = {
     {"--as", RLIMIT_AS},           {"--nofile", RLIMIT_NOFILE}, {"--nproc", RLIMIT_NPROC},
-    {"--memlock", RLIMIT_MEMLOCK}, {"--stack", RLIMIT_STACK},   {"--fsize", RLIMIT_FSIZE},
+    {"--memlock", RLIMIT_MEMLOCK}, {"--stack", RLIMIT_STACK},   {"--data", RLIMIT_DATA},
+    {"--fsize", RLIMIT_FSIZE},
 };
 
 static _Noreturn void cannot(const char *what)

@@ -146,6 +146,16 @@ def little_address_space_on_the_network():
     works("--as", 1 << 30, ranks_only=True, env=NET)
 
 
+def little_private_memory():
+    for kib in (1000, 2000):
+        fails("--data", kib << 10, words="ulimit -d", ranks_only=True)
+        fails("--data", kib << 10, words="ulimit -d", lines=2, ranks_only=True, env=NET)
+    fails("--data", 20000 << 10, words="ulimit -d", lines=2, ranks_only=True, env=NET)
+    for mib in (64, 512):
+        works("--data", mib << 20, ranks_only=True)
+    works("--data", 1 << 30, ranks_only=True, env=NET)
+
+
 def no_file_may_grow():
     for size in (0, 1000000):
         fails("--fsize", size, words="ulimit -f", lines=2)
@@ -330,7 +340,7 @@ def every_address_space():
 
 GROUPS = {
     "limits": [few_files_near, few_files_on_the_network, few_files_for_the_launcher, little_address_space,
-               little_address_space_on_the_network, no_file_may_grow, no_memory_may_be_locked, a_small_stack, few_processes,
+               little_address_space_on_the_network, little_private_memory, no_file_may_grow, no_memory_may_be_locked, a_small_stack, few_processes,
                a_home_that_is_closed, a_group_with_enough_memory, a_group_with_too_little_memory],
     "files": [file_systems, no_proc],
     "calls": [calls_that_are_spared, calls_that_are_needed, new_threads],

@@ -28,6 +28,8 @@ static const struct limit {
      RLIMIT_NOFILE, 1, 64, 1024},
     {"address space", "-v", "as", "windows, buffers and peers' memory are mapped", RLIMIT_AS, 1024, 512 * MIB,
      16384 * MIB},
+    {"private memory", "-d", "data", "the program's heap, buffers and what the network's library takes",
+     RLIMIT_DATA, 1024, 512 * MIB, 16384 * MIB},
     {"file size", "-f", "fsize", "shared memory counts as a file", RLIMIT_FSIZE, 1024, 64 * MIB, 65536 * MIB},
     {"processes", "-u", "nproc", "each rank starts threads of its own", RLIMIT_NPROC, 1, 16, 256},
     {"stack", "-s", "stack", "the program's, not the library's", RLIMIT_STACK, 1024, MIB / 4, MIB},
