@@ -31,6 +31,9 @@ enum { METHODS = sizeof methods / sizeof *methods };
 #define NO_PMIX "this build speaks PMI-1 only: configure Hotlane with libpmix-dev installed"
 #endif
 
+static const char one_program[] = "Hydra and `srun --mpi=pmi2` serve one MPI program of each rank: start the "
+                                  "next one by a command of its own, or all of them with Hotlane's mpiexec";
+
 /* Variables that say "one of many". SLURM_NTASKS is not among them: every batch script has it. */
 static const struct sign {
     const char *name;
@@ -58,9 +61,8 @@ static bool says_many(const struct sign *s, const char *value)
 }
 
 /* Refuses to run alone when the environment says that there are others. `tried`: why no other method came
- * about.
- */
-static int refuse_if_many(hl_boot_env_fn *env, const char *tried)
+ * about; `hung_up`: see struct hl_boot_job. */
+static int refuse_if_many(hl_boot_env_fn *env, const char *tried, bool hung_up)
 {
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         const char *v = env(signs[i].name);
@@ -68,7 +70,7 @@ static int refuse_if_many(hl_boot_env_fn *env, const char *tried)
             return hl_err_say(
                 HL_ERR_OTHER,
                 "%s=%s says this is one of several processes, but nobody serves the start-up%s%s; %s",
-                signs[i].name, v, *tried ? ": " : "", tried, signs[i].fix);
+                signs[i].name, v, *tried ? ": " : "", tried, hung_up ? one_program : signs[i].fix);
         }
     }
     const char *size = env("OMPI_COMM_WORLD_SIZE");
@@ -143,7 +145,7 @@ int hl_boot_choose(const char *forced, hl_boot_env_fn *env, const struct hl_boot
         }
         if (methods[i] == &hl_boot_self) {
             bool inside = is_inside(env);
-            int rc = inside ? 0 : refuse_if_many(env, tried);
+            int rc = inside ? 0 : refuse_if_many(env, tried, job->hung_up);
             if (rc) {
                 return rc;
             }

@@ -16,6 +16,7 @@ struct hl_boot_job {
     bool has_secret; /* the launcher gave one, in `secret` */
     uint64_t secret[2];
     bool goes_on;  /* it lets the job go on without its dead */
+    bool hung_up;  /* by a launcher that was there: it has served another program of this rank */
     char why[160]; /* what was found, for hl_boot.reason */
 };
 

@@ -324,6 +324,7 @@ static int pmi1_init(hl_boot_env_fn *env, struct hl_boot_job *job)
     pmi.in.have = 0;
     pmi.gone = false;
     int rc = shake_hands(job);
+    job->hung_up = pmi.gone && pmi.in.have == 0; /* without a word that is no answer */
     if (rc) {
         pmi.fd = -1; /* it is not ours: leave it open */
     }

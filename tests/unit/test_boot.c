@@ -297,6 +297,19 @@ START_TEST(a_handshake_learns_all_and_hides_the_launcher)
 }
 END_TEST
 
+/* Hydra and Slurm's pmi2 do so when a program of this rank has come before. */
+START_TEST(a_launcher_that_hung_up_serves_one_program)
+{
+    char env[3][32];
+    const char *name;
+    close(canned_launcher(env, ""));
+    ck_assert_int_eq(choose("auto", &name), HL_ERR_OTHER);
+    ck_assert_str_eq(name, "none");
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "has hung up; Hydra and"));
+    ck_assert_ptr_null(strstr(hl_err_text(HL_ERR_OTHER), "PMI_FD is missing"));
+}
+END_TEST
+
 START_TEST(a_socket_that_answers_nonsense_is_no_launcher)
 {
     static const char *const answers[] = {"HTTP/1.0 400 Bad Request\n", "cmd=response_to_init rc=-1\n",
@@ -486,6 +499,7 @@ static Suite *make_suite(void)
     tcase_add_test(tc, what_a_ranks_launcher_starts_is_no_child_of_the_rank);
     tcase_add_test(tc, the_override_is_obeyed_or_refused);
     tcase_add_test(tc, a_handshake_learns_all_and_hides_the_launcher);
+    tcase_add_test(tc, a_launcher_that_hung_up_serves_one_program);
     tcase_add_loop_test(tc, a_socket_that_answers_nonsense_is_no_launcher, 0, 3);
     tcase_add_test(tc, notices_come_between_answers_and_a_hang_up_is_seen);
     tcase_add_test(tc, a_singleton_opens_no_descriptor_and_works_like_a_job);
