@@ -1,7 +1,8 @@
 /* mpiexec: the PMI-1 server. Requests are lines "cmd=NAME key=value ...", answered in the order they came; a
  * value may hold blanks and comes last. What it speaks beyond the common commands: the key `hotlane_secret`,
- * under --keep-going "hotlane_goes_on=1" in the answer to init and the notice "cmd=hotlane_died rank=R code=C"
- * to ranks that asked for that key, and "cmd=hotlane_absent", by which a rank in the barrier asks who is not. */
+ * under --keep-going "hotlane_goes_on=1" in the answer to init and the notice "cmd=hotlane_died rank=R
+ * code=C" to ranks that asked for that key, and "cmd=hotlane_absent", by which a rank in the barrier asks who
+ * is not. */
 #include "mx.h"
 
 #include <errno.h>
