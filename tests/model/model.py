@@ -4,7 +4,7 @@
   names    every C function that the model names is defined in the file that it names (needs no Spin)
   proof    all states of 2 threads, 2 lanes, 2 targets, rings of 2, 4 operations, 2 flushes; with the tick, of 2
   mutants  each planted fault is found
-  long     all states of the same with the tick; some of 3 threads and rings of 3 (for half an hour)
+  long     all states of the same with the tick; some of 3 threads and rings of 3 (for an hour and a half)
 """
 import concurrent.futures
 import pathlib
@@ -57,7 +57,7 @@ def check(shape, verifier=(), seconds=600, flags=('-w25',), optimise='-O2'):
             return f'not through after {seconds} s', 0, seconds, 0
     wrong = re.search(r'pan:1: (.*)', out)
     states = re.search(r'([\d.e+]+) states, stored', out)
-    took = re.search(r'elapsed time ([\d.]+)', out)
+    took = re.search(r'elapsed time ([\d.e+]+)', out)
     memory = re.search(r'([\d.]+)\s+total actual memory', out)
     result = wrong.group(1) if wrong else None
     if not wrong and 'errors: 0' not in out:
