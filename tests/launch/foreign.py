@@ -26,7 +26,7 @@ import peers  # noqa: E402  pylint: disable=wrong-import-position
 
 LATE = 1.0  # seconds that an end may take longer than the launcher needs for a plain program
 PATIENCE = 6.0  # seconds for a launcher that does not end a job with a dead process at all
-PER_RANK = 0.020  # seconds of start-up for each rank of a core, network opened
+PER_RANK = 0.020  # seconds of start-up for each rank of a core
 BOTH = ({"HOTLANE_NEAR": "1"}, {"HOTLANE_NEAR": "0"})
 
 
@@ -250,7 +250,8 @@ def a_death_behind_a_script_is_seen_by_its_peers():
     """The launcher waits for the shell; a rank that waits ends the job."""
     job = L.run(3, "sh", "-c", f"{program('tests', 'launch', 'launch_endings')} kill; exec sleep 100")
     assert job.code and job.seconds < 60, f"code {job.code} after {job.seconds:.1f} s"
-    holds(job.err, "is gone: its process has ended", "rank 1 of the job has ended")
+    if not L.cluster or L.method != "pmix":  # whose server sees the connection end, and ends the job
+        holds(job.err, "is gone: its process has ended", "rank 1 of the job has ended")
 
 
 def the_watchdog_sees_the_launchers_fence():
@@ -270,14 +271,15 @@ def cost(n, *words, env=None):
 
 
 def start_up_costs_little():
-    """For each rank of a core 20 ms more than the launcher's own; with the network opened that is a goal, not reached."""
+    """For each rank of a core 20 ms more than the launcher's own, on the node; with the network opened at most 30 (docs/FIGURES.md)."""
     n, hello = 16, program("tests", "mpi", "mpi_hello")
-    for env, what in ((BOTH[0], "on the node"), (BOTH[1], "with the network opened")):
+    for env, what, share in ((BOTH[0], "on the node", 1), (BOTH[1], "with the network opened", 1.5)):
         for tries in (2, 1, 0):
             floor = min(cost(n, "true") for _ in range(3))
-            ours = min(cost(n, hello, "multiple", env=env) for _ in range(3)) - floor
-            limit = PER_RANK * n * (crowd() if L.cluster else 1)
-            if ours < limit or env is BOTH[1]:
+            # Filling what is allocated would cost more than all the rest.
+            ours = min(cost(n, hello, "multiple", env={**env, "MALLOC_PERTURB_": "0"}) for _ in range(3)) - floor
+            limit = share * PER_RANK * n * (crowd() if L.cluster else 1)
+            if ours < limit:
                 break
             assert tries, f"{ours:.3f} s of the processors, more than {limit:.3f}"
         print(f"    {n} ranks {what}: {ours / n * 1e3:.0f} ms each beyond `true`, which took {floor * 1e3:.0f} ms in all")

@@ -22,6 +22,14 @@ static bool was_cancelled(MPI_Request *r)
     return flag != 0;
 }
 
+/* Looked at without a wait. */
+static bool is_over(MPI_Request r)
+{
+    int flag = 0;
+    MPI_Request_get_status(r, &flag, MPI_STATUS_IGNORE);
+    return flag != 0;
+}
+
 static bool waits(int tag)
 {
     int flag;
@@ -45,6 +53,7 @@ static void unmatched(int bytes, bool seen)
         meet();
     }
     MPI_Cancel(&r);
+    CHECK(partner != me || is_over(r));
     MPI_Cancel(&r); /* once more does nothing */
     CHECK(was_cancelled(&r));
     meet();
