@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -41,16 +40,16 @@ const char *hl_err_text(int code)
     return code != 0 && code == said_code ? said_text : hl_err_words(code);
 }
 
-static bool is_limited(__rlimit_resource_t resource)
+bool hl_err_is_limited(int resource)
 {
     struct rlimit r;
-    return getrlimit(resource, &r) == 0 && r.rlim_cur != RLIM_INFINITY;
+    return getrlimit((__rlimit_resource_t)resource, &r) == 0 && r.rlim_cur != RLIM_INFINITY;
 }
 
 /* The kernel does not say which limit it was. */
 static const char *hint_of_memory(void)
 {
-    bool space = is_limited(RLIMIT_AS), data = is_limited(RLIMIT_DATA);
+    bool space = hl_err_is_limited(RLIMIT_AS), data = hl_err_is_limited(RLIMIT_DATA);
     return space && data ? " (address space and private memory are limited, ulimit -v and ulimit -d)"
            : space       ? " (address space is limited, ulimit -v)"
            : data        ? " (private memory is limited, ulimit -d)"

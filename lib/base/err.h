@@ -5,6 +5,8 @@
 
 #include "attr.h"
 
+#include <stdbool.h>
+
 /* One row an error: name, number, words used when nobody left better ones. The first rows carry the numbers
  * of MPI's error classes (MPI 5.0, section 9.4): the class of such a code is its negative. The last ones
  * never reach a user. */
@@ -98,6 +100,9 @@ const char *hl_err_text(int code);
 /* What to do about an errno that a limit or a sandbox causes: words that begin with a blank and stand in
  * brackets, "" for other numbers. */
 const char *hl_err_hint(int error);
+
+/* Is this resource (RLIMIT_*) of the process limited? */
+bool hl_err_is_limited(int resource);
 
 /* The row's general words for a code (or for an MPI class, given as its negative). Never NULL. */
 const char *hl_err_words(int code);

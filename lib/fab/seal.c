@@ -3,6 +3,7 @@
  *
  * Sockets are known by their port: one of my endpoints' (listening and accepted ones) or of a peer's endpoint
  * (connected ones). */
+#include "err.h"
 #include "fab_lib.h"
 
 #include <dirent.h>
@@ -97,18 +98,12 @@ static bool is_anybody_waiting(void)
     return found;
 }
 
-static bool is_limited(__rlimit_resource_t resource)
-{
-    struct rlimit r;
-    return getrlimit(resource, &r) == 0 && r.rlim_cur != RLIM_INFINITY;
-}
-
 /* Of what there is too little for a connection, or NULL. */
 static const char *lacking_memory(void)
 {
-    const char *limited = is_limited(RLIMIT_AS)     ? "address space (raise ulimit -v)"
-                          : is_limited(RLIMIT_DATA) ? "private memory (raise ulimit -d)"
-                                                    : NULL;
+    const char *limited = hl_err_is_limited(RLIMIT_AS)     ? "address space (raise ulimit -v)"
+                          : hl_err_is_limited(RLIMIT_DATA) ? "private memory (raise ulimit -d)"
+                                                           : NULL;
     void *p = limited != NULL ? mmap(NULL, CONNECTION, PROT_READ | PROT_WRITE,
                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
                               : NULL;
