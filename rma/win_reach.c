@@ -117,34 +117,26 @@ static void fill_card(struct hl_win *w, const struct hl_win_ask *ask, const stru
     fill_network(w, c);
 }
 
-/* What `rank`, which failed, says about it becomes the text of all: it may be the only line that the user
- * sees. */
-static int pass_cause(struct hl_comm *comm, int rank, int code)
+static int not_made_by(int rank, int code, const char *text)
 {
-    char text[HL_ERR_TEXT] = "";
-    if (comm->rank == rank) {
-        snprintf(text, sizeof text, "%s", hl_err_text(code));
-    }
-    int rc = hl_coll_bcast_bytes(comm, text, sizeof text, rank);
-    if (comm->rank == rank) {
-        return code;
-    }
-    return hl_err_say(code, "rank %d could not make its part of the window: %.*s", rank, (int)sizeof text - 1,
-                      rc == 0 ? text : "it does not answer");
+    return hl_err_say(code, "rank %d could not make its part of the window: %s", rank, text);
 }
 
 int hl_win_agree(struct hl_comm *comm, int rc, int need)
 {
+    char text[HL_ERR_TEXT];
     int all, first;
     int lost = hl_coll_least(comm, rc != 0 ? rc : need, &all);
     if (lost == 0 && (all == NEED_NONE || all == NEED_SEGMENT)) {
         return all;
     }
-    /* The first that failed has the smallest of these. Who has not heard all comes here, too. */
-    int again = hl_coll_least(comm, rc != 0 ? comm->rank - comm->size : 0, &first);
+    /* Who has not heard all comes here, too. */
+    int again = hl_coll_first_failed(comm, rc, &first, text);
     lost = lost != 0 ? lost : again;
-    int code = lost != 0 ? lost : pass_cause(comm, comm->size + first, rc != 0 ? rc : all);
-    return rc != 0 ? rc : code;
+    if (rc != 0 || lost != 0) {
+        return rc != 0 ? rc : lost;
+    }
+    return not_made_by(first, all, text);
 }
 
 /* `i` called for another kind of window than rank 0. */
@@ -409,7 +401,10 @@ static int share_memory(struct hl_win *w, const struct hl_win_ask *ask, const st
     home->off += before;
     w->ctl->acc.home = (uint32_t)hl_boot_node_of(hl_win_world(w, 0)) + 1;
     if (rc == 0 && home->rc != 0) {
-        rc = pass_cause(w->comm, 0, (int)home->rc);
+        char text[HL_ERR_TEXT];
+        rc = (int)home->rc;
+        hl_coll_words_of(w->comm, 0, rc, text);
+        rc = w->rank == 0 ? rc : not_made_by(0, rc, text);
     }
     if (rc == 0 && w->rank != 0) {
         hl_hints_show_got(w->info, home->page, home->nodes); /* words only: no reason to fail alone */

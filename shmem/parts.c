@@ -31,29 +31,20 @@ struct hl_heap hl_heap;
 
 int hl_parts_agree(int rc)
 {
-    char text[HL_ERR_TEXT] = "";
-    struct hl_comm *comm = hl_shmem_comm;
+    char text[HL_ERR_TEXT];
     int all, first;
-    int lost = hl_coll_least(comm, rc, &all);
+    int lost = hl_coll_least(hl_shmem_comm, rc, &all);
     if (lost == 0 && all == 0) {
         return 0;
     }
-    /* The first that failed has the smallest of these. Who has not heard all comes here, too. */
-    int again = hl_coll_least(comm, rc != 0 ? comm->rank - comm->size : 0, &first);
+    /* Who has not heard all comes here, too. */
+    int again = hl_coll_first_failed(hl_shmem_comm, rc, &first, text);
     lost = lost != 0 ? lost : again;
-    if (lost != 0) {
+    if (rc != 0 || lost != 0) {
         return rc != 0 ? rc : lost;
     }
-    first += comm->size;
-    if (first == comm->rank) {
-        snprintf(text, sizeof text, "%s", hl_err_text(rc));
-    }
-    int told = hl_coll_bcast_bytes(comm, text, sizeof text, first);
-    if (first == comm->rank) {
-        return rc;
-    }
     usleep(WAIT_US);
-    return hl_err_say(all, "PE %d: %.*s", first, (int)sizeof text - 1, told == 0 ? text : "does not answer");
+    return hl_err_say(all, "PE %d: %s", first, text);
 }
 
 /* ---- what is asked ---- */

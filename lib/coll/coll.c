@@ -1,6 +1,7 @@
 /* The blocking calls: build, run, wait. */
 #include "coll.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "algos.h"
@@ -118,4 +119,25 @@ int hl_coll_agree(struct hl_comm *comm, int value)
     int err = hl_coll_least(comm, value, &least);
 
     return err != 0 ? err : least;
+}
+
+void hl_coll_words_of(struct hl_comm *comm, int rank, int code, char text[HL_ERR_TEXT])
+{
+    snprintf(text, HL_ERR_TEXT, "%s", comm->rank == rank ? hl_err_text(code) : "");
+    int told = hl_coll_bcast_bytes(comm, text, HL_ERR_TEXT, rank);
+    text[HL_ERR_TEXT - 1] = 0;
+    if (told != 0) {
+        snprintf(text, HL_ERR_TEXT, "it does not answer");
+    }
+}
+
+int hl_coll_first_failed(struct hl_comm *comm, int code, int *rank, char text[HL_ERR_TEXT])
+{
+    int least; /* of negative numbers for who failed */
+    int err = hl_coll_least(comm, code != 0 ? comm->rank - comm->size : 0, &least);
+    if (err == 0 && least < 0) {
+        *rank = comm->size + least;
+        hl_coll_words_of(comm, *rank, code, text);
+    }
+    return err;
 }

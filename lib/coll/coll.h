@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "comm.h"
+#include "err.h"
 #include "req.h"
 #include "type.h"
 
@@ -101,6 +102,13 @@ int hl_coll_least(struct hl_comm *comm, int value, int *least);
 /* The same for 0 or error codes, which every rank then knows: returns the error of the exchange, or the
  * smallest. */
 int hl_coll_agree(struct hl_comm *comm, int value);
+
+/* What `rank` says of its error `code`, on all ranks: theirs may be the only line that the user sees. */
+void hl_coll_words_of(struct hl_comm *comm, int rank, int code, char text[HL_ERR_TEXT]);
+
+/* After an exchange that failed some rank, `code` being mine or 0: which failed first, and its words. Returns
+ * the error of the exchange, with which neither is set, as when nobody failed. */
+int hl_coll_first_failed(struct hl_comm *comm, int code, int *rank, char text[HL_ERR_TEXT]);
 
 /* ---- New communicators. *made has one reference, the handle's; error handler and attributes are the
  * caller's work. Errors as above, on all ranks or on none but for HL_ERR_NO_MEM. From an intercommunicator
