@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """Builds every configuration of a tier, runs its tests, and closes with what passed, failed and was skipped.
 
-usage: run.py [--quick | --long] [--only NAME[,NAME]] [--list]
-
 quick   the release build and the tests of suite quick: the developer's loop
 (none)  what CI runs: release builds with gcc and clang, sanitizers, interleavings; suites quick and full
 --long  the same builds, every test there is
@@ -191,7 +189,7 @@ def show(names, tiers):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(prog="tools/check", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     tiers = options.add_mutually_exclusive_group()
     tiers.add_argument("--quick", dest="tier", action="store_const", const="quick", help="the developer's loop, under 2 minutes after a build")
     tiers.add_argument("--long", dest="tier", action="store_const", const="long", help="everything there is")
