@@ -21,6 +21,7 @@ static const struct hl_boot_method *const methods[] = {
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 
+#define NO_PMIX_FIX "or start it with Hotlane's mpiexec, MPICH's mpiexec, or `srun --mpi=pmi2`"
 #if HL_PMIX
 #define OUR_METHODS "pmi1, pmix and self"
 #define PMIX_FIX "pass its PMIX_ variables on to the program"
@@ -31,8 +32,8 @@ enum { METHODS = sizeof methods / sizeof *methods };
 #define NO_PMIX "this build speaks PMI-1 only: configure Hotlane with libpmix-dev installed"
 #endif
 
-static const char one_program[] = "Hydra and `srun --mpi=pmi2` serve one MPI program of each rank: start the "
-                                  "next one by a command of its own, or all of them with Hotlane's mpiexec";
+static const char one_program[] = "a rank may run one MPI program at a time, and under Hydra and `srun "
+                                  "--mpi=pmi2` one in all: start the next one by a command of its own";
 
 /* Variables that say "one of many". SLURM_NTASKS is not among them: every batch script has it. */
 static const struct sign {
@@ -61,8 +62,8 @@ static bool says_many(const struct sign *s, const char *value)
 }
 
 /* Refuses to run alone when the environment says that there are others. `tried`: why no other method came
- * about; `hung_up`: see struct hl_boot_job. */
-static int refuse_if_many(hl_boot_env_fn *env, const char *tried, bool hung_up)
+ * about; `taken`: see struct hl_boot_job. */
+static int refuse_if_many(hl_boot_env_fn *env, const char *tried, bool taken)
 {
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         const char *v = env(signs[i].name);
@@ -70,15 +71,13 @@ static int refuse_if_many(hl_boot_env_fn *env, const char *tried, bool hung_up)
             return hl_err_say(
                 HL_ERR_OTHER,
                 "%s=%s says this is one of several processes, but nobody serves the start-up%s%s; %s",
-                signs[i].name, v, *tried ? ": " : "", tried, hung_up ? one_program : signs[i].fix);
+                signs[i].name, v, *tried ? ": " : "", tried, taken ? one_program : signs[i].fix);
         }
     }
     const char *size = env("OMPI_COMM_WORLD_SIZE");
     if (env("PMIX_NAMESPACE") && env("PMIX_RANK") && !(size && strtol(size, NULL, 10) == 1)) {
-        return hl_err_say(HL_ERR_OTHER,
-                          "PMIX_RANK=%s: started by a PMIx launcher, but " NO_PMIX
-                          "%s%s; or start it with Hotlane's mpiexec, MPICH's mpiexec, or `srun --mpi=pmi2`",
-                          env("PMIX_RANK"), *tried ? ": " : "", tried);
+        return hl_err_say(HL_ERR_OTHER, "PMIX_RANK=%s: started by a PMIx launcher, but " NO_PMIX "%s%s; %s",
+                          env("PMIX_RANK"), *tried ? ": " : "", tried, taken ? one_program : NO_PMIX_FIX);
     }
     return 0;
 }
@@ -145,7 +144,7 @@ int hl_boot_choose(const char *forced, hl_boot_env_fn *env, const struct hl_boot
         }
         if (methods[i] == &hl_boot_self) {
             bool inside = is_inside(env);
-            int rc = inside ? 0 : refuse_if_many(env, tried, job->hung_up);
+            int rc = inside ? 0 : refuse_if_many(env, tried, job->taken);
             if (rc) {
                 return rc;
             }

@@ -16,7 +16,7 @@ struct hl_boot_job {
     bool has_secret; /* the launcher gave one, in `secret` */
     uint64_t secret[2];
     bool goes_on;  /* it lets the job go on without its dead */
-    bool hung_up;  /* by a launcher that was there: it has served another program of this rank */
+    bool taken;    /* the launcher is there, but serves or has served another program of this rank */
     char why[160]; /* what was found, for hl_boot.reason */
 };
 
@@ -57,6 +57,11 @@ extern const struct hl_boot_method hl_boot_pmix;
  * success *chosen and *job are set. Fatal refusals return HL_ERR_OTHER with a text that holds the fix. */
 int hl_boot_choose(const char *forced, hl_boot_env_fn *env, const struct hl_boot_method **chosen,
                    struct hl_boot_job *job);
+
+/* `launcher`: a name that no other rank has. An error, with job->taken, while another process of this rank
+ * has claimed it and lives; where no claim can be made 0 with *claim -1. */
+int hl_boot_claim(const char *launcher, struct hl_boot_job *job, int *claim);
+void hl_boot_unclaim(int *claim);
 
 /* Set in the environment after a handshake, to what the variables of launchers said then: what a rank starts
  * may run alone as long as they say the same. */

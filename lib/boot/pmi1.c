@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LINE = 2048, HANDSHAKE_MS = 20000 };
@@ -30,13 +31,14 @@ static struct {
     pthread_mutex_t turn; /* held for a question and its answer; guards all below but fd */
     int fd;               /* set by init, -1 between fini and again */
     int left;             /* the same between these two: the launcher opened it and closes it, not we */
+    int claim;            /* of hl_boot_claim, from init to fini */
     char kvs[256];
     struct hl_pmi1_lines in;
     bool gone; /* the launcher hung up */
     struct hl_notices notices;
     struct hl_told absent; /* from the fence that waits; n 0: not said */
     hl_a32 waits;          /* atomic: 1 while there are notices */
-} pmi = {.turn = PTHREAD_MUTEX_INITIALIZER, .fd = -1, .left = -1};
+} pmi = {.turn = PTHREAD_MUTEX_INITIALIZER, .fd = -1, .left = -1, .claim = -1};
 
 int hl_pmi1_take(struct hl_pmi1_lines *in, char *line, size_t cap)
 {
@@ -307,6 +309,18 @@ static bool env_number(hl_boot_env_fn *env, const char *name, int min, int *out)
     return true;
 }
 
+/* A second program on the same socket would read the answers to the first. */
+static int claim_socket(int fd, struct hl_boot_job *job)
+{
+    struct stat st;
+    char name[64];
+    if (fstat(fd, &st)) {
+        return 0;
+    }
+    snprintf(name, sizeof name, "socket:[%ju]", (uintmax_t)st.st_ino);
+    return hl_boot_claim(name, job, &pmi.claim);
+}
+
 static int pmi1_init(hl_boot_env_fn *env, struct hl_boot_job *job)
 {
     int fd, type = 0;
@@ -323,10 +337,12 @@ static int pmi1_init(hl_boot_env_fn *env, struct hl_boot_job *job)
     pmi.fd = fd;
     pmi.in.have = 0;
     pmi.gone = false;
-    int rc = shake_hands(job);
-    job->hung_up = pmi.gone && pmi.in.have == 0; /* without a word that is no answer */
+    int rc = claim_socket(fd, job);
+    rc = rc ? rc : shake_hands(job);
+    job->taken |= pmi.gone && pmi.in.have == 0; /* without a word that is no answer */
     if (rc) {
         pmi.fd = -1; /* it is not ours: leave it open */
+        hl_boot_unclaim(&pmi.claim);
     }
     pthread_mutex_unlock(&pmi.turn);
     if (rc) {
@@ -456,6 +472,7 @@ static int pmi1_fini(void)
     int rc = pmi.fd >= 0 ? ask("finalize_ack", a, -1, "cmd=finalize\n") : 0;
     pmi.left = pmi.fd >= 0 ? pmi.fd : pmi.left;
     pmi.fd = -1;
+    hl_boot_unclaim(&pmi.claim);
     pthread_mutex_unlock(&pmi.turn);
     return rc;
 }
@@ -465,13 +482,18 @@ static int pmi1_again(void)
 {
     char a[LINE];
     int status = 0;
+    struct hl_boot_job job;
     pthread_mutex_lock(&pmi.turn);
     pmi.fd = pmi.left;
-    int rc = ask("response_to_init", a, HANDSHAKE_MS, "cmd=init pmi_version=1 pmi_subversion=1\n");
+    int rc = claim_socket(pmi.fd, &job);
+    rc = rc ? rc : ask("response_to_init", a, HANDSHAKE_MS, "cmd=init pmi_version=1 pmi_subversion=1\n");
     if (!rc && hl_pmi1_number(a, "rc", &status) && status) {
         rc = refused("a rank that had left", a);
     }
-    pmi.fd = rc ? -1 : pmi.left;
+    if (rc) {
+        pmi.fd = -1;
+        hl_boot_unclaim(&pmi.claim);
+    }
     pthread_mutex_unlock(&pmi.turn);
     return rc;
 }

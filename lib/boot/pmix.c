@@ -47,6 +47,7 @@ static struct {
     pthread_mutex_t turn; /* held for a whole put, get, fence or fini */
     bool dirty;           /* something was put since the last fence; guarded by turn */
     pmix_proc_t me;       /* written by init */
+    int claim;            /* of hl_boot_claim, from init to fini */
     int bell;             /* eventfd, rung with each notice; made by init and kept, as is the next */
     int over;             /* eventfd, rung when the fence is over */
     pthread_mutex_t told; /* guards what PMIx's thread writes: all below */
@@ -56,7 +57,11 @@ static struct {
     bool met;             /* it is over, with: */
     pmix_status_t status;
     struct hl_notices notices;
-} px = {.turn = PTHREAD_MUTEX_INITIALIZER, .told = PTHREAD_MUTEX_INITIALIZER, .bell = -1, .over = -1};
+} px = {.turn = PTHREAD_MUTEX_INITIALIZER,
+        .told = PTHREAD_MUTEX_INITIALIZER,
+        .bell = -1,
+        .over = -1,
+        .claim = -1};
 
 /* A yes with the name `key`, as all calls take their wishes. */
 static pmix_info_t wish(const char *key)
@@ -230,14 +235,25 @@ static bool learn_number(pmix_rank_t of, const char *key, int *out, pmix_status_
     return good;
 }
 
+/* The server would count two programs of a rank as two ranks in a fence. */
+static int claim_rank(hl_boot_env_fn *env, struct hl_boot_job *job)
+{
+    char name[512];
+    const char *server = env("PMIX_SERVER_URI2"); /* servers of all versions set it */
+    snprintf(name, sizeof name, "%s %s %s", env("PMIX_RANK"), env("PMIX_NAMESPACE"), server ? server : "");
+    return hl_boot_claim(name, job, &px.claim);
+}
+
 static int pmix_init(hl_boot_env_fn *env, struct hl_boot_job *job)
 {
     int rc = load();
+    rc = rc ? rc : claim_rank(env, job);
     if (rc) {
         return rc;
     }
     pmix_status_t status = start();
     if (status != PMIX_SUCCESS) {
+        hl_boot_unclaim(&px.claim);
         return hl_err_say(HL_ERR_OTHER,
                           "PMIX_NAMESPACE is set, but the PMIx server of rank %s does not answer: %s",
                           env("PMIX_RANK"), lib.words(status));
@@ -256,6 +272,7 @@ static int pmix_init(hl_boot_env_fn *env, struct hl_boot_job *job)
     rc = rc ? rc : listen_to_events();
     if (rc) {
         lib.finalize(NULL, 0);
+        hl_boot_unclaim(&px.claim);
         return rc;
     }
     job->rank = (int)px.me.rank;
@@ -463,6 +480,7 @@ static int pmix_fini(void)
     pthread_mutex_unlock(&px.told);
     pthread_mutex_lock(&px.turn);
     pmix_status_t rc = gone ? PMIX_SUCCESS : lib.finalize(NULL, 0);
+    hl_boot_unclaim(&px.claim);
     pthread_mutex_unlock(&px.turn);
     return rc == PMIX_SUCCESS ? 0
                               : hl_err_say(HL_ERR_OTHER, "leaving the launcher failed: %s", lib.words(rc));

@@ -126,6 +126,10 @@ def what_a_rank_starts_is_no_rank():
         same((job.code, job.out.count("of 2 finalized")), (0, 6 if words[0] == "job" else 2))
 
 
+def two_programs_of_a_rank_at_once_are_refused():
+    harness.two_programs_at_once(lambda *words: L.run(2, *words))
+
+
 PROBLEM = ["--zones", "64,64", "--patch", "16", "--steps", "40", "--quiet", "--json", "-"]
 
 
@@ -387,6 +391,7 @@ SLURM = [a_step_without_server_is_refused, one_task_of_a_step_needs_no_server, o
          a_batch_script_starts_steps_and_programs, the_binding_of_a_step_sets_the_lanes, two_nodes_are_two_nodes]
 CASES = [ranks_meet_and_share_the_node, ranks_that_may_not_share_meet_as_well, a_node_asks_for_each_value_once,
          programs_know_their_number, mpi_programs_run, what_a_rank_starts_is_no_rank,
+         two_programs_of_a_rank_at_once_are_refused,
          the_stencil_has_the_serial_hash, ends_tell_their_cause_in_time, mpi_programs_end_in_time,
          ranks_do_not_outlive_a_killed_launcher, ranks_do_not_outlive_their_killed_parent, a_stopped_rank_is_said_by_its_peers,
          a_death_behind_a_script_is_seen_by_its_peers,

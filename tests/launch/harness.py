@@ -203,6 +203,15 @@ def play(case):
         return reason
 
 
+def two_programs_at_once(run):
+    """The second program of each of 2 ranks is refused, while its first lives on. `run` takes the words of the program."""
+    job = run("sh", "-c", f"""
+        first=$(mktemp); "{RANK}" sleep > "$first" & until grep -q sleeps "$first"; do sleep 0.05; done
+        rm "$first"; "{RANK}" facts; echo "code $?"; sleep 1; kill -9 $!""")
+    same(job.out.count("code 42"), 2)
+    holds(job.err, "another MPI program of this rank, speaks with the launcher", "a rank may run one MPI program at a time")
+
+
 def main(groups):
     """Runs the cases of the group named on the command line; the last line counts them."""
     failed = ran = 0

@@ -987,6 +987,10 @@ subprocess.run(["{RANK}", "facts"], close_fds=False)
     holds(job.err, "rank 0 broke the PMI protocol", "a second program began on its socket", "after MPI_Init")
 
 
+def two_programs_of_a_rank_at_once_are_refused():
+    harness.two_programs_at_once(lambda *words: run("-n", 2, *words))
+
+
 def a_job_within_a_batch_step_is_a_job():
     """Under `srun -n 4 --mpi=... mpiexec`, whichever way that step would serve its own tasks."""
     step = {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_NTASKS": "4", "SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "2"}
@@ -1516,6 +1520,7 @@ GROUPS = {
     "protocol": [the_conversation_is_pmi_1, lines_may_come_in_pieces_or_together, nonsense_ends_the_job_with_a_line,
                  a_rank_that_never_reads_is_ended, the_secret_is_told_to_ranks_only,
                  a_shell_may_start_one_program_after_the_other, two_programs_at_once_on_one_socket_are_refused,
+                 two_programs_of_a_rank_at_once_are_refused,
                  a_rank_may_start_a_job_of_its_own, a_job_within_a_batch_step_is_a_job],
     "node": [everything_works_at_any_size, near_0_gives_groups_of_one, cliques_split_the_node, a_node_asks_for_each_value_once,
              ranks_of_different_networks_do_not_share, nothing_gets_a_name, strangers_on_the_socket_are_ignored,

@@ -23,7 +23,12 @@ static const char *const *fake;
 
 static const char *fake_env(const char *name)
 {
+    static char server[16]; /* other runs of this test have another */
     size_t n = strlen(name);
+    if (!strcmp(name, "PMIX_SERVER_URI2")) {
+        snprintf(server, sizeof server, "%d", (int)getpid());
+        return server;
+    }
     for (const char *const *e = fake; e && *e; e++) {
         if (!strncmp(*e, name, n) && (*e)[n] == '=') {
             return *e + n + 1;
@@ -305,8 +310,40 @@ START_TEST(a_launcher_that_hung_up_serves_one_program)
     close(canned_launcher(env, ""));
     ck_assert_int_eq(choose("auto", &name), HL_ERR_OTHER);
     ck_assert_str_eq(name, "none");
-    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "has hung up; Hydra and"));
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "has hung up; a rank may run one"));
     ck_assert_ptr_null(strstr(hl_err_text(HL_ERR_OTHER), "PMI_FD is missing"));
+}
+END_TEST
+
+static void hold_launcher(int ready)
+{
+    const char *name;
+    if (choose("pmi1", &name) == 0 && write(ready, "", 1) == 1) {
+        pause();
+    }
+    _exit(1);
+}
+
+START_TEST(a_second_program_of_a_rank_is_refused_while_the_first_lives)
+{
+    char env[3][32], byte, first[40];
+    const char *name;
+    int ready[2], end = canned_launcher(env, hello);
+    ck_assert_int_eq(pipe(ready), 0);
+    pid_t child = fork();
+    if (!child) {
+        hold_launcher(ready[1]);
+    }
+    ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+    ck_assert_int_eq(choose("auto", &name), HL_ERR_OTHER);
+    snprintf(first, sizeof first, "process %d, another MPI program", (int)child);
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), first));
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "one MPI program at a time"));
+    ck_assert_int_eq(kill(child, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    ck_assert_int_eq(write(end, hello, sizeof hello - 1), (ssize_t)sizeof hello - 1);
+    ck_assert_int_eq(choose("auto", &name), 0);
+    ck_assert_str_eq(name, "pmi1");
 }
 END_TEST
 
@@ -500,6 +537,7 @@ static Suite *make_suite(void)
     tcase_add_test(tc, the_override_is_obeyed_or_refused);
     tcase_add_test(tc, a_handshake_learns_all_and_hides_the_launcher);
     tcase_add_test(tc, a_launcher_that_hung_up_serves_one_program);
+    tcase_add_test(tc, a_second_program_of_a_rank_is_refused_while_the_first_lives);
     tcase_add_loop_test(tc, a_socket_that_answers_nonsense_is_no_launcher, 0, 3);
     tcase_add_test(tc, notices_come_between_answers_and_a_hang_up_is_seen);
     tcase_add_test(tc, a_singleton_opens_no_descriptor_and_works_like_a_job);
