@@ -489,6 +489,9 @@ int hl_match_sendrecv(const struct hl_send *s, const struct hl_recv *r, MPI_Stat
 
 int hl_match_cancel(struct hl_req *req)
 {
+    if (req->what != HL_REQ_SEND) {
+        hl_prog_poll(); /* who cancels and posts again and again would else never have what came long ago */
+    }
     int err = hl_matcher_cancel(&self, req);
 
     /* Who sends to himself may look once, and receive what was not cancelled. */

@@ -193,6 +193,21 @@ static void *work(void *arg)
     return NULL;
 }
 
+/* Who cancels his receive and posts it again and again has the message in the end. */
+static void receive_in_small_steps(int source)
+{
+    MPI_Request s, r;
+    int in = -1;
+    MPI_Isend(&me, 1, MPI_INT, partner, 7, MPI_COMM_WORLD, &s);
+    do {
+        MPI_Irecv(&in, 1, MPI_INT, source, 7, MPI_COMM_WORLD, &r);
+        MPI_Cancel(&r);
+    } while (was_cancelled(&r));
+    CHECK_EQ(in, partner);
+    MPI_Wait(&s, MPI_STATUS_IGNORE);
+    meet();
+}
+
 int main(int argc, char **argv)
 {
     test_start(1);
@@ -208,6 +223,8 @@ int main(int argc, char **argv)
     matched(false);
     matched(true);
     again();
+    receive_in_small_steps(partner);
+    receive_in_small_steps(MPI_ANY_SOURCE);
     test_threads(2 * pairs, work);
     meet();
     CHECK(!waits(MPI_ANY_TAG));
