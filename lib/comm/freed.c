@@ -13,18 +13,23 @@
 
 struct freed {
     uint64_t first, last; /* contexts, plane 0 */
-    struct hl_errh *errh; /* with a reference */
+    struct hl_errh *errh; /* with a reference; others that do the same are not told from it */
 };
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
 static struct freed *freed HL_GUARDED_BY(lock);
 static size_t n_freed HL_GUARDED_BY(lock), room HL_GUARDED_BY(lock);
 
+static bool same(const struct hl_errh *a, const struct hl_errh *b)
+{
+    return a->how == b->how && a->fn == b->fn;
+}
+
 static bool extend(uint64_t ctx, const struct hl_errh *e) HL_REQUIRES(lock)
 {
     for (size_t i = n_freed; i > 0 && n_freed - i < RECENT; i--) {
         struct freed *f = &freed[i - 1];
-        if (f->errh == e && (ctx == f->last + NEXT || ctx + NEXT == f->first)) {
+        if (same(f->errh, e) && (ctx == f->last + NEXT || ctx + NEXT == f->first)) {
             *(ctx > f->last ? &f->last : &f->first) = ctx;
             return true;
         }

@@ -9,6 +9,7 @@
 
 #include "boot.h"
 #include "comm.h"
+#include "errh.h"
 #include "err.h"
 #include "info.h"
 #include "shape.h"
@@ -65,6 +66,25 @@ START_TEST(progressions_need_no_table)
     hl_group_unref(down);
     hl_group_unref(one);
     hl_group_unref(odd);
+}
+END_TEST
+
+static void answer_nothing(void *object, int *code, ...)
+{
+    (void)object, (void)code;
+}
+
+/* Else a program that makes a communicator and a handler again and again fills its memory. */
+START_TEST(freed_communicators_share_handlers_that_do_the_same)
+{
+    for (uint64_t i = 0; i < 100; i++) {
+        struct hl_comm c = {.ctx = 8 * (1000 + i)};
+        ck_assert_int_eq(hl_errh_make(HL_ERRH_COMM, answer_nothing, &c.errh), 0);
+        hl_errh_keep(&c);
+        ck_assert_uint_eq(hl_a32_load_relaxed(&c.errh->refs), i == 0 ? 2 : 1);
+        hl_errh_unref(c.errh);
+    }
+    hl_errh_forget_freed();
 }
 END_TEST
 
@@ -509,6 +529,7 @@ static Suite *comm_suite(void)
     tcase_add_checked_fixture(groups, be_rank_3_of_8, NULL);
     tcase_add_test(groups, progressions_need_no_table);
     tcase_add_test(groups, nobody_left_is_the_empty_group);
+    tcase_add_test(groups, freed_communicators_share_handlers_that_do_the_same);
     tcase_add_test(groups, members_are_chosen_by_rank);
     tcase_add_test(groups, wrong_ranks_are_refused);
     tcase_add_test(groups, sets_combine_in_the_first_ones_order);
