@@ -14,14 +14,32 @@ void hl_api_give_comm(const struct hl_comm *parent, struct hl_comm *made, MPI_Co
     *newcomm = made != NULL ? made->handle : MPI_COMM_NULL;
 }
 
-/* What dup copies beside the group. */
-static int copy_extras(const struct hl_comm *c, const struct hl_info *hints, struct hl_comm *made)
-{
-    int err = hl_attr_copy_all(&c->attrs, c->handle, &made->attrs);
+struct extras {
+    struct hl_comm *from;
+    MPI_Info info;
+};
 
+/* What dup copies beside the group. A wrong info is found here, as the others count on this rank's part. */
+static int copy_extras(void *arg, struct hl_comm *made)
+{
+    const struct extras *x = arg;
+    struct hl_info *hints;
+    int err = hl_api_get_info(x->info, &hints);
+
+    err = err == 0 ? hl_attr_copy_all(&x->from->attrs, x->from->handle, &made->attrs) : err;
     err = err == 0 && hints != NULL ? hl_comm_set_hints(made, hints) : err;
     if (err != 0) {
         hl_attr_delete_all(&made->attrs, made->handle);
+    }
+    return err;
+}
+
+static int dup_now(struct extras *x, struct hl_comm **made)
+{
+    int err = hl_coll_comm_dup(x->from, made);
+
+    if (err == 0 && (err = copy_extras(x, *made)) != 0) {
+        hl_comm_free(*made);
     }
     return err;
 }
@@ -30,25 +48,16 @@ static int copy_extras(const struct hl_comm *c, const struct hl_info *hints, str
 static int dup(const char *func, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
     struct hl_comm *c, *made = NULL;
-    struct hl_info *hints;
     struct hl_req *r = NULL;
     int err = hl_api_enter(hl_api_get_comm(comm, &c));
+    struct extras extras = {c, info};
 
     err = err == 0 ? hl_api_check_out(newcomm, "newcomm") : err;
-    if (err == 0) {
-        err = request != NULL ? hl_coll_comm_idup(c, &made, &r) : hl_coll_comm_dup(c, &made);
-    }
     if (err != 0) {
         return hl_api_leave(c, func, err);
     }
-    err = hl_api_get_info(info, &hints); /* the others count on this rank's part, also when this is wrong */
-    err = err == 0 ? copy_extras(c, hints, made) : err;
-    if (err != 0 && r != NULL) { /* the others count on this rank's messages */
-        hl_req_wait(r);
-        hl_req_finish(r, MPI_STATUS_IGNORE);
-    }
+    err = request != NULL ? hl_coll_comm_idup(c, copy_extras, &extras, &made, &r) : dup_now(&extras, &made);
     if (err != 0) {
-        hl_comm_free(made);
         *newcomm = MPI_COMM_NULL;
         return hl_api_leave(c, func, err);
     }

@@ -117,8 +117,12 @@ int hl_coll_first_failed(struct hl_comm *comm, int code, int *rank, char text[HL
 /* MPI_Comm_dup, without attributes. */
 int hl_coll_comm_dup(struct hl_comm *comm, struct hl_comm **made);
 
-/* MPI_Comm_idup: *made may be used when *request is done. */
-int hl_coll_comm_idup(struct hl_comm *comm, struct hl_comm **made, struct hl_req **request);
+/* MPI_Comm_idup. `fill` writes into *made what is copied from *comm before anything is sent; where it fails,
+ * that error is returned at once, without a request or communicator, and this rank still does its part for
+ * the others. */
+typedef int hl_coll_fill_fn(void *arg, struct hl_comm *made);
+int hl_coll_comm_idup(struct hl_comm *comm, hl_coll_fill_fn *fill, void *arg, struct hl_comm **made,
+                      struct hl_req **request);
 
 /* MPI_Comm_split: *made is NULL for color MPI_UNDEFINED, or when nobody of the other group has my color. */
 int hl_coll_comm_split(struct hl_comm *comm, int color, int key, struct hl_comm **made);

@@ -7,6 +7,7 @@
 #include "boot.h"
 #include "err.h"
 #include "flight.h"
+#include "keyval.h"
 #include "util.h"
 
 /* ---- Dup: an empty communicator that gets its contexts when all have them ---- */
@@ -14,6 +15,7 @@
 struct dup {
     struct hl_flight flight; /* idup only, as is request */
     struct hl_req *request;
+    bool unwanted; /* it is made for the others' sake */
     struct hl_comm *parent, *made;
     struct hl_sched sched;
     struct {
@@ -103,13 +105,16 @@ static void land_dup(struct hl_flight *f)
 
     if (err != 0) {
         hl_req_fail(r, err);
+    } else if (d->unwanted) {
+        hl_comm_free(d->made);
     }
     hl_comm_unref(d->parent);
     free(d);
     hl_req_done(r);
 }
 
-int hl_coll_comm_idup(struct hl_comm *comm, struct hl_comm **made, struct hl_req **request)
+int hl_coll_comm_idup(struct hl_comm *comm, hl_coll_fill_fn *fill, void *arg, struct hl_comm **made,
+                      struct hl_req **request)
 {
     struct dup *d = aligned_alloc(_Alignof(struct dup), sizeof *d);
     struct hl_req *r = hl_req_new(HL_REQ_COLL);
@@ -120,11 +125,17 @@ int hl_coll_comm_idup(struct hl_comm *comm, struct hl_comm **made, struct hl_req
         goto failed;
     }
     struct hl_comm *empty = d->made;
+    int wrong = fill(arg, empty);
     d->flight = (struct hl_flight){.step = step_dup, .end = land_dup};
     d->request = r;
+    d->unwanted = wrong != 0;
     r->ctx = comm->ctx;
     hl_comm_ref(comm);
     err = hl_flight_start(&d->flight);
+    if (err == 0 && wrong != 0) {
+        hl_req_orphan(r);
+        return wrong;
+    }
     if (err == 0) {
         *made = empty;
         *request = r;
@@ -132,6 +143,7 @@ int hl_coll_comm_idup(struct hl_comm *comm, struct hl_comm **made, struct hl_req
     }
     hl_comm_unref(comm);
     hl_sched_fini(&d->sched);
+    hl_attr_delete_all(&empty->attrs, empty->handle);
     hl_comm_free(empty);
 failed:
     free(d);

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "cs.h"
 #include "err.h"
 
 int hl_reducer_init(struct hl_reducer *r, MPI_Op op, struct hl_type *type)
@@ -51,6 +52,9 @@ void hl_reducer_apply(const struct hl_reducer *r, void *left, void *right, int64
     if (r->kernel != NULL) {
         r->kernel(left, right, (size_t)count);
     } else {
+        struct hl_cs_outside o;
+        hl_cs_step_out(&o);
         apply_user(r, left, right, count);
+        hl_cs_step_in(&o);
     }
 }

@@ -5,6 +5,7 @@
 
 #include "boot.h"
 #include "comm.h"
+#include "cs.h"
 #include "lock.h"
 #include "log.h"
 
@@ -112,7 +113,10 @@ static void run(const struct hl_errh_site *site, const char *func, int code, con
     struct hl_errh *e = hl_errh_get(site->slot);
 
     if (e->how == HL_ERRH_USER) {
+        struct hl_cs_outside o;
+        hl_cs_step_out(&o);
         e->fn(site->handle, &code, func, NULL);
+        hl_cs_step_in(&o);
     } else if (e->how != HL_ERRH_RETURN) {
         hl_log(HL_LOG_ERROR, "%s%s%s: %s; the job ends (%s)", func, site->what != NULL ? " on " : "",
                site->what != NULL ? site->what : "", words,

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "cs.h"
 #include "err.h"
 #include "lock.h"
 
@@ -20,10 +21,13 @@ struct keyval {
 struct row {
     struct keyval *key;
     void *value;
+    uint64_t number;     /* in the order in which they were set */
+    const void *deleter; /* the call whose delete callback runs, NULL: none. Others find no value meanwhile */
 };
 
 struct hl_attr_set {
     int n, room;
+    uint64_t next; /* row's number */
     struct row rows[];
 };
 
@@ -118,16 +122,35 @@ static int result(const struct keyval *k, const char *callback, int code)
                             "the %s function of attribute key %d returned %d", callback, k->id, code);
 }
 
-/* The delete callback, without the lock. */
+/* The callbacks, without the lock and outside all sections. The caller has a reference to the key. */
 static int run_delete(const struct keyval *k, void *object, void *value)
 {
-    return k->del == NULL ? 0 : result(k, "delete", k->del(object, k->id, value, k->extra));
+    struct hl_cs_outside o;
+
+    if (k->del == NULL) {
+        return 0;
+    }
+    hl_cs_step_out(&o);
+    int code = k->del(object, k->id, value, k->extra);
+    hl_cs_step_in(&o);
+    return result(k, "delete", code);
+}
+
+static int run_copy(const struct keyval *k, void *object, void *in, void *out, int *copies)
+{
+    struct hl_cs_outside o;
+
+    hl_cs_step_out(&o);
+    int code = k->copy(object, k->id, k->extra, in, out, copies);
+    hl_cs_step_in(&o);
+    return result(k, "copy", code);
 }
 
 /* Room for one more row. */
 static int grow(struct hl_attr_set **slot) HL_REQUIRES(lock)
 {
     int n = *slot != NULL ? (*slot)->n : 0, room = *slot != NULL ? (*slot)->room : 0;
+    uint64_t next = *slot != NULL ? (*slot)->next : 0;
 
     if (n < room) {
         return 0;
@@ -139,6 +162,7 @@ static int grow(struct hl_attr_set **slot) HL_REQUIRES(lock)
     }
     set->n = n;
     set->room = room;
+    set->next = next;
     *slot = set;
     return 0;
 }
@@ -148,10 +172,61 @@ static int append(struct hl_attr_set **slot, struct keyval *k, void *value) HL_R
     int err = grow(slot);
 
     if (err == 0) {
+        struct hl_attr_set *set = *slot;
         k->refs++;
-        (*slot)->rows[(*slot)->n++] = (struct row){k, value};
+        set->rows[set->n++] = (struct row){k, value, set->next++, NULL};
     }
     return err;
+}
+
+/* Takes row `at` out of the set. */
+static void take_out(struct hl_attr_set *set, struct row *row) HL_REQUIRES(lock)
+{
+    unref_key(row->key);
+    set->n--;
+    for (; row < &set->rows[set->n]; row++) {
+        *row = row[1];
+    }
+}
+
+/* Runs the delete callback for the row set with `k`, which no other call does at the time, and takes it out
+ * if the callback agrees and has let nobody set another value. The lock is given away meanwhile. */
+static int delete_row(struct hl_attr_set **slot, void *object, struct keyval *k) HL_REQUIRES(lock)
+{
+    struct row *row = row_of(*slot, k);
+    void *value = row->value;
+    const void *me = &value;
+
+    row->deleter = me;
+    k->refs++;
+    hl_mutex_unlock(&lock);
+    int err = run_delete(k, object, value);
+    hl_mutex_lock(&lock);
+    row = row_of(*slot, k);
+    if (row != NULL && row->deleter == me) {
+        row->deleter = NULL;
+        if (err == 0) {
+            take_out(*slot, row);
+        }
+    }
+    unref_key(k);
+    return err;
+}
+
+static int put(struct hl_attr_set **slot, void *object, struct keyval *k, void *value) HL_REQUIRES(lock)
+{
+    struct row *row;
+    int err = 0;
+
+    while (err == 0 && (row = row_of(*slot, k)) != NULL) {
+        if (row->deleter != NULL) { /* the old value is as good as gone */
+            row->value = value;
+            row->deleter = NULL;
+            return 0;
+        }
+        err = delete_row(slot, object, k);
+    }
+    return err == 0 ? append(slot, k, value) : err;
 }
 
 int hl_attr_put(struct hl_attr_set **slot, enum hl_attr_sort sort, void *object, int keyval, void *value)
@@ -160,18 +235,10 @@ int hl_attr_put(struct hl_attr_set **slot, enum hl_attr_sort sort, void *object,
 
     hl_mutex_lock(&lock);
     struct keyval *k = key_of(sort, keyval);
-    struct row *row = k != NULL ? row_of(*slot, k) : NULL;
-    if (row != NULL) {
-        void *old = row->value;
-        hl_mutex_unlock(&lock);
-        err = run_delete(k, object, old);
-        hl_mutex_lock(&lock);
-        row = row_of(*slot, k);
-        if (err == 0 && row != NULL) {
-            row->value = value;
-        }
-    } else if (k != NULL) {
-        err = append(slot, k, value);
+    if (k != NULL) {
+        k->refs++;
+        err = put(slot, object, k, value);
+        unref_key(k);
     }
     hl_mutex_unlock(&lock);
     return k != NULL ? err : bad_key(keyval);
@@ -191,104 +258,94 @@ int hl_attr_get(struct hl_attr_set *const *slot, enum hl_attr_sort sort, int key
     return k != NULL ? 0 : bad_key(keyval);
 }
 
-/* Takes row `at` out of the set. */
-static void take_out(struct hl_attr_set *set, struct row *row) HL_REQUIRES(lock)
-{
-    unref_key(row->key);
-    set->n--;
-    for (; row < &set->rows[set->n]; row++) {
-        *row = row[1];
-    }
-}
-
-/* Deletes the value set with `k`, callback first. */
-static int delete_row(struct hl_attr_set **slot, void *object, struct keyval *k, void *value)
-{
-    int err = run_delete(k, object, value);
-
-    if (err == 0) {
-        hl_mutex_lock(&lock);
-        struct row *row = row_of(*slot, k);
-        if (row != NULL) {
-            take_out(*slot, row);
-        }
-        hl_mutex_unlock(&lock);
-    }
-    return err;
-}
-
 int hl_attr_delete(struct hl_attr_set **slot, enum hl_attr_sort sort, void *object, int keyval)
 {
+    int err = 0;
+
     hl_mutex_lock(&lock);
     struct keyval *k = any_key_of(sort, keyval);
     const struct row *row = k != NULL ? row_of(*slot, k) : NULL;
-    void *value = row != NULL ? row->value : NULL;
-    hl_mutex_unlock(&lock);
-    return k != NULL && row != NULL ? delete_row(slot, object, k, value) : bad_key(keyval);
-}
-
-/* Row i, or false past the end. */
-static bool row_at(struct hl_attr_set *const *slot, int i, struct row *row)
-{
-    hl_mutex_lock(&lock);
-    bool there = *slot != NULL && i < (*slot)->n;
+    bool there = row != NULL && row->deleter == NULL;
     if (there) {
-        *row = (*slot)->rows[i];
+        err = delete_row(slot, object, k);
     }
     hl_mutex_unlock(&lock);
-    return there;
+    return there ? err : bad_key(keyval);
+}
+
+/* The first row from `number` on that nobody deletes, with a reference to its key; false past `end`. */
+static bool next_row(struct hl_attr_set *const *slot, uint64_t number, uint64_t end, struct row *row)
+{
+    bool found = false;
+
+    hl_mutex_lock(&lock);
+    for (int i = 0; *slot != NULL && i < (*slot)->n && !found; i++) {
+        *row = (*slot)->rows[i];
+        found = row->number >= number && row->number < end && row->deleter == NULL;
+    }
+    if (found) {
+        row->key->refs++;
+    }
+    hl_mutex_unlock(&lock);
+    return found;
+}
+
+/* Copies one row if its callback says so. */
+static int copy_row(const struct row *row, void *object, struct hl_attr_set **to)
+{
+    hl_attr_copy_fn *const dup = (hl_attr_copy_fn *)MPI_COMM_DUP_FN;
+    const struct keyval *k = row->key;
+    void *value = row->value;
+    int err = 0, copies = k->copy == dup;
+
+    if (k->copy != NULL && k->copy != dup) {
+        err = run_copy(k, object, row->value, &value, &copies);
+    }
+    hl_mutex_lock(&lock);
+    err = err == 0 && copies ? append(to, row->key, value) : err;
+    unref_key(row->key);
+    hl_mutex_unlock(&lock);
+    return err;
 }
 
 int hl_attr_copy_all(struct hl_attr_set *const *from, void *object, struct hl_attr_set **to)
 {
-    hl_attr_copy_fn *const dup = (hl_attr_copy_fn *)MPI_COMM_DUP_FN;
-    struct row row = {NULL, NULL};
+    struct row row = {.number = 0};
+    int err = 0;
 
-    for (int i = 0; row_at(from, i, &row); i++) {
-        const struct keyval *k = row.key;
-        void *value = row.value;
-        int copies = k->copy == dup;
-        if (k->copy != NULL && k->copy != dup) {
-            int err = result(k, "copy", k->copy(object, k->id, k->extra, row.value, &value, &copies));
-            if (err != 0) {
-                return err;
-            }
-        }
-        if (copies) {
-            hl_mutex_lock(&lock);
-            int err = append(to, row.key, value);
-            hl_mutex_unlock(&lock);
-            if (err != 0) {
-                return err;
-            }
-        }
+    hl_mutex_lock(&lock);
+    uint64_t end = *from != NULL ? (*from)->next : 0; /* callbacks may set more */
+    hl_mutex_unlock(&lock);
+    for (uint64_t at = 0; err == 0 && next_row(from, at, end, &row); at = row.number + 1) {
+        err = copy_row(&row, object, to);
     }
-    return 0;
+    return err;
 }
 
-/* The row set last, or false when there is none. */
-static bool last_row(struct hl_attr_set *const *slot, struct row *row)
+/* The row set last that nobody deletes, NULL for none. */
+static const struct row *last_row(const struct hl_attr_set *set) HL_REQUIRES(lock)
 {
-    hl_mutex_lock(&lock);
-    int n = *slot != NULL ? (*slot)->n : 0;
-    if (n > 0) {
-        *row = (*slot)->rows[n - 1];
+    for (int i = set != NULL ? set->n : 0; i > 0; i--) {
+        if (set->rows[i - 1].deleter == NULL) {
+            return &set->rows[i - 1];
+        }
     }
-    hl_mutex_unlock(&lock);
-    return n > 0;
+    return NULL;
 }
 
 int hl_attr_delete_all(struct hl_attr_set **slot, void *object)
 {
-    struct row row = {NULL, NULL};
+    const struct row *row;
     int err = 0;
 
-    while (err == 0 && last_row(slot, &row)) {
-        err = delete_row(slot, object, row.key, row.value);
+    hl_mutex_lock(&lock);
+    while (err == 0 && (row = last_row(*slot)) != NULL) {
+        err = delete_row(slot, object, row->key);
     }
     if (err == 0) {
         free(*slot);
         *slot = NULL;
     }
+    hl_mutex_unlock(&lock);
     return err;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cs.h"
 #include "err.h"
 #include "lock.h"
 
@@ -94,6 +95,7 @@ static int call_user(const struct hl_rep *rep, const struct hl_type *type, int c
     const struct hl_rep_fns *u = &rep->user;
     MPI_Datarep_conversion_function *fn = write ? u->write : u->read;
     MPI_Datarep_conversion_function_c *fn_c = write ? u->write_c : u->read_c;
+    struct hl_cs_outside o;
     int code;
 
     if (u->large ? fn_c == MPI_CONVERSION_FN_NULL_C : fn == MPI_CONVERSION_FN_NULL) {
@@ -101,8 +103,10 @@ static int call_user(const struct hl_rep *rep, const struct hl_type *type, int c
         return write ? hl_type_pack(type, count, buf, 0, file, bytes)
                      : hl_type_unpack(type, count, buf, 0, file, bytes);
     }
+    hl_cs_step_out(&o);
     code = u->large ? fn_c(buf, type->handle, count, file, 0, u->state)
                     : fn(buf, type->handle, count, file, 0, u->state);
+    hl_cs_step_in(&o);
     return code == MPI_SUCCESS
                ? 0
                : hl_err_say(HL_ERR_CONVERSION, "the conversion function of representation '%s' returned %d",

@@ -171,6 +171,20 @@ void hl_cs_leave_process(void)
     unnest(&process, &in_process);
 }
 
+void hl_cs_step_out(struct hl_cs_outside *o)
+{
+    *o = (struct hl_cs_outside){in_process, in_progress};
+    hl_prog_give_way();
+    in_process = in_progress = 0;
+}
+
+void hl_cs_step_in(const struct hl_cs_outside *o)
+{
+    in_process = o->process;
+    in_progress = o->progress;
+    hl_prog_come_back();
+}
+
 void hl_prog_give_way(void)
 {
     if (HL_UNLIKELY(in_process != 0)) {

@@ -95,6 +95,14 @@ HL_INLINE bool hl_cs_try(enum hl_cs_kind kind, struct hl_mutex *object)
     return HL_LIKELY((hl_cs_on >> kind & 1) == 0) || hl_cs_enter_if_free(kind, object);
 }
 
+/* Around a function of the user: leaves the process's two locks, so that threads which it waits for can call,
+ * and its own calls enter anew. Not within an object's section. */
+struct hl_cs_outside {
+    unsigned process, progress; /* how deep the thread was in */
+};
+void hl_cs_step_out(struct hl_cs_outside *o);
+void hl_cs_step_in(const struct hl_cs_outside *o);
+
 /* Counts a reference to the request or communicator of that name up or down. */
 void hl_cs_count(enum hl_cs_kind kind, uint64_t name, int by) HL_NOINLINE;
 

@@ -4,6 +4,7 @@
  *   ACTIVE --free--> ORPHANED --complete--> gone */
 #include "general.h"
 
+#include "cs.h"
 #include "err.h"
 #include "prog.h"
 
@@ -25,15 +26,28 @@ static int result(int code)
     return code == MPI_SUCCESS ? 0 : -code;
 }
 
+static int run_free(const struct hl_req_general *user)
+{
+    struct hl_cs_outside o;
+
+    hl_cs_step_out(&o);
+    int code = user->free(user->extra);
+    hl_cs_step_in(&o);
+    return code;
+}
+
 static int results(struct hl_req *r, MPI_Status *status, bool end)
 {
     struct hl_req_general user = user_of(r);
     MPI_Status told = {.MPI_ERROR = MPI_SUCCESS};
+    struct hl_cs_outside o;
 
     hl_req_set_status(&told, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, false);
+    hl_cs_step_out(&o);
     int code = user.query(user.extra, &told);
+    hl_cs_step_in(&o);
     if (end) {
-        int freed = user.free(user.extra);
+        int freed = run_free(&user);
         code = code != MPI_SUCCESS ? code : freed;
     }
     if (status != MPI_STATUS_IGNORE) {
@@ -63,7 +77,7 @@ static int end(struct hl_req *r)
     struct hl_req_general user = user_of(r);
 
     hl_req_free(r);
-    return result(user.free(user.extra));
+    return result(run_free(&user));
 }
 
 int hl_req_general_complete(struct hl_req *r)
@@ -90,6 +104,10 @@ int hl_req_general_free(struct hl_req *r)
 int hl_req_general_cancel(struct hl_req *r)
 {
     struct hl_req_general user = user_of(r);
+    struct hl_cs_outside o;
 
-    return result(user.cancel(user.extra, hl_req_is_done(r)));
+    hl_cs_step_out(&o);
+    int code = user.cancel(user.extra, hl_req_is_done(r));
+    hl_cs_step_in(&o);
+    return result(code);
 }
