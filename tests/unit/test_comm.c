@@ -9,8 +9,8 @@
 
 #include "boot.h"
 #include "comm.h"
-#include "errh.h"
 #include "err.h"
+#include "errh.h"
 #include "info.h"
 #include "shape.h"
 #include "unit.h"
