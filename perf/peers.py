@@ -54,16 +54,49 @@ class Failed(Exception):
     """A run ended badly; the text tells how, with the command and its last lines."""
 
 
-def numbers(words):
-    """Of an option: separated by commas, or none."""
-    return [int(w) for w in words.split(",") if w]
+def natural(word, least=0):
+    """Of an option: a whole number from 0."""
+    if not word.isdecimal() or int(word) < least:
+        raise argparse.ArgumentTypeError(f"{word}: expected a whole number from {least}")
+    return int(word)
 
 
 def count(word):
     """Of an option: how often or how long, which is never none."""
-    if not word.isdecimal() or int(word) < 1:
-        raise argparse.ArgumentTypeError(f"{word}: expected a whole number from 1")
-    return int(word)
+    return natural(word, 1)
+
+
+def power(word):
+    """Of an option: a power of two."""
+    number = count(word)
+    if number & (number - 1):
+        raise argparse.ArgumentTypeError(f"{word}: expected a power of two")
+    return number
+
+
+def numbers(words):
+    """Of an option: whole numbers from 0, separated by commas, or none."""
+    return [natural(w) for w in words.split(",") if w]
+
+
+def counts(words):
+    """Of an option: whole numbers from 1, separated by commas."""
+    return [count(w) for w in words.split(",")]
+
+
+def powers(words):
+    """Of an option: powers of two, separated by commas."""
+    return [power(w) for w in words.split(",")]
+
+
+def some_of(names):
+    """The type of an option: some of `names`, separated by commas."""
+    def take(words):
+        for word in words.split(","):
+            if word not in names:
+                raise argparse.ArgumentTypeError(f"{word}: expected some of {','.join(names)}")
+        return words.split(",")
+    return take
 
 
 def add_arguments(parser, many=False):

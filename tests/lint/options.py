@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Wrong values of the options of perf/ are refused before anything runs: options.py SOURCE. The line names the option, the value
+and what is allowed."""
+import os
+import subprocess
+import sys
+
+NONE, LIST = "expected a whole number from", "expected some of "
+# script: option=value, and what is said of the value
+ROWS = [
+    ("alltoall_mt", "--threads=0", NONE), ("alltoall_mt", "--ranks=2,x", NONE), ("collectives", "--operations=foo", LIST),
+    ("collectives", "--ranks=", NONE), ("flush_tail", "--bursters=-1", NONE), ("gups", "--pes=0", NONE), ("gups", "--pes=3", "a power of two"),
+    ("gups", "--words=-1", NONE), ("kill-test", "--ways=foo 1", LIST), ("kill-test", "--only=2 1", "at most the 1 kills"),
+    ("kill-test", "--only=0 1", NONE), ("lanes", "--threads=0", NONE), ("mem_page", "--pages=3", LIST), ("mem_page", "--mib=3", "a power of two"),
+    ("mem_page", "--operations=3", "a power of two"), ("message", "--paths=zz", LIST), ("message", "--sizes=0", NONE),
+    ("mprobe", "--ways=foo", LIST), ("mprobe", "--targets=foo", LIST), ("mprobe", "--messages=0", NONE), ("msgrate", "--modes=foo", LIST),
+    ("msgrate", "--tests=null,foo", LIST), ("oversubscribe", "--jobs=2", "expected ranks x threads"), ("oversubscribe", "--patches=0", NONE),
+    ("rates", "--paths=foo", LIST), ("rma-oracle", "--ranks=0", NONE), ("rma_mt", "--paths=foo", LIST), ("rma_mt", "--calls=foo", LIST),
+    ("rma_mt", "--modes=foo", LIST), ("shmem_mt", "--calls=foo", LIST), ("shmem_mt", "--paths=hosts", LIST), ("startup", "--ranks=0", NONE),
+    ("stencil-compare", "--rounds=0", NONE), ("stencil-modes", "--threads=0", NONE), ("stencil-share", "--rounds=0", NONE),
+    ("thread_process", "--workers=0", NONE), ("timeline", "--show=0", NONE), ("wakeup", "--rounds=0", NONE),
+]
+
+
+def wrong(script, words, said):
+    """Why the refusal is not as it should be, or nothing."""
+    option, value = words.split()[0].split("=")
+    done = subprocess.run([os.path.join(sys.argv[1], "perf", script), *words.split(), "--build", "/nonexistent"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    line = (done.stderr.splitlines() or [""])[-1]
+    named = f"argument {option}: " in line and value.split(",")[-1] + ": expected" in line and said in line
+    return "" if done.returncode == 2 and named else f"code {done.returncode}: {done.stdout}{done.stderr}"
+
+
+failed = 0
+for row in ROWS:
+    why = wrong(*row)
+    failed += why != ""
+    if why:
+        print(f"perf/{row[0]} {row[1]}: {why}")
+print(f"{len(ROWS)} wrong options, {failed} not refused as they should be")
+sys.exit(1 if failed else 0)
