@@ -107,6 +107,12 @@ def add_arguments(parser, many=False):
         parser.add_argument("--mpi", choices=NAMES, default="hotlane", help="the MPI to run on (default: hotlane)")
 
 
+def refusal(said):
+    """Of what a compiler said, the line that tells why: the first with "error", or the last."""
+    lines = said.strip().splitlines() or ["it said nothing"]
+    return next((line for line in lines if "error" in line), lines[-1])
+
+
 class Program:
     """One program of perf/ on one MPI. Close it (or use `with`) to remove what it compiled.
 
@@ -140,7 +146,7 @@ class Program:
                               + ["-o", self.program, "-lm"], capture_output=True, text=True)
         if made.returncode:
             self.close()
-            raise Unavailable(f"{wrapper} could not compile {name}: {made.stderr.strip().splitlines()[-1:]}")
+            raise Unavailable(f"{wrapper} could not compile {name}: {refusal(made.stderr)}")
 
     def __enter__(self):
         return self
