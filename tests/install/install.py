@@ -8,6 +8,7 @@ usage: install.py SOURCE_ROOT BUILD_ROOT
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -112,6 +113,25 @@ def by_wrappers(prefix, work):
     starts_lean(prefix, program)
 
 
+def shows(prefix, work):
+    """-show with arguments prints a line that a shell runs as the wrapper would have."""
+    tool, name = os.path.join(prefix, "bin", "mpicc"), "it's here $x"
+    line = run([tool, "-show", "-c", "-DNAME=" + name, os.path.join(work, "hello.c"), "-o", os.path.join(work, "shown.o")])
+    words = shlex.split(line)
+    if "-DNAME=" + name not in words or "-l" in line or line.count("\n") != 1:
+        print(f"FAILED: mpicc -show -c: {line}")
+        sys.exit(1)
+    run(["sh", "-c", line])
+    words = shlex.split(run([tool, "-show", "hello.c"]))
+    if "hello.c" not in words or words[-1] != "-lmpi_abi" or words[1] != "-I" + os.path.join(prefix, "include"):
+        print(f"FAILED: mpicc -show hello.c: {words}")
+        sys.exit(1)
+    if any(not run([tool, option]).startswith("usage: mpicc") for option in ("-help", "-h", "--help")):
+        print("FAILED: mpicc -help")
+        sys.exit(1)
+    done.append("-show")
+
+
 def by_pkg_config(prefix, work):
     folder = os.path.dirname(next(os.path.join(d, f) for d, _, fs in os.walk(prefix) for f in fs if f == "hotlane.pc"))
     env = {**os.environ, "PKG_CONFIG_PATH": folder}
@@ -182,6 +202,7 @@ def main():
         has_pages(prefix)
         names_no_cache(prefix)
         by_wrappers(prefix, work)
+        shows(prefix, work)
         # pkg-config and CMake split at blanks: users who want those choose a prefix without.
         with tempfile.TemporaryDirectory(prefix="hotlane-install-") as plain:
             clean = os.path.join(plain, "prefix")
