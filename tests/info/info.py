@@ -98,5 +98,13 @@ expect("the option that was meant", run("--memry")[2] == "hotlane-info: unknown 
 expect("no option is near", "nearest" not in run("-x")[2] and "nearest" not in run("--xyzxyz")[2])
 expect("an option without its value", run("--machine")[0] == 2 and "lacks its value" in run("--machine")[2])
 
+for first, second in (("--check", "--functions"), ("--env", "--check"), ("--memory", "--markdown")):
+    code, text, error = run(first, second)
+    expect(f"{first} {second}", (code, text) == (2, "") and f"{first} and {second} are two reports" in error)
+expect("one report twice", run("--functions", "--functions")[0] == 0)
+for folder in ("/nonexistent", "/dev/null", ""):
+    code, text, error = run("--check", "--root", folder)
+    expect(f"--root {folder}", (code, text) == (2, "") and f"--root {folder}: " in error)
+
 print(f"{cases - failures} of {cases} hold")
 sys.exit(1 if failures else 0)

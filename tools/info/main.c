@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char usage[] =
     "usage: hotlane-info [OPTION]\n"
@@ -75,6 +76,16 @@ _Noreturn static void refuse(const char *word)
     exit(2);
 }
 
+static void check_root(const char *folder)
+{
+    struct stat s;
+    int rc = stat(folder, &s);
+    if (rc != 0 || !S_ISDIR(s.st_mode)) {
+        fprintf(stderr, "hotlane-info: --root %s: %s\n", folder, strerror(rc != 0 ? errno : ENOTDIR));
+        exit(2);
+    }
+}
+
 /* An option that does not choose a report. */
 static void take(int c, struct options *o)
 {
@@ -86,6 +97,7 @@ static void take(int c, struct options *o)
         o->machine = optarg;
         break;
     case 'r':
+        check_root(optarg);
         o->root = optarg;
         break;
     case 'n':
@@ -101,6 +113,26 @@ static void take(int c, struct options *o)
         fputs("hotlane-info: an option lacks its value (--help lists all)\n", stderr);
         exit(2);
     }
+}
+
+static const char *name_of(int letter)
+{
+    const struct option *o = longs;
+    while (o->name != NULL && o->val != letter) {
+        o++;
+    }
+    return o->name;
+}
+
+/* The report that was asked for: one, not a second beside it. */
+static int choose(int before, int now)
+{
+    if (before != 0 && before != now) {
+        fprintf(stderr, "hotlane-info: --%s and --%s are two reports: ask for one (--help lists all)\n",
+                name_of(before), name_of(now));
+        exit(2);
+    }
+    return now;
 }
 
 static void parse(int argc, char **argv, struct options *o)
@@ -122,7 +154,7 @@ static void parse(int argc, char **argv, struct options *o)
         if (c == '?') {
             refuse(argv[at]);
         } else if (strchr("cefmM", c) != NULL) {
-            report = c;
+            report = choose(report, c);
         } else {
             take(c, o);
         }
