@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Wrong values of the options of perf/ are refused before anything runs: options.py SOURCE. The line names the option, the value
-and what is allowed. Without Hotlane's programs every script says so, and that it skips."""
+"""Wrong options of tools/demo and perf/ are refused before anything runs: options.py SOURCE. The line names the option, the
+value and what is allowed. Without Hotlane's programs every script says so, and that it skips."""
 import os
 import subprocess
 import sys
@@ -38,6 +38,11 @@ for name in sorted({row[0] for row in ROWS} | {"icount", "passive", "stencil-swe
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
     if done.returncode != 77 or "skipped: /nonexistent/" not in done.stdout:
         print(f"{' '.join(command)}: code {done.returncode}: {done.stdout}")
+        failed += 1
+for command in (["tools/demo", "--foo"], ["tools/demo", "--no-install", "--foo"], ["perf/install-peers", "--foo"]):
+    done = subprocess.run(command, cwd=sys.argv[1], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    if done.returncode != 2 or ": unknown option --foo\n" not in done.stderr:
+        print(f"{' '.join(command)}: code {done.returncode}: {done.stderr}")
         failed += 1
 for row in ROWS:
     why = wrong(*row)
