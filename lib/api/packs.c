@@ -18,14 +18,18 @@ struct packing {
 
 static int too_small(const struct packing *p, int64_t bytes, int64_t position)
 {
-    return hl_err_say(HL_ERR_TRUNCATE, "%lld bytes at position %lld of a packed buffer of %lld",
+    return hl_err_say(HL_ERR_TRUNCATE,
+                      "the packing buffer is too small: %lld bytes at position %lld of a buffer of %lld",
                       (long long)bytes, (long long)position, (long long)p->size);
 }
 
 /* Is there room for `bytes`? */
 static int check_packed(const struct packing *p, int64_t bytes, int64_t position)
 {
-    if (position < 0 || position > p->size || bytes > p->size - position) {
+    if (position < 0) {
+        return hl_err_say(HL_ERR_ARG, "position in the packing buffer is %lld", (long long)position);
+    }
+    if (position > p->size || bytes > p->size - position) {
         return too_small(p, bytes, position);
     }
     return HL_CHECKS && bytes > 0 && p->packed == NULL

@@ -25,7 +25,7 @@
     X(DIMS, 12, "invalid dimensions")                                                                        \
     X(ARG, 13, "invalid argument")                                                                           \
     X(UNKNOWN, 14, "unknown error")                                                                          \
-    X(TRUNCATE, 15, "message longer than the receive buffer")                                                \
+    X(TRUNCATE, 15, "more data than the buffer has room for")                                                \
     X(OTHER, 16, "error without a class of its own")                                                         \
     X(INTERN, 17, "internal error")                                                                          \
     X(PENDING, 18, "operation pending")                                                                      \

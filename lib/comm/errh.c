@@ -186,7 +186,7 @@ int hl_errh_comm(struct hl_comm *c, const char *func, int err)
     }
     char name[MPI_MAX_OBJECT_NAME], what[MPI_MAX_OBJECT_NAME + 16];
     hl_comm_get_name(c, name);
-    snprintf(what, sizeof what, "communicator%s%s", name[0] != '\0' ? " " : "", name);
+    snprintf(what, sizeof what, name[0] != '\0' ? "communicator %s" : "a communicator without a name", name);
     struct hl_errh_site site = {&c->errh, HL_ERRH_COMM, &c->handle, what};
     return hl_errh_raise(&site, func, err);
 }

@@ -361,6 +361,41 @@ static void check_bytes(const void *value, MPI_Datatype t, int n, const char *wa
     CHECK_EQ(MPI_Pack_external("external32", value, 1, t, got, n - 1, &(MPI_Aint){0}), MPI_ERR_TRUNCATE);
 }
 
+static void check_words(int code, int class, const char *want)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int len, found;
+    MPI_Error_class(code, &found);
+    MPI_Error_string(code, text, &len);
+    CHECK_EQ(found, class);
+    if (strstr(text, want) == NULL || strstr(text, "receive buffer") != NULL) {
+        fprintf(stderr, "%s: no \"%s\"\n", text, want);
+        CHECK(0);
+    }
+}
+
+/* A packing buffer without room, and places that it does not have; a communicator without a name. */
+static void check_refusals(void)
+{
+    int value = 1, out[2], at = 5, before = -1;
+    MPI_Aint at_external = -4;
+    MPI_Comm nameless;
+    check_words(MPI_Pack(&value, 1, MPI_INT, out, 8, &at, MPI_COMM_SELF), MPI_ERR_TRUNCATE,
+                "the packing buffer is too small: 4 bytes at position 5 of a buffer of 8");
+    check_words(MPI_Pack(&value, 1, MPI_INT, out, 8, &before, MPI_COMM_SELF), MPI_ERR_ARG,
+                "position in the packing buffer is -1");
+    check_words(MPI_Unpack(out, 8, &before, &value, 1, MPI_INT, MPI_COMM_SELF), MPI_ERR_ARG,
+                "position in the packing buffer is -1");
+    check_words(MPI_Pack_external("external32", &value, 1, MPI_INT, out, 8, &at_external), MPI_ERR_ARG,
+                "position in the packing buffer is -4");
+    CHECK(at == 5 && before == -1 && at_external == -4);
+    MPI_Comm_dup(MPI_COMM_SELF, &nameless);
+    MPI_Comm_set_name(nameless, "");
+    check_words(MPI_Pack(&value, 1, MPI_INT, out, 8, &at, nameless), MPI_ERR_TRUNCATE,
+                "on a communicator without a name: ");
+    MPI_Comm_free(&nameless);
+}
+
 static void check_external(void)
 {
     MPI_Aint at = 0;
@@ -428,6 +463,7 @@ int main(int argc, char **argv)
         ground[i] = (char)test_random(&state);
     }
     check_external();
+    check_refusals();
     check_f90();
     for (int i = 0; i < rounds; i++) {
         MPI_Datatype t = random_type(1 + upto(3), i % 2), twin = rebuild(t);
