@@ -154,6 +154,13 @@ static void no_op(void *inout, const void *in, size_t n)
 {
 }
 
+#define sum_F16 hl_half_sum
+#define prod_F16 hl_half_prod
+#define min_F16 hl_half_min
+#define max_F16 hl_half_max
+#define sum_C16 hl_half_sum_complex
+#define prod_C16 hl_half_prod_complex
+
 #define SUM(name, ...) [HL_BASIC_##name] = sum_##name,
 #define PROD(name, ...) [HL_BASIC_##name] = prod_##name,
 #define MIN(name, ...) [HL_BASIC_##name] = min_##name,
@@ -170,10 +177,10 @@ static void no_op(void *inout, const void *in, size_t n)
 #define NO_OP(name, ...) [HL_BASIC_##name] = no_op,
 
 hl_op_fn *const hl_op_kernels[HL_OP_KINDS][HL_BASICS] = {
-    [HL_OP_SUM] = {INT_ROWS(SUM) REAL_ROWS(SUM) COMPLEX_ROWS(SUM) SUM(C128, )},
-    [HL_OP_PROD] = {INT_ROWS(PROD) REAL_ROWS(PROD) COMPLEX_ROWS(PROD) PROD(C128, )},
-    [HL_OP_MIN] = {INT_ROWS(MIN) REAL_ROWS(MIN)},
-    [HL_OP_MAX] = {INT_ROWS(MAX) REAL_ROWS(MAX)},
+    [HL_OP_SUM] = {INT_ROWS(SUM) REAL_ROWS(SUM) COMPLEX_ROWS(SUM) SUM(C128, ) SUM(F16, ) SUM(C16, )},
+    [HL_OP_PROD] = {INT_ROWS(PROD) REAL_ROWS(PROD) COMPLEX_ROWS(PROD) PROD(C128, ) PROD(F16, ) PROD(C16, )},
+    [HL_OP_MIN] = {INT_ROWS(MIN) REAL_ROWS(MIN) MIN(F16, )},
+    [HL_OP_MAX] = {INT_ROWS(MAX) REAL_ROWS(MAX) MAX(F16, )},
     [HL_OP_BAND] = {INT_ROWS(BAND) BAND(BYTE, )},
     [HL_OP_BOR] = {INT_ROWS(BOR) BOR(BYTE, )},
     [HL_OP_BXOR] = {INT_ROWS(BXOR) BXOR(BYTE, )},

@@ -4,7 +4,22 @@
 
 #include "op.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
 /* NULL where the standard defines nothing. */
 extern hl_op_fn *const hl_op_kernels[HL_OP_KINDS][HL_BASICS];
+
+/* Of 16-bit reals, elements of 2 bytes, and complex numbers of two (half.c). */
+void hl_half_sum(void *inout, const void *in, size_t n);
+void hl_half_prod(void *inout, const void *in, size_t n);
+void hl_half_min(void *inout, const void *in, size_t n);
+void hl_half_max(void *inout, const void *in, size_t n);
+void hl_half_sum_complex(void *inout, const void *in, size_t n);
+void hl_half_prod_complex(void *inout, const void *in, size_t n);
+
+/* Exact; and to the nearest, ties to even. */
+float hl_half_widen(uint16_t h);
+uint16_t hl_half_round(float f);
 
 #endif

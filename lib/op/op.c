@@ -86,6 +86,7 @@ const char *hl_op_basic_words(enum hl_basic basic)
         [HL_BASIC_F64] = "64-bit reals",
         [HL_BASIC_LDOUBLE] = "long doubles",
         [HL_BASIC_F128] = "128-bit reals",
+        [HL_BASIC_C16] = "complex numbers of 16-bit reals",
         [HL_BASIC_C32] = "complex numbers of 32-bit reals",
         [HL_BASIC_C64] = "complex numbers of 64-bit reals",
         [HL_BASIC_CLDOUBLE] = "complex numbers of long doubles",

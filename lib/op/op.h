@@ -32,7 +32,7 @@
     X(L32, 4, 4)                                                                                             \
     X(L64, 8, 8)                                                                                             \
     X(L128, 16, 16)                                                                                          \
-    X(F16, 2, 2) /* moved only: not every compiler computes with it */                                       \
+    X(F16, 2, 2)                                                                                             \
     X(F32, 4, 4)                                                                                             \
     X(F64, 8, 8)                                                                                             \
     X(LDOUBLE, sizeof(long double), sizeof(long double))                                                     \

@@ -266,6 +266,27 @@ static void reducing(void)
     MPI_Pcontrol(1);
 }
 
+/* 16-bit reals: 1 is 0x3c00, the sum of n ones is looked up. */
+static void half_precision(void)
+{
+    static const uint16_t whole[] = {0, 0x3c00, 0x4000, 0x4200, 0x4400};
+    uint16_t one = whole[1], sum = 0, pair[2] = {whole[1], whole[2]};
+    MPI_Win win;
+    if (size > 4) {
+        return;
+    }
+    MPI_Allreduce(&one, &sum, 1, MPI_REAL2, MPI_SUM, MPI_COMM_WORLD);
+    CHECK_EQ(sum, whole[size]);
+    MPI_Win_create(pair, sizeof pair, 2, MPI_INFO_NULL, MPI_COMM_SELF, &win);
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    MPI_Accumulate(&one, 1, MPI_REAL2, 0, 0, 1, MPI_REAL2, MPI_SUM, win);
+    MPI_Accumulate((uint16_t[]){whole[1], 0}, 1, MPI_COMPLEX4, 0, 0, 1, MPI_COMPLEX4, MPI_SUM, win);
+    MPI_Win_unlock(0, win);
+    MPI_Win_free(&win);
+    CHECK_EQ(pair[0], whole[3]);
+    CHECK_EQ(pair[1], whole[2]);
+}
+
 int main(void)
 {
     static char space[1 << 16];
@@ -284,6 +305,7 @@ int main(void)
     session_buffer();
     packing();
     reducing();
+    half_precision();
     MPI_Buffer_detach(&was, &n);
     CHECK(was == (void *)space);
     MPI_Finalize();

@@ -1,9 +1,11 @@
 /* Every defined (operation, type) combines as the standard says; every undefined one is refused. */
 #include <complex.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "err.h"
+#include "kernels.h"
 #include "op.h"
 #include "unit.h"
 
@@ -84,13 +86,67 @@ START_TEST(neither_side_need_be_aligned)
 }
 END_TEST
 
+/* The value of a 16-bit real, by its definition. */
+static double half_value(unsigned h)
+{
+    int exponent = (int)(h >> 10 & 31);
+    double f = exponent == 0 ? ldexp(h & 1023, -24) : ldexp((h & 1023) + 1024, exponent - 25);
+    return (h & 0x8000) != 0 ? -f : f;
+}
+
+START_TEST(half_precision_is_rounded_to_the_nearest)
+{
+    for (unsigned h = 0; h < 0x7c00; h++) {
+        double low = half_value(h), high = h == 0x7bff ? 65536 : half_value(h + 1), middle = (low + high) / 2;
+        unsigned even = h + (h & 1);
+        ck_assert_double_eq(hl_half_widen((uint16_t)h), low);
+        ck_assert_double_eq(hl_half_widen((uint16_t)(h | 0x8000)), -low);
+        ck_assert_uint_eq(hl_half_round((float)low), h);
+        ck_assert_uint_eq(hl_half_round((float)-low), h | 0x8000);
+        ck_assert_uint_eq(hl_half_round((float)middle), even);
+        ck_assert_uint_eq(hl_half_round(nextafterf((float)middle, 0)), h);
+        ck_assert_uint_eq(hl_half_round(nextafterf((float)middle, INFINITY)), h + 1);
+    }
+    ck_assert(isinf(hl_half_widen(0x7c00)) && isnan(hl_half_widen(0x7c01)));
+    ck_assert_uint_eq(hl_half_round(-INFINITY), 0xfc00);
+    ck_assert_uint_eq(hl_half_round(3e38f), 0x7c00);
+    ck_assert_uint_eq(hl_half_round(1e-40f), 0);
+    ck_assert(isnan(hl_half_widen(hl_half_round(NAN))));
+}
+END_TEST
+
+START_TEST(half_precision_is_computed_with)
+{
+    enum { ONE = 0x3c00, TWO = 0x4000, THREE = 0x4200, SIX = 0x4600, MINUS = 0x8000 };
+    uint16_t a[] = {TWO, ONE | MINUS, 1}, b[] = {THREE, TWO, 1}, x[] = {ONE, TWO}, y[] = {TWO, THREE};
+    ck_assert_int_eq(hl_op_apply(HL_OP_PROD, HL_BASIC_F16, a, b, 3), 0);
+    ck_assert_uint_eq(a[0], SIX);
+    ck_assert_uint_eq(a[1], TWO | MINUS);
+    ck_assert_uint_eq(a[2], 0);
+    ck_assert_int_eq(hl_op_apply(HL_OP_SUM, HL_BASIC_F16, a, b, 3), 0);
+    ck_assert_uint_eq(a[0], 0x4880); /* 9 */
+    ck_assert_uint_eq(a[1], 0);
+    ck_assert_uint_eq(a[2], 1);
+    ck_assert_int_eq(hl_op_apply(HL_OP_MIN, HL_BASIC_F16, a, b, 3), 0);
+    ck_assert_uint_eq(a[0], THREE);
+    ck_assert_int_eq(hl_op_apply(HL_OP_MAX, HL_BASIC_F16, a, b, 3), 0);
+    ck_assert_uint_eq(a[1], TWO);
+    ck_assert_int_eq(hl_op_apply(HL_OP_PROD, HL_BASIC_C16, x, y, 1), 0); /* (1 + 2i)(2 + 3i) = -4 + 7i */
+    ck_assert_uint_eq(x[0], 0x4400 | MINUS);
+    ck_assert_uint_eq(x[1], 0x4700);
+    ck_assert_int_eq(hl_op_apply(HL_OP_SUM, HL_BASIC_C16, x, y, 1), 0);
+    ck_assert_uint_eq(x[0], TWO | MINUS);
+    ck_assert_uint_eq(x[1], 0x4900); /* 10 */
+}
+END_TEST
+
 /* What the standard allows, by class of type. */
 static bool allowed(enum hl_op_kind kind, enum hl_basic basic)
 {
     bool integer = basic >= HL_BASIC_I8 && basic <= HL_BASIC_U64;
     bool logical = basic >= HL_BASIC_BOOL && basic <= HL_BASIC_L128;
-    bool real = basic >= HL_BASIC_F32 && basic <= HL_BASIC_F128;
-    bool complex_ = basic >= HL_BASIC_C32 && basic <= HL_BASIC_C128;
+    bool real = basic >= HL_BASIC_F16 && basic <= HL_BASIC_F128;
+    bool complex_ = basic >= HL_BASIC_C16 && basic <= HL_BASIC_C128;
 
     switch (kind) {
     case HL_OP_SUM:
@@ -193,6 +249,8 @@ static Suite *op_suite(void)
     tcase_add_test(tc, complex_multiplies);
     tcase_add_test(tc, equal_values_keep_the_smaller_index);
     tcase_add_test(tc, neither_side_need_be_aligned);
+    tcase_add_test(tc, half_precision_is_rounded_to_the_nearest);
+    tcase_add_test(tc, half_precision_is_computed_with);
     tcase_add_test(tc, the_table_is_the_standards);
     tcase_add_test(tc, replace_and_no_op_move_any_type);
     tcase_add_test(tc, only_predefined_handles_have_a_kind);
