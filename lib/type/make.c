@@ -38,10 +38,16 @@ static void widen(int64_t lo, int64_t hi, int64_t *lb, int64_t *ub, bool first)
     *ub = first || hi > *ub ? hi : *ub;
 }
 
+/* Has it neither data nor markers? Then it has no place either (MPI 4.1 section 5.1.6). */
+static bool is_nothing(const struct hl_type *t)
+{
+    return t->size == 0 && !t->explicit_lb && !t->explicit_ub;
+}
+
 /* `times` copies of `t`, the outermost two at lo and hi. */
 static void bounds_add(struct bounds *w, const struct hl_type *t, int64_t times, int64_t lo, int64_t hi)
 {
-    if (times <= 0) {
+    if (times <= 0 || is_nothing(t)) {
         return;
     }
     int64_t lb = add(lo, t->lb, w), ub = add(hi, t->ub, w);
@@ -67,7 +73,7 @@ static void bounds_add(struct bounds *w, const struct hl_type *t, int64_t times,
 /* `n` copies `apart` bytes from each other: where the lowest and the highest are. */
 static void reach(int64_t n, int64_t apart, struct bounds *w, int64_t *lo, int64_t *hi)
 {
-    int64_t last = mul(n - 1, apart, w);
+    int64_t last = n > 1 ? mul(n - 1, apart, w) : 0;
 
     *lo = last < 0 ? last : 0;
     *hi = last > 0 ? last : 0;
@@ -139,6 +145,9 @@ int hl_type_make_vector(int64_t count, int64_t blocklen, int64_t stride, bool in
     if (blocklen < 0) {
         return hl_err_say(HL_ERR_ARG, "block length %lld is negative", (long long)blocklen);
     }
+    if (count < 2 || blocklen == 0) {
+        stride = 0; /* nobody uses it */
+    }
     stride = in_bytes ? stride : mul(stride, extent, &w);
     reach(blocklen, extent, &w, &block_lo, &block_hi);
     reach(count, stride, &w, &lo, &hi);
@@ -151,9 +160,9 @@ int hl_type_make_vector(int64_t count, int64_t blocklen, int64_t stride, bool in
     return finish(&w, hl_loop_vec(count, stride, block), made);
 }
 
-/* Checks lengths, adds the rows' bounds, stores byte displacements in `disp`. */
-static int indexed_rows(struct bounds *w, int64_t count, const int64_t *lens, int64_t blocklen, int64_t *disp,
-                        const struct hl_type *old)
+/* Checks lengths, adds the rows' bounds. */
+static int indexed_rows(struct bounds *w, int64_t count, const int64_t *lens, int64_t blocklen,
+                        const int64_t *disp, const struct hl_type *old)
 {
     int64_t extent = hl_type_extent(old);
 
@@ -163,8 +172,10 @@ static int indexed_rows(struct bounds *w, int64_t count, const int64_t *lens, in
             return hl_err_say(HL_ERR_ARG, "block length %lld of block %lld is negative", (long long)n,
                               (long long)i);
         }
-        reach(n, extent, w, &lo, &hi);
-        bounds_add(w, old, n, add(disp[i], lo, w), add(disp[i], hi, w));
+        if (n > 0) {
+            reach(n, extent, w, &lo, &hi);
+            bounds_add(w, old, n, add(disp[i], lo, w), add(disp[i], hi, w));
+        }
     }
     return w->overflow ? too_large() : 0;
 }
@@ -182,7 +193,8 @@ int hl_type_make_indexed(int64_t count, const int64_t *lens, int64_t blocklen, c
         return HL_ERR_NO_MEM;
     }
     for (int64_t i = 0; i < count; i++) {
-        disp[i] = in_bytes ? displs[i] : mul(displs[i], hl_type_extent(old), &w);
+        int64_t at = (lens != NULL ? lens[i] : blocklen) == 0 ? 0 : displs[i]; /* of empty blocks anything */
+        disp[i] = in_bytes ? at : mul(at, hl_type_extent(old), &w);
     }
     int err = indexed_rows(&w, count, lens, blocklen, disp, old);
     if (err == 0) {
@@ -216,8 +228,10 @@ static int struct_rows(struct bounds *w, int64_t count, const int64_t *lens, con
             return hl_err_say(HL_ERR_ARG, "block length %lld of block %lld is negative", (long long)lens[i],
                               (long long)i);
         }
-        reach(lens[i], hl_type_extent(types[i]), w, &lo, &hi);
-        bounds_add(w, types[i], lens[i], add(displs[i], lo, w), add(displs[i], hi, w));
+        if (lens[i] > 0) {
+            reach(lens[i], hl_type_extent(types[i]), w, &lo, &hi);
+            bounds_add(w, types[i], lens[i], add(displs[i], lo, w), add(displs[i], hi, w));
+        }
     }
     round_extent(w);
     return w->overflow ? too_large() : 0;

@@ -49,6 +49,9 @@ static bool model_add(struct model *m, const struct model *old, int64_t at)
     if (m->n + old->n > MAX_ENTRIES) {
         return false;
     }
+    if (old->n == 0 && !old->has_lb && !old->has_ub) {
+        return true; /* nothing has no place */
+    }
     for (int i = 0; i < old->n; i++) {
         m->e[m->n++] = (struct entry){at + old->e[i].disp, old->e[i].bytes};
     }
@@ -535,6 +538,8 @@ START_TEST(layouts_are_as_simple_as_they_can_be)
 }
 END_TEST
 
+#include "type_empty.h"
+
 START_TEST(wrong_arguments_are_refused)
 {
     const struct hl_type *t = hl_type_of(MPI_DOUBLE);
@@ -582,6 +587,7 @@ static Suite *type_suite(void)
     tcase_add_test(tc, pairs_are_walked_whole_or_without_padding);
     tcase_add_test(tc, layouts_are_copied_into_each_other);
     tcase_add_test(tc, layouts_are_as_simple_as_they_can_be);
+    tcase_add_test(tc, empty_parts_have_no_place);
     tcase_add_test(tc, wrong_arguments_are_refused);
     tcase_add_test(tc, the_call_that_made_a_type_is_kept);
     suite_add_tcase(suite, tc);
