@@ -40,8 +40,11 @@ int hl_parts_agree(int rc)
     /* Who has not heard all comes here, too. */
     int again = hl_coll_first_failed(hl_shmem_comm, rc, &first, text);
     lost = lost != 0 ? lost : again;
-    if (rc != 0 || lost != 0) {
+    if (lost != 0) {
         return rc != 0 ? rc : lost;
+    }
+    if (first == hl_shmem_comm->rank) {
+        return rc;
     }
     usleep(WAIT_US);
     return hl_err_say(all, "PE %d: %s", first, text);

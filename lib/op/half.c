@@ -8,6 +8,7 @@
 enum { MANTISSA = 10, BIAS = 15, FLOAT_MANTISSA = 23, FLOAT_BIAS = 127 };
 #define SIGN 0x8000u
 #define INFINITE 0x7c00u
+#define NOT_A_NUMBER 0x7e00u /* which of two comes out of a sum is the compiler's choice: this one */
 
 static float number_of(uint32_t bits)
 {
@@ -47,7 +48,7 @@ uint16_t hl_half_round(float f)
     uint32_t sign = bits >> 16 & SIGN, rest = bits & 0x7fffffffu;
 
     if (rest > 0x7f800000u) {
-        return (uint16_t)(sign | INFINITE | 0x200u | (rest >> (FLOAT_MANTISSA - MANTISSA) & 0x3ffu));
+        return NOT_A_NUMBER;
     }
     if (rest >= (uint32_t)(FLOAT_BIAS + BIAS + 1) << FLOAT_MANTISSA) { /* 2^16 and more */
         return (uint16_t)(sign | INFINITE);

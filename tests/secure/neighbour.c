@@ -95,29 +95,30 @@ static void try_process(pid_t pid)
 
 /* ---- abstract sockets ---- */
 
+/* `name`: the type of the socket, a colon, its name. */
 static void try_name(const char *name)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int type = (int)strtol(name, NULL, 16);
+    name = strchr(name, ':') + 1;
     snprintf(a.sun_path + 1, sizeof a.sun_path - 1, "%s", name);
     socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
-    int s = socket(AF_UNIX, SOCK_DGRAM, 0);
+    int s = socket(AF_UNIX, type, 0);
     char junk[512];
-    for (int i = 0; i < 100; i++) {
-        memset(junk, i, sizeof junk);
-        (void)sendto(s, junk, (size_t)(rand_r(&seed) % (int)sizeof junk), MSG_DONTWAIT, (struct sockaddr *)&a,
-                     len);
-    }
     if (bind(s, (struct sockaddr *)&a, len) == 0) {
         gained("binding a rank's name", s);
     }
     close(s);
-    s = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-    if (connect(s, (struct sockaddr *)&a, len) == 0) {
-        struct pollfd p = {s, POLLIN, 0};
-        ssize_t n = poll(&p, 1, 100) > 0 ? recv(s, junk, sizeof junk, MSG_DONTWAIT) : -1;
-        if (n > 0) {
-            gained("an answer on a node's meeting place", n);
-        }
+    s = socket(AF_UNIX, type, 0);
+    bool connected = connect(s, (struct sockaddr *)&a, len) == 0;
+    for (int i = 0; i < 100 && connected; i++) {
+        memset(junk, i, sizeof junk);
+        (void)send(s, junk, (size_t)(rand_r(&seed) % (int)sizeof junk), MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+    struct pollfd p = {s, POLLIN, 0};
+    ssize_t n = connected && poll(&p, 1, 100) > 0 ? recv(s, junk, sizeof junk, MSG_DONTWAIT) : -1;
+    if (n > 0) {
+        gained("an answer on a node's meeting place", n);
     }
     close(s);
 }

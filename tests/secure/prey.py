@@ -77,8 +77,8 @@ def listening(pids):
 
 
 def names(pids):
-    """Of their sockets that have one, in the abstract namespace."""
+    """TYPE:NAME of their sockets that have a name in the abstract namespace, where each type has names of its own."""
     inodes = sockets_of(pids)
     with open("/proc/net/unix", encoding="ascii", errors="replace") as f:
         rows = [line.split() for line in f.readlines()[1:]]
-    return [row[7][1:] for row in rows if len(row) > 7 and row[6] in inodes and row[7].startswith("@")]
+    return [f"{row[4]}:{row[7][1:]}" for row in rows if len(row) > 7 and row[6] in inodes and row[7].startswith("@")]
