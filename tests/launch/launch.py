@@ -487,6 +487,12 @@ def descriptors_are_open_in_every_rank():
         same([open(f"{d}/{i}", encoding="ascii").read() for i in range(2)], ["fine", "fine"])
 
 
+def closed_output_is_said():
+    done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", MPIEXEC, "-n", "2", "echo", "x"], stderr=subprocess.PIPE, text=True,
+                          timeout=20, check=False)
+    same((done.returncode, done.stderr), (0, "mpiexec: standard output is closed: what the ranks print there is lost\n"))
+
+
 def no_descriptor_of_the_launcher_reaches_a_rank():
     job = run("-n", 2, PYTHON, "-c", "import os; print(sorted(map(int, os.listdir('/proc/self/fd')))[:5], os.environ['PMI_FD'])",
               close_fds=True)

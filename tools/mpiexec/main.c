@@ -27,15 +27,17 @@ static bool stays_ignored(int sig)
 }
 
 /* Descriptors 0 to 2 exist before anything else is opened, so that no pipe can take their place. The first
- * free number behind them is kept for the ranks' PMI_FD. */
-static void open_standard(void)
+ * free number behind them is kept for the ranks' PMI_FD. False: whoever started us had closed standard output. */
+static bool open_standard(void)
 {
+    bool out = fcntl(1, F_GETFD) >= 0;
     for (int fd = 0; fd < 3; fd++) {
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) {
             _exit(1);
         }
     }
     hl_mx.pmi_slot = open("/dev/null", O_RDWR | O_CLOEXEC);
+    return out;
 }
 
 /* Nothing works without it; said before any rank exists. */
@@ -126,10 +128,13 @@ static void start_ranks(void)
 
 int main(int argc, char **argv)
 {
-    open_standard();
+    bool out = open_standard();
     int rc = hl_mx_opts_parse(argc, argv, &hl_mx.opt);
     if (rc >= 0) {
         return rc;
+    }
+    if (!out) {
+        hl_mx_say("standard output is closed: what the ranks print there is lost");
     }
     hl_mx.epoll = epoll_create1(EPOLL_CLOEXEC);
     must(hl_mx.epoll >= 0, "epoll_create1");
