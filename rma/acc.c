@@ -133,7 +133,7 @@ static int acc_attached(const struct piece *p)
 static int acc_piece(const struct piece *p)
 {
     const struct hl_move *m = &p->acc->m;
-    if (p->n == 0 || (p->acc->op == HL_OP_NO_OP && p->result == NULL)) {
+    if (p->n == 0) {
         return 0;
     }
     return m->win->dyn != NULL ? acc_attached(p) : acc_at(p, &m->win->targets[m->target], p->at, NULL);
@@ -173,6 +173,9 @@ static int acc_spans(const struct hl_acc *a, const struct hl_span *span, enum hl
 /* Operation and types must fit each other: one basic type everywhere. */
 static int check_types(const struct hl_acc *a, const struct hl_span *span)
 {
+    if (a->op == HL_OP_NO_OP && !a->fetches) {
+        return hl_err_say(HL_ERR_OP, "MPI_NO_OP is for calls that fetch; nothing would be done");
+    }
     const struct hl_type *t = a->m.target_type;
     const struct hl_type *others[2] = {a->op == HL_OP_NO_OP ? t : a->m.origin_type,
                                        a->result == NULL ? t : a->result_type};
@@ -208,13 +211,13 @@ int hl_win_acc(const struct hl_acc *a)
 {
     struct hl_span span;
     struct hl_move m = a->m;
-    if (a->op == HL_OP_NO_OP) { /* the origin side is ignored */
+    if (a->op == HL_OP_NO_OP && a->fetches) { /* the origin side is ignored */
         m.origin = a->result;
         m.origin_count = a->result_count;
         m.origin_type = a->result_type;
         m.dir = HL_GET;
     }
-    if (a->op == HL_OP_NO_OP && a->result == NULL) {
+    if (a->op == HL_OP_NO_OP && a->result == NULL) { /* refused below */
         m.origin = (char *)&span;
         m.origin_count = m.target_count;
         m.origin_type = m.target_type;

@@ -32,8 +32,8 @@ static int accumulate(struct hl_acc *a, const MPI_Datatype types[3], MPI_Win win
     struct hl_spot s = {0};
     bool simple =
         w != NULL && (uint32_t)a->m.target < (uint32_t)w->size && type < HL_TYPE_PREDEFINED_END &&
-        types[0] == types[1] && a->op != HL_OP_KINDS && a->m.origin != NULL &&
-        a->m.origin_count == a->m.target_count &&
+        types[0] == types[1] && a->op != HL_OP_KINDS && (a->fetches || a->op != HL_OP_NO_OP) &&
+        a->m.origin != NULL && a->m.origin_count == a->m.target_count &&
         (!a->fetches || (a->result != NULL && types[2] == types[1] && a->result_count == a->m.target_count));
     if (HL_LIKELY(simple &&
                   hl_is_open_apart(w, a->m.target, a->m.disp, a->m.target_count, &hl_type_dense[type], &s) &&

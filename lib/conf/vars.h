@@ -117,8 +117,9 @@
       "network; none: it is not symmetric")                                                                  \
     X(ports, INT, "HOTLANE_PORTS", "1", 1, 8, "2^n", "network endpoints of a rank for matched messages")     \
     X(shmem_size, HEAP, "SHMEM_SYMMETRIC_SIZE", "auto", 0, 0, "",                                            \
-      "bytes of the symmetric heap of each PE, when there are no partitions; auto: half the memory of a "    \
-      "node, divided by the PEs there, and at most 64G: address space that holds memory where it is used "   \
+      "bytes of the symmetric heap of each PE, when there are no partitions; what follows a unit is "        \
+      "ignored, as OpenSHMEM has it; auto: half the memory of a node, divided by the PEs that share it by "  \
+      "HOTLANE_NEAR and HOTLANE_CLIQUES, and at most 64G: address space that holds memory where it is used " \
       "(at most 1G where the network card takes the pages of registered memory at once)")                    \
     X(shmem_partitions, PARTS, "SHMEM_SYMMETRIC_PARTITION<n>", "", 1, 127, "",                               \
       "a partition of the symmetric heap; at most 7, 1 is the one of shmem_malloc. kind: N: ordinary "       \

@@ -153,6 +153,16 @@ int hl_flight_start(struct hl_flight *f)
     return 0;
 }
 
+bool hl_flight_any(void)
+{
+    for (int i = 0; i < SHARDS; i++) {
+        if (hl_a32_load_relaxed(&shards[i].count) != 0) { /* relaxed: as the header says */
+            return true;
+        }
+    }
+    return false;
+}
+
 void hl_flight_close(void)
 {
     hl_mutex_lock(&lock);

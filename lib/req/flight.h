@@ -19,6 +19,9 @@ struct hl_flight {
  * left; nothing was done and the flight is still the caller's. Any thread. */
 int hl_flight_start(struct hl_flight *f);
 
+/* Has one that this thread knows of not ended? Any thread. */
+bool hl_flight_any(void);
+
 /* Before prog is closed: no flight is left. */
 void hl_flight_close(void);
 

@@ -1,8 +1,9 @@
 /* Who finalizes does not leave others waiting: a sender's messages may still be on the way, and the receiver
  * gets all of them; a receiver may have freed its receives, and who sends to them later gets through. So do
- * who ends the last session and who disconnects a communicator.
+ * who ends the last session and who disconnects a communicator; and who has freed partitioned requests, whose
+ * sides still tell each other their partitions.
  *
- * usage: p2p_leave finalize|session|disconnect */
+ * usage: p2p_leave finalize|session|disconnect|partitions */
 #include "mpi_test.h"
 
 #define N 2000
@@ -57,6 +58,19 @@ static void receive_late(void)
     MPI_Send(NULL, 0, MPI_BYTE, 0, TAG, comm);
 }
 
+/* More of them than a ring has slots. */
+static void free_partitioned(void)
+{
+    static int buf;
+    MPI_Request req[2];
+    for (int i = 0; i < N; i++) {
+        MPI_Psend_init(&buf, 1, 1, MPI_INT, !me, 1, comm, MPI_INFO_NULL, &req[0]);
+        MPI_Precv_init(&buf, 1, 1, MPI_INT, !me, 1, comm, MPI_INFO_NULL, &req[1]);
+        MPI_Request_free(&req[0]);
+        MPI_Request_free(&req[1]);
+    }
+}
+
 static void open_session(void)
 {
     MPI_Group group;
@@ -91,7 +105,10 @@ int main(int argc, char **argv)
     if (strcmp(way, "disconnect") == 0) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     }
-    if (me == 0) {
+    bool partitions = strcmp(way, "partitions") == 0;
+    if (partitions) {
+        free_partitioned();
+    } else if (me == 0) {
         send_all();
         send_late();
     } else if (me == 1) {
@@ -99,7 +116,7 @@ int main(int argc, char **argv)
         receive_late();
     }
     leave(way);
-    for (int i = 0; i < 2 && me == 1; i++) {
+    for (int i = 0; i < 2 && me == 1 && !partitions; i++) {
         for (size_t k = 0; k < LARGE; k++) {
             if (large[i][k] != test_byte(i, k)) {
                 fprintf(stderr, "byte %zu of a freed receive has not come\n", k);

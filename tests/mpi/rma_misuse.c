@@ -145,6 +145,8 @@ static void nothing(void)
       MPI_Get_accumulate(buf, 2, MPI_LONG, buf, 1, MPI_LONG, me, 0, 2, MPI_LONG, MPI_SUM, win), unlock_all, "8 bytes") \
     X(op_user, "an operation of the user", "MPI_Accumulate", OP, WIN, lock_all, \
       MPI_Accumulate(buf, 1, MPI_LONG, me, 0, 1, MPI_LONG, own_op, win), unlock_all, "predefined") \
+    X(op_none, "MPI_NO_OP where nothing is fetched", "MPI_Accumulate", OP, WIN, lock_all, \
+      MPI_Accumulate(buf, 1, MPI_LONG, me, 0, 1, MPI_LONG, MPI_NO_OP, win), unlock_all, "calls that fetch") \
     X(op_undefined, "an operation that the type does not have", "MPI_Fetch_and_op", OP, WIN, lock_all, \
       MPI_Fetch_and_op(buf, buf + 1, MPI_DOUBLE, me, 0, MPI_BXOR, win), unlock_all, "64-bit reals") \
     X(buffer_null, "a NULL origin", "MPI_Put", BUFFER, WIN, lock_all, \

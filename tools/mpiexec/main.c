@@ -27,7 +27,8 @@ static bool stays_ignored(int sig)
 }
 
 /* Descriptors 0 to 2 exist before anything else is opened, so that no pipe can take their place. The first
- * free number behind them is kept for the ranks' PMI_FD. False: whoever started us had closed standard output. */
+ * free number behind them is kept for the ranks' PMI_FD. False: whoever started us had closed standard
+ * output. */
 static bool open_standard(void)
 {
     bool out = fcntl(1, F_GETFD) >= 0;

@@ -157,7 +157,7 @@ static int set_timeout(struct hl_mx_opts *o, const char *arg, const char *text)
     char *end;
     double s = strtod(text, &end);
     if (end == text || *end || !(s > 0) || s > 1e9) {
-        return COMPLAIN("%s %s: a number of seconds above 0 is needed", arg, text);
+        return COMPLAIN("%s %s: a number of seconds above 0 and at most 1e9 is needed", arg, text);
     }
     o->timeout_s = s;
     return -1;

@@ -154,7 +154,7 @@ static enum op draw_op(struct draft *d)
     }
     do {
         op = hot.on ? hot.op : (enum op)pick(&d->r, OPS);
-    } while (!op_defined(d->region->basic, op));
+    } while (!op_defined(d->region->basic, op) || (op == NO_OP && !fetches(d->s->call)));
     return op;
 }
 
