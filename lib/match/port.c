@@ -256,7 +256,9 @@ static int post_buf(struct hl_net *net, struct hl_port *port, struct hl_port_buf
     if (HL_UNLIKELY(rc != 0)) {
         return refused(b->to, i, (int)rc);
     }
-    b->to->sent[i]++;
+    if (HL_UNLIKELY(b->to->sent[i]++ == 0)) {
+        hl_rx_seal(); /* a way was made */
+    }
     return 1;
 }
 
@@ -388,7 +390,9 @@ static bool is_next(const struct hl_port *port, const struct hl_far_head *h)
     if (HL_UNLIKELY(h->seq != *last + 1)) {
         return false;
     }
-    (*last)++;
+    if (HL_UNLIKELY((*last)++ == 0)) {
+        hl_rx_seal(); /* the peer has made a way */
+    }
     return true;
 }
 

@@ -81,6 +81,9 @@ enum hl_rx_turn hl_rx_streams_take(const struct hl_wire_head *head)
     if (head->count != 1) {
         return HL_RX_OLD; /* receive endpoints send one at a time */
     }
+    if (s->heard == 0) {
+        hl_fab_seal_request(); /* the peer has made a way */
+    }
     if (rec->op == HL_WIRE_COUNT) {
         counted(head, rec);
         return HL_RX_DONE;

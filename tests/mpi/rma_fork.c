@@ -122,14 +122,27 @@ static int inherited(void)
 }
 
 /* The receive thread seals new sockets soon after they are made. */
-static void inherits_nothing(void)
+static void inherits_nothing(int ms)
 {
     int count = inherited();
-    for (int tries = 0; tries < 2000 && count != 0; tries++) {
+    for (int tries = 0; tries < ms && count != 0; tries++) {
         usleep(1000);
         count = inherited();
     }
     CHECK(count == 0, "a program inherits %d connections", count);
+}
+
+/* A connection that is made long after those of the start. (After two seconds the other rank asks what this
+ * one is at, by a new one.) */
+static void connect_late(void)
+{
+    if (me == 1) {
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (me == 0 && ranks > 1) {
+        usleep(400000);
+        MPI_Send(NULL, 0, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+    }
+    inherits_nothing(1000);
 }
 
 static void make_windows(void)
@@ -155,6 +168,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     target = (me + 1) % ranks;
+    connect_late();
     make_windows();
     for (int k = 0; k < WINDOWS; k++) {
         MPI_Win_lock_all(0, wins[k]);
@@ -173,7 +187,7 @@ int main(int argc, char **argv)
     }
     __sync_fetch_and_add(&stop, 1);
     pthread_join(thread, NULL);
-    inherits_nothing();
+    inherits_nothing(2000);
     for (int k = 0; k < WINDOWS; k++) {
         MPI_Win_unlock_all(wins[k]);
     }
