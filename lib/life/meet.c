@@ -61,13 +61,16 @@ int hl_life_meet(void)
 void hl_life_lose(int node_rank, unsigned pid, bool first)
 {
     int rank = hl_boot.node_world[node_rank];
-    if (!hl_rx_lose(rank)) {
-        return; /* the launcher knows */
+    if (hl_rx_is_told(rank)) {
+        return;
     }
-    if (first) {
+    if (first) { /* before anything else: another rank that has seen it may end the job by now */
         hl_log(HL_LOG_WARN,
                "rank %d (pid %u) on this node is gone: its process has ended and had not finalized", rank,
                pid);
+    }
+    if (!hl_rx_lose(rank)) {
+        return; /* told meanwhile */
     }
     if (hl_boot_in_fence() && !hl_boot.goes_on) {
         hl_log(HL_LOG_ERROR,

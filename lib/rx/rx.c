@@ -240,6 +240,11 @@ bool hl_rx_is_dead(int rank)
     return hl_rx.dead != NULL && hl_a8_load_acquire(&hl_rx.dead[rank]) != 0;
 }
 
+bool hl_rx_is_told(int rank)
+{
+    return hl_rx.dead != NULL && hl_a8_load_acquire(&hl_rx.dead[rank]) == HL_RX_TOLD; /* acquire: the same */
+}
+
 static void tell_death(int rank)
 {
     uint32_t n =

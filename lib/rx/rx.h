@@ -95,6 +95,7 @@ void hl_rx_connecting(void);
  */
 int hl_rx_on_death(void (*fn)(int rank));
 bool hl_rx_is_dead(int rank);
+bool hl_rx_is_told(int rank); /* dead, as the launcher or its host says */
 
 /* The process of this node peer has ended: counts it as dead, unless it does. True: nobody else has told of
  * that so far. Any thread that waits; the receive thread starts if need be. */
