@@ -83,15 +83,36 @@ static int get_types(const MPI_Datatype *handles, int n, struct hl_type ***types
     return err;
 }
 
+static int too_many(int64_t count, const struct hl_type *type, int n)
+{
+    return hl_err_say(HL_ERR_COUNT,
+                      "%lld elements of %lld bytes, and those of all %d blocks, do not fit 63 bits",
+                      (long long)count, (long long)type->size, n);
+}
+
+static int check_blocks(const void *buf, int n, const struct hl_coll_side *to)
+{
+    int64_t bytes, all = 0;
+    int err = 0;
+
+    for (int i = 0; i < n && err == 0; i++) {
+        const struct hl_type *type = to->types != NULL ? to->types[i] : to->type;
+        err = hl_api_check_count(to->counts[i]);
+        err = err == 0 ? hl_api_check_buffer(buf, to->counts[i], type) : err;
+        if (err == 0 && (__builtin_mul_overflow(to->counts[i], type->size, &bytes) ||
+                         __builtin_add_overflow(all, bytes, &all))) {
+            err = too_many(to->counts[i], type, n);
+        }
+    }
+    return err;
+}
+
 /* The forms with one count, or one type, for each rank. */
 static int get_arrays(const struct hl_api_side *side, int n, struct hl_coll_side *to, struct kept *k)
 {
     const struct hl_api_arrays *from = side->arrays;
     int err = hl_api_widen(&from->counts, n, &k->counts);
 
-    for (int i = 0; i < n && err == 0; i++) {
-        err = hl_api_check_count(k->counts[i]);
-    }
     if (err == 0 && from->has_displs) {
         err = hl_api_widen(&from->displs, n, &k->displs);
     }
@@ -103,7 +124,7 @@ static int get_arrays(const struct hl_api_side *side, int n, struct hl_coll_side
     to->counts = k->counts;
     to->displs = k->displs;
     to->types = k->types;
-    return err;
+    return err == 0 ? check_blocks(side->buf, n, to) : err;
 }
 
 #define SOMEWHERE ((void *)64) /* instead of an address that does not matter, so that it is not judged */
@@ -122,18 +143,27 @@ static int get_side(const struct hl_api_side *from, int n, bool in_place, struct
                    ? hl_err_say(HL_ERR_BUFFER, "MPI_IN_PLACE is not possible for this buffer")
                    : get_arrays(from, n, to, k);
     }
-    return hl_api_get_data(n > 0 ? from->buf : SOMEWHERE, from->count, from->type, &to->type);
+    int64_t all;
+    int err = hl_api_get_data(n > 0 ? from->buf : SOMEWHERE, from->count, from->type, &to->type);
+    if (err == 0 && (__builtin_mul_overflow(from->count, to->type->size, &all) ||
+                     __builtin_mul_overflow(all, (int64_t)n, &all))) {
+        err = too_many(from->count, to->type, n);
+    }
+    return err;
 }
 
 /* The operand of a reduction has its count and type from the result's side. */
-static int get_operand(const struct hl_api_coll *a, bool in_place, const struct hl_coll_side *recv,
+static int get_operand(const struct hl_api_coll *a, int n, bool in_place, const struct hl_coll_side *recv,
                        struct hl_coll_side *send)
 {
     send->buf = (void *)(uintptr_t)a->send.buf;
     if (send->buf == MPI_IN_PLACE && in_place) {
         return 0;
     }
-    return recv->type != NULL ? hl_api_check_buffer(a->send.buf, recv->count, recv->type) : 0;
+    if (recv->counts != NULL) {
+        return check_blocks(send->buf, n, recv);
+    }
+    return recv->type != NULL ? hl_api_check_buffer(send->buf, recv->count, recv->type) : 0;
 }
 
 static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call, struct kept *k)
@@ -153,7 +183,7 @@ static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call,
     if (err != 0 || !holds(a, c, rules[a->what].send)) {
         return err;
     }
-    return get_operand(a, in_place(a, c, rules[a->what].in_send), &call->recv, &call->send);
+    return get_operand(a, c->size, in_place(a, c, rules[a->what].in_send), &call->recv, &call->send);
 }
 
 static int get_all(const struct hl_api_coll *a, struct hl_coll_call *call, struct kept k[2])

@@ -335,6 +335,27 @@ static void end_pair(struct hl_flight *f)
     hl_req_done(r);
 }
 
+/* Nothing is under way after an error. */
+static int begin_pair(struct pair *p, const struct hl_send *s, const struct hl_recv *v)
+{
+    int err = hl_flight_ready();
+
+    err = err == 0 && v != NULL ? hl_match_irecv(v, &p->recv) : err;
+    if (err != 0 || s == NULL) {
+        return err;
+    }
+    err = hl_match_isend(s, &p->send);
+    if (err != 0 && v != NULL) {
+        hl_match_cancel(p->recv);
+        if (!hl_req_is_done(p->recv)) { /* data may be on its way into the buffer */
+            hl_req_fail(p->both, err);
+            return 0;
+        }
+        hl_req_finish(p->recv, MPI_STATUS_IGNORE);
+    }
+    return err;
+}
+
 /* Starts both; takes `aside` over when that succeeds. */
 static int start_pair(const struct hl_send *s, const struct hl_recv *v, void *aside, struct hl_req **both)
 {
@@ -345,16 +366,11 @@ static int start_pair(const struct hl_send *s, const struct hl_recv *v, void *as
     if (err == 0) {
         *p = (struct pair){
             {.step = step_pair, .end = end_pair}, r, hl_req_proc_null(), hl_req_proc_null(), aside};
-        err = v != NULL ? hl_match_irecv(v, &p->recv) : 0;
-        err = err == 0 && s != NULL ? hl_match_isend(s, &p->send) : err;
         r->ctx = s != NULL ? s->ctx : v != NULL ? v->ctx : 0;
+        err = begin_pair(p, s, v);
     }
     err = err == 0 ? hl_flight_start(&p->flight) : err;
     if (err != 0) {
-        if (p != NULL && r != NULL && !hl_req_has(p->recv, HL_REQ_STATIC)) {
-            hl_match_cancel(p->recv);
-            hl_req_orphan(p->recv);
-        }
         free(p);
         if (r != NULL) {
             hl_req_free(r);

@@ -48,6 +48,7 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
     int err = hl_api_enter(0);
 
     err = to_probe(source, tag, comm, &c, &p);
+    err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0 && source == MPI_PROC_NULL) {
         nobody_status(status);
     } else {

@@ -111,6 +111,7 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     uint64_t ctx = 0;
     int err = hl_api_enter(hl_api_check_out(request, "request"));
 
+    err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     err = err == 0 ? get_req(*request, &r) : err;
     if (err == 0 && (r == NULL || !hl_req_is_active(r))) {
         *flag = 1;

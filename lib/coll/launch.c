@@ -16,7 +16,7 @@ struct launch {
     struct hl_comm *comm;         /* with a reference */
     bool again;                   /* the request's for good, not of one flight */
     int tag;                      /* of the schedule that takes over from an exchange without mailboxes */
-    bool broken;                  /* that schedule could not be built */
+    int broken;                   /* the error if that schedule could not be built */
     struct hl_exchange *exchange; /* NULL: the schedule */
     struct hl_sched sched;
 };
@@ -52,7 +52,7 @@ static void take_over(struct launch *l)
 {
     hl_sched_init_tagged(&l->sched, &hl_coll_net_match, l->comm, l->again ? HL_PLANE_AGAIN : HL_PLANE_COLL,
                          l->tag);
-    l->broken = build(l, hl_exchange_call(l->exchange)) != 0;
+    l->broken = build(l, hl_exchange_call(l->exchange));
     hl_exchange_free(l->exchange);
     l->exchange = NULL;
 }
@@ -79,7 +79,7 @@ static bool step(struct hl_flight *f)
     if (state != HL_BOXES_REFUSED) {
         return state == HL_BOXES_READY && hl_exchange_step(l->exchange);
     }
-    return l->broken || hl_sched_try(&l->sched);
+    return l->broken != 0 || hl_sched_try(&l->sched);
 }
 
 /* Whom it waits for, left in the request's body for threads that wait: the flight itself is not theirs. */
@@ -89,7 +89,7 @@ static bool step_and_note(struct hl_flight *f)
     struct hl_told t = {0};
     bool over = step(f);
 
-    if (!over && hl_hang_is_on() && !l->broken) {
+    if (!over && hl_hang_is_on() && l->broken == 0) {
         l->exchange != NULL ? hl_exchange_tell(l->exchange, &t) : hl_sched_tell(&l->sched, &t);
         hl_a32_store_relaxed(note_of(l->request),
                              t.n > 0 ? (uint32_t)t.ranks[0] + 1 : 0); /* relaxed: words */
@@ -101,8 +101,9 @@ static void land(struct hl_flight *f)
 {
     struct launch *l = HL_CONTAINER_OF(f, struct launch, flight);
     struct hl_req *r = l->request;
-    int err = l->exchange != NULL ? hl_exchange_error(l->exchange) : l->sched.err;
+    int err = l->exchange != NULL ? hl_exchange_error(l->exchange) : l->broken;
 
+    err = err == 0 && l->exchange == NULL ? l->sched.err : err;
     if (err != 0) {
         hl_req_fail(r, err);
     }
@@ -159,7 +160,7 @@ static int prepare(const struct hl_coll_call *call, enum hl_plane plane, struct 
     l->comm = call->comm;
     l->again = plane == HL_PLANE_AGAIN;
     l->exchange = NULL;
-    l->broken = false;
+    l->broken = 0;
     hl_comm_ref(l->comm);
     int err = hl_exchange_fits(call) ? prepare_exchange(l, call) : 0;
     if (err == 0 && l->exchange == NULL) {

@@ -59,6 +59,7 @@ struct precv {
     int source;
     int64_t bytes; /* room */
     hl_a32 known;  /* atomic: release after the plan and what depends on it */
+    int err;       /* why there is no plan: of each start */
     bool posted;   /* this and the rest but `arrived`: the flight's */
     struct hl_req **open;
     uint32_t *index; /* of each open one: the message */
@@ -328,7 +329,7 @@ int hl_part_send_init(const struct hl_send *s, int partitions, uint64_t channel,
 
 /* ---- Receive ---- */
 
-/* Room for what the plan says. After an error there are no messages. */
+/* Room for what the plan says. After an error there are no messages, at no start. */
 static void learn(struct precv *p, int err)
 {
     struct side *x = &p->side;
@@ -349,7 +350,7 @@ static void learn(struct precv *p, int err)
     }
     if (err != 0) {
         x->plan.messages = 0;
-        hl_req_fail(x->request, err);
+        p->err = err;
     }
     /* release: the plan and the rest; pairs with the acquire in is_there. */
     hl_a32_store_release(&p->known, 1);
@@ -370,6 +371,9 @@ static void post(struct precv *p)
     struct side *x = &p->side;
 
     p->posted = true;
+    if (p->err != 0) {
+        hl_req_fail(x->request, p->err);
+    }
     for (uint32_t k = 0; k < x->plan.messages; k++) {
         struct hl_recv r = p->recv;
         int64_t offset;

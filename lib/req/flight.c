@@ -121,14 +121,18 @@ static int poll_flights(void *unused)
     return ended;
 }
 
-static int enrol(void)
+int hl_flight_ready(void)
 {
     int err = 0;
 
+    /* acquire: pairs with the release below. */
+    if (hl_a32_load_acquire(&registered) != 0) {
+        return 0;
+    }
     hl_mutex_lock(&lock);
     if (hl_a32_load_relaxed(&registered) == 0) { /* relaxed: under lock */
         err = hl_prog_register(poll_flights, NULL, 1);
-        /* release: it is registered; pairs with the acquire in hl_flight_start. */
+        /* release: it is registered; pairs with the acquire above. */
         hl_a32_store_release(&registered, err == 0);
     }
     hl_mutex_unlock(&lock);
@@ -137,8 +141,7 @@ static int enrol(void)
 
 int hl_flight_start(struct hl_flight *f)
 {
-    /* acquire: pairs with the release in enrol. */
-    int err = hl_a32_load_acquire(&registered) != 0 ? 0 : enrol();
+    int err = hl_flight_ready();
 
     if (err != 0) {
         return err;

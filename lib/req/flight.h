@@ -15,8 +15,12 @@ struct hl_flight {
     void (*end)(struct hl_flight *f);
 };
 
-/* Takes the flight over and makes its first step, which may end it. HL_ERR_NO_MEM: no source of progress is
- * left; nothing was done and the flight is still the caller's. Any thread. */
+/* For who must begin something before its flight: once this was 0, flights start. HL_ERR_NO_MEM: no source of
+ * progress is left. Any thread. */
+int hl_flight_ready(void);
+
+/* Takes the flight over and makes its first step, which may end it. After an error, which is that of
+ * hl_flight_ready, nothing was done and the flight is still the caller's. Any thread. */
 int hl_flight_start(struct hl_flight *f);
 
 /* Has one that this thread knows of not ended? Any thread. */

@@ -27,6 +27,48 @@ static void wrong_arguments(void)
     CHECK(r == MPI_REQUEST_NULL);
 }
 
+/* One block for each rank: NULL where one of them has elements, and what 63 bits cannot count. */
+static void wrong_blocks(void)
+{
+    enum { HUGE_BLOCK = 1 << 30 };
+    int *counts = calloc((size_t)size, sizeof *counts), *displs = calloc((size_t)size, sizeof *displs);
+    MPI_Count *many = calloc((size_t)size, sizeof *many);
+    MPI_Datatype *types = calloc((size_t)size, sizeof(MPI_Datatype)), gib, gibs;
+    MPI_Comm comm = MPI_COMM_WORLD;
+    MPI_Request r = MPI_REQUEST_NULL;
+
+    for (int i = 0; i < size; i++) {
+        types[i] = MPI_INT;
+    }
+    CHECK_EQ(MPI_Allgatherv(NULL, 0, MPI_INT, NULL, counts, displs, MPI_INT, comm), MPI_SUCCESS);
+    counts[size - 1] = 1;
+    CHECK_EQ(MPI_Allgatherv(&value, 1, MPI_INT, NULL, counts, displs, MPI_INT, comm), MPI_ERR_BUFFER);
+    CHECK_EQ(MPI_Alltoallv(NULL, counts, displs, MPI_INT, &result, counts, displs, MPI_INT, comm),
+             MPI_ERR_BUFFER);
+    CHECK_EQ(MPI_Ialltoallw(&value, counts, displs, types, NULL, counts, displs, types, comm, &r),
+             MPI_ERR_BUFFER);
+    CHECK_EQ(MPI_Reduce_scatter(NULL, &result, counts, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER);
+    counts[size - 1] = -1;
+    CHECK_EQ(MPI_Allgatherv(&value, 1, MPI_INT, &result, counts, displs, MPI_INT, comm), MPI_ERR_COUNT);
+    CHECK_EQ(MPI_Reduce_scatter_block_c(&value, &result, (MPI_Count)1 << 62, MPI_INT, MPI_SUM, comm),
+             MPI_ERR_COUNT);
+    CHECK_EQ(MPI_Allgather_c(&value, (MPI_Count)1 << 62, MPI_INT, &result, 1, MPI_INT, comm), MPI_ERR_COUNT);
+    many[0] = (MPI_Count)1 << 62;
+    CHECK_EQ(MPI_Reduce_scatter_c(&value, &result, many, MPI_INT, MPI_SUM, comm), MPI_ERR_COUNT);
+    MPI_Type_contiguous(HUGE_BLOCK, MPI_CHAR, &gib);
+    MPI_Type_contiguous(16, gib, &gibs);
+    MPI_Type_commit(&gibs);
+    counts[size - 1] = HUGE_BLOCK;
+    CHECK_EQ(MPI_Allgatherv(&value, 1, MPI_INT, &result, counts, displs, gibs, comm), MPI_ERR_COUNT);
+    CHECK(r == MPI_REQUEST_NULL);
+    MPI_Type_free(&gibs);
+    MPI_Type_free(&gib);
+    free(types);
+    free(many);
+    free(displs);
+    free(counts);
+}
+
 static void wrong_starts(void)
 {
     MPI_Request again, other = MPI_REQUEST_NULL, both[2];
@@ -99,6 +141,7 @@ int main(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     wrong_arguments();
+    wrong_blocks();
     wrong_starts();
     wrong_afterwards();
     too_long_a_block();

@@ -117,6 +117,8 @@ static void on_win(MPI_Win *w, int *code, ...)
     X(status_get_tag, MPI_Status_get_tag(&status, NULL))                                                     \
     X(status_set_tag, MPI_Status_set_tag(NULL, 1))                                                           \
     X(request_get_status, MPI_Request_get_status(MPI_REQUEST_NULL, NULL, MPI_STATUS_IGNORE))                 \
+    X(test, MPI_Test(&request, NULL, MPI_STATUS_IGNORE))                                                     \
+    X(iprobe, MPI_Iprobe(MPI_PROC_NULL, 0, WORLD, NULL, MPI_STATUS_IGNORE))                                  \
     X(testall, MPI_Testall(1, &request, NULL, MPI_STATUSES_IGNORE))                                          \
     X(waitany, MPI_Waitany(1, &request, NULL, MPI_STATUS_IGNORE))                                            \
     X(testany, MPI_Testany(1, &request, &n, NULL, MPI_STATUS_IGNORE))                                        \
