@@ -61,21 +61,22 @@ bool hl_far_rings(const struct hl_matcher *m)
     return rings;
 }
 
-bool hl_far_arm(struct hl_matcher *m)
+enum hl_prog_armed hl_far_arm(struct hl_matcher *m)
 {
     struct hl_net *net = m->net;
-    bool waiting = false;
-    for (unsigned i = 0; net->bell >= 0 && !waiting && i < net->n; i++) {
+    enum hl_prog_armed armed = HL_PROG_RINGS;
+    for (unsigned i = 0; net->bell >= 0 && armed == HL_PROG_RINGS && i < net->n; i++) {
         struct hl_port *port = &net->port[i];
         if (!hl_port_own(port, false)) {
-            return true; /* its owner is reading */
+            return HL_PROG_SERVED;
         }
-        waiting = !hl_fab_ep_may_sleep(&port->ep);
-        if (!waiting) {
+        if (!hl_fab_ep_may_sleep(&port->ep)) {
+            armed = HL_PROG_WAITING;
+        } else {
             struct epoll_event on = {.events = EPOLLIN | EPOLLONESHOT, .data.u32 = i};
             (void)epoll_ctl(net->bell, EPOLL_CTL_MOD, port->ep.wait_fd, &on);
         }
         hl_port_leave(port);
     }
-    return waiting;
+    return armed;
 }

@@ -291,9 +291,7 @@ static void end_both(struct hl_matcher *m, const struct hl_help *help, const str
     struct hl_req *r = failed ? NULL : hl_name_take(&m->names, help->what.cookie);
     if (r != NULL) {
         hl_send_end(r);
-        if (m->threads) {
-            hl_prog_wake();
-        }
+        hl_matcher_wake(m);
     }
 }
 

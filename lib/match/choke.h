@@ -2,7 +2,23 @@
 #ifndef HL_CHOKE_H
 #define HL_CHOKE_H
 
-#include "inner.h"
+#include "atomic.h"
+#include "lock.h"
+
+struct hl_matcher;
+struct hl_inbox;
+
+#define HL_CHOKE_MAX 8 /* sources chosen at once */
+
+/* Memory of unexpected messages. */
+struct hl_choke {
+    uint64_t limit; /* bytes */
+    hl_a32 busy;    /* atomic: 1 while somebody is to be choked or is: counted in `backlog`, so polls look */
+    struct hl_mutex lock;
+    int n HL_MEMBER_GUARDED_BY(lock); /* chosen by an inbox's owner, to be told by the next poll */
+    int from[HL_CHOKE_MAX] HL_MEMBER_GUARDED_BY(lock); /* as in struct hl_entry */
+    bool said HL_MEMBER_GUARDED_BY(lock);
+};
 
 /* `ib` holds more than its mark: chooses whom to choke if the sum is above the limit. Its owner only. */
 void hl_choke_look(struct hl_matcher *m, struct hl_inbox *ib) HL_COLD;

@@ -28,8 +28,9 @@ int hl_far_poll(struct hl_matcher *m, struct hl_work *w);
 void hl_far_visit(struct hl_matcher *m, void (*fn)(struct hl_matcher *m, unsigned port, struct hl_work *w),
                   struct hl_work *w);
 
-/* Before sleeping: has the receive thread ring when a port has work. True: something is there already. */
-bool hl_far_arm(struct hl_matcher *m);
+/* Before sleeping: has the receive thread ring when a port has work (HL_PROG_RINGS, also where ports cannot),
+ * but where something is there already or another thread owns one. */
+enum hl_prog_armed hl_far_arm(struct hl_matcher *m);
 
 /* Can ports ring at all? */
 bool hl_far_rings(const struct hl_matcher *m);

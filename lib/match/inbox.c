@@ -3,7 +3,7 @@
  * To own: load, then xchg(1). To leave: xchg(0), then look at the command stack again; not empty: try to own
  * again. Who delegates: push the command, then try to own once more. Both sides write, then read the other's
  * word with a full barrier between, so one of them sees the other: no command is left behind. Below
- * THREAD_MULTIPLE there is one caller, who always owns. */
+ * THREAD_MULTIPLE there is one caller, who always owns; in the modes with locks who has the section owns. */
 #include "inner.h"
 
 #include "bury.h"

@@ -19,6 +19,7 @@
 #define HL_MATCH_INNER_H
 
 #include "atomic.h"
+#include "choke.h"
 #include "cs.h"
 #include "lock.h"
 #include "match.h"
@@ -324,18 +325,6 @@ struct hl_names {
 
 /* ---- The matcher ---- */
 
-#define HL_CHOKE_MAX 8 /* sources chosen at once */
-
-/* Memory of unexpected messages. */
-struct hl_choke {
-    uint64_t limit; /* bytes */
-    hl_a32 busy;    /* atomic: 1 while somebody is to be choked or is: counted in `backlog`, so polls look */
-    struct hl_mutex lock;
-    int n HL_MEMBER_GUARDED_BY(lock); /* chosen by an inbox's owner, to be told by the next poll */
-    int from[HL_CHOKE_MAX] HL_MEMBER_GUARDED_BY(lock); /* as in struct hl_entry */
-    bool said HL_MEMBER_GUARDED_BY(lock);
-};
-
 struct hl_matcher {
     int world_rank, world_size, node_rank, node_size;
     const int *node_world;        /* [node_size] */
@@ -387,6 +376,14 @@ void hl_matcher_part(struct hl_matcher *m); /* hl_match_part */
 int hl_matcher_poll(void *matcher);
 enum hl_prog_armed hl_matcher_arm(void *matcher);
 bool hl_matcher_idle(void *matcher); /* nothing owed to anybody */
+
+/* After something that another thread may sleep for. */
+HL_INLINE void hl_matcher_wake(const struct hl_matcher *m)
+{
+    if (m->threads || hl_cs_has_locks()) {
+        hl_prog_wake();
+    }
+}
 
 /* The peer record of a world rank; NULL: HL_ERR_OTHER was recorded. */
 struct hl_peer *hl_matcher_peer(struct hl_matcher *m, int world);

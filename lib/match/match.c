@@ -271,10 +271,8 @@ enum hl_prog_armed hl_matcher_arm(void *matcher)
             return HL_PROG_WAITING;
         }
     }
-    if (m->net != NULL && hl_far_arm(m)) {
-        return HL_PROG_WAITING;
-    }
-    return must_poll(m) ? HL_PROG_POLLED : HL_PROG_RINGS;
+    enum hl_prog_armed armed = m->net != NULL ? hl_far_arm(m) : HL_PROG_RINGS;
+    return armed == HL_PROG_RINGS && must_poll(m) ? HL_PROG_POLLED : armed;
 }
 
 bool hl_matcher_idle(void *matcher)

@@ -97,10 +97,11 @@ int hl_match_recv(const struct hl_recv *r, MPI_Status *status);
 int hl_match_sendrecv(const struct hl_send *s, const struct hl_recv *r, MPI_Status *status);
 
 /* Cancels a receive that has not been matched, or a send that has not left: it becomes DONE with
- * HL_REQ_CANCELLED. Else nothing happens. Local. */
+ * HL_REQ_CANCELLED. Of a send whose data has not left the receiver is asked to forget it; it is done, one way
+ * or the other, when he has answered. Else nothing happens. Local. */
 int hl_match_cancel(struct hl_req *req);
 
-/* Of `p` only ctx, src and tag matter. One pass of progress; *found tells whether such a message is there. */
+/* Of `p` the buffer does not matter. One pass of progress; *found tells whether such a message is there. */
 int hl_match_iprobe(const struct hl_recv *p, bool *found, MPI_Status *status);
 int hl_match_probe(const struct hl_recv *p, MPI_Status *status);
 

@@ -264,9 +264,7 @@ void hl_work_run(struct hl_matcher *m, struct hl_work *w)
         run(m, r);
     }
     w->todo_tail = &w->todo;
-    if (m->threads) {
-        hl_prog_wake();
-    }
+    hl_matcher_wake(m);
 }
 
 /* A piece came. Pieces of one message come through one inbox (or port), so its owner alone counts them. */
@@ -413,9 +411,7 @@ int hl_rndv_stream(struct hl_matcher *m)
         return pieces;
     }
     hl_send_finish(m, r);
-    if (m->threads) {
-        hl_prog_wake();
-    }
+    hl_matcher_wake(m);
     return pieces;
 }
 

@@ -14,7 +14,7 @@ uint32_t hl_cs_on;
 enum hl_cs_mode hl_cs_mode;
 
 static struct hl_mutex process = HL_MUTEX_INIT, progress = HL_MUTEX_INIT, pool = HL_MUTEX_INIT;
-static HL_THREAD_LOCAL unsigned in_process, in_progress; /* enters without a leave of the calling thread */
+HL_THREAD_LOCAL struct hl_cs_outside hl_cs_depth;
 
 /* ---- Counting: how often, how often in vain at first, how long ---- */
 
@@ -163,44 +163,43 @@ static void unnest(struct hl_mutex *l, unsigned *depth)
 
 void hl_cs_enter_process(enum hl_cs_kind kind)
 {
-    nest(&process, &in_process, kind);
+    nest(&process, &hl_cs_depth.process, kind);
 }
 
 void hl_cs_leave_process(void)
 {
-    unnest(&process, &in_process);
+    unnest(&process, &hl_cs_depth.process);
 }
 
 void hl_cs_step_out(struct hl_cs_outside *o)
 {
-    *o = (struct hl_cs_outside){in_process, in_progress};
+    *o = hl_cs_depth;
     hl_prog_give_way();
-    in_process = in_progress = 0;
+    hl_cs_depth = (struct hl_cs_outside){0};
 }
 
 void hl_cs_step_in(const struct hl_cs_outside *o)
 {
-    in_process = o->process;
-    in_progress = o->progress;
+    hl_cs_depth = *o;
     hl_prog_come_back();
 }
 
-void hl_prog_give_way(void)
+void hl_cs_give_way(void)
 {
-    if (HL_UNLIKELY(in_process != 0)) {
+    if (hl_cs_depth.process != 0) {
         unlock(&process);
     }
-    if (HL_UNLIKELY(in_progress != 0)) {
+    if (hl_cs_depth.progress != 0) {
         unlock(&progress);
     }
 }
 
-void hl_prog_come_back(void)
+void hl_cs_come_back(void)
 {
-    if (HL_UNLIKELY(in_process != 0)) {
+    if (hl_cs_depth.process != 0) {
         lock(&process, HL_CS_call);
     }
-    if (HL_UNLIKELY(in_progress != 0)) {
+    if (hl_cs_depth.progress != 0) {
         lock(&progress, HL_CS_progress);
     }
 }
@@ -238,9 +237,9 @@ static struct hl_mutex *lock_of(enum hl_cs_kind kind, struct hl_mutex *object)
 void hl_cs_enter(enum hl_cs_kind kind, struct hl_mutex *object)
 {
     if (which[kind] == PROCESS) {
-        nest(&process, &in_process, kind);
+        nest(&process, &hl_cs_depth.process, kind);
     } else if (which[kind] == PROGRESS) {
-        nest(&progress, &in_progress, kind);
+        nest(&progress, &hl_cs_depth.progress, kind);
     } else {
         lock(lock_of(kind, object), kind);
     }
@@ -249,10 +248,10 @@ void hl_cs_enter(enum hl_cs_kind kind, struct hl_mutex *object)
 bool hl_cs_enter_if_free(enum hl_cs_kind kind, struct hl_mutex *object)
 {
     if (which[kind] == PROCESS) {
-        return nest_if_free(&process, &in_process, kind);
+        return nest_if_free(&process, &hl_cs_depth.process, kind);
     }
     if (which[kind] == PROGRESS) {
-        return nest_if_free(&progress, &in_progress, kind);
+        return nest_if_free(&progress, &hl_cs_depth.progress, kind);
     }
     return try_lock(lock_of(kind, object), kind);
 }
@@ -260,9 +259,9 @@ bool hl_cs_enter_if_free(enum hl_cs_kind kind, struct hl_mutex *object)
 void hl_cs_leave(enum hl_cs_kind kind, struct hl_mutex *object)
 {
     if (which[kind] == PROCESS) {
-        unnest(&process, &in_process);
+        unnest(&process, &hl_cs_depth.process);
     } else if (which[kind] == PROGRESS) {
-        unnest(&progress, &in_progress);
+        unnest(&progress, &hl_cs_depth.progress);
     } else {
         unlock(lock_of(kind, object));
     }

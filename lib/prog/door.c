@@ -65,49 +65,50 @@ void hl_prog_wake(void)
 
 /* A condition that says true once. */
 struct once {
-    hl_prog_cond *cond;
-    void *arg;
+    const struct hl_prog_waits *w;
     bool done;
 };
 
 static bool look(void *arg)
 {
     struct once *o = arg;
-    return o->done = o->done || o->cond(o->arg);
+    return o->done = o->done || o->w->cond(o->w->arg);
 }
 
-/* Naps for `ns`, or until the door rings: the last futex call's end. Where a plain store may be the end
+/* Naps for `ns`, or until the door rings; true when the time has passed. Where a plain store may be the end
  * (`looks`), the condition is looked at every HL_NAP_NS, and nothing else is: what must be polled rings. */
-static long nap(struct hl_prog_door *d, uint32_t word, uint64_t ns, bool looks, struct once *o)
+static bool nap(struct hl_prog_door *d, uint32_t word, uint64_t ns, bool looks, struct once *o)
 {
-    long rc;
     for (;;) {
         uint64_t once = looks && ns > HL_NAP_NS ? HL_NAP_NS : ns;
         struct timespec t = {0, (long)once};
-        rc = syscall(SYS_futex, &d->word, FUTEX_WAIT, word, &t, NULL, 0);
+        hl_prog_give_way();
+        bool over = syscall(SYS_futex, &d->word, FUTEX_WAIT, word, &t, NULL, 0) != 0 && errno == ETIMEDOUT;
+        hl_prog_come_back();
         hl_stat_rank_add(HL_STAT_RANK_naps, 1);
         ns -= once;
-        if (rc == 0 || errno != ETIMEDOUT || ns == 0 || look(o)) {
-            return rc;
+        if (!over || ns == 0 || look(o)) {
+            return over && ns == 0;
         }
     }
 }
 
-bool hl_prog_sleep(hl_prog_cond *cond, void *arg, uint64_t ns)
+bool hl_prog_sleep(const struct hl_prog_waits *w, uint64_t ns)
 {
     struct hl_prog_door *d = hl_aptr_load_acquire(&door_now); /* acquire: see hl_prog_set_door */
-    struct once o = {cond, arg, false};
+    struct once o = {w, false};
     /* acquire: the value that a wake changes is read before we say that we sleep. */
     uint32_t word = hl_a32_load_acquire(&d->word);
     /* full: said before the condition is read again; pairs with the waker's barrier. */
     hl_a32_xchg_full(&d->awaited, 1);
     hl_fence_behind_full();
     enum hl_prog_armed armed = arm_peers != NULL ? arm_peers(arm_arg) : HL_PROG_POLLED;
-    if (armed != HL_PROG_WAITING && !look(&o)) {
-        bool rings = armed == HL_PROG_RINGS && hl_prog_is_rung && ns >= HL_NAP_NS;
+    if (armed == HL_PROG_SERVED) {
+        hl_prog_yield();
+    } else if (armed != HL_PROG_WAITING && !look(&o)) {
+        bool rings = armed == HL_PROG_RINGS && w->rung && ns >= HL_NAP_NS;
         ns = armed == HL_PROG_RINGS || ns < HL_NAP_NS ? ns : HL_NAP_NS;
-        long rc = nap(d, word, ns, !rings, &o);
-        if (rc != 0 && errno == ETIMEDOUT && rings) {
+        if (nap(d, word, ns, !rings, &o) && rings) {
             /* relaxed: a count of rings that are missing for a whole nap. */
             bool late =
                 (look(&o) || arm_peers(arm_arg) == HL_PROG_WAITING) && hl_a32_load_relaxed(&d->word) == word;

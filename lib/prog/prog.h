@@ -14,7 +14,8 @@
 typedef int hl_prog_fn(void *arg);
 
 /* True when the waiter may go on. Called often, by the waiting thread only, and never again once it was true:
- * it may be the step that ends something. An acquire load is the usual text. Must not poll. */
+ * it may be the step that ends something. An acquire load is the usual text. It may wait itself (for a turn
+ * at a port, for an answer), which polls; within the lock of HOTLANE_CS=global it is called inside. */
 typedef bool hl_prog_cond(void *arg);
 
 /* Adds a source, polled on every `every`-th pass (a power of two; 1 = each pass). Returns 0 or HL_ERR_NO_MEM
@@ -29,11 +30,8 @@ void hl_prog_unregister(hl_prog_fn *fn, void *arg);
  * there is no recursion. Any thread. */
 int hl_prog_poll(void);
 
-/* Whether the calling thread waits for what rings. */
-HL_HIDDEN extern HL_THREAD_LOCAL bool hl_prog_is_rung;
-
-/* The slow part of hl_prog_wait. */
-void hl_prog_wait_slow(hl_prog_cond *cond, void *arg);
+/* The slow part of both waits. */
+void hl_prog_wait_slow(hl_prog_cond *cond, void *arg, bool rung);
 
 /* Waits until cond(arg), polling: pauses (none when ranks x threads exceed the node's CPUs), then
  * sched_yield, then sleeps of 20 us doubling to 1 ms that a door (below) ends early; where all that has to be
@@ -42,7 +40,7 @@ void hl_prog_wait_slow(hl_prog_cond *cond, void *arg);
 HL_INLINE void hl_prog_wait(hl_prog_cond *cond, void *arg)
 {
     if (!cond(arg)) {
-        hl_prog_wait_slow(cond, arg);
+        hl_prog_wait_slow(cond, arg, false);
     }
 }
 
@@ -51,9 +49,7 @@ HL_INLINE void hl_prog_wait(hl_prog_cond *cond, void *arg)
 HL_INLINE void hl_prog_wait_rung(hl_prog_cond *cond, void *arg)
 {
     if (!cond(arg)) {
-        hl_prog_is_rung = true;
-        hl_prog_wait_slow(cond, arg);
-        hl_prog_is_rung = false;
+        hl_prog_wait_slow(cond, arg, true);
     }
 }
 
@@ -76,6 +72,7 @@ struct hl_prog_door {
 
 enum hl_prog_armed {
     HL_PROG_WAITING, /* something is waiting already: nobody sleeps */
+    HL_PROG_SERVED,  /* another thread is reading: nobody sleeps */
     HL_PROG_RINGS,   /* whatever comes rings */
     HL_PROG_POLLED   /* messages ring, but something is under way that must be polled: short naps only */
 };

@@ -20,7 +20,6 @@ static hl_a32 cpus_here;
 static hl_a32 expected; /* see hl_prog_expect */
 static hl_a64 long_ns;  /* when a thread was last seen in a wait that had lasted for long, 0: never */
 static hl_a32 waiters;  /* living threads of this process that ever waited: a guess at its active ones */
-HL_THREAD_LOCAL bool hl_prog_is_rung;
 static HL_THREAD_LOCAL bool counted;
 static HL_THREAD_LOCAL bool plain; /* counted, and no watchdog: a wait needs nothing more */
 
@@ -91,15 +90,24 @@ static void look_around(uint64_t *slept_ns)
     hl_stops_look(*slept_ns);
 }
 
+void hl_prog_yield(void)
+{
+    hl_prog_give_way();
+    sched_yield();
+    hl_prog_come_back();
+}
+
 /* One step of idling after `idle` passes without progress; true when the condition was found true. */
-static bool idle_step(unsigned idle, unsigned spins, uint64_t *slept_ns, hl_prog_cond *cond, void *arg)
+static bool idle_step(unsigned idle, unsigned spins, uint64_t *slept_ns, const struct hl_prog_waits *w)
 {
     if (idle <= spins) {
+        hl_prog_give_way();
         hl_pause();
+        hl_prog_come_back();
         return false;
     }
     if (idle <= spins + YIELDS) {
-        sched_yield();
+        hl_prog_yield();
         return false;
     }
     look_around(slept_ns);
@@ -109,11 +117,12 @@ static bool idle_step(unsigned idle, unsigned spins, uint64_t *slept_ns, hl_prog
     if (ns > HL_NAP_NS) {
         hl_prog_skip_passes();
     }
-    return hl_prog_sleep(cond, arg, ns);
+    return hl_prog_sleep(w, ns);
 }
 
-static void wait_until(hl_prog_cond *cond, void *arg)
+static void wait_until(hl_prog_cond *cond, void *arg, bool rung)
 {
+    struct hl_prog_waits w = {cond, arg, rung};
     unsigned spins = hl_prog_crowded() ? 0 : SPINS;
     unsigned idle = 0;
     uint64_t slept_ns = 0;
@@ -124,9 +133,7 @@ static void wait_until(hl_prog_cond *cond, void *arg)
             hl_prog_give_way(); /* the progress may be for others */
             hl_prog_come_back();
         } else if (!(done = cond(arg))) {
-            hl_prog_give_way();
-            done = idle_step(++idle, spins, &slept_ns, cond, arg);
-            hl_prog_come_back();
+            done = idle_step(++idle, spins, &slept_ns, &w);
         }
         done = done || cond(arg);
     }
@@ -150,7 +157,7 @@ static bool look_and_ask(void *arg)
 }
 
 /* A thread's first wait, and all of them while there is a watchdog. True: the wait is over. */
-static HL_COLD bool wait_specially(hl_prog_cond *cond, void *arg)
+static HL_COLD bool wait_specially(hl_prog_cond *cond, void *arg, bool rung)
 {
     if (!counted) {
         count_me();
@@ -161,14 +168,14 @@ static HL_COLD bool wait_specially(hl_prog_cond *cond, void *arg)
     }
     struct watched w = {.cond = cond, .arg = arg};
     hl_hang_begin(&w.hang);
-    wait_until(look_and_ask, &w);
+    wait_until(look_and_ask, &w, rung);
     hl_hang_end(&w.hang);
     return true;
 }
 
-void hl_prog_wait_slow(hl_prog_cond *cond, void *arg)
+void hl_prog_wait_slow(hl_prog_cond *cond, void *arg, bool rung)
 {
-    if (HL_LIKELY(plain) || !wait_specially(cond, arg)) {
-        wait_until(cond, arg);
+    if (HL_LIKELY(plain) || !wait_specially(cond, arg, rung)) {
+        wait_until(cond, arg, rung);
     }
 }

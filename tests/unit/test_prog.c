@@ -249,7 +249,7 @@ END_TEST
 struct looks {
     hl_a32 polls;
     uint32_t polls_before;
-    int seen;
+    int seen, outer;
 };
 
 enum { LOOKS_FIRST = 400, LOOKS = 240 }; /* the first: spins, yields and naps that double */
@@ -263,20 +263,87 @@ static bool has_looked(void *arg)
     return l->seen == LOOKS_FIRST + LOOKS;
 }
 
+/* The condition of a wait for a ring that waits for a word itself. */
+static bool looks_inside(void *arg)
+{
+    struct looks *l = arg;
+    if (++l->outer == 1) {
+        return false;
+    }
+    hl_prog_wait(has_looked, l);
+    return true;
+}
+
 /* Twelve looks to a poll: one before and nine within naps of 1 ms, and two around the poll. */
 START_TEST(who_waits_for_a_word_seldom_polls)
 {
     static struct hl_prog_door door;
+    for (int inside = 0; inside < 2; inside++) {
+        struct sleeper s = {{0}, {0}};
+        struct looks l = {{0}, 0, 0, 0};
+        hl_prog_set_door(&door, arm, &s);
+        ck_assert_int_eq(hl_prog_register(count_poll, &l.polls, 1), 0);
+        if (inside) {
+            hl_prog_wait_rung(looks_inside, &l);
+        } else {
+            hl_prog_wait(has_looked, &l);
+        }
+        hl_prog_unregister(count_poll, &l.polls);
+        hl_prog_set_door(NULL, NULL, NULL);
+        uint32_t polls = hl_a32_load_relaxed(&l.polls) - l.polls_before;
+        ck_assert_uint_le(polls, LOOKS / 12 + 2);
+        ck_assert_uint_ge(polls, LOOKS / 12 - 2);
+    }
+}
+END_TEST
+
+/* The condition of a wait for a ring that waits for another ring first, and then goes on looking. */
+static bool looks_after(void *arg)
+{
+    struct looks *l = arg;
+    if (++l->outer == 2) {
+        uint64_t until_ns = hl_now_ns() + 1000000;
+        hl_prog_wait_rung(is_time, &until_ns);
+    }
+    return has_looked(l);
+}
+
+/* Three looks to a poll: one before each nap of 10 ms, and two around the poll. */
+START_TEST(a_wait_inside_leaves_the_outer_one_as_it_was)
+{
+    static struct hl_prog_door door;
     struct sleeper s = {{0}, {0}};
-    struct looks l = {{0}, 0, 0};
+    struct looks l = {{0}, 0, 0, 0};
     hl_prog_set_door(&door, arm, &s);
     ck_assert_int_eq(hl_prog_register(count_poll, &l.polls, 1), 0);
-    hl_prog_wait(has_looked, &l);
+    hl_prog_wait_rung(looks_after, &l);
     hl_prog_unregister(count_poll, &l.polls);
     hl_prog_set_door(NULL, NULL, NULL);
-    uint32_t polls = hl_a32_load_relaxed(&l.polls) - l.polls_before;
-    ck_assert_uint_le(polls, LOOKS / 12 + 2);
-    ck_assert_uint_ge(polls, LOOKS / 12 - 2);
+    ck_assert_uint_ge(hl_a32_load_relaxed(&l.polls) - l.polls_before, LOOKS / 5);
+}
+END_TEST
+
+static enum hl_prog_armed arm_served(void *arg)
+{
+    struct sleeper *s = arg;
+    if (hl_a32_add_full(&s->armed, 1) == 20) {
+        hl_a32_store_release(&s->go, 1);
+    }
+    return HL_PROG_SERVED;
+}
+
+/* While another thread reads what comes nobody sleeps. */
+START_TEST(who_is_served_does_not_sleep)
+{
+    static struct hl_prog_door door;
+    struct sleeper s = {{0}, {0}};
+    uint64_t before, after;
+    ck_assert_int_eq(hl_stat_get("naps", &before), 0);
+    hl_prog_set_door(&door, arm_served, &s);
+    wait_for_ring(&s);
+    hl_prog_set_door(NULL, NULL, NULL);
+    ck_assert_int_eq(hl_stat_get("naps", &after), 0);
+    ck_assert_uint_eq(after, before);
 }
 END_TEST
 
@@ -311,169 +378,7 @@ START_TEST(crowds_do_not_spin)
 }
 END_TEST
 
-/* Turns in the process's one lock. */
-struct takers {
-    hl_a32 stage; /* atomic: 1 when the first thread is inside, 2 when the second was */
-    int inside;   /* guarded by the lock */
-};
-
-static bool second_was_inside(void *arg)
-{
-    struct takers *t = arg;
-    return hl_a32_load_acquire(&t->stage) == 2;
-}
-
-static void *enter_second(void *arg)
-{
-    struct takers *t = arg;
-    while (hl_a32_load_acquire(&t->stage) == 0) {
-        hl_pause();
-    }
-    hl_cs_enter_process(HL_CS_call);
-    t->inside++;
-    hl_a32_store_release(&t->stage, 2);
-    hl_cs_leave_process();
-    return NULL;
-}
-
-START_TEST(who_waits_gives_the_one_lock_away)
-{
-    struct takers t = {.inside = 0};
-    pthread_t thread;
-    ck_assert_int_eq(pthread_create(&thread, NULL, enter_second, &t), 0);
-    hl_cs_enter_process(HL_CS_call);
-    hl_cs_enter_process(HL_CS_call); /* it nests */
-    hl_a32_store_release(&t.stage, 1);
-    hl_prog_wait(second_was_inside, &t);
-    ck_assert_int_eq(t.inside, 1);
-    hl_cs_leave_process();
-    hl_cs_leave_process();
-    pthread_join(thread, NULL);
-}
-END_TEST
-
-START_TEST(the_one_lock_excludes)
-{
-    struct takers t = {.inside = 0};
-    pthread_t thread;
-    hl_cs_enter_process(HL_CS_call);
-    ck_assert_int_eq(pthread_create(&thread, NULL, enter_second, &t), 0);
-    hl_a32_store_release(&t.stage, 1);
-    for (int i = 0; i < 200000; i++) {
-        hl_pause();
-        ck_assert_uint_eq(hl_a32_load_acquire(&t.stage), 1);
-    }
-    hl_cs_leave_process();
-    pthread_join(thread, NULL);
-    ck_assert_int_eq(t.inside, 1);
-}
-END_TEST
-
-/* ---- Critical sections ---- */
-
-struct visit {
-    enum hl_cs_kind kind;
-    struct hl_mutex *object;
-    bool entered;
-};
-
-static void *visit(void *arg)
-{
-    struct visit *v = arg;
-    v->entered = hl_cs_try(v->kind, v->object);
-    if (v->entered) {
-        hl_cs_out(v->kind, v->object);
-    }
-    return NULL;
-}
-
-/* Could another thread enter now? */
-static bool is_free(enum hl_cs_kind kind, struct hl_mutex *object)
-{
-    struct visit v = {kind, object, false};
-    pthread_t thread;
-    ck_assert_int_eq(pthread_create(&thread, NULL, visit, &v), 0);
-    pthread_join(thread, NULL);
-    return v.entered;
-}
-
-START_TEST(a_mode_says_which_sections_exclude)
-{
-    /* Of a thread that is in a call and in object `a`: may others enter a call, `a`, `b`, progress? */
-    static const struct {
-        enum hl_cs_mode mode;
-        bool call, same, other, progress, pool;
-    } rows[] = {
-        {HL_CS_LOCKFREE, true, true, true, true, true},    {HL_CS_NONE, true, true, true, true, true},
-        {HL_CS_GLOBAL, false, false, false, false, false}, {HL_CS_BRIEF, true, false, false, false, false},
-        {HL_CS_OBJECT, true, false, true, true, true},     {HL_CS_TLP, true, false, true, true, true},
-        {HL_CS_ATOMIC, true, false, true, true, true}};
-    struct hl_mutex a = HL_MUTEX_INIT, b = HL_MUTEX_INIT;
-    for (size_t i = 0; i < HL_COUNT_OF(rows); i++) {
-        hl_cs_open(rows[i].mode, true);
-        hl_cs_in(HL_CS_call, NULL);
-        hl_cs_in(HL_CS_send, &a);
-        ck_assert_int_eq(is_free(HL_CS_call, NULL), rows[i].call);
-        ck_assert_int_eq(is_free(HL_CS_send, &a), rows[i].same);
-        ck_assert_int_eq(is_free(HL_CS_send, &b), rows[i].other);
-        ck_assert_int_eq(is_free(HL_CS_progress, NULL), rows[i].progress);
-        ck_assert_int_eq(is_free(HL_CS_pool, NULL), rows[i].pool);
-        hl_cs_out(HL_CS_send, &a);
-        hl_cs_out(HL_CS_call, NULL);
-        ck_assert(is_free(HL_CS_call, NULL) && is_free(HL_CS_send, &a) && is_free(HL_CS_progress, NULL));
-        /* Its own pools only where there is one for all. */
-        hl_cs_in(HL_CS_pool, NULL);
-        ck_assert_int_eq(is_free(HL_CS_pool, NULL), !hl_cs_has_one_pool());
-        hl_cs_out(HL_CS_pool, NULL);
-    }
-    hl_cs_open(HL_CS_OBJECT, false); /* below MPI_THREAD_MULTIPLE */
-    ck_assert_int_eq(hl_cs_mode, HL_CS_NONE);
-    hl_cs_open(HL_CS_LOCKFREE, true);
-}
-END_TEST
-
-static hl_a32 may_enter; /* 1: the visitor may try; 2: it was inside */
-
-static void *visit_progress(void *unused)
-{
-    while (hl_a32_load_acquire(&may_enter) == 0) {
-        hl_pause();
-    }
-    hl_cs_in(HL_CS_call, NULL);
-    hl_cs_in(HL_CS_progress, NULL);
-    hl_a32_store_release(&may_enter, 2);
-    hl_cs_out(HL_CS_progress, NULL);
-    hl_cs_out(HL_CS_call, NULL);
-    return unused;
-}
-
-static bool visitor_was_inside(void *unused)
-{
-    return hl_a32_load_acquire(&may_enter) == 2;
-}
-
-START_TEST(who_waits_gives_his_sections_away)
-{
-    static const enum hl_cs_mode modes[] = {HL_CS_GLOBAL, HL_CS_BRIEF, HL_CS_OBJECT};
-    for (size_t i = 0; i < HL_COUNT_OF(modes); i++) {
-        pthread_t thread;
-        hl_a32_store_relaxed(&may_enter, 0);
-        hl_cs_open(modes[i], true);
-        hl_cs_in(HL_CS_call, NULL);
-        hl_cs_in(HL_CS_progress, NULL);
-        hl_cs_in(HL_CS_progress, NULL); /* it nests */
-        ck_assert_int_eq(pthread_create(&thread, NULL, visit_progress, NULL), 0);
-        hl_a32_store_release(&may_enter, 1);
-        hl_prog_wait(visitor_was_inside, NULL);
-        ck_assert(!is_free(HL_CS_progress, NULL)); /* and comes back */
-        hl_cs_out(HL_CS_progress, NULL);
-        hl_cs_out(HL_CS_progress, NULL);
-        hl_cs_out(HL_CS_call, NULL);
-        pthread_join(thread, NULL);
-    }
-    hl_cs_open(HL_CS_LOCKFREE, true);
-}
-END_TEST
+#include "prog_sections.h"
 
 static Suite *make_suite(void)
 {
@@ -490,9 +395,12 @@ static Suite *make_suite(void)
     tcase_add_test(c, a_long_wait_is_told_from_many);
     tcase_add_test(c, who_waits_for_a_ring_sleeps_long);
     tcase_add_test(c, who_waits_for_a_word_seldom_polls);
+    tcase_add_test(c, a_wait_inside_leaves_the_outer_one_as_it_was);
+    tcase_add_test(c, who_is_served_does_not_sleep);
     tcase_add_test(c, a_ring_that_is_missing_is_counted);
     tcase_add_test(c, who_waits_gives_the_one_lock_away);
     tcase_add_test(c, the_one_lock_excludes);
+    tcase_add_test(c, conditions_are_looked_at_inside);
     tcase_add_test(c, a_mode_says_which_sections_exclude);
     tcase_add_test(c, who_waits_gives_his_sections_away);
     tcase_add_test(c, crowds_do_not_spin);
