@@ -150,7 +150,9 @@ static void refuse_wish(const struct hl_win *w)
     }
 }
 
-static int take(struct hl_win *w, struct hl_info *info, const struct hl_info *user, bool later)
+/* `in_use`: what MPI_Win_get_info shows: set again, it says nothing. NULL: the window is being made. */
+static int take(struct hl_win *w, struct hl_info *info, const struct hl_info *user,
+                const struct hl_info *in_use)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < HL_COUNT_OF(keys); i++) {
@@ -160,8 +162,8 @@ static int take(struct hl_win *w, struct hl_info *info, const struct hl_info *us
         if (!is_for(k, w->flavor) || !hl_info_hint(user, k->key, value, sizeof value, &len)) {
             continue;
         }
-        if (later && !k->later) {
-            if (!value_is(info, k->key, value)) {
+        if (in_use != NULL && !k->later) {
+            if (!value_is(in_use, k->key, value)) {
                 refuse(w, k->key, value, "only the creation of a window takes it");
             }
         } else if (len >= VALUE_MAX || !is_valid(k, value)) {
@@ -240,7 +242,7 @@ int hl_hints_init(struct hl_win *w, const struct hl_info *user)
             rc = hl_info_set(w->info, keys[i].key, keys[i].fallback);
         }
     }
-    rc = rc != 0 ? rc : take(w, w->info, user, false);
+    rc = rc != 0 ? rc : take(w, w->info, user, NULL);
     rc = rc != 0 ? rc : show_wish(w, user);
     if (rc == 0) {
         use(w, w->info);
@@ -268,21 +270,33 @@ void hl_hints_verify(struct hl_win *w)
     correct(w, "same_disp_unit", unit);
 }
 
+/* A new info object: all that is known of the window. */
+static int show(struct hl_win *w, struct hl_info **shown)
+{
+    int rc = hl_info_copy(&w->info, shown);
+    if (rc == 0 && (rc = show_mine(w, *shown)) != 0) {
+        hl_info_free(*shown);
+    }
+    return rc;
+}
+
 /* Takes over the keys that may change later. */
 static int change(struct hl_win *w, const struct hl_info *user)
 {
-    struct hl_info *fresh;
-    int rc = hl_info_copy(&w->info, &fresh);
+    struct hl_info *in_use, *fresh;
+    int rc = show(w, &in_use);
     if (rc != 0) {
         return rc;
     }
-    if ((rc = take(w, fresh, user, true)) != 0) {
+    if ((rc = hl_info_copy(&w->info, &fresh)) == 0 && (rc = take(w, fresh, user, in_use)) != 0) {
         hl_info_free(fresh);
-        return rc;
     }
-    use(w, fresh);
-    hl_info_put(&w->info, fresh);
-    return 0;
+    hl_info_free(in_use);
+    if (rc == 0) {
+        use(w, fresh);
+        hl_info_put(&w->info, fresh);
+    }
+    return rc;
 }
 
 HL_API(MPI_Win_set_info)
@@ -304,12 +318,7 @@ int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 {
     struct hl_win *w = hl_win_of(win);
     struct hl_info *copy;
-    int rc = w == NULL           ? hl_win_bad()
-             : info_used == NULL ? hl_win_null("info_used")
-                                 : hl_info_copy(&w->info, &copy);
-    if (rc == 0 && (rc = show_mine(w, copy)) != 0) {
-        hl_info_free(copy);
-    }
+    int rc = w == NULL ? hl_win_bad() : info_used == NULL ? hl_win_null("info_used") : show(w, &copy);
     if (rc != 0) {
         return hl_win_raise(w, win, "MPI_Win_get_info", rc);
     }

@@ -15,8 +15,8 @@
 #define BINS_MIN 64
 #define LOAD 4
 #define SWEEP_MIN 64
-/* Times the bins: each message of a flood is hung up again a third of a time; with 2 it were once, and with 8 bins
- * could take 96 bytes for each message, which is more than a short one has. */
+/* Times the bins: each message of a flood is hung up again a third of a time; with 2 it were once, and with 8
+ * bins could take 96 bytes for each message, which is more than a short one has. */
 #define GROWTH 4
 
 static void posts_init(struct hl_post_list *l)

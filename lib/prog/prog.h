@@ -30,8 +30,8 @@ void hl_prog_unregister(hl_prog_fn *fn, void *arg);
  * there is no recursion. Any thread. */
 int hl_prog_poll(void);
 
-/* The slow part of both waits. */
-void hl_prog_wait_slow(hl_prog_cond *cond, void *arg, bool rung);
+/* The slow part of both waits. Not inlined: the watchdog names the call by the frame that it returns to. */
+void hl_prog_wait_slow(hl_prog_cond *cond, void *arg, bool rung) HL_NOINLINE;
 
 /* Waits until cond(arg), polling: pauses (none when ranks x threads exceed the node's CPUs), then
  * sched_yield, then sleeps of 20 us doubling to 1 ms that a door (below) ends early; where all that has to be

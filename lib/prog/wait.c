@@ -97,13 +97,22 @@ void hl_prog_yield(void)
     hl_prog_come_back();
 }
 
+static void spin(void)
+{
+    if (hl_prog_is_inside()) {
+        hl_cs_give_way();
+        hl_pause();
+        hl_cs_come_back();
+    } else {
+        hl_pause();
+    }
+}
+
 /* One step of idling after `idle` passes without progress; true when the condition was found true. */
 static bool idle_step(unsigned idle, unsigned spins, uint64_t *slept_ns, const struct hl_prog_waits *w)
 {
     if (idle <= spins) {
-        hl_prog_give_way();
-        hl_pause();
-        hl_prog_come_back();
+        spin();
         return false;
     }
     if (idle <= spins + YIELDS) {

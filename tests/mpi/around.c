@@ -75,6 +75,9 @@ static void check_integers(void)
     CHECK(MPI_Win_fromint(MPI_Win_toint(MPI_WIN_NULL)) == MPI_WIN_NULL);
     CHECK(MPI_File_fromint(MPI_File_toint(MPI_FILE_NULL)) == MPI_FILE_NULL);
     CHECK(MPI_Session_fromint(MPI_Session_toint(MPI_SESSION_NULL)) == MPI_SESSION_NULL);
+    MPI_Fint old = MPI_Comm_c2f(comm);
+    CHECK(MPI_Comm_f2c(old) == comm);
+    CHECK(MPI_Type_f2c(MPI_Type_c2f(type)) == type);
     MPI_Send(&value, 1, MPI_INT, 0, 5, comm);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Info_free(&info);

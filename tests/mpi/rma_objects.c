@@ -4,6 +4,7 @@
 #include "rma.h"
 
 #include <stdint.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static int one_node;
@@ -92,6 +93,24 @@ static void hints_at_creation(void)
     win = allocate(16 + 16 * me, "same_size", "true", &base);
     CHECK(is_hint(win, "same_size", ranks == 1 ? "true" : "false"), "sizes differ");
     CHECK(is_hint(win, "same_disp_unit", "false"), "not asserted");
+    MPI_Win_free(&win);
+}
+
+/* What a window says of itself may be set on it, without a word. */
+static void hints_again(void)
+{
+    char *base;
+    MPI_Info info;
+    MPI_Win win = allocate(16, "no_locks", "false", &base);
+    int words = memfd_create("words", 0), screen = dup(2);
+    MPI_Win_get_info(win, &info);
+    dup2(words, 2);
+    int code = MPI_Win_set_info(win, info);
+    dup2(screen, 2);
+    CHECK(code == MPI_SUCCESS && lseek(words, 0, SEEK_END) == 0, "the same again");
+    close(screen);
+    close(words);
+    MPI_Info_free(&info);
     MPI_Win_free(&win);
 }
 
@@ -469,6 +488,7 @@ int main(int argc, char **argv)
     }
     one_node = node_is_one();
     hints_at_creation();
+    hints_again();
     hints_later();
     if (one_node) {
         shared_sizes(0);
