@@ -90,6 +90,8 @@ static int too_many(int64_t count, const struct hl_type *type, int n)
                       (long long)count, (long long)type->size, n);
 }
 
+#define SOMEWHERE ((void *)64) /* instead of an address that does not matter, so that it is not judged */
+
 static int check_blocks(const void *buf, int n, const struct hl_coll_side *to)
 {
     int64_t bytes, all = 0;
@@ -97,8 +99,9 @@ static int check_blocks(const void *buf, int n, const struct hl_coll_side *to)
 
     for (int i = 0; i < n && err == 0; i++) {
         const struct hl_type *type = to->types != NULL ? to->types[i] : to->type;
+        bool absolute = buf == MPI_BOTTOM && to->displs != NULL && to->displs[i] != 0;
         err = hl_api_check_count(to->counts[i]);
-        err = err == 0 ? hl_api_check_buffer(buf, to->counts[i], type) : err;
+        err = err == 0 ? hl_api_check_buffer(absolute ? SOMEWHERE : buf, to->counts[i], type) : err;
         if (err == 0 && (__builtin_mul_overflow(to->counts[i], type->size, &bytes) ||
                          __builtin_add_overflow(all, bytes, &all))) {
             err = too_many(to->counts[i], type, n);
@@ -126,8 +129,6 @@ static int get_arrays(const struct hl_api_side *side, int n, struct hl_coll_side
     to->types = k->types;
     return err == 0 ? check_blocks(side->buf, n, to) : err;
 }
-
-#define SOMEWHERE ((void *)64) /* instead of an address that does not matter, so that it is not judged */
 
 /* Fills a side that matters here, of n blocks: none, and perhaps no buffer, on a rank without neighbours. */
 static int get_side(const struct hl_api_side *from, int n, bool in_place, struct hl_coll_side *to,

@@ -69,6 +69,32 @@ static void wrong_blocks(void)
     free(counts);
 }
 
+/* MPI_BOTTOM is NULL, and right where the displacements are addresses. */
+static void absolute_blocks(void)
+{
+    int to[2] = {1, 2}, from[2] = {0, 0}, counts[2] = {1, 1}, dims = 1, periods = 1;
+    MPI_Count many = 2;
+    MPI_Aint out[2], in[2], bytes = (MPI_Aint)(uintptr_t)from;
+    MPI_Datatype types[2] = {MPI_INT, MPI_INT};
+    MPI_Comm ring;
+
+    for (int i = 0; i < 2; i++) {
+        MPI_Get_address(&to[i], &out[i]);
+        MPI_Get_address(&from[i], &in[i]);
+    }
+    MPI_Cart_create(MPI_COMM_SELF, 1, &dims, &periods, 0, &ring);
+    CHECK_EQ(MPI_Neighbor_alltoallw(MPI_BOTTOM, counts, out, types, MPI_BOTTOM, counts, in, types, ring),
+             MPI_SUCCESS);
+    CHECK_EQ(from[0] + from[1], 3); /* what goes left comes from the right */
+    out[1] = 0;
+    CHECK_EQ(MPI_Neighbor_alltoallw(MPI_BOTTOM, counts, out, types, MPI_BOTTOM, counts, in, types, ring),
+             MPI_ERR_BUFFER);
+    MPI_Comm_free(&ring);
+    CHECK_EQ(MPI_Allgatherv_c("ab", 2, MPI_CHAR, MPI_BOTTOM, &many, &bytes, MPI_CHAR, MPI_COMM_SELF),
+             MPI_SUCCESS);
+    CHECK_EQ(memcmp(from, "ab", 2), 0);
+}
+
 static void wrong_starts(void)
 {
     MPI_Request again, other = MPI_REQUEST_NULL, both[2];
@@ -142,6 +168,7 @@ int main(void)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     wrong_arguments();
     wrong_blocks();
+    absolute_blocks();
     wrong_starts();
     wrong_afterwards();
     too_long_a_block();
