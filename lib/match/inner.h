@@ -484,9 +484,10 @@ bool hl_reach_read(const struct hl_peer *p, struct hl_req *r, struct hl_offer *o
 void hl_match_counts_open(struct hl_matcher *m); /* counts.c: what is counted here is a counter of the rank */
 void hl_match_counts_close(void);
 void hl_match_tell_open(void); /* tell.c: open requests in words, for the watchdog */
-void hl_match_tell_message(struct hl_told *t, uint64_t ctx, int src, int tag); /* that is to come */
-void hl_match_tell_dest(struct hl_told *t, uint64_t ctx, int dest, int tag);   /* of one that is to leave */
-void hl_part_tell_open(void);                                                  /* partitioned.c: the same */
+/* That is to come, or (moving) has come in part: that waits for no rank. */
+void hl_match_tell_message(struct hl_told *t, uint64_t ctx, int src, int tag, bool moving);
+void hl_match_tell_dest(struct hl_told *t, uint64_t ctx, int dest, int tag); /* of one that is to leave */
+void hl_part_tell_open(void);                                                /* partitioned.c: the same */
 
 /* probe.c */
 /* Without progress: what is known now. */

@@ -523,7 +523,7 @@ static bool probed(void *arg)
 static void tell_probe(const void *arg, struct hl_told *t)
 {
     const struct hl_recv *p = ((const struct probe *)arg)->p;
-    hl_match_tell_message(t, p->ctx, p->src, p->tag);
+    hl_match_tell_message(t, p->ctx, p->src, p->tag, false);
 }
 HL_HANG_TELLS(probed, tell_probe);
 

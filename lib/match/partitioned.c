@@ -65,6 +65,7 @@ struct precv {
     uint32_t *index; /* of each open one: the message */
     uint32_t n_open;
     hl_a8 *arrived; /* atomic: of each message; release after its data */
+    hl_a8 moving;   /* atomic: data of a message are on their way, for the watchdog */
     char *aside;    /* packed data for layouts that are not one block */
 };
 
@@ -421,8 +422,10 @@ static bool step_recv(struct hl_flight *f)
     if (!p->posted) {
         post(p);
     }
+    bool moving = false;
     for (uint32_t i = 0; i < p->n_open;) {
         if (!hl_req_is_done(p->open[i])) {
+            moving = moving || hl_req_has(p->open[i], HL_REQ_MOVING);
             i++;
             continue;
         }
@@ -432,6 +435,7 @@ static bool step_recv(struct hl_flight *f)
         p->open[i] = p->open[p->n_open];
         p->index[i] = p->index[p->n_open];
     }
+    hl_a8_store_relaxed(&p->moving, moving); /* relaxed: words */
     return p->n_open == 0;
 }
 
@@ -510,7 +514,7 @@ static void tell_recv(const struct hl_req *r, struct hl_told *t)
     for (int i = 0; i < p->side.partitions; i++) {
         missing += !is_there(p, i);
     }
-    hl_match_tell_message(t, r->ctx, p->source, p->tag);
+    hl_match_tell_message(t, r->ctx, p->source, p->tag, hl_a8_load_relaxed(&p->moving)); /* relaxed: words */
     hl_told_say(t, ", %d of %d partitions missing", missing, p->side.partitions);
 }
 

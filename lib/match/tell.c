@@ -18,7 +18,7 @@ static void say_tag(struct hl_told *t, int tag)
     }
 }
 
-void hl_match_tell_message(struct hl_told *t, uint64_t ctx, int src, int tag)
+static void say_message(struct hl_told *t, uint64_t ctx, int src, int tag)
 {
     hl_told_comm(t, ctx);
     if (is_inner(t)) {
@@ -30,13 +30,22 @@ void hl_match_tell_message(struct hl_told *t, uint64_t ctx, int src, int tag)
         hl_told_say(t, ", source %d", src);
         say_tag(t, tag);
     }
-    hl_told_peer(t, ctx, src);
+}
+
+void hl_match_tell_message(struct hl_told *t, uint64_t ctx, int src, int tag, bool moving)
+{
+    say_message(t, ctx, src, tag);
+    if (moving) {
+        hl_told_say(t, ", whose data are on their way");
+    } else {
+        hl_told_peer(t, ctx, src);
+    }
 }
 
 static void tell_recv(const struct hl_req *r, struct hl_told *t)
 {
     const struct hl_recv_body *b = hl_recv_body((struct hl_req *)(uintptr_t)r);
-    hl_match_tell_message(t, r->ctx, b->src, b->tag);
+    hl_match_tell_message(t, r->ctx, b->src, b->tag, hl_req_has(r, HL_REQ_MOVING));
 }
 
 void hl_match_tell_dest(struct hl_told *t, uint64_t ctx, int dest, int tag)

@@ -40,7 +40,8 @@ int hl_req_start(struct hl_req *r)
     r->tag = MPI_ANY_TAG;
     r->bytes = 0;
     /* relaxed: as below. */
-    hl_a8_store_relaxed(&r->flags, hl_a8_load_relaxed(&r->flags) & (uint8_t)~HL_REQ_CANCELLED);
+    hl_a8_store_relaxed(&r->flags,
+                        hl_a8_load_relaxed(&r->flags) & (uint8_t) ~(HL_REQ_CANCELLED | HL_REQ_MOVING));
     /* relaxed: whoever completes it gets it from `start`. */
     hl_a32_store_relaxed(&r->error, 0);
     hl_a32_store_relaxed(&r->parts, 0);

@@ -46,6 +46,7 @@ enum hl_req_flag {
     HL_REQ_PERSISTENT = 2, /* finishing makes it INACTIVE */
     HL_REQ_CANCELLED = 4,  /* for MPI_Test_cancelled; set before DONE */
     HL_REQ_LOCAL = 8,      /* lives on a caller's stack: finishing does not put it into a pool */
+    HL_REQ_MOVING = 16,    /* a receive that has its message, whose data are on their way: for the watchdog */
 };
 
 #define HL_REQ_BODY 64

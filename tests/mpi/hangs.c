@@ -250,6 +250,25 @@ static void choke(void)
     }
 }
 
+/* Transfers of seconds: into bytes with gaps, which go to their places one by one. */
+static void moving(void)
+{
+    enum { MANY = 1 << 28 };
+    MPI_Datatype pair, apart;
+
+    MPI_Type_vector(2, 1, 2, MPI_BYTE, &pair);
+    MPI_Type_contiguous(MANY / 2, pair, &apart);
+    MPI_Type_commit(&apart);
+    large = calloc(2, MANY);
+    for (;;) {
+        if (me == 0) {
+            MPI_Send(large, MANY, MPI_BYTE, 1, 19, MPI_COMM_WORLD);
+        } else {
+            MPI_Recv(large, 1, apart, 0, 19, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+    }
+}
+
 static void circle(void)
 {
     receive((me + 1) % size, 14);
@@ -300,6 +319,7 @@ static const struct scene {
     {"both_precv", both_precv, true},
     {"both_psend", both_psend, true},
     {"choke", choke, true},
+    {"moving", moving, true},
     {"circle", circle, true},
     {"ring", circle, true},
     {"threads", threads, true},

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 
+LATER = 0.5  # seconds in which a deadlock that is none would be named
 LIMIT = 90  # seconds; who is not heard by then says nothing
 WAYS = {"near": {}, "net": {"HOTLANE_NEAR": "0"}}
 WORLD = "communicator MPI_COMM_WORLD"
@@ -47,6 +48,8 @@ MPI = {
     "both_psend": alike(f"MPI_Wait: {WORLD}, destination rank %d of the job, tag 18, 4194304 bytes; for rank %d"),
     "choke": Scene(rf"MPI_Send: {WORLD}, destination rank 1 of the job, tag 13, 4096 bytes, held back: HOTLANE_UNEX_MEM is full "
                    "there; for rank 1$", RECV, env={"HOTLANE_UNEX_MEM": "64K"}),
+    "moving": Scene(f"MPI_Send: {WORLD}, destination rank 1 of the job, tag 19, {1 << 28} bytes; for rank 1$",
+                    f"MPI_Recv: {WORLD}, source 0, tag 19, whose data are on their way$", circle=False, ways=("net",)),
     "circle": Scene(*[f"MPI_Recv: {WORLD}, source {p}, tag 14; for rank {p}$" for p in (1, 2, 0)], ranks=3),
     "ring": Scene(*[f"MPI_Recv: {WORLD}, source {p}, tag 14; for rank {p}$" for p in [*range(1, 20), 0]], ranks=20, circle=RING, ways=("near",)),
     "threads": Scene(*[rf"MPI_Recv: {WORLD}, source {p}, tag 1[56]; for rank {p}$" for p in (1, 0)]),
@@ -120,6 +123,8 @@ def play(name, scene, way):
     reader.start()
     while is_complete(scene, "".join(lines)) and time.monotonic() < begin + LIMIT and job.poll() is None:
         time.sleep(0.05)
+    if not scene.circle:
+        time.sleep(LATER)
     early = job.poll() is not None
     job.terminate()
     job.wait()
