@@ -303,7 +303,7 @@ int PMPIX_Win_flag_test(MPI_Aint flag_disp, int compare, uint64_t value, uint64_
     if (rc == 0) {
         *done = is_reached(&f);
         if (!*done) {
-            hl_prog_poll();
+            hl_prog_look();
         }
         if (seen != NULL) {
             *seen = f.seen;

@@ -267,7 +267,7 @@ static int wait(struct hl_win *w, int *flag)
         hl_prog_wait(is_over, &what);
         return end_exposure(w);
     }
-    hl_prog_poll();
+    hl_prog_look();
     *flag = is_over(&what);
     return *flag ? end_exposure(w) : 0;
 }

@@ -228,7 +228,7 @@ int pshmem_test_lock(long *lock)
     check(lock, "shmem_test_lock");
     struct ticket t = draw(lock, true, "shmem_test_lock");
     if (t.line == NULL) {
-        (void)hl_prog_poll();
+        hl_prog_look();
         return 1;
     }
     uint32_t mine = (uint32_t)hl_sym.my_pe + 1;

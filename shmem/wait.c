@@ -212,7 +212,7 @@ static size_t wait_some(struct watch *w, size_t *indices, const char *func)
 static bool polled(bool yes)
 {
     if (!yes) {
-        (void)hl_prog_poll();
+        hl_prog_look();
     }
     return yes;
 }

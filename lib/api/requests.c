@@ -120,7 +120,7 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     }
     if (err == 0) {
         if (!hl_req_is_done(r)) {
-            hl_prog_poll();
+            hl_prog_look();
         }
         *flag = hl_req_is_done(r);
         err = *flag ? finish(request, status, &ctx) : 0;
@@ -204,7 +204,7 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Stat
     err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0) {
         if (!all_done(count, array_of_requests)) {
-            hl_prog_poll();
+            hl_prog_look();
         }
         *flag = all_done(count, array_of_requests);
         err = *flag ? finish_all(count, array_of_requests, array_of_statuses, &ctx) : 0;
@@ -327,7 +327,7 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *fla
     err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0) {
         if (!any_done(&s)) {
-            hl_prog_poll();
+            hl_prog_look();
             any_done(&s);
         }
         *flag = s.found >= 0 || !s.open;
@@ -381,7 +381,7 @@ static int some(const char *func, const struct some *x, bool wait)
         if (wait) {
             hl_prog_wait_rung(any_done, &s);
         } else if (!any_done(&s)) {
-            hl_prog_poll();
+            hl_prog_look();
             any_done(&s);
         }
         if (s.found < 0) {
@@ -422,7 +422,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0) {
         if (hl_req_open_of(request) && !hl_req_is_done(r)) {
-            hl_prog_poll();
+            hl_prog_look();
         }
         *flag = !hl_req_open_of(request) || hl_req_is_done(r);
         if (*flag) {
@@ -439,7 +439,7 @@ static int look(int count, const MPI_Request handles[], struct set *s)
 
     *s = (struct set){count, (MPI_Request *)(uintptr_t)handles, -1, false};
     if (err == 0 && !any_done(s)) {
-        hl_prog_poll();
+        hl_prog_look();
         any_done(s);
     }
     return err;
@@ -496,7 +496,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
     first = first == 0 ? hl_api_check_out(flag, "flag") : first;
     if (first == 0) {
         if (!all_done(count, array_of_requests)) {
-            hl_prog_poll();
+            hl_prog_look();
         }
         *flag = all_done(count, array_of_requests);
         for (int i = 0; i < count && *flag; i++) {

@@ -1,7 +1,9 @@
 /* Attribute keys and the values set with them. */
 #include "keyval.h"
 
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cs.h"
 #include "err.h"
@@ -31,11 +33,16 @@ struct hl_attr_set {
     struct row rows[];
 };
 
-static struct hl_mutex lock = HL_MUTEX_INIT; /* guards keys and sets */
-static struct keyval **keys HL_GUARDED_BY(lock);
-static int n_keys HL_GUARDED_BY(lock);
+static struct hl_mutex lock = HL_MUTEX_INIT;     /* guards keys and sets */
+static struct keyval **keys HL_GUARDED_BY(lock); /* NULL: a free place */
+static int n_keys HL_GUARDED_BY(lock);           /* places, at least twice as many as keys that live */
+static int n_live HL_GUARDED_BY(lock);
+static int turn HL_GUARDED_BY(lock); /* places are taken in turn, so an id comes back late */
 
-enum { FIRST_ID = 0x10000 }; /* above every predefined key */
+enum {
+    FIRST_ID = 0x10000, /* above every predefined key */
+    PLACES = 1024,      /* at first */
+};
 
 /* A key that the user has freed lives on while values are set with it: they can be asked for and deleted. */
 static struct keyval *any_key_of(enum hl_attr_sort sort, int id) HL_REQUIRES(lock)
@@ -55,7 +62,8 @@ static struct keyval *key_of(enum hl_attr_sort sort, int id) HL_REQUIRES(lock)
 static void unref_key(struct keyval *k) HL_REQUIRES(lock)
 {
     if (--k->refs == 0) {
-        keys[k->id - FIRST_ID] = NULL; /* ids are not used again */
+        keys[k->id - FIRST_ID] = NULL;
+        n_live--;
         free(k);
     }
 }
@@ -63,6 +71,25 @@ static void unref_key(struct keyval *k) HL_REQUIRES(lock)
 static int bad_key(int id)
 {
     return hl_err_say(HL_ERR_KEYVAL, "%d is no key of an attribute of such an object", id);
+}
+
+/* -1: no memory, or no number. */
+static int free_place(void) HL_REQUIRES(lock)
+{
+    if (2 * n_live >= n_keys) {
+        int n = n_keys == 0 ? PLACES : 2 * n_keys;
+        struct keyval **more = n <= INT_MAX / 4 ? realloc(keys, (size_t)n * sizeof(void *)) : NULL;
+        if (more == NULL) {
+            return -1;
+        }
+        memset(more + n_keys, 0, (size_t)(n - n_keys) * sizeof(void *));
+        keys = more;
+        n_keys = n;
+    }
+    while (keys[turn] != NULL) {
+        turn = (turn + 1) % n_keys;
+    }
+    return turn;
 }
 
 int hl_keyval_make(enum hl_attr_sort sort, hl_attr_copy_fn *copy, hl_attr_delete_fn *del, void *extra,
@@ -74,15 +101,16 @@ int hl_keyval_make(enum hl_attr_sort sort, hl_attr_copy_fn *copy, hl_attr_delete
         return HL_ERR_NO_MEM;
     }
     hl_mutex_lock(&lock);
-    struct keyval **more = realloc(keys, ((size_t)n_keys + 1) * sizeof(void *));
-    if (more != NULL) {
-        keys = more;
-        *k = (struct keyval){sort, copy, del, extra, FIRST_ID + n_keys, 1, false};
-        keys[n_keys++] = k;
+    int at = free_place();
+    if (at >= 0) {
+        *k = (struct keyval){sort, copy, del, extra, FIRST_ID + at, 1, false};
+        keys[at] = k;
+        turn = (at + 1) % n_keys;
+        n_live++;
         *keyval = k->id;
     }
     hl_mutex_unlock(&lock);
-    if (more == NULL) {
+    if (at < 0) {
         free(k);
         return HL_ERR_NO_MEM;
     }

@@ -502,7 +502,7 @@ int hl_match_cancel(struct hl_req *req)
 
 int hl_match_iprobe(const struct hl_recv *p, bool *found, MPI_Status *status)
 {
-    hl_prog_poll();
+    hl_prog_look();
     return hl_matcher_iprobe(&self, p, found, status);
 }
 

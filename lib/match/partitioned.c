@@ -500,7 +500,7 @@ int hl_part_arrived(struct hl_req *r, int partition, bool *arrived)
     }
     *arrived = !hl_req_is_active(r) || hl_req_is_done(r) || is_there(p, partition);
     if (!*arrived) {
-        hl_prog_poll();
+        hl_prog_look();
         *arrived = is_there(p, partition);
     }
     return 0;

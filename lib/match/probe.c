@@ -104,7 +104,7 @@ int hl_matcher_improbe(struct hl_matcher *m, const struct hl_recv *p, struct hl_
     if ((*message = hl_inbox_take_message(m, p)) != NULL) {
         return told(*message, status);
     }
-    hl_prog_poll();
+    hl_prog_look();
     bool found = look(m, p, HL_POST_TAKE, &req);
     *message = found ? hl_recv_body(&req)->u.message : NULL;
     return found ? hl_req_status(&req, status) : hl_bury_probe(m, p);

@@ -30,6 +30,10 @@ void hl_prog_unregister(hl_prog_fn *fn, void *arg);
  * there is no recursion. Any thread. */
 int hl_prog_poll(void);
 
+/* The pass of a call that does not wait (a test, a probe): who looks again and again and sees nothing yields
+ * now and then where cores are few, or what he looks for could not come. Any thread. */
+void hl_prog_look(void);
+
 /* The slow part of both waits. Not inlined: the watchdog names the call by the frame that it returns to. */
 void hl_prog_wait_slow(hl_prog_cond *cond, void *arg, bool rung) HL_NOINLINE;
 

@@ -11,6 +11,7 @@
 
 #define SPINS 100
 #define YIELDS 50
+#define LOOKS 32 /* in vain before a yield; a power of two */
 #define NAP_MIN_NS 20000
 #define NAP_DOUBLINGS 9 /* 10 ms */
 #define LONG_NS UINT64_C(1000000000)
@@ -95,6 +96,24 @@ void hl_prog_yield(void)
     hl_prog_give_way();
     sched_yield();
     hl_prog_come_back();
+}
+
+static HL_COLD void looked_in_vain(void)
+{
+    if (!counted) {
+        count_me();
+    }
+    if (hl_prog_crowded()) {
+        hl_prog_yield();
+    }
+}
+
+void hl_prog_look(void)
+{
+    static HL_THREAD_LOCAL unsigned vain;
+    if (hl_prog_poll() == 0 && HL_UNLIKELY(++vain % LOOKS == 0)) {
+        looked_in_vain();
+    }
 }
 
 static void spin(void)

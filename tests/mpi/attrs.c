@@ -1,5 +1,6 @@
 /* Attributes that are set, deleted and copied at the same time, by threads and by their own callbacks, with
- * keys that were freed; a nonblocking dup whose copy callback refuses. usage: attrs ROUNDS */
+ * keys that were freed; numbers of keys; a nonblocking dup whose copy callback refuses. usage: attrs ROUNDS
+ */
 #include "mpi_test.h"
 
 #include <pthread.h>
@@ -180,6 +181,37 @@ static void refused_dup(void)
     MPI_Comm_free_keyval(&key);
 }
 
+/* Places of freed keys are taken again, late, and never those of keys that live. */
+static void many_keys(void)
+{
+    enum { ALIVE = 3000, TURNS = 20000 };
+    static int alive[ALIVE];
+    int one, last = -1, highest = 0, flag;
+    void *value;
+
+    for (int i = 0; i < ALIVE; i++) {
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &alive[i], NULL);
+        MPI_Comm_set_attr(comm, alive[i], &alive[i]);
+    }
+    for (int i = 0; i < TURNS; i++) {
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &one, NULL);
+        CHECK(one != last);
+        last = one;
+        highest = one > highest ? one : highest;
+        CHECK_EQ(MPI_Comm_get_attr(comm, one, &value, &flag), MPI_SUCCESS);
+        CHECK(!flag);
+        MPI_Comm_free_keyval(&one);
+    }
+    CHECK(highest - alive[0] < 4 * ALIVE);
+    CHECK_EQ(MPI_Comm_get_attr(comm, last, &value, &flag), MPI_ERR_KEYVAL);
+    for (int i = 0; i < ALIVE; i++) {
+        MPI_Comm_get_attr(comm, alive[i], &value, &flag);
+        CHECK(flag && value == &alive[i]);
+        MPI_Comm_delete_attr(comm, alive[i]);
+        MPI_Comm_free_keyval(&alive[i]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     rounds = argc > 1 ? atoi(argv[1]) : 1000;
@@ -191,6 +223,7 @@ int main(int argc, char **argv)
     lost_while_copied(&rounds);
     set_while_deleted();
     refused_dup();
+    many_keys();
     MPI_Comm_free(&comm);
     MPI_Finalize();
     return 0;

@@ -9,6 +9,8 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static hl_a32 calls, rare;
 
@@ -369,6 +371,33 @@ START_TEST(a_ring_that_is_missing_is_counted)
 }
 END_TEST
 
+static HL_THREAD_LOCAL int yields;
+
+/* In front of libc's. */
+int sched_yield(void)
+{
+    yields++;
+    return (int)syscall(SYS_sched_yield);
+}
+
+static int yields_in_looks(int looks)
+{
+    int before = yields;
+    while (looks-- > 0) {
+        hl_prog_look();
+    }
+    return yields - before;
+}
+
+START_TEST(who_looks_in_vain_yields_where_cores_are_few)
+{
+    hl_prog_crowd(4, 2);
+    ck_assert_int_eq(yields_in_looks(64), 2);
+    hl_prog_crowd(1, 1 << 20);
+    ck_assert_int_eq(yields_in_looks(64), 0);
+}
+END_TEST
+
 START_TEST(crowds_do_not_spin)
 {
     hl_prog_crowd(1, 1 << 20);
@@ -403,6 +432,7 @@ static Suite *make_suite(void)
     tcase_add_test(c, conditions_are_looked_at_inside);
     tcase_add_test(c, a_mode_says_which_sections_exclude);
     tcase_add_test(c, who_waits_gives_his_sections_away);
+    tcase_add_test(c, who_looks_in_vain_yields_where_cores_are_few);
     tcase_add_test(c, crowds_do_not_spin);
     suite_add_tcase(s, c);
     return s;
