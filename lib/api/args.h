@@ -219,6 +219,12 @@ HL_INLINE int hl_api_end_ctx(uint64_t ctx, const char *func, int err)
     return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_errh_ctx(ctx, func, err);
 }
 
+/* The end of a call that may have waited on `ctx` of `c`: another thread may have freed the communicator. */
+HL_INLINE int hl_api_end_waited(struct hl_comm *c, uint64_t ctx, const char *func, int err)
+{
+    return HL_LIKELY(err == 0) ? hl_api_end(c, func, 0) : hl_errh_ctx(ctx, func, err);
+}
+
 /* Begins a call that hl_api_leave ends: `err` is what a first look at its arguments found, and returned. */
 HL_INLINE int hl_api_enter(int err)
 {
@@ -230,6 +236,14 @@ HL_INLINE int hl_api_enter(int err)
 HL_INLINE int hl_api_leave(struct hl_comm *c, const char *func, int err)
 {
     int code = hl_api_end(c, func, err);
+
+    hl_cs_out(HL_CS_call, NULL);
+    return code;
+}
+
+HL_INLINE int hl_api_leave_waited(struct hl_comm *c, uint64_t ctx, const char *func, int err)
+{
+    int code = hl_api_end_waited(c, ctx, func, err);
 
     hl_cs_out(HL_CS_call, NULL);
     return code;

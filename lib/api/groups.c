@@ -74,13 +74,13 @@ typedef int set_fn(const struct hl_group *a, const struct hl_group *b, struct hl
 
 static int combine(const char *func, set_fn *fn, MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-    struct hl_group *a = NULL, *b, *made = NULL;
+    struct hl_group *a = NULL, *b = NULL, *made = NULL;
     int err = hl_api_enter(hl_api_get_group(group1, &a));
 
     err = err == 0 ? hl_api_get_group(group2, &b) : err;
     err = err == 0 ? hl_api_check_out(newgroup, "newgroup") : err;
     err = err == 0 ? fn(a, b, &made) : err;
-    return give(func, err, a, made, newgroup);
+    return give(func, err, a != &hl_group_empty ? a : b, made, newgroup);
 }
 
 HL_API(MPI_Group_union)

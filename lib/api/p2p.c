@@ -21,8 +21,10 @@ HL_INLINE int send_now(const char *func, const struct hl_api_p2p *a, enum hl_sen
     struct hl_send s;
     bool nobody = false;
     int err = hl_api_to_send(a, mode, &c, &s, &nobody);
-    err = err == 0 && !nobody ? hl_match_send(&s) : err;
-    return hl_api_end(c, func, err);
+    if (HL_UNLIKELY(err != 0 || nobody)) {
+        return hl_api_end(c, func, err);
+    }
+    return hl_api_end_waited(c, s.ctx, func, hl_match_send(&s));
 }
 
 static int send(const char *func, const struct hl_api_p2p *a, enum hl_send_mode mode)
@@ -69,12 +71,15 @@ HL_INLINE int recv_now(const char *func, const struct hl_api_p2p *a, MPI_Status 
     struct hl_recv r;
     bool nobody = false;
     int err = hl_api_to_recv(a, &c, &r, &nobody);
-    if (err == 0 && nobody) {
+    if (HL_UNLIKELY(err != 0)) {
+        return hl_api_end(c, func, err);
+    }
+    if (nobody) {
         nobody_status(status);
     } else {
-        err = err == 0 ? hl_match_recv(&r, status) : err;
+        err = hl_match_recv(&r, status);
     }
-    return hl_api_end(c, func, err);
+    return hl_api_end_waited(c, r.ctx, func, err);
 }
 
 static int recv(const char *func, const struct hl_api_p2p *a, MPI_Status *status)
@@ -277,7 +282,7 @@ static int sendrecv(const char *func, const struct hl_api_p2p *to, const struct 
     } else {
         err = no_dest ? hl_match_recv(&r, status) : hl_match_sendrecv(&s, &r, status);
     }
-    return hl_api_leave(c, func, err);
+    return hl_api_leave_waited(c, s.ctx, func, err);
 }
 
 HL_API(MPI_Sendrecv)

@@ -31,12 +31,15 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     int err = hl_api_enter(0);
 
     err = to_probe(source, tag, comm, &c, &p);
-    if (err == 0 && source == MPI_PROC_NULL) {
+    if (err != 0) {
+        return hl_api_leave(c, "MPI_Probe", err);
+    }
+    if (source == MPI_PROC_NULL) {
         nobody_status(status);
     } else {
-        err = err == 0 ? hl_match_probe(&p, status) : err;
+        err = hl_match_probe(&p, status);
     }
-    return hl_api_leave(c, "MPI_Probe", err);
+    return hl_api_leave_waited(c, p.ctx, "MPI_Probe", err);
 }
 
 HL_API(MPI_Iprobe)
@@ -76,7 +79,7 @@ static int take(const char *func, const struct hl_recv *p, bool wait, MPI_Messag
     if (err == 0) {
         *message = m != NULL ? hl_match_message_handle(m) : MPI_MESSAGE_NULL;
     }
-    return hl_api_leave(c, func, err);
+    return hl_api_leave_waited(c, p->ctx, func, err);
 }
 
 HL_API(MPI_Mprobe)

@@ -75,6 +75,8 @@ static void bcast(struct hl_sched *s, const struct hl_coll_call *c)
 static void reduce(struct hl_sched *s, const struct hl_coll_call *c)
 {
     if (c->root == MPI_ROOT) {
+        struct hl_reducer r; /* a wrong operation is wrong here, too, where it is not applied */
+        s->err = hl_reducer_init(&r, c->op, c->recv.type);
         hl_sched_recv(s, 0, whole(&c->recv));
         return;
     }

@@ -1,15 +1,18 @@
 /* Error handlers of freed communicators: requests and messages outlive the handle, and their errors still go
- * where the user sent them. Neighbouring contexts with one handler are one row, so that a program which makes
- * and frees communicators for ever fills no memory. */
+ * where the user sent them. What is fatal needs no row. Neighbouring contexts with one handler are one row,
+ * and the oldest rows make place for new ones, so that a program which makes and frees communicators for ever
+ * fills no memory: what is under way for longer than so many frees is fatal. */
 #include "errh.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "comm.h"
 #include "lock.h"
 
 #define NEXT 8    /* from one context to the next */
 #define RECENT 16 /* rows that may be extended: freeing takes no longer when there are many */
+#define MOST 16384
 
 struct freed {
     uint64_t first, last; /* contexts, plane 0 */
@@ -37,8 +40,21 @@ static bool extend(uint64_t ctx, const struct hl_errh *e) HL_REQUIRES(lock)
     return false;
 }
 
+/* The older half goes. */
+static void forget_half(void) HL_REQUIRES(lock)
+{
+    for (size_t i = 0; i < MOST / 2; i++) {
+        hl_errh_unref(freed[i].errh);
+    }
+    n_freed -= MOST / 2;
+    memmove(freed, freed + MOST / 2, n_freed * sizeof *freed);
+}
+
 static bool add(uint64_t ctx, struct hl_errh *e) HL_REQUIRES(lock)
 {
+    if (n_freed == MOST) {
+        forget_half();
+    }
     if (n_freed == room) {
         size_t more = room == 0 ? 16 : 2 * room;
         struct freed *rows = realloc(freed, more * sizeof *rows);
@@ -90,13 +106,15 @@ int hl_errh_ctx(uint64_t ctx, const char *func, int err)
         hl_comm_unref(c);
         return code;
     }
-    if (e == NULL) {
+    if (ctx < NEXT) {
         return hl_errh_comm(NULL, func, err);
     }
     MPI_Comm handle = MPI_COMM_NULL;
     code =
         hl_errh_raise(&(struct hl_errh_site){&e, HL_ERRH_COMM, &handle, "a freed communicator"}, func, err);
-    hl_errh_unref(e);
+    if (e != NULL) {
+        hl_errh_unref(e);
+    }
     return code;
 }
 

@@ -37,7 +37,7 @@ static struct hl_mutex lock = HL_MUTEX_INIT;     /* guards keys and sets */
 static struct keyval **keys HL_GUARDED_BY(lock); /* NULL: a free place */
 static int n_keys HL_GUARDED_BY(lock);           /* places, at least twice as many as keys that live */
 static int n_live HL_GUARDED_BY(lock);
-static int turn HL_GUARDED_BY(lock); /* places are taken in turn, so an id comes back late */
+static int turn HL_GUARDED_BY(lock) = -1; /* places are taken in turn, so an id comes back late */
 
 enum {
     FIRST_ID = 0x10000, /* above every predefined key */
@@ -86,9 +86,9 @@ static int free_place(void) HL_REQUIRES(lock)
         keys = more;
         n_keys = n;
     }
-    while (keys[turn] != NULL) {
+    do {
         turn = (turn + 1) % n_keys;
-    }
+    } while (keys[turn] != NULL);
     return turn;
 }
 
@@ -105,7 +105,6 @@ int hl_keyval_make(enum hl_attr_sort sort, hl_attr_copy_fn *copy, hl_attr_delete
     if (at >= 0) {
         *k = (struct keyval){sort, copy, del, extra, FIRST_ID + at, 1, false};
         keys[at] = k;
-        turn = (at + 1) % n_keys;
         n_live++;
         *keyval = k->id;
     }

@@ -14,10 +14,12 @@
 #include "flight.h"
 #include "inner.h"
 #include "prog.h"
+#include "util.h"
 
 #include <stdlib.h>
 
 #define ROUND 16u
+#define PATIENCE_NS 50000000u
 #define LOOK_MIN ((size_t)64 << 10)
 
 /* In front of every message's bytes. */
@@ -267,21 +269,46 @@ static int send_copy(const struct hl_send *s, struct copy *c)
     return err;
 }
 
+/* A send for which there may be room soon. */
+struct place {
+    const struct hl_buffered_from *from;
+    int64_t len;
+    struct hl_buffered *buffer; /* NULL: none is attached */
+    struct copy *copy;
+    int err;
+    uint64_t late; /* by then nothing more comes; 0: not looked for yet */
+};
+
+/* Copies may have left meanwhile, or another thread has the word of it in hand, and perhaps no processor. */
+static bool is_settled(void *place)
+{
+    struct place *p = place;
+
+    p->err = find_place(p->from, p->len, &p->buffer, &p->copy);
+    if (p->err == 0 || p->buffer == NULL) {
+        return true;
+    }
+    uint64_t now = hl_now_ns();
+    p->late = p->late != 0 ? p->late : now + PATIENCE_NS;
+    return now >= p->late;
+}
+
+static void tell_full(const void *place, struct hl_told *t)
+{
+    hl_told_say(t, "room for %lld bytes in a buffer", (long long)((const struct place *)place)->len);
+}
+HL_HANG_TELLS(is_settled, tell_full);
+
 int hl_buffered_send(const struct hl_send *s, const struct hl_buffered_from *from)
 {
-    struct hl_buffered *b = NULL;
-    struct copy *c = NULL;
-    int64_t len;
+    struct place p = {.from = from};
 
-    if (!hl_type_bytes(s->type, s->count, &len)) {
+    if (!hl_type_bytes(s->type, s->count, &p.len)) {
         return hl_err_say(HL_ERR_COUNT, "%lld elements of %lld bytes do not fit 63 bits", (long long)s->count,
                           (long long)s->type->size);
     }
-    int err = find_place(from, len, &b, &c);
-    while (err != 0 && b != NULL && hl_prog_poll() > 0) {
-        err = find_place(from, len, &b, &c); /* some may have left meanwhile */
-    }
-    return err == 0 ? send_copy(s, c) : err;
+    hl_prog_wait(is_settled, &p);
+    return p.err == 0 ? send_copy(s, p.copy) : p.err;
 }
 
 /* ---- Copies of the library's own ---- */
@@ -316,61 +343,6 @@ struct hl_req *hl_buffered_spill(const struct hl_send *s, int64_t len, uint64_t 
         hl_aptr_store_release(&c->send, r != NULL ? r : hl_req_completed());
     }
     return r;
-}
-
-/* ---- The persistent form ---- */
-
-struct persistent {
-    struct hl_req_more more;
-    struct hl_send send;
-    struct hl_buffered_from from;
-    struct hl_buffered_hold hold;
-};
-
-static struct persistent *persistent_of(const struct hl_req *r)
-{
-    return HL_CONTAINER_OF((struct hl_req_more *)(uintptr_t)r->more, struct persistent, more);
-}
-
-static int start(struct hl_req *r)
-{
-    const struct persistent *p = persistent_of(r);
-    int err = hl_buffered_send(&p->send, &p->from);
-
-    if (err == 0) {
-        hl_req_done(r);
-    }
-    return err;
-}
-
-static void drop(struct hl_req *r)
-{
-    struct persistent *p = persistent_of(r);
-
-    hl_type_unref(p->send.type);
-    p->hold.let_go(p->hold.object);
-    free(p);
-}
-
-int hl_buffered_send_init(const struct hl_send *s, const struct hl_buffered_from *from,
-                          const struct hl_buffered_hold *hold, struct hl_req **out)
-{
-    struct persistent *p = malloc(sizeof *p);
-    struct hl_req *r = hl_req_new(HL_REQ_SEND);
-
-    if (p == NULL || r == NULL) {
-        free(p);
-        if (r != NULL) {
-            hl_req_free(r);
-        }
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for a persistent request");
-    }
-    *p = (struct persistent){{.start = start, .drop = drop}, *s, *from, *hold};
-    hl_type_ref(s->type);
-    r->ctx = s->ctx;
-    hl_req_set_again(r, &p->more);
-    *out = r;
-    return 0;
 }
 
 /* ---- Attaching, flushing ---- */

@@ -16,7 +16,8 @@
 
 #include <string.h>
 
-#define SERVE_MAX 32 /* slots in one service */
+#define SERVE_MAX 32   /* slots in one service */
+#define POLL_MASK 255u /* receives of messages that are there between two polls */
 
 HL_INLINE bool try_own(const struct hl_matcher *m, struct hl_inbox *ib)
 {
@@ -252,7 +253,7 @@ static void leave(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
     }
 }
 
-/* Commands that came while the caller had it. */
+/* Commands that came while the caller had it. And who only finds what is there already lets the rest move. */
 static HL_COLD void catch_up(struct hl_matcher *m, struct hl_inbox *ib)
 {
     struct hl_work w;
@@ -262,6 +263,7 @@ static HL_COLD void catch_up(struct hl_matcher *m, struct hl_inbox *ib)
         leave(m, ib, &w);
     }
     hl_work_run(m, &w);
+    hl_prog_poll();
 }
 
 static void delegate(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *post, struct hl_work *w)
@@ -425,7 +427,7 @@ HL_INLINE bool take_next(struct hl_matcher *m, const struct hl_recv *r, take_fn 
     if (HL_LIKELY(taken)) {
         set_head(ib, head + 1);
     }
-    if (let_go(m, ib)) {
+    if (let_go(m, ib) || HL_UNLIKELY((head & POLL_MASK) == POLL_MASK)) {
         catch_up(m, ib);
     }
     return taken;

@@ -427,6 +427,8 @@ int hl_recv_results(struct hl_req *r, MPI_Status *status, bool end); /* and lets
 void hl_recv_finish(struct hl_req *r);                               /* drops the type, completes */
 void hl_recv_setup(struct hl_req *req, const struct hl_recv *r, enum hl_post_op op);
 int hl_recv_post(struct hl_matcher *m, struct hl_req *req);
+/* Posts a receive on the caller's stack, which is over before he leaves; an error leaves nothing posted. */
+int hl_recv_begin(struct hl_matcher *m, const struct hl_recv *r, struct hl_req *req);
 int hl_recv_put(struct hl_req *r, uint64_t offset, const void *data, uint64_t n); /* into its buffer */
 int hl_matcher_irecv(struct hl_matcher *m, const struct hl_recv *r, struct hl_req **out);
 int hl_matcher_recv(struct hl_matcher *m, const struct hl_recv *r, MPI_Status *status);

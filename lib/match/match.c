@@ -468,9 +468,7 @@ int hl_match_recv(const struct hl_recv *r, MPI_Status *status)
 int hl_match_sendrecv(const struct hl_send *s, const struct hl_recv *r, MPI_Status *status)
 {
     struct hl_req recv;
-    hl_req_init(&recv, HL_REQ_RECV);
-    hl_recv_setup(&recv, r, HL_POST_RECV);
-    int err = hl_recv_post(&self, &recv);
+    int err = hl_recv_begin(&self, r, &recv);
     if (err != 0) {
         return err;
     }

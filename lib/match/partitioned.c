@@ -292,7 +292,7 @@ int hl_part_send_init(const struct hl_send *s, int partitions, uint64_t channel,
 {
     int64_t bytes, part = 0;
     int err = measure(s->type, s->count, partitions, &bytes);
-    int per = (partitions + MESSAGES_MAX - 1) / MESSAGES_MAX;
+    int per = (int)(((int64_t)partitions + MESSAGES_MAX - 1) / MESSAGES_MAX);
     struct psend *p = err == 0 ? calloc(1, sizeof *p) : NULL;
     struct hl_req *r = p != NULL ? hl_req_new(HL_REQ_PSEND) : NULL;
 
@@ -301,7 +301,7 @@ int hl_part_send_init(const struct hl_send *s, int partitions, uint64_t channel,
         return err != 0 ? err : no_memory();
     }
     per = per > 0 ? per : 1;
-    uint32_t n = (uint32_t)((partitions + per - 1) / per);
+    uint32_t n = (uint32_t)(((int64_t)partitions + per - 1) / per);
     hl_type_bytes(s->type, s->count, &part);
     p->side = (struct side){
         {.start = start_send, .drop = drop},        .request = r,           .type = s->type,

@@ -1,5 +1,5 @@
 /* Probes, matched messages, cancel. */
-#include "inner.h"
+#include "hold.h"
 
 #include "bury.h"
 
@@ -177,10 +177,7 @@ int hl_matcher_imrecv(struct hl_matcher *m, struct hl_message *message, const st
     hl_recv_setup(req, r, HL_POST_RECV);
     req->ctx = message->req.ctx;
     hl_match_count_new(req);
-    if (!r->type->predefined) {
-        hl_type_ref(r->type);
-        req->spare = HL_REQ_HOLDS_TYPE;
-    }
+    hl_match_hold_type(req, r->type);
     receive(m, message, req);
     *out = req;
     return 0;
@@ -196,6 +193,7 @@ int hl_matcher_mrecv(struct hl_matcher *m, struct hl_message *message, const str
     hl_req_init(&req, HL_REQ_RECV);
     hl_recv_setup(&req, r, HL_POST_RECV);
     req.ctx = message->req.ctx;
+    hl_match_hold_type(&req, r->type);
     receive(m, message, &req);
     hl_req_wait(&req);
     return hl_req_finish(&req, status);

@@ -1,5 +1,5 @@
 /* Receives: posting them, and what happens when their message is there. */
-#include "inner.h"
+#include "hold.h"
 
 #include "err.h"
 
@@ -105,9 +105,7 @@ void hl_match_done_counted(struct hl_req *r)
 
 void hl_recv_finish(struct hl_req *r)
 {
-    if (HL_UNLIKELY(r->spare & HL_REQ_HOLDS_TYPE)) {
-        hl_type_unref(hl_recv_body(r)->type);
-    }
+    hl_match_drop_type(r, hl_recv_body(r)->type);
     hl_match_done(r);
 }
 
@@ -159,15 +157,10 @@ static int irecv_later(struct hl_matcher *m, const struct hl_recv *r, struct hl_
     hl_req_begin(req, HL_REQ_RECV, 0);
     hl_recv_setup(req, r, HL_POST_RECV);
     hl_match_count_new(req);
-    if (!r->type->predefined) {
-        hl_type_ref(r->type);
-        req->spare |= HL_REQ_HOLDS_TYPE;
-    }
+    hl_match_hold_type(req, r->type);
     int err = hl_recv_post(m, req);
     if (HL_UNLIKELY(err != 0)) {
-        if (req->spare & HL_REQ_HOLDS_TYPE) {
-            hl_type_unref(r->type);
-        }
+        hl_match_drop_type(req, r->type);
         hl_req_free(req);
     }
     return err;
@@ -192,6 +185,18 @@ int hl_matcher_irecv(struct hl_matcher *m, const struct hl_recv *r, struct hl_re
     return err;
 }
 
+int hl_recv_begin(struct hl_matcher *m, const struct hl_recv *r, struct hl_req *req)
+{
+    hl_req_init(req, HL_REQ_RECV);
+    hl_recv_setup(req, r, HL_POST_RECV);
+    hl_match_hold_type(req, r->type);
+    int err = hl_recv_post(m, req);
+    if (HL_UNLIKELY(err != 0)) {
+        hl_match_drop_type(req, r->type);
+    }
+    return err;
+}
+
 int hl_matcher_recv(struct hl_matcher *m, const struct hl_recv *r, MPI_Status *status)
 {
     struct hl_got got;
@@ -200,9 +205,7 @@ int hl_matcher_recv(struct hl_matcher *m, const struct hl_recv *r, MPI_Status *s
         return 0;
     }
     struct hl_req req;
-    hl_req_init(&req, HL_REQ_RECV);
-    hl_recv_setup(&req, r, HL_POST_RECV);
-    int err = hl_recv_post(m, &req);
+    int err = hl_recv_begin(m, r, &req);
     if (HL_UNLIKELY(err != 0)) {
         return err;
     }

@@ -1,5 +1,5 @@
 /* Sends: at once when the peer has room, else from a list that progress works off. */
-#include "inner.h"
+#include "hold.h"
 
 #include "buffered.h"
 #include "bury.h"
@@ -148,9 +148,7 @@ void hl_send_end(struct hl_req *r)
 {
     hl_reach_withdraw(r);
     r->bytes = 0;
-    if (HL_UNLIKELY(r->spare & HL_REQ_HOLDS_TYPE)) {
-        hl_type_unref(hl_send_body(r)->type);
-    }
+    hl_match_drop_type(r, hl_send_body(r)->type);
     hl_match_done(r);
 }
 
@@ -403,18 +401,13 @@ static struct hl_req *request_of(const struct hl_send *s)
 static int isend_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, struct hl_req *r,
                        struct hl_req **out)
 {
-    if (!s->type->predefined) {
-        hl_type_ref(s->type);
-        r->spare = HL_REQ_HOLDS_TYPE;
-    }
+    hl_match_hold_type(r, s->type);
     int err = send_later(m, p, s, r);
     if (HL_FAULT(isend_waits) && err == 0) {
         hl_req_wait(r);
     }
     if (err != 0) {
-        if (r->spare) {
-            hl_type_unref(s->type);
-        }
+        hl_match_drop_type(r, s->type);
         hl_req_free(r);
         return err;
     }
@@ -484,8 +477,10 @@ HL_INLINE int send_rest(struct hl_matcher *m, struct hl_peer *p, const struct hl
     }
     struct hl_req r;
     hl_req_init(&r, HL_REQ_SEND);
+    hl_match_hold_type(&r, s->type); /* another thread may free it while this one waits */
     int err = send_later(m, p, s, &r);
     if (err != 0) {
+        hl_match_drop_type(&r, s->type);
         return err;
     }
     hl_req_wait(&r);

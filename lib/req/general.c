@@ -47,8 +47,8 @@ static int results(struct hl_req *r, MPI_Status *status, bool end)
     int code = user.query(user.extra, &told);
     hl_cs_step_in(&o);
     if (end) {
-        int freed = run_free(&user);
-        code = code != MPI_SUCCESS ? code : freed;
+        int freed = run_free(&user); /* the last function that is called says how the request ended */
+        code = freed != MPI_SUCCESS ? freed : code;
     }
     if (status != MPI_STATUS_IGNORE) {
         told.MPI_ERROR = status->MPI_ERROR;

@@ -24,12 +24,42 @@ static void end_persistent(struct hl_req *r)
     hl_req_free(r);
 }
 
+/* Of one that is done. */
+static void end(struct hl_req *r)
+{
+    bool persistent = hl_req_has(r, HL_REQ_PERSISTENT);
+
+    hl_req_finish(r, MPI_STATUS_IGNORE);
+    if (persistent) {
+        end_persistent(r);
+    }
+}
+
+/* Who never polls sweeps before the list grows. */
+static void make_room(void)
+{
+    hl_mutex_lock(&lock);
+    bool full = hl_a64_load_relaxed(&count) == room; /* relaxed: under lock */
+    hl_mutex_unlock(&lock);
+    if (full) {
+        hl_req_sweep(NULL);
+    }
+}
+
 void hl_req_orphan(struct hl_req *r)
 {
+    if (hl_req_has(r, HL_REQ_STATIC)) {
+        return;
+    }
     if (!hl_req_is_active(r)) {
         end_persistent(r);
         return;
     }
+    if (hl_req_is_done(r)) {
+        end(r);
+        return;
+    }
+    make_room();
     hl_mutex_lock(&lock);
     /* relaxed: under lock. */
     uint64_t n = hl_a64_load_relaxed(&count);
@@ -49,6 +79,13 @@ void hl_req_orphan(struct hl_req *r)
     hl_mutex_unlock(&lock);
 }
 
+static void remove_at(uint64_t at) HL_REQUIRES(lock)
+{
+    uint64_t n = hl_a64_load_relaxed(&count) - 1; /* relaxed: under lock */
+    orphans[at] = orphans[n];
+    hl_a64_store_relaxed(&count, n);
+}
+
 /* Takes one that is done off the list, from `*at` on. */
 static struct hl_req *take_done(uint64_t *at)
 {
@@ -58,8 +95,8 @@ static struct hl_req *take_done(uint64_t *at)
     while (found == NULL && *at < n) {
         if (hl_req_is_done(orphans[*at])) {
             found = orphans[*at];
-            orphans[*at] = orphans[--n];
-            hl_a64_store_relaxed(&count, n);
+            remove_at(*at);
+            n--;
         } else {
             ++*at;
         }
@@ -78,11 +115,7 @@ int hl_req_sweep(void *unused)
     uint64_t at = 0;
     struct hl_req *r;
     while ((r = take_done(&at)) != NULL) {
-        bool persistent = hl_req_has(r, HL_REQ_PERSISTENT);
-        hl_req_finish(r, MPI_STATUS_IGNORE);
-        if (persistent) {
-            end_persistent(r);
-        }
+        end(r);
         n++;
     }
     return n;
@@ -106,6 +139,7 @@ int hl_req_open(void)
 struct rest {
     uint64_t ctx; /* of this communicator; 0: of any */
     bool all;     /* not only sends */
+    uint64_t at;  /* those below it were not waited for when they were seen */
 };
 
 static bool is_of(const struct hl_req *r, const struct rest *x)
@@ -114,17 +148,45 @@ static bool is_of(const struct hl_req *r, const struct rest *x)
            (x->ctx == 0 || r->ctx - r->ctx % 8 == x->ctx);
 }
 
+/* The next one that is waited for, off the list if it is *done; NULL: none. */
+static struct hl_req *next_of(struct rest *x, bool *done) HL_REQUIRES(lock)
+{
+    uint64_t n = hl_a64_load_relaxed(&count); /* relaxed: under lock */
+    while (x->at < n && !is_of(orphans[x->at], x)) {
+        x->at++;
+    }
+    if (x->at >= n) {
+        return NULL;
+    }
+    struct hl_req *r = orphans[x->at];
+    *done = hl_req_is_done(r);
+    if (*done) {
+        remove_at(x->at);
+    }
+    return r;
+}
+
+/* Ends at the first that is not done, so that not all are looked at each time. */
 static bool none_left(void *rest)
 {
-    hl_req_sweep(NULL);
-    bool none = true;
-    hl_mutex_lock(&lock);
-    uint64_t n = hl_a64_load_relaxed(&count); /* relaxed: under lock */
-    for (uint64_t i = 0; none && i < n; i++) {
-        none = !is_of(orphans[i], rest);
+    struct rest *x = rest;
+    for (;;) {
+        hl_mutex_lock(&lock);
+        bool whole = x->at == 0; /* the last of the list took places of those that ended */
+        bool done = false;
+        struct hl_req *r = next_of(x, &done);
+        hl_mutex_unlock(&lock);
+        if (r == NULL && whole) {
+            return true;
+        }
+        if (r == NULL) {
+            x->at = 0;
+        } else if (done) {
+            end(r);
+        } else {
+            return false;
+        }
     }
-    hl_mutex_unlock(&lock);
-    return none;
 }
 
 static void tell_left(const void *arg, struct hl_told *t)
@@ -146,12 +208,12 @@ HL_HANG_TELLS(none_left, tell_left);
 
 void hl_req_quiet(void)
 {
-    hl_prog_wait(none_left, &(struct rest){0, false});
+    hl_prog_wait(none_left, &(struct rest){0, false, 0});
 }
 
 void hl_req_complete(uint64_t ctx)
 {
-    hl_prog_wait(none_left, &(struct rest){ctx, true});
+    hl_prog_wait(none_left, &(struct rest){ctx, true, 0});
 }
 
 void hl_req_close(void)

@@ -50,6 +50,7 @@ def cut_off(job, there):
 
 def survive(job, victim, words, seconds):
     """Both other ranks say these words in time; only then the launcher sees the victim die."""
+    job.at = 0  # a message that has left is not asked for: its sender may be through before the cable is pulled
     for _ in range(2):
         job.until(words, seconds)
     os.kill(victim, signal.SIGKILL)
@@ -79,7 +80,7 @@ def messages_and_collectives_end():
 
 def all_messages_and_collectives_end():
     scenes = os.popen(program("mpi/mpi_p2p_kill")).read().split()
-    together((scene, scene_cut, scene) for scene in scenes)
+    together((scene, scene_cut, scene) for scene in scenes if scene != "win_shared")  # hosts share no memory
 
 
 def rma_cut(threads, env):

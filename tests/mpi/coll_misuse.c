@@ -161,6 +161,31 @@ static void too_long_a_block(void)
     }
 }
 
+/* A rank that receives nothing of a sum needs no buffer. */
+static void no_share(void)
+{
+    static int counts[1024];
+    int from[3] = {1, 2, 3}, to[3] = {0};
+    MPI_Request r;
+
+    counts[0] = 3;
+    if (size > (int)(sizeof counts / sizeof *counts)) {
+        return;
+    }
+    CHECK_EQ(MPI_Reduce_scatter(from, me == 0 ? to : NULL, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD),
+             MPI_SUCCESS);
+    CHECK_EQ(to[2], me == 0 ? 3 * size : 0);
+    CHECK_EQ(MPI_Ireduce_scatter(from, me == 0 ? to : NULL, counts, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &r),
+             MPI_SUCCESS);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    CHECK_EQ(to[2], me == 0 ? 3 : 0);
+    counts[0] = 0;
+    counts[me] = 1;
+    CHECK_EQ(MPI_Reduce_scatter(from, NULL, counts, MPI_INT, MPI_SUM, MPI_COMM_SELF),
+             me == 0 ? MPI_ERR_BUFFER : 0);
+    counts[me] = 0;
+}
+
 int main(void)
 {
     test_start(1);
@@ -172,6 +197,7 @@ int main(void)
     wrong_starts();
     wrong_afterwards();
     too_long_a_block();
+    no_share();
     MPI_Finalize();
     return 0;
 }

@@ -311,6 +311,9 @@ static void check_errors(MPI_Comm inter)
     CHECK_EQ(code, MPI_ERR_RANK);
     code = MPI_Bcast(&me, 1, MPI_INT, n_other, inter);
     CHECK_EQ(code, MPI_ERR_ROOT);
+    int root = !low ? 0 : my_rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
+    code = MPI_Reduce(&me, &n, 1, MPI_INT, MPI_OP_NULL, root, inter);
+    CHECK_EQ(code, root == MPI_PROC_NULL ? MPI_SUCCESS : MPI_ERR_OP);
     code = MPI_Win_allocate(8, 1, MPI_INFO_NULL, inter, &base, &win);
     CHECK_EQ(code, MPI_ERR_COMM);
     code = MPI_Comm_create_group(inter, MPI_GROUP_EMPTY, 0, &part);

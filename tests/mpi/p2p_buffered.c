@@ -4,6 +4,8 @@
  *   p2p_buffered [threads] */
 #include "mpi_test.h"
 
+#include <stdatomic.h>
+
 static int next, before, n_threads = 2;
 
 /* ---- Each thread with a buffer of its own communicator; one buffer of the process for all ---- */
@@ -238,6 +240,46 @@ static void window(uint64_t seed)
     free(in);
 }
 
+static atomic_bool over;
+
+static void *look(void *unused)
+{
+    int flag;
+    while (!atomic_load(&over)) {
+        MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+    }
+    return unused;
+}
+
+/* Room for one message, and each was received, and that said, before the next: it is room for all, also where
+ * another thread has just taken the word that one has left. */
+static void one_by_one(void)
+{
+    enum { BYTES = 20000, MESSAGES = 4000 };
+    static char room[BYTES + MPI_BSEND_OVERHEAD], message[BYTES];
+    pthread_t thread[3];
+    void *base;
+    int n = 0;
+    MPI_Buffer_attach(room, sizeof room);
+    for (int t = 0; t < 3; t++) {
+        pthread_create(&thread[t], NULL, look, NULL);
+    }
+    for (int i = 0; i < MESSAGES && size > 1; i++) {
+        if (me == 0) {
+            MPI_Bsend(message, BYTES, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
+            MPI_Recv(NULL, 0, MPI_INT, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else if (me == 1) {
+            MPI_Recv(message, BYTES, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(NULL, 0, MPI_INT, 0, 2, MPI_COMM_WORLD);
+        }
+    }
+    atomic_store(&over, true);
+    for (int t = 0; t < 3; t++) {
+        pthread_join(thread[t], NULL);
+    }
+    MPI_Buffer_detach(&base, &n);
+}
+
 /* Of a session: communicators from it use its buffer, after their own. */
 static void sessions(void)
 {
@@ -249,7 +291,7 @@ static void sessions(void)
     int bytes, rank;
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &s);
     MPI_Group_from_session_pset(s, "mpi://WORLD", &world);
-    MPI_Group_excl(world, 0, NULL, &all);
+    MPI_Group_union(MPI_GROUP_EMPTY, world, &all);
     MPI_Comm_create_from_group(all, "p2p_buffered", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
     MPI_Comm_split(comm, 0, -me, &dup);
     MPI_Comm_rank(dup, &rank);
@@ -303,6 +345,7 @@ int main(int argc, char **argv)
     fill_up();
     window(seed);
     sessions();
+    one_by_one();
     misuse();
     /* In the buffer when the program ends: received by somebody who looks for it late. */
     static char room[LARGE + MPI_BSEND_OVERHEAD], data[LARGE];

@@ -8,7 +8,7 @@ static void comm_free_before_wait(void)
     MPI_Request req[2];
     static int small[4], big[30000];
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     if (me == 1) {
         MPI_Irecv(small, 2, MPI_INT, 0, 1, comm, &req[0]);
         MPI_Irecv(big, 30000, MPI_INT, 0, 2, comm, &req[1]);
@@ -33,7 +33,6 @@ static void comm_free_before_wait(void)
         }
         MPI_Comm_free(&comm);
     }
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
 }
 
 #define N 64

@@ -190,6 +190,11 @@ static void errors(void)
     MPI_Add_error_code(mine, &sub);
     MPI_Add_error_string(sub, "the disk of the user is full");
     begin(&w, 1);
+    w.query_code = mine;
+    w.free_code = sub; /* the last function's code is the request's */
+    MPI_Grequest_complete(w.request);
+    CHECK_EQ(MPI_Wait(&w.request, MPI_STATUS_IGNORE), sub);
+    begin(&w, 1);
     w.query_code = sub;
     MPI_Grequest_complete(w.request);
     CHECK_EQ(class_of(MPI_Grequest_complete(w.request)), MPI_ERR_REQUEST); /* twice */
