@@ -5,10 +5,12 @@
 
 #include "boot.h"
 #include "comm.h"
+#include "conf.h"
 #include "cs.h"
 #include "lock.h"
 #include "log.h"
 
+/* In the order of HOTLANE_INITIAL_ERRHANDLER's words. */
 static struct hl_errh predefined[3] = {
     {.h = {.kind = HL_KIND_ERRH}, .handle = (MPI_Errhandler)0x141, .how = HL_ERRH_FATAL},
     {.h = {.kind = HL_KIND_ERRH}, .handle = (MPI_Errhandler)0x142, .how = HL_ERRH_ABORT},
@@ -93,10 +95,18 @@ int hl_errh_set(struct hl_errh **slot, enum hl_errh_sort sort, struct hl_errh *e
     return 0;
 }
 
+/* What a slot without handler has: that of MPI_COMM_WORLD and MPI_COMM_SELF may be chosen at the start. */
+static struct hl_errh *initial(struct hl_errh *const *slot)
+{
+    bool chosen = slot == &hl_comm_world_object.errh || slot == &hl_comm_self_object.errh;
+
+    return &predefined[chosen ? hl_conf.initial_errhandler : 0];
+}
+
 struct hl_errh *hl_errh_get(struct hl_errh *const *slot)
 {
     hl_mutex_lock(&lock);
-    struct hl_errh *e = *slot != NULL ? *slot : &predefined[0];
+    struct hl_errh *e = *slot != NULL ? *slot : initial(slot);
     ref(e);
     hl_mutex_unlock(&lock);
     return e;

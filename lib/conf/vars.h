@@ -90,6 +90,10 @@
       "the job for programs; 0: none")                                                                       \
     X(stats_file, TEXT, "HOTLANE_STATS_FILE", "", 0, 0, "",                                                  \
       "file that HOTLANE_STATS=json is appended to; empty: standard error")                                  \
+    X(initial_errhandler, CHOICE, "HOTLANE_INITIAL_ERRHANDLER", "mpi_errors_are_fatal", 0, 0,                \
+      "mpi_errors_are_fatal|mpi_errors_abort|mpi_errors_return",                                             \
+      "error handler that MPI_COMM_WORLD and MPI_COMM_SELF have at first, which is also that of errors "     \
+      "without object; mpiexec -initial-errhandler sets it")                                                 \
     X(watchdog, INT, "HOTLANE_WATCHDOG", "0", 0, 86400, "",                                                  \
       "seconds after which a thread that waits says for what and for which ranks, and whether these wait "   \
       "for it; then after twice that time, and so on; 0: never")                                             \

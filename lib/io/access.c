@@ -58,12 +58,30 @@ static int take_place(struct hl_file *f, const struct hl_io_call *c, int64_t ety
     return err;
 }
 
+int hl_io_etypes(const struct hl_view *v, const struct hl_io_call *c, int64_t *etypes)
+{
+    int64_t here = 0;
+    int err = hl_view_etypes(v, c->type, c->count, etypes);
+
+    if (err != 0 || hl_rep_converts(v->rep, c->write)) {
+        return err;
+    }
+    int64_t there = *etypes * v->unit;
+    return hl_type_bytes(c->type, c->count, &here) && here == there
+               ? 0
+               : hl_err_say(HL_ERR_CONVERSION,
+                            "representation '%s' has no function for %s, and its extent function makes %lld "
+                            "bytes of these %lld",
+                            v->rep->name, c->write ? "writing" : "reading", (long long)there,
+                            (long long)here);
+}
+
 int hl_io_plan(struct hl_file *f, const struct hl_io_call *c, struct hl_io_job *j)
 {
     int64_t etypes = 0;
 
     j->view = hl_file_view(f);
-    int err = hl_view_etypes(j->view, c->type, c->count, &etypes);
+    int err = hl_io_etypes(j->view, c, &etypes);
     j->bytes = etypes * j->view->unit;
     err = err == 0 ? take_place(f, c, etypes, j) : err;
     if (err != 0) {
@@ -100,7 +118,7 @@ static int run(struct hl_file *f, const struct hl_io_call *c, const struct hl_io
     struct hl_io_move m;
     struct hl_io_span span = {j->view, j->at, j->bytes, c->type, c->count, 0, c->buf};
 
-    if (!j->view->rep->plain) {
+    if (hl_rep_converts(j->view->rep, c->write)) {
         return hl_io_convert(f, c, j, bytes);
     }
     int err = hl_io_move_init(&m, f, c->write, &span);

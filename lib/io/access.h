@@ -11,6 +11,10 @@ struct hl_io_job {
     int64_t bytes;        /* in the file */
 };
 
+/* Etypes that the call moves. HL_ERR_CONVERSION: they have other sizes in the file, and the representation
+ * has no function for this direction; errors of hl_view_etypes. */
+int hl_io_etypes(const struct hl_view *v, const struct hl_io_call *c, int64_t *etypes);
+
 /* Takes the place that the call names and moves its pointer on; the caller gives the view back. An error
  * leaves nothing to give back. */
 int hl_io_plan(struct hl_file *f, const struct hl_io_call *c, struct hl_io_job *j);

@@ -1,6 +1,5 @@
 /* Accesses of data that look other in the file: by way of a buffer, a part of it at a time. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "access.h"
 #include "err.h"
@@ -15,7 +14,6 @@ struct conversion {
     int64_t each; /* bytes of an element in the file */
     int64_t done; /* bytes in memory that were moved whole */
     char *room;   /* of the file's form */
-    char *spare;  /* for one element */
     int err;      /* the first; conversions that fail do not stop the access */
 };
 
@@ -44,23 +42,6 @@ static int64_t move_room(struct conversion *k, int64_t first, int64_t n)
     return m.done;
 }
 
-/* The file ended within an element, after `n` bytes of it: its whole numbers are taken (where they are all of
- * one size), and the rest of it stays what it is in memory. */
-static void read_part(struct conversion *k, char *at, const char *bytes, int64_t n)
-{
-    const struct hl_rep *rep = k->job->view->rep;
-    const struct hl_type *t = k->call->type;
-
-    if (t->basic == HL_BASIC_MIXED) {
-        return;
-    }
-    int64_t whole = n / (k->each / t->elements);
-    (void)hl_rep_convert(rep, t, 1, at, k->spare, true);
-    memcpy(k->spare, bytes, (size_t)(whole * (k->each / t->elements)));
-    keep(k, hl_rep_convert(rep, t, 1, at, k->spare, false));
-    k->done += whole * (t->size / t->elements);
-}
-
 /* False when that is all: an error of the file, or its end. */
 static bool move_some(struct conversion *k, int64_t first, int64_t n)
 {
@@ -76,8 +57,11 @@ static bool move_some(struct conversion *k, int64_t first, int64_t n)
         keep(k, hl_rep_convert(rep, c->type, whole, at, k->room, false));
     }
     k->done += whole * c->type->size;
-    if (!c->write && rest > 0) {
-        read_part(k, at + whole * hl_type_extent(c->type), k->room + whole * k->each, rest);
+    if (!c->write && rest > 0) { /* the file ended within an element */
+        struct hl_rep_part part = {c->type, k->each, k->room + whole * k->each, rest};
+        int64_t bytes = 0;
+        keep(k, hl_rep_read_part(rep, &part, at + whole * hl_type_extent(c->type), &bytes));
+        k->done += bytes;
     }
     return whole == n;
 }
@@ -93,8 +77,7 @@ int hl_io_convert(struct hl_file *f, const struct hl_io_call *c, const struct hl
     int64_t room = ROOM / k.each > 0 ? ROOM / k.each : 1;
     int64_t wanted = room * k.each;
     k.room = malloc((size_t)wanted);
-    k.spare = malloc((size_t)k.each);
-    if (k.room == NULL || k.spare == NULL) {
+    if (k.room == NULL) {
         keep(&k, hl_err_say(HL_ERR_NO_MEM, "no memory to convert %lld bytes", (long long)wanted));
     } else {
         for (int64_t first = 0; first < c->count; first += room) {
@@ -104,7 +87,6 @@ int hl_io_convert(struct hl_file *f, const struct hl_io_call *c, const struct hl
         }
     }
     free(k.room);
-    free(k.spare);
     *bytes = k.done;
     return k.err;
 }

@@ -78,6 +78,26 @@ static int permissions(const struct hl_info *info)
     return *end == '\0' && end != value && mode >= 0 && mode <= 07777 ? (int)mode : 0666;
 }
 
+static int refuse_stream(const char *name, const char *what)
+{
+    return hl_err_say(HL_ERR_UNSUPPORTED_OPERATION,
+                      "%s has no places to read or write at, which MPI_MODE_SEQUENTIAL does not change: "
+                      "file '%.300s'",
+                      what, name);
+}
+
+/* Asked before it is opened: that would wait for the other end. */
+static int check_kind(const char *name)
+{
+    struct stat st;
+    bool known = stat(name, &st) == 0;
+
+    if (known && S_ISFIFO(st.st_mode)) {
+        return refuse_stream(name, "a pipe");
+    }
+    return known && S_ISSOCK(st.st_mode) ? refuse_stream(name, "a socket") : 0;
+}
+
 /* Opens the file for this rank; `makes`: CREATE, EXCL and DELETE_ON_CLOSE count. */
 static int open_here(struct hl_file *f, const struct hl_file_ask *ask, bool makes)
 {
@@ -89,14 +109,21 @@ static int open_here(struct hl_file *f, const struct hl_file_ask *ask, bool make
     if (makes && (f->amode & MPI_MODE_CREATE) != 0) {
         flags |= O_CREAT | ((f->amode & MPI_MODE_EXCL) != 0 ? O_EXCL : 0);
     }
+    int err = check_kind(f->name);
+    if (err != 0) {
+        return err;
+    }
     do {
-        f->fd = open(f->name, flags | O_CLOEXEC, permissions(ask->info));
+        f->fd = open(f->name, flags | O_CLOEXEC | O_NOCTTY, permissions(ask->info));
     } while (f->fd < 0 && errno == EINTR);
     if (f->fd < 0) {
         return hl_io_refused("opening", f->name, errno);
     }
     if (fstat(f->fd, &st) == 0 && S_ISDIR(st.st_mode)) {
         return hl_io_refused("opening", f->name, EISDIR);
+    }
+    if (lseek(f->fd, 0, SEEK_CUR) < 0 && errno == ESPIPE) {
+        return refuse_stream(f->name, isatty(f->fd) ? "a terminal" : "this device");
     }
     if (makes && (f->amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
         f->path = realpath(f->name, NULL);

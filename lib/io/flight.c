@@ -125,7 +125,7 @@ int hl_file_start(struct hl_file *f, const struct hl_io_call *c, struct hl_req *
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
     }
     r->ctx = f->comm->ctx;
-    if (j.bytes == 0 || !j.view->rep->plain || hl_file_is_atomic(f)) {
+    if (j.bytes == 0 || hl_rep_converts(j.view->rep, c->write) || hl_file_is_atomic(f)) {
         err = run_now(f, c, &j, r);
     } else {
         err = launch(f, c, &j, r);

@@ -88,7 +88,20 @@ int hl_rep_bytes(const struct hl_rep *rep, const struct hl_type *type, int64_t c
                             (long long)type->size);
 }
 
-/* One call of the user's function; no function: as in memory. */
+bool hl_rep_converts(const struct hl_rep *rep, bool write)
+{
+    const struct hl_rep_fns *u = &rep->user;
+
+    if (rep->plain || rep == &external32) {
+        return !rep->plain;
+    }
+    if (u->large) {
+        return (write ? u->write_c : u->read_c) != MPI_CONVERSION_FN_NULL_C;
+    }
+    return (write ? u->write : u->read) != MPI_CONVERSION_FN_NULL;
+}
+
+/* One call of the user's function. */
 static int call_user(const struct hl_rep *rep, const struct hl_type *type, int count, void *buf, void *file,
                      bool write)
 {
@@ -98,11 +111,6 @@ static int call_user(const struct hl_rep *rep, const struct hl_type *type, int c
     struct hl_cs_outside o;
     int code;
 
-    if (u->large ? fn_c == MPI_CONVERSION_FN_NULL_C : fn == MPI_CONVERSION_FN_NULL) {
-        int64_t bytes = type->size * count;
-        return write ? hl_type_pack(type, count, buf, 0, file, bytes)
-                     : hl_type_unpack(type, count, buf, 0, file, bytes);
-    }
     hl_cs_step_out(&o);
     code = u->large ? fn_c(buf, type->handle, count, file, 0, u->state)
                     : fn(buf, type->handle, count, file, 0, u->state);
@@ -120,4 +128,38 @@ int hl_rep_convert(const struct hl_rep *rep, const struct hl_type *type, int64_t
         return hl_type_external(type, count, buf, file, write);
     }
     return call_user(rep, type, count < INT_MAX ? (int)count : INT_MAX, buf, file, write);
+}
+
+/* What `t` consists of, if its calls have one type each. */
+static const struct hl_type *basic_of(const struct hl_type *t)
+{
+    while (!t->predefined && t->args->combiner != MPI_COMBINER_STRUCT) {
+        t = t->args->types[0];
+    }
+    return t->predefined ? t : NULL;
+}
+
+int hl_rep_read_part(const struct hl_rep *rep, const struct hl_rep_part *part, void *buf, int64_t *done)
+{
+    const struct hl_type *t = part->type, *basic = basic_of(t);
+
+    *done = 0;
+    if (rep == &external32) {
+        *done = hl_type_external_part(t, buf, part->file, part->bytes);
+        return 0;
+    }
+    int64_t whole = basic == NULL ? 0 : part->bytes / (part->each / (t->size / basic->size));
+    whole = whole < INT_MAX ? whole : INT_MAX; /* what one call of the function converts */
+    if (whole == 0) {
+        return 0;
+    }
+    void *scratch = malloc((size_t)(whole * hl_type_extent(basic)));
+    if (scratch == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory to convert %lld elements", (long long)whole);
+    }
+    int err = call_user(rep, basic, (int)whole, scratch, part->file, false);
+    err = err == 0 ? hl_type_copy(t, 1, buf, basic, whole, scratch) : err;
+    *done = err == 0 ? whole * basic->size : 0;
+    free(scratch);
+    return err;
 }

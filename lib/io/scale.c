@@ -1,6 +1,7 @@
 /* A datatype as a file has its data: built again, call by call, from basic types of other sizes. */
 #include <stdlib.h>
 
+#include "cs.h"
 #include "err.h"
 #include "rep.h"
 
@@ -162,10 +163,13 @@ static int scale_basic(const struct hl_rep *rep, const struct hl_type *t, struct
 {
     int64_t bytes = t->size;
     MPI_Aint extent = t->size;
+    struct hl_cs_outside o;
     int err = 0;
 
     if (rep->user.extent != NULL) {
+        hl_cs_step_out(&o);
         int code = rep->user.extent(t->handle, &extent, rep->user.state);
+        hl_cs_step_in(&o);
         bytes = extent;
         if (code != MPI_SUCCESS || extent < 0) {
             return hl_err_say(HL_ERR_CONVERSION,

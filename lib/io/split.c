@@ -1,8 +1,8 @@
 /* Collective accesses, blocking and split. */
+#include "access.h"
 #include "cause.h"
 #include "coll.h"
 #include "err.h"
-#include "io.h"
 
 /* Etypes that the ranks below me move. */
 static int sum_below(struct hl_comm *comm, int64_t mine, int64_t *below)
@@ -45,7 +45,7 @@ static int move_in_turn(struct hl_file *f, int err, const struct hl_io_call *c, 
     struct hl_io_call own;
     int64_t etypes = 0;
 
-    err = err == 0 ? hl_view_etypes(v, c->type, c->count, &etypes) : err;
+    err = err == 0 ? hl_io_etypes(v, c, &etypes) : err;
     hl_view_unref(v);
     err = hl_io_agree(f->comm, err);
     if (err == 0) {

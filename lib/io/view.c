@@ -135,14 +135,23 @@ int hl_view_byte(const struct hl_view *v, int64_t at, int64_t *place)
     return err;
 }
 
-int hl_view_end(const struct hl_view *v, int64_t size, int64_t *etypes)
+/* Etypes of the tiles that begin before byte `size` of the file. Regions may overlap: they are no measure. */
+static int64_t etypes_of_tiles(const struct hl_view *v, int64_t size)
 {
-    int64_t low = 0, high = size / v->unit + 1; /* etypes may have holes, but do not overlap */
+    int64_t first = v->disp + v->tile->true_lb, extent = hl_type_extent(v->tile), etypes;
 
-    if (v->tile->size == 0 || size <= v->disp) {
-        *etypes = 0;
+    if (v->tile->size == 0 || size <= first) {
         return 0;
     }
+    int64_t tiles = extent > 0 ? (size - 1 - first) / extent + 1 : 1;
+    bool fits = !__builtin_mul_overflow(tiles, v->tile->size / v->unit, &etypes);
+    return fits && etypes < PLACE_MAX / v->unit ? etypes : PLACE_MAX / v->unit;
+}
+
+int hl_view_end(const struct hl_view *v, int64_t size, int64_t *etypes)
+{
+    int64_t low = 0, high = etypes_of_tiles(v, size);
+
     while (low < high) {
         int64_t middle = low + (high - low) / 2, place = 0;
         int err = hl_view_byte(v, middle * v->unit, &place);

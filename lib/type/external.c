@@ -162,7 +162,16 @@ static void number_in(struct form f, char *here, const char *there)
 struct conversion {
     bool pack, fits;
     char *there;
+    int64_t left; /* bytes there; 0 once a number's do not suffice */
+    int64_t done; /* bytes here */
 };
+
+/* Are `n` bytes left there? If not, nothing that follows is converted either. */
+static bool has_left(struct conversion *c, int64_t n)
+{
+    c->left = c->left >= n ? c->left : 0;
+    return c->left > 0;
+}
 
 static void convert(struct conversion *c, struct form f, char *here)
 {
@@ -172,6 +181,8 @@ static void convert(struct conversion *c, struct form f, char *here)
         c->fits = false;
     }
     c->there += f.there;
+    c->left -= f.there;
+    c->done += f.here;
 }
 
 static void convert_leaf(struct conversion *c, const struct hl_loop *l, char *here)
@@ -184,11 +195,11 @@ static void convert_leaf(struct conversion *c, const struct hl_loop *l, char *he
     int64_t n = l->size / (int64_t)hl_op_size(basic), extent = (int64_t)hl_op_extent(basic);
     struct form f = value_form(l);
 
-    for (int64_t i = 0; i < n; i++, here += extent) {
+    for (int64_t i = 0; i < n && has_left(c, rows[basic].times * f.there); i++, here += extent) {
         for (int k = 0; k < rows[basic].times; k++) {
             convert(c, f, here + k * f.here);
         }
-        if (hl_op_is_pair(basic)) {
+        if (hl_op_is_pair(basic) && has_left(c, second_form(l).there)) {
             convert(c, second_form(l), here + extent / 2);
         }
     }
@@ -261,7 +272,7 @@ int hl_type_external_bytes(const struct hl_type *t, int64_t count, int64_t *byte
 
 int hl_type_external(const struct hl_type *t, int64_t count, void *buf, void *external, bool pack)
 {
-    struct conversion c = {.pack = pack, .fits = true, .there = external};
+    struct conversion c = {.pack = pack, .fits = true, .there = external, .left = INT64_MAX};
 
     for (int64_t i = 0; i < count; i++) {
         visit(&c, t->root, (char *)buf + i * hl_type_extent(t));
@@ -269,4 +280,12 @@ int hl_type_external(const struct hl_type *t, int64_t count, void *buf, void *ex
     return c.fits ? 0
                   : hl_err_say(HL_ERR_CONVERSION,
                                "a value does not fit the bytes that external32 has for its type");
+}
+
+int64_t hl_type_external_part(const struct hl_type *t, void *buf, const void *external, int64_t bytes)
+{
+    struct conversion c = {.there = (char *)(uintptr_t)external, .left = bytes};
+
+    visit(&c, t->root, buf);
+    return c.done;
 }

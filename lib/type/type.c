@@ -25,14 +25,24 @@ int hl_type_commit(struct hl_type *t)
     return 0;
 }
 
-static void destroy(struct hl_type *t)
+/* Gives a reference back; true if it was the last one. */
+static bool give_back(struct hl_type *t)
 {
-    if (t->args != NULL) {
-        for (int i = 0; i < t->args->n_types; i++) {
-            hl_type_unref(t->args->types[i]);
+    /* full: every user's reads come before the destruction; pairs with the same subtraction of the others. */
+    return !t->predefined && hl_a32_add_full(&t->refs, UINT32_MAX) == 1;
+}
+
+/* Puts the types that it was made of on the list *dead, if it was their last user. */
+static void destroy(struct hl_type *t, struct hl_type **dead)
+{
+    for (int i = 0; t->args != NULL && i < t->args->n_types; i++) {
+        struct hl_type *old = t->args->types[i];
+        if (give_back(old)) {
+            old->dead = *dead;
+            *dead = old;
         }
-        free(t->args);
     }
+    free(t->args);
     hl_loop_unref(t->root);
     hl_loop_unref(t->fast);
     free(t->name);
@@ -41,9 +51,12 @@ static void destroy(struct hl_type *t)
 
 void hl_type_unref(struct hl_type *t)
 {
-    /* full: every user's reads come before the destruction; pairs with the same subtraction of the others. */
-    if (!t->predefined && hl_a32_add_full(&t->refs, UINT32_MAX) == 1) {
-        destroy(t);
+    struct hl_type *dead = give_back(t) ? t : NULL;
+
+    while (dead != NULL) { /* no recursion: any number of types may be made each of the one before */
+        t = dead;
+        dead = t->dead;
+        destroy(t, &dead);
     }
 }
 

@@ -40,6 +40,7 @@ struct hl_type {
     const char *given;         /* a predefined type's own name, else NULL */
     char *name;                /* set by the user, or NULL; guarded by a lock in type.c */
     struct hl_attr_set *attrs; /* user attributes: kept by who stores them */
+    struct hl_type *dead;      /* next of those that are being destroyed, else NULL */
 };
 
 /* Predefined types have handles 0x200 to 0x2ff; holes have size 0 and are not `committed`. */
@@ -200,6 +201,10 @@ int hl_type_external_bytes(const struct hl_type *t, int64_t count, int64_t *byte
 /* Converts them to or from hl_type_external_bytes of memory. HL_ERR_CONVERSION: a value does not fit; the
  * rest is converted all the same. */
 int hl_type_external(const struct hl_type *t, int64_t count, void *buf, void *external, bool pack);
+
+/* Converts the basic elements of one that lie whole in the first `bytes` of external32 (a pair's two numbers
+ * are two, a complex number is one); returns the packed bytes that they are in memory. */
+int64_t hl_type_external_part(const struct hl_type *t, void *buf, const void *external, int64_t bytes);
 
 /* ---- Walks: the spans of memory of `count` elements at a buffer, in the order of packing ---- */
 

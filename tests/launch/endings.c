@@ -249,6 +249,46 @@ static void misbehave(void)
     }
 }
 
+/* Every rank's handlers, and errors that they let pass. */
+static void try_handlers(void)
+{
+    MPI_Errhandler world, self;
+    MPI_Comm comm;
+    int number = 0;
+
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &world);
+    MPI_Comm_get_errhandler(MPI_COMM_SELF, &self);
+    need(world == self, "one handler");
+    if (world == MPI_ERRORS_RETURN) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        need(MPI_Send(&number, -1, MPI_INT, 0, 0, comm) == MPI_ERR_COUNT, "an inherited handler");
+        need(MPI_Type_contiguous(-1, MPI_INT, &(MPI_Datatype){0}) == MPI_ERR_COUNT, "no object");
+        MPI_Comm_free(&comm);
+    }
+    printf("handler %s\n", world == MPI_ERRORS_RETURN  ? "return"
+                           : world == MPI_ERRORS_ABORT ? "abort"
+                                                       : "fatal");
+}
+
+static void do_in_all(char **argv)
+{
+    if (!strcmp(mode, "children")) {
+        make_children();
+    }
+    if (!strcmp(mode, "initial")) {
+        try_handlers();
+    }
+    if (!strcmp(mode, "programs")) {
+        start_programs();
+    }
+    if (!strcmp(mode, "job")) {
+        start_job(argv[2]);
+    }
+    if (!strncmp(mode, "orphan", 6)) {
+        leave_child();
+    }
+}
+
 int main(int argc, char **argv)
 {
     int sum = 0, provided;
@@ -270,18 +310,7 @@ int main(int argc, char **argv)
     if (!strncmp(mode, "thread", 6)) {
         run_threads();
     }
-    if (!strcmp(mode, "children")) {
-        make_children();
-    }
-    if (!strcmp(mode, "programs")) {
-        start_programs();
-    }
-    if (!strcmp(mode, "job")) {
-        start_job(argv[2]);
-    }
-    if (!strncmp(mode, "orphan", 6)) {
-        leave_child();
-    }
+    do_in_all(argv);
     if (rank == 1) {
         misbehave();
     }

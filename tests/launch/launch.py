@@ -1243,6 +1243,18 @@ def mpi_errors_and_deaths_end_the_job():
             holds(job.err, words)
 
 
+def the_initial_error_handler_is_chosen():
+    for name in ("are_fatal", "abort", "return"):
+        word = "handler " + name.split("_")[-1]
+        job = run("-initial-errhandler", "mpi_errors_" + name, "-n", 2, RANK, "initial", env={"HOTLANE_INITIAL_ERRHANDLER": "mpi_errors_abort"})
+        same((job.code, job.err, job.out.count(word)), (0, "", 2))
+    holds(run("-n", 1, RANK, "initial").out, "handler fatal")
+    job = run("-n", 1, RANK, "initial", env={"HOTLANE_INITIAL_ERRHANDLER": "return"})
+    assert job.code != 0
+    holds(job.err, "HOTLANE_INITIAL_ERRHANDLER", "mpi_errors_return")
+    refused("-initial-errhandler", "return", "true", words=["mpi_errors_abort or mpi_errors_return"])
+
+
 def any_thread_may_end_the_job_amidst_communication():
     """The line and the code name the cause, though the others see connections close at the same time."""
     for mode, code, words in (("thread-abort", 7, "rank 1 aborted the job with code 7"), ("threads-abort", 7, "rank 1 aborted the job"),
@@ -1533,7 +1545,7 @@ GROUPS = {
              a_launcher_without_server_is_refused, a_batch_script_is_no_launcher, what_a_rank_starts_runs_alone, the_override_makes_singletons,
              foreign_launchers_serve_as_well],
     "mpi": [mpi_programs_end_well, mpi_abort_keeps_the_last_words, mpi_errors_and_deaths_end_the_job,
-            who_leaves_without_finalize_fails_under_any_launcher, any_thread_may_end_the_job_amidst_communication, children_of_mpi_programs_are_harmless,
+            the_initial_error_handler_is_chosen, who_leaves_without_finalize_fails_under_any_launcher, any_thread_may_end_the_job_amidst_communication, children_of_mpi_programs_are_harmless,
             programs_that_ranks_start_run_alone, mpi_ranks_may_start_jobs, children_that_stay_do_not_hold_up_the_end,
             a_child_that_stays_hides_no_death, a_code_after_mpi_finalize_is_the_jobs,
             an_abort_within_malloc_ends_the_job, exit_ends_a_rank_that_waits_in_finalize,

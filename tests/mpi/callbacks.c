@@ -192,6 +192,7 @@ static int extent_in_file(MPI_Datatype type, MPI_Aint *extent, void *extra)
 {
     int bytes;
     (void)extra;
+    wait_and_call();
     MPI_Type_size(type, &bytes);
     *extent = bytes;
     return MPI_SUCCESS;

@@ -222,9 +222,234 @@ static void names_differ(void)
     OK(MPI_File_close(&f));
 }
 
+/* ---- Files that end within an element ---- */
+
+/* This rank's own file of these bytes, with a view of bytes. */
+static MPI_File own_file(const void *bytes, int n, const char *rep)
+{
+    char own[300];
+    MPI_File f;
+
+    snprintf(own, sizeof own, "%s-%d", name, me);
+    OK(MPI_File_open(MPI_COMM_SELF, own, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE,
+                     MPI_INFO_NULL, &f));
+    OK(MPI_File_write(f, bytes, n, MPI_BYTE, MPI_STATUS_IGNORE));
+    OK(MPI_File_set_view(f, 0, MPI_BYTE, MPI_BYTE, rep, MPI_INFO_NULL));
+    return f;
+}
+
+/* Reads two elements; returns how many basic ones there were. */
+static int read_elements(MPI_File f, void *buf, MPI_Datatype type)
+{
+    MPI_Status st;
+    int n = -1;
+
+    OK(MPI_File_read_at(f, 0, buf, 2, type, &st));
+    MPI_Get_elements(&st, type, &n);
+    return n;
+}
+
+static MPI_Datatype structure(int n, const int *lens, const MPI_Aint *places, const MPI_Datatype *types)
+{
+    MPI_Datatype t;
+
+    MPI_Type_create_struct(n, lens, places, types, &t);
+    MPI_Type_commit(&t);
+    return t;
+}
+
+/* external32: every basic element that is whole, whatever the others are. */
+static void ends_of_external32(void)
+{
+    static const unsigned char bytes[] = {0, 0, 0,    7,    0x3f, 0xf0, 0, 0, 0, 0,
+                                          0, 0, 0xbf, 0xf0, 0,    0,    0, 0, 0, 0};
+    struct {
+        int i;
+        double x[2];
+    } mixed[2];
+    struct {
+        long i; /* 4 bytes in the file; in memory like the other */
+        int64_t j;
+    } alike[2];
+    struct {
+        double value;
+        int index;
+    } pair[2];
+    float complex_[4];
+    const MPI_Aint places[2] = {0, 8};
+    MPI_Datatype t = structure(2, (int[]){1, 2}, places, (MPI_Datatype[]){MPI_INT, MPI_DOUBLE});
+    MPI_Datatype u = structure(2, (int[]){1, 1}, places, (MPI_Datatype[]){MPI_LONG, MPI_INT64_T});
+    MPI_File f = own_file(bytes, sizeof bytes, "external32");
+
+    for (int end = 19; end > 0; end--) {
+        OK(MPI_File_set_size(f, end));
+        memset(mixed, 0, sizeof mixed);
+        CHECK_EQ(read_elements(f, mixed, t), (end >= 4) + (end >= 12));
+        CHECK(mixed[0].i == (end >= 4 ? 7 : 0) && mixed[0].x[0] == (end >= 12) && mixed[0].x[1] == 0);
+        memset(alike, 0, sizeof alike);
+        CHECK_EQ(read_elements(f, alike, u), (end >= 4) + (end >= 12) + (end >= 16));
+        CHECK(alike[0].i == (end >= 4 ? 7 : 0) && (alike[0].j == 0) == (end < 12));
+        memset(pair, 0, sizeof pair);
+        CHECK_EQ(read_elements(f, pair, MPI_DOUBLE_INT), (end >= 8) + (end >= 12));
+        CHECK((pair[0].value != 0) == (end >= 8) && pair[0].index == 0 && pair[1].index == 0);
+        memset(complex_, -1, sizeof complex_);
+        CHECK_EQ(read_elements(f, complex_, MPI_C_FLOAT_COMPLEX), end / 8);
+        CHECK((complex_[1] == 1.875f) == (end >= 8) && (complex_[3] == -1.875f) == (end >= 16));
+    }
+    MPI_Type_free(&t);
+    MPI_Type_free(&u);
+    OK(MPI_File_close(&f));
+}
+
+/* Doubles are floats in the file, pairs one byte; ints stay. */
+static int narrow_extent(MPI_Datatype type, MPI_Aint *extent, void *state)
+{
+    (void)state;
+    *extent = type == MPI_DOUBLE_INT ? 1 : 4;
+    return MPI_SUCCESS;
+}
+
+static int from_narrow(void *user, MPI_Datatype type, int count, void *file, MPI_Offset position, void *state)
+{
+    int bytes = 0, at = 0;
+
+    CHECK(position == 0 && state == NULL);
+    MPI_Type_size(type, &bytes);
+    if (type == MPI_DOUBLE_INT || bytes % 8 != 0) {
+        return MPI_SUCCESS;
+    }
+    int n = count * bytes / 8;
+    double *wide = malloc((size_t)n * sizeof *wide);
+    for (int i = 0; i < n; i++) {
+        wide[i] = ((float *)file)[i];
+    }
+    MPI_Unpack(wide, 8 * n, &at, user, count, type, MPI_COMM_SELF);
+    free(wide);
+    return MPI_SUCCESS;
+}
+
+static int never(void *user, MPI_Datatype type, int count, void *file, MPI_Offset position, void *state)
+{
+    (void)user, (void)type, (void)count, (void)file, (void)position, (void)state;
+    CHECK(false);
+    return MPI_ERR_OTHER;
+}
+
+/* A function of the program converts elements of the basic type then, into their places. */
+static void ends_of_own(const char *rep)
+{
+    enum { N = 1000, HAVE = 1500 };
+    float bytes[HAVE];
+    double *got = malloc(4 * N * sizeof *got);
+    struct {
+        double x;
+        int i;
+    } mixed[2] = {{-1, -1}, {-1, -1}};
+    char pairs[2 * 20 * 16];
+    MPI_Datatype t, u, v;
+
+    for (int i = 0; i < HAVE; i++) {
+        bytes[i] = (float)i;
+    }
+    MPI_Type_vector(N, 1, 2, MPI_DOUBLE, &t);
+    MPI_Type_create_resized(t, 0, 2 * N * 8, &t);
+    MPI_Type_commit(&t);
+    MPI_Type_contiguous(20, MPI_DOUBLE_INT, &u);
+    MPI_Type_commit(&u);
+    v = structure(2, (int[]){1, 1}, (MPI_Aint[]){0, 8}, (MPI_Datatype[]){MPI_DOUBLE, MPI_INT});
+    MPI_File f = own_file(bytes, sizeof bytes, rep);
+    for (int end = 4 * HAVE; end > 4 * (HAVE - 1); end--) {
+        int have = end / 4;
+        OK(MPI_File_set_size(f, end));
+        for (int i = 0; i < 4 * N; i++) {
+            got[i] = -1;
+        }
+        CHECK_EQ(read_elements(f, got, t), have);
+        for (int i = 0; i < 4 * N; i++) {
+            CHECK(got[i] == (i % 2 == 0 && i / 2 < have ? i / 2 : -1));
+        }
+    }
+    OK(MPI_File_set_size(f, 15));
+    CHECK_EQ(read_elements(f, pairs, u), 2 * 15);
+    OK(MPI_File_set_size(f, 7));
+    CHECK_EQ(read_elements(f, mixed, v), 0);
+    CHECK(mixed[0].x == -1 && mixed[0].i == -1);
+    MPI_Type_free(&t);
+    MPI_Type_free(&u);
+    MPI_Type_free(&v);
+    OK(MPI_File_close(&f));
+    free(got);
+}
+
+/* ---- MPI_CONVERSION_FN_NULL: native in that direction ---- */
+
+static MPI_Offset shared_position(MPI_File f)
+{
+    MPI_Offset at = -1;
+    OK(MPI_File_get_position_shared(f, &at));
+    return at;
+}
+
+static void check_refused(int code, const char *rep)
+{
+    char words[MPI_MAX_ERROR_STRING];
+    int n;
+
+    CHECK_CLASS(code, MPI_ERR_CONVERSION);
+    MPI_Error_string(code, words, &n);
+    CHECK(strstr(words, rep) != NULL && strstr(words, "12 bytes of these 24") != NULL);
+}
+
+/* Other sizes in the file and no function: nothing moves, no pointer either. */
+static void no_function(const char *rep, bool reads)
+{
+    MPI_File f = open_file();
+    MPI_Request r;
+    MPI_Offset at = -1;
+    double x[3] = {1, 2, 3};
+
+    OK(MPI_File_set_view(f, 0, MPI_DOUBLE, MPI_DOUBLE, rep, MPI_INFO_NULL));
+    check_refused(MPI_File_write(f, x, 3, MPI_DOUBLE, MPI_STATUS_IGNORE), rep);
+    check_refused(MPI_File_iwrite(f, x, 3, MPI_DOUBLE, &r), rep);
+    check_refused(MPI_File_write_shared(f, x, 3, MPI_DOUBLE, MPI_STATUS_IGNORE), rep);
+    check_refused(MPI_File_write_ordered(f, x, 3, MPI_DOUBLE, MPI_STATUS_IGNORE), rep);
+    if (!reads) {
+        check_refused(MPI_File_read_all(f, x, 3, MPI_DOUBLE, MPI_STATUS_IGNORE), rep);
+    }
+    OK(MPI_File_get_position(f, &at));
+    CHECK(at == 0 && shared_position(f) == 0);
+    OK(MPI_File_get_size(f, &at));
+    CHECK_EQ(at, 0);
+    OK(MPI_File_close(&f));
+}
+
+/* Equal sizes. */
+static void native_direction(void)
+{
+    unsigned char bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    MPI_File f = own_file(bytes, sizeof bytes, "narrow");
+    MPI_Datatype t;
+    MPI_Status st;
+    int x[2] = {0, 0}, n = 0;
+
+    OK(MPI_File_write_at(f, 4, bytes, 1, MPI_INT, MPI_STATUS_IGNORE));
+    OK(MPI_File_set_view(f, 0, MPI_BYTE, MPI_BYTE, "nothing", MPI_INFO_NULL));
+    MPI_Type_contiguous(2, MPI_INT, &t);
+    MPI_Type_commit(&t);
+    OK(MPI_File_read_at(f, 4, x, 1, t, &st));
+    MPI_Get_elements(&st, t, &n);
+    CHECK(n == 1 && memcmp(x, bytes, 4) == 0 && x[1] == 0);
+    MPI_Type_free(&t);
+    OK(MPI_File_close(&f));
+}
+
 int main(void)
 {
     io_start("io-reps");
+    OK(MPI_Register_datarep("narrow", from_narrow, MPI_CONVERSION_FN_NULL, narrow_extent, NULL));
+    OK(MPI_Register_datarep("narrow, never written", from_narrow, never, narrow_extent, NULL));
+    OK(MPI_Register_datarep_c("nothing", MPI_CONVERSION_FN_NULL_C, MPI_CONVERSION_FN_NULL_C, narrow_extent,
+                              NULL));
     OK(MPI_Register_datarep("digits", from_text_small, to_text_small, extent_of, &calls));
     OK(MPI_Register_datarep_c("digits, large", from_text, to_text, extent_of, &calls));
     CHECK_EQ(class_of(MPI_Register_datarep("digits", from_text_small, to_text_small, extent_of, &calls)),
@@ -242,6 +467,12 @@ int main(void)
     own_text("digits, large");
     longs();
     given_back();
+    ends_of_external32();
+    ends_of_own("narrow");
+    ends_of_own("narrow, never written");
+    no_function("narrow", true);
+    no_function("nothing", false);
+    native_direction();
     MPI_Finalize();
     return 0;
 }

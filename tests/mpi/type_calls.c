@@ -2,6 +2,8 @@
  * array's parts are what the standard says, external32 has the standard's bytes. usage: type_calls ROUNDS */
 #include "mpi_test.h"
 
+#include <pthread.h>
+
 static uint64_t state;
 
 static int upto(int n)
@@ -452,6 +454,34 @@ static void check_f90(void)
     CHECK_EQ(MPI_Type_create_f90_real(MPI_UNDEFINED, MPI_UNDEFINED, &a), MPI_ERR_ARG);
 }
 
+/* Types each made of the one before, as many as one likes: the last one's end is the end of all, on a stack
+ * of any size. */
+static void *free_chain(void *unused)
+{
+    MPI_Datatype t, next;
+
+    MPI_Type_vector(3, 1, 2, MPI_INT, &t);
+    for (int i = 0; i < 20000; i++) {
+        CHECK_EQ(MPI_Type_create_resized(t, 0, 24 + i % 8, &next), MPI_SUCCESS);
+        MPI_Type_free(&t);
+        t = next;
+    }
+    MPI_Type_free(&t);
+    return unused;
+}
+
+static void check_chain(void)
+{
+    pthread_attr_t small;
+    pthread_t thread;
+
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 256 << 10);
+    CHECK_EQ(pthread_create(&thread, &small, free_chain, NULL), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&small);
+}
+
 int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 300;
@@ -465,6 +495,7 @@ int main(int argc, char **argv)
     check_external();
     check_refusals();
     check_f90();
+    check_chain();
     for (int i = 0; i < rounds; i++) {
         MPI_Datatype t = random_type(1 + upto(3), i % 2), twin = rebuild(t);
         check_same(t, twin);

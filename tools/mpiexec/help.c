@@ -29,6 +29,8 @@ void hl_mx_help(void)
         "  --oversubscribe      more threads than CPUs are meant: no line about that, cores are shared\n"
         "  --timeout SECONDS    end the job after that time, with code 124\n"
         "  --keep-going         the death of a %s ends only that %s\n"
+        "  -initial-errhandler HANDLER      of errors: mpi_errors_are_fatal (the default), mpi_errors_abort\n"
+        "                       or mpi_errors_return\n"
         "  -hosts LIST, -machinefile FILE   may name this machine only\n"
         "  --help, --version\n"
         "accepted without effect: --allow-run-as-root, -ppn N, -N N, --map-by slot, --rank-by slot,\n"

@@ -18,6 +18,7 @@ enum opt {
     OPT_REPORT,
     OPT_TIMEOUT,
     OPT_KEEP,
+    OPT_ERRHANDLER,
     OPT_SHARE,
     OPT_HOSTS,
     OPT_HOSTFILE,
@@ -48,6 +49,7 @@ static const struct row {
     {"report-bindings", OPT_REPORT, 0},
     {"timeout", OPT_TIMEOUT, 1},
     {"keep-going", OPT_KEEP, 0},
+    {"initial-errhandler", OPT_ERRHANDLER, 1},
     {"hosts", OPT_HOSTS, 1},
     {"host", OPT_HOSTS, 1},
     {"H", OPT_HOSTS, 1},
@@ -191,6 +193,19 @@ static int set_x(struct hl_mx_part *p, const char *arg, const char *text)
     return -1;
 }
 
+static int set_errhandler(struct hl_mx_opts *o, const char *arg, const char *text)
+{
+    static const char *const handlers[] = {"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"};
+
+    for (int i = 0; i < 3; i++) {
+        if (!strcmp(text, handlers[i])) {
+            env_add(&o->genv, "HOTLANE_INITIAL_ERRHANDLER", text);
+            return -1;
+        }
+    }
+    return COMPLAIN("%s %s: it is %s, %s or %s", arg, text, handlers[0], handlers[1], handlers[2]);
+}
+
 static int set_env(struct hl_mx_env *e, const char *arg, char **v)
 {
     if (!*v[0] || strchr(v[0], '=')) {
@@ -240,6 +255,8 @@ static int apply(struct hl_mx_opts *o, struct hl_mx_part *p, const struct row *r
     case OPT_KEEP:
         o->keep_going = true;
         return -1;
+    case OPT_ERRHANDLER:
+        return set_errhandler(o, arg, v[0]);
     case OPT_SHARE:
         o->oversubscribe = true;
         return -1;
