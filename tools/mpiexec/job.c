@@ -317,6 +317,7 @@ static int timers(void)
     int tty = hl_mx_in_wait_ms(), prompt = hl_mx_out_wait_ms();
     if (hl_mx.timeout_at && now >= hl_mx.timeout_at) {
         hl_mx.timeout_at = 0;
+        hl_mx.hurried = true;
         hl_mx_say("the job ran longer than %g s; ending it", hl_mx.opt.timeout_s);
         hl_mx_end(124, 0, HL_MX_GRACE_DEATH);
     }
