@@ -338,6 +338,13 @@ def the_timeout_ends_the_job_with_124():
     in_time(job.seconds)
 
 
+def the_timeout_does_not_wait_for_a_reader():
+    job = Job("--timeout", "0.5", "-n", 1, *sh("yes"))
+    until(lambda: job.process.poll() is not None, "the launcher ends while nobody reads its output", 20)
+    same(job.end().code, 124)
+    job.must_leave_nothing()
+
+
 def the_timeout_does_not_touch_a_job_in_time():
     same(run("--timeout=60", "-n", 2, RANK, "facts").code, 0)
 
@@ -614,6 +621,11 @@ def an_outer_launchers_variables_do_not_get_in():
         assert word not in job.out, job.out
 
 
+def the_launchers_own_variables_are_refused():
+    for args in (["-env", "PMI_SIZE", "9"], ["-genv", "HL_JOB", "x"], ["-x", "MPI_LOCALRANKID=3"], ["-x=PMI_FD=3"]):
+        refused(*args, "true", words=[args[0].split("=")[0], "is set by this launcher"])
+
+
 def the_working_directory_is_set():
     job = run("-wdir", "/usr", "-n", 1, "pwd", ":", "--wdir=/etc", "pwd")
     same(sorted(job.out.splitlines()), ["/etc", "/usr"])
@@ -654,11 +666,11 @@ def impossible_values_are_refused():
 
 def other_machines_are_refused_with_the_reason():
     here = socket.gethostname()
-    same(run("-hosts", f"localhost,{here},127.0.0.1:4", "-n", 2, "true").code, 0)
+    same(run("-hosts", f"localhost,{here},127.0.0.1:4,LocalHost,{here.upper()}", "-n", 2, "true").code, 0)
     refused("-hosts", "localhost,far.example", "true", words=["far.example", "this machine only", "srun"])
     refused("-hostfile", "/", "true", words=["-hostfile /: Is a directory"])
     with tempfile.NamedTemporaryFile(mode="w") as f:
-        f.write(f"# nodes\nlocalhost slots=4\n{here}:2\n")
+        f.write(f"# nodes\nlocalhost slots=4{' ' * 2000}\n{here}:2 # {'long ' * 500}\n")
         f.flush()
         same(run("-machinefile", f.name, "true").code, 0)
         f.write("far7 slots=2\n")
@@ -1457,6 +1469,13 @@ def too_many_ranks_are_refused_before_the_start():
     holds(job.err, "122 descriptors", "100")
 
 
+def a_low_soft_limit_of_descriptors_is_raised():
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    for soft in (5, 8):
+        job = run("-n", 2, *sh("ulimit -n"), preexec_fn=lambda n=soft: resource.setrlimit(resource.RLIMIT_NOFILE, (n, hard)))
+        same((job.code, job.out), (0, f"{soft}\n" * 2))
+
+
 def deaths_in_a_crowd_leave_nothing():
     for mode, arg, code in (("signal", 9, 137), ("abort", 3, 3), ("exit", 0, 1)):
         same(run("-n", 48, RANK, mode, arg).code, code)
@@ -1506,7 +1525,7 @@ GROUPS = {
                 killing_the_launcher_and_a_guardian_leaves_nothing, guardians_do_not_look_like_the_launcher,
                 a_job_within_a_rank_ends_with_the_outer_one, an_abort_in_answer_to_a_death_does_not_hide_it, who_dies_slowly_is_still_the_cause,
                 killing_a_rank_ends_the_job, what_ranks_leave_running_is_killed,
-                a_stop_and_a_continue_reach_the_ranks, user_defined_signals_are_passed_on, the_timeout_ends_the_job_with_124,
+                a_stop_and_a_continue_reach_the_ranks, user_defined_signals_are_passed_on, the_timeout_ends_the_job_with_124, the_timeout_does_not_wait_for_a_reader,
                 the_timeout_does_not_touch_a_job_in_time],
     "output": [lines_are_never_cut, lines_to_a_file_are_never_cut, lines_of_both_streams_share_a_pipe, streams_stay_apart,
                labels_name_the_rank, unfinished_lines_do_not_mix, a_single_rank_is_passed_on_as_it_is,
@@ -1516,7 +1535,8 @@ GROUPS = {
     "input": [rank_0_gets_all_input_the_others_none, input_that_rank_0_does_not_take_is_left, typed_lines_reach_rank_0,
               a_question_of_rank_0_is_shown_before_the_answer,
               control_c_on_the_terminal_ends_the_job, typing_to_a_stopped_rank_blocks_nothing],
-    "options": [variables_are_set_and_the_part_wins, an_outer_launchers_variables_do_not_get_in, the_working_directory_is_set,
+    "options": [variables_are_set_and_the_part_wins, an_outer_launchers_variables_do_not_get_in,
+                the_launchers_own_variables_are_refused, the_working_directory_is_set,
                 parts_share_one_numbering, the_nearest_option_is_named, impossible_values_are_refused,
                 other_machines_are_refused_with_the_reason, slots_are_added_up_and_too_few_are_told,
                 what_has_no_effect_is_accepted_with_one_line, help_and_version_go_to_standard_output, ranks_are_bound_to_cores_nodes_and_sockets,
@@ -1542,7 +1562,8 @@ GROUPS = {
             a_stopped_rank_is_said_once, a_stop_that_follows_another_at_once_is_said, a_rank_in_a_debugger_is_said_once,
             numbers_of_other_namespaces_are_not_believed],
     "crowds": [floods_of_node_messages_lose_none,
-               programs_of_mpich_start_under_our_launcher, random_talk_never_breaks_the_server, too_many_ranks_are_refused_before_the_start, many_ranks_meet, many_ranks_talk, deaths_in_a_crowd_leave_nothing,
+               programs_of_mpich_start_under_our_launcher, random_talk_never_breaks_the_server, too_many_ranks_are_refused_before_the_start,
+               a_low_soft_limit_of_descriptors_is_raised, many_ranks_meet, many_ranks_talk, deaths_in_a_crowd_leave_nothing,
                killing_the_launcher_at_any_moment_leaves_nothing],
 }
 
