@@ -1269,6 +1269,19 @@ def children_of_mpi_programs_are_harmless():
         same((job.code, job.err, job.out.count("had a child"), job.out.count("finalized")), (0, "", 2, 2))
 
 
+def errors_of_children_end_them_alone():
+    job = run("-n", 2, RANK, "wrong-children")
+    same((job.code, job.out.count("finalized")), (0, 2))
+    same((job.err.count("; this process, a forked child, ends; the job goes on"), job.err.count("the job ends")), (4, 0))
+
+
+def the_end_says_that_there_are_no_counters():
+    for stats in ("1", "2", "json"):
+        job = run("-n", 2, RANK, "abort", env={"HOTLANE_STATS": stats})
+        same(job.code, 7)
+        holds(job.err, f"HOTLANE_STATS={stats}: no counters, the job was ended by this rank with code 7\n")
+
+
 def programs_that_ranks_start_run_alone():
     for job in both_paths("-n", 2, RANK, "programs", step={"SLURM_STEP_NUM_TASKS": "4", "SLURM_STEP_ID": "0"}):
         same((job.code, job.err, job.out.count("rank 0 of 1 finalized"), job.out.count(" of 2 finalized")), (0, "", 4, 2))
@@ -1554,6 +1567,7 @@ GROUPS = {
              foreign_launchers_serve_as_well],
     "mpi": [mpi_programs_end_well, mpi_abort_keeps_the_last_words, mpi_errors_and_deaths_end_the_job,
             who_leaves_without_finalize_fails_under_any_launcher, any_thread_may_end_the_job_amidst_communication, children_of_mpi_programs_are_harmless,
+            errors_of_children_end_them_alone, the_end_says_that_there_are_no_counters,
             programs_that_ranks_start_run_alone, mpi_ranks_may_start_jobs, children_that_stay_do_not_hold_up_the_end,
             a_child_that_stays_hides_no_death, a_code_after_mpi_finalize_is_the_jobs,
             an_abort_within_malloc_ends_the_job, exit_ends_a_rank_that_waits_in_finalize,
