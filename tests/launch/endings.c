@@ -259,6 +259,9 @@ static void misbehave(void)
         fflush(stdout);
         MPI_Recv(&number, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* which nobody sends */
     }
+    if (!strcmp(mode, "wrong-children")) {
+        make_wrong_children();
+    }
     if (!strcmp(mode, "error")) {
         MPI_Send(&number, -1, MPI_INT, 0, 0, MPI_COMM_WORLD);
     }
@@ -287,9 +290,6 @@ int main(int argc, char **argv)
     }
     if (!strcmp(mode, "children")) {
         make_children();
-    }
-    if (!strcmp(mode, "wrong-children")) {
-        make_wrong_children();
     }
     if (!strcmp(mode, "programs")) {
         start_programs();
