@@ -246,6 +246,9 @@ void pshmem_finalize(void)
 HL_SHMEM_API(shmem_global_exit)
 _Noreturn void pshmem_global_exit(int status)
 {
+    if (hl_life_is_forked()) {
+        hl_log(HL_LOG_ERROR, "shmem_global_exit was called with code %d; %s", status, hl_boot_end_words());
+    }
     hl_boot_exit(status);
 }
 

@@ -12,6 +12,7 @@
 #include <shmem.h>
 #include <stdlib.h>
 
+#include "attr.h"
 #include "entry.h"
 #include "lock.h"
 #include "near.h"
@@ -29,12 +30,14 @@ struct line {
     struct line *next;
     const long *lock;
     uint64_t tickets; /* given out */
-    bool won;         /* the PE holds the lock, and nobody has begun to give it up; guarded by list_lock */
+    uint64_t winner;  /* my thread that took it; 0: none, or it is being given up; guarded by list_lock */
     hl_a64 turn;      /* the ticket whose turn it is; written under the list's lock, read by waiters */
 };
 
 static struct hl_mutex list_lock = HL_MUTEX_INIT;
 static struct line *lines HL_GUARDED_BY(list_lock);
+static uint64_t threads HL_GUARDED_BY(list_lock); /* that have won or waited so far */
+static HL_THREAD_LOCAL uint64_t my_number;        /* this thread among them, 0: none yet */
 
 static struct line **find(const long *lock) HL_REQUIRES(list_lock)
 {
@@ -60,13 +63,17 @@ static struct ticket draw(const long *lock, bool only_first, const char *func)
     if (first && (*at = calloc(1, sizeof **at)) != NULL) {
         (*at)->lock = lock;
     }
-    bool failed = *at == NULL;
+    my_number = my_number != 0 ? my_number : ++threads;
+    bool failed = *at == NULL, mine = !failed && !only_first && (*at)->winner == my_number;
     if (!failed && (first || !only_first)) {
         t = (struct ticket){*at, (*at)->tickets++};
     }
     hl_mutex_unlock(&list_lock);
     if (failed) {
         hl_shmem_die(func, "no memory for another lock");
+    }
+    if (mine) {
+        hl_shmem_die(func, "lock %p is held by this thread of this PE already", (const void *)lock);
     }
     return t;
 }
@@ -89,7 +96,7 @@ HL_HANG_TELLS(is_turn, tell_turn);
 static void note_win(struct line *line)
 {
     hl_mutex_lock(&list_lock);
-    line->won = true;
+    line->winner = my_number;
     hl_mutex_unlock(&list_lock);
 }
 
@@ -98,9 +105,9 @@ static bool take_win(const long *lock)
 {
     hl_mutex_lock(&list_lock);
     struct line *line = *find(lock);
-    bool won = line != NULL && line->won;
+    bool won = line != NULL && line->winner != 0;
     if (won) {
-        line->won = false;
+        line->winner = 0;
     }
     hl_mutex_unlock(&list_lock);
     return won;

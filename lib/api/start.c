@@ -127,6 +127,6 @@ int PMPI_Is_thread_main(int *flag)
 HL_API(MPI_Abort)
 int PMPI_Abort(MPI_Comm comm, int errorcode)
 {
-    hl_log(HL_LOG_ERROR, "MPI_Abort was called with code %d", errorcode);
+    hl_log(HL_LOG_ERROR, "MPI_Abort was called with code %d; %s", errorcode, hl_boot_end_words());
     hl_boot_abort(errorcode);
 }

@@ -122,6 +122,12 @@ bool hl_boot_is_mine(void)
     return owner && owner == getpid();
 }
 
+const char *hl_boot_end_words(void)
+{
+    return owner && !hl_boot_is_mine() ? "this process, a forked child, ends; the job goes on"
+                                       : "the job ends";
+}
+
 static int piece_key(char key[KEY], int rank, const char *name, size_t piece)
 {
     int n = snprintf(key, KEY, "hl-%d-%s-%zu", rank, name, piece);
@@ -341,6 +347,7 @@ _Noreturn void hl_boot_exit(int code)
     }
     code &= 0xff;
     if (hl_boot_is_mine()) {
+        hl_stat_print_none(code);
         say_last(code);
         leave_within(ABORT_SECONDS, code); /* PMIx's libraries wait for their server */
         method->abort(code);

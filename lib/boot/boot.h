@@ -70,6 +70,9 @@ _Noreturn void hl_boot_abort(int code);
 /* The same, and 0 is 0: all ranks end, and the job was a success. */
 _Noreturn void hl_boot_exit(int code);
 
+/* For lines before one of these: what ends. */
+const char *hl_boot_end_words(void);
+
 /* For a process that exits with 0 though it has not closed, after all of its exit handlers: a launcher that
  * is not ours may take that for a success. Says that the call is missing and ends the process with 1. Returns
  * when that is nobody's business (no launcher, a forked child) or our launcher's, which says it itself. */

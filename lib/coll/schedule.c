@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "boot.h"
 #include "err.h"
 #include "prog.h"
 #include "util.h"
@@ -305,8 +306,26 @@ static bool try_again(void *schedule)
     return hl_sched_try(schedule);
 }
 
+/* Those that meet for a new communicator: no request knows who they are. */
+static void tell_meeting(const struct hl_sched *s, struct hl_told *t)
+{
+    if (s->comm->size == hl_boot.size) {
+        hl_told_say(t, "all ranks of the job");
+    } else {
+        hl_told_say(t, "%d ranks that make a communicator", s->comm->size);
+    }
+    for (int64_t i = s->next - 1; i >= 0 && s->steps[i].kind == HL_STEP_RECV; i--) {
+        hl_told_await(t, hl_comm_world(s->comm, s->steps[i].peer));
+    }
+}
+
 void hl_sched_tell(const struct hl_sched *s, struct hl_told *t)
 {
+    /* relaxed: 0 for ever for what was not made. */
+    if (hl_a32_load_relaxed(&s->comm->refs) == 0) {
+        tell_meeting(s, t);
+        return;
+    }
     hl_told_comm(t, s->comm->ctx);
     for (int i = 0; s->net->await != NULL && i < s->flying; i++) {
         s->net->await(s->air[i], t);

@@ -128,8 +128,8 @@ static void run(const struct hl_errh_site *site, const char *func, int code, con
         e->fn(site->handle, &code, func, NULL);
         hl_cs_step_in(&o);
     } else if (e->how != HL_ERRH_RETURN) {
-        hl_log(HL_LOG_ERROR, "%s%s%s: %s; the job ends (%s)", func, site->what != NULL ? " on " : "",
-               site->what != NULL ? site->what : "", words,
+        hl_log(HL_LOG_ERROR, "%s%s%s: %s; %s (%s)", func, site->what != NULL ? " on " : "",
+               site->what != NULL ? site->what : "", words, hl_boot_end_words(),
                e->how == HL_ERRH_FATAL ? "MPI_ERRORS_ARE_FATAL" : "MPI_ERRORS_ABORT");
         hl_boot_abort(hl_errh_class(code));
     }
@@ -179,7 +179,7 @@ static int raise_bare(const char *func, int err)
         struct hl_errh_site site = {&self->errh, HL_ERRH_COMM, &self->handle, NULL};
         return hl_errh_raise(&site, func, err);
     }
-    hl_log(HL_LOG_ERROR, "%s: %s; the job ends", func, hl_err_text(err));
+    hl_log(HL_LOG_ERROR, "%s: %s; %s", func, hl_err_text(err), hl_boot_end_words());
     hl_boot_abort(hl_err_class(err));
 }
 

@@ -8,6 +8,7 @@
 #include "util.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -133,6 +134,24 @@ static int refuse_line(const char *where, int rc)
     return hl_err_say(rc, "%s: %s", where, hl_err_text(rc));
 }
 
+static int refused; /* the first refusal, and its text */
+static char refused_text[HL_ERR_TEXT];
+
+/* Marks the row, whose value and field stay what they are. The others are read all the same: hotlane-info
+ * shows them. */
+static void refuse(struct hl_var *v, int rc)
+{
+    const char *text = hl_err_text(rc);
+    char *origin = malloc(strlen(text) + sizeof "refused: ");
+    if (origin != NULL) {
+        v->origin = strcat(strcpy(origin, "refused: "), text); /* lives as long as the process */
+    }
+    if (refused == 0) {
+        refused = rc;
+        snprintf(refused_text, sizeof refused_text, "%s", text);
+    }
+}
+
 /* A line of a file, `arg` its path. What it sets lives as long as the process. */
 static int take_line(const char *name, const char *value, const char *where, void *arg)
 {
@@ -162,7 +181,8 @@ static int take_line(const char *name, const char *value, const char *where, voi
     if (rc != 0) {
         free(own_value);
         free(own_origin);
-        return refuse_line(where, rc);
+        refuse(v, refuse_line(where, rc));
+        return 0;
     }
     free(values[i]);
     free(origins[i]);
@@ -235,8 +255,12 @@ static int load(void)
     }
     rc = rc == 0 ? load_files() : rc;
     for (size_t i = 0; i < HL_COUNT_OF(vars) && rc == 0; i++) {
-        rc = take_env(&vars[i]);
+        int bad = take_env(&vars[i]);
+        if (bad != 0) {
+            refuse(&vars[i], bad);
+        }
     }
+    rc = refused != 0 ? hl_err_say(refused, "%s", refused_text) : rc;
     rc = rc == 0 ? hl_part_take_env(environ) : rc;
     rc = rc == 0 ? hl_part_settle(hl_conf_var_of(&hl_conf.shmem_size)) : rc;
     rc = rc == 0 ? hl_conf_take_old_names() : rc;

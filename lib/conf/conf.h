@@ -50,7 +50,7 @@ struct hl_var {
     uint64_t min, max;
     size_t offset;      /* of its field in struct hl_conf */
     const char *value;  /* the words in force */
-    const char *origin; /* "default", "environment" or the file's name */
+    const char *origin; /* "default", "environment", the file's name, or "refused: " and why */
 };
 
 /* Reads files and environment once; later calls return the first one's result. Returns 0 or HL_ERR_ARG with a

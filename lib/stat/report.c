@@ -51,6 +51,15 @@ void hl_stat_print(void)
     }
 }
 
+void hl_stat_print_none(int code)
+{
+    static const char *const words[] = {[STATS_JOB] = "1", [STATS_RANKS] = "2", [STATS_JSON] = "json"};
+    if (hl_conf.stats != 0) {
+        hl_log(HL_LOG_ERROR, "HOTLANE_STATS=%s: no counters, the job was ended by this rank with code %d",
+               words[hl_conf.stats], code);
+    }
+}
+
 static void print_table(const uint64_t *all, const bool *here, int ranks, int known)
 {
     hl_log(HL_LOG_ERROR, "statistics of %d of %d rank%s; counters that are not zero:", known, ranks,

@@ -128,6 +128,9 @@ void hl_stat_values(uint64_t *out);
 /* HOTLANE_STATS=2: one line with the counters that are not zero. At the very end. */
 void hl_stat_print(void);
 
+/* HOTLANE_STATS: says that there are none, by the rank that ends the job with `code`. */
+void hl_stat_print_none(int code);
+
 bool hl_stat_is_of_job(void); /* HOTLANE_STATS=1 or json */
 
 /* HOTLANE_STATS=1 and json: the job's counters, of rows all[ranks][hl_stat_count()]; `here[rank]` false: that

@@ -147,6 +147,7 @@ def process():
 
 def environment():
     Report(HOTLANE_LANES="lots").says("a bad value", "variables", "broken", "HOTLANE_LANES=lots: expected", "hotlane-info --env")
+    Report(HOTLANE_LANES="lots").says("what was left out", "variables", "broken", "network and memory are not examined")
     Report(HOTLANE_LANE="3").says("a wrong name", "variables", "could be better", "did you mean HOTLANE_LANES?")
     Report(PMI_SIZE="4", PMI_RANK="0").says("a lost socket", "launcher", "broken", "PMI_SIZE=4")
     Report(SLURM_STEP_NUM_TASKS="4").says("Slurm without PMI", "launcher", "broken", "srun --mpi")

@@ -65,6 +65,17 @@ with tempfile.TemporaryDirectory() as folder:
 
 code, text, error = run("--env", HOTLANE_LANES="lots")
 expect("a refused value is told", code == 1 and "HOTLANE_LANES=lots: expected a whole number from 0 to 64" in error)
+code, text, error = run(HOTLANE_LANES="lots", HOTLANE_STATS="2", HOTLANE_PORTS="none")
+expect("the others are shown as they are, the refused ones with the reason, the first of them is told",
+       code == 1 and "HOTLANE_STATS=2  (environment)" in text and "  (refused: HOTLANE_LANES=lots: expected" in text
+       and "  (refused: HOTLANE_PORTS=none: expected" in text and "HOTLANE_LANES=lots" in error and "HOTLANE_PORTS" not in error)
+expect("why no network was asked", "not asked, as a variable is refused" in text)
+with tempfile.TemporaryDirectory() as folder:
+    with open(os.path.join(folder, "bad.conf"), "w", encoding="utf-8") as file:
+        file.write("HOTLANE_LANES=lots\nHOTLANE_PORTS=4\n")
+    code, text, error = run("--env", HOTLANE_CONF=file.name, HOTLANE_STATS="2")
+    expect("a refused line of a file", code == 1 and f"  (refused: {file.name}:1: HOTLANE_LANES=lots: expected" in text
+           and f"HOTLANE_PORTS=4  ({file.name})" in text and "HOTLANE_STATS=2  (environment)" in text)
 for name, fast in (("knl-flat", ["node 1: fast"]), ("ddr-cxl", ["node 0: DDR", "node 1: other"])):
     saved = os.path.join(SOURCE, "tests", "data", name + ".xml")
     code, text, _ = run("--no-network", "--machine", saved)

@@ -87,6 +87,21 @@ static void make_children(void)
     printf("had a %s", word);
 }
 
+/* An error and MPI_Abort in children end these alone. */
+static void make_wrong_children(void)
+{
+    int status;
+    for (int i = 0; i < 2; i++) {
+        if (!fork()) {
+            if (i == 0) {
+                MPI_Barrier(MPI_COMM_WORLD);
+            }
+            MPI_Abort(MPI_COMM_WORLD, 4);
+        }
+        need(wait(&status) > 0 && status != 0, "a wrong child fails");
+    }
+}
+
 /* Other MPI programs, started in three ways and all at once, each run alone. */
 static void start_programs(void)
 {
@@ -243,6 +258,9 @@ static void misbehave(void)
         printf("waiting\n");
         fflush(stdout);
         MPI_Recv(&number, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* which nobody sends */
+    }
+    if (!strcmp(mode, "wrong-children")) {
+        make_wrong_children();
     }
     if (!strcmp(mode, "error")) {
         MPI_Send(&number, -1, MPI_INT, 0, 0, MPI_COMM_WORLD);

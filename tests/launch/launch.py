@@ -323,6 +323,19 @@ def a_stop_and_a_continue_reach_the_ranks():
     same(job.end(soon=True).code, 143)
 
 
+def a_stop_and_a_continue_reach_a_job_within_a_rank():
+    job = Job("-n", 1, MPIEXEC, "--oversubscribe", "-n", 2, RANK, "sleep")
+    pids = [int(line.split()[3]) for line in job.lines(2)]
+    for _ in range(5):
+        job.process.send_signal(signal.SIGTSTP)
+        until(lambda: all(state_of(p) == "T" for p in pids + [job.process.pid]), "all are stopped")
+        job.process.send_signal(signal.SIGCONT)
+        until(lambda: all(state_of(p) != "T" for p in pids + [job.process.pid]), "all go on")
+    job.process.send_signal(signal.SIGTERM)
+    same(job.end(soon=True).code, 143)
+    job.must_leave_nothing()
+
+
 def user_defined_signals_are_passed_on():
     job = Job("-n", 2, *sh("trap 'echo got; exit 0' USR1; echo up; while :; do sleep 0.02; done"))
     same(job.lines(2), ["up", "up"])
@@ -336,6 +349,13 @@ def the_timeout_ends_the_job_with_124():
     same(job.code, 124)
     holds(job.err, "longer than 0.3 s")
     in_time(job.seconds)
+
+
+def the_timeout_does_not_wait_for_a_reader():
+    job = Job("--timeout", "0.5", "-n", 1, *sh("yes"))
+    until(lambda: job.process.poll() is not None, "the launcher ends while nobody reads its output", 20)
+    same(job.end().code, 124)
+    job.must_leave_nothing()
 
 
 def the_timeout_does_not_touch_a_job_in_time():
@@ -614,6 +634,11 @@ def an_outer_launchers_variables_do_not_get_in():
         assert word not in job.out, job.out
 
 
+def the_launchers_own_variables_are_refused():
+    for args in (["-env", "PMI_SIZE", "9"], ["-genv", "HL_JOB", "x"], ["-x", "MPI_LOCALRANKID=3"], ["-x=PMI_FD=3"]):
+        refused(*args, "true", words=[args[0].split("=")[0], "is set by this launcher"])
+
+
 def the_working_directory_is_set():
     job = run("-wdir", "/usr", "-n", 1, "pwd", ":", "--wdir=/etc", "pwd")
     same(sorted(job.out.splitlines()), ["/etc", "/usr"])
@@ -654,11 +679,11 @@ def impossible_values_are_refused():
 
 def other_machines_are_refused_with_the_reason():
     here = socket.gethostname()
-    same(run("-hosts", f"localhost,{here},127.0.0.1:4", "-n", 2, "true").code, 0)
+    same(run("-hosts", f"localhost,{here},127.0.0.1:4,LocalHost,{here.upper()}", "-n", 2, "true").code, 0)
     refused("-hosts", "localhost,far.example", "true", words=["far.example", "this machine only", "srun"])
     refused("-hostfile", "/", "true", words=["-hostfile /: Is a directory"])
     with tempfile.NamedTemporaryFile(mode="w") as f:
-        f.write(f"# nodes\nlocalhost slots=4\n{here}:2\n")
+        f.write(f"# nodes\nlocalhost slots=4{' ' * 2000}\n{here}:2 # {'long ' * 500}\n")
         f.flush()
         same(run("-machinefile", f.name, "true").code, 0)
         f.write("far7 slots=2\n")
@@ -1269,6 +1294,19 @@ def children_of_mpi_programs_are_harmless():
         same((job.code, job.err, job.out.count("had a child"), job.out.count("finalized")), (0, "", 2, 2))
 
 
+def errors_of_children_end_them_alone():
+    job = run("-n", 2, RANK, "wrong-children")
+    same((job.code, job.out.count("finalized")), (0, 2))
+    same((job.err.count("; this process, a forked child, ends; the job goes on"), job.err.count("the job ends")), (2, 0))
+
+
+def the_end_says_that_there_are_no_counters():
+    for stats in ("1", "2", "json"):
+        job = run("-n", 2, RANK, "abort", env={"HOTLANE_STATS": stats})
+        same(job.code, 7)
+        holds(job.err, f"HOTLANE_STATS={stats}: no counters, the job was ended by this rank with code 7\n")
+
+
 def programs_that_ranks_start_run_alone():
     for job in both_paths("-n", 2, RANK, "programs", step={"SLURM_STEP_NUM_TASKS": "4", "SLURM_STEP_ID": "0"}):
         same((job.code, job.err, job.out.count("rank 0 of 1 finalized"), job.out.count(" of 2 finalized")), (0, "", 4, 2))
@@ -1469,6 +1507,13 @@ def too_many_ranks_are_refused_before_the_start():
     holds(job.err, "122 descriptors", "100")
 
 
+def a_low_soft_limit_of_descriptors_is_raised():
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    for soft in (5, 8):
+        job = run("-n", 2, *sh("ulimit -n"), preexec_fn=lambda n=soft: resource.setrlimit(resource.RLIMIT_NOFILE, (n, hard)))
+        same((job.code, job.out), (0, f"{soft}\n" * 2))
+
+
 def deaths_in_a_crowd_leave_nothing():
     for mode, arg, code in (("signal", 9, 137), ("abort", 3, 3), ("exit", 0, 1)):
         same(run("-n", 48, RANK, mode, arg).code, code)
@@ -1518,7 +1563,7 @@ GROUPS = {
                 killing_the_launcher_and_a_guardian_leaves_nothing, guardians_do_not_look_like_the_launcher,
                 a_job_within_a_rank_ends_with_the_outer_one, an_abort_in_answer_to_a_death_does_not_hide_it, who_dies_slowly_is_still_the_cause,
                 killing_a_rank_ends_the_job, what_ranks_leave_running_is_killed,
-                a_stop_and_a_continue_reach_the_ranks, user_defined_signals_are_passed_on, the_timeout_ends_the_job_with_124,
+                a_stop_and_a_continue_reach_the_ranks, a_stop_and_a_continue_reach_a_job_within_a_rank, user_defined_signals_are_passed_on, the_timeout_ends_the_job_with_124, the_timeout_does_not_wait_for_a_reader,
                 the_timeout_does_not_touch_a_job_in_time],
     "output": [lines_are_never_cut, lines_to_a_file_are_never_cut, lines_of_both_streams_share_a_pipe, streams_stay_apart,
                labels_name_the_rank, unfinished_lines_do_not_mix, a_single_rank_is_passed_on_as_it_is,
@@ -1528,7 +1573,8 @@ GROUPS = {
     "input": [rank_0_gets_all_input_the_others_none, input_that_rank_0_does_not_take_is_left, typed_lines_reach_rank_0,
               a_question_of_rank_0_is_shown_before_the_answer,
               control_c_on_the_terminal_ends_the_job, typing_to_a_stopped_rank_blocks_nothing],
-    "options": [variables_are_set_and_the_part_wins, an_outer_launchers_variables_do_not_get_in, the_working_directory_is_set,
+    "options": [variables_are_set_and_the_part_wins, an_outer_launchers_variables_do_not_get_in,
+                the_launchers_own_variables_are_refused, the_working_directory_is_set,
                 parts_share_one_numbering, the_nearest_option_is_named, impossible_values_are_refused,
                 other_machines_are_refused_with_the_reason, slots_are_added_up_and_too_few_are_told,
                 what_has_no_effect_is_accepted_with_one_line, help_and_version_go_to_standard_output, ranks_are_bound_to_cores_nodes_and_sockets,
@@ -1545,7 +1591,9 @@ GROUPS = {
              a_launcher_without_server_is_refused, a_batch_script_is_no_launcher, what_a_rank_starts_runs_alone, the_override_makes_singletons,
              foreign_launchers_serve_as_well],
     "mpi": [mpi_programs_end_well, mpi_abort_keeps_the_last_words, mpi_errors_and_deaths_end_the_job,
-            the_initial_error_handler_is_chosen, who_leaves_without_finalize_fails_under_any_launcher, any_thread_may_end_the_job_amidst_communication, children_of_mpi_programs_are_harmless,
+            the_initial_error_handler_is_chosen, who_leaves_without_finalize_fails_under_any_launcher,
+            any_thread_may_end_the_job_amidst_communication, children_of_mpi_programs_are_harmless,
+            errors_of_children_end_them_alone, the_end_says_that_there_are_no_counters,
             programs_that_ranks_start_run_alone, mpi_ranks_may_start_jobs, children_that_stay_do_not_hold_up_the_end,
             a_child_that_stays_hides_no_death, a_code_after_mpi_finalize_is_the_jobs,
             an_abort_within_malloc_ends_the_job, exit_ends_a_rank_that_waits_in_finalize,
@@ -1554,7 +1602,8 @@ GROUPS = {
             a_stopped_rank_is_said_once, a_stop_that_follows_another_at_once_is_said, a_rank_in_a_debugger_is_said_once,
             numbers_of_other_namespaces_are_not_believed],
     "crowds": [floods_of_node_messages_lose_none,
-               programs_of_mpich_start_under_our_launcher, random_talk_never_breaks_the_server, too_many_ranks_are_refused_before_the_start, many_ranks_meet, many_ranks_talk, deaths_in_a_crowd_leave_nothing,
+               programs_of_mpich_start_under_our_launcher, random_talk_never_breaks_the_server, too_many_ranks_are_refused_before_the_start,
+               a_low_soft_limit_of_descriptors_is_raised, many_ranks_meet, many_ranks_talk, deaths_in_a_crowd_leave_nothing,
                killing_the_launcher_at_any_moment_leaves_nothing],
 }
 

@@ -78,7 +78,10 @@ MPI["ibarrier"] = against(f"MPI_Wait: {WORLD}; for rank 1")
 
 WORD = r"a word that any PE may write: "
 SHMEM_WAIT = rf"shmem_\w*wait_until: {WORD}0x[0-9a-f]+ in the symmetric heap, is 0, to be == 1$"
+ALONE = "shmem_init: all ranks of the job; for PE 0$"
 SHMEM = {
+    "init": Scene(f"MPI_Barrier: {WORLD}; for rank 1$", ALONE),
+    "init_finalize": Scene("MPI_Finalize: all ranks of the job, which meet at the launcher; for rank 1$", ALONE),
     "wait_until": Scene(SHMEM_WAIT, SHMEM_WAIT, circle=False),
     "wait_until_all": Scene(rf"shmem_\w*wait_until_all: {WORD}3 objects, index 1: 0x[0-9a-f]+ in the symmetric heap, is -7, to be > -5$",
                             circle=False),

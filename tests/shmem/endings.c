@@ -3,6 +3,7 @@
  * usage: endings HOW PE CODE FILE */
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/wait.h>
 
 #include "shmem_test.h"
 
@@ -49,6 +50,16 @@ static void from_file(const char *path, bool with_locked)
     shmem_global_exit(code);
 }
 
+static void from_child(void)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        shmem_global_exit(code);
+    }
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == code);
+}
+
 /* All PEs leave main without shmem_finalize, one long before the others, who still get what it has put. */
 static int leave_early(int first)
 {
@@ -78,7 +89,11 @@ int main(int argc, char **argv)
     if (strcmp(how, "leave") == 0) {
         return leave_early(atoi(argv[2]));
     }
-    if (me != atoi(argv[2])) {
+    bool child = strcmp(how, "child") == 0;
+    if (child && me == atoi(argv[2])) {
+        from_child();
+    }
+    if (child || me != atoi(argv[2])) {
         long *word = shmem_malloc(sizeof *word); /* waits for all PEs */
         shmem_free(word);
     } else if (strcmp(how, "exit") == 0) {

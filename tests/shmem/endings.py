@@ -50,4 +50,6 @@ for near in "1", "0":
         if how in ("file", "locked"):
             with open(path, encoding="utf-8") as file:
                 check(file.read() == f"PE {pe} wrote this\n", f"{case}: the file's data are lost")
+    got, out, err, _ = end("child", 1, 4, near, "")
+    check((got, err.count("ends; the job goes on")) == (0, 1), f"a child's end, HOTLANE_NEAR={near}: exit code {got}, says {err!r}")
 sys.exit(failed != 0)

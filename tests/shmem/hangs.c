@@ -2,6 +2,7 @@
  */
 #include "shmem_test.h"
 
+#include <mpi.h>
 #include <signal.h>
 #include <sys/prctl.h>
 
@@ -96,6 +97,24 @@ static void quiet(void)
     after++;
 }
 
+/* PE 1 alone starts SHMEM. */
+static void start_alone(bool finalizes)
+{
+    int rank;
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 1) {
+        shmem_init();
+        after++;
+    }
+    if (finalizes) {
+        MPI_Finalize();
+    } else {
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    after++;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -106,6 +125,9 @@ int main(int argc, char **argv)
         {"signal_wait", signal_wait}, {"barrier_all", barrier_all},       {"both_lock", both_lock},
         {"lock_thread", lock_thread}, {"team_broadcast", team_broadcast}, {"quiet", quiet}};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (argc > 1 && strncmp(argv[1], "init", 4) == 0) {
+        start_alone(strcmp(argv[1], "init_finalize") == 0);
+    }
     test_start(2);
     flag = shmem_calloc(1, sizeof *flag);
     lock = shmem_calloc(2, sizeof *lock);

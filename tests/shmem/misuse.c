@@ -101,6 +101,7 @@ static void *use_private(void *arg)
     X(lock_dirty, "a lock that was not 0 at first", shmem_set_lock(dirty))                                   \
     X(lock_clear, "giving up a lock that this PE does not hold", shmem_clear_lock(heap))                     \
     X(lock_waited, "giving up a lock that a thread of this PE waits for", clear_waited())                    \
+    X(lock_twice, "a lock that this thread holds already", lock_twice())                                     \
     X(late_put, "a put after the end", shmem_long_p(heap, 1, 0))                                             \
     X(late_signal, "a signal after the end", shmem_signal_set(&signal_word, 1, 0))                           \
     X(late_quiet, "a quiet after the end", shmem_quiet())                                                    \
@@ -128,6 +129,13 @@ static void clear_waited(void)
         sched_yield();
     }
     shmem_clear_lock(&taken);
+}
+
+static void lock_twice(void)
+{
+    shmem_set_lock(heap);
+    CHECK_EQ(shmem_test_lock(heap), 1);
+    shmem_set_lock(heap);
 }
 
 #define X(name, words, call)                                                                                 \

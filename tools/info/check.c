@@ -53,7 +53,9 @@ bool check_read(const struct check *c, const char *path, char *out, size_t cap)
 static void check_variables(struct check *c)
 {
     if (c->facts->conf_rc != 0) {
-        check_say(c, CHECK_BROKEN, "variables", "%s", c->facts->conf_error);
+        check_say(c, CHECK_BROKEN, "variables",
+                  "%s; launcher, cores, limits, kernel, network and memory are not examined",
+                  c->facts->conf_error);
         check_fix(c, "hotlane-info --env    # lists the values each takes");
         return;
     }

@@ -193,11 +193,12 @@ static void find_machine(const char *file, struct facts *f)
 
 static void find_network(bool wanted, struct facts *f)
 {
-    f->net_rc = wanted ? hl_fab_open() : 0;
+    f->net_rc = wanted && f->conf_rc == 0 ? hl_fab_open() : 0;
     snprintf(f->net, sizeof f->net, "%s",
-             !wanted          ? "not asked (--no-network)"
-             : f->net_rc == 0 ? hl_fab_why()
-                              : hl_err_text(f->net_rc));
+             !wanted           ? "not asked (--no-network)"
+             : f->conf_rc != 0 ? "not asked, as a variable is refused"
+             : f->net_rc == 0  ? hl_fab_why()
+                               : hl_err_text(f->net_rc));
     f->lanes = (int)hl_lane_plan(true);
 }
 
@@ -242,7 +243,7 @@ int main(int argc, char **argv)
         info_try_memory(&f);
     }
     if (all) {
-        find_network(o.network && f.conf_rc == 0, &f);
+        find_network(o.network, &f);
     }
     if (check) {
         hl_mem_wish_of_env(&f.wish);

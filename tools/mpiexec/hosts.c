@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 static bool address_is_mine(const char *text)
@@ -38,17 +39,17 @@ static bool address_is_mine(const char *text)
 static bool is_here(const char *host)
 {
     char me[256] = "";
-    if (!strcmp(host, "localhost") || !strncmp(host, "127.", 4) || !strcmp(host, "::1")) {
+    if (!strcasecmp(host, "localhost") || !strncmp(host, "127.", 4) || !strcmp(host, "::1")) {
         return true;
     }
     if (gethostname(me, sizeof me - 1)) {
         return false;
     }
-    if (!strcmp(host, me)) {
+    if (!strcasecmp(host, me)) {
         return true;
     }
     size_t a = strcspn(host, "."), b = strcspn(me, ".");
-    if (a == b && !strncmp(host, me, a) && (!host[a] || !me[b])) {
+    if (a == b && !strncasecmp(host, me, a) && (!host[a] || !me[b])) {
         return true;
     }
     return address_is_mine(host);
@@ -110,13 +111,14 @@ int hl_mx_hosts_list(const char *arg, const char *list, struct hl_mx_slots *slot
 
 int hl_mx_hosts_file(const char *arg, const char *path, struct hl_mx_slots *slots)
 {
-    char line[1024];
+    char *line = NULL;
+    size_t cap = 0;
     FILE *f = fopen(path, "re");
     if (!f) {
         return REFUSE("%s %s: %s", arg, path, strerror(errno));
     }
     int rc = -1;
-    while (rc < 0 && fgets(line, sizeof line, f)) {
+    while (rc < 0 && getline(&line, &cap, f) >= 0) {
         char *save = NULL;
         line[strcspn(line, "#\n")] = 0;
         char *h = strtok_r(line, " \t\r", &save);
@@ -125,6 +127,7 @@ int hl_mx_hosts_file(const char *arg, const char *path, struct hl_mx_slots *slot
     if (ferror(f)) { /* a folder */
         rc = REFUSE("%s %s: %s", arg, path, strerror(errno));
     }
+    free(line);
     fclose(f);
     return rc;
 }

@@ -239,13 +239,28 @@ static void end_by_signal(int sig, bool typed)
     }
 }
 
+/* A launcher among the ranks passes SIGTSTP on before it stops, and has no time for that when SIGSTOP comes
+ * at once. Who is told to go on meanwhile does not stop. */
+static void stop_all(void)
+{
+    struct timespec t = {0, 50000000};
+    sigset_t pending;
+    signal_all(SIGTSTP);
+    nanosleep(&t, NULL);
+    sigemptyset(&pending);
+    sigpending(&pending);
+    if (!sigismember(&pending, SIGCONT)) {
+        signal_all(SIGSTOP);
+        raise(SIGSTOP);
+    }
+}
+
 static void user_signal(const struct signalfd_siginfo *si)
 {
     int sig = (int)si->ssi_signo;
     switch (sig) {
     case SIGTSTP:
-        signal_all(SIGSTOP);
-        raise(SIGSTOP);
+        stop_all();
         break;
     case SIGCONT:
     case SIGUSR1:
@@ -317,6 +332,7 @@ static int timers(void)
     int tty = hl_mx_in_wait_ms(), prompt = hl_mx_out_wait_ms();
     if (hl_mx.timeout_at && now >= hl_mx.timeout_at) {
         hl_mx.timeout_at = 0;
+        hl_mx.hurried = true;
         hl_mx_say("the job ran longer than %g s; ending it", hl_mx.opt.timeout_s);
         hl_mx_end(124, 0, HL_MX_GRACE_DEATH);
     }

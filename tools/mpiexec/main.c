@@ -129,6 +129,7 @@ static void start_ranks(void)
 
 int main(int argc, char **argv)
 {
+    hl_mx_spawn_raise();
     bool out = open_standard();
     int rc = hl_mx_opts_parse(argc, argv, &hl_mx.opt);
     if (rc >= 0) {

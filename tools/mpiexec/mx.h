@@ -97,7 +97,7 @@ struct hl_mx_job {
     int epoll, signals;                      /* descriptors */
     int code;                                /* first failure, 0 so far */
     bool ending;                             /* ranks were told to end */
-    bool hurried;                            /* by a signal of the user: output nobody reads may be lost */
+    bool hurried;                            /* by the user or the timeout: output nobody reads may be lost */
     bool killing;                            /* ranks were sent SIGKILL */
     int64_t kill_at, give_up_at, timeout_at; /* ms of the monotonic clock, 0: not set */
     int in_barrier;
@@ -179,7 +179,13 @@ bool hl_mx_kill_all_that(bool (*are)(int proc, const char *pid));
 void hl_mx_oom_open(void);
 const char *hl_mx_oom_words(void);
 
-/* spawn.c: 0, or an exit code after having said why. */
+/* spawn.c: takes all descriptors that the hard limit allows; before anything is opened. */
+void hl_mx_spawn_raise(void);
+
+/* Is this "NAME=VALUE" for a launcher to set? An outer one's would mislead our ranks. */
+bool hl_mx_spawn_owns(const char *pair);
+
+/* 0, or an exit code after having said why. */
 int hl_mx_spawn_prepare(void);
 int hl_mx_spawn(int rank);
 

@@ -77,14 +77,18 @@ extern char **environ;
 
 #define COMPLAIN(...) (hl_mx_say(__VA_ARGS__), 2)
 
-static void env_add(struct hl_mx_env *e, const char *name, const char *value)
+static int env_add(struct hl_mx_env *e, const char *arg, const char *name, const char *value)
 {
     size_t cap = strlen(name) + strlen(value) + 2;
     char **set = hl_mx_realloc(e->set, sizeof *set * (size_t)(e->n + 1));
     char *pair = hl_mx_alloc(cap);
     snprintf(pair, cap, "%s=%s", name, value);
+    if (hl_mx_spawn_owns(pair)) {
+        return COMPLAIN("%s: %s is set by this launcher, for each rank its own or none", arg, name);
+    }
     e->set = set;
     e->set[e->n++] = pair;
+    return -1;
 }
 
 static const char *find_pair(char *const *set, int n, const char *name)
@@ -184,13 +188,14 @@ static int set_x(struct hl_mx_part *p, const char *arg, const char *text)
     if (eq == text || !*text) {
         return COMPLAIN("%s %s: a variable's name is missing", arg, text);
     }
-    if (eq) {
-        char *name = hl_mx_alloc((size_t)(eq - text) + 1);
-        memcpy(name, text, (size_t)(eq - text));
-        env_add(&p->env, name, eq + 1);
-        free(name);
+    if (!eq) {
+        return -1;
     }
-    return -1;
+    char *name = hl_mx_alloc((size_t)(eq - text) + 1);
+    memcpy(name, text, (size_t)(eq - text));
+    int rc = env_add(&p->env, arg, name, eq + 1);
+    free(name);
+    return rc;
 }
 
 static int set_errhandler(struct hl_mx_opts *o, const char *arg, const char *text)
@@ -211,8 +216,7 @@ static int set_env(struct hl_mx_env *e, const char *arg, char **v)
     if (!*v[0] || strchr(v[0], '=')) {
         return COMPLAIN("%s %s: not the name of a variable (%s NAME VALUE)", arg, v[0], arg);
     }
-    env_add(e, v[0], v[1]);
-    return -1;
+    return env_add(e, arg, v[0], v[1]);
 }
 
 static int print_version(void)

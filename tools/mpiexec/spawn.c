@@ -37,8 +37,7 @@ enum { SLOTS = 5 };
 static char slot[SLOTS][64];
 static char job_pair[1024];
 
-/* Variables of an outer launcher, which would mislead our ranks. */
-static bool is_foreign(const char *pair)
+bool hl_mx_spawn_owns(const char *pair)
 {
     static const char *const prefix[] = {
         "PMI_",         "PMIX_",      "OMPI_COMM_WORLD_", "MPI_LOCALRANKID=", "MPI_LOCALNRANKS=",
@@ -72,7 +71,7 @@ static char **make_env(const struct hl_mx_part *p)
     char **e = hl_mx_alloc(sizeof *e * (size_t)(n + hl_mx.opt.genv.n + p->env.n + SLOTS + 2));
     e[k++] = job_pair; /* first: the guardians read the beginning of an environment only */
     for (int i = 0; i < n; i++) {
-        if (!is_foreign(environ[i])) {
+        if (!hl_mx_spawn_owns(environ[i])) {
             e[k++] = environ[i];
         }
     }
@@ -104,18 +103,21 @@ static void make_job_pair(void)
     snprintf(job_pair, sizeof job_pair, HL_MX_JOB "=%s%s%s", outer, *outer ? "/" : "", hl_mx.name);
 }
 
+void hl_mx_spawn_raise(void)
+{
+    getrlimit(RLIMIT_NOFILE, &old_files);
+    struct rlimit most = {old_files.rlim_max, old_files.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &most);
+}
+
 int hl_mx_spawn_prepare(void)
 {
-    struct rlimit most;
     self = getpid();
-    getrlimit(RLIMIT_NOFILE, &old_files);
     if (3 * (rlim_t)hl_mx.size + 32 > old_files.rlim_max) {
         hl_mx_say("%d rank%s: %d descriptors are needed and the hard limit is %llu (ulimit -Hn)", hl_mx.size,
                   hl_mx_plural(hl_mx.size), 3 * hl_mx.size + 32, (unsigned long long)old_files.rlim_max);
         return 1;
     }
-    most = (struct rlimit){old_files.rlim_max, old_files.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &most);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     make_job_pair();
     envs = hl_mx_alloc(sizeof *envs * (size_t)hl_mx.opt.nparts);
