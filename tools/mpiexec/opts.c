@@ -80,13 +80,12 @@ extern char **environ;
 static int env_add(struct hl_mx_env *e, const char *arg, const char *name, const char *value)
 {
     size_t cap = strlen(name) + strlen(value) + 2;
-    char **set = hl_mx_realloc(e->set, sizeof *set * (size_t)(e->n + 1));
     char *pair = hl_mx_alloc(cap);
     snprintf(pair, cap, "%s=%s", name, value);
     if (hl_mx_spawn_owns(pair)) {
         return COMPLAIN("%s: %s is set by this launcher, for each rank its own or none", arg, name);
     }
-    e->set = set;
+    e->set = hl_mx_realloc(e->set, sizeof *e->set * (size_t)(e->n + 1));
     e->set[e->n++] = pair;
     return -1;
 }
@@ -204,8 +203,7 @@ static int set_errhandler(struct hl_mx_opts *o, const char *arg, const char *tex
 
     for (int i = 0; i < 3; i++) {
         if (!strcmp(text, handlers[i])) {
-            env_add(&o->genv, "HOTLANE_INITIAL_ERRHANDLER", text);
-            return -1;
+            return env_add(&o->genv, arg, "HOTLANE_INITIAL_ERRHANDLER", text);
         }
     }
     return COMPLAIN("%s %s: it is %s, %s or %s", arg, text, handlers[0], handlers[1], handlers[2]);
