@@ -323,19 +323,6 @@ def a_stop_and_a_continue_reach_the_ranks():
     same(job.end(soon=True).code, 143)
 
 
-def a_stop_and_a_continue_reach_a_job_within_a_rank():
-    job = Job("-n", 1, MPIEXEC, "--oversubscribe", "-n", 2, RANK, "sleep")
-    pids = [int(line.split()[3]) for line in job.lines(2)]
-    for _ in range(5):
-        job.process.send_signal(signal.SIGTSTP)
-        until(lambda: all(state_of(p) == "T" for p in pids + [job.process.pid]), "all are stopped")
-        job.process.send_signal(signal.SIGCONT)
-        until(lambda: all(state_of(p) != "T" for p in pids + [job.process.pid]), "all go on")
-    job.process.send_signal(signal.SIGTERM)
-    same(job.end(soon=True).code, 143)
-    job.must_leave_nothing()
-
-
 def user_defined_signals_are_passed_on():
     job = Job("-n", 2, *sh("trap 'echo got; exit 0' USR1; echo up; while :; do sleep 0.02; done"))
     same(job.lines(2), ["up", "up"])
@@ -1563,7 +1550,7 @@ GROUPS = {
                 killing_the_launcher_and_a_guardian_leaves_nothing, guardians_do_not_look_like_the_launcher,
                 a_job_within_a_rank_ends_with_the_outer_one, an_abort_in_answer_to_a_death_does_not_hide_it, who_dies_slowly_is_still_the_cause,
                 killing_a_rank_ends_the_job, what_ranks_leave_running_is_killed,
-                a_stop_and_a_continue_reach_the_ranks, a_stop_and_a_continue_reach_a_job_within_a_rank, user_defined_signals_are_passed_on, the_timeout_ends_the_job_with_124, the_timeout_does_not_wait_for_a_reader,
+                a_stop_and_a_continue_reach_the_ranks, user_defined_signals_are_passed_on, the_timeout_ends_the_job_with_124, the_timeout_does_not_wait_for_a_reader,
                 the_timeout_does_not_touch_a_job_in_time],
     "output": [lines_are_never_cut, lines_to_a_file_are_never_cut, lines_of_both_streams_share_a_pipe, streams_stay_apart,
                labels_name_the_rank, unfinished_lines_do_not_mix, a_single_rank_is_passed_on_as_it_is,

@@ -239,28 +239,13 @@ static void end_by_signal(int sig, bool typed)
     }
 }
 
-/* A launcher among the ranks passes SIGTSTP on before it stops, and has no time for that when SIGSTOP comes
- * at once. Who is told to go on meanwhile does not stop. */
-static void stop_all(void)
-{
-    struct timespec t = {0, 50000000};
-    sigset_t pending;
-    signal_all(SIGTSTP);
-    nanosleep(&t, NULL);
-    sigemptyset(&pending);
-    sigpending(&pending);
-    if (!sigismember(&pending, SIGCONT)) {
-        signal_all(SIGSTOP);
-        raise(SIGSTOP);
-    }
-}
-
 static void user_signal(const struct signalfd_siginfo *si)
 {
     int sig = (int)si->ssi_signo;
     switch (sig) {
     case SIGTSTP:
-        stop_all();
+        signal_all(SIGSTOP);
+        raise(SIGSTOP);
         break;
     case SIGCONT:
     case SIGUSR1:
