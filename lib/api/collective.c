@@ -167,32 +167,25 @@ static int get_operand(const struct hl_api_coll *a, int n, bool in_place, const 
     return recv->type != NULL ? hl_api_check_buffer(send->buf, recv->count, recv->type) : 0;
 }
 
-/* Of the counts of all a rank receives its own; in place they are all there. */
-static int check_share(const struct hl_api_coll *a, const struct hl_coll_call *call, bool may_stay)
-{
-    if (may_stay && a->send.buf == MPI_IN_PLACE) {
-        return check_blocks(a->recv.buf, call->comm->size, &call->recv);
-    }
-    return hl_api_check_buffer(a->recv.buf, call->recv.counts[call->comm->rank], call->recv.type);
-}
-
 static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call, struct kept *k)
 {
     const struct hl_comm *c = call->comm;
     struct hl_api_side recv = a->recv;
-    bool may_stay = in_place(a, c, rules[a->what].in_send), shares = recv.arrays != NULL;
+    bool may_stay = in_place(a, c, rules[a->what].in_send);
+    /* Of the counts of all a rank receives its own; in place they are all there. */
+    bool share = recv.arrays != NULL && !(may_stay && a->send.buf == MPI_IN_PLACE);
     int err;
 
     if (a->root == MPI_PROC_NULL) {
         return 0;
     }
-    if (!holds(a, c, rules[a->what].recv) || shares) {
+    if (!holds(a, c, rules[a->what].recv) || share) {
         recv.buf = SOMEWHERE;
     }
     err = get_side(&recv, c->size, false, &call->recv, k);
     call->recv.buf = (void *)(uintptr_t)a->recv.buf;
-    if (err == 0 && shares) {
-        err = check_share(a, call, may_stay);
+    if (err == 0 && share) {
+        err = hl_api_check_buffer(a->recv.buf, call->recv.counts[c->rank], call->recv.type);
     }
     if (err != 0 || !holds(a, c, rules[a->what].send)) {
         return err;

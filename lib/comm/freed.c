@@ -10,9 +10,9 @@
 #include "comm.h"
 #include "lock.h"
 
-#define NEXT 8    /* from one context to the next */
-#define RECENT 16 /* rows that may be extended: freeing takes no longer when there are many */
-#define MOST 16384
+#define NEXT 8     /* from one context to the next */
+#define RECENT 16  /* rows that may be extended: freeing takes no longer when there are many */
+#define MOST 16384 /* rows */
 
 struct freed {
     uint64_t first, last; /* contexts, plane 0 */

@@ -121,17 +121,9 @@ void hl_conf_note_unknown(const char *name, const char *where)
 /* Others have names that begin like these, too: only what is very near to one of ours is meant for us. */
 static bool is_slip(const char *name)
 {
-    size_t count;
-    const struct hl_var *v = hl_conf_vars(&count);
-    if (strlen(name) >= NAME_MOST || (strncmp(name, "SHMEM_", 6) != 0 && strncmp(name, "MPICH_", 6) != 0)) {
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (strlen(v[i].name) < NAME_MOST && distance(name, v[i].name) <= 2) {
-            return true;
-        }
-    }
-    return false;
+    bool beside = strncmp(name, "SHMEM_", 6) == 0 || strncmp(name, "MPICH_", 6) == 0;
+    const char *meant = beside ? hl_conf_nearest(name) : NULL;
+    return meant != NULL && distance(name, meant) <= 2;
 }
 
 void hl_conf_check_names(char *const *env)

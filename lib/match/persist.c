@@ -1,6 +1,7 @@
 /* Persistent sends and receives: a request that remembers its operation, and does it again on itself. */
 #include "inner.h"
 
+#include "buffered.h"
 #include "err.h"
 
 #include <stdlib.h>
@@ -11,6 +12,8 @@ struct persistent {
         struct hl_send send;
         struct hl_recv recv;
     };
+    struct hl_buffered_from from; /* of a buffered send, as the next */
+    struct hl_buffered_hold hold;
     struct hl_type *type; /* with a reference */
 };
 
@@ -78,6 +81,42 @@ int hl_match_recv_init(const struct hl_recv *r, struct hl_req **out)
         p->recv = *r;
         p->more.start = start_recv;
         p->more.results = hl_recv_results;
+    }
+    return err;
+}
+
+/* ---- Buffered ---- */
+
+static int start_buffered(struct hl_req *r)
+{
+    const struct persistent *p = persistent_of(r);
+    int err = hl_buffered_send(&p->send, &p->from);
+
+    if (err == 0) {
+        hl_req_done(r);
+    }
+    return err;
+}
+
+static void drop_buffered(struct hl_req *r)
+{
+    struct hl_buffered_hold hold = persistent_of(r)->hold;
+
+    drop(r);
+    hold.let_go(hold.object);
+}
+
+int hl_buffered_send_init(const struct hl_send *s, const struct hl_buffered_from *from,
+                          const struct hl_buffered_hold *hold, struct hl_req **out)
+{
+    int err = hl_match_send_init(s, out);
+
+    if (err == 0) {
+        struct persistent *p = persistent_of(*out);
+        p->from = *from;
+        p->hold = *hold;
+        p->more.start = start_buffered;
+        p->more.drop = drop_buffered;
     }
     return err;
 }

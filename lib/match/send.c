@@ -398,16 +398,24 @@ static struct hl_req *request_of(const struct hl_send *s)
     return r;
 }
 
-static int isend_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, struct hl_req *r,
-                       struct hl_req **out)
+HL_INLINE int send_held(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, struct hl_req *r)
 {
     hl_match_hold_type(r, s->type);
     int err = send_later(m, p, s, r);
+    if (err != 0) {
+        hl_match_drop_type(r, s->type);
+    }
+    return err;
+}
+
+static int isend_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, struct hl_req *r,
+                       struct hl_req **out)
+{
+    int err = send_held(m, p, s, r);
     if (HL_FAULT(isend_waits) && err == 0) {
         hl_req_wait(r);
     }
     if (err != 0) {
-        hl_match_drop_type(r, s->type);
         hl_req_free(r);
         return err;
     }
@@ -477,10 +485,8 @@ HL_INLINE int send_rest(struct hl_matcher *m, struct hl_peer *p, const struct hl
     }
     struct hl_req r;
     hl_req_init(&r, HL_REQ_SEND);
-    hl_match_hold_type(&r, s->type); /* another thread may free it while this one waits */
-    int err = send_later(m, p, s, &r);
+    int err = send_held(m, p, s, &r);
     if (err != 0) {
-        hl_match_drop_type(&r, s->type);
         return err;
     }
     hl_req_wait(&r);

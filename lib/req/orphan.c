@@ -35,17 +35,6 @@ static void end(struct hl_req *r)
     }
 }
 
-/* Who never polls sweeps before the list grows. */
-static void make_room(void)
-{
-    hl_mutex_lock(&lock);
-    bool full = hl_a64_load_relaxed(&count) == room; /* relaxed: under lock */
-    hl_mutex_unlock(&lock);
-    if (full) {
-        hl_req_sweep(NULL);
-    }
-}
-
 void hl_req_orphan(struct hl_req *r)
 {
     if (hl_req_has(r, HL_REQ_STATIC)) {
@@ -59,10 +48,14 @@ void hl_req_orphan(struct hl_req *r)
         end(r);
         return;
     }
-    make_room();
     hl_mutex_lock(&lock);
-    /* relaxed: under lock. */
-    uint64_t n = hl_a64_load_relaxed(&count);
+    uint64_t n = hl_a64_load_relaxed(&count); /* relaxed: under lock, twice */
+    if (n == room) {                          /* who never polls sweeps now */
+        hl_mutex_unlock(&lock);
+        hl_req_sweep(NULL);
+        hl_mutex_lock(&lock);
+        n = hl_a64_load_relaxed(&count);
+    }
     if (n == room) {
         size_t more = room == 0 ? 64 : 2 * room;
         struct hl_req **grown = realloc(orphans, more * sizeof(struct hl_req *));
