@@ -1,5 +1,9 @@
 /* Boards: cards exchanged, areas mapped, success agreed; and areas given back once nobody looks at them.
  *
+ * Who dies while they agree may have told some members and not others. Members on one node then read what
+ * each has found from its area, where it stands before the agreement begins and stays whoever dies: all read
+ * the same.
+ *
  *   made -- hl_board_drop: adds 1 to `gone` of each peer's area --> leaving -- own `gone` is n - 1 --> freed
  *
  * What is leaving hangs on a list that later makers and droppers look through. */
@@ -23,6 +27,7 @@
 /* In front of each area. */
 struct head {
     HL_ALIGNED_LINE hl_a32 gone; /* atomic: peers that have dropped it */
+    hl_a32 found;                /* atomic: 1 - what its owner found; 0: nothing yet */
 };
 
 /* What a member tells the others. */
@@ -43,9 +48,9 @@ static struct head *head_of(char *area)
     return (struct head *)(void *)(area - sizeof(struct head));
 }
 
-static void discard(struct hl_board *b)
+static void discard(struct hl_board *b, bool with_area)
 {
-    if (b->piece.seg != NULL) {
+    if (b->piece.seg != NULL && with_area) {
         hl_mem_free(&b->piece);
     }
     free(b->ranks);
@@ -78,7 +83,7 @@ static void sweep(void)
 {
     for (struct hl_board *b = take_left(), *next; b != NULL; b = next) {
         next = b->next;
-        discard(b);
+        discard(b, true);
     }
 }
 
@@ -111,22 +116,23 @@ void hl_board_drop(struct hl_board *b)
     sweep();
 }
 
-static int take_area(struct hl_board *b, size_t len, size_t clear, struct card *c)
+static int take_area(struct hl_board *b, const struct hl_board_plan *p, struct card *c)
 {
     if (strcmp(hl_conf.near, "none") == 0) {
         return hl_err_say(HL_ERR_RMA_SHARED, "HOTLANE_NEAR=none forbids shared memory");
     }
-    if (len == HL_BOARD_NONE) {
+    if (p->len == HL_BOARD_NONE) {
         return hl_err_say(HL_ERR_NO_MEM, "no room for a communicator's shared memory");
     }
     int err = hl_rx_start(); /* peers ask it for the segment */
     if (err == 0) {
-        err = hl_mem_alloc(sizeof(struct head) + len, &(struct hl_mem_ask){.align = HL_CACHELINE}, &b->piece);
+        err = hl_mem_alloc(sizeof(struct head) + p->len, &(struct hl_mem_ask){.align = HL_CACHELINE},
+                           &b->piece);
     }
     if (err != 0) {
         return err;
     }
-    memset(b->piece.addr, 0, sizeof(struct head) + clear);
+    memset(b->piece.addr, 0, sizeof(struct head) + p->clear);
     c->seg_id = b->piece.seg->id;
     c->seg_len = b->piece.seg->len;
     c->off = b->piece.off;
@@ -213,18 +219,33 @@ static int first_error(const struct card *cards, int size)
     return err;
 }
 
+enum stage {
+    EXCHANGING, /* cards */
+    AGREEING,   /* on what all have found */
+    READING,    /* the same, after a death */
+    OVER
+};
+
 /* What making needs for a while. */
 struct hl_board_maker {
     struct hl_board *board;
     struct hl_comm *comm;
     struct card mine, *cards; /* [size] */
     struct seen *seen;        /* [ranks of the job] */
+    hl_board_fn *prepare;     /* NULL: nothing is to be prepared */
+    void *arg;                /* of it */
     int agree_tag;
-    bool agreeing;
+    enum stage stage;
     int32_t found, all;       /* what mapping found here, and the smallest of all */
     int err;                  /* of the exchanges */
+    bool death;               /* one of them was spoilt by a death */
     struct hl_sched exchange; /* under way: of cards, then of findings */
 };
+
+static char *my_area(const struct hl_board_maker *m)
+{
+    return (char *)m->board->piece.addr + sizeof(struct head);
+}
 
 static struct hl_coll_side bytes_at(void *buf, size_t len)
 {
@@ -249,6 +270,7 @@ static bool go_on(struct hl_board_maker *m)
         return false;
     }
     m->err = m->err != 0 ? m->err : m->exchange.err;
+    m->death = m->death || m->exchange.err == HL_ERR_PROC_ABORTED;
     hl_sched_fini(&m->exchange);
     return true;
 }
@@ -261,32 +283,86 @@ static void begin_agreement(struct hl_board_maker *m)
                                 .send = one_int(&m->found),
                                 .recv = one_int(&m->all)};
 
-    m->agreeing = true;
+    if (m->mine.err == 0) {
+        /* release: with all before; pairs with the acquire in found_by. */
+        hl_a32_store_release(&head_of(my_area(m))->found, (uint32_t)(1 - m->found));
+    }
+    m->stage = AGREEING;
     begin_exchange(m, &call, m->agree_tag);
+}
+
+/* What this member finds. Errors that all can see are agreed on as well: who has not got all cards cannot. */
+static int32_t find(struct hl_board_maker *m)
+{
+    struct hl_board *b = m->board;
+    int err = m->err != 0 ? m->err : first_error(m->cards, m->comm->size);
+
+    if (err != 0) {
+        return err;
+    }
+    place_all(b, m->comm, m->cards, m->seen);
+    if (b->node_most < 2) {
+        return HL_ERR_RMA_SHARED;
+    }
+    int found = map_areas(b, m->cards);
+    if (found >= SOME_CANNOT_READ && m->prepare != NULL) {
+        err = m->prepare(b, m->arg);
+    }
+    return err != 0 ? err : found;
+}
+
+/* What the member of a place found, from its memory; 0 when it lives and has not found anything yet. */
+static uint32_t found_by(const struct hl_board_maker *m, int place)
+{
+    const hl_a32 *found = &head_of(m->board->areas[place])->found;
+    /* acquire, both: pairs with the release in begin_agreement. */
+    uint32_t word = hl_a32_load_acquire(found);
+
+    if (word == 0 && hl_rx_is_dead(hl_comm_world(m->comm, m->board->ranks[place]))) {
+        word = hl_a32_load_acquire(found); /* the dead's last word */
+        return word != 0 ? word : (uint32_t)(1 - HL_ERR_PROC_ABORTED);
+    }
+    return word;
+}
+
+/* True when all members have found something, or one found an error. */
+static bool read_findings(struct hl_board_maker *m)
+{
+    bool wait = false;
+
+    m->all = m->found;
+    for (int i = 0; i < m->board->n; i++) {
+        uint32_t word = found_by(m, i);
+        int32_t found = word != 0 ? 1 - (int32_t)word : ALL_READ;
+        m->all = found < m->all ? found : m->all;
+        wait = wait || word == 0;
+    }
+    return !wait || m->all < SOME_CANNOT_READ;
+}
+
+/* The agreement has ended. Of several nodes nobody can tell what the others read. */
+static enum stage after_agreement(struct hl_board_maker *m)
+{
+    if (!m->death || m->found < SOME_CANNOT_READ || m->board->nodes > 1) {
+        return OVER;
+    }
+    m->err = 0;
+    return READING;
 }
 
 bool hl_board_step(struct hl_board_maker *m)
 {
-    if (!go_on(m)) {
-        return false;
+    if (m->stage == EXCHANGING && go_on(m)) {
+        m->found = find(m);
+        begin_agreement(m);
     }
-    if (m->agreeing) {
-        return true;
+    if (m->stage == AGREEING && go_on(m)) {
+        m->stage = after_agreement(m);
     }
-    if (m->err == 0 && first_error(m->cards, m->comm->size) != 0) {
-        return true; /* all have seen it */
+    if (m->stage == READING && read_findings(m)) {
+        m->stage = OVER;
     }
-    if (m->err == 0) {
-        place_all(m->board, m->comm, m->cards, m->seen);
-        if (m->board->node_most < 2) {
-            return true; /* this as well */
-        }
-        m->found = map_areas(m->board, m->cards);
-    } else {
-        m->found = m->err;
-    }
-    begin_agreement(m);
-    return hl_board_step(m);
+    return m->stage == OVER;
 }
 
 static void free_maker(struct hl_board_maker *m)
@@ -296,7 +372,7 @@ static void free_maker(struct hl_board_maker *m)
     free(m);
 }
 
-int hl_board_begin(struct hl_comm *comm, size_t len, size_t clear, struct hl_board_maker **begun)
+int hl_board_begin(struct hl_comm *comm, const struct hl_board_plan *p, struct hl_board_maker **begun)
 {
     struct hl_board_maker *m = aligned_alloc(_Alignof(struct hl_board_maker), sizeof *m);
     struct hl_board *b = calloc(1, sizeof *b);
@@ -313,11 +389,13 @@ int hl_board_begin(struct hl_comm *comm, size_t len, size_t clear, struct hl_boa
     m->board = b;
     m->comm = comm;
     m->cards = cards;
+    m->prepare = p->prepare;
+    m->arg = p->arg;
     m->mine.node = hl_boot.node_world[0];
     m->all = HL_ERR_OTHER;
     sweep();
     m->mine.err = allocate(b, comm->size, &m->seen);
-    m->mine.err = m->mine.err != 0 ? m->mine.err : take_area(b, len, clear, &m->mine);
+    m->mine.err = m->mine.err != 0 ? m->mine.err : take_area(b, p, &m->mine);
     struct hl_coll_call call = {.what = HL_COLL_ALLGATHER,
                                 .comm = comm,
                                 .send = bytes_at(&m->mine, sizeof m->mine),
@@ -331,14 +409,14 @@ int hl_board_begin(struct hl_comm *comm, size_t len, size_t clear, struct hl_boa
 int hl_board_end(struct hl_board_maker *m, struct hl_board **made)
 {
     struct hl_board *b = m->board;
-    bool use = m->agreeing && m->err == 0 && (m->all == ALL_READ || m->all == SOME_CANNOT_READ);
+    bool use = m->stage == OVER && m->err == 0 && (m->all == ALL_READ || m->all == SOME_CANNOT_READ);
     int err = m->err;
 
     b->reads = m->all == ALL_READ;
     hl_stat_rank_add(use ? HL_STAT_RANK_boards : HL_STAT_RANK_boards_refused, 1);
     if (!use) {
         unmap(b);
-        discard(b);
+        discard(b, !m->death);
     }
     *made = use ? b : NULL;
     free_maker(m);
@@ -352,7 +430,9 @@ static bool step(void *maker)
 
 void hl_board_tell(const struct hl_board_maker *m, struct hl_told *t)
 {
-    hl_sched_tell(&m->exchange, t);
+    if (m->stage != READING) {
+        hl_sched_tell(&m->exchange, t);
+    }
     hl_told_say(t, ", memory shared by its members");
 }
 
@@ -362,10 +442,10 @@ static void tell(const void *maker, struct hl_told *t)
 }
 HL_HANG_TELLS(step, tell);
 
-int hl_board_make(struct hl_comm *comm, size_t len, size_t clear, struct hl_board **made)
+int hl_board_make(struct hl_comm *comm, const struct hl_board_plan *p, struct hl_board **made)
 {
     struct hl_board_maker *m = NULL;
-    int err = hl_board_begin(comm, len, clear, &m);
+    int err = hl_board_begin(comm, p, &m);
 
     *made = NULL;
     if (err != 0) {

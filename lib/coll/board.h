@@ -36,18 +36,29 @@ struct hl_board {
 /* Instead of a length: this member has no room. */
 #define HL_BOARD_NONE SIZE_MAX
 
-/* Makes a board with areas of `len` bytes, of which the first `clear` are zero and the others anything.
- * Collective over the intracommunicator `comm`, whose members call alike and which needs no memory before:
- * nothing when it fits nowhere. *made is NULL on all members when some node's memory is not to be had, or no
- * node has two members (both counted), and errors are those of the exchange. Waits with progress; not from
- * the receive thread. */
-int hl_board_make(struct hl_comm *comm, size_t len, size_t clear, struct hl_board **made);
+/* Areas of `len` bytes, of which the first `clear` are zero and the others anything. `prepare` (NULL:
+ * nothing) is called once the areas are mapped and before the members agree: an error means no board on all
+ * of them.
+ */
+typedef int hl_board_fn(struct hl_board *b, void *arg);
+struct hl_board_plan {
+    size_t len, clear;
+    hl_board_fn *prepare;
+    void *arg;
+};
+
+/* Makes a board. Collective over the intracommunicator `comm`, whose members call alike and which needs no
+ * memory before: nothing when it fits nowhere. *made is NULL on all members when some member's memory is not
+ * to be had or its `prepare` failed, or no node has two members (both counted); on all of a node alike also
+ * when somebody dies meanwhile. Errors are those of the exchange. Waits with progress; not from the receive
+ * thread. */
+int hl_board_make(struct hl_comm *comm, const struct hl_board_plan *p, struct hl_board **made);
 
 /* The same for who may not wait: begun in the order of calls, HL_ERR_NO_MEM; then stepped, by one thread at a
  * time, until it returns true (waiting at most for peers' receive threads); then ended, once, which frees the
  * maker. `comm` must outlive it. */
 struct hl_board_maker;
-int hl_board_begin(struct hl_comm *comm, size_t len, size_t clear, struct hl_board_maker **begun);
+int hl_board_begin(struct hl_comm *comm, const struct hl_board_plan *p, struct hl_board_maker **begun);
 bool hl_board_step(struct hl_board_maker *m);
 void hl_board_tell(const struct hl_board_maker *m, struct hl_told *t); /* in words, between two steps */
 int hl_board_end(struct hl_board_maker *m, struct hl_board **made);

@@ -180,7 +180,8 @@ int hl_boxes_make(struct hl_comm *comm, struct hl_boxes **made)
     m->comm = comm;
     m->boxes = b;
     b->bytes = take_area(m);
-    int err = hl_board_begin(comm, b->bytes != 0 ? b->bytes : HL_BOARD_NONE, m->boxes_bytes, &m->maker);
+    struct hl_board_plan plan = {b->bytes != 0 ? b->bytes : HL_BOARD_NONE, m->boxes_bytes, NULL, NULL};
+    int err = hl_board_begin(comm, &plan, &m->maker);
     if (err != 0) {
         goto failed;
     }

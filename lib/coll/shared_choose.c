@@ -118,40 +118,44 @@ static int find_leads(struct hl_shared *s)
     return err;
 }
 
+struct making {
+    const struct hl_comm *comm;
+    struct hl_shared *s; /* NULL: not prepared */
+};
+
+/* What a member needs beside the board. */
+static int prepare(struct hl_board *b, void *making)
+{
+    struct making *m = making;
+    struct hl_shared *s = hl_shared_make((struct hl_shared_area *const *)(void *)b->areas, b->n, b->me);
+
+    if (s == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for %d peers", b->n);
+    }
+    hl_shared_clear(s->areas[b->me]);
+    for (int i = 0; i < b->n - 1; i++) {
+        s->others[i] = b->node_ranks[i < b->me ? i : i + 1];
+    }
+    s->board = b;
+    s->comm = m->comm;
+    s->part.drop = drop;
+    m->s = s;
+    return find_leads(s);
+}
+
 /* On all members alike, or on none: then the calls stay messages. */
 static void make(struct hl_comm *comm)
 {
-    struct hl_board *b = NULL;
-    struct hl_shared *s = NULL;
-    int err = hl_board_make(comm, sizeof(struct hl_shared_area), 0, &b);
+    struct making m = {.comm = comm};
+    struct hl_board_plan plan = {sizeof(struct hl_shared_area), 0, prepare, &m};
+    struct hl_board *b;
 
-    if (b == NULL) {
-        return;
-    }
-    if (err == 0) {
-        hl_shared_clear((struct hl_shared_area *)(void *)b->areas[b->me]);
-        s = hl_shared_make((struct hl_shared_area *const *)(void *)b->areas, b->n, b->me);
-        err = s != NULL ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory for %d peers", b->n);
-    }
-    if (err == 0) {
-        for (int i = 0; i < b->n - 1; i++) {
-            s->others[i] = b->node_ranks[i < b->me ? i : i + 1];
-        }
-        s->board = b;
-        s->comm = comm;
-        s->part.drop = drop;
-        err = find_leads(s);
-    }
-    if (hl_coll_agree(comm, err) == 0) {
-        comm->parts[HL_PART_SHARED] = &s->part;
-        return;
-    }
-    hl_stat_rank_add(HL_STAT_RANK_boards_refused, 1);
-    if (s != NULL && s->board != NULL) {
-        drop(&s->part);
-    } else {
-        hl_board_drop(b);
-        free(s);
+    (void)hl_board_make(comm, &plan, &b);
+    if (b != NULL) {
+        comm->parts[HL_PART_SHARED] = &m.s->part;
+    } else if (m.s != NULL) {
+        m.s->board = NULL;
+        drop(&m.s->part);
     }
 }
 

@@ -1,11 +1,14 @@
 /* Rank 1 dies in the middle of collective operations over node-shared memory: the others get an error that
- * says so. usage: mpiexec --keep-going -n RANKS coll_death OPERATION MICROSECONDS; each survivor prints
- * "told". An operation with "+" has large blocks, with "=" middling ones. */
+ * says so. usage: mpiexec --keep-going -n RANKS coll_death OPERATION MICROSECONDS COMMUNICATORS; each
+ * survivor prints "told". An operation with "+" has large blocks, with "=" middling ones. There are five
+ * calls on each of the communicators, which get their shared memory meanwhile, and then calls on the last
+ * one. */
 #include "mpi_test.h"
 
 #include <signal.h>
 
-enum { LARGE = 40000, MIDDLE = 2500 };
+enum { LARGE = 40000, MIDDLE = 2500, CALLS = 5 };
+static MPI_Comm comm = MPI_COMM_WORLD;
 static double in[8 * LARGE], out[8 * LARGE];
 
 /* One call; the root is the rank that dies, or not. */
@@ -13,32 +16,32 @@ static int call(const char *what, int root)
 {
     int n = strchr(what, '+') != NULL ? LARGE : strchr(what, '=') != NULL ? MIDDLE : 5;
     if (strncmp(what, "barrier", 7) == 0) {
-        return MPI_Barrier(MPI_COMM_WORLD);
+        return MPI_Barrier(comm);
     }
     if (strncmp(what, "bcast", 5) == 0) {
-        return MPI_Bcast(in, n, MPI_DOUBLE, root, MPI_COMM_WORLD);
+        return MPI_Bcast(in, n, MPI_DOUBLE, root, comm);
     }
     if (strncmp(what, "allreduce", 9) == 0) {
-        return MPI_Allreduce(in, out, n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        return MPI_Allreduce(in, out, n, MPI_DOUBLE, MPI_MAX, comm);
     }
     if (strncmp(what, "reduce", 6) == 0) {
-        return MPI_Reduce(in, out, n, MPI_DOUBLE, MPI_MAX, root, MPI_COMM_WORLD);
+        return MPI_Reduce(in, out, n, MPI_DOUBLE, MPI_MAX, root, comm);
     }
     if (strncmp(what, "gather", 6) == 0) {
-        return MPI_Gather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, root, MPI_COMM_WORLD);
+        return MPI_Gather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, root, comm);
     }
     if (strncmp(what, "scatter", 7) == 0) {
-        return MPI_Scatter(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, root, MPI_COMM_WORLD);
+        return MPI_Scatter(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, root, comm);
     }
     if (strncmp(what, "alltoall", 8) == 0) {
-        return MPI_Alltoall(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, MPI_COMM_WORLD);
+        return MPI_Alltoall(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, comm);
     }
     if (strncmp(what, "ialltoall", 9) == 0) {
         MPI_Request r;
-        int code = MPI_Ialltoall(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, MPI_COMM_WORLD, &r);
+        int code = MPI_Ialltoall(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, comm, &r);
         return code != MPI_SUCCESS ? code : MPI_Wait(&r, MPI_STATUS_IGNORE);
     }
-    return MPI_Allgather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, MPI_COMM_WORLD);
+    return MPI_Allgather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, comm);
 }
 
 static void *die(void *microseconds)
@@ -51,17 +54,24 @@ static void *die(void *microseconds)
 int main(int argc, char **argv)
 {
     pthread_t killer;
+    MPI_Comm *made;
     char words[MPI_MAX_ERROR_STRING];
     int len, code = MPI_SUCCESS, class;
     test_start(2);
+    int n = argc == 4 ? atoi(argv[3]) : 0;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < CALLS; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
+    }
+    made = calloc((size_t)n + 1, sizeof *made);
+    for (int i = 0; i < n; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &made[i]);
     }
     if (me == 1) {
         pthread_create(&killer, NULL, die, argv[2]);
     }
     for (int i = 0; code == MPI_SUCCESS; i++) {
+        comm = i < n * CALLS ? made[i / CALLS] : comm;
         code = call(argv[1], i % size);
     }
     MPI_Error_string(code, words, &len);

@@ -9,17 +9,28 @@ import re
 import subprocess
 import sys
 
-failed = 0
+OPERATIONS = ("barrier", "bcast", "bcast+", "allreduce", "allreduce+", "reduce", "reduce+", "gather", "gather+", "scatter", "scatter+",
+              "allgather", "allgather+", "alltoall", "alltoall=", "alltoall+", "ialltoall", "ialltoall+")
 random.seed(os.environ.get("TEST_SEED"))
-for operation in ("barrier", "bcast", "bcast+", "allreduce", "allreduce+", "reduce", "reduce+", "gather", "gather+", "scatter",
-                  "scatter+", "allgather", "allgather+", "alltoall", "alltoall=", "alltoall+", "ialltoall", "ialltoall+"):
-    ranks, wait = random.choice((2, 3, 4, 8)), random.randrange(30000)
-    command = [sys.argv[1], "--keep-going", "-n", str(ranks), sys.argv[2], operation, str(wait)]
+
+
+def runs():
+    """Operation, ranks, microseconds before the death, communicators: anywhere, and while these get their memory."""
+    for operation in OPERATIONS:
+        yield operation, random.choice((2, 3, 4, 8)), random.randrange(30000), 0
+    for operation in ("barrier", "allreduce", "alltoall", "alltoall+"):
+        for _ in range(20):
+            yield operation, 8, random.randrange(10000), 100
+
+
+failed = 0
+for operation, ranks, wait, comms in runs():
+    command = [sys.argv[1], "--keep-going", "-n", str(ranks), sys.argv[2], operation, str(wait), str(comms)]
     try:
-        done = subprocess.run(command, text=True, timeout=90, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+        done = subprocess.run(command, text=True, timeout=60, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
     except subprocess.TimeoutExpired as late:
         done = f"no end: {late.stdout}"
     good = len(re.findall("^told: ", done, re.M)) == ranks - 1
-    print(f"{operation}, {ranks} ranks, {wait} us: {'told' if good else 'FAILED'}\n" + ("" if good else str(done)))
+    print(f"{operation}, {ranks} ranks, {wait} us, {comms} communicators: {'told' if good else 'FAILED'}\n" + ("" if good else str(done)))
     failed += not good
 sys.exit(failed != 0)
