@@ -1,9 +1,5 @@
 /* Boards: cards exchanged, areas mapped, success agreed; and areas given back once nobody looks at them.
  *
- * Who dies while they agree may have told some members and not others. Members on one node then read what
- * each has found from its area, where it stands before the agreement begins and stays whoever dies: all read
- * the same.
- *
  *   made -- hl_board_drop: adds 1 to `gone` of each peer's area --> leaving -- own `gone` is n - 1 --> freed
  *
  * What is leaving hangs on a list that later makers and droppers look through. */
@@ -27,7 +23,6 @@
 /* In front of each area. */
 struct head {
     HL_ALIGNED_LINE hl_a32 gone; /* atomic: peers that have dropped it */
-    hl_a32 found;                /* atomic: 1 - what its owner found; 0: nothing yet */
 };
 
 /* What a member tells the others. */
@@ -50,12 +45,14 @@ static struct head *head_of(char *area)
 
 static void discard(struct hl_board *b, bool with_area)
 {
+    hl_verdict_close(&b->verdict);
     if (b->piece.seg != NULL && with_area) {
         hl_mem_free(&b->piece);
     }
     free(b->ranks);
     free(b->areas);
     free(b->wants);
+    free(b->said);
     free(b);
 }
 
@@ -109,6 +106,7 @@ void hl_board_drop(struct hl_board *b)
         }
     }
     unmap(b);
+    hl_verdict_close(&b->verdict);
     hl_mutex_lock(&lock);
     b->next = leaving;
     leaving = b;
@@ -150,8 +148,9 @@ static int allocate(struct hl_board *b, int size, struct seen **seen)
     b->ranks = malloc(5 * (size_t)size * sizeof *b->ranks);
     b->areas = calloc((size_t)size, sizeof *b->areas);
     b->wants = calloc((size_t)size, sizeof *b->wants);
+    b->said = calloc((size_t)size, sizeof *b->said);
     *seen = calloc((size_t)hl_boot.size, sizeof **seen);
-    if (b->ranks == NULL || b->areas == NULL || b->wants == NULL || *seen == NULL) {
+    if (b->ranks == NULL || b->areas == NULL || b->wants == NULL || b->said == NULL || *seen == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a board of %d ranks", size);
     }
     b->node_ranks = b->ranks + size;
@@ -222,8 +221,7 @@ static int first_error(const struct card *cards, int size)
 enum stage {
     EXCHANGING, /* cards */
     AGREEING,   /* on what all have found */
-    READING,    /* the same, after a death */
-    OVER
+    OVER,
 };
 
 /* What making needs for a while. */
@@ -236,16 +234,12 @@ struct hl_board_maker {
     void *arg;                /* of it */
     int agree_tag;
     enum stage stage;
-    int32_t found, all;       /* what mapping found here, and the smallest of all */
-    int err;                  /* of the exchanges */
-    bool death;               /* one of them was spoilt by a death */
+    int32_t found, all; /* what mapping found here, and the smallest of all */
+    int err;            /* of the exchanges */
+    bool death;         /* one of them was spoilt by a death */
+    enum hl_verdict_word verdict;
     struct hl_sched exchange; /* under way: of cards, then of findings */
 };
-
-static char *my_area(const struct hl_board_maker *m)
-{
-    return (char *)m->board->piece.addr + sizeof(struct head);
-}
 
 static struct hl_coll_side bytes_at(void *buf, size_t len)
 {
@@ -283,10 +277,6 @@ static void begin_agreement(struct hl_board_maker *m)
                                 .send = one_int(&m->found),
                                 .recv = one_int(&m->all)};
 
-    if (m->mine.err == 0) {
-        /* release: with all before; pairs with the acquire in found_by. */
-        hl_a32_store_release(&head_of(my_area(m))->found, (uint32_t)(1 - m->found));
-    }
     m->stage = AGREEING;
     begin_exchange(m, &call, m->agree_tag);
 }
@@ -311,43 +301,16 @@ static int32_t find(struct hl_board_maker *m)
     return err != 0 ? err : found;
 }
 
-/* What the member of a place found, from its memory; 0 when it lives and has not found anything yet. */
-static uint32_t found_by(const struct hl_board_maker *m, int place)
+/* What all have found, in words for those who have lost it. */
+static enum hl_verdict_word verdict_of(const struct hl_board_maker *m)
 {
-    const hl_a32 *found = &head_of(m->board->areas[place])->found;
-    /* acquire, both: pairs with the release in begin_agreement. */
-    uint32_t word = hl_a32_load_acquire(found);
-
-    if (word == 0 && hl_rx_is_dead(hl_comm_world(m->comm, m->board->ranks[place]))) {
-        word = hl_a32_load_acquire(found); /* the dead's last word */
-        return word != 0 ? word : (uint32_t)(1 - HL_ERR_PROC_ABORTED);
+    if (m->death && m->found >= SOME_CANNOT_READ) {
+        return HL_VERDICT_LOST;
     }
-    return word;
-}
-
-/* True when all members have found something, or one found an error. */
-static bool read_findings(struct hl_board_maker *m)
-{
-    bool wait = false;
-
-    m->all = m->found;
-    for (int i = 0; i < m->board->n; i++) {
-        uint32_t word = found_by(m, i);
-        int32_t found = word != 0 ? 1 - (int32_t)word : ALL_READ;
-        m->all = found < m->all ? found : m->all;
-        wait = wait || word == 0;
+    if (m->err != 0 || m->all < SOME_CANNOT_READ) {
+        return HL_VERDICT_REFUSED;
     }
-    return !wait || m->all < SOME_CANNOT_READ;
-}
-
-/* The agreement has ended. Of several nodes nobody can tell what the others read. */
-static enum stage after_agreement(struct hl_board_maker *m)
-{
-    if (!m->death || m->found < SOME_CANNOT_READ || m->board->nodes > 1) {
-        return OVER;
-    }
-    m->err = 0;
-    return READING;
+    return m->all == ALL_READ ? HL_VERDICT_READS : HL_VERDICT_CANNOT_READ;
 }
 
 bool hl_board_step(struct hl_board_maker *m)
@@ -357,12 +320,14 @@ bool hl_board_step(struct hl_board_maker *m)
         begin_agreement(m);
     }
     if (m->stage == AGREEING && go_on(m)) {
-        m->stage = after_agreement(m);
-    }
-    if (m->stage == READING && read_findings(m)) {
+        m->verdict = verdict_of(m);
+        hl_verdict_set(&m->board->verdict, m->verdict);
         m->stage = OVER;
     }
-    return m->stage == OVER;
+    if (m->verdict == HL_VERDICT_LOST) {
+        m->verdict = hl_verdict_ask(&m->board->verdict);
+    }
+    return m->stage == OVER && m->verdict != HL_VERDICT_LOST;
 }
 
 static void free_maker(struct hl_board_maker *m)
@@ -402,6 +367,7 @@ int hl_board_begin(struct hl_comm *comm, const struct hl_board_plan *p, struct h
                                 .recv = bytes_at(cards, sizeof m->mine)};
     begin_exchange(m, &call, hl_comm_coll_tag(comm));
     m->agree_tag = hl_comm_coll_tag(comm);
+    hl_verdict_open(&b->verdict, comm, m->agree_tag, b->said);
     *begun = m;
     return 0;
 }
@@ -409,10 +375,10 @@ int hl_board_begin(struct hl_comm *comm, const struct hl_board_plan *p, struct h
 int hl_board_end(struct hl_board_maker *m, struct hl_board **made)
 {
     struct hl_board *b = m->board;
-    bool use = m->stage == OVER && m->err == 0 && (m->all == ALL_READ || m->all == SOME_CANNOT_READ);
-    int err = m->err;
+    bool use = m->verdict == HL_VERDICT_READS || m->verdict == HL_VERDICT_CANNOT_READ;
+    int err = use ? 0 : m->err;
 
-    b->reads = m->all == ALL_READ;
+    b->reads = m->verdict == HL_VERDICT_READS;
     hl_stat_rank_add(use ? HL_STAT_RANK_boards : HL_STAT_RANK_boards_refused, 1);
     if (!use) {
         unmap(b);
@@ -430,7 +396,7 @@ static bool step(void *maker)
 
 void hl_board_tell(const struct hl_board_maker *m, struct hl_told *t)
 {
-    if (m->stage != READING) {
+    if (m->stage != OVER) {
         hl_sched_tell(&m->exchange, t);
     }
     hl_told_say(t, ", memory shared by its members");

@@ -14,6 +14,7 @@
 #include "hang.h"
 #include "mem.h"
 #include "near.h"
+#include "verdict.h"
 
 /* Read-only once made. Members on my node have places, by their rank in the communicator: 0 .. n - 1. */
 struct hl_board {
@@ -30,6 +31,8 @@ struct hl_board {
     int my_node;                /* index in it */
     struct hl_near_want *wants; /* [n] references to areas' segments */
     struct hl_piece piece;      /* holds my area */
+    struct hl_verdict verdict;  /* on making it, until it is dropped */
+    hl_a32 *said;               /* [size] of the verdict */
     struct hl_board *next;      /* among those that only wait for others */
 };
 

@@ -60,6 +60,7 @@ struct hl_wire_hello {
     X(TRAY)       /* near only: do what stands in the sender's tray `index` (near.h) */                      \
     X(REGION)     /* about memory attached to dynamic windows */                                             \
     X(HANG)       /* watchdogs: what a rank waits for */                                                     \
+    X(VERDICT)    /* what was agreed on */                                                                   \
     X(NOTICE)     /* free for modules above */                                                               \
     X(SIGNAL)     /* put, then a word is changed as `kind` says: see hl_wire_signal */                       \
     X(GONE)       /* nothing: the receiver counts as dead with the sender, since it was silent */            \

@@ -23,6 +23,7 @@
 #include "rx.h"
 #include "stat.h"
 #include "stops.h"
+#include "verdict.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -153,6 +154,7 @@ int hl_modules_open(bool threads)
         goto close_rx;
     }
     err = hl_modules_watch(hang_board(), threads);
+    err = err != 0 ? err : hl_verdict_serve();
     watch_for_stops();
     err = err != 0 ? err : open_network();
     if (err != 0) {

@@ -1,8 +1,7 @@
-/* Rank 1 dies in the middle of collective operations over node-shared memory: the others get an error that
- * says so. usage: mpiexec --keep-going -n RANKS coll_death OPERATION MICROSECONDS COMMUNICATORS; each
- * survivor prints "told". An operation with "+" has large blocks, with "=" middling ones. There are five
- * calls on each of the communicators, which get their shared memory meanwhile, and then calls on the last
- * one. */
+/* Ranks 1 to DEATHS die in the middle of collective operations: the others get an error that says so. usage:
+ * mpiexec --keep-going -n RANKS coll_death OPERATION MICROSECONDS COMMUNICATORS DEATHS; each survivor prints
+ * "told". An operation with "+" has large blocks, with "=" middling ones. There are five calls on each of the
+ * communicators, which get their shared memory meanwhile, and then calls on the last one. */
 #include "mpi_test.h"
 
 #include <signal.h>
@@ -58,7 +57,8 @@ int main(int argc, char **argv)
     char words[MPI_MAX_ERROR_STRING];
     int len, code = MPI_SUCCESS, class;
     test_start(2);
-    int n = argc == 4 ? atoi(argv[3]) : 0;
+    CHECK(argc == 5);
+    int n = atoi(argv[3]);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (int i = 0; i < CALLS; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
@@ -67,12 +67,16 @@ int main(int argc, char **argv)
     for (int i = 0; i < n; i++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &made[i]);
     }
-    if (me == 1) {
+    bool doomed = me >= 1 && me <= atoi(argv[4]);
+    if (doomed) {
         pthread_create(&killer, NULL, die, argv[2]);
     }
     for (int i = 0; code == MPI_SUCCESS; i++) {
         comm = i < n * CALLS ? made[i / CALLS] : comm;
         code = call(argv[1], i % size);
+    }
+    if (doomed) {
+        pthread_join(killer, NULL); /* one of the others was faster */
     }
     MPI_Error_string(code, words, &len);
     MPI_Error_class(code, &class);
