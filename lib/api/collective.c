@@ -66,7 +66,8 @@ static void drop(struct kept *k)
     }
 }
 
-static int get_types(const MPI_Datatype *handles, int n, struct hl_type ***types)
+/* Programs leave the types of empty blocks null. */
+static int get_types(const MPI_Datatype *handles, const int64_t *counts, int n, struct hl_type ***types)
 {
     int err = 0;
 
@@ -78,7 +79,8 @@ static int get_types(const MPI_Datatype *handles, int n, struct hl_type ***types
         return HL_ERR_NO_MEM;
     }
     for (int i = 0; i < n && err == 0; i++) {
-        err = hl_api_get_committed(handles[i], &(*types)[i]);
+        bool none = handles[i] == MPI_DATATYPE_NULL && counts[i] == 0;
+        err = hl_api_get_committed(none ? MPI_BYTE : handles[i], &(*types)[i]);
     }
     return err;
 }
@@ -120,7 +122,7 @@ static int get_arrays(const struct hl_api_side *side, int n, struct hl_coll_side
         err = hl_api_widen(&from->displs, n, &k->displs);
     }
     if (err == 0 && from->has_types) {
-        err = get_types(from->types, n, &k->types);
+        err = get_types(from->types, k->counts, n, &k->types);
     } else if (err == 0) {
         err = hl_api_get_committed(side->type, &to->type);
     }

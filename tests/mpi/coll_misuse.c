@@ -86,6 +86,10 @@ static void absolute_blocks(void)
     CHECK_EQ(MPI_Neighbor_alltoallw(MPI_BOTTOM, counts, out, types, MPI_BOTTOM, counts, in, types, ring),
              MPI_SUCCESS);
     CHECK_EQ(from[0] + from[1], 3); /* what goes left comes from the right */
+    types[1] = MPI_DATATYPE_NULL;
+    CHECK_EQ(MPI_Neighbor_alltoallw(MPI_BOTTOM, counts, out, types, MPI_BOTTOM, counts, in, types, ring),
+             MPI_ERR_TYPE);
+    types[1] = MPI_INT;
     out[1] = 0;
     CHECK_EQ(MPI_Neighbor_alltoallw(MPI_BOTTOM, counts, out, types, MPI_BOTTOM, counts, in, types, ring),
              MPI_ERR_BUFFER);

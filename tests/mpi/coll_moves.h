@@ -195,8 +195,9 @@ static void call_alltoallw(struct job *j, struct blocks *out, struct blocks *in,
     MPI_Datatype sends[MOST_RANKS], recvs[MOST_RANKS];
 
     for (int i = 0; i < j->size; i++) {
-        sends[i] = j->send.type;
-        recvs[i] = j->recv.type;
+        sends[i] =
+            out->n[i] > 0 ? j->send.type : MPI_DATATYPE_NULL; /* nobody looks at the types of nothing */
+        recvs[i] = in->n[i] > 0 ? j->recv.type : MPI_DATATYPE_NULL;
         wout->at[i] = out->at[i] *= (int)j->send.extent;
         win->at[i] = in->at[i] *= (int)j->recv.extent;
     }
