@@ -52,7 +52,7 @@ static void discard(struct hl_board *b, bool with_area)
     free(b->ranks);
     free(b->areas);
     free(b->wants);
-    free(b->said);
+    free(b->verdict.said);
     free(b);
 }
 
@@ -148,9 +148,10 @@ static int allocate(struct hl_board *b, int size, struct seen **seen)
     b->ranks = malloc(5 * (size_t)size * sizeof *b->ranks);
     b->areas = calloc((size_t)size, sizeof *b->areas);
     b->wants = calloc((size_t)size, sizeof *b->wants);
-    b->said = calloc((size_t)size, sizeof *b->said);
+    b->verdict.said = calloc((size_t)size, sizeof *b->verdict.said);
     *seen = calloc((size_t)hl_boot.size, sizeof **seen);
-    if (b->ranks == NULL || b->areas == NULL || b->wants == NULL || b->said == NULL || *seen == NULL) {
+    if (b->ranks == NULL || b->areas == NULL || b->wants == NULL || b->verdict.said == NULL ||
+        *seen == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a board of %d ranks", size);
     }
     b->node_ranks = b->ranks + size;
@@ -367,7 +368,7 @@ int hl_board_begin(struct hl_comm *comm, const struct hl_board_plan *p, struct h
                                 .recv = bytes_at(cards, sizeof m->mine)};
     begin_exchange(m, &call, hl_comm_coll_tag(comm));
     m->agree_tag = hl_comm_coll_tag(comm);
-    hl_verdict_open(&b->verdict, comm, m->agree_tag, b->said);
+    hl_verdict_open(&b->verdict, comm, m->agree_tag);
     *begun = m;
     return 0;
 }

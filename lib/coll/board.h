@@ -32,7 +32,6 @@ struct hl_board {
     struct hl_near_want *wants; /* [n] references to areas' segments */
     struct hl_piece piece;      /* holds my area */
     struct hl_verdict verdict;  /* on making it, until it is dropped */
-    hl_a32 *said;               /* [size] of the verdict */
     struct hl_board *next;      /* among those that only wait for others */
 };
 
@@ -52,7 +51,7 @@ struct hl_board_plan {
 
 /* Makes a board. Collective over the intracommunicator `comm`, whose members call alike and which needs no
  * memory before: nothing when it fits nowhere. *made is NULL on all members when some member's memory is not
- * to be had or its `prepare` failed, or no node has two members (both counted); on all of a node alike also
+ * to be had or its `prepare` failed, or no node has two members (both counted); on all that live alike also
  * when somebody dies meanwhile. Errors are those of the exchange. Waits with progress; not from the receive
  * thread. */
 int hl_board_make(struct hl_comm *comm, const struct hl_board_plan *p, struct hl_board **made);

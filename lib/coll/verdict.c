@@ -11,11 +11,17 @@
 static struct hl_mutex lock = HL_MUTEX_INIT;
 static struct hl_verdict *first HL_GUARDED_BY(lock);
 
-void hl_verdict_open(struct hl_verdict *v, const struct hl_comm *comm, int tag, hl_a32 *said)
+void hl_verdict_open(struct hl_verdict *v, const struct hl_comm *comm, int tag)
 {
-    *v = (struct hl_verdict){.comm = comm, .ctx = comm->ctx, .tag = tag, .said = said};
+    v->comm = comm;
+    v->ctx = comm->ctx;
+    v->tag = tag;
     hl_mutex_lock(&lock);
     v->next = first;
+    v->at = &first;
+    if (first != NULL) {
+        first->at = &v->next;
+    }
     first = v;
     hl_mutex_unlock(&lock);
 }
@@ -23,11 +29,12 @@ void hl_verdict_open(struct hl_verdict *v, const struct hl_comm *comm, int tag, 
 void hl_verdict_close(struct hl_verdict *v)
 {
     hl_mutex_lock(&lock);
-    for (struct hl_verdict **at = &first; *at != NULL; at = &(*at)->next) {
-        if (*at == v) {
-            *at = v->next;
-            break;
+    if (v->at != NULL) {
+        *v->at = v->next;
+        if (v->next != NULL) {
+            v->next->at = v->at;
         }
+        v->at = NULL;
     }
     hl_mutex_unlock(&lock);
 }

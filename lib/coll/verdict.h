@@ -26,13 +26,13 @@ enum hl_verdict_word {
 };
 
 struct hl_verdict {
-    struct hl_verdict *next;
-    const struct hl_comm *comm; /* whose members agree */
+    struct hl_verdict *next, **at; /* on the list; at: what points here, NULL: it is not on it */
+    const struct hl_comm *comm;    /* whose members agree */
     uint64_t ctx;
     int tag;         /* of the agreement: with ctx, its name */
     hl_a32 word;     /* atomic: enum hl_verdict_word */
     hl_a32 *said;    /* [size] by member: 1 + the deaths that were known when it was asked and had lost it;
-                      * atomic. The owner's memory, zeroed */
+                      * atomic. The owner's memory, zeroed before it is opened */
     uint64_t due_ns; /* when to ask again */
 };
 
@@ -40,7 +40,7 @@ struct hl_verdict {
 int hl_verdict_serve(void);
 
 /* Puts an open one on the list, takes one off it (once more: nothing). Any thread. */
-void hl_verdict_open(struct hl_verdict *v, const struct hl_comm *comm, int tag, hl_a32 *said);
+void hl_verdict_open(struct hl_verdict *v, const struct hl_comm *comm, int tag);
 void hl_verdict_close(struct hl_verdict *v);
 
 /* The result, or that it is lost. */
