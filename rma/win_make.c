@@ -99,7 +99,7 @@ static int prepare(struct hl_win *w, const struct call *c, const struct hl_win_a
     rc = rc != 0 ? rc : hl_hints_init(w, hl_info_of(c->info));
     rc = rc != 0 || c->flavor != MPI_WIN_FLAVOR_DYNAMIC ? rc : hl_dyn_open(w);
     rc = rc != 0 ? rc : take_memory(w, c, ask);
-    return rc != 0 ? rc : hl_rx_start();
+    return rc;
 }
 
 static void unmake(struct hl_win *w)
@@ -130,10 +130,15 @@ static int raise_request(void *win, const char *func, int err)
 
 static int make(const struct call *c, const char *func, struct hl_comm *comm, struct hl_win **made)
 {
-    struct hl_comm *own;
+    struct hl_comm *own = NULL;
     struct hl_win_ask ask = {.unit = (uint64_t)c->unit, .apart = c->apart, .func = func};
-    int rc = hl_coll_comm_dup(comm, &own);
+    int rc = hl_rx_start();
+    int dup = hl_coll_comm_dup(comm, &own);
+    rc = hl_win_all_or_none(comm, rc != 0 ? rc : dup);
     if (rc != 0) {
+        if (own != NULL) {
+            hl_comm_free(own);
+        }
         return rc;
     }
     struct hl_win *w = hl_handle_new(HL_KIND_WIN);

@@ -130,13 +130,17 @@ int hl_win_agree(struct hl_comm *comm, int rc, int need)
     if (lost == 0 && (all == NEED_NONE || all == NEED_SEGMENT)) {
         return all;
     }
-    /* Who has not heard all comes here, too. */
-    int again = hl_coll_first_failed(comm, rc, &first, text);
-    lost = lost != 0 ? lost : again;
+    lost = lost != 0 ? lost : hl_coll_first_failed(comm, rc, &first, text);
     if (rc != 0 || lost != 0) {
         return rc != 0 ? rc : lost;
     }
     return not_made_by(first, all, text);
+}
+
+int hl_win_all_or_none(struct hl_comm *comm, int rc)
+{
+    int all = hl_coll_agree(comm, rc);
+    return rc != 0 || all == 0 ? rc : hl_err_say(all, "another rank could not go on with making the window");
 }
 
 /* `i` called for another kind of window than rank 0. */
@@ -397,7 +401,7 @@ static int share_memory(struct hl_win *w, const struct hl_win_ask *ask, const st
     if (w->rank == 0) {
         take_for_all(w, ask, total, home);
     }
-    int rc = hl_coll_bcast_bytes(w->comm, home, sizeof *home, 0);
+    int rc = hl_win_all_or_none(w->comm, hl_coll_bcast_bytes(w->comm, home, sizeof *home, 0));
     home->off += before;
     w->ctl->acc.home = (uint32_t)hl_boot_node_of(hl_win_world(w, 0)) + 1;
     if (rc == 0 && home->rc != 0) {
@@ -412,6 +416,11 @@ static int share_memory(struct hl_win *w, const struct hl_win_ask *ask, const st
     return rc;
 }
 
+static int gather_cards(struct hl_win *w, const struct card *mine, struct card *cards)
+{
+    return hl_win_all_or_none(w->comm, hl_coll_allgather_bytes(w->comm, mine, sizeof *mine, cards));
+}
+
 /* The exchanges in the order in which every rank takes part, whatever it called. `all`: what is needed. */
 static int exchange(struct hl_win *w, const struct hl_win_ask *ask, int all, struct card *cards)
 {
@@ -420,13 +429,13 @@ static int exchange(struct hl_win *w, const struct hl_win_ask *ask, int all, str
     int rc = 0;
     if (all == NEED_SEGMENT) {
         mine = (struct card){.flavor = w->flavor, .apart = ask->apart, .size = w->bytes};
-        rc = hl_coll_allgather_bytes(w->comm, &mine, sizeof mine, cards);
+        rc = gather_cards(w, &mine, cards);
         rc = rc != 0 ? rc : check_cards(w, cards);
         rc = rc != 0 ? rc : share_memory(w, ask, cards, &home);
     }
     if (rc == 0) {
         fill_card(w, ask, &home, &mine);
-        rc = hl_coll_allgather_bytes(w->comm, &mine, sizeof mine, cards);
+        rc = gather_cards(w, &mine, cards);
     }
     return rc != 0 ? rc : reach(w, cards);
 }

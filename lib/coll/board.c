@@ -52,7 +52,6 @@ static void discard(struct hl_board *b, bool with_area)
     free(b->ranks);
     free(b->areas);
     free(b->wants);
-    free(b->verdict.said);
     free(b);
 }
 
@@ -148,10 +147,8 @@ static int allocate(struct hl_board *b, int size, struct seen **seen)
     b->ranks = malloc(5 * (size_t)size * sizeof *b->ranks);
     b->areas = calloc((size_t)size, sizeof *b->areas);
     b->wants = calloc((size_t)size, sizeof *b->wants);
-    b->verdict.said = calloc((size_t)size, sizeof *b->verdict.said);
     *seen = calloc((size_t)hl_boot.size, sizeof **seen);
-    if (b->ranks == NULL || b->areas == NULL || b->wants == NULL || b->verdict.said == NULL ||
-        *seen == NULL) {
+    if (b->ranks == NULL || b->areas == NULL || b->wants == NULL || *seen == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a board of %d ranks", size);
     }
     b->node_ranks = b->ranks + size;
@@ -235,10 +232,9 @@ struct hl_board_maker {
     void *arg;                /* of it */
     int agree_tag;
     enum stage stage;
-    int32_t found, all; /* what mapping found here, and the smallest of all */
-    int err;            /* of the exchanges */
-    bool death;         /* one of them was spoilt by a death */
-    enum hl_verdict_word verdict;
+    int32_t found, all;       /* what mapping found here, and the smallest of all */
+    int err;                  /* of the exchanges */
+    bool death;               /* one of them was spoilt by a death */
     struct hl_sched exchange; /* under way: of cards, then of findings */
 };
 
@@ -302,16 +298,17 @@ static int32_t find(struct hl_board_maker *m)
     return err != 0 ? err : found;
 }
 
-/* What all have found, in words for those who have lost it. */
-static enum hl_verdict_word verdict_of(const struct hl_board_maker *m)
+/* What all have found. Who has found an error knows that it is one. */
+static void conclude(struct hl_board_maker *m)
 {
+    struct hl_verdict *v = &m->board->verdict;
+
+    m->stage = OVER;
     if (m->death && m->found >= SOME_CANNOT_READ) {
-        return HL_VERDICT_LOST;
+        hl_verdict_lose(v);
+    } else {
+        hl_verdict_know(v, m->err != 0 ? m->err : m->all);
     }
-    if (m->err != 0 || m->all < SOME_CANNOT_READ) {
-        return HL_VERDICT_REFUSED;
-    }
-    return m->all == ALL_READ ? HL_VERDICT_READS : HL_VERDICT_CANNOT_READ;
 }
 
 bool hl_board_step(struct hl_board_maker *m)
@@ -321,14 +318,9 @@ bool hl_board_step(struct hl_board_maker *m)
         begin_agreement(m);
     }
     if (m->stage == AGREEING && go_on(m)) {
-        m->verdict = verdict_of(m);
-        hl_verdict_set(&m->board->verdict, m->verdict);
-        m->stage = OVER;
+        conclude(m);
     }
-    if (m->verdict == HL_VERDICT_LOST) {
-        m->verdict = hl_verdict_ask(&m->board->verdict);
-    }
-    return m->stage == OVER && m->verdict != HL_VERDICT_LOST;
+    return m->stage == OVER && hl_verdict_ask(&m->board->verdict);
 }
 
 static void free_maker(struct hl_board_maker *m)
@@ -376,10 +368,11 @@ int hl_board_begin(struct hl_comm *comm, const struct hl_board_plan *p, struct h
 int hl_board_end(struct hl_board_maker *m, struct hl_board **made)
 {
     struct hl_board *b = m->board;
-    bool use = m->verdict == HL_VERDICT_READS || m->verdict == HL_VERDICT_CANNOT_READ;
+    int32_t all;
+    bool use = hl_verdict_is(&b->verdict, &all) && all >= SOME_CANNOT_READ;
     int err = use ? 0 : m->err;
 
-    b->reads = m->verdict == HL_VERDICT_READS;
+    b->reads = use && all == ALL_READ;
     hl_stat_rank_add(use ? HL_STAT_RANK_boards : HL_STAT_RANK_boards_refused, 1);
     if (!use) {
         unmap(b);

@@ -2,23 +2,32 @@
 #include "coll.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "algos.h"
 #include "exchange.h"
+#include "prog.h"
 #include "shared.h"
+#include "util.h"
+#include "verdict.h"
 
-static int run_on(const struct hl_coll_call *call, enum hl_plane plane)
+static int run_tagged(const struct hl_coll_call *call, enum hl_plane plane, int tag)
 {
     struct hl_sched s;
 
-    hl_sched_init(&s, &hl_coll_net_match, call->comm, plane);
+    hl_sched_init_tagged(&s, &hl_coll_net_match, call->comm, plane, tag);
     int err = hl_coll_build(&s, call);
     if (err == 0) {
         err = hl_sched_run(&s);
     }
     hl_sched_fini(&s);
     return err;
+}
+
+static int run_on(const struct hl_coll_call *call, enum hl_plane plane)
+{
+    return run_tagged(call, plane, hl_comm_coll_tag(call->comm));
 }
 
 int hl_coll_run(const struct hl_coll_call *call)
@@ -100,17 +109,90 @@ int hl_coll_bcast_bytes(struct hl_comm *comm, void *buf, size_t len, int root)
     return run_on(&call, HL_PLANE_MAKE);
 }
 
+/* The last two agreements: who has lost one asks for it before the one after the next begins. */
+struct agreed {
+    struct hl_comm_part part;
+    struct hl_verdict last[2];
+    unsigned turn;
+};
+
+static void drop_agreed(struct hl_comm_part *part)
+{
+    struct agreed *a = HL_CONTAINER_OF(part, struct agreed, part);
+
+    hl_verdict_close(&a->last[0]);
+    hl_verdict_close(&a->last[1]);
+    free(a);
+}
+
+static struct hl_verdict *next_verdict(struct hl_comm *comm)
+{
+    if (comm->parts[HL_PART_AGREED] == NULL) {
+        struct agreed *a = calloc(1, sizeof *a);
+        if (a == NULL) {
+            return NULL;
+        }
+        a->part.drop = drop_agreed;
+        comm->parts[HL_PART_AGREED] = &a->part;
+    }
+    struct agreed *a = HL_CONTAINER_OF(comm->parts[HL_PART_AGREED], struct agreed, part);
+    struct hl_verdict *v = &a->last[a->turn++ % 2];
+    hl_verdict_close(v);
+    return v;
+}
+
+static bool is_over(void *verdict)
+{
+    return hl_verdict_ask(verdict);
+}
+
+static void tell_verdict(const void *verdict, struct hl_told *t)
+{
+    const struct hl_verdict *v = verdict;
+
+    hl_told_comm(t, v->ctx);
+    hl_told_say(t, ", what its members have agreed on before one of them ended");
+}
+HL_HANG_TELLS(is_over, tell_verdict);
+
+int hl_coll_settle(const struct hl_coll_call *call, hl_coll_result_fn *result, void *arg, int32_t *got)
+{
+    struct hl_verdict *v = next_verdict(call->comm);
+    int tag = hl_comm_coll_tag(call->comm);
+
+    if (v != NULL) { /* without memory it goes well as long as nobody dies */
+        hl_verdict_open(v, call->comm, tag);
+    }
+    int err = run_tagged(call, HL_PLANE_MAKE, tag);
+    if (err == 0) {
+        *got = result(arg);
+    }
+    if (v != NULL && err == 0) {
+        hl_verdict_know(v, *got);
+    } else if (v != NULL && err == HL_ERR_PROC_ABORTED) {
+        hl_verdict_lose(v);
+        hl_prog_wait(is_over, v);
+        err = hl_verdict_is(v, got) ? 0 : err;
+    }
+    return err;
+}
+
+static int32_t least_of(void *least)
+{
+    return *(int32_t *)least;
+}
+
 int hl_coll_least(struct hl_comm *comm, int value, int *least)
 {
-    int32_t mine = value;
+    int32_t mine = value, all;
     struct hl_type *type = hl_type_of(MPI_INT32_T);
     struct hl_coll_call call = {.what = HL_COLL_ALLREDUCE,
                                 .comm = comm,
                                 .op = MPI_MIN,
                                 .send = {.buf = &mine, .count = 1, .type = type},
-                                .recv = {.buf = least, .count = 1, .type = type}};
+                                .recv = {.buf = &all, .count = 1, .type = type}};
 
-    return run_on(&call, HL_PLANE_MAKE);
+    return hl_coll_settle(&call, least_of, &all, least);
 }
 
 int hl_coll_agree(struct hl_comm *comm, int value)

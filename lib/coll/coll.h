@@ -95,8 +95,13 @@ int hl_coll_allgather_bytes(struct hl_comm *comm, const void *mine, size_t len, 
 int hl_coll_allgather_local(struct hl_comm *inter, const void *mine, size_t len, void *all);
 int hl_coll_bcast_bytes(struct hl_comm *comm, void *buf, size_t len, int root);
 
-/* The smallest of all ranks' values; on an error of the exchange itself *least is anything. Ends with
- * everybody having called. */
+/* Runs an exchange, not of results that differ, and has a number made of what it brought. When a member dies
+ * meanwhile, all others get the same number, or all an error, if their receive threads run (hl_rx_start). */
+typedef int32_t hl_coll_result_fn(void *arg);
+int hl_coll_settle(const struct hl_coll_call *call, hl_coll_result_fn *result, void *arg, int32_t *got);
+
+/* The smallest of all ranks' values, so settled; on an error of the exchange itself *least is anything. Ends
+ * with everybody having called. */
 int hl_coll_least(struct hl_comm *comm, int value, int *least);
 
 /* The same for 0 or error codes, which every rank then knows: returns the error of the exchange, or the

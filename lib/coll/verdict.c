@@ -1,6 +1,8 @@
 /* Questions and answers about agreements, between receive threads. */
 #include "verdict.h"
 
+#include <stdlib.h>
+
 #include "err.h"
 #include "lock.h"
 #include "rx.h"
@@ -11,11 +13,20 @@
 static struct hl_mutex lock = HL_MUTEX_INIT;
 static struct hl_verdict *first HL_GUARDED_BY(lock);
 
+static uint64_t word_of(enum hl_verdict_state state, int32_t result)
+{
+    return (uint64_t)state << 32 | (uint32_t)result;
+}
+
+static enum hl_verdict_state state_of(const struct hl_verdict *v)
+{
+    return (enum hl_verdict_state)(hl_a64_load_relaxed(&v->word) >>
+                                   32); /* relaxed: the word is all there is */
+}
+
 void hl_verdict_open(struct hl_verdict *v, const struct hl_comm *comm, int tag)
 {
-    v->comm = comm;
-    v->ctx = comm->ctx;
-    v->tag = tag;
+    *v = (struct hl_verdict){.comm = comm, .ctx = comm->ctx, .tag = tag};
     hl_mutex_lock(&lock);
     v->next = first;
     v->at = &first;
@@ -37,15 +48,35 @@ void hl_verdict_close(struct hl_verdict *v)
         v->at = NULL;
     }
     hl_mutex_unlock(&lock);
+    free(v->said);
+    v->said = NULL;
 }
 
-void hl_verdict_set(struct hl_verdict *v, enum hl_verdict_word word)
+void hl_verdict_know(struct hl_verdict *v, int32_t result)
 {
-    hl_a32_store_relaxed(&v->word, word); /* relaxed: the word is all that there is to see */
+    hl_a64_store_relaxed(&v->word, word_of(HL_VERDICT_KNOWN, result)); /* relaxed: as in state_of */
 }
 
-/* ---- On the receive thread: a question is a record of kind 0, answers have kind 1 + enum hl_verdict_word
- * ---- */
+/* Without memory for answers it is lost for good. */
+void hl_verdict_lose(struct hl_verdict *v)
+{
+    hl_mutex_lock(&lock);
+    v->said = calloc((size_t)v->comm->size, sizeof *v->said);
+    hl_mutex_unlock(&lock);
+    hl_a64_store_relaxed(&v->word,
+                         word_of(v->said != NULL ? HL_VERDICT_LOST : HL_VERDICT_NOBODY, 0)); /* likewise */
+}
+
+bool hl_verdict_is(const struct hl_verdict *v, int32_t *result)
+{
+    uint64_t word = hl_a64_load_relaxed(&v->word); /* relaxed: as in state_of */
+
+    *result = (int32_t)(uint32_t)word;
+    return word >> 32 == HL_VERDICT_KNOWN;
+}
+
+/* ---- On the receive thread: a question is a record of kind 0, answers have kind 1 + the state, and the
+ * result ---- */
 
 static struct hl_verdict *find(uint64_t ctx, int tag) HL_REQUIRES(lock)
 {
@@ -58,17 +89,18 @@ static struct hl_verdict *find(uint64_t ctx, int tag) HL_REQUIRES(lock)
 }
 
 /* Only who has lost the result learns from others. */
-static void hear(struct hl_verdict *v, int from, uint32_t word, uint32_t round)
+static void hear(struct hl_verdict *v, int from, const struct hl_wire_rec *said)
 {
-    uint32_t lost = HL_VERDICT_LOST;
+    uint64_t lost = word_of(HL_VERDICT_LOST, 0);
+    enum hl_verdict_state state = (enum hl_verdict_state)(said->kind - 1u);
 
-    if (word > HL_VERDICT_LOST && word <= HL_VERDICT_CANNOT_READ) {
-        hl_a32_cas_acquire(&v->word, &lost, word); /* acquire: for form, as in hl_verdict_set */
-        return;
+    if (state == HL_VERDICT_KNOWN) {
+        /* acquire: for form, as in state_of. */
+        hl_a64_cas_acquire(&v->word, &lost, word_of(state, (int32_t)(uint32_t)said->offset));
     }
-    for (int i = 0; word == HL_VERDICT_LOST && i < v->comm->size; i++) {
+    for (int i = 0; (state == HL_VERDICT_LOST || state == HL_VERDICT_NOBODY) && i < v->comm->size; i++) {
         if (hl_comm_world(v->comm, i) == from) {
-            hl_a32_store_relaxed(&v->said[i], round); /* relaxed: no more than this is said */
+            hl_a32_store_relaxed(&v->said[i], (uint32_t)said->count); /* relaxed: no more than this is said */
         }
     }
 }
@@ -80,12 +112,14 @@ static int serve(const struct hl_rx_msg *msg)
 
     hl_mutex_lock(&lock);
     struct hl_verdict *v = find(rec.aux, (int)rec.index);
-    uint32_t word = v != NULL ? hl_a32_load_relaxed(&v->word) : HL_VERDICT_REFUSED; /* relaxed: as above */
-    if (v != NULL && word == HL_VERDICT_LOST && msg->rec->kind != 0) {
-        hear(v, msg->from, msg->rec->kind - 1u, (uint32_t)rec.count);
+    /* relaxed: as in state_of */
+    uint64_t word = v != NULL ? hl_a64_load_relaxed(&v->word) : word_of(HL_VERDICT_LOST, 0);
+    if (v != NULL && msg->rec->kind != 0 && word >> 32 == HL_VERDICT_LOST) {
+        hear(v, msg->from, msg->rec);
     }
     hl_mutex_unlock(&lock);
-    rec.kind = (uint8_t)(1 + word);
+    rec.kind = (uint8_t)(1 + (word >> 32));
+    rec.offset = (uint32_t)word;
     return msg->rec->kind == 0 ? hl_rx_send(msg->from, &rec, NULL) : 0;
 }
 
@@ -115,9 +149,9 @@ static uint32_t round_now(const struct hl_comm *comm)
     return n;
 }
 
-enum hl_verdict_word hl_verdict_ask(struct hl_verdict *v)
+/* True when all that live have said in this round that they have lost it. */
+static bool nobody_knows(struct hl_verdict *v, uint32_t round)
 {
-    uint32_t round = round_now(v->comm), lost = HL_VERDICT_LOST;
     uint64_t now = hl_now_ns();
     bool due = now >= v->due_ns, all = true;
 
@@ -131,11 +165,16 @@ enum hl_verdict_word hl_verdict_ask(struct hl_verdict *v)
             }
         }
     }
-    if (due) {
-        v->due_ns = now + AGAIN_NS;
+    v->due_ns = due ? now + AGAIN_NS : v->due_ns;
+    return all;
+}
+
+bool hl_verdict_ask(struct hl_verdict *v)
+{
+    uint64_t lost = word_of(HL_VERDICT_LOST, 0);
+
+    if (state_of(v) == HL_VERDICT_LOST && nobody_knows(v, round_now(v->comm))) {
+        hl_a64_cas_acquire(&v->word, &lost, word_of(HL_VERDICT_NOBODY, 0)); /* acquire: as in hear */
     }
-    if (all) {
-        hl_a32_cas_acquire(&v->word, &lost, HL_VERDICT_REFUSED); /* acquire: for form */
-    }
-    return (enum hl_verdict_word)hl_a32_load_relaxed(&v->word); /* relaxed: as above */
+    return state_of(v) != HL_VERDICT_LOST;
 }

@@ -40,6 +40,7 @@ struct hl_comm_part {
 enum hl_comm_parts {
     HL_PART_SHARED, /* node-shared memory of blocking collectives */
     HL_PART_BOXES,  /* mailboxes of alltoall */
+    HL_PART_AGREED, /* the last agreements */
     HL_PARTS
 };
 

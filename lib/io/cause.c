@@ -38,19 +38,6 @@ int hl_io_refused(const char *what, const char *name, int error)
                       strerror_r(error, words, sizeof words), error, name);
 }
 
-/* The smallest of all ranks' values, element by element. */
-static int smallest(struct hl_comm *comm, const int64_t *mine, int64_t *all, int64_t n)
-{
-    struct hl_type *type = hl_type_of(MPI_INT64_T);
-    struct hl_coll_call call = {.what = HL_COLL_ALLREDUCE,
-                                .comm = comm,
-                                .op = MPI_MIN,
-                                .send = {.buf = (void *)(uintptr_t)mine, .count = n, .type = type},
-                                .recv = {.buf = all, .count = n, .type = type}};
-
-    return hl_coll_run(&call);
-}
-
 /* Somebody has an error: the first one's words for all. */
 static int tell_cause(struct hl_comm *comm, int err)
 {
@@ -58,46 +45,77 @@ static int tell_cause(struct hl_comm *comm, int err)
         int64_t err;
         char words[HL_ERR_TEXT];
     } cause = {.err = err};
-    int64_t mine = err != 0 ? comm->rank : comm->size, first;
-    int rc;
+    int least; /* of negative numbers for who failed */
 
     if (err != 0) {
         snprintf(cause.words, sizeof cause.words, "%s", hl_err_text(err));
     }
     char own[sizeof cause.words];
     memcpy(own, cause.words, sizeof own);
-    rc = smallest(comm, &mine, &first, 1);
-    rc = rc == 0 && first < comm->size ? hl_coll_bcast_bytes(comm, &cause, sizeof cause, (int)first) : rc;
+    int rc = hl_coll_least(comm, err != 0 ? comm->rank - comm->size : 0, &least);
+    int first = comm->size + least;
+    rc = rc == 0 && least < 0 ? hl_coll_bcast_bytes(comm, &cause, sizeof cause, first) : rc;
     if (err != 0) {
         return hl_err_say(err, "%s", own);
     }
-    return rc != 0 ? rc : hl_err_say((int)cause.err, "rank %d of the file: %s", (int)first, cause.words);
+    return rc != 0 ? rc : hl_err_say((int)cause.err, "rank %d of the file: %s", first, cause.words);
+}
+
+/* What the ranks bring, the smallest of each; known: it is here, and not only what became of it. */
+struct findings {
+    int64_t least[3];
+    bool known;
+};
+
+/* 0: no error, and all bring the same. */
+enum { DIFFERENT = 1, FAILED };
+
+static int32_t judge(void *findings)
+{
+    struct findings *f = findings;
+
+    f->known = true;
+    /* The complement's smallest is the largest's complement. */
+    return f->least[0] != 0 ? FAILED : f->least[1] != ~f->least[2] ? DIFFERENT : 0;
+}
+
+static int not_same(const struct findings *f, const char *what)
+{
+    int64_t most = f->least[1], least = ~f->least[2];
+
+    return f->known ? hl_err_say(HL_ERR_NOT_SAME, "%s is %lld on one rank and %lld on another", what,
+                                 (long long)most, (long long)least)
+                    : hl_err_say(HL_ERR_NOT_SAME, "%s is not the same on all ranks", what);
 }
 
 int hl_io_agree_value(struct hl_comm *comm, int err, const char *what, int64_t value)
 {
-    /* The complement's smallest is the largest's complement. */
-    int64_t mine[3] = {err, err != 0 ? INT64_MAX : value, err != 0 ? INT64_MAX : ~value}, all[3];
+    int64_t mine[3] = {err, err != 0 ? INT64_MAX : value, err != 0 ? INT64_MAX : ~value};
+    struct findings f = {.known = false};
+    struct hl_type *type = hl_type_of(MPI_INT64_T);
+    struct hl_coll_call call = {.what = HL_COLL_ALLREDUCE,
+                                .comm = comm,
+                                .op = MPI_MIN,
+                                .send = {.buf = mine, .count = 3, .type = type},
+                                .recv = {.buf = f.least, .count = 3, .type = type}};
+    int32_t got = 0;
+    char own[HL_ERR_TEXT];
 
     if (comm->size == 1) {
         return err;
     }
-    char own[HL_ERR_TEXT];
     snprintf(own, sizeof own, "%s", err != 0 ? hl_err_text(err) : "");
-    int rc = smallest(comm, mine, all, 3);
+    int rc = hl_coll_settle(&call, judge, &f, &got);
     if (err != 0) {
         hl_err_say(err, "%s", own);
     }
     if (rc != 0) {
         return err != 0 ? err : rc;
     }
-    if (all[0] != 0) {
+    if (got == FAILED) {
         return tell_cause(comm, err);
     }
-    int64_t most = all[1], least = ~all[2];
-    return most == least ? 0
-                         : hl_err_say(HL_ERR_NOT_SAME, "%s is %lld on one rank and %lld on another", what,
-                                      (long long)most, (long long)least);
+    return got == DIFFERENT ? not_same(&f, what) : 0;
 }
 
 int hl_io_agree(struct hl_comm *comm, int err)

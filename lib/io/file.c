@@ -13,6 +13,7 @@
 #include "err.h"
 #include "io.h"
 #include "prog.h"
+#include "rx.h"
 
 _Static_assert(sizeof(struct hl_file) <= HL_HANDLE_SIZE, "a file fits the place of a handle");
 
@@ -61,6 +62,9 @@ static int check(struct hl_comm *comm, const struct hl_file_ask *ask)
 
     if (err == 0 && *ask->name == '\0') {
         err = hl_err_say(HL_ERR_BAD_FILE, "the file name is empty");
+    }
+    if (err == 0 && comm->size > 1) {
+        err = hl_rx_start(); /* which answers when somebody dies while they agree */
     }
     err = hl_io_agree_value(comm, err, "the mode", ask->amode);
     return err == HL_ERR_NOT_SAME ? hl_err_say(HL_ERR_AMODE, "%s", hl_err_text(err)) : err;
@@ -204,11 +208,14 @@ static int open_all(struct hl_file *f, const struct hl_file_ask *ask, int err)
 
 int hl_file_open(struct hl_comm *comm, const struct hl_file_ask *ask, struct hl_file **made)
 {
-    struct hl_comm *own;
+    struct hl_comm *own = NULL;
     int err = check(comm, ask);
 
-    err = err == 0 ? hl_coll_comm_dup(comm, &own) : err;
+    err = err == 0 ? hl_io_agree(comm, hl_coll_comm_dup(comm, &own)) : err;
     if (err != 0) {
+        if (own != NULL) {
+            hl_comm_free(own);
+        }
         return err;
     }
     struct hl_file *f = hl_handle_new(HL_KIND_FILE), none = {.fd = -1};
