@@ -24,10 +24,6 @@ void hl_win_forget_all(struct hl_win *w);
  * is an error and this rank has none, its text says which rank has, and that one's text. */
 int hl_win_agree(struct hl_comm *comm, int rc, int need);
 
-/* After an exchange that a death may have spoilt for some ranks: 0 on all, or an error on all that live,
- * one's own where there is one. */
-int hl_win_all_or_none(struct hl_comm *comm, int rc);
-
 /* Gets the queue of w's own lock ready. */
 void hl_win_lockq_open(struct hl_win *w);
 

@@ -134,7 +134,7 @@ static int make(const struct call *c, const char *func, struct hl_comm *comm, st
     struct hl_win_ask ask = {.unit = (uint64_t)c->unit, .apart = c->apart, .func = func};
     int rc = hl_rx_start();
     int dup = hl_coll_comm_dup(comm, &own);
-    rc = hl_win_all_or_none(comm, rc != 0 ? rc : dup);
+    rc = hl_coll_all_or_none(comm, rc != 0 ? rc : dup, "making the window");
     if (rc != 0) {
         if (own != NULL) {
             hl_comm_free(own);

@@ -137,12 +137,6 @@ int hl_win_agree(struct hl_comm *comm, int rc, int need)
     return not_made_by(first, all, text);
 }
 
-int hl_win_all_or_none(struct hl_comm *comm, int rc)
-{
-    int all = hl_coll_agree(comm, rc);
-    return rc != 0 || all == 0 ? rc : hl_err_say(all, "another rank could not go on with making the window");
-}
-
 /* `i` called for another kind of window than rank 0. */
 static int not_alike(const struct card *cards, int i)
 {
@@ -401,7 +395,8 @@ static int share_memory(struct hl_win *w, const struct hl_win_ask *ask, const st
     if (w->rank == 0) {
         take_for_all(w, ask, total, home);
     }
-    int rc = hl_win_all_or_none(w->comm, hl_coll_bcast_bytes(w->comm, home, sizeof *home, 0));
+    int rc = hl_coll_all_or_none(w->comm, hl_coll_bcast_bytes(w->comm, home, sizeof *home, 0),
+                                 "making the window");
     home->off += before;
     w->ctl->acc.home = (uint32_t)hl_boot_node_of(hl_win_world(w, 0)) + 1;
     if (rc == 0 && home->rc != 0) {
@@ -418,7 +413,8 @@ static int share_memory(struct hl_win *w, const struct hl_win_ask *ask, const st
 
 static int gather_cards(struct hl_win *w, const struct card *mine, struct card *cards)
 {
-    return hl_win_all_or_none(w->comm, hl_coll_allgather_bytes(w->comm, mine, sizeof *mine, cards));
+    return hl_coll_all_or_none(w->comm, hl_coll_allgather_bytes(w->comm, mine, sizeof *mine, cards),
+                               "making the window");
 }
 
 /* The exchanges in the order in which every rank takes part, whatever it called. `all`: what is needed. */

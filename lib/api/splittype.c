@@ -123,6 +123,7 @@ static int split_unguided(struct hl_comm *c, struct hl_info *info, struct hl_com
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the places of %d ranks", c->size);
     }
     err = hl_coll_allgather_bytes(c, mine, sizeof mine, all);
+    err = hl_coll_all_or_none(c, err, "splitting");
     int by = err == 0 ? dividing(all, c->size, n) : -1;
     free(all);
     if (by >= 0) {

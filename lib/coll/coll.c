@@ -203,6 +203,13 @@ int hl_coll_agree(struct hl_comm *comm, int value)
     return err != 0 ? err : least;
 }
 
+int hl_coll_all_or_none(struct hl_comm *comm, int err, const char *what)
+{
+    int all = hl_coll_agree(comm, err);
+
+    return err != 0 || all == 0 ? err : hl_err_say(all, "%s failed on another rank", what);
+}
+
 void hl_coll_words_of(struct hl_comm *comm, int rank, int code, char text[HL_ERR_TEXT])
 {
     snprintf(text, HL_ERR_TEXT, "%s", comm->rank == rank ? hl_err_text(code) : "");

@@ -108,6 +108,10 @@ int hl_coll_least(struct hl_comm *comm, int value, int *least);
  * smallest. */
 int hl_coll_agree(struct hl_comm *comm, int value);
 
+/* Between two exchanges of one call, as a death may have spoilt the first for some: 0 on all, or an error on
+ * all that live, one's own where there is one; else `what` is said to have failed elsewhere. */
+int hl_coll_all_or_none(struct hl_comm *comm, int err, const char *what);
+
 /* What `rank` says of its error `code`, on all ranks: theirs may be the only line that the user sees. */
 void hl_coll_words_of(struct hl_comm *comm, int rank, int code, char text[HL_ERR_TEXT]);
 

@@ -111,6 +111,8 @@ static int make(struct hl_comm *local, const int *their_world, const struct hell
     return err;
 }
 
+static const char making[] = "making the intercommunicator";
+
 int hl_coll_intercomm_create(struct hl_comm *local, int leader, const struct hl_coll_meet *meet,
                              struct hl_comm **made)
 {
@@ -130,7 +132,11 @@ int hl_coll_intercomm_create(struct hl_comm *local, int leader, const struct hl_
         world = malloc((size_t)theirs.size * sizeof *world);
         err = world == NULL ? HL_ERR_NO_MEM : 0;
     }
-    err = err == 0 ? hl_coll_bcast_bytes(local, world, (size_t)theirs.size * sizeof *world, leader) : err;
+    err = hl_coll_all_or_none(local, err, making);
+    if (err == 0) {
+        err = hl_coll_bcast_bytes(local, world, (size_t)theirs.size * sizeof *world, leader);
+        err = hl_coll_all_or_none(local, err, making);
+    }
     err = err == 0 ? make(local, world, &theirs, made) : err;
     free(world);
     return err;

@@ -1,9 +1,11 @@
-/* Rank 1 dies while a window or a file is made: the others are all told, or all succeed, by that one call,
- * and can send each other messages afterwards. usage: mpiexec --keep-going -n RANKS make_death WHAT
- * MICROSECONDS FOLDER; each survivor prints "told" or "made". */
+/* Rank 1 dies while a window, a file or an intercommunicator is made: the others are all told, or all
+ * succeed, by that one call, and can send each other messages afterwards. usage: mpiexec --keep-going -n
+ * RANKS make_death WHAT MICROSECONDS FOLDER; each survivor prints "told" or "made". */
 #include "mpi_test.h"
 
 #include <signal.h>
+
+static MPI_Comm half = MPI_COMM_NULL; /* of an intercommunicator */
 
 static int make(const char *what, const char *folder)
 {
@@ -11,6 +13,11 @@ static int make(const char *what, const char *folder)
     MPI_Win win;
     MPI_File file;
     void *base;
+    if (half != MPI_COMM_NULL) { /* between groups, each of which gets it or not */
+        MPI_Comm inter;
+        int leads = me < size / 2 ? 0 : size / 2;
+        return MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, size / 2 - leads, 9, &inter);
+    }
     if (strcmp(what, "create") == 0) {
         return MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     }
@@ -57,6 +64,10 @@ int main(int argc, char **argv)
     CHECK(argc == 4);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+    if (strcmp(argv[1], "inter") == 0) {
+        MPI_Comm_split(MPI_COMM_WORLD, me < size / 2, me, &half);
+        MPI_Comm_set_errhandler(half, MPI_ERRORS_RETURN);
+    }
     if (me == 1) {
         pthread_create(&killer, NULL, die, argv[2]);
     }
