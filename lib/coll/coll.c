@@ -8,9 +8,12 @@
 #include "algos.h"
 #include "exchange.h"
 #include "prog.h"
+#include "rx.h"
 #include "shared.h"
 #include "util.h"
 #include "verdict.h"
+
+#define NEWS_NS UINT64_C(2000000000) /* that a rank waits to hear from the launcher who has died */
 
 static int run_tagged(const struct hl_coll_call *call, enum hl_plane plane, int tag)
 {
@@ -203,11 +206,45 @@ int hl_coll_agree(struct hl_comm *comm, int value)
     return err != 0 ? err : least;
 }
 
+/* Somebody else knows of a death: the news come here, too. */
+struct news {
+    const struct hl_comm *comm;
+    uint64_t until_ns;
+    int dead; /* world rank, or -1 */
+};
+
+static bool has_news(void *news)
+{
+    struct news *n = news;
+
+    for (int i = 0; i < n->comm->size && n->dead < 0; i++) {
+        int world = hl_comm_world(n->comm, i);
+        n->dead = hl_rx_is_dead(world) ? world : -1;
+    }
+    return n->dead >= 0 || hl_now_ns() > n->until_ns;
+}
+
+static void tell_news(const void *news, struct hl_told *t)
+{
+    hl_told_comm(t, ((const struct news *)news)->comm->ctx);
+    hl_told_say(t, ", which of its members has ended");
+}
+HL_HANG_TELLS(has_news, tell_news);
+
 int hl_coll_all_or_none(struct hl_comm *comm, int err, const char *what)
 {
     int all = hl_coll_agree(comm, err);
+    struct news n = {.comm = comm, .dead = -1};
 
-    return err != 0 || all == 0 ? err : hl_err_say(all, "%s failed on another rank", what);
+    if (err != 0 || all == 0) {
+        return err;
+    }
+    if (all == HL_ERR_PROC_ABORTED) {
+        n.until_ns = hl_now_ns() + NEWS_NS;
+        hl_prog_wait(has_news, &n);
+    }
+    return n.dead >= 0 ? hl_err_say(all, "rank %d has ended", n.dead)
+                       : hl_err_say(all, "%s failed on another rank", what);
 }
 
 void hl_coll_words_of(struct hl_comm *comm, int rank, int code, char text[HL_ERR_TEXT])
