@@ -1,7 +1,7 @@
 /* The last rank has died: collectives of the others end with an error that says so, one after the other.
  * Success is for ranks alone whose part needs nothing of it. usage: mpiexec --keep-going -n RANKS coll_after
  * OPERATION BARRIERS, so many before the death; each survivor prints "over". */
-#include "mpi_test.h"
+#include "death.h"
 
 enum { CALLS = 3, MOST = 8 };
 
@@ -62,21 +62,6 @@ static int call(const char *what)
     return call_all(what);
 }
 
-/* Who leaves is one of the dead, too: not before all are here. */
-static void meet(void)
-{
-    for (int from = 1; me == 0 && from < size - 1; from++) {
-        MPI_Recv(NULL, 0, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
-    for (int to = 1; me == 0 && to < size - 1; to++) {
-        MPI_Send(NULL, 0, MPI_BYTE, to, 1, MPI_COMM_WORLD);
-    }
-    if (me != 0) {
-        MPI_Send(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
-        MPI_Recv(NULL, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
-}
-
 int main(int argc, char **argv)
 {
     int class;
@@ -93,7 +78,7 @@ int main(int argc, char **argv)
         MPI_Error_class(call(argv[1]), &class);
         CHECK(class == MPI_ERR_PROC_ABORTED || (class == MPI_SUCCESS && may_succeed(argv[1])));
     }
-    meet();
+    meet(1, size - 2);
     printf("over\n");
     fflush(stdout);
     _exit(0);

@@ -2,9 +2,7 @@
  * mpiexec --keep-going -n RANKS coll_death OPERATION MICROSECONDS COMMUNICATORS DEATHS; each survivor prints
  * "told". An operation with "+" has large blocks, with "=" middling ones. There are five calls on each of the
  * communicators, which get their shared memory meanwhile, and then calls on the last one. */
-#include "mpi_test.h"
-
-#include <signal.h>
+#include "death.h"
 
 enum { LARGE = 40000, MIDDLE = 2500, CALLS = 5 };
 static MPI_Comm comm = MPI_COMM_WORLD;
@@ -41,13 +39,6 @@ static int call(const char *what, int root)
         return code != MPI_SUCCESS ? code : MPI_Wait(&r, MPI_STATUS_IGNORE);
     }
     return MPI_Allgather(in, n, MPI_DOUBLE, out, n, MPI_DOUBLE, comm);
-}
-
-static void *die(void *microseconds)
-{
-    usleep((useconds_t)atoi(microseconds));
-    raise(SIGKILL);
-    return NULL;
 }
 
 int main(int argc, char **argv)

@@ -1,9 +1,7 @@
 /* Rank 1 dies while a window, a file or an intercommunicator is made: the others are all told, or all
  * succeed, by that one call, and can send each other messages afterwards. usage: mpiexec --keep-going -n
  * RANKS make_death WHAT MICROSECONDS FOLDER; each survivor prints "told" or "made". */
-#include "mpi_test.h"
-
-#include <signal.h>
+#include "death.h"
 
 static MPI_Comm half = MPI_COMM_NULL; /* of an intercommunicator */
 
@@ -34,28 +32,6 @@ static int make(const char *what, const char *folder)
     return MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
 }
 
-static void *die(void *microseconds)
-{
-    usleep((useconds_t)atoi(microseconds));
-    raise(SIGKILL);
-    return NULL;
-}
-
-/* Who leaves is one of the dead, too: not before all survivors are here. */
-static void meet(void)
-{
-    for (int from = 2; me == 0 && from < size; from++) {
-        MPI_Recv(NULL, 0, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
-    for (int to = 2; me == 0 && to < size; to++) {
-        MPI_Send(NULL, 0, MPI_BYTE, to, 1, MPI_COMM_WORLD);
-    }
-    if (me != 0) {
-        MPI_Send(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
-        MPI_Recv(NULL, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
-}
-
 int main(int argc, char **argv)
 {
     pthread_t killer;
@@ -77,6 +53,6 @@ int main(int argc, char **argv)
     }
     printf("%s\n", class == MPI_ERR_PROC_ABORTED ? "told" : class == MPI_SUCCESS ? "made" : "wrong");
     fflush(stdout);
-    meet();
+    meet(2, size - 1);
     _exit(0);
 }
