@@ -98,8 +98,7 @@ static int prepare(struct hl_win *w, const struct call *c, const struct hl_win_a
     }
     rc = rc != 0 ? rc : hl_hints_init(w, hl_info_of(c->info));
     rc = rc != 0 || c->flavor != MPI_WIN_FLAVOR_DYNAMIC ? rc : hl_dyn_open(w);
-    rc = rc != 0 ? rc : take_memory(w, c, ask);
-    return rc;
+    return rc != 0 ? rc : take_memory(w, c, ask);
 }
 
 static void unmake(struct hl_win *w)

@@ -34,8 +34,7 @@ struct hl_verdict {
 /* Registers with rx; before it starts. */
 int hl_verdict_serve(void);
 
-/* Puts an open one on the list, takes one off it and forgets it (which was zeroed: nothing). The receive
- * thread has been started. Any thread. */
+/* Puts an open one on the list, takes one off it and forgets it (which was zeroed: nothing). Any thread. */
 void hl_verdict_open(struct hl_verdict *v, const struct hl_comm *comm, int tag);
 void hl_verdict_close(struct hl_verdict *v);
 

@@ -45,7 +45,7 @@ static int tell_cause(struct hl_comm *comm, int err)
         int64_t err;
         char words[HL_ERR_TEXT];
     } cause = {.err = err};
-    int least; /* of negative numbers for who failed */
+    int least = 0; /* of negative numbers for who failed */
 
     if (err != 0) {
         snprintf(cause.words, sizeof cause.words, "%s", hl_err_text(err));
