@@ -45,7 +45,6 @@ static struct head *head_of(char *area)
 
 static void discard(struct hl_board *b, bool with_area)
 {
-    hl_verdict_close(&b->verdict);
     if (b->piece.seg != NULL && with_area) {
         hl_mem_free(&b->piece);
     }
@@ -376,6 +375,7 @@ int hl_board_end(struct hl_board_maker *m, struct hl_board **made)
     hl_stat_rank_add(use ? HL_STAT_RANK_boards : HL_STAT_RANK_boards_refused, 1);
     if (!use) {
         unmap(b);
+        hl_verdict_close(&b->verdict);
         discard(b, !m->death);
     }
     *made = use ? b : NULL;
