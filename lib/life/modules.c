@@ -87,7 +87,8 @@ int hl_modules_start(const char *unit)
     }
     hl_mem_buffer_ranks(ranks_here());
     hl_prog_crowd(ranks_here(), cpus_here());
-    return share_board();
+    err = share_board();
+    return err == 0 && hl_boot.rank == 0 ? hl_stat_open() : err;
 }
 
 static void *hang_board(void)

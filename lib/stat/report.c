@@ -2,6 +2,7 @@
 #include "stat.h"
 
 #include "conf.h"
+#include "err.h"
 #include "log.h"
 #include "util.h"
 
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { STATS_JOB = 1, STATS_RANKS, STATS_JSON }; /* in the order of conf's words */
@@ -74,15 +76,69 @@ static void print_table(const uint64_t *all, const bool *here, int ranks, int kn
     }
 }
 
+static char *path; /* of the file, from the root: programs change their folder. NULL: there is no file */
+
+static int open_file(void)
+{
+    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+}
+
+/* Both return 0 or a number of errno. */
+static int take_path(void)
+{
+    const char *file = hl_conf.stats_file;
+    char *folder = *file != '/' ? getcwd(NULL, 0) : strdup("");
+    int why = folder == NULL ? errno : 0;
+
+    free(path);
+    path = NULL;
+    if (why == 0 && asprintf(&path, "%s%s%s", folder, *file != '/' ? "/" : "", file) < 0) {
+        path = NULL;
+        why = ENOMEM;
+    }
+    free(folder);
+    return why;
+}
+
+static int try_file(void)
+{
+    struct stat st;
+
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+        return 0; /* the reader of a pipe would see its end */
+    }
+    int fd = open_file();
+    if (fd < 0) {
+        return errno;
+    }
+    close(fd);
+    return 0;
+}
+
+int hl_stat_open(void)
+{
+    if (hl_conf.stats != STATS_JSON || hl_conf.stats_file[0] == '\0') {
+        return 0;
+    }
+    int why = take_path();
+    why = why != 0 ? why : try_file();
+    if (why != 0) {
+        hl_conf.stats = 0; /* that there are no counters is not said as well */
+        return hl_err_say(HL_ERR_ARG, "HOTLANE_STATS_FILE=%s: %s: name a file that rank 0 can write",
+                          hl_conf.stats_file, strerror(why));
+    }
+    return 0;
+}
+
 /* One write, so that lines of several jobs in a file do not mix. */
 static void put(const char *text, size_t len)
 {
-    bool file = hl_conf.stats_file[0] != '\0';
-    int fd = file ? open(hl_conf.stats_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : STDERR_FILENO;
+    int fd = path != NULL ? open_file() : STDERR_FILENO;
+
     if (fd < 0 || write(fd, text, len) != (ssize_t)len) {
-        hl_log(HL_LOG_ERROR, "HOTLANE_STATS_FILE=%s: %s", hl_conf.stats_file, strerror(errno));
+        hl_log(HL_LOG_ERROR, "HOTLANE_STATS_FILE=%s: %s", path != NULL ? path : "", strerror(errno));
     }
-    if (file && fd >= 0) {
+    if (path != NULL && fd >= 0) {
         close(fd);
     }
 }

@@ -125,6 +125,10 @@ void hl_stat_words(char *out, size_t cap);
 /* The values of all rows now: hl_stat_count() of them. */
 void hl_stat_values(uint64_t *out);
 
+/* HOTLANE_STATS=json: tries HOTLANE_STATS_FILE, which is created, and remembers where it lies. On the rank
+ * that prints the job's counters. Returns 0 or HL_ERR_ARG. */
+int hl_stat_open(void);
+
 /* HOTLANE_STATS=2: one line with the counters that are not zero. At the very end. */
 void hl_stat_print(void);
 
