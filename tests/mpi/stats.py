@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 
+MPIEXEC, PROGRAM = (os.path.abspath(path) for path in sys.argv[1:3])
 RANKS = 3
 # Of which finalize itself adds nothing.
 STABLE = ["writes", "reads", "bytes_written", "bytes_read", "messages_cell", "bytes_cell", "messages_mapped", "messages_copied", "messages_read",
@@ -28,7 +29,7 @@ def check(true, words):
 def run(*arguments, **env):
     """({rank: {counter: value}} by the program, standard error)."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith("HOTLANE_")}
-    job = subprocess.run([sys.argv[1], "--timeout", "60", "-n", str(RANKS), sys.argv[2], *arguments], env={**clean, "HOTLANE_CONF": "", **env},
+    job = subprocess.run([MPIEXEC, "--timeout", "60", "-n", str(RANKS), PROGRAM, *arguments], env={**clean, "HOTLANE_CONF": "", **env},
                          capture_output=True, text=True, timeout=80, check=False)
     check(job.returncode == 0, f"exit code {job.returncode}: {job.stderr}")
     told = {rank: {} for rank in range(RANKS)}
