@@ -71,7 +71,7 @@ int hl_ask_lock(int peer, uint64_t id, bool exclusive)
     struct hl_wire_rec rec = {.op = HL_WIRE_LOCK, .kind = exclusive, .count = w.token, .aux = id};
     int rc = hl_win_send(peer, &rec);
     if (rc == 0) {
-        hl_prog_wait(is_over, &w);
+        hl_prog_wait_rung(is_over, &w);
         uint64_t end = hl_a64_load_acquire(&w.place->word); /* acquire: as in is_over */
         if (end == w.token) {
             rc = hl_err_say(HL_ERR_PROC_ABORTED, "rank %d died while its window lock was asked for", peer);

@@ -90,7 +90,7 @@ int hl_win_reach(struct hl_win *w, int target)
         if (rc != 0) {
             return rc;
         }
-        hl_prog_wait(is_settled, &(struct claim){e, target});
+        hl_prog_wait_rung(is_settled, &(struct claim){e, target});
     }
     return 0;
 }

@@ -206,7 +206,7 @@ static int start(struct hl_win *w, MPI_Group group, int assert)
         free(world);
         return rc;
     }
-    hl_prog_wait(is_over, &(struct wait){w, HL_ACCESS});
+    hl_prog_wait_rung(is_over, &(struct wait){w, HL_ACCESS});
     return hl_pairs_ready(w->pairs, HL_ACCESS) ? 0 : give_up(w);
 }
 
@@ -264,7 +264,7 @@ static int wait(struct hl_win *w, int *flag)
         return hl_err_say(HL_ERR_RMA_SYNC, "MPI_Win_post did not come before");
     }
     if (flag == NULL) {
-        hl_prog_wait(is_over, &what);
+        hl_prog_wait_rung(is_over, &what);
         return end_exposure(w);
     }
     hl_prog_look();

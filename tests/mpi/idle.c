@@ -95,6 +95,36 @@ static void unlock(void)
     MPI_Win_unlock(1, win);
 }
 
+/* Epochs by groups: rank 0 is the target, then the origin. */
+static MPI_Group peers(void)
+{
+    MPI_Group all, other;
+    int rank = 1 - me;
+
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 1, &rank, &other);
+    MPI_Group_free(&all);
+    return other;
+}
+
+static void expose(void)
+{
+    MPI_Group g = peers();
+
+    MPI_Win_post(g, 0, win);
+    MPI_Win_wait(win);
+    MPI_Group_free(&g);
+}
+
+static void access_it(void)
+{
+    MPI_Group g = peers();
+
+    MPI_Win_start(g, 0, win);
+    MPI_Win_complete(win);
+    MPI_Group_free(&g);
+}
+
 /* The target is stopped, and only its receive thread could answer. */
 static void *go_on(void *unused)
 {
@@ -129,8 +159,10 @@ static const struct scene {
     {"ibarrier", ibarrier, ibarrier, true},
     {"allreduce", allreduce, allreduce, true},
     {"alltoall", alltoall, alltoall, true},
-    {"fence", fence, fence, false},
-    {"lock", lock, unlock, false},
+    {"fence", fence, fence, true},
+    {"lock", lock, unlock, true},
+    {"wait of a window", expose, access_it, true},
+    {"start", access_it, expose, true},
     {"flush", flush, stop, false},
 };
 
@@ -208,7 +240,7 @@ static long long play_all(void)
 
     CHECK_EQ(hotlane_counter("late_wakes", &before), 0);
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
-        if (!scenes[i].rings && win == MPI_WIN_NULL) {
+        if (scenes[i].waiter == fence && win == MPI_WIN_NULL) {
             MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
         }
         if (scenes[i].waiter != flush || has_network()) {
