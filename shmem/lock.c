@@ -195,7 +195,7 @@ static void enter(long *lock)
     if (before != 0) {
         struct place p = {(hl_a64 *)lock, TURN, named(before, lock, "shmem_set_lock")};
         pshmem_signal_add((uint64_t *)lock, (uint64_t)mine << 32, p.before);
-        hl_prog_wait(is_set, &p);
+        hl_prog_wait_rung(is_set, &p);
         hl_a64_and_full(p.word, ~TURN); /* full: my successor may be telling me of itself. */
     }
 }
@@ -208,7 +208,7 @@ static void leave(long *lock)
     if (!is_set(&p) && pshmem_uint32_atomic_compare_swap((uint32_t *)lock, mine, 0, home_of(lock)) == mine) {
         return;
     }
-    hl_prog_wait(is_set, &p);
+    hl_prog_wait_rung(is_set, &p);
     uint64_t behind = hl_a64_load_relaxed(p.word) & p.mask; /* relaxed: the wait ordered it. */
     int next = named((uint32_t)(behind >> 32), lock, "shmem_clear_lock");
     hl_a64_and_full(p.word, ~p.mask); /* full: before I stand in the queue again. */
@@ -223,7 +223,7 @@ void pshmem_set_lock(long *lock)
 {
     check(lock, "shmem_set_lock");
     struct ticket t = draw(lock, false, "shmem_set_lock");
-    hl_prog_wait(is_turn, &t);
+    hl_prog_wait_rung(is_turn, &t);
     enter(lock);
     note_win(t.line);
     hl_near_fence();

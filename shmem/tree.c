@@ -234,7 +234,7 @@ static const struct hl_box *await(const struct hl_call *c, int rank, size_t at)
     if (hl_boot_node_of(pe) < 0) {
         await_far(box, c, pe);
     } else {
-        hl_prog_wait(is_full, &w);
+        hl_prog_wait_rung(is_full, &w);
     }
     check_same(c, box->call, rank);
     return box;
@@ -346,7 +346,7 @@ static void await_word(const struct hl_call *c, int rank, int word)
 {
     hl_a64 *flag = (hl_a64 *)&c->sync[word];
     struct watch w = {flag, SHMEM_SYNC_VALUE, c->team, rank};
-    hl_prog_wait(is_written, &w);
+    hl_prog_wait_rung(is_written, &w);
     check_same(c, hl_a64_load_relaxed(flag), rank); /* relaxed: the wait ordered it. */
     /* relaxed: who writes it next does so after it has heard of me. */
     hl_a64_store_relaxed(flag, SHMEM_SYNC_VALUE);
