@@ -119,6 +119,14 @@ def bad():
         code, _, error = run(JOB, "start", **{name: "size=1M"})
         expect(f"{name} is refused", 0 < code < 128 and name in error and "from 1 to 127" in error, error)
     bad_lines()
+    late_ones()
+
+
+def late_ones():
+    """What can only be seen at the end is told then; the job was right."""
+    code, out, error = run(JOB, "start", HOTLANE_STATS="json", HOTLANE_STATS_FILE="/dev/full")
+    expect("a full device", code == 0 and "done" in out and len(error.splitlines()) == 1
+           and "HOTLANE_STATS_FILE=/dev/full: No space left on device" in error, code, error)
 
 
 def bad_lines():
