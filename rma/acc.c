@@ -151,7 +151,7 @@ static int acc_spans(const struct hl_acc *a, const struct hl_span *span, enum hl
         origin = n;
         sides[n++] = (struct hl_zip_side){a->m.origin_type, a->m.origin_count, a->m.origin};
     }
-    if (a->result != NULL) {
+    if (a->fetches) {
         result = n;
         sides[n++] = (struct hl_zip_side){a->result_type, a->result_count, a->result};
     }
@@ -178,7 +178,7 @@ static int check_types(const struct hl_acc *a, const struct hl_span *span)
     }
     const struct hl_type *t = a->m.target_type;
     const struct hl_type *others[2] = {a->op == HL_OP_NO_OP ? t : a->m.origin_type,
-                                       a->result == NULL ? t : a->result_type};
+                                       a->fetches ? a->result_type : t};
     for (int i = 0; i < 2; i++) {
         if (others[i] == NULL || !others[i]->committed) {
             return hl_err_say(HL_ERR_TYPE, "result datatype is not a committed datatype");
@@ -196,8 +196,7 @@ static int check_types(const struct hl_acc *a, const struct hl_span *span)
                           hl_op_basic_words(t->basic));
     }
     int64_t room = span->len;
-    if (a->result != NULL &&
-        (a->result_count < 0 || !hl_type_bytes(a->result_type, a->result_count, &room))) {
+    if (a->fetches && (a->result_count < 0 || !hl_type_bytes(a->result_type, a->result_count, &room))) {
         return hl_err_say(HL_ERR_COUNT, "result count is %lld", (long long)a->result_count);
     }
     if (room < span->len) {
@@ -211,22 +210,17 @@ int hl_win_acc(const struct hl_acc *a)
 {
     struct hl_span span;
     struct hl_move m = a->m;
-    if (a->op == HL_OP_NO_OP && a->fetches) { /* the origin side is ignored */
-        m.origin = a->result;
-        m.origin_count = a->result_count;
-        m.origin_type = a->result_type;
-        m.dir = HL_GET;
-    }
-    if (a->op == HL_OP_NO_OP && a->result == NULL) { /* refused below */
+    if (a->op == HL_OP_NO_OP) { /* the origin side is ignored; what does not fetch is refused below */
         m.origin = (char *)&span;
-        m.origin_count = m.target_count;
-        m.origin_type = m.target_type;
+        m.origin_count = a->fetches ? a->result_count : m.target_count;
+        m.origin_type = a->fetches ? a->result_type : m.target_type;
+        m.dir = HL_GET;
     }
     int rc = hl_win_check(&m, &span);
     if (rc != 0 || m.target == MPI_PROC_NULL || (rc = check_types(a, &span)) != 0 || span.len == 0) {
         return rc;
     }
-    if (a->fetches && a->result == NULL) {
+    if (a->fetches && hl_type_lacks_buffer(a->result_type, a->result)) {
         return hl_err_say(HL_ERR_BUFFER, "result address is NULL for %lld bytes", (long long)span.len);
     }
     if (HL_CHECKED && (rc = hl_conflict_acc(a, &span, NULL)) != 0) {
@@ -245,7 +239,7 @@ int hl_acc_apply(const struct hl_acc *a, const struct hl_span *span)
 {
     const struct hl_type *t = a->m.target_type;
     if (t->dense && a->m.target_count >= 0 && (a->op == HL_OP_NO_OP || a->m.origin_type == t) &&
-        (a->result == NULL || a->result_type == t)) {
+        (!a->fetches || a->result_type == t)) {
         struct piece p = {a,
                           t->basic,
                           span->at,

@@ -91,7 +91,7 @@ static int check_bytes(const struct hl_move *m, struct hl_span *span)
     if (rc != 0) {
         return rc;
     }
-    if (span->len != 0 && m->origin == NULL && m->origin_type->predefined) {
+    if (span->len != 0 && hl_type_lacks_buffer(m->origin_type, m->origin)) {
         return hl_err_say(HL_ERR_BUFFER, "origin address is NULL for %lld bytes", (long long)span->len);
     }
     return 0;

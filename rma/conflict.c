@@ -250,7 +250,7 @@ int hl_conflict_acc(const struct hl_acc *a, const struct hl_span *span, const vo
         {ACC, m->target_type, m->target_count, (uint64_t)span->at},
         {READ, a->op == HL_OP_NO_OP ? NULL : m->origin_type, m->origin_count, address(m->origin)},
         {READ, compare_with == NULL ? NULL : m->target_type, 1, address(compare_with)},
-        {WRITE, a->result == NULL ? NULL : a->result_type, a->result_count, address(a->result)},
+        {WRITE, a->fetches ? a->result_type : NULL, a->result_count, address(a->result)},
     };
     return span->len == 0 ? 0 : note_all(m->win, m->target, layouts, 4);
 }

@@ -253,7 +253,7 @@ void hl_win_request_end(const struct hl_move *m, int rc);
 
 struct hl_acc {
     struct hl_move m; /* origin: the operands */
-    char *result;     /* gets the elements before, or NULL: then there are none, or `fetches` is false */
+    char *result;     /* gets the elements before; NULL: nothing if not `fetches`, else MPI_BOTTOM */
     int64_t result_count;
     const struct hl_type *result_type;
     enum hl_op_kind op;

@@ -166,10 +166,11 @@ HL_INLINE int hl_api_check_root(const struct hl_comm *c, int root)
                : 0;
 }
 
-/* NULL is MPI_BOTTOM: wrong only for predefined types, whose data cannot be at absolute addresses. */
+/* NULL is MPI_BOTTOM, and right for data at absolute addresses. */
 HL_INLINE int hl_api_check_buffer(const void *buf, int64_t count, const struct hl_type *t)
 {
-    return HL_CHECKS && HL_UNLIKELY((uintptr_t)buf <= 2) && count > 0 && (t->predefined || buf != NULL)
+    return HL_CHECKS && HL_UNLIKELY((uintptr_t)buf <= 2) && count > 0 &&
+                   (buf != NULL || hl_type_lacks_buffer(t, buf))
                ? hl_api_sure(hl_api_bad_buffer(buf, count, t))
                : 0;
 }

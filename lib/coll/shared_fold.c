@@ -7,22 +7,23 @@
 #include "err.h"
 #include "util.h"
 
-void hl_fold_open(struct hl_fold *f, struct hl_shared_call *x, int64_t count, void *acc)
+void hl_fold_open(struct hl_fold *f, struct hl_shared_call *x, int64_t count, void *to, bool may_there)
 {
     struct hl_type *t = x->c->recv.type;
     int64_t last = (count - 1) * hl_type_extent(t);
     int64_t low = t->true_lb + (last < 0 ? last : 0), high = t->true_ub + (last > 0 ? last : 0);
     size_t span = hl_round_up((size_t)(high - low), 64);
 
-    *f = (struct hl_fold){.s = x->s, .r = &x->reducer, .type = t, .count = count, .empty = true, .acc = acc};
+    *f = (struct hl_fold){.s = x->s, .r = &x->reducer, .type = t, .count = count, .empty = true, .acc = to};
     f->plain = t->dense && hl_reducer_writes_left(&x->reducer);
-    if (f->plain && acc != NULL) {
+    f->there = f->plain && may_there;
+    if (f->there) {
         return;
     }
     f->memory = aligned_alloc(64, 2 * span);
     if (f->memory == NULL) {
         hl_shared_fail(x->s, hl_err_say(HL_ERR_NO_MEM, "no memory to reduce %zu bytes", span));
-        f->acc = NULL;
+        f->dead = true;
         return;
     }
     f->acc = (char *)f->memory - low;
@@ -38,12 +39,12 @@ void hl_fold_next(struct hl_fold *f, int64_t count, void *to)
 {
     f->count = count;
     f->empty = true;
-    f->acc = f->plain && f->memory == NULL ? to : f->acc;
+    f->acc = f->there ? to : f->acc;
 }
 
 void hl_fold_in(struct hl_fold *f, const void *packed)
 {
-    if (f->acc == NULL) {
+    if (f->dead) {
         return;
     }
     if (f->plain && f->empty) {
@@ -117,16 +118,17 @@ void hl_fold_all(struct hl_fold *f, const void *mine, void *own, int64_t skip, i
 void hl_fold_post(struct hl_fold *f, const void *elements)
 {
     void *room = hl_shared_room(f->s);
+    int64_t bytes = f->dead ? 0 : hl_fold_bytes(f);
 
-    if (elements != NULL) {
-        hl_shared_fill(f->s, hl_data(elements, f->count, f->type), 0, room, hl_fold_bytes(f));
+    if (bytes > 0) {
+        hl_shared_fill(f->s, hl_data(elements, f->count, f->type), 0, room, bytes);
     }
-    hl_shared_post(f->s, HL_NOTE_DATA, (uint64_t)hl_fold_bytes(f), NULL);
+    hl_shared_post(f->s, HL_NOTE_DATA, (uint64_t)bytes, NULL);
 }
 
 void hl_fold_deliver(struct hl_fold *f, void *to)
 {
-    if (f->acc != to && f->acc != NULL) {
+    if (!f->there && !f->dead) {
         hl_shared_fail(f->s, hl_type_copy(f->type, f->count, to, f->type, f->count, f->acc));
     }
 }

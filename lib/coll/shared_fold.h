@@ -15,13 +15,15 @@ struct hl_fold {
     int64_t count;
     bool plain;      /* packed elements are elements in memory, and the result goes to the left operand */
     bool empty;      /* nothing so far */
-    void *acc, *tmp; /* addresses to use with the type; tmp: not for plain folds */
-    void *memory;    /* they lie in it; NULL: the caller's */
+    bool there;      /* `acc` is where the result goes: nothing to deliver */
+    bool dead;       /* no memory: `acc` is no address, and folding does nothing */
+    void *acc, *tmp; /* addresses to use with the type, which may be NULL; tmp: not for plain folds */
+    void *memory;    /* they lie in it, if not `there` */
 };
 
-/* Room for two times `count` elements; a plain fold uses `acc` if there is one. Without memory the call has
- * failed, and folding does nothing. */
-void hl_fold_open(struct hl_fold *f, struct hl_shared_call *x, int64_t count, void *acc);
+/* Room for two times `count` elements; a plain fold that may do so uses `to`, where its result goes, instead.
+ * Without memory the call has failed, and folding does nothing. */
+void hl_fold_open(struct hl_fold *f, struct hl_shared_call *x, int64_t count, void *to, bool may_there);
 void hl_fold_close(struct hl_fold *f);
 
 /* Begins the next run of `count` elements, whose result is for `to`. */
@@ -42,7 +44,7 @@ void hl_fold_note(struct hl_fold *f, int place, int64_t skip, int64_t all);
  * bytes, where it is not packed or stands where others' are folded first. */
 void hl_fold_all(struct hl_fold *f, const void *mine, void *own, int64_t skip, int64_t all);
 
-/* Posts `count` elements as my note of this operation. */
+/* Posts `count` elements as my note of this operation; without memory for the fold its error only. */
 void hl_fold_post(struct hl_fold *f, const void *elements);
 
 /* The result, from the fold to the user. */

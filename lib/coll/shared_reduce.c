@@ -13,7 +13,7 @@ static bool fold_up(struct hl_fold *f, const void *operand)
 {
     struct hl_shared *s = f->s;
 
-    if (f->acc != NULL && f->acc != operand) {
+    if (!f->dead && f->acc != operand) {
         hl_shared_fail(s, hl_type_copy(f->type, f->count, f->acc, f->type, f->count, operand));
     }
     f->empty = false;
@@ -41,7 +41,7 @@ static void fold_across(struct hl_fold *f, const struct hl_shared_call *x, int n
         .send.buf = x->c->what == HL_COLL_ALLREDUCE || node == x->s->leads.rank ? MPI_IN_PLACE : f->acc,
         .recv = {.buf = f->acc, .count = f->count, .type = f->type}};
 
-    if (x->s->board->nodes > 1 && f->acc != NULL) {
+    if (x->s->board->nodes > 1 && !f->dead) {
         hl_shared_leads_run(x->s, &across);
     }
 }
@@ -61,7 +61,7 @@ static void allreduce_flat(struct hl_shared_call *x)
     _Alignas(64) char own[HL_SHARED_DATA];
     struct hl_fold f;
 
-    hl_fold_open(&f, x, piece, out->buf);
+    hl_fold_open(&f, x, piece, out->buf, true);
     for (int64_t at = 0; at < out->count; at += piece) {
         void *result = hl_shared_element(x, out->buf, at);
         hl_shared_begin(s);
@@ -92,7 +92,7 @@ static void allreduce_tree(struct hl_shared_call *x)
     struct hl_fold f;
 
     hl_shared_begin(s);
-    hl_fold_open(&f, x, out->count, out->buf);
+    hl_fold_open(&f, x, out->count, out->buf, true);
     if (fold_up(&f, hl_shared_operand(x->c))) {
         fold_across(&f, x, 0);
         hl_fold_post(&f, f.acc);
@@ -130,7 +130,7 @@ static void reduce_flat(struct hl_shared_call *x, int root)
     struct hl_fold f = {.s = s, .type = out->type};
 
     if (s->me == root) {
-        hl_fold_open(&f, x, piece, out->buf);
+        hl_fold_open(&f, x, piece, out->buf, true);
     }
     for (int64_t at = 0; at < out->count; at += piece) {
         hl_shared_begin(s);
@@ -163,7 +163,7 @@ static void reduce_tree(struct hl_shared_call *x, int root)
     struct hl_fold f;
 
     hl_shared_begin(s);
-    hl_fold_open(&f, x, out->count, mine ? out->buf : spare);
+    hl_fold_open(&f, x, out->count, mine ? out->buf : spare, true);
     if (fold_up(&f, mine ? hl_shared_operand(c) : c->send.buf)) {
         fold_across(&f, x, node);
         if (mine) {

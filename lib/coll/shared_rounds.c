@@ -108,7 +108,7 @@ void hl_shared_allreduce_rounds(struct hl_shared_call *x)
     int64_t block =
         r.piece * (s->slots / 2); /* results take no more notes: nobody waits for a slot of his round */
 
-    hl_fold_open(&r.fold, x, r.piece, out->buf);
+    hl_fold_open(&r.fold, x, r.piece, out->buf, true);
     for (; r.at < out->count; r.at += r.count) {
         r.count = least_of(block, out->count - r.at);
         r.first = s->op + 1;

@@ -15,11 +15,18 @@
 struct slices {
     struct hl_shared_call *x;
     int64_t size;     /* bytes of a packed element */
-    const char *mine; /* my packed operand */
+    const char *mine; /* my packed operand; NULL: no memory, which is the call's error */
     char *result;     /* packed; of who does not want it all, only my slice is there */
     void *memory;     /* of the result; NULL: the user's */
     bool wants;
-    bool direct; /* the result's memory is folded into */
+    bool has_result; /* false: no memory for it */
+    bool direct;     /* the result's memory is folded into */
+};
+
+/* In the room of a member's first note: where the others write. */
+struct place_of_result {
+    uint64_t addr;
+    uint64_t wants; /* 0: the member needs only what it folds itself */
 };
 
 static int64_t slice_at(const struct slices *v, int place)
@@ -50,6 +57,7 @@ static void find_result(struct slices *v)
 
     if (v->wants && out->type->dense) {
         v->result = out->buf;
+        v->has_result = true;
         return;
     }
     v->memory = malloc((size_t)((v->wants ? out->count : to - from) * v->size) + 1);
@@ -58,12 +66,13 @@ static void find_result(struct slices *v)
         return;
     }
     v->result = (char *)v->memory - (v->wants ? 0 : from * v->size);
+    v->has_result = true;
 }
 
 /* May my slice be folded where its result is to be? Not if my operand stands there and others come first. */
 static bool may_fold_there(const struct slices *v)
 {
-    return v->result != NULL && v->x->c->recv.type->dense && hl_reducer_writes_left(&v->x->reducer) &&
+    return v->has_result && v->x->c->recv.type->dense && hl_reducer_writes_left(&v->x->reducer) &&
            (v->result != v->mine || v->x->s->me == 0);
 }
 
@@ -91,10 +100,10 @@ static void hand_out(struct slices *v, const char *result, uint64_t offset, uint
     for (int k = 1; k < s->n; k++) {
         int i = hl_ring(s->me, k, s->n);
         const struct hl_note *note = hl_shared_await(s, i);
-        uint64_t to;
+        struct place_of_result to;
         if (note != NULL && note->err == 0) {
             memcpy(&to, note->data, sizeof to);
-            hl_shared_write(s, i, to + offset, result, to != 0 ? bytes : 0);
+            hl_shared_write(s, i, to.addr + offset, result, to.wants != 0 ? bytes : 0);
         }
     }
 }
@@ -103,7 +112,7 @@ static void hand_out(struct slices *v, const char *result, uint64_t offset, uint
 static void fold_chunk(struct slices *v, struct hl_fold *f, int64_t at, char *bounce)
 {
     struct hl_shared *s = v->x->s;
-    char *result = v->result != NULL ? v->result + at * v->size : NULL;
+    char *result = v->has_result ? v->result + at * v->size : NULL;
 
     f->empty = true;
     f->acc = v->direct ? result : f->acc;
@@ -114,10 +123,10 @@ static void fold_chunk(struct slices *v, struct hl_fold *f, int64_t at, char *bo
             hl_fold_in(f, operand);
         }
     }
-    if (!v->direct && result != NULL && f->acc != NULL) {
+    if (!v->direct && v->has_result && !f->dead) {
         hl_shared_pack(s, hl_data(f->acc, f->count, f->type), result, hl_fold_bytes(f));
     }
-    if (result != NULL) {
+    if (v->has_result) {
         hand_out(v, result, (uint64_t)(at * v->size), (uint64_t)hl_fold_bytes(f));
     }
 }
@@ -135,7 +144,7 @@ static void fold_slice(struct slices *v)
     }
     char *bounce = malloc((size_t)(most * v->size));
     v->direct = may_fold_there(v);
-    hl_fold_open(&f, v->x, most, v->direct ? v->result : NULL);
+    hl_fold_open(&f, v->x, most, v->result, v->direct);
     if (bounce == NULL) {
         hl_shared_fail(s, hl_err_say(HL_ERR_NO_MEM, "no memory to read a slice"));
     }
@@ -154,12 +163,14 @@ void hl_shared_allreduce_slices(struct hl_shared_call *x)
     bool to_all = x->c->what == HL_COLL_ALLREDUCE;
     struct slices v = {
         .x = x, .size = out->type->size, .wants = to_all || s->board->places[x->c->root] == s->me};
-    uint64_t to;
+    struct place_of_result to = {.wants = 0};
 
     hl_shared_begin(s);
     find_operand(&v);
     find_result(&v);
-    to = v.wants ? (uint64_t)(uintptr_t)v.result : 0;
+    if (v.wants && v.has_result) {
+        to = (struct place_of_result){(uint64_t)(uintptr_t)v.result, 1};
+    }
     memcpy(hl_shared_room(s), &to, sizeof to);
     hl_shared_post(s, HL_NOTE_ADDR, x->facts.bytes, v.mine);
     hl_shared_wake_all(s);

@@ -261,6 +261,14 @@ bool hl_type_cursor_run(struct hl_type_cursor *c, struct hl_run *run);
 int64_t hl_type_cursor_zip(struct hl_type_cursor *a, struct hl_type_cursor *b, int64_t max, char **at_a,
                            char **at_b);
 
+/* Is there no buffer where one must be? NULL is MPI_BOTTOM, and right for data at absolute addresses: not
+ * those of a predefined type, nor those of a dense one that is not empty, which are where the buffer begins.
+ */
+HL_INLINE bool hl_type_lacks_buffer(const struct hl_type *t, const void *buf)
+{
+    return buf == NULL && (t->predefined || (t->dense && t->size > 0));
+}
+
 HL_INLINE bool hl_type_block(const struct hl_type *t, int64_t count, const void *buf, char **start)
 {
     if (HL_LIKELY(t->dense)) {
