@@ -20,16 +20,16 @@ int hl_fab_datatype(enum hl_basic basic)
         return FI_INT16;
     case HL_BASIC_I32:
         return FI_INT32;
+    case HL_BASIC_WCHAR:
+        return (wchar_t)-1 < 0 ? FI_INT32 : FI_UINT32;
     case HL_BASIC_I64:
         return FI_INT64;
     case HL_BASIC_BYTE:
-    case HL_BASIC_CHAR:
     case HL_BASIC_BOOL:
     case HL_BASIC_U8:
         return FI_UINT8;
     case HL_BASIC_U16:
         return FI_UINT16;
-    case HL_BASIC_WCHAR:
     case HL_BASIC_U32:
         return FI_UINT32;
     case HL_BASIC_U64:

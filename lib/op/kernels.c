@@ -1,5 +1,6 @@
 /* The reduction kernels: every one a loop over unaligned elements, made from the rows below. */
 #include <string.h>
+#include <wchar.h>
 
 #include "kernels.h"
 
@@ -19,6 +20,7 @@ typedef struct {
     X(I8, int8_t, unsigned)                                                                                  \
     X(I16, int16_t, unsigned)                                                                                \
     X(I32, int32_t, uint32_t)                                                                                \
+    X(WCHAR, wchar_t, uint32_t)                                                                              \
     X(I64, int64_t, uint64_t)                                                                                \
     X(I128, i128, u128)
 #define UNSIGNED_ROWS(X)                                                                                     \

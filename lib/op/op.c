@@ -69,7 +69,6 @@ const char *hl_op_basic_words(enum hl_basic basic)
 {
     static const char *const words[HL_BASICS] = {
         [HL_BASIC_BYTE] = "bytes",
-        [HL_BASIC_CHAR] = "characters",
         [HL_BASIC_WCHAR] = "wide characters",
         [HL_BASIC_I8] = "8-bit integers",
         [HL_BASIC_I16] = "16-bit integers",

@@ -15,11 +15,10 @@
  * Rows of pairs must stand together at the end (hl_op_is_pair). */
 #define HL_BASIC_ROWS(X)                                                                                     \
     X(BYTE, 1, 1) /* uninterpreted: BAND, BOR, BXOR only */                                                  \
-    X(CHAR, 1, 1) /* MPI_CHAR, MPI_CHARACTER: moved, never computed with */                                  \
-    X(WCHAR, 4, 4)                                                                                           \
-    X(I8, 1, 1)                                                                                              \
+    X(I8, 1, 1)   /* MPI_CHAR and MPI_CHARACTER too */                                                       \
     X(I16, 2, 2)                                                                                             \
     X(I32, 4, 4)                                                                                             \
+    X(WCHAR, 4, 4) /* wchar_t's integer; external32 has it in 2 bytes */                                     \
     X(I64, 8, 8)                                                                                             \
     X(I128, 16, 16)                                                                                          \
     X(U8, 1, 1)                                                                                              \

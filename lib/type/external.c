@@ -32,7 +32,6 @@ static const struct form index_form = {SWAP, 4, 4};
     }
 static const struct row rows[HL_BASICS] = {
     [HL_BASIC_BYTE] = PLAIN(1),
-    [HL_BASIC_CHAR] = PLAIN(1),
     [HL_BASIC_WCHAR] = {{UNSIGNED_2, 4, 2}, 1},
     [HL_BASIC_I8] = PLAIN(1),
     [HL_BASIC_I16] = PLAIN(2),

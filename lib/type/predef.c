@@ -28,7 +28,7 @@
     X(0x21b, COMPLEX, C32, 4)                                                                                \
     X(0x21c, DOUBLE_PRECISION, F64, 8)                                                                       \
     X(0x21d, DOUBLE_COMPLEX, C64, 8)                                                                         \
-    X(0x21e, CHARACTER, CHAR, 1)                                                                             \
+    X(0x21e, CHARACTER, I8, 1)                                                                               \
     X(0x220, LONG_DOUBLE, LDOUBLE, _Alignof(long double))                                                    \
     X(0x224, C_LONG_DOUBLE_COMPLEX, CLDOUBLE, _Alignof(long double))                                         \
     X(0x225, CXX_LONG_DOUBLE_COMPLEX, CLDOUBLE, _Alignof(long double))                                       \
@@ -46,7 +46,7 @@
     X(0x23c, WCHAR, WCHAR, 4)                                                                                \
     X(0x240, INT8_T, I8, 1)                                                                                  \
     X(0x241, UINT8_T, U8, 1)                                                                                 \
-    X(0x243, CHAR, CHAR, 1)                                                                                  \
+    X(0x243, CHAR, I8, 1)                                                                                    \
     X(0x244, SIGNED_CHAR, I8, 1)                                                                             \
     X(0x245, UNSIGNED_CHAR, U8, 1)                                                                           \
     X(0x247, BYTE, BYTE, 1)                                                                                  \

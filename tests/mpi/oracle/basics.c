@@ -48,6 +48,7 @@ INTEGERS(uint8_t)
 INTEGERS(uint16_t)
 INTEGERS(uint32_t)
 INTEGERS(uint64_t)
+INTEGERS(wchar_t)
 
 typedef long double ldouble;
 #define FLOATS(T)                                                                                            \
@@ -149,7 +150,7 @@ const struct basic basics[] = {
     C(MPI_COMPLEX, float),
     F(MPI_DOUBLE_PRECISION, double),
     C(MPI_DOUBLE_COMPLEX, double),
-    M(MPI_CHARACTER, 1),
+    I(MPI_CHARACTER, int8_t),
     F(MPI_LONG_DOUBLE, ldouble),
     C(MPI_C_LONG_DOUBLE_COMPLEX, ldouble),
     C(MPI_CXX_LONG_DOUBLE_COMPLEX, ldouble),
@@ -164,10 +165,10 @@ const struct basic basics[] = {
     P(MPI_2INTEGER, two_int),
     L(MPI_C_BOOL, uint8_t),
     L(MPI_CXX_BOOL, uint8_t),
-    M(MPI_WCHAR, sizeof(wchar_t)),
+    I(MPI_WCHAR, wchar_t),
     I(MPI_INT8_T, int8_t),
     I(MPI_UINT8_T, uint8_t),
-    M(MPI_CHAR, 1),
+    I(MPI_CHAR, int8_t),
     I(MPI_SIGNED_CHAR, int8_t),
     I(MPI_UNSIGNED_CHAR, uint8_t),
     B("MPI_BYTE", MPI_BYTE, 1, apply_uint8_t, NULL, BYTES, false),
