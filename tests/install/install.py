@@ -184,6 +184,12 @@ def by_suffix(source, work):
             not all(p.endswith(".hotlane") for p in programs):
         print(f"FAILED: program_suffix: installed programs are {sorted(programs)}")
         sys.exit(1)
+    refusing = os.path.join(work, "mpif90.hotlane")
+    shutil.copy(os.path.join(build, "tools", "mpif90.installed"), refusing)
+    refused = subprocess.run(["sh", refusing, "x.f90"], capture_output=True, text=True, check=False)
+    if refused.returncode == 0 or not refused.stderr.startswith("mpif90: Hotlane has no Fortran interface"):
+        print(f"FAILED: program_suffix: mpif90.hotlane: exit code {refused.returncode}: {refused.stderr}")
+        sys.exit(1)
     done.append("suffix")
     print("ok: program_suffix")
 
