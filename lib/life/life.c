@@ -19,6 +19,8 @@
 #include "req.h"
 #include "rx.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -97,10 +99,23 @@ __attribute__((destructor(101))) static void at_end(void)
     }
 }
 
+/* The library of a user's that the archive is part of may be closed by dlclose: it stays from here on, as
+ * libhotlane.so does by itself. Handlers, keys of threads and what MPI must not do twice are for the process.
+ */
+static void stay_loaded(void)
+{
+    Dl_info ours;
+    struct link_map *map;
+    if (dladdr1(&state, &ours, (void **)&map, RTLD_DL_LINKMAP) != 0 && map->l_name[0] != '\0') {
+        (void)dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    }
+}
+
 static void hook(void) HL_REQUIRES(lock)
 {
     if (!hooked) {
         hooked = true;
+        stay_loaded();
         pthread_atfork(hl_mem_fork_prepare, hl_mem_fork_parent, in_child);
         on_exit(at_exit, NULL);
     }
