@@ -1,7 +1,6 @@
 /* Connections as the operating system sees them. */
 #include "links.h"
 
-#include "err.h"
 #include "fab_lib.h"
 
 #include <arpa/inet.h>
@@ -101,31 +100,53 @@ void hl_fab_links(unsigned keep_s, hl_fab_link_fn *fn, void *arg)
     hl_fab_each_socket(look_at, &l);
 }
 
-int hl_fab_knock(const void *name, size_t len)
+struct hl_fab_knock hl_fab_knock(const void *name, size_t len)
 {
+    struct hl_fab_knock k = {-1, 0};
     struct sockaddr_storage a = {0};
     struct hl_fab_host unused;
     if (!hl_fab_link_host(name, len, &unused)) {
-        return -1;
+        return k;
     }
     memcpy(&a, name, len < sizeof a ? len : sizeof a);
-    int fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd >= 0) {
-        (void)connect(fd, (struct sockaddr *)&a,
-                      a.ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
+    k.fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    socklen_t size = a.ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+    /* What fails at once is told here only: SO_ERROR does not have it, and poll calls the socket writable. */
+    if (k.fd >= 0 && connect(k.fd, (struct sockaddr *)&a, size) != 0 && errno != EINPROGRESS) {
+        k.error = errno;
     }
-    return fd;
+    return k;
 }
 
-int hl_fab_knock_end(int fd)
+static enum hl_fab_heard heard_of(int error)
 {
-    struct pollfd p = {fd, POLLOUT, 0};
-    if (poll(&p, 1, 0) == 0) {
-        return HL_ERR_AGAIN;
+    switch (error) {
+    case 0:
+        return HL_FAB_LISTENS;
+    case ECONNREFUSED:
+        return HL_FAB_REFUSED;
+    case ENETUNREACH:
+    case EHOSTUNREACH:
+    case ENETDOWN:
+    case EACCES: /* a route that forbids it, or a filter */
+    case EPERM:
+        return HL_FAB_UNREACHABLE;
+    default:
+        return HL_FAB_IN_VAIN;
     }
-    int error = 0;
-    socklen_t len = sizeof error;
-    (void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len);
-    close(fd);
-    return error == 0 ? 1 : error == ECONNREFUSED ? 0 : HL_ERR_OTHER;
+}
+
+enum hl_fab_heard hl_fab_knock_end(struct hl_fab_knock *k)
+{
+    struct pollfd p = {k->fd, POLLOUT, 0};
+    socklen_t len = sizeof k->error;
+    if (k->error == 0 && poll(&p, 1, 0) == 0) {
+        return HL_FAB_NOT_YET;
+    }
+    if (k->error == 0) {
+        (void)getsockopt(k->fd, SOL_SOCKET, SO_ERROR, &k->error, &len);
+    }
+    close(k->fd);
+    k->fd = -1;
+    return heard_of(k->error);
 }

@@ -36,12 +36,23 @@ bool hl_fab_host_is_loopback(const struct hl_fab_host *host);
 /* Words for it, in `text`. */
 const char *hl_fab_host_text(const struct hl_fab_host *host, char text[64]);
 
-/* Begins to connect to an endpoint, to see whether its process lives: a descriptor for hl_fab_knock_end, or
- * -1: not possible. */
-int hl_fab_knock(const void *name, size_t len);
+/* A connection that is being made to an endpoint, to see whether its process lives. */
+struct hl_fab_knock {
+    int fd;    /* -1: no descriptor was to be had */
+    int error; /* errno's value of what failed, 0: nothing yet */
+};
 
-/* What came of it: 1 somebody listens, 0 nobody does (its host says so), HL_ERR_AGAIN not known yet,
- * HL_ERR_OTHER never will be. Closes the descriptor but for HL_ERR_AGAIN. */
-int hl_fab_knock_end(int fd);
+struct hl_fab_knock hl_fab_knock(const void *name, size_t len);
+
+enum hl_fab_heard {
+    HL_FAB_LISTENS,     /* somebody does */
+    HL_FAB_REFUSED,     /* nobody listens there: its host says so */
+    HL_FAB_UNREACHABLE, /* this host or a router says that there is no way: k->error */
+    HL_FAB_IN_VAIN,     /* no answer ever came, or something else: k->error */
+    HL_FAB_NOT_YET
+};
+
+/* What came of it; k->fd is closed but for NOT_YET. */
+enum hl_fab_heard hl_fab_knock_end(struct hl_fab_knock *k);
 
 #endif

@@ -45,7 +45,8 @@
 #define ASKED 2                       /* ranks whose receive thread I ask: each costs a connection */
 
 struct call {
-    int fd, rank;
+    struct hl_fab_knock knock;
+    int rank;
     uint64_t since_ns;
 };
 
@@ -98,6 +99,17 @@ static bool host_of(int rank, struct hl_fab_host *out)
     return hl_fab_link_host(card->name, card->name_len, out);
 }
 
+const char *hl_rx_where(int rank, char text[HL_RX_WHERE])
+{
+    struct hl_fab_host at;
+    char name[64];
+    text[0] = '\0';
+    if (host_of(rank, &at)) {
+        snprintf(text, HL_RX_WHERE, " at %s", hl_fab_host_text(&at, name));
+    }
+    return text;
+}
+
 static bool is_on(int rank, const struct hl_rx_host *host)
 {
     struct hl_fab_host at;
@@ -112,9 +124,10 @@ static bool see(void *unused, const struct hl_fab_link *link)
     return hl_rx_hosts_see(&alive.hosts, link, alive.now_ns);
 }
 
-static void bury_host(struct hl_rx_host *host)
+/* `why`: what else is known than that it was silent for too long, or NULL. */
+static void bury_host(struct hl_rx_host *host, const char *why)
 {
-    char name[64], ranks[200] = "";
+    char name[64], ranks[200] = "", silent[64];
     size_t at = 0;
     int n = 0;
     for (int r = 0; r < hl_boot.size; r++) {
@@ -129,8 +142,9 @@ static void bury_host(struct hl_rx_host *host)
     if (n == 0) {
         return;
     }
-    hl_log(HL_LOG_WARN, "host %s has not answered for %lld s: its ranks (%d:%s) count as dead",
-           hl_fab_host_text(&host->at, name), (long long)hl_conf.peer_timeout, n, ranks);
+    snprintf(silent, sizeof silent, "has not answered for %lld s", (long long)hl_conf.peer_timeout);
+    hl_log(HL_LOG_WARN, "host %s %s: its ranks (%d:%s) count as dead", hl_fab_host_text(&host->at, name),
+           why != NULL ? why : silent, n, ranks);
     for (int r = 0; r < hl_boot.size; r++) {
         if (is_on(r, host)) {
             host->first = r;
@@ -160,12 +174,12 @@ void hl_rx_told_gone(int rank)
 
 /* ---- ranks ---- */
 
-static int knock(int rank)
+static struct hl_fab_knock knock(int rank)
 {
     const void *data;
     size_t len;
     if (hl_fab_card_get(rank, HL_FAB_PART_RX, &data, &len) != 0 || len != sizeof(struct hl_rx_card)) {
-        return -1;
+        return (struct hl_fab_knock){-1, 0};
     }
     const struct hl_rx_card *card = data;
     return hl_fab_knock(card->name, card->name_len);
@@ -174,10 +188,38 @@ static int knock(int rank)
 /* Calls a rank of another node. */
 static void call(int rank)
 {
-    int fd = alive.n_calls < CALLS ? knock(rank) : -1;
-    if (fd >= 0) {
-        alive.calls[alive.n_calls++] = (struct call){fd, rank, alive.now_ns};
+    struct hl_fab_knock k = {-1, 0};
+    if (alive.n_calls < CALLS && (k = knock(rank)).fd >= 0) {
+        alive.calls[alive.n_calls++] = (struct call){k, rank, alive.now_ns};
         alive.calling = true;
+    }
+}
+
+/* An answer of the host of a rank: somebody listens there, or nobody does. */
+static void answered(struct hl_rx_host *host, int rank, bool listens)
+{
+    char name[64];
+    host->heard = true;
+    host->since_ns = 0;
+    host->back = host->dead;
+    if (!listens && alive.ends_are_deaths && !hl_rx_is_dead(rank)) {
+        hl_log(HL_LOG_WARN, "rank %d is gone: its host %s answers, but the process is not there any more",
+               rank, hl_fab_host_text(&host->at, name));
+        hl_rx_bury(rank);
+    }
+}
+
+/* There is no way to it. One that was heard of before may come back: it is silent. */
+static void unreachable(struct hl_rx_host *host, int error)
+{
+    char why[128];
+    host->asked_ns = alive.now_ns;
+    if (!host->heard && alive.ends_are_deaths) {
+        snprintf(why, sizeof why, "cannot be reached (%s; is the interface up, and is there a route?)",
+                 strerror(error));
+        host->dead = true;
+        host->died_ns = alive.now_ns;
+        bury_host(host, why);
     }
 }
 
@@ -186,29 +228,25 @@ static bool hear(struct call *c)
 {
     struct hl_fab_host at;
     struct hl_rx_host *host = host_of(c->rank, &at) ? hl_rx_hosts_get(&alive.hosts, &at) : NULL;
-    int rc = hl_fab_knock_end(c->fd);
-    if (rc == HL_ERR_AGAIN && (host == NULL || host->dead)) {
-        close(c->fd);
+    enum hl_fab_heard what = hl_fab_knock_end(&c->knock);
+    if (what == HL_FAB_NOT_YET && (host == NULL || host->dead)) {
+        close(c->knock.fd);
         return true;
     }
     if (host == NULL) {
         return true;
     }
-    if (rc >= 0) {
-        host->since_ns = 0;
-        host->back = host->dead;
-        if (rc == 0 && alive.ends_are_deaths && !hl_rx_is_dead(c->rank)) {
-            hl_log(HL_LOG_WARN, "rank %d is gone: its host answers, but the process is not there any more",
-                   c->rank);
-            hl_rx_bury(c->rank);
-        }
+    if (what == HL_FAB_LISTENS || what == HL_FAB_REFUSED) {
+        answered(host, c->rank, what == HL_FAB_LISTENS);
         return true;
     }
-    if (rc != HL_ERR_AGAIN || alive.now_ns - c->since_ns > ANSWER_NS) {
+    if (what == HL_FAB_UNREACHABLE) {
+        unreachable(host, c->knock.error);
+    } else if (what == HL_FAB_IN_VAIN || alive.now_ns - c->since_ns > ANSWER_NS) {
         host->asked_ns = alive.now_ns;
     }
-    c->fd = rc == HL_ERR_AGAIN ? c->fd : knock(c->rank);
-    return c->fd < 0;
+    c->knock = what == HL_FAB_NOT_YET ? c->knock : knock(c->rank);
+    return c->knock.fd < 0;
 }
 
 static void hear_calls(void)
@@ -399,7 +437,7 @@ static void look(void)
         if (host->dead && host->back) {
             tell_ranks(host);
         } else if (host->dead && died > 0) {
-            bury_host(host);
+            bury_host(host, NULL);
         } else if (host->dead && alive.n_calls == 0) {
             call(host->first); /* is it back? */
         } else if (!host->dead) {
@@ -437,10 +475,11 @@ uint64_t hl_rx_alive_look(void)
         return LOOK_NS;
     }
     if (alive.given_up != 0) {
+        char where[HL_RX_WHERE];
         int rank = alive.given_up - 1;
         alive.given_up = 0;
-        hl_log(HL_LOG_WARN, "rank %d has answered nothing for %lld s: it counts as dead", rank,
-               (long long)hl_conf.peer_timeout);
+        hl_log(HL_LOG_WARN, "rank %d%s has answered nothing for %lld s: it counts as dead", rank,
+               hl_rx_where(rank, where), (long long)hl_conf.peer_timeout);
         hl_rx_bury(rank);
     }
     if (now >= alive.next_ns) {
@@ -458,7 +497,7 @@ uint64_t hl_rx_alive_look(void)
 void hl_rx_alive_close(void)
 {
     for (int i = 0; i < alive.n_calls; i++) {
-        close(alive.calls[i].fd);
+        close(alive.calls[i].knock.fd);
     }
     hl_rx_hosts_free(&alive.hosts);
     free(alive.stops);

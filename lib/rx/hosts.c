@@ -66,6 +66,7 @@ bool hl_rx_hosts_see(struct hl_rx_hosts *h, const struct hl_fab_link *link, uint
         note(h, (size_t)(host - h->host), link);
     }
     uint64_t ago_ns = link->heard_ms * 1000000;
+    host->heard |= link->connected;
     uint64_t heard_ns = link->connected && ago_ns < now_ns ? now_ns - ago_ns : 0;
     if (host->dead) {
         host->back = host->back || heard_ns > host->died_ns;

@@ -13,6 +13,7 @@ struct hl_rx_host {
     uint64_t since_ns; /* of the look that found it silent, 0: it answers */
     uint64_t asked_ns; /* of the last look that found a question without answer */
     uint64_t died_ns;  /* valid when dead */
+    bool heard;        /* of it there was an answer at some time */
     bool dead, back;
     bool lost;   /* this look misses a connection that the one before saw: perhaps a process has ended */
     int first;   /* a rank of it, called to see whether it is back; valid when dead */

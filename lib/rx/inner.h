@@ -99,6 +99,10 @@ void hl_rx_out_close(void);
  * host, which dies by itself, or answers: then the rank is stopped. (alive.c) */
 bool hl_rx_gives_up(int rank, uint64_t waited_ns);
 
+/* " at ADDRESS" of a rank of another node, for words about it; "" where the network has no such addresses. */
+#define HL_RX_WHERE 80
+const char *hl_rx_where(int rank, char text[HL_RX_WHERE]);
+
 /* ---- foreign descriptors (watch.c) ---- */
 void hl_rx_watch_run(int fd);
 bool hl_rx_watch_look(void); /* calls who asked for looks; true: look again soon */

@@ -99,9 +99,10 @@ static bool settle(struct hl_rx_out *out, uint64_t now)
         if (!hl_rx_gives_up(out->peer, now - out->since_ns)) {
             return false;
         }
+        char where[HL_RX_WHERE];
         hl_log(HL_LOG_WARN,
-               "a message to rank %d could not leave for %lld s: unreachable (dead, or out of descriptors)",
-               out->peer, (long long)hl_conf.peer_timeout);
+               "a message to rank %d%s could not leave for %lld s: unreachable (dead, or out of descriptors)",
+               out->peer, hl_rx_where(out->peer, where), (long long)hl_conf.peer_timeout);
     } else if (rc != 0 && rc != HL_ERR_PROC_ABORTED) {
         hl_log(HL_LOG_WARN, "a message to rank %d is lost: %s", out->peer, hl_err_text(rc));
     }

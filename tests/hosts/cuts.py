@@ -5,11 +5,12 @@ import os
 import random
 import re
 import signal
+import subprocess
 import sys
 import time
 
 import hosts
-from job import Job, main, program
+from job import Job, harness, main, program
 from harness import until
 
 TIMEOUT = 2  # HOTLANE_PEER_TIMEOUT
@@ -165,6 +166,46 @@ def a_host_without_a_network_is_named():
         assert job.code not in (0, None) and "no network interface of this host is up but the loopback" in job.out, job.show()
 
 
+# ---- there is no way ----
+
+def no_way(name, what, words, within, blocked, env, launcher=None):
+    """Routes are taken away before the job begins, or else when it says so: on host K the address of the other one is
+    "unreachable", of which the kernel tells who asks, or a "blackhole" that takes all in silence."""
+    with hosts.Hosts(2) as there:
+        def block():
+            for k, kind in blocked.items():
+                subprocess.run(there.at(k) + ["ip", "route", "add", kind, f"10.77.0.{3 - k}/32"], check=True)
+        later = what == "later"
+        if not later:
+            block()
+        place = [] if launcher else there.place()
+        job = Job(2, place, [program(name), "receive" if later else what], env=env, launcher=launcher)
+        if later:
+            job.until("cut\n")
+            block()
+        begin = time.monotonic()
+        job.end(60)
+        assert job.code not in (0, 137) and re.search(words, job.out), job.show()
+        assert time.monotonic() - begin < within * harness.crowd(), f"{time.monotonic() - begin:.0f} s: {job.show()}"
+
+
+def who_cannot_be_reached_is_an_error():
+    """At once where the kernel says so, with the address; else when the time for silence is over."""
+    unreachable = r"host {} cannot be reached \({}.*\): its ranks \(1: {}\) count as dead".format
+    silent_host = r"host 10\.77\.0\.[12] has not answered for 2 s: its ranks \(1: [01]\) count as dead"
+    down = {"HOTLANE_NEAR": "0"}, ["unshare", "--net", os.path.join(Job.build, "tools", "mpiexec")]
+    loopback = unreachable(r"127\.0\.0\.1", "Network is unreachable", "[01]")
+    cases = [("the loopback is down", no_way, "hosts/hosts_waits", "receive", loopback, 10, {}, *down),
+             ("no route", no_way, "hosts/hosts_waits", "receive", unreachable(r"10\.77\.0\.2", "No route to host", "1"), 10,
+              {1: "unreachable"}, {}),
+             ("nothing comes back", no_way, "hosts/hosts_waits", "receive", silent_host, TIMEOUT + 10, {2: "blackhole"}, silent()),
+             ("no route any more", no_way, "hosts/hosts_waits", "later", silent_host, TIMEOUT + 10, {1: "unreachable"}, silent()),
+             ("silence later", no_way, "hosts/hosts_waits", "later", silent_host, TIMEOUT + 10, {2: "blackhole"}, silent())]
+    if os.path.exists(program("hosts/hosts_shmem_waits")):
+        cases.append(("shmem, the loopback is down", no_way, "hosts/hosts_shmem_waits", "put", loopback, 10, {}, *down))
+    together(cases)
+
+
 def who_was_given_up_is_told():
     """Only the first host's ranks have lost patience when the cable is plugged in again."""
     with hosts.Hosts(2) as there:
@@ -248,7 +289,8 @@ def other_deaths_that_nobody_tells_of():
 
 GROUPS = {
     "cuts": [messages_and_collectives_end, one_sided_operations_end, jobs_that_do_not_ask_for_errors_end,
-             a_host_without_a_network_is_named, a_cut_that_heals_loses_nothing, a_death_that_nobody_tells_of],
+             a_host_without_a_network_is_named, who_cannot_be_reached_is_an_error, a_cut_that_heals_loses_nothing,
+             a_death_that_nobody_tells_of],
     "stops": [a_stopped_process_is_waited_for, who_was_given_up_is_told, never_is_never],
     "all cuts": [all_messages_and_collectives_end, direct_one_sided_operations_end, other_jobs_end, longer_ones_that_heal,
                  many_seeds_that_heal, other_deaths_that_nobody_tells_of],
