@@ -313,6 +313,50 @@ def what_ranks_leave_running_is_killed():
     in_time(job.seconds)
 
 
+def held(pid):
+    """Holds a process as a debugger does; the function that lets it go on."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    attach, detach = 16, 17
+    if libc.ptrace(attach, pid, None, None) != 0:
+        raise Skip(f"no right to trace: {os.strerror(ctypes.get_errno())}")
+    until(lambda: state_of(pid) == "t", "it is held")
+
+    def release():
+        os.waitpid(pid, WALL)
+        libc.ptrace(detach, pid, None, None)
+    return release
+
+
+def killed_but_traced(seconds):
+    """A job whose rank 1 was killed `seconds` ago at least. It is traced: the launcher sees its end when its tracer, we, has."""
+    job, pids = sleepers(2)
+    held(pids[1])
+    os.waitpid(pids[1], WALL)
+    for _ in range(2):  # the second signal kills at once
+        job.process.terminate()
+        until(lambda: state_of(pids[0]) == "Z", "rank 0 is gone")
+    until(lambda: state_of(pids[1]) == "Z", "rank 1 is killed")
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        job.process.wait(seconds)
+    os.waitpid(pids[1], WALL)
+    return job.end(), pids[1]
+
+
+def who_is_slow_to_go_when_killed_is_waited_for():
+    """As a process with much memory is."""
+    job, _ = killed_but_traced(3)
+    same((job.code, job.err), (143, "mpiexec: told to end by signal 15 (Terminated)\n"))
+    job.must_leave_nothing()
+
+
+def who_does_not_go_when_killed_is_named():
+    job, pid = killed_but_traced(30)
+    same((job.code, job.err.splitlines()[1:]), (143, [f"mpiexec: rank 1 (pid {pid}) cannot be killed and is left behind"]))
+    assert 5 <= job.seconds < 20, job.seconds
+    job.must_leave_nothing()
+
+
 def a_stop_and_a_continue_reach_the_ranks():
     job, pids = sleepers(2)
     job.process.send_signal(signal.SIGTSTP)
@@ -1392,21 +1436,6 @@ def a_stopped_rank_is_said_once():
     stops.play(by_script, RANK, stops.BY_PEERS)
 
 
-def held(pid):
-    """Holds a process as a debugger does; the function that lets it go on."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
-    attach, detach = 16, 17
-    if libc.ptrace(attach, pid, None, None) != 0:
-        raise Skip(f"no right to trace: {os.strerror(ctypes.get_errno())}")
-    until(lambda: state_of(pid) == "t", "it is held")
-
-    def release():
-        os.waitpid(pid, WALL)
-        libc.ptrace(detach, pid, None, None)
-    return release
-
-
 def rank_1_of(job):
     return until(lambda: [p for p in job.left() if b"PMI_RANK=1\0" in environment_of(p)], "rank 1 is there")[0]
 
@@ -1549,7 +1578,7 @@ GROUPS = {
                 killing_the_guardian_changes_nothing,
                 killing_the_launcher_and_a_guardian_leaves_nothing, guardians_do_not_look_like_the_launcher,
                 a_job_within_a_rank_ends_with_the_outer_one, an_abort_in_answer_to_a_death_does_not_hide_it, who_dies_slowly_is_still_the_cause,
-                killing_a_rank_ends_the_job, what_ranks_leave_running_is_killed,
+                killing_a_rank_ends_the_job, what_ranks_leave_running_is_killed, who_is_slow_to_go_when_killed_is_waited_for,
                 a_stop_and_a_continue_reach_the_ranks, user_defined_signals_are_passed_on, the_timeout_ends_the_job_with_124, the_timeout_does_not_wait_for_a_reader,
                 the_timeout_does_not_touch_a_job_in_time],
     "output": [lines_are_never_cut, lines_to_a_file_are_never_cut, lines_of_both_streams_share_a_pipe, streams_stay_apart,
@@ -1591,7 +1620,7 @@ GROUPS = {
     "crowds": [floods_of_node_messages_lose_none,
                programs_of_mpich_start_under_our_launcher, random_talk_never_breaks_the_server, too_many_ranks_are_refused_before_the_start,
                a_low_soft_limit_of_descriptors_is_raised, many_ranks_meet, many_ranks_talk, deaths_in_a_crowd_leave_nothing,
-               killing_the_launcher_at_any_moment_leaves_nothing],
+               killing_the_launcher_at_any_moment_leaves_nothing, who_does_not_go_when_killed_is_named],
 }
 
 if __name__ == "__main__":

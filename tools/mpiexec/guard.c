@@ -82,7 +82,8 @@ static _Noreturn void guard_main(void)
             kill(-groups[i], SIGKILL);
         }
     }
-    for (int i = 0; i < 50 && hl_mx_kill_all_that(is_of_job); i++) {
+    int64_t until = hl_mx_now_ms() + HL_MX_GRACE_KILL;
+    while (hl_mx_kill_all_that(is_of_job) && hl_mx_now_ms() < until) {
         usleep(2000); /* the killed take a moment to go, and may have been starting others */
     }
     _exit(0);

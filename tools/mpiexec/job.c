@@ -71,7 +71,7 @@ static void kill_all(void)
     hl_mx.killing = true;
     hl_mx.kill_at = 0;
     signal_all(SIGKILL);
-    hl_mx.give_up_at = hl_mx_now_ms() + 2000;
+    hl_mx.give_up_at = hl_mx_now_ms() + HL_MX_GRACE_KILL;
 }
 
 void hl_mx_end(int code, int sig, int grace_ms)
@@ -379,15 +379,18 @@ static bool is_stray(int proc, const char *name)
 
 void hl_mx_cleanup(void)
 {
+    bool left = false; /* it has had its time */
     signal_all(SIGKILL);
     hl_mx_out_finish(!hl_mx.hurried);
     for (int i = 0; i < hl_mx.size; i++) {
         if (hl_mx.rank[i].pid && waitpid(hl_mx.rank[i].pid, NULL, hl_mx.rank[i].exited ? 0 : WNOHANG) == 0) {
             hl_mx_say("rank %d (pid %d) cannot be killed and is left behind", i, (int)hl_mx.rank[i].pid);
+            left = true;
         }
     }
     hl_mx_guard_stop();
-    for (int i = 0; i < 100; i++) {
+    int64_t until = hl_mx_now_ms() + (left ? 0 : HL_MX_GRACE_KILL);
+    do {
         pid_t p;
         while ((p = waitpid(-1, NULL, WNOHANG)) > 0) {
             ;
@@ -397,5 +400,5 @@ void hl_mx_cleanup(void)
         }
         struct timespec t = {0, 2000000};
         nanosleep(&t, NULL);
-    }
+    } while (hl_mx_now_ms() < until);
 }

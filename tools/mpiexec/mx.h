@@ -241,6 +241,9 @@ void hl_mx_cleanup(void);
 #define HL_MX_GRACE_ABORT 30
 #define HL_MX_GRACE_CAUSE 200
 #define HL_MX_GRACE_DYING 2000
+/* Milliseconds that a killed process may take to go, as one does that has much memory to give back or waits
+ * for a disk, before it counts as one that cannot be killed. */
+#define HL_MX_GRACE_KILL 5000
 /* Milliseconds after which an unfinished line of rank 0 counts as a question to whoever types. */
 #define HL_MX_PROMPT 100
 /* Milliseconds that leftovers of a rank may keep its output open after all ranks have exited. */
