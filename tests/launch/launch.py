@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The launcher keeps its promises. usage: launch.py GROUP MPIEXEC LAUNCH_RANK"""
+"""The launcher keeps its promises. usage: launch.py GROUP MPIEXEC LAUNCH_RANK [CPUS]"""
 import contextlib
 import ctypes
 import os
@@ -21,6 +21,7 @@ import stops
 from harness import MPIEXEC, RANK, Job, Skip, environment_of, holds, in_time, main, parent_of, run, same, state_of, until
 
 PYTHON = sys.executable
+CPUS = sys.argv[4] if len(sys.argv) > 4 else ""  # makes a launcher of eight CPUs
 WALL = 0x40000000  # of waitpid: also what is traced and no child
 
 
@@ -567,11 +568,11 @@ def input_that_rank_0_does_not_take_is_left():
     same(out.stdout, b"took one\ntwo\n")
 
 
-def on_terminal(*args):
+def on_terminal(*args, **more):
     """A job whose three descriptors are a terminal of its own session; returns (job, our end)."""
     ours, theirs = pty.openpty()
     job = Job(*args, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-              preexec_fn=lambda: __import__("fcntl").ioctl(theirs, __import__("termios").TIOCSCTTY, 0))
+              preexec_fn=lambda: __import__("fcntl").ioctl(theirs, __import__("termios").TIOCSCTTY, 0), **more)
     os.close(theirs)
     return job, ours
 
@@ -656,6 +657,8 @@ def variables_are_set_and_the_part_wins():
     job = run("-genv", "A", "all", "-genv", "B", "all", "-n", 1, "-env", "B", "one", "-x", "C=c=c", *sh("echo $A $B $C"),
               ":", "-n", 1, "-x", "A", *sh("echo $A $B $C"))
     same(sorted(job.out.splitlines()), ["all all", "all one c=c"])
+    job = run("-genv", "A=1", "--genv=B=2=2", "-env", "C=", *sh("echo $A $B ${C-unset}"), env={"C": "outer"})
+    same((job.code, job.out, job.err), (0, "1 2=2\n", ""))
 
 
 def an_outer_launchers_variables_do_not_get_in():
@@ -688,8 +691,8 @@ def the_nearest_option_is_named():
     for wrong, near in (("--tag-outptu", "--tag-output"), ("-nn", "-n"), ("--bindto", "--bind-to"), ("--tiemout", "--timeout"),
                         ("-wdr", "--wdir")):
         refused(wrong, "x", words=[wrong, f"nearest is {near}"])
-    for args, words in ((["-configfile", "x"], "`:` between"), (["--app", "x"], "`:` between"), (["--mca", "a", "b"], "-genv NAME VALUE"),
-                        (["--ntasks=4", "x"], "given by -n"), (["-genvnone", "x"], "env -i")):
+    for args, words in ((["-configfile", "x"], "`:` between"), (["--app", "x"], "`:` between"), (["-bind-to-core", "x"], "--bind-to core"),
+                        (["--ntasks=4", "x"], "write -n N"), (["-genvnone", "x"], "env -i")):
         refused(*args, words=[args[0], words])
     for wrong in ("-profile", "--xyzxyz", "-z"):
         refused(wrong, "x", words=[f"unknown option {wrong} (--help lists all)"])
@@ -701,7 +704,10 @@ def impossible_values_are_refused():
     refused("--timeout", "0", "true", words=["above 0"])
     refused("-n", words=["missing"])
     refused("-env", "A", words=["missing"])
-    refused("-genv", "A=B", "C", "true", words=["NAME VALUE"])
+    refused("-genv", "=B", "true", words=["NAME VALUE"])
+    refused("-genv=A", "B", "true", words=["NAME VALUE"])
+    refused("--mca=a", "b", "true", words=["two values, KEY VALUE"])
+    refused("--mca", "a", words=["KEY VALUE is missing"])
     refused("-n", 2, words=["no program"])
     refused("-n", 2, "true", ":", words=["no program"])
     refused(words=["no program"])
@@ -732,14 +738,15 @@ def slots_are_added_up_and_too_few_are_told():
                                 (("-H", "localhost:1"), 2, ["2 ranks for 1 slot of"]),
                                 (("-H", "localhost:1,localhost:1"), 2, []),
                                 (("-H", "localhost:1,localhost"), 4, [])):
-            job = run(*hosts, "-n", n, *sh("echo $PMI_RANK"), share=False)
+            job = run("-v", *hosts, "-n", n, *sh("echo $PMI_RANK"), share=False)
             same((job.code, sorted(job.out.split())), (0, [str(r) for r in range(n)]))
             told = [line for line in job.err.splitlines() if "take turns" not in line]
             same(len(told), len(lines))
             for line, words in zip(told, lines):
                 holds(line, words)
-        same(run("-H", "localhost:1", "-n", 2, "true").err, "")  # --oversubscribe
-        job = run("-H", "localhost:1", "-n", 1, "true", ":", "-H", "localhost:1", "-n", 1, "true", share=False)
+        for share in (True, False):  # --oversubscribe; nobody looks on
+            same(run("-H", "localhost:1", "-n", 2, "true", share=share).err, "")
+        job = run("-v", "-H", "localhost:1", "-n", 1, "true", ":", "-H", "localhost:1", "-n", 1, "true", share=False)
         assert "slots" not in job.err, job.err
         f.write("localhost slots=none\n")
         f.flush()
@@ -748,11 +755,48 @@ def slots_are_added_up_and_too_few_are_told():
 
 
 def what_has_no_effect_is_accepted_with_one_line():
-    for args in (["--allow-run-as-root"], ["-ppn", 2], ["-N", 2], ["--map-by", "slot"], ["--rank-by", "slot"]):
-        job = run(*args, "true")
-        same((job.code, job.out, len(job.err.splitlines())), (0, "", 1))
-        holds(job.err, str(args[0]), "accepted")
-    refused("--map-by", "node", "true", words=["slot only"])
+    """All of them in one line, however many."""
+    words = ["--allow-run-as-root", "--mca", "btl", "self,vader", "-mca", "pml", "ob1", "-iface", "ib0", "-rr", "-bootstrap", "ssh", "-envall",
+             "--rank-by", "core", "--display=map", "-genvlist", "A,B"]
+    job = run(*words, "-n", 2, *sh("echo $PMI_SIZE"))
+    same((job.code, job.out, len(job.err.splitlines())), (0, "2\n2\n", 1))
+    holds(job.err, "accepted, without effect here: --allow-run-as-root, --mca btl, -mca pml, -iface ib0, -rr, -bootstrap ssh, -envall, "
+          "--rank-by core, --display=map, -genvlist A,B (")
+    same(run("-q", *words, "true").err, "")
+    refused("--rank-by", "socket", "true", words=["numbered as they are placed"])
+
+
+def ranks_of_each_machine_are_the_ranks():
+    for words, n, noted in ((["-ppn", 2], 2, ""), (["-N", 3], 3, ""), (["--map-by", "ppr:2:node"], 2, ""), (["-npernode=2", "-n", 2], 2, ""),
+                            (["-n", 2, "-perhost", 4], 2, ""), (["-n", 4, "-ppn", 2], 4, "-ppn 2"), (["--map-by", "ppr:1:node", "-n", 2], 2, "--map-by")):
+        job = run(*words, *sh("echo $PMI_SIZE"))
+        same((job.code, job.out), (0, f"{n}\n" * n))
+        same(len(job.err.splitlines()), 1 if noted else 0)
+        holds(job.err, noted)
+    refused("-ppn", "0", "true", words=["number of ranks"])
+    refused("--map-by", "ppr:2:socket", "true", words=["for each node only"])
+    refused("--map-by", "ppr:x:node", "true", words=["number of ranks"])
+
+
+def job_scripts_of_others_run():
+    """What users of Hydra and Open MPI type: either it starts the same job, or one line says what to write."""
+    here = socket.gethostname()
+    with tempfile.NamedTemporaryFile(mode="w") as f:
+        f.write(f"{here} slots=4\n")
+        f.flush()
+        for text in ("-genv A=1 -np 2", "-genv A 1 -n 2 -envall", f"-machinefile {f.name} -ppn 2 -genv A 1 -n 2", "-n 2 -env A=1 -iface lo -l",
+                     "-bootstrap ssh -rr -genv A=1 -genvall -n 2", f"-f {f.name} -hosts localhost -bind-to none -np 2 -genv A=1",
+                     "--mca btl self,vader --mca pml ob1 -x A=1 -np 2 --oversubscribe", "--map-by core --bind-to none -x A=1 -n 2",
+                     "--map-by socket:OVERSUBSCRIBE --bind-to none -x A=1 -n 2", "--map-by node -x A=1 -n 2 --report-bindings",
+                     f"--hostfile {f.name} --host {here}:4 -x A=1 -np 2", "-x A=1 --npernode 2 --display-map", "--tag-output -x A=1 -np 2",
+                     "--output tag --prtemca a b --map-by ppr:2:node --runtime-opions", "-print-all-exitcodes -genv A=1 -n 2 -verbose",
+                     "--bind-to core:overload-allowed --map-by :OVERSUBSCRIBE -x A=1 -n 2 --rank-by slot"):
+            job = run(*text.split(), *sh("echo A is $A of $PMI_SIZE"))
+            if "opions" in text:  # a slip is one anywhere
+                same((job.code, len(job.err.splitlines())), (2, 1))
+                continue
+            same((text, job.code, job.out.count("A is 1 of 2")), (text, 0, 2))
+            assert "nearest" not in job.err, job.err
 
 
 def output(command):
@@ -813,13 +857,64 @@ def ranks_are_bound_to_cores_nodes_and_sockets():
     same(len(job.err.splitlines()), 1)
 
 
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="ascii") as f:
+        f.write(text)
+
+
+def eight_cpus(folder):
+    """Four cores of two threads, three of them on socket 0; NUMA nodes of two cores."""
+    for cpu in range(8):
+        core = cpu % 4
+        at = f"{folder}/devices/system/cpu/cpu{cpu}/topology"
+        write(f"{at}/core_cpus_list", f"{core},{core + 4}\n")
+        write(f"{at}/package_cpus_list", "3,7\n" if core == 3 else "0-2,4-6\n")
+    for node in (0, 1):
+        write(f"{folder}/devices/system/node/node{node}/cpulist", f"{2 * node}-{2 * node + 1},{2 * node + 4}-{2 * node + 5}\n")
+
+
+def the_order_of_ranks_is_chosen():
+    """By --map-by, or by the variable that Cray's users set; without a binding neither has a meaning."""
+    if not CPUS:
+        raise Skip("a sanitizer must be loaded first")
+    core = lambda r: f"{r},{r + 4}"  # noqa: E731
+    nodes, cores = ["0-1,4-5", "2-3,6-7"], [core(r) for r in range(4)]
+    sockets = ["0-2,4-6", "3,7"]
+    with tempfile.TemporaryDirectory() as d:
+        eight_cpus(d)
+        for words, method, got in (("--bind-to numa", None, [0, 0, 1, 1]), ("--bind-to numa --map-by numa", None, [0, 1, 0, 1]),
+                                   ("--bind-to numa", "0", [0, 1, 0, 1]), ("--bind-to numa", "1", [0, 0, 1, 1]),
+                                   ("--bind-to numa", "2", [0, 1, 1, 0]), ("--bind-to numa --map-by slot", "0", [0, 0, 1, 1]),
+                                   ("--bind-to socket --map-by socket", None, [0, 1, 0, 1]), ("--bind-to package --map-by core", None, [0, 0, 1, 1]),
+                                   ("--bind-to core", None, [0, 1, 2, 3]), ("--bind-to core --map-by numa", None, [0, 2, 1, 3]),
+                                   ("--bind-to core", "2", [0, 2, 3, 1]), ("--bind-to core --map-by socket", None, [0, 3, 1, 2])):
+            place = cores if "core " in words + " " and "package" not in words else sockets if "socket" in words or "package" in words else nodes
+            env = {"LD_PRELOAD": CPUS, **({"MPICH_RANK_REORDER_METHOD": method} if method else {})}
+            job = run("--sysfs", d, *words.split(), "--report-bindings", "-n", 4, "true", env=env)
+            at = [line.split("CPUs ")[1].split(", shared")[0] for line in job.err.splitlines()]
+            same((words, method, job.code, at), (words, method, 0, [place[i] for i in got]))
+        env = {"LD_PRELOAD": CPUS}
+        job = run("--sysfs", d, "--bind-to", "hwthread", "--report-bindings", "-n", 3, "true", env=env)
+        same(job.err.splitlines(), [f"mpiexec: rank {r}: bound to one hwthread, CPU {r}" for r in range(3)])
+        job = run("--sysfs", d, "--bind-to", "core", "--map-by", "numa", "--report-bindings", "-n", 6, "true", env=env)
+        same([line.split("CPUs ")[1].split(", shared")[0] for line in job.err.splitlines()], [cores[i] for i in (0, 2, 1, 3, 0, 2)])
+        refused("--bind-to", "core", "true", env={"MPICH_RANK_REORDER_METHOD": "3"}, words=["MPICH_RANK_REORDER_METHOD=3", "must be 0, 1 or 2", "--bind-to 0-3"])
+        same(run("true", env={"MPICH_RANK_REORDER_METHOD": "3"}).err, "")
+        holds(run("--map-by", "numa", "true").err, "without effect here: --map-by without --bind-to (")
+    for wrong in ("core:2", "socket:x"):
+        refused("--bind-to", wrong, "true", words=[f"--bind-to {wrong}", "a set of CPUs for each, as in 0-3:4-7"])
+    refused("--map-by", "slot:PE=4", "true", words=["no PE=4 here", "--bind-to 0-3:4-7"])
+    refused("--map-by", "l3cache", "true", words=["must be slot, core"])
+
+
 def ranks_are_bound_to_the_sets_of_a_list():
     a, b = two_cpus()
     job = run("--bind-to", f"{b}:{a},{b}:{a}", "--report-bindings", "-n", 2, *cpus_of(), ":", *cpus_of())
     same(sorted(job.out.splitlines()), [f"0 [{b}]", f"1 [{a}, {b}]", f"2 [{a}]"])
     holds(job.err, f"rank 0: bound, CPU {b}\n", f"rank 2: bound, CPU {a}\n")
     for text in ("", "x", "0-", "1-0", "0::1", "0,", "0:", "cores", "-1"):
-        refused(f"--bind-to={text}", "-n", 2, "true", words=["none, core, numa, socket, or a set of CPUs for each rank"])
+        refused(f"--bind-to={text}", "-n", 2, "true", words=["none, core, hwthread, numa, socket, or a set of CPUs for each rank"])
     refused("--bind-to", f"{a}:{b}", "-n", 3, "true", words=["2 sets of CPUs for 3 ranks"])
     refused("--bind-to", f"{a}:1023", "-n", 2, "true", words=["set 2 is CPU 1023", "this launcher may use"])
     every_other = ",".join(str(cpu) for cpu in range(0, 1024, 2))  # the longest of sets is said whole
@@ -858,9 +953,14 @@ def threads_that_take_turns_are_told_in_one_line():
                              (["--bind-to", "core", "-n", 2, "true"], {"OMP_NUM_THREADS": "2"}, f"bound to CPU {a} have 2 threads"),
                              (["--bind-to", f"{a}:{a}", "-n", 2, "true"], {}, f"bound to CPU {a} have 2 threads"),
                              (["--oversubscribe", "-n", 9, "true"], {}, "")):
-        job = run(*words, env=env, **both)
+        job = run("-v", *words, env=env, **both)
         same((job.code, len(job.err.splitlines())), (0, 1 if line else 0))
         holds(job.err, line)
+        same(run(*words, env=env, **both).err, "")  # suites that compare output are not disturbed
+    many = len(os.sched_getaffinity(0)) + 1
+    job, tty = on_terminal("-n", many, "true", share=False)
+    holds(rest_of(tty).decode(), f"{many} ranks have {many} threads, which take turns")
+    same(job.end().code, 0)
 
 
 def counted(*words, env=None, **more):
@@ -930,7 +1030,7 @@ def confined_to_one_cpu(cpu, enter):
     for place in ("core", "numa", "socket"):
         same(run("--bind-to", place, "-n", 1, *cpus_of(), **confined).out, f"0 [{cpu}]\n")
     refused("--bind-to", "core", "-n", 2, "true", words=["2 ranks, but this launcher may use 1 core (CPU"], **confined)
-    holds(run("-n", 2, "true", **confined).err, "2 ranks have 2 threads, which take turns on 1 CPU (")
+    holds(run("-v", "-n", 2, "true", **confined).err, "2 ranks have 2 threads, which take turns on 1 CPU (")
     same(run("-n", 1, "true", **confined).err, "")
     same(counted("-n", 2, preexec_fn=enter), [1, 1])
 
@@ -1593,8 +1693,9 @@ GROUPS = {
                 the_launchers_own_variables_are_refused, the_working_directory_is_set,
                 parts_share_one_numbering, the_nearest_option_is_named, impossible_values_are_refused,
                 other_machines_are_refused_with_the_reason, slots_are_added_up_and_too_few_are_told,
-                what_has_no_effect_is_accepted_with_one_line, help_and_version_go_to_standard_output, ranks_are_bound_to_cores_nodes_and_sockets,
-                ranks_are_bound_to_the_sets_of_a_list, only_the_launchers_own_cpus_are_given,
+                what_has_no_effect_is_accepted_with_one_line, ranks_of_each_machine_are_the_ranks,
+                job_scripts_of_others_run, help_and_version_go_to_standard_output, ranks_are_bound_to_cores_nodes_and_sockets,
+                ranks_are_bound_to_the_sets_of_a_list, the_order_of_ranks_is_chosen, only_the_launchers_own_cpus_are_given,
                 threads_that_take_turns_are_told_in_one_line, ranks_count_the_cpus_that_they_may_use,
                 a_launcher_that_is_confined_counts_what_it_may_use, a_control_group_confines_as_well],
     "protocol": [the_conversation_is_pmi_1, lines_may_come_in_pieces_or_together, nonsense_ends_the_job_with_a_line,

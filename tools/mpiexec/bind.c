@@ -12,14 +12,18 @@ struct place {
     cpu_set_t cpus;
     int id; /* the system's number of it */
 };
-static struct place *place;
-static int places;
-static cpu_set_t allowed; /* to the launcher */
+struct places {
+    struct place *at;
+    int n;
+};
+static struct places bound; /* what ranks are bound to; none: they are not */
+static int *place_at;       /* of each rank */
+static cpu_set_t allowed;   /* to the launcher */
 static const struct hl_mx_opts *opts;
 
 static const char *const names[] = {
-    [HL_MX_BIND_NONE] = "none",     [HL_MX_BIND_CORE] = "core", [HL_MX_BIND_NUMA] = "NUMA node",
-    [HL_MX_BIND_SOCKET] = "socket", [HL_MX_BIND_LIST] = "list",
+    [HL_MX_BIND_NONE] = "none",      [HL_MX_BIND_CORE] = "core",     [HL_MX_BIND_THREAD] = "hwthread",
+    [HL_MX_BIND_NUMA] = "NUMA node", [HL_MX_BIND_SOCKET] = "socket", [HL_MX_BIND_LIST] = "list",
 };
 
 enum { PATH = 512 };
@@ -27,12 +31,12 @@ enum { PATH = 512 };
 #define REFUSE(...) (hl_mx_say(__VA_ARGS__), 2)
 
 /* Adds what of `cpus` the launcher may use, if there is any. */
-static void add_place(const cpu_set_t *cpus, int id)
+static void add_place(struct places *to, const cpu_set_t *cpus, int id)
 {
-    place = hl_mx_realloc(place, sizeof *place * (size_t)(places + 1));
-    CPU_AND(&place[places].cpus, cpus, &allowed);
-    place[places].id = id;
-    places += CPU_COUNT(&place[places].cpus) > 0;
+    to->at = hl_mx_realloc(to->at, sizeof *to->at * (size_t)(to->n + 1));
+    CPU_AND(&to->at[to->n].cpus, cpus, &allowed);
+    to->at[to->n].id = id;
+    to->n += CPU_COUNT(&to->at[to->n].cpus) > 0;
 }
 
 /* The CPUs that share `what` with `cpu`, itself at least: the first of the two files that is there. */
@@ -50,8 +54,9 @@ static void beside(int cpu, const char *file, const char *older, cpu_set_t *set)
     CPU_SET(cpu, set);
 }
 
-/* Cores or sockets: groups of CPUs that name each other. Sockets count from 0 in the order of their CPUs. */
-static void find_groups(const char *file, const char *older)
+/* Cores or sockets: groups of CPUs that name each other; single CPUs without a file. Sockets count from 0 in
+ * the order of their CPUs. */
+static void find_groups(struct places *to, const char *file, const char *older)
 {
     cpu_set_t seen, set;
     CPU_ZERO(&seen);
@@ -59,24 +64,33 @@ static void find_groups(const char *file, const char *older)
         if (!CPU_ISSET(cpu, &allowed) || CPU_ISSET(cpu, &seen)) {
             continue;
         }
-        beside(cpu, file, older, &set);
+        CPU_ZERO(&set);
+        CPU_SET(cpu, &set);
+        if (file) {
+            beside(cpu, file, older, &set);
+        }
         CPU_OR(&seen, &seen, &set);
-        add_place(&set, places);
+        add_place(to, &set, to->n);
     }
 }
 
-static void find_nodes(void)
+static void find_sockets(struct places *to)
+{
+    find_groups(to, "package_cpus_list", "core_siblings_list");
+}
+
+static void find_nodes(struct places *to)
 {
     char path[PATH];
     cpu_set_t set;
     for (int node = 0; node < 1024; node++) {
         snprintf(path, sizeof path, "%s/devices/system/node/node%d/cpulist", opts->sys_root, node);
         if (hl_mx_cpus_read(path, &set)) {
-            add_place(&set, node);
+            add_place(to, &set, node);
         }
     }
-    if (!places) {
-        add_place(&allowed, 0); /* a kernel without NUMA */
+    if (!to->n) {
+        add_place(to, &allowed, 0); /* a kernel without NUMA */
     }
 }
 
@@ -89,24 +103,32 @@ static int read_list(void)
         cpu_set_t set, both;
         text = hl_mx_cpus_parse(text, CPU_SETSIZE - 1, &set);
         if (!text || (*text && *text != ':')) {
-            return REFUSE("--bind-to %s: must be none, core, numa, socket, or a set of CPUs for each rank as "
-                          "in 0-3:4-7",
-                          opts->bind_list);
+            return REFUSE(
+                "--bind-to %s: must be none, core, hwthread, numa, socket, or a set of CPUs for each "
+                "rank as in 0-3:4-7",
+                opts->bind_list);
         }
         CPU_AND(&both, &set, &allowed);
         if (!CPU_EQUAL(&both, &set)) {
             return REFUSE("--bind-to %s: set %d is %s, but this launcher may use %s only", opts->bind_list,
-                          places + 1, hl_mx_cpus_write(&set, set_text, sizeof set_text),
+                          bound.n + 1, hl_mx_cpus_write(&set, set_text, sizeof set_text),
                           hl_mx_cpus_write(&allowed, may, sizeof may));
         }
-        add_place(&set, places);
+        add_place(&bound, &set, bound.n);
         if (!*text) {
             break;
         }
     }
-    return places == opts->size ? 0
-                                : REFUSE("--bind-to %s: %d set%s of CPUs for %d rank%s", opts->bind_list,
-                                         places, hl_mx_plural(places), opts->size, hl_mx_plural(opts->size));
+    return bound.n == opts->size
+               ? 0
+               : REFUSE("--bind-to %s: %d set%s of CPUs for %d rank%s", opts->bind_list, bound.n,
+                        hl_mx_plural(bound.n), opts->size, hl_mx_plural(opts->size));
+}
+
+/* Places of which each is for one rank, unless they may be shared. */
+static bool is_single(void)
+{
+    return opts->bind == HL_MX_BIND_CORE || opts->bind == HL_MX_BIND_THREAD;
 }
 
 static int find_places(void)
@@ -116,31 +138,124 @@ static int find_places(void)
     case HL_MX_BIND_NONE:
         return 0;
     case HL_MX_BIND_CORE:
-        find_groups("core_cpus_list", "thread_siblings_list");
+        find_groups(&bound, "core_cpus_list", "thread_siblings_list");
+        break;
+    case HL_MX_BIND_THREAD:
+        find_groups(&bound, NULL, NULL);
         break;
     case HL_MX_BIND_NUMA:
-        find_nodes();
+        find_nodes(&bound);
         break;
     case HL_MX_BIND_SOCKET:
-        find_groups("package_cpus_list", "core_siblings_list");
+        find_sockets(&bound);
         break;
     case HL_MX_BIND_LIST:
         return read_list();
     }
-    if (opts->bind == HL_MX_BIND_CORE && opts->size > places && !opts->oversubscribe) {
-        return REFUSE("--bind-to core: %d ranks, but this launcher may use %d core%s (%s); take fewer ranks, "
+    if (is_single() && opts->size > bound.n && !opts->oversubscribe) {
+        return REFUSE("--bind-to %s: %d ranks, but this launcher may use %d %s%s (%s); take fewer ranks, "
                       "or let them share by --oversubscribe",
-                      opts->size, places, hl_mx_plural(places), hl_mx_cpus_write(&allowed, may, sizeof may));
+                      names[opts->bind], opts->size, bound.n, names[opts->bind], hl_mx_plural(bound.n),
+                      hl_mx_cpus_write(&allowed, may, sizeof may));
     }
     return 0;
 }
 
-static int place_of(int rank)
+/* By what the user says, else by the variable that Cray's launchers heed: 0: in turn, 1: blocks, 2: folded.
+ * Nodes there are NUMA nodes here. Returns 0, or an exit code after having said why. */
+static int choose_map(enum hl_mx_map *map)
 {
-    if (opts->size <= places && opts->bind == HL_MX_BIND_CORE) {
-        return rank;
+    static const char name[] = "MPICH_RANK_REORDER_METHOD";
+    static const enum hl_mx_map of[] = {HL_MX_MAP_NUMA, HL_MX_MAP_BLOCKS, HL_MX_MAP_FOLDED};
+    const char *text = hl_mx_env_get(opts, &opts->part[0], name);
+    *map = opts->map;
+    if (opts->map != HL_MX_MAP_ANY || !bound.n || opts->bind == HL_MX_BIND_LIST || !text || !*text) {
+        return 0;
     }
-    return (int)((int64_t)rank * places / opts->size);
+    if (text[0] < '0' || text[0] > '2' || text[1]) {
+        return REFUSE(
+            "%s=%s: must be 0, 1 or 2 with --bind-to here; for an order of your own --bind-to 0-3:4-7 "
+            "names the CPUs of each rank",
+            name, text);
+    }
+    *map = of[text[0] - '0'];
+    return 0;
+}
+
+/* The domain (NUMA node, socket) that place i lies in, or begins in. */
+static int domain_of(const struct places *domains, int i)
+{
+    cpu_set_t both;
+    for (int d = 0; d < domains->n; d++) {
+        CPU_AND(&both, &bound.at[i].cpus, &domains->at[d].cpus);
+        if (CPU_COUNT(&both)) {
+            return d;
+        }
+    }
+    return 0;
+}
+
+/* Ranks visit the domains in turn and take a place there that nobody has, as long as there are such, then one
+ * that one has, and so on. */
+static void place_in_turn(enum hl_mx_map map)
+{
+    struct places domains = {0};
+    int *domain = hl_mx_alloc(sizeof *domain * (size_t)bound.n),
+        *users = hl_mx_alloc(sizeof *users * (size_t)bound.n);
+    int level = 0, left = bound.n;
+    if (map == HL_MX_MAP_SOCKETS) {
+        find_sockets(&domains);
+    } else {
+        find_nodes(&domains);
+    }
+    for (int i = 0; i < bound.n; i++) {
+        domain[i] = domain_of(&domains, i);
+    }
+    for (int rank = 0, step = 0; rank < opts->size; step++) {
+        int turn = step % domains.n,
+            here = map == HL_MX_MAP_FOLDED && step / domains.n % 2 ? domains.n - 1 - turn : turn;
+        int i = 0;
+        while (i < bound.n && (domain[i] != here || users[i] > level)) {
+            i++;
+        }
+        if (i < bound.n) {
+            place_at[rank++] = i;
+            users[i]++;
+            left--;
+        }
+        if (!left) {
+            level++;
+            left = bound.n;
+        }
+    }
+    free(domain);
+    free(users);
+    free(domains.at);
+}
+
+static void place_in_blocks(void)
+{
+    bool each = opts->size <= bound.n && is_single();
+    for (int rank = 0; rank < opts->size; rank++) {
+        place_at[rank] = each ? rank : (int)((int64_t)rank * bound.n / opts->size);
+    }
+}
+
+/* Returns 0, or an exit code after having said why. */
+static int place_ranks(void)
+{
+    enum hl_mx_map map;
+    int rc = choose_map(&map);
+    if (rc || !bound.n) {
+        return rc;
+    }
+    place_at = hl_mx_alloc(sizeof *place_at * (size_t)opts->size);
+    if (map == HL_MX_MAP_ANY || map == HL_MX_MAP_BLOCKS || opts->bind == HL_MX_BIND_LIST) {
+        place_in_blocks();
+    } else {
+        place_in_turn(map);
+    }
+    return 0;
 }
 
 /* Threads of a rank as far as its environment tells: the first number of OMP_NUM_THREADS. */
@@ -157,9 +272,9 @@ static int64_t threads_within(int i, const int64_t *of_place)
 {
     int64_t n = 0;
     cpu_set_t both;
-    for (int k = 0; k < places; k++) {
-        CPU_AND(&both, &place[i].cpus, &place[k].cpus);
-        n += CPU_EQUAL(&both, &place[k].cpus) ? of_place[k] : 0;
+    for (int k = 0; k < bound.n; k++) {
+        CPU_AND(&both, &bound.at[i].cpus, &bound.at[k].cpus);
+        n += CPU_EQUAL(&both, &bound.at[k].cpus) ? of_place[k] : 0;
     }
     return n;
 }
@@ -167,27 +282,27 @@ static int64_t threads_within(int i, const int64_t *of_place)
 /* One line when threads will have to take turns; which is legal, and often an oversight. */
 static void check_threads(void)
 {
-    int64_t all = 0, *of_place = hl_mx_alloc(sizeof *of_place * (size_t)(places + 1));
+    int64_t all = 0, *of_place = hl_mx_alloc(sizeof *of_place * (size_t)(bound.n + 1));
     bool told = false;
     char text[HL_MX_CPUS_TEXT];
     for (int p = 0, rank = 0; p < opts->nparts; p++) {
         int threads = threads_of(&opts->part[p], &told);
         for (int i = 0; i < opts->part[p].n; i++, rank++) {
             all += threads;
-            of_place[places ? place_of(rank) : 0] += threads;
+            of_place[bound.n ? place_at[rank] : 0] += threads;
         }
     }
     const char *source = told ? " (OMP_NUM_THREADS)" : "";
     int crowded = 0;
-    while (crowded < places && threads_within(crowded, of_place) <= CPU_COUNT(&place[crowded].cpus)) {
+    while (crowded < bound.n && threads_within(crowded, of_place) <= CPU_COUNT(&bound.at[crowded].cpus)) {
         crowded++;
     }
-    if (crowded < places) {
+    if (crowded < bound.n) {
         hl_mx_say(
             "the ranks bound to %s have %lld threads%s, which take turns (--oversubscribe: this is meant)",
-            hl_mx_cpus_write(&place[crowded].cpus, text, sizeof text),
+            hl_mx_cpus_write(&bound.at[crowded].cpus, text, sizeof text),
             (long long)threads_within(crowded, of_place), source);
-    } else if (!places && all > CPU_COUNT(&allowed)) {
+    } else if (!bound.n && all > CPU_COUNT(&allowed)) {
         hl_mx_say(
             "%d rank%s %s %lld threads%s, which take turns on %d CPU%s (--oversubscribe: this is meant)",
             opts->size, hl_mx_plural(opts->size), opts->size == 1 ? "has" : "have", (long long)all, source,
@@ -207,7 +322,8 @@ int hl_mx_bind_open(const struct hl_mx_opts *o)
                       errno == EINVAL ? "there are more than 1024" : strerror(errno));
     }
     int rc = find_places();
-    if (!rc && !o->oversubscribe) {
+    rc = rc ? rc : place_ranks();
+    if (!rc && hl_mx_opts_chatty(o)) {
         check_threads();
     }
     return rc;
@@ -215,24 +331,25 @@ int hl_mx_bind_open(const struct hl_mx_opts *o)
 
 const cpu_set_t *hl_mx_bind_of(int rank)
 {
-    return places ? &place[place_of(rank)].cpus : NULL;
+    return bound.n ? &bound.at[place_at[rank]].cpus : NULL;
 }
 
 void hl_mx_bind_report(int rank)
 {
     char list[HL_MX_CPUS_TEXT], where[64] = "not bound", shared[48] = "";
-    int at = places ? place_of(rank) : -1, beside_it = -1;
-    for (int i = 0; places && i < opts->size; i++) {
-        beside_it += place_of(i) == at;
+    int at = bound.n ? place_at[rank] : -1, beside_it = -1;
+    for (int i = 0; bound.n && i < opts->size; i++) {
+        beside_it += place_at[i] == at;
     }
     if (beside_it > 0) {
         snprintf(shared, sizeof shared, ", shared with %d other%s", beside_it, hl_mx_plural(beside_it));
     }
-    if (opts->bind == HL_MX_BIND_LIST || opts->bind == HL_MX_BIND_CORE) {
-        snprintf(where, sizeof where, "bound%s", opts->bind == HL_MX_BIND_CORE ? " to one core" : "");
-    } else if (places) {
-        snprintf(where, sizeof where, "bound to %s %d", names[opts->bind], place[at].id);
+    if (opts->bind == HL_MX_BIND_LIST || is_single()) {
+        snprintf(where, sizeof where, "bound%s%s", is_single() ? " to one " : "",
+                 is_single() ? names[opts->bind] : "");
+    } else if (bound.n) {
+        snprintf(where, sizeof where, "bound to %s %d", names[opts->bind], bound.at[at].id);
     }
     hl_mx_say("rank %d: %s, %s%s", rank, where,
-              hl_mx_cpus_write(places ? &place[at].cpus : &allowed, list, sizeof list), shared);
+              hl_mx_cpus_write(bound.n ? &bound.at[at].cpus : &allowed, list, sizeof list), shared);
 }

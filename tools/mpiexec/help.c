@@ -1,5 +1,6 @@
 /* mpiexec: the help text, and the nearest known word for a mistyped one. */
 #include "mx.h"
+#include "options.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -7,37 +8,73 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TEXT_AT = 28, WIDTH = 100 };
+
+/* Prints `text` from column TEXT_AT on, broken at blanks; PEs of OpenSHMEM are what ranks are of MPI. */
+static void print_text(const char *text, bool shmem)
+{
+    int at = TEXT_AT;
+    for (const char *word = text, *end; *word; word = end + strspn(end, " ")) {
+        end = word + strcspn(word, " ");
+        bool rank = shmem && !strncmp(word, "rank", 4) && end - word <= 6;
+        const char *blank = word == text ? "" : " ", *shown = rank ? word + 4 : word;
+        int len = (int)(end - shown);
+        if (at + 1 + len > WIDTH) {
+            printf("\n%*s", TEXT_AT, "");
+            at = TEXT_AT;
+            blank = "";
+        }
+        at += printf("%s%s%.*s", blank, rank ? "PE" : "", len, shown);
+    }
+    putchar('\n');
+}
+
+/* Row i and the further spellings behind it; returns the row after these. */
+static int print_row(int i, bool shmem)
+{
+    const char *text = hl_mx_rows[i].text;
+    char item[80];
+    int at = 0;
+    do {
+        const struct hl_mx_row *r = &hl_mx_rows[i++];
+        int len = snprintf(item, sizeof item, "%s%s%s%s", r->name[1] ? "--" : "-", r->name,
+                           *r->values ? " " : "", r->values);
+        bool full = at > 0 && at + 2 + len >= WIDTH;
+        const char *before = full ? ",\n  " : at ? ", " : "  ";
+        at = (full ? -2 : at) + printf("%s%s", before, item);
+    } while (i < hl_mx_row_count && !hl_mx_rows[i].text);
+    if (at > TEXT_AT - 2) {
+        putchar('\n');
+        at = 0;
+    }
+    printf("%*s", TEXT_AT - at, "");
+    print_text(text, shmem);
+    return i;
+}
+
+static int print_group(const char *title, int i, enum hl_mx_opt last, bool shmem)
+{
+    printf("%s:\n", title);
+    while (i < hl_mx_row_count && hl_mx_rows[i].id <= last) {
+        i = print_row(i, shmem);
+    }
+    return i;
+}
+
 void hl_mx_help(void)
 {
     const char *name = program_invocation_short_name;
     bool shmem = strncmp(name, "osh", 3) == 0;
-    const char *many = shmem ? "PEs" : "ranks", *one = shmem ? "PE" : "rank";
-    printf(
-        "usage: %s [options] program [arguments] [: [options] program [arguments]] ...\n"
-        "Starts the %s of a parallel program on this machine.\n\n"
-        "for each part (between colons):\n"
-        "  -n, -np N            number of %s (default 1)\n"
-        "  -env NAME VALUE      set a variable\n"
-        "  -x NAME[=VALUE]      the same; without a value: pass it on (all variables are)\n"
-        "  -wdir DIR            working directory (also -wd, -cwd)\n"
-        "for the whole job:\n"
-        "  -genv NAME VALUE     set a variable for all parts\n"
-        "  -l, --tag-output     put [%s] before each line of output\n"
-        "  --bind-to PLACE      the CPUs of each %s: none (the default: all), core, numa, socket, or a list\n"
-        "                       of sets, one for each, as in 0-3:4-7\n"
-        "  --report-bindings    say which CPUs each %s got\n"
-        "  --oversubscribe      more threads than CPUs are meant: no line about that, cores are shared\n"
-        "  --timeout SECONDS    end the job after that time, with code 124\n"
-        "  --keep-going         the death of a %s ends only that %s\n"
-        "  -initial-errhandler HANDLER      of errors: mpi_errors_are_fatal (the default), mpi_errors_abort\n"
-        "                       or mpi_errors_return\n"
-        "  -hosts LIST, -machinefile FILE   may name this machine only\n"
-        "  --help, --version\n"
-        "accepted without effect: --allow-run-as-root, -ppn N, -N N, --map-by slot, --rank-by slot,\n"
-        "  -genvall, -envall\n\n"
-        "The exit code is the first one that is not zero; 128+n for signal n; 127 or 126 for a program\n"
-        "that is not there or cannot run. See mpiexec(1).\n",
-        name, many, many, one, one, one, one, one);
+    printf("usage: %s [options] program [arguments] [: [options] program [arguments]] ...\n"
+           "Starts the %s of a parallel program on this machine. Options begin with one dash or two.\n\n",
+           name, shmem ? "PEs" : "ranks");
+    int i = print_group("for each part (between colons)", 0, HL_MX_OPT_WDIR, shmem);
+    i = print_group("for the whole job", i, HL_MX_OPT_VERSION, shmem);
+    i = print_group("accepted without effect, with one line that names all that were given", i,
+                    HL_MX_OPT_NOTHING, shmem);
+    print_group("refused, and what to write instead", i, HL_MX_OPT_REFUSED, shmem);
+    printf("\nThe exit code is the first one that is not zero; 128+n for signal n; 127 or 126 for a program\n"
+           "that is not there or cannot run. See mpiexec(1).\n");
 }
 
 /* Edit distance of two words, at most 63 letters of each. */

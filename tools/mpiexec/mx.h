@@ -12,7 +12,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum hl_mx_bind { HL_MX_BIND_NONE, HL_MX_BIND_CORE, HL_MX_BIND_NUMA, HL_MX_BIND_SOCKET, HL_MX_BIND_LIST };
+enum hl_mx_bind {
+    HL_MX_BIND_NONE,
+    HL_MX_BIND_CORE,
+    HL_MX_BIND_THREAD,
+    HL_MX_BIND_NUMA,
+    HL_MX_BIND_SOCKET,
+    HL_MX_BIND_LIST
+};
+
+/* Order of ranks over the places of their bindings: what is not said; full blocks; in turn over NUMA nodes or
+ * sockets, the last one forth and back. */
+enum hl_mx_map { HL_MX_MAP_ANY, HL_MX_MAP_BLOCKS, HL_MX_MAP_NUMA, HL_MX_MAP_SOCKETS, HL_MX_MAP_FOLDED };
 
 /* Assignments NAME=VALUE, later ones win. */
 struct hl_mx_env {
@@ -22,7 +33,9 @@ struct hl_mx_env {
 
 /* One part of an MPMD command line: `n` ranks of one program. */
 struct hl_mx_part {
-    int n;
+    int n;    /* 0 while not given */
+    int each; /* ranks on each machine, by this option; 0: not given */
+    const char *each_arg;
     char **argv;
     struct hl_mx_env env;
     const char *wdir;
@@ -42,7 +55,9 @@ struct hl_mx_opts {
     struct hl_mx_slots slots;
     enum hl_mx_bind bind;
     const char *bind_list; /* sets of CPUs, for HL_MX_BIND_LIST */
-    bool label, report, keep_going, oversubscribe;
+    enum hl_mx_map map;
+    bool label, report, keep_going, oversubscribe, verbose, quiet;
+    char *unused;         /* options without effect, as they were given */
     double timeout_s;     /* 0: none */
     const char *sys_root; /* where the machine's topology is read, normally "/sys" */
 };
@@ -139,6 +154,9 @@ static inline const char *hl_mx_plural(int64_t n)
 
 /* opts.c: reads the command line into *o. Returns -1 to go on, else the exit code after having said why. */
 int hl_mx_opts_parse(int argc, char **argv, struct hl_mx_opts *o);
+
+/* Is what is legal and often an oversight to be said? To who looks on, or asks for it. */
+bool hl_mx_opts_chatty(const struct hl_mx_opts *o);
 
 /* What ranks of a part will find as `name`, or NULL. */
 const char *hl_mx_env_get(const struct hl_mx_opts *o, const struct hl_mx_part *p, const char *name);

@@ -1,76 +1,14 @@
 /* mpiexec: the command line. One table of options; one dash or two, value after a blank or `=`. */
 #include "hl_build.h"
 #include "mx.h"
+#include "options.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum opt {
-    OPT_N,
-    OPT_ENV,
-    OPT_X,
-    OPT_WDIR,
-    OPT_GENV,
-    OPT_LABEL,
-    OPT_BIND,
-    OPT_REPORT,
-    OPT_TIMEOUT,
-    OPT_KEEP,
-    OPT_ERRHANDLER,
-    OPT_SHARE,
-    OPT_HOSTS,
-    OPT_HOSTFILE,
-    OPT_SYSFS,
-    OPT_HELP,
-    OPT_VERSION,
-    OPT_SLOT,   /* accepted when the value is "slot" */
-    OPT_NOTHING /* accepted without effect */
-};
-
-static const struct row {
-    const char *name;
-    enum opt id;
-    int values;
-} table[] = {
-    {"n", OPT_N, 1},
-    {"np", OPT_N, 1},
-    {"env", OPT_ENV, 2},
-    {"x", OPT_X, 1},
-    {"wdir", OPT_WDIR, 1},
-    {"wd", OPT_WDIR, 1},
-    {"cwd", OPT_WDIR, 1},
-    {"genv", OPT_GENV, 2},
-    {"l", OPT_LABEL, 0},
-    {"tag-output", OPT_LABEL, 0},
-    {"prepend-rank", OPT_LABEL, 0},
-    {"bind-to", OPT_BIND, 1},
-    {"report-bindings", OPT_REPORT, 0},
-    {"timeout", OPT_TIMEOUT, 1},
-    {"keep-going", OPT_KEEP, 0},
-    {"initial-errhandler", OPT_ERRHANDLER, 1},
-    {"hosts", OPT_HOSTS, 1},
-    {"host", OPT_HOSTS, 1},
-    {"H", OPT_HOSTS, 1},
-    {"machinefile", OPT_HOSTFILE, 1},
-    {"hostfile", OPT_HOSTFILE, 1},
-    {"f", OPT_HOSTFILE, 1},
-    {"sysfs", OPT_SYSFS, 1},
-    {"help", OPT_HELP, 0},
-    {"h", OPT_HELP, 0},
-    {"version", OPT_VERSION, 0},
-    {"V", OPT_VERSION, 0},
-    {"map-by", OPT_SLOT, 1},
-    {"rank-by", OPT_SLOT, 1},
-    {"oversubscribe", OPT_SHARE, 0},
-    {"allow-run-as-root", OPT_NOTHING, 0},
-    {"genvall", OPT_NOTHING, 0},
-    {"envall", OPT_NOTHING, 0},
-    {"ppn", OPT_NOTHING, 1},
-    {"N", OPT_NOTHING, 1},
-};
-enum { ROWS = sizeof table / sizeof *table };
+#include <strings.h>
+#include <unistd.h>
 
 static char none[] = "";
 extern char **environ;
@@ -112,32 +50,21 @@ const char *hl_mx_env_get(const struct hl_mx_opts *o, const struct hl_mx_part *p
     return found ? found : find_pair(environ, n, name);
 }
 
-/* Options that other launchers have, and what does the same here. */
-static const char *const elsewhere[][2] = {
-    {"configfile", "write its parts here, one after the other with a `:` between them"},
-    {"app", "write its parts here, one after the other with a `:` between them"},
-    {"mca", "settings are environment variables, set by -genv NAME VALUE; see hotlane-info --env"},
-    {"pmixmca", "settings are environment variables, set by -genv NAME VALUE; see hotlane-info --env"},
-    {"ntasks", "the number of ranks is given by -n"},
-    {"cpu-bind", "CPUs are given by --bind-to"},
-    {"genvlist", "all variables are passed on"},
-    {"envlist", "all variables are passed on"},
-    {"genvnone", "all variables are passed on; `env -i` before this command leaves them out"},
-    {"envnone", "all variables are passed on; `env -i` before this command leaves them out"},
-};
-
+/* What other launchers have and this one refuses, or what nobody has. */
 static int unknown(const char *arg, const char *name)
 {
-    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++) {
-        if (!strcmp(elsewhere[i][0], name)) {
-            return COMPLAIN("no option %s: %s (--help lists all)", arg, elsewhere[i][1]);
+    const char **names = hl_mx_alloc(sizeof *names * (size_t)hl_mx_row_count), *write = NULL;
+    int n = 0;
+    for (int i = 0; i < hl_mx_row_count; i++) {
+        const struct hl_mx_row *r = &hl_mx_rows[i];
+        write = r->text ? r->text : write;
+        if (r->id != HL_MX_OPT_REFUSED) {
+            names[n++] = r->name;
+        } else if (!strcmp(r->name, name)) {
+            return COMPLAIN("no option %s here; write %s (--help lists all)", arg, write);
         }
     }
-    const char *names[ROWS];
-    for (int i = 0; i < ROWS; i++) {
-        names[i] = table[i].name;
-    }
-    const char *near = hl_mx_nearest(name, names, ROWS);
+    const char *near = hl_mx_nearest(name, names, n);
     if (near == NULL) {
         return COMPLAIN("unknown option %s (--help lists all)", arg);
     }
@@ -145,15 +72,26 @@ static int unknown(const char *arg, const char *name)
                     near);
 }
 
-static int set_n(struct hl_mx_part *p, const char *arg, const char *text)
+/* Notes what has no effect, for the one line about such. */
+static int note(struct hl_mx_opts *o, const char *arg, const char *value)
+{
+    size_t had = o->unused ? strlen(o->unused) : 0, cap = had + strlen(arg) + strlen(value) + 4;
+    bool apart = *value && !strchr(arg, '=');
+    o->unused = hl_mx_realloc(o->unused, cap);
+    snprintf(o->unused + had, cap - had, "%s%s%s%s", had ? ", " : "", arg, apart ? " " : "",
+             apart ? value : "");
+    return -1;
+}
+
+static int set_number(int *n, const char *arg, const char *text)
 {
     char *end;
     errno = 0;
-    long n = strtol(text, &end, 10);
-    if (errno || end == text || *end || n < 1 || n > 100000) {
+    long v = strtol(text, &end, 10);
+    if (errno || end == text || *end || v < 1 || v > 100000) {
         return COMPLAIN("%s %s: the number of ranks must be 1 to 100000", arg, text);
     }
-    p->n = (int)n;
+    *n = (int)v;
     return -1;
 }
 
@@ -168,17 +106,113 @@ static int set_timeout(struct hl_mx_opts *o, const char *arg, const char *text)
     return -1;
 }
 
-static int set_bind(struct hl_mx_opts *o, const char *text)
+/* Does `text` begin with this word, whatever the case of its letters, and does it end there or at a colon? */
+static bool begins_with(const char *text, const char *word)
 {
-    static const char *const places[] = {"none", "core", "numa", "socket"};
+    size_t n = strlen(word);
+    return !strncasecmp(text, word, n) && (!text[n] || text[n] == ':');
+}
+
+static int set_bind(struct hl_mx_opts *o, const char *arg, const char *text)
+{
+    static const struct {
+        const char *word;
+        enum hl_mx_bind bind;
+    } places[] = {{"none", HL_MX_BIND_NONE}, {"core", HL_MX_BIND_CORE},     {"hwthread", HL_MX_BIND_THREAD},
+                  {"numa", HL_MX_BIND_NUMA}, {"socket", HL_MX_BIND_SOCKET}, {"package", HL_MX_BIND_SOCKET}};
     o->bind = HL_MX_BIND_LIST;
     o->bind_list = text;
-    for (int i = 0; i < 4; i++) {
-        if (!strcmp(text, places[i])) {
-            o->bind = (enum hl_mx_bind)i;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        if (!begins_with(text, places[i].word)) {
+            continue;
+        }
+        const char *more = text + strlen(places[i].word);
+        o->bind = places[i].bind;
+        if (!strcasecmp(more, ":overload-allowed")) {
+            o->oversubscribe = true;
+        } else if (*more && strcasecmp(more, ":if-supported") != 0) {
+            return COMPLAIN("%s %s: behind %s may follow :overload-allowed only; to give each rank several, "
+                            "write a set of CPUs for each, as in 0-3:4-7",
+                            arg, text, places[i].word);
         }
     }
     return -1;
+}
+
+/* "ppr:N:node": ranks on each machine. Returns what follows, or NULL after having said why. */
+static const char *take_ppr(struct hl_mx_part *p, const char *arg, const char *text)
+{
+    int n = 0;
+    const char *of = strchr(text + 4, ':');
+    size_t len = of ? (size_t)(of - text - 4) : 0;
+    char number[16] = "";
+    if (len < sizeof number) {
+        memcpy(number, text + 4, len);
+    }
+    if (!of || !begins_with(of + 1, "node")) {
+        hl_mx_say("%s %s: ranks for each node only, as in ppr:4:node; for others write -n and --bind-to", arg,
+                  text);
+        return NULL;
+    }
+    if (set_number(&n, arg, number) >= 0) {
+        return NULL;
+    }
+    p->each = n;
+    p->each_arg = arg;
+    return of + 1 + strlen("node");
+}
+
+/* What follows the place to map by, from its colon on: words between commas or colons. */
+static int set_map_words(struct hl_mx_opts *o, const char *arg, const char *text, const char *words)
+{
+    static const char *const idle[] = {"nooversubscribe", "span", "inherit",
+                                       "noinherit",       "pe=1", "if-supported"};
+    char *copy = strcpy(hl_mx_alloc(strlen(words) + 1), words), *save = NULL;
+    int rc = -1;
+    for (char *w = strtok_r(copy, ":,", &save); w && rc < 0; w = strtok_r(NULL, ":,", &save)) {
+        bool known = !strcasecmp(w, "oversubscribe");
+        o->oversubscribe |= known;
+        for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
+            known |= !strcasecmp(w, idle[i]);
+        }
+        if (!known) {
+            rc = COMPLAIN("%s %s: no %s here; --bind-to 0-3:4-7 names the CPUs of each rank", arg, text, w);
+        }
+    }
+    free(copy);
+    return rc;
+}
+
+static int set_map(struct hl_mx_opts *o, struct hl_mx_part *p, const char *arg, const char *text)
+{
+    static const struct {
+        const char *word;
+        enum hl_mx_map map;
+    } places[] = {
+        {"", HL_MX_MAP_BLOCKS},         {"slot", HL_MX_MAP_BLOCKS},    {"core", HL_MX_MAP_BLOCKS},
+        {"hwthread", HL_MX_MAP_BLOCKS}, {"node", HL_MX_MAP_BLOCKS},    {"board", HL_MX_MAP_BLOCKS},
+        {"numa", HL_MX_MAP_NUMA},       {"socket", HL_MX_MAP_SOCKETS}, {"package", HL_MX_MAP_SOCKETS}};
+    if (!strncasecmp(text, "ppr:", 4)) {
+        const char *words = take_ppr(p, arg, text);
+        return words ? set_map_words(o, arg, text, words) : 2;
+    }
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        if (begins_with(text, places[i].word)) {
+            o->map = places[i].map;
+            return set_map_words(o, arg, text, text + strlen(places[i].word));
+        }
+    }
+    return COMPLAIN("%s %s: must be slot, core, hwthread, numa, socket, node or ppr:N:node", arg, text);
+}
+
+/* How ranks are numbered follows from how they are placed. */
+static int set_rank_by(struct hl_mx_opts *o, const char *arg, const char *text)
+{
+    if (begins_with(text, "slot") || begins_with(text, "core") || begins_with(text, "hwthread") ||
+        begins_with(text, "node")) {
+        return note(o, arg, text);
+    }
+    return COMPLAIN("%s %s: ranks are numbered as they are placed; write --map-by with --bind-to", arg, text);
 }
 
 static int set_x(struct hl_mx_part *p, const char *arg, const char *text)
@@ -211,10 +245,17 @@ static int set_errhandler(struct hl_mx_opts *o, const char *arg, const char *tex
 
 static int set_env(struct hl_mx_env *e, const char *arg, char **v)
 {
-    if (!*v[0] || strchr(v[0], '=')) {
+    char *eq = strchr(v[0], '=');
+    if (!*v[0] || eq == v[0]) {
         return COMPLAIN("%s %s: not the name of a variable (%s NAME VALUE)", arg, v[0], arg);
     }
-    return env_add(e, arg, v[0], v[1]);
+    if (!eq) {
+        return env_add(e, arg, v[0], v[1]);
+    }
+    *eq = 0;
+    int rc = env_add(e, arg, v[0], eq + 1);
+    *eq = '=';
+    return rc;
 }
 
 static int print_version(void)
@@ -229,61 +270,84 @@ static int print_help(void)
     return 0;
 }
 
-/* Carries out one option with its values v[]. Returns -1, or the exit code. */
-static int apply(struct hl_mx_opts *o, struct hl_mx_part *p, const struct row *r, const char *arg, char **v)
+/* Those of one part. Returns -1, or the exit code. */
+static int apply_to_part(struct hl_mx_part *p, const struct hl_mx_row *r, const char *arg, char **v)
 {
     switch (r->id) {
-    case OPT_N:
-        return set_n(p, arg, v[0]);
-    case OPT_ENV:
+    case HL_MX_OPT_N:
+        return set_number(&p->n, arg, v[0]);
+    case HL_MX_OPT_EACH:
+        p->each_arg = arg;
+        return set_number(&p->each, arg, v[0]);
+    case HL_MX_OPT_ENV:
         return set_env(&p->env, arg, v);
-    case OPT_GENV:
-        return set_env(&o->genv, arg, v);
-    case OPT_X:
+    case HL_MX_OPT_X:
         return set_x(p, arg, v[0]);
-    case OPT_WDIR:
+    default:
         p->wdir = v[0];
         return -1;
-    case OPT_LABEL:
+    }
+}
+
+/* Those that are flags. */
+static int switch_on(struct hl_mx_opts *o, const struct hl_mx_row *r)
+{
+    bool *flag = r->id == HL_MX_OPT_LABEL    ? &o->label
+                 : r->id == HL_MX_OPT_REPORT ? &o->report
+                 : r->id == HL_MX_OPT_KEEP   ? &o->keep_going
+                 : r->id == HL_MX_OPT_SHARE  ? &o->oversubscribe
+                 : r->id == HL_MX_OPT_QUIET  ? &o->quiet
+                                             : &o->verbose;
+    *flag = true;
+    return -1;
+}
+
+/* Carries out one option with its values v[]. Returns -1, or the exit code. */
+static int apply(struct hl_mx_opts *o, struct hl_mx_part *p, const struct hl_mx_row *r, const char *arg,
+                 char **v)
+{
+    switch (r->id) {
+    case HL_MX_OPT_GENV:
+        return set_env(&o->genv, arg, v);
+    case HL_MX_OPT_OUTPUT:
         o->label = true;
-        return -1;
-    case OPT_BIND:
-        return set_bind(o, v[0]);
-    case OPT_REPORT:
-        o->report = true;
-        return -1;
-    case OPT_TIMEOUT:
+        return !strcasecmp(v[0], "tag") ? -1 : COMPLAIN("%s %s: must be tag; redirect for others", arg, v[0]);
+    case HL_MX_OPT_BIND:
+        return set_bind(o, arg, v[0]);
+    case HL_MX_OPT_MAP:
+        return set_map(o, p, arg, v[0]);
+    case HL_MX_OPT_TIMEOUT:
         return set_timeout(o, arg, v[0]);
-    case OPT_KEEP:
-        o->keep_going = true;
-        return -1;
-    case OPT_ERRHANDLER:
+    case HL_MX_OPT_ERRHANDLER:
         return set_errhandler(o, arg, v[0]);
-    case OPT_SHARE:
-        o->oversubscribe = true;
-        return -1;
-    case OPT_HOSTS:
+    case HL_MX_OPT_HOSTS:
         return hl_mx_hosts_list(arg, v[0], &o->slots);
-    case OPT_HOSTFILE:
+    case HL_MX_OPT_HOSTFILE:
         return hl_mx_hosts_file(arg, v[0], &o->slots);
-    case OPT_SYSFS:
+    case HL_MX_OPT_SYSFS:
         o->sys_root = v[0];
         return -1;
-    case OPT_HELP:
+    case HL_MX_OPT_HELP:
         return print_help();
-    case OPT_VERSION:
+    case HL_MX_OPT_VERSION:
         return print_version();
-    case OPT_SLOT:
-        if (strcmp(v[0], "slot") != 0) {
-            return COMPLAIN("%s %s: ranks are placed by slot only (see --bind-to)", arg, v[0]);
-        }
-        hl_mx_say("%s %s: accepted, it is what happens anyway", arg, v[0]);
-        return -1;
-    case OPT_NOTHING:
-        hl_mx_say("%s: accepted, it has no effect here", arg);
-        return -1;
+    case HL_MX_OPT_RANK:
+        return set_rank_by(o, arg, v[0]);
+    case HL_MX_OPT_NOTHING:
+        return note(o, arg, v[0]);
+    default:
+        return r->id <= HL_MX_OPT_WDIR ? apply_to_part(p, r, arg, v) : switch_on(o, r);
     }
-    return -1;
+}
+
+static const struct hl_mx_row *find_row(const char *name)
+{
+    for (int i = 0; i < hl_mx_row_count; i++) {
+        if (!strcmp(hl_mx_rows[i].name, name)) {
+            return &hl_mx_rows[i];
+        }
+    }
+    return NULL;
 }
 
 /* Reads the option at argv[*at] and moves *at behind its values. Returns -1, or the exit code. */
@@ -292,39 +356,51 @@ static int parse_one(struct hl_mx_opts *o, struct hl_mx_part *p, char **argv, in
     char *arg = argv[*at], *eq = strchr(arg, '='), *v[2] = {none, none}, name[64];
     const char *start = arg + 1 + (arg[1] == '-');
     size_t len = eq ? (size_t)(eq - start) : strlen(start);
-    const struct row *r = NULL;
     if (len >= sizeof name) {
         len = sizeof name - 1;
     }
     memcpy(name, start, len);
     name[len] = 0;
-    for (int i = 0; i < ROWS && !r; i++) {
-        if (!strcmp(table[i].name, name)) {
-            r = &table[i];
-        }
-    }
-    if (!r) {
+    const struct hl_mx_row *r = find_row(name);
+    if (!r || r->id == HL_MX_OPT_REFUSED) {
         return unknown(arg, name);
     }
-    if (eq && r->values != 1) {
-        return COMPLAIN("%s: the option %s takes %s", arg, name,
-                        r->values ? "two values, NAME VALUE" : "no value");
+    bool pair = !strcmp(r->values, HL_MX_PAIR);
+    int values = !*r->values ? 0 : strchr(r->values, ' ') ? 2 : 1;
+    if (eq && values != 1 && !(pair && strchr(eq + 1, '='))) {
+        return COMPLAIN("%s: the option %s takes %s%s", arg, name, values ? "two values, " : "no value",
+                        r->values);
     }
     ++*at;
-    for (int i = 0; i < r->values; i++) {
+    for (int i = 0; i < values; i++) {
         v[i] = eq ? eq + 1 : argv[*at];
         if (!v[i]) {
-            return COMPLAIN("%s: %s is missing", arg, r->values == 2 ? "NAME VALUE" : "its value");
+            return COMPLAIN("%s: %s is missing", arg, values == 2 ? r->values : "its value");
         }
         *at += eq ? 0 : 1;
+        if (pair && strchr(v[0], '=')) {
+            break;
+        }
     }
     return apply(o, p, r, arg, v);
+}
+
+/* The number of its ranks: on one machine that of each machine, where nothing else is said. */
+static void count_ranks(struct hl_mx_opts *o, struct hl_mx_part *p)
+{
+    char text[16];
+    if (!p->n) {
+        p->n = p->each ? p->each : 1;
+    } else if (p->each && p->n > p->each) {
+        snprintf(text, sizeof text, "%d", p->each);
+        note(o, p->each_arg, text);
+    }
 }
 
 /* Reads one part up to `:` or the end; its argv is cut there. Returns -1, or the exit code. */
 static int parse_part(struct hl_mx_opts *o, struct hl_mx_part *p, char **argv, int *at)
 {
-    *p = (struct hl_mx_part){.n = 1};
+    *p = (struct hl_mx_part){.n = 0};
     while (argv[*at] && argv[*at][0] == '-' && argv[*at][1]) {
         if (!strcmp(argv[*at], "--")) {
             ++*at;
@@ -351,6 +427,29 @@ static int parse_part(struct hl_mx_opts *o, struct hl_mx_part *p, char **argv, i
     return -1;
 }
 
+/* One line for all that other launchers heed, then what is said only to who looks on: suites compare output.
+ */
+static void tell(struct hl_mx_opts *o)
+{
+    bool placed = o->bind != HL_MX_BIND_NONE && o->bind != HL_MX_BIND_LIST;
+    if (!placed && (o->map == HL_MX_MAP_NUMA || o->map == HL_MX_MAP_SOCKETS)) {
+        note(o, "--map-by without --bind-to", "");
+    }
+    if (o->unused && !o->quiet) {
+        hl_mx_say("accepted, without effect here: %s (--help says why)", o->unused);
+    }
+    if (o->slots.n && !o->slots.open && o->size > o->slots.n && hl_mx_opts_chatty(o)) {
+        hl_mx_say("%d rank%s for %lld slot%s of the hosts named: all start on this machine "
+                  "(--oversubscribe: this is meant)",
+                  o->size, hl_mx_plural(o->size), (long long)o->slots.n, hl_mx_plural(o->slots.n));
+    }
+}
+
+bool hl_mx_opts_chatty(const struct hl_mx_opts *o)
+{
+    return !o->oversubscribe && (o->verbose || isatty(2));
+}
+
 int hl_mx_opts_parse(int argc, char **argv, struct hl_mx_opts *o)
 {
     int at = 1;
@@ -362,12 +461,9 @@ int hl_mx_opts_parse(int argc, char **argv, struct hl_mx_opts *o)
         if (rc >= 0) {
             return rc;
         }
+        count_ranks(o, p);
         o->size += p->n;
     } while (argv[at]);
-    if (o->slots.n && !o->slots.open && o->size > o->slots.n && !o->oversubscribe) {
-        hl_mx_say("%d ranks for %lld slot%s of the hosts named: all start on this machine "
-                  "(--oversubscribe: this is meant)",
-                  o->size, (long long)o->slots.n, hl_mx_plural(o->slots.n));
-    }
+    tell(o);
     return -1;
 }
