@@ -113,6 +113,19 @@ def by_wrappers(prefix, work):
     starts_lean(prefix, program)
 
 
+def without_run_path(prefix, work):
+    """As a build system links that knows the folders only: the launcher's own libraries are found."""
+    folder = os.path.dirname(next(os.path.join(d, f) for d, _, fs in os.walk(prefix) for f in fs if f == "libmpi_abi.so.1"))
+    program = os.path.join(work, "no-run-path")
+    run(["cc", os.path.join(work, "hello.c"), "-o", program, f"-I{prefix}/include", f"-L{folder}", "-lmpi_abi"])
+    check(prefix, program, "no run path")
+    refused = subprocess.run([os.path.join(prefix, "bin", "mpiexec"), "--no-library-path", "-n", "2", program], capture_output=True, text=True,
+                             check=False)
+    if refused.returncode != 127 or "libmpi_abi.so.1" not in refused.stderr:
+        print(f"FAILED: --no-library-path: {refused.returncode}: {refused.stderr}")
+        sys.exit(1)
+
+
 def shows(prefix, work):
     """-show with arguments prints a line that a shell runs as the wrapper would have."""
     tool, name = os.path.join(prefix, "bin", "mpicc"), "it's here $x"
@@ -145,7 +158,8 @@ def by_pkg_config(prefix, work):
             flags = [os.path.join(libdir, "libhotlane.a") if f == "-lhotlane" else f for f in flags]
         program = os.path.join(work, "pc-" + package + "".join(how) + source[:-2])
         for compiler in ["cc"] + ["clang"] * bool(how and shutil.which("clang")):
-            run([compiler, os.path.join(work, source), "-o", program] + flags + [f"-Wl,-rpath,{libdir}"])
+            run([compiler, os.path.join(work, source), "-o", program] + flags)
+            run([program], env=env)  # without a launcher, which adds to LD_LIBRARY_PATH
             check(prefix, program, f"pkg-config {' '.join(how + [package])}, {source}, {compiler}")
 
 
@@ -208,6 +222,7 @@ def main():
         has_pages(prefix)
         names_no_cache(prefix)
         by_wrappers(prefix, work)
+        without_run_path(prefix, work)
         shows(prefix, work)
         # pkg-config and CMake split at blanks: users who want those choose a prefix without.
         with tempfile.TemporaryDirectory(prefix="hotlane-install-") as plain:

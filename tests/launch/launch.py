@@ -673,6 +673,18 @@ def the_launchers_own_variables_are_refused():
         refused(*args, "true", words=[args[0].split("=")[0], "is set by this launcher"])
 
 
+def the_launchers_libraries_are_found_last():
+    """Behind what the user has set, once, and not where that is unwanted."""
+    folder = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(MPIEXEC))), "lib")
+    if not os.path.exists(f"{folder}/libmpi_abi.so.1"):
+        raise Skip("the library is not built")
+    for words, had, want in (([], None, folder), ([], "/a:/b", f"/a:/b:{folder}"), ([], f"/a:{folder}:/b", f"/a:{folder}:/b"),
+                             (["-env", "LD_LIBRARY_PATH", "/c"], "/a", f"/c:{folder}"), ([], f"{folder}x", f"{folder}x:{folder}"),
+                             (["-genv", "LD_LIBRARY_PATH="], "/a", folder), (["--no-library-path"], "/a", "/a")):
+        job = run(*words, *sh("echo $LD_LIBRARY_PATH"), env={"LD_LIBRARY_PATH": had} if had else {"LD_LIBRARY_PATH": ""})
+        same((job.code, job.out, job.err), (0, f"{want}\n", ""))
+
+
 def the_working_directory_is_set():
     job = run("-wdir", "/usr", "-n", 1, "pwd", ":", "--wdir=/etc", "pwd")
     same(sorted(job.out.splitlines()), ["/etc", "/usr"])
@@ -1690,7 +1702,8 @@ GROUPS = {
               a_question_of_rank_0_is_shown_before_the_answer,
               control_c_on_the_terminal_ends_the_job, typing_to_a_stopped_rank_blocks_nothing],
     "options": [variables_are_set_and_the_part_wins, an_outer_launchers_variables_do_not_get_in,
-                the_launchers_own_variables_are_refused, the_working_directory_is_set,
+                the_launchers_own_variables_are_refused, the_launchers_libraries_are_found_last,
+                the_working_directory_is_set,
                 parts_share_one_numbering, the_nearest_option_is_named, impossible_values_are_refused,
                 other_machines_are_refused_with_the_reason, slots_are_added_up_and_too_few_are_told,
                 what_has_no_effect_is_accepted_with_one_line, ranks_of_each_machine_are_the_ranks,

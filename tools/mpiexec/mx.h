@@ -56,7 +56,7 @@ struct hl_mx_opts {
     enum hl_mx_bind bind;
     const char *bind_list; /* sets of CPUs, for HL_MX_BIND_LIST */
     enum hl_mx_map map;
-    bool label, report, keep_going, oversubscribe, verbose, quiet;
+    bool label, report, keep_going, oversubscribe, verbose, quiet, no_library;
     char *unused;         /* options without effect, as they were given */
     double timeout_s;     /* 0: none */
     const char *sys_root; /* where the machine's topology is read, normally "/sys" */
@@ -202,6 +202,12 @@ void hl_mx_spawn_raise(void);
 
 /* Is this "NAME=VALUE" for a launcher to set? An outer one's would mislead our ranks. */
 bool hl_mx_spawn_owns(const char *pair);
+
+/* library.c: the folder of Hotlane's libraries, NULL if they are not beside the launcher; the
+ * LD_LIBRARY_PATH=... that has it behind that of `env`, which the caller owns, or NULL when nothing is to be
+ * added. */
+const char *hl_mx_library_folder(void);
+char *hl_mx_library_pair(char *const *env, int n);
 
 /* 0, or an exit code after having said why. */
 int hl_mx_spawn_prepare(void);

@@ -54,6 +54,8 @@ const struct hl_mx_row hl_mx_rows[] = {
     PART(VERBOSE, "verbose", "", ALSO)
     PART(QUIET, "q", "", "no line about options without effect")
     PART(QUIET, "quiet", "", ALSO)
+    PART(LIBRARY, "no-library-path", "", "do not put the folder of Hotlane's libraries at the end of the ranks' "
+                                         "LD_LIBRARY_PATH")
     PART(SYSFS, "sysfs", "DIR", "read the machine's topology there instead of in /sys, for tests")
     PART(HELP, "help", "", "this text")
     PART(HELP, "h", "", ALSO)

@@ -25,6 +25,7 @@ enum hl_mx_opt {
     HL_MX_OPT_HOSTFILE,
     HL_MX_OPT_VERBOSE,
     HL_MX_OPT_QUIET,
+    HL_MX_OPT_LIBRARY,
     HL_MX_OPT_SYSFS,
     HL_MX_OPT_HELP,
     HL_MX_OPT_VERSION,

@@ -292,12 +292,13 @@ static int apply_to_part(struct hl_mx_part *p, const struct hl_mx_row *r, const 
 /* Those that are flags. */
 static int switch_on(struct hl_mx_opts *o, const struct hl_mx_row *r)
 {
-    bool *flag = r->id == HL_MX_OPT_LABEL    ? &o->label
-                 : r->id == HL_MX_OPT_REPORT ? &o->report
-                 : r->id == HL_MX_OPT_KEEP   ? &o->keep_going
-                 : r->id == HL_MX_OPT_SHARE  ? &o->oversubscribe
-                 : r->id == HL_MX_OPT_QUIET  ? &o->quiet
-                                             : &o->verbose;
+    bool *flag = r->id == HL_MX_OPT_LABEL     ? &o->label
+                 : r->id == HL_MX_OPT_REPORT  ? &o->report
+                 : r->id == HL_MX_OPT_KEEP    ? &o->keep_going
+                 : r->id == HL_MX_OPT_SHARE   ? &o->oversubscribe
+                 : r->id == HL_MX_OPT_QUIET   ? &o->quiet
+                 : r->id == HL_MX_OPT_LIBRARY ? &o->no_library
+                                              : &o->verbose;
     *flag = true;
     return -1;
 }

@@ -68,7 +68,7 @@ static char **make_env(const struct hl_mx_part *p)
     while (environ[n]) {
         n++;
     }
-    char **e = hl_mx_alloc(sizeof *e * (size_t)(n + hl_mx.opt.genv.n + p->env.n + SLOTS + 2));
+    char **e = hl_mx_alloc(sizeof *e * (size_t)(n + hl_mx.opt.genv.n + p->env.n + SLOTS + 3));
     e[k++] = job_pair; /* first: the guardians read the beginning of an environment only */
     for (int i = 0; i < n; i++) {
         if (!hl_mx_spawn_owns(environ[i])) {
@@ -80,6 +80,10 @@ static char **make_env(const struct hl_mx_part *p)
     }
     for (int i = 0; i < p->env.n; i++) {
         set_pair(e, &k, p->env.set[i]);
+    }
+    char *libraries = hl_mx.opt.no_library ? NULL : hl_mx_library_pair(e, k);
+    if (libraries) {
+        set_pair(e, &k, libraries);
     }
     for (int i = 0; i < SLOTS; i++) {
         e[k++] = slot[i];
