@@ -1,5 +1,5 @@
 /* shmem.h: OpenSHMEM in C, version 1.5 whole with the additions of 1.6. Works in C99, C11 (with the generic
- * forms) and C++ (without them and without complex types).
+ * forms) and C++ (without them; complex types are GNU's double _Complex).
  *
  * Order: version, handles, constants, then what has no type in its name: start and end, memory, teams,
  * contexts, ordering, locks. What exists for many types stands in one file a chapter, shmem/rma.h to
@@ -164,7 +164,7 @@ void shmem_query_thread(int *provided);
 
 /* `size` bytes of symmetric memory, the same size asked for by all PEs; NULL for size 0, or when the heap is full (at
  * all PEs then, with a line saying why). Collective, with a barrier at the end (none for size 0). align: the address is a
- * multiple of `alignment`, a power of two of at least sizeof(void *). calloc: count * size bytes, all 0. */
+ * multiple of `alignment`, a power of two (below sizeof(void *): of that). calloc: count * size bytes, all 0. */
 void *shmem_malloc(size_t size);
 void *shmem_align(size_t alignment, size_t size);
 void *shmem_calloc(size_t count, size_t size);

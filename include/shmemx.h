@@ -1,5 +1,5 @@
-/* shmemx.h: extensions of OpenSHMEM that programs for Cray SHMEM use: memory by partition, calls for threads.
- */
+/* shmemx.h: extensions of OpenSHMEM that programs for Cray SHMEM use (memory by partition, calls for threads) and for
+ * Sandia's (functions of OpenSHMEM 1.6 under the names that they had before, the team of a node). */
 #ifndef HOTLANE_SHMEMX_H
 #define HOTLANE_SHMEMX_H
 
@@ -33,6 +33,44 @@ void shmemx_thread_unregister(void);
  * ordered. */
 void shmemx_thread_quiet(void);
 void shmemx_thread_fence(void);
+
+/* ---- The PEs of this PE's node: those with whom memory is shared ---- */
+#define SHMEMX_TEAM_NODE SHMEM_TEAM_SHARED
+
+/* ---- Functions of OpenSHMEM 1.6 under Sandia's names ----
+ * shmemx_NAME is shmem_NAME, and pshmemx_NAME is pshmem_NAME: another name for the same symbol. In C11 the generic
+ * forms shmemx_ibput, shmemx_ibget, shmemx_sum_inscan, shmemx_sum_exscan are there as well. */
+#define SHMEMX_SAME_(name)                                                                                   \
+    extern __typeof__(shmem_##name) shmemx_##name __asm__("shmem_" #name);                                   \
+    extern __typeof__(shmem_##name) pshmemx_##name __asm__("pshmem_" #name)
+#define SHMEMX_SAME_RMA_(pre, op)                                                                            \
+    SHMEMX_SAME_(pre##float##op); SHMEMX_SAME_(pre##double##op); SHMEMX_SAME_(pre##longdouble##op);          \
+    SHMEMX_SAME_(pre##char##op); SHMEMX_SAME_(pre##schar##op); SHMEMX_SAME_(pre##short##op);                 \
+    SHMEMX_SAME_(pre##int##op); SHMEMX_SAME_(pre##long##op); SHMEMX_SAME_(pre##longlong##op);                \
+    SHMEMX_SAME_(pre##uchar##op); SHMEMX_SAME_(pre##ushort##op); SHMEMX_SAME_(pre##uint##op);                \
+    SHMEMX_SAME_(pre##ulong##op); SHMEMX_SAME_(pre##ulonglong##op); SHMEMX_SAME_(pre##int8##op);             \
+    SHMEMX_SAME_(pre##int16##op); SHMEMX_SAME_(pre##int32##op); SHMEMX_SAME_(pre##int64##op);                \
+    SHMEMX_SAME_(pre##uint8##op); SHMEMX_SAME_(pre##uint16##op); SHMEMX_SAME_(pre##uint32##op);              \
+    SHMEMX_SAME_(pre##uint64##op); SHMEMX_SAME_(pre##size##op); SHMEMX_SAME_(pre##ptrdiff##op)
+#define SHMEMX_SAME_SIZES_(name)                                                                             \
+    SHMEMX_SAME_(name##8); SHMEMX_SAME_(name##16); SHMEMX_SAME_(name##32); SHMEMX_SAME_(name##64);           \
+    SHMEMX_SAME_(name##128)
+SHMEMX_SAME_RMA_(, _ibput); SHMEMX_SAME_RMA_(ctx_, _ibput); SHMEMX_SAME_SIZES_(ibput); SHMEMX_SAME_SIZES_(ctx_ibput);
+SHMEMX_SAME_RMA_(, _ibget); SHMEMX_SAME_RMA_(ctx_, _ibget); SHMEMX_SAME_SIZES_(ibget); SHMEMX_SAME_SIZES_(ctx_ibget);
+SHMEMX_SAME_RMA_(, _sum_inscan); SHMEMX_SAME_(complexd_sum_inscan); SHMEMX_SAME_(complexf_sum_inscan);
+SHMEMX_SAME_RMA_(, _sum_exscan); SHMEMX_SAME_(complexd_sum_exscan); SHMEMX_SAME_(complexf_sum_exscan);
+SHMEMX_SAME_(signal_add); SHMEMX_SAME_(ctx_signal_add); SHMEMX_SAME_(signal_set); SHMEMX_SAME_(ctx_signal_set);
+#undef SHMEMX_SAME_
+#undef SHMEMX_SAME_RMA_
+#undef SHMEMX_SAME_SIZES_
+#ifdef shmem_ibput /* the generic forms of shmem/generic.h */
+#define shmemx_ibput shmem_ibput
+#define shmemx_ibget shmem_ibget
+#define shmemx_sum_inscan shmem_sum_inscan
+#define shmemx_sum_exscan shmem_sum_exscan
+#define shmemx_signal_add shmem_signal_add
+#define shmemx_signal_set shmem_signal_set
+#endif
 
 /* ---- The names for profilers ---- */
 extern __typeof__(shmem_kind_malloc) pshmem_kind_malloc, pshmemx_kind_malloc, pshmem_partition_malloc;

@@ -211,11 +211,10 @@ static void *at(uint64_t off)
 
 static bool is_alignment(size_t align, const char *func)
 {
-    bool power = align >= sizeof(void *) && (align & (align - 1)) == 0;
+    bool power = align > 0 && (align & (align - 1)) == 0;
     bool good = power && align <= hl_heap.align;
     if (!good && hl_sym.my_pe == 0) {
-        hl_log_once("%s: alignment %zu: expected a power of two from %zu to %zu", func, align, sizeof(void *),
-                    hl_heap.align);
+        hl_log_once("%s: alignment %zu: expected a power of two up to %zu", func, align, hl_heap.align);
     }
     return good;
 }

@@ -17,7 +17,7 @@
     X(uint32_t, uint32)                                                                                      \
     X(uint64_t, uint64)
 
-/* Standard atomics: add, inc, compare and swap; waiting and testing. */
+/* Standard atomics: add, inc, compare and swap. */
 #define HL_SHMEM_AMO_TYPES(X)                                                                                \
     X(int, int)                                                                                              \
     X(long, long)                                                                                            \
@@ -32,7 +32,7 @@
     X(double, double)                                                                                        \
     HL_SHMEM_AMO_TYPES(X)
 
-/* Waiting for one value takes these too. */
+/* Waiting and testing take these too; of the standard for one value only. */
 #define HL_SHMEM_SYNC_TYPES(X)                                                                               \
     X(short, short)                                                                                          \
     X(unsigned short, ushort)                                                                                \

@@ -313,7 +313,7 @@ HL_SHMEM_SYNC_TYPES(ONE)
 #define LISTS(T, NAME)                                                                                       \
     LIST(T, NAME, , T cmp_value, &cmp_value, 0)                                                              \
     LIST(T, NAME, _vector, const T *cmp_values, cmp_values, sizeof(T))
-HL_SHMEM_AMO_TYPES(LISTS)
+HL_SHMEM_SYNC_TYPES(LISTS)
 
 /* ---- without a type in the name ---- */
 

@@ -364,12 +364,12 @@ int shmem_float_sum_reduce(shmem_team_t team, float *dest, const float *source, 
 int shmem_double_sum_reduce(shmem_team_t team, double *dest, const double *source, size_t nreduce);
 int shmem_longdouble_sum_reduce(shmem_team_t team, long double *dest, const long double *source,
                                 size_t nreduce);
-#ifndef __cplusplus
+__extension__
 int shmem_complexd_sum_reduce(shmem_team_t team, double _Complex *dest, const double _Complex *source,
                               size_t nreduce);
+__extension__
 int shmem_complexf_sum_reduce(shmem_team_t team, float _Complex *dest, const float _Complex *source,
                               size_t nreduce);
-#endif
 
 /* prod_reduce: */
 int shmem_char_prod_reduce(shmem_team_t team, char *dest, const char *source, size_t nreduce);
@@ -401,12 +401,12 @@ int shmem_float_prod_reduce(shmem_team_t team, float *dest, const float *source,
 int shmem_double_prod_reduce(shmem_team_t team, double *dest, const double *source, size_t nreduce);
 int shmem_longdouble_prod_reduce(shmem_team_t team, long double *dest, const long double *source,
                                  size_t nreduce);
-#ifndef __cplusplus
+__extension__
 int shmem_complexd_prod_reduce(shmem_team_t team, double _Complex *dest, const double _Complex *source,
                                size_t nreduce);
+__extension__
 int shmem_complexf_prod_reduce(shmem_team_t team, float _Complex *dest, const float _Complex *source,
                                size_t nreduce);
-#endif
 
 /* ---- Scans (1.6): dest[i] becomes the sum of source[i] of the team's PEs 0 to this one. ----
  * dest and source may be the same. sum_inscan, this PE included: */
@@ -439,12 +439,12 @@ int shmem_float_sum_inscan(shmem_team_t team, float *dest, const float *source, 
 int shmem_double_sum_inscan(shmem_team_t team, double *dest, const double *source, size_t nelems);
 int shmem_longdouble_sum_inscan(shmem_team_t team, long double *dest, const long double *source,
                                 size_t nelems);
-#ifndef __cplusplus
+__extension__
 int shmem_complexd_sum_inscan(shmem_team_t team, double _Complex *dest, const double _Complex *source,
                               size_t nelems);
+__extension__
 int shmem_complexf_sum_inscan(shmem_team_t team, float _Complex *dest, const float _Complex *source,
                               size_t nelems);
-#endif
 
 /* sum_exscan, this PE left out (0 at PE 0): */
 int shmem_char_sum_exscan(shmem_team_t team, char *dest, const char *source, size_t nelems);
@@ -476,12 +476,12 @@ int shmem_float_sum_exscan(shmem_team_t team, float *dest, const float *source, 
 int shmem_double_sum_exscan(shmem_team_t team, double *dest, const double *source, size_t nelems);
 int shmem_longdouble_sum_exscan(shmem_team_t team, long double *dest, const long double *source,
                                 size_t nelems);
-#ifndef __cplusplus
+__extension__
 int shmem_complexd_sum_exscan(shmem_team_t team, double _Complex *dest, const double _Complex *source,
                               size_t nelems);
+__extension__
 int shmem_complexf_sum_exscan(shmem_team_t team, float _Complex *dest, const float _Complex *source,
                               size_t nelems);
-#endif
 
 #ifdef __cplusplus
 }

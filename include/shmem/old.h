@@ -257,13 +257,13 @@ void shmem_double_sum_to_all(double *dest, const double *source, int nreduce, in
                              int PE_size, double *pWrk, long *pSync);
 void shmem_longdouble_sum_to_all(long double *dest, const long double *source, int nreduce, int PE_start,
                                  int logPE_stride, int PE_size, long double *pWrk, long *pSync);
-#ifndef __cplusplus
+__extension__
 void shmem_complexd_sum_to_all(double _Complex *dest, const double _Complex *source, int nreduce,
                                int PE_start, int logPE_stride, int PE_size, double _Complex *pWrk,
                                long *pSync);
+__extension__
 void shmem_complexf_sum_to_all(float _Complex *dest, const float _Complex *source, int nreduce, int PE_start,
                                int logPE_stride, int PE_size, float _Complex *pWrk, long *pSync);
-#endif
 
 void shmem_short_prod_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride,
                              int PE_size, short *pWrk, long *pSync);
@@ -279,13 +279,13 @@ void shmem_double_prod_to_all(double *dest, const double *source, int nreduce, i
                               int PE_size, double *pWrk, long *pSync);
 void shmem_longdouble_prod_to_all(long double *dest, const long double *source, int nreduce, int PE_start,
                                   int logPE_stride, int PE_size, long double *pWrk, long *pSync);
-#ifndef __cplusplus
+__extension__
 void shmem_complexd_prod_to_all(double _Complex *dest, const double _Complex *source, int nreduce,
                                 int PE_start, int logPE_stride, int PE_size, double _Complex *pWrk,
                                 long *pSync);
+__extension__
 void shmem_complexf_prod_to_all(float _Complex *dest, const float _Complex *source, int nreduce, int PE_start,
                                 int logPE_stride, int PE_size, float _Complex *pWrk, long *pSync);
-#endif
 
 #ifdef __cplusplus
 }

@@ -45,14 +45,9 @@ extern "C" {
 #define SHMEM_TWINS_ASET_ORDER_(pre, op)                                                                     \
     SHMEM_TWIN_(pre##float##op); SHMEM_TWIN_(pre##double##op); SHMEM_TWIN_(pre##longdouble##op);             \
     SHMEM_TWINS_ASET_BITS_(pre, op)
-#ifdef __cplusplus
-#define SHMEM_TWINS_REDUCE_SUM_(pre, op) SHMEM_TWINS_REDUCE_ORDER_(pre, op)
-#define SHMEM_TWINS_ASET_SUM_(pre, op) SHMEM_TWINS_ASET_ORDER_(pre, op)
-#else
 #define SHMEM_TWINS_COMPLEX_(op) SHMEM_TWIN_(complexd##op); SHMEM_TWIN_(complexf##op)
 #define SHMEM_TWINS_REDUCE_SUM_(pre, op) SHMEM_TWINS_COMPLEX_(op); SHMEM_TWINS_REDUCE_ORDER_(pre, op)
 #define SHMEM_TWINS_ASET_SUM_(pre, op) SHMEM_TWINS_COMPLEX_(op); SHMEM_TWINS_ASET_ORDER_(pre, op)
-#endif
 #define SHMEM_TWINS_SIZES_(name, end)                                                                        \
     SHMEM_TWIN_(name##8##end); SHMEM_TWIN_(name##16##end); SHMEM_TWIN_(name##32##end);                       \
     SHMEM_TWIN_(name##64##end); SHMEM_TWIN_(name##128##end)
@@ -117,18 +112,18 @@ SHMEM_TWINS_REDUCE_SUM_(, _sum_exscan);
 /* ---- wait.h ---- */
 SHMEM_TWINS_SYNC_(, _wait_until);
 SHMEM_TWINS_SYNC_(, _test);
-SHMEM_TWINS_AMO_(, _wait_until_all);
-SHMEM_TWINS_AMO_(, _wait_until_any);
-SHMEM_TWINS_AMO_(, _wait_until_some);
-SHMEM_TWINS_AMO_(, _test_all);
-SHMEM_TWINS_AMO_(, _test_any);
-SHMEM_TWINS_AMO_(, _test_some);
-SHMEM_TWINS_AMO_(, _wait_until_all_vector);
-SHMEM_TWINS_AMO_(, _wait_until_any_vector);
-SHMEM_TWINS_AMO_(, _wait_until_some_vector);
-SHMEM_TWINS_AMO_(, _test_all_vector);
-SHMEM_TWINS_AMO_(, _test_any_vector);
-SHMEM_TWINS_AMO_(, _test_some_vector);
+SHMEM_TWINS_SYNC_(, _wait_until_all);
+SHMEM_TWINS_SYNC_(, _wait_until_any);
+SHMEM_TWINS_SYNC_(, _wait_until_some);
+SHMEM_TWINS_SYNC_(, _test_all);
+SHMEM_TWINS_SYNC_(, _test_any);
+SHMEM_TWINS_SYNC_(, _test_some);
+SHMEM_TWINS_SYNC_(, _wait_until_all_vector);
+SHMEM_TWINS_SYNC_(, _wait_until_any_vector);
+SHMEM_TWINS_SYNC_(, _wait_until_some_vector);
+SHMEM_TWINS_SYNC_(, _test_all_vector);
+SHMEM_TWINS_SYNC_(, _test_any_vector);
+SHMEM_TWINS_SYNC_(, _test_some_vector);
 
 /* ---- old.h ---- */
 extern __typeof__(start_pes) pshmem_start_pes;

@@ -4,8 +4,8 @@
  * condition is (object cmp cmp_value), cmp one of SHMEM_CMP_EQ, NE, LT, LE, GT, GE. What the PE that changed
  * the object had made visible before, is visible after the call. Waiting needs no call by anybody else. Of a
  * list of nelems objects, those with status[i] nonzero are left out; status may be NULL. An empty list never
- * waits. The _vector forms compare ivars[i] with cmp_values[i]. short and unsigned short (one object) are
- * deprecated. */
+ * waits. The _vector forms compare ivars[i] with cmp_values[i]. short and unsigned short are deprecated
+ * for one object, and not of the standard for lists (Sandia's suite has them). */
 #ifndef HOTLANE_SHMEM_WAIT_H
 #define HOTLANE_SHMEM_WAIT_H
 
@@ -35,10 +35,13 @@ void shmem_size_wait_until(size_t *ivar, int cmp, size_t cmp_value);
 void shmem_ptrdiff_wait_until(ptrdiff_t *ivar, int cmp, ptrdiff_t cmp_value);
 
 /* ---- wait_until_all: returns when the condition holds or held for every object of the list. ---- */
+void shmem_short_wait_until_all(short *ivars, size_t nelems, const int *status, int cmp, short cmp_value);
 void shmem_int_wait_until_all(int *ivars, size_t nelems, const int *status, int cmp, int cmp_value);
 void shmem_long_wait_until_all(long *ivars, size_t nelems, const int *status, int cmp, long cmp_value);
 void shmem_longlong_wait_until_all(long long *ivars, size_t nelems, const int *status, int cmp,
                                    long long cmp_value);
+void shmem_ushort_wait_until_all(unsigned short *ivars, size_t nelems, const int *status, int cmp, unsigned
+                                 short cmp_value);
 void shmem_uint_wait_until_all(unsigned int *ivars, size_t nelems, const int *status, int cmp,
                                unsigned int cmp_value);
 void shmem_ulong_wait_until_all(unsigned long *ivars, size_t nelems, const int *status, int cmp,
@@ -57,10 +60,13 @@ void shmem_ptrdiff_wait_until_all(ptrdiff_t *ivars, size_t nelems, const int *st
 
 /* ---- wait_until_any: returns the index of an object for which the condition holds; SIZE_MAX if the
  * list is empty. ---- */
+size_t shmem_short_wait_until_any(short *ivars, size_t nelems, const int *status, int cmp, short cmp_value);
 size_t shmem_int_wait_until_any(int *ivars, size_t nelems, const int *status, int cmp, int cmp_value);
 size_t shmem_long_wait_until_any(long *ivars, size_t nelems, const int *status, int cmp, long cmp_value);
 size_t shmem_longlong_wait_until_any(long long *ivars, size_t nelems, const int *status, int cmp,
                                      long long cmp_value);
+size_t shmem_ushort_wait_until_any(unsigned short *ivars, size_t nelems, const int *status, int cmp, unsigned
+                                   short cmp_value);
 size_t shmem_uint_wait_until_any(unsigned int *ivars, size_t nelems, const int *status, int cmp,
                                  unsigned int cmp_value);
 size_t shmem_ulong_wait_until_any(unsigned long *ivars, size_t nelems, const int *status, int cmp,
@@ -81,12 +87,16 @@ size_t shmem_ptrdiff_wait_until_any(ptrdiff_t *ivars, size_t nelems, const int *
 
 /* ---- wait_until_some: waits until the condition holds for some, writes their indices (up to nelems) and
  * returns their number; 0 if the list is empty. ---- */
+size_t shmem_short_wait_until_some(short *ivars, size_t nelems, size_t *indices, const int *status, int cmp,
+                                   short cmp_value);
 size_t shmem_int_wait_until_some(int *ivars, size_t nelems, size_t *indices, const int *status, int cmp,
                                  int cmp_value);
 size_t shmem_long_wait_until_some(long *ivars, size_t nelems, size_t *indices, const int *status, int cmp,
                                   long cmp_value);
 size_t shmem_longlong_wait_until_some(long long *ivars, size_t nelems, size_t *indices, const int *status,
                                       int cmp, long long cmp_value);
+size_t shmem_ushort_wait_until_some(unsigned short *ivars, size_t nelems, size_t *indices, const int *status,
+                                    int cmp, unsigned short cmp_value);
 size_t shmem_uint_wait_until_some(unsigned int *ivars, size_t nelems, size_t *indices, const int *status,
                                   int cmp, unsigned int cmp_value);
 size_t shmem_ulong_wait_until_some(unsigned long *ivars, size_t nelems, size_t *indices, const int *status,
@@ -107,12 +117,16 @@ size_t shmem_ptrdiff_wait_until_some(ptrdiff_t *ivars, size_t nelems, size_t *in
                                      int cmp, ptrdiff_t cmp_value);
 
 /* ---- wait_until_all_vector ---- */
+void shmem_short_wait_until_all_vector(short *ivars, size_t nelems, const int *status, int cmp, const short
+                                       *cmp_values);
 void shmem_int_wait_until_all_vector(int *ivars, size_t nelems, const int *status, int cmp,
                                      const int *cmp_values);
 void shmem_long_wait_until_all_vector(long *ivars, size_t nelems, const int *status, int cmp,
                                       const long *cmp_values);
 void shmem_longlong_wait_until_all_vector(long long *ivars, size_t nelems, const int *status, int cmp,
                                           const long long *cmp_values);
+void shmem_ushort_wait_until_all_vector(unsigned short *ivars, size_t nelems, const int *status, int cmp,
+                                        const unsigned short *cmp_values);
 void shmem_uint_wait_until_all_vector(unsigned int *ivars, size_t nelems, const int *status, int cmp,
                                       const unsigned int *cmp_values);
 void shmem_ulong_wait_until_all_vector(unsigned long *ivars, size_t nelems, const int *status, int cmp,
@@ -133,12 +147,16 @@ void shmem_ptrdiff_wait_until_all_vector(ptrdiff_t *ivars, size_t nelems, const 
                                          const ptrdiff_t *cmp_values);
 
 /* ---- wait_until_any_vector ---- */
+size_t shmem_short_wait_until_any_vector(short *ivars, size_t nelems, const int *status, int cmp, const short
+                                         *cmp_values);
 size_t shmem_int_wait_until_any_vector(int *ivars, size_t nelems, const int *status, int cmp,
                                        const int *cmp_values);
 size_t shmem_long_wait_until_any_vector(long *ivars, size_t nelems, const int *status, int cmp,
                                         const long *cmp_values);
 size_t shmem_longlong_wait_until_any_vector(long long *ivars, size_t nelems, const int *status, int cmp,
                                             const long long *cmp_values);
+size_t shmem_ushort_wait_until_any_vector(unsigned short *ivars, size_t nelems, const int *status, int cmp,
+                                          const unsigned short *cmp_values);
 size_t shmem_uint_wait_until_any_vector(unsigned int *ivars, size_t nelems, const int *status, int cmp,
                                         const unsigned int *cmp_values);
 size_t shmem_ulong_wait_until_any_vector(unsigned long *ivars, size_t nelems, const int *status, int cmp,
@@ -159,12 +177,16 @@ size_t shmem_ptrdiff_wait_until_any_vector(ptrdiff_t *ivars, size_t nelems, cons
                                            const ptrdiff_t *cmp_values);
 
 /* ---- wait_until_some_vector ---- */
+size_t shmem_short_wait_until_some_vector(short *ivars, size_t nelems, size_t *indices, const int *status, int
+                                          cmp, const short *cmp_values);
 size_t shmem_int_wait_until_some_vector(int *ivars, size_t nelems, size_t *indices, const int *status,
                                         int cmp, const int *cmp_values);
 size_t shmem_long_wait_until_some_vector(long *ivars, size_t nelems, size_t *indices, const int *status,
                                          int cmp, const long *cmp_values);
 size_t shmem_longlong_wait_until_some_vector(long long *ivars, size_t nelems, size_t *indices,
                                              const int *status, int cmp, const long long *cmp_values);
+size_t shmem_ushort_wait_until_some_vector(unsigned short *ivars, size_t nelems, size_t *indices, const int
+                                           *status, int cmp, const unsigned short *cmp_values);
 size_t shmem_uint_wait_until_some_vector(unsigned int *ivars, size_t nelems, size_t *indices,
                                          const int *status, int cmp, const unsigned int *cmp_values);
 size_t shmem_ulong_wait_until_some_vector(unsigned long *ivars, size_t nelems, size_t *indices,
@@ -202,9 +224,12 @@ int shmem_size_test(size_t *ivar, int cmp, size_t cmp_value);
 int shmem_ptrdiff_test(ptrdiff_t *ivar, int cmp, ptrdiff_t cmp_value);
 
 /* ---- test_all: 1 if the condition holds for every object of the list (1 for an empty one), else 0. ---- */
+int shmem_short_test_all(short *ivars, size_t nelems, const int *status, int cmp, short cmp_value);
 int shmem_int_test_all(int *ivars, size_t nelems, const int *status, int cmp, int cmp_value);
 int shmem_long_test_all(long *ivars, size_t nelems, const int *status, int cmp, long cmp_value);
 int shmem_longlong_test_all(long long *ivars, size_t nelems, const int *status, int cmp, long long cmp_value);
+int shmem_ushort_test_all(unsigned short *ivars, size_t nelems, const int *status, int cmp, unsigned short
+                          cmp_value);
 int shmem_uint_test_all(unsigned int *ivars, size_t nelems, const int *status, int cmp,
                         unsigned int cmp_value);
 int shmem_ulong_test_all(unsigned long *ivars, size_t nelems, const int *status, int cmp,
@@ -219,10 +244,13 @@ int shmem_size_test_all(size_t *ivars, size_t nelems, const int *status, int cmp
 int shmem_ptrdiff_test_all(ptrdiff_t *ivars, size_t nelems, const int *status, int cmp, ptrdiff_t cmp_value);
 
 /* ---- test_any: the index of an object for which the condition holds, else SIZE_MAX. ---- */
+size_t shmem_short_test_any(short *ivars, size_t nelems, const int *status, int cmp, short cmp_value);
 size_t shmem_int_test_any(int *ivars, size_t nelems, const int *status, int cmp, int cmp_value);
 size_t shmem_long_test_any(long *ivars, size_t nelems, const int *status, int cmp, long cmp_value);
 size_t shmem_longlong_test_any(long long *ivars, size_t nelems, const int *status, int cmp,
                                long long cmp_value);
+size_t shmem_ushort_test_any(unsigned short *ivars, size_t nelems, const int *status, int cmp, unsigned short
+                             cmp_value);
 size_t shmem_uint_test_any(unsigned int *ivars, size_t nelems, const int *status, int cmp,
                            unsigned int cmp_value);
 size_t shmem_ulong_test_any(unsigned long *ivars, size_t nelems, const int *status, int cmp,
@@ -239,12 +267,16 @@ size_t shmem_ptrdiff_test_any(ptrdiff_t *ivars, size_t nelems, const int *status
 
 /* ---- test_some: writes the indices of all objects for which the condition holds and returns their number.
  * ---- */
+size_t shmem_short_test_some(short *ivars, size_t nelems, size_t *indices, const int *status, int cmp, short
+                             cmp_value);
 size_t shmem_int_test_some(int *ivars, size_t nelems, size_t *indices, const int *status, int cmp,
                            int cmp_value);
 size_t shmem_long_test_some(long *ivars, size_t nelems, size_t *indices, const int *status, int cmp,
                             long cmp_value);
 size_t shmem_longlong_test_some(long long *ivars, size_t nelems, size_t *indices, const int *status, int cmp,
                                 long long cmp_value);
+size_t shmem_ushort_test_some(unsigned short *ivars, size_t nelems, size_t *indices, const int *status, int
+                              cmp, unsigned short cmp_value);
 size_t shmem_uint_test_some(unsigned int *ivars, size_t nelems, size_t *indices, const int *status, int cmp,
                             unsigned int cmp_value);
 size_t shmem_ulong_test_some(unsigned long *ivars, size_t nelems, size_t *indices, const int *status, int cmp,
@@ -265,11 +297,15 @@ size_t shmem_ptrdiff_test_some(ptrdiff_t *ivars, size_t nelems, size_t *indices,
                                ptrdiff_t cmp_value);
 
 /* ---- test_all_vector ---- */
+int shmem_short_test_all_vector(short *ivars, size_t nelems, const int *status, int cmp, const short
+                                *cmp_values);
 int shmem_int_test_all_vector(int *ivars, size_t nelems, const int *status, int cmp, const int *cmp_values);
 int shmem_long_test_all_vector(long *ivars, size_t nelems, const int *status, int cmp,
                                const long *cmp_values);
 int shmem_longlong_test_all_vector(long long *ivars, size_t nelems, const int *status, int cmp,
                                    const long long *cmp_values);
+int shmem_ushort_test_all_vector(unsigned short *ivars, size_t nelems, const int *status, int cmp, const
+                                 unsigned short *cmp_values);
 int shmem_uint_test_all_vector(unsigned int *ivars, size_t nelems, const int *status, int cmp,
                                const unsigned int *cmp_values);
 int shmem_ulong_test_all_vector(unsigned long *ivars, size_t nelems, const int *status, int cmp,
@@ -290,12 +326,16 @@ int shmem_ptrdiff_test_all_vector(ptrdiff_t *ivars, size_t nelems, const int *st
                                   const ptrdiff_t *cmp_values);
 
 /* ---- test_any_vector ---- */
+size_t shmem_short_test_any_vector(short *ivars, size_t nelems, const int *status, int cmp, const short
+                                   *cmp_values);
 size_t shmem_int_test_any_vector(int *ivars, size_t nelems, const int *status, int cmp,
                                  const int *cmp_values);
 size_t shmem_long_test_any_vector(long *ivars, size_t nelems, const int *status, int cmp,
                                   const long *cmp_values);
 size_t shmem_longlong_test_any_vector(long long *ivars, size_t nelems, const int *status, int cmp,
                                       const long long *cmp_values);
+size_t shmem_ushort_test_any_vector(unsigned short *ivars, size_t nelems, const int *status, int cmp, const
+                                    unsigned short *cmp_values);
 size_t shmem_uint_test_any_vector(unsigned int *ivars, size_t nelems, const int *status, int cmp,
                                   const unsigned int *cmp_values);
 size_t shmem_ulong_test_any_vector(unsigned long *ivars, size_t nelems, const int *status, int cmp,
@@ -316,12 +356,16 @@ size_t shmem_ptrdiff_test_any_vector(ptrdiff_t *ivars, size_t nelems, const int 
                                      const ptrdiff_t *cmp_values);
 
 /* ---- test_some_vector ---- */
+size_t shmem_short_test_some_vector(short *ivars, size_t nelems, size_t *indices, const int *status, int cmp,
+                                    const short *cmp_values);
 size_t shmem_int_test_some_vector(int *ivars, size_t nelems, size_t *indices, const int *status, int cmp,
                                   const int *cmp_values);
 size_t shmem_long_test_some_vector(long *ivars, size_t nelems, size_t *indices, const int *status, int cmp,
                                    const long *cmp_values);
 size_t shmem_longlong_test_some_vector(long long *ivars, size_t nelems, size_t *indices, const int *status,
                                        int cmp, const long long *cmp_values);
+size_t shmem_ushort_test_some_vector(unsigned short *ivars, size_t nelems, size_t *indices, const int *status,
+                                     int cmp, const unsigned short *cmp_values);
 size_t shmem_uint_test_some_vector(unsigned int *ivars, size_t nelems, size_t *indices, const int *status,
                                    int cmp, const unsigned int *cmp_values);
 size_t shmem_ulong_test_some_vector(unsigned long *ivars, size_t nelems, size_t *indices, const int *status,

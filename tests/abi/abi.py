@@ -59,6 +59,20 @@ def shmem_profiler():
     assert "profiler: init 1, putmem 1, long_p 1, barrier_all 1" in text and "ok" in text, text
 
 
+def shmem_others():
+    """What programs for other libraries expect of oshcc and oshc++ and their headers, on the node and over the network."""
+    need_plain_library()
+    wrappers = [name for name, compiler in (("oshcc", "cc"), ("oshc++", os.environ.get("CXX", "c++"))) if shutil.which(compiler)]
+    with tempfile.TemporaryDirectory(prefix="hotlane-abi-") as folder:
+        for wrapper in wrappers:
+            source = os.path.join(folder, "a.c" if wrapper == "oshcc" else "a.cc")
+            shutil.copy(os.path.join(HERE, "shmem_others.c"), source)
+            run([os.path.join(BUILD, "tools", wrapper), "-Wall", "-Werror", source, "-o", source + ".out"])
+            for near in "1", "0":
+                text = run([os.path.join(BUILD, "tools", "oshrun"), "-n", "2", source + ".out"], HOTLANE_NEAR=near)
+                assert text.count("ok") == 2, text
+
+
 def second():
     """Two libraries in one process: the first call says so, with both files."""
     need_plain_library()
@@ -124,4 +138,5 @@ def mpich_prefix(folder):
     return folder
 
 
-{"profiler": profiler, "shmem_profiler": shmem_profiler, "second": second, "python": python, "cxx": cxx, "mpich": mpich}[CASE]()
+{"profiler": profiler, "shmem_profiler": shmem_profiler, "shmem_others": shmem_others, "second": second,
+ "python": python, "cxx": cxx, "mpich": mpich}[CASE]()

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-from shmem_tables import FUNCTIONS, OLD, TYPES, expand, name_of, pair, typed, wanted
+from shmem_tables import FUNCTIONS, OLD, RENAMED, TYPES, expand, name_of, pair, renamed, typed, wanted
 
 CASE, BUILD, *COMPILER = sys.argv[1:]
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -51,7 +51,7 @@ def declared():
                          capture_output=True, text=True).stdout
     names = set()
     for statement in re.sub(r'__attribute__\s*\(\(.*?\)\)', "", out).split(";"):
-        twins = re.match(r"\s*extern\s+__typeof__\s*\(\w+\)(.*)", statement, flags=re.S)
+        twins = re.match(r"\s*extern\s+__typeof__\s*\(\w+\)(.*?)(__asm__.*)?$", statement, flags=re.S)
         if twins:
             names |= set(re.findall(r"\w+", twins[1]))
         else:
@@ -68,6 +68,7 @@ def report(what, found):
 def names():
     functions = wanted()
     both = {twin for name in functions for twin in pair(name)}
+    others = {twin for name in renamed() for twin in pair(name)}
     symbols = {line.strip() for line in open(os.path.join(HERE, "shmem.sym"), encoding="ascii") if line[0] != "#"}
     kinds, prototypes = exported(), declared()
     literal = "".join(open(file, encoding="utf-8").read() for file in
@@ -75,8 +76,8 @@ def names():
     lines = set(re.findall(r"\b(\w+)\(", literal))
     bad = report("of the tables, missing in shmem.sym", both - symbols)
     bad += report("in shmem.sym, but not of the tables", symbols - both)
-    bad += report("not declared in the headers", both - prototypes)
-    bad += report("declared in the headers, but not of the tables", prototypes - both)
+    bad += report("not declared in the headers", (both | others) - prototypes)
+    bad += report("declared in the headers, but not of the tables", prototypes - both - others)
     bad += report("does not stand in the headers as it is called: grep finds nothing", set(functions) - lines)
     bad += report("exported, but not of the tables", set(kinds) - both)
     bad += report("not exported", both - set(kinds))
@@ -93,7 +94,7 @@ def names():
 
 def prototypes():
     text = ["#include <shmemx.h>"]
-    for name, prototype in sorted(wanted().items()):
+    for name, prototype in sorted({**wanted(), **renamed()}.items()):
         result, rest = prototype.split(name + "(", 1)
         for twin in pair(name):
             text.append(f"_Static_assert(__builtin_types_compatible_p(__typeof__({twin}), {result.strip()}({rest}), "
@@ -102,14 +103,14 @@ def prototypes():
         # The attribute of shmem_global_exit is no part of its type.
         compile_c(folder, "\n".join(text) + "\n", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only")
         for standard in ("c99", "c11", "c17"):
-            compile_c(folder, "#include <mpp/shmem.h>\n#include <shmemx.h>\ntypedef int x;\n", "-std=" + standard, "-Wall",
+            compile_c(folder, "#include <pshmem.h>\n#include <mpp/shmem.h>\n#include <mpp/shmemx.h>\ntypedef int x;\n", "-std=" + standard, "-Wall",
                       "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only")
 
 
 # ---- generic ----
 
 HEAD = """#include <complex.h>
-#include <shmem.h>
+#include <shmemx.h>
 #include <stdio.h>
 #include <string.h>
 #define MANY 4
@@ -147,7 +148,8 @@ def generic_rows():
     tables_of = {}
     for _, form, prototype, table in FUNCTIONS:
         if form == "C" and "{TYPENAME}" in prototype:
-            tables_of[name_of(prototype.replace("{TYPENAME}", "T"))] = (prototype, table)
+            name = name_of(prototype.replace("{TYPENAME}", "T"))
+            tables_of[name] = (prototype, table + " " + tables_of.get(name, ("", ""))[1])
     for versions, form, prototype, table in FUNCTIONS:
         if form != "C11" or "1.6" not in versions or "global_exit" in prototype:
             continue
@@ -155,11 +157,15 @@ def generic_rows():
         parameters = re.search(r"\((.*)\)", prototype)[1].split(",")
         ctx = "ctx_" if parameters[0].startswith("shmem_ctx_t") else ""
         if "TYPE" not in prototype:
-            yield name, parameters, None, "shmem_team_sync" if name == "shmem_sync" else name.replace("shmem_", "shmem_" + ctx)
-            continue
-        function = name.replace("shmem_", "shmem_" + ctx + "T_", 1)
-        types = typed(tables_of[function][0], tables_of[function][1])
-        yield name, parameters, types, function.replace("_T_", "_{}_")
+            function = "shmem_team_sync" if name == "shmem_sync" else name.replace("shmem_", "shmem_" + ctx)
+            types = None
+        else:
+            function = name.replace("shmem_", "shmem_" + ctx + "T_", 1)
+            types = typed(tables_of[function][0], tables_of[function][1])
+            function = function.replace("_T_", "_{}_")
+        yield name, parameters, types, function
+        if RENAMED.match(name):
+            yield "shmemx_" + name[6:], parameters, types, function
 
 
 def generic():
@@ -218,11 +224,10 @@ def cxx():
         sys.exit(77)
     COMPILER[:] = [compiler]
     calls = "".join(f"void *use_{twin}() {{ return reinterpret_cast<void *>(&::{twin}); }}\n"
-                    for name, prototype in wanted().items() if "_Complex" not in prototype
-                    for twin in pair(name))
+                    for name in {**wanted(), **renamed()} for twin in pair(name))
     with tempfile.TemporaryDirectory() as folder:
         for standard in ("c++11", "c++17"):
-            compile_c(folder, "#include <mpp/shmem.h>\n#include <shmemx.h>\n" + calls, "-std=" + standard, "-Wall", "-Wextra",
+            compile_c(folder, "#include <pshmem.h>\n#include <mpp/shmem.h>\n#include <mpp/shmemx.h>\n" + calls, "-std=" + standard, "-Wall", "-Wextra",
                       "-Wpedantic", "-Werror", "-fsyntax-only", name="a.cc")
 
 

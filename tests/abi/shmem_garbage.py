@@ -154,12 +154,12 @@ def cases(name, params):
 
 
 def functions():
-    """One prototype of every family: the type long, 32 bits."""
+    """One prototype of every family: the type long or uint64, else the first; 32 bits."""
     for versions, form, prototype, table in FUNCTIONS:
         if form != "C" or versions == "v1.5" or name_of(prototype.replace("{", "").replace("}", "")) in OLD:
             continue
         types = dict((word, ctype) for ctype, word in typed(prototype, table)) if "{TYPENAME}" in prototype else {}
-        word = "long" if "long" in types else "uint64"
+        word = next((w for w in ("long", "uint64", *types) if w in types), "")
         prototype = prototype.replace("{SIZE}", "32").replace("{TYPENAME}", word)
         yield re.sub(r"\bTYPE\b", types.get(word, ""), prototype)
 

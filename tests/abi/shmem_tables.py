@@ -4,6 +4,8 @@ import re
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OLD = {"_my_pe", "_num_pes", "shmalloc", "shfree", "shrealloc", "shmemalign"}  # without twins for profilers
+# What shmemx.h has under Sandia's names, too.
+RENAMED = re.compile(r"shmem_(ctx_)?(\w+_)?(ib(put|get)\d*|sum_(in|ex)scan|signal_(add|set))$")
 REDUCTION = re.compile(r"_(and|or|xor|max|min|sum|prod)_(reduce|to_all)")
 
 
@@ -59,3 +61,8 @@ def wanted():
     rows = [row for row in FUNCTIONS if row[1] == "C"]
     rows.sort(key=lambda row: "1.6" in row[0])
     return {name_of(p): p for _, _, prototype, table in rows for p in expand(prototype, table)}
+
+
+def renamed():
+    """{name: prototype} of Sandia's names for functions of the standard: the same symbols."""
+    return {"shmemx_" + name[6:]: p.replace(name, "shmemx_" + name[6:]) for name, p in wanted().items() if RENAMED.match(name)}

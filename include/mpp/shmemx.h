@@ -1,0 +1,2 @@
+/* The header's name in Cray's and Sandia's libraries. */
+#include <shmemx.h>
