@@ -10,6 +10,7 @@
 #include "prog.h"
 #include "shm.h"
 #include "sym.h"
+#include "turn.h"
 #include "types.h"
 
 /* A list of conditions. Values are kept as 64 bits, moved so that the order of signed ones is that of
@@ -26,6 +27,7 @@ struct watch {
     size_t hit;         /* index of one that holds, after is_any */
     uint64_t seen;      /* what was looked at last */
     size_t from, of;    /* of == 0: a list by itself; else this object's index in one of so many */
+    size_t first;       /* index that is_any looks at first */
 };
 
 static uint64_t sized(uint64_t bits, const struct watch *w)
@@ -85,7 +87,7 @@ static bool is_left_out(const struct watch *w, size_t i)
 static bool is_any(void *arg)
 {
     struct watch *w = arg;
-    for (size_t i = 0; i < w->n; i++) {
+    for (size_t k = 0, i = w->first; k < w->n; k++, i = i + 1 < w->n ? i + 1 : 0) {
         if (!is_left_out(w, i) && holds(w, i)) {
             w->hit = i;
             return true;
@@ -180,7 +182,9 @@ static size_t wait_any(struct watch *w, const char *func)
     if (is_empty(w)) {
         return SIZE_MAX;
     }
+    w->first = hl_turn_begin(w->vars, w->n);
     hl_prog_wait(is_any, w);
+    hl_turn_told(w->vars, w->n, w->hit);
     return w->hit;
 }
 
@@ -230,7 +234,12 @@ static int test_all(struct watch *w, const char *func)
 static size_t test_any(struct watch *w, const char *func)
 {
     check(w, func);
-    return polled(is_any(w)) ? w->hit : SIZE_MAX;
+    w->first = hl_turn_begin(w->vars, w->n);
+    if (!polled(is_any(w))) {
+        return SIZE_MAX;
+    }
+    hl_turn_told(w->vars, w->n, w->hit);
+    return w->hit;
 }
 
 static size_t test_some(struct watch *w, size_t *indices, const char *func)
@@ -246,7 +255,8 @@ static size_t test_some(struct watch *w, size_t *indices, const char *func)
 /* `count` objects of type T at `vars`. */
 #define WATCH(T, vars, count, status, cmp, values, step)                                                     \
     {                                                                                                        \
-        vars, count, status, cmp, sizeof(T), (T)-1 < (T)1 ? (uint64_t)1 << 63 : 0, values, step, 0, 0, 0, 0  \
+        vars, count, status, cmp, sizeof(T), (T)-1 < (T)1 ? (uint64_t)1 << 63 : 0, values, step, 0, 0, 0, 0, \
+            0                                                                                                \
     }
 
 #define ONE(T, NAME)                                                                                         \

@@ -5,6 +5,7 @@
 #include "general.h"
 #include "prog.h"
 #include "req.h"
+#include "turn.h"
 
 /* *r is NULL for MPI_REQUEST_NULL. */
 static int get_req(MPI_Request handle, struct hl_req **r)
@@ -212,33 +213,19 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Stat
     return hl_api_leave_ctx(ctx, "MPI_Testall", err);
 }
 
-/* ---- Any and some: the first that is done, but before it the one that the thread's last search passed over,
- * so that no request starves behind others that are posted again and again ---- */
-
-static _Thread_local struct {
-    MPI_Request handle;
-    uint32_t generation;
-} passed;
+/* ---- Any and some ---- */
 
 struct set {
-    int n;
+    size_t n, first; /* begun at `first`, in a circle: none may starve behind others that are posted again */
     const MPI_Request *handles;
     int found; /* index of a done one, -1: none */
     bool open; /* is any of them open? */
 };
 
-/* Remembers the done one that follows the one chosen, in a circle. */
-static void pass_over(const struct set *s)
+static struct set set_of(int n, const MPI_Request handles[])
 {
-    passed.handle = MPI_REQUEST_NULL;
-    for (int k = 1; k < s->n; k++) {
-        MPI_Request handle = s->handles[(s->found + k) % s->n];
-        if (is_done(handle)) {
-            passed.handle = handle;
-            passed.generation = hl_req_of(handle)->generation;
-            return;
-        }
-    }
+    size_t count = n > 0 ? (size_t)n : 0; /* not judged yet */
+    return (struct set){count, hl_turn_begin(handles, count), handles, -1, false};
 }
 
 static bool any_done(void *arg)
@@ -247,24 +234,27 @@ static bool any_done(void *arg)
 
     s->found = -1;
     s->open = false;
-    for (int i = 0; i < s->n; i++) {
+    for (size_t k = 0, i = s->first; k < s->n && s->found < 0; k++, i = i + 1 < s->n ? i + 1 : 0) {
         s->open = s->open || hl_req_open_of(s->handles[i]);
-        if (!is_done(s->handles[i])) {
-            continue;
-        }
-        bool its_turn =
-            s->handles[i] == passed.handle && hl_req_of(s->handles[i])->generation == passed.generation;
-        if (s->found < 0 || its_turn) {
-            s->found = i;
-        }
-        if (its_turn) {
-            break;
-        }
-    }
-    if (s->found >= 0) {
-        pass_over(s);
+        s->found = is_done(s->handles[i]) ? (int)i : -1;
     }
     return s->found >= 0 || !s->open;
+}
+
+/* Without a pass of progress, which calls that always find one make now and then: what the others in the list
+ * wait for would never come. */
+static bool found_at_once(struct set *s)
+{
+    static HL_THREAD_LOCAL unsigned in_a_row;
+
+    if (!any_done(s)) {
+        in_a_row = 0;
+        return false;
+    }
+    if (++in_a_row % 16 == 0) {
+        hl_prog_poll();
+    }
+    return true;
 }
 
 /* Any of them is enough. */
@@ -273,11 +263,11 @@ static void tell_any(const void *arg, struct hl_told *t)
     const struct set *s = arg;
     int open = 0;
 
-    for (int i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->n; i++) {
         open += hl_req_open_of(s->handles[i]) ? 1 : 0;
     }
     hl_told_say(t, "any of %d requests, such as ", open);
-    for (int i = 0, told = 0; i < s->n; i++) {
+    for (size_t i = 0, told = 0; i < s->n; i++) {
         if (hl_req_open_of(s->handles[i]) && told++ < HL_HANG_RANKS) {
             struct hl_told one = {0};
             hl_req_tell(hl_req_of(s->handles[i]), told == 1 ? t : &one);
@@ -298,19 +288,22 @@ static int finish_any(const struct set *s, MPI_Request handles[], int *indx, MPI
         return 0;
     }
     *indx = s->found;
+    hl_turn_told(s->handles, s->n, (size_t)s->found);
     return finish(&handles[s->found], status, ctx);
 }
 
 HL_API(MPI_Waitany)
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
 {
-    struct set s = {count, array_of_requests, -1, false};
+    struct set s = set_of(count, array_of_requests);
     uint64_t ctx = 0;
     int err = hl_api_enter(get_all(count, array_of_requests));
 
     err = err == 0 ? hl_api_check_out(indx, "indx") : err;
     if (err == 0) {
-        hl_prog_wait_rung(any_done, &s);
+        if (!found_at_once(&s)) {
+            hl_prog_wait_rung(any_done, &s);
+        }
         err = finish_any(&s, array_of_requests, indx, status, &ctx);
     }
     return hl_api_leave_ctx(ctx, "MPI_Waitany", err);
@@ -319,14 +312,14 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Stat
 HL_API(MPI_Testany)
 int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
 {
-    struct set s = {count, array_of_requests, -1, false};
+    struct set s = set_of(count, array_of_requests);
     uint64_t ctx = 0;
     int err = hl_api_enter(get_all(count, array_of_requests));
 
     err = err == 0 ? hl_api_check_out(indx, "indx") : err;
     err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0) {
-        if (!any_done(&s)) {
+        if (!found_at_once(&s)) {
             hl_prog_look();
             any_done(&s);
         }
@@ -371,16 +364,17 @@ static int finish_some(const struct some *x, uint64_t *ctx)
 
 static int some(const char *func, const struct some *x, bool wait)
 {
-    struct set s = {x->n, x->handles, -1, false};
+    struct set s = set_of(x->n, x->handles);
     uint64_t ctx = 0;
     int err = hl_api_enter(get_all(x->n, x->handles));
 
     err = err == 0 ? hl_api_check_out(x->outcount, "outcount") : err;
     err = err == 0 ? hl_api_check_list(x->n, x->indices, "array_of_indices") : err;
     if (err == 0) {
-        if (wait) {
+        bool found = found_at_once(&s);
+        if (!found && wait) {
             hl_prog_wait_rung(any_done, &s);
-        } else if (!any_done(&s)) {
+        } else if (!found) {
             hl_prog_look();
             any_done(&s);
         }
@@ -437,8 +431,8 @@ static int look(int count, const MPI_Request handles[], struct set *s)
 {
     int err = get_all(count, handles);
 
-    *s = (struct set){count, (MPI_Request *)(uintptr_t)handles, -1, false};
-    if (err == 0 && !any_done(s)) {
+    *s = set_of(count, handles);
+    if (err == 0 && !found_at_once(s)) {
         hl_prog_look();
         any_done(s);
     }
@@ -479,6 +473,9 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
         r = s.found >= 0 ? hl_req_of(array_of_requests[s.found]) : NULL;
         *flag = r != NULL || !s.open;
         *indx = r != NULL ? s.found : MPI_UNDEFINED;
+        if (r != NULL) {
+            hl_turn_told(array_of_requests, s.n, (size_t)s.found);
+        }
         if (*flag) {
             err = hl_req_status(r, status);
         }

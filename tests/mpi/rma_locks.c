@@ -3,6 +3,7 @@
 #include "rma.h"
 
 #define ROUNDS 100
+#define TURNS 25
 
 static MPI_Win win;
 static long *base;
@@ -68,15 +69,42 @@ static void serve(void)
     CHECK(me != 0 || base[3] == 10L * (ranks - 1), "counter %ld", base[3]);
 }
 
+/* Everybody gets turns, exclusive ones and shared ones in either mixture, while those who have had theirs go
+ * on asking until all have: with a lock that starves one the loop does not end. */
+static void take_turns(int writers)
+{
+    long *turns = base + 4, *seen = calloc((size_t)ranks, sizeof *seen), mine = 0;
+    int type = me < writers ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, served = 0;
+    memset(turns, 0, (size_t)ranks * sizeof *turns);
+    meet_outside(win);
+    while (served < ranks) {
+        MPI_Win_lock(type, 0, 0, win);
+        mine++;
+        MPI_Accumulate(&mine, 1, MPI_LONG, 0, 4 + me, 1, MPI_LONG, MPI_REPLACE, win);
+        MPI_Get_accumulate(NULL, 0, MPI_LONG, seen, ranks, MPI_LONG, 0, 4, ranks, MPI_LONG, MPI_NO_OP, win);
+        MPI_Win_unlock(0, win);
+        served = 0;
+        for (int r = 0; r < ranks; r++) {
+            served += seen[r] >= TURNS;
+        }
+    }
+    free(seen);
+    meet_outside(win);
+}
+
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
-    MPI_Win_allocate(4 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
-    memset(base, 0, 4 * sizeof(long));
+    MPI_Aint bytes = (4 + ranks) * (MPI_Aint)sizeof(long);
+    MPI_Win_allocate(bytes, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    memset(base, 0, (size_t)bytes);
     meet_outside(win);
     exclude();
     share();
     serve();
+    take_turns(ranks);
+    take_turns(1);
+    take_turns(ranks - 1);
     MPI_Win_free(&win);
     return verdict("rma_locks");
 }

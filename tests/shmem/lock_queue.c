@@ -15,6 +15,7 @@ static struct account {
     long count, twice;
 } * accounts;
 
+static long *had, *seen; /* turns of each PE, at PE 0 and as seen here */
 static int rounds;
 static long turns; /* of all threads of this PE */
 
@@ -48,15 +49,20 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* Who waits gets its turn although the holder would like it again at once. */
+/* Who waits gets its turn although the holder would like it again at once, and does until all have had
+ * theirs. */
 static void take_turns(void)
 {
-    struct account a = {0, 0};
-    while (a.count < 4 * n_pes) {
+    int served = 0;
+    while (served < n_pes) {
         shmem_set_lock(locks[0]);
-        shmem_getmem(&a, &accounts[LOCKS], sizeof a, 0);
-        shmem_long_p(&accounts[LOCKS].count, a.count + 1, 0);
+        shmem_getmem(seen, had, (size_t)n_pes * sizeof *had, 0);
+        shmem_long_p(&had[me], seen[me] + 1, 0);
         shmem_clear_lock(locks[0]);
+        served = 0;
+        for (int pe = 0; pe < n_pes; pe++) {
+            served += seen[pe] >= 25;
+        }
     }
 }
 
@@ -85,10 +91,12 @@ int main(int argc, char **argv)
     test_start(1);
     locks[0] = &static_lock;
     locks[1] = shmem_malloc(64 * sizeof(long));
-    accounts = shmem_malloc((LOCKS + 1) * sizeof *accounts);
+    accounts = shmem_malloc(LOCKS * sizeof *accounts);
+    had = shmem_calloc((size_t)n_pes, sizeof *had);
+    seen = malloc((size_t)n_pes * sizeof *seen);
     locks[2] = locks[1] + 1;
     memset(locks[1], 0, 64 * sizeof(long));
-    memset(accounts, 0, (LOCKS + 1) * sizeof *accounts);
+    memset(accounts, 0, LOCKS * sizeof *accounts);
     shmem_barrier_all();
     alone();
     for (intptr_t t = 1; t < threads; t++) {
@@ -108,6 +116,7 @@ int main(int argc, char **argv)
         CHECK_EQ(sum, (long)threads * rounds * n_pes);
     }
     take_turns();
+    free(seen);
     shmem_barrier_all();
     for (int k = 0; k < LOCKS; k++) {
         CHECK_EQ(*locks[k], 0);
