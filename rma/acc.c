@@ -181,7 +181,8 @@ static int check_types(const struct hl_acc *a, const struct hl_span *span)
                                        a->fetches ? a->result_type : t};
     for (int i = 0; i < 2; i++) {
         if (others[i] == NULL || !others[i]->committed) {
-            return hl_err_say(HL_ERR_TYPE, "result datatype is not a committed datatype");
+            return others[i] == NULL ? hl_win_bad_type(i == 0 ? HL_ARG_ORIGIN : HL_ARG_RESULT)
+                                     : hl_err_say(HL_ERR_TYPE, "result datatype is not committed");
         }
         if (span->len > 0 && (t->basic == HL_BASIC_MIXED || others[i]->basic != t->basic)) {
             return hl_err_say(HL_ERR_TYPE, "accumulates need one basic type on all sides, here %s and %s",
@@ -189,7 +190,7 @@ static int check_types(const struct hl_acc *a, const struct hl_span *span)
         }
     }
     if (a->op == HL_OP_KINDS) {
-        return hl_err_say(HL_ERR_OP, "accumulates take predefined operations only");
+        return hl_win_bad_op();
     }
     if (span->len > 0 && a->op < HL_OP_REPLACE && hl_op_kernel(a->op, t->basic) == NULL) {
         return hl_err_say(HL_ERR_OP, "operation %s is not defined for basic type %s", hl_op_kind_name(a->op),
@@ -215,6 +216,9 @@ int hl_win_acc(const struct hl_acc *a)
         m.origin_count = a->fetches ? a->result_count : m.target_count;
         m.origin_type = a->fetches ? a->result_type : m.target_type;
         m.dir = HL_GET;
+        if (a->fetches && m.origin_type == NULL) {
+            return hl_win_bad_type(HL_ARG_RESULT);
+        }
     }
     int rc = hl_win_check(&m, &span);
     if (rc != 0 || m.target == MPI_PROC_NULL || (rc = check_types(a, &span)) != 0 || span.len == 0) {

@@ -43,9 +43,9 @@ static int accumulate(struct hl_acc *a, const MPI_Datatype types[3], MPI_Win win
                                   a->m.origin, a->result, (size_t)a->m.target_count,
                                   &hl_target_ctl(&w->targets[a->m.target])->acc));
     }
-    a->m.origin_type = hl_type_of(types[0]);
-    a->m.target_type = hl_type_of(types[1]);
-    a->result_type = a->fetches ? hl_type_of(types[2]) : NULL;
+    a->m.origin_type = hl_win_type(HL_ARG_ORIGIN, types[0]);
+    a->m.target_type = hl_win_type(HL_ARG_TARGET, types[1]);
+    a->result_type = a->fetches ? hl_win_type(HL_ARG_RESULT, types[2]) : NULL;
     return finish(win, func, hl_win_acc(a));
 }
 
@@ -70,7 +70,7 @@ static HL_NOINLINE int accumulate_any(void *origin, int64_t origin_count, MPI_Da
                        NULL,
                        0,
                        NULL,
-                       hl_op_kind_of(tail.op),
+                       hl_win_op(tail.op),
                        false};
     return accumulate(&a, (MPI_Datatype[]){origin_type, tail.target_type, NULL}, tail.win, "MPI_Accumulate");
 }
@@ -90,12 +90,8 @@ static HL_NOINLINE int fetch_op_any(void *origin, void *result, MPI_Datatype typ
         return finish(win, "MPI_Fetch_and_op",
                       hl_err_say(HL_ERR_TYPE, "fetch and op takes predefined datatypes only"));
     }
-    struct hl_acc a = {{NULL, origin, 1, NULL, target, disp, 1, NULL, HL_PUT, NULL},
-                       result,
-                       1,
-                       NULL,
-                       hl_op_kind_of(op),
-                       true};
+    struct hl_acc a = {
+        {NULL, origin, 1, NULL, target, disp, 1, NULL, HL_PUT, NULL}, result, 1, NULL, hl_win_op(op), true};
     return accumulate(&a, (MPI_Datatype[]){type, type, type}, win, "MPI_Fetch_and_op");
 }
 
@@ -108,7 +104,7 @@ static HL_NOINLINE int cas_any(void *origin, const void *compare, void *result, 
         hl_near_cas_word(there, origin, compare, result)) {
         return MPI_SUCCESS;
     }
-    const struct hl_type *t = hl_type_of(type);
+    const struct hl_type *t = hl_win_type(HL_ARG_ORIGIN, type);
     struct hl_acc a = {
         {hl_win_of(win), origin, 1, t, target, disp, 1, t, HL_PUT, NULL}, result, 1, t, HL_OP_REPLACE, true};
     return finish(win, "MPI_Compare_and_swap", hl_win_cas(&a, compare));
@@ -143,7 +139,7 @@ int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                        NULL,
                        0,
                        NULL,
-                       hl_op_kind_of(op),
+                       hl_win_op(op),
                        false};
     return accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, NULL}, win, "MPI_Accumulate_c");
 }
@@ -154,12 +150,12 @@ int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype ori
                      MPI_Win win, MPI_Request *request)
 {
     struct hl_acc a = {{hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
-                        hl_type_of(origin_datatype), target_rank, target_disp, target_count,
-                        hl_type_of(target_datatype), HL_PUT, NULL},
+                        hl_win_type(HL_ARG_ORIGIN, origin_datatype), target_rank, target_disp, target_count,
+                        hl_win_type(HL_ARG_TARGET, target_datatype), HL_PUT, NULL},
                        NULL,
                        0,
                        NULL,
-                       hl_op_kind_of(op),
+                       hl_win_op(op),
                        false};
     return start(&a, win, request, "MPI_Raccumulate");
 }
@@ -170,12 +166,12 @@ int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
                        MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     struct hl_acc a = {{hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
-                        hl_type_of(origin_datatype), target_rank, target_disp, target_count,
-                        hl_type_of(target_datatype), HL_PUT, NULL},
+                        hl_win_type(HL_ARG_ORIGIN, origin_datatype), target_rank, target_disp, target_count,
+                        hl_win_type(HL_ARG_TARGET, target_datatype), HL_PUT, NULL},
                        NULL,
                        0,
                        NULL,
-                       hl_op_kind_of(op),
+                       hl_win_op(op),
                        false};
     return start(&a, win, request, "MPI_Raccumulate_c");
 }
@@ -191,7 +187,7 @@ int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
                        result_addr,
                        result_count,
                        NULL,
-                       hl_op_kind_of(op),
+                       hl_win_op(op),
                        true};
     return accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
                       "MPI_Get_accumulate");
@@ -208,7 +204,7 @@ int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
                        result_addr,
                        result_count,
                        NULL,
-                       hl_op_kind_of(op),
+                       hl_win_op(op),
                        true};
     return accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
                       "MPI_Get_accumulate_c");
@@ -221,12 +217,12 @@ int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype
                          MPI_Win win, MPI_Request *request)
 {
     struct hl_acc a = {{hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
-                        hl_type_of(origin_datatype), target_rank, target_disp, target_count,
-                        hl_type_of(target_datatype), HL_PUT, NULL},
+                        hl_win_type(HL_ARG_ORIGIN, origin_datatype), target_rank, target_disp, target_count,
+                        hl_win_type(HL_ARG_TARGET, target_datatype), HL_PUT, NULL},
                        result_addr,
                        result_count,
-                       hl_type_of(result_datatype),
-                       hl_op_kind_of(op),
+                       hl_win_type(HL_ARG_RESULT, result_datatype),
+                       hl_win_op(op),
                        true};
     return start(&a, win, request, "MPI_Rget_accumulate");
 }
@@ -238,12 +234,12 @@ int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_
                            MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     struct hl_acc a = {{hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
-                        hl_type_of(origin_datatype), target_rank, target_disp, target_count,
-                        hl_type_of(target_datatype), HL_PUT, NULL},
+                        hl_win_type(HL_ARG_ORIGIN, origin_datatype), target_rank, target_disp, target_count,
+                        hl_win_type(HL_ARG_TARGET, target_datatype), HL_PUT, NULL},
                        result_addr,
                        result_count,
-                       hl_type_of(result_datatype),
-                       hl_op_kind_of(op),
+                       hl_win_type(HL_ARG_RESULT, result_datatype),
+                       hl_win_op(op),
                        true};
     return start(&a, win, request, "MPI_Rget_accumulate_c");
 }

@@ -6,6 +6,7 @@
 #include "errh.h"
 #include "hl_build.h"
 #include "life.h"
+#include "user.h"
 
 int hl_win_bad(void)
 {
@@ -16,13 +17,7 @@ int hl_win_raise(struct hl_win *w, MPI_Win win, const char *func, int rc)
 {
     char what[MPI_MAX_OBJECT_NAME + 16];
     if (w == NULL) {
-        return hl_errh_comm(NULL, func,
-                            rc != HL_ERR_WIN
-                                ? rc
-                                : hl_err_say(rc, "%s",
-                                             win == MPI_WIN_NULL
-                                                 ? "MPI_WIN_NULL is no window"
-                                                 : "the handle is no window, or of one that was freed"));
+        return hl_errh_comm(NULL, func, rc == HL_ERR_WIN ? hl_err_say_none(rc, "window", win) : rc);
     }
     hl_win_words(w, what, sizeof what);
     return hl_errh_raise(&(struct hl_errh_site){&w->errh, HL_ERRH_WIN, &win, what}, func, rc);
@@ -42,13 +37,34 @@ int hl_win_check_target(const struct hl_win *w, int target)
     return 0;
 }
 
-static int check_side(const char *side, int64_t count, const struct hl_type *type)
+static _Thread_local const void *none[HL_ARGS]; /* of this thread's last call with such a handle */
+
+void hl_win_note_none(enum hl_arg arg, const void *handle)
 {
+    none[arg] = handle;
+}
+
+int hl_win_bad_type(enum hl_arg arg)
+{
+    static const char *const nouns[] = {"origin datatype", "target datatype", "result datatype"};
+    return hl_err_say_none(HL_ERR_TYPE, nouns[arg], none[arg]);
+}
+
+int hl_win_bad_op(void)
+{
+    return hl_op_user_of((MPI_Op)(uintptr_t)none[HL_ARG_OP]) != NULL
+               ? hl_err_say(HL_ERR_OP, "accumulates take predefined operations only")
+               : hl_err_say_none(HL_ERR_OP, "operation", none[HL_ARG_OP]);
+}
+
+static int check_side(enum hl_arg which, int64_t count, const struct hl_type *type)
+{
+    const char *side = which == HL_ARG_ORIGIN ? "origin" : "target";
     if (count < 0) {
         return hl_err_say(HL_ERR_COUNT, "%s count is %lld", side, (long long)count);
     }
     if (type == NULL) {
-        return hl_err_say(HL_ERR_TYPE, "%s datatype is not a datatype", side);
+        return hl_win_bad_type(which);
     }
     if (!type->committed) {
         return hl_err_say(HL_ERR_TYPE, "%s datatype is not committed", side);
@@ -175,8 +191,8 @@ int hl_win_check(const struct hl_move *m, struct hl_span *span)
         return hl_type_bytes(m->target_type, m->target_count, &span->len) ? 0 : HL_ERR_COUNT;
     }
     if ((rc = hl_win_check_target(m->win, m->target)) != 0 ||
-        (rc = check_side("origin", m->origin_count, m->origin_type)) != 0 ||
-        (rc = check_side("target", m->target_count, m->target_type)) != 0 ||
+        (rc = check_side(HL_ARG_ORIGIN, m->origin_count, m->origin_type)) != 0 ||
+        (rc = check_side(HL_ARG_TARGET, m->target_count, m->target_type)) != 0 ||
         (rc = check_bytes(m, span)) != 0 || (rc = check_epoch(m)) != 0) {
         return rc;
     }

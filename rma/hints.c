@@ -306,8 +306,7 @@ int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
     struct hl_info *user = hl_info_of(info);
     int rc = w == NULL ? hl_win_bad() : 0;
     if (rc == 0 && user == NULL) {
-        rc = hl_err_say(HL_ERR_INFO,
-                        info == MPI_INFO_NULL ? "MPI_INFO_NULL has no hints" : "not an info object");
+        rc = hl_err_say_none(HL_ERR_INFO, "info object", info);
     }
     rc = rc != 0 ? rc : change(w, user);
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_set_info", rc);

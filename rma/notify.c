@@ -257,8 +257,8 @@ int PMPIX_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype ori
                      uint64_t value, MPI_Win win)
 {
     struct notice n = {.m = {hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
-                             hl_type_of(origin_datatype), target_rank, target_disp, target_count,
-                             hl_type_of(target_datatype), HL_PUT, NULL},
+                             hl_win_type(HL_ARG_ORIGIN, origin_datatype), target_rank, target_disp,
+                             target_count, hl_win_type(HL_ARG_TARGET, target_datatype), HL_PUT, NULL},
                        .disp = flag_disp,
                        .value = value};
     return finish(win, "MPIX_Put_notify", put_notify(&n));
@@ -270,8 +270,8 @@ int PMPIX_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
                        MPI_Datatype target_datatype, MPI_Aint flag_disp, uint64_t value, MPI_Win win)
 {
     struct notice n = {.m = {hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
-                             hl_type_of(origin_datatype), target_rank, target_disp, target_count,
-                             hl_type_of(target_datatype), HL_PUT, NULL},
+                             hl_win_type(HL_ARG_ORIGIN, origin_datatype), target_rank, target_disp,
+                             target_count, hl_win_type(HL_ARG_TARGET, target_datatype), HL_PUT, NULL},
                        .disp = flag_disp,
                        .value = value};
     return finish(win, "MPIX_Put_notify_c", put_notify(&n));

@@ -31,7 +31,7 @@ static int members_of(const struct hl_win *w, MPI_Group group, int **world, int 
 {
     const struct hl_group *g = hl_group_of(group);
     if (g == NULL) {
-        return hl_err_say(HL_ERR_GROUP, "not a group");
+        return hl_err_say_none(HL_ERR_GROUP, "group", group);
     }
     size_t room = ((size_t)g->size + 1) * sizeof(int);
     *world = malloc(room);

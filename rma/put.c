@@ -134,11 +134,11 @@ int hl_move_nowhere(MPI_Win win, const char *func)
         struct hl_move m = {hl_win_of(win),                                                                  \
                             origin,                                                                          \
                             origin_count,                                                                    \
-                            hl_type_of(origin_type),                                                         \
+                            hl_win_type(HL_ARG_ORIGIN, origin_type),                                         \
                             target,                                                                          \
                             disp,                                                                            \
                             target_count,                                                                    \
-                            hl_type_of(target_type),                                                         \
+                            hl_win_type(HL_ARG_TARGET, target_type),                                         \
                             dir,                                                                             \
                             NULL};                                                                           \
         return finish(win, #func, hl_win_xfer(&m));                                                          \
@@ -367,11 +367,11 @@ HL_INLINE int start_call(void *origin, int64_t origin_count, MPI_Datatype origin
         struct hl_move m = {hl_win_of(tail.win),                                                             \
                             origin,                                                                          \
                             origin_count,                                                                    \
-                            hl_type_of(origin_type),                                                         \
+                            hl_win_type(HL_ARG_ORIGIN, origin_type),                                         \
                             target,                                                                          \
                             disp,                                                                            \
                             target_count,                                                                    \
-                            hl_type_of(tail.target_type),                                                    \
+                            hl_win_type(HL_ARG_TARGET, tail.target_type),                                    \
                             dir,                                                                             \
                             NULL};                                                                           \
         return start(&m, &tail, #func);                                                                      \

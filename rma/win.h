@@ -236,10 +236,35 @@ int hl_win_check_target(const struct hl_win *w, int target);
 int hl_win_bad(void) HL_COLD;
 int hl_win_null(const char *what) HL_COLD;
 
+/* What a call's handles stand for, and the error when that was NULL or HL_OP_KINDS: bad handles are noted,
+ * for their words only, by thread. */
+enum hl_arg { HL_ARG_ORIGIN, HL_ARG_TARGET, HL_ARG_RESULT, HL_ARG_OP, HL_ARGS };
+void hl_win_note_none(enum hl_arg arg, const void *handle) HL_COLD;
+int hl_win_bad_type(enum hl_arg arg) HL_COLD;
+int hl_win_bad_op(void) HL_COLD;
+
+HL_INLINE const struct hl_type *hl_win_type(enum hl_arg arg, MPI_Datatype handle)
+{
+    const struct hl_type *t = hl_type_of(handle);
+    if (HL_UNLIKELY(t == NULL)) {
+        hl_win_note_none(arg, handle);
+    }
+    return t;
+}
+
+HL_INLINE enum hl_op_kind hl_win_op(MPI_Op handle)
+{
+    enum hl_op_kind op = hl_op_kind_of(handle);
+    if (HL_UNLIKELY(op == HL_OP_KINDS)) {
+        hl_win_note_none(HL_ARG_OP, handle);
+    }
+    return op;
+}
+
 /* Runs the window's error handler (w NULL: no window's) and returns the MPI error code. */
 int hl_win_raise(struct hl_win *w, MPI_Win win, const char *func, int rc) HL_COLD;
 
-/* "window", with its name if it has one, for messages. */
+/* "window NAME", or that it has none, for messages. */
 void hl_win_words(struct hl_win *w, char *out, size_t cap);
 
 /* Before an operation on a FAR target: under lock_all its lock is taken now. */

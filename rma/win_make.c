@@ -46,7 +46,7 @@ static int check(const struct call *c)
         return hl_err_say(HL_ERR_BASE, "base is NULL for %lld bytes", (long long)c->size);
     }
     if (c->info != MPI_INFO_NULL && hl_info_of(c->info) == NULL) {
-        return hl_err_say(HL_ERR_INFO, "not an info object");
+        return hl_err_say_none(HL_ERR_INFO, "info object", c->info);
     }
     return 0;
 }
@@ -176,7 +176,8 @@ static int make_public(struct call *c, const char *func, void *base, MPI_Win *wi
     if (!hl_life_is_open()) {
         rc = hl_life_refuse();
     } else if (comm == NULL || hl_comm_is_inter(comm)) {
-        rc = hl_err_say(HL_ERR_COMM, comm == NULL ? "not a communicator" : "not for intercommunicators");
+        rc = comm == NULL ? hl_err_say_none(HL_ERR_COMM, "communicator", c->comm)
+                          : hl_err_say(HL_ERR_COMM, "not for intercommunicators");
     } else {
         c->nowhere = win == NULL || (base == NULL && gives);
         c->apart = c->flavor == MPI_WIN_FLAVOR_SHARED &&
@@ -291,9 +292,9 @@ int PMPI_Win_free(MPI_Win *win)
     if (busy != NULL) {
         return refuse(w, *win, busy);
     }
-    int rc = w == NULL ? hl_win_bad() : free_window(w);
+    int rc = win == NULL ? hl_win_null("win") : w == NULL ? hl_win_bad() : free_window(w);
     if (rc != 0) {
-        return hl_win_raise(w, w == NULL ? MPI_WIN_NULL : *win, "MPI_Win_free", rc);
+        return hl_win_raise(w, win == NULL ? MPI_WIN_NULL : *win, "MPI_Win_free", rc);
     }
     unmake(w);
     *win = MPI_WIN_NULL;

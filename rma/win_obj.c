@@ -16,7 +16,7 @@ void hl_win_words(struct hl_win *w, char *out, size_t cap)
 {
     hl_mutex_lock(&names);
     bool named = w->name != NULL && w->name[0] != 0;
-    snprintf(out, cap, "window%s%s", named ? " " : "", named ? w->name : "");
+    snprintf(out, cap, named ? "window %s" : "a window without a name", w->name);
     hl_mutex_unlock(&names);
 }
 
@@ -93,7 +93,7 @@ int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
     struct hl_errh *e = hl_errh_of(errhandler);
     int rc = w == NULL ? hl_win_bad() : 0;
     if (rc == 0) {
-        rc = e == NULL ? hl_err_say(HL_ERR_ERRHANDLER, "not an error handler")
+        rc = e == NULL ? hl_err_say_none(HL_ERR_ERRHANDLER, "error handler", errhandler)
                        : hl_errh_set(&w->errh, HL_ERRH_WIN, e);
     }
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_set_errhandler", rc);
@@ -118,7 +118,9 @@ int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
     if (w == NULL) {
         return hl_win_raise(w, win, "MPI_Win_call_errhandler", hl_win_bad());
     }
-    hl_errh_call(&(struct hl_errh_site){&w->errh, HL_ERRH_WIN, &win, "window"}, "MPI_Win_call_errhandler",
+    char what[MPI_MAX_OBJECT_NAME + 16];
+    hl_win_words(w, what, sizeof what);
+    hl_errh_call(&(struct hl_errh_site){&w->errh, HL_ERRH_WIN, &win, what}, "MPI_Win_call_errhandler",
                  errorcode);
     return MPI_SUCCESS;
 }

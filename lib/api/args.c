@@ -8,10 +8,7 @@ int hl_api_bad_comm(MPI_Comm comm)
     if (!hl_life_is_open()) {
         return hl_life_refuse();
     }
-    if (comm == MPI_COMM_NULL) {
-        return hl_err_say(HL_ERR_COMM, "the communicator is MPI_COMM_NULL");
-    }
-    return hl_err_say(HL_ERR_COMM, "%p is no living communicator", (void *)comm);
+    return hl_err_say_none(HL_ERR_COMM, "communicator", comm);
 }
 
 int hl_api_bad_sort(const struct hl_comm *c)
@@ -22,23 +19,17 @@ int hl_api_bad_sort(const struct hl_comm *c)
 
 int hl_api_bad_type(MPI_Datatype type)
 {
-    if (type == MPI_DATATYPE_NULL) {
-        return hl_err_say(HL_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
-    }
-    return hl_err_say(HL_ERR_TYPE, "%p is no living datatype", (void *)type);
+    return hl_err_say_none(HL_ERR_TYPE, "datatype", type);
 }
 
 int hl_api_bad_info(MPI_Info info)
 {
-    return hl_err_say(HL_ERR_INFO, "%p is no living info object", (void *)info);
+    return hl_err_say_none(HL_ERR_INFO, "info object", info);
 }
 
 int hl_api_bad_group(MPI_Group group)
 {
-    if (group == MPI_GROUP_NULL) {
-        return hl_err_say(HL_ERR_GROUP, "the group is MPI_GROUP_NULL");
-    }
-    return hl_err_say(HL_ERR_GROUP, "%p is no living group", (void *)group);
+    return hl_err_say_none(HL_ERR_GROUP, "group", group);
 }
 
 int hl_api_bad_count(int64_t count)

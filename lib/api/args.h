@@ -106,10 +106,7 @@ HL_INLINE int hl_api_get_info(MPI_Info handle, struct hl_info **info)
 HL_INLINE int hl_api_get_errh(MPI_Errhandler handle, struct hl_errh **e)
 {
     *e = hl_errh_of(handle);
-    return *e != NULL ? 0
-                      : hl_err_say(HL_ERR_ERRHANDLER, handle == MPI_ERRHANDLER_NULL
-                                                          ? "the error handler is MPI_ERRHANDLER_NULL"
-                                                          : "no living error handler");
+    return *e != NULL ? 0 : hl_err_say_none(HL_ERR_ERRHANDLER, "error handler", handle);
 }
 
 HL_INLINE int hl_api_get_group(MPI_Group handle, struct hl_group **g)

@@ -51,7 +51,9 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
     int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     if (err == 0) {
-        struct hl_errh_site site = {&c->errh, HL_ERRH_COMM, &c->handle, "communicator"};
+        char what[HL_ERRH_WHAT];
+        hl_errh_comm_words(c, what);
+        struct hl_errh_site site = {&c->errh, HL_ERRH_COMM, &c->handle, what};
         hl_errh_call(&site, "MPI_Comm_call_errhandler", errorcode);
     }
     return hl_api_leave(c, "MPI_Comm_call_errhandler", err);

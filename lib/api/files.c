@@ -10,16 +10,19 @@
 int hl_api_get_file(MPI_File handle, struct hl_file **f)
 {
     *f = hl_file_of(handle);
-    if (*f != NULL) {
-        return 0;
-    }
-    return handle == MPI_FILE_NULL ? hl_err_say(HL_ERR_FILE, "the file is MPI_FILE_NULL")
-                                   : hl_err_say(HL_ERR_FILE, "%p is no open file", (void *)handle);
+    return *f != NULL ? 0 : hl_err_say_none(HL_ERR_FILE, "file", handle);
+}
+
+const char *hl_api_file_words(const struct hl_file *f, char what[HL_API_FILE_WORDS])
+{
+    snprintf(what, HL_API_FILE_WORDS, f != NULL ? "file '%.300s'" : "MPI_FILE_NULL",
+             f != NULL ? f->name : "");
+    return what;
 }
 
 static int end_file(struct hl_file *f, const char *func, int err)
 {
-    char what[320];
+    char what[HL_API_FILE_WORDS];
     MPI_File handle = f != NULL ? hl_file_handle(f) : MPI_FILE_NULL;
     struct hl_errh_site site = {f != NULL ? &f->errh : hl_file_null_errh(), HL_ERRH_FILE, &handle, NULL};
 
@@ -27,8 +30,7 @@ static int end_file(struct hl_file *f, const char *func, int err)
         return MPI_SUCCESS;
     }
     if (f != NULL) {
-        snprintf(what, sizeof what, "file '%.300s'", f->name);
-        site.what = what;
+        site.what = hl_api_file_words(f, what);
     }
     return hl_errh_raise(&site, func, err);
 }

@@ -255,7 +255,8 @@ int PMPI_File_call_errhandler(MPI_File fh, int errorcode)
     int err = hl_api_enter(get_slot(fh, &f, &slot));
 
     if (err == 0) {
-        struct hl_errh_site site = {slot, HL_ERRH_FILE, &fh, "file"};
+        char what[HL_API_FILE_WORDS];
+        struct hl_errh_site site = {slot, HL_ERRH_FILE, &fh, hl_api_file_words(f, what)};
         hl_errh_call(&site, "MPI_File_call_errhandler", errorcode);
     }
     return hl_api_leave_file(f, "MPI_File_call_errhandler", err);

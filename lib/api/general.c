@@ -29,7 +29,9 @@ int PMPI_Grequest_complete(MPI_Request request)
     struct hl_req *r = hl_req_of(request);
     int err = hl_api_enter(hl_api_check_open());
 
-    if (err == 0 && (r == NULL || r->what != HL_REQ_GENERAL)) {
+    if (err == 0 && r == NULL) {
+        err = hl_err_say_none(HL_ERR_REQUEST, "request", request);
+    } else if (err == 0 && r->what != HL_REQ_GENERAL) {
         err = hl_err_say(HL_ERR_REQUEST, "%p is no generalized request", (void *)request);
     }
     err = err == 0 ? hl_req_general_complete(r) : err;

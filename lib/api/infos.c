@@ -9,11 +9,7 @@
 static int get_own(MPI_Info handle, struct hl_info **info)
 {
     *info = hl_info_of(handle);
-    if (*info == NULL) {
-        return handle == MPI_INFO_NULL ? hl_err_say(HL_ERR_INFO, "the info object is MPI_INFO_NULL")
-                                       : hl_api_bad_info(handle);
-    }
-    return 0;
+    return *info != NULL ? 0 : hl_api_bad_info(handle);
 }
 
 static int check_key(const char *key)

@@ -31,12 +31,6 @@ int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
     return create("MPI_Op_create_c", NULL, user_fn, commute, op);
 }
 
-static int bad_op(MPI_Op op)
-{
-    return op == MPI_OP_NULL ? hl_err_say(HL_ERR_OP, "the operation is MPI_OP_NULL")
-                             : hl_err_say(HL_ERR_OP, "%p is no living operation", (void *)op);
-}
-
 HL_API(MPI_Op_free)
 int PMPI_Op_free(MPI_Op *op)
 {
@@ -50,7 +44,7 @@ int PMPI_Op_free(MPI_Op *op)
     if (err == 0) {
         user = hl_op_user_of(*op);
         if (user == NULL) {
-            err = bad_op(*op);
+            err = hl_err_say_none(HL_ERR_OP, "operation", *op);
         } else {
             hl_op_user_free(user);
             *op = MPI_OP_NULL;
@@ -73,7 +67,7 @@ int PMPI_Op_commutative(MPI_Op op, int *commute)
     } else if (hl_op_kind_of(op) != HL_OP_KINDS) {
         *commute = op != MPI_REPLACE;
     } else {
-        err = bad_op(op);
+        err = hl_err_say_none(HL_ERR_OP, "operation", op);
     }
     return hl_api_leave(NULL, "MPI_Op_commutative", err);
 }

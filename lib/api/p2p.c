@@ -521,12 +521,13 @@ int PMPI_Cancel(MPI_Request *request)
     int err = hl_api_enter(hl_api_check_out(request, "request"));
     struct hl_req *r = err == 0 ? hl_req_of(*request) : NULL;
 
-    if (r != NULL && r->what == HL_REQ_GENERAL) {
+    if (r == NULL) {
+        err = err == 0 ? hl_err_say_none(HL_ERR_REQUEST, "request", *request) : err;
+    } else if (r->what == HL_REQ_GENERAL) {
         err = hl_req_general_cancel(r);
-    } else if (r != NULL && (r->what == HL_REQ_SEND || r->what == HL_REQ_RECV)) {
+    } else if (r->what == HL_REQ_SEND || r->what == HL_REQ_RECV) {
         err = hl_req_is_active(r) ? hl_match_cancel(r) : 0;
-    } else if (err == 0 &&
-               (r == NULL || r->what != HL_REQ_RMA)) { /* no effect: on the node they are complete */
+    } else if (r->what != HL_REQ_RMA) { /* no effect: on the node they are complete */
         err = hl_err_say(HL_ERR_REQUEST, "only sends, receives and generalized requests can be cancelled");
     }
     return hl_api_leave_ctx(r != NULL ? r->ctx : 0, "MPI_Cancel", err);

@@ -91,7 +91,10 @@ INIT_ROWS(X)
 static int get(MPI_Request handle, enum hl_req_what what, struct hl_req **r, bool *nobody)
 {
     *r = hl_req_of(handle);
-    if (*r == NULL || (*r)->what != what) {
+    if (*r == NULL) {
+        return hl_err_say_none(HL_ERR_REQUEST, "request", handle);
+    }
+    if ((*r)->what != what) {
         return hl_err_say(HL_ERR_REQUEST, "%p is no request of a partitioned %s", (void *)handle,
                           what == HL_REQ_PSEND ? "send" : "receive");
     }

@@ -130,7 +130,7 @@ static int to_receive(const void *buf, int64_t count, MPI_Datatype datatype, con
     if (err == 0 && *message != MPI_MESSAGE_NO_PROC) {
         x->m = hl_match_message_of(*message);
         if (x->m == NULL) {
-            return hl_err_say(HL_ERR_REQUEST, "%p is no living message", (void *)*message);
+            return hl_err_say_none(HL_ERR_REQUEST, "message", *message);
         }
         x->ctx = hl_match_message_ctx(x->m);
     }

@@ -14,7 +14,7 @@ static int get_req(MPI_Request handle, struct hl_req **r)
     if (*r != NULL || handle == MPI_REQUEST_NULL) {
         return 0;
     }
-    return hl_err_say(HL_ERR_REQUEST, "%p is no living request", (void *)handle);
+    return hl_err_say_none(HL_ERR_REQUEST, "request", handle);
 }
 
 static int get_all(int n, const MPI_Request handles[])
@@ -536,7 +536,7 @@ int PMPI_Request_free(MPI_Request *request)
     err = err == 0 ? get_req(*request, &r) : err;
     uint64_t ctx = r != NULL ? r->ctx : 0;
     if (err == 0 && r == NULL) {
-        err = hl_err_say(HL_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
+        err = hl_err_say_none(HL_ERR_REQUEST, "request", *request);
     } else if (err == 0 && HL_CHECKS && r->what == HL_REQ_COLL && hl_req_is_active(r)) {
         err = hl_err_say(HL_ERR_REQUEST, "a collective operation under way must be waited for, not freed");
     }
@@ -557,7 +557,10 @@ static int get_startable(MPI_Request handle, struct hl_req **r)
 {
     int err = get_req(handle, r);
 
-    if (err == 0 && (*r == NULL || !hl_req_has(*r, HL_REQ_PERSISTENT))) {
+    if (err == 0 && *r == NULL) {
+        return hl_err_say_none(HL_ERR_REQUEST, "request", handle);
+    }
+    if (err == 0 && !hl_req_has(*r, HL_REQ_PERSISTENT)) {
         return hl_err_say(HL_ERR_REQUEST, "only persistent requests can be started");
     }
     if (err == 0 && hl_req_is_active(*r)) {

@@ -14,8 +14,7 @@ int hl_api_get_session(MPI_Session handle, struct hl_session **s)
     if (*s != NULL) {
         return hl_api_check_open(); /* not so in a forked child */
     }
-    return handle == MPI_SESSION_NULL ? hl_err_say(HL_ERR_SESSION, "the session is MPI_SESSION_NULL")
-                                      : hl_err_say(HL_ERR_SESSION, "%p is no living session", (void *)handle);
+    return hl_err_say_none(HL_ERR_SESSION, "session", handle);
 }
 
 int hl_api_end_session(struct hl_session *s, const char *func, int err)
@@ -23,7 +22,7 @@ int hl_api_end_session(struct hl_session *s, const char *func, int err)
     if (err == 0 || s == NULL) {
         return hl_api_end(NULL, func, err);
     }
-    struct hl_errh_site site = {&s->errh, HL_ERRH_SESSION, &s->handle, "session"};
+    struct hl_errh_site site = {&s->errh, HL_ERRH_SESSION, &s->handle, "a session"};
     return hl_errh_raise(&site, func, err);
 }
 
@@ -235,7 +234,7 @@ int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
     int err = hl_api_enter(hl_api_get_session(session, &s));
 
     if (err == 0) {
-        struct hl_errh_site site = {&s->errh, HL_ERRH_SESSION, &s->handle, "session"};
+        struct hl_errh_site site = {&s->errh, HL_ERRH_SESSION, &s->handle, "a session"};
         hl_errh_call(&site, "MPI_Session_call_errhandler", errorcode);
     }
     return leave(s, "MPI_Session_call_errhandler", err);

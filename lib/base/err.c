@@ -2,6 +2,7 @@
 #include "err.h"
 
 #include <errno.h>
+#include <mpi.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,27 @@ int hl_err_say(int code, const char *fmt, ...)
     memcpy(said_text, text, strlen(text) + 1);
     said_code = code;
     return code;
+}
+
+int hl_err_say_none(int code, const char *noun, const void *handle)
+{
+    /* No two of them have the same value: also one of another kind of object is named. */
+    static const struct {
+        const void *handle;
+        const char *name;
+    } nulls[] = {
+        {MPI_COMM_NULL, "MPI_COMM_NULL"},         {MPI_GROUP_NULL, "MPI_GROUP_NULL"},
+        {MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL"}, {MPI_OP_NULL, "MPI_OP_NULL"},
+        {MPI_WIN_NULL, "MPI_WIN_NULL"},           {MPI_FILE_NULL, "MPI_FILE_NULL"},
+        {MPI_INFO_NULL, "MPI_INFO_NULL"},         {MPI_REQUEST_NULL, "MPI_REQUEST_NULL"},
+        {MPI_MESSAGE_NULL, "MPI_MESSAGE_NULL"},   {MPI_ERRHANDLER_NULL, "MPI_ERRHANDLER_NULL"},
+        {MPI_SESSION_NULL, "MPI_SESSION_NULL"},   {NULL, "a null pointer (a handle that was never set?)"}};
+    for (size_t i = 0; i < sizeof nulls / sizeof nulls[0]; i++) {
+        if (nulls[i].handle == handle) {
+            return hl_err_say(code, "the %s is %s", noun, nulls[i].name);
+        }
+    }
+    return hl_err_say(code, "%p is no %s, or one that was freed", handle, noun);
 }
 
 const char *hl_err_words(int code)

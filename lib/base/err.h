@@ -93,6 +93,10 @@ enum hl_err {
  * ...)`. */
 int hl_err_say(int code, const char *fmt, ...) HL_COLD HL_PRINTF(2, 3);
 
+/* The same of a handle behind which there is no object: names the null handle that it is ("the datatype is
+ * MPI_DATATYPE_NULL"). `noun`: what it should be, e.g. "datatype". */
+int hl_err_say_none(int code, const char *noun, const void *handle) HL_COLD;
+
 /* The words left by the calling thread's last hl_err_say if it had this code, else the row's general words.
  */
 const char *hl_err_text(int code);

@@ -17,6 +17,9 @@ int hl_reducer_init(struct hl_reducer *r, MPI_Op op, struct hl_type *type)
         return 0;
     }
     enum hl_op_kind kind = hl_op_kind_of(op);
+    if (kind == HL_OP_KINDS) {
+        return hl_err_say_none(HL_ERR_OP, "operation", op);
+    }
     if (kind >= HL_OP_REPLACE) {
         return hl_err_say(HL_ERR_OP, "%s is no operation for reductions", hl_op_kind_name(kind));
     }

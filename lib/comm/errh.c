@@ -183,6 +183,13 @@ static int raise_bare(const char *func, int err)
     hl_boot_abort(hl_err_class(err));
 }
 
+void hl_errh_comm_words(const struct hl_comm *c, char what[HL_ERRH_WHAT])
+{
+    char name[MPI_MAX_OBJECT_NAME];
+    hl_comm_get_name(c, name);
+    snprintf(what, HL_ERRH_WHAT, name[0] != '\0' ? "communicator %s" : "a communicator without a name", name);
+}
+
 int hl_errh_comm(struct hl_comm *c, const char *func, int err)
 {
     if (err == 0) {
@@ -194,9 +201,8 @@ int hl_errh_comm(struct hl_comm *c, const char *func, int err)
     if (c->raise != NULL) {
         return c->raise(c->owner, func, err);
     }
-    char name[MPI_MAX_OBJECT_NAME], what[MPI_MAX_OBJECT_NAME + 16];
-    hl_comm_get_name(c, name);
-    snprintf(what, sizeof what, name[0] != '\0' ? "communicator %s" : "a communicator without a name", name);
+    char what[HL_ERRH_WHAT];
+    hl_errh_comm_words(c, what);
     struct hl_errh_site site = {&c->errh, HL_ERRH_COMM, &c->handle, what};
     return hl_errh_raise(&site, func, err);
 }

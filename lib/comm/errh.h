@@ -70,7 +70,7 @@ struct hl_errh_site {
     struct hl_errh *const *slot;
     enum hl_errh_sort sort;
     void *handle;     /* address of the handle, given to user handlers */
-    const char *what; /* "communicator", "window", with its name; NULL: the call has no object */
+    const char *what; /* "communicator NAME" or that it has none; NULL: the call has no object */
 };
 
 /* Reports `err` (a negative HL_ERR_* whose words hl_err_say left) of the call `func` and runs the handler.
@@ -81,6 +81,10 @@ int hl_errh_raise(const struct hl_errh_site *site, const char *func, int err) HL
 /* The same for a communicator; NULL (no communicator, or not a living one): MPI_COMM_SELF's handler,
  * or MPI_COMM_WORLD's if none was set for it; before start and after the end the job ends. */
 int hl_errh_comm(struct hl_comm *c, const char *func, int err) HL_COLD;
+
+/* What a communicator's site says of it. */
+#define HL_ERRH_WHAT (MPI_MAX_OBJECT_NAME + 32)
+void hl_errh_comm_words(const struct hl_comm *c, char what[HL_ERRH_WHAT]);
 
 /* The same for what belongs to a context, of any plane (0: to none): a request, a message. Its communicator
  * may have been freed: then user handlers get MPI_COMM_NULL. */

@@ -219,7 +219,7 @@ static void nothing(void)
       MPI_Win_test(win, &flag), nothing, "MPI_Win_post") \
     X(test_null, "a NULL flag", "MPI_Win_test", ARG, WIN, post, MPI_Win_test(win, NULL), await, "flag is NULL") \
     X(group_null, "MPI_GROUP_NULL", "MPI_Win_start", GROUP, WIN, nothing, \
-      MPI_Win_start(none, 0, win), nothing, "not a group") \
+      MPI_Win_start(none, 0, win), nothing, "MPI_GROUP_NULL") \
     X(group_other, "a group with ranks outside the window's", "MPI_Win_post", GROUP, WIN, nothing, \
       MPI_Win_post(other, 0, alone), nothing, "member 0") \
     X(assert_lock, "an assertion of another call", "MPI_Win_lock", ASSERT, WIN, nothing, \
@@ -242,7 +242,7 @@ static void nothing(void)
     X(base_null, "a NULL base", "MPI_Win_create", BASE, COMM, nothing, \
       MPI_Win_create(NULL, 8, 1, MPI_INFO_NULL, comm, &made), nothing, "8 bytes") \
     X(comm_null, "MPI_COMM_NULL", "MPI_Win_allocate", COMM, NOTHING, nothing, \
-      MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_NULL, &base, &made), nothing, "not a communicator") \
+      MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_NULL, &base, &made), nothing, "MPI_COMM_NULL") \
     X(info_bad, "an info object that was freed", "MPI_Win_allocate", INFO, COMM, nothing, \
       MPI_Win_allocate(8, 1, (MPI_Info)(void *)buf, comm, &base, &made), nothing, "info") \
     X(info_null, "no info object", "MPI_Win_set_info", INFO, WIN, nothing, \
