@@ -39,6 +39,26 @@ def wait_soon(job):
 
 # ---- codes: what the exit code and the one line say
 
+def oshrun_speaks_of_pes():
+    oshrun = os.path.join(os.path.dirname(MPIEXEC), "oshrun")
+    if not os.path.exists(oshrun):
+        raise Skip("OpenSHMEM is not built")
+    job = run("-n", 2, RANK, "signal", 9, launcher=[oshrun])
+    same(job.code, 137)
+    holds(job.err, "oshrun: PE 1 (pid", "killed by signal 9")
+    refuse = run("-n", 2, "-ranks", "true", launcher=[oshrun])
+    holds(refuse.err, "oshrun: unknown option -ranks")  # words of the user stay
+    with tempfile.TemporaryFile() as err:
+        job = Job("-n", 2, "sleep", "600", launcher=[oshrun], stderr=err)
+        pid = until(lambda: [p for p in job.left() if b"PMI_RANK=1\0" in environment_of(p)], "PE 1 is there")[0]
+        os.kill(pid, signal.SIGSTOP)
+        until(lambda: f"oshrun: PE 1 (pid {pid}) is stopped by signal" in stops.words(err), "the stop is said")
+        job.process.terminate()
+        job.end()
+        assert "rank" not in stops.words(err), stops.words(err)
+    job.must_leave_nothing()
+
+
 def all_zero_is_zero():
     for n in (1, 3):
         job = run("-n", n, RANK, "facts")
@@ -138,6 +158,80 @@ def keep_going_ends_only_the_dead():
     same(job.code, 137)
     holds(job.out, "rank 0: 1 died with 137, fence told", "rank 2: 1 died with 137, fence told")
     holds(job.err, "the job goes on")
+
+
+OTHER = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+int other_init(void);
+int main(int n, char **word)
+{
+    %s
+    puts("rank 0 of 1");
+    fflush(stdout);
+    while (n > 1 && access(word[1], F_OK)) { usleep(1000); }
+    return 0;
+}
+"""
+
+
+def compiled(folder, name, text, *more):
+    path = os.path.join(folder, name)
+    done = subprocess.run(["cc", "-x", "c", "-", "-x", "none", "-o", path, *more], input=text.encode(), capture_output=True, check=False)
+    if done.returncode:
+        raise Skip(f"no compiler: {done.stderr.decode()[:200]}")
+    return path
+
+
+def told_of(job, program, library):
+    """One line, which names both."""
+    same((job.code, len(job.err.splitlines())), (0, 1))
+    holds(job.err, f"mpiexec: {program} did not speak to this launcher and loads ", library, "MPI_Init is number 0 of 1", "Hotlane's mpicc")
+
+
+def programs_of_another_mpi_are_told():
+    """Linked with it, or found at work: a script's, or one that opens the library while it runs."""
+    with tempfile.TemporaryDirectory() as d:
+        library = os.path.realpath(compiled(d, "libmpi.so.40", "int other_init(void) { return 0; }", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.40"))
+        linked = compiled(d, "linked", OTHER % "other_init();", library, f"-Wl,-rpath,{d}")
+        opened = compiled(d, "opened", OTHER % f'dlopen("{library}", RTLD_NOW);', "-ldl")
+        told_of(run("-n", 2, linked), linked, library)
+        told_of(run("-wdir", d, "-n", 2, "./linked"), "./linked", library)
+        told_of(run("-n", 2, "linked", env={"PATH": f"/no/such:{d}:{os.environ['PATH']}"}), "linked", library)
+        told_of(run("-n", 2, "true", ":", "-n", 2, linked), linked, library)
+        for program, words in ((opened, [opened]), ("sh", sh(f'"{linked}" "$1"; true') + ["sh"])):
+            gate = os.path.join(d, f"gate-{os.path.basename(program)}")
+            job = Job("-n", 2, *words, gate)
+            same(job.lines(2), ["rank 0 of 1"] * 2)
+            write(gate, "")
+            told_of(job.end(), program, library)
+        for words in (["-n", 1, linked], ["-n", 1, opened], ["-n", 3, "hostname"], ["-n", 2, *sh("echo; exit 0")], ["-n", 2, RANK, "all"]):
+            same((words[-1], run(*words).err), (words[-1], ""))
+        oshrun = os.path.join(os.path.dirname(MPIEXEC), "oshrun")
+        if os.path.exists(oshrun):
+            job = run("-n", 2, linked, launcher=[oshrun])
+            holds(job.err, f"oshrun: {linked} did not speak", "each PE that calls shmem_init", "Hotlane's oshcc")
+
+
+def programs_of_ours_that_do_not_begin_are_no_others():
+    lib = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(MPIEXEC))), "lib")
+    if not os.path.exists(f"{lib}/libmpi_abi.so.1") or "asan" in subprocess.run(["ldd", MPIEXEC], text=True, capture_output=True, check=False).stdout:
+        raise Skip("the library is not built, or needs a sanitizer's")
+    with tempfile.TemporaryDirectory() as d:
+        program = compiled(d, "ours", OTHER % "", "-Wl,--no-as-needed", f"{lib}/libmpi_abi.so.1", f"-Wl,-rpath-link,{lib}")
+        job = run("-n", 2, program)
+        same((job.code, job.err, job.out), (0, "", "rank 0 of 1\n" * 2))
+
+
+def programs_of_open_mpi_are_told():
+    if not shutil.which("mpicc.openmpi"):
+        raise Skip("Debian's Open MPI is not installed")
+    with tempfile.TemporaryDirectory() as d:
+        program = os.path.join(d, "hello")
+        source = "#include <mpi.h>\nint main(int n, char **v) { return MPI_Init(&n, &v) || MPI_Finalize(); }"
+        subprocess.run(["mpicc.openmpi", "-x", "c", "-", "-o", program], input=source.encode(), check=True)
+        told_of(run("-n", 2, program), program, "libmpi.so.40")
 
 
 # ---- endings: signals, kill -9, leftovers
@@ -1679,9 +1773,10 @@ for i in range(3000):
 
 
 GROUPS = {
-    "codes": [all_zero_is_zero, a_failing_rank_ends_the_job_with_its_code, the_first_failure_wins, signals_are_128_plus,
+    "codes": [oshrun_speaks_of_pes, all_zero_is_zero, a_failing_rank_ends_the_job_with_its_code, the_first_failure_wins, signals_are_128_plus,
               leaving_without_finalize_ends_the_job, who_never_spoke_pmi_is_judged_by_its_code,
-              a_program_that_is_not_there_is_127, a_program_that_cannot_run_is_126, abort_kills_all_with_its_code,
+              a_program_that_is_not_there_is_127, a_program_that_cannot_run_is_126,
+              programs_of_another_mpi_are_told, programs_of_ours_that_do_not_begin_are_no_others, programs_of_open_mpi_are_told, abort_kills_all_with_its_code,
               a_code_after_finalize_is_kept_and_ends_nobody, a_forked_childs_abort_ends_only_the_child,
               waiting_for_who_has_left_ends_the_job, keep_going_ends_only_the_dead],
     "endings": [a_user_signal_ends_the_job, a_signal_that_was_ignored_at_the_start_stays_so,

@@ -2,6 +2,7 @@
 #include "mx.h"
 #include "options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,27 +11,59 @@
 
 enum { TEXT_AT = 28, WIDTH = 100 };
 
-/* Prints `text` from column TEXT_AT on, broken at blanks; PEs of OpenSHMEM are what ranks are of MPI. */
-static void print_text(const char *text, bool shmem)
+bool hl_mx_is_shmem(void)
 {
+    return !strncmp(program_invocation_short_name, "osh", 3);
+}
+
+/* Does a word begin here that is rank, or its plural? */
+static bool is_rank(const char *text, const char *at)
+{
+    const char *end = at + 4 + (at[4] == 's');
+    bool begins = at == text || (!isalnum((unsigned char)at[-1]) && !strchr("-_$.", at[-1]));
+    return !strncmp(at, "rank", 4) && begins && !isalnum((unsigned char)*end) && !strchr("-_", *end);
+}
+
+const char *hl_mx_words(const char *text, char *out, size_t cap)
+{
+    size_t n = 0;
+    if (!hl_mx_is_shmem()) {
+        return text;
+    }
+    for (const char *at = text; *at && n + 3 < cap;) {
+        if (is_rank(text, at)) {
+            out[n++] = 'P';
+            out[n++] = 'E';
+            at += 4;
+        } else {
+            out[n++] = *at++;
+        }
+    }
+    out[n] = 0;
+    return out;
+}
+
+/* Prints `text` from column TEXT_AT on, broken at blanks. */
+static void print_text(const char *text)
+{
+    char shown[1024];
+    text = hl_mx_words(text, shown, sizeof shown);
     int at = TEXT_AT;
     for (const char *word = text, *end; *word; word = end + strspn(end, " ")) {
         end = word + strcspn(word, " ");
-        bool rank = shmem && !strncmp(word, "rank", 4) && end - word <= 6;
-        const char *blank = word == text ? "" : " ", *shown = rank ? word + 4 : word;
-        int len = (int)(end - shown);
-        if (at + 1 + len > WIDTH) {
+        const char *blank = word == text ? "" : " ";
+        if (at + 1 + (int)(end - word) > WIDTH) {
             printf("\n%*s", TEXT_AT, "");
             at = TEXT_AT;
             blank = "";
         }
-        at += printf("%s%s%.*s", blank, rank ? "PE" : "", len, shown);
+        at += printf("%s%.*s", blank, (int)(end - word), word);
     }
     putchar('\n');
 }
 
 /* Row i and the further spellings behind it; returns the row after these. */
-static int print_row(int i, bool shmem)
+static int print_row(int i)
 {
     const char *text = hl_mx_rows[i].text;
     char item[80];
@@ -48,15 +81,15 @@ static int print_row(int i, bool shmem)
         at = 0;
     }
     printf("%*s", TEXT_AT - at, "");
-    print_text(text, shmem);
+    print_text(text);
     return i;
 }
 
-static int print_group(const char *title, int i, enum hl_mx_opt last, bool shmem)
+static int print_group(const char *title, int i, enum hl_mx_opt last)
 {
     printf("%s:\n", title);
     while (i < hl_mx_row_count && hl_mx_rows[i].id <= last) {
-        i = print_row(i, shmem);
+        i = print_row(i);
     }
     return i;
 }
@@ -64,15 +97,14 @@ static int print_group(const char *title, int i, enum hl_mx_opt last, bool shmem
 void hl_mx_help(void)
 {
     const char *name = program_invocation_short_name;
-    bool shmem = strncmp(name, "osh", 3) == 0;
     printf("usage: %s [options] program [arguments] [: [options] program [arguments]] ...\n"
            "Starts the %s of a parallel program on this machine. Options begin with one dash or two.\n\n",
-           name, shmem ? "PEs" : "ranks");
-    int i = print_group("for each part (between colons)", 0, HL_MX_OPT_WDIR, shmem);
-    i = print_group("for the whole job", i, HL_MX_OPT_VERSION, shmem);
+           name, hl_mx_is_shmem() ? "PEs" : "ranks");
+    int i = print_group("for each part (between colons)", 0, HL_MX_OPT_WDIR);
+    i = print_group("for the whole job", i, HL_MX_OPT_VERSION);
     i = print_group("accepted without effect, with one line that names all that were given", i,
-                    HL_MX_OPT_NOTHING, shmem);
-    print_group("refused, and what to write instead", i, HL_MX_OPT_REFUSED, shmem);
+                    HL_MX_OPT_NOTHING);
+    print_group("refused, and what to write instead", i, HL_MX_OPT_REFUSED);
     printf("\nThe exit code is the first one that is not zero; 128+n for signal n; 127 or 126 for a program\n"
            "that is not there or cannot run. See mpiexec(1).\n");
 }

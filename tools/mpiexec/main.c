@@ -157,8 +157,10 @@ int main(int argc, char **argv)
         return 1;
     }
     hl_mx_oom_open();
+    hl_mx_foreign_open();
     start_ranks();
     hl_mx_run();
+    hl_mx_foreign_tell();
     hl_mx_cleanup();
     return hl_mx.code;
 }

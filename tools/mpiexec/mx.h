@@ -97,9 +97,10 @@ struct hl_mx_rank {
     bool finalized; /* PMI finalize received after the last init */
     bool ours;      /* asked for the job secret, so it understands notices */
     bool in_barrier;
-    bool aborted; /* asked for the end of the job, which judges it */
-    bool seen;    /* found dead, not yet judged */
-    int code;     /* exit code as a shell reports it, once exited */
+    bool aborted;    /* asked for the end of the job, which judges it */
+    bool seen;       /* found dead, not yet judged */
+    int code;        /* exit code as a shell reports it, once exited */
+    unsigned writes; /* pieces of output so far */
     struct hl_mx_stream out, err;
     int ctl; /* our end of PMI_FD, -1: closed */
     struct hl_mx_queue in, back;
@@ -145,6 +146,11 @@ enum hl_mx_event {
     HL_MX_EV_TTY,
     HL_MX_EV_STDIN
 };
+
+/* help.c: was it called as OpenSHMEM's launcher? Then `text` with PE for rank, which is cut to `cap` bytes,
+ * in `out`; else `text` itself. */
+bool hl_mx_is_shmem(void);
+const char *hl_mx_words(const char *text, char *out, size_t cap);
 
 /* What ends the name of things of which there are `n`. */
 static inline const char *hl_mx_plural(int64_t n)
@@ -212,6 +218,7 @@ char *hl_mx_library_pair(char *const *env, int n);
 /* 0, or an exit code after having said why. */
 int hl_mx_spawn_prepare(void);
 int hl_mx_spawn(int rank);
+char **hl_mx_spawn_env(int part); /* of its last rank */
 
 /* pmi.c: serves what `rank` sent. */
 void hl_mx_pmi_read(int rank);
@@ -223,6 +230,12 @@ bool hl_mx_pmi_dies(int but); /* has a rank but this one hung up, so that it wil
 bool hl_mx_kvs_put(const char *key, const char *value);
 const char *hl_mx_kvs_get(const char *key);
 
+/* foreign.c: looks for another MPI's library in a rank that has written and not spoken; at the end of the job
+ * says in one line for each part which was found, if none of its ranks has spoken. */
+void hl_mx_foreign_open(void);
+void hl_mx_foreign_look(int rank);
+void hl_mx_foreign_tell(void);
+
 /* out.c: queues, lines, sinks */
 void hl_mx_queue_add(struct hl_mx_queue *q, const void *data, size_t len);
 void hl_mx_queue_drop(struct hl_mx_queue *q, size_t len);
@@ -232,6 +245,7 @@ void hl_mx_out_flush(struct hl_mx_sink *s);
 void hl_mx_out_drain(int rank);
 void hl_mx_out_finish(bool patient);
 int hl_mx_out_wait_ms(void);
+/* One line; the word rank of `fmt` is in the words of who called: see hl_mx_words. */
 void hl_mx_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* in.c: standard input of rank 0 */

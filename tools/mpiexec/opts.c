@@ -61,7 +61,9 @@ static int unknown(const char *arg, const char *name)
         if (r->id != HL_MX_OPT_REFUSED) {
             names[n++] = r->name;
         } else if (!strcmp(r->name, name)) {
-            return COMPLAIN("no option %s here; write %s (--help lists all)", arg, write);
+            char shown[1024];
+            return COMPLAIN("no option %s here; write %s (--help lists all)", arg,
+                            hl_mx_words(write, shown, sizeof shown));
         }
     }
     const char *near = hl_mx_nearest(name, names, n);

@@ -262,6 +262,7 @@ void hl_mx_out_read(int rank, bool err)
         st->fd = -1;
         hl_mx.streams--;
     } else {
+        hl_mx_foreign_look(rank);
         pass(rank, st, buf, (size_t)n);
         if (rank == 0 && st->line.len && st->sink->terminal && hl_mx_in_is_typed()) {
             prompt_at = hl_mx_now_ms() + HL_MX_PROMPT;
@@ -342,9 +343,10 @@ static void say_line(const char *line, size_t len)
 
 void hl_mx_say(const char *fmt, ...)
 {
-    char few[1024], *line = few;
+    char few[1024], shown[1024], *line = few;
     size_t at = (size_t)snprintf(few, sizeof few, "%s: ", program_invocation_short_name), cap = sizeof few;
     va_list a, again;
+    fmt = hl_mx_words(fmt, shown, sizeof shown);
     va_start(a, fmt);
     va_copy(again, a);
     int n = vsnprintf(few + at, cap - at, fmt, a);

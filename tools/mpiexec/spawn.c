@@ -50,6 +50,11 @@ bool hl_mx_spawn_owns(const char *pair)
     return false;
 }
 
+char **hl_mx_spawn_env(int part)
+{
+    return envs[part];
+}
+
 static void set_pair(char **e, int *n, char *pair)
 {
     size_t name = strcspn(pair, "=") + 1;
