@@ -193,6 +193,17 @@ HL_INLINE int hl_api_get_data(const void *buf, int64_t count, MPI_Datatype handl
     return err == 0 ? hl_api_check_buffer(buf, count, *t) : err;
 }
 
+/* The same of a message. One with nobody has no data, and needs no buffer. */
+HL_INLINE int hl_api_get_message(const void *buf, int64_t count, MPI_Datatype handle, bool nobody,
+                                 struct hl_type **t)
+{
+    int err = hl_api_check_count(count);
+
+    err = err == 0 ? hl_api_get_committed(handle, t) : err;
+    return err == 0 && HL_UNLIKELY((uintptr_t)buf <= 2) && !nobody ? hl_api_check_buffer(buf, count, *t)
+                                                                   : err;
+}
+
 /* sessions.c: the same for sessions. */
 struct hl_session;
 int hl_api_get_session(MPI_Session handle, struct hl_session **s);

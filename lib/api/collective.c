@@ -94,16 +94,33 @@ static int too_many(int64_t count, const struct hl_type *type, int n)
 
 #define SOMEWHERE ((void *)64) /* instead of an address that does not matter, so that it is not judged */
 
-static int check_blocks(const void *buf, int n, const struct hl_coll_side *to)
+/* Neighbours beyond the end of a grid: nothing goes there. */
+static bool is_nobody(const int *peers, int i)
+{
+    return peers != NULL && peers[i] == MPI_PROC_NULL;
+}
+
+static bool is_anybody(const int *peers, int n)
+{
+    int i = 0;
+
+    while (i < n && is_nobody(peers, i)) {
+        i++;
+    }
+    return i < n;
+}
+
+static int check_blocks(const void *buf, int n, const int *peers, const struct hl_coll_side *to)
 {
     int64_t bytes, all = 0;
     int err = 0;
 
     for (int i = 0; i < n && err == 0; i++) {
         const struct hl_type *type = to->types != NULL ? to->types[i] : to->type;
-        bool absolute = buf == MPI_BOTTOM && to->displs != NULL && to->displs[i] != 0;
+        bool unjudged =
+            (buf == MPI_BOTTOM && to->displs != NULL && to->displs[i] != 0) || is_nobody(peers, i);
         err = hl_api_check_count(to->counts[i]);
-        err = err == 0 ? hl_api_check_buffer(absolute ? SOMEWHERE : buf, to->counts[i], type) : err;
+        err = err == 0 ? hl_api_check_buffer(unjudged ? SOMEWHERE : buf, to->counts[i], type) : err;
         if (err == 0 && (__builtin_mul_overflow(to->counts[i], type->size, &bytes) ||
                          __builtin_add_overflow(all, bytes, &all))) {
             err = too_many(to->counts[i], type, n);
@@ -113,7 +130,8 @@ static int check_blocks(const void *buf, int n, const struct hl_coll_side *to)
 }
 
 /* The forms with one count, or one type, for each rank. */
-static int get_arrays(const struct hl_api_side *side, int n, struct hl_coll_side *to, struct kept *k)
+static int get_arrays(const struct hl_api_side *side, int n, const int *peers, struct hl_coll_side *to,
+                      struct kept *k)
 {
     const struct hl_api_arrays *from = side->arrays;
     int err = hl_api_widen(&from->counts, n, &k->counts);
@@ -129,12 +147,13 @@ static int get_arrays(const struct hl_api_side *side, int n, struct hl_coll_side
     to->counts = k->counts;
     to->displs = k->displs;
     to->types = k->types;
-    return err == 0 ? check_blocks(side->buf, n, to) : err;
+    return err == 0 ? check_blocks(side->buf, n, peers, to) : err;
 }
 
-/* Fills a side that matters here, of n blocks: none, and perhaps no buffer, on a rank without neighbours. */
-static int get_side(const struct hl_api_side *from, int n, bool in_place, struct hl_coll_side *to,
-                    struct kept *k)
+/* Fills a side that matters here, of n blocks, with `peers` (NULL: all of a group): none, and perhaps no
+ * buffer, on a rank without neighbours. */
+static int get_side(const struct hl_api_side *from, int n, const int *peers, bool in_place,
+                    struct hl_coll_side *to, struct kept *k)
 {
     to->buf = (void *)(uintptr_t)from->buf;
     to->count = from->count;
@@ -144,10 +163,11 @@ static int get_side(const struct hl_api_side *from, int n, bool in_place, struct
     if (from->arrays != NULL) {
         return from->buf == MPI_IN_PLACE
                    ? hl_err_say(HL_ERR_BUFFER, "MPI_IN_PLACE is not possible for this buffer")
-                   : get_arrays(from, n, to, k);
+                   : get_arrays(from, n, peers, to, k);
     }
     int64_t all;
-    int err = hl_api_get_data(n > 0 ? from->buf : SOMEWHERE, from->count, from->type, &to->type);
+    int err = hl_api_get_data(from->buf != NULL || is_anybody(peers, n) ? from->buf : SOMEWHERE, from->count,
+                              from->type, &to->type);
     if (err == 0 && (__builtin_mul_overflow(from->count, to->type->size, &all) ||
                      __builtin_mul_overflow(all, (int64_t)n, &all))) {
         err = too_many(from->count, to->type, n);
@@ -164,7 +184,7 @@ static int get_operand(const struct hl_api_coll *a, int n, bool in_place, const 
         return 0;
     }
     if (recv->counts != NULL) {
-        return check_blocks(send->buf, n, recv);
+        return check_blocks(send->buf, n, NULL, recv);
     }
     return recv->type != NULL ? hl_api_check_buffer(send->buf, recv->count, recv->type) : 0;
 }
@@ -184,7 +204,7 @@ static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call,
     if (!holds(a, c, rules[a->what].recv) || share) {
         recv.buf = SOMEWHERE;
     }
-    err = get_side(&recv, c->size, false, &call->recv, k);
+    err = get_side(&recv, c->size, NULL, false, &call->recv, k);
     call->recv.buf = (void *)(uintptr_t)a->recv.buf;
     if (err == 0 && share) {
         err = hl_api_check_buffer(a->recv.buf, call->recv.counts[c->rank], call->recv.type);
@@ -199,6 +219,7 @@ static int get_all(const struct hl_api_coll *a, struct hl_coll_call *call, struc
 {
     const struct hl_comm *c = call->comm;
     int n_send = c->n_peers, n_recv = c->n_peers;
+    const int *to = NULL, *from = NULL;
     int err = rules[a->what].rooted ? hl_api_check_root(c, a->root) : 0;
 
     if (a->what >= HL_COLL_NEIGHBOR_ALLGATHER) {
@@ -207,6 +228,8 @@ static int get_all(const struct hl_api_coll *a, struct hl_coll_call *call, struc
         }
         n_send = c->shape->n_out;
         n_recv = c->shape->n_in;
+        to = c->shape->out;
+        from = c->shape->in;
     }
     if (a->what == HL_COLL_SCAN || a->what == HL_COLL_EXSCAN) {
         err = hl_api_check_intra(c);
@@ -215,10 +238,10 @@ static int get_all(const struct hl_api_coll *a, struct hl_coll_call *call, struc
         return get_reduction(a, call, &k[1]);
     }
     if (err == 0 && holds(a, c, rules[a->what].send)) {
-        err = get_side(&a->send, n_send, in_place(a, c, rules[a->what].in_send), &call->send, &k[0]);
+        err = get_side(&a->send, n_send, to, in_place(a, c, rules[a->what].in_send), &call->send, &k[0]);
     }
     if (err == 0 && holds(a, c, rules[a->what].recv)) {
-        err = get_side(&a->recv, n_recv, in_place(a, c, rules[a->what].in_recv), &call->recv, &k[1]);
+        err = get_side(&a->recv, n_recv, from, in_place(a, c, rules[a->what].in_recv), &call->recv, &k[1]);
     }
     return err;
 }

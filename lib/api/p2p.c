@@ -130,7 +130,7 @@ int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int t
 {
     /* Many are, on the borders of a grid. */
     if (HL_UNLIKELY(dest == MPI_PROC_NULL)) {
-        return HL_LIKELY(hl_api_is_plain(buf, count, datatype, tag, comm))
+        return HL_LIKELY(hl_api_is_plain(count, datatype, tag, comm))
                    ? MPI_SUCCESS
                    : send_null(buf, count, datatype, tag, comm);
     }
@@ -228,7 +228,7 @@ HL_API(MPI_Recv)
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
               MPI_Status *status)
 {
-    if (HL_UNLIKELY(source == MPI_PROC_NULL) && hl_api_is_plain(buf, count, datatype, tag, comm)) {
+    if (HL_UNLIKELY(source == MPI_PROC_NULL) && hl_api_is_plain(count, datatype, tag, comm)) {
         nobody_status(status);
         return MPI_SUCCESS;
     }
@@ -431,20 +431,21 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     return isendrecv("MPI_Isendrecv_c", &to, &from, NULL, request);
 }
 
-/* What goes out is packed aside first. */
+/* What goes out is packed aside first; nothing goes to nobody. */
 static int put_aside(const struct hl_api_p2p *a, struct hl_comm **c, char **aside, int64_t *bytes)
 {
     struct hl_type *t = NULL;
+    bool nobody = a->peer == MPI_PROC_NULL;
     int err = hl_api_get_comm(a->comm, c);
 
-    err = err == 0 ? hl_api_get_data(a->buf, a->count, a->type, &t) : err;
-    if (err == 0 && !hl_type_bytes(t, a->count, bytes)) {
+    err = err == 0 ? hl_api_get_message(a->buf, a->count, a->type, nobody, &t) : err;
+    if (err == 0 && !nobody && !hl_type_bytes(t, a->count, bytes)) {
         err = hl_err_say(HL_ERR_COUNT, "%lld elements of %lld bytes do not fit 63 bits", (long long)a->count,
                          (long long)t->size);
     } else if (err == 0 && (*aside = malloc((size_t)*bytes + 1)) == NULL) {
         err = hl_err_say(HL_ERR_NO_MEM, "no memory for a copy of %lld bytes", (long long)*bytes);
     }
-    return err == 0 ? hl_type_pack(t, a->count, a->buf, 0, *aside, *bytes) : err;
+    return err == 0 && !nobody ? hl_type_pack(t, a->count, a->buf, 0, *aside, *bytes) : err;
 }
 
 /* request NULL: blocking. */

@@ -21,7 +21,7 @@ HL_INLINE int hl_api_to_send(const struct hl_api_p2p *a, enum hl_send_mode mode,
     struct hl_type *t = NULL;
     int err = hl_api_get_comm(a->comm, c);
 
-    err = err == 0 ? hl_api_get_data(a->buf, a->count, a->type, &t) : err;
+    err = err == 0 ? hl_api_get_message(a->buf, a->count, a->type, a->peer == MPI_PROC_NULL, &t) : err;
     err = err == 0 ? hl_api_check_dest(*c, a->peer) : err;
     err = err == 0 ? hl_api_check_tag(a->tag) : err;
     if (err != 0) {
@@ -43,11 +43,10 @@ HL_INLINE int hl_api_to_send(const struct hl_api_p2p *a, enum hl_send_mode mode,
 
 /* Is a communication with MPI_PROC_NULL right in all that is checked? Only the common cases are: what this
  * refuses takes the long way, which finds the words. */
-HL_INLINE bool hl_api_is_plain(const void *buf, int count, MPI_Datatype type, int tag, MPI_Comm comm)
+HL_INLINE bool hl_api_is_plain(int count, MPI_Datatype type, int tag, MPI_Comm comm)
 {
     return hl_cs_on == HL_CS_LOCKFREE && !HL_CHECKED && (count | tag) >= 0 && hl_comm_of(comm) != NULL &&
-           (uintptr_t)type < HL_TYPE_PREDEFINED_END && hl_type_dense[(uintptr_t)type] != 0 &&
-           (HL_LIKELY((uintptr_t)buf > 2) || count == 0);
+           (uintptr_t)type < HL_TYPE_PREDEFINED_END && hl_type_dense[(uintptr_t)type] != 0;
 }
 
 /* Are receives on it held to mpi_assert_exact_length? */
@@ -62,7 +61,7 @@ HL_INLINE int hl_api_to_recv(const struct hl_api_p2p *a, struct hl_comm **c, str
     struct hl_type *t = NULL;
     int err = hl_api_get_comm(a->comm, c);
 
-    err = err == 0 ? hl_api_get_data(a->buf, a->count, a->type, &t) : err;
+    err = err == 0 ? hl_api_get_message(a->buf, a->count, a->type, a->peer == MPI_PROC_NULL, &t) : err;
     err = err == 0 ? hl_api_check_source(*c, a->peer) : err;
     err = err == 0 ? hl_api_check_recv_tag(*c, a->tag) : err;
     if (err != 0) {

@@ -134,7 +134,7 @@ static int to_receive(const void *buf, int64_t count, MPI_Datatype datatype, con
         }
         x->ctx = hl_match_message_ctx(x->m);
     }
-    return err == 0 ? hl_api_get_data(buf, count, datatype, &x->r.type) : err;
+    return err == 0 ? hl_api_get_message(buf, count, datatype, x->m == NULL, &x->r.type) : err;
 }
 
 static int mrecv(const char *func, const struct take *x, int err, MPI_Message *message, MPI_Status *status)

@@ -21,6 +21,7 @@ void hl_build_part_reduce(struct hl_sched *s, struct hl_operand *o, int64_t coun
 {
     int size = s->comm->size, rank = s->comm->rank;
     struct hl_type *type = s->reducer.type;
+    bool has_room = false;
 
     for (int far = 1; far < size; far *= 2) {
         if (rank & far) {
@@ -30,8 +31,9 @@ void hl_build_part_reduce(struct hl_sched *s, struct hl_operand *o, int64_t coun
         if (rank + far >= size) {
             continue;
         }
-        if (o->other == NULL) {
+        if (!has_room) {
             o->other = hl_sched_room(s, count, type);
+            has_room = true;
         }
         hl_sched_recv(s, rank + far, hl_data(o->other, count, type));
         if (!writable) {
@@ -50,7 +52,8 @@ static void reduce_rotated(struct hl_sched *s, const struct hl_coll_call *c)
     struct hl_type *type = c->recv.type;
     int64_t count = c->recv.count;
     const void *mine = v == 0 ? operand_of(c) : c->send.buf;
-    void *sum = NULL, *in = NULL;
+    void *sum = NULL, *in = NULL; /* addresses to use with the type: no value is none */
+    bool has_sum = false;
 
     for (int far = 1; far < size; far *= 2) {
         if (v & far) {
@@ -60,7 +63,8 @@ static void reduce_rotated(struct hl_sched *s, const struct hl_coll_call *c)
         if (v + far >= size) {
             continue;
         }
-        if (sum == NULL) {
+        if (!has_sum) {
+            has_sum = true;
             in = hl_sched_room(s, count, type);
             sum = v == 0 ? c->recv.buf : hl_sched_room(s, count, type);
             hl_sched_copy(s, hl_data(sum, count, type), hl_data(mine, count, type));
