@@ -9,6 +9,7 @@
 #include "match.h"
 #include "prog.h"
 #include "rx.h"
+#include "util.h"
 
 #define BOUNCE ((uint64_t)64 << 10)
 #define DEAD_TURNS 64 /* looks at a flag between two questions whether its writer lives */
@@ -283,15 +284,15 @@ void hl_shared_pack(struct hl_shared *s, struct hl_data from, void *to, int64_t 
 
 void hl_shared_fill(struct hl_shared *s, struct hl_data from, int64_t at, void *room, int64_t bytes)
 {
-    char *start, packed[HL_SHARED_DATA];
+    char *start;
 
     if (hl_type_block(from.type, from.count, from.buf, &start)) {
         hl_copy_out(&s->out, room, start + at, (size_t)bytes);
     } else if (!s->out.past || bytes < HL_COPY_LEAST) {
         hl_shared_fail(s, hl_type_pack(from.type, from.count, from.buf, at, room, bytes));
     } else {
-        hl_shared_fail(s, hl_type_pack(from.type, from.count, from.buf, at, packed, bytes));
-        hl_copy_out(&s->out, room, packed, (size_t)bytes);
+        hl_shared_fail(s, hl_type_pack(from.type, from.count, from.buf, at, s->packed, bytes));
+        hl_copy_out(&s->out, room, s->packed, (size_t)bytes);
     }
 }
 
@@ -341,32 +342,51 @@ static void scatter(struct hl_shared *s, int place, uint64_t addr, struct hl_dat
     free(bounce);
 }
 
-void hl_shared_fail_size(struct hl_shared *s, const struct hl_note *note, uint64_t room)
+static HL_COLD void fail_size(struct hl_shared *s, uint64_t bytes, uint64_t room)
 {
-    uint64_t bytes = note->kind == HL_NOTE_PIECE ? note->addr : note->len;
-
     hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "%llu bytes came for %llu", (unsigned long long)bytes,
                                  (unsigned long long)room));
+}
+
+void hl_shared_fail_size(struct hl_shared *s, const struct hl_note *note, uint64_t room)
+{
+    fail_size(s, note->kind == HL_NOTE_PIECE ? note->addr : note->len, room);
+}
+
+void hl_shared_take_from(struct hl_shared *s, int place, uint64_t addr, uint64_t len, struct hl_data to)
+{
+    uint64_t room = (uint64_t)(to.count * to.type->size), n = len < room ? len : room;
+    char *start;
+
+    if (HL_UNLIKELY(len > room)) {
+        fail_size(s, len, room);
+    }
+    if (n == 0) {
+        return;
+    }
+    if (hl_type_block(to.type, to.count, to.buf, &start)) {
+        hl_shared_read(s, place, addr, start, n);
+    } else {
+        scatter(s, place, addr, to, n);
+    }
 }
 
 void hl_shared_take(struct hl_shared *s, int place, const struct hl_note *note, struct hl_data to)
 {
     uint64_t room = (uint64_t)(to.count * to.type->size), n = note->len < room ? note->len : room;
-    bool is_block;
     char *start = NULL;
 
+    if (note->kind == HL_NOTE_ADDR) {
+        hl_shared_take_from(s, place, note->addr, note->len, to);
+        return;
+    }
     if (HL_UNLIKELY(note->len > room || note->kind == HL_NOTE_PIECE)) {
         hl_shared_fail_size(s, note, room);
     }
     if (n == 0) {
         return;
     }
-    is_block = hl_type_block(to.type, to.count, to.buf, &start);
-    if (note->kind == HL_NOTE_ADDR && is_block) {
-        hl_shared_read(s, place, note->addr, start, n);
-    } else if (note->kind == HL_NOTE_ADDR) {
-        scatter(s, place, note->addr, to, n);
-    } else if (is_block) {
+    if (hl_type_block(to.type, to.count, to.buf, &start)) {
         hl_copy_in(start, note->data, n);
     } else {
         hl_shared_fail(s, hl_type_unpack(to.type, to.count, to.buf, 0, note->data, (int64_t)n));
@@ -405,9 +425,14 @@ void hl_shared_leads_run(struct hl_shared *s, struct hl_coll_call *c)
 
 struct hl_shared *hl_shared_make(struct hl_shared_area *const *areas, int n, int me)
 {
-    struct hl_shared *s = calloc(1, sizeof *s + (size_t)n * (sizeof s->areas[0] + sizeof *s->others));
+    size_t head = sizeof(struct hl_shared) + (size_t)n * (sizeof(struct hl_shared_area *) + sizeof(int));
+    head = hl_round_up(head, 64);
+    struct hl_shared *s = aligned_alloc(64, head + 2 * HL_SHARED_DATA);
 
     if (s != NULL) {
+        memset(s, 0, head);
+        s->operand = (char *)s + head;
+        s->packed = s->operand + HL_SHARED_DATA;
         s->n = n;
         s->me = me;
         s->slots = HL_SHARED_SLOTS;

@@ -85,6 +85,8 @@ struct hl_shared {
     struct hl_copy_out out; /* into my notes */
     int err;                /* the first error of this call */
     void *temp;             /* packed data that others read until the call ends */
+    char *operand, *packed; /* [HL_SHARED_DATA] each, of whoever folds and of hl_shared_fill: the stack may be
+                             * short */
     void (*wake)(const int *node_ranks, int n);
     uint64_t posted[HL_SHARED_SLOTS]; /* the last operation in each of my slots, whose lines others have */
     struct hl_shared_area *areas[];   /* [n] */
@@ -179,6 +181,9 @@ void hl_shared_fill(struct hl_shared *s, struct hl_data from, int64_t at, void *
 /* Posts a typed buffer: its data if that fits, else an address (packed data of the call if it is not one
  * block). True: readers copy from there, so I must wait for them. */
 bool hl_shared_give(struct hl_shared *s, struct hl_data from);
+
+/* Copies `len` bytes at an address of a place's to `to`. */
+void hl_shared_take_from(struct hl_shared *s, int place, uint64_t addr, uint64_t len, struct hl_data to);
 
 /* Copies what a place gave in this operation to `to`. */
 void hl_shared_take(struct hl_shared *s, int place, const struct hl_note *note, struct hl_data to);

@@ -144,11 +144,10 @@ static bool scatter_from_me(struct hl_shared *s, const struct hl_coll_side *side
     return ok && !fits;
 }
 
-/* My row of the root's table becomes a note like others'. */
+/* By my row of the root's table. */
 static void scatter_to_me(struct hl_shared *s, int root, const struct hl_note *note, struct hl_data to)
 {
     struct entry mine;
-    struct hl_note block = {.kind = HL_NOTE_ADDR};
     const char *table = note->data;
 
     if (note->len == 0) {
@@ -166,10 +165,8 @@ static void scatter_to_me(struct hl_shared *s, int root, const struct hl_note *n
     } else {
         memcpy(&mine, table + (size_t)s->me * sizeof mine, sizeof mine);
     }
-    block.len = mine.len;
-    block.addr = mine.where;
     if (note->kind == HL_NOTE_ADDR) {
-        hl_shared_take(s, root, &block, to);
+        hl_shared_take_from(s, root, mine.where, mine.len, to);
         return;
     }
     struct hl_data from = hl_data_bytes(table + mine.where, mine.len);

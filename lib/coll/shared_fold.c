@@ -94,7 +94,7 @@ static void fetch_all(const struct hl_fold *f, int64_t skip)
     }
 }
 
-void hl_fold_all(struct hl_fold *f, const void *mine, void *own, int64_t skip, int64_t all)
+void hl_fold_all(struct hl_fold *f, const void *mine, int64_t skip, int64_t all)
 {
     struct hl_shared *s = f->s;
 
@@ -103,8 +103,8 @@ void hl_fold_all(struct hl_fold *f, const void *mine, void *own, int64_t skip, i
     }
 
     if (!f->plain || (mine == f->acc && s->me > 0)) {
-        hl_shared_pack(s, hl_data(mine, f->count, f->type), own, hl_fold_bytes(f));
-        mine = own;
+        hl_shared_pack(s, hl_data(mine, f->count, f->type), s->operand, hl_fold_bytes(f));
+        mine = s->operand;
     }
     for (int i = 0; i < s->n; i++) {
         if (i == s->me) {

@@ -40,9 +40,9 @@ void hl_fold_in(struct hl_fold *f, const void *packed);
 /* Folds in what a place has posted in this operation, `all` elements of it: those from `skip` on. */
 void hl_fold_note(struct hl_fold *f, int place, int64_t skip, int64_t all);
 
-/* The same of all places in their order, with my operand from `mine`: by way of `own`, room for its packed
- * bytes, where it is not packed or stands where others' are folded first. */
-void hl_fold_all(struct hl_fold *f, const void *mine, void *own, int64_t skip, int64_t all);
+/* The same of all places in their order, with my operand from `mine`: by way of s->operand where it is not
+ * packed or stands where others' are folded first. */
+void hl_fold_all(struct hl_fold *f, const void *mine, int64_t skip, int64_t all);
 
 /* Posts `count` elements as my note of this operation; without memory for the fold its error only. */
 void hl_fold_post(struct hl_fold *f, const void *elements);

@@ -58,7 +58,6 @@ static void allreduce_flat(struct hl_shared_call *x)
     const struct hl_coll_side *out = &x->c->recv;
     struct hl_shared *s = x->s;
     int64_t piece = hl_shared_piece(x), posted = 0;
-    _Alignas(64) char own[HL_SHARED_DATA];
     struct hl_fold f;
 
     hl_fold_open(&f, x, piece, out->buf, true);
@@ -75,7 +74,7 @@ static void allreduce_flat(struct hl_shared_call *x)
         hl_shared_wake_all(s);
         hl_shared_await_mates(s);
         hl_fold_next(&f, least_of(piece, out->count - at), result);
-        hl_fold_all(&f, hl_shared_element(x, hl_shared_operand(x->c), at), own, 0, f.count);
+        hl_fold_all(&f, hl_shared_element(x, hl_shared_operand(x->c), at), 0, f.count);
         hl_fold_deliver(&f, result);
         if (at + piece < out->count) {
             hl_shared_end(s);
@@ -126,7 +125,6 @@ static void reduce_flat(struct hl_shared_call *x, int root)
     const struct hl_coll_side *out = &x->c->recv;
     struct hl_shared *s = x->s;
     int64_t piece = hl_shared_piece(x);
-    _Alignas(64) char own[HL_SHARED_DATA];
     struct hl_fold f = {.s = s, .type = out->type};
 
     if (s->me == root) {
@@ -142,7 +140,7 @@ static void reduce_flat(struct hl_shared_call *x, int root)
         } else {
             void *result = hl_shared_element(x, out->buf, at);
             hl_fold_next(&f, f.count, result);
-            hl_fold_all(&f, hl_shared_element(x, hl_shared_operand(x->c), at), own, 0, f.count);
+            hl_fold_all(&f, hl_shared_element(x, hl_shared_operand(x->c), at), 0, f.count);
             hl_fold_deliver(&f, result);
             hl_shared_end(s);
             hl_shared_wake_all(s);
@@ -159,11 +157,10 @@ static void reduce_tree(struct hl_shared_call *x, int root)
     struct hl_shared *s = x->s;
     bool mine = c->comm->rank == c->root;
     int node = s->board->nodes_of[c->root];
-    _Alignas(64) char spare[HL_SHARED_DATA];
     struct hl_fold f;
 
     hl_shared_begin(s);
-    hl_fold_open(&f, x, out->count, mine ? out->buf : spare, true);
+    hl_fold_open(&f, x, out->count, mine ? out->buf : s->operand, true);
     if (fold_up(&f, mine ? hl_shared_operand(c) : c->send.buf)) {
         fold_across(&f, x, node);
         if (mine) {

@@ -51,7 +51,6 @@ static void fold_slice(struct round *r)
     struct hl_fold *f = &r->fold;
     uint64_t last = s->op;
     int64_t end = slice_at(r, s->me + 1);
-    _Alignas(64) char own[HL_SHARED_DATA];
 
     for (int64_t at = slice_at(r, s->me); at < end; at += f->count) {
         int64_t note = at / r->piece, skip = at % r->piece,
@@ -59,7 +58,7 @@ static void fold_slice(struct round *r)
         void *result = hl_shared_element(x, x->c->recv.buf, r->at + at);
         s->op = r->first + (uint64_t)note;
         hl_fold_next(f, least_of(end - at, all - skip), result);
-        hl_fold_all(f, hl_shared_element(x, hl_shared_operand(x->c), r->at + at), own, skip, all);
+        hl_fold_all(f, hl_shared_element(x, hl_shared_operand(x->c), r->at + at), skip, all);
         hl_fold_deliver(f, result);
     }
     s->op = last;
