@@ -34,7 +34,8 @@ static struct {
     int claim;            /* of hl_boot_claim, from init to fini */
     char kvs[256];
     struct hl_pmi1_lines in;
-    bool gone; /* the launcher hung up */
+    char question[LINE], answer[LINE]; /* the last: the stacks of those who ask may be short */
+    bool gone;                         /* the launcher hung up */
     struct hl_notices notices;
     struct hl_told absent; /* from the fence that waits; n 0: not said */
     hl_a32 waits;          /* atomic: 1 while there are notices */
@@ -157,16 +158,16 @@ static bool keep_notice(const char *line)
     return true;
 }
 
-/* The next line that is not a notice: 1; 0: none yet. */
-static int next_answer(char *line, size_t cap)
+/* The next line that is not a notice, to pmi.answer: 1; 0: none yet. */
+static int next_answer(void)
 {
     for (;;) {
-        int rc = hl_pmi1_take(&pmi.in, line, cap);
+        int rc = hl_pmi1_take(&pmi.in, pmi.answer, sizeof pmi.answer);
         if (rc < 0) {
             pmi.gone = true;
             return hl_err_say(HL_ERR_OTHER, "the launcher's answer is no PMI-1 line");
         }
-        if (!rc || !keep_notice(line)) {
+        if (!rc || !keep_notice(pmi.answer)) {
             return rc;
         }
     }
@@ -196,7 +197,7 @@ static int watch_fence(struct hl_hang *hang)
 }
 
 /* Waits for the answer `want`; `also` is served meanwhile. *code is its rc. */
-static int await(const char *want, char *answer, int wait_ms, int also, void (*serve)(void *), void *arg)
+static int await(const char *want, int wait_ms, int also, void (*serve)(void *), void *arg)
 {
     uint64_t until = wait_ms < 0 ? UINT64_MAX : hl_now_ns() + (uint64_t)wait_ms * 1000000u;
     char cmd[64];
@@ -204,7 +205,7 @@ static int await(const char *want, char *answer, int wait_ms, int also, void (*s
     int rc;
     pmi.absent.n = 0;
     hl_hang_begin(&hang);
-    while ((rc = next_answer(answer, LINE)) == 0) {
+    while ((rc = next_answer()) == 0) {
         if (also >= 0) {
             struct pollfd p[2] = {{pmi.fd, POLLIN, 0}, {also, POLLIN, 0}};
             if (poll(p, 2, hl_hang_nap_ms()) > 0 && p[1].revents) {
@@ -229,28 +230,27 @@ static int await(const char *want, char *answer, int wait_ms, int also, void (*s
     if (pmi.in.have > 0) { /* a notice, which was read with the answer: the descriptor will not tell of it */
         hl_a32_store_release(&pmi.waits, 1); /* release: for form, the taker locks */
     }
-    if (hl_pmi1_field(answer, "cmd", cmd, sizeof cmd) < 0 || strcmp(cmd, want) != 0) {
-        return hl_err_say(HL_ERR_OTHER, "the launcher answered \"%.80s\" instead of %s", answer, want);
+    if (hl_pmi1_field(pmi.answer, "cmd", cmd, sizeof cmd) < 0 || strcmp(cmd, want) != 0) {
+        return hl_err_say(HL_ERR_OTHER, "the launcher answered \"%.80s\" instead of %s", pmi.answer, want);
     }
     return 0;
 }
 
-/* Asks one question. The answer's rc= is the caller's business. */
-HL_PRINTF(4, 5) static int ask(const char *want, char *answer, int wait_ms, const char *fmt, ...)
+/* Asks one question; its answer stands in pmi.answer. The answer's rc= is the caller's business. */
+HL_PRINTF(3, 4) static int ask(const char *want, int wait_ms, const char *fmt, ...)
 {
-    char line[LINE];
     va_list a;
     va_start(a, fmt);
-    int n = vsnprintf(line, sizeof line, fmt, a);
+    int n = vsnprintf(pmi.question, sizeof pmi.question, fmt, a);
     va_end(a);
-    if (n < 0 || (size_t)n >= sizeof line) {
+    if (n < 0 || (size_t)n >= sizeof pmi.question) {
         return hl_err_say(HL_ERR_INTERN, "PMI-1 question of %d characters", n);
     }
     if (pmi.fd < 0 || pmi.gone) {
         return hl_err_say(HL_ERR_OTHER, "there is no launcher any more");
     }
-    int rc = send_line(line, (size_t)n);
-    return rc ? rc : await(want, answer, wait_ms, -1, NULL, NULL);
+    int rc = send_line(pmi.question, (size_t)n);
+    return rc ? rc : await(want, wait_ms, -1, NULL, NULL);
 }
 
 static bool pmi1_offered(hl_boot_env_fn *env)
@@ -258,37 +258,38 @@ static bool pmi1_offered(hl_boot_env_fn *env)
     return env("PMI_FD") != NULL;
 }
 
-static int refused(const char *what, const char *answer)
+static int refused(const char *what)
 {
     char msg[128] = "";
-    hl_pmi1_field(answer, "msg", msg, sizeof msg);
+    hl_pmi1_field(pmi.answer, "msg", msg, sizeof msg);
     return hl_err_say(HL_ERR_OTHER, "the launcher refused %s%s%s", what, *msg ? ": " : "", msg);
 }
 
 /* Init, name of the key-value space, and the secret if the launcher is ours. */
 static int shake_hands(struct hl_boot_job *job)
 {
-    char a[LINE], hex[40];
-    int rc = ask("response_to_init", a, HANDSHAKE_MS, "cmd=init pmi_version=1 pmi_subversion=1\n"),
-        status = 0, on = 0;
+    const char *a = pmi.answer;
+    char hex[40];
+    int rc = ask("response_to_init", HANDSHAKE_MS, "cmd=init pmi_version=1 pmi_subversion=1\n"), status = 0,
+        on = 0;
     if (rc) {
         return rc;
     }
     if (hl_pmi1_number(a, "rc", &status) && status) {
-        return refused("init", a);
+        return refused("init");
     }
     job->goes_on = hl_pmi1_number(a, "hotlane_goes_on", &on) && on != 0;
-    rc = ask("my_kvsname", a, HANDSHAKE_MS, "cmd=get_my_kvsname\n");
+    rc = ask("my_kvsname", HANDSHAKE_MS, "cmd=get_my_kvsname\n");
     if (rc) {
         return rc;
     }
     if (hl_pmi1_field(a, "kvsname", pmi.kvs, sizeof pmi.kvs) <= 0) {
-        return refused("the name of its key-value space", a);
+        return refused("the name of its key-value space");
     }
     if (!is_ours()) {
         return 0;
     }
-    rc = ask("get_result", a, HANDSHAKE_MS, "cmd=get kvsname=%s key=hotlane_secret\n", pmi.kvs);
+    rc = ask("get_result", HANDSHAKE_MS, "cmd=get kvsname=%s key=hotlane_secret\n", pmi.kvs);
     if (rc) {
         return rc;
     }
@@ -357,41 +358,34 @@ static int pmi1_init(hl_boot_env_fn *env, struct hl_boot_job *job)
 
 static int pmi1_put(const char *key, const char *value)
 {
-    char a[LINE];
     int status = 0;
     pthread_mutex_lock(&pmi.turn);
-    int rc = ask("put_result", a, -1, "cmd=put kvsname=%s key=%s value=%s\n", pmi.kvs, key, value);
-    pthread_mutex_unlock(&pmi.turn);
-    if (rc) {
-        return rc;
+    int rc = ask("put_result", -1, "cmd=put kvsname=%s key=%s value=%s\n", pmi.kvs, key, value);
+    if (!rc && hl_pmi1_number(pmi.answer, "rc", &status) && status) {
+        rc = refused("a put");
     }
-    return hl_pmi1_number(a, "rc", &status) && status ? refused("a put", a) : 0;
+    pthread_mutex_unlock(&pmi.turn);
+    return rc;
 }
 
 static int pmi1_get(int rank, const char *key, char *value, size_t cap)
 {
     (void)rank;
-    char a[LINE];
     int status = 0;
     pthread_mutex_lock(&pmi.turn);
-    int rc = ask("get_result", a, -1, "cmd=get kvsname=%s key=%s\n", pmi.kvs, key);
+    int rc = ask("get_result", -1, "cmd=get kvsname=%s key=%s\n", pmi.kvs, key);
+    if (!rc && hl_pmi1_number(pmi.answer, "rc", &status) && status) {
+        rc = HL_ERR_FOUND_NONE;
+    } else if (!rc && hl_pmi1_field(pmi.answer, "value", value, cap) < 0) {
+        rc = hl_err_say(HL_ERR_OTHER, "the launcher's value of %s is missing or longer than %zu", key, cap);
+    }
     pthread_mutex_unlock(&pmi.turn);
-    if (rc) {
-        return rc;
-    }
-    if (hl_pmi1_number(a, "rc", &status) && status) {
-        return HL_ERR_FOUND_NONE;
-    }
-    if (hl_pmi1_field(a, "value", value, cap) < 0) {
-        return hl_err_say(HL_ERR_OTHER, "the launcher's value of %s is missing or longer than %zu", key, cap);
-    }
-    return 0;
+    return rc;
 }
 
 static int pmi1_fence(int also, void (*serve)(void *), void *arg)
 {
     static const char line[] = "cmd=barrier_in\n";
-    char a[LINE];
     int status = 0, rc = 0;
     pthread_mutex_lock(&pmi.turn);
     if (pmi.fd < 0 || pmi.gone) {
@@ -401,16 +395,13 @@ static int pmi1_fence(int also, void (*serve)(void *), void *arg)
         rc = send_line(line, sizeof line - 1);
     }
     if (!rc) {
-        rc = await("barrier_out", a, -1, also, serve, arg);
+        rc = await("barrier_out", -1, also, serve, arg);
+    }
+    if (!rc && hl_pmi1_number(pmi.answer, "rc", &status) && status) {
+        rc = hl_err_say(HL_ERR_PROC_ABORTED, "ranks of the job have died");
     }
     pthread_mutex_unlock(&pmi.turn);
-    if (rc) {
-        return rc;
-    }
-    if (hl_pmi1_number(a, "rc", &status) && status) {
-        return hl_err_say(HL_ERR_PROC_ABORTED, "ranks of the job have died");
-    }
-    return 0;
+    return rc;
 }
 
 static void pmi1_abort(int code)
@@ -424,12 +415,11 @@ static void pmi1_abort(int code)
 
 static int pmi1_appnum(int *out)
 {
-    char a[LINE];
     pthread_mutex_lock(&pmi.turn);
-    int rc =
-        pmi.fd >= 0 && !pmi.gone ? ask("appnum", a, HANDSHAKE_MS, "cmd=get_appnum\n") : HL_ERR_FOUND_NONE;
+    int rc = pmi.fd >= 0 && !pmi.gone ? ask("appnum", HANDSHAKE_MS, "cmd=get_appnum\n") : HL_ERR_FOUND_NONE;
+    rc = rc || hl_pmi1_number(pmi.answer, "appnum", out) ? rc : HL_ERR_FOUND_NONE;
     pthread_mutex_unlock(&pmi.turn);
-    return rc || hl_pmi1_number(a, "appnum", out) ? rc : HL_ERR_FOUND_NONE;
+    return rc;
 }
 
 static int pmi1_watch_fd(void)
@@ -451,9 +441,8 @@ static int pmi1_watch_take(int *rank, int *code)
     if (pmi.fd >= 0 && !pmi.gone) {
         rc = receive(0);
     }
-    char line[LINE];
-    if (rc >= 0 && pmi.in.have && next_answer(line, sizeof line) == 1) {
-        rc = hl_err_say(HL_ERR_OTHER, "the launcher said \"%.80s\" unasked", line);
+    if (rc >= 0 && pmi.in.have && next_answer() == 1) {
+        rc = hl_err_say(HL_ERR_OTHER, "the launcher said \"%.80s\" unasked", pmi.answer);
     }
     if (hl_notices_take(&pmi.notices, rank, code)) {
         rc = 1;
@@ -467,9 +456,8 @@ static int pmi1_watch_take(int *rank, int *code)
 
 static int pmi1_fini(void)
 {
-    char a[LINE];
     pthread_mutex_lock(&pmi.turn);
-    int rc = pmi.fd >= 0 ? ask("finalize_ack", a, -1, "cmd=finalize\n") : 0;
+    int rc = pmi.fd >= 0 ? ask("finalize_ack", -1, "cmd=finalize\n") : 0;
     pmi.left = pmi.fd >= 0 ? pmi.fd : pmi.left;
     pmi.fd = -1;
     hl_boot_unclaim(&pmi.claim);
@@ -480,15 +468,14 @@ static int pmi1_fini(void)
 /* Launchers that hang up on a rank that has left say no by that. */
 static int pmi1_again(void)
 {
-    char a[LINE];
     int status = 0;
     struct hl_boot_job job;
     pthread_mutex_lock(&pmi.turn);
     pmi.fd = pmi.left;
     int rc = claim_socket(pmi.fd, &job);
-    rc = rc ? rc : ask("response_to_init", a, HANDSHAKE_MS, "cmd=init pmi_version=1 pmi_subversion=1\n");
-    if (!rc && hl_pmi1_number(a, "rc", &status) && status) {
-        rc = refused("a rank that had left", a);
+    rc = rc ? rc : ask("response_to_init", HANDSHAKE_MS, "cmd=init pmi_version=1 pmi_subversion=1\n");
+    if (!rc && hl_pmi1_number(pmi.answer, "rc", &status) && status) {
+        rc = refused("a rank that had left");
     }
     if (rc) {
         pmi.fd = -1;

@@ -193,8 +193,8 @@ static int take_line(const char *name, const char *value, const char *where, voi
 
 static int load_files(void)
 {
+    static char path[PATH_MAX]; /* under the lock of hl_conf_load */
     const char *named = getenv("HOTLANE_CONF");
-    char path[PATH_MAX];
     int rc = 0;
     if (named != NULL && strcmp(named, "default") != 0) {
         rc = named[0] != '\0' ? hl_conf_read_file(named, take_line, (void *)(uintptr_t)named) : 0;

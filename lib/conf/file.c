@@ -44,10 +44,12 @@ int hl_conf_parse_text(char *text, const char *path, hl_conf_line_fn *fn, void *
 {
     int rc = 0;
     for (int number = 1; rc == 0 && text != NULL; number++) {
-        char *line = strsep(&text, "\n");
-        char where[PATH_MAX + 16];
-        snprintf(where, sizeof where, "%s:%d", path, number);
+        char *line = strsep(&text, "\n"), *where;
+        if (asprintf(&where, "%s:%d", path, number) < 0) {
+            return hl_err_say(HL_ERR_NO_MEM, "no memory to read %s", path);
+        }
         rc = parse_line(line, where, fn, arg);
+        free(where);
     }
     return rc;
 }
@@ -105,13 +107,15 @@ bool hl_conf_prefix(char *out, size_t cap)
 /* The folder of system-wide settings moves with the prefix when it lies under it. */
 static bool system_file(char *out, size_t cap)
 {
-    char prefix[PATH_MAX];
     size_t built = strlen(HL_PREFIX);
     if (strncmp(HL_SYSCONFDIR, HL_PREFIX "/", built + 1) != 0) {
         return (size_t)snprintf(out, cap, "%s/hotlane.conf", HL_SYSCONFDIR) < cap;
     }
-    return hl_conf_prefix(prefix, sizeof prefix) &&
-           (size_t)snprintf(out, cap, "%s%s/hotlane.conf", prefix, &HL_SYSCONFDIR[built]) < cap;
+    if (!hl_conf_prefix(out, cap)) {
+        return false;
+    }
+    size_t len = strlen(out);
+    return (size_t)snprintf(out + len, cap - len, "%s/hotlane.conf", &HL_SYSCONFDIR[built]) < cap - len;
 }
 
 static bool user_file(char *out, size_t cap)

@@ -7,8 +7,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,9 +39,13 @@ static const struct {
 
 static void *load_from(const char *folder, size_t bytes, const char *file)
 {
-    char path[PATH_MAX];
-    int n = snprintf(path, sizeof path, "%.*s/hotlane/%s", (int)bytes, folder, file);
-    return n < (int)sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    char *path;
+    if (asprintf(&path, "%.*s/hotlane/%s", (int)bytes, folder, file) < 0) {
+        return NULL;
+    }
+    void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    free(path);
+    return so;
 }
 
 /* From the folder "hotlane" beside our library, or, where that is part of the program, where it was

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "coll.h"
@@ -39,7 +40,7 @@ int hl_io_refused(const char *what, const char *name, int error)
 }
 
 /* Somebody has an error: the first one's words for all. */
-static int tell_cause(struct hl_comm *comm, int err)
+static HL_NOINLINE int tell_cause(struct hl_comm *comm, int err)
 {
     struct {
         int64_t err;
@@ -50,13 +51,14 @@ static int tell_cause(struct hl_comm *comm, int err)
     if (err != 0) {
         snprintf(cause.words, sizeof cause.words, "%s", hl_err_text(err));
     }
-    char own[sizeof cause.words];
-    memcpy(own, cause.words, sizeof own);
+    char *own = err != 0 ? strdup(cause.words) : NULL; /* not on the stack, which may be short */
     int rc = hl_coll_least(comm, err != 0 ? comm->rank - comm->size : 0, &least);
     int first = comm->size + least;
     rc = rc == 0 && least < 0 ? hl_coll_bcast_bytes(comm, &cause, sizeof cause, first) : rc;
     if (err != 0) {
-        return hl_err_say(err, "%s", own);
+        rc = own != NULL ? hl_err_say(err, "%s", own) : err;
+        free(own);
+        return rc;
     }
     return rc != 0 ? rc : hl_err_say((int)cause.err, "rank %d of the file: %s", first, cause.words);
 }
@@ -99,16 +101,16 @@ int hl_io_agree_value(struct hl_comm *comm, int err, const char *what, int64_t v
                                 .send = {.buf = mine, .count = 3, .type = type},
                                 .recv = {.buf = f.least, .count = 3, .type = type}};
     int32_t got = 0;
-    char own[HL_ERR_TEXT];
 
     if (comm->size == 1) {
         return err;
     }
-    snprintf(own, sizeof own, "%s", err != 0 ? hl_err_text(err) : "");
+    char *own = err != 0 ? strdup(hl_err_text(err)) : NULL;
     int rc = hl_coll_settle(&call, judge, &f, &got);
-    if (err != 0) {
+    if (own != NULL) {
         hl_err_say(err, "%s", own);
     }
+    free(own);
     if (rc != 0) {
         return err != 0 ? err : rc;
     }

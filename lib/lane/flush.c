@@ -17,7 +17,7 @@ struct goal {
 };
 
 struct waiting {
-    struct goal goals[HL_LANES_MAX];
+    struct goal *goals;
     uint32_t count;
 };
 
@@ -136,8 +136,8 @@ static struct goal snapshot(struct hl_lane *lane, struct hl_way *way, enum hl_la
 /* On the lanes with a bit in `among`. */
 HL_INLINE void flush_peer(struct hl_pool *p, int peer, enum hl_lane_scope scope, uint64_t among)
 {
-    struct waiting w;
-    w.count = 0;
+    struct goal goals[HL_LANES_MAX];
+    struct waiting w = {goals, 0};
     /* acquire: a bit taken back means that all of that way has ended; pairs with the full and in
      * hl_way_sweep. */
     uint64_t bits = hl_a64_load_acquire(&p->used[peer]) & among;
@@ -176,16 +176,16 @@ static void flush_ways(struct hl_lane *lane)
     for (uint32_t i = 0; t != NULL && i < t->room; i++) {
         struct hl_way *way = hl_aptr_load_acquire(&t->at[i]);
         if (way != NULL) {
-            struct waiting w = {.goals = {snapshot(lane, way, HL_LOCAL)}, .count = 1};
-            wait_for(&w);
+            struct goal g = snapshot(lane, way, HL_LOCAL);
+            wait_for(&(struct waiting){&g, 1});
         }
     }
 }
 
 HL_INLINE void flush_lanes(struct hl_pool *p, enum hl_lane_scope scope, uint64_t among, bool sweeps)
 {
-    struct waiting w;
-    w.count = 0;
+    struct goal goals[HL_LANES_MAX];
+    struct waiting w = {goals, 0};
     /* acquire: the lanes; pairs with the full or in hl_lane_make_ready. */
     for (uint64_t rest = hl_a64_load_acquire(&p->opened) & among; rest != 0; rest &= rest - 1) {
         struct hl_lane *lane = p->lanes[__builtin_ctzll(rest)];
@@ -295,7 +295,7 @@ static uint64_t fence_lane(struct hl_lane *lane, bool (*also_near)(int peer))
         l.over = false;
         hl_prog_wait(look_if_free, &l);
         if (l.goal.way != NULL) {
-            wait_for(&(struct waiting){.goals = {l.goal}, .count = 1});
+            wait_for(&(struct waiting){&l.goal, 1});
         }
     } while (l.goal.way != NULL);
     return l.until;

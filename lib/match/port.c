@@ -21,7 +21,6 @@
 /* Completions of one pass: all that can be there. Who leaves some behind has the provider take more from its
  * sockets at the next pass than goes, and what finds no posted buffer costs 16 KiB of its memory a message.
  */
-#define POLL_MAX (HL_PORT_TX + HL_PORT_RX)
 
 /* Refusals at greater distances are none that lasted. */
 #define STREAK_NS UINT64_C(500000000)
@@ -456,17 +455,16 @@ bool hl_net_idle(const struct hl_net *net)
 /* The owner: takes what arrived. Returns the number of completions. */
 HL_INLINE int serve(struct hl_net *net, struct hl_port *port, struct hl_work *w)
 {
-    struct fi_cq_msg_entry entry[POLL_MAX];
     if (HL_UNLIKELY(port->held != NULL)) {
         post_held(net, port, NULL);
     }
-    ssize_t got = fi_cq_read(port->ep.cq, entry, POLL_MAX);
+    ssize_t got = fi_cq_read(port->ep.cq, port->came, HL_COUNT_OF(port->came));
     if (HL_UNLIKELY(got == -FI_EAVAIL)) {
         read_error(net, port);
     }
     for (ssize_t k = 0; k < got; k++) {
-        struct hl_port_buf *b = entry[k].op_context;
-        complete(net, port, b, entry[k].len, w);
+        struct hl_port_buf *b = port->came[k].op_context;
+        complete(net, port, b, port->came[k].len, w);
     }
     return got > 0 ? (int)got : 0;
 }

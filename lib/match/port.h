@@ -61,6 +61,7 @@ struct hl_port {
     uint64_t *heard;             /* [world size] number of the last message from that rank's port */
     hl_a64 messages, bytes;      /* that came with data; of all that came. atomic, counted by the owner */
     bool broken;                 /* an error without its context was reported: said once */
+    struct fi_cq_msg_entry came[HL_PORT_TX + HL_PORT_RX]; /* room for reading the queue; the owner's */
 };
 
 struct hl_net {

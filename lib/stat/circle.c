@@ -335,19 +335,22 @@ static void tell_circle(const struct way *w, char *out, size_t cap)
 
 bool hl_hang_circle(const struct hl_told *t, char *out, size_t cap)
 {
-    struct way w;
+    static struct hl_mutex lock = HL_MUTEX_INIT;
+    static struct way w HL_GUARDED_BY(lock); /* of one thread: it is long, and stacks may be short */
+    out[0] = '\0';
+    if (places == NULL || !hl_mutex_try(&lock)) {
+        return false; /* whoever searches now is in the circle, or another look comes */
+    }
     w.ranks[0] = me;
     w.waits[0] = *t;
     w.n = 1;
     w.n_seen = 0;
-    out[0] = '\0';
-    if (places == NULL || !follow(&w)) {
-        return false;
-    }
-    if (w.n <= TOLD || is_lowest(&w)) {
+    bool found = follow(&w);
+    if (found && (w.n <= TOLD || is_lowest(&w))) {
         tell_circle(&w, out, cap);
     }
-    return true;
+    hl_mutex_unlock(&lock);
+    return found;
 }
 
 /* ---- Fences of the job ---- */

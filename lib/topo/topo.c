@@ -12,6 +12,7 @@
 #include <numaif.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* hwloc's plugins open X11 and OpenCL, and its other components probe what the kernel already says: 20 ms and
@@ -101,11 +102,12 @@ const char *hl_topo_why(void)
 
 int hl_topo_load_xml(const char *path, const char *fastmem, struct hl_topo *out)
 {
-    struct hl_topo read;
-    int rc = load(path, fastmem, &read);
+    struct hl_topo *read = malloc(sizeof *read);
+    int rc = read != NULL ? load(path, fastmem, read) : hl_err_say(HL_ERR_NO_MEM, "no memory for a machine");
     if (rc == 0) {
-        *out = read;
+        *out = *read;
     }
+    free(read);
     return rc;
 }
 
