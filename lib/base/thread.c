@@ -1,8 +1,18 @@
 /* Threads without signals. */
 #include "thread.h"
 
+#include "atomic.h"
+#include "log.h"
+#include "util.h"
+
 #include <link.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static hl_a64 beside; /* atomic: of hl_thread_need_stack */
 
 /* Adds what an object's thread-local data take. */
 static int add_tls(struct dl_phdr_info *object, size_t size, void *sum)
@@ -34,4 +44,45 @@ int hl_thread_start(pthread_t *thread, const char *name, size_t stack, void *(*r
         pthread_setname_np(*thread, name);
     }
     return error;
+}
+
+void hl_thread_need_stack(size_t bytes)
+{
+    hl_a64_store_relaxed(&beside, bytes); /* relaxed: for a line of words only */
+}
+
+/* How much is left of the calling thread's stack; SIZE_MAX: not known. */
+static size_t stack_left(void)
+{
+    pthread_attr_t attr;
+    void *base;
+    size_t size;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0), left = SIZE_MAX;
+    if (syscall(SYS_gettid) == getpid() || pthread_getattr_np(pthread_self(), &attr) != 0) {
+        return SIZE_MAX;
+    }
+    if (pthread_attr_getstack(&attr, &base, &size) == 0 && here > (uintptr_t)base &&
+        here - (uintptr_t)base < size) {
+        left = here - (uintptr_t)base;
+    }
+    pthread_attr_destroy(&attr);
+    return left;
+}
+
+void hl_thread_look_at_stack(void)
+{
+    static HL_THREAD_LOCAL bool looked;
+    size_t needed = HL_STACK_OWN + (size_t)hl_a64_load_relaxed(&beside); /* relaxed: see above */
+    if (looked) {
+        return;
+    }
+    looked = true;
+    size_t left = stack_left();
+    if (left < needed) {
+        hl_log_once(
+            "a thread has %zu bytes of stack left, and a call may take %zu%s: give threads %zu KiB or more "
+            "(pthread_attr_setstacksize, OMP_STACKSIZE)",
+            left, needed, needed > HL_STACK_OWN ? ", as libfabric needs much" : "",
+            (needed + HL_STACK_OWN) / 1024);
+    }
 }

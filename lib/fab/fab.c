@@ -5,6 +5,7 @@
 #include "err.h"
 #include "lock.h"
 #include "log.h"
+#include "thread.h"
 #include "util.h"
 
 #include <rdma/fi_errno.h>
@@ -268,6 +269,7 @@ static int open_first(void)
                           hl_fab_strerror(rc));
     }
     note_facts();
+    hl_thread_need_stack(HL_STACK_FABRIC);
     hl_log(HL_LOG_INFO, "network: %s (libfabric %u.%u)", why, FI_MAJOR(hl_fab.version),
            FI_MINOR(hl_fab.version));
     return 0;

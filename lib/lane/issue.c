@@ -2,6 +2,7 @@
 #include "inner.h"
 
 #include "err.h"
+#include "thread.h"
 
 #define GUEST (UINT32_MAX - 1)
 
@@ -207,6 +208,7 @@ int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict)
 /* Where a thread begins whose lane is `home`: there, or as a guest while that one is not open. */
 static uint32_t settle(struct hl_pool *p, uint32_t home, int peer)
 {
+    hl_thread_look_at_stack();
     /* relaxed: a guess; lane 0 is nobody's own. */
     while ((hl_a64_load_relaxed(&p->owned) >> home & 1) != 0) {
         home = (home + 1) % hl_pool_count(p);

@@ -3,6 +3,7 @@
 
 #include "hang.h"
 #include "stops.h"
+#include "thread.h"
 #include "util.h"
 
 #include <pthread.h>
@@ -42,6 +43,7 @@ static void make_key(void)
 static HL_COLD void count_me(void)
 {
     counted = true;
+    hl_thread_look_at_stack();
     pthread_once(&leave_once, make_key);
     pthread_setspecific(leave_key, &waiters);
     hl_a32_add_relaxed(&waiters, 1); /* relaxed: as above */

@@ -4,6 +4,7 @@
 #include "cs.h"
 #include "lock.h"
 #include "pool.h"
+#include "thread.h"
 #include "util.h"
 
 #include <limits.h>
@@ -91,6 +92,7 @@ bool hl_req_pool_open(void)
 /* Moves up to a batch from the pool, else from fresh memory, into a cache. */
 static HL_COLD bool refill(struct hl_req_cache *c)
 {
+    hl_thread_look_at_stack();
     hl_mutex_lock(&lock);
     if (!have_key) {
         have_key = pthread_key_create(&key, give_all) == 0;
