@@ -228,21 +228,25 @@ static int plant_fault(void)
 }
 #endif
 
-/* One row from the environment, under either name. */
+/* One row from the environment, under either name, or under that of another library where neither is set. */
 static int take_env(struct hl_var *v)
 {
     const char *other = hl_conf_other_name(v), *value = getenv(v->name);
-    const char *second = other != NULL ? getenv(other) : NULL;
+    const char *second = other != NULL ? getenv(other) : NULL, *origin = "environment";
     if (value != NULL && second != NULL && strcmp(value, second) != 0) {
         return hl_err_say(HL_ERR_ARG, "%s=%s and %s=%s: two names of one setting", v->name, value, other,
                           second);
+    }
+    if (value == NULL && second == NULL && hl_conf_carried_alias(v) != NULL) {
+        origin = other = hl_conf_carried_alias(v);
+        second = getenv(other);
     }
     if (value == NULL && second != NULL) {
         struct hl_var named = *v;
         uint64_t scratch;
         named.name = other;
         int rc = hl_conf_parse(&named, second, &scratch); /* so that a refusal has the name that was used */
-        return rc == 0 ? hl_conf_set(v, second, "environment") : rc;
+        return rc == 0 ? hl_conf_set(v, second, origin) : rc;
     }
     return value != NULL ? hl_conf_set(v, value, "environment") : 0;
 }

@@ -59,12 +59,43 @@ struct hl_var {
  * ~/.config; the environment. HOTLANE_CONF=FILE: that file in place of both; empty: no file. */
 int hl_conf_load(void);
 
-/* Logs what hl_conf_load found: names without effect, with what may have been meant, and old ones. Rank 0
- * calls it once. */
+/* Logs what hl_conf_load found: names without effect, with what may have been meant, and old ones; and the
+ * line about other libraries' variables, unless HOTLANE_ENV_NOTICE=0. Rank 0 calls it once. */
 void hl_conf_tell(void);
 
 /* The same lines one by one: `which` = 0, 1, ...; NULL behind the last. */
 const char *hl_conf_note(int which);
+
+/* A row of the table of other libraries' variables (carried.h). */
+enum hl_carried_fate {
+    HL_CARRIED_HONOURED,
+    HL_CARRIED_SAME,
+    HL_CARRIED_NEEDLESS,
+    HL_CARRIED_NONE,
+    HL_CARRIED_QUIET
+};
+
+struct hl_carried {
+    const char *name, *launcher, *words;
+    enum hl_carried_fate fate;
+};
+
+const struct hl_carried *hl_conf_carried_rows(size_t *count);
+
+/* What becomes of a row's variables, in words; `set`: as things stand here. Valid after hl_conf_load. */
+void hl_conf_carried_text(const struct hl_carried *row, bool set, char *out, size_t cap);
+
+/* Those that a user has set, *out freed by the caller; NULL without memory. Returns their number. */
+struct hl_carried_set {
+    const struct hl_carried *row;
+    const char *pair; /* NAME=value, of the environment */
+    size_t len;       /* of the name */
+    bool said;        /* for hl_conf_carried_line */
+};
+size_t hl_conf_carried_set(struct hl_carried_set **out);
+
+/* One line about all of them, freed by the caller; NULL when there are none. */
+char *hl_conf_carried_line(void);
 
 /* The folder this library is installed under now, which need not be the one it was configured with. False
  * when `cap` bytes are too few. */

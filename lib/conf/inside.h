@@ -59,6 +59,15 @@ int hl_part_settle(const struct hl_var *size);
 /* Once all sources are read: old names and others' variables give their values to the rows that count. */
 int hl_conf_take_old_names(void);
 
+/* The row of carried.h for a name of `len` letters, or NULL. */
+const struct hl_carried *hl_conf_carried_of(const char *name, size_t len);
+
+/* The other library's name of `v` that is set, or NULL. */
+const char *hl_conf_carried_alias(const struct hl_var *v);
+
+/* A variable of this library, or what looks like one, or a slip of the finger that was meant for one. */
+bool hl_conf_is_ours(const char *name);
+
 /* Notes the unknown names of the environment that look like ours. */
 void hl_conf_check_names(char *const *env);
 

@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NOTES 16
@@ -72,7 +73,7 @@ const char *hl_conf_nearer(const char *word, const char *known, const char *so_f
 /* Letters with which a name of ours begins; 0: it is none. */
 static size_t prefix_of(const char *name)
 {
-    static const char *const prefixes[] = {"HOTLANE_", "MPICH_ALLOC_", "SMA_", "SHMEM_SYMMETRIC_"};
+    static const char *const prefixes[] = {"HOTLANE_", "MPICH_ALLOC_"};
     for (size_t i = 0; i < HL_COUNT_OF(prefixes); i++) {
         size_t len = strlen(prefixes[i]);
         if (strncmp(name, prefixes[i], len) == 0) {
@@ -89,8 +90,12 @@ const char *hl_conf_nearest(const char *name)
     const struct hl_var *v = hl_conf_vars(&count);
     const char *found = NULL;
     for (size_t i = 0; i < count; i++) {
+        const char *other = hl_conf_other_name(&v[i]);
         if (strncmp(v[i].name, name, prefix) == 0) {
             found = hl_conf_nearer(name + prefix, v[i].name + prefix, found);
+        }
+        if (other != NULL && prefix == 0) {
+            found = hl_conf_nearer(name, other, found);
         }
     }
     return found != NULL ? found - prefix : NULL;
@@ -121,9 +126,26 @@ void hl_conf_note_unknown(const char *name, const char *where)
 /* Others have names that begin like these, too: only what is very near to one of ours is meant for us. */
 static bool is_slip(const char *name)
 {
-    bool beside = strncmp(name, "SHMEM_", 6) == 0 || strncmp(name, "MPICH_", 6) == 0;
+    bool beside =
+        strncmp(name, "SHMEM_", 6) == 0 || strncmp(name, "MPICH_", 6) == 0 || strncmp(name, "SMA_", 4) == 0;
     const char *meant = beside ? hl_conf_nearest(name) : NULL;
     return meant != NULL && distance(name, meant) <= 2;
+}
+
+bool hl_conf_is_ours(const char *name)
+{
+    return prefix_of(name) > 0 || is_slip(name) || known(name);
+}
+
+/* Looks like ours and is neither that nor by its very name another library's. */
+static bool is_unknown(const char *name)
+{
+    bool ours = prefix_of(name) > 0, slip = !ours && is_slip(name);
+    if ((!ours && !slip) || known(name)) {
+        return false;
+    }
+    const struct hl_carried *row = slip ? hl_conf_carried_of(name, strlen(name)) : NULL;
+    return row == NULL || strcmp(row->name, name) != 0;
 }
 
 void hl_conf_check_names(char *const *env)
@@ -136,7 +158,7 @@ void hl_conf_check_names(char *const *env)
         }
         memcpy(name, *env, len);
         name[len] = '\0';
-        if (!known(name) && (prefix_of(name) > 0 || is_slip(name))) {
+        if (is_unknown(name)) {
             hl_conf_note_unknown(name, NULL);
         }
     }
@@ -157,4 +179,9 @@ void hl_conf_tell(void)
     for (int i = 0; i < note_count; i++) {
         hl_log(HL_LOG_WARN, "%s", notes[i]);
     }
+    char *line = hl_conf.env_notice ? hl_conf_carried_line() : NULL;
+    if (line != NULL) {
+        hl_log(HL_LOG_WARN, "variables of other libraries: %s (HOTLANE_ENV_NOTICE=0: no word of them)", line);
+    }
+    free(line);
 }

@@ -275,6 +275,9 @@ int hl_part_settle(const struct hl_var *size)
     if (part_count > 0 && parts[0].id != 1) {
         return hl_err_say(HL_ERR_ARG, "%s: there is no partition 1", parts[0].name);
     }
+    if (part_count > 0 && hl_conf_carried_of(size->origin, strlen(size->origin)) != NULL) {
+        return hl_conf_set(hl_conf_var_named(size->name), size->fallback, "default");
+    }
     if (part_count > 0 && strcmp(size->origin, "default") != 0) {
         return hl_err_say(HL_ERR_ARG,
                           "%s and %s are both set: partition 1 is the heap whose size the second gives",

@@ -29,6 +29,9 @@
     X(conf_file, TEXT, "HOTLANE_CONF", "default", 0, 0, "",                                                  \
       "file of NAME=value lines read before the environment; empty: none; default: etc/hotlane.conf under "  \
       "the prefix, then hotlane.conf in the user's configuration folder")                                    \
+    X(env_notice, BOOL, "HOTLANE_ENV_NOTICE", "1", 0, 0, "",                                                 \
+      "one line at the start about variables of other libraries that are set: what becomes of them here; "   \
+      "0: no such line")                                                                                     \
     X(boot, CHOICE, "HOTLANE_BOOT", "auto", 0, 0, "auto|pmi1|pmix|self",                                     \
       "how the ranks of a job find each other; auto: by what the launcher offers")                           \
     X(near, TEXT, "HOTLANE_NEAR", "1", 0, 0, "1|0|none",                                                     \
@@ -51,6 +54,10 @@
       "or briefly around what is shared, or a lock for each object; tlp: request pools of the threads' "     \
       "own; "                                                                                                \
       "atomic: references counted without lock; lockfree: no sections at all")                               \
+    X(max_threads, CHOICE, "MPICH_MAX_THREAD_SAFETY", "multiple", 0, 0,                                      \
+      "single|funneled|serialized|multiple",                                                                 \
+      "the highest thread level that MPI_Init_thread grants; where sessions or OpenSHMEM started first, "    \
+      "theirs is in force")                                                                                  \
     X(chain, SIZE, "HOTLANE_CHAIN", "auto", 0, 65536, "auto",                                                \
       "largest put or get that travels with others in one message to its target (atomics of any size do "    \
       "too); 0: each operation by itself; auto: 4K on providers without a NIC, else 0")                      \

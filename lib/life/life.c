@@ -140,9 +140,14 @@ static int open_rows(void)
     return 0;
 }
 
-/* Without critical sections threads must take turns. */
-static int grant(int required)
+/* Without critical sections threads must take turns; and a user may want fewer of MPI. */
+static int grant(enum hl_life_who who, int required)
 {
+    static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED,
+                                 MPI_THREAD_MULTIPLE};
+    if (who == HL_LIFE_MPI && required > levels[hl_conf.max_threads]) {
+        return levels[hl_conf.max_threads];
+    }
     if (hl_conf.cs != HL_CS_NONE || required != MPI_THREAD_MULTIPLE) {
         return required;
     }
@@ -161,7 +166,7 @@ static int open_first(enum hl_life_who who, int required) HL_REQUIRES(lock)
             r->early(who);
         }
     }
-    int granted = err != 0 ? required : grant(required);
+    int granted = err != 0 ? required : grant(who, required);
     err = err != 0 ? err : hl_modules_open(granted == MPI_THREAD_MULTIPLE);
     if (err != 0) {
         return err;

@@ -94,7 +94,7 @@ with open(os.path.join(SOURCE, "tests", "abi", "functions.tsv"), encoding="utf-8
 expect("--functions names functions of the ABI", code == 0 and set(text.split()) < every and "MPI_Put" not in text.split())
 expect("--functions --json", json.loads(run("--json", "--functions")[1]) == {"functions": text.split()})
 report = json.loads(run("--env", "--json", HOTLANE_LANES="3")[1])
-expect("--env --json", sorted(report) == ["notes", "variables"] and variable(report, "HOTLANE_LANES")["value"] == "3"
+expect("--env --json", sorted(report) == ["notes", "others", "variables"] and variable(report, "HOTLANE_LANES")["value"] == "3"
        and report["variables"][0].keys() >= {"name", "origin", "values", "help"})
 expect("--markdown --json", run("--markdown", "--json")[:2] == (2, "") and "not with --json" in run("--json", "--markdown")[2])
 expect("--version", run("--version")[:2] == (0, "hotlane-info " + json.loads(run("--json", "--no-network")[1])["version"]

@@ -1,5 +1,5 @@
 /* Start, one message round the ring, end; at any thread level.
- * usage: hello single|funneled|serialized|multiple */
+ * usage: hello single|funneled|serialized|multiple [GRANTED] */
 #include "mpi_test.h"
 
 static int level_of(const char *name)
@@ -24,6 +24,8 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, level, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    CHECK_EQ(provided, argc > 2 ? level_of(argv[2]) : level);
+    MPI_Query_thread(&level);
     CHECK_EQ(provided, level);
     int left = (me + size - 1) % size, right = (me + 1) % size;
     MPI_Sendrecv(&me, 1, MPI_INT, right, 5, &v, 1, MPI_INT, left, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

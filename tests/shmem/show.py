@@ -36,6 +36,9 @@ for name in "SHMEM_VERSION", "SMA_VERSION":
     check(len(lines) == 1 and "Hotlane" in lines[0] and "OpenSHMEM 1." in lines[0], name, lines)
 lines = shown(SHMEM_ENV_DISPLAY="1", SHMEM_SYMMETRIC_SIZE="3.5M")
 check("SHMEM_SYMMETRIC_SIZE=3.5M" in lines and not any(x.startswith("HOTLANE_LANES") for x in lines), "display:", lines)
+for name in "XT_SYMMETRIC_HEAP_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE":
+    lines = shown(SHMEM_ENV_DISPLAY="1", **{name: "3.5M"})
+    check("SHMEM_SYMMETRIC_SIZE=3.5M" in lines, "other libraries' names of the heap's size:", lines)
 lines = shown(SHMEM_INFO="1")
 check(sum(x.startswith("SHMEM_SYMMETRIC_SIZE=auto") for x in lines) == 1, "info:", lines)
 check(any(x.startswith("HOTLANE_LANES=") for x in lines), "info:", lines)

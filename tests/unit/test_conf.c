@@ -320,7 +320,7 @@ START_TEST(unknown_names_are_noted_with_what_was_meant)
     write_file("hotlane.conf", "FI_PROVIDER=tcp\n");
     setenv("HOTLANE_LANE", "1", 1);
     setenv("HOTLANE_PROVIDRE", "1", 1);
-    setenv("SMA_NOTHING_LIKE_IT", "1", 1);
+    setenv("MPICH_ALLOC_NOTHING", "1", 1);
     setenv("HOTLANE_CC", "gcc", 1);
     ck_assert_int_eq(hl_conf_load(), 0);
     const char *line;
@@ -329,7 +329,7 @@ START_TEST(unknown_names_are_noted_with_what_was_meant)
         seen += strcmp(line, "HOTLANE_LANE is not a variable of this library and has no effect; did you mean "
                              "HOTLANE_LANES?") == 0;
         seen += strstr(line, "did you mean HOTLANE_PROVIDER?") != NULL;
-        seen += strcmp(line, "SMA_NOTHING_LIKE_IT is not a variable of this library and has no effect") == 0;
+        seen += strcmp(line, "MPICH_ALLOC_NOTHING is not a variable of this library and has no effect") == 0;
         seen += strstr(line, "hotlane.conf:1: FI_PROVIDER is not a variable") != NULL;
         ck_assert_ptr_null(strstr(line, "HOTLANE_CC"));
     }
@@ -479,6 +479,8 @@ START_TEST(env_display_0_changes_nothing)
 }
 END_TEST
 
+#include "conf_carried.h"
+
 /* ---- prefix ---- */
 
 START_TEST(the_prefix_moves_with_the_library)
@@ -569,6 +571,9 @@ static Suite *conf_suite(void)
     tcase_add_test(f, env_display_0_changes_nothing);
     tcase_add_loop_test(f, partitions_come_from_all_sources, 0, (int)(sizeof families / sizeof families[0]));
     tcase_add_test(f, old_spellings_and_switches_of_shmem);
+    tcase_add_test(f, every_row_of_others_is_reached);
+    tcase_add_loop_test(f, what_becomes_of_others_variables, 0, (int)(sizeof carried / sizeof carried[0]));
+    tcase_add_loop_test(f, others_names_of_the_heap_give_its_size, 0, 3);
     suite_add_tcase(s, f);
     return s;
 }

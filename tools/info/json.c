@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static void string(const char *text)
 {
@@ -172,6 +173,17 @@ static void variables(const struct facts *f)
         printf("%s", i > 0 ? ", " : "");
         string(hl_conf_note(i));
     }
+    printf("],\n  \"others\": [");
+    struct hl_carried_set *set;
+    size_t count = hl_conf_carried_set(&set);
+    for (size_t i = 0; i < count; i++) {
+        char text[256];
+        hl_conf_carried_text(set[i].row, true, text, sizeof text);
+        printf("%s\n    {", i > 0 ? "," : "");
+        info_json_pair("set", set[i].pair, ", ");
+        info_json_pair("here", text, "}");
+    }
+    free(set);
     printf("]\n");
 }
 

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void info_bytes(uint64_t bytes, char *out, size_t cap)
@@ -83,6 +84,14 @@ void info_env(const struct facts *f)
         info_values(v, values, sizeof values);
         printf("%s=%s  (%s)\n    %s\n    values: %s\n", v->name, v->value, v->origin, v->help, values);
     }
+    struct hl_carried_set *set;
+    size_t count = hl_conf_carried_set(&set);
+    for (size_t i = 0; i < count; i++) {
+        char text[256];
+        hl_conf_carried_text(set[i].row, true, text, sizeof text);
+        printf("%s  (environment)\n    of another library: %s\n", set[i].pair, text);
+    }
+    free(set);
     for (int i = 0; hl_conf_note(i) != NULL; i++) {
         printf("note: %s\n", hl_conf_note(i));
     }
@@ -103,6 +112,27 @@ static void tool_row(const char *name, const char *help)
     printf("| `%s` | ", name);
     cell(help);
     printf(" |\n");
+}
+
+static void info_carried(void)
+{
+    size_t count;
+    const struct hl_carried *rows = hl_conf_carried_rows(&count);
+    printf("\n## Variables of other libraries\n\n"
+           "One line at the start says of those that are set what becomes of them; `HOTLANE_ENV_NOTICE=0` "
+           "keeps it away.\n"
+           "Names of the tables above are this library's, whatever families they would belong to; of the "
+           "rest the "
+           "first\nrow that fits counts. What launchers set by themselves is not told.\n\n"
+           "| variable | here |\n|---|---|\n");
+    for (size_t i = 0; i < count; i++) {
+        char text[256];
+        hl_conf_carried_text(&rows[i], false, text, sizeof text);
+        printf("| `%s` | ", rows[i].name);
+        cell(text);
+        printf(rows[i].launcher[0] != '\0' ? "; not told beside `%s`, which its launcher sets |\n" : "%s |\n",
+               rows[i].launcher);
+    }
 }
 
 void info_markdown(const struct facts *f)
@@ -136,4 +166,5 @@ void info_markdown(const struct facts *f)
 #define ROW(name, help) tool_row(name, help);
     HL_TOOL_VARS(ROW)
 #undef ROW
+    info_carried();
 }
