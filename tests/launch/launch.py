@@ -424,14 +424,14 @@ def held(pid):
 
 
 def killed_but_traced(seconds):
-    """A job whose rank 1 was killed `seconds` ago at least. It is traced: the launcher sees its end when its tracer, we, has."""
+    """A job one of whose ranks was killed `seconds` ago at least. It is traced: the launcher sees its end when its tracer, we, has."""
     job, pids = sleepers(2)
     held(pids[1])
     os.waitpid(pids[1], WALL)
     for _ in range(2):  # the second signal kills at once
         job.process.terminate()
-        until(lambda: state_of(pids[0]) == "Z", "rank 0 is gone")
-    until(lambda: state_of(pids[1]) == "Z", "rank 1 is killed")
+        until(lambda: state_of(pids[0]) == "Z", "one is gone")
+    until(lambda: state_of(pids[1]) == "Z", "the other is killed")
     with contextlib.suppress(subprocess.TimeoutExpired):
         job.process.wait(seconds)
     os.waitpid(pids[1], WALL)
@@ -447,7 +447,8 @@ def who_is_slow_to_go_when_killed_is_waited_for():
 
 def who_does_not_go_when_killed_is_named():
     job, pid = killed_but_traced(30)
-    same((job.code, job.err.splitlines()[1:]), (143, [f"mpiexec: rank 1 (pid {pid}) cannot be killed and is left behind"]))
+    same((job.code, len(job.err.splitlines())), (143, 2))
+    holds(job.err, "mpiexec: rank ", f" (pid {pid}) cannot be killed and is left behind")
     assert 5 <= job.seconds < 20, job.seconds
     job.must_leave_nothing()
 
@@ -769,7 +770,7 @@ def the_launchers_own_variables_are_refused():
 
 def the_launchers_libraries_are_found_last():
     """Behind what the user has set, once, and not where that is unwanted."""
-    folder = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(MPIEXEC))), "lib")
+    folder = os.path.realpath(os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(MPIEXEC))), "lib"))
     if not os.path.exists(f"{folder}/libmpi_abi.so.1"):
         raise Skip("the library is not built")
     for words, had, want in (([], None, folder), ([], "/a:/b", f"/a:/b:{folder}"), ([], f"/a:{folder}:/b", f"/a:{folder}:/b"),

@@ -19,9 +19,12 @@ bool hl_mx_is_shmem(void)
 /* Does a word begin here that is rank, or its plural? */
 static bool is_rank(const char *text, const char *at)
 {
+    if (strncmp(at, "rank", 4) != 0) {
+        return false;
+    }
     const char *end = at + 4 + (at[4] == 's');
     bool begins = at == text || (!isalnum((unsigned char)at[-1]) && !strchr("-_$.", at[-1]));
-    return !strncmp(at, "rank", 4) && begins && !isalnum((unsigned char)*end) && !strchr("-_", *end);
+    return begins && !isalnum((unsigned char)*end) && (!*end || !strchr("-_", *end));
 }
 
 const char *hl_mx_words(const char *text, char *out, size_t cap)

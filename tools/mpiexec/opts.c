@@ -21,6 +21,7 @@ static int env_add(struct hl_mx_env *e, const char *arg, const char *name, const
     char *pair = hl_mx_alloc(cap);
     snprintf(pair, cap, "%s=%s", name, value);
     if (hl_mx_spawn_owns(pair)) {
+        free(pair);
         return COMPLAIN("%s: %s is set by this launcher, for each rank its own or none", arg, name);
     }
     e->set = hl_mx_realloc(e->set, sizeof *e->set * (size_t)(e->n + 1));
@@ -50,23 +51,28 @@ const char *hl_mx_env_get(const struct hl_mx_opts *o, const struct hl_mx_part *p
     return found ? found : find_pair(environ, n, name);
 }
 
-/* What other launchers have and this one refuses, or what nobody has. */
-static int unknown(const char *arg, const char *name)
+/* Says what to write instead of an option of other launchers. */
+static int refuse_row(const struct hl_mx_row *r, const char *arg)
 {
-    const char **names = hl_mx_alloc(sizeof *names * (size_t)hl_mx_row_count), *write = NULL;
+    char shown[1024];
+    while (!r->text) {
+        r--;
+    }
+    return COMPLAIN("no option %s here; write %s (--help lists all)", arg,
+                    hl_mx_words(r->text, shown, sizeof shown));
+}
+
+static int refuse_unknown(const char *arg, const char *name)
+{
+    const char **names = hl_mx_alloc(sizeof *names * (size_t)hl_mx_row_count);
     int n = 0;
     for (int i = 0; i < hl_mx_row_count; i++) {
-        const struct hl_mx_row *r = &hl_mx_rows[i];
-        write = r->text ? r->text : write;
-        if (r->id != HL_MX_OPT_REFUSED) {
-            names[n++] = r->name;
-        } else if (!strcmp(r->name, name)) {
-            char shown[1024];
-            return COMPLAIN("no option %s here; write %s (--help lists all)", arg,
-                            hl_mx_words(write, shown, sizeof shown));
+        if (hl_mx_rows[i].id != HL_MX_OPT_REFUSED) {
+            names[n++] = hl_mx_rows[i].name;
         }
     }
     const char *near = hl_mx_nearest(name, names, n);
+    free(names);
     if (near == NULL) {
         return COMPLAIN("unknown option %s (--help lists all)", arg);
     }
@@ -366,7 +372,7 @@ static int parse_one(struct hl_mx_opts *o, struct hl_mx_part *p, char **argv, in
     name[len] = 0;
     const struct hl_mx_row *r = find_row(name);
     if (!r || r->id == HL_MX_OPT_REFUSED) {
-        return unknown(arg, name);
+        return r ? refuse_row(r, arg) : refuse_unknown(arg, name);
     }
     bool pair = !strcmp(r->values, HL_MX_PAIR);
     int values = !*r->values ? 0 : strchr(r->values, ' ') ? 2 : 1;
