@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "conf.h"
 #include "err.h"
 #include "info.h"
 #include "log.h"
@@ -183,7 +184,7 @@ static int take(struct hl_win *w, struct hl_info *info, const struct hl_info *us
 static void use(struct hl_win *w, const struct hl_info *info)
 {
     w->unordered = value_is(info, "accumulate_ordering", "none");
-    w->no_locks = value_is(info, "no_locks", "true");
+    hl_a8_store_relaxed(&w->no_locks, value_is(info, "no_locks", "true")); /* relaxed: decides words only. */
 }
 
 /* What was asked of memory, by whatever way. */
@@ -268,6 +269,31 @@ void hl_hints_verify(struct hl_win *w)
     }
     correct(w, "same_size", size);
     correct(w, "same_disp_unit", unit);
+}
+
+/* One process of a node speaks: most programs break it on all ranks. */
+static bool is_first(struct hl_win *w)
+{
+    struct hl_win_ctl *ctl = w->n_near > 0 ? hl_target_ctl(&w->targets[w->near_ranks[0]]) : w->ctl;
+    return hl_a32_xchg_acquire(&ctl->told, 1) == 0; /* acquire: for form, nothing comes with it. */
+}
+
+int hl_hints_break_no_locks(struct hl_win *w)
+{
+    char what[MPI_MAX_OBJECT_NAME + 32];
+    if (hl_conf.broken_hints != 0) {
+        return hl_err_say(HL_ERR_RMA_SYNC, "the window has the hint no_locks=true");
+    }
+    hl_a8_store_relaxed(&w->no_locks, 0); /* relaxed: as in use. */
+    hl_info_take_back(&w->info, "no_locks");
+    if (is_first(w)) {
+        hl_win_words(w, what, sizeof what);
+        hl_log(HL_LOG_WARN,
+               "a lock of %s in spite of its hint no_locks=true: it goes on without the hint "
+               "(HOTLANE_BROKEN_HINTS=error makes that an error)",
+               what);
+    }
+    return 0;
 }
 
 /* A new info object: all that is known of the window. */

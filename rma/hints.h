@@ -12,6 +12,10 @@ int hl_hints_init(struct hl_win *w, const struct hl_info *user);
 /* Takes back assertions about all ranks that do not hold; when the extents are known. */
 void hl_hints_verify(struct hl_win *w);
 
+/* The window is locked in spite of no_locks: HL_ERR_RMA_SYNC, or, as HOTLANE_BROKEN_HINTS has it, 0 after one
+ * line on a node, and the hint is gone. Any thread. */
+int hl_hints_break_no_locks(struct hl_win *w) HL_COLD;
+
 /* mpi_minimum_memory_alignment: bytes, 0 when not asked for. */
 size_t hl_hints_alignment(const struct hl_info *info);
 

@@ -4,6 +4,7 @@
 #include "api.h"
 #include "err.h"
 #include "fault.h"
+#include "hints.h"
 #include "prog.h"
 
 #define TRIES 64 /* before a request by message, which costs a wake-up */
@@ -95,9 +96,11 @@ int hl_win_reach(struct hl_win *w, int target)
     return 0;
 }
 
-static int check_hint(const struct hl_win *w)
+static int check_hint(struct hl_win *w)
 {
-    return w->no_locks ? hl_err_say(HL_ERR_RMA_SYNC, "the window has the hint no_locks=true") : 0;
+    return HL_UNLIKELY(hl_a8_load_relaxed(&w->no_locks) != 0) /* relaxed: decides words only. */
+               ? hl_hints_break_no_locks(w)
+               : 0;
 }
 
 static int lock(struct hl_win *w, int type, int target, int assert)

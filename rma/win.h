@@ -60,6 +60,7 @@ struct hl_win_ctl {
     hl_a64 lock;             /* lockword.h; atomic */
     struct hl_near_lock acc; /* whose lock guards elements that CPUs have no atomics for */
     hl_a32 holder;           /* for the watchdog: world rank + 1 of who took the lock last; atomic, a hint */
+    hl_a32 told;             /* some process of the node has said that a hint is broken; atomic */
     hl_a64 words[]; /* [2 * node rank + enum hl_side]: the newest post or complete of that peer, its number
                      * twice, + 1 when it gave up (pscw.c); atomic, written by the peer */
     /* Behind the words: hl_a8 holds[2][size of the window], see hl_win_holds; atomic. */
@@ -90,7 +91,7 @@ struct hl_win {
     hl_a8 news;                /* a near target has died and no flush of all has told it; atomic */
     bool message_acc;          /* FAR targets' addresses do not tell alignment: records only */
     bool unordered;            /* accumulate_ordering = none; MPI_Win_set_info changes it and the next */
-    bool no_locks;             /* lock and lock_all are errors */
+    hl_a8 no_locks;            /* a lock breaks a hint; atomic: the first one takes it back */
     bool bereft;               /* a rank of the window has died; guarded by the lock of table.c */
     struct hl_pairs *pairs;    /* pairs.h: has its own rules */
     struct hl_comm *comm;      /* my own duplicate of the user's */

@@ -48,13 +48,6 @@ int hl_api_bad_tag(int tag)
     return hl_err_say(HL_ERR_TAG, "tag %d is not between 0 and %d", tag, INT_MAX);
 }
 
-int hl_api_bad_wildcard(uint32_t assert)
-{
-    bool tag = assert == HL_ASSERT_NO_ANY_TAG;
-    return hl_err_say(HL_ERR_ARG, "MPI_ANY_%s on a communicator with mpi_assert_no_any_%s",
-                      tag ? "TAG" : "SOURCE", tag ? "tag" : "source");
-}
-
 int hl_api_bad_root(const struct hl_comm *c, int root)
 {
     return hl_err_say(HL_ERR_ROOT, "root %d is not in the %s of %d ranks", root,

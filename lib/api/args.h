@@ -26,7 +26,6 @@ int hl_api_bad_group(MPI_Group group) HL_COLD;
 int hl_api_bad_count(int64_t count) HL_COLD;
 int hl_api_bad_rank(const struct hl_comm *c, int rank) HL_COLD;
 int hl_api_bad_tag(int tag) HL_COLD;
-int hl_api_bad_wildcard(uint32_t assert) HL_COLD;
 int hl_api_bad_root(const struct hl_comm *c, int root) HL_COLD;
 int hl_api_uncommitted(const struct hl_type *t) HL_COLD;
 int hl_api_bad_buffer(const void *buf, int64_t count, const struct hl_type *t) HL_COLD;
@@ -133,7 +132,8 @@ HL_INLINE int hl_api_check_wildcard(const struct hl_comm *c, uint32_t assert)
 {
     /* relaxed: as said in hints.c. */
     return HL_CHECKS && HL_UNLIKELY((hl_a32_load_relaxed(&c->asserts) & assert) != 0)
-               ? hl_api_sure(hl_api_bad_wildcard(assert))
+               ? hl_comm_break_hint((struct hl_comm *)(uintptr_t)c, assert,
+                                    assert == HL_ASSERT_NO_ANY_TAG ? "MPI_ANY_TAG" : "MPI_ANY_SOURCE")
                : 0;
 }
 

@@ -165,6 +165,10 @@ int hl_comm_compare(const struct hl_comm *a, const struct hl_comm *b);
 int hl_comm_set_hints(struct hl_comm *c, const struct hl_info *user);
 int hl_comm_get_hints(const struct hl_comm *c, struct hl_info **made);
 
+/* A receive with the wildcard `what` breaks an assertion: HL_ERR_ARG, or, as HOTLANE_BROKEN_HINTS has it, 0
+ * after one line, and the assertion is gone. Any thread. */
+int hl_comm_break_hint(struct hl_comm *c, uint32_t assert, const char *what) HL_COLD;
+
 /* Names are cut at MPI_MAX_OBJECT_NAME - 1 bytes. HL_ERR_NO_MEM. Any thread. */
 int hl_comm_set_name(struct hl_comm *c, const char *name);
 void hl_comm_get_name(const struct hl_comm *c, char out[MPI_MAX_OBJECT_NAME]);

@@ -1,11 +1,15 @@
 /* Hints of communicators: the assertions of the standard. They are kept and shown, and builds with checks
- * hold programs to the first three. Matching needs none of them: it looks at a list of receives from any
- * source only when there is one, and order costs nothing where each pair of ranks has one ring or connection.
+ * hold programs to the first three, in words or by errors (HOTLANE_BROKEN_HINTS). Matching needs none of
+ * them: it looks at a list of receives from any source only when there is one, and order costs nothing where
+ * each pair of ranks has one ring or connection.
  */
 #include <string.h>
 
 #include "comm.h"
+#include "conf.h"
+#include "err.h"
 #include "info.h"
+#include "log.h"
 #include "util.h"
 
 /* The first ones in the order of enum hl_comm_assert. */
@@ -66,5 +70,25 @@ int hl_comm_set_hints(struct hl_comm *c, const struct hl_info *user)
     hl_a32_store_relaxed(&c->asserts,
                          asserts_of(fresh)); /* relaxed: threads that receive meanwhile see either */
     hl_info_put(&c->info, fresh);
+    return 0;
+}
+
+int hl_comm_break_hint(struct hl_comm *c, uint32_t assert, const char *what)
+{
+    const char *key = keys[__builtin_ctz(assert)];
+
+    if (hl_conf.broken_hints != 0) {
+        return hl_err_say(HL_ERR_ARG, "%s on a communicator with %s", what, key);
+    }
+    /* full: one of the threads that come here at once says it. */
+    if ((hl_a32_and_full(&c->asserts, ~assert) & assert) != 0) {
+        char name[MPI_MAX_OBJECT_NAME];
+        hl_comm_get_name(c, name);
+        hl_log(HL_LOG_WARN,
+               "%s on %s%s in spite of its hint %s: it goes on without the hint (HOTLANE_BROKEN_HINTS=error "
+               "makes that an error)",
+               what, name[0] != '\0' ? "communicator " : "a communicator without a name", name, key);
+        hl_info_take_back(&c->info, key);
+    }
     return 0;
 }

@@ -161,6 +161,15 @@ void hl_info_put(struct hl_info **slot, struct hl_info *info)
     hl_info_free(old);
 }
 
+void hl_info_take_back(struct hl_info **slot, const char *key)
+{
+    struct hl_info *fresh;
+    if (hl_info_copy(slot, &fresh) == 0) {
+        (void)hl_info_set(fresh, key, "false");
+        hl_info_put(slot, fresh);
+    }
+}
+
 static void free_rows(struct hl_info *info)
 {
     for (int i = 0; i < info->n; i++) {

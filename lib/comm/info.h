@@ -30,6 +30,9 @@ int hl_info_dup(const struct hl_info *from, struct hl_info **made);
 int hl_info_copy(struct hl_info *const *slot, struct hl_info **made);
 void hl_info_put(struct hl_info **slot, struct hl_info *info);
 
+/* A hint that does not hold: its value is "false" from now on. Without memory it stays. */
+void hl_info_take_back(struct hl_info **slot, const char *key);
+
 /* Ends it; `info` may be NULL. */
 void hl_info_free(struct hl_info *info);
 

@@ -101,6 +101,10 @@
       "mpi_errors_are_fatal|mpi_errors_abort|mpi_errors_return",                                             \
       "error handler that MPI_COMM_WORLD and MPI_COMM_SELF have at first, which is also that of errors "     \
       "without object; mpiexec -initial-errhandler sets it")                                                 \
+    X(broken_hints, CHOICE, "HOTLANE_BROKEN_HINTS", "warn", 0, 0, "warn|error",                              \
+      "what becomes of a call that breaks what a hint of its window or communicator asserts (no_locks, "     \
+      "mpi_assert_no_any_tag, mpi_assert_no_any_source, mpi_assert_exact_length): warn: one line, and the "  \
+      "program goes on as if it had not given the hint; error: the call is an error")                        \
     X(watchdog, INT, "HOTLANE_WATCHDOG", "0", 0, 86400, "",                                                  \
       "seconds after which a thread that waits says for what and for which ranks, and whether these wait "   \
       "for it; then after twice that time, and so on; 0: never")                                             \

@@ -39,7 +39,7 @@ struct hl_recv {
     int src;       /* rank in the communicator, or MPI_ANY_SOURCE */
     int src_world; /* its world rank, or -1: for messages to the user only */
     int tag;       /* or MPI_ANY_TAG */
-    bool exact;    /* a message shorter than the buffer is an error, too: HL_ERR_COUNT */
+    bool exact;    /* a message shorter than the buffer breaks a hint: one line, or HL_ERR_COUNT */
     void *buf;
     int64_t count;
     struct hl_type *type;

@@ -1,7 +1,9 @@
 /* Receives: posting them, and what happens when their message is there. */
 #include "hold.h"
 
+#include "conf.h"
 #include "err.h"
+#include "log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +118,19 @@ void hl_recv_result(struct hl_req *r, int src, int tag, uint64_t bytes)
     r->bytes = (int64_t)bytes;
 }
 
+static void refuse_short(struct hl_req *r, const struct hl_arrival *a, int64_t room)
+{
+    if (hl_conf.broken_hints != 0) {
+        hl_req_fail(r, HL_ERR_COUNT);
+        return;
+    }
+    hl_log_once(
+        "the message of rank %d with tag %d has %llu bytes, fewer than the receive buffer of %lld, on a "
+        "communicator with the hint mpi_assert_exact_length: it goes on, as without the hint "
+        "(HOTLANE_BROKEN_HINTS=error makes that an error)",
+        a->src, a->tag, (unsigned long long)a->len, (long long)room);
+}
+
 void hl_recv_deliver(struct hl_matcher *m, struct hl_req *r, const struct hl_arrival *a, struct hl_work *w)
 {
     struct hl_recv_body *b = hl_recv_body(r);
@@ -126,7 +141,7 @@ void hl_recv_deliver(struct hl_matcher *m, struct hl_req *r, const struct hl_arr
         n = (uint64_t)room;
         hl_req_fail(r, HL_ERR_TRUNCATE);
     } else if (HL_UNLIKELY((r->spare & HL_REQ_EXACT) != 0) && n != (uint64_t)room) {
-        hl_req_fail(r, HL_ERR_COUNT);
+        refuse_short(r, a, room);
     }
     hl_recv_result(r, a->src, a->tag, n);
     if (HL_UNLIKELY(a->kind == HL_MSG_RTS)) {

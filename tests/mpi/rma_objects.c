@@ -114,13 +114,56 @@ static void hints_again(void)
     MPI_Win_free(&win);
 }
 
+/* Locks in spite of no_locks are locks, after one line of a node at most. */
+static void hint_broken(int all)
+{
+    char *base, text[4096];
+    long sum = 0, one = 1;
+    MPI_Win win = allocate(16, "no_locks", "true", &base);
+    int words = memfd_create("words", 0), screen = dup(2), lines = 0, most;
+    dup2(words, 2);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, me, 0, win);
+    *(long *)(void *)base = 0;
+    MPI_Win_unlock(me, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 200; i++) { /* exclusive: nobody's increment is lost */
+        long now = 0;
+        if (all) {
+            MPI_Win_lock_all(0, win);
+            MPI_Accumulate(&one, 1, MPI_LONG, 0, 0, 1, MPI_LONG, MPI_SUM, win);
+            MPI_Win_unlock_all(win);
+            continue;
+        }
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+        MPI_Get(&now, 1, MPI_LONG, 0, 0, 1, MPI_LONG, win);
+        MPI_Win_flush(0, win);
+        now++;
+        MPI_Put(&now, 1, MPI_LONG, 0, 0, 1, MPI_LONG, win);
+        MPI_Win_unlock(0, win);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    dup2(screen, 2);
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    MPI_Get(&sum, 1, MPI_LONG, 0, 0, 1, MPI_LONG, win);
+    MPI_Win_unlock(0, win);
+    CHECK(sum == 200L * ranks, "%ld increments", sum);
+    CHECK(is_hint(win, "no_locks", "false"), "the hint is gone");
+    ssize_t len = pread(words, text, sizeof text - 1, 0);
+    text[len > 0 ? len : 0] = '\0';
+    lines = strstr(text, "no_locks") != NULL;
+    CHECK(!lines || strchr(text, '\n') == text + len - 1, "one line: %.200s", text);
+    MPI_Allreduce(&lines, &most, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(most >= 1 && most <= ranks, "%d ranks have told", most);
+    close(screen);
+    close(words);
+    MPI_Win_free(&win);
+}
+
 static void hints_later(void)
 {
     char *base;
     MPI_Info info;
     MPI_Win win = allocate(16, "no_locks", "true", &base);
-    CHECK(class_of(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win)) == MPI_ERR_RMA_SYNC, "no_locks");
-    CHECK(class_of(MPI_Win_lock_all(0, win)) == MPI_ERR_RMA_SYNC, "no_locks");
     CHECK(MPI_Win_fence(0, win) == MPI_SUCCESS, "fences stay");
     MPI_Info_create(&info);
     MPI_Info_set(info, "no_locks", "false");
@@ -489,6 +532,8 @@ int main(int argc, char **argv)
     one_node = node_is_one();
     hints_at_creation();
     hints_again();
+    hint_broken(0);
+    hint_broken(1);
     hints_later();
     if (one_node) {
         shared_sizes(0);
