@@ -8,13 +8,20 @@
 
 /* Set once at start-up before other threads exist, read-only afterwards. */
 static char who[96];
+static const char *own_unit = "rank";
 static hl_a32 limit = {HL_LOG_WARN}; /* atomic: may change at any time */
 
 void hl_log_identify(const char *unit, int number)
 {
     char host[64] = "?";
     gethostname(host, sizeof host - 1);
+    own_unit = unit;
     snprintf(who, sizeof who, " %s %d (%s):", unit, number, host);
+}
+
+const char *hl_log_unit(void)
+{
+    return own_unit;
 }
 
 void hl_log_limit(enum hl_log_level level)

@@ -29,6 +29,9 @@ void hl_log(enum hl_log_level level, const char *fmt, ...) HL_COLD HL_PRINTF(2, 
  */
 void hl_log_identify(const char *unit, int number);
 
+/* That unit, for words about others; "rank" before start-up. */
+const char *hl_log_unit(void);
+
 /* The most talkative level that is shown. */
 void hl_log_limit(enum hl_log_level level);
 

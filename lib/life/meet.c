@@ -66,8 +66,8 @@ void hl_life_lose(int node_rank, unsigned pid, bool first)
     }
     if (first) { /* before anything else: another rank that has seen it may end the job by now */
         hl_log(HL_LOG_WARN,
-               "rank %d (pid %u) on this node is gone: its process has ended and had not finalized", rank,
-               pid);
+               "%s %d (pid %u) on this node is gone: its process has ended and had not finalized",
+               hl_log_unit(), rank, pid);
     }
     if (!hl_rx_lose(rank)) {
         return; /* told meanwhile */

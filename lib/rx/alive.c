@@ -167,7 +167,8 @@ static void tell_ranks(struct hl_rx_host *host)
 void hl_rx_told_gone(int rank)
 {
     if (!hl_rx_is_dead(rank)) {
-        hl_log(HL_LOG_WARN, "rank %d counts this rank as dead, because it was silent for too long", rank);
+        hl_log(HL_LOG_WARN, "%s %d counts this one as dead, because it was silent for too long",
+               hl_log_unit(), rank);
         hl_rx_bury(rank);
     }
 }
@@ -203,8 +204,8 @@ static void answered(struct hl_rx_host *host, int rank, bool listens)
     host->since_ns = 0;
     host->back = host->dead;
     if (!listens && alive.ends_are_deaths && !hl_rx_is_dead(rank)) {
-        hl_log(HL_LOG_WARN, "rank %d is gone: its host %s answers, but the process is not there any more",
-               rank, hl_fab_host_text(&host->at, name));
+        hl_log(HL_LOG_WARN, "%s %d is gone: its host %s answers, but the process is not there any more",
+               hl_log_unit(), rank, hl_fab_host_text(&host->at, name));
         hl_rx_bury(rank);
     }
 }
@@ -328,9 +329,10 @@ static void say_stopped(int rank, uint64_t for_ns, bool host_answers)
     if (alive.stops != NULL) {
         alive.stops[rank].said = true;
         hl_log(HL_LOG_WARN,
-               "rank %d has not answered for %lld s, but its host does: is it stopped (a debugger, Ctrl-Z)? "
-               "It is waited for",
-               rank, (long long)(for_ns / SECOND_NS));
+               "%s %d has not answered for %lld s, but its host does: is it stopped (a debugger, Ctrl-Z, a "
+               "suspended "
+               "job)? It is waited for",
+               hl_log_unit(), rank, (long long)(for_ns / SECOND_NS));
     }
 }
 
@@ -357,7 +359,7 @@ void hl_rx_has_answered(int rank)
 {
     if (alive.stops != NULL && alive.stops[rank].said) {
         alive.stops[rank] = (struct stop){false, hl_now_ns()};
-        hl_log(HL_LOG_WARN, "rank %d answers again", rank);
+        hl_log(HL_LOG_WARN, "%s %d answers again", hl_log_unit(), rank);
     }
 }
 
@@ -478,7 +480,7 @@ uint64_t hl_rx_alive_look(void)
         char where[HL_RX_WHERE];
         int rank = alive.given_up - 1;
         alive.given_up = 0;
-        hl_log(HL_LOG_WARN, "rank %d%s has answered nothing for %lld s: it counts as dead", rank,
+        hl_log(HL_LOG_WARN, "%s %d%s has answered nothing for %lld s: it counts as dead", hl_log_unit(), rank,
                hl_rx_where(rank, where), (long long)hl_conf.peer_timeout);
         hl_rx_bury(rank);
     }

@@ -1647,6 +1647,29 @@ def rank_1_of(job):
     return until(lambda: [p for p in job.left() if b"PMI_RANK=1\0" in environment_of(p)], "rank 1 is there")[0]
 
 
+def a_stopped_pe_is_said_as_such():
+    """By the others of its node, as of a script's programs the launcher knows nothing."""
+    oshcc, oshrun = (os.path.join(os.path.dirname(MPIEXEC), name) for name in ("oshcc", "oshrun"))
+    if not os.path.exists(oshcc) or "asan" in subprocess.run(["ldd", RANK], text=True, capture_output=True, check=False).stdout:
+        raise Skip("OpenSHMEM is not built, or needs a sanitizer's library")
+    source = """#include <shmem.h>
+        #include <signal.h>
+        int main(void) { shmem_init(); if (shmem_my_pe() == 1) { raise(SIGSTOP); } shmem_barrier_all(); shmem_finalize(); return 0; }"""
+    with tempfile.TemporaryDirectory() as d, tempfile.TemporaryFile() as err:
+        program = os.path.join(d, "stops")
+        done = subprocess.run([oshcc, "-x", "c", "-", "-x", "none", "-o", program], input=source.encode(), capture_output=True, check=False)
+        if done.returncode:
+            raise Skip(f"no compiler: {done.stderr.decode()[:200]}")
+        job = Job("-n", 2, *sh(f'"{program}"; exit $?'), launcher=[oshrun, "--oversubscribe"], stderr=err)
+        until(lambda: stops.words(err).count("is stopped (a debugger, Ctrl-Z, a suspended job)") == 1, "the stop is said", stops.PATIENCE)
+        line = stops.words(err).splitlines()[0]
+        found = re.fullmatch(r"hotlane: PE 0 \(.*\): PE 1 \(pid (\d+)\) on this node is stopped .*", line)
+        assert found, line
+        os.kill(int(found[1]), signal.SIGCONT)
+        same(job.end().code, 0)
+    job.must_leave_nothing()
+
+
 def a_stop_that_follows_another_at_once_is_said():
     """The launcher has not run in between."""
     with tempfile.TemporaryFile() as err:
@@ -1825,7 +1848,7 @@ GROUPS = {
             an_abort_within_malloc_ends_the_job, exit_ends_a_rank_that_waits_in_finalize,
             exit_with_an_error_after_the_last_session_ends_the_job, survivors_may_finalize, deaths_behind_a_script_are_seen_by_who_waits,
             survivors_meet_once_the_launcher_knows, scripts_that_stay_hide_no_good_end,
-            a_stopped_rank_is_said_once, a_stop_that_follows_another_at_once_is_said, a_rank_in_a_debugger_is_said_once,
+            a_stopped_rank_is_said_once, a_stopped_pe_is_said_as_such, a_stop_that_follows_another_at_once_is_said, a_rank_in_a_debugger_is_said_once,
             numbers_of_other_namespaces_are_not_believed],
     "crowds": [floods_of_node_messages_lose_none,
                programs_of_mpich_start_under_our_launcher, random_talk_never_breaks_the_server, too_many_ranks_are_refused_before_the_start,
