@@ -1,10 +1,13 @@
-/* Best fit by (length, offset) over two treaps.
+/* Best fit by length.
  *
  *   address order:  [taken]<->[free]<->[taken]<->[free]      two free blocks never touch
  *                     |          |
- *                  by_off      by_len                        each block is in exactly one tree
+ *                  by_off      by_len                        each block is in exactly one of the two
  *
- * Priorities are a hash of the offset, so the shape of the trees, too, depends only on the calls. */
+ *   by_len:         320 ---- 64 --> 64 --> 64                a treap of lengths; behind each block of it hang
+ * the \                                      others of its length, from where they are taken first 4096
+ *
+ * Priorities are a hash of the length, so the shape of the tree, too, depends only on the calls. */
 #include "blocks.h"
 
 #include "err.h"
@@ -14,33 +17,33 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#define SLOTS_LEAST 16 /* a power of two */
+
 struct hl_block {
     size_t off, len;
     bool taken;
     struct hl_block *before, *after; /* neighbours by address */
-    struct hl_block *left, *right;   /* in its tree */
+    union {
+        struct hl_block *next; /* taken: in its slot of the hash */
+        struct hl_block *left; /* free and in the tree */
+    };
+    struct hl_block *right;
+    struct hl_block *front, *behind; /* free: others of its length; front NULL: it is in the tree itself */
 };
 
-static bool less(const struct hl_block *a, const struct hl_block *b)
-{
-    if (!a->taken && a->len != b->len) {
-        return a->len < b->len;
-    }
-    return a->off < b->off;
-}
+/* ---- free blocks ---- */
 
+/* No two lengths have the same priority: the hash is one to one. */
 static bool above(const struct hl_block *a, const struct hl_block *b)
 {
-    uint64_t x = hl_mix64(a->off + 1), y = hl_mix64(b->off + 1);
-    return x > y || (x == y && a->off < b->off);
+    return hl_mix64(a->len) > hl_mix64(b->len);
 }
 
-/* Blocks of `t` less than `key` go to *small, the others to *large. */
-static void split(struct hl_block *t, const struct hl_block *key, struct hl_block **small,
-                  struct hl_block **large)
+/* Blocks of `t` shorter than `len` go to *small, the others to *large. */
+static void split(struct hl_block *t, size_t len, struct hl_block **small, struct hl_block **large)
 {
     while (t != NULL) {
-        if (less(t, key)) {
+        if (t->len < len) {
             *small = t;
             small = &t->right;
             t = t->right;
@@ -53,7 +56,7 @@ static void split(struct hl_block *t, const struct hl_block *key, struct hl_bloc
     *small = *large = NULL;
 }
 
-/* Every block of `a` is less than every one of `b`. */
+/* Every block of `a` is shorter than every one of `b`. */
 static struct hl_block *merge(struct hl_block *a, struct hl_block *b)
 {
     struct hl_block *root = NULL, **to = &root;
@@ -72,32 +75,56 @@ static struct hl_block *merge(struct hl_block *a, struct hl_block *b)
     return root;
 }
 
-static struct hl_block **tree_of(struct hl_blocks *b, const struct hl_block *n)
+/* Where the block of this length stands in the tree, or would end the search. */
+static struct hl_block **place_of(struct hl_blocks *b, size_t len)
 {
-    return n->taken ? &b->by_off : &b->by_len;
+    struct hl_block **at = &b->by_len;
+    while (*at != NULL && (*at)->len != len) {
+        at = len < (*at)->len ? &(*at)->left : &(*at)->right;
+    }
+    return at;
 }
 
-static void enter(struct hl_blocks *b, struct hl_block *n)
+static void enter_free(struct hl_blocks *b, struct hl_block *n)
 {
-    struct hl_block **at = tree_of(b, n);
-    while (*at != NULL && above(*at, n)) {
-        at = less(n, *at) ? &(*at)->left : &(*at)->right;
+    struct hl_block *first = *place_of(b, n->len), **at = &b->by_len;
+    n->taken = false;
+    n->front = first;
+    n->behind = NULL;
+    if (first != NULL) {
+        n->behind = first->behind;
+        first->behind = n;
+        if (n->behind != NULL) {
+            n->behind->front = n;
+        }
+        return;
     }
-    split(*at, n, &n->left, &n->right);
+    while (*at != NULL && above(*at, n)) {
+        at = n->len < (*at)->len ? &(*at)->left : &(*at)->right;
+    }
+    split(*at, n->len, &n->left, &n->right);
     *at = n;
 }
 
-static void leave(struct hl_blocks *b, struct hl_block *n)
+static void leave_free(struct hl_blocks *b, struct hl_block *n)
 {
-    struct hl_block **at = tree_of(b, n);
-    while (*at != n) {
-        at = less(n, *at) ? &(*at)->left : &(*at)->right;
+    struct hl_block *behind = n->behind;
+    if (behind != NULL) {
+        behind->front = n->front;
     }
-    *at = merge(n->left, n->right);
-    n->left = n->right = NULL;
+    if (n->front != NULL) {
+        n->front->behind = behind;
+        return;
+    }
+    struct hl_block **at = place_of(b, n->len);
+    if (behind != NULL) { /* takes its place */
+        behind->left = n->left;
+        behind->right = n->right;
+    }
+    *at = behind != NULL ? behind : merge(n->left, n->right);
 }
 
-/* The least free block of at least `len` bytes. */
+/* A free block of the least length that is at least `len`. */
 static struct hl_block *best(const struct hl_blocks *b, size_t len)
 {
     struct hl_block *found = NULL;
@@ -109,17 +136,72 @@ static struct hl_block *best(const struct hl_blocks *b, size_t len)
             n = n->right;
         }
     }
-    return found;
+    return found != NULL && found->behind != NULL ? found->behind : found;
+}
+
+/* ---- taken blocks ---- */
+
+static struct hl_block **slot_of(const struct hl_blocks *b, size_t off)
+{
+    return &b->by_off[hl_mix64(off) & (b->slots - 1)];
+}
+
+static void put_into_slot(struct hl_blocks *b, struct hl_block *n)
+{
+    struct hl_block **slot = slot_of(b, n->off);
+    n->next = *slot;
+    *slot = n;
+}
+
+/* Twice as many slots; where there is no memory for them the old ones do, with longer chains. */
+static void grow(struct hl_blocks *b)
+{
+    struct hl_block **slots = calloc(2 * b->slots, sizeof(struct hl_block *));
+    if (slots == NULL) {
+        return;
+    }
+    free(b->by_off);
+    b->by_off = slots;
+    b->slots *= 2;
+    for (struct hl_block *n = b->lowest; n != NULL; n = n->after) {
+        if (n->taken) {
+            put_into_slot(b, n);
+        }
+    }
+}
+
+static void enter_taken(struct hl_blocks *b, struct hl_block *n)
+{
+    if (b->count >= b->slots) {
+        grow(b);
+    }
+    n->taken = true;
+    put_into_slot(b, n);
+    b->count++;
+    b->taken += n->len;
+}
+
+static void leave_taken(struct hl_blocks *b, struct hl_block *n)
+{
+    struct hl_block **at = slot_of(b, n->off);
+    while (*at != n) {
+        at = &(*at)->next;
+    }
+    *at = n->next;
+    b->count--;
+    b->taken -= n->len;
 }
 
 static struct hl_block *taken_at(const struct hl_blocks *b, size_t off)
 {
-    struct hl_block *n = b->by_off;
+    struct hl_block *n = *slot_of(b, off);
     while (n != NULL && n->off != off) {
-        n = off < n->off ? n->left : n->right;
+        n = n->next;
     }
     return n;
 }
+
+/* ---- start and end ---- */
 
 int hl_blocks_init(struct hl_blocks *b, size_t len, size_t granule)
 {
@@ -129,34 +211,34 @@ int hl_blocks_init(struct hl_blocks *b, size_t len, size_t granule)
 int hl_blocks_init_at(struct hl_blocks *b, size_t first, size_t len, size_t granule)
 {
     struct hl_block *all = calloc(1, sizeof *all);
-    if (all == NULL) {
+    struct hl_block **slots = calloc(SLOTS_LEAST, sizeof(struct hl_block *));
+    if (all == NULL || slots == NULL) {
+        free(all);
+        free(slots);
         return HL_ERR_NO_MEM;
     }
     all->off = first;
     all->len = len;
-    *b = (struct hl_blocks){.granule = granule, .first = first, .len = len};
-    enter(b, all);
+    *b = (struct hl_blocks){
+        .granule = granule, .lowest = all, .by_off = slots, .slots = SLOTS_LEAST, .first = first, .len = len};
+    enter_free(b, all);
     return 0;
-}
-
-static void free_tree(struct hl_block *n)
-{
-    while (n != NULL) {
-        struct hl_block *right = n->right;
-        free_tree(n->left);
-        free(n);
-        n = right;
-    }
 }
 
 void hl_blocks_fini(struct hl_blocks *b)
 {
-    free_tree(b->by_off);
-    free_tree(b->by_len);
-    b->by_off = b->by_len = NULL;
+    while (b->lowest != NULL) {
+        struct hl_block *after = b->lowest->after;
+        free(b->lowest);
+        b->lowest = after;
+    }
+    free(b->by_off);
+    *b = (struct hl_blocks){.granule = b->granule};
 }
 
-/* Splits free `n` so that its part from `off` on is `rest`; both are outside the trees. */
+/* ---- taking and giving ---- */
+
+/* Splits `n`, which is in no set, so that its part from `off` on is `rest`. */
 static void cut(struct hl_block *n, struct hl_block *rest, size_t off)
 {
     *rest = (struct hl_block){.off = off, .len = n->off + n->len - off, .before = n, .after = n->after};
@@ -165,6 +247,18 @@ static void cut(struct hl_block *n, struct hl_block *rest, size_t off)
     }
     n->after = rest;
     n->len = off - n->off;
+}
+
+/* Makes one of `n` and the block behind it, which is in no set. */
+static void absorb(struct hl_block *n)
+{
+    struct hl_block *behind = n->after;
+    n->len += behind->len;
+    n->after = behind->after;
+    if (n->after != NULL) {
+        n->after->before = n;
+    }
+    free(behind);
 }
 
 int hl_blocks_take(struct hl_blocks *b, size_t len, size_t align, size_t *off)
@@ -190,19 +284,17 @@ int hl_blocks_take(struct hl_blocks *b, size_t len, size_t align, size_t *off)
     }
     size_t at = hl_round_up(n->off, align);
     int used = 0;
-    leave(b, n);
+    leave_free(b, n);
     if (at > n->off) {
         cut(n, spare[used], at);
-        enter(b, n);
+        enter_free(b, n);
         n = spare[used++];
     }
     if (n->len > len) {
         cut(n, spare[used], at + len);
-        enter(b, spare[used++]);
+        enter_free(b, spare[used++]);
     }
-    n->taken = true;
-    enter(b, n);
-    b->taken += len;
+    enter_taken(b, n);
     *off = at;
     for (; used < 2; used++) {
         free(spare[used]);
@@ -225,52 +317,27 @@ size_t hl_blocks_len_at(const struct hl_blocks *b, size_t off)
     return n != NULL ? n->len : 0;
 }
 
-/* Joins `n` with the free block behind it. */
-static void absorb(struct hl_blocks *b, struct hl_block *n, struct hl_block *behind)
+/* Joins `n`, which is in no set, with the free block behind it, if there is one. */
+static void join_behind(struct hl_blocks *b, struct hl_block *n)
 {
-    leave(b, behind);
-    n->len += behind->len;
-    n->after = behind->after;
-    if (n->after != NULL) {
-        n->after->before = n;
+    if (n->after != NULL && !n->after->taken) {
+        leave_free(b, n->after);
+        absorb(n);
     }
-    free(behind);
 }
 
 void hl_blocks_give(struct hl_blocks *b, size_t off)
 {
     struct hl_block *n = taken_at(b, off);
     assert(n != NULL);
-    leave(b, n);
-    b->taken -= n->len;
-    n->taken = false;
-    if (n->after != NULL && !n->after->taken) {
-        absorb(b, n, n->after);
-    }
+    leave_taken(b, n);
+    join_behind(b, n);
     if (n->before != NULL && !n->before->taken) {
-        struct hl_block *front = n->before;
-        leave(b, front);
-        enter(b, n);
-        absorb(b, front, n);
-        n = front;
+        n = n->before;
+        leave_free(b, n);
+        absorb(n);
     }
-    enter(b, n);
-}
-
-/* The free block behind `n` loses its first `len` bytes to it. */
-static void lengthen(struct hl_blocks *b, struct hl_block *n, size_t len)
-{
-    struct hl_block *behind = n->after;
-    if (behind->len == len) {
-        absorb(b, n, behind);
-    } else {
-        leave(b, behind);
-        behind->off += len;
-        behind->len -= len;
-        enter(b, behind);
-        n->len += len;
-    }
-    b->taken += len;
+    enter_free(b, n);
 }
 
 int hl_blocks_resize(struct hl_blocks *b, size_t off, size_t len)
@@ -280,56 +347,54 @@ int hl_blocks_resize(struct hl_blocks *b, size_t off, size_t len)
         return HL_ERR_NO_MEM;
     }
     len = hl_round_up(len, b->granule);
-    if (len >= n->len) {
-        size_t more = len - n->len;
-        if (more > 0 && (n->after == NULL || n->after->taken || n->after->len < more)) {
-            return HL_ERR_NO_MEM;
-        }
-        if (more > 0) {
-            lengthen(b, n, more);
-        }
-        return 0;
+    struct hl_block *behind = n->after != NULL && !n->after->taken ? n->after : NULL;
+    if (len > n->len + (behind != NULL ? behind->len : 0)) {
+        return HL_ERR_NO_MEM;
     }
     struct hl_block *rest = malloc(sizeof *rest);
     if (rest == NULL) {
         return HL_ERR_NO_MEM;
     }
-    b->taken -= n->len - len;
-    cut(n, rest, off + len); /* n stays where it is in its tree: that one is by offset */
-    if (rest->after != NULL && !rest->after->taken) {
-        absorb(b, rest, rest->after);
+    b->taken += len - n->len; /* modulo */
+    join_behind(b, n);        /* n stays where it is in the hash: that one is by offset */
+    if (n->len > len) {
+        cut(n, rest, off + len);
+        enter_free(b, rest);
+    } else {
+        free(rest);
     }
-    enter(b, rest);
     return 0;
 }
 
-/* Counts the blocks of a tree; false in *ok when one is out of place. */
-static size_t count(const struct hl_block *n, bool taken, bool *ok)
+/* ---- for tests ---- */
+
+/* Blocks of a tree with those that hang behind them; false in *ok when one is out of place. */
+static size_t count_free(const struct hl_block *n, bool *ok)
 {
     if (n == NULL) {
         return 0;
     }
     const struct hl_block *l = n->left, *r = n->right;
-    *ok = *ok && n->taken == taken && (l == NULL || (less(l, n) && above(n, l))) &&
-          (r == NULL || (less(n, r) && above(n, r)));
-    return 1 + count(l, taken, ok) + count(r, taken, ok);
+    *ok = *ok && n->front == NULL && (l == NULL || (l->len < n->len && above(n, l))) &&
+          (r == NULL || (r->len > n->len && above(n, r)));
+    size_t same = 1;
+    for (const struct hl_block *k = n; k->behind != NULL; k = k->behind, same++) {
+        *ok = *ok && k->behind->front == k && k->behind->len == n->len;
+    }
+    return same + count_free(l, ok) + count_free(r, ok);
 }
 
 bool hl_blocks_sane(const struct hl_blocks *b)
 {
-    bool ok = true;
-    size_t in_trees = count(b->by_off, true, &ok) + count(b->by_len, false, &ok);
-    const struct hl_block *n = b->by_off != NULL ? b->by_off : b->by_len;
-    while (n->before != NULL) {
-        n = n->before;
-    }
-    size_t at = b->first, taken = 0, in_list = 0;
-    for (bool was_free = false; n != NULL; was_free = !n->taken, n = n->after) {
+    bool ok = true, was_free = false;
+    size_t in_tree = count_free(b->by_len, &ok), at = b->first, taken = 0, n_taken = 0, n_free = 0;
+    for (const struct hl_block *n = b->lowest; n != NULL; was_free = !n->taken, n = n->after) {
         ok = ok && n->off == at && n->len > 0 && n->len % b->granule == 0 && (n->taken || !was_free) &&
-             (n->after == NULL || n->after->before == n);
+             (n->after == NULL || n->after->before == n) && (!n->taken || taken_at(b, at) == n);
         at += n->len;
         taken += n->taken ? n->len : 0;
-        in_list++;
+        n_taken += n->taken;
+        n_free += !n->taken;
     }
-    return ok && at == b->first + b->len && taken == b->taken && in_list == in_trees;
+    return ok && at == b->first + b->len && taken == b->taken && n_taken == b->count && n_free == in_tree;
 }

@@ -1,5 +1,6 @@
 /* Inside the module: which parts of a range of bytes are taken. Keeps its records outside the range and never
- * looks at it; offsets depend on nothing but the sequence of calls. Not locked: the caller does. */
+ * looks at it; offsets depend on nothing but the sequence of calls. The work of a call depends on how many
+ * lengths free blocks have, not on the number of blocks. Not locked: the caller does. */
 #ifndef HL_BLOCKS_H
 #define HL_BLOCKS_H
 
@@ -10,10 +11,13 @@ struct hl_block;
 
 struct hl_blocks {
     size_t granule;          /* power of two: offsets and lengths are multiples of it */
-    struct hl_block *by_off; /* taken blocks: tree by offset */
-    struct hl_block *by_len; /* free blocks: tree by (length, offset) */
-    size_t first;            /* offset of the range's first byte */
-    size_t len, taken;       /* bytes of the range, bytes of taken blocks */
+    struct hl_block *lowest; /* by address: its record is never given back */
+    struct hl_block
+        *by_len; /* free blocks: tree by length, and one behind the other where that is the same */
+    struct hl_block **by_off; /* taken blocks: hash by offset */
+    size_t slots, count;      /* of the hash (a power of two), and blocks in it */
+    size_t first;             /* offset of the range's first byte */
+    size_t len, taken;        /* bytes of the range, bytes of taken blocks */
 };
 
 /* A free range of `len` bytes, a multiple of `granule`, that begins at offset 0. Returns 0 or HL_ERR_NO_MEM
@@ -24,8 +28,8 @@ int hl_blocks_init(struct hl_blocks *b, size_t len, size_t granule);
 int hl_blocks_init_at(struct hl_blocks *b, size_t first, size_t len, size_t granule);
 void hl_blocks_fini(struct hl_blocks *b);
 
-/* Takes the smallest free block that holds `len` bytes (the lowest of equals); *off is a multiple of `align`
- * (power of two). Returns 0, or HL_ERR_NO_MEM (silent) and changes nothing. */
+/* Takes a free block of the least length that holds `len` bytes; *off is a multiple of `align` (power of
+ * two). Returns 0, or HL_ERR_NO_MEM (silent) and changes nothing. */
 int hl_blocks_take(struct hl_blocks *b, size_t len, size_t align, size_t *off);
 
 /* Makes the taken block at `off` longer or shorter, where it is. Returns 0, or HL_ERR_NO_MEM (silent, nothing

@@ -205,7 +205,8 @@ static struct counts measure_once(void (*before)(void), void (*fn)(void))
 }
 
 /* The cheapest of several runs is the steady state. */
-static struct counts measure(void (*before)(void), void (*fn)(void), void (*settle)(void))
+static __attribute__((unused)) struct counts measure(void (*before)(void), void (*fn)(void),
+                                                     void (*settle)(void))
 {
     struct counts least = {.total = STEPS_MAX * 2};
     for (int i = 0; i < 20; i++) {
@@ -288,7 +289,7 @@ static pid_t trace_fork(void)
 }
 
 /* Before the first `show`; everything that is loaded when needed was needed once. */
-static void trace_begin(void (*settle)(void))
+static __attribute__((unused)) void trace_begin(void (*settle)(void))
 {
     const char *names[3] = {"pthread_mutex_lock", "pthread_spin_lock", "pthread_mutex_trylock"};
     for (int i = 0; i < 3; i++) {

@@ -52,27 +52,24 @@ struct taken {
     size_t off, len;
 };
 
-/* What best fit must answer, by looking at every byte. */
-static bool model_take(char *map, size_t len, size_t *off)
+/* Does best fit answer `rc` and `off`? By looking at every byte: a free run of the least length that does, or
+ * none. */
+static bool model_takes(char *map, size_t len, int rc, size_t off)
 {
-    size_t best = SIZE_MAX, best_off = 0;
+    size_t best = SIZE_MAX, its = 0;
     for (size_t at = 0; at < RANGE;) {
         size_t end = at;
         while (end < RANGE && map[end] == map[at]) {
             end++;
         }
-        if (map[at] == 0 && end - at >= len && end - at < best) {
-            best = end - at;
-            best_off = at;
+        if (map[at] == 0 && end - at >= len) {
+            best = hl_min_size(best, end - at);
+            its = at == off ? end - at : its;
         }
         at = end;
     }
-    if (best == SIZE_MAX) {
-        return false;
-    }
-    memset(map + best_off, 1, len);
-    *off = best_off;
-    return true;
+    memset(rc == 0 ? map + off : map, 1, rc == 0 ? len : 0);
+    return best == SIZE_MAX ? rc == HL_ERR_NO_MEM : rc == 0 && its == best;
 }
 
 /* A block of the map becomes longer or shorter in its place, if it can. */
@@ -103,29 +100,32 @@ START_TEST(blocks_follow_best_fit)
 {
     static char map[RANGE];
     static struct taken taken[RANGE];
-    struct hl_blocks b;
+    struct hl_blocks b, same; /* the same calls: the same offsets */
     size_t count = 0, first = 8 * (size_t)_i;
     ck_assert_int_eq(hl_blocks_init_at(&b, first, RANGE, 8), 0);
+    ck_assert_int_eq(hl_blocks_init_at(&same, first, RANGE, 8), 0);
     for (int step = 0; step < 20000; step++) {
         uint64_t r = next(&seed);
         size_t len = (r >> 8) % (r % 7 == 0 ? 600 : 60) + 1, i = count > 0 ? (r >> 32) % count : 0;
         if (r % 6 < 3) {
-            size_t off = 0, want = 0;
-            bool fits = model_take(map, hl_round_up(len, 8), &want);
+            size_t off = 0, other = 0;
             int rc = hl_blocks_take(&b, len, 8, &off);
-            ck_assert_int_eq(rc, fits ? 0 : HL_ERR_NO_MEM);
-            if (fits) {
-                ck_assert_uint_eq(off, first + want);
-                taken[count++] = (struct taken){want, hl_round_up(len, 8)};
+            ck_assert_int_eq(hl_blocks_take(&same, len, 8, &other), rc);
+            ck_assert_uint_eq(off, other);
+            ck_assert(model_takes(map, hl_round_up(len, 8), rc, off - first));
+            if (rc == 0) {
+                taken[count++] = (struct taken){off - first, hl_round_up(len, 8)};
             }
         } else if (count > 0 && r % 6 == 3) {
             bool fits = model_resize(map, &taken[i], hl_round_up(len, 8));
             ck_assert_int_eq(hl_blocks_resize(&b, first + taken[i].off, len), fits ? 0 : HL_ERR_NO_MEM);
             taken[i].len = fits ? hl_round_up(len, 8) : taken[i].len;
+            (void)hl_blocks_resize(&same, first + taken[i].off, len);
         } else if (count > 0) {
             ck_assert_uint_eq(hl_blocks_len_at(&b, first + taken[i].off), taken[i].len);
             memset(map + taken[i].off, 0, taken[i].len);
             hl_blocks_give(&b, first + taken[i].off);
+            hl_blocks_give(&same, first + taken[i].off);
             taken[i] = taken[--count];
         }
         ck_assert(hl_blocks_sane(&b));
@@ -134,6 +134,7 @@ START_TEST(blocks_follow_best_fit)
     ck_assert_uint_eq(hl_blocks_len_at(&b, first + 4), 0);
     ck_assert_int_eq(hl_blocks_take(&b, SIZE_MAX, 8, &first), HL_ERR_NO_MEM);
     hl_blocks_fini(&b);
+    hl_blocks_fini(&same);
 }
 END_TEST
 
