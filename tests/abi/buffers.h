@@ -189,10 +189,15 @@ static void give_counts(MPI_Count count)
     }
 }
 
-static void give_rest(const struct row *r, int number)
+/* Of the calls of groups there are those within one and those from one to another, whose first rank is root.
+ */
+static void give_rest(const struct row *r, int number, bool to_other)
 {
     given.root = number % size;
-    given.comm = r->kind == NEIGHBOR ? ring : whole;
+    given.comm = to_other ? across : r->kind == NEIGHBOR ? ring : whole;
+    if (to_other) {
+        given.root = me == 0 ? MPI_ROOT : me % 2 == 0 ? MPI_PROC_NULL : 0;
+    }
     given.dest = (me + 1) % size;
     given.source = (me + size - 1) % size;
 }
@@ -209,17 +214,21 @@ static void say(const struct row *r, int mode, int where, const char *more)
              shape != 0 ? " with holes" : "", (mode & IN_ABSOLUTE) != 0 ? ", MPI_BOTTOM is read" : "",
              (mode & OUT_ABSOLUTE) != 0 ? ", MPI_BOTTOM is written" : "",
              (mode & STAY) != 0 ? ", in place" : "", r->kind == RMA ? ", window " : "",
-             r->kind == RMA ? kinds[where] : "", more);
+             r->kind == RMA                  ? kinds[where]
+             : r->kind == COLL && where == 1 ? ", to another group"
+                                             : "",
+             more);
     now = text;
 }
 
-static bool has_mode(const struct row *r, int mode)
+static bool has_mode(const struct row *r, int mode, int where)
 {
     int both = IN_ABSOLUTE | OUT_ABSOLUTE,
         has = ((r->flags & READS) != 0 ? IN_ABSOLUTE : 0) | ((r->flags & WRITES) != 0 ? OUT_ABSOLUTE : 0);
     bool one = (r->flags & ONE_TYPE) != 0;
 
-    if ((mode & both & ~has) != 0 || ((mode & STAY) != 0 && (r->flags & STAYS) == 0)) {
+    if ((mode & both & ~has) != 0 ||
+        ((mode & STAY) != 0 && ((r->flags & STAYS) == 0 || (r->kind == COLL && where == 1)))) {
         return false;
     }
     return !one || ((mode & both) != both && ((mode & STAY) == 0 || (mode & IN_ABSOLUTE) == 0));
@@ -231,7 +240,7 @@ static void play_mode(const struct row *r, int mode, int where, int number)
     long changed = 0, all = 0;
 
     say(r, mode, where, "");
-    give_rest(r, number);
+    give_rest(r, number, r->kind == COLL && where == 1);
     give_buffers(r, mode);
     given.op = ops[number % 2];
     for (int i = 0; i < AREAS; i++) {
@@ -255,7 +264,8 @@ static void play_mode(const struct row *r, int mode, int where, int number)
 
 static void play_row(const struct row *r, int number, MPI_Count count, int times)
 {
-    int ways = r->kind == RMA ? FLAVORS : r->kind == FILES || r->kind == SHARED ? 2 : 1;
+    bool can_cross = r->kind == COLL && across != MPI_COMM_NULL && strcasestr(r->name, "scan") == NULL;
+    int ways = r->kind == RMA ? FLAVORS : r->kind == FILES || r->kind == SHARED || can_cross ? 2 : 1;
 
     if (r->kind == WORD) {
         return; /* predefined types only */
@@ -267,7 +277,7 @@ static void play_row(const struct row *r, int number, MPI_Count count, int times
             for (int mode = 0; mode < MODES; mode++) {
                 int n = (mode & (IN_ABSOLUTE | OUT_ABSOLUTE)) != 0 ? times : 1;
                 /* What is compared with comes first: the modes are in that order but for those in place. */
-                for (int i = 0; i < n && has_mode(r, mode); i++) {
+                for (int i = 0; i < n && has_mode(r, mode, where); i++) {
                     play_mode(r, mode, where, number);
                 }
             }
@@ -279,7 +289,7 @@ static void give_nothing(const struct row *r, int number, MPI_Count count)
 {
     shape = 0;
     give_counts(count);
-    give_rest(r, number);
+    give_rest(r, number, false);
     given.in = given.out = (struct buffer){NULL, MPI_INT};
     given.one = given.there = MPI_INT;
     given.op = MPI_SUM;
@@ -316,6 +326,18 @@ static void play_nobody(const struct row *r, int number)
     }
 }
 
+static void open_across(void)
+{
+    MPI_Comm mine;
+
+    across = MPI_COMM_NULL;
+    if (size % 2 == 0) {
+        MPI_Comm_split(whole, me % 2, me, &mine);
+        MPI_Intercomm_create(mine, 0, whole, me % 2 == 0 ? 1 : 0, TAG, &across);
+        MPI_Comm_free(&mine);
+    }
+}
+
 static void start(void)
 {
     int one = 1, none = 0, all;
@@ -337,6 +359,7 @@ static void start(void)
     MPI_Comm_dup(MPI_COMM_WORLD, &whole);
     MPI_Cart_create(MPI_COMM_WORLD, 1, &all, &one, 0, &ring);
     MPI_Cart_create(MPI_COMM_SELF, 1, &one, &none, 0, &alone);
+    open_across();
     MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0);
     make_types();
     for (int i = 0; i < FLAVORS; i++) {
@@ -364,6 +387,9 @@ static void stop(void)
     }
     MPI_Buffer_detach(&none, &bytes);
     MPI_Comm_free(&alone);
+    if (across != MPI_COMM_NULL) {
+        MPI_Comm_free(&across);
+    }
     MPI_Comm_free(&ring);
     MPI_Comm_free(&whole);
     for (int i = 0; i < AREAS; i++) {

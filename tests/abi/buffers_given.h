@@ -98,6 +98,7 @@ static char *was[AREAS + 1]; /* the same after a call with ordinary buffers, and
 static int blocks, shape, extent;
 static MPI_Datatype layout[2], absolute[2][2]; /* [shape], [shape][IN or OUT] */
 static MPI_Comm whole, ring, alone;            /* alone: neighbours are nobody */
+static MPI_Comm across;                        /* even ranks and odd ones, as many; null: there are not */
 static MPI_Op ops[2];
 static const char *now = "the start";
 
