@@ -200,7 +200,7 @@ void *hl_sched_room(struct hl_sched *s, int64_t count, struct hl_type *type)
     int64_t last = (count - 1) * hl_type_extent(type);
     int64_t low = type->true_lb + (last < 0 ? last : 0);
     int64_t high = type->true_ub + (last > 0 ? last : 0);
-    return (char *)hl_sched_bytes(s, (size_t)(high - low)) - low;
+    return hl_type_at(hl_sched_bytes(s, (size_t)(high - low)), -low);
 }
 
 void hl_sched_widen(struct hl_sched *s, int64_t n)

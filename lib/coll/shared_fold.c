@@ -26,8 +26,8 @@ void hl_fold_open(struct hl_fold *f, struct hl_shared_call *x, int64_t count, vo
         f->dead = true;
         return;
     }
-    f->acc = (char *)f->memory - low;
-    f->tmp = (char *)f->acc + span;
+    f->acc = hl_type_at(f->memory, -low);
+    f->tmp = hl_type_at(f->acc, (int64_t)span);
 }
 
 void hl_fold_close(struct hl_fold *f)

@@ -68,7 +68,7 @@ HL_INLINE int64_t hl_shared_piece(const struct hl_shared_call *x)
 /* The element `at` of a buffer of the call. */
 HL_INLINE void *hl_shared_element(const struct hl_shared_call *x, const void *buf, int64_t at)
 {
-    return (char *)(uintptr_t)buf + at * hl_type_extent(x->c->recv.type);
+    return hl_type_at(buf, at * hl_type_extent(x->c->recv.type));
 }
 
 #endif

@@ -28,7 +28,7 @@ static struct hl_walk_frame *push(struct hl_type_cursor *c, const struct hl_loop
 {
     struct hl_walk_frame *f = &c->frames[c->depth++];
 
-    *f = (struct hl_walk_frame){l, base + l->off, 0, 0};
+    *f = (struct hl_walk_frame){l, hl_type_at(base, l->off), 0, 0};
     return f;
 }
 
@@ -124,11 +124,11 @@ bool hl_type_cursor_fill(struct hl_type_cursor *c)
         }
         int64_t flat = flat_units(c, c->root);
         if (flat > 0) {
-            set_run(c, c->next + c->root->off, flat, c->extent, c->count);
+            set_run(c, hl_type_at(c->next, c->root->off), flat, c->extent, c->count);
             c->count = 0;
         } else {
             push(c, c->root, c->next);
-            c->next += c->extent;
+            c->next = hl_type_at(c->next, c->extent);
             c->count--;
         }
     }

@@ -261,6 +261,13 @@ bool hl_type_cursor_run(struct hl_type_cursor *c, struct hl_run *run);
 int64_t hl_type_cursor_zip(struct hl_type_cursor *a, struct hl_type_cursor *b, int64_t max, char **at_a,
                            char **at_b);
 
+/* The byte `off` behind an address to use with a type: where displacements are absolute, neither address nor
+ * offset alone lies in an object, and they may sum up past 2^64, as C's pointers must not. */
+HL_INLINE char *hl_type_at(const void *buf, int64_t off)
+{
+    return (char *)((uintptr_t)buf + (uintptr_t)off);
+}
+
 /* Is there no buffer where one must be? NULL is MPI_BOTTOM, and right for data at absolute addresses: not
  * those of a predefined type, nor those of a dense one that is not empty, which are where the buffer begins.
  */
@@ -276,7 +283,7 @@ HL_INLINE bool hl_type_block(const struct hl_type *t, int64_t count, const void 
         return true;
     }
     if (count == 1 && t->block) {
-        *start = (char *)(uintptr_t)buf + t->true_lb;
+        *start = hl_type_at(buf, t->true_lb);
         return true;
     }
     return false;
