@@ -167,8 +167,8 @@ static void tell_ranks(struct hl_rx_host *host)
 void hl_rx_told_gone(int rank)
 {
     if (!hl_rx_is_dead(rank)) {
-        hl_log(HL_LOG_WARN, "%s %d counts this one as dead, because it was silent for too long",
-               hl_log_unit(), rank);
+        hl_log(HL_LOG_WARN, "%s %d counts this %s as dead, because it was silent for too long", hl_log_unit(),
+               rank, hl_log_unit());
         hl_rx_bury(rank);
     }
 }
