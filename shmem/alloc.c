@@ -39,6 +39,7 @@ int hl_alloc_open(void)
     for (int i = 0; rc == 0 && i < hl_heap.count; i++) {
         const struct hl_heap_part *p = &hl_heap.parts[i];
         rc = hl_blocks_init_at(&blocks[i], p->off, p->len, HL_MEM_ALIGN);
+        hl_mem_dump(p->piece.seg, 0);
         told_full[i] = false;
     }
     hl_mutex_unlock(&lock);
@@ -178,11 +179,21 @@ static void tell_full(int part, size_t size, const char *func)
     }
 }
 
+/* A block ends at offset `end`: core files hold the heap up to there. */
+static void note_used(int part, uint64_t end) HL_REQUIRES(lock)
+{
+    const struct hl_heap_part *p = &hl_heap.parts[part];
+    hl_mem_dump(p->piece.seg, p->piece.off + (end - p->off));
+}
+
 static uint64_t take(int part, size_t align, size_t size, const char *func)
 {
     size_t off = 0;
     hl_mutex_lock(&lock);
     int rc = hl_blocks_take(&blocks[part], size, hl_max_size(align, HL_MEM_ALIGN), &off);
+    if (rc == 0) {
+        note_used(part, off + size);
+    }
     hl_mutex_unlock(&lock);
     if (rc != 0) {
         tell_full(part, size, func);
@@ -315,6 +326,9 @@ static uint64_t resize(int part, uint64_t old, size_t len, size_t size, const ch
 {
     hl_mutex_lock(&lock);
     int rc = hl_blocks_resize(&blocks[part], old, size);
+    if (rc == 0) {
+        note_used(part, old + size);
+    }
     hl_mutex_unlock(&lock);
     uint64_t off = rc == 0 ? old : take(part, WORD, size, func);
     if (off != NOTHING && off != old) {

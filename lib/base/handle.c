@@ -1,12 +1,11 @@
 /* One reserved range, places handed out in order, freed places reused oldest first. */
 #include "handle.h"
 
-#include "util.h"
+#include "range.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* All set once under lock before the first handle exists; read-only afterwards, but in a forked child. */
 char *hl_handle_base = (char *)1;
@@ -14,29 +13,20 @@ size_t hl_handle_range;
 uintptr_t hl_handle_mask;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct hl_range range;                   /* guarded by lock */
 static size_t used;                             /* bytes handed out at least once; guarded by lock */
 static struct hl_handle *free_head, *free_tail; /* guarded by lock */
 
-/* Address space only: 32 million objects, fewer where the process may not have that much. Twice the size is
- * asked for, and what stands around the aligned part is given back. */
+/* Address space: 32 million objects, fewer where the process may not have that much. */
 static bool reserve(void)
 {
-    for (size_t len = hl_address_share((size_t)16 << 30); len >= (size_t)1 << 20; len /= 2) {
-        char *p =
-            mmap(NULL, 2 * len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (p != MAP_FAILED) {
-            size_t before = -(uintptr_t)p & (len - 1);
-            if (before != 0) {
-                munmap(p, before);
-            }
-            munmap(p + before + len, len - before);
-            hl_handle_base = p + before;
-            hl_handle_range = len;
-            hl_handle_mask = ~(uintptr_t)(len - 1) | (HL_HANDLE_SIZE - 1);
-            return true;
-        }
+    if (!hl_range_reserve(&range, (size_t)16 << 30, (size_t)1 << 20, true)) {
+        return false;
     }
-    return false;
+    hl_handle_base = range.base;
+    hl_handle_range = range.len;
+    hl_handle_mask = ~(uintptr_t)(range.len - 1) | (HL_HANDLE_SIZE - 1);
+    return true;
 }
 
 static struct hl_handle *take_place(void)
@@ -49,7 +39,7 @@ static struct hl_handle *take_place(void)
     if (hl_handle_range == 0 && !reserve()) {
         return NULL;
     }
-    if (used == hl_handle_range) {
+    if (!hl_range_reach(&range, used + HL_HANDLE_SIZE)) {
         return NULL;
     }
     h = (struct hl_handle *)(void *)(hl_handle_base + used);

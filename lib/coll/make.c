@@ -158,7 +158,7 @@ failed:
 /* What a rank tells the others in a split. */
 struct vote {
     int32_t color, key;
-    int32_t err;         /* what is wrong with this rank's call */
+    int64_t err;         /* what is wrong with this rank's call; wide, so that no gap is sent */
     uint64_t ctx, local; /* count if it becomes rank 0 */
 };
 

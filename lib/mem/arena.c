@@ -61,6 +61,7 @@ static int make(const struct hl_arena_key *key, struct hl_arena **out) HL_REQUIR
     if (rc != 0) {
         goto drop_record;
     }
+    hl_mem_dump(seg, 0);
     seg->arena = a;
     a->seg = seg;
     a->key = *key;
@@ -209,6 +210,7 @@ int hl_arena_cut(size_t len, size_t align, bool populate, const struct hl_arena_
     }
     a->living++;
     size_t got = hl_arena_len_at(a->seg, off);
+    hl_mem_dump(a->seg, off + got);
     bool fresh = settle(a, off, got);
     populate = is_huge(key) ? fresh : populate || key->policy == HL_MEM_BIND;
     rc = populate ? hl_seg_populate(a->seg, off, got) : 0;

@@ -42,9 +42,10 @@ struct hl_seg {
     struct hl_arena *arena; /* pieces of many owners share it, it never dies; NULL: one piece */
     bool reserved;          /* lies in a range that its owner reserved, and leaves it reserved */
     bool lazy;              /* pages come when they are touched, nothing was promised of them */
-    uint64_t key;           /* fab's: registration key; written in its born callback */
-    void *mr;               /* fab's: registration; written in its born callback */
-    bool pinned; /* fab's: a NIC keeps its pages, so none are given back; written in its born callback */
+    size_t dumped; /* bytes from its begin on that core files hold: mem's or the owner's, under his lock */
+    uint64_t key;  /* fab's: registration key; written in its born callback */
+    void *mr;      /* fab's: registration; written in its born callback */
+    bool pinned;   /* fab's: a NIC keeps its pages, so none are given back; written in its born callback */
 };
 
 struct hl_piece {
@@ -117,6 +118,12 @@ void hl_mem_report_mute(void);
 /* Gives a piece back. Nobody, peers included, may touch it any more. A segment of its own dies here. Any
  * thread. */
 void hl_mem_free(const struct hl_piece *piece);
+
+/* For the owner of a segment that he hands out from its begin on: core files hold no more than what these
+ * calls have named, which is at most doubled. Else they hold all of it, and the kernel takes memory for what
+ * was never touched in order to write it. A first call with `end` 0 leaves all out. Any thread, one at a time
+ * for a segment. */
+void hl_mem_dump(struct hl_seg *seg, size_t end);
 
 /* Gives the pages that lie wholly in bytes [off, off + len) of the piece, which its owner does not need now,
  * back to the system, when they came by touch and no NIC keeps them: true then, and they read as zeroes. */

@@ -72,6 +72,8 @@ static int make_file(struct hl_seg *seg)
     return 0;
 }
 
+#define DUMP_GRAIN ((size_t)256 << 10) /* a multiple of all base pages */
+
 /* The flags of a range that is reserved but not usable. */
 #define RESERVED (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
@@ -98,6 +100,20 @@ int hl_mem_reserve(size_t len, size_t align, char **out)
 void hl_mem_unreserve(char *base, size_t len)
 {
     hl_sys.munmap(base, len);
+}
+
+/* Twice as much each time: system calls are few, and so are mappings. */
+void hl_mem_dump(struct hl_seg *seg, size_t end)
+{
+    if (end == 0) {
+        hl_sys.madvise(seg->base, seg->len, MADV_DONTDUMP);
+        seg->dumped = 0;
+    } else if (end > seg->dumped) {
+        size_t grain = hl_max_size(seg->page, DUMP_GRAIN);
+        size_t now = hl_min_size(hl_round_up(hl_max_size(end, 2 * seg->dumped), grain), seg->len);
+        hl_sys.madvise(seg->base + seg->dumped, now - seg->dumped, MADV_DODUMP);
+        seg->dumped = now;
+    }
 }
 
 /* What was mapped goes; in a reserved range no hole may stay, into which anybody's memory could come. */
@@ -132,6 +148,7 @@ static int map_file(struct hl_seg *seg, size_t align)
         return rc;
     }
     seg->base = base;
+    seg->dumped = seg->len;
     return 0;
 }
 
@@ -145,6 +162,7 @@ int hl_mem_map_peer(int fd, size_t len, void *at, char **base)
     int rc = map_file(&seg, hl_max_size(page_of(fd), HL_MEM_SEG_ALIGN));
     if (rc == 0) {
         *base = seg.base;
+        hl_mem_dump(&seg, 0); /* it is in the core files of its owner */
     }
     return rc;
 }

@@ -4,13 +4,12 @@
 #include "cs.h"
 #include "lock.h"
 #include "pool.h"
+#include "range.h"
 #include "thread.h"
-#include "util.h"
 
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define BATCH 32
 #define CACHE_MAX (2 * BATCH)
@@ -29,6 +28,7 @@ static struct hl_req_cache
     shared; /* in place of all of them where threads have one pool (cs.h); in its section */
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
+static struct hl_range range HL_GUARDED_BY(lock);
 static struct hl_req *pool HL_GUARDED_BY(lock);
 static size_t used HL_GUARDED_BY(lock); /* bytes handed out at least once */
 static bool have_key HL_GUARDED_BY(lock);
@@ -65,16 +65,12 @@ static bool reserve(void) HL_REQUIRES(lock)
     if (hl_req_base != NULL) {
         return true;
     }
-    size_t len = hl_address_share(RANGE_MOST);
-    void *p = MAP_FAILED;
-    for (; p == MAP_FAILED && len >= RANGE_LEAST; len /= 2) {
-        p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        hl_req_range = p != MAP_FAILED ? len : 0;
-    }
-    if (p == MAP_FAILED) {
+    if (!hl_range_reserve(&range, RANGE_MOST, RANGE_LEAST, false) ||
+        !hl_range_reach(&range, STATICS * sizeof(struct hl_req))) {
         return false;
     }
-    hl_req_base = p;
+    hl_req_base = range.base;
+    hl_req_range = range.len;
     make_static(0, MPI_ANY_SOURCE, MPI_ANY_TAG);
     make_static(1, MPI_PROC_NULL, MPI_ANY_TAG);
     used = STATICS * sizeof(struct hl_req);
@@ -108,7 +104,7 @@ static HL_COLD bool refill(struct hl_req_cache *c)
         c->count++;
     }
     if (c->count == 0 && reserve()) {
-        while (c->count < BATCH && used < hl_req_range) {
+        while (c->count < BATCH && hl_range_reach(&range, used + sizeof(struct hl_req))) {
             struct hl_req *r = (struct hl_req *)(void *)(hl_req_base + used);
             used += sizeof(*r);
             r->next = c->head;

@@ -5,10 +5,14 @@
 #include "copy.h"
 #include "err.h"
 #include "handle.h"
+#include "range.h"
 #include "turn.h"
 #include "util.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 START_TEST(an_error_keeps_the_words_of_who_said_it)
 {
@@ -23,6 +27,37 @@ START_TEST(an_error_keeps_the_words_of_who_said_it)
 }
 END_TEST
 
+/* Asked from the kernel, without a fault. */
+static bool is_writable(char *at)
+{
+    int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    ck_assert_int_ge(zero, 0);
+    bool writable = read(zero, at, 1) == 1;
+    close(zero);
+    return writable;
+}
+
+START_TEST(ranges_grow_from_their_begin)
+{
+    const size_t most = (size_t)64 << 20;
+    struct hl_range r = {0};
+    ck_assert(hl_range_reserve(&r, most, most, true));
+    ck_assert_uint_eq((uintptr_t)r.base % most, 0);
+    ck_assert(!is_writable(r.base));
+    for (size_t end = 1; end <= most; end += end / 2 + 1) {
+        ck_assert(hl_range_reach(&r, end));
+        ck_assert(is_writable(r.base + end - 1));
+        ck_assert_uint_le(r.open, end < ((size_t)512 << 10) ? (size_t)512 << 10 : 2 * end);
+        ck_assert(r.open == r.len || !is_writable(r.base + r.open));
+        ck_assert_int_eq(r.base[r.len - 1], 0);
+    }
+    ck_assert(hl_range_reach(&r, most));
+    ck_assert(is_writable(r.base + most - 1));
+    ck_assert(!hl_range_reach(&r, most + 1));
+    munmap(r.base, r.len);
+}
+END_TEST
+
 START_TEST(handles_of_any_bit_pattern_are_judged)
 {
     void *a = hl_handle_new(HL_KIND_COMM);
@@ -32,6 +67,8 @@ START_TEST(handles_of_any_bit_pattern_are_judged)
     ck_assert_ptr_null(hl_handle_get(NULL, HL_KIND_COMM));
     ck_assert_ptr_null(hl_handle_get((void *)0x101, HL_KIND_COMM));
     ck_assert_ptr_null(hl_handle_get((void *)~(uintptr_t)0, HL_KIND_COMM));
+    /* In what is only reserved. */
+    ck_assert_ptr_null(hl_handle_get(hl_handle_base + hl_handle_range - HL_HANDLE_SIZE, HL_KIND_COMM));
     hl_handle_free(a);
     ck_assert_ptr_null(hl_handle_get(a, HL_KIND_COMM));
 }
@@ -179,6 +216,7 @@ static Suite *base_suite(void)
     TCase *c = tcase_create("base");
     tcase_add_test(c, an_error_keeps_the_words_of_who_said_it);
     tcase_add_test(c, handles_of_any_bit_pattern_are_judged);
+    tcase_add_test(c, ranges_grow_from_their_begin);
     tcase_add_test(c, the_place_freed_longest_ago_is_reused_first);
     tcase_add_test(c, a_copy_past_the_caches_is_a_copy);
     tcase_add_test(c, copies_go_past_the_caches_after_two_slow_ones_and_come_back);
