@@ -305,6 +305,19 @@ const char *hl_fab_usable(void)
     return offers;
 }
 
+bool hl_fab_has(const char *provider)
+{
+    struct fi_info *list = NULL;
+    bool found = false;
+    if (hl_fab_lib.getinfo(FI_VERSION(1, 17), NULL, NULL, FI_PROV_ATTR_ONLY, NULL, &list) == 0) {
+        for (const struct fi_info *i = list; i != NULL; i = i->next) {
+            found = found || strcmp(i->fabric_attr->prov_name, provider) == 0;
+        }
+        hl_fab_lib.freeinfo(list);
+    }
+    return found;
+}
+
 const char *hl_fab_strerror(int code)
 {
     return hl_fab_lib.strerror != NULL ? hl_fab_lib.strerror(code < 0 ? -code : code) : "unknown error";

@@ -51,6 +51,9 @@ const char *hl_fab_why(void);
 /* The providers that could have been taken, best first, with commas between. Empty before hl_fab_open. */
 const char *hl_fab_usable(void);
 
+/* Does libfabric list a provider of that name, whatever it can do? After hl_fab_open. */
+bool hl_fab_has(const char *provider);
+
 /* Words for a provider's error number (positive or negative). */
 const char *hl_fab_strerror(int code);
 

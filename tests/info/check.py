@@ -6,6 +6,7 @@ usage: check.py PROGRAM MPIEXEC SOURCE_ROOT CAGE
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -46,8 +47,8 @@ class Report:
         expect(f"{what}: exit code", self.code == (1 if broken else 0) and self.parsed["broken"] == broken, self.code)
 
 
-def machine(folder, **files):
-    """A folder with the kernel's files; names have : for /. Those not named are a healthy machine's."""
+def machine(folder, without="", **files):
+    """A folder with the kernel's files; names have : for /. Those not named are a healthy machine's. `without`: a folder of it."""
     pool = "sys:kernel:mm:hugepages:hugepages-2048kB:"
     healthy = {"proc:sys:kernel:yama:ptrace_scope": "0", "proc:sys:vm:max_map_count": "65530", "proc:self:cgroup": "0::/",
                "sys:kernel:mm:transparent_hugepage:enabled": "always [madvise] never",
@@ -60,6 +61,8 @@ def machine(folder, **files):
         if text is not None:
             with open(path, "w", encoding="ascii") as f:
                 f.write(text + "\n")
+    if without:
+        shutil.rmtree(os.path.join(root, *without.split(":")))
     return "--root", root
 
 
@@ -100,8 +103,52 @@ def kernels(folder):
         "a small group", "memory limit", "could be better", "leaves 100 MiB")
     Report(*machine(folder, **{"sys:fs:cgroup:memory.max": str(4 << 30), "sys:fs:cgroup:memory.current": "0"})).says(
         "a large group", "memory limit", "ok", "leaves 4096 MiB")
-    Report(*machine(folder, **{"sys:class:infiniband:mlx5_0:x": "1"}), network=True).says(
-        "a card", "network", "could be better", "mlx5_0", "ibverbs-providers")
+    full = {"sys:kernel:mm:hugepages:hugepages-2048kB:free_hugepages": "0"}
+    Report(*machine(folder, **full), **asked).says("all in use", "huge pages", "could be better", "0 free of 512",
+                                                   write.replace("512", "1024", 1))
+    Report(*machine(folder, without="sys:kernel:mm:hugepages")).says("a kernel without", "huge pages", "ok", "offers none")
+    Report(*machine(folder, without="sys")).says("no /sys", "joined pages", "ok", "/sys is not there")
+    Report(*machine(folder, **{"proc:sys:vm:max_map_count": None, "proc:self:status": "x"})).says(
+        "no such limit", "mappings", "ok", "not told")
+    Report(*machine(folder, **{"proc:sys:kernel:yama:ptrace_scope": "3"})).says(
+        "until the next boot", "peers' memory", "could be better", "ptrace_scope is 3", "sysctl.d")
+    small = {"sys:fs:cgroup:memory.max": str(100 << 20), "sys:fs:cgroup:memory.current": "0"}
+    Report(*machine(folder, **small), SLURM_JOB_ID="1").says("Slurm's", "memory limit", "could be better", "", "srun --mem")
+    inside = machine(folder, **{".dockerenv": "", **small})
+    Report(*inside).says("a container's", "memory limit", "could be better", "", "docker run --memory")
+    Report(*inside, limits=[(resource.RLIMIT_NOFILE, 60)]).says(
+        "a container's", "open files", "broken", "", "docker run --ulimit nofile=1024")
+
+
+def cards(folder):
+    """A card that is not used: the first condition that does not hold is told, and no other."""
+    def tells(what, text, fix, files, not_fix="ibverbs-providers", **env):
+        report = Report(*machine(folder, **files), network=True, **env)
+        report.says(what, "network", "could be better", text, fix)
+        expect(f"{what}: nothing else is advised", not_fix not in report.lines["network"]["fix"], report.lines["network"])
+    port = "sys:class:infiniband:mlx5_0:ports:1:state"
+    verbs = {port: "4: ACTIVE", "sys:class:infiniband_verbs:uverbs0:ibdev": "mlx5_0"}
+    device = {**verbs, "dev:infiniband:uverbs0": ""}
+    tells("no module", "no device of ib_uverbs", "sudo modprobe ib_uverbs", {"sys:class:infiniband:mlx5_0:x": "1"})
+    tells("no cable", "no port is active (port 1: DOWN)", "rdma link", {port: "1: DOWN"})
+    tells("the second one", "the card mlx5_1", "modprobe", {port: "1: DOWN", "sys:class:infiniband:mlx5_1:ports:1:state": "4: ACTIVE"})
+    tells("no device", "/dev/infiniband/uverbs0 is not there", "--device=/dev/infiniband", verbs)
+    tells("no driver", "libibverbs has no driver for it", "ibverbs-providers", {**device, "ibv_devices": "mlx4_0"}, "nothing")
+    tells("a driver", "libfabric", "fi_info", {**device, "ibv_devices": "mlx5_0"})
+    tells("another network", "no provider cxi", "fi_info -l", {"sys:class:cxi:cxi0:x": "1"})
+    tells("named", "because HOTLANE_PROVIDER=tcp;ofi_rxm says so", "unset HOTLANE_PROVIDER", device, HOTLANE_PROVIDER="tcp;ofi_rxm")
+    tells("libfabric's variable", "with FI_PROVIDER=tcp;ofi_rxm", "unset FI_PROVIDER", device, FI_PROVIDER="tcp;ofi_rxm")
+    conf = os.path.join(folder, "named.conf")
+    with open(conf, "w", encoding="ascii") as file:
+        file.write("HOTLANE_PROVIDER=tcp;ofi_rxm\n")
+    tells("named in a file", "because HOTLANE_PROVIDER=", f"sed -i '/^HOTLANE_PROVIDER=/d' {conf}", device, "unset", HOTLANE_CONF=conf)
+    none = Report(*machine(folder), network=True)
+    none.says("no card", "network", "ok", "usable: ")
+    with open(os.path.join(folder, "libfabric.so.1"), "w", encoding="ascii") as file:
+        file.write("no library\n")
+    broken = Report(network=True, LD_LIBRARY_PATH=folder)
+    broken.says("a libfabric that is there", "network", "broken", "cannot be loaded", "ldconfig -p")
+    expect("it is not to be installed", "apt-get" not in broken.lines["network"]["fix"], broken.lines["network"])
 
 
 def kinds(folder):
@@ -119,7 +166,7 @@ def no_such_node():
     report.says("no such node", "memory kinds", "broken", "HOTLANE_FASTMEM_NODES=63: there is no node 63", "unset HOTLANE_FASTMEM_NODES")
 
 
-def process():
+def process(folder):
     for which, value, topic, level, option in (
             (resource.RLIMIT_NOFILE, 60, "open files", "broken", "-n"), (resource.RLIMIT_NOFILE, 200, "open files", "could be better", "-n"),
             (resource.RLIMIT_AS, 400 << 20, "address space", "broken", "-v"),
@@ -129,7 +176,7 @@ def process():
             (resource.RLIMIT_FSIZE, 1 << 20, "file size", "broken", "-f"),
             (resource.RLIMIT_FSIZE, 1 << 30, "file size", "could be better", "-f"),
             (resource.RLIMIT_STACK, 512 << 10, "stack", "could be better", "-s")):
-        Report(limits=[(which, value)]).says(f"ulimit {option}", topic, level, f"(ulimit {option})", "limits.d/hotlane.conf")
+        Report(*machine(folder), limits=[(which, value)]).says(f"ulimit {option}", topic, level, f"(ulimit {option})", "tee -a /etc/security/limits.d/hotlane.conf")
     Report(limits=[(resource.RLIMIT_NOFILE, 4096)]).says("enough", "open files", "ok", "4096")
     for denied, topic, level in (("memfd_create", "shared memory", "broken"), ("process_vm_readv", "peers' memory", "could be better")):
         Report(before=(CAGE, "--deny", denied)).says(f"{denied} is forbidden", topic, level, "Operation not permitted", "docker run")
@@ -156,6 +203,8 @@ def environment():
     Report(OMP_NUM_THREADS=str(cpus)).says("a thread a core", "cores", "ok")
     Report(OMP_NUM_THREADS=str(cpus + 1)).says("too many threads", "cores", "could be better", f"{cpus + 1} threads",
                                                f"export OMP_NUM_THREADS={cpus}")
+    many = Report(OMP_NUM_THREADS=str(cpus + 1)).lines["cores"]
+    expect("a rank that has all CPUs cannot get more", "--bind-to" not in many["fix"], many)
     Report(OMP_NUM_THREADS="many").says("no number", "cores", "could be better", "OMP_NUM_THREADS=many")
     Report(OMP_NUM_THREADS="1,4").says("levels", "cores", "ok", "1 x 1 thread on")
     ranks = (MPIEXEC, "-n", str(cpus + 1))
@@ -181,8 +230,9 @@ def words():
 with tempfile.TemporaryDirectory() as scratch:
     kernels(scratch)
     kinds(scratch)
+    cards(scratch)
+    process(scratch)
 no_such_node()
-process()
 environment()
 words()
 close()

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 void check_say(struct check *c, enum level level, const char *topic, const char *fmt, ...)
 {
@@ -48,6 +49,29 @@ bool check_read(const struct check *c, const char *path, char *out, size_t cap)
         out[strcspn(out, "\n")] = '\0';
     }
     return got;
+}
+
+bool check_has(const struct check *c, const char *path)
+{
+    char whole[PATH_MAX];
+    snprintf(whole, sizeof whole, "%s%s", c->root, path);
+    return access(whole, F_OK) == 0;
+}
+
+bool check_is_contained(const struct check *c)
+{
+    return check_has(c, "/.dockerenv") || check_has(c, "/run/.containerenv");
+}
+
+void check_unset(struct check *c, const void *field)
+{
+    const struct hl_var *v = hl_conf_var_of(field);
+    bool here = strcmp(v->origin, "environment") == 0 || strcmp(v->origin, "default") == 0;
+    if (!here && strncmp(v->origin, "refused", 7) != 0) {
+        check_fix(c, "sed -i '/^%s=/d' %s    # its value stands there", v->name, v->origin);
+    } else {
+        check_fix(c, "unset %s", v->name);
+    }
 }
 
 static void check_variables(struct check *c)

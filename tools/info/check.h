@@ -28,6 +28,19 @@ void check_fix(struct check *c, const char *fmt, ...) HL_PRINTF(2, 3);
 /* Reads the first line of a kernel's file, without its end: false when it cannot be. */
 bool check_read(const struct check *c, const char *path, char *out, size_t cap);
 
+/* Is a file or folder there? */
+bool check_has(const struct check *c, const char *path);
+
+/* Does this process run in a container of docker or podman, by the file that they leave? */
+bool check_is_contained(const struct check *c);
+
+/* How to take back the value of the variable that fills `field` of hl_conf: in the environment, or in its
+ * file. */
+void check_unset(struct check *c, const void *field);
+
+/* A card that is there though a provider without one is taken: says why, or false: there is none. */
+bool check_card(struct check *c);
+
 /* The topics. `ranks`: those of this job on this machine; `cpus`: that they may use, 0: not known. */
 void check_start(struct check *c);
 void check_cores(struct check *c, int ranks, int cpus);

@@ -1,16 +1,20 @@
 /* What the kernel allows this process: limits of resources, and the calls that some sandboxes forbid. */
 #include "check.h"
 
+#include "err.h"
 #include "fab.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,17 +63,29 @@ static void check_limit(struct check *c, const struct limit *l)
               "limited to %" PRIu64 " (ulimit %s), %" PRIu64 " and more are good: %s",
               (uint64_t)have / l->unit, l->option, l->enough / l->unit, l->why);
     bool mine = r.rlim_max == RLIM_INFINITY || r.rlim_max >= l->enough;
+    uint64_t good = l->enough / l->unit;
     if (r.rlim_max != RLIM_INFINITY || l->resource == RLIMIT_NOFILE) {
         snprintf(best, sizeof best, "%" PRIu64, l->enough / l->unit);
     }
     if (mine) {
         check_fix(c, "ulimit -S%s %s    # in the job script", l->option + 1, best);
+    } else if (check_is_contained(c)) {
+        check_fix(c, "docker run --ulimit %s=%" PRIu64, l->conf,
+                  l->resource == RLIMIT_NOFILE ? good : l->enough);
     } else {
         check_fix(c,
-                  "echo '* hard %s %" PRIu64
-                  "' | sudo tee /etc/security/limits.d/hotlane.conf    # log in again",
-                  l->conf, l->enough / l->unit);
+                  "echo '* - %s %" PRIu64
+                  "' | sudo tee -a /etc/security/limits.d/hotlane.conf    # log in again",
+                  l->conf, good);
     }
+}
+
+/* Whom the kernel lets lock memory without limit. */
+static bool may_lock(void)
+{
+    struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[2] = {{0}};
+    return syscall(SYS_capget, &head, data) == 0 && (data[0].effective & 1u << CAP_IPC_LOCK) != 0;
 }
 
 static void check_memlock(struct check *c)
@@ -84,6 +100,8 @@ static void check_memlock(struct check *c)
         check_say(c, CHECK_OK, "locked memory",
                   "%" PRIu64 " KiB (ulimit -l); the network used here locks none",
                   (uint64_t)r.rlim_cur / 1024);
+    } else if (may_lock()) {
+        check_say(c, CHECK_OK, "locked memory", "unlimited, whatever ulimit -l says: CAP_IPC_LOCK");
     } else {
         check_say(c, CHECK_BROKEN, "locked memory",
                   "limited to %" PRIu64 " KiB (ulimit -l): the network card locks the memory it reaches",
@@ -123,6 +141,34 @@ void check_limits(struct check *c)
 
 /* ---- calls that sandboxes forbid ---- */
 
+static bool is_refusal(int e)
+{
+    return e == EPERM || e == EACCES || e == ENOSYS;
+}
+
+/* Has a filter of system calls been set on this process? */
+static bool is_filtered(void)
+{
+    int mode = prctl(PR_GET_SECCOMP);
+    return mode == 2 || (mode < 0 && errno != EINVAL); /* or it refuses this call, too */
+}
+
+static const char *by_filter(int e)
+{
+    return !is_refusal(e)  ? ""
+           : is_filtered() ? " (system calls are filtered: seccomp)"
+                           : " (no filter of system calls is set)";
+}
+
+/* What to do about a call that failed with `e`: `filter` if a filter may have done it. */
+static const char *refusal_fix(int e, const char *filter)
+{
+    return is_refusal(e) && is_filtered() ? filter
+           : e == ENOSYS                  ? "uname -r    # this kernel does not have the call"
+           : is_refusal(e)                ? "dmesg    # what refuses it: a security module, user namespaces"
+                                          : "ulimit -a    # which limit it is";
+}
+
 static void check_shared(struct check *c)
 {
     int fd = memfd_create("hotlane-check", MFD_CLOEXEC);
@@ -132,9 +178,12 @@ static void check_shared(struct check *c)
         check_say(c, CHECK_OK, "shared memory", "by memfd: /dev/shm is not used, whatever its size");
         munmap(at, 4096);
     } else {
-        check_say(c, CHECK_BROKEN, "shared memory", "memfd_create, ftruncate and mmap are needed: %s",
-                  strerror(errno));
-        check_fix(c, "docker run --security-opt seccomp=unconfined    # or a profile that allows them");
+        int e = errno;
+        check_say(c, CHECK_BROKEN, "shared memory", "memfd_create, ftruncate and mmap are needed: %s%s%s",
+                  strerror(e), is_refusal(e) ? "" : hl_err_hint(e), by_filter(e));
+        check_fix(c, "%s",
+                  refusal_fix(
+                      e, "docker run --security-opt seccomp=unconfined    # or a profile that allows them"));
     }
     if (fd >= 0) {
         close(fd);
@@ -170,8 +219,11 @@ static void check_cma(struct check *c)
         check_say(c, CHECK_BETTER, "peers' memory",
                   "cannot be read (process_vm_readv: %s%s%s): large messages are copied twice", strerror(e),
                   yama ? "; kernel.yama.ptrace_scope is " : "", yama ? scope : "");
-        check_fix(c, yama ? "sudo sysctl kernel.yama.ptrace_scope=0"
-                          : "docker run --cap-add=SYS_PTRACE    # in a container");
+        check_fix(c, "%s",
+                  !yama ? refusal_fix(e, "docker run --cap-add=SYS_PTRACE    # or a profile that allows it")
+                  : scope[0] == '3' ? "echo kernel.yama.ptrace_scope=0 | sudo tee "
+                                      "/etc/sysctl.d/99-hotlane.conf    # 3 stays until the next boot"
+                                    : "sudo sysctl kernel.yama.ptrace_scope=0");
     }
 }
 
@@ -180,7 +232,9 @@ static void check_maps(struct check *c)
     char text[32];
     uint64_t most =
         check_read(c, "/proc/sys/vm/max_map_count", text, sizeof text) ? strtoull(text, NULL, 10) : 0;
-    if (most == 0) {
+    if (most == 0 && check_has(c, "/proc/self/status")) {
+        check_say(c, CHECK_OK, "mappings", "not told by this kernel (vm.max_map_count)");
+    } else if (most == 0) {
         check_say(c, CHECK_BETTER, "/proc", "cannot be read: free memory and peers' networks are not known");
         check_fix(c, "mount -t proc proc /proc");
     } else if (most < 65530) {

@@ -5,11 +5,11 @@
 #include "fab.h"
 #include "util.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Threads of OpenMP's outermost level; 0: not said, -1: no number. */
 static long threads_asked(const char **text)
@@ -42,7 +42,8 @@ void check_cores(struct check *c, int ranks, int cpus)
     } else if (threads > own) {
         check_say(c, CHECK_BETTER, "cores", "%ld threads on the %ld CPU%s of a rank: they take turns",
                   threads, own, hl_plural(own));
-        check_fix(c, "export OMP_NUM_THREADS=%ld    # or more CPUs for a rank: mpiexec --bind-to none", own);
+        check_fix(c, "export OMP_NUM_THREADS=%ld%s", own,
+                  own < all ? "    # or more CPUs for a rank: mpiexec --bind-to none" : "");
     } else if (threads * ranks > all) {
         check_say(c, CHECK_BETTER, "cores", "%d rank%s x %ld thread%s on %ld CPU%s: they take turns", ranks,
                   hl_plural(ranks), threads, hl_plural(threads), all, hl_plural(all));
@@ -56,50 +57,33 @@ void check_cores(struct check *c, int ranks, int cpus)
 
 /* ---- network ---- */
 
-/* The first entry of a folder that is a device, or false. */
-static bool first_in(const struct check *c, const char *folder, char *out, size_t cap)
+/* Of a network that does not open: the library is not there, or something else. */
+static const char *network_fix(const char *said)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s%s", c->root, folder);
-    DIR *dir = opendir(path);
-    const struct dirent *e;
-    out[0] = '\0';
-    while (dir != NULL && (e = readdir(dir)) != NULL && out[0] == '\0') {
-        if (e->d_name[0] != '.') {
-            snprintf(out, cap, "%.60s", e->d_name);
-        }
-    }
-    if (dir != NULL) {
-        closedir(dir);
-    }
-    return out[0] != '\0';
+    bool absent = strstr(said, "libfabric.so.1: cannot open") != NULL;
+    return absent ? "sudo apt-get install libfabric1    # ranks of one node work without it"
+           : strstr(said, "cannot be loaded") != NULL
+               ? "ldconfig -p | grep libfabric    # which one is found; ldd on it says what lacks"
+               : "fi_info    # (libfabric-bin) what libfabric offers; ranks of one node work without it";
 }
 
 void check_network(struct check *c)
 {
-    char card[64];
     if (c->facts->net_rc != 0) {
         check_say(c, CHECK_BROKEN, "network", "%s", c->facts->net);
-        bool named = strstr(c->facts->net, "FI_PROVIDER=") != NULL;
-        check_fix(c, "%s",
-                  hl_conf.provider[0] != '\0' ? "unset HOTLANE_PROVIDER"
-                  : named                     ? "unset FI_PROVIDER"
-                          : "sudo apt-get install libfabric1    # ranks of one node work without it");
+        if (strstr(c->facts->net, "HOTLANE_PROVIDER=") != NULL) {
+            check_unset(c, &hl_conf.provider);
+        } else {
+            bool named = strstr(c->facts->net, "FI_PROVIDER=") != NULL;
+            check_fix(c, "%s", named ? "unset FI_PROVIDER" : network_fix(c->facts->net));
+        }
         return;
     }
     if (!hl_fab_is_open()) {
         check_say(c, CHECK_OK, "network", "%s", c->facts->net);
         return;
     }
-    bool slow = strncmp(hl_fab.provider, "tcp", 3) == 0;
-    if (slow && (first_in(c, "/sys/class/infiniband", card, sizeof card) ||
-                 first_in(c, "/sys/class/cxi", card, sizeof card))) {
-        check_say(c, CHECK_BETTER, "network",
-                  "%s is taken, though there is a card (%s): libfabric has no provider for it",
-                  hl_fab.provider, card);
-        check_fix(c, "fi_info -l    # (libfabric-bin) what libfabric has; InfiniBand: sudo apt-get install "
-                     "ibverbs-providers");
-    } else {
+    if (!hl_fab.joins || !check_card(c)) {
         check_say(c, CHECK_OK, "network", "%s; usable: %s", c->facts->net, hl_fab_usable());
     }
 }
@@ -116,11 +100,14 @@ static void check_kinds(struct check *c)
     const struct facts *f = c->facts;
     char fast[HL_TOPO_TEXT], ddr[HL_TOPO_TEXT], why[300];
     if (f->topo == NULL) {
-        bool named = strstr(hl_topo_why(), "HOTLANE_FASTMEM_NODES") != NULL;
         check_say(c, CHECK_BROKEN, "memory kinds", "cannot be told apart: %s", hl_topo_why());
-        check_fix(c, "%s",
-                  named ? "unset HOTLANE_FASTMEM_NODES"
-                        : "lstopo    # what it says; in a container /sys must be mounted");
+        if (strstr(hl_topo_why(), "HOTLANE_FASTMEM_NODES") != NULL) {
+            check_unset(c, &hl_conf.fastmem_nodes);
+        } else {
+            check_fix(c, "%s",
+                      access("/sys/devices/system", R_OK) == 0 ? "lstopo    # what it says"
+                                                               : "mount -t sysfs sysfs /sys");
+        }
         return;
     }
     hl_topo_set have = hl_topo_of(f->topo, HL_TOPO_FAST);
@@ -128,7 +115,7 @@ static void check_kinds(struct check *c)
     if (have == 0 && f->wish.kind == HL_MEM_FAST) {
         check_say(c, must(f) ? CHECK_BROKEN : CHECK_BETTER, "memory kinds", "fast memory is asked for: %s",
                   hl_topo_no_fast(f->topo, why, sizeof why));
-        check_fix(c, "unset MPICH_ALLOC_MEM_AFFINITY");
+        check_unset(c, &hl_conf.mem_kind);
     } else if (have == 0 && f->topo->unknown != 0) {
         check_say(c, CHECK_BETTER, "memory kinds", "%s", hl_topo_no_fast(f->topo, why, sizeof why));
         check_fix(c, "export HOTLANE_FASTMEM_NODES=%s    # if that is MCDRAM or HBM",
@@ -156,7 +143,14 @@ static void check_pools(struct check *c)
             wished += f->pages[i] == want ? pool.unused + pool.overcommit : 0;
         }
     }
-    size_t page = want > hl_topo_page() ? want : (size_t)2 << 20;
+    if (f->page_count < 2) {
+        check_say(c, CHECK_OK, "huge pages", "this kernel offers none");
+        return;
+    }
+    /* What is written is the size of the pool, in which other pages may be in use. */
+    size_t page = want > hl_topo_page() ? want : f->pages[1];
+    uint64_t more = hl_max_size(((size_t)1 << 30) / page, 1);
+    more += hl_topo_page_pool(page, &pool) ? pool.total : 0;
     if (want > hl_topo_page() && wished == 0) {
         check_say(c, must(f) ? CHECK_BROKEN : CHECK_BETTER, "huge pages",
                   "%s=%s asks for them, and none is free (%s)", "MPICH_ALLOC_MEM_PG_SZ",
@@ -169,9 +163,8 @@ static void check_pools(struct check *c)
         check_say(c, CHECK_OK, "huge pages", "%s", all);
         return;
     }
-    check_fix(c, "echo %zu | sudo tee /sys/kernel/mm/hugepages/hugepages-%zukB/nr_hugepages%s",
-              hl_max_size(((size_t)1 << 30) / page, 1), page >> 10,
-              page == (size_t)1 << 30 ? "    # surer at boot: hugepagesz=1G hugepages=1" : "");
+    check_fix(c, "echo %" PRIu64 " | sudo tee /sys/kernel/mm/hugepages/hugepages-%zukB/nr_hugepages%s", more,
+              page >> 10, page == (size_t)1 << 30 ? "    # surer at boot: hugepagesz=1G hugepages=1" : "");
 }
 
 static void check_transparent(struct check *c)
@@ -182,7 +175,9 @@ static void check_transparent(struct check *c)
     bool known = check_read(c, files[0], text, sizeof text) && (word = strchr(text, '[')) != NULL;
     if (!known) {
         check_say(c, CHECK_OK, "joined pages",
-                  "this kernel has no transparent huge pages, and none are needed");
+                  check_has(c, "/sys/kernel/mm")
+                      ? "this kernel has no transparent huge pages, and none are needed"
+                      : "not known: /sys is not there");
         return;
     }
     bool never = strncmp(word, "[never]", 7) == 0;
@@ -213,7 +208,10 @@ static void check_room(struct check *c)
         check_say(c, CHECK_BETTER, "memory limit",
                   "the control group of this process leaves %" PRIu64 " MiB: who takes more is killed",
                   room >> 20);
-        check_fix(c, "srun --mem=...    # or docker run --memory=...: ask for more");
+        check_fix(c, "%s",
+                  hl_conf_env("SLURM_JOB_ID") != NULL ? "srun --mem=...    # more"
+                  : check_is_contained(c)             ? "docker run --memory=...    # more"
+                                                      : "cat /proc/self/cgroup    # whose memory.max it is");
     } else {
         check_say(c, CHECK_OK, "memory limit", "the control group of this process leaves %" PRIu64 " MiB",
                   room >> 20);
