@@ -139,35 +139,137 @@ static int acc_piece(const struct piece *p)
     return m->win->dyn != NULL ? acc_attached(p) : acc_at(p, &m->win->targets[m->target], p->at, NULL);
 }
 
-/* Layouts with holes: the spans that are contiguous on all sides. */
-static int acc_spans(const struct hl_acc *a, const struct hl_span *span, enum hl_basic basic)
+/* The sides of an accumulate as places in a zip; 0: there is no such side. */
+struct sides {
+    struct hl_zip_side at[HL_ZIP_SIDES];
+    int n, origin, result;
+};
+
+static struct sides sides_of(const struct hl_acc *a, char *target)
 {
-    struct hl_zip z;
-    struct hl_zip_side sides[HL_ZIP_SIDES] = {
-        {a->m.target_type, a->m.target_count, hl_zip_at(span->at)},
-    };
-    int n = 1, origin = 0, result = 0;
+    struct sides s = {.at = {{a->m.target_type, a->m.target_count, target}}, .n = 1};
     if (a->op != HL_OP_NO_OP) {
-        origin = n;
-        sides[n++] = (struct hl_zip_side){a->m.origin_type, a->m.origin_count, a->m.origin};
+        s.origin = s.n;
+        s.at[s.n++] = (struct hl_zip_side){a->m.origin_type, a->m.origin_count, a->m.origin};
     }
     if (a->fetches) {
-        result = n;
-        sides[n++] = (struct hl_zip_side){a->result_type, a->result_count, a->result};
+        s.result = s.n;
+        s.at[s.n++] = (struct hl_zip_side){a->result_type, a->result_count, a->result};
     }
-    int rc = hl_zip_begin(&z, HL_WALK_ELEMENTS, hl_op_extent(basic), sides, n);
+    return s;
+}
+
+/* Layouts with holes: the spans that are contiguous on all sides. */
+static int acc_spans(const struct hl_acc *a, const struct sides *s, enum hl_basic basic)
+{
+    struct hl_zip z;
+    int rc = hl_zip_begin(&z, HL_WALK_ELEMENTS, hl_op_extent(basic), s->at, s->n);
     while (rc == 0 && hl_zip_next(&z)) {
         struct piece p = {a,
                           basic,
                           hl_zip_offset(z.at[0]),
-                          origin != 0 ? z.at[origin] : NULL,
-                          result != 0 ? z.at[result] : NULL,
+                          s->origin != 0 ? z.at[s->origin] : NULL,
+                          s->result != 0 ? z.at[s->result] : NULL,
                           (size_t)z.n,
                           a->m.win->message_acc};
         rc = acc_piece(&p);
     }
     hl_zip_end(&z);
     return rc;
+}
+
+/* The next n elements of a mapped target, run by run; operands and results stand in a row. */
+static int acc_run(const struct piece *p, struct hl_type_cursor *theirs, struct hl_near_lock *lock)
+{
+    size_t done = 0, ext = hl_op_extent(p->basic);
+    struct hl_run r;
+    int rc = 0;
+    while (rc == 0 && hl_type_cursor_run(theirs, (int64_t)(p->n - done), &r)) {
+        struct hl_near_blocks b = {r.addr, (size_t)r.n, r.stride, (size_t)r.times, r.disp};
+        rc = hl_near_acc_blocks(p->acc->op, p->basic, &b, p->origin != NULL ? p->origin + done * ext : NULL,
+                                p->result != NULL ? p->result + done * ext : NULL, lock);
+        done += (size_t)(r.n * r.times);
+    }
+    return rc;
+}
+
+#define BOUNCE 1024 /* bytes of operands, or of results, that go through a buffer at a time */
+
+/* At most n elements, and no more than one block of a side or a buffer has. */
+static int64_t limit_piece(struct hl_type_cursor *c, int64_t n, int64_t buffer)
+{
+    int64_t span = hl_type_cursor_span(c), most = span > buffer ? span : buffer;
+    return n < most ? n : most;
+}
+
+/* A mapped target: operands and results that are not in a row go through buffers, so that the target's runs
+ * are done in one go whatever the other sides look like. */
+static int acc_runs(const struct hl_acc *a, const struct sides *s, enum hl_basic basic, int64_t left,
+                    struct hl_near_lock *lock)
+{
+    _Alignas(16) char operands[BOUNCE], fetched[BOUNCE];
+    struct hl_zip z;
+    struct hl_type_cursor *origin = &z.cursors[s->origin], *result = &z.cursors[s->result];
+    int64_t buffer = BOUNCE / (int64_t)hl_op_extent(basic);
+    int rc = hl_zip_begin(&z, HL_WALK_ELEMENTS, hl_op_extent(basic), s->at, s->n);
+    for (int64_t n; rc == 0 && left > 0; left -= n) {
+        n = s->origin != 0 ? limit_piece(origin, left, buffer) : left;
+        n = s->result != 0 ? limit_piece(result, n, buffer) : n;
+        struct piece p = {.acc = a, .basic = basic, .n = (size_t)n};
+        if (s->origin != 0 && hl_type_cursor_span(origin) >= n) {
+            hl_type_cursor_next(origin, n, &p.origin);
+        } else if (s->origin != 0) {
+            hl_type_cursor_pack(origin, p.origin = operands, n, true);
+        }
+        bool direct = s->result != 0 && hl_type_cursor_span(result) >= n;
+        if (direct) {
+            hl_type_cursor_next(result, n, &p.result);
+        } else if (s->result != 0) {
+            p.result = fetched;
+        }
+        rc = acc_run(&p, &z.cursors[0], lock);
+        if (s->result != 0 && !direct) {
+            hl_type_cursor_pack(result, fetched, n, false);
+        }
+    }
+    hl_zip_end(&z);
+    return rc;
+}
+
+/* Private memory: the peer's receive thread does many blocks at a time. */
+static int acc_rows(const struct hl_acc *a, const struct sides *s, enum hl_basic basic, int64_t left)
+{
+    struct hl_zip z;
+    struct hl_tray_rows r = {.win = a->m.win,
+                             .target = a->m.target,
+                             .acc = true,
+                             .op = a->op,
+                             .basic = basic,
+                             .theirs = &z.cursors[0],
+                             .operands = s->origin != 0 ? &z.cursors[s->origin] : NULL,
+                             .result = s->result != 0 ? &z.cursors[s->result] : NULL,
+                             .left = left};
+    int rc = hl_zip_begin(&z, HL_WALK_ELEMENTS, hl_op_extent(basic), s->at, s->n);
+    rc = rc == 0 ? hl_tray_rows(&r) : rc;
+    hl_zip_end(&z);
+    return rc;
+}
+
+static int acc_layout(const struct hl_acc *a, const struct hl_span *span)
+{
+    enum hl_basic basic = a->m.target_type->basic;
+    int64_t n = span->len / (int64_t)hl_op_size(basic);
+    struct sides s = sides_of(a, hl_zip_at(span->at));
+    struct hl_ground g;
+    if (hl_target_is_far(&a->m.win->targets[a->m.target]) || !hl_win_ground(&a->m, span, &g) ||
+        hl_target_is_far(&g.t)) {
+        return acc_spans(a, &s, basic);
+    }
+    if (!hl_target_is_mapped(&g.t)) {
+        return acc_rows(a, &s, basic, n);
+    }
+    s = sides_of(a, (char *)(uintptr_t)(g.base + (uint64_t)span->at));
+    return acc_runs(a, &s, basic, n, g.lock);
 }
 
 /* Operation and types must fit each other: one basic type everywhere. */
@@ -253,5 +355,5 @@ int hl_acc_apply(const struct hl_acc *a, const struct hl_span *span)
                           a->m.win->message_acc};
         return acc_piece(&p);
     }
-    return acc_spans(a, span, t->basic);
+    return acc_layout(a, span);
 }

@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #include "boot.h"
 #include "conf.h"
 #include "err.h"
 #include "lock.h"
 #include "stat.h"
+#include "zip.h"
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
 static hl_a32 *pids; /* [node_size], set once under lock; entries atomic: written by probes of one value */
@@ -37,16 +39,65 @@ bool hl_cma_probe(int node_rank, int pid, uint64_t at, uint64_t token)
            hl_cma_copy(node_rank, HL_PUT, &there, at, sizeof there) == 0; /* what is there already */
 }
 
+static int say_unreached(size_t len, uint64_t at, pid_t pid)
+{
+    return hl_err_say(errno == ESRCH ? HL_ERR_PROC_ABORTED : HL_ERR_RMA_RANGE,
+                      "%zu bytes at %#llx of process %d cannot be reached: %s", len, (unsigned long long)at,
+                      (int)pid, strerror(errno));
+}
+
 int hl_cma_copy(int node_rank, enum hl_dir dir, void *mine, uint64_t theirs, size_t len)
 {
     hl_stat_rank_add(HL_STAT_RANK_cma_copies, 1);
     pid_t pid = (pid_t)hl_a32_load_relaxed(&pids[node_rank]); /* relaxed: see learn */
     size_t done = hl_near_kernel_copy(pid, dir == HL_PUT ? HL_NEAR_WRITE : HL_NEAR_READ, mine, theirs, len);
     if (done < len) {
-        return hl_err_say(errno == ESRCH ? HL_ERR_PROC_ABORTED : HL_ERR_RMA_RANGE,
-                          "%zu bytes at %#llx of process %d cannot be reached: %s", len - done,
-                          (unsigned long long)theirs + done, (int)pid, strerror(errno));
+        return say_unreached(len - done, theirs + done, pid);
     }
     hl_stat_rank_add(HL_STAT_RANK_bytes_cma, len);
     return 0;
+}
+
+struct cma_pieces {
+    struct iovec at[HL_NEAR_PIECES];
+    size_t n;
+};
+
+/* A piece that begins where the last one ends makes that longer. */
+static void add_piece(struct cma_pieces *p, char *at, size_t len)
+{
+    struct iovec *last = p->n > 0 ? &p->at[p->n - 1] : NULL;
+    if (last != NULL && (char *)last->iov_base + last->iov_len == at) {
+        last->iov_len += len;
+    } else {
+        p->at[p->n++] = (struct iovec){at, len};
+    }
+}
+
+int hl_cma_walk(int node_rank, enum hl_dir dir, struct hl_type_cursor *mine, struct hl_type_cursor *theirs,
+                uint64_t base)
+{
+    const int64_t most = (int64_t)1 << 30;
+    pid_t pid = (pid_t)hl_a32_load_relaxed(&pids[node_rank]); /* relaxed: see learn */
+    for (;;) {
+        struct cma_pieces here = {.n = 0}, there = {.n = 0};
+        int64_t len = 0, n = 1;
+        char *a, *b;
+        while (here.n < HL_NEAR_PIECES && there.n < HL_NEAR_PIECES &&
+               (n = hl_type_cursor_zip(mine, theirs, most - len, &a, &b)) > 0) {
+            add_piece(&here, a, (size_t)n);
+            add_piece(&there, (char *)(uintptr_t)(base + (uint64_t)hl_zip_offset(b)), (size_t)n);
+            len += n;
+        }
+        if (len == 0) {
+            return 0;
+        }
+        hl_stat_rank_add(HL_STAT_RANK_cma_copies, 1);
+        size_t done = hl_near_kernel_pieces(pid, dir == HL_PUT ? HL_NEAR_WRITE : HL_NEAR_READ, here.at,
+                                            here.n, there.at, there.n);
+        if (done < (size_t)len) {
+            return say_unreached((size_t)len - done, (uint64_t)(uintptr_t)there.at[0].iov_base, pid);
+        }
+        hl_stat_rank_add(HL_STAT_RANK_bytes_cma, (size_t)len);
+    }
 }

@@ -202,9 +202,9 @@ static int note_layout(const struct op *o, const struct layout *l)
     struct hl_run run;
     bool keep = !requested || l->kind == PUT || l->kind == ACC;
     int rc = hl_type_cursor_init(&c, HL_WALK_BYTES, l->type, l->count, (void *)(uintptr_t)l->at, 0);
-    while (rc == 0 && hl_type_cursor_run(&c, &run)) {
-        uint64_t lo = (uint64_t)(uintptr_t)run.addr;
-        for (int64_t i = 0; rc == 0 && i < run.times; i++, lo += (uint64_t)run.stride) {
+    while (rc == 0 && hl_type_cursor_run(&c, INT64_MAX, &run)) {
+        for (int64_t i = 0; rc == 0 && i < run.times; i++) {
+            uint64_t lo = (uint64_t)(uintptr_t)hl_run_block(&run, i);
             rc = note(o, l->kind, (struct range){lo, lo + (uint64_t)run.n}, keep);
         }
     }

@@ -4,7 +4,8 @@
  *   a tray:  free --take--> mine: filled --HL_WIRE_TRAY--> the peer's: served, rc --done--> mine --leave-->
  * free
  *
- * Operands stand at the tray's beginning, what is fetched in its second half. */
+ * Operands stand at the tray's beginning, what is fetched in its second half. Of layouts (ROWS) the beginning
+ * says where each block belongs, then come the operands of all, in a row as what is fetched. */
 #include "tray.h"
 
 #include <string.h>
@@ -15,9 +16,15 @@
 #include "prog.h"
 #include "rx.h"
 #include "stat.h"
+#include "zip.h"
 
 /* What the receive thread is asked for. */
-enum verb { PUT, GET, ACC, GET_ACC, CAS };
+enum verb { PUT, GET, ACC, GET_ACC, CAS, ROWS = 16 };
+
+/* A block of a layout: its offset in the window, and how many bytes or elements. */
+struct tray_row {
+    uint64_t at, n;
+};
 
 /* One request: `send` bytes go along, `back` bytes are fetched. */
 struct call {
@@ -29,6 +36,7 @@ struct call {
     size_t send;
     void *result;
     size_t back;
+    struct hl_tray_rows *rows; /* not NULL: the call is of these, as far as the tray takes them */
 };
 
 struct claim {
@@ -67,6 +75,42 @@ static void tell_claim(const void *arg, struct hl_told *t)
 HL_HANG_TELLS(take, tell_claim);
 HL_HANG_TELLS(is_over, tell_claim);
 
+/* Writes rows and operands while the tray has room. */
+static void put_in_rows(struct call *c, struct hl_near_tray *tray)
+{
+    struct hl_tray_rows *r = c->rows;
+    struct tray_row *rows = (struct tray_row *)(void *)tray->bytes;
+    size_t n = 0, ext = hl_op_extent(r->basic), units = 0;
+    char *at;
+    for (;;) {
+        size_t used = (n + 1) * sizeof *rows + units * ext;
+        int64_t room = used < HL_TRAY_HALF ? (int64_t)((HL_TRAY_HALF - used) / ext) : 0;
+        int64_t got = hl_type_cursor_next(r->theirs, room < r->left ? room : r->left, &at);
+        if (got == 0) {
+            break;
+        }
+        rows[n++] = (struct tray_row){(uint64_t)hl_zip_offset(at), (uint64_t)got};
+        units += (size_t)got;
+        r->left -= got;
+    }
+    if (r->operands != NULL) {
+        hl_type_cursor_pack(r->operands, (char *)&rows[n], (int64_t)units, true);
+        c->send = units * ext;
+    }
+    c->back = r->result != NULL ? units * ext : 0;
+    c->rec.count = n;
+}
+
+static void take_fetched(const struct call *c, const char *fetched)
+{
+    if (c->rows == NULL) {
+        memcpy(c->result, fetched, c->back);
+    } else {
+        int64_t units = (int64_t)(c->back / hl_op_extent(c->rows->basic));
+        hl_type_cursor_pack(c->rows->result, (char *)(uintptr_t)fetched, units, false);
+    }
+}
+
 static int serve_and_wait(struct call *c, const struct claim *claim)
 {
     struct hl_near_tray *tray = claim->tray;
@@ -76,7 +120,9 @@ static int serve_and_wait(struct call *c, const struct claim *claim)
     c->rec.aux = c->win->id;
     /* relaxed: the record's own order carries it to the peer. */
     hl_a32_store_relaxed(&tray->done, 0);
-    if (c->send != 0) {
+    if (c->rows != NULL) {
+        put_in_rows(c, tray);
+    } else if (c->send != 0) {
         memcpy(tray->bytes, c->operands, c->send);
     }
     int rc = hl_rx_send(claim->peer, &c->rec, NULL);
@@ -88,11 +134,12 @@ static int serve_and_wait(struct call *c, const struct claim *claim)
         return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d died before it served an operation", claim->peer);
     }
     if (tray->rc != 0) {
-        return hl_err_say(tray->rc, "target %d refused %llu elements at %#llx", c->target,
-                          (unsigned long long)c->rec.count, (unsigned long long)c->rec.offset);
+        return hl_err_say(tray->rc, "target %d refused %llu %s at %#llx", c->target,
+                          (unsigned long long)c->rec.count, c->rows != NULL ? "blocks" : "elements",
+                          (unsigned long long)c->rec.offset);
     }
     if (c->back != 0) {
-        memcpy(c->result, tray->bytes + HL_TRAY_HALF, c->back);
+        take_fetched(c, tray->bytes + HL_TRAY_HALF);
     }
     return 0;
 }
@@ -100,10 +147,10 @@ static int serve_and_wait(struct call *c, const struct claim *claim)
 static int run(struct call *c)
 {
     struct claim claim = {.home = hl_near_home(hl_boot.node_rank), .peer = hl_win_world(c->win, c->target)};
-    hl_stat_rank_add(HL_STAT_RANK_trays, 1);
-    hl_stat_rank_add(HL_STAT_RANK_bytes_trays, c->send + c->back);
     hl_prog_wait(take, &claim);
     int rc = serve_and_wait(c, &claim);
+    hl_stat_rank_add(HL_STAT_RANK_trays, 1);
+    hl_stat_rank_add(HL_STAT_RANK_bytes_trays, c->send + c->back);
     /* release: all was read; pairs with the acquire in take. */
     hl_a32_store_release(&claim.tray->busy, 0);
     return rc;
@@ -156,6 +203,22 @@ int hl_tray_acc(const struct hl_tray_acc *a)
     return rc;
 }
 
+int hl_tray_rows(struct hl_tray_rows *r)
+{
+    int rc = 0;
+    while (r->left > 0 && rc == 0) {
+        bool fetches = r->result != NULL;
+        enum verb verb = r->acc ? (fetches ? GET_ACC : ACC) : (fetches ? GET : PUT);
+        struct call c = {.win = r->win,
+                         .target = r->target,
+                         .verb = verb | ROWS,
+                         .rec = {.kind = (uint8_t)r->op, .basic = (uint8_t)r->basic},
+                         .rows = r};
+        rc = run(&c);
+    }
+    return rc;
+}
+
 int hl_tray_cas(const struct hl_tray_acc *a, const void *compare)
 {
     char operands[2 * HL_TRAY_LARGEST];
@@ -180,15 +243,14 @@ struct served {
     struct hl_near_tray *tray;
 };
 
-static int apply(struct hl_win *w, void *arg)
+/* One block; `room` is left for its operands. */
+static int apply_block(struct hl_win *w, const struct hl_wire_rec *rec, char *operands, char *fetched,
+                       size_t room)
 {
-    const struct served *s = arg;
-    const struct hl_wire_rec *rec = s->rec;
-    char *operands = s->tray->bytes, *fetched = operands + HL_TRAY_HALF;
     size_t bytes = 0;
     char *there = hl_win_locate(w, rec, &bytes);
 
-    if (there == NULL || bytes > HL_TRAY_HALF) {
+    if (there == NULL || bytes > room) {
         return HL_ERR_RMA_RANGE;
     }
     switch (rec->flags) {
@@ -212,6 +274,42 @@ static int apply(struct hl_win *w, void *arg)
     default:
         return HL_ERR_INTERN;
     }
+}
+
+/* The asker can write what it likes, whenever it likes: each row is read once, and all stays in the tray. */
+static int apply_rows(struct hl_win *w, const struct served *s)
+{
+    const volatile struct tray_row *rows = (const volatile struct tray_row *)(const void *)s->tray->bytes;
+    struct hl_wire_rec rec = *s->rec;
+    size_t n = rec.count, at = 0, room;
+    int rc = 0;
+
+    if (n > HL_TRAY_HALF / sizeof *rows || rec.basic >= HL_BASICS) {
+        return HL_ERR_RMA_RANGE;
+    }
+    rec.flags = (uint8_t)(rec.flags & ~ROWS);
+    room = HL_TRAY_HALF - n * sizeof *rows;
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        rec.offset = rows[i].at;
+        rec.count = rows[i].n;
+        rc = apply_block(w, &rec, s->tray->bytes + n * sizeof *rows + at, s->tray->bytes + HL_TRAY_HALF + at,
+                         room - at);
+        if (rc == 0) { /* then it was not too long */
+            at += rec.count * hl_op_extent(rec.basic);
+        }
+        rc = rc == 0 && at > room && i + 1 < n ? HL_ERR_RMA_RANGE : rc;
+    }
+    return rc;
+}
+
+static int apply(struct hl_win *w, void *arg)
+{
+    const struct served *s = arg;
+    char *operands = s->tray->bytes;
+
+    return (s->rec->flags & ROWS) != 0
+               ? apply_rows(w, s)
+               : apply_block(w, s->rec, operands, operands + HL_TRAY_HALF, HL_TRAY_HALF);
 }
 
 int hl_tray_serve(const struct hl_rx_msg *msg)

@@ -25,6 +25,20 @@ struct hl_tray_acc {
 };
 
 int hl_tray_acc(const struct hl_tray_acc *a);
+
+/* An operation on layouts: walks over them, of bytes or elements; those of theirs are at hl_zip_at. Puts and
+ * gets are of HL_BASIC_BYTE. Many blocks travel at a time. The walks move on. */
+struct hl_tray_rows {
+    struct hl_win *win;
+    int target;
+    bool acc; /* by `op`; else a put (operands) or a get (result) */
+    enum hl_op_kind op;
+    enum hl_basic basic;
+    struct hl_type_cursor *theirs, *operands, *result; /* NULL: there are none */
+    int64_t left;                                      /* bytes or elements */
+};
+
+int hl_tray_rows(struct hl_tray_rows *r);
 int hl_tray_cas(const struct hl_tray_acc *a, const void *compare);
 
 /* The handler of HL_WIRE_TRAY: does what a peer asks for and says so in its tray. */

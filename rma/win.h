@@ -77,9 +77,9 @@ struct hl_win_ctl {
 struct hl_win {
     struct hl_handle h;
     int size, rank;
-    struct hl_target *targets;
-    uint64_t scale;        /* displacement unit of every target, when their sizes and units agree */
-    struct hl_epoch epoch; /* has its own rules; its first words end the line */
+    struct hl_target *targets; /* [size] */
+    uint64_t scale;            /* displacement unit of every target, when their sizes and units agree */
+    struct hl_epoch epoch;     /* has its own rules; its first words end the line */
 
     struct hl_extent all;      /* of every target, when they agree */
     struct hl_extent *extents; /* &all, or one for each target */
@@ -226,6 +226,17 @@ int hl_win_move(const struct hl_move *m, const struct hl_span *span);
 /* Is the target's side one block of memory? Then *at is its first byte's offset in the window. */
 bool hl_move_target_block(const struct hl_move *m, const struct hl_span *span, int64_t *at);
 
+/* How all memory that an operation touches at its target is reached. */
+struct hl_ground {
+    struct hl_target t;
+    uint64_t base;             /* MAPPED, PRIVATE: the address of offset 0 of the window */
+    struct hl_near_lock *lock; /* MAPPED: of the elements there */
+    struct hl_near_lock own;   /* where a dynamic window's is kept */
+};
+
+/* False: it is not one region. */
+bool hl_win_ground(const struct hl_move *m, const struct hl_span *span, struct hl_ground *g);
+
 /* Checks all arguments of a call and names the first that is wrong. For MPI_PROC_NULL as target: 0 without
  * looking further. */
 int hl_win_check(const struct hl_move *m, struct hl_span *span);
@@ -309,6 +320,10 @@ bool hl_cma_probe(int node_rank, int pid, uint64_t at, uint64_t token);
 
 /* Copies between my memory and an address of the peer's process. HL_ERR_RMA_RANGE, HL_ERR_PROC_ABORTED. */
 int hl_cma_copy(int node_rank, enum hl_dir dir, void *mine, uint64_t theirs, size_t len);
+
+/* The same for layouts, walks of bytes, until either ends; theirs are at hl_zip_at(address - base). */
+int hl_cma_walk(int node_rank, enum hl_dir dir, struct hl_type_cursor *mine, struct hl_type_cursor *theirs,
+                uint64_t base);
 
 /* ---- synchronization ---- */
 

@@ -85,7 +85,75 @@ static int move_block(const struct hl_move *m, int64_t at, char *mine, size_t le
     return HL_LIKELY(far) ? move_far(m, t, at, mine, len) : move_near(m, t, at, mine, len);
 }
 
-/* Layouts with holes: span by span, no buffer between. */
+#define LARGE 512     /* bytes of a block from which on the kernel copies as fast as the peer would */
+#define FEW_BLOCKS 64 /* for which asking the peer takes longer */
+
+/* Private memory: few or large blocks by the kernel, whose price is by the block, many by the peer. */
+static int move_walks(const struct hl_move *m, const struct hl_ground *g, struct hl_type_cursor *mine,
+                      struct hl_type_cursor *theirs, int64_t len)
+{
+    int64_t block = hl_type_cursor_span(theirs);
+    if ((g->t.where & HL_TARGET_NO_CMA) == 0 && (block >= LARGE || len <= FEW_BLOCKS * block)) {
+        int node_rank = hl_boot_node_of(hl_win_world(m->win, m->target));
+        return hl_cma_walk(node_rank, m->dir, mine, theirs, g->base);
+    }
+    struct hl_tray_rows r = {.win = m->win,
+                             .target = m->target,
+                             .basic = HL_BASIC_BYTE,
+                             .theirs = theirs,
+                             .operands = m->dir == HL_PUT ? mine : NULL,
+                             .result = m->dir == HL_PUT ? NULL : mine,
+                             .left = len};
+    return hl_tray_rows(&r);
+}
+
+/* Layouts with holes in memory of this node. */
+static int move_layout(const struct hl_move *m, const struct hl_span *span, const struct hl_ground *g)
+{
+    bool mapped = hl_target_is_mapped(&g->t);
+    char *there = mapped ? (char *)(uintptr_t)(g->base + (uint64_t)span->at) : hl_zip_at(span->at);
+    struct hl_zip walk;
+    struct hl_zip_side sides[2] = {
+        {m->origin_type, m->origin_count, m->origin},
+        {m->target_type, m->target_count, there},
+    };
+    struct hl_type_cursor *mine = &walk.cursors[0], *theirs = &walk.cursors[1];
+    int rc = hl_zip_begin(&walk, HL_WALK_BYTES, 1, sides, 2);
+    if (rc == 0 && !mapped) {
+        rc = move_walks(m, g, mine, theirs, span->len);
+    } else if (rc == 0 && m->dir == HL_PUT) {
+        hl_type_cursor_copy(theirs, mine);
+    } else if (rc == 0) {
+        hl_type_cursor_copy(mine, theirs);
+    }
+    hl_zip_end(&walk);
+    return rc;
+}
+
+bool hl_win_ground(const struct hl_move *m, const struct hl_span *span, struct hl_ground *g)
+{
+    const struct hl_target *t = &m->win->targets[m->target];
+    const struct hl_type *type = m->target_type;
+    if (m->win->dyn == NULL) {
+        *g = (struct hl_ground){.t = *t, .base = t->where & ~HL_TARGET_BITS};
+        g->lock = hl_target_is_mapped(t) ? &hl_target_ctl(t)->acc : NULL;
+        return true;
+    }
+    struct hl_place place;
+    int64_t far_end = (m->target_count - 1) * hl_type_extent(type), lo = span->at + type->true_lb;
+    int64_t hi = span->at + type->true_ub + (far_end > 0 ? far_end : 0);
+    lo += far_end < 0 ? far_end : 0;
+    if (hl_dyn_find(m->win, m->target, (uint64_t)lo, &place) != 0 || place.len < (uint64_t)(hi - lo)) {
+        return false;
+    }
+    g->t = place.t;
+    g->base = (place.t.where & ~HL_TARGET_BITS) - (uint64_t)lo;
+    g->own = place.lock;
+    g->lock = &g->own;
+    return true;
+}
+
+/* Layouts with holes elsewhere: span by span, no buffer between. */
 static int move_spans(const struct hl_move *m, const struct hl_span *span)
 {
     struct hl_zip walk;
@@ -112,9 +180,14 @@ int hl_win_move(const struct hl_move *m, const struct hl_span *span)
 {
     char *mine;
     int64_t at;
-    bool block = hl_move_target_block(m, span, &at) &&
-                 hl_type_block(m->origin_type, m->origin_count, m->origin, &mine);
-    return block ? move_block(m, at, mine, (size_t)span->len) : move_spans(m, span);
+    struct hl_ground g;
+    bool far = hl_target_is_far(&m->win->targets[m->target]);
+    if (hl_move_target_block(m, span, &at) &&
+        hl_type_block(m->origin_type, m->origin_count, m->origin, &mine)) {
+        return move_block(m, at, mine, (size_t)span->len);
+    }
+    bool near = !far && hl_win_ground(m, span, &g) && !hl_target_is_far(&g.t);
+    return near ? move_layout(m, span, &g) : move_spans(m, span);
 }
 
 int hl_win_xfer(const struct hl_move *m)

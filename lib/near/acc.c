@@ -5,6 +5,13 @@
 #include "fault.h"
 #include "util.h"
 
+/* Where elements are: at base + disp[i], or without disp at base + i * stride. */
+struct cpu_places {
+    char *base;
+    int64_t stride;
+    const int64_t *disp;
+};
+
 #define W 8
 #include "width.h"
 #undef W
@@ -22,7 +29,7 @@
 
 enum verb { LOAD, REPLACE, ADD, AND, OR, XOR, COMPUTE, VERBS };
 
-typedef void cpu_fn(void *target, const void *origin, void *fetched, size_t n, hl_op_fn *kernel);
+typedef void cpu_fn(struct cpu_places at, const void *origin, void *fetched, size_t n, hl_op_fn *kernel);
 typedef void cas_fn(void *target, const void *origin, const void *compare, void *fetched);
 
 /* By verb, then by width: 1, 2, 4, 8 bytes. */
@@ -72,13 +79,14 @@ bool hl_near_is_cpu(enum hl_basic basic, const void *target)
     return size <= 8 && (size & (size - 1)) == 0 && !hl_op_is_pair(basic) && (uintptr_t)target % size == 0;
 }
 
-struct locked {
+struct update {
+    enum verb verb;
     enum hl_op_kind op;
     enum hl_basic basic;
     hl_op_fn *kernel;
 };
 
-static void acc_locked(const struct locked *how, char *target, const char *origin, char *fetched, size_t n,
+static void acc_locked(const struct update *how, char *target, const char *origin, char *fetched, size_t n,
                        struct hl_near_lock *lock)
 {
     size_t extent = hl_op_extent(how->basic);
@@ -101,24 +109,73 @@ static void acc_locked(const struct locked *how, char *target, const char *origi
     }
 }
 
-int hl_near_acc(enum hl_op_kind op, enum hl_basic basic, void *target, const void *origin, void *fetched,
-                size_t n, struct hl_near_lock *lock)
+static int set_update(struct update *how, enum hl_op_kind op, enum hl_basic basic)
 {
-    enum verb verb = verb_of(op, basic);
-    hl_op_fn *kernel = hl_op_kernel(op, basic);
-    if (kernel == NULL && verb != LOAD && verb != REPLACE) {
+    *how = (struct update){verb_of(op, basic), op, basic, hl_op_kernel(op, basic)};
+    if (how->kernel == NULL && how->verb != LOAD && how->verb != REPLACE) {
         return hl_err_say(HL_ERR_OP, "%s is not defined for %s", hl_op_kind_name(op),
                           hl_op_basic_words(basic));
     }
-    if (n == 0 || (verb == LOAD && fetched == NULL)) {
+    return 0;
+}
+
+static void acc_by_cpu(const struct update *how, const struct cpu_places *at, const void *origin,
+                       void *fetched, size_t n)
+{
+    cpu_fns[how->verb][width_of(hl_op_size(how->basic))](*at, origin, fetched, n, how->kernel);
+}
+
+static void acc_block(const struct update *how, char *target, const char *origin, char *fetched, size_t n,
+                      struct hl_near_lock *lock)
+{
+    if (hl_near_is_cpu(how->basic, target)) {
+        struct cpu_places at = {target, (int64_t)hl_op_size(how->basic), NULL};
+        acc_by_cpu(how, &at, origin, fetched, n);
+    } else {
+        acc_locked(how, target, origin, fetched, n, lock);
+    }
+}
+
+int hl_near_acc(enum hl_op_kind op, enum hl_basic basic, void *target, const void *origin, void *fetched,
+                size_t n, struct hl_near_lock *lock)
+{
+    struct update how;
+    int rc = set_update(&how, op, basic);
+    if (rc == 0 && n != 0 && (how.verb != LOAD || fetched != NULL)) {
+        acc_block(&how, target, origin, fetched, n, lock);
+    }
+    return rc;
+}
+
+/* Is every block an element that the CPU updates? Then one loop does them all. */
+static bool are_cpu_words(enum hl_basic basic, const struct hl_near_blocks *b)
+{
+    uint64_t offsets = b->disp != NULL ? 0 : (uint64_t)b->stride;
+    for (size_t i = 0; b->disp != NULL && i < b->times; i++) {
+        offsets |= (uint64_t)b->disp[i];
+    }
+    return b->len == 1 && hl_near_is_cpu(basic, b->base) && offsets % hl_op_size(basic) == 0;
+}
+
+int hl_near_acc_blocks(enum hl_op_kind op, enum hl_basic basic, const struct hl_near_blocks *b,
+                       const void *origin, void *fetched, struct hl_near_lock *lock)
+{
+    struct update how;
+    struct cpu_places at = {b->base, b->stride, b->disp};
+    int rc = set_update(&how, op, basic);
+    if (rc != 0 || (how.verb == LOAD && fetched == NULL)) {
+        return rc;
+    }
+    if (are_cpu_words(basic, b)) {
+        acc_by_cpu(&how, &at, origin, fetched, b->times);
         return 0;
     }
-    if (hl_near_is_cpu(basic, target)) {
-        cpu_fns[verb][width_of(hl_op_size(basic))](target, origin, fetched, n, kernel);
-        return 0;
+    size_t bytes = b->len * hl_op_extent(basic);
+    for (size_t i = 0; i < b->times; i++) {
+        char *to = b->base + (b->disp != NULL ? b->disp[i] : (int64_t)i * b->stride);
+        acc_block(&how, to, (const char *)origin + (origin != NULL ? i * bytes : 0),
+                  fetched != NULL ? (char *)fetched + i * bytes : NULL, b->len, lock);
     }
-    struct locked how = {op, basic, kernel};
-    acc_locked(&how, target, origin, fetched, n, lock);
     return 0;
 }
 

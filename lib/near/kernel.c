@@ -18,3 +18,11 @@ size_t hl_near_kernel_copy(pid_t pid, enum hl_near_way way, void *mine, uint64_t
     }
     return done;
 }
+
+size_t hl_near_kernel_pieces(pid_t pid, enum hl_near_way way, const struct iovec *mine, size_t n_mine,
+                             const struct iovec *theirs, size_t n_theirs)
+{
+    ssize_t n = way == HL_NEAR_READ ? process_vm_readv(pid, mine, n_mine, theirs, n_theirs, 0)
+                                    : process_vm_writev(pid, mine, n_mine, theirs, n_theirs, 0);
+    return n > 0 ? (size_t)n : 0;
+}

@@ -81,6 +81,12 @@ enum hl_near_way { HL_NEAR_READ, HL_NEAR_WRITE };
  * such process; EFAULT: nothing is mapped there). Any thread. */
 size_t hl_near_kernel_copy(pid_t pid, enum hl_near_way way, void *mine, uint64_t theirs, size_t len);
 
+/* The same for pieces of both, HL_NEAR_PIECES and 1 GiB at most, by one system call. */
+struct iovec;
+#define HL_NEAR_PIECES 64
+size_t hl_near_kernel_pieces(pid_t pid, enum hl_near_way way, const struct iovec *mine, size_t n_mine,
+                             const struct iovec *theirs, size_t n_theirs);
+
 /* ---- atomics ---- */
 
 /* Who does what the CPU cannot do in one instruction. Guards such elements against near peers, self and the
@@ -135,6 +141,19 @@ bool hl_near_is_cpu(enum hl_basic basic, const void *target);
  * (nothing was changed). */
 int hl_near_acc(enum hl_op_kind op, enum hl_basic basic, void *target, const void *origin, void *fetched,
                 size_t n, struct hl_near_lock *lock);
+
+/* Blocks of `len` elements, `times` in all: at base + disp[i], or without disp at base + i * stride. */
+struct hl_near_blocks {
+    char *base;
+    size_t len;
+    int64_t stride;
+    size_t times;
+    const int64_t *disp;
+};
+
+/* The same where the target's elements are in blocks; origin and fetched have them all in a row. */
+int hl_near_acc_blocks(enum hl_op_kind op, enum hl_basic basic, const struct hl_near_blocks *b,
+                       const void *origin, void *fetched, struct hl_near_lock *lock);
 
 /* The same for one integer of `bytes`, where the CPU has an instruction for it: false when it has none, and
  * nothing was done. */

@@ -2,7 +2,8 @@
  * 64).
  *
  * All are relaxed or stronger: an accumulate orders nothing but itself; the flush's fence does the rest.
- * Origin and fetched may have any alignment; the target is aligned to its width. */
+ * Origin and fetched are dense and may have any alignment; each place of the target is aligned to its
+ * width. */
 #define CAT2(a, b) a##b
 #define CAT(a, b) CAT2(a, b)
 #define WORD CAT(CAT(uint, W), _t)
@@ -25,82 +26,82 @@ static void NAME(store_fetched_)(void *fetched, size_t i, WORD v)
     }
 }
 
-static void NAME(load_)(void *target, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
+static ATOMIC *NAME(at_)(const struct cpu_places *at, size_t i)
 {
-    ATOMIC *at = target;
+    return (ATOMIC *)(void *)(at->base + (at->disp != NULL ? at->disp[i] : (int64_t)i * at->stride));
+}
+
+static void NAME(load_)(struct cpu_places at, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
+{
     for (size_t i = 0; i < n; i++) {
         /* relaxed: only the value. */
-        NAME(store_fetched_)(fetched, i, HL(_load_relaxed)(&at[i]));
+        NAME(store_fetched_)(fetched, i, HL(_load_relaxed)(NAME(at_)(&at, i)));
     }
 }
 
-static void NAME(replace_)(void *target, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
+static void NAME(replace_)(struct cpu_places at, const void *origin, void *fetched, size_t n,
+                           hl_op_fn *kernel)
 {
-    ATOMIC *at = target;
     for (size_t i = 0; i < n && fetched == NULL; i++) {
         /* relaxed: only the value. */
-        HL(_store_relaxed)(&at[i], NAME(origin_)(origin, i));
+        HL(_store_relaxed)(NAME(at_)(&at, i), NAME(origin_)(origin, i));
     }
     for (size_t i = 0; i < n && fetched != NULL; i++) {
         /* acquire: the weakest there is; only the value matters. */
-        NAME(store_fetched_)(fetched, i, HL(_xchg_acquire)(&at[i], NAME(origin_)(origin, i)));
+        NAME(store_fetched_)(fetched, i, HL(_xchg_acquire)(NAME(at_)(&at, i), NAME(origin_)(origin, i)));
     }
 }
 
-static void NAME(add_)(void *target, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
+static void NAME(add_)(struct cpu_places at, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
 {
-    ATOMIC *at = target;
     for (size_t i = 0; i < n; i++) {
         WORD by = NAME(origin_)(origin, i), before;
         if (HL_FAULT(add_torn)) {
-            before = HL(_load_relaxed)(&at[i]); /* relaxed: wrong in any case. */
-            HL(_store_relaxed)(&at[i], (WORD)(before + by));
+            before = HL(_load_relaxed)(NAME(at_)(&at, i)); /* relaxed: wrong in any case. */
+            HL(_store_relaxed)(NAME(at_)(&at, i), (WORD)(before + by));
         } else {
-            before = HL(_add_relaxed)(&at[i], by); /* relaxed: only the value. */
+            before = HL(_add_relaxed)(NAME(at_)(&at, i), by); /* relaxed: only the value. */
         }
         NAME(store_fetched_)(fetched, i, (WORD)(before + (HL_FAULT(fetch_new) ? by : 0)));
     }
 }
 
-static void NAME(and_)(void *target, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
+static void NAME(and_)(struct cpu_places at, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
 {
-    ATOMIC *at = target;
     for (size_t i = 0; i < n; i++) {
         /* full: the weakest there is; only the value matters. */
-        NAME(store_fetched_)(fetched, i, HL(_and_full)(&at[i], NAME(origin_)(origin, i)));
+        NAME(store_fetched_)(fetched, i, HL(_and_full)(NAME(at_)(&at, i), NAME(origin_)(origin, i)));
     }
 }
 
-static void NAME(or_)(void *target, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
+static void NAME(or_)(struct cpu_places at, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
 {
-    ATOMIC *at = target;
     for (size_t i = 0; i < n; i++) {
         /* full: the weakest there is; only the value matters. */
-        NAME(store_fetched_)(fetched, i, HL(_or_full)(&at[i], NAME(origin_)(origin, i)));
+        NAME(store_fetched_)(fetched, i, HL(_or_full)(NAME(at_)(&at, i), NAME(origin_)(origin, i)));
     }
 }
 
-static void NAME(xor_)(void *target, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
+static void NAME(xor_)(struct cpu_places at, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
 {
-    ATOMIC *at = target;
     for (size_t i = 0; i < n; i++) {
         /* full: the weakest there is; only the value matters. */
-        NAME(store_fetched_)(fetched, i, HL(_xor_full)(&at[i], NAME(origin_)(origin, i)));
+        NAME(store_fetched_)(fetched, i, HL(_xor_full)(NAME(at_)(&at, i), NAME(origin_)(origin, i)));
     }
 }
 
 /* Everything else: the kernel on a copy, until nobody came between. */
-static void NAME(compute_)(void *target, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
+static void NAME(compute_)(struct cpu_places at, const void *origin, void *fetched, size_t n,
+                           hl_op_fn *kernel)
 {
-    ATOMIC *at = target;
     for (size_t i = 0; i < n; i++) {
         /* relaxed: a guess that the compare-and-swap proves. */
-        WORD before = HL(_load_relaxed)(&at[i]), after;
+        WORD before = HL(_load_relaxed)(NAME(at_)(&at, i)), after;
         do {
             after = before;
             kernel(&after, (const char *)origin + i * BYTES, 1);
             /* acquire: the weakest there is; only the value matters. */
-        } while (!HL(_cas_acquire)(&at[i], &before, after));
+        } while (!HL(_cas_acquire)(NAME(at_)(&at, i), &before, after));
         NAME(store_fetched_)(fetched, i, before);
     }
 }

@@ -20,8 +20,31 @@ static void set_run(struct hl_type_cursor *c, char *addr, int64_t n, int64_t str
         n *= times;
         times = 1;
     }
-    c->run = (struct hl_run){addr, n, stride, times};
+    c->run = (struct hl_run){addr, n, stride, times, NULL, NULL};
     c->head = 0;
+}
+
+/* Is this a VEC of leaves that are one span each? */
+static bool is_flat_vec(const struct hl_type_cursor *c, const struct hl_loop *l)
+{
+    return l->kind == HL_LOOP_VEC && flat_units(c, l->child) > 0;
+}
+
+/* A VEC of leaves is a run, from leaf i on. */
+static void set_vec(struct hl_type_cursor *c, const struct hl_loop *l, char *base, int64_t i)
+{
+    set_run(c, base + i * l->stride + l->child->off, flat_units(c, l->child),
+            l->stride + HL_FAULT(strided_stride), l->n - i);
+}
+
+/* Such a VEC `rows` times: after the first run the others need no step. */
+static void set_rows(struct hl_type_cursor *c, const struct hl_loop *l, char *base, int64_t stride,
+                     int64_t rows)
+{
+    set_vec(c, l, base + l->off, 0);
+    c->row = c->run;
+    c->rows = rows - 1;
+    c->row_stride = stride;
 }
 
 static struct hl_walk_frame *push(struct hl_type_cursor *c, const struct hl_loop *l, char *base)
@@ -51,27 +74,63 @@ static void step_pair(struct hl_type_cursor *c, struct hl_walk_frame *f)
 static void step_vec(struct hl_type_cursor *c, struct hl_walk_frame *f)
 {
     const struct hl_loop *l = f->loop, *child = l->child;
-    int64_t flat = flat_units(c, child), i = f->i;
+    int64_t i = f->i;
 
     if (i == l->n) {
         c->depth--;
-    } else if (flat > 0) {
+    } else if (is_flat_vec(c, l)) {
         f->i = l->n;
-        set_run(c, f->base + i * l->stride + child->off, flat, l->stride + HL_FAULT(strided_stride),
-                l->n - i);
+        set_vec(c, l, f->base, i);
+    } else if (is_flat_vec(c, child)) {
+        f->i = l->n;
+        set_rows(c, child, f->base + i * l->stride, l->stride, l->n - i);
     } else {
         f->i++;
         push(c, child, f->base + i * l->stride);
     }
 }
 
+#define ROWS 256 /* looked at once: who wants few of them shall not pay for all */
+
+/* Rows from i on, below `end`, that are as long as row i. */
+static int64_t equal_rows(const struct hl_loop *l, int64_t i, int64_t end)
+{
+    const int64_t *len = &l->len[i];
+    int64_t most = end - i < ROWS ? end - i : ROWS, n = 1;
+
+    while (n < most && len[n] == len[0]) {
+        n++;
+    }
+    return n;
+}
+
+/* Each row is one block: returns how many of them are a run now. */
+static int64_t set_blocks(struct hl_type_cursor *c, const struct hl_loop *l, char *base, int64_t i,
+                          int64_t end)
+{
+    int64_t flat = flat_units(c, l->child), rows = equal_rows(l, i, end);
+
+    c->run = (struct hl_run){base + l->child->off, l->len[i] * flat, 0, rows, &l->disp[i], NULL};
+    if (rows < 8 && rows < end - i) {
+        c->run.times = end - i < ROWS ? end - i : ROWS;
+        c->run.lens = &l->len[i];
+        c->run.n = flat;
+    }
+    c->head = 0;
+    return c->run.times;
+}
+
 static void step_idx(struct hl_type_cursor *c, struct hl_walk_frame *f)
 {
     const struct hl_loop *l = f->loop, *child = l->child;
-    int64_t flat = flat_units(c, child), i = f->i;
+    int64_t flat = flat_units(c, child), i = f->i, end = l->n - (HL_FAULT(indexed_last) && l->n > 1);
 
-    if (i == l->n - (HL_FAULT(indexed_last) && l->n > 1)) {
+    if (i == end) {
         c->depth--;
+        return;
+    }
+    if (flat * (int64_t)c->unit == l->stride && f->j == 0) { /* each row is one block */
+        f->i += set_blocks(c, l, f->base, i, end);
         return;
     }
     char *at = f->base + l->disp[i] + f->j * l->stride;
@@ -112,7 +171,7 @@ static void step(struct hl_type_cursor *c)
     }
 }
 
-bool hl_type_cursor_fill(struct hl_type_cursor *c)
+static bool walk_on(struct hl_type_cursor *c)
 {
     while (c->run.times == 0) {
         if (c->depth > 0) {
@@ -126,12 +185,27 @@ bool hl_type_cursor_fill(struct hl_type_cursor *c)
         if (flat > 0) {
             set_run(c, hl_type_at(c->next, c->root->off), flat, c->extent, c->count);
             c->count = 0;
+        } else if (is_flat_vec(c, c->root)) {
+            set_rows(c, c->root, c->next, c->extent, c->count);
+            c->count = 0;
         } else {
             push(c, c->root, c->next);
             c->next = hl_type_at(c->next, c->extent);
             c->count--;
         }
     }
+    return true;
+}
+
+bool hl_type_cursor_fetch(struct hl_type_cursor *c)
+{
+    if (c->rows == 0) {
+        return walk_on(c);
+    }
+    c->rows--;
+    c->row.addr += c->row_stride;
+    c->run.addr = c->row.addr; /* the rest is as it was */
+    c->run.times = c->row.times;
     return true;
 }
 
@@ -211,6 +285,7 @@ int hl_type_cursor_init(struct hl_type_cursor *c, enum hl_walk walk, const struc
 {
     c->run.times = 0;
     c->head = 0;
+    c->rows = 0;
     c->walk = walk;
     c->root = t->fast;
     c->count = t->size > 0 ? count : 0;
@@ -240,18 +315,29 @@ void hl_type_cursor_fini(struct hl_type_cursor *c)
     }
 }
 
-/* Consumes `n` units of the run's first span. */
+/* Units left in the run's first block. */
+static int64_t left_here(const struct hl_type_cursor *c)
+{
+    return (c->run.lens != NULL ? c->run.n * *c->run.lens : c->run.n) - c->head;
+}
+
+/* Consumes `n` units of the run's first block. */
 static char *take(struct hl_type_cursor *c, int64_t n)
 {
-    char *addr = c->run.addr + c->head * (int64_t)c->unit;
+    char *addr = hl_run_block(&c->run, 0) + c->head * (int64_t)c->unit;
 
-    c->head += n;
-    if (c->head == c->run.n) {
+    if (n == left_here(c)) {
         c->head = 0;
-        c->run.addr += c->run.stride;
-        c->run.times--;
+        hl_run_pass(&c->run, 1);
+    } else {
+        c->head += n;
     }
     return addr;
+}
+
+int64_t hl_type_cursor_span(struct hl_type_cursor *c)
+{
+    return hl_type_cursor_fill(c) ? left_here(c) : 0;
 }
 
 int64_t hl_type_cursor_next(struct hl_type_cursor *c, int64_t max, char **addr)
@@ -259,25 +345,26 @@ int64_t hl_type_cursor_next(struct hl_type_cursor *c, int64_t max, char **addr)
     if (max <= 0 || !hl_type_cursor_fill(c)) {
         return 0;
     }
-    int64_t n = c->run.n - c->head < max ? c->run.n - c->head : max;
+    int64_t n = left_here(c) < max ? left_here(c) : max;
     *addr = take(c, n);
     return n;
 }
 
-bool hl_type_cursor_run(struct hl_type_cursor *c, struct hl_run *run)
+bool hl_type_cursor_run(struct hl_type_cursor *c, int64_t max, struct hl_run *run)
 {
-    if (!hl_type_cursor_fill(c)) {
+    if (max <= 0 || !hl_type_cursor_fill(c)) {
         return false;
     }
-    if (c->head > 0) {
-        run->n = c->run.n - c->head;
-        run->addr = take(c, run->n);
-        run->stride = 0;
-        run->times = 1;
+    if (c->head > 0 || c->run.lens != NULL || max < c->run.n) {
+        *run = (struct hl_run){.times = 1};
+        run->n = hl_type_cursor_next(c, max, &run->addr);
         return true;
     }
     *run = c->run;
-    c->run.times = 0;
+    if (run->n * run->times > max) {
+        run->times = max / run->n;
+    }
+    hl_run_pass(&c->run, run->times);
     return true;
 }
 
@@ -287,8 +374,8 @@ int64_t hl_type_cursor_zip(struct hl_type_cursor *a, struct hl_type_cursor *b, i
     if (max <= 0 || !hl_type_cursor_fill(a) || !hl_type_cursor_fill(b)) {
         return 0;
     }
-    int64_t n = a->run.n - a->head < max ? a->run.n - a->head : max;
-    n = b->run.n - b->head < n ? b->run.n - b->head : n;
+    int64_t n = left_here(a) < max ? left_here(a) : max;
+    n = left_here(b) < n ? left_here(b) : n;
     *at_a = take(a, n);
     *at_b = take(b, n);
     return n;

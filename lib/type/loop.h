@@ -61,7 +61,27 @@ HL_INLINE int64_t hl_loop_value_bytes(enum hl_basic pair)
 /* The row of an IDX or STRUCT in which packed byte `at` lies. */
 int64_t hl_loop_row(const struct hl_loop *l, int64_t at);
 
+/* The same for a run that is empty. */
+bool hl_type_cursor_fetch(struct hl_type_cursor *c);
+
 /* Makes c->run hold something; false at the end of the walk. */
-bool hl_type_cursor_fill(struct hl_type_cursor *c);
+HL_INLINE bool hl_type_cursor_fill(struct hl_type_cursor *c)
+{
+    return HL_LIKELY(c->run.times != 0) || hl_type_cursor_fetch(c);
+}
+
+/* Moves behind `times` blocks. */
+HL_INLINE void hl_run_pass(struct hl_run *run, int64_t times)
+{
+    run->times -= times;
+    if (run->disp == NULL) {
+        run->addr += times * run->stride;
+        return;
+    }
+    run->disp += times;
+    if (run->lens != NULL) {
+        run->lens += times;
+    }
+}
 
 #endif

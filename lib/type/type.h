@@ -213,12 +213,21 @@ enum hl_walk {
     HL_WALK_ELEMENTS /* spans in elements of the type's one basic type; not for HL_BASIC_MIXED */
 };
 
-/* n elements at addr, and the same again at every `stride` bytes, `times` in all. */
+/* Blocks of n, `times` in all: at addr, addr + stride, ...; or, where disp is not NULL, at addr + disp[0],
+ * addr + disp[1], ... */
 struct hl_run {
     char *addr;
-    int64_t n; /* bytes or elements */
+    int64_t n; /* bytes or elements of a block */
     int64_t stride, times;
+    const int64_t *disp; /* the type's own: good as long as that is */
+    const int64_t *lens; /* NULL, or their own lengths in n (only inside the module) */
 };
+
+/* Where block i of a run begins. */
+HL_INLINE char *hl_run_block(const struct hl_run *r, int64_t i)
+{
+    return r->addr + (r->disp != NULL ? r->disp[i] : i * r->stride);
+}
 
 /* A place in the tree. Private. */
 struct hl_walk_frame {
@@ -231,14 +240,17 @@ struct hl_walk_frame {
 
 struct hl_type_cursor {
     struct hl_run run; /* what is left of the current run; times == 0: fetch the next */
-    int64_t head;      /* bytes or elements of the run's first span that are already consumed */
+    int64_t head;      /* bytes or elements of the run's first block that are already consumed */
+    int64_t rows;      /* runs to come that are as `row`, each row_stride behind the one before */
+    int64_t row_stride;
+    struct hl_run row;
     enum hl_walk walk;
     int64_t count, extent; /* elements not begun, distance */
     char *next;            /* where the next of them is */
     const struct hl_loop *root;
     size_t unit;        /* bytes of memory of one unit of n */
     size_t packed_unit; /* and packed */
-    int depth, room;
+    int depth;
     struct hl_walk_frame *frames; /* `local`, or allocated for deep trees */
     struct hl_walk_frame local[HL_WALK_DEPTH];
 };
@@ -253,8 +265,19 @@ void hl_type_cursor_fini(struct hl_type_cursor *c);
  * end. */
 int64_t hl_type_cursor_next(struct hl_type_cursor *c, int64_t max, char **addr);
 
-/* The next run of equal spans; false at the end. */
-bool hl_type_cursor_run(struct hl_type_cursor *c, struct hl_run *run);
+/* The next run of equal blocks, at most `max` bytes or elements in all; false at the end. */
+bool hl_type_cursor_run(struct hl_type_cursor *c, int64_t max, struct hl_run *run);
+
+/* What follows at the walk's place without a gap, in bytes or elements; 0 at the end. */
+int64_t hl_type_cursor_span(struct hl_type_cursor *c);
+
+/* Copies the next `max` bytes or elements, or as many as are left, to `packed` (pack) or from it; returns how
+ * many. Elements stand there at the distance of their extent; what pads them is not written. A block of 1, 2,
+ * 4 or 8 bytes at an address that is a multiple of that is one access. */
+int64_t hl_type_cursor_pack(struct hl_type_cursor *c, char *packed, int64_t max, bool pack);
+
+/* Copies from one walk to the other, both of bytes, until either ends. */
+void hl_type_cursor_copy(struct hl_type_cursor *to, struct hl_type_cursor *from);
 
 /* The longest span, at most `max`, that is contiguous on both sides; 0 when either ends. Both walks of one
  * kind. */

@@ -112,6 +112,54 @@ START_TEST(accumulate_equals_the_serial_kernel)
 }
 END_TEST
 
+/* What `n` blocks of `len` at places do is what an accumulate of each does. */
+static void compare_blocks(enum hl_op_kind op, enum hl_basic basic, const struct hl_near_blocks *b)
+{
+    static unsigned char one_by_one[ROOM], result[ROOM];
+    size_t bytes = b->len * hl_op_extent(basic);
+    struct hl_near_lock lock = {.holder = {0}};
+    fill(target, ROOM);
+    fill(origin, ROOM);
+    only_numbers(origin, basic, b->len * b->times);
+    only_numbers(target, basic, ROOM / hl_op_extent(basic));
+    memcpy(one_by_one, target, ROOM);
+    memset(fetched, 0, ROOM);
+    memset(result, 0, ROOM);
+    int rc = hl_near_acc_blocks(op, basic, b, origin, fetched, &lock), want = 0;
+    for (size_t i = 0; i < b->times; i++) {
+        unsigned char *at = one_by_one + ((unsigned char *)b->base - target) +
+                            (b->disp != NULL ? b->disp[i] : (int64_t)i * b->stride);
+        want = hl_near_acc(op, basic, at, origin + i * bytes, result + i * bytes, b->len, &lock);
+    }
+    ck_assert_int_eq(rc, want);
+    ck_assert_msg(memcmp(target, one_by_one, ROOM) == 0, "%s on %s", hl_op_kind_name(op),
+                  hl_op_basic_name(basic));
+    ck_assert_mem_eq(fetched, result, ROOM);
+    ck_assert_uint_eq(hl_a32_load_relaxed(&lock.holder), 0);
+}
+
+START_TEST(accumulates_of_blocks_are_those_of_each)
+{
+    static const int64_t far[] = {512, 0, 1024, 96}, odd[] = {512, 4, 1021, 96};
+    for (int b = 0; b < HL_BASICS; b++) {
+        enum hl_basic basic = (enum hl_basic)b;
+        char *base = (char *)target;
+        int64_t stride = 3 * (int64_t)hl_op_extent(basic);
+        for (size_t len = 1; len <= 3; len++) {
+            compare_blocks((enum hl_op_kind)_i, basic, &(struct hl_near_blocks){base, len, stride, 20, NULL});
+            compare_blocks((enum hl_op_kind)_i, basic,
+                           &(struct hl_near_blocks){base + 2, len, stride, 20, NULL});
+            compare_blocks((enum hl_op_kind)_i, basic,
+                           &(struct hl_near_blocks){base, len, stride + 2, 20, NULL});
+            compare_blocks((enum hl_op_kind)_i, basic,
+                           &(struct hl_near_blocks){base + 4096, len, -stride, 20, NULL});
+            compare_blocks((enum hl_op_kind)_i, basic, &(struct hl_near_blocks){base, len, 0, 4, far});
+            compare_blocks((enum hl_op_kind)_i, basic, &(struct hl_near_blocks){base, len, 0, 4, odd});
+        }
+    }
+}
+END_TEST
+
 START_TEST(compare_and_swap_compares_bytes)
 {
     struct hl_near_lock lock = {.holder = {0}};
@@ -434,6 +482,7 @@ static Suite *near_suite(void)
     take_seed();
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, accumulate_equals_the_serial_kernel, 0, HL_OP_KINDS);
+    tcase_add_loop_test(c, accumulates_of_blocks_are_those_of_each, 0, HL_OP_KINDS);
     tcase_add_test(c, compare_and_swap_compares_bytes);
     tcase_add_test(c, mechanism_follows_type_and_address);
     tcase_add_test(c, copies_of_every_length);

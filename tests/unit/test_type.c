@@ -352,6 +352,38 @@ static void check_walk(const struct pair *p, int64_t count)
     ck_assert_int_eq(done, bytes);
 }
 
+/* The same run by run, at most some bytes in each. */
+static void check_runs(const struct pair *p, int64_t count)
+{
+    struct hl_type_cursor c;
+    struct hl_run run;
+    char *buf = area + AREA;
+    int64_t bytes = model_pack(p, count, buf), done = bytes > 0 ? (int64_t)draw((uint64_t)bytes) : 0;
+
+    ck_assert_int_eq(hl_type_cursor_init(&c, HL_WALK_BYTES, p->t, count, buf, done), 0);
+    for (int64_t max; hl_type_cursor_run(&c, max = 1 + (int64_t)draw(100), &run);) {
+        ck_assert_int_le(run.n * run.times, max);
+        for (int64_t i = 0; i < run.times; i++, done += run.n) {
+            ck_assert_int_eq(memcmp(hl_run_block(&run, i), flat + done, (size_t)run.n), 0);
+        }
+    }
+    hl_type_cursor_fini(&c);
+    ck_assert_int_eq(done, bytes);
+}
+
+/* What one layout has arrives in another as if it was packed and unpacked; the shorter one ends it. */
+static void check_copy(const struct pair *to, int64_t to_count, const struct pair *from, int64_t from_count)
+{
+    int64_t have = model_pack(from, from_count, area + AREA), want = to->t->size * to_count;
+    static char mine[2 * AREA], models[2 * AREA];
+
+    memset(mine, 0, sizeof mine);
+    memset(models, 0, sizeof models);
+    ck_assert_int_eq(hl_type_copy(to->t, to_count, mine + AREA, from->t, from_count, area + AREA), 0);
+    model_unpack(to, to_count, models + AREA, 0, have < want ? have : want);
+    ck_assert_int_eq(memcmp(mine, models, sizeof mine), 0);
+}
+
 static void check_elements(const struct pair *p)
 {
     int64_t at = 0;
@@ -405,6 +437,13 @@ START_TEST(random_trees_do_what_the_flat_model_does)
             check_packing(p, count);
             check_unpacking(p, count);
             check_walk(p, count);
+            check_runs(p, count);
+            const struct pair *other = &types[draw((uint64_t)n)];
+            int64_t theirs = 1 + (int64_t)draw(3);
+            if (fits(other, theirs)) {
+                check_copy(p, count, other, theirs);
+                check_copy(other, theirs, p, count);
+            }
         }
     }
     for (int i = 4; i < n; i++) {
@@ -458,66 +497,7 @@ START_TEST(only_living_handles_are_types)
 }
 END_TEST
 
-START_TEST(a_million_blocks_take_no_memory)
-{
-    struct hl_type *t;
-    char *at;
-    struct hl_type_cursor c;
-
-    ck_assert_int_eq(hl_type_make_vector(1000000, 1, 2, false, hl_type_of(MPI_DOUBLE), &t), 0);
-    hl_type_commit(t);
-    ck_assert_int_eq(hl_type_cursor_init(&c, HL_WALK_BYTES, t, 1000, NULL, t->size * 500 + 8004), 0);
-    ck_assert_int_eq(hl_type_cursor_next(&c, 100, &at), 4);
-    ck_assert_int_eq((intptr_t)at, hl_type_extent(t) * 500 + 16000 + 4 + 0 * 8);
-    hl_type_cursor_fini(&c);
-    hl_type_free(t);
-}
-END_TEST
-
-START_TEST(pairs_are_walked_whole_or_without_padding)
-{
-    struct hl_type *t;
-    struct hl_type_cursor c;
-    char buf[200], *at;
-
-    ck_assert_int_eq(hl_type_make_vector(2, 2, 3, false, hl_type_of(MPI_DOUBLE_INT), &t), 0);
-    hl_type_commit(t);
-    hl_type_cursor_init(&c, HL_WALK_ELEMENTS, t, 1, buf, 12);
-    ck_assert_int_eq(hl_type_cursor_next(&c, 100, &at), 1);
-    ck_assert_ptr_eq(at, buf + 16);
-    ck_assert_int_eq(hl_type_cursor_next(&c, 100, &at), 2);
-    ck_assert_ptr_eq(at, buf + 48);
-    ck_assert_int_eq(hl_type_cursor_next(&c, 100, &at), 0);
-    hl_type_cursor_fini(&c);
-    hl_type_cursor_init(&c, HL_WALK_BYTES, t, 1, buf, 10);
-    ck_assert_int_eq(hl_type_cursor_next(&c, 100, &at), 2);
-    ck_assert_ptr_eq(at, buf + 10);
-    ck_assert_int_eq(hl_type_cursor_next(&c, 100, &at), 8);
-    ck_assert_ptr_eq(at, buf + 16);
-    hl_type_cursor_fini(&c);
-    hl_type_free(t);
-}
-END_TEST
-
-START_TEST(layouts_are_copied_into_each_other)
-{
-    struct hl_type *a, *b;
-    int from[12], to[12] = {0};
-
-    for (int i = 0; i < 12; i++) {
-        from[i] = i;
-    }
-    hl_type_make_vector(3, 2, 4, false, hl_type_of(MPI_INT), &a);
-    hl_type_make_vector(2, 3, 6, false, hl_type_of(MPI_INT), &b);
-    hl_type_commit(a);
-    hl_type_commit(b);
-    ck_assert_int_eq(hl_type_copy(b, 1, to, a, 1, from), 0);
-    int want[12] = {0, 1, 4, 0, 0, 0, 5, 8, 9, 0, 0, 0};
-    ck_assert_mem_eq(to, want, sizeof want);
-    hl_type_free(a);
-    hl_type_free(b);
-}
-END_TEST
+#include "type_walks.h"
 
 START_TEST(layouts_are_as_simple_as_they_can_be)
 {
@@ -585,6 +565,7 @@ static Suite *type_suite(void)
     tcase_add_test(tc, only_living_handles_are_types);
     tcase_add_test(tc, a_million_blocks_take_no_memory);
     tcase_add_test(tc, pairs_are_walked_whole_or_without_padding);
+    tcase_add_test(tc, pairs_are_packed_at_their_extent);
     tcase_add_test(tc, layouts_are_copied_into_each_other);
     tcase_add_test(tc, layouts_are_as_simple_as_they_can_be);
     tcase_add_test(tc, empty_parts_have_no_place);

@@ -1,0 +1,119 @@
+/* What one-sided calls and packing execute for layouts of BLOCKS blocks of one long, counted exactly
+ * (trace.h). Plain MPI, so that the same program runs on any library. Prints the lines of steps.c, for whole
+ * calls. x86-64 only. Exit code 77: cannot trace here. */
+#include <mpi.h>
+
+#include "trace.h"
+
+#define BLOCKS 256
+#define LONGS 4096 /* of a buffer */
+
+enum layout { DENSE, VECTOR, PAIRS, SUBARRAY, INDEXED, UNEVEN, LAYOUTS };
+static const char *const layout_names[LAYOUTS] = {"dense",    "vector",  "pairs",
+                                                  "subarray", "indexed", "uneven"};
+enum call { PUT, GET, ACC, PACK, UNPACK, CALLS };
+static const char *const call_names[CALLS] = {"put", "get", "acc", "pack", "unpack"};
+
+/* What is counted: a call, the origin's layout, the target's. */
+static const struct row {
+    enum call call;
+    enum layout mine, theirs;
+} rows[] = {
+    {PUT, DENSE, VECTOR},      {PUT, VECTOR, DENSE},    {PUT, VECTOR, VECTOR},   {PUT, PAIRS, VECTOR},
+    {PUT, SUBARRAY, SUBARRAY}, {PUT, SUBARRAY, VECTOR}, {PUT, DENSE, INDEXED},   {PUT, INDEXED, INDEXED},
+    {PUT, UNEVEN, INDEXED},    {GET, VECTOR, VECTOR},   {GET, PAIRS, SUBARRAY},  {GET, INDEXED, DENSE},
+    {ACC, DENSE, DENSE},       {ACC, DENSE, VECTOR},    {ACC, VECTOR, SUBARRAY}, {ACC, VECTOR, INDEXED},
+    {PACK, VECTOR, DENSE},     {PACK, INDEXED, DENSE},  {UNPACK, VECTOR, DENSE}, {UNPACK, INDEXED, DENSE},
+};
+
+static MPI_Win win;
+static MPI_Datatype types[LAYOUTS];
+static long buffer[LONGS], packed[BLOCKS];
+static const struct row *row;
+static int target = 1;
+
+static void call_flush(void)
+{
+    MPI_Win_flush(target, win);
+}
+
+static void call_row(void)
+{
+    MPI_Datatype mine = types[row->mine], theirs = types[row->theirs];
+    int at = 0;
+    switch (row->call) {
+    case PUT:
+        MPI_Put(buffer, 1, mine, target, 0, 1, theirs, win);
+        break;
+    case GET:
+        MPI_Get(buffer, 1, mine, target, 0, 1, theirs, win);
+        break;
+    case ACC:
+        MPI_Accumulate(buffer, 1, mine, target, 0, 1, theirs, MPI_SUM, win);
+        break;
+    case PACK:
+        MPI_Pack(buffer, 1, mine, packed, sizeof packed, &at, MPI_COMM_SELF);
+        break;
+    default:
+        MPI_Unpack(packed, sizeof packed, &at, buffer, 1, mine, MPI_COMM_SELF);
+    }
+}
+
+/* All have BLOCKS longs; PAIRS has blocks of two, UNEVEN of one and three. */
+static void make_types(void)
+{
+    int displs[BLOCKS], lens[BLOCKS], sizes[] = {20, 20, 4}, part[] = {16, 16, 1}, starts[] = {1, 2, 1};
+    MPI_Type_contiguous(BLOCKS, MPI_LONG, &types[DENSE]);
+    MPI_Type_vector(BLOCKS, 1, 3, MPI_LONG, &types[VECTOR]);
+    MPI_Type_vector(BLOCKS / 2, 2, 5, MPI_LONG, &types[PAIRS]);
+    MPI_Type_create_subarray(3, sizes, part, starts, MPI_ORDER_C, MPI_LONG, &types[SUBARRAY]);
+    for (int i = 0; i < BLOCKS; i++) {
+        displs[i] = 8 * i + i * i % 7;
+        lens[i] = i % 2 != 0 ? 3 : 1;
+    }
+    MPI_Type_create_indexed_block(BLOCKS, 1, displs, MPI_LONG, &types[INDEXED]);
+    MPI_Type_indexed(BLOCKS / 2, lens, displs, MPI_LONG, &types[UNEVEN]);
+    for (int i = 0; i < LAYOUTS; i++) {
+        MPI_Type_commit(&types[i]);
+    }
+}
+
+static void measure_all(void)
+{
+    call_flush();
+    trace_begin(call_flush);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char name[64];
+        row = &rows[i];
+        snprintf(name, sizeof name, "%s_%s_%s", call_names[row->call], layout_names[row->mine],
+                 layout_names[row->theirs]);
+        show(name, call_flush, call_row);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int me, provided;
+    void *base;
+    pid_t child = trace_fork();
+
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Win_allocate(sizeof buffer, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    memset(base, 0, sizeof buffer);
+    make_types();
+    MPI_Win_lock_all(0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (me == 0) {
+        measure_all();
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_unlock_all(win);
+    for (int i = 0; i < LAYOUTS; i++) {
+        MPI_Type_free(&types[i]);
+    }
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    trace_end(child);
+    return 0;
+}
