@@ -341,7 +341,7 @@ int hl_win_acc(const struct hl_acc *a)
     return hl_acc_apply(a, &span);
 }
 
-int hl_acc_apply(const struct hl_acc *a, const struct hl_span *span)
+static int acc_any(const struct hl_acc *a, const struct hl_span *span)
 {
     const struct hl_type *t = a->m.target_type;
     if (t->dense && a->m.target_count >= 0 && (a->op == HL_OP_NO_OP || a->m.origin_type == t) &&
@@ -356,4 +356,13 @@ int hl_acc_apply(const struct hl_acc *a, const struct hl_span *span)
         return acc_piece(&p);
     }
     return acc_layout(a, span);
+}
+
+int hl_acc_apply(const struct hl_acc *a, const struct hl_span *span)
+{
+    int rc = acc_any(a, span);
+    if (hl_target_is_far(&a->m.win->targets[a->m.target])) {
+        hl_win_mark_acc(a->m.win, a->m.target);
+    }
+    return rc;
 }

@@ -72,7 +72,9 @@ static int cas_at(const struct hl_acc *a, const void *compare, const struct hl_t
         return hl_near_cas(basic, there, a->m.origin, compare, a->result, lock);
     }
     if (hl_target_is_far(t)) {
-        return cas_far(a, compare, t, at);
+        int rc = cas_far(a, compare, t, at);
+        hl_win_mark_acc(a->m.win, a->m.target);
+        return rc;
     }
     struct hl_tray_acc tray = {.win = a->m.win,
                                .target = a->m.target,

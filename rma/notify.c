@@ -171,6 +171,9 @@ static int put_notify(struct notice *n)
     if ((rc = locate_flag(m->win, m->target, n->disp, &n->at)) != 0) {
         return rc;
     }
+    if (hl_target_is_far(&m->win->targets[m->target])) {
+        hl_win_follow_acc(m->win, m->target);
+    }
     /* Where operations are queued, this one is not: it has no order with others. */
     hl_mode_enter(m->win);
     rc = deliver(n);

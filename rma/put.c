@@ -71,6 +71,7 @@ static HL_NOINLINE int put_far(void *origin, size_t len, const char *func, int t
                                int64_t count, struct hl_tail tail)
 {
     struct hl_win *w = (struct hl_win *)(void *)tail.win;
+    hl_win_follow_acc(w, target);
     if (len > hl_pool.chain) {
         return put_direct(origin, len, func, target, where, w);
     }
@@ -96,6 +97,7 @@ static HL_NOINLINE int get_far(void *origin, size_t len, const char *func, int t
 {
     struct hl_win *w = (struct hl_win *)(void *)tail.win;
     (void)count;
+    hl_win_follow_acc(w, target);
     if (HL_LIKELY(hl_lane_get_short(hl_win_token(w, target), where & ~HL_TARGET_BITS, origin, len))) {
         return MPI_SUCCESS;
     }

@@ -77,7 +77,7 @@ struct hl_win_ctl {
 struct hl_win {
     struct hl_handle h;
     int size, rank;
-    struct hl_target *targets; /* [size] */
+    struct hl_target *targets; /* [size], then hl_win_acc_word */
     uint64_t scale;            /* displacement unit of every target, when their sizes and units agree */
     struct hl_epoch epoch;     /* has its own rules; its first words end the line */
 
@@ -236,6 +236,29 @@ struct hl_ground {
 
 /* False: it is not one region. */
 bool hl_win_ground(const struct hl_move *m, const struct hl_span *span, struct hl_ground *g);
+
+/* ---- gets and puts behind the thread's own accumulates to the same FAR target (order.c) ---- */
+
+/* Who has accumulated there: a word for each target, behind their records; atomic. */
+HL_INLINE hl_a64 *hl_win_acc_word(const struct hl_win *w, int target)
+{
+    return (hl_a64 *)(void *)&w->targets[w->size] + target;
+}
+
+/* After an accumulate to it was issued. */
+void hl_win_mark_acc(struct hl_win *w, int target);
+
+/* Waits for them. */
+void hl_win_await_acc(struct hl_win *w, int target) HL_COLD;
+
+/* Before a get or put. */
+HL_INLINE void hl_win_follow_acc(struct hl_win *w, int target)
+{
+    /* relaxed: what this thread has stored, or others, which need no order. */
+    if (HL_UNLIKELY(hl_a64_load_relaxed(hl_win_acc_word(w, target)) != 0)) {
+        hl_win_await_acc(w, target);
+    }
+}
 
 /* Checks all arguments of a call and names the first that is wrong. For MPI_PROC_NULL as target: 0 without
  * looking further. */

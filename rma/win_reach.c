@@ -441,7 +441,7 @@ int hl_win_reach_all(struct hl_win *w, const struct hl_win_ask *ask)
     struct card *cards = malloc((size_t)w->size * sizeof *cards);
     int rc = ask->rc;
 
-    w->targets = calloc((size_t)w->size, sizeof *w->targets);
+    w->targets = calloc((size_t)w->size, sizeof *w->targets + sizeof(hl_a64)); /* and hl_win_acc_word */
     if (rc == 0 && (cards == NULL || w->targets == NULL)) {
         rc = hl_err_say(HL_ERR_NO_MEM, "no memory for a window over %d ranks", w->size);
     }

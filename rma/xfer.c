@@ -182,6 +182,9 @@ int hl_win_move(const struct hl_move *m, const struct hl_span *span)
     int64_t at;
     struct hl_ground g;
     bool far = hl_target_is_far(&m->win->targets[m->target]);
+    if (far) {
+        hl_win_follow_acc(m->win, m->target);
+    }
     if (hl_move_target_block(m, span, &at) &&
         hl_type_block(m->origin_type, m->origin_count, m->origin, &mine)) {
         return move_block(m, at, mine, (size_t)span->len);
