@@ -478,8 +478,10 @@ static void model_freeinfo(struct fi_info *info)
 static int model_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
                          const struct fi_info *hints, struct fi_info **out)
 {
-    (void)version, (void)node, (void)service, (void)flags;
-    if (hints->fabric_attr->prov_name == NULL || strcmp(hints->fabric_attr->prov_name, model_name) != 0) {
+    (void)version, (void)node, (void)service;
+    bool all = (flags & FI_PROV_ATTR_ONLY) != 0; /* asks for the list, without hints */
+    if (!all &&
+        (hints->fabric_attr->prov_name == NULL || strcmp(hints->fabric_attr->prov_name, model_name) != 0)) {
         return -FI_ENODATA;
     }
     struct fi_info *i = model_dupinfo(NULL);

@@ -221,7 +221,7 @@ START_TEST(an_opening_that_fails_halfway_leaves_nothing)
 {
     ck_assert_int_eq(open_model("model"), 0);
     ck_assert_ptr_nonnull(strstr(hl_fab_why(), "HOTLANE_PROVIDER"));
-    ck_assert(hl_fab_has("tcp") && !hl_fab_has("no-such"));
+    ck_assert(hl_fab_has("model") && !hl_fab_has("no-such"));
     for (int step = 1; step <= 4; step++) { /* domain, vector, queue, endpoint */
         struct hl_fab_ep ep;
         model.fail_open = step;
