@@ -332,7 +332,7 @@ static int store_far(struct hl_win *w, const struct card *cards)
 
 /* All that follows the first exchange. Every rank takes the same steps: an error waits for the next
  * agreement. */
-static int reach(struct hl_win *w, struct card *cards)
+static HL_NOINLINE int reach(struct hl_win *w, struct card *cards)
 {
     int rc = check_cards(w, cards);
     if (rc != 0) {
@@ -381,11 +381,19 @@ static void take_for_all(struct hl_win *w, const struct hl_win_ask *ask, uint64_
     }
 }
 
+/* Rank 0 could not take it. */
+static HL_NOINLINE int not_made_for_all(const struct hl_win *w, int rc)
+{
+    char text[HL_ERR_TEXT];
+    hl_coll_words_of(w->comm, 0, rc, text);
+    return w->rank == 0 ? rc : not_made_by(0, rc, text);
+}
+
 /* Rank 0 takes one segment for all, as contiguous memory has one kind, page size and policy: its own wish. On
  * machines with several nodes of a kind, parts near their owners need alloc_shared_noncontig. *home is where
  * my part is. */
-static int share_memory(struct hl_win *w, const struct hl_win_ask *ask, const struct card *cards,
-                        struct home *home)
+static HL_NOINLINE int share_memory(struct hl_win *w, const struct hl_win_ask *ask, const struct card *cards,
+                                    struct home *home)
 {
     uint64_t before = 0, total = 0;
     for (int i = 0; i < w->size; i++) {
@@ -399,12 +407,7 @@ static int share_memory(struct hl_win *w, const struct hl_win_ask *ask, const st
                                  "making the window");
     home->off += before;
     w->ctl->acc.home = (uint32_t)hl_boot_node_of(hl_win_world(w, 0)) + 1;
-    if (rc == 0 && home->rc != 0) {
-        char text[HL_ERR_TEXT];
-        rc = (int)home->rc;
-        hl_coll_words_of(w->comm, 0, rc, text);
-        rc = w->rank == 0 ? rc : not_made_by(0, rc, text);
-    }
+    rc = rc == 0 && home->rc != 0 ? not_made_for_all(w, (int)home->rc) : rc;
     if (rc == 0 && w->rank != 0) {
         hl_hints_show_got(w->info, home->page, home->nodes); /* words only: no reason to fail alone */
     }

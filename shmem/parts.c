@@ -29,16 +29,11 @@
 
 struct hl_heap hl_heap;
 
-int hl_parts_agree(int rc)
+/* Somebody has an error, or who has not heard all, `lost`, looks. */
+static HL_NOINLINE int tell_first(int rc, int lost, int all)
 {
-    char text[HL_ERR_TEXT];
-    int all, first;
-    int lost = hl_coll_least(hl_shmem_comm, rc, &all);
-    if (lost == 0 && all == 0) {
-        return 0;
-    }
-    /* Who has not heard all comes here, too. */
-    int again = hl_coll_first_failed(hl_shmem_comm, rc, &first, text);
+    static char text[HL_ERR_TEXT]; /* of the thread that starts or ends the heap */
+    int first, again = hl_coll_first_failed(hl_shmem_comm, rc, &first, text);
     lost = lost != 0 ? lost : again;
     if (lost != 0) {
         return rc != 0 ? rc : lost;
@@ -48,6 +43,12 @@ int hl_parts_agree(int rc)
     }
     usleep(WAIT_US);
     return hl_err_say(all, "PE %d: %s", first, text);
+}
+
+int hl_parts_agree(int rc)
+{
+    int all = 0, lost = hl_coll_least(hl_shmem_comm, rc, &all);
+    return lost == 0 && all == 0 ? 0 : tell_first(rc, lost, all);
 }
 
 /* ---- what is asked ---- */

@@ -189,7 +189,7 @@ static void share_all(void)
 {
     struct hl_objects *o = &hl_share.objects;
     struct hl_mem_ask ask = {.own_segment = true};
-    struct lookup l = {.fd = -1};
+    static struct lookup l; /* once in a process, and longer than a stack should hold */
     size_t total = 0;
     for (int i = 0; i < o->n_stretches; i++) {
         o->stretches[i].off = total;

@@ -58,13 +58,18 @@ static int first_color(int split_type, const struct hl_info *info)
 }
 
 /* Of a node, by the kind that the user names. A name that nobody knows gives nobody a communicator. */
-static int split_guided(struct hl_comm *node, const struct hl_info *info, struct hl_comm **made)
+static HL_NOINLINE int color_of(const struct hl_info *info)
 {
     char value[MPI_MAX_INFO_VAL] = "";
     int len;
 
     hl_info_hint(info, type_key, value, sizeof value, &len);
-    return hl_coll_comm_split(node, instance_of(value), 0, made);
+    return instance_of(value);
+}
+
+static int split_guided(struct hl_comm *node, const struct hl_info *info, struct hl_comm **made)
+{
+    return hl_coll_comm_split(node, color_of(info), 0, made);
 }
 
 /* Is the first split all that is asked for? */

@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -14,11 +15,14 @@ static _Thread_local char said_text[HL_ERR_TEXT];
 int hl_err_say(int code, const char *fmt, ...)
 {
     va_list args;
-    char text[sizeof said_text]; /* what was said before may be among the arguments */
+    char *text = malloc(sizeof said_text); /* what was said before may be among the arguments */
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    vsnprintf(text != NULL ? text : said_text, sizeof said_text, fmt, args);
     va_end(args);
-    memcpy(said_text, text, strlen(text) + 1);
+    if (text != NULL) {
+        memcpy(said_text, text, strlen(text) + 1);
+        free(text);
+    }
     said_code = code;
     return code;
 }

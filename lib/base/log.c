@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* Set once at start-up before other threads exist, read-only afterwards. */
@@ -29,25 +31,40 @@ void hl_log_limit(enum hl_log_level level)
     hl_a32_store_relaxed(&limit, level); /* relaxed: orders nothing */
 }
 
+/* Where a line is put together, as stacks may be short. Who finds it taken takes memory: so does a child that
+ * was forked in between. */
+static char room[1536];
+static hl_a32 busy; /* atomic: 1: somebody has the room */
+
 void hl_log(enum hl_log_level level, const char *fmt, ...)
 {
     if (level > hl_a32_load_relaxed(&limit)) { /* relaxed: a recent value */
         return;
     }
     int keep = errno;
-    char line[1536];
-    int head = snprintf(line, sizeof line, "hotlane:%s ", who);
+    bool taken = hl_a32_xchg_acquire(&busy, 1) == 0; /* acquire: pairs with the release below. */
+    char *line = taken ? room : malloc(sizeof room);
+    size_t cap = sizeof room;
+    if (line == NULL) {
+        return;
+    }
+    int head = snprintf(line, cap, "hotlane:%s ", who);
     va_list args;
     va_start(args, fmt);
-    int body = vsnprintf(line + head, sizeof line - (size_t)head - 1, fmt, args);
+    int body = vsnprintf(line + head, cap - (size_t)head - 1, fmt, args);
     va_end(args);
     size_t len = (size_t)head + (size_t)(body < 0 ? 0 : body);
-    if (len > sizeof line - 2) {
-        len = sizeof line - 2;
+    if (len > cap - 2) {
+        len = cap - 2;
     }
     line[len++] = '\n';
     if (write(STDERR_FILENO, line, len) < 0) {
         /* nobody listens */
+    }
+    if (taken) {
+        hl_a32_store_release(&busy, 0); /* release: pairs with the acquire above. */
+    } else {
+        free(line);
     }
     errno = keep;
 }

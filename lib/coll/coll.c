@@ -17,14 +17,17 @@
 
 static int run_tagged(const struct hl_coll_call *call, enum hl_plane plane, int tag)
 {
-    struct hl_sched s;
+    struct hl_sched *s = hl_sched_take();
 
-    hl_sched_init_tagged(&s, &hl_coll_net_match, call->comm, plane, tag);
-    int err = hl_coll_build(&s, call);
-    if (err == 0) {
-        err = hl_sched_run(&s);
+    if (s == NULL) {
+        return HL_ERR_NO_MEM;
     }
-    hl_sched_fini(&s);
+    hl_sched_init_tagged(s, &hl_coll_net_match, call->comm, plane, tag);
+    int err = hl_coll_build(s, call);
+    if (err == 0) {
+        err = hl_sched_run(s);
+    }
+    hl_sched_give(s);
     return err;
 }
 
@@ -96,12 +99,15 @@ int hl_coll_allgather_local(struct hl_comm *inter, const void *mine, size_t len,
 {
     struct hl_coll_call call = {.what = HL_COLL_ALLGATHER, .send = bytes(mine, len), .recv = bytes(all, len)};
     struct hl_coll_call whole = {.comm = inter};
-    struct hl_sched s;
+    struct hl_sched *s = hl_sched_take();
 
-    hl_sched_init(&s, &hl_coll_net_match, inter, HL_PLANE_MAKE);
-    hl_build_local(&s, &whole, &call);
-    int err = hl_sched_run(&s);
-    hl_sched_fini(&s);
+    if (s == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    hl_sched_init(s, &hl_coll_net_match, inter, HL_PLANE_MAKE);
+    hl_build_local(s, &whole, &call);
+    int err = hl_sched_run(s);
+    hl_sched_give(s);
     return err;
 }
 

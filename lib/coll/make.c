@@ -78,17 +78,17 @@ static int end_dup(struct dup *d)
 
 int hl_coll_comm_dup(struct hl_comm *comm, struct hl_comm **made)
 {
-    struct dup d;
-    int err = begin_dup(&d, comm);
+    struct dup *d = aligned_alloc(_Alignof(struct dup), sizeof *d);
+    int err = d != NULL ? begin_dup(d, comm) : hl_err_say(HL_ERR_NO_MEM, "no memory for a communicator");
 
-    if (err != 0) {
-        return err;
-    }
-    hl_sched_run(&d.sched);
-    err = end_dup(&d);
     if (err == 0) {
-        *made = d.made;
+        hl_sched_run(&d->sched);
+        err = end_dup(d);
     }
+    if (err == 0) {
+        *made = d->made;
+    }
+    free(d);
     return err;
 }
 
@@ -323,20 +323,23 @@ static int hand_down(const struct hl_comm *comm, const struct hl_group *group, i
 {
     int me = group->rank, low = me == 0 ? hl_pow2_below(group->size) * 2 : me & -me;
     struct hl_data data = hl_data_bytes(number, sizeof *number);
-    struct hl_sched s;
+    struct hl_sched *s = hl_sched_take();
 
-    hl_sched_init_tagged(&s, &hl_coll_net_match, comm, HL_PLANE_TAGGED, tag);
+    if (s == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    hl_sched_init_tagged(s, &hl_coll_net_match, comm, HL_PLANE_TAGGED, tag);
     if (me != 0) {
-        hl_sched_recv(&s, hl_group_rank(comm->group, hl_group_world(group, me - low)), data);
-        hl_sched_wait(&s);
+        hl_sched_recv(s, hl_group_rank(comm->group, hl_group_world(group, me - low)), data);
+        hl_sched_wait(s);
     }
     for (int far = low / 2; far > 0; far /= 2) {
         if (me + far < group->size) {
-            hl_sched_send(&s, hl_group_rank(comm->group, hl_group_world(group, me + far)), data);
+            hl_sched_send(s, hl_group_rank(comm->group, hl_group_world(group, me + far)), data);
         }
     }
-    int err = hl_sched_run(&s);
-    hl_sched_fini(&s);
+    int err = hl_sched_run(s);
+    hl_sched_give(s);
     return err;
 }
 

@@ -20,13 +20,16 @@ void hl_build_agree(struct hl_sched *s, const struct hl_coll_call *c, void *both
 /* Leaders exchange `n` bytes for `m`. */
 static int meet_leader(const struct hl_coll_meet *meet, struct hl_data out, struct hl_data in)
 {
-    struct hl_sched s;
+    struct hl_sched *s = hl_sched_take();
 
-    hl_sched_init_tagged(&s, &hl_coll_net_match, meet->peer, HL_PLANE_TAGGED, meet->tag);
-    hl_sched_recv(&s, meet->leader, in);
-    hl_sched_send(&s, meet->leader, out);
-    int err = hl_sched_run(&s);
-    hl_sched_fini(&s);
+    if (s == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    hl_sched_init_tagged(s, &hl_coll_net_match, meet->peer, HL_PLANE_TAGGED, meet->tag);
+    hl_sched_recv(s, meet->leader, in);
+    hl_sched_send(s, meet->leader, out);
+    int err = hl_sched_run(s);
+    hl_sched_give(s);
     return err;
 }
 
@@ -182,12 +185,15 @@ int hl_coll_intercomm_merge(struct hl_comm *inter, bool high, struct hl_comm **m
     } ids[2] = {{inter->rank == 0 ? hl_comm_ctx_new() : 0, high}};
     struct hl_coll_call call = {.comm = inter};
     struct hl_group *group;
-    struct hl_sched s;
+    struct hl_sched *s = hl_sched_take();
 
-    hl_sched_init(&s, &hl_coll_net_match, inter, HL_PLANE_MAKE);
-    hl_build_agree(&s, &call, ids, sizeof ids[0]);
-    int err = hl_sched_run(&s);
-    hl_sched_fini(&s);
+    if (s == NULL) {
+        return HL_ERR_NO_MEM;
+    }
+    hl_sched_init(s, &hl_coll_net_match, inter, HL_PLANE_MAKE);
+    hl_build_agree(s, &call, ids, sizeof ids[0]);
+    int err = hl_sched_run(s);
+    hl_sched_give(s);
     if (err != 0) {
         return err;
     }

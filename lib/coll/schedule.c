@@ -6,6 +6,7 @@
 
 #include "boot.h"
 #include "err.h"
+#include "lock.h"
 #include "prog.h"
 #include "util.h"
 
@@ -88,6 +89,31 @@ void hl_sched_fini(struct hl_sched *s)
     if (s->steps != s->few) {
         free(s->steps);
     }
+}
+
+static struct hl_mutex lock = HL_MUTEX_INIT;
+static struct hl_sched *kept HL_GUARDED_BY(lock);
+
+struct hl_sched *hl_sched_take(void)
+{
+    hl_mutex_lock(&lock);
+    struct hl_sched *s = kept;
+    kept = s != NULL ? s->below : NULL;
+    hl_mutex_unlock(&lock);
+    s = s != NULL ? s : aligned_alloc(_Alignof(struct hl_sched), sizeof *s);
+    if (s == NULL) {
+        hl_err_say(HL_ERR_NO_MEM, "no memory for the steps of a collective operation");
+    }
+    return s;
+}
+
+void hl_sched_give(struct hl_sched *s)
+{
+    hl_sched_fini(s);
+    hl_mutex_lock(&lock);
+    s->below = kept;
+    kept = s;
+    hl_mutex_unlock(&lock);
 }
 
 static void fail(struct hl_sched *s, int err)

@@ -69,8 +69,9 @@ struct hl_sched {
     struct hl_sched_temp *temps;
     size_t scratch_used;
     int flying;
-    int window; /* the most that fly */
-    void **air; /* requests of posted messages, the first `flying` */
+    int window;             /* the most that fly */
+    void **air;             /* requests of posted messages, the first `flying` */
+    struct hl_sched *below; /* of those that hl_sched_give keeps */
     void *few_air[HL_SCHED_WINDOW];
     struct hl_step few[HL_SCHED_STEPS];
     _Alignas(64) char scratch[HL_SCHED_SCRATCH];
@@ -83,6 +84,13 @@ void hl_sched_init(struct hl_sched *s, const struct hl_coll_net *net, struct hl_
 /* The same with a tag of the caller's: for operations that not all members of `comm` take part in. */
 void hl_sched_init_tagged(struct hl_sched *s, const struct hl_coll_net *net, const struct hl_comm *comm,
                           enum hl_plane plane, int tag);
+
+/* One for a blocking call, which is too long for the stacks of threads: one given back, or a new one; to be
+ * initialised. NULL: no memory, which is said. */
+struct hl_sched *hl_sched_take(void);
+
+/* hl_sched_fini, and keeps it for the next call: as many as ever ran at once. */
+void hl_sched_give(struct hl_sched *s);
 
 /* Takes references to all datatypes and the operation that a built schedule uses, so that the user may free
  * them; hl_sched_fini gives them back. */

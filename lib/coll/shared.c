@@ -414,13 +414,17 @@ void hl_shared_take_piece(struct hl_shared *s, const struct hl_note *note, struc
 
 void hl_shared_leads_run(struct hl_shared *s, struct hl_coll_call *c)
 {
-    struct hl_sched sched;
+    struct hl_sched *sched = hl_sched_take();
 
     c->comm = &s->leads;
-    hl_sched_init_tagged(&sched, &hl_coll_net_match, &s->leads, HL_PLANE_COLL, s->tag);
-    int err = hl_coll_build(&sched, c);
-    hl_shared_fail(s, err != 0 ? err : hl_sched_run(&sched));
-    hl_sched_fini(&sched);
+    if (sched == NULL) {
+        hl_shared_fail(s, HL_ERR_NO_MEM);
+        return;
+    }
+    hl_sched_init_tagged(sched, &hl_coll_net_match, &s->leads, HL_PLANE_COLL, s->tag);
+    int err = hl_coll_build(sched, c);
+    hl_shared_fail(s, err != 0 ? err : hl_sched_run(sched));
+    hl_sched_give(sched);
 }
 
 struct hl_shared *hl_shared_make(struct hl_shared_area *const *areas, int n, int me)

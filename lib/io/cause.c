@@ -44,14 +44,14 @@ static HL_NOINLINE int tell_cause(struct hl_comm *comm, int err)
 {
     struct {
         int64_t err;
-        char words[HL_ERR_TEXT];
+        char words[512]; /* longer than what hl_io_refused says */
     } cause = {.err = err};
     int least = 0; /* of negative numbers for who failed */
 
     if (err != 0) {
         snprintf(cause.words, sizeof cause.words, "%s", hl_err_text(err));
     }
-    char *own = err != 0 ? strdup(cause.words) : NULL; /* not on the stack, which may be short */
+    char *own = err != 0 ? strdup(hl_err_text(err)) : NULL;
     int rc = hl_coll_least(comm, err != 0 ? comm->rank - comm->size : 0, &least);
     int first = comm->size + least;
     rc = rc == 0 && least < 0 ? hl_coll_bcast_bytes(comm, &cause, sizeof cause, first) : rc;

@@ -23,7 +23,7 @@
 #define NODE_BITS (8 * sizeof(uint64_t) + 1) /* the kernel looks at one less */
 #define KERNEL_NODES_MOST 4096
 #define MODE_ONLY 0xff /* less the flags that the kernel keeps in the same number */
-#define PAGES_AT_ONCE 128
+#define PAGES_AT_ONCE 64
 
 static int mode_of(const struct hl_seg *seg)
 {

@@ -8,8 +8,7 @@
 #include "util.h"
 
 #include <stdio.h>
-
-#define LINE 800
+#include <stdlib.h>
 
 static bool muted;  /* set once, by start-up */
 static hl_a32 said; /* atomic: the line of level 1 is out */
@@ -96,7 +95,8 @@ static void put_got(FILE *f, const struct hl_plan *plan, const struct hl_piece *
 void hl_report(const char *caller, size_t len, const struct hl_plan *plan, const struct hl_piece *piece)
 {
     bool each = hl_conf.mem_report == 2;
-    char line[LINE] = "";
+    char *line = NULL; /* not on the stack, which may be short */
+    size_t bytes;
     /* relaxed: two threads may both look; the exchange below decides. */
     if (!each &&
         (hl_conf.mem_report == 0 || muted || hl_a32_load_relaxed(&said) != 0 || is_met(plan, piece))) {
@@ -106,11 +106,13 @@ void hl_report(const char *caller, size_t len, const struct hl_plan *plan, const
     if (!each && hl_a32_xchg_acquire(&said, 1) != 0) {
         return;
     }
-    FILE *f = fmemopen(line, sizeof line, "w");
+    FILE *f = open_memstream(&line, &bytes);
     if (f != NULL) {
         put_asked(f, caller, len, &plan->wish);
         put_got(f, plan, piece);
-        fclose(f);
-        hl_log(HL_LOG_WARN, "%s", line);
+        if (fclose(f) == 0) {
+            hl_log(HL_LOG_WARN, "%s", line);
+        }
+        free(line);
     }
 }

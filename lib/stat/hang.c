@@ -219,11 +219,13 @@ static void say(const struct hl_told *t, uint64_t ns)
 
 void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_tell *tell, const void *arg)
 {
+    static HL_THREAD_LOCAL bool looking; /* what a look waits for is not looked at */
     uint64_t now = hl_now_ns();
     char circle[1024];
-    if (now < h->look_ns) {
+    if (now < h->look_ns || looking) {
         return;
     }
+    looking = true;
     struct hl_told t = {0};
     tell = tell != NULL ? tell : tell_of(cond);
     find_call(t.call, sizeof t.call);
@@ -243,6 +245,7 @@ void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_tell *tell
         h->found = true;
     }
     h->look_ns = now + LOOK_NS;
+    looking = false;
 }
 
 void hl_hang_watch_fence(struct hl_hang *h, const struct hl_told *absent)

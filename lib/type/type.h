@@ -236,7 +236,7 @@ struct hl_walk_frame {
     int64_t i, j;
 };
 
-#define HL_WALK_DEPTH 12
+#define HL_WALK_DEPTH 6
 
 struct hl_type_cursor {
     struct hl_run run; /* what is left of the current run; times == 0: fetch the next */
