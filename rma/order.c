@@ -33,15 +33,16 @@ void hl_win_mark_acc(struct hl_win *w, int target)
         now = (uint64_t)(alone ? my_number() : SEVERAL) << 32 | (uint32_t)(old + 1);
         /* full: of several threads each is seen; only the word matters. */
     } while (!hl_a64_cas_full(hl_win_acc_word(w, target), &old, now));
-    hl_lane_last.reach = 0; /* the next put comes by where the word is looked at */
+    hl_a8_store_relaxed(&w->mixes, 1); /* relaxed: as above */
+    hl_lane_last.reach = 0;            /* the next put comes by where the word is looked at */
     hl_lane_last.target = -1;
 }
 
 void hl_win_await_acc(struct hl_win *w, int target)
 {
-    uint64_t seen = hl_a64_load_relaxed(hl_win_acc_word(w, target)); /* relaxed: as in hl_win_follow_acc */
+    uint64_t seen = hl_a64_load_relaxed(hl_win_acc_word(w, target)); /* relaxed: as in hl_win_mixes */
     uint32_t holder = (uint32_t)(seen >> 32);
-    if (holder != SEVERAL && holder != my_number()) {
+    if (seen == 0 || (holder != SEVERAL && holder != my_number())) {
         return;
     }
     if (hl_lane_flush(hl_win_world(w, target), HL_REMOTE) == 0) {

@@ -67,11 +67,10 @@ static HL_NOINLINE int put_direct(void *origin, size_t len, const char *func, in
 
 /* That the chain of a lane has a record of this target proves that its lock is taken, if it needs one: the
  * end of an epoch sends all chains. */
-static HL_NOINLINE int put_far(void *origin, size_t len, const char *func, int target, uint64_t where,
-                               int64_t count, struct hl_tail tail)
+HL_INLINE int put_now(void *origin, size_t len, const char *func, int target, uint64_t where, int64_t count,
+                      struct hl_tail tail)
 {
     struct hl_win *w = (struct hl_win *)(void *)tail.win;
-    hl_win_follow_acc(w, target);
     if (len > hl_pool.chain) {
         return put_direct(origin, len, func, target, where, w);
     }
@@ -83,6 +82,23 @@ static HL_NOINLINE int put_far(void *origin, size_t len, const char *func, int t
     return rc;
 }
 
+/* Behind the thread's accumulates; by a jump, so that those who have none need no frame for this. */
+static HL_NOINLINE int put_behind(void *origin, size_t len, const char *func, int target, uint64_t where,
+                                  int64_t count, struct hl_tail tail)
+{
+    hl_win_await_acc((struct hl_win *)(void *)tail.win, target);
+    return put_now(origin, len, func, target, where, count, tail);
+}
+
+static HL_NOINLINE int put_far(void *origin, size_t len, const char *func, int target, uint64_t where,
+                               int64_t count, struct hl_tail tail)
+{
+    if (HL_UNLIKELY(hl_win_mixes((const struct hl_win *)(const void *)tail.win))) {
+        return put_behind(origin, len, func, target, where, count, tail);
+    }
+    return put_now(origin, len, func, target, where, count, tail);
+}
+
 /* The call, to the same target as the thread's last put, says the same but for displacement and origin. */
 HL_INLINE bool is_again(const void *origin, int64_t origin_count, MPI_Datatype origin_type, int64_t disp,
                         int64_t target_count, struct hl_tail tail)
@@ -92,17 +108,32 @@ HL_INLINE bool is_again(const void *origin, int64_t origin_count, MPI_Datatype o
            target_count == hl_lane_last.count && origin != NULL && (uint64_t)disp < hl_lane_last.reach;
 }
 
-static HL_NOINLINE int get_far(void *origin, size_t len, const char *func, int target, uint64_t where,
-                               int64_t count, struct hl_tail tail)
+HL_INLINE int get_now(void *origin, size_t len, const char *func, int target, uint64_t where,
+                      struct hl_tail tail)
 {
     struct hl_win *w = (struct hl_win *)(void *)tail.win;
-    (void)count;
-    hl_win_follow_acc(w, target);
     if (HL_LIKELY(hl_lane_get_short(hl_win_token(w, target), where & ~HL_TARGET_BITS, origin, len))) {
         return MPI_SUCCESS;
     }
     struct hl_xfer x = xfer_of(w, target, where, origin, len);
     return move_far(w, target, &x, HL_GET, func);
+}
+
+static HL_NOINLINE int get_behind(void *origin, size_t len, const char *func, int target, uint64_t where,
+                                  int64_t count, struct hl_tail tail)
+{
+    (void)count;
+    hl_win_await_acc((struct hl_win *)(void *)tail.win, target);
+    return get_now(origin, len, func, target, where, tail);
+}
+
+static HL_NOINLINE int get_far(void *origin, size_t len, const char *func, int target, uint64_t where,
+                               int64_t count, struct hl_tail tail)
+{
+    if (HL_UNLIKELY(hl_win_mixes((const struct hl_win *)(const void *)tail.win))) {
+        return get_behind(origin, len, func, target, where, count, tail);
+    }
+    return get_now(origin, len, func, target, where, tail);
 }
 
 static HL_NOINLINE int put_copy(void *origin, void *theirs, size_t len)

@@ -88,6 +88,7 @@ struct hl_win {
     bool detour;               /* every operation takes the long way (mode.h) */
     bool far;                  /* some target is FAR */
     hl_a8 waits;               /* a flush is more than a fence: far, detour, conflicts, a death; atomic */
+    hl_a8 mixes;               /* some FAR target had an accumulate: see hl_win_follow_acc; atomic */
     hl_a8 news;                /* a near target has died and no flush of all has told it; atomic */
     bool message_acc;          /* FAR targets' addresses do not tell alignment: records only */
     bool unordered;            /* accumulate_ordering = none; MPI_Win_set_info changes it and the next */
@@ -248,14 +249,19 @@ HL_INLINE hl_a64 *hl_win_acc_word(const struct hl_win *w, int target)
 /* After an accumulate to it was issued. */
 void hl_win_mark_acc(struct hl_win *w, int target);
 
-/* Waits for them. */
+/* Waits for this thread's, if there are any. */
 void hl_win_await_acc(struct hl_win *w, int target) HL_COLD;
 
-/* Before a get or put. */
+/* Nothing was ever accumulated off the node: gets and puts need not look further. */
+HL_INLINE bool hl_win_mixes(const struct hl_win *w)
+{
+    return hl_a8_load_relaxed(&w->mixes) != 0; /* relaxed: this thread's own accumulates are what counts. */
+}
+
+/* Before a get or put: waits for the thread's accumulates there. */
 HL_INLINE void hl_win_follow_acc(struct hl_win *w, int target)
 {
-    /* relaxed: what this thread has stored, or others, which need no order. */
-    if (HL_UNLIKELY(hl_a64_load_relaxed(hl_win_acc_word(w, target)) != 0)) {
+    if (HL_UNLIKELY(hl_win_mixes(w))) {
         hl_win_await_acc(w, target);
     }
 }
