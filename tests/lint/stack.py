@@ -3,7 +3,7 @@
 
 usage: stack.py SOURCE_ROOT BUILD_ROOT [FUNCTION...]
 
-Every file of the library is compiled again by gcc with the build's options but LTO, with -fcallgraph-info=su: what the frame of
+Every file of the library is compiled again by gcc with the build's options, -O3 and no LTO, with -fcallgraph-info=su: what the frame of
 each function takes after inlining, and whom it calls. Calls through pointers reach what callbacks.py finds. Prints the
 deepest public calls (or those named) with their chains, and fails where
 - one takes more than HL_STACK_OWN on one node, or over the network so much that libfabric finds less than it takes
@@ -44,23 +44,24 @@ ALLOWANCES = {
 }
 # What may take more, and why.
 WIDER = {
+    "drive": (512, "HOTLANE_RMA_MODE=enqueue: whoever waits performs operations of other threads"),
     "hl_win_reach_all": (576, "making a window: cards and words of all ranks; measured, it takes 5 KiB"),
 }
 # Functions that call themselves: how many frames are counted, and why.
 TURNS = {
-    "hl_loop_unref": (8, "a level for each structure within a structure"),
-    "hl_loop_merged": (8, "a level for each datatype within another"),
-    "visit": (8, "the same"),
-    "bytes_of": (8, "the same"),
-    "scale": (4, "the same, for files of another representation"),
-    "free_tree": (20, "a level of a balanced tree"),
-    "split": (20, "halves"),
-    "look": (8, "a level for each datatype within another"),
-    "follow": (1, "the watchdog's search, which is not counted"),
-    "hl_comm_unref": (2, "an intercommunicator has a local one"),
-    "hl_conf_parse": (1, "the words of a part are a list of words"),
-    "hl_build_inter": (1, "its phases are those of intracommunicators"),
-    "hl_chain_send": (2, "a message that feels the pulse of a way takes a slot, for which others are sent"),
+    "loop.c:hl_loop_unref": (8, "a level for each structure within a structure"),
+    "loop.c:hl_loop_merged": (8, "a level for each datatype within another"),
+    "external.c:visit": (8, "the same"),
+    "external.c:bytes_of": (8, "the same"),
+    "scale.c:scale": (4, "the same, for files of another representation"),
+    "blocks.c:free_tree": (20, "a level of a balanced tree"),
+    "balance.c:split": (20, "halves"),
+    "order.c:look": (8, "a level for each datatype within another"),
+    "circle.c:follow": (1, "the watchdog's search, which is not counted"),
+    "comm.c:hl_comm_unref": (2, "an intercommunicator has a local one"),
+    "parse.c:hl_conf_parse": (1, "the words of a part are a list of words"),
+    "inter.c:hl_build_inter": (1, "its phases are those of intracommunicators"),
+    "send.c:hl_chain_send": (2, "a message that feels the pulse of a way takes a slot, for which others are sent"),
 }
 # Calls that do not happen on a deep way, or not at all, and why.
 CUTS = {
@@ -90,9 +91,9 @@ def compile_all(build, work):
         number, entry = numbered
         words = shlex.split(entry["command"])
         words = words[os.path.basename(words[0]) == "ccache":]
-        kept = [w for i, w in enumerate(words[1:], 1) if not w.startswith(("-W", "-M", "-flto", "-ffat", "-g", "-o"))
+        kept = [w for i, w in enumerate(words[1:], 1) if not w.startswith(("-W", "-M", "-flto", "-ffat", "-g", "-o", "-O"))
                 and words[i - 1] not in ("-o", "-MF", "-MQ")]
-        done = subprocess.run(["gcc"] + kept + ["-w", "-fcallgraph-info=su", "-o", os.path.join(work, f"{number}.o")],
+        done = subprocess.run(["gcc"] + kept + ["-w", "-O3", "-DNDEBUG", "-fcallgraph-info=su", "-o", os.path.join(work, f"{number}.o")],
                               cwd=entry["directory"], capture_output=True, text=True)
         return f"cannot compile {entry['file']}:\n{done.stderr[-2000:]}" if done.returncode != 0 else None
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -193,6 +194,9 @@ class Stack:
     def file_of(self, node):
         path = os.path.abspath(os.path.join(self.g.folder, self.g.place[node].rsplit(":", 2)[0]))
         return os.path.relpath(path, self.g.root) + ":" + plain(node)
+
+    def at(self, node):
+        return f"{os.path.basename(self.g.place[node].split(':')[0])}:{plain(node)}"
 
     def nodes(self, functions):
         return {n for f in functions for n in self.g.of.get(f) or self.g.of.get(f.rpartition(":")[2], ())}
@@ -296,7 +300,7 @@ class Stack:
             if d[2] > far:
                 far, chain_far = d[2], d[3]
         self.way.pop()
-        times = TURNS.get(node.rpartition(":")[2], (1,))[0]
+        times = TURNS.get(self.at(node), (1,))[0]
         mine = self.g.frame[node] * times
         result = most + mine, (node,) + chain, far + mine if far >= 0 else -1, (node,) + chain_far
         self.done[state] = result
@@ -360,7 +364,7 @@ def check(root, graph, callbacks, names):
         else:
             above += judge("over the network", [r[:2] for r in rows], graph, names, own + fabric)
             above += judge("when libfabric is called", [r[2:] for r in rows], graph, names, own + fabric - FABRIC_TAKES)
-        bad += [f"calls itself: {show(graph, t)}" for t in stack.turns if not any(plain(n) in TURNS for n in t)]
+        bad += [f"calls itself: {show(graph, t)}" for t in stack.turns if not any(stack.at(n) in TURNS for n in t)]
         bad += [f"{place}: nobody knows whom this calls ({name})" for place, name in set(stack.lost)]
     print(*sorted(set(bad)), sep="\n", end="\n" if bad else "")
     return 1 if bad or above else 0
