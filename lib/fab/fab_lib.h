@@ -27,7 +27,7 @@ int hl_fab_lib_load(void);
 void hl_fab_without_symbols(const void *inside, void (*fn)(void *), void *arg);
 
 /* From now on the large buffers of the library that has this address lie in huge pages, if the kernel has
- * them, and forked children find zeroes in them. False: it is left as it is. */
+ * them. False: it is left as it is. */
 bool hl_fab_in_huge_pages(const void *inside);
 
 /* The provider's description and fabric, between hl_fab_open and hl_fab_close. */

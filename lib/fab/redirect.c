@@ -1,5 +1,5 @@
-/* Functions of the C library that libfabric is given other ones for: at its start fopen, and as long as it is
- * loaded posix_memalign and free.
+/* Two functions of the C library that libfabric is given other ones for: at its start fopen, and as long as
+ * it is loaded posix_memalign.
  *
  * The verbs provider, which a distribution's libfabric has inside, asks at its start whether the kernel can
  * register memory of other devices: it reads the kernel's table of symbols line by line, twice, on machines
@@ -10,17 +10,12 @@
  *
  * tcp;ofi_rxm takes 17 MB of buffers for each endpoint, whatever sizes it is asked for, and writes something
  * into each page of them. In small pages that is 4,200 page faults and 11 ms for an endpoint, in huge ones 9.
- * A forked child, which must not use the network, would get them all: while the kernel copies their pages'
- * table no thread of the process can have a page fault, and afterwards each store splits a huge page or
- * copies a small one. So children find zeroes there, until a buffer is freed: what malloc makes of it then is
- * not ours.
  *
  * So libfabric's own references, and no other library's, lead to functions of ours. They are found as the
  * dynamic loader finds them; where it looks otherwise than expected nothing is changed, and the start is
  * merely slow. */
 #include "atomic.h"
 #include "fab_lib.h"
-#include "lock.h"
 
 #include <errno.h>
 #include <link.h>
@@ -32,35 +27,22 @@
 
 #define HUGE_PAGE ((size_t)2 << 20) /* where they are larger, nothing is gained */
 
-/* A library's references to a function. */
+/* A library's reference to a function. */
 struct reference {
     uintptr_t inside; /* an address in the library */
     const char *name; /* of the function */
-    void *to;         /* where they shall lead */
-    void *before;     /* where one of them led; NULL: there is none, or it cannot be changed */
+    hl_aptr *slot;    /* NULL: none was found */
+    bool sealed;      /* the loader has made its page read-only */
 };
 
 /* What the library's dynamic section says. */
 struct tables {
     const ElfW(Sym) * symbol;
     const char *words;
-    struct {
-        const ElfW(Rela) * at;
-        size_t count;
-    } rela[2]; /* of calls, and of functions whose address is taken somewhere */
+    const ElfW(Rela) * rela;
+    size_t count;
     bool has_addends;
 };
-
-/* A buffer whose content is not in children. */
-struct kept {
-    char *at;
-    size_t len;
-    struct kept *next;
-};
-
-static struct hl_mutex lock = HL_MUTEX_INIT;
-static struct kept *all_kept HL_GUARDED_BY(lock);
-static bool frees; /* free is ours, too; written before libfabric has buffers */
 
 static FILE *open_others(const char *path, const char *mode)
 {
@@ -69,48 +51,6 @@ static FILE *open_others(const char *path, const char *mode)
         return NULL;
     }
     return fopen(path, mode);
-}
-
-static void keep_from_children(char *at, size_t len)
-{
-    struct kept *k = frees ? malloc(sizeof *k) : NULL;
-    if (k != NULL && madvise(at, len, MADV_WIPEONFORK) == 0) {
-        hl_mutex_lock(&lock);
-        *k = (struct kept){at, len, all_kept};
-        all_kept = k;
-        hl_mutex_unlock(&lock);
-    } else {
-        free(k);
-    }
-}
-
-/* The record of the buffer at this address, which has none afterwards, or NULL. */
-static struct kept *take_kept(const void *at)
-{
-    hl_mutex_lock(&lock);
-    struct kept **p = &all_kept;
-    while (*p != NULL && (*p)->at != at) {
-        p = &(*p)->next;
-    }
-    struct kept *k = *p;
-    if (k != NULL) {
-        *p = k->next;
-    }
-    hl_mutex_unlock(&lock);
-    return k;
-}
-
-/* Few addresses are multiples of a huge page. */
-static void free_kept(void *at)
-{
-    struct kept *k = at != NULL && (uintptr_t)at % HUGE_PAGE == 0 ? take_kept(at) : NULL;
-    if (k != NULL) {
-        int was = errno;
-        (void)madvise(k->at, k->len, MADV_KEEPONFORK);
-        errno = was;
-        free(k);
-    }
-    free(at);
 }
 
 /* free() takes it as any other. */
@@ -123,7 +63,6 @@ static int align_to_huge_pages(void **at, size_t alignment, size_t size)
     if (rc == 0) {
         int was = errno;
         (void)madvise(*at, size & ~(HUGE_PAGE - 1), MADV_HUGEPAGE); /* small pages do as well */
-        keep_from_children(*at, size & ~(HUGE_PAGE - 1));
         errno = was;
     }
     return rc;
@@ -164,16 +103,10 @@ static struct tables read_tables(const ElfW(Dyn) * d)
             t.words = at;
             break;
         case DT_JMPREL:
-            t.rela[0].at = at;
+            t.rela = at;
             break;
         case DT_PLTRELSZ:
-            t.rela[0].count = d->d_un.d_val / sizeof(ElfW(Rela));
-            break;
-        case DT_RELA:
-            t.rela[1].at = at;
-            break;
-        case DT_RELASZ:
-            t.rela[1].count = d->d_un.d_val / sizeof(ElfW(Rela));
+            t.count = d->d_un.d_val / sizeof(ElfW(Rela));
             break;
         case DT_PLTREL:
             t.has_addends = d->d_un.d_val == DT_RELA;
@@ -183,23 +116,6 @@ static struct tables read_tables(const ElfW(Dyn) * d)
         }
     }
     return t;
-}
-
-/* Leads one reference, of a library that was mapped so. */
-static void lead(struct reference *ref, const struct dl_phdr_info *in, hl_aptr *slot)
-{
-    bool sealed = header_of(in, PT_GNU_RELRO, (uintptr_t)slot) != NULL; /* the loader made it read-only */
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    void *begin = (void *)((uintptr_t)slot & ~(page - 1));
-    if (sealed && mprotect(begin, page, PROT_READ | PROT_WRITE) != 0) {
-        return;
-    }
-    /* relaxed, both: the loader's; another thread may go the old way or the new one. */
-    ref->before = hl_aptr_load_relaxed(slot);
-    hl_aptr_store_relaxed(slot, ref->to);
-    if (sealed) {
-        (void)mprotect(begin, page, PROT_READ);
-    }
 }
 
 /* Of dl_iterate_phdr: 1 ends the search. */
@@ -215,43 +131,60 @@ static int look(struct dl_phdr_info *in, size_t size, void *arg)
         return 1; /* a test's model of libfabric is in the same object as this */
     }
     struct tables t = read_tables((void *)(in->dlpi_addr + dynamic->p_vaddr));
-    bool whole = t.symbol != NULL && t.words != NULL && t.has_addends;
-    for (size_t n = 0; whole && n < 2; n++) {
-        const ElfW(Rela) *r = t.rela[n].at;
-        for (size_t i = 0; (uintptr_t)r > in->dlpi_addr && i < t.rela[n].count; i++) {
-            size_t symbol = ELF64_R_SYM(r[i].r_info);
-            if (symbol != 0 && r[i].r_addend == 0 &&
-                is_named(t.words + t.symbol[symbol].st_name, ref->name)) {
-                lead(ref, in, (hl_aptr *)(in->dlpi_addr + r[i].r_offset));
-            }
+    bool whole = t.symbol != NULL && t.words != NULL && t.rela != NULL && t.has_addends &&
+                 (uintptr_t)t.rela > in->dlpi_addr;
+    for (size_t i = 0; whole && i < t.count; i++) {
+        const char *name = t.words + t.symbol[ELF64_R_SYM(t.rela[i].r_info)].st_name;
+        if (is_named(name, ref->name)) {
+            uintptr_t at = in->dlpi_addr + t.rela[i].r_offset;
+            ref->slot = (hl_aptr *)at;
+            ref->sealed = header_of(in, PT_GNU_RELRO, at) != NULL;
         }
     }
     return 1;
 }
 
+/* Returns false when the page does not let itself be written. */
+static bool lead(const struct reference *ref, void *to)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *begin = (void *)((uintptr_t)ref->slot & ~(page - 1));
+    if (ref->sealed && mprotect(begin, page, PROT_READ | PROT_WRITE) != 0) {
+        return false;
+    }
+    hl_aptr_store_relaxed(ref->slot, to); /* relaxed: another thread may go the old way or the new one */
+    if (ref->sealed) {
+        (void)mprotect(begin, page, PROT_READ);
+    }
+    return true;
+}
+
+/* The way it went before, NULL when it cannot be led. */
+static void *lead_to(struct reference *ref, void *to)
+{
+    dl_iterate_phdr(look, ref);
+    void *before = ref->slot != NULL ? hl_aptr_load_relaxed(ref->slot) : NULL; /* relaxed: the loader's */
+    return ref->slot != NULL && lead(ref, to) ? before : NULL;
+}
+
 void hl_fab_without_symbols(const void *inside, void (*fn)(void *), void *arg)
 {
-    struct reference ref = {(uintptr_t)inside, "fopen", NULL, NULL};
+    struct reference ref = {(uintptr_t)inside, "fopen", NULL, false};
     FILE *(*ours)(const char *, const char *) = open_others;
-    memcpy(&ref.to, &ours, sizeof ref.to);
-    dl_iterate_phdr(look, &ref);
+    void *to;
+    memcpy(&to, &ours, sizeof to);
+    void *before = lead_to(&ref, to);
     fn(arg);
-    if (ref.before != NULL) {
-        ref.to = ref.before;
-        dl_iterate_phdr(look, &ref);
+    if (before != NULL) {
+        (void)lead(&ref, before);
     }
 }
 
 bool hl_fab_in_huge_pages(const void *inside)
 {
-    struct reference takes = {(uintptr_t)inside, "posix_memalign", NULL, NULL};
-    struct reference gives = {(uintptr_t)inside, "free", NULL, NULL};
-    int (*align)(void **, size_t, size_t) = align_to_huge_pages;
-    void (*ours)(void *) = free_kept;
-    memcpy(&gives.to, &ours, sizeof gives.to);
-    dl_iterate_phdr(look, &gives);
-    frees = gives.before != NULL;
-    memcpy(&takes.to, &align, sizeof takes.to);
-    dl_iterate_phdr(look, &takes);
-    return takes.before != NULL;
+    struct reference ref = {(uintptr_t)inside, "posix_memalign", NULL, false};
+    int (*ours)(void **, size_t, size_t) = align_to_huge_pages;
+    void *to;
+    memcpy(&to, &ours, sizeof to);
+    return lead_to(&ref, to) != NULL;
 }

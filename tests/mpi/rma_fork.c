@@ -40,24 +40,6 @@ static bool refused(int rc, const char *call)
     return true;
 }
 
-/* KiB in memory of mappings that may have huge pages: the network's buffers, 16 MiB for each endpoint. While
- * a fork copies their tables all threads of the process are held up, and a store splits a huge page
- * afterwards. */
-static long network_kib(void)
-{
-    char line[512];
-    long here = 0, sum = 0;
-    FILE *f = fopen("/proc/self/smaps", "re");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-        (void)sscanf(line, "Rss: %ld", &here);
-        sum += strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " hg") != NULL ? here : 0;
-    }
-    if (f != NULL) {
-        fclose(f);
-    }
-    return sum;
-}
-
 static int child(void)
 {
     long value = 77;
@@ -65,11 +47,6 @@ static int child(void)
     void *p;
     MPI_Win win = MPI_WIN_NULL;
     MPI_Request r;
-    long kib = network_kib();
-    if (kib != 0) {
-        fprintf(stderr, "rank %d's child has %ld KiB of the network's buffers\n", me, kib);
-        failed++;
-    }
     for (int k = 0; k < WINDOWS; k++) {
         failed += !refused(MPI_Put(&value, 1, MPI_LONG, target, 1, 1, MPI_LONG, wins[k]), "MPI_Put");
         failed += !refused(MPI_Get(&value, 1, MPI_LONG, target, 1, 1, MPI_LONG, wins[k]), "MPI_Get");

@@ -13,12 +13,6 @@ bool reader_reads(const char *path)
     return f != NULL;
 }
 
-__attribute__((visibility("default"))) void reader_gives(void *at);
-void reader_gives(void *at)
-{
-    free(at);
-}
-
 __attribute__((visibility("default"))) void *reader_takes(size_t bytes);
 void *reader_takes(size_t bytes)
 {

@@ -11,7 +11,6 @@
 #include "model.h"
 
 #include <dlfcn.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -316,9 +315,8 @@ START_TEST(what_reads_no_files_is_left_alone)
 }
 END_TEST
 
-/* Has the mapping of this address the flag, by /proc/self/smaps? "hg": may have transparent huge pages; "wf":
- * reads as zeroes in children. */
-static bool has_flag(const void *at, const char *flag)
+/* Is this address in a mapping that may have transparent huge pages? By the flag "hg" of /proc/self/smaps. */
+static bool is_advised(const void *at)
 {
     FILE *f = fopen("/proc/self/smaps", "re");
     ck_assert_ptr_nonnull(f);
@@ -329,16 +327,11 @@ static bool has_flag(const void *at, const char *flag)
         if (sscanf(line, "%lx-%lx ", &begin, &end) == 2) {
             inside = (uintptr_t)at - begin < end - begin;
         } else if (inside && strncmp(line, "VmFlags:", 8) == 0) {
-            advised = strstr(line, flag) != NULL;
+            advised = strstr(line, " hg") != NULL;
         }
     }
     fclose(f);
     return advised;
-}
-
-static bool is_advised(const void *at)
-{
-    return has_flag(at, " hg");
 }
 
 START_TEST(large_buffers_lie_in_huge_pages)
@@ -368,37 +361,6 @@ START_TEST(large_buffers_lie_in_huge_pages)
 }
 END_TEST
 
-/* Also when malloc keeps the memory for the next who asks, and not a mapping of its own. */
-START_TEST(large_buffers_are_empty_in_children_until_they_are_freed)
-{
-    static const char *const file[] = {HL_TEST_READER_NOW, HL_TEST_READER_LAZY};
-    const size_t huge = (size_t)2 << 20;
-    void *so = dlopen(file[_i / 2], RTLD_LAZY);
-    ck_assert(so != NULL);
-    void *(*takes)(size_t);
-    void (*gives)(void *);
-    *(void **)&takes = dlsym(so, "reader_takes");
-    *(void **)&gives = dlsym(so, "reader_gives");
-    ck_assert(hl_fab_in_huge_pages(dlsym(so, "reader_takes")));
-    if (_i % 2 != 0) {
-        ck_assert_int_eq(mallopt(M_MMAP_THRESHOLD, 32 << 20), 1);
-    }
-    char *at[3];
-    for (int i = 0; i < 3; i++) {
-        at[i] = takes(2 * huge);
-        ck_assert(has_flag(at[i], " wf") && has_flag(at[i] + 2 * huge - 1, " wf"));
-        ck_assert(!has_flag(takes(1000), " wf"));
-    }
-    gives(at[1]);
-    ck_assert(!has_flag(at[1], " wf") && !has_flag(at[1] + 2 * huge - 1, " wf"));
-    ck_assert(has_flag(at[0], " wf") && has_flag(at[2], " wf"));
-    gives(at[0]);
-    gives(at[2]);
-    gives(NULL);
-    ck_assert(!has_flag(at[0], " wf") && !has_flag(at[2], " wf"));
-}
-END_TEST
-
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("fab");
@@ -417,7 +379,6 @@ static Suite *make_suite(void)
     tcase_add_test(t, an_unknown_provider_is_named_with_the_fix);
     tcase_add_loop_test(t, the_kernels_symbols_are_not_read_meanwhile, 0, 2);
     tcase_add_loop_test(t, large_buffers_lie_in_huge_pages, 0, 2);
-    tcase_add_loop_test(t, large_buffers_are_empty_in_children_until_they_are_freed, 0, 4);
     tcase_add_test(t, what_reads_no_files_is_left_alone);
     suite_add_tcase(s, t);
     return s;
