@@ -18,10 +18,6 @@
 #include <sys/uio.h>
 #include <time.h>
 
-/* Completions of one pass: all that can be there. Who leaves some behind has the provider take more from its
- * sockets at the next pass than goes, and what finds no posted buffer costs 16 KiB of its memory a message.
- */
-
 /* Refusals at greater distances are none that lasted. */
 #define STREAK_NS UINT64_C(500000000)
 

@@ -61,7 +61,10 @@ struct hl_port {
     uint64_t *heard;             /* [world size] number of the last message from that rank's port */
     hl_a64 messages, bytes;      /* that came with data; of all that came. atomic, counted by the owner */
     bool broken;                 /* an error without its context was reported: said once */
-    struct fi_cq_msg_entry came[HL_PORT_TX + HL_PORT_RX]; /* room for reading the queue; the owner's */
+    /* The completions of one pass, the owner's: all that can be there. Who leaves some behind has the
+     * provider take more from its sockets at the next pass than goes, and what finds no posted buffer costs
+     * 16 KiB of its memory a message. */
+    struct fi_cq_msg_entry came[HL_PORT_TX + HL_PORT_RX];
 };
 
 struct hl_net {
