@@ -3,6 +3,7 @@
  *
  * usage: closed LIBRARY bare|mpi|thread|shmem|left, the last of which leaves SHMEM to the exit */
 #include <mpi.h>
+#include <shmem.h>
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -23,15 +24,20 @@ struct use {
     pthread_barrier_t used, closed;
 };
 
-static void *find(void *so, const char *name)
+static void (*find(void *so, const char *name))(void)
 {
     void *at = dlsym(so, name);
+    void (*function)(void);
     if (at == NULL) {
         fprintf(stderr, "%s\n", dlerror());
         _Exit(1);
     }
-    return at;
+    memcpy(&function, &at, sizeof function);
+    return function;
 }
+
+/* The library's function of this name, with its type. */
+#define FIND(so, name) ((__typeof__(&(name)))find(so, #name))
 
 static void *open_it(const char *file, int round)
 {
@@ -46,16 +52,15 @@ static void *open_it(const char *file, int round)
 static void ask_version(void *so)
 {
     int version = 0, minor;
-    int (*get_version)(int *, int *) = find(so, "MPI_Get_version");
+    __typeof__(&MPI_Get_version) get_version = FIND(so, MPI_Get_version);
     CHECK(get_version(&version, &minor) == 0 && version >= 4 /* 0: of an empty function */);
 }
 
 static void send_around(void *so)
 {
-    int (*rank_of)(MPI_Comm, int *) = find(so, "MPI_Comm_rank");
-    int (*size_of)(MPI_Comm, int *) = find(so, "MPI_Comm_size");
-    int (*sendrecv)(const void *, int, MPI_Datatype, int, int, void *, int, MPI_Datatype, int, int, MPI_Comm,
-                    MPI_Status *) = find(so, "MPI_Sendrecv");
+    __typeof__(&MPI_Comm_rank) rank_of = FIND(so, MPI_Comm_rank);
+    __typeof__(&MPI_Comm_size) size_of = FIND(so, MPI_Comm_size);
+    __typeof__(&MPI_Sendrecv) sendrecv = FIND(so, MPI_Sendrecv);
     int me, n, got = -1;
     CHECK(rank_of(MPI_COMM_WORLD, &me) == 0 && size_of(MPI_COMM_WORLD, &n) == 0);
     int from = (me + n - 1) % n;
@@ -80,12 +85,12 @@ static void use_mpi(void *so, struct use *u)
 {
     pthread_t thread;
     int level;
-    int (*init)(int *, char ***, int, int *) = find(so, "MPI_Init_thread");
+    __typeof__(&MPI_Init_thread) init = FIND(so, MPI_Init_thread);
     CHECK(init(NULL, NULL, MPI_THREAD_MULTIPLE, &level) == 0 && level == MPI_THREAD_MULTIPLE);
     CHECK(pthread_create(&thread, NULL, use_and_outlive, u) == 0);
     pthread_barrier_wait(&u->used);
     send_around(so);
-    CHECK(((int (*)(void))find(so, "MPI_Finalize"))() == 0);
+    CHECK(FIND(so, MPI_Finalize)() == 0);
     CHECK(dlclose(so) == 0);
     pthread_barrier_wait(&u->closed);
     pthread_join(thread, NULL);
@@ -93,16 +98,16 @@ static void use_mpi(void *so, struct use *u)
 
 static void use_shmem(void *so, bool finalize)
 {
-    ((void (*)(void))find(so, "shmem_init"))();
-    long *at = ((void *(*)(size_t))find(so, "shmem_malloc"))(sizeof *at);
+    FIND(so, shmem_init)();
+    long *at = FIND(so, shmem_malloc)(sizeof *at);
     *at = 0;
-    ((void (*)(void))find(so, "shmem_barrier_all"))();
-    ((void (*)(long *, long, int))find(so, "shmem_long_atomic_add"))(at, 1, 0);
-    ((void (*)(void))find(so, "shmem_barrier_all"))();
-    int me = ((int (*)(void))find(so, "shmem_my_pe"))();
-    CHECK(*at == (me == 0 ? ((int (*)(void))find(so, "shmem_n_pes"))() : 0));
+    FIND(so, shmem_barrier_all)();
+    FIND(so, shmem_long_atomic_add)(at, 1, 0);
+    FIND(so, shmem_barrier_all)();
+    int me = FIND(so, shmem_my_pe)();
+    CHECK(*at == (me == 0 ? FIND(so, shmem_n_pes)() : 0));
     if (finalize) {
-        ((void (*)(void))find(so, "shmem_finalize"))();
+        FIND(so, shmem_finalize)();
     }
     CHECK(dlclose(so) == 0);
 }
@@ -140,7 +145,7 @@ static void open_again(const char *file, bool mpi)
         void *so = open_it(file, round);
         int ended = 0;
         if (mpi) {
-            CHECK(((int (*)(int *))find(so, "MPI_Finalized"))(&ended) == 0 && ended != 0);
+            CHECK(FIND(so, MPI_Finalized)(&ended) == 0 && ended != 0);
         }
         CHECK(dlclose(so) == 0);
     }
