@@ -118,7 +118,7 @@ void hl_recv_result(struct hl_req *r, int src, int tag, uint64_t bytes)
     r->bytes = (int64_t)bytes;
 }
 
-static void refuse_short(struct hl_req *r, const struct hl_arrival *a, int64_t room)
+static HL_COLD void refuse_short(struct hl_req *r, const struct hl_arrival *a, int64_t room)
 {
     if (hl_conf.broken_hints != 0) {
         hl_req_fail(r, HL_ERR_COUNT);
