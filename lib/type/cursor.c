@@ -33,7 +33,7 @@ static bool is_flat_vec(const struct hl_type_cursor *c, const struct hl_loop *l)
 /* A VEC of leaves is a run, from leaf i on. */
 static void set_vec(struct hl_type_cursor *c, const struct hl_loop *l, char *base, int64_t i)
 {
-    set_run(c, base + i * l->stride + l->child->off, flat_units(c, l->child),
+    set_run(c, hl_type_at(base, i * l->stride + l->child->off), flat_units(c, l->child),
             l->stride + HL_FAULT(strided_stride), l->n - i);
 }
 
@@ -41,7 +41,7 @@ static void set_vec(struct hl_type_cursor *c, const struct hl_loop *l, char *bas
 static void set_rows(struct hl_type_cursor *c, const struct hl_loop *l, char *base, int64_t stride,
                      int64_t rows)
 {
-    set_vec(c, l, base + l->off, 0);
+    set_vec(c, l, hl_type_at(base, l->off), 0);
     c->row = c->run;
     c->rows = rows - 1;
     c->row_stride = stride;
@@ -60,7 +60,7 @@ static void step_pair(struct hl_type_cursor *c, struct hl_walk_frame *f)
 {
     enum hl_basic basic = (enum hl_basic)f->loop->basic;
     int64_t extent = (int64_t)hl_op_extent(basic), value = hl_loop_value_bytes(basic);
-    char *pair = f->base + f->i / 2 * extent;
+    char *pair = hl_type_at(f->base, f->i / 2 * extent);
 
     if (f->i == 2 * f->loop->n) {
         c->depth--;
@@ -83,10 +83,10 @@ static void step_vec(struct hl_type_cursor *c, struct hl_walk_frame *f)
         set_vec(c, l, f->base, i);
     } else if (is_flat_vec(c, child)) {
         f->i = l->n;
-        set_rows(c, child, f->base + i * l->stride, l->stride, l->n - i);
+        set_rows(c, child, hl_type_at(f->base, i * l->stride), l->stride, l->n - i);
     } else {
         f->i++;
-        push(c, child, f->base + i * l->stride);
+        push(c, child, hl_type_at(f->base, i * l->stride));
     }
 }
 
@@ -110,7 +110,7 @@ static int64_t set_blocks(struct hl_type_cursor *c, const struct hl_loop *l, cha
 {
     int64_t flat = flat_units(c, l->child), rows = equal_rows(l, i, end);
 
-    c->run = (struct hl_run){base + l->child->off, l->len[i] * flat, 0, rows, &l->disp[i], NULL};
+    c->run = (struct hl_run){hl_type_at(base, l->child->off), l->len[i] * flat, 0, rows, &l->disp[i], NULL};
     if (rows < 8 && rows < end - i) {
         c->run.times = end - i < ROWS ? end - i : ROWS;
         c->run.lens = &l->len[i];
@@ -133,10 +133,10 @@ static void step_idx(struct hl_type_cursor *c, struct hl_walk_frame *f)
         f->i += set_blocks(c, l, f->base, i, end);
         return;
     }
-    char *at = f->base + l->disp[i] + f->j * l->stride;
+    char *at = hl_type_at(f->base, l->disp[i] + f->j * l->stride);
     int64_t left = l->len[i] - f->j;
     if (flat > 0) {
-        set_run(c, at + child->off, flat, l->stride, left);
+        set_run(c, hl_type_at(at, child->off), flat, l->stride, left);
         left = 1;
     } else {
         push(c, child, at);
@@ -167,7 +167,7 @@ static void step(struct hl_type_cursor *c)
         c->depth--;
     } else {
         int64_t i = f->i++;
-        push(c, l->children[i], f->base + l->disp[i]);
+        push(c, l->children[i], hl_type_at(f->base, l->disp[i]));
     }
 }
 
@@ -203,7 +203,7 @@ bool hl_type_cursor_fetch(struct hl_type_cursor *c)
         return walk_on(c);
     }
     c->rows--;
-    c->row.addr += c->row_stride;
+    c->row.addr = hl_type_at(c->row.addr, c->row_stride);
     c->run.addr = c->row.addr; /* the rest is as it was */
     c->run.times = c->row.times;
     return true;
@@ -233,12 +233,12 @@ static void enter_child(struct hl_type_cursor *c, struct hl_walk_frame *f)
     const struct hl_loop *l = f->loop;
 
     if (l->kind == HL_LOOP_VEC) {
-        push(c, l->child, f->base + f->i++ * l->stride);
+        push(c, l->child, hl_type_at(f->base, f->i++ * l->stride));
     } else if (l->kind == HL_LOOP_STRUCT) {
         int64_t i = f->i++;
-        push(c, l->children[i], f->base + l->disp[i]);
+        push(c, l->children[i], hl_type_at(f->base, l->disp[i]));
     } else {
-        char *at = f->base + l->disp[f->i] + f->j++ * l->stride;
+        char *at = hl_type_at(f->base, l->disp[f->i] + f->j++ * l->stride);
         if (f->j == l->len[f->i]) {
             f->i++;
             f->j = 0;
@@ -249,14 +249,14 @@ static void enter_child(struct hl_type_cursor *c, struct hl_walk_frame *f)
 
 static void seek(struct hl_type_cursor *c, int64_t at)
 {
-    c->next += at / c->root->size * c->extent;
+    c->next = hl_type_at(c->next, at / c->root->size * c->extent);
     c->count -= at / c->root->size;
     at %= c->root->size;
     if (at == 0) {
         return;
     }
     push(c, c->root, c->next);
-    c->next += c->extent;
+    c->next = hl_type_at(c->next, c->extent);
     c->count--;
     while (at > 0) {
         struct hl_walk_frame *f = &c->frames[c->depth - 1];

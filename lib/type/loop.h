@@ -75,7 +75,7 @@ HL_INLINE void hl_run_pass(struct hl_run *run, int64_t times)
 {
     run->times -= times;
     if (run->disp == NULL) {
-        run->addr += times * run->stride;
+        run->addr = hl_type_at(run->addr, times * run->stride);
         return;
     }
     run->disp += times;

@@ -27,11 +27,11 @@ HL_INLINE void copy_word(char *to, const char *from)
         }                                                                                                    \
     } else if (to.disp == NULL) {                                                                            \
         for (int64_t i = 0; i < times; i++, to.addr += to.stride) {                                          \
-            COPY(to.addr, from.addr + from.disp[i], (size_t)(n));                                            \
+            COPY(to.addr, hl_type_at(from.addr, from.disp[i]), (size_t)(n));                                 \
         }                                                                                                    \
     } else {                                                                                                 \
         for (int64_t i = 0; i < times; i++) {                                                                \
-            COPY(to.addr + to.disp[i], hl_run_block(&from, i), (size_t)(n));                                 \
+            COPY(hl_type_at(to.addr, to.disp[i]), hl_run_block(&from, i), (size_t)(n));                      \
         }                                                                                                    \
     }                                                                                                        \
     break
@@ -89,7 +89,7 @@ static int64_t pack_uneven(struct hl_type_cursor *c, char *packed, int64_t max, 
     int64_t unit = (int64_t)c->unit, pad = pad_behind(c), done = 0, i = 0;
 
     for (int64_t n; i < r.times && done + (n = r.n * r.lens[i]) <= max; i++) {
-        char *at = r.addr + r.disp[i];
+        char *at = hl_type_at(r.addr, r.disp[i]);
         copy_block(pack ? packed : at, pack ? at : packed, n * unit - pad);
         packed += n * unit;
         done += n;

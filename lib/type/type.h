@@ -223,10 +223,17 @@ struct hl_run {
     const int64_t *lens; /* NULL, or their own lengths in n (only inside the module) */
 };
 
+/* The byte `off` behind an address to use with a type: where displacements are absolute, neither address nor
+ * offset alone lies in an object, and they may sum up past 2^64, as C's pointers must not. */
+HL_INLINE char *hl_type_at(const void *buf, int64_t off)
+{
+    return (char *)((uintptr_t)buf + (uintptr_t)off);
+}
+
 /* Where block i of a run begins. */
 HL_INLINE char *hl_run_block(const struct hl_run *r, int64_t i)
 {
-    return r->addr + (r->disp != NULL ? r->disp[i] : i * r->stride);
+    return hl_type_at(r->addr, r->disp != NULL ? r->disp[i] : i * r->stride);
 }
 
 /* A place in the tree. Private. */
@@ -283,13 +290,6 @@ void hl_type_cursor_copy(struct hl_type_cursor *to, struct hl_type_cursor *from)
  * kind. */
 int64_t hl_type_cursor_zip(struct hl_type_cursor *a, struct hl_type_cursor *b, int64_t max, char **at_a,
                            char **at_b);
-
-/* The byte `off` behind an address to use with a type: where displacements are absolute, neither address nor
- * offset alone lies in an object, and they may sum up past 2^64, as C's pointers must not. */
-HL_INLINE char *hl_type_at(const void *buf, int64_t off)
-{
-    return (char *)((uintptr_t)buf + (uintptr_t)off);
-}
 
 /* Is there no buffer where one must be? NULL is MPI_BOTTOM, and right for data at absolute addresses: not
  * those of a predefined type, nor those of a dense one that is not empty, which are where the buffer begins.
