@@ -70,18 +70,23 @@ static bool has_op(enum hl_op_kind op, enum hl_basic basic)
     return op == HL_OP_REPLACE || op == HL_OP_NO_OP || hl_op_kernel(op, basic) != NULL;
 }
 
+bool hl_fab_knows_atomic(enum hl_fab_atomic how, enum hl_op_kind op, enum hl_basic basic)
+{
+    bool sense = how == HL_FAB_COMPARE ? op == HL_OP_REPLACE : how == HL_FAB_FETCH || op != HL_OP_NO_OP;
+    return hl_fab_datatype(basic) >= 0 && hl_fab_op(op, how == HL_FAB_COMPARE) >= 0 && sense &&
+           has_op(op, basic);
+}
+
 static uint32_t query(struct fid_domain *domain, enum hl_fab_atomic how, enum hl_op_kind op,
                       enum hl_basic basic)
 {
     static const uint64_t flags[HL_FAB_ATOMICS] = {0, FI_FETCH_ATOMIC, FI_COMPARE_ATOMIC};
-    int type = hl_fab_datatype(basic);
-    int name = hl_fab_op(op, how == HL_FAB_COMPARE);
-    bool sense = how == HL_FAB_COMPARE ? op == HL_OP_REPLACE : how == HL_FAB_FETCH || op != HL_OP_NO_OP;
-    if (type < 0 || name < 0 || !sense || !has_op(op, basic)) {
+    if (!hl_fab_knows_atomic(how, op, basic)) {
         return 0;
     }
     struct fi_atomic_attr attr = {0};
-    int rc = fi_query_atomic(domain, (enum fi_datatype)type, (enum fi_op)name, &attr, flags[how]);
+    int rc = fi_query_atomic(domain, (enum fi_datatype)hl_fab_datatype(basic),
+                             (enum fi_op)hl_fab_op(op, how == HL_FAB_COMPARE), &attr, flags[how]);
     if (rc != 0 || attr.size != hl_op_size(basic)) {
         return 0;
     }
@@ -90,11 +95,13 @@ static uint32_t query(struct fid_domain *domain, enum hl_fab_atomic how, enum hl
 
 void hl_fab_atomics_load(struct fid_domain *domain)
 {
+    bool has = hl_fab.row->atomics && (hl_fab_info->caps & FI_ATOMIC) != 0;
     for (int how = 0; how < HL_FAB_ATOMICS; how++) {
         for (int op = 0; op < HL_OP_KINDS; op++) {
             for (int basic = 0; basic < HL_BASICS; basic++) {
                 limits[how][op][basic] =
-                    query(domain, (enum hl_fab_atomic)how, (enum hl_op_kind)op, (enum hl_basic)basic);
+                    has ? query(domain, (enum hl_fab_atomic)how, (enum hl_op_kind)op, (enum hl_basic)basic)
+                        : 0;
             }
         }
     }

@@ -11,6 +11,7 @@
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define QUEUE_SIZE 4096
@@ -30,12 +31,20 @@ static bool is_short_of_files(void)
     return is_short;
 }
 
+/* Buffers of the provider count as well. */
+static bool is_short_of_locked_memory(int rc)
+{
+    return hl_fab.row->pins && hl_err_is_limited(RLIMIT_MEMLOCK) && (rc == -FI_ENOMEM || rc == -FI_EAGAIN);
+}
+
 static int fail(const char *step, int rc)
 {
     bool memory = rc == -FI_ENOMEM, files = rc == -FI_EMFILE || (!memory && is_short_of_files());
     return hl_err_say(memory ? HL_ERR_NO_MEM : HL_ERR_OTHER, "provider %s%s: %s: %s%s%s", hl_fab.provider,
                       hl_conf.provider[0] != '\0' ? " (HOTLANE_PROVIDER)" : "", step, hl_fab_strerror(rc),
-                      files ? " (raise the limit of open files, ulimit -n, or lower HOTLANE_LANES)"
+                      is_short_of_locked_memory(rc)
+                          ? " (locked memory is limited: raise ulimit -l; for Slurm, LimitMEMLOCK of slurmd)"
+                      : files ? " (raise the limit of open files, ulimit -n, or lower HOTLANE_LANES)"
                       : rc == -FI_EAGAIN ? " (a thread could not start: are processes limited? ulimit -u)"
                                          : "",
                       memory || rc == -FI_EAGAIN ? hl_err_hint(ENOMEM) : "");
@@ -44,7 +53,7 @@ static int fail(const char *step, int rc)
 static int open_queue(enum hl_fab_role role, struct hl_fab_ep *out)
 {
     struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_MSG, .size = QUEUE_SIZE, .wait_obj = FI_WAIT_FD};
-    if (role != HL_FAB_LANE) {
+    if (role != HL_FAB_LANE && hl_fab.naps == NULL) {
         int rc = fi_cq_open(out->domain, &attr, &out->cq, NULL);
         if (rc == 0) {
             rc = fi_control(&out->cq->fid, FI_GETWAIT, &out->wait_fd);

@@ -1,10 +1,12 @@
 /* Loading libfabric and choosing the provider. */
 #include "fab_lib.h"
 
+#include "boot.h"
 #include "conf.h"
 #include "err.h"
 #include "lock.h"
 #include "log.h"
+#include "nic.h"
 #include "thread.h"
 #include "util.h"
 
@@ -22,22 +24,22 @@ static hl_a32 is_open;
 static int open_result; /* guarded by open_lock */
 static bool tried;      /* guarded by open_lock */
 static char why[512] = "network not needed so far";
-static char offers[256]; /* providers that could be taken, best first */
 
-/* Best first. Not here: shm (hangs when a peer dies), net (reports delivery before it happens), psm3 (offers
- * itself on any Ethernet). */
-static const char *const preferred[] = {"cxi", "efa", "opx", "verbs;ofi_rxm", "tcp;ofi_rxm"};
-
+#define OLDEST FI_VERSION(1, 17)
 #define MODES (FI_CONTEXT | FI_CONTEXT2)
 #define MR_MODES (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT)
+#define MR_HARMLESS FI_MR_HMEM /* is about memory of devices, which is never used */
 
-/* Settings that libfabric and what it loads read once, at their start; the user's own win. The last two keep
- * two libraries of one vendor's NICs from catching the program's signals. */
-#define ALWAYS                                                                                               \
-    "FI_OFI_RXM_MSG_RX_SIZE=64", "FI_OFI_RXM_CM_PROGRESS_INTERVAL=100", "FI_OFI_RXM_CQ_EQ_FAIRNESS=16",      \
-        "IPATH_NO_BACKTRACE=1", "HFI_NO_BACKTRACE=1", NULL
-static const char *const settings[] = {"FI_OFI_RXM_BUFFER_SIZE=16384", ALWAYS};
-static const char *const small_settings[] = {"FI_OFI_RXM_BUFFER_SIZE=4096", ALWAYS};
+/* What is asked for, one after the other. Nothing is demanded that is not used, and providers return what
+ * they are allowed to demand, needed or not. */
+static const struct wish {
+    uint64_t caps;
+    uint64_t mr_mode;
+} wishes[] = {
+    {FI_MSG | FI_RMA | FI_ATOMIC, MR_MODES},
+    {FI_MSG | FI_RMA, MR_MODES},
+    {FI_MSG | FI_RMA, MR_MODES | FI_MR_LOCAL}, /* only to name what is refused */
+};
 
 static void raise_file_limit(void)
 {
@@ -48,193 +50,201 @@ static void raise_file_limit(void)
     }
 }
 
-static struct fi_info *new_hints(const char *provider)
+static struct fi_info *new_hints(const char *provider, const struct wish *wish)
 {
     struct fi_info *hints = hl_fab_lib.dupinfo(NULL);
     if (hints == NULL) {
         return NULL;
     }
-    hints->fabric_attr->prov_name = provider != NULL ? strdup(provider) : NULL;
+    hints->fabric_attr->prov_name = strdup(provider);
     hints->ep_attr->type = FI_EP_RDM;
-    hints->caps = FI_MSG | FI_RMA | FI_ATOMIC;
+    hints->caps = wish->caps;
     hints->mode = MODES;
     hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
-    /* Local registration is asked for so that such providers show up and can be named; see usable. */
-    hints->domain_attr->mr_mode = MR_MODES | FI_MR_LOCAL;
+    hints->domain_attr->mr_mode = (int)wish->mr_mode;
     hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
     hints->domain_attr->threading = FI_THREAD_SAFE;
     return hints;
 }
 
-static int ask(const char *provider, struct fi_info **list)
+static const struct hl_provider *row_of(const struct fi_info *info)
 {
-    struct fi_info *hints = new_hints(provider);
+    return hl_provider_find(info->fabric_attr->prov_name, hl_fab_lib.version());
+}
+
+static int ask(const char *provider, const struct wish *wish, struct fi_info **list)
+{
+    struct fi_info *hints = new_hints(provider, wish);
     if (hints == NULL) {
         return -FI_ENOMEM;
     }
-    const char *node = hl_fab.loopback ? "127.0.0.1" : NULL;
-    int rc = hl_fab_lib.getinfo(FI_VERSION(1, 17), node, NULL, node != NULL ? FI_SOURCE : 0, hints, list);
+    bool keep = hl_fab.loopback && hl_provider_find(provider, hl_fab_lib.version())->loopback;
+    int rc = hl_fab_lib.getinfo(OLDEST, keep ? "127.0.0.1" : NULL, NULL, keep ? FI_SOURCE : 0, hints, list);
     hl_fab_lib.freeinfo(hints);
     return rc;
 }
 
-/* Its endpoints, which all get the address that is asked for as their name, would clash as well. */
-static bool serves_one_node(const char *provider)
-{
-    return strcmp(provider, "shm") == 0 || strcmp(provider, "sm2") == 0;
-}
-
 /* NULL when it can serve, else what it lacks. */
-static const char *usable(const struct fi_info *info)
+static const char *find_lack(const struct fi_info *info)
 {
-    if (serves_one_node(info->fabric_attr->prov_name)) {
-        return "serves one node only, whose ranks share memory without it";
+    const struct hl_provider *row = row_of(info);
+    if (row->unusable != NULL) {
+        return row->unusable;
     }
     if (info->domain_attr->mr_mode & FI_MR_LOCAL) {
-        return "demands registration of local buffers (FI_MR_LOCAL)";
+        return "it demands registration of local buffers (FI_MR_LOCAL)";
     }
-    if (info->domain_attr->mr_mode & ~(uint64_t)MR_MODES) {
-        return "demands an unknown memory registration mode";
+    if (info->domain_attr->mr_mode & ~(uint64_t)(MR_MODES | MR_HARMLESS)) {
+        return "it demands an unknown memory registration mode";
     }
     if (info->mode & ~(uint64_t)MODES) {
-        return "demands an unknown mode";
+        return "it demands an unknown mode";
     }
-    if (hl_fab.loopback && info->src_addr == NULL &&
-        strcmp(info->fabric_attr->prov_name, "tcp;ofi_rxm") == 0) {
-        return "cannot be kept on the loopback interface";
-    }
-    return NULL;
-}
-
-/* The first usable description of `provider` in the list; notes why others are not. */
-static struct fi_info *pick(struct fi_info *list, const char *provider, char *skipped, size_t cap)
-{
-    for (struct fi_info *i = list; i != NULL; i = i->next) {
-        if (strcmp(i->fabric_attr->prov_name, provider) != 0) {
-            continue;
-        }
-        const char *lack = usable(i);
-        if (lack == NULL) {
-            return i;
-        }
-        if (strstr(skipped, provider) == NULL) {
-            size_t used = strlen(skipped);
-            snprintf(skipped + used, cap - used, "; %s skipped: %s", provider, lack);
-            hl_log(HL_LOG_INFO, "provider %s skipped: it %s", provider, lack);
-        }
+    if (hl_fab.loopback && row->loopback && info->src_addr == NULL) {
+        return "it cannot be kept on the loopback interface";
     }
     return NULL;
 }
 
-static int choose_named(const char *provider)
+/* The first description in the list that can serve, a copy. Else NULL, and *lack says why not. */
+static struct fi_info *take_fitting(const struct fi_info *list, const char **lack)
 {
-    struct fi_info *list = NULL;
-    char lack[256] = "";
-    int rc = ask(provider, &list);
-    struct fi_info *found = rc == 0 ? pick(list, list->fabric_attr->prov_name, lack, sizeof lack) : NULL;
-    if (found != NULL) {
-        hl_fab_info = hl_fab_lib.dupinfo(found);
-        snprintf(why, sizeof why, "%s: named by HOTLANE_PROVIDER", found->fabric_attr->prov_name);
-        snprintf(offers, sizeof offers, "%s", found->fabric_attr->prov_name);
+    for (const struct fi_info *i = list; i != NULL; i = i->next) {
+        const char *one = find_lack(i);
+        if (one == NULL) {
+            struct fi_info *copy = hl_fab_lib.dupinfo(i);
+            *lack = copy == NULL ? "it leaves no memory for its description" : NULL;
+            return copy;
+        }
+        *lack = *lack == NULL ? one : *lack;
     }
-    if (list != NULL) {
-        hl_fab_lib.freeinfo(list);
-    }
-    if (found != NULL) {
-        return hl_fab_info != NULL ? 0 : HL_ERR_NO_MEM;
-    }
-    return hl_err_say(
-        HL_ERR_OTHER,
-        "HOTLANE_PROVIDER=%s cannot be used here: %s%s. `fi_info -l` (libfabric-bin) lists what "
-        "is installed; unset the variable to have one chosen",
-        provider, rc != 0 ? hl_fab_strerror(rc) : "no fitting endpoint", lack);
+    return NULL;
 }
 
-/* Notes all that could be taken. */
-static struct fi_info *best_of(struct fi_info *list, char *skipped, size_t cap)
+/* What libfabric offers under that name and can serve; the caller frees it. Else NULL, and *lack says what it
+ * demands, or is NULL where libfabric offers nothing. */
+static struct fi_info *find_fitting(const char *provider, const char **lack)
 {
     struct fi_info *found = NULL;
-    char later[256] = "";
-    offers[0] = '\0';
-    for (size_t i = 0; i < HL_COUNT_OF(preferred); i++) {
-        struct fi_info *one = found == NULL ? pick(list, preferred[i], skipped, cap)
-                                            : pick(list, preferred[i], later, sizeof later);
-        size_t used = strlen(offers);
-        if (one != NULL) {
-            snprintf(offers + used, sizeof offers - used, "%s%s", used > 0 ? ", " : "", preferred[i]);
-            found = found != NULL ? found : one;
+    *lack = NULL;
+    for (size_t i = 0; i < HL_COUNT_OF(wishes) && found == NULL && *lack == NULL; i++) {
+        struct fi_info *list = NULL;
+        if (ask(provider, &wishes[i], &list) == 0) {
+            found = take_fitting(list, lack);
+            hl_fab_lib.freeinfo(list);
         }
     }
     return found;
 }
 
-static int choose_best(void)
+/* Largest message that leaves without a hand-shake. */
+static size_t eager_size(const struct fi_info *info, const struct hl_provider *row)
 {
-    struct fi_info *list = NULL;
-    char skipped[256] = "";
-    /* On one machine only the provider that can be kept on the loopback interface is of interest. */
-    const char *only = hl_fab.loopback ? "tcp;ofi_rxm" : NULL;
-    int rc = ask(only, &list);
-    if (rc != 0) {
-        const char *users = hl_conf_env("FI_PROVIDER"); /* libfabric reads it and offers nothing else */
-        return hl_err_say(
-            HL_ERR_OTHER, "libfabric finds no provider with messages, RMA and atomics%s%s%s: %s",
-            hl_fab.loopback ? " on the loopback interface" : "", users != NULL ? " with FI_PROVIDER=" : "",
-            users != NULL ? users : "", hl_fab_strerror(rc));
-    }
-    struct fi_info *found = best_of(list, skipped, sizeof skipped);
-    if (found != NULL) {
-        hl_fab_info = hl_fab_lib.dupinfo(found);
-        snprintf(why, sizeof why, "%s: %s%s", found->fabric_attr->prov_name,
-                 hl_fab.loopback ? "all ranks are on this machine, loopback only"
-                                 : "best of what libfabric offers",
-                 skipped);
-    }
-    hl_fab_lib.freeinfo(list);
-    if (found == NULL) {
-        return hl_err_say(HL_ERR_OTHER, "none of libfabric's providers here can be used%s", skipped);
-    }
-    return hl_fab_info != NULL ? 0 : HL_ERR_NO_MEM;
-}
-
-/* Largest message that leaves without a hand-shake: rxm's buffer, else what the provider may copy at most. */
-static size_t eager_size(const struct fi_info *info)
-{
-    size_t most = hl_conf.small ? 4096 : 16384;
-    const char *set = hl_conf_env("FI_OFI_RXM_BUFFER_SIZE");
+    size_t most = hl_conf.small ? hl_min_size(row->eager, 4096) : row->eager;
+    const char *set = row->eager_var != NULL ? hl_conf_env(row->eager_var) : NULL;
     uint64_t bytes;
-    if (strstr(info->fabric_attr->prov_name, "ofi_rxm") != NULL && set != NULL &&
-        hl_conf_parse_size(set, &bytes) == 0 && bytes >= 1024) {
+    if (set != NULL && hl_conf_parse_size(set, &bytes) == 0 && bytes >= 1024) {
         most = hl_min_size((size_t)bytes, 65536);
     }
     return hl_min_size(most, info->ep_attr->max_msg_size);
 }
 
-/* Their NICs take small operations as they come. */
-static bool has_nic(const char *provider)
+static void note_facts(const struct fi_info *i)
 {
-    static const char *const nics[] = {"cxi", "efa", "opx", "psm", "verbs", "usnic", "gni", "bgq"};
-    for (size_t i = 0; i < HL_COUNT_OF(nics); i++) {
-        if (strncmp(provider, nics[i], strlen(nics[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void note_facts(void)
-{
-    const struct fi_info *i = hl_fab_info;
+    const struct hl_provider *row = row_of(i);
+    size_t lanes = row->lanes != 0 ? row->lanes : 64;
     snprintf(hl_fab.provider, sizeof hl_fab.provider, "%s", i->fabric_attr->prov_name);
-    hl_fab.eager = eager_size(i);
+    hl_fab.row = row;
+    hl_fab.eager = eager_size(i, row);
     hl_fab.inject = i->tx_attr->inject_size;
-    hl_fab.lanes_max = hl_max_size(hl_min_size(i->domain_attr->ep_cnt, 64), 1);
-    hl_fab.joins = !has_nic(hl_fab.provider);
-    hl_fab.version = hl_fab_lib.version();
-    hl_fab.pins = has_nic(hl_fab.provider) && (i->domain_attr->mr_mode & FI_MR_ALLOCATED) != 0;
+    hl_fab.lanes_max = hl_max_size(hl_min_size(i->domain_attr->ep_cnt, lanes), 1);
+    hl_fab.ordered = row->ordered;
+    hl_fab.naps = row->wait == HL_PROVIDER_NAPS ? "its descriptor is known not to speak" : NULL;
+    hl_fab.pins = row->pins && (i->domain_attr->mr_mode & FI_MR_ALLOCATED) != 0;
     hl_fab.virt_addr = (i->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
     hl_fab.own_keys = (i->domain_attr->mr_mode & FI_MR_PROV_KEY) == 0 && i->domain_attr->mr_key_size >= 8;
     hl_fab.mr_bind = (i->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0;
+}
+
+/* Takes over `info` and opens its fabric. */
+static int open_provider(struct fi_info *info)
+{
+    hl_fab_info = info;
+    note_facts(info);
+    int rc = hl_fab_lib.fabric(info->fabric_attr, &hl_fab_fabric, NULL);
+    if (rc == 0) {
+        return 0;
+    }
+    hl_fab_lib.freeinfo(info);
+    hl_fab_info = NULL;
+    return hl_err_say(HL_ERR_OTHER, "provider %s does not open: %s", hl_fab.provider, hl_fab_strerror(rc));
+}
+
+static int choose_named(const char *provider)
+{
+    const char *lack;
+    struct fi_info *found = find_fitting(provider, &lack);
+    if (found != NULL) {
+        snprintf(why, sizeof why, "%s: named by HOTLANE_PROVIDER", found->fabric_attr->prov_name);
+        return open_provider(found);
+    }
+    return hl_err_say(
+        HL_ERR_OTHER,
+        "HOTLANE_PROVIDER=%s cannot be used here: %s. `fi_info -l` (libfabric-bin) lists what is "
+        "installed; unset the variable to have one chosen",
+        provider, lack != NULL ? lack : "libfabric offers no fitting endpoint of it");
+}
+
+static void note_skipped(char *skipped, size_t cap, const char *provider, const char *why_not)
+{
+    size_t used = strlen(skipped);
+    snprintf(skipped + used, cap - used, "; %s skipped: %s", provider, why_not);
+    hl_log(HL_LOG_INFO, "provider %s skipped: %s", provider, why_not);
+}
+
+/* The i-th provider that may be chosen here; on one machine only what can be kept on the loopback interface
+ * is of interest. */
+static const struct hl_provider *next_choice(size_t *i)
+{
+    const struct hl_provider *row;
+    do {
+        row = hl_provider_choice((*i)++, hl_fab_lib.version());
+    } while (row != NULL && hl_fab.loopback && !row->loopback);
+    return row;
+}
+
+static int refuse_all(const char *skipped)
+{
+    const char *users = hl_conf_env("FI_PROVIDER"); /* libfabric reads it and offers nothing else */
+    if (skipped[0] != '\0') {
+        return hl_err_say(HL_ERR_OTHER, "none of libfabric's providers here can be used%s", skipped);
+    }
+    return hl_err_say(HL_ERR_OTHER,
+                      "libfabric finds no provider with messages and RMA%s%s%s that is chosen by itself",
+                      hl_fab.loopback ? " on the loopback interface" : "",
+                      users != NULL ? " with FI_PROVIDER=" : "", users != NULL ? users : "");
+}
+
+static int choose_best(void)
+{
+    char skipped[384] = "";
+    const struct hl_provider *row;
+    for (size_t i = 0; (row = next_choice(&i)) != NULL;) {
+        const char *lack;
+        struct fi_info *found = find_fitting(row->name, &lack);
+        int rc = found != NULL ? open_provider(found) : HL_ERR_OTHER;
+        if (rc == 0) {
+            snprintf(why, sizeof why, "%s: %s%s", row->name,
+                     hl_fab.loopback ? "all ranks are on this machine, loopback only"
+                                     : "best of what libfabric offers",
+                     skipped);
+            return 0;
+        }
+        if (found != NULL || lack != NULL) {
+            note_skipped(skipped, sizeof skipped, row->name, found != NULL ? hl_err_text(rc) : lack);
+        }
+    }
+    return refuse_all(skipped);
 }
 
 static void choose(void *result)
@@ -242,9 +252,23 @@ static void choose(void *result)
     *(int *)result = hl_conf.provider[0] != '\0' ? choose_named(hl_conf.provider) : choose_best();
 }
 
+static int check_version(void)
+{
+    uint32_t version = hl_fab_lib.version();
+    if (version >= OLDEST) {
+        return 0;
+    }
+    return hl_err_say(
+        HL_ERR_OTHER,
+        "libfabric %u.%u is too old: %u.%u or newer is needed (LD_LIBRARY_PATH leads to another "
+        "one)",
+        FI_MAJOR(version), FI_MINOR(version), FI_MAJOR(OLDEST), FI_MINOR(OLDEST));
+}
+
 static void load_and_choose(void *result)
 {
     int rc = hl_fab_lib_load();
+    rc = rc == 0 ? check_version() : rc;
     if (rc == 0) {
         const void *inside = (const void *)(uintptr_t)hl_fab_lib.getinfo;
         (void)hl_fab_in_huge_pages(inside);
@@ -253,22 +277,29 @@ static void load_and_choose(void *result)
     *(int *)result = rc;
 }
 
+/* It is meant to be used, and TCP is slow. */
+static void tell_unused_card(void)
+{
+    char text[900];
+    if (hl_boot.size > 1 && hl_boot.rank == 0 && !hl_fab.loopback && hl_nic_warning("", text, sizeof text)) {
+        hl_log(HL_LOG_WARN, "%s", text);
+    }
+}
+
 static int open_first(void)
 {
     int rc = 0;
     raise_file_limit();
-    hl_conf_with_env(hl_conf.small ? small_settings : settings, load_and_choose, &rc);
+    hl_conf_with_env(hl_provider_settings(hl_conf.small, hl_nic_is_emulated()), load_and_choose, &rc);
     if (rc != 0) {
         return rc;
     }
-    rc = hl_fab_lib.fabric(hl_fab_info->fabric_attr, &hl_fab_fabric, NULL);
-    if (rc != 0) {
-        hl_fab_lib.freeinfo(hl_fab_info);
-        hl_fab_info = NULL;
-        return hl_err_say(HL_ERR_OTHER, "provider %s does not open: %s", hl_fab.provider,
-                          hl_fab_strerror(rc));
+    hl_fab.version = hl_fab_lib.version();
+    if (hl_fab.naps != NULL) {
+        hl_log(HL_LOG_INFO, "provider %s: %s: receive threads look every millisecond", hl_fab.provider,
+               hl_fab.naps);
     }
-    note_facts();
+    tell_unused_card();
     hl_thread_need_stack(HL_STACK_FABRIC);
     hl_log(HL_LOG_INFO, "network: %s (libfabric %u.%u)", why, FI_MAJOR(hl_fab.version),
            FI_MINOR(hl_fab.version));
@@ -300,18 +331,56 @@ const char *hl_fab_why(void)
     return why;
 }
 
+bool hl_fab_report(size_t *i, struct hl_fab_report *out)
+{
+    const struct hl_provider *row;
+    do {
+        row = hl_provider_row((*i)++, hl_fab_lib.version());
+    } while (row != NULL && !hl_fab_has(row));
+    if (row == NULL) {
+        return false;
+    }
+    const char *lack;
+    struct fi_info *found = find_fitting(row->name, &lack);
+    *out = found != NULL && row == hl_fab.row ? (struct hl_fab_report){row, "used", NULL}
+           : found != NULL && row->by_name != NULL
+               ? (struct hl_fab_report){row, "taken by name only", row->by_name}
+           : found != NULL ? (struct hl_fab_report){row, "offered", NULL}
+           : lack != NULL
+               ? (struct hl_fab_report){row, "refused", lack}
+               : (struct hl_fab_report){row, "not offered", "libfabric finds no device or address for it"};
+    if (found != NULL) {
+        hl_fab_lib.freeinfo(found);
+    }
+    return true;
+}
+
 const char *hl_fab_usable(void)
 {
+    static char offers[256];
+    const struct hl_provider *row;
+    offers[0] = '\0';
+    for (size_t i = 0; hl_fab_is_open() && (row = next_choice(&i)) != NULL;) {
+        const char *lack;
+        struct fi_info *found = find_fitting(row->name, &lack);
+        size_t used = strlen(offers);
+        if (found != NULL) {
+            snprintf(offers + used, sizeof offers - used, "%s%s", used > 0 ? ", " : "", row->name);
+            hl_fab_lib.freeinfo(found);
+        }
+    }
     return offers;
 }
 
-bool hl_fab_has(const char *provider)
+bool hl_fab_has(const struct hl_provider *row)
 {
     struct fi_info *list = NULL;
     bool found = false;
-    if (hl_fab_lib.getinfo(FI_VERSION(1, 17), NULL, NULL, FI_PROV_ATTR_ONLY, NULL, &list) == 0) {
+    size_t len = hl_provider_core(row);
+    if (hl_fab_lib.getinfo(OLDEST, NULL, NULL, FI_PROV_ATTR_ONLY, NULL, &list) == 0) {
         for (const struct fi_info *i = list; i != NULL; i = i->next) {
-            found = found || strcmp(i->fabric_attr->prov_name, provider) == 0;
+            const char *name = i->fabric_attr->prov_name;
+            found = found || (strlen(name) == len && strncmp(name, row->name, len) == 0);
         }
         hl_fab_lib.freeinfo(list);
     }

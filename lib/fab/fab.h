@@ -15,6 +15,7 @@
 #include "attr.h"
 #include "mem.h"
 #include "op.h"
+#include "providers.h"
 
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
@@ -25,16 +26,18 @@
 
 /* What the provider chosen can do. Read-only after hl_fab_open. */
 struct hl_fab {
-    char provider[64];    /* as fi_info names it */
-    size_t eager;         /* E: bytes of the largest message that is sent without a hand-shake */
-    size_t inject;        /* bytes that a post may copy at once */
-    size_t lanes_max;     /* endpoints the provider offers */
-    uint32_t version;     /* FI_VERSION of the library loaded */
+    char provider[64];             /* as fi_info names it */
+    const struct hl_provider *row; /* what is known of it; NULL before hl_fab_open */
+    size_t eager;                  /* E: bytes of the largest message that is sent without a hand-shake */
+    size_t inject;                 /* bytes that a post may copy at once */
+    size_t lanes_max;              /* endpoints the provider offers */
+    uint32_t version;              /* FI_VERSION of the library loaded */
     bool virt_addr;       /* remote addresses are virtual addresses, else offsets into the registration */
     bool pins;            /* registered memory keeps the pages that it has then */
     bool own_keys;        /* keys are ours to choose (64 bits), else the provider's */
     bool mr_bind;         /* registrations are bound to the endpoint and enabled */
-    bool joins;           /* no NIC behind the provider: small operations are better sent together */
+    bool ordered;         /* receives complete in the order of their sends */
+    const char *naps;     /* why one cannot sleep on a receive queue's descriptor; NULL: one can */
     bool loopback;        /* endpoints listen on 127.0.0.1 only: all ranks are on this machine */
     uint64_t atomic_hash; /* of the table behind hl_fab_can_atomic: peers must have the same */
 };
@@ -48,11 +51,21 @@ bool hl_fab_is_open(void);
 /* Why this provider: one line. Before hl_fab_open it says that the network was not needed. */
 const char *hl_fab_why(void);
 
-/* The providers that could have been taken, best first, with commas between. Empty before hl_fab_open. */
+/* The providers that could have been taken, best first, with commas between: asks libfabric for each (a
+ * millisecond). Empty before hl_fab_open. One thread at a time. */
 const char *hl_fab_usable(void);
 
-/* Does libfabric list a provider of that name, whatever it can do? After hl_fab_open. */
-bool hl_fab_has(const char *provider);
+/* The next provider that libfabric has, in the table's order, *i being 0 at first: what it offers and what
+ * came of it. False behind the last. After hl_fab_open; asks libfabric. One thread at a time. */
+struct hl_fab_report {
+    const struct hl_provider *row;
+    const char *state; /* in words: used, offered, refused ... */
+    const char *why;   /* or NULL */
+};
+bool hl_fab_report(size_t *i, struct hl_fab_report *out);
+
+/* Does libfabric list the provider of this row, whatever it can do? After hl_fab_open. */
+bool hl_fab_has(const struct hl_provider *row);
 
 /* Words for a provider's error number (positive or negative). */
 const char *hl_fab_strerror(int code);
@@ -141,6 +154,10 @@ void hl_fab_regions_close(void);
 /* ---- atomics of the provider ---- */
 
 enum hl_fab_atomic { HL_FAB_ATOMIC, HL_FAB_FETCH, HL_FAB_COMPARE, HL_FAB_ATOMICS };
+
+/* True when op on elements of that type is one instruction of the target's CPU, or a loop of
+ * compare-and-swap: who does it there, provider or receive thread, may be mixed with who does it here. */
+bool hl_fab_knows_atomic(enum hl_fab_atomic how, enum hl_op_kind op, enum hl_basic basic);
 
 /* True when the provider does op on elements of that type by the same means as the target's CPU: the answer
  * is the same on all ranks. Naturally aligned elements only. */

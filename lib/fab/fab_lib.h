@@ -15,6 +15,7 @@ struct hl_fab_lib {
     __typeof__(fi_strerror) *strerror;
     __typeof__(fi_tostr) *tostr;
     __typeof__(fi_version) *version;
+    const struct hl_provider *row; /* of a test's model */
 };
 extern struct hl_fab_lib hl_fab_lib;
 

@@ -95,7 +95,7 @@ int hl_fab_lib_load(void)
     }
     static const char *const names[] = {"fi_getinfo",  "fi_freeinfo", "fi_dupinfo", "fi_fabric",
                                         "fi_strerror", "fi_tostr",    "fi_version"};
-    struct hl_fab_lib found;
+    struct hl_fab_lib found = {.row = NULL};
     void **const at[] = {(void **)&found.getinfo, (void **)&found.freeinfo, (void **)&found.dupinfo,
                          (void **)&found.fabric,  (void **)&found.strerror, (void **)&found.tostr,
                          (void **)&found.version};

@@ -15,7 +15,8 @@
 /* Probes of an idle connection before the system gives it up: that is for us to decide. */
 #define PROBES 127
 
-bool hl_fab_link_host(const void *name, size_t len, struct hl_fab_host *out)
+/* False: it is no internet address. */
+static bool read_host(const void *name, size_t len, struct hl_fab_host *out)
 {
     struct sockaddr_storage a = {0};
     struct in6_addr in6 = IN6ADDR_ANY_INIT;
@@ -34,6 +35,11 @@ bool hl_fab_link_host(const void *name, size_t len, struct hl_fab_host *out)
     }
     memcpy(out->at, &in6, sizeof out->at);
     return true;
+}
+
+bool hl_fab_link_host(const void *name, size_t len, struct hl_fab_host *out)
+{
+    return hl_fab.row->tcp_listens && read_host(name, len, out);
 }
 
 bool hl_fab_host_is_loopback(const struct hl_fab_host *host)
@@ -82,7 +88,7 @@ static void look_at(void *arg, const struct hl_fab_ends *ends)
     struct hl_fab_link link = {.port = (uint16_t)ends->port, .my_port = (uint16_t)ends->my_port};
     if (getsockopt(ends->fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0 ||
         (info.tcpi_state != TCP_ESTABLISHED && info.tcpi_state != TCP_SYN_SENT) ||
-        !hl_fab_link_host(&ends->peer, ends->peer_len, &link.host)) {
+        !read_host(&ends->peer, ends->peer_len, &link.host)) {
         return;
     }
     link.connected = info.tcpi_state == TCP_ESTABLISHED;

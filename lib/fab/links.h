@@ -28,7 +28,8 @@ typedef bool hl_fab_link_fn(void *arg, const struct hl_fab_link *link);
  * which the system asks on an idle one, again and again; 0: it does not. */
 void hl_fab_links(unsigned keep_s, hl_fab_link_fn *fn, void *arg);
 
-/* The host of an endpoint's name; false: the name is no internet address. */
+/* The host of an endpoint's name; false: it is none at which a connection by TCP would say who lives. (Names
+ * of other providers may be internet addresses as well: of UDP, of RDMA's connection manager.) */
 bool hl_fab_link_host(const void *name, size_t len, struct hl_fab_host *out);
 
 bool hl_fab_host_is_loopback(const struct hl_fab_host *host);
@@ -42,6 +43,7 @@ struct hl_fab_knock {
     int error; /* errno's value of what failed, 0: nothing yet */
 };
 
+/* fd -1 also for endpoints that are no TCP listeners. */
 struct hl_fab_knock hl_fab_knock(const void *name, size_t len);
 
 enum hl_fab_heard {

@@ -156,7 +156,7 @@ static bool ends_of(int fd, struct hl_fab_ends *out)
 
 void hl_fab_each_socket(void (*fn)(void *arg, const struct hl_fab_ends *ends), void *arg)
 {
-    DIR *dir = opendir("/proc/self/fd");
+    DIR *dir = hl_fab.row->tcp_listens ? opendir("/proc/self/fd") : NULL;
     if (dir == NULL) {
         return;
     }

@@ -35,7 +35,7 @@ int hl_lane_make_ready(struct hl_lane *lane)
 /* Bytes of the largest operation that rides in a chain: what the user wants, as far as a chain holds it. */
 static size_t chain_bytes(void)
 {
-    size_t wish = hl_conf.chain != UINT64_MAX ? hl_conf.chain : hl_fab.joins ? CHAIN_DEFAULT : 0;
+    size_t wish = hl_conf.chain != UINT64_MAX ? hl_conf.chain : hl_fab.row->chain ? CHAIN_DEFAULT : 0;
     return hl_min_size(wish, hl_chain_room());
 }
 
@@ -50,6 +50,7 @@ int hl_pool_open(struct hl_pool *p, uint32_t lanes, int ranks)
     hl_a64_store_relaxed(&p->apart, 0);
     hl_a64_store_relaxed(&p->bound, 0);
     p->chain = chain_bytes();
+    p->greets = p->chain == 0 && hl_fab.row->greets;
     p->used = calloc((size_t)ranks, sizeof *p->used);
     bool ok = p->used != NULL;
     for (uint32_t i = 0; ok && i < lanes; i++) {

@@ -267,9 +267,9 @@ static struct hl_way *other_way(struct hl_lane *lane, const struct hl_issue *op,
     return way;
 }
 
-/* A target's rxm (libfabric 1.17) that has not noticed yet that a connection stands applies an atomic twice:
- * its answer cannot leave, so it takes the request up again. An acknowledged message proves that answers do
- * leave; a way's first atomic waits for one. True: the atomic may go. */
+/* Of rows that greet: a target's rxm (libfabric 1.17) that has not noticed yet that a connection stands
+ * applies an atomic twice: its answer cannot leave, so it takes the request up again. An acknowledged message
+ * proves that answers do leave; a way's first atomic waits for one. True: the atomic may go. */
 static bool is_greeted(struct hl_way *way)
 {
     way->greeted = way->greeted || (way->messages > way->greeted_from && way->unacked == 0);
@@ -328,7 +328,7 @@ static int prepare(struct hl_lane *lane, struct hl_way *way, const struct hl_iss
     } else if (!way->marked) {
         hl_way_mark(lane, way);
     }
-    return op->what == HL_ISSUE_ATOMIC && lane->pool->chain == 0 && !is_greeted(way) ? greet(lane, way) : 0;
+    return op->what == HL_ISSUE_ATOMIC && lane->pool->greets && !is_greeted(way) ? greet(lane, way) : 0;
 }
 
 int hl_lane_post(struct hl_lane *lane, const struct hl_issue *op)
@@ -487,7 +487,9 @@ static enum hl_fab_atomic kind_of(bool fetch, bool compare)
 
 bool hl_lane_can_atomic(enum hl_op_kind op, enum hl_basic basic, bool fetch, bool compare)
 {
-    return hl_fab_can_atomic(kind_of(fetch, compare), compare ? HL_OP_REPLACE : op, basic);
+    enum hl_fab_atomic how = kind_of(fetch, compare);
+    op = compare ? HL_OP_REPLACE : op;
+    return hl_pool.chain != 0 ? hl_fab_knows_atomic(how, op, basic) : hl_fab_can_atomic(how, op, basic);
 }
 
 HL_INLINE int atomic(struct hl_lane *own, const struct hl_lane_atomic *a)

@@ -202,6 +202,7 @@ struct hl_pool {
     hl_a32 count;                        /* lanes; 0: closed. Read-only while open. atomic */
     int ranks;                           /* of the job */
     size_t chain;                        /* bytes of the largest put or get that is chained, 0: nothing is */
+    bool greets;                         /* a way's first direct atomic waits for an answer: see post.c */
     struct hl_lane *lanes[HL_LANES_MAX]; /* read-only while open; kept when closed: threads remember them */
     HL_ALIGNED_LINE hl_a64 opened;       /* bit i: lane i has an endpoint. atomic */
     hl_a64 coming;   /* bit i: lane i is being opened by the helper thread (warm.c). atomic */

@@ -136,12 +136,12 @@ def cards(folder):
     tells("no driver", "libibverbs has no driver for it", "ibverbs-providers", {**device, "ibv_devices": "mlx4_0"}, "nothing")
     tells("a driver", "libfabric", "fi_info", {**device, "ibv_devices": "mlx5_0"})
     tells("another network", "no provider cxi", "fi_info -l", {"sys:class:cxi:cxi0:x": "1"})
-    tells("named", "because HOTLANE_PROVIDER=tcp;ofi_rxm says so", "unset HOTLANE_PROVIDER", device, HOTLANE_PROVIDER="tcp;ofi_rxm")
+    tells("named", "HOTLANE_PROVIDER=tcp;ofi_rxm says so", "unset HOTLANE_PROVIDER", device, HOTLANE_PROVIDER="tcp;ofi_rxm")
     tells("libfabric's variable", "with FI_PROVIDER=tcp;ofi_rxm", "unset FI_PROVIDER", device, FI_PROVIDER="tcp;ofi_rxm")
     conf = os.path.join(folder, "named.conf")
     with open(conf, "w", encoding="ascii") as file:
         file.write("HOTLANE_PROVIDER=tcp;ofi_rxm\n")
-    tells("named in a file", "because HOTLANE_PROVIDER=", f"sed -i '/^HOTLANE_PROVIDER=/d' {conf}", device, "unset", HOTLANE_CONF=conf)
+    tells("named in a file", "HOTLANE_PROVIDER=tcp", f"sed -i '/^HOTLANE_PROVIDER=/d' {conf}", device, "unset", HOTLANE_CONF=conf)
     none = Report(*machine(folder), network=True)
     none.says("no card", "network", "ok", "usable: ")
     with open(os.path.join(folder, "libfabric.so.1"), "w", encoding="ascii") as file:
@@ -188,7 +188,7 @@ def process(folder):
                                                           "unset HOTLANE_PROVIDER")
     Report(network=True, FI_PROVIDER="no-such").says("libfabric is told so", "network", "broken", "FI_PROVIDER=no-such", "unset FI_PROVIDER")
     Report(network=True, HOTLANE_PROVIDER="shm").says("of one node", "network", "broken", "HOTLANE_PROVIDER=shm", "unset HOTLANE_PROVIDER")
-    Report(network=True, HOTLANE_PROVIDER="udp;ofi_rxd", limits=[(resource.RLIMIT_MEMLOCK, 1 << 20)]).says(
+    Report(network=True, HOTLANE_PROVIDER="sockets", limits=[(resource.RLIMIT_MEMLOCK, 1 << 20)]).says(
         "no card", "locked memory", "ok", "locks none")
 
 

@@ -107,6 +107,19 @@ def matches(sources, pattern, allowed):
             for i, line in enumerate(lines, 1) if re.search(pattern, line)]
 
 
+def provider_names(text):
+    """String literals of the library and its tools that are names of libfabric's providers; the table has them."""
+    table = text.get("lib/fab/providers.c", "")
+    known = {part for name in re.findall(r'\.name = "([^"]+)"', table) for part in (name, name.split(";")[0])}
+    places = []
+    for name, whole in text.items():
+        if name.startswith(LIBRARY + ("tools/",)) and name.endswith((".c", ".h")) and name != "lib/fab/providers.c":
+            for i, line in enumerate(re.sub(r"/\*.*?\*/", lambda m: "\n" * m.group(0).count("\n"), whole, flags=re.S).split("\n"), 1):
+                places += [f"{name}:{i} {word}" for word in re.findall(r'"((?:\\.|[^"\\])*)"', line)
+                           if word in known or "ofi_rx" in word]
+    return places
+
+
 def silent_waits(code):
     """Waits that the watchdog could not put into words: of a condition without HL_HANG_TELLS in the same file, or by a
     call of its own that may last. Those that end by themselves, or look at the watchdog, are named here."""
@@ -166,6 +179,7 @@ def judge(root, board):
     board.count("atomics and fences outside lib/base/atomic*",
                 matches(code, ATOMIC, lambda n: n.startswith("lib/base/atomic") or not n.startswith(LIBRARY)))
     board.count("waits that the watchdog cannot tell of", silent_waits(code))
+    board.count("names of libfabric's providers outside lib/fab/providers.c", provider_names(text))
     board.count("marks of unfinished work", matches(plain, r"\b(TODO|FIXME|XXX)\b", lambda n: False))
     board.count("paths of one machine", matches(plain, r"(^|[\s\"'=(])/(work|home|root)/", lambda n: False))
     board.count("C files whose first line does not say their duty",

@@ -450,8 +450,21 @@ struct model_info {
     struct fi_fabric_attr fabric;
 };
 
+/* What is offered: as providers do, only what the hints allow to be demanded. */
 static uint64_t model_mr_mode = FI_MR_VIRT_ADDR;
-static const char *model_name = "model";
+static bool model_may_local; /* where the hints have FI_MR_LOCAL it is demanded, else not needed */
+static uint64_t model_caps = FI_MSG | FI_RMA | FI_ATOMIC;
+static uint32_t model_libfabric = FI_VERSION(1, 17);
+static const char *model_name = "model", *model_other; /* model_other: offered as well */
+static bool model_kept;                                /* the last endpoints asked for were on the loopback */
+
+static const struct hl_provider model_row = {.name = "model",
+                                             .eager = MODEL_EAGER,
+                                             .wait = HL_PROVIDER_WAKES,
+                                             .chain = true,
+                                             .ordered = true,
+                                             .atomics = true,
+                                             .greets = true};
 
 static struct fi_info *model_dupinfo(const struct fi_info *from)
 {
@@ -471,28 +484,53 @@ static struct fi_info *model_dupinfo(const struct fi_info *from)
 
 static void model_freeinfo(struct fi_info *info)
 {
-    free(info->fabric_attr->prov_name);
-    free(info);
+    while (info != NULL) {
+        struct fi_info *next = info->next;
+        free(info->fabric_attr->prov_name);
+        free(info);
+        info = next;
+    }
 }
 
-static int model_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
-                         const struct fi_info *hints, struct fi_info **out)
+static struct fi_info *model_offer(const char *name, const struct fi_info *hints, bool kept)
 {
-    (void)version, (void)node, (void)service;
-    bool all = (flags & FI_PROV_ATTR_ONLY) != 0; /* asks for the list, without hints */
-    if (!all &&
-        (hints->fabric_attr->prov_name == NULL || strcmp(hints->fabric_attr->prov_name, model_name) != 0)) {
-        return -FI_ENODATA;
-    }
+    static char loopback[] = "127.0.0.1";
     struct fi_info *i = model_dupinfo(NULL);
-    i->fabric_attr->prov_name = strdup(model_name);
+    i->fabric_attr->prov_name = strdup(name);
     i->ep_attr->max_msg_size = MODEL_EAGER;
     i->tx_attr->inject_size = 64;
     i->domain_attr->ep_cnt = 64;
     i->domain_attr->mr_key_size = 8;
     i->domain_attr->mr_mode = (int)model_mr_mode;
-    *out = i;
-    return 0;
+    i->caps = hints != NULL ? hints->caps : model_caps;
+    i->src_addr = kept ? loopback : NULL;
+    if (model_may_local && hints != NULL) {
+        i->domain_attr->mr_mode |= hints->domain_attr->mr_mode & FI_MR_LOCAL;
+    }
+    return i;
+}
+
+static int model_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
+                         const struct fi_info *hints, struct fi_info **out)
+{
+    (void)version, (void)service;
+    const char *asked = hints != NULL ? hints->fabric_attr->prov_name : NULL;
+    bool all = (flags & FI_PROV_ATTR_ONLY) != 0; /* asks for the list, without hints */
+    struct fi_info **end = out;
+    *out = NULL;
+    if (!all && ((hints->caps & ~model_caps) != 0 ||
+                 (model_mr_mode & FI_MR_LOCAL & ~(uint64_t)hints->domain_attr->mr_mode) != 0)) {
+        return -FI_ENODATA;
+    }
+    model_kept = node != NULL;
+    for (int n = 0; n < 2; n++) {
+        const char *name = n == 0 ? model_name : model_other;
+        if (name != NULL && (all || asked == NULL || strcmp(asked, name) == 0)) {
+            *end = model_offer(name, hints, node != NULL);
+            end = &(*end)->next;
+        }
+    }
+    return *out != NULL ? 0 : -FI_ENODATA;
 }
 
 static int model_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **out, void *context)
@@ -515,13 +553,13 @@ static char *model_tostr(const void *data, enum fi_type type)
 
 static uint32_t model_version(void)
 {
-    return FI_VERSION(1, 17);
+    return model_libfabric;
 }
 
 #define MODEL_LIB                                                                                            \
     {                                                                                                        \
         model_getinfo, model_freeinfo, model_dupinfo, model_fabric_open, model_strerror, model_tostr,        \
-            model_version                                                                                    \
+            model_version, &model_row                                                                        \
     }
 
 #endif

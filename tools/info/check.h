@@ -38,9 +38,6 @@ bool check_is_contained(const struct check *c);
  * file. */
 void check_unset(struct check *c, const void *field);
 
-/* A card that is there though a provider without one is taken: says why, or false: there is none. */
-bool check_card(struct check *c);
-
 /* The topics. `ranks`: those of this job on this machine; `cpus`: that they may use, 0: not known. */
 void check_start(struct check *c);
 void check_cores(struct check *c, int ranks, int cpus);

@@ -39,9 +39,9 @@ static const struct limit {
     {"stack", "-s", "stack", "the program's, not the library's", RLIMIT_STACK, 1024, MIB / 4, MIB},
 };
 
-static bool is_nic(void)
+static bool is_pinning(void)
 {
-    return hl_fab_is_open() && !hl_fab.joins;
+    return hl_fab_is_open() && hl_fab.pins;
 }
 
 static void check_limit(struct check *c, const struct limit *l)
@@ -96,7 +96,7 @@ static void check_memlock(struct check *c)
     }
     if (r.rlim_cur == RLIM_INFINITY) {
         check_say(c, CHECK_OK, "locked memory", "unlimited (ulimit -l)");
-    } else if (!is_nic()) {
+    } else if (!is_pinning()) {
         check_say(c, CHECK_OK, "locked memory",
                   "%" PRIu64 " KiB (ulimit -l); the network used here locks none",
                   (uint64_t)r.rlim_cur / 1024);

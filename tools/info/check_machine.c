@@ -3,6 +3,7 @@
 
 #include "cgroup.h"
 #include "fab.h"
+#include "nic.h"
 #include "util.h"
 
 #include <inttypes.h>
@@ -83,8 +84,17 @@ void check_network(struct check *c)
         check_say(c, CHECK_OK, "network", "%s", c->facts->net);
         return;
     }
-    if (!hl_fab.joins || !check_card(c)) {
+    struct hl_nic card;
+    if (!hl_nic_unused(c->root, &card)) {
         check_say(c, CHECK_OK, "network", "%s; usable: %s", c->facts->net, hl_fab_usable());
+        return;
+    }
+    check_say(c, CHECK_BETTER, "network", "%s is taken, and not the card %s: %s", hl_fab.provider, card.name,
+              card.why);
+    if (hl_conf.provider[0] != '\0') {
+        check_unset(c, &hl_conf.provider);
+    } else {
+        check_fix(c, "%s", card.fix);
     }
 }
 

@@ -1,0 +1,191 @@
+/* The table of libfabric's providers. */
+#include "providers.h"
+
+#include "fab_lib.h"
+#include "util.h"
+
+#include <string.h>
+
+#define KIB ((size_t)1 << 10)
+#define RXM_BUFFER "FI_OFI_RXM_BUFFER_SIZE"
+
+/* rxm: 64 receives are posted for each connection, a queue is read 16 times between two looks for new
+ * connections, and every 100 us. */
+#define RXM_ENV                                                                                              \
+    {                                                                                                        \
+        "FI_OFI_RXM_MSG_RX_SIZE=64", "FI_OFI_RXM_CM_PROGRESS_INTERVAL=100", "FI_OFI_RXM_CQ_EQ_FAIRNESS=16"   \
+    }
+
+static const struct hl_provider rows[] = {
+    /* Read. Rendezvous above FI_CXI_RDZV_THRESHOLD; what comes before its receive is posted completes by
+     * other means than what comes later; its NIC's atomics are not the CPU's. */
+    {.name = "cxi",
+     .driver = "cxi",
+     .eager_var = "FI_CXI_RDZV_THRESHOLD",
+     .env = {"FI_CXI_RX_MATCH_MODE=hybrid"}, /* goes on where the card's list of messages is full */
+     .eager = 16 * KIB,
+     .wait = HL_PROVIDER_TRIED,
+     .pins = true},
+    /* Seen, on soft RoCE. Its descriptor also wakes for what is no completion. */
+    {.name = "verbs;ofi_rxm",
+     .driver = "",
+     .ibverbs = true,
+     .eager_var = RXM_BUFFER,
+     .env = RXM_ENV,
+     .eager = 16 * KIB,
+     .wait = HL_PROVIDER_TRIED,
+     .ordered = true,
+     .atomics = true,
+     .greets = true,
+     .pins = true},
+    /* Seen. Its descriptor speaks only while somebody reads the queue; its atomics are done under a lock. */
+    {.name = "psm3",
+     .by_name = "it offers itself on any Ethernet, and acknowledgements have got lost there",
+     .eager = 8 * KIB,
+     .wait = HL_PROVIDER_NAPS},
+    /* Read. A card has few contexts. */
+    {.name = "opx", .driver = "hfi1", .eager = 8 * KIB, .lanes = 4, .wait = HL_PROVIDER_NAPS, .pins = true},
+    /* Read. Messages of several packets overtake each other's completions. */
+    {.name = "efa",
+     .driver = "efa",
+     .ibverbs = true,
+     .eager = 8 * KIB,
+     .wait = HL_PROVIDER_TRIED,
+     .atomics = true,
+     .pins = true},
+    /* Seen. Endpoints that need no layer above them: half the instructions, no 17 MB each. No atomics. */
+    {.name = "tcp",
+     .from = FI_VERSION(2, 0),
+     .eager = 16 * KIB,
+     .wait = HL_PROVIDER_TRIED,
+     .chain = true,
+     .tcp_listens = true,
+     .ordered = true,
+     .loopback = true},
+    /* Seen: what the tests run with. */
+    {.name = "tcp;ofi_rxm",
+     .eager_var = RXM_BUFFER,
+     .env = RXM_ENV,
+     .eager = 16 * KIB,
+     .wait = HL_PROVIDER_WAKES,
+     .chain = true,
+     .tcp_listens = true,
+     .ordered = true,
+     .loopback = true,
+     .atomics = true,
+     .greets = true},
+    {.name = "net",
+     .by_name = "it may report delivery before it happens",
+     .eager = 16 * KIB,
+     .wait = HL_PROVIDER_TRIED,
+     .chain = true,
+     .tcp_listens = true,
+     .ordered = true,
+     .loopback = true},
+    {.name = "sockets",
+     .by_name = "it is slow, with a thread for each endpoint",
+     .eager = 16 * KIB,
+     .wait = HL_PROVIDER_TRIED,
+     .chain = true,
+     .tcp_listens = true,
+     .loopback = true,
+     .atomics = true},
+    {.name = "udp;ofi_rxd", .eager = KIB, .unusable = "it loses messages, and ends in libfabric's own code"},
+    {.name = "shm", .eager = KIB, .unusable = "it serves one node only, whose ranks share memory without it"},
+    {.name = "sm2", .eager = KIB, .unusable = "it serves one node only, whose ranks share memory without it"},
+    /* Those keep two libraries of a vendor's cards from catching the program's signals. */
+    {.name = "psm2",
+     .by_name = "opx serves the same cards",
+     .env = {"HFI_NO_BACKTRACE=1", "IPATH_NO_BACKTRACE=1"},
+     .eager = 4 * KIB,
+     .lanes = 4,
+     .wait = HL_PROVIDER_NAPS,
+     .pins = true},
+    /* Slow, and never wrong. */
+    {.by_name = "nothing is known of it",
+     .eager = 4 * KIB,
+     .lanes = 16,
+     .wait = HL_PROVIDER_TRIED,
+     .chain = true,
+     .pins = true},
+};
+
+static bool stands_for(const struct hl_provider *row, uint32_t version)
+{
+    return version >= row->from && (row->below == 0 || version < row->below);
+}
+
+size_t hl_provider_core(const struct hl_provider *row)
+{
+    return row->name != NULL ? strcspn(row->name, ";") : 0;
+}
+
+static bool is_core_of(const struct hl_provider *row, const char *name)
+{
+    size_t len = hl_provider_core(row);
+    return strlen(name) == len && strncmp(row->name, name, len) == 0;
+}
+
+const struct hl_provider *hl_provider_find(const char *name, uint32_t version)
+{
+    const struct hl_provider *own = hl_fab_lib.row, *other = &rows[HL_COUNT_OF(rows) - 1], *layered = NULL;
+    if (own != NULL && strcmp(own->name, name) == 0) {
+        return own;
+    }
+    for (const struct hl_provider *r = rows; r < other; r++) {
+        if (stands_for(r, version) && strcmp(r->name, name) == 0) {
+            return r;
+        }
+        layered = layered == NULL && stands_for(r, version) && is_core_of(r, name) ? r : layered;
+    }
+    return layered != NULL ? layered : other;
+}
+
+const struct hl_provider *hl_provider_row(size_t i, uint32_t version)
+{
+    for (const struct hl_provider *r = rows; r->name != NULL; r++) {
+        if (stands_for(r, version) && i-- == 0) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+const struct hl_provider *hl_provider_choice(size_t i, uint32_t version)
+{
+    for (const struct hl_provider *r = rows; r->name != NULL; r++) {
+        if (r->by_name == NULL && r->unusable == NULL && stands_for(r, version) && i-- == 0) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+const struct hl_provider *hl_provider_of_driver(const char *driver)
+{
+    const struct hl_provider *any = NULL;
+    for (const struct hl_provider *r = rows; r < rows + HL_COUNT_OF(rows); r++) {
+        if (r->driver != NULL && strcmp(r->driver, driver) == 0) {
+            return r;
+        }
+        any = r->driver != NULL && r->driver[0] == '\0' ? r : any;
+    }
+    return any;
+}
+
+const char *const *hl_provider_settings(bool small, bool emulated)
+{
+    static const char *all[2 + HL_COUNT_OF(rows) * HL_COUNT_OF(rows[0].env) + 1];
+    size_t n = 0;
+    all[n++] = small ? RXM_BUFFER "=4096" : RXM_BUFFER "=16384";
+    if (emulated) {
+        all[n++] = "FI_UNIVERSE_SIZE=16"; /* rxm asks for a queue of that many times 192 entries */
+    }
+    for (size_t r = 0; r < HL_COUNT_OF(rows); r++) {
+        for (size_t i = 0; i < HL_COUNT_OF(rows[r].env) && rows[r].env[i] != NULL; i++) {
+            all[n++] = rows[r].env[i];
+        }
+    }
+    all[n] = NULL;
+    return all;
+}
