@@ -36,7 +36,7 @@ struct hl_fab {
     bool pins;            /* registered memory keeps the pages that it has then */
     bool own_keys;        /* keys are ours to choose (64 bits), else the provider's */
     bool mr_bind;         /* registrations are bound to the endpoint and enabled */
-    bool ordered;         /* receives complete in the order of their sends */
+    bool ordered;         /* receives complete in the order of their sends, else see rx/window.h */
     const char *naps;     /* why one cannot sleep on a receive queue's descriptor; NULL: one can */
     bool loopback;        /* endpoints listen on 127.0.0.1 only: all ranks are on this machine */
     uint64_t atomic_hash; /* of the table behind hl_fab_can_atomic: peers must have the same */

@@ -25,13 +25,14 @@ enum hl_wire_kind { HL_WIRE_DATA = 1, HL_WIRE_ACK, HL_WIRE_KINDS };
 enum hl_wire_flag {
     HL_WIRE_HELLO = 1, /* struct hl_wire_hello follows the head */
     HL_WIRE_LOST = 2,  /* of an ACK: message `seq` came, but not all before it on this connection */
-    HL_WIRE_FLAGS = 3,
+    HL_WIRE_ONE = 4,   /* of an ACK: of message `seq` alone (0: of a knock), with all of its answers */
+    HL_WIRE_FLAGS = 7,
 };
 
 struct hl_wire_head {
     uint64_t nonce; /* of the job: checked before anything else */
     uint64_t seq;   /* DATA: number of this message on its way, from 1; without records: of the last one.
-                     * ACK: applied up to, but see HL_WIRE_LOST */
+                     * ACK: applied up to, but see HL_WIRE_LOST and HL_WIRE_ONE */
     uint32_t from;  /* world rank of the sender */
     uint16_t lane;  /* DATA: the sender's; ACK: the one it is for */
     uint8_t kind;   /* enum hl_wire_kind */

@@ -135,6 +135,21 @@ static void acknowledged(struct hl_lane *lane, struct hl_way *way, uint64_t appl
     }
 }
 
+/* Acknowledgements that complete in any order name one message each: a later one says nothing of those before
+ * it, whose answers, errors for one, may still be under way. */
+static void acknowledged_one(struct hl_lane *lane, struct hl_way *way, const struct hl_wire_head *head)
+    HL_REQUIRES(lane->lease)
+{
+    struct hl_slot *slot = way->first;
+    while (slot != NULL && ((slot->open & HL_PART_ACK) == 0 || slot->chain->message != head->seq)) {
+        slot = slot->next;
+    }
+    take_answers(lane, way, head);
+    if (slot != NULL) {
+        hl_slot_close(lane, slot, HL_PART_ACK, 0);
+    }
+}
+
 /* This message came, or a knock behind it, and one before it did not. No news when a loss is known since:
  * only what the provider had not given back then is still open. */
 static void missed(struct hl_lane *lane, struct hl_way *way, uint64_t message) HL_REQUIRES(lane->lease)
@@ -165,11 +180,13 @@ void hl_mail_in(struct hl_lane *lane, struct hl_letter *letter, size_t len)
     struct hl_way *way = wrong == NULL ? hl_way_find(lane, (int)head->from) : NULL;
     if (way != NULL) {
         way->heard = true;
-        if (HL_UNLIKELY((head->flags & HL_WIRE_LOST) != 0)) {
-            missed(lane, way, head->seq);
-        } else {
+        if (HL_LIKELY(head->flags == 0)) {
             take_answers(lane, way, head);
             acknowledged(lane, way, head->seq);
+        } else if ((head->flags & HL_WIRE_ONE) != 0) {
+            acknowledged_one(lane, way, head);
+        } else {
+            missed(lane, way, head->seq);
         }
     } else {
         hl_stat_lane_add(&lane->stat, HL_STAT_LANE_stray, 1);

@@ -177,6 +177,7 @@ void hl_net_close(struct hl_matcher *m)
         free(net->port[i].train);
         free(net->port[i].flying);
         free(net->port[i].heard);
+        hl_rx_window_free(&net->port[i].window);
     }
     free(net->port);
     free(net);
@@ -400,12 +401,8 @@ static void complete(struct hl_net *net, struct hl_port *port, struct hl_port_bu
     }
     const struct hl_far_head *h = (const struct hl_far_head *)(const void *)b->data;
     if (HL_LIKELY(sane(net, h, bytes) && is_next(port, h))) {
-        /* relaxed, all: counts order nothing. */
-        uint64_t with_data = h->head.kind == HL_MSG_EAGER;
-        hl_a64_store_relaxed(&port->messages, hl_a64_load_relaxed(&port->messages) + with_data);
-        hl_a64_store_relaxed(&port->bytes, hl_a64_load_relaxed(&port->bytes) + bytes);
-        hl_far_take(net->m, h, &port->train[h->from], w);
-    } else if (!sane(net, h, bytes) || !hl_tail_take(net, port, h)) {
+        hl_port_take(net, port, h, bytes, w);
+    } else if (!sane(net, h, bytes) || !hl_tail_take(net, port, h, w)) {
         hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
     }
     int rc = post_receive(net, port, b);

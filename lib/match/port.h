@@ -1,7 +1,8 @@
 /* Ports: the network endpoints of matched messages.
  *
  * A message of (ctx, src) leaves by port hash(ctx, src) and enters the peer's port of the same number: one
- * connection for each such pair, so the provider's order (FI_ORDER_SAS) is MPI's. A port belongs to one
+ * connection for each such pair, so the provider's order (FI_ORDER_SAS) is MPI's; where receives complete in
+ * another one, their numbers tell it (rx/window.h). A port belongs to one
  * thread at a time; holds are short. Everything is copied into a port's buffers, so an eager send is over
  * when it was posted. */
 #ifndef HL_MATCH_PORT_H
@@ -9,6 +10,7 @@
 
 #include "fab.h"
 #include "inner.h"
+#include "window.h"
 
 #define HL_PORT_TX 64  /* buffers of a port for what leaves */
 #define HL_PORT_RX 64  /* and for what comes */
@@ -25,6 +27,8 @@ struct hl_far_head {
 };
 _Static_assert(sizeof(struct hl_far_head) == 80, "headers are alike on all machines of a job");
 #define HL_FAR_COUNT (UINT64_C(1) << 63) /* in seq: such a number is never the next one */
+#define HL_FAR_GAP                                                                                           \
+    (UINT64_C(1) << 62) /* in hl_port.heard: messages wait in its window, none is the next one */
 
 /* A message that comes in several buffers, in order and with none of another message between: the first says
  * the length, the others have a piece's header without a name. */
@@ -58,9 +62,10 @@ struct hl_port {
     uint8_t *flying;             /* [world size] messages to that rank among those in flight */
     hl_a32 in_flight;            /* atomic: messages posted and not on their way yet; changed by the owner */
     void *memory;                /* all buffers */
-    uint64_t *heard;             /* [world size] number of the last message from that rank's port */
-    hl_a64 messages, bytes;      /* that came with data; of all that came. atomic, counted by the owner */
-    bool broken;                 /* an error without its context was reported: said once */
+    uint64_t *heard; /* [world size] number of the last message from that rank's port; HL_FAR_GAP */
+    struct hl_rx_window window; /* messages that came before their turn */
+    hl_a64 messages, bytes;     /* that came with data; of all that came. atomic, counted by the owner */
+    bool broken;                /* an error without its context was reported: said once */
     /* The completions of one pass, the owner's: all that can be there. Who leaves some behind has the
      * provider take more from its sockets at the next pass than goes, and what finds no posted buffer costs
      * 16 KiB of its memory a message. */
@@ -115,8 +120,8 @@ int hl_net_post(struct hl_net *net, const struct hl_far_out *out);
 /* tail.c: tells peers the ends of streams that rest; on the receive thread, once a second. True: again soon.
  */
 bool hl_tail_look(void *net);
-/* A sound message that is not the next one of its sender; its port's owner. False: it is dropped. */
-bool hl_tail_take(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h);
+/* A sound message that is not simply the next one of its sender; its port's owner. False: it is dropped. */
+bool hl_tail_take(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h, struct hl_work *w);
 void hl_tail_meet(struct hl_net *net); /* makes who has asked known; in a poll, no port is owned */
 
 /* Has everything posted left this process? Only then may it stop polling. */
@@ -145,5 +150,16 @@ HL_INLINE void hl_port_flies(struct hl_port *port, const struct hl_port_buf *b)
 /* A checked message, by a port's owner: far.c. `train`: of its sender. */
 void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_far_train **train,
                  struct hl_work *w);
+
+/* One whose turn it is, of `bytes` in all; its port's owner. */
+HL_INLINE void hl_port_take(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h,
+                            size_t bytes, struct hl_work *w)
+{
+    /* relaxed, all: counts order nothing. */
+    uint64_t with_data = h->head.kind == HL_MSG_EAGER;
+    hl_a64_store_relaxed(&port->messages, hl_a64_load_relaxed(&port->messages) + with_data);
+    hl_a64_store_relaxed(&port->bytes, hl_a64_load_relaxed(&port->bytes) + bytes);
+    hl_far_take(net->m, h, &port->train[h->from], w);
+}
 
 #endif

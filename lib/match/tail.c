@@ -5,7 +5,10 @@
 
 #include "boot.h"
 #include "log.h"
+#include "rx.h"
+#include "util.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -23,7 +26,7 @@ static bool tell(const struct hl_net *net, struct hl_port *port, struct hl_peer 
     if (b == NULL) {
         return false;
     }
-    struct count count = {port->heard[p->world], asks};
+    struct count count = {port->heard[p->world] & ~HL_FAR_GAP, asks};
     struct hl_far_head h = {
         .nonce = hl_boot.nonce, .from = (uint32_t)net->m->world_rank, .seq = p->sent[i] | HL_FAR_COUNT};
     memcpy(&h.area, &count, sizeof count);
@@ -37,6 +40,24 @@ static bool tell(const struct hl_net *net, struct hl_port *port, struct hl_peer 
     b->to = p;
     hl_port_flies(port, b);
     return true;
+}
+
+/* Whose messages wait here goes on sending, as a rule, and tells nothing by itself. */
+static bool ask_beyond_gaps(struct hl_net *net, struct hl_port *port)
+{
+    bool refused = false;
+    unsigned i = (unsigned)(port - net->port);
+    for (const struct hl_rx_gap *gap = port->window.gaps; gap != NULL; gap = gap->next) {
+        int rank = hl_rx_window_rank(gap);
+        /* acquire: as in hl_matcher_peer. */
+        struct hl_peer *p = hl_aptr_load_acquire(&net->m->peers[rank]);
+        if (p == NULL) {
+            hl_a32_store_relaxed(&net->strange, (uint32_t)rank + 1); /* relaxed: as in counted */
+        } else if (p->node < 0 && i < p->ports && !net->m->is_dead(rank)) {
+            refused |= !tell(net, port, p, true);
+        }
+    }
+    return refused;
 }
 
 bool hl_tail_look(void *arg)
@@ -61,6 +82,7 @@ bool hl_tail_look(void *arg)
                 refused = true; /* perhaps it connects */
             }
         }
+        refused |= ask_beyond_gaps(net, port);
         hl_port_leave(port);
     }
     return refused;
@@ -96,13 +118,61 @@ static void counted(struct hl_net *net, struct hl_port *port, const struct hl_fa
     }
 }
 
+static uint64_t stream_of(const struct hl_far_head *h)
+{
+    return hl_rx_window_stream(h->from, 0);
+}
+
+/* Whose turn it is, and all that waited for it. */
+static void take_in_turn(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h,
+                         struct hl_work *w)
+{
+    uint64_t *heard = &port->heard[h->from];
+    uint64_t stream = stream_of(h), last = h->seq;
+    struct hl_rx_parked *next;
+    hl_port_take(net, port, h, sizeof *h + h->len, w);
+    while ((next = hl_rx_window_take(&port->window, stream, last + 1)) != NULL) {
+        last++;
+        hl_port_take(net, port, (const void *)next->bytes, next->len, w);
+        free(next);
+    }
+    bool waits = hl_rx_window_first(&port->window, stream) != NULL;
+    if (*heard == HL_FAR_GAP) {
+        hl_rx_seal(); /* the peer has made a way */
+    }
+    *heard = last | (waits ? HL_FAR_GAP : 0);
+}
+
+/* Where receives complete in any order. False: it is dropped. */
+static bool take_unordered(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h,
+                           struct hl_work *w)
+{
+    uint64_t *heard = &port->heard[h->from];
+    uint64_t last = *heard & ~HL_FAR_GAP;
+    if (h->seq <= last) {
+        return false;
+    }
+    if (h->seq == last + 1) {
+        take_in_turn(net, port, h, w);
+    } else {
+        hl_rx_window_park(&port->window, stream_of(h), h->seq, h, sizeof *h + h->len);
+        *heard |= HL_FAR_GAP;
+    }
+    return true;
+}
+
 /* Bytes of an earlier message that a stranger had the provider deliver again (as in rx) are dropped; a
  * message that never came is told from the next one, or a COUNT. */
-bool hl_tail_take(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h)
+bool hl_tail_take(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h, struct hl_work *w)
 {
-    uint64_t last = port->heard[h->from], number = h->seq & ~HL_FAR_COUNT;
+    uint64_t last = port->heard[h->from] & ~HL_FAR_GAP, number = h->seq & ~HL_FAR_COUNT;
     bool counts = number != h->seq;
-    bool lost = number > last && is_loss(net, h, number - last - !counts);
+    if (!counts && !hl_fab.ordered) {
+        return take_unordered(net, port, h, w);
+    }
+    bool shown = hl_fab.ordered ? number > last
+                                : hl_rx_window_probe(&port->window, stream_of(h), last, number, hl_now_ns());
+    bool lost = shown && is_loss(net, h, number - last - !counts);
     if (counts && !lost) {
         counted(net, port, h);
         return true;

@@ -5,6 +5,7 @@
 #include "lock.h"
 #include "ring.h"
 #include "rx.h"
+#include "window.h"
 
 #include <pthread.h>
 
@@ -78,8 +79,10 @@ int hl_rx_streams_open(void);
 void hl_rx_streams_close(void);
 uint64_t hl_rx_streams_number(int peer, unsigned op);  /* of the next record to it */
 void hl_rx_streams_left(int peer, uint64_t number);    /* the one of that number has left */
-enum hl_rx_turn { HL_RX_NEXT, HL_RX_OLD, HL_RX_DONE }; /* to be handled, dropped; nothing is left to do */
+enum hl_rx_turn { HL_RX_NEXT, HL_RX_OLD, HL_RX_DONE }; /* to be handled; dropped; done, or kept */
 enum hl_rx_turn hl_rx_streams_take(const struct hl_wire_head *head);
+/* After HL_RX_NEXT: a message of that rank whose turn it is now, to be freed by the caller, or NULL. */
+struct hl_rx_parked *hl_rx_streams_next(int from);
 void hl_rx_streams_look(void);    /* once a second */
 bool hl_rx_streams_ask(int peer); /* its receive thread shall answer; false: that cannot leave now */
 

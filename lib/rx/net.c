@@ -2,13 +2,14 @@
  *
  * A message in: checked, its sender found (or learnt), its records run in order (unpack.c), then one
  * acknowledgement with the answers goes to the sender's lane; without answers, one for all messages of a lane
- * that came in one pass. What the provider cannot take waits in a list in order; the
+ * that came in one pass. Where receives complete in any order a message waits for those before it (window.h),
+ * and each has an acknowledgement of its own. What the provider cannot take waits in a list in order; the
  * buffers of that list are bounded by the senders' credits. All of this belongs to the receive thread, but
  * for what hl_rx_net_open does before it hands over. */
 #include "inner.h"
 #include "links.h"
 #include "senders.h"
-#include "stuck.h"
+#include "sends.h"
 
 #include "boot.h"
 #include "buffer.h"
@@ -25,36 +26,17 @@
 #define BUFFERS 64
 #define OLD "its number was handled before"
 
-/* What a completion's context points to. */
-struct op {
-    struct fi_context2 context;
-    bool is_receive;
-};
-
 struct inbound {
-    struct op op;
+    struct hl_rx_op op;
     uint8_t *bytes; /* hl_fab.eager of them */
-};
-
-struct outbound {
-    struct op op;
-    struct outbound *next;
-    fi_addr_t to;
-    int peer;          /* world rank */
-    uint64_t since_ns; /* first refusal, 0: none */
-    uint32_t len;
-    _Alignas(8) uint8_t bytes[]; /* hl_fab.eager */
 };
 
 #define PASS 16 /* completions that are read at once */
 
 static struct hl_fab_ep ep;
 static struct inbound inbounds[BUFFERS];
-static struct outbound *unused;
-static struct outbound *waiting; /* oldest first */
-static struct outbound **waiting_end = &waiting;
-static struct hl_rx_stuck stuck; /* addresses */
 static struct hl_rx_senders senders;
+static struct hl_rx_window window; /* messages of lanes that came before their turn */
 /* [size] receive endpoints of others, plus 1; 0: not inserted. Only pages of ranks we talk to are touched. */
 static uint64_t *peer_rx;
 _Static_assert(FI_ADDR_NOTAVAIL == UINT64_MAX, "no address plus 1 is 0");
@@ -68,30 +50,6 @@ static size_t owed_count;
 static uint64_t pulse; /* read by those who wonder whether this rank lives */
 static uint64_t pulse_region;
 
-static struct outbound *new_outbound(void)
-{
-    struct outbound *out = unused;
-    if (out != NULL) {
-        unused = out->next;
-    } else {
-        out = hl_mem_buffer_take(sizeof *out + hl_fab.eager);
-        if (out == NULL) {
-            return NULL;
-        }
-        out->op.is_receive = false;
-    }
-    out->next = NULL;
-    out->since_ns = 0;
-    out->len = 0;
-    return out;
-}
-
-static void recycle(struct outbound *out)
-{
-    out->next = unused;
-    unused = out;
-}
-
 static int post_receive(struct inbound *in)
 {
     struct iovec iov = {in->bytes, hl_fab.eager};
@@ -99,42 +57,6 @@ static int post_receive(struct inbound *in)
     in->op.is_receive = true;
     ssize_t rc = fi_recvmsg(ep.ep, &msg, FI_COMPLETION);
     return rc == 0 ? 0 : hl_err_say(HL_ERR_OTHER, "posting a receive buffer: %s", hl_fab_strerror((int)rc));
-}
-
-/* Without a descriptor for the connection it waits: see look_at_limits. */
-static int verdict(ssize_t rc)
-{
-    bool later = rc == -FI_EAGAIN || rc == -FI_EMFILE || rc == -ENFILE;
-    return rc == 0 ? 0 : later ? HL_ERR_AGAIN : HL_ERR_OTHER;
-}
-
-/* Posts it: 0, HL_ERR_AGAIN, or another error. On 0 the buffer is the provider's, or recycled. */
-static int post_send(struct outbound *out)
-{
-    if (out->len <= hl_fab.inject) {
-        ssize_t rc = fi_inject(ep.ep, out->bytes, out->len, out->to);
-        if (rc == 0) {
-            recycle(out);
-        }
-        return verdict(rc);
-    }
-    struct iovec iov = {out->bytes, out->len};
-    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = out->to, .context = &out->op.context};
-    ssize_t rc = fi_sendmsg(ep.ep, &msg, FI_COMPLETION);
-    return verdict(rc);
-}
-
-static void send_or_queue(struct outbound *out)
-{
-    int rc = waiting == NULL ? post_send(out) : HL_ERR_AGAIN;
-    if (rc == HL_ERR_AGAIN) {
-        out->since_ns = hl_now_ns();
-        *waiting_end = out;
-        waiting_end = &out->next;
-        hl_stat_rank_add(HL_STAT_RANK_rx_queued, 1);
-    } else if (rc != 0) {
-        recycle(out); /* the peer is gone: its own error is what it sees */
-    }
 }
 
 /* ---- messages in ---- */
@@ -155,7 +77,7 @@ static struct hl_rx_sender *sender_of(const struct hl_wire_head *head)
 }
 
 /* Sends what is in `out`, answers or none, to a lane. */
-static void answer_lane(const struct hl_rx_sender *s, struct outbound *out, struct hl_wire_head ack)
+static void answer_lane(const struct hl_rx_sender *s, struct hl_rx_outbound *out, struct hl_wire_head ack)
 {
     ack.nonce = hl_boot.nonce;
     ack.from = (uint32_t)hl_boot.rank;
@@ -163,11 +85,12 @@ static void answer_lane(const struct hl_rx_sender *s, struct outbound *out, stru
     memcpy(out->bytes, &ack, sizeof ack);
     out->len = ack.len;
     out->to = s->addr;
-    send_or_queue(out);
+    hl_rx_sends_take(out);
 }
 
 /* As the acknowledgement of all that came from it. */
-static void acknowledge(struct hl_rx_sender *s, int peer, unsigned lane, struct outbound *out, uint32_t count)
+static void acknowledge(struct hl_rx_sender *s, int peer, unsigned lane, struct hl_rx_outbound *out,
+                        uint32_t count)
 {
     out->peer = peer;
     s->owed = false;
@@ -181,7 +104,7 @@ static void pay_owed(void)
 {
     for (size_t i = 0; i < owed_count; i++) {
         struct hl_rx_sender *s = hl_rx_senders_get(&senders, owed[i].rank, owed[i].lane);
-        struct outbound *out = s != NULL && s->owed ? new_outbound() : NULL;
+        struct hl_rx_outbound *out = s != NULL && s->owed ? hl_rx_sends_new() : NULL;
         if (out != NULL) {
             out->len = sizeof(struct hl_wire_head);
             acknowledge(s, owed[i].rank, owed[i].lane, out, 0);
@@ -225,6 +148,93 @@ static bool take_next(struct hl_rx_sender *s, const struct hl_wire_head *head, s
     return head->seq <= s->applied;
 }
 
+/* ---- lanes whose messages come in any order ---- */
+
+/* Nothing before it is missing: its records, and its own acknowledgement. False: no memory for that. */
+static bool run_in_turn(struct hl_rx_sender *s, const struct hl_wire_head *head)
+{
+    struct hl_rx_outbound *out = hl_rx_sends_new();
+    if (out == NULL) {
+        drop(head->len, "no memory for its answer");
+        return false;
+    }
+    struct hl_rx_answers a = {.bytes = out->bytes, .len = sizeof *head};
+    s->applied = head->seq;
+    hl_rx_unpack(head, &a);
+    out->peer = (int)head->from;
+    answer_lane(
+        s, out,
+        (struct hl_wire_head){
+            .seq = head->seq, .lane = head->lane, .flags = HL_WIRE_ONE, .len = a.len, .count = a.count});
+    return true;
+}
+
+/* What is missing is lost. A lane that has seen its post fail has said HELLO since: from there it goes on.
+ * Else everything up to `seq` has failed. */
+static bool give_up_gap(struct hl_rx_sender *s, uint64_t stream, uint64_t seq)
+{
+    const struct hl_rx_parked *m = hl_rx_window_first(&window, stream);
+    while (m != NULL && hl_wire_hello_of((const void *)m->bytes) == NULL) {
+        m = m->next;
+    }
+    s->applied = m != NULL ? m->seq - 1 : seq;
+    return m != NULL;
+}
+
+/* A message without records says the number of the one before it, and wants to know whether that came. */
+static void knocked(struct hl_rx_sender *s, uint64_t stream, const struct hl_wire_head *head)
+{
+    bool lost = hl_rx_window_probe(&window, stream, s->applied, head->seq, hl_now_ns()) &&
+                !give_up_gap(s, stream, head->seq);
+    struct hl_rx_outbound *out = hl_rx_sends_new();
+    if (out != NULL) {
+        out->peer = (int)head->from;
+        answer_lane(s, out,
+                    (struct hl_wire_head){.seq = lost ? head->seq : 0,
+                                          .lane = head->lane,
+                                          .flags = lost ? HL_WIRE_LOST : HL_WIRE_ONE,
+                                          .len = sizeof *head});
+    }
+}
+
+static void unordered_in(const struct hl_wire_head *head)
+{
+    uint64_t stream = hl_rx_window_stream(head->from, head->lane);
+    struct hl_rx_sender *s = sender_of(head);
+    uint64_t applied = s != NULL ? s->applied : 0; /* without HELLO: that is to come, too */
+    struct hl_rx_parked *next;
+    if (head->count == 0 && s != NULL) {
+        knocked(s, stream, head);
+    } else if (head->count == 0 || head->seq <= applied) {
+        drop(head->len, head->count > 0 ? OLD : "a knock of nobody");
+    } else if (s == NULL || head->seq != applied + 1) {
+        hl_rx_window_park(&window, stream, head->seq, head, head->len);
+    } else {
+        (void)run_in_turn(s, head);
+    }
+    while (s != NULL && (next = hl_rx_window_take(&window, stream, s->applied + 1)) != NULL) {
+        (void)run_in_turn(s, (const void *)next->bytes);
+        free(next);
+    }
+}
+
+/* ---- any message ---- */
+
+static void record_in(const struct hl_wire_head *head, struct hl_rx_answers *a)
+{
+    enum hl_rx_turn turn = hl_rx_streams_take(head);
+    struct hl_rx_parked *next;
+    if (turn == HL_RX_OLD) {
+        drop(head->len, OLD);
+    } else if (turn == HL_RX_NEXT) {
+        hl_rx_unpack(head, a);
+        while ((next = hl_rx_streams_next((int)head->from)) != NULL) {
+            hl_rx_unpack((const void *)next->bytes, a);
+            free(next);
+        }
+    }
+}
+
 static void message_in(const uint8_t *bytes, size_t len)
 {
     const struct hl_wire_head *head = (const void *)bytes;
@@ -237,16 +247,15 @@ static void message_in(const uint8_t *bytes, size_t len)
         return;
     }
     if (head->lane == HL_WIRE_RX) {
-        enum hl_rx_turn turn = hl_rx_streams_take(head);
-        if (turn == HL_RX_NEXT) {
-            hl_rx_unpack(head, &a);
-        } else if (turn == HL_RX_OLD) {
-            drop(len, OLD);
-        }
+        record_in(head, &a);
+        return;
+    }
+    if (HL_UNLIKELY(!hl_fab.ordered)) {
+        unordered_in(head);
         return;
     }
     struct hl_rx_sender *s = sender_of(head);
-    struct outbound *out = s != NULL ? new_outbound() : NULL;
+    struct hl_rx_outbound *out = s != NULL ? hl_rx_sends_new() : NULL;
     if (out == NULL) {
         drop(len, s == NULL ? "from a lane that said no HELLO" : "no memory for its answer");
         return;
@@ -263,7 +272,7 @@ static void message_in(const uint8_t *bytes, size_t len)
     } else if (a.count > 0) {
         acknowledge(s, (int)head->from, head->lane, out, a.count);
     } else {
-        recycle(out);
+        hl_rx_sends_recycle(out);
         owe(s, head);
     }
 }
@@ -279,12 +288,12 @@ static void receive_again(struct inbound *in)
 
 static void completed(const struct fi_cq_msg_entry *entry)
 {
-    struct op *op = entry->op_context;
+    struct hl_rx_op *op = entry->op_context;
     if (op == NULL) {
         return;
     }
     if (!op->is_receive) {
-        recycle(HL_CONTAINER_OF(op, struct outbound, op));
+        hl_rx_sends_recycle(HL_CONTAINER_OF(op, struct hl_rx_outbound, op));
         return;
     }
     struct inbound *in = HL_CONTAINER_OF(op, struct inbound, op);
@@ -299,46 +308,15 @@ static int read_error(void)
     if (fi_cq_readerr(ep.cq, &error, 0) != 1) {
         return 0;
     }
-    struct op *op = error.op_context;
+    struct hl_rx_op *op = error.op_context;
     hl_log(HL_LOG_DEBUG, "receive endpoint: %s (provider's code %d)", hl_fab_strerror(error.err),
            error.prov_errno);
     if (op != NULL && op->is_receive) {
         receive_again(HL_CONTAINER_OF(op, struct inbound, op));
     } else if (op != NULL) {
-        recycle(HL_CONTAINER_OF(op, struct outbound, op));
+        hl_rx_sends_recycle(HL_CONTAINER_OF(op, struct hl_rx_outbound, op));
     }
     return 1;
-}
-
-/* Sends what waits: in order for each destination; one that refuses does not hold up the others. */
-static int send_waiting(void)
-{
-    int moved = 0;
-    uint64_t now = waiting != NULL ? hl_now_ns() : 0;
-    stuck.count = 0;
-    for (struct outbound **at = &waiting; *at != NULL;) {
-        struct outbound *out = *at;
-        struct outbound *next = out->next;
-        bool skip = hl_rx_stuck_has(&stuck, out->to);
-        bool dead = hl_rx_is_dead(out->peer);
-        int rc = dead ? HL_ERR_PROC_ABORTED : skip ? HL_ERR_AGAIN : post_send(out);
-        if (rc == HL_ERR_AGAIN && !hl_rx_gives_up(out->peer, now - out->since_ns)) {
-            if (!skip && !hl_rx_stuck_note(&stuck, out->to)) {
-                break;
-            }
-            at = &out->next;
-            continue;
-        }
-        *at = next;
-        if (next == NULL) {
-            waiting_end = at;
-        }
-        if (rc != 0) {
-            recycle(out);
-        }
-        moved++;
-    }
-    return moved;
 }
 
 int hl_rx_net_poll(void)
@@ -356,7 +334,7 @@ int hl_rx_net_poll(void)
             break;
         }
     }
-    return moved + send_waiting();
+    return moved + hl_rx_sends_again();
 }
 
 bool hl_rx_net_may_sleep(void)
@@ -366,7 +344,7 @@ bool hl_rx_net_may_sleep(void)
 
 bool hl_rx_net_waits(void)
 {
-    return waiting != NULL || ep.wait_fd < 0;
+    return hl_rx_sends_wait() || ep.wait_fd < 0;
 }
 
 int hl_rx_net_fd(void)
@@ -398,7 +376,7 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
     if (rc != 0) {
         return rc;
     }
-    struct outbound *out = new_outbound();
+    struct hl_rx_outbound *out = hl_rx_sends_new();
     if (out == NULL) {
         return HL_ERR_AGAIN;
     }
@@ -419,9 +397,9 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
     out->len = head.len;
     out->to = peer_rx[peer] - 1;
     out->peer = peer;
-    rc = post_send(out);
+    rc = hl_rx_sends_post(out);
     if (rc != 0) {
-        recycle(out);
+        hl_rx_sends_recycle(out);
         return rc == HL_ERR_OTHER ? hl_err_say(rc, "the provider refuses a message to rank %d", peer) : rc;
     }
     hl_rx_streams_left(peer, head.seq);
@@ -483,6 +461,7 @@ int hl_rx_net_open(void)
     if (rc != 0) {
         return rc;
     }
+    hl_rx_sends_open(ep.ep);
     rc = post_all();
     rc = rc == 0 ? hl_fab_regions_open(&ep) : rc;
     rc = rc == 0 ? publish() : rc;
@@ -490,15 +469,6 @@ int hl_rx_net_open(void)
         hl_rx_net_close();
     }
     return rc;
-}
-
-static void free_list(struct outbound *list)
-{
-    while (list != NULL) {
-        struct outbound *next = list->next;
-        hl_mem_buffer_give(list);
-        list = next;
-    }
 }
 
 void hl_rx_net_close(void)
@@ -510,11 +480,7 @@ void hl_rx_net_close(void)
     owed_count = 0;
     hl_fab_regions_close();
     hl_fab_ep_close(&ep);
-    free_list(unused);
-    free_list(waiting);
-    unused = waiting = NULL;
-    waiting_end = &waiting;
-    hl_rx_stuck_free(&stuck);
+    hl_rx_sends_close();
     hl_mem_buffer_give(pool);
     free(peer_rx);
     free(reached);
@@ -523,4 +489,5 @@ void hl_rx_net_close(void)
     reached = NULL;
     peer_rx = NULL;
     hl_rx_senders_free(&senders);
+    hl_rx_window_free(&window);
 }

@@ -1,5 +1,6 @@
 /* Records between receive endpoints are numbered without gaps: nobody acknowledges them, and a grant that a
- * reset connection has lost would be waited for for ever. A gap ends the job. How the end of a stream is
+ * reset connection has lost would be waited for for ever. A gap ends the job, at once where receives complete
+ * in order, else when window.h takes it for a loss. How the end of a stream is
  * watched stands in tail.h; the telling is a COUNT, which has the number of the record before it. */
 #include "alive.h"
 #include "inner.h"
@@ -8,6 +9,7 @@
 #include "boot.h"
 #include "err.h"
 #include "log.h"
+#include "util.h"
 
 #include <stdlib.h>
 
@@ -19,6 +21,7 @@ struct stream {
 enum { ASKS = 1 }; /* rec.index of a COUNT that wants another one back */
 
 static struct stream *streams; /* [size] only pages of ranks we talk to are touched */
+static struct hl_rx_window window;
 
 int hl_rx_streams_open(void)
 {
@@ -30,6 +33,7 @@ void hl_rx_streams_close(void)
 {
     free(streams);
     streams = NULL;
+    hl_rx_window_free(&window);
 }
 
 uint64_t hl_rx_streams_number(int peer, unsigned op)
@@ -61,10 +65,24 @@ static bool is_loss(const struct hl_wire_head *head, unsigned op, uint64_t missi
     return true;
 }
 
+static uint64_t stream_from(int rank)
+{
+    return hl_rx_window_stream((uint32_t)rank, HL_WIRE_RX);
+}
+
+/* Does a number beyond what was heard say that something is lost? */
+static bool shows_loss(const struct stream *s, const struct hl_wire_head *head)
+{
+    bool shown = hl_fab.ordered ? head->seq > s->heard
+                                : hl_rx_window_probe(&window, stream_from((int)head->from), s->heard,
+                                                     head->seq, hl_now_ns());
+    return shown && is_loss(head, HL_WIRE_COUNT, head->seq - s->heard);
+}
+
 static void counted(const struct hl_wire_head *head, const struct hl_wire_rec *rec)
 {
     struct stream *s = &streams[head->from];
-    if (head->seq > s->heard && is_loss(head, HL_WIRE_COUNT, head->seq - s->heard)) {
+    if (shows_loss(s, head)) {
         return;
     }
     hl_rx_tail_answered(&s->tail, s->sent, rec->offset);
@@ -91,9 +109,23 @@ enum hl_rx_turn hl_rx_streams_take(const struct hl_wire_head *head)
     if (head->seq <= s->heard) {
         return HL_RX_OLD;
     }
+    bool early = head->seq != s->heard + 1;
+    if (HL_UNLIKELY(early) && !hl_fab.ordered && rec->op != HL_WIRE_GONE && !hl_rx_is_dead((int)head->from)) {
+        hl_rx_window_park(&window, stream_from((int)head->from), head->seq, head, head->len);
+        return HL_RX_DONE;
+    }
     (void)is_loss(head, rec->op, head->seq - s->heard - 1);
     s->heard = head->seq;
     return HL_RX_NEXT;
+}
+
+struct hl_rx_parked *hl_rx_streams_next(int from)
+{
+    struct stream *s = &streams[from];
+    struct hl_rx_parked *m =
+        window.gaps != NULL ? hl_rx_window_take(&window, stream_from(from), s->heard + 1) : NULL;
+    s->heard += m != NULL;
+    return m;
 }
 
 bool hl_rx_streams_ask(int peer)
@@ -108,6 +140,12 @@ void hl_rx_streams_look(void)
         if (s->sent != s->tail.known && hl_rx_tail_is_due(&s->tail, s->sent) && !hl_rx_is_dead(r) &&
             tell(r, ASKS)) {
             hl_rx_tail_told(&s->tail);
+        }
+    }
+    for (const struct hl_rx_gap *gap = window.gaps; gap != NULL; gap = gap->next) {
+        int rank = hl_rx_window_rank(gap);
+        if (!hl_rx_is_dead(rank)) {
+            (void)tell(rank, ASKS); /* they go on sending, and tell nothing by themselves */
         }
     }
 }

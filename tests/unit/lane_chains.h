@@ -192,8 +192,32 @@ START_TEST(words_are_put_from_copies)
 }
 END_TEST
 
+START_TEST(long_transfers_go_in_pieces)
+{
+    start(2);
+    size_t len = 3 * HL_PIECE + 24;
+    uint8_t *from = malloc(len), *to = calloc(1, len);
+    for (size_t i = 0; i < len; i++) {
+        from[i] = (uint8_t)(i * 7);
+    }
+    hl_a32 error = {0};
+    struct hl_req req;
+    hl_req_init(&req, HL_REQ_RMA);
+    struct hl_xfer x = {
+        .peer = 1, .addr = (uint64_t)(uintptr_t)to, .buf = from, .len = len, .error = &error, .req = &req};
+    ck_assert_int_eq(hl_lane_write(&x), 0);
+    hl_lane_flush(1, HL_REMOTE);
+    ck_assert(hl_req_is_done(&req));
+    ck_assert_int_eq(memcmp(from, to, len), 0);
+    free(from);
+    free(to);
+    stop();
+}
+END_TEST
+
 static void add_chains(TCase *t)
 {
+    tcase_add_test(t, long_transfers_go_in_pieces);
     tcase_add_test(t, a_put_arrives_without_further_calls);
     tcase_add_test(t, puts_are_over_for_their_origin_with_the_copy);
     tcase_add_test(t, a_local_flush_waits_for_every_get);

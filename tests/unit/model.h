@@ -1,14 +1,20 @@
 /* A model of a libfabric provider in this process: everything a post promises happens at its completion,
  * which comes late, out of order, or as an error, as a random generator with a printed seed likes.
  *
- * Remote memory is this process's memory, remote ranks are numbers in endpoint names. A failed write leaves
- * the mark MODEL_FAILED at its target. Messages are unpacked here, independently of the receive side's code;
- * the records of modules above go to model_record. Objects are counted, closing one that is in use is counted
+ * Remote memory is this process's memory, remote ranks are numbers in endpoint names; a message to the name
+ * of an endpoint that was opened here arrives there, for tests of one thread. A failed write leaves the mark
+ * MODEL_FAILED at its target. Messages are unpacked here, independently of the receive side's code; the
+ * records of modules above go to model_record. Objects are counted, closing one that is in use is counted
  * too. */
 #ifndef MODEL_H
 #define MODEL_H
 
+#include "model_route.h"
 #include "model_target.h"
+
+#include <rdma/fi_eq.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 static ssize_t model_post(struct model_ep *ep, struct model_op op)
 {
@@ -31,6 +37,7 @@ static ssize_t model_writemsg(struct fid_ep *fid, const struct fi_msg_rma *m, ui
                                                             .result = NULL,
                                                             .len = m->msg_iov->iov_len,
                                                             .remote = m->rma_iov->addr,
+                                                            .key = m->rma_iov->key,
                                                             .rank = m->addr}));
 }
 
@@ -44,6 +51,7 @@ static ssize_t model_readmsg(struct fid_ep *fid, const struct fi_msg_rma *m, uin
                                                             .result = NULL,
                                                             .len = m->msg_iov->iov_len,
                                                             .remote = m->rma_iov->addr,
+                                                            .key = m->rma_iov->key,
                                                             .rank = m->addr}));
 }
 
@@ -59,6 +67,7 @@ static ssize_t model_fetch(struct fid_ep *fid, const struct fi_msg_atomic *m, st
                                                             .result = result != NULL ? result->addr : NULL,
                                                             .len = m->msg_iov->count * 8,
                                                             .remote = m->rma_iov->addr,
+                                                            .key = m->rma_iov->key,
                                                             .rank = m->addr}));
 }
 
@@ -87,21 +96,25 @@ static ssize_t model_sendmsg(struct fid_ep *fid, const struct fi_msg *m, uint64_
     for (int i = 0; i < ep->count; i++) {
         in_flight += ep->ops[i].what == MODEL_SEND;
     }
-    hl_a64_add_relaxed(&model.credits_exceeded, in_flight >= 32);
-    return model_leave(ep, model_post(ep, (struct model_op){.what = MODEL_SEND,
-                                                            .context = m->context,
-                                                            .local = m->msg_iov->iov_base,
-                                                            .result = NULL,
-                                                            .len = m->msg_iov->iov_len,
-                                                            .remote = 0,
-                                                            .rank = m->addr}));
+    bool routed = m->addr >= MODEL_NAMES;
+    hl_a64_add_relaxed(&model.credits_exceeded, in_flight >= 32 && !routed);
+    ssize_t rc = model_post(ep, (struct model_op){.what = MODEL_SEND,
+                                                  .context = m->context,
+                                                  .local = m->msg_iov->iov_base,
+                                                  .len = m->msg_iov->iov_len,
+                                                  .rank = m->addr});
+    if (rc == 0 && routed) {
+        rc = model_route(m->addr, m->msg_iov->iov_base, m->msg_iov->iov_len);
+        ep->count -= rc != 0;
+    }
+    return model_leave(ep, rc);
 }
 
 /* ---- completion ---- */
 
 static void model_apply(struct model_ep *ep, const struct model_op *op)
 {
-    uint64_t *target = (uint64_t *)(uintptr_t)op->remote;
+    uint64_t *target = model_reach(op->key, op->remote, op->len);
     switch (op->what) {
     case MODEL_WRITE:
         model_store(target, op->local, op->len);
@@ -118,7 +131,9 @@ static void model_apply(struct model_ep *ep, const struct model_op *op)
         }
         break;
     case MODEL_SEND:
-        model_message(ep, op);
+        if (op->rank < MODEL_NAMES) {
+            model_message(ep, op);
+        } /* else it is there already */
         break;
     }
 }
@@ -126,9 +141,10 @@ static void model_apply(struct model_ep *ep, const struct model_op *op)
 static void model_fail(struct model_ep *ep, const struct model_op *op, int error)
 {
     struct fi_cq_err_entry e = {.op_context = op->context, .err = error};
-    if (op->what == MODEL_WRITE && op->len == 8) {
-        *(uint64_t *)(uintptr_t)op->remote = MODEL_FAILED;
-    } else if (op->what == MODEL_SEND) {
+    uint64_t *target = op->what == MODEL_WRITE ? model_reach(op->key, op->remote, op->len) : NULL;
+    if (op->len == 8 && target != NULL) {
+        *target = MODEL_FAILED;
+    } else if (op->what == MODEL_SEND && op->rank < MODEL_NAMES) {
         model_unpack(ep, op->local, op->rank, NULL);
     }
     hl_a64_add_full(&model.errors, 1);
@@ -176,6 +192,10 @@ static bool model_complete_one(struct model_ep *ep, struct fi_cq_msg_entry *entr
         }
         return false;
     }
+    if (op.what != MODEL_SEND && model_reach(op.key, op.remote, op.len) == NULL) {
+        model_fail(ep, &op, EACCES);
+        return false;
+    }
     model_apply(ep, &op);
     *entry = (struct fi_cq_msg_entry){.op_context = op.context, .len = op.len};
     return true;
@@ -186,10 +206,16 @@ static bool model_deliver(struct model_ep *ep, struct fi_cq_msg_entry *entry)
     if (ep->letter_count == 0 || ep->recv_count == 0 || model_chance(ep, 30)) {
         return false;
     }
-    *entry = (struct fi_cq_msg_entry){.op_context = ep->recvs[0].context, .len = ep->letters[0].len};
-    memcpy(ep->recvs[0].buf, ep->letters[0].bytes, ep->letters[0].len);
-    memmove(&ep->recvs[0], &ep->recvs[1], (size_t)--ep->recv_count * sizeof ep->recvs[0]);
-    memmove(&ep->letters[0], &ep->letters[1], (size_t)--ep->letter_count * sizeof ep->letters[0]);
+    int at = 0; /* buffers are taken in the order of the messages, whatever is told first */
+    if (model.any_order) {
+        int both = ep->letter_count < ep->recv_count ? ep->letter_count : ep->recv_count;
+        at = (int)((unsigned)rand_r(&ep->seed) % (unsigned)both);
+    }
+    *entry = (struct fi_cq_msg_entry){.op_context = ep->recvs[at].context, .len = ep->letters[at].len};
+    memcpy(ep->recvs[at].buf, ep->letters[at].bytes, ep->letters[at].len);
+    memmove(&ep->recvs[at], &ep->recvs[at + 1], (size_t)(--ep->recv_count - at) * sizeof ep->recvs[0]);
+    memmove(&ep->letters[at], &ep->letters[at + 1],
+            (size_t)(--ep->letter_count - at) * sizeof ep->letters[0]);
     return true;
 }
 
@@ -264,10 +290,14 @@ static int model_close(struct fid *fid)
     }
     case FI_CLASS_CQ: {
         struct model_cq *cq = fid->context;
+        if (cq->users == 0 && cq->fd >= 0) {
+            close(cq->fd);
+        }
         return model_gone(cq, cq->users, &cq->domain->users);
     }
     case FI_CLASS_EP: {
         struct model_ep *ep = fid->context;
+        model_forget(ep);
         ep->av->users -= ep->av != NULL;
         ep->cq->users -= ep->cq != NULL;
         return model_gone(ep, 0, &ep->domain->users);
@@ -294,10 +324,9 @@ static int model_bind(struct fid *fid, struct fid *to, uint64_t flags)
 
 static int model_control(struct fid *fid, int command, void *arg)
 {
-    (void)fid;
     if (command == FI_GETWAIT) {
-        *(int *)arg = -1;
-        return -FI_ENOSYS;
+        *(int *)arg = ((const struct model_cq *)fid->context)->fd;
+        return *(int *)arg >= 0 ? 0 : -FI_ENOSYS;
     }
     return 0;
 }
@@ -317,7 +346,7 @@ static struct fi_ops_av model_av_ops = {.size = sizeof model_av_ops, .insert = m
 static struct fi_ops_cq model_cq_ops = {
     .size = sizeof model_cq_ops, .read = model_read, .readerr = model_readerr};
 static struct fi_ops_msg model_msg_ops = {
-    .size = sizeof model_msg_ops, .recvmsg = model_recvmsg, .sendmsg = model_sendmsg};
+    .size = sizeof model_msg_ops, .recvmsg = model_recvmsg, .sendmsg = model_sendmsg, .inject = model_inject};
 static struct fi_ops_rma model_rma_ops = {
     .size = sizeof model_rma_ops, .readmsg = model_readmsg, .writemsg = model_writemsg};
 static struct fi_ops_atomic model_atomic_ops = {
@@ -352,12 +381,14 @@ static int model_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, str
                          void *context)
 {
     (void)context;
-    int rc = attr->wait_obj == FI_WAIT_NONE ? model_open() : -FI_ENOSYS;
+    bool waits = attr->wait_obj != FI_WAIT_NONE;
+    int rc = waits && model.waits == MODEL_NO_WAIT ? -FI_ENOSYS : model_open();
     if (rc == 0) {
         struct model_cq *cq = calloc(1, sizeof *cq);
         cq->fid = (struct fid_cq){.fid = {FI_CLASS_CQ, cq, &model_fid_ops}, .ops = &model_cq_ops};
         cq->domain = (struct model_domain *)domain;
         cq->domain->users++;
+        cq->fd = waits ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
         *out = &cq->fid;
     }
     return rc;
@@ -373,44 +404,26 @@ static int model_endpoint(struct fid_domain *domain, struct fi_info *info, struc
                                   .cm = &model_cm_ops,
                                   .msg = &model_msg_ops,
                                   .rma = &model_rma_ops,
-                                  .atomic = &model_atomic_ops};
+                                  .atomic = (model_caps & FI_ATOMIC) != 0 ? &model_atomic_ops : NULL};
         ep->domain = (struct model_domain *)domain;
         ep->domain->users++;
+        pthread_mutex_lock(&model_lock);
         ep->number = ++model_numbers;
+        ep->older = model_eps;
+        model_eps = ep;
+        pthread_mutex_unlock(&model_lock);
         ep->seed = model_seed + (unsigned)ep->number;
         *out = &ep->fid;
     }
     return rc;
 }
 
-/* Registrations get the key that was asked for. */
-static int model_mr_close(struct fid *fid)
-{
-    free(fid->context);
-    model.objects--;
-    return 0;
-}
-
-static struct fi_ops model_mr_fid_ops = {.size = sizeof model_mr_fid_ops, .close = model_mr_close};
-
-static int model_mr_reg(struct fid *domain, const struct fi_mr_attr *attr, uint64_t flags,
-                        struct fid_mr **out)
-{
-    (void)domain, (void)flags;
-    struct fid_mr *mr = calloc(1, sizeof *mr);
-    *mr = (struct fid_mr){.fid = {FI_CLASS_MR, mr, &model_mr_fid_ops}, .key = attr->requested_key};
-    model.objects++;
-    *out = mr;
-    return 0;
-}
-
-static struct fi_ops_mr model_mr_ops = {.size = sizeof model_mr_ops, .regattr = model_mr_reg};
-
 static int model_query(struct fid_domain *domain, enum fi_datatype type, enum fi_op op,
                        struct fi_atomic_attr *attr, uint64_t flags)
 {
     (void)domain;
-    bool known = type == FI_UINT64 && (flags & FI_COMPARE_ATOMIC) == 0 && op == FI_SUM;
+    bool known = (model_caps & FI_ATOMIC) != 0 && type == FI_UINT64 && (flags & FI_COMPARE_ATOMIC) == 0 &&
+                 op == FI_SUM;
     *attr = (struct fi_atomic_attr){.count = 16, .size = 8};
     return known ? 0 : -FI_EOPNOTSUPP;
 }
@@ -425,7 +438,7 @@ static int model_domain_open(struct fid_fabric *fabric, struct fi_info *info, st
                              void *context)
 {
     (void)fabric, (void)info, (void)context;
-    int rc = model_open();
+    int rc = model.domain_error != 0 ? -model.domain_error : model_open();
     if (rc == 0) {
         struct model_domain *d = calloc(1, sizeof *d);
         d->fid = (struct fid_domain){
@@ -435,7 +448,22 @@ static int model_domain_open(struct fid_fabric *fabric, struct fi_info *info, st
     return rc;
 }
 
-static struct fi_ops_fabric model_fabric_ops = {.size = sizeof model_fabric_ops, .domain = model_domain_open};
+/* A descriptor that lies says that it will tell. */
+static int model_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
+{
+    (void)fabric, (void)count;
+    const struct model_cq *cq = fids[0]->context;
+    uint64_t rings;
+    if (model.waits == MODEL_WAIT &&
+        (cq->ep->letter_count > 0 || cq->ep->count > 0 || cq->ep->error_count > 0)) {
+        return -FI_EAGAIN;
+    }
+    (void)!read(cq->fd, &rings, sizeof rings);
+    return 0;
+}
+
+static struct fi_ops_fabric model_fabric_ops = {
+    .size = sizeof model_fabric_ops, .domain = model_domain_open, .trywait = model_trywait};
 static struct fid_fabric model_fabric_fid = {.fid = {FI_CLASS_FABRIC, NULL, &model_fid_ops},
                                              .ops = &model_fabric_ops};
 
@@ -451,9 +479,7 @@ struct model_info {
 };
 
 /* What is offered: as providers do, only what the hints allow to be demanded. */
-static uint64_t model_mr_mode = FI_MR_VIRT_ADDR;
 static bool model_may_local; /* where the hints have FI_MR_LOCAL it is demanded, else not needed */
-static uint64_t model_caps = FI_MSG | FI_RMA | FI_ATOMIC;
 static uint32_t model_libfabric = FI_VERSION(1, 17);
 static const char *model_name = "model", *model_other; /* model_other: offered as well */
 static bool model_kept;                                /* the last endpoints asked for were on the loopback */
@@ -465,6 +491,8 @@ static const struct hl_provider model_row = {.name = "model",
                                              .ordered = true,
                                              .atomics = true,
                                              .greets = true};
+static size_t model_endpoints = 64;
+static uint64_t model_mode; /* FI_CONTEXT2 ... */
 
 static struct fi_info *model_dupinfo(const struct fi_info *from)
 {
@@ -498,9 +526,10 @@ static struct fi_info *model_offer(const char *name, const struct fi_info *hints
     struct fi_info *i = model_dupinfo(NULL);
     i->fabric_attr->prov_name = strdup(name);
     i->ep_attr->max_msg_size = MODEL_EAGER;
-    i->tx_attr->inject_size = 64;
-    i->domain_attr->ep_cnt = 64;
-    i->domain_attr->mr_key_size = 8;
+    i->tx_attr->inject_size = model.inject;
+    i->domain_attr->ep_cnt = model_endpoints;
+    i->mode = model_mode;
+    i->domain_attr->mr_key_size = model_key_size;
     i->domain_attr->mr_mode = (int)model_mr_mode;
     i->caps = hints != NULL ? hints->caps : model_caps;
     i->src_addr = kept ? loopback : NULL;

@@ -6,6 +6,7 @@
 #include "wire.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_errno.h>
@@ -33,7 +34,18 @@ static struct {
     bool numbers;  /* gaps are told; lane 0 and rank 0 only */
     uint64_t came; /* number of the last message that was handled; valid with them */
     hl_a64 credits_exceeded;
-} model;
+    bool any_order;   /* receives complete in any order */
+    bool keys;        /* only registered memory is reached, by its key */
+    int registered;   /* tries to register memory */
+    int mr_again;     /* so many of them get EAGAIN */
+    int mr_no_key;    /* and so many ENOKEY */
+    int waits;        /* enum model_wait */
+    int domain_error; /* of the opening of a domain, 0: none */
+    size_t inject;    /* bytes; 0: nothing can be injected */
+} model = {.inject = 64};
+
+/* Wait descriptors of queues: there are none, they become readable with work, or never. */
+enum model_wait { MODEL_NO_WAIT, MODEL_WAIT, MODEL_WAIT_LIES };
 
 struct model_ep;
 
@@ -53,6 +65,7 @@ struct model_cq {
     struct model_domain *domain;
     struct model_ep *ep;
     int users;
+    int fd; /* -1: none */
 };
 
 enum model_what { MODEL_WRITE, MODEL_READ, MODEL_ADD, MODEL_SEND };
@@ -61,8 +74,8 @@ struct model_op {
     enum model_what what;
     void *context, *local, *result;
     size_t len;
-    uint64_t remote;
-    uint64_t rank; /* destination of a message */
+    uint64_t remote, key;
+    uint64_t rank; /* destination */
 };
 
 #define MODEL_OPS 1024
@@ -90,15 +103,25 @@ struct model_ep {
     int down_reads;     /* for so many reads */
     unsigned seed;
     hl_a32 inside;
-    uint64_t number;
+    uint64_t number; /* its name, from MODEL_NAMES on: lower ones are ranks that the model plays
+                        (model_target.h) */
+    struct model_ep *older;
 };
+
+#define MODEL_NAMES (UINT64_C(1) << 32)
 
 /* What the target does with a record that is no put, get or atomic: an error, and up to 64 bytes of answer.
  */
 static int (*model_record)(const struct hl_wire_rec *rec, uint64_t rank, uint8_t *answer, size_t *len);
 
+static uint64_t model_caps = FI_MSG | FI_RMA | FI_ATOMIC;
 static unsigned model_seed = 1;
-static uint64_t model_numbers;
+static uint64_t model_numbers = MODEL_NAMES;
+static struct model_ep *model_eps; /* those that are open, newest first; guarded by model_lock */
+static pthread_mutex_t model_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* What is sent to a name that neither an endpoint has nor a rank that the model plays. */
+static void (*model_stranger)(uint64_t name, const void *bytes, size_t len);
 
 static struct model_ep *model_enter(struct fid_ep *fid)
 {

@@ -2,13 +2,14 @@
 #ifndef MODEL_TARGET_H
 #define MODEL_TARGET_H
 
-#include "model_state.h"
+#include "model_mr.h"
 
 /* What a message under construction answers. */
 struct model_reply {
     uint8_t *out;
     size_t len;
     uint32_t message, record, count;
+    uint64_t key;
 };
 
 static void model_answer(struct model_reply *r, int rc, const void *data, size_t len)
@@ -38,9 +39,17 @@ static void model_store(uint64_t *target, const void *from, size_t len)
 /* Atomics are 64-bit sums and swaps here. */
 static void model_short(struct model_ep *ep, const struct hl_wire_short *rec, struct model_reply *r)
 {
-    uint64_t *target = (uint64_t *)(uintptr_t)rec->addr;
     const uint64_t *operand = (const void *)(rec + 1);
     uint64_t before;
+    if (rec->op == HL_WIRE_KEY) {
+        r->key = rec->addr;
+        return;
+    }
+    uint64_t *target = model_reach(r->key, rec->addr, rec->op == HL_WIRE_SWAP ? rec->len / 2 : rec->len);
+    if (target == NULL) {
+        model_answer(r, HL_ERR_RMA_RANGE, NULL, 0);
+        return;
+    }
     if ((rec->op == HL_WIRE_PUT || rec->op == HL_WIRE_GET) && model_chance(ep, model.refuse)) {
         if (rec->op == HL_WIRE_PUT && rec->len == 8) {
             *target = MODEL_FAILED;
@@ -138,7 +147,10 @@ static void model_message(struct model_ep *ep, const struct model_op *op)
                                .flags = lost ? HL_WIRE_LOST : 0,
                                .len = (uint32_t)r.len,
                                .count = r.count};
-    if (ep->letter_count > 0 && r.count == 0) {
+    if (!hl_fab.ordered && !lost) {
+        ack.flags = HL_WIRE_ONE;
+        ack.seq = head->count > 0 ? head->seq : 0;
+    } else if (ep->letter_count > 0 && r.count == 0) {
         struct hl_wire_head *last = (void *)ep->letters[ep->letter_count - 1].bytes;
         if (last->from == ack.from && last->count == 0 && last->flags == 0 && !lost) {
             last->seq = ack.seq;

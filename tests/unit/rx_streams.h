@@ -14,7 +14,8 @@ static enum hl_rx_turn record_in(unsigned op, uint64_t seq)
     struct {
         struct hl_wire_head head;
         struct hl_wire_rec rec;
-    } m = {.head = {.seq = seq, .from = 1, .lane = HL_WIRE_RX, .kind = HL_WIRE_DATA, .count = 1},
+    } m = {.head =
+               {.seq = seq, .from = 1, .lane = HL_WIRE_RX, .kind = HL_WIRE_DATA, .len = sizeof m, .count = 1},
            .rec.op = (uint8_t)op};
     return hl_rx_streams_take(&m.head);
 }
@@ -22,6 +23,7 @@ static enum hl_rx_turn record_in(unsigned op, uint64_t seq)
 static void open_streams(void)
 {
     hl_boot.size = 2;
+    hl_fab.ordered = true;
     hl_rx.dead = calloc(2, sizeof *hl_rx.dead);
     ck_assert_int_eq(hl_rx_streams_open(), 0);
     ck_assert_int_eq(record_in(HL_WIRE_GRANT, 1), HL_RX_NEXT);

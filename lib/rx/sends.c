@@ -1,0 +1,135 @@
+/* Buffers of what is sent, and the list of those that wait. */
+#include "sends.h"
+#include "inner.h"
+#include "stuck.h"
+
+#include "buffer.h"
+#include "err.h"
+#include "stat.h"
+#include "util.h"
+
+#include <errno.h>
+#include <rdma/fi_errno.h>
+
+static struct fid_ep *endpoint;
+static struct hl_rx_outbound *unused;
+static struct hl_rx_outbound *waiting; /* oldest first */
+static struct hl_rx_outbound **waiting_end = &waiting;
+static struct hl_rx_stuck stuck; /* addresses */
+
+void hl_rx_sends_open(struct fid_ep *ep)
+{
+    endpoint = ep;
+}
+
+struct hl_rx_outbound *hl_rx_sends_new(void)
+{
+    struct hl_rx_outbound *out = unused;
+    if (out != NULL) {
+        unused = out->next;
+    } else {
+        out = hl_mem_buffer_take(sizeof *out + hl_fab.eager);
+        if (out == NULL) {
+            return NULL;
+        }
+        out->op.is_receive = false;
+    }
+    out->next = NULL;
+    out->since_ns = 0;
+    out->len = 0;
+    return out;
+}
+
+void hl_rx_sends_recycle(struct hl_rx_outbound *out)
+{
+    out->next = unused;
+    unused = out;
+}
+
+/* Without a descriptor for the connection it waits: see look_at_limits. */
+static int judge_post(ssize_t rc)
+{
+    bool later = rc == -FI_EAGAIN || rc == -FI_EMFILE || rc == -ENFILE;
+    return rc == 0 ? 0 : later ? HL_ERR_AGAIN : HL_ERR_OTHER;
+}
+
+int hl_rx_sends_post(struct hl_rx_outbound *out)
+{
+    if (out->len <= hl_fab.inject) {
+        ssize_t rc = fi_inject(endpoint, out->bytes, out->len, out->to);
+        if (rc == 0) {
+            hl_rx_sends_recycle(out);
+        }
+        return judge_post(rc);
+    }
+    struct iovec iov = {out->bytes, out->len};
+    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = out->to, .context = &out->op.context};
+    ssize_t rc = fi_sendmsg(endpoint, &msg, FI_COMPLETION);
+    return judge_post(rc);
+}
+
+void hl_rx_sends_take(struct hl_rx_outbound *out)
+{
+    int rc = waiting == NULL ? hl_rx_sends_post(out) : HL_ERR_AGAIN;
+    if (rc == HL_ERR_AGAIN) {
+        out->since_ns = hl_now_ns();
+        *waiting_end = out;
+        waiting_end = &out->next;
+        hl_stat_rank_add(HL_STAT_RANK_rx_queued, 1);
+    } else if (rc != 0) {
+        hl_rx_sends_recycle(out); /* the peer is gone: its own error is what it sees */
+    }
+}
+
+int hl_rx_sends_again(void)
+{
+    int moved = 0;
+    uint64_t now = waiting != NULL ? hl_now_ns() : 0;
+    stuck.count = 0;
+    for (struct hl_rx_outbound **at = &waiting; *at != NULL;) {
+        struct hl_rx_outbound *out = *at;
+        struct hl_rx_outbound *next = out->next;
+        bool skip = hl_rx_stuck_has(&stuck, out->to);
+        bool dead = hl_rx_is_dead(out->peer);
+        int rc = dead ? HL_ERR_PROC_ABORTED : skip ? HL_ERR_AGAIN : hl_rx_sends_post(out);
+        if (rc == HL_ERR_AGAIN && !hl_rx_gives_up(out->peer, now - out->since_ns)) {
+            if (!skip && !hl_rx_stuck_note(&stuck, out->to)) {
+                break;
+            }
+            at = &out->next;
+            continue;
+        }
+        *at = next;
+        if (next == NULL) {
+            waiting_end = at;
+        }
+        if (rc != 0) {
+            hl_rx_sends_recycle(out);
+        }
+        moved++;
+    }
+    return moved;
+}
+
+static void free_buffers(struct hl_rx_outbound *list)
+{
+    while (list != NULL) {
+        struct hl_rx_outbound *next = list->next;
+        hl_mem_buffer_give(list);
+        list = next;
+    }
+}
+
+bool hl_rx_sends_wait(void)
+{
+    return waiting != NULL;
+}
+
+void hl_rx_sends_close(void)
+{
+    free_buffers(unused);
+    free_buffers(waiting);
+    unused = waiting = NULL;
+    waiting_end = &waiting;
+    hl_rx_stuck_free(&stuck);
+}

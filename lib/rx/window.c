@@ -1,0 +1,140 @@
+/* The messages that wait, by stream, in the order of their numbers. Gaps are few and short-lived: lists do.
+ */
+#include "window.h"
+
+#include "log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct hl_rx_gap *find_gap(const struct hl_rx_window *w, uint64_t stream)
+{
+    struct hl_rx_gap *gap = w->gaps;
+    while (gap != NULL && gap->stream != stream) {
+        gap = gap->next;
+    }
+    return gap;
+}
+
+/* NULL: no memory. */
+static struct hl_rx_gap *make_gap(struct hl_rx_window *w, uint64_t stream)
+{
+    struct hl_rx_gap *gap = find_gap(w, stream);
+    if (gap == NULL && (gap = calloc(1, sizeof *gap)) != NULL) {
+        gap->stream = stream;
+        gap->next = w->gaps;
+        w->gaps = gap;
+    }
+    return gap;
+}
+
+static void insert_parked(struct hl_rx_gap *gap, struct hl_rx_parked *m)
+{
+    struct hl_rx_parked **at = &gap->first;
+    if (gap->last != NULL && gap->last->seq < m->seq) {
+        at = &gap->last->next; /* as a rule they come in order but for the one that is missing */
+    }
+    while (*at != NULL && (*at)->seq < m->seq) {
+        at = &(*at)->next;
+    }
+    if (*at != NULL && (*at)->seq == m->seq) {
+        free(m);
+        return;
+    }
+    m->next = *at;
+    *at = m;
+    gap->last = m->next == NULL ? m : gap->last;
+}
+
+void hl_rx_window_park(struct hl_rx_window *w, uint64_t stream, uint64_t seq, const void *bytes, size_t len)
+{
+    struct hl_rx_gap *gap = make_gap(w, stream);
+    struct hl_rx_parked *m = gap != NULL ? malloc(sizeof *m + len) : NULL;
+    if (m == NULL) {
+        hl_log(HL_LOG_ERROR, "no memory for %zu bytes of rank %d that came before their turn", len,
+               (int)(stream >> 16));
+        return;
+    }
+    m->seq = seq;
+    m->len = len;
+    memcpy(m->bytes, bytes, len);
+    insert_parked(gap, m);
+}
+
+static struct hl_rx_parked *pop_parked(struct hl_rx_gap *gap)
+{
+    struct hl_rx_parked *m = gap->first;
+    gap->first = m->next;
+    gap->last = gap->first != NULL ? gap->last : NULL;
+    return m;
+}
+
+struct hl_rx_parked *hl_rx_window_take(struct hl_rx_window *w, uint64_t stream, uint64_t seq)
+{
+    struct hl_rx_gap *gap = find_gap(w, stream);
+    struct hl_rx_parked *m = NULL;
+    while (gap != NULL && gap->first != NULL && gap->first->seq < seq) {
+        free(pop_parked(gap));
+    }
+    if (gap != NULL && gap->first != NULL && gap->first->seq == seq) {
+        m = pop_parked(gap);
+    }
+    if (gap != NULL && gap->first == NULL && (gap->probed_ns == 0 || gap->probed + 1 < seq)) {
+        hl_rx_window_forget(w, stream);
+    }
+    return m;
+}
+
+const struct hl_rx_parked *hl_rx_window_first(const struct hl_rx_window *w, uint64_t stream)
+{
+    const struct hl_rx_gap *gap = find_gap(w, stream);
+    return gap != NULL ? gap->first : NULL;
+}
+
+bool hl_rx_window_probe(struct hl_rx_window *w, uint64_t stream, uint64_t heard, uint64_t number,
+                        uint64_t now_ns)
+{
+    struct hl_rx_gap *gap = number > heard ? make_gap(w, stream) : find_gap(w, stream);
+    if (gap == NULL) {
+        return false; /* if it is for want of memory, the next probe tries again */
+    }
+    if (number <= heard) {
+        if (gap->first == NULL) {
+            hl_rx_window_forget(w, stream); /* what an earlier probe wondered about has come */
+        }
+        return false;
+    }
+    if (gap->probed_ns == 0 || gap->probed != heard) {
+        gap->probed_ns = now_ns;
+        gap->probed = heard;
+        return false;
+    }
+    return now_ns - gap->probed_ns >= HL_RX_WINDOW_NS;
+}
+
+static void free_parked(struct hl_rx_gap *gap)
+{
+    while (gap->first != NULL) {
+        free(pop_parked(gap));
+    }
+}
+
+void hl_rx_window_forget(struct hl_rx_window *w, uint64_t stream)
+{
+    for (struct hl_rx_gap **at = &w->gaps; *at != NULL; at = &(*at)->next) {
+        struct hl_rx_gap *gap = *at;
+        if (gap->stream == stream) {
+            *at = gap->next;
+            free_parked(gap);
+            free(gap);
+            return;
+        }
+    }
+}
+
+void hl_rx_window_free(struct hl_rx_window *w)
+{
+    while (w->gaps != NULL) {
+        hl_rx_window_forget(w, w->gaps->stream);
+    }
+}
