@@ -76,8 +76,6 @@ static int make(const struct hl_arena_key *key, struct hl_arena **out) HL_REQUIR
     }
     rc = key->hidden ? hl_index_show(seg) : hl_mem_introduce(seg);
     if (rc != 0) {
-        /* A NIC that pins takes all pages: where it cannot, a piece may have its own. */
-        rc = is_huge(key) ? HL_ERR_NO_MEM : rc;
         goto fini_blocks;
     }
     a->kind = key->memkind ? hl_memkind_open(seg->base, seg->len) : NULL;
@@ -122,13 +120,13 @@ static bool settle(struct hl_arena *a, size_t off, size_t len)
 
 static void punch(const struct hl_arena *a, size_t page, size_t count)
 {
-    if (count > 0 && !a->seg->pinned) {
+    if (count > 0) {
         hl_seg_punch(a->seg, page * a->seg->page, count * a->seg->page);
     }
 }
 
-/* Counts a piece no more; pages without pieces go back to the system. A NIC that holds them would go on
- * writing to those, while the next piece gets others: then they stay. */
+/* Counts a piece no more; pages without pieces go back to the system. (A NIC that held them would go on
+ * writing to those, while the next piece gets others: who registered a piece has undone it before.) */
 static void unsettle(struct hl_arena *a, size_t off, size_t len)
 {
     size_t end, idle = 0, p;

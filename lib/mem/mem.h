@@ -7,7 +7,8 @@
  *
  * Pages are taken from the system when first touched, unless the ask says `populate` or has a wish: then they
  * are there, and proved, when the caller gets them. Pages that only freed pieces used go back to the system
- * at once. A refused request changes nothing. A shortage is an error code with its text, never a signal. */
+ * at once: nobody gives back what a NIC still keeps. A refused request changes nothing. A shortage is an
+ * error code with its text, never a signal. */
 #ifndef HL_MEM_H
 #define HL_MEM_H
 
@@ -43,9 +44,9 @@ struct hl_seg {
     bool reserved;          /* lies in a range that its owner reserved, and leaves it reserved */
     bool lazy;              /* pages come when they are touched, nothing was promised of them */
     size_t dumped; /* bytes from its begin on that core files hold: mem's or the owner's, under his lock */
-    uint64_t key;  /* fab's: registration key; written in its born callback */
+    uint64_t key;  /* fab's: registration key of all of it, 0: none; written in its born callback */
     void *mr;      /* fab's: registration; written in its born callback */
-    bool pinned;   /* fab's: a NIC keeps its pages, so none are given back; written in its born callback */
+    bool pinned;   /* its owner's, of one that is no arena: a NIC keeps pages of it, so none are given back */
 };
 
 struct hl_piece {

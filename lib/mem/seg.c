@@ -345,14 +345,22 @@ void hl_seg_join(const struct hl_seg *seg, size_t off, size_t len)
     }
 }
 
+/* By address, because a network library that remembers registrations which were closed watches such calls,
+ * and would take the next piece here for the old pages; by file where the memory is locked (mlockall). */
+static int punch_pages(const struct hl_seg *seg, size_t first, size_t len)
+{
+    int rc = hl_sys.madvise(seg->base + first, len, MADV_REMOVE);
+    if (rc != 0 && errno != EINTR) {
+        rc = hl_sys.fallocate(seg->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)first, (off_t)len);
+    }
+    return rc;
+}
+
 bool hl_seg_punch(const struct hl_seg *seg, size_t off, size_t len)
 {
     size_t first = hl_round_up(off, seg->page), end = (off + len) & ~(seg->page - 1);
     int rc = 0;
-    while (first < end &&
-           (rc = hl_sys.fallocate(seg->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)first,
-                                  (off_t)(end - first))) != 0 &&
-           errno == EINTR) {
+    while (first < end && (rc = punch_pages(seg, first, end - first)) != 0 && errno == EINTR) {
     }
     if (rc != 0) {
         hl_log_once("freed memory cannot be given back to the system: %s", strerror(errno));

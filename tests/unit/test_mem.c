@@ -9,6 +9,7 @@
 #include "conf.h"
 #include "err.h"
 #include "mem.h"
+#include "sys.h"
 #include "topo.h"
 #include "util.h"
 
@@ -585,7 +586,7 @@ static Suite *mem_suite(void)
     tcase_add_test(c, untouched_pages_come_and_go);
     tcase_add_test(c, fair_sizes_obey_limits);
     tcase_add_test(c, small_pieces_are_cut_with_memkind_and_without);
-    tcase_add_test(c, pages_that_a_nic_holds_stay);
+    tcase_add_test(c, freed_pages_go_by_their_address);
     tcase_add_test(c, a_child_that_ends_changes_nothing);
     tcase_add_test(c, lookups_tell_living_from_dead);
     tcase_add_test(c, large_segments_are_found_everywhere);
