@@ -110,7 +110,7 @@ struct hl_win {
     struct hl_piece piece; /* memory that I own; seg NULL: the user's */
     struct hl_piece ctl_piece;
     struct hl_win_ctl *ctl;     /* mine */
-    uint64_t region;            /* hl_fab_register's id of private memory, 0: none */
+    uint64_t region;            /* hl_fab_register's id of the memory, 0: none */
     struct hl_near_want *wants; /* mappings that I hold */
     size_t n_wants;
     struct hl_lockq lockq; /* under the lock of table.c */

@@ -347,13 +347,11 @@ static int describe(struct attached *a)
     struct hl_fab_mr mr;
     int rc = 0;
     if (seg != NULL) {
-        hl_fab_mr_of(seg, &mr);
         r->seg_id = seg->id;
         r->seg_len = seg->len;
         r->seg_off = r->base - (uint64_t)(uintptr_t)seg->base;
-        r->addr = mr.addr + r->seg_off;
-        r->key = mr.key;
-    } else if (r->len != 0 && hl_rx_has_network()) {
+    }
+    if (r->len != 0 && hl_rx_has_network()) {
         rc = hl_fab_register((void *)(uintptr_t)r->base, r->len, &mr);
         if (rc == 0) {
             a->fab = mr.id;

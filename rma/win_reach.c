@@ -57,14 +57,7 @@ static bool near_allowed(void)
 static void fill_network(struct hl_win *w, struct card *c)
 {
     struct hl_fab_mr mr;
-    struct hl_seg *seg = hl_mem_find(w->base, w->bytes);
     if (w->bytes == 0 || w->base == NULL || !hl_rx_has_network()) {
-        return;
-    }
-    if (seg != NULL) {
-        hl_fab_mr_of(seg, &mr);
-        c->addr = mr.addr + (uint64_t)((char *)w->base - seg->base);
-        c->key = mr.key;
         return;
     }
     c->rc = hl_fab_register(w->base, w->bytes, &mr);

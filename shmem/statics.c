@@ -211,12 +211,7 @@ static int find_way(int i, struct way *out)
 {
     const struct hl_stretch *s = &hl_share.objects.stretches[i];
     struct hl_fab_mr mr;
-    if (s->shared) {
-        hl_fab_mr_of(hl_share.piece.seg, &mr);
-        *out = (struct way){mr.addr + s->off, mr.key};
-        return 0;
-    }
-    int rc = hl_fab_register(s->base, s->len, &mr);
+    int rc = hl_fab_register(s->shared ? (char *)hl_share.piece.addr + s->off : s->base, s->len, &mr);
     if (rc == 0) {
         regions[i] = mr.id;
         *out = (struct way){mr.addr, mr.key};

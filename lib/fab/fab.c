@@ -162,7 +162,7 @@ static void note_facts(const struct fi_info *i)
     hl_fab.naps = row->wait == HL_PROVIDER_NAPS ? "its descriptor is known not to speak" : NULL;
     hl_fab.pins = row->pins && (i->domain_attr->mr_mode & FI_MR_ALLOCATED) != 0;
     hl_fab.virt_addr = (i->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
-    hl_fab.own_keys = (i->domain_attr->mr_mode & FI_MR_PROV_KEY) == 0 && i->domain_attr->mr_key_size >= 8;
+    hl_fab.key_size = (i->domain_attr->mr_mode & FI_MR_PROV_KEY) == 0 ? i->domain_attr->mr_key_size : 0;
     hl_fab.mr_bind = (i->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0;
 }
 

@@ -33,8 +33,8 @@ struct hl_fab {
     size_t lanes_max;              /* endpoints the provider offers */
     uint32_t version;              /* FI_VERSION of the library loaded */
     bool virt_addr;       /* remote addresses are virtual addresses, else offsets into the registration */
-    bool pins;            /* registered memory keeps the pages that it has then */
-    bool own_keys;        /* keys are ours to choose (64 bits), else the provider's */
+    bool pins;            /* registered memory keeps the pages that it has then, locked */
+    size_t key_size;      /* bytes of keys that are ours to choose; 0: the provider chooses them */
     bool mr_bind;         /* registrations are bound to the endpoint and enabled */
     bool ordered;         /* receives complete in the order of their sends, else see rx/window.h */
     const char *naps;     /* why one cannot sleep on a receive queue's descriptor; NULL: one can */
@@ -110,13 +110,21 @@ struct hl_fab_mr {
     uint64_t len;  /* bytes */
 };
 
-/* The registration of my segment (filled when the network opens; key and addr 0 before). Any thread. */
+/* The registration of my segment as a whole (filled when the network opens; key 0 before, and always where
+ * registering pins). Any thread. */
 void hl_fab_mr_of(const struct hl_seg *seg, struct hl_fab_mr *out);
 
-/* Registers memory that is no segment (private memory of MPI_Win_create): only its id when the network is not
- * open. Undone by hl_fab_unregister(id). Errors: HL_ERR_NO_MEM, HL_ERR_OTHER (the provider's text). */
+/* What peers need to reach [base, base + len): out->addr stands for `base`. Memory in a segment that has a
+ * key (hl_fab_mr_of) gets that one, and the segment's id; other memory is registered and has an id of its own
+ * (before the network is open an id only, and key 0). Undone by hl_fab_unregister(out->id), before the memory
+ * goes. Any thread. Errors: HL_ERR_NO_MEM (a limit; the text says which, and what to do), HL_ERR_OTHER (the
+ * provider's text). */
 int hl_fab_register(void *base, size_t len, struct hl_fab_mr *out);
 void hl_fab_unregister(uint64_t id);
+
+/* Bytes that this process may lock in memory, registered memory of providers that pin included: UINT64_MAX
+ * without a limit (RLIMIT_MEMLOCK; CAP_IPC_LOCK). */
+uint64_t hl_fab_lockable(void);
 
 /* The address of [offset, offset + len) of my region `id` (segment or registered memory), or NULL when there
  * is no such region or it does not hold all of it: the bounds check of everything that arrives. Any thread,
@@ -129,6 +137,7 @@ struct hl_fab_reach {
     uint64_t addr; /* what stands for the first byte in RMA */
     char *base;    /* NULL: there is no such memory */
     uint64_t len;
+    uint32_t users; /* registrations that have this key */
 };
 
 /* Between hold and release no registration comes or goes. Short: who makes and frees memory waits. One thread
@@ -146,8 +155,8 @@ HL_INLINE void *hl_fab_at(const struct hl_fab_reach *r, uint64_t addr, uint64_t 
     return HL_LIKELY(r->base != NULL && offset <= r->len && len <= r->len - offset) ? r->base + offset : NULL;
 }
 
-/* Opens region registration on the receive endpoint: rx calls it once. All living segments and registered
- * memory get their keys now, later ones when they are born. */
+/* Opens region registration on the receive endpoint: rx calls it once. All living segments (where registering
+ * does not pin) and registered memory get their keys now, later ones when they are born. */
 int hl_fab_regions_open(struct hl_fab_ep *rx);
 void hl_fab_regions_close(void);
 

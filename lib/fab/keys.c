@@ -44,14 +44,34 @@ static bool grow(struct hl_fab_keys *k)
     return true;
 }
 
+static char *reach_end(const struct hl_fab_reach *r)
+{
+    return r->base + r->len;
+}
+
+static void widen_reach(struct hl_fab_reach *r, const struct hl_fab_reach *more)
+{
+    char *base = more->base < r->base ? more->base : r->base;
+    char *end = reach_end(more) > reach_end(r) ? reach_end(more) : reach_end(r);
+    r->addr -= (uint64_t)(r->base - base);
+    r->base = base;
+    r->len = (uint64_t)(end - base);
+}
+
 bool hl_fab_keys_add(struct hl_fab_keys *k, const struct hl_fab_reach *reach)
 {
     if (2 * (k->count + 1) > k->room && !grow(k)) {
         return false;
     }
     struct hl_fab_reach *place = &k->at[place_of(k, reach->key)];
-    k->count += place->base == NULL;
-    *place = *reach;
+    if (place->base == NULL) {
+        *place = *reach;
+        place->users = 1;
+        k->count++;
+    } else {
+        widen_reach(place, reach);
+        place->users++;
+    }
     return true;
 }
 
@@ -61,7 +81,7 @@ void hl_fab_keys_remove(struct hl_fab_keys *k, uint64_t key)
         return;
     }
     size_t hole = place_of(k, key);
-    if (k->at[hole].base == NULL) {
+    if (k->at[hole].base == NULL || --k->at[hole].users > 0) {
         return;
     }
     /* Those behind move up when the hole lies between their home and them. */

@@ -1,4 +1,8 @@
-/* Memory that peers may reach: registrations of segments and of private memory, found by id. */
+/* Memory that peers may reach: registrations of segments and of other memory, found by id.
+ *
+ * Where registering costs nothing, a segment is registered as a whole when it is made, and all that lies in
+ * it has its key. Where a NIC keeps the pages that are registered, arenas and heaps would be pinned for the
+ * few bytes that are used: there each window, heap and buffer registers what it publishes, while it does. */
 #include "keys.h"
 
 #include "boot.h"
@@ -7,14 +11,21 @@
 #include "log.h"
 #include "util.h"
 
+#include <linux/capability.h>
 #include <rdma/fi_errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 /* Ids of private memory: this bit, a serial number, the row's index. Segments have mem's ids below. */
 #define PRIVATE_BIT (UINT64_C(1) << 63)
 #define INDEX_BITS 16
 #define ROWS_MAX (1u << INDEX_BITS)
 #define CHUNK 1024u
+#define NAPS 10 /* of 1, 2, 4, ... ms, while the provider says that it cannot register just now */
 
 struct row {
     hl_a64 id;  /* 0: free. atomic: the others are valid for who reads it with acquire */
@@ -29,6 +40,7 @@ static struct hl_mutex region_lock = HL_MUTEX_INIT;
 static struct hl_fab_ep *owner; /* the receive endpoint; guarded by region_lock */
 static uint64_t serial;         /* guarded by region_lock */
 static uint64_t key_counter;    /* guarded by region_lock */
+static uint64_t registered;     /* bytes; guarded by region_lock */
 static struct hl_fab_keys keys; /* guarded by region_lock */
 
 /* Living segments, in no order; guarded by region_lock. */
@@ -44,19 +56,47 @@ static struct row *row_at(uint32_t index)
     return chunk != NULL ? &chunk[index % CHUNK] : NULL;
 }
 
-/* Keys that nobody guesses. Providers that refuse one say FI_ENOKEY when it is taken. */
-static int register_memory(void *base, size_t len, struct fid_mr **mr, uint64_t *key) HL_REQUIRES(region_lock)
+uint64_t hl_fab_lockable(void)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    struct rlimit limit;
+    bool may = syscall(SYS_capget, &head, caps) == 0 && (caps[0].effective >> CAP_IPC_LOCK & 1) != 0;
+    return may || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX
+                                                                                            : limit.rlim_cur;
+}
+
+/* A key to ask for: where 64 bits are ours to choose, one that nobody guesses. */
+static uint64_t next_key(void) HL_REQUIRES(region_lock)
+{
+    key_counter++;
+    if (hl_fab.key_size >= sizeof key_counter) {
+        return hl_siphash(hl_boot.secret, &key_counter, sizeof key_counter);
+    }
+    return hl_fab.key_size > 0 ? key_counter & ((UINT64_C(1) << 8 * hl_fab.key_size) - 1) : key_counter;
+}
+
+static void await_provider(int which)
+{
+    struct timespec t = {0, 1000000L << which};
+    (void)nanosleep(&t, NULL);
+}
+
+/* A key that is taken (FI_ENOKEY) is followed by another one; when one more than there are registrations was
+ * refused, it is for another reason. FI_EAGAIN: the provider will have room soon. */
+static int ask_provider(struct iovec *iov, struct fid_mr **mr) HL_REQUIRES(region_lock)
 {
     const uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE | FI_SEND | FI_RECV | FI_READ | FI_WRITE;
-    int rc;
+    size_t keys_left = hl_fab.key_size > 0 ? keys.count + 1 : 0;
+    int naps = 0, rc;
     do {
-        key_counter++;
-        uint64_t wish =
-            hl_fab.own_keys ? hl_siphash(hl_boot.secret, &key_counter, sizeof key_counter) : key_counter;
-        struct iovec iov = {base, len};
-        struct fi_mr_attr attr = {.mr_iov = &iov, .iov_count = 1, .access = access, .requested_key = wish};
+        struct fi_mr_attr attr = {
+            .mr_iov = iov, .iov_count = 1, .access = access, .requested_key = next_key()};
         rc = fi_mr_regattr(owner->domain, &attr, 0, mr);
-    } while (rc == -FI_ENOKEY);
+        if (rc == -FI_EAGAIN && naps < NAPS) {
+            await_provider(naps);
+        }
+    } while ((rc == -FI_ENOKEY && keys_left-- > 0) || (rc == -FI_EAGAIN && naps++ < NAPS));
     if (rc == 0 && hl_fab.mr_bind) {
         rc = fi_mr_bind(*mr, &owner->ep->fid, 0);
         rc = rc == 0 ? fi_mr_enable(*mr) : rc;
@@ -64,25 +104,61 @@ static int register_memory(void *base, size_t len, struct fid_mr **mr, uint64_t 
             fi_close(&(*mr)->fid);
         }
     }
+    return rc;
+}
+
+/* What the limit of locked memory has to do with it: pages that a NIC keeps count. */
+static void say_limit(int rc, char *out, size_t cap) HL_REQUIRES(region_lock)
+{
+    char may[HL_BYTES_TEXT], are[HL_BYTES_TEXT];
+    uint64_t most = hl_fab_lockable();
+    out[0] = '\0';
+    if (rc == -FI_EAGAIN) {
+        snprintf(out, cap, " (tried again for a second)");
+    } else if (rc == -FI_ENOKEY) {
+        snprintf(out, cap, " (of %zu registrations; it refuses every key)", keys.count);
+    } else if (hl_fab.pins && most != UINT64_MAX && (rc == -FI_ENOMEM || rc == -FI_EPERM)) {
+        snprintf(out, cap,
+                 " (registered memory is locked in memory, of which this process may have %s, and %s are "
+                 "registered beside libfabric's own buffers: raise `ulimit -l`, or memlock in "
+                 "/etc/security/limits.d)",
+                 hl_bytes_text(most, may), hl_bytes_text(registered, are));
+    }
+}
+
+static int refuse_memory(int rc, const struct iovec *iov) HL_REQUIRES(region_lock)
+{
+    char limit[320];
+    say_limit(rc, limit, sizeof limit);
+    return hl_err_say(rc == -FI_ENOMEM || limit[0] != '\0' ? HL_ERR_NO_MEM : HL_ERR_OTHER,
+                      "provider %s cannot register %zu bytes at %p: %s%s", hl_fab.provider, iov->iov_len,
+                      iov->iov_base, hl_fab_strerror(rc), limit);
+}
+
+static int register_memory(void *base, size_t len, struct fid_mr **mr, uint64_t *key) HL_REQUIRES(region_lock)
+{
+    struct iovec iov = {base, len};
+    int rc = ask_provider(&iov, mr);
     if (rc != 0) {
-        return hl_err_say(rc == -FI_ENOMEM ? HL_ERR_NO_MEM : HL_ERR_OTHER,
-                          "provider %s cannot register %zu bytes at %p: %s", hl_fab.provider, len, base,
-                          hl_fab_strerror(rc));
+        return refuse_memory(rc, &iov);
     }
     *key = fi_mr_key(*mr);
-    struct hl_fab_reach reach = {*key, hl_fab.virt_addr ? (uint64_t)(uintptr_t)base : 0, base, len};
+    struct hl_fab_reach reach = {
+        .key = *key, .addr = hl_fab.virt_addr ? (uint64_t)(uintptr_t)base : 0, .base = base, .len = len};
     if (!hl_fab_keys_add(&keys, &reach)) {
         fi_close(&(*mr)->fid);
         *mr = NULL;
         return hl_err_say(HL_ERR_NO_MEM, "no memory to note a registration");
     }
+    registered += len;
     return 0;
 }
 
-static void unregister_memory(struct fid_mr *mr) HL_REQUIRES(region_lock)
+static void unregister_memory(struct fid_mr *mr, size_t len) HL_REQUIRES(region_lock)
 {
     if (mr != NULL) {
         hl_fab_keys_remove(&keys, fi_mr_key(mr));
+        registered -= len;
     }
     int rc = mr != NULL ? fi_close(&mr->fid) : 0;
     if (rc != 0) {
@@ -90,20 +166,21 @@ static void unregister_memory(struct fid_mr *mr) HL_REQUIRES(region_lock)
     }
 }
 
+/* Where registering takes pages, segments have none: who publishes memory registers what he publishes. */
 static int register_segment(struct hl_seg *seg) HL_REQUIRES(region_lock)
 {
     struct fid_mr *mr = NULL;
-    int rc = owner != NULL && seg->mr == NULL ? register_memory(seg->base, seg->len, &mr, &seg->key) : 0;
+    bool wanted = owner != NULL && seg->mr == NULL && !hl_fab.pins;
+    int rc = wanted ? register_memory(seg->base, seg->len, &mr, &seg->key) : 0;
     if (rc == 0 && mr != NULL) {
         seg->mr = mr;
-        seg->pinned = hl_fab.pins;
     }
     return rc;
 }
 
 static void unregister_segment(struct hl_seg *seg) HL_REQUIRES(region_lock)
 {
-    unregister_memory(seg->mr);
+    unregister_memory(seg->mr, seg->len);
     seg->mr = NULL;
     seg->key = 0;
 }
@@ -178,8 +255,24 @@ static struct row *take_row(uint32_t *index) HL_REQUIRES(region_lock)
     return NULL;
 }
 
+/* Part of a segment that has a key. */
+static bool share_segment(const void *base, size_t len, struct hl_fab_mr *out)
+{
+    const struct hl_seg *seg = len > 0 ? hl_mem_find(base, len) : NULL;
+    if (seg == NULL || seg->key == 0) {
+        return false;
+    }
+    hl_fab_mr_of(seg, out);
+    out->addr += (uint64_t)((const char *)base - seg->base);
+    out->len = len;
+    return true;
+}
+
 int hl_fab_register(void *base, size_t len, struct hl_fab_mr *out)
 {
+    if (share_segment(base, len, out)) {
+        return 0;
+    }
     hl_mutex_lock(&region_lock);
     uint32_t index = 0;
     struct row *row = take_row(&index);
@@ -214,7 +307,7 @@ void hl_fab_unregister(uint64_t id)
     struct row *row = row_at((uint32_t)(id & (ROWS_MAX - 1)));
     hl_mutex_lock(&region_lock);
     if (row != NULL && hl_a64_load_relaxed(&row->id) == id) { /* relaxed: changed under region_lock only. */
-        unregister_memory(row->mr);
+        unregister_memory(row->mr, row->len);
         row->mr = NULL;
         hl_a64_store_release(&row->id,
                              0); /* release: nothing is read from the row after; pairs with locate. */
@@ -297,7 +390,7 @@ void hl_fab_regions_close(void)
     }
     for (uint32_t i = 0; i < ROWS_MAX && row_at(i) != NULL; i++) {
         struct row *row = row_at(i);
-        unregister_memory(row->mr);
+        unregister_memory(row->mr, row->len);
         row->mr = NULL;
     }
     owner = NULL;

@@ -20,11 +20,15 @@ static int make_word(struct hl_io_counter *c, bool alone)
     }
     c->word = c->piece.addr;
     hl_a64_store_relaxed(c->word, 0); /* relaxed: others hear of it by messages. */
-    hl_fab_mr_of(c->piece.seg, &mr);
+    err = hl_fab_register(c->word, sizeof *c->word, &mr);
+    if (err != 0) {
+        return err;
+    }
+    c->region = mr.id;
     c->card = (struct hl_io_card){.seg_id = c->piece.seg->id,
                                   .seg_len = c->piece.seg->len,
                                   .off = c->piece.off,
-                                  .addr = mr.addr + c->piece.off,
+                                  .addr = mr.addr,
                                   .key = mr.key};
     return alone ? 0 : hl_rx_start(); /* which answers those who want to map it */
 }
@@ -53,9 +57,13 @@ void hl_io_counter_close(struct hl_io_counter *c)
     if (c->near >= 0) {
         hl_near_unmap(c->near, c->card.seg_id);
     }
+    if (c->region != 0) {
+        hl_fab_unregister(c->region);
+    }
     if (c->piece.seg != NULL) {
         hl_mem_free(&c->piece);
     }
+    c->region = 0;
     c->near = -1;
     c->piece.seg = NULL;
     c->word = NULL;

@@ -23,6 +23,7 @@ struct hl_io_counter {
     hl_a64 *word;         /* when it is my memory, or mapped. Set once, under lock; atomic */
     struct hl_mutex lock; /* of the first use */
     int near;             /* node rank of the owner where a mapping was made, else -1; under lock */
+    uint64_t region;      /* hl_fab_register's id, at the owner; 0: none */
 };
 
 /* Makes it, with value 0. Collective; all ranks or none. HL_ERR_NO_MEM. */

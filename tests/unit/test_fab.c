@@ -24,6 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fab_pins.h"
+
 #define NONCE UINT64_C(0x1234567812345678)
 #define RANKS 4
 
@@ -567,6 +569,12 @@ static Suite *make_suite(void)
     tcase_add_test(t, an_address_is_found_only_when_all_its_bytes_are_inside);
     tcase_add_test(t, regions_are_found_within_their_bounds);
     tcase_add_test(t, segments_are_found_by_their_id);
+    tcase_add_test(t, what_pins_is_registered_while_it_is_used);
+    tcase_add_test(t, what_does_not_pin_is_registered_once);
+    tcase_add_test(t, the_limit_of_locked_memory_is_named);
+    tcase_add_test(t, keys_that_are_taken_are_left_alone);
+    tcase_add_test(t, a_busy_provider_is_asked_again);
+    tcase_add_test(t, registrations_may_have_one_key);
     tcase_add_test(t, an_opening_that_fails_halfway_leaves_nothing);
     tcase_add_test(t, a_provider_that_wants_local_registration_is_refused);
     tcase_add_test(t, a_provider_that_registers_local_buffers_itself_is_taken);
