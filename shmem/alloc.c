@@ -18,6 +18,7 @@
 #include "lock.h"
 #include "log.h"
 #include "parts.h"
+#include "pinned.h"
 #include "shm.h"
 #include "sym.h"
 #include "tree.h"
@@ -149,8 +150,11 @@ static uint64_t block_at(const void *ptr, int *part, size_t *len, const char *fu
     uint64_t off = (uint64_t)((const char *)ptr - hl_heap.base);
     *len = 0;
     *part = -1;
-    if (off < hl_heap.len && hl_heap.parts[hl_sym.part_of[off >> HL_SYM_GRANULE]].id != 0) {
-        *part = hl_sym.part_of[off >> HL_SYM_GRANULE];
+    for (int i = 0; off < hl_heap.len && i < hl_heap.count; i++) {
+        const struct hl_heap_part *p = &hl_heap.parts[i];
+        *part = p->id != 0 && off >= p->off && off - p->off < p->len ? i : *part;
+    }
+    if (*part >= 0) {
         hl_mutex_lock(&lock);
         *len = hl_blocks_len_at(&blocks[*part], off);
         hl_mutex_unlock(&lock);
@@ -230,6 +234,17 @@ static bool is_alignment(size_t align, const char *func)
     return good;
 }
 
+/* Has all PEs reach a new block, after they have met. False, on all of them, with a line of PE 0: the network
+ * cannot have its memory. */
+static bool reach_block(int part, uint64_t off, size_t size, const char *func)
+{
+    int rc = hl_pinned_cover(part, off, size);
+    if (rc != 0 && hl_sym.my_pe == 0) {
+        hl_log_once("%s: %s", func, hl_err_text(rc));
+    }
+    return rc == 0;
+}
+
 /* What hl_alloc_take does before its barrier. */
 static uint64_t try_take(int id, size_t align, size_t size, const char *func)
 {
@@ -253,6 +268,10 @@ static void *take_and_meet(int id, size_t align, size_t size, bool zero, const c
     }
     struct call c = {TAKE, size, align, (uint64_t)id, NOTHING, off};
     meet(&c, func);
+    if (off != NOTHING && !reach_block(part_of_id(id), off, size, func)) {
+        give(part_of_id(id), off);
+        off = NOTHING;
+    }
     return at(off);
 }
 
@@ -355,6 +374,9 @@ static void *realloc_block(void *ptr, size_t size, const char *func)
     c.op = RESIZED;
     c.result = resize(part, c.old, len, size, func);
     meet(&c, func);
+    if (c.result != NOTHING) {
+        hl_shmem_must(hl_pinned_cover(part, c.result, size), func, -1);
+    }
     return at(c.result);
 }
 

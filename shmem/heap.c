@@ -14,6 +14,7 @@
 #include "lane.h"
 #include "near.h"
 #include "parts.h"
+#include "pinned.h"
 #include "rx.h"
 #include "shm.h"
 #include "sym.h"
@@ -34,7 +35,7 @@ struct span {
 static struct span *spans;         /* [n_spans] */
 static struct hl_near_want *wants; /* [n_spans][hl_heap.count] */
 static int n_spans;
-static uint8_t *part_of;
+static hl_a8 *part_of;
 
 static int no_memory(void)
 {
@@ -54,7 +55,7 @@ static int make_tables(void)
     }
     spans = calloc(peers + 1, sizeof *spans);
     wants = calloc(peers * count + 1, sizeof *wants);
-    part_of = malloc(hl_heap.len >> HL_SYM_GRANULE);
+    part_of = malloc((hl_heap.len >> HL_SYM_GRANULE) * sizeof *part_of);
     uint64_t len = hl_heap.parts[count - 1].off; /* without the library's part */
     hl_sym.heap = (struct hl_sym_area){hl_heap.base, len, calloc(n, sizeof(struct hl_sym_reach))};
     bool have = spans != NULL && wants != NULL && part_of != NULL && hl_sym.heap.pes != NULL;
@@ -63,11 +64,13 @@ static int make_tables(void)
         hl_sym.parts[i] =
             (struct hl_sym_area){hl_heap.base + p->off, p->len, calloc(n, sizeof(struct hl_sym_reach))};
         have = have && hl_sym.parts[i].pes != NULL;
-        if (have) {
-            memset(part_of + (p->off >> HL_SYM_GRANULE), (int)i, p->len >> HL_SYM_GRANULE);
+        for (uint64_t g = 0; have && g < p->len >> HL_SYM_GRANULE; g++) {
+            hl_a8_store_relaxed(&part_of[(p->off >> HL_SYM_GRANULE) + g],
+                                (uint8_t)i); /* relaxed: at start. */
         }
     }
     hl_sym.n_parts = hl_heap.count;
+    hl_sym.own = hl_heap.count - 1;
     hl_sym.part_of = part_of;
     return have ? 0 : no_memory();
 }
@@ -186,6 +189,9 @@ static int reach_far(struct card *cards)
 {
     int rc = hl_rx_has_network() ? 0 : hl_rx_network(); /* in the middle of a job that had no use for it */
     rc = hl_parts_agree(rc == 0 ? hl_lane_open() : rc);
+    if (rc == 0 && hl_fab.pins) {
+        return hl_pinned_open();
+    }
     rc = rc == 0 ? tell(cards) : rc;
     for (int pe = 0; rc == 0 && pe < hl_sym.n_pes; pe++) {
         for (int i = 0; i < hl_heap.count && hl_sym.heap.pes[pe].where == HL_SYM_FAR; i++) {
@@ -239,6 +245,7 @@ void hl_heap_close(void)
     for (int i = 0; i < hl_heap.count; i++) {
         hl_fork_forget(hl_heap.base + hl_heap.parts[i].off);
     }
+    hl_pinned_close();
     free(spans);
     free(wants);
     free(part_of);

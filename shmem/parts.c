@@ -19,13 +19,15 @@
 #include "util.h"
 
 #define GRANULE ((uint64_t)1 << HL_SYM_GRANULE)
-#define OWN_BYTES ((uint64_t)34 << 20)  /* address space of the library's own part */
-#define AUTO_STEP ((uint64_t)64 << 20)  /* an unset size is a multiple of it, */
-#define AUTO_MOST ((uint64_t)64 << 30)  /* and at most that */
-#define PINNED_MOST ((uint64_t)1 << 30) /* where the NIC takes pages when memory is registered */
-#define SPAN_ALIGN ((size_t)1 << 30)    /* so that shmem_align can keep its promise */
-#define SIZE_MOST ((uint64_t)1 << 46)   /* so that sums do not overflow */
-#define WAIT_US 2000000                 /* for the PE with the cause to end the job */
+#define OWN_BYTES ((uint64_t)34 << 20) /* address space of the library's own part */
+#define OWN_PINNED ((uint64_t)2 << 20) /* where the NIC takes its pages when they are registered; */
+#define OWN_SHARE 32                   /* of that no more is used than this part of what may be locked, */
+#define OWN_LEAST ((uint64_t)64 << 10) /* but so much: boxes of a team take 13 KiB */
+#define AUTO_STEP ((uint64_t)64 << 20) /* an unset size is a multiple of it, */
+#define AUTO_MOST ((uint64_t)64 << 30) /* and at most that */
+#define SPAN_ALIGN ((size_t)1 << 30)   /* so that shmem_align can keep its promise */
+#define SIZE_MOST ((uint64_t)1 << 46)  /* so that sums do not overflow */
+#define WAIT_US 2000000                /* for the PE with the cause to end the job */
 
 struct hl_heap hl_heap;
 
@@ -55,7 +57,9 @@ int hl_parts_agree(int rc)
 
 /* What a PE was told by its environment. */
 struct asked {
-    uint64_t fair; /* size of an unset heap */
+    uint64_t fair;     /* size of an unset heap */
+    uint64_t lockable; /* what the network may have of it; UINT64_MAX: all */
+    bool pins;         /* registering takes pages */
     int64_t count;
     struct asked_part {
         int64_t id, kind, policy;
@@ -74,9 +78,8 @@ static void read_asked(struct asked *a)
     int count;
     const struct hl_part *p = hl_part_all(&count);
     *a = (struct asked){.fair = hl_mem_fair_size(hl_boot.node_size), .count = count > 0 ? count : 1};
-    if (hl_fab_is_open() && hl_fab.pins) { /* registering takes all pages */
-        a->fair = hl_min_size(a->fair, PINNED_MOST);
-    }
+    a->pins = hl_fab_is_open() && hl_fab.pins;
+    a->lockable = hl_fab_lockable();
     a->parts[0] = (struct asked_part){.id = 1, .size = hl_conf.shmem_size, .page = 4096};
     for (int i = 0; i < count; i++) {
         a->parts[i] = (struct asked_part){p[i].id, p[i].kind, p[i].policy, p[i].size, p[i].page, 0};
@@ -160,6 +163,12 @@ static void plan_part(const struct asked_part *a, uint64_t natural, uint64_t fai
     snprintf(out->name, sizeof out->name, "partition %d", out->id);
 }
 
+static uint64_t own_pinned(uint64_t lockable)
+{
+    uint64_t most = lockable / OWN_SHARE & ~(uint64_t)(hl_topo_page() - 1);
+    return hl_min_size(hl_max_size(most, OWN_LEAST), OWN_PINNED);
+}
+
 /* What all PEs were told, as parts; pages are the largest that any of them has for what is asked. */
 static int plan(void)
 {
@@ -173,6 +182,8 @@ static int plan(void)
     for (size_t i = 1; rc == 0 && i < n; i++) {
         rc = alike(&all[0], &all[i]) ? 0 : differ(&all[0], &all[i], (int)i);
         all[0].fair = all[i].fair < all[0].fair ? all[i].fair : all[0].fair;
+        all[0].lockable = all[i].lockable < all[0].lockable ? all[i].lockable : all[0].lockable;
+        all[0].pins = all[0].pins || all[i].pins;
         for (int k = 0; k < HL_PART_MOST; k++) {
             all[0].parts[k].natural = hl_max_size(all[0].parts[k].natural, all[i].parts[k].natural);
         }
@@ -183,9 +194,12 @@ static int plan(void)
     for (int k = 0; rc == 0 && k < all[0].count; k++) {
         plan_part(&all[0].parts[k], all[0].parts[k].natural, all[0].fair, &hl_heap.parts[hl_heap.count++]);
     }
+    hl_heap.lockable = rc == 0 ? all[0].lockable : 0;
+    uint64_t own = rc == 0 && all[0].pins ? OWN_PINNED : OWN_BYTES;
+    hl_heap.own = own == OWN_PINNED ? own_pinned(hl_heap.lockable) : own;
     free(all);
     hl_heap.parts[hl_heap.count++] =
-        (struct hl_heap_part){.name = "the library's part", .size = OWN_BYTES, .page = hl_topo_page()};
+        (struct hl_heap_part){.name = "the library's part", .size = own, .page = hl_topo_page()};
     return hl_parts_agree(rc);
 }
 

@@ -27,10 +27,12 @@ struct hl_heap_part {
 };
 
 struct hl_heap {
-    char *base;    /* of the span, reserved; NULL: not */
-    uint64_t len;  /* of the span */
-    uint64_t room; /* reserved */
-    size_t align;  /* `base` is a multiple of it on every PE */
+    char *base;        /* of the span, reserved; NULL: not */
+    uint64_t len;      /* of the span */
+    uint64_t room;     /* reserved */
+    size_t align;      /* `base` is a multiple of it on every PE */
+    uint64_t own;      /* bytes of the library's part that are used */
+    uint64_t lockable; /* the least that any PE may lock in memory; UINT64_MAX: no limit */
     int count;
     struct hl_heap_part parts[HL_SYM_PARTS];
 };

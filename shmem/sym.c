@@ -20,13 +20,14 @@ static bool holds(const struct hl_sym_area *a, const char *p, size_t len, uint64
 static const struct hl_sym_area *area_of(const char *p, size_t len, int *index, uint64_t *off)
 {
     if (holds(&hl_sym.heap, p, len, off)) {
-        *index = hl_sym.part_of[*off >> HL_SYM_GRANULE];
-        const struct hl_sym_area *part = *index < hl_sym.n_parts ? &hl_sym.parts[*index] : NULL;
+        /* acquire: the area; pairs with the release in hl_pinned_cover. */
+        *index = hl_a8_load_acquire(&hl_sym.part_of[*off >> HL_SYM_GRANULE]);
+        const struct hl_sym_area *part = *index < HL_SYM_AREAS ? &hl_sym.parts[*index] : NULL;
         return part != NULL && holds(part, p, len, off) ? part : NULL;
     }
     for (int i = 0; i < hl_sym.n_statics; i++) {
         if (holds(&hl_sym.statics[i], p, len, off)) {
-            *index = HL_SYM_PARTS + i;
+            *index = HL_SYM_AREAS + i;
             return &hl_sym.statics[i];
         }
     }
@@ -56,9 +57,8 @@ bool hl_sym_find(const void *p, size_t len, int pe, struct hl_sym_spot *out)
 
 struct hl_sym_spot hl_sym_own(const void *p, int pe)
 {
-    int index = hl_sym.n_parts - 1;
-    const struct hl_sym_area *own = &hl_sym.parts[index];
-    return spot_in(own, index, (uint64_t)((const char *)p - own->base), pe);
+    const struct hl_sym_area *own = &hl_sym.parts[hl_sym.own];
+    return spot_in(own, hl_sym.own, (uint64_t)((const char *)p - own->base), pe);
 }
 
 bool hl_sym_is(const void *p, size_t len)

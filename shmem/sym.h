@@ -6,7 +6,8 @@
  * everywhere, so a near PE is reached without asking which it is. The heap's area ends where the library's
  * part begins: no call of the user finds that.
  *
- * Written by shmem_init, read-only until shmem_finalize; everything is 0 outside of that time, so that the
+ * Written by shmem_init, read-only until shmem_finalize but for pieces that are registered when blocks are
+ * taken (pinned.h), which only come; everything is 0 outside of that time, so that the
  * comparison with `len` finds calls at the wrong time as well. */
 #ifndef HL_SYM_H
 #define HL_SYM_H
@@ -15,11 +16,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "atomic.h"
 #include "attr.h"
 
 /* How an area, or a part, of a PE is reached. `where`: its first byte in my address space; or HL_SYM_FAR and
  * the address that stands for it in RMA, with `key`. A FAR heap has keys for each part only. Static data that
- * the PE has not: 0. */
+ * the PE has not, and parts of which pieces are registered: 0. */
 struct hl_sym_reach {
     uint64_t where, key;
 };
@@ -32,15 +34,17 @@ struct hl_sym_area {
 };
 
 #define HL_SYM_PARTS 8    /* SHMEM_MAX_PARTITIONS and the library's own */
+#define HL_SYM_AREAS 255  /* parts, and registered pieces of them (pinned.h) */
 #define HL_SYM_GRANULE 21 /* bits: parts begin and end at multiples of 2 MiB */
 
 struct hl_sym {
     struct hl_sym_area heap; /* `where` of near PEs is all that the short way reads */
     int n_pes, my_pe;
 
-    struct hl_sym_area parts[HL_SYM_PARTS]; /* `pes` of FAR PEs has address and key */
-    int n_parts;
-    const uint8_t *part_of; /* by offset >> HL_SYM_GRANULE: index of the part, 255: between parts */
+    struct hl_sym_area parts[HL_SYM_AREAS]; /* `pes` of FAR PEs has address and key */
+    int n_parts;                            /* grows with registered pieces */
+    int own;                                /* index of the library's own */
+    hl_a8 *part_of; /* atomic; by offset >> HL_SYM_GRANULE: index of the part, 255: between parts */
 
     struct hl_sym_area *statics;
     int n_statics;

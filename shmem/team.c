@@ -17,13 +17,13 @@
 #include "heap.h"
 #include "lock.h"
 #include "log.h"
+#include "parts.h"
 #include "shm.h"
 #include "sym.h"
 #include "tree.h"
 #include "util.h"
 #include "xfer.h"
 
-#define ROOM_BYTES ((size_t)32 << 20) /* for the boxes of all teams */
 #define ROOM_GRANULE 1024
 
 struct hl_team hl_team_world, hl_team_shared;
@@ -97,7 +97,8 @@ int hl_team_open(void)
     hl_team_world = (struct hl_team){.start = 0, .stride = 1, .size = hl_sym.n_pes, .rank = hl_sym.my_pe};
     find_shared(&hl_team_shared);
     int rc = agree_on_shared(&hl_team_shared);
-    room = hl_heap_internal_alloc(ROOM_BYTES);
+    size_t bytes = (size_t)hl_heap.own; /* for the boxes of all teams */
+    room = hl_heap_internal_alloc(bytes);
     if (rc == 0 && room == NULL) {
         rc = hl_err_say(HL_ERR_NO_MEM, "no symmetric memory for the boxes of teams");
     }
@@ -105,7 +106,7 @@ int hl_team_open(void)
         return rc;
     }
     hl_mutex_lock(&lock);
-    rc = hl_blocks_init(&blocks, ROOM_BYTES, ROOM_GRANULE);
+    rc = hl_blocks_init(&blocks, bytes, ROOM_GRANULE);
     hl_mutex_unlock(&lock);
     /* In this order everywhere, so that all have them at the same offsets. */
     if (rc == 0 && !(take_boxes(&hl_team_world) && take_boxes(&hl_team_shared))) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "parts.h"
+#include "pinned.h"
 #include "sym.h"
 #include "tree.h"
 
@@ -13,11 +14,15 @@
 #define HEAP_LEN ((size_t)3 << HL_SYM_GRANULE)
 static char heap[4 << HL_SYM_GRANULE], statics[100];
 static struct hl_sym_reach heap_pes[2], part_pes[3][2], static_pes[2];
-static const uint8_t part_of[] = {0, 255, 1, 2};
+static hl_a8 part_of[4];
 
 /* Two PEs; the heap's middle belongs to nobody, what follows it to the library; PE 1 is far. */
 static void set_up(void)
 {
+    static const uint8_t indices[] = {0, 255, 1, 2};
+    for (int i = 0; i < 4; i++) {
+        hl_a8_store_relaxed(&part_of[i], indices[i]); /* relaxed: one thread. */
+    }
     heap_pes[0].where = (uint64_t)(uintptr_t)heap;
     heap_pes[1].where = HL_SYM_FAR;
     for (int i = 0; i < 3; i++) {
@@ -31,6 +36,7 @@ static void set_up(void)
     hl_sym = (struct hl_sym){.heap = {heap, HEAP_LEN, heap_pes},
                              .n_pes = 2,
                              .n_parts = 3,
+                             .own = 2,
                              .part_of = part_of,
                              .statics = &area,
                              .n_statics = 1};
@@ -121,6 +127,45 @@ START_TEST(parts_of_the_heap_leave_no_gap)
 }
 END_TEST
 
+/* Registered piece by piece, in whatever order blocks come: each granule of a block finds a piece that
+ * reaches to the block's end, and no piece was longer than it had to be. */
+START_TEST(blocks_lie_in_the_piece_of_each_granule)
+{
+    enum { GRANULES = 64, BLOCKS = 60 };
+    const uint64_t granule = (uint64_t)1 << HL_SYM_GRANULE, len = GRANULES * granule;
+    for (int step = 0; step < 60; step++) {
+        struct hl_pinned_range at[GRANULES] = {{0, 0}}, blocks[BLOCKS];
+        uint64_t covered = 0, limit = (uint64_t)(rand() % 40 + 1) << 18;
+        for (int i = 0; i < BLOCKS; i++) {
+            uint64_t off = (uint64_t)rand() % len / 64 * 64,
+                     most = len - off < 9 * granule ? len - off : 9 * granule;
+            uint64_t end = off + 1 + (uint64_t)rand() % most;
+            blocks[i] = (struct hl_pinned_range){off, end};
+            if (at[off / granule].end < end) {
+                struct hl_pinned_range r = hl_pinned_choose(off, end, covered, len, limit);
+                uint64_t need = end > covered ? end : covered;
+                ck_assert(r.begin <= off && off - r.begin < granule && r.begin % granule == 0);
+                ck_assert(r.end >= need && r.end <= len && r.end < need + limit + ((uint64_t)64 << 10));
+                covered = r.end;
+                for (uint64_t g = r.begin / granule; g <= (r.end - 1) / granule; g++) {
+                    at[g] = r;
+                }
+            }
+            for (int k = 0; k <= i; k++) {
+                for (uint64_t g = blocks[k].begin / granule; g <= (blocks[k].end - 1) / granule; g++) {
+                    ck_assert_uint_ge(at[g].end, blocks[k].end);
+                    ck_assert(at[g].begin <= blocks[k].begin || at[g].begin <= g * granule);
+                }
+            }
+        }
+    }
+    struct hl_pinned_range first = hl_pinned_choose(0, 1000, 0, len, UINT64_MAX);
+    ck_assert(first.begin == 0 && first.end == 64 << 10); /* little at first, */
+    struct hl_pinned_range second = hl_pinned_choose(first.end, first.end + 1, first.end, len, UINT64_MAX);
+    ck_assert(second.end == 128 << 10); /* then twice as much each time */
+}
+END_TEST
+
 /* Members from `root` on, up to the first that is not below it; counts them, and how deep they are. */
 static int walk(int size, int root, int depth, int *deepest)
 {
@@ -158,6 +203,7 @@ static Suite *shmem_suite(void)
     tcase_add_test(t, objects_are_found_by_part_and_area);
     tcase_add_test(t, what_is_not_symmetric_is_not_found);
     tcase_add_test(t, parts_of_the_heap_leave_no_gap);
+    tcase_add_test(t, blocks_lie_in_the_piece_of_each_granule);
     tcase_add_test(t, trees_hold_everybody_once_in_order);
     suite_add_tcase(s, t);
     return s;
