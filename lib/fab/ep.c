@@ -50,6 +50,14 @@ static int fail(const char *step, int rc)
                       memory || rc == -FI_EAGAIN ? hl_err_hint(ENOMEM) : "");
 }
 
+static int fail_domain(int rc)
+{
+    const char *lack = rc == -FI_ENOSYS ? hl_fab.row->no_domain : NULL;
+    return lack == NULL ? fail("opening a domain", rc)
+                        : hl_err_say(HL_ERR_OTHER, "provider %s: opening a domain: %s: %s", hl_fab.provider,
+                                     hl_fab_strerror(rc), lack);
+}
+
 static int open_queue(enum hl_fab_role role, struct hl_fab_ep *out)
 {
     struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_MSG, .size = QUEUE_SIZE, .wait_obj = FI_WAIT_FD};
@@ -72,7 +80,7 @@ static int open_parts(enum hl_fab_role role, struct fi_info *info, struct hl_fab
     struct fi_av_attr av = {.type = FI_AV_UNSPEC};
     int rc = fi_domain(hl_fab_fabric, info, &out->domain, NULL);
     if (rc != 0) {
-        return fail("opening a domain", rc);
+        return fail_domain(rc);
     }
     rc = fi_av_open(out->domain, &av, &out->av, NULL);
     if (rc != 0) {

@@ -28,7 +28,8 @@ static char why[512] = "network not needed so far";
 #define OLDEST FI_VERSION(1, 17)
 #define MODES (FI_CONTEXT | FI_CONTEXT2)
 #define MR_MODES (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT)
-#define MR_HARMLESS FI_MR_HMEM /* is about memory of devices, which is never used */
+/* The first is about memory of devices, which is never used; the other one is the old word for no demands. */
+#define MR_HARMLESS (FI_MR_HMEM | FI_MR_SCALABLE)
 
 /* What is asked for, one after the other. Nothing is demanded that is not used, and providers return what
  * they are allowed to demand, needed or not. */

@@ -20,6 +20,8 @@ static const struct hl_provider rows[] = {
     /* Read. Rendezvous above FI_CXI_RDZV_THRESHOLD; what comes before its receive is posted completes by
      * other means than what comes later; its NIC's atomics are not the CPU's. */
     {.name = "cxi",
+     .no_domain = "the launcher gave this job no network identifier (SLINGSHOT_VNIS); for Slurm, srun "
+                  "--network=single_node_vni,job_vni",
      .driver = "cxi",
      .eager_var = "FI_CXI_RDZV_THRESHOLD",
      .env = {"FI_CXI_RX_MATCH_MODE=hybrid"}, /* goes on where the card's list of messages is full */

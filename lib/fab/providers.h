@@ -22,7 +22,8 @@ struct hl_provider {
     uint32_t from, below; /* versions of libfabric (FI_VERSION) that it stands for; below 0: all later ones */
     const char *by_name;  /* why it is taken only when HOTLANE_PROVIDER names it; NULL: by itself, too */
     const char *unusable; /* why it is never taken, NULL: it is */
-    const char *driver;   /* the kernel's, of its cards; "" : of cards of all others; NULL: it needs none */
+    const char *no_domain; /* what lacks where a domain is not implemented, and the fix, or NULL */
+    const char *driver;    /* the kernel's, of its cards; "" : of cards of all others; NULL: it needs none */
     const char *eager_var; /* the variable that sets the largest message without a hand-shake, or NULL */
     const char *env[4];    /* settings that libfabric reads at its start; the user's own win */
     size_t eager;          /* bytes of that message otherwise */

@@ -1,0 +1,231 @@
+/* Lanes over models of providers whose hardware is not here: each row of model_rows.h is opened, and serves
+ * puts, gets, atomics and messages, or is refused by name with the reason. */
+#include "../seed.h"
+#include "inner.h"
+
+#include "boot.h"
+#include "conf.h"
+#include "err.h"
+#include "fab_lib.h"
+#include "model_rows.h"
+#include "unit.h"
+#include "util.h"
+
+#define RANKS 3
+#define WORDS 64
+#define LARGE (40 * 1024) /* no chain takes it */
+
+/* What peers reach; all of them are this process. */
+static struct {
+    uint64_t words[WORDS], sum, pulse;
+    uint8_t large[LARGE];
+} there;
+static struct hl_fab_mr mr;
+static struct hl_fab_ep rx;
+static unsigned seed;
+
+static int open_row(const struct model_provider *row)
+{
+    printf("%s, %s: TEST_SEED=%u\n", row->name, row->what, seed = model_seed = (unsigned)seed_of_run());
+    model_name = row->name;
+    model_mr_mode = row->mr_mode;
+    model_key_size = row->key_size;
+    model_caps = FI_MSG | FI_RMA | (row->atomics ? FI_ATOMIC : 0);
+    model_mode = row->mode;
+    model_endpoints = row->endpoints;
+    model.inject = row->inject;
+    model.waits = row->waits;
+    model.domain_error = row->domain_error;
+    model.keys = true;
+    ck_assert_int_eq(hl_conf_load(), 0);
+    hl_conf.provider = row->name;
+    hl_boot.size = RANKS;
+    hl_boot.nonce = 77;
+    hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
+    int rc = hl_fab_open();
+    return rc == 0 ? hl_fab_ep_open(HL_FAB_RX, &rx) : rc;
+}
+
+static void open_pool(void) HL_NO_TSA
+{
+    ck_assert_int_eq(hl_fab_regions_open(&rx), 0);
+    ck_assert_int_eq(hl_fab_register(&there, sizeof there, &mr), 0);
+    uint32_t lanes = (uint32_t)hl_min_size(hl_fab.lanes_max, 4);
+    ck_assert_int_eq(hl_pool_open(&hl_pool, lanes, RANKS), 0);
+    for (uint32_t i = 0; i < lanes; i++) {
+        struct hl_lane *lane = hl_pool.lanes[i];
+        ck_assert(hl_lease_try(&lane->lease));
+        ck_assert_int_eq(hl_lane_make_ready(lane), 0);
+        for (int peer = 0; peer < RANKS; peer++) {
+            struct hl_rx_card card = {.name_len = 8,
+                                      .name = {(uint8_t)peer},
+                                      .pulse_addr = mr.addr + offsetof(__typeof__(there), pulse),
+                                      .pulse_key = mr.key};
+            int rc = 0;
+            ck_assert_ptr_nonnull(hl_way_make(lane, peer, &card, &rc));
+        }
+        hl_lane_leave(lane);
+    }
+}
+
+static void close_all(void)
+{
+    hl_pool_close(&hl_pool);
+    hl_fab_unregister(mr.id);
+    hl_fab_regions_close();
+    hl_fab_ep_close(&rx);
+    hl_fab_close();
+    ck_assert_int_eq(model.objects, 0);
+    ck_assert_int_eq(model.busy, 0);
+}
+
+/* `offset` bytes into what peers reach. */
+static struct hl_xfer transfer(size_t offset, void *buf, size_t len, hl_a32 *error)
+{
+    return (struct hl_xfer){
+        .peer = 1, .addr = mr.addr + offset, .key = mr.key, .buf = buf, .len = len, .error = error};
+}
+
+static void flush(hl_a32 *error)
+{
+    ck_assert_int_eq(hl_lane_flush(1, HL_REMOTE), 0);
+    ck_assert_int_eq(hl_lane_error_take(error), 0);
+}
+
+static void put_and_get(void)
+{
+    static uint8_t large[LARGE], back[LARGE];
+    hl_a32 error = {0};
+    uint64_t words[WORDS], found[WORDS] = {0};
+    for (size_t i = 0; i < WORDS; i++) {
+        words[i] = (uint64_t)rand_r(&seed) + 1;
+        struct hl_xfer x = transfer(8 * i, &words[i], 8, &error);
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+    }
+    for (size_t i = 0; i < LARGE; i++) {
+        large[i] = (uint8_t)rand_r(&seed);
+    }
+    size_t at = offsetof(__typeof__(there), large);
+    struct hl_xfer out = transfer(at, large, LARGE, &error), in = transfer(at, back, LARGE, &error);
+    ck_assert_int_eq(hl_lane_write(&out), 0);
+    flush(&error);
+    ck_assert_int_eq(memcmp(there.words, words, sizeof words), 0);
+    ck_assert_int_eq(memcmp(there.large, large, LARGE), 0);
+    for (size_t i = 0; i < WORDS; i++) {
+        struct hl_xfer x = transfer(8 * i, &found[i], 8, &error);
+        ck_assert_int_eq(hl_lane_read(&x), 0);
+    }
+    ck_assert_int_eq(hl_lane_read(&in), 0);
+    flush(&error);
+    ck_assert_int_eq(memcmp(found, words, sizeof words), 0);
+    ck_assert_int_eq(memcmp(back, large, LARGE), 0);
+}
+
+/* By its own atomics, by records, or without any. */
+static void add(void)
+{
+    enum { TIMES = 50 };
+    uint64_t one = 1, before[TIMES];
+    hl_a32 error = {0};
+    for (int i = 0; i < TIMES; i++) {
+        struct hl_lane_atomic a = {.x = transfer(offsetof(__typeof__(there), sum), &one, 8, &error),
+                                   .op = HL_OP_SUM,
+                                   .basic = HL_BASIC_U64,
+                                   .n = 1,
+                                   .result = &before[i],
+                                   .ordered = true};
+        ck_assert_int_eq(hl_lane_atomic(&a), 0);
+    }
+    flush(&error);
+    ck_assert_uint_eq(there.sum, TIMES);
+    uint64_t all = 0;
+    for (int i = 0; i < TIMES; i++) {
+        all += before[i];
+    }
+    ck_assert_uint_eq(all, TIMES * (TIMES - 1) / 2);
+}
+
+static int answer(const struct hl_wire_rec *rec, uint64_t rank, uint8_t *out, size_t *len)
+{
+    (void)rank;
+    *len = 8;
+    memcpy(out, &rec->aux, *len);
+    return 0;
+}
+
+static void ask(void)
+{
+    enum { TIMES = 100 };
+    uint64_t replies[TIMES] = {0};
+    hl_a32 error = {0};
+    model_record = answer;
+    for (uint64_t i = 0; i < TIMES; i++) {
+        struct hl_wire_rec rec = {.op = HL_WIRE_GET_ACC, .aux = i + 7};
+        struct hl_lane_message m = {
+            .peer = (int)(i % RANKS), .rec = &rec, .reply = &replies[i], .reply_cap = 8, .error = &error};
+        ck_assert_int_eq(hl_lane_message(&m), 0);
+    }
+    ck_assert_int_eq(hl_lane_flush_all(HL_REMOTE), 0);
+    ck_assert_int_eq(hl_lane_error_take(&error), 0);
+    for (uint64_t i = 0; i < TIMES; i++) {
+        ck_assert_uint_eq(replies[i], i + 7);
+    }
+}
+
+/* Nothing outside, and nothing that is not registered any more. */
+static void miss(void)
+{
+    uint64_t word = 1;
+    hl_a32 error = {0};
+    for (int i = 0; i < 2; i++) {
+        struct hl_xfer x = transfer(i == 0 ? sizeof there : 0, &word, 8, &error);
+        x.key += i == 1;
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+        ck_assert_int_eq(hl_lane_flush(1, HL_REMOTE), 0);
+        ck_assert_int_ne(hl_lane_error_take(&error), 0);
+    }
+}
+
+START_TEST(each_provider_serves_or_is_refused_with_the_reason)
+{
+    const struct model_provider *row = &model_providers[_i];
+    int rc = open_row(row);
+    if (row->refused != NULL) {
+        ck_assert_int_ne(rc, 0);
+        ck_assert_msg(strstr(hl_err_text(rc), row->name) != NULL &&
+                          strstr(hl_err_text(rc), row->refused) != NULL,
+                      "%s", hl_err_text(rc));
+        ck_assert_int_eq(model.objects, 0);
+        return;
+    }
+    ck_assert_msg(rc == 0, "%s", hl_err_text(rc));
+    model.any_order = !hl_fab.ordered;
+    model.again = 5;
+    model.idle = 20;
+    ck_assert_str_eq(hl_fab.provider, row->name);
+    ck_assert_uint_ge(row->most, HL_PIECE); /* nothing longer is posted */
+    ck_assert_uint_le(hl_fab.lanes_max, row->endpoints);
+    ck_assert_uint_eq(hl_fab.inject, row->inject);
+    ck_assert(hl_fab.virt_addr == ((row->mr_mode & FI_MR_VIRT_ADDR) != 0));
+    open_pool();
+    put_and_get();
+    add();
+    ask();
+    miss();
+    put_and_get();
+    close_all();
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *s = suite_create("lane_models");
+    TCase *t = tcase_create("lane_models");
+    tcase_set_timeout(t, 100);
+    tcase_add_loop_test(t, each_provider_serves_or_is_refused_with_the_reason, 0,
+                        (int)HL_COUNT_OF(model_providers));
+    suite_add_tcase(s, t);
+    return s;
+}
+
+UNIT_MAIN(make_suite)
