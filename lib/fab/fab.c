@@ -7,6 +7,7 @@
 #include "lock.h"
 #include "log.h"
 #include "nic.h"
+#include "prove.h"
 #include "thread.h"
 #include "util.h"
 
@@ -107,10 +108,15 @@ static const char *find_lack(const struct fi_info *info)
     return NULL;
 }
 
-/* The first description in the list that can serve, a copy. Else NULL, and *lack says why not. */
-static struct fi_info *take_fitting(const struct fi_info *list, const char **lack)
+/* The first description in the list that can serve, a copy. Else NULL, and *lack says why not. Who asks for a
+ * provider gets what stands on it as well, which is another row. */
+static struct fi_info *take_fitting(const struct fi_info *list, const struct hl_provider *row,
+                                    const char **lack)
 {
     for (const struct fi_info *i = list; i != NULL; i = i->next) {
+        if (row->name != NULL && strcmp(row->name, i->fabric_attr->prov_name) != 0) {
+            continue;
+        }
         const char *one = find_lack(i);
         if (one == NULL) {
             struct fi_info *copy = hl_fab_lib.dupinfo(i);
@@ -131,7 +137,7 @@ static struct fi_info *find_fitting(const char *provider, const char **lack)
     for (size_t i = 0; i < HL_COUNT_OF(wishes) && found == NULL && *lack == NULL; i++) {
         struct fi_info *list = NULL;
         if (ask(provider, &wishes[i], &list) == 0) {
-            found = take_fitting(list, lack);
+            found = take_fitting(list, hl_provider_find(provider, hl_fab_lib.version()), lack);
             hl_fab_lib.freeinfo(list);
         }
     }
@@ -167,18 +173,30 @@ static void note_facts(const struct fi_info *i)
     hl_fab.mr_bind = (i->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0;
 }
 
-/* Takes over `info` and opens its fabric. */
+static void close_provider(void)
+{
+    hl_fab_lib.freeinfo(hl_fab_info);
+    hl_fab_info = NULL;
+    hl_fab_fabric = NULL;
+}
+
+/* Takes over `info`, opens its fabric and tries it. */
 static int open_provider(struct fi_info *info)
 {
     hl_fab_info = info;
     note_facts(info);
     int rc = hl_fab_lib.fabric(info->fabric_attr, &hl_fab_fabric, NULL);
-    if (rc == 0) {
-        return 0;
+    if (rc != 0) {
+        rc = hl_err_say(HL_ERR_OTHER, "provider %s does not open: %s", hl_fab.provider, hl_fab_strerror(rc));
+        close_provider();
+        return rc;
     }
-    hl_fab_lib.freeinfo(info);
-    hl_fab_info = NULL;
-    return hl_err_say(HL_ERR_OTHER, "provider %s does not open: %s", hl_fab.provider, hl_fab_strerror(rc));
+    rc = hl_fab_prove();
+    if (rc != 0) {
+        (void)fi_close(&hl_fab_fabric->fid);
+        close_provider();
+    }
+    return rc;
 }
 
 static int choose_named(const char *provider)
@@ -402,9 +420,7 @@ void hl_fab_close(void)
         if (rc != 0) {
             hl_log(HL_LOG_INFO, "the provider's fabric is still in use at the end: %s", hl_fab_strerror(rc));
         }
-        hl_fab_lib.freeinfo(hl_fab_info);
-        hl_fab_info = NULL;
-        hl_fab_fabric = NULL;
+        close_provider();
         hl_fab_cards_forget();
         tried = false;
     }

@@ -55,11 +55,11 @@ static const struct hl_provider rows[] = {
      .wait = HL_PROVIDER_TRIED,
      .atomics = true,
      .pins = true},
-    /* Seen. Endpoints that need no layer above them: half the instructions, no 17 MB each. No atomics. */
+    /* Seen. Endpoints that need no layer above them: fewer instructions. No atomics. */
     {.name = "tcp",
      .from = FI_VERSION(2, 0),
      .eager = 16 * KIB,
-     .wait = HL_PROVIDER_TRIED,
+     .wait = HL_PROVIDER_WAKES,
      .chain = true,
      .tcp_listens = true,
      .ordered = true,

@@ -13,7 +13,7 @@
 /* The descriptor of a completion queue that a thread sleeps on. */
 enum hl_provider_wait {
     HL_PROVIDER_NAPS,  /* there is none, or it does not speak */
-    HL_PROVIDER_TRIED, /* it is tried at the start, by a message to oneself */
+    HL_PROVIDER_TRIED, /* it is tried at the start (prove.h) */
     HL_PROVIDER_WAKES  /* it speaks; the tests run with this provider, and nothing is tried at the start */
 };
 

@@ -5,6 +5,7 @@ usage: info.py PROGRAM SOURCE_ROOT
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -86,6 +87,14 @@ code, text, error = run()
 expect("the whole report", code == 0 and all(w in text for w in ("Hotlane ", "network ", "lanes ", "pages ", "memory ")))
 report = json.loads(run("--json")[1])
 expect("a provider and why", report["network"]["why"] != "")
+states = {p["name"]: p["state"] for p in report["network"]["providers"]}
+expect("the one that is used is told once", [n for n, s in states.items() if s == "used"] == [report["network"]["provider"]])
+expect("others are named with a state and a reason", all(p["why"] or p["state"] in ("used", "offered") for p in report["network"]["providers"]))
+expect("what is known of it", report["network"]["facts"].keys() >= {"proven", "sleepers", "receives", "atomics", "dead peers", "registered memory"})
+expect("the same in the text", all(f"{v}" in text for v in report["network"]["facts"].values())
+       and all(re.search(rf"^  {re.escape(n)} +{s}", text, re.M) for n, s in states.items()))
+report = json.loads(run("--json", HOTLANE_PROVIDER="sockets")[1])
+expect("a provider that is tried says so", "just now" in report["network"]["facts"]["proven"] or report["network"]["provider"] == "")
 report = json.loads(run("--json", HOTLANE_PROVIDER="no-such-provider")[1])
 expect("no provider and why", report["network"]["provider"] == "" and "no-such-provider" in report["network"]["why"])
 code, text, _ = run("--functions")

@@ -554,7 +554,9 @@ static int model_getinfo(uint32_t version, const char *node, const char *service
     model_kept = node != NULL;
     for (int n = 0; n < 2; n++) {
         const char *name = n == 0 ? model_name : model_other;
-        if (name != NULL && (all || asked == NULL || strcmp(asked, name) == 0)) {
+        size_t core = name != NULL ? strcspn(name, ";") : 0; /* libfabric also gives what stands on it */
+        if (name != NULL && (all || asked == NULL || strcmp(asked, name) == 0 ||
+                             (strlen(asked) == core && strncmp(asked, name, core) == 0))) {
             *end = model_offer(name, hints, node != NULL);
             end = &(*end)->next;
         }

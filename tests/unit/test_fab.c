@@ -1,6 +1,6 @@
 /* The checker of messages; regions found by id with their bounds; opening and closing. */
 #include "../seed.h"
-#include "fab.h"
+#include "fab_choice.h"
 #include "unit.h"
 #include "wire.h"
 
@@ -8,19 +8,11 @@
 #include "err.h"
 #include "fab_lib.h"
 #include "keys.h"
-#include "links.h"
-#include "model.h"
-#include "nic.h"
 
-#include <arpa/inet.h>
 #include <dlfcn.h>
-#include <errno.h>
-#include <ftw.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -218,14 +210,6 @@ END_TEST
 
 /* ---- opening and closing, on the model provider ---- */
 
-static int open_model(const char *provider)
-{
-    ck_assert_int_eq(hl_conf_load(), 0);
-    hl_conf.provider = provider;
-    hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
-    return hl_fab_open();
-}
-
 START_TEST(an_opening_that_fails_halfway_leaves_nothing)
 {
     ck_assert_int_eq(open_model("model"), 0);
@@ -257,193 +241,6 @@ START_TEST(a_provider_that_wants_local_registration_is_refused)
     ck_assert_int_eq(open_model("model"), HL_ERR_OTHER);
     ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "FI_MR_LOCAL"));
     ck_assert(!hl_fab_is_open());
-}
-END_TEST
-
-START_TEST(a_provider_that_registers_local_buffers_itself_is_taken)
-{
-    model_may_local = true;
-    ck_assert_int_eq(open_model("model"), 0);
-    ck_assert_int_eq(hl_fab_info->domain_attr->mr_mode & FI_MR_LOCAL, 0);
-    hl_fab_close();
-}
-END_TEST
-
-START_TEST(a_provider_without_atomics_is_taken)
-{
-    struct hl_fab_ep ep;
-    model_caps = FI_MSG | FI_RMA;
-    ck_assert_int_eq(open_model("model"), 0);
-    ck_assert_int_eq(hl_fab_ep_open(HL_FAB_RX, &ep), 0);
-    ck_assert(!hl_fab_can_atomic(HL_FAB_FETCH, HL_OP_SUM, HL_BASIC_U64));
-    hl_fab_ep_close(&ep);
-    hl_fab_close();
-}
-END_TEST
-
-/* Atomics of a NIC beside those of the target's CPU would be lost. */
-START_TEST(atomics_that_are_not_the_cpus_are_not_used)
-{
-    struct hl_fab_ep ep;
-    model_name = "cxi";
-    ck_assert_int_eq(open_model(""), 0);
-    ck_assert_int_eq(hl_fab_ep_open(HL_FAB_RX, &ep), 0);
-    ck_assert(!hl_fab_can_atomic(HL_FAB_FETCH, HL_OP_SUM, HL_BASIC_U64));
-    hl_fab_ep_close(&ep);
-    hl_fab_close();
-}
-END_TEST
-
-START_TEST(a_device_memory_mode_is_no_hindrance)
-{
-    model_mr_mode = FI_MR_HMEM;
-    ck_assert_int_eq(open_model("model"), 0);
-    hl_fab_close();
-}
-END_TEST
-
-/* ---- the choice ---- */
-
-static const struct {
-    const char *one, *other;
-    uint32_t libfabric;
-    bool loopback;
-    const char *taken; /* NULL: none */
-} choices[] = {
-    {"verbs;ofi_rxm", "cxi", FI_VERSION(1, 17), false, "cxi"},
-    {"tcp;ofi_rxm", "verbs;ofi_rxm", FI_VERSION(1, 17), false, "verbs;ofi_rxm"},
-    {"efa", "opx", FI_VERSION(1, 17), false, "opx"},
-    {"tcp;ofi_rxm", "tcp", FI_VERSION(2, 5), false, "tcp"},
-    {"tcp;ofi_rxm", "tcp", FI_VERSION(2, 5), true, "tcp"},
-    {"tcp;ofi_rxm", "tcp", FI_VERSION(1, 22), false, "tcp;ofi_rxm"},
-    {"tcp;ofi_rxm", "psm3", FI_VERSION(1, 17), false, "tcp;ofi_rxm"},
-    {"tcp;ofi_rxm", "verbs;ofi_rxm", FI_VERSION(1, 17), true, "tcp;ofi_rxm"},
-    {"sockets", "verbs;ofi_rxm", FI_VERSION(1, 17), true, NULL},
-    {"net", "some-other", FI_VERSION(2, 5), false, NULL},
-    {"shm", "udp;ofi_rxd", FI_VERSION(2, 5), false, NULL},
-};
-
-START_TEST(the_best_of_several_is_taken)
-{
-    model_name = choices[_i].one;
-    model_other = choices[_i].other;
-    model_libfabric = choices[_i].libfabric;
-    hl_fab.loopback = choices[_i].loopback;
-    ck_assert_int_eq(open_model(""), choices[_i].taken != NULL ? 0 : HL_ERR_OTHER);
-    if (choices[_i].taken != NULL) {
-        ck_assert_str_eq(hl_fab.provider, choices[_i].taken);
-        ck_assert_str_eq(hl_fab.row->name, choices[_i].taken);
-        ck_assert(model_kept == choices[_i].loopback);
-        ck_assert_ptr_eq(strstr(hl_fab_usable(), choices[_i].taken), hl_fab_usable());
-        hl_fab_close();
-    }
-}
-END_TEST
-
-START_TEST(a_provider_is_found_without_its_layer)
-{
-    hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
-    ck_assert_str_eq(hl_provider_find("verbs", FI_VERSION(1, 17))->name, "verbs;ofi_rxm");
-    ck_assert_str_eq(hl_provider_find("tcp", FI_VERSION(1, 17))->name, "tcp;ofi_rxm");
-    ck_assert_str_eq(hl_provider_find("tcp", FI_VERSION(2, 0))->name, "tcp");
-    ck_assert_str_eq(hl_provider_find("model", FI_VERSION(1, 17))->name, "model");
-    ck_assert_str_eq(hl_provider_of_driver("mlx5_core")->name, "verbs;ofi_rxm");
-    ck_assert_str_eq(hl_provider_of_driver("hfi1")->name, "opx");
-    const struct hl_provider *other = hl_provider_find("some-other", FI_VERSION(1, 17));
-    ck_assert(other->name == NULL && !other->atomics && !other->ordered && !other->tcp_listens);
-    ck_assert(other->by_name != NULL && other->unusable == NULL);
-}
-END_TEST
-
-/* The user's own setting wins, and emulated devices get the smaller queues. */
-START_TEST(settings_are_lent_once)
-{
-    int sizes = 0, universes = 0;
-    for (const char *const *s = hl_provider_settings(_i == 1, _i == 1); *s != NULL; s++) {
-        sizes += strcmp(*s, _i == 1 ? "FI_OFI_RXM_BUFFER_SIZE=4096" : "FI_OFI_RXM_BUFFER_SIZE=16384") == 0;
-        universes += strcmp(*s, "FI_UNIVERSE_SIZE=16") == 0;
-    }
-    ck_assert_int_eq(sizes, 1);
-    ck_assert_int_eq(universes, _i);
-}
-END_TEST
-
-START_TEST(an_old_libfabric_is_the_cause)
-{
-    model_libfabric = FI_VERSION(1, 11);
-    ck_assert_int_eq(open_model("model"), HL_ERR_OTHER);
-    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "libfabric 1.11 is too old"));
-    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "1.17"));
-}
-END_TEST
-
-/* ---- a card that is not used ---- */
-
-static void put_file(const char *root, const char *path, const char *text)
-{
-    char whole[256];
-    snprintf(whole, sizeof whole, "%s%s", root, path);
-    for (char *at = strchr(whole + strlen(root) + 1, '/'); at != NULL; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        ck_assert(mkdir(whole, 0700) == 0 || errno == EEXIST);
-        *at = '/';
-    }
-    FILE *f = fopen(whole, "we");
-    ck_assert(f != NULL && fputs(text, f) >= 0 && fclose(f) == 0);
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *walk)
-{
-    (void)st, (void)type, (void)walk;
-    return remove(path);
-}
-
-START_TEST(a_card_that_is_not_used_is_one_line_with_the_fix)
-{
-    char root[] = "/tmp/hotlane-nic-XXXXXX", text[900] = "";
-    ck_assert_ptr_nonnull(mkdtemp(root));
-    model_name = "tcp;ofi_rxm";
-    ck_assert_int_eq(open_model(""), 0);
-    bool without = hl_nic_warning(root, text, sizeof text);
-    put_file(root, "/sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
-    bool idle = hl_nic_warning(root, text, sizeof text);
-    put_file(root, "/sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
-    bool active = hl_nic_warning(root, text, sizeof text);
-    hl_conf.provider = "tcp;ofi_rxm";
-    char unused[900];
-    bool chosen = hl_nic_warning(root, unused, sizeof unused);
-    hl_fab_close();
-    model_name = "verbs;ofi_rxm";
-    ck_assert_int_eq(open_model(""), 0);
-    bool used = hl_nic_warning(root, unused, sizeof unused);
-    hl_fab_close();
-    nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-    ck_assert(!without && !idle && active && !chosen && !used);
-    ck_assert_ptr_nonnull(strstr(text, "tcp;ofi_rxm is taken, and not the network card mlx5_0: "));
-    ck_assert_ptr_nonnull(strstr(text, "Try: sudo modprobe ib_uverbs"));
-}
-END_TEST
-
-/* ---- names of endpoints ---- */
-
-/* An address of RDMA's connection manager or of UDP looks the same, and nobody listens there by TCP. */
-START_TEST(only_tcp_listeners_are_called)
-{
-    static const struct {
-        const char *name;
-        bool listens;
-    } rows[] = {{"tcp;ofi_rxm", true}, {"verbs;ofi_rxm", false}, {"some-other", false}};
-    struct sockaddr_in at = {
-        .sin_family = AF_INET, .sin_port = htons(9), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct hl_fab_host host;
-    hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
-    hl_fab.row = hl_provider_find(rows[_i].name, FI_VERSION(1, 17));
-    ck_assert(hl_fab_link_host(&at, sizeof at, &host) == rows[_i].listens);
-    struct hl_fab_knock knock = hl_fab_knock(&at, sizeof at);
-    ck_assert((knock.fd >= 0) == rows[_i].listens);
-    if (knock.fd >= 0) {
-        close(knock.fd);
-    }
 }
 END_TEST
 
@@ -577,22 +374,13 @@ static Suite *make_suite(void)
     tcase_add_test(t, registrations_may_have_one_key);
     tcase_add_test(t, an_opening_that_fails_halfway_leaves_nothing);
     tcase_add_test(t, a_provider_that_wants_local_registration_is_refused);
-    tcase_add_test(t, a_provider_that_registers_local_buffers_itself_is_taken);
-    tcase_add_test(t, a_provider_without_atomics_is_taken);
-    tcase_add_test(t, atomics_that_are_not_the_cpus_are_not_used);
-    tcase_add_test(t, a_device_memory_mode_is_no_hindrance);
-    tcase_add_loop_test(t, the_best_of_several_is_taken, 0, sizeof choices / sizeof *choices);
-    tcase_add_test(t, a_provider_is_found_without_its_layer);
-    tcase_add_loop_test(t, settings_are_lent_once, 0, 2);
-    tcase_add_test(t, an_old_libfabric_is_the_cause);
-    tcase_add_test(t, a_card_that_is_not_used_is_one_line_with_the_fix);
-    tcase_add_loop_test(t, only_tcp_listeners_are_called, 0, 3);
     tcase_add_loop_test(t, a_provider_of_one_node_is_refused, 0, 2);
     tcase_add_test(t, an_unknown_provider_is_named_with_the_fix);
     tcase_add_loop_test(t, the_kernels_symbols_are_not_read_meanwhile, 0, 2);
     tcase_add_loop_test(t, large_buffers_lie_in_huge_pages, 0, 2);
     tcase_add_test(t, what_reads_no_files_is_left_alone);
     suite_add_tcase(s, t);
+    suite_add_tcase(s, choice_case());
     return s;
 }
 

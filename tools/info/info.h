@@ -53,6 +53,8 @@ bool info_homes(const struct hl_topo *t, int which, struct info_home *out);
 /* The variables that wish something of memory, in the order of the table; NULL behind the last. */
 const struct hl_var *info_memory_var(const struct facts *f, int which);
 
+void info_network(const struct facts *f);
+void info_network_json(const struct facts *f); /* a member and its comma */
 void info_memory(const struct facts *f);
 void info_memory_json(const struct facts *f);
 void info_text(const struct facts *f);

@@ -217,9 +217,8 @@ void info_json(const struct facts *f)
         printf("%s", i > 0 ? ", " : "");
         info_json_pair(name, value, "");
     }
-    printf("},\n  \"network\": {");
-    info_json_pair("provider", hl_fab_is_open() ? hl_fab.provider : "", ", ");
-    info_json_pair("why", f->net, "},\n");
+    printf("},\n");
+    info_network_json(f);
     printf("  \"lanes\": %d,\n  \"cpus\": {\"usable\": %d, \"machine\": %d},\n", f->lanes, f->cpus,
            f->topo != NULL ? f->topo->cpus : 0);
     memory(f);

@@ -64,11 +64,7 @@ void info_text(const struct facts *f)
         printf("%s%s: %s", i == 0 ? "build        " : ", ", name, value);
     }
     printf("\n");
-    printf("network      %s%s\n", f->net_rc == 0 ? "" : "none: ", f->net);
-    if (hl_fab_is_open()) {
-        printf("             libfabric %u.%u, messages up to %zu bytes without hand-shake\n",
-               hl_fab.version >> 16, hl_fab.version & 0xffff, hl_fab.eager);
-    }
+    info_network(f);
     printf("lanes        %d (HOTLANE_LANES=%lld; this process may use %d CPU%s)\n", f->lanes,
            (long long)hl_conf.lanes, f->cpus, hl_plural(f->cpus));
     if (f->topo != NULL) {
