@@ -52,7 +52,7 @@ struct hl_fab_ends {
     socklen_t peer_len;
 };
 
-/* Looks at all descriptors of the process. */
+/* Looks at all descriptors of the process, and seals the sockets that it tells of. */
 void hl_fab_each_socket(void (*fn)(void *arg, const struct hl_fab_ends *ends), void *arg);
 
 #endif

@@ -154,6 +154,14 @@ static bool ends_of(int fd, struct hl_fab_ends *out)
     return ours(out->my_port) || ours(out->port);
 }
 
+static void seal_one(int fd)
+{
+    int flags = fcntl(fd, F_GETFD);
+    if (flags >= 0 && (flags & FD_CLOEXEC) == 0) {
+        (void)fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
+    }
+}
+
 void hl_fab_each_socket(void (*fn)(void *arg, const struct hl_fab_ends *ends), void *arg)
 {
     DIR *dir = hl_fab.row->tcp_listens ? opendir("/proc/self/fd") : NULL;
@@ -163,22 +171,20 @@ void hl_fab_each_socket(void (*fn)(void *arg, const struct hl_fab_ends *ends), v
     for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
         struct hl_fab_ends ends;
         if (e->d_name[0] != '.' && ends_of((int)strtol(e->d_name, NULL, 10), &ends)) {
+            seal_one(ends.fd); /* also one that was accepted long before its first message */
             fn(arg, &ends);
         }
     }
     closedir(dir);
 }
 
-static void seal_one(void *unused, const struct hl_fab_ends *ends)
+static void do_nothing(void *unused, const struct hl_fab_ends *ends)
 {
     (void)unused;
-    int flags = fcntl(ends->fd, F_GETFD);
-    if (flags >= 0 && (flags & FD_CLOEXEC) == 0) {
-        (void)fcntl(ends->fd, F_SETFD, flags | FD_CLOEXEC);
-    }
+    (void)ends;
 }
 
 void hl_fab_seal(void)
 {
-    hl_fab_each_socket(seal_one, NULL);
+    hl_fab_each_socket(do_nothing, NULL);
 }
