@@ -14,7 +14,9 @@ static const char *describe_descriptor(void)
 
 static const char *describe_keys(void)
 {
-    return hl_fab.own_keys ? "64 bits of ours" : "the provider's own";
+    return hl_fab.key_size >= 8  ? "64 bits of ours"
+           : hl_fab.key_size > 0 ? "ours, of less than 64 bits"
+                                 : "the provider's own";
 }
 
 /* Row i of what is known of the provider that was taken: false behind the last. */
