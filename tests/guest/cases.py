@@ -120,7 +120,7 @@ class Step:
 
 def script(layout, steps):
     """The shell script for `steps` in a guest."""
-    lines, pools, overcommit = [], {i: 0 for i in range(len(layout.nodes))}, 0
+    lines, pools, overcommit = [layout.prepare], {i: 0 for i in range(len(layout.nodes))}, 0
     if layout.cpuset:
         group = "/sys/fs/cgroup/tests"
         lines += ["echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control", f"mkdir {group}",

@@ -5,6 +5,8 @@ has some. Latency and bandwidth go into the firmware's table (HMAT); None: this 
 """
 import dataclasses
 
+import rdma
+
 
 @dataclasses.dataclass
 class Node:
@@ -24,6 +26,11 @@ class Layout:
     kernel: str = ""  # more words for the kernel's command line
     pools: dict = dataclasses.field(default_factory=dict)  # node: 2M pages reserved at the start
     cpuset: tuple = None  # (CPUs, nodes) of the control group that the tests run in
+    image: str = "linux-image-cloud-amd64"  # Debian's package that depends on the kernel
+    modules: tuple = ()  # modules of it that are loaded
+    own: bool = False  # it reads this machine's files, at their paths; what it writes lies in its memory
+    seconds: int = 280  # in which all is done
+    prepare: str = ""  # shell commands before the first step
 
 
 def by_table(table):
@@ -81,15 +88,22 @@ LAYOUTS = {
 }
 
 
+# The cloud kernel has no RDMA.
+ROCE = Layout("soft RoCE: RDMA as network cards do it, by two CPUs", [Node(3072, "0-1")], image="linux-image-amd64", own=True,
+              modules=("crc32_generic", "rdma_rxe", "rdma_ucm", "dummy", "veth", "9p", "9pnet_virtio", "virtio_pci"))
+LAYOUTS |= {name: dataclasses.replace(ROCE, **more) for name, more in rdma.BOOTS.items()}
+
+
 def last_cpu(layout):
     return max(int(n.cpus.split("-")[-1]) for n in layout.nodes if n.cpus)
 
 
 def qemu_arguments(layout):
-    """The machine: processors, memory nodes, distances, latencies and bandwidths."""
+    """The machine: processors, memory nodes, distances, latencies and bandwidths; and the files of this one."""
     hmat = any(n.gbs for n in layout.nodes)
+    share = ["-virtfs", "local,path=/,mount_tag=own,security_model=none,readonly=on,multidevs=remap"] if layout.own else []
     # String instructions that are fast on silicon are emulated byte by byte.
-    args = ["-machine", "q35" + (",hmat=on" if hmat else ""), "-cpu", layout.cpu + ",-erms,-fsrm", "-smp",
+    args = share + ["-machine", "q35" + (",hmat=on" if hmat else ""), "-cpu", layout.cpu + ",-erms,-fsrm", "-smp",
             str(last_cpu(layout) + 1), "-m", f"{sum(n.mib for n in layout.nodes)}M"]
     if len(layout.nodes) == 1:
         return args

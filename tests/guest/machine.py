@@ -1,14 +1,18 @@
-"""Boots a made-up machine by QEMU's emulation: Debian's cloud kernel, and an initial file system with the tests' programs.
+"""Boots a made-up machine by QEMU: one of Debian's kernels, and an initial file system with the tests' programs, or this
+machine's own files, which it can read.
 
-Neither root nor KVM is needed. The kernel is fetched by apt-get once per build folder and only unpacked.
+Neither root nor KVM is needed. Kernels are fetched by apt-get once per build folder and only unpacked.
 """
+import contextlib
 import ctypes.util
 import fcntl
 import glob
 import os
 import re
+import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 
 import layouts
@@ -25,31 +29,91 @@ class Broken(Exception):
     """A guest did not come to its end."""
 
 
-def fetch_kernel(folder):
-    """The path of a kernel image under `folder`, fetched there if it is not."""
+@contextlib.contextmanager
+def locked(folder):
+    """Alone in a folder among those who fetch there; made if it is not there."""
     os.makedirs(folder, exist_ok=True)
-    image = os.path.join(folder, "vmlinuz")
     with open(os.path.join(folder, "lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if os.path.exists(image):
-            return image
+        yield
+
+
+def unpack(packages, folder):
+    """Debian's packages as they are fetched and unpacked in a folder; nothing is installed. Returns where they are."""
+    for program in ("apt-get", "dpkg-deb", "timeout"):
+        if shutil.which(program) is None:
+            raise Unavailable(f"no {program} to fetch {' '.join(packages)} with")
+    done = subprocess.run(["timeout", "120", "apt-get", "download", "-qq", *packages], cwd=folder, capture_output=True, text=True)
+    packed, root = glob.glob(os.path.join(folder, "*.deb")), os.path.join(folder, "root")
+    if done.returncode != 0 or len(packed) < len(packages):
+        raise Unavailable(f"apt-get cannot download {' '.join(packages)}: {(done.stderr or done.stdout).strip()[-200:]}")
+    for file in packed:
+        subprocess.run(["dpkg-deb", "-x", file, root], check=True)
+    return root
+
+
+def fetch_kernel(folder, package, modules):
+    """A folder with the image `vmlinuz` of the newest kernel that a package stands for, and these modules with all that they
+    need, numbered as they load. Fetched there if it is not."""
+    there, wanted = os.path.join(folder, package), " ".join(modules)
+    with locked(folder):
+        if os.path.exists(os.path.join(there, "modules")) and read(os.path.join(there, "modules")).decode() == wanted:
+            return there
+        if shutil.which("apt-cache") is None:
+            raise Unavailable(f"no apt-cache to find {package} with")
+        depends = subprocess.run(["apt-cache", "depends", package], capture_output=True, text=True).stdout
+        newest = re.search(r"Depends: (linux-image-\S+)", depends)
+        if newest is None:
+            raise Unavailable(f"apt-cache knows no package {package}")
+        shutil.rmtree(there, ignore_errors=True)
         with tempfile.TemporaryDirectory(dir=folder) as work:
-            for program in ("apt-get", "apt-cache", "dpkg-deb", "tar"):
-                if shutil.which(program) is None:
-                    raise Unavailable(f"no {program} to fetch a kernel with")
-            depends = subprocess.run(["apt-cache", "depends", "linux-image-cloud-amd64"], capture_output=True, text=True)
-            package = re.search(r"Depends: (linux-image-\S+)", depends.stdout)
-            if package is None:
-                raise Unavailable("apt-cache knows no package linux-image-cloud-amd64")
-            done = subprocess.run(["timeout", "120", "apt-get", "download", "-qq", package.group(1)], cwd=work,
-                                  capture_output=True, text=True)
-            packed = glob.glob(os.path.join(work, "*.deb"))
-            if done.returncode != 0 or not packed:
-                raise Unavailable(f"apt-get cannot download {package.group(1)}: {(done.stderr or done.stdout).strip()[-200:]}")
-            subprocess.run(["sh", "-c", "dpkg-deb --fsys-tarfile *.deb | tar -x --wildcards './boot/vmlinuz*'"], cwd=work,
-                           check=True)
-            os.rename(glob.glob(os.path.join(work, "boot", "vmlinuz*"))[0], image)
-    return image
+            root, kept = unpack([newest.group(1)], work), os.path.join(work, "kept")
+            os.mkdir(kept)
+            os.rename(glob.glob(os.path.join(root, "boot", "vmlinuz*"))[0], os.path.join(kept, "vmlinuz"))
+            for number, file in enumerate(load_order(os.path.join(root, "lib", "modules"), modules)):
+                os.rename(file, os.path.join(kept, f"{number:03}-{os.path.basename(file)}"))
+            with open(os.path.join(kept, "modules"), "w", encoding="utf-8") as f:
+                f.write(wanted)
+            os.rename(kept, there)
+    return there
+
+
+EXTRAS = ["iproute2", "ibverbs-providers", "libbpf1", "libbsd0", "libcap2", "libelf1", "libmd0", "libmnl0"]
+
+
+def extras(folder):
+    """Where Debian's tools of RDMA and the driver of soft RoCE are unpacked; "" if this machine has them."""
+    if shutil.which("rdma") and shutil.which("ip") and os.path.exists("/etc/libibverbs.d/rxe.driver"):
+        return ""
+    there = os.path.join(folder, "extras")
+    with locked(folder):
+        if not os.path.exists(there):
+            with tempfile.TemporaryDirectory(dir=folder) as work:
+                os.rename(unpack(EXTRAS, work), there)
+    return there
+
+
+def load_order(folder, modules):
+    """The files of kernel modules under a folder, each behind those that it needs."""
+    files = {os.path.basename(f)[:-3].replace("-", "_"): f for f in glob.glob(os.path.join(folder, "**", "*.ko"), recursive=True)}
+    order = []
+
+    def load(name):
+        if name not in files:
+            raise Unavailable(f"the kernel has no module {name}")
+        for needed in filter(None, re.search(rb"\0depends=([^\0]*)\0", read(files[name]))[1].decode().split(",")):
+            load(needed.replace("-", "_"))
+        if files[name] not in order:
+            order.append(files[name])
+
+    for name in modules:
+        load(name)
+    return order
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
 
 
 def archive(entries):
@@ -73,33 +137,31 @@ def shared_libraries(files):
     return found
 
 
-def base_archive(library, programs):
-    """busybox, our programs in /hotlane (which is searched for the library too), and what they load."""
-    fabric = ctypes.util.find_library("fabric")
-    known = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True).stdout
-    fabric = re.search(rf"{re.escape(fabric or '-')} .*=> (/\S+)", known)
-    loaded = [library, *programs] + ([fabric.group(1)] if fabric else [])
-    entries = {"bin": (0o40755, b""), "hotlane": (0o40755, b""), "sys": (0o40755, b"")}
-
-    def add(path, source, mode=0o100755):
+def tree(files, folders=()):
+    """An initial file system of files, path there -> path here, and of empty folders: all may be executed."""
+    entries = {path: (0o40755, b"") for path in folders}
+    for path, source in files.items():
         parent = os.path.dirname(path)
         while parent and parent not in entries:
             entries[parent] = (0o40755, b"")
             parent = os.path.dirname(parent)
-        with open(source, "rb") as f:
-            entries[path] = (mode, f.read())
+        entries[path] = (0o100755, read(source))
+    # Folders come before what is in them, whatever order the files are given in.
+    return archive(dict(sorted(entries.items(), key=lambda e: (e[0].count("/"), e[0]))))
 
-    add("bin/busybox", BUSYBOX)
-    add("init", os.path.join(HERE, "init"))
-    for file in programs:
-        add("hotlane/" + os.path.basename(file), file)
-    add("hotlane/libhotlane.so.0", library)
-    # Folders come before what is in them, whatever order the libraries are found in.
-    for file in sorted(shared_libraries(loaded) | ({fabric.group(1)} if fabric else set())):
+
+def program_files(library, programs):
+    """Our programs in /hotlane (which is searched for the library too), and what they load."""
+    fabric = ctypes.util.find_library("fabric")
+    known = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True).stdout
+    fabric = re.search(rf"{re.escape(fabric or '-')} .*=> (/\S+)", known)
+    loaded = [library, *programs] + ([fabric.group(1)] if fabric else [])
+    files = {"hotlane/" + os.path.basename(file): file for file in programs}
+    files["hotlane/libhotlane.so.0"] = library
+    for file in shared_libraries(loaded) | ({fabric.group(1)} if fabric else set()):
         if "libhotlane" not in file:
-            add(file.lstrip("/"), file)
-    ordered = sorted(entries.items(), key=lambda e: (e[0].count("/"), e[0]))
-    return archive(dict(ordered))
+            files[file.lstrip("/")] = file
+    return files
 
 
 class Machines:
@@ -111,28 +173,56 @@ class Machines:
         if not os.path.exists(BUSYBOX) or shared_libraries([BUSYBOX]):
             raise Unavailable("no static busybox (Debian: busybox-static)")
         self.build, self.work = build, work
-        self.kernel = fetch_kernel(os.path.join(build, "guest-kernel"))
-        library = os.path.join(build, "lib", "libhotlane.so.0")
-        self.base = base_archive(library, [f for f in (os.path.join(build, p) for p in programs) if os.path.exists(f)])
+        self.programs = [f for f in (os.path.join(build, p) for p in programs) if os.path.exists(f)]
+        self.bases = {}  # of layouts that are served by the same one
 
-    def boot(self, name, script, seconds=280):
+    def kernel(self, layout):
+        return fetch_kernel(os.path.join(self.build, "guest-kernel"), layout.image, layout.modules)
+
+    def base(self, layout):
+        """busybox and init, the kernel's modules; and our programs, where a guest does not see this machine's files."""
+        key = layout.image, *layout.modules, layout.own
+        if key not in self.bases:
+            files = {"bin/busybox": BUSYBOX, "init": os.path.join(HERE, "init")}
+            files |= {"ko/" + os.path.basename(f): f for f in glob.glob(os.path.join(self.kernel(layout), "*.ko"))}
+            if not layout.own:
+                files |= program_files(os.path.join(self.build, "lib", "libhotlane.so.0"), self.programs)
+            self.bases[key] = tree(files, ["bin", "sys"] + (["own"] if layout.own else ["hotlane"]))
+        return self.bases[key]
+
+    def place(self, layout):
+        """Shell commands by which a guest that sees this machine's files finds them, and what had to be fetched."""
+        if not layout.own:
+            return ""
+        extra = extras(os.path.join(self.build, "guest-kernel"))
+        own = [self.build, os.path.dirname(os.path.dirname(HERE)), os.path.dirname(sys.executable)]
+        lines = [f"shown {shlex.quote(path)}" for path in own]
+        path = [os.path.join(self.build, "tools"), own[-1]]
+        path += [os.path.join(extra, d) for d in ("usr/bin", "usr/sbin", "sbin", "bin") if extra]
+        lines.append(f"cd {shlex.quote(self.build)}")
+        lines.append(f"export PATH={shlex.quote(':'.join(path))}:$PATH")
+        if extra:
+            libraries = [folder for d in ("usr/lib", "lib") for folder in glob.glob(os.path.join(extra, d, "*-linux-gnu"))]
+            lines += [f"export LD_LIBRARY_PATH={shlex.quote(':'.join(libraries))}",
+                      f"export RDMAV_DRIVERS={shlex.quote(libraries[0])}/libibverbs/librxe"]
+        return "\n".join(lines) + "\n"
+
+    def boot(self, name, script):
         """Runs `script` (shell; see init) in layout `name`. Returns (what it wrote, the kernel's log)."""
         layout = layouts.LAYOUTS[name]
         out, log, initrd = (os.path.join(self.work, name + end) for end in (".out", ".kernel", ".initrd"))
         with open(initrd, "wb") as f:
-            f.write(self.base + archive({"job": (0o100644, script.encode())}))
-        command = ["timeout", str(seconds), "nice", "-n", "5", QEMU, "-accel", "tcg,thread=multi", "-nodefaults", "-display",
-                   "none", "-no-reboot", "-serial", "file:" + log, "-serial", "file:" + out, "-kernel", self.kernel, "-initrd",
+            f.write(self.base(layout) + archive({"job": (0o100644, (self.place(layout) + script).encode())}))
+        command = ["timeout", str(layout.seconds), "nice", "-n", "5", QEMU, "-accel", "tcg,thread=multi", "-nodefaults", "-display",
+                   "none", "-no-reboot", "-serial", "file:" + log, "-serial", "file:" + out, "-kernel",
+                   os.path.join(self.kernel(layout), "vmlinuz"), "-initrd",
                    initrd, "-append", "console=ttyS0 quiet panic=-1 nokaslr mitigations=off tsc=unstable " +
                    "no_timer_check nowatchdog rcupdate.rcu_cpu_stall_suppress=1 " + layout.kernel]
         command += layouts.qemu_arguments(layout)
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        texts = []
-        for path in (out, log):
-            with open(path, encoding="utf-8", errors="replace") as f:
-                texts.append(f.read().replace("\r", ""))
+        texts = [read(path).decode(errors="replace").replace("\r", "") if os.path.exists(path) else "" for path in (out, log)]
         os.remove(initrd)
         if "@@ off" not in texts[0]:
-            raise Broken(f"{name}: the guest did not end by itself (QEMU's code {done.returncode}, {seconds} s allowed) "
+            raise Broken(f"{name}: the guest did not end by itself (QEMU's code {done.returncode}, {layout.seconds} s allowed) "
                          f"{done.stderr.strip()[-500:]}\n{texts[1][-1500:]}\n{texts[0][-1500:]}")
         return texts

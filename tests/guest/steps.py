@@ -6,6 +6,7 @@ from cases import G, K, M, Ask, Step
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "info"))
 import page
+import rdma
 
 SIZES = {"4K": 4 * K, "2M": 2 * M}
 KEYS = "hotlane_mem_kind={},hotlane_mem_policy={},hotlane_page_size={}"
@@ -300,6 +301,12 @@ STEPS = {
 
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "MEMORY.md")
 EXAMPLES = page.blocks(PAGE)
+
+
+def of(layout, build):
+    """The steps of a layout that this build has the programs for."""
+    found = rdma.steps(layout, build) if layout in rdma.BOOTS else STEPS[layout] + examples(layout)
+    return [s for s in found if os.path.exists(os.path.join(build, s.needs))]
 
 
 def example_name(i):
