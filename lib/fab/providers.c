@@ -42,7 +42,7 @@ static const struct hl_provider rows[] = {
      .pins = true},
     /* Seen. Its descriptor speaks only while somebody reads the queue; its atomics are done under a lock. */
     {.name = "psm3",
-     .by_name = "it offers itself on any Ethernet, and acknowledgements have got lost there",
+     .by_name = "it offers itself on any Ethernet",
      .eager = 8 * KIB,
      .wait = HL_PROVIDER_NAPS},
     /* Read. A card has few contexts. */
