@@ -133,11 +133,13 @@ static struct fi_info *take_fitting(const struct fi_info *list, const struct hl_
 static struct fi_info *find_fitting(const char *provider, const char **lack)
 {
     struct fi_info *found = NULL;
+    const struct hl_provider *row = hl_provider_find(provider, hl_fab_lib.version());
     *lack = NULL;
     for (size_t i = 0; i < HL_COUNT_OF(wishes) && found == NULL && *lack == NULL; i++) {
         struct fi_info *list = NULL;
-        if (ask(provider, &wishes[i], &list) == 0) {
-            found = take_fitting(list, hl_provider_find(provider, hl_fab_lib.version()), lack);
+        bool wanted = row->atomics || (wishes[i].caps & FI_ATOMIC) == 0;
+        if (wanted && ask(provider, &wishes[i], &list) == 0) {
+            found = take_fitting(list, row, lack);
             hl_fab_lib.freeinfo(list);
         }
     }
