@@ -24,6 +24,7 @@ static struct hl_mutex open_lock = HL_MUTEX_INIT;
 static hl_a32 is_open;
 static int open_result; /* guarded by open_lock */
 static bool tried;      /* guarded by open_lock */
+static size_t buffer;   /* largest message without a hand-shake that is wished; guarded by open_lock */
 static char why[512] = "network not needed so far";
 
 #define OLDEST FI_VERSION(1, 17)
@@ -102,6 +103,10 @@ static const char *find_lack(const struct fi_info *info)
     if (info->mode & ~(uint64_t)MODES) {
         return "it demands an unknown mode";
     }
+    if ((info->domain_attr->mr_mode & FI_MR_ALLOCATED) != 0 && hl_provider_locks(row) > hl_fab_lockable()) {
+        return "its buffers do not fit into the memory that this process may lock (raise `ulimit -l`, or "
+               "memlock in /etc/security/limits.d)";
+    }
     if (hl_fab.loopback && row->loopback && info->src_addr == NULL) {
         return "it cannot be kept on the loopback interface";
     }
@@ -149,10 +154,10 @@ static struct fi_info *find_fitting(const char *provider, const char **lack)
 /* Largest message that leaves without a hand-shake. */
 static size_t eager_size(const struct fi_info *info, const struct hl_provider *row)
 {
-    size_t most = hl_conf.small ? hl_min_size(row->eager, 4096) : row->eager;
+    size_t most = hl_min_size(row->eager, buffer);
     const char *set = row->eager_var != NULL ? hl_conf_env(row->eager_var) : NULL;
     uint64_t bytes;
-    if (set != NULL && hl_conf_parse_size(set, &bytes) == 0 && bytes >= 1024) {
+    if (set != NULL && hl_conf_parse_size(set, &bytes) == 0 && bytes >= HL_PROVIDER_EAGER) {
         most = hl_min_size((size_t)bytes, 65536);
     }
     return hl_min_size(most, info->ep_attr->max_msg_size);
@@ -307,14 +312,36 @@ static void tell_unused_card(void)
     }
 }
 
+/* libfabric reads its settings before a provider is chosen. */
+static bool may_pin(void)
+{
+    return hl_conf.provider[0] != '\0' ? hl_provider_find(hl_conf.provider, OLDEST)->pins
+                                       : !hl_fab.loopback && hl_nic_is_there();
+}
+
+static void tell_small_buffers(size_t wished)
+{
+    char may[HL_BYTES_TEXT];
+    if (hl_fab.pins && buffer < wished && hl_boot.rank == 0) {
+        hl_log(HL_LOG_WARN,
+               "this process may lock %s of memory: network buffers of %zu bytes instead of %zu, which is "
+               "slower "
+               "(raise `ulimit -l`, or memlock in /etc/security/limits.d)",
+               hl_bytes_text(hl_fab_lockable(), may), buffer, wished);
+    }
+}
+
 static int open_first(void)
 {
     int rc = 0;
+    size_t wished = hl_conf.small ? 4096 : 16384;
     raise_file_limit();
-    hl_conf_with_env(hl_provider_settings(hl_conf.small, hl_nic_is_emulated()), load_and_choose, &rc);
+    buffer = hl_provider_buffer(may_pin() ? hl_fab_lockable() : UINT64_MAX, wished);
+    hl_conf_with_env(hl_provider_settings(buffer, hl_nic_is_emulated()), load_and_choose, &rc);
     if (rc != 0) {
         return rc;
     }
+    tell_small_buffers(wished);
     hl_fab.version = hl_fab_lib.version();
     if (hl_fab.naps != NULL) {
         hl_log(HL_LOG_INFO, "provider %s: %s: receive threads look every millisecond", hl_fab.provider,

@@ -141,10 +141,15 @@ static bool is_real(const char *entry, void *unused)
     return access(path, F_OK) != 0;
 }
 
-bool hl_nic_is_emulated(void)
+bool hl_nic_is_there(void)
 {
     struct search s;
-    return any_in("", IB, take_entry, &s) && !any_in("", IB, is_real, NULL);
+    return any_in("", IB, take_entry, &s);
+}
+
+bool hl_nic_is_emulated(void)
+{
+    return hl_nic_is_there() && !any_in("", IB, is_real, NULL);
 }
 
 /* ---- what keeps it from being used ---- */

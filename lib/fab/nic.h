@@ -21,6 +21,9 @@ bool hl_nic_unused(const char *root, struct hl_nic *out);
  * user has chosen so. */
 bool hl_nic_warning(const char *root, char *text, size_t cap);
 
+/* Are there RDMA devices? */
+bool hl_nic_is_there(void);
+
 /* Are there RDMA devices, and all of them emulated by the kernel (soft RoCE)? */
 bool hl_nic_is_emulated(void);
 

@@ -4,6 +4,7 @@
 #include "fab_lib.h"
 #include "util.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define KIB ((size_t)1 << 10)
@@ -174,11 +175,32 @@ const struct hl_provider *hl_provider_of_driver(const char *driver)
     return any;
 }
 
-const char *const *hl_provider_settings(bool small, bool emulated)
+/* rxm takes its buffers by the thousand, for each direction of an endpoint that is connected, and registers
+ * them where that pins; beside the data lie its notes. A rank has three endpoints at least. */
+#define RXM_POOLS 6
+#define RXM_CHUNK 1024
+#define RXM_NOTES 448
+
+size_t hl_provider_buffer(uint64_t lockable, size_t most)
 {
+    uint64_t each = lockable / 4 * 3 / (RXM_POOLS * RXM_CHUNK),
+             data = each > RXM_NOTES ? each - RXM_NOTES : 0;
+    return hl_max_size(hl_min_size(data & ~(uint64_t)63, most), HL_PROVIDER_EAGER);
+}
+
+uint64_t hl_provider_locks(const struct hl_provider *row)
+{
+    bool rxm = row->eager_var != NULL && strcmp(row->eager_var, RXM_BUFFER) == 0;
+    return rxm && row->pins ? RXM_POOLS * RXM_CHUNK * (HL_PROVIDER_EAGER + RXM_NOTES) : 0;
+}
+
+const char *const *hl_provider_settings(size_t buffer, bool emulated)
+{
+    static char size[64];
     static const char *all[2 + HL_COUNT_OF(rows) * HL_COUNT_OF(rows[0].env) + 1];
     size_t n = 0;
-    all[n++] = small ? RXM_BUFFER "=4096" : RXM_BUFFER "=16384";
+    snprintf(size, sizeof size, RXM_BUFFER "=%zu", buffer);
+    all[n++] = size;
     if (emulated) {
         all[n++] = "FI_UNIVERSE_SIZE=16"; /* rxm asks for a queue of that many times 192 entries */
     }

@@ -57,7 +57,16 @@ const struct hl_provider *hl_provider_of_driver(const char *driver);
 size_t hl_provider_core(const struct hl_provider *row);
 
 /* Settings to lend to libfabric while it starts: those of all rows. A NULL ends them. Written once; one
- * thread. small: buffers of 4 KiB. emulated: all RDMA devices are (soft RoCE), which have small queues. */
-const char *const *hl_provider_settings(bool small, bool emulated);
+ * thread. buffer: bytes of rxm's buffers. emulated: all RDMA devices are (soft RoCE), which have small
+ * queues. */
+const char *const *hl_provider_settings(size_t buffer, bool emulated);
+
+/* Bytes of rxm's buffers, at most `most`, so that those of a rank with one lane leave something of what the
+ * process may lock (hl_fab_lockable). No less than HL_PROVIDER_EAGER, the least that messages need. */
+size_t hl_provider_buffer(uint64_t lockable, size_t most);
+#define HL_PROVIDER_EAGER ((size_t)512)
+
+/* Bytes that the provider's own buffers lock in memory, at the least. */
+uint64_t hl_provider_locks(const struct hl_provider *row);
 
 #endif

@@ -254,3 +254,19 @@ START_TEST(registrations_may_have_one_key)
     close_nic();
 }
 END_TEST
+
+/* Six pools of 1024 buffers with their heads, and something left for windows. */
+START_TEST(buffers_fit_into_what_may_be_locked)
+{
+    for (uint64_t may = (uint64_t)6 << 20; may < (uint64_t)1 << 30; may += (uint64_t)1 << 20) {
+        size_t bytes = hl_provider_buffer(may, 16384);
+        ck_assert(bytes >= HL_PROVIDER_EAGER && bytes <= 16384 && bytes % 64 == 0);
+        ck_assert_uint_lt(6 * 1024 * (bytes + 400), may);
+    }
+    ck_assert_uint_eq(hl_provider_buffer(UINT64_MAX, 16384), 16384);
+    ck_assert_uint_eq(hl_provider_buffer((uint64_t)1 << 30, 4096), 4096);
+    ck_assert_uint_eq(hl_provider_buffer(65536, 4096), HL_PROVIDER_EAGER);
+    ck_assert_uint_gt(hl_provider_locks(hl_provider_find("verbs;ofi_rxm", FI_VERSION(1, 17))), 65536);
+    ck_assert_uint_eq(hl_provider_locks(hl_provider_find("tcp;ofi_rxm", FI_VERSION(1, 17))), 0);
+}
+END_TEST

@@ -372,6 +372,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, keys_that_are_taken_are_left_alone);
     tcase_add_test(t, a_busy_provider_is_asked_again);
     tcase_add_test(t, registrations_may_have_one_key);
+    tcase_add_test(t, buffers_fit_into_what_may_be_locked);
     tcase_add_test(t, an_opening_that_fails_halfway_leaves_nothing);
     tcase_add_test(t, a_provider_that_wants_local_registration_is_refused);
     tcase_add_loop_test(t, a_provider_of_one_node_is_refused, 0, 2);
