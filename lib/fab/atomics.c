@@ -8,6 +8,7 @@
 
 /* Elements per call; 0: not done by the provider. Written once, before the first use. */
 static uint32_t limits[HL_FAB_ATOMICS][HL_OP_KINDS][HL_BASICS];
+static bool known[HL_FAB_ATOMICS][HL_OP_KINDS][HL_BASICS]; /* the same */
 
 /* Only types that software providers update by one CPU instruction or compare-and-swap loop of the element's
  * size, so that near peers and the receive thread (hl_near_acc) may update the same elements. */
@@ -70,7 +71,7 @@ static bool has_op(enum hl_op_kind op, enum hl_basic basic)
     return op == HL_OP_REPLACE || op == HL_OP_NO_OP || hl_op_kernel(op, basic) != NULL;
 }
 
-bool hl_fab_knows_atomic(enum hl_fab_atomic how, enum hl_op_kind op, enum hl_basic basic)
+static bool makes_sense(enum hl_fab_atomic how, enum hl_op_kind op, enum hl_basic basic)
 {
     bool sense = how == HL_FAB_COMPARE ? op == HL_OP_REPLACE : how == HL_FAB_FETCH || op != HL_OP_NO_OP;
     return hl_fab_datatype(basic) >= 0 && hl_fab_op(op, how == HL_FAB_COMPARE) >= 0 && sense &&
@@ -81,9 +82,6 @@ static uint32_t query(struct fid_domain *domain, enum hl_fab_atomic how, enum hl
                       enum hl_basic basic)
 {
     static const uint64_t flags[HL_FAB_ATOMICS] = {0, FI_FETCH_ATOMIC, FI_COMPARE_ATOMIC};
-    if (!hl_fab_knows_atomic(how, op, basic)) {
-        return 0;
-    }
     struct fi_atomic_attr attr = {0};
     int rc = fi_query_atomic(domain, (enum fi_datatype)hl_fab_datatype(basic),
                              (enum fi_op)hl_fab_op(op, how == HL_FAB_COMPARE), &attr, flags[how]);
@@ -99,9 +97,11 @@ void hl_fab_atomics_load(struct fid_domain *domain)
     for (int how = 0; how < HL_FAB_ATOMICS; how++) {
         for (int op = 0; op < HL_OP_KINDS; op++) {
             for (int basic = 0; basic < HL_BASICS; basic++) {
-                limits[how][op][basic] =
-                    has ? query(domain, (enum hl_fab_atomic)how, (enum hl_op_kind)op, (enum hl_basic)basic)
-                        : 0;
+                enum hl_fab_atomic h = (enum hl_fab_atomic)how;
+                known[how][op][basic] = makes_sense(h, (enum hl_op_kind)op, (enum hl_basic)basic);
+                limits[how][op][basic] = has && known[how][op][basic]
+                                             ? query(domain, h, (enum hl_op_kind)op, (enum hl_basic)basic)
+                                             : 0;
             }
         }
     }
@@ -117,4 +117,9 @@ bool hl_fab_can_atomic(enum hl_fab_atomic how, enum hl_op_kind op, enum hl_basic
 size_t hl_fab_atomic_limit(enum hl_fab_atomic how, enum hl_op_kind op, enum hl_basic basic)
 {
     return basic < HL_BASICS ? limits[how][op][basic] : 0;
+}
+
+bool hl_fab_knows_atomic(enum hl_fab_atomic how, enum hl_op_kind op, enum hl_basic basic)
+{
+    return basic < HL_BASICS && known[how][op][basic];
 }

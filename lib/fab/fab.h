@@ -165,7 +165,8 @@ void hl_fab_regions_close(void);
 enum hl_fab_atomic { HL_FAB_ATOMIC, HL_FAB_FETCH, HL_FAB_COMPARE, HL_FAB_ATOMICS };
 
 /* True when op on elements of that type is one instruction of the target's CPU, or a loop of
- * compare-and-swap: who does it there, provider or receive thread, may be mixed with who does it here. */
+ * compare-and-swap: who does it there, provider or receive thread, may be mixed with who does it here. After
+ * the receive endpoint has opened, false before. */
 bool hl_fab_knows_atomic(enum hl_fab_atomic how, enum hl_op_kind op, enum hl_basic basic);
 
 /* True when the provider does op on elements of that type by the same means as the target's CPU: the answer
