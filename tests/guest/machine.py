@@ -18,6 +18,7 @@ import tempfile
 import layouts
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+ATTEMPTS, SILENT_S = 3, 60  # a kernel writes its first line within seconds
 QEMU, BUSYBOX = "qemu-system-x86_64", "/bin/busybox"
 
 
@@ -164,6 +165,22 @@ def program_files(library, programs):
     return files
 
 
+def emulate(command, consoles):
+    """Runs QEMU to its end. None: nobody had written to a console after SILENT_S seconds, and it was ended."""
+    for path in consoles:
+        open(path, "wb").close()
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as qemu:
+        try:
+            _, err = qemu.communicate(timeout=SILENT_S)
+        except subprocess.TimeoutExpired:
+            if not any(os.path.getsize(path) for path in consoles):
+                qemu.terminate()  # timeout, which passes it on
+                qemu.communicate()
+                return None
+            _, err = qemu.communicate()
+    return subprocess.CompletedProcess(command, qemu.returncode, stderr=err)
+
+
 class Machines:
     """Boots layouts with the programs of one build folder."""
 
@@ -219,8 +236,14 @@ class Machines:
                    initrd, "-append", "console=ttyS0 quiet panic=-1 nokaslr mitigations=off tsc=unstable " +
                    "no_timer_check nowatchdog rcupdate.rcu_cpu_stall_suppress=1 " + layout.kernel]
         command += layouts.qemu_arguments(layout)
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        texts = [read(path).decode(errors="replace").replace("\r", "") if os.path.exists(path) else "" for path in (out, log)]
+        # QEMU's emulation rarely stops before the kernel's first line: nothing of ours has run then.
+        for _ in range(ATTEMPTS):
+            done = emulate(command, (out, log))
+            if done is not None:
+                break
+        else:
+            raise Broken(f"{name}: {ATTEMPTS} times the kernel wrote nothing for {SILENT_S} s")
+        texts = [read(path).decode(errors="replace").replace("\r", "") for path in (out, log)]
         os.remove(initrd)
         if "@@ off" not in texts[0]:
             raise Broken(f"{name}: the guest did not end by itself (QEMU's code {done.returncode}, {layout.seconds} s allowed) "

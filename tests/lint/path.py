@@ -38,7 +38,7 @@ def call_graph(build, work):
                            and not w.endswith(".o")]
         target = os.path.join(work, f"{number}.o")
         done = subprocess.run(words + ["-w", "-O1", "-fno-inline", "-fcallgraph-info", "-o", target],
-                              cwd=entry["directory"], capture_output=True, text=True)
+                              cwd=entry["directory"], capture_output=True, text=True, env={**os.environ, "CCACHE_DISABLE": "1"})
         if done.returncode != 0:
             sys.exit(f"cannot compile {path}:\n{done.stderr[-2000:]}")
         read_graph(target[:-2] + ".ci", path, graph, where)

@@ -94,7 +94,7 @@ def compile_all(build, work):
         kept = [w for i, w in enumerate(words[1:], 1) if not w.startswith(("-W", "-M", "-flto", "-ffat", "-g", "-o", "-O"))
                 and words[i - 1] not in ("-o", "-MF", "-MQ")]
         done = subprocess.run(["gcc"] + kept + ["-w", "-O3", "-DNDEBUG", "-fcallgraph-info=su", "-o", os.path.join(work, f"{number}.o")],
-                              cwd=entry["directory"], capture_output=True, text=True)
+                              cwd=entry["directory"], capture_output=True, text=True, env={**os.environ, "CCACHE_DISABLE": "1"})
         return f"cannot compile {entry['file']}:\n{done.stderr[-2000:]}" if done.returncode != 0 else None
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         errors = [e for e in pool.map(one, enumerate(entries)) if e]

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 START_TEST(an_error_keeps_the_words_of_who_said_it)
@@ -24,6 +25,21 @@ START_TEST(an_error_keeps_the_words_of_who_said_it)
     ck_assert_int_eq(hl_err_class(HL_ERR_RMA_RANGE), 48);
     ck_assert_int_eq(hl_err_class(HL_ERR_AGAIN), 16);
     ck_assert_int_eq(hl_err_class(0), 0);
+}
+END_TEST
+
+START_TEST(no_memory_names_the_limit_once)
+{
+    struct rlimit no_limit, data;
+    ck_assert_int_eq(getrlimit(RLIMIT_DATA, &no_limit), 0);
+    data = no_limit;
+    data.rlim_cur = (rlim_t)1 << 40;
+    ck_assert_int_eq(setrlimit(RLIMIT_DATA, &data), 0);
+    hl_err_say(HL_ERR_NO_MEM, "no memory for a table");
+    hl_err_say(HL_ERR_NO_MEM, "4096 bytes: %s", hl_err_text(HL_ERR_NO_MEM));
+    ck_assert_str_eq(hl_err_text(HL_ERR_NO_MEM),
+                     "4096 bytes: no memory for a table (private memory is limited, ulimit -d)");
+    ck_assert_int_eq(setrlimit(RLIMIT_DATA, &no_limit), 0);
 }
 END_TEST
 
@@ -215,6 +231,7 @@ static Suite *base_suite(void)
     Suite *s = suite_create("base");
     TCase *c = tcase_create("base");
     tcase_add_test(c, an_error_keeps_the_words_of_who_said_it);
+    tcase_add_test(c, no_memory_names_the_limit_once);
     tcase_add_test(c, handles_of_any_bit_pattern_are_judged);
     tcase_add_test(c, ranges_grow_from_their_begin);
     tcase_add_test(c, the_place_freed_longest_ago_is_reused_first);
