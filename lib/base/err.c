@@ -23,6 +23,10 @@ int hl_err_say(int code, const char *fmt, ...)
         memcpy(said_text, text, strlen(text) + 1);
         free(text);
     }
+    if (code == HL_ERR_NO_MEM && strstr(said_text, "ulimit") == NULL) {
+        size_t at = strlen(said_text);
+        snprintf(said_text + at, sizeof said_text - at, "%s", hl_err_hint(ENOMEM));
+    }
     said_code = code;
     return code;
 }

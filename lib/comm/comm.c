@@ -1,7 +1,6 @@
 /* Communicator objects, the predefined two, and the issue of context ids. */
 #include "comm.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,8 +104,7 @@ int hl_comm_make(struct hl_group *group, uint64_t ctx, struct hl_comm **made)
     struct hl_comm *c = hl_handle_new(HL_KIND_COMM);
 
     if (c == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no handle left for a communicator of %d%s", group->size,
-                          hl_err_hint(ENOMEM));
+        return hl_err_say(HL_ERR_NO_MEM, "no handle left for a communicator of %d", group->size);
     }
     hl_group_ref(group);
     fill(c, (MPI_Comm)(void *)c, group, ctx);

@@ -1,7 +1,6 @@
 /* Groups: how they are kept. Arithmetic progressions of world ranks need no table. */
 #include "group.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +54,7 @@ static struct hl_group *new_group(int n)
     struct hl_group *g = hl_handle_new(HL_KIND_GROUP);
 
     if (g == NULL) {
-        hl_err_say(HL_ERR_NO_MEM, "no handle left for a group of %d%s", n, hl_err_hint(ENOMEM));
+        hl_err_say(HL_ERR_NO_MEM, "no handle left for a group of %d", n);
         return NULL;
     }
     g->handle = (MPI_Group)(void *)g;

@@ -8,7 +8,6 @@
 #include "pool.h"
 #include "prog.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #define SWEEP_EVERY 1024
@@ -123,7 +122,7 @@ bool hl_req_has_orphans(void)
 int hl_req_open(void)
 {
     if (!hl_req_pool_open()) {
-        return hl_err_say(HL_ERR_NO_MEM, "no room for a table of requests%s", hl_err_hint(ENOMEM));
+        return hl_err_say(HL_ERR_NO_MEM, "no room for a table of requests");
     }
     return hl_prog_register(hl_req_sweep, NULL, SWEEP_EVERY);
 }

@@ -4,6 +4,13 @@
 #include "loop.h"
 
 #define BOUNCE 1024 /* bytes that go through a buffer at a time */
+#define AT_ONCE 64  /* blocks that are looked at more than once: some cache lines each */
+#define FEW 16      /* of them: not worth it */
+
+HL_INLINE int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
 
 HL_INLINE void copy_word(char *to, const char *from)
 {
@@ -11,21 +18,33 @@ HL_INLINE void copy_word(char *to, const char *from)
     hl_any64_store_relaxed(to, hl_any64_load_relaxed(from));
 }
 
-/* `times` times COPY(to, from, n), where constant sizes become single moves. The runs are the compiler's own
- * copies: what is stored could else change them. */
-#define COPY_BLOCKS(COPY, n)                                                                                 \
-    if (to.disp == NULL && from.disp == NULL) {                                                              \
-        int64_t i = 0, a = to.stride, b = from.stride;                                                       \
-        for (; i + 4 <= times; i += 4, to.addr += 4 * a, from.addr += 4 * b) {                               \
-            COPY(to.addr, from.addr, (size_t)(n));                                                           \
-            COPY(to.addr + a, from.addr + b, (size_t)(n));                                                   \
-            COPY(to.addr + 2 * a, from.addr + 2 * b, (size_t)(n));                                           \
-            COPY(to.addr + 3 * a, from.addr + 3 * b, (size_t)(n));                                           \
+/* Blocks at equal distances on both sides, in rows at equal distances. */
+struct grid {
+    char *to;
+    const char *from;
+    int64_t a, b, times;        /* from block to block, blocks of a row */
+    int64_t a_row, b_row, rows; /* from row to row */
+};
+
+/* COPY(to, from, n) for each block, where constant sizes become single moves. */
+#define COPY_GRID(COPY, n)                                                                                   \
+    for (int64_t row = g.rows; row > 0; row--, g.to += g.a_row, g.from += g.b_row) {                         \
+        char *to = g.to;                                                                                     \
+        const char *from = g.from;                                                                           \
+        int64_t i = g.times;                                                                                 \
+        for (; i >= 4; i -= 4, to += 4 * g.a, from += 4 * g.b) {                                             \
+            COPY(to, from, (size_t)(n));                                                                     \
+            COPY(to + g.a, from + g.b, (size_t)(n));                                                         \
+            COPY(to + 2 * g.a, from + 2 * g.b, (size_t)(n));                                                 \
+            COPY(to + 3 * g.a, from + 3 * g.b, (size_t)(n));                                                 \
         }                                                                                                    \
-        for (; i < times; i++, to.addr += a, from.addr += b) {                                               \
-            COPY(to.addr, from.addr, (size_t)(n));                                                           \
+        for (; i > 0; i--, to += g.a, from += g.b) {                                                         \
+            COPY(to, from, (size_t)(n));                                                                     \
         }                                                                                                    \
-    } else if (to.disp == NULL) {                                                                            \
+    }                                                                                                        \
+    break
+#define COPY_SPREAD(COPY, n)                                                                                 \
+    if (to.disp == NULL) {                                                                                   \
         for (int64_t i = 0; i < times; i++, to.addr += to.stride) {                                          \
             COPY(to.addr, hl_type_at(from.addr, from.disp[i]), (size_t)(n));                                 \
         }                                                                                                    \
@@ -35,31 +54,65 @@ HL_INLINE void copy_word(char *to, const char *from)
         }                                                                                                    \
     }                                                                                                        \
     break
+/* Rows of lengths of their own, which are whole numbers of the blocks on the other side. */
+#define COPY_UNEVEN(COPY, n)                                                                                 \
+    for (; row < rows.times && done + (more = each * rows.lens[row]) <= blocks.times; row++) {               \
+        char *at = hl_type_at(rows.addr, rows.disp[row]);                                                    \
+        for (int64_t end = done + more; done < end; done++, at += (n)) {                                     \
+            char *block = hl_run_block(&blocks, done);                                                       \
+            COPY(out ? block : at, out ? at : block, (size_t)(n));                                           \
+        }                                                                                                    \
+    }                                                                                                        \
+    break
 #define COPY_WORD(to, from, n) copy_word(to, from)
+#define COPY_CASES(HOW, len)                                                                                 \
+    case 1:                                                                                                  \
+        HOW(memcpy, 1);                                                                                      \
+    case 2:                                                                                                  \
+        HOW(memcpy, 2);                                                                                      \
+    case 4:                                                                                                  \
+        HOW(memcpy, 4);                                                                                      \
+    case 8:                                                                                                  \
+        HOW(COPY_WORD, 8);                                                                                   \
+    case 16:                                                                                                 \
+        HOW(memcpy, 16);                                                                                     \
+    case 24:                                                                                                 \
+        HOW(memcpy, 24);                                                                                     \
+    case 32:                                                                                                 \
+        HOW(memcpy, 32);                                                                                     \
+    default:                                                                                                 \
+        HOW(memcpy, len);
 
-/* The first `times` blocks, `len` bytes each. */
-static void copy_blocks(const struct hl_run *to_run, const struct hl_run *from_run, int64_t len,
+/* Blocks of `len` bytes. The grid is the compiler's own copy: what is stored could else change it. */
+static void copy_grid(const struct grid *grid, int64_t len)
+{
+    struct grid g = *grid;
+    if (g.times == 1) {
+        g = (struct grid){g.to, g.from, g.a_row, g.b_row, g.rows, 0, 0, 1};
+    }
+    switch (len) {
+        COPY_CASES(COPY_GRID, len)
+    }
+}
+
+/* The same where they stand at displacements of their own on a side. */
+static void copy_spread(const struct hl_run *to_run, const struct hl_run *from_run, int64_t len,
                         int64_t times)
 {
     struct hl_run to = *to_run, from = *from_run;
-
     switch (len) {
-    case 1:
-        COPY_BLOCKS(memcpy, 1);
-    case 2:
-        COPY_BLOCKS(memcpy, 2);
-    case 4:
-        COPY_BLOCKS(memcpy, 4);
-    case 8:
-        COPY_BLOCKS(COPY_WORD, 8);
-    case 16:
-        COPY_BLOCKS(memcpy, 16);
-    case 24:
-        COPY_BLOCKS(memcpy, 24);
-    case 32:
-        COPY_BLOCKS(memcpy, 32);
-    default:
-        COPY_BLOCKS(memcpy, len);
+        COPY_CASES(COPY_SPREAD, len)
+    }
+}
+
+/* The first `times` blocks, `len` bytes each. */
+static void copy_blocks(const struct hl_run *to, const struct hl_run *from, int64_t len, int64_t times)
+{
+    if (to->disp == NULL && from->disp == NULL) {
+        struct grid g = {to->addr, from->addr, to->stride, from->stride, times, 0, 0, 1};
+        copy_grid(&g, len);
+    } else {
+        copy_spread(to, from, len, times);
     }
 }
 
@@ -126,6 +179,92 @@ static void copy_into(struct hl_type_cursor *one, struct hl_type_cursor *many, b
     hl_type_cursor_next(one, hl_type_cursor_pack(many, at, hl_type_cursor_span(one), !out), &at);
 }
 
+/* Rows of lengths of their own to (`out`) or from equal blocks, as far as these take them whole; false: not
+ * one. */
+static bool copy_uneven(struct hl_type_cursor *to_rows, struct hl_type_cursor *to_blocks, bool out)
+{
+    if (to_rows->run.lens == NULL || to_blocks->run.lens != NULL || to_rows->head + to_blocks->head != 0 ||
+        to_rows->run.n % to_blocks->run.n != 0) {
+        return false;
+    }
+    struct hl_run rows = to_rows->run, blocks = to_blocks->run;
+    int64_t each = rows.n / blocks.n, row = 0, done = 0, more;
+    switch (blocks.n) {
+        COPY_CASES(COPY_UNEVEN, blocks.n)
+    }
+    hl_run_pass(&to_rows->run, row);
+    hl_run_pass(&to_blocks->run, done);
+    return done > 0;
+}
+
+/* Blocks, each as long as some on the other side, to (`out`) or from there: the first part of each, then the
+ * second, ... As many at a time as stay in the nearest cache meanwhile. False: not one. */
+static bool copy_parts(struct hl_type_cursor *whole, struct hl_type_cursor *parts, bool out)
+{
+    const struct hl_run *w = &whole->run, *p = &parts->run;
+    int64_t each = w->n / p->n, n = least(least(w->times, p->times / each), AT_ONCE);
+
+    if (w->disp != NULL || p->disp != NULL || whole->head + parts->head != 0 || w->n % p->n != 0 || n < FEW) {
+        return false;
+    }
+    struct grid g = {out ? p->addr : w->addr,
+                     out ? w->addr : p->addr,
+                     each * p->stride,
+                     w->stride,
+                     n,
+                     p->stride,
+                     p->n,
+                     each};
+    if (!out) {
+        g = (struct grid){g.to, g.from, g.b, g.a, n, g.b_row, g.a_row, each};
+    }
+    copy_grid(&g, p->n);
+    hl_run_pass(&whole->run, n);
+    hl_run_pass(&parts->run, each * n);
+    return true;
+}
+
+/* How often `times` blocks, from the first of the run on, are there at equal distances. */
+static int64_t count_rows(const struct hl_type_cursor *c, int64_t times, int64_t *apart)
+{
+    if (c->run.times == times && c->rows > 0 && c->row.times == times) {
+        *apart = c->row_stride;
+        return c->rows + 1;
+    }
+    *apart = times * c->run.stride;
+    return c->run.times / times;
+}
+
+static void pass_rows(struct hl_type_cursor *c, int64_t times, int64_t rows)
+{
+    if (c->run.times >= rows * times) {
+        hl_run_pass(&c->run, rows * times);
+        return;
+    }
+    c->rows -= rows - 1;
+    c->row.addr = hl_type_at(c->row.addr, (rows - 1) * c->row_stride);
+    c->run.times = 0;
+}
+
+/* Runs of blocks of `len` bytes on both sides, with the rows that follow. */
+static void copy_alike(struct hl_type_cursor *to, struct hl_type_cursor *from, int64_t len)
+{
+    struct hl_run *a = &to->run, *b = &from->run;
+    int64_t times = least(a->times, b->times), rows = 1;
+
+    if (a->disp == NULL && b->disp == NULL) {
+        struct grid g = {a->addr, b->addr, a->stride, b->stride, times, 0, 0, 1};
+        int64_t more = count_rows(to, times, &g.a_row);
+        rows = count_rows(from, times, &g.b_row);
+        rows = g.rows = least(rows, more);
+        copy_grid(&g, len);
+    } else {
+        copy_spread(a, b, len, times);
+    }
+    pass_rows(to, times, rows);
+    pass_rows(from, times, rows);
+}
+
 void hl_type_cursor_copy(struct hl_type_cursor *to, struct hl_type_cursor *from)
 {
     _Alignas(16) char bounce[BOUNCE];
@@ -133,20 +272,22 @@ void hl_type_cursor_copy(struct hl_type_cursor *to, struct hl_type_cursor *from)
 
     while ((t = hl_type_cursor_span(to)) > 0 && (f = hl_type_cursor_span(from)) > 0) {
         struct hl_run *a = &to->run, *b = &from->run;
-        int64_t times = a->times < b->times ? a->times : b->times, least = t < f ? t : f;
+        int64_t both = least(t, f);
         char *to_at, *from_at;
         if (t == f && to->head + from->head == 0 && a->lens == NULL && b->lens == NULL) {
-            copy_blocks(a, b, t, times);
-            hl_run_pass(a, times);
-            hl_run_pass(b, times);
+            copy_alike(to, from, t);
+        } else if (copy_uneven(from, to, true) || copy_uneven(to, from, false)) {
+            continue;
         } else if (t >= 4 * f) {
             copy_into(to, from, false);
         } else if (f >= 4 * t) {
             copy_into(from, to, true);
-        } else if (least >= 64) {
-            hl_type_cursor_next(to, least, &to_at);
-            hl_type_cursor_next(from, least, &from_at);
-            memcpy(to_at, from_at, (size_t)least);
+        } else if (both >= 64) {
+            hl_type_cursor_next(to, both, &to_at);
+            hl_type_cursor_next(from, both, &from_at);
+            memcpy(to_at, from_at, (size_t)both);
+        } else if (t < f ? copy_parts(from, to, true) : copy_parts(to, from, false)) {
+            continue;
         } else { /* their blocks do not match */
             hl_type_cursor_pack(to, bounce, hl_type_cursor_pack(from, bounce, BOUNCE, true), false);
         }
