@@ -2,10 +2,10 @@
 
 #include "api.h"
 #include "args.h"
+#include "fair.h"
 #include "general.h"
 #include "prog.h"
 #include "req.h"
-#include "turn.h"
 
 /* *r is NULL for MPI_REQUEST_NULL. */
 static int get_req(MPI_Request handle, struct hl_req **r)
@@ -175,6 +175,7 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_o
     int err = hl_api_enter(get_all(count, array_of_requests));
 
     if (err == 0) {
+        hl_fair_drain();
         for (int i = 0; i < count; i++) {
             struct hl_req *r = hl_req_open_of(array_of_requests[i]);
             if (r != NULL) {
@@ -204,6 +205,7 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Stat
 
     err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0) {
+        hl_fair_drain();
         if (!all_done(count, array_of_requests)) {
             hl_prog_look();
         }
@@ -224,8 +226,7 @@ struct set {
 
 static struct set set_of(int n, const MPI_Request handles[])
 {
-    size_t count = n > 0 ? (size_t)n : 0; /* not judged yet */
-    return (struct set){count, hl_turn_begin(handles, count), handles, -1, false};
+    return (struct set){n > 0 ? (size_t)n : 0, 0, handles, -1, false}; /* n is not judged yet */
 }
 
 static bool any_done(void *arg)
@@ -247,6 +248,7 @@ static bool found_at_once(struct set *s)
 {
     static HL_THREAD_LOCAL unsigned in_a_row;
 
+    s->first = hl_fair_begin(s->handles, s->n);
     if (!any_done(s)) {
         in_a_row = 0;
         return false;
@@ -288,7 +290,7 @@ static int finish_any(const struct set *s, MPI_Request handles[], int *indx, MPI
         return 0;
     }
     *indx = s->found;
-    hl_turn_told(s->handles, s->n, (size_t)s->found);
+    hl_fair_told(s->handles, s->n, (size_t)s->found);
     return finish(&handles[s->found], status, ctx);
 }
 
@@ -342,6 +344,7 @@ static int finish_some(const struct some *x, uint64_t *ctx)
 {
     int done = 0, first = 0;
 
+    hl_fair_drain();
     for (int i = 0; i < x->n; i++) {
         if (!is_done(x->handles[i])) {
             continue;
@@ -474,7 +477,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
         *flag = r != NULL || !s.open;
         *indx = r != NULL ? s.found : MPI_UNDEFINED;
         if (r != NULL) {
-            hl_turn_told(array_of_requests, s.n, (size_t)s.found);
+            hl_fair_told(array_of_requests, s.n, (size_t)s.found);
         }
         if (*flag) {
             err = hl_req_status(r, status);

@@ -115,6 +115,35 @@ static void tell_each(int way)
     }
 }
 
+/* A new list is told of from its beginning, wherever it lies and whatever was told of before. */
+static void tell_in_order(int way, int mode)
+{
+    static MPI_Request r[N];
+    char in[N], out = 1;
+    for (int round = 0; round < 20; round++) {
+        int told[N];
+        for (int i = 0; i < N; i++) {
+            if (mode == 0) {
+                MPI_Isend(&out, 1, MPI_CHAR, MPI_PROC_NULL, 6, MPI_COMM_WORLD, &r[i]);
+            } else {
+                MPI_Irecv(&in[i], 1, MPI_CHAR, me, 6, MPI_COMM_WORLD, &r[i]);
+            }
+        }
+        for (int i = 0; mode == 1 && i < N; i++) {
+            MPI_Send(&out, 1, MPI_CHAR, me, 6, MPI_COMM_WORLD);
+        }
+        while (ask(way, N, r, told) == 0) {
+        }
+        CHECK(told[0] == 0);
+        if (mode == 0) {
+            MPI_Waitall(N, r, MPI_STATUSES_IGNORE);
+        }
+        for (int i = 0; mode == 1 && i < N; i++) {
+            MPI_Wait(&r[i], MPI_STATUS_IGNORE);
+        }
+    }
+}
+
 /* A message that its sender sends when asked to, while another request is done whenever one looks. */
 static void get_on(int way, int count)
 {
@@ -240,6 +269,8 @@ int main(int argc, char **argv)
     CHECK(buf != NULL);
     for (int way = 0; way < WAYS; way++) {
         tell_each(way);
+        tell_in_order(way, 0);
+        tell_in_order(way, 1);
         get_on(way, 1);
         get_on(way, 100000);
         get_on(way, 4000000);
