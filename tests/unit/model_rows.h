@@ -10,7 +10,8 @@
 
 struct model_provider {
     const char *name;
-    const char *what; /* of it: a build, a version, a lack */
+    const char *what;   /* of it: a build, a version, a lack */
+    uint32_t libfabric; /* its version, 0: 1.17 */
     uint64_t mr_mode;
     size_t key_size;
     size_t inject, most; /* bytes of an injection, of a message */
@@ -126,6 +127,7 @@ static const struct model_provider model_providers[] = {
      .atomics = true},
     {.name = "tcp",
      .what = "2.x",
+     .libfabric = FI_VERSION(2, 0),
      .key_size = 8,
      .inject = 128,
      .most = SIZE_MAX,

@@ -28,6 +28,7 @@ static int open_row(const struct model_provider *row)
 {
     printf("%s, %s: TEST_SEED=%u\n", row->name, row->what, seed = model_seed = (unsigned)seed_of_run());
     model_name = row->name;
+    model_libfabric = row->libfabric != 0 ? row->libfabric : FI_VERSION(1, 17);
     model_mr_mode = row->mr_mode;
     model_key_size = row->key_size;
     model_caps = FI_MSG | FI_RMA | (row->atomics ? FI_ATOMIC : 0);
