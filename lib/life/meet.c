@@ -1,15 +1,18 @@
 /* The fence waits at the launcher's socket and polls nothing; while receives or partitioned requests are left
- * that nobody waits for, a thread does. */
+ * that nobody waits for, a thread does, and where the provider may keep a peer's last message until it is
+ * called. */
 #include "meet.h"
 
 #include "atomic.h"
 #include "boot.h"
 #include "err.h"
+#include "fab.h"
 #include "flight.h"
 #include "hang.h"
 #include "log.h"
 #include "match.h"
 #include "prog.h"
+#include "providers.h"
 #include "req.h"
 #include "rx.h"
 #include "thread.h"
@@ -21,7 +24,7 @@ static bool is_over(void *met)
 
 static void tell(const void *met, struct hl_told *t)
 {
-    hl_told_say(t, "the other ranks' end, with requests that were freed");
+    hl_told_say(t, "the other ranks' end, with what is still under way");
 }
 HL_HANG_TELLS(is_over, tell);
 
@@ -36,7 +39,7 @@ static bool start(pthread_t *thread, hl_a32 *met)
     bool started = hl_thread_start(thread, "hotlane-end", 0, carry_on, met) == 0;
 
     if (!started) {
-        hl_log(HL_LOG_WARN, "no thread for requests that were freed: who sends to them may wait for ever");
+        hl_log(HL_LOG_WARN, "no thread for what is still under way: who waits for it may wait for ever");
     }
     return started;
 }
@@ -47,7 +50,8 @@ int hl_life_meet(void)
     pthread_t thread;
 
     hl_a32_store_relaxed(&met, 0); /* relaxed: nobody else knows it yet. */
-    bool carried = (hl_req_has_orphans() || hl_flight_any()) && start(&thread, &met);
+    bool keeps = hl_fab_is_open() && hl_fab.row->wait != HL_PROVIDER_WAKES;
+    bool carried = (hl_req_has_orphans() || hl_flight_any() || keeps) && start(&thread, &met);
     int err = hl_boot_fence();
     if (carried) {
         hl_a32_store_release(&met, 1); /* release: pairs with the acquire in is_over */
