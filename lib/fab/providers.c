@@ -29,13 +29,12 @@ static const struct hl_provider rows[] = {
      .pins = true},
     /* Seen, on soft RoCE. Its descriptor also wakes for what is no completion. Atomics are rxm's software,
      * and with them it refuses a registration whose key another one has, as verbs' cache gives it for memory
-     * that it knows. Without fork safety a child's pages may be those that the card writes to; kernels
-     * since 5.12 need none, and libibverbs knows. */
+     * that it knows. */
     {.name = "verbs;ofi_rxm",
      .driver = "",
      .ibverbs = true,
      .eager_var = RXM_BUFFER,
-     .env = {RXM_SETTINGS, "IBV_FORK_SAFE=1", "RDMAV_HUGEPAGES_SAFE=1"},
+     .env = {RXM_SETTINGS},
      .eager = 16 * KIB,
      .wait = HL_PROVIDER_TRIED,
      .ordered = true,

@@ -25,7 +25,7 @@ struct hl_provider {
     const char *no_domain; /* what lacks where a domain is not implemented, and the fix, or NULL */
     const char *driver;    /* the kernel's, of its cards; "" : of cards of all others; NULL: it needs none */
     const char *eager_var; /* the variable that sets the largest message without a hand-shake, or NULL */
-    const char *env[6];    /* settings that libfabric reads at its start; the user's own win */
+    const char *env[4];    /* settings that libfabric reads at its start; the user's own win */
     size_t eager;          /* bytes of that message otherwise */
     size_t lanes;          /* endpoints that a rank may have, 0: as many as the provider says */
     enum hl_provider_wait wait;

@@ -13,6 +13,7 @@ export HOTLANE_NEAR=0 FI_UNIVERSE_SIZE=16 SHMEM_SYMMETRIC_SIZE=16M
 mkdir -p $HOME/.config && echo "HOTLANE_PROVIDER=verbs;ofi_rxm" >$HOME/.config/hotlane.conf
 ip link add dum0 type dummy && ip addr add 10.9.0.1/24 dev dum0 && ip link set dum0 up && rdma link add rxe0 type rxe netdev dum0
 """
+USER = "chmod 666 /dev/infiniband/*; ulimit -l 8192; exec setpriv --reuid 1000 --regid 1000 --clear-groups sh -c "
 SENT = "/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts"
 BOOTS = {
     "rdma": dict(what="soft RoCE, one device: a few programs", prepare=ONE, seconds=580),
@@ -39,6 +40,11 @@ def few(build):
         Step("acc", command=job(build, 2, "tests/mpi/mpi_rma_acc"), needs="tests/mpi/mpi_rma_acc"),
         Step("threads", command=job(build, 2, "tests/mpi/mpi_rma_threads", "4"), needs="tests/mpi/mpi_rma_threads"),
         Step("memory mapped anew", command=job(build, 2, "tests/mpi/mpi_rma_remap", "50"), needs="tests/mpi/mpi_rma_remap"),
+        Step("fork", command=job(build, 2, "tests/mpi/mpi_rma_fork"), needs="tests/mpi/mpi_rma_fork"),
+        Step("a user who may lock 8 MiB", command=shell(USER + shlex.quote(job(build, 2, "tests/mpi/mpi_rma_acc"))),
+             says=["may lock 8M of memory", " 0 failed"], needs="tests/mpi/mpi_rma_acc"),
+        Step("the automatic heap of such a user", needs="tests/shmem/shmem_smoke",
+             command=shell(USER + shlex.quote("unset SHMEM_SYMMETRIC_SIZE; " + job(build, 2, "tests/shmem/shmem_smoke")))),
         Step("shmem", command=job(build, 2, "tests/shmem/shmem_smoke"), needs="tests/shmem/shmem_smoke"),
         Step("stencil", command=shell(f"mpiexec -n 2 --timeout 100 {grid} --threads 4 && "
                                       f"env -u HOTLANE_NEAR mpiexec -n 2 --timeout 100 {grid} --threads 4"),
