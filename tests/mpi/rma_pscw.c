@@ -43,8 +43,10 @@ static MPI_Group group_of(const struct lane *l, bool origins, int round, int *li
     for (int i = 0; i < size; i++) {
         if (origins ? is_edge(l, i, l->rank, round) : is_edge(l, l->rank, i, round)) {
             int at = (int)(test_random(&state) % (uint64_t)(*n + 1));
-            list[(*n)++] = list[at];
+            list[*n] = i;
+            list[*n] = list[at];
             list[at] = i;
+            ++*n;
         }
     }
     MPI_Group_incl(l->all, *n, list, &group);

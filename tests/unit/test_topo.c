@@ -195,7 +195,7 @@ static const struct kernel {
 /* Makes `dir`, and in it a file of a number. */
 static void put_number(const char *dir, const char *file, size_t number)
 {
-    char command[800];
+    char command[1000];
     snprintf(command, sizeof command, "mkdir -p '%s' && echo %zu >'%s/%s'", dir, number, dir, file);
     ck_assert_int_eq(system(command), 0);
 }
