@@ -43,10 +43,8 @@ static MPI_Group group_of(const struct lane *l, bool origins, int round, int *li
     for (int i = 0; i < size; i++) {
         if (origins ? is_edge(l, i, l->rank, round) : is_edge(l, l->rank, i, round)) {
             int at = (int)(test_random(&state) % (uint64_t)(*n + 1));
-            list[*n] = i;
-            list[*n] = list[at];
+            list[(*n)++] = list[at];
             list[at] = i;
-            ++*n;
         }
     }
     MPI_Group_incl(l->all, *n, list, &group);
@@ -62,7 +60,7 @@ static bool is_unchecked(int round)
 static void expose(struct lane *l, int round)
 {
     static const int asserts[] = {0, MPI_MODE_NOSTORE, 0, 0};
-    int list[64], n;
+    int list[64] = {0}, n;
     MPI_Group group = group_of(l, true, round, list, &n);
     if (n != 0 || round % 3 == 0) {
         l->base[size] = tag_of(l->rank, 0, round);
@@ -74,7 +72,7 @@ static void expose(struct lane *l, int round)
 
 static void conceal(struct lane *l, int round)
 {
-    int list[64], n, flag = 0;
+    int list[64] = {0}, n, flag = 0;
     int64_t sum = 0;
     MPI_Group group = group_of(l, true, round, list, &n);
     MPI_Group_free(&group);
@@ -99,7 +97,7 @@ static void conceal(struct lane *l, int round)
 
 static void reach(struct lane *l, int round)
 {
-    int list[64], n;
+    int list[64] = {0}, n;
     int64_t out[64], in[64], add = l->rank + 1;
     MPI_Group group = group_of(l, false, round, list, &n);
     if (n != 0 || round % 5 == 0) {
