@@ -202,9 +202,12 @@ static bool copy_uneven(struct hl_type_cursor *to_rows, struct hl_type_cursor *t
 static bool copy_parts(struct hl_type_cursor *whole, struct hl_type_cursor *parts, bool out)
 {
     const struct hl_run *w = &whole->run, *p = &parts->run;
-    int64_t each = w->n / p->n, n = least(least(w->times, p->times / each), AT_ONCE);
 
-    if (w->disp != NULL || p->disp != NULL || whole->head + parts->head != 0 || w->n % p->n != 0 || n < FEW) {
+    if (w->disp != NULL || p->disp != NULL || whole->head + parts->head != 0 || w->n % p->n != 0) {
+        return false;
+    }
+    int64_t each = w->n / p->n, n = least(least(w->times, p->times / each), AT_ONCE);
+    if (n < FEW) {
         return false;
     }
     struct grid g = {out ? p->addr : w->addr,
