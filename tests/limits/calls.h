@@ -50,6 +50,7 @@ static const struct call calls[] = {
     CALL(accept4),
     CALL(setpgid),
     {"populate", SYS_madvise, 2, 23},               /* MADV_POPULATE_WRITE */
+    {"remove", SYS_madvise, 2, 9},                  /* MADV_REMOVE */
     {"seal", SYS_fcntl, 1, 1033},                   /* F_ADD_SEALS */
     {"pdeathsig", SYS_prctl, 0, 1},                 /* PR_SET_PDEATHSIG */
     {"subreaper", SYS_prctl, 0, 36},                /* PR_SET_CHILD_SUBREAPER */

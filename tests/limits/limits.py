@@ -148,7 +148,7 @@ def little_address_space_on_the_network():
 
 def little_private_memory():
     for kib in (1000, 2000):
-        fails("--data", kib << 10, words="ulimit -d", ranks_only=True)
+        fails("--data", kib << 10, words="ulimit -d|the program itself gets no", ranks_only=True)
         fails("--data", kib << 10, words="ulimit -d", lines=2, ranks_only=True, env=NET)
     fails("--data", 20000 << 10, words="ulimit -d", lines=2, ranks_only=True, env=NET)
     for mib in (64, 512):
@@ -265,7 +265,7 @@ def no_proc():
 
 # Without them all goes on; those with words say so in a line.
 SPARED = {"mbind": None, "set_mempolicy": None, "get_mempolicy": None, "move_pages": None, "process_vm_readv": None,
-          "process_vm_writev": None, "populate": None, "fallocate": "cannot be given back", "seal": "cannot seal", "pidfd_open": None,
+          "process_vm_writev": None, "populate": None, "fallocate": None, "seal": "cannot seal", "pidfd_open": None,
           "pidfd_send_signal": None, "pidfd_getfd": None, "userfaultfd": None, "io_uring_setup": None, "close_range": None,
           "getrandom": None, "sched_setaffinity": None, "membarrier": None, "rseq": None, "statx": None, "sysinfo": None,
           "getcpu": None, "pdeathsig": None, "subreaper": None, "setpgid": None, "huge_memfd": None,
@@ -289,6 +289,9 @@ def calls_that_are_spared():
         works(*all_of_them, mode="shmem")
         for name in (name for name, words in SPARED.items() if words):
             one_call(name, number)
+        # Pages go back by either of two ways.
+        works("--deny", f"remove:{number}")
+        works("--deny", f"remove:{number}", "--deny", f"fallocate:{number}", lines=1, words="cannot be given back")
     works(*all_of_them, env=NET)
 
 
