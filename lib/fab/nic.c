@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@
 
 #define IB "/sys/class/infiniband"
 #define CXI "/sys/class/cxi"
+#define ROOM 512 /* for a path: names of the kernel are short, and callers may have little stack */
 
 struct card {
     char name[64];
@@ -38,7 +38,7 @@ struct search {
 /* The first line of a kernel's file. */
 static bool read_line(const char *root, const char *path, char *out, size_t cap)
 {
-    char whole[PATH_MAX];
+    char whole[ROOM];
     snprintf(whole, sizeof whole, "%s%s", root, path);
     FILE *f = fopen(whole, "re");
     bool got = f != NULL && fgets(out, (int)cap, f) != NULL;
@@ -54,7 +54,7 @@ static bool read_line(const char *root, const char *path, char *out, size_t cap)
 /* Calls fn for each entry of a folder until it returns true: did it? */
 static bool any_in(const char *root, const char *folder, bool (*fn)(const char *entry, void *arg), void *arg)
 {
-    char path[PATH_MAX];
+    char path[ROOM];
     bool found = false;
     snprintf(path, sizeof path, "%s%s", root, folder);
     DIR *dir = opendir(path);
@@ -79,7 +79,7 @@ static bool take_entry(const char *entry, void *arg)
 static bool note_port(const char *entry, void *arg)
 {
     struct search *s = arg;
-    char path[PATH_MAX], state[64];
+    char path[ROOM], state[64];
     size_t at = strlen(s->card->port);
     snprintf(path, sizeof path, IB "/%s/ports/%.20s/state", s->card->name, entry);
     if (read_line(s->root, path, state, sizeof state)) {
@@ -94,7 +94,7 @@ static bool note_port(const char *entry, void *arg)
 /* The kernel's driver decides who speaks to it. */
 static const struct hl_provider *find_server(const char *root, const char *card)
 {
-    char path[PATH_MAX], target[PATH_MAX] = "";
+    char path[ROOM], target[ROOM] = "";
     snprintf(path, sizeof path, "%s" IB "/%s/device/driver", root, card);
     ssize_t n = readlink(path, target, sizeof target - 1);
     return hl_provider_of_driver(n > 0 && strrchr(target, '/') != NULL ? strrchr(target, '/') + 1 : "");
@@ -103,7 +103,7 @@ static const struct hl_provider *find_server(const char *root, const char *card)
 static bool look_at_card(const char *entry, void *arg)
 {
     struct search *s = arg;
-    char path[PATH_MAX];
+    char path[ROOM];
     struct card one = {0};
     snprintf(one.name, sizeof one.name, "%.60s", entry);
     one.row = find_server(s->root, one.name);
@@ -135,7 +135,7 @@ static bool find_card(const char *root, struct card *out)
 
 static bool is_real(const char *entry, void *unused)
 {
-    char path[PATH_MAX];
+    char path[ROOM];
     (void)unused;
     snprintf(path, sizeof path, IB "/%.60s/parent", entry); /* soft RoCE names the interface below it there */
     return access(path, F_OK) != 0;
@@ -163,7 +163,7 @@ static void say(struct hl_nic *out, const char *why, const char *fix)
 static bool is_device(const char *entry, void *arg)
 {
     struct search *s = arg;
-    char path[PATH_MAX], name[64];
+    char path[ROOM], name[64];
     snprintf(path, sizeof path, "/sys/class/infiniband_verbs/%.60s/ibdev", entry);
     snprintf(s->name, sizeof s->name, "%.60s", entry);
     return read_line(s->root, path, name, sizeof name) && strcmp(name, s->card->name) == 0;
@@ -172,7 +172,7 @@ static bool is_device(const char *entry, void *arg)
 static bool tell_device(const char *root, struct card *card, struct hl_nic *out)
 {
     struct search s = {.root = root, .card = card};
-    char path[PATH_MAX];
+    char path[ROOM];
     if (!any_in(root, "/sys/class/infiniband_verbs", is_device, &s)) {
         say(out, "the kernel has no device of ib_uverbs for it", "sudo modprobe ib_uverbs");
         return true;
@@ -202,20 +202,22 @@ static int has_driver(const char *root, const char *card)
     if (so == NULL) {
         return 0;
     }
-    void **(*list)(int *);
-    const char *(*name)(void *);
-    void (*end)(void **);
-    *(void **)&list = dlsym(so, "ibv_get_device_list");
-    *(void **)&name = dlsym(so, "ibv_get_device_name");
-    *(void **)&end = dlsym(so, "ibv_free_device_list");
+    struct {
+        void **(*list)(int *);
+        const char *(*name)(void *);
+        void (*end)(void **);
+    } lib;
+    *(void **)&lib.list = dlsym(so, "ibv_get_device_list");
+    *(void **)&lib.name = dlsym(so, "ibv_get_device_name");
+    *(void **)&lib.end = dlsym(so, "ibv_free_device_list");
     int n = 0, found = -1;
-    void **all = list != NULL && name != NULL && end != NULL ? list(&n) : NULL;
+    void **all = lib.list != NULL && lib.name != NULL && lib.end != NULL ? lib.list(&n) : NULL;
     if (all != NULL) {
         found = 0;
         for (int i = 0; i < n; i++) {
-            found |= strcmp(name(all[i]), card) == 0;
+            found |= strcmp(lib.name(all[i]), card) == 0;
         }
-        end(all);
+        lib.end(all);
     }
     return found;
 }
@@ -245,7 +247,7 @@ static bool is_verbs(const struct card *card)
 /* What libfabric says of it. */
 static void tell_provider(const char *root, const struct card *card, struct hl_nic *out)
 {
-    char path[PATH_MAX];
+    char path[ROOM];
     int core = (int)hl_provider_core(card->row);
     snprintf(path, sizeof path, IB "/%s/device/net", card->name);
     if (!hl_fab_has(card->row)) {

@@ -33,7 +33,7 @@ START_TEST(no_memory_names_the_limit_once)
     struct rlimit no_limit, data;
     ck_assert_int_eq(getrlimit(RLIMIT_DATA, &no_limit), 0);
     data = no_limit;
-    data.rlim_cur = (rlim_t)1 << 40;
+    data.rlim_cur = RLIM_INFINITY - 1;
     ck_assert_int_eq(setrlimit(RLIMIT_DATA, &data), 0);
     hl_err_say(HL_ERR_NO_MEM, "no memory for a table");
     hl_err_say(HL_ERR_NO_MEM, "4096 bytes: %s", hl_err_text(HL_ERR_NO_MEM));
