@@ -51,6 +51,63 @@ int MPIX_Win_flag_wait(MPI_Aint flag_disp, int compare, uint64_t value, uint64_t
 int MPIX_Win_flag_test(MPI_Aint flag_disp, int compare, uint64_t value, uint64_t *seen, int *done,
                        MPI_Win win);
 
+/* ---- Array sections, without datatypes ----
+ *
+ * A section says where the elements of an array lie, as compilers of Fortran describe an actual argument:
+ * rank dimensions, of which dims[0] varies fastest. Strides are bytes from one element to the next, of any
+ * sign and 0, too. `count` items of `datatype` are taken from the section's elements in their order, or put
+ * there, as if these lay one behind the other: what a program says of a contiguous copy holds for the section.
+ *
+ * The layout of a dimension is that of CFI_dim_t in ISO_Fortran_binding.h (gfortran, flang), so that dims may
+ * point into a descriptor. lower_bound is not looked at. An extent of -1 in the last dimension is an array of
+ * assumed size, which is contiguous. Rank 0, a contiguous section, or no section (NULL) is a plain buffer:
+ * the call does what the MPI call of the same name does, whatever the count. An extent of 0 leaves no
+ * elements. The section, its dims and the caller's descriptor may change or go when the call returns.
+ *
+ * Datatypes with holes are taken, too; items that fill whole elements, and any number of those without
+ * holes, cost no more than what they copy. Errors are those of the MPI call, and MPI_ERR_ARG for a section
+ * that is none (rank not 0 .. MPIX_SECTION_RANKS, a negative extent, a negative elem_len, strides past 2^63
+ * bytes), MPI_ERR_COUNT for more data than a section with gaps has. */
+#define MPIX_SECTION_RANKS 15
+
+typedef struct MPIX_Section_dim {
+    MPI_Aint lower_bound; /* not looked at */
+    MPI_Aint extent;      /* elements */
+    MPI_Aint stride;      /* bytes */
+} MPIX_Section_dim;
+
+typedef struct MPIX_Section {
+    MPI_Aint elem_len; /* bytes of an element */
+    int rank;
+    const MPIX_Section_dim *dims; /* [rank] */
+} MPIX_Section;
+
+/* MPI_Put, MPI_Get and MPI_Accumulate. origin_addr is the address of the origin section's first element
+ * (that with the lowest index in each dimension, not necessarily the lowest address); target_disp names that of
+ * the target's section. */
+int MPIX_Put_section(const void *origin_addr, const MPIX_Section *origin, MPI_Count origin_count,
+                     MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+                     const MPIX_Section *target, MPI_Count target_count, MPI_Datatype target_datatype,
+                     MPI_Win win);
+int MPIX_Get_section(void *origin_addr, const MPIX_Section *origin, MPI_Count origin_count,
+                     MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+                     const MPIX_Section *target, MPI_Count target_count, MPI_Datatype target_datatype,
+                     MPI_Win win);
+int MPIX_Accumulate_section(const void *origin_addr, const MPIX_Section *origin, MPI_Count origin_count,
+                            MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+                            const MPIX_Section *target, MPI_Count target_count, MPI_Datatype target_datatype,
+                            MPI_Op op, MPI_Win win);
+
+/* MPI_Send, MPI_Recv, MPI_Isend and MPI_Irecv. buf is the address of the section's first element. */
+int MPIX_Send_section(const void *buf, const MPIX_Section *section, MPI_Count count, MPI_Datatype datatype,
+                      int dest, int tag, MPI_Comm comm);
+int MPIX_Recv_section(void *buf, const MPIX_Section *section, MPI_Count count, MPI_Datatype datatype,
+                      int source, int tag, MPI_Comm comm, MPI_Status *status);
+int MPIX_Isend_section(const void *buf, const MPIX_Section *section, MPI_Count count, MPI_Datatype datatype,
+                       int dest, int tag, MPI_Comm comm, MPI_Request *request);
+int MPIX_Irecv_section(void *buf, const MPIX_Section *section, MPI_Count count, MPI_Datatype datatype,
+                       int source, int tag, MPI_Comm comm, MPI_Request *request);
+
 /* The profiling names. */
 int PMPIX_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
                      MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Aint flag_disp,
@@ -61,6 +118,26 @@ int PMPIX_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
 int PMPIX_Win_flag_wait(MPI_Aint flag_disp, int compare, uint64_t value, uint64_t *seen, MPI_Win win);
 int PMPIX_Win_flag_test(MPI_Aint flag_disp, int compare, uint64_t value, uint64_t *seen, int *done,
                         MPI_Win win);
+int PMPIX_Put_section(const void *origin_addr, const MPIX_Section *origin, MPI_Count origin_count,
+                      MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+                      const MPIX_Section *target, MPI_Count target_count, MPI_Datatype target_datatype,
+                      MPI_Win win);
+int PMPIX_Get_section(void *origin_addr, const MPIX_Section *origin, MPI_Count origin_count,
+                      MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+                      const MPIX_Section *target, MPI_Count target_count, MPI_Datatype target_datatype,
+                      MPI_Win win);
+int PMPIX_Accumulate_section(const void *origin_addr, const MPIX_Section *origin, MPI_Count origin_count,
+                             MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+                             const MPIX_Section *target, MPI_Count target_count, MPI_Datatype target_datatype,
+                             MPI_Op op, MPI_Win win);
+int PMPIX_Send_section(const void *buf, const MPIX_Section *section, MPI_Count count, MPI_Datatype datatype,
+                       int dest, int tag, MPI_Comm comm);
+int PMPIX_Recv_section(void *buf, const MPIX_Section *section, MPI_Count count, MPI_Datatype datatype,
+                       int source, int tag, MPI_Comm comm, MPI_Status *status);
+int PMPIX_Isend_section(const void *buf, const MPIX_Section *section, MPI_Count count, MPI_Datatype datatype,
+                        int dest, int tag, MPI_Comm comm, MPI_Request *request);
+int PMPIX_Irecv_section(void *buf, const MPIX_Section *section, MPI_Count count, MPI_Datatype datatype,
+                        int source, int tag, MPI_Comm comm, MPI_Request *request);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,34 @@
+/* Array sections (hotlane.h) as types for one call: a plain section costs no allocation. */
+#ifndef HL_SECTION_H
+#define HL_SECTION_H
+
+#include <hotlane.h>
+
+#include "loop.h"
+
+#define HL_SECTION_LOOPS 4 /* blocks, and three dimensions that are not merged with the one before */
+
+/* Room for what a section is described by. */
+struct hl_section {
+    struct hl_type *made; /* allocated, or NULL */
+    struct hl_type type;
+    struct hl_loop loops[HL_SECTION_LOOPS];
+};
+
+/* Finds what describes `count` of `given` on the section `s`: *n of *type, at the address of the section's
+ * first element. That is count and type as given where they lie there as in a plain buffer, and where they
+ * are wrong (given NULL or not committed, a negative count), for the caller to say so. `lasts`: it must be
+ * counted as other types are, since the operation outlives the call; else it is good until
+ * hl_section_end, which follows every call. HL_ERR_ARG, HL_ERR_COUNT, HL_ERR_NO_MEM, HL_ERR_VALUE_TOO_LARGE.
+ */
+int hl_section_begin(struct hl_section *room, const MPIX_Section *s, const struct hl_type *given,
+                     int64_t count, bool lasts, const struct hl_type **type, int64_t *n);
+
+HL_INLINE void hl_section_end(struct hl_section *room)
+{
+    if (HL_UNLIKELY(room->made != NULL)) {
+        hl_type_unref(room->made);
+    }
+}
+
+#endif
