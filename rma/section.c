@@ -1,8 +1,10 @@
-/* Puts, gets and accumulates of array sections (hotlane.h): each side is described in the caller's frame,
- * then the operation is that of a layout. */
-#include "mode.h"
+/* Puts, gets and accumulates of array sections (hotlane.h). What is contiguous is the plain call's; a section
+ * with gaps is copied right to or from a block of mapped memory; else each side is described in the caller's
+ * frame, and the operation is that of a layout. */
+#include "fast.h"
 
 #include "api.h"
+#include "mode.h"
 #include "section.h"
 
 /* One side of a call. */
@@ -31,14 +33,50 @@ static int describe(struct hl_move *m, const struct side sides[2], struct hl_sec
     return rc;
 }
 
-static int move(struct hl_move *m, const struct side sides[2])
+static HL_NOINLINE int move(const char *func, void *origin, int target, int64_t disp,
+                            const struct side sides[2], enum hl_dir dir, MPI_Win win)
 {
+    struct hl_move m = {.win = hl_win_of(win), .origin = origin, .target = target, .disp = disp, .dir = dir};
     struct hl_section rooms[2];
-    int rc = describe(m, sides, rooms);
-    rc = rc == 0 ? hl_win_xfer(m) : rc;
+    int rc = describe(&m, sides, rooms);
+    rc = rc == 0 ? hl_win_xfer(&m) : rc;
     hl_section_end(&rooms[0]);
     hl_section_end(&rooms[1]);
-    return rc;
+    return finish(win, func, rc);
+}
+
+/* What a move of a section to or from a plain target turned out to be. */
+enum way { PLAIN, DONE, LAYOUTS };
+
+/* DONE: elements of one predefined type fill the section, and the target is mapped. Wrong sections are
+ * LAYOUTS, which find the words. */
+HL_INLINE enum way find_way(void *origin, int target, int64_t disp, const struct side sides[2],
+                            enum hl_dir dir, MPI_Win win)
+{
+    const struct hl_win *w = hl_win_of(win);
+    const MPIX_Section *s = sides[0].section;
+    uintptr_t type = (uintptr_t)sides[1].type;
+    struct hl_shape shape;
+    struct hl_spot spot;
+    if (s == NULL || s->rank == 0 ||
+        (s->rank == 1 && s->dims != NULL && s->dims->stride == s->elem_len && s->dims->extent > 0)) {
+        return PLAIN;
+    }
+    if (HL_UNLIKELY(hl_section_read(s, &shape) != 0)) {
+        return LAYOUTS;
+    }
+    if (hl_section_is_plain(&shape)) {
+        return PLAIN;
+    }
+    if (HL_UNLIKELY(w == NULL || (uint32_t)target >= (uint32_t)w->size || origin == NULL ||
+                    sides[0].type != sides[1].type || sides[0].count != sides[1].count ||
+                    type >= HL_TYPE_PREDEFINED_END ||
+                    !hl_is_open_apart(w, target, disp, sides[1].count, &hl_type_dense[type], &spot) ||
+                    spot.len != shape.total || spot.len == 0 || !hl_spot_is_mapped(&spot))) {
+        return LAYOUTS;
+    }
+    hl_section_pack(&shape, origin, (char *)(uintptr_t)spot.where, dir == HL_PUT);
+    return DONE;
 }
 
 static int accumulate(struct hl_acc *a, const struct side sides[2])
@@ -57,14 +95,18 @@ int PMPIX_Put_section(const void *origin_addr, const MPIX_Section *origin, MPI_C
                       const MPIX_Section *target, MPI_Count target_count, MPI_Datatype target_datatype,
                       MPI_Win win)
 {
-    struct hl_move m = {.win = hl_win_of(win),
-                        .origin = (char *)(uintptr_t)origin_addr,
-                        .target = target_rank,
-                        .disp = target_disp,
-                        .dir = HL_PUT};
+    void *at = (void *)(uintptr_t)origin_addr;
     const struct side sides[2] = {{origin, origin_count, origin_datatype},
                                   {target, target_count, target_datatype}};
-    return finish(win, "MPIX_Put_section", move(&m, sides));
+    enum way way = target == NULL ? find_way(at, target_rank, target_disp, sides, HL_PUT, win) : LAYOUTS;
+    if (HL_LIKELY(way == DONE)) {
+        return MPI_SUCCESS;
+    }
+    if (way == PLAIN) {
+        return PMPI_Put_c(at, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                          target_datatype, win);
+    }
+    return move("MPIX_Put_section", at, target_rank, target_disp, sides, HL_PUT, win);
 }
 
 HL_API(MPIX_Get_section)
@@ -73,14 +115,18 @@ int PMPIX_Get_section(void *origin_addr, const MPIX_Section *origin, MPI_Count o
                       const MPIX_Section *target, MPI_Count target_count, MPI_Datatype target_datatype,
                       MPI_Win win)
 {
-    struct hl_move m = {.win = hl_win_of(win),
-                        .origin = origin_addr,
-                        .target = target_rank,
-                        .disp = target_disp,
-                        .dir = HL_GET};
+    void *at = origin_addr;
     const struct side sides[2] = {{origin, origin_count, origin_datatype},
                                   {target, target_count, target_datatype}};
-    return finish(win, "MPIX_Get_section", move(&m, sides));
+    enum way way = target == NULL ? find_way(at, target_rank, target_disp, sides, HL_GET, win) : LAYOUTS;
+    if (HL_LIKELY(way == DONE)) {
+        return MPI_SUCCESS;
+    }
+    if (way == PLAIN) {
+        return PMPI_Get_c(at, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                          target_datatype, win);
+    }
+    return move("MPIX_Get_section", at, target_rank, target_disp, sides, HL_GET, win);
 }
 
 HL_API(MPIX_Accumulate_section)

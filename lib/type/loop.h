@@ -84,4 +84,15 @@ HL_INLINE void hl_run_pass(struct hl_run *run, int64_t times)
     }
 }
 
+/* Blocks at equal distances on both sides, in rows at equal distances. */
+struct hl_grid {
+    char *to;
+    const char *from;
+    int64_t a, b, times;        /* from block to block, blocks of a row */
+    int64_t a_row, b_row, rows; /* from row to row */
+};
+
+/* Copies the blocks, of `len` bytes each. */
+void hl_grid_copy(const struct hl_grid *grid, int64_t len);
+
 #endif

@@ -18,14 +18,6 @@ HL_INLINE void copy_word(char *to, const char *from)
     hl_any64_store_relaxed(to, hl_any64_load_relaxed(from));
 }
 
-/* Blocks at equal distances on both sides, in rows at equal distances. */
-struct grid {
-    char *to;
-    const char *from;
-    int64_t a, b, times;        /* from block to block, blocks of a row */
-    int64_t a_row, b_row, rows; /* from row to row */
-};
-
 /* COPY(to, from, n) for each block, where constant sizes become single moves. */
 #define COPY_GRID(COPY, n)                                                                                   \
     for (int64_t row = g.rows; row > 0; row--, g.to += g.a_row, g.from += g.b_row) {                         \
@@ -83,12 +75,12 @@ struct grid {
     default:                                                                                                 \
         HOW(memcpy, len);
 
-/* Blocks of `len` bytes. The grid is the compiler's own copy: what is stored could else change it. */
-static void copy_grid(const struct grid *grid, int64_t len)
+/* The grid is the compiler's own copy: what is stored could else change it. */
+void hl_grid_copy(const struct hl_grid *grid, int64_t len)
 {
-    struct grid g = *grid;
+    struct hl_grid g = *grid;
     if (g.times == 1) {
-        g = (struct grid){g.to, g.from, g.a_row, g.b_row, g.rows, 0, 0, 1};
+        g = (struct hl_grid){g.to, g.from, g.a_row, g.b_row, g.rows, 0, 0, 1};
     }
     switch (len) {
         COPY_CASES(COPY_GRID, len)
@@ -109,8 +101,8 @@ static void copy_spread(const struct hl_run *to_run, const struct hl_run *from_r
 static void copy_blocks(const struct hl_run *to, const struct hl_run *from, int64_t len, int64_t times)
 {
     if (to->disp == NULL && from->disp == NULL) {
-        struct grid g = {to->addr, from->addr, to->stride, from->stride, times, 0, 0, 1};
-        copy_grid(&g, len);
+        struct hl_grid g = {to->addr, from->addr, to->stride, from->stride, times, 0, 0, 1};
+        hl_grid_copy(&g, len);
     } else {
         copy_spread(to, from, len, times);
     }
@@ -210,18 +202,18 @@ static bool copy_parts(struct hl_type_cursor *whole, struct hl_type_cursor *part
     if (n < FEW) {
         return false;
     }
-    struct grid g = {out ? p->addr : w->addr,
-                     out ? w->addr : p->addr,
-                     each * p->stride,
-                     w->stride,
-                     n,
-                     p->stride,
-                     p->n,
-                     each};
+    struct hl_grid g = {out ? p->addr : w->addr,
+                        out ? w->addr : p->addr,
+                        each * p->stride,
+                        w->stride,
+                        n,
+                        p->stride,
+                        p->n,
+                        each};
     if (!out) {
-        g = (struct grid){g.to, g.from, g.b, g.a, n, g.b_row, g.a_row, each};
+        g = (struct hl_grid){g.to, g.from, g.b, g.a, n, g.b_row, g.a_row, each};
     }
-    copy_grid(&g, p->n);
+    hl_grid_copy(&g, p->n);
     hl_run_pass(&whole->run, n);
     hl_run_pass(&parts->run, each * n);
     return true;
@@ -256,11 +248,11 @@ static void copy_alike(struct hl_type_cursor *to, struct hl_type_cursor *from, i
     int64_t times = least(a->times, b->times), rows = 1;
 
     if (a->disp == NULL && b->disp == NULL) {
-        struct grid g = {a->addr, b->addr, a->stride, b->stride, times, 0, 0, 1};
+        struct hl_grid g = {a->addr, b->addr, a->stride, b->stride, times, 0, 0, 1};
         int64_t more = count_rows(to, times, &g.a_row);
         rows = count_rows(from, times, &g.b_row);
         rows = g.rows = least(rows, more);
-        copy_grid(&g, len);
+        hl_grid_copy(&g, len);
     } else {
         copy_spread(a, b, len, times);
     }

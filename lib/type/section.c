@@ -9,18 +9,6 @@
 
 #define RANKS MPIX_SECTION_RANKS
 
-/* A section whose dimensions are merged. */
-struct shape {
-    int64_t block;  /* bytes of what is contiguous */
-    int64_t total;  /* bytes of all */
-    int64_t lo, hi; /* of the lowest and the highest block, from the first element */
-    int n;
-    bool unbounded; /* of assumed size: n is 0 */
-    struct {
-        int64_t times, stride;
-    } dims[RANKS]; /* [n], the fastest first */
-};
-
 static HL_COLD int bad_section(const MPIX_Section *s)
 {
     if (s->rank < 0 || s->rank > RANKS) {
@@ -38,7 +26,7 @@ static HL_COLD int too_wide(void)
 }
 
 /* An extent below 0 of dimension i. */
-static HL_COLD int assumed_size(const MPIX_Section *s, int i, struct shape *sh)
+static HL_COLD int assumed_size(const MPIX_Section *s, int i, struct hl_shape *sh)
 {
     if (s->dims[i].extent != -1 || i != s->rank - 1) {
         return hl_err_say(HL_ERR_ARG, "section has extent %lld in dimension %d of %d",
@@ -52,7 +40,7 @@ static HL_COLD int assumed_size(const MPIX_Section *s, int i, struct shape *sh)
 }
 
 /* Adds a dimension; false past 2^63 bytes. */
-HL_INLINE bool add_dim(struct shape *sh, int64_t extent, int64_t stride)
+HL_INLINE bool add_dim(struct hl_shape *sh, int64_t extent, int64_t stride)
 {
     int64_t reach, *end;
 
@@ -78,7 +66,7 @@ HL_INLINE bool add_dim(struct shape *sh, int64_t extent, int64_t stride)
     return true;
 }
 
-HL_INLINE int read_shape(const MPIX_Section *s, struct shape *sh)
+int hl_section_read(const MPIX_Section *s, struct hl_shape *sh)
 {
     bool empty = false;
 
@@ -111,8 +99,34 @@ HL_INLINE int read_shape(const MPIX_Section *s, struct shape *sh)
     return __builtin_add_overflow(sh->hi, sh->block, &end) ? too_wide() : 0;
 }
 
+void hl_section_pack(const struct hl_shape *sh, char *first, char *packed, bool pack)
+{
+    int64_t index[MPIX_SECTION_RANKS] = {0}, times = sh->dims[0].times,
+            rows = sh->n > 1 ? sh->dims[1].times : 1;
+    int64_t stride = sh->dims[0].stride, apart = sh->n > 1 ? sh->dims[1].stride : 0, row = times * sh->block;
+    int k;
+
+    if (sh->total == 0) {
+        return;
+    }
+    do {
+        struct hl_grid out = {packed, first, sh->block, stride, times, row, apart, rows};
+        struct hl_grid in = {first, packed, stride, sh->block, times, apart, row, rows};
+        hl_grid_copy(pack ? &out : &in, sh->block);
+        packed += rows * row;
+        for (k = 2; k < sh->n; k++) {
+            first = hl_type_at(first, sh->dims[k].stride);
+            if (++index[k] < sh->dims[k].times) {
+                break;
+            }
+            first = hl_type_at(first, -index[k] * sh->dims[k].stride);
+            index[k] = 0;
+        }
+    } while (k < sh->n);
+}
+
 /* A whole section of items without holes, in the caller's room. */
-static void fill(struct hl_section *room, const struct shape *sh, const struct hl_type *t, int64_t count)
+static void fill(struct hl_section *room, const struct hl_shape *sh, const struct hl_type *t, int64_t count)
 {
     int64_t unit = (int64_t)hl_op_size((enum hl_basic)t->basic);
     enum hl_basic basic = sh->block % unit == 0 ? (enum hl_basic)t->basic : HL_BASIC_MIXED;
@@ -151,7 +165,7 @@ static void fill(struct hl_section *room, const struct shape *sh, const struct h
 
 /* ---- everything else, as types that are allocated ---- */
 
-static HL_COLD int too_many(int64_t count, const struct hl_type *t, const struct shape *sh)
+static HL_COLD int too_many(int64_t count, const struct hl_type *t, const struct hl_shape *sh)
 {
     return hl_err_say(HL_ERR_COUNT, "%lld items of %lld bytes are more than a section of %lld bytes has",
                       (long long)count, (long long)t->size, (long long)sh->total);
@@ -159,7 +173,7 @@ static HL_COLD int too_many(int64_t count, const struct hl_type *t, const struct
 
 /* The first `left` items, which lie next to each other in blocks: the whole parts of each dimension, the
  * slowest first, then what is left of the last one. parts[i]: all of the dimensions below i. */
-static int make_parts(const struct shape *sh, const struct hl_type *item, int64_t left,
+static int make_parts(const struct hl_shape *sh, const struct hl_type *item, int64_t left,
                       struct hl_type *parts[], struct hl_type **made)
 {
     struct hl_type *rows[RANKS + 1];
@@ -194,7 +208,7 @@ static int make_parts(const struct shape *sh, const struct hl_type *item, int64_
     return rc;
 }
 
-static int make_regular(const struct shape *sh, const struct hl_type *item, int64_t count,
+static int make_regular(const struct hl_shape *sh, const struct hl_type *item, int64_t count,
                         struct hl_type **made)
 {
     struct hl_type *parts[RANKS + 1];
@@ -236,7 +250,7 @@ static int add_piece(struct pieces *p, int64_t at, int64_t len)
 }
 
 /* Bytes [at, at + len) of the section's data. */
-static int add_bytes(struct pieces *p, const struct shape *sh, int64_t at, int64_t len)
+static int add_bytes(struct pieces *p, const struct hl_shape *sh, int64_t at, int64_t len)
 {
     int rc = 0;
 
@@ -255,7 +269,7 @@ static int add_bytes(struct pieces *p, const struct shape *sh, int64_t at, int64
 }
 
 /* Items with holes that are not the elements of the section: what they cover of its data. */
-static int make_irregular(const struct shape *sh, const struct hl_type *t, int64_t count,
+static int make_irregular(const struct hl_shape *sh, const struct hl_type *t, int64_t count,
                           struct hl_type **made)
 {
     struct hl_type_cursor c;
@@ -278,7 +292,7 @@ static int make_irregular(const struct shape *sh, const struct hl_type *t, int64
     return rc;
 }
 
-static int make(const struct shape *sh, const MPIX_Section *s, const struct hl_type *t, int64_t count,
+static int make(const struct hl_shape *sh, const MPIX_Section *s, const struct hl_type *t, int64_t count,
                 struct hl_type **made)
 {
     int64_t extent = hl_type_extent(t);
@@ -305,7 +319,7 @@ static int make(const struct shape *sh, const MPIX_Section *s, const struct hl_t
     return rc;
 }
 
-static HL_NOINLINE int make_apart(struct hl_section *room, const MPIX_Section *s, const struct shape *sh,
+static HL_NOINLINE int make_apart(struct hl_section *room, const MPIX_Section *s, const struct hl_shape *sh,
                                   const struct hl_type *t, int64_t count)
 {
     return make(sh, s, t, count, &room->made);
@@ -314,7 +328,7 @@ static HL_NOINLINE int make_apart(struct hl_section *room, const MPIX_Section *s
 int hl_section_begin(struct hl_section *room, const MPIX_Section *s, const struct hl_type *given,
                      int64_t count, bool lasts, const struct hl_type **type, int64_t *n)
 {
-    struct shape sh;
+    struct hl_shape sh;
     int64_t bytes;
 
     room->made = NULL;
@@ -324,11 +338,11 @@ int hl_section_begin(struct hl_section *room, const MPIX_Section *s, const struc
         !hl_type_bytes(given, count, &bytes)) {
         return 0;
     }
-    int rc = read_shape(s, &sh);
+    int rc = hl_section_read(s, &sh);
     if (HL_UNLIKELY(rc != 0)) {
         return rc;
     }
-    if (bytes == 0 || sh.unbounded || (sh.n == 0 && sh.total != 0)) {
+    if (bytes == 0 || hl_section_is_plain(&sh)) {
         return 0;
     }
     if (HL_UNLIKELY(sh.total < bytes)) {

@@ -8,6 +8,30 @@
 
 #define HL_SECTION_LOOPS 4 /* blocks, and three dimensions that are not merged with the one before */
 
+/* A section whose dimensions are merged where they continue each other. */
+struct hl_shape {
+    int64_t block;  /* bytes of what is contiguous */
+    int64_t total;  /* bytes of all */
+    int64_t lo, hi; /* of the lowest and the highest block, from the first element */
+    int n;
+    bool unbounded; /* of assumed size: n is 0 */
+    struct {
+        int64_t times, stride;
+    } dims[MPIX_SECTION_RANKS]; /* [n], the fastest first */
+};
+
+/* 0, or HL_ERR_ARG. */
+int hl_section_read(const MPIX_Section *s, struct hl_shape *shape);
+
+/* Is it one block that is not empty? */
+HL_INLINE bool hl_section_is_plain(const struct hl_shape *shape)
+{
+    return shape->n == 0 && (shape->total != 0 || shape->unbounded);
+}
+
+/* Copies all elements of a section that is not plain to `packed` (pack) or from it. */
+void hl_section_pack(const struct hl_shape *shape, char *first, char *packed, bool pack);
+
 /* Room for what a section is described by. */
 struct hl_section {
     struct hl_type *made; /* allocated, or NULL */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds programs as users do where another MPI is installed too: nothing of that one may be taken. One other MPI is made here;
-Debian's Open MPI is another where it is installed. CMake (C and C++; with Fortran it must refuse, by PATH alone and with what
-the environment module sets), Meson's dependency('mpi') with that module, and the refusing wrappers of Fortran.
+Debian's Open MPI and MPICH are others where they are installed. CMake and Meson's dependency('mpi') with C, C++ and Fortran, by
+PATH alone (CMake) and with what the environment module sets; where the Fortran interface was not built, Fortran must be refused.
 
 usage: beside.py SOURCE_ROOT BUILD_ROOT
 """
@@ -22,6 +22,10 @@ add_executable(hello_c hello.c)
 target_link_libraries(hello_c MPI::MPI_C)
 add_executable(hello_cxx hello.cpp)
 target_link_libraries(hello_cxx MPI::MPI_CXX)
+{more}
+"""
+CMAKE_FORTRAN = """add_executable(hello_fortran hello.f90)
+target_link_libraries(hello_fortran MPI::MPI_Fortran)
 """
 MESON = """project('hello', {languages})
 executable('hello_c', 'hello.c', dependencies: dependency('mpi', language: 'c'))
@@ -83,10 +87,21 @@ def others(work):
     folder = os.path.join(work, "other")
     make_other(folder)
     yield "another MPI", {**clean, "PATH": f"{folder}/bin:{clean['PATH']}", "PKG_CONFIG_PATH": f"{folder}/lib/pkgconfig"}
+    yield from debians(clean)
+
+
+def debians(clean):
     if subprocess.run(["pkg-config", "--exists", "ompi-c"], env=clean, check=False).returncode == 0 and shutil.which("mpicc.openmpi"):
         yield "Debian's Open MPI", clean
     else:
         print("skipped: Debian's Open MPI: libopenmpi-dev is not installed")
+    if shutil.which("mpicc.mpich") and shutil.which("mpifort.mpich"):
+        with tempfile.TemporaryDirectory(prefix="hotlane-mpich-") as folder:
+            for name in ("mpicc", "mpicxx", "mpifort", "mpif90", "mpiexec"):
+                os.symlink(shutil.which(name + ".mpich"), os.path.join(folder, name))
+            yield "Debian's MPICH", {**clean, "PATH": f"{folder}:{clean['PATH']}"}
+    else:
+        print("skipped: Debian's MPICH: libmpich-dev is not installed")
 
 
 def by_module(prefix, env):
@@ -115,15 +130,16 @@ def project(work, name, build_file, text):
     folder = os.path.join(work, re.sub(r"\W", "", name))
     for source in ("hello.c", "hello.cpp"):
         write(os.path.join(folder, source), open(os.path.join(work, "hello.c"), encoding="ascii").read())
-    write(os.path.join(folder, "hello.f90"), "program hello\nuse mpi\nend program\n")
+    shutil.copy(os.path.join(work, "hello.f90"), folder)
     write(os.path.join(folder, build_file), text)
     return folder, os.path.join(folder, "build")
 
 
-def runs(prefix, build, how):
-    for program in ("hello_c", "hello_cxx"):
+def runs(prefix, build, how, fortran):
+    for program in ("hello_c", "hello_cxx") + ("hello_fortran",) * fortran:
         needed = install.run(["readelf", "-d", os.path.join(build, program)])
-        if "libmpi_abi.so.1" not in needed or "libmpi.so" in needed or "libother_mpi" in needed:
+        others_of = re.sub(r"libmpi(fort)?_abi\.so\.1", "", needed)
+        if "libmpi_abi.so.1" not in needed or "libmpi" in others_of or "libother_mpi" in needed:
             fail(f"{how}: {program} was built with the other MPI", needed)
         install.check(prefix, os.path.join(build, program), f"{how}, {program}")
 
@@ -137,22 +153,26 @@ def refuses(how, command, env, words):
 
 
 def by_cmake(prefix, work, how, env):
-    folder, build = project(work, f"cmake {how}", "CMakeLists.txt", CMAKE.format(languages="C CXX"))
+    fortran = bool(install.compiles_fortran(prefix))
+    folder, build = project(work, f"cmake {how}", "CMakeLists.txt",
+                            CMAKE.format(languages="C CXX" + " Fortran" * fortran, more=CMAKE_FORTRAN * fortran))
     install.run(["cmake", "-S", folder, "-B", build], env=env)
     install.run(["cmake", "--build", build], env=env)
-    runs(prefix, build, f"CMake {how}")
-    if shutil.which("gfortran"):
-        folder, build = project(work, f"cmake Fortran {how}", "CMakeLists.txt", CMAKE.format(languages="C CXX Fortran"))
+    runs(prefix, build, f"CMake {how}", fortran)
+    if not fortran and shutil.which("gfortran"):
+        folder, build = project(work, f"cmake Fortran {how}", "CMakeLists.txt", CMAKE.format(languages="C CXX Fortran", more=""))
         refuses(f"CMake with Fortran {how}", ["cmake", "-S", folder, "-B", build], env,
                 ["Could NOT find MPI_Fortran .*Hotlane_has_no_Fortran_interface"])
 
 
 def by_meson(prefix, work, how, env):
-    folder, build = project(work, f"meson {how}", "meson.build", MESON.format(languages="'c', 'cpp'", more=""))
+    fortran = bool(install.compiles_fortran(prefix))
+    folder, build = project(work, f"meson {how}", "meson.build",
+                            MESON.format(languages="'c', 'cpp'" + ", 'fortran'" * fortran, more=FORTRAN * fortran))
     install.run(["meson", "setup", build, folder], env=env)
     install.run(["meson", "compile", "-C", build], env=env)
-    runs(prefix, build, f"Meson {how}")
-    if shutil.which("gfortran"):
+    runs(prefix, build, f"Meson {how}", fortran)
+    if not fortran and shutil.which("gfortran"):
         folder, build = project(work, f"meson Fortran {how}", "meson.build",
                                 MESON.format(languages="'c', 'cpp', 'fortran'", more=FORTRAN))
         refuses(f"Meson with Fortran {how}", ["meson", "setup", build, folder], env, ['Dependency "mpi" not found'])
@@ -160,7 +180,7 @@ def by_meson(prefix, work, how, env):
 
 def wrappers_refuse(prefix):
     """In one sentence, whatever they are asked."""
-    names = ["mpifort", "mpif90", "mpif77"] + ["oshfort"] * install.has_shmem(prefix)
+    names = ["mpifort", "mpif90", "mpif77"] * (not install.fortran_of(prefix)) + ["oshfort"] * install.has_shmem(prefix)
     for name in names:
         for words in (["-c", "x.f90"], [], ["-show"], ["--showme:version"], ["-v"]):
             code, out = attempt([os.path.join(prefix, "bin", name)] + words, os.environ)
@@ -181,7 +201,8 @@ def main():
         dest, prefix = os.path.join(work, "dest"), os.path.join(work, "prefix")
         install.run(["meson", "install", "-C", build, "--no-rebuild", "--destdir", dest])
         shutil.move(next(d for d, names, _ in os.walk(dest) if "bin" in names), prefix)
-        shutil.copy(os.path.join(source, "tests", "install", "hello.c"), work)
+        for name in ("hello.c", "hello.f90"):
+            shutil.copy(os.path.join(source, "tests", "install", name), work)
         wrappers_refuse(prefix)
         for other, env in others(work):
             by_cmake(prefix, work, f"by PATH beside {other}", {**env, "PATH": f"{prefix}/bin:{env['PATH']}"})

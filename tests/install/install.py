@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Installs into a folder and builds C and C++ programs there as users do: by mpicc and mpicxx, oshcc and oshc++, by
-pkg-config (shared and static), and by CMake's unmodified find_package(MPI) and pkg_check_modules(sma); each is run on two
-ranks. The prefix is moved first, and one installation has a program suffix.
+"""Installs into a folder and builds C, C++ and Fortran programs there as users do: by mpicc, mpicxx and mpifort, oshcc and
+oshc++, by pkg-config (shared and static), and by CMake's unmodified find_package(MPI) and pkg_check_modules(sma); each is run
+on two ranks. The prefix is moved first, and one installation has a program suffix.
 
 usage: install.py SOURCE_ROOT BUILD_ROOT
 """
@@ -15,10 +15,21 @@ import sys
 import tempfile
 
 EXPECTED = "2 ranks, sum 1"
-SOURCES = ("hello.c", "hello.cpp", "hello_shmem.c", "hello_shmem.cpp")
+SOURCES = ("hello.c", "hello.cpp", "hello.f90", "hello_shmem.c", "hello_shmem.cpp")
 CMAKE = """cmake_minimum_required(VERSION 3.18)
 project(hello C CXX)
+if(FORTRAN)
+  enable_language(Fortran)
+endif()
 find_package(MPI REQUIRED)
+if(FORTRAN)
+  if(NOT MPI_Fortran_HAVE_F08_MODULE OR (INTEGERS AND NOT (MPI_Fortran_HAVE_F90_MODULE AND MPI_Fortran_HAVE_F77_HEADER)))
+    message(FATAL_ERROR "Fortran: ${MPI_Fortran_HAVE_F08_MODULE}, ${MPI_Fortran_HAVE_F90_MODULE}, ${MPI_Fortran_HAVE_F77_HEADER}")
+  endif()
+  find_package(OpenMP REQUIRED COMPONENTS Fortran)
+  add_executable(hello_fortran hello.f90)
+  target_link_libraries(hello_fortran MPI::MPI_Fortran OpenMP::OpenMP_Fortran)
+endif()
 add_executable(hello_c hello.c)
 target_link_libraries(hello_c MPI::MPI_C)
 add_executable(hello_cxx hello.cpp)
@@ -55,6 +66,23 @@ def check(prefix, program, how, launcher="mpiexec"):
 def has_shmem(prefix):
     """False for a build with -Dshmem=disabled."""
     return os.path.exists(os.path.join(prefix, "bin", "oshcc"))
+
+
+def fortran_of(prefix):
+    """The compilers whose Fortran modules are installed, as gfortran-12."""
+    folder = os.path.join(prefix, "include", "hotlane")
+    return sorted(name for name in (os.listdir(folder) if os.path.isdir(folder) else ())
+                  if os.path.exists(os.path.join(folder, name, "mpi_f08.mod")))
+
+
+def has_integers(prefix):
+    """Are the interfaces with handles of type INTEGER there, too?"""
+    return any(os.path.exists(os.path.join(prefix, "include", "hotlane", name, "mpi.mod")) for name in fortran_of(prefix))
+
+
+def compiles_fortran(prefix):
+    """Can mpifort's own compiler use the modules? A build of another compiler than gfortran is used by that one."""
+    return fortran_of(prefix) and shutil.which(run([os.path.join(prefix, "bin", "mpifort"), "-showme:command"]).split()[0])
 
 
 def starts_lean(prefix, program):
@@ -102,10 +130,15 @@ def by_wrappers(prefix, work):
     ways = [("mpicc", "hello.c", "mpi_abi", "mpiexec"), ("mpicxx", "hello.cpp", "mpi_abi", "mpiexec")]
     if has_shmem(prefix):
         ways += [("oshcc", "hello_shmem.c", "sma", "oshrun"), ("oshc++", "hello_shmem.cpp", "sma", "oshrun")]
+    if compiles_fortran(prefix):
+        ways += [(tool, "hello.f90", "mpi_abi", "mpiexec") for tool in ("mpifort", "mpif90", "mpif77")]
     for tool, source, library, launcher in ways:
         program = os.path.join(work, tool + "-hello")
-        run([os.path.join(prefix, "bin", tool), "-O1", os.path.join(work, source), "-o", program])
+        run([os.path.join(prefix, "bin", tool), "-O1", *(["-fopenmp"] * source.endswith("90")), os.path.join(work, source), "-o", program])
         needed = run(["readelf", "-d", program])
+        if source.endswith("90") and "libmpifort_abi.so.1" not in needed:
+            print(f"FAILED: a program built by {tool} must need libmpifort_abi.so.1:\n{needed}")
+            sys.exit(1)
         if f"lib{library}.so.1" not in needed or "libhotlane" in needed:
             print(f"FAILED: a program built by {tool} must need lib{library}.so.1 alone:\n{needed}")
             sys.exit(1)
@@ -145,6 +178,34 @@ def shows(prefix, work):
     done.append("-show")
 
 
+def fortran_asked(prefix, work):
+    """mpifort answers as the others do, and refuses a compiler whose modules are not there with those that are."""
+    tool, there = os.path.join(prefix, "bin", "mpifort"), fortran_of(prefix)
+    modules = os.path.join(prefix, "include", "hotlane", there[0])
+    words = shlex.split(run([tool, "-show", "-c", os.path.join(work, "hello.f90")]))
+    if "-I" + modules not in words or any(w.startswith("-l") for w in words):
+        print(f"FAILED: mpifort -show -c: {words}")
+        sys.exit(1)
+    for question, answer in (("-showme:libs", "mpifort_abi mpi_abi"), ("-showme:incdirs", os.path.join(prefix, "include") + " " + modules)):
+        if run([tool, question]).strip() != answer:
+            print(f"FAILED: mpifort {question}: {run([tool, question])}, not {answer}")
+            sys.exit(1)
+    if shlex.split(run([tool, "-link-info"]))[-2:] != ["-lmpifort_abi", "-lmpi_abi"]:
+        print(f"FAILED: mpifort -link-info: {run([tool, '-link-info'])}")
+        sys.exit(1)
+    other = os.path.join(work, "other-fortran")
+    with open(other, "w", encoding="ascii") as f:
+        f.write("#!/bin/sh\necho 'Other Fortran 7.5.0'\n")
+    os.chmod(other, 0o755)
+    ways = [([f"-fc={other}"], {})] + [([], {variable: other}) for variable in ("HOTLANE_FC", "MPICH_FC", "OMPI_FC")]
+    for more, variables in ways:
+        refused = subprocess.run([tool, "-c", "x.f90"] + more, capture_output=True, text=True, check=False, env={**os.environ, **variables})
+        if refused.returncode == 0 or refused.stderr.count("\n") != 1 or "other-fortran-7" not in refused.stderr or there[0] not in refused.stderr:
+            print(f"FAILED: mpifort {more} {variables}: exit code {refused.returncode}: {refused.stderr}")
+            sys.exit(1)
+    done.append("mpifort's answers")
+
+
 def by_pkg_config(prefix, work):
     folder = os.path.dirname(next(os.path.join(d, f) for d, _, fs in os.walk(prefix) for f in fs if f == "hotlane.pc"))
     env = {**os.environ, "PKG_CONFIG_PATH": folder}
@@ -152,12 +213,17 @@ def by_pkg_config(prefix, work):
     ways = [("mpi_abi", [], "hello.c"), ("hotlane", [], "hello.c"), ("hotlane", ["--static"], "hello.c")]
     if has_shmem(prefix):
         ways += [("sma", [], "hello_shmem.c"), ("hotlane", ["--static"], "hello_shmem.c")]
+    if compiles_fortran(prefix):
+        ways += [("mpifort_abi", [], "hello.f90")]
     for package, how, source in ways:
         flags = run(["pkg-config", "--cflags", "--libs"] + how + [package], env=env).split()
         if how:
             flags = [os.path.join(libdir, "libhotlane.a") if f == "-lhotlane" else f for f in flags]
-        program = os.path.join(work, "pc-" + package + "".join(how) + source[:-2])
-        for compiler in ["cc"] + ["clang"] * bool(how and shutil.which("clang")):
+        program = os.path.join(work, "pc-" + package + "".join(how) + source.partition(".")[0])
+        compilers = ["cc"] + ["clang"] * bool(how and shutil.which("clang"))
+        if source.endswith("90"):
+            compilers = run([os.path.join(prefix, "bin", "mpifort"), "-showme:command"]).split()[:1]
+        for compiler in compilers:
             run([compiler, os.path.join(work, source), "-o", program] + flags)
             run([program], env=env)  # without a launcher, which adds to LD_LIBRARY_PATH
             check(prefix, program, f"pkg-config {' '.join(how + [package])}, {source}, {compiler}")
@@ -177,14 +243,16 @@ def by_cmake(prefix, work):
     env = {**os.environ, "PATH": os.path.join(prefix, "bin") + os.pathsep + os.environ["PATH"], "PKG_CONFIG_PATH": folder}
     env.pop("MPI_HOME", None)
     build = os.path.join(work, "cmake-build")
-    run(["cmake", "-S", project, "-B", build, f"-DSHMEM={int(has_shmem(prefix))}"], env=env)
+    fortran = bool(compiles_fortran(prefix))
+    run(["cmake", "-S", project, "-B", build, f"-DSHMEM={int(has_shmem(prefix))}", f"-DFORTRAN={int(fortran)}",
+         f"-DINTEGERS={int(has_integers(prefix))}"], env=env)
     run(["cmake", "--build", build], env=env)
     with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as f:
         cache = f.read()
     if f"MPIEXEC_EXECUTABLE:FILEPATH={prefix}/bin/mpiexec" not in cache:
         print("FAILED: find_package(MPI) took another launcher")
         sys.exit(1)
-    for name in ["hello_c", "hello_cxx"] + ["hello_shmem"] * has_shmem(prefix):
+    for name in ["hello_c", "hello_cxx"] + ["hello_shmem"] * has_shmem(prefix) + ["hello_fortran"] * fortran:
         check(prefix, os.path.join(build, name), f"CMake, {name}")
 
 
@@ -219,11 +287,16 @@ def main():
         for name in ("hello", "hello_shmem"):
             for suffix in (".c", ".cpp"):
                 shutil.copy(os.path.join(source, "tests", "install", name + ".c"), os.path.join(work, name + suffix))
+        shutil.copy(os.path.join(source, "tests", "install", "hello.f90"), work)
         has_pages(prefix)
         names_no_cache(prefix)
         by_wrappers(prefix, work)
         without_run_path(prefix, work)
         shows(prefix, work)
+        if compiles_fortran(prefix):
+            fortran_asked(prefix, work)
+        else:
+            print("skipped: Fortran: its interface was not built")
         # pkg-config and CMake split at blanks: users who want those choose a prefix without.
         with tempfile.TemporaryDirectory(prefix="hotlane-install-") as plain:
             clean = os.path.join(plain, "prefix")
