@@ -11,13 +11,13 @@ int hl_fort_peers(MPI_Comm comm)
 {
     int inter = 0, size = 0;
 
-    if (MPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) {
+    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) {
         return 0;
     }
     if (inter) {
-        MPI_Comm_remote_size(comm, &size);
+        PMPI_Comm_remote_size(comm, &size);
     } else {
-        MPI_Comm_size(comm, &size);
+        PMPI_Comm_size(comm, &size);
     }
     return size;
 }
@@ -26,8 +26,8 @@ int hl_fort_ndims(MPI_Comm comm)
 {
     int kind = MPI_UNDEFINED, ndims = 0;
 
-    if (MPI_Topo_test(comm, &kind) == MPI_SUCCESS && kind == MPI_CART) {
-        MPI_Cartdim_get(comm, &ndims);
+    if (PMPI_Topo_test(comm, &kind) == MPI_SUCCESS && kind == MPI_CART) {
+        PMPI_Cartdim_get(comm, &ndims);
     }
     return ndims;
 }
@@ -38,16 +38,16 @@ static void get_degrees(MPI_Comm comm, int *in, int *out)
     int kind = MPI_UNDEFINED, rank = 0, weighted = 0;
 
     *in = *out = 0;
-    if (MPI_Topo_test(comm, &kind) != MPI_SUCCESS) {
+    if (PMPI_Topo_test(comm, &kind) != MPI_SUCCESS) {
         return;
     }
     if (kind == MPI_CART) {
         *in = *out = 2 * hl_fort_ndims(comm);
-    } else if (kind == MPI_GRAPH && MPI_Comm_rank(comm, &rank) == MPI_SUCCESS) {
-        MPI_Graph_neighbors_count(comm, rank, in);
+    } else if (kind == MPI_GRAPH && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS) {
+        PMPI_Graph_neighbors_count(comm, rank, in);
         *out = *in;
     } else if (kind == MPI_DIST_GRAPH) {
-        MPI_Dist_graph_neighbors_count(comm, in, out, &weighted);
+        PMPI_Dist_graph_neighbors_count(comm, in, out, &weighted);
     }
 }
 

@@ -86,7 +86,7 @@ static bool has_sizes(const struct hl_fort_facts *facts, MPI_Info info)
         char value[16];
         int len = sizeof value, found = 0, own = fact_at(facts, sizes[i].at);
 
-        if (MPI_Info_get_string(info, sizes[i].key, &len, value, &found) == MPI_SUCCESS && found &&
+        if (PMPI_Info_get_string(info, sizes[i].key, &len, value, &found) == MPI_SUCCESS && found &&
             atoi(value) != own) {
             fprintf(stderr,
                     "MPI for Fortran: %s is %d by the Fortran compiler and %s by the MPI library; compile "
@@ -108,10 +108,10 @@ static int set_facts(const struct hl_fort_facts *facts, MPI_Info info)
         char value[16];
 
         snprintf(value, sizeof value, "%d", fact_at(facts, sizes[i].at));
-        rc = MPI_Info_set(info, sizes[i].key, value);
+        rc = PMPI_Info_set(info, sizes[i].key, value);
     }
     for (int i = 0; rc == MPI_SUCCESS && i < KINDS; i++) {
-        rc = MPI_Info_set(info, kinds[i].key, fact_at(facts, kinds[i].at) ? "true" : "false");
+        rc = PMPI_Info_set(info, kinds[i].key, fact_at(facts, kinds[i].at) ? "true" : "false");
     }
     return rc;
 }
@@ -121,14 +121,14 @@ static int tell_library(const struct hl_fort_facts *facts)
 {
     MPI_Info info;
     int yes = hl_fort_true, no = hl_fort_false;
-    int rc = MPI_Info_create(&info);
+    int rc = PMPI_Info_create(&info);
 
     if (rc == MPI_SUCCESS) {
         rc = set_facts(facts, info);
-        rc = rc == MPI_SUCCESS ? MPI_Abi_set_fortran_info(info) : rc;
-        MPI_Info_free(&info);
+        rc = rc == MPI_SUCCESS ? PMPI_Abi_set_fortran_info(info) : rc;
+        PMPI_Info_free(&info);
     }
-    return rc == MPI_SUCCESS ? MPI_Abi_set_fortran_booleans(facts->logical_size, &yes, &no) : rc;
+    return rc == MPI_SUCCESS ? PMPI_Abi_set_fortran_booleans(facts->logical_size, &yes, &no) : rc;
 }
 
 int hl_fort_begin(void)
@@ -140,7 +140,7 @@ int hl_fort_begin(void)
     if (!is_usable(&facts, hl_fort_tell_facts(&facts))) {
         return MPI_ERR_ABI;
     }
-    rc = MPI_Abi_get_fortran_info(&info);
+    rc = PMPI_Abi_get_fortran_info(&info);
     if (rc != MPI_SUCCESS) {
         return rc;
     }
@@ -148,7 +148,7 @@ int hl_fort_begin(void)
         return tell_library(&facts);
     }
     rc = has_sizes(&facts, info) ? MPI_SUCCESS : MPI_ERR_ABI;
-    MPI_Info_free(&info);
+    PMPI_Info_free(&info);
     return rc;
 }
 
@@ -169,7 +169,7 @@ int hl_fort_correct_info(MPI_Info info)
     }
     for (int i = 0; rc == MPI_SUCCESS && i < KINDS; i++) {
         if (!fact_at(&facts, kinds[i].at)) {
-            rc = MPI_Info_set(info, kinds[i].key, "false");
+            rc = PMPI_Info_set(info, kinds[i].key, "false");
         }
     }
     return rc;

@@ -10,13 +10,13 @@ int hl_fort_fail(const char *func, int class, const char *why)
     int code = class, begun = 0, ended = 0;
 
     snprintf(text, sizeof text, "%s: %s", func, why);
-    MPI_Initialized(&begun);
-    MPI_Finalized(&ended);
-    if (!begun || ended || MPI_Add_error_code(class, &code) != MPI_SUCCESS ||
-        MPI_Add_error_string(code, text) != MPI_SUCCESS) {
+    PMPI_Initialized(&begun);
+    PMPI_Finalized(&ended);
+    if (!begun || ended || PMPI_Add_error_code(class, &code) != MPI_SUCCESS ||
+        PMPI_Add_error_string(code, text) != MPI_SUCCESS) {
         fprintf(stderr, "%s\n", text);
         return class;
     }
-    MPI_Comm_call_errhandler(MPI_COMM_SELF, code);
+    PMPI_Comm_call_errhandler(MPI_COMM_SELF, code);
     return code;
 }

@@ -1,0 +1,107 @@
+C     MPI_Waitany and its kin count from 1, statuses are arrays of
+C     INTEGER, logicals are .TRUE. and .FALSE.: fixed form, mpif.h.
+      PROGRAM FIXED
+      IMPLICIT NONE
+      INCLUDE 'mpif.h'
+      INTEGER N
+      PARAMETER (N=40)
+      INTEGER IERROR, RANK, NPROCS, NEXT, BEFORE, I, J, WRONG, TOTAL
+      INTEGER REQ(2*N), IN(N), OUT(N), STATUS(MPI_STATUS_SIZE)
+      INTEGER STATS(MPI_STATUS_SIZE,2*N), INDICES(2*N), GRID, COUNTED
+      INTEGER DIMS(2), COORDS(2)
+      LOGICAL FLAG, PERIODS(2), SEEN(N)
+      DOUBLE PRECISION T
+      WRONG = 0
+      CALL MPI_INIT(IERROR)
+      CALL MPI_COMM_RANK(MPI_COMM_WORLD, RANK, IERROR)
+      CALL MPI_COMM_SIZE(MPI_COMM_WORLD, NPROCS, IERROR)
+      NEXT = MOD(RANK+1, NPROCS)
+      BEFORE = MOD(RANK+NPROCS-1, NPROCS)
+      T = MPI_WTIME()
+      IF (MPI_WTICK() .LE. 0) WRONG = WRONG + 1
+C     ---- MPI_WAITANY: each index once, from 1 to N ----
+      DO 10 I = 1, N
+        OUT(I) = 1000*RANK + I
+        SEEN(I) = .FALSE.
+        CALL MPI_IRECV(IN(I), 1, MPI_INTEGER, BEFORE, I,
+     &                 MPI_COMM_WORLD, REQ(I), IERROR)
+   10 CONTINUE
+      DO 20 I = N, 1, -1
+        CALL MPI_SEND(OUT(I), 1, MPI_INTEGER, NEXT, I,
+     &                MPI_COMM_WORLD, IERROR)
+   20 CONTINUE
+      DO 30 I = 1, N
+        CALL MPI_WAITANY(N, REQ, J, STATUS, IERROR)
+        IF (J .LT. 1 .OR. J .GT. N) THEN
+          WRONG = WRONG + 1
+        ELSE
+          IF (SEEN(J) .OR. STATUS(MPI_TAG) .NE. J .OR.
+     &        STATUS(MPI_SOURCE) .NE. BEFORE .OR.
+     &        IN(J) .NE. 1000*BEFORE+J) WRONG = WRONG + 1
+          SEEN(J) = .TRUE.
+        END IF
+        CALL MPI_GET_COUNT(STATUS, MPI_INTEGER, COUNTED, IERROR)
+        IF (COUNTED .NE. 1) WRONG = WRONG + 1
+   30 CONTINUE
+      CALL MPI_WAITANY(N, REQ, J, STATUS, IERROR)
+      IF (J .NE. MPI_UNDEFINED) WRONG = WRONG + 1
+      CALL MPI_TESTANY(N, REQ, J, FLAG, MPI_STATUS_IGNORE, IERROR)
+      IF (J .NE. MPI_UNDEFINED .OR. .NOT. FLAG) WRONG = WRONG + 1
+C     ---- MPI_WAITSOME, MPI_TESTSOME: all of them, in parts ----
+      DO 40 I = 1, N
+        IN(I) = -1
+        CALL MPI_IRECV(IN(I), 1, MPI_INTEGER, BEFORE, I,
+     &                 MPI_COMM_WORLD, REQ(I), IERROR)
+        CALL MPI_ISEND(OUT(I), 1, MPI_INTEGER, NEXT, I,
+     &                 MPI_COMM_WORLD, REQ(N+I), IERROR)
+   40 CONTINUE
+      TOTAL = 0
+   50 IF (MOD(TOTAL, 2) .EQ. 0) THEN
+        CALL MPI_WAITSOME(2*N, REQ, COUNTED, INDICES, STATS, IERROR)
+      ELSE
+        CALL MPI_TESTSOME(2*N, REQ, COUNTED, INDICES, STATS, IERROR)
+      END IF
+      DO 60 I = 1, COUNTED
+        J = INDICES(I)
+        IF (J .LT. 1 .OR. J .GT. 2*N) THEN
+          WRONG = WRONG + 1
+        ELSE IF (J .LE. N) THEN
+          IF (STATS(MPI_TAG,I) .NE. J .OR. IN(J) .NE. 1000*BEFORE+J)
+     &      WRONG = WRONG + 1
+        END IF
+   60 CONTINUE
+      TOTAL = TOTAL + COUNTED
+      IF (TOTAL .LT. 2*N) GOTO 50
+      CALL MPI_WAITSOME(2*N, REQ, COUNTED, INDICES, STATS, IERROR)
+      IF (COUNTED .NE. MPI_UNDEFINED) WRONG = WRONG + 1
+C     ---- Logicals, one and several, both ways ----
+      DIMS(1) = NPROCS
+      DIMS(2) = 1
+      PERIODS(1) = .TRUE.
+      PERIODS(2) = .FALSE.
+      CALL MPI_CART_CREATE(MPI_COMM_WORLD, 2, DIMS, PERIODS, .FALSE.,
+     &                     GRID, IERROR)
+      PERIODS(1) = .FALSE.
+      PERIODS(2) = .TRUE.
+      CALL MPI_CART_GET(GRID, 2, DIMS, PERIODS, COORDS, IERROR)
+      IF (.NOT. PERIODS(1) .OR. PERIODS(2)) WRONG = WRONG + 1
+      IF (PERIODS(1) .NEQV. .TRUE.) WRONG = WRONG + 1
+      CALL MPI_COMM_FREE(GRID, IERROR)
+      IF (GRID .NE. MPI_COMM_NULL) WRONG = WRONG + 1
+      CALL MPI_INITIALIZED(FLAG, IERROR)
+      IF (.NOT. FLAG) WRONG = WRONG + 1
+      CALL MPI_FINALIZED(FLAG, IERROR)
+      IF (FLAG) WRONG = WRONG + 1
+      CALL MPI_IPROBE(MPI_ANY_SOURCE, 12345, MPI_COMM_WORLD, FLAG,
+     &                MPI_STATUS_IGNORE, IERROR)
+      IF (FLAG) WRONG = WRONG + 1
+      IF (WRONG .NE. 0) PRINT *, RANK, ': wrong ', WRONG
+      CALL STOP_IF(WRONG)
+      CALL MPI_FINALIZE(IERROR)
+      END
+
+      SUBROUTINE STOP_IF(WRONG)
+      INTEGER WRONG, IERROR
+      INCLUDE 'mpif.h'
+      IF (WRONG .NE. 0) CALL MPI_ABORT(MPI_COMM_WORLD, 1, IERROR)
+      END
