@@ -5,12 +5,16 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/tcp.h> /* tells more than netinet/tcp.h */
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+/* What the kernel says in tcpi_state. */
+enum { ESTABLISHED = 1, SYN_SENT = 2 };
 
 /* Probes of an idle connection before the system gives it up: that is for us to decide. */
 #define PROBES 127
@@ -87,11 +91,13 @@ static void look_at(void *arg, const struct hl_fab_ends *ends)
     socklen_t len = sizeof info;
     struct hl_fab_link link = {.port = (uint16_t)ends->port, .my_port = (uint16_t)ends->my_port};
     if (getsockopt(ends->fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0 ||
-        (info.tcpi_state != TCP_ESTABLISHED && info.tcpi_state != TCP_SYN_SENT) ||
+        (info.tcpi_state != ESTABLISHED && info.tcpi_state != SYN_SENT) ||
         !read_host(&ends->peer, ends->peer_len, &link.host)) {
         return;
     }
-    link.connected = info.tcpi_state == TCP_ESTABLISHED;
+    link.connected = info.tcpi_state == ESTABLISHED;
+    /* Kernels before 4.1 do not say. */
+    link.used = len < offsetof(struct tcp_info, tcpi_segs_out) || info.tcpi_bytes_received > 0;
     link.asked = info.tcpi_retransmits > 0 || info.tcpi_probes > 0;
     link.heard_ms = info.tcpi_last_ack_recv;
     keep_asking(ends->fd, l->keep_s);

@@ -17,6 +17,7 @@ struct hl_fab_link {
     struct hl_fab_host host; /* of the other end */
     uint16_t port, my_port;
     bool connected;    /* else it is being made */
+    bool used;         /* something came through it: it is nobody's call (hl_fab_knock) */
     bool asked;        /* something was sent again and has no answer yet */
     uint64_t heard_ms; /* since the last answer */
 };

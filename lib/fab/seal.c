@@ -154,15 +154,21 @@ static bool ends_of(int fd, struct hl_fab_ends *out)
     return ours(out->my_port) || ours(out->port);
 }
 
-static void seal_one(int fd)
+static bool is_sealed(int fd)
 {
     int flags = fcntl(fd, F_GETFD);
-    if (flags >= 0 && (flags & FD_CLOEXEC) == 0) {
-        (void)fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
+    return flags < 0 || (flags & FD_CLOEXEC) != 0;
+}
+
+static void seal_one(const struct hl_fab_ends *ends)
+{
+    if (!is_sealed(ends->fd)) {
+        (void)fcntl(ends->fd, F_SETFD, FD_CLOEXEC);
     }
 }
 
-void hl_fab_each_socket(void (*fn)(void *arg, const struct hl_fab_ends *ends), void *arg)
+/* With fn NULL those that are sealed are not looked at. */
+static void look_at_all(void (*fn)(void *arg, const struct hl_fab_ends *ends), void *arg)
 {
     DIR *dir = hl_fab.row->tcp_listens ? opendir("/proc/self/fd") : NULL;
     if (dir == NULL) {
@@ -170,21 +176,24 @@ void hl_fab_each_socket(void (*fn)(void *arg, const struct hl_fab_ends *ends), v
     }
     for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
         struct hl_fab_ends ends;
-        if (e->d_name[0] != '.' && ends_of((int)strtol(e->d_name, NULL, 10), &ends)) {
-            seal_one(ends.fd); /* also one that was accepted long before its first message */
+        int fd = (int)strtol(e->d_name, NULL, 10);
+        if (e->d_name[0] == '.' || (fn == NULL && is_sealed(fd)) || !ends_of(fd, &ends)) {
+            continue;
+        }
+        seal_one(&ends); /* also one that was accepted long before its first message */
+        if (fn != NULL) {
             fn(arg, &ends);
         }
     }
     closedir(dir);
 }
 
-static void do_nothing(void *unused, const struct hl_fab_ends *ends)
+void hl_fab_each_socket(void (*fn)(void *arg, const struct hl_fab_ends *ends), void *arg)
 {
-    (void)unused;
-    (void)ends;
+    look_at_all(fn, arg);
 }
 
 void hl_fab_seal(void)
 {
-    hl_fab_each_socket(do_nothing, NULL);
+    look_at_all(NULL, NULL);
 }

@@ -278,9 +278,13 @@ static bool look_after(struct hl_lane *lane) HL_REQUIRES(lane->lease)
             feel_pulse(lane, way);
         }
     }
-    (void)hl_lane_progress(lane);
-    /* relaxed: the same. */
-    return hl_a64_load_relaxed(&lane->issued) != hl_a64_load_relaxed(&lane->tail);
+    /* relaxed, all: the same. */
+    bool busy = hl_a64_load_relaxed(&lane->issued) != hl_a64_load_relaxed(&lane->tail);
+    if (busy || lane->mail > 0) {
+        (void)hl_lane_progress(lane);
+        busy = hl_a64_load_relaxed(&lane->issued) != hl_a64_load_relaxed(&lane->tail);
+    }
+    return busy;
 }
 
 bool hl_pool_tick(struct hl_pool *p)

@@ -110,6 +110,9 @@ HL_INLINE void hl_prog_ring_sleepers(struct hl_prog_door *d)
  */
 void hl_prog_crowd(int ranks, int cpus);
 
+/* How many ranks share a CPU, rounded up: 1 where there are CPUs for all. */
+unsigned hl_prog_ranks_per_cpu(void);
+
 /* True when more threads than CPUs are known to wait or compute here: then nobody should spin. */
 bool hl_prog_crowded(void);
 

@@ -56,7 +56,7 @@ void hl_prog_crowd(int ranks, int cpus)
     hl_a32_store_relaxed(&cpus_here, (uint32_t)cpus);
 }
 
-bool hl_prog_crowded(void)
+static uint32_t known_cpus(void)
 {
     /* relaxed: as above. */
     uint32_t cpus = hl_a32_load_relaxed(&cpus_here);
@@ -64,6 +64,19 @@ bool hl_prog_crowded(void)
         hl_prog_crowd(1, (int)sysconf(_SC_NPROCESSORS_ONLN));
         cpus = hl_a32_load_relaxed(&cpus_here);
     }
+    return cpus;
+}
+
+unsigned hl_prog_ranks_per_cpu(void)
+{
+    uint32_t cpus = known_cpus(), ranks = hl_a32_load_relaxed(&ranks_here); /* relaxed: as above. */
+    return ranks > cpus ? (ranks + cpus - 1) / cpus : 1;
+}
+
+bool hl_prog_crowded(void)
+{
+    /* relaxed: as above. */
+    uint32_t cpus = known_cpus();
     uint32_t threads = hl_a32_load_relaxed(&waiters);
     return hl_a32_load_relaxed(&ranks_here) * (threads > 0 ? threads : 1) > cpus;
 }

@@ -28,7 +28,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -460,14 +459,6 @@ static void look(void)
     }
 }
 
-/* Of this thread on a processor: threads that compute beside it do not count. */
-static uint64_t my_time(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
-}
-
 uint64_t hl_rx_alive_look(void)
 {
     uint64_t now = hl_now_ns();
@@ -487,9 +478,9 @@ uint64_t hl_rx_alive_look(void)
     if (now >= alive.next_ns) {
         alive.now_ns = now;
         alive.calling = false;
-        uint64_t begin = my_time();
+        uint64_t begin = hl_rx_thread_time();
         look();
-        uint64_t took = SHARE * (my_time() - begin), pause = alive.calling ? SOON_NS : LOOK_NS;
+        uint64_t took = SHARE * (hl_rx_thread_time() - begin), pause = alive.calling ? SOON_NS : LOOK_NS;
         took = took < LATEST_NS ? took : LATEST_NS;
         alive.next_ns = now + (took > pause ? took : pause);
     }

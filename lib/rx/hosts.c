@@ -62,7 +62,7 @@ bool hl_rx_hosts_see(struct hl_rx_hosts *h, const struct hl_fab_link *link, uint
     if (host == NULL) {
         return true;
     }
-    if (link->connected) {
+    if (link->connected && link->used) {
         note(h, (size_t)(host - h->host), link);
     }
     uint64_t ago_ns = link->heard_ms * 1000000;

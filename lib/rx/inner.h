@@ -8,6 +8,7 @@
 #include "window.h"
 
 #include <pthread.h>
+#include <time.h>
 
 /* How a rank died. */
 enum hl_rx_death {
@@ -30,6 +31,7 @@ struct hl_rx {
     struct hl_rx_ring *mine;         /* of them */
     hl_a32 *bells;                   /* [node_size] 1 + eventfd of a peer, 0: not known yet. atomic */
     int epoll, bell;                 /* read-only after open */
+    int timer;                       /* for ticks; read-only after the network opened; -1: none to be had */
     hl_rx_fn *handlers[HL_WIRE_OPS]; /* read-only after start */
     hl_a32 stop;                     /* atomic: set by hl_rx_stop */
     hl_a32 has_network;              /* atomic: release when the endpoint is ready */
@@ -42,6 +44,15 @@ struct hl_rx {
 extern struct hl_rx hl_rx;
 
 bool hl_rx_on_thread(void);
+
+/* Nanoseconds of the calling thread on a processor: threads that compute beside it do not count. */
+HL_INLINE uint64_t hl_rx_thread_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
 void hl_rx_kick(void); /* wakes the thread; any thread */
 
 /* Counts the rank as dead from now on. On the receive thread. */

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define DEATH_MAX 8
@@ -27,13 +28,17 @@
 #define EMPTY_WAKES_NS UINT64_C(100000000)
 #define SEALS 4
 #define SEAL_MS 25
-#define LOOK_MS 1000 /* between looks at the limits of this process */
-#define LOOK_NS (LOOK_MS * UINT64_C(1000000))
+#define SEAL_NS (SEAL_MS * MS_NS)
+#define SEAL_SHARE 100 /* looks at sockets take at most this part of the time */
+#define LOOK_MS 1000   /* between looks at the limits of this process */
+#define LOOK_NS (LOOK_MS * MS_NS)
 #define CHOKED_LOOKS 3 /* a program may need all of them for a moment */
-#define TICK_NS UINT64_C(1000000)
+#define TICK_MS 1      /* where each rank has a CPU; else a tick of each would take all CPUs */
+#define TICK_MAX_MS 20
+#define MS_NS UINT64_C(1000000)
 #define NEWS_MS 20
-#define NAPS_ARMED 16  /* in a row after which the provider is polled all the same */
-#define QUIET_TICKS 20 /* before they end: beginning anew costs a system call */
+#define NAPS_ARMED 16 /* in a row after which the provider is polled all the same */
+#define QUIET_TICKS 2 /* before they end: beginning anew costs a system call, going on the thread's turn */
 
 struct hl_rx hl_rx;
 
@@ -52,7 +57,7 @@ struct wakes {
     uint64_t since_ns;
     int empty;
     bool storm;         /* poll every millisecond from now on, without the network's descriptor */
-    uint64_t seal_ns;   /* of the last look, or of the news */
+    uint64_t seal_ns;   /* when the next of these is due */
     uint64_t tick_ns;   /* of the last one */
     int quiet;          /* ticks in a row without anything to look after */
     int seals;          /* looks at new sockets still due: a connection takes its time after the news of it */
@@ -134,6 +139,7 @@ int hl_rx_open(void *board)
     hl_rx.dead = calloc((size_t)hl_boot.size, sizeof *hl_rx.dead);
     hl_rx.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     hl_rx.epoll = epoll_create1(EPOLL_CLOEXEC);
+    hl_rx.timer = -1;
     if (hl_rx.bells == NULL || hl_rx.dead == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the receive side");
     }
@@ -203,10 +209,21 @@ int hl_rx_on_tick(bool (*fn)(void))
     return 0;
 }
 
+static int tick_ms(void)
+{
+    unsigned ms = TICK_MS * hl_prog_ranks_per_cpu();
+    return ms < TICK_MAX_MS ? (int)ms : TICK_MAX_MS;
+}
+
 void hl_rx_tick(void)
 {
-    /* relaxed: ordered by the lease, see tick. full: one thread wakes the receive thread. */
-    if (hl_a32_load_relaxed(&ticking) == 0 && hl_a32_xchg_full(&ticking, 1) == 0) {
+    /* relaxed: ordered by the lease, see tick. full: one thread sets the timer. */
+    if (hl_a32_load_relaxed(&ticking) != 0 || hl_a32_xchg_full(&ticking, 1) != 0) {
+        return;
+    }
+    /* The receive thread is not woken before the first tick is due: by then a flush may have done it all. */
+    struct itimerspec first = {.it_value.tv_nsec = tick_ms() * (long)MS_NS};
+    if (hl_rx.timer < 0 || timerfd_settime(hl_rx.timer, 0, &first, NULL) != 0) {
         hl_rx_kick();
     }
 }
@@ -219,7 +236,7 @@ static void tick(struct wakes *w)
         return;
     }
     uint64_t now = hl_now_ns();
-    if (now - w->tick_ns < TICK_NS) {
+    if (now - w->tick_ns < (uint64_t)tick_ms() * MS_NS) {
         return;
     }
     w->tick_ns = now;
@@ -312,7 +329,7 @@ static bool launcher_notice(void)
 
 static void serve_fd(struct wakes *w, int fd)
 {
-    if (fd == hl_rx.bell) {
+    if (fd == hl_rx.bell || fd == hl_rx.timer) {
         uint64_t count;
         (void)!read(fd, &count, sizeof count); /* empty: somebody else's ring was taken with mine */
     } else if (fd == hl_boot_node_fd()) {
@@ -345,9 +362,13 @@ static int sleep_limit(struct wakes *w)
         w->armed = true;
         w->naps = 0;
     }
-    bool waits = hl_rx_out_waits() || (hl_rx_has_network() && hl_rx_net_waits()) ||
-                 hl_a32_load_relaxed(&ticking) != 0; /* relaxed: its setter kicks. */
-    int limit = waits || w->storm ? 1 : w->news ? NEWS_MS : w->seals > 0 ? SEAL_MS : w->look_ms;
+    bool waits = hl_rx_out_waits() || (hl_rx_has_network() && hl_rx_net_waits());
+    bool ticks = hl_a32_load_relaxed(&ticking) != 0; /* relaxed: its setter sets the timer. */
+    int limit = waits || w->storm ? 1
+                : ticks           ? tick_ms()
+                : w->news         ? NEWS_MS
+                : w->seals > 0    ? SEAL_MS
+                                  : w->look_ms;
     if (hl_rx_has_network() && (limit < 0 || limit > LOOK_MS)) {
         limit = LOOK_MS;
     }
@@ -357,13 +378,15 @@ static int sleep_limit(struct wakes *w)
 static void seal_sockets(struct wakes *w)
 {
     if (hl_fab_is_open() && hl_fab_seal_pending()) {
+        w->seal_ns = w->seals > 0 ? w->seal_ns : hl_now_ns() + SEAL_NS;
         w->seals = SEALS;
-        w->seal_ns = hl_now_ns();
     }
-    if (w->seals > 0 && hl_now_ns() - w->seal_ns >= SEAL_MS * UINT64_C(1000000)) {
+    if (w->seals > 0 && hl_now_ns() >= w->seal_ns) {
+        uint64_t begin = hl_rx_thread_time();
         w->seals--;
-        w->seal_ns = hl_now_ns();
         hl_fab_seal();
+        uint64_t took = SEAL_SHARE * (hl_rx_thread_time() - begin);
+        w->seal_ns = hl_now_ns() + (took > SEAL_NS ? took : SEAL_NS);
     }
 }
 
@@ -425,9 +448,9 @@ static int sleep_once(struct wakes *w)
     int limit = sleep_limit(w);
     int n = epoll_wait(hl_rx.epoll, events, (int)HL_COUNT_OF(events), limit);
     hl_rx_ring_awake(hl_rx.mine);
-    bool network_only = n > 0;
+    int network = 0;
     for (int i = 0; i < n; i++) {
-        network_only &= hl_rx_has_network() && events[i].data.fd == hl_rx_net_fd();
+        network += hl_rx_has_network() && events[i].data.fd == hl_rx_net_fd();
         serve_fd(w, events[i].data.fd);
     }
     if (w->news || hl_boot_watch_waits()) {
@@ -435,10 +458,10 @@ static int sleep_once(struct wakes *w)
     }
     bury_lost();
     w->slept = limit != 0;
-    w->armed = w->armed && n == 0 && ++w->naps < NAPS_ARMED;
+    w->armed = w->armed && network == 0 && ++w->naps < NAPS_ARMED;
     int moved = poll_sources(w);
     if (n > 0) {
-        note_wake(w, network_only && moved == 0);
+        note_wake(w, network == n && moved == 0);
     }
     seal_sockets(w);
     look_at_limits(w);
@@ -491,7 +514,9 @@ static int open_network(void)
     }
     /* release: the endpoint, which is the thread's from here on; pairs with hl_rx_has_network. */
     hl_a32_store_release(&hl_rx.has_network, 1);
+    hl_rx.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK); /* -1: the bell does as well */
     rc = add_fd(hl_rx_net_fd(), 0);
+    rc = rc == 0 ? add_fd(hl_rx.timer, 0) : rc;
     rc = rc == 0 ? hl_rx_start() : rc;
     hl_rx_kick();
     rc = rc == 0 ? hl_fab_run_on_open() : rc;
@@ -536,6 +561,9 @@ void hl_rx_stop(void)
         }
         close(hl_rx.bell);
         close(hl_rx.epoll);
+        if (hl_rx.timer >= 0) {
+            close(hl_rx.timer);
+        }
         free(hl_rx.bells);
         free(hl_rx.dead);
         hl_rx.bells = NULL;

@@ -6,6 +6,8 @@
 #include <hotlane.h>
 #include <signal.h>
 
+enum { FLUSHES = 10, FLUSHED_US = 30000, FLUSHED_NAPS = 10 }; /* a nap each millisecond would be 30 */
+
 static MPI_Win win = MPI_WIN_NULL;
 static pid_t peer_pid;
 static int wait_ms;
@@ -251,6 +253,39 @@ static long long play_all(void)
     return after - before;
 }
 
+/* Naps of the other threads while rank 0 computes behind its flushes, when nothing is under way any more. */
+static long naps_behind_flushes(void)
+{
+    long naps = 0;
+    MPI_Win_lock_all(0, win);
+    for (int i = 0; i < FLUSHES; i++) {
+        MPI_Put(&number, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
+        MPI_Put(&number, 1, MPI_INT, 1, 4, 1, MPI_INT, win);
+        MPI_Win_flush(1, win);
+        struct idle behind = idle_begin(RUSAGE_SELF);
+        usleep(FLUSHED_US);
+        behind = idle_took(&behind);
+        naps += behind.all - behind.naps;
+    }
+    MPI_Win_unlock_all(win);
+    return naps;
+}
+
+/* The receive thread has looked after the puts, and sleeps. */
+static void play_flushes(void)
+{
+    int much = 1;
+    for (int turn = 0; much && turn < IDLE_TURNS; turn++) {
+        long naps = me == 0 ? naps_behind_flushes() : 0;
+        much = naps > FLUSHES * FLUSHED_NAPS;
+        if (much) {
+            printf("%ld naps of the receive thread behind %d flushes\n", naps, FLUSHES);
+        }
+        MPI_Bcast(&much, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+    CHECK_EQ(much, 0);
+}
+
 /* A ring may be on its way when a nap ends, and on a machine with other work for long: one that is missing is
  * missed each time. */
 int main(void)
@@ -269,6 +304,7 @@ int main(void)
         MPI_Allreduce(&late, &most, 1, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
     } while (most > 0 && ++turns < 4);
     CHECK_EQ(most, 0);
+    play_flushes();
     MPI_Win_free(&win);
     MPI_Finalize();
     return 0;

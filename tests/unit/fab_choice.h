@@ -13,11 +13,13 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -277,6 +279,83 @@ START_TEST(only_tcp_listeners_are_called)
 }
 END_TEST
 
+/* ---- connections ---- */
+
+/* What a look finds of the connections of this process: how many there are, and how many were used. */
+struct found {
+    int links, used;
+};
+
+static bool count_link(void *arg, const struct hl_fab_link *link)
+{
+    struct found *f = arg;
+    f->links += link->connected;
+    f->used += link->connected && link->used;
+    return true;
+}
+
+static struct found look_at_links(void)
+{
+    struct found f = {0, 0};
+    hl_fab_links(0, count_link, &f);
+    return f;
+}
+
+/* Both ends of a call are seen, and taken for nobody's connection until something comes through. */
+START_TEST(a_call_is_no_connection_in_use)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof at;
+    char byte = 0;
+    hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
+    hl_fab.row = hl_provider_find("tcp;ofi_rxm", FI_VERSION(1, 17));
+    int door = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(bind(door, (struct sockaddr *)&at, len), 0);
+    ck_assert_int_eq(listen(door, 1), 0);
+    ck_assert_int_eq(getsockname(door, (struct sockaddr *)&at, &len), 0);
+    hl_fab_seal_note(&at, sizeof at);
+    struct hl_fab_knock knock = hl_fab_knock(&at, sizeof at);
+    ck_assert_int_ge(knock.fd, 0);
+    int inside = accept(door, NULL, NULL);
+    ck_assert_int_ge(inside, 0);
+    struct found call = look_at_links();
+    ck_assert_int_eq(send(knock.fd, "1", 1, 0), 1);
+    ck_assert_int_eq(recv(inside, &byte, 1, 0), 1);
+    struct found one_way = look_at_links();
+    ck_assert_int_eq(send(inside, "2", 1, 0), 1);
+    ck_assert_int_eq(recv(knock.fd, &byte, 1, MSG_WAITALL), 1);
+    struct found both_ways = look_at_links();
+    close(knock.fd);
+    close(inside);
+    close(door);
+    ck_assert_int_eq(call.links, 2);
+    ck_assert_int_eq(call.used, 0);
+    ck_assert_int_eq(one_way.used, 1);
+    ck_assert_int_eq(both_ways.used, 2);
+}
+END_TEST
+
+/* Sockets that libfabric has made are sealed by one look; what is not the provider's is left alone. */
+START_TEST(sockets_are_sealed_and_nothing_else)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof at;
+    hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
+    hl_fab.row = hl_provider_find("tcp;ofi_rxm", FI_VERSION(1, 17));
+    int door = socket(AF_INET, SOCK_STREAM, 0), other = socket(AF_INET, SOCK_STREAM, 0), file = dup(0);
+    ck_assert_int_eq(bind(door, (struct sockaddr *)&at, len), 0);
+    ck_assert_int_eq(getsockname(door, (struct sockaddr *)&at, &len), 0);
+    hl_fab_seal_note(&at, sizeof at);
+    hl_fab_seal();
+    bool sealed = fcntl(door, F_GETFD) == FD_CLOEXEC, left = fcntl(other, F_GETFD) == 0,
+         alone = file < 0 || fcntl(file, F_GETFD) == 0;
+    close(door);
+    close(other);
+    close(file);
+    ck_assert(sealed && left && alone);
+}
+END_TEST
+
 static TCase *choice_case(void)
 {
     TCase *t = tcase_create("choice");
@@ -295,6 +374,8 @@ static TCase *choice_case(void)
     tcase_add_test(t, who_fails_is_passed_over_and_fatal_when_named);
     tcase_add_test(t, a_card_that_is_not_used_is_one_line_with_the_fix);
     tcase_add_loop_test(t, only_tcp_listeners_are_called, 0, 3);
+    tcase_add_test(t, a_call_is_no_connection_in_use);
+    tcase_add_test(t, sockets_are_sealed_and_nothing_else);
     return t;
 }
 

@@ -409,8 +409,12 @@ START_TEST(crowds_do_not_spin)
 {
     hl_prog_crowd(1, 1 << 20);
     ck_assert(!hl_prog_crowded());
+    ck_assert_uint_eq(hl_prog_ranks_per_cpu(), 1);
     hl_prog_crowd(4, 2);
     ck_assert(hl_prog_crowded());
+    ck_assert_uint_eq(hl_prog_ranks_per_cpu(), 2);
+    hl_prog_crowd(5, 2);
+    ck_assert_uint_eq(hl_prog_ranks_per_cpu(), 3);
 }
 END_TEST
 

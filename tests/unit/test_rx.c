@@ -431,8 +431,12 @@ static struct hl_rx_hosts hosts;
 
 static struct hl_fab_link link_to(uint64_t host, uint16_t port, bool asked, uint64_t heard_ms)
 {
-    return (struct hl_fab_link){
-        .host = {{0, host}}, .port = port, .connected = true, .asked = asked, .heard_ms = heard_ms};
+    return (struct hl_fab_link){.host = {{0, host}},
+                                .port = port,
+                                .connected = true,
+                                .used = true,
+                                .asked = asked,
+                                .heard_ms = heard_ms};
 }
 
 /* A look every second: one link that has no answer since `asked_from` ms and was heard last at `heard` ms. */
@@ -509,6 +513,24 @@ START_TEST(a_connection_that_ends_is_missed_once)
 }
 END_TEST
 
+/* Else each call, ours or a peer's, would lead to calls of all ranks of its host, and these to more. */
+START_TEST(a_call_that_ends_is_not_missed)
+{
+    memset(&hosts, 0, sizeof hosts);
+    struct hl_fab_link call = link_to(7, 1, false, 1);
+    call.used = false;
+    for (uint64_t second = 1; second <= 4; second++) {
+        if (second % 2 != 0) {
+            ck_assert(hl_rx_hosts_see(&hosts, &call, second * 1000 * MS));
+        }
+        ck_assert_int_eq(hl_rx_hosts_judge(&hosts, second * 1000 * MS, 5000 * MS), 0);
+        ck_assert(!hl_rx_hosts_get(&hosts, &call.host)->lost);
+    }
+    ck_assert(hl_rx_hosts_get(&hosts, &call.host)->heard); /* its host has answered all the same */
+    hl_rx_hosts_free(&hosts);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("rx");
@@ -528,6 +550,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, a_host_dies_of_questions_without_answer_only);
     tcase_add_test(t, an_answer_on_any_connection_counts);
     tcase_add_test(t, a_connection_that_ends_is_missed_once);
+    tcase_add_test(t, a_call_that_ends_is_not_missed);
     suite_add_tcase(s, t);
     return s;
 }
