@@ -145,7 +145,7 @@ static bool ends_of(int fd, struct hl_fab_ends *out)
     struct sockaddr_storage mine = {0};
     socklen_t len = sizeof mine;
     *out = (struct hl_fab_ends){.fd = fd};
-    if (getsockname(fd, (struct sockaddr *)&mine, &len) != 0) {
+    if (getsockname(fd, (struct sockaddr *)&mine, &len) != 0 || mine.ss_family == AF_UNIX) {
         return false;
     }
     out->my_port = port_of(&mine, len);
