@@ -63,6 +63,12 @@ static inline MPIX_Section hl_fort_section(const struct hl_fort_array *a)
 
 #endif
 
+/* The buffer of an operation for which MPI_BOTTOM alone is special. */
+static inline void *hl_fort_data(void *buffer)
+{
+    return __builtin_expect(buffer == mpi_fortran_bottom_, 0) ? MPI_BOTTOM : buffer;
+}
+
 #define HL_FORT_NOT_WHOLE                                                                                    \
     "the elements of the buffer are apart (it is a section of an array): this call needs memory in one "     \
     "piece"

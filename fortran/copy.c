@@ -73,7 +73,7 @@ int hl_fort_copy_begin(struct hl_fort_copy *copy, const struct hl_fort_array *a,
                        const char *func)
 {
     *copy = (struct hl_fort_copy){.addr = hl_fort_buffer(a->addr), .first = a->addr};
-    if (hl_fort_is_plain(a)) {
+    if (hl_fort_is_dense(a)) {
         return MPI_SUCCESS;
     }
     copy->elem_len = a->elem_len;

@@ -32,10 +32,11 @@ _Static_assert(offsetof(struct hl_fort_array, dim) == 24, "as in ISO_Fortran_bin
 /* Whether the elements lie one behind the other (or there is but one, or none). */
 bool hl_fort_is_dense(const struct hl_fort_array *a);
 
-/* The same, with the usual cases first. */
+/* The same, but that false is also the answer for an array of rank 1 with one element or none: it costs
+ * little then. */
 static inline bool hl_fort_is_plain(const struct hl_fort_array *a)
 {
-    return a->rank == 0 || (a->rank == 1 && (size_t)a->dim[0].step == a->elem_len) || hl_fort_is_dense(a);
+    return a->rank == 0 || (a->rank == 1 ? (size_t)a->dim[0].step == a->elem_len : hl_fort_is_dense(a));
 }
 
 #endif

@@ -21,7 +21,7 @@ TEXT_ROOM = {"MPI_Error_string": "MPI_MAX_ERROR_STRING", "MPI_Get_processor_name
 # Texts that keep the blanks that they begin with.
 KEEPS_BLANKS = {"MPI_Add_error_string", "MPI_Comm_set_name", "MPI_Type_set_name", "MPI_Win_set_name"}
 # Sections that libhotlane takes as they are (hotlane.h), where it is the library.
-TAKES_SECTIONS = set()
+TAKES_SECTIONS = {"MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Send", "MPI_Recv", "MPI_Isend", "MPI_Irecv"}
 # What starts, or ends without completing it, something that copies may be kept for.
 BEFORE = {"MPI_Start": "hl_fort_start_slow(&c_request, 1);",
           "MPI_Startall": "hl_fort_start_slow(c_array_of_requests, *count);",
@@ -34,15 +34,19 @@ OWN |= {f"MPI_{o}_{f}": f"hl_fort_{o.lower()}_{f}" for o in ("Comm", "Type", "Wi
         for f in ("create_keyval", "set_attr", "get_attr")}
 OWN |= {f"MPI_{o}_create_errhandler": f"hl_fort_{o.lower()}_create_errhandler" for o in ("Comm", "Win", "File", "Session")}
 # What the function of the INTEGER interfaces does as well: the same arguments, but for an ierror that is always there.
-PASSED_ON = {"MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Info_get", "MPI_Info_get_string",
+PASSED_ON = {"MPI_Init", "MPI_Init_thread", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Info_get", "MPI_Info_get_string",
              "MPI_Session_get_nth_pset", "MPI_Session_init", "MPI_Abi_get_fortran_info"}
-# C's arguments before the others.
-FIRST = {"MPI_Init": ["NULL", "NULL"], "MPI_Init_thread": ["NULL", "NULL"]}
 COMPLETES = ("MPI_Wait", "MPI_Test", "MPI_Request_get_status")
 
 
 def completes(name):
     return name.startswith(COMPLETES) and name != "MPI_Test_cancelled"
+
+
+def serves_all(name):
+    """Whether the INTEGER interfaces have the same function under their names: it looks after copies that are kept for a request,
+    whichever interface the request comes from."""
+    return completes(name) or name in BEFORE or name == "MPI_Finalize"
 
 
 class Function:
@@ -99,7 +103,8 @@ class Function:
         return "*" + name
 
     def address(self, name):
-        return f"hl_fort_buffer({name}->addr)"
+        how = next(a.how for a in self.choices if a.name == name)
+        return f"hl_fort_{'data' if how == 'type' else 'buffer'}({name}->addr)"
 
     # ---- An argument: what stands before the call, in it, and after it ----
     def convert(self, a, code):
@@ -188,7 +193,7 @@ class Function:
     # ---- The body ----
     def code(self):
         code = Code()
-        arguments = FIRST.get(self.name, []) + [self.convert(a, code) for a in self.form.arguments]
+        arguments = [self.convert(a, code) for a in self.form.arguments]
         return code, arguments
 
     def end(self, code):
@@ -209,7 +214,7 @@ class Function:
             return self.passed_on()
         code, arguments = self.code()
         if "whole" in self.hows:
-            code.check = [f"hl_fort_is_plain({a.name})" for a in self.choices if a.how == "whole"]
+            code.check = [f"hl_fort_is_dense({a.name})" for a in self.choices if a.how == "whole"]
         call = f"{self.c_name}({', '.join(arguments)})"
         result = self.form.procedure.result
         if result != "-":
@@ -221,6 +226,8 @@ class Function:
             guard = f"{' || '.join(code.memory)} ? hl_fort_no_memory(\"{self.name}\") : "
         lines = list(code.declare)
         requests, count = "&c_request", "1"
+        if self.name == "MPI_Finalize":
+            lines.append("hl_fort_parts_free();")
         if self.name in BEFORE:
             lines += ["if (hl_fort_keeps_any()) {", BEFORE[self.name], "}"]
         takes = completes(self.name)
@@ -297,6 +304,8 @@ class Function:
     def text(self):
         result = {"aint": "MPI_Aint", "double": "double"}.get(self.form.procedure.result, "void")
         names, parameters = [self.symbol, "p" + self.symbol], self.parameters()
+        if serves_all(self.name):
+            names += [f"{self.name.lower()}_", f"p{self.name.lower()}_"]
         lines = []
         split = "type" in self.hows
         if self.name in PASSED_ON:
@@ -341,6 +350,6 @@ def emit(procedures):
     """The C file. What is in Fortran alone is written by hand (special.c)."""
     texts = [HEAD]
     for procedure in procedures:
-        if procedure.kind not in ("old", "f") and procedure.name not in set(OWN) | PASSED_ON:
+        if procedure.kind not in ("old", "f"):
             texts += [Function(form).text() for form in procedure.forms()]
     return "\n".join(texts)

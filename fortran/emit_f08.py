@@ -210,11 +210,17 @@ def passed(name, arguments, indent):
     return lines + [" " * indent + "end subroutine"]
 
 
-def callbacks():
+def callback_rows():
+    """Name and arguments of each procedure that a program passes."""
     rows = list(PASSED)
     for word, kind in KEYVALS:
         rows += [(f"MPI_{word}_copy_attr_function", COPY.format(word.lower(), kind)),
                  (f"MPI_{word}_delete_attr_function", DELETE.format(word.lower(), kind))]
+    return rows
+
+
+def callbacks():
+    rows = callback_rows()
     lines = [CALLBACKS_HEAD, "    abstract interface"]
     for name, arguments in rows:
         lines += passed(name, arguments, 8)

@@ -12,6 +12,7 @@ MPI has no large counts in these interfaces. What is special about an argument i
 procedures that C has in another shape stand in the tables below."""
 import sys
 
+import emit_c
 import table
 
 # Bytes that C's text needs, with its zero, where MPI says so; None: as many as the argument behind says.
@@ -305,7 +306,7 @@ def make_c(forms):
     lines = ["/* Made by integer.py from procedures.tsv: the procedures of module mpi and mpif.h. */", '#include "integer.h"', "",
              "/* Fortran alone calls them. */", '#pragma GCC diagnostic ignored "-Wmissing-prototypes"', ""]
     for form in forms:
-        if form.procedure.name not in BY_HAND:
+        if form.procedure.name not in BY_HAND and not emit_c.serves_all(form.procedure.name):
             lines += Body(form).lines()
     return "\n".join(lines)
 

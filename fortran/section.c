@@ -288,7 +288,7 @@ int hl_fort_part_begin(struct hl_fort_part *part, const struct hl_fort_array *a,
 
     *part = (struct hl_fort_part){.addr = hl_fort_buffer(a->addr), .count = count, .type = type};
     /* C says what is wrong with a count or a type. */
-    if (hl_fort_is_plain(a) || count <= 0 || type == MPI_DATATYPE_NULL) {
+    if (hl_fort_is_dense(a) || count <= 0 || type == MPI_DATATYPE_NULL) {
         return MPI_SUCCESS;
     }
     struct hl_fort_shape shape = {.elem_len = a->elem_len, .rank = a->rank, .count = count, .given = type};

@@ -590,6 +590,21 @@ typedef int MPI_Fint;
 #define MPI_Win_c2f(win) MPI_Win_toint(win)
 #define MPI_Win_f2c(win) MPI_Win_fromint(win)
 
+/* A status is the same in C and in Fortran: TYPE(MPI_Status), or as many INTEGERs. Each returns MPI_SUCCESS. */
+typedef MPI_Status MPI_F08_status;
+#define MPI_Status_c2f(c_status, f_status) (*(MPI_Status *)(f_status) = *(c_status), MPI_SUCCESS)
+#define MPI_Status_f2c(f_status, c_status) (*(c_status) = *(const MPI_Status *)(f_status), MPI_SUCCESS)
+#define MPI_Status_c2f08(c_status, f08_status) (*(f08_status) = *(c_status), MPI_SUCCESS)
+#define MPI_Status_f082c(f08_status, c_status) (*(c_status) = *(f08_status), MPI_SUCCESS)
+#define MPI_Status_f2f08(f_status, f08_status) MPI_Status_f2c(f_status, f08_status)
+#define MPI_Status_f082f(f08_status, f_status) MPI_Status_c2f(f08_status, f_status)
+/* Fortran's special variables; who uses these links with libmpifort_abi as well. */
+extern const int mpi_fortran_status_ignore_[8], mpi_fortran_statuses_ignore_[8];
+#define MPI_F_STATUS_IGNORE ((MPI_Fint *)mpi_fortran_status_ignore_)
+#define MPI_F_STATUSES_IGNORE ((MPI_Fint *)mpi_fortran_statuses_ignore_)
+#define MPI_F08_STATUS_IGNORE ((MPI_F08_status *)mpi_fortran_status_ignore_)
+#define MPI_F08_STATUSES_IGNORE ((MPI_F08_status *)mpi_fortran_statuses_ignore_)
+
 /* Errors and error handlers */
 int MPI_Add_error_class(int *errorclass);
 int MPI_Add_error_code(int errorclass, int *errorcode);
