@@ -130,6 +130,11 @@ int hl_boot_node_send(int node_rank, const void *msg, size_t len, int fd);
  * HL_ERR_AGAIN when there is none (silent), HL_ERR_TRUNCATE when `cap` is too small (message lost). */
 int hl_boot_node_recv(void *msg, size_t cap, size_t *len, int *from_node_rank, int *fd);
 
+/* One more file for the node group: one of them makes it with `make`, and *fd is each one's descriptor of it,
+ * or -1 when it could not be made. Collective over the group, before hl_boot_node_share; none in a group of
+ * one. Errors: HL_ERR_OTHER. */
+int hl_boot_node_file(int (*make)(int ranks), int *fd);
+
 /* The node board: one zeroed shared memory of `bytes` (the same on all), mapped by every rank of the node
  * group; private memory when the group is one. Collective over the group, once, right after hl_boot_open; the
  * mapping stays until the process ends. One of them, if they are several, makes the file with `make`: a

@@ -398,7 +398,7 @@ void hl_boot_node_close(void)
     node.meet = -1;
 }
 
-/* One message with a descriptor. */
+/* One message, with the descriptor if there is one. */
 static int pass(int to, size_t bytes, int fd)
 {
     union {
@@ -407,18 +407,21 @@ static int pass(int to, size_t bytes, int fd)
     } c = {.room = {0}};
     uint64_t words[2] = {hl_boot_node_nonce(), bytes};
     struct iovec v = {words, sizeof words};
-    struct msghdr m = {
-        .msg_iov = &v, .msg_iovlen = 1, .msg_control = c.room, .msg_controllen = sizeof c.room};
-    struct cmsghdr *h = CMSG_FIRSTHDR(&m);
-    h->cmsg_level = SOL_SOCKET;
-    h->cmsg_type = SCM_RIGHTS;
-    h->cmsg_len = CMSG_LEN(sizeof fd);
-    memcpy(CMSG_DATA(h), &fd, sizeof fd);
+    struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};
+    if (fd >= 0) {
+        m.msg_control = c.room;
+        m.msg_controllen = sizeof c.room;
+        struct cmsghdr *h = CMSG_FIRSTHDR(&m);
+        h->cmsg_level = SOL_SOCKET;
+        h->cmsg_type = SCM_RIGHTS;
+        h->cmsg_len = CMSG_LEN(sizeof fd);
+        memcpy(CMSG_DATA(h), &fd, sizeof fd);
+    }
     return sendmsg(to, &m, MSG_NOSIGNAL) == (ssize_t)sizeof words ? 0 : -1;
 }
 
-/* The descriptor in the leader's message, or an error. */
-static int take(size_t bytes)
+/* The descriptor in the leader's message; -1 in *fd when it came without one. */
+static int take(size_t bytes, int *fd)
 {
     union {
         char room[CMSG_SPACE(sizeof(int))];
@@ -428,25 +431,56 @@ static int take(size_t bytes)
     struct iovec v = {words, sizeof words};
     struct msghdr m = {
         .msg_iov = &v, .msg_iovlen = 1, .msg_control = c.room, .msg_controllen = sizeof c.room};
-    int fd = -1, rc = await_leader();
+    int rc = await_leader();
+    *fd = -1;
     if (rc) {
         return rc;
     }
     ssize_t n = recvmsg(node.meet, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     struct cmsghdr *h = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
     if (h && h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS &&
-        h->cmsg_len == CMSG_LEN(sizeof fd)) {
-        memcpy(&fd, CMSG_DATA(h), sizeof fd);
+        h->cmsg_len == CMSG_LEN(sizeof *fd)) {
+        memcpy(fd, CMSG_DATA(h), sizeof *fd);
     }
-    if (n != (ssize_t)sizeof words || words[0] != hl_boot_node_nonce() || fd < 0) {
+    if (n != (ssize_t)sizeof words || words[0] != hl_boot_node_nonce()) {
         return hl_err_say(HL_ERR_OTHER, "the node's leader has gone before it shared its memory");
     }
     if (words[1] == bytes) {
-        return fd;
+        return 0;
     }
-    close(fd);
+    if (*fd >= 0) {
+        close(*fd);
+    }
     return hl_err_say(HL_ERR_INTERN, "node board of %zu bytes here and %llu at the leader", bytes,
                       (unsigned long long)words[1]);
+}
+
+/* The leader's descriptor goes to all members, who take theirs; -1 goes as well. It is closed on failure. */
+static int share_file(size_t bytes, const char *what, int *fd)
+{
+    int rc = node.leads ? 0 : take(bytes, fd);
+    for (int i = 0; rc == 0 && i < node.members; i++) {
+        if (pass(node.member[i].fd, bytes, *fd)) {
+            rc = hl_err_say(HL_ERR_OTHER, "rank %d on this node does not take %s: %s", node.member[i].rank,
+                            what, strerror(errno));
+        }
+    }
+    if (rc != 0 && *fd >= 0) {
+        close(*fd);
+        *fd = -1;
+    }
+    return rc;
+}
+
+int hl_boot_node_file(int (*make)(int ranks), int *fd)
+{
+    *fd = -1;
+    if (hl_boot.node_size == 1) {
+        return 0;
+    }
+    int made = node.leads ? make(hl_boot.node_size) : -1;
+    *fd = made >= 0 ? made : -1;
+    return share_file(0, "the node's file", fd);
 }
 
 /* Bytes of the shelf behind the board: ranks that all share one node need none. */
@@ -464,16 +498,13 @@ int hl_boot_node_share(size_t bytes, int (*make)(size_t), void **base)
     if (hl_boot.node_size == 1) {
         flags = MAP_PRIVATE | MAP_ANONYMOUS;
     } else {
-        fd = node.leads ? make(bytes) : take(bytes);
-        if (fd < 0) {
-            return fd;
+        fd = node.leads ? make(bytes) : -1;
+        int rc = node.leads && fd < 0 ? fd : share_file(bytes, "the node board", &fd);
+        if (rc == 0 && fd < 0) {
+            rc = hl_err_say(HL_ERR_OTHER, "the node's leader has gone before it shared its memory");
         }
-        for (int i = 0; i < node.members; i++) {
-            if (pass(node.member[i].fd, bytes, fd)) {
-                close(fd);
-                return hl_err_say(HL_ERR_OTHER, "rank %d on this node does not take the node board: %s",
-                                  node.member[i].rank, strerror(errno));
-            }
+        if (rc != 0) {
+            return rc;
         }
         hl_boot_node_close();
     }

@@ -7,6 +7,7 @@
 #include "buffered.h"
 #include "coll.h"
 #include "comm.h"
+#include "commons.h"
 #include "conf.h"
 #include "cs.h"
 #include "err.h"
@@ -36,7 +37,17 @@ static int share_board(void)
     size_t bytes = hl_match_board_bytes(hl_boot.node_size) + hl_rx_board_bytes(hl_boot.node_size) +
                    hl_near_board_bytes(hl_boot.node_size) + hl_hang_board_bytes(hl_boot.node_size) +
                    hl_stops_board_bytes(hl_boot.node_size);
-    return board != NULL ? 0 : hl_boot_node_share(bytes, hl_mem_buffer_board, &board);
+    return hl_boot_node_share(bytes, hl_mem_buffer_board, &board);
+}
+
+/* Memory that all ranks of the node reach without asking for it; each asks where there is none. */
+static int share_memory(void)
+{
+    int fd, err = hl_boot_node_file(hl_mem_commons_make, &fd);
+    if (err == 0 && fd >= 0) {
+        hl_mem_commons_join(fd, hl_boot.node_size, hl_boot.node_rank);
+    }
+    return err;
 }
 
 static void *rx_board(void)
@@ -87,7 +98,10 @@ int hl_modules_start(const char *unit)
     }
     hl_mem_buffer_ranks(ranks_here());
     hl_prog_crowd(ranks_here(), cpus_here());
-    err = share_board();
+    if (board == NULL) {
+        err = share_memory();
+        err = err == 0 ? share_board() : err;
+    }
     return err == 0 && hl_boot.rank == 0 ? hl_stat_open() : err;
 }
 

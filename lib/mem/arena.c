@@ -57,7 +57,8 @@ static int make(const struct hl_arena_key *key, struct hl_arena **out) HL_REQUIR
     seg->policy = key->policy;
     seg->nodes = key->nodes;
     seg->page = key->page;
-    int rc = hl_seg_make(seg, len, HL_MEM_OWN, HL_SEG_LAZY);
+    bool plain = key->policy == HL_MEM_SYSTEM && !is_huge(key) && !key->hidden;
+    int rc = plain && hl_commons_take(seg) ? 0 : hl_seg_make(seg, len, HL_MEM_OWN, HL_SEG_LAZY);
     if (rc != 0) {
         goto drop_record;
     }
@@ -78,6 +79,7 @@ static int make(const struct hl_arena_key *key, struct hl_arena **out) HL_REQUIR
     if (rc != 0) {
         goto fini_blocks;
     }
+    hl_commons_publish(seg);
     a->kind = key->memkind ? hl_memkind_open(seg->base, seg->len) : NULL;
     struct hl_arena **last = &arenas;
     while (*last != NULL) {

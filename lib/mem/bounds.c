@@ -71,18 +71,23 @@ uint64_t hl_mem_fair_size(int sharers)
     return fair < file ? fair : file;
 }
 
-int hl_bounds_size(size_t len)
+int hl_bounds_file(size_t len)
 {
-    if (len > machine_bytes()) {
-        return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: more than memory and swap of this machine, %" PRIu64,
-                          len, machine_bytes());
-    }
     /* The kernel would send SIGXFSZ. */
     if (len > limit_of(RLIMIT_FSIZE)) {
         return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: file size is limited to %" PRIu64 " (ulimit -f)", len,
                           limit_of(RLIMIT_FSIZE));
     }
     return 0;
+}
+
+int hl_bounds_size(size_t len)
+{
+    if (len > machine_bytes()) {
+        return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: more than memory and swap of this machine, %" PRIu64,
+                          len, machine_bytes());
+    }
+    return hl_bounds_file(len);
 }
 
 int hl_bounds_refuse_file(size_t len, size_t page)

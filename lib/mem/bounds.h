@@ -9,6 +9,9 @@
  */
 int hl_bounds_size(size_t len);
 
+/* The same for a sparse file, which need not fit into memory. */
+int hl_bounds_file(size_t len);
+
 /* Bytes that could be taken in base pages now without the kernel having to end a process. */
 uint64_t hl_bounds_available(void);
 

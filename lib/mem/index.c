@@ -91,6 +91,7 @@ struct hl_seg *hl_index_new(void)
         seg->base = NULL;
         seg->len = seg->page = 0;
         seg->fd = -1;
+        seg->file_off = 0;
         seg->nodes = 0;
         seg->policy = HL_MEM_SYSTEM;
         seg->arena = NULL;

@@ -194,7 +194,7 @@ int hl_mem_piece_at(const void *addr, struct hl_piece *out)
     return 0;
 }
 
-int hl_mem_share(uint64_t id, int *fd, size_t *len, bool *arena)
+int hl_mem_share(uint64_t id, struct hl_mem_shared *out)
 {
     int rc = HL_ERR_FOUND_NONE;
     hl_mutex_lock(&hl_mem_lock);
@@ -203,9 +203,8 @@ int hl_mem_share(uint64_t id, int *fd, size_t *len, bool *arena)
         int copy = fcntl(seg->fd, F_DUPFD_CLOEXEC, 0);
         rc = copy < 0 ? hl_err_say(HL_ERR_NO_MEM, "no file descriptor left (ulimit -n)") : 0;
         if (rc == 0) {
-            *fd = copy;
-            *len = seg->len;
-            *arena = seg->arena != NULL;
+            *out = (struct hl_mem_shared){copy, seg->file_off, seg->len, (uintptr_t)seg->base,
+                                          seg->arena != NULL};
         }
     }
     hl_mutex_unlock(&hl_mem_lock);

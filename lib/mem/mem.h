@@ -32,13 +32,14 @@ enum hl_mem_policy {
 /* Fields are read-only from birth to death of the segment, but for those that say otherwise. The structure
  * itself is never unmapped, so that a stale pointer or id is told from a living one. */
 struct hl_seg {
-    hl_a64 live;    /* id while it lives, 0 before and after; atomic */
-    uint64_t id;    /* per rank, never 0, never reused */
-    char *base;     /* HL_MEM_SEG_ALIGN aligned */
-    size_t len;     /* bytes, a multiple of page */
-    size_t page;    /* bytes of a page */
-    int fd;         /* the memfd, close-on-exec; mem closes it */
-    uint64_t nodes; /* bit i: node i; 0 when the system places */
+    hl_a64 live;     /* id while it lives, 0 before and after; atomic */
+    uint64_t id;     /* per rank, never 0, never reused */
+    char *base;      /* HL_MEM_SEG_ALIGN aligned */
+    size_t len;      /* bytes, a multiple of page */
+    size_t page;     /* bytes of a page */
+    int fd;          /* the memfd, close-on-exec; mem closes it */
+    size_t file_off; /* where in it the segment begins */
+    uint64_t nodes;  /* bit i: node i; 0 when the system places */
     enum hl_mem_policy policy;
     struct hl_arena *arena; /* pieces of many owners share it, it never dies; NULL: one piece */
     bool reserved;          /* lies in a range that its owner reserved, and leaves it reserved */
@@ -145,17 +146,23 @@ struct hl_seg *hl_mem_find(const void *addr, size_t len);
 /* My living segment with this id, or NULL. Accepts any number. Any thread, no lock. */
 struct hl_seg *hl_mem_by_id(uint64_t id);
 
-/* A new descriptor of my living segment `id`, close-on-exec and the caller's, with the segment's bytes and
- * whether it is an arena: for giving it to a peer. Takes mem's lock, so that the segment cannot end
- * meanwhile. Errors: HL_ERR_FOUND_NONE (silent) when no such segment lives, HL_ERR_NO_MEM (no descriptor
- * left). */
-int hl_mem_share(uint64_t id, int *fd, size_t *len, bool *arena);
+/* What a peer needs to map a segment. */
+struct hl_mem_shared {
+    int fd;          /* close-on-exec and the caller's */
+    size_t off, len; /* the segment's bytes in it */
+    uint64_t base;   /* its address here */
+    bool arena;
+};
 
-/* Maps a peer's segment of `len` bytes from its descriptor, which stays the caller's: at `at`, in a range
- * that the caller reserved, or, when that is NULL, anywhere at a multiple of HL_MEM_SEG_ALIGN. `reserved`:
- * the address was given. HL_ERR_NO_MEM with the text when it cannot be mapped or is not of that size; a
- * reserved range stays reserved, then and after the unmapping. */
-int hl_mem_map_peer(int fd, size_t len, void *at, char **base);
+/* Tells it of my living segment `id`. Takes mem's lock, so that the segment cannot end meanwhile. Errors:
+ * HL_ERR_FOUND_NONE (silent) when no such segment lives, HL_ERR_NO_MEM (no descriptor left). */
+int hl_mem_share(uint64_t id, struct hl_mem_shared *out);
+
+/* Maps a peer's segment, bytes [off, off + len) of its file, whose descriptor stays the caller's: at `at`, in
+ * a range that the caller reserved, or, when that is NULL, anywhere at a multiple of HL_MEM_SEG_ALIGN.
+ * `reserved`: the address was given. HL_ERR_NO_MEM with the text when it cannot be mapped or the file is
+ * shorter; a reserved range stays reserved, then and after the unmapping. */
+int hl_mem_map_peer(int fd, size_t off, size_t len, void *at, char **base);
 void hl_mem_unmap_peer(char *base, size_t len, bool reserved);
 
 /* Has `born` called for every living segment now and for each one made later (before anybody can find it),

@@ -98,7 +98,7 @@ static int file_take(const struct hl_seg *seg, size_t off, size_t len)
 {
     int rc;
     do {
-        rc = hl_sys.fallocate(seg->fd, FALLOC_FL_KEEP_SIZE, (off_t)off, (off_t)len);
+        rc = hl_sys.fallocate(seg->fd, FALLOC_FL_KEEP_SIZE, (off_t)(seg->file_off + off), (off_t)len);
     } while (rc != 0 && errno == EINTR); /* any signal may do that */
     return rc == 0 ? 0 : errno;
 }

@@ -46,7 +46,7 @@ static size_t page_of(int fd)
     return fs.f_type == HUGETLBFS_MAGIC ? (size_t)fs.f_bsize : hl_topo_page();
 }
 
-static int make_file(struct hl_seg *seg)
+int hl_seg_make_file(struct hl_seg *seg)
 {
     unsigned huge = is_huge(seg) ? MFD_HUGETLB | (unsigned)__builtin_ctzll(seg->page) << MAP_HUGE_SHIFT : 0;
     int fd = hl_sys.memfd_create("hotlane", MFD_CLOEXEC | MFD_ALLOW_SEALING | huge);
@@ -142,7 +142,7 @@ static int map_file(struct hl_seg *seg, size_t align)
         return rc;
     }
     if (hl_sys.mmap(base, seg->len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, seg->fd,
-                    0) == MAP_FAILED) {
+                    (off_t)seg->file_off) == MAP_FAILED) {
         rc = hl_bounds_refuse_map(seg->len);
         unmap(base, seg->len, seg->reserved);
         return rc;
@@ -152,13 +152,13 @@ static int map_file(struct hl_seg *seg, size_t align)
     return 0;
 }
 
-int hl_mem_map_peer(int fd, size_t len, void *at, char **base)
+int hl_mem_map_peer(int fd, size_t off, size_t len, void *at, char **base)
 {
     struct stat st;
-    if (fstat(fd, &st) != 0 || (size_t)st.st_size != len) {
-        return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: a peer's memory has another size", len);
+    if (fstat(fd, &st) != 0 || (size_t)st.st_size < off || (size_t)st.st_size - off < len) {
+        return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: a peer's memory is smaller", len);
     }
-    struct hl_seg seg = {.fd = fd, .len = len, .base = at, .reserved = at != NULL};
+    struct hl_seg seg = {.fd = fd, .file_off = off, .len = len, .base = at, .reserved = at != NULL};
     int rc = map_file(&seg, hl_max_size(page_of(fd), HL_MEM_SEG_ALIGN));
     if (rc == 0) {
         *base = seg.base;
@@ -304,7 +304,7 @@ int hl_seg_make(struct hl_seg *seg, size_t len, size_t align, enum hl_seg_take t
         return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: no address is a multiple of %zu", len, align);
     }
     rc = take >= HL_SEG_NOW ? refuse_too_many(seg, seg->len) : 0;
-    rc = rc == 0 ? make_file(seg) : rc;
+    rc = rc == 0 ? hl_seg_make_file(seg) : rc;
     if (rc != 0) {
         return rc;
     }
@@ -351,7 +351,8 @@ static int punch_pages(const struct hl_seg *seg, size_t first, size_t len)
 {
     int rc = hl_sys.madvise(seg->base + first, len, MADV_REMOVE);
     if (rc != 0 && errno != EINTR) {
-        rc = hl_sys.fallocate(seg->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)first, (off_t)len);
+        rc = hl_sys.fallocate(seg->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                              (off_t)(seg->file_off + first), (off_t)len);
     }
     return rc;
 }

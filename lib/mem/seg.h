@@ -2,7 +2,7 @@
 #ifndef HL_MEM_SEG_H
 #define HL_MEM_SEG_H
 
-#include "mem.h"
+#include "inner.h"
 
 /* When the pages of a new segment are taken from the system. */
 enum hl_seg_take {
@@ -18,6 +18,15 @@ enum hl_seg_take {
  * left behind or taken. Errors: HL_ERR_NO_MEM with the text; HL_ERR_ARG when a reserved base is not aligned.
  * Any thread. */
 int hl_seg_make(struct hl_seg *seg, size_t len, size_t align, enum hl_seg_take take);
+
+/* Makes the sealed file of seg->len bytes in pages of seg->page: its fd. HL_ERR_NO_MEM with the text. */
+int hl_seg_make_file(struct hl_seg *seg);
+
+/* The commons (commons.h): puts `seg` in my slice; false when it is taken, or there are none. */
+bool hl_commons_take(struct hl_seg *seg) HL_REQUIRES(hl_mem_lock);
+
+/* Lets peers find a segment that lies in my slice; others are left alone. */
+void hl_commons_publish(const struct hl_seg *seg);
 
 /* Gives the memory back, a reserved range as such. */
 void hl_seg_unmake(struct hl_seg *seg);

@@ -18,6 +18,7 @@ struct near_msg {
     uint32_t kind;
     uint64_t seg_id;
     uint64_t len;   /* GIVE: the segment's bytes */
+    uint64_t off;   /* GIVE: where they begin in the file */
     uint64_t base;  /* GIVE: its address at its owner */
     uint32_t arena; /* GIVE: it never dies */
     uint32_t unused;

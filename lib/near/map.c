@@ -2,6 +2,7 @@
  *
  *            hl_near_map_all                    hl_near_serve (my receive thread)
  *   absent ------------------> ASKED ------------------------> MAPPED   (GIVE, and it could be mapped here)
+ *   absent ------------------> MAPPED   (it lies in the node's commons, which are mapped whole)
  *                                    ------------------------> NETWORK  (REFUSE, or it could not; kept)
  *   MAPPED --- last reference gone and no arena ---> absent
  *   ASKED --- the owner died ---> absent
@@ -13,6 +14,7 @@
 #include "near.h"
 
 #include "boot.h"
+#include "commons.h"
 #include "err.h"
 #include "hang.h"
 #include "inside.h"
@@ -96,6 +98,12 @@ static void enter(struct hl_near_want *w) HL_REQUIRES(lock)
         r->seg_id = w->seg_id;
         r->len = w->seg_len;
         r->at = w->at;
+        r->base = w->at == NULL ? hl_mem_commons_find(w->node_rank, w->seg_id, &r->theirs) : NULL;
+        if (r->base != NULL) {
+            r->state = MAPPED;
+            r->arena = true;
+            r->len = HL_MEM_ARENA;
+        }
         *at = r;
     }
     (*at)->refs++;
@@ -146,26 +154,15 @@ static bool settle(struct hl_near_want *w) HL_REQUIRES(lock)
     return false;
 }
 
-static bool is_flying(const struct hl_near_want *w) HL_REQUIRES(lock)
+/* True when the caller is to ask, without the lock: nobody has, or too long ago. */
+static bool must_ask(const struct hl_near_want *w) HL_REQUIRES(lock)
 {
-    const struct record *r = w->rc == HL_ERR_AGAIN ? *find(w->node_rank, w->seg_id) : NULL;
-    return r != NULL && r->state == ASKED && r->patience_ns != 0;
-}
-
-/* True when the caller is to ask, without the lock: nobody has and few questions are out, or too long ago. */
-static bool must_ask(const struct hl_near_want *w, int *flying) HL_REQUIRES(lock)
-{
-    if (w->rc != HL_ERR_AGAIN) {
-        return false;
-    }
-    struct record *r = *find(w->node_rank, w->seg_id);
+    struct record *r = w->rc == HL_ERR_AGAIN ? *find(w->node_rank, w->seg_id) : NULL;
     uint64_t now = hl_now_ns();
-    bool first = r->patience_ns == 0;
-    if (r->state != ASKED || now < r->again_ns || (first && *flying >= FLYING)) {
+    if (r == NULL || r->state != ASKED || now < r->again_ns) {
         return false;
     }
-    *flying += first;
-    r->patience_ns = first                                  ? ANSWER_WAIT_NS
+    r->patience_ns = r->patience_ns == 0                    ? ANSWER_WAIT_NS
                      : r->patience_ns * 2 < LONGEST_WAIT_NS ? r->patience_ns * 2
                                                             : LONGEST_WAIT_NS;
     r->again_ns = now + r->patience_ns;
@@ -192,15 +189,6 @@ static void ask(struct hl_near_want *w) HL_EXCLUDES(lock)
     hl_mutex_unlock(&lock);
 }
 
-static bool settle_all(struct hl_near_want *wants, size_t count) HL_REQUIRES(lock)
-{
-    bool waiting = false;
-    for (size_t i = 0; i < count; i++) {
-        waiting = settle(&wants[i]) || waiting;
-    }
-    return waiting;
-}
-
 /* Waits for an answer to anybody, at most `ns`. */
 static void wait_answer(uint64_t ns) HL_REQUIRES(lock)
 {
@@ -212,24 +200,61 @@ static void wait_answer(uint64_t ns) HL_REQUIRES(lock)
     pthread_cond_timedwait(&answered, &lock.m, &until);
 }
 
-struct many {
-    const struct hl_near_want *wants;
-    size_t count;
+/* The wants of one call: in turn, a few at a time, so that a pass costs the same however many there are. */
+struct round {
+    struct hl_near_want *wants;
+    size_t count, first; /* of all; the one that begins */
+    size_t begun;        /* so many from the first on have been looked at */
+    struct hl_near_want *flying[FLYING];
+    int n_flying; /* their answers are waited for */
 };
 
 /* Under the lock. */
 static void tell_wants(const void *arg, struct hl_told *t) HL_NO_TSA
 {
-    const struct many *m = arg;
+    const struct round *r = arg;
     hl_told_say(t, "memory of node peers, whose receive threads hand it out");
-    for (size_t i = 0; i < m->count; i++) {
-        hl_told_await(t, is_flying(&m->wants[i]) ? hl_boot.node_world[m->wants[i].node_rank] : -1);
+    for (int i = 0; i < r->n_flying; i++) {
+        hl_told_await(t, hl_boot.node_world[r->flying[i]->node_rank]);
     }
 }
 
-int hl_near_map_all(struct hl_near_want *wants, size_t count)
+/* Takes over what has been answered and goes on with the next ones; true while one still waits. */
+static bool settle_round(struct round *r) HL_REQUIRES(lock)
 {
-    hl_mutex_lock(&lock);
+    int left = 0;
+    for (int i = 0; i < r->n_flying; i++) {
+        if (settle(r->flying[i])) {
+            r->flying[left++] = r->flying[i];
+        }
+    }
+    while (left < FLYING && r->begun < r->count) {
+        struct hl_near_want *w = &r->wants[(r->first + r->begun++) % r->count];
+        if (settle(w)) {
+            r->flying[left++] = w;
+        }
+    }
+    r->n_flying = left;
+    return left > 0;
+}
+
+/* Asks where it is time; true when it did, so that some may have been settled meanwhile. */
+static bool ask_round(struct round *r) HL_REQUIRES(lock)
+{
+    bool asked = false;
+    for (int i = 0; i < r->n_flying; i++) {
+        if (must_ask(r->flying[i])) {
+            asked = true;
+            hl_mutex_unlock(&lock);
+            ask(r->flying[i]);
+            hl_mutex_lock(&lock);
+        }
+    }
+    return asked;
+}
+
+static void enter_all(struct hl_near_want *wants, size_t count) HL_REQUIRES(lock)
+{
     for (size_t i = 0; i < count; i++) {
         wants[i].base = NULL;
         if (wants[i].node_rank == hl_boot.node_rank) {
@@ -238,28 +263,23 @@ int hl_near_map_all(struct hl_near_want *wants, size_t count)
             enter(&wants[i]);
         }
     }
+}
+
+int hl_near_map_all(struct hl_near_want *wants, size_t count)
+{
     /* Each rank begins with another owner, so that they do not all stand before the first one's door. */
+    struct round r = {.wants = wants, .count = count};
+    r.first = hl_boot.node_size > 0 ? count * (size_t)hl_boot.node_rank / (size_t)hl_boot.node_size : 0;
+    hl_mutex_lock(&lock);
+    enter_all(wants, count);
     struct hl_hang hang;
     hl_hang_begin(&hang);
-    size_t first = hl_boot.node_size > 0 ? count * (size_t)hl_boot.node_rank / (size_t)hl_boot.node_size : 0;
-    while (settle_all(wants, count)) {
-        int flying = 0;
-        for (size_t k = 0; k < count; k++) {
-            flying += is_flying(&wants[k]);
-        }
-        for (size_t k = 0; k < count; k++) {
-            struct hl_near_want *w = &wants[(first + k) % count];
-            if (must_ask(w, &flying)) {
-                hl_mutex_unlock(&lock);
-                ask(w);
-                hl_mutex_lock(&lock);
-            }
-        }
-        if (settle_all(wants, count)) {
+    while (settle_round(&r)) {
+        if (!ask_round(&r)) {
             wait_answer(FULL_WAIT_NS);
             hl_stops_look(hang.since_ns);
             if (hl_hang_is_on()) {
-                hl_hang_look(&hang, NULL, tell_wants, &(struct many){wants, count});
+                hl_hang_look(&hang, NULL, tell_wants, &r);
             }
         }
     }
@@ -326,19 +346,17 @@ int hl_near_owner(const void *addr)
 static void answer(const struct near_msg *q, int from)
 {
     struct near_msg m = {.magic = HL_NEAR_MAGIC, .kind = NEAR_REFUSE, .seg_id = q->seg_id};
-    int fd = -1;
-    size_t len;
-    bool arena;
-    if (hl_mem_share(q->seg_id, &fd, &len, &arena) == 0) {
+    struct hl_mem_shared it = {.fd = -1};
+    if (hl_mem_share(q->seg_id, &it) == 0) {
         m.kind = NEAR_GIVE;
-        const struct hl_seg *seg = hl_mem_by_id(q->seg_id);
-        m.len = len;
-        m.arena = arena;
-        m.base = seg != NULL ? (uint64_t)(uintptr_t)seg->base : 0;
+        m.len = it.len;
+        m.off = it.off;
+        m.base = it.base;
+        m.arena = it.arena;
     }
-    (void)hl_near_send(from, &m, sizeof m, fd);
-    if (fd >= 0) {
-        close(fd);
+    (void)hl_near_send(from, &m, sizeof m, it.fd);
+    if (it.fd >= 0) {
+        close(it.fd);
     }
 }
 
@@ -351,7 +369,7 @@ static void take_answer(const struct near_msg *m, int from, int fd)
         r->state = NETWORK;
         if (m->kind != NEAR_GIVE || fd < 0 || m->len != r->len) {
             r->why = "its owner cannot share it";
-        } else if (hl_mem_map_peer(fd, r->len, r->at, &r->base) != 0) {
+        } else if (hl_mem_map_peer(fd, m->off, r->len, r->at, &r->base) != 0) {
             r->why = "cannot be mapped here (limits of address space or of mappings)";
         } else {
             r->state = MAPPED;

@@ -66,11 +66,44 @@ static int make_board(size_t bytes)
     return fd;
 }
 
+static int make_file(int ranks)
+{
+    return make_board((size_t)ranks * sizeof(int));
+}
+
+static int make_none(int ranks)
+{
+    (void)ranks;
+    return HL_ERR_NO_MEM;
+}
+
+/* Files of the group: one for all of them, or none. */
+static void files(void)
+{
+    int fd = 0, rank = -1;
+    check(hl_boot_node_file(make_none, &fd), "no file");
+    want(fd == -1, "all know that there is none");
+    check(hl_boot_node_file(make_file, &fd), "file");
+    want((fd >= 0) == (hl_boot.node_size > 1), "a group has its file");
+    if (fd >= 0) {
+        off_t at = (off_t)sizeof rank * hl_boot.node_rank,
+              other = (off_t)sizeof rank * (hl_boot.node_size - 1);
+        want(pwrite(fd, &hl_boot.rank, sizeof rank, at) == (ssize_t)sizeof rank, "write");
+        check(hl_boot_fence(), "fence");
+        want(pread(fd, &rank, sizeof rank, other) == (ssize_t)sizeof rank, "read");
+        want(rank == hl_boot.node_world[hl_boot.node_size - 1], "the file is the group's");
+        close(fd);
+    } else {
+        check(hl_boot_fence(), "fence");
+    }
+}
+
 /* The board is one memory of the group, and the group's own. */
 static void board(void)
 {
     void *base = NULL;
     size_t bytes = sizeof(int) * (size_t)hl_boot.node_size + 1000;
+    files();
     check(hl_boot_node_share(bytes, make_board, &base), "share");
     volatile int *word = base;
     want(word[hl_boot.node_rank] == 0, "the board is zero");

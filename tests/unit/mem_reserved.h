@@ -36,7 +36,7 @@ START_TEST(a_piece_lies_where_its_range_was_reserved)
         ck_assert(!is_reserved(base + at, p.len));
         ck_assert(is_reserved(base, at));
         /* A peer's view, in the same range. */
-        ck_assert_int_eq(hl_mem_map_peer(p.seg->fd, p.seg->len, base, &other), 0);
+        ck_assert_int_eq(hl_mem_map_peer(p.seg->fd, 0, p.seg->len, base, &other), 0);
         ck_assert_ptr_eq(other, base);
         other[9] = 9;
         ck_assert_int_eq(base[at + 9], 9);

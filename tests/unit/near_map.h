@@ -76,15 +76,19 @@ static void peer(int up, int down)
     _exit(good ? 0 : 1);
 }
 
-static pid_t start_peer(int *from, int *to)
+/* `commons`: both have mapped the node's. */
+static pid_t start_peer(bool commons, int *from, int *to)
 {
-    int up[2], down[2], ends[2];
+    int up[2], down[2], ends[2], fd = commons ? hl_mem_commons_make(2) : -1;
     ck_assert_int_eq(pipe(up) | pipe(down) | socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
     hl_near_send = send_pair;
     hl_boot.node_size = 2;
     pid_t child = fork();
     hl_boot.node_rank = child == 0;
     my_end = ends[child == 0];
+    if (commons) {
+        hl_mem_commons_join(fd, 2, hl_boot.node_rank);
+    }
     close(ends[child != 0]);
     close(child == 0 ? up[0] : up[1]);
     close(child == 0 ? down[1] : down[0]);
@@ -107,13 +111,19 @@ static bool is_mapped(char *at)
 
 START_TEST(peers_memory_is_mapped_by_request)
 {
+    bool commons = _i == 1;
     int from, to, status;
     struct offer o[2];
-    pid_t child = start_peer(&from, &to);
+    pid_t child = start_peer(commons, &from, &to);
     ck_assert_int_eq(read(from, o, sizeof o), sizeof o);
     struct hl_near_want w[3] = {{.node_rank = 1, .seg_id = o[0].id, .seg_len = o[0].len},
                                 {.node_rank = 1, .seg_id = o[1].id, .seg_len = o[1].len},
                                 {.node_rank = 1, .seg_id = o[0].id, .seg_len = o[0].len}};
+    if (commons) { /* the arena is there without a message */
+        ck_assert_int_eq(hl_near_map_all(w + 1, 1), 0);
+        ck_assert_uint_eq(hl_a32_load_relaxed(&sent), 0);
+        hl_near_unmap(1, o[1].id);
+    }
     ck_assert_int_eq(hl_near_map_all(w, 3), 0);
     ck_assert_ptr_eq(w[0].base, w[2].base);
     ck_assert_uint_eq((uintptr_t)w[1].base % HL_MEM_SEG_ALIGN, 0);
@@ -154,7 +164,7 @@ START_TEST(peers_memory_lies_where_its_range_was_reserved)
     int from, to, status;
     struct offer o[2];
     char *span, *base;
-    pid_t child = start_peer(&from, &to);
+    pid_t child = start_peer(false, &from, &to);
     ck_assert_int_eq(read(from, o, sizeof o), sizeof o);
     size_t len = o[0].len + 2 * HL_MEM_SEG_ALIGN;
     ck_assert_int_eq(hl_mem_reserve(len, HL_MEM_SEG_ALIGN, &span), 0);
@@ -197,12 +207,72 @@ START_TEST(threads_map_and_unmap_at_once)
 {
     int from, to;
     struct offer o[2];
-    pid_t child = start_peer(&from, &to);
+    pid_t child = start_peer(false, &from, &to);
     ck_assert_int_eq(read(from, o, sizeof o), sizeof o);
     run_threads(8, map_thread, o);
     close(to);
     int status;
     waitpid(child, &status, 0);
+}
+END_TEST
+
+/* A node of many ranks, all of whom refuse: by a thread, in the order in which they were asked. */
+#define MANY 300
+static struct near_msg asked[MANY];
+static int asked_of[MANY];
+static hl_a32 n_asked, n_answered, most_open;
+
+static int send_to_many(int node_rank, const void *msg, size_t len, int fd)
+{
+    (void)len, (void)fd;
+    uint32_t n = hl_a32_load_relaxed(&n_asked), open = n + 1 - hl_a32_load_relaxed(&n_answered);
+    ck_assert_uint_lt(n, MANY); /* nobody is asked twice */
+    memcpy(&asked[n], msg, sizeof asked[n]);
+    asked_of[n] = node_rank;
+    if (open > hl_a32_load_relaxed(&most_open)) {
+        hl_a32_store_relaxed(&most_open, open);
+    }
+    hl_a32_store_release(&n_asked, n + 1);
+    return 0;
+}
+
+static void *refuse_all(void *arg)
+{
+    (void)arg;
+    for (uint32_t i = 0; i < MANY - 1; i++) {
+        while (hl_a32_load_acquire(&n_asked) == i) {
+            sched_yield();
+        }
+        struct near_msg m = asked[i];
+        m.kind = NEAR_REFUSE;
+        hl_a32_store_relaxed(&n_answered, i + 1);
+        ck_assert_int_eq(hl_near_serve(&m, sizeof m, asked_of[i], -1), 0);
+    }
+    return NULL;
+}
+
+START_TEST(many_peers_are_asked_a_few_at_a_time)
+{
+    static struct hl_near_want w[MANY];
+    static int world[MANY];
+    pthread_t t;
+    hl_near_send = send_to_many;
+    hl_boot.node_size = MANY;
+    hl_boot.node_rank = 7;
+    hl_boot.node_world = world;
+    for (int i = 0; i < MANY; i++) {
+        world[i] = i;
+        w[i] = (struct hl_near_want){.node_rank = i, .seg_id = (uint64_t)i + 1000, .seg_len = 4096};
+    }
+    ck_assert_int_eq(pthread_create(&t, NULL, refuse_all, NULL), 0);
+    ck_assert_int_eq(hl_near_map_all(w, MANY), HL_ERR_RMA_SHARED);
+    pthread_join(t, NULL);
+    for (int i = 0; i < MANY; i++) {
+        ck_assert_int_eq(w[i].rc, HL_ERR_RMA_SHARED);
+    }
+    ck_assert_int_eq(hl_a32_load_relaxed(&n_asked), MANY - 1);
+    ck_assert_int_eq(asked_of[0], 7 + 1); /* each rank begins with another one: behind itself */
+    ck_assert_uint_le(hl_a32_load_relaxed(&most_open), 4);
 }
 END_TEST
 

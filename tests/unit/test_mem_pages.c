@@ -19,6 +19,8 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -251,7 +253,7 @@ START_TEST(huge_pages_are_really_huge)
         ck_assert_uint_eq(got.page, 2 * M);
         memset(p.addr, 1, p.len);
         char *peer;
-        ck_assert_int_eq(hl_mem_map_peer(p.seg->fd, p.seg->len, NULL, &peer), 0);
+        ck_assert_int_eq(hl_mem_map_peer(p.seg->fd, 0, p.seg->len, NULL, &peer), 0);
         ck_assert_int_eq(peer[6 * M - 1], 1);
         hl_mem_unmap_peer(peer, p.seg->len, false);
         hl_mem_free(&p);
@@ -504,6 +506,8 @@ END_TEST
 
 #include "mem_carved.h"
 
+#include "mem_commons.h"
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("mem_pages");
@@ -531,6 +535,10 @@ static Suite *suite(void)
     tcase_add_test(c, internal_buffers_are_modest);
     tcase_add_test(c, internal_buffers_leave_pages_to_partitions);
     tcase_add_test(c, internal_buffers_on_pages_that_were_asked_for);
+    tcase_add_test(c, ranks_see_each_others_first_arena);
+    tcase_add_test(c, a_slice_behaves_as_an_arena);
+    tcase_add_test(c, without_room_for_the_commons_arenas_have_their_own_files);
+    tcase_add_test(c, commons_obey_the_limit_of_files);
     suite_add_tcase(s, c);
     return s;
 }
