@@ -39,7 +39,7 @@ module stencil
         integer :: offset(26), slots        ! doubles before a direction's slot, and of all slots of a patch
         ! (i, j, k, variable, parity, patch), with ghost zones
         real(dp), allocatable :: u(:, :, :, :, :, :)
-        real(dp), pointer :: base(:) => null()
+        real(dp), pointer, contiguous :: base(:) => null()
         type(MPI_Win) :: win
         integer :: step = 0
         real(dp) :: time = 0, dt = 0, end_time, seconds
