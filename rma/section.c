@@ -4,6 +4,7 @@
 #include "fast.h"
 
 #include "api.h"
+#include "err.h"
 #include "mode.h"
 #include "section.h"
 
@@ -25,6 +26,9 @@ static int describe(struct hl_move *m, const struct side sides[2], struct hl_sec
     bool lasts = m->win != NULL && hl_mode_defers(m->win);
     int rc = hl_section_begin(&rooms[0], sides[0].section, hl_win_type(HL_ARG_ORIGIN, sides[0].type),
                               sides[0].count, lasts, &m->origin_type, &m->origin_count);
+    if (rc == 0 && rooms[0].made != NULL && m->origin == NULL) {
+        rc = hl_err_say(HL_ERR_BUFFER, "origin address is NULL for a section");
+    }
     rooms[1].made = NULL;
     if (rc == 0) {
         rc = hl_section_begin(&rooms[1], sides[1].section, hl_win_type(HL_ARG_TARGET, sides[1].type),
