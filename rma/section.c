@@ -4,7 +4,6 @@
 #include "fast.h"
 
 #include "api.h"
-#include "err.h"
 #include "mode.h"
 #include "section.h"
 
@@ -26,9 +25,6 @@ static int describe(struct hl_move *m, const struct side sides[2], struct hl_sec
     bool lasts = m->win != NULL && hl_mode_defers(m->win);
     int rc = hl_section_begin(&rooms[0], sides[0].section, hl_win_type(HL_ARG_ORIGIN, sides[0].type),
                               sides[0].count, lasts, &m->origin_type, &m->origin_count);
-    if (rc == 0 && rooms[0].made != NULL && m->origin == NULL) {
-        rc = hl_err_say(HL_ERR_BUFFER, "origin address is NULL for a section");
-    }
     rooms[1].made = NULL;
     if (rc == 0) {
         rc = hl_section_begin(&rooms[1], sides[1].section, hl_win_type(HL_ARG_TARGET, sides[1].type),
@@ -49,6 +45,13 @@ static HL_NOINLINE int move(const char *func, void *origin, int target, int64_t 
     return finish(win, func, rc);
 }
 
+/* Is it a plain buffer at first sight? */
+HL_INLINE bool is_simple(const MPIX_Section *s)
+{
+    return s == NULL || s->rank == 0 ||
+           (s->rank == 1 && s->dims != NULL && s->dims->stride == s->elem_len && s->dims->extent > 0);
+}
+
 /* What a move of a section to or from a plain target turned out to be. */
 enum way { PLAIN, DONE, LAYOUTS };
 
@@ -62,10 +65,6 @@ HL_INLINE enum way find_way(void *origin, int target, int64_t disp, const struct
     uintptr_t type = (uintptr_t)sides[1].type;
     struct hl_shape shape;
     struct hl_spot spot;
-    if (s == NULL || s->rank == 0 ||
-        (s->rank == 1 && s->dims != NULL && s->dims->stride == s->elem_len && s->dims->extent > 0)) {
-        return PLAIN;
-    }
     if (HL_UNLIKELY(hl_section_read(s, &shape) != 0)) {
         return LAYOUTS;
     }
@@ -93,24 +92,35 @@ static int accumulate(struct hl_acc *a, const struct side sides[2])
     return rc;
 }
 
+HL_INLINE int move_section(const char *func, void *at, int target, int64_t disp, const struct side sides[2],
+                           enum hl_dir dir, MPI_Win win)
+{
+    const struct side *f = &sides[0], *t = &sides[1];
+    enum way way = t->section == NULL ? find_way(at, target, disp, sides, dir, win) : LAYOUTS;
+    if (HL_LIKELY(way == DONE)) {
+        return MPI_SUCCESS;
+    }
+    if (way == LAYOUTS) {
+        return move(func, at, target, disp, sides, dir, win);
+    }
+    return dir == HL_PUT ? PMPI_Put_c(at, f->count, f->type, target, disp, t->count, t->type, win)
+                         : PMPI_Get_c(at, f->count, f->type, target, disp, t->count, t->type, win);
+}
+
 HL_API(MPIX_Put_section)
 int PMPIX_Put_section(const void *origin_addr, const MPIX_Section *origin, MPI_Count origin_count,
                       MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
                       const MPIX_Section *target, MPI_Count target_count, MPI_Datatype target_datatype,
                       MPI_Win win)
 {
-    void *at = (void *)(uintptr_t)origin_addr;
-    const struct side sides[2] = {{origin, origin_count, origin_datatype},
-                                  {target, target_count, target_datatype}};
-    enum way way = target == NULL ? find_way(at, target_rank, target_disp, sides, HL_PUT, win) : LAYOUTS;
-    if (HL_LIKELY(way == DONE)) {
-        return MPI_SUCCESS;
-    }
-    if (way == PLAIN) {
-        return PMPI_Put_c(at, origin_count, origin_datatype, target_rank, target_disp, target_count,
+    if (HL_LIKELY(target == NULL && is_simple(origin))) {
+        return PMPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                           target_datatype, win);
     }
-    return move("MPIX_Put_section", at, target_rank, target_disp, sides, HL_PUT, win);
+    const struct side sides[2] = {{origin, origin_count, origin_datatype},
+                                  {target, target_count, target_datatype}};
+    return move_section("MPIX_Put_section", (void *)(uintptr_t)origin_addr, target_rank, target_disp, sides,
+                        HL_PUT, win);
 }
 
 HL_API(MPIX_Get_section)
@@ -119,18 +129,13 @@ int PMPIX_Get_section(void *origin_addr, const MPIX_Section *origin, MPI_Count o
                       const MPIX_Section *target, MPI_Count target_count, MPI_Datatype target_datatype,
                       MPI_Win win)
 {
-    void *at = origin_addr;
-    const struct side sides[2] = {{origin, origin_count, origin_datatype},
-                                  {target, target_count, target_datatype}};
-    enum way way = target == NULL ? find_way(at, target_rank, target_disp, sides, HL_GET, win) : LAYOUTS;
-    if (HL_LIKELY(way == DONE)) {
-        return MPI_SUCCESS;
-    }
-    if (way == PLAIN) {
-        return PMPI_Get_c(at, origin_count, origin_datatype, target_rank, target_disp, target_count,
+    if (HL_LIKELY(target == NULL && is_simple(origin))) {
+        return PMPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                           target_datatype, win);
     }
-    return move("MPIX_Get_section", at, target_rank, target_disp, sides, HL_GET, win);
+    const struct side sides[2] = {{origin, origin_count, origin_datatype},
+                                  {target, target_count, target_datatype}};
+    return move_section("MPIX_Get_section", origin_addr, target_rank, target_disp, sides, HL_GET, win);
 }
 
 HL_API(MPIX_Accumulate_section)
