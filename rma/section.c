@@ -4,6 +4,7 @@
 #include "fast.h"
 
 #include "api.h"
+#include "err.h"
 #include "mode.h"
 #include "section.h"
 
@@ -25,6 +26,9 @@ static int describe(struct hl_move *m, const struct side sides[2], struct hl_sec
     bool lasts = m->win != NULL && hl_mode_defers(m->win);
     int rc = hl_section_begin(&rooms[0], sides[0].section, hl_win_type(HL_ARG_ORIGIN, sides[0].type),
                               sides[0].count, lasts, &m->origin_type, &m->origin_count);
+    if (rc == 0 && rooms[0].made != NULL && m->origin == NULL) {
+        rc = hl_err_say(HL_ERR_BUFFER, "origin address is NULL for a section");
+    }
     rooms[1].made = NULL;
     if (rc == 0) {
         rc = hl_section_begin(&rooms[1], sides[1].section, hl_win_type(HL_ARG_TARGET, sides[1].type),
@@ -52,6 +56,24 @@ HL_INLINE bool is_simple(const MPIX_Section *s)
            (s->rank == 1 && s->dims != NULL && s->dims->stride == s->elem_len && s->dims->extent > 0);
 }
 
+/* hl_section_read, with the usual case first: one dimension with gaps. */
+HL_INLINE int read_section(const MPIX_Section *s, struct hl_shape *shape)
+{
+    const MPIX_Section_dim *d = s->dims;
+    int64_t reach;
+    if (HL_LIKELY(s->rank == 1 && d != NULL && d->extent > 1 && d->stride != s->elem_len && s->elem_len > 0 &&
+                  !__builtin_mul_overflow(s->elem_len, d->extent, &shape->total) &&
+                  !__builtin_mul_overflow(d->stride, d->extent, &reach))) {
+        shape->block = s->elem_len;
+        shape->n = 1;
+        shape->unbounded = false;
+        shape->dims[0].times = d->extent;
+        shape->dims[0].stride = d->stride;
+        return 0;
+    }
+    return hl_section_read(s, shape);
+}
+
 /* What a move of a section to or from a plain target turned out to be. */
 enum way { PLAIN, DONE, LAYOUTS };
 
@@ -65,7 +87,7 @@ HL_INLINE enum way find_way(void *origin, int target, int64_t disp, const struct
     uintptr_t type = (uintptr_t)sides[1].type;
     struct hl_shape shape;
     struct hl_spot spot;
-    if (HL_UNLIKELY(hl_section_read(s, &shape) != 0)) {
+    if (HL_UNLIKELY(read_section(s, &shape) != 0)) {
         return LAYOUTS;
     }
     if (hl_section_is_plain(&shape)) {

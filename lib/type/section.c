@@ -99,21 +99,26 @@ int hl_section_read(const MPIX_Section *s, struct hl_shape *sh)
     return __builtin_add_overflow(sh->hi, sh->block, &end) ? too_wide() : 0;
 }
 
-void hl_section_pack(const struct hl_shape *sh, char *first, char *packed, bool pack)
+/* The first two dimensions, where the element is that is told. */
+HL_INLINE void pack_plane(const struct hl_shape *sh, char *first, char *packed, bool pack)
 {
-    int64_t index[MPIX_SECTION_RANKS] = {0}, times = sh->dims[0].times,
-            rows = sh->n > 1 ? sh->dims[1].times : 1;
-    int64_t stride = sh->dims[0].stride, apart = sh->n > 1 ? sh->dims[1].stride : 0, row = times * sh->block;
+    int64_t times = sh->dims[0].times, stride = sh->dims[0].stride, row = times * sh->block;
+    int64_t rows = sh->n > 1 ? sh->dims[1].times : 1, apart = sh->n > 1 ? sh->dims[1].stride : 0;
+    struct hl_grid g = {packed, first, sh->block, stride, times, row, apart, rows};
+    if (!pack) {
+        g = (struct hl_grid){first, packed, stride, sh->block, times, apart, row, rows};
+    }
+    hl_grid_copy(&g, sh->block);
+}
+
+static HL_NOINLINE void pack_planes(const struct hl_shape *sh, char *first, char *packed, bool pack)
+{
+    int64_t index[MPIX_SECTION_RANKS] = {0}, plane = sh->dims[0].times * sh->dims[1].times * sh->block;
     int k;
 
-    if (sh->total == 0) {
-        return;
-    }
     do {
-        struct hl_grid out = {packed, first, sh->block, stride, times, row, apart, rows};
-        struct hl_grid in = {first, packed, stride, sh->block, times, apart, row, rows};
-        hl_grid_copy(pack ? &out : &in, sh->block);
-        packed += rows * row;
+        pack_plane(sh, first, packed, pack);
+        packed += plane;
         for (k = 2; k < sh->n; k++) {
             first = hl_type_at(first, sh->dims[k].stride);
             if (++index[k] < sh->dims[k].times) {
@@ -123,6 +128,15 @@ void hl_section_pack(const struct hl_shape *sh, char *first, char *packed, bool 
             index[k] = 0;
         }
     } while (k < sh->n);
+}
+
+void hl_section_pack(const struct hl_shape *sh, char *first, char *packed, bool pack)
+{
+    if (HL_UNLIKELY(sh->n > 2 && sh->total != 0)) {
+        pack_planes(sh, first, packed, pack);
+    } else if (HL_LIKELY(sh->total != 0)) {
+        pack_plane(sh, first, packed, pack);
+    }
 }
 
 /* A whole section of items without holes, in the caller's room. */
