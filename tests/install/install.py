@@ -131,14 +131,11 @@ def by_wrappers(prefix, work):
     if has_shmem(prefix):
         ways += [("oshcc", "hello_shmem.c", "sma", "oshrun"), ("oshc++", "hello_shmem.cpp", "sma", "oshrun")]
     if compiles_fortran(prefix):
-        ways += [(tool, "hello.f90", "mpi_abi", "mpiexec") for tool in ("mpifort", "mpif90", "mpif77")]
+        ways += [(tool, "hello.f90", "mpifort_abi", "mpiexec") for tool in ("mpifort", "mpif90", "mpif77")]
     for tool, source, library, launcher in ways:
         program = os.path.join(work, tool + "-hello")
         run([os.path.join(prefix, "bin", tool), "-O1", *(["-fopenmp"] * source.endswith("90")), os.path.join(work, source), "-o", program])
         needed = run(["readelf", "-d", program])
-        if source.endswith("90") and "libmpifort_abi.so.1" not in needed:
-            print(f"FAILED: a program built by {tool} must need libmpifort_abi.so.1:\n{needed}")
-            sys.exit(1)
         if f"lib{library}.so.1" not in needed or "libhotlane" in needed:
             print(f"FAILED: a program built by {tool} must need lib{library}.so.1 alone:\n{needed}")
             sys.exit(1)
@@ -193,16 +190,17 @@ def fortran_asked(prefix, work):
     if shlex.split(run([tool, "-link-info"]))[-2:] != ["-lmpifort_abi", "-lmpi_abi"]:
         print(f"FAILED: mpifort -link-info: {run([tool, '-link-info'])}")
         sys.exit(1)
-    other = os.path.join(work, "other-fortran")
-    with open(other, "w", encoding="ascii") as f:
-        f.write("#!/bin/sh\necho 'Other Fortran 7.5.0'\n")
-    os.chmod(other, 0o755)
-    ways = [([f"-fc={other}"], {})] + [([], {variable: other}) for variable in ("HOTLANE_FC", "MPICH_FC", "OMPI_FC")]
-    for more, variables in ways:
-        refused = subprocess.run([tool, "-c", "x.f90"] + more, capture_output=True, text=True, check=False, env={**os.environ, **variables})
-        if refused.returncode == 0 or refused.stderr.count("\n") != 1 or "other-fortran-7" not in refused.stderr or there[0] not in refused.stderr:
-            print(f"FAILED: mpifort {more} {variables}: exit code {refused.returncode}: {refused.stderr}")
-            sys.exit(1)
+    with tempfile.TemporaryDirectory(prefix="hotlane-fc-") as plain:  # compilers may have options: their names have no blanks
+        other = os.path.join(plain, "other-fortran")
+        with open(other, "w", encoding="ascii") as f:
+            f.write("#!/bin/sh\necho 'Other Fortran 7.5.0'\n")
+        os.chmod(other, 0o755)
+        ways = [([f"-fc={other}"], {})] + [([], {variable: other}) for variable in ("HOTLANE_FC", "MPICH_FC", "OMPI_FC")]
+        for more, variables in ways:
+            refused = subprocess.run([tool, "-c", "x.f90"] + more, capture_output=True, text=True, check=False, env={**os.environ, **variables})
+            if refused.returncode == 0 or refused.stderr.count("\n") != 1 or "other-fortran-7" not in refused.stderr or there[0] not in refused.stderr:
+                print(f"FAILED: mpifort {more} {variables}: exit code {refused.returncode}: {refused.stderr}")
+                sys.exit(1)
     done.append("mpifort's answers")
 
 
