@@ -1,4 +1,4 @@
-/* SipHash, random bytes, bytes as words. */
+/* SipHash, random bytes, bytes as words, lines of files. */
 #include "util.h"
 
 #include "err.h"
@@ -115,4 +115,22 @@ char *hl_bytes_text(uint64_t bytes, char out[HL_BYTES_TEXT])
     }
     snprintf(out, HL_BYTES_TEXT, "%" PRIu64, bytes);
     return out;
+}
+
+bool hl_read_line(const char *root, const char *path, char *out, size_t cap)
+{
+    char *whole;
+    if (asprintf(&whole, "%s%s", root, path) < 0) {
+        return false;
+    }
+    FILE *f = fopen(whole, "re");
+    bool got = f != NULL && fgets(out, (int)cap, f) != NULL;
+    if (f != NULL) {
+        fclose(f);
+    }
+    free(whole);
+    if (got) {
+        out[strcspn(out, "\n")] = '\0';
+    }
+    return got;
 }

@@ -4,6 +4,7 @@
 
 #include "attr.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
@@ -58,6 +59,10 @@ char *hl_bytes_text(uint64_t bytes, char out[HL_BYTES_TEXT]);
 /* Address space for a table that would like `most` bytes, a power of two: fewer where the process's address
  * space is limited (ulimit -v), at most a sixteenth of the limit and again a power of two. */
 size_t hl_address_share(size_t most);
+
+/* Reads the first line of the kernel's file `path` under the folder `root` (""), without its end. False: there
+ * is none. */
+bool hl_read_line(const char *root, const char *path, char *out, size_t cap);
 
 /* SipHash-2-4 of `len` bytes under a 128-bit key. */
 uint64_t hl_siphash(const uint64_t key[2], const void *data, size_t len);

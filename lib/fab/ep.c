@@ -47,7 +47,7 @@ static int fail(const char *step, int rc)
                       : files ? " (raise the limit of open files, ulimit -n, or lower HOTLANE_LANES)"
                       : rc == -FI_EAGAIN ? " (a thread could not start: are processes limited? ulimit -u)"
                                          : "",
-                      memory || rc == -FI_EAGAIN ? hl_err_hint(ENOMEM) : "");
+                      rc == -FI_EAGAIN ? hl_err_hint(ENOMEM) : "");
 }
 
 static int fail_domain(int rc)

@@ -41,6 +41,10 @@ void hl_fab_atomics_load(struct fid_domain *domain);
 /* For the end: frees the cards; the next opening publishes new ones. */
 void hl_fab_cards_forget(void);
 
+/* Asks the endpoint's domain once to register memory under that key, where the key is ours to choose, and
+ * binds and enables it where the provider wants that. 0, or the provider's error and *mr NULL. */
+int hl_fab_mr_open(struct hl_fab_ep *ep, const struct iovec *iov, uint64_t key, struct fid_mr **mr);
+
 /* Remembers that sockets of this address belong to the provider, for hl_fab_seal. */
 void hl_fab_seal_note(const void *name, size_t len);
 

@@ -35,22 +35,6 @@ struct search {
     char name[64]; /* of what was found */
 };
 
-/* The first line of a kernel's file. */
-static bool read_line(const char *root, const char *path, char *out, size_t cap)
-{
-    char whole[ROOM];
-    snprintf(whole, sizeof whole, "%s%s", root, path);
-    FILE *f = fopen(whole, "re");
-    bool got = f != NULL && fgets(out, (int)cap, f) != NULL;
-    if (f != NULL) {
-        fclose(f);
-    }
-    if (got) {
-        out[strcspn(out, "\n")] = '\0';
-    }
-    return got;
-}
-
 /* Calls fn for each entry of a folder until it returns true: did it? */
 static bool any_in(const char *root, const char *folder, bool (*fn)(const char *entry, void *arg), void *arg)
 {
@@ -82,7 +66,7 @@ static bool note_port(const char *entry, void *arg)
     char path[ROOM], state[64];
     size_t at = strlen(s->card->port);
     snprintf(path, sizeof path, IB "/%s/ports/%.20s/state", s->card->name, entry);
-    if (read_line(s->root, path, state, sizeof state)) {
+    if (hl_read_line(s->root, path, state, sizeof state)) {
         const char *word = strchr(state, ' ') != NULL ? strchr(state, ' ') + 1 : state;
         snprintf(s->card->port + at, sizeof s->card->port - at, "%sport %.20s: %.30s", at > 0 ? ", " : "",
                  entry, word);
@@ -166,7 +150,7 @@ static bool is_device(const char *entry, void *arg)
     char path[ROOM], name[64];
     snprintf(path, sizeof path, "/sys/class/infiniband_verbs/%.60s/ibdev", entry);
     snprintf(s->name, sizeof s->name, "%.60s", entry);
-    return read_line(s->root, path, name, sizeof name) && strcmp(name, s->card->name) == 0;
+    return hl_read_line(s->root, path, name, sizeof name) && strcmp(name, s->card->name) == 0;
 }
 
 static bool tell_device(const char *root, struct card *card, struct hl_nic *out)
@@ -196,7 +180,7 @@ static int has_driver(const char *root, const char *card)
 {
     char line[64];
     if (root[0] != '\0') {
-        return read_line(root, "/ibv_devices", line, sizeof line) ? strcmp(line, card) == 0 : -1;
+        return hl_read_line(root, "/ibv_devices", line, sizeof line) ? strcmp(line, card) == 0 : -1;
     }
     void *so = dlopen("libibverbs.so.1", RTLD_NOW | RTLD_LOCAL);
     if (so == NULL) {

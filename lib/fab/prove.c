@@ -150,14 +150,8 @@ static int try_messages(struct trial *t)
 
 static int register_trial(struct trial *t)
 {
-    const uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE | FI_READ | FI_WRITE;
     struct iovec iov = {t->memory, sizeof t->memory};
-    struct fi_mr_attr attr = {.mr_iov = &iov, .iov_count = 1, .access = access, .requested_key = 1};
-    int rc = fi_mr_regattr(t->to.domain, &attr, 0, &t->mr);
-    if (rc == 0 && hl_fab.mr_bind) {
-        rc = fi_mr_bind(t->mr, &t->to.ep->fid, 0);
-        rc = rc == 0 ? fi_mr_enable(t->mr) : rc;
-    }
+    int rc = hl_fab_mr_open(&t->to, &iov, 1, &t->mr);
     return rc == 0 ? 0 : fail_trial("registering memory", hl_fab_strerror(rc));
 }
 

@@ -5,6 +5,8 @@
  * few bytes that are used: there each window, heap and buffer registers what it publishes, while it does. */
 #include "keys.h"
 
+#include "fab_lib.h"
+
 #include "boot.h"
 #include "err.h"
 #include "lock.h"
@@ -82,28 +84,35 @@ static void await_provider(int which)
     (void)nanosleep(&t, NULL);
 }
 
-/* A key that is taken (FI_ENOKEY) is followed by another one; when one more than there are registrations was
- * refused, it is for another reason. FI_EAGAIN: the provider will have room soon. */
-static int ask_provider(struct iovec *iov, struct fid_mr **mr) HL_REQUIRES(region_lock)
+int hl_fab_mr_open(struct hl_fab_ep *ep, const struct iovec *iov, uint64_t key, struct fid_mr **mr)
 {
     const uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE | FI_SEND | FI_RECV | FI_READ | FI_WRITE;
+    struct fi_mr_attr attr = {.mr_iov = iov, .iov_count = 1, .access = access, .requested_key = key};
+    int rc = fi_mr_regattr(ep->domain, &attr, 0, mr);
+    bool made = rc == 0;
+    if (rc == 0 && hl_fab.mr_bind) {
+        rc = fi_mr_bind(*mr, &ep->ep->fid, 0);
+        rc = rc == 0 ? fi_mr_enable(*mr) : rc;
+    }
+    if (made && rc != 0) {
+        (void)fi_close(&(*mr)->fid);
+    }
+    *mr = rc == 0 ? *mr : NULL;
+    return rc;
+}
+
+/* A key that is taken (FI_ENOKEY) is followed by another one; when one more than there are registrations was
+ * refused, it is for another reason. FI_EAGAIN: the provider will have room soon. */
+static int ask_provider(const struct iovec *iov, struct fid_mr **mr) HL_REQUIRES(region_lock)
+{
     size_t keys_left = hl_fab.key_size > 0 ? keys.count + 1 : 0;
     int naps = 0, rc;
     do {
-        struct fi_mr_attr attr = {
-            .mr_iov = iov, .iov_count = 1, .access = access, .requested_key = next_key()};
-        rc = fi_mr_regattr(owner->domain, &attr, 0, mr);
+        rc = hl_fab_mr_open(owner, iov, next_key(), mr);
         if (rc == -FI_EAGAIN && naps < NAPS) {
             await_provider(naps);
         }
     } while ((rc == -FI_ENOKEY && keys_left-- > 0) || (rc == -FI_EAGAIN && naps++ < NAPS));
-    if (rc == 0 && hl_fab.mr_bind) {
-        rc = fi_mr_bind(*mr, &owner->ep->fid, 0);
-        rc = rc == 0 ? fi_mr_enable(*mr) : rc;
-        if (rc != 0) {
-            fi_close(&(*mr)->fid);
-        }
-    }
     return rc;
 }
 

@@ -76,6 +76,25 @@ static struct hl_rx_sender *sender_of(const struct hl_wire_head *head)
     return s->known ? s : NULL;
 }
 
+static void drop(size_t len, const char *why)
+{
+    hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
+    hl_log(HL_LOG_DEBUG, "message of %zu bytes dropped: %s", len, why);
+}
+
+/* Room for the answers to a message of a lane; NULL: no memory, the message is dropped. */
+static struct hl_rx_outbound *new_answer(const struct hl_wire_head *head, struct hl_rx_answers *a)
+{
+    struct hl_rx_outbound *out = hl_rx_sends_new();
+    if (out == NULL) {
+        drop(head->len, "no memory for its answer");
+        return NULL;
+    }
+    out->peer = (int)head->from;
+    *a = (struct hl_rx_answers){.bytes = out->bytes, .len = sizeof *head};
+    return out;
+}
+
 /* Sends what is in `out`, answers or none, to a lane. */
 static void answer_lane(const struct hl_rx_sender *s, struct hl_rx_outbound *out, struct hl_wire_head ack)
 {
@@ -89,10 +108,8 @@ static void answer_lane(const struct hl_rx_sender *s, struct hl_rx_outbound *out
 }
 
 /* As the acknowledgement of all that came from it. */
-static void acknowledge(struct hl_rx_sender *s, int peer, unsigned lane, struct hl_rx_outbound *out,
-                        uint32_t count)
+static void acknowledge(struct hl_rx_sender *s, unsigned lane, struct hl_rx_outbound *out, uint32_t count)
 {
-    out->peer = peer;
     s->owed = false;
     answer_lane(
         s, out,
@@ -107,7 +124,8 @@ static void pay_owed(void)
         struct hl_rx_outbound *out = s != NULL && s->owed ? hl_rx_sends_new() : NULL;
         if (out != NULL) {
             out->len = sizeof(struct hl_wire_head);
-            acknowledge(s, owed[i].rank, owed[i].lane, out, 0);
+            out->peer = owed[i].rank;
+            acknowledge(s, owed[i].lane, out, 0);
         }
     }
     owed_count = 0;
@@ -120,12 +138,6 @@ static void owe(struct hl_rx_sender *s, const struct hl_wire_head *head)
         owed[owed_count].rank = (int)head->from;
         owed[owed_count++].lane = head->lane;
     }
-}
-
-static void drop(size_t len, const char *why)
-{
-    hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
-    hl_log(HL_LOG_DEBUG, "message of %zu bytes dropped: %s", len, why);
 }
 
 /* The records of a lane's message, if it is the next one; false: there is a gap before it. HELLO may leave
@@ -153,15 +165,13 @@ static bool take_next(struct hl_rx_sender *s, const struct hl_wire_head *head, s
 /* Nothing before it is missing: its records, and its own acknowledgement. False: no memory for that. */
 static bool run_in_turn(struct hl_rx_sender *s, const struct hl_wire_head *head)
 {
-    struct hl_rx_outbound *out = hl_rx_sends_new();
+    struct hl_rx_answers a;
+    struct hl_rx_outbound *out = new_answer(head, &a);
     if (out == NULL) {
-        drop(head->len, "no memory for its answer");
         return false;
     }
-    struct hl_rx_answers a = {.bytes = out->bytes, .len = sizeof *head};
     s->applied = head->seq;
     hl_rx_unpack(head, &a);
-    out->peer = (int)head->from;
     answer_lane(
         s, out,
         (struct hl_wire_head){
@@ -186,9 +196,9 @@ static void knocked(struct hl_rx_sender *s, uint64_t stream, const struct hl_wir
 {
     bool lost = hl_rx_window_probe(&window, stream, s->applied, head->seq, hl_now_ns()) &&
                 !give_up_gap(s, stream, head->seq);
-    struct hl_rx_outbound *out = hl_rx_sends_new();
+    struct hl_rx_answers none;
+    struct hl_rx_outbound *out = new_answer(head, &none);
     if (out != NULL) {
-        out->peer = (int)head->from;
         answer_lane(s, out,
                     (struct hl_wire_head){.seq = lost ? head->seq : 0,
                                           .lane = head->lane,
@@ -255,22 +265,22 @@ static void message_in(const uint8_t *bytes, size_t len)
         return;
     }
     struct hl_rx_sender *s = sender_of(head);
-    struct hl_rx_outbound *out = s != NULL ? hl_rx_sends_new() : NULL;
-    if (out == NULL) {
-        drop(len, s == NULL ? "from a lane that said no HELLO" : "no memory for its answer");
+    if (s == NULL) {
+        drop(len, "from a lane that said no HELLO");
         return;
     }
-    a.bytes = out->bytes;
-    a.len = sizeof *head;
+    struct hl_rx_outbound *out = new_answer(head, &a);
+    if (out == NULL) {
+        return;
+    }
     bool lost = !take_next(s, head, &a);
     out->len = a.len;
     if (HL_UNLIKELY(lost)) {
-        out->peer = (int)head->from;
         answer_lane(s, out,
                     (struct hl_wire_head){
                         .seq = head->seq, .lane = head->lane, .flags = HL_WIRE_LOST, .len = sizeof *head});
     } else if (a.count > 0) {
-        acknowledge(s, (int)head->from, head->lane, out, a.count);
+        acknowledge(s, head->lane, out, a.count);
     } else {
         hl_rx_sends_recycle(out);
         owe(s, head);

@@ -178,6 +178,32 @@ START_TEST(the_limit_of_locked_memory_is_named)
 }
 END_TEST
 
+/* An endpoint's own buffers are locked, too. */
+static void open_in_vain(const char *provider, int error, bool named)
+{
+    struct hl_fab_ep ep;
+    model_name = provider;
+    ck_assert_int_eq(open_model(provider), 0);
+    model.domain_error = error;
+    int rc = hl_fab_ep_open(HL_FAB_LANE, &ep);
+    ck_assert_int_eq(rc, error == ENOMEM ? HL_ERR_NO_MEM : HL_ERR_OTHER);
+    bool found = strstr(hl_err_text(rc), "ulimit -l;") != NULL;
+    ck_assert_msg(found == named, "%s, error %d: %s", provider, error, hl_err_text(rc));
+    model.domain_error = 0;
+    hl_fab_close();
+}
+
+START_TEST(an_endpoint_names_the_limit_of_locked_memory)
+{
+    open_in_vain("tcp;ofi_rxm", ENOMEM, false); /* locks nothing */
+    be_a_user(64 << 20);
+    open_in_vain("verbs;ofi_rxm", ENOMEM, true);
+    open_in_vain("verbs;ofi_rxm", EAGAIN, true);
+    open_in_vain("verbs;ofi_rxm", EIO, false);
+    open_in_vain("tcp;ofi_rxm", ENOMEM, false);
+}
+END_TEST
+
 /* FI_ENOKEY is answered with other keys, but not for ever. */
 START_TEST(keys_that_are_taken_are_left_alone)
 {

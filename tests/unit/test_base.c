@@ -6,7 +6,6 @@
 #include "err.h"
 #include "handle.h"
 #include "range.h"
-#include "turn.h"
 #include "util.h"
 
 #include <fcntl.h>
@@ -185,35 +184,6 @@ START_TEST(copies_of_what_others_wrote_are_whole)
 }
 END_TEST
 
-/* One list: a round is as long as the list. Two lists whose searches alternate: every begin is drawn. */
-START_TEST(searches_of_lists_begin_everywhere)
-{
-    int a[5] = {0}, b[3] = {0}, begun_a[5] = {0}, begun_b[3] = {0};
-    hl_turn_told(a, 5, 2);
-    for (size_t k = 0; k < 10; k++) {
-        ck_assert_uint_eq(hl_turn_begin(a, 5), (3 + k) % 5);
-        hl_turn_told(a, 5, (3 + k) % 5);
-    }
-    ck_assert_uint_lt(hl_turn_begin(a, 2), 2); /* a shorter list at the same place */
-    ck_assert_uint_eq(hl_turn_begin(a, 1), 0);
-    ck_assert_uint_eq(hl_turn_begin(NULL, 0), 0);
-    for (int k = 0; k < 200; k++) {
-        size_t i = hl_turn_begin(a, 5), j;
-        hl_turn_told(a, 5, i);
-        begun_a[i]++;
-        j = hl_turn_begin(b, 3);
-        hl_turn_told(b, 3, j);
-        begun_b[j]++;
-    }
-    for (int i = 0; i < 5; i++) {
-        ck_assert_int_gt(begun_a[i], 10);
-    }
-    for (int i = 0; i < 3; i++) {
-        ck_assert_int_gt(begun_b[i], 10);
-    }
-}
-END_TEST
-
 START_TEST(siphash_gives_the_published_value)
 {
     /* The test vector of the SipHash paper: key 00..0f, message 00..0e. */
@@ -239,7 +209,6 @@ static Suite *base_suite(void)
     tcase_add_test(c, copies_go_past_the_caches_after_two_slow_ones_and_come_back);
     tcase_add_test(c, a_trial_begins_with_copies_that_are_not_timed);
     tcase_add_test(c, copies_of_what_others_wrote_are_whole);
-    tcase_add_test(c, searches_of_lists_begin_everywhere);
     tcase_add_test(c, siphash_gives_the_published_value);
     suite_add_tcase(s, c);
     return s;

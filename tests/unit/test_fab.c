@@ -369,6 +369,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, what_pins_is_registered_while_it_is_used);
     tcase_add_test(t, what_does_not_pin_is_registered_once);
     tcase_add_test(t, the_limit_of_locked_memory_is_named);
+    tcase_add_test(t, an_endpoint_names_the_limit_of_locked_memory);
     tcase_add_test(t, keys_that_are_taken_are_left_alone);
     tcase_add_test(t, a_busy_provider_is_asked_again);
     tcase_add_test(t, registrations_may_have_one_key);

@@ -8,6 +8,7 @@
 #include "pinned.h"
 #include "sym.h"
 #include "tree.h"
+#include "turn.h"
 
 #define PE_BASE ((uint64_t)1 << 40)
 
@@ -196,6 +197,35 @@ START_TEST(trees_hold_everybody_once_in_order)
 }
 END_TEST
 
+/* One list: a round is as long as the list. Two lists whose searches alternate: every begin is drawn. */
+START_TEST(searches_of_lists_begin_everywhere)
+{
+    int a[5] = {0}, b[3] = {0}, begun_a[5] = {0}, begun_b[3] = {0};
+    hl_turn_told(a, 5, 2);
+    for (size_t k = 0; k < 10; k++) {
+        ck_assert_uint_eq(hl_turn_begin(a, 5), (3 + k) % 5);
+        hl_turn_told(a, 5, (3 + k) % 5);
+    }
+    ck_assert_uint_lt(hl_turn_begin(a, 2), 2); /* a shorter list at the same place */
+    ck_assert_uint_eq(hl_turn_begin(a, 1), 0);
+    ck_assert_uint_eq(hl_turn_begin(NULL, 0), 0);
+    for (int k = 0; k < 200; k++) {
+        size_t i = hl_turn_begin(a, 5), j;
+        hl_turn_told(a, 5, i);
+        begun_a[i]++;
+        j = hl_turn_begin(b, 3);
+        hl_turn_told(b, 3, j);
+        begun_b[j]++;
+    }
+    for (int i = 0; i < 5; i++) {
+        ck_assert_int_gt(begun_a[i], 10);
+    }
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_gt(begun_b[i], 10);
+    }
+}
+END_TEST
+
 static Suite *shmem_suite(void)
 {
     Suite *s = suite_create("shmem");
@@ -205,6 +235,7 @@ static Suite *shmem_suite(void)
     tcase_add_test(t, parts_of_the_heap_leave_no_gap);
     tcase_add_test(t, blocks_lie_in_the_piece_of_each_granule);
     tcase_add_test(t, trees_hold_everybody_once_in_order);
+    tcase_add_test(t, searches_of_lists_begin_everywhere);
     suite_add_tcase(s, t);
     return s;
 }

@@ -3,6 +3,7 @@
 
 #include "boot.h"
 #include "err.h"
+#include "util.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -38,17 +39,7 @@ void check_fix(struct check *c, const char *fmt, ...)
 
 bool check_read(const struct check *c, const char *path, char *out, size_t cap)
 {
-    char whole[PATH_MAX];
-    snprintf(whole, sizeof whole, "%s%s", c->root, path);
-    FILE *f = fopen(whole, "re");
-    bool got = f != NULL && fgets(out, (int)cap, f) != NULL;
-    if (f != NULL) {
-        fclose(f);
-    }
-    if (got) {
-        out[strcspn(out, "\n")] = '\0';
-    }
-    return got;
+    return hl_read_line(c->root, path, out, cap);
 }
 
 bool check_has(const struct check *c, const char *path)
