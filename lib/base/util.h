@@ -60,8 +60,8 @@ char *hl_bytes_text(uint64_t bytes, char out[HL_BYTES_TEXT]);
  * space is limited (ulimit -v), at most a sixteenth of the limit and again a power of two. */
 size_t hl_address_share(size_t most);
 
-/* Reads the first line of the kernel's file `path` under the folder `root` (""), without its end. False: there
- * is none. */
+/* Reads the first line of the kernel's file `path` under the folder `root` (""), without its end. False:
+ * there is none. */
 bool hl_read_line(const char *root, const char *path, char *out, size_t cap);
 
 /* SipHash-2-4 of `len` bytes under a 128-bit key. */

@@ -198,7 +198,9 @@ static int open_provider(struct fi_info *info)
         close_provider();
         return rc;
     }
-    rc = hl_fab_prove();
+    const char *naps = NULL;
+    rc = hl_fab.row->wait != HL_PROVIDER_WAKES ? hl_fab_prove(&naps) : 0;
+    hl_fab.naps = hl_fab.naps != NULL ? hl_fab.naps : naps;
     if (rc != 0) {
         (void)fi_close(&hl_fab_fabric->fid);
         close_provider();

@@ -136,6 +136,25 @@ MORE = [("mpi/mpi_rma_oracle", 4, ["--seconds", "60", "--threads", "4"]), ("mpi/
         ("shmem/shmem_signal_puts", 5, ["2", "20"]), ("shmem/shmem_lock_queue", 4, ["8", "20"])]
 
 
+def the_network_is_proven():
+    """Between the hosts and on one, whose ranks share no memory for it."""
+    info = [os.path.join(Job.build, "tools", "hotlane-info"), "--prove", "--seconds", "1"]
+    with hosts.Hosts(2) as there:
+        out = Job(2, there.place(), info).good(120)
+        assert "6 of 6 steps proven" in out and "host         host1, rank 0 " in out and "host         host2, rank 1 " in out, out
+        assert "device eth0" in out, out
+        out = Job(4, there.place(2), info).good(120)
+        assert "6 of 6 steps proven" in out and "host         host2, ranks 2 to 3 " in out, out
+
+
+def a_host_without_a_network_is_named():
+    info = [os.path.join(Job.build, "tools", "hotlane-info"), "--prove", "--seconds", "1"]
+    with hosts.Hosts(2) as there:
+        subprocess.run(there.at(2) + ["ip", "link", "set", "eth0", "down"], check=True)
+        job = Job(2, there.place(), info).end(120)
+        assert job.code == 1 and "rank 1 (host2) cannot start: " in job.out and "no network interface of this host is up" in job.out, job.show()
+
+
 def with_shmem():
     return os.path.exists(program("shmem/shmem_smoke"))
 
@@ -173,6 +192,7 @@ GROUPS = {
               one_process_namespace_apart, user_namespaces, one_user_namespace_without_names, another_user,
               mount_and_name_namespaces, other_boot_ids_lie],
     "programs": [stencil_is_the_serial_one, programs_on_two_hosts],
+    "prove": [the_network_is_proven, a_host_without_a_network_is_named],
     "more": [more_programs_on_three_hosts, programs_under_hydra],
 }
 

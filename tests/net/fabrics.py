@@ -59,8 +59,9 @@ table of `lib/fab/providers.c`. The same binary runs with every libfabric from 1
 Ranks that could share memory use the network for this (`HOTLANE_NEAR=0`). A package is one of PyPI that carries a libfabric;
 `smoke` are five programs, `quick` and `full` the tiers whose rows have run.
 """
-HARDWARE_WORDS = """Who has such a network can tell: the command runs the same tests over it on one machine. Its last line, and what it prints
-of failures, is what we would like to see; `hotlane-info` says first whether the provider is found, and what it lacks.
+HARDWARE_WORDS = """Who has such a network can tell: `mpiexec -n 2 hotlane-info --prove` on two of its hosts (a minute) prints a report, which is what we
+would like to see; `HOTLANE_PROVIDER` names the provider where another one is taken. The command of the row runs the library's own tests
+over it on one machine: its last line, and what it prints of failures.
 """
 TIERS = {'quick': ['quick'], 'full': ['quick', 'full'], 'long': ['quick', 'full', 'long']}
 

@@ -7,6 +7,7 @@
 #include "hl_build.h"
 #include "lane.h"
 #include "missing.h"
+#include "proof.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -26,15 +27,21 @@ static const char usage[] =
     "  --memory          only memory: kinds, nearest nodes, huge pages, what the variables ask for and what "
     "a\n"
     "                    small piece really gets\n"
-    "  --json            everything as JSON; with --check, --env, --memory or --functions that\n"
+    "  --json            everything as JSON; with --check, --env, --memory, --functions or --prove that\n"
     "  --functions       the MPI functions that are there but not supported\n"
     "  --markdown        the variables as docs/ENVIRONMENT.md\n"
     "  --machine FILE    memory of a machine saved by `lstopo FILE.xml` in place of this one's\n"
+    "  --prove           tries the network with a job of two processes, or, under mpiexec or srun, with that "
+    "one's\n"
+    "                    ranks: random puts, gets, atomics and messages against a model, order, a lost "
+    "process,\n"
+    "                    figures; prints a report that can be mailed\n"
+    "  --seconds N       how long the random operations of --prove go on (10)\n"
     "  --root FOLDER     the kernel's files lie under FOLDER, in place of this machine's (--check)\n"
     "  --no-network      do not load libfabric\n"
     "  --help, --version\n"
     "Exit code 1 when a variable has a value that Hotlane would refuse, --memory is refused its piece,\n"
-    "or --check finds something broken.\n";
+    "--check finds something broken, or --prove something that fails.\n";
 
 static void show_functions(const struct facts *f)
 {
@@ -43,8 +50,13 @@ static void show_functions(const struct facts *f)
     }
 }
 
-/* Shown by info_check, which says how it went. */
+/* Shown by info_check and info_prove, which say how it went. */
 static void show_check(const struct facts *f)
+{
+    (void)f;
+}
+
+static void show_proof(const struct facts *f)
 {
     (void)f;
 }
@@ -53,6 +65,7 @@ struct options {
     void (*show)(const struct facts *);
     const char *machine, *root;
     bool network, json;
+    double seconds; /* of --prove; negative: not given */
 };
 
 static const struct option longs[] = {
@@ -61,7 +74,8 @@ static const struct option longs[] = {
     {"markdown", no_argument, NULL, 'm'},      {"memory", no_argument, NULL, 'M'},
     {"machine", required_argument, NULL, 'x'}, {"root", required_argument, NULL, 'r'},
     {"no-network", no_argument, NULL, 'n'},    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0},
+    {"version", no_argument, NULL, 'V'},       {"prove", no_argument, NULL, 'p'},
+    {"seconds", required_argument, NULL, 's'}, {NULL, 0, NULL, 0},
 };
 
 /* What is no option, with the one that was meant. */
@@ -86,6 +100,18 @@ static void check_root(const char *folder)
     }
 }
 
+static double seconds_of(const char *text)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    if (end == text || *end != '\0' || !(seconds > 0 && seconds <= 1e6)) {
+        fprintf(stderr, "hotlane-info: --seconds %s: a number above 0 is expected (--help lists all)\n",
+                text);
+        exit(2);
+    }
+    return seconds;
+}
+
 /* An option that does not choose a report. */
 static void take(int c, struct options *o)
 {
@@ -102,6 +128,9 @@ static void take(int c, struct options *o)
         break;
     case 'n':
         o->network = false;
+        break;
+    case 's':
+        o->seconds = seconds_of(optarg);
         break;
     case 'h':
         fputs(usage, stdout);
@@ -146,14 +175,15 @@ static void parse(int argc, char **argv, struct options *o)
         {'f', show_functions, info_functions_json},
         {'m', info_markdown, NULL},
         {'M', info_memory, info_memory_json},
+        {'p', show_proof, show_proof},
         {0, info_text, info_json},
     };
-    *o = (struct options){.root = "", .network = true};
+    *o = (struct options){.root = "", .network = true, .seconds = -1};
     int report = 0;
     for (int c, at; at = optind, (c = getopt_long(argc, argv, "+:h", longs, NULL)) != -1;) {
         if (c == '?') {
             refuse(argv[at]);
-        } else if (strchr("cefmM", c) != NULL) {
+        } else if (strchr("cefmMp", c) != NULL) {
             report = choose(report, c);
         } else {
             take(c, o);
@@ -164,6 +194,10 @@ static void parse(int argc, char **argv, struct options *o)
     }
     if (report == 'm' && o->json) {
         fputs("hotlane-info: --markdown is a page of its own: not with --json (--help lists all)\n", stderr);
+        exit(2);
+    }
+    if (report != 'p' && o->seconds > 0) {
+        fputs("hotlane-info: --seconds is for --prove (--help lists all)\n", stderr);
         exit(2);
     }
     for (size_t i = 0; o->show == NULL; i++) {
@@ -229,7 +263,13 @@ int main(int argc, char **argv)
     static char sys[PATH_MAX];
     struct options o;
     parse(argc, argv, &o);
+    if (o.show == show_proof) {
+        setenv("HOTLANE_NEAR", "0", 0); /* ranks of one host use the network, unless told otherwise */
+    }
     find_settings(&f);
+    if (o.show == show_proof) {
+        return shown(info_prove(&f, o.seconds > 0 ? o.seconds : 10, o.json, argv));
+    }
     if (o.root[0] != '\0') {
         snprintf(sys, sizeof sys, "%s/sys", o.root);
         hl_topo_kernel.sys = sys;
