@@ -65,7 +65,8 @@ static struct fi_info *new_hints(const char *provider, const struct wish *wish)
     hints->mode = MODES;
     hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
     hints->domain_attr->mr_mode = (int)wish->mr_mode;
-    hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+    hints->domain_attr->data_progress =
+        hl_provider_find(provider, hl_fab_lib.version())->lazy ? FI_PROGRESS_AUTO : FI_PROGRESS_MANUAL;
     hints->domain_attr->threading = FI_THREAD_SAFE;
     return hints;
 }

@@ -37,7 +37,9 @@ struct hl_provider {
     bool loopback;    /* its endpoints can be kept on the loopback interface */
     bool atomics;     /* its atomics are the target's CPU's, one instruction or a loop of compare-and-swap */
     bool greets;      /* a first atomic may be applied twice, unless a message was answered before */
-    bool pins;        /* with FI_MR_ALLOCATED, registered memory keeps the pages that it has then */
+    bool lazy; /* what is posted leaves only while somebody reads the queue, unless the provider is asked to
+                  move it by itself (FI_PROGRESS_AUTO): a thread that has sent and computes would keep it */
+    bool pins; /* with FI_MR_ALLOCATED, registered memory keeps the pages that it has then */
 };
 
 /* The row of a provider in that version of libfabric; of `name` alone ("verbs") where it has a layer above

@@ -73,6 +73,20 @@ START_TEST(a_device_memory_mode_is_no_hindrance)
 }
 END_TEST
 
+/* What moves only while its queue is read is asked to move by itself; others would start threads. */
+START_TEST(a_lazy_provider_is_asked_to_move)
+{
+    static const char *const names[] = {"sockets", "model"};
+    for (int i = 0; i < 2; i++) {
+        model_name = names[i];
+        ck_assert_int_eq(open_model(names[i]), 0);
+        ck_assert_int_eq(hl_fab_info->domain_attr->data_progress,
+                         i == 0 ? FI_PROGRESS_AUTO : FI_PROGRESS_MANUAL);
+        hl_fab_close();
+    }
+}
+END_TEST
+
 /* ---- the choice ---- */
 
 static const struct {
@@ -364,6 +378,7 @@ static TCase *choice_case(void)
     tcase_add_test(t, a_provider_without_atomics_is_taken);
     tcase_add_test(t, atomics_that_are_not_the_cpus_are_not_used);
     tcase_add_test(t, a_device_memory_mode_is_no_hindrance);
+    tcase_add_test(t, a_lazy_provider_is_asked_to_move);
     tcase_add_loop_test(t, the_best_of_several_is_taken, 0, sizeof choices / sizeof *choices);
     tcase_add_test(t, a_provider_is_found_without_its_layer);
     tcase_add_loop_test(t, settings_are_lent_once, 0, 2);

@@ -532,6 +532,7 @@ static struct fi_info *model_offer(const char *name, const struct fi_info *hints
     i->domain_attr->mr_key_size = model_key_size;
     i->domain_attr->mr_mode = (int)model_mr_mode;
     i->caps = hints != NULL ? hints->caps : model_caps;
+    i->domain_attr->data_progress = hints != NULL ? hints->domain_attr->data_progress : FI_PROGRESS_UNSPEC;
     i->src_addr = kept ? loopback : NULL;
     if (model_may_local && hints != NULL) {
         i->domain_attr->mr_mode |= hints->domain_attr->mr_mode & FI_MR_LOCAL;
