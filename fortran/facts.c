@@ -1,16 +1,17 @@
 /* What the Fortran compiler makes of Fortran, and whether MPI and this library go with it. */
 #include "facts.h"
 
-#include <ISO_Fortran_binding.h>
 #include <mpi.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "descriptor.h"
+
 /* Of facts.f90. */
 int hl_fort_tell_facts(struct hl_fort_facts *facts);
-int hl_fort_descriptor_is(CFI_cdesc_t *array);
+int hl_fort_descriptor_is(const struct hl_fort_array *array);
 
 #define FACT(key, field)                                                                                     \
     {                                                                                                        \
@@ -45,13 +46,13 @@ static int fact_at(const struct hl_fort_facts *facts, size_t at)
 }
 
 /* array(2:6:2, 5:1:-1) of a DOUBLE PRECISION array(7, 5), whose first element is 42. */
-int hl_fort_descriptor_is(CFI_cdesc_t *array)
+int hl_fort_descriptor_is(const struct hl_fort_array *array)
 {
     ptrdiff_t size = sizeof(double);
 
-    return array->version == CFI_VERSION && array->rank == 2 && array->elem_len == sizeof(double) &&
-           array->type == CFI_type_double && array->dim[0].extent == 3 && array->dim[0].sm == 2 * size &&
-           array->dim[1].extent == 5 && array->dim[1].sm == -7 * size && *(double *)array->base_addr == 42;
+    return array->rank == 2 && array->elem_len == sizeof(double) && array->dim[0].extent == 3 &&
+           array->dim[0].step == 2 * size && array->dim[1].extent == 5 && array->dim[1].step == -7 * size &&
+           *(double *)array->addr == 42;
 }
 
 /* Whether Fortran and C of this library were compiled to go together. */
@@ -66,12 +67,10 @@ static bool is_usable(const struct hl_fort_facts *facts, int agreed)
         return false;
     }
     if (!agreed) {
-        fprintf(stderr,
-                "MPI for Fortran: the Fortran compiler's array descriptors are not those of the "
-                "ISO_Fortran_binding.h (CFI_VERSION %d) that libmpifort_abi was compiled with; build it "
-                "again with C "
-                "and Fortran compilers of one family\n",
-                CFI_VERSION);
+        fprintf(
+            stderr,
+            "MPI for Fortran: the Fortran compiler that libmpifort_abi was built with describes arrays in a "
+            "way that it does not know; build it with gfortran, or with flang from 20.1 on\n");
         return false;
     }
     return true;

@@ -1,7 +1,6 @@
 /* Procedures of module mpi and mpif.h that the generator does not make: what Fortran alone has, and the names
  * of MPI-1 that MPI-3 removed, in terms of those that replaced them. Their displacements and addresses are
  * default INTEGERs: what does not fit is an error. */
-#include <ISO_Fortran_binding.h>
 #include <limits.h>
 
 #include "integer.h"
@@ -15,7 +14,7 @@ void pmpi_f_sync_reg_(void *buf)
 }
 HL_FORT_NAME(mpi_f_sync_reg_)
 
-void pmpi_sizeof_(const CFI_cdesc_t *x, int *size, int *ierror)
+void pmpi_sizeof_(const struct hl_fort_array *x, int *size, int *ierror)
 {
     *size = (int)x->elem_len;
     if (ierror != NULL) {

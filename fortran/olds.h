@@ -2,9 +2,8 @@
 #ifndef HL_FORT_OLDS_H
 #define HL_FORT_OLDS_H
 
-#include <ISO_Fortran_binding.h>
-
 #include "callback.h"
+#include "descriptor.h"
 #include "sentinel.h"
 
 /* ---- Of mpi_integer.c ---- */
@@ -31,7 +30,7 @@ HL_FORT_PUBLIC void pmpi_comm_set_errhandler_(const int *comm, const int *errhan
 
 /* ---- Of olds.c ---- */
 HL_FORT_PUBLIC void pmpi_f_sync_reg_(void *buf);
-HL_FORT_PUBLIC void pmpi_sizeof_(const CFI_cdesc_t *x, int *size, int *ierror);
+HL_FORT_PUBLIC void pmpi_sizeof_(const struct hl_fort_array *x, int *size, int *ierror);
 HL_FORT_PUBLIC void pmpi_status_f082f_(const int *f08_status, int *f_status, int *ierror);
 HL_FORT_PUBLIC void pmpi_status_f2f08_(const int *f_status, int *f08_status, int *ierror);
 HL_FORT_PUBLIC void pmpi_attr_get_(const int *comm, const int *keyval, int *attribute_val, int *flag,
