@@ -339,8 +339,9 @@ static int open_first(void)
     int rc = 0;
     size_t wished = hl_conf.small ? 4096 : 16384;
     raise_file_limit();
-    buffer = hl_provider_buffer(may_pin() ? hl_fab_lockable() : UINT64_MAX, wished);
-    hl_conf_with_env(hl_provider_settings(buffer, hl_nic_is_emulated()), load_and_choose, &rc);
+    bool pins = may_pin();
+    buffer = hl_provider_buffer(pins ? hl_fab_lockable() : UINT64_MAX, wished);
+    hl_conf_with_env(hl_provider_settings(buffer, pins, hl_nic_is_emulated()), load_and_choose, &rc);
     if (rc != 0) {
         return rc;
     }

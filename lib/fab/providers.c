@@ -10,10 +10,12 @@
 #define KIB ((size_t)1 << 10)
 #define RXM_BUFFER "FI_OFI_RXM_BUFFER_SIZE"
 
-/* rxm: 64 receives are posted for each connection, a queue is read 16 times between two looks for new
- * connections, and every 100 us. */
+/* rxm: an endpoint's connections share its receives, as those of tcp do by themselves; a queue is read 16
+ * times between two looks for new connections, and every 100 us. Receives of a connection's own are fatal:
+ * what came before it closed is read behind that, and its buffer is posted again to what was freed (seen with
+ * verbs of libfabric 1.17; read up to 2.5). */
 #define RXM_SETTINGS                                                                                         \
-    "FI_OFI_RXM_MSG_RX_SIZE=64", "FI_OFI_RXM_CM_PROGRESS_INTERVAL=100", "FI_OFI_RXM_CQ_EQ_FAIRNESS=16"
+    "FI_OFI_RXM_USE_SRX=1", "FI_OFI_RXM_CM_PROGRESS_INTERVAL=100", "FI_OFI_RXM_CQ_EQ_FAIRNESS=16"
 
 static const struct hl_provider rows[] = {
     /* Read. Rendezvous above FI_CXI_RDZV_THRESHOLD; what comes before its receive is posted completes by
@@ -197,15 +199,17 @@ uint64_t hl_provider_locks(const struct hl_provider *row)
     return rxm && row->pins ? RXM_POOLS * RXM_CHUNK * (HL_PROVIDER_EAGER + RXM_NOTES) : 0;
 }
 
-const char *const *hl_provider_settings(size_t buffer, bool emulated)
+const char *const *hl_provider_settings(size_t buffer, bool pins, bool emulated)
 {
-    static char size[64];
-    static const char *all[2 + HL_COUNT_OF(rows) * HL_COUNT_OF(rows[0].env) + 1];
+    static char size[64], receives[64];
+    static const char *all[3 + HL_COUNT_OF(rows) * HL_COUNT_OF(rows[0].env) + 1];
     size_t n = 0;
     snprintf(size, sizeof size, RXM_BUFFER "=%zu", buffer);
     all[n++] = size;
+    snprintf(receives, sizeof receives, "FI_OFI_RXM_MSG_RX_SIZE=%d", pins ? RXM_CHUNK / 4 : 64);
+    all[n++] = receives;
     if (emulated) {
-        all[n++] = "FI_UNIVERSE_SIZE=16"; /* rxm asks for a queue of that many times 192 entries */
+        all[n++] = "FI_UNIVERSE_SIZE=16"; /* rxm asks for a queue of that many times receives and sends */
     }
     for (size_t r = 0; r < HL_COUNT_OF(rows); r++) {
         for (size_t i = 0; i < HL_COUNT_OF(rows[r].env) && rows[r].env[i] != NULL; i++) {
