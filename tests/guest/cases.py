@@ -102,6 +102,8 @@ class Step:
         wrong = []
         if self.same and not self.same(text):
             wrong.append("prints something else (guest.py --page writes it anew)")
+        if "@@ core of " in text:
+            wrong.append("a program crashed")
         if self.code is not None and (code == 0) != (self.code == 0):
             wrong.append(f"ends with {code}")
         for pattern in self.says:

@@ -1,22 +1,48 @@
 """Guests with soft RoCE: RDMA with its registration, keys and connections, on a machine that has no such card. What they run.
 
-One device (rxe0) on an interface that leads nowhere. The programs are those of the build folder, under this machine's path."""
+The programs are those of the build folder, under this machine's path."""
 import os
 import shlex
+from pathlib import Path
 
 from cases import Step
 
+HERE = Path(__file__).resolve().parent
+
 # Few completion entries are what this device has; a heap of gigabytes would be memory that cannot be moved. Ranks of one machine
 # are kept on its loopback interface if nobody names the network; in a file, as scripts run programs without HOTLANE_ variables.
-ONE = """
+# Who crashes leaves a core file, which step() tells of.
+ALL = """
 export HOTLANE_NEAR=0 FI_UNIVERSE_SIZE=16 SHMEM_SYMMETRIC_SIZE=16M
 mkdir -p $HOME/.config && echo "HOTLANE_PROVIDER=verbs;ofi_rxm" >$HOME/.config/hotlane.conf
+ulimit -c unlimited
+echo '/tmp/core.%p.%E' >/proc/sys/kernel/core_pattern
+"""
+# One device, on an interface that leads nowhere.
+ONE = ALL + """
 ip link add dum0 type dummy && ip addr add 10.9.0.1/24 dev dum0 && ip link set dum0 up && rdma link add rxe0 type rxe netdev dum0
 """
+# A device at each end of a cable. What one end's address sends to the other's goes through the cable, although both are here.
+TWO = ALL + """
+ip() { /usr/bin/env ip "$@"; } # busybox's knows no peers
+ip link add a0 type veth peer name b0
+ip rule add pref 100 lookup local && ip rule del pref 0
+lead() {
+    ip addr add $2/24 dev $1
+    for word in accept_local=1 rp_filter=0 arp_ignore=1; do echo ${word#*=} >/proc/sys/net/ipv4/conf/$1/${word%=*}; done
+    ip link set $1 up
+    ip rule add pref 10 iif lo from $2 to $3 lookup $4 && ip route add $3 dev $1 table $4
+}
+echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter
+lead a0 10.9.0.1 10.9.0.2 11
+lead b0 10.9.0.2 10.9.0.1 12
+rdma link add rxe0 type rxe netdev a0 && rdma link add rxe1 type rxe netdev b0
+"""
 USER = "chmod 666 /dev/infiniband/*; ulimit -l 8192; exec setpriv --reuid 1000 --regid 1000 --clear-groups sh -c "
-SENT = "/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts"
+SENT = "/sys/class/infiniband/rxe%d/ports/1/hw_counters/sent_pkts"
 BOOTS = {
     "rdma": dict(what="soft RoCE, one device: a few programs", prepare=ONE, seconds=580),
+    "rdma-hosts": dict(what="soft RoCE, two devices at one cable: programs of two hosts, and a rank's death", prepare=TWO, seconds=580),
 }
 
 
@@ -29,6 +55,11 @@ def shell(text):
     return shlex.join(["/usr/bin/env", "sh", "-c", text])
 
 
+def went(device, packets):
+    sent = SENT % device
+    return Step(f"it went by RDMA, device {device}", command=shell(f"cat {sent}; test $(cat {sent}) -gt {packets}"))
+
+
 def few(build):
     """A look at everything, in the time that everybody's tests have."""
     stencil = os.path.join(build, "perf", "stencil")
@@ -38,6 +69,9 @@ def few(build):
         Step("hello", command=job(build, 2, "tests/mpi/mpi_hello", "multiple"), needs="tests/mpi/mpi_hello", env={"HOTLANE_LOG": "info"},
              says=["network: verbs;ofi_rxm"]),
         Step("acc", command=job(build, 2, "tests/mpi/mpi_rma_acc"), needs="tests/mpi/mpi_rma_acc"),
+        Step("an endpoint closes over messages", command=job(build, 1, "tests/net/net_closing"), needs="tests/net/net_closing"),
+        Step("oracle", command=job(build, 2, "tests/mpi/mpi_rma_oracle", "--steps", "1000", "--threads", "2"),
+             needs="tests/mpi/mpi_rma_oracle"),
         Step("threads", command=job(build, 2, "tests/mpi/mpi_rma_threads", "4"), needs="tests/mpi/mpi_rma_threads"),
         Step("memory mapped anew", command=job(build, 2, "tests/mpi/mpi_rma_remap", "50"), needs="tests/mpi/mpi_rma_remap"),
         Step("fork", command=job(build, 2, "tests/mpi/mpi_rma_fork"), needs="tests/mpi/mpi_rma_fork"),
@@ -49,9 +83,30 @@ def few(build):
         Step("stencil", command=shell(f"mpiexec -n 2 --timeout 100 {grid} --threads 4 && "
                                       f"env -u HOTLANE_NEAR mpiexec -n 2 --timeout 100 {grid} --threads 4"),
              says=[r"(?s)hash (\w{16})\n.*hash \1\n"], needs="perf/stencil"),
-        Step("all of it went by RDMA", command=shell(f"cat {SENT}; test $(cat {SENT}) -gt 10000")),
+        went(0, 10000),
+    ]
+
+
+def hosts(build):
+    host, kill = str(HERE / "host"), "tests/launch/mpi_rma_kill"
+    stencil = "--zones 64,64 --patch 16 --steps 10 --threads 2"
+
+    def on_two(ranks, program, *words, options=()):
+        return shlex.join(["mpiexec", "-n", str(ranks), "--timeout", "100", *options, host, os.path.join(build, program), *words])
+    dies = on_two(2, kill, "1", "500", "2", options=["--keep-going"])
+    return [
+        Step("acc of two hosts", command=on_two(2, "tests/mpi/mpi_rma_acc"), needs="tests/mpi/mpi_rma_acc"),
+        Step("oracle of two hosts", command=on_two(2, "tests/mpi/mpi_rma_oracle", "--steps", "1000"),
+             needs="tests/mpi/mpi_rma_oracle"),
+        Step("messages of two hosts", command=on_two(2, "tests/mpi/mpi_p2p_order"), needs="tests/mpi/mpi_p2p_order"),
+        Step("shmem of two hosts", command=on_two(2, "tests/shmem/shmem_smoke"), needs="tests/shmem/shmem_smoke"),
+        Step("stencil of two hosts", command=shell(f"stencil=$PWD/perf/stencil; $stencil {stencil} --serial && "
+                                                   + on_two(2, "perf/stencil", *stencil.split())),
+             says=[r"(?s)hash (\w{16})\n.*hash \1\n"], needs="perf/stencil"),
+        went(0, 2000), went(1, 2000),
+        Step("a rank dies", command=shell(f"{dies}; test $? = 137"), says=["rank 0: 2 threads told after"], needs=kill),
     ]
 
 
 def steps(name, build):
-    return {"rdma": few}[name](build)
+    return {"rdma": few, "rdma-hosts": hosts}[name](build)
