@@ -120,7 +120,7 @@ const char *hl_conf_env(const char *name);
 /* Runs fn(arg) while the environment also holds `extra` ("NAME=value", NULL at the end), where the user has
  * not set the NAME: for libraries that only listen to variables. Other threads may read the environment
  * meanwhile; one that changes it ends the addition late or loses its change, as with any setenv beside
- * another. Not from within fn. */
+ * another. From within fn by the same thread only. */
 void hl_conf_with_env(const char *const *extra, void (*fn)(void *), void *arg);
 
 /* Parses one value by the rules of `var` into `out` (its HL_CONF_TYPE). Returns 0 or HL_ERR_ARG with the

@@ -3,6 +3,7 @@
 
 #include "conf.h"
 #include "err.h"
+#include "lock.h"
 #include "log.h"
 
 #include <errno.h>
@@ -109,6 +110,34 @@ static int open_parts(enum hl_fab_role role, struct fi_info *info, struct hl_fab
     return rc != 0 ? fail("asking for an endpoint's address", rc) : 0;
 }
 
+struct opening {
+    enum hl_fab_role role;
+    struct fi_info *info;
+    struct hl_fab_ep *ep;
+    int rc;
+};
+
+static void open_inside(void *arg)
+{
+    struct opening *o = arg;
+    o->rc = open_parts(o->role, o->info, o->ep);
+}
+
+/* With what libfabric reads at each opening (hl_provider.open_env) in the environment. */
+static int open_with_setting(enum hl_fab_role role, struct fi_info *info, struct hl_fab_ep *out)
+{
+    static struct hl_mutex one = HL_MUTEX_INIT; /* the environment is changed by one thread at a time */
+    const char *const lent[] = {hl_fab.row->open_env, NULL};
+    struct opening o = {.role = role, .info = info, .ep = out};
+    if (lent[0] == NULL) {
+        return open_parts(role, info, out);
+    }
+    hl_mutex_lock(&one);
+    hl_conf_with_env(lent, open_inside, &o);
+    hl_mutex_unlock(&one);
+    return o.rc;
+}
+
 int hl_fab_ep_open(enum hl_fab_role role, struct hl_fab_ep *out)
 {
     struct fi_info *info = hl_fab_lib.dupinfo(hl_fab_info);
@@ -117,7 +146,7 @@ int hl_fab_ep_open(enum hl_fab_role role, struct hl_fab_ep *out)
     }
     info->domain_attr->threading = role == HL_FAB_RX ? FI_THREAD_SAFE : FI_THREAD_DOMAIN;
     struct hl_fab_ep ep = {.wait_fd = -1};
-    int rc = open_parts(role, info, &ep);
+    int rc = open_with_setting(role, info, &ep);
     hl_fab_lib.freeinfo(info);
     if (rc != 0) {
         hl_fab_ep_close(&ep);

@@ -9,13 +9,13 @@
 
 #define KIB ((size_t)1 << 10)
 #define RXM_BUFFER "FI_OFI_RXM_BUFFER_SIZE"
+#define RXM_SHARES "FI_OFI_RXM_USE_SRX=1"
 
 /* rxm: an endpoint's connections share its receives, as those of tcp do by themselves; a queue is read 16
  * times between two looks for new connections, and every 100 us. Receives of a connection's own are fatal:
  * what came before it closed is read behind that, and its buffer is posted again to what was freed (seen with
  * verbs of libfabric 1.17; read up to 2.5). */
-#define RXM_SETTINGS                                                                                         \
-    "FI_OFI_RXM_USE_SRX=1", "FI_OFI_RXM_CM_PROGRESS_INTERVAL=100", "FI_OFI_RXM_CQ_EQ_FAIRNESS=16"
+#define RXM_SETTINGS RXM_SHARES, "FI_OFI_RXM_CM_PROGRESS_INTERVAL=100", "FI_OFI_RXM_CQ_EQ_FAIRNESS=16"
 
 static const struct hl_provider rows[] = {
     /* Read. Rendezvous above FI_CXI_RDZV_THRESHOLD; what comes before its receive is posted completes by
@@ -37,6 +37,7 @@ static const struct hl_provider rows[] = {
      .ibverbs = true,
      .eager_var = RXM_BUFFER,
      .env = {RXM_SETTINGS},
+     .open_env = RXM_SHARES,
      .eager = 16 * KIB,
      .wait = HL_PROVIDER_TRIED,
      .ordered = true,

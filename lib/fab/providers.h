@@ -26,6 +26,7 @@ struct hl_provider {
     const char *driver;    /* the kernel's, of its cards; "" : of cards of all others; NULL: it needs none */
     const char *eager_var; /* the variable that sets the largest message without a hand-shake, or NULL */
     const char *env[4];    /* settings that libfabric reads at its start; the user's own win */
+    const char *open_env;  /* one that it reads whenever an endpoint opens, or NULL; it is among env, too */
     size_t eager;          /* bytes of that message otherwise */
     size_t lanes;          /* endpoints that a rank may have, 0: as many as the provider says */
     enum hl_provider_wait wait;

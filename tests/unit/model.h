@@ -396,6 +396,7 @@ static int model_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, str
 
 static int model_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **out, void *context)
 {
+    model.shares = getenv("FI_OFI_RXM_USE_SRX") != NULL;
     (void)info, (void)context;
     int rc = model_open();
     if (rc == 0) {

@@ -42,6 +42,7 @@ static struct {
     int waits;        /* enum model_wait */
     int domain_error; /* of the opening of a domain, 0: none */
     size_t inject;    /* bytes; 0: nothing can be injected */
+    bool shares;      /* the endpoint opened last was told by the environment to share its receives */
 } model = {.inject = 64};
 
 /* Wait descriptors of queues: there are none, they become readable with work, or never. */
