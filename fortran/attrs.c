@@ -230,7 +230,8 @@ int hl_fort_comm_create_keyval(hl_fort_procedure *copy, hl_fort_procedure *del, 
     int rc;
     void *record = record_keyval("MPI_Comm_create_keyval", copy, del, extra, &rc);
 
-    return record != NULL ? PMPI_Comm_create_keyval(comm_copy_called, comm_delete_called, keyval, record) : rc;
+    return record != NULL ? PMPI_Comm_create_keyval(comm_copy_called, comm_delete_called, keyval, record)
+                          : rc;
 }
 
 int hl_fort_type_create_keyval(hl_fort_procedure *copy, hl_fort_procedure *del, int *keyval, MPI_Aint extra)
@@ -238,7 +239,8 @@ int hl_fort_type_create_keyval(hl_fort_procedure *copy, hl_fort_procedure *del, 
     int rc;
     void *record = record_keyval("MPI_Type_create_keyval", copy, del, extra, &rc);
 
-    return record != NULL ? PMPI_Type_create_keyval(type_copy_called, type_delete_called, keyval, record) : rc;
+    return record != NULL ? PMPI_Type_create_keyval(type_copy_called, type_delete_called, keyval, record)
+                          : rc;
 }
 
 int hl_fort_win_create_keyval(hl_fort_procedure *copy, hl_fort_procedure *del, int *keyval, MPI_Aint extra)

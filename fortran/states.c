@@ -157,8 +157,8 @@ int hl_fort_register_datarep(const char *name, hl_fort_procedure *read, hl_fort_
         return hl_fort_fail("MPI_Register_datarep", MPI_ERR_NO_MEM, "there is no memory");
     }
     return PMPI_Register_datarep(name, read == none ? MPI_CONVERSION_FN_NULL : read_called,
-                                write == none ? MPI_CONVERSION_FN_NULL : write_called, extent_called,
-                                (void *)kept);
+                                 write == none ? MPI_CONVERSION_FN_NULL : write_called, extent_called,
+                                 (void *)kept);
 }
 
 int hl_fort_register_datarep_c(const char *name, hl_fort_procedure *read, hl_fort_procedure *write,
@@ -172,6 +172,6 @@ int hl_fort_register_datarep_c(const char *name, hl_fort_procedure *read, hl_for
         return hl_fort_fail("MPI_Register_datarep_c", MPI_ERR_NO_MEM, "there is no memory");
     }
     return PMPI_Register_datarep_c(name, read == none ? MPI_CONVERSION_FN_NULL_C : read_called_c,
-                                  write == none ? MPI_CONVERSION_FN_NULL_C : write_called_c, extent_called,
-                                  (void *)kept);
+                                   write == none ? MPI_CONVERSION_FN_NULL_C : write_called_c, extent_called,
+                                   (void *)kept);
 }
