@@ -133,13 +133,17 @@ static int tell_library(const struct hl_fort_facts *facts)
 int hl_fort_begin(void)
 {
     struct hl_fort_facts facts;
-    MPI_Info info = MPI_INFO_NULL;
-    int rc;
 
-    if (!is_usable(&facts, hl_fort_tell_facts(&facts))) {
-        return MPI_ERR_ABI;
-    }
-    rc = PMPI_Abi_get_fortran_info(&info);
+    return is_usable(&facts, hl_fort_tell_facts(&facts)) ? MPI_SUCCESS : MPI_ERR_ABI;
+}
+
+int hl_fort_begun(void)
+{
+    struct hl_fort_facts facts;
+    MPI_Info info = MPI_INFO_NULL;
+
+    hl_fort_tell_facts(&facts);
+    int rc = PMPI_Abi_get_fortran_info(&info);
     if (rc != MPI_SUCCESS) {
         return rc;
     }
@@ -155,6 +159,13 @@ void hl_fort_begin_or_exit(void)
 {
     if (hl_fort_begin() != MPI_SUCCESS) {
         exit(EXIT_FAILURE);
+    }
+}
+
+void hl_fort_begun_or_abort(void)
+{
+    if (hl_fort_begun() != MPI_SUCCESS) {
+        PMPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
 }
 

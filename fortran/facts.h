@@ -28,13 +28,19 @@ static inline int hl_fort_logical_out(int flag)
 
 /* To be called before any of MPI_Init, MPI_Init_thread and MPI_Session_init, by every interface. Returns
  * MPI_SUCCESS, or says on stderr why this library cannot serve and returns MPI_ERR_ABI: Fortran was compiled
- * with a default INTEGER or LOGICAL that is not C's int, with descriptors that C reads in another way, or
- * MPI's datatypes are of another size than Fortran's types (with both values). An MPI library that does not
- * know Fortran yet is told. Any thread. */
+ * with a default INTEGER or LOGICAL that is not C's int, or with descriptors that C reads in another way.
+ * Calls nothing of MPI. Any thread. */
 int hl_fort_begin(void);
 
-/* The same for MPI_Init and MPI_Init_thread, whose errors end the program: it ends with status 1. */
+/* To be called after them, when they have succeeded, since MPI libraries may refuse questions before. The
+ * same for MPI's datatypes that are of another size than Fortran's types (with both values). An MPI library
+ * that does not know Fortran yet is told. Any thread. */
+int hl_fort_begun(void);
+
+/* The same for MPI_Init and MPI_Init_thread, whose errors end the program, the second one the job: with
+ * status 1. */
 void hl_fort_begin_or_exit(void);
+void hl_fort_begun_or_abort(void);
 
 /* Sets in info, which MPI_Abi_get_fortran_info has given, "false" for the kinds that this compiler lacks. */
 int hl_fort_correct_info(MPI_Info info);

@@ -38,7 +38,8 @@ FIRST = {"MPI_Init": ["NULL", "NULL"], "MPI_Init_thread": ["NULL", "NULL"]}
 BEFORE = {"MPI_Init": "hl_fort_begin_or_exit();", "MPI_Init_thread": "hl_fort_begin_or_exit();"}
 CHECK_BEFORE = {"MPI_Session_init": "hl_fort_begin()"}
 # What is done after success.
-AFTER = {"MPI_Abi_get_fortran_info": "*ierror = hl_fort_correct_info(c_info);"}
+AFTER = {"MPI_Abi_get_fortran_info": "*ierror = hl_fort_correct_info(c_info);", "MPI_Init": "hl_fort_begun_or_abort();",
+         "MPI_Init_thread": "hl_fort_begun_or_abort();", "MPI_Session_init": "*ierror = hl_fort_begun();"}
 # Written by hand, in olds.c.
 BY_HAND = {"MPI_F_sync_reg", "MPI_Sizeof", "MPI_Status_f082f", "MPI_Status_f2f08", "MPI_Attr_get"}
 # Arguments that only the root of the communicator has.
