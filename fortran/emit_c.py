@@ -34,7 +34,7 @@ OWN |= {f"MPI_{o}_{f}": f"hl_fort_{o.lower()}_{f}" for o in ("Comm", "Type", "Wi
         for f in ("create_keyval", "set_attr", "get_attr")}
 OWN |= {f"MPI_{o}_create_errhandler": f"hl_fort_{o.lower()}_create_errhandler" for o in ("Comm", "Win", "File", "Session")}
 # What the function of the INTEGER interfaces does as well: the same arguments, but for an ierror that is always there.
-PASSED_ON = {"MPI_Init", "MPI_Init_thread", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Info_get", "MPI_Info_get_string",
+PASSED_ON = {"MPI_Init", "MPI_Init_thread", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Info_get", "MPI_Info_get_string", "MPI_Info_create_env",
              "MPI_Session_get_nth_pset", "MPI_Session_init", "MPI_Abi_get_fortran_info"}
 COMPLETES = ("MPI_Wait", "MPI_Test", "MPI_Request_get_status")
 

@@ -33,7 +33,7 @@ OWN |= {f"MPI_{o}_{f}": f"hl_fort_{o.lower()}_{f}" for o in ("Comm", "Type", "Wi
 OWN |= {f"MPI_{o}_create_errhandler": f"hl_fort_{o.lower()}_create_errhandler"
         for o in ("Comm", "Win", "File", "Session")}
 # Arguments that C has before the others.
-FIRST = {"MPI_Init": ["NULL", "NULL"], "MPI_Init_thread": ["NULL", "NULL"]}
+FIRST = {"MPI_Init": ["NULL", "NULL"], "MPI_Init_thread": ["NULL", "NULL"], "MPI_Info_create_env": ["0", "NULL"]}
 # What is done before; its result is the error, if it has one.
 BEFORE = {"MPI_Init": "hl_fort_begin_or_exit();", "MPI_Init_thread": "hl_fort_begin_or_exit();"}
 CHECK_BEFORE = {"MPI_Session_init": "hl_fort_begin()"}

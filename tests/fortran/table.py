@@ -21,7 +21,8 @@ KINDS = {"int": "int", "index": "int", "logical": "int", "weights": "int", "errc
          "offset": "MPI_Offset", "COUNT": "MPI_Count", "string": "char", "argv": "char", "argvs": "char",
          "commands": "char", "status": "MPI_Status", "choice": "void", "cptr": "void", "attr": "void", "extra": "void"}
 # Arguments of C alone.
-C_ALONE = {("MPI_Init", "argc"), ("MPI_Init", "argv"), ("MPI_Init_thread", "argc"), ("MPI_Init_thread", "argv")}
+C_ALONE = {("MPI_Init", "argc"), ("MPI_Init", "argv"), ("MPI_Init_thread", "argc"), ("MPI_Init_thread", "argv"),
+           ("MPI_Info_create_env", "argc"), ("MPI_Info_create_env", "argv")}
 # C declares these without const, though it reads them alone.
 READ_ALONE = {("MPI_Comm_spawn", "argv"), ("MPI_Comm_spawn_multiple", "array_of_argv"),
               ("MPI_Comm_spawn_multiple", "array_of_commands"), ("MPI_Group_range_excl", "ranges"),
