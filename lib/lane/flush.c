@@ -256,7 +256,9 @@ static void look_on(struct look *l) HL_REQUIRES(l->lane->lease)
             continue;
         }
         if (is_in_stream(slot) && (l->also_near == NULL || !l->also_near(way->peer))) {
-            way->fenced = slot->way_seq;
+            if (slot->way_seq > way->fenced) { /* another thread's fence may have seen later ones */
+                way->fenced = slot->way_seq;
+            }
             way->marked = false; /* the next post looks closer; the bit itself stays */
         } else {
             l->goal = (struct goal){l->lane, way, &way->done, slot->way_seq};

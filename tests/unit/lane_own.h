@@ -443,8 +443,50 @@ START_TEST(who_queues_for_a_lane_is_counted) HL_NO_TSA
 }
 END_TEST
 
+static void *fence_late(void *unused)
+{
+    (void)unused;
+    ck_assert_int_eq(hl_lane_fence(NULL, NULL), 0);
+    return NULL;
+}
+
+/* A fence that began before another one, and looks after it, leaves what that one has found. */
+START_TEST(a_late_fence_takes_nothing_back) HL_NO_TSA
+{
+    start(1);
+    static uint64_t sink[2];
+    static uint8_t large[2][8192];
+    struct hl_lane *lane = hl_pool.lanes[0];
+    hl_a32 error = {0};
+    for (uint64_t value = 1; value <= 20; value++) {
+        uint64_t source = value;
+        struct hl_xfer first = transfer(1, &sink[0], &source, &error), second = first;
+        struct hl_xfer long_one = {
+            .peer = 1, .addr = (uint64_t)(uintptr_t)large[0], .buf = large[1], .len = 8192, .error = &error};
+        second.addr = (uint64_t)(uintptr_t)&sink[1];
+        model.hold = true;
+        ck_assert_int_eq(hl_lane_write(&first), 0);
+        ck_assert(hl_lease_try(&lane->lease));
+        ck_assert_int_eq(hl_chain_send(lane, hl_way_find(lane, 1), false), 0);
+        pthread_t t;
+        ck_assert_int_eq(pthread_create(&t, NULL, fence_late, NULL), 0);
+        usleep(5000); /* it waits for the lease, most likely */
+        hl_lane_leave(lane);
+        ck_assert_int_eq(hl_lane_write(&second), 0);
+        ck_assert_int_eq(hl_lane_fence(NULL, NULL), 0);
+        pthread_join(t, NULL);
+        model.hold = false;
+        ck_assert_int_eq(hl_lane_write(&long_one), 0);
+        ck_assert_uint_eq(sink[1], value); /* it leaves the stream: it waited */
+        hl_lane_flush(1, HL_REMOTE);
+    }
+    stop();
+}
+END_TEST
+
 static void add_own(TCase *t)
 {
+    tcase_add_test(t, a_late_fence_takes_nothing_back);
     tcase_add_test(t, who_queues_for_a_lane_is_counted);
     tcase_add_loop_test(t, half_of_the_pool_can_be_owned, 1, 7);
     tcase_add_loop_test(t, others_leave_an_owned_lane, 0, 2);
