@@ -110,7 +110,7 @@ static HL_NOINLINE int cas_any(void *origin, const void *compare, void *result, 
     return finish(win, "MPI_Compare_and_swap", hl_win_cas(&a, compare));
 }
 
-HL_API(MPI_Accumulate)
+HL_API(MPI_Accumulate);
 int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
                     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op,
                     MPI_Win win)
@@ -129,7 +129,7 @@ int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
                           tail);
 }
 
-HL_API(MPI_Accumulate_c)
+HL_API(MPI_Accumulate_c);
 int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
                       int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
@@ -144,7 +144,7 @@ int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
     return accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, NULL}, win, "MPI_Accumulate_c");
 }
 
-HL_API(MPI_Raccumulate)
+HL_API(MPI_Raccumulate);
 int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
                      MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op,
                      MPI_Win win, MPI_Request *request)
@@ -160,7 +160,7 @@ int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype ori
     return start(&a, win, request, "MPI_Raccumulate");
 }
 
-HL_API(MPI_Raccumulate_c)
+HL_API(MPI_Raccumulate_c);
 int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
                        int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                        MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
@@ -176,7 +176,7 @@ int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
     return start(&a, win, request, "MPI_Raccumulate_c");
 }
 
-HL_API(MPI_Get_accumulate)
+HL_API(MPI_Get_accumulate);
 int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
                         void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank,
                         MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op,
@@ -193,7 +193,7 @@ int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
                       "MPI_Get_accumulate");
 }
 
-HL_API(MPI_Get_accumulate_c)
+HL_API(MPI_Get_accumulate_c);
 int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
                           void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
                           int target_rank, MPI_Aint target_disp, MPI_Count target_count,
@@ -210,7 +210,7 @@ int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
                       "MPI_Get_accumulate_c");
 }
 
-HL_API(MPI_Rget_accumulate)
+HL_API(MPI_Rget_accumulate);
 int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
                          void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank,
                          MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op,
@@ -227,7 +227,7 @@ int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype
     return start(&a, win, request, "MPI_Rget_accumulate");
 }
 
-HL_API(MPI_Rget_accumulate_c)
+HL_API(MPI_Rget_accumulate_c);
 int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
                            void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
                            int target_rank, MPI_Aint target_disp, MPI_Count target_count,
@@ -244,7 +244,7 @@ int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_
     return start(&a, win, request, "MPI_Rget_accumulate_c");
 }
 
-HL_API(MPI_Fetch_and_op)
+HL_API(MPI_Fetch_and_op);
 int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
                       MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
@@ -259,7 +259,7 @@ int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype d
     return fetch_op_any(origin, result_addr, datatype, target_rank, target_disp, op, win);
 }
 
-HL_API(MPI_Compare_and_swap)
+HL_API(MPI_Compare_and_swap);
 int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
                           MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {

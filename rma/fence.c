@@ -31,7 +31,7 @@ static int fence(struct hl_win *w, int assert)
     return failed != 0 ? failed : rc;
 }
 
-HL_API(MPI_Win_fence)
+HL_API(MPI_Win_fence);
 int PMPI_Win_fence(int assert, MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);

@@ -156,31 +156,31 @@ HL_INLINE int flush_each(MPI_Win win, enum hl_lane_scope scope, const char *func
     return HL_LIKELY(rc == 0) ? MPI_SUCCESS : hl_win_raise(w, win, func, rc);
 }
 
-HL_API(MPI_Win_flush)
+HL_API(MPI_Win_flush);
 int PMPI_Win_flush(int rank, MPI_Win win)
 {
     return flush_one(rank, win, HL_REMOTE, "MPI_Win_flush");
 }
 
-HL_API(MPI_Win_flush_all)
+HL_API(MPI_Win_flush_all);
 int PMPI_Win_flush_all(MPI_Win win)
 {
     return flush_each(win, HL_REMOTE, "MPI_Win_flush_all");
 }
 
-HL_API(MPI_Win_flush_local)
+HL_API(MPI_Win_flush_local);
 int PMPI_Win_flush_local(int rank, MPI_Win win)
 {
     return flush_one(rank, win, HL_LOCAL, "MPI_Win_flush_local");
 }
 
-HL_API(MPI_Win_flush_local_all)
+HL_API(MPI_Win_flush_local_all);
 int PMPI_Win_flush_local_all(MPI_Win win)
 {
     return flush_each(win, HL_LOCAL, "MPI_Win_flush_local_all");
 }
 
-HL_API(MPI_Win_sync)
+HL_API(MPI_Win_sync);
 int PMPI_Win_sync(MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);

@@ -325,7 +325,7 @@ static int change(struct hl_win *w, const struct hl_info *user)
     return rc;
 }
 
-HL_API(MPI_Win_set_info)
+HL_API(MPI_Win_set_info);
 int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
 {
     struct hl_win *w = hl_win_of(win);
@@ -338,7 +338,7 @@ int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_set_info", rc);
 }
 
-HL_API(MPI_Win_get_info)
+HL_API(MPI_Win_get_info);
 int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 {
     struct hl_win *w = hl_win_of(win);

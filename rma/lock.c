@@ -206,7 +206,7 @@ static int unlock_all(struct hl_win *w)
     return failed != 0 ? failed : rc;
 }
 
-HL_API(MPI_Win_lock)
+HL_API(MPI_Win_lock);
 int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);
@@ -216,7 +216,7 @@ int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_lock", rc);
 }
 
-HL_API(MPI_Win_unlock)
+HL_API(MPI_Win_unlock);
 int PMPI_Win_unlock(int rank, MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);
@@ -226,7 +226,7 @@ int PMPI_Win_unlock(int rank, MPI_Win win)
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_unlock", rc);
 }
 
-HL_API(MPI_Win_lock_all)
+HL_API(MPI_Win_lock_all);
 int PMPI_Win_lock_all(int assert, MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);
@@ -236,7 +236,7 @@ int PMPI_Win_lock_all(int assert, MPI_Win win)
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_lock_all", rc);
 }
 
-HL_API(MPI_Win_unlock_all)
+HL_API(MPI_Win_unlock_all);
 int PMPI_Win_unlock_all(MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);

@@ -254,7 +254,7 @@ static int finish(MPI_Win win, const char *func, int rc)
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(hl_win_of(win), win, func, rc);
 }
 
-HL_API(MPIX_Put_notify)
+HL_API(MPIX_Put_notify);
 int PMPIX_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
                      MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Aint flag_disp,
                      uint64_t value, MPI_Win win)
@@ -267,7 +267,7 @@ int PMPIX_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype ori
     return finish(win, "MPIX_Put_notify", put_notify(&n));
 }
 
-HL_API(MPIX_Put_notify_c)
+HL_API(MPIX_Put_notify_c);
 int PMPIX_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
                        int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                        MPI_Datatype target_datatype, MPI_Aint flag_disp, uint64_t value, MPI_Win win)
@@ -280,7 +280,7 @@ int PMPIX_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
     return finish(win, "MPIX_Put_notify_c", put_notify(&n));
 }
 
-HL_API(MPIX_Win_flag_wait)
+HL_API(MPIX_Win_flag_wait);
 int PMPIX_Win_flag_wait(MPI_Aint flag_disp, int compare, uint64_t value, uint64_t *seen, MPI_Win win)
 {
     struct watch f = {.compare = compare, .value = value};
@@ -294,7 +294,7 @@ int PMPIX_Win_flag_wait(MPI_Aint flag_disp, int compare, uint64_t value, uint64_
     return finish(win, "MPIX_Win_flag_wait", rc);
 }
 
-HL_API(MPIX_Win_flag_test)
+HL_API(MPIX_Win_flag_test);
 int PMPIX_Win_flag_test(MPI_Aint flag_disp, int compare, uint64_t value, uint64_t *seen, int *done,
                         MPI_Win win)
 {

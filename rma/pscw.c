@@ -272,7 +272,7 @@ static int wait(struct hl_win *w, int *flag)
     return *flag ? end_exposure(w) : 0;
 }
 
-HL_API(MPI_Win_post)
+HL_API(MPI_Win_post);
 int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);
@@ -282,7 +282,7 @@ int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_post", rc);
 }
 
-HL_API(MPI_Win_start)
+HL_API(MPI_Win_start);
 int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);
@@ -292,7 +292,7 @@ int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_start", rc);
 }
 
-HL_API(MPI_Win_complete)
+HL_API(MPI_Win_complete);
 int PMPI_Win_complete(MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);
@@ -302,7 +302,7 @@ int PMPI_Win_complete(MPI_Win win)
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_complete", rc);
 }
 
-HL_API(MPI_Win_wait)
+HL_API(MPI_Win_wait);
 int PMPI_Win_wait(MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);
@@ -312,7 +312,7 @@ int PMPI_Win_wait(MPI_Win win)
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_wait", rc);
 }
 
-HL_API(MPI_Win_test)
+HL_API(MPI_Win_test);
 int PMPI_Win_test(MPI_Win win, int *flag)
 {
     struct hl_win *w = hl_win_of(win);

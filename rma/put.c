@@ -262,7 +262,7 @@ CALLS(X)
 
 /* ---- public ---- */
 
-HL_API(MPI_Put)
+HL_API(MPI_Put);
 int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
@@ -270,7 +270,7 @@ int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_data
                      target_datatype, win);
 }
 
-HL_API(MPI_Put_c)
+HL_API(MPI_Put_c);
 int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
@@ -278,7 +278,7 @@ int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
                        target_datatype, win);
 }
 
-HL_API(MPI_Get)
+HL_API(MPI_Get);
 int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
@@ -286,7 +286,7 @@ int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
                    (struct hl_call){{target_datatype, win}, &get_how});
 }
 
-HL_API(MPI_Get_c)
+HL_API(MPI_Get_c);
 int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
@@ -414,7 +414,7 @@ CALLS(X)
 #undef X
 #undef CALLS
 
-HL_API(MPI_Rput)
+HL_API(MPI_Rput);
 int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win,
               MPI_Request *request)
@@ -423,7 +423,7 @@ int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_dat
                       target_count, (struct request_call){{target_datatype, win, request}, &rput_how});
 }
 
-HL_API(MPI_Rput_c)
+HL_API(MPI_Rput_c);
 int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
                 int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
                 MPI_Win win, MPI_Request *request)
@@ -432,7 +432,7 @@ int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype or
                       target_count, (struct request_call){{target_datatype, win, request}, &rput_c_how});
 }
 
-HL_API(MPI_Rget)
+HL_API(MPI_Rget);
 int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win,
               MPI_Request *request)
@@ -441,7 +441,7 @@ int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
                       (struct request_call){{target_datatype, win, request}, &rget_how});
 }
 
-HL_API(MPI_Rget_c)
+HL_API(MPI_Rget_c);
 int PMPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                 MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                 MPI_Request *request)

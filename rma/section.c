@@ -129,7 +129,7 @@ HL_INLINE int move_section(const char *func, void *at, int target, int64_t disp,
                          : PMPI_Get_c(at, f->count, f->type, target, disp, t->count, t->type, win);
 }
 
-HL_API(MPIX_Put_section)
+HL_API(MPIX_Put_section);
 int PMPIX_Put_section(const void *origin_addr, const MPIX_Section *origin, MPI_Count origin_count,
                       MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
                       const MPIX_Section *target, MPI_Count target_count, MPI_Datatype target_datatype,
@@ -145,7 +145,7 @@ int PMPIX_Put_section(const void *origin_addr, const MPIX_Section *origin, MPI_C
                         HL_PUT, win);
 }
 
-HL_API(MPIX_Get_section)
+HL_API(MPIX_Get_section);
 int PMPIX_Get_section(void *origin_addr, const MPIX_Section *origin, MPI_Count origin_count,
                       MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
                       const MPIX_Section *target, MPI_Count target_count, MPI_Datatype target_datatype,
@@ -160,7 +160,7 @@ int PMPIX_Get_section(void *origin_addr, const MPIX_Section *origin, MPI_Count o
     return move_section("MPIX_Get_section", origin_addr, target_rank, target_disp, sides, HL_GET, win);
 }
 
-HL_API(MPIX_Accumulate_section)
+HL_API(MPIX_Accumulate_section);
 int PMPIX_Accumulate_section(const void *origin_addr, const MPIX_Section *origin, MPI_Count origin_count,
                              MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
                              const MPIX_Section *target, MPI_Count target_count, MPI_Datatype target_datatype,

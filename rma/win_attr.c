@@ -27,7 +27,7 @@ static void *predefined(struct hl_win *w, int keyval)
     }
 }
 
-HL_API(MPI_Win_get_attr)
+HL_API(MPI_Win_get_attr);
 int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
 {
     struct hl_win *w = hl_win_of(win);
@@ -53,7 +53,7 @@ int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *fla
     return MPI_SUCCESS;
 }
 
-HL_API(MPI_Win_set_attr)
+HL_API(MPI_Win_set_attr);
 int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 {
     struct hl_win *w = hl_win_of(win);
@@ -61,7 +61,7 @@ int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_set_attr", rc);
 }
 
-HL_API(MPI_Win_delete_attr)
+HL_API(MPI_Win_delete_attr);
 int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
     struct hl_win *w = hl_win_of(win);
@@ -69,7 +69,7 @@ int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_delete_attr", rc);
 }
 
-HL_API(MPI_Win_create_keyval)
+HL_API(MPI_Win_create_keyval);
 int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
                            MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval,
                            void *extra_state)
@@ -81,7 +81,7 @@ int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
     return rc == 0 ? MPI_SUCCESS : hl_errh_comm(NULL, "MPI_Win_create_keyval", rc);
 }
 
-HL_API(MPI_Win_free_keyval)
+HL_API(MPI_Win_free_keyval);
 int PMPI_Win_free_keyval(int *win_keyval)
 {
     int rc = win_keyval == NULL ? hl_win_null("win_keyval") : hl_keyval_free(HL_ATTR_WIN, *win_keyval);

@@ -410,7 +410,7 @@ static int detach(struct hl_win *w, const void *base)
     return rc;
 }
 
-HL_API(MPI_Win_attach)
+HL_API(MPI_Win_attach);
 int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
     struct hl_win *w = hl_win_of(win);
@@ -418,7 +418,7 @@ int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_attach", rc);
 }
 
-HL_API(MPI_Win_detach)
+HL_API(MPI_Win_detach);
 int PMPI_Win_detach(MPI_Win win, const void *base)
 {
     struct hl_win *w = hl_win_of(win);

@@ -194,14 +194,14 @@ static int make_public(struct call *c, const char *func, void *base, MPI_Win *wi
     return MPI_SUCCESS;
 }
 
-HL_API(MPI_Win_create)
+HL_API(MPI_Win_create);
 int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     struct call c = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm, false, false};
     return make_public(&c, "MPI_Win_create", NULL, win);
 }
 
-HL_API(MPI_Win_create_c)
+HL_API(MPI_Win_create_c);
 int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                       MPI_Win *win)
 {
@@ -209,14 +209,14 @@ int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info in
     return make_public(&c, "MPI_Win_create_c", NULL, win);
 }
 
-HL_API(MPI_Win_allocate)
+HL_API(MPI_Win_allocate);
 int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     struct call c = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info, comm, false, false};
     return make_public(&c, "MPI_Win_allocate", baseptr, win);
 }
 
-HL_API(MPI_Win_allocate_c)
+HL_API(MPI_Win_allocate_c);
 int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                         MPI_Win *win)
 {
@@ -224,7 +224,7 @@ int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Co
     return make_public(&c, "MPI_Win_allocate_c", baseptr, win);
 }
 
-HL_API(MPI_Win_allocate_shared)
+HL_API(MPI_Win_allocate_shared);
 int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                              MPI_Win *win)
 {
@@ -232,7 +232,7 @@ int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Co
     return make_public(&c, "MPI_Win_allocate_shared", baseptr, win);
 }
 
-HL_API(MPI_Win_allocate_shared_c)
+HL_API(MPI_Win_allocate_shared_c);
 int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                                MPI_Win *win)
 {
@@ -240,7 +240,7 @@ int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
     return make_public(&c, "MPI_Win_allocate_shared_c", baseptr, win);
 }
 
-HL_API(MPI_Win_create_dynamic)
+HL_API(MPI_Win_create_dynamic);
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     struct call c = {MPI_WIN_FLAVOR_DYNAMIC, MPI_BOTTOM, 0, 1, info, comm, false, false};
@@ -284,7 +284,7 @@ static int free_window(struct hl_win *w)
     return rc;
 }
 
-HL_API(MPI_Win_free)
+HL_API(MPI_Win_free);
 int PMPI_Win_free(MPI_Win *win)
 {
     struct hl_win *w = win == NULL ? NULL : hl_win_of(*win);

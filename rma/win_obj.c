@@ -20,7 +20,7 @@ void hl_win_words(struct hl_win *w, char *out, size_t cap)
     hl_mutex_unlock(&names);
 }
 
-HL_API(MPI_Win_get_group)
+HL_API(MPI_Win_get_group);
 int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
     struct hl_win *w = hl_win_of(win);
@@ -32,7 +32,7 @@ int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
     return MPI_SUCCESS;
 }
 
-HL_API(MPI_Win_set_name)
+HL_API(MPI_Win_set_name);
 int PMPI_Win_set_name(MPI_Win win, const char *win_name)
 {
     struct hl_win *w = hl_win_of(win);
@@ -51,7 +51,7 @@ int PMPI_Win_set_name(MPI_Win win, const char *win_name)
     return MPI_SUCCESS;
 }
 
-HL_API(MPI_Win_get_name)
+HL_API(MPI_Win_get_name);
 int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 {
     struct hl_win *w = hl_win_of(win);
@@ -72,7 +72,7 @@ int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
     return MPI_SUCCESS;
 }
 
-HL_API(MPI_Win_create_errhandler)
+HL_API(MPI_Win_create_errhandler);
 int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler)
 {
     struct hl_errh *e;
@@ -86,7 +86,7 @@ int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, M
     return MPI_SUCCESS;
 }
 
-HL_API(MPI_Win_set_errhandler)
+HL_API(MPI_Win_set_errhandler);
 int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
 {
     struct hl_win *w = hl_win_of(win);
@@ -99,7 +99,7 @@ int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_set_errhandler", rc);
 }
 
-HL_API(MPI_Win_get_errhandler)
+HL_API(MPI_Win_get_errhandler);
 int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 {
     struct hl_win *w = hl_win_of(win);
@@ -111,7 +111,7 @@ int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
     return MPI_SUCCESS;
 }
 
-HL_API(MPI_Win_call_errhandler)
+HL_API(MPI_Win_call_errhandler);
 int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
 {
     struct hl_win *w = hl_win_of(win);
@@ -172,7 +172,7 @@ static int shared_query(const char *func, MPI_Win win, int rank, MPI_Aint *size,
     return MPI_SUCCESS;
 }
 
-HL_API(MPI_Win_shared_query)
+HL_API(MPI_Win_shared_query);
 int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
 {
     MPI_Aint unit = 0;
@@ -184,7 +184,7 @@ int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit,
     return code;
 }
 
-HL_API(MPI_Win_shared_query_c)
+HL_API(MPI_Win_shared_query_c);
 int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
 {
     return shared_query("MPI_Win_shared_query_c", win, rank, size, disp_unit, baseptr);

@@ -293,26 +293,26 @@ void *hl_heap_internal_alloc(size_t bytes)
 
 #define WORD sizeof(void *)
 
-HL_SHMEM_API(shmem_malloc)
+HL_SHMEM_API(shmem_malloc);
 void *pshmem_malloc(size_t size)
 {
     return hl_alloc_take(1, WORD, size, "shmem_malloc");
 }
 
-HL_SHMEM_API(shmem_align)
+HL_SHMEM_API(shmem_align);
 void *pshmem_align(size_t alignment, size_t size)
 {
     return hl_alloc_take(1, alignment, size, "shmem_align");
 }
 
 /* The hints say how the memory will be used; all of it serves all uses here. */
-HL_SHMEM_API(shmem_malloc_with_hints)
+HL_SHMEM_API(shmem_malloc_with_hints);
 void *pshmem_malloc_with_hints(size_t size, long hints)
 {
     return hl_alloc_take(1, WORD, size, "shmem_malloc_with_hints");
 }
 
-HL_SHMEM_API(shmem_calloc)
+HL_SHMEM_API(shmem_calloc);
 void *pshmem_calloc(size_t count, size_t size)
 {
     size_t bytes;
@@ -334,7 +334,7 @@ static void free_block(void *ptr, const char *func)
     }
 }
 
-HL_SHMEM_API(shmem_free)
+HL_SHMEM_API(shmem_free);
 void pshmem_free(void *ptr)
 {
     free_block(ptr, "shmem_free");
@@ -380,7 +380,7 @@ static void *realloc_block(void *ptr, size_t size, const char *func)
     return at(c.result);
 }
 
-HL_SHMEM_API(shmem_realloc)
+HL_SHMEM_API(shmem_realloc);
 void *pshmem_realloc(void *ptr, size_t size)
 {
     return realloc_block(ptr, size, "shmem_realloc");
@@ -388,25 +388,25 @@ void *pshmem_realloc(void *ptr, size_t size)
 
 /* ---- names from before OpenSHMEM, without twins for profilers ---- */
 
-HL_SHMEM_OLD(shmalloc)
+HL_SHMEM_OLD(shmalloc);
 void *shmalloc(size_t size)
 {
     return hl_alloc_take(1, WORD, size, "shmalloc");
 }
 
-HL_SHMEM_OLD(shmemalign)
+HL_SHMEM_OLD(shmemalign);
 void *shmemalign(size_t alignment, size_t size)
 {
     return hl_alloc_take(1, alignment, size, "shmemalign");
 }
 
-HL_SHMEM_OLD(shrealloc)
+HL_SHMEM_OLD(shrealloc);
 void *shrealloc(void *ptr, size_t size)
 {
     return realloc_block(ptr, size, "shrealloc");
 }
 
-HL_SHMEM_OLD(shfree)
+HL_SHMEM_OLD(shfree);
 void shfree(void *ptr)
 {
     free_block(ptr, "shfree");

@@ -223,7 +223,7 @@ HL_INLINE void need_fetch(const void *fetch, const char *func)
 
 /* Without result. */
 #define UPDATE_OLD(NAME, T, OP, PARAMS, GIVEN)                                                               \
-    HL_SHMEM_API(shmem_##NAME)                                                                               \
+    HL_SHMEM_API(shmem_##NAME);                                                                              \
     void pshmem_##NAME(T *dest PARAMS(T), int pe)                                                            \
     {                                                                                                        \
         DO("shmem_" #NAME, T, OP, false, &hl_ctx_default, pe, GIVEN, 0, NULL);                               \
@@ -231,7 +231,7 @@ HL_INLINE void need_fetch(const void *fetch, const char *func)
     }
 #define UPDATE(NAME, T, OP, PARAMS, GIVEN)                                                                   \
     UPDATE_OLD(NAME, T, OP, PARAMS, GIVEN)                                                                   \
-    HL_SHMEM_API(shmem_ctx_##NAME)                                                                           \
+    HL_SHMEM_API(shmem_ctx_##NAME);                                                                          \
     void pshmem_ctx_##NAME(shmem_ctx_t ctx, T *dest PARAMS(T), int pe)                                       \
     {                                                                                                        \
         struct hl_ctx_pe on = hl_shmem_on(ctx, pe, "shmem_ctx_" #NAME);                                      \
@@ -245,7 +245,7 @@ HL_INLINE void need_fetch(const void *fetch, const char *func)
     set_bits(&result, sizeof result, bits);                                                                  \
     return result
 #define FETCH_OLD(NAME, T, CONST, OP, PARAMS, GIVEN, IF)                                                     \
-    HL_SHMEM_API(shmem_##NAME)                                                                               \
+    HL_SHMEM_API(shmem_##NAME);                                                                              \
     T pshmem_##NAME(CONST T *dest PARAMS(T), int pe)                                                         \
     {                                                                                                        \
         DO("shmem_" #NAME, T, OP, true, &hl_ctx_default, pe, GIVEN, IF, NULL);                               \
@@ -253,21 +253,21 @@ HL_INLINE void need_fetch(const void *fetch, const char *func)
     }
 #define FETCH(NAME, T, CONST, OP, PARAMS, GIVEN, IF)                                                         \
     FETCH_OLD(NAME, T, CONST, OP, PARAMS, GIVEN, IF)                                                         \
-    HL_SHMEM_API(shmem_ctx_##NAME)                                                                           \
+    HL_SHMEM_API(shmem_ctx_##NAME);                                                                          \
     T pshmem_ctx_##NAME(shmem_ctx_t ctx, CONST T *dest PARAMS(T), int pe)                                    \
     {                                                                                                        \
         struct hl_ctx_pe on = hl_shmem_on(ctx, pe, "shmem_ctx_" #NAME);                                      \
         DO("shmem_ctx_" #NAME, T, OP, true, on.ctx, on.pe, GIVEN, IF, NULL);                                 \
         RESULT(T);                                                                                           \
     }                                                                                                        \
-    HL_SHMEM_API(shmem_##NAME##_nbi)                                                                         \
+    HL_SHMEM_API(shmem_##NAME##_nbi);                                                                        \
     void pshmem_##NAME##_nbi(T *fetch, CONST T *dest PARAMS(T), int pe)                                      \
     {                                                                                                        \
         need_fetch(fetch, "shmem_" #NAME "_nbi");                                                            \
         DO("shmem_" #NAME "_nbi", T, OP, true, &hl_ctx_default, pe, GIVEN, IF, fetch);                       \
         (void)bits;                                                                                          \
     }                                                                                                        \
-    HL_SHMEM_API(shmem_ctx_##NAME##_nbi)                                                                     \
+    HL_SHMEM_API(shmem_ctx_##NAME##_nbi);                                                                    \
     void pshmem_ctx_##NAME##_nbi(shmem_ctx_t ctx, T *fetch, CONST T *dest PARAMS(T), int pe)                 \
     {                                                                                                        \
         need_fetch(fetch, "shmem_ctx_" #NAME "_nbi");                                                        \
@@ -287,6 +287,82 @@ HL_INLINE void need_fetch(const void *fetch, const char *func)
     FETCH_OLD(NAME##_fadd, T, , HL_OP_SUM, VALUE, value, 0)                                                  \
     FETCH_OLD(NAME##_finc, T, , HL_OP_SUM, NOTHING, 1, 0)                                                    \
     FETCH_OLD(NAME##_cswap, T, , HL_OP_KINDS, COND_VALUE, value, cond)
+/* Defines: shmem_int_atomic_add shmem_ctx_int_atomic_add shmem_int_atomic_inc shmem_ctx_int_atomic_inc
+ * shmem_int_atomic_fetch_add shmem_ctx_int_atomic_fetch_add shmem_int_atomic_fetch_add_nbi
+ * shmem_ctx_int_atomic_fetch_add_nbi shmem_int_atomic_fetch_inc shmem_ctx_int_atomic_fetch_inc
+ * shmem_int_atomic_fetch_inc_nbi shmem_ctx_int_atomic_fetch_inc_nbi shmem_int_atomic_compare_swap
+ * shmem_ctx_int_atomic_compare_swap shmem_int_atomic_compare_swap_nbi shmem_ctx_int_atomic_compare_swap_nbi
+ * shmem_int_add shmem_int_inc shmem_int_fadd shmem_int_finc shmem_int_cswap shmem_long_atomic_add
+ * shmem_ctx_long_atomic_add shmem_long_atomic_inc shmem_ctx_long_atomic_inc shmem_long_atomic_fetch_add
+ * shmem_ctx_long_atomic_fetch_add shmem_long_atomic_fetch_add_nbi shmem_ctx_long_atomic_fetch_add_nbi
+ * shmem_long_atomic_fetch_inc shmem_ctx_long_atomic_fetch_inc shmem_long_atomic_fetch_inc_nbi
+ * shmem_ctx_long_atomic_fetch_inc_nbi shmem_long_atomic_compare_swap shmem_ctx_long_atomic_compare_swap
+ * shmem_long_atomic_compare_swap_nbi shmem_ctx_long_atomic_compare_swap_nbi shmem_long_add shmem_long_inc
+ * shmem_long_fadd shmem_long_finc shmem_long_cswap shmem_longlong_atomic_add shmem_ctx_longlong_atomic_add
+ * shmem_longlong_atomic_inc shmem_ctx_longlong_atomic_inc shmem_longlong_atomic_fetch_add
+ * shmem_ctx_longlong_atomic_fetch_add shmem_longlong_atomic_fetch_add_nbi
+ * shmem_ctx_longlong_atomic_fetch_add_nbi shmem_longlong_atomic_fetch_inc shmem_ctx_longlong_atomic_fetch_inc
+ * shmem_longlong_atomic_fetch_inc_nbi shmem_ctx_longlong_atomic_fetch_inc_nbi
+ * shmem_longlong_atomic_compare_swap shmem_ctx_longlong_atomic_compare_swap
+ * shmem_longlong_atomic_compare_swap_nbi shmem_ctx_longlong_atomic_compare_swap_nbi shmem_longlong_add
+ * shmem_longlong_inc shmem_longlong_fadd shmem_longlong_finc shmem_longlong_cswap shmem_size_atomic_add
+ * shmem_ctx_size_atomic_add shmem_size_atomic_inc shmem_ctx_size_atomic_inc shmem_size_atomic_fetch_add
+ * shmem_ctx_size_atomic_fetch_add shmem_size_atomic_fetch_add_nbi shmem_ctx_size_atomic_fetch_add_nbi
+ * shmem_size_atomic_fetch_inc shmem_ctx_size_atomic_fetch_inc shmem_size_atomic_fetch_inc_nbi
+ * shmem_ctx_size_atomic_fetch_inc_nbi shmem_size_atomic_compare_swap shmem_ctx_size_atomic_compare_swap
+ * shmem_size_atomic_compare_swap_nbi shmem_ctx_size_atomic_compare_swap_nbi shmem_size_add shmem_size_inc
+ * shmem_size_fadd shmem_size_finc shmem_size_cswap shmem_ptrdiff_atomic_add shmem_ctx_ptrdiff_atomic_add
+ * shmem_ptrdiff_atomic_inc shmem_ctx_ptrdiff_atomic_inc shmem_ptrdiff_atomic_fetch_add
+ * shmem_ctx_ptrdiff_atomic_fetch_add shmem_ptrdiff_atomic_fetch_add_nbi
+ * shmem_ctx_ptrdiff_atomic_fetch_add_nbi shmem_ptrdiff_atomic_fetch_inc shmem_ctx_ptrdiff_atomic_fetch_inc
+ * shmem_ptrdiff_atomic_fetch_inc_nbi shmem_ctx_ptrdiff_atomic_fetch_inc_nbi shmem_ptrdiff_atomic_compare_swap
+ * shmem_ctx_ptrdiff_atomic_compare_swap shmem_ptrdiff_atomic_compare_swap_nbi
+ * shmem_ctx_ptrdiff_atomic_compare_swap_nbi shmem_ptrdiff_add shmem_ptrdiff_inc shmem_ptrdiff_fadd
+ * shmem_ptrdiff_finc shmem_ptrdiff_cswap shmem_uint_atomic_add shmem_ctx_uint_atomic_add
+ * shmem_uint_atomic_inc shmem_ctx_uint_atomic_inc shmem_uint_atomic_fetch_add shmem_ctx_uint_atomic_fetch_add
+ * shmem_uint_atomic_fetch_add_nbi shmem_ctx_uint_atomic_fetch_add_nbi shmem_uint_atomic_fetch_inc
+ * shmem_ctx_uint_atomic_fetch_inc shmem_uint_atomic_fetch_inc_nbi shmem_ctx_uint_atomic_fetch_inc_nbi
+ * shmem_uint_atomic_compare_swap shmem_ctx_uint_atomic_compare_swap shmem_uint_atomic_compare_swap_nbi
+ * shmem_ctx_uint_atomic_compare_swap_nbi shmem_uint_add shmem_uint_inc shmem_uint_fadd shmem_uint_finc
+ * shmem_uint_cswap shmem_ulong_atomic_add shmem_ctx_ulong_atomic_add shmem_ulong_atomic_inc
+ * shmem_ctx_ulong_atomic_inc shmem_ulong_atomic_fetch_add shmem_ctx_ulong_atomic_fetch_add
+ * shmem_ulong_atomic_fetch_add_nbi shmem_ctx_ulong_atomic_fetch_add_nbi shmem_ulong_atomic_fetch_inc
+ * shmem_ctx_ulong_atomic_fetch_inc shmem_ulong_atomic_fetch_inc_nbi shmem_ctx_ulong_atomic_fetch_inc_nbi
+ * shmem_ulong_atomic_compare_swap shmem_ctx_ulong_atomic_compare_swap shmem_ulong_atomic_compare_swap_nbi
+ * shmem_ctx_ulong_atomic_compare_swap_nbi shmem_ulong_add shmem_ulong_inc shmem_ulong_fadd shmem_ulong_finc
+ * shmem_ulong_cswap shmem_ulonglong_atomic_add shmem_ctx_ulonglong_atomic_add shmem_ulonglong_atomic_inc
+ * shmem_ctx_ulonglong_atomic_inc shmem_ulonglong_atomic_fetch_add shmem_ctx_ulonglong_atomic_fetch_add
+ * shmem_ulonglong_atomic_fetch_add_nbi shmem_ctx_ulonglong_atomic_fetch_add_nbi
+ * shmem_ulonglong_atomic_fetch_inc shmem_ctx_ulonglong_atomic_fetch_inc shmem_ulonglong_atomic_fetch_inc_nbi
+ * shmem_ctx_ulonglong_atomic_fetch_inc_nbi shmem_ulonglong_atomic_compare_swap
+ * shmem_ctx_ulonglong_atomic_compare_swap shmem_ulonglong_atomic_compare_swap_nbi
+ * shmem_ctx_ulonglong_atomic_compare_swap_nbi shmem_ulonglong_add shmem_ulonglong_inc shmem_ulonglong_fadd
+ * shmem_ulonglong_finc shmem_ulonglong_cswap shmem_int32_atomic_add shmem_ctx_int32_atomic_add
+ * shmem_int32_atomic_inc shmem_ctx_int32_atomic_inc shmem_int32_atomic_fetch_add
+ * shmem_ctx_int32_atomic_fetch_add shmem_int32_atomic_fetch_add_nbi shmem_ctx_int32_atomic_fetch_add_nbi
+ * shmem_int32_atomic_fetch_inc shmem_ctx_int32_atomic_fetch_inc shmem_int32_atomic_fetch_inc_nbi
+ * shmem_ctx_int32_atomic_fetch_inc_nbi shmem_int32_atomic_compare_swap shmem_ctx_int32_atomic_compare_swap
+ * shmem_int32_atomic_compare_swap_nbi shmem_ctx_int32_atomic_compare_swap_nbi shmem_int32_add shmem_int32_inc
+ * shmem_int32_fadd shmem_int32_finc shmem_int32_cswap shmem_int64_atomic_add shmem_ctx_int64_atomic_add
+ * shmem_int64_atomic_inc shmem_ctx_int64_atomic_inc shmem_int64_atomic_fetch_add
+ * shmem_ctx_int64_atomic_fetch_add shmem_int64_atomic_fetch_add_nbi shmem_ctx_int64_atomic_fetch_add_nbi
+ * shmem_int64_atomic_fetch_inc shmem_ctx_int64_atomic_fetch_inc shmem_int64_atomic_fetch_inc_nbi
+ * shmem_ctx_int64_atomic_fetch_inc_nbi shmem_int64_atomic_compare_swap shmem_ctx_int64_atomic_compare_swap
+ * shmem_int64_atomic_compare_swap_nbi shmem_ctx_int64_atomic_compare_swap_nbi shmem_int64_add shmem_int64_inc
+ * shmem_int64_fadd shmem_int64_finc shmem_int64_cswap shmem_uint32_atomic_add shmem_ctx_uint32_atomic_add
+ * shmem_uint32_atomic_inc shmem_ctx_uint32_atomic_inc shmem_uint32_atomic_fetch_add
+ * shmem_ctx_uint32_atomic_fetch_add shmem_uint32_atomic_fetch_add_nbi shmem_ctx_uint32_atomic_fetch_add_nbi
+ * shmem_uint32_atomic_fetch_inc shmem_ctx_uint32_atomic_fetch_inc shmem_uint32_atomic_fetch_inc_nbi
+ * shmem_ctx_uint32_atomic_fetch_inc_nbi shmem_uint32_atomic_compare_swap shmem_ctx_uint32_atomic_compare_swap
+ * shmem_uint32_atomic_compare_swap_nbi shmem_ctx_uint32_atomic_compare_swap_nbi shmem_uint32_add
+ * shmem_uint32_inc shmem_uint32_fadd shmem_uint32_finc shmem_uint32_cswap shmem_uint64_atomic_add
+ * shmem_ctx_uint64_atomic_add shmem_uint64_atomic_inc shmem_ctx_uint64_atomic_inc
+ * shmem_uint64_atomic_fetch_add shmem_ctx_uint64_atomic_fetch_add shmem_uint64_atomic_fetch_add_nbi
+ * shmem_ctx_uint64_atomic_fetch_add_nbi shmem_uint64_atomic_fetch_inc shmem_ctx_uint64_atomic_fetch_inc
+ * shmem_uint64_atomic_fetch_inc_nbi shmem_ctx_uint64_atomic_fetch_inc_nbi shmem_uint64_atomic_compare_swap
+ * shmem_ctx_uint64_atomic_compare_swap shmem_uint64_atomic_compare_swap_nbi
+ * shmem_ctx_uint64_atomic_compare_swap_nbi shmem_uint64_add shmem_uint64_inc shmem_uint64_fadd
+ * shmem_uint64_finc shmem_uint64_cswap */
 HL_SHMEM_AMO_TYPES(STANDARD)
 
 #define EXTENDED(T, NAME)                                                                                    \
@@ -296,6 +372,57 @@ HL_SHMEM_AMO_TYPES(STANDARD)
     FETCH_OLD(NAME##_fetch, T, const, HL_OP_NO_OP, NOTHING, 0, 0)                                            \
     FETCH_OLD(NAME##_swap, T, , HL_OP_REPLACE, VALUE, value, 0)                                              \
     UPDATE_OLD(NAME##_set, T, HL_OP_REPLACE, VALUE, value)
+/* Defines: shmem_float_atomic_fetch shmem_ctx_float_atomic_fetch shmem_float_atomic_fetch_nbi
+ * shmem_ctx_float_atomic_fetch_nbi shmem_float_atomic_swap shmem_ctx_float_atomic_swap
+ * shmem_float_atomic_swap_nbi shmem_ctx_float_atomic_swap_nbi shmem_float_atomic_set
+ * shmem_ctx_float_atomic_set shmem_float_fetch shmem_float_swap shmem_float_set shmem_double_atomic_fetch
+ * shmem_ctx_double_atomic_fetch shmem_double_atomic_fetch_nbi shmem_ctx_double_atomic_fetch_nbi
+ * shmem_double_atomic_swap shmem_ctx_double_atomic_swap shmem_double_atomic_swap_nbi
+ * shmem_ctx_double_atomic_swap_nbi shmem_double_atomic_set shmem_ctx_double_atomic_set shmem_double_fetch
+ * shmem_double_swap shmem_double_set shmem_int_atomic_fetch shmem_ctx_int_atomic_fetch
+ * shmem_int_atomic_fetch_nbi shmem_ctx_int_atomic_fetch_nbi shmem_int_atomic_swap shmem_ctx_int_atomic_swap
+ * shmem_int_atomic_swap_nbi shmem_ctx_int_atomic_swap_nbi shmem_int_atomic_set shmem_ctx_int_atomic_set
+ * shmem_int_fetch shmem_int_swap shmem_int_set shmem_long_atomic_fetch shmem_ctx_long_atomic_fetch
+ * shmem_long_atomic_fetch_nbi shmem_ctx_long_atomic_fetch_nbi shmem_long_atomic_swap
+ * shmem_ctx_long_atomic_swap shmem_long_atomic_swap_nbi shmem_ctx_long_atomic_swap_nbi shmem_long_atomic_set
+ * shmem_ctx_long_atomic_set shmem_long_fetch shmem_long_swap shmem_long_set shmem_longlong_atomic_fetch
+ * shmem_ctx_longlong_atomic_fetch shmem_longlong_atomic_fetch_nbi shmem_ctx_longlong_atomic_fetch_nbi
+ * shmem_longlong_atomic_swap shmem_ctx_longlong_atomic_swap shmem_longlong_atomic_swap_nbi
+ * shmem_ctx_longlong_atomic_swap_nbi shmem_longlong_atomic_set shmem_ctx_longlong_atomic_set
+ * shmem_longlong_fetch shmem_longlong_swap shmem_longlong_set shmem_size_atomic_fetch
+ * shmem_ctx_size_atomic_fetch shmem_size_atomic_fetch_nbi shmem_ctx_size_atomic_fetch_nbi
+ * shmem_size_atomic_swap shmem_ctx_size_atomic_swap shmem_size_atomic_swap_nbi shmem_ctx_size_atomic_swap_nbi
+ * shmem_size_atomic_set shmem_ctx_size_atomic_set shmem_size_fetch shmem_size_swap shmem_size_set
+ * shmem_ptrdiff_atomic_fetch shmem_ctx_ptrdiff_atomic_fetch shmem_ptrdiff_atomic_fetch_nbi
+ * shmem_ctx_ptrdiff_atomic_fetch_nbi shmem_ptrdiff_atomic_swap shmem_ctx_ptrdiff_atomic_swap
+ * shmem_ptrdiff_atomic_swap_nbi shmem_ctx_ptrdiff_atomic_swap_nbi shmem_ptrdiff_atomic_set
+ * shmem_ctx_ptrdiff_atomic_set shmem_ptrdiff_fetch shmem_ptrdiff_swap shmem_ptrdiff_set
+ * shmem_uint_atomic_fetch shmem_ctx_uint_atomic_fetch shmem_uint_atomic_fetch_nbi
+ * shmem_ctx_uint_atomic_fetch_nbi shmem_uint_atomic_swap shmem_ctx_uint_atomic_swap
+ * shmem_uint_atomic_swap_nbi shmem_ctx_uint_atomic_swap_nbi shmem_uint_atomic_set shmem_ctx_uint_atomic_set
+ * shmem_uint_fetch shmem_uint_swap shmem_uint_set shmem_ulong_atomic_fetch shmem_ctx_ulong_atomic_fetch
+ * shmem_ulong_atomic_fetch_nbi shmem_ctx_ulong_atomic_fetch_nbi shmem_ulong_atomic_swap
+ * shmem_ctx_ulong_atomic_swap shmem_ulong_atomic_swap_nbi shmem_ctx_ulong_atomic_swap_nbi
+ * shmem_ulong_atomic_set shmem_ctx_ulong_atomic_set shmem_ulong_fetch shmem_ulong_swap shmem_ulong_set
+ * shmem_ulonglong_atomic_fetch shmem_ctx_ulonglong_atomic_fetch shmem_ulonglong_atomic_fetch_nbi
+ * shmem_ctx_ulonglong_atomic_fetch_nbi shmem_ulonglong_atomic_swap shmem_ctx_ulonglong_atomic_swap
+ * shmem_ulonglong_atomic_swap_nbi shmem_ctx_ulonglong_atomic_swap_nbi shmem_ulonglong_atomic_set
+ * shmem_ctx_ulonglong_atomic_set shmem_ulonglong_fetch shmem_ulonglong_swap shmem_ulonglong_set
+ * shmem_int32_atomic_fetch shmem_ctx_int32_atomic_fetch shmem_int32_atomic_fetch_nbi
+ * shmem_ctx_int32_atomic_fetch_nbi shmem_int32_atomic_swap shmem_ctx_int32_atomic_swap
+ * shmem_int32_atomic_swap_nbi shmem_ctx_int32_atomic_swap_nbi shmem_int32_atomic_set
+ * shmem_ctx_int32_atomic_set shmem_int32_fetch shmem_int32_swap shmem_int32_set shmem_int64_atomic_fetch
+ * shmem_ctx_int64_atomic_fetch shmem_int64_atomic_fetch_nbi shmem_ctx_int64_atomic_fetch_nbi
+ * shmem_int64_atomic_swap shmem_ctx_int64_atomic_swap shmem_int64_atomic_swap_nbi
+ * shmem_ctx_int64_atomic_swap_nbi shmem_int64_atomic_set shmem_ctx_int64_atomic_set shmem_int64_fetch
+ * shmem_int64_swap shmem_int64_set shmem_uint32_atomic_fetch shmem_ctx_uint32_atomic_fetch
+ * shmem_uint32_atomic_fetch_nbi shmem_ctx_uint32_atomic_fetch_nbi shmem_uint32_atomic_swap
+ * shmem_ctx_uint32_atomic_swap shmem_uint32_atomic_swap_nbi shmem_ctx_uint32_atomic_swap_nbi
+ * shmem_uint32_atomic_set shmem_ctx_uint32_atomic_set shmem_uint32_fetch shmem_uint32_swap shmem_uint32_set
+ * shmem_uint64_atomic_fetch shmem_ctx_uint64_atomic_fetch shmem_uint64_atomic_fetch_nbi
+ * shmem_ctx_uint64_atomic_fetch_nbi shmem_uint64_atomic_swap shmem_ctx_uint64_atomic_swap
+ * shmem_uint64_atomic_swap_nbi shmem_ctx_uint64_atomic_swap_nbi shmem_uint64_atomic_set
+ * shmem_ctx_uint64_atomic_set shmem_uint64_fetch shmem_uint64_swap shmem_uint64_set */
 HL_SHMEM_EXT_AMO_TYPES(EXTENDED)
 
 #define BITWISE(T, NAME)                                                                                     \
@@ -305,4 +432,46 @@ HL_SHMEM_EXT_AMO_TYPES(EXTENDED)
     FETCH(NAME##_atomic_fetch_and, T, , HL_OP_BAND, VALUE, value, 0)                                         \
     FETCH(NAME##_atomic_fetch_or, T, , HL_OP_BOR, VALUE, value, 0)                                           \
     FETCH(NAME##_atomic_fetch_xor, T, , HL_OP_BXOR, VALUE, value, 0)
+/* Defines: shmem_uint_atomic_and shmem_ctx_uint_atomic_and shmem_uint_atomic_or shmem_ctx_uint_atomic_or
+ * shmem_uint_atomic_xor shmem_ctx_uint_atomic_xor shmem_uint_atomic_fetch_and shmem_ctx_uint_atomic_fetch_and
+ * shmem_uint_atomic_fetch_and_nbi shmem_ctx_uint_atomic_fetch_and_nbi shmem_uint_atomic_fetch_or
+ * shmem_ctx_uint_atomic_fetch_or shmem_uint_atomic_fetch_or_nbi shmem_ctx_uint_atomic_fetch_or_nbi
+ * shmem_uint_atomic_fetch_xor shmem_ctx_uint_atomic_fetch_xor shmem_uint_atomic_fetch_xor_nbi
+ * shmem_ctx_uint_atomic_fetch_xor_nbi shmem_ulong_atomic_and shmem_ctx_ulong_atomic_and shmem_ulong_atomic_or
+ * shmem_ctx_ulong_atomic_or shmem_ulong_atomic_xor shmem_ctx_ulong_atomic_xor shmem_ulong_atomic_fetch_and
+ * shmem_ctx_ulong_atomic_fetch_and shmem_ulong_atomic_fetch_and_nbi shmem_ctx_ulong_atomic_fetch_and_nbi
+ * shmem_ulong_atomic_fetch_or shmem_ctx_ulong_atomic_fetch_or shmem_ulong_atomic_fetch_or_nbi
+ * shmem_ctx_ulong_atomic_fetch_or_nbi shmem_ulong_atomic_fetch_xor shmem_ctx_ulong_atomic_fetch_xor
+ * shmem_ulong_atomic_fetch_xor_nbi shmem_ctx_ulong_atomic_fetch_xor_nbi shmem_ulonglong_atomic_and
+ * shmem_ctx_ulonglong_atomic_and shmem_ulonglong_atomic_or shmem_ctx_ulonglong_atomic_or
+ * shmem_ulonglong_atomic_xor shmem_ctx_ulonglong_atomic_xor shmem_ulonglong_atomic_fetch_and
+ * shmem_ctx_ulonglong_atomic_fetch_and shmem_ulonglong_atomic_fetch_and_nbi
+ * shmem_ctx_ulonglong_atomic_fetch_and_nbi shmem_ulonglong_atomic_fetch_or
+ * shmem_ctx_ulonglong_atomic_fetch_or shmem_ulonglong_atomic_fetch_or_nbi
+ * shmem_ctx_ulonglong_atomic_fetch_or_nbi shmem_ulonglong_atomic_fetch_xor
+ * shmem_ctx_ulonglong_atomic_fetch_xor shmem_ulonglong_atomic_fetch_xor_nbi
+ * shmem_ctx_ulonglong_atomic_fetch_xor_nbi shmem_int32_atomic_and shmem_ctx_int32_atomic_and
+ * shmem_int32_atomic_or shmem_ctx_int32_atomic_or shmem_int32_atomic_xor shmem_ctx_int32_atomic_xor
+ * shmem_int32_atomic_fetch_and shmem_ctx_int32_atomic_fetch_and shmem_int32_atomic_fetch_and_nbi
+ * shmem_ctx_int32_atomic_fetch_and_nbi shmem_int32_atomic_fetch_or shmem_ctx_int32_atomic_fetch_or
+ * shmem_int32_atomic_fetch_or_nbi shmem_ctx_int32_atomic_fetch_or_nbi shmem_int32_atomic_fetch_xor
+ * shmem_ctx_int32_atomic_fetch_xor shmem_int32_atomic_fetch_xor_nbi shmem_ctx_int32_atomic_fetch_xor_nbi
+ * shmem_int64_atomic_and shmem_ctx_int64_atomic_and shmem_int64_atomic_or shmem_ctx_int64_atomic_or
+ * shmem_int64_atomic_xor shmem_ctx_int64_atomic_xor shmem_int64_atomic_fetch_and
+ * shmem_ctx_int64_atomic_fetch_and shmem_int64_atomic_fetch_and_nbi shmem_ctx_int64_atomic_fetch_and_nbi
+ * shmem_int64_atomic_fetch_or shmem_ctx_int64_atomic_fetch_or shmem_int64_atomic_fetch_or_nbi
+ * shmem_ctx_int64_atomic_fetch_or_nbi shmem_int64_atomic_fetch_xor shmem_ctx_int64_atomic_fetch_xor
+ * shmem_int64_atomic_fetch_xor_nbi shmem_ctx_int64_atomic_fetch_xor_nbi shmem_uint32_atomic_and
+ * shmem_ctx_uint32_atomic_and shmem_uint32_atomic_or shmem_ctx_uint32_atomic_or shmem_uint32_atomic_xor
+ * shmem_ctx_uint32_atomic_xor shmem_uint32_atomic_fetch_and shmem_ctx_uint32_atomic_fetch_and
+ * shmem_uint32_atomic_fetch_and_nbi shmem_ctx_uint32_atomic_fetch_and_nbi shmem_uint32_atomic_fetch_or
+ * shmem_ctx_uint32_atomic_fetch_or shmem_uint32_atomic_fetch_or_nbi shmem_ctx_uint32_atomic_fetch_or_nbi
+ * shmem_uint32_atomic_fetch_xor shmem_ctx_uint32_atomic_fetch_xor shmem_uint32_atomic_fetch_xor_nbi
+ * shmem_ctx_uint32_atomic_fetch_xor_nbi shmem_uint64_atomic_and shmem_ctx_uint64_atomic_and
+ * shmem_uint64_atomic_or shmem_ctx_uint64_atomic_or shmem_uint64_atomic_xor shmem_ctx_uint64_atomic_xor
+ * shmem_uint64_atomic_fetch_and shmem_ctx_uint64_atomic_fetch_and shmem_uint64_atomic_fetch_and_nbi
+ * shmem_ctx_uint64_atomic_fetch_and_nbi shmem_uint64_atomic_fetch_or shmem_ctx_uint64_atomic_fetch_or
+ * shmem_uint64_atomic_fetch_or_nbi shmem_ctx_uint64_atomic_fetch_or_nbi shmem_uint64_atomic_fetch_xor
+ * shmem_ctx_uint64_atomic_fetch_xor shmem_uint64_atomic_fetch_xor_nbi
+ * shmem_ctx_uint64_atomic_fetch_xor_nbi */
 HL_SHMEM_BIT_AMO_TYPES(BITWISE)

@@ -44,7 +44,7 @@ static void begin(struct set *s, const char *func, uint64_t what, struct where w
     s->call = (struct hl_call){func, what, &s->team, w.sync};
 }
 
-HL_SHMEM_API(shmem_barrier)
+HL_SHMEM_API(shmem_barrier);
 void pshmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
     struct set s;
@@ -54,7 +54,7 @@ void pshmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
     hl_tree_meet(&s.call, NULL);
 }
 
-HL_SHMEM_API(shmem_sync)
+HL_SHMEM_API(shmem_sync);
 void pshmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
     struct set s;
@@ -87,7 +87,7 @@ static void alltoall(struct set *s, struct hl_exchange e)
 }
 
 #define SET_MOVES(BITS)                                                                                      \
-    HL_SHMEM_API(shmem_broadcast##BITS)                                                                      \
+    HL_SHMEM_API(shmem_broadcast##BITS);                                                                     \
     void pshmem_broadcast##BITS(void *dest, const void *source, size_t nelems, int PE_root, int PE_start,    \
                                 int logPE_stride, int PE_size, long *pSync)                                  \
     {                                                                                                        \
@@ -97,7 +97,7 @@ static void alltoall(struct set *s, struct hl_exchange e)
               (struct where){PE_start, logPE_stride, PE_size, pSync});                                       \
         broadcast(&s, (struct hl_cast){dest, source, bytes, PE_root, false});                                \
     }                                                                                                        \
-    HL_SHMEM_API(shmem_collect##BITS)                                                                        \
+    HL_SHMEM_API(shmem_collect##BITS);                                                                       \
     void pshmem_collect##BITS(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, \
                               int PE_size, long *pSync)                                                      \
     {                                                                                                        \
@@ -106,7 +106,7 @@ static void alltoall(struct set *s, struct hl_exchange e)
               (struct where){PE_start, logPE_stride, PE_size, pSync});                                       \
         collect(&s, dest, source, hl_shmem_bytes(nelems, (BITS) / 8), false);                                \
     }                                                                                                        \
-    HL_SHMEM_API(shmem_fcollect##BITS)                                                                       \
+    HL_SHMEM_API(shmem_fcollect##BITS);                                                                      \
     void pshmem_fcollect##BITS(void *dest, const void *source, size_t nelems, int PE_start,                  \
                                int logPE_stride, int PE_size, long *pSync)                                   \
     {                                                                                                        \
@@ -116,7 +116,7 @@ static void alltoall(struct set *s, struct hl_exchange e)
               (struct where){PE_start, logPE_stride, PE_size, pSync});                                       \
         collect(&s, dest, source, bytes, true);                                                              \
     }                                                                                                        \
-    HL_SHMEM_API(shmem_alltoall##BITS)                                                                       \
+    HL_SHMEM_API(shmem_alltoall##BITS);                                                                      \
     void pshmem_alltoall##BITS(void *dest, const void *source, size_t nelems, int PE_start,                  \
                                int logPE_stride, int PE_size, long *pSync)                                   \
     {                                                                                                        \
@@ -125,7 +125,7 @@ static void alltoall(struct set *s, struct hl_exchange e)
               (struct where){PE_start, logPE_stride, PE_size, pSync});                                       \
         alltoall(&s, (struct hl_exchange){dest, source, 1, 1, nelems, (BITS) / 8});                          \
     }                                                                                                        \
-    HL_SHMEM_API(shmem_alltoalls##BITS)                                                                      \
+    HL_SHMEM_API(shmem_alltoalls##BITS);                                                                     \
     void pshmem_alltoalls##BITS(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, \
                                 int PE_start, int logPE_stride, int PE_size, long *pSync)                    \
     {                                                                                                        \
@@ -135,7 +135,9 @@ static void alltoall(struct set *s, struct hl_exchange e)
               (struct where){PE_start, logPE_stride, PE_size, pSync});                                       \
         alltoall(&s, (struct hl_exchange){dest, source, dst, sst, nelems, (BITS) / 8});                      \
     }
+/* Defines: shmem_broadcast32 shmem_collect32 shmem_fcollect32 shmem_alltoall32 shmem_alltoalls32 */
 SET_MOVES(32)
+/* Defines: shmem_broadcast64 shmem_collect64 shmem_fcollect64 shmem_alltoall64 shmem_alltoalls64 */
 SET_MOVES(64)
 
 static void fold(struct set *s, struct hl_fold f)
@@ -147,7 +149,7 @@ static void fold(struct set *s, struct hl_fold f)
 }
 
 #define TO_ALL(T, NAME, OP, END)                                                                             \
-    HL_SHMEM_API(shmem_##NAME##END)                                                                          \
+    HL_SHMEM_API(shmem_##NAME##END);                                                                         \
     void pshmem_##NAME##END(T *dest, const T *source, int nreduce, int PE_start, int logPE_stride,           \
                             int PE_size, T *pWrk, long *pSync)                                               \
     {                                                                                                        \
@@ -161,14 +163,26 @@ static void fold(struct set *s, struct hl_fold f)
     TO_ALL(T, NAME, BAND, _and_to_all)                                                                       \
     TO_ALL(T, NAME, BOR, _or_to_all)                                                                         \
     TO_ALL(T, NAME, BXOR, _xor_to_all)
+/* Defines: shmem_short_and_to_all shmem_short_or_to_all shmem_short_xor_to_all shmem_int_and_to_all
+ * shmem_int_or_to_all shmem_int_xor_to_all shmem_long_and_to_all shmem_long_or_to_all shmem_long_xor_to_all
+ * shmem_longlong_and_to_all shmem_longlong_or_to_all shmem_longlong_xor_to_all */
 HL_SHMEM_ASET_BIT_TYPES(BITS)
 
 #define ORDER(T, NAME)                                                                                       \
     TO_ALL(T, NAME, MAX, _max_to_all)                                                                        \
     TO_ALL(T, NAME, MIN, _min_to_all)
+/* Defines: shmem_float_max_to_all shmem_float_min_to_all shmem_double_max_to_all shmem_double_min_to_all
+ * shmem_longdouble_max_to_all shmem_longdouble_min_to_all shmem_short_max_to_all shmem_short_min_to_all
+ * shmem_int_max_to_all shmem_int_min_to_all shmem_long_max_to_all shmem_long_min_to_all
+ * shmem_longlong_max_to_all shmem_longlong_min_to_all */
 HL_SHMEM_ASET_ORDER_TYPES(ORDER)
 
 #define SUMS(T, NAME)                                                                                        \
     TO_ALL(T, NAME, SUM, _sum_to_all)                                                                        \
     TO_ALL(T, NAME, PROD, _prod_to_all)
+/* Defines: shmem_complexd_sum_to_all shmem_complexd_prod_to_all shmem_complexf_sum_to_all
+ * shmem_complexf_prod_to_all shmem_float_sum_to_all shmem_float_prod_to_all shmem_double_sum_to_all
+ * shmem_double_prod_to_all shmem_longdouble_sum_to_all shmem_longdouble_prod_to_all shmem_short_sum_to_all
+ * shmem_short_prod_to_all shmem_int_sum_to_all shmem_int_prod_to_all shmem_long_sum_to_all
+ * shmem_long_prod_to_all shmem_longlong_sum_to_all shmem_longlong_prod_to_all */
 HL_SHMEM_ASET_SUM_TYPES(SUMS)

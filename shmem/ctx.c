@@ -97,14 +97,14 @@ void hl_ctx_close(void)
 
 /* ---- calls ---- */
 
-HL_SHMEM_API(shmem_ctx_create)
+HL_SHMEM_API(shmem_ctx_create);
 int pshmem_ctx_create(long options, shmem_ctx_t *ctx)
 {
     hl_shmem_need_open("shmem_ctx_create");
     return create(&hl_team_world, options, ctx, "shmem_ctx_create");
 }
 
-HL_SHMEM_API(shmem_team_create_ctx)
+HL_SHMEM_API(shmem_team_create_ctx);
 int pshmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx)
 {
     hl_shmem_need_open("shmem_team_create_ctx");
@@ -115,7 +115,7 @@ int pshmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx)
     return create(t, options, ctx, "shmem_team_create_ctx");
 }
 
-HL_SHMEM_API(shmem_ctx_destroy)
+HL_SHMEM_API(shmem_ctx_destroy);
 void pshmem_ctx_destroy(shmem_ctx_t ctx)
 {
     if (ctx == SHMEM_CTX_INVALID) {
@@ -129,7 +129,7 @@ void pshmem_ctx_destroy(shmem_ctx_t ctx)
     end((struct hl_ctx *)(uintptr_t)c, "shmem_ctx_destroy");
 }
 
-HL_SHMEM_API(shmem_ctx_get_team)
+HL_SHMEM_API(shmem_ctx_get_team);
 int pshmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)
 {
     hl_shmem_need_open("shmem_ctx_get_team");
@@ -145,7 +145,7 @@ int pshmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)
     return 0;
 }
 
-HL_SHMEM_API(shmem_ctx_session_start)
+HL_SHMEM_API(shmem_ctx_session_start);
 void pshmem_ctx_session_start(shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t *config,
                               long config_mask)
 {
@@ -158,7 +158,7 @@ void pshmem_ctx_session_start(shmem_ctx_t ctx, long options, const shmem_ctx_ses
     }
 }
 
-HL_SHMEM_API(shmem_ctx_session_stop)
+HL_SHMEM_API(shmem_ctx_session_stop);
 void pshmem_ctx_session_stop(shmem_ctx_t ctx)
 {
     (void)hl_ctx_must(ctx, "shmem_ctx_session_stop");

@@ -2,7 +2,7 @@
  * translation unit, so that a profiler may define shmem_name and call pshmem_name (OpenSHMEM 1.5, annex on
  * profiling).
  *
- *     HL_SHMEM_API(shmem_my_pe)
+ *     HL_SHMEM_API(shmem_my_pe);
  *     int pshmem_my_pe(void)
  *     {
  *
@@ -17,10 +17,10 @@
 #define HL_SHMEM_OLD_API(name, strong)                                                                       \
     __asm__(".weak " #name);                                                                                 \
     extern __typeof__(name) name __attribute__((weak, alias(#strong), visibility("default")));               \
-    HL_PUBLIC
+    extern __typeof__(strong) strong HL_PUBLIC
 #define HL_SHMEM_API(name) HL_SHMEM_OLD_API(name, p##name)
 #define HL_SHMEM_OLD(name)                                                                                   \
     __asm__(".weak " #name);                                                                                 \
-    HL_PUBLIC __attribute__((weak))
+    extern __typeof__(name) name HL_PUBLIC __attribute__((weak))
 
 #endif

@@ -175,21 +175,21 @@ static int start(const char *func, int requested, int *provided)
     return 0;
 }
 
-HL_SHMEM_API(shmem_init)
+HL_SHMEM_API(shmem_init);
 void pshmem_init(void)
 {
     int provided;
     start("shmem_init", SHMEM_THREAD_SINGLE, &provided);
 }
 
-HL_SHMEM_API(shmem_init_thread)
+HL_SHMEM_API(shmem_init_thread);
 int pshmem_init_thread(int requested, int *provided)
 {
     int level;
     return start("shmem_init_thread", requested, provided != NULL ? provided : &level);
 }
 
-HL_SHMEM_OLD_API(start_pes, pshmem_start_pes)
+HL_SHMEM_OLD_API(start_pes, pshmem_start_pes);
 void pshmem_start_pes(int npes)
 {
     int provided;
@@ -231,7 +231,7 @@ __attribute__((constructor)) static void enrol(void)
 
 /* ---- end ---- */
 
-HL_SHMEM_API(shmem_finalize)
+HL_SHMEM_API(shmem_finalize);
 void pshmem_finalize(void)
 {
     hl_shmem_need_open("shmem_finalize");
@@ -243,7 +243,7 @@ void pshmem_finalize(void)
     finalize("shmem_finalize");
 }
 
-HL_SHMEM_API(shmem_global_exit)
+HL_SHMEM_API(shmem_global_exit);
 _Noreturn void pshmem_global_exit(int status)
 {
     if (hl_life_is_forked()) {
@@ -254,35 +254,35 @@ _Noreturn void pshmem_global_exit(int status)
 
 /* ---- questions ---- */
 
-HL_SHMEM_API(shmem_my_pe)
+HL_SHMEM_API(shmem_my_pe);
 int pshmem_my_pe(void)
 {
     hl_shmem_need_open("shmem_my_pe");
     return hl_sym.my_pe;
 }
 
-HL_SHMEM_API(shmem_n_pes)
+HL_SHMEM_API(shmem_n_pes);
 int pshmem_n_pes(void)
 {
     hl_shmem_need_open("shmem_n_pes");
     return hl_sym.n_pes;
 }
 
-HL_SHMEM_OLD(_my_pe)
+HL_SHMEM_OLD(_my_pe);
 int _my_pe(void)
 {
     hl_shmem_need_open("_my_pe");
     return hl_sym.my_pe;
 }
 
-HL_SHMEM_OLD(_num_pes)
+HL_SHMEM_OLD(_num_pes);
 int _num_pes(void)
 {
     hl_shmem_need_open("_num_pes");
     return hl_sym.n_pes;
 }
 
-HL_SHMEM_API(shmem_query_thread)
+HL_SHMEM_API(shmem_query_thread);
 void pshmem_query_thread(int *provided)
 {
     hl_shmem_need_open("shmem_query_thread");
@@ -290,14 +290,14 @@ void pshmem_query_thread(int *provided)
     *provided = level_now();
 }
 
-HL_SHMEM_API(shmem_query_initialized)
+HL_SHMEM_API(shmem_query_initialized);
 void pshmem_query_initialized(int *initialized)
 {
     hl_shmem_need(initialized, "shmem_query_initialized", "initialized");
     *initialized = hl_sym.n_pes != 0;
 }
 
-HL_SHMEM_API(shmem_info_get_version)
+HL_SHMEM_API(shmem_info_get_version);
 void pshmem_info_get_version(int *major, int *minor)
 {
     hl_shmem_need(major, "shmem_info_get_version", "major");
@@ -306,7 +306,7 @@ void pshmem_info_get_version(int *major, int *minor)
     *minor = SHMEM_MINOR_VERSION;
 }
 
-HL_SHMEM_API(shmem_info_get_name)
+HL_SHMEM_API(shmem_info_get_name);
 void pshmem_info_get_name(char *name)
 {
     hl_shmem_need(name, "shmem_info_get_name", "name");
@@ -314,7 +314,7 @@ void pshmem_info_get_name(char *name)
 }
 
 /* For profilers that stand before the library. */
-HL_SHMEM_API(shmem_pcontrol)
+HL_SHMEM_API(shmem_pcontrol);
 void pshmem_pcontrol(int level, ...)
 {
 }

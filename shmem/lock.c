@@ -218,7 +218,7 @@ static void leave(long *lock)
 
 /* ---- the functions ---- */
 
-HL_SHMEM_API(shmem_set_lock)
+HL_SHMEM_API(shmem_set_lock);
 void pshmem_set_lock(long *lock)
 {
     check(lock, "shmem_set_lock");
@@ -229,7 +229,7 @@ void pshmem_set_lock(long *lock)
     hl_near_fence();
 }
 
-HL_SHMEM_API(shmem_test_lock)
+HL_SHMEM_API(shmem_test_lock);
 int pshmem_test_lock(long *lock)
 {
     check(lock, "shmem_test_lock");
@@ -248,7 +248,7 @@ int pshmem_test_lock(long *lock)
     return 0;
 }
 
-HL_SHMEM_API(shmem_clear_lock)
+HL_SHMEM_API(shmem_clear_lock);
 void pshmem_clear_lock(long *lock)
 {
     check(lock, "shmem_clear_lock");

@@ -143,37 +143,37 @@ static void pe_quiet(shmem_ctx_t ctx, const int *pes, size_t n, const char *func
 
 /* ---- calls ---- */
 
-HL_SHMEM_API(shmem_quiet)
+HL_SHMEM_API(shmem_quiet);
 void pshmem_quiet(void)
 {
     quiet(SHMEM_CTX_DEFAULT, "shmem_quiet");
 }
 
-HL_SHMEM_API(shmem_ctx_quiet)
+HL_SHMEM_API(shmem_ctx_quiet);
 void pshmem_ctx_quiet(shmem_ctx_t ctx)
 {
     quiet(ctx, "shmem_ctx_quiet");
 }
 
-HL_SHMEM_API(shmem_pe_quiet)
+HL_SHMEM_API(shmem_pe_quiet);
 void pshmem_pe_quiet(const int *target_pes, size_t npes)
 {
     pe_quiet(SHMEM_CTX_DEFAULT, target_pes, npes, "shmem_pe_quiet");
 }
 
-HL_SHMEM_API(shmem_ctx_pe_quiet)
+HL_SHMEM_API(shmem_ctx_pe_quiet);
 void pshmem_ctx_pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes)
 {
     pe_quiet(ctx, target_pes, npes, "shmem_ctx_pe_quiet");
 }
 
-HL_SHMEM_API(shmem_fence)
+HL_SHMEM_API(shmem_fence);
 void pshmem_fence(void)
 {
     fence(SHMEM_CTX_DEFAULT, "shmem_fence");
 }
 
-HL_SHMEM_API(shmem_ctx_fence)
+HL_SHMEM_API(shmem_ctx_fence);
 void pshmem_ctx_fence(shmem_ctx_t ctx)
 {
     fence(ctx, "shmem_ctx_fence");
@@ -181,25 +181,25 @@ void pshmem_ctx_fence(shmem_ctx_t ctx)
 
 /* ---- Cray's, by threads: every thread may use the library at any time ---- */
 
-HL_SHMEM_API(shmemx_thread_register)
+HL_SHMEM_API(shmemx_thread_register);
 void pshmemx_thread_register(void)
 {
     hl_shmem_need_open("shmemx_thread_register");
 }
 
-HL_SHMEM_API(shmemx_thread_unregister)
+HL_SHMEM_API(shmemx_thread_unregister);
 void pshmemx_thread_unregister(void)
 {
     hl_shmem_need_open("shmemx_thread_unregister");
 }
 
-HL_SHMEM_API(shmemx_thread_quiet)
+HL_SHMEM_API(shmemx_thread_quiet);
 void pshmemx_thread_quiet(void)
 {
     quiet(SHMEM_CTX_DEFAULT, "shmemx_thread_quiet");
 }
 
-HL_SHMEM_API(shmemx_thread_fence)
+HL_SHMEM_API(shmemx_thread_fence);
 void pshmemx_thread_fence(void)
 {
     fence(SHMEM_CTX_DEFAULT, "shmemx_thread_fence");

@@ -27,14 +27,14 @@ static void *pointer(const void *dest, int pe)
     return mapped ? (void *)(uintptr_t)s.where : NULL; /* NOLINT(performance-no-int-to-ptr) */
 }
 
-HL_SHMEM_API(shmem_ptr)
+HL_SHMEM_API(shmem_ptr);
 void *pshmem_ptr(const void *dest, int pe)
 {
     need_pe("shmem_ptr", pe, hl_sym.n_pes);
     return pointer(dest, pe);
 }
 
-HL_SHMEM_API(shmem_team_ptr)
+HL_SHMEM_API(shmem_team_ptr);
 void *pshmem_team_ptr(shmem_team_t team, const void *dest, int pe)
 {
     const struct hl_team *t = hl_team_must(team, "shmem_team_ptr");
@@ -45,14 +45,14 @@ void *pshmem_team_ptr(shmem_team_t team, const void *dest, int pe)
     return pointer(dest, t->start + pe * t->stride);
 }
 
-HL_SHMEM_API(shmem_pe_accessible)
+HL_SHMEM_API(shmem_pe_accessible);
 int pshmem_pe_accessible(int pe)
 {
     hl_shmem_need_open("shmem_pe_accessible");
     return (uint32_t)pe < (uint32_t)hl_sym.n_pes;
 }
 
-HL_SHMEM_API(shmem_addr_accessible)
+HL_SHMEM_API(shmem_addr_accessible);
 int pshmem_addr_accessible(const void *addr, int pe)
 {
     struct hl_sym_spot s;

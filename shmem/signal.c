@@ -151,7 +151,7 @@ static HL_NOINLINE void notify(const struct notice *n)
 }
 
 #define PUT_SIGNAL(NAME, T, size)                                                                            \
-    HL_SHMEM_API(shmem_##NAME)                                                                               \
+    HL_SHMEM_API(shmem_##NAME);                                                                              \
     void pshmem_##NAME(T *dest, const T *source, size_t nelems, uint64_t *sig_addr, uint64_t signal,         \
                        int sig_op, int pe)                                                                   \
     {                                                                                                        \
@@ -164,7 +164,7 @@ static HL_NOINLINE void notify(const struct notice *n)
                                 signal,                                                                      \
                                 sig_op});                                                                    \
     }                                                                                                        \
-    HL_SHMEM_API(shmem_ctx_##NAME)                                                                           \
+    HL_SHMEM_API(shmem_ctx_##NAME);                                                                          \
     void pshmem_ctx_##NAME(shmem_ctx_t ctx, T *dest, const T *source, size_t nelems, uint64_t *sig_addr,     \
                            uint64_t signal, int sig_op, int pe)                                              \
     {                                                                                                        \
@@ -176,34 +176,71 @@ static HL_NOINLINE void notify(const struct notice *n)
 /* What is copied, or stored, at once serves both forms. */
 #define OF_TYPE(T, NAME)                                                                                     \
     PUT_SIGNAL(NAME##_put_signal, T, sizeof(T)) PUT_SIGNAL(NAME##_put_signal_nbi, T, sizeof(T))
+/* Defines: shmem_float_put_signal shmem_ctx_float_put_signal shmem_float_put_signal_nbi
+ * shmem_ctx_float_put_signal_nbi shmem_double_put_signal shmem_ctx_double_put_signal
+ * shmem_double_put_signal_nbi shmem_ctx_double_put_signal_nbi shmem_longdouble_put_signal
+ * shmem_ctx_longdouble_put_signal shmem_longdouble_put_signal_nbi shmem_ctx_longdouble_put_signal_nbi
+ * shmem_char_put_signal shmem_ctx_char_put_signal shmem_char_put_signal_nbi shmem_ctx_char_put_signal_nbi
+ * shmem_schar_put_signal shmem_ctx_schar_put_signal shmem_schar_put_signal_nbi shmem_ctx_schar_put_signal_nbi
+ * shmem_short_put_signal shmem_ctx_short_put_signal shmem_short_put_signal_nbi shmem_ctx_short_put_signal_nbi
+ * shmem_int_put_signal shmem_ctx_int_put_signal shmem_int_put_signal_nbi shmem_ctx_int_put_signal_nbi
+ * shmem_long_put_signal shmem_ctx_long_put_signal shmem_long_put_signal_nbi shmem_ctx_long_put_signal_nbi
+ * shmem_longlong_put_signal shmem_ctx_longlong_put_signal shmem_longlong_put_signal_nbi
+ * shmem_ctx_longlong_put_signal_nbi shmem_ptrdiff_put_signal shmem_ctx_ptrdiff_put_signal
+ * shmem_ptrdiff_put_signal_nbi shmem_ctx_ptrdiff_put_signal_nbi shmem_uchar_put_signal
+ * shmem_ctx_uchar_put_signal shmem_uchar_put_signal_nbi shmem_ctx_uchar_put_signal_nbi
+ * shmem_ushort_put_signal shmem_ctx_ushort_put_signal shmem_ushort_put_signal_nbi
+ * shmem_ctx_ushort_put_signal_nbi shmem_uint_put_signal shmem_ctx_uint_put_signal shmem_uint_put_signal_nbi
+ * shmem_ctx_uint_put_signal_nbi shmem_ulong_put_signal shmem_ctx_ulong_put_signal shmem_ulong_put_signal_nbi
+ * shmem_ctx_ulong_put_signal_nbi shmem_ulonglong_put_signal shmem_ctx_ulonglong_put_signal
+ * shmem_ulonglong_put_signal_nbi shmem_ctx_ulonglong_put_signal_nbi shmem_int8_put_signal
+ * shmem_ctx_int8_put_signal shmem_int8_put_signal_nbi shmem_ctx_int8_put_signal_nbi shmem_int16_put_signal
+ * shmem_ctx_int16_put_signal shmem_int16_put_signal_nbi shmem_ctx_int16_put_signal_nbi shmem_int32_put_signal
+ * shmem_ctx_int32_put_signal shmem_int32_put_signal_nbi shmem_ctx_int32_put_signal_nbi shmem_int64_put_signal
+ * shmem_ctx_int64_put_signal shmem_int64_put_signal_nbi shmem_ctx_int64_put_signal_nbi shmem_uint8_put_signal
+ * shmem_ctx_uint8_put_signal shmem_uint8_put_signal_nbi shmem_ctx_uint8_put_signal_nbi
+ * shmem_uint16_put_signal shmem_ctx_uint16_put_signal shmem_uint16_put_signal_nbi
+ * shmem_ctx_uint16_put_signal_nbi shmem_uint32_put_signal shmem_ctx_uint32_put_signal
+ * shmem_uint32_put_signal_nbi shmem_ctx_uint32_put_signal_nbi shmem_uint64_put_signal
+ * shmem_ctx_uint64_put_signal shmem_uint64_put_signal_nbi shmem_ctx_uint64_put_signal_nbi
+ * shmem_size_put_signal shmem_ctx_size_put_signal shmem_size_put_signal_nbi shmem_ctx_size_put_signal_nbi */
 HL_SHMEM_RMA_TYPES(OF_TYPE)
 
 #define OF_SIZE(BITS)                                                                                        \
     PUT_SIGNAL(put##BITS##_signal, void, BITS / 8) PUT_SIGNAL(put##BITS##_signal_nbi, void, BITS / 8)
+/* Defines: shmem_put8_signal shmem_ctx_put8_signal shmem_put8_signal_nbi shmem_ctx_put8_signal_nbi
+ * shmem_put16_signal shmem_ctx_put16_signal shmem_put16_signal_nbi shmem_ctx_put16_signal_nbi
+ * shmem_put32_signal shmem_ctx_put32_signal shmem_put32_signal_nbi shmem_ctx_put32_signal_nbi
+ * shmem_put64_signal shmem_ctx_put64_signal shmem_put64_signal_nbi shmem_ctx_put64_signal_nbi
+ * shmem_put128_signal shmem_ctx_put128_signal shmem_put128_signal_nbi shmem_ctx_put128_signal_nbi */
 HL_SHMEM_SIZES(OF_SIZE)
 
+/* Defines: shmem_putmem_signal shmem_ctx_putmem_signal */
 PUT_SIGNAL(putmem_signal, void, 1)
+/* Defines: shmem_putmem_signal_nbi shmem_ctx_putmem_signal_nbi */
 PUT_SIGNAL(putmem_signal_nbi, void, 1)
 
 /* ---- signals alone ---- */
 
 #define SIGNAL(NAME, OP)                                                                                     \
-    HL_SHMEM_API(shmem_##NAME)                                                                               \
+    HL_SHMEM_API(shmem_##NAME);                                                                              \
     void pshmem_##NAME(uint64_t *sig_addr, uint64_t signal, int pe)                                          \
     {                                                                                                        \
         notify(                                                                                              \
             &(struct notice){{&hl_ctx_default, pe}, "shmem_" #NAME, NULL, NULL, 0, sig_addr, signal, OP});   \
     }                                                                                                        \
-    HL_SHMEM_API(shmem_ctx_##NAME)                                                                           \
+    HL_SHMEM_API(shmem_ctx_##NAME);                                                                          \
     void pshmem_ctx_##NAME(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe)                     \
     {                                                                                                        \
         notify(&(struct notice){hl_shmem_on(ctx, pe, "shmem_ctx_" #NAME), "shmem_ctx_" #NAME, NULL, NULL, 0, \
                                 sig_addr, signal, OP});                                                      \
     }
+/* Defines: shmem_signal_set shmem_ctx_signal_set */
 SIGNAL(signal_set, SHMEM_SIGNAL_SET)
+/* Defines: shmem_signal_add shmem_ctx_signal_add */
 SIGNAL(signal_add, SHMEM_SIGNAL_ADD)
 
-HL_SHMEM_API(shmem_signal_fetch)
+HL_SHMEM_API(shmem_signal_fetch);
 uint64_t pshmem_signal_fetch(const uint64_t *sig_addr)
 {
     struct hl_sym_spot

@@ -156,21 +156,21 @@ static int member_of(const struct hl_team *t, int pe)
     return rank >= 0 && rank < t->size && hl_team_world_pe(t, rank) == pe ? rank : -1;
 }
 
-HL_SHMEM_API(shmem_team_my_pe)
+HL_SHMEM_API(shmem_team_my_pe);
 int pshmem_team_my_pe(shmem_team_t team)
 {
     const struct hl_team *t = hl_team_must(team, "shmem_team_my_pe");
     return t != NULL ? t->rank : -1;
 }
 
-HL_SHMEM_API(shmem_team_n_pes)
+HL_SHMEM_API(shmem_team_n_pes);
 int pshmem_team_n_pes(shmem_team_t team)
 {
     const struct hl_team *t = hl_team_must(team, "shmem_team_n_pes");
     return t != NULL ? t->size : -1;
 }
 
-HL_SHMEM_API(shmem_team_get_config)
+HL_SHMEM_API(shmem_team_get_config);
 int pshmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_config_t *config)
 {
     const struct hl_team *t = hl_team_must(team, "shmem_team_get_config");
@@ -183,7 +183,7 @@ int pshmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_confi
     return 0;
 }
 
-HL_SHMEM_API(shmem_team_translate_pe)
+HL_SHMEM_API(shmem_team_translate_pe);
 int pshmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team)
 {
     const struct hl_team *from = hl_team_must(src_team, "shmem_team_translate_pe");
@@ -313,7 +313,7 @@ static int split(struct hl_team *parent, struct wish *wishes, int count, const i
     return failed != 0 ? -1 : 0;
 }
 
-HL_SHMEM_API(shmem_team_split_strided)
+HL_SHMEM_API(shmem_team_split_strided);
 int pshmem_team_split_strided(shmem_team_t parent_team, int start, int stride, int size,
                               const shmem_team_config_t *config, long config_mask, shmem_team_t *new_team)
 {
@@ -327,7 +327,7 @@ int pshmem_team_split_strided(shmem_team_t parent_team, int start, int stride, i
     return split(parent, &w, 1, (int[]){start, stride, size}, "shmem_team_split_strided");
 }
 
-HL_SHMEM_API(shmem_team_split_2d)
+HL_SHMEM_API(shmem_team_split_2d);
 int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_config_t *xaxis_config,
                          long xaxis_mask, shmem_team_t *xaxis_team, const shmem_team_config_t *yaxis_config,
                          long yaxis_mask, shmem_team_t *yaxis_team)
@@ -351,7 +351,7 @@ int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_
     return split(parent, w, 2, (int[]){width, 0, 0}, "shmem_team_split_2d");
 }
 
-HL_SHMEM_API(shmem_team_destroy)
+HL_SHMEM_API(shmem_team_destroy);
 void pshmem_team_destroy(shmem_team_t team)
 {
     struct hl_team *t = hl_team_must(team, "shmem_team_destroy");

@@ -260,60 +260,69 @@ static size_t test_some(struct watch *w, size_t *indices, const char *func)
     }
 
 #define ONE(T, NAME)                                                                                         \
-    HL_SHMEM_API(shmem_##NAME##_wait_until)                                                                  \
+    HL_SHMEM_API(shmem_##NAME##_wait_until);                                                                 \
     void pshmem_##NAME##_wait_until(T *ivar, int cmp, T cmp_value)                                           \
     {                                                                                                        \
         struct watch w = WATCH(T, ivar, 1, NULL, cmp, &cmp_value, 0);                                        \
         wait_all(&w, "shmem_" #NAME "_wait_until");                                                          \
     }                                                                                                        \
-    HL_SHMEM_API(shmem_##NAME##_test)                                                                        \
+    HL_SHMEM_API(shmem_##NAME##_test);                                                                       \
     int pshmem_##NAME##_test(T *ivar, int cmp, T cmp_value)                                                  \
     {                                                                                                        \
         struct watch w = WATCH(T, ivar, 1, NULL, cmp, &cmp_value, 0);                                        \
         return test_all(&w, "shmem_" #NAME "_test");                                                         \
     }                                                                                                        \
-    HL_SHMEM_API(shmem_##NAME##_wait)                                                                        \
+    HL_SHMEM_API(shmem_##NAME##_wait);                                                                       \
     void pshmem_##NAME##_wait(T *ivar, T cmp_value)                                                          \
     {                                                                                                        \
         struct watch w = WATCH(T, ivar, 1, NULL, SHMEM_CMP_NE, &cmp_value, 0);                               \
         wait_all(&w, "shmem_" #NAME "_wait");                                                                \
     }
+/* Defines: shmem_short_wait_until shmem_short_test shmem_short_wait shmem_ushort_wait_until shmem_ushort_test
+ * shmem_ushort_wait shmem_int_wait_until shmem_int_test shmem_int_wait shmem_long_wait_until shmem_long_test
+ * shmem_long_wait shmem_longlong_wait_until shmem_longlong_test shmem_longlong_wait shmem_size_wait_until
+ * shmem_size_test shmem_size_wait shmem_ptrdiff_wait_until shmem_ptrdiff_test shmem_ptrdiff_wait
+ * shmem_uint_wait_until shmem_uint_test shmem_uint_wait shmem_ulong_wait_until shmem_ulong_test
+ * shmem_ulong_wait shmem_ulonglong_wait_until shmem_ulonglong_test shmem_ulonglong_wait
+ * shmem_int32_wait_until shmem_int32_test shmem_int32_wait shmem_int64_wait_until shmem_int64_test
+ * shmem_int64_wait shmem_uint32_wait_until shmem_uint32_test shmem_uint32_wait shmem_uint64_wait_until
+ * shmem_uint64_test shmem_uint64_wait */
 HL_SHMEM_SYNC_TYPES(ONE)
 
 /* Of a list: one value for all, or each its own. */
 #define LIST(T, NAME, END, VALUE, values, step)                                                              \
-    HL_SHMEM_API(shmem_##NAME##_wait_until_all##END)                                                         \
+    HL_SHMEM_API(shmem_##NAME##_wait_until_all##END);                                                        \
     void pshmem_##NAME##_wait_until_all##END(T *ivars, size_t nelems, const int *status, int cmp, VALUE)     \
     {                                                                                                        \
         struct watch w = WATCH(T, ivars, nelems, status, cmp, values, step);                                 \
         wait_all(&w, "shmem_" #NAME "_wait_until_all" #END);                                                 \
     }                                                                                                        \
-    HL_SHMEM_API(shmem_##NAME##_wait_until_any##END)                                                         \
+    HL_SHMEM_API(shmem_##NAME##_wait_until_any##END);                                                        \
     size_t pshmem_##NAME##_wait_until_any##END(T *ivars, size_t nelems, const int *status, int cmp, VALUE)   \
     {                                                                                                        \
         struct watch w = WATCH(T, ivars, nelems, status, cmp, values, step);                                 \
         return wait_any(&w, "shmem_" #NAME "_wait_until_any" #END);                                          \
     }                                                                                                        \
-    HL_SHMEM_API(shmem_##NAME##_wait_until_some##END)                                                        \
+    HL_SHMEM_API(shmem_##NAME##_wait_until_some##END);                                                       \
     size_t pshmem_##NAME##_wait_until_some##END(T *ivars, size_t nelems, size_t *indices, const int *status, \
                                                 int cmp, VALUE)                                              \
     {                                                                                                        \
         struct watch w = WATCH(T, ivars, nelems, status, cmp, values, step);                                 \
         return wait_some(&w, indices, "shmem_" #NAME "_wait_until_some" #END);                               \
     }                                                                                                        \
-    HL_SHMEM_API(shmem_##NAME##_test_all##END)                                                               \
+    HL_SHMEM_API(shmem_##NAME##_test_all##END);                                                              \
     int pshmem_##NAME##_test_all##END(T *ivars, size_t nelems, const int *status, int cmp, VALUE)            \
     {                                                                                                        \
         struct watch w = WATCH(T, ivars, nelems, status, cmp, values, step);                                 \
         return test_all(&w, "shmem_" #NAME "_test_all" #END);                                                \
     }                                                                                                        \
-    HL_SHMEM_API(shmem_##NAME##_test_any##END)                                                               \
+    HL_SHMEM_API(shmem_##NAME##_test_any##END);                                                              \
     size_t pshmem_##NAME##_test_any##END(T *ivars, size_t nelems, const int *status, int cmp, VALUE)         \
     {                                                                                                        \
         struct watch w = WATCH(T, ivars, nelems, status, cmp, values, step);                                 \
         return test_any(&w, "shmem_" #NAME "_test_any" #END);                                                \
     }                                                                                                        \
-    HL_SHMEM_API(shmem_##NAME##_test_some##END)                                                              \
+    HL_SHMEM_API(shmem_##NAME##_test_some##END);                                                             \
     size_t pshmem_##NAME##_test_some##END(T *ivars, size_t nelems, size_t *indices, const int *status,       \
                                           int cmp, VALUE)                                                    \
     {                                                                                                        \
@@ -323,25 +332,77 @@ HL_SHMEM_SYNC_TYPES(ONE)
 #define LISTS(T, NAME)                                                                                       \
     LIST(T, NAME, , T cmp_value, &cmp_value, 0)                                                              \
     LIST(T, NAME, _vector, const T *cmp_values, cmp_values, sizeof(T))
+/* Defines: shmem_short_wait_until_all shmem_short_wait_until_any shmem_short_wait_until_some
+ * shmem_short_test_all shmem_short_test_any shmem_short_test_some shmem_short_wait_until_all_vector
+ * shmem_short_wait_until_any_vector shmem_short_wait_until_some_vector shmem_short_test_all_vector
+ * shmem_short_test_any_vector shmem_short_test_some_vector shmem_ushort_wait_until_all
+ * shmem_ushort_wait_until_any shmem_ushort_wait_until_some shmem_ushort_test_all shmem_ushort_test_any
+ * shmem_ushort_test_some shmem_ushort_wait_until_all_vector shmem_ushort_wait_until_any_vector
+ * shmem_ushort_wait_until_some_vector shmem_ushort_test_all_vector shmem_ushort_test_any_vector
+ * shmem_ushort_test_some_vector shmem_int_wait_until_all shmem_int_wait_until_any shmem_int_wait_until_some
+ * shmem_int_test_all shmem_int_test_any shmem_int_test_some shmem_int_wait_until_all_vector
+ * shmem_int_wait_until_any_vector shmem_int_wait_until_some_vector shmem_int_test_all_vector
+ * shmem_int_test_any_vector shmem_int_test_some_vector shmem_long_wait_until_all shmem_long_wait_until_any
+ * shmem_long_wait_until_some shmem_long_test_all shmem_long_test_any shmem_long_test_some
+ * shmem_long_wait_until_all_vector shmem_long_wait_until_any_vector shmem_long_wait_until_some_vector
+ * shmem_long_test_all_vector shmem_long_test_any_vector shmem_long_test_some_vector
+ * shmem_longlong_wait_until_all shmem_longlong_wait_until_any shmem_longlong_wait_until_some
+ * shmem_longlong_test_all shmem_longlong_test_any shmem_longlong_test_some
+ * shmem_longlong_wait_until_all_vector shmem_longlong_wait_until_any_vector
+ * shmem_longlong_wait_until_some_vector shmem_longlong_test_all_vector shmem_longlong_test_any_vector
+ * shmem_longlong_test_some_vector shmem_size_wait_until_all shmem_size_wait_until_any
+ * shmem_size_wait_until_some shmem_size_test_all shmem_size_test_any shmem_size_test_some
+ * shmem_size_wait_until_all_vector shmem_size_wait_until_any_vector shmem_size_wait_until_some_vector
+ * shmem_size_test_all_vector shmem_size_test_any_vector shmem_size_test_some_vector
+ * shmem_ptrdiff_wait_until_all shmem_ptrdiff_wait_until_any shmem_ptrdiff_wait_until_some
+ * shmem_ptrdiff_test_all shmem_ptrdiff_test_any shmem_ptrdiff_test_some shmem_ptrdiff_wait_until_all_vector
+ * shmem_ptrdiff_wait_until_any_vector shmem_ptrdiff_wait_until_some_vector shmem_ptrdiff_test_all_vector
+ * shmem_ptrdiff_test_any_vector shmem_ptrdiff_test_some_vector shmem_uint_wait_until_all
+ * shmem_uint_wait_until_any shmem_uint_wait_until_some shmem_uint_test_all shmem_uint_test_any
+ * shmem_uint_test_some shmem_uint_wait_until_all_vector shmem_uint_wait_until_any_vector
+ * shmem_uint_wait_until_some_vector shmem_uint_test_all_vector shmem_uint_test_any_vector
+ * shmem_uint_test_some_vector shmem_ulong_wait_until_all shmem_ulong_wait_until_any
+ * shmem_ulong_wait_until_some shmem_ulong_test_all shmem_ulong_test_any shmem_ulong_test_some
+ * shmem_ulong_wait_until_all_vector shmem_ulong_wait_until_any_vector shmem_ulong_wait_until_some_vector
+ * shmem_ulong_test_all_vector shmem_ulong_test_any_vector shmem_ulong_test_some_vector
+ * shmem_ulonglong_wait_until_all shmem_ulonglong_wait_until_any shmem_ulonglong_wait_until_some
+ * shmem_ulonglong_test_all shmem_ulonglong_test_any shmem_ulonglong_test_some
+ * shmem_ulonglong_wait_until_all_vector shmem_ulonglong_wait_until_any_vector
+ * shmem_ulonglong_wait_until_some_vector shmem_ulonglong_test_all_vector shmem_ulonglong_test_any_vector
+ * shmem_ulonglong_test_some_vector shmem_int32_wait_until_all shmem_int32_wait_until_any
+ * shmem_int32_wait_until_some shmem_int32_test_all shmem_int32_test_any shmem_int32_test_some
+ * shmem_int32_wait_until_all_vector shmem_int32_wait_until_any_vector shmem_int32_wait_until_some_vector
+ * shmem_int32_test_all_vector shmem_int32_test_any_vector shmem_int32_test_some_vector
+ * shmem_int64_wait_until_all shmem_int64_wait_until_any shmem_int64_wait_until_some shmem_int64_test_all
+ * shmem_int64_test_any shmem_int64_test_some shmem_int64_wait_until_all_vector
+ * shmem_int64_wait_until_any_vector shmem_int64_wait_until_some_vector shmem_int64_test_all_vector
+ * shmem_int64_test_any_vector shmem_int64_test_some_vector shmem_uint32_wait_until_all
+ * shmem_uint32_wait_until_any shmem_uint32_wait_until_some shmem_uint32_test_all shmem_uint32_test_any
+ * shmem_uint32_test_some shmem_uint32_wait_until_all_vector shmem_uint32_wait_until_any_vector
+ * shmem_uint32_wait_until_some_vector shmem_uint32_test_all_vector shmem_uint32_test_any_vector
+ * shmem_uint32_test_some_vector shmem_uint64_wait_until_all shmem_uint64_wait_until_any
+ * shmem_uint64_wait_until_some shmem_uint64_test_all shmem_uint64_test_any shmem_uint64_test_some
+ * shmem_uint64_wait_until_all_vector shmem_uint64_wait_until_any_vector shmem_uint64_wait_until_some_vector
+ * shmem_uint64_test_all_vector shmem_uint64_test_any_vector shmem_uint64_test_some_vector */
 HL_SHMEM_SYNC_TYPES(LISTS)
 
 /* ---- without a type in the name ---- */
 
-HL_SHMEM_API(shmem_wait_until)
+HL_SHMEM_API(shmem_wait_until);
 void pshmem_wait_until(long *ivar, int cmp, long cmp_value)
 {
     struct watch w = WATCH(long, ivar, 1, NULL, cmp, &cmp_value, 0);
     wait_all(&w, "shmem_wait_until");
 }
 
-HL_SHMEM_API(shmem_wait)
+HL_SHMEM_API(shmem_wait);
 void pshmem_wait(long *ivar, long cmp_value)
 {
     struct watch w = WATCH(long, ivar, 1, NULL, SHMEM_CMP_NE, &cmp_value, 0);
     wait_all(&w, "shmem_wait");
 }
 
-HL_SHMEM_API(shmem_signal_wait_until)
+HL_SHMEM_API(shmem_signal_wait_until);
 uint64_t pshmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value)
 {
     struct watch w = WATCH(uint64_t, sig_addr, 1, NULL, cmp, &cmp_value, 0);

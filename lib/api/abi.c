@@ -24,7 +24,7 @@ static int set_number(struct hl_info *info, const char *key, int value)
     return hl_info_set(info, key, text);
 }
 
-HL_API(MPI_Abi_get_version)
+HL_API(MPI_Abi_get_version);
 int PMPI_Abi_get_version(int *abi_major, int *abi_minor)
 {
     int err = hl_api_check_out(abi_major, "abi_major");
@@ -37,7 +37,7 @@ int PMPI_Abi_get_version(int *abi_major, int *abi_minor)
     return hl_api_end(NULL, "MPI_Abi_get_version", err);
 }
 
-HL_API(MPI_Abi_get_info)
+HL_API(MPI_Abi_get_info);
 int PMPI_Abi_get_info(MPI_Info *info)
 {
     struct hl_info *made = NULL;
@@ -94,7 +94,7 @@ static int fill_fortran(struct hl_info *info)
     return err;
 }
 
-HL_API(MPI_Abi_get_fortran_info)
+HL_API(MPI_Abi_get_fortran_info);
 int PMPI_Abi_get_fortran_info(MPI_Info *info)
 {
     struct hl_info *made = NULL;
@@ -121,7 +121,7 @@ static int compare(const struct hl_info *theirs, const struct hl_info *ours)
     return err;
 }
 
-HL_API(MPI_Abi_set_fortran_info)
+HL_API(MPI_Abi_set_fortran_info);
 int PMPI_Abi_set_fortran_info(MPI_Info info)
 {
     struct hl_info *theirs, *ours = NULL;
@@ -145,7 +145,7 @@ static int put_logical(int size, void *out, int value)
     return 0;
 }
 
-HL_API(MPI_Abi_get_fortran_booleans)
+HL_API(MPI_Abi_get_fortran_booleans);
 int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set)
 {
     int err = hl_api_check_out(is_set, "is_set");
@@ -160,7 +160,7 @@ int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *lo
     return hl_api_end(NULL, "MPI_Abi_get_fortran_booleans", err);
 }
 
-HL_API(MPI_Abi_set_fortran_booleans)
+HL_API(MPI_Abi_set_fortran_booleans);
 int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
 {
     unsigned char yes[16], no[16];

@@ -141,7 +141,7 @@ static int free_key(const char *func, enum hl_attr_sort sort, int *keyval)
     return hl_api_leave(NULL, func, err);
 }
 
-HL_API(MPI_Comm_create_keyval)
+HL_API(MPI_Comm_create_keyval);
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
                             MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval,
                             void *extra_state)
@@ -150,7 +150,7 @@ int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
                     (hl_attr_delete_fn *)comm_delete_attr_fn, extra_state, comm_keyval);
 }
 
-HL_API(MPI_Keyval_create)
+HL_API(MPI_Keyval_create);
 int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
                        void *extra_state)
 {
@@ -158,55 +158,55 @@ int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_f
                     (hl_attr_delete_fn *)delete_fn, extra_state, keyval);
 }
 
-HL_API(MPI_Comm_free_keyval)
+HL_API(MPI_Comm_free_keyval);
 int PMPI_Comm_free_keyval(int *comm_keyval)
 {
     return free_key("MPI_Comm_free_keyval", HL_ATTR_COMM, comm_keyval);
 }
 
-HL_API(MPI_Keyval_free)
+HL_API(MPI_Keyval_free);
 int PMPI_Keyval_free(int *keyval)
 {
     return free_key("MPI_Keyval_free", HL_ATTR_COMM, keyval);
 }
 
-HL_API(MPI_Comm_get_attr)
+HL_API(MPI_Comm_get_attr);
 int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
 {
     return comm_get("MPI_Comm_get_attr", comm, comm_keyval, attribute_val, flag);
 }
 
-HL_API(MPI_Attr_get)
+HL_API(MPI_Attr_get);
 int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
     return comm_get("MPI_Attr_get", comm, keyval, attribute_val, flag);
 }
 
-HL_API(MPI_Comm_set_attr)
+HL_API(MPI_Comm_set_attr);
 int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
     return comm_set("MPI_Comm_set_attr", comm, comm_keyval, attribute_val);
 }
 
-HL_API(MPI_Attr_put)
+HL_API(MPI_Attr_put);
 int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
     return comm_set("MPI_Attr_put", comm, keyval, attribute_val);
 }
 
-HL_API(MPI_Comm_delete_attr)
+HL_API(MPI_Comm_delete_attr);
 int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
     return comm_delete("MPI_Comm_delete_attr", comm, comm_keyval);
 }
 
-HL_API(MPI_Attr_delete)
+HL_API(MPI_Attr_delete);
 int PMPI_Attr_delete(MPI_Comm comm, int keyval)
 {
     return comm_delete("MPI_Attr_delete", comm, keyval);
 }
 
-HL_API(MPI_Type_create_keyval)
+HL_API(MPI_Type_create_keyval);
 int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
                             MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval,
                             void *extra_state)
@@ -215,13 +215,13 @@ int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
                     (hl_attr_delete_fn *)type_delete_attr_fn, extra_state, type_keyval);
 }
 
-HL_API(MPI_Type_free_keyval)
+HL_API(MPI_Type_free_keyval);
 int PMPI_Type_free_keyval(int *type_keyval)
 {
     return free_key("MPI_Type_free_keyval", HL_ATTR_TYPE, type_keyval);
 }
 
-HL_API(MPI_Type_get_attr)
+HL_API(MPI_Type_get_attr);
 int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
 {
     struct hl_type *t;
@@ -237,7 +237,7 @@ int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
     return hl_api_leave(NULL, "MPI_Type_get_attr", err);
 }
 
-HL_API(MPI_Type_set_attr)
+HL_API(MPI_Type_set_attr);
 int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
 {
     struct hl_type *t;
@@ -247,7 +247,7 @@ int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
     return hl_api_leave(NULL, "MPI_Type_set_attr", err);
 }
 
-HL_API(MPI_Type_delete_attr)
+HL_API(MPI_Type_delete_attr);
 int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 {
     struct hl_type *t;

@@ -68,23 +68,24 @@ static int bsend_init(const char *func, const struct hl_api_p2p *a, MPI_Request 
     X(MPI_Bsend_c, MPI_Ibsend_c, MPI_Bsend_init_c, MPI_Count)
 
 #define X(name, iname, init, number)                                                                         \
-    HL_API(name)                                                                                             \
+    HL_API(name);                                                                                            \
     int P##name(const void *buf, number count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)      \
     {                                                                                                        \
         return bsend(#name, &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, true, NULL);        \
     }                                                                                                        \
-    HL_API(iname)                                                                                            \
+    HL_API(iname);                                                                                           \
     int P##iname(const void *buf, number count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,     \
                  MPI_Request *request)                                                                       \
     {                                                                                                        \
         return bsend(#iname, &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, false, request);   \
     }                                                                                                        \
-    HL_API(init)                                                                                             \
+    HL_API(init);                                                                                            \
     int P##init(const void *buf, number count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,      \
                 MPI_Request *request)                                                                        \
     {                                                                                                        \
         return bsend_init(#init, &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, request);      \
     }
+/* Defines: MPI_Bsend MPI_Ibsend MPI_Bsend_init MPI_Bsend_c MPI_Ibsend_c MPI_Bsend_init_c */
 SEND_ROWS(X)
 #undef X
 
@@ -221,7 +222,7 @@ static int detach_c(const struct owner *o, void *buffer_addr, MPI_Count *size)
       iflush(o.slot, request))
 
 #define X(name, params, whose, what)                                                                         \
-    HL_API(name)                                                                                             \
+    HL_API(name);                                                                                            \
     int P##name params                                                                                       \
     {                                                                                                        \
         struct owner o;                                                                                      \
@@ -229,5 +230,10 @@ static int detach_c(const struct owner *o, void *buffer_addr, MPI_Count *size)
                                                                                                              \
         return leave(&o, #name, err == 0 ? what : err);                                                      \
     }
+/* Defines: MPI_Buffer_attach MPI_Buffer_attach_c MPI_Buffer_detach MPI_Buffer_detach_c MPI_Buffer_flush
+ * MPI_Buffer_iflush MPI_Comm_attach_buffer MPI_Comm_attach_buffer_c MPI_Comm_detach_buffer
+ * MPI_Comm_detach_buffer_c MPI_Comm_flush_buffer MPI_Comm_iflush_buffer MPI_Session_attach_buffer
+ * MPI_Session_attach_buffer_c MPI_Session_detach_buffer MPI_Session_detach_buffer_c MPI_Session_flush_buffer
+ * MPI_Session_iflush_buffer */
 OWNER_ROWS(X)
 #undef X

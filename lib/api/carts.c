@@ -61,7 +61,7 @@ static int check_grid(const struct hl_comm *c, int ndims, const int *dims, const
     return err;
 }
 
-HL_API(MPI_Cart_create)
+HL_API(MPI_Cart_create);
 int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
                      MPI_Comm *comm_cart)
 {
@@ -96,7 +96,7 @@ int hl_api_give_shaped(struct hl_comm *parent, const char *func, int err, struct
     return hl_api_leave(parent, func, 0);
 }
 
-HL_API(MPI_Cart_sub)
+HL_API(MPI_Cart_sub);
 int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 {
     struct hl_comm *c, *made = NULL;
@@ -120,7 +120,7 @@ int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
     return hl_api_give_shaped(c, "MPI_Cart_sub", err, made, part, newcomm);
 }
 
-HL_API(MPI_Cart_map)
+HL_API(MPI_Cart_map);
 int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
 {
     struct hl_comm *c;
@@ -134,7 +134,7 @@ int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[
     return hl_api_leave(c, "MPI_Cart_map", err);
 }
 
-HL_API(MPI_Cartdim_get)
+HL_API(MPI_Cartdim_get);
 int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
 {
     struct hl_comm *c;
@@ -148,7 +148,7 @@ int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
     return hl_api_leave(c, "MPI_Cartdim_get", err);
 }
 
-HL_API(MPI_Cart_get)
+HL_API(MPI_Cart_get);
 int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
 {
     struct hl_comm *c;
@@ -167,7 +167,7 @@ int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coo
     return hl_api_leave(c, "MPI_Cart_get", err);
 }
 
-HL_API(MPI_Cart_rank)
+HL_API(MPI_Cart_rank);
 int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
 {
     struct hl_comm *c;
@@ -187,7 +187,7 @@ int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
     return hl_api_leave(c, "MPI_Cart_rank", err);
 }
 
-HL_API(MPI_Cart_coords)
+HL_API(MPI_Cart_coords);
 int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
 {
     struct hl_comm *c;
@@ -203,7 +203,7 @@ int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
     return hl_api_leave(c, "MPI_Cart_coords", err);
 }
 
-HL_API(MPI_Cart_shift)
+HL_API(MPI_Cart_shift);
 int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
 {
     struct hl_comm *c;
@@ -222,7 +222,7 @@ int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, in
     return hl_api_leave(c, "MPI_Cart_shift", err);
 }
 
-HL_API(MPI_Dims_create)
+HL_API(MPI_Dims_create);
 int PMPI_Dims_create(int nnodes, int ndims, int dims[])
 {
     int err = hl_api_enter(ndims < 0 ? hl_err_say(HL_ERR_DIMS, "a grid of %d dimensions", ndims) : 0);
@@ -232,7 +232,7 @@ int PMPI_Dims_create(int nnodes, int ndims, int dims[])
     return hl_api_leave(NULL, "MPI_Dims_create", err);
 }
 
-HL_API(MPI_Topo_test)
+HL_API(MPI_Topo_test);
 int PMPI_Topo_test(MPI_Comm comm, int *status)
 {
     struct hl_comm *c;

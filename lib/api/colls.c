@@ -23,7 +23,7 @@
 
 /* Three forms of one operation. Parameters that hold commas cannot be handed on to another macro. */
 #define COLL(Name, name, what_, params, ...)                                                                 \
-    ENTRY(NAMED(MPI_##Name))                                                                                 \
+    ENTRY(NAMED(MPI_##Name));                                                                                \
     int NAMED(PMPI_##Name)(params MPI_Comm comm)                                                             \
     {                                                                                                        \
         struct hl_api_coll a = {.what = HL_COLL_##what_, __VA_ARGS__};                                       \
@@ -31,7 +31,7 @@
         return hl_api_collective(ON(NAMED(MPI_##Name)), &a);                                                 \
     }                                                                                                        \
                                                                                                              \
-    ENTRY(NAMED(MPI_I##name))                                                                                \
+    ENTRY(NAMED(MPI_I##name));                                                                               \
     int NAMED(PMPI_I##name)(params MPI_Comm comm, MPI_Request * request)                                     \
     {                                                                                                        \
         struct hl_api_coll a = {.what = HL_COLL_##what_, __VA_ARGS__};                                       \
@@ -39,7 +39,7 @@
         return hl_api_icollective(ON(NAMED(MPI_I##name)), &a, request);                                      \
     }                                                                                                        \
                                                                                                              \
-    ENTRY(NAMED(MPI_##Name##_init))                                                                          \
+    ENTRY(NAMED(MPI_##Name##_init));                                                                         \
     int NAMED(PMPI_##Name##_init)(params MPI_Comm comm, MPI_Info info, MPI_Request * request)                \
     {                                                                                                        \
         struct hl_api_coll a = {.what = HL_COLL_##what_, __VA_ARGS__};                                       \
@@ -51,7 +51,8 @@
 #define COUNT int
 #define DISPL int
 #define WIDTH narrow
-COLL(Barrier, barrier, BARRIER, , .root = 0) /* MPI_Barrier MPI_Ibarrier MPI_Barrier_init */
+/* Defines: MPI_Barrier MPI_Ibarrier MPI_Barrier_init */
+COLL(Barrier, barrier, BARRIER, , .root = 0)
 #include "coll_rows.h"
 #undef NAMED
 #undef COUNT

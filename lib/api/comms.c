@@ -6,7 +6,7 @@
 #include "buffered.h"
 #include "keyval.h"
 
-HL_API(MPI_Comm_rank)
+HL_API(MPI_Comm_rank);
 int PMPI_Comm_rank(MPI_Comm comm, int *rank)
 {
     struct hl_comm *c;
@@ -19,7 +19,7 @@ int PMPI_Comm_rank(MPI_Comm comm, int *rank)
     return hl_api_leave(c, "MPI_Comm_rank", err);
 }
 
-HL_API(MPI_Comm_size)
+HL_API(MPI_Comm_size);
 int PMPI_Comm_size(MPI_Comm comm, int *size)
 {
     struct hl_comm *c;
@@ -32,7 +32,7 @@ int PMPI_Comm_size(MPI_Comm comm, int *size)
     return hl_api_leave(c, "MPI_Comm_size", err);
 }
 
-HL_API(MPI_Comm_test_inter)
+HL_API(MPI_Comm_test_inter);
 int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
     struct hl_comm *c;
@@ -45,7 +45,7 @@ int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
     return hl_api_leave(c, "MPI_Comm_test_inter", err);
 }
 
-HL_API(MPI_Comm_remote_size)
+HL_API(MPI_Comm_remote_size);
 int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
     struct hl_comm *c;
@@ -59,7 +59,7 @@ int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
     return hl_api_leave(c, "MPI_Comm_remote_size", err);
 }
 
-HL_API(MPI_Comm_remote_group)
+HL_API(MPI_Comm_remote_group);
 int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
     struct hl_comm *c;
@@ -74,7 +74,7 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
     return hl_api_leave(c, "MPI_Comm_remote_group", err);
 }
 
-HL_API(MPI_Comm_get_parent)
+HL_API(MPI_Comm_get_parent);
 int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
     int err = hl_api_enter(hl_api_check_open());
@@ -86,7 +86,7 @@ int PMPI_Comm_get_parent(MPI_Comm *parent)
     return hl_api_leave(NULL, "MPI_Comm_get_parent", err);
 }
 
-HL_API(MPI_Comm_compare)
+HL_API(MPI_Comm_compare);
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
     struct hl_comm *a, *b;
@@ -100,7 +100,7 @@ int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
     return hl_api_leave(a, "MPI_Comm_compare", err);
 }
 
-HL_API(MPI_Comm_group)
+HL_API(MPI_Comm_group);
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
     struct hl_comm *c;
@@ -135,7 +135,7 @@ static int end(const char *func, MPI_Comm *comm)
     return hl_api_leave(c, func, err);
 }
 
-HL_API(MPI_Comm_free)
+HL_API(MPI_Comm_free);
 int PMPI_Comm_free(MPI_Comm *comm)
 {
     return end("MPI_Comm_free", comm);
@@ -143,7 +143,7 @@ int PMPI_Comm_free(MPI_Comm *comm)
 
 /* All processes stay connected through MPI_COMM_WORLD: nothing is left to cut. What is not complete yet is
  * what the user has freed. */
-HL_API(MPI_Comm_disconnect)
+HL_API(MPI_Comm_disconnect);
 int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
     struct hl_comm *c = comm != NULL ? hl_comm_of(*comm) : NULL;
@@ -154,7 +154,7 @@ int PMPI_Comm_disconnect(MPI_Comm *comm)
     return end("MPI_Comm_disconnect", comm);
 }
 
-HL_API(MPI_Comm_set_name)
+HL_API(MPI_Comm_set_name);
 int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {
     struct hl_comm *c;
@@ -165,7 +165,7 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
     return hl_api_leave(c, "MPI_Comm_set_name", err);
 }
 
-HL_API(MPI_Comm_get_name)
+HL_API(MPI_Comm_get_name);
 int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 {
     struct hl_comm *c = NULL;
@@ -184,7 +184,7 @@ int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
     return hl_api_leave(c, "MPI_Comm_get_name", err);
 }
 
-HL_API(MPI_Comm_set_info)
+HL_API(MPI_Comm_set_info);
 int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
     struct hl_comm *c;
@@ -196,7 +196,7 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
     return hl_api_leave(c, "MPI_Comm_set_info", err);
 }
 
-HL_API(MPI_Comm_get_info)
+HL_API(MPI_Comm_get_info);
 int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 {
     struct hl_comm *c;

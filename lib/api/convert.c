@@ -46,15 +46,19 @@ static void *from_int(int value)
     X(MPI_Win_toint, MPI_Win_fromint, MPI_Win)
 
 #define X(toint, fromint, type)                                                                              \
-    HL_API(toint)                                                                                            \
+    HL_API(toint);                                                                                           \
     int P##toint(type handle)                                                                                \
     {                                                                                                        \
         return to_int(handle);                                                                               \
     }                                                                                                        \
-    HL_API(fromint)                                                                                          \
+    HL_API(fromint);                                                                                         \
     type P##fromint(int handle)                                                                              \
     {                                                                                                        \
         return (type)from_int(handle);                                                                       \
     }
+/* Defines: MPI_Comm_toint MPI_Comm_fromint MPI_Errhandler_toint MPI_Errhandler_fromint MPI_File_toint
+ * MPI_File_fromint MPI_Group_toint MPI_Group_fromint MPI_Info_toint MPI_Info_fromint MPI_Message_toint
+ * MPI_Message_fromint MPI_Op_toint MPI_Op_fromint MPI_Request_toint MPI_Request_fromint MPI_Session_toint
+ * MPI_Session_fromint MPI_Type_toint MPI_Type_fromint MPI_Win_toint MPI_Win_fromint */
 HANDLE_ROWS(X)
 #undef X

@@ -10,13 +10,13 @@
 #include "mem.h"
 #include "util.h"
 
-HL_API(MPI_Wtime)
+HL_API(MPI_Wtime);
 double PMPI_Wtime(void)
 {
     return (double)hl_now_ns() * 1e-9;
 }
 
-HL_API(MPI_Wtick)
+HL_API(MPI_Wtick);
 double PMPI_Wtick(void)
 {
     struct timespec t;
@@ -25,7 +25,7 @@ double PMPI_Wtick(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-HL_API(MPI_Get_version)
+HL_API(MPI_Get_version);
 int PMPI_Get_version(int *version, int *subversion)
 {
     int err = hl_api_check_out(version, "version");
@@ -38,7 +38,7 @@ int PMPI_Get_version(int *version, int *subversion)
     return hl_api_end(NULL, "MPI_Get_version", err);
 }
 
-HL_API(MPI_Get_library_version)
+HL_API(MPI_Get_library_version);
 int PMPI_Get_library_version(char *version, int *resultlen)
 {
     int err = hl_api_check_out(version, "version");
@@ -52,7 +52,7 @@ int PMPI_Get_library_version(char *version, int *resultlen)
     return hl_api_end(NULL, "MPI_Get_library_version", err);
 }
 
-HL_API(MPI_Get_processor_name)
+HL_API(MPI_Get_processor_name);
 int PMPI_Get_processor_name(char *name, int *resultlen)
 {
     int err = hl_api_check_out(name, "name");
@@ -69,13 +69,13 @@ int PMPI_Get_processor_name(char *name, int *resultlen)
     return MPI_SUCCESS;
 }
 
-HL_API(MPI_Pcontrol)
+HL_API(MPI_Pcontrol);
 int PMPI_Pcontrol(const int level, ...)
 {
     return MPI_SUCCESS;
 }
 
-HL_API(MPI_Get_address)
+HL_API(MPI_Get_address);
 int PMPI_Get_address(const void *location, MPI_Aint *address)
 {
     int err = hl_api_check_out(address, "address");
@@ -86,13 +86,13 @@ int PMPI_Get_address(const void *location, MPI_Aint *address)
     return hl_api_end(NULL, "MPI_Get_address", err);
 }
 
-HL_API(MPI_Aint_add)
+HL_API(MPI_Aint_add);
 MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp)
 {
     return (MPI_Aint)((uintptr_t)base + (uintptr_t)disp);
 }
 
-HL_API(MPI_Aint_diff)
+HL_API(MPI_Aint_diff);
 MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2)
 {
     return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2);
@@ -154,7 +154,7 @@ static int alloc_mem(size_t size, const struct hl_info *hints, void **base)
     return err;
 }
 
-HL_API(MPI_Alloc_mem)
+HL_API(MPI_Alloc_mem);
 int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
     struct hl_info *hints = NULL;
@@ -173,7 +173,7 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     return hl_api_end(NULL, "MPI_Alloc_mem", err);
 }
 
-HL_API(MPI_Free_mem)
+HL_API(MPI_Free_mem);
 int PMPI_Free_mem(void *base)
 {
     struct hl_piece piece;

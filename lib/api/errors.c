@@ -4,7 +4,7 @@
 #include "api.h"
 #include "args.h"
 
-HL_API(MPI_Comm_create_errhandler)
+HL_API(MPI_Comm_create_errhandler);
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler)
 {
     struct hl_errh *e;
@@ -19,7 +19,7 @@ int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn
     return hl_api_leave(NULL, "MPI_Comm_create_errhandler", err);
 }
 
-HL_API(MPI_Comm_set_errhandler)
+HL_API(MPI_Comm_set_errhandler);
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     struct hl_comm *c;
@@ -31,7 +31,7 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
     return hl_api_leave(c, "MPI_Comm_set_errhandler", err);
 }
 
-HL_API(MPI_Comm_get_errhandler)
+HL_API(MPI_Comm_get_errhandler);
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     struct hl_comm *c;
@@ -44,7 +44,7 @@ int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
     return hl_api_leave(c, "MPI_Comm_get_errhandler", err);
 }
 
-HL_API(MPI_Comm_call_errhandler)
+HL_API(MPI_Comm_call_errhandler);
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
     struct hl_comm *c;
@@ -59,7 +59,7 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
     return hl_api_leave(c, "MPI_Comm_call_errhandler", err);
 }
 
-HL_API(MPI_Errhandler_free)
+HL_API(MPI_Errhandler_free);
 int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
 {
     struct hl_errh *e;
@@ -75,7 +75,7 @@ int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
     return hl_api_leave(NULL, "MPI_Errhandler_free", err);
 }
 
-HL_API(MPI_Error_class)
+HL_API(MPI_Error_class);
 int PMPI_Error_class(int errorcode, int *errorclass)
 {
     int err = hl_api_check_out(errorclass, "errorclass");
@@ -86,7 +86,7 @@ int PMPI_Error_class(int errorcode, int *errorclass)
     return hl_api_end(NULL, "MPI_Error_class", err);
 }
 
-HL_API(MPI_Error_string)
+HL_API(MPI_Error_string);
 int PMPI_Error_string(int errorcode, char *string, int *resultlen)
 {
     int err = hl_api_enter(hl_api_check_out(string, "string"));
@@ -99,7 +99,7 @@ int PMPI_Error_string(int errorcode, char *string, int *resultlen)
     return hl_api_leave(NULL, "MPI_Error_string", err);
 }
 
-HL_API(MPI_Add_error_class)
+HL_API(MPI_Add_error_class);
 int PMPI_Add_error_class(int *errorclass)
 {
     int err = hl_api_enter(hl_api_check_out(errorclass, "errorclass"));
@@ -108,7 +108,7 @@ int PMPI_Add_error_class(int *errorclass)
     return hl_api_leave(NULL, "MPI_Add_error_class", err);
 }
 
-HL_API(MPI_Add_error_code)
+HL_API(MPI_Add_error_code);
 int PMPI_Add_error_code(int errorclass, int *errorcode)
 {
     int err = hl_api_enter(hl_api_check_out(errorcode, "errorcode"));
@@ -117,7 +117,7 @@ int PMPI_Add_error_code(int errorclass, int *errorcode)
     return hl_api_leave(NULL, "MPI_Add_error_code", err);
 }
 
-HL_API(MPI_Add_error_string)
+HL_API(MPI_Add_error_string);
 int PMPI_Add_error_string(int errorcode, const char *string)
 {
     int err = hl_api_enter(hl_api_check_out(string, "string"));
@@ -126,7 +126,7 @@ int PMPI_Add_error_string(int errorcode, const char *string)
     return hl_api_leave(NULL, "MPI_Add_error_string", err);
 }
 
-HL_API(MPI_Remove_error_class)
+HL_API(MPI_Remove_error_class);
 int PMPI_Remove_error_class(int errorclass)
 {
     int err = hl_api_enter(0);
@@ -135,7 +135,7 @@ int PMPI_Remove_error_class(int errorclass)
     return hl_api_leave(NULL, "MPI_Remove_error_class", err);
 }
 
-HL_API(MPI_Remove_error_code)
+HL_API(MPI_Remove_error_code);
 int PMPI_Remove_error_code(int errorcode)
 {
     int err = hl_api_enter(0);
@@ -144,7 +144,7 @@ int PMPI_Remove_error_code(int errorcode)
     return hl_api_leave(NULL, "MPI_Remove_error_code", err);
 }
 
-HL_API(MPI_Remove_error_string)
+HL_API(MPI_Remove_error_string);
 int PMPI_Remove_error_string(int errorcode)
 {
     int err = hl_api_enter(0);

@@ -123,7 +123,7 @@ static int end(const struct access *a, enum hl_io_split sort, MPI_Status *status
 #define WRITES_WRITE true
 
 #define FORM(name, at, way, rest, ...)                                                                       \
-    ENTRY(NAMED(MPI_File_##name))                                                                            \
+    ENTRY(NAMED(MPI_File_##name));                                                                           \
     int NAMED(PMPI_File_##name)(HEAD_##at BUFFER_##way * buf, COUNT count, MPI_Datatype datatype rest)       \
     {                                                                                                        \
         struct access a = {.func = TEXT(NAMED(MPI_File_##name)),                                             \
@@ -158,7 +158,7 @@ static int end(const struct access *a, enum hl_io_split sort, MPI_Status *status
 
 /* Without a count: MPI_File_read_all_end and its sisters. */
 #define END(name, way, sort)                                                                                 \
-    HL_API(MPI_File_##name##_end)                                                                            \
+    HL_API(MPI_File_##name##_end);                                                                           \
     int PMPI_File_##name##_end(MPI_File fh, BUFFER_##way *buf, MPI_Status *status)                           \
     {                                                                                                        \
         struct access a = {                                                                                  \
@@ -166,9 +166,15 @@ static int end(const struct access *a, enum hl_io_split sort, MPI_Status *status
                                                                                                              \
         return end(&a, HL_IO_##sort, status);                                                                \
     }
+/* Defines: MPI_File_read_at_all_end */
 END(read_at_all, READ, AT_ALL)
+/* Defines: MPI_File_write_at_all_end */
 END(write_at_all, WRITE, AT_ALL)
+/* Defines: MPI_File_read_all_end */
 END(read_all, READ, ALL)
+/* Defines: MPI_File_write_all_end */
 END(write_all, WRITE, ALL)
+/* Defines: MPI_File_read_ordered_end */
 END(read_ordered, READ, ORDERED)
+/* Defines: MPI_File_write_ordered_end */
 END(write_ordered, WRITE, ORDERED)

@@ -50,7 +50,7 @@ static int raise_request(void *file, const char *func, int err)
 
 /* ---- Opening and closing ---- */
 
-HL_API(MPI_File_open)
+HL_API(MPI_File_open);
 int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
     struct hl_comm *c;
@@ -77,7 +77,7 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info
     return hl_api_leave_file(NULL, "MPI_File_open", err);
 }
 
-HL_API(MPI_File_close)
+HL_API(MPI_File_close);
 int PMPI_File_close(MPI_File *fh)
 {
     struct hl_file *f = NULL;
@@ -101,7 +101,7 @@ int PMPI_File_close(MPI_File *fh)
     return code;
 }
 
-HL_API(MPI_File_delete)
+HL_API(MPI_File_delete);
 int PMPI_File_delete(const char *filename, MPI_Info info)
 {
     struct hl_info *hints;
@@ -115,7 +115,7 @@ int PMPI_File_delete(const char *filename, MPI_Info info)
 
 /* ---- The file as a whole ---- */
 
-HL_API(MPI_File_set_size)
+HL_API(MPI_File_set_size);
 int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
 {
     struct hl_file *f;
@@ -125,7 +125,7 @@ int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
     return hl_api_leave_file(f, "MPI_File_set_size", err);
 }
 
-HL_API(MPI_File_preallocate)
+HL_API(MPI_File_preallocate);
 int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
 {
     struct hl_file *f;
@@ -135,7 +135,7 @@ int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
     return hl_api_leave_file(f, "MPI_File_preallocate", err);
 }
 
-HL_API(MPI_File_get_size)
+HL_API(MPI_File_get_size);
 int PMPI_File_get_size(MPI_File fh, MPI_Offset *size)
 {
     struct hl_file *f;
@@ -146,7 +146,7 @@ int PMPI_File_get_size(MPI_File fh, MPI_Offset *size)
     return hl_api_leave_file(f, "MPI_File_get_size", err);
 }
 
-HL_API(MPI_File_get_group)
+HL_API(MPI_File_get_group);
 int PMPI_File_get_group(MPI_File fh, MPI_Group *group)
 {
     struct hl_file *f;
@@ -160,7 +160,7 @@ int PMPI_File_get_group(MPI_File fh, MPI_Group *group)
     return hl_api_leave_file(f, "MPI_File_get_group", err);
 }
 
-HL_API(MPI_File_get_amode)
+HL_API(MPI_File_get_amode);
 int PMPI_File_get_amode(MPI_File fh, int *amode)
 {
     struct hl_file *f;
@@ -173,7 +173,7 @@ int PMPI_File_get_amode(MPI_File fh, int *amode)
     return hl_api_leave_file(f, "MPI_File_get_amode", err);
 }
 
-HL_API(MPI_File_set_info)
+HL_API(MPI_File_set_info);
 int PMPI_File_set_info(MPI_File fh, MPI_Info info)
 {
     struct hl_file *f;
@@ -187,7 +187,7 @@ int PMPI_File_set_info(MPI_File fh, MPI_Info info)
     return hl_api_leave_file(f, "MPI_File_set_info", err);
 }
 
-HL_API(MPI_File_get_info)
+HL_API(MPI_File_get_info);
 int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
 {
     struct hl_file *f;
@@ -202,7 +202,7 @@ int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
     return hl_api_leave_file(f, "MPI_File_get_info", err);
 }
 
-HL_API(MPI_File_set_atomicity)
+HL_API(MPI_File_set_atomicity);
 int PMPI_File_set_atomicity(MPI_File fh, int flag)
 {
     struct hl_file *f;
@@ -212,7 +212,7 @@ int PMPI_File_set_atomicity(MPI_File fh, int flag)
     return hl_api_leave_file(f, "MPI_File_set_atomicity", err);
 }
 
-HL_API(MPI_File_get_atomicity)
+HL_API(MPI_File_get_atomicity);
 int PMPI_File_get_atomicity(MPI_File fh, int *flag)
 {
     struct hl_file *f;
@@ -225,7 +225,7 @@ int PMPI_File_get_atomicity(MPI_File fh, int *flag)
     return hl_api_leave_file(f, "MPI_File_get_atomicity", err);
 }
 
-HL_API(MPI_File_sync)
+HL_API(MPI_File_sync);
 int PMPI_File_sync(MPI_File fh)
 {
     struct hl_file *f;
@@ -237,7 +237,7 @@ int PMPI_File_sync(MPI_File fh)
 
 /* ---- Pointers ---- */
 
-HL_API(MPI_File_seek)
+HL_API(MPI_File_seek);
 int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
 {
     struct hl_file *f;
@@ -247,7 +247,7 @@ int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
     return hl_api_leave_file(f, "MPI_File_seek", err);
 }
 
-HL_API(MPI_File_seek_shared)
+HL_API(MPI_File_seek_shared);
 int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
 {
     struct hl_file *f;
@@ -257,7 +257,7 @@ int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
     return hl_api_leave_file(f, "MPI_File_seek_shared", err);
 }
 
-HL_API(MPI_File_get_position)
+HL_API(MPI_File_get_position);
 int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
 {
     struct hl_file *f;
@@ -271,7 +271,7 @@ int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
     return hl_api_leave_file(f, "MPI_File_get_position", err);
 }
 
-HL_API(MPI_File_get_position_shared)
+HL_API(MPI_File_get_position_shared);
 int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
 {
     struct hl_file *f;

@@ -22,7 +22,7 @@ static int check_view(const struct hl_file *f, struct hl_view_ask *ask, const ch
                : 0;
 }
 
-HL_API(MPI_File_set_view)
+HL_API(MPI_File_set_view);
 int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
                        const char *datarep, MPI_Info info)
 {
@@ -66,7 +66,7 @@ static int give_type(struct hl_type *t, MPI_Datatype *out)
     return err;
 }
 
-HL_API(MPI_File_get_view)
+HL_API(MPI_File_get_view);
 int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype,
                        char *datarep)
 {
@@ -88,7 +88,7 @@ int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_D
     return hl_api_leave_file(f, "MPI_File_get_view", err);
 }
 
-HL_API(MPI_File_get_byte_offset)
+HL_API(MPI_File_get_byte_offset);
 int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 {
     struct hl_file *f;
@@ -129,7 +129,7 @@ static int type_extent(struct hl_file *f, MPI_Datatype datatype, int64_t *extent
     return err;
 }
 
-HL_API(MPI_File_get_type_extent)
+HL_API(MPI_File_get_type_extent);
 int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
 {
     struct hl_file *f;
@@ -144,7 +144,7 @@ int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *exte
     return hl_api_leave_file(f, "MPI_File_get_type_extent", err);
 }
 
-HL_API(MPI_File_get_type_extent_c)
+HL_API(MPI_File_get_type_extent_c);
 int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
 {
     struct hl_file *f;
@@ -167,7 +167,7 @@ static int register_rep(const char *func, const char *datarep, const struct hl_r
     return hl_api_leave_file(NULL, func, err);
 }
 
-HL_API(MPI_Register_datarep)
+HL_API(MPI_Register_datarep);
 int PMPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn,
                           MPI_Datarep_conversion_function *write_conversion_fn,
                           MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
@@ -180,7 +180,7 @@ int PMPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *
     return register_rep("MPI_Register_datarep", datarep, &fns);
 }
 
-HL_API(MPI_Register_datarep_c)
+HL_API(MPI_Register_datarep_c);
 int PMPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_c *read_conversion_fn,
                             MPI_Datarep_conversion_function_c *write_conversion_fn,
                             MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
@@ -206,7 +206,7 @@ static int get_slot(MPI_File handle, struct hl_file **f, struct hl_errh ***slot)
     return err;
 }
 
-HL_API(MPI_File_create_errhandler)
+HL_API(MPI_File_create_errhandler);
 int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler)
 {
     struct hl_errh *e;
@@ -221,7 +221,7 @@ int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn
     return hl_api_leave(NULL, "MPI_File_create_errhandler", err);
 }
 
-HL_API(MPI_File_set_errhandler)
+HL_API(MPI_File_set_errhandler);
 int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
 {
     struct hl_file *f;
@@ -233,7 +233,7 @@ int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
     return hl_api_leave_file(f, "MPI_File_set_errhandler", err);
 }
 
-HL_API(MPI_File_get_errhandler)
+HL_API(MPI_File_get_errhandler);
 int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
 {
     struct hl_file *f;
@@ -247,7 +247,7 @@ int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
     return hl_api_leave_file(f, "MPI_File_get_errhandler", err);
 }
 
-HL_API(MPI_File_call_errhandler)
+HL_API(MPI_File_call_errhandler);
 int PMPI_File_call_errhandler(MPI_File fh, int errorcode)
 {
     struct hl_file *f;

@@ -4,7 +4,7 @@
 #include "api.h"
 #include "args.h"
 
-HL_API(MPI_Grequest_start)
+HL_API(MPI_Grequest_start);
 int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
                         MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request)
 {
@@ -23,7 +23,7 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free
     return hl_api_leave(NULL, "MPI_Grequest_start", err);
 }
 
-HL_API(MPI_Grequest_complete)
+HL_API(MPI_Grequest_complete);
 int PMPI_Grequest_complete(MPI_Request request)
 {
     struct hl_req *r = hl_req_of(request);

@@ -33,7 +33,7 @@ static int check_graph(const struct hl_comm *c, int nnodes, const int *index, co
     return err;
 }
 
-HL_API(MPI_Graph_create)
+HL_API(MPI_Graph_create);
 int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
                       MPI_Comm *comm_graph)
 {
@@ -53,7 +53,7 @@ int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int
     return hl_api_give_shaped(c, "MPI_Graph_create", err, made, shape, comm_graph);
 }
 
-HL_API(MPI_Graph_map)
+HL_API(MPI_Graph_map);
 int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank)
 {
     struct hl_comm *c;
@@ -67,7 +67,7 @@ int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[
     return hl_api_leave(c, "MPI_Graph_map", err);
 }
 
-HL_API(MPI_Graphdims_get)
+HL_API(MPI_Graphdims_get);
 int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
     struct hl_comm *c;
@@ -91,7 +91,7 @@ static void copy_out(int *to, int most, const int *from, int n)
     }
 }
 
-HL_API(MPI_Graph_get)
+HL_API(MPI_Graph_get);
 int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[])
 {
     struct hl_comm *c;
@@ -109,7 +109,7 @@ int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int ed
     return hl_api_leave(c, "MPI_Graph_get", err);
 }
 
-HL_API(MPI_Graph_neighbors_count)
+HL_API(MPI_Graph_neighbors_count);
 int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
 {
     struct hl_comm *c;
@@ -125,7 +125,7 @@ int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
     return hl_api_leave(c, "MPI_Graph_neighbors_count", err);
 }
 
-HL_API(MPI_Graph_neighbors)
+HL_API(MPI_Graph_neighbors);
 int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
 {
     struct hl_comm *c;
@@ -202,7 +202,7 @@ static int make_adjacent(const struct list *in, const struct list *out, struct h
     return err;
 }
 
-HL_API(MPI_Dist_graph_create_adjacent)
+HL_API(MPI_Dist_graph_create_adjacent);
 int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
                                     const int sourceweights[], int outdegree, const int destinations[],
                                     const int destweights[], MPI_Info info, int reorder,
@@ -352,7 +352,7 @@ static int meet(struct hl_comm *c, const struct known *k, struct hl_shape **shap
     return err == HL_ERR_NO_MEM ? hl_err_say(err, "no memory for the edges of a graph") : err;
 }
 
-HL_API(MPI_Dist_graph_create)
+HL_API(MPI_Dist_graph_create);
 int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
                            const int destinations[], const int weights[], MPI_Info info, int reorder,
                            MPI_Comm *comm_dist_graph)
@@ -380,7 +380,7 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
     return hl_api_give_shaped(c, "MPI_Dist_graph_create", err, made, shape, comm_dist_graph);
 }
 
-HL_API(MPI_Dist_graph_neighbors_count)
+HL_API(MPI_Dist_graph_neighbors_count);
 int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
 {
     struct hl_comm *c;
@@ -406,7 +406,7 @@ static void give_weights(const struct hl_shape *graph, int *to, int most, const 
     }
 }
 
-HL_API(MPI_Dist_graph_neighbors)
+HL_API(MPI_Dist_graph_neighbors);
 int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[],
                               int maxoutdegree, int destinations[], int destweights[])
 {

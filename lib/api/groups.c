@@ -15,7 +15,7 @@ static int give(const char *func, int err, const struct hl_group *from, struct h
     return hl_api_leave(NULL, func, err);
 }
 
-HL_API(MPI_Group_size)
+HL_API(MPI_Group_size);
 int PMPI_Group_size(MPI_Group group, int *size)
 {
     struct hl_group *g;
@@ -28,7 +28,7 @@ int PMPI_Group_size(MPI_Group group, int *size)
     return hl_api_leave(NULL, "MPI_Group_size", err);
 }
 
-HL_API(MPI_Group_rank)
+HL_API(MPI_Group_rank);
 int PMPI_Group_rank(MPI_Group group, int *rank)
 {
     struct hl_group *g;
@@ -41,7 +41,7 @@ int PMPI_Group_rank(MPI_Group group, int *rank)
     return hl_api_leave(NULL, "MPI_Group_rank", err);
 }
 
-HL_API(MPI_Group_compare)
+HL_API(MPI_Group_compare);
 int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 {
     struct hl_group *a, *b;
@@ -55,7 +55,7 @@ int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
     return hl_api_leave(NULL, "MPI_Group_compare", err);
 }
 
-HL_API(MPI_Group_translate_ranks)
+HL_API(MPI_Group_translate_ranks);
 int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[])
 {
     struct hl_group *a, *b;
@@ -83,19 +83,19 @@ static int combine(const char *func, set_fn *fn, MPI_Group group1, MPI_Group gro
     return give(func, err, a != &hl_group_empty ? a : b, made, newgroup);
 }
 
-HL_API(MPI_Group_union)
+HL_API(MPI_Group_union);
 int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     return combine("MPI_Group_union", hl_group_union, group1, group2, newgroup);
 }
 
-HL_API(MPI_Group_intersection)
+HL_API(MPI_Group_intersection);
 int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     return combine("MPI_Group_intersection", hl_group_intersection, group1, group2, newgroup);
 }
 
-HL_API(MPI_Group_difference)
+HL_API(MPI_Group_difference);
 int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     return combine("MPI_Group_difference", hl_group_difference, group1, group2, newgroup);
@@ -116,19 +116,19 @@ static int choose(const char *func, list_fn *fn, MPI_Group group, int n, const i
     return give(func, err, g, made, newgroup);
 }
 
-HL_API(MPI_Group_incl)
+HL_API(MPI_Group_incl);
 int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
     return choose("MPI_Group_incl", hl_group_incl, group, n, ranks, newgroup);
 }
 
-HL_API(MPI_Group_excl)
+HL_API(MPI_Group_excl);
 int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
     return choose("MPI_Group_excl", hl_group_excl, group, n, ranks, newgroup);
 }
 
-HL_API(MPI_Group_range_incl)
+HL_API(MPI_Group_range_incl);
 int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
     struct hl_group *g = NULL, *made = NULL;
@@ -140,7 +140,7 @@ int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
     return give("MPI_Group_range_incl", err, g, made, newgroup);
 }
 
-HL_API(MPI_Group_range_excl)
+HL_API(MPI_Group_range_excl);
 int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
     struct hl_group *g = NULL, *made = NULL;
@@ -152,7 +152,7 @@ int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
     return give("MPI_Group_range_excl", err, g, made, newgroup);
 }
 
-HL_API(MPI_Group_free)
+HL_API(MPI_Group_free);
 int PMPI_Group_free(MPI_Group *group)
 {
     struct hl_group *g;

@@ -28,7 +28,7 @@ static int give(int err, const struct hl_info *made, MPI_Info *info)
     return err;
 }
 
-HL_API(MPI_Info_create)
+HL_API(MPI_Info_create);
 int PMPI_Info_create(MPI_Info *info)
 {
     struct hl_info *made = NULL;
@@ -38,7 +38,7 @@ int PMPI_Info_create(MPI_Info *info)
     return hl_api_leave(NULL, "MPI_Info_create", give(err, made, info));
 }
 
-HL_API(MPI_Info_create_env)
+HL_API(MPI_Info_create_env);
 int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
     struct hl_info *made = NULL;
@@ -54,7 +54,7 @@ int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
     return hl_api_leave(NULL, "MPI_Info_create_env", give(err, made, info));
 }
 
-HL_API(MPI_Info_dup)
+HL_API(MPI_Info_dup);
 int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 {
     struct hl_info *from, *made = NULL;
@@ -65,7 +65,7 @@ int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
     return hl_api_leave(NULL, "MPI_Info_dup", give(err, made, newinfo));
 }
 
-HL_API(MPI_Info_free)
+HL_API(MPI_Info_free);
 int PMPI_Info_free(MPI_Info *info)
 {
     struct hl_info *own;
@@ -82,7 +82,7 @@ int PMPI_Info_free(MPI_Info *info)
     return hl_api_leave(NULL, "MPI_Info_free", err);
 }
 
-HL_API(MPI_Info_set)
+HL_API(MPI_Info_set);
 int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
 {
     struct hl_info *own;
@@ -99,7 +99,7 @@ int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
     return hl_api_leave(NULL, "MPI_Info_set", err);
 }
 
-HL_API(MPI_Info_delete)
+HL_API(MPI_Info_delete);
 int PMPI_Info_delete(MPI_Info info, const char *key)
 {
     struct hl_info *own;
@@ -113,7 +113,7 @@ int PMPI_Info_delete(MPI_Info info, const char *key)
     return hl_api_leave(NULL, "MPI_Info_delete", err);
 }
 
-HL_API(MPI_Info_get)
+HL_API(MPI_Info_get);
 int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
 {
     struct hl_info *own;
@@ -131,7 +131,7 @@ int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int
     return hl_api_leave(NULL, "MPI_Info_get", err);
 }
 
-HL_API(MPI_Info_get_string)
+HL_API(MPI_Info_get_string);
 int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
 {
     struct hl_info *own;
@@ -149,7 +149,7 @@ int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *valu
     return hl_api_leave(NULL, "MPI_Info_get_string", err);
 }
 
-HL_API(MPI_Info_get_valuelen)
+HL_API(MPI_Info_get_valuelen);
 int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
 {
     struct hl_info *own;
@@ -167,7 +167,7 @@ int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *f
     return hl_api_leave(NULL, "MPI_Info_get_valuelen", err);
 }
 
-HL_API(MPI_Info_get_nkeys)
+HL_API(MPI_Info_get_nkeys);
 int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
 {
     struct hl_info *own;
@@ -180,7 +180,7 @@ int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
     return hl_api_leave(NULL, "MPI_Info_get_nkeys", err);
 }
 
-HL_API(MPI_Info_get_nthkey)
+HL_API(MPI_Info_get_nthkey);
 int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
 {
     struct hl_info *own;

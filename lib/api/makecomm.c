@@ -72,13 +72,13 @@ static int dup(const char *func, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm
     return hl_api_leave(c, func, 0);
 }
 
-HL_API(MPI_Comm_dup)
+HL_API(MPI_Comm_dup);
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
     return dup("MPI_Comm_dup", comm, MPI_INFO_NULL, newcomm, NULL);
 }
 
-HL_API(MPI_Comm_dup_with_info)
+HL_API(MPI_Comm_dup_with_info);
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
     return dup("MPI_Comm_dup_with_info", comm, info, newcomm, NULL);
@@ -91,13 +91,13 @@ static int idup(const char *func, MPI_Comm comm, MPI_Info info, MPI_Comm *newcom
     return err != 0 ? hl_api_end(hl_comm_of(comm), func, err) : dup(func, comm, info, newcomm, request);
 }
 
-HL_API(MPI_Comm_idup)
+HL_API(MPI_Comm_idup);
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
     return idup("MPI_Comm_idup", comm, MPI_INFO_NULL, newcomm, request);
 }
 
-HL_API(MPI_Comm_idup_with_info)
+HL_API(MPI_Comm_idup_with_info);
 int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
     return idup("MPI_Comm_idup_with_info", comm, info, newcomm, request);
@@ -113,7 +113,7 @@ static int refuse(struct hl_comm *c, const char *func, int wrong)
     return code;
 }
 
-HL_API(MPI_Comm_split)
+HL_API(MPI_Comm_split);
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
     struct hl_comm *c, *made = NULL;
@@ -135,7 +135,7 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     return hl_api_leave(c, "MPI_Comm_split", err);
 }
 
-HL_API(MPI_Comm_create)
+HL_API(MPI_Comm_create);
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
     struct hl_comm *c, *made = NULL;
@@ -157,7 +157,7 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
     return hl_api_leave(c, "MPI_Comm_create", err);
 }
 
-HL_API(MPI_Comm_create_group)
+HL_API(MPI_Comm_create_group);
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
     struct hl_comm *c, *made = NULL;
@@ -190,7 +190,7 @@ static void get_meet(MPI_Comm peer, int leader, int tag, struct hl_coll_meet *me
     meet->tag = tag;
 }
 
-HL_API(MPI_Intercomm_create)
+HL_API(MPI_Intercomm_create);
 int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader,
                           int tag, MPI_Comm *newintercomm)
 {
@@ -213,7 +213,7 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
     return hl_api_leave(c, "MPI_Intercomm_create", err);
 }
 
-HL_API(MPI_Intercomm_merge)
+HL_API(MPI_Intercomm_merge);
 int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
     struct hl_comm *c, *made = NULL;
@@ -260,7 +260,7 @@ static int give_orphan(const char *func, int err, struct hl_comm *made, struct h
     return code;
 }
 
-HL_API(MPI_Comm_create_from_group)
+HL_API(MPI_Comm_create_from_group);
 int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info,
                                 MPI_Errhandler errhandler, MPI_Comm *newcomm)
 {
@@ -281,7 +281,7 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
     return give_orphan("MPI_Comm_create_from_group", err, made, e, newcomm);
 }
 
-HL_API(MPI_Intercomm_create_from_groups)
+HL_API(MPI_Intercomm_create_from_groups);
 int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,
                                       int remote_leader, const char *stringtag, MPI_Info info,
                                       MPI_Errhandler errhandler, MPI_Comm *newintercomm)

@@ -19,19 +19,19 @@ static int create(const char *func, MPI_User_function *fn, MPI_User_function_c *
     return hl_api_leave(NULL, func, err);
 }
 
-HL_API(MPI_Op_create)
+HL_API(MPI_Op_create);
 int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
     return create("MPI_Op_create", user_fn, NULL, commute, op);
 }
 
-HL_API(MPI_Op_create_c)
+HL_API(MPI_Op_create_c);
 int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
     return create("MPI_Op_create_c", NULL, user_fn, commute, op);
 }
 
-HL_API(MPI_Op_free)
+HL_API(MPI_Op_free);
 int PMPI_Op_free(MPI_Op *op)
 {
     struct hl_op_user *user;
@@ -53,7 +53,7 @@ int PMPI_Op_free(MPI_Op *op)
     return hl_api_leave(NULL, "MPI_Op_free", err);
 }
 
-HL_API(MPI_Op_commutative)
+HL_API(MPI_Op_commutative);
 int PMPI_Op_commutative(MPI_Op op, int *commute)
 {
     const struct hl_op_user *user = hl_op_user_of(op);
@@ -90,13 +90,13 @@ static int reduce_local(const char *func, const void *in, void *inout, int64_t c
     return hl_api_leave(NULL, func, err);
 }
 
-HL_API(MPI_Reduce_local)
+HL_API(MPI_Reduce_local);
 int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op)
 {
     return reduce_local("MPI_Reduce_local", inbuf, inoutbuf, count, datatype, op);
 }
 
-HL_API(MPI_Reduce_local_c)
+HL_API(MPI_Reduce_local_c);
 int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
 {
     return reduce_local("MPI_Reduce_local_c", inbuf, inoutbuf, count, datatype, op);

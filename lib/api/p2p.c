@@ -125,7 +125,7 @@ static HL_COLD int send_null(const void *buf, int count, MPI_Datatype datatype, 
 
 /* The calls that programs make most are compiled each by itself, without the section: arguments stay in
  * registers. */
-HL_API(MPI_Send)
+HL_API(MPI_Send);
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     /* Many are, on the borders of a grid. */
@@ -142,37 +142,37 @@ int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int t
                     HL_SEND_STANDARD);
 }
 
-HL_API(MPI_Send_c)
+HL_API(MPI_Send_c);
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     return send("MPI_Send_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD);
 }
 
-HL_API(MPI_Ssend)
+HL_API(MPI_Ssend);
 int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     return send("MPI_Ssend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC);
 }
 
-HL_API(MPI_Ssend_c)
+HL_API(MPI_Ssend_c);
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     return send("MPI_Ssend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC);
 }
 
-HL_API(MPI_Rsend)
+HL_API(MPI_Rsend);
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     return send("MPI_Rsend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD);
 }
 
-HL_API(MPI_Rsend_c)
+HL_API(MPI_Rsend_c);
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     return send("MPI_Rsend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD);
 }
 
-HL_API(MPI_Isend)
+HL_API(MPI_Isend);
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
@@ -184,7 +184,7 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
                      HL_SEND_STANDARD, request);
 }
 
-HL_API(MPI_Isend_c)
+HL_API(MPI_Isend_c);
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                  MPI_Request *request)
 {
@@ -192,7 +192,7 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
                  request);
 }
 
-HL_API(MPI_Issend)
+HL_API(MPI_Issend);
 int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                 MPI_Request *request)
 {
@@ -200,7 +200,7 @@ int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int
                  request);
 }
 
-HL_API(MPI_Issend_c)
+HL_API(MPI_Issend_c);
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                   MPI_Request *request)
 {
@@ -208,7 +208,7 @@ int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
                  request);
 }
 
-HL_API(MPI_Irsend)
+HL_API(MPI_Irsend);
 int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                 MPI_Request *request)
 {
@@ -216,7 +216,7 @@ int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
                  request);
 }
 
-HL_API(MPI_Irsend_c)
+HL_API(MPI_Irsend_c);
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                   MPI_Request *request)
 {
@@ -224,7 +224,7 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
                  HL_SEND_STANDARD, request);
 }
 
-HL_API(MPI_Recv)
+HL_API(MPI_Recv);
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
               MPI_Status *status)
 {
@@ -238,14 +238,14 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
     return recv_now("MPI_Recv", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, status);
 }
 
-HL_API(MPI_Recv_c)
+HL_API(MPI_Recv_c);
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                 MPI_Status *status)
 {
     return recv("MPI_Recv_c", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, status);
 }
 
-HL_API(MPI_Irecv)
+HL_API(MPI_Irecv);
 int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
@@ -255,7 +255,7 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
     return irecv_now("MPI_Irecv", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, request);
 }
 
-HL_API(MPI_Irecv_c)
+HL_API(MPI_Irecv_c);
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                  MPI_Request *request)
 {
@@ -285,7 +285,7 @@ static int sendrecv(const char *func, const struct hl_api_p2p *to, const struct 
     return hl_api_leave_waited(c, s.ctx, func, err);
 }
 
-HL_API(MPI_Sendrecv)
+HL_API(MPI_Sendrecv);
 int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
                   void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
                   MPI_Status *status)
@@ -296,7 +296,7 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
     return sendrecv("MPI_Sendrecv", &to, &from, status);
 }
 
-HL_API(MPI_Sendrecv_c)
+HL_API(MPI_Sendrecv_c);
 int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
                     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
                     MPI_Comm comm, MPI_Status *status)
@@ -409,7 +409,7 @@ static int isendrecv(const char *func, const struct hl_api_p2p *to, const struct
     return hl_api_leave(c, func, err);
 }
 
-HL_API(MPI_Isendrecv)
+HL_API(MPI_Isendrecv);
 int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
                    void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
                    MPI_Comm comm, MPI_Request *request)
@@ -420,7 +420,7 @@ int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, in
     return isendrecv("MPI_Isendrecv", &to, &from, NULL, request);
 }
 
-HL_API(MPI_Isendrecv_c)
+HL_API(MPI_Isendrecv_c);
 int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
                      void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
                      MPI_Comm comm, MPI_Request *request)
@@ -470,7 +470,7 @@ static int replace(const char *func, const struct hl_api_p2p *a, const struct hl
     return code;
 }
 
-HL_API(MPI_Sendrecv_replace)
+HL_API(MPI_Sendrecv_replace);
 int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
                           int recvtag, MPI_Comm comm, MPI_Status *status)
 {
@@ -480,7 +480,7 @@ int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
     return replace("MPI_Sendrecv_replace", &to, &from, status, NULL);
 }
 
-HL_API(MPI_Isendrecv_replace)
+HL_API(MPI_Isendrecv_replace);
 int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
                            int recvtag, MPI_Comm comm, MPI_Request *request)
 {
@@ -492,7 +492,7 @@ int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest
                     : replace("MPI_Isendrecv_replace", &to, &from, MPI_STATUS_IGNORE, request);
 }
 
-HL_API(MPI_Sendrecv_replace_c)
+HL_API(MPI_Sendrecv_replace_c);
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
                             int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
@@ -502,7 +502,7 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     return replace("MPI_Sendrecv_replace_c", &to, &from, status, NULL);
 }
 
-HL_API(MPI_Isendrecv_replace_c)
+HL_API(MPI_Isendrecv_replace_c);
 int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
                              int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
@@ -516,7 +516,7 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
 
 /* ---- Cancelling ---- */
 
-HL_API(MPI_Cancel)
+HL_API(MPI_Cancel);
 int PMPI_Cancel(MPI_Request *request)
 {
     int err = hl_api_enter(hl_api_check_out(request, "request"));

@@ -71,7 +71,7 @@ static int convert_int(const struct packing *p, bool pack, int *position)
     return code;
 }
 
-HL_API(MPI_Pack)
+HL_API(MPI_Pack);
 int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position,
               MPI_Comm comm)
 {
@@ -80,7 +80,7 @@ int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbu
     return convert_int(&p, true, position);
 }
 
-HL_API(MPI_Pack_c)
+HL_API(MPI_Pack_c);
 int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
                 MPI_Count *position, MPI_Comm comm)
 {
@@ -89,7 +89,7 @@ int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, voi
     return convert(&p, true, position);
 }
 
-HL_API(MPI_Unpack)
+HL_API(MPI_Unpack);
 int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount,
                 MPI_Datatype datatype, MPI_Comm comm)
 {
@@ -98,7 +98,7 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
     return convert_int(&p, false, position);
 }
 
-HL_API(MPI_Unpack_c)
+HL_API(MPI_Unpack_c);
 int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
                   MPI_Datatype datatype, MPI_Comm comm)
 {
@@ -123,7 +123,7 @@ static int pack_size(const char *func, int64_t count, MPI_Datatype datatype, MPI
     return hl_api_leave(c, func, err);
 }
 
-HL_API(MPI_Pack_size)
+HL_API(MPI_Pack_size);
 int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
     int64_t bytes = 0;
@@ -135,7 +135,7 @@ int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
     return code;
 }
 
-HL_API(MPI_Pack_size_c)
+HL_API(MPI_Pack_size_c);
 int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
     return pack_size("MPI_Pack_size_c", incount, datatype, comm, size);
@@ -172,7 +172,7 @@ static int convert_external(const struct packing *p, const char *datarep, bool p
     return hl_api_leave(NULL, p->func, err);
 }
 
-HL_API(MPI_Pack_external)
+HL_API(MPI_Pack_external);
 int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
                        void *outbuf, MPI_Aint outsize, MPI_Aint *position)
 {
@@ -182,7 +182,7 @@ int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_
     return convert_external(&p, datarep, true, position);
 }
 
-HL_API(MPI_Pack_external_c)
+HL_API(MPI_Pack_external_c);
 int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
                          void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
@@ -192,7 +192,7 @@ int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incou
     return convert_external(&p, datarep, true, position);
 }
 
-HL_API(MPI_Unpack_external)
+HL_API(MPI_Unpack_external);
 int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position,
                          void *outbuf, int outcount, MPI_Datatype datatype)
 {
@@ -202,7 +202,7 @@ int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insiz
     return convert_external(&p, datarep, false, position);
 }
 
-HL_API(MPI_Unpack_external_c)
+HL_API(MPI_Unpack_external_c);
 int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
                            void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
 {
@@ -225,13 +225,13 @@ static int external_size(const char *func, const char *datarep, int64_t count, M
     return hl_api_leave(NULL, func, err);
 }
 
-HL_API(MPI_Pack_external_size)
+HL_API(MPI_Pack_external_size);
 int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
 {
     return external_size("MPI_Pack_external_size", datarep, incount, datatype, size);
 }
 
-HL_API(MPI_Pack_external_size_c)
+HL_API(MPI_Pack_external_size_c);
 int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
 {
     return external_size("MPI_Pack_external_size_c", datarep, incount, datatype, size);

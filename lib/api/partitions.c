@@ -70,20 +70,21 @@ static int precv_init(const char *func, const struct hl_api_p2p *a, int partitio
     X(MPI_Psend_init_c, MPI_Precv_init_c, MPI_Count)
 
 #define X(send, recv, number)                                                                                \
-    HL_API(send)                                                                                             \
+    HL_API(send);                                                                                            \
     int P##send(const void *buf, int partitions, number count, MPI_Datatype datatype, int dest, int tag,     \
                 MPI_Comm comm, MPI_Info info, MPI_Request *request)                                          \
     {                                                                                                        \
         return psend_init(#send, &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, partitions,    \
                           info, request);                                                                    \
     }                                                                                                        \
-    HL_API(recv)                                                                                             \
+    HL_API(recv);                                                                                            \
     int P##recv(void *buf, int partitions, number count, MPI_Datatype datatype, int dest, int tag,           \
                 MPI_Comm comm, MPI_Info info, MPI_Request *request)                                          \
     {                                                                                                        \
         return precv_init(#recv, &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, partitions,    \
                           info, request);                                                                    \
     }
+/* Defines: MPI_Psend_init MPI_Precv_init MPI_Psend_init_c MPI_Precv_init_c */
 INIT_ROWS(X)
 #undef X
 
@@ -109,7 +110,7 @@ static int get_started(MPI_Request handle, struct hl_req **r, bool *nobody)
     return err == 0 && !hl_req_is_active(*r) ? hl_err_say(HL_ERR_REQUEST, "the send was not started") : err;
 }
 
-HL_API(MPI_Pready)
+HL_API(MPI_Pready);
 int PMPI_Pready(int partition, MPI_Request request)
 {
     struct hl_req *r;
@@ -120,7 +121,7 @@ int PMPI_Pready(int partition, MPI_Request request)
     return hl_api_leave_ctx(r != NULL ? r->ctx : 0, "MPI_Pready", err);
 }
 
-HL_API(MPI_Pready_range)
+HL_API(MPI_Pready_range);
 int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
 {
     struct hl_req *r;
@@ -131,7 +132,7 @@ int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request
     return hl_api_leave_ctx(r != NULL ? r->ctx : 0, "MPI_Pready_range", err);
 }
 
-HL_API(MPI_Pready_list)
+HL_API(MPI_Pready_list);
 int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request)
 {
     struct hl_req *r;
@@ -146,7 +147,7 @@ int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request re
     return hl_api_leave_ctx(r != NULL ? r->ctx : 0, "MPI_Pready_list", err);
 }
 
-HL_API(MPI_Parrived)
+HL_API(MPI_Parrived);
 int PMPI_Parrived(MPI_Request request, int partition, int *flag)
 {
     struct hl_req *r = NULL;

@@ -51,23 +51,24 @@ static int recv_init(const char *func, const struct hl_api_p2p *a, MPI_Request *
     X(MPI_Rsend_init_c, MPI_Count, HL_SEND_STANDARD)
 
 #define X(name, number, mode)                                                                                \
-    HL_API(name)                                                                                             \
+    HL_API(name);                                                                                            \
     int P##name(const void *buf, number count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,      \
                 MPI_Request *request)                                                                        \
     {                                                                                                        \
         return send_init(#name, &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, mode, request); \
     }
+/* Defines: MPI_Send_init MPI_Send_init_c MPI_Ssend_init MPI_Ssend_init_c MPI_Rsend_init MPI_Rsend_init_c */
 SEND_ROWS(X)
 #undef X
 
-HL_API(MPI_Recv_init)
+HL_API(MPI_Recv_init);
 int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                    MPI_Request *request)
 {
     return recv_init("MPI_Recv_init", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, request);
 }
 
-HL_API(MPI_Recv_init_c)
+HL_API(MPI_Recv_init_c);
 int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                      MPI_Request *request)
 {

@@ -23,7 +23,7 @@ static void nobody_status(MPI_Status *status)
     hl_req_set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, false);
 }
 
-HL_API(MPI_Probe)
+HL_API(MPI_Probe);
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct hl_comm *c;
@@ -42,7 +42,7 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     return hl_api_leave_waited(c, p.ctx, "MPI_Probe", err);
 }
 
-HL_API(MPI_Iprobe)
+HL_API(MPI_Iprobe);
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
     struct hl_comm *c;
@@ -82,7 +82,7 @@ static int take(const char *func, const struct hl_recv *p, bool wait, MPI_Messag
     return hl_api_leave_waited(c, p->ctx, func, err);
 }
 
-HL_API(MPI_Mprobe)
+HL_API(MPI_Mprobe);
 int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
     struct hl_comm *c;
@@ -94,7 +94,7 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_St
     return err == 0 ? take("MPI_Mprobe", &p, true, message, status, c) : hl_api_leave(c, "MPI_Mprobe", err);
 }
 
-HL_API(MPI_Improbe)
+HL_API(MPI_Improbe);
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
     struct hl_comm *c;
@@ -163,7 +163,7 @@ static int imrecv(const char *func, const struct take *x, int err, MPI_Message *
     return hl_api_leave_ctx(x->ctx, func, err);
 }
 
-HL_API(MPI_Mrecv)
+HL_API(MPI_Mrecv);
 int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
     struct take x;
@@ -172,7 +172,7 @@ int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
     return mrecv("MPI_Mrecv", &x, err, message, status);
 }
 
-HL_API(MPI_Imrecv)
+HL_API(MPI_Imrecv);
 int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
     struct take x;
@@ -181,7 +181,7 @@ int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *messag
     return imrecv("MPI_Imrecv", &x, err, message, request);
 }
 
-HL_API(MPI_Mrecv_c)
+HL_API(MPI_Mrecv_c);
 int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
     struct take x;
@@ -190,7 +190,7 @@ int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
     return mrecv("MPI_Mrecv_c", &x, err, message, status);
 }
 
-HL_API(MPI_Imrecv_c)
+HL_API(MPI_Imrecv_c);
 int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
                   MPI_Request *request)
 {

@@ -93,7 +93,7 @@ static HL_NOINLINE int wait_plain(MPI_Request *request, MPI_Status *status)
     return wait_any(request, status);
 }
 
-HL_API(MPI_Wait)
+HL_API(MPI_Wait);
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     /* The shared one: eager sends and near one-sided operations. */
@@ -105,7 +105,7 @@ int PMPI_Wait(MPI_Request *request, MPI_Status *status)
     return wait_plain(request, status);
 }
 
-HL_API(MPI_Test)
+HL_API(MPI_Test);
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     struct hl_req *r = NULL;
@@ -168,7 +168,7 @@ static int finish_all(int n, MPI_Request handles[], MPI_Status statuses[], uint6
     return in_statuses(n, first, statuses);
 }
 
-HL_API(MPI_Waitall)
+HL_API(MPI_Waitall);
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
     uint64_t ctx = 0;
@@ -197,7 +197,7 @@ static bool all_done(int n, const MPI_Request handles[])
     return true;
 }
 
-HL_API(MPI_Testall)
+HL_API(MPI_Testall);
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
 {
     uint64_t ctx = 0;
@@ -294,7 +294,7 @@ static int finish_any(const struct set *s, MPI_Request handles[], int *indx, MPI
     return finish(&handles[s->found], status, ctx);
 }
 
-HL_API(MPI_Waitany)
+HL_API(MPI_Waitany);
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
 {
     struct set s = set_of(count, array_of_requests);
@@ -311,7 +311,7 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Stat
     return hl_api_leave_ctx(ctx, "MPI_Waitany", err);
 }
 
-HL_API(MPI_Testany)
+HL_API(MPI_Testany);
 int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
 {
     struct set s = set_of(count, array_of_requests);
@@ -390,7 +390,7 @@ static int some(const char *func, const struct some *x, bool wait)
     return hl_api_leave_ctx(ctx, func, err);
 }
 
-HL_API(MPI_Waitsome)
+HL_API(MPI_Waitsome);
 int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
                   MPI_Status *array_of_statuses)
 {
@@ -399,7 +399,7 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, i
     return some("MPI_Waitsome", &x, true);
 }
 
-HL_API(MPI_Testsome)
+HL_API(MPI_Testsome);
 int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
                   MPI_Status *array_of_statuses)
 {
@@ -410,7 +410,7 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, i
 
 /* ---- Without ending ---- */
 
-HL_API(MPI_Request_get_status)
+HL_API(MPI_Request_get_status);
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     struct hl_req *r = NULL;
@@ -462,7 +462,7 @@ static MPI_Status *nth_status(MPI_Status *statuses, int i)
     return statuses != MPI_STATUSES_IGNORE ? &statuses[i] : MPI_STATUS_IGNORE;
 }
 
-HL_API(MPI_Request_get_status_any)
+HL_API(MPI_Request_get_status_any);
 int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag,
                                 MPI_Status *status)
 {
@@ -486,7 +486,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
     return hl_api_leave_ctx(r != NULL ? r->ctx : 0, "MPI_Request_get_status_any", err);
 }
 
-HL_API(MPI_Request_get_status_all)
+HL_API(MPI_Request_get_status_all);
 int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
                                 MPI_Status *array_of_statuses)
 {
@@ -507,7 +507,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
     return hl_api_leave_ctx(ctx, "MPI_Request_get_status_all", first);
 }
 
-HL_API(MPI_Request_get_status_some)
+HL_API(MPI_Request_get_status_some);
 int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
                                  int array_of_indices[], MPI_Status *array_of_statuses)
 {
@@ -530,7 +530,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
     return hl_api_leave_ctx(ctx, "MPI_Request_get_status_some", first);
 }
 
-HL_API(MPI_Request_free)
+HL_API(MPI_Request_free);
 int PMPI_Request_free(MPI_Request *request)
 {
     struct hl_req *r = NULL;
@@ -572,7 +572,7 @@ static int get_startable(MPI_Request handle, struct hl_req **r)
     return err;
 }
 
-HL_API(MPI_Start)
+HL_API(MPI_Start);
 int PMPI_Start(MPI_Request *request)
 {
     struct hl_req *r = NULL;
@@ -583,7 +583,7 @@ int PMPI_Start(MPI_Request *request)
     return hl_api_leave_ctx(r != NULL ? r->ctx : 0, "MPI_Start", err);
 }
 
-HL_API(MPI_Startall)
+HL_API(MPI_Startall);
 int PMPI_Startall(int count, MPI_Request array_of_requests[])
 {
     struct hl_req *r = NULL;

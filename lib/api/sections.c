@@ -104,14 +104,14 @@ static int irecv(const char *func, const struct hl_api_p2p *a, const MPIX_Sectio
     return hl_api_leave(c, func, err);
 }
 
-HL_API(MPIX_Send_section)
+HL_API(MPIX_Send_section);
 int PMPIX_Send_section(const void *buf, const MPIX_Section *section, MPI_Count count, MPI_Datatype datatype,
                        int dest, int tag, MPI_Comm comm)
 {
     return send("MPIX_Send_section", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, section);
 }
 
-HL_API(MPIX_Recv_section)
+HL_API(MPIX_Recv_section);
 int PMPIX_Recv_section(void *buf, const MPIX_Section *section, MPI_Count count, MPI_Datatype datatype,
                        int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
@@ -119,7 +119,7 @@ int PMPIX_Recv_section(void *buf, const MPIX_Section *section, MPI_Count count, 
                 status);
 }
 
-HL_API(MPIX_Isend_section)
+HL_API(MPIX_Isend_section);
 int PMPIX_Isend_section(const void *buf, const MPIX_Section *section, MPI_Count count, MPI_Datatype datatype,
                         int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
@@ -127,7 +127,7 @@ int PMPIX_Isend_section(const void *buf, const MPIX_Section *section, MPI_Count 
                  request);
 }
 
-HL_API(MPIX_Irecv_section)
+HL_API(MPIX_Irecv_section);
 int PMPIX_Irecv_section(void *buf, const MPIX_Section *section, MPI_Count count, MPI_Datatype datatype,
                         int source, int tag, MPI_Comm comm, MPI_Request *request)
 {

@@ -51,7 +51,7 @@ static int open_session(const struct hl_info *hints, struct hl_errh *errh, struc
     return err;
 }
 
-HL_API(MPI_Session_init)
+HL_API(MPI_Session_init);
 int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
     MPI_Session none = MPI_SESSION_NULL;
@@ -73,7 +73,7 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *ses
                : hl_api_end(NULL, "MPI_Session_init", err);
 }
 
-HL_API(MPI_Session_finalize)
+HL_API(MPI_Session_finalize);
 int PMPI_Session_finalize(MPI_Session *session)
 {
     struct hl_session *s = NULL;
@@ -99,7 +99,7 @@ static int give_info(int err, struct hl_info *const *made, MPI_Info *info)
     return err;
 }
 
-HL_API(MPI_Session_get_info)
+HL_API(MPI_Session_get_info);
 int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
 {
     struct hl_session *s;
@@ -111,7 +111,7 @@ int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
     return leave(s, "MPI_Session_get_info", give_info(err, &made, info_used));
 }
 
-HL_API(MPI_Session_get_num_psets)
+HL_API(MPI_Session_get_num_psets);
 int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)
 {
     struct hl_session *s;
@@ -126,7 +126,7 @@ int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_na
     return leave(s, "MPI_Session_get_num_psets", err);
 }
 
-HL_API(MPI_Session_get_nth_pset)
+HL_API(MPI_Session_get_nth_pset);
 int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name)
 {
     struct hl_session *s;
@@ -151,7 +151,7 @@ static int find_pset(const char *name, int *n)
     return name == NULL ? hl_api_null("pset_name") : hl_pset_find(name, n);
 }
 
-HL_API(MPI_Session_get_pset_info)
+HL_API(MPI_Session_get_pset_info);
 int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info)
 {
     struct hl_session *s;
@@ -164,7 +164,7 @@ int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_I
     return leave(s, "MPI_Session_get_pset_info", give_info(err, &made, info));
 }
 
-HL_API(MPI_Group_from_session_pset)
+HL_API(MPI_Group_from_session_pset);
 int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
 {
     struct hl_session *s;
@@ -186,7 +186,7 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI
 
 /* ---- Error handlers: made before any session is there ---- */
 
-HL_API(MPI_Session_create_errhandler)
+HL_API(MPI_Session_create_errhandler);
 int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
                                    MPI_Errhandler *errhandler)
 {
@@ -202,7 +202,7 @@ int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errh
     return hl_api_leave(NULL, "MPI_Session_create_errhandler", err);
 }
 
-HL_API(MPI_Session_set_errhandler)
+HL_API(MPI_Session_set_errhandler);
 int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
 {
     struct hl_session *s;
@@ -214,7 +214,7 @@ int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
     return leave(s, "MPI_Session_set_errhandler", err);
 }
 
-HL_API(MPI_Session_get_errhandler)
+HL_API(MPI_Session_get_errhandler);
 int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
 {
     struct hl_session *s;
@@ -227,7 +227,7 @@ int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
     return leave(s, "MPI_Session_get_errhandler", err);
 }
 
-HL_API(MPI_Session_call_errhandler)
+HL_API(MPI_Session_call_errhandler);
 int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
 {
     struct hl_session *s;

@@ -45,7 +45,7 @@ static int spawn(const char *func, MPI_Comm comm, int root, int n, MPI_Comm *int
     return hl_api_end(c, func, err);
 }
 
-HL_API(MPI_Comm_spawn)
+HL_API(MPI_Comm_spawn);
 int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
                     MPI_Comm *intercomm, int array_of_errcodes[])
 {
@@ -55,7 +55,7 @@ int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info in
     return spawn("MPI_Comm_spawn", comm, root, here ? maxprocs : 0, intercomm, array_of_errcodes);
 }
 
-HL_API(MPI_Comm_spawn_multiple)
+HL_API(MPI_Comm_spawn_multiple);
 int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
                              const int array_of_maxprocs[], const MPI_Info array_of_info[], int root,
                              MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
@@ -85,13 +85,13 @@ static int meet(const char *func, MPI_Comm comm, MPI_Comm *newcomm)
     return hl_api_end(c, func, err);
 }
 
-HL_API(MPI_Comm_accept)
+HL_API(MPI_Comm_accept);
 int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
     return meet("MPI_Comm_accept", comm, newcomm);
 }
 
-HL_API(MPI_Comm_connect)
+HL_API(MPI_Comm_connect);
 int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
     return meet("MPI_Comm_connect", comm, newcomm);
@@ -104,37 +104,37 @@ static int refuse(const char *func, int code)
     return hl_api_end(NULL, func, err == 0 ? no_ports(func, code) : err);
 }
 
-HL_API(MPI_Comm_join)
+HL_API(MPI_Comm_join);
 int PMPI_Comm_join(int fd, MPI_Comm *intercomm)
 {
     return refuse("MPI_Comm_join", HL_ERR_UNSUPPORTED_OPERATION);
 }
 
-HL_API(MPI_Open_port)
+HL_API(MPI_Open_port);
 int PMPI_Open_port(MPI_Info info, char *port_name)
 {
     return refuse("MPI_Open_port", HL_ERR_UNSUPPORTED_OPERATION);
 }
 
-HL_API(MPI_Close_port)
+HL_API(MPI_Close_port);
 int PMPI_Close_port(const char *port_name)
 {
     return refuse("MPI_Close_port", HL_ERR_PORT);
 }
 
-HL_API(MPI_Publish_name)
+HL_API(MPI_Publish_name);
 int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
 {
     return refuse("MPI_Publish_name", HL_ERR_PORT);
 }
 
-HL_API(MPI_Unpublish_name)
+HL_API(MPI_Unpublish_name);
 int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name)
 {
     return refuse("MPI_Unpublish_name", HL_ERR_SERVICE);
 }
 
-HL_API(MPI_Lookup_name)
+HL_API(MPI_Lookup_name);
 int PMPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
 {
     return refuse("MPI_Lookup_name", HL_ERR_NAME);

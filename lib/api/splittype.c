@@ -168,7 +168,7 @@ static int check_split_type(const struct hl_comm *c, int split_type)
     }
 }
 
-HL_API(MPI_Comm_split_type)
+HL_API(MPI_Comm_split_type);
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
     struct hl_comm *c, *made = NULL;
@@ -192,7 +192,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
     return hl_api_leave(c, "MPI_Comm_split_type", err);
 }
 
-HL_API(MPI_Get_hw_resource_info)
+HL_API(MPI_Get_hw_resource_info);
 int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
 {
     struct hl_topo_resource all[RESOURCES];

@@ -43,7 +43,7 @@ static int start(const char *func, int required, int *provided)
     return hl_api_end(NULL, func, err);
 }
 
-HL_API(MPI_Init)
+HL_API(MPI_Init);
 int PMPI_Init(int *argc, char ***argv)
 {
     int provided;
@@ -51,7 +51,7 @@ int PMPI_Init(int *argc, char ***argv)
     return start("MPI_Init", MPI_THREAD_SINGLE, &provided);
 }
 
-HL_API(MPI_Init_thread)
+HL_API(MPI_Init_thread);
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     int level;
@@ -59,7 +59,7 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     return start("MPI_Init_thread", required, provided != NULL ? provided : &level);
 }
 
-HL_API(MPI_Finalize)
+HL_API(MPI_Finalize);
 int PMPI_Finalize(void)
 {
     struct hl_comm *self = hl_comm_of(MPI_COMM_SELF);
@@ -78,7 +78,7 @@ int PMPI_Finalize(void)
     return hl_api_end(NULL, "MPI_Finalize", err);
 }
 
-HL_API(MPI_Initialized)
+HL_API(MPI_Initialized);
 int PMPI_Initialized(int *flag)
 {
     int err = hl_api_check_out(flag, "flag");
@@ -89,7 +89,7 @@ int PMPI_Initialized(int *flag)
     return hl_api_end(NULL, "MPI_Initialized", err);
 }
 
-HL_API(MPI_Finalized)
+HL_API(MPI_Finalized);
 int PMPI_Finalized(int *flag)
 {
     int err = hl_api_check_out(flag, "flag");
@@ -100,7 +100,7 @@ int PMPI_Finalized(int *flag)
     return hl_api_end(NULL, "MPI_Finalized", err);
 }
 
-HL_API(MPI_Query_thread)
+HL_API(MPI_Query_thread);
 int PMPI_Query_thread(int *provided)
 {
     int err = hl_api_check_open();
@@ -112,7 +112,7 @@ int PMPI_Query_thread(int *provided)
     return hl_api_end(NULL, "MPI_Query_thread", err);
 }
 
-HL_API(MPI_Is_thread_main)
+HL_API(MPI_Is_thread_main);
 int PMPI_Is_thread_main(int *flag)
 {
     int err = hl_api_check_open();
@@ -124,7 +124,7 @@ int PMPI_Is_thread_main(int *flag)
     return hl_api_end(NULL, "MPI_Is_thread_main", err);
 }
 
-HL_API(MPI_Abort)
+HL_API(MPI_Abort);
 int PMPI_Abort(MPI_Comm comm, int errorcode)
 {
     hl_log(HL_LOG_ERROR, "MPI_Abort was called with code %d; %s", errorcode, hl_boot_end_words());

@@ -29,7 +29,7 @@ static int narrow(int64_t n)
     return n <= INT_MAX ? (int)n : MPI_UNDEFINED;
 }
 
-HL_API(MPI_Get_count)
+HL_API(MPI_Get_count);
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     int64_t n = MPI_UNDEFINED;
@@ -41,7 +41,7 @@ int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
     return code;
 }
 
-HL_API(MPI_Get_count_c)
+HL_API(MPI_Get_count_c);
 int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     return get_count("MPI_Get_count_c", status, datatype, count);
@@ -61,7 +61,7 @@ static int get_elements(const char *func, const MPI_Status *status, MPI_Datatype
     return hl_api_end(NULL, func, err);
 }
 
-HL_API(MPI_Get_elements)
+HL_API(MPI_Get_elements);
 int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     int64_t n = MPI_UNDEFINED;
@@ -73,13 +73,13 @@ int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *coun
     return code;
 }
 
-HL_API(MPI_Get_elements_c)
+HL_API(MPI_Get_elements_c);
 int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     return get_elements("MPI_Get_elements_c", status, datatype, count);
 }
 
-HL_API(MPI_Get_elements_x)
+HL_API(MPI_Get_elements_x);
 int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     return get_elements("MPI_Get_elements_x", status, datatype, count);
@@ -103,25 +103,25 @@ static int set_elements(const char *func, MPI_Status *status, MPI_Datatype datat
     return hl_api_end(NULL, func, err);
 }
 
-HL_API(MPI_Status_set_elements)
+HL_API(MPI_Status_set_elements);
 int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
 {
     return set_elements("MPI_Status_set_elements", status, datatype, count);
 }
 
-HL_API(MPI_Status_set_elements_c)
+HL_API(MPI_Status_set_elements_c);
 int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
     return set_elements("MPI_Status_set_elements_c", status, datatype, count);
 }
 
-HL_API(MPI_Status_set_elements_x)
+HL_API(MPI_Status_set_elements_x);
 int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
     return set_elements("MPI_Status_set_elements_x", status, datatype, count);
 }
 
-HL_API(MPI_Status_set_cancelled)
+HL_API(MPI_Status_set_cancelled);
 int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
 {
     int err = hl_api_check_out(status, "status");
@@ -133,7 +133,7 @@ int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
     return hl_api_end(NULL, "MPI_Status_set_cancelled", err);
 }
 
-HL_API(MPI_Test_cancelled)
+HL_API(MPI_Test_cancelled);
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 {
     int err = hl_api_check_out(status, "status");
@@ -152,7 +152,7 @@ int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
     X(MPI_Status_get_error, MPI_Status_set_error, MPI_ERROR)
 
 #define X(get, set, member)                                                                                  \
-    HL_API(get)                                                                                              \
+    HL_API(get);                                                                                             \
     int P##get(const MPI_Status *status, int *value)                                                         \
     {                                                                                                        \
         int err = hl_api_check_out(status, "status");                                                        \
@@ -163,7 +163,7 @@ int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
         }                                                                                                    \
         return hl_api_end(NULL, #get, err);                                                                  \
     }                                                                                                        \
-    HL_API(set)                                                                                              \
+    HL_API(set);                                                                                             \
     int P##set(MPI_Status *status, int value)                                                                \
     {                                                                                                        \
         int err = hl_api_check_out(status, "status");                                                        \
@@ -173,5 +173,7 @@ int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
         }                                                                                                    \
         return hl_api_end(NULL, #set, err);                                                                  \
     }
+/* Defines: MPI_Status_get_source MPI_Status_set_source MPI_Status_get_tag MPI_Status_set_tag
+ * MPI_Status_get_error MPI_Status_set_error */
 FIELD_ROWS(X)
 #undef X

@@ -66,7 +66,7 @@ void hl_tool_give_text(const char *text, char *out, int *len)
 
 /* ---- Start and end ---- */
 
-HL_API(MPI_T_init_thread)
+HL_API(MPI_T_init_thread);
 int PMPI_T_init_thread(int required, int *provided)
 {
     if (provided == NULL || required < MPI_THREAD_SINGLE || required > MPI_THREAD_MULTIPLE) {
@@ -86,7 +86,7 @@ int PMPI_T_init_thread(int required, int *provided)
     return err == 0 ? MPI_SUCCESS : MPI_T_ERR_CANNOT_INIT;
 }
 
-HL_API(MPI_T_finalize)
+HL_API(MPI_T_finalize);
 int PMPI_T_finalize(void)
 {
     hl_mutex_lock(&hl_tool_lock);
@@ -124,7 +124,7 @@ static int get_enum(MPI_T_enum handle, const struct hl_var **v)
     return err != MPI_SUCCESS ? err : MPI_T_ERR_INVALID_HANDLE;
 }
 
-HL_API(MPI_T_enum_get_info)
+HL_API(MPI_T_enum_get_info);
 int PMPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len)
 {
     const struct hl_var *v;
@@ -141,7 +141,7 @@ int PMPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_le
     return err;
 }
 
-HL_API(MPI_T_enum_get_item)
+HL_API(MPI_T_enum_get_item);
 int PMPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len)
 {
     const struct hl_var *v;

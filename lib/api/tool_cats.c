@@ -103,7 +103,7 @@ static int check_list(int cat_index, int len, const int indices[])
     return err == MPI_SUCCESS && (len < 0 || (len > 0 && indices == NULL)) ? MPI_T_ERR_INVALID : err;
 }
 
-HL_API(MPI_T_category_get_num)
+HL_API(MPI_T_category_get_num);
 int PMPI_T_category_get_num(int *num_cat)
 {
     int err = hl_tool_check_out(num_cat);
@@ -114,7 +114,7 @@ int PMPI_T_category_get_num(int *num_cat)
     return err;
 }
 
-HL_API(MPI_T_category_get_info)
+HL_API(MPI_T_category_get_info);
 int PMPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc, int *desc_len,
                              int *num_cvars, int *num_pvars, int *num_categories)
 {
@@ -130,7 +130,7 @@ int PMPI_T_category_get_info(int cat_index, char *name, int *name_len, char *des
     return err;
 }
 
-HL_API(MPI_T_category_get_num_events)
+HL_API(MPI_T_category_get_num_events);
 int PMPI_T_category_get_num_events(int cat_index, int *num_events)
 {
     int err = check_part(cat_index);
@@ -142,7 +142,7 @@ int PMPI_T_category_get_num_events(int cat_index, int *num_events)
     return err;
 }
 
-HL_API(MPI_T_category_get_index)
+HL_API(MPI_T_category_get_index);
 int PMPI_T_category_get_index(const char *name, int *cat_index)
 {
     int err = hl_tool_check_out(cat_index);
@@ -159,7 +159,7 @@ int PMPI_T_category_get_index(const char *name, int *cat_index)
     return MPI_T_ERR_INVALID_NAME;
 }
 
-HL_API(MPI_T_category_get_cvars)
+HL_API(MPI_T_category_get_cvars);
 int PMPI_T_category_get_cvars(int cat_index, int len, int indices[])
 {
     int err = check_list(cat_index, len, indices);
@@ -170,7 +170,7 @@ int PMPI_T_category_get_cvars(int cat_index, int len, int indices[])
     return err;
 }
 
-HL_API(MPI_T_category_get_pvars)
+HL_API(MPI_T_category_get_pvars);
 int PMPI_T_category_get_pvars(int cat_index, int len, int indices[])
 {
     int err = check_list(cat_index, len, indices);
@@ -182,19 +182,19 @@ int PMPI_T_category_get_pvars(int cat_index, int len, int indices[])
 }
 
 /* There are no categories in categories. */
-HL_API(MPI_T_category_get_categories)
+HL_API(MPI_T_category_get_categories);
 int PMPI_T_category_get_categories(int cat_index, int len, int indices[])
 {
     return check_list(cat_index, len, indices);
 }
 
-HL_API(MPI_T_category_get_events)
+HL_API(MPI_T_category_get_events);
 int PMPI_T_category_get_events(int cat_index, int len, int indices[])
 {
     return check_list(cat_index, len, indices);
 }
 
-HL_API(MPI_T_category_changed)
+HL_API(MPI_T_category_changed);
 int PMPI_T_category_changed(int *update_number)
 {
     int err = hl_tool_check_out(update_number);

@@ -75,7 +75,7 @@ static int scope_of(const struct hl_var *v)
     return is_alive(v) ? MPI_T_SCOPE_LOCAL : is_early(v) ? MPI_T_SCOPE_ALL_EQ : MPI_T_SCOPE_READONLY;
 }
 
-HL_API(MPI_T_cvar_get_num)
+HL_API(MPI_T_cvar_get_num);
 int PMPI_T_cvar_get_num(int *num_cvar)
 {
     int err = hl_tool_check_out(num_cvar);
@@ -86,7 +86,7 @@ int PMPI_T_cvar_get_num(int *num_cvar)
     return err;
 }
 
-HL_API(MPI_T_cvar_get_info)
+HL_API(MPI_T_cvar_get_info);
 int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity, MPI_Datatype *datatype,
                          MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope)
 {
@@ -106,7 +106,7 @@ int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosi
     return MPI_SUCCESS;
 }
 
-HL_API(MPI_T_cvar_get_index)
+HL_API(MPI_T_cvar_get_index);
 int PMPI_T_cvar_get_index(const char *name, int *cvar_index)
 {
     int err = hl_tool_check_out(cvar_index);
@@ -125,7 +125,7 @@ int PMPI_T_cvar_get_index(const char *name, int *cvar_index)
 
 /* ---- Handles ---- */
 
-HL_API(MPI_T_cvar_handle_alloc)
+HL_API(MPI_T_cvar_handle_alloc);
 int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count)
 {
     int err = hl_tool_check_index(cvar_index, row_count());
@@ -152,7 +152,7 @@ static int get_cvar(MPI_T_cvar_handle handle, struct cvar **c)
     return err == MPI_SUCCESS && *c == NULL ? MPI_T_ERR_INVALID_HANDLE : err;
 }
 
-HL_API(MPI_T_cvar_handle_free)
+HL_API(MPI_T_cvar_handle_free);
 int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
 {
     struct cvar *c;
@@ -166,7 +166,7 @@ int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
     return err;
 }
 
-HL_API(MPI_T_cvar_read)
+HL_API(MPI_T_cvar_read);
 int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
 {
     struct cvar *c;
@@ -193,7 +193,7 @@ static bool was_open(void)
     return hl_life_opened(HL_LIFE_MPI) || hl_life_opened(HL_LIFE_SESSION) || hl_life_opened(HL_LIFE_SHMEM);
 }
 
-HL_API(MPI_T_cvar_write)
+HL_API(MPI_T_cvar_write);
 int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
 {
     struct cvar *c;

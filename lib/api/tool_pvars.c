@@ -21,7 +21,7 @@ struct session {
     struct pvar *first;
 };
 
-HL_API(MPI_T_pvar_get_num)
+HL_API(MPI_T_pvar_get_num);
 int PMPI_T_pvar_get_num(int *num_pvar)
 {
     int err = hl_tool_check_out(num_pvar);
@@ -32,7 +32,7 @@ int PMPI_T_pvar_get_num(int *num_pvar)
     return err;
 }
 
-HL_API(MPI_T_pvar_get_info)
+HL_API(MPI_T_pvar_get_info);
 int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosity, int *var_class,
                          MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind,
                          int *readonly, int *continuous, int *atomic)
@@ -55,7 +55,7 @@ int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosi
     return MPI_SUCCESS;
 }
 
-HL_API(MPI_T_pvar_get_index)
+HL_API(MPI_T_pvar_get_index);
 int PMPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
 {
     int err = hl_tool_check_out(pvar_index);
@@ -91,7 +91,7 @@ static int get_pvar(MPI_T_pvar_session session, MPI_T_pvar_handle handle, struct
     return err == MPI_SUCCESS && (*p == NULL || (*p)->session != s) ? MPI_T_ERR_INVALID_HANDLE : err;
 }
 
-HL_API(MPI_T_pvar_session_create)
+HL_API(MPI_T_pvar_session_create);
 int PMPI_T_pvar_session_create(MPI_T_pvar_session *session)
 {
     int err = hl_tool_check_out(session);
@@ -108,7 +108,7 @@ int PMPI_T_pvar_session_create(MPI_T_pvar_session *session)
 }
 
 /* Frees its handles as well. */
-HL_API(MPI_T_pvar_session_free)
+HL_API(MPI_T_pvar_session_free);
 int PMPI_T_pvar_session_free(MPI_T_pvar_session *session)
 {
     struct session *s;
@@ -147,7 +147,7 @@ static int add_pvar(MPI_T_pvar_session session, int index, struct pvar **p)
     return MPI_SUCCESS;
 }
 
-HL_API(MPI_T_pvar_handle_alloc)
+HL_API(MPI_T_pvar_handle_alloc);
 int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *obj_handle,
                              MPI_T_pvar_handle *handle, int *count)
 {
@@ -167,7 +167,7 @@ int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *o
     return err;
 }
 
-HL_API(MPI_T_pvar_handle_free)
+HL_API(MPI_T_pvar_handle_free);
 int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle)
 {
     struct pvar *p;
@@ -240,19 +240,19 @@ static int each(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void (*cha
     return err;
 }
 
-HL_API(MPI_T_pvar_start)
+HL_API(MPI_T_pvar_start);
 int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     return each(session, handle, begin);
 }
 
-HL_API(MPI_T_pvar_stop)
+HL_API(MPI_T_pvar_stop);
 int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     return each(session, handle, stop);
 }
 
-HL_API(MPI_T_pvar_reset)
+HL_API(MPI_T_pvar_reset);
 int PMPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
     return each(session, handle, reset);
@@ -279,19 +279,19 @@ static int read_pvar(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void 
     return err;
 }
 
-HL_API(MPI_T_pvar_read)
+HL_API(MPI_T_pvar_read);
 int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
 {
     return read_pvar(session, handle, buf, false);
 }
 
-HL_API(MPI_T_pvar_readreset)
+HL_API(MPI_T_pvar_readreset);
 int PMPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
 {
     return read_pvar(session, handle, buf, true);
 }
 
-HL_API(MPI_T_pvar_write)
+HL_API(MPI_T_pvar_write);
 int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf)
 {
     struct pvar *p;

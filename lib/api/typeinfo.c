@@ -6,7 +6,7 @@
 #include "args.h"
 #include "keyval.h"
 
-HL_API(MPI_Type_commit)
+HL_API(MPI_Type_commit);
 int PMPI_Type_commit(MPI_Datatype *datatype)
 {
     struct hl_type *t;
@@ -17,7 +17,7 @@ int PMPI_Type_commit(MPI_Datatype *datatype)
     return hl_api_leave(NULL, "MPI_Type_commit", err);
 }
 
-HL_API(MPI_Type_free)
+HL_API(MPI_Type_free);
 int PMPI_Type_free(MPI_Datatype *datatype)
 {
     struct hl_type *t;
@@ -41,7 +41,7 @@ static int narrow(int64_t v)
     return v >= INT_MIN && v <= INT_MAX ? (int)v : MPI_UNDEFINED;
 }
 
-HL_API(MPI_Type_size)
+HL_API(MPI_Type_size);
 int PMPI_Type_size(MPI_Datatype datatype, int *size)
 {
     struct hl_type *t;
@@ -66,13 +66,13 @@ static int size_large(const char *func, MPI_Datatype datatype, MPI_Count *size)
     return hl_api_leave(NULL, func, err);
 }
 
-HL_API(MPI_Type_size_c)
+HL_API(MPI_Type_size_c);
 int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
     return size_large("MPI_Type_size_c", datatype, size);
 }
 
-HL_API(MPI_Type_size_x)
+HL_API(MPI_Type_size_x);
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
     return size_large("MPI_Type_size_x", datatype, size);
@@ -109,43 +109,43 @@ static int true_extent(const char *func, MPI_Datatype datatype, int64_t *lb, int
     return hl_api_leave(NULL, func, err);
 }
 
-HL_API(MPI_Type_get_extent)
+HL_API(MPI_Type_get_extent);
 int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent_)
 {
     return extent("MPI_Type_get_extent", datatype, lb, extent_);
 }
 
-HL_API(MPI_Type_get_extent_c)
+HL_API(MPI_Type_get_extent_c);
 int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent_)
 {
     return extent("MPI_Type_get_extent_c", datatype, lb, extent_);
 }
 
-HL_API(MPI_Type_get_extent_x)
+HL_API(MPI_Type_get_extent_x);
 int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent_)
 {
     return extent("MPI_Type_get_extent_x", datatype, lb, extent_);
 }
 
-HL_API(MPI_Type_get_true_extent)
+HL_API(MPI_Type_get_true_extent);
 int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent_)
 {
     return true_extent("MPI_Type_get_true_extent", datatype, true_lb, true_extent_);
 }
 
-HL_API(MPI_Type_get_true_extent_c)
+HL_API(MPI_Type_get_true_extent_c);
 int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent_)
 {
     return true_extent("MPI_Type_get_true_extent_c", datatype, true_lb, true_extent_);
 }
 
-HL_API(MPI_Type_get_true_extent_x)
+HL_API(MPI_Type_get_true_extent_x);
 int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent_)
 {
     return true_extent("MPI_Type_get_true_extent_x", datatype, true_lb, true_extent_);
 }
 
-HL_API(MPI_Type_set_name)
+HL_API(MPI_Type_set_name);
 int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 {
     struct hl_type *t;
@@ -156,7 +156,7 @@ int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
     return hl_api_leave(NULL, "MPI_Type_set_name", err);
 }
 
-HL_API(MPI_Type_get_name)
+HL_API(MPI_Type_get_name);
 int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
     struct hl_type *t = NULL;
@@ -184,7 +184,7 @@ static int no_large(const struct hl_type *t)
                : 0;
 }
 
-HL_API(MPI_Type_get_envelope)
+HL_API(MPI_Type_get_envelope);
 int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes,
                            int *combiner)
 {
@@ -205,7 +205,7 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_ad
     return hl_api_leave(NULL, "MPI_Type_get_envelope", err);
 }
 
-HL_API(MPI_Type_get_envelope_c)
+HL_API(MPI_Type_get_envelope_c);
 int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses,
                              MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner)
 {
@@ -275,7 +275,7 @@ static int copy_contents(const struct hl_type *t, int *ints, int64_t *addrs, int
     return err;
 }
 
-HL_API(MPI_Type_get_contents)
+HL_API(MPI_Type_get_contents);
 int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
                            int array_of_integers[], MPI_Aint array_of_addresses[],
                            MPI_Datatype array_of_datatypes[])
@@ -293,7 +293,7 @@ int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addr
     return hl_api_leave(NULL, "MPI_Type_get_contents", err);
 }
 
-HL_API(MPI_Type_get_contents_c)
+HL_API(MPI_Type_get_contents_c);
 int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
                              MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[],
                              MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[],
@@ -317,7 +317,7 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_
 
 /* ---- Predefined types by property ---- */
 
-HL_API(MPI_Type_match_size)
+HL_API(MPI_Type_match_size);
 int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 {
     static const struct {
@@ -356,25 +356,25 @@ static int f90(const char *func, int class_, int p, int r, MPI_Datatype *newtype
     return hl_api_leave(NULL, func, err);
 }
 
-HL_API(MPI_Type_create_f90_real)
+HL_API(MPI_Type_create_f90_real);
 int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
     return f90("MPI_Type_create_f90_real", MPI_TYPECLASS_REAL, p, r, newtype);
 }
 
-HL_API(MPI_Type_create_f90_complex)
+HL_API(MPI_Type_create_f90_complex);
 int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
 {
     return f90("MPI_Type_create_f90_complex", MPI_TYPECLASS_COMPLEX, p, r, newtype);
 }
 
-HL_API(MPI_Type_create_f90_integer)
+HL_API(MPI_Type_create_f90_integer);
 int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
     return f90("MPI_Type_create_f90_integer", MPI_TYPECLASS_INTEGER, r, 0, newtype);
 }
 
-HL_API(MPI_Type_get_value_index)
+HL_API(MPI_Type_get_value_index);
 int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
 {
     static const struct {

@@ -106,13 +106,13 @@ static int contiguous(const char *func, int64_t count, bool large, MPI_Datatype 
     return finish(&call, err, made, newtype);
 }
 
-HL_API(MPI_Type_contiguous)
+HL_API(MPI_Type_contiguous);
 int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     return contiguous("MPI_Type_contiguous", count, false, oldtype, newtype);
 }
 
-HL_API(MPI_Type_contiguous_c)
+HL_API(MPI_Type_contiguous_c);
 int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     return contiguous("MPI_Type_contiguous_c", count, true, oldtype, newtype);
@@ -132,13 +132,13 @@ static int vector(const char *func, const int64_t v[3], bool in_bytes, bool larg
     return finish(&call, err, made, newtype);
 }
 
-HL_API(MPI_Type_vector)
+HL_API(MPI_Type_vector);
 int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     return vector("MPI_Type_vector", (int64_t[]){count, blocklength, stride}, false, false, oldtype, newtype);
 }
 
-HL_API(MPI_Type_vector_c)
+HL_API(MPI_Type_vector_c);
 int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
                        MPI_Datatype *newtype)
 {
@@ -146,7 +146,7 @@ int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
                   newtype);
 }
 
-HL_API(MPI_Type_create_hvector)
+HL_API(MPI_Type_create_hvector);
 int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
                              MPI_Datatype *newtype)
 {
@@ -154,7 +154,7 @@ int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Da
                   newtype);
 }
 
-HL_API(MPI_Type_create_hvector_c)
+HL_API(MPI_Type_create_hvector_c);
 int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
                                MPI_Datatype *newtype)
 {
@@ -196,7 +196,7 @@ static int indexed(const struct indexed *x, MPI_Datatype oldtype, MPI_Datatype *
     return err;
 }
 
-HL_API(MPI_Type_indexed)
+HL_API(MPI_Type_indexed);
 int PMPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
                       MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
@@ -213,7 +213,7 @@ int PMPI_Type_indexed(int count, const int array_of_blocklengths[], const int ar
     return indexed(&x, oldtype, newtype);
 }
 
-HL_API(MPI_Type_indexed_c)
+HL_API(MPI_Type_indexed_c);
 int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
                         const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
@@ -224,7 +224,7 @@ int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[]
     return indexed(&x, oldtype, newtype);
 }
 
-HL_API(MPI_Type_create_hindexed)
+HL_API(MPI_Type_create_hindexed);
 int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
                               const MPI_Aint array_of_displacements[], MPI_Datatype oldtype,
                               MPI_Datatype *newtype)
@@ -236,7 +236,7 @@ int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
     return indexed(&x, oldtype, newtype);
 }
 
-HL_API(MPI_Type_create_hindexed_c)
+HL_API(MPI_Type_create_hindexed_c);
 int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
                                 const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
                                 MPI_Datatype *newtype)
@@ -248,7 +248,7 @@ int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blockl
     return indexed(&x, oldtype, newtype);
 }
 
-HL_API(MPI_Type_create_indexed_block)
+HL_API(MPI_Type_create_indexed_block);
 int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
                                    MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
@@ -265,7 +265,7 @@ int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_o
     return indexed(&x, oldtype, newtype);
 }
 
-HL_API(MPI_Type_create_indexed_block_c)
+HL_API(MPI_Type_create_indexed_block_c);
 int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
                                      const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
                                      MPI_Datatype *newtype)
@@ -283,7 +283,7 @@ int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
     return indexed(&x, oldtype, newtype);
 }
 
-HL_API(MPI_Type_create_hindexed_block)
+HL_API(MPI_Type_create_hindexed_block);
 int PMPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[],
                                     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
@@ -300,7 +300,7 @@ int PMPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint a
     return indexed(&x, oldtype, newtype);
 }
 
-HL_API(MPI_Type_create_hindexed_block_c)
+HL_API(MPI_Type_create_hindexed_block_c);
 int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
                                       const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
                                       MPI_Datatype *newtype)
@@ -368,7 +368,7 @@ static int structure(const struct rows *x, MPI_Datatype *newtype)
     return err;
 }
 
-HL_API(MPI_Type_create_struct)
+HL_API(MPI_Type_create_struct);
 int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
                             const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[],
                             MPI_Datatype *newtype)
@@ -379,7 +379,7 @@ int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
     return structure(&x, newtype);
 }
 
-HL_API(MPI_Type_create_struct_c)
+HL_API(MPI_Type_create_struct_c);
 int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
                               const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[],
                               MPI_Datatype *newtype)
@@ -401,13 +401,13 @@ static int resized(const char *func, const int64_t bounds[2], bool large, MPI_Da
     return finish(&call, err, made, newtype);
 }
 
-HL_API(MPI_Type_create_resized)
+HL_API(MPI_Type_create_resized);
 int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
 {
     return resized("MPI_Type_create_resized", (int64_t[]){lb, extent}, false, oldtype, newtype);
 }
 
-HL_API(MPI_Type_create_resized_c)
+HL_API(MPI_Type_create_resized_c);
 int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
 {
     return resized("MPI_Type_create_resized_c", (int64_t[]){lb, extent}, true, oldtype, newtype);
@@ -452,7 +452,7 @@ static int subarray(const struct part_of_array *x, MPI_Datatype oldtype, MPI_Dat
     return err;
 }
 
-HL_API(MPI_Type_create_subarray)
+HL_API(MPI_Type_create_subarray);
 int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
                               const int array_of_starts[], int order, MPI_Datatype oldtype,
                               MPI_Datatype *newtype)
@@ -464,7 +464,7 @@ int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int a
     return subarray(&x, oldtype, newtype);
 }
 
-HL_API(MPI_Type_create_subarray_c)
+HL_API(MPI_Type_create_subarray_c);
 int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
                                 const MPI_Count array_of_subsizes[], const MPI_Count array_of_starts[],
                                 int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
@@ -524,7 +524,7 @@ static int darray(struct part_of_grid *x, MPI_Datatype oldtype, MPI_Datatype *ne
     return err;
 }
 
-HL_API(MPI_Type_create_darray)
+HL_API(MPI_Type_create_darray);
 int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[],
                             const int array_of_distribs[], const int array_of_dargs[],
                             const int array_of_psizes[], int order, MPI_Datatype oldtype,
@@ -539,7 +539,7 @@ int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gs
     return darray(&x, oldtype, newtype);
 }
 
-HL_API(MPI_Type_create_darray_c)
+HL_API(MPI_Type_create_darray_c);
 int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
                               const int array_of_distribs[], const int array_of_dargs[],
                               const int array_of_psizes[], int order, MPI_Datatype oldtype,
@@ -554,7 +554,7 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arr
     return darray(&x, oldtype, newtype);
 }
 
-HL_API(MPI_Type_dup)
+HL_API(MPI_Type_dup);
 int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct hl_type *old = NULL, *made = NULL;

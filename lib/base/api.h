@@ -1,7 +1,10 @@
 /* Pairs of public functions: PMPI_Name is the definition, MPI_Name a weak alias of it in the same translation
- * unit, so that a profiler may define MPI_Name and call PMPI_Name.
+ * unit, so that a profiler may define MPI_Name and call PMPI_Name. The macro is a declaration with a
+ * semicolon of its own: ctags, cscope and editors then see the function behind it, and ctags finds MPI_Name
+ * at the row itself (.ctags.d). Over rows that make functions by macros a comment "Defines:" spells their
+ * names.
  *
- *     HL_API(MPI_Barrier)
+ *     HL_API(MPI_Barrier);
  *     int PMPI_Barrier(MPI_Comm comm)
  *     {
  */
@@ -14,6 +17,6 @@
 #define HL_API(name)                                                                                         \
     __asm__(".weak " #name);                                                                                 \
     extern __typeof__(name) name __attribute__((weak, alias("P" #name), visibility("default")));             \
-    HL_PUBLIC
+    extern __typeof__(P##name) P##name HL_PUBLIC
 
 #endif
