@@ -1,9 +1,9 @@
 /* All atomic accesses of the library, as functions named by their order. The types keep plain accesses out.
  *
- *   load_relaxed load_acquire store_relaxed store_release          ordinary loads and stores
- *   xchg_acquire xchg_full, cas_acquire cas_full, add_relaxed       read-modify-writes; full = sequentially
- * consistent add_full and_full or_full xor_full hl_fence_acquire hl_fence_release hl_fence_full fences; full
- * costs a bus transaction
+ *   load_relaxed load_acquire, store_relaxed store_release     ordinary loads and stores
+ *   xchg_acquire xchg_full, cas_acquire cas_full,              read-modify-writes;
+ *   add_relaxed add_full, and_full or_full xor_full            full = sequentially consistent
+ *   hl_fence_acquire hl_fence_release hl_fence_full            fences; full costs a bus transaction
  *
  * cas returns true when *expected was there and `desired` is now; else *expected holds what was there.
  * A build with -Datomics=X wraps these by atomic_X.h: counting, scheduled, tsan. */

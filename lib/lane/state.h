@@ -27,8 +27,9 @@ enum hl_slot_part { HL_PART_POST = 1, HL_PART_ACK = 2, HL_PART_CHAIN = 4 };
  *
  *   free --take, post--> open (parts left) --last part--> finished --tail passes--> free
  *   free --open chain--> open (CHAIN) --send--> open (POST, ACK; or POST when its one record goes directly)
- *                          open --target dead--> quarantined (finished for everybody, but the provider may
- * still write into its buffers) --completion--> free */
+ *                        open --target dead--> quarantined --completion--> free
+ *
+ * One in quarantine is finished for everybody, but the provider may still write into its buffers. */
 struct hl_slot {
     struct fi_context2 context; /* the provider's while HL_PART_POST is open; first */
     struct hl_way *way;

@@ -5,7 +5,8 @@
  *                  by_off      by_len                        each block is in exactly one of the two
  *
  *   by_len:         320 ---- 64 --> 64 --> 64                a treap of lengths; behind each block of it hang
- * the \                                      others of its length, from where they are taken first 4096
+ *                     \                                      the others of its length, from where they are
+ *                      4096                                  taken first
  *
  * Priorities are a hash of the length, so the shape of the tree, too, depends only on the calls. */
 #include "blocks.h"

@@ -1,9 +1,9 @@
 /* Memory that node peers can map and the network can reach: segments, and pieces cut from them.
  *
  *   segment: one memfd of base or huge pages, mapped shared, 2 MiB aligned address. Peers map it (near), the
- * network registers it (fab). arena:   a segment of 64 MiB address space from which small pieces are cut;
- * stays until the process ends. piece:   what a caller gets: a part of an arena, or the whole of a segment
- * made for it.
+ *            network registers it (fab).
+ *   arena:   a segment of 64 MiB address space from which small pieces are cut; it stays until the process ends.
+ *   piece:   what a caller gets: a part of an arena, or the whole of a segment made for it.
  *
  * Pages are taken from the system when first touched, unless the ask says `populate` or has a wish: then they
  * are there, and proved, when the caller gets them. Pages that only freed pieces used go back to the system

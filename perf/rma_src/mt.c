@@ -1,8 +1,7 @@
 /* Many threads of one rank on one window: the benchmark of the figure 5 of Kandalla et al., CUG 2016.
  *
  *   mt put|get THREADS,… BYTES,… OUTER MILLISECONDS     4 ranks: rank 0 is the origin, 1-3 are its targets
- *   mt early ROUNDS BYTES                               2 ranks: does a flush return before the data are
- * there?
+ *   mt early ROUNDS BYTES                               2 ranks: does a flush return before the data are there?
  *
  * One OpenMP loop of OUTER turns, schedule(guided); a turn is 128 operations on one target, then its flush.
  * The targets take turns, none is the origin itself. Turns that would begin after MILLISECONDS are left out

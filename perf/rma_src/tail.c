@@ -1,7 +1,7 @@
 /* How long one thread's put + flush takes while others of its process burst on the same window.
  *
  *   tail BURSTERS SECONDS MEASURE      2 ranks; MEASURE 0: thread 0 only reads the clock, so that it takes as
- * much of the processor
+ *                                      much of the processor
  *
  * Thread 0 puts 8 bytes and flushes, over and over; each burster puts 128 times and flushes. All target rank
  * 1, which waits in a barrier. Prints "burst PUTS_PER_S", then "latency COUNT P50 P99 P999 MAX" in

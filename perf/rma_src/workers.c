@@ -1,7 +1,7 @@
 /* Operations per second of a number of workers, threads or processes, on one window.
  *
  *   workers THREADS MILLISECONDS BYTES INNER [put|get|fetch]      ranks: origins with THREADS threads each,
- * and the target, the last
+ *                                                                 and the target, the last
  *
  * A worker puts or gets BYTES bytes INNER times and flushes, until the time is over; or it adds to one word
  * that all share. The last rank waits in a barrier and then looks whether all has arrived; who gets looks at
