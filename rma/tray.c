@@ -1,7 +1,7 @@
 /* Private memory of node peers: bytes go through the kernel where it lets us (cma.c); everything else, and
  * every atomic, is done by the peer's receive thread, so that an element has one mechanism: the owner's CPU.
  *
- *   a tray:  free --take--> mine: filled --HL_WIRE_TRAY--> the peer's: served, rc --done--> mine --leave--> free
+ *   a tray:  free --take--> mine: filled --HL_WIRE_TRAY--> peer's: served, rc --done--> mine --leave--> free
  *
  * Operands stand at the tray's beginning, what is fetched in its second half. Of layouts (ROWS) the beginning
  * says where each block belongs, then come the operands of all, in a row as what is fetched. */

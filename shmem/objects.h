@@ -2,8 +2,8 @@
  *
  * An object is the executable or a shared library. Its data is symmetric when
  *   - it is the executable of a program that was linked with OpenSHMEM,
- *   - or a library that was loaded with such a program, but for the system's libraries (those in /lib, /usr/lib
- *     and where libc lies) and Hotlane with what it needs,
+ *   - or a library that was loaded with such a program, but for the system's libraries (those in /lib,
+ *     /usr/lib and where libc lies) and Hotlane with what it needs,
  *   - or any library that was itself linked with OpenSHMEM (libsma.so.1), loaded by dlopen too.
  *
  * A stretch is the part of it that can be written to: from the end of what the loader made read-only (RELRO)
@@ -44,7 +44,8 @@ struct hl_objects {
 };
 
 /* Looks at all objects that are loaded now and keeps those chosen in memory (dlclose will not unload them).
- * Returns 0 or HL_ERR_NO_MEM; the arrays are the caller's until hl_objects_drop. Any thread, not from a dl_iterate_phdr callback. */
+ * Returns 0 or HL_ERR_NO_MEM; the arrays are the caller's until hl_objects_drop. Any thread, not from a
+ * dl_iterate_phdr callback. */
 int hl_objects_find(struct hl_objects *out);
 void hl_objects_drop(struct hl_objects *objects);
 

@@ -165,6 +165,8 @@ COLL(Neighbor_alltoallw, neighbor_alltoallw, NEIGHBOR_ALLTOALL,
      PARAMS(const void *sendbuf, const COUNT sendcounts[], const MPI_Aint sdispls[],
             const MPI_Datatype sendtypes[], void *recvbuf, const COUNT recvcounts[],
             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[]),
-     .send = {.buf = sendbuf, ARRAYS(TYPES(sendtypes), COUNTS(sendcounts), .has_displs = true, .displs = {.wide = sdispls})},
-     .recv = {.buf = recvbuf, ARRAYS(TYPES(recvtypes), COUNTS(recvcounts), .has_displs = true, .displs = {.wide = rdispls})})
+     .send = {.buf = sendbuf, ARRAYS(TYPES(sendtypes), COUNTS(sendcounts),
+              .has_displs = true, .displs = {.wide = sdispls})},
+     .recv = {.buf = recvbuf, ARRAYS(TYPES(recvtypes), COUNTS(recvcounts),
+              .has_displs = true, .displs = {.wide = rdispls})})
 // clang-format on

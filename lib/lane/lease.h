@@ -2,7 +2,8 @@
  *
  *   held   1 while somebody owns the lane
  *   wanted 0, or the id of the one thread that waits for this lane: nobody else may enter meanwhile; or
- *          HL_LEASE_OWNED: the lane belongs to one owner (own.c), and only he and those who look after it enter
+ *          HL_LEASE_OWNED: the lane belongs to one owner (own.c), and only he and those who look after it
+ *          enter
  *
  * A thread that found all lanes taken in two scans puts its id into `wanted` of one and tries only that.
  * Others look at `wanted` before they try, so each of them overtakes the waiter at most once: when it had

@@ -2,7 +2,8 @@
  *
  *   segment: one memfd of base or huge pages, mapped shared, 2 MiB aligned address. Peers map it (near), the
  *            network registers it (fab).
- *   arena:   a segment of 64 MiB address space from which small pieces are cut; it stays until the process ends.
+ *   arena:   a segment of 64 MiB address space from which small pieces are cut; it stays until the process
+ *            ends.
  *   piece:   what a caller gets: a part of an arena, or the whole of a segment made for it.
  *
  * Pages are taken from the system when first touched, unless the ask says `populate` or has a wish: then they
