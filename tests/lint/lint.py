@@ -12,6 +12,8 @@ import re
 import subprocess
 import sys
 
+import house
+
 CODE = ("lib/", "rma/", "shmem/", "tools/", "perf/", "tests/")
 LIBRARY = ("lib/", "rma/", "shmem/")
 CONTROL = {"if", "for", "while", "switch", "return", "sizeof", "defined"}
@@ -78,11 +80,17 @@ def functions(lines):
             start = None
 
 
-class Board:
-    """The rows of the table; a row past its bar fails the test."""
+def changed(root):
+    """The files that differ from the last commit of main, as far as git tells."""
+    base = subprocess.run(["git", "-C", root, "merge-base", "HEAD", "main"], capture_output=True, text=True).stdout.strip()
+    return set(subprocess.run(["git", "-C", root, "diff", "--name-only", base or "HEAD"], capture_output=True, text=True).stdout.split())
 
-    def __init__(self, worst):
-        self.rows, self.worst, self.failed = [], worst, False
+
+class Board:
+    """The rows of the table; a row past its bar fails the test and shows its places, those in changed files first."""
+
+    def __init__(self, worst, files):
+        self.rows, self.worst, self.files, self.failed = [], worst, files, False
 
     def count(self, measure, places, bar=0):
         """`places` is a list of 'file:line text'; their number is judged."""
@@ -93,6 +101,7 @@ class Board:
         self.failed |= bad
         self.rows.append((measure, value, bar, "FAIL" if bad else "ok"))
         if bad:
+            places = sorted(places, key=lambda p: not any(f in p for f in self.files))
             self.rows += [("    " + p, "", "", "") for p in places[:self.worst]]
 
     def show(self):
@@ -182,8 +191,13 @@ def judge(root, board):
     board.count("names of libfabric's providers outside lib/fab/providers.c", provider_names(text))
     board.count("marks of unfinished work", matches(plain, r"\b(TODO|FIXME|XXX)\b", lambda n: False))
     board.count("paths of one machine", matches(plain, r"(^|[\s\"'=(])/(work|home|root)/", lambda n: False))
+    board.count("lines of the library over 110 columns",
+                [f"{n}:{i}" for n, t in text.items() if n.startswith(LIBRARY) and n.endswith((".c", ".h"))
+                 for i, line in enumerate(t.split("\n"), 1) if len(line) > 110])
     board.count("C files whose first line does not say their duty",
                 [n for n in code if not text[n].lstrip().startswith("/*")])
+    if "lib/meson.build" in text:
+        house.judge(board, text, code, bodies)
     return sum(len(b) for b in bodies.values()), sum(len(lines) for lines in code.values())
 
 
@@ -192,7 +206,7 @@ def main():
     options.add_argument("root", nargs="?", default=os.path.join(os.path.dirname(__file__), "..", ".."))
     options.add_argument("--worst", type=int, default=10, help="places shown for a failed row")
     args = options.parse_args()
-    board = Board(args.worst)
+    board = Board(args.worst, changed(args.root))
     count, lines = judge(args.root, board)
     board.show()
     print(f"{count} functions in {lines} lines of C")

@@ -1,0 +1,112 @@
+"""What the scoreboard says of the house as a whole: arrows between modules, names, calls of libfabric, what is replaced.
+
+The module table of lib/meson.build is read as data here; map.py draws it.
+"""
+import ast
+import os
+import re
+from collections import defaultdict
+
+LIBRARY = ("lib/", "rma/", "shmem/")
+# They put the whole together.
+ASSEMBLERS = ("life", "api", "shmem")
+# Where libfabric is called: the module that opens it and registers memory, and where operations of lanes are posted.
+FABRIC = ("lib/fab/", "lib/lane/post.c")
+FABRIC_CALL = re.compile(r"(?<![\w>.])fi_[a-z_0-9]+\s*\(")
+
+
+class Table:
+    """The table of modules: what each may use, in which folder it is, and their order."""
+
+    def __init__(self, text):
+        def literal(name):
+            begin = text.index(f"\n{name} = ") + len(name) + 4
+            end = next(i for i in range(begin, len(text)) if text[i] in "]}" and text[i + 1] == "\n" and text[begin] == {"]": "[", "}": "{"}[text[i]])
+            return ast.literal_eval(text[begin:end + 1])
+        text = "\n" + text
+        self.uses, self.order = literal("uses"), literal("order")
+        self.homes = {m: "lib/" + m for m in self.order}
+        self.homes.update({m: os.path.normpath("lib/" + home) for m, home in literal("homes").items()})
+
+    def module_of(self, name):
+        return next((m for m, home in self.homes.items() if name.startswith(home + "/")), None)
+
+
+def edges(table, text):
+    """{module: {modules whose headers it includes: files that do}}; `text` is {file: its text}."""
+    headers = defaultdict(dict)  # header: {module: file}
+    for name in text:
+        module = table.module_of(name)
+        if module and name.endswith(".h"):
+            headers[os.path.basename(name)][module] = name
+    found = {m: defaultdict(list) for m in table.order}
+    for name, whole in text.items():
+        module = table.module_of(name)
+        if not module or not name.endswith((".c", ".h")):
+            continue
+        for header in re.findall(r'^\s*#\s*include "([^"/]+)"', whole, re.M):
+            owners = headers.get(header, {})
+            if module not in owners:
+                for owner in owners:
+                    if owner in table.uses[module]:
+                        found[module][owner].append(name)
+    return found
+
+
+def twice(places):
+    """The names of {name: places} that have more than one place, as rows."""
+    return [f"{name}: {', '.join(sorted(set(at)))}" for name, at in sorted(places.items()) if len(set(at)) > 1]
+
+
+def struct_tags(code):
+    tags = defaultdict(list)
+    for name, lines in code.items():
+        if name.startswith(LIBRARY):
+            for line in lines:
+                match = re.match(r"(?:typedef )?(?:struct|union) (\w+)\s*\{", line)
+                if match:
+                    tags[match[1]].append(name)
+    return twice(tags)
+
+
+def statics(bodies):
+    """`bodies`: {file: [(function, first line, last line, signature)]}."""
+    names = defaultdict(list)
+    for name, functions in bodies.items():
+        if name.startswith(LIBRARY):
+            for function, _, _, head in functions:
+                if re.search(r"\b(static|HL_INLINE)\b", head.split("(")[0]):
+                    names[function].append(name)
+    return twice(names)
+
+
+def fabric_calls(code):
+    return [f"{name}:{i} {line.strip()[:90]}" for name, lines in code.items() if name.startswith(LIBRARY) and not name.startswith(FABRIC)
+            for i, line in enumerate(lines, 1) if FABRIC_CALL.search(line)]
+
+
+def replaced(text):
+    """Functions of other libraries that libfabric is given ours for, and libraries that ours stand in for."""
+    places = [f"{name} {function}" for name, whole in text.items() if name.startswith(LIBRARY) and name.endswith(".c")
+              for function in re.findall(r'struct reference \w+ = \{[^}"]*"(\w+)"', whole)]
+    return places + [f"{name} {soname}" for name, whole in text.items() if name.startswith("lib/") and name.endswith("meson.build")
+                     for soname in re.findall(r"-Wl,-soname,(lib[\w.]+)'", whole)]
+
+
+def judge(board, text, code, bodies):
+    """Rows that only go down: who makes a number smaller lowers its bar here. Goals stand behind the measures."""
+    table = Table(text["lib/meson.build"])
+    found = edges(table, text)
+    count = {m: len(used) for m, used in found.items()}
+    rows = sorted(((n, f"{m} uses {n}: {' '.join(sorted(found[m]))}") for m, n in count.items()), reverse=True)
+    inner = [r for r in rows if r[1].split()[0] not in ASSEMBLERS]
+    outer = [r for r in rows if r[1].split()[0] in ASSEMBLERS]
+    board.add("modules that one uses, but life, api, shmem (goal 8)", inner[0][0], 17, [s for _, s in inner])
+    board.add("modules that life, api or shmem use (goal 10)", outer[0][0], 16, [s for _, s in outer])
+    board.add("direct uses between modules (goal 90)", sum(count.values()), 153, [s for _, s in rows])
+    board.count("uses in the module table without an include (goal 0)",
+                [f"{m} -> {used}" for m in table.order for used in table.uses[m] if used not in found[m]], 13)
+    board.count("struct tags defined in several files (goal 0)", struct_tags(code), 37)
+    board.count("static functions of one name in several files (goal 0)", statics(bodies), 232)
+    board.count("calls of libfabric outside lib/fab and lib/lane/post.c", fabric_calls(code), 17)
+    board.count("functions and libraries of others replaced (goal 0)", replaced(text), 4)
