@@ -16,7 +16,7 @@ FABRIC_CALL = re.compile(r"(?<![\w>.])fi_[a-z_0-9]+\s*\(")
 
 
 class Table:
-    """The table of modules: what each may use, in which folder it is, and their order."""
+    """The table of modules: what each may use, in which folder it is, their floors and order, lowest first."""
 
     def __init__(self, text):
         def literal(name):
@@ -24,7 +24,8 @@ class Table:
             end = next(i for i in range(begin, len(text)) if text[i] in "]}" and text[i + 1] == "\n" and text[begin] == {"]": "[", "}": "{"}[text[i]])
             return ast.literal_eval(text[begin:end + 1])
         text = "\n" + text
-        self.uses, self.order = literal("uses"), literal("order")
+        self.uses, self.floors = literal("uses"), literal("floors")
+        self.order = [m for _, modules in self.floors for m in modules]
         self.homes = {m: "lib/" + m for m in self.order}
         self.homes.update({m: os.path.normpath("lib/" + home) for m, home in literal("homes").items()})
 
