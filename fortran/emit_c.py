@@ -22,14 +22,13 @@ TEXT_ROOM = {"MPI_Error_string": "MPI_MAX_ERROR_STRING", "MPI_Get_processor_name
 KEEPS_BLANKS = {"MPI_Add_error_string", "MPI_Comm_set_name", "MPI_Type_set_name", "MPI_Win_set_name"}
 # Sections that libhotlane takes as they are (hotlane.h), where it is the library.
 TAKES_SECTIONS = {"MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Send", "MPI_Recv", "MPI_Isend", "MPI_Irecv"}
-# What starts, or ends without completing it, something that copies may be kept for.
+# What starts something that copies may be kept for.
 BEFORE = {"MPI_Start": "hl_fort_start_slow(&c_request, 1);",
-          "MPI_Startall": "hl_fort_start_slow(c_array_of_requests, *count);",
-          "MPI_Request_free": "hl_fort_forget_slow(c_request);"}
-# Functions that take Fortran's procedures and attributes in the place of C's (callback.h).
+          "MPI_Startall": "hl_fort_start_slow(c_array_of_requests, *count);"}
+# Functions that take Fortran's procedures and attributes in the place of C's (callback.h), or end what is kept (section.h).
 OWN = {"MPI_Op_create": "hl_fort_op_create", "MPI_Op_create_c": "hl_fort_op_create_c",
        "MPI_Grequest_start": "hl_fort_grequest_start", "MPI_Register_datarep": "hl_fort_register_datarep",
-       "MPI_Register_datarep_c": "hl_fort_register_datarep_c"}
+       "MPI_Register_datarep_c": "hl_fort_register_datarep_c", "MPI_Request_free": "hl_fort_request_free"}
 OWN |= {f"MPI_{o}_{f}": f"hl_fort_{o.lower()}_{f}" for o in ("Comm", "Type", "Win")
         for f in ("create_keyval", "set_attr", "get_attr")}
 OWN |= {f"MPI_{o}_create_errhandler": f"hl_fort_{o.lower()}_create_errhandler" for o in ("Comm", "Win", "File", "Session")}
@@ -46,7 +45,7 @@ def completes(name):
 def serves_all(name):
     """Whether the INTEGER interfaces have the same function under their names: it looks after copies that are kept for a request,
     whichever interface the request comes from."""
-    return completes(name) or name in BEFORE or name == "MPI_Finalize"
+    return completes(name) or name in BEFORE or name in ("MPI_Request_free", "MPI_Finalize")
 
 
 class Function:

@@ -471,15 +471,16 @@ def make_module(forms, mpi_h):
     integers, offsets = values(mpi_h)
     out = ["! Made by integer.py from procedures.tsv and mpi.h: module mpi. A choice buffer that is a section whose elements are",
            "! apart is copied by the compiler, and the copy is gone when the call returns: nonblocking calls need mpi_f08.",
-           "module mpi", "    use, intrinsic :: iso_c_binding, only: c_int, c_ptr", "    implicit none", "    private :: c_int, c_ptr", ""]
+           "module mpi", "    use, intrinsic :: iso_c_binding, only: c_int, c_ptr",
+           "    ! Handles of mpi_f08 made of INTEGERs and back, and its statuses.",
+           *wrapped(f"use mpi_f08_types, only: {', '.join(table.HANDLES.values())}, MPI_Status, operator(==), operator(/=)", 4),
+           "    implicit none", "    private :: c_int, c_ptr", ""]
     out += [f"    integer, parameter :: {n} = {v}" for n, v in NUMBERS + integers]
     out += [f"    integer(MPI_OFFSET_KIND), parameter :: {n} = {v}" for n, v in offsets]
     out += [f"    logical, parameter :: {n} = .false." for n in FALSE] + [""]
     for name, kind, shape in SENTINELS:
         out += [f"    {kind.lower()} :: {name}{shape}", f"    common /{block(name)}/ {name}"]
-    out += ["", "    type, bind(C) :: MPI_Status", "        integer(c_int) :: MPI_SOURCE, MPI_TAG, MPI_ERROR",
-            "        integer(c_int), private :: internal(5)", "    end type", ""]
-    out += [f"    external :: MPI_{name}" for name in CALLBACKS] + [""]
+    out += [""] + [f"    external :: MPI_{name}" for name in CALLBACKS] + [""]
     return "\n".join(out + f_interfaces(forms)) + SIZEOF + "end module\n"
 
 

@@ -154,17 +154,23 @@ void hl_fort_start_slow(const MPI_Request *requests, MPI_Count n)
     }
 }
 
-void hl_fort_forget_slow(MPI_Request request)
+int hl_fort_request_free_slow(MPI_Request *request)
 {
-    struct hl_fort_taken *entry = take_entry(request);
+    struct hl_fort_taken *entry = take_entry(*request);
+    bool complete = entry != NULL && is_complete(*request);
+    int rc = PMPI_Request_free(request);
 
     if (entry == NULL) {
-        return;
+        return rc;
     }
-    if (is_complete(request)) {
+    if (rc != MPI_SUCCESS) {
+        put_entry(entry); /* refused: the operation is still to be waited for */
+    } else if (complete) {
         end_entry(entry);
-        return;
+    } else {
+        /* A library that does not look let a collective operation under way be freed, which MPI forbids:
+         * nothing will tell its end, and the copy stays for good. */
+        __atomic_fetch_sub(&hl_fort_keeps, 1, __ATOMIC_RELAXED); /* relaxed: see hl_fort_keeps_any */
     }
-    /* The operation goes on and nothing will tell its end: the copy stays for good. */
-    __atomic_fetch_sub(&hl_fort_keeps, 1, __ATOMIC_RELAXED); /* relaxed: see hl_fort_keeps_any */
+    return rc;
 }

@@ -73,14 +73,20 @@ struct hl_fort_taken;
 extern int hl_fort_keeps; /* atomic: things in the table */
 struct hl_fort_taken *hl_fort_take_slow(const MPI_Request *requests, MPI_Count n);
 void hl_fort_settle_slow(struct hl_fort_taken *taken, const MPI_Request *requests);
-/* Before MPI_Start and MPI_Startall: copies sections anew. Before MPI_Request_free: forgets. */
+/* Before MPI_Start and MPI_Startall: copies sections anew. */
 void hl_fort_start_slow(const MPI_Request *requests, MPI_Count n);
-void hl_fort_forget_slow(MPI_Request request);
+/* MPI_Request_free, which also ends what is kept for the request, if it is not refused. */
+int hl_fort_request_free_slow(MPI_Request *request);
 
 static inline bool hl_fort_keeps_any(void)
 {
     /* relaxed: who has a request has got it from the thread that counted what is kept for it. */
     return __builtin_expect(__atomic_load_n(&hl_fort_keeps, __ATOMIC_RELAXED) != 0, 0);
+}
+
+static inline int hl_fort_request_free(MPI_Request *request)
+{
+    return hl_fort_keeps_any() ? hl_fort_request_free_slow(request) : PMPI_Request_free(request);
 }
 
 static inline struct hl_fort_taken *hl_fort_take(const MPI_Request *requests, MPI_Count n)

@@ -2,8 +2,8 @@
 ! generalized requests and data representations.
 module called
     use mpi
+    use checks
     implicit none
-    integer :: failures = 0
     integer :: copies = 0, deletions = 0, errors = 0, last_handle = -1, last_error = MPI_SUCCESS
     integer :: queries = 0, frees = 0, cancels = 0, conversions = 0
     logical :: was_complete = .false.
@@ -11,15 +11,6 @@ module called
     integer, parameter :: MINE = 77
 
 contains
-
-    subroutine check(good, what)
-        logical, intent(in) :: good
-        character(len=*), intent(in) :: what
-        if (.not. good) then
-            print *, 'wrong: ', what
-            failures = failures + 1
-        end if
-    end subroutine
 
     ! ---- Reductions, one of which does not commute ----
     subroutine add(in, inout, len, datatype)

@@ -1,6 +1,7 @@
 ! Attributes set in one language and read in the other, and statuses and handles that go to C and back (languages.c).
 program languages
     use mpi
+    use checks
     implicit none
     interface
         integer function c_reads(comm, keyval, value)
@@ -22,7 +23,7 @@ program languages
         integer function c_op()
         end function
     end interface
-    integer :: ierror, failures = 0, keyval, comm, second, status(MPI_STATUS_SIZE), op, out
+    integer :: ierror, keyval, comm, second, status(MPI_STATUS_SIZE), op, out
     integer(MPI_ADDRESS_KIND) :: value, address
     logical :: flag
 
@@ -68,15 +69,4 @@ program languages
     call check(out == 24, 'an operation of C')
     call MPI_Finalize(ierror)
     if (failures > 0) stop 1
-
-contains
-
-    subroutine check(good, what)
-        logical, intent(in) :: good
-        character(len=*), intent(in) :: what
-        if (.not. good) then
-            print *, 'wrong: ', what
-            failures = failures + 1
-        end if
-    end subroutine
 end program

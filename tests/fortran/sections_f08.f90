@@ -2,6 +2,7 @@
 ! Each rank's element with number i is 10**6 * rank + i, so that what comes tells from where and from which element.
 module moves
     use mpi_f08
+    use checks
     use, intrinsic :: iso_c_binding
     implicit none
     integer, parameter :: dp = kind(1d0), modes = 14
@@ -9,7 +10,7 @@ module moves
         "Put", "Get", "Accumulate", "Rput, Rget", "Get_accumulate", "Alltoallv", "Ialltoallw", "Bcast", "Allreduce", &
             "Iallreduce", &
         "Allreduce_init"]
-    integer :: me, ranks, left, right, faults = 0
+    integer :: me, ranks, left, right
     type(MPI_Win) :: win
     real(dp), pointer :: memory(:)
 
@@ -167,15 +168,6 @@ contains
         end select
     end subroutine
 
-    subroutine check(good, what, number)
-        logical, intent(in) :: good
-        character(len=*), intent(in) :: what
-        integer, intent(in) :: number
-
-        if (good) return
-        faults = faults + 1
-        if (faults < 20) print "(a, i0, 3a, i0)", "rank ", me, ": wrong: ", what, ", ", number
-    end subroutine
 end module
 
 program sections_f08
@@ -202,11 +194,12 @@ program sections_f08
     call other_types()
     call odd_counts()
     call several_at_once()
+    call refused_frees()
     call MPI_Win_free(win)
-    call MPI_Allreduce(MPI_IN_PLACE, faults, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
-    if (me == 0 .and. faults == 0) print "(a)", "sections arrive"
+    call MPI_Allreduce(MPI_IN_PLACE, failures, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
+    if (me == 0 .and. failures == 0) print "(a)", "sections arrive"
     call MPI_Finalize()
-    if (faults /= 0) error stop 1
+    if (failures /= 0) error stop 1
 
 contains
     subroutine rank_1(mode)
@@ -326,22 +319,22 @@ contains
         a = reshape([(1d6 * me + i, i = 1, size(a))], shape(a))
         b = -1
         call move(mode, a, b, size(a))
-        call check(all(b == expected(mode, a)), "allocatable, " // mode_names(mode), 0)
+        call check(all(b == expected(mode, a)), "allocatable, " // mode_names(mode))
         b = -1
         call by_shape(mode, a(-3:4:7, 5:1:-1), b(1:2, :))
-        call check(all(b(1:2, :) == expected(mode, a(-3:4:7, 5:1:-1))), "assumed shape, " // mode_names(mode), 0)
+        call check(all(b(1:2, :) == expected(mode, a(-3:4:7, 5:1:-1))), "assumed shape, " // mode_names(mode))
         b = -1
         call by_size(mode, a, b, size(a))
-        call check(all(b == expected(mode, a)), "assumed size, " // mode_names(mode), 0)
+        call check(all(b == expected(mode, a)), "assumed size, " // mode_names(mode))
         whole = [(1d6 * me + i, i = 1, size(whole))]
         p => whole(29:1:-3)
         b = -1
         call move(mode, p, b(3, :), 5)
-        call check(all(b(3, :) == expected(mode, p(1:5))), "pointer and a part of it, " // mode_names(mode), 0)
+        call check(all(b(3, :) == expected(mode, p(1:5))), "pointer and a part of it, " // mode_names(mode))
         b = -1
         call move(mode, a(-3:4:2, 3:2), b(2:7:5, 4:0), 0)
         call move(mode, a(-3:-3, 2:2), b(7:7, 3:3), 1)
-        call check(b(7, 3) == expected(mode, a(-3, 2)) .and. count(b /= -1) == 1, "one element, " // mode_names(mode), 0)
+        call check(b(7, 3) == expected(mode, a(-3, 2)) .and. count(b /= -1) == 1, "one element, " // mode_names(mode))
     end subroutine
 
     subroutine by_shape(mode, from, into)
@@ -377,29 +370,29 @@ contains
         a = [(cell(100 * me + j, 1d6 * me + j, achar(64 + j) // "yz"), j = 1, 12)]
         b = cell(-1, -1, "...")
         call move(1, a(2:12:2)%value, b(12:2:-2)%value, 6)
-        call check(all(b(12:2:-2)%value == expected(1, a(2:12:2)%value)), "components", 0)
-        call check(all(b%number == -1) .and. all(b%word == "..."), "elements beside components", 0)
+        call check(all(b(12:2:-2)%value == expected(1, a(2:12:2)%value)), "components")
+        call check(all(b%number == -1) .and. all(b%word == "..."), "elements beside components")
         call move_integers(a%number, b%number)
-        call check(all(b%number == a%number + 100 * (left - me)), "integer components", 0)
+        call check(all(b%number == a%number + 100 * (left - me)), "integer components")
         call move_texts(a(12:1:-1)%word, b%word, 36)
-        call check(all(b%word == a(12:1:-1)%word), "character components", 0)
+        call check(all(b%word == a(12:1:-1)%word), "character components")
         c = [(cmplx(1d6 * me + j, 1d6 * me + 100 + j, dp), j = 1, 9)]
         d = -1
         call move(1, c(1:9:2), d(9:1:-2), 10)
         call check(all(real(d(9:1:-2)) == expected(1, real(c(1:9:2)))) .and. all(aimag(d(9:1:-2)) == expected(1, &
             aimag(c(1:9:2)))), &
-            "complex numbers as two numbers", 0)
+            "complex numbers as two numbers")
         words = [(repeat(achar(96 + j), 5), j = 1, 10)]
         heard = "-----"
         call move_texts(words(9:1:-4), heard(2:10:4), 15)
-        call check(all(heard(2:10:4) == words(9:1:-4)) .and. count(heard /= "-----") == 3, "texts", 0)
+        call check(all(heard(2:10:4) == words(9:1:-4)) .and. count(heard /= "-----") == 3, "texts")
         heard = "-----"
         call move_texts(words(1:10:3)(2:3), heard(1:10:3)(3:4), 8)
-        call check(all(heard(1:10:3) == "--" // words(1:10:3)(2:3) // "-"), "parts of texts", 0)
+        call check(all(heard(1:10:3) == "--" // words(1:10:3)(2:3) // "-"), "parts of texts")
         allocate (any_array(7), source=[(1d6 * me + j, j = 1, 7)])
         d = 0
         call move(1, any_array(7:1:-2), d(1:7:2)%re, 4)
-        call check(all(d(1:7:2)%re == expected(1, [(1d6 * me + 9 - 2 * j, j = 1, 4)])), "polymorphic array", 0)
+        call check(all(d(1:7:2)%re == expected(1, [(1d6 * me + 9 - 2 * j, j = 1, 4)])), "polymorphic array")
     end subroutine
 
     subroutine move_integers(from, into)
@@ -430,7 +423,7 @@ contains
         call MPI_Type_commit(pair)
         b = -1
         call send_recv(a(1:40:2), 10, pair, b(40:1:-2), 10, pair)
-        call check(all(b(40:1:-2) == a(1:40:2) + 1000 * (left - me)), "pairs", 0)
+        call check(all(b(40:1:-2) == a(1:40:2) + 1000 * (left - me)), "pairs")
         ! Elements 2 and 3 of each four, of every other element.
         call MPI_Type_create_resized(pair, 0_MPI_ADDRESS_KIND, 16_MPI_ADDRESS_KIND, holes)
         call MPI_Type_commit(holes)
@@ -439,19 +432,19 @@ contains
         do j = 1, 20
             seen(j) = merge(a(2 * j - 1) + 1000 * (left - me), -1, modulo(j - 1, 4) < 2)
         end do
-        call check(all(b(1:20) == seen) .and. all(b(21:) == -1), "sending a type with holes", 0)
+        call check(all(b(1:20) == seen) .and. all(b(21:) == -1), "sending a type with holes")
         b = -1
         call send_recv(a, 5, holes, b(39:1:-2), 5, holes)
         do j = 1, 20
             seen(j) = merge(a(j) + 1000 * (left - me), -1, modulo(j - 1, 4) < 2)
         end do
-        call check(all(b(39:1:-2) == seen) .and. all(b(2:40:2) == -1), "receiving a type with holes", 0)
+        call check(all(b(39:1:-2) == seen) .and. all(b(2:40:2) == -1), "receiving a type with holes")
         call MPI_Type_contiguous(5, MPI_BYTE, byte5)
         call MPI_Type_commit(byte5)
         b = 0
         call send_recv(a(3:40:3), 1, byte5, b(40:1:-1), 1, byte5)
         call check(b(40) == a(3) + 1000 * (left - me) .and. ibits(b(39), 0, 8) == ibits(a(6) + 1000 * (left - me), 0, 8) &
-            .and. ibits(b(39), 8, 24) == 0, "a part of an element", 0)
+            .and. ibits(b(39), 8, 24) == 0, "a part of an element")
         call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
         call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
         call MPI_Send(a(1:40:2), 21, MPI_INTEGER, right, 7, MPI_COMM_WORLD, ierror)
@@ -515,13 +508,48 @@ contains
                 do while (.not. flag)
                     call MPI_Request_get_status_all(many, requests, flag, MPI_STATUSES_IGNORE)
                 end do
-                call check(b(2, many) == ranks * (10 * many) + ranks * (ranks - 1) / 2, "MPI_Request_get_status_all", 0)
+                call check(b(2, many) == ranks * (10 * many) + ranks * (ranks - 1) / 2, "MPI_Request_get_status_all")
                 call MPI_Waitall(many, requests, MPI_STATUSES_IGNORE)
             end select
             do j = 1, many
                 call check(all(b(2:20:2, j) == ranks * 10 * j + ranks * (ranks - 1) / 2), "several at once", how)
                 call check(all(b(3:20:2, j) == -1) .and. b(1, j) == 7, "beside several at once", how)
             end do
+        end do
+    end subroutine
+
+    ! A collective operation under way is waited for, not freed: what was refused changes nothing. A persistent one that is
+    ! complete may be freed. Other libraries need not look.
+    subroutine refused_frees()
+        integer, asynchronous :: a(20), b(20)
+        type(MPI_Request) :: request
+        integer :: how, ierror, class
+        character(len=MPI_MAX_LIBRARY_VERSION_STRING) :: library
+
+        call MPI_Get_library_version(library, class)
+        if (index(library, "Hotlane") == 0) return
+        call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
+        do how = 1, merge(1, 2, ranks == 1)
+            a = me
+            b = -1
+            if (how == 1) then
+                call MPI_Allreduce_init(a(1:20:2), b(2:20:2), 10, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, request)
+                call MPI_Start(request)
+            else
+                if (me == 0) call MPI_Recv(class, 0, MPI_INTEGER, ranks - 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+                call MPI_Iallreduce(a(1:20:2), b(2:20:2), 10, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, request)
+            end if
+            ! Rank 0 may find the operation complete at once.
+            if (how == 1 .or. me == ranks - 1) then
+                call MPI_Request_free(request, ierror)
+                class = MPI_SUCCESS
+                if (ierror /= MPI_SUCCESS) call MPI_Error_class(ierror, class)
+                call check(class == MPI_ERR_REQUEST .and. request /= MPI_REQUEST_NULL, "freeing an operation under way", how)
+            end if
+            if (how == 2 .and. me == ranks - 1) call MPI_Send(class, 0, MPI_INTEGER, 0, 9, MPI_COMM_WORLD)
+            call MPI_Wait(request, MPI_STATUS_IGNORE)
+            call check(all(b(2:20:2) == ranks * (ranks - 1) / 2) .and. all(b(1:19:2) == -1), "after a refused free", how)
+            if (how == 1) call MPI_Request_free(request)
         end do
     end subroutine
 end program

@@ -2,6 +2,7 @@
 ! mpif.h and in one that uses module mpi; and a write to one of them is refused by the system.
 program sentinels
     use mpi
+    use checks
     implicit none
     interface
         integer function faults(at)
@@ -11,7 +12,6 @@ program sentinels
         end function
     end interface
     external :: old_style
-    integer :: failures = 0
     integer :: ierror, rank, size, next, before, request(2), graph, datatype, in, out, i
     integer :: sources(1), destinations(1), degree(3), weights_in(1), weights_out(1)
     integer(MPI_ADDRESS_KIND) :: address(1)
@@ -22,7 +22,7 @@ program sentinels
     call MPI_Comm_size(MPI_COMM_WORLD, size, ierror)
     next = mod(rank + 1, size)
     before = mod(rank + size - 1, size)
-    call old_style(failures)
+    call old_style
 
     ! MPI_BOTTOM with an absolute address; no statuses are wanted.
     out = 100 + rank
@@ -70,15 +70,4 @@ program sentinels
     call check(faults(in) == 0, 'a variable of the program cannot be written')
     call MPI_Finalize(ierror)
     if (failures > 0) stop 1
-
-contains
-
-    subroutine check(good, what)
-        logical, intent(in) :: good
-        character(len=*), intent(in) :: what
-        if (.not. good) then
-            print *, 'wrong: ', what
-            failures = failures + 1
-        end if
-    end subroutine
 end program

@@ -1,8 +1,8 @@
 ! The special variables of mpif.h, in free form: the same as those of module mpi.
-subroutine old_style(failures)
+subroutine old_style
+    use checks
     implicit none
     include 'mpif.h'
-    integer, intent(inout) :: failures
     integer, external :: faults
     external :: MPI_Allreduce, MPI_Comm_rank, MPI_Comm_size
     integer :: ierror, rank, size, total(2)
@@ -11,12 +11,6 @@ subroutine old_style(failures)
     call MPI_Comm_size(MPI_COMM_WORLD, size, ierror)
     total = [rank, 1]
     call MPI_Allreduce(MPI_IN_PLACE, total, 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
-    if (.not. (total(1) == size * (size - 1) / 2 .and. total(2) == size)) then
-        print *, 'wrong: MPI_IN_PLACE of mpif.h'
-        failures = failures + 1
-    end if
-    if (.not. (faults(MPI_STATUS_IGNORE) == 1)) then
-        print *, 'wrong: MPI_STATUS_IGNORE of mpif.h can be written'
-        failures = failures + 1
-    end if
+    call check(total(1) == size * (size - 1) / 2 .and. total(2) == size, 'MPI_IN_PLACE of mpif.h')
+    call check(faults(MPI_STATUS_IGNORE) == 1, 'MPI_STATUS_IGNORE of mpif.h can be written')
 end subroutine

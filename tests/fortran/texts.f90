@@ -1,8 +1,9 @@
 ! Characters: what is stripped on the way in, and blanks on the way out, in module mpi.
 program texts
     use mpi
+    use checks
     implicit none
-    integer :: ierror, failures = 0, length, info, copy, n, code, class, comm, file, rank
+    integer :: ierror, length, info, copy, n, code, class, comm, file, rank
     logical :: flag
     character(len=MPI_MAX_OBJECT_NAME) :: name
     character(len=MPI_MAX_ERROR_STRING) :: text
@@ -104,14 +105,5 @@ contains
 
         call MPI_File_get_view(file, disp, etype, filetype, datarep, ierror)
         call check(disp == 0 .and. etype == MPI_INTEGER, 'displacement and type of a view')
-    end subroutine
-
-    subroutine check(good, what)
-        logical, intent(in) :: good
-        character(len=*), intent(in) :: what
-        if (.not. good) then
-            print *, 'wrong: ', what
-            failures = failures + 1
-        end if
     end subroutine
 end program
