@@ -141,6 +141,10 @@ class Function:
     def handle(self, a, code):
         kind, name, c_type = a.kind, a.name, table.HANDLES[a.kind]
         if not a.shape:
+            if kind == "win" and a.intent == "in":
+                # First: this conversion calls a function, beside which little is to be kept.
+                code.declare.append(f"const MPI_Win c_{name} = hl_fort_win_in(*{name});")
+                return "c_" + name
             if a.intent == "in":
                 return f"hl_fort_{kind}_in(*{name})"
             null = c_type.upper().replace("_ERRHANDLER", "_ERRHANDLER") + "_NULL"
@@ -272,21 +276,16 @@ class Function:
         types = [i for i, a in enumerate(self.form.arguments) if a.kind == "choice" and a.how == "type"]
         cast = "" if self.form.large else "(int)"
         plain = list(arguments)
-        lines = list(code.declare)
-        begins = []
+        parts = [f"struct hl_fort_part {self.form.arguments[i].name}_part = {{0}};" for i in types]
+        indirect = []
         for i in types:
             name = self.form.arguments[i].name
-            lines.append(f"struct hl_fort_part {name}_part = {{0}};")
-            begins.append(f"hl_fort_part_begin(&{name}_part, {name}, {plain[i + 1]}, {plain[i + 2]}, \"{self.name}\")")
-            arguments[i] = f"{name}_part.addr"
-            arguments[i + 1] = f"{cast}{name}_part.count"
-            arguments[i + 2] = f"{name}_part.type"
-        lines.append("int rc = MPI_SUCCESS;")
-        indirect = []
-        for begin in begins:
+            begin = f"hl_fort_part_begin(&{name}_part, {name}, {plain[i + 1]}, {plain[i + 2]}, \"{self.name}\")"
             indirect += ["if (rc == MPI_SUCCESS) {", f"rc = {begin};", "}"]
+            arguments[i:i + 3] = [f"{name}_part.addr", f"{cast}{name}_part.count", f"{name}_part.type"]
         indirect += ["if (rc == MPI_SUCCESS) {", f"rc = {self.c_name}({', '.join(arguments)});", "}"]
         indirect += [f"hl_fort_part_end(&{self.form.arguments[i].name}_part);" for i in types]
+        lines = [*code.declare, "int rc = MPI_SUCCESS;"]
         if self.name in TAKES_SECTIONS:
             at = types[0]
             name = self.form.arguments[at].name
@@ -295,9 +294,10 @@ class Function:
                 passed.insert(passed.index("*target_disp") + 1, "NULL")
             lines += [f"if (P{self.name.replace('MPI_', 'MPIX_')}_section != NULL) {{",
                       f"const MPIX_Section section = hl_fort_section({name});",
-                      f"rc = P{self.name.replace('MPI_', 'MPIX_')}_section({', '.join(passed)});", "} else {", *indirect, "}"]
+                      f"rc = P{self.name.replace('MPI_', 'MPIX_')}_section({', '.join(passed)});", "} else {", *parts, *indirect,
+                      "}"]
         else:
-            lines += indirect
+            lines += parts + indirect
         return lines + self.end(code)
 
     def text(self):

@@ -1,9 +1,7 @@
 /* What one-sided calls and packing execute for layouts of BLOCKS blocks of one long, counted exactly
  * (trace.h). Plain MPI, so that the same program runs on any library. Prints the lines of steps.c, for whole
  * calls. x86-64 only. Exit code 77: cannot trace here. */
-#include <mpi.h>
-
-#include "trace.h"
+#include "window.h"
 
 #define BLOCKS 256
 #define LONGS 4096 /* of a buffer */
@@ -26,16 +24,9 @@ static const struct row {
     {PACK, VECTOR, DENSE},     {PACK, INDEXED, DENSE},  {UNPACK, VECTOR, DENSE}, {UNPACK, INDEXED, DENSE},
 };
 
-static MPI_Win win;
 static MPI_Datatype types[LAYOUTS];
 static long buffer[LONGS], packed[BLOCKS];
 static const struct row *row;
-static int target = 1;
-
-static void call_flush(void)
-{
-    MPI_Win_flush(target, win);
-}
 
 static void call_row(void)
 {
@@ -80,8 +71,7 @@ static void make_types(void)
 
 static void measure_all(void)
 {
-    call_flush();
-    trace_begin(call_flush);
+    make_types();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char name[64];
         row = &rows[i];
@@ -89,31 +79,12 @@ static void measure_all(void)
                  layout_names[row->theirs]);
         show(name, call_flush, call_row);
     }
+    for (int i = 0; i < LAYOUTS; i++) {
+        MPI_Type_free(&types[i]);
+    }
 }
 
 int main(int argc, char **argv)
 {
-    int me, provided;
-    void *base;
-    pid_t child = trace_fork();
-
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &me);
-    MPI_Win_allocate(sizeof buffer, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
-    memset(base, 0, sizeof buffer);
-    make_types();
-    MPI_Win_lock_all(0, win);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (me == 0) {
-        measure_all();
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Win_unlock_all(win);
-    for (int i = 0; i < LAYOUTS; i++) {
-        MPI_Type_free(&types[i]);
-    }
-    MPI_Win_free(&win);
-    MPI_Finalize();
-    trace_end(child);
-    return 0;
+    return count_on_window(argc, argv, sizeof buffer, sizeof(long), measure_all);
 }

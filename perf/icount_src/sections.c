@@ -3,24 +3,17 @@
  * steps.c. x86-64 only. Exit code 77: cannot trace here. */
 #include <hotlane.h>
 
-#include "trace.h"
+#include "window.h"
 
 #define DOUBLES 64
 
-static MPI_Win win;
 static MPI_Datatype vector; /* 8 doubles, every second */
 static double buffer[DOUBLES];
-static int target = 1;
 
 static const MPIX_Section_dim in_one_piece[] = {{1, 8, 8}}, apart[] = {{1, 8, 16}},
                               square[] = {{1, 4, 16}, {1, 2, 128}}, row[] = {{1, 1, 8}, {1, 8, 32}};
 static const MPIX_Section plain = {8, 1, in_one_piece}, strided = {8, 1, apart}, plane = {8, 2, square},
                           line = {8, 2, row};
-
-static void call_flush(void)
-{
-    MPI_Win_flush(target, win);
-}
 
 static void put_buffer(void)
 {
@@ -76,35 +69,15 @@ static const struct {
 
 static void measure_all(void)
 {
-    call_flush();
-    trace_begin(call_flush);
+    MPI_Type_vector(8, 1, 2, MPI_DOUBLE, &vector);
+    MPI_Type_commit(&vector);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         show(rows[i].name, call_flush, rows[i].call);
     }
+    MPI_Type_free(&vector);
 }
 
 int main(int argc, char **argv)
 {
-    int me, provided;
-    void *base;
-    pid_t child = trace_fork();
-
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &me);
-    MPI_Win_allocate(sizeof buffer, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
-    memset(base, 0, sizeof buffer);
-    MPI_Type_vector(8, 1, 2, MPI_DOUBLE, &vector);
-    MPI_Type_commit(&vector);
-    MPI_Win_lock_all(0, win);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (me == 0) {
-        measure_all();
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Win_unlock_all(win);
-    MPI_Type_free(&vector);
-    MPI_Win_free(&win);
-    MPI_Finalize();
-    trace_end(child);
-    return 0;
+    return count_on_window(argc, argv, sizeof buffer, sizeof(double), measure_all);
 }

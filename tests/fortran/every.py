@@ -9,8 +9,9 @@ import sys
 
 interface, folder, output = sys.argv[1:]
 sys.path.insert(0, folder)
-import integer  # pylint: disable=import-error,wrong-import-position
+import emit_integer as integer  # pylint: disable=import-error,wrong-import-position
 import table    # pylint: disable=import-error,wrong-import-position
+from emit_f08 import wrapped  # pylint: disable=import-error,wrong-import-position
 
 # A variable for each kind of argument: scalar, array.
 VARIABLES = {"int": ("n", "ns"), "index": ("n", "ns"), "weights": ("n", "ns"), "errcodes": ("n", "ns"),
@@ -62,11 +63,11 @@ def call(form, prefix, suffix=""):
     names = [argument(a, procedure, bool(suffix)) for a in form.arguments] + ["ierror"] * (procedure.result == "-")
     name = f"{prefix}{procedure.name}{suffix if interface != 'mpi' else ''}({', '.join(names)})"
     result = {"aint": "a = ", "double": "d = "}.get(procedure.result, "call ")
-    return integer.wrapped(result + name, 4)
+    return wrapped(result + name, 4)
 
 
 def main():
-    forms = integer.selected(os.path.join(folder, "procedures.tsv"))
+    forms = integer.selected(table.read(os.path.join(folder, "procedures.tsv"))[0])
     uses_module = interface == "mpi"
     lines = [HEAD.format("use mpi\n    use, intrinsic :: iso_c_binding, only: c_ptr" if uses_module else "",
                          "" if uses_module else "include 'mpif.h'",

@@ -1,37 +1,17 @@
-#!/usr/bin/env python3
-"""Makes the interfaces whose handles are INTEGER from procedures.tsv and include/mpi.h.
-
-usage: integer.py LANGUAGE procedures.tsv mpi.h OUTPUT
-
-LANGUAGE, and what OUTPUT is then:
-  integer-c       C functions that a program with module mpi or mpif.h calls, named as gfortran and flang name procedures
-  integer-module  module mpi: their interfaces
-  mpif            mpif.h, which is both fixed and free form
+"""The interfaces whose handles are INTEGER: module mpi and mpif.h, which is both fixed and free form, and the C functions behind
+them, named as gfortran and flang name procedures.
 
 MPI has no large counts in these interfaces. What is special about an argument is said by its kind in the table; the few
 procedures that C has in another shape stand in the tables below."""
-import sys
-
 import emit_c
 import table
+from emit_f08 import wrapped
 
-# Bytes that C's text needs, with its zero, where MPI says so; None: as many as the argument behind says.
-TEXT_SIZES = {"MPI_Comm_get_name": "MPI_MAX_OBJECT_NAME", "MPI_Type_get_name": "MPI_MAX_OBJECT_NAME",
-              "MPI_Win_get_name": "MPI_MAX_OBJECT_NAME", "MPI_Error_string": "MPI_MAX_ERROR_STRING",
-              "MPI_Get_processor_name": "MPI_MAX_PROCESSOR_NAME", "MPI_File_get_view": "MPI_MAX_DATAREP_STRING",
-              "MPI_Get_library_version": "MPI_MAX_LIBRARY_VERSION_STRING", "MPI_Info_get_nthkey": "MPI_MAX_INFO_KEY",
-              "MPI_Lookup_name": "MPI_MAX_PORT_NAME", "MPI_Open_port": "MPI_MAX_PORT_NAME",
-              "MPI_Info_get": "valuelen", "MPI_Info_get_string": "buflen", "MPI_Session_get_nth_pset": "pset_len"}
-# Texts whose first blanks belong to them.
-BLANKS_FIRST = {"MPI_Comm_set_name", "MPI_Type_set_name", "MPI_Win_set_name", "MPI_Add_error_string"}
+# Bytes that C's text needs, with its zero, where MPI says so; else the argument behind says it.
+TEXT_SIZES = emit_c.TEXT_ROOM | {"MPI_Info_get": "valuelen", "MPI_Info_get_string": "buflen",
+                                 "MPI_Session_get_nth_pset": "pset_len"}
 # C functions by other names: attributes and callbacks (callback.h).
-OWN = {"MPI_Op_create": "hl_fort_op_create", "MPI_Grequest_start": "hl_fort_grequest_start",
-       "MPI_Register_datarep": "hl_fort_register_datarep", "MPI_Keyval_create": "hl_fort_keyval_create",
-       "MPI_Attr_put": "hl_fort_comm_set_attr"}
-OWN |= {f"MPI_{o}_{f}": f"hl_fort_{o.lower()}_{f}" for o in ("Comm", "Type", "Win")
-        for f in ("create_keyval", "set_attr", "get_attr")}
-OWN |= {f"MPI_{o}_create_errhandler": f"hl_fort_{o.lower()}_create_errhandler"
-        for o in ("Comm", "Win", "File", "Session")}
+OWN = emit_c.OWN | {"MPI_Keyval_create": "hl_fort_keyval_create", "MPI_Attr_put": "hl_fort_comm_set_attr"}
 # Arguments that C has before the others.
 FIRST = {"MPI_Init": ["NULL", "NULL"], "MPI_Init_thread": ["NULL", "NULL"], "MPI_Info_create_env": ["0", "NULL"]}
 # What is done before; its result is the error, if it has one.
@@ -55,9 +35,8 @@ CALLBACKS = ["COMM_NULL_COPY_FN", "COMM_DUP_FN", "COMM_NULL_DELETE_FN", "TYPE_NU
              "NULL_DELETE_FN", "CONVERSION_FN_NULL"]
 
 
-def selected(path):
+def selected(procedures):
     """The forms that these interfaces have."""
-    procedures, _ = table.read(path)
     return [p.form(False) for p in procedures if p.kind != "own"]
 
 
@@ -202,7 +181,7 @@ class Body:
 
     def add_string(self, a):
         if a.intent == "in":
-            strip = "HL_FORT_STRIP_END" if self.name in BLANKS_FIRST else "HL_FORT_STRIP_BOTH"
+            strip = "HL_FORT_STRIP_END" if self.name in emit_c.KEEPS_BLANKS else "HL_FORT_STRIP_BOTH"
             self.text(a, f"hl_fort_string_in({a.name}, {a.name}_len, {strip})")
             return
         self.params.append(f"char *{a.name}")
@@ -303,10 +282,10 @@ def folded(line):
     return lines + [rest]
 
 
-def make_c(forms):
-    lines = ["/* Made by integer.py from procedures.tsv: the procedures of module mpi and mpif.h. */", '#include "integer.h"', "",
+def c(procedures):
+    lines = ["/* Made by generate.py from procedures.tsv: the procedures of module mpi and mpif.h. */", '#include "integer.h"', "",
              "/* Fortran alone calls them. */", '#pragma GCC diagnostic ignored "-Wmissing-prototypes"', ""]
-    for form in forms:
+    for form in selected(procedures):
         if form.procedure.name not in BY_HAND and not emit_c.serves_all(form.procedure.name):
             lines += Body(form).lines()
     return "\n".join(lines)
@@ -329,15 +308,14 @@ def block(name):
     return "mpi_fortran_" + name[4:].lower()
 
 
-def values(mpi_h):
+def values(constants):
     """(name, value) of the INTEGER constants, and of those of MPI_OFFSET_KIND."""
-    found = table.constants(mpi_h)
-    return [(n, v) for n, k, v in found if k != "offset"], [(n, v) for n, k, v in found if k == "offset"]
+    return [(n, v) for n, k, v in constants if k != "offset"], [(n, v) for n, k, v in constants if k == "offset"]
 
 
-def make_mpif(mpi_h):
+def mpif(constants):
     """Statements stand in columns 7 to 72, as both forms allow."""
-    integers, offsets = values(mpi_h)
+    integers, offsets = values(constants)
     out = ["! mpif.h: MPI for programs of any form of Fortran. Modules mpi_f08 and mpi find errors that this file cannot."]
 
     def say(text):
@@ -405,17 +383,6 @@ def f_argument(a, procedure, pointer):
     return [f"{f_type(a, procedure.kind == 'old', pointer)}{intent} :: {a.name}{f_shape(a)}"]
 
 
-def wrapped(text, indent):
-    """A statement that may go on in further lines."""
-    lines = [" " * indent]
-    for word in text.split(" "):
-        if len(lines[-1]) + len(word) > 108:
-            lines[-1] += "&"
-            lines.append(" " * (indent + 4))
-        lines[-1] += word + " "
-    return [line.rstrip() for line in lines]
-
-
 def f_interface(form, prefix, suffix=""):
     """The interface body of one procedure. `suffix`: _cptr, that with TYPE(C_PTR)."""
     procedure, name = form.procedure, prefix + form.procedure.name + suffix
@@ -467,9 +434,9 @@ SIZEOF = """    ! Of any variable of an intrinsic type, scalar or array: the siz
 """
 
 
-def make_module(forms, mpi_h):
-    integers, offsets = values(mpi_h)
-    out = ["! Made by integer.py from procedures.tsv and mpi.h: module mpi. A choice buffer that is a section whose elements are",
+def module(procedures, constants):
+    integers, offsets = values(constants)
+    out = ["! Made by generate.py from procedures.tsv and mpi.h: module mpi. A choice buffer that is a section whose elements are",
            "! apart is copied by the compiler, and the copy is gone when the call returns: nonblocking calls need mpi_f08.",
            "module mpi", "    use, intrinsic :: iso_c_binding, only: c_int, c_ptr",
            "    ! Handles of mpi_f08 made of INTEGERs and back, and its statuses.",
@@ -481,21 +448,4 @@ def make_module(forms, mpi_h):
     for name, kind, shape in SENTINELS:
         out += [f"    {kind.lower()} :: {name}{shape}", f"    common /{block(name)}/ {name}"]
     out += [""] + [f"    external :: MPI_{name}" for name in CALLBACKS] + [""]
-    return "\n".join(out + f_interfaces(forms)) + SIZEOF + "end module\n"
-
-
-def main(language, procedures_tsv, mpi_h, output):
-    forms = selected(procedures_tsv)
-    makers = {"integer-c": lambda: make_c(forms), "integer-module": lambda: make_module(forms, mpi_h),
-              "mpif": lambda: make_mpif(mpi_h)}
-    if language not in makers:
-        sys.exit(f"integer.py: no language {language}; there are {', '.join(makers)}")
-    text = makers[language]()
-    with open(output, "w", encoding="ascii") as out:
-        out.write(text)
-
-
-if __name__ == "__main__":
-    if len(sys.argv) != 5:
-        sys.exit(__doc__)
-    main(*sys.argv[1:])
+    return "\n".join(out + f_interfaces(selected(procedures))) + SIZEOF + "end module\n"
