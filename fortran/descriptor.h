@@ -32,11 +32,17 @@ _Static_assert(offsetof(struct hl_fort_array, dim) == 24, "as in ISO_Fortran_bin
 /* Whether the elements lie one behind the other (or there is but one, or none). */
 bool hl_fort_is_dense(const struct hl_fort_array *a);
 
-/* The same, but that false is also the answer for an array of rank 1 with one element or none: it costs
- * little then. */
+/* The same, but that false is also the answer for an array of rank 1 with one element or none, and for one of
+ * more dimensions: it costs little then. */
 static inline bool hl_fort_is_plain(const struct hl_fort_array *a)
 {
-    return a->rank == 0 || (a->rank == 1 ? (size_t)a->dim[0].step == a->elem_len : hl_fort_is_dense(a));
+    return a->rank == 0 || (a->rank == 1 && (size_t)a->dim[0].step == a->elem_len);
+}
+
+/* The same for an array that may have more dimensions. */
+static inline bool hl_fort_is_in_one_piece(const struct hl_fort_array *a)
+{
+    return a->rank > 1 ? hl_fort_is_dense(a) : hl_fort_is_plain(a);
 }
 
 #endif

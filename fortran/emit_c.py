@@ -141,10 +141,6 @@ class Function:
     def handle(self, a, code):
         kind, name, c_type = a.kind, a.name, table.HANDLES[a.kind]
         if not a.shape:
-            if kind == "win" and a.intent == "in":
-                # First: this conversion calls a function, beside which little is to be kept.
-                code.declare.append(f"const MPI_Win c_{name} = hl_fort_win_in(*{name});")
-                return "c_" + name
             if a.intent == "in":
                 return f"hl_fort_{kind}_in(*{name})"
             null = c_type.upper().replace("_ERRHANDLER", "_ERRHANDLER") + "_NULL"
@@ -275,6 +271,10 @@ class Function:
         code, arguments = self.code()
         types = [i for i, a in enumerate(self.form.arguments) if a.kind == "choice" and a.how == "type"]
         cast = "" if self.form.large else "(int)"
+        for i, a in enumerate(self.form.arguments):
+            if a.kind in table.HANDLES and a.intent == "in" and not a.shape:
+                code.declare.append(f"const {table.HANDLES[a.kind]} c_{a.name} = {arguments[i]};")
+                arguments[i] = "c_" + a.name
         plain = list(arguments)
         parts = [f"struct hl_fort_part {self.form.arguments[i].name}_part = {{0}};" for i in types]
         indirect = []
@@ -285,20 +285,18 @@ class Function:
             arguments[i:i + 3] = [f"{name}_part.addr", f"{cast}{name}_part.count", f"{name}_part.type"]
         indirect += ["if (rc == MPI_SUCCESS) {", f"rc = {self.c_name}({', '.join(arguments)});", "}"]
         indirect += [f"hl_fort_part_end(&{self.form.arguments[i].name}_part);" for i in types]
-        lines = [*code.declare, "int rc = MPI_SUCCESS;"]
+        dense = " && ".join(f"hl_fort_is_in_one_piece({self.form.arguments[i].name})" for i in types)
+        lines = [*code.declare, "int rc = MPI_SUCCESS;", f"if ({dense}) {{", f"rc = {self.c_name}({', '.join(plain)});"]
         if self.name in TAKES_SECTIONS:
             at = types[0]
             name = self.form.arguments[at].name
             passed = plain[:at] + [f"{name}->addr", "&section"] + plain[at + 1:]
             if self.name in ("MPI_Put", "MPI_Get", "MPI_Accumulate"):
                 passed.insert(passed.index("*target_disp") + 1, "NULL")
-            lines += [f"if (P{self.name.replace('MPI_', 'MPIX_')}_section != NULL) {{",
+            lines += [f"}} else if (P{self.name.replace('MPI_', 'MPIX_')}_section != NULL) {{",
                       f"const MPIX_Section section = hl_fort_section({name});",
-                      f"rc = P{self.name.replace('MPI_', 'MPIX_')}_section({', '.join(passed)});", "} else {", *parts, *indirect,
-                      "}"]
-        else:
-            lines += parts + indirect
-        return lines + self.end(code)
+                      f"rc = P{self.name.replace('MPI_', 'MPIX_')}_section({', '.join(passed)});"]
+        return lines + ["} else {", *parts, *indirect, "}"] + self.end(code)
 
     def text(self):
         result = {"aint": "MPI_Aint", "double": "double"}.get(self.form.procedure.result, "void")
@@ -316,7 +314,7 @@ class Function:
         if split:
             plain = " && ".join(f"hl_fort_is_plain({a.name})" for a in self.choices if a.how == "type")
             passed = ", ".join([a.name for a in self.form.arguments] + ["ierror"])
-            lines += [f"if (__builtin_expect(!({plain}), 0)) {{", f"{self.symbol}apart({passed});", "return;", "}"]
+            lines += [f"if (!({plain})) {{", f"{self.symbol}apart({passed});", "return;", "}"]
         lines += self.body() + ["}"]
         lines += [f"HL_FORT_ALIAS({names[0]}, {n}, {result}, ({parameters}))" for n in names[1:]]
         return "\n".join([f"/* {self.name[:]}{' (large counts)' if self.form.large else ''} */"] + indented(lines)) + "\n"

@@ -36,12 +36,35 @@ static inline void hl_fort_list_end(struct hl_fort_list *list)
 /* What a handle is that C has not written; no handle has this value. */
 #define HL_FORT_UNWRITTEN ((void *)~(uintptr_t)0)
 
+/* Hotlane numbers objects by their places, which are of one size and lie in order (lib/api/convert.c), up to
+ * HL_FORT_PLACES_END: their handles are found without a call. Other libraries are asked each time. */
+enum { HL_FORT_PLACES_END = 0x40000000 };
+struct hl_fort_places {
+    char *first; /* the handle of the number HL_FORT_PREDEFINED; set before size */
+    size_t size; /* atomic; 0: not known (yet), ask the library */
+};
+extern struct hl_fort_places hl_fort_places __attribute__((visibility("hidden")));
+/* Looks whether the MPI library is one that numbers so; called with a number that it has given. Any thread.
+ */
+void hl_fort_look_at_places(void);
+
 /* For each type of handle: NAME_in and NAME_out for one, NAMEs_in for n of them (NULL: no memory), NAMEs_room
  * for n that C is to write, and NAMEs_out, which leaves alone what C has not written. */
 #define HL_FORT_HANDLE(name, type, fromint, toint)                                                           \
+    static __attribute__((noinline, cold, unused)) type hl_fort_##name##_asked(int handle)                   \
+    {                                                                                                        \
+        hl_fort_look_at_places();                                                                            \
+        return fromint(handle);                                                                              \
+    }                                                                                                        \
     static inline type hl_fort_##name##_in(int handle)                                                       \
     {                                                                                                        \
-        return (unsigned)handle < HL_FORT_PREDEFINED ? (type)(uintptr_t)handle : fromint(handle);            \
+        if ((unsigned)handle < HL_FORT_PREDEFINED) {                                                         \
+            return (type)(uintptr_t)handle;                                                                  \
+        }                                                                                                    \
+        size_t size = __atomic_load_n(&hl_fort_places.size, __ATOMIC_ACQUIRE); /* acquire: first is set */   \
+        return size != 0 && (unsigned)handle < HL_FORT_PLACES_END                                            \
+                   ? (type)(void *)(hl_fort_places.first + (size_t)(handle - HL_FORT_PREDEFINED) * size)     \
+                   : hl_fort_##name##_asked(handle);                                                         \
     }                                                                                                        \
     static inline int hl_fort_##name##_out(type handle)                                                      \
     {                                                                                                        \
