@@ -51,12 +51,44 @@ int MPIX_Win_flag_wait(MPI_Aint flag_disp, int compare, uint64_t value, uint64_t
 int MPIX_Win_flag_test(MPI_Aint flag_disp, int compare, uint64_t value, uint64_t *seen, int *done,
                        MPI_Win win);
 
+/* The same for `count` flags: waits until `flag_disps[i] CMP values[i]` holds for one of them; then *index is
+ * its i and *seen (unless NULL) what was there. An entry of MPIX_FLAG_NONE is passed over (say, one that was
+ * told before); when no other is there *index is MPI_UNDEFINED at once. Of several flags that hold none is
+ * preferred, so none is passed over for ever. The arrays must not change meanwhile. Errors as above, of the
+ * first entry that has one, and MPI_ERR_COUNT for a negative count. */
+#define MPIX_FLAG_NONE ((MPI_Aint)-1)
+int MPIX_Win_flag_wait_any(int count, const MPI_Aint flag_disps[], int compare, const uint64_t values[],
+                           int *index, uint64_t *seen, MPI_Win win);
+
+/* ---- Flush with a request ----
+ *
+ * MPI_Win_flush, _flush_all, _flush_local and _flush_local_all without their wait. The request ends when what
+ * was issued before the call (by this thread, or by others in the order that the program made) has ended, and
+ * waits for nothing that is issued later. It is completed by MPI_Wait, MPI_Test and their kin, alone or among
+ * others, with an empty status; every call that makes progress carries it on. Nothing is left to wait for
+ * where targets are on the node: then the request is done when the call returns.
+ *
+ * Errors of the operations are told once, as by the flush: by whichever comes first, the end of a request or
+ * a flush, and of a request by the call that completes it, through the window's error handler. Errors of the
+ * call itself are those of the flush (MPI_ERR_WIN, MPI_ERR_RANK, MPI_ERR_RMA_SYNC), and MPI_ERR_ARG for a
+ * NULL request; *request is not written then. MPI_PROC_NULL as rank gives a request that is done.
+ *
+ * A request may outlive its epoch and its window: MPI_Win_unlock, MPI_Win_unlock_all and MPI_Win_free wait
+ * for all operations themselves, so it is done soon afterwards, and MPI_Win_free ends it. It has to be
+ * completed all the same, before MPI_Finalize. After MPI_Request_free nobody is told its errors. Any number
+ * of threads. */
+int MPIX_Win_iflush(int rank, MPI_Win win, MPI_Request *request);
+int MPIX_Win_iflush_all(MPI_Win win, MPI_Request *request);
+int MPIX_Win_iflush_local(int rank, MPI_Win win, MPI_Request *request);
+int MPIX_Win_iflush_local_all(MPI_Win win, MPI_Request *request);
+
 /* ---- Array sections, without datatypes ----
  *
  * A section says where the elements of an array lie, as compilers of Fortran describe an actual argument:
  * rank dimensions, of which dims[0] varies fastest. Strides are bytes from one element to the next, of any
  * sign and 0, too. `count` items of `datatype` are taken from the section's elements in their order, or put
- * there, as if these lay one behind the other: what a program says of a contiguous copy holds for the section.
+ * there, as if these lay one behind the other: what a program says of a contiguous copy holds for the
+ * section.
  *
  * The layout of a dimension is that of CFI_dim_t in ISO_Fortran_binding.h (gfortran, flang), so that dims may
  * point into a descriptor. lower_bound is not looked at. An extent of -1 in the last dimension is an array of
@@ -83,8 +115,8 @@ typedef struct MPIX_Section {
 } MPIX_Section;
 
 /* MPI_Put, MPI_Get and MPI_Accumulate. origin_addr is the address of the origin section's first element
- * (that with the lowest index in each dimension, not necessarily the lowest address); target_disp names that of
- * the target's section. */
+ * (that with the lowest index in each dimension, not necessarily the lowest address); target_disp names that
+ * of the target's section. */
 int MPIX_Put_section(const void *origin_addr, const MPIX_Section *origin, MPI_Count origin_count,
                      MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
                      const MPIX_Section *target, MPI_Count target_count, MPI_Datatype target_datatype,
@@ -118,6 +150,12 @@ int PMPIX_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
 int PMPIX_Win_flag_wait(MPI_Aint flag_disp, int compare, uint64_t value, uint64_t *seen, MPI_Win win);
 int PMPIX_Win_flag_test(MPI_Aint flag_disp, int compare, uint64_t value, uint64_t *seen, int *done,
                         MPI_Win win);
+int PMPIX_Win_flag_wait_any(int count, const MPI_Aint flag_disps[], int compare, const uint64_t values[],
+                            int *index, uint64_t *seen, MPI_Win win);
+int PMPIX_Win_iflush(int rank, MPI_Win win, MPI_Request *request);
+int PMPIX_Win_iflush_all(MPI_Win win, MPI_Request *request);
+int PMPIX_Win_iflush_local(int rank, MPI_Win win, MPI_Request *request);
+int PMPIX_Win_iflush_local_all(MPI_Win win, MPI_Request *request);
 int PMPIX_Put_section(const void *origin_addr, const MPIX_Section *origin, MPI_Count origin_count,
                       MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
                       const MPIX_Section *target, MPI_Count target_count, MPI_Datatype target_datatype,

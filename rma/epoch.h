@@ -55,8 +55,8 @@ struct hl_epoch {
     uint32_t all_how; /* how lock_all was called; guarded by mutex */
     int exposed;      /* my rank + 1 from post to wait, else 0; guarded by mutex */
     /* What the window says of itself before its first epoch (win.h: the short way). */
-    uint64_t open_reach, open_words;
     uint32_t fence_only;
+    uint64_t open_reach, open_words;
     struct hl_mutex mutex;
 };
 

@@ -1,14 +1,13 @@
 /* Completion: flush, flush_local and their forms for all targets, and sync. */
-#include "mode.h"
+#include "flush.h"
 
 #include "api.h"
 #include "conflict.h"
 #include "err.h"
 #include "fault.h"
-#include "lane.h"
 #include "rx.h"
 
-static int take_errors(struct hl_win *w)
+static int take_all_errors(struct hl_win *w)
 {
     int failed = 0;
     /* acquire: the error words; pairs with the addition in hl_lane_error_keep. */
@@ -27,18 +26,19 @@ static int take_errors(struct hl_win *w)
     return failed;
 }
 
-static int flush_far(struct hl_win *w, int target, enum hl_lane_scope scope)
+int hl_flush_take_errors(struct hl_win *w, int target)
 {
     if (target < 0) {
-        int rc = hl_lane_flush_all(scope);
-        int failed = take_errors(w);
-        return rc != 0 ? rc : failed;
+        return take_all_errors(w);
     }
-    int rc = hl_lane_flush(hl_win_world(w, target), scope);
     int failed = hl_lane_error_take(&w->errors[target]);
-    if (failed != 0) {
-        failed = hl_err_say(failed, "an operation on target %d failed", target);
-    }
+    return failed == 0 ? 0 : hl_err_say(failed, "an operation on target %d failed", target);
+}
+
+static int flush_far(struct hl_win *w, int target, enum hl_lane_scope scope)
+{
+    int rc = target < 0 ? hl_lane_flush_all(scope) : hl_lane_flush(hl_win_world(w, target), scope);
+    int failed = hl_flush_take_errors(w, target);
     return rc != 0 ? rc : failed;
 }
 
@@ -57,9 +57,7 @@ static int mourn(struct hl_win *w, int target)
     return 0;
 }
 
-/* Of a window with FAR targets, that takes the long way, or with a dead target. What is forgotten was issued
- * before; what others issue meanwhile stays. */
-static HL_NOINLINE int flush_waiting(struct hl_win *w, int target, enum hl_lane_scope scope)
+bool hl_flush_begin(struct hl_win *w, int target, enum hl_lane_scope scope, int *dead)
 {
     if (HL_CHECKED) {
         hl_conflict_forget(w, target, scope == HL_LOCAL);
@@ -67,11 +65,18 @@ static HL_NOINLINE int flush_waiting(struct hl_win *w, int target, enum hl_lane_
     if (hl_mode_defers(w)) {
         hl_mode_drain();
     }
-    int dead = mourn(w, target);
+    *dead = mourn(w, target);
     if (HL_CHECKED && !w->detour && !w->far) {
-        return dead;
+        return false;
     }
-    if (!w->detour && target >= 0 && !hl_target_is_far(&w->targets[target])) {
+    return w->detour || target < 0 || hl_target_is_far(&w->targets[target]);
+}
+
+/* Of a window with FAR targets, that takes the long way, or with a dead target. */
+static HL_NOINLINE int flush_waiting(struct hl_win *w, int target, enum hl_lane_scope scope)
+{
+    int dead;
+    if (!hl_flush_begin(w, target, scope, &dead)) {
         return dead;
     }
     hl_mode_enter(w);
@@ -116,21 +121,30 @@ static HL_COLD int flush_error(struct hl_win *w, int target)
                       mode == HL_EPOCH_START ? "start" : "fence");
 }
 
+int hl_flush_check(struct hl_win *w, int target)
+{
+    int rc = w != NULL ? hl_win_check_target(w, target) : 0;
+    if (rc == 0 && (w == NULL || !hl_epoch_is_locked(&w->epoch, target))) {
+        rc = flush_error(w, target);
+    }
+    return rc;
+}
+
+int hl_flush_check_all(struct hl_win *w)
+{
+    bool locks = w != NULL && (hl_epoch_mode_of(&w->epoch) & (HL_EPOCH_ALL | HL_EPOCH_LOCKS)) != 0;
+    return locks ? 0 : flush_error(w, -1);
+}
+
 /* A flush that is not just a fence: of a FAR target, of one target locked by itself, or an error. */
 static HL_NOINLINE int flush_any(int target, MPI_Win win, enum hl_lane_scope scope, const char *func)
 {
     struct hl_win *w = hl_win_of(win);
-    int rc = 0;
     if (w != NULL && target == MPI_PROC_NULL) {
         return MPI_SUCCESS;
     }
-    if (w != NULL) {
-        rc = hl_win_check_target(w, target);
-    }
-    if (rc == 0) {
-        rc = w != NULL && hl_epoch_is_locked(&w->epoch, target) ? flush(w, target, scope)
-                                                                : flush_error(w, target);
-    }
+    int rc = hl_flush_check(w, target);
+    rc = rc == 0 ? flush(w, target, scope) : rc;
     return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, func, rc);
 }
 

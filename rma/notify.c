@@ -13,6 +13,7 @@
 #include "match.h"
 #include "prog.h"
 #include "tray.h"
+#include "util.h"
 
 /* One call of the user. */
 struct notice {
@@ -190,31 +191,37 @@ struct watch {
     struct hl_win *win;
 };
 
+HL_INLINE bool holds(uint64_t seen, int compare, uint64_t value)
+{
+    switch (compare) {
+    case MPIX_CMP_EQ:
+        return seen == value;
+    case MPIX_CMP_NE:
+        return seen != value;
+    case MPIX_CMP_GT:
+        return seen > value;
+    case MPIX_CMP_GE:
+        return seen >= value;
+    case MPIX_CMP_LT:
+        return seen < value;
+    default:
+        return seen <= value;
+    }
+}
+
 static bool is_reached(void *arg)
 {
     struct watch *f = arg;
     /* acquire: the data that the flag announces; pairs with the release stores here and in serve.c. */
     f->seen = hl_a64_load_acquire(f->flag);
-    switch (f->compare) {
-    case MPIX_CMP_EQ:
-        return f->seen == f->value;
-    case MPIX_CMP_NE:
-        return f->seen != f->value;
-    case MPIX_CMP_GT:
-        return f->seen > f->value;
-    case MPIX_CMP_GE:
-        return f->seen >= f->value;
-    case MPIX_CMP_LT:
-        return f->seen < f->value;
-    default:
-        return f->seen <= f->value;
-    }
+    return holds(f->seen, f->compare, f->value);
 }
+
+static const char *const signs[] = {"==", "!=", ">", ">=", "<", "<="}; /* of MPIX_CMP_* */
 
 static void tell_flag(const void *arg, struct hl_told *t)
 {
     const struct watch *f = arg;
-    static const char *const signs[] = {"==", "!=", ">", ">=", "<", "<="};
     hl_win_tell(f->win, t);
     hl_told_say(t, ", flag at byte %llu, which is %llu, to be %s %llu", (unsigned long long)f->at,
                 (unsigned long long)f->seen, signs[f->compare - MPIX_CMP_EQ], (unsigned long long)f->value);
@@ -247,6 +254,87 @@ static int find_flag(struct hl_win *w, int64_t disp, struct watch *f)
                           (long long)disp);
     }
     return (uintptr_t)f->flag % sizeof *f->flag == 0 ? 0 : not_aligned(disp, w->rank);
+}
+
+/* Flags of one wait; the arrays are the caller's. */
+struct watches {
+    struct hl_win *win;
+    const MPI_Aint *disps; /* MPIX_FLAG_NONE: passed over */
+    const uint64_t *values;
+    int compare, count;
+    int first; /* where looks begin */
+    int found;
+    uint64_t seen;
+};
+
+/* A flag whose place was checked. */
+static hl_a64 *flag_of(const struct hl_win *w, int64_t disp)
+{
+    uint64_t at = (uint64_t)disp * hl_win_extent(w, w->rank)->unit;
+    return (hl_a64 *)(w->dyn != NULL ? (uintptr_t)at : (uintptr_t)w->base + at);
+}
+
+static bool any_is_reached(void *arg)
+{
+    struct watches *a = arg;
+    for (int k = 0; k < a->count; k++) {
+        int i = a->first < a->count - k ? a->first + k : a->first + k - a->count;
+        if (a->disps[i] != MPIX_FLAG_NONE) {
+            /* acquire: as in is_reached. */
+            a->seen = hl_a64_load_acquire(flag_of(a->win, a->disps[i]));
+            if (holds(a->seen, a->compare, a->values[i])) {
+                a->found = i;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void tell_any(const void *arg, struct hl_told *t)
+{
+    const struct watches *a = arg;
+    int first = 0;
+    while (a->disps[first] == MPIX_FLAG_NONE) {
+        first++;
+    }
+    hl_win_tell(a->win, t);
+    hl_told_say(t, ", one of %d flags, the first at displacement %lld, to be %s %llu", a->count,
+                (long long)a->disps[first], signs[a->compare - MPIX_CMP_EQ],
+                (unsigned long long)a->values[first]);
+}
+HL_HANG_TELLS(any_is_reached, tell_any);
+
+/* *live: how many there are to wait for. */
+static int check_flags(const struct watches *a, const int *index, int *live)
+{
+    struct watch f = {.compare = a->compare};
+    *live = 0;
+    if (a->win == NULL) {
+        return hl_win_bad();
+    }
+    if (a->count < 0) {
+        return hl_err_say(HL_ERR_COUNT, "%d flags: the count is negative", a->count);
+    }
+    if (index == NULL || (a->count > 0 && (a->disps == NULL || a->values == NULL))) {
+        return hl_win_null(index == NULL ? "index" : a->disps == NULL ? "flag_disps" : "values");
+    }
+    int rc = 0;
+    for (int i = 0; i < a->count && rc == 0; i++) {
+        if (a->disps[i] != MPIX_FLAG_NONE) {
+            rc = find_flag(a->win, a->disps[i], &f);
+            ++*live;
+        }
+    }
+    return rc;
+}
+
+/* Looks begin anywhere, so that of flags that hold none is passed over for ever, in whatever turns a thread
+ * asks for several lists. */
+static int anywhere(int count)
+{
+    static HL_THREAD_LOCAL uint64_t draws;
+    return (int)(hl_mix64(++draws) % (uint64_t)count);
 }
 
 static int finish(MPI_Win win, const char *func, int rc)
@@ -313,4 +401,24 @@ int PMPIX_Win_flag_test(MPI_Aint flag_disp, int compare, uint64_t value, uint64_
         }
     }
     return finish(win, "MPIX_Win_flag_test", rc);
+}
+
+HL_API(MPIX_Win_flag_wait_any)
+int PMPIX_Win_flag_wait_any(int count, const MPI_Aint flag_disps[], int compare, const uint64_t values[],
+                            int *index, uint64_t *seen, MPI_Win win)
+{
+    struct watches a = {
+        .win = hl_win_of(win), .disps = flag_disps, .values = values, .compare = compare, .count = count};
+    int live, rc = check_flags(&a, index, &live);
+    if (rc == 0 && live == 0) {
+        *index = MPI_UNDEFINED;
+    } else if (rc == 0) {
+        a.first = anywhere(count);
+        hl_prog_wait(any_is_reached, &a);
+        *index = a.found;
+        if (seen != NULL) {
+            *seen = a.seen;
+        }
+    }
+    return finish(win, "MPIX_Win_flag_wait_any", rc);
 }

@@ -94,6 +94,7 @@ struct hl_win {
     bool unordered;            /* accumulate_ordering = none; MPI_Win_set_info changes it and the next */
     hl_a8 no_locks;            /* a lock breaks a hint; atomic: the first one takes it back */
     bool bereft;               /* a rank of the window has died; guarded by the lock of table.c */
+    hl_a32 flushing;           /* flushes with a request that will look at it once more; atomic */
     struct hl_pairs *pairs;    /* pairs.h: has its own rules */
     struct hl_comm *comm;      /* my own duplicate of the user's */
     hl_a32 *errors;            /* [size] of the lanes, atomic; NULL without FAR targets */
@@ -359,6 +360,9 @@ int hl_cma_walk(int node_rank, enum hl_dir dir, struct hl_type_cursor *mine, str
 /* Waits until what was issued to `target` (-1: all) is complete there, then orders my accesses: the common
  * end of flush, unlock and fence. Returns the error that an operation left, once. */
 int hl_win_flush(struct hl_win *w, int target);
+
+/* Waits until no flush with a request looks at the window any more: what they wait for has ended. */
+void hl_win_end_flushes(struct hl_win *w);
 
 /* Asks the receive thread of `peer` (world rank) for a lock of window `id` and waits for its grant. */
 int hl_ask_lock(int peer, uint64_t id, bool exclusive);

@@ -278,6 +278,7 @@ static int free_window(struct hl_win *w)
         rc = agree(w, hl_attr_delete_all(&w->attrs, w));
     }
     if (rc == 0) {
+        hl_win_end_flushes(w);
         hl_win_table_remove(w);
         rc = hl_coll_barrier(w->comm);
     }

@@ -528,7 +528,8 @@ int PMPI_Cancel(MPI_Request *request)
         err = hl_req_general_cancel(r);
     } else if (r->what == HL_REQ_SEND || r->what == HL_REQ_RECV) {
         err = hl_req_is_active(r) ? hl_match_cancel(r) : 0;
-    } else if (r->what != HL_REQ_RMA) { /* no effect: on the node they are complete */
+    } else if (r->what != HL_REQ_RMA &&
+               r->what != HL_REQ_WIN) { /* no effect: on the node they are complete */
         err = hl_err_say(HL_ERR_REQUEST, "only sends, receives and generalized requests can be cancelled");
     }
     return hl_api_leave_ctx(r != NULL ? r->ctx : 0, "MPI_Cancel", err);

@@ -5,10 +5,16 @@
  * them have ended. A chain that is open has its number already, so it is covered, and whoever flushes sends
  * it. The thread polls lanes itself by try-lock; it never holds one while it waits.
  *
- * A local flush does the same with numbers of their own, which leave out chains that only copied data. */
+ * A local flush does the same with numbers of their own, which leave out chains that only copied data.
+ *
+ * A flush that nobody waits in keeps those numbers (hl_lane_goals) and looks at them again and again. */
 #include "inner.h"
 
+#include <stdlib.h>
+
+#include "err.h"
 #include "fault.h"
+
 struct goal {
     struct hl_lane *lane;
     struct hl_way *way; /* NULL: the whole lane */
@@ -224,6 +230,109 @@ int hl_pool_flush_on(struct hl_pool *p, struct hl_lane *lane, int peer, enum hl_
         flush_lanes(p, scope, among, false);
     }
     return 0;
+}
+
+/* ---- without waiting ---- */
+
+struct hl_lane_goals {
+    uint32_t count, room, closings; /* closings: the pool's, when it was asked */
+    struct goal at[];
+};
+
+/* Unless it is reached. */
+static int add_goal(struct hl_lane_goals **all, struct goal g)
+{
+    enum { FIRST_ROOM = 4 };
+    struct hl_lane_goals *goals = *all;
+    if (reached(&g)) {
+        return 0;
+    }
+    if (goals == NULL || goals->count == goals->room) {
+        uint32_t count = goals != NULL ? goals->count : 0, room = goals != NULL ? 2 * count : FIRST_ROOM;
+        goals = realloc(goals, sizeof *goals + room * sizeof goals->at[0]);
+        if (goals == NULL) {
+            return hl_err_say(HL_ERR_NO_MEM, "no memory for a flush of %u connections", count + 1);
+        }
+        goals->count = count;
+        goals->room = room;
+        *all = goals;
+    }
+    goals->at[goals->count++] = g;
+    return 0;
+}
+
+static int add_peer(struct hl_pool *p, int peer, enum hl_lane_scope scope, uint64_t among,
+                    struct hl_lane_goals **all)
+{
+    int rc = 0;
+    /* acquire: as in flush_peer. */
+    for (uint64_t rest = hl_a64_load_acquire(&p->used[peer]) & among; rest != 0 && rc == 0;
+         rest &= rest - 1) {
+        struct hl_lane *lane = p->lanes[__builtin_ctzll(rest)];
+        struct hl_way *way = hl_way_find(lane, peer);
+        rc = way != NULL ? add_goal(all, snapshot(lane, way, scope)) : 0;
+    }
+    return rc;
+}
+
+static int add_ways(struct hl_lane *lane, struct hl_lane_goals **all)
+{
+    int rc = 0;
+    /* acquire, both: as in flush_ways. */
+    const struct hl_way_table *t = hl_aptr_load_acquire(&lane->ways);
+    for (uint32_t i = 0; t != NULL && i < t->room && rc == 0; i++) {
+        struct hl_way *way = hl_aptr_load_acquire(&t->at[i]);
+        rc = way != NULL ? add_goal(all, snapshot(lane, way, HL_LOCAL)) : 0;
+    }
+    return rc;
+}
+
+static int add_lanes(struct hl_pool *p, enum hl_lane_scope scope, uint64_t among, struct hl_lane_goals **all)
+{
+    int rc = 0;
+    /* acquire, both: as in flush_lanes. */
+    for (uint64_t rest = hl_a64_load_acquire(&p->opened) & among; rest != 0 && rc == 0; rest &= rest - 1) {
+        struct hl_lane *lane = p->lanes[__builtin_ctzll(rest)];
+        struct goal g = {lane, NULL, &lane->tail, hl_a64_load_acquire(&lane->issued)};
+        rc = scope == HL_LOCAL && !reached(&g) ? add_ways(lane, all) : add_goal(all, g);
+    }
+    return rc;
+}
+
+int hl_pool_goals(struct hl_pool *p, struct hl_lane *lane, int peer, enum hl_lane_scope scope,
+                  struct hl_lane_goals **goals)
+{
+    *goals = NULL;
+    if (hl_pool_count(p) == 0) {
+        return 0;
+    }
+    /* acquire: as in hl_pool_flush_on. */
+    uint64_t among = lane != NULL ? UINT64_C(1) << lane->index : ~hl_a64_load_acquire(&p->apart);
+    int rc = peer >= 0 ? add_peer(p, peer, scope, among, goals) : add_lanes(p, scope, among, goals);
+    if (rc != 0) {
+        free(*goals);
+        *goals = NULL;
+    }
+    if (*goals != NULL) {
+        (*goals)->closings = p->closings;
+    }
+    return rc;
+}
+
+bool hl_pool_goals_reached(struct hl_pool *p, struct hl_lane_goals *goals)
+{
+    struct waiting w = {goals->at, goals->count};
+    if (hl_pool_count(p) == 0 || goals->closings != p->closings) { /* all of it ended before they closed */
+        return true;
+    }
+    bool over = all_reached(&w);
+    goals->count = w.count;
+    return over;
+}
+
+void hl_lane_goals_free(struct hl_lane_goals *goals)
+{
+    free(goals);
 }
 
 /* ---- fence ---- */

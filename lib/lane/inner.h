@@ -186,6 +186,9 @@ void hl_warm_stop(void);
 int hl_pool_flush(struct hl_pool *p, int peer, enum hl_lane_scope scope);
 int hl_pool_flush_all(struct hl_pool *p, enum hl_lane_scope scope);
 int hl_pool_flush_on(struct hl_pool *p, struct hl_lane *lane, int peer, enum hl_lane_scope scope);
+int hl_pool_goals(struct hl_pool *p, struct hl_lane *lane, int peer, enum hl_lane_scope scope,
+                  struct hl_lane_goals **goals);
+bool hl_pool_goals_reached(struct hl_pool *p, struct hl_lane_goals *goals);
 int hl_pool_fence(struct hl_pool *p, struct hl_lane *lane, bool (*also_near)(int peer));
 
 struct hl_lane *hl_pool_bound(struct hl_pool *p);

@@ -35,6 +35,16 @@ int hl_lane_flush_on(struct hl_lane *lane, int peer, enum hl_lane_scope scope)
     return hl_pool_flush_on(&hl_pool, lane, peer, scope);
 }
 
+int hl_lane_goals(struct hl_lane *lane, int peer, enum hl_lane_scope scope, struct hl_lane_goals **goals)
+{
+    return hl_pool_goals(&hl_pool, lane, peer, scope, goals);
+}
+
+bool hl_lane_goals_reached(struct hl_lane_goals *goals)
+{
+    return hl_pool_goals_reached(&hl_pool, goals);
+}
+
 int hl_lane_fence(struct hl_lane *lane, bool (*also_near)(int peer))
 {
     return hl_pool_fence(&hl_pool, lane, also_near);

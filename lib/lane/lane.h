@@ -112,6 +112,17 @@ int hl_lane_flush_all(enum hl_lane_scope scope);
  * issued on theirs is not waited for. peer -1: all. */
 int hl_lane_flush_on(struct hl_lane *lane, int peer, enum hl_lane_scope scope);
 
+/* What hl_lane_flush_on with these arguments would wait for, and nothing issued later; *goals is NULL when
+ * that is nothing. HL_ERR_NO_MEM. Any thread. */
+struct hl_lane_goals;
+int hl_lane_goals(struct hl_lane *lane, int peer, enum hl_lane_scope scope, struct hl_lane_goals **goals);
+
+/* Has all of it ended? Never waits: it sends what is still open of it, and reads the queues of lanes that
+ * nobody holds. One thread at a time; no lease or lock held. */
+bool hl_lane_goals_reached(struct hl_lane_goals *goals);
+
+void hl_lane_goals_free(struct hl_lane_goals *goals);
+
 /* Later operations to each peer, on a lane of the caller's own, or (NULL) on no lane in particular, are
  * applied there after those which a flush of the same would cover (reads: neither waited for nor kept back).
  * Free where both have one stream: one lane, and chained. Else it waits, or has the first later one that

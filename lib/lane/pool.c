@@ -103,6 +103,7 @@ static void close_endpoint(struct hl_lane *lane) HL_NO_TSA
 void hl_pool_close(struct hl_pool *p) HL_NO_TSA
 {
     hl_a32_store_relaxed(&p->count, 0); /* relaxed: no other thread uses lanes. */
+    p->closings++;
     for (uint32_t i = 0; i < HL_LANES_MAX; i++) {
         struct hl_lane *lane = p->lanes[i];
         if (lane == NULL || lane->pool == NULL) {

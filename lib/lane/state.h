@@ -201,6 +201,7 @@ struct hl_lane {
 
 struct hl_pool {
     hl_a32 count;                        /* lanes; 0: closed. Read-only while open. atomic */
+    uint32_t closings;                   /* how often it was closed; read-only while open */
     int ranks;                           /* of the job */
     size_t chain;                        /* bytes of the largest put or get that is chained, 0: nothing is */
     bool greets;                         /* a way's first direct atomic waits for an answer: see post.c */

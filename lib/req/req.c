@@ -53,7 +53,7 @@ int hl_req_start(struct hl_req *r)
     return err;
 }
 
-static hl_req_tell_fn *tellers[HL_REQ_FILE + 1]; /* written while opening */
+static hl_req_tell_fn *tellers[HL_REQ_WIN + 1]; /* written while opening */
 
 void hl_req_on_tell(enum hl_req_what what, hl_req_tell_fn *tell)
 {
@@ -71,7 +71,8 @@ void hl_req_tell(const struct hl_req *r, struct hl_told *t)
                                         "a partitioned send",
                                         "a partitioned receive",
                                         "buffered sends",
-                                        "access to a file"};
+                                        "access to a file",
+                                        "a flush"};
     if (tellers[r->what] != NULL) {
         tellers[r->what](r, t);
         return;

@@ -38,6 +38,7 @@ enum hl_req_what {
     HL_REQ_PRECV,
     HL_REQ_FLUSH,   /* match: of a buffer */
     HL_REQ_FILE,    /* io */
+    HL_REQ_WIN,     /* a flush of a window */
     HL_REQ_MESSAGE, /* match: no operation; HL_KIND_MESSAGE */
 };
 

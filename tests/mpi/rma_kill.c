@@ -8,6 +8,7 @@
  * busy the machine is.
  * With "cut" the victim says so and its process number instead, so that somebody cuts its host off and kills
  * it when the others were told. */
+#include <hotlane.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -44,6 +45,17 @@ static void complain(const char *what, int target, int code)
     atomic_fetch_add(&bad, 1);
 }
 
+/* Flushes, with a request in every second turn: its wait tells what the flush tells. */
+static int flush(int target, long value)
+{
+    MPI_Request request;
+    if (value % 2 == 0) {
+        return MPI_Win_flush(target, win);
+    }
+    int code = MPIX_Win_iflush(target, win, &request);
+    return code == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
+}
+
 /* One turn with a target; returns MPI's code. Words of a target: a sum for each origin, then space for puts.
  */
 static int turn(int target, long value)
@@ -53,12 +65,12 @@ static int turn(int target, long value)
     if (code == MPI_SUCCESS) {
         code = MPI_Get(&seen, 1, MPI_LONG, target, 0, 1, MPI_LONG, win);
     }
-    int flushed = MPI_Win_flush(target, win);
+    int flushed = flush(target, value);
     if (code != MPI_SUCCESS || flushed != MPI_SUCCESS) {
         return code != MPI_SUCCESS ? code : flushed;
     }
     code = MPI_Fetch_and_op(&one, &before, MPI_LONG, target, rank, MPI_SUM, win);
-    flushed = MPI_Win_flush(target, win);
+    flushed = flush(target, value);
     return code != MPI_SUCCESS ? code : flushed;
 }
 

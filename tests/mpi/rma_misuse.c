@@ -134,6 +134,15 @@ static void nothing(void)
       MPIX_Put_notify(buf, 1, MPI_LONG, me, 0, 1, MPI_LONG, 1, 1, win), nothing, "epoch") \
     X(flag_compare, "an unknown comparison", "MPIX_Win_flag_wait", ARG, WIN, nothing, \
       MPIX_Win_flag_wait(0, 17, 0, NULL, win), nothing, "17") \
+    X(flag_any, "one of many flags behind the end of the window", "MPIX_Win_flag_wait_any", RMA_RANGE, WIN, nothing, \
+      MPIX_Win_flag_wait_any(2, (MPI_Aint[]){0, 8}, MPIX_CMP_GE, (uint64_t[]){1, 1}, &number, NULL, win), nothing, \
+      "flag displacement 8") \
+    X(iflush_epoch, "a target that is not locked", "MPIX_Win_iflush", RMA_SYNC, WIN, nothing, \
+      MPIX_Win_iflush(me, win, &request), nothing, "is not locked") \
+    X(iflush_rank, "a rank that is not there", "MPIX_Win_iflush_local", RANK, WIN, lock_all, \
+      MPIX_Win_iflush_local(ranks, win, &request), unlock_all, "target rank") \
+    X(iflush_null, "no place for the request", "MPIX_Win_iflush_all", ARG, WIN, lock_all, \
+      MPIX_Win_iflush_all(win, NULL), unlock_all, "request is NULL") \
     X(range_type, "a target datatype that reaches behind the end", "MPI_Get", RMA_RANGE, WIN, lock_all, \
       MPI_Get(buf, 3, MPI_LONG, me, 0, 1, holes, win), unlock_all, "64 bytes") \
     X(range_overflow, "a displacement whose bytes overflow", "MPI_Accumulate", RMA_RANGE, WIN, lock_all, \

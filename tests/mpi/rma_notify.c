@@ -166,6 +166,61 @@ static void wake(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Many flags at once: each is told once, with the data before it, by a thread that mostly sleeps; of those
+ * that hold all are told, whoever asks for other lists in between; what is passed over, and what is wrong. */
+static void any(void)
+{
+    enum { MANY = 6, TELLS = 400 };
+    int next = (me + 1) % size, index, told[MANY] = {0};
+    MPI_Aint mine[MANY];
+    uint64_t values[MANY], seen, data[MANY];
+    for (int i = 0; i < MANY; i++) {
+        mine[i] = bases[me] + flag_at(0, 2 + i);
+        values[i] = 100 + (uint64_t)i;
+        *(uint64_t *)(void *)(base + flag_at(0, 2 + i)) = 0;
+    }
+    MPI_Win_sync(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int k = 0; k < MANY; k++) { /* in another order, and late */
+        int i = (5 * k + 3) % MANY;
+        data[i] = word_of(me, 0, 0, i);
+        usleep(3000);
+        MPIX_Put_notify(&data[i], 1, MPI_UINT64_T, next, bases[next] + data_at(0) + 8 * i, 1, MPI_UINT64_T,
+                        bases[next] + flag_at(0, 2 + i), 100 + (uint64_t)i, win);
+        CHECK_EQ(MPIX_Win_flag_wait_any(MANY, mine, MPIX_CMP_EQ, values, &index, &seen, win), MPI_SUCCESS);
+        CHECK(index >= 0 && index < MANY && told[index]++ == 0);
+        CHECK_EQ(seen, values[index]);
+        CHECK_EQ(((volatile uint64_t *)(void *)(base + data_at(0)))[index],
+                 word_of((me + size - 1) % size, 0, 0, index));
+        mine[index] = MPIX_FLAG_NONE;
+    }
+    CHECK_EQ(MPIX_Win_flag_wait_any(MANY, mine, MPIX_CMP_EQ, values, &index, NULL, win), MPI_SUCCESS);
+    CHECK_EQ(index, MPI_UNDEFINED);
+    CHECK_EQ(MPIX_Win_flag_wait_any(0, NULL, MPIX_CMP_EQ, NULL, &index, NULL, win), MPI_SUCCESS);
+    CHECK_EQ(index, MPI_UNDEFINED);
+    for (int i = 0; i < MANY; i++) {
+        mine[i] = bases[me] + flag_at(0, 2 + i);
+        told[i] = 0;
+    }
+    for (int k = 0; k < TELLS; k++) {
+        CHECK_EQ(MPIX_Win_flag_wait_any(MANY, mine, MPIX_CMP_GE, values, &index, NULL, win), MPI_SUCCESS);
+        told[index]++;
+        MPIX_Win_flag_wait_any(2, mine, MPIX_CMP_GE, values, &index, NULL, win);
+    }
+    for (int i = 0; i < MANY; i++) {
+        CHECK(told[i] > TELLS / MANY / 3);
+    }
+    expect(MPIX_Win_flag_wait_any(-1, mine, MPIX_CMP_GE, values, &index, NULL, win), MPI_ERR_COUNT);
+    expect(MPIX_Win_flag_wait_any(MANY, NULL, MPIX_CMP_GE, values, &index, NULL, win), MPI_ERR_ARG);
+    expect(MPIX_Win_flag_wait_any(MANY, mine, MPIX_CMP_GE, NULL, &index, NULL, win), MPI_ERR_ARG);
+    expect(MPIX_Win_flag_wait_any(MANY, mine, MPIX_CMP_GE, values, NULL, NULL, win), MPI_ERR_ARG);
+    expect(MPIX_Win_flag_wait_any(MANY, mine, 17, values, &index, NULL, win), MPI_ERR_ARG);
+    mine[1] += 4;
+    expect(MPIX_Win_flag_wait_any(MANY, mine, MPIX_CMP_GE, values, &index, NULL, win), MPI_ERR_DISP);
+    MPI_Win_flush(next, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Private memory: read and written by the kernel, or registered. */
 static void *own_memory(MPI_Aint bytes)
 {
@@ -278,6 +333,7 @@ static void run(int flavor, MPI_Aint bytes)
     compare();
     MPI_Barrier(MPI_COMM_WORLD);
     wake();
+    any();
     test_threads(threads, work);
     MPI_Win_unlock_all(win);
     if (flavor == MPI_WIN_FLAVOR_DYNAMIC) {

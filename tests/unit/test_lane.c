@@ -556,6 +556,7 @@ START_TEST(nobody_overtakes_a_waiting_thread_twice)
 END_TEST
 
 #include "lane_chains.h"
+#include "lane_goals.h"
 #include "lane_lost.h"
 #include "lane_nested.h"
 #include "lane_own.h"
@@ -569,6 +570,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(t, operations_end_before_their_flush, 0, 2 * SHAPES);
     tcase_add_loop_test(t, errors_reach_their_flush_and_no_other, 0, 2 * SHAPES);
     add_chains(t);
+    add_goals(t);
     add_lost(t);
     add_nested(t);
     add_own(t);

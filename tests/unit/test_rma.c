@@ -3,6 +3,7 @@
 #include "providers.h"
 #include "unit.h"
 
+#include <hotlane.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -341,6 +342,48 @@ START_TEST(wrong_calls_are_errors)
 }
 END_TEST
 
+/* ---- flushes with a request ---- */
+
+/* What an operation left is told by the first that ends after it: once, as the flush tells it. */
+START_TEST(requests_tell_what_flushes_tell)
+{
+    long *base;
+    MPI_Win win;
+    MPI_Request r[3];
+    MPI_Status status;
+
+    setenv("HOTLANE_RMA_MODE", "enqueue", 1); /* no flush is just a fence */
+    start_alone(&base, &win);
+    ck_assert_int_eq(PMPI_Win_lock_all(0, win), MPI_SUCCESS);
+    for (int i = 0; i < 4; i++) {
+        hl_win_keep_error(hl_win_of(win), 0, HL_ERR_RMA_RANGE);
+        int rc = i == 0   ? PMPIX_Win_iflush(0, win, &r[0])
+                 : i == 1 ? PMPIX_Win_iflush_all(win, &r[0])
+                 : i == 2 ? PMPIX_Win_iflush_local(0, win, &r[0])
+                          : PMPIX_Win_iflush_local_all(win, &r[0]);
+        ck_assert_int_eq(rc, MPI_SUCCESS); /* the call was right */
+        ck_assert_int_eq(PMPI_Win_flush(0, win), MPI_SUCCESS);
+        struct hl_req *req = hl_req_of(r[0]);
+        hl_req_wait(req);
+        ck_assert_int_eq(hl_req_status(req, &status), HL_ERR_RMA_RANGE);
+        hl_err_say(HL_ERR_RMA_RANGE, "what was said in between");
+        ck_assert_int_eq(hl_req_finish(req, &status), HL_ERR_RMA_RANGE);
+        ck_assert_str_eq(hl_err_text(HL_ERR_RMA_RANGE), "an operation on target 0 failed");
+    }
+    hl_win_keep_error(hl_win_of(win), 0, HL_ERR_RMA_RANGE);
+    ck_assert_int_eq(PMPI_Win_flush(0, win), MPI_ERR_RMA_RANGE);
+    PMPIX_Win_iflush(0, win, &r[0]);
+    hl_win_keep_error(hl_win_of(win), 0, HL_ERR_RMA_RANGE);
+    PMPIX_Win_iflush(0, win, &r[1]);
+    PMPIX_Win_iflush(0, win, &r[2]);
+    for (int i = 2; i >= 0; i--) {
+        ck_assert_int_eq(hl_req_finish(hl_req_of(r[i]), &status), i == 1 ? HL_ERR_RMA_RANGE : 0);
+    }
+    ck_assert_int_eq(PMPI_Win_unlock_all(win), MPI_SUCCESS);
+    stop_alone(&win);
+}
+END_TEST
+
 /* ---- what other ranks cost ---- */
 
 /* What a rank of a large job has in arrays over ranks when it has spoken to nobody. (Matching: test_match.)
@@ -388,6 +431,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, layouts_are_walked_side_by_side);
     tcase_add_loop_test(t, many_threads_use_one_window, 0, 4);
     tcase_add_test(t, wrong_calls_are_errors);
+    tcase_add_test(t, requests_tell_what_flushes_tell);
     tcase_add_test(t, a_hundred_thousand_ranks_cost_few_bytes);
     suite_add_tcase(s, t);
     return s;

@@ -1,0 +1,240 @@
+/* Flushes with a request: nobody waits in them. What was issued before the call is known by numbers of the
+ * lanes (hl_lane_goals); whoever makes progress looks at them, and the last look takes the errors. */
+#include "flush.h"
+
+#include <hotlane.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api.h"
+#include "err.h"
+#include "flight.h"
+#include "prog.h"
+
+/* On its way. */
+struct iflush {
+    struct hl_flight flight;
+    struct hl_req *req;
+    struct hl_win *win; /* is not freed before: hl_win_end_flushes */
+    struct hl_lane_goals *goals;
+    int target;              /* -1: all */
+    int dead;                /* 0, or the error when a near target had ended before */
+    char words[HL_REQ_BODY]; /* of that */
+};
+
+/* Body of HL_REQ_WIN. */
+struct body {
+    int target;                            /* -1: all */
+    char words[HL_REQ_BODY - sizeof(int)]; /* of its error */
+};
+_Static_assert(sizeof(struct body) <= HL_REQ_BODY, "it fits a request");
+
+static struct body *body_of(const struct hl_req *r)
+{
+    return (struct body *)(uintptr_t)r->body;
+}
+
+/* The waiter's thread says what happened: it may not be the one that met it. */
+static int tell_failure(struct hl_req *r, MPI_Status *status, bool end)
+{
+    (void)end;
+    int err = hl_req_results(r, status);
+    return hl_err_say(err, "%s", body_of(r)->words);
+}
+
+/* Its last step, with the calling thread's words of the error. */
+static void finish(struct hl_req *r, int err)
+{
+    static const struct hl_req_more failed = {.results = tell_failure};
+    if (err != 0) {
+        snprintf(body_of(r)->words, sizeof body_of(r)->words, "%s", hl_err_text(err));
+        r->more = &failed;
+        hl_req_fail(r, err);
+    }
+    hl_req_done(r);
+}
+
+static bool step(struct hl_flight *flight)
+{
+    return hl_lane_goals_reached(HL_CONTAINER_OF(flight, struct iflush, flight)->goals);
+}
+
+static void end(struct hl_flight *flight)
+{
+    struct iflush *f = HL_CONTAINER_OF(flight, struct iflush, flight);
+    struct hl_req *r = f->req;
+    int err = hl_flush_take_errors(f->win, f->target);
+    err = err == 0 && f->dead != 0 ? hl_err_say(f->dead, "%s", f->words) : err;
+    hl_a32_add_full(&f->win->flushing, UINT32_MAX); /* full: the last use of it; pairs with is_unused. */
+    hl_lane_goals_free(f->goals);
+    free(f);
+    finish(r, err);
+}
+
+static int new_request(struct hl_win *w, int target, struct hl_req **out)
+{
+    struct hl_req *r = hl_req_new(HL_REQ_WIN);
+    if (r == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
+    }
+    r->ctx = w->id;
+    body_of(r)->target = target;
+    *out = r;
+    return 0;
+}
+
+/* Takes the goals over. */
+static int launch(struct hl_win *w, int target, struct hl_lane_goals *goals, int dead, struct hl_req **out)
+{
+    struct iflush *f = malloc(sizeof *f);
+    int rc = f == NULL ? hl_err_say(HL_ERR_NO_MEM, "no memory for a flush with a request") : 0;
+    if (f != NULL) {
+        *f = (struct iflush){{.step = step, .end = end}, NULL, w, goals, target, dead, ""};
+        snprintf(f->words, sizeof f->words, "%s", dead != 0 ? hl_err_text(dead) : "");
+        rc = hl_flight_ready();
+    }
+    rc = rc == 0 ? new_request(w, target, &f->req) : rc;
+    if (rc != 0) {
+        hl_lane_goals_free(goals);
+        free(f);
+        return rc;
+    }
+    *out = f->req;
+    hl_a32_add_relaxed(&w->flushing, 1); /* relaxed: the user frees the window after this call. */
+    (void)hl_flight_start(&f->flight);   /* its only error was asked for above */
+    return 0;
+}
+
+/* Nothing is left to wait for. The request tells what went wrong with operations, never the call. */
+static int end_at_once(struct hl_win *w, int target, int err, struct hl_req **out)
+{
+    char words[HL_REQ_BODY];
+    if (err == 0) {
+        *out = hl_req_completed();
+        return 0;
+    }
+    snprintf(words, sizeof words, "%s", hl_err_text(err));
+    int rc = new_request(w, target, out);
+    if (rc == 0) {
+        finish(*out, hl_err_say(err, "%s", words));
+    }
+    return rc;
+}
+
+/* Of a window whose flush is more than a fence. */
+static HL_NOINLINE int start(struct hl_win *w, int target, enum hl_lane_scope scope, struct hl_req **out)
+{
+    int dead;
+    if (!hl_flush_begin(w, target, scope, &dead)) {
+        return end_at_once(w, target, dead, out);
+    }
+    struct hl_lane_goals *goals;
+    hl_mode_enter(w);
+    int rc = hl_lane_goals(NULL, target < 0 ? -1 : hl_win_world(w, target), scope, &goals);
+    if (rc == 0 && goals != NULL) {
+        rc = launch(w, target, goals, dead, out);
+    } else if (rc == 0) {
+        int failed = hl_flush_take_errors(w, target);
+        rc = end_at_once(w, target, failed != 0 ? failed : dead, out);
+    }
+    hl_mode_leave(w);
+    return rc;
+}
+
+/* `rc`: what is wrong with the call. */
+HL_INLINE int iflush(int target, MPI_Win win, enum hl_lane_scope scope, MPI_Request *request,
+                     const char *func, int rc)
+{
+    struct hl_win *w = hl_win_of(win);
+    struct hl_req *r = hl_req_completed();
+    /* relaxed: as in flush. */
+    if (rc == 0 && target != MPI_PROC_NULL && HL_UNLIKELY(hl_a8_load_relaxed(&w->waits) != 0)) {
+        rc = start(w, target, scope, &r);
+    }
+    if (HL_UNLIKELY(rc != 0)) {
+        return hl_win_raise(w, win, func, rc);
+    }
+    if (scope == HL_REMOTE && w->mapped) {
+        hl_near_fence();
+    }
+    *request = hl_req_handle(r);
+    return MPI_SUCCESS;
+}
+
+static int check_one(int target, MPI_Win win, const MPI_Request *request)
+{
+    struct hl_win *w = hl_win_of(win);
+    int rc = w == NULL || target != MPI_PROC_NULL ? hl_flush_check(w, target) : 0;
+    return rc == 0 && request == NULL ? hl_win_null("request") : rc;
+}
+
+static int check_all(MPI_Win win, const MPI_Request *request)
+{
+    int rc = hl_flush_check_all(hl_win_of(win));
+    return rc == 0 && request == NULL ? hl_win_null("request") : rc;
+}
+
+HL_API(MPIX_Win_iflush)
+int PMPIX_Win_iflush(int rank, MPI_Win win, MPI_Request *request)
+{
+    return iflush(rank, win, HL_REMOTE, request, "MPIX_Win_iflush", check_one(rank, win, request));
+}
+
+HL_API(MPIX_Win_iflush_all)
+int PMPIX_Win_iflush_all(MPI_Win win, MPI_Request *request)
+{
+    return iflush(-1, win, HL_REMOTE, request, "MPIX_Win_iflush_all", check_all(win, request));
+}
+
+HL_API(MPIX_Win_iflush_local)
+int PMPIX_Win_iflush_local(int rank, MPI_Win win, MPI_Request *request)
+{
+    return iflush(rank, win, HL_LOCAL, request, "MPIX_Win_iflush_local", check_one(rank, win, request));
+}
+
+HL_API(MPIX_Win_iflush_local_all)
+int PMPIX_Win_iflush_local_all(MPI_Win win, MPI_Request *request)
+{
+    return iflush(-1, win, HL_LOCAL, request, "MPIX_Win_iflush_local_all", check_all(win, request));
+}
+
+/* ---- the window's end ---- */
+
+static bool is_unused(void *arg)
+{
+    const struct hl_win *w = arg;
+    /* acquire: pairs with the addition in `end`. */
+    return hl_a32_load_acquire(&w->flushing) == 0;
+}
+
+static void tell_window(const void *arg, struct hl_told *t)
+{
+    hl_told_say(t, "flushes with a request of ");
+    hl_win_tell((struct hl_win *)(uintptr_t)arg, t);
+}
+HL_HANG_TELLS(is_unused, tell_window);
+
+void hl_win_end_flushes(struct hl_win *w)
+{
+    hl_prog_wait(is_unused, w);
+}
+
+/* ---- for the watchdog ---- */
+
+static int tell_target(struct hl_win *w, void *arg)
+{
+    hl_win_tell(w, arg);
+    return 0;
+}
+
+static void tell_flush(const struct hl_req *r, struct hl_told *t)
+{
+    int target = body_of(r)->target;
+    hl_told_say(t, target < 0 ? "a flush of all targets of " : "a flush of target %d of ", target);
+    (void)hl_win_table_with(r->ctx, tell_target, t);
+}
+
+static __attribute__((constructor)) void enrol(void)
+{
+    hl_req_on_tell(HL_REQ_WIN, tell_flush);
+}
