@@ -90,7 +90,9 @@ static int launch(struct hl_win *w, int target, struct hl_lane_goals *goals, int
     int rc = f == NULL ? hl_err_say(HL_ERR_NO_MEM, "no memory for a flush with a request") : 0;
     if (f != NULL) {
         *f = (struct iflush){{.step = step, .end = end}, NULL, w, goals, target, dead, ""};
-        snprintf(f->words, sizeof f->words, "%s", dead != 0 ? hl_err_text(dead) : "");
+        if (dead != 0) {
+            snprintf(f->words, sizeof f->words, "%s", hl_err_text(dead));
+        }
         rc = hl_flight_ready();
     }
     rc = rc == 0 ? new_request(w, target, &f->req) : rc;
@@ -141,61 +143,85 @@ static HL_NOINLINE int start(struct hl_win *w, int target, enum hl_lane_scope sc
     return rc;
 }
 
-/* `rc`: what is wrong with the call. */
-HL_INLINE int iflush(int target, MPI_Win win, enum hl_lane_scope scope, MPI_Request *request,
-                     const char *func, int rc)
+/* What is wrong with a flush of `target` (-1: all), if anything. */
+static int check(struct hl_win *w, int target, bool all, const MPI_Request *request)
+{
+    int rc = 0;
+    if (all) {
+        rc = hl_flush_check_all(w);
+    } else if (w == NULL || target != MPI_PROC_NULL) {
+        rc = hl_flush_check(w, target);
+    }
+    return rc == 0 && request == NULL ? hl_win_null("request") : rc;
+}
+
+/* A call of the user: the name, and which flush it is. */
+struct call {
+    const char *func;
+    enum hl_lane_scope scope;
+    bool all;
+};
+
+/* A flush that is not just a fence, or an error. */
+static HL_NOINLINE int iflush_any(int target, MPI_Win win, MPI_Request *request, const struct call *call)
 {
     struct hl_win *w = hl_win_of(win);
     struct hl_req *r = hl_req_completed();
+    int rc = check(w, target, call->all, request);
     /* relaxed: as in flush. */
-    if (rc == 0 && target != MPI_PROC_NULL && HL_UNLIKELY(hl_a8_load_relaxed(&w->waits) != 0)) {
-        rc = start(w, target, scope, &r);
+    if (rc == 0 && target != MPI_PROC_NULL && hl_a8_load_relaxed(&w->waits) != 0) {
+        rc = start(w, target, call->scope, &r);
     }
-    if (HL_UNLIKELY(rc != 0)) {
-        return hl_win_raise(w, win, func, rc);
+    if (rc != 0) {
+        return hl_win_raise(w, win, call->func, rc);
     }
-    if (scope == HL_REMOTE && w->mapped) {
+    if (call->scope == HL_REMOTE && w->mapped) {
         hl_near_fence();
     }
     *request = hl_req_handle(r);
     return MPI_SUCCESS;
 }
 
-static int check_one(int target, MPI_Win win, const MPI_Request *request)
+HL_INLINE int iflush(int target, MPI_Win win, MPI_Request *request, const struct call *call)
 {
-    struct hl_win *w = hl_win_of(win);
-    int rc = w == NULL || target != MPI_PROC_NULL ? hl_flush_check(w, target) : 0;
-    return rc == 0 && request == NULL ? hl_win_null("request") : rc;
-}
-
-static int check_all(MPI_Win win, const MPI_Request *request)
-{
-    int rc = hl_flush_check_all(hl_win_of(win));
-    return rc == 0 && request == NULL ? hl_win_null("request") : rc;
+    const struct hl_win *w = hl_win_of(win);
+    if (HL_LIKELY(w != NULL && (call->all || (uint32_t)target < (uint32_t)w->size) && request != NULL &&
+                  hl_epoch_is_fenced(&w->epoch))) {
+        if (call->scope == HL_REMOTE) {
+            hl_near_fence();
+        }
+        *request = hl_req_handle(hl_req_completed());
+        return MPI_SUCCESS;
+    }
+    return iflush_any(target, win, request, call);
 }
 
 HL_API(MPIX_Win_iflush)
 int PMPIX_Win_iflush(int rank, MPI_Win win, MPI_Request *request)
 {
-    return iflush(rank, win, HL_REMOTE, request, "MPIX_Win_iflush", check_one(rank, win, request));
+    static const struct call call = {"MPIX_Win_iflush", HL_REMOTE, false};
+    return iflush(rank, win, request, &call);
 }
 
 HL_API(MPIX_Win_iflush_all)
 int PMPIX_Win_iflush_all(MPI_Win win, MPI_Request *request)
 {
-    return iflush(-1, win, HL_REMOTE, request, "MPIX_Win_iflush_all", check_all(win, request));
+    static const struct call call = {"MPIX_Win_iflush_all", HL_REMOTE, true};
+    return iflush(-1, win, request, &call);
 }
 
 HL_API(MPIX_Win_iflush_local)
 int PMPIX_Win_iflush_local(int rank, MPI_Win win, MPI_Request *request)
 {
-    return iflush(rank, win, HL_LOCAL, request, "MPIX_Win_iflush_local", check_one(rank, win, request));
+    static const struct call call = {"MPIX_Win_iflush_local", HL_LOCAL, false};
+    return iflush(rank, win, request, &call);
 }
 
 HL_API(MPIX_Win_iflush_local_all)
 int PMPIX_Win_iflush_local_all(MPI_Win win, MPI_Request *request)
 {
-    return iflush(-1, win, HL_LOCAL, request, "MPIX_Win_iflush_local_all", check_all(win, request));
+    static const struct call call = {"MPIX_Win_iflush_local_all", HL_LOCAL, true};
+    return iflush(-1, win, request, &call);
 }
 
 /* ---- the window's end ---- */

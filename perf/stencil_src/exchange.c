@@ -52,7 +52,8 @@ int courier_make(struct courier *c, struct exchange *x, struct sheet *sheet)
     c->old = calloc(flags, sizeof *c->old);
     c->targets = calloc((size_t)x->grid->ranks, sizeof *c->targets);
     c->arrivals = calloc((size_t)x->grid->count, sizeof *c->arrivals);
-    return c->pending && c->old && c->targets && c->arrivals ? 0 : -1;
+    c->laps = calloc((size_t)x->grid->count, sizeof *c->laps);
+    return c->pending && c->old && c->targets && c->arrivals && c->laps ? 0 : -1;
 }
 
 void courier_free(struct courier *c)
@@ -61,6 +62,7 @@ void courier_free(struct courier *c)
     free(c->old);
     free(c->targets);
     free(c->arrivals);
+    free(c->laps);
 }
 
 void courier_begin(struct courier *c, int step)
@@ -97,11 +99,83 @@ static bool notifies(const struct courier *c)
     return (by == SIGNAL_NOTIFY || by == SIGNAL_PUT_SIGNAL) && c->x->options->transfer == TRANSFER_PUT;
 }
 
+static bool is_remote(const struct courier *c, const struct patch *p, int d)
+{
+    return p->link[d].rank >= 0 && p->link[d].rank != c->x->grid->rank;
+}
+
+static double *stage_at(const struct exchange *x, int p, int d)
+{
+    return x->stage + (long)p * x->slots + x->offset[d];
+}
+
+static void unpack(struct courier *c, int p, bool staged)
+{
+    struct exchange *x = c->x;
+    const struct grid *g = x->grid;
+    const struct patch *patch = &g->patches[p];
+
+    for (int d = 0; d < g->ndir; d++) {
+        if (!is_remote(c, patch, d))
+            continue;
+        const double *from = staged ? stage_at(x, p, d) : x->base + slot_at(x, g->rank, c->step & 1, p, d);
+        grid_unpack(g, patch->u[c->step & 1], grid_ghost_box(g, d), from);
+    }
+    sheet_book(c->sheet, PHASE_UNPACK, p);
+}
+
+static bool nonblocking(const struct courier *c)
+{
+    return c->x->options->flush == FLUSH_NONBLOCKING;
+}
+
+/* Writes the flags up to this one that are not written yet. */
+static void flags_write(struct courier *c, int end)
+{
+    for (int k = c->written; k < end; k++)
+        wire->signal(flag_of(c, c->pending[k].rank, c->pending[k].flag, &c->old[k]));
+    c->written = end;
+    sheet_book(c->sheet, PHASE_SIGNAL, -1);
+}
+
+static void lap_begin(struct courier *c)
+{
+    c->laps[c->nlaps++] = (struct lap){wire->flush_begin(c->targets, c->ntargets), c->npending};
+    c->ntargets = c->patches = 0;
+    sheet_book(c->sheet, PHASE_FLUSH, -1);
+}
+
+/* Takes the laps that have ended, in their order, or all: then their flags are written, or their gets are
+ * here. */
+static void laps_end(struct courier *c, bool wait)
+{
+    while (c->oldest < c->nlaps && wire->flush_ended(c->laps[c->oldest].begun, wait)) {
+        sheet_book(c->sheet, PHASE_FLUSH, -1);
+        if (c->narrivals > 0)
+            unpack(c, c->arrivals[c->oldest], true);
+        else
+            flags_write(c, c->laps[c->oldest].flags);
+        c->oldest++;
+    }
+    if (wait)
+        c->nlaps = c->oldest = 0;
+    sheet_book(c->sheet, PHASE_FLUSH, -1);
+}
+
 /* Data first, and only when all of it is there the flags that say so. */
 static void drain_sends(struct courier *c)
 {
     if (c->ntargets == 0)
         return;
+    if (nonblocking(c)) {
+        if (c->x->options->transfer == TRANSFER_GET) {
+            wire->publish();
+            flags_write(c, c->npending);
+        }
+        lap_begin(c);
+        laps_end(c, false);
+        return;
+    }
     if (notifies(c)) {
         flush_targets(c);
         c->ntargets = c->patches = 0;
@@ -112,11 +186,9 @@ static void drain_sends(struct courier *c)
     } else {
         wire->publish();
     }
-    for (int k = 0; k < c->npending; k++)
-        wire->signal(flag_of(c, c->pending[k].rank, c->pending[k].flag, &c->old[k]));
-    sheet_book(c->sheet, PHASE_SIGNAL, -1);
+    flags_write(c, c->npending);
     flush_targets(c);
-    c->npending = c->ntargets = c->patches = 0;
+    c->npending = c->written = c->ntargets = c->patches = 0;
 }
 
 /* Whether the options ask for a drain after this patch. */
@@ -125,23 +197,14 @@ static bool drain_due(struct courier *c)
     enum flush_per flush = c->x->options->flush;
 
     c->patches++;
-    return flush == FLUSH_PATCH || (flush == FLUSH_BATCH && c->patches >= BATCH);
+    return flush == FLUSH_PATCH || flush == FLUSH_NONBLOCKING ||
+           (flush == FLUSH_BATCH && c->patches >= BATCH);
 }
 
 /* Waits until a flag of this rank's window has the value. */
 static void flag_wait(struct courier *c, long at, uint64_t value)
 {
     wire->wait(c->x->options->signal, at, value);
-}
-
-static bool is_remote(const struct courier *c, const struct patch *p, int d)
-{
-    return p->link[d].rank >= 0 && p->link[d].rank != c->x->grid->rank;
-}
-
-static double *stage_at(const struct exchange *x, int p, int d)
-{
-    return x->stage + (long)p * x->slots + x->offset[d];
 }
 
 /* get: the readers of this parity's slots have written their next READY since; it was waited for in the last
@@ -236,9 +299,23 @@ void courier_send(struct courier *c, int p)
         drain_sends(c);
 }
 
+void courier_poll(struct courier *c)
+{
+    if (c->oldest < c->nlaps)
+        laps_end(c, false);
+}
+
 void courier_finish_sends(struct courier *c)
 {
     drain_sends(c);
+    if (!nonblocking(c))
+        return;
+    laps_end(c, true);
+    if (c->npending > 0 && c->x->options->transfer == TRANSFER_PUT) {
+        wire->flush(NULL, -1); /* of the flags */
+        sheet_book(c->sheet, PHASE_FLUSH, -1);
+    }
+    c->npending = c->written = 0;
 }
 
 static void await_flags(struct courier *c, int p)
@@ -249,21 +326,6 @@ static void await_flags(struct courier *c, int p)
         if (is_remote(c, &x->grid->patches[p], d))
             flag_wait(c, flag_at(x, x->grid->rank, c->step & 1, p, d), c->value);
     sheet_book(c->sheet, PHASE_WAIT, p);
-}
-
-static void unpack(struct courier *c, int p, bool staged)
-{
-    struct exchange *x = c->x;
-    const struct grid *g = x->grid;
-    const struct patch *patch = &g->patches[p];
-
-    for (int d = 0; d < g->ndir; d++) {
-        if (!is_remote(c, patch, d))
-            continue;
-        const double *from = staged ? stage_at(x, p, d) : x->base + slot_at(x, g->rank, c->step & 1, p, d);
-        grid_unpack(g, patch->u[c->step & 1], grid_ghost_box(g, d), from);
-    }
-    sheet_book(c->sheet, PHASE_UNPACK, p);
 }
 
 void courier_receive(struct courier *c, int p)
@@ -290,14 +352,23 @@ void courier_fetch(struct courier *c, int p)
     }
     sheet_book(c->sheet, PHASE_TRANSFER, p);
     c->arrivals[c->narrivals++] = p;
-    if (drain_due(c))
+    if (nonblocking(c)) {
+        lap_begin(c);
+        laps_end(c, false);
+    } else if (drain_due(c)) {
         courier_finish_gets(c);
+    }
 }
 
 void courier_finish_gets(struct courier *c)
 {
     if (c->narrivals == 0)
         return;
+    if (nonblocking(c)) {
+        laps_end(c, true);
+        c->narrivals = 0;
+        return;
+    }
     flush_targets(c);
     for (int k = 0; k < c->narrivals; k++)
         unpack(c, c->arrivals[k], true);

@@ -39,6 +39,12 @@ struct pending {
     long flag; /* place in that rank's window */
 };
 
+/* A flush that was begun, and how many of the flags may be written when it has ended. */
+struct lap {
+    void *begun;
+    int flags;
+};
+
 /* A thread's part of the exchange. */
 struct courier {
     struct exchange *x;
@@ -50,6 +56,10 @@ struct courier {
     uint64_t *old;            /* what fetch_op returns, one for each pending flag */
     int ntargets, *targets;   /* ranks written to or read from since the last drain */
     int narrivals, *arrivals; /* patches whose gets are under way */
+    /* Of --flush nonblocking: flushes that were begun in this step, the oldest that has not ended, and how
+     * many of the flags are written. */
+    int nlaps, oldest, written;
+    struct lap *laps;
 };
 
 /* Opens the window; collective. 0, or -1 without memory. */
@@ -65,6 +75,9 @@ void courier_begin(struct courier *c, int step);
 
 /* Sends what the other ranks need of patch p; flushes and signals as the options say. */
 void courier_send(struct courier *c, int p);
+
+/* Writes the flags of sends that have ended meanwhile (--flush nonblocking). */
+void courier_poll(struct courier *c);
 
 /* Flushes and signals what is left of the thread's sends. */
 void courier_finish_sends(struct courier *c);

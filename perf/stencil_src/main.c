@@ -113,6 +113,12 @@ static int possible(const struct options *o, const struct world *world, char *er
                  options_signal(o));
         return -1;
     }
+    if (o->flush == FLUSH_NONBLOCKING && !(wire->can_begin && wire->can_begin())) {
+        snprintf(error, OPTIONS_ERROR,
+                 "--api %s --flush nonblocking: this library does not have it; use --flush batch",
+                 options_api(o));
+        return -1;
+    }
     if (world && !world->any_thread && threads > 1) {
         snprintf(error, OPTIONS_ERROR,
                  "--threads %d: this library does not grant all threads; use --threads 1", threads);

@@ -25,8 +25,11 @@ static const struct word signal_words[] = {{"put", SIGNAL_PUT},
                                            {"atomic", SIGNAL_ATOMIC},
                                            {"put_signal", SIGNAL_PUT_SIGNAL},
                                            {NULL, 0}};
-static const struct word flush_words[] = {
-    {"patch", FLUSH_PATCH}, {"batch", FLUSH_BATCH}, {"all", FLUSH_ALL}, {NULL, 0}};
+static const struct word flush_words[] = {{"patch", FLUSH_PATCH},
+                                          {"batch", FLUSH_BATCH},
+                                          {"all", FLUSH_ALL},
+                                          {"nonblocking", FLUSH_NONBLOCKING},
+                                          {NULL, 0}};
 static const struct word plant_words[] = {
     {"none", PLANT_NONE}, {"pack", PLANT_PACK}, {"parity", PLANT_PARITY}, {NULL, 0}};
 
@@ -49,7 +52,9 @@ static const char help_text[] =
     "  --signal WHAT       how a flag says that data is there: put (default); over MPI also accumulate,\n"
     "                      fetch_op or notify (MPIX_Put_notify), over SHMEM also atomic or put_signal\n"
     "  --flush WHAT        patch, batch (default) or all: flush after each patch, after a few, or everything "
-    "at once\n"
+    "at once;\n"
+    "                      nonblocking: begin a flush after each patch and go on (MPIX_Win_iflush, MPI "
+    "only)\n"
     "  --overlap           update the patches without remote neighbours while data travels\n"
     "  --serial            one array, one thread, no patch and no MPI call: the answer to compare with\n"
     "  --picture F.png     draw the density (of the middle layer; the profile along x for brio-wu)\n"

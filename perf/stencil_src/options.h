@@ -18,7 +18,7 @@ enum signal_by {
     SIGNAL_ATOMIC,
     SIGNAL_PUT_SIGNAL
 };
-enum flush_per { FLUSH_PATCH, FLUSH_BATCH, FLUSH_ALL };
+enum flush_per { FLUSH_PATCH, FLUSH_BATCH, FLUSH_ALL, FLUSH_NONBLOCKING };
 
 /* Faults that the tests plant to prove that the hash sees them. */
 enum plant { PLANT_NONE, PLANT_PACK, PLANT_PARITY };

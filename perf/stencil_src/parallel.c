@@ -86,6 +86,7 @@ static void patch_update(struct worker *w, int p)
         kernel_step(&r->kernel, patch->u[now] + origin, patch->u[!now] + origin, r->pace.dt, w->scratch);
     w->speed = s > w->speed ? s : w->speed;
     sheet_book(w->sheet, PHASE_COMPUTE, p);
+    courier_poll(&w->courier);
 }
 
 /* Updates the patches order[first] … order[end - 1]; no barrier at the end. */
@@ -102,7 +103,8 @@ static void patches_send(struct worker *w)
 #pragma omp for schedule(dynamic) nowait
     for (int p = 0; p < w->run->grid.count; p++)
         courier_send(&w->courier, p);
-    courier_finish_sends(&w->courier);
+    if (w->run->options->flush != FLUSH_NONBLOCKING) /* else while the patches inside are updated */
+        courier_finish_sends(&w->courier);
 }
 
 /* A patch that one thread has fetched may be updated by another: hence the gate. */
@@ -160,6 +162,7 @@ static void steps_run(struct worker *w)
     while (!r->over) {
         patches_send(w);
         patches_update(w, 0, r->inner);
+        courier_finish_sends(&w->courier);
         if (r->options->transfer == TRANSFER_GET)
             patches_fetch(w);
         patches_update(w, r->inner, r->grid.count);

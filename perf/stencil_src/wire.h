@@ -91,6 +91,12 @@ struct wire {
     /* What this thread has issued to the ranks is done there; count -1: to all ranks. */
     void (*flush)(const int *ranks, int count);
 
+    /* Begins such a flush, of `count` ranks, and goes on; flush_ended looks, or waits, whether all of it is
+     * done, and gives its memory back then. can_begin: whether this library has it (NULL: no). */
+    bool (*can_begin)(void);
+    void *(*flush_begin)(const int *ranks, int count);
+    bool (*flush_ended)(void *begun, bool wait);
+
     /* Stores of this thread to the window of its own rank are there for whoever sees a later signal. */
     void (*publish)(void);
 

@@ -9,12 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hotlane's put with notification (hotlane.h); other MPIs do not have it, and the addresses are NULL. */
+/* Hotlane's put with notification and flush with a request (hotlane.h); other MPIs do not have it, and the
+ * addresses are NULL. */
 int MPIX_Put_notify(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
                     int count, MPI_Datatype type, MPI_Aint flag, uint64_t value, MPI_Win win)
     __attribute__((weak));
 int MPIX_Win_flag_wait(MPI_Aint flag, int compare, uint64_t value, uint64_t *seen, MPI_Win win)
     __attribute__((weak));
+int MPIX_Win_iflush(int rank, MPI_Win win, MPI_Request *request) __attribute__((weak));
 enum { EQUAL = 0 }; /* MPIX_CMP_EQ */
 
 enum { MESSAGE = 1 << 30 }; /* bytes; longer ones are sent in pieces */
@@ -266,6 +268,43 @@ static void flush(const int *ranks, int count)
         MPI_Win_flush(ranks[t], win);
 }
 
+static bool can_begin(void)
+{
+    return MPIX_Win_iflush;
+}
+
+/* A flush that was begun. */
+struct begun {
+    int count;
+    MPI_Request requests[];
+};
+
+static void *flush_begin(const int *ranks, int count)
+{
+    struct begun *b = malloc(sizeof *b + (size_t)count * sizeof *b->requests);
+
+    if (!b)
+        die();
+    b->count = count;
+    for (int t = 0; t < count; t++)
+        MPIX_Win_iflush(ranks[t], win, &b->requests[t]);
+    return b;
+}
+
+static bool flush_ended(void *begun, bool wait)
+{
+    struct begun *b = begun;
+    int done = 1;
+
+    if (wait)
+        MPI_Waitall(b->count, b->requests, MPI_STATUSES_IGNORE);
+    else
+        MPI_Testall(b->count, b->requests, &done, MPI_STATUSES_IGNORE);
+    if (done)
+        free(b);
+    return done;
+}
+
 static void publish(void)
 {
     MPI_Win_sync(win);
@@ -315,6 +354,9 @@ const struct wire *wire_mpi(void)
                                     .get = get,
                                     .signal = signal_write,
                                     .flush = flush,
+                                    .can_begin = can_begin,
+                                    .flush_begin = flush_begin,
+                                    .flush_ended = flush_ended,
                                     .publish = publish,
                                     .wait = flag_wait};
     return &mpi;

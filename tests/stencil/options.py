@@ -21,7 +21,8 @@ REFUSED = [
     (["--signal", "put_signal"], ["--api mpi --signal put_signal", "is of --api shmem", "--signal put"]),
     (["--transfer", "send"], ["--transfer send", "put, get"]),
     (["--api", "shmem", "--checkpoint", "f"], ["--checkpoint", "use --api mpi"]),
-    (["--flush", "never"], ["--flush never", "patch, batch, all"]),
+    (["--flush", "never"], ["--flush never", "patch, batch, all, nonblocking"]),
+    (["--api", "shmem", "--flush", "nonblocking"], ["--api shmem", "use --"]),  # words of both kinds of builds
     (["--boundary", "wall"], ["--boundary wall", "periodic, outflow"]),
     (["--steps", "0"], ["--steps 0", "from 1"]),
     (["--time", "-1"], ["--time -1", "above 0"]),
