@@ -196,28 +196,28 @@ HL_INLINE int iflush(int target, MPI_Win win, MPI_Request *request, const struct
     return iflush_any(target, win, request, call);
 }
 
-HL_API(MPIX_Win_iflush)
+HL_API(MPIX_Win_iflush);
 int PMPIX_Win_iflush(int rank, MPI_Win win, MPI_Request *request)
 {
     static const struct call call = {"MPIX_Win_iflush", HL_REMOTE, false};
     return iflush(rank, win, request, &call);
 }
 
-HL_API(MPIX_Win_iflush_all)
+HL_API(MPIX_Win_iflush_all);
 int PMPIX_Win_iflush_all(MPI_Win win, MPI_Request *request)
 {
     static const struct call call = {"MPIX_Win_iflush_all", HL_REMOTE, true};
     return iflush(-1, win, request, &call);
 }
 
-HL_API(MPIX_Win_iflush_local)
+HL_API(MPIX_Win_iflush_local);
 int PMPIX_Win_iflush_local(int rank, MPI_Win win, MPI_Request *request)
 {
     static const struct call call = {"MPIX_Win_iflush_local", HL_LOCAL, false};
     return iflush(rank, win, request, &call);
 }
 
-HL_API(MPIX_Win_iflush_local_all)
+HL_API(MPIX_Win_iflush_local_all);
 int PMPIX_Win_iflush_local_all(MPI_Win win, MPI_Request *request)
 {
     static const struct call call = {"MPIX_Win_iflush_local_all", HL_LOCAL, true};

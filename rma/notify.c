@@ -403,7 +403,7 @@ int PMPIX_Win_flag_test(MPI_Aint flag_disp, int compare, uint64_t value, uint64_
     return finish(win, "MPIX_Win_flag_test", rc);
 }
 
-HL_API(MPIX_Win_flag_wait_any)
+HL_API(MPIX_Win_flag_wait_any);
 int PMPIX_Win_flag_wait_any(int count, const MPI_Aint flag_disps[], int compare, const uint64_t values[],
                             int *index, uint64_t *seen, MPI_Win win)
 {
