@@ -29,73 +29,74 @@ struct body {
 };
 _Static_assert(sizeof(struct body) <= HL_REQ_BODY, "it fits a request");
 
-static struct body *body_of(const struct hl_req *r)
+static struct body *iflush_body(const struct hl_req *r)
 {
     return (struct body *)(uintptr_t)r->body;
 }
 
 /* The waiter's thread says what happened: it may not be the one that met it. */
-static int tell_failure(struct hl_req *r, MPI_Status *status, bool end)
+static int tell_failed_iflush(struct hl_req *r, MPI_Status *status, bool end)
 {
     (void)end;
     int err = hl_req_results(r, status);
-    return hl_err_say(err, "%s", body_of(r)->words);
+    return hl_err_say(err, "%s", iflush_body(r)->words);
 }
 
 /* Its last step, with the calling thread's words of the error. */
-static void finish(struct hl_req *r, int err)
+static void finish_iflush(struct hl_req *r, int err)
 {
-    static const struct hl_req_more failed = {.results = tell_failure};
+    static const struct hl_req_more failed = {.results = tell_failed_iflush};
     if (err != 0) {
-        snprintf(body_of(r)->words, sizeof body_of(r)->words, "%s", hl_err_text(err));
+        snprintf(iflush_body(r)->words, sizeof iflush_body(r)->words, "%s", hl_err_text(err));
         r->more = &failed;
         hl_req_fail(r, err);
     }
     hl_req_done(r);
 }
 
-static bool step(struct hl_flight *flight)
+static bool step_iflush(struct hl_flight *flight)
 {
     return hl_lane_goals_reached(HL_CONTAINER_OF(flight, struct iflush, flight)->goals);
 }
 
-static void end(struct hl_flight *flight)
+static void end_iflush(struct hl_flight *flight)
 {
     struct iflush *f = HL_CONTAINER_OF(flight, struct iflush, flight);
     struct hl_req *r = f->req;
     int err = hl_flush_take_errors(f->win, f->target);
     err = err == 0 && f->dead != 0 ? hl_err_say(f->dead, "%s", f->words) : err;
-    hl_a32_add_full(&f->win->flushing, UINT32_MAX); /* full: the last use of it; pairs with is_unused. */
+    hl_a32_add_full(&f->win->flushing, UINT32_MAX); /* full: the last use of it; pairs with has_no_iflush. */
     hl_lane_goals_free(f->goals);
     free(f);
-    finish(r, err);
+    finish_iflush(r, err);
 }
 
-static int new_request(struct hl_win *w, int target, struct hl_req **out)
+static int new_iflush_request(struct hl_win *w, int target, struct hl_req **out)
 {
     struct hl_req *r = hl_req_new(HL_REQ_WIN);
     if (r == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
     }
     r->ctx = w->id;
-    body_of(r)->target = target;
+    iflush_body(r)->target = target;
     *out = r;
     return 0;
 }
 
 /* Takes the goals over. */
-static int launch(struct hl_win *w, int target, struct hl_lane_goals *goals, int dead, struct hl_req **out)
+static int launch_iflush(struct hl_win *w, int target, struct hl_lane_goals *goals, int dead,
+                         struct hl_req **out)
 {
     struct iflush *f = malloc(sizeof *f);
     int rc = f == NULL ? hl_err_say(HL_ERR_NO_MEM, "no memory for a flush with a request") : 0;
     if (f != NULL) {
-        *f = (struct iflush){{.step = step, .end = end}, NULL, w, goals, target, dead, ""};
+        *f = (struct iflush){{.step = step_iflush, .end = end_iflush}, NULL, w, goals, target, dead, ""};
         if (dead != 0) {
             snprintf(f->words, sizeof f->words, "%s", hl_err_text(dead));
         }
         rc = hl_flight_ready();
     }
-    rc = rc == 0 ? new_request(w, target, &f->req) : rc;
+    rc = rc == 0 ? new_iflush_request(w, target, &f->req) : rc;
     if (rc != 0) {
         hl_lane_goals_free(goals);
         free(f);
@@ -108,7 +109,7 @@ static int launch(struct hl_win *w, int target, struct hl_lane_goals *goals, int
 }
 
 /* Nothing is left to wait for. The request tells what went wrong with operations, never the call. */
-static int end_at_once(struct hl_win *w, int target, int err, struct hl_req **out)
+static int end_iflush_at_once(struct hl_win *w, int target, int err, struct hl_req **out)
 {
     char words[HL_REQ_BODY];
     if (err == 0) {
@@ -116,35 +117,36 @@ static int end_at_once(struct hl_win *w, int target, int err, struct hl_req **ou
         return 0;
     }
     snprintf(words, sizeof words, "%s", hl_err_text(err));
-    int rc = new_request(w, target, out);
+    int rc = new_iflush_request(w, target, out);
     if (rc == 0) {
-        finish(*out, hl_err_say(err, "%s", words));
+        finish_iflush(*out, hl_err_say(err, "%s", words));
     }
     return rc;
 }
 
 /* Of a window whose flush is more than a fence. */
-static HL_NOINLINE int start(struct hl_win *w, int target, enum hl_lane_scope scope, struct hl_req **out)
+static HL_NOINLINE int start_iflush(struct hl_win *w, int target, enum hl_lane_scope scope,
+                                    struct hl_req **out)
 {
     int dead;
     if (!hl_flush_begin(w, target, scope, &dead)) {
-        return end_at_once(w, target, dead, out);
+        return end_iflush_at_once(w, target, dead, out);
     }
     struct hl_lane_goals *goals;
     hl_mode_enter(w);
     int rc = hl_lane_goals(NULL, target < 0 ? -1 : hl_win_world(w, target), scope, &goals);
     if (rc == 0 && goals != NULL) {
-        rc = launch(w, target, goals, dead, out);
+        rc = launch_iflush(w, target, goals, dead, out);
     } else if (rc == 0) {
         int failed = hl_flush_take_errors(w, target);
-        rc = end_at_once(w, target, failed != 0 ? failed : dead, out);
+        rc = end_iflush_at_once(w, target, failed != 0 ? failed : dead, out);
     }
     hl_mode_leave(w);
     return rc;
 }
 
 /* What is wrong with a flush of `target` (-1: all), if anything. */
-static int check(struct hl_win *w, int target, bool all, const MPI_Request *request)
+static int check_iflush(struct hl_win *w, int target, bool all, const MPI_Request *request)
 {
     int rc = 0;
     if (all) {
@@ -167,10 +169,10 @@ static HL_NOINLINE int iflush_any(int target, MPI_Win win, MPI_Request *request,
 {
     struct hl_win *w = hl_win_of(win);
     struct hl_req *r = hl_req_completed();
-    int rc = check(w, target, call->all, request);
+    int rc = check_iflush(w, target, call->all, request);
     /* relaxed: as in flush. */
     if (rc == 0 && target != MPI_PROC_NULL && hl_a8_load_relaxed(&w->waits) != 0) {
-        rc = start(w, target, call->scope, &r);
+        rc = start_iflush(w, target, call->scope, &r);
     }
     if (rc != 0) {
         return hl_win_raise(w, win, call->func, rc);
@@ -182,7 +184,7 @@ static HL_NOINLINE int iflush_any(int target, MPI_Win win, MPI_Request *request,
     return MPI_SUCCESS;
 }
 
-HL_INLINE int iflush(int target, MPI_Win win, MPI_Request *request, const struct call *call)
+HL_INLINE int begin_iflush(int target, MPI_Win win, MPI_Request *request, const struct call *call)
 {
     const struct hl_win *w = hl_win_of(win);
     if (HL_LIKELY(w != NULL && (call->all || (uint32_t)target < (uint32_t)w->size) && request != NULL &&
@@ -200,67 +202,67 @@ HL_API(MPIX_Win_iflush);
 int PMPIX_Win_iflush(int rank, MPI_Win win, MPI_Request *request)
 {
     static const struct call call = {"MPIX_Win_iflush", HL_REMOTE, false};
-    return iflush(rank, win, request, &call);
+    return begin_iflush(rank, win, request, &call);
 }
 
 HL_API(MPIX_Win_iflush_all);
 int PMPIX_Win_iflush_all(MPI_Win win, MPI_Request *request)
 {
     static const struct call call = {"MPIX_Win_iflush_all", HL_REMOTE, true};
-    return iflush(-1, win, request, &call);
+    return begin_iflush(-1, win, request, &call);
 }
 
 HL_API(MPIX_Win_iflush_local);
 int PMPIX_Win_iflush_local(int rank, MPI_Win win, MPI_Request *request)
 {
     static const struct call call = {"MPIX_Win_iflush_local", HL_LOCAL, false};
-    return iflush(rank, win, request, &call);
+    return begin_iflush(rank, win, request, &call);
 }
 
 HL_API(MPIX_Win_iflush_local_all);
 int PMPIX_Win_iflush_local_all(MPI_Win win, MPI_Request *request)
 {
     static const struct call call = {"MPIX_Win_iflush_local_all", HL_LOCAL, true};
-    return iflush(-1, win, request, &call);
+    return begin_iflush(-1, win, request, &call);
 }
 
 /* ---- the window's end ---- */
 
-static bool is_unused(void *arg)
+static bool has_no_iflush(void *arg)
 {
     const struct hl_win *w = arg;
-    /* acquire: pairs with the addition in `end`. */
+    /* acquire: pairs with the addition in end_iflush. */
     return hl_a32_load_acquire(&w->flushing) == 0;
 }
 
-static void tell_window(const void *arg, struct hl_told *t)
+static void tell_ending(const void *arg, struct hl_told *t)
 {
     hl_told_say(t, "flushes with a request of ");
     hl_win_tell((struct hl_win *)(uintptr_t)arg, t);
 }
-HL_HANG_TELLS(is_unused, tell_window);
+HL_HANG_TELLS(has_no_iflush, tell_ending);
 
 void hl_win_end_flushes(struct hl_win *w)
 {
-    hl_prog_wait(is_unused, w);
+    hl_prog_wait(has_no_iflush, w);
 }
 
 /* ---- for the watchdog ---- */
 
-static int tell_target(struct hl_win *w, void *arg)
+static int tell_iflush_window(struct hl_win *w, void *arg)
 {
     hl_win_tell(w, arg);
     return 0;
 }
 
-static void tell_flush(const struct hl_req *r, struct hl_told *t)
+static void tell_iflush(const struct hl_req *r, struct hl_told *t)
 {
-    int target = body_of(r)->target;
+    int target = iflush_body(r)->target;
     hl_told_say(t, target < 0 ? "a flush of all targets of " : "a flush of target %d of ", target);
-    (void)hl_win_table_with(r->ctx, tell_target, t);
+    (void)hl_win_table_with(r->ctx, tell_iflush_window, t);
 }
 
-static __attribute__((constructor)) void enrol(void)
+static __attribute__((constructor)) void enrol_iflush(void)
 {
-    hl_req_on_tell(HL_REQ_WIN, tell_flush);
+    hl_req_on_tell(HL_REQ_WIN, tell_iflush);
 }

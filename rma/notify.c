@@ -191,7 +191,7 @@ struct watch {
     struct hl_win *win;
 };
 
-HL_INLINE bool holds(uint64_t seen, int compare, uint64_t value)
+HL_INLINE bool flag_holds(uint64_t seen, int compare, uint64_t value)
 {
     switch (compare) {
     case MPIX_CMP_EQ:
@@ -214,7 +214,7 @@ static bool is_reached(void *arg)
     struct watch *f = arg;
     /* acquire: the data that the flag announces; pairs with the release stores here and in serve.c. */
     f->seen = hl_a64_load_acquire(f->flag);
-    return holds(f->seen, f->compare, f->value);
+    return flag_holds(f->seen, f->compare, f->value);
 }
 
 static const char *const signs[] = {"==", "!=", ">", ">=", "<", "<="}; /* of MPIX_CMP_* */
@@ -268,7 +268,7 @@ struct watches {
 };
 
 /* A flag whose place was checked. */
-static hl_a64 *flag_of(const struct hl_win *w, int64_t disp)
+static hl_a64 *flag_place(const struct hl_win *w, int64_t disp)
 {
     uint64_t at = (uint64_t)disp * hl_win_extent(w, w->rank)->unit;
     return (hl_a64 *)(w->dyn != NULL ? (uintptr_t)at : (uintptr_t)w->base + at);
@@ -281,8 +281,8 @@ static bool any_is_reached(void *arg)
         int i = a->first < a->count - k ? a->first + k : a->first + k - a->count;
         if (a->disps[i] != MPIX_FLAG_NONE) {
             /* acquire: as in is_reached. */
-            a->seen = hl_a64_load_acquire(flag_of(a->win, a->disps[i]));
-            if (holds(a->seen, a->compare, a->values[i])) {
+            a->seen = hl_a64_load_acquire(flag_place(a->win, a->disps[i]));
+            if (flag_holds(a->seen, a->compare, a->values[i])) {
                 a->found = i;
                 return true;
             }
@@ -291,7 +291,7 @@ static bool any_is_reached(void *arg)
     return false;
 }
 
-static void tell_any(const void *arg, struct hl_told *t)
+static void tell_flags(const void *arg, struct hl_told *t)
 {
     const struct watches *a = arg;
     int first = 0;
@@ -303,7 +303,7 @@ static void tell_any(const void *arg, struct hl_told *t)
                 (long long)a->disps[first], signs[a->compare - MPIX_CMP_EQ],
                 (unsigned long long)a->values[first]);
 }
-HL_HANG_TELLS(any_is_reached, tell_any);
+HL_HANG_TELLS(any_is_reached, tell_flags);
 
 /* *live: how many there are to wait for. */
 static int check_flags(const struct watches *a, const int *index, int *live)
@@ -331,7 +331,7 @@ static int check_flags(const struct watches *a, const int *index, int *live)
 
 /* Looks begin anywhere, so that of flags that hold none is passed over for ever, in whatever turns a thread
  * asks for several lists. */
-static int anywhere(int count)
+static int any_first(int count)
 {
     static HL_THREAD_LOCAL uint64_t draws;
     return (int)(hl_mix64(++draws) % (uint64_t)count);
@@ -413,7 +413,7 @@ int PMPIX_Win_flag_wait_any(int count, const MPI_Aint flag_disps[], int compare,
     if (rc == 0 && live == 0) {
         *index = MPI_UNDEFINED;
     } else if (rc == 0) {
-        a.first = anywhere(count);
+        a.first = any_first(count);
         hl_prog_wait(any_is_reached, &a);
         *index = a.found;
         if (seen != NULL) {
