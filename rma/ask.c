@@ -56,6 +56,7 @@ static void tell_lock(const void *arg, struct hl_told *t)
 {
     const struct wait *w = arg;
     hl_win_tell_lock(w->id, w->peer, t);
+    t->asked = w->peer + 1;
 }
 HL_HANG_TELLS(take_place, tell_lock);
 HL_HANG_TELLS(is_over, tell_lock);

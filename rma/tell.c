@@ -75,6 +75,7 @@ static int tell_window(struct hl_win *w, void *t)
 static void tell_request(const struct hl_req *r, struct hl_told *t)
 {
     hl_told_say(t, "a one-sided operation");
+    t->asked = hl_req_target((struct hl_req *)(uintptr_t)r)->world + 1;
     (void)hl_win_table_with(r->ctx, tell_window, t);
 }
 

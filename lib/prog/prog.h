@@ -88,6 +88,10 @@ typedef enum hl_prog_armed hl_prog_arm(void *arg);
  * hl_now_ns. */
 bool hl_prog_waits_for_long(uint64_t now_ns);
 
+/* Such a thread calls `fn`, about each second, with the world ranks that it waits for, as far as its wait has
+ * words (HL_HANG_TELLS). NULL: nobody is called. Any thread. */
+void hl_prog_on_long(void (*fn)(int world));
+
 /* Makes `door` the one this process sleeps at; NULL goes back to the private one. Only while no other thread
  * waits. */
 void hl_prog_set_door(struct hl_prog_door *door, hl_prog_arm *arm, void *arg);

@@ -21,6 +21,7 @@ static hl_a32 ranks_here; /* 0: not told yet */
 static hl_a32 cpus_here;
 static hl_a32 expected; /* see hl_prog_expect */
 static hl_a64 long_ns;  /* when a thread was last seen in a wait that had lasted for long, 0: never */
+static hl_aptr on_long; /* of hl_prog_on_long */
 static hl_a32 waiters;  /* living threads of this process that ever waited: a guess at its active ones */
 static HL_THREAD_LOCAL bool counted;
 static HL_THREAD_LOCAL bool plain; /* counted, and no watchdog: a wait needs nothing more */
@@ -92,8 +93,50 @@ bool hl_prog_waits_for_long(uint64_t now_ns)
     return seen_ns != 0 && now_ns < seen_ns + LONG_NS;
 }
 
+void hl_prog_on_long(void (*fn)(int world))
+{
+    hl_aptr_store_release(&on_long, (void *)(uintptr_t)fn); /* release: pairs with the acquire below. */
+}
+
+/* A wait that the watchdog looks at, too. */
+struct watched {
+    hl_prog_cond *cond;
+    void *arg;
+    struct hl_hang hang;
+};
+
+static bool look_and_ask(void *arg)
+{
+    struct watched *w = arg;
+    if (w->cond(w->arg)) {
+        return true;
+    }
+    hl_hang_look(&w->hang, w->cond, NULL, w->arg);
+    return false;
+}
+
+/* Tells whom a wait that has lasted for long is for. */
+static HL_COLD void tell_awaited(const struct hl_prog_waits *w, uint64_t now)
+{
+    static HL_THREAD_LOCAL uint64_t told_ns;
+    void (*fn)(int world) = (void (*)(int))(uintptr_t)hl_aptr_load_acquire(&on_long); /* acquire: as above. */
+    const struct watched *watched = w->cond == look_and_ask ? w->arg : NULL;
+    struct hl_told t = {0};
+    if (fn == NULL || now - told_ns < LONG_NS) {
+        return;
+    }
+    told_ns = now;
+    hl_hang_words(watched != NULL ? watched->cond : w->cond, watched != NULL ? watched->arg : w->arg, &t);
+    for (int i = 0; i < t.n && i < HL_HANG_RANKS; i++) {
+        fn(t.ranks[i]);
+    }
+    if (t.asked != 0) {
+        fn(t.asked - 1);
+    }
+}
+
 /* Before a nap of a wait that has slept since then, 0: not yet. */
-static void look_around(uint64_t *slept_ns)
+static void look_around(uint64_t *slept_ns, const struct hl_prog_waits *w)
 {
     uint64_t now = hl_now_ns();
     if (*slept_ns == 0) {
@@ -102,6 +145,7 @@ static void look_around(uint64_t *slept_ns)
     }
     if (now - *slept_ns > LONG_NS) {
         hl_a64_store_relaxed(&long_ns, now); /* relaxed: a hint */
+        tell_awaited(w, now);
     }
     hl_stops_look(*slept_ns);
 }
@@ -153,7 +197,7 @@ static bool idle_step(unsigned idle, unsigned spins, uint64_t *slept_ns, const s
         hl_prog_yield();
         return false;
     }
-    look_around(slept_ns);
+    look_around(slept_ns, w);
     /* relaxed: as above. */
     unsigned doublings = hl_a32_load_relaxed(&expected) != 0 ? 0 : idle - spins - YIELDS - 1;
     uint64_t ns = (uint64_t)NAP_MIN_NS << (doublings < NAP_DOUBLINGS ? doublings : NAP_DOUBLINGS);
@@ -180,23 +224,6 @@ static void wait_until(hl_prog_cond *cond, void *arg, bool rung)
         }
         done = done || cond(arg);
     }
-}
-
-/* A wait that the watchdog looks at, too. */
-struct watched {
-    hl_prog_cond *cond;
-    void *arg;
-    struct hl_hang hang;
-};
-
-static bool look_and_ask(void *arg)
-{
-    struct watched *w = arg;
-    if (w->cond(w->arg)) {
-        return true;
-    }
-    hl_hang_look(&w->hang, w->cond, NULL, w->arg);
-    return false;
 }
 
 /* A thread's first wait, and all of them while there is a watchdog. True: the wait is over. */

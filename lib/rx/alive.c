@@ -12,7 +12,11 @@
  *
  * Who waits for long also asks the receive threads of the next ranks of other nodes, which answer while their
  * programs compute: a rank whose host answers, but not it, is stopped. Its node peers would see that by
- * themselves (stops.h); a rank that is alone on its node is the next one of somebody who waits. */
+ * themselves (stops.h); a rank that is alone on its node is the next one of somebody who waits.
+ *
+ * Where endpoints do not listen on TCP nothing tells of hosts. Who waits for long tells whom it waits for (as
+ * it tells a watchdog); their receive threads are asked, and silence for HOTLANE_PEER_TIMEOUT seconds is
+ * death. */
 #include "alive.h"
 
 #include "hosts.h"
@@ -34,14 +38,16 @@
 #define LOOK_NS SECOND_NS
 #define SOON_NS (SECOND_NS / 5) /* until the next look when a call was made */
 #define LATEST_NS (4 * SECOND_NS)
-#define SHARE 500                     /* a look takes at most this part of the time */
-#define CALLS 32                      /* at a time */
-#define ANSWER_NS (3 * SECOND_NS / 2) /* a call without answer after that was in vain so far */
-#define NEIGHBOURS 256                /* ranks that he calls */
-#define ROUND_NS (10 * SECOND_NS)     /* from one such round to the next */
-#define AT_ONCE 8                     /* of them in a look */
-#define STOPPED_NS (10 * SECOND_NS)   /* a receive thread that computes for others never takes so long */
-#define ASKED 2                       /* ranks whose receive thread I ask: each costs a connection */
+#define PAUSE_NS (LATEST_NS + SECOND_NS) /* who has not looked for so long did not run */
+#define SHARE 500                        /* a look takes at most this part of the time */
+#define CALLS 32                         /* at a time */
+#define ANSWER_NS (3 * SECOND_NS / 2)    /* a call without answer after that was in vain so far */
+#define NEIGHBOURS 256                   /* ranks that he calls */
+#define ROUND_NS (10 * SECOND_NS)        /* from one such round to the next */
+#define AT_ONCE 8                        /* of them in a look */
+#define STOPPED_NS (10 * SECOND_NS)      /* a receive thread that computes for others never takes so long */
+#define DOUBTS 8                         /* ranks that threads wait for which are asked at a time */
+#define ASKED 2                          /* ranks whose receive thread I ask: each costs a connection */
 
 struct call {
     struct hl_fab_knock knock;
@@ -53,6 +59,12 @@ struct call {
 struct question {
     int rank;                    /* -1: none */
     uint64_t since_ns, again_ns; /* of the first without an answer, 0: none; when the next one is due */
+};
+
+/* About a rank that somebody waits for. */
+struct doubt {
+    struct question ask;
+    uint64_t said_ns; /* the last time; 0: no doubt */
 };
 
 /* Of a rank that was said to be stopped. */
@@ -76,8 +88,10 @@ static struct {
     struct stop *stops;   /* [ranks]; NULL: none was stopped */
     uint64_t asked_ns;    /* time of the last look that saw to these, 0: they are not chosen yet */
     struct question question[ASKED];
-    hl_a32 suspect; /* atomic: 1 + a rank that takes nothing, 0: none */
-    hl_a32 leaving; /* atomic: peers may close their endpoints from now on */
+    struct doubt doubt[DOUBTS];
+    hl_a32 doubted[DOUBTS]; /* atomic: 1 + a rank that a thread waits for, 0: none */
+    hl_a32 suspect;         /* atomic: 1 + a rank that takes nothing, 0: none */
+    hl_a32 leaving;         /* atomic: peers may close their endpoints from now on */
 } alive;
 
 void hl_rx_leave(void)
@@ -381,20 +395,82 @@ static void choose_asked(void)
 /* Who is stopped does not even let itself be connected with, and the question cannot leave. */
 static void ask(struct question *q)
 {
-    bool host_answers;
     if (alive.now_ns >= q->again_ns) {
         q->since_ns = q->since_ns != 0 ? q->since_ns : alive.now_ns;
         if (hl_rx_streams_ask(q->rank)) {
             q->again_ns = 2 * alive.now_ns - q->since_ns + ROUND_NS / 2; /* an answer may not have left */
         }
     }
-    if (q->since_ns != 0 && answers(q->rank, &host_answers)) {
-        say_stopped(q->rank, alive.now_ns - q->since_ns, host_answers);
+}
+
+/* Told by threads that wait: the receive thread takes it at its next look. */
+static void doubt(int rank)
+{
+    struct hl_fab_host at;
+    uint32_t free = 0, word = (uint32_t)rank + 1;
+    if (rank == hl_boot.rank || hl_boot_node_of(rank) >= 0 || host_of(rank, &at) || hl_rx_is_dead(rank)) {
+        return;
+    }
+    /* relaxed, both: hints; nothing comes with them. */
+    for (int i = 0; i < DOUBTS; i++) {
+        if (hl_a32_load_relaxed(&alive.doubted[i]) == word) {
+            return;
+        }
+    }
+    for (int i = 0; i < DOUBTS && !hl_a32_cas_full(&alive.doubted[i], &free, word); i++) { /* full: rare. */
+        free = 0;
+    }
+}
+
+static struct doubt *doubt_about(int rank)
+{
+    struct doubt *d = NULL;
+    for (int i = 0; i < DOUBTS && (d == NULL || d->said_ns == 0 || d->ask.rank != rank); i++) {
+        struct doubt *other = &alive.doubt[i];
+        d = other->said_ns == 0 || other->ask.rank == rank ? other : d;
+    }
+    return d;
+}
+
+/* What was told since the last look. An answer to an old question may be there when this thread did not run.
+ */
+static void take_doubts(void)
+{
+    for (int i = 0; i < DOUBTS; i++) {
+        uint32_t word = hl_a32_xchg_acquire(&alive.doubted[i], 0); /* acquire: for form. */
+        struct doubt *d = word != 0 ? doubt_about((int)word - 1) : NULL;
+        if (d == NULL) {
+            continue;
+        }
+        if (d->said_ns == 0 || alive.now_ns - d->said_ns > PAUSE_NS) {
+            d->ask = (struct question){.rank = (int)word - 1};
+        }
+        d->said_ns = alive.now_ns;
+    }
+}
+
+/* Those that somebody still waits for. */
+static void ask_doubted(void)
+{
+    take_doubts();
+    for (int i = 0; i < DOUBTS; i++) {
+        struct doubt *d = &alive.doubt[i];
+        struct question *q = &d->ask;
+        if (d->said_ns != 0 && (hl_rx_is_dead(q->rank) || alive.now_ns - d->said_ns > PAUSE_NS)) {
+            d->said_ns = 0;
+        }
+        if (d->said_ns != 0) {
+            ask(q);
+        }
+        if (d->said_ns != 0 && q->since_ns != 0) {
+            hl_rx_is_silent(q->rank, alive.now_ns - q->since_ns);
+        }
     }
 }
 
 static void ask_others(void)
 {
+    bool host_answers;
     if (!alive.waiting) {
         return;
     }
@@ -402,25 +478,36 @@ static void ask_others(void)
         choose_asked();
     }
     /* Or this thread did not run: answers may be there already. */
-    bool anew = alive.now_ns - alive.asked_ns > LATEST_NS + SECOND_NS;
+    bool anew = alive.now_ns - alive.asked_ns > PAUSE_NS;
     alive.asked_ns = alive.now_ns;
     for (int i = 0; i < ASKED; i++) {
         struct question *q = &alive.question[i];
         q->since_ns = anew && q->since_ns != 0 ? alive.now_ns : q->since_ns;
-        if (q->rank >= 0 && !hl_rx_is_dead(q->rank)) {
-            ask(q);
+        if (q->rank < 0 || hl_rx_is_dead(q->rank)) {
+            continue;
         }
+        ask(q);
+        if (q->since_ns != 0 && answers(q->rank, &host_answers)) {
+            say_stopped(q->rank, alive.now_ns - q->since_ns, host_answers);
+        }
+    }
+}
+
+static void heard(struct question *q, int rank)
+{
+    if (q->rank == rank && q->since_ns != 0) {
+        q->since_ns = 0;
+        hl_rx_has_answered(rank);
     }
 }
 
 void hl_rx_alive_heard(int rank)
 {
     for (int i = 0; i < ASKED; i++) {
-        struct question *q = &alive.question[i];
-        if (q->rank == rank && q->since_ns != 0) {
-            q->since_ns = 0;
-            hl_rx_has_answered(rank);
-        }
+        heard(&alive.question[i], rank);
+    }
+    for (int i = 0; i < DOUBTS; i++) {
+        heard(&alive.doubt[i].ask, rank);
     }
 }
 
@@ -454,6 +541,7 @@ static void look(void)
     if (alive.ends_are_deaths) {
         call_others();
         ask_others();
+        ask_doubted();
         hl_rx_streams_look();
         alive.calling |= hl_rx_watch_look();
     }
@@ -487,8 +575,14 @@ uint64_t hl_rx_alive_look(void)
     return alive.next_ns - now;
 }
 
+void hl_rx_alive_open(void)
+{
+    hl_prog_on_long(hl_fab.row->tcp_listens ? NULL : doubt);
+}
+
 void hl_rx_alive_close(void)
 {
+    hl_prog_on_long(NULL);
     for (int i = 0; i < alive.n_calls; i++) {
         close(alive.calls[i].knock.fd);
     }

@@ -4,6 +4,9 @@
 
 #include <stdint.h>
 
+/* The network is open. */
+void hl_rx_alive_open(void);
+
 /* Looks when it is due; returns the nanoseconds until the next time. */
 uint64_t hl_rx_alive_look(void);
 

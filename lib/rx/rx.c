@@ -523,6 +523,9 @@ static int open_network(void)
     rc = rc == 0 ? hl_fab_cards_exchange() : rc;
     /* release: the cards; pairs with the acquire in hl_rx_has_cards. */
     hl_a32_store_release(&hl_rx.has_cards, rc == 0);
+    if (rc == 0) {
+        hl_rx_alive_open();
+    }
     return rc;
 }
 

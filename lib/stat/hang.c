@@ -217,6 +217,14 @@ static void say(const struct hl_told *t, uint64_t ns)
     hl_log(HL_LOG_ERROR, "watchdog: counters so far:%s", counters);
 }
 
+void hl_hang_words(bool (*cond)(void *arg), const void *arg, struct hl_told *t)
+{
+    hl_hang_tell *tell = tell_of(cond);
+    if (tell != NULL) {
+        tell(arg, t);
+    }
+}
+
 void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_tell *tell, const void *arg)
 {
     static HL_THREAD_LOCAL bool looking; /* what a look waits for is not looked at */

@@ -24,6 +24,8 @@
 struct hl_told {
     int32_t n;                    /* ranks that are waited for; also those beyond the room of `ranks` */
     int32_t any;                  /* 1: one of them is enough */
+    int32_t asked;                /* 1 + the rank whose receive thread owes an answer, 0: none */
+    int32_t spare;                /* a post is whole words */
     int32_t ranks[HL_HANG_RANKS]; /* world ranks */
     char call[40];                /* of the user; "" when it is not known */
     char text[128];
@@ -86,6 +88,9 @@ void hl_hang_end(struct hl_hang *h);
 /* Now and then while it lasts. Says and posts it when it has lasted for so long, then at twice that time, and
  * so on. `tell` NULL: the condition's row is looked for. */
 void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_tell *tell, const void *arg);
+
+/* What the wait of this condition says, without a watchdog; *t is left as it is where it has no words. */
+void hl_hang_words(bool (*cond)(void *arg), const void *arg, struct hl_told *t);
 
 /* Milliseconds that a waiting system call may take until hl_hang_look and hl_stops_look; -1: for ever. */
 int hl_hang_nap_ms(void);

@@ -84,12 +84,12 @@ def all_messages_and_collectives_end():
     together((scene, scene_cut, scene) for scene in scenes if scene != "win_shared")  # hosts share no memory
 
 
-def rma_cut(threads, env):
+def rma_cut(threads, env, timeout=TIMEOUT, heard=HEARD):
     with hosts.Hosts(3) as there:
         job = Job(3, there.place(), [program("launch/mpi_rma_kill"), "1", "500", str(threads), "cut"], "--keep-going",
-                  env=silent(**env))
+                  env=silent(timeout, **env))
         victim = cut_off(job, there)
-        survive(job, victim, f"{threads} threads told", HEARD)
+        survive(job, victim, f"{threads} threads told", heard)
 
 
 def one_sided_operations_end():
@@ -98,6 +98,11 @@ def one_sided_operations_end():
 
 def direct_one_sided_operations_end():
     rma_cut(8, {"HOTLANE_CHAIN": "0"})
+
+
+def operations_over_a_network_that_tells_of_no_hosts_end():
+    """Nothing is known of this provider, neither that its endpoints could be called by TCP. It is slow to connect."""
+    rma_cut(2, {"HOTLANE_CHAIN": "0", "HOTLANE_PROVIDER": "net;ofi_rxm"}, timeout=5, heard=25)
 
 
 def job_ends(name, what, words):
@@ -292,7 +297,8 @@ GROUPS = {
              a_host_without_a_network_is_named, who_cannot_be_reached_is_an_error, a_cut_that_heals_loses_nothing,
              a_death_that_nobody_tells_of],
     "stops": [a_stopped_process_is_waited_for, who_was_given_up_is_told, never_is_never],
-    "all cuts": [all_messages_and_collectives_end, direct_one_sided_operations_end, other_jobs_end, longer_ones_that_heal,
+    "all cuts": [all_messages_and_collectives_end, direct_one_sided_operations_end,
+                 operations_over_a_network_that_tells_of_no_hosts_end, other_jobs_end, longer_ones_that_heal,
                  many_seeds_that_heal, other_deaths_that_nobody_tells_of],
 }
 

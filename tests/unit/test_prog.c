@@ -226,6 +226,42 @@ START_TEST(a_long_wait_is_told_from_many)
 }
 END_TEST
 
+static int awaited[8], n_awaited;
+
+static void note_awaited(int world)
+{
+    awaited[n_awaited++ % 8] = world;
+}
+
+static void tell_two(const void *unused, struct hl_told *t)
+{
+    (void)unused;
+    hl_told_await(t, 5);
+    t->asked = 1 + 7;
+}
+
+static bool is_noted(void *until_ns)
+{
+    return is_time(until_ns) || n_awaited > 0;
+}
+HL_HANG_TELLS(is_noted, tell_two);
+
+/* Who waits for long tells whom it waits for: also the rank that only owes an answer, and with a watchdog. */
+START_TEST(a_long_wait_tells_for_whom)
+{
+    hl_conf.watchdog = _i * 100;
+    for (int on = 1; on >= 0; on--) {
+        hl_prog_on_long(on ? note_awaited : NULL);
+        uint64_t until_ns = hl_now_ns() + UINT64_C(1000000000) * (on ? 20 : 2);
+        n_awaited = 0;
+        hl_prog_wait(is_noted, &until_ns);
+        ck_assert_int_eq(n_awaited, on ? 2 : 0);
+        ck_assert(!on || (awaited[0] == 5 && awaited[1] == 7));
+    }
+    hl_conf.watchdog = 0;
+}
+END_TEST
+
 static void *wait_for_ring(void *arg)
 {
     hl_prog_wait_rung(gone, arg);
@@ -433,6 +469,7 @@ static Suite *make_suite(void)
     tcase_add_test(c, a_shared_door_is_armed_and_rung);
     tcase_add_test(c, sleepers_are_rung_for_once);
     tcase_add_test(c, a_long_wait_is_told_from_many);
+    tcase_add_loop_test(c, a_long_wait_tells_for_whom, 0, 2);
     tcase_add_test(c, who_waits_for_a_ring_sleeps_long);
     tcase_add_test(c, who_waits_for_a_word_seldom_polls);
     tcase_add_test(c, a_wait_inside_leaves_the_outer_one_as_it_was);
