@@ -124,12 +124,13 @@ def fail(name, what, log, tally):
 
 
 def needed(folder, suites):
-    """The files that the tests of these suites need built."""
+    """The files to build for the tests of these suites: what is installed, and what the tests depend on."""
     def ask(what):
         return json.loads(subprocess.check_output(["meson", "introspect", what, folder]))
-    files = {target["id"]: target["filename"] for target in ask("--targets")}
     tests = [t for t in ask("--tests") if not suites.isdisjoint(s.split(":")[-1] for s in t["suite"])]
-    return sorted({os.path.relpath(file, folder) for t in tests for d in t["depends"] for file in files[d]})
+    wanted = {d for t in tests for d in t["depends"]}
+    return sorted({os.path.relpath(file, folder) for target in ask("--targets") for file in target["filename"]
+                   if target["id"] in wanted or target["installed"]})
 
 
 def build(name, tier, tally):

@@ -50,8 +50,7 @@ static long *renew(int way, long *old)
         return old;
     case HEAP:
         free(old);
-        p = aligned_alloc((size_t)sysconf(_SC_PAGESIZE), BYTES);
-        CHECK(p != NULL, "aligned_alloc");
+        CHECK(posix_memalign((void **)&p, (size_t)sysconf(_SC_PAGESIZE), BYTES) == 0, "posix_memalign");
         return p;
     default:
         if (old != NULL) {

@@ -226,7 +226,12 @@ static int send_to_many(int node_rank, const void *msg, size_t len, int fd)
 {
     (void)len, (void)fd;
     uint32_t n = hl_a32_load_relaxed(&n_asked), open = n + 1 - hl_a32_load_relaxed(&n_answered);
-    ck_assert_uint_lt(n, MANY); /* nobody is asked twice */
+    for (uint32_t i = 0; i < n; i++) {
+        if (asked_of[i] == node_rank) {
+            return 0; /* again, as the answer to come is late */
+        }
+    }
+    ck_assert_uint_lt(n, MANY);
     memcpy(&asked[n], msg, sizeof asked[n]);
     asked_of[n] = node_rank;
     if (open > hl_a32_load_relaxed(&most_open)) {
