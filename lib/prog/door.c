@@ -97,6 +97,9 @@ bool hl_prog_sleep(const struct hl_prog_waits *w, uint64_t ns)
 {
     struct hl_prog_door *d = hl_aptr_load_acquire(&door_now); /* acquire: see hl_prog_set_door */
     struct once o = {w, false};
+    if (HL_UNLIKELY(hl_prog_tells)) {
+        hl_prog_tell_awaited(w);
+    }
     /* acquire: the value that a wake changes is read before we say that we sleep. */
     uint32_t word = hl_a32_load_acquire(&d->word);
     /* full: said before the condition is read again; pairs with the waker's barrier. */

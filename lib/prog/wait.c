@@ -115,13 +115,17 @@ static bool look_and_ask(void *arg)
     return false;
 }
 
-/* Tells whom a wait that has lasted for long is for. */
-static HL_COLD void tell_awaited(const struct hl_prog_waits *w, uint64_t now)
+static HL_THREAD_LOCAL unsigned depth; /* waits of this thread within each other */
+HL_THREAD_LOCAL bool hl_prog_tells;
+
+void hl_prog_tell_awaited(const struct hl_prog_waits *w)
 {
     static HL_THREAD_LOCAL uint64_t told_ns;
+    uint64_t now = hl_now_ns();
     void (*fn)(int world) = (void (*)(int))(uintptr_t)hl_aptr_load_acquire(&on_long); /* acquire: as above. */
     const struct watched *watched = w->cond == look_and_ask ? w->arg : NULL;
     struct hl_told t = {0};
+    hl_prog_tells = false;
     if (fn == NULL || now - told_ns < LONG_NS) {
         return;
     }
@@ -136,7 +140,7 @@ static HL_COLD void tell_awaited(const struct hl_prog_waits *w, uint64_t now)
 }
 
 /* Before a nap of a wait that has slept since then, 0: not yet. */
-static void look_around(uint64_t *slept_ns, const struct hl_prog_waits *w)
+static void look_around(uint64_t *slept_ns)
 {
     uint64_t now = hl_now_ns();
     if (*slept_ns == 0) {
@@ -145,7 +149,7 @@ static void look_around(uint64_t *slept_ns, const struct hl_prog_waits *w)
     }
     if (now - *slept_ns > LONG_NS) {
         hl_a64_store_relaxed(&long_ns, now); /* relaxed: a hint */
-        tell_awaited(w, now);
+        hl_prog_tells = depth == 1;          /* words take stack: not in a wait within a wait */
     }
     hl_stops_look(*slept_ns);
 }
@@ -197,7 +201,7 @@ static bool idle_step(unsigned idle, unsigned spins, uint64_t *slept_ns, const s
         hl_prog_yield();
         return false;
     }
-    look_around(slept_ns, w);
+    look_around(slept_ns);
     /* relaxed: as above. */
     unsigned doublings = hl_a32_load_relaxed(&expected) != 0 ? 0 : idle - spins - YIELDS - 1;
     uint64_t ns = (uint64_t)NAP_MIN_NS << (doublings < NAP_DOUBLINGS ? doublings : NAP_DOUBLINGS);
@@ -245,7 +249,9 @@ static HL_COLD bool wait_specially(hl_prog_cond *cond, void *arg, bool rung)
 
 void hl_prog_wait_slow(hl_prog_cond *cond, void *arg, bool rung)
 {
+    depth++;
     if (HL_LIKELY(plain) || !wait_specially(cond, arg, rung)) {
         wait_until(cond, arg, rung);
     }
+    depth--;
 }

@@ -111,7 +111,8 @@ void hl_hang_heard(int world, const struct hl_told *post);
 /* And this: who holds its lock of a window, -1: nobody. */
 void hl_hang_heard_holder(int world, uint64_t id, int holder);
 
-/* Who holds the lock of that window at a rank of another node, as far as is known; asks it otherwise. */
+/* Who holds the lock of that window at a rank of another node, as far as is known, or -1; asks it otherwise,
+ * with a watchdog. */
 int hl_hang_holder(int world, uint64_t id);
 
 /* Posts a wait at *place (-1: at a new one; -1 still: all are taken), or takes it away (NULL). */

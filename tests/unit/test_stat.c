@@ -99,10 +99,14 @@ START_TEST(ranks_of_other_nodes_are_asked)
                             "MPI_Barrier (tag 0)");
     hl_hang_heard(70, &none);
     ck_assert(!hl_hang_circle(&t, words, sizeof words));
+    hl_hang_heard_holder(70, 5, 3);
+    ck_assert_int_eq(hl_hang_holder(70, 5), -1); /* nobody looks for circles */
+    hl_conf.watchdog = 1;
     ck_assert_int_eq(hl_hang_holder(70, 5), -1);
     hl_hang_heard_holder(70, 5, 3);
     ck_assert_int_eq(hl_hang_holder(70, 5), 3);
     ck_assert_int_eq(hl_hang_holder(70, 6), -1); /* of another window */
+    hl_conf.watchdog = 0;
     free(board);
 }
 END_TEST
