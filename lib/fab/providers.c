@@ -109,8 +109,10 @@ static const struct hl_provider rows[] = {
      .lanes = 4,
      .wait = HL_PROVIDER_NAPS,
      .pins = true},
-    /* Slow, and never wrong. */
+    /* Slow, and never wrong. It may be another provider under rxm. */
     {.by_name = "nothing is known of it",
+     .env = {RXM_SHARES},
+     .open_env = RXM_SHARES,
      .eager = 4 * KIB,
      .lanes = 16,
      .wait = HL_PROVIDER_TRIED,
