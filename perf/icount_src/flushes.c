@@ -3,11 +3,9 @@
  * cannot trace here. */
 #include <hotlane.h>
 
-#include "trace.h"
+#include "window.h"
 
-static MPI_Win win;
 static double value = 3.25;
-static int target = 1;
 static MPI_Request request = MPI_REQUEST_NULL;
 
 static void call_put(void)
@@ -20,11 +18,6 @@ static void end_and_put(void)
 {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     call_put();
-}
-
-static void call_flush(void)
-{
-    MPI_Win_flush(target, win);
 }
 
 static void call_flush_all(void)
@@ -59,7 +52,6 @@ static void measure_all(void)
 {
     call_put();
     call_flush();
-    trace_begin(call_flush);
     show_alone("flush", call_put, call_flush);
     show_alone("flush_all", call_put, call_flush_all);
     show_alone("iflush", end_and_put, call_iflush);
@@ -73,22 +65,5 @@ static void measure_all(void)
 
 int main(int argc, char **argv)
 {
-    int me, provided;
-    double *base;
-    pid_t child = trace_fork();
-
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &me);
-    MPI_Win_allocate(4096, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
-    MPI_Win_lock_all(0, win);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (me == 0) {
-        measure_all();
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Win_unlock_all(win);
-    MPI_Win_free(&win);
-    MPI_Finalize();
-    trace_end(child);
-    return 0;
+    return count_on_window(argc, argv, 4096, sizeof(double), measure_all);
 }
