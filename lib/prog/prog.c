@@ -72,6 +72,11 @@ static int poll_row(const struct row *r)
     return r->fn(r->arg);
 }
 
+bool hl_prog_is_polling(void)
+{
+    return polling;
+}
+
 void hl_prog_skip_passes(void)
 {
     passes |= 63;

@@ -115,7 +115,6 @@ static bool look_and_ask(void *arg)
     return false;
 }
 
-static HL_THREAD_LOCAL unsigned depth; /* waits of this thread within each other */
 HL_THREAD_LOCAL bool hl_prog_tells;
 
 void hl_prog_tell_awaited(const struct hl_prog_waits *w)
@@ -148,8 +147,8 @@ static void look_around(uint64_t *slept_ns)
         return;
     }
     if (now - *slept_ns > LONG_NS) {
-        hl_a64_store_relaxed(&long_ns, now); /* relaxed: a hint */
-        hl_prog_tells = depth == 1;          /* words take stack: not in a wait within a wait */
+        hl_a64_store_relaxed(&long_ns, now);   /* relaxed: a hint */
+        hl_prog_tells = !hl_prog_is_polling(); /* words take stack: not in a wait within a wait */
     }
     hl_stops_look(*slept_ns);
 }
@@ -249,9 +248,7 @@ static HL_COLD bool wait_specially(hl_prog_cond *cond, void *arg, bool rung)
 
 void hl_prog_wait_slow(hl_prog_cond *cond, void *arg, bool rung)
 {
-    depth++;
     if (HL_LIKELY(plain) || !wait_specially(cond, arg, rung)) {
         wait_until(cond, arg, rung);
     }
-    depth--;
 }
