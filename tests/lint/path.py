@@ -1,90 +1,94 @@
 #!/usr/bin/env python3
-"""Counts the calls from the public puts to libfabric, and the lines to read on that way.
+"""Counts what is to be read from a public call to the wire: functions, files and lines.
 
 usage: path.py SOURCE_ROOT BUILD_ROOT
 
-The files on the way are compiled again by gcc without inlining but with -fcallgraph-info; the way is the shortest chain of
-calls from the entry point to fi_writemsg. Fails past the bars of the scoreboard: 3 calls (small static steps inside one
-file count as one with their caller), 120 lines.
+The files on the ways are compiled again by gcc, without any inlining (always_inline is taken out), with -fcallgraph-info. A way
+is the shortest chain of calls through the functions that WAYS names. Only functions of the library count; of one that a macro
+makes, the whole macro counts. Fails where a way is longer than its bar: bars only go down, towards the goals of its kind.
 """
-import json
 import os
 import re
-import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections import deque
 
-FOLDERS = ("rma/", "lib/lane/", "shmem/")
-ENTRIES = ("PMPI_Put", "pshmem_putmem")
-WIRE = "fi_writemsg"
-HOPS, LINES = 3, 120
+from stack import Graph, compile_all
+
+FOLDERS = ("/rma/", "/shmem/", "/lib/api/p2p.c", "/lib/lane/", "/lib/match/", "/lib/near/", "/lib/prog/", "/lib/req/")
+OPTIONS = ("-O0", "-DNDEBUG", "-Dalways_inline=unused")
+# Functions, files, lines.
+GOALS = {"near": (6, None, 120), "direct": (12, 5, 250), "chained": (20, 8, 400)}
+# Kind, functions on the way, bars. Behind a | the way goes on through a pointer to a function, or at a later call.
+WAYS = [
+    ("near", "PMPI_Put hl_move_same hl_near_copy", (5, 3, 118)),
+    ("direct", "PMPI_Put hl_move_same | put_far hl_lane_write fi_writemsg", (13, 4, 209)),
+    ("chained", "PMPI_Put hl_move_same | put_far hl_lane_write hl_chain_append | PMPI_Win_flush hl_chain_send fi_sendmsg", (29, 9, 431)),
+    ("near", "PMPI_Get hl_move_same hl_near_copy", (4, 3, 61)),
+    ("direct", "PMPI_Get hl_move_same | get_far hl_lane_read fi_readmsg", (11, 4, 142)),
+    ("chained", "PMPI_Get hl_move_same | get_far hl_lane_read hl_chain_append | PMPI_Win_flush hl_chain_send fi_sendmsg", (27, 9, 364)),
+    ("near", "PMPI_Win_flush hl_near_fence", (3, 2, 19)),
+    ("chained", "PMPI_Win_flush hl_chain_send fi_sendmsg", (15, 5, 188)),
+    ("near", "pshmem_putmem hl_near_copy", (4, 3, 37)),
+    ("direct", "pshmem_putmem hl_lane_write_on fi_writemsg", (9, 4, 107)),
+    ("chained", "pshmem_putmem hl_lane_write_on hl_chain_append | pshmem_quiet hl_chain_send fi_sendmsg", (23, 9, 312)),
+    ("near", "pshmem_quiet hl_near_fence", (3, 2, 16)),
+    ("chained", "pshmem_quiet hl_chain_send fi_sendmsg", (13, 5, 166)),
+    ("near", "PMPI_Send hl_ring_publish", (8, 4, 119)),
+    ("direct", "PMPI_Send hl_far_eager fi_sendmsg", (11, 6, 156)),
+    ("near", "PMPI_Recv hl_req_wait hl_prog_wait_slow hl_prog_poll | hl_matcher_poll hl_inbox_poll hl_recv_deliver", (15, 8, 189)),
+    ("direct", "PMPI_Recv hl_req_wait hl_prog_wait_slow hl_prog_poll | hl_matcher_poll hl_net_poll fi_cq_read", (14, 10, 148)),
+]
 
 
-def call_graph(build, work):
-    """{function: (callees, file, line)} of all files in FOLDERS. Names of static functions carry their file."""
-    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
-        commands = json.load(f)
-    graph, where = {}, {}
-    for number, entry in enumerate(commands):
-        path = os.path.normpath(os.path.join(entry["directory"], entry["file"]))
-        if not any("/" + folder in path for folder in FOLDERS) or "/tests/" in path:
-            continue
-        words = [w for w in shlex.split(entry["command"]) if not w.startswith(("-flto", "-W", "-O", "-M"))]
-        words = words[os.path.basename(words[0]) == "ccache":]
-        words = ["gcc"] + [w for i, w in enumerate(words[1:], 1) if not w.endswith(".d") and words[i - 1] not in ("-o",) and w != "-o"
-                           and not w.endswith(".o")]
-        target = os.path.join(work, f"{number}.o")
-        done = subprocess.run(words + ["-w", "-O1", "-fno-inline", "-fcallgraph-info", "-o", target],
-                              cwd=entry["directory"], capture_output=True, text=True, env={**os.environ, "CCACHE_DISABLE": "1"})
-        if done.returncode != 0:
-            sys.exit(f"cannot compile {path}:\n{done.stderr[-2000:]}")
-        read_graph(target[:-2] + ".ci", path, graph, where)
-    return graph, where
-
-
-def read_graph(name, path, graph, where):
-    def key(title):
-        return f"{path}:{title.split(':')[-1]}" if ":" in title else title
-
-    with open(name, encoding="utf-8") as f:
-        for line in f:
-            node = re.match(r'node: \{ title: "([^"]+)" label: "[^\\"]+\\n([^"]+?):(\d+):\d+', line)
-            edge = re.match(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"', line)
-            if node and "shape : ellipse" in line:
-                continue  # only declared in this file
-            if node:
-                where.setdefault(key(node[1]), (os.path.basename(node[2]), int(node[3]), path, node[2]))
-            elif edge:
-                graph.setdefault(key(edge[1]), set()).add(key(edge[2]))
-
-
-def shortest(graph, start, goal):
-    ways, seen = deque([[start]]), {start}
+def shortest(graph, starts, goal):
+    """The shortest chain of calls from one of `starts` to a function of the name `goal`."""
+    ways, seen = deque([s] for s in sorted(starts)), set(starts)
     while ways:
         way = ways.popleft()
-        if way[-1].split(":")[-1] == goal:
+        if way[-1].rpartition(":")[2] == goal:
             return way
-        for callee in sorted(graph.get(way[-1], ())):
-            if callee not in seen:
-                seen.add(callee)
-                ways.append(way + [callee])
+        for callee in sorted(graph.calls[way[-1]] - seen):
+            seen.add(callee)
+            ways.append(way + [callee])
     return None
 
 
-def length(place, root):
-    """Lines of the function that begins at `place`."""
-    _, line, unit, shown = place
-    for path in (os.path.join(os.path.dirname(unit), os.path.basename(shown)), unit):
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as f:
-                text = f.read().split("\n")
-            for i in range(line - 1, len(text)):
-                if text[i].startswith("}"):
-                    return i - line + 2
-    return 0
+def walk(graph, points):
+    """The functions of the library on a way, each once, in their order; where a leg leads nowhere, None and its ends."""
+    found = []
+    for leg in points.split("|"):
+        at, names = None, leg.split()
+        for start, goal in zip(names, names[1:]):
+            way = shortest(graph, {at} if at else graph.of[start], goal)
+            if way is None:
+                return None, (start, goal)
+            found += [f for f in way if f in graph.frame and f not in found]
+            at = way[-1]
+    return found, None
+
+
+def macro_lines(text, last, use):
+    """The lines of the macros that a line before which they stand uses to make functions."""
+    total = 0
+    for name in re.findall(r"\w+", use):
+        begin = next((i for i in range(last, -1, -1) if re.match(rf"#define {name}\(", text[i])), None)
+        if begin is not None:
+            total += next(i for i in range(begin, len(text)) if not text[i].endswith("\\")) - begin + 1
+    return total
+
+
+def lines_of(graph, function):
+    """(file, lines) of a function."""
+    path, line, _ = graph.place[function].rsplit(":", 2)
+    path = os.path.abspath(os.path.join(graph.folder, path))
+    with open(path, encoding="utf-8") as f:
+        text = f.read().split("\n")
+    first = int(line) - 1
+    if function.rpartition(":")[2] not in text[first]:
+        return path, macro_lines(text, first, text[first])
+    return path, next(i for i in range(first, len(text)) if text[i].startswith("}")) - first + 1
 
 
 def main():
@@ -94,21 +98,23 @@ def main():
     root, build = (os.path.abspath(a) for a in sys.argv[1:3])
     failed = False
     with tempfile.TemporaryDirectory() as work:
-        graph, where = call_graph(build, work)
-        for entry in ENTRIES:
-            if entry.startswith("pshmem") and entry not in where:
-                continue  # built without OpenSHMEM
-            way = shortest(graph, entry, WIRE)
-            if way is None:
-                print(f"FAIL: no chain of calls from {entry} to {WIRE}")
-                return 1
-            lines = sum(length(where[f], root) for f in way[:-1])
-            names = [f.split(":")[-1] for f in way]
-            files = [where[f][2] for f in way[:-1]]
-            hops = 1 + sum(1 for a, b in zip(files, files[1:]) if a != b)
-            failed |= hops > HOPS or lines > LINES
-            print(" -> ".join(names))
-            print(f"{entry}: {hops} calls between files to libfabric (bar {HOPS}), {lines} lines to read (bar {LINES})")
+        graph = Graph(compile_all(build, work, OPTIONS, FOLDERS), work, root)
+    for kind, points, bars in WAYS:
+        if points.startswith("pshmem") and not graph.of[points.split()[0]]:
+            continue  # built without OpenSHMEM
+        way, gap = walk(graph, points)
+        if way is None:
+            print(f"FAIL: no chain of calls from {gap[0]} to {gap[1]}")
+            failed = True
+            continue
+        sizes = [lines_of(graph, f) for f in way]
+        counts = len(way), len({path for path, _ in sizes}), sum(n for _, n in sizes)
+        above = any(n > bar for n, bar in zip(counts, bars))
+        failed |= above
+        said = ", ".join(f"{n} {what} (bar {bar}{'' if goal is None else f', goal {goal}'})"
+                         for n, what, bar, goal in zip(counts, ("functions", "files", "lines"), bars, GOALS[kind]))
+        print(f"{'FAIL: ' if above else ''}{kind}: {points}: {said}")
+        print("    " + " > ".join(f.rpartition(":")[2] for f in way))
     return 1 if failed else 0
 
 

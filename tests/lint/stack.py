@@ -85,10 +85,10 @@ PASTED = {
 }
 
 
-def compile_all(build, work):
-    """Compiles the library's files into `work`; a file NAME.ci for each."""
+def compile_all(build, work, options=("-O3", "-DNDEBUG"), only=("",)):
+    """Compiles the library's files (those with one of the words `only` in their names) into `work`; a file NAME.ci for each."""
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
-        entries = [e for e in json.load(f) if e["output"].startswith("lib/libhl_")]
+        entries = [e for e in json.load(f) if e["output"].startswith("lib/libhl_") and any(w in e["file"] for w in only)]
 
     def one(numbered):
         number, entry = numbered
@@ -96,7 +96,7 @@ def compile_all(build, work):
         words = words[os.path.basename(words[0]) == "ccache":]
         kept = [w for i, w in enumerate(words[1:], 1) if not w.startswith(("-W", "-M", "-flto", "-ffat", "-g", "-o", "-O"))
                 and words[i - 1] not in ("-o", "-MF", "-MQ")]
-        done = subprocess.run(["gcc"] + kept + ["-w", "-O3", "-DNDEBUG", "-fcallgraph-info=su", "-o", os.path.join(work, f"{number}.o")],
+        done = subprocess.run(["gcc"] + kept + ["-w", *options, "-fcallgraph-info=su", "-o", os.path.join(work, f"{number}.o")],
                               cwd=entry["directory"], capture_output=True, text=True, env={**os.environ, "CCACHE_DISABLE": "1"})
         return f"cannot compile {entry['file']}:\n{done.stderr[-2000:]}" if done.returncode != 0 else None
     with ThreadPoolExecutor(os.cpu_count()) as pool:
