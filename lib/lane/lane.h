@@ -1,7 +1,7 @@
 /* The pool of lanes: one-sided operations to ranks that are reached by the network.
  *
  * A lane is an endpoint with its domain, completion queue and a ring of operations in flight; one thread
- * leases it for one operation (one atomic read-modify-write). See docs/DESIGN.md, "lane". Small operations
+ * leases it for one operation (one atomic read-modify-write). See docs/design/lane.md. Small operations
  * are copied into a chain, which travels as one message: then their buffers are free again and their
  * request's part is done at once, unless they want something back. Others are complete at the target when
  * they end here.
