@@ -198,6 +198,7 @@ def main():
     if shutil.which("gfortran") is None:
         print("skipped: with Fortran: gfortran is not installed")
     with tempfile.TemporaryDirectory(prefix="hotlane-beside-") as work:
+        os.chdir(work)  # Meson tidies up in the build folder that it is called in, too
         dest, prefix = os.path.join(work, "dest"), os.path.join(work, "prefix")
         install.run(["meson", "install", "-C", build, "--no-rebuild", "--destdir", dest])
         shutil.move(next(d for d, names, _ in os.walk(dest) if "bin" in names), prefix)

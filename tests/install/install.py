@@ -277,6 +277,7 @@ def by_suffix(source, work):
 def main():
     source, build = (os.path.abspath(a) for a in sys.argv[1:3])
     with tempfile.TemporaryDirectory(prefix="hotlane install ") as work:
+        os.chdir(work)  # Meson tidies up in the build folder that it is called in, too
         dest = os.path.join(work, "dest")
         run(["meson", "install", "-C", build, "--no-rebuild", "--destdir", dest])
         installed = next(os.path.dirname(d) for d, names, _ in os.walk(dest) if "bin" in names for d in [os.path.join(d, "bin")])

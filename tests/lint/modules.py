@@ -28,6 +28,7 @@ def expect(condition, what, output):
 def main():
     root = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory(prefix="hotlane modules ") as work:
+        os.chdir(work)  # Meson tidies up in the build folder that it is called in, too
         tree = os.path.join(work, "tree")
         shutil.copytree(root, tree, ignore=KEEP)
         with open(os.path.join(tree, "lib", "base", "util.c"), "a", encoding="utf-8") as f:
