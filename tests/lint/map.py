@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""Draws the floors of the house into docs/design/MAP.md, and proves what that page says of places in the code.
+"""Draws the floors of the house into docs/design/MAP.md, and proves what the pages of docs/design say of the code.
 
 usage: map.py SOURCE_ROOT [--write]
 
 The picture comes from the tables of lib/meson.build and the includes of the modules. Without --write the page must have it as
-it is now; each `name` (file) on the page and in the glossary must be a name that stands in that file, and each other
+it is now; each `name` (file) on the map and in the glossary must be a name that stands in that file, and each other
 `folder/file` must exist.
+
+Each module has a page docs/design/NAME.md of at most 1,200 words, and each page a module (or a program of ours, below). The page
+names each source file of its folder; `file.c` on it is one of that folder, other files are named with theirs. Any other `word`
+must stand somewhere in the sources, so that a page cannot speak of a function or constant that is gone. Each of these refusals is
+proved on a planted fault.
 """
 import os
 import re
@@ -18,6 +23,12 @@ PAGE = "docs/design/MAP.md"
 PAGES = (PAGE, "docs/GLOSSARY.md")
 BEGIN, END = "<!-- drawn by tests/lint/map.py --write -->\n", "<!-- end of what is drawn -->\n"
 WIDTH = 118
+FOLDER = "docs/design/"
+HISTORY = FOLDER + "HISTORY.md"
+WORDS, WORDS_OF_HISTORY = 1200, 4000
+# What has a page and is no module: its folder.
+PROGRAMS = {"mpiexec": "tools/mpiexec"}
+SOURCE = re.compile(r"\.(c|h|S|py|sh|txt|build|f90|pml|map|sym|tsv)$")
 
 
 def picture(table, text):
@@ -53,6 +64,72 @@ def places(root, page, whole):
     return wrong
 
 
+def source_words(text):
+    """Every word that stands in the sources."""
+    words = set()
+    for name, whole in text.items():
+        if SOURCE.search(name) or name == "meson_options.txt" or name.startswith(("tools/", "perf/")):
+            words.update(re.findall(r"\w+", whole))
+    return words
+
+
+def page_of(name, home, text, words, exists):
+    """What is wrong with the page of a module or program whose folder is `home`."""
+    page = f"{FOLDER}{name}.md"
+    if page not in text:
+        return [f"{page}: there is none: each module has a page (CONTRIBUTING.md, Add a module)"]
+    whole, wrong = text[page], []
+    if len(whole.split()) > WORDS:
+        wrong.append(f"{page}: {len(whole.split())} words, at most {WORDS}")
+    named = set()
+    for token in re.findall(r"`([^`\n]+)`", whole):
+        if re.fullmatch(r"[\w.]+\.(c|h)", token):
+            named.add(token.rsplit(".", 1)[0])
+            if not exists(f"{home}/{token}"):
+                wrong.append(f"{page}: {token} is not in {home}")
+        elif re.fullmatch(r"[\w.]+/[\w./-]*", token):
+            if not exists(token):
+                wrong.append(f"{page}: {token} does not exist")
+        elif re.fullmatch(r"\w+(\(\))?", token) and token.rstrip("()") not in words:
+            wrong.append(f"{page}: {token} stands nowhere in the sources")
+    for file in sorted(n for n in text if os.path.dirname(n) == home and n.endswith((".c", ".h"))):
+        if os.path.basename(file).rsplit(".", 1)[0] not in named:
+            wrong.append(f"{page}: has no line for {file}")
+    return wrong
+
+
+def pages(root, table, text, words):
+    """What is wrong with the pages of modules and programs, and with the history."""
+    homes = {**table.homes, **PROGRAMS}
+
+    def exists(path):
+        return os.path.exists(os.path.join(root, path))
+    wrong = [w for name, home in homes.items() for w in page_of(name, home, text, words, exists)]
+    names = {os.path.basename(n)[:-3] for n in text if os.path.dirname(n) + "/" == FOLDER and n.endswith(".md")}
+    wrong += [f"{FOLDER}{n}.md: no module of lib/meson.build has this name" for n in sorted(names - set(homes) - {"MAP", "HISTORY"})]
+    if len(text.get(HISTORY, "").split()) > WORDS_OF_HISTORY:
+        wrong.append(f"{HISTORY}: {len(text[HISTORY].split())} words, at most {WORDS_OF_HISTORY}")
+    for page in sorted(n for n in text if n.startswith(FOLDER)):
+        wrong += [f"{page}: the link to {link} leads nowhere" for link in re.findall(r"\]\(([^)#:]+)[^)]*\)", text[page])
+                  if not exists(os.path.normpath(FOLDER + link))]
+    return wrong
+
+
+def prove(root, table, text, words):
+    """What is not said when it is planted in the pages."""
+    page, gone = f"{FOLDER}{table.order[0]}.md", "gone" * 3
+    home = table.homes[table.order[0]]
+    unnamed = re.sub(r"`(\w+\.[ch])`", r"\1", text[page])
+    plants = [({page: None}, "there is none"), ({f"{FOLDER}{gone}.md": ""}, "no module of lib/meson.build"),
+              ({page: text[page] + " word" * WORDS}, "words, at most"), ({HISTORY: "word " * (WORDS_OF_HISTORY + 1)}, "words, at most"),
+              ({page: f"{text[page]} `{gone}.c`"}, f"{gone}.c is not in {home}"),
+              ({page: f"{text[page]} `lib/{gone}.c`"}, f"lib/{gone}.c does not exist"),
+              ({page: f"{text[page]} `{gone}`"}, f"{gone} stands nowhere"), ({page: f"{text[page]} [a]({gone}.md)"}, "leads nowhere"),
+              ({page: unnamed}, f"has no line for {home}/")]
+    return [f"tests/lint/map.py: not said when planted: {said}" for plant, said in plants
+            if not any(said in w for w in pages(root, table, {n: t for n, t in {**text, **plant}.items() if t is not None}, words))]
+
+
 def main():
     root = os.path.abspath(sys.argv[1])
     text = lint.read_sources(root)
@@ -67,8 +144,10 @@ def main():
     wrong = [p for page in PAGES for p in places(root, page, text[page])]
     if whole[begin:end] != now:
         wrong.append(f"{PAGE}: the picture is not that of the tables and includes: tests/lint/map.py . --write draws it")
-    wrong += [f"{PAGE}: module {m} has no row" for m in table.order if f"\n| {m} |" not in whole]
-    print("\n".join(wrong) if wrong else f"{PAGE}: as it is")
+    wrong += [f"{PAGE}: module {m} has no row" for m in table.order if f"\n| [{m}]({m}.md) |" not in whole]
+    words = source_words(text)
+    wrong += pages(root, table, text, words) or prove(root, table, text, words)
+    print("\n".join(wrong) if wrong else f"{FOLDER}: as it is")
     return 1 if wrong else 0
 
 
