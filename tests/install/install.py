@@ -101,13 +101,15 @@ def has_pages(prefix):
     """Each program, and each name that a page gives itself, has a page."""
     folder = os.path.join(prefix, "share", "man")
     pages = {name: os.path.join(d, name) for d, _, names in os.walk(folder) for name in names}
-    wanted = {program + ".1" for program in os.listdir(os.path.join(prefix, "bin"))}
+    wanted = {program + ".1" for program in os.listdir(os.path.join(prefix, "bin"))} | {"MPI_Put.3", "MPI_Put_c.3", "MPI_Win_flush_all.3"}
     for name, path in pages.items():
         with open(path, encoding="utf-8") as f:
             text = f.read()
         if text.startswith(".so "):
             wanted.add(os.path.basename(text[4:].strip()))
         wanted |= {word + name[-2:] for word in re.findall(r"^\.Nm (\S+)", text.partition(".Nd ")[0], re.M)}
+        named = re.search(r'^\.SH "NAME"\n(.*) \\- ', text, re.M)
+        wanted |= {word + name[-2:] for word in named[1].split(", ")} if named else set()
     if not has_shmem(prefix):
         wanted = {page for page in wanted if not page.startswith("osh")}
     if wanted - set(pages):
