@@ -23,6 +23,11 @@ int hl_win_raise(struct hl_win *w, MPI_Win win, const char *func, int rc)
     return hl_errh_raise(&(struct hl_errh_site){&w->errh, HL_ERRH_WIN, &win, what}, func, rc);
 }
 
+int hl_win_fail(MPI_Win win, const char *func, int rc)
+{
+    return hl_win_raise(hl_win_of(win), win, func, rc);
+}
+
 int hl_win_null(const char *what)
 {
     return hl_err_say(HL_ERR_ARG, "%s is NULL", what);

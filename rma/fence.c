@@ -34,9 +34,7 @@ static int fence(struct hl_win *w, int assert)
 HL_API(MPI_Win_fence);
 int PMPI_Win_fence(int assert, MPI_Win win)
 {
-    struct hl_win *w = hl_win_of(win);
-    hl_mode_enter(w);
+    struct hl_win *w = hl_mode_begin(win);
     int rc = w == NULL ? hl_win_bad() : fence(w, assert);
-    hl_mode_leave(w);
-    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_fence", rc);
+    return hl_mode_end(w, win, "MPI_Win_fence", rc);
 }

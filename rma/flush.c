@@ -145,7 +145,7 @@ static HL_NOINLINE int flush_any(int target, MPI_Win win, enum hl_lane_scope sco
     }
     int rc = hl_flush_check(w, target);
     rc = rc == 0 ? flush(w, target, scope) : rc;
-    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, func, rc);
+    return hl_win_end(win, func, rc);
 }
 
 HL_INLINE int flush_one(int target, MPI_Win win, enum hl_lane_scope scope, const char *func)
@@ -167,7 +167,7 @@ HL_INLINE int flush_each(MPI_Win win, enum hl_lane_scope scope, const char *func
         return hl_win_raise(w, win, func, flush_error(w, -1));
     }
     int rc = flush(w, -1, scope);
-    return HL_LIKELY(rc == 0) ? MPI_SUCCESS : hl_win_raise(w, win, func, rc);
+    return hl_win_end(win, func, rc);
 }
 
 HL_API(MPI_Win_flush);

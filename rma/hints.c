@@ -335,7 +335,7 @@ int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
         rc = hl_err_say_none(HL_ERR_INFO, "info object", info);
     }
     rc = rc != 0 ? rc : change(w, user);
-    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_set_info", rc);
+    return hl_win_end(win, "MPI_Win_set_info", rc);
 }
 
 HL_API(MPI_Win_get_info);

@@ -209,39 +209,31 @@ static int unlock_all(struct hl_win *w)
 HL_API(MPI_Win_lock);
 int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
-    struct hl_win *w = hl_win_of(win);
-    hl_mode_enter(w);
+    struct hl_win *w = hl_mode_begin(win);
     int rc = w == NULL ? hl_win_bad() : lock(w, lock_type, rank, assert);
-    hl_mode_leave(w);
-    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_lock", rc);
+    return hl_mode_end(w, win, "MPI_Win_lock", rc);
 }
 
 HL_API(MPI_Win_unlock);
 int PMPI_Win_unlock(int rank, MPI_Win win)
 {
-    struct hl_win *w = hl_win_of(win);
-    hl_mode_enter(w);
+    struct hl_win *w = hl_mode_begin(win);
     int rc = w == NULL ? hl_win_bad() : unlock(w, rank);
-    hl_mode_leave(w);
-    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_unlock", rc);
+    return hl_mode_end(w, win, "MPI_Win_unlock", rc);
 }
 
 HL_API(MPI_Win_lock_all);
 int PMPI_Win_lock_all(int assert, MPI_Win win)
 {
-    struct hl_win *w = hl_win_of(win);
-    hl_mode_enter(w);
+    struct hl_win *w = hl_mode_begin(win);
     int rc = w == NULL ? hl_win_bad() : lock_all(w, assert);
-    hl_mode_leave(w);
-    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_lock_all", rc);
+    return hl_mode_end(w, win, "MPI_Win_lock_all", rc);
 }
 
 HL_API(MPI_Win_unlock_all);
 int PMPI_Win_unlock_all(MPI_Win win)
 {
-    struct hl_win *w = hl_win_of(win);
-    hl_mode_enter(w);
+    struct hl_win *w = hl_mode_begin(win);
     int rc = w == NULL ? hl_win_bad() : unlock_all(w);
-    hl_mode_leave(w);
-    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_unlock_all", rc);
+    return hl_mode_end(w, win, "MPI_Win_unlock_all", rc);
 }

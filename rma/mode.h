@@ -64,4 +64,18 @@ HL_INLINE void hl_mode_leave(const struct hl_win *w)
     hl_handover_take(&hl_rx_order);
 }
 
+/* Both for a call that users make: its window, NULL for a handle of none; and its end with MPI's code. */
+HL_INLINE struct hl_win *hl_mode_begin(MPI_Win win)
+{
+    struct hl_win *w = hl_win_of(win);
+    hl_mode_enter(w);
+    return w;
+}
+
+HL_INLINE int hl_mode_end(const struct hl_win *w, MPI_Win win, const char *func, int rc)
+{
+    hl_mode_leave(w);
+    return hl_win_end(win, func, rc);
+}
+
 #endif

@@ -337,11 +337,6 @@ static int any_first(int count)
     return (int)(hl_mix64(++draws) % (uint64_t)count);
 }
 
-static int finish(MPI_Win win, const char *func, int rc)
-{
-    return rc == 0 ? MPI_SUCCESS : hl_win_raise(hl_win_of(win), win, func, rc);
-}
-
 HL_API(MPIX_Put_notify);
 int PMPIX_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
                      MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Aint flag_disp,
@@ -352,7 +347,7 @@ int PMPIX_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype ori
                              target_count, hl_win_type(HL_ARG_TARGET, target_datatype), HL_PUT, NULL},
                        .disp = flag_disp,
                        .value = value};
-    return finish(win, "MPIX_Put_notify", put_notify(&n));
+    return hl_win_end(win, "MPIX_Put_notify", put_notify(&n));
 }
 
 HL_API(MPIX_Put_notify_c);
@@ -365,7 +360,7 @@ int PMPIX_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
                              target_count, hl_win_type(HL_ARG_TARGET, target_datatype), HL_PUT, NULL},
                        .disp = flag_disp,
                        .value = value};
-    return finish(win, "MPIX_Put_notify_c", put_notify(&n));
+    return hl_win_end(win, "MPIX_Put_notify_c", put_notify(&n));
 }
 
 HL_API(MPIX_Win_flag_wait);
@@ -379,7 +374,7 @@ int PMPIX_Win_flag_wait(MPI_Aint flag_disp, int compare, uint64_t value, uint64_
             *seen = f.seen;
         }
     }
-    return finish(win, "MPIX_Win_flag_wait", rc);
+    return hl_win_end(win, "MPIX_Win_flag_wait", rc);
 }
 
 HL_API(MPIX_Win_flag_test);
@@ -400,7 +395,7 @@ int PMPIX_Win_flag_test(MPI_Aint flag_disp, int compare, uint64_t value, uint64_
             *seen = f.seen;
         }
     }
-    return finish(win, "MPIX_Win_flag_test", rc);
+    return hl_win_end(win, "MPIX_Win_flag_test", rc);
 }
 
 HL_API(MPIX_Win_flag_wait_any);
@@ -420,5 +415,5 @@ int PMPIX_Win_flag_wait_any(int count, const MPI_Aint flag_disps[], int compare,
             *seen = a.seen;
         }
     }
-    return finish(win, "MPIX_Win_flag_wait_any", rc);
+    return hl_win_end(win, "MPIX_Win_flag_wait_any", rc);
 }

@@ -275,49 +275,39 @@ static int wait(struct hl_win *w, int *flag)
 HL_API(MPI_Win_post);
 int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
-    struct hl_win *w = hl_win_of(win);
-    hl_mode_enter(w);
+    struct hl_win *w = hl_mode_begin(win);
     int rc = w == NULL ? hl_win_bad() : post(w, group, assert);
-    hl_mode_leave(w);
-    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_post", rc);
+    return hl_mode_end(w, win, "MPI_Win_post", rc);
 }
 
 HL_API(MPI_Win_start);
 int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
-    struct hl_win *w = hl_win_of(win);
-    hl_mode_enter(w);
+    struct hl_win *w = hl_mode_begin(win);
     int rc = w == NULL ? hl_win_bad() : start(w, group, assert);
-    hl_mode_leave(w);
-    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_start", rc);
+    return hl_mode_end(w, win, "MPI_Win_start", rc);
 }
 
 HL_API(MPI_Win_complete);
 int PMPI_Win_complete(MPI_Win win)
 {
-    struct hl_win *w = hl_win_of(win);
-    hl_mode_enter(w);
+    struct hl_win *w = hl_mode_begin(win);
     int rc = w == NULL ? hl_win_bad() : complete(w);
-    hl_mode_leave(w);
-    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_complete", rc);
+    return hl_mode_end(w, win, "MPI_Win_complete", rc);
 }
 
 HL_API(MPI_Win_wait);
 int PMPI_Win_wait(MPI_Win win)
 {
-    struct hl_win *w = hl_win_of(win);
-    hl_mode_enter(w);
+    struct hl_win *w = hl_mode_begin(win);
     int rc = w == NULL ? hl_win_bad() : wait(w, NULL);
-    hl_mode_leave(w);
-    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_wait", rc);
+    return hl_mode_end(w, win, "MPI_Win_wait", rc);
 }
 
 HL_API(MPI_Win_test);
 int PMPI_Win_test(MPI_Win win, int *flag)
 {
-    struct hl_win *w = hl_win_of(win);
-    hl_mode_enter(w);
+    struct hl_win *w = hl_mode_begin(win);
     int rc = w == NULL ? hl_win_bad() : flag == NULL ? hl_win_null("flag") : wait(w, flag);
-    hl_mode_leave(w);
-    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_test", rc);
+    return hl_mode_end(w, win, "MPI_Win_test", rc);
 }

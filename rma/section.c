@@ -15,11 +15,6 @@ struct side {
     MPI_Datatype type;
 };
 
-static int finish(MPI_Win win, const char *func, int rc)
-{
-    return HL_LIKELY(rc == 0) ? MPI_SUCCESS : hl_win_raise(hl_win_of(win), win, func, rc);
-}
-
 /* Both sides of a move, whose counts and types are not set yet. Where operations are queued, they last. */
 static int describe(struct hl_move *m, const struct side sides[2], struct hl_section rooms[2])
 {
@@ -46,7 +41,7 @@ static HL_NOINLINE int move(const char *func, void *origin, int target, int64_t 
     rc = rc == 0 ? hl_win_xfer(&m) : rc;
     hl_section_end(&rooms[0]);
     hl_section_end(&rooms[1]);
-    return finish(win, func, rc);
+    return hl_win_end(win, func, rc);
 }
 
 /* Is it a plain buffer at first sight? */
@@ -174,5 +169,5 @@ int PMPIX_Accumulate_section(const void *origin_addr, const MPIX_Section *origin
                        .op = hl_win_op(op)};
     const struct side sides[2] = {{origin, origin_count, origin_datatype},
                                   {target, target_count, target_datatype}};
-    return finish(win, "MPIX_Accumulate_section", accumulate(&a, sides));
+    return hl_win_end(win, "MPIX_Accumulate_section", accumulate(&a, sides));
 }

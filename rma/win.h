@@ -306,6 +306,15 @@ HL_INLINE enum hl_op_kind hl_win_op(MPI_Op handle)
 /* Runs the window's error handler (w NULL: no window's) and returns the MPI error code. */
 int hl_win_raise(struct hl_win *w, MPI_Win win, const char *func, int rc) HL_COLD;
 
+/* The same, for a handle that may be of no window. */
+int hl_win_fail(MPI_Win win, const char *func, int rc) HL_COLD;
+
+/* The end of a call: MPI's code for rc; an error goes to the window's handler first. */
+HL_INLINE int hl_win_end(MPI_Win win, const char *func, int rc)
+{
+    return HL_LIKELY(rc == 0) ? MPI_SUCCESS : hl_win_fail(win, func, rc);
+}
+
 /* "window NAME", or that it has none, for messages. */
 void hl_win_words(struct hl_win *w, char *out, size_t cap);
 

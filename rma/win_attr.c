@@ -58,7 +58,7 @@ int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 {
     struct hl_win *w = hl_win_of(win);
     int rc = w == NULL ? hl_win_bad() : hl_attr_put(&w->attrs, HL_ATTR_WIN, w, win_keyval, attribute_val);
-    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_set_attr", rc);
+    return hl_win_end(win, "MPI_Win_set_attr", rc);
 }
 
 HL_API(MPI_Win_delete_attr);
@@ -66,7 +66,7 @@ int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
     struct hl_win *w = hl_win_of(win);
     int rc = w == NULL ? hl_win_bad() : hl_attr_delete(&w->attrs, HL_ATTR_WIN, w, win_keyval);
-    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_delete_attr", rc);
+    return hl_win_end(win, "MPI_Win_delete_attr", rc);
 }
 
 HL_API(MPI_Win_create_keyval);

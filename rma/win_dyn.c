@@ -415,7 +415,7 @@ int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
     struct hl_win *w = hl_win_of(win);
     int rc = attach(w, base, size);
-    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_attach", rc);
+    return hl_win_end(win, "MPI_Win_attach", rc);
 }
 
 HL_API(MPI_Win_detach);
@@ -423,5 +423,5 @@ int PMPI_Win_detach(MPI_Win win, const void *base)
 {
     struct hl_win *w = hl_win_of(win);
     int rc = detach(w, base);
-    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_detach", rc);
+    return hl_win_end(win, "MPI_Win_detach", rc);
 }

@@ -96,7 +96,7 @@ int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
         rc = e == NULL ? hl_err_say_none(HL_ERR_ERRHANDLER, "error handler", errhandler)
                        : hl_errh_set(&w->errh, HL_ERRH_WIN, e);
     }
-    return rc == 0 ? MPI_SUCCESS : hl_win_raise(w, win, "MPI_Win_set_errhandler", rc);
+    return hl_win_end(win, "MPI_Win_set_errhandler", rc);
 }
 
 HL_API(MPI_Win_get_errhandler);

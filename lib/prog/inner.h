@@ -23,8 +23,8 @@ bool hl_prog_sleep(const struct hl_prog_waits *w, uint64_t ns);
 /* Within a pass, and so within what the calling thread polls for. */
 bool hl_prog_is_polling(void);
 
-/* The calling thread's wait has lasted for long, and no pass began it: before it sleeps again it tells whom it
- * is for (hl_prog_on_long). */
+/* The calling thread's wait has lasted for long, and no pass began it: before it sleeps again it tells whom
+ * it is for (hl_prog_on_long). */
 HL_HIDDEN extern HL_THREAD_LOCAL bool hl_prog_tells;
 void hl_prog_tell_awaited(const struct hl_prog_waits *w) HL_COLD;
 
