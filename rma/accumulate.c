@@ -4,14 +4,42 @@
 #include "api.h"
 #include "err.h"
 
-HL_INLINE int finish(MPI_Win win, const char *func, int rc)
+/* What accumulates to `target`, without window and types. */
+static struct hl_acc acc_of(const void *origin, int64_t origin_count, int target, int64_t disp,
+                            int64_t target_count, MPI_Op op)
 {
-    return HL_LIKELY(rc == 0) ? MPI_SUCCESS : hl_win_raise(hl_win_of(win), win, func, rc);
+    return (struct hl_acc){.m = {.origin = (char *)(uintptr_t)origin,
+                                 .origin_count = origin_count,
+                                 .target = target,
+                                 .disp = disp,
+                                 .target_count = target_count,
+                                 .dir = HL_PUT},
+                           .op = hl_win_op(op)};
 }
 
-static int start(struct hl_acc *a, MPI_Win win, MPI_Request *request, const char *func)
+/* The same where the elements before are wanted. */
+static struct hl_acc fetch_of(struct hl_acc a, void *result, int64_t result_count)
+{
+    a.result = result;
+    a.result_count = result_count;
+    a.fetches = true;
+    return a;
+}
+
+/* types[]: the handles of origin, target, result. */
+static void set_types(struct hl_acc *a, const MPI_Datatype types[3])
+{
+    a->m.origin_type = hl_win_type(HL_ARG_ORIGIN, types[0]);
+    a->m.target_type = hl_win_type(HL_ARG_TARGET, types[1]);
+    a->result_type = a->fetches ? hl_win_type(HL_ARG_RESULT, types[2]) : NULL;
+}
+
+static int start(struct hl_acc *a, const MPI_Datatype types[3], MPI_Win win, MPI_Request *request,
+                 const char *func)
 {
     struct hl_req *r;
+    a->m.win = hl_win_of(win);
+    set_types(a, types);
     int rc = request == NULL ? hl_win_null("request") : hl_win_request_begin(&a->m, &r);
     if (rc == 0) {
         rc = hl_win_acc(a);
@@ -20,12 +48,13 @@ static int start(struct hl_acc *a, MPI_Win win, MPI_Request *request, const char
     if (rc == 0) {
         *request = hl_req_handle(r);
     }
-    return finish(win, func, rc);
+    return hl_win_end(win, func, rc);
 }
 
 /* Elements of one predefined type that lie in one block on all sides, on a mapped target; else the long way.
- * types[]: the handles of origin, target, result; a's types are not set yet. */
-static int accumulate(struct hl_acc *a, const MPI_Datatype types[3], MPI_Win win, const char *func)
+ * a's types are not set yet. */
+static HL_NOINLINE int accumulate(struct hl_acc *a, const MPI_Datatype types[3], MPI_Win win,
+                                  const char *func)
 {
     struct hl_win *w = a->m.win = hl_win_of(win);
     uintptr_t type = (uintptr_t)types[1];
@@ -38,15 +67,14 @@ static int accumulate(struct hl_acc *a, const MPI_Datatype types[3], MPI_Win win
     if (HL_LIKELY(simple &&
                   hl_is_open_apart(w, a->m.target, a->m.disp, a->m.target_count, &hl_type_dense[type], &s) &&
                   s.len != 0 && hl_spot_is_mapped(&s))) {
-        return finish(win, func,
-                      hl_near_acc(a->op, hl_type_predefined[type - 0x200].basic, (char *)(uintptr_t)s.where,
-                                  a->m.origin, a->result, (size_t)a->m.target_count,
-                                  &hl_target_ctl(&w->targets[a->m.target])->acc));
+        return hl_win_end(win, func,
+                          hl_near_acc(a->op, hl_type_predefined[type - 0x200].basic,
+                                      (char *)(uintptr_t)s.where, a->m.origin, a->result,
+                                      (size_t)a->m.target_count,
+                                      &hl_target_ctl(&w->targets[a->m.target])->acc));
     }
-    a->m.origin_type = hl_win_type(HL_ARG_ORIGIN, types[0]);
-    a->m.target_type = hl_win_type(HL_ARG_TARGET, types[1]);
-    a->result_type = a->fetches ? hl_win_type(HL_ARG_RESULT, types[2]) : NULL;
-    return finish(win, func, hl_win_acc(a));
+    set_types(a, types);
+    return hl_win_end(win, func, hl_win_acc(a));
 }
 
 /* The last three of an accumulate's nine arguments (as hl_tail in fast.h). */
@@ -66,12 +94,7 @@ static HL_NOINLINE int accumulate_any(void *origin, int64_t origin_count, MPI_Da
             return MPI_SUCCESS;
         }
     }
-    struct hl_acc a = {{NULL, origin, origin_count, NULL, target, disp, target_count, NULL, HL_PUT, NULL},
-                       NULL,
-                       0,
-                       NULL,
-                       hl_win_op(tail.op),
-                       false};
+    struct hl_acc a = acc_of(origin, origin_count, target, disp, target_count, tail.op);
     return accumulate(&a, (MPI_Datatype[]){origin_type, tail.target_type, NULL}, tail.win, "MPI_Accumulate");
 }
 
@@ -87,11 +110,10 @@ static HL_NOINLINE int fetch_op_any(void *origin, void *result, MPI_Datatype typ
     }
     const struct hl_type *t = hl_type_of(type);
     if (HL_CHECKS && t != NULL && !t->predefined) {
-        return finish(win, "MPI_Fetch_and_op",
-                      hl_err_say(HL_ERR_TYPE, "fetch and op takes predefined datatypes only"));
+        return hl_win_end(win, "MPI_Fetch_and_op",
+                          hl_err_say(HL_ERR_TYPE, "fetch and op takes predefined datatypes only"));
     }
-    struct hl_acc a = {
-        {NULL, origin, 1, NULL, target, disp, 1, NULL, HL_PUT, NULL}, result, 1, NULL, hl_win_op(op), true};
+    struct hl_acc a = fetch_of(acc_of(origin, 1, target, disp, 1, op), result, 1);
     return accumulate(&a, (MPI_Datatype[]){type, type, type}, win, "MPI_Fetch_and_op");
 }
 
@@ -104,10 +126,10 @@ static HL_NOINLINE int cas_any(void *origin, const void *compare, void *result, 
         hl_near_cas_word(there, origin, compare, result)) {
         return MPI_SUCCESS;
     }
-    const struct hl_type *t = hl_win_type(HL_ARG_ORIGIN, type);
-    struct hl_acc a = {
-        {hl_win_of(win), origin, 1, t, target, disp, 1, t, HL_PUT, NULL}, result, 1, t, HL_OP_REPLACE, true};
-    return finish(win, "MPI_Compare_and_swap", hl_win_cas(&a, compare));
+    struct hl_acc a = fetch_of(acc_of(origin, 1, target, disp, 1, MPI_REPLACE), result, 1);
+    a.m.win = hl_win_of(win);
+    a.m.origin_type = a.m.target_type = a.result_type = hl_win_type(HL_ARG_ORIGIN, type);
+    return hl_win_end(win, "MPI_Compare_and_swap", hl_win_cas(&a, compare));
 }
 
 HL_API(MPI_Accumulate);
@@ -134,13 +156,7 @@ int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                       int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    struct hl_acc a = {{NULL, (char *)(uintptr_t)origin_addr, origin_count, NULL, target_rank, target_disp,
-                        target_count, NULL, HL_PUT, NULL},
-                       NULL,
-                       0,
-                       NULL,
-                       hl_win_op(op),
-                       false};
+    struct hl_acc a = acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op);
     return accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, NULL}, win, "MPI_Accumulate_c");
 }
 
@@ -149,15 +165,9 @@ int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype ori
                      MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op,
                      MPI_Win win, MPI_Request *request)
 {
-    struct hl_acc a = {{hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
-                        hl_win_type(HL_ARG_ORIGIN, origin_datatype), target_rank, target_disp, target_count,
-                        hl_win_type(HL_ARG_TARGET, target_datatype), HL_PUT, NULL},
-                       NULL,
-                       0,
-                       NULL,
-                       hl_win_op(op),
-                       false};
-    return start(&a, win, request, "MPI_Raccumulate");
+    struct hl_acc a = acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op);
+    return start(&a, (MPI_Datatype[]){origin_datatype, target_datatype, NULL}, win, request,
+                 "MPI_Raccumulate");
 }
 
 HL_API(MPI_Raccumulate_c);
@@ -165,15 +175,9 @@ int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
                        int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                        MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-    struct hl_acc a = {{hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
-                        hl_win_type(HL_ARG_ORIGIN, origin_datatype), target_rank, target_disp, target_count,
-                        hl_win_type(HL_ARG_TARGET, target_datatype), HL_PUT, NULL},
-                       NULL,
-                       0,
-                       NULL,
-                       hl_win_op(op),
-                       false};
-    return start(&a, win, request, "MPI_Raccumulate_c");
+    struct hl_acc a = acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op);
+    return start(&a, (MPI_Datatype[]){origin_datatype, target_datatype, NULL}, win, request,
+                 "MPI_Raccumulate_c");
 }
 
 HL_API(MPI_Get_accumulate);
@@ -182,13 +186,8 @@ int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
                         MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op,
                         MPI_Win win)
 {
-    struct hl_acc a = {{NULL, (char *)(uintptr_t)origin_addr, origin_count, NULL, target_rank, target_disp,
-                        target_count, NULL, HL_PUT, NULL},
-                       result_addr,
-                       result_count,
-                       NULL,
-                       hl_win_op(op),
-                       true};
+    struct hl_acc a = fetch_of(acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op),
+                               result_addr, result_count);
     return accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
                       "MPI_Get_accumulate");
 }
@@ -199,13 +198,8 @@ int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
                           int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                           MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    struct hl_acc a = {{NULL, (char *)(uintptr_t)origin_addr, origin_count, NULL, target_rank, target_disp,
-                        target_count, NULL, HL_PUT, NULL},
-                       result_addr,
-                       result_count,
-                       NULL,
-                       hl_win_op(op),
-                       true};
+    struct hl_acc a = fetch_of(acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op),
+                               result_addr, result_count);
     return accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
                       "MPI_Get_accumulate_c");
 }
@@ -216,15 +210,10 @@ int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype
                          MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op,
                          MPI_Win win, MPI_Request *request)
 {
-    struct hl_acc a = {{hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
-                        hl_win_type(HL_ARG_ORIGIN, origin_datatype), target_rank, target_disp, target_count,
-                        hl_win_type(HL_ARG_TARGET, target_datatype), HL_PUT, NULL},
-                       result_addr,
-                       result_count,
-                       hl_win_type(HL_ARG_RESULT, result_datatype),
-                       hl_win_op(op),
-                       true};
-    return start(&a, win, request, "MPI_Rget_accumulate");
+    struct hl_acc a = fetch_of(acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op),
+                               result_addr, result_count);
+    return start(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win, request,
+                 "MPI_Rget_accumulate");
 }
 
 HL_API(MPI_Rget_accumulate_c);
@@ -233,15 +222,10 @@ int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_
                            int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                            MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-    struct hl_acc a = {{hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
-                        hl_win_type(HL_ARG_ORIGIN, origin_datatype), target_rank, target_disp, target_count,
-                        hl_win_type(HL_ARG_TARGET, target_datatype), HL_PUT, NULL},
-                       result_addr,
-                       result_count,
-                       hl_win_type(HL_ARG_RESULT, result_datatype),
-                       hl_win_op(op),
-                       true};
-    return start(&a, win, request, "MPI_Rget_accumulate_c");
+    struct hl_acc a = fetch_of(acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op),
+                               result_addr, result_count);
+    return start(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win, request,
+                 "MPI_Rget_accumulate_c");
 }
 
 HL_API(MPI_Fetch_and_op);
