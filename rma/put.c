@@ -6,43 +6,33 @@
 #include "lane.h"
 #include "short.h"
 
-/* Ends a call: the error, if any, goes to the window's handler. */
-HL_INLINE int finish(MPI_Win win, const char *func, int rc)
-{
-    return HL_LIKELY(rc == 0) ? MPI_SUCCESS : hl_win_raise(hl_win_of(win), win, func, rc);
-}
-
 /* ---- beside the short way ---- */
 
 /* With all that may have to be done first. */
-static HL_NOINLINE int far_slowly(struct hl_win *w, int target, const struct hl_xfer *x, enum hl_dir dir,
-                                  const char *func)
+static HL_NOINLINE int move_slowly(struct hl_win *w, int target, uint64_t where, void *mine, size_t len,
+                                   enum hl_dir dir, const char *func)
 {
-    struct hl_move m = {.win = w, .origin = x->buf, .target = target, .dir = dir};
-    uint64_t at = x->addr - (w->targets[target].where & ~HL_TARGET_BITS);
-    return finish((MPI_Win)(void *)w, func, hl_win_far(&m, at, x->len));
+    struct hl_move m = {.win = w, .origin = mine, .target = target, .dir = dir};
+    uint64_t at = (where & ~HL_TARGET_BITS) - (w->targets[target].where & ~HL_TARGET_BITS);
+    return hl_win_end((MPI_Win)(void *)w, func, hl_win_far(&m, at, len));
 }
 
-HL_INLINE int move_far(struct hl_win *w, int target, const struct hl_xfer *x, enum hl_dir dir,
+HL_INLINE int move_far(struct hl_win *w, int target, uint64_t where, void *mine, size_t len, enum hl_dir dir,
                        const char *func)
 {
     if (HL_UNLIKELY(!hl_target_is_plain_far(&w->targets[target]) ||
                     !hl_epoch_holds_at_once(&w->epoch, target))) {
-        return far_slowly(w, target, x, dir, func);
+        return move_slowly(w, target, where, mine, len, dir, func);
     }
-    int rc = dir == HL_PUT ? hl_lane_write(x) : hl_lane_read(x);
-    return finish((MPI_Win)(void *)w, func, rc);
-}
-
-HL_INLINE struct hl_xfer xfer_of(const struct hl_win *w, int target, uint64_t where, void *mine, size_t len)
-{
-    return (struct hl_xfer){.peer = hl_win_world(w, target),
-                            .addr = where & ~HL_TARGET_BITS,
-                            .key = w->targets[target].at,
-                            .buf = mine,
-                            .len = len,
-                            .error = &w->errors[target],
-                            .token = hl_win_token(w, target)};
+    struct hl_xfer x = {.peer = hl_win_world(w, target),
+                        .addr = where & ~HL_TARGET_BITS,
+                        .key = w->targets[target].at,
+                        .buf = mine,
+                        .len = len,
+                        .error = &w->errors[target],
+                        .token = hl_win_token(w, target)};
+    int rc = dir == HL_PUT ? hl_lane_write(&x) : hl_lane_read(&x);
+    return hl_win_end((MPI_Win)(void *)w, func, rc);
 }
 
 /* The thread's next put may go where this one went. */
@@ -61,8 +51,7 @@ HL_INLINE void remember(struct hl_win *w, int target, int64_t count, MPI_Datatyp
 static HL_NOINLINE int put_direct(void *origin, size_t len, const char *func, int target, uint64_t where,
                                   struct hl_win *w)
 {
-    struct hl_xfer x = xfer_of(w, target, where, origin, len);
-    return move_far(w, target, &x, HL_PUT, func);
+    return move_far(w, target, where, origin, len, HL_PUT, func);
 }
 
 /* That the chain of a lane has a record of this target proves that its lock is taken, if it needs one: the
@@ -115,8 +104,7 @@ HL_INLINE int get_now(void *origin, size_t len, const char *func, int target, ui
     if (HL_LIKELY(hl_lane_get_short(hl_win_token(w, target), where & ~HL_TARGET_BITS, origin, len))) {
         return MPI_SUCCESS;
     }
-    struct hl_xfer x = xfer_of(w, target, where, origin, len);
-    return move_far(w, target, &x, HL_GET, func);
+    return move_far(w, target, where, origin, len, HL_GET, func);
 }
 
 static HL_NOINLINE int get_behind(void *origin, size_t len, const char *func, int target, uint64_t where,
@@ -153,37 +141,40 @@ int hl_move_nowhere(MPI_Win win, const char *func)
     return hl_win_raise(NULL, win, func, hl_win_bad());
 }
 
-/* One row a call: its name here and for users, direction, ends. */
+/* The long way of any call. */
+HL_INLINE int move_all(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target, int64_t disp,
+                       int64_t target_count, struct hl_call call)
+{
+    struct hl_move m = {.win = hl_win_of(call.tail.win),
+                        .origin = origin,
+                        .origin_count = origin_count,
+                        .origin_type = hl_win_type(HL_ARG_ORIGIN, origin_type),
+                        .target = target,
+                        .disp = disp,
+                        .target_count = target_count,
+                        .target_type = hl_win_type(HL_ARG_TARGET, call.tail.target_type),
+                        .dir = call.how->dir};
+    return hl_win_end(call.tail.win, call.how->func, hl_win_xfer(&m));
+}
+
+/* One row a call: its name here and for users, direction, ends. Both ways have a function for each call, to
+ * which the short way jumps. */
 #define CALLS(X)                                                                                             \
     X(put, MPI_Put, HL_PUT, put_copy, put_far)                                                               \
     X(put_c, MPI_Put_c, HL_PUT, put_copy, put_far)                                                           \
     X(get, MPI_Get, HL_GET, get_copy, get_far)                                                               \
     X(get_c, MPI_Get_c, HL_GET, get_copy, get_far)
+#define WAY(name, count_t, way, how)                                                                         \
+    static HL_NOINLINE int name(void *origin, count_t origin_count, MPI_Datatype origin_type, int target,    \
+                                int64_t disp, count_t target_count, MPI_Datatype target_type, MPI_Win win)   \
+    {                                                                                                        \
+        return way(origin, origin_count, origin_type, target, disp, target_count,                            \
+                   (struct hl_call){{target_type, win}, how});                                               \
+    }
 #define X(name, func, dir, copy, far)                                                                        \
-    static HL_NOINLINE int name##_all(void *origin, int64_t origin_count, MPI_Datatype origin_type,          \
-                                      int target, int64_t disp, int64_t target_count,                        \
-                                      MPI_Datatype target_type, MPI_Win win)                                 \
-    {                                                                                                        \
-        struct hl_move m = {hl_win_of(win),                                                                  \
-                            origin,                                                                          \
-                            origin_count,                                                                    \
-                            hl_win_type(HL_ARG_ORIGIN, origin_type),                                         \
-                            target,                                                                          \
-                            disp,                                                                            \
-                            target_count,                                                                    \
-                            hl_win_type(HL_ARG_TARGET, target_type),                                         \
-                            dir,                                                                             \
-                            NULL};                                                                           \
-        return finish(win, #func, hl_win_xfer(&m));                                                          \
-    }                                                                                                        \
     static const struct hl_mover name##_how;                                                                 \
-    static HL_NOINLINE int name##_any(void *origin, int64_t origin_count, MPI_Datatype origin_type,          \
-                                      int target, int64_t disp, int64_t target_count,                        \
-                                      MPI_Datatype target_type, MPI_Win win)                                 \
-    {                                                                                                        \
-        return hl_move_apart(origin, origin_count, origin_type, target, disp, target_count,                  \
-                             (struct hl_call){{target_type, win}, &name##_how});                             \
-    }                                                                                                        \
+    WAY(name##_all, int64_t, move_all, &name##_how)                                                          \
+    WAY(name##_any, int64_t, hl_move_apart, &name##_how)                                                     \
     static const struct hl_mover name##_how = {dir, #func, name##_any, name##_all, copy, far};
 CALLS(X)
 #undef X
@@ -197,68 +188,67 @@ static HL_NOINLINE int wake(void)
     return MPI_SUCCESS;
 }
 
-/* It does not go as the last one did: all arguments from what is remembered. By a jump, so that the short way
- * needs no register saved for this. */
+/* It does not go as the last one did: all arguments from what is remembered. */
+HL_INLINE int move_anew(void *origin, int64_t disp, const struct hl_mover *how)
+{
+    const struct hl_lane_last *l = &hl_lane_last;
+    MPI_Datatype type = (MPI_Datatype)l->type;
+    MPI_Win win = (MPI_Win)(uintptr_t)l->win;
+    return hl_move(origin, l->count, type, l->target, disp, l->count, (struct hl_call){{type, win}, how});
+}
+
+typedef int put_rest_fn(void *origin, int64_t disp);
+
+/* The same by a caller that has the lane's lease. */
+HL_INLINE int leave_lane(void *origin, int64_t disp, put_rest_fn *anew)
+{
+    hl_lane_short_leave(hl_lane_last.lane, true);
+    return anew(origin, disp);
+}
+
+HL_INLINE int put_again(void *origin, int64_t disp, put_rest_fn *anew, put_rest_fn *leave_anew)
+{
+    switch (hl_lane_put_again((uint64_t)disp, origin)) {
+    case HL_AGAIN_DONE:
+        return MPI_SUCCESS;
+    case HL_AGAIN_WAKE:
+        return wake();
+    case HL_AGAIN_TAKEN:
+        return anew(origin, disp);
+    default:
+        return leave_anew(origin, disp);
+    }
+}
+
+/* Counts stay as the user's call has them, in their registers; and what is not so goes on by a jump, so that
+ * the short way needs no register saved for it. */
 #define CALLS(X)                                                                                             \
     X(put, int)                                                                                              \
     X(put_c, int64_t)
 #define X(name, count_t)                                                                                     \
     static HL_NOINLINE int name##_anew(void *origin, int64_t disp)                                           \
     {                                                                                                        \
-        const struct hl_lane_last *l = &hl_lane_last;                                                        \
-        MPI_Datatype type = (MPI_Datatype)l->type;                                                           \
-        MPI_Win win = (MPI_Win)(uintptr_t)l->win;                                                            \
-        return hl_move(origin, l->count, type, l->target, disp, l->count,                                    \
-                       (struct hl_call){{type, win}, &name##_how});                                          \
+        return move_anew(origin, disp, &name##_how);                                                         \
     }                                                                                                        \
     static HL_NOINLINE int name##_leave_anew(void *origin, int64_t disp)                                     \
     {                                                                                                        \
-        hl_lane_short_leave(hl_lane_last.lane, true);                                                        \
-        return name##_anew(origin, disp);                                                                    \
+        return leave_lane(origin, disp, name##_anew);                                                        \
     }                                                                                                        \
-    static HL_NOINLINE int name##_unlike(void *origin, count_t origin_count, MPI_Datatype origin_type,       \
-                                         int target, int64_t disp, count_t target_count,                     \
-                                         MPI_Datatype target_type, MPI_Win win)                              \
-    {                                                                                                        \
-        return hl_move(origin, origin_count, origin_type, target, disp, target_count,                        \
-                       (struct hl_call){{target_type, win}, &name##_how});                                   \
-    }                                                                                                        \
+    WAY(name##_unlike, count_t, hl_move, &name##_how)                                                        \
     static HL_NOINLINE int name##_chained(void *origin, count_t origin_count, MPI_Datatype origin_type,      \
                                           int target, int64_t disp, count_t target_count,                    \
                                           MPI_Datatype target_type, MPI_Win win)                             \
     {                                                                                                        \
         struct hl_tail tail = {target_type, win};                                                            \
-        if (!is_again(origin, origin_count, origin_type, disp, target_count, tail)) {                        \
-            return name##_unlike(origin, origin_count, origin_type, target, disp, target_count, target_type, \
-                                 win);                                                                       \
-        }                                                                                                    \
-        switch (hl_lane_put_again((uint64_t)disp, origin)) {                                                 \
-        case HL_AGAIN_DONE:                                                                                  \
-            return MPI_SUCCESS;                                                                              \
-        case HL_AGAIN_WAKE:                                                                                  \
-            return wake();                                                                                   \
-        case HL_AGAIN_TAKEN:                                                                                 \
-            return name##_anew(origin, disp);                                                                \
-        default:                                                                                             \
-            return name##_leave_anew(origin, disp);                                                          \
-        }                                                                                                    \
-    }                                                                                                        \
-    /* The whole call: what was put last is asked first, because that way has the fewest to spare. */        \
-    HL_INLINE int name##_start(const void *origin_addr, count_t origin_count, MPI_Datatype origin_type,      \
-                               int target, int64_t disp, count_t target_count, MPI_Datatype target_type,     \
-                               MPI_Win win)                                                                  \
-    {                                                                                                        \
-        void *origin = (void *)(uintptr_t)origin_addr;                                                       \
-        if (HL_UNLIKELY(target == hl_lane_last.target)) {                                                    \
-            return name##_chained(origin, origin_count, origin_type, target, disp, target_count,             \
-                                  target_type, win);                                                         \
-        }                                                                                                    \
-        return hl_move(origin, origin_count, origin_type, target, disp, target_count,                        \
-                       (struct hl_call){{target_type, win}, &name##_how});                                   \
+        return is_again(origin, origin_count, origin_type, disp, target_count, tail)                         \
+                   ? put_again(origin, disp, name##_anew, name##_leave_anew)                                 \
+                   : name##_unlike(origin, origin_count, origin_type, target, disp, target_count,            \
+                                   target_type, win);                                                        \
     }
 CALLS(X)
 #undef X
 #undef CALLS
+#undef WAY
 
 /* ---- public ---- */
 
@@ -266,16 +256,26 @@ HL_API(MPI_Put);
 int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    return put_start(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                     target_datatype, win);
+    void *origin = (void *)(uintptr_t)origin_addr;
+    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) { /* the shortest way is asked first */
+        return put_chained(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                           target_datatype, win);
+    }
+    return hl_move(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                   (struct hl_call){{target_datatype, win}, &put_how});
 }
 
 HL_API(MPI_Put_c);
 int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    return put_c_start(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                       target_datatype, win);
+    void *origin = (void *)(uintptr_t)origin_addr;
+    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) { /* the shortest way is asked first */
+        return put_c_chained(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                             target_datatype, win);
+    }
+    return hl_move(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                   (struct hl_call){{target_datatype, win}, &put_c_how});
 }
 
 HL_API(MPI_Get);
@@ -340,7 +340,7 @@ static int start(struct hl_move *m, const struct request_tail *tail, const char 
     if (rc == 0) {
         *tail->request = hl_req_handle(r);
     }
-    return finish(tail->win, func, rc);
+    return hl_win_end(tail->win, func, rc);
 }
 
 /* Which call it is: constants to the compiler (as hl_mover in fast.h). */
@@ -386,6 +386,21 @@ HL_INLINE int start_call(void *origin, int64_t origin_count, MPI_Datatype origin
     return (how->dir == HL_PUT ? put_copy : get_copy)(origin, theirs, (size_t)s.len);
 }
 
+HL_INLINE int start_any(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target,
+                        int64_t disp, int64_t target_count, struct request_call call)
+{
+    struct hl_move m = {.win = hl_win_of(call.tail.win),
+                        .origin = origin,
+                        .origin_count = origin_count,
+                        .origin_type = hl_win_type(HL_ARG_ORIGIN, origin_type),
+                        .target = target,
+                        .disp = disp,
+                        .target_count = target_count,
+                        .target_type = hl_win_type(HL_ARG_TARGET, call.tail.target_type),
+                        .dir = call.how->dir};
+    return start(&m, &call.tail, call.how->func);
+}
+
 /* One row a call: its name here and for users, direction. */
 #define CALLS(X)                                                                                             \
     X(rput, MPI_Rput, HL_PUT)                                                                                \
@@ -393,21 +408,13 @@ HL_INLINE int start_call(void *origin, int64_t origin_count, MPI_Datatype origin
     X(rget, MPI_Rget, HL_GET)                                                                                \
     X(rget_c, MPI_Rget_c, HL_GET)
 #define X(name, func, dir)                                                                                   \
+    static const struct starter name##_how;                                                                  \
     static HL_NOINLINE int name##_any(void *origin, int64_t origin_count, MPI_Datatype origin_type,          \
                                       int target, int64_t disp, int64_t target_count,                        \
                                       struct request_tail tail)                                              \
     {                                                                                                        \
-        struct hl_move m = {hl_win_of(tail.win),                                                             \
-                            origin,                                                                          \
-                            origin_count,                                                                    \
-                            hl_win_type(HL_ARG_ORIGIN, origin_type),                                         \
-                            target,                                                                          \
-                            disp,                                                                            \
-                            target_count,                                                                    \
-                            hl_win_type(HL_ARG_TARGET, tail.target_type),                                    \
-                            dir,                                                                             \
-                            NULL};                                                                           \
-        return start(&m, &tail, #func);                                                                      \
+        return start_any(origin, origin_count, origin_type, target, disp, target_count,                      \
+                         (struct request_call){tail, &name##_how});                                          \
     }                                                                                                        \
     static const struct starter name##_how = {dir, #func, name##_any};
 CALLS(X)
