@@ -124,7 +124,7 @@ static int check_range(const struct hl_move *m, struct hl_span *span)
     const struct hl_extent *e = hl_win_extent(m->win, m->target);
     const struct hl_type *t = m->target_type;
     int64_t lo, hi, far_end;
-    bool over = __builtin_mul_overflow(m->disp, (int64_t)hl_win_unit(m->win, e), &span->at);
+    bool over = __builtin_mul_overflow(m->disp, (int64_t)e->unit, &span->at);
 
     if (!over && (m->target_count == 0 || t->size == 0)) {
         return 0;

@@ -38,7 +38,7 @@ HL_INLINE bool hl_is_open_apart(const struct hl_win *w, int target, int64_t disp
     const struct hl_extent *e = hl_win_extent(w, target);
     uint64_t at;
     if (HL_CHECKED || HL_UNLIKELY(w->detour || disp < 0 || !hl_epoch_allows_at_once(&w->epoch, target)) ||
-        HL_UNLIKELY(__builtin_mul_overflow((uint64_t)disp, hl_win_unit(w, e), &at) ||
+        HL_UNLIKELY(__builtin_mul_overflow((uint64_t)disp, e->unit, &at) ||
                     __builtin_mul_overflow(count, (int64_t)*size, &spot->len))) {
         return false;
     }

@@ -171,12 +171,6 @@ HL_INLINE const struct hl_extent *hl_win_extent(const struct hl_win *w, int targ
     return &w->extents[(uint32_t)target & w->extent_mask];
 }
 
-/* In which a target's displacements count. */
-HL_INLINE uint64_t hl_win_unit(const struct hl_win *w, const struct hl_extent *target)
-{
-    return HL_FAULT(unit_mine) ? (uint64_t)w->unit : target->unit;
-}
-
 HL_INLINE int hl_win_world(const struct hl_win *w, int target)
 {
     return hl_comm_world(w->comm, target);

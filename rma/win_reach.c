@@ -185,7 +185,8 @@ static int store_extents(struct hl_win *w, const struct card *cards)
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the sizes of %d targets", w->size);
     }
     for (int i = 0; i < w->size; i++) {
-        w->extents[i] = (struct hl_extent){cards[i].size, cards[i].unit};
+        uint64_t unit = HL_FAULT(unit_mine) ? (uint64_t)w->unit : cards[i].unit;
+        w->extents[i] = (struct hl_extent){cards[i].size, unit};
     }
     return 0;
 }

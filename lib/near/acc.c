@@ -119,10 +119,31 @@ static int set_update(struct update *how, enum hl_op_kind op, enum hl_basic basi
     return 0;
 }
 
+/* A load and a store: a planted fault. */
+static void add_torn(const struct update *how, const struct cpu_places *at, const char *origin, char *fetched,
+                     size_t n)
+{
+    size_t size = hl_op_size(how->basic);
+    for (size_t i = 0; i < n; i++) {
+        char *target = at->base + (at->disp != NULL ? at->disp[i] : (int64_t)i * at->stride);
+        if (fetched != NULL) {
+            memcpy(fetched + i * size, target, size);
+        }
+        how->kernel(target, origin + i * size, 1);
+    }
+}
+
 static void acc_by_cpu(const struct update *how, const struct cpu_places *at, const void *origin,
                        void *fetched, size_t n)
 {
+    if (HL_FAULT(add_torn) && how->verb == ADD) {
+        add_torn(how, at, origin, fetched, n);
+        return;
+    }
     cpu_fns[how->verb][width_of(hl_op_size(how->basic))](*at, origin, fetched, n, how->kernel);
+    if (HL_FAULT(fetch_new) && how->verb == ADD && fetched != NULL) {
+        how->kernel(fetched, origin, n);
+    }
 }
 
 static void acc_block(const struct update *how, char *target, const char *origin, char *fetched, size_t n,

@@ -55,14 +55,9 @@ static void NAME(replace_)(struct cpu_places at, const void *origin, void *fetch
 static void NAME(add_)(struct cpu_places at, const void *origin, void *fetched, size_t n, hl_op_fn *kernel)
 {
     for (size_t i = 0; i < n; i++) {
-        WORD by = NAME(origin_)(origin, i), before;
-        if (HL_FAULT(add_torn)) {
-            before = HL(_load_relaxed)(NAME(at_)(&at, i)); /* relaxed: wrong in any case. */
-            HL(_store_relaxed)(NAME(at_)(&at, i), (WORD)(before + by));
-        } else {
-            before = HL(_add_relaxed)(NAME(at_)(&at, i), by); /* relaxed: only the value. */
-        }
-        NAME(store_fetched_)(fetched, i, (WORD)(before + (HL_FAULT(fetch_new) ? by : 0)));
+        /* relaxed: only the value. */
+        WORD before = HL(_add_relaxed)(NAME(at_)(&at, i), NAME(origin_)(origin, i));
+        NAME(store_fetched_)(fetched, i, before);
     }
 }
 

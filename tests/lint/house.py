@@ -86,6 +86,12 @@ def fabric_calls(code):
             for i, line in enumerate(lines, 1) if FABRIC_CALL.search(line)]
 
 
+def planted(code):
+    """Planted faults in headers, whose code is copied into hot ways."""
+    return [f"{name}:{i}" for name, lines in code.items() if name.startswith(LIBRARY) and name.endswith(".h") and name != "lib/base/fault.h"
+            for i, line in enumerate(lines, 1) if re.search(r"\bHL_FAULT\(", line)]
+
+
 def replaced(text):
     """Functions of other libraries that libfabric is given ours for, and libraries that ours stand in for."""
     places = [f"{name} {function}" for name, whole in text.items() if name.startswith(LIBRARY) and name.endswith(".c")
@@ -110,4 +116,5 @@ def judge(board, text, code, bodies):
     board.count("structs whose tag another file defines, too (goal 0)", struct_tags(code), 92)
     board.count("static functions of a name in another file, too (goal 0)", statics(bodies), 737)
     board.count("calls of libfabric outside lib/fab and lib/lane/post.c", fabric_calls(code), 17)
+    board.count("planted faults in headers", planted(code))
     board.count("functions and libraries of others replaced (goal 0)", replaced(text), 4)
