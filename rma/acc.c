@@ -15,7 +15,7 @@
 #include "zip.h"
 
 /* n elements at offset `at` of the window, at the distance of their extent on all sides. */
-struct piece {
+struct acc_piece {
     const struct hl_acc *acc;
     enum hl_basic basic;
     int64_t at;
@@ -25,7 +25,7 @@ struct piece {
 };
 
 /* Records of as many elements as one message takes; the answer of a fetch must fit as well. */
-static int acc_message(const struct piece *p)
+static int acc_message(const struct acc_piece *p)
 {
     const struct hl_move *m = &p->acc->m;
     struct hl_win *w = m->win;
@@ -57,7 +57,7 @@ static int acc_message(const struct piece *p)
     return rc;
 }
 
-static int acc_far(const struct piece *p, const struct hl_target *t, int64_t at)
+static int acc_far(const struct acc_piece *p, const struct hl_target *t, int64_t at)
 {
     const struct hl_move *m = &p->acc->m;
     struct hl_win *w = m->win;
@@ -84,7 +84,7 @@ static int acc_far(const struct piece *p, const struct hl_target *t, int64_t at)
 }
 
 /* The piece begins `at` bytes after t->where; `lock` guards it where that is mapped, NULL: the window's. */
-static int acc_at(const struct piece *p, const struct hl_target *t, int64_t at, struct hl_near_lock *lock)
+static int acc_at(const struct acc_piece *p, const struct hl_target *t, int64_t at, struct hl_near_lock *lock)
 {
     const struct hl_move *m = &p->acc->m;
     if (HL_LIKELY(hl_target_is_mapped(t))) {
@@ -100,21 +100,21 @@ static int acc_at(const struct piece *p, const struct hl_target *t, int64_t at, 
     return hl_tray_acc(&tray);
 }
 
-static int straddles(const struct piece *p, uint64_t addr)
+static int straddles(const struct acc_piece *p, uint64_t addr)
 {
     return hl_err_say(HL_ERR_RMA_RANGE, "an element at %#llx is in two regions that target %d has attached",
                       (unsigned long long)addr, p->acc->m.target);
 }
 
 /* Of a dynamic window: region by region. */
-static int acc_attached(const struct piece *p)
+static int acc_attached(const struct acc_piece *p)
 {
     const struct hl_move *m = &p->acc->m;
     size_t ext = hl_op_extent(p->basic), size = hl_op_size(p->basic);
     int rc = 0;
     for (size_t i = 0, k; i < p->n && rc == 0; i += k) {
         struct hl_place place;
-        struct piece part = *p;
+        struct acc_piece part = *p;
         part.at += (int64_t)(i * ext);
         rc = hl_dyn_find(m->win, m->target, (uint64_t)part.at, &place);
         if (rc != 0 || place.len < size) {
@@ -130,7 +130,7 @@ static int acc_attached(const struct piece *p)
     return rc;
 }
 
-static int acc_piece(const struct piece *p)
+static int acc_piece(const struct acc_piece *p)
 {
     const struct hl_move *m = &p->acc->m;
     if (p->n == 0) {
@@ -165,13 +165,13 @@ static int acc_spans(const struct hl_acc *a, const struct sides *s, enum hl_basi
     struct hl_zip z;
     int rc = hl_zip_begin(&z, HL_WALK_ELEMENTS, hl_op_extent(basic), s->at, s->n);
     while (rc == 0 && hl_zip_next(&z)) {
-        struct piece p = {a,
-                          basic,
-                          hl_zip_offset(z.at[0]),
-                          s->origin != 0 ? z.at[s->origin] : NULL,
-                          s->result != 0 ? z.at[s->result] : NULL,
-                          (size_t)z.n,
-                          a->m.win->message_acc};
+        struct acc_piece p = {a,
+                              basic,
+                              hl_zip_offset(z.at[0]),
+                              s->origin != 0 ? z.at[s->origin] : NULL,
+                              s->result != 0 ? z.at[s->result] : NULL,
+                              (size_t)z.n,
+                              a->m.win->message_acc};
         rc = acc_piece(&p);
     }
     hl_zip_end(&z);
@@ -179,7 +179,7 @@ static int acc_spans(const struct hl_acc *a, const struct sides *s, enum hl_basi
 }
 
 /* The next n elements of a mapped target, run by run; operands and results stand in a row. */
-static int acc_run(const struct piece *p, struct hl_type_cursor *theirs, struct hl_near_lock *lock)
+static int acc_run(const struct acc_piece *p, struct hl_type_cursor *theirs, struct hl_near_lock *lock)
 {
     size_t done = 0, ext = hl_op_extent(p->basic);
     struct hl_run r;
@@ -215,7 +215,7 @@ static int acc_runs(const struct hl_acc *a, const struct sides *s, enum hl_basic
     for (int64_t n; rc == 0 && left > 0; left -= n) {
         n = s->origin != 0 ? limit_piece(origin, left, buffer) : left;
         n = s->result != 0 ? limit_piece(result, n, buffer) : n;
-        struct piece p = {.acc = a, .basic = basic, .n = (size_t)n};
+        struct acc_piece p = {.acc = a, .basic = basic, .n = (size_t)n};
         if (s->origin != 0 && hl_type_cursor_span(origin) >= n) {
             hl_type_cursor_next(origin, n, &p.origin);
         } else if (s->origin != 0) {
@@ -346,13 +346,13 @@ static int acc_any(const struct hl_acc *a, const struct hl_span *span)
     const struct hl_type *t = a->m.target_type;
     if (t->dense && a->m.target_count >= 0 && (a->op == HL_OP_NO_OP || a->m.origin_type == t) &&
         (!a->fetches || a->result_type == t)) {
-        struct piece p = {a,
-                          t->basic,
-                          span->at,
-                          a->m.origin,
-                          a->result,
-                          (size_t)(span->len / (int64_t)hl_op_size(t->basic)),
-                          a->m.win->message_acc};
+        struct acc_piece p = {a,
+                              t->basic,
+                              span->at,
+                              a->m.origin,
+                              a->result,
+                              (size_t)(span->len / (int64_t)hl_op_size(t->basic)),
+                              a->m.win->message_acc};
         return acc_piece(&p);
     }
     return acc_layout(a, span);

@@ -20,7 +20,7 @@ static struct place {
 } places[PLACES];
 static hl_a64 counter; /* tokens given out; atomic */
 
-struct wait {
+struct ask_wait {
     struct place *place;
     uint64_t token;
     int peer;
@@ -29,7 +29,7 @@ struct wait {
 
 static bool take_place(void *arg)
 {
-    struct wait *w = arg;
+    struct ask_wait *w = arg;
     for (size_t i = 0; i < PLACES; i++) {
         uint64_t free_ = 0;
         /* relaxed: only a guess whether the exchange is worth its cost. */
@@ -46,7 +46,7 @@ static bool take_place(void *arg)
 
 static bool is_over(void *arg)
 {
-    struct wait *w = arg;
+    struct ask_wait *w = arg;
     /* acquire: sees what the last holder of the lock did, passed on by the receive threads; pairs with
      * hl_ask_granted. */
     return hl_a64_load_acquire(&w->place->word) != w->token || hl_rx_is_dead(w->peer);
@@ -54,7 +54,7 @@ static bool is_over(void *arg)
 
 static void tell_lock(const void *arg, struct hl_told *t)
 {
-    const struct wait *w = arg;
+    const struct ask_wait *w = arg;
     hl_win_tell_lock(w->id, w->peer, t);
     t->asked = w->peer + 1;
 }
@@ -64,9 +64,9 @@ HL_HANG_TELLS(is_over, tell_lock);
 int hl_ask_lock(int peer, uint64_t id, bool exclusive)
 {
     /* relaxed: a counter. */
-    struct wait w = {.token = (hl_a64_add_relaxed(&counter, 1) + 1) % ((uint64_t)1 << 50) * PLACES,
-                     .peer = peer,
-                     .id = id};
+    struct ask_wait w = {.token = (hl_a64_add_relaxed(&counter, 1) + 1) % ((uint64_t)1 << 50) * PLACES,
+                         .peer = peer,
+                         .id = id};
     hl_prog_wait(take_place, &w);
 
     struct hl_wire_rec rec = {.op = HL_WIRE_LOCK, .kind = exclusive, .count = w.token, .aux = id};

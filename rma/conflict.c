@@ -19,13 +19,13 @@ static const unsigned same[KINDS] = {BIT(PUT) | BIT(GET) | BIT(ACC), BIT(PUT) | 
 static const unsigned cross[KINDS] = {BIT(READ) | BIT(WRITE), BIT(WRITE), BIT(READ) | BIT(WRITE),
                                       BIT(PUT) | BIT(ACC), BIT(PUT) | BIT(GET) | BIT(ACC)};
 
-struct range {
+struct byte_range {
     uint64_t lo, hi;
 };
 
 /* Ranges in ascending order that do not touch. */
-struct set {
-    struct range *ranges;
+struct range_set {
+    struct byte_range *ranges;
     size_t n, room;
 };
 
@@ -33,7 +33,7 @@ struct set {
 struct node {
     struct node *next;
     int target;
-    struct set sets[KINDS];
+    struct range_set sets[KINDS];
 };
 
 struct hl_conflicts {
@@ -88,7 +88,7 @@ void hl_conflict_requests(bool on)
 }
 
 /* The first range that ends behind `at`. */
-static size_t find(const struct set *s, uint64_t at)
+static size_t find(const struct range_set *s, uint64_t at)
 {
     size_t lo = 0, hi = s->n;
     while (lo < hi) {
@@ -102,13 +102,13 @@ static size_t find(const struct set *s, uint64_t at)
     return lo;
 }
 
-static const struct range *meets(const struct set *s, struct range r)
+static const struct byte_range *meets(const struct range_set *s, struct byte_range r)
 {
     size_t i = find(s, r.lo);
     return i < s->n && s->ranges[i].lo < r.hi ? &s->ranges[i] : NULL;
 }
 
-static int add(struct set *s, struct range r)
+static int add(struct range_set *s, struct byte_range r)
 {
     size_t from = r.lo == 0 ? 0 : find(s, r.lo - 1), to = from; /* touching ones, too */
     while (to < s->n && s->ranges[to].lo <= r.hi) {
@@ -118,7 +118,7 @@ static int add(struct set *s, struct range r)
     }
     if (to == from && s->n == s->room) {
         size_t room = s->room == 0 ? 16 : 2 * s->room;
-        struct range *more = realloc(s->ranges, room * sizeof *more);
+        struct byte_range *more = realloc(s->ranges, room * sizeof *more);
         if (more == NULL) {
             return hl_err_say(HL_ERR_NO_MEM, "no memory to check %zu accesses", room);
         }
@@ -146,7 +146,7 @@ static struct node *node_of(struct hl_conflicts *p, int target)
     return n;
 }
 
-static int say(const struct op *o, enum kind kind, struct range r, enum kind old, const struct node *n)
+static int say(const struct op *o, enum kind kind, struct byte_range r, enum kind old, const struct node *n)
 {
     const char *how = "no call between completes the first";
     if (kind < READ && old < READ) {
@@ -160,7 +160,8 @@ static int say(const struct op *o, enum kind kind, struct range r, enum kind old
 }
 
 /* Compares a range with the kinds of `mask` in one target's sets. */
-static int compare(const struct op *o, enum kind kind, struct range r, const struct node *n, unsigned mask)
+static int compare(const struct op *o, enum kind kind, struct byte_range r, const struct node *n,
+                   unsigned mask)
 {
     for (int old = 0; old < KINDS; old++) {
         if ((mask & BIT(old)) != 0 && meets(&n->sets[old], r) != NULL) {
@@ -172,20 +173,21 @@ static int compare(const struct op *o, enum kind kind, struct range r, const str
 
 /* Target bytes of my own window as memory of mine (remote), or memory of mine as bytes of my window; empty
  * when it is none. A dynamic window's offsets are addresses. */
-static struct range crossed(const struct hl_win *w, bool remote, struct range r)
+static struct byte_range crossed(const struct hl_win *w, bool remote, struct byte_range r)
 {
     uint64_t base = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? 0 : (uint64_t)(uintptr_t)w->base;
     if (remote) {
-        return (struct range){r.lo + base, r.hi + base};
+        return (struct byte_range){r.lo + base, r.hi + base};
     }
-    return r.hi <= base ? (struct range){0, 0} : (struct range){r.lo < base ? 0 : r.lo - base, r.hi - base};
+    return r.hi <= base ? (struct byte_range){0, 0}
+                        : (struct byte_range){r.lo < base ? 0 : r.lo - base, r.hi - base};
 }
 
-static int note(const struct op *o, enum kind kind, struct range r, bool keep)
+static int note(const struct op *o, enum kind kind, struct byte_range r, bool keep)
 {
     const struct hl_win *w = o->w;
     bool remote = kind < READ;
-    struct range other = crossed(w, remote, r);
+    struct byte_range other = crossed(w, remote, r);
     int rc = remote ? compare(o, kind, r, o->node, same[kind]) : 0;
     for (const struct node *n = w->conflicts->nodes; n != NULL && rc == 0; n = n->next) {
         rc = remote ? 0 : compare(o, kind, r, n, same[kind]);
@@ -205,7 +207,7 @@ static int note_layout(const struct op *o, const struct layout *l)
     while (rc == 0 && hl_type_cursor_run(&c, INT64_MAX, &run)) {
         for (int64_t i = 0; rc == 0 && i < run.times; i++) {
             uint64_t lo = (uint64_t)(uintptr_t)hl_run_block(&run, i);
-            rc = note(o, l->kind, (struct range){lo, lo + (uint64_t)run.n}, keep);
+            rc = note(o, l->kind, (struct byte_range){lo, lo + (uint64_t)run.n}, keep);
         }
     }
     hl_type_cursor_fini(&c);

@@ -22,8 +22,8 @@ struct entry {
 };
 #define WORDS (sizeof(struct entry) / sizeof(hl_a64))
 
-struct table {
-    struct table *smaller;
+struct region_table {
+    struct region_table *smaller;
     uint32_t room;
     struct entry entries[];
 };
@@ -39,19 +39,19 @@ struct hl_dyn_cache {
     struct hl_mutex mutex;
     hl_a64 moves;        /* atomic */
     hl_a32 count;        /* atomic, as the entries */
-    hl_aptr table;       /* atomic: struct table */
+    hl_aptr table;       /* atomic: struct region_table */
     struct mapping *old; /* guarded by mutex */
 };
 
-static struct table *table_of(const struct hl_dyn_cache *c)
+static struct region_table *table_of(const struct hl_dyn_cache *c)
 {
     /* acquire: room and entries; pairs with the release in make_room. */
     return hl_aptr_load_acquire(&c->table);
 }
 
-static struct table *make_table(uint32_t room)
+static struct region_table *make_table(uint32_t room)
 {
-    struct table *t = calloc(1, sizeof *t + room * sizeof t->entries[0]);
+    struct region_table *t = calloc(1, sizeof *t + room * sizeof t->entries[0]);
     if (t != NULL) {
         t->room = room;
     }
@@ -61,7 +61,7 @@ static struct table *make_table(uint32_t room)
 struct hl_dyn_cache *hl_dyn_cache_new(void)
 {
     struct hl_dyn_cache *c = calloc(1, sizeof *c);
-    struct table *t = make_table(FIRST_ROOM);
+    struct region_table *t = make_table(FIRST_ROOM);
     if (c == NULL || t == NULL) {
         free(c);
         free(t);
@@ -91,7 +91,7 @@ static uint64_t word(const hl_a64 *p)
 }
 
 /* How many entries stand at or before (target, at). */
-static uint32_t rank_of(const struct table *t, uint32_t count, int target, uint64_t at)
+static uint32_t rank_of(const struct region_table *t, uint32_t count, int target, uint64_t at)
 {
     uint32_t lo = 0, hi = count < t->room ? count : t->room;
     while (lo < hi) {
@@ -107,7 +107,7 @@ static uint32_t rank_of(const struct table *t, uint32_t count, int target, uint6
 /* One look, right only when nothing moved meanwhile. */
 static bool look(const struct hl_dyn_cache *c, int target, uint64_t at, struct hl_place *place)
 {
-    const struct table *t = table_of(c);
+    const struct region_table *t = table_of(c);
     /* relaxed: as the entries. */
     uint32_t n = rank_of(t, hl_a32_load_relaxed(&c->count), target, at);
     if (n == 0) {
@@ -166,7 +166,7 @@ static uint32_t entries_in(const struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
 
 static void remove_at(struct hl_dyn_cache *c, uint32_t at) HL_REQUIRES(c->mutex)
 {
-    struct table *t = table_of(c);
+    struct region_table *t = table_of(c);
     uint32_t count = entries_in(c);
     struct entry *e = &t->entries[at];
     uint64_t seg = word(&e->seg);
@@ -185,12 +185,12 @@ static void remove_at(struct hl_dyn_cache *c, uint32_t at) HL_REQUIRES(c->mutex)
 
 static int make_room(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
 {
-    struct table *t = table_of(c);
+    struct region_table *t = table_of(c);
     uint32_t count = entries_in(c);
     if (count < t->room) {
         return 0;
     }
-    struct table *larger = make_table(2 * t->room);
+    struct region_table *larger = make_table(2 * t->room);
     if (larger == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory to remember %u attached regions", count + 1);
     }
@@ -220,7 +220,7 @@ static bool make_way(struct hl_dyn_cache *c, int target, const struct hl_region 
 
 static void insert(struct hl_dyn_cache *c, const struct entry *e) HL_REQUIRES(c->mutex)
 {
-    struct table *t = table_of(c);
+    struct region_table *t = table_of(c);
     uint32_t count = entries_in(c), at = rank_of(t, count, (int)word(&e->target), word(&e->base));
     begin(c);
     for (uint32_t i = count; i > at; i--) {
@@ -255,7 +255,7 @@ void hl_dyn_cache_free(struct hl_dyn_cache *c)
     }
     unmap_old(c);
     hl_mutex_unlock(&c->mutex);
-    for (struct table *t = table_of(c), *next; t != NULL; t = next) {
+    for (struct region_table *t = table_of(c), *next; t != NULL; t = next) {
         next = t->smaller;
         free(t);
     }

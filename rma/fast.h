@@ -77,7 +77,7 @@ struct hl_mover {
                struct hl_tail tail);
 };
 
-struct hl_call {
+struct hl_move_call {
     struct hl_tail tail;
     const struct hl_mover *how;
 };
@@ -116,7 +116,7 @@ HL_INLINE int hl_move_same(void *origin, int target, int64_t disp, int64_t count
 
 /* A whole put or get, six of its arguments in registers. Returns MPI's code. */
 HL_INLINE int hl_move(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target, int64_t disp,
-                      int64_t target_count, struct hl_call call)
+                      int64_t target_count, struct hl_move_call call)
 {
     struct hl_win *w = hl_win_of(call.tail.win);
     if (HL_UNLIKELY(w == NULL)) {
@@ -137,7 +137,7 @@ HL_INLINE int hl_move(void *origin, int64_t origin_count, MPI_Datatype origin_ty
 /* The way between, for whatever the short way did not take: one exit of that for all reasons leaves it
  * without a frame. Same arguments; the window is one. */
 HL_INLINE int hl_move_apart(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target,
-                            int64_t disp, int64_t target_count, struct hl_call call)
+                            int64_t disp, int64_t target_count, struct hl_move_call call)
 {
     struct hl_win *w = (struct hl_win *)(void *)call.tail.win;
     const struct hl_mover *how = call.how;

@@ -158,14 +158,15 @@ static int check_iflush(struct hl_win *w, int target, bool all, const MPI_Reques
 }
 
 /* A call of the user: the name, and which flush it is. */
-struct call {
+struct iflush_call {
     const char *func;
     enum hl_lane_scope scope;
     bool all;
 };
 
 /* A flush that is not just a fence, or an error. */
-static HL_NOINLINE int iflush_any(int target, MPI_Win win, MPI_Request *request, const struct call *call)
+static HL_NOINLINE int iflush_any(int target, MPI_Win win, MPI_Request *request,
+                                  const struct iflush_call *call)
 {
     struct hl_win *w = hl_win_of(win);
     struct hl_req *r = hl_req_completed();
@@ -184,7 +185,7 @@ static HL_NOINLINE int iflush_any(int target, MPI_Win win, MPI_Request *request,
     return MPI_SUCCESS;
 }
 
-HL_INLINE int begin_iflush(int target, MPI_Win win, MPI_Request *request, const struct call *call)
+HL_INLINE int begin_iflush(int target, MPI_Win win, MPI_Request *request, const struct iflush_call *call)
 {
     const struct hl_win *w = hl_win_of(win);
     if (HL_LIKELY(w != NULL && (call->all || (uint32_t)target < (uint32_t)w->size) && request != NULL &&
@@ -201,28 +202,28 @@ HL_INLINE int begin_iflush(int target, MPI_Win win, MPI_Request *request, const 
 HL_API(MPIX_Win_iflush);
 int PMPIX_Win_iflush(int rank, MPI_Win win, MPI_Request *request)
 {
-    static const struct call call = {"MPIX_Win_iflush", HL_REMOTE, false};
+    static const struct iflush_call call = {"MPIX_Win_iflush", HL_REMOTE, false};
     return begin_iflush(rank, win, request, &call);
 }
 
 HL_API(MPIX_Win_iflush_all);
 int PMPIX_Win_iflush_all(MPI_Win win, MPI_Request *request)
 {
-    static const struct call call = {"MPIX_Win_iflush_all", HL_REMOTE, true};
+    static const struct iflush_call call = {"MPIX_Win_iflush_all", HL_REMOTE, true};
     return begin_iflush(-1, win, request, &call);
 }
 
 HL_API(MPIX_Win_iflush_local);
 int PMPIX_Win_iflush_local(int rank, MPI_Win win, MPI_Request *request)
 {
-    static const struct call call = {"MPIX_Win_iflush_local", HL_LOCAL, false};
+    static const struct iflush_call call = {"MPIX_Win_iflush_local", HL_LOCAL, false};
     return begin_iflush(rank, win, request, &call);
 }
 
 HL_API(MPIX_Win_iflush_local_all);
 int PMPIX_Win_iflush_local_all(MPI_Win win, MPI_Request *request)
 {
-    static const struct call call = {"MPIX_Win_iflush_local_all", HL_LOCAL, true};
+    static const struct iflush_call call = {"MPIX_Win_iflush_local_all", HL_LOCAL, true};
     return begin_iflush(-1, win, request, &call);
 }
 

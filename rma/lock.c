@@ -52,7 +52,7 @@ static int release(struct hl_win *w, int target, bool exclusive)
     return rc;
 }
 
-struct claim {
+struct lock_claim {
     const struct hl_epoch *epoch;
     int target;
 };
@@ -60,14 +60,14 @@ struct claim {
 /* Settled: held, or given up by the thread that claimed it. */
 static bool is_settled(void *arg)
 {
-    const struct claim *c = arg;
+    const struct lock_claim *c = arg;
     uint32_t how = hl_epoch_find(c->epoch, c->target);
     return how == 0 || (how & HL_EPOCH_HELD) != 0;
 }
 
 static void tell_claim(const void *arg, struct hl_told *t)
 {
-    const struct claim *c = arg;
+    const struct lock_claim *c = arg;
     hl_win_tell(HL_CONTAINER_OF((struct hl_epoch *)(uintptr_t)c->epoch, struct hl_win, epoch), t);
     hl_told_say(t, ", lock of target %d, which another thread asks for", c->target);
 }
@@ -91,7 +91,7 @@ int hl_win_reach(struct hl_win *w, int target)
         if (rc != 0) {
             return rc;
         }
-        hl_prog_wait_rung(is_settled, &(struct claim){e, target});
+        hl_prog_wait_rung(is_settled, &(struct lock_claim){e, target});
     }
     return 0;
 }

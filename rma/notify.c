@@ -16,7 +16,7 @@
 #include "util.h"
 
 /* One call of the user. */
-struct notice {
+struct notify_call {
     struct hl_move m;
     int64_t disp; /* of the flag, as given */
     uint64_t value;
@@ -58,7 +58,7 @@ static int find_place(struct hl_win *w, int target, uint64_t at, struct hl_place
 }
 
 /* The flag is in memory of my node: done when this returns. */
-static int notify_near(const struct notice *n, const struct hl_target *flag)
+static int notify_near(const struct notify_call *n, const struct hl_target *flag)
 {
     uint64_t addr = flag->where & ~HL_TARGET_BITS, value = n->value;
     int rc = hl_win_move(&n->m, &n->span);
@@ -77,7 +77,7 @@ static int notify_near(const struct notice *n, const struct hl_target *flag)
 
 /* A record with `len` bytes of data for offset `at`, whose receiver sets the flag after it has stored them.
  */
-static int send_notice(const struct notice *n, const void *data, int64_t at, size_t len)
+static int send_notice(const struct notify_call *n, const void *data, int64_t at, size_t len)
 {
     struct hl_win *w = n->m.win;
     struct hl_wire_rec rec = {.op = HL_WIRE_PUT_NOTIFY,
@@ -92,7 +92,7 @@ static int send_notice(const struct notice *n, const void *data, int64_t at, siz
 }
 
 /* One message: origins with holes are packed. */
-static int notify_eager(const struct notice *n, int64_t at)
+static int notify_eager(const struct notify_call *n, int64_t at)
 {
     const struct hl_move *m = &n->m;
     size_t len = (size_t)n->span.len;
@@ -113,7 +113,7 @@ static int notify_eager(const struct notice *n, int64_t at)
 /* Waits until the data are there, so that the flag needs nobody to send it later. A request would not do: it
  * tells that the buffer is free. When an operation on this target has failed the flag never leaves; the flush
  * tells. */
-static int notify_after(const struct notice *n)
+static int notify_after(const struct notify_call *n)
 {
     struct hl_win *w = n->m.win;
     int rc = hl_win_move(&n->m, &n->span);
@@ -125,7 +125,7 @@ static int notify_after(const struct notice *n)
 }
 
 /* Can the target's receive thread store the data with one copy, from one message? */
-static bool is_one_message(const struct notice *n, int64_t *at)
+static bool is_one_message(const struct notify_call *n, int64_t *at)
 {
     const struct hl_move *m = &n->m;
     struct hl_place place;
@@ -137,7 +137,7 @@ static bool is_one_message(const struct notice *n, int64_t *at)
 }
 
 /* Everything but the flag's place was checked. */
-static int deliver(const struct notice *n)
+static int deliver(const struct notify_call *n)
 {
     const struct hl_move *m = &n->m;
     struct hl_place flag;
@@ -162,7 +162,7 @@ static int deliver(const struct notice *n)
     return is_one_message(n, &at) ? notify_eager(n, at) : notify_after(n);
 }
 
-static int put_notify(struct notice *n)
+static int put_notify(struct notify_call *n)
 {
     struct hl_move *m = &n->m;
     int rc = hl_win_check(m, &n->span);
@@ -184,7 +184,7 @@ static int put_notify(struct notice *n)
 
 /* ---- the target's side ---- */
 
-struct watch {
+struct flag_watch {
     hl_a64 *flag;
     int compare;
     uint64_t value, seen, at;
@@ -211,7 +211,7 @@ HL_INLINE bool flag_holds(uint64_t seen, int compare, uint64_t value)
 
 static bool is_reached(void *arg)
 {
-    struct watch *f = arg;
+    struct flag_watch *f = arg;
     /* acquire: the data that the flag announces; pairs with the release stores here and in serve.c. */
     f->seen = hl_a64_load_acquire(f->flag);
     return flag_holds(f->seen, f->compare, f->value);
@@ -221,7 +221,7 @@ static const char *const signs[] = {"==", "!=", ">", ">=", "<", "<="}; /* of MPI
 
 static void tell_flag(const void *arg, struct hl_told *t)
 {
-    const struct watch *f = arg;
+    const struct flag_watch *f = arg;
     hl_win_tell(f->win, t);
     hl_told_say(t, ", flag at byte %llu, which is %llu, to be %s %llu", (unsigned long long)f->at,
                 (unsigned long long)f->seen, signs[f->compare - MPIX_CMP_EQ], (unsigned long long)f->value);
@@ -231,12 +231,12 @@ HL_HANG_TELLS(is_reached, tell_flag);
 /* Looks for the flag at f->at; of a dynamic window, with the window held. */
 static int look_up(struct hl_win *w, void *arg)
 {
-    struct watch *f = arg;
+    struct flag_watch *f = arg;
     f->flag = (hl_a64 *)hl_win_memory(w, f->at, sizeof *f->flag);
     return f->flag != NULL ? 0 : HL_ERR_RMA_RANGE;
 }
 
-static int find_flag(struct hl_win *w, int64_t disp, struct watch *f)
+static int find_flag(struct hl_win *w, int64_t disp, struct flag_watch *f)
 {
     if (w == NULL) {
         return hl_win_bad();
@@ -308,7 +308,7 @@ HL_HANG_TELLS(any_is_reached, tell_flags);
 /* *live: how many there are to wait for. */
 static int check_flags(const struct watches *a, const int *index, int *live)
 {
-    struct watch f = {.compare = a->compare};
+    struct flag_watch f = {.compare = a->compare};
     *live = 0;
     if (a->win == NULL) {
         return hl_win_bad();
@@ -342,11 +342,11 @@ int PMPIX_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype ori
                      MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Aint flag_disp,
                      uint64_t value, MPI_Win win)
 {
-    struct notice n = {.m = {hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
-                             hl_win_type(HL_ARG_ORIGIN, origin_datatype), target_rank, target_disp,
-                             target_count, hl_win_type(HL_ARG_TARGET, target_datatype), HL_PUT, NULL},
-                       .disp = flag_disp,
-                       .value = value};
+    struct notify_call n = {.m = {hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
+                                  hl_win_type(HL_ARG_ORIGIN, origin_datatype), target_rank, target_disp,
+                                  target_count, hl_win_type(HL_ARG_TARGET, target_datatype), HL_PUT, NULL},
+                            .disp = flag_disp,
+                            .value = value};
     return hl_win_end(win, "MPIX_Put_notify", put_notify(&n));
 }
 
@@ -355,18 +355,18 @@ int PMPIX_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
                        int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                        MPI_Datatype target_datatype, MPI_Aint flag_disp, uint64_t value, MPI_Win win)
 {
-    struct notice n = {.m = {hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
-                             hl_win_type(HL_ARG_ORIGIN, origin_datatype), target_rank, target_disp,
-                             target_count, hl_win_type(HL_ARG_TARGET, target_datatype), HL_PUT, NULL},
-                       .disp = flag_disp,
-                       .value = value};
+    struct notify_call n = {.m = {hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
+                                  hl_win_type(HL_ARG_ORIGIN, origin_datatype), target_rank, target_disp,
+                                  target_count, hl_win_type(HL_ARG_TARGET, target_datatype), HL_PUT, NULL},
+                            .disp = flag_disp,
+                            .value = value};
     return hl_win_end(win, "MPIX_Put_notify_c", put_notify(&n));
 }
 
 HL_API(MPIX_Win_flag_wait);
 int PMPIX_Win_flag_wait(MPI_Aint flag_disp, int compare, uint64_t value, uint64_t *seen, MPI_Win win)
 {
-    struct watch f = {.compare = compare, .value = value};
+    struct flag_watch f = {.compare = compare, .value = value};
     int rc = find_flag(hl_win_of(win), flag_disp, &f);
     if (rc == 0) {
         hl_prog_wait(is_reached, &f);
@@ -381,7 +381,7 @@ HL_API(MPIX_Win_flag_test);
 int PMPIX_Win_flag_test(MPI_Aint flag_disp, int compare, uint64_t value, uint64_t *seen, int *done,
                         MPI_Win win)
 {
-    struct watch f = {.compare = compare, .value = value};
+    struct flag_watch f = {.compare = compare, .value = value};
     int rc = find_flag(hl_win_of(win), flag_disp, &f);
     if (rc == 0 && done == NULL) {
         rc = hl_err_say(HL_ERR_ARG, "done is NULL");

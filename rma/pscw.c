@@ -119,14 +119,14 @@ static int find_dead(const struct hl_win *w, enum hl_side side)
     return -1;
 }
 
-struct wait {
+struct pscw_wait {
     struct hl_win *win;
     enum hl_side side;
 };
 
 static bool is_over(void *arg)
 {
-    const struct wait *w = arg;
+    const struct pscw_wait *w = arg;
     if (!hl_pairs_ready(w->win->pairs, w->side)) {
         look(w->win, w->side);
     }
@@ -135,7 +135,7 @@ static bool is_over(void *arg)
 
 static void tell_epoch(const void *arg, struct hl_told *t)
 {
-    const struct wait *w = arg;
+    const struct pscw_wait *w = arg;
     struct hl_win *win = w->win;
     hl_win_tell(win, t);
     hl_told_say(t, w->side == HL_ACCESS ? ", posts of its targets" : ", completes of its origins");
@@ -206,7 +206,7 @@ static int start(struct hl_win *w, MPI_Group group, int assert)
         free(world);
         return rc;
     }
-    hl_prog_wait_rung(is_over, &(struct wait){w, HL_ACCESS});
+    hl_prog_wait_rung(is_over, &(struct pscw_wait){w, HL_ACCESS});
     return hl_pairs_ready(w->pairs, HL_ACCESS) ? 0 : give_up(w);
 }
 
@@ -259,7 +259,7 @@ static int end_exposure(struct hl_win *w)
 /* wait (flag NULL) and test. */
 static int wait(struct hl_win *w, int *flag)
 {
-    struct wait what = {w, HL_EXPOSURE};
+    struct pscw_wait what = {w, HL_EXPOSURE};
     if (!hl_pairs_is_open(w->pairs, HL_EXPOSURE)) {
         return hl_err_say(HL_ERR_RMA_SYNC, "MPI_Win_post did not come before");
     }

@@ -143,7 +143,7 @@ int hl_move_nowhere(MPI_Win win, const char *func)
 
 /* The long way of any call. */
 HL_INLINE int move_all(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target, int64_t disp,
-                       int64_t target_count, struct hl_call call)
+                       int64_t target_count, struct hl_move_call call)
 {
     struct hl_move m = {.win = hl_win_of(call.tail.win),
                         .origin = origin,
@@ -169,7 +169,7 @@ HL_INLINE int move_all(void *origin, int64_t origin_count, MPI_Datatype origin_t
                                 int64_t disp, count_t target_count, MPI_Datatype target_type, MPI_Win win)   \
     {                                                                                                        \
         return way(origin, origin_count, origin_type, target, disp, target_count,                            \
-                   (struct hl_call){{target_type, win}, how});                                               \
+                   (struct hl_move_call){{target_type, win}, how});                                          \
     }
 #define X(name, func, dir, copy, far)                                                                        \
     static const struct hl_mover name##_how;                                                                 \
@@ -194,7 +194,8 @@ HL_INLINE int move_anew(void *origin, int64_t disp, const struct hl_mover *how)
     const struct hl_lane_last *l = &hl_lane_last;
     MPI_Datatype type = (MPI_Datatype)l->type;
     MPI_Win win = (MPI_Win)(uintptr_t)l->win;
-    return hl_move(origin, l->count, type, l->target, disp, l->count, (struct hl_call){{type, win}, how});
+    return hl_move(origin, l->count, type, l->target, disp, l->count,
+                   (struct hl_move_call){{type, win}, how});
 }
 
 typedef int put_rest_fn(void *origin, int64_t disp);
@@ -262,7 +263,7 @@ int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_data
                            target_datatype, win);
     }
     return hl_move(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                   (struct hl_call){{target_datatype, win}, &put_how});
+                   (struct hl_move_call){{target_datatype, win}, &put_how});
 }
 
 HL_API(MPI_Put_c);
@@ -275,7 +276,7 @@ int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
                              target_datatype, win);
     }
     return hl_move(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                   (struct hl_call){{target_datatype, win}, &put_c_how});
+                   (struct hl_move_call){{target_datatype, win}, &put_c_how});
 }
 
 HL_API(MPI_Get);
@@ -283,7 +284,7 @@ int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     return hl_move(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                   (struct hl_call){{target_datatype, win}, &get_how});
+                   (struct hl_move_call){{target_datatype, win}, &get_how});
 }
 
 HL_API(MPI_Get_c);
@@ -291,7 +292,7 @@ int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     return hl_move(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                   (struct hl_call){{target_datatype, win}, &get_c_how});
+                   (struct hl_move_call){{target_datatype, win}, &get_c_how});
 }
 
 /* ---- with a request ---- */

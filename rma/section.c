@@ -9,14 +9,14 @@
 #include "section.h"
 
 /* One side of a call. */
-struct side {
+struct section_side {
     const MPIX_Section *section;
     int64_t count;
     MPI_Datatype type;
 };
 
 /* Both sides of a move, whose counts and types are not set yet. Where operations are queued, they last. */
-static int describe(struct hl_move *m, const struct side sides[2], struct hl_section rooms[2])
+static int describe(struct hl_move *m, const struct section_side sides[2], struct hl_section rooms[2])
 {
     bool lasts = m->win != NULL && hl_mode_defers(m->win);
     int rc = hl_section_begin(&rooms[0], sides[0].section, hl_win_type(HL_ARG_ORIGIN, sides[0].type),
@@ -33,7 +33,7 @@ static int describe(struct hl_move *m, const struct side sides[2], struct hl_sec
 }
 
 static HL_NOINLINE int move(const char *func, void *origin, int target, int64_t disp,
-                            const struct side sides[2], enum hl_dir dir, MPI_Win win)
+                            const struct section_side sides[2], enum hl_dir dir, MPI_Win win)
 {
     struct hl_move m = {.win = hl_win_of(win), .origin = origin, .target = target, .disp = disp, .dir = dir};
     struct hl_section rooms[2];
@@ -52,7 +52,7 @@ HL_INLINE bool is_simple(const MPIX_Section *s)
 }
 
 /* hl_section_read, with the usual case first: one dimension with gaps. */
-HL_INLINE int read_section(const MPIX_Section *s, struct hl_shape *shape)
+HL_INLINE int read_section(const MPIX_Section *s, struct hl_section_shape *shape)
 {
     const MPIX_Section_dim *d = s->dims;
     int64_t reach;
@@ -74,13 +74,13 @@ enum way { PLAIN, DONE, LAYOUTS };
 
 /* DONE: elements of one predefined type fill the section, and the target is mapped. Wrong sections are
  * LAYOUTS, which find the words. */
-HL_INLINE enum way find_way(void *origin, int target, int64_t disp, const struct side sides[2],
+HL_INLINE enum way find_way(void *origin, int target, int64_t disp, const struct section_side sides[2],
                             enum hl_dir dir, MPI_Win win)
 {
     const struct hl_win *w = hl_win_of(win);
     const MPIX_Section *s = sides[0].section;
     uintptr_t type = (uintptr_t)sides[1].type;
-    struct hl_shape shape;
+    struct hl_section_shape shape;
     struct hl_spot spot;
     if (HL_UNLIKELY(read_section(s, &shape) != 0)) {
         return LAYOUTS;
@@ -99,7 +99,7 @@ HL_INLINE enum way find_way(void *origin, int target, int64_t disp, const struct
     return DONE;
 }
 
-static int accumulate(struct hl_acc *a, const struct side sides[2])
+static int accumulate(struct hl_acc *a, const struct section_side sides[2])
 {
     struct hl_section rooms[2];
     int rc = describe(&a->m, sides, rooms);
@@ -109,10 +109,10 @@ static int accumulate(struct hl_acc *a, const struct side sides[2])
     return rc;
 }
 
-HL_INLINE int move_section(const char *func, void *at, int target, int64_t disp, const struct side sides[2],
-                           enum hl_dir dir, MPI_Win win)
+HL_INLINE int move_section(const char *func, void *at, int target, int64_t disp,
+                           const struct section_side sides[2], enum hl_dir dir, MPI_Win win)
 {
-    const struct side *f = &sides[0], *t = &sides[1];
+    const struct section_side *f = &sides[0], *t = &sides[1];
     enum way way = t->section == NULL ? find_way(at, target, disp, sides, dir, win) : LAYOUTS;
     if (HL_LIKELY(way == DONE)) {
         return MPI_SUCCESS;
@@ -134,8 +134,8 @@ int PMPIX_Put_section(const void *origin_addr, const MPIX_Section *origin, MPI_C
         return PMPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                           target_datatype, win);
     }
-    const struct side sides[2] = {{origin, origin_count, origin_datatype},
-                                  {target, target_count, target_datatype}};
+    const struct section_side sides[2] = {{origin, origin_count, origin_datatype},
+                                          {target, target_count, target_datatype}};
     return move_section("MPIX_Put_section", (void *)(uintptr_t)origin_addr, target_rank, target_disp, sides,
                         HL_PUT, win);
 }
@@ -150,8 +150,8 @@ int PMPIX_Get_section(void *origin_addr, const MPIX_Section *origin, MPI_Count o
         return PMPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                           target_datatype, win);
     }
-    const struct side sides[2] = {{origin, origin_count, origin_datatype},
-                                  {target, target_count, target_datatype}};
+    const struct section_side sides[2] = {{origin, origin_count, origin_datatype},
+                                          {target, target_count, target_datatype}};
     return move_section("MPIX_Get_section", origin_addr, target_rank, target_disp, sides, HL_GET, win);
 }
 
@@ -167,7 +167,7 @@ int PMPIX_Accumulate_section(const void *origin_addr, const MPIX_Section *origin
                              .disp = target_disp,
                              .dir = HL_PUT},
                        .op = hl_win_op(op)};
-    const struct side sides[2] = {{origin, origin_count, origin_datatype},
-                                  {target, target_count, target_datatype}};
+    const struct section_side sides[2] = {{origin, origin_count, origin_datatype},
+                                          {target, target_count, target_datatype}};
     return hl_win_end(win, "MPIX_Accumulate_section", accumulate(&a, sides));
 }

@@ -26,7 +26,7 @@ struct tray_row {
 };
 
 /* One request: `send` bytes go along, `back` bytes are fetched. */
-struct call {
+struct tray_call {
     struct hl_win *win;
     int target;
     enum verb verb;
@@ -38,7 +38,7 @@ struct call {
     struct hl_tray_rows *rows; /* not NULL: the call is of these, as far as the tray takes them */
 };
 
-struct claim {
+struct tray_claim {
     struct hl_near_home *home; /* mine */
     struct hl_near_tray *tray;
     int peer;
@@ -47,7 +47,7 @@ struct claim {
 
 static bool take(void *arg)
 {
-    struct claim *c = arg;
+    struct tray_claim *c = arg;
     for (c->index = 0; c->index < HL_NEAR_TRAYS; c->index++) {
         c->tray = &c->home->trays[c->index];
         /* relaxed: only a guess whether the exchange is worth its cost. */
@@ -61,7 +61,7 @@ static bool take(void *arg)
 
 static bool is_over(void *arg)
 {
-    const struct claim *c = arg;
+    const struct tray_claim *c = arg;
     /* acquire: the answer; pairs with the release in hl_tray_serve. */
     return hl_a32_load_acquire(&c->tray->done) != 0 || hl_rx_is_dead(c->peer);
 }
@@ -69,13 +69,13 @@ static bool is_over(void *arg)
 static void tell_claim(const void *arg, struct hl_told *t)
 {
     hl_told_say(t, "an operation on memory of a node peer, which its receive thread does");
-    hl_told_await(t, ((const struct claim *)arg)->peer);
+    hl_told_await(t, ((const struct tray_claim *)arg)->peer);
 }
 HL_HANG_TELLS(take, tell_claim);
 HL_HANG_TELLS(is_over, tell_claim);
 
 /* Writes rows and operands while the tray has room. */
-static void put_in_rows(struct call *c, struct hl_near_tray *tray)
+static void put_in_rows(struct tray_call *c, struct hl_near_tray *tray)
 {
     struct hl_tray_rows *r = c->rows;
     struct tray_row *rows = (struct tray_row *)(void *)tray->bytes;
@@ -100,7 +100,7 @@ static void put_in_rows(struct call *c, struct hl_near_tray *tray)
     c->rec.count = n;
 }
 
-static void take_fetched(const struct call *c, const char *fetched)
+static void take_fetched(const struct tray_call *c, const char *fetched)
 {
     if (c->rows == NULL) {
         memcpy(c->result, fetched, c->back);
@@ -110,7 +110,7 @@ static void take_fetched(const struct call *c, const char *fetched)
     }
 }
 
-static int serve_and_wait(struct call *c, const struct claim *claim)
+static int serve_and_wait(struct tray_call *c, const struct tray_claim *claim)
 {
     struct hl_near_tray *tray = claim->tray;
     c->rec.op = HL_WIRE_TRAY;
@@ -143,9 +143,10 @@ static int serve_and_wait(struct call *c, const struct claim *claim)
     return 0;
 }
 
-static int run(struct call *c)
+static int run(struct tray_call *c)
 {
-    struct claim claim = {.home = hl_near_home(hl_boot.node_rank), .peer = hl_win_world(c->win, c->target)};
+    struct tray_claim claim = {.home = hl_near_home(hl_boot.node_rank),
+                               .peer = hl_win_world(c->win, c->target)};
     hl_prog_wait(take, &claim);
     int rc = serve_and_wait(c, &claim);
     hl_stat_rank_add(HL_STAT_RANK_trays, 1);
@@ -160,10 +161,10 @@ int hl_tray_move(const struct hl_move *m, uint64_t at, char *mine, size_t len)
     int rc = 0;
     for (size_t done = 0; done < len && rc == 0;) {
         size_t n = hl_min_size(HL_TRAY_HALF, len - done);
-        struct call c = {.win = m->win,
-                         .target = m->target,
-                         .verb = m->dir == HL_PUT ? PUT : GET,
-                         .rec = {.basic = HL_BASIC_BYTE, .offset = at + done, .count = n}};
+        struct tray_call c = {.win = m->win,
+                              .target = m->target,
+                              .verb = m->dir == HL_PUT ? PUT : GET,
+                              .rec = {.basic = HL_BASIC_BYTE, .offset = at + done, .count = n}};
         if (m->dir == HL_PUT) {
             c.operands = mine + done;
             c.send = n;
@@ -183,7 +184,7 @@ int hl_tray_acc(const struct hl_tray_acc *a)
     int rc = 0;
     for (size_t i = 0; i < a->n && rc == 0; i += room) {
         size_t k = hl_min_size(room, a->n - i), len = hl_op_span(a->basic, k);
-        struct call c = {
+        struct tray_call c = {
             .win = a->win,
             .target = a->target,
             .verb = a->result != NULL ? GET_ACC : ACC,
@@ -208,11 +209,11 @@ int hl_tray_rows(struct hl_tray_rows *r)
     while (r->left > 0 && rc == 0) {
         bool fetches = r->result != NULL;
         enum verb verb = r->acc ? (fetches ? GET_ACC : ACC) : (fetches ? GET : PUT);
-        struct call c = {.win = r->win,
-                         .target = r->target,
-                         .verb = verb | ROWS,
-                         .rec = {.kind = (uint8_t)r->op, .basic = (uint8_t)r->basic},
-                         .rows = r};
+        struct tray_call c = {.win = r->win,
+                              .target = r->target,
+                              .verb = verb | ROWS,
+                              .rec = {.kind = (uint8_t)r->op, .basic = (uint8_t)r->basic},
+                              .rows = r};
         rc = run(&c);
     }
     return rc;
@@ -224,14 +225,14 @@ int hl_tray_cas(const struct hl_tray_acc *a, const void *compare)
     size_t size = hl_op_size(a->basic);
     memcpy(operands, compare, size);
     memcpy(operands + size, a->origin, size);
-    struct call c = {.win = a->win,
-                     .target = a->target,
-                     .verb = CAS,
-                     .rec = {.basic = (uint8_t)a->basic, .offset = a->at, .count = 1},
-                     .operands = operands,
-                     .send = 2 * size,
-                     .result = a->result,
-                     .back = size};
+    struct tray_call c = {.win = a->win,
+                          .target = a->target,
+                          .verb = CAS,
+                          .rec = {.basic = (uint8_t)a->basic, .offset = a->at, .count = 1},
+                          .operands = operands,
+                          .send = 2 * size,
+                          .result = a->result,
+                          .back = size};
     return run(&c);
 }
 

@@ -201,7 +201,7 @@ static int note_holder(struct attached *a, int world)
     return 0;
 }
 
-struct question {
+struct region_question {
     uint64_t at;
     int world;
     struct hl_region *out;
@@ -209,7 +209,7 @@ struct question {
 
 static int tell(struct hl_win *w, void *arg)
 {
-    const struct question *q = arg;
+    const struct region_question *q = arg;
     struct attached *a = w->dyn != NULL ? holding(w->dyn, q->at) : NULL;
     int rc = a != NULL ? note_holder(a, q->world) : HL_ERR_RMA_RANGE;
     if (rc == 0) {
@@ -220,13 +220,13 @@ static int tell(struct hl_win *w, void *arg)
 
 int hl_dyn_tell(struct hl_win *w, uint64_t at, int world, struct hl_region *out)
 {
-    return hl_win_table_with(w->id, tell, &(struct question){at, world, out});
+    return hl_win_table_with(w->id, tell, &(struct region_question){at, world, out});
 }
 
 static int answer(const struct hl_rx_msg *msg)
 {
     struct hl_region r;
-    struct question q = {msg->rec->offset, msg->from, &r};
+    struct region_question q = {msg->rec->offset, msg->from, &r};
     int rc = hl_win_table_with(msg->rec->aux, tell, &q);
     struct hl_wire_rec rec = {
         .op = HL_WIRE_REGION, .kind = HL_DYN_HERE, .len = rc == 0 ? sizeof r : 0, .count = msg->rec->count};

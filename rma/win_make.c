@@ -21,7 +21,7 @@
 #include "rx.h"
 
 /* One call of the user. */
-struct call {
+struct make_call {
     int flavor;
     void *base; /* create only */
     int64_t size, unit;
@@ -31,7 +31,7 @@ struct call {
     bool nowhere; /* the user did not say where the window or its address go */
 };
 
-static int check(const struct call *c)
+static int check(const struct make_call *c)
 {
     if (c->nowhere) {
         return hl_win_null("win or baseptr");
@@ -52,7 +52,7 @@ static int check(const struct call *c)
 }
 
 /* Memory of mine, and my control block. */
-static int take_memory(struct hl_win *w, const struct call *c, const struct hl_win_ask *how)
+static int take_memory(struct hl_win *w, const struct make_call *c, const struct hl_win_ask *how)
 {
     size_t len = sizeof *w->ctl + 2 * (size_t)hl_boot.node_size * sizeof w->ctl->words[0] +
                  2 * (size_t)w->size * sizeof(hl_a8);
@@ -79,7 +79,7 @@ static int take_memory(struct hl_win *w, const struct call *c, const struct hl_w
 }
 
 /* What a rank does alone, before anybody is asked. */
-static int prepare(struct hl_win *w, const struct call *c, const struct hl_win_ask *ask)
+static int prepare(struct hl_win *w, const struct make_call *c, const struct hl_win_ask *ask)
 {
     int rc = check(c);
     w->size = w->comm->size;
@@ -127,7 +127,7 @@ static int raise_request(void *win, const char *func, int err)
     return hl_win_raise(win, win, func, err);
 }
 
-static int make(const struct call *c, const char *func, struct hl_comm *comm, struct hl_win **made)
+static int make(const struct make_call *c, const char *func, struct hl_comm *comm, struct hl_win **made)
 {
     struct hl_comm *own = NULL;
     struct hl_win_ask ask = {.unit = (uint64_t)c->unit, .apart = c->apart, .func = func};
@@ -167,7 +167,7 @@ static int make(const struct call *c, const char *func, struct hl_comm *comm, st
 }
 
 /* The common end of the public functions: `base` is where the address goes, or NULL. */
-static int make_public(struct call *c, const char *func, void *base, MPI_Win *win)
+static int make_public(struct make_call *c, const char *func, void *base, MPI_Win *win)
 {
     struct hl_win *w = NULL;
     struct hl_comm *comm = hl_comm_of(c->comm);
@@ -197,7 +197,7 @@ static int make_public(struct call *c, const char *func, void *base, MPI_Win *wi
 HL_API(MPI_Win_create);
 int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm, false, false};
+    struct make_call c = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm, false, false};
     return make_public(&c, "MPI_Win_create", NULL, win);
 }
 
@@ -205,14 +205,14 @@ HL_API(MPI_Win_create_c);
 int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                       MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm, false, false};
+    struct make_call c = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm, false, false};
     return make_public(&c, "MPI_Win_create_c", NULL, win);
 }
 
 HL_API(MPI_Win_allocate);
 int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info, comm, false, false};
+    struct make_call c = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info, comm, false, false};
     return make_public(&c, "MPI_Win_allocate", baseptr, win);
 }
 
@@ -220,7 +220,7 @@ HL_API(MPI_Win_allocate_c);
 int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                         MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info, comm, false, false};
+    struct make_call c = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info, comm, false, false};
     return make_public(&c, "MPI_Win_allocate_c", baseptr, win);
 }
 
@@ -228,7 +228,7 @@ HL_API(MPI_Win_allocate_shared);
 int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                              MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info, comm, false, false};
+    struct make_call c = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info, comm, false, false};
     return make_public(&c, "MPI_Win_allocate_shared", baseptr, win);
 }
 
@@ -236,14 +236,14 @@ HL_API(MPI_Win_allocate_shared_c);
 int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                                MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info, comm, false, false};
+    struct make_call c = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info, comm, false, false};
     return make_public(&c, "MPI_Win_allocate_shared_c", baseptr, win);
 }
 
 HL_API(MPI_Win_create_dynamic);
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    struct call c = {MPI_WIN_FLAVOR_DYNAMIC, MPI_BOTTOM, 0, 1, info, comm, false, false};
+    struct make_call c = {MPI_WIN_FLAVOR_DYNAMIC, MPI_BOTTOM, 0, 1, info, comm, false, false};
     return make_public(&c, "MPI_Win_create_dynamic", NULL, win);
 }
 

@@ -18,7 +18,7 @@
 #include "rx.h"
 
 /* What a rank tells all others; gone after creation. */
-struct card {
+struct win_card {
     int32_t flavor, apart;             /* what it called: the same for all */
     uint64_t base, size, unit;         /* its window */
     uint64_t seg_id, seg_len, seg_off; /* the segment that holds it; 0: private memory */
@@ -54,7 +54,7 @@ static bool near_allowed(void)
     return strcmp(hl_conf.near, "none") != 0;
 }
 
-static void fill_network(struct hl_win *w, struct card *c)
+static void fill_network(struct hl_win *w, struct win_card *c)
 {
     struct hl_fab_mr mr;
     if (w->bytes == 0 || w->base == NULL || !hl_rx_has_network()) {
@@ -69,7 +69,7 @@ static void fill_network(struct hl_win *w, struct card *c)
 }
 
 /* Where the memory is: in a segment of mine or of rank 0's, or private. */
-static void fill_segment(struct hl_win *w, const struct home *home, struct card *c)
+static void fill_segment(struct hl_win *w, const struct home *home, struct win_card *c)
 {
     c->seg_owner = hl_boot.rank;
     if (home->id != 0) {
@@ -92,20 +92,21 @@ static void choose_token(void)
     (void)hl_random_bytes(&token, sizeof token); /* it could when the library opened */
 }
 
-static void fill_card(struct hl_win *w, const struct hl_win_ask *ask, const struct home *home, struct card *c)
+static void fill_card(struct hl_win *w, const struct hl_win_ask *ask, const struct home *home,
+                      struct win_card *c)
 {
     pthread_once(&token_once, choose_token);
-    *c = (struct card){.flavor = w->flavor,
-                       .apart = ask->apart,
-                       .base = (uint64_t)(uintptr_t)w->base,
-                       .size = w->bytes,
-                       .unit = ask->unit,
-                       .ctl_id = w->ctl_piece.seg->id,
-                       .ctl_len = w->ctl_piece.seg->len,
-                       .ctl_off = w->ctl_piece.off,
-                       .token_at = (uint64_t)(uintptr_t)&token,
-                       .token = token,
-                       .pid = getpid()};
+    *c = (struct win_card){.flavor = w->flavor,
+                           .apart = ask->apart,
+                           .base = (uint64_t)(uintptr_t)w->base,
+                           .size = w->bytes,
+                           .unit = ask->unit,
+                           .ctl_id = w->ctl_piece.seg->id,
+                           .ctl_len = w->ctl_piece.seg->len,
+                           .ctl_off = w->ctl_piece.off,
+                           .token_at = (uint64_t)(uintptr_t)&token,
+                           .token = token,
+                           .pid = getpid()};
     fill_segment(w, home, c);
     fill_network(w, c);
 }
@@ -131,7 +132,7 @@ int hl_win_agree(struct hl_comm *comm, int rc, int need)
 }
 
 /* `i` called for another kind of window than rank 0. */
-static int not_alike(const struct card *cards, int i)
+static int not_alike(const struct win_card *cards, int i)
 {
     static const char *const calls[] = {[MPI_WIN_FLAVOR_CREATE] = "MPI_Win_create",
                                         [MPI_WIN_FLAVOR_ALLOCATE] = "MPI_Win_allocate",
@@ -146,7 +147,7 @@ static int not_alike(const struct card *cards, int i)
 }
 
 /* The first rank that failed, or differs, fails all. */
-static int check_cards(const struct hl_win *w, const struct card *cards)
+static int check_cards(const struct hl_win *w, const struct win_card *cards)
 {
     if (cards[w->rank].rc != 0) {
         return cards[w->rank].rc; /* its text is still there */
@@ -164,7 +165,7 @@ static int check_cards(const struct hl_win *w, const struct card *cards)
     return 0;
 }
 
-static int store_extents(struct hl_win *w, const struct card *cards)
+static int store_extents(struct hl_win *w, const struct win_card *cards)
 {
     bool uniform = true;
     for (int i = 1; i < w->size && uniform; i++) {
@@ -197,7 +198,7 @@ static bool is_near(const struct hl_win *w, int rank)
 }
 
 /* Maps control blocks and segments of near targets: two wants each, control block first. */
-static int map_near(struct hl_win *w, const struct card *cards)
+static int map_near(struct hl_win *w, const struct win_card *cards)
 {
     int n = 0;
     for (int i = 0; i < w->size; i++) {
@@ -210,7 +211,7 @@ static int map_near(struct hl_win *w, const struct card *cards)
     }
     for (int i = 0; i < w->size; i++) {
         if (is_near(w, i)) {
-            const struct card *c = &cards[i];
+            const struct win_card *c = &cards[i];
             int node_rank = hl_boot_node_of(hl_win_world(w, i)), owner = hl_boot_node_of((int)c->seg_owner);
             w->near_ranks[w->n_near++] = i;
             w->wants[w->n_wants++] =
@@ -226,7 +227,7 @@ static int map_near(struct hl_win *w, const struct card *cards)
 }
 
 /* The record of one near target; false when it takes the network. */
-static bool store_one(struct hl_win *w, int i, const struct card *c, const struct hl_near_want want[2])
+static bool store_one(struct hl_win *w, int i, const struct win_card *c, const struct hl_near_want want[2])
 {
     struct hl_target *t = &w->targets[i];
     uint64_t where;
@@ -248,7 +249,7 @@ static bool store_one(struct hl_win *w, int i, const struct card *c, const struc
 }
 
 /* Writes the records of near targets and says what the rest of them needs. */
-static enum need store_near(struct hl_win *w, const struct card *cards)
+static enum need store_near(struct hl_win *w, const struct win_card *cards)
 {
     enum need need = w->n_near < w->size && !hl_rx_has_network() ? NEED_NETWORK : NEED_NONE;
     int kept = 0;
@@ -296,7 +297,7 @@ static void expect_far(const struct hl_win *w)
     }
 }
 
-static int store_far(struct hl_win *w, const struct card *cards)
+static int store_far(struct hl_win *w, const struct win_card *cards)
 {
     for (int i = 0; i < w->size; i++) {
         struct hl_target *t = &w->targets[i];
@@ -326,7 +327,7 @@ static int store_far(struct hl_win *w, const struct card *cards)
 
 /* All that follows the first exchange. Every rank takes the same steps: an error waits for the next
  * agreement. */
-static HL_NOINLINE int reach(struct hl_win *w, struct card *cards)
+static HL_NOINLINE int reach(struct hl_win *w, struct win_card *cards)
 {
     int rc = check_cards(w, cards);
     if (rc != 0) {
@@ -337,7 +338,7 @@ static HL_NOINLINE int reach(struct hl_win *w, struct card *cards)
     enum need need = rc == 0 ? store_near(w, cards) : NEED_NONE;
     need = hl_coll_agree(w->comm, need);
     if (need == NEED_NETWORK) {
-        struct card mine = cards[w->rank];
+        struct win_card mine = cards[w->rank];
         mine.rc = rc != 0 ? rc : open_network(w);
         if (w->region == 0) {
             fill_network(w, &mine);
@@ -386,8 +387,8 @@ static HL_NOINLINE int not_made_for_all(const struct hl_win *w, int rc)
 /* Rank 0 takes one segment for all, as contiguous memory has one kind, page size and policy: its own wish. On
  * machines with several nodes of a kind, parts near their owners need alloc_shared_noncontig. *home is where
  * my part is. */
-static HL_NOINLINE int share_memory(struct hl_win *w, const struct hl_win_ask *ask, const struct card *cards,
-                                    struct home *home)
+static HL_NOINLINE int share_memory(struct hl_win *w, const struct hl_win_ask *ask,
+                                    const struct win_card *cards, struct home *home)
 {
     uint64_t before = 0, total = 0;
     for (int i = 0; i < w->size; i++) {
@@ -408,20 +409,20 @@ static HL_NOINLINE int share_memory(struct hl_win *w, const struct hl_win_ask *a
     return rc;
 }
 
-static int gather_cards(struct hl_win *w, const struct card *mine, struct card *cards)
+static int gather_cards(struct hl_win *w, const struct win_card *mine, struct win_card *cards)
 {
     return hl_coll_all_or_none(w->comm, hl_coll_allgather_bytes(w->comm, mine, sizeof *mine, cards),
                                "making the window");
 }
 
 /* The exchanges in the order in which every rank takes part, whatever it called. `all`: what is needed. */
-static int exchange(struct hl_win *w, const struct hl_win_ask *ask, int all, struct card *cards)
+static int exchange(struct hl_win *w, const struct hl_win_ask *ask, int all, struct win_card *cards)
 {
-    struct card mine;
+    struct win_card mine;
     struct home home = {0};
     int rc = 0;
     if (all == NEED_SEGMENT) {
-        mine = (struct card){.flavor = w->flavor, .apart = ask->apart, .size = w->bytes};
+        mine = (struct win_card){.flavor = w->flavor, .apart = ask->apart, .size = w->bytes};
         rc = gather_cards(w, &mine, cards);
         rc = rc != 0 ? rc : check_cards(w, cards);
         rc = rc != 0 ? rc : share_memory(w, ask, cards, &home);
@@ -435,7 +436,7 @@ static int exchange(struct hl_win *w, const struct hl_win_ask *ask, int all, str
 
 int hl_win_reach_all(struct hl_win *w, const struct hl_win_ask *ask)
 {
-    struct card *cards = malloc((size_t)w->size * sizeof *cards);
+    struct win_card *cards = malloc((size_t)w->size * sizeof *cards);
     int rc = ask->rc;
 
     w->targets = calloc((size_t)w->size, sizeof *w->targets + sizeof(hl_a64)); /* and hl_win_acc_word */

@@ -59,13 +59,13 @@ void hl_alloc_close(void)
 /* ---- what all PEs must have done alike ---- */
 
 /* One call: zeros where an argument does not exist. `func` is not compared: old names are the same calls. */
-struct call {
+struct alloc_call {
     uint64_t op, size, align, part, old, result; /* offsets in the span; NOTHING: NULL */
 };
 
 enum op { TAKE, GIVE, RESIZE, RESIZED };
 
-static void say(const struct call *c, char *out, size_t cap)
+static void say(const struct alloc_call *c, char *out, size_t cap)
 {
     if (c->op == TAKE) {
         snprintf(out, cap,
@@ -84,9 +84,9 @@ static void say(const struct call *c, char *out, size_t cap)
 }
 
 /* Finds the first PE whose call is not PE 0's, and ends the job in its words. */
-static _Noreturn void tell_difference(const struct call *mine, const char *func)
+static _Noreturn void tell_difference(const struct alloc_call *mine, const char *func)
 {
-    struct call *all = malloc((size_t)hl_sym.n_pes * sizeof *all);
+    struct alloc_call *all = malloc((size_t)hl_sym.n_pes * sizeof *all);
     char theirs[200], zeros[200];
     int pe = 0;
     if (all != NULL && hl_coll_allgather_bytes(hl_shmem_comm, mine, sizeof *mine, all) == 0) {
@@ -116,7 +116,7 @@ static void join_most(struct hl_meet *m, const void *theirs, size_t len)
 
 /* Waits for all PEs, with what was issued on the default context stored, and proves that they call alike.
  * Where the world's other collectives meet, so that one of them at another PE is named. */
-static void meet(const struct call *c, const char *func)
+static void meet(const struct alloc_call *c, const char *func)
 {
     static const uint64_t key[2] = {0, 0};
     uint64_t hash = hl_siphash(key, c, sizeof *c);
@@ -266,7 +266,7 @@ static void *take_and_meet(int id, size_t align, size_t size, bool zero, const c
     if (zero && off != NOTHING) {
         memset(at(off), 0, size);
     }
-    struct call c = {TAKE, size, align, (uint64_t)id, NOTHING, off};
+    struct alloc_call c = {TAKE, size, align, (uint64_t)id, NOTHING, off};
     meet(&c, func);
     if (off != NOTHING && !reach_block(part_of_id(id), off, size, func)) {
         give(part_of_id(id), off);
@@ -328,7 +328,7 @@ static void free_block(void *ptr, const char *func)
     size_t len;
     hl_shmem_need_open(func);
     if (ptr != NULL) {
-        struct call c = {GIVE, 0, 0, 0, block_at(ptr, &part, &len, func), NOTHING};
+        struct alloc_call c = {GIVE, 0, 0, 0, block_at(ptr, &part, &len, func), NOTHING};
         meet(&c, func);
         give(part, c.old);
     }
@@ -365,7 +365,7 @@ static void *realloc_block(void *ptr, size_t size, const char *func)
         return hl_alloc_take(1, WORD, size, func);
     }
     hl_shmem_need_open(func);
-    struct call c = {RESIZE, size, 0, 0, block_at(ptr, &part, &len, func), NOTHING};
+    struct alloc_call c = {RESIZE, size, 0, 0, block_at(ptr, &part, &len, func), NOTHING};
     if (size == 0) {
         free_block(ptr, func);
         return NULL;

@@ -64,7 +64,7 @@ static int broadcast(shmem_team_t team, struct hl_cast b, const char *func)
         hl_shmem_die(func, "root %d does not exist in the team: it has PEs 0 to %d", b.root, t->size - 1);
     }
     struct hl_call c = {func, hl_call_what(HL_CALL_BROADCAST, (unsigned)b.root, b.bytes), t, NULL};
-    hl_collective_check(&c, &(struct hl_pair){b.dest, b.bytes, b.source, b.bytes});
+    hl_collective_check(&c, &(struct hl_call_objects){b.dest, b.bytes, b.source, b.bytes});
     b.root_too = true;
     hl_broadcast(&c, &b);
     return 0;
@@ -77,7 +77,7 @@ static int collect(shmem_team_t team, void *dest, const void *source, size_t byt
         return -1;
     }
     struct hl_call c = {func, hl_call_what(HL_CALL_COLLECT, 0, 0), t, NULL};
-    hl_collective_check(&c, &(struct hl_pair){dest, bytes, source, bytes});
+    hl_collective_check(&c, &(struct hl_call_objects){dest, bytes, source, bytes});
     hl_collect(&c, dest, source, bytes, false);
     return 0;
 }
@@ -90,12 +90,12 @@ static int fcollect(shmem_team_t team, void *dest, const void *source, size_t by
     }
     struct hl_call c = {func, hl_call_what(HL_CALL_FCOLLECT, 0, bytes), t, NULL};
     size_t all = hl_shmem_bytes(bytes, (size_t)t->size);
-    hl_collective_check(&c, &(struct hl_pair){dest, all, source, bytes});
+    hl_collective_check(&c, &(struct hl_call_objects){dest, all, source, bytes});
     hl_collect(&c, dest, source, bytes, true);
     return 0;
 }
 
-static int alltoall(shmem_team_t team, struct hl_exchange e, enum hl_call_kind kind, const char *func)
+static int alltoall(shmem_team_t team, struct hl_strided e, enum hl_call_kind kind, const char *func)
 {
     struct hl_team *t = hl_team_must(team, func);
     if (t == NULL) {
@@ -128,14 +128,14 @@ static int alltoall(shmem_team_t team, struct hl_exchange e, enum hl_call_kind k
     HL_SHMEM_API(shmem_##NAME##_alltoall);                                                                   \
     int pshmem_##NAME##_alltoall(shmem_team_t team, T *dest, const T *source, size_t nelems)                 \
     {                                                                                                        \
-        return alltoall(team, (struct hl_exchange){dest, source, 1, 1, nelems, sizeof(T)}, HL_CALL_ALLTOALL, \
+        return alltoall(team, (struct hl_strided){dest, source, 1, 1, nelems, sizeof(T)}, HL_CALL_ALLTOALL,  \
                         "shmem_" #NAME "_alltoall");                                                         \
     }                                                                                                        \
     HL_SHMEM_API(shmem_##NAME##_alltoalls);                                                                  \
     int pshmem_##NAME##_alltoalls(shmem_team_t team, T *dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, \
                                   size_t nelems)                                                             \
     {                                                                                                        \
-        return alltoall(team, (struct hl_exchange){dest, source, dst, sst, nelems, sizeof(T)},               \
+        return alltoall(team, (struct hl_strided){dest, source, dst, sst, nelems, sizeof(T)},                \
                         HL_CALL_ALLTOALLS, "shmem_" #NAME "_alltoalls");                                     \
     }
 /* Defines: shmem_float_broadcast shmem_float_collect shmem_float_fcollect shmem_float_alltoall
@@ -188,7 +188,7 @@ int pshmem_fcollectmem(shmem_team_t team, void *dest, const void *source, size_t
 HL_SHMEM_API(shmem_alltoallmem);
 int pshmem_alltoallmem(shmem_team_t team, void *dest, const void *source, size_t nelems)
 {
-    return alltoall(team, (struct hl_exchange){dest, source, 1, 1, nelems, 1}, HL_CALL_ALLTOALL,
+    return alltoall(team, (struct hl_strided){dest, source, 1, 1, nelems, 1}, HL_CALL_ALLTOALL,
                     "shmem_alltoallmem");
 }
 
@@ -196,6 +196,6 @@ HL_SHMEM_API(shmem_alltoallsmem);
 int pshmem_alltoallsmem(shmem_team_t team, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst,
                         size_t nelems)
 {
-    return alltoall(team, (struct hl_exchange){dest, source, dst, sst, nelems, 1}, HL_CALL_ALLTOALLS,
+    return alltoall(team, (struct hl_strided){dest, source, dst, sst, nelems, 1}, HL_CALL_ALLTOALLS,
                     "shmem_alltoallsmem");
 }

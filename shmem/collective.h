@@ -8,7 +8,7 @@
 #include "tree.h"
 
 /* Objects of a call, as many bytes as my part of it touches. */
-struct hl_pair {
+struct hl_call_objects {
     void *dest;
     size_t dest_len;
     const void *source;
@@ -16,7 +16,7 @@ struct hl_pair {
 };
 
 /* Ends the program when one of them (of more than 0 bytes) is not symmetric. */
-void hl_collective_check(const struct hl_call *c, const struct hl_pair *p);
+void hl_collective_check(const struct hl_call *c, const struct hl_call_objects *p);
 
 /* Each of these begins when this PE does, and ends when its part is done and its source may change. */
 
@@ -34,19 +34,19 @@ void hl_broadcast(const struct hl_call *c, const struct hl_cast *b);
 void hl_collect(const struct hl_call *c, void *dest, const void *source, size_t bytes, bool same);
 
 /* Blocks of n elements of `size` bytes, taken and left at strides counted in elements. */
-struct hl_exchange {
+struct hl_strided {
     void *dest;
     const void *source;
     ptrdiff_t dst, sst;
     size_t n, size;
 };
-void hl_alltoall_check(const struct hl_call *c, const struct hl_exchange *b);
-void hl_alltoall(const struct hl_call *c, const struct hl_exchange *b);
+void hl_alltoall_check(const struct hl_call *c, const struct hl_strided *b);
+void hl_alltoall(const struct hl_call *c, const struct hl_strided *b);
 
 /* Element by element over all sources in rank order, the same bits everywhere; or over those up to mine (IN),
  * before mine (EX; nothing: zero). dest may be source. */
 enum hl_fold_what { HL_FOLD_ALL, HL_FOLD_IN, HL_FOLD_EX };
-struct hl_fold {
+struct hl_shmem_fold {
     enum hl_fold_what what;
     enum hl_op_kind op;
     enum hl_basic basic;
@@ -55,11 +55,11 @@ struct hl_fold {
     const void *source;
     size_t n;
 };
-HL_INLINE unsigned hl_fold_detail(const struct hl_fold *f)
+HL_INLINE unsigned hl_fold_detail(const struct hl_shmem_fold *f)
 {
     return (unsigned)f->what << 14 | (unsigned)f->op << 8 | (unsigned)f->basic;
 }
-void hl_fold(const struct hl_call *c, const struct hl_fold *f);
+void hl_fold(const struct hl_call *c, const struct hl_shmem_fold *f);
 
 /* The basic type of a C type. */
 /* clang-format off */

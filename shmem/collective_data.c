@@ -25,7 +25,7 @@ static void check(const struct hl_call *c, const void *p, size_t len)
     }
 }
 
-void hl_collective_check(const struct hl_call *c, const struct hl_pair *p)
+void hl_collective_check(const struct hl_call *c, const struct hl_call_objects *p)
 {
     check(c, p->dest, p->dest_len);
     check(c, p->source, p->source_len);
@@ -39,17 +39,17 @@ static void put(const struct hl_call *c, void *dest, const void *src, size_t len
 }
 
 /* The part of [0, n) that is the index-th of `count` equal ones; none is smaller than SHARE_MIN bytes. */
-struct range {
+struct share {
     size_t from, to;
 };
 
-static struct range share_of(size_t n, size_t size, int index, int count)
+static struct share share_of(size_t n, size_t size, int index, int count)
 {
     size_t least = (SHARE_MIN + size - 1) / size;
     size_t each = n / (size_t)count + (n % (size_t)count != 0);
     each = each > least ? each : least;
     size_t from = each * (size_t)index < n ? each * (size_t)index : n;
-    return (struct range){from, n - from < each ? n : from + each};
+    return (struct share){from, n - from < each ? n : from + each};
 }
 
 /* ---- broadcast ---- */
@@ -69,7 +69,7 @@ static void cast_small(const struct hl_call *c, const struct hl_cast *b)
 static void cast_share(const struct hl_call *c, const struct hl_cast *b)
 {
     const struct hl_team *t = c->team;
-    struct range r = share_of(b->bytes, 1, (t->rank - b->root + t->size) % t->size, t->size);
+    struct share r = share_of(b->bytes, 1, (t->rank - b->root + t->size) % t->size, t->size);
     size_t len = r.to - r.from;
     if (len == 0) {
         return;
@@ -170,7 +170,7 @@ void hl_collect(const struct hl_call *c, void *dest, const void *source, size_t 
 
 /* ---- alltoall ---- */
 
-static void exchange_one(const struct hl_call *c, const struct hl_exchange *b, int to)
+static void exchange_one(const struct hl_call *c, const struct hl_strided *b, int to)
 {
     size_t n = b->n, size = b->size, bytes = n * size;
     char *dest = (char *)b->dest + (ptrdiff_t)((size_t)c->team->rank * bytes) * b->dst;
@@ -191,19 +191,19 @@ static size_t extent_of(size_t n, size_t stride, size_t size)
     return last == SIZE_MAX ? SIZE_MAX : hl_shmem_bytes(last + 1, size);
 }
 
-void hl_alltoall_check(const struct hl_call *c, const struct hl_exchange *b)
+void hl_alltoall_check(const struct hl_call *c, const struct hl_strided *b)
 {
     if (b->dst < 1 || b->sst < 1) {
         hl_shmem_die(c->func, "strides of %td and %td elements: they must be at least 1", b->dst, b->sst);
     }
     size_t all = hl_shmem_bytes(b->n, (size_t)c->team->size);
     if (all != 0) {
-        hl_collective_check(c, &(struct hl_pair){b->dest, extent_of(all, (size_t)b->dst, b->size), b->source,
-                                                 extent_of(all, (size_t)b->sst, b->size)});
+        hl_collective_check(c, &(struct hl_call_objects){b->dest, extent_of(all, (size_t)b->dst, b->size),
+                                                         b->source, extent_of(all, (size_t)b->sst, b->size)});
     }
 }
 
-void hl_alltoall(const struct hl_call *c, const struct hl_exchange *b)
+void hl_alltoall(const struct hl_call *c, const struct hl_strided *b)
 {
     const struct hl_team *t = c->team;
     hl_tree_meet(c, NULL);
@@ -218,11 +218,11 @@ void hl_alltoall(const struct hl_call *c, const struct hl_exchange *b)
 
 static void combine(struct hl_meet *m, const void *theirs, size_t len)
 {
-    const struct hl_fold *f = m->arg;
+    const struct hl_shmem_fold *f = m->arg;
     hl_op_kernel(f->op, f->basic)(m->data, theirs, f->n);
 }
 
-static void fold_small(const struct hl_call *c, const struct hl_fold *f)
+static void fold_small(const struct hl_call *c, const struct hl_shmem_fold *f)
 {
     _Alignas(16) char data[HL_BOX_DATA];
     struct hl_meet m = {data, f->n * f->size, combine, (void *)(uintptr_t)f};
@@ -237,8 +237,8 @@ struct stage {
     size_t room; /* bytes of one operand */
 };
 
-static void fold_block(const struct hl_call *c, const struct hl_fold *f, const struct stage *s,
-                       struct range r)
+static void fold_block(const struct hl_call *c, const struct hl_shmem_fold *f, const struct stage *s,
+                       struct share r)
 {
     const struct hl_team *t = c->team;
     hl_op_fn *fn = hl_op_kernel(f->op, f->basic);
@@ -275,10 +275,10 @@ static void fold_block(const struct hl_call *c, const struct hl_fold *f, const s
 }
 
 /* Nobody else reads or writes my share of any operand or result, so dest may be source. */
-static void fold_share(const struct hl_call *c, const struct hl_fold *f)
+static void fold_share(const struct hl_call *c, const struct hl_shmem_fold *f)
 {
     const struct hl_team *t = c->team;
-    struct range mine = share_of(f->n, f->size, t->rank, t->size);
+    struct share mine = share_of(f->n, f->size, t->rank, t->size);
     if (mine.from == mine.to) {
         return;
     }
@@ -289,14 +289,14 @@ static void fold_share(const struct hl_call *c, const struct hl_fold *f)
     if (s.bytes == NULL) {
         hl_shmem_die(c->func, "no memory for %zu bytes of operands", room * f->size * (size_t)t->size);
     }
-    for (struct range r = {mine.from, 0}; r.from < mine.to; r.from = r.to) {
+    for (struct share r = {mine.from, 0}; r.from < mine.to; r.from = r.to) {
         r.to = mine.to - r.from < room ? mine.to : r.from + room;
         fold_block(c, f, &s, r);
     }
     free(s.bytes);
 }
 
-void hl_fold(const struct hl_call *c, const struct hl_fold *f)
+void hl_fold(const struct hl_call *c, const struct hl_shmem_fold *f)
 {
     if (c->sync == NULL && f->what == HL_FOLD_ALL && f->n <= HL_BOX_DATA / f->size) {
         fold_small(c, f);

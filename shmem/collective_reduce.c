@@ -4,7 +4,7 @@
 #include "types.h"
 #include "xfer.h"
 
-static int fold(shmem_team_t team, struct hl_fold f, const char *func)
+static int fold(shmem_team_t team, struct hl_shmem_fold f, const char *func)
 {
     struct hl_team *t = hl_team_must(team, func);
     if (t == NULL) {
@@ -14,7 +14,7 @@ static int fold(shmem_team_t team, struct hl_fold f, const char *func)
     struct hl_call c = {
         func, hl_call_what(f.what == HL_FOLD_ALL ? HL_CALL_REDUCE : HL_CALL_SCAN, hl_fold_detail(&f), bytes),
         t, NULL};
-    hl_collective_check(&c, &(struct hl_pair){f.dest, bytes, f.source, bytes});
+    hl_collective_check(&c, &(struct hl_call_objects){f.dest, bytes, f.source, bytes});
     hl_fold(&c, &f);
     return 0;
 }
@@ -23,7 +23,8 @@ static int fold(shmem_team_t team, struct hl_fold f, const char *func)
     HL_SHMEM_API(shmem_##NAME##END);                                                                         \
     int pshmem_##NAME##END(shmem_team_t team, T *dest, const T *source, size_t nelems)                       \
     {                                                                                                        \
-        struct hl_fold f = {HL_FOLD_##WHAT, HL_OP_##OP, HL_BASIC_OF(T), sizeof(T), dest, source, nelems};    \
+        struct hl_shmem_fold f = {HL_FOLD_##WHAT, HL_OP_##OP, HL_BASIC_OF(T), sizeof(T),                     \
+                                  dest,           source,     nelems};                                       \
         return fold(team, f, "shmem_" #NAME #END);                                                           \
     }
 

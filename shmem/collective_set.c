@@ -9,7 +9,7 @@
 #include "xfer.h"
 
 /* One call: the set as a team without boxes. */
-struct set {
+struct active_set {
     struct hl_team team;
     struct hl_call call;
 };
@@ -20,7 +20,7 @@ struct where {
     long *sync;
 };
 
-static void begin(struct set *s, const char *func, uint64_t what, struct where w)
+static void begin(struct active_set *s, const char *func, uint64_t what, struct where w)
 {
     hl_shmem_need_open(func);
     int64_t stride = w.log_stride >= 0 && w.log_stride < 31 ? (int64_t)1 << w.log_stride : 0;
@@ -47,7 +47,7 @@ static void begin(struct set *s, const char *func, uint64_t what, struct where w
 HL_SHMEM_API(shmem_barrier);
 void pshmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
-    struct set s;
+    struct active_set s;
     begin(&s, "shmem_barrier", hl_call_what(HL_CALL_SYNC, 0, 0),
           (struct where){PE_start, logPE_stride, PE_size, pSync});
     hl_shmem_quiet(&hl_ctx_default, "shmem_barrier");
@@ -57,30 +57,30 @@ void pshmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
 HL_SHMEM_API(shmem_sync);
 void pshmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
-    struct set s;
+    struct active_set s;
     begin(&s, "shmem_sync", hl_call_what(HL_CALL_SYNC, 0, 0),
           (struct where){PE_start, logPE_stride, PE_size, pSync});
     hl_tree_meet(&s.call, NULL);
 }
 
-static void broadcast(struct set *s, struct hl_cast b)
+static void broadcast(struct active_set *s, struct hl_cast b)
 {
     if (b.root < 0 || b.root >= s->team.size) {
         hl_shmem_die(s->call.func, "root %d does not exist in the active set: it has PEs 0 to %d", b.root,
                      s->team.size - 1);
     }
-    hl_collective_check(&s->call, &(struct hl_pair){b.dest, b.bytes, b.source, b.bytes});
+    hl_collective_check(&s->call, &(struct hl_call_objects){b.dest, b.bytes, b.source, b.bytes});
     hl_broadcast(&s->call, &b);
 }
 
-static void collect(struct set *s, void *dest, const void *source, size_t bytes, bool same)
+static void collect(struct active_set *s, void *dest, const void *source, size_t bytes, bool same)
 {
     size_t all = same ? hl_shmem_bytes(bytes, (size_t)s->team.size) : bytes;
-    hl_collective_check(&s->call, &(struct hl_pair){dest, all, source, bytes});
+    hl_collective_check(&s->call, &(struct hl_call_objects){dest, all, source, bytes});
     hl_collect(&s->call, dest, source, bytes, same);
 }
 
-static void alltoall(struct set *s, struct hl_exchange e)
+static void alltoall(struct active_set *s, struct hl_strided e)
 {
     hl_alltoall_check(&s->call, &e);
     hl_alltoall(&s->call, &e);
@@ -92,7 +92,7 @@ static void alltoall(struct set *s, struct hl_exchange e)
                                 int logPE_stride, int PE_size, long *pSync)                                  \
     {                                                                                                        \
         size_t bytes = hl_shmem_bytes(nelems, (BITS) / 8);                                                   \
-        struct set s;                                                                                        \
+        struct active_set s;                                                                                 \
         begin(&s, "shmem_broadcast" #BITS, hl_call_what(HL_CALL_BROADCAST, (unsigned)PE_root, bytes),        \
               (struct where){PE_start, logPE_stride, PE_size, pSync});                                       \
         broadcast(&s, (struct hl_cast){dest, source, bytes, PE_root, false});                                \
@@ -101,7 +101,7 @@ static void alltoall(struct set *s, struct hl_exchange e)
     void pshmem_collect##BITS(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, \
                               int PE_size, long *pSync)                                                      \
     {                                                                                                        \
-        struct set s;                                                                                        \
+        struct active_set s;                                                                                 \
         begin(&s, "shmem_collect" #BITS, hl_call_what(HL_CALL_COLLECT, 0, 0),                                \
               (struct where){PE_start, logPE_stride, PE_size, pSync});                                       \
         collect(&s, dest, source, hl_shmem_bytes(nelems, (BITS) / 8), false);                                \
@@ -111,7 +111,7 @@ static void alltoall(struct set *s, struct hl_exchange e)
                                int logPE_stride, int PE_size, long *pSync)                                   \
     {                                                                                                        \
         size_t bytes = hl_shmem_bytes(nelems, (BITS) / 8);                                                   \
-        struct set s;                                                                                        \
+        struct active_set s;                                                                                 \
         begin(&s, "shmem_fcollect" #BITS, hl_call_what(HL_CALL_FCOLLECT, 0, bytes),                          \
               (struct where){PE_start, logPE_stride, PE_size, pSync});                                       \
         collect(&s, dest, source, bytes, true);                                                              \
@@ -120,31 +120,31 @@ static void alltoall(struct set *s, struct hl_exchange e)
     void pshmem_alltoall##BITS(void *dest, const void *source, size_t nelems, int PE_start,                  \
                                int logPE_stride, int PE_size, long *pSync)                                   \
     {                                                                                                        \
-        struct set s;                                                                                        \
+        struct active_set s;                                                                                 \
         begin(&s, "shmem_alltoall" #BITS, hl_call_what(HL_CALL_ALLTOALL, 0, nelems),                         \
               (struct where){PE_start, logPE_stride, PE_size, pSync});                                       \
-        alltoall(&s, (struct hl_exchange){dest, source, 1, 1, nelems, (BITS) / 8});                          \
+        alltoall(&s, (struct hl_strided){dest, source, 1, 1, nelems, (BITS) / 8});                           \
     }                                                                                                        \
     HL_SHMEM_API(shmem_alltoalls##BITS);                                                                     \
     void pshmem_alltoalls##BITS(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, \
                                 int PE_start, int logPE_stride, int PE_size, long *pSync)                    \
     {                                                                                                        \
-        struct set s;                                                                                        \
+        struct active_set s;                                                                                 \
         begin(&s, "shmem_alltoalls" #BITS,                                                                   \
               hl_call_what(HL_CALL_ALLTOALLS, (unsigned)(dst * 31 + sst), nelems),                           \
               (struct where){PE_start, logPE_stride, PE_size, pSync});                                       \
-        alltoall(&s, (struct hl_exchange){dest, source, dst, sst, nelems, (BITS) / 8});                      \
+        alltoall(&s, (struct hl_strided){dest, source, dst, sst, nelems, (BITS) / 8});                       \
     }
 /* Defines: shmem_broadcast32 shmem_collect32 shmem_fcollect32 shmem_alltoall32 shmem_alltoalls32 */
 SET_MOVES(32)
 /* Defines: shmem_broadcast64 shmem_collect64 shmem_fcollect64 shmem_alltoall64 shmem_alltoalls64 */
 SET_MOVES(64)
 
-static void fold(struct set *s, struct hl_fold f)
+static void fold(struct active_set *s, struct hl_shmem_fold f)
 {
     size_t bytes = f.n * f.size;
     s->call.what = hl_call_what(HL_CALL_REDUCE, hl_fold_detail(&f), bytes);
-    hl_collective_check(&s->call, &(struct hl_pair){f.dest, bytes, f.source, bytes});
+    hl_collective_check(&s->call, &(struct hl_call_objects){f.dest, bytes, f.source, bytes});
     hl_fold(&s->call, &f);
 }
 
@@ -153,10 +153,11 @@ static void fold(struct set *s, struct hl_fold f)
     void pshmem_##NAME##END(T *dest, const T *source, int nreduce, int PE_start, int logPE_stride,           \
                             int PE_size, T *pWrk, long *pSync)                                               \
     {                                                                                                        \
-        struct set s;                                                                                        \
+        struct active_set s;                                                                                 \
         begin(&s, "shmem_" #NAME #END, 0, (struct where){PE_start, logPE_stride, PE_size, pSync});           \
         size_t n = nreduce > 0 ? (size_t)nreduce : 0;                                                        \
-        fold(&s, (struct hl_fold){HL_FOLD_ALL, HL_OP_##OP, HL_BASIC_OF(T), sizeof(T), dest, source, n});     \
+        fold(&s,                                                                                             \
+             (struct hl_shmem_fold){HL_FOLD_ALL, HL_OP_##OP, HL_BASIC_OF(T), sizeof(T), dest, source, n});   \
     }
 
 #define BITS(T, NAME)                                                                                        \

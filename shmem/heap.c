@@ -21,7 +21,7 @@
 #include "util.h"
 
 /* What a PE tells the others of a part. */
-struct card {
+struct part_card {
     uint64_t seg_id;
     uint64_t addr, key; /* for RMA, when the network is open */
 };
@@ -76,19 +76,19 @@ static int make_tables(void)
 }
 
 /* My parts as the others need them. */
-static void fill_cards(struct card *mine)
+static void fill_cards(struct part_card *mine)
 {
     for (int i = 0; i < hl_heap.count; i++) {
         struct hl_fab_mr mr;
         hl_fab_mr_of(hl_heap.parts[i].piece.seg, &mr);
-        mine[i] = (struct card){hl_heap.parts[i].piece.seg->id, mr.addr, mr.key};
+        mine[i] = (struct part_card){hl_heap.parts[i].piece.seg->id, mr.addr, mr.key};
     }
 }
 
 /* cards[]: HL_SYM_PARTS for each PE. */
-static int tell(struct card *cards)
+static int tell(struct part_card *cards)
 {
-    struct card mine[HL_SYM_PARTS] = {{0}};
+    struct part_card mine[HL_SYM_PARTS] = {{0}};
     fill_cards(mine);
     return hl_coll_allgather_bytes(hl_shmem_comm, mine, sizeof mine, cards);
 }
@@ -114,7 +114,7 @@ static void give_span(struct span *s)
 }
 
 /* Maps all parts of all peers at once; a peer of whom one cannot be mapped has none mapped. */
-static int map_peers(const struct card *cards)
+static int map_peers(const struct part_card *cards)
 {
     size_t align = hl_max_size(hl_heap.parts[0].page, (size_t)1 << HL_SYM_GRANULE), used = 0;
     for (int pe = 0; pe < hl_sym.n_pes; pe++) {
@@ -185,7 +185,7 @@ static bool store_all_near(void)
 }
 
 /* Address and key of each part of far PEs, which they have once the network is open. */
-static int reach_far(struct card *cards)
+static int reach_far(struct part_card *cards)
 {
     int rc = hl_rx_has_network() ? 0 : hl_rx_network(); /* in the middle of a job that had no use for it */
     rc = hl_parts_agree(rc == 0 ? hl_lane_open() : rc);
@@ -195,14 +195,14 @@ static int reach_far(struct card *cards)
     rc = rc == 0 ? tell(cards) : rc;
     for (int pe = 0; rc == 0 && pe < hl_sym.n_pes; pe++) {
         for (int i = 0; i < hl_heap.count && hl_sym.heap.pes[pe].where == HL_SYM_FAR; i++) {
-            const struct card *c = &cards[pe * HL_SYM_PARTS + i];
+            const struct part_card *c = &cards[pe * HL_SYM_PARTS + i];
             hl_sym.parts[i].pes[pe] = (struct hl_sym_reach){HL_SYM_FAR | c->addr, c->key};
         }
     }
     return rc;
 }
 
-static int reach(struct card *cards)
+static int reach(struct part_card *cards)
 {
     int rc = hl_parts_agree(cards == NULL ? no_memory() : hl_rx_start());
     rc = rc == 0 ? tell(cards) : rc;
@@ -224,7 +224,7 @@ int hl_heap_open(void)
     rc = make_tables();
     rc = hl_parts_agree(rc != 0 ? rc : hl_alloc_open());
     if (rc == 0) {
-        struct card *cards = malloc((size_t)hl_sym.n_pes * HL_SYM_PARTS * sizeof *cards);
+        struct part_card *cards = malloc((size_t)hl_sym.n_pes * HL_SYM_PARTS * sizeof *cards);
         rc = reach(cards);
         free(cards);
     }

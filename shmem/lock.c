@@ -156,7 +156,7 @@ static int home_of(const long *lock)
 }
 
 /* My word of the queue. */
-struct place {
+struct queue_place {
     hl_a64 *word;
     uint64_t mask;
     int before; /* the PE before me in the queue, or -1: who comes behind me has not said so yet */
@@ -164,14 +164,14 @@ struct place {
 
 static bool is_set(void *arg)
 {
-    const struct place *p = arg;
+    const struct queue_place *p = arg;
     /* acquire: what the holder before me did; pairs with the signal that says so. */
     return (hl_a64_load_acquire(p->word) & p->mask) != 0;
 }
 
 static void tell_place(const void *arg, struct hl_told *t)
 {
-    const struct place *p = arg;
+    const struct queue_place *p = arg;
     hl_told_say(t, p->before >= 0 ? "lock %p, behind PE %d in its queue" : "lock %p, to be passed on",
                 (const void *)p->word, p->before);
     hl_told_await(t, p->before);
@@ -193,7 +193,7 @@ static void enter(long *lock)
     uint32_t mine = (uint32_t)hl_sym.my_pe + 1;
     uint32_t before = pshmem_uint32_atomic_swap((uint32_t *)lock, mine, home_of(lock));
     if (before != 0) {
-        struct place p = {(hl_a64 *)lock, TURN, named(before, lock, "shmem_set_lock")};
+        struct queue_place p = {(hl_a64 *)lock, TURN, named(before, lock, "shmem_set_lock")};
         pshmem_signal_add((uint64_t *)lock, (uint64_t)mine << 32, p.before);
         hl_prog_wait_rung(is_set, &p);
         hl_a64_and_full(p.word, ~TURN); /* full: my successor may be telling me of itself. */
@@ -203,7 +203,7 @@ static void enter(long *lock)
 static void leave(long *lock)
 {
     uint32_t mine = (uint32_t)hl_sym.my_pe + 1;
-    struct place p = {(hl_a64 *)lock, ~TURN & ~(uint64_t)UINT32_MAX, -1};
+    struct queue_place p = {(hl_a64 *)lock, ~TURN & ~(uint64_t)UINT32_MAX, -1};
     /* Nobody behind me, as far as known, and none is on its way. */
     if (!is_set(&p) && pshmem_uint32_atomic_compare_swap((uint32_t *)lock, mine, 0, home_of(lock)) == mine) {
         return;

@@ -19,7 +19,7 @@
 #define RECORDS_MAX 8 /* a half of the messages that may be under way: the stream does not stop */
 
 /* One call. */
-struct notice {
+struct signal_call {
     struct hl_ctx_pe on;
     const char *func;
     char *dest;
@@ -31,7 +31,7 @@ struct notice {
 };
 
 /* Changes the word, which is mapped. */
-static void change(hl_a64 *word, const struct notice *n)
+static void change(hl_a64 *word, const struct signal_call *n)
 {
     if (n->op == SHMEM_SIGNAL_SET) {
         /* release: the data come before; pairs with the acquire of who waits for the word. */
@@ -45,7 +45,7 @@ static void change(hl_a64 *word, const struct notice *n)
     }
 }
 
-static void send(const struct notice *n, struct hl_lane *lane, const struct hl_wire_signal_rec *signal,
+static void send(const struct signal_call *n, struct hl_lane *lane, const struct hl_wire_signal_rec *signal,
                  const char *data)
 {
     struct hl_wire_rec rec;
@@ -61,7 +61,7 @@ static void send(const struct notice *n, struct hl_lane *lane, const struct hl_w
 }
 
 /* The word is far; so are the data, if there are any. */
-static void send_records(const struct notice *n, const struct hl_sym_spot *data,
+static void send_records(const struct signal_call *n, const struct hl_sym_spot *data,
                          const struct hl_sym_spot *word)
 {
     size_t room = hl_lane_payload_max();
@@ -83,17 +83,17 @@ static void send_records(const struct notice *n, const struct hl_sym_spot *data,
 
 void hl_shmem_send_flag(const struct hl_shmem_flag *f)
 {
-    struct notice n = {.on = {&hl_ctx_default, f->pe},
-                       .func = f->func,
-                       .src = f->src,
-                       .len = f->len,
-                       .value = f->value,
-                       .op = SHMEM_SIGNAL_SET};
+    struct signal_call n = {.on = {&hl_ctx_default, f->pe},
+                            .func = f->func,
+                            .src = f->src,
+                            .len = f->len,
+                            .value = f->value,
+                            .op = SHMEM_SIGNAL_SET};
     send_records(&n, &f->data, &f->word);
     (void)hl_prog_poll(); /* sends the chains that this thread has opened */
 }
 
-static void check(const struct notice *n)
+static void check(const struct signal_call *n)
 {
     if (n->op != SHMEM_SIGNAL_SET && n->op != SHMEM_SIGNAL_ADD) {
         hl_shmem_need_open(n->func);
@@ -106,7 +106,7 @@ static void check(const struct notice *n)
 }
 
 /* The data first, by ways of their own. */
-static void put_before(const struct notice *n, bool far)
+static void put_before(const struct signal_call *n, bool far)
 {
     hl_shmem_put(n->on.ctx, n->dest, n->src, n->len, n->on.pe, n->func);
     if (far) {
@@ -115,7 +115,7 @@ static void put_before(const struct notice *n, bool far)
     }
 }
 
-static HL_NOINLINE void notify_anywhere(const struct notice *n)
+static HL_NOINLINE void notify_anywhere(const struct signal_call *n)
 {
     struct hl_sym_spot word, data = {.where = 0};
     check(n);
@@ -125,7 +125,7 @@ static HL_NOINLINE void notify_anywhere(const struct notice *n)
     }
     bool data_far = !hl_sym_spot_is_mapped(&data), word_far = !hl_sym_spot_is_mapped(&word);
     bool together = data_far && word_far && n->src != NULL && n->len <= RECORDS_MAX * hl_lane_payload_max();
-    struct notice alone = *n;
+    struct signal_call alone = *n;
     if (n->len > 0 && !together) {
         put_before(n, data_far);
         alone.len = 0;
@@ -137,7 +137,7 @@ static HL_NOINLINE void notify_anywhere(const struct notice *n)
     }
 }
 
-static HL_NOINLINE void notify(const struct notice *n)
+static HL_NOINLINE void notify(const struct signal_call *n)
 {
     char *theirs = hl_sym_near(n->dest, n->len, n->on.pe);
     hl_a64 *word = (hl_a64 *)(void *)hl_sym_near(n->word, sizeof *n->word, n->on.pe);
@@ -155,22 +155,22 @@ static HL_NOINLINE void notify(const struct notice *n)
     void pshmem_##NAME(T *dest, const T *source, size_t nelems, uint64_t *sig_addr, uint64_t signal,         \
                        int sig_op, int pe)                                                                   \
     {                                                                                                        \
-        notify(&(struct notice){{&hl_ctx_default, pe},                                                       \
-                                "shmem_" #NAME,                                                              \
-                                (char *)dest,                                                                \
-                                (const char *)source,                                                        \
-                                hl_shmem_bytes(nelems, size),                                                \
-                                sig_addr,                                                                    \
-                                signal,                                                                      \
-                                sig_op});                                                                    \
+        notify(&(struct signal_call){{&hl_ctx_default, pe},                                                  \
+                                     "shmem_" #NAME,                                                         \
+                                     (char *)dest,                                                           \
+                                     (const char *)source,                                                   \
+                                     hl_shmem_bytes(nelems, size),                                           \
+                                     sig_addr,                                                               \
+                                     signal,                                                                 \
+                                     sig_op});                                                               \
     }                                                                                                        \
     HL_SHMEM_API(shmem_ctx_##NAME);                                                                          \
     void pshmem_ctx_##NAME(shmem_ctx_t ctx, T *dest, const T *source, size_t nelems, uint64_t *sig_addr,     \
                            uint64_t signal, int sig_op, int pe)                                              \
     {                                                                                                        \
-        notify(&(struct notice){hl_shmem_on(ctx, pe, "shmem_ctx_" #NAME), "shmem_ctx_" #NAME, (char *)dest,  \
-                                (const char *)source, hl_shmem_bytes(nelems, size), sig_addr, signal,        \
-                                sig_op});                                                                    \
+        notify(&(struct signal_call){hl_shmem_on(ctx, pe, "shmem_ctx_" #NAME), "shmem_ctx_" #NAME,           \
+                                     (char *)dest, (const char *)source, hl_shmem_bytes(nelems, size),       \
+                                     sig_addr, signal, sig_op});                                             \
     }
 
 /* What is copied, or stored, at once serves both forms. */
@@ -226,14 +226,14 @@ PUT_SIGNAL(putmem_signal_nbi, void, 1)
     HL_SHMEM_API(shmem_##NAME);                                                                              \
     void pshmem_##NAME(uint64_t *sig_addr, uint64_t signal, int pe)                                          \
     {                                                                                                        \
-        notify(                                                                                              \
-            &(struct notice){{&hl_ctx_default, pe}, "shmem_" #NAME, NULL, NULL, 0, sig_addr, signal, OP});   \
+        notify(&(struct signal_call){                                                                        \
+            {&hl_ctx_default, pe}, "shmem_" #NAME, NULL, NULL, 0, sig_addr, signal, OP});                    \
     }                                                                                                        \
     HL_SHMEM_API(shmem_ctx_##NAME);                                                                          \
     void pshmem_ctx_##NAME(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe)                     \
     {                                                                                                        \
-        notify(&(struct notice){hl_shmem_on(ctx, pe, "shmem_ctx_" #NAME), "shmem_ctx_" #NAME, NULL, NULL, 0, \
-                                sig_addr, signal, OP});                                                      \
+        notify(&(struct signal_call){hl_shmem_on(ctx, pe, "shmem_ctx_" #NAME), "shmem_ctx_" #NAME, NULL,     \
+                                     NULL, 0, sig_addr, signal, OP});                                        \
     }
 /* Defines: shmem_signal_set shmem_ctx_signal_set */
 SIGNAL(signal_set, SHMEM_SIGNAL_SET)

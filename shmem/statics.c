@@ -21,25 +21,25 @@
 #include <string.h>
 
 /* What a PE tells of itself, then of each stretch; then how the network reaches them. */
-struct head {
+struct statics_head {
     uint64_t n, seg_id, seg_len;
 };
 
-struct card {
+struct stretch_card {
     uint64_t id;     /* hl_stretch.id; 0: none */
     uint64_t off;    /* in the segment */
     uint64_t shared; /* 0: private memory */
 };
 
-struct way {
+struct network_way {
     uint64_t addr, key;
 };
 
 /* Of the exchange, freed at its end. */
-struct table {
-    struct head *heads; /* [n_pes] */
-    struct card *cards; /* [n_pes][most] */
-    struct way *ways;   /* [n_pes][most]; NULL: no network */
+struct statics_table {
+    struct statics_head *heads; /* [n_pes] */
+    struct stretch_card *cards; /* [n_pes][most] */
+    struct network_way *ways;   /* [n_pes][most]; NULL: no network */
     size_t most;
 };
 
@@ -47,13 +47,13 @@ static struct hl_near_want *wants; /* of node peers */
 static size_t n_wants;
 static uint64_t *regions; /* [n_stretches]: ids of registered private data, 0: none */
 
-static const struct card *card_of(const struct table *t, int pe, int i)
+static const struct stretch_card *card_of(const struct statics_table *t, int pe, int i)
 {
     return &t->cards[(size_t)pe * t->most + (size_t)i];
 }
 
 /* The number that my stretch i has at a PE, or -1. Mostly the same. */
-static int match(const struct table *t, int pe, int i)
+static int match(const struct statics_table *t, int pe, int i)
 {
     uint64_t id = hl_share.objects.stretches[i].id;
     if ((size_t)i < t->most && card_of(t, pe, i)->id == id) {
@@ -98,11 +98,12 @@ __attribute__((constructor)) static void enrol(void)
 
 /* ---- exchange ---- */
 
-static int tell(struct table *t)
+static int tell(struct statics_table *t)
 {
     const struct hl_objects *o = &hl_share.objects;
     const struct hl_seg *seg = hl_share.piece.seg;
-    struct head mine = {(uint64_t)o->n_stretches, seg != NULL ? seg->id : 0, seg != NULL ? seg->len : 0};
+    struct statics_head mine = {(uint64_t)o->n_stretches, seg != NULL ? seg->id : 0,
+                                seg != NULL ? seg->len : 0};
     t->heads = calloc((size_t)hl_sym.n_pes, sizeof *t->heads);
     int rc = hl_coll_agree(hl_shmem_comm, t->heads != NULL ? 0 : no_memory());
     rc = rc != 0 ? rc : hl_coll_allgather_bytes(hl_shmem_comm, &mine, sizeof mine, t->heads);
@@ -112,12 +113,12 @@ static int tell(struct table *t)
     for (int pe = 0; pe < hl_sym.n_pes; pe++) {
         t->most = t->heads[pe].n > t->most ? t->heads[pe].n : t->most;
     }
-    struct card *cards = calloc(t->most + 1, sizeof *cards);
+    struct stretch_card *cards = calloc(t->most + 1, sizeof *cards);
     t->cards = calloc((size_t)hl_sym.n_pes * t->most + 1, sizeof *t->cards);
     rc = hl_coll_agree(hl_shmem_comm, cards != NULL && t->cards != NULL ? 0 : no_memory());
     for (int i = 0; rc == 0 && i < o->n_stretches; i++) {
         const struct hl_stretch *s = &o->stretches[i];
-        cards[i] = (struct card){.id = s->id, .off = s->off, .shared = s->shared};
+        cards[i] = (struct stretch_card){.id = s->id, .off = s->off, .shared = s->shared};
     }
     rc = rc != 0 || t->most == 0
              ? rc
@@ -134,7 +135,7 @@ static bool is_near(int pe)
 }
 
 /* What cannot be mapped uses the network. */
-static int map(const struct table *t)
+static int map(const struct statics_table *t)
 {
     wants = calloc((size_t)hl_boot.node_size + 1, sizeof *wants);
     if (wants == NULL) {
@@ -167,7 +168,7 @@ static const char *mapped_at(int pe)
 }
 
 /* Where stretch k of a PE, my stretch i, is here; 0: nowhere. */
-static uint64_t near_address(const struct table *t, int pe, int i, int k)
+static uint64_t near_address(const struct statics_table *t, int pe, int i, int k)
 {
     if (!is_near(pe)) {
         return 0;
@@ -175,14 +176,14 @@ static uint64_t near_address(const struct table *t, int pe, int i, int k)
     if (pe == hl_sym.my_pe) {
         return (uint64_t)(uintptr_t)hl_share.objects.stretches[i].base;
     }
-    const struct card *c = card_of(t, pe, k);
+    const struct stretch_card *c = card_of(t, pe, k);
     const char *base = c->shared ? mapped_at(pe) : NULL;
     return base != NULL ? (uint64_t)(uintptr_t)base + c->off : 0;
 }
 
 /* ---- network ---- */
 
-static bool needs_network(const struct table *t)
+static bool needs_network(const struct statics_table *t)
 {
     for (int pe = 0; pe < hl_sym.n_pes; pe++) {
         for (int i = 0; i < hl_share.objects.n_stretches; i++) {
@@ -196,7 +197,7 @@ static bool needs_network(const struct table *t)
 }
 
 /* Opens it, and lanes, for the whole job when one PE needs it. */
-static int open_network(const struct table *t)
+static int open_network(const struct statics_table *t)
 {
     bool mine = needs_network(t) && !hl_lane_is_open();
     int all = hl_coll_agree(hl_shmem_comm, mine ? HL_ERR_AGAIN : 0);
@@ -207,25 +208,25 @@ static int open_network(const struct table *t)
     return rc != 0 ? rc : hl_lane_open();
 }
 
-static int find_way(int i, struct way *out)
+static int find_way(int i, struct network_way *out)
 {
     const struct hl_stretch *s = &hl_share.objects.stretches[i];
     struct hl_fab_mr mr;
     int rc = hl_fab_register(s->shared ? (char *)hl_share.piece.addr + s->off : s->base, s->len, &mr);
     if (rc == 0) {
         regions[i] = mr.id;
-        *out = (struct way){mr.addr, mr.key};
+        *out = (struct network_way){mr.addr, mr.key};
     }
     return rc;
 }
 
-static int exchange_ways(struct table *t)
+static int exchange_ways(struct statics_table *t)
 {
     int n = hl_share.objects.n_stretches, rc = 0;
     if (!hl_rx_has_network() || t->most == 0) {
         return 0;
     }
-    struct way *mine = calloc(t->most, sizeof *mine);
+    struct network_way *mine = calloc(t->most, sizeof *mine);
     t->ways = calloc((size_t)hl_sym.n_pes * t->most, sizeof *t->ways);
     rc = mine != NULL && t->ways != NULL ? 0 : no_memory();
     for (int i = 0; rc == 0 && i < n; i++) {
@@ -239,19 +240,19 @@ static int exchange_ways(struct table *t)
 
 /* ---- areas ---- */
 
-static struct hl_sym_reach reach_of(const struct table *t, int pe, int i)
+static struct hl_sym_reach reach_of(const struct statics_table *t, int pe, int i)
 {
     int k = match(t, pe, i);
     uint64_t where = k >= 0 ? near_address(t, pe, i, k) : 0;
     if (where != 0 || k < 0 || t->ways == NULL) {
         return (struct hl_sym_reach){where, 0};
     }
-    const struct way *w = &t->ways[(size_t)pe * t->most + (size_t)k];
+    const struct network_way *w = &t->ways[(size_t)pe * t->most + (size_t)k];
     return (struct hl_sym_reach){HL_SYM_FAR | w->addr, w->key};
 }
 
 /* One area: `len` bytes of my stretch i. */
-static int add_area(const struct table *t, int i, char *base, size_t len)
+static int add_area(const struct statics_table *t, int i, char *base, size_t len)
 {
     const struct hl_stretch *s = &hl_share.objects.stretches[i];
     struct hl_sym_reach *pes = calloc((size_t)hl_sym.n_pes, sizeof *pes);
@@ -267,7 +268,7 @@ static int add_area(const struct table *t, int i, char *base, size_t len)
 }
 
 /* Foreign names are left out: areas end before them and begin behind them. */
-static int fill(const struct table *t)
+static int fill(const struct statics_table *t)
 {
     const struct hl_objects *o = &hl_share.objects;
     hl_sym.statics = calloc((size_t)(o->n_stretches + o->n_foreign) + 1, sizeof *hl_sym.statics);
@@ -309,7 +310,7 @@ static void say_unshared(void)
 
 int hl_statics_open(void)
 {
-    struct table t = {NULL, NULL, NULL, 0};
+    struct statics_table t = {NULL, NULL, NULL, 0};
     int rc = hl_coll_agree(hl_shmem_comm, find_statics());
     rc = rc != 0 ? rc : tell(&t);
     if (rc == 0) {

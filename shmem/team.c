@@ -236,9 +236,9 @@ static void begin(const struct hl_team *parent, struct wish *w)
     }
 }
 
-static struct hl_boxes *boxes_of(const struct hl_team *t, int rank)
+static struct hl_team_boxes *boxes_of(const struct hl_team *t, int rank)
 {
-    return (struct hl_boxes *)(hl_sym.heap.base + (t->where != NULL ? t->where[rank] : t->boxes));
+    return (struct hl_team_boxes *)(hl_sym.heap.base + (t->where != NULL ? t->where[rank] : t->boxes));
 }
 
 /* Between two meetings of the parent: where the others have their boxes. A word is an offset + 1, or 0. */
@@ -247,7 +247,7 @@ static bool read_others(const struct hl_team *parent, const struct wish *w, int 
     struct hl_team *t = w->team;
     bool all = t->where != NULL, same = true;
     for (int i = 0; all && i < t->size; i++) {
-        const struct hl_boxes *theirs = boxes_of(parent, w->start + i * w->stride);
+        const struct hl_team_boxes *theirs = boxes_of(parent, w->start + i * w->stride);
         hl_shmem_get_own(&t->where[i], &theirs->told[index], sizeof t->where[i], hl_team_world_pe(t, i),
                          func);
     }
@@ -290,7 +290,7 @@ static int split(struct hl_team *parent, struct wish *wishes, int count, const i
     struct hl_meet results = {&failed, sizeof failed, join_failed, NULL};
     unsigned detail = (unsigned)hl_siphash(key, asked, 3 * sizeof *asked);
     struct hl_call c = {.func = func, .what = hl_call_what(HL_CALL_SPLIT, detail, 0), .team = parent};
-    struct hl_boxes *mine = boxes_of(parent, parent->rank);
+    struct hl_team_boxes *mine = boxes_of(parent, parent->rank);
     for (int i = 0; i < count; i++) {
         begin(parent, &wishes[i]);
         struct hl_team *t = wishes[i].team;

@@ -19,7 +19,7 @@
 size_t hl_tree_bytes(int size)
 {
     size_t children = (size_t)(size - 1 < HL_TREE_WIDTH ? size - 1 : HL_TREE_WIDTH);
-    return sizeof(struct hl_boxes) + children * sizeof(struct hl_box);
+    return sizeof(struct hl_team_boxes) + children * sizeof(struct hl_box);
 }
 
 /* ---- places ---- */
@@ -35,7 +35,7 @@ static int count_cuts(int lo, int hi)
     return hi - lo - 1 < HL_TREE_WIDTH ? hi - lo - 1 : HL_TREE_WIDTH;
 }
 
-void hl_tree_place(int size, int rank, struct hl_place *p)
+void hl_tree_place(int size, int rank, struct hl_tree_node *p)
 {
     int lo = 0, hi = size, n = count_cuts(lo, hi);
     p->parent = -1;
@@ -115,7 +115,7 @@ static struct hl_box *box_of(const struct hl_team *t, int rank, size_t at)
 
 static size_t up_at(int index)
 {
-    return sizeof(struct hl_boxes) + (size_t)index * sizeof(struct hl_box);
+    return sizeof(struct hl_team_boxes) + (size_t)index * sizeof(struct hl_box);
 }
 
 /* A message as it stands in a box behind the flag. */
@@ -197,7 +197,7 @@ static void post(const struct hl_call *c, int rank, size_t at, const struct note
     hl_match_wake(node_rank);
 }
 
-struct watch {
+struct tree_watch {
     const hl_a64 *flag;
     uint64_t number;
     const struct hl_team *team;
@@ -206,7 +206,7 @@ struct watch {
 
 static void tell_watch(const void *arg, struct hl_told *t)
 {
-    const struct watch *w = arg;
+    const struct tree_watch *w = arg;
     if (w->team == &hl_team_world) {
         hl_told_say(t, "SHMEM_TEAM_WORLD");
     } else {
@@ -218,7 +218,7 @@ static void tell_watch(const void *arg, struct hl_told *t)
 
 static bool is_full(void *arg)
 {
-    const struct watch *w = arg;
+    const struct tree_watch *w = arg;
     /* acquire: the message; pairs with the releases in post_near and at the far side. */
     return hl_a64_load_acquire(w->flag) == w->number;
 }
@@ -229,7 +229,7 @@ HL_HANG_TELLS(is_full, tell_watch);
 static const struct hl_box *await(const struct hl_call *c, int rank, size_t at)
 {
     struct hl_box *box = box_of(c->team, c->team->rank, at);
-    struct watch w = {&box->flag, c->team->number, c->team, rank};
+    struct tree_watch w = {&box->flag, c->team->number, c->team, rank};
     int pe = hl_team_world_pe(c->team, rank);
     if (hl_boot_node_of(pe) < 0) {
         await_far(box, c, pe);
@@ -240,11 +240,11 @@ static const struct hl_box *await(const struct hl_call *c, int rank, size_t at)
     return box;
 }
 
-#define DOWN offsetof(struct hl_boxes, down)
+#define DOWN offsetof(struct hl_team_boxes, down)
 
 static void meet_in_boxes(const struct hl_call *c, struct hl_meet *m)
 {
-    struct hl_place p;
+    struct hl_tree_node p;
     struct hl_team *t = c->team;
     hl_tree_place(t->size, t->rank, &p);
     t->number++;
@@ -272,7 +272,7 @@ static void meet_in_boxes(const struct hl_call *c, struct hl_meet *m)
 
 void hl_tree_offset(const struct hl_call *c, uint64_t *mine)
 {
-    struct hl_place p;
+    struct hl_tree_node p;
     struct hl_team *t = c->team;
     uint64_t below[HL_TREE_WIDTH], sum = *mine, before = 0;
     hl_tree_place(t->size, t->rank, &p);
@@ -297,13 +297,13 @@ void hl_tree_offset(const struct hl_call *c, uint64_t *mine)
 
 void hl_tree_cast(const struct hl_call *c, void *data, size_t len, int root)
 {
-    struct hl_place p;
+    struct hl_tree_node p;
     struct hl_team *t = c->team;
     if (t->casts == HL_TREE_CASTS) {
         struct hl_call meet = *c;
         hl_tree_meet(&meet, NULL);
     }
-    size_t at = offsetof(struct hl_boxes, cast) + (size_t)t->casts++ * sizeof(struct hl_box);
+    size_t at = offsetof(struct hl_team_boxes, cast) + (size_t)t->casts++ * sizeof(struct hl_box);
     t->number++;
     hl_tree_place(t->size, (t->rank - root + t->size) % t->size, &p);
     if (p.parent >= 0) {
@@ -335,7 +335,7 @@ static void post_word(const struct hl_call *c, int rank, int word)
 
 static bool is_written(void *arg)
 {
-    const struct watch *w = arg;
+    const struct tree_watch *w = arg;
     /* acquire: pairs with the releases in post_word and at the far side. */
     return hl_a64_load_acquire(w->flag) != w->number;
 }
@@ -345,7 +345,7 @@ HL_HANG_TELLS(is_written, tell_watch);
 static void await_word(const struct hl_call *c, int rank, int word)
 {
     hl_a64 *flag = (hl_a64 *)&c->sync[word];
-    struct watch w = {flag, SHMEM_SYNC_VALUE, c->team, rank};
+    struct tree_watch w = {flag, SHMEM_SYNC_VALUE, c->team, rank};
     hl_prog_wait_rung(is_written, &w);
     check_same(c, hl_a64_load_relaxed(flag), rank); /* relaxed: the wait ordered it. */
     /* relaxed: who writes it next does so after it has heard of me. */
@@ -354,7 +354,7 @@ static void await_word(const struct hl_call *c, int rank, int word)
 
 static void meet_in_words(const struct hl_call *c)
 {
-    struct hl_place p;
+    struct hl_tree_node p;
     hl_tree_place(c->team->size, c->team->rank, &p);
     for (int i = 0; i < p.children; i++) {
         await_word(c, p.child[i], 1 + i);

@@ -33,11 +33,11 @@
 #define HL_BOX_DATA (HL_BOX_BYTES - 24)
 
 /* Where a member stands in the tree of [0, size). */
-struct hl_place {
+struct hl_tree_node {
     int parent, index; /* which of its parent's children it is; the root has parent -1 */
     int children, child[HL_TREE_WIDTH];
 };
-void hl_tree_place(int size, int rank, struct hl_place *p);
+void hl_tree_place(int size, int rank, struct hl_tree_node *p);
 
 struct hl_box {
     hl_a64 flag;   /* number of the operation whose message this is; released after the rest */
@@ -47,7 +47,7 @@ struct hl_box {
 };
 
 /* What a team has at each member. */
-struct hl_boxes {
+struct hl_team_boxes {
     uint64_t told[8]; /* what splits tell the others between two meetings */
     struct hl_box down, cast[HL_TREE_CASTS];
     struct hl_box up[]; /* one for each child that a member may have */

@@ -15,7 +15,7 @@
 
 /* A list of conditions. Values are kept as 64 bits, moved so that the order of signed ones is that of
  * unsigned ones. */
-struct watch {
+struct condition_list {
     const void *vars;
     size_t n;
     const int *status; /* nonzero: left out; or NULL */
@@ -30,14 +30,14 @@ struct watch {
     size_t first;       /* index that is_any looks at first */
 };
 
-static uint64_t sized(uint64_t bits, const struct watch *w)
+static uint64_t sized(uint64_t bits, const struct condition_list *w)
 {
     unsigned shift = 64 - 8 * w->size;
     bits <<= shift;
     return w->flip != 0 ? (uint64_t)((int64_t)bits >> shift) ^ w->flip : bits >> shift;
 }
 
-static uint64_t value_of(const struct watch *w, size_t i)
+static uint64_t value_of(const struct condition_list *w, size_t i)
 {
     uint64_t bits = 0;
     memcpy(&bits, (const char *)w->values + i * w->step, w->size);
@@ -46,7 +46,7 @@ static uint64_t value_of(const struct watch *w, size_t i)
 
 /* acquire: what the writer had put before; pairs with the releases of signals, and with the fence that ends
  * quiet and atomics at the writer. */
-static uint64_t load(const struct watch *w, size_t i)
+static uint64_t load(const struct condition_list *w, size_t i)
 {
     const char *p = (const char *)w->vars + i * w->size;
     switch (w->size) {
@@ -59,7 +59,7 @@ static uint64_t load(const struct watch *w, size_t i)
     }
 }
 
-static bool holds(struct watch *w, size_t i)
+static bool holds(struct condition_list *w, size_t i)
 {
     uint64_t a = load(w, i), b = value_of(w, i);
     w->seen = a;
@@ -79,14 +79,14 @@ static bool holds(struct watch *w, size_t i)
     }
 }
 
-static bool is_left_out(const struct watch *w, size_t i)
+static bool is_left_out(const struct condition_list *w, size_t i)
 {
     return w->status != NULL && w->status[i] != 0;
 }
 
 static bool is_any(void *arg)
 {
-    struct watch *w = arg;
+    struct condition_list *w = arg;
     for (size_t k = 0, i = w->first; k < w->n; k++, i = i + 1 < w->n ? i + 1 : 0) {
         if (!is_left_out(w, i) && holds(w, i)) {
             w->hit = i;
@@ -99,7 +99,7 @@ static bool is_any(void *arg)
 /* Nobody is named: whoever knows the address may write there. */
 static void tell_watch(const void *arg, struct hl_told *t)
 {
-    const struct watch *w = arg;
+    const struct condition_list *w = arg;
     static const char *const signs[] = {"==", "!=", ">", ">=", "<", "<="};
     size_t first = 0, of = w->of != 0 ? w->of : w->n;
     while (first + 1 < w->n && is_left_out(w, first)) {
@@ -119,7 +119,7 @@ static void tell_watch(const void *arg, struct hl_told *t)
 }
 HL_HANG_TELLS(is_any, tell_watch);
 
-static bool is_empty(const struct watch *w)
+static bool is_empty(const struct condition_list *w)
 {
     size_t i = 0;
     while (i < w->n && is_left_out(w, i)) {
@@ -130,7 +130,7 @@ static bool is_empty(const struct watch *w)
 
 /* ---- the operations ---- */
 
-static void check(const struct watch *w, const char *func)
+static void check(const struct condition_list *w, const char *func)
 {
     size_t bytes;
     hl_shmem_need_open(func);
@@ -150,7 +150,7 @@ static void check(const struct watch *w, const char *func)
 }
 
 /* The calls that tell which objects they found. */
-static void check_some(const struct watch *w, const size_t *indices, const char *func)
+static void check_some(const struct condition_list *w, const size_t *indices, const char *func)
 {
     check(w, func);
     if (w->n != 0) {
@@ -159,11 +159,11 @@ static void check_some(const struct watch *w, const size_t *indices, const char 
 }
 
 /* One after the other: what held once needs not be looked at again. */
-static void wait_all(struct watch *w, const char *func)
+static void wait_all(struct condition_list *w, const char *func)
 {
     check(w, func);
     for (size_t i = 0; i < w->n; i++) {
-        struct watch one = *w;
+        struct condition_list one = *w;
         one.vars = (const char *)w->vars + i * w->size;
         one.values = (const char *)w->values + i * w->step;
         one.status = NULL;
@@ -176,7 +176,7 @@ static void wait_all(struct watch *w, const char *func)
     }
 }
 
-static size_t wait_any(struct watch *w, const char *func)
+static size_t wait_any(struct condition_list *w, const char *func)
 {
     check(w, func);
     if (is_empty(w)) {
@@ -189,7 +189,7 @@ static size_t wait_any(struct watch *w, const char *func)
 }
 
 /* All that hold now. */
-static size_t list(struct watch *w, size_t *indices)
+static size_t list(struct condition_list *w, size_t *indices)
 {
     size_t count = 0;
     for (size_t i = 0; i < w->n; i++) {
@@ -201,7 +201,7 @@ static size_t list(struct watch *w, size_t *indices)
 }
 
 /* A condition that was seen may be gone when the list is made: values go both ways. */
-static size_t wait_some(struct watch *w, size_t *indices, const char *func)
+static size_t wait_some(struct condition_list *w, size_t *indices, const char *func)
 {
     size_t count = 0;
     check_some(w, indices, func);
@@ -221,7 +221,7 @@ static bool polled(bool yes)
     return yes;
 }
 
-static int test_all(struct watch *w, const char *func)
+static int test_all(struct condition_list *w, const char *func)
 {
     bool yes = true;
     check(w, func);
@@ -231,7 +231,7 @@ static int test_all(struct watch *w, const char *func)
     return polled(yes);
 }
 
-static size_t test_any(struct watch *w, const char *func)
+static size_t test_any(struct condition_list *w, const char *func)
 {
     check(w, func);
     w->first = hl_turn_begin(w->vars, w->n);
@@ -242,7 +242,7 @@ static size_t test_any(struct watch *w, const char *func)
     return w->hit;
 }
 
-static size_t test_some(struct watch *w, size_t *indices, const char *func)
+static size_t test_some(struct condition_list *w, size_t *indices, const char *func)
 {
     check_some(w, indices, func);
     size_t count = list(w, indices);
@@ -263,19 +263,19 @@ static size_t test_some(struct watch *w, size_t *indices, const char *func)
     HL_SHMEM_API(shmem_##NAME##_wait_until);                                                                 \
     void pshmem_##NAME##_wait_until(T *ivar, int cmp, T cmp_value)                                           \
     {                                                                                                        \
-        struct watch w = WATCH(T, ivar, 1, NULL, cmp, &cmp_value, 0);                                        \
+        struct condition_list w = WATCH(T, ivar, 1, NULL, cmp, &cmp_value, 0);                               \
         wait_all(&w, "shmem_" #NAME "_wait_until");                                                          \
     }                                                                                                        \
     HL_SHMEM_API(shmem_##NAME##_test);                                                                       \
     int pshmem_##NAME##_test(T *ivar, int cmp, T cmp_value)                                                  \
     {                                                                                                        \
-        struct watch w = WATCH(T, ivar, 1, NULL, cmp, &cmp_value, 0);                                        \
+        struct condition_list w = WATCH(T, ivar, 1, NULL, cmp, &cmp_value, 0);                               \
         return test_all(&w, "shmem_" #NAME "_test");                                                         \
     }                                                                                                        \
     HL_SHMEM_API(shmem_##NAME##_wait);                                                                       \
     void pshmem_##NAME##_wait(T *ivar, T cmp_value)                                                          \
     {                                                                                                        \
-        struct watch w = WATCH(T, ivar, 1, NULL, SHMEM_CMP_NE, &cmp_value, 0);                               \
+        struct condition_list w = WATCH(T, ivar, 1, NULL, SHMEM_CMP_NE, &cmp_value, 0);                      \
         wait_all(&w, "shmem_" #NAME "_wait");                                                                \
     }
 /* Defines: shmem_short_wait_until shmem_short_test shmem_short_wait shmem_ushort_wait_until shmem_ushort_test
@@ -294,39 +294,39 @@ HL_SHMEM_SYNC_TYPES(ONE)
     HL_SHMEM_API(shmem_##NAME##_wait_until_all##END);                                                        \
     void pshmem_##NAME##_wait_until_all##END(T *ivars, size_t nelems, const int *status, int cmp, VALUE)     \
     {                                                                                                        \
-        struct watch w = WATCH(T, ivars, nelems, status, cmp, values, step);                                 \
+        struct condition_list w = WATCH(T, ivars, nelems, status, cmp, values, step);                        \
         wait_all(&w, "shmem_" #NAME "_wait_until_all" #END);                                                 \
     }                                                                                                        \
     HL_SHMEM_API(shmem_##NAME##_wait_until_any##END);                                                        \
     size_t pshmem_##NAME##_wait_until_any##END(T *ivars, size_t nelems, const int *status, int cmp, VALUE)   \
     {                                                                                                        \
-        struct watch w = WATCH(T, ivars, nelems, status, cmp, values, step);                                 \
+        struct condition_list w = WATCH(T, ivars, nelems, status, cmp, values, step);                        \
         return wait_any(&w, "shmem_" #NAME "_wait_until_any" #END);                                          \
     }                                                                                                        \
     HL_SHMEM_API(shmem_##NAME##_wait_until_some##END);                                                       \
     size_t pshmem_##NAME##_wait_until_some##END(T *ivars, size_t nelems, size_t *indices, const int *status, \
                                                 int cmp, VALUE)                                              \
     {                                                                                                        \
-        struct watch w = WATCH(T, ivars, nelems, status, cmp, values, step);                                 \
+        struct condition_list w = WATCH(T, ivars, nelems, status, cmp, values, step);                        \
         return wait_some(&w, indices, "shmem_" #NAME "_wait_until_some" #END);                               \
     }                                                                                                        \
     HL_SHMEM_API(shmem_##NAME##_test_all##END);                                                              \
     int pshmem_##NAME##_test_all##END(T *ivars, size_t nelems, const int *status, int cmp, VALUE)            \
     {                                                                                                        \
-        struct watch w = WATCH(T, ivars, nelems, status, cmp, values, step);                                 \
+        struct condition_list w = WATCH(T, ivars, nelems, status, cmp, values, step);                        \
         return test_all(&w, "shmem_" #NAME "_test_all" #END);                                                \
     }                                                                                                        \
     HL_SHMEM_API(shmem_##NAME##_test_any##END);                                                              \
     size_t pshmem_##NAME##_test_any##END(T *ivars, size_t nelems, const int *status, int cmp, VALUE)         \
     {                                                                                                        \
-        struct watch w = WATCH(T, ivars, nelems, status, cmp, values, step);                                 \
+        struct condition_list w = WATCH(T, ivars, nelems, status, cmp, values, step);                        \
         return test_any(&w, "shmem_" #NAME "_test_any" #END);                                                \
     }                                                                                                        \
     HL_SHMEM_API(shmem_##NAME##_test_some##END);                                                             \
     size_t pshmem_##NAME##_test_some##END(T *ivars, size_t nelems, size_t *indices, const int *status,       \
                                           int cmp, VALUE)                                                    \
     {                                                                                                        \
-        struct watch w = WATCH(T, ivars, nelems, status, cmp, values, step);                                 \
+        struct condition_list w = WATCH(T, ivars, nelems, status, cmp, values, step);                        \
         return test_some(&w, indices, "shmem_" #NAME "_test_some" #END);                                     \
     }
 #define LISTS(T, NAME)                                                                                       \
@@ -391,21 +391,21 @@ HL_SHMEM_SYNC_TYPES(LISTS)
 HL_SHMEM_API(shmem_wait_until);
 void pshmem_wait_until(long *ivar, int cmp, long cmp_value)
 {
-    struct watch w = WATCH(long, ivar, 1, NULL, cmp, &cmp_value, 0);
+    struct condition_list w = WATCH(long, ivar, 1, NULL, cmp, &cmp_value, 0);
     wait_all(&w, "shmem_wait_until");
 }
 
 HL_SHMEM_API(shmem_wait);
 void pshmem_wait(long *ivar, long cmp_value)
 {
-    struct watch w = WATCH(long, ivar, 1, NULL, SHMEM_CMP_NE, &cmp_value, 0);
+    struct condition_list w = WATCH(long, ivar, 1, NULL, SHMEM_CMP_NE, &cmp_value, 0);
     wait_all(&w, "shmem_wait");
 }
 
 HL_SHMEM_API(shmem_signal_wait_until);
 uint64_t pshmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value)
 {
-    struct watch w = WATCH(uint64_t, sig_addr, 1, NULL, cmp, &cmp_value, 0);
+    struct condition_list w = WATCH(uint64_t, sig_addr, 1, NULL, cmp, &cmp_value, 0);
     check(&w, "shmem_signal_wait_until");
     hl_prog_wait(is_any, &w);
     return w.seen;

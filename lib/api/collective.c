@@ -52,12 +52,12 @@ static bool in_place(const struct hl_api_coll *a, const struct hl_comm *c, enum 
 }
 
 /* What a side keeps until the call is over. */
-struct kept {
+struct kept_args {
     int64_t *counts, *displs;
     struct hl_type **types;
 };
 
-static void drop(struct kept *k)
+static void drop(struct kept_args *k)
 {
     if (k->counts != NULL) { /* the others come after it */
         free(k->counts);
@@ -131,7 +131,7 @@ static int check_blocks(const void *buf, int n, const int *peers, const struct h
 
 /* The forms with one count, or one type, for each rank. */
 static int get_arrays(const struct hl_api_side *side, int n, const int *peers, struct hl_coll_side *to,
-                      struct kept *k)
+                      struct kept_args *k)
 {
     const struct hl_api_arrays *from = side->arrays;
     int err = hl_api_widen(&from->counts, n, &k->counts);
@@ -153,7 +153,7 @@ static int get_arrays(const struct hl_api_side *side, int n, const int *peers, s
 /* Fills a side that matters here, of n blocks, with `peers` (NULL: all of a group): none, and perhaps no
  * buffer, on a rank without neighbours. */
 static int get_side(const struct hl_api_side *from, int n, const int *peers, bool in_place,
-                    struct hl_coll_side *to, struct kept *k)
+                    struct hl_coll_side *to, struct kept_args *k)
 {
     to->buf = (void *)(uintptr_t)from->buf;
     to->count = from->count;
@@ -189,7 +189,7 @@ static int get_operand(const struct hl_api_coll *a, int n, bool in_place, const 
     return recv->type != NULL ? hl_api_check_buffer(send->buf, recv->count, recv->type) : 0;
 }
 
-static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call, struct kept *k)
+static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call, struct kept_args *k)
 {
     const struct hl_comm *c = call->comm;
     struct hl_api_side recv = a->recv;
@@ -215,7 +215,7 @@ static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call,
     return get_operand(a, c->size, may_stay, &call->recv, &call->send);
 }
 
-static int get_all(const struct hl_api_coll *a, struct hl_coll_call *call, struct kept k[2])
+static int get_all(const struct hl_api_coll *a, struct hl_coll_call *call, struct kept_args k[2])
 {
     const struct hl_comm *c = call->comm;
     int n_send = c->n_peers, n_recv = c->n_peers;
@@ -252,7 +252,7 @@ typedef int use_call(const struct hl_coll_call *call, struct hl_req **request);
 static int check_and(use_call *use, struct hl_api_on on, const struct hl_api_coll *a, MPI_Request *request)
 {
     struct hl_coll_call call;
-    struct kept k[2] = {{0}};
+    struct kept_args k[2] = {{0}};
     struct hl_req *r = NULL;
     int err = hl_api_enter(hl_api_get_comm(on.comm, &call.comm));
 

@@ -5,7 +5,7 @@
 #include "files.h"
 
 /* The user's arguments. */
-struct access {
+struct access_args {
     const char *func;
     MPI_File fh;
     enum hl_io_where where;
@@ -17,7 +17,7 @@ struct access {
 };
 
 /* The file is there: are the other arguments good? Fills in the call all the same. */
-static int check(const struct access *a, const struct hl_file *f, struct hl_io_call *c)
+static int check(const struct access_args *a, const struct hl_file *f, struct hl_io_call *c)
 {
     struct hl_type *t = NULL;
     int err = hl_api_get_data(a->buf, a->count, a->type, &t);
@@ -36,7 +36,7 @@ static void set_status(MPI_Status *status, int64_t bytes)
     hl_req_set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, bytes, false);
 }
 
-static int once(const struct access *a, MPI_Status *status)
+static int once(const struct access_args *a, MPI_Status *status)
 {
     struct hl_file *f;
     struct hl_io_call c;
@@ -50,7 +50,7 @@ static int once(const struct access *a, MPI_Status *status)
 }
 
 /* `all`: it is collective. */
-static int start(const struct access *a, bool all, MPI_Request *request)
+static int start(const struct access_args *a, bool all, MPI_Request *request)
 {
     struct hl_file *f;
     struct hl_io_call c;
@@ -67,7 +67,7 @@ static int start(const struct access *a, bool all, MPI_Request *request)
     return hl_api_leave_file(f, a->func, err);
 }
 
-static int together(const struct access *a, MPI_Status *status)
+static int together(const struct access_args *a, MPI_Status *status)
 {
     struct hl_file *f;
     struct hl_io_call c;
@@ -81,7 +81,7 @@ static int together(const struct access *a, MPI_Status *status)
     return hl_api_leave_file(f, a->func, err);
 }
 
-static int begin(const struct access *a, enum hl_io_split sort)
+static int begin(const struct access_args *a, enum hl_io_split sort)
 {
     struct hl_file *f;
     struct hl_io_call c;
@@ -93,7 +93,7 @@ static int begin(const struct access *a, enum hl_io_split sort)
     return hl_api_leave_file(f, a->func, err);
 }
 
-static int end(const struct access *a, enum hl_io_split sort, MPI_Status *status)
+static int end(const struct access_args *a, enum hl_io_split sort, MPI_Status *status)
 {
     struct hl_file *f;
     int64_t bytes = 0;
@@ -126,13 +126,13 @@ static int end(const struct access *a, enum hl_io_split sort, MPI_Status *status
     ENTRY(NAMED(MPI_File_##name));                                                                           \
     int NAMED(PMPI_File_##name)(HEAD_##at BUFFER_##way * buf, COUNT count, MPI_Datatype datatype rest)       \
     {                                                                                                        \
-        struct access a = {.func = TEXT(NAMED(MPI_File_##name)),                                             \
-                           .fh = fh,                                                                         \
-                           .write = WRITES_##way,                                                            \
-                           .buf = buf,                                                                       \
-                           .count = count,                                                                   \
-                           .type = datatype,                                                                 \
-                           VALUE_##at};                                                                      \
+        struct access_args a = {.func = TEXT(NAMED(MPI_File_##name)),                                        \
+                                .fh = fh,                                                                    \
+                                .write = WRITES_##way,                                                       \
+                                .buf = buf,                                                                  \
+                                .count = count,                                                              \
+                                .type = datatype,                                                            \
+                                VALUE_##at};                                                                 \
                                                                                                              \
         return __VA_ARGS__;                                                                                  \
     }
@@ -161,7 +161,7 @@ static int end(const struct access *a, enum hl_io_split sort, MPI_Status *status
     HL_API(MPI_File_##name##_end);                                                                           \
     int PMPI_File_##name##_end(MPI_File fh, BUFFER_##way *buf, MPI_Status *status)                           \
     {                                                                                                        \
-        struct access a = {                                                                                  \
+        struct access_args a = {                                                                             \
             .func = TEXT(MPI_File_##name##_end), .fh = fh, .write = WRITES_##way, .buf = buf};               \
                                                                                                              \
         return end(&a, HL_IO_##sort, status);                                                                \

@@ -309,7 +309,7 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 
 /* ---- A send and a receive as one request, whose status is the receive's ---- */
 
-struct pair {
+struct sendrecv_pair {
     struct hl_flight flight;
     struct hl_req *both, *send, *recv;
     void *aside; /* what goes out, packed, or NULL */
@@ -317,14 +317,14 @@ struct pair {
 
 static bool step_pair(struct hl_flight *f)
 {
-    const struct pair *p = HL_CONTAINER_OF(f, struct pair, flight);
+    const struct sendrecv_pair *p = HL_CONTAINER_OF(f, struct sendrecv_pair, flight);
 
     return hl_req_is_done(p->send) && hl_req_is_done(p->recv);
 }
 
 static void end_pair(struct hl_flight *f)
 {
-    struct pair *p = HL_CONTAINER_OF(f, struct pair, flight);
+    struct sendrecv_pair *p = HL_CONTAINER_OF(f, struct sendrecv_pair, flight);
     struct hl_req *r = p->both;
     MPI_Status status;
     int sent = hl_req_finish(p->send, MPI_STATUS_IGNORE), got = hl_req_finish(p->recv, &status);
@@ -341,7 +341,7 @@ static void end_pair(struct hl_flight *f)
 }
 
 /* Nothing is under way after an error. */
-static int begin_pair(struct pair *p, const struct hl_send *s, const struct hl_recv *v)
+static int begin_pair(struct sendrecv_pair *p, const struct hl_send *s, const struct hl_recv *v)
 {
     int err = hl_flight_ready();
 
@@ -364,12 +364,12 @@ static int begin_pair(struct pair *p, const struct hl_send *s, const struct hl_r
 /* Starts both; takes `aside` over when that succeeds. */
 static int start_pair(const struct hl_send *s, const struct hl_recv *v, void *aside, struct hl_req **both)
 {
-    struct pair *p = malloc(sizeof *p);
+    struct sendrecv_pair *p = malloc(sizeof *p);
     struct hl_req *r = hl_req_new(HL_REQ_PAIR);
     int err = p == NULL || r == NULL ? hl_err_say(HL_ERR_NO_MEM, "no memory for a request") : 0;
 
     if (err == 0) {
-        *p = (struct pair){
+        *p = (struct sendrecv_pair){
             {.step = step_pair, .end = end_pair}, r, hl_req_proc_null(), hl_req_proc_null(), aside};
         r->ctx = s != NULL ? s->ctx : v != NULL ? v->ctx : 0;
         err = begin_pair(p, s, v);

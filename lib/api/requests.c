@@ -217,21 +217,21 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Stat
 
 /* ---- Any and some ---- */
 
-struct set {
+struct request_set {
     size_t n, first; /* begun at `first`, in a circle: none may starve behind others that are posted again */
     const MPI_Request *handles;
     int found; /* index of a done one, -1: none */
     bool open; /* is any of them open? */
 };
 
-static struct set set_of(int n, const MPI_Request handles[])
+static struct request_set set_of(int n, const MPI_Request handles[])
 {
-    return (struct set){n > 0 ? (size_t)n : 0, 0, handles, -1, false}; /* n is not judged yet */
+    return (struct request_set){n > 0 ? (size_t)n : 0, 0, handles, -1, false}; /* n is not judged yet */
 }
 
 static bool any_done(void *arg)
 {
-    struct set *s = arg;
+    struct request_set *s = arg;
 
     s->found = -1;
     s->open = false;
@@ -244,7 +244,7 @@ static bool any_done(void *arg)
 
 /* Without a pass of progress, which calls that always find one make now and then: what the others in the list
  * wait for would never come. */
-static bool found_at_once(struct set *s)
+static bool found_at_once(struct request_set *s)
 {
     static HL_THREAD_LOCAL unsigned in_a_row;
 
@@ -262,7 +262,7 @@ static bool found_at_once(struct set *s)
 /* Any of them is enough. */
 static void tell_any(const void *arg, struct hl_told *t)
 {
-    const struct set *s = arg;
+    const struct request_set *s = arg;
     int open = 0;
 
     for (size_t i = 0; i < s->n; i++) {
@@ -281,7 +281,7 @@ static void tell_any(const void *arg, struct hl_told *t)
 HL_HANG_TELLS(any_done, tell_any);
 
 /* Ends the one found, or tells that none was open. */
-static int finish_any(const struct set *s, MPI_Request handles[], int *indx, MPI_Status *status,
+static int finish_any(const struct request_set *s, MPI_Request handles[], int *indx, MPI_Status *status,
                       uint64_t *ctx)
 {
     if (s->found < 0) {
@@ -297,7 +297,7 @@ static int finish_any(const struct set *s, MPI_Request handles[], int *indx, MPI
 HL_API(MPI_Waitany);
 int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
 {
-    struct set s = set_of(count, array_of_requests);
+    struct request_set s = set_of(count, array_of_requests);
     uint64_t ctx = 0;
     int err = hl_api_enter(get_all(count, array_of_requests));
 
@@ -314,7 +314,7 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Stat
 HL_API(MPI_Testany);
 int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
 {
-    struct set s = set_of(count, array_of_requests);
+    struct request_set s = set_of(count, array_of_requests);
     uint64_t ctx = 0;
     int err = hl_api_enter(get_all(count, array_of_requests));
 
@@ -367,7 +367,7 @@ static int finish_some(const struct some *x, uint64_t *ctx)
 
 static int some(const char *func, const struct some *x, bool wait)
 {
-    struct set s = set_of(x->n, x->handles);
+    struct request_set s = set_of(x->n, x->handles);
     uint64_t ctx = 0;
     int err = hl_api_enter(get_all(x->n, x->handles));
 
@@ -430,7 +430,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 }
 
 /* One pass of progress if anything is still open; what is done then counts. */
-static int look(int count, const MPI_Request handles[], struct set *s)
+static int look(int count, const MPI_Request handles[], struct request_set *s)
 {
     int err = get_all(count, handles);
 
@@ -466,7 +466,7 @@ HL_API(MPI_Request_get_status_any);
 int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx, int *flag,
                                 MPI_Status *status)
 {
-    struct set s;
+    struct request_set s;
     struct hl_req *r = NULL;
     int err = hl_api_enter(look(count, array_of_requests, &s));
 
@@ -511,7 +511,7 @@ HL_API(MPI_Request_get_status_some);
 int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
                                  int array_of_indices[], MPI_Status *array_of_statuses)
 {
-    struct set s;
+    struct request_set s;
     uint64_t ctx = 0;
     int first = hl_api_enter(look(incount, array_of_requests, &s)), done = 0;
 

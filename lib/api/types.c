@@ -15,7 +15,7 @@ struct part {
 };
 
 /* A constructor's call, as envelope and contents tell it. */
-struct call {
+struct type_call {
     const char *func;
     int combiner;
     bool large;
@@ -26,7 +26,7 @@ struct call {
 };
 
 /* Copies the parts that belong to one of the three lists; returns how many values there are. */
-static int64_t gather(const struct call *call, int list, int64_t *wide, int *narrow)
+static int64_t gather(const struct type_call *call, int list, int64_t *wide, int *narrow)
 {
     int64_t n = 0;
 
@@ -44,7 +44,7 @@ static int64_t gather(const struct call *call, int list, int64_t *wide, int *nar
     return n;
 }
 
-static int keep(struct hl_type *t, const struct call *call)
+static int keep(struct hl_type *t, const struct type_call *call)
 {
     int64_t ints = gather(call, 0, NULL, NULL), addrs = gather(call, 1, NULL, NULL);
     int64_t counts = gather(call, 2, NULL, NULL);
@@ -73,7 +73,7 @@ static int keep(struct hl_type *t, const struct call *call)
 }
 
 /* The end of every constructor, as hl_api_leave. `err` and `made`: what making the type gave. */
-static int finish(const struct call *call, int err, struct hl_type *made, MPI_Datatype *newtype)
+static int finish(const struct type_call *call, int err, struct hl_type *made, MPI_Datatype *newtype)
 {
     if (err == 0) {
         err = keep(made, call);
@@ -100,7 +100,7 @@ static int contiguous(const char *func, int64_t count, bool large, MPI_Datatype 
 {
     struct hl_type *old = NULL, *made = NULL;
     int err = get_old(oldtype, newtype, &old);
-    struct call call = {func, MPI_COMBINER_CONTIGUOUS, large, 1, {{&count, 1, COUNT}}, 1, &old};
+    struct type_call call = {func, MPI_COMBINER_CONTIGUOUS, large, 1, {{&count, 1, COUNT}}, 1, &old};
 
     err = err == 0 ? hl_type_make_contiguous(count, old, &made) : err;
     return finish(&call, err, made, newtype);
@@ -124,9 +124,9 @@ static int vector(const char *func, const int64_t v[3], bool in_bytes, bool larg
 {
     struct hl_type *old = NULL, *made = NULL;
     int err = get_old(oldtype, newtype, &old);
-    struct call call = {func, in_bytes ? MPI_COMBINER_HVECTOR : MPI_COMBINER_VECTOR,   large,
-                        2,    {{v, 2, COUNT}, {v + 2, 1, in_bytes ? ADDRESS : COUNT}}, 1,
-                        &old};
+    struct type_call call = {func, in_bytes ? MPI_COMBINER_HVECTOR : MPI_COMBINER_VECTOR,   large,
+                             2,    {{v, 2, COUNT}, {v + 2, 1, in_bytes ? ADDRESS : COUNT}}, 1,
+                             &old};
 
     err = err == 0 ? hl_type_make_vector(v[0], v[1], v[2], in_bytes, old, &made) : err;
     return finish(&call, err, made, newtype);
@@ -180,15 +180,15 @@ static int indexed(const struct indexed *x, MPI_Datatype oldtype, MPI_Datatype *
     err = err == 0 ? hl_api_check_count(x->count) : err;
     err = err == 0 && !x->block ? hl_api_widen(&x->lens, x->count, &lens) : err;
     err = err == 0 ? hl_api_widen(&x->displs, x->count, &displs) : err;
-    struct call call = {x->func,
-                        x->combiner,
-                        x->large,
-                        3,
-                        {{&x->count, 1, COUNT},
-                         {x->block ? &x->blocklen : lens, x->block ? 1 : x->count, COUNT},
-                         {displs, x->count, x->in_bytes ? ADDRESS : COUNT}},
-                        1,
-                        &old};
+    struct type_call call = {x->func,
+                             x->combiner,
+                             x->large,
+                             3,
+                             {{&x->count, 1, COUNT},
+                              {x->block ? &x->blocklen : lens, x->block ? 1 : x->count, COUNT},
+                              {displs, x->count, x->in_bytes ? ADDRESS : COUNT}},
+                             1,
+                             &old};
     err = err == 0 ? hl_type_make_indexed(x->count, lens, x->blocklen, displs, x->in_bytes, old, &made) : err;
     err = finish(&call, err, made, newtype);
     free(lens);
@@ -353,13 +353,13 @@ static int structure(const struct rows *x, MPI_Datatype *newtype)
     err = err == 0 ? get_types(x->count, x->types, &types) : err;
     err = err == 0 ? hl_api_widen(&x->lens, x->count, &lens) : err;
     err = err == 0 ? hl_api_widen(&x->displs, x->count, &displs) : err;
-    struct call call = {x->func,
-                        MPI_COMBINER_STRUCT,
-                        x->large,
-                        3,
-                        {{&x->count, 1, COUNT}, {lens, x->count, COUNT}, {displs, x->count, ADDRESS}},
-                        x->count,
-                        types};
+    struct type_call call = {x->func,
+                             MPI_COMBINER_STRUCT,
+                             x->large,
+                             3,
+                             {{&x->count, 1, COUNT}, {lens, x->count, COUNT}, {displs, x->count, ADDRESS}},
+                             x->count,
+                             types};
     err = err == 0 ? hl_type_make_struct(x->count, lens, displs, types, &made) : err;
     err = finish(&call, err, made, newtype);
     free(lens);
@@ -395,7 +395,7 @@ static int resized(const char *func, const int64_t bounds[2], bool large, MPI_Da
 {
     struct hl_type *old = NULL, *made = NULL;
     int err = get_old(oldtype, newtype, &old);
-    struct call call = {func, MPI_COMBINER_RESIZED, large, 1, {{bounds, 2, ADDRESS}}, 1, &old};
+    struct type_call call = {func, MPI_COMBINER_RESIZED, large, 1, {{bounds, 2, ADDRESS}}, 1, &old};
 
     err = err == 0 ? hl_type_make_resized(old, bounds[0], bounds[1], &made) : err;
     return finish(&call, err, made, newtype);
@@ -433,17 +433,17 @@ static int subarray(const struct part_of_array *x, MPI_Datatype oldtype, MPI_Dat
     err = err == 0 ? hl_api_widen(&x->subsizes, x->ndims, &subsizes) : err;
     err = err == 0 ? hl_api_widen(&x->starts, x->ndims, &starts) : err;
     struct hl_subarray a = {(int)x->ndims, sizes, subsizes, starts, (int)x->order};
-    struct call call = {x->func,
-                        MPI_COMBINER_SUBARRAY,
-                        x->large,
-                        5,
-                        {{&x->ndims, 1, SMALL},
-                         {sizes, x->ndims, COUNT},
-                         {subsizes, x->ndims, COUNT},
-                         {starts, x->ndims, COUNT},
-                         {&x->order, 1, SMALL}},
-                        1,
-                        &old};
+    struct type_call call = {x->func,
+                             MPI_COMBINER_SUBARRAY,
+                             x->large,
+                             5,
+                             {{&x->ndims, 1, SMALL},
+                              {sizes, x->ndims, COUNT},
+                              {subsizes, x->ndims, COUNT},
+                              {starts, x->ndims, COUNT},
+                              {&x->order, 1, SMALL}},
+                             1,
+                             &old};
     err = err == 0 ? hl_type_make_subarray(&a, old, &made) : err;
     err = finish(&call, err, made, newtype);
     free(sizes);
@@ -511,13 +511,13 @@ static int darray(struct part_of_grid *x, MPI_Datatype oldtype, MPI_Datatype *ne
         a->sizes = sizes;
         err = hl_type_make_darray(a, old, &made);
     }
-    struct call call = {x->func,
-                        MPI_COMBINER_DARRAY,
-                        x->large,
-                        3,
-                        {{head, 3, SMALL}, {sizes, n, COUNT}, {rest, 3 * n + 1, SMALL}},
-                        1,
-                        &old};
+    struct type_call call = {x->func,
+                             MPI_COMBINER_DARRAY,
+                             x->large,
+                             3,
+                             {{head, 3, SMALL}, {sizes, n, COUNT}, {rest, 3 * n + 1, SMALL}},
+                             1,
+                             &old};
     err = finish(&call, err, made, newtype);
     free(sizes);
     free(rest);
@@ -559,7 +559,7 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct hl_type *old = NULL, *made = NULL;
     int err = get_old(oldtype, newtype, &old);
-    struct call call = {"MPI_Type_dup", MPI_COMBINER_DUP, false, 0, {{0}}, 1, &old};
+    struct type_call call = {"MPI_Type_dup", MPI_COMBINER_DUP, false, 0, {{0}}, 1, &old};
 
     err = err == 0 ? hl_type_make_dup(old, &made) : err;
     if (err == 0) {

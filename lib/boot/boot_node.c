@@ -20,7 +20,7 @@
 enum { MEET_SECONDS = 20, SHELF_SECONDS = 5, CPU_WORDS = 128 /* 8192 CPUs, the most that Linux counts */ };
 
 /* First words on a connection, in both directions. */
-struct hello {
+struct node_hello {
     uint64_t nonce;
     int32_t rank;    /* who speaks */
     int32_t members; /* leader to member: how many world ranks follow */
@@ -119,7 +119,7 @@ static int count_cpus(const uint64_t cpus[CPU_WORDS])
  * for. */
 static void ask_members(void)
 {
-    struct hello h;
+    struct node_hello h;
     int known = 0;
     for (int i = 0; i < node.members; i++) {
         int fd = node.member[i].fd;
@@ -248,7 +248,7 @@ static int compare_ranks(const void *a, const void *b)
 static int tell_members(void)
 {
     size_t list = sizeof(int) * (size_t)hl_boot.node_size;
-    struct hello h = {hl_boot_node_nonce(), hl_boot.rank, hl_boot.node_size, {0}};
+    struct node_hello h = {hl_boot_node_nonce(), hl_boot.rank, hl_boot.node_size, {0}};
     memcpy(h.cpus, node.cpus, sizeof h.cpus);
     struct iovec v[2] = {{&h, sizeof h}, {node.world, list}};
     struct msghdr msg = {.msg_iov = v, .msg_iovlen = 2};
@@ -312,9 +312,9 @@ static int await_leader(void)
 static int follow(void)
 {
     int rc = await_leader();
-    size_t cap = sizeof(struct hello) + sizeof(int) * (size_t)hl_boot.size;
+    size_t cap = sizeof(struct node_hello) + sizeof(int) * (size_t)hl_boot.size;
     char *buf = malloc(cap);
-    struct hello h;
+    struct node_hello h;
     if (rc || !buf) {
         free(buf);
         return rc ? rc : hl_err_say(HL_ERR_NO_MEM, "no memory for the ranks of the node");
@@ -346,7 +346,7 @@ static int follow(void)
 
 int hl_boot_node_prove(const struct hl_boot_method *m, int clique)
 {
-    struct hello h = {hl_boot_node_nonce(), hl_boot.rank, 0, {0}};
+    struct node_hello h = {hl_boot_node_nonce(), hl_boot.rank, 0, {0}};
     node.method = m;
     read_cpus();
     memcpy(h.cpus, node.cpus, sizeof h.cpus);

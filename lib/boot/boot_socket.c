@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct head {
+struct socket_head {
     uint64_t nonce;
     int32_t from; /* node rank */
     uint32_t len;
@@ -109,7 +109,7 @@ int hl_boot_node_send(int node_rank, const void *msg, size_t len, int fd)
         struct cmsghdr align;
     } c = {.room = {0}};
     struct sockaddr_un a;
-    struct head h = {hl_boot_node_nonce(), hl_boot.node_rank, (uint32_t)len};
+    struct socket_head h = {hl_boot_node_nonce(), hl_boot.node_rank, (uint32_t)len};
     struct iovec v[2] = {{&h, sizeof h}, {(void *)(uintptr_t)msg, len}};
     struct msghdr m = {.msg_name = &a, .msg_iov = v, .msg_iovlen = 2};
     if (mine < 0 || node_rank < 0 || node_rank >= hl_boot.node_size || len > HL_BOOT_NODE_MSG) {
@@ -173,7 +173,7 @@ static int take_one(void *msg, size_t cap, size_t *len, int *from, int *fd)
         char room[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
         struct cmsghdr align;
     } c;
-    struct head h;
+    struct socket_head h;
     struct iovec v[2] = {{&h, sizeof h}, {msg, cap}};
     struct msghdr m = {.msg_iov = v, .msg_iovlen = 2, .msg_control = c.room, .msg_controllen = sizeof c.room};
     int got = -1;

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pair {
-    struct pair *next;
+struct key_value {
+    struct key_value *next;
     char *value;
     char key[];
 };
-static struct pair *first;
+static struct key_value *first;
 
 static bool self_offered(hl_boot_env_fn *env)
 {
@@ -30,7 +30,7 @@ static int self_init(hl_boot_env_fn *env, struct hl_boot_job *job)
 static int self_put(const char *key, const char *value)
 {
     size_t n = strlen(key) + 1;
-    struct pair *p = malloc(sizeof *p + n);
+    struct key_value *p = malloc(sizeof *p + n);
     if (!p) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for key %s", key);
     }
@@ -48,7 +48,7 @@ static int self_put(const char *key, const char *value)
 static int self_get(int rank, const char *key, char *value, size_t cap)
 {
     (void)rank;
-    for (const struct pair *p = first; p; p = p->next) {
+    for (const struct key_value *p = first; p; p = p->next) {
         size_t n = strlen(p->value) + 1;
         if (strcmp(p->key, key) != 0) {
             continue;
@@ -90,7 +90,7 @@ static int self_watch_take(int *rank, int *code)
 static int self_fini(void)
 {
     while (first) {
-        struct pair *p = first;
+        struct key_value *p = first;
         first = p->next;
         free(p->value);
         free(p);

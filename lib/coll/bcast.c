@@ -32,13 +32,13 @@ void hl_build_bcast_binomial(struct hl_sched *s, const struct hl_coll_call *c)
 }
 
 /* Bytes [from, from + blocks) of a message cut into one block a rank. */
-struct pieces {
+struct bcast_pieces {
     char *buf;
     int64_t bytes;
     int size;
 };
 
-static struct hl_data piece(const struct pieces *p, int from, int blocks)
+static struct hl_data piece(const struct bcast_pieces *p, int from, int blocks)
 {
     int64_t low = hl_cut(p->bytes, p->size, from), high = hl_cut(p->bytes, p->size, from + blocks);
 
@@ -46,7 +46,7 @@ static struct hl_data piece(const struct pieces *p, int from, int blocks)
 }
 
 /* Every rank v (counted from the root) gets the blocks of its subtree. */
-static void scatter_tree(struct hl_sched *s, const struct pieces *p, int root, int v)
+static void scatter_tree(struct hl_sched *s, const struct bcast_pieces *p, int root, int v)
 {
     int size = p->size;
 
@@ -68,7 +68,7 @@ static bool in_subtree(int v, int block, int size)
 }
 
 /* Blocks go round; what a rank has from its subtree is not sent to it again. */
-static void ring_blocks(struct hl_sched *s, const struct pieces *p, int root, int v)
+static void ring_blocks(struct hl_sched *s, const struct bcast_pieces *p, int root, int v)
 {
     int size = p->size, next = hl_ring(v, 1, size), last = hl_ring(v, size - 1, size);
 
@@ -88,7 +88,7 @@ void hl_build_bcast_scatter_ring(struct hl_sched *s, const struct hl_coll_call *
 {
     int size = s->comm->size, v = hl_ring(s->comm->rank, size - c->root, size);
     struct hl_data data = hl_data(c->recv.buf, c->recv.count, c->recv.type);
-    struct pieces p = {.bytes = data.count * data.type->size, .size = size};
+    struct bcast_pieces p = {.bytes = data.count * data.type->size, .size = size};
 
     if (!hl_type_block(data.type, data.count, data.buf, &p.buf)) {
         p.buf = hl_sched_bytes(s, (size_t)p.bytes);

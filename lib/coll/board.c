@@ -21,12 +21,12 @@
 #include "stat.h"
 
 /* In front of each area. */
-struct head {
+struct area_head {
     HL_ALIGNED_LINE hl_a32 gone; /* atomic: peers that have dropped it */
 };
 
 /* What a member tells the others. */
-struct card {
+struct board_card {
     int32_t err;  /* it has no area */
     int32_t node; /* world rank of the first on its node: names the node */
     uint64_t seg_id, seg_len, off;
@@ -38,9 +38,9 @@ enum { ALL_READ = 0, SOME_CANNOT_READ = -1 };
 static struct hl_mutex lock = HL_MUTEX_INIT;
 static struct hl_board *leaving HL_GUARDED_BY(lock);
 
-static struct head *head_of(char *area)
+static struct area_head *head_of(char *area)
 {
-    return (struct head *)(void *)(area - sizeof(struct head));
+    return (struct area_head *)(void *)(area - sizeof(struct area_head));
 }
 
 static void discard(struct hl_board *b, bool with_area)
@@ -112,7 +112,7 @@ void hl_board_drop(struct hl_board *b)
     sweep();
 }
 
-static int take_area(struct hl_board *b, const struct hl_board_plan *p, struct card *c)
+static int take_area(struct hl_board *b, const struct hl_board_plan *p, struct board_card *c)
 {
     if (strcmp(hl_conf.near, "none") == 0) {
         return hl_err_say(HL_ERR_RMA_SHARED, "HOTLANE_NEAR=none forbids shared memory");
@@ -122,13 +122,13 @@ static int take_area(struct hl_board *b, const struct hl_board_plan *p, struct c
     }
     int err = hl_rx_start(); /* peers ask it for the segment */
     if (err == 0) {
-        err = hl_mem_alloc(sizeof(struct head) + p->len, &(struct hl_mem_ask){.align = HL_CACHELINE},
+        err = hl_mem_alloc(sizeof(struct area_head) + p->len, &(struct hl_mem_ask){.align = HL_CACHELINE},
                            &b->piece);
     }
     if (err != 0) {
         return err;
     }
-    memset(b->piece.addr, 0, sizeof(struct head) + p->clear);
+    memset(b->piece.addr, 0, sizeof(struct area_head) + p->clear);
     c->seg_id = b->piece.seg->id;
     c->seg_len = b->piece.seg->len;
     c->off = b->piece.off;
@@ -158,7 +158,7 @@ static int allocate(struct hl_board *b, int size, struct seen **seen)
 }
 
 /* A member of my node gets its place. */
-static void place(struct hl_board *b, const struct hl_comm *comm, int rank, const struct card *c)
+static void place(struct hl_board *b, const struct hl_comm *comm, int rank, const struct board_card *c)
 {
     int node_rank = hl_boot_node_of(hl_comm_world(comm, rank));
 
@@ -171,7 +171,7 @@ static void place(struct hl_board *b, const struct hl_comm *comm, int rank, cons
 }
 
 /* Who is where. `seen`: all zero. */
-static void place_all(struct hl_board *b, const struct hl_comm *comm, const struct card *cards,
+static void place_all(struct hl_board *b, const struct hl_comm *comm, const struct board_card *cards,
                       struct seen *seen)
 {
     int mine = cards[comm->rank].node;
@@ -192,11 +192,11 @@ static void place_all(struct hl_board *b, const struct hl_comm *comm, const stru
     b->my_node = b->nodes_of[comm->rank];
 }
 
-static int map_areas(struct hl_board *b, const struct card *cards)
+static int map_areas(struct hl_board *b, const struct board_card *cards)
 {
     int err = hl_near_map_all(b->wants, (size_t)b->n);
     for (int i = 0; err == 0 && i < b->n; i++) {
-        b->areas[i] = b->wants[i].base + cards[b->ranks[i]].off + sizeof(struct head);
+        b->areas[i] = b->wants[i].base + cards[b->ranks[i]].off + sizeof(struct area_head);
     }
     for (int i = 0; err == 0 && i < b->n; i++) {
         if (i != b->me && !hl_match_can_read(b->node_ranks[i])) {
@@ -206,7 +206,7 @@ static int map_areas(struct hl_board *b, const struct card *cards)
     return err;
 }
 
-static int first_error(const struct card *cards, int size)
+static int first_error(const struct board_card *cards, int size)
 {
     int err = 0;
     for (int i = 0; i < size; i++) {
@@ -225,10 +225,10 @@ enum stage {
 struct hl_board_maker {
     struct hl_board *board;
     struct hl_comm *comm;
-    struct card mine, *cards; /* [size] */
-    struct seen *seen;        /* [ranks of the job] */
-    hl_board_fn *prepare;     /* NULL: nothing is to be prepared */
-    void *arg;                /* of it */
+    struct board_card mine, *cards; /* [size] */
+    struct seen *seen;              /* [ranks of the job] */
+    hl_board_fn *prepare;           /* NULL: nothing is to be prepared */
+    void *arg;                      /* of it */
     int agree_tag;
     enum stage stage;
     int32_t found, all;       /* what mapping found here, and the smallest of all */
@@ -333,7 +333,7 @@ int hl_board_begin(struct hl_comm *comm, const struct hl_board_plan *p, struct h
 {
     struct hl_board_maker *m = aligned_alloc(_Alignof(struct hl_board_maker), sizeof *m);
     struct hl_board *b = calloc(1, sizeof *b);
-    struct card *cards = malloc((size_t)comm->size * sizeof *cards);
+    struct board_card *cards = malloc((size_t)comm->size * sizeof *cards);
 
     if (m == NULL || b == NULL || cards == NULL) {
         free(m);

@@ -110,7 +110,7 @@ static void connect(struct hl_boxes *b, bool rings)
 /* ---- Making ---- */
 
 /* A flight that makes them. */
-struct making {
+struct boxes_flight {
     struct hl_flight flight;
     struct hl_comm *comm;   /* with a reference */
     struct hl_boxes *boxes; /* too */
@@ -120,7 +120,7 @@ struct making {
 
 static bool step(struct hl_flight *f)
 {
-    struct making *m = HL_CONTAINER_OF(f, struct making, flight);
+    struct boxes_flight *m = HL_CONTAINER_OF(f, struct boxes_flight, flight);
     struct hl_told t = {0};
     bool over = hl_board_step(m->maker);
 
@@ -135,7 +135,7 @@ static bool step(struct hl_flight *f)
 /* An error of the exchange is as good as a refusal: the operations that wait will see it too. */
 static void land(struct hl_flight *f)
 {
-    struct making *m = HL_CONTAINER_OF(f, struct making, flight);
+    struct boxes_flight *m = HL_CONTAINER_OF(f, struct boxes_flight, flight);
     struct hl_boxes *b = m->boxes;
 
     hl_board_end(m->maker, &b->board);
@@ -151,7 +151,7 @@ static void land(struct hl_flight *f)
 }
 
 /* Takes from the budget what my area needs; rings may not take what later communicators need for boxes. */
-static size_t take_area(struct making *m)
+static size_t take_area(struct boxes_flight *m)
 {
     int n = members_here(m->comm);
 
@@ -169,7 +169,7 @@ static size_t take_area(struct making *m)
 
 int hl_boxes_make(struct hl_comm *comm, struct hl_boxes **made)
 {
-    struct making *m = calloc(1, sizeof *m);
+    struct boxes_flight *m = calloc(1, sizeof *m);
     struct hl_boxes *b = m != NULL ? allocate(comm) : NULL;
 
     if (b == NULL) {

@@ -34,7 +34,7 @@ static int meet_leader(const struct hl_coll_meet *meet, struct hl_data out, stru
 }
 
 /* What a leader tells the other one, and then his group what both said. */
-struct hello {
+struct group_hello {
     uint64_t ctx;
     int32_t size, err;
 };
@@ -51,10 +51,10 @@ static int *world_of(const struct hl_group *g)
 }
 
 /* The leader's part: learns the other group, or puts an error into theirs->err. */
-static void lead(const struct hl_comm *local, const struct hl_coll_meet *meet, struct hello *theirs,
+static void lead(const struct hl_comm *local, const struct hl_coll_meet *meet, struct group_hello *theirs,
                  int **their_world)
 {
-    struct hello mine = {.ctx = hl_comm_ctx_new(), .size = local->size};
+    struct group_hello mine = {.ctx = hl_comm_ctx_new(), .size = local->size};
     int *world = world_of(local->group);
     int err = meet->err;
 
@@ -97,7 +97,7 @@ static int check_disjoint(const struct hl_group *a, const struct hl_group *b, in
 }
 
 /* My group's new context, and the intercommunicator. */
-static int make(struct hl_comm *local, const int *their_world, const struct hello *theirs,
+static int make(struct hl_comm *local, const int *their_world, const struct group_hello *theirs,
                 struct hl_comm **made)
 {
     struct hl_group *other = NULL;
@@ -119,7 +119,7 @@ static const char making[] = "making the intercommunicator";
 int hl_coll_intercomm_create(struct hl_comm *local, int leader, const struct hl_coll_meet *meet,
                              struct hl_comm **made)
 {
-    struct hello theirs = {0};
+    struct group_hello theirs = {0};
     int *world = NULL;
 
     if (local->rank == leader) {

@@ -17,7 +17,7 @@
 
 /* ---- Waiting ---- */
 
-struct watch {
+struct word_watch {
     const hl_a64 *word;
     uint64_t least;
     int world; /* who writes it */
@@ -29,7 +29,7 @@ struct watch {
     uint64_t last;                    /* number of the call */
 };
 
-static bool is_there(const struct watch *w)
+static bool is_there(const struct word_watch *w)
 {
     /* acquire: what its writer did before; pairs with the releases in hl_shared_post and hl_shared_end. */
     return hl_a64_load_acquire(w->word) >= w->least;
@@ -54,7 +54,7 @@ static bool is_here(const struct hl_shared *s, int place, uint32_t cpu)
 
 /* Who shares my CPU can do nothing while I look; who is elsewhere is probably about to, and a turn of the
  * scheduler costs more than a few looks. */
-static bool is_there_soon(const struct watch *w)
+static bool is_there_soon(const struct word_watch *w)
 {
     const struct hl_shared *s = w->turns_of;
     unsigned looks = s != NULL && !is_here(s, w->place, cpu_of(s->areas[s->me])) ? LOOKS : 0;
@@ -66,7 +66,7 @@ static bool is_there_soon(const struct watch *w)
 }
 
 /* Its writer's arguments took him through the call without it. */
-static bool is_left_out(const struct watch *w)
+static bool is_left_out(const struct word_watch *w)
 {
     /* acquire: what he posted before; pairs with the release in hl_shared_end. */
     return w->done != NULL && hl_a64_load_acquire(w->done) >= w->last && !is_there(w);
@@ -74,14 +74,14 @@ static bool is_left_out(const struct watch *w)
 
 static bool may_go(void *arg)
 {
-    struct watch *w = arg;
+    struct word_watch *w = arg;
     return is_there_soon(w) ||
            (++w->turns % DEAD_TURNS == 0 && w->world >= 0 && (hl_rx_is_dead(w->world) || is_left_out(w)));
 }
 
 static void tell(const void *arg, struct hl_told *t)
 {
-    const struct watch *w = arg;
+    const struct word_watch *w = arg;
 
     if (w->comm != NULL) {
         hl_told_comm(t, w->comm->ctx);
@@ -105,7 +105,7 @@ static void fail_left_out(struct hl_shared *s, int place)
 /* False: its writer has died, or ended the call without it. */
 static bool await(struct hl_shared *s, int place, const hl_a64 *word, uint64_t least)
 {
-    struct watch w = {.word = word, .least = least, .world = -1};
+    struct word_watch w = {.word = word, .least = least, .world = -1};
 
     if (HL_LIKELY(is_there(&w))) {
         return true;

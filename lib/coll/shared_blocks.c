@@ -77,19 +77,19 @@ void hl_shared_allgather(struct hl_shared_call *x)
 
 /* ---- Scatter: one note with a table of the blocks ---- */
 
-struct entry {
+struct block_entry {
     uint64_t where; /* in the note, or an address */
     uint64_t len;
 };
 
 /* The blocks packed behind each other at `to`; where[] counts from `base`. */
-static void pack_blocks(struct hl_shared *s, const struct hl_coll_side *side, struct entry *table, char *to,
-                        uint64_t base)
+static void pack_blocks(struct hl_shared *s, const struct hl_coll_side *side, struct block_entry *table,
+                        char *to, uint64_t base)
 {
     for (int i = 0; i < s->n; i++) {
         struct hl_data block = hl_coll_block(side, s->board->ranks[i]);
         int64_t bytes = block.count * block.type->size;
-        table[i] = (struct entry){base, (uint64_t)bytes};
+        table[i] = (struct block_entry){base, (uint64_t)bytes};
         if (i != s->me && bytes > 0) {
             hl_shared_fail(s, hl_type_pack(block.type, block.count, block.buf, 0, to, bytes));
             to += bytes;
@@ -99,7 +99,7 @@ static void pack_blocks(struct hl_shared *s, const struct hl_coll_side *side, st
 }
 
 /* True when all blocks lie in memory as one block each; then the table has their addresses. */
-static bool find_blocks(struct hl_shared *s, const struct hl_coll_side *side, struct entry *table)
+static bool find_blocks(struct hl_shared *s, const struct hl_coll_side *side, struct block_entry *table)
 {
     for (int i = 0; i < s->n; i++) {
         struct hl_data block = hl_coll_block(side, s->board->ranks[i]);
@@ -107,7 +107,8 @@ static bool find_blocks(struct hl_shared *s, const struct hl_coll_side *side, st
         if (block.count > 0 && !hl_type_block(block.type, block.count, block.buf, &start)) {
             return false;
         }
-        table[i] = (struct entry){(uint64_t)(uintptr_t)start, (uint64_t)(block.count * block.type->size)};
+        table[i] =
+            (struct block_entry){(uint64_t)(uintptr_t)start, (uint64_t)(block.count * block.type->size)};
     }
     return true;
 }
@@ -124,9 +125,9 @@ static uint64_t bytes_to_send(const struct hl_shared *s, const struct hl_coll_si
 /* Posts the table, and the blocks if they fit behind it. True: others read from my memory. */
 static bool scatter_from_me(struct hl_shared *s, const struct hl_coll_side *side)
 {
-    uint64_t bytes = bytes_to_send(s, side), head = (uint64_t)s->n * sizeof(struct entry);
+    uint64_t bytes = bytes_to_send(s, side), head = (uint64_t)s->n * sizeof(struct block_entry);
     bool fits = head + bytes <= HL_SHARED_DATA, table_fits = head <= HL_SHARED_DATA;
-    struct entry *table = hl_shared_room(s), *own = NULL;
+    struct block_entry *table = hl_shared_room(s), *own = NULL;
 
     if (!table_fits) {
         table = own = hl_shared_temp(s, head + bytes);
@@ -147,7 +148,7 @@ static bool scatter_from_me(struct hl_shared *s, const struct hl_coll_side *side
 /* By my row of the root's table. */
 static void scatter_to_me(struct hl_shared *s, int root, const struct hl_note *note, struct hl_data to)
 {
-    struct entry mine;
+    struct block_entry mine;
     const char *table = note->data;
 
     if (note->len == 0) {

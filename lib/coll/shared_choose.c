@@ -118,7 +118,7 @@ static int find_leads(struct hl_shared *s)
     return err;
 }
 
-struct making {
+struct shared_making {
     const struct hl_comm *comm;
     struct hl_shared *s; /* NULL: not prepared */
 };
@@ -126,7 +126,7 @@ struct making {
 /* What a member needs beside the board. */
 static int prepare(struct hl_board *b, void *making)
 {
-    struct making *m = making;
+    struct shared_making *m = making;
     struct hl_shared *s = hl_shared_make((struct hl_shared_area *const *)(void *)b->areas, b->n, b->me);
 
     if (s == NULL) {
@@ -146,7 +146,7 @@ static int prepare(struct hl_board *b, void *making)
 /* On all members alike, or on none: then the calls stay messages. */
 static void make(struct hl_comm *comm)
 {
-    struct making m = {.comm = comm};
+    struct shared_making m = {.comm = comm};
     struct hl_board_plan plan = {sizeof(struct hl_shared_area), 0, prepare, &m};
     struct hl_board *b;
 

@@ -4,7 +4,7 @@
 #include "shared_fold.h"
 
 /* A round. */
-struct round {
+struct fold_round {
     struct hl_shared_call *x;
     struct hl_fold fold;
     int64_t piece;     /* elements of a note */
@@ -17,13 +17,13 @@ static int64_t least_of(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int64_t slice_at(const struct round *r, int place)
+static int64_t slice_at(const struct fold_round *r, int place)
 {
     return hl_cut(r->count, r->x->s->n, place);
 }
 
 /* Elements of a place's slice that its note `k` holds, the first of which is *from in the block. */
-static int64_t result_of(const struct round *r, int place, int64_t k, int64_t *from)
+static int64_t result_of(const struct fold_round *r, int place, int64_t k, int64_t *from)
 {
     int64_t end = slice_at(r, place + 1);
 
@@ -31,7 +31,7 @@ static int64_t result_of(const struct round *r, int place, int64_t k, int64_t *f
     return least_of(r->piece, end - *from);
 }
 
-static void post_operands(struct round *r)
+static void post_operands(struct fold_round *r)
 {
     struct hl_shared *s = r->x->s;
 
@@ -44,7 +44,7 @@ static void post_operands(struct round *r)
 }
 
 /* My slice, note by note, to where the user wants it. */
-static void fold_slice(struct round *r)
+static void fold_slice(struct fold_round *r)
 {
     struct hl_shared_call *x = r->x;
     struct hl_shared *s = x->s;
@@ -66,7 +66,7 @@ static void fold_slice(struct round *r)
 }
 
 /* `notes` of each member: of equal slices, but for an element. */
-static void post_results(struct round *r, int64_t notes)
+static void post_results(struct fold_round *r, int64_t notes)
 {
     struct hl_shared *s = r->x->s;
     int64_t from;
@@ -79,7 +79,7 @@ static void post_results(struct round *r, int64_t notes)
     hl_shared_wake_all(s);
 }
 
-static void collect(struct round *r, int64_t notes)
+static void collect(struct fold_round *r, int64_t notes)
 {
     const struct hl_coll_side *out = &r->x->c->recv;
     struct hl_shared *s = r->x->s;
@@ -103,7 +103,7 @@ void hl_shared_allreduce_rounds(struct hl_shared_call *x)
 {
     const struct hl_coll_side *out = &x->c->recv;
     struct hl_shared *s = x->s;
-    struct round r = {.x = x, .piece = hl_shared_piece(x)};
+    struct fold_round r = {.x = x, .piece = hl_shared_piece(x)};
     int64_t block =
         r.piece * (s->slots / 2); /* results take no more notes: nobody waits for a slot of his round */
 

@@ -176,7 +176,7 @@ void hl_comm_unref(struct hl_comm *c)
     }
 }
 
-struct search {
+struct comm_search {
     uint64_t ctx;
     hl_comm_look_fn *look;
     void *arg;
@@ -184,7 +184,7 @@ struct search {
 
 static bool is_seen(const void *comm, const void *search)
 {
-    const struct search *s = search;
+    const struct comm_search *s = search;
     struct hl_comm *c = (struct hl_comm *)(uintptr_t)comm;
     /* acquire: 0 while it is being made, or after hl_comm_close; pairs with the release in fill. */
     if (hl_a32_load_acquire(&c->refs) == 0 || c->ctx != s->ctx) {
@@ -196,7 +196,7 @@ static bool is_seen(const void *comm, const void *search)
 
 bool hl_comm_look(uint64_t ctx, hl_comm_look_fn *look, void *arg)
 {
-    struct search s = {ctx - ctx % 8, look, arg}; /* plane 0 */
+    struct comm_search s = {ctx - ctx % 8, look, arg}; /* plane 0 */
     if (s.ctx == hl_comm_world_object.ctx) {
         return is_seen(&hl_comm_world_object, &s);
     }

@@ -20,7 +20,7 @@ struct keyval {
     bool freed;
 };
 
-struct row {
+struct attr_row {
     struct keyval *key;
     void *value;
     uint64_t number;     /* in the order in which they were set */
@@ -30,7 +30,7 @@ struct row {
 struct hl_attr_set {
     int n, room;
     uint64_t next; /* row's number */
-    struct row rows[];
+    struct attr_row rows[];
 };
 
 static struct hl_mutex lock = HL_MUTEX_INIT;     /* guards keys and sets */
@@ -130,7 +130,7 @@ int hl_keyval_free(enum hl_attr_sort sort, int keyval)
     return k != NULL ? 0 : bad_key(keyval);
 }
 
-static struct row *row_of(struct hl_attr_set *set, const struct keyval *k) HL_REQUIRES(lock)
+static struct attr_row *row_of(struct hl_attr_set *set, const struct keyval *k) HL_REQUIRES(lock)
 {
     for (int i = 0; set != NULL && i < set->n; i++) {
         if (set->rows[i].key == k) {
@@ -183,7 +183,7 @@ static int grow(struct hl_attr_set **slot) HL_REQUIRES(lock)
         return 0;
     }
     room = room == 0 ? 4 : 2 * room;
-    struct hl_attr_set *set = realloc(*slot, sizeof *set + (size_t)room * sizeof(struct row));
+    struct hl_attr_set *set = realloc(*slot, sizeof *set + (size_t)room * sizeof(struct attr_row));
     if (set == NULL) {
         return HL_ERR_NO_MEM;
     }
@@ -201,13 +201,13 @@ static int append(struct hl_attr_set **slot, struct keyval *k, void *value) HL_R
     if (err == 0) {
         struct hl_attr_set *set = *slot;
         k->refs++;
-        set->rows[set->n++] = (struct row){k, value, set->next++, NULL};
+        set->rows[set->n++] = (struct attr_row){k, value, set->next++, NULL};
     }
     return err;
 }
 
 /* Takes row `at` out of the set. */
-static void take_out(struct hl_attr_set *set, struct row *row) HL_REQUIRES(lock)
+static void take_out(struct hl_attr_set *set, struct attr_row *row) HL_REQUIRES(lock)
 {
     unref_key(row->key);
     set->n--;
@@ -220,7 +220,7 @@ static void take_out(struct hl_attr_set *set, struct row *row) HL_REQUIRES(lock)
  * if the callback agrees and has let nobody set another value. The lock is given away meanwhile. */
 static int delete_row(struct hl_attr_set **slot, void *object, struct keyval *k) HL_REQUIRES(lock)
 {
-    struct row *row = row_of(*slot, k);
+    struct attr_row *row = row_of(*slot, k);
     void *value = row->value;
     const void *me = &value;
 
@@ -242,7 +242,7 @@ static int delete_row(struct hl_attr_set **slot, void *object, struct keyval *k)
 
 static int put(struct hl_attr_set **slot, void *object, struct keyval *k, void *value) HL_REQUIRES(lock)
 {
-    struct row *row;
+    struct attr_row *row;
     int err = 0;
 
     while (err == 0 && (row = row_of(*slot, k)) != NULL) {
@@ -276,7 +276,7 @@ int hl_attr_get(struct hl_attr_set *const *slot, enum hl_attr_sort sort, int key
 {
     hl_mutex_lock(&lock);
     struct keyval *k = any_key_of(sort, keyval);
-    const struct row *row = k != NULL ? row_of(*slot, k) : NULL;
+    const struct attr_row *row = k != NULL ? row_of(*slot, k) : NULL;
     *found = row != NULL;
     if (row != NULL) {
         *value = row->value;
@@ -291,7 +291,7 @@ int hl_attr_delete(struct hl_attr_set **slot, enum hl_attr_sort sort, void *obje
 
     hl_mutex_lock(&lock);
     struct keyval *k = any_key_of(sort, keyval);
-    const struct row *row = k != NULL ? row_of(*slot, k) : NULL;
+    const struct attr_row *row = k != NULL ? row_of(*slot, k) : NULL;
     bool there = row != NULL && row->deleter == NULL;
     if (there) {
         err = delete_row(slot, object, k);
@@ -301,7 +301,7 @@ int hl_attr_delete(struct hl_attr_set **slot, enum hl_attr_sort sort, void *obje
 }
 
 /* The first row from `number` on that nobody deletes, with a reference to its key; false past `end`. */
-static bool next_row(struct hl_attr_set *const *slot, uint64_t number, uint64_t end, struct row *row)
+static bool next_row(struct hl_attr_set *const *slot, uint64_t number, uint64_t end, struct attr_row *row)
 {
     bool found = false;
 
@@ -318,7 +318,7 @@ static bool next_row(struct hl_attr_set *const *slot, uint64_t number, uint64_t 
 }
 
 /* Copies one row if its callback says so. */
-static int copy_row(const struct row *row, void *object, struct hl_attr_set **to)
+static int copy_row(const struct attr_row *row, void *object, struct hl_attr_set **to)
 {
     hl_attr_copy_fn *const dup = (hl_attr_copy_fn *)MPI_COMM_DUP_FN;
     const struct keyval *k = row->key;
@@ -337,7 +337,7 @@ static int copy_row(const struct row *row, void *object, struct hl_attr_set **to
 
 int hl_attr_copy_all(struct hl_attr_set *const *from, void *object, struct hl_attr_set **to)
 {
-    struct row row = {.number = 0};
+    struct attr_row row = {.number = 0};
     int err = 0;
 
     hl_mutex_lock(&lock);
@@ -350,7 +350,7 @@ int hl_attr_copy_all(struct hl_attr_set *const *from, void *object, struct hl_at
 }
 
 /* The row set last that nobody deletes, NULL for none. */
-static const struct row *last_row(const struct hl_attr_set *set) HL_REQUIRES(lock)
+static const struct attr_row *last_row(const struct hl_attr_set *set) HL_REQUIRES(lock)
 {
     for (int i = set != NULL ? set->n : 0; i > 0; i--) {
         if (set->rows[i - 1].deleter == NULL) {
@@ -362,7 +362,7 @@ static const struct row *last_row(const struct hl_attr_set *set) HL_REQUIRES(loc
 
 int hl_attr_delete_all(struct hl_attr_set **slot, void *object)
 {
-    const struct row *row;
+    const struct attr_row *row;
     int err = 0;
 
     hl_mutex_lock(&lock);

@@ -78,7 +78,7 @@ static void keep_asking(int fd, unsigned seconds)
     (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
 }
 
-struct look {
+struct link_look {
     unsigned keep_s;
     hl_fab_link_fn *fn;
     void *arg;
@@ -86,7 +86,7 @@ struct look {
 
 static void look_at(void *arg, const struct hl_fab_ends *ends)
 {
-    const struct look *l = arg;
+    const struct link_look *l = arg;
     struct tcp_info info = {0};
     socklen_t len = sizeof info;
     struct hl_fab_link link = {.port = (uint16_t)ends->port, .my_port = (uint16_t)ends->my_port};
@@ -108,7 +108,7 @@ static void look_at(void *arg, const struct hl_fab_ends *ends)
 
 void hl_fab_links(unsigned keep_s, hl_fab_link_fn *fn, void *arg)
 {
-    struct look l = {keep_s, fn, arg};
+    struct link_look l = {keep_s, fn, arg};
     hl_fab_each_socket(look_at, &l);
 }
 

@@ -22,16 +22,16 @@
 #define CXI "/sys/class/cxi"
 #define ROOM 512 /* for a path: names of the kernel are short, and callers may have little stack */
 
-struct card {
+struct nic {
     char name[64];
     const struct hl_provider *row; /* who serves it */
     bool active;
     char port[200]; /* states of its ports in words */
 };
 
-struct search {
+struct nic_search {
     const char *root;
-    struct card *card;
+    struct nic *card;
     char name[64]; /* of what was found */
 };
 
@@ -54,7 +54,7 @@ static bool any_in(const char *root, const char *folder, bool (*fn)(const char *
 
 static bool take_entry(const char *entry, void *arg)
 {
-    struct search *s = arg;
+    struct nic_search *s = arg;
     snprintf(s->name, sizeof s->name, "%.60s", entry);
     return true;
 }
@@ -62,7 +62,7 @@ static bool take_entry(const char *entry, void *arg)
 /* "4: ACTIVE" and so on. */
 static bool note_port(const char *entry, void *arg)
 {
-    struct search *s = arg;
+    struct nic_search *s = arg;
     char path[ROOM], state[64];
     size_t at = strlen(s->card->port);
     snprintf(path, sizeof path, IB "/%s/ports/%.20s/state", s->card->name, entry);
@@ -86,13 +86,13 @@ static const struct hl_provider *find_server(const char *root, const char *card)
 
 static bool look_at_card(const char *entry, void *arg)
 {
-    struct search *s = arg;
+    struct nic_search *s = arg;
     char path[ROOM];
-    struct card one = {0};
+    struct nic one = {0};
     snprintf(one.name, sizeof one.name, "%.60s", entry);
     one.row = find_server(s->root, one.name);
     snprintf(path, sizeof path, IB "/%s/ports", one.name);
-    one.active = any_in(s->root, path, note_port, &(struct search){.root = s->root, .card = &one}) ||
+    one.active = any_in(s->root, path, note_port, &(struct nic_search){.root = s->root, .card = &one}) ||
                  one.port[0] == '\0';
     if (one.active || s->card->name[0] == '\0') {
         *s->card = one;
@@ -101,9 +101,9 @@ static bool look_at_card(const char *entry, void *arg)
 }
 
 /* The first with an active port, else the last one; false: there is none. */
-static bool find_card(const char *root, struct card *out)
+static bool find_card(const char *root, struct nic *out)
 {
-    struct search s = {.root = root, .card = out};
+    struct nic_search s = {.root = root, .card = out};
     memset(out, 0, sizeof *out);
     if (any_in(root, IB, look_at_card, &s) || out->name[0] != '\0') {
         return true;
@@ -127,7 +127,7 @@ static bool is_real(const char *entry, void *unused)
 
 bool hl_nic_is_there(void)
 {
-    struct search s;
+    struct nic_search s;
     return any_in("", IB, take_entry, &s);
 }
 
@@ -146,16 +146,16 @@ static void say(struct hl_nic *out, const char *why, const char *fix)
 
 static bool is_device(const char *entry, void *arg)
 {
-    struct search *s = arg;
+    struct nic_search *s = arg;
     char path[ROOM], name[64];
     snprintf(path, sizeof path, "/sys/class/infiniband_verbs/%.60s/ibdev", entry);
     snprintf(s->name, sizeof s->name, "%.60s", entry);
     return hl_read_line(s->root, path, name, sizeof name) && strcmp(name, s->card->name) == 0;
 }
 
-static bool tell_device(const char *root, struct card *card, struct hl_nic *out)
+static bool tell_device(const char *root, struct nic *card, struct hl_nic *out)
 {
-    struct search s = {.root = root, .card = card};
+    struct nic_search s = {.root = root, .card = card};
     char path[ROOM];
     if (!any_in(root, "/sys/class/infiniband_verbs", is_device, &s)) {
         say(out, "the kernel has no device of ib_uverbs for it", "sudo modprobe ib_uverbs");
@@ -223,13 +223,13 @@ static bool has_address(const char *entry, void *arg)
 }
 
 /* By libibverbs: of all cards but those of two drivers. */
-static bool is_verbs(const struct card *card)
+static bool is_verbs(const struct nic *card)
 {
     return card->row->driver[0] == '\0';
 }
 
 /* What libfabric says of it. */
-static void tell_provider(const char *root, const struct card *card, struct hl_nic *out)
+static void tell_provider(const char *root, const struct nic *card, struct hl_nic *out)
 {
     char path[ROOM];
     int core = (int)hl_provider_core(card->row);
@@ -252,7 +252,7 @@ static void tell_provider(const char *root, const struct card *card, struct hl_n
 
 bool hl_nic_unused(const char *root, struct hl_nic *out)
 {
-    struct card card;
+    struct nic card;
     const char *only = hl_conf_env("FI_PROVIDER");
     *out = (struct hl_nic){.by_choice = hl_conf.provider[0] != '\0' || only != NULL};
     if (hl_fab.row->driver != NULL || !find_card(root, &card)) {

@@ -29,7 +29,7 @@
 #define CHUNK 1024u
 #define NAPS 10 /* of 1, 2, 4, ... ms, while the provider says that it cannot register just now */
 
-struct row {
+struct region_row {
     hl_a64 id;  /* 0: free. atomic: the others are valid for who reads it with acquire */
     char *base; /* the others change under region_lock while id is 0 */
     size_t len;
@@ -37,7 +37,8 @@ struct row {
     struct fid_mr *mr;
 };
 
-static hl_aptr chunks[ROWS_MAX / CHUNK]; /* struct row[CHUNK]; never freed, so stale ids are told apart */
+static hl_aptr
+    chunks[ROWS_MAX / CHUNK]; /* struct region_row[CHUNK]; never freed, so stale ids are told apart */
 static struct hl_mutex region_lock = HL_MUTEX_INIT;
 static struct hl_fab_ep *owner; /* the receive endpoint; guarded by region_lock */
 static uint64_t serial;         /* guarded by region_lock */
@@ -51,10 +52,10 @@ static struct {
     size_t count, room;
 } segments;
 
-static struct row *row_at(uint32_t index)
+static struct region_row *row_at(uint32_t index)
 {
     /* acquire: a zeroed chunk; pairs with the release in take_row. */
-    struct row *chunk = hl_aptr_load_acquire(&chunks[index / CHUNK]);
+    struct region_row *chunk = hl_aptr_load_acquire(&chunks[index / CHUNK]);
     return chunk != NULL ? &chunk[index % CHUNK] : NULL;
 }
 
@@ -243,10 +244,11 @@ void hl_fab_mr_of(const struct hl_seg *seg, struct hl_fab_mr *out)
 }
 
 /* A free row, or NULL. */
-static struct row *take_row(uint32_t *index) HL_REQUIRES(region_lock)
+static struct region_row *take_row(uint32_t *index) HL_REQUIRES(region_lock)
 {
     for (uint32_t c = 0; c < ROWS_MAX / CHUNK; c++) {
-        struct row *chunk = hl_aptr_load_relaxed(&chunks[c]); /* relaxed: changed under region_lock only. */
+        struct region_row *chunk =
+            hl_aptr_load_relaxed(&chunks[c]); /* relaxed: changed under region_lock only. */
         if (chunk == NULL) {
             chunk = calloc(CHUNK, sizeof *chunk);
             if (chunk == NULL) {
@@ -284,7 +286,7 @@ int hl_fab_register(void *base, size_t len, struct hl_fab_mr *out)
     }
     hl_mutex_lock(&region_lock);
     uint32_t index = 0;
-    struct row *row = take_row(&index);
+    struct region_row *row = take_row(&index);
     if (row == NULL) {
         hl_mutex_unlock(&region_lock);
         return hl_err_say(HL_ERR_NO_MEM, "more than %u registered regions", ROWS_MAX);
@@ -313,7 +315,7 @@ int hl_fab_register(void *base, size_t len, struct hl_fab_mr *out)
 
 void hl_fab_unregister(uint64_t id)
 {
-    struct row *row = row_at((uint32_t)(id & (ROWS_MAX - 1)));
+    struct region_row *row = row_at((uint32_t)(id & (ROWS_MAX - 1)));
     hl_mutex_lock(&region_lock);
     if (row != NULL && hl_a64_load_relaxed(&row->id) == id) { /* relaxed: changed under region_lock only. */
         unregister_memory(row->mr, row->len);
@@ -326,7 +328,7 @@ void hl_fab_unregister(uint64_t id)
 
 static void *locate_private(uint64_t id, uint64_t offset, uint64_t len)
 {
-    const struct row *row = row_at((uint32_t)(id & (ROWS_MAX - 1)));
+    const struct region_row *row = row_at((uint32_t)(id & (ROWS_MAX - 1)));
     /* acquire: base and length; pairs with the release in hl_fab_register. */
     if (row == NULL || hl_a64_load_acquire(&row->id) != id || offset > row->len || len > row->len - offset) {
         return NULL;
@@ -368,7 +370,7 @@ bool hl_fab_reach(uint64_t key, struct hl_fab_reach *out)
 static int register_all(void) HL_REQUIRES(region_lock)
 {
     for (uint32_t i = 0; i < ROWS_MAX && row_at(i) != NULL; i++) {
-        struct row *row = row_at(i);
+        struct region_row *row = row_at(i);
         bool wants = hl_a64_load_relaxed(&row->id) != 0; /* relaxed: changed under region_lock only. */
         if (wants && row->mr == NULL && row->len > 0 &&
             register_memory(row->base, row->len, &row->mr, &row->key) != 0) {
@@ -398,7 +400,7 @@ void hl_fab_regions_close(void)
         unregister_segment(segments.at[i]);
     }
     for (uint32_t i = 0; i < ROWS_MAX && row_at(i) != NULL; i++) {
-        struct row *row = row_at(i);
+        struct region_row *row = row_at(i);
         unregister_memory(row->mr, row->len);
         row->mr = NULL;
     }

@@ -7,7 +7,7 @@
 
 #define ROOM ((int64_t)1 << 20) /* bytes of the buffer, or one element */
 
-struct conversion {
+struct file_conversion {
     struct hl_file *file;
     const struct hl_io_call *call;
     const struct hl_io_job *job;
@@ -17,13 +17,13 @@ struct conversion {
     int err;      /* the first; conversions that fail do not stop the access */
 };
 
-static void keep(struct conversion *k, int err)
+static void keep(struct file_conversion *k, int err)
 {
     k->err = k->err != 0 ? k->err : err;
 }
 
 /* The file's bytes of elements from `first` on; returns how many were moved. */
-static int64_t move_room(struct conversion *k, int64_t first, int64_t n)
+static int64_t move_room(struct file_conversion *k, int64_t first, int64_t n)
 {
     struct hl_io_move m;
     int64_t bytes = n * k->each;
@@ -43,7 +43,7 @@ static int64_t move_room(struct conversion *k, int64_t first, int64_t n)
 }
 
 /* False when that is all: an error of the file, or its end. */
-static bool move_some(struct conversion *k, int64_t first, int64_t n)
+static bool move_some(struct file_conversion *k, int64_t first, int64_t n)
 {
     const struct hl_io_call *c = k->call;
     const struct hl_rep *rep = k->job->view->rep;
@@ -68,7 +68,7 @@ static bool move_some(struct conversion *k, int64_t first, int64_t n)
 
 int hl_io_convert(struct hl_file *f, const struct hl_io_call *c, const struct hl_io_job *j, int64_t *bytes)
 {
-    struct conversion k = {.file = f, .call = c, .job = j};
+    struct file_conversion k = {.file = f, .call = c, .job = j};
     int err = hl_rep_bytes(j->view->rep, c->type, 1, &k.each);
 
     if (err != 0 || k.each == 0) {

@@ -36,7 +36,7 @@ void hl_io_move_fini(struct hl_io_move *m)
 }
 
 /* Pieces of memory that are one stretch of the file. */
-struct stretch {
+struct file_stretch {
     int64_t place, len;
     int n;
     struct iovec piece[HL_IO_PIECES];
@@ -55,7 +55,7 @@ static bool fetch(struct hl_io_move *m)
 }
 
 /* The next stretch, of about `most` bytes; false at the end. */
-static bool gather(struct hl_io_move *m, int64_t most, struct stretch *s)
+static bool gather(struct hl_io_move *m, int64_t most, struct file_stretch *s)
 {
     s->n = 0;
     s->len = 0;
@@ -82,7 +82,7 @@ static bool gather(struct hl_io_move *m, int64_t most, struct stretch *s)
     return s->n > 0;
 }
 
-static int refused(const struct hl_io_move *m, const struct stretch *s, int64_t done, int error)
+static int refused(const struct hl_io_move *m, const struct file_stretch *s, int64_t done, int error)
 {
     char words[128];
 
@@ -124,7 +124,7 @@ static ssize_t call_system(const struct hl_io_move *m, const struct iovec *piece
 }
 
 /* False when nothing more can be moved: an error, or the file has ended. */
-static bool transfer(struct hl_io_move *m, struct stretch *s)
+static bool transfer(struct hl_io_move *m, struct file_stretch *s)
 {
     struct iovec *piece = s->piece, *end = s->piece + s->n;
     int64_t done = 0;
@@ -146,7 +146,7 @@ static bool transfer(struct hl_io_move *m, struct stretch *s)
 
 bool hl_io_move_step(struct hl_io_move *m, int64_t most)
 {
-    struct stretch s;
+    struct file_stretch s;
 
     for (int64_t moved = 0; !m->ended && moved < most; moved += s.len) {
         m->ended = !gather(m, most - moved, &s) || !transfer(m, &s);

@@ -8,7 +8,7 @@
 #include "inner.h"
 
 /* A lane on its way to its owner. */
-struct claim {
+struct lane_claim {
     struct hl_lane *lane;
     bool owned; /* nobody waits in `wanted` any more, nor can */
     bool over;
@@ -40,7 +40,7 @@ static struct hl_lane *claim(struct hl_pool *p, uint32_t below)
 /* One try to enter as the owner, and to open it. */
 static bool take(void *arg)
 {
-    struct claim *c = arg;
+    struct lane_claim *c = arg;
     struct hl_lane *lane = c->lane;
     c->owned = c->owned || hl_lease_want(&lane->lease, HL_LEASE_OWNED);
     if (c->owned && !c->over && hl_lease_try_owned(&lane->lease)) {
@@ -54,7 +54,7 @@ static bool take(void *arg)
 /* Apart, if nothing is open there: those whose order binds them to this lane may have come meanwhile. */
 static bool set_apart(void *arg)
 {
-    struct claim *c = arg;
+    struct lane_claim *c = arg;
     struct hl_lane *lane = c->lane;
     if (!c->over && hl_lease_try_owned(&lane->lease)) {
         /* relaxed: both are written by the leaseholder only. */
@@ -71,7 +71,7 @@ static bool set_apart(void *arg)
 /* Under the lease, so that who enters next sees that it is not apart. */
 static bool let_go(void *arg)
 {
-    struct claim *c = arg;
+    struct lane_claim *c = arg;
     struct hl_lane *lane = c->lane;
     if (!c->over && hl_lease_try_owned(&lane->lease)) {
         hl_a64_and_full(&lane->pool->apart, ~bit_of(lane)); /* full: rare; as above. */
@@ -84,7 +84,7 @@ static bool let_go(void *arg)
 
 static void tell_claim(const void *arg, struct hl_told *t)
 {
-    hl_told_say(t, "lane %u, for a context of its own", ((const struct claim *)arg)->lane->index);
+    hl_told_say(t, "lane %u, for a context of its own", ((const struct lane_claim *)arg)->lane->index);
 }
 HL_HANG_TELLS(take, tell_claim);
 HL_HANG_TELLS(set_apart, tell_claim);
@@ -92,7 +92,7 @@ HL_HANG_TELLS(let_go, tell_claim);
 
 struct hl_lane *hl_pool_own(struct hl_pool *p)
 {
-    struct claim c = {.lane = NULL};
+    struct lane_claim c = {.lane = NULL};
     for (uint32_t below = hl_pool_count(p); (c.lane = claim(p, below)) != NULL; below = c.lane->index) {
         c.owned = c.over = false;
         hl_prog_wait(take, &c);
@@ -109,7 +109,7 @@ struct hl_lane *hl_pool_own(struct hl_pool *p)
 
 void hl_pool_disown(struct hl_pool *p, struct hl_lane *lane)
 {
-    struct claim c = {.lane = lane};
+    struct lane_claim c = {.lane = lane};
     if (hl_pool_count(p) != 0) { /* else it is closed, and shared */
         hl_prog_wait(let_go, &c);
         hl_a64_and_full(&p->owned, ~bit_of(lane)); /* full: rare. */

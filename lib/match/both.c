@@ -49,7 +49,7 @@ struct hl_help {
     char *from; /* its buffer */
 };
 
-struct piece {
+struct copy_piece {
     uint64_t at, n; /* bytes */
     uint64_t units; /* what is counted for it */
 };
@@ -70,7 +70,8 @@ static uint64_t units_of(uint64_t bytes, uint64_t unit)
 }
 
 /* Claims the next piece from the front or the back. False: all are claimed, or the joint has moved on. */
-static bool claim(struct hl_joint *j, uint64_t generation, uint64_t bytes, bool front, struct piece *piece)
+static bool claim(struct hl_joint *j, uint64_t generation, uint64_t bytes, bool front,
+                  struct copy_piece *piece)
 {
     uint64_t unit = unit_of(bytes), most = PIECE_MAX / unit, least = PIECE_MIN / unit;
     /* relaxed: the CAS checks it. */
@@ -139,7 +140,7 @@ static struct hl_joint *open_joint(struct hl_matcher *m, struct hl_peer *p, stru
     hl_a64_store_release(&j->left, generation << (2 * PLACE_BITS) | units_of(n, unit_of(n)) << PLACE_BITS);
     *help = (struct hl_msg_help){hl_recv_body(r)->fetch.name, (uint64_t)(uintptr_t)to, n,
                                  generation << HL_JOINT_BITS | index};
-    struct hl_slot slot;
+    struct hl_ring_slot slot;
     hl_control_start(m, &slot, HL_MSG_HELP);
     slot.area.help = *help;
     if (!hl_control_push(m, p, &slot)) {
@@ -180,7 +181,7 @@ enum hl_fetched hl_both_fetch(struct hl_matcher *m, struct hl_peer *p, struct hl
         return hl_cma_move(h, HL_NEAR_READ, from, to, n) ? HL_FETCHED : HL_FETCHED_NOT;
     }
     uint32_t index = (uint32_t)help.joint & (HL_JOINTS - 1);
-    struct piece piece;
+    struct copy_piece piece;
     while (claim(j, help.joint >> HL_JOINT_BITS, n, true, &piece)) {
         if (!hl_cma_move(h, HL_NEAR_READ, from + piece.at, to + piece.at, piece.n)) {
             hl_a32_store_relaxed(&j->failed, 1); /* relaxed: the add publishes it. */
@@ -224,7 +225,7 @@ void hl_both_ended(struct hl_matcher *m, const struct hl_msg_ended *ended)
 
 /* ---- The sender ---- */
 
-void hl_both_offered(struct hl_matcher *m, const struct hl_slot *slot)
+void hl_both_offered(struct hl_matcher *m, const struct hl_ring_slot *slot)
 {
     const struct hl_msg_help *what = &slot->area.help;
     struct hl_req *r = hl_name_find(&m->names, what->cookie);
@@ -304,7 +305,7 @@ int hl_both_help(struct hl_matcher *m)
     const struct hl_msg_help *what = &help->what;
     struct hl_home *theirs = hl_home_of(m, help->peer->node);
     struct hl_joint *j = &theirs->joints[what->joint & (HL_JOINTS - 1)];
-    struct piece piece;
+    struct copy_piece piece;
     if (!hl_cma_works(m, help->peer) || !claim(j, what->joint >> HL_JOINT_BITS, what->n, false, &piece)) {
         drop_help(m, help);
         return 1;

@@ -29,7 +29,7 @@ enum hl_fetched {
 /* Copies a message between two blocks with the sender's help, if it comes. Outside all inboxes. */
 enum hl_fetched hl_both_fetch(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r, char *to);
 /* The sender: notes that it may help; by the owner of the message's inbox. */
-void hl_both_offered(struct hl_matcher *m, const struct hl_slot *slot);
+void hl_both_offered(struct hl_matcher *m, const struct hl_ring_slot *slot);
 /* Helps with one piece. Returns whether there was anything to do. */
 int hl_both_help(struct hl_matcher *m);
 /* The receiver: the sender copied the last piece. */
@@ -38,7 +38,8 @@ void hl_both_ended(struct hl_matcher *m, const struct hl_msg_ended *ended);
 void hl_both_forget(struct hl_matcher *m, struct hl_req *r);
 /* rndv.c: both ends have copied it, the sender last. */
 void hl_rndv_ended(struct hl_matcher *m, struct hl_req *r, bool failed);
-void hl_control_start(const struct hl_matcher *m, struct hl_slot *slot, enum hl_msg_kind kind); /* zeros */
+void hl_control_start(const struct hl_matcher *m, struct hl_ring_slot *slot,
+                      enum hl_msg_kind kind); /* zeros */
 void hl_both_close(struct hl_matcher *m);
 
 #endif

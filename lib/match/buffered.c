@@ -270,7 +270,7 @@ static int send_copy(const struct hl_send *s, struct copy *c)
 }
 
 /* A send for which there may be room soon. */
-struct place {
+struct awaited_room {
     const struct hl_buffered_from *from;
     int64_t len;
     struct hl_buffered *buffer; /* NULL: none is attached */
@@ -282,7 +282,7 @@ struct place {
 /* Copies may have left meanwhile, or another thread has the word of it in hand, and perhaps no processor. */
 static bool is_settled(void *place)
 {
-    struct place *p = place;
+    struct awaited_room *p = place;
 
     p->err = find_place(p->from, p->len, &p->buffer, &p->copy);
     if (p->err == 0 || p->buffer == NULL) {
@@ -295,13 +295,13 @@ static bool is_settled(void *place)
 
 static void tell_full(const void *place, struct hl_told *t)
 {
-    hl_told_say(t, "room for %lld bytes in a buffer", (long long)((const struct place *)place)->len);
+    hl_told_say(t, "room for %lld bytes in a buffer", (long long)((const struct awaited_room *)place)->len);
 }
 HL_HANG_TELLS(is_settled, tell_full);
 
 int hl_buffered_send(const struct hl_send *s, const struct hl_buffered_from *from)
 {
-    struct place p = {.from = from};
+    struct awaited_room p = {.from = from};
 
     if (!hl_type_bytes(s->type, s->count, &p.len)) {
         return hl_err_say(HL_ERR_COUNT, "%lld elements of %lld bytes do not fit 63 bits", (long long)s->count,

@@ -5,9 +5,10 @@
 #include "inner.h"
 
 /* ring.c */
-void hl_ring_publish(struct hl_home *to, struct hl_slot *slot, uint64_t claimed);
+void hl_ring_publish(struct hl_home *to, struct hl_ring_slot *slot, uint64_t claimed);
 /* Both, for a message that is ready. False: full. */
-bool hl_ring_push(const struct hl_matcher *m, struct hl_home *to, unsigned inbox, const struct hl_slot *slot);
+bool hl_ring_push(const struct hl_matcher *m, struct hl_home *to, unsigned inbox,
+                  const struct hl_ring_slot *slot);
 int hl_cell_take(struct hl_home *mine);               /* index, or -1: none free */
 void hl_cell_give(struct hl_home *owner, uint32_t i); /* by the receiver, or the sender that did not use it */
 
@@ -20,8 +21,8 @@ bool hl_claim_is_dead(const struct hl_matcher *m, const struct hl_ring *ring, ui
 
 /* A place for one message, or NULL: the ring is full, or the thread has not enrolled. The caller writes head
  * and area at once (nothing that can fault or wait) and publishes it with what was put into *claimed. */
-HL_INLINE struct hl_slot *hl_ring_claim(const struct hl_matcher *m, struct hl_home *to, unsigned inbox,
-                                        uint64_t *claimed)
+HL_INLINE struct hl_ring_slot *hl_ring_claim(const struct hl_matcher *m, struct hl_home *to, unsigned inbox,
+                                             uint64_t *claimed)
 {
     struct hl_ring *ring = &to->rings[inbox];
     unsigned place = hl_claim_place;
@@ -45,7 +46,7 @@ HL_INLINE struct hl_slot *hl_ring_claim(const struct hl_matcher *m, struct hl_ho
         /* full: orders messages of one thread; takes the armed bit over from the sleeper. */
     } while (!hl_a64_cas_full(&ring->tail, &tail, (ticket + 1) << 1));
 
-    struct hl_slot *s = &ring->slots[ticket % HL_RING_SLOTS];
+    struct hl_ring_slot *s = &ring->slots[ticket % HL_RING_SLOTS];
     hl_handover_take(s); /* the last round's writer, by way of the consumer */
     *claimed = tail;
     return s;

@@ -49,7 +49,7 @@ int hl_far_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_msg_he
     return hl_net_post(m->net, &out);
 }
 
-int hl_far_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_slot *slot)
+int hl_far_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring_slot *slot)
 {
     struct hl_far_out out = {.peer = p,
                              .hash = hl_match_hash(slot->head.ctx, slot->head.src) >> 4,
@@ -58,7 +58,7 @@ int hl_far_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_slot *sl
     return hl_net_post(m->net, &out);
 }
 
-int hl_far_control(struct hl_matcher *m, struct hl_peer *p, const struct hl_slot *slot,
+int hl_far_control(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring_slot *slot,
                    const struct hl_far_part *part)
 {
     struct hl_far_out out = {.peer = p,
@@ -154,7 +154,7 @@ void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_fa
         return;
     }
     if (h->head.kind > HL_MSG_REVOKE) {
-        struct hl_slot slot;
+        struct hl_ring_slot slot;
         slot.head = h->head;
         slot.area = h->area;
         if (h->head.kind != HL_MSG_DATA || h->area.piece.n == h->len) {

@@ -18,8 +18,8 @@ bool hl_far_is_eager(const struct hl_matcher *m, uint64_t len);
 /* 1: it left; 0: no room now; else an error. */
 int hl_far_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_msg_head *head,
                  const struct hl_far_part *part);
-int hl_far_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_slot *slot);
-int hl_far_control(struct hl_matcher *m, struct hl_peer *p, const struct hl_slot *slot,
+int hl_far_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring_slot *slot);
+int hl_far_control(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring_slot *slot,
                    const struct hl_far_part *part);
 
 bool hl_far_idle(const struct hl_matcher *m);

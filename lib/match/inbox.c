@@ -315,9 +315,9 @@ struct hl_inbox *hl_inbox_of(struct hl_matcher *m, uint64_t ctx, int src)
 }
 
 /* The next slot, if its message is there. */
-static struct hl_slot *peek(const struct hl_inbox *ib, uint64_t head)
+static struct hl_ring_slot *peek(const struct hl_inbox *ib, uint64_t head)
 {
-    struct hl_slot *s = &ib->ring->slots[head % HL_RING_SLOTS];
+    struct hl_ring_slot *s = &ib->ring->slots[head % HL_RING_SLOTS];
     /* acquire: sees the message; pairs with the release in hl_ring_publish. */
     return hl_a64_load_acquire(&s->stamp) == head + 1 ? s : NULL;
 }
@@ -329,7 +329,7 @@ bool hl_inbox_waiting(const struct hl_inbox *ib)
 }
 
 /* The bytes of a message that is all there, or NULL. */
-static const void *payload_of(const struct hl_matcher *m, const struct hl_slot *s)
+static const void *payload_of(const struct hl_matcher *m, const struct hl_ring_slot *s)
 {
     if (HL_LIKELY(s->head.kind == HL_MSG_EAGER)) {
         return s->area.data;
@@ -350,7 +350,7 @@ HL_INLINE void count_cell(struct hl_inbox *ib, uint64_t bytes)
 }
 
 /* The slot's message into the buffer of its receive, if it goes there as it is. */
-static bool copy_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_slot *s,
+static bool copy_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_ring_slot *s,
                       const struct hl_recv *r)
 {
     const void *data = payload_of(m, s);
@@ -403,7 +403,7 @@ int hl_inbox_skip(const struct hl_matcher *m, struct hl_inbox *ib)
 }
 
 /* How the next message is taken: false leaves it there. */
-typedef bool take_fn(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_slot *s,
+typedef bool take_fn(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_ring_slot *s,
                      const struct hl_recv *r, void *out);
 
 HL_INLINE bool take_next(struct hl_matcher *m, const struct hl_recv *r, take_fn *take, void *out)
@@ -412,7 +412,7 @@ HL_INLINE bool take_next(struct hl_matcher *m, const struct hl_recv *r, take_fn 
     struct hl_inbox *ib = &m->inbox[hash & (m->n_inboxes - 1)];
     /* relaxed: a glance, before the work of owning it. */
     uint64_t head = hl_a64_load_relaxed(&ib->head);
-    const struct hl_slot *s = peek(ib, head);
+    const struct hl_ring_slot *s = peek(ib, head);
     if (r->src < 0 || r->exact || s == NULL || !try_own(m, ib)) {
         return false;
     }
@@ -433,7 +433,7 @@ HL_INLINE bool take_next(struct hl_matcher *m, const struct hl_recv *r, take_fn 
     return taken;
 }
 
-HL_INLINE bool take_bytes(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_slot *s,
+HL_INLINE bool take_bytes(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_ring_slot *s,
                           const struct hl_recv *r, void *got)
 {
     if (!copy_slot(m, ib, s, r)) {
@@ -449,7 +449,7 @@ bool hl_inbox_take(struct hl_matcher *m, const struct hl_recv *r, struct hl_got 
 }
 
 /* What a slot that holds no control message brings. */
-HL_INLINE void slot_arrival(const struct hl_matcher *m, const struct hl_slot *s, struct hl_arrival *a)
+HL_INLINE void slot_arrival(const struct hl_matcher *m, const struct hl_ring_slot *s, struct hl_arrival *a)
 {
     const struct hl_msg_head *h = &s->head;
     *a = (struct hl_arrival){h->ctx, h->len, h->src, h->tag, h->from, h->kind, s->area.data};
@@ -460,7 +460,7 @@ HL_INLINE void slot_arrival(const struct hl_matcher *m, const struct hl_slot *s,
     }
 }
 
-HL_INLINE bool take_whole(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_slot *s,
+HL_INLINE bool take_whole(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_ring_slot *s,
                           const struct hl_recv *r, void *message)
 {
     struct hl_arrival a;
@@ -486,7 +486,7 @@ struct hl_message *hl_inbox_take_message(struct hl_matcher *m, const struct hl_r
 }
 
 /* A message that is none to be received. */
-static void take_control(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_slot *s,
+static void take_control(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_ring_slot *s,
                          struct hl_work *w)
 {
     struct hl_home *sender = hl_home_of(m, s->head.from);
@@ -507,7 +507,8 @@ static void take_control(struct hl_matcher *m, struct hl_inbox *ib, const struct
     }
 }
 
-static void take_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_slot *s, struct hl_work *w)
+static void take_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_ring_slot *s,
+                      struct hl_work *w)
 {
     const struct hl_msg_head *h = &s->head;
     if (h->kind > HL_MSG_RTS) {
@@ -529,7 +530,7 @@ static void take_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl
 static void serve(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
 {
     uint64_t head = hl_a64_load_relaxed(&ib->head); /* relaxed: only owners write it */
-    const struct hl_slot *s;
+    const struct hl_ring_slot *s;
     for (int i = 0; i < SERVE_MAX && (s = peek(ib, head)) != NULL; i++) {
         take_slot(m, ib, s, w);
         set_head(ib, ++head);

@@ -31,12 +31,12 @@
 
 /* ---- Messages (msg.h) ---- */
 
-struct hl_slot {
+struct hl_ring_slot {
     hl_a64 stamp; /* atomic: ticket + 1 when the slot holds that ticket's message */
     struct hl_msg_head head;
     union hl_msg_area area;
 };
-_Static_assert(sizeof(struct hl_slot) == 64, "a slot is one line");
+_Static_assert(sizeof(struct hl_ring_slot) == 64, "a slot is one line");
 
 /* ---- Node-shared memory ---- */
 
@@ -54,7 +54,7 @@ struct hl_ring {
     HL_ALIGNED_LINE hl_a64 tail; /* atomic */
     uint64_t mark;               /* tells rings of the node apart, above the bits of tickets; see claim.c */
     HL_ALIGNED_LINE hl_a64 head; /* atomic: written by the owner */
-    HL_ALIGNED_LINE struct hl_slot slots[HL_RING_SLOTS];
+    HL_ALIGNED_LINE struct hl_ring_slot slots[HL_RING_SLOTS];
 };
 
 /* What one thread claims or has claimed last. It is said before the claim, so of a slot that stays empty the
@@ -267,7 +267,7 @@ struct hl_work {
 /* A control message that did not find room. */
 struct hl_owed {
     struct hl_owed *next;
-    struct hl_slot slot;
+    struct hl_ring_slot slot;
 };
 
 #define HL_PORTS_MAX 8
@@ -449,11 +449,11 @@ struct hl_peer *hl_peer_from(struct hl_matcher *m, int from); /* `from` as in st
 void hl_control_send(struct hl_matcher *m, struct hl_peer *p, enum hl_msg_kind kind,
                      const union hl_msg_area *area);
 /* Handles a control message; `data`: the bytes of a DATA. */
-void hl_rndv_control(struct hl_matcher *m, const struct hl_slot *slot, const void *data);
+void hl_rndv_control(struct hl_matcher *m, const struct hl_ring_slot *slot, const void *data);
 /* The same of a whole one: a REVOKE needs the head of its RTS. */
-void hl_control_put(struct hl_matcher *m, struct hl_peer *p, const struct hl_slot *slot);
+void hl_control_put(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring_slot *slot);
 bool hl_control_push(struct hl_matcher *m, struct hl_peer *p,
-                     const struct hl_slot *slot); /* false: no room */
+                     const struct hl_ring_slot *slot); /* false: no room */
 void hl_owed_free(struct hl_owed *o);
 int hl_rndv_stream(struct hl_matcher *m);
 void hl_work_run(struct hl_matcher *m, struct hl_work *w);

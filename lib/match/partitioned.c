@@ -28,7 +28,7 @@ struct plan {
 };
 
 /* One side's part of both sides. */
-struct side {
+struct plan_side {
     struct hl_req_more more;
     struct hl_flight flight;
     struct hl_req *request;
@@ -38,11 +38,11 @@ struct side {
     char *buf;
     int64_t count; /* elements of a partition */
     int partitions;
-    void (*release)(struct side *x);
+    void (*release)(struct plan_side *x);
 };
 
 struct psend {
-    struct side side;
+    struct plan_side side;
     struct hl_send send; /* of a message */
     int tag;             /* the user's */
     int per_message;     /* partitions */
@@ -53,7 +53,7 @@ struct psend {
 };
 
 struct precv {
-    struct side side;
+    struct plan_side side;
     struct hl_recv recv; /* of a message */
     int tag;             /* the user's; his source is recv's of the plan */
     int source;
@@ -69,17 +69,17 @@ struct precv {
     char *aside;    /* packed data for layouts that are not one block */
 };
 
-static struct side *side_of(const struct hl_req *r)
+static struct plan_side *side_of(const struct hl_req *r)
 {
-    return HL_CONTAINER_OF((struct hl_req_more *)(uintptr_t)r->more, struct side, more);
+    return HL_CONTAINER_OF((struct hl_req_more *)(uintptr_t)r->more, struct plan_side, more);
 }
 
-static struct psend *psend_of(struct side *x)
+static struct psend *psend_of(struct plan_side *x)
 {
     return HL_CONTAINER_OF(x, struct psend, side);
 }
 
-static struct precv *precv_of(struct side *x)
+static struct precv *precv_of(struct plan_side *x)
 {
     return HL_CONTAINER_OF(x, struct precv, side);
 }
@@ -87,7 +87,7 @@ static struct precv *precv_of(struct side *x)
 /* ---- Both ---- */
 
 /* Has the plan gone (or come)? */
-static bool has_told(struct side *x, int *err)
+static bool has_told(struct plan_side *x, int *err)
 {
     *err = 0;
     if (x->telling != NULL) {
@@ -100,7 +100,7 @@ static bool has_told(struct side *x, int *err)
     return true;
 }
 
-static void release(struct side *x)
+static void release(struct plan_side *x)
 {
     hl_type_unref(x->type);
     x->release(x);
@@ -110,18 +110,18 @@ static bool step_gone(struct hl_flight *f)
 {
     int err;
 
-    return has_told(HL_CONTAINER_OF(f, struct side, flight), &err);
+    return has_told(HL_CONTAINER_OF(f, struct plan_side, flight), &err);
 }
 
 static void end_gone(struct hl_flight *f)
 {
-    release(HL_CONTAINER_OF(f, struct side, flight));
+    release(HL_CONTAINER_OF(f, struct plan_side, flight));
 }
 
 /* The plan of the other side's init pairs with this one all the same, so it is still waited for. */
 static void drop(struct hl_req *r)
 {
-    struct side *x = side_of(r);
+    struct plan_side *x = side_of(r);
 
     x->flight = (struct hl_flight){.step = step_gone, .end = end_gone};
     hl_flight_start(&x->flight);
@@ -148,7 +148,7 @@ static int measure(const struct hl_type *type, int64_t count, int partitions, in
 
 static bool step_send(struct hl_flight *f)
 {
-    struct side *x = HL_CONTAINER_OF(f, struct side, flight);
+    struct plan_side *x = HL_CONTAINER_OF(f, struct plan_side, flight);
     struct psend *p = psend_of(x);
     int err;
 
@@ -173,7 +173,7 @@ static bool step_send(struct hl_flight *f)
 
 static void end_send(struct hl_flight *f)
 {
-    hl_req_done(HL_CONTAINER_OF(f, struct side, flight)->request);
+    hl_req_done(HL_CONTAINER_OF(f, struct plan_side, flight)->request);
 }
 
 static int partitions_of(const struct psend *p, uint32_t message)
@@ -185,7 +185,7 @@ static int partitions_of(const struct psend *p, uint32_t message)
 
 static int start_send(struct hl_req *r)
 {
-    struct side *x = side_of(r);
+    struct plan_side *x = side_of(r);
     struct psend *p = psend_of(x);
 
     p->left = 0;
@@ -203,7 +203,7 @@ static int start_send(struct hl_req *r)
 
 static int send_message(struct psend *p, uint32_t k)
 {
-    const struct side *x = &p->side;
+    const struct plan_side *x = &p->side;
     struct hl_send s = p->send;
     struct hl_req *r;
 
@@ -267,7 +267,7 @@ static void tell_send(const struct hl_req *r, struct hl_told *t)
     }
 }
 
-static void release_send(struct side *x)
+static void release_send(struct plan_side *x)
 {
     struct psend *p = psend_of(x);
 
@@ -303,7 +303,7 @@ int hl_part_send_init(const struct hl_send *s, int partitions, uint64_t channel,
     per = per > 0 ? per : 1;
     uint32_t n = (uint32_t)(((int64_t)partitions + per - 1) / per);
     hl_type_bytes(s->type, s->count, &part);
-    p->side = (struct side){
+    p->side = (struct plan_side){
         {.start = start_send, .drop = drop},        .request = r,           .type = s->type,
         .buf = (char *)(uintptr_t)s->buf,           .count = s->count,      .partitions = partitions,
         .plan = {channel, bytes, part * per, n, 0}, .release = release_send};
@@ -333,7 +333,7 @@ int hl_part_send_init(const struct hl_send *s, int partitions, uint64_t channel,
 /* Room for what the plan says. After an error there are no messages, at no start. */
 static void learn(struct precv *p, int err)
 {
-    struct side *x = &p->side;
+    struct plan_side *x = &p->side;
     size_t n = err == 0 ? x->plan.messages : 0;
     char *block;
 
@@ -369,7 +369,7 @@ static int64_t piece(const struct precv *p, uint32_t k, int64_t *offset)
 
 static void post(struct precv *p)
 {
-    struct side *x = &p->side;
+    struct plan_side *x = &p->side;
 
     p->posted = true;
     if (p->err != 0) {
@@ -394,7 +394,7 @@ static void post(struct precv *p)
 /* Message k is there. */
 static void take(struct precv *p, uint32_t k, int err)
 {
-    struct side *x = &p->side;
+    struct plan_side *x = &p->side;
     int64_t offset, n = piece(p, k, &offset);
 
     if (err == 0 && p->aside != NULL) {
@@ -408,7 +408,7 @@ static void take(struct precv *p, uint32_t k, int err)
 
 static bool step_recv(struct hl_flight *f)
 {
-    struct side *x = HL_CONTAINER_OF(f, struct side, flight);
+    struct plan_side *x = HL_CONTAINER_OF(f, struct plan_side, flight);
     struct precv *p = precv_of(x);
     int err;
 
@@ -441,7 +441,7 @@ static bool step_recv(struct hl_flight *f)
 
 static void end_recv(struct hl_flight *f)
 {
-    struct side *x = HL_CONTAINER_OF(f, struct side, flight);
+    struct plan_side *x = HL_CONTAINER_OF(f, struct plan_side, flight);
     const struct precv *p = precv_of(x);
     struct hl_req *r = x->request;
 
@@ -453,7 +453,7 @@ static void end_recv(struct hl_flight *f)
 
 static int start_recv(struct hl_req *r)
 {
-    struct side *x = side_of(r);
+    struct plan_side *x = side_of(r);
     struct precv *p = precv_of(x);
 
     p->posted = false;
@@ -518,7 +518,7 @@ static void tell_recv(const struct hl_req *r, struct hl_told *t)
     hl_told_say(t, ", %d of %d partitions missing", missing, p->side.partitions);
 }
 
-static void release_recv(struct side *x)
+static void release_recv(struct plan_side *x)
 {
     struct precv *p = precv_of(x);
 
@@ -540,13 +540,13 @@ int hl_part_recv_init(const struct hl_recv *v, int partitions, struct hl_req **o
         free(p);
         return err != 0 ? err : no_memory();
     }
-    p->side = (struct side){{.start = start_recv, .drop = drop},
-                            .request = r,
-                            .type = v->type,
-                            .buf = v->buf,
-                            .count = v->count,
-                            .partitions = partitions,
-                            .release = release_recv};
+    p->side = (struct plan_side){{.start = start_recv, .drop = drop},
+                                 .request = r,
+                                 .type = v->type,
+                                 .buf = v->buf,
+                                 .count = v->count,
+                                 .partitions = partitions,
+                                 .release = release_recv};
     p->recv = *v;
     p->recv.type = hl_type_of(MPI_PACKED);
     p->recv.tag = 0;

@@ -6,7 +6,7 @@
 
 #include <signal.h>
 
-void hl_ring_publish(struct hl_home *to, struct hl_slot *s, uint64_t claimed)
+void hl_ring_publish(struct hl_home *to, struct hl_ring_slot *s, uint64_t claimed)
 {
     if (HL_FAULT(die_claimed) && hl_boot.rank == 1 && claimed >> 1 >= 100) {
         raise(SIGKILL);
@@ -19,13 +19,14 @@ void hl_ring_publish(struct hl_home *to, struct hl_slot *s, uint64_t claimed)
     }
 }
 
-bool hl_ring_push(const struct hl_matcher *m, struct hl_home *to, unsigned inbox, const struct hl_slot *slot)
+bool hl_ring_push(const struct hl_matcher *m, struct hl_home *to, unsigned inbox,
+                  const struct hl_ring_slot *slot)
 {
     uint64_t claimed;
     if (HL_UNLIKELY(hl_claim_place == 0)) {
         hl_claim_enrol(); /* a thread that only waits also sends what others have left */
     }
-    struct hl_slot *s = hl_ring_claim(m, to, inbox, &claimed);
+    struct hl_ring_slot *s = hl_ring_claim(m, to, inbox, &claimed);
     if (s == NULL) {
         return false;
     }

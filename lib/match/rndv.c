@@ -31,7 +31,7 @@
 
 /* ---- Control messages ---- */
 
-bool hl_control_push(struct hl_matcher *m, struct hl_peer *p, const struct hl_slot *slot)
+bool hl_control_push(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring_slot *slot)
 {
     bool follows = slot->head.kind == HL_MSG_REVOKE; /* the way of what it revokes */
     if (p->node < 0) {
@@ -49,14 +49,14 @@ void hl_owed_free(struct hl_owed *o)
     free(o);
 }
 
-void hl_control_start(const struct hl_matcher *m, struct hl_slot *slot, enum hl_msg_kind kind)
+void hl_control_start(const struct hl_matcher *m, struct hl_ring_slot *slot, enum hl_msg_kind kind)
 {
     memset(slot, 0, sizeof(*slot));
     slot->head.kind = (uint8_t)kind;
     slot->head.from = (uint16_t)m->node_rank;
 }
 
-void hl_control_put(struct hl_matcher *m, struct hl_peer *p, const struct hl_slot *slot)
+void hl_control_put(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring_slot *slot)
 {
     if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) !=
                     0)) { /* relaxed: a late look finds it */
@@ -84,7 +84,7 @@ void hl_control_put(struct hl_matcher *m, struct hl_peer *p, const struct hl_slo
 void hl_control_send(struct hl_matcher *m, struct hl_peer *p, enum hl_msg_kind kind,
                      const union hl_msg_area *area)
 {
-    struct hl_slot slot;
+    struct hl_ring_slot slot;
     hl_control_start(m, &slot, kind);
     if (area != NULL) {
         slot.area = *area;
@@ -346,7 +346,7 @@ static bool piece_near(struct hl_matcher *m, struct hl_peer *p, struct hl_send_b
     if (cell < 0) {
         return false;
     }
-    struct hl_slot slot;
+    struct hl_ring_slot slot;
     hl_control_start(m, &slot, HL_MSG_DATA);
     slot.area.piece = (struct hl_msg_data){b->back, b->offset, (uint32_t)cell, (uint32_t)n, 0};
     int err = hl_type_pack(b->type, b->count, b->buf, (int64_t)b->offset, mine->cells[cell], (int64_t)n);
@@ -363,7 +363,7 @@ static uint64_t piece_far(struct hl_matcher *m, struct hl_peer *p, struct hl_sen
 {
     uint64_t max = hl_far_piece_max(m);
     n = n < max ? n : max;
-    struct hl_slot slot;
+    struct hl_ring_slot slot;
     hl_control_start(m, &slot, HL_MSG_DATA);
     slot.area.piece = (struct hl_msg_data){b->back, b->offset, 0, (uint32_t)n, 0};
     struct hl_far_part part = {b->type, b->buf, b->count, b->offset, n, false};
@@ -415,7 +415,7 @@ int hl_rndv_stream(struct hl_matcher *m)
     return pieces;
 }
 
-void hl_rndv_control(struct hl_matcher *m, const struct hl_slot *slot, const void *data)
+void hl_rndv_control(struct hl_matcher *m, const struct hl_ring_slot *slot, const void *data)
 {
     struct hl_req *r;
     switch (slot->head.kind) {

@@ -44,8 +44,8 @@ static int fill(const struct hl_send *s, const struct view *v, void *out)
     return hl_type_pack(s->type, s->count, s->buf, 0, out, (int64_t)v->len);
 }
 
-static void put_head(const struct hl_matcher *m, struct hl_slot *slot, const struct hl_send *s, uint64_t len,
-                     uint8_t kind)
+static void put_head(const struct hl_matcher *m, struct hl_ring_slot *slot, const struct hl_send *s,
+                     uint64_t len, uint8_t kind)
 {
     slot->head = (struct hl_msg_head){.ctx = s->ctx,
                                       .src = s->me,
@@ -88,7 +88,7 @@ static int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_se
         hl_handover_give(mine->cells[cell]); /* comes back by way of the receiver */
     }
     uint64_t claimed;
-    struct hl_slot *slot = NULL;
+    struct hl_ring_slot *slot = NULL;
     if (HL_LIKELY(err == 0) &&
         HL_LIKELY((slot = hl_ring_claim(m, to, hl_match_hash(s->ctx, s->me) & (n_inboxes - 1), &claimed)) !=
                   NULL)) {
@@ -112,7 +112,7 @@ static int push_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_s
     if (HL_LIKELY(p->node >= 0)) {
         return push_near(m, p, s, v);
     }
-    struct hl_slot slot;
+    struct hl_ring_slot slot;
     put_head(m, &slot, s, v->len, HL_MSG_EAGER);
     struct hl_far_part part = {s->type, s->buf, s->count, 0, v->len, patient};
     return hl_far_eager(m, p, &slot.head, &part);
@@ -122,7 +122,7 @@ static int push_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_s
 static int push_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v,
                     struct hl_req *r)
 {
-    struct hl_slot slot;
+    struct hl_ring_slot slot;
     struct hl_send_body *b = hl_send_body(r);
     put_head(m, &slot, s, 0, HL_MSG_RTS);
     if (HL_UNLIKELY(s->mode == HL_SEND_LOST)) {
@@ -293,13 +293,13 @@ int hl_peer_drain(struct hl_matcher *m, struct hl_peer *p)
 static void revoke_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_req *r,
                        const struct hl_send_body *b)
 {
-    struct hl_slot slot = {.head = {.ctx = r->ctx,
-                                    .src = b->me,
-                                    .tag = b->tag,
-                                    .len = sizeof(slot.area.fin),
-                                    .kind = HL_MSG_REVOKE,
-                                    .from = (uint16_t)m->node_rank},
-                           .area.fin.cookie = b->cookie};
+    struct hl_ring_slot slot = {.head = {.ctx = r->ctx,
+                                         .src = b->me,
+                                         .tag = b->tag,
+                                         .len = sizeof(slot.area.fin),
+                                         .kind = HL_MSG_REVOKE,
+                                         .from = (uint16_t)m->node_rank},
+                                .area.fin.cookie = b->cookie};
     hl_control_put(m, p, &slot);
 }
 

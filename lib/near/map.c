@@ -201,7 +201,7 @@ static void wait_answer(uint64_t ns) HL_REQUIRES(lock)
 }
 
 /* The wants of one call: in turn, a few at a time, so that a pass costs the same however many there are. */
-struct round {
+struct map_round {
     struct hl_near_want *wants;
     size_t count, first; /* of all; the one that begins */
     size_t begun;        /* so many from the first on have been looked at */
@@ -212,7 +212,7 @@ struct round {
 /* Under the lock. */
 static void tell_wants(const void *arg, struct hl_told *t) HL_NO_TSA
 {
-    const struct round *r = arg;
+    const struct map_round *r = arg;
     hl_told_say(t, "memory of node peers, whose receive threads hand it out");
     for (int i = 0; i < r->n_flying; i++) {
         hl_told_await(t, hl_boot.node_world[r->flying[i]->node_rank]);
@@ -220,7 +220,7 @@ static void tell_wants(const void *arg, struct hl_told *t) HL_NO_TSA
 }
 
 /* Takes over what has been answered and goes on with the next ones; true while one still waits. */
-static bool settle_round(struct round *r) HL_REQUIRES(lock)
+static bool settle_round(struct map_round *r) HL_REQUIRES(lock)
 {
     int left = 0;
     for (int i = 0; i < r->n_flying; i++) {
@@ -239,7 +239,7 @@ static bool settle_round(struct round *r) HL_REQUIRES(lock)
 }
 
 /* Asks where it is time; true when it did, so that some may have been settled meanwhile. */
-static bool ask_round(struct round *r) HL_REQUIRES(lock)
+static bool ask_round(struct map_round *r) HL_REQUIRES(lock)
 {
     bool asked = false;
     for (int i = 0; i < r->n_flying; i++) {
@@ -268,7 +268,7 @@ static void enter_all(struct hl_near_want *wants, size_t count) HL_REQUIRES(lock
 int hl_near_map_all(struct hl_near_want *wants, size_t count)
 {
     /* Each rank begins with another owner, so that they do not all stand before the first one's door. */
-    struct round r = {.wants = wants, .count = count};
+    struct map_round r = {.wants = wants, .count = count};
     r.first = hl_boot.node_size > 0 ? count * (size_t)hl_boot.node_rank / (size_t)hl_boot.node_size : 0;
     hl_mutex_lock(&lock);
     enter_all(wants, count);

@@ -49,7 +49,7 @@
 #define DOUBTS 8                         /* ranks that threads wait for which are asked at a time */
 #define ASKED 2                          /* ranks whose receive thread I ask: each costs a connection */
 
-struct call {
+struct rank_knock {
     struct hl_fab_knock knock;
     int rank;
     uint64_t since_ns;
@@ -77,7 +77,7 @@ struct stop {
 static struct {
     struct hl_rx_hosts hosts;
     uint64_t next_ns, now_ns;
-    struct call calls[CALLS];
+    struct rank_knock calls[CALLS];
     int n_calls;
     bool calling;         /* made one in this look */
     bool waiting;         /* somebody here waits for long */
@@ -204,7 +204,7 @@ static void call(int rank)
 {
     struct hl_fab_knock k = {-1, 0};
     if (alive.n_calls < CALLS && (k = knock(rank)).fd >= 0) {
-        alive.calls[alive.n_calls++] = (struct call){k, rank, alive.now_ns};
+        alive.calls[alive.n_calls++] = (struct rank_knock){k, rank, alive.now_ns};
         alive.calling = true;
     }
 }
@@ -238,7 +238,7 @@ static void unreachable(struct hl_rx_host *host, int error)
 }
 
 /* What came of a call; true: it is over. */
-static bool hear(struct call *c)
+static bool hear(struct rank_knock *c)
 {
     struct hl_fab_host at;
     struct hl_rx_host *host = host_of(c->rank, &at) ? hl_rx_hosts_get(&alive.hosts, &at) : NULL;

@@ -8,26 +8,26 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-struct watch {
-    struct watch *next;
+struct fd_watch {
+    struct fd_watch *next;
     int fd;
     void (*fn)(void *);
     void *arg;
 };
 
 static struct hl_mutex watch_lock = HL_MUTEX_INIT;
-static struct watch *watches HL_GUARDED_BY(watch_lock);
+static struct fd_watch *watches HL_GUARDED_BY(watch_lock);
 static bool (*on_look)(void *) HL_GUARDED_BY(watch_lock);
 static void *look_arg HL_GUARDED_BY(watch_lock);
 
 int hl_rx_watch(int fd, void (*fn)(void *), void *arg)
 {
-    struct watch *w = malloc(sizeof *w);
+    struct fd_watch *w = malloc(sizeof *w);
     if (w == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory to watch a descriptor");
     }
     hl_mutex_lock(&watch_lock);
-    *w = (struct watch){.next = watches, .fd = fd, .fn = fn, .arg = arg};
+    *w = (struct fd_watch){.next = watches, .fd = fd, .fn = fn, .arg = arg};
     watches = w;
     hl_mutex_unlock(&watch_lock);
     struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
@@ -43,8 +43,8 @@ void hl_rx_unwatch(int fd)
 {
     (void)epoll_ctl(hl_rx.epoll, EPOLL_CTL_DEL, fd, NULL);
     hl_mutex_lock(&watch_lock); /* waits for a call that runs */
-    for (struct watch **at = &watches; *at != NULL; at = &(*at)->next) {
-        struct watch *w = *at;
+    for (struct fd_watch **at = &watches; *at != NULL; at = &(*at)->next) {
+        struct fd_watch *w = *at;
         if (w->fd == fd) {
             *at = w->next;
             free(w);
@@ -57,7 +57,7 @@ void hl_rx_unwatch(int fd)
 void hl_rx_watch_run(int fd)
 {
     hl_mutex_lock(&watch_lock);
-    for (struct watch *w = watches; w != NULL; w = w->next) {
+    for (struct fd_watch *w = watches; w != NULL; w = w->next) {
         if (w->fd == fd) {
             w->fn(w->arg);
             break;
@@ -86,7 +86,7 @@ void hl_rx_watch_close(void)
 {
     hl_mutex_lock(&watch_lock);
     while (watches != NULL) {
-        struct watch *w = watches;
+        struct fd_watch *w = watches;
         watches = w->next;
         free(w);
     }

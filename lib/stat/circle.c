@@ -29,13 +29,13 @@ struct post {
     hl_a64 words[WORDS];
 };
 
-struct place {
+struct circle_place {
     HL_ALIGNED_LINE hl_a64 fences; /* atomic: entered by this rank */
     struct post posts[POSTS];
 };
 
 /* Written while opening. `places` NULL: not open, or closed. */
-static struct place *places;
+static struct circle_place *places;
 static const int *node_world;
 static int here, node_size, me;
 
@@ -55,7 +55,7 @@ static int n_far HL_GUARDED_BY(far_lock);
 
 size_t hl_hang_board_bytes(int ranks)
 {
-    return (size_t)ranks * sizeof(struct place);
+    return (size_t)ranks * sizeof(struct circle_place);
 }
 
 void hl_hang_open(void *board, int world, int node_rank, int ranks, const int *world_of)
@@ -124,7 +124,7 @@ void hl_hang_post(int *place, const struct hl_told *t)
     *place = -1;
 }
 
-static int read_place(const struct place *from, struct hl_told *out, int room)
+static int read_place(const struct circle_place *from, struct hl_told *out, int room)
 {
     int n = 0;
     for (int i = 0; i < POSTS && n < room; i++) {
@@ -248,14 +248,14 @@ static bool read_rank(int world, int post, struct hl_told *out)
 }
 
 /* The way from my wait to where the search stands, and all ranks that it came to. */
-struct way {
+struct wait_way {
     int ranks[DEPTH]; /* who waits; the first is me */
     struct hl_told waits[DEPTH];
     int n;
     int seen[SEEN], n_seen;
 };
 
-static bool is_new(struct way *w, int rank)
+static bool is_new(struct wait_way *w, int rank)
 {
     for (int i = 0; i < w->n_seen; i++) {
         if (w->seen[i] == rank) {
@@ -269,11 +269,11 @@ static bool is_new(struct way *w, int rank)
     return true;
 }
 
-static bool search(struct way *w);
+static bool search(struct wait_way *w);
 
 /* Goes on with the wait of the last rank on the way. A wait that any of several ranks can end closes nothing.
  */
-static bool follow(struct way *w)
+static bool follow(struct wait_way *w)
 {
     const struct hl_told *t = &w->waits[w->n - 1];
     for (int i = 0; (!t->any || t->n == 1) && i < t->n && i < HL_HANG_RANKS; i++) {
@@ -291,7 +291,7 @@ static bool follow(struct way *w)
     return false;
 }
 
-static bool search(struct way *w)
+static bool search(struct wait_way *w)
 {
     int at = w->n - 1;
     for (int i = 0; i < POSTS; i++) {
@@ -302,7 +302,7 @@ static bool search(struct way *w)
     return false;
 }
 
-static bool is_lowest(const struct way *w)
+static bool is_lowest(const struct wait_way *w)
 {
     bool lowest = true;
     for (int i = 1; i < w->n; i++) {
@@ -312,7 +312,7 @@ static bool is_lowest(const struct way *w)
 }
 
 /* Of a large circle the first waits and the last, and who waits between them. */
-static void tell_circle(const struct way *w, char *out, size_t cap)
+static void tell_circle(const struct wait_way *w, char *out, size_t cap)
 {
     bool whole = w->n <= TOLD;
     size_t used = 0;
@@ -339,7 +339,7 @@ static void tell_circle(const struct way *w, char *out, size_t cap)
 bool hl_hang_circle(const struct hl_told *t, char *out, size_t cap)
 {
     static struct hl_mutex lock = HL_MUTEX_INIT;
-    static struct way w HL_GUARDED_BY(lock); /* of one thread: it is long, and stacks may be short */
+    static struct wait_way w HL_GUARDED_BY(lock); /* of one thread: it is long, and stacks may be short */
     out[0] = '\0';
     if (places == NULL || !hl_mutex_try(&lock)) {
         return false; /* whoever searches now is in the circle, or another look comes */

@@ -30,7 +30,7 @@
 #define ENDED UINT64_MAX             /* instead of a stop's number */
 
 /* A rank's part of the board. */
-struct place {
+struct stops_place {
     HL_ALIGNED_LINE hl_a32 pid; /* atomic: 0: not posted, or taken back. Release: publishes the next two */
     uint32_t told;              /* 1: its launcher tells of signals that stop it */
     uint64_t space;             /* its PID namespace, 0: not known */
@@ -47,7 +47,7 @@ bool hl_stops_on;
 static hl_a64 due_ns; /* atomic: of the next look */
 static struct hl_flag busy;
 static struct hl_stops_node node;                /* written while opening */
-static struct place *places;                     /* the same */
+static struct stops_place *places;               /* the same */
 static struct sight *sights HL_GUARDED_BY(busy); /* [node.size] */
 static uint64_t last_ns HL_GUARDED_BY(busy);     /* of the last look */
 static uint64_t unbroken_ns HL_GUARDED_BY(busy); /* since then looks came in time */
@@ -56,7 +56,7 @@ static char status[STATUS_BYTES] HL_GUARDED_BY(busy);
 
 size_t hl_stops_board_bytes(int node_size)
 {
-    return (size_t)node_size * sizeof(struct place);
+    return (size_t)node_size * sizeof(struct stops_place);
 }
 
 /* A number of this process's PID namespace; 0: there is no /proc, or it is another namespace's, so that it
@@ -73,7 +73,7 @@ void hl_stops_open(const struct hl_stops_node *n) HL_NO_TSA
 {
     node = *n;
     places = n->board;
-    struct place *mine = &places[n->me];
+    struct stops_place *mine = &places[n->me];
     if (n->size == 1) {
         return;
     }
@@ -132,7 +132,7 @@ static uint64_t stop_of(uint32_t pid, bool told) HL_REQUIRES(busy)
 /* The same of a peer whose post was there. */
 static uint64_t stop_of_peer(int who, uint32_t pid) HL_REQUIRES(busy)
 {
-    struct place *p = &places[who];
+    struct stops_place *p = &places[who];
     bool known = p->space != 0 && p->space == places[node.me].space;
     bool gone = !node.lives(who) && node.lives(node.me); /* or this process has changed its network */
     uint64_t stop = gone ? ENDED : known ? stop_of(pid, p->told != 0) : 0;
@@ -143,7 +143,7 @@ static uint64_t stop_of_peer(int who, uint32_t pid) HL_REQUIRES(busy)
 /* True: it seems to be stopped or gone, which the next look will tell. */
 static bool look_at(int who, uint64_t now) HL_REQUIRES(busy)
 {
-    struct place *p = &places[who];
+    struct stops_place *p = &places[who];
     struct sight *s = &sights[who];
     uint32_t pid = hl_a32_load_acquire(&p->pid); /* acquire: see hl_stops_open. */
     uint64_t stop = pid != 0 ? stop_of_peer(who, pid) : 0,

@@ -36,12 +36,12 @@ static int holder(hwloc_topology_t t, int depth, hwloc_const_cpuset_t cpus)
     return holders == 1 ? found : -1;
 }
 
-struct ask {
+struct resource_list {
     struct hl_topo_resource *out;
     int cap, n;
 };
 
-static void look(hwloc_topology_t t, struct ask *a)
+static void look(hwloc_topology_t t, struct resource_list *a)
 {
     hwloc_cpuset_t cpus = hwloc_bitmap_alloc();
 
@@ -73,7 +73,7 @@ static void load(void *arg)
 
 int hl_topo_resources(struct hl_topo_resource *out, int cap)
 {
-    struct ask a = {out, cap, 0};
+    struct resource_list a = {out, cap, 0};
 
     hl_conf_with_env(hl_topo_lean, load, &a);
     return a.n;

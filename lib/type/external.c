@@ -15,7 +15,7 @@ struct form {
 };
 
 /* One row a basic type: the number it consists of, and how many of them; pairs have an index as well. */
-struct row {
+struct form_row {
     struct form value;
     uint8_t times;
 };
@@ -30,7 +30,7 @@ static const struct form index_form = {SWAP, 4, 4};
     {                                                                                                        \
         {SWAP, n, n}, 2                                                                                      \
     }
-static const struct row rows[HL_BASICS] = {
+static const struct form_row rows[HL_BASICS] = {
     [HL_BASIC_BYTE] = PLAIN(1),
     [HL_BASIC_WCHAR] = {{UNSIGNED_2, 4, 2}, 1},
     [HL_BASIC_I8] = PLAIN(1),

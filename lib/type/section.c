@@ -26,7 +26,7 @@ static HL_COLD int too_wide(void)
 }
 
 /* An extent below 0 of dimension i. */
-static HL_COLD int assumed_size(const MPIX_Section *s, int i, struct hl_shape *sh)
+static HL_COLD int assumed_size(const MPIX_Section *s, int i, struct hl_section_shape *sh)
 {
     if (s->dims[i].extent != -1 || i != s->rank - 1) {
         return hl_err_say(HL_ERR_ARG, "section has extent %lld in dimension %d of %d",
@@ -40,7 +40,7 @@ static HL_COLD int assumed_size(const MPIX_Section *s, int i, struct hl_shape *s
 }
 
 /* Adds a dimension; false past 2^63 bytes. */
-HL_INLINE bool add_dim(struct hl_shape *sh, int64_t extent, int64_t stride)
+HL_INLINE bool add_dim(struct hl_section_shape *sh, int64_t extent, int64_t stride)
 {
     int64_t reach, *end;
 
@@ -66,7 +66,7 @@ HL_INLINE bool add_dim(struct hl_shape *sh, int64_t extent, int64_t stride)
     return true;
 }
 
-int hl_section_read(const MPIX_Section *s, struct hl_shape *sh)
+int hl_section_read(const MPIX_Section *s, struct hl_section_shape *sh)
 {
     bool empty = false;
 
@@ -100,7 +100,7 @@ int hl_section_read(const MPIX_Section *s, struct hl_shape *sh)
 }
 
 /* The first two dimensions, where the element is that is told. */
-HL_INLINE void pack_plane(const struct hl_shape *sh, char *first, char *packed, bool pack)
+HL_INLINE void pack_plane(const struct hl_section_shape *sh, char *first, char *packed, bool pack)
 {
     int64_t times = sh->dims[0].times, stride = sh->dims[0].stride, row = times * sh->block;
     int64_t rows = sh->n > 1 ? sh->dims[1].times : 1, apart = sh->n > 1 ? sh->dims[1].stride : 0;
@@ -111,7 +111,7 @@ HL_INLINE void pack_plane(const struct hl_shape *sh, char *first, char *packed, 
     hl_grid_copy(&g, sh->block);
 }
 
-static HL_NOINLINE void pack_planes(const struct hl_shape *sh, char *first, char *packed, bool pack)
+static HL_NOINLINE void pack_planes(const struct hl_section_shape *sh, char *first, char *packed, bool pack)
 {
     int64_t index[MPIX_SECTION_RANKS] = {0}, plane = sh->dims[0].times * sh->dims[1].times * sh->block;
     int k;
@@ -130,7 +130,7 @@ static HL_NOINLINE void pack_planes(const struct hl_shape *sh, char *first, char
     } while (k < sh->n);
 }
 
-void hl_section_pack(const struct hl_shape *sh, char *first, char *packed, bool pack)
+void hl_section_pack(const struct hl_section_shape *sh, char *first, char *packed, bool pack)
 {
     if (HL_UNLIKELY(sh->n > 2 && sh->total != 0)) {
         pack_planes(sh, first, packed, pack);
@@ -140,7 +140,8 @@ void hl_section_pack(const struct hl_shape *sh, char *first, char *packed, bool 
 }
 
 /* A whole section of items without holes, in the caller's room. */
-static void fill(struct hl_section *room, const struct hl_shape *sh, const struct hl_type *t, int64_t count)
+static void fill(struct hl_section *room, const struct hl_section_shape *sh, const struct hl_type *t,
+                 int64_t count)
 {
     int64_t unit = (int64_t)hl_op_size((enum hl_basic)t->basic);
     enum hl_basic basic = sh->block % unit == 0 ? (enum hl_basic)t->basic : HL_BASIC_MIXED;
@@ -179,7 +180,7 @@ static void fill(struct hl_section *room, const struct hl_shape *sh, const struc
 
 /* ---- everything else, as types that are allocated ---- */
 
-static HL_COLD int too_many(int64_t count, const struct hl_type *t, const struct hl_shape *sh)
+static HL_COLD int too_many(int64_t count, const struct hl_type *t, const struct hl_section_shape *sh)
 {
     return hl_err_say(HL_ERR_COUNT, "%lld items of %lld bytes are more than a section of %lld bytes has",
                       (long long)count, (long long)t->size, (long long)sh->total);
@@ -187,7 +188,7 @@ static HL_COLD int too_many(int64_t count, const struct hl_type *t, const struct
 
 /* The first `left` items, which lie next to each other in blocks: the whole parts of each dimension, the
  * slowest first, then what is left of the last one. parts[i]: all of the dimensions below i. */
-static int make_parts(const struct hl_shape *sh, const struct hl_type *item, int64_t left,
+static int make_parts(const struct hl_section_shape *sh, const struct hl_type *item, int64_t left,
                       struct hl_type *parts[], struct hl_type **made)
 {
     struct hl_type *rows[RANKS + 1];
@@ -222,7 +223,7 @@ static int make_parts(const struct hl_shape *sh, const struct hl_type *item, int
     return rc;
 }
 
-static int make_regular(const struct hl_shape *sh, const struct hl_type *item, int64_t count,
+static int make_regular(const struct hl_section_shape *sh, const struct hl_type *item, int64_t count,
                         struct hl_type **made)
 {
     struct hl_type *parts[RANKS + 1];
@@ -240,12 +241,12 @@ static int make_regular(const struct hl_shape *sh, const struct hl_type *item, i
 }
 
 /* Pieces of memory, in the order of packing. */
-struct pieces {
+struct section_pieces {
     int64_t *at, *len;
     int64_t n, room;
 };
 
-static int add_piece(struct pieces *p, int64_t at, int64_t len)
+static int add_piece(struct section_pieces *p, int64_t at, int64_t len)
 {
     if (p->n == p->room) {
         size_t room = p->room == 0 ? 64 : 2 * (size_t)p->room;
@@ -264,7 +265,7 @@ static int add_piece(struct pieces *p, int64_t at, int64_t len)
 }
 
 /* Bytes [at, at + len) of the section's data. */
-static int add_bytes(struct pieces *p, const struct hl_shape *sh, int64_t at, int64_t len)
+static int add_bytes(struct section_pieces *p, const struct hl_section_shape *sh, int64_t at, int64_t len)
 {
     int rc = 0;
 
@@ -283,11 +284,11 @@ static int add_bytes(struct pieces *p, const struct hl_shape *sh, int64_t at, in
 }
 
 /* Items with holes that are not the elements of the section: what they cover of its data. */
-static int make_irregular(const struct hl_shape *sh, const struct hl_type *t, int64_t count,
+static int make_irregular(const struct hl_section_shape *sh, const struct hl_type *t, int64_t count,
                           struct hl_type **made)
 {
     struct hl_type_cursor c;
-    struct pieces p = {0};
+    struct section_pieces p = {0};
     char *span;
     int64_t n;
     int rc = hl_type_cursor_init(&c, HL_WALK_BYTES, t, count, NULL, 0);
@@ -306,8 +307,8 @@ static int make_irregular(const struct hl_shape *sh, const struct hl_type *t, in
     return rc;
 }
 
-static int make(const struct hl_shape *sh, const MPIX_Section *s, const struct hl_type *t, int64_t count,
-                struct hl_type **made)
+static int make(const struct hl_section_shape *sh, const MPIX_Section *s, const struct hl_type *t,
+                int64_t count, struct hl_type **made)
 {
     int64_t extent = hl_type_extent(t);
     bool fits =
@@ -333,8 +334,8 @@ static int make(const struct hl_shape *sh, const MPIX_Section *s, const struct h
     return rc;
 }
 
-static HL_NOINLINE int make_apart(struct hl_section *room, const MPIX_Section *s, const struct hl_shape *sh,
-                                  const struct hl_type *t, int64_t count)
+static HL_NOINLINE int make_apart(struct hl_section *room, const MPIX_Section *s,
+                                  const struct hl_section_shape *sh, const struct hl_type *t, int64_t count)
 {
     return make(sh, s, t, count, &room->made);
 }
@@ -342,7 +343,7 @@ static HL_NOINLINE int make_apart(struct hl_section *room, const MPIX_Section *s
 int hl_section_begin(struct hl_section *room, const MPIX_Section *s, const struct hl_type *given,
                      int64_t count, bool lasts, const struct hl_type **type, int64_t *n)
 {
-    struct hl_shape sh;
+    struct hl_section_shape sh;
     int64_t bytes;
 
     room->made = NULL;

@@ -9,7 +9,7 @@
 #define HL_SECTION_LOOPS 4 /* blocks, and three dimensions that are not merged with the one before */
 
 /* A section whose dimensions are merged where they continue each other. */
-struct hl_shape {
+struct hl_section_shape {
     int64_t block;  /* bytes of what is contiguous */
     int64_t total;  /* bytes of all */
     int64_t lo, hi; /* of the lowest and the highest block, from the first element */
@@ -21,16 +21,16 @@ struct hl_shape {
 };
 
 /* 0, or HL_ERR_ARG. */
-int hl_section_read(const MPIX_Section *s, struct hl_shape *shape);
+int hl_section_read(const MPIX_Section *s, struct hl_section_shape *shape);
 
 /* Is it one block that is not empty? */
-HL_INLINE bool hl_section_is_plain(const struct hl_shape *shape)
+HL_INLINE bool hl_section_is_plain(const struct hl_section_shape *shape)
 {
     return shape->n == 0 && (shape->total != 0 || shape->unbounded);
 }
 
 /* Copies all elements of a section that is not plain to `packed` (pack) or from it. */
-void hl_section_pack(const struct hl_shape *shape, char *first, char *packed, bool pack);
+void hl_section_pack(const struct hl_section_shape *shape, char *first, char *packed, bool pack);
 
 /* Room for what a section is described by. */
 struct hl_section {

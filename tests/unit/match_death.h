@@ -135,7 +135,7 @@ START_TEST(what_a_dead_rank_has_claimed_is_passed_over)
     struct hl_recv r = receiving(2, 0, &got, sizeof(got));
     ck_assert_ptr_nonnull(hl_ring_claim(&ranks[1], home, 0, &claimed));
     ck_assert_ptr_nonnull(hl_ring_claim(&ranks[1], home, 0, &claimed));
-    struct hl_slot *slow = hl_ring_claim(&ranks[2], home, 0, &claimed);
+    struct hl_ring_slot *slow = hl_ring_claim(&ranks[2], home, 0, &claimed);
     kill_rank_1();
     ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &r, &req), 0);
     for (int i = 0; i < 20; i++) {

@@ -170,7 +170,7 @@ END_TEST
 /* Members from `root` on, up to the first that is not below it; counts them, and how deep they are. */
 static int walk(int size, int root, int depth, int *deepest)
 {
-    struct hl_place p, below;
+    struct hl_tree_node p, below;
     int next = root + 1;
     *deepest = depth > *deepest ? depth : *deepest;
     hl_tree_place(size, root, &p);
@@ -188,7 +188,7 @@ START_TEST(trees_hold_everybody_once_in_order)
 {
     for (int size = 1; size < 1200; size += size < 100 ? 1 : 37) {
         int deepest = 0;
-        struct hl_place root;
+        struct hl_tree_node root;
         hl_tree_place(size, 0, &root);
         ck_assert_int_eq(root.parent, -1);
         ck_assert_int_eq(walk(size, 0, 0, &deepest), size);
