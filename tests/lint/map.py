@@ -8,9 +8,9 @@ it is now; each `name` (file) on the map and in the glossary must be a name that
 `folder/file` must exist.
 
 Each module has a page docs/design/NAME.md of at most 1,200 words, and each page a module (or a program of ours, below). The page
-names each source file of its folder; `file.c` on it is one of that folder, other files are named with theirs. Any other `word`
-must stand somewhere in the sources, so that a page cannot speak of a function or constant that is gone. Each of these refusals is
-proved on a planted fault.
+names each source file of its folder; `file.c` on it is one of that folder, other files are named with theirs. Any other `word`,
+on the page of history, too, must stand somewhere in the sources, so that a page cannot speak of a function or constant that is
+gone. Each of these refusals is proved on a planted fault.
 """
 import os
 import re
@@ -107,8 +107,10 @@ def pages(root, table, text, words):
     wrong = [w for name, home in homes.items() for w in page_of(name, home, text, words, exists)]
     names = {os.path.basename(n)[:-3] for n in text if os.path.dirname(n) + "/" == FOLDER and n.endswith(".md")}
     wrong += [f"{FOLDER}{n}.md: no module of lib/meson.build has this name" for n in sorted(names - set(homes) - {"MAP", "HISTORY"})]
-    if len(text.get(HISTORY, "").split()) > WORDS_OF_HISTORY:
-        wrong.append(f"{HISTORY}: {len(text[HISTORY].split())} words, at most {WORDS_OF_HISTORY}")
+    history = text.get(HISTORY, "")
+    if len(history.split()) > WORDS_OF_HISTORY:
+        wrong.append(f"{HISTORY}: {len(history.split())} words, at most {WORDS_OF_HISTORY}")
+    wrong += [f"{HISTORY}: {token} stands nowhere in the sources" for token in re.findall(r"`(\w+)`", history) if token not in words]
     for page in sorted(n for n in text if n.startswith(FOLDER)):
         wrong += [f"{page}: the link to {link} leads nowhere" for link in re.findall(r"\]\(([^)#:]+)[^)]*\)", text[page])
                   if not exists(os.path.normpath(FOLDER + link))]
