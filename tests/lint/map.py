@@ -4,7 +4,7 @@
 usage: map.py SOURCE_ROOT [--write]
 
 The picture comes from the tables of lib/meson.build and the includes of the modules. Without --write the page must have it as
-it is now; each `name` (file) on the map and in the glossary must be a name that stands in that file, and each other
+it is now; each `name` (file) on the map, in the history and in the glossary must be a name that stands in that file, and each other
 `folder/file` must exist.
 
 Each module has a page docs/design/NAME.md of at most 1,200 words, and each page a module (or a program of ours, below). The page
@@ -20,11 +20,11 @@ import house
 import lint
 
 PAGE = "docs/design/MAP.md"
-PAGES = (PAGE, "docs/GLOSSARY.md")
 BEGIN, END = "<!-- drawn by tests/lint/map.py --write -->\n", "<!-- end of what is drawn -->\n"
 WIDTH = 118
 FOLDER = "docs/design/"
 HISTORY = FOLDER + "HISTORY.md"
+PAGES = (PAGE, HISTORY, "docs/GLOSSARY.md")
 WORDS, WORDS_OF_HISTORY = 1200, 4000
 # What has a page and is no module: its folder.
 PROGRAMS = {"mpiexec": "tools/mpiexec"}
@@ -65,8 +65,8 @@ def places(root, page, whole):
 
 
 def source_words(text):
-    """Every word that stands in the sources."""
-    words = set()
+    """Every word that stands in the sources, and the names of their files."""
+    words = {os.path.basename(name).split(".")[0] for name in text if SOURCE.search(name)}
     for name, whole in text.items():
         if SOURCE.search(name) or name == "meson_options.txt" or name.startswith(("tools/", "perf/")):
             words.update(re.findall(r"\w+", whole))
