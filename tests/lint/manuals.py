@@ -68,7 +68,7 @@ def judge_texts(maker, made):
     wrong = []
     for page in made:
         at = f"{page.call.place}: {page.names[0]}"
-        if not re.match(r"[a-z].{8,78}[a-z0-9)]$", page.summary):
+        if not re.match(r"[a-z].{8,78}[A-Za-z0-9)]$", page.summary):
             wrong.append(f"{at}: the summary '{page.summary}' is no phrase of 10 to 80 characters in small letters")
         if not page.call.section and not page.call.name.startswith("shmemx") or re.search(r"section (?!\d+(\.\d+)*$)", page.standard):
             wrong.append(f"{at}: '{page.standard}' is no section of a standard")

@@ -47,6 +47,12 @@ def shmem(root):
     return {f.name: f for header in SHMEM_HEADERS for f in functions(os.path.join(root, "include", header))}
 
 
+def generic(root):
+    """The names of OpenSHMEM that choose a function by the type of their arguments."""
+    with open(os.path.join(root, "include", "shmem", "generic.h"), encoding="ascii") as header:
+        return set(re.findall(r"^#define (shmem_\w+)\(", header.read(), flags=re.M))
+
+
 def shmem_parts(name):
     """What a name of OpenSHMEM stands for: its page, and its form, where TYPENAME and SIZE stand for types and sizes."""
     word = r"(ctx_)?(%s)_(?=[a-z])" % "|".join(sorted(SHMEM_TYPES, key=len, reverse=True))

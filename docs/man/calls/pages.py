@@ -55,6 +55,7 @@ class Maker:
         self.root, self.texts = root, texts.Texts(os.path.dirname(os.path.abspath(__file__)))
         self.functions = headers.mpi(root)
         self.shmem = headers.shmem(root) if with_shmem else {}
+        self.generic = headers.generic(root)
         self.procedures = {p.name: p for p in table.read(os.path.join(root, "fortran", "procedures.tsv"))[0]}
         self.rows, self.words = misuse(root), error_words(root)
         self.usual = self.texts.families.pop("arguments", texts.Record("arguments", None, "")).args
@@ -165,7 +166,7 @@ class Maker:
             what = f"TYPENAME is one of {', '.join(kinds)}" if kinds else f"SIZE is one of {', '.join(sizes)} bits" if sizes else ""
             if what and not any(note.endswith(what + ".") for note in page.notes):
                 page.notes.append(f"In {form} {what}.")
-        if any("TYPENAME" in form for form in forms) and page.names[0] not in [f.name for f in functions]:
+        if page.call.name in self.generic:
             page.notes.append(f"In C11 {page.names[0]} chooses the function by the type of its arguments.")
 
     def arguments(self, page, chain, functions):
@@ -193,14 +194,14 @@ class Maker:
         said = collections.OrderedDict((error, [", ".join(names) + "."]) for error, names in found.items())
         for record in chain:
             for part in filter(None, record.keys.get("errors", "").split("; ")):
-                error, _, why = part.partition(" ")
+                error, _, why = ("", "", part[2:]) if part.startswith("- ") else part.partition(" ")
                 said.setdefault(error, []).append(self.filled(page.call, why[:1].upper() + why[1:].rstrip(".") + "."))
         calls = set(page.names) | {n for r in chain for n in r.keys.get("misuse", "").split()}
         for row in self.rows:
             if row.call in calls:
                 own = row.call in page.names
                 message = row.message.removeprefix(self.words.get(row.error, "") + ": ")
-                text = row.what[:1].upper() + row.what[1:] + (f": \"{message}\"" if own else "") + ("" if own else ".")
+                text = row.what[:1].upper() + row.what[1:] + (f": \"{message}\"" if own else "") + "."
                 if text not in said.setdefault(row.error, []):
                     said[row.error].append(text)
         page.errors = said

@@ -35,7 +35,7 @@ def sentences(text):
 def code(lines):
     out = [".nf"]
     for line in lines:
-        line = re.sub(r"(?<=\w) (?=\**\w+[,)\[])", "\0", line)  # a type stays beside its name
+        line = re.sub(r"(?<=\bconst) |(?<=\w) (?=\**\w+[,)\[])", "\0", line)  # a type stays beside its name
         for part in textwrap.wrap(line, WIDTH, subsequent_indent="        ", break_long_words=False, break_on_hyphens=False):
             out.append("\\fB" + plain(part.replace("\0", " ")) + "\\fR")
     return out + [".fi"]
