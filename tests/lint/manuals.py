@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """The manual pages of calls say something about each public function and each of its arguments, and about nothing else.
 
-Compares include/*.h, the texts of docs/man/calls, the pages that are written by hand, and what the build has made. Where groff and lexgrog
+Compares include/*.h, the texts of docs/man/calls, the pages that are written by hand, and what the build has made, as manual pages and as
+HTML. Where groff and lexgrog
 (man-db) are there, the pages must be clean to the one and give a name and a summary to the other, which is what apropos shows.
 
 usage: manuals.py SOURCE_ROOT BUILD_ROOT MPI_ONLY
 """
+import html.parser
 import os
 import re
 import shutil
@@ -109,10 +111,46 @@ def judge_files(made):
     return wrong
 
 
+class Places(html.parser.HTMLParser):
+    """What a file has places for, where its links go, and tags that are not closed in their order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.links, self.open, self.wrong = [], [], [], []
+        self.feed(text)
+        self.close()
+        self.wrong += self.open
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.ids += [attrs["id"]] if "id" in attrs else []
+        self.links += [attrs["href"]] if "href" in attrs else []
+        self.open += [] if tag == "meta" else [tag]
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+def judge_html(made):
+    """Each name has a place, each link leads to one, and the index has each page."""
+    files = {name for page in made for name in [page.chapter.name + ".html"]} | {"index.html"}
+    places = {name: Places(read(os.path.join(build, "docs", name))) for name in sorted(files)}
+    there = set(files) | {f"{name}#{at}" for name, found in places.items() for at in found.ids}
+    wrong = [f"{name}: <{tag}> is not closed in its place" for name, found in places.items() for tag in found.wrong[:3]]
+    wrong += [f"{name}: {link} leads nowhere" for name, found in places.items() for link in found.links if link not in there]
+    for page in made:
+        at = page.chapter.name + ".html"
+        wrong += [f"{at} has {places[at].ids.count(name)} places for {name}" for name in page.names if places[at].ids.count(name) != 1]
+        if f"{at}#{page.names[0]}" not in places["index.html"].links:
+            wrong.append(f"index.html has no link to {page.names[0]}")
+    return wrong
+
+
 def main():
     maker = pages.Maker(root, sys.argv[3] != "1")
     made, missing = maker.pages()
-    wrong = judge_coverage(maker, made, missing) + judge_arguments(maker, made) + judge_texts(maker, made) + judge_files(made)
+    wrong = judge_coverage(maker, made, missing) + judge_arguments(maker, made) + judge_texts(maker, made) + judge_files(made) + judge_html(made)
     print("\n".join(wrong[:60]))
     print(f"{len(made)} pages, {sum(len(p.names) for p in made)} names; {len(wrong)} wrong")
     return 1 if wrong else 0

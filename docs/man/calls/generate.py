@@ -11,25 +11,24 @@ MPI_ONLY is 1 for a build without OpenSHMEM, else 0.
 import os
 import sys
 
+import hyper
 import pages
 import roff
 import texts
 
 
-def files(made):
-    """{name: text} of the pages' files; a function that makes the text."""
-    found = {}
+def names(made):
+    """The files: pages, aliases, HTML."""
+    return [name + ".3" for page in made for name in page.names] + [*hyper.chapters(made), "index.html"]
+
+
+def texts_of(made, words, version):
+    """{file: its text}."""
+    found = hyper.files(made, words, version)
     for page in made:
-        found[page.names[0] + ".3"] = lambda p=page, v="", w=None: roff.page(p, w, header(p), v)
-        for name in page.names[1:]:
-            found[name + ".3"] = lambda p=page, v="", w=None: roff.alias(p)
+        found[page.names[0] + ".3"] = roff.page(page, words, version)
+        found.update({name + ".3": roff.alias(page) for name in page.names[1:]})
     return found
-
-
-def header(page):
-    if page.names[0].startswith("MPI"):
-        return "mpi.h"
-    return "shmemx.h" if page.names[0].startswith("shmemx") else "shmem.h"
 
 
 def main(how, root, mpi_only, version="", out=""):
@@ -38,13 +37,12 @@ def main(how, root, mpi_only, version="", out=""):
         made, _ = maker.pages()
     except (texts.TextError, pages.table.TableError) as error:
         sys.exit(f"generate.py: {error}")
-    found = files(made)
     if how == "--names":
-        print("\n".join(found))
+        print("\n".join(names(made)))
         return
-    for name, make in found.items():
-        with open(os.path.join(out, name), "w", encoding="ascii") as file:
-            file.write(make(v=version, w=maker.words))
+    for name, text in texts_of(made, maker.words, version).items():
+        with open(os.path.join(out, name), "w", encoding="utf-8") as file:
+            file.write(text)
 
 
 if __name__ == "__main__":

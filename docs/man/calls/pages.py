@@ -20,7 +20,7 @@ class Page:
     """One page. `names`: its own first, then the aliases; `synopsis`: lines of C; `notes`: sentences below them."""
 
     def __init__(self, call, chapter):
-        self.call, self.chapter, self.names = call, chapter, []
+        self.call, self.chapter, self.names, self.header = call, chapter, [], ""
         self.synopsis, self.notes, self.fortran, self.old_fortran = [], [], [], ""
         self.arguments, self.summary, self.paragraphs, self.errors = [], "", [], {}
         self.free = self.threads = self.result = self.standard = ""
@@ -88,6 +88,7 @@ class Maker:
         chain = self.texts.chain(call)
         page = Page(call, call.chapter)
         page.names = list(dict.fromkeys([call.name] + [f.name for f in functions]))
+        page.header = "mpi.h" if call.name.startswith("MPI") else "shmemx.h" if functions[0].header == "shmemx.h" else "shmem.h"
         page.summary = self.summary(call, chain)
         page.paragraphs = [self.filled(call, r.text) for r in chain if r.text]
         if call.name.startswith("MPI"):

@@ -32,17 +32,20 @@ def sentences(text):
     return [guarded(s) for s in re.sub(r"(?<=[a-z0-9)RI\"][.:]) (?=[A-Z\\])", "\n", marked(text)).split("\n")]
 
 
-def code(lines):
-    out = [".nf"]
+def wrapped(lines):
+    """Code in lines that fit, with a type beside its name."""
     for line in lines:
-        line = re.sub(r"(?<=\bconst) |(?<=\w) (?=\**\w+[,)\[])", "\0", line)  # a type stays beside its name
+        line = re.sub(r"(?<=\bconst) |(?<=\w) (?=\**\w+[,)\[])", "\0", line)
         for part in textwrap.wrap(line, WIDTH, subsequent_indent="        ", break_long_words=False, break_on_hyphens=False):
-            out.append("\\fB" + plain(part.replace("\0", " ")) + "\\fR")
-    return out + [".fi"]
+            yield part.replace("\0", " ")
 
 
-def synopsis(page, header):
-    out = ['.SH "SYNOPSIS"'] + code([f"#include <{header}>", *page.synopsis])
+def code(lines):
+    return [".nf"] + ["\\fB" + plain(part) + "\\fR" for part in wrapped(lines)] + [".fi"]
+
+
+def synopsis(page):
+    out = ['.SH "SYNOPSIS"'] + code([f"#include <{page.header}>", *page.synopsis])
     if page.fortran or page.old_fortran:
         out += [".PP", "Fortran 2008:"] if page.fortran else []
         out += code(["use mpi_f08", *page.fortran]) if page.fortran else []
@@ -77,10 +80,10 @@ def body(page, words):
     return out
 
 
-def page(page, words, header, version):
+def page(page, words, version):
     out = [f'.TH "{page.names[0]}" "3" "" "Hotlane {version}" "Hotlane Manual"', '.SH "NAME"',
            ", ".join(plain(n) for n in name_line(page)) + " \\- " + plain(page.summary)]
-    out += synopsis(page, header) + body(page, words)
+    out += synopsis(page) + body(page, words)
     out += ['.SH "STANDARD"'] + sentences(page.standard + ".")
     others = [f"\\fB{plain(n)}\\fR(3)" for n in page.see] + ["\\fBhotlane\\fR(7)"]
     out += ['.SH "SEE ALSO"'] + [o + "," for o in others[:-1]] + others[-1:]
