@@ -106,6 +106,19 @@ report = json.loads(run("--env", "--json", HOTLANE_LANES="3")[1])
 expect("--env --json", sorted(report) == ["notes", "others", "variables"] and variable(report, "HOTLANE_LANES")["value"] == "3"
        and report["variables"][0].keys() >= {"name", "origin", "values", "help"})
 expect("--markdown --json", run("--markdown", "--json")[:2] == (2, "") and "not with --json" in run("--json", "--markdown")[2])
+code, text, error = run("--explain", "MPI_ERR_RMA_RANGE")
+expect("--explain of an error class", (code, error) == (0, "") and text.startswith("MPI_ERR_RMA_RANGE (48): target memory is not part of the window\n"))
+expect("--explain names calls and wrong ones", "MPI_Put," in text and "    MPI_Put: data behind the end of the window: displacement 7" in text)
+expect("--explain folds its lines", all(len(line) <= 100 for line in text.split("\n") if line.startswith("    MPI_") and ": " not in line))
+expect("--explain of an error class of tools", run("--explain", "MPI_T_ERR_INVALID_NAME")[1].startswith("MPI_T_ERR_INVALID_NAME (1011)\n"))
+code, text, error = run("--explain", "HOTLANE_CHAIN", HOTLANE_CHAIN="8K")
+expect("--explain of a variable", (code, error) == (0, "") and text.startswith("HOTLANE_CHAIN=8K  (environment)\n") and text in run("--env", HOTLANE_CHAIN="8K")[1])
+code, text, error = run("--explain", "MPI_ERR_RMA_RANG")
+expect("--explain of what is not there", (code, text) == (2, "") and "the nearest is MPI_ERR_RMA_RANGE (" in error)
+with open(os.path.join(SOURCE, "include", "mpi.h"), encoding="utf-8") as file:
+    classes = re.findall(r"\b(MPI_(?:T_)?ERR_\w+) = \d+", file.read())
+expect("--explain knows every error class and variable", len(classes) > 70 and all(
+    run("--explain", name)[0] == 0 for name in [*classes, *(v["name"] for v in report["variables"])]))
 expect("--version", run("--version")[:2] == (0, "hotlane-info " + json.loads(run("--json", "--no-network")[1])["version"]
                                               + "\n"))
 expect("--help", run("--help")[0] == 0 and "usage:" in run("--help")[1])
@@ -118,9 +131,9 @@ expect("the option that was meant", run("--memry")[2] == "hotlane-info: unknown 
 expect("no option is near", "nearest" not in run("-x")[2] and "nearest" not in run("--xyzxyz")[2])
 expect("an option without its value", run("--machine")[0] == 2 and "lacks its value" in run("--machine")[2])
 
-for first, second in (("--check", "--functions"), ("--env", "--check"), ("--memory", "--markdown")):
+for first, second in (("--check", "--functions"), ("--env", "--check"), ("--memory", "--markdown"), ("--explain=HOTLANE_CHAIN", "--env")):
     code, text, error = run(first, second)
-    expect(f"{first} {second}", (code, text) == (2, "") and f"{first} and {second} are two reports" in error)
+    expect(f"{first} {second}", (code, text) == (2, "") and f"{first.partition('=')[0]} and {second} are two reports" in error)
 expect("one report twice", run("--functions", "--functions")[0] == 0)
 for folder in ("/nonexistent", "/dev/null", ""):
     code, text, error = run("--check", "--root", folder)

@@ -34,6 +34,7 @@ struct facts {
     int net_rc;     /* of choosing a provider */
     char net[1024]; /* why this one, or why none */
     int lanes;
+    const char *asked; /* the name that --explain was given */
 };
 
 /* Tries what the environment wishes of memory, on this machine only, and takes the notes. */
@@ -62,6 +63,10 @@ void info_json(const struct facts *f);
 void info_env_json(const struct facts *f);
 void info_functions_json(const struct facts *f);
 void info_env(const struct facts *f);
+void info_variable(const struct hl_var *v); /* one of those that info_env shows */
+
+/* What the error class or variable f->asked means; ends with 2 when there is neither of that name. */
+void info_explain(const struct facts *f);
 void info_markdown(const struct facts *f);
 
 /* "name": "value", quoted as JSON wants it, and `end` behind. */

@@ -24,6 +24,7 @@ static const char usage[] =
     "it\n"
     "                    better; under mpiexec or srun also what the ranks see\n"
     "  --env             only the variables: value, origin, meaning\n"
+    "  --explain NAME    what an error class (MPI_ERR_RMA_RANGE) or a variable (HOTLANE_CHAIN) means\n"
     "  --memory          only memory: kinds, nearest nodes, huge pages, what the variables ask for and what "
     "a\n"
     "                    small piece really gets\n"
@@ -63,19 +64,27 @@ static void show_proof(const struct facts *f)
 
 struct options {
     void (*show)(const struct facts *);
-    const char *machine, *root;
+    const char *machine, *root, *asked;
     bool network, json;
     double seconds; /* of --prove; negative: not given */
 };
 
 static const struct option longs[] = {
-    {"check", no_argument, NULL, 'c'},         {"env", no_argument, NULL, 'e'},
-    {"functions", no_argument, NULL, 'f'},     {"json", no_argument, NULL, 'j'},
-    {"markdown", no_argument, NULL, 'm'},      {"memory", no_argument, NULL, 'M'},
-    {"machine", required_argument, NULL, 'x'}, {"root", required_argument, NULL, 'r'},
-    {"no-network", no_argument, NULL, 'n'},    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},       {"prove", no_argument, NULL, 'p'},
-    {"seconds", required_argument, NULL, 's'}, {NULL, 0, NULL, 0},
+    {"check", no_argument, NULL, 'c'},
+    {"env", no_argument, NULL, 'e'},
+    {"functions", no_argument, NULL, 'f'},
+    {"json", no_argument, NULL, 'j'},
+    {"markdown", no_argument, NULL, 'm'},
+    {"memory", no_argument, NULL, 'M'},
+    {"machine", required_argument, NULL, 'x'},
+    {"root", required_argument, NULL, 'r'},
+    {"no-network", no_argument, NULL, 'n'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {"prove", no_argument, NULL, 'p'},
+    {"seconds", required_argument, NULL, 's'},
+    {"explain", required_argument, NULL, 'X'},
+    {NULL, 0, NULL, 0},
 };
 
 /* What is no option, with the one that was meant. */
@@ -174,6 +183,7 @@ static void parse(int argc, char **argv, struct options *o)
         {'e', info_env, info_env_json},
         {'f', show_functions, info_functions_json},
         {'m', info_markdown, NULL},
+        {'X', info_explain, NULL},
         {'M', info_memory, info_memory_json},
         {'p', show_proof, show_proof},
         {0, info_text, info_json},
@@ -183,8 +193,9 @@ static void parse(int argc, char **argv, struct options *o)
     for (int c, at; at = optind, (c = getopt_long(argc, argv, "+:h", longs, NULL)) != -1;) {
         if (c == '?') {
             refuse(argv[at]);
-        } else if (strchr("cefmMp", c) != NULL) {
+        } else if (strchr("cefmMpX", c) != NULL) {
             report = choose(report, c);
+            o->asked = c == 'X' ? optarg : o->asked;
         } else {
             take(c, o);
         }
@@ -192,8 +203,9 @@ static void parse(int argc, char **argv, struct options *o)
     if (optind < argc) {
         refuse(argv[optind]);
     }
-    if (report == 'm' && o->json) {
-        fputs("hotlane-info: --markdown is a page of its own: not with --json (--help lists all)\n", stderr);
+    if ((report == 'm' || report == 'X') && o->json) {
+        fprintf(stderr, "hotlane-info: --%s is text of its own: not with --json (--help lists all)\n",
+                name_of(report));
         exit(2);
     }
     if (report != 'p' && o->seconds > 0) {
@@ -267,6 +279,7 @@ int main(int argc, char **argv)
         setenv("HOTLANE_NEAR", "0", 0); /* ranks of one host use the network, unless told otherwise */
     }
     find_settings(&f);
+    f.asked = o.asked;
     if (o.show == show_proof) {
         return shown(info_prove(&f, o.seconds > 0 ? o.seconds : 10, o.json, argv));
     }

@@ -76,13 +76,17 @@ void info_values(const struct hl_var *v, char *out, size_t cap)
     }
 }
 
+void info_variable(const struct hl_var *v)
+{
+    char values[256];
+    info_values(v, values, sizeof values);
+    printf("%s=%s  (%s)\n    %s\n    values: %s\n", v->name, v->value, v->origin, v->help, values);
+}
+
 void info_env(const struct facts *f)
 {
     for (size_t i = 0; i < f->var_count; i++) {
-        const struct hl_var *v = &f->vars[i];
-        char values[256];
-        info_values(v, values, sizeof values);
-        printf("%s=%s  (%s)\n    %s\n    values: %s\n", v->name, v->value, v->origin, v->help, values);
+        info_variable(&f->vars[i]);
     }
     struct hl_carried_set *set;
     size_t count = hl_conf_carried_set(&set);

@@ -5,12 +5,14 @@ what else a page is made from.
 usage: generate.py --names SOURCE_ROOT MPI_ONLY [FILE ...]  prints the files that there will be (FILE: for Meson, which looks
                                                             whether they have changed)
        generate.py --make SOURCE_ROOT MPI_ONLY VERSION OUT  writes them into OUT
+       generate.py --explain SOURCE_ROOT MPI_ONLY FILE      writes what is known of error classes as C into FILE
 
 MPI_ONLY is 1 for a build without OpenSHMEM, else 0.
 """
 import os
 import sys
 
+import explain
 import hyper
 import pages
 import roff
@@ -31,7 +33,7 @@ def texts_of(made, words, version):
     return found
 
 
-def main(how, root, mpi_only, version="", out=""):
+def main(how, root, mpi_only, *more):
     try:
         maker = pages.Maker(root, mpi_only != "1")
         made, _ = maker.pages()
@@ -40,12 +42,18 @@ def main(how, root, mpi_only, version="", out=""):
     if how == "--names":
         print("\n".join(names(made)))
         return
+    if how == "--explain":
+        with open(more[0], "w", encoding="ascii") as file:
+            file.write(explain.table(maker, made))
+        return
+    version, out = more
     for name, text in texts_of(made, maker.words, version).items():
         with open(os.path.join(out, name), "w", encoding="utf-8") as file:
             file.write(text)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] not in (["--names"], ["--make"]) or len(sys.argv) < (4 if sys.argv[1] == "--names" else 6):
+    wanted = {"--names": 3, "--explain": 4, "--make": 5}.get("".join(sys.argv[1:2]), 0)
+    if wanted == 0 or len(sys.argv) <= wanted:
         sys.exit(__doc__)
-    main(*sys.argv[1:4 if sys.argv[1] == "--names" else 6])
+    main(*sys.argv[1:wanted + 1])
