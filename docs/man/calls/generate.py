@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the manual pages of all public functions, and the same text as HTML. texts.py says what the texts look like, pages.py
+"""Makes the manual pages of all public functions, and the same text as HTML, and the table of hotlane-info --explain. texts.py says what the texts look like, pages.py
 what else a page is made from.
 
 usage: generate.py --names SOURCE_ROOT MPI_ONLY [FILE ...]  prints the files that there will be (FILE: for Meson, which looks
