@@ -1,6 +1,7 @@
 /* Info keys of windows: which we know, what they mean, what MPI_Win_get_info shows. */
 #include "hints.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,52 +188,86 @@ static void use(struct hl_win *w, const struct hl_info *info)
     hl_a8_store_relaxed(&w->no_locks, value_is(info, "no_locks", "true")); /* relaxed: decides words only. */
 }
 
-/* What was asked of memory, by whatever way. */
-static int show_wish(struct hl_win *w, const struct hl_info *user)
+void hl_hints_taken(struct hl_win *w, const struct hl_mem_wish *wish)
 {
-    struct hl_mem_wish wish;
-    if (w->flavor != MPI_WIN_FLAVOR_ALLOCATE && w->flavor != MPI_WIN_FLAVOR_SHARED) {
-        return 0;
-    }
-    hl_hints_wish(user, &wish);
-    int rc = hl_info_set(w->info, "hotlane_mem_kind", hl_mem_kind_word(wish.kind));
-    return rc != 0 ? rc : hl_info_set(w->info, "hotlane_mem_policy", hl_mem_rule_word(wish.rule));
+    w->mem_kind = (uint8_t)(wish != NULL ? wish->kind : HL_MEM_ANY);
+    w->mem_rule = (uint8_t)(wish != NULL ? hl_mem_rule_held(&w->piece, wish) : HL_MEM_PREFERRED);
 }
 
-int hl_hints_show_got(struct hl_info *info, size_t page, const char *nodes)
+static void look_at_piece(const struct hl_piece *piece, enum hl_mem_kind asked, struct hl_hints_got *out)
+{
+    struct hl_mem_got got = {0};
+    out->page = piece->seg->page;
+    if (hl_mem_where(piece, got.bytes, HL_MEM_NODES) == 0) {
+        hl_mem_got_nodes_text(&got, out->nodes, sizeof out->nodes);
+        if (asked != HL_MEM_ANY) {
+            hl_mem_got_kinds_text(&got, asked, out->kinds);
+        }
+    }
+}
+
+void hl_hints_look(const struct hl_win *w, struct hl_hints_got *out)
+{
+    *out = (struct hl_hints_got){.rule = w->mem_rule};
+    look_at_piece(&w->piece, w->mem_kind, out);
+}
+
+static int show_pages(struct hl_info *info, const struct hl_hints_got *got)
 {
     char text[HL_BYTES_TEXT];
-    int rc = hl_info_set(info, "hotlane_page_size", hl_bytes_text(page, text));
-    return rc != 0 || nodes[0] == '\0' ? rc : hl_info_set(info, "hotlane_nodes", nodes);
+    int rc = hl_info_set(info, "hotlane_page_size", hl_bytes_text(got->page, text));
+    return rc != 0 || got->nodes[0] == '\0' ? rc : hl_info_set(info, "hotlane_nodes", got->nodes);
 }
 
-/* The window's memory, if this rank took it for the window or its user has it from MPI_Alloc_mem: else seg is
- * NULL. */
-static struct hl_piece memory_of(const struct hl_win *w)
+/* The other name of the kind, for who asked by it: it has words for two kinds. */
+static int show_buf_type(struct hl_info *info, const char *got)
 {
-    struct hl_piece p = w->piece;
-    if (w->flavor == MPI_WIN_FLAVOR_CREATE && w->bytes > 0 &&
-        (p.seg = hl_mem_find(w->base, w->bytes)) != NULL) {
-        p.off = (size_t)((char *)w->base - p.seg->base);
-        p.len = w->bytes;
-        p.addr = w->base;
-    }
-    return p;
-}
-
-/* What the kernel says of it now. */
-static int show_mine(const struct hl_win *w, struct hl_info *info)
-{
-    struct hl_piece mine = memory_of(w);
-    struct hl_mem_got got = {0};
-    char nodes[HL_MEM_NODES_TEXT] = "";
-    if (mine.seg == NULL) {
+    const char *word = strcmp(got, "DDR") == 0 ? "ddr" : strcmp(got, "MCDRAM") == 0 ? "hbm" : NULL;
+    int len;
+    if (!hl_info_get(info, "mpich_buf_type", NULL, 0, &len)) {
         return 0;
     }
-    if (hl_mem_where(&mine, got.bytes, HL_MEM_NODES) == 0) {
-        hl_mem_got_nodes_text(&got, nodes, sizeof nodes);
+    return word != NULL ? hl_info_set(info, "mpich_buf_type", word) : hl_info_delete(info, "mpich_buf_type");
+}
+
+int hl_hints_show_got(struct hl_info *info, const struct hl_hints_got *got)
+{
+    const char *kind = got->kinds[0] != '\0' ? got->kinds : hl_mem_kind_word(HL_MEM_ANY);
+    int rc = hl_info_set(info, "hotlane_mem_kind", kind);
+    rc = rc != 0 ? rc : hl_info_set(info, "hotlane_mem_policy", hl_mem_rule_word(got->rule));
+    rc = rc != 0 ? rc : show_buf_type(info, got->kinds);
+    return rc != 0 ? rc : show_pages(info, got);
+}
+
+/* Parts of contiguous shared memory begin where the part before them ends. */
+static int show_alignment(const struct hl_win *w, struct hl_info *info)
+{
+    uintptr_t base = (uintptr_t)w->base;
+    char text[24];
+    size_t align = hl_hints_alignment(info);
+    if (align == 0 || base % align == 0) {
+        return 0;
     }
-    return hl_hints_show_got(info, mine.seg->page, nodes);
+    snprintf(text, sizeof text, "%zu", (size_t)(base & -base));
+    return hl_info_set(info, "mpi_minimum_memory_alignment", text);
+}
+
+/* What the kernel says now: of memory that this rank took, and of what its user has from MPI_Alloc_mem. */
+static int show_mine(const struct hl_win *w, struct hl_info *info)
+{
+    struct hl_hints_got got = {0};
+    struct hl_piece user = {.addr = w->base, .len = w->bytes};
+    if (w->piece.seg != NULL) {
+        hl_hints_look(w, &got);
+        return hl_hints_show_got(info, &got);
+    }
+    if (w->flavor != MPI_WIN_FLAVOR_CREATE || w->bytes == 0 ||
+        (user.seg = hl_mem_find(w->base, w->bytes)) == NULL) {
+        return 0;
+    }
+    user.off = (size_t)((char *)w->base - user.seg->base);
+    look_at_piece(&user, HL_MEM_ANY, &got);
+    return show_pages(info, &got);
 }
 
 int hl_hints_init(struct hl_win *w, const struct hl_info *user)
@@ -244,7 +279,6 @@ int hl_hints_init(struct hl_win *w, const struct hl_info *user)
         }
     }
     rc = rc != 0 ? rc : take(w, w->info, user, NULL);
-    rc = rc != 0 ? rc : show_wish(w, user);
     if (rc == 0) {
         use(w, w->info);
     }
@@ -300,7 +334,12 @@ int hl_hints_break_no_locks(struct hl_win *w)
 static int show(struct hl_win *w, struct hl_info **shown)
 {
     int rc = hl_info_copy(&w->info, shown);
-    if (rc == 0 && (rc = show_mine(w, *shown)) != 0) {
+    if (rc != 0) {
+        return rc;
+    }
+    rc = show_alignment(w, *shown);
+    rc = rc != 0 ? rc : show_mine(w, *shown);
+    if (rc != 0) {
         hl_info_free(*shown);
     }
     return rc;

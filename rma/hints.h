@@ -22,9 +22,23 @@ size_t hl_hints_alignment(const struct hl_info *info);
 /* The memory that the environment asks for, and the user's keys over it, but for those with wrong values. */
 void hl_hints_wish(const struct hl_info *user, struct hl_mem_wish *out);
 
+/* What the kernel says of memory, in the words of MPI_Win_get_info. */
+struct hl_hints_got {
+    uint64_t page; /* bytes */
+    enum hl_mem_rule rule;
+    char kinds[HL_MEM_KINDS_TEXT]; /* "": nobody asked for a kind, or no page is there */
+    char nodes[HL_MEM_NODES_TEXT]; /* "": no page is there */
+};
+
+/* My piece of the window was taken as `wish` has it; NULL: nothing was asked. */
+void hl_hints_taken(struct hl_win *w, const struct hl_mem_wish *wish);
+
+/* Asks the kernel about my piece. */
+void hl_hints_look(const struct hl_win *w, struct hl_hints_got *out);
+
 /* For memory that another rank took: what MPI_Win_get_info shows of it. About a rank's own it asks the kernel
- * anew. `nodes` as hl_mem_got_nodes_text. HL_ERR_NO_MEM. */
-int hl_hints_show_got(struct hl_info *info, size_t page, const char *nodes);
+ * anew. HL_ERR_NO_MEM. */
+int hl_hints_show_got(struct hl_info *info, const struct hl_hints_got *got);
 
 /* alloc_shared_noncontig */
 bool hl_hints_noncontig(const struct hl_info *info);

@@ -94,6 +94,8 @@ struct hl_win {
     bool unordered;            /* accumulate_ordering = none; MPI_Win_set_info changes it and the next */
     hl_a8 no_locks;            /* a lock breaks a hint; atomic: the first one takes it back */
     bool bereft;               /* a rank of the window has died; guarded by the lock of table.c */
+    uint8_t mem_kind;          /* enum hl_mem_kind that my piece was asked with */
+    uint8_t mem_rule;          /* enum hl_mem_rule that holds for it */
     hl_a32 flushing;           /* flushes with a request that will look at it once more; atomic */
     struct hl_pairs *pairs;    /* pairs.h: has its own rules */
     struct hl_comm *comm;      /* my own duplicate of the user's */

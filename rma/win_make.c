@@ -73,6 +73,7 @@ static int take_memory(struct hl_win *w, const struct make_call *c, const struct
                                  .caller = how->func};
         if ((rc = hl_mem_alloc((size_t)c->size, &ask, &w->piece)) == 0) {
             w->base = w->piece.addr;
+            hl_hints_taken(w, ask.wish);
         }
     }
     return rc;

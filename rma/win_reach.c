@@ -42,8 +42,7 @@ enum need {
 struct home {
     uint64_t id, len, off; /* id 0: memory of my own */
     int64_t rc;
-    uint64_t page; /* what rank 0 got */
-    char nodes[HL_MEM_NODES_TEXT];
+    struct hl_hints_got got; /* what rank 0 got */
 };
 
 static uint64_t token; /* chosen once; read by peers' probes */
@@ -364,15 +363,12 @@ static void take_for_all(struct hl_win *w, const struct hl_win_ask *ask, uint64_
                              .align = hl_hints_alignment(w->info),
                              .wish = total > 0 ? &ask->wish : NULL,
                              .caller = ask->func};
-    struct hl_mem_got got;
     home->rc = hl_mem_alloc(total, &how, &w->piece);
     if (home->rc == 0) {
-        *home = (struct home){w->piece.seg->id, w->piece.seg->len, w->piece.off, 0, w->piece.seg->page, ""};
-        /* The others cannot ask: the kernel tells of pages that a process has touched. */
-        if (w->size > 1 && (ask->wish.kind != HL_MEM_ANY || ask->wish.page != 0) &&
-            hl_mem_where(&w->piece, got.bytes, HL_MEM_NODES) == 0) {
-            hl_mem_got_nodes_text(&got, home->nodes, sizeof home->nodes);
-        }
+        *home = (struct home){.id = w->piece.seg->id, .len = w->piece.seg->len, .off = w->piece.off};
+        hl_hints_taken(w, how.wish);
+        hl_hints_look(w,
+                      &home->got); /* the others cannot: the kernel tells of pages that a process touched */
     }
 }
 
@@ -404,7 +400,7 @@ static HL_NOINLINE int share_memory(struct hl_win *w, const struct hl_win_ask *a
     w->ctl->acc.home = (uint32_t)hl_boot_node_of(hl_win_world(w, 0)) + 1;
     rc = rc == 0 && home->rc != 0 ? not_made_for_all(w, (int)home->rc) : rc;
     if (rc == 0 && w->rank != 0) {
-        hl_hints_show_got(w->info, home->page, home->nodes); /* words only: no reason to fail alone */
+        hl_hints_show_got(w->info, &home->got); /* words only: no reason to fail alone */
     }
     return rc;
 }

@@ -1,6 +1,7 @@
 /* What a piece lies on: asked from the kernel, never from what was wished. */
 #include "mem.h"
 
+#include "plan.h"
 #include "report.h"
 #include "topo.h"
 #include "util.h"
@@ -75,4 +76,40 @@ char *hl_mem_got_nodes_text(const struct hl_mem_got *got, char *out, size_t cap)
         told |= (uint64_t)1 << i;
     }
     return out;
+}
+
+static enum hl_topo_kind kind_of_node(const struct hl_topo *t, int node, enum hl_mem_kind asked)
+{
+    enum hl_topo_kind kind = asked == HL_MEM_FAST ? HL_TOPO_FAST : HL_TOPO_DDR;
+    return asked != HL_MEM_ANY && (hl_topo_of(t, kind) >> node & 1) != 0 ? kind : hl_topo_kind_of(t, node);
+}
+
+char *hl_mem_got_kinds_text(const struct hl_mem_got *got, enum hl_mem_kind asked, char out[HL_MEM_KINDS_TEXT])
+{
+    static const char *const words[] = {
+        [HL_TOPO_DDR] = "DDR", [HL_TOPO_FAST] = "MCDRAM", [HL_TOPO_OTHER] = "OTHER"};
+    const struct hl_topo *t = hl_topo_here();
+    uint64_t sums[HL_COUNT_OF(words)] = {0};
+    size_t at = 0;
+    out[0] = '\0';
+    for (int i = 0; t != NULL && i < HL_MEM_NODES; i++) {
+        sums[kind_of_node(t, i, asked)] += got->bytes[i];
+    }
+    for (;;) {
+        size_t most = 0;
+        for (size_t k = 1; k < HL_COUNT_OF(words); k++) {
+            most = sums[k] > sums[most] ? k : most;
+        }
+        if (sums[most] == 0) {
+            return out;
+        }
+        at += (size_t)snprintf(out + at, HL_MEM_KINDS_TEXT - at, "%s%s", at != 0 ? "," : "", words[most]);
+        sums[most] = 0;
+    }
+}
+
+enum hl_mem_rule hl_mem_rule_held(const struct hl_piece *piece, const struct hl_mem_wish *wish)
+{
+    bool held = wish->rule == HL_MEM_MANDATORY ? hl_plan_must(wish) : piece->seg->policy == HL_MEM_INTERLEAVE;
+    return held ? wish->rule : HL_MEM_PREFERRED;
 }

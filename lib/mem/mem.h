@@ -114,6 +114,16 @@ int hl_mem_got(const struct hl_piece *piece, struct hl_mem_got *out);
 char *hl_mem_got_nodes_text(const struct hl_mem_got *got, char *out, size_t cap);
 #define HL_MEM_NODES_TEXT 512 /* enough for it */
 
+#define HL_MEM_KINDS_TEXT 24 /* enough for all kinds */
+
+/* The kinds of its nodes as words, most bytes first: "MCDRAM", "DDR,MCDRAM"; what is neither is "OTHER". A
+ * node that counts as `asked` as well as another kind is `asked`. "" when no page is there. Returns out. */
+char *hl_mem_got_kinds_text(const struct hl_mem_got *got, enum hl_mem_kind asked,
+                            char out[HL_MEM_KINDS_TEXT]);
+
+/* The rule that holds for a piece that `wish` was asked with. */
+enum hl_mem_rule hl_mem_rule_held(const struct hl_piece *piece, const struct hl_mem_wish *wish);
+
 /* Leaves the line for the first request that was not fully met to another process of the node. Start-up calls
  * it in all ranks but the first of a node. */
 void hl_mem_report_mute(void);

@@ -117,6 +117,11 @@ static int plan_pages(struct hl_plan *p)
     return 0;
 }
 
+bool hl_plan_must(const struct hl_mem_wish *wish)
+{
+    return wish->rule == HL_MEM_MANDATORY && (wish->rule_on_base || wish->page > hl_topo_page());
+}
+
 int hl_plan_make(const struct hl_mem_wish *wish, struct hl_plan *out)
 {
     *out = (struct hl_plan){.wish = {.rule = HL_MEM_PREFERRED}};
@@ -126,7 +131,7 @@ int hl_plan_make(const struct hl_mem_wish *wish, struct hl_plan *out)
     }
     out->wish = *wish;
     out->align = wish->page;
-    out->must = wish->rule == HL_MEM_MANDATORY && (wish->rule_on_base || wish->page > hl_topo_page());
+    out->must = hl_plan_must(wish);
     int rc = plan_nodes(out);
     if (rc == 0 && wish->rule == HL_MEM_MANDATORY && !out->must && wish->kind != HL_MEM_ANY &&
         out->note[0] == '\0') {

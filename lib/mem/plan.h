@@ -27,6 +27,9 @@ struct hl_plan {
  * wish can not be met on this machine. */
 int hl_plan_make(const struct hl_mem_wish *wish, struct hl_plan *out);
 
+/* Is anything but what is wished an error? */
+bool hl_plan_must(const struct hl_mem_wish *wish);
+
 /* The words of a failed try, put behind who asked for what: for a plan that must. Returns `rc`. */
 int hl_plan_refuse(const struct hl_plan *plan, size_t len, int rc);
 

@@ -111,6 +111,13 @@ static void put_everywhere(MPI_Win win, char *base, size_t bytes)
     MPI_Win_unlock_all(win);
 }
 
+static void aligned_as_told(MPI_Win win, const char *base)
+{
+    size_t align = bytes_of(told(win, "mpi_minimum_memory_alignment"));
+    CHECK(align == 0 || (uintptr_t)base % align == 0, "%p is told to be aligned to %zu", (const void *)base,
+          align);
+}
+
 /* What is told of touched memory that this rank took is what the kernel says. */
 static void look_at(MPI_Win win, const char *base, size_t bytes)
 {
@@ -120,6 +127,7 @@ static void look_at(MPI_Win win, const char *base, size_t bytes)
     const char *nodes = told(win, "hotlane_nodes");
     size_t there = bytes_on_nodes(nodes); /* whole pages, the first and last shared with others */
     CHECK((there >= bytes && there <= bytes + 2 * page) || nodes[0] == 0, "%s for %zu bytes", nodes, bytes);
+    aligned_as_told(win, base);
 }
 
 static void nothing_asked(void)
@@ -168,6 +176,25 @@ static const struct {
     {{"DDR", "P", (size_t)2 << 20}, {"SYS_DEFAULT", "P", 65536}, {"MCDRAM", "I", (size_t)16 << 20},
      {"DDR", "I", (size_t)2 << 20}, {"DDR", "M", 4096},          {"SYS_DEFAULT", "P", 64}};
 
+/* Only where the machine has fast memory does Mandatory get any. */
+static int has_fast(void)
+{
+    void *base;
+    MPI_Info info = KEYS("hotlane_mem_kind=hbm", "hotlane_mem_policy=M");
+    int rc = MPI_Alloc_mem(1, info, &base);
+    MPI_Info_free(&info);
+    if (rc == MPI_SUCCESS) {
+        MPI_Free_mem(base);
+    }
+    return rc == MPI_SUCCESS;
+}
+
+/* What the pages of a wish for `kind` are of. */
+static const char *obtained(const char *kind)
+{
+    return strcmp(kind, "MCDRAM") != 0 || has_fast() ? kind : "DDR";
+}
+
 static void ranks_ask_for_different_things(int shift)
 {
     int which = (me + shift) % WISHES;
@@ -178,7 +205,8 @@ static void ranks_ask_for_different_things(int shift)
     MPI_Win_allocate((MPI_Aint)bytes, 1, info, MPI_COMM_WORLD, &base, &win);
     MPI_Info_free(&info);
     CHECK((uintptr_t)base % asked[which].align == 0, "wish %d: %p", which, (void *)base);
-    CHECK(strcmp(told(win, "hotlane_mem_kind"), asked[which].kind) == 0, "wish %d", which);
+    CHECK(strcmp(told(win, "hotlane_mem_kind"), obtained(asked[which].kind)) == 0, "wish %d: %s", which,
+          told(win, "hotlane_mem_kind"));
     CHECK(strcmp(told(win, "hotlane_mem_policy"), asked[which].policy) == 0, "wish %d", which);
     if (strcmp(asked[which].kind, "DDR") == 0) {
         CHECK(told(win, "hotlane_nodes")[0] != 0, "wish %d: pages are there at once", which);
@@ -213,6 +241,65 @@ static void shared(const char *noncontig)
     CHECK((uintptr_t)(flag ? base : first) % ((size_t)2 << 20) == 0 || (me != 0 && !flag), "%p",
           (void *)base);
     put_everywhere(win, base, BYTES);
+    MPI_Win_free(&win);
+}
+
+static void told_is(MPI_Win win, const char *key, const char *want)
+{
+    CHECK(strcmp(told(win, key), want) == 0, "%s is told as \"%s\", not \"%s\"", key, told(win, key), want);
+}
+
+/* Who asks for what is not there is not told that it is. */
+static void told_is_obtained(void)
+{
+    const char *fast = has_fast() ? "hbm" : "ddr";
+    char *base;
+    MPI_Win win;
+    MPI_Info info = KEYS("mpich_buf_type=hbm", "mpi_minimum_memory_alignment=65536");
+    MPI_Win_allocate(BYTES, 1, info, MPI_COMM_WORLD, &base, &win);
+    MPI_Info_free(&info);
+    memset(base, 1, BYTES);
+    told_is(win, "hotlane_mem_kind", obtained("MCDRAM"));
+    told_is(win, "mpich_buf_type", fast);
+    look_at(win, base, BYTES);
+    MPI_Win_free(&win);
+
+    info = KEYS("mpich_buf_type=hbm", "hotlane_mem_kind=DDR"); /* our name wins */
+    MPI_Win_allocate(BYTES, 1, info, MPI_COMM_WORLD, &base, &win);
+    MPI_Info_free(&info);
+    told_is(win, "hotlane_mem_kind", "DDR");
+    told_is(win, "mpich_buf_type", "ddr");
+    MPI_Win_free(&win);
+
+    info = KEYS("hotlane_mem_kind=DDR", "hotlane_page_size=1G", "hotlane_mem_policy=M");
+    MPI_Win_allocate(0, 1, info, MPI_COMM_WORLD, &base, &win); /* no bytes: nothing was taken for it */
+    MPI_Info_free(&info);
+    told_is(win, "hotlane_mem_kind", "SYS_DEFAULT");
+    told_is(win, "hotlane_mem_policy", "P");
+    CHECK(bytes_of(told(win, "hotlane_page_size")) == (size_t)sysconf(_SC_PAGESIZE), "base pages");
+    MPI_Win_free(&win);
+}
+
+/* Contiguous shared memory is as rank 0 asked: the others are told of that, not of what they asked. */
+static void others_are_told_of_rank_0(void)
+{
+    char *base;
+    MPI_Win win;
+    MPI_Info info = me == 0 ? KEYS("mpi_minimum_memory_alignment=4096")
+                            : KEYS("mpich_buf_type=hbm", "hotlane_page_size=2M", "hotlane_mem_policy=I",
+                                   "mpi_minimum_memory_alignment=4096");
+    int rc = MPI_Win_allocate_shared(100, 1, info, MPI_COMM_WORLD, &base, &win);
+    MPI_Info_free(&info);
+    if (rc != MPI_SUCCESS) {
+        CHECK(class_of(rc) == MPI_ERR_RMA_SHARED, "class %d", class_of(rc));
+        return;
+    }
+    told_is(win, "hotlane_mem_kind", "SYS_DEFAULT");
+    told_is(win, "hotlane_mem_policy", "P");
+    told_is(win, "mpich_buf_type", "");
+    CHECK(bytes_of(told(win, "hotlane_page_size")) == mapping_says(base, "KernelPageSize"), "%s",
+          told(win, "hotlane_page_size"));
+    aligned_as_told(win, base);
     MPI_Win_free(&win);
 }
 
@@ -350,6 +437,8 @@ int main(int argc, char **argv)
     small_pieces();
     shared("false");
     shared("true");
+    told_is_obtained();
+    others_are_told_of_rank_0();
     nothing_stays_taken();
     small_things();
     return verdict("mem_wish");

@@ -94,7 +94,7 @@ def base_pages():
     wanted = ("hotlane: rank 0: MPI_Win_allocate 8M: asked DDR 4K M; got 4K pages, node0 8M, aligned ; policy M is not applied to "
               "base pages")
     expect("M by variable and base pages", (code, out, [re.sub(r"aligned \d+[KMG]", "aligned ", text) for text in lines]),
-           (0, ["rank 0: 4K DDR M", "rank 1: 4K DDR M"], [wanted]))
+           (0, ["rank 0: 4K DDR P", "rank 1: 4K DDR P"], [wanted]))
     expect("M by key and base pages", run(2, "window", M8, "hotlane_mem_kind=ddr", "hotlane_mem_policy=M"),
            (0, ["rank 0: 4K DDR M", "rank 1: 4K DDR M"], []))
 
