@@ -73,7 +73,7 @@ def rules(root):
 
 def main():
     root = os.path.abspath(sys.argv[1])
-    wrong = [line for check in (windows,) for line in check(root)]
+    wrong = [line for check in (windows, rules) for line in check(root)]
     print("\n".join(wrong) if wrong else f"{len(pages(root))} pages hold together")
     return 1 if wrong else 0
 
