@@ -7,7 +7,7 @@ import os
 import re
 import sys
 
-NOT_OF_THE_BOOK = {"README.md", "DESIGN.md", "ROADMAP.md"}  # the index itself, and what its builders read
+NO_QUESTIONS = {"README.md", "ROADMAP.md"}  # the index itself, and a list
 
 
 def read(root, name):
@@ -24,17 +24,20 @@ def questions(root):
     for name in pages(root):
         first = re.match(r"# .*\n\n((?:.+\n)+)", read(root, f"docs/{name}"))
         asked = re.match(r"Three questions: ([^?]+\?\s+){2}[^?]+\?$", first[1].strip()) if first else None
-        if name not in NOT_OF_THE_BOOK and not asked:
+        if name not in NO_QUESTIONS and not asked:
             yield f"docs/{name}: does not begin with 'Three questions: ...? ...? ...?'"
 
 
 def index(root):
     """Pages that the index has not, or twice."""
-    listed = re.findall(r"^[-*\d. |]+\[[^]]*\]\(([\w./-]+\.md)\)", read(root, "docs/README.md"), re.M)
+    listed = re.findall(r"^\d+\. \[[^]]*\]\(([\w./-]+\.md)\)", read(root, "docs/README.md"), re.M)
     wanted = set(pages(root)) - {"README.md"} | {"design/MAP.md"}
-    for name in sorted(wanted ^ set(listed)) + sorted({n for n in listed if listed.count(n) > 1}):
-        yield f"docs/README.md: {name} stands there {listed.count(name)} times, {'and' if name in wanted else 'but'} " \
-              f"{'it is a page' if name in wanted else 'no such page is known'}"
+    for name in sorted(wanted - set(listed)):
+        yield f"docs/README.md: {name} is missing"
+    for name in sorted(set(listed) - wanted):
+        yield f"docs/README.md: there is no {name}"
+    for name in sorted({name for name in listed if listed.count(name) > 1}):
+        yield f"docs/README.md: {name} stands there {listed.count(name)} times"
 
 
 def keys_of_library(root):
@@ -73,7 +76,7 @@ def rules(root):
 
 def main():
     root = os.path.abspath(sys.argv[1])
-    wrong = [line for check in (windows, rules) for line in check(root)]
+    wrong = [line for check in (questions, index, windows, rules) for line in check(root)]
     print("\n".join(wrong) if wrong else f"{len(pages(root))} pages hold together")
     return 1 if wrong else 0
 

@@ -453,6 +453,8 @@ int main(int argc, char **argv)
     prepare();
     if (table && me == 0) {
         printf("# Misuse of one-sided calls\n\n"
+               "Three questions: Which wrong calls are noticed? Which error class does each of them give? "
+               "Which words stand in its message?\n\n"
                "Each of these %d calls gives its error class through the error handler of the object; "
                "`MPI_Error_string` gives the\nmessage. Made by `mpiexec -n 2 mpi_rma_misuse --table`, whose "
                "rank 0 made the mistakes; a test compares.\n\n| what | call | class | message "

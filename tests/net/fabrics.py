@@ -50,9 +50,11 @@ HARDWARE = [
 ]
 INTRODUCTION = """# Fabrics
 
-Which of libfabric\'s providers the library has been run over, and what came out. `tests/net/fabrics.py` runs the tests of
-several ranks that force the network over each of them and writes this page from the results; a test compares its rows with the
-table of `lib/fab/providers.c`. The same binary runs with every libfabric from 1.17 on.
+Three questions: Over which of libfabric's providers has the library been run, and what came out? How do I try my own network? Why
+is a provider taken only by its name, or not at all?
+
+`tests/net/fabrics.py` runs the tests of several ranks that force the network over each of them and writes this page from the results;
+a test compares its rows with the table of `lib/fab/providers.c`. The same binary runs with every libfabric from 1.17 on.
 
 ## Run on one machine
 

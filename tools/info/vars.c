@@ -143,6 +143,9 @@ void info_markdown(const struct facts *f)
 {
     printf(
         "# Environment variables\n\n"
+        "Three questions: Which variables does Hotlane read, and what does each of them do? "
+        "Which values are taken, and what is the\n"
+        "default? Which place wins when several set one?\n\n"
         "Made by `hotlane-info --markdown` from the table in `lib/conf/vars.h`; a test compares the two.\n\n"
         "A value is taken whole or refused at start-up with a line that says what is allowed. Where a value "
         "comes from,\n"
