@@ -2,11 +2,14 @@
 """The pages of the book hold together. usage: book.py SOURCE_ROOT
 
 Every page of docs/ begins with three questions and stands in the index, docs/README.md, with all others once. WINDOWS.md
-has the keys and defaults of the library's table, in both directions. Files that RULES.md names exist and have what it names of them."""
+has the keys and defaults of the library's table, in both directions. Files that RULES.md names exist and have what it names of them. Functions, variables,
+options, counters and links of the pages exist."""
 import os
 import re
 import sys
 
+MADE = {"ENVIRONMENT.md", "MISUSE.md", "FIGURES.md", "ROADMAP.md"}  # by programs, or about what is not in the tree
+OTHER_WORDS = {"accumulate_ordering"}
 NO_QUESTIONS = {"README.md", "ROADMAP.md"}  # the index itself, and a list
 
 
@@ -34,8 +37,6 @@ def index(root):
     wanted = set(pages(root)) - {"README.md"} | {"design/MAP.md"}
     for name in sorted(wanted - set(listed)):
         yield f"docs/README.md: {name} is missing"
-    for name in sorted(set(listed) - wanted):
-        yield f"docs/README.md: there is no {name}"
     for name in sorted({name for name in listed if listed.count(name) > 1}):
         yield f"docs/README.md: {name} stands there {listed.count(name)} times"
 
@@ -74,9 +75,34 @@ def rules(root):
         yield "docs/RULES.md: names no proof"
 
 
+def folder(root, name):
+    """All text of a folder's files."""
+    return "\n".join(read(root, os.path.relpath(os.path.join(at, one), root)) for at, _, files in os.walk(os.path.join(root, name))
+                     for one in files)
+
+
+def names(root):
+    """Functions, variables, options of mpiexec, counters and links of a page that are not there."""
+    headers = folder(root, "include") + read(root, "fortran/hotlane.f90")
+    variables = headers + read(root, "docs/ENVIRONMENT.md") + read(root, "tools/wrapper.in")
+    options, counters = read(root, "tools/mpiexec/options.c"), read(root, "lib/stat/stat.h")
+    for name in [f"docs/{page}" for page in pages(root) if page not in MADE] + ["README.md"]:
+        text = read(root, name)
+        prose = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+        lost = {word for word in re.findall(r"\b(?:P?MPIX?_[A-Z][a-z]\w*[a-z0-9]|shmemx?_[a-z0-9_]*[a-z0-9])\b(?![*_])", text)
+                if not re.search(rf"\b{word}", headers, re.I)}
+        lost |= {word for word in re.findall(r"\b(?:HOTLANE|MPICH|SHMEM|SMA)_[A-Z_0-9]*[A-Z]\b(?![*_])", text) if word not in variables}
+        lost |= {word for word in re.findall(r"\bmpiexec --([a-z-]+)", text) if f'"{word}"' not in options}
+        if name == "docs/TUNING.md":
+            lost |= {word for word in re.findall(r"`([a-z]+_[a-z_]+)`", prose) if f"X({word}," not in counters} - OTHER_WORDS
+        lost |= {link for link in re.findall(r"\]\(([^)#:]+)\)", prose)
+                 if not os.path.exists(os.path.join(root, os.path.dirname(name), link))}
+        yield from (f"{name}: {word} is nowhere to be found" for word in sorted(lost))
+
+
 def main():
     root = os.path.abspath(sys.argv[1])
-    wrong = [line for check in (questions, index, windows, rules) for line in check(root)]
+    wrong = [line for check in (questions, index, windows, rules, names) for line in check(root)]
     print("\n".join(wrong) if wrong else f"{len(pages(root))} pages hold together")
     return 1 if wrong else 0
 
