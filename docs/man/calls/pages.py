@@ -192,7 +192,8 @@ class Maker:
         for a in page.arguments:
             if a.error:
                 found.setdefault(a.error, []).append(f"*{a.name}*")
-        said = collections.OrderedDict((error, [", ".join(names) + "."]) for error, names in found.items())
+        said = collections.OrderedDict((error, [f"{names[0]} is wrong." if len(names) == 1 else f"One of {', '.join(names)} is wrong."])
+                                       for error, names in found.items())
         for record in chain:
             for part in filter(None, record.keys.get("errors", "").split("; ")):
                 error, _, why = ("", "", part[2:]) if part.startswith("- ") else part.partition(" ")
