@@ -117,6 +117,9 @@ def has_pages(prefix):
     if wanted - set(pages):
         print(f"FAILED: no manual page of {sorted(wanted - set(pages))}")
         sys.exit(1)
+    if not os.path.exists(os.path.join(prefix, "share", "doc", "hotlane", "index.html")):
+        print("FAILED: no share/doc/hotlane/index.html")
+        sys.exit(1)
     done.append("manual pages")
 
 
