@@ -34,6 +34,20 @@ void shmemx_thread_unregister(void);
 void shmemx_thread_quiet(void);
 void shmemx_thread_fence(void);
 
+/* ---- A quiet that nobody waits in ----
+ * shmemx_quiet_nb and shmemx_ctx_quiet_nb start a quiet of the default context, or of `ctx`: of what was issued on
+ * it before the call, and of nothing that is issued later. They return at once; *request stands for the quiet.
+ * shmemx_quiet_test returns 1 when all of that is completed, as after shmem_quiet, and 0 before; shmemx_quiet_wait
+ * returns then. Both set *request to SHMEMX_REQUEST_NULL at the end, and take that for a quiet that has ended.
+ * Any thread may test or wait, one at a time for each request. What is not a request ends the program with a
+ * message. A program tests or waits until the end: until then what was issued may stay on its way. */
+typedef struct shmemx_request *shmemx_request_t;
+#define SHMEMX_REQUEST_NULL ((shmemx_request_t)0)
+void shmemx_quiet_nb(shmemx_request_t *request);
+void shmemx_ctx_quiet_nb(shmem_ctx_t ctx, shmemx_request_t *request);
+int shmemx_quiet_test(shmemx_request_t *request);
+void shmemx_quiet_wait(shmemx_request_t *request);
+
 /* ---- The PEs of this PE's node: those with whom memory is shared ---- */
 #define SHMEMX_TEAM_NODE SHMEM_TEAM_SHARED
 
@@ -77,6 +91,10 @@ extern __typeof__(shmem_kind_malloc) pshmem_kind_malloc, pshmemx_kind_malloc, ps
 extern __typeof__(shmem_kind_align) pshmem_kind_align, pshmemx_kind_align, pshmem_partition_align;
 extern __typeof__(shmemx_thread_register) pshmemx_thread_register, pshmemx_thread_unregister;
 extern __typeof__(shmemx_thread_quiet) pshmemx_thread_quiet, pshmemx_thread_fence;
+extern __typeof__(shmemx_quiet_nb) pshmemx_quiet_nb;
+extern __typeof__(shmemx_ctx_quiet_nb) pshmemx_ctx_quiet_nb;
+extern __typeof__(shmemx_quiet_test) pshmemx_quiet_test;
+extern __typeof__(shmemx_quiet_wait) pshmemx_quiet_wait;
 
 #ifdef __cplusplus
 }

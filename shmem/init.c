@@ -140,6 +140,7 @@ static void finalize(const char *func)
 {
     hl_ctx_end_team(NULL, func); /* what the program has left */
     hl_shmem_last_barrier(func);
+    hl_quiets_close();
     forget();
     hl_comm_free(hl_shmem_comm);
     hl_shmem_comm = NULL;

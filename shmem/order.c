@@ -9,6 +9,7 @@
 #include "entry.h"
 #include "hl_build.h"
 #include "near.h"
+#include "prog.h"
 #include "shm.h"
 #include "short.h"
 #include "sym.h"
@@ -141,6 +142,83 @@ static void pe_quiet(shmem_ctx_t ctx, const int *pes, size_t n, const char *func
     hl_near_fence();
 }
 
+/* ---- quiets with a request: what was issued before the call is known by numbers of the lanes ---- */
+
+struct quiet {
+    struct hl_handle h;
+    struct hl_lane_goals *goals;
+};
+
+static void start_quiet(shmem_ctx_t ctx, shmemx_request_t *request, const char *func)
+{
+    struct hl_lane_goals *goals = NULL;
+    hl_shmem_need(request, func, "request");
+    *request = SHMEMX_REQUEST_NULL;
+    if (is_invalid(ctx, func)) {
+        return;
+    }
+    const struct hl_ctx *c = context(ctx, func);
+    hl_near_fence();
+    if (hl_lane_is_there()) {
+        hl_shmem_must(hl_lane_goals(c->lane, -1, HL_REMOTE, &goals), func, -1);
+    }
+    if (goals == NULL) {
+        tell_errors(func);
+        return;
+    }
+    struct quiet *q = hl_handle_new(HL_KIND_QUIET);
+    if (q == NULL) {
+        hl_shmem_die(func, "no memory for a request");
+    }
+    q->goals = goals;
+    *request = (shmemx_request_t)(void *)q;
+    (void)hl_lane_goals_reached(goals); /* sends what is still open of it */
+}
+
+/* NULL: it has ended before. */
+static struct quiet *quiet_of(const shmemx_request_t *request, const char *func)
+{
+    hl_shmem_need_open(func);
+    hl_shmem_need(request, func, "request");
+    struct quiet *q = hl_handle_get(*request, HL_KIND_QUIET);
+    if (q == NULL && *request != SHMEMX_REQUEST_NULL) {
+        hl_shmem_die(func, "%p is no request, or one that has ended", (void *)*request);
+    }
+    return q;
+}
+
+static bool is_reached(void *quiet)
+{
+    return hl_lane_goals_reached(((struct quiet *)quiet)->goals);
+}
+
+static void free_quiet(struct quiet *q)
+{
+    hl_lane_goals_free(q->goals);
+    hl_handle_free(q);
+}
+
+static void end_quiet(struct quiet *q, shmemx_request_t *request, const char *func)
+{
+    free_quiet(q);
+    *request = SHMEMX_REQUEST_NULL;
+    tell_errors(func);
+}
+
+static bool is_any(const void *object, const void *unused)
+{
+    (void)unused;
+    return object != NULL;
+}
+
+void hl_quiets_close(void)
+{
+    struct quiet *q;
+    while ((q = hl_handle_find(HL_KIND_QUIET, is_any, NULL)) != NULL) {
+        free_quiet(q);
+    }
+}
+
 /* ---- calls ---- */
 
 HL_SHMEM_API(shmem_quiet);
@@ -177,6 +255,44 @@ HL_SHMEM_API(shmem_ctx_fence);
 void pshmem_ctx_fence(shmem_ctx_t ctx)
 {
     fence(ctx, "shmem_ctx_fence");
+}
+
+/* ---- ours ---- */
+
+HL_SHMEM_API(shmemx_quiet_nb);
+void pshmemx_quiet_nb(shmemx_request_t *request)
+{
+    start_quiet(SHMEM_CTX_DEFAULT, request, "shmemx_quiet_nb");
+}
+
+HL_SHMEM_API(shmemx_ctx_quiet_nb);
+void pshmemx_ctx_quiet_nb(shmem_ctx_t ctx, shmemx_request_t *request)
+{
+    start_quiet(ctx, request, "shmemx_ctx_quiet_nb");
+}
+
+HL_SHMEM_API(shmemx_quiet_test);
+int pshmemx_quiet_test(shmemx_request_t *request)
+{
+    struct quiet *q = quiet_of(request, "shmemx_quiet_test");
+    if (q != NULL && !is_reached(q)) {
+        hl_prog_look();
+        return 0;
+    }
+    if (q != NULL) {
+        end_quiet(q, request, "shmemx_quiet_test");
+    }
+    return 1;
+}
+
+HL_SHMEM_API(shmemx_quiet_wait);
+void pshmemx_quiet_wait(shmemx_request_t *request)
+{
+    struct quiet *q = quiet_of(request, "shmemx_quiet_wait");
+    if (q != NULL) {
+        hl_prog_wait(is_reached, q);
+        end_quiet(q, request, "shmemx_quiet_wait");
+    }
 }
 
 /* ---- Cray's, by threads: every thread may use the library at any time ---- */

@@ -96,6 +96,8 @@ HL_INLINE size_t hl_shmem_bytes(size_t n, size_t size)
 /* Waits until everything that was issued on the context is stored at its PEs (hl_shmem_quiet), or that what
  * has been issued to each PE is stored there before what comes later (fence). */
 void hl_shmem_quiet(const struct hl_ctx *ctx, const char *func);
+/* Ends the requests of shmemx_quiet_nb that the program has left: part of the end (init.c). */
+void hl_quiets_close(void);
 void hl_shmem_fence(const struct hl_ctx *ctx, const char *func);
 
 /* Errors of far operations: one word for each PE, looked at by whoever waited. Part of start and end. */

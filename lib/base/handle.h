@@ -25,6 +25,7 @@ enum hl_kind {
     HL_KIND_SESSION,
     HL_KIND_CTX,
     HL_KIND_TEAM,
+    HL_KIND_QUIET,
     HL_KIND_CVAR,
     HL_KIND_PVAR,
     HL_KIND_PVAR_SESSION,
