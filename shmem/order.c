@@ -152,12 +152,13 @@ struct quiet {
 static void start_quiet(shmem_ctx_t ctx, shmemx_request_t *request, const char *func)
 {
     struct hl_lane_goals *goals = NULL;
+    hl_shmem_need_open(func);
+    const struct hl_ctx *c = ctx == SHMEM_CTX_INVALID ? NULL : context(ctx, func);
     hl_shmem_need(request, func, "request");
     *request = SHMEMX_REQUEST_NULL;
-    if (is_invalid(ctx, func)) {
+    if (c == NULL) {
         return;
     }
-    const struct hl_ctx *c = context(ctx, func);
     hl_near_fence();
     if (hl_lane_is_there()) {
         hl_shmem_must(hl_lane_goals(c->lane, -1, HL_REMOTE, &goals), func, -1);

@@ -15,7 +15,7 @@ static int me, ranks;
     do {                                                                                                     \
         __sync_fetch_and_add(&rma_checks, 1);                                                                \
         if (!(cond) && __sync_fetch_and_add(&rma_failures, 1) < 10) {                                        \
-            char text_[256];                                                                                 \
+            char text_[1024];                                                                                \
             snprintf(text_, sizeof text_, "" __VA_ARGS__);                                                   \
             fprintf(stderr, "rank %d: %s:%d: %s: %s\n", me, __FILE__, __LINE__, #cond, text_);               \
         }                                                                                                    \
