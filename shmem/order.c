@@ -188,7 +188,7 @@ static struct quiet *quiet_of(const shmemx_request_t *request, const char *func)
     return q;
 }
 
-static bool is_reached(void *quiet)
+static bool has_quiet_ended(void *quiet)
 {
     return hl_lane_goals_reached(((struct quiet *)quiet)->goals);
 }
@@ -206,7 +206,7 @@ static void end_quiet(struct quiet *q, shmemx_request_t *request, const char *fu
     tell_errors(func);
 }
 
-static bool is_any(const void *object, const void *unused)
+static bool is_a_quiet(const void *object, const void *unused)
 {
     (void)unused;
     return object != NULL;
@@ -215,7 +215,7 @@ static bool is_any(const void *object, const void *unused)
 void hl_quiets_close(void)
 {
     struct quiet *q;
-    while ((q = hl_handle_find(HL_KIND_QUIET, is_any, NULL)) != NULL) {
+    while ((q = hl_handle_find(HL_KIND_QUIET, is_a_quiet, NULL)) != NULL) {
         free_quiet(q);
     }
 }
@@ -276,7 +276,7 @@ HL_SHMEM_API(shmemx_quiet_test);
 int pshmemx_quiet_test(shmemx_request_t *request)
 {
     struct quiet *q = quiet_of(request, "shmemx_quiet_test");
-    if (q != NULL && !is_reached(q)) {
+    if (q != NULL && !has_quiet_ended(q)) {
         hl_prog_look();
         return 0;
     }
@@ -291,7 +291,7 @@ void pshmemx_quiet_wait(shmemx_request_t *request)
 {
     struct quiet *q = quiet_of(request, "shmemx_quiet_wait");
     if (q != NULL) {
-        hl_prog_wait(is_reached, q);
+        hl_prog_wait(has_quiet_ended, q);
         end_quiet(q, request, "shmemx_quiet_wait");
     }
 }
