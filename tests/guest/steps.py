@@ -35,7 +35,7 @@ def plain():
 def environment(fast, policy="M"):
     """The variables govern the three calls; what was met in full is not reported; windows tell what they got."""
     got = {fast: 4 * M}
-    told = {"hotlane_page_size": "2M", "hotlane_nodes": got}
+    told = {"hotlane_mem_kind": "MCDRAM", "hotlane_mem_policy": policy, "hotlane_page_size": "2M", "hotlane_nodes": got}
     return Step(f"environment {policy}", ranks=2, pools={fast: 8}, silent=True,
                 env={"MPICH_ALLOC_MEM_AFFINITY": "MCDRAM", "MPICH_ALLOC_MEM_PG_SZ": "2M", "MPICH_ALLOC_MEM_POLICY": policy},
                 asks=[Ask("alloc,4M", page=2 * M, given=got), Ask("win,4M,cpu=0", page=2 * M, given=got, info=told),
@@ -64,7 +64,7 @@ def short(ddr, fast):
         Ask(f"alloc,16M,cpu=0,{keys('MCDRAM', 'M', '2M')}", refused=refusal(8, fast, 4)),
         Ask(f"alloc,8M,cpu=0,{keys('MCDRAM', 'M', '2M')}", page=2 * M, given={fast: 8 * M}),
         Ask(f"win,16M,cpu=0,{keys('MCDRAM', 'P', '2M')}", page=2 * M, given=got,
-            info={"hotlane_page_size": "2M", "hotlane_nodes": got}),
+            info={"hotlane_mem_kind": "DDR,MCDRAM", "hotlane_page_size": "2M", "hotlane_nodes": got}),
     ], says=[r"hotlane: rank 0 \(guest\): MPI_Win_allocate 16M: asked MCDRAM 2M P; got 2M pages,"
              rf"(?= .*node{fast} 8M)(?= .*node{ddr} 8M).*\(node{fast} pool empty\)"])
 
