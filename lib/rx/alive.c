@@ -456,13 +456,15 @@ static void ask_doubted(void)
     for (int i = 0; i < DOUBTS; i++) {
         struct doubt *d = &alive.doubt[i];
         struct question *q = &d->ask;
-        if (d->said_ns != 0 && (hl_rx_is_dead(q->rank) || alive.now_ns - d->said_ns > PAUSE_NS)) {
+        if (d->said_ns == 0) {
+            continue;
+        }
+        if (hl_rx_is_dead(q->rank) || alive.now_ns - d->said_ns > PAUSE_NS) {
             d->said_ns = 0;
+            continue;
         }
-        if (d->said_ns != 0) {
-            ask(q);
-        }
-        if (d->said_ns != 0 && q->since_ns != 0) {
+        ask(q);
+        if (q->since_ns != 0) {
             hl_rx_is_silent(q->rank, alive.now_ns - q->since_ns);
         }
     }
