@@ -34,8 +34,8 @@ static void set_types(struct hl_acc *a, const MPI_Datatype types[3])
     a->result_type = a->fetches ? hl_win_type(HL_ARG_RESULT, types[2]) : NULL;
 }
 
-static int start(struct hl_acc *a, const MPI_Datatype types[3], MPI_Win win, MPI_Request *request,
-                 const char *func)
+static int start_accumulate(struct hl_acc *a, const MPI_Datatype types[3], MPI_Win win, MPI_Request *request,
+                            const char *func)
 {
     struct hl_req *r;
     a->m.win = hl_win_of(win);
@@ -166,8 +166,8 @@ int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype ori
                      MPI_Win win, MPI_Request *request)
 {
     struct hl_acc a = acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op);
-    return start(&a, (MPI_Datatype[]){origin_datatype, target_datatype, NULL}, win, request,
-                 "MPI_Raccumulate");
+    return start_accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, NULL}, win, request,
+                            "MPI_Raccumulate");
 }
 
 HL_API(MPI_Raccumulate_c);
@@ -176,8 +176,8 @@ int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
                        MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     struct hl_acc a = acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op);
-    return start(&a, (MPI_Datatype[]){origin_datatype, target_datatype, NULL}, win, request,
-                 "MPI_Raccumulate_c");
+    return start_accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, NULL}, win, request,
+                            "MPI_Raccumulate_c");
 }
 
 HL_API(MPI_Get_accumulate);
@@ -212,8 +212,8 @@ int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype
 {
     struct hl_acc a = fetch_of(acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op),
                                result_addr, result_count);
-    return start(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win, request,
-                 "MPI_Rget_accumulate");
+    return start_accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
+                            request, "MPI_Rget_accumulate");
 }
 
 HL_API(MPI_Rget_accumulate_c);
@@ -224,8 +224,8 @@ int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_
 {
     struct hl_acc a = fetch_of(acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op),
                                result_addr, result_count);
-    return start(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win, request,
-                 "MPI_Rget_accumulate_c");
+    return start_accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
+                            request, "MPI_Rget_accumulate_c");
 }
 
 HL_API(MPI_Fetch_and_op);

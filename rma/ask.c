@@ -27,7 +27,7 @@ struct ask_wait {
     uint64_t id; /* of the window */
 };
 
-static bool take_place(void *arg)
+static bool take_ask_place(void *arg)
 {
     struct ask_wait *w = arg;
     for (size_t i = 0; i < PLACES; i++) {
@@ -58,7 +58,7 @@ static void tell_lock(const void *arg, struct hl_told *t)
     hl_win_tell_lock(w->id, w->peer, t);
     t->asked = w->peer + 1;
 }
-HL_HANG_TELLS(take_place, tell_lock);
+HL_HANG_TELLS(take_ask_place, tell_lock);
 HL_HANG_TELLS(is_over, tell_lock);
 
 int hl_ask_lock(int peer, uint64_t id, bool exclusive)
@@ -67,7 +67,7 @@ int hl_ask_lock(int peer, uint64_t id, bool exclusive)
     struct ask_wait w = {.token = (hl_a64_add_relaxed(&counter, 1) + 1) % ((uint64_t)1 << 50) * PLACES,
                          .peer = peer,
                          .id = id};
-    hl_prog_wait(take_place, &w);
+    hl_prog_wait(take_ask_place, &w);
 
     struct hl_wire_rec rec = {.op = HL_WIRE_LOCK, .kind = exclusive, .count = w.token, .aux = id};
     int rc = hl_win_send(peer, &rec);
@@ -88,7 +88,7 @@ int hl_ask_lock(int peer, uint64_t id, bool exclusive)
     return rc;
 }
 
-static uint64_t word_of(int rc, int holder)
+static uint64_t answer_word(int rc, int holder)
 {
     return GRANTED | (rc == 0 ? 0 : rc == HL_ERR_PROC_ABORTED ? KEPT | (uint32_t)holder : REFUSED);
 }
@@ -101,7 +101,7 @@ void hl_ask_granted(uint64_t token, int rc, int holder)
     }
     /* full: passes on what the last holder did; pairs with the acquire in is_over. Fails when nobody waits.
      */
-    if (hl_a64_cas_full(&places[token % PLACES].word, &expected, word_of(rc, holder))) {
+    if (hl_a64_cas_full(&places[token % PLACES].word, &expected, answer_word(rc, holder))) {
         hl_prog_wake_fenced();
     }
 }

@@ -88,7 +88,7 @@ void hl_conflict_requests(bool on)
 }
 
 /* The first range that ends behind `at`. */
-static size_t find(const struct range_set *s, uint64_t at)
+static size_t find_range(const struct range_set *s, uint64_t at)
 {
     size_t lo = 0, hi = s->n;
     while (lo < hi) {
@@ -104,13 +104,13 @@ static size_t find(const struct range_set *s, uint64_t at)
 
 static const struct byte_range *meets(const struct range_set *s, struct byte_range r)
 {
-    size_t i = find(s, r.lo);
+    size_t i = find_range(s, r.lo);
     return i < s->n && s->ranges[i].lo < r.hi ? &s->ranges[i] : NULL;
 }
 
-static int add(struct range_set *s, struct byte_range r)
+static int add_range(struct range_set *s, struct byte_range r)
 {
-    size_t from = r.lo == 0 ? 0 : find(s, r.lo - 1), to = from; /* touching ones, too */
+    size_t from = r.lo == 0 ? 0 : find_range(s, r.lo - 1), to = from; /* touching ones, too */
     while (to < s->n && s->ranges[to].lo <= r.hi) {
         r.lo = s->ranges[to].lo < r.lo ? s->ranges[to].lo : r.lo;
         r.hi = s->ranges[to].hi > r.hi ? s->ranges[to].hi : r.hi;
@@ -146,7 +146,8 @@ static struct node *node_of(struct hl_conflicts *p, int target)
     return n;
 }
 
-static int say(const struct op *o, enum kind kind, struct byte_range r, enum kind old, const struct node *n)
+static int say_conflict(const struct op *o, enum kind kind, struct byte_range r, enum kind old,
+                        const struct node *n)
 {
     const char *how = "no call between completes the first";
     if (kind < READ && old < READ) {
@@ -165,7 +166,7 @@ static int compare(const struct op *o, enum kind kind, struct byte_range r, cons
 {
     for (int old = 0; old < KINDS; old++) {
         if ((mask & BIT(old)) != 0 && meets(&n->sets[old], r) != NULL) {
-            return say(o, kind, r, (enum kind)old, n);
+            return say_conflict(o, kind, r, (enum kind)old, n);
         }
     }
     return 0;
@@ -195,7 +196,7 @@ static int note(const struct op *o, enum kind kind, struct byte_range r, bool ke
             rc = compare(o, kind, other, n, cross[kind]);
         }
     }
-    return rc == 0 && keep && o->adds ? add(&o->node->sets[kind], r) : rc;
+    return rc == 0 && keep && o->adds ? add_range(&o->node->sets[kind], r) : rc;
 }
 
 static int note_layout(const struct op *o, const struct layout *l)

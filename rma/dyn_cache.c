@@ -139,13 +139,13 @@ static bool recall(struct hl_dyn_cache *c, int target, uint64_t at, struct hl_pl
 
 /* ---- changing ---- */
 
-static void begin(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
+static void begin_moves(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
 {
     hl_a64_add_full(&c->moves, 1);
     hl_fence_release(); /* before the entries; pairs with recall. */
 }
 
-static void end(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
+static void end_moves(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
 {
     hl_a64_add_full(&c->moves, 1); /* full: after the entries; pairs with recall. */
 }
@@ -175,12 +175,12 @@ static void remove_at(struct hl_dyn_cache *c, uint32_t at) HL_REQUIRES(c->mutex)
         *m = (struct mapping){c->old, (int)word(&e->node), seg};
         c->old = m;
     }
-    begin(c);
+    begin_moves(c);
     for (uint32_t i = at; i + 1 < count; i++) {
         copy_entry(&t->entries[i], &t->entries[i + 1]);
     }
     hl_a32_store_relaxed(&c->count, count - 1); /* relaxed: as the entries. */
-    end(c);
+    end_moves(c);
 }
 
 static int make_room(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
@@ -222,13 +222,13 @@ static void insert(struct hl_dyn_cache *c, const struct entry *e) HL_REQUIRES(c-
 {
     struct region_table *t = table_of(c);
     uint32_t count = entries_in(c), at = rank_of(t, count, (int)word(&e->target), word(&e->base));
-    begin(c);
+    begin_moves(c);
     for (uint32_t i = count; i > at; i--) {
         copy_entry(&t->entries[i], &t->entries[i - 1]);
     }
     copy_entry(&t->entries[at], e);
     hl_a32_store_relaxed(&c->count, count + 1); /* relaxed: as the entries. */
-    end(c);
+    end_moves(c);
 }
 
 void hl_dyn_cache_drop(struct hl_dyn_cache *c, int target, uint64_t id)
@@ -292,7 +292,7 @@ static void tell_ask(const void *arg, struct hl_told *t)
 }
 HL_HANG_TELLS(is_answered, tell_ask);
 
-static void enter(struct ask *a)
+static void enter_ask(struct ask *a)
 {
     hl_mutex_lock(&asks_lock);
     a->token = ++tokens;
@@ -301,7 +301,7 @@ static void enter(struct ask *a)
     hl_mutex_unlock(&asks_lock);
 }
 
-static void leave(struct ask *a)
+static void leave_asked(struct ask *a)
 {
     hl_mutex_lock(&asks_lock);
     for (struct ask **at = &asks; *at != NULL; at = &(*at)->next) {
@@ -338,14 +338,14 @@ static int ask_peer(struct hl_win *w, int target, uint64_t at, struct hl_region 
     if (a.peer == hl_boot.rank) {
         return hl_dyn_tell(w, at, a.peer, out);
     }
-    enter(&a);
+    enter_ask(&a);
     struct hl_wire_rec rec = {
         .op = HL_WIRE_REGION, .kind = HL_DYN_ASK, .offset = at, .count = a.token, .aux = w->id};
     int rc = hl_rx_send(a.peer, &rec, NULL);
     if (rc == 0) {
         hl_prog_wait(is_answered, &a);
     }
-    leave(&a);
+    leave_asked(&a);
     if (rc != 0) {
         return rc;
     }

@@ -84,7 +84,7 @@ static void put_entry(struct hl_epoch_table *t, uint32_t at, int target, uint32_
     hl_a64_store_relaxed(&t->entries[at], (uint64_t)how << 32 | ((uint32_t)target + 1));
 }
 
-static int grow(struct hl_epoch *e)
+static int grow_epoch(struct hl_epoch *e)
 {
     struct hl_epoch_table *old = table_of(e);
     struct hl_epoch_table *t = make_table(old->mask * 2 + 1);
@@ -109,7 +109,7 @@ static int grow(struct hl_epoch *e)
 static int insert(struct hl_epoch *e, int target, uint32_t how)
 {
     if (e->count * 2 > table_of(e)->mask) {
-        int rc = grow(e);
+        int rc = grow_epoch(e);
         if (rc != 0) {
             return rc;
         }

@@ -127,7 +127,7 @@ void hl_hints_wish(const struct hl_info *user, struct hl_mem_wish *out)
     hl_mem_wish_of_env(out);
     for (int i = 0; i < HL_MEM_WISH_KEYS; i++) {
         if (hl_info_hint(user, hl_mem_wish_keys[i], value, sizeof value, &len) && len < VALUE_MAX) {
-            hl_mem_wish_set(out, hl_mem_wish_keys[i], value); /* take() tells of a wrong one */
+            hl_mem_wish_set(out, hl_mem_wish_keys[i], value); /* take_hints() tells of a wrong one */
         }
     }
 }
@@ -137,7 +137,7 @@ bool hl_hints_noncontig(const struct hl_info *info)
     return value_is(info, "alloc_shared_noncontig", "true");
 }
 
-static void refuse(const struct hl_win *w, const char *key, const char *value, const char *why)
+static void refuse_key(const struct hl_win *w, const char *key, const char *value, const char *why)
 {
     if (w->rank == 0) {
         hl_log(HL_LOG_WARN, "window hint %s=%s is not honoured: %s", key, value, why);
@@ -153,8 +153,8 @@ static void refuse_wish(const struct hl_win *w)
 }
 
 /* `in_use`: what MPI_Win_get_info shows: set again, it says nothing. NULL: the window is being made. */
-static int take(struct hl_win *w, struct hl_info *info, const struct hl_info *user,
-                const struct hl_info *in_use)
+static int take_hints(struct hl_win *w, struct hl_info *info, const struct hl_info *user,
+                      const struct hl_info *in_use)
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < HL_COUNT_OF(keys); i++) {
@@ -166,13 +166,13 @@ static int take(struct hl_win *w, struct hl_info *info, const struct hl_info *us
         }
         if (in_use != NULL && !k->later) {
             if (!value_is(in_use, k->key, value)) {
-                refuse(w, k->key, value, "only the creation of a window takes it");
+                refuse_key(w, k->key, value, "only the creation of a window takes it");
             }
         } else if (len >= VALUE_MAX || !is_valid(k, value)) {
             if (k->form == WISH && len < VALUE_MAX) {
                 refuse_wish(w);
             } else {
-                refuse(w, k->key, value, "not a value of this key");
+                refuse_key(w, k->key, value, "not a value of this key");
             }
         } else {
             rc = hl_info_set(info, k->key, value);
@@ -278,7 +278,7 @@ int hl_hints_init(struct hl_win *w, const struct hl_info *user)
             rc = hl_info_set(w->info, keys[i].key, keys[i].fallback);
         }
     }
-    rc = rc != 0 ? rc : take(w, w->info, user, NULL);
+    rc = rc != 0 ? rc : take_hints(w, w->info, user, NULL);
     if (rc == 0) {
         use(w, w->info);
     }
@@ -289,7 +289,7 @@ int hl_hints_init(struct hl_win *w, const struct hl_info *user)
 static void correct(struct hl_win *w, const char *key, bool holds)
 {
     if (!holds && value_is(w->info, key, "true")) {
-        refuse(w, key, "true", "the ranks gave different ones");
+        refuse_key(w, key, "true", "the ranks gave different ones");
         hl_info_set(w->info, key, "false");
     }
 }
@@ -353,7 +353,7 @@ static int change(struct hl_win *w, const struct hl_info *user)
     if (rc != 0) {
         return rc;
     }
-    if ((rc = hl_info_copy(&w->info, &fresh)) == 0 && (rc = take(w, fresh, user, in_use)) != 0) {
+    if ((rc = hl_info_copy(&w->info, &fresh)) == 0 && (rc = take_hints(w, fresh, user, in_use)) != 0) {
         hl_info_free(fresh);
     }
     hl_info_free(in_use);

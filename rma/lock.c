@@ -9,7 +9,7 @@
 
 #define TRIES 64 /* before a request by message, which costs a wake-up */
 
-static int take(struct hl_win *w, int target, bool exclusive)
+static int take_lock(struct hl_win *w, int target, bool exclusive)
 {
     const struct hl_target *t = &w->targets[target];
     if (!hl_target_is_far(t)) {
@@ -30,7 +30,7 @@ static int take(struct hl_win *w, int target, bool exclusive)
 /* Takes the lock of a target; waits. */
 static int acquire(struct hl_win *w, int target, bool exclusive)
 {
-    int rc = take(w, target, exclusive);
+    int rc = take_lock(w, target, exclusive);
     if (HL_UNLIKELY(hl_hang_is_on()) && rc == 0) {
         hl_win_note_holder(w, target, true);
     }

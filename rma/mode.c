@@ -49,7 +49,7 @@ static void hold_types(const struct hl_job *job, bool hold)
 }
 
 /* Ends a job: its request or the error word of its target gets the result. */
-static void settle(const struct hl_job *job, int rc)
+static void settle_job(const struct hl_job *job, int rc)
 {
     const struct hl_move *m = &job->a.m;
     if (m->req != NULL) {
@@ -92,7 +92,7 @@ static void drive(void)
         while (is_ready()) {
             uint64_t at = hl_a64_load_relaxed(&head); /* relaxed: the driver's own */
             struct hl_job *job = &slots[at % JOBS].job;
-            settle(job, perform(job));
+            settle_job(job, perform(job));
             set_stamp(at, at + JOBS);
             /* release: what the jobs did; pairs with the acquire in is_performed. */
             hl_a64_store_release(&head, at + 1);

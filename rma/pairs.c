@@ -39,7 +39,7 @@ static struct hl_pair *place(struct hl_pair *rows, uint32_t mask, int peer)
     return &rows[at];
 }
 
-static int reserve(struct hl_pairs *p, uint32_t more)
+static int reserve_pairs(struct hl_pairs *p, uint32_t more)
 {
     uint32_t mask = p->rows == NULL ? FIRST_MASK : p->mask;
     while ((p->used + more) * 2 > mask) {
@@ -64,7 +64,7 @@ static int reserve(struct hl_pairs *p, uint32_t more)
 }
 
 /* The peer's row, made if there is none; room was reserved. */
-static struct hl_pair *row_of(struct hl_pairs *p, int peer)
+static struct hl_pair *pair_of(struct hl_pairs *p, int peer)
 {
     struct hl_pair *row = place(p->rows, p->mask, peer);
     p->used += row->peer == 0;
@@ -76,11 +76,11 @@ int hl_pairs_begin(struct hl_pairs *p, enum hl_side side, int *members, int n, b
 {
     hl_mutex_lock(&p->mutex);
     int rc = p->side[side].open ? hl_err_say(HL_ERR_RMA_SYNC, "such an epoch is open already")
-                                : reserve(p, (uint32_t)n);
+                                : reserve_pairs(p, (uint32_t)n);
     if (rc == 0) {
         uint32_t missing = 0;
         for (int i = 0; i < n; i++) {
-            struct hl_pair *row = row_of(p, members[i]);
+            struct hl_pair *row = pair_of(p, members[i]);
             row->side[side].mine++;
             row->side[side].wanted = wait && row->side[side].theirs < row->side[side].mine;
             missing += row->side[side].wanted;
@@ -107,9 +107,9 @@ uint64_t hl_pairs_number(struct hl_pairs *p, enum hl_side side, int peer)
 int hl_pairs_arrive(struct hl_pairs *p, enum hl_side side, int peer, uint64_t number, bool failed)
 {
     hl_mutex_lock(&p->mutex);
-    int rc = reserve(p, 1);
+    int rc = reserve_pairs(p, 1);
     if (rc == 0) {
-        struct hl_pair *row = row_of(p, peer);
+        struct hl_pair *row = pair_of(p, peer);
         if (number > row->side[side].theirs) {
             row->side[side].theirs = number;
             row->side[side].failed = failed;
@@ -138,7 +138,7 @@ int hl_pairs_end(struct hl_pairs *p, enum hl_side side, int *failed)
     int rc = p->side[side].open ? 0 : hl_err_say(HL_ERR_RMA_SYNC, "no such epoch is open");
     *failed = -1;
     for (int i = p->side[side].n - 1; rc == 0 && i >= 0; i--) {
-        struct hl_pair *row = row_of(p, p->side[side].members[i]);
+        struct hl_pair *row = pair_of(p, p->side[side].members[i]);
         row->side[side].wanted = false;
         if (row->side[side].failed && row->side[side].theirs == row->side[side].mine) {
             *failed = row->peer - 1;

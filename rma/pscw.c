@@ -70,7 +70,7 @@ static int tell_acknowledged(struct hl_win *w, int peer, const struct hl_wire_re
     return rc != 0 ? rc : hl_lane_message(&msg);
 }
 
-static int tell(struct hl_win *w, enum hl_wire_op op, int peer, bool failed)
+static int tell_member(struct hl_win *w, enum hl_wire_op op, int peer, bool failed)
 {
     uint64_t number = hl_pairs_number(w->pairs, op == HL_WIRE_POST ? HL_EXPOSURE : HL_ACCESS, peer);
     const struct hl_target *t = &w->targets[rank_in(w, peer)];
@@ -89,7 +89,7 @@ static int tell(struct hl_win *w, enum hl_wire_op op, int peer, bool failed)
 }
 
 /* Takes in what node peers among the members have written into my control block. */
-static void look(struct hl_win *w, enum hl_side side)
+static void take_in_notes(struct hl_win *w, enum hl_side side)
 {
     struct hl_pairs *p = w->pairs;
     for (int i = 0; i < p->side[side].n; i++) {
@@ -124,11 +124,11 @@ struct pscw_wait {
     enum hl_side side;
 };
 
-static bool is_over(void *arg)
+static bool is_complete(void *arg)
 {
     const struct pscw_wait *w = arg;
     if (!hl_pairs_ready(w->win->pairs, w->side)) {
-        look(w->win, w->side);
+        take_in_notes(w->win, w->side);
     }
     return hl_pairs_ready(w->win->pairs, w->side) || find_dead(w->win, w->side) >= 0;
 }
@@ -144,9 +144,9 @@ static void tell_epoch(const void *arg, struct hl_told *t)
         hl_told_await(t, hl_pairs_is_missing(win->pairs, w->side, member) ? member : -1);
     }
 }
-HL_HANG_TELLS(is_over, tell_epoch);
+HL_HANG_TELLS(is_complete, tell_epoch);
 
-static int post(struct hl_win *w, MPI_Group group, int assert)
+static int post_group(struct hl_win *w, MPI_Group group, int assert)
 {
     int *world, *ranks;
     if ((assert & ~(MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT)) != 0) {
@@ -167,7 +167,7 @@ static int post(struct hl_win *w, MPI_Group group, int assert)
     }
     /* Also with MPI_MODE_NOCHECK: nobody waits for it, but a start without the assertion would for ever. */
     for (int i = 0; i < n; i++) {
-        int failed = tell(w, HL_WIRE_POST, world[i], false);
+        int failed = tell_member(w, HL_WIRE_POST, world[i], false);
         rc = rc != 0 ? rc : failed;
     }
     return rc;
@@ -178,14 +178,14 @@ static int give_up(struct hl_win *w)
 {
     int dead = find_dead(w, HL_ACCESS), ignored;
     for (int i = 0; i < w->pairs->side[HL_ACCESS].n; i++) {
-        tell(w, HL_WIRE_COMPLETE, w->pairs->side[HL_ACCESS].members[i], true);
+        tell_member(w, HL_WIRE_COMPLETE, w->pairs->side[HL_ACCESS].members[i], true);
     }
     hl_epoch_complete(&w->epoch);
     hl_pairs_end(w->pairs, HL_ACCESS, &ignored);
     return hl_err_say(HL_ERR_PROC_ABORTED, "target %d died before it posted", rank_in(w, dead));
 }
 
-static int start(struct hl_win *w, MPI_Group group, int assert)
+static int open_access(struct hl_win *w, MPI_Group group, int assert)
 {
     int *world, *ranks;
     if ((assert & ~MPI_MODE_NOCHECK) != 0) {
@@ -206,7 +206,7 @@ static int start(struct hl_win *w, MPI_Group group, int assert)
         free(world);
         return rc;
     }
-    hl_prog_wait_rung(is_over, &(struct pscw_wait){w, HL_ACCESS});
+    hl_prog_wait_rung(is_complete, &(struct pscw_wait){w, HL_ACCESS});
     return hl_pairs_ready(w->pairs, HL_ACCESS) ? 0 : give_up(w);
 }
 
@@ -223,7 +223,7 @@ static int complete(struct hl_win *w)
     int n = w->pairs->side[HL_ACCESS].n, *members = w->pairs->side[HL_ACCESS].members;
     for (int i = 0; i < n; i++) {
         rc = HL_FAULT(complete_open) ? 0 : hl_win_flush(w, rank_in(w, members[i]));
-        int sent = tell(w, HL_WIRE_COMPLETE, members[i], rc != 0);
+        int sent = tell_member(w, HL_WIRE_COMPLETE, members[i], rc != 0);
         rc = rc != 0 ? rc : sent;
         failed = failed != 0 ? failed : rc;
     }
@@ -264,11 +264,11 @@ static int wait(struct hl_win *w, int *flag)
         return hl_err_say(HL_ERR_RMA_SYNC, "MPI_Win_post did not come before");
     }
     if (flag == NULL) {
-        hl_prog_wait_rung(is_over, &what);
+        hl_prog_wait_rung(is_complete, &what);
         return end_exposure(w);
     }
     hl_prog_look();
-    *flag = is_over(&what);
+    *flag = is_complete(&what);
     return *flag ? end_exposure(w) : 0;
 }
 
@@ -276,7 +276,7 @@ HL_API(MPI_Win_post);
 int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
     struct hl_win *w = hl_mode_begin(win);
-    int rc = w == NULL ? hl_win_bad() : post(w, group, assert);
+    int rc = w == NULL ? hl_win_bad() : post_group(w, group, assert);
     return hl_mode_end(w, win, "MPI_Win_post", rc);
 }
 
@@ -284,7 +284,7 @@ HL_API(MPI_Win_start);
 int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
     struct hl_win *w = hl_mode_begin(win);
-    int rc = w == NULL ? hl_win_bad() : start(w, group, assert);
+    int rc = w == NULL ? hl_win_bad() : open_access(w, group, assert);
     return hl_mode_end(w, win, "MPI_Win_start", rc);
 }
 

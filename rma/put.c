@@ -17,8 +17,8 @@ static HL_NOINLINE int move_slowly(struct hl_win *w, int target, uint64_t where,
     return hl_win_end((MPI_Win)(void *)w, func, hl_win_far(&m, at, len));
 }
 
-HL_INLINE int move_far(struct hl_win *w, int target, uint64_t where, void *mine, size_t len, enum hl_dir dir,
-                       const char *func)
+HL_INLINE int issue_move(struct hl_win *w, int target, uint64_t where, void *mine, size_t len,
+                         enum hl_dir dir, const char *func)
 {
     if (HL_UNLIKELY(!hl_target_is_plain_far(&w->targets[target]) ||
                     !hl_epoch_holds_at_once(&w->epoch, target))) {
@@ -51,7 +51,7 @@ HL_INLINE void remember(struct hl_win *w, int target, int64_t count, MPI_Datatyp
 static HL_NOINLINE int put_direct(void *origin, size_t len, const char *func, int target, uint64_t where,
                                   struct hl_win *w)
 {
-    return move_far(w, target, where, origin, len, HL_PUT, func);
+    return issue_move(w, target, where, origin, len, HL_PUT, func);
 }
 
 /* That the chain of a lane has a record of this target proves that its lock is taken, if it needs one: the
@@ -104,7 +104,7 @@ HL_INLINE int get_now(void *origin, size_t len, const char *func, int target, ui
     if (HL_LIKELY(hl_lane_get_short(hl_win_token(w, target), where & ~HL_TARGET_BITS, origin, len))) {
         return MPI_SUCCESS;
     }
-    return move_far(w, target, where, origin, len, HL_GET, func);
+    return issue_move(w, target, where, origin, len, HL_GET, func);
 }
 
 static HL_NOINLINE int get_behind(void *origin, size_t len, const char *func, int target, uint64_t where,
@@ -142,8 +142,8 @@ int hl_move_nowhere(MPI_Win win, const char *func)
 }
 
 /* The long way of any call. */
-HL_INLINE int move_all(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target, int64_t disp,
-                       int64_t target_count, struct hl_move_call call)
+HL_INLINE int move_anyhow(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target,
+                          int64_t disp, int64_t target_count, struct hl_move_call call)
 {
     struct hl_move m = {.win = hl_win_of(call.tail.win),
                         .origin = origin,
@@ -173,7 +173,7 @@ HL_INLINE int move_all(void *origin, int64_t origin_count, MPI_Datatype origin_t
     }
 #define X(name, func, dir, copy, far)                                                                        \
     static const struct hl_mover name##_how;                                                                 \
-    WAY(name##_all, int64_t, move_all, &name##_how)                                                          \
+    WAY(name##_all, int64_t, move_anyhow, &name##_how)                                                       \
     WAY(name##_any, int64_t, hl_move_apart, &name##_how)                                                     \
     static const struct hl_mover name##_how = {dir, #func, name##_any, name##_all, copy, far};
 CALLS(X)
@@ -326,7 +326,7 @@ HL_INLINE bool is_done_at_once(const struct hl_move *m, MPI_Datatype type)
     return true;
 }
 
-static int start(struct hl_move *m, const struct request_tail *tail, const char *func)
+static int start_move(struct hl_move *m, const struct request_tail *tail, const char *func)
 {
     if (tail->request != NULL && is_done_at_once(m, tail->target_type)) {
         *tail->request = hl_req_handle(hl_req_completed());
@@ -399,7 +399,7 @@ HL_INLINE int start_any(void *origin, int64_t origin_count, MPI_Datatype origin_
                         .target_count = target_count,
                         .target_type = hl_win_type(HL_ARG_TARGET, call.tail.target_type),
                         .dir = call.how->dir};
-    return start(&m, &call.tail, call.how->func);
+    return start_move(&m, &call.tail, call.how->func);
 }
 
 /* One row a call: its name here and for users, direction. */

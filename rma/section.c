@@ -16,7 +16,7 @@ struct section_side {
 };
 
 /* Both sides of a move, whose counts and types are not set yet. Where operations are queued, they last. */
-static int describe(struct hl_move *m, const struct section_side sides[2], struct hl_section rooms[2])
+static int describe_move(struct hl_move *m, const struct section_side sides[2], struct hl_section rooms[2])
 {
     bool lasts = m->win != NULL && hl_mode_defers(m->win);
     int rc = hl_section_begin(&rooms[0], sides[0].section, hl_win_type(HL_ARG_ORIGIN, sides[0].type),
@@ -37,7 +37,7 @@ static HL_NOINLINE int move(const char *func, void *origin, int target, int64_t 
 {
     struct hl_move m = {.win = hl_win_of(win), .origin = origin, .target = target, .disp = disp, .dir = dir};
     struct hl_section rooms[2];
-    int rc = describe(&m, sides, rooms);
+    int rc = describe_move(&m, sides, rooms);
     rc = rc == 0 ? hl_win_xfer(&m) : rc;
     hl_section_end(&rooms[0]);
     hl_section_end(&rooms[1]);
@@ -102,7 +102,7 @@ HL_INLINE enum way find_way(void *origin, int target, int64_t disp, const struct
 static int accumulate(struct hl_acc *a, const struct section_side sides[2])
 {
     struct hl_section rooms[2];
-    int rc = describe(&a->m, sides, rooms);
+    int rc = describe_move(&a->m, sides, rooms);
     rc = rc == 0 ? hl_win_acc(a) : rc;
     hl_section_end(&rooms[0]);
     hl_section_end(&rooms[1]);

@@ -45,7 +45,7 @@ struct tray_claim {
     uint32_t index;
 };
 
-static bool take(void *arg)
+static bool take_tray(void *arg)
 {
     struct tray_claim *c = arg;
     for (c->index = 0; c->index < HL_NEAR_TRAYS; c->index++) {
@@ -59,7 +59,7 @@ static bool take(void *arg)
     return false;
 }
 
-static bool is_over(void *arg)
+static bool is_tray_back(void *arg)
 {
     const struct tray_claim *c = arg;
     /* acquire: the answer; pairs with the release in hl_tray_serve. */
@@ -71,8 +71,8 @@ static void tell_claim(const void *arg, struct hl_told *t)
     hl_told_say(t, "an operation on memory of a node peer, which its receive thread does");
     hl_told_await(t, ((const struct tray_claim *)arg)->peer);
 }
-HL_HANG_TELLS(take, tell_claim);
-HL_HANG_TELLS(is_over, tell_claim);
+HL_HANG_TELLS(take_tray, tell_claim);
+HL_HANG_TELLS(is_tray_back, tell_claim);
 
 /* Writes rows and operands while the tray has room. */
 static void put_in_rows(struct tray_call *c, struct hl_near_tray *tray)
@@ -128,7 +128,7 @@ static int serve_and_wait(struct tray_call *c, const struct tray_claim *claim)
     if (rc != 0) {
         return rc;
     }
-    hl_prog_wait(is_over, (void *)(uintptr_t)claim);
+    hl_prog_wait(is_tray_back, (void *)(uintptr_t)claim);
     if (hl_a32_load_acquire(&tray->done) == 0) { /* acquire: as in is_over. */
         return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d died before it served an operation", claim->peer);
     }
@@ -143,11 +143,11 @@ static int serve_and_wait(struct tray_call *c, const struct tray_claim *claim)
     return 0;
 }
 
-static int run(struct tray_call *c)
+static int run_tray(struct tray_call *c)
 {
     struct tray_claim claim = {.home = hl_near_home(hl_boot.node_rank),
                                .peer = hl_win_world(c->win, c->target)};
-    hl_prog_wait(take, &claim);
+    hl_prog_wait(take_tray, &claim);
     int rc = serve_and_wait(c, &claim);
     hl_stat_rank_add(HL_STAT_RANK_trays, 1);
     hl_stat_rank_add(HL_STAT_RANK_bytes_trays, c->send + c->back);
@@ -172,7 +172,7 @@ int hl_tray_move(const struct hl_move *m, uint64_t at, char *mine, size_t len)
             c.result = mine + done;
             c.back = n;
         }
-        rc = run(&c);
+        rc = run_tray(&c);
         done += n;
     }
     return rc;
@@ -198,7 +198,7 @@ int hl_tray_acc(const struct hl_tray_acc *a)
             c.result = a->result + i * ext;
             c.back = len;
         }
-        rc = run(&c);
+        rc = run_tray(&c);
     }
     return rc;
 }
@@ -214,7 +214,7 @@ int hl_tray_rows(struct hl_tray_rows *r)
                               .verb = verb | ROWS,
                               .rec = {.kind = (uint8_t)r->op, .basic = (uint8_t)r->basic},
                               .rows = r};
-        rc = run(&c);
+        rc = run_tray(&c);
     }
     return rc;
 }
@@ -233,7 +233,7 @@ int hl_tray_cas(const struct hl_tray_acc *a, const void *compare)
                           .send = 2 * size,
                           .result = a->result,
                           .back = size};
-    return run(&c);
+    return run_tray(&c);
 }
 
 /* ---- the peer's side, on its receive thread ---- */
@@ -302,7 +302,7 @@ static int apply_rows(struct hl_win *w, const struct served *s)
     return rc;
 }
 
-static int apply(struct hl_win *w, void *arg)
+static int apply_tray(struct hl_win *w, void *arg)
 {
     const struct served *s = arg;
     char *operands = s->tray->bytes;
@@ -319,7 +319,7 @@ int hl_tray_serve(const struct hl_rx_msg *msg)
         return hl_err_say(HL_ERR_INTERN, "tray %u of rank %d is none", msg->rec->index, msg->from);
     }
     struct served s = {msg->rec, &hl_near_home(from)->trays[msg->rec->index]};
-    s.tray->rc = hl_win_table_with(msg->rec->aux, apply, &s);
+    s.tray->rc = hl_win_table_with(msg->rec->aux, apply_tray, &s);
     /* release: rc and what was fetched; pairs with the acquire in is_over. */
     hl_a32_store_release(&s.tray->done, 1);
     return 0;

@@ -207,7 +207,7 @@ struct region_question {
     struct hl_region *out;
 };
 
-static int tell(struct hl_win *w, void *arg)
+static int tell_region(struct hl_win *w, void *arg)
 {
     const struct region_question *q = arg;
     struct attached *a = w->dyn != NULL ? holding(w->dyn, q->at) : NULL;
@@ -220,14 +220,14 @@ static int tell(struct hl_win *w, void *arg)
 
 int hl_dyn_tell(struct hl_win *w, uint64_t at, int world, struct hl_region *out)
 {
-    return hl_win_table_with(w->id, tell, &(struct region_question){at, world, out});
+    return hl_win_table_with(w->id, tell_region, &(struct region_question){at, world, out});
 }
 
 static int answer(const struct hl_rx_msg *msg)
 {
     struct hl_region r;
     struct region_question q = {msg->rec->offset, msg->from, &r};
-    int rc = hl_win_table_with(msg->rec->aux, tell, &q);
+    int rc = hl_win_table_with(msg->rec->aux, tell_region, &q);
     struct hl_wire_rec rec = {
         .op = HL_WIRE_REGION, .kind = HL_DYN_HERE, .len = rc == 0 ? sizeof r : 0, .count = msg->rec->count};
     return hl_rx_send(msg->from, &rec, rc == 0 ? &r : NULL);
@@ -235,7 +235,7 @@ static int answer(const struct hl_rx_msg *msg)
 
 /* ---- the end of a region ---- */
 
-static int drop(struct hl_win *w, void *arg)
+static int drop_region(struct hl_win *w, void *arg)
 {
     const struct hl_wire_rec *rec = arg;
     if (w->dyn != NULL) {
@@ -246,7 +246,7 @@ static int drop(struct hl_win *w, void *arg)
 
 static int gone(const struct hl_rx_msg *msg)
 {
-    hl_win_table_with(msg->rec->aux, drop, (void *)(uintptr_t)msg->rec);
+    hl_win_table_with(msg->rec->aux, drop_region, (void *)(uintptr_t)msg->rec);
     struct hl_wire_rec rec = {
         .op = HL_WIRE_REGION, .kind = HL_DYN_LEFT, .region = msg->rec->region, .aux = msg->rec->aux};
     return hl_rx_send(msg->from, &rec, NULL);
@@ -337,7 +337,7 @@ static int recall_region(struct hl_win *w, struct attached *a)
 
 /* ---- the user's calls ---- */
 
-static int describe(struct attached *a)
+static int describe_region(struct attached *a)
 {
     struct hl_region *r = &a->r;
     int owner = hl_near_owner((void *)(uintptr_t)r->base);
@@ -362,7 +362,7 @@ static int describe(struct attached *a)
     return rc;
 }
 
-static int check(const struct hl_win *w)
+static int check_dynamic(const struct hl_win *w)
 {
     if (w == NULL) {
         return hl_win_bad();
@@ -372,7 +372,7 @@ static int check(const struct hl_win *w)
 
 static int attach(struct hl_win *w, void *base, MPI_Aint size)
 {
-    int rc = check(w);
+    int rc = check_dynamic(w);
     if (rc != 0) {
         return rc;
     }
@@ -388,7 +388,7 @@ static int attach(struct hl_win *w, void *base, MPI_Aint size)
     }
     a->r.base = (uint64_t)(uintptr_t)base;
     a->r.len = (uint64_t)size;
-    rc = describe(a);
+    rc = describe_region(a);
     rc = rc != 0 ? rc : hl_win_table_with(w->id, insert, a);
     if (rc != 0) {
         free_attached(a);
@@ -399,7 +399,7 @@ static int attach(struct hl_win *w, void *base, MPI_Aint size)
 static int detach(struct hl_win *w, const void *base)
 {
     struct unlink u = {(uint64_t)(uintptr_t)base, NULL};
-    int rc = check(w);
+    int rc = check_dynamic(w);
     rc = rc != 0 ? rc : hl_win_table_with(w->id, take_out, &u);
     if (rc != 0) {
         return rc;

@@ -31,7 +31,7 @@ struct make_call {
     bool nowhere; /* the user did not say where the window or its address go */
 };
 
-static int check(const struct make_call *c)
+static int check_make_call(const struct make_call *c)
 {
     if (c->nowhere) {
         return hl_win_null("win or baseptr");
@@ -80,9 +80,9 @@ static int take_memory(struct hl_win *w, const struct make_call *c, const struct
 }
 
 /* What a rank does alone, before anybody is asked. */
-static int prepare(struct hl_win *w, const struct make_call *c, const struct hl_win_ask *ask)
+static int prepare_win(struct hl_win *w, const struct make_call *c, const struct hl_win_ask *ask)
 {
-    int rc = check(c);
+    int rc = check_make_call(c);
     w->size = w->comm->size;
     w->rank = w->comm->rank;
     w->id = w->comm->ctx;
@@ -128,7 +128,7 @@ static int raise_request(void *win, const char *func, int err)
     return hl_win_raise(win, win, func, err);
 }
 
-static int make(const struct make_call *c, const char *func, struct hl_comm *comm, struct hl_win **made)
+static int make_win(const struct make_call *c, const char *func, struct hl_comm *comm, struct hl_win **made)
 {
     struct hl_comm *own = NULL;
     struct hl_win_ask ask = {.unit = (uint64_t)c->unit, .apart = c->apart, .func = func};
@@ -152,7 +152,7 @@ static int make(const struct make_call *c, const char *func, struct hl_comm *com
     own->raise = raise_request;
     own->owner = w;
     hl_hints_wish(hl_info_of(c->info), &ask.wish);
-    ask.rc = prepare(w, c, &ask);
+    ask.rc = prepare_win(w, c, &ask);
     if (ask.rc == 0 && c->flavor == MPI_WIN_FLAVOR_SHARED) {
         ask.rc =
             own->one_node ? 0 : hl_err_say(HL_ERR_RMA_SHARED, "the ranks do not share one node's memory");
@@ -183,7 +183,7 @@ static int make_public(struct make_call *c, const char *func, void *base, MPI_Wi
         c->nowhere = win == NULL || (base == NULL && gives);
         c->apart = c->flavor == MPI_WIN_FLAVOR_SHARED &&
                    (comm->size == 1 || hl_hints_noncontig(hl_info_of(c->info)));
-        rc = make(c, func, comm, &w);
+        rc = make_win(c, func, comm, &w);
     }
     if (rc != 0) {
         return hl_errh_comm(comm, func, rc);
@@ -262,7 +262,7 @@ static int agree(struct hl_win *w, int mine)
 }
 
 /* Whoever cannot free it says so before it waits for the others: they may be waiting for what it forgot. */
-static int refuse(struct hl_win *w, MPI_Win win, const char *busy)
+static int refuse_free(struct hl_win *w, MPI_Win win, const char *busy)
 {
     int rc = hl_err_say(HL_ERR_RMA_SYNC, "%s", busy);
     int code = hl_win_raise(w, win, "MPI_Win_free", rc);
@@ -292,7 +292,7 @@ int PMPI_Win_free(MPI_Win *win)
     struct hl_win *w = win == NULL ? NULL : hl_win_of(*win);
     const char *busy = w == NULL ? NULL : hl_epoch_busy(&w->epoch);
     if (busy != NULL) {
-        return refuse(w, *win, busy);
+        return refuse_free(w, *win, busy);
     }
     int rc = win == NULL ? hl_win_null("win") : w == NULL ? hl_win_bad() : free_window(w);
     if (rc != 0) {

@@ -268,7 +268,7 @@ static enum need store_near(struct hl_win *w, const struct win_card *cards)
 }
 
 /* Opens the network in the middle of a job that had no use for it. */
-static int open_network(const struct hl_win *w)
+static int open_win_network(const struct hl_win *w)
 {
     if (hl_rx_has_network()) {
         return 0;
@@ -338,7 +338,7 @@ static HL_NOINLINE int reach(struct hl_win *w, struct win_card *cards)
     need = hl_coll_agree(w->comm, need);
     if (need == NEED_NETWORK) {
         struct win_card mine = cards[w->rank];
-        mine.rc = rc != 0 ? rc : open_network(w);
+        mine.rc = rc != 0 ? rc : open_win_network(w);
         if (w->region == 0) {
             fill_network(w, &mine);
         }

@@ -9,7 +9,7 @@
 #include "tray.h"
 #include "zip.h"
 
-static int move_far(const struct hl_move *m, const struct hl_target *t, int64_t at, char *mine, size_t len)
+static int issue_block(const struct hl_move *m, const struct hl_target *t, int64_t at, char *mine, size_t len)
 {
     struct hl_win *w = m->win;
     uint64_t addr = (t->where & ~HL_TARGET_BITS) + (uint64_t)at;
@@ -53,7 +53,7 @@ static int move_attached(const struct hl_move *m, uint64_t at, char *mine, size_
         if (hl_target_is_mapped(&place.t)) {
             move_mapped(m, &place.t, 0, mine, n);
         } else if (hl_target_is_far(&place.t)) {
-            rc = move_far(m, &place.t, 0, mine, n);
+            rc = issue_block(m, &place.t, 0, mine, n);
         } else {
             rc = move_private(m, &place.t, at, mine, n);
         }
@@ -82,7 +82,7 @@ static int move_block(const struct hl_move *m, int64_t at, char *mine, size_t le
 {
     const struct hl_target *t = &m->win->targets[m->target];
     bool far = hl_target_is_plain_far(t);
-    return HL_LIKELY(far) ? move_far(m, t, at, mine, len) : move_near(m, t, at, mine, len);
+    return HL_LIKELY(far) ? issue_block(m, t, at, mine, len) : move_near(m, t, at, mine, len);
 }
 
 #define LARGE 512     /* bytes of a block from which on the kernel copies as fast as the peer would */

@@ -65,7 +65,7 @@ struct alloc_call {
 
 enum op { TAKE, GIVE, RESIZE, RESIZED };
 
-static void say(const struct alloc_call *c, char *out, size_t cap)
+static void say_call(const struct alloc_call *c, char *out, size_t cap)
 {
     if (c->op == TAKE) {
         snprintf(out, cap,
@@ -93,10 +93,10 @@ static _Noreturn void tell_difference(const struct alloc_call *mine, const char 
         while (pe < hl_sym.n_pes - 1 && memcmp(&all[pe], &all[0], sizeof *all) == 0) {
             pe++;
         }
-        say(&all[pe], theirs, sizeof theirs);
-        say(&all[0], zeros, sizeof zeros);
+        say_call(&all[pe], theirs, sizeof theirs);
+        say_call(&all[0], zeros, sizeof zeros);
     } else {
-        say(mine, theirs, sizeof theirs);
+        say_call(mine, theirs, sizeof theirs);
         snprintf(zeros, sizeof zeros, "does something else");
     }
     if (pe != hl_sym.my_pe) {
@@ -116,7 +116,7 @@ static void join_most(struct hl_meet *m, const void *theirs, size_t len)
 
 /* Waits for all PEs, with what was issued on the default context stored, and proves that they call alike.
  * Where the world's other collectives meet, so that one of them at another PE is named. */
-static void meet(const struct alloc_call *c, const char *func)
+static void meet_call(const struct alloc_call *c, const char *func)
 {
     static const uint64_t key[2] = {0, 0};
     uint64_t hash = hl_siphash(key, c, sizeof *c);
@@ -207,7 +207,7 @@ static uint64_t take(int part, size_t align, size_t size, const char *func)
 
 /* Pages of large blocks go back to the system, if that can be: they must not be there for ever because they
  * were there once. */
-static void give(int part, uint64_t off)
+static void give_memory(int part, uint64_t off)
 {
     const struct hl_heap_part *p = &hl_heap.parts[part];
     hl_mutex_lock(&lock);
@@ -267,9 +267,9 @@ static void *take_and_meet(int id, size_t align, size_t size, bool zero, const c
         memset(at(off), 0, size);
     }
     struct alloc_call c = {TAKE, size, align, (uint64_t)id, NOTHING, off};
-    meet(&c, func);
+    meet_call(&c, func);
     if (off != NOTHING && !reach_block(part_of_id(id), off, size, func)) {
-        give(part_of_id(id), off);
+        give_memory(part_of_id(id), off);
         off = NOTHING;
     }
     return at(off);
@@ -329,8 +329,8 @@ static void free_block(void *ptr, const char *func)
     hl_shmem_need_open(func);
     if (ptr != NULL) {
         struct alloc_call c = {GIVE, 0, 0, 0, block_at(ptr, &part, &len, func), NOTHING};
-        meet(&c, func);
-        give(part, c.old);
+        meet_call(&c, func);
+        give_memory(part, c.old);
     }
 }
 
@@ -352,7 +352,7 @@ static uint64_t resize(int part, uint64_t old, size_t len, size_t size, const ch
     uint64_t off = rc == 0 ? old : take(part, WORD, size, func);
     if (off != NOTHING && off != old) {
         memcpy(at(off), at(old), hl_min_size(len, size));
-        give(part, old);
+        give_memory(part, old);
     }
     return off;
 }
@@ -370,10 +370,10 @@ static void *realloc_block(void *ptr, size_t size, const char *func)
         free_block(ptr, func);
         return NULL;
     }
-    meet(&c, func);
+    meet_call(&c, func);
     c.op = RESIZED;
     c.result = resize(part, c.old, len, size, func);
-    meet(&c, func);
+    meet_call(&c, func);
     if (c.result != NOTHING) {
         hl_shmem_must(hl_pinned_cover(part, c.result, size), func, -1);
     }

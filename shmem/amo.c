@@ -82,7 +82,7 @@ HL_INLINE uint64_t apply_32(const struct amo *how, hl_a32 *word, const struct op
 }
 
 /* Here too; *fetch is written when there is one. */
-HL_INLINE uint64_t apply(const struct amo *how, void *word, const struct operands *o)
+HL_INLINE uint64_t apply_amo(const struct amo *how, void *word, const struct operands *o)
 {
     uint64_t wide = how->bytes == 8 ? apply_64(how, word, o) : 0;
     uint32_t narrow = how->bytes == 4 ? (uint32_t)apply_32(how, word, o) : 0;
@@ -105,7 +105,7 @@ union word {
     uint64_t wide;
 };
 
-static union word word_of(const struct amo *how, uint64_t value)
+static union word amo_word(const struct amo *how, uint64_t value)
 {
     union word w = {.wide = value};
     if (how->bytes == 4) {
@@ -115,8 +115,8 @@ static union word word_of(const struct amo *how, uint64_t value)
 }
 
 /* One that wants nothing back joins the chain which is open already. */
-HL_INLINE bool is_chained(const struct amo *how, const struct hl_ctx *ctx, const union word *value,
-                          const struct hl_sym_spot *spot)
+HL_INLINE bool is_amo_chained(const struct amo *how, const struct hl_ctx *ctx, const union word *value,
+                              const struct hl_sym_spot *spot)
 {
     struct hl_wire_short rec = {.op = HL_WIRE_ATOMIC,
                                 .kind = (uint8_t)how->op,
@@ -130,11 +130,11 @@ HL_INLINE bool is_chained(const struct amo *how, const struct hl_ctx *ctx, const
 static uint64_t apply_far(const struct amo *how, const struct hl_ctx *ctx, const struct operands *o,
                           const struct hl_sym_spot *spot, int pe)
 {
-    union word value = word_of(how, o->value), cond = word_of(how, o->cond), got = {.wide = 0};
+    union word value = amo_word(how, o->value), cond = amo_word(how, o->cond), got = {.wide = 0};
     bool compares = how->op == HL_OP_KINDS;
     bool returns = how->fetches && o->fetch == NULL, waits = returns || hl_pool.chain == 0;
     struct hl_req r;
-    if (is_chained(how, ctx, &value, spot)) {
+    if (is_amo_chained(how, ctx, &value, spot)) {
         return 0;
     }
     struct hl_lane_atomic a = {.x =
@@ -165,7 +165,7 @@ static HL_NOINLINE uint64_t apply_anywhere(const struct amo *how, const struct h
     if ((uintptr_t)dest % how->bytes != 0) {
         hl_shmem_die(how->func, "address %p is not aligned to %d bytes", dest, how->bytes);
     }
-    return hl_sym_spot_is_mapped(&spot) ? apply(how, (void *)(uintptr_t)spot.where, &o)
+    return hl_sym_spot_is_mapped(&spot) ? apply_amo(how, (void *)(uintptr_t)spot.where, &o)
                                         : apply_far(how, ctx, &o, &spot, pe);
 }
 
@@ -175,7 +175,7 @@ HL_INLINE uint64_t atomic(const struct amo *how, const struct hl_ctx *ctx, void 
     uint64_t where;
     if (HL_LIKELY(hl_sym_short(dest, how->bytes, pe, &where)) &&
         HL_LIKELY((where & (HL_SYM_FAR | (how->bytes - 1u))) == 0)) {
-        return apply(how, (void *)(uintptr_t)where, &o);
+        return apply_amo(how, (void *)(uintptr_t)where, &o);
     }
     return apply_anywhere(how, ctx, dest, o, pe);
 }

@@ -70,7 +70,7 @@ static int broadcast(shmem_team_t team, struct hl_cast b, const char *func)
     return 0;
 }
 
-static int collect(shmem_team_t team, void *dest, const void *source, size_t bytes, const char *func)
+static int collect_team(shmem_team_t team, void *dest, const void *source, size_t bytes, const char *func)
 {
     struct hl_team *t = hl_team_must(team, func);
     if (t == NULL) {
@@ -118,7 +118,8 @@ static int alltoall(shmem_team_t team, struct hl_strided e, enum hl_call_kind ki
     HL_SHMEM_API(shmem_##NAME##_collect);                                                                    \
     int pshmem_##NAME##_collect(shmem_team_t team, T *dest, const T *source, size_t nelems)                  \
     {                                                                                                        \
-        return collect(team, dest, source, hl_shmem_bytes(nelems, sizeof(T)), "shmem_" #NAME "_collect");    \
+        return collect_team(team, dest, source, hl_shmem_bytes(nelems, sizeof(T)),                           \
+                            "shmem_" #NAME "_collect");                                                      \
     }                                                                                                        \
     HL_SHMEM_API(shmem_##NAME##_fcollect);                                                                   \
     int pshmem_##NAME##_fcollect(shmem_team_t team, T *dest, const T *source, size_t nelems)                 \
@@ -176,7 +177,7 @@ int pshmem_broadcastmem(shmem_team_t team, void *dest, const void *source, size_
 HL_SHMEM_API(shmem_collectmem);
 int pshmem_collectmem(shmem_team_t team, void *dest, const void *source, size_t nelems)
 {
-    return collect(team, dest, source, nelems, "shmem_collectmem");
+    return collect_team(team, dest, source, nelems, "shmem_collectmem");
 }
 
 HL_SHMEM_API(shmem_fcollectmem);

@@ -18,7 +18,7 @@
 
 /* ---- all of them ---- */
 
-static void check(const struct hl_call *c, const void *p, size_t len)
+static void check_object(const struct hl_call *c, const void *p, size_t len)
 {
     if (HL_UNLIKELY(len != 0 && !hl_sym_is(p, len))) {
         hl_shmem_bad_access(c->func, p, len, hl_sym.my_pe);
@@ -27,11 +27,11 @@ static void check(const struct hl_call *c, const void *p, size_t len)
 
 void hl_collective_check(const struct hl_call *c, const struct hl_call_objects *p)
 {
-    check(c, p->dest, p->dest_len);
-    check(c, p->source, p->source_len);
+    check_object(c, p->dest, p->dest_len);
+    check_object(c, p->source, p->source_len);
 }
 
-static void put(const struct hl_call *c, void *dest, const void *src, size_t len, int rank)
+static void put_data(const struct hl_call *c, void *dest, const void *src, size_t len, int rank)
 {
     if (len != 0) {
         hl_shmem_put_nbi(&hl_ctx_default, dest, src, len, hl_team_world_pe(c->team, rank), c->func);
@@ -83,7 +83,7 @@ static void cast_share(const struct hl_call *c, const struct hl_cast *b)
     for (int i = 1; i < t->size; i++) {
         int to = (t->rank + i) % t->size;
         if (to != b->root) {
-            put(c, mine, from, len, to);
+            put_data(c, mine, from, len, to);
         }
     }
 }
@@ -154,12 +154,12 @@ void hl_collect(const struct hl_call *c, void *dest, const void *source, size_t 
         return;
     }
     uint64_t at = my_offset(c, bytes, same);
-    check(c, dest, bytes != 0 ? at + bytes : 0); /* only now the sum is known */
+    check_object(c, dest, bytes != 0 ? at + bytes : 0); /* only now the sum is known */
     if ((const char *)dest + at != source) {
         memmove((char *)dest + at, source, bytes);
     }
     for (int i = 1; i < t->size; i++) {
-        put(c, (char *)dest + at, source, bytes, (t->rank + i) % t->size);
+        put_data(c, (char *)dest + at, source, bytes, (t->rank + i) % t->size);
     }
     hl_shmem_quiet(&hl_ctx_default, c->func);
     hl_tree_meet(c, NULL);
@@ -176,11 +176,11 @@ static void exchange_one(const struct hl_call *c, const struct hl_strided *b, in
     char *dest = (char *)b->dest + (ptrdiff_t)((size_t)c->team->rank * bytes) * b->dst;
     const char *source = (const char *)b->source + (ptrdiff_t)((size_t)to * bytes) * b->sst;
     if (b->dst == 1 && b->sst == 1) {
-        put(c, dest, source, bytes, to);
+        put_data(c, dest, source, bytes, to);
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        put(c, dest + (ptrdiff_t)(i * size) * b->dst, source + (ptrdiff_t)(i * size) * b->sst, size, to);
+        put_data(c, dest + (ptrdiff_t)(i * size) * b->dst, source + (ptrdiff_t)(i * size) * b->sst, size, to);
     }
 }
 
@@ -260,15 +260,15 @@ static void fold_block(const struct hl_call *c, const struct hl_shmem_fold *f, c
     for (int i = 0; i < t->size; i++) {
         const char *one = s->bytes + (size_t)i * s->room;
         if (f->what != HL_FOLD_EX) {
-            put(c, (char *)f->dest + at, f->what == HL_FOLD_ALL ? s->bytes : one, len, i);
+            put_data(c, (char *)f->dest + at, f->what == HL_FOLD_ALL ? s->bytes : one, len, i);
             continue;
         }
         for (size_t done = 0; i == 0 && done < len; done += sizeof nothing) {
-            put(c, (char *)f->dest + at + done, nothing,
-                len - done < sizeof nothing ? len - done : sizeof nothing, 0);
+            put_data(c, (char *)f->dest + at + done, nothing,
+                     len - done < sizeof nothing ? len - done : sizeof nothing, 0);
         }
         if (i != 0) {
-            put(c, (char *)f->dest + at, one - s->room, len, i);
+            put_data(c, (char *)f->dest + at, one - s->room, len, i);
         }
     }
     hl_shmem_quiet(&hl_ctx_default, c->func); /* the stage is used again */

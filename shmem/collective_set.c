@@ -20,7 +20,7 @@ struct where {
     long *sync;
 };
 
-static void begin(struct active_set *s, const char *func, uint64_t what, struct where w)
+static void begin_set(struct active_set *s, const char *func, uint64_t what, struct where w)
 {
     hl_shmem_need_open(func);
     int64_t stride = w.log_stride >= 0 && w.log_stride < 31 ? (int64_t)1 << w.log_stride : 0;
@@ -48,8 +48,8 @@ HL_SHMEM_API(shmem_barrier);
 void pshmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
     struct active_set s;
-    begin(&s, "shmem_barrier", hl_call_what(HL_CALL_SYNC, 0, 0),
-          (struct where){PE_start, logPE_stride, PE_size, pSync});
+    begin_set(&s, "shmem_barrier", hl_call_what(HL_CALL_SYNC, 0, 0),
+              (struct where){PE_start, logPE_stride, PE_size, pSync});
     hl_shmem_quiet(&hl_ctx_default, "shmem_barrier");
     hl_tree_meet(&s.call, NULL);
 }
@@ -58,8 +58,8 @@ HL_SHMEM_API(shmem_sync);
 void pshmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
     struct active_set s;
-    begin(&s, "shmem_sync", hl_call_what(HL_CALL_SYNC, 0, 0),
-          (struct where){PE_start, logPE_stride, PE_size, pSync});
+    begin_set(&s, "shmem_sync", hl_call_what(HL_CALL_SYNC, 0, 0),
+              (struct where){PE_start, logPE_stride, PE_size, pSync});
     hl_tree_meet(&s.call, NULL);
 }
 
@@ -73,7 +73,7 @@ static void broadcast(struct active_set *s, struct hl_cast b)
     hl_broadcast(&s->call, &b);
 }
 
-static void collect(struct active_set *s, void *dest, const void *source, size_t bytes, bool same)
+static void collect_set(struct active_set *s, void *dest, const void *source, size_t bytes, bool same)
 {
     size_t all = same ? hl_shmem_bytes(bytes, (size_t)s->team.size) : bytes;
     hl_collective_check(&s->call, &(struct hl_call_objects){dest, all, source, bytes});
@@ -93,8 +93,8 @@ static void alltoall(struct active_set *s, struct hl_strided e)
     {                                                                                                        \
         size_t bytes = hl_shmem_bytes(nelems, (BITS) / 8);                                                   \
         struct active_set s;                                                                                 \
-        begin(&s, "shmem_broadcast" #BITS, hl_call_what(HL_CALL_BROADCAST, (unsigned)PE_root, bytes),        \
-              (struct where){PE_start, logPE_stride, PE_size, pSync});                                       \
+        begin_set(&s, "shmem_broadcast" #BITS, hl_call_what(HL_CALL_BROADCAST, (unsigned)PE_root, bytes),    \
+                  (struct where){PE_start, logPE_stride, PE_size, pSync});                                   \
         broadcast(&s, (struct hl_cast){dest, source, bytes, PE_root, false});                                \
     }                                                                                                        \
     HL_SHMEM_API(shmem_collect##BITS);                                                                       \
@@ -102,9 +102,9 @@ static void alltoall(struct active_set *s, struct hl_strided e)
                               int PE_size, long *pSync)                                                      \
     {                                                                                                        \
         struct active_set s;                                                                                 \
-        begin(&s, "shmem_collect" #BITS, hl_call_what(HL_CALL_COLLECT, 0, 0),                                \
-              (struct where){PE_start, logPE_stride, PE_size, pSync});                                       \
-        collect(&s, dest, source, hl_shmem_bytes(nelems, (BITS) / 8), false);                                \
+        begin_set(&s, "shmem_collect" #BITS, hl_call_what(HL_CALL_COLLECT, 0, 0),                            \
+                  (struct where){PE_start, logPE_stride, PE_size, pSync});                                   \
+        collect_set(&s, dest, source, hl_shmem_bytes(nelems, (BITS) / 8), false);                            \
     }                                                                                                        \
     HL_SHMEM_API(shmem_fcollect##BITS);                                                                      \
     void pshmem_fcollect##BITS(void *dest, const void *source, size_t nelems, int PE_start,                  \
@@ -112,17 +112,17 @@ static void alltoall(struct active_set *s, struct hl_strided e)
     {                                                                                                        \
         size_t bytes = hl_shmem_bytes(nelems, (BITS) / 8);                                                   \
         struct active_set s;                                                                                 \
-        begin(&s, "shmem_fcollect" #BITS, hl_call_what(HL_CALL_FCOLLECT, 0, bytes),                          \
-              (struct where){PE_start, logPE_stride, PE_size, pSync});                                       \
-        collect(&s, dest, source, bytes, true);                                                              \
+        begin_set(&s, "shmem_fcollect" #BITS, hl_call_what(HL_CALL_FCOLLECT, 0, bytes),                      \
+                  (struct where){PE_start, logPE_stride, PE_size, pSync});                                   \
+        collect_set(&s, dest, source, bytes, true);                                                          \
     }                                                                                                        \
     HL_SHMEM_API(shmem_alltoall##BITS);                                                                      \
     void pshmem_alltoall##BITS(void *dest, const void *source, size_t nelems, int PE_start,                  \
                                int logPE_stride, int PE_size, long *pSync)                                   \
     {                                                                                                        \
         struct active_set s;                                                                                 \
-        begin(&s, "shmem_alltoall" #BITS, hl_call_what(HL_CALL_ALLTOALL, 0, nelems),                         \
-              (struct where){PE_start, logPE_stride, PE_size, pSync});                                       \
+        begin_set(&s, "shmem_alltoall" #BITS, hl_call_what(HL_CALL_ALLTOALL, 0, nelems),                     \
+                  (struct where){PE_start, logPE_stride, PE_size, pSync});                                   \
         alltoall(&s, (struct hl_strided){dest, source, 1, 1, nelems, (BITS) / 8});                           \
     }                                                                                                        \
     HL_SHMEM_API(shmem_alltoalls##BITS);                                                                     \
@@ -130,9 +130,9 @@ static void alltoall(struct active_set *s, struct hl_strided e)
                                 int PE_start, int logPE_stride, int PE_size, long *pSync)                    \
     {                                                                                                        \
         struct active_set s;                                                                                 \
-        begin(&s, "shmem_alltoalls" #BITS,                                                                   \
-              hl_call_what(HL_CALL_ALLTOALLS, (unsigned)(dst * 31 + sst), nelems),                           \
-              (struct where){PE_start, logPE_stride, PE_size, pSync});                                       \
+        begin_set(&s, "shmem_alltoalls" #BITS,                                                               \
+                  hl_call_what(HL_CALL_ALLTOALLS, (unsigned)(dst * 31 + sst), nelems),                       \
+                  (struct where){PE_start, logPE_stride, PE_size, pSync});                                   \
         alltoall(&s, (struct hl_strided){dest, source, dst, sst, nelems, (BITS) / 8});                       \
     }
 /* Defines: shmem_broadcast32 shmem_collect32 shmem_fcollect32 shmem_alltoall32 shmem_alltoalls32 */
@@ -154,7 +154,7 @@ static void fold(struct active_set *s, struct hl_shmem_fold f)
                             int PE_size, T *pWrk, long *pSync)                                               \
     {                                                                                                        \
         struct active_set s;                                                                                 \
-        begin(&s, "shmem_" #NAME #END, 0, (struct where){PE_start, logPE_stride, PE_size, pSync});           \
+        begin_set(&s, "shmem_" #NAME #END, 0, (struct where){PE_start, logPE_stride, PE_size, pSync});       \
         size_t n = nreduce > 0 ? (size_t)nreduce : 0;                                                        \
         fold(&s,                                                                                             \
              (struct hl_shmem_fold){HL_FOLD_ALL, HL_OP_##OP, HL_BASIC_OF(T), sizeof(T), dest, source, n});   \

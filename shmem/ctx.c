@@ -33,7 +33,7 @@ const struct hl_ctx *hl_ctx_must(shmem_ctx_t handle, const char *func)
 }
 
 /* Contexts that one thread uses at a time have a lane to themselves, while there are some. */
-static struct hl_ctx *make(const struct hl_team *t, long options, const char *func)
+static struct hl_ctx *make_ctx(const struct hl_team *t, long options, const char *func)
 {
     if ((options & ~OPTIONS) != 0) {
         hl_shmem_die(func, "options %#lx: 0, or SHMEM_CTX_SERIALIZED, _PRIVATE, _NOSTORE added", options);
@@ -51,7 +51,7 @@ static struct hl_ctx *make(const struct hl_team *t, long options, const char *fu
     return c;
 }
 
-static void end(struct hl_ctx *c, const char *func)
+static void end_ctx(struct hl_ctx *c, const char *func)
 {
     hl_shmem_quiet(c, func);
     if (c->lane != NULL) {
@@ -63,7 +63,7 @@ static void end(struct hl_ctx *c, const char *func)
 static int create(const struct hl_team *t, long options, shmem_ctx_t *ctx, const char *func)
 {
     hl_shmem_need(ctx, func, "ctx");
-    struct hl_ctx *c = t != NULL ? make(t, options, func) : NULL;
+    struct hl_ctx *c = t != NULL ? make_ctx(t, options, func) : NULL;
     *ctx = c != NULL ? (shmem_ctx_t)c : SHMEM_CTX_INVALID;
     return c != NULL ? 0 : -1;
 }
@@ -80,7 +80,7 @@ void hl_ctx_end_team(const struct hl_team *team, const char *func)
 {
     struct hl_ctx *c;
     while ((c = hl_handle_find(HL_KIND_CTX, is_of, team)) != NULL) {
-        end(c, func);
+        end_ctx(c, func);
     }
 }
 
@@ -126,7 +126,7 @@ void pshmem_ctx_destroy(shmem_ctx_t ctx)
     if (c == &hl_ctx_default) {
         hl_shmem_die("shmem_ctx_destroy", "SHMEM_CTX_DEFAULT cannot be destroyed");
     }
-    end((struct hl_ctx *)(uintptr_t)c, "shmem_ctx_destroy");
+    end_ctx((struct hl_ctx *)(uintptr_t)c, "shmem_ctx_destroy");
 }
 
 HL_SHMEM_API(shmem_ctx_get_team);

@@ -86,7 +86,7 @@ static void fill_cards(struct part_card *mine)
 }
 
 /* cards[]: HL_SYM_PARTS for each PE. */
-static int tell(struct part_card *cards)
+static int tell_parts(struct part_card *cards)
 {
     struct part_card mine[HL_SYM_PARTS] = {{0}};
     fill_cards(mine);
@@ -192,7 +192,7 @@ static int reach_far(struct part_card *cards)
     if (rc == 0 && hl_fab.pins) {
         return hl_pinned_open();
     }
-    rc = rc == 0 ? tell(cards) : rc;
+    rc = rc == 0 ? tell_parts(cards) : rc;
     for (int pe = 0; rc == 0 && pe < hl_sym.n_pes; pe++) {
         for (int i = 0; i < hl_heap.count && hl_sym.heap.pes[pe].where == HL_SYM_FAR; i++) {
             const struct part_card *c = &cards[pe * HL_SYM_PARTS + i];
@@ -205,7 +205,7 @@ static int reach_far(struct part_card *cards)
 static int reach(struct part_card *cards)
 {
     int rc = hl_parts_agree(cards == NULL ? no_memory() : hl_rx_start());
-    rc = rc == 0 ? tell(cards) : rc;
+    rc = rc == 0 ? tell_parts(cards) : rc;
     rc = rc == 0 ? hl_parts_agree(map_peers(cards)) : rc;
     rc = rc == 0 ? hl_parts_agree(keep_from_children()) : rc;
     if (rc != 0) {

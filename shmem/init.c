@@ -160,7 +160,7 @@ static void at_exit(int status, void *unused)
  * thread at a time, as the standard asks. */
 static int starts;
 
-static int start(const char *func, int requested, int *provided)
+static int start_shmem(const char *func, int requested, int *provided)
 {
     int level;
     if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE) {
@@ -180,14 +180,14 @@ HL_SHMEM_API(shmem_init);
 void pshmem_init(void)
 {
     int provided;
-    start("shmem_init", SHMEM_THREAD_SINGLE, &provided);
+    start_shmem("shmem_init", SHMEM_THREAD_SINGLE, &provided);
 }
 
 HL_SHMEM_API(shmem_init_thread);
 int pshmem_init_thread(int requested, int *provided)
 {
     int level;
-    return start("shmem_init_thread", requested, provided != NULL ? provided : &level);
+    return start_shmem("shmem_init_thread", requested, provided != NULL ? provided : &level);
 }
 
 HL_SHMEM_OLD_API(start_pes, pshmem_start_pes);
@@ -195,7 +195,7 @@ void pshmem_start_pes(int npes)
 {
     int provided;
     if (hl_sym.n_pes == 0) { /* more calls have no effect */
-        start("start_pes", SHMEM_THREAD_SINGLE, &provided);
+        start_shmem("start_pes", SHMEM_THREAD_SINGLE, &provided);
     }
 }
 

@@ -39,7 +39,7 @@ static struct line *lines HL_GUARDED_BY(list_lock);
 static uint64_t threads HL_GUARDED_BY(list_lock); /* that have won or waited so far */
 static HL_THREAD_LOCAL uint64_t my_number;        /* this thread among them, 0: none yet */
 
-static struct line **find(const long *lock) HL_REQUIRES(list_lock)
+static struct line **find_line(const long *lock) HL_REQUIRES(list_lock)
 {
     struct line **at = &lines;
     while (*at != NULL && (*at)->lock != lock) {
@@ -58,7 +58,7 @@ static struct ticket draw(const long *lock, bool only_first, const char *func)
 {
     struct ticket t = {NULL, 0};
     hl_mutex_lock(&list_lock);
-    struct line **at = find(lock);
+    struct line **at = find_line(lock);
     bool first = *at == NULL;
     if (first && (*at = calloc(1, sizeof **at)) != NULL) {
         (*at)->lock = lock;
@@ -104,7 +104,7 @@ static void note_win(struct line *line)
 static bool take_win(const long *lock)
 {
     hl_mutex_lock(&list_lock);
-    struct line *line = *find(lock);
+    struct line *line = *find_line(lock);
     bool won = line != NULL && line->winner != 0;
     if (won) {
         line->winner = 0;
@@ -117,7 +117,7 @@ static bool take_win(const long *lock)
 static void leave_line(const long *lock)
 {
     hl_mutex_lock(&list_lock);
-    struct line **at = find(lock), *line = *at;
+    struct line **at = find_line(lock), *line = *at;
     /* relaxed: changed under the lock. */
     uint64_t turn = line != NULL ? hl_a64_load_relaxed(&line->turn) + 1 : 0;
     if (line != NULL && turn == line->tickets) {
@@ -132,7 +132,7 @@ static void leave_line(const long *lock)
 
 /* ---- the queue of PEs ---- */
 
-static void check(const long *lock, const char *func)
+static void check_lock(const long *lock, const char *func)
 {
     hl_shmem_need_open(func);
     if (!hl_sym_is(lock, sizeof *lock)) {
@@ -188,7 +188,7 @@ static int named(uint32_t pe, const long *lock, const char *func)
     return (int)pe - 1;
 }
 
-static void enter(long *lock)
+static void enter_queue(long *lock)
 {
     uint32_t mine = (uint32_t)hl_sym.my_pe + 1;
     uint32_t before = pshmem_uint32_atomic_swap((uint32_t *)lock, mine, home_of(lock));
@@ -221,10 +221,10 @@ static void leave(long *lock)
 HL_SHMEM_API(shmem_set_lock);
 void pshmem_set_lock(long *lock)
 {
-    check(lock, "shmem_set_lock");
+    check_lock(lock, "shmem_set_lock");
     struct ticket t = draw(lock, false, "shmem_set_lock");
     hl_prog_wait_rung(is_turn, &t);
-    enter(lock);
+    enter_queue(lock);
     note_win(t.line);
     hl_near_fence();
 }
@@ -232,7 +232,7 @@ void pshmem_set_lock(long *lock)
 HL_SHMEM_API(shmem_test_lock);
 int pshmem_test_lock(long *lock)
 {
-    check(lock, "shmem_test_lock");
+    check_lock(lock, "shmem_test_lock");
     struct ticket t = draw(lock, true, "shmem_test_lock");
     if (t.line == NULL) {
         hl_prog_look();
@@ -251,7 +251,7 @@ int pshmem_test_lock(long *lock)
 HL_SHMEM_API(shmem_clear_lock);
 void pshmem_clear_lock(long *lock)
 {
-    check(lock, "shmem_clear_lock");
+    check_lock(lock, "shmem_clear_lock");
     if (!take_win(lock)) {
         hl_shmem_die("shmem_clear_lock", "lock %p is not held by this PE", (void *)lock);
     }

@@ -108,7 +108,7 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
     return 0;
 }
 
-static int collect(struct objects *list)
+static int collect_objects(struct objects *list)
 {
     *list = (struct objects){NULL, 0, 0};
     if (dl_iterate_phdr(add_object, list) != 0 || list->n == 0) {
@@ -222,7 +222,7 @@ static bool is_in_executable(const struct objects *list)
     return is_in(&list->at[0], (const void *)(uintptr_t)&hl_objects_find);
 }
 
-static void choose(struct objects *list)
+static void choose_objects(struct objects *list)
 {
     bool with_program = is_in_executable(list) || needs_shmem(&list->at[0]);
     list->at[0].is |= START;
@@ -382,11 +382,11 @@ int hl_objects_find(struct hl_objects *out)
 {
     struct objects list;
     *out = (struct hl_objects){.is_static = false};
-    int rc = collect(&list);
+    int rc = collect_objects(&list);
     if (rc != 0) {
         return rc;
     }
-    choose(&list);
+    choose_objects(&list);
     out->is_static = header(&list.at[0], PT_INTERP) == NULL;
     out->stretches = calloc((size_t)count_stretches(&list) + 1, sizeof *out->stretches);
     if (out->stretches == NULL) {
@@ -420,7 +420,7 @@ void hl_objects_drop(struct hl_objects *objects)
 bool hl_objects_have_shmem(void)
 {
     struct objects list;
-    if (collect(&list) != 0) {
+    if (collect_objects(&list) != 0) {
         return false;
     }
     bool have = is_in_executable(&list);

@@ -89,7 +89,7 @@ static void read_asked(struct asked *a)
     }
 }
 
-static void describe(const struct asked_part *p, char *out, size_t cap)
+static void describe_part(const struct asked_part *p, char *out, size_t cap)
 {
     char size[HL_BYTES_TEXT], page[HL_BYTES_TEXT];
     snprintf(out, cap, "partition %d of %s, kind %s, policy %s, pages of %s", (int)p->id,
@@ -108,10 +108,10 @@ static int differ(const struct asked *zero, const struct asked *other, int pe)
         i++;
     }
     if (i < zero->count) {
-        describe(&zero->parts[i], first, sizeof first);
+        describe_part(&zero->parts[i], first, sizeof first);
     }
     if (i < other->count) {
-        describe(&other->parts[i], second, sizeof second);
+        describe_part(&other->parts[i], second, sizeof second);
     }
     return hl_err_say(HL_ERR_ARG, "the environment asks for %s on PE 0 and for %s on PE %d", first, second,
                       pe);
@@ -230,7 +230,7 @@ uint64_t hl_parts_lay(struct hl_heap_part *parts, int count)
 }
 
 /* Reserves the span, large enough for whatever pages come: they only become smaller. */
-static int reserve(void)
+static int reserve_parts(void)
 {
     size_t least = hl_max_size(hl_heap.parts[0].page, GRANULE);
     bool large = hl_mem_reserve(hl_heap.len, SPAN_ALIGN, &hl_heap.base) == 0;
@@ -344,7 +344,7 @@ int hl_parts_open(void)
     hl_heap = (struct hl_heap){.count = 0};
     int rc = plan();
     hl_heap.len = rc == 0 ? hl_parts_lay(hl_heap.parts, hl_heap.count) : 0;
-    rc = rc == 0 ? reserve() : rc;
+    rc = rc == 0 ? reserve_parts() : rc;
     rc = rc == 0 ? take_alike() : rc;
     if (rc != 0) {
         hl_parts_close();

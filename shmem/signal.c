@@ -93,7 +93,7 @@ void hl_shmem_send_flag(const struct hl_shmem_flag *f)
     (void)hl_prog_poll(); /* sends the chains that this thread has opened */
 }
 
-static void check(const struct signal_call *n)
+static void check_signal_call(const struct signal_call *n)
 {
     if (n->op != SHMEM_SIGNAL_SET && n->op != SHMEM_SIGNAL_ADD) {
         hl_shmem_need_open(n->func);
@@ -118,7 +118,7 @@ static void put_before(const struct signal_call *n, bool far)
 static HL_NOINLINE void notify_anywhere(const struct signal_call *n)
 {
     struct hl_sym_spot word, data = {.where = 0};
-    check(n);
+    check_signal_call(n);
     hl_shmem_find(n->word, sizeof *n->word, n->on.pe, n->func, &word);
     if (n->len > 0) {
         hl_shmem_find(n->dest, n->len, n->on.pe, n->func, &data);

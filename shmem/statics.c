@@ -98,7 +98,7 @@ __attribute__((constructor)) static void enrol(void)
 
 /* ---- exchange ---- */
 
-static int tell(struct statics_table *t)
+static int tell_stretches(struct statics_table *t)
 {
     const struct hl_objects *o = &hl_share.objects;
     const struct hl_seg *seg = hl_share.piece.seg;
@@ -197,7 +197,7 @@ static bool needs_network(const struct statics_table *t)
 }
 
 /* Opens it, and lanes, for the whole job when one PE needs it. */
-static int open_network(const struct statics_table *t)
+static int open_statics_network(const struct statics_table *t)
 {
     bool mine = needs_network(t) && !hl_lane_is_open();
     int all = hl_coll_agree(hl_shmem_comm, mine ? HL_ERR_AGAIN : 0);
@@ -268,7 +268,7 @@ static int add_area(const struct statics_table *t, int i, char *base, size_t len
 }
 
 /* Foreign names are left out: areas end before them and begin behind them. */
-static int fill(const struct statics_table *t)
+static int fill_table(const struct statics_table *t)
 {
     const struct hl_objects *o = &hl_share.objects;
     hl_sym.statics = calloc((size_t)(o->n_stretches + o->n_foreign) + 1, sizeof *hl_sym.statics);
@@ -312,15 +312,15 @@ int hl_statics_open(void)
 {
     struct statics_table t = {NULL, NULL, NULL, 0};
     int rc = hl_coll_agree(hl_shmem_comm, find_statics());
-    rc = rc != 0 ? rc : tell(&t);
+    rc = rc != 0 ? rc : tell_stretches(&t);
     if (rc == 0) {
         regions = calloc((size_t)hl_share.objects.n_stretches + 1, sizeof *regions);
         rc = regions != NULL ? map(&t) : no_memory();
         rc = hl_coll_agree(hl_shmem_comm, rc);
     }
-    rc = rc != 0 ? rc : open_network(&t);
+    rc = rc != 0 ? rc : open_statics_network(&t);
     rc = rc != 0 ? rc : exchange_ways(&t);
-    rc = rc != 0 ? rc : fill(&t);
+    rc = rc != 0 ? rc : fill_table(&t);
     if (rc == 0) {
         say_unshared();
     }

@@ -215,7 +215,7 @@ static bool is_wrong(const struct hl_team *parent, const struct wish *w)
 }
 
 /* My part of the new team, unless I am outside; without boxes when there is no memory. */
-static void begin(const struct hl_team *parent, struct wish *w)
+static void begin_split_team(const struct hl_team *parent, struct wish *w)
 {
     struct hl_team new = {.start = hl_team_world_pe(parent, w->start),
                           .stride = w->size > 1 ? w->stride * parent->stride : 1,
@@ -283,7 +283,8 @@ static void join_failed(struct hl_meet *m, const void *theirs, size_t len)
 
 /* All PEs of the parent: makes the teams of `count` (1 or 2) wishes; 0, or -1 at all when one was not made
  * somewhere: then none is. `asked`: what all must have asked for alike. */
-static int split(struct hl_team *parent, struct wish *wishes, int count, const int asked[3], const char *func)
+static int split_team(struct hl_team *parent, struct wish *wishes, int count, const int asked[3],
+                      const char *func)
 {
     static const uint64_t key[2] = {0, 0};
     uint64_t failed = 0;
@@ -292,7 +293,7 @@ static int split(struct hl_team *parent, struct wish *wishes, int count, const i
     struct hl_call c = {.func = func, .what = hl_call_what(HL_CALL_SPLIT, detail, 0), .team = parent};
     struct hl_team_boxes *mine = boxes_of(parent, parent->rank);
     for (int i = 0; i < count; i++) {
-        begin(parent, &wishes[i]);
+        begin_split_team(parent, &wishes[i]);
         struct hl_team *t = wishes[i].team;
         mine->told[i] = t != NULL && t->where != NULL ? t->boxes + 1 : 0;
     }
@@ -324,7 +325,7 @@ int pshmem_team_split_strided(shmem_team_t parent_team, int start, int stride, i
     if (parent == NULL || is_wrong(parent, &w)) {
         return -1;
     }
-    return split(parent, &w, 1, (int[]){start, stride, size}, "shmem_team_split_strided");
+    return split_team(parent, &w, 1, (int[]){start, stride, size}, "shmem_team_split_strided");
 }
 
 HL_SHMEM_API(shmem_team_split_2d);
@@ -348,7 +349,7 @@ int pshmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_
     if (is_wrong(parent, &w[0]) || is_wrong(parent, &w[1])) {
         return -1;
     }
-    return split(parent, w, 2, (int[]){width, 0, 0}, "shmem_team_split_2d");
+    return split_team(parent, w, 2, (int[]){width, 0, 0}, "shmem_team_split_2d");
 }
 
 HL_SHMEM_API(shmem_team_destroy);

@@ -179,7 +179,7 @@ static void await_far(struct hl_box *box, const struct hl_call *c, int pe)
     hl_shmem_must(hl_match_recv(&r, MPI_STATUS_IGNORE), c->func, pe);
 }
 
-static void post(const struct hl_call *c, int rank, size_t at, const struct note *n)
+static void post_note(const struct hl_call *c, int rank, size_t at, const struct note *n)
 {
     int pe = hl_team_world_pe(c->team, rank);
     struct hl_box *box = box_of(c->team, rank, at);
@@ -226,7 +226,7 @@ static bool is_full(void *arg)
 HL_HANG_TELLS(is_full, tell_watch);
 
 /* Waits for member `rank`'s message in my box at `at`. */
-static const struct hl_box *await(const struct hl_call *c, int rank, size_t at)
+static const struct hl_box *await_box(const struct hl_call *c, int rank, size_t at)
 {
     struct hl_box *box = box_of(c->team, c->team->rank, at);
     struct tree_watch w = {&box->flag, c->team->number, c->team, rank};
@@ -250,15 +250,15 @@ static void meet_in_boxes(const struct hl_call *c, struct hl_meet *m)
     t->number++;
     t->casts = 0;
     for (int i = 0; i < p.children; i++) {
-        const struct hl_box *box = await(c, p.child[i], up_at(i));
+        const struct hl_box *box = await_box(c, p.child[i], up_at(i));
         if (m != NULL) {
             m->join(m, box->data, box->len);
         }
     }
     if (p.parent >= 0) {
         struct note up = {m != NULL ? m->data : NULL, m != NULL ? m->len : 0};
-        post(c, p.parent, up_at(p.index), &up);
-        const struct hl_box *box = await(c, p.parent, DOWN);
+        post_note(c, p.parent, up_at(p.index), &up);
+        const struct hl_box *box = await_box(c, p.parent, DOWN);
         if (m != NULL) {
             memcpy(m->data, box->data, box->len);
             m->len = box->len;
@@ -266,7 +266,7 @@ static void meet_in_boxes(const struct hl_call *c, struct hl_meet *m)
     }
     struct note down = {m != NULL ? m->data : NULL, m != NULL ? m->len : 0};
     for (int i = 0; i < p.children; i++) {
-        post(c, p.child[i], DOWN, &down);
+        post_note(c, p.child[i], DOWN, &down);
     }
 }
 
@@ -279,17 +279,17 @@ void hl_tree_offset(const struct hl_call *c, uint64_t *mine)
     t->number++;
     t->casts = 0;
     for (int i = 0; i < p.children; i++) {
-        const struct hl_box *box = await(c, p.child[i], up_at(i));
+        const struct hl_box *box = await_box(c, p.child[i], up_at(i));
         memcpy(&below[i], box->data, sizeof below[i]);
         sum += below[i];
     }
     if (p.parent >= 0) {
-        post(c, p.parent, up_at(p.index), &(struct note){&sum, sizeof sum});
-        memcpy(&before, await(c, p.parent, DOWN)->data, sizeof before);
+        post_note(c, p.parent, up_at(p.index), &(struct note){&sum, sizeof sum});
+        memcpy(&before, await_box(c, p.parent, DOWN)->data, sizeof before);
     }
     uint64_t next = before + *mine;
     for (int i = 0; i < p.children; i++) {
-        post(c, p.child[i], DOWN, &(struct note){&next, sizeof next});
+        post_note(c, p.child[i], DOWN, &(struct note){&next, sizeof next});
         next += below[i];
     }
     *mine = before;
@@ -307,11 +307,11 @@ void hl_tree_cast(const struct hl_call *c, void *data, size_t len, int root)
     t->number++;
     hl_tree_place(t->size, (t->rank - root + t->size) % t->size, &p);
     if (p.parent >= 0) {
-        const struct hl_box *box = await(c, (p.parent + root) % t->size, at);
+        const struct hl_box *box = await_box(c, (p.parent + root) % t->size, at);
         memcpy(data, box->data, len);
     }
     for (int i = 0; i < p.children; i++) {
-        post(c, (p.child[i] + root) % t->size, at, &(struct note){data, len});
+        post_note(c, (p.child[i] + root) % t->size, at, &(struct note){data, len});
     }
 }
 

@@ -37,7 +37,7 @@ static uint64_t sized(uint64_t bits, const struct condition_list *w)
     return w->flip != 0 ? (uint64_t)((int64_t)bits >> shift) ^ w->flip : bits >> shift;
 }
 
-static uint64_t value_of(const struct condition_list *w, size_t i)
+static uint64_t var_value(const struct condition_list *w, size_t i)
 {
     uint64_t bits = 0;
     memcpy(&bits, (const char *)w->values + i * w->step, w->size);
@@ -46,7 +46,7 @@ static uint64_t value_of(const struct condition_list *w, size_t i)
 
 /* acquire: what the writer had put before; pairs with the releases of signals, and with the fence that ends
  * quiet and atomics at the writer. */
-static uint64_t load(const struct condition_list *w, size_t i)
+static uint64_t load_var(const struct condition_list *w, size_t i)
 {
     const char *p = (const char *)w->vars + i * w->size;
     switch (w->size) {
@@ -61,7 +61,7 @@ static uint64_t load(const struct condition_list *w, size_t i)
 
 static bool holds(struct condition_list *w, size_t i)
 {
-    uint64_t a = load(w, i), b = value_of(w, i);
+    uint64_t a = load_var(w, i), b = var_value(w, i);
     w->seen = a;
     switch (w->cmp) {
     case SHMEM_CMP_EQ:
@@ -114,8 +114,8 @@ static void tell_watch(const void *arg, struct hl_told *t)
     /* modulo: a difference below 0 is beyond any length. */
     bool in_heap = (uintptr_t)at - (uintptr_t)hl_sym.heap.base < hl_sym.heap.len;
     hl_told_say(t, "%p in %s, is %lld, to be %s %lld", (const void *)at,
-                in_heap ? "the symmetric heap" : "static data", (long long)(load(w, first) ^ w->flip),
-                signs[w->cmp - SHMEM_CMP_EQ], (long long)(value_of(w, first) ^ w->flip));
+                in_heap ? "the symmetric heap" : "static data", (long long)(load_var(w, first) ^ w->flip),
+                signs[w->cmp - SHMEM_CMP_EQ], (long long)(var_value(w, first) ^ w->flip));
 }
 HL_HANG_TELLS(is_any, tell_watch);
 
@@ -130,7 +130,7 @@ static bool is_empty(const struct condition_list *w)
 
 /* ---- the operations ---- */
 
-static void check(const struct condition_list *w, const char *func)
+static void check_conditions(const struct condition_list *w, const char *func)
 {
     size_t bytes;
     hl_shmem_need_open(func);
@@ -152,7 +152,7 @@ static void check(const struct condition_list *w, const char *func)
 /* The calls that tell which objects they found. */
 static void check_some(const struct condition_list *w, const size_t *indices, const char *func)
 {
-    check(w, func);
+    check_conditions(w, func);
     if (w->n != 0) {
         hl_shmem_need(indices, func, "indices");
     }
@@ -161,7 +161,7 @@ static void check_some(const struct condition_list *w, const size_t *indices, co
 /* One after the other: what held once needs not be looked at again. */
 static void wait_all(struct condition_list *w, const char *func)
 {
-    check(w, func);
+    check_conditions(w, func);
     for (size_t i = 0; i < w->n; i++) {
         struct condition_list one = *w;
         one.vars = (const char *)w->vars + i * w->size;
@@ -178,7 +178,7 @@ static void wait_all(struct condition_list *w, const char *func)
 
 static size_t wait_any(struct condition_list *w, const char *func)
 {
-    check(w, func);
+    check_conditions(w, func);
     if (is_empty(w)) {
         return SIZE_MAX;
     }
@@ -224,7 +224,7 @@ static bool polled(bool yes)
 static int test_all(struct condition_list *w, const char *func)
 {
     bool yes = true;
-    check(w, func);
+    check_conditions(w, func);
     for (size_t i = 0; yes && i < w->n; i++) {
         yes = is_left_out(w, i) || holds(w, i);
     }
@@ -233,7 +233,7 @@ static int test_all(struct condition_list *w, const char *func)
 
 static size_t test_any(struct condition_list *w, const char *func)
 {
-    check(w, func);
+    check_conditions(w, func);
     w->first = hl_turn_begin(w->vars, w->n);
     if (!polled(is_any(w))) {
         return SIZE_MAX;
@@ -406,7 +406,7 @@ HL_SHMEM_API(shmem_signal_wait_until);
 uint64_t pshmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value)
 {
     struct condition_list w = WATCH(uint64_t, sig_addr, 1, NULL, cmp, &cmp_value, 0);
-    check(&w, "shmem_signal_wait_until");
+    check_conditions(&w, "shmem_signal_wait_until");
     hl_prog_wait(is_any, &w);
     return w.seen;
 }

@@ -8,7 +8,7 @@
 #include "lock.h"
 
 /* Programs read these while other threads ask for them: written only when they change. */
-static void *keep(int *kept, int value)
+static void *keep_int(int *kept, int value)
 {
     static struct hl_mutex lock = HL_MUTEX_INIT;
 
@@ -39,17 +39,17 @@ static bool predefined_attr(int keyval, void **value, bool *found)
         *value = &host;
         return true;
     case MPI_WTIME_IS_GLOBAL: /* one machine has one clock */
-        *value = keep(&wtime_global, hl_comm_world_object.one_node);
+        *value = keep_int(&wtime_global, hl_comm_world_object.one_node);
         return true;
     case MPI_UNIVERSE_SIZE: /* nothing can be spawned: there will be no more than these */
-        *value = keep(&universe, hl_comm_world_object.size);
+        *value = keep_int(&universe, hl_comm_world_object.size);
         return true;
     case MPI_LASTUSEDCODE:
-        *value = keep(&last_code, hl_errh_last_code());
+        *value = keep_int(&last_code, hl_errh_last_code());
         return true;
     case MPI_APPNUM:
         *found = hl_boot_appnum(&number);
-        *value = keep(&appnum, number);
+        *value = keep_int(&appnum, number);
         return true;
     default:
         return false;
@@ -75,7 +75,7 @@ static int check_room(const void *attribute_val, const int *flag)
     return err == 0 ? hl_api_check_out(flag, "flag") : err;
 }
 
-static void give(bool found, void *value, void *attribute_val, int *flag)
+static void give_attr(bool found, void *value, void *attribute_val, int *flag)
 {
     *flag = found;
     if (found) {
@@ -95,7 +95,7 @@ static int comm_get(const char *func, MPI_Comm comm, int keyval, void *attribute
         err = hl_attr_get(&c->attrs, HL_ATTR_COMM, keyval, &value, &found);
     }
     if (err == 0) {
-        give(found, value, attribute_val, flag);
+        give_attr(found, value, attribute_val, flag);
     }
     return hl_api_leave(c, func, err);
 }
@@ -232,7 +232,7 @@ int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
     err = err == 0 ? check_room(attribute_val, flag) : err;
     err = err == 0 ? hl_attr_get(&t->attrs, HL_ATTR_TYPE, type_keyval, &value, &found) : err;
     if (err == 0) {
-        give(found, value, attribute_val, flag);
+        give_attr(found, value, attribute_val, flag);
     }
     return hl_api_leave(NULL, "MPI_Type_get_attr", err);
 }

@@ -32,7 +32,7 @@ static int bsend(const char *func, const struct hl_api_p2p *a, bool blocking, MP
     return hl_api_leave(c, func, err);
 }
 
-static void let_go(void *comm)
+static void let_go_buffer(void *comm)
 {
     hl_comm_unref(comm);
 }
@@ -51,7 +51,7 @@ static int bsend_init(const char *func, const struct hl_api_p2p *a, MPI_Request 
         err = hl_match_nobody_init(HL_REQ_SEND, c->ctx, &r);
     } else if (err == 0) {
         struct hl_buffered_from from = buffers_of(c);
-        err = hl_buffered_send_init(&s, &from, &(struct hl_buffered_hold){let_go, c}, &r);
+        err = hl_buffered_send_init(&s, &from, &(struct hl_buffered_hold){let_go_buffer, c}, &r);
         if (err == 0) {
             hl_comm_ref(c);
         }
@@ -164,7 +164,7 @@ static int of_session(MPI_Session session, struct owner *o)
     return err;
 }
 
-static int leave(const struct owner *o, const char *func, int err)
+static int leave_buffers(const struct owner *o, const char *func, int err)
 {
     int code =
         o->session != NULL ? hl_api_end_session(o->session, func, err) : hl_api_end(o->comm, func, err);
@@ -228,7 +228,7 @@ static int detach_c(const struct owner *o, void *buffer_addr, MPI_Count *size)
         struct owner o;                                                                                      \
         int err = hl_api_enter(whose);                                                                       \
                                                                                                              \
-        return leave(&o, #name, err == 0 ? what : err);                                                      \
+        return leave_buffers(&o, #name, err == 0 ? what : err);                                              \
     }
 /* Defines: MPI_Buffer_attach MPI_Buffer_attach_c MPI_Buffer_detach MPI_Buffer_detach_c MPI_Buffer_flush
  * MPI_Buffer_iflush MPI_Comm_attach_buffer MPI_Comm_attach_buffer_c MPI_Comm_detach_buffer

@@ -57,7 +57,7 @@ struct kept_args {
     struct hl_type **types;
 };
 
-static void drop(struct kept_args *k)
+static void drop_kept(struct kept_args *k)
 {
     if (k->counts != NULL) { /* the others come after it */
         free(k->counts);
@@ -268,12 +268,12 @@ static int check_and(use_call *use, struct hl_api_on on, const struct hl_api_col
     if (err == 0 && request != NULL) {
         *request = hl_req_handle(r);
     }
-    drop(&k[0]);
-    drop(&k[1]);
+    drop_kept(&k[0]);
+    drop_kept(&k[1]);
     return hl_api_leave(call.comm, on.func, err);
 }
 
-static int run(const struct hl_coll_call *call, struct hl_req **request)
+static int run_call(const struct hl_coll_call *call, struct hl_req **request)
 {
     (void)request;
     return hl_coll_run(call);
@@ -312,7 +312,7 @@ int hl_api_collective(struct hl_api_on on, const struct hl_api_coll *a)
     if (a->what == HL_COLL_BARRIER) {
         return barrier(on);
     }
-    return a->what == HL_COLL_BCAST ? bcast(on, a) : check_and(run, on, a, NULL);
+    return a->what == HL_COLL_BCAST ? bcast(on, a) : check_and(run_call, on, a, NULL);
 }
 
 int hl_api_icollective(struct hl_api_on on, const struct hl_api_coll *a, MPI_Request *request)

@@ -115,7 +115,7 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 }
 
 /* Ends the user's handle: attributes first, their callbacks may refuse. */
-static int end(const char *func, MPI_Comm *comm)
+static int end_comm(const char *func, MPI_Comm *comm)
 {
     struct hl_comm *c = NULL;
     int err = hl_api_enter(hl_api_check_out(comm, "comm"));
@@ -138,7 +138,7 @@ static int end(const char *func, MPI_Comm *comm)
 HL_API(MPI_Comm_free);
 int PMPI_Comm_free(MPI_Comm *comm)
 {
-    return end("MPI_Comm_free", comm);
+    return end_comm("MPI_Comm_free", comm);
 }
 
 /* All processes stay connected through MPI_COMM_WORLD: nothing is left to cut. What is not complete yet is
@@ -151,7 +151,7 @@ int PMPI_Comm_disconnect(MPI_Comm *comm)
     if (c != NULL) {
         hl_req_complete(c->ctx);
     }
-    return end("MPI_Comm_disconnect", comm);
+    return end_comm("MPI_Comm_disconnect", comm);
 }
 
 HL_API(MPI_Comm_set_name);

@@ -99,7 +99,7 @@ MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2)
 }
 
 /* A hint that is not taken, by its number: each is told once in a process, as calls may be many. */
-static void refuse(int which, const char *why)
+static void refuse_hint(int which, const char *why)
 {
     static hl_a32 told[HL_MEM_WISH_KEYS + 1];        /* atomic */
     if (hl_a32_xchg_acquire(&told[which], 1) == 0) { /* acquire: orders nothing, the first one speaks */
@@ -120,7 +120,7 @@ static size_t asked_alignment(const struct hl_info *info)
     unsigned long long n = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || n == 0 || (n & (n - 1)) != 0) {
         snprintf(why, sizeof why, "mpi_minimum_memory_alignment=%s: expected a power of two", text);
-        refuse(HL_MEM_WISH_KEYS, why);
+        refuse_hint(HL_MEM_WISH_KEYS, why);
         return 0;
     }
     return (size_t)n;
@@ -136,7 +136,7 @@ static void asked_memory(const struct hl_info *info, struct hl_mem_wish *wish)
     for (int i = 0; i < HL_MEM_WISH_KEYS; i++) {
         if (hl_info_hint(info, hl_mem_wish_keys[i], text, sizeof text, &len) &&
             hl_mem_wish_set(wish, hl_mem_wish_keys[i], text) != 0) {
-            refuse(i, hl_err_text(HL_ERR_INFO_VALUE));
+            refuse_hint(i, hl_err_text(HL_ERR_INFO_VALUE));
         }
     }
 }

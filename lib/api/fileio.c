@@ -17,7 +17,7 @@ struct access_args {
 };
 
 /* The file is there: are the other arguments good? Fills in the call all the same. */
-static int check(const struct access_args *a, const struct hl_file *f, struct hl_io_call *c)
+static int check_access(const struct access_args *a, const struct hl_file *f, struct hl_io_call *c)
 {
     struct hl_type *t = NULL;
     int err = hl_api_get_data(a->buf, a->count, a->type, &t);
@@ -43,14 +43,14 @@ static int once(const struct access_args *a, MPI_Status *status)
     int64_t bytes = 0;
     int err = hl_api_enter(hl_api_get_file(a->fh, &f));
 
-    err = err == 0 ? check(a, f, &c) : err;
+    err = err == 0 ? check_access(a, f, &c) : err;
     err = err == 0 ? hl_file_move(f, &c, &bytes) : err;
     set_status(status, bytes);
     return hl_api_leave_file(f, a->func, err);
 }
 
 /* `all`: it is collective. */
-static int start(const struct access_args *a, bool all, MPI_Request *request)
+static int start_access(const struct access_args *a, bool all, MPI_Request *request)
 {
     struct hl_file *f;
     struct hl_io_call c;
@@ -58,7 +58,7 @@ static int start(const struct access_args *a, bool all, MPI_Request *request)
     int err = hl_api_enter(hl_api_get_file(a->fh, &f));
 
     err = err == 0 ? hl_api_check_out(request, "request") : err;
-    err = err == 0 ? check(a, f, &c) : err;
+    err = err == 0 ? check_access(a, f, &c) : err;
     err = err == 0 && all ? hl_file_check_split(f) : err;
     err = err == 0 ? hl_file_start(f, &c, &r) : err;
     if (err == 0) {
@@ -75,25 +75,25 @@ static int together(const struct access_args *a, MPI_Status *status)
     int err = hl_api_enter(hl_api_get_file(a->fh, &f));
 
     if (err == 0) {
-        err = hl_file_move_all(f, check(a, f, &c), &c, &bytes);
+        err = hl_file_move_all(f, check_access(a, f, &c), &c, &bytes);
     }
     set_status(status, bytes);
     return hl_api_leave_file(f, a->func, err);
 }
 
-static int begin(const struct access_args *a, enum hl_io_split sort)
+static int begin_split(const struct access_args *a, enum hl_io_split sort)
 {
     struct hl_file *f;
     struct hl_io_call c;
     int err = hl_api_enter(hl_api_get_file(a->fh, &f));
 
     if (err == 0) {
-        err = hl_file_begin(f, check(a, f, &c), sort, &c);
+        err = hl_file_begin(f, check_access(a, f, &c), sort, &c);
     }
     return hl_api_leave_file(f, a->func, err);
 }
 
-static int end(const struct access_args *a, enum hl_io_split sort, MPI_Status *status)
+static int end_split(const struct access_args *a, enum hl_io_split sort, MPI_Status *status)
 {
     struct hl_file *f;
     int64_t bytes = 0;
@@ -141,10 +141,10 @@ static int end(const struct access_args *a, enum hl_io_split sort, MPI_Status *s
 #define REST_NONE
 
 #define ONCE(name, at, way) FORM(name, at, way, REST_STATUS, once(&a, status))
-#define START(name, at, way) FORM(name, at, way, REST_REQUEST, start(&a, false, request))
-#define START_ALL(name, at, way) FORM(name, at, way, REST_REQUEST, start(&a, true, request))
+#define START(name, at, way) FORM(name, at, way, REST_REQUEST, start_access(&a, false, request))
+#define START_ALL(name, at, way) FORM(name, at, way, REST_REQUEST, start_access(&a, true, request))
 #define TOGETHER(name, at, way) FORM(name, at, way, REST_STATUS, together(&a, status))
-#define BEGIN(name, at, way, sort) FORM(name, at, way, REST_NONE, begin(&a, HL_IO_##sort))
+#define BEGIN(name, at, way, sort) FORM(name, at, way, REST_NONE, begin_split(&a, HL_IO_##sort))
 
 #define NAMED(function) function
 #define COUNT int
@@ -164,7 +164,7 @@ static int end(const struct access_args *a, enum hl_io_split sort, MPI_Status *s
         struct access_args a = {                                                                             \
             .func = TEXT(MPI_File_##name##_end), .fh = fh, .write = WRITES_##way, .buf = buf};               \
                                                                                                              \
-        return end(&a, HL_IO_##sort, status);                                                                \
+        return end_split(&a, HL_IO_##sort, status);                                                          \
     }
 /* Defines: MPI_File_read_at_all_end */
 END(read_at_all, READ, AT_ALL)

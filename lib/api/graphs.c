@@ -324,7 +324,7 @@ static int swap_edges(struct hl_comm *c, const struct mail *m)
 }
 
 /* Exchanges edges over the new communicator; each rank then knows its own. */
-static int meet(struct hl_comm *c, const struct known *k, struct hl_shape **shape)
+static int agree_on_graph(struct hl_comm *c, const struct known *k, struct hl_shape **shape)
 {
     size_t n = (size_t)c->size;
     struct mail m = {.counts = calloc(4 * n, sizeof *m.counts),
@@ -372,7 +372,7 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
         err = hl_api_first_ranks(c, wrong, c->size, &made);
     }
     if (err == 0) {
-        err = meet(made, &k, &shape);
+        err = agree_on_graph(made, &k, &shape);
         if (err != 0) {
             hl_comm_free(made);
         }

@@ -3,8 +3,8 @@
 #include "args.h"
 
 /* The end of a call that began with hl_api_enter. `from`: a group it was made of. */
-static int give(const char *func, int err, const struct hl_group *from, struct hl_group *made,
-                MPI_Group *newgroup)
+static int give_group(const char *func, int err, const struct hl_group *from, struct hl_group *made,
+                      MPI_Group *newgroup)
 {
     if (err == 0) {
         if (made != &hl_group_empty) {
@@ -80,7 +80,7 @@ static int combine(const char *func, set_fn *fn, MPI_Group group1, MPI_Group gro
     err = err == 0 ? hl_api_get_group(group2, &b) : err;
     err = err == 0 ? hl_api_check_out(newgroup, "newgroup") : err;
     err = err == 0 ? fn(a, b, &made) : err;
-    return give(func, err, a != &hl_group_empty ? a : b, made, newgroup);
+    return give_group(func, err, a != &hl_group_empty ? a : b, made, newgroup);
 }
 
 HL_API(MPI_Group_union);
@@ -104,8 +104,8 @@ int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgrou
 /* A choice of members by a list of ranks. */
 typedef int list_fn(const struct hl_group *g, int n, const int *ranks, struct hl_group **made);
 
-static int choose(const char *func, list_fn *fn, MPI_Group group, int n, const int ranks[],
-                  MPI_Group *newgroup)
+static int choose_members(const char *func, list_fn *fn, MPI_Group group, int n, const int ranks[],
+                          MPI_Group *newgroup)
 {
     struct hl_group *g = NULL, *made = NULL;
     int err = hl_api_enter(hl_api_get_group(group, &g));
@@ -113,19 +113,19 @@ static int choose(const char *func, list_fn *fn, MPI_Group group, int n, const i
     err = err == 0 ? hl_api_check_list(n, ranks, "ranks") : err;
     err = err == 0 ? hl_api_check_out(newgroup, "newgroup") : err;
     err = err == 0 ? fn(g, n, ranks, &made) : err;
-    return give(func, err, g, made, newgroup);
+    return give_group(func, err, g, made, newgroup);
 }
 
 HL_API(MPI_Group_incl);
 int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
-    return choose("MPI_Group_incl", hl_group_incl, group, n, ranks, newgroup);
+    return choose_members("MPI_Group_incl", hl_group_incl, group, n, ranks, newgroup);
 }
 
 HL_API(MPI_Group_excl);
 int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
-    return choose("MPI_Group_excl", hl_group_excl, group, n, ranks, newgroup);
+    return choose_members("MPI_Group_excl", hl_group_excl, group, n, ranks, newgroup);
 }
 
 HL_API(MPI_Group_range_incl);
@@ -137,7 +137,7 @@ int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
     err = err == 0 ? hl_api_check_list(n, ranges, "ranges") : err;
     err = err == 0 ? hl_api_check_out(newgroup, "newgroup") : err;
     err = err == 0 ? hl_group_range_incl(g, n, (const int(*)[3])ranges, &made) : err;
-    return give("MPI_Group_range_incl", err, g, made, newgroup);
+    return give_group("MPI_Group_range_incl", err, g, made, newgroup);
 }
 
 HL_API(MPI_Group_range_excl);
@@ -149,7 +149,7 @@ int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *ne
     err = err == 0 ? hl_api_check_list(n, ranges, "ranges") : err;
     err = err == 0 ? hl_api_check_out(newgroup, "newgroup") : err;
     err = err == 0 ? hl_group_range_excl(g, n, (const int(*)[3])ranges, &made) : err;
-    return give("MPI_Group_range_excl", err, g, made, newgroup);
+    return give_group("MPI_Group_range_excl", err, g, made, newgroup);
 }
 
 HL_API(MPI_Group_free);

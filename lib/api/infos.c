@@ -20,7 +20,7 @@ static int check_key(const char *key)
     return 0;
 }
 
-static int give(int err, const struct hl_info *made, MPI_Info *info)
+static int give_info_handle(int err, const struct hl_info *made, MPI_Info *info)
 {
     if (err == 0) {
         *info = made->handle;
@@ -35,7 +35,7 @@ int PMPI_Info_create(MPI_Info *info)
     int err = hl_api_enter(hl_api_check_out(info, "info"));
 
     err = err == 0 ? hl_info_make(&made) : err;
-    return hl_api_leave(NULL, "MPI_Info_create", give(err, made, info));
+    return hl_api_leave(NULL, "MPI_Info_create", give_info_handle(err, made, info));
 }
 
 HL_API(MPI_Info_create_env);
@@ -51,7 +51,7 @@ int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
             hl_info_free(made);
         }
     }
-    return hl_api_leave(NULL, "MPI_Info_create_env", give(err, made, info));
+    return hl_api_leave(NULL, "MPI_Info_create_env", give_info_handle(err, made, info));
 }
 
 HL_API(MPI_Info_dup);
@@ -62,7 +62,7 @@ int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 
     err = err == 0 ? hl_api_check_out(newinfo, "newinfo") : err;
     err = err == 0 ? hl_info_dup(from, &made) : err;
-    return hl_api_leave(NULL, "MPI_Info_dup", give(err, made, newinfo));
+    return hl_api_leave(NULL, "MPI_Info_dup", give_info_handle(err, made, newinfo));
 }
 
 HL_API(MPI_Info_free);

@@ -104,7 +104,7 @@ int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MP
 }
 
 /* Whoever gave a wrong argument says so, then tells the others, who would wait for it. */
-static int refuse(struct hl_comm *c, const char *func, int wrong)
+static int refuse_together(struct hl_comm *c, const char *func, int wrong)
 {
     int code = hl_api_end(c, func, wrong);
 
@@ -125,7 +125,7 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
             wrong = hl_err_say(HL_ERR_ARG, "color %d is negative and not MPI_UNDEFINED", color);
         }
         if (wrong != 0) {
-            return refuse(c, "MPI_Comm_split", wrong);
+            return refuse_together(c, "MPI_Comm_split", wrong);
         }
         err = hl_coll_comm_split(c, color, key, &made);
     }
@@ -147,7 +147,7 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
         wrong = wrong == 0 ? hl_coll_check_subgroup(c, g) : wrong;
         wrong = wrong == 0 ? hl_api_check_out(newcomm, "newcomm") : wrong;
         if (wrong != 0) {
-            return refuse(c, "MPI_Comm_create", wrong);
+            return refuse_together(c, "MPI_Comm_create", wrong);
         }
         err = hl_coll_comm_create(c, g, &made);
     }

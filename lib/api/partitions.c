@@ -89,7 +89,7 @@ INIT_ROWS(X)
 #undef X
 
 /* A partitioned request of that sort. *nobody: with MPI_PROC_NULL, which has no partitions to look at. */
-static int get(MPI_Request handle, enum hl_req_what what, struct hl_req **r, bool *nobody)
+static int get_partitioned(MPI_Request handle, enum hl_req_what what, struct hl_req **r, bool *nobody)
 {
     *r = hl_req_of(handle);
     if (*r == NULL) {
@@ -105,7 +105,7 @@ static int get(MPI_Request handle, enum hl_req_what what, struct hl_req **r, boo
 
 static int get_started(MPI_Request handle, struct hl_req **r, bool *nobody)
 {
-    int err = get(handle, HL_REQ_PSEND, r, nobody);
+    int err = get_partitioned(handle, HL_REQ_PSEND, r, nobody);
 
     return err == 0 && !hl_req_is_active(*r) ? hl_err_say(HL_ERR_REQUEST, "the send was not started") : err;
 }
@@ -152,7 +152,7 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag)
 {
     struct hl_req *r = NULL;
     bool nobody = request == MPI_REQUEST_NULL, arrived = true; /* of no request nothing is missing */
-    int err = hl_api_enter(nobody ? 0 : get(request, HL_REQ_PRECV, &r, &nobody));
+    int err = hl_api_enter(nobody ? 0 : get_partitioned(request, HL_REQ_PRECV, &r, &nobody));
 
     err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     err = err == 0 && !nobody ? hl_part_arrived(r, partition, &arrived) : err;

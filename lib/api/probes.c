@@ -64,8 +64,8 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
 }
 
 /* Both matched probes. */
-static int take(const char *func, const struct hl_recv *p, bool wait, MPI_Message *message,
-                MPI_Status *status, struct hl_comm *c)
+static int take_matched(const char *func, const struct hl_recv *p, bool wait, MPI_Message *message,
+                        MPI_Status *status, struct hl_comm *c)
 {
     struct hl_message *m = NULL;
     int err;
@@ -91,7 +91,8 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_St
 
     err = to_probe(source, tag, comm, &c, &p);
     err = err == 0 ? hl_api_check_out(message, "message") : err;
-    return err == 0 ? take("MPI_Mprobe", &p, true, message, status, c) : hl_api_leave(c, "MPI_Mprobe", err);
+    return err == 0 ? take_matched("MPI_Mprobe", &p, true, message, status, c)
+                    : hl_api_leave(c, "MPI_Mprobe", err);
 }
 
 HL_API(MPI_Improbe);
@@ -107,7 +108,7 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
     if (err != 0) {
         return hl_api_leave(c, "MPI_Improbe", err);
     }
-    int code = take("MPI_Improbe", &p, false, message, status, c);
+    int code = take_matched("MPI_Improbe", &p, false, message, status, c);
     if (code == MPI_SUCCESS) {
         *flag = *message != MPI_MESSAGE_NULL;
     }

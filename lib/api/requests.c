@@ -46,7 +46,7 @@ static HL_NOINLINE bool is_done_in_section(const struct hl_req *r)
 }
 
 /* Waits for one. */
-static void await(struct hl_req *r)
+static void await_request(struct hl_req *r)
 {
     if (HL_LIKELY(!hl_cs_any()) || !is_done_in_section(r)) {
         hl_req_wait(r);
@@ -54,7 +54,7 @@ static void await(struct hl_req *r)
 }
 
 /* Ends a request that is done: status written, the user's handle null unless persistent. */
-static int finish(MPI_Request *handle, MPI_Status *status, uint64_t *ctx)
+static int finish_request(MPI_Request *handle, MPI_Status *status, uint64_t *ctx)
 {
     struct hl_req *r = (struct hl_req *)(void *)*handle;
 
@@ -77,8 +77,8 @@ static HL_NOINLINE int wait_any(MPI_Request *request, MPI_Status *status)
         return hl_api_leave_ctx(0, "MPI_Wait", 0);
     }
     if (err == 0) {
-        await(r);
-        err = finish(request, status, &ctx);
+        await_request(r);
+        err = finish_request(request, status, &ctx);
     }
     return hl_api_leave_ctx(ctx, "MPI_Wait", err);
 }
@@ -124,7 +124,7 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
             hl_prog_look();
         }
         *flag = hl_req_is_done(r);
-        err = *flag ? finish(request, status, &ctx) : 0;
+        err = *flag ? finish_request(request, status, &ctx) : 0;
     }
     return hl_api_leave_ctx(ctx, "MPI_Test", err);
 }
@@ -153,7 +153,7 @@ static int finish_all(int n, MPI_Request handles[], MPI_Status statuses[], uint6
             continue;
         }
         if (hl_req_open_of(handles[i])) {
-            err = finish(&handles[i], status, &its);
+            err = finish_request(&handles[i], status, &its);
         } else {
             hl_req_status(NULL, status);
         }
@@ -179,7 +179,7 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_o
         for (int i = 0; i < count; i++) {
             struct hl_req *r = hl_req_open_of(array_of_requests[i]);
             if (r != NULL) {
-                await(r);
+                await_request(r);
             }
         }
         err = finish_all(count, array_of_requests, array_of_statuses, &ctx);
@@ -291,7 +291,7 @@ static int finish_any(const struct request_set *s, MPI_Request handles[], int *i
     }
     *indx = s->found;
     hl_fair_told(s->handles, s->n, (size_t)s->found);
-    return finish(&handles[s->found], status, ctx);
+    return finish_request(&handles[s->found], status, ctx);
 }
 
 HL_API(MPI_Waitany);
@@ -351,7 +351,7 @@ static int finish_some(const struct some *x, uint64_t *ctx)
         }
         MPI_Status *status = x->statuses != MPI_STATUSES_IGNORE ? &x->statuses[done] : MPI_STATUS_IGNORE;
         uint64_t its = 0;
-        int err = finish(&x->handles[i], status, &its);
+        int err = finish_request(&x->handles[i], status, &its);
         if (status != MPI_STATUS_IGNORE) {
             status->MPI_ERROR = hl_err_class(err);
         }
@@ -430,7 +430,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 }
 
 /* One pass of progress if anything is still open; what is done then counts. */
-static int look(int count, const MPI_Request handles[], struct request_set *s)
+static int look_for_done(int count, const MPI_Request handles[], struct request_set *s)
 {
     int err = get_all(count, handles);
 
@@ -443,7 +443,7 @@ static int look(int count, const MPI_Request handles[], struct request_set *s)
 }
 
 /* The status of one, which stays as it is. The first error and its request's context are kept. */
-static void look_at(MPI_Request handle, MPI_Status *status, int *first, uint64_t *ctx)
+static void look_at_handle(MPI_Request handle, MPI_Status *status, int *first, uint64_t *ctx)
 {
     struct hl_req *r = hl_req_open_of(handle);
     int err = hl_req_status(r, status);
@@ -468,7 +468,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[]
 {
     struct request_set s;
     struct hl_req *r = NULL;
-    int err = hl_api_enter(look(count, array_of_requests, &s));
+    int err = hl_api_enter(look_for_done(count, array_of_requests, &s));
 
     err = err == 0 ? hl_api_check_out(indx, "indx") : err;
     err = err == 0 ? hl_api_check_out(flag, "flag") : err;
@@ -500,7 +500,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
         }
         *flag = all_done(count, array_of_requests);
         for (int i = 0; i < count && *flag; i++) {
-            look_at(array_of_requests[i], nth_status(array_of_statuses, i), &first, &ctx);
+            look_at_handle(array_of_requests[i], nth_status(array_of_statuses, i), &first, &ctx);
         }
         first = in_statuses(count, first, array_of_statuses);
     }
@@ -513,14 +513,14 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
 {
     struct request_set s;
     uint64_t ctx = 0;
-    int first = hl_api_enter(look(incount, array_of_requests, &s)), done = 0;
+    int first = hl_api_enter(look_for_done(incount, array_of_requests, &s)), done = 0;
 
     first = first == 0 ? hl_api_check_out(outcount, "outcount") : first;
     first = first == 0 ? hl_api_check_list(incount, array_of_indices, "array_of_indices") : first;
     if (first == 0) {
         for (int i = 0; i < incount; i++) {
             if (is_done(array_of_requests[i])) {
-                look_at(array_of_requests[i], nth_status(array_of_statuses, done), &first, &ctx);
+                look_at_handle(array_of_requests[i], nth_status(array_of_statuses, done), &first, &ctx);
                 array_of_indices[done++] = i;
             }
         }

@@ -71,7 +71,7 @@ int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_
 
 /* ---- Ports ---- */
 
-static int meet(const char *func, MPI_Comm comm, MPI_Comm *newcomm)
+static int meet_parent(const char *func, MPI_Comm comm, MPI_Comm *newcomm)
 {
     struct hl_comm *c;
     int err = hl_api_get_comm(comm, &c);
@@ -88,16 +88,16 @@ static int meet(const char *func, MPI_Comm comm, MPI_Comm *newcomm)
 HL_API(MPI_Comm_accept);
 int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
-    return meet("MPI_Comm_accept", comm, newcomm);
+    return meet_parent("MPI_Comm_accept", comm, newcomm);
 }
 
 HL_API(MPI_Comm_connect);
 int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
-    return meet("MPI_Comm_connect", comm, newcomm);
+    return meet_parent("MPI_Comm_connect", comm, newcomm);
 }
 
-static int refuse(const char *func, int code)
+static int refuse_spawn(const char *func, int code)
 {
     int err = hl_api_check_open();
 
@@ -107,35 +107,35 @@ static int refuse(const char *func, int code)
 HL_API(MPI_Comm_join);
 int PMPI_Comm_join(int fd, MPI_Comm *intercomm)
 {
-    return refuse("MPI_Comm_join", HL_ERR_UNSUPPORTED_OPERATION);
+    return refuse_spawn("MPI_Comm_join", HL_ERR_UNSUPPORTED_OPERATION);
 }
 
 HL_API(MPI_Open_port);
 int PMPI_Open_port(MPI_Info info, char *port_name)
 {
-    return refuse("MPI_Open_port", HL_ERR_UNSUPPORTED_OPERATION);
+    return refuse_spawn("MPI_Open_port", HL_ERR_UNSUPPORTED_OPERATION);
 }
 
 HL_API(MPI_Close_port);
 int PMPI_Close_port(const char *port_name)
 {
-    return refuse("MPI_Close_port", HL_ERR_PORT);
+    return refuse_spawn("MPI_Close_port", HL_ERR_PORT);
 }
 
 HL_API(MPI_Publish_name);
 int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
 {
-    return refuse("MPI_Publish_name", HL_ERR_PORT);
+    return refuse_spawn("MPI_Publish_name", HL_ERR_PORT);
 }
 
 HL_API(MPI_Unpublish_name);
 int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name)
 {
-    return refuse("MPI_Unpublish_name", HL_ERR_SERVICE);
+    return refuse_spawn("MPI_Unpublish_name", HL_ERR_SERVICE);
 }
 
 HL_API(MPI_Lookup_name);
 int PMPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
 {
-    return refuse("MPI_Lookup_name", HL_ERR_NAME);
+    return refuse_spawn("MPI_Lookup_name", HL_ERR_NAME);
 }

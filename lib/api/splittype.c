@@ -138,7 +138,8 @@ static int split_unguided(struct hl_comm *c, struct hl_info *info, struct hl_com
     return err;
 }
 
-static int split(struct hl_comm *c, int split_type, int key, struct hl_info *info, struct hl_comm **made)
+static int split_by_type(struct hl_comm *c, int split_type, int key, struct hl_info *info,
+                         struct hl_comm **made)
 {
     struct hl_comm *first = NULL;
     int err = hl_coll_comm_split(c, first_color(split_type, info), key, &first);
@@ -185,7 +186,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
         hl_coll_comm_refuse(c, err); /* the others would wait */
         return hl_api_leave(c, "MPI_Comm_split_type", err);
     }
-    err = split(c, split_type, key, hints, &made);
+    err = split_by_type(c, split_type, key, hints, &made);
     if (err == 0) {
         hl_api_give_comm(c, made, newcomm);
     }

@@ -31,7 +31,7 @@ static bool is_level(int level)
            level == MPI_THREAD_MULTIPLE;
 }
 
-static int start(const char *func, int required, int *provided)
+static int start_mpi(const char *func, int required, int *provided)
 {
     int err = check_only_mpi();
 
@@ -48,7 +48,7 @@ int PMPI_Init(int *argc, char ***argv)
 {
     int provided;
 
-    return start("MPI_Init", MPI_THREAD_SINGLE, &provided);
+    return start_mpi("MPI_Init", MPI_THREAD_SINGLE, &provided);
 }
 
 HL_API(MPI_Init_thread);
@@ -56,7 +56,7 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     int level;
 
-    return start("MPI_Init_thread", required, provided != NULL ? provided : &level);
+    return start_mpi("MPI_Init_thread", required, provided != NULL ? provided : &level);
 }
 
 HL_API(MPI_Finalize);

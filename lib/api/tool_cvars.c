@@ -16,7 +16,7 @@ struct cvar {
     int count; /* of elements that hold its value */
 };
 
-static const struct hl_var *row_of(int index)
+static const struct hl_var *cvar_of(int index)
 {
     size_t n;
 
@@ -95,7 +95,7 @@ int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosi
     if (err != MPI_SUCCESS) {
         return err;
     }
-    const struct hl_var *v = row_of(cvar_index);
+    const struct hl_var *v = cvar_of(cvar_index);
     hl_tool_give_text(v->name, name, name_len);
     hl_tool_give_text(v->help, desc, desc_len);
     hl_tool_give(verbosity, MPI_T_VERBOSITY_USER_BASIC);
@@ -115,7 +115,7 @@ int PMPI_T_cvar_get_index(const char *name, int *cvar_index)
         return err != MPI_SUCCESS ? err : MPI_T_ERR_INVALID;
     }
     for (int i = 0; i < row_count(); i++) {
-        if (strcmp(row_of(i)->name, name) == 0) {
+        if (strcmp(cvar_of(i)->name, name) == 0) {
             *cvar_index = i;
             return MPI_SUCCESS;
         }
@@ -137,7 +137,7 @@ int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle
     if (c == NULL) {
         return MPI_T_ERR_OUT_OF_HANDLES;
     }
-    c->v = row_of(cvar_index);
+    c->v = cvar_of(cvar_index);
     c->count = is_text(c->v) ? (int)strlen(c->v->value) + 1 : 1;
     *handle = (MPI_T_cvar_handle)(void *)c;
     *count = c->count;

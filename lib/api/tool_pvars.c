@@ -198,7 +198,7 @@ static uint64_t now(const struct pvar *p)
     return value;
 }
 
-static void begin(struct pvar *p)
+static void begin_pvar(struct pvar *p)
 {
     p->since = p->runs ? p->since : now(p);
     p->runs = true;
@@ -243,7 +243,7 @@ static int each(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void (*cha
 HL_API(MPI_T_pvar_start);
 int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
-    return each(session, handle, begin);
+    return each(session, handle, begin_pvar);
 }
 
 HL_API(MPI_T_pvar_stop);

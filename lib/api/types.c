@@ -26,7 +26,7 @@ struct type_call {
 };
 
 /* Copies the parts that belong to one of the three lists; returns how many values there are. */
-static int64_t gather(const struct type_call *call, int list, int64_t *wide, int *narrow)
+static int64_t gather_ints(const struct type_call *call, int list, int64_t *wide, int *narrow)
 {
     int64_t n = 0;
 
@@ -44,10 +44,10 @@ static int64_t gather(const struct type_call *call, int list, int64_t *wide, int
     return n;
 }
 
-static int keep(struct hl_type *t, const struct type_call *call)
+static int keep_call(struct hl_type *t, const struct type_call *call)
 {
-    int64_t ints = gather(call, 0, NULL, NULL), addrs = gather(call, 1, NULL, NULL);
-    int64_t counts = gather(call, 2, NULL, NULL);
+    int64_t ints = gather_ints(call, 0, NULL, NULL), addrs = gather_ints(call, 1, NULL, NULL);
+    int64_t counts = gather_ints(call, 2, NULL, NULL);
     struct hl_type_args args = {.combiner = call->combiner,
                                 .large = call->large,
                                 .n_ints = (int)ints,
@@ -61,9 +61,9 @@ static int keep(struct hl_type *t, const struct type_call *call)
     args.addrs = malloc(((size_t)addrs + 1) * 8);
     args.counts = malloc(((size_t)counts + 1) * 8);
     if (args.ints != NULL && args.addrs != NULL && args.counts != NULL) {
-        gather(call, 0, NULL, args.ints);
-        gather(call, 1, args.addrs, NULL);
-        gather(call, 2, args.counts, NULL);
+        gather_ints(call, 0, NULL, args.ints);
+        gather_ints(call, 1, args.addrs, NULL);
+        gather_ints(call, 2, args.counts, NULL);
         err = hl_type_keep_args(t, &args);
     }
     free(args.ints);
@@ -73,10 +73,10 @@ static int keep(struct hl_type *t, const struct type_call *call)
 }
 
 /* The end of every constructor, as hl_api_leave. `err` and `made`: what making the type gave. */
-static int finish(const struct type_call *call, int err, struct hl_type *made, MPI_Datatype *newtype)
+static int finish_type(const struct type_call *call, int err, struct hl_type *made, MPI_Datatype *newtype)
 {
     if (err == 0) {
-        err = keep(made, call);
+        err = keep_call(made, call);
         if (err != 0) {
             hl_type_free(made);
         } else {
@@ -103,7 +103,7 @@ static int contiguous(const char *func, int64_t count, bool large, MPI_Datatype 
     struct type_call call = {func, MPI_COMBINER_CONTIGUOUS, large, 1, {{&count, 1, COUNT}}, 1, &old};
 
     err = err == 0 ? hl_type_make_contiguous(count, old, &made) : err;
-    return finish(&call, err, made, newtype);
+    return finish_type(&call, err, made, newtype);
 }
 
 HL_API(MPI_Type_contiguous);
@@ -129,7 +129,7 @@ static int vector(const char *func, const int64_t v[3], bool in_bytes, bool larg
                              &old};
 
     err = err == 0 ? hl_type_make_vector(v[0], v[1], v[2], in_bytes, old, &made) : err;
-    return finish(&call, err, made, newtype);
+    return finish_type(&call, err, made, newtype);
 }
 
 HL_API(MPI_Type_vector);
@@ -190,7 +190,7 @@ static int indexed(const struct indexed *x, MPI_Datatype oldtype, MPI_Datatype *
                              1,
                              &old};
     err = err == 0 ? hl_type_make_indexed(x->count, lens, x->blocklen, displs, x->in_bytes, old, &made) : err;
-    err = finish(&call, err, made, newtype);
+    err = finish_type(&call, err, made, newtype);
     free(lens);
     free(displs);
     return err;
@@ -361,7 +361,7 @@ static int structure(const struct rows *x, MPI_Datatype *newtype)
                              x->count,
                              types};
     err = err == 0 ? hl_type_make_struct(x->count, lens, displs, types, &made) : err;
-    err = finish(&call, err, made, newtype);
+    err = finish_type(&call, err, made, newtype);
     free(lens);
     free(displs);
     free(types);
@@ -398,7 +398,7 @@ static int resized(const char *func, const int64_t bounds[2], bool large, MPI_Da
     struct type_call call = {func, MPI_COMBINER_RESIZED, large, 1, {{bounds, 2, ADDRESS}}, 1, &old};
 
     err = err == 0 ? hl_type_make_resized(old, bounds[0], bounds[1], &made) : err;
-    return finish(&call, err, made, newtype);
+    return finish_type(&call, err, made, newtype);
 }
 
 HL_API(MPI_Type_create_resized);
@@ -445,7 +445,7 @@ static int subarray(const struct part_of_array *x, MPI_Datatype oldtype, MPI_Dat
                              1,
                              &old};
     err = err == 0 ? hl_type_make_subarray(&a, old, &made) : err;
-    err = finish(&call, err, made, newtype);
+    err = finish_type(&call, err, made, newtype);
     free(sizes);
     free(subsizes);
     free(starts);
@@ -518,7 +518,7 @@ static int darray(struct part_of_grid *x, MPI_Datatype oldtype, MPI_Datatype *ne
                              {{head, 3, SMALL}, {sizes, n, COUNT}, {rest, 3 * n + 1, SMALL}},
                              1,
                              &old};
-    err = finish(&call, err, made, newtype);
+    err = finish_type(&call, err, made, newtype);
     free(sizes);
     free(rest);
     return err;
@@ -570,5 +570,5 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
             *newtype = MPI_DATATYPE_NULL;
         }
     }
-    return finish(&call, err, made, newtype);
+    return finish_type(&call, err, made, newtype);
 }

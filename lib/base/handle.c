@@ -18,7 +18,7 @@ static size_t used;                             /* bytes handed out at least onc
 static struct hl_handle *free_head, *free_tail; /* guarded by lock */
 
 /* Address space: 32 million objects, fewer where the process may not have that much. */
-static bool reserve(void)
+static bool reserve_handles(void)
 {
     if (!hl_range_reserve(&range, (size_t)16 << 30, (size_t)1 << 20, true)) {
         return false;
@@ -29,14 +29,14 @@ static bool reserve(void)
     return true;
 }
 
-static struct hl_handle *take_place(void)
+static struct hl_handle *take_handle(void)
 {
     struct hl_handle *h = free_head;
     if (h != NULL) {
         free_head = h->next_free;
         return h;
     }
-    if (hl_handle_range == 0 && !reserve()) {
+    if (hl_handle_range == 0 && !reserve_handles()) {
         return NULL;
     }
     if (!hl_range_reach(&range, used + HL_HANDLE_SIZE)) {
@@ -50,7 +50,7 @@ static struct hl_handle *take_place(void)
 void *hl_handle_new(enum hl_kind kind)
 {
     pthread_mutex_lock(&lock);
-    struct hl_handle *h = take_place();
+    struct hl_handle *h = take_handle();
     if (h != NULL) {
         uint32_t generation = h->generation + 1;
         memset(h, 0, HL_HANDLE_SIZE);

@@ -75,7 +75,7 @@ static struct thread *choose_next(struct hl_interleave_walk *w, bool may_stay)
     return chosen == 0 ? self : alive_after(self, chosen - 1);
 }
 
-static struct thread *choose(bool may_stay)
+static struct thread *choose_thread(bool may_stay)
 {
     if (sched.walk != NULL) {
         return choose_next(sched.walk, may_stay);
@@ -97,7 +97,7 @@ static void hand_over(bool may_stay)
     if (me == NULL) {
         return;
     }
-    struct thread *next = choose(may_stay);
+    struct thread *next = choose_thread(may_stay);
     if (next != me) {
         go_to(me, next);
     }
@@ -119,7 +119,7 @@ static void body(int index)
     self = t;
     sched.fn(sched.arg, index);
     t->alive = false;
-    go_to(t, --sched.alive == 0 ? &sched.caller : choose(false));
+    go_to(t, --sched.alive == 0 ? &sched.caller : choose_thread(false));
 }
 
 /* The program itself comes first. */
@@ -166,7 +166,7 @@ static void free_threads(void)
     free(sched.caller.locals);
 }
 
-static int run(int threads, void (*fn)(void *arg, int thread), void *arg)
+static int run_threads(int threads, void (*fn)(void *arg, int thread), void *arg)
 {
     dl_iterate_phdr(find_locals, NULL);
     sched.fn = fn;
@@ -179,7 +179,7 @@ static int run(int threads, void (*fn)(void *arg, int thread), void *arg)
         made = make_thread(&sched.threads[i], i);
     }
     if (made) {
-        go_to(&sched.caller, choose(false));
+        go_to(&sched.caller, choose_thread(false));
     }
     free_threads();
     return made ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory for %d scheduled threads", threads);
@@ -189,7 +189,7 @@ int hl_interleave_run(uint64_t seed, int threads, void (*fn)(void *arg, int thre
 {
     sched.random = seed;
     sched.walk = NULL;
-    return run(threads, fn, arg);
+    return run_threads(threads, fn, arg);
 }
 
 /* The next sequence of choices: the last one that has a successor is raised, later ones begin anew. */
@@ -212,7 +212,7 @@ int hl_interleave_next(struct hl_interleave_walk *walk, int threads, void (*fn)(
     walk->left = walk->switches;
     sched.walk = walk;
     sched.cut = false;
-    int rc = run(threads, fn, arg);
+    int rc = run_threads(threads, fn, arg);
     sched.walk = NULL;
     *more = rc == 0 && advance(walk);
     return rc == 0 && sched.cut

@@ -53,7 +53,7 @@ int hl_boot_code_look(const char *text, size_t *text_len, size_t *data_len)
     return 0;
 }
 
-static int value_of(char c)
+static int digit_of(char c)
 {
     if (c >= 'A' && c <= 'Z') {
         return c - 'A';
@@ -79,7 +79,7 @@ int hl_boot_code_read(const char *text, void *data, size_t data_len)
         size_t take = len - at < 3 ? len - at : 3;
         uint32_t v = 0;
         for (size_t i = 0; i < 4; i++) {
-            int d = i <= take ? value_of(*text++) : 0;
+            int d = i <= take ? digit_of(*text++) : 0;
             if (d < 0) {
                 return -1;
             }

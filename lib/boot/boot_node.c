@@ -157,7 +157,7 @@ static void nap(long us)
 }
 
 /* Binds the meeting place or connects to who did. Returns 0, or -errno when this rank must stay alone. */
-static int meet(int clique)
+static int meet_clique(int clique)
 {
     struct sockaddr_un a;
     socklen_t len = hl_boot_node_address(&a, "meet", clique);
@@ -356,7 +356,7 @@ int hl_boot_node_prove(const struct hl_boot_method *m, int clique)
     }
     int alone = hl_boot_socket_open();
     if (!alone) {
-        alone = meet(clique);
+        alone = meet_clique(clique);
     }
     if (!alone && !node.leads && send(node.meet, &h, sizeof h, MSG_NOSIGNAL) != (ssize_t)sizeof h) {
         alone = -errno;
@@ -421,7 +421,7 @@ static int pass(int to, size_t bytes, int fd)
 }
 
 /* The descriptor in the leader's message; -1 in *fd when it came without one. */
-static int take(size_t bytes, int *fd)
+static int receive_fd(size_t bytes, int *fd)
 {
     union {
         char room[CMSG_SPACE(sizeof(int))];
@@ -458,7 +458,7 @@ static int take(size_t bytes, int *fd)
 /* The leader's descriptor goes to all members, who take theirs; -1 goes as well. It is closed on failure. */
 static int share_file(size_t bytes, const char *what, int *fd)
 {
-    int rc = node.leads ? 0 : take(bytes, fd);
+    int rc = node.leads ? 0 : receive_fd(bytes, fd);
     for (int i = 0; rc == 0 && i < node.members; i++) {
         if (pass(node.member[i].fd, bytes, *fd)) {
             rc = hl_err_say(HL_ERR_OTHER, "rank %d on this node does not take %s: %s", node.member[i].rank,

@@ -20,7 +20,7 @@ static uint64_t next_version(uint64_t state)
 }
 
 /* Makes the slot mine if its state is still `seen`; *mine is then its state. */
-static bool claim(const struct hl_shelf *s, struct hl_shelf_slot *slot, uint64_t seen, uint64_t *mine)
+static bool claim_slot(const struct hl_shelf *s, struct hl_shelf_slot *slot, uint64_t seen, uint64_t *mine)
 {
     *mine = next_version(seen) << VERSION_SHIFT | (uint64_t)(s->me + 1) << WHO_SHIFT;
     /* acquire: after what the last claimer wrote. */
@@ -70,7 +70,7 @@ static int copy_out(struct hl_shelf_slot *slot, uint64_t seen, const char *key, 
 }
 
 /* Waits for the claimer a little. False: it is not worth waiting any longer. */
-static bool await(const struct hl_shelf *s, uint64_t begin)
+static bool await_slot(const struct hl_shelf *s, uint64_t begin)
 {
     struct timespec t = {0, 50000};
     nanosleep(&t, NULL);
@@ -94,12 +94,12 @@ int hl_shelf_get(struct hl_shelf *s, int rank, const char *key, void *data, size
             return rc;
         }
         /* Now and then a claimer is suspected of being dead. */
-        if ((who < 0 || (++looks % 64 == 0 && !s->lives(who))) && claim(s, slot, seen, &mine)) {
+        if ((who < 0 || (++looks % 64 == 0 && !s->lives(who))) && claim_slot(s, slot, seen, &mine)) {
             rc = ask(rank, key, data, cap, len);
             lay(slot, mine, rc ? "" : key, data, rc ? 0 : *len);
             return rc;
         }
-    } while (await(s, begin));
+    } while (await_slot(s, begin));
     return ask(rank, key, data, cap, len);
 }
 
@@ -112,7 +112,7 @@ void hl_shelf_put(struct hl_shelf *s, int rank, const char *key, const void *dat
     struct hl_shelf_slot *slot = &s->slot[rank];
     /* relaxed: the claim orders. */
     uint64_t seen = hl_a64_load_relaxed(&slot->state);
-    if (claimer_of(seen) < 0 && claim(s, slot, seen, &mine)) {
+    if (claimer_of(seen) < 0 && claim_slot(s, slot, seen, &mine)) {
         lay(slot, mine, key, data, len);
     }
 }

@@ -197,7 +197,7 @@ static int watch_fence(struct hl_hang *hang)
 }
 
 /* Waits for the answer `want`; `also` is served meanwhile. *code is its rc. */
-static int await(const char *want, int wait_ms, int also, void (*serve)(void *), void *arg)
+static int await_answer(const char *want, int wait_ms, int also, void (*serve)(void *), void *arg)
 {
     uint64_t until = wait_ms < 0 ? UINT64_MAX : hl_now_ns() + (uint64_t)wait_ms * 1000000u;
     char cmd[64];
@@ -250,7 +250,7 @@ HL_PRINTF(3, 4) static int ask(const char *want, int wait_ms, const char *fmt, .
         return hl_err_say(HL_ERR_OTHER, "there is no launcher any more");
     }
     int rc = send_line(pmi.question, (size_t)n);
-    return rc ? rc : await(want, wait_ms, -1, NULL, NULL);
+    return rc ? rc : await_answer(want, wait_ms, -1, NULL, NULL);
 }
 
 static bool pmi1_offered(hl_boot_env_fn *env)
@@ -395,7 +395,7 @@ static int pmi1_fence(int also, void (*serve)(void *), void *arg)
         rc = send_line(line, sizeof line - 1);
     }
     if (!rc) {
-        rc = await("barrier_out", -1, also, serve, arg);
+        rc = await_answer("barrier_out", -1, also, serve, arg);
     }
     if (!rc && hl_pmi1_number(pmi.answer, "rc", &status) && status) {
         rc = hl_err_say(HL_ERR_PROC_ABORTED, "ranks of the job have died");

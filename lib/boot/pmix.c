@@ -71,7 +71,7 @@ static pmix_info_t wish(const char *key)
     return w;
 }
 
-static int load(void)
+static int load_pmix(void)
 {
     void *so = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!so) {
@@ -184,7 +184,7 @@ static void keep_from_children(const bool before[LOOKED_AT])
 }
 
 /* PMIx_Init; the thread that it starts takes no signals of the program. */
-static pmix_status_t start(void)
+static pmix_status_t start_pmix(void)
 {
     bool open[LOOKED_AT];
     sigset_t all, old;
@@ -246,12 +246,12 @@ static int claim_rank(hl_boot_env_fn *env, struct hl_boot_job *job)
 
 static int pmix_init(hl_boot_env_fn *env, struct hl_boot_job *job)
 {
-    int rc = load();
+    int rc = load_pmix();
     rc = rc ? rc : claim_rank(env, job);
     if (rc) {
         return rc;
     }
-    pmix_status_t status = start();
+    pmix_status_t status = start_pmix();
     if (status != PMIX_SUCCESS) {
         hl_boot_unclaim(&px.claim);
         return hl_err_say(HL_ERR_OTHER,

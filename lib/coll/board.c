@@ -140,7 +140,7 @@ struct seen {
     int members, index; /* so far; in the board's leaders */
 };
 
-static int allocate(struct hl_board *b, int size, struct seen **seen)
+static int allocate_board(struct hl_board *b, int size, struct seen **seen)
 {
     /* One block of numbers: ranks, node ranks, places, leaders, nodes. */
     b->ranks = malloc(5 * (size_t)size * sizeof *b->ranks);
@@ -278,7 +278,7 @@ static void begin_agreement(struct hl_board_maker *m)
 }
 
 /* What this member finds. Errors that all can see are agreed on as well: who has not got all cards cannot. */
-static int32_t find(struct hl_board_maker *m)
+static int32_t find_outcome(struct hl_board_maker *m)
 {
     struct hl_board *b = m->board;
     int err = m->err != 0 ? m->err : first_error(m->cards, m->comm->size);
@@ -313,7 +313,7 @@ static void conclude(struct hl_board_maker *m)
 bool hl_board_step(struct hl_board_maker *m)
 {
     if (m->stage == EXCHANGING && go_on(m)) {
-        m->found = find(m);
+        m->found = find_outcome(m);
         begin_agreement(m);
     }
     if (m->stage == AGREEING && go_on(m)) {
@@ -351,7 +351,7 @@ int hl_board_begin(struct hl_comm *comm, const struct hl_board_plan *p, struct h
     m->mine.node = hl_boot.node_world[0];
     m->all = HL_ERR_OTHER;
     sweep();
-    m->mine.err = allocate(b, comm->size, &m->seen);
+    m->mine.err = allocate_board(b, comm->size, &m->seen);
     m->mine.err = m->mine.err != 0 ? m->mine.err : take_area(b, p, &m->mine);
     struct hl_coll_call call = {.what = HL_COLL_ALLGATHER,
                                 .comm = comm,
@@ -383,7 +383,7 @@ int hl_board_end(struct hl_board_maker *m, struct hl_board **made)
     return err;
 }
 
-static bool step(void *maker)
+static bool step_board(void *maker)
 {
     return hl_board_step(maker);
 }
@@ -396,11 +396,11 @@ void hl_board_tell(const struct hl_board_maker *m, struct hl_told *t)
     hl_told_say(t, ", memory shared by its members");
 }
 
-static void tell(const void *maker, struct hl_told *t)
+static void tell_maker(const void *maker, struct hl_told *t)
 {
     hl_board_tell(maker, t);
 }
-HL_HANG_TELLS(step, tell);
+HL_HANG_TELLS(step_board, tell_maker);
 
 int hl_board_make(struct hl_comm *comm, const struct hl_board_plan *p, struct hl_board **made)
 {
@@ -411,6 +411,6 @@ int hl_board_make(struct hl_comm *comm, const struct hl_board_plan *p, struct hl
     if (err != 0) {
         return err;
     }
-    hl_prog_wait(step, m);
+    hl_prog_wait(step_board, m);
     return hl_board_end(m, made);
 }

@@ -52,7 +52,7 @@ static void give_budget(size_t bytes)
     hl_a64_add_relaxed(&used, -(uint64_t)bytes); /* relaxed: as above. */
 }
 
-static struct hl_boxes *allocate(const struct hl_comm *comm)
+static struct hl_boxes *allocate_boxes(const struct hl_comm *comm)
 {
     size_t pairs = (size_t)comm->size * sizeof(struct hl_mail_pair);
     struct hl_boxes *b = calloc(1, sizeof *b + pairs);
@@ -118,7 +118,7 @@ struct boxes_flight {
     size_t boxes_bytes, all_bytes; /* of my area: without and with rings */
 };
 
-static bool step(struct hl_flight *f)
+static bool step_boxes(struct hl_flight *f)
 {
     struct boxes_flight *m = HL_CONTAINER_OF(f, struct boxes_flight, flight);
     struct hl_told t = {0};
@@ -133,7 +133,7 @@ static bool step(struct hl_flight *f)
 }
 
 /* An error of the exchange is as good as a refusal: the operations that wait will see it too. */
-static void land(struct hl_flight *f)
+static void land_boxes(struct hl_flight *f)
 {
     struct boxes_flight *m = HL_CONTAINER_OF(f, struct boxes_flight, flight);
     struct hl_boxes *b = m->boxes;
@@ -170,13 +170,13 @@ static size_t take_area(struct boxes_flight *m)
 int hl_boxes_make(struct hl_comm *comm, struct hl_boxes **made)
 {
     struct boxes_flight *m = calloc(1, sizeof *m);
-    struct hl_boxes *b = m != NULL ? allocate(comm) : NULL;
+    struct hl_boxes *b = m != NULL ? allocate_boxes(comm) : NULL;
 
     if (b == NULL) {
         free(m);
         return hl_err_say(HL_ERR_NO_MEM, "no memory for mailboxes of %d ranks", comm->size);
     }
-    m->flight = (struct hl_flight){.step = step, .end = land};
+    m->flight = (struct hl_flight){.step = step_boxes, .end = land_boxes};
     m->comm = comm;
     m->boxes = b;
     b->bytes = take_area(m);

@@ -150,7 +150,7 @@ static struct hl_verdict *next_verdict(struct hl_comm *comm)
     return v;
 }
 
-static bool is_over(void *verdict)
+static bool is_verdict_in(void *verdict)
 {
     return hl_verdict_ask(verdict);
 }
@@ -162,7 +162,7 @@ static void tell_verdict(const void *verdict, struct hl_told *t)
     hl_told_comm(t, v->ctx);
     hl_told_say(t, ", what its members have agreed on before one of them ended");
 }
-HL_HANG_TELLS(is_over, tell_verdict);
+HL_HANG_TELLS(is_verdict_in, tell_verdict);
 
 int hl_coll_settle(const struct hl_coll_call *call, hl_coll_result_fn *result, void *arg, int32_t *got)
 {
@@ -180,7 +180,7 @@ int hl_coll_settle(const struct hl_coll_call *call, hl_coll_result_fn *result, v
         hl_verdict_know(v, *got);
     } else if (v != NULL && err == HL_ERR_PROC_ABORTED) {
         hl_verdict_lose(v);
-        hl_prog_wait(is_over, v);
+        hl_prog_wait(is_verdict_in, v);
         err = hl_verdict_is(v, got) ? 0 : err;
     }
     return err;

@@ -24,7 +24,7 @@
 #define FEW 32 /* members for whom no memory is allocated */
 #define DEAD_TURNS 64 /* steps between two questions whether peers live */
 
-static void fail(struct hl_exchange *x, int err)
+static void fail_exchange(struct hl_exchange *x, int err)
 {
     if (x->err == 0) {
         x->err = err;
@@ -39,7 +39,7 @@ static struct hl_data outgoing(const struct hl_exchange *x, int to)
     return hl_coll_block(&x->call.send, to);
 }
 
-static void end(struct hl_exchange_way *w, int peer)
+static void end_way(struct hl_exchange_way *w, int peer)
 {
     w->phase[peer] = HL_XCHG_OVER;
     w->left--;
@@ -54,21 +54,21 @@ static void fly(struct hl_exchange *x, struct hl_exchange_way *w, int peer, cons
     int err = w == &x->out ? net->send(&m, &w->at[peer].request) : net->recv(&m, &w->at[peer].request);
 
     if (err != 0) {
-        fail(x, err);
-        end(w, peer);
+        fail_exchange(x, err);
+        end_way(w, peer);
         return;
     }
     w->phase[peer] = HL_XCHG_FLYING;
     w->far += x->boxes->pair[peer].in == NULL;
 }
 
-static void land(struct hl_exchange *x, struct hl_exchange_way *w, int peer)
+static void land_data(struct hl_exchange *x, struct hl_exchange_way *w, int peer)
 {
     int err = 0;
 
     if (hl_coll_net_match.test(w->at[peer].request, &err)) {
-        fail(x, err);
-        end(w, peer);
+        fail_exchange(x, err);
+        end_way(w, peer);
         w->far -= x->boxes->pair[peer].in == NULL;
     }
 }
@@ -78,7 +78,7 @@ static void land(struct hl_exchange *x, struct hl_exchange_way *w, int peer)
 static void begin_far(struct hl_exchange *x, struct hl_exchange_way *w, int peer, const struct hl_data *data)
 {
     if (data->count * data->type->size == 0) {
-        end(w, peer);
+        end_way(w, peer);
     } else if (w->far < HL_SCHED_WINDOW) {
         fly(x, w, peer, data);
     }
@@ -86,7 +86,7 @@ static void begin_far(struct hl_exchange *x, struct hl_exchange_way *w, int peer
 
 /* ---- Out ---- */
 
-static int put(struct hl_copy_out *o, const struct hl_data *data, int64_t from, char *to, int64_t n)
+static int put_bytes(struct hl_copy_out *o, const struct hl_data *data, int64_t from, char *to, int64_t n)
 {
     char *start;
 
@@ -98,7 +98,7 @@ static int put(struct hl_copy_out *o, const struct hl_data *data, int64_t from, 
 }
 
 /* Goes on with a stream; true when something was put into the ring. */
-static bool fill(struct hl_exchange *x, int peer, const struct hl_data *data)
+static bool fill_ring(struct hl_exchange *x, int peer, const struct hl_data *data)
 {
     struct hl_mail_pair *p = &x->boxes->pair[peer];
     int64_t bytes = data->count * data->type->size, *through = &x->out.at[peer].through;
@@ -112,13 +112,13 @@ static bool fill(struct hl_exchange *x, int peer, const struct hl_data *data)
         }
         n = n < CHUNK_BYTES ? n : CHUNK_BYTES;
         n = n < bytes - *through ? n : bytes - *through;
-        fail(x, put(&p->copy, data, *through, at, n));
+        fail_exchange(x, put_bytes(&p->copy, data, *through, at, n));
         hl_mail_filled(p, (uint64_t)n);
         *through += n;
         moved = true;
     }
     hl_mail_settle(p, x->epoch);
-    end(&x->out, peer);
+    end_way(&x->out, peer);
     return moved;
 }
 
@@ -127,7 +127,7 @@ static void stream(struct hl_exchange *x, int peer, const struct hl_data *data)
     hl_mail_post(&x->boxes->pair[peer], x->epoch, HL_MAIL_STREAM);
     x->out.phase[peer] = HL_XCHG_STREAMING;
     x->out.at[peer].through = 0;
-    fill(x, peer, data);
+    fill_ring(x, peer, data);
 }
 
 static bool should_stream(int64_t bytes)
@@ -136,7 +136,7 @@ static bool should_stream(int64_t bytes)
 }
 
 /* True when it was posted. */
-static bool post(struct hl_exchange *x, int peer, const struct hl_data *data)
+static bool post_data(struct hl_exchange *x, int peer, const struct hl_data *data)
 {
     struct hl_mail_pair *p = &x->boxes->pair[peer];
     int64_t bytes = data->count * data->type->size;
@@ -149,10 +149,10 @@ static bool post(struct hl_exchange *x, int peer, const struct hl_data *data)
     bool has_ring = hl_a64_load_relaxed(&p->out->room) != 0; /* relaxed: 0 until it is known */
     slot->len = (uint64_t)bytes;
     if (bytes <= HL_MAIL_BYTES) {
-        fail(x, hl_type_pack(data->type, data->count, data->buf, 0, slot->data, bytes));
+        fail_exchange(x, hl_type_pack(data->type, data->count, data->buf, 0, slot->data, bytes));
         hl_mail_post(p, x->epoch, HL_MAIL_DATA);
         hl_mail_settle(p, x->epoch);
-        end(&x->out, peer);
+        end_way(&x->out, peer);
     } else if (has_ring && should_stream(bytes)) {
         stream(x, peer, data);
     } else if (x->boxes->board->reads && hl_type_block(data->type, data->count, data->buf, &start)) {
@@ -171,7 +171,7 @@ static bool post(struct hl_exchange *x, int peer, const struct hl_data *data)
     return true;
 }
 
-static void await(struct hl_exchange *x, int peer)
+static void await_peer(struct hl_exchange *x, int peer)
 {
     struct hl_mail_pair *p = &x->boxes->pair[peer];
     enum hl_mail_answer answer = hl_mail_acked(p, x->epoch);
@@ -185,7 +185,7 @@ static void await(struct hl_exchange *x, int peer)
         fly(x, &x->out, peer, &data);
         return;
     }
-    end(&x->out, peer);
+    end_way(&x->out, peer);
 }
 
 /* True when the peer has something new to see. */
@@ -197,18 +197,18 @@ static bool step_out(struct hl_exchange *x, int peer)
     case HL_XCHG_WAITING:
         data = outgoing(x, peer);
         if (x->boxes->pair[peer].out != NULL) {
-            return post(x, peer, &data);
+            return post_data(x, peer, &data);
         }
         begin_far(x, &x->out, peer, &data);
         break;
     case HL_XCHG_STREAMING:
         data = outgoing(x, peer);
-        return fill(x, peer, &data);
+        return fill_ring(x, peer, &data);
     case HL_XCHG_POSTED:
-        await(x, peer);
+        await_peer(x, peer);
         break;
     case HL_XCHG_FLYING:
-        land(x, &x->out, peer);
+        land_data(x, &x->out, peer);
         break;
     case HL_XCHG_OVER:
         break;
@@ -252,7 +252,7 @@ static int read_block(const struct hl_exchange *x, int peer, const struct hl_mai
     return read_scattered(node_rank, slot->addr, to, bytes);
 }
 
-static int get(const struct hl_data *data, int64_t at, const char *from, int64_t n)
+static int get_bytes(const struct hl_data *data, int64_t at, const char *from, int64_t n)
 {
     char *start;
 
@@ -280,19 +280,19 @@ static bool drain(struct hl_exchange *x, int peer, const struct hl_data *data)
         n = n < len - *through ? n : len - *through;
         int64_t kept = n < room - *through ? n : room - *through;
         if (HL_LIKELY(kept > 0)) {
-            fail(x, get(data, *through, at, kept));
+            fail_exchange(x, get_bytes(data, *through, at, kept));
         }
         hl_mail_drained(p, (uint64_t)n);
         *through += n;
         moved = true;
     }
     hl_mail_take(p, x->epoch);
-    end(&x->in, peer);
+    end_way(&x->in, peer);
     return moved;
 }
 
 /* True when the peer waits for the answer. */
-static bool take(struct hl_exchange *x, int peer, const struct hl_data *data, enum hl_mail_kind kind)
+static bool take_mail(struct hl_exchange *x, int peer, const struct hl_data *data, enum hl_mail_kind kind)
 {
     struct hl_mail_pair *p = &x->boxes->pair[peer];
     const struct hl_mail_slot *slot = hl_mail_found(p, x->epoch);
@@ -301,8 +301,9 @@ static bool take(struct hl_exchange *x, int peer, const struct hl_data *data, en
     bool by_message = kind == HL_MAIL_MESSAGE;
 
     if (len > room) {
-        fail(x, hl_err_say(HL_ERR_TRUNCATE, "%lld bytes from rank %d, for which there is room of %lld",
-                           (long long)len, peer, (long long)room));
+        fail_exchange(x,
+                      hl_err_say(HL_ERR_TRUNCATE, "%lld bytes from rank %d, for which there is room of %lld",
+                                 (long long)len, peer, (long long)room));
     }
     if (kind == HL_MAIL_STREAM) {
         x->in.phase[peer] = HL_XCHG_STREAMING;
@@ -310,7 +311,7 @@ static bool take(struct hl_exchange *x, int peer, const struct hl_data *data, en
         return drain(x, peer, data);
     }
     if (kind == HL_MAIL_DATA) {
-        fail(x, hl_type_unpack(data->type, data->count, data->buf, 0, slot->data, bytes));
+        fail_exchange(x, hl_type_unpack(data->type, data->count, data->buf, 0, slot->data, bytes));
     } else if (kind == HL_MAIL_ADDR) {
         by_message = bytes > 0 && read_block(x, peer, slot, data, bytes) != 0;
         hl_mail_ack(p, x->epoch, by_message ? HL_MAIL_SEND : HL_MAIL_READ);
@@ -319,7 +320,7 @@ static bool take(struct hl_exchange *x, int peer, const struct hl_data *data, en
     if (by_message) {
         fly(x, &x->in, peer, data);
     } else {
-        end(&x->in, peer);
+        end_way(&x->in, peer);
     }
     return kind == HL_MAIL_ADDR;
 }
@@ -330,7 +331,7 @@ static bool step_in(struct hl_exchange *x, int peer)
     struct hl_data data;
 
     if (x->in.phase[peer] == HL_XCHG_FLYING) {
-        land(x, &x->in, peer);
+        land_data(x, &x->in, peer);
         return false;
     }
     if (x->in.phase[peer] == HL_XCHG_STREAMING) {
@@ -347,7 +348,7 @@ static bool step_in(struct hl_exchange *x, int peer)
         return false;
     }
     data = hl_coll_block(&x->call.recv, peer);
-    return take(x, peer, &data, kind);
+    return take_mail(x, peer, &data, kind);
 }
 
 /* ---- Deaths ---- */
@@ -372,8 +373,8 @@ static void bury(struct hl_exchange *x, int peer)
     struct hl_exchange_way *const ways[] = {&x->out, &x->in};
     for (int i = 0; i < 2; i++) {
         if (waits_for_peer(ways[i], peer)) {
-            fail(x, hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", world));
-            end(ways[i], peer);
+            fail_exchange(x, hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", world));
+            end_way(ways[i], peer);
         }
     }
 }
@@ -399,7 +400,7 @@ static void copy_mine(struct hl_exchange *x)
     if (x->packed == NULL) {
         struct hl_data to = hl_coll_block(&x->call.recv, x->call.comm->rank);
         struct hl_data from = hl_coll_block(&x->call.send, x->call.comm->rank);
-        fail(x, hl_type_copy(to.type, to.count, to.buf, from.type, from.count, from.buf));
+        fail_exchange(x, hl_type_copy(to.type, to.count, to.buf, from.type, from.count, from.buf));
     }
 }
 
@@ -440,7 +441,8 @@ static void pack(struct hl_exchange *x)
 
     for (int i = 0; i < x->call.comm->size && x->packed != NULL; i++) {
         struct hl_data b = hl_coll_block(side, i);
-        fail(x, hl_type_pack(b.type, b.count, b.buf, 0, x->packed + x->at[i], x->at[i + 1] - x->at[i]));
+        fail_exchange(x,
+                      hl_type_pack(b.type, b.count, b.buf, 0, x->packed + x->at[i], x->at[i + 1] - x->at[i]));
     }
 }
 
@@ -520,13 +522,13 @@ void hl_exchange_tell(const struct hl_exchange *x, struct hl_told *t)
     }
 }
 
-static void tell(const void *exchange, struct hl_told *t)
+static void tell_exchange(const void *exchange, struct hl_told *t)
 {
     hl_exchange_tell(exchange, t);
 }
-HL_HANG_TELLS(try, tell);
+HL_HANG_TELLS(try, tell_exchange);
 
-static int finish(struct hl_exchange *x)
+static int finish_exchange(struct hl_exchange *x)
 {
     free(x->memory);
     return x->err;
@@ -544,12 +546,12 @@ int hl_exchange_run(const struct hl_coll_call *c, struct hl_boxes *boxes)
     hl_exchange_begin(&x);
     for (int i = 0; i < TRIES; i++) {
         if (hl_exchange_step(&x)) {
-            return finish(&x);
+            return finish_exchange(&x);
         }
         hl_pause();
     }
     hl_prog_wait_rung(try, &x);
-    return finish(&x);
+    return finish_exchange(&x);
 }
 
 bool hl_exchange_fits(const struct hl_coll_call *c)

@@ -123,7 +123,7 @@ static void reduce_scatter(struct hl_sched *s, const struct hl_coll_call *c)
 }
 
 /* MPI_ROOT has a block for each rank of the other group, whose ranks have one whole. */
-static void gather(struct hl_sched *s, const struct hl_coll_call *c)
+static void gather_inter(struct hl_sched *s, const struct hl_coll_call *c)
 {
     if (c->root != MPI_ROOT) {
         if (c->send.count * c->send.type->size > 0) {
@@ -180,8 +180,8 @@ static void (*const builders[HL_COLLS])(struct hl_sched *s, const struct hl_coll
     [HL_COLL_REDUCE] = reduce,
     [HL_COLL_ALLREDUCE] = allreduce,
     [HL_COLL_REDUCE_SCATTER] = reduce_scatter,
-    [HL_COLL_GATHER] = gather,
-    [HL_COLL_GATHERV] = gather,
+    [HL_COLL_GATHER] = gather_inter,
+    [HL_COLL_GATHERV] = gather_inter,
     [HL_COLL_SCATTER] = scatter,
     [HL_COLL_SCATTERV] = scatter,
 };

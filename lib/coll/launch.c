@@ -26,7 +26,7 @@ static struct launch *launch_of(const struct hl_req *r)
     return HL_CONTAINER_OF((struct hl_req_more *)(uintptr_t)r->more, struct launch, more);
 }
 
-static void drop(struct launch *l)
+static void drop_launch(struct launch *l)
 {
     if (l->exchange != NULL) {
         hl_exchange_free(l->exchange);
@@ -68,7 +68,7 @@ void hl_coll_tell(const struct hl_req *r, struct hl_told *t)
     hl_told_await(t, (int)hl_a32_load_relaxed(note_of(r)) - 1); /* relaxed: words */
 }
 
-static bool step(struct hl_flight *f)
+static bool step_launch(struct hl_flight *f)
 {
     struct launch *l = HL_CONTAINER_OF(f, struct launch, flight);
     enum hl_boxes_state state = l->exchange != NULL ? hl_exchange_state(l->exchange) : HL_BOXES_REFUSED;
@@ -87,7 +87,7 @@ static bool step_and_note(struct hl_flight *f)
 {
     struct launch *l = HL_CONTAINER_OF(f, struct launch, flight);
     struct hl_told t = {0};
-    bool over = step(f);
+    bool over = step_launch(f);
 
     if (!over && hl_hang_is_on() && l->broken == 0) {
         l->exchange != NULL ? hl_exchange_tell(l->exchange, &t) : hl_sched_tell(&l->sched, &t);
@@ -97,7 +97,7 @@ static bool step_and_note(struct hl_flight *f)
     return over;
 }
 
-static void land(struct hl_flight *f)
+static void land_launch(struct hl_flight *f)
 {
     struct launch *l = HL_CONTAINER_OF(f, struct launch, flight);
     struct hl_req *r = l->request;
@@ -108,7 +108,7 @@ static void land(struct hl_flight *f)
         hl_req_fail(r, err);
     }
     if (!l->again) {
-        drop(l);
+        drop_launch(l);
     }
     hl_req_done(r);
 }
@@ -148,14 +148,14 @@ static int prepare_exchange(struct launch *l, const struct hl_coll_call *call)
 }
 
 /* Builds what holds all that it uses from here on. */
-static int prepare(const struct hl_coll_call *call, enum hl_plane plane, struct launch **made)
+static int prepare_launch(const struct hl_coll_call *call, enum hl_plane plane, struct launch **made)
 {
     struct launch *l = aligned_alloc(_Alignof(struct launch), sizeof *l);
 
     if (l == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a nonblocking operation");
     }
-    l->flight = (struct hl_flight){.step = step_and_note, .end = land};
+    l->flight = (struct hl_flight){.step = step_and_note, .end = land_launch};
     l->request = NULL;
     l->comm = call->comm;
     l->again = plane == HL_PLANE_AGAIN;
@@ -176,14 +176,14 @@ static int prepare(const struct hl_coll_call *call, enum hl_plane plane, struct 
 }
 
 /* A request and its schedule, which nothing has begun. */
-static int make(const struct hl_coll_call *call, enum hl_plane plane, struct launch **made)
+static int make_launch(const struct hl_coll_call *call, enum hl_plane plane, struct launch **made)
 {
     struct hl_req *r = hl_req_new(HL_REQ_COLL);
 
     if (r == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
     }
-    int err = prepare(call, plane, made);
+    int err = prepare_launch(call, plane, made);
     if (err != 0) {
         hl_req_free(r);
         return err;
@@ -197,7 +197,7 @@ static int make(const struct hl_coll_call *call, enum hl_plane plane, struct lau
 int hl_coll_start(const struct hl_coll_call *call, struct hl_req **request)
 {
     struct launch *l = NULL;
-    int err = make(call, HL_PLANE_COLL, &l);
+    int err = make_launch(call, HL_PLANE_COLL, &l);
 
     if (err != 0) {
         return err;
@@ -208,7 +208,7 @@ int hl_coll_start(const struct hl_coll_call *call, struct hl_req **request)
     }
     err = hl_flight_start(&l->flight);
     if (err != 0) {
-        drop(l);
+        drop_launch(l);
         hl_req_free(r);
         return err;
     }
@@ -230,13 +230,13 @@ static int start_again(struct hl_req *r)
 
 static void drop_again(struct hl_req *r)
 {
-    drop(launch_of(r));
+    drop_launch(launch_of(r));
 }
 
 int hl_coll_persist(const struct hl_coll_call *call, struct hl_req **request)
 {
     struct launch *l = NULL;
-    int err = make(call, HL_PLANE_AGAIN, &l);
+    int err = make_launch(call, HL_PLANE_AGAIN, &l);
 
     if (err != 0) {
         return err;

@@ -249,7 +249,7 @@ static int check_votes(const struct vote *votes, const struct hl_comm *comm)
 }
 
 /* `wrong`: what is wrong with my call. */
-static int split(struct hl_comm *comm, int wrong, int color, int key, struct hl_comm **made)
+static int split_comm(struct hl_comm *comm, int wrong, int color, int key, struct hl_comm **made)
 {
     struct vote mine = {color, key, wrong, hl_comm_ctx_new(), hl_comm_is_inter(comm) ? hl_comm_ctx_new() : 0};
     size_t all = (size_t)comm->size + (size_t)comm->n_peers;
@@ -277,13 +277,13 @@ static int split(struct hl_comm *comm, int wrong, int color, int key, struct hl_
 
 int hl_coll_comm_split(struct hl_comm *comm, int color, int key, struct hl_comm **made)
 {
-    return split(comm, 0, color, key, made);
+    return split_comm(comm, 0, color, key, made);
 }
 
 void hl_coll_comm_refuse(struct hl_comm *comm, int wrong)
 {
     struct hl_comm *none;
-    split(comm, wrong, MPI_UNDEFINED, 0, &none);
+    split_comm(comm, wrong, MPI_UNDEFINED, 0, &none);
 }
 
 int hl_coll_comm_split_node(struct hl_comm *comm, int key, struct hl_comm **made)
@@ -312,7 +312,7 @@ int hl_coll_comm_create(struct hl_comm *comm, struct hl_group *group, struct hl_
     if (group->rank != MPI_UNDEFINED) { /* disjoint groups differ in their first members */
         color = hl_comm_is_inter(comm) ? 0 : hl_group_rank(comm->group, hl_group_world(group, 0));
     }
-    return split(comm, 0, color, group->rank, made);
+    return split_comm(comm, 0, color, group->rank, made);
 }
 
 /* ---- By the members of a group only ---- */

@@ -97,8 +97,8 @@ static int check_disjoint(const struct hl_group *a, const struct hl_group *b, in
 }
 
 /* My group's new context, and the intercommunicator. */
-static int make(struct hl_comm *local, const int *their_world, const struct group_hello *theirs,
-                struct hl_comm **made)
+static int make_inter(struct hl_comm *local, const int *their_world, const struct group_hello *theirs,
+                      struct hl_comm **made)
 {
     struct hl_group *other = NULL;
     struct hl_comm *own;
@@ -140,7 +140,7 @@ int hl_coll_intercomm_create(struct hl_comm *local, int leader, const struct hl_
         err = hl_coll_bcast_bytes(local, world, (size_t)theirs.size * sizeof *world, leader);
         err = hl_coll_all_or_none(local, err, making);
     }
-    err = err == 0 ? make(local, world, &theirs, made) : err;
+    err = err == 0 ? make_inter(local, world, &theirs, made) : err;
     free(world);
     return err;
 }

@@ -9,7 +9,7 @@ static const void *operand_of(const struct hl_coll_call *c)
 }
 
 /* Makes the operand writable, in `room`. */
-static void load(struct hl_sched *s, struct hl_operand *o, void *room, int64_t count)
+static void load_operand(struct hl_sched *s, struct hl_operand *o, void *room, int64_t count)
 {
     struct hl_type *type = s->reducer.type;
 
@@ -37,7 +37,7 @@ void hl_build_part_reduce(struct hl_sched *s, struct hl_operand *o, int64_t coun
         }
         hl_sched_recv(s, rank + far, hl_data(o->other, count, type));
         if (!writable) {
-            load(s, o, hl_sched_room(s, count, type), count);
+            load_operand(s, o, hl_sched_room(s, count, type), count);
             writable = true;
         }
         hl_sched_wait(s);
@@ -170,7 +170,7 @@ static struct hl_operand allreduce_operand(struct hl_sched *s, const struct hl_c
 {
     struct hl_operand o = {.mine = (void *)(uintptr_t)operand_of(c)};
 
-    load(s, &o, c->recv.buf, c->recv.count);
+    load_operand(s, &o, c->recv.buf, c->recv.count);
     o.other = hl_sched_room(s, c->recv.count, c->recv.type);
     return o;
 }

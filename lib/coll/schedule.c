@@ -61,7 +61,7 @@ void hl_sched_hold(struct hl_sched *s)
     }
 }
 
-static void let_go(struct hl_sched *s)
+static void let_go_schedule(struct hl_sched *s)
 {
     s->held = false;
     each_type(s, hl_type_unref);
@@ -79,7 +79,7 @@ void hl_sched_rewind(struct hl_sched *s)
 void hl_sched_fini(struct hl_sched *s)
 {
     if (s->held) {
-        let_go(s);
+        let_go_schedule(s);
     }
     while (s->temps != NULL) {
         struct hl_sched_temp *next = s->temps->next;
@@ -116,21 +116,22 @@ void hl_sched_give(struct hl_sched *s)
     hl_mutex_unlock(&lock);
 }
 
-static void fail(struct hl_sched *s, int err)
+static void fail_schedule(struct hl_sched *s, int err)
 {
     if (s->err == 0) {
         s->err = err;
     }
 }
 
-static bool grow(struct hl_sched *s)
+static bool grow_schedule(struct hl_sched *s)
 {
     int64_t room = 4 * s->room;
     struct hl_step *old = s->steps == s->few ? NULL : s->steps;
     struct hl_step *more = realloc(old, (size_t)room * sizeof *more);
 
     if (more == NULL) {
-        fail(s, hl_err_say(HL_ERR_NO_MEM, "no memory for a schedule of %lld steps", (long long)room));
+        fail_schedule(s,
+                      hl_err_say(HL_ERR_NO_MEM, "no memory for a schedule of %lld steps", (long long)room));
         return false;
     }
     if (old == NULL) {
@@ -143,7 +144,7 @@ static bool grow(struct hl_sched *s)
 
 static void push(struct hl_sched *s, struct hl_step step)
 {
-    if (s->n < s->room || grow(s)) {
+    if (s->n < s->room || grow_schedule(s)) {
         s->steps[s->n++] = step;
     }
 }
@@ -210,7 +211,7 @@ void *hl_sched_bytes(struct hl_sched *s, size_t n)
     }
     struct hl_sched_temp *t = aligned_alloc(64, sizeof *t + n);
     if (t == NULL) {
-        fail(s, hl_err_say(HL_ERR_NO_MEM, "no memory for %zu bytes of a collective's temporary", n));
+        fail_schedule(s, hl_err_say(HL_ERR_NO_MEM, "no memory for %zu bytes of a collective's temporary", n));
         return s->scratch; /* never used: a schedule with an error does not run */
     }
     t->next = s->temps;
@@ -248,7 +249,7 @@ static void reap(struct hl_sched *s)
     for (int i = 0; i < s->flying; i++) {
         int err = 0;
         if (s->net->test(s->air[i], &err)) {
-            fail(s, err);
+            fail_schedule(s, err);
         } else {
             s->air[left++] = s->air[i];
         }
@@ -256,7 +257,7 @@ static void reap(struct hl_sched *s)
     s->flying = left;
 }
 
-static void post(struct hl_sched *s, const struct hl_step *step)
+static void post_step(struct hl_sched *s, const struct hl_step *step)
 {
     struct hl_coll_msg m = {step->comm, step->comm->ctx + s->plane,   s->tag, step->peer,
                             step->a,    s->err == HL_ERR_PROC_ABORTED};
@@ -264,7 +265,7 @@ static void post(struct hl_sched *s, const struct hl_step *step)
                                          : s->net->recv(&m, &s->air[s->flying]);
 
     if (err != 0) {
-        fail(s, err);
+        fail_schedule(s, err);
     } else {
         s->flying++;
     }
@@ -272,7 +273,7 @@ static void post(struct hl_sched *s, const struct hl_step *step)
 
 static void copy(struct hl_sched *s, const struct hl_data *to, const struct hl_data *from)
 {
-    fail(s, hl_type_copy(to->type, to->count, to->buf, from->type, from->count, from->buf));
+    fail_schedule(s, hl_type_copy(to->type, to->count, to->buf, from->type, from->count, from->buf));
 }
 
 /* Does one step, or returns false when it has to wait. */
@@ -284,7 +285,7 @@ static bool advance(struct hl_sched *s, const struct hl_step *step)
         if (s->flying == s->window) {
             return false;
         }
-        post(s, step);
+        post_step(s, step);
         return true;
     case HL_STEP_WAIT:
         return s->flying == 0;
@@ -358,11 +359,11 @@ void hl_sched_tell(const struct hl_sched *s, struct hl_told *t)
     }
 }
 
-static void tell(const void *schedule, struct hl_told *t)
+static void tell_schedule(const void *schedule, struct hl_told *t)
 {
     hl_sched_tell(schedule, t);
 }
-HL_HANG_TELLS(try_again, tell);
+HL_HANG_TELLS(try_again, tell_schedule);
 
 int hl_sched_run(struct hl_sched *s)
 {

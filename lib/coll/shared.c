@@ -79,7 +79,7 @@ static bool may_go(void *arg)
            (++w->turns % DEAD_TURNS == 0 && w->world >= 0 && (hl_rx_is_dead(w->world) || is_left_out(w)));
 }
 
-static void tell(const void *arg, struct hl_told *t)
+static void tell_word(const void *arg, struct hl_told *t)
 {
     const struct word_watch *w = arg;
 
@@ -88,7 +88,7 @@ static void tell(const void *arg, struct hl_told *t)
     }
     hl_told_await(t, w->world);
 }
-HL_HANG_TELLS(may_go, tell);
+HL_HANG_TELLS(may_go, tell_word);
 
 /* Of the communicator; tests have no board. */
 static int rank_at(const struct hl_shared *s, int place)

@@ -70,7 +70,7 @@ static unsigned facts_of(const struct hl_shared_call *x)
            (hl_shared_notes(x) ? ROUNDS : 0);
 }
 
-static const struct row *choose(const struct hl_shared_call *x)
+static const struct row *choose_row(const struct hl_shared_call *x)
 {
     unsigned has = facts_of(x);
 
@@ -85,7 +85,7 @@ static const struct row *choose(const struct hl_shared_call *x)
 
 /* ---- Making ---- */
 
-static void drop(struct hl_comm_part *part)
+static void drop_shared(struct hl_comm_part *part)
 {
     struct hl_shared *s = HL_CONTAINER_OF(part, struct hl_shared, part);
 
@@ -124,7 +124,7 @@ struct shared_making {
 };
 
 /* What a member needs beside the board. */
-static int prepare(struct hl_board *b, void *making)
+static int prepare_shared(struct hl_board *b, void *making)
 {
     struct shared_making *m = making;
     struct hl_shared *s = hl_shared_make((struct hl_shared_area *const *)(void *)b->areas, b->n, b->me);
@@ -138,16 +138,16 @@ static int prepare(struct hl_board *b, void *making)
     }
     s->board = b;
     s->comm = m->comm;
-    s->part.drop = drop;
+    s->part.drop = drop_shared;
     m->s = s;
     return find_leads(s);
 }
 
 /* On all members alike, or on none: then the calls stay messages. */
-static void make(struct hl_comm *comm)
+static void make_shared(struct hl_comm *comm)
 {
     struct shared_making m = {.comm = comm};
-    struct hl_board_plan plan = {sizeof(struct hl_shared_area), 0, prepare, &m};
+    struct hl_board_plan plan = {sizeof(struct hl_shared_area), 0, prepare_shared, &m};
     struct hl_board *b;
 
     (void)hl_board_make(comm, &plan, &b);
@@ -155,7 +155,7 @@ static void make(struct hl_comm *comm)
         comm->parts[HL_PART_SHARED] = &m.s->part;
     } else if (m.s != NULL) {
         m.s->board = NULL;
-        drop(&m.s->part);
+        drop_shared(&m.s->part);
     }
 }
 
@@ -169,7 +169,7 @@ static struct hl_shared *shared_of(struct hl_comm *comm)
             ++comm->blocking != (uint32_t)hl_conf.coll_shared) {
             return NULL;
         }
-        make(comm);
+        make_shared(comm);
         part = comm->parts[HL_PART_SHARED];
     }
     return part != NULL ? HL_CONTAINER_OF(part, struct hl_shared, part) : NULL;
@@ -214,7 +214,7 @@ bool hl_shared_run(const struct hl_coll_call *c, int *err)
         refuse_call(x.s, c->comm, *err);
         return true;
     }
-    const struct row *row = choose(&x);
+    const struct row *row = choose_row(&x);
     if (row == NULL) {
         return false;
     }

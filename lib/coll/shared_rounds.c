@@ -79,7 +79,7 @@ static void post_results(struct fold_round *r, int64_t notes)
     hl_shared_wake_all(s);
 }
 
-static void collect(struct fold_round *r, int64_t notes)
+static void collect_notes(struct fold_round *r, int64_t notes)
 {
     const struct hl_coll_side *out = &r->x->c->recv;
     struct hl_shared *s = r->x->s;
@@ -116,7 +116,7 @@ void hl_shared_allreduce_rounds(struct hl_shared_call *x)
         post_operands(&r);
         fold_slice(&r);
         post_results(&r, notes);
-        collect(&r, notes);
+        collect_notes(&r, notes);
     }
     hl_shared_wake_all(s);
     hl_fold_close(&r.fold);

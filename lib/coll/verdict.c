@@ -13,7 +13,7 @@
 static struct hl_mutex lock = HL_MUTEX_INIT;
 static struct hl_verdict *first HL_GUARDED_BY(lock);
 
-static uint64_t word_of(enum hl_verdict_state state, int32_t result)
+static uint64_t state_word(enum hl_verdict_state state, int32_t result)
 {
     return (uint64_t)state << 32 | (uint32_t)result;
 }
@@ -54,7 +54,7 @@ void hl_verdict_close(struct hl_verdict *v)
 
 void hl_verdict_know(struct hl_verdict *v, int32_t result)
 {
-    hl_a64_store_relaxed(&v->word, word_of(HL_VERDICT_KNOWN, result)); /* relaxed: as in state_of */
+    hl_a64_store_relaxed(&v->word, state_word(HL_VERDICT_KNOWN, result)); /* relaxed: as in state_of */
 }
 
 /* Without memory for answers it is lost for good. */
@@ -64,7 +64,7 @@ void hl_verdict_lose(struct hl_verdict *v)
     v->said = calloc((size_t)v->comm->size, sizeof *v->said);
     hl_mutex_unlock(&lock);
     hl_a64_store_relaxed(&v->word,
-                         word_of(v->said != NULL ? HL_VERDICT_LOST : HL_VERDICT_NOBODY, 0)); /* likewise */
+                         state_word(v->said != NULL ? HL_VERDICT_LOST : HL_VERDICT_NOBODY, 0)); /* likewise */
 }
 
 bool hl_verdict_is(const struct hl_verdict *v, int32_t *result)
@@ -78,7 +78,7 @@ bool hl_verdict_is(const struct hl_verdict *v, int32_t *result)
 /* ---- On the receive thread: a question is a record of kind 0, answers have kind 1 + the state, and the
  * result ---- */
 
-static struct hl_verdict *find(uint64_t ctx, int tag) HL_REQUIRES(lock)
+static struct hl_verdict *find_verdict(uint64_t ctx, int tag) HL_REQUIRES(lock)
 {
     struct hl_verdict *v = first;
 
@@ -91,12 +91,12 @@ static struct hl_verdict *find(uint64_t ctx, int tag) HL_REQUIRES(lock)
 /* Only who has lost the result learns from others. */
 static void hear(struct hl_verdict *v, int from, const struct hl_wire_rec *said)
 {
-    uint64_t lost = word_of(HL_VERDICT_LOST, 0);
+    uint64_t lost = state_word(HL_VERDICT_LOST, 0);
     enum hl_verdict_state state = (enum hl_verdict_state)(said->kind - 1u);
 
     if (state == HL_VERDICT_KNOWN) {
         /* acquire: for form, as in state_of. */
-        hl_a64_cas_acquire(&v->word, &lost, word_of(state, (int32_t)(uint32_t)said->offset));
+        hl_a64_cas_acquire(&v->word, &lost, state_word(state, (int32_t)(uint32_t)said->offset));
     }
     for (int i = 0; (state == HL_VERDICT_LOST || state == HL_VERDICT_NOBODY) && i < v->comm->size; i++) {
         if (hl_comm_world(v->comm, i) == from) {
@@ -105,15 +105,15 @@ static void hear(struct hl_verdict *v, int from, const struct hl_wire_rec *said)
     }
 }
 
-static int serve(const struct hl_rx_msg *msg)
+static int serve_verdict(const struct hl_rx_msg *msg)
 {
     struct hl_wire_rec rec = {
         .op = HL_WIRE_VERDICT, .aux = msg->rec->aux, .index = msg->rec->index, .count = msg->rec->count};
 
     hl_mutex_lock(&lock);
-    struct hl_verdict *v = find(rec.aux, (int)rec.index);
+    struct hl_verdict *v = find_verdict(rec.aux, (int)rec.index);
     /* relaxed: as in state_of */
-    uint64_t word = v != NULL ? hl_a64_load_relaxed(&v->word) : word_of(HL_VERDICT_LOST, 0);
+    uint64_t word = v != NULL ? hl_a64_load_relaxed(&v->word) : state_word(HL_VERDICT_LOST, 0);
     if (v != NULL && msg->rec->kind != 0 && word >> 32 == HL_VERDICT_LOST) {
         hear(v, msg->from, msg->rec);
     }
@@ -125,12 +125,12 @@ static int serve(const struct hl_rx_msg *msg)
 
 int hl_verdict_serve(void)
 {
-    return hl_rx_handle(HL_WIRE_VERDICT, serve);
+    return hl_rx_handle(HL_WIRE_VERDICT, serve_verdict);
 }
 
 /* ---- Asking ---- */
 
-static void ask(const struct hl_verdict *v, int world, uint32_t round)
+static void ask_member(const struct hl_verdict *v, int world, uint32_t round)
 {
     struct hl_wire_rec rec = {
         .op = HL_WIRE_VERDICT, .aux = v->ctx, .index = (uint32_t)v->tag, .count = round};
@@ -161,7 +161,7 @@ static bool nobody_knows(struct hl_verdict *v, uint32_t round)
         if (i != v->comm->rank && hl_a32_load_relaxed(&v->said[i]) != round && !hl_rx_is_dead(world)) {
             all = false;
             if (due) {
-                ask(v, world, round);
+                ask_member(v, world, round);
             }
         }
     }
@@ -171,10 +171,10 @@ static bool nobody_knows(struct hl_verdict *v, uint32_t round)
 
 bool hl_verdict_ask(struct hl_verdict *v)
 {
-    uint64_t lost = word_of(HL_VERDICT_LOST, 0);
+    uint64_t lost = state_word(HL_VERDICT_LOST, 0);
 
     if (state_of(v) == HL_VERDICT_LOST && nobody_knows(v, round_now(v->comm))) {
-        hl_a64_cas_acquire(&v->word, &lost, word_of(HL_VERDICT_NOBODY, 0)); /* acquire: as in hear */
+        hl_a64_cas_acquire(&v->word, &lost, state_word(HL_VERDICT_NOBODY, 0)); /* acquire: as in hear */
     }
     return state_of(v) != HL_VERDICT_LOST;
 }

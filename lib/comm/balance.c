@@ -37,7 +37,7 @@ static int64_t power(int base, int k)
 }
 
 /* n as k factors from `least` to `most`, descending, the last as large as possible, then the one before. */
-static bool split(const struct divisors *d, int n, int k, int least, int most, int *factors)
+static bool split_divisors(const struct divisors *d, int n, int k, int least, int most, int *factors)
 {
     if (k == 0) {
         return n == 1;
@@ -47,7 +47,8 @@ static bool split(const struct divisors *d, int n, int k, int least, int most, i
     }
     for (int i = d->n - 1; i >= 0 && d->of[i] >= least; i--) {
         int f = d->of[i];
-        if (f <= most && power(f, k) <= n && n % f == 0 && split(d, n / f, k - 1, f, most, factors)) {
+        if (f <= most && power(f, k) <= n && n % f == 0 &&
+            split_divisors(d, n / f, k - 1, f, most, factors)) {
             factors[k - 1] = f;
             return true;
         }
@@ -66,7 +67,7 @@ static void spread(const struct divisors *d, int n, int k, int *factors, int *tr
         if (n % last != 0 || power(last, k) > n) {
             continue;
         }
-        while (most >= last && split(d, n / last, k - 1, last, most, trial)) {
+        while (most >= last && split_divisors(d, n / last, k - 1, last, most, trial)) {
             trial[k - 1] = last;
             best = trial[0] - last;
             most = trial[0] - 1;
@@ -76,7 +77,7 @@ static void spread(const struct divisors *d, int n, int k, int *factors, int *tr
 }
 
 /* Into those that are 0. */
-static int fill(int n, int open, int ndims, int *dims)
+static int fill_dims(int n, int open, int ndims, int *dims)
 {
     struct divisors *d = malloc(sizeof *d + 2 * (size_t)open * sizeof(int));
 
@@ -109,5 +110,5 @@ int hl_shape_balance(int nnodes, int ndims, int *dims)
         return hl_err_say(HL_ERR_DIMS, "%d nodes cannot be laid out in %d dimensions of which %d are given",
                           nnodes, ndims, ndims - open);
     }
-    return open == 0 ? 0 : fill((int)(nnodes / fixed), open, ndims, dims);
+    return open == 0 ? 0 : fill_dims((int)(nnodes / fixed), open, ndims, dims);
 }

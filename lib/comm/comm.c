@@ -45,7 +45,7 @@ static bool is_one_node(const struct hl_group *g)
     return true;
 }
 
-static void fill(struct hl_comm *c, MPI_Comm handle, struct hl_group *group, uint64_t ctx)
+static void fill_comm(struct hl_comm *c, MPI_Comm handle, struct hl_group *group, uint64_t ctx)
 {
     c->handle = handle;
     c->ctx = ctx;
@@ -61,7 +61,7 @@ static void fill(struct hl_comm *c, MPI_Comm handle, struct hl_group *group, uin
 static int open_one(struct hl_comm *c, MPI_Comm handle, struct hl_group *group, uint64_t ctx)
 {
     memset(c, 0, sizeof *c);
-    fill(c, handle, group, ctx);
+    fill_comm(c, handle, group, ctx);
     c->h.kind = HL_KIND_COMM;
     return hl_comm_set_name(c, handle == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
 }
@@ -107,7 +107,7 @@ int hl_comm_make(struct hl_group *group, uint64_t ctx, struct hl_comm **made)
         return hl_err_say(HL_ERR_NO_MEM, "no handle left for a communicator of %d", group->size);
     }
     hl_group_ref(group);
-    fill(c, (MPI_Comm)(void *)c, group, ctx);
+    fill_comm(c, (MPI_Comm)(void *)c, group, ctx);
     *made = c;
     return 0;
 }
@@ -206,7 +206,7 @@ bool hl_comm_look(uint64_t ctx, hl_comm_look_fn *look, void *arg)
     return s.ctx != 0 && hl_handle_find(HL_KIND_COMM, is_seen, &s) != NULL;
 }
 
-static void keep(struct hl_comm *c, void *kept)
+static void keep_part(struct hl_comm *c, void *kept)
 {
     hl_comm_ref(c);
     *(struct hl_comm **)kept = c;
@@ -215,7 +215,7 @@ static void keep(struct hl_comm *c, void *kept)
 struct hl_comm *hl_comm_ref_ctx(uint64_t ctx)
 {
     struct hl_comm *c;
-    return hl_comm_look(ctx, keep, &c) ? c : NULL;
+    return hl_comm_look(ctx, keep_part, &c) ? c : NULL;
 }
 
 void hl_comm_free(struct hl_comm *c)

@@ -20,7 +20,7 @@ static int n_added HL_GUARDED_BY(lock);
 enum { LAST_CLASS = 62 };
 
 /* The user's row of a code, or NULL. */
-static struct added *row_of(int code) HL_REQUIRES(lock)
+static struct added *code_row(int code) HL_REQUIRES(lock)
 {
     int at = code - MPI_ERR_LASTCODE - 1;
 
@@ -36,7 +36,7 @@ int hl_errh_class(int code)
         return code;
     }
     hl_mutex_lock(&lock);
-    const struct added *row = row_of(code);
+    const struct added *row = code_row(code);
     int class_ = row != NULL ? row->class_ : MPI_ERR_UNKNOWN;
     hl_mutex_unlock(&lock);
     return class_;
@@ -46,7 +46,7 @@ int hl_errh_class(int code)
 static bool added_string(int code, char *out)
 {
     hl_mutex_lock(&lock);
-    const struct added *row = row_of(code);
+    const struct added *row = code_row(code);
     bool found = row != NULL;
     snprintf(out, MPI_MAX_ERROR_STRING, "%s", found && row->words != NULL ? row->words : "");
     hl_mutex_unlock(&lock);
@@ -87,7 +87,7 @@ int hl_errh_last_code(void)
 }
 
 /* A new row; class_ 0: a class, which is its own. */
-static int add(int class_, int *code)
+static int add_code(int class_, int *code)
 {
     hl_mutex_lock(&lock);
     struct added *more = realloc(added, ((size_t)n_added + 1) * sizeof *added);
@@ -102,7 +102,7 @@ static int add(int class_, int *code)
 
 int hl_errh_add_class(int *class_)
 {
-    return add(0, class_);
+    return add_code(0, class_);
 }
 
 int hl_errh_add_code(int class_, int *code)
@@ -110,7 +110,7 @@ int hl_errh_add_code(int class_, int *code)
     if (class_ <= MPI_SUCCESS || hl_errh_class(class_) != class_) {
         return hl_err_say(HL_ERR_ARG, "%d is no error class", class_);
     }
-    return add(class_, code);
+    return add_code(class_, code);
 }
 
 int hl_errh_set_string(int code, const char *string)
@@ -121,7 +121,7 @@ int hl_errh_set_string(int code, const char *string)
         return HL_ERR_NO_MEM;
     }
     hl_mutex_lock(&lock);
-    struct added *row = row_of(code);
+    struct added *row = code_row(code);
     if (row != NULL) {
         char *old = row->words;
         row->words = copy;
@@ -133,12 +133,12 @@ int hl_errh_set_string(int code, const char *string)
 }
 
 /* Removes a row, and all unused ones at the end, so that the last used code goes down again. */
-static int drop(int code, bool is_class)
+static int drop_code(int code, bool is_class)
 {
     char *words = NULL;
 
     hl_mutex_lock(&lock);
-    struct added *row = row_of(code);
+    struct added *row = code_row(code);
     bool found = row != NULL && (row->class_ == code) == is_class;
     for (int i = 0; found && is_class && i < n_added; i++) {
         found = !added[i].used || &added[i] == row || added[i].class_ != code;
@@ -160,10 +160,10 @@ static int drop(int code, bool is_class)
 
 int hl_errh_remove_class(int class_)
 {
-    return drop(class_, true);
+    return drop_code(class_, true);
 }
 
 int hl_errh_remove_code(int code)
 {
-    return drop(code, false);
+    return drop_code(code, false);
 }

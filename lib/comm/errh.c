@@ -118,7 +118,7 @@ void hl_errh_copy(struct hl_errh **to, struct hl_errh *const *from)
 }
 
 /* Runs the handler with an MPI code; `words` for the line of those that end the job. */
-static void run(const struct hl_errh_site *site, const char *func, int code, const char *words)
+static void run_handler(const struct hl_errh_site *site, const char *func, int code, const char *words)
 {
     struct hl_errh *e = hl_errh_get(site->slot);
 
@@ -149,7 +149,7 @@ int hl_errh_raise(const struct hl_errh_site *site, const char *func, int err)
     /* What MPI_Error_string gives from now on, also inside the handler. */
     hl_err_say(-code, "%s by rank %d%s%s: %s", func, hl_boot.rank, site->what != NULL ? " on " : "",
                site->what != NULL ? site->what : "", words);
-    run(site, func, code, words);
+    run_handler(site, func, code, words);
     return code;
 }
 
@@ -161,7 +161,7 @@ void hl_errh_call(const struct hl_errh_site *site, const char *func, int code)
         if (hl_errh_string(code, words) != 0) {
             snprintf(words, sizeof words, "unknown error code %d", code);
         }
-        run(site, func, code, words);
+        run_handler(site, func, code, words);
     }
 }
 

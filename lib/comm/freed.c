@@ -50,7 +50,7 @@ static void forget_half(void) HL_REQUIRES(lock)
     memmove(freed, freed + MOST / 2, n_freed * sizeof *freed);
 }
 
-static bool add(uint64_t ctx, struct hl_errh *e) HL_REQUIRES(lock)
+static bool add_handler(uint64_t ctx, struct hl_errh *e) HL_REQUIRES(lock)
 {
     if (n_freed == MOST) {
         forget_half();
@@ -73,7 +73,7 @@ void hl_errh_keep(const struct hl_comm *c)
     struct hl_errh *e = hl_errh_get(&c->errh);
 
     hl_mutex_lock(&lock);
-    bool kept = e->how != HL_ERRH_FATAL && !extend(c->ctx, e) && add(c->ctx, e);
+    bool kept = e->how != HL_ERRH_FATAL && !extend(c->ctx, e) && add_handler(c->ctx, e);
     hl_mutex_unlock(&lock);
     if (!kept) {
         hl_errh_unref(e);
@@ -81,7 +81,7 @@ void hl_errh_keep(const struct hl_comm *c)
 }
 
 /* With a reference, or NULL. */
-static struct hl_errh *find(uint64_t ctx)
+static struct hl_errh *find_handler(uint64_t ctx)
 {
     struct hl_errh *e = NULL;
 
@@ -98,7 +98,7 @@ static struct hl_errh *find(uint64_t ctx)
 int hl_errh_ctx(uint64_t ctx, const char *func, int err)
 {
     struct hl_comm *c = hl_comm_ref_ctx(ctx);
-    struct hl_errh *e = c == NULL && err != 0 ? find(ctx - ctx % NEXT) : NULL;
+    struct hl_errh *e = c == NULL && err != 0 ? find_handler(ctx - ctx % NEXT) : NULL;
     int code;
 
     if (c != NULL) {

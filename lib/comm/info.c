@@ -38,7 +38,7 @@ int hl_info_make(struct hl_info **made)
     return 0;
 }
 
-static struct hl_info_row *find(const struct hl_info *info, const char *key) HL_REQUIRES(lock)
+static struct hl_info_row *find_info_row(const struct hl_info *info, const char *key) HL_REQUIRES(lock)
 {
     for (int i = 0; i < info->n; i++) {
         if (strcmp(info->rows[i].key, key) == 0) {
@@ -62,7 +62,7 @@ static const char *stripped(const char *text, size_t *n)
 /* Takes over both strings. */
 static int store(struct hl_info *info, char *key, char *value) HL_REQUIRES(lock)
 {
-    struct hl_info_row *row = find(info, key);
+    struct hl_info_row *row = find_info_row(info, key);
 
     if (row != NULL) {
         free(row->value);
@@ -195,7 +195,7 @@ void hl_info_free(struct hl_info *info)
 int hl_info_delete(struct hl_info *info, const char *key)
 {
     hl_mutex_lock(&lock);
-    struct hl_info_row *row = find(info, key);
+    struct hl_info_row *row = find_info_row(info, key);
     if (row != NULL) {
         free(row->key);
         free(row->value);
@@ -212,7 +212,7 @@ bool hl_info_get(const struct hl_info *info, const char *key, char *value, int c
         return false;
     }
     hl_mutex_lock(&lock);
-    const struct hl_info_row *row = find(info, key);
+    const struct hl_info_row *row = find_info_row(info, key);
     if (row != NULL) {
         if (cap > 0) {
             snprintf(value, (size_t)cap, "%s", row->value);

@@ -130,7 +130,7 @@ int hl_keyval_free(enum hl_attr_sort sort, int keyval)
     return k != NULL ? 0 : bad_key(keyval);
 }
 
-static struct attr_row *row_of(struct hl_attr_set *set, const struct keyval *k) HL_REQUIRES(lock)
+static struct attr_row *attr_row_of(struct hl_attr_set *set, const struct keyval *k) HL_REQUIRES(lock)
 {
     for (int i = 0; set != NULL && i < set->n; i++) {
         if (set->rows[i].key == k) {
@@ -174,7 +174,7 @@ static int run_copy(const struct keyval *k, void *object, void *in, void *out, i
 }
 
 /* Room for one more row. */
-static int grow(struct hl_attr_set **slot) HL_REQUIRES(lock)
+static int grow_attr_set(struct hl_attr_set **slot) HL_REQUIRES(lock)
 {
     int n = *slot != NULL ? (*slot)->n : 0, room = *slot != NULL ? (*slot)->room : 0;
     uint64_t next = *slot != NULL ? (*slot)->next : 0;
@@ -196,7 +196,7 @@ static int grow(struct hl_attr_set **slot) HL_REQUIRES(lock)
 
 static int append(struct hl_attr_set **slot, struct keyval *k, void *value) HL_REQUIRES(lock)
 {
-    int err = grow(slot);
+    int err = grow_attr_set(slot);
 
     if (err == 0) {
         struct hl_attr_set *set = *slot;
@@ -220,7 +220,7 @@ static void take_out(struct hl_attr_set *set, struct attr_row *row) HL_REQUIRES(
  * if the callback agrees and has let nobody set another value. The lock is given away meanwhile. */
 static int delete_row(struct hl_attr_set **slot, void *object, struct keyval *k) HL_REQUIRES(lock)
 {
-    struct attr_row *row = row_of(*slot, k);
+    struct attr_row *row = attr_row_of(*slot, k);
     void *value = row->value;
     const void *me = &value;
 
@@ -229,7 +229,7 @@ static int delete_row(struct hl_attr_set **slot, void *object, struct keyval *k)
     hl_mutex_unlock(&lock);
     int err = run_delete(k, object, value);
     hl_mutex_lock(&lock);
-    row = row_of(*slot, k);
+    row = attr_row_of(*slot, k);
     if (row != NULL && row->deleter == me) {
         row->deleter = NULL;
         if (err == 0) {
@@ -240,12 +240,12 @@ static int delete_row(struct hl_attr_set **slot, void *object, struct keyval *k)
     return err;
 }
 
-static int put(struct hl_attr_set **slot, void *object, struct keyval *k, void *value) HL_REQUIRES(lock)
+static int put_attr(struct hl_attr_set **slot, void *object, struct keyval *k, void *value) HL_REQUIRES(lock)
 {
     struct attr_row *row;
     int err = 0;
 
-    while (err == 0 && (row = row_of(*slot, k)) != NULL) {
+    while (err == 0 && (row = attr_row_of(*slot, k)) != NULL) {
         if (row->deleter != NULL) { /* the old value is as good as gone */
             row->value = value;
             row->deleter = NULL;
@@ -264,7 +264,7 @@ int hl_attr_put(struct hl_attr_set **slot, enum hl_attr_sort sort, void *object,
     struct keyval *k = key_of(sort, keyval);
     if (k != NULL) {
         k->refs++;
-        err = put(slot, object, k, value);
+        err = put_attr(slot, object, k, value);
         unref_key(k);
     }
     hl_mutex_unlock(&lock);
@@ -276,7 +276,7 @@ int hl_attr_get(struct hl_attr_set *const *slot, enum hl_attr_sort sort, int key
 {
     hl_mutex_lock(&lock);
     struct keyval *k = any_key_of(sort, keyval);
-    const struct attr_row *row = k != NULL ? row_of(*slot, k) : NULL;
+    const struct attr_row *row = k != NULL ? attr_row_of(*slot, k) : NULL;
     *found = row != NULL;
     if (row != NULL) {
         *value = row->value;
@@ -291,7 +291,7 @@ int hl_attr_delete(struct hl_attr_set **slot, enum hl_attr_sort sort, void *obje
 
     hl_mutex_lock(&lock);
     struct keyval *k = any_key_of(sort, keyval);
-    const struct attr_row *row = k != NULL ? row_of(*slot, k) : NULL;
+    const struct attr_row *row = k != NULL ? attr_row_of(*slot, k) : NULL;
     bool there = row != NULL && row->deleter == NULL;
     if (there) {
         err = delete_row(slot, object, k);

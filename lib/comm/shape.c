@@ -7,7 +7,7 @@
 #include "err.h"
 
 /* A shape and room for `n` ints behind it; NULL, after it was said: no memory. */
-static struct hl_shape *make(int kind, int64_t n, int **room)
+static struct hl_shape *make_shape(int kind, int64_t n, int **room)
 {
     struct hl_shape *s = calloc(1, sizeof *s + ((size_t)n + 1) * sizeof(int));
 
@@ -29,7 +29,7 @@ static int *cut(int **room, int64_t n)
     return part;
 }
 
-static int *put(int **room, const int *from, int64_t n)
+static int *put_ints(int **room, const int *from, int64_t n)
 {
     int *part = cut(room, n);
 
@@ -113,13 +113,13 @@ int hl_shape_step(const struct hl_shape *cart, int dim, int64_t by)
 int hl_shape_make_cart(int ndims, const int *dims, const int *periods, int rank, struct hl_shape **made)
 {
     int *room;
-    struct hl_shape *s = make(MPI_CART, 5 * (int64_t)ndims, &room);
+    struct hl_shape *s = make_shape(MPI_CART, 5 * (int64_t)ndims, &room);
 
     if (s == NULL) {
         return HL_ERR_NO_MEM;
     }
     s->ndims = ndims;
-    s->dims = put(&room, dims, ndims);
+    s->dims = put_ints(&room, dims, ndims);
     s->periods = cut(&room, ndims);
     s->coords = cut(&room, ndims);
     s->in = s->out = cut(&room, 2 * (int64_t)ndims);
@@ -170,15 +170,15 @@ int hl_shape_make_graph(int nnodes, const int *index, const int *edges, int rank
     int nedges = nnodes > 0 ? index[nnodes - 1] : 0;
     const int *first;
     int *room;
-    struct hl_shape *s = make(MPI_GRAPH, (int64_t)nnodes + nedges, &room);
+    struct hl_shape *s = make_shape(MPI_GRAPH, (int64_t)nnodes + nedges, &room);
 
     if (s == NULL) {
         return HL_ERR_NO_MEM;
     }
     s->nnodes = nnodes;
     s->nedges = nedges;
-    s->index = put(&room, index, nnodes);
-    s->edges = put(&room, edges, nedges);
+    s->index = put_ints(&room, index, nnodes);
+    s->edges = put_ints(&room, edges, nedges);
     s->n_in = s->n_out = hl_shape_neighbours(s, rank, &first);
     s->in = s->out = s->edges + (first - s->edges);
     *made = s;
@@ -188,7 +188,7 @@ int hl_shape_make_graph(int nnodes, const int *index, const int *edges, int rank
 int hl_shape_make_dist(const struct hl_edge *edges, int64_t n, bool weighted, struct hl_shape **made)
 {
     int *room, n_in = 0;
-    struct hl_shape *s = make(MPI_DIST_GRAPH, 2 * n, &room);
+    struct hl_shape *s = make_shape(MPI_DIST_GRAPH, 2 * n, &room);
 
     if (s == NULL) {
         return HL_ERR_NO_MEM;

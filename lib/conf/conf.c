@@ -139,7 +139,7 @@ static char refused_text[HL_ERR_TEXT];
 
 /* Marks the row, whose value and field stay what they are. The others are read all the same: hotlane-info
  * shows them. */
-static void refuse(struct hl_var *v, int rc)
+static void refuse_var(struct hl_var *v, int rc)
 {
     const char *text = hl_err_text(rc);
     char *origin = malloc(strlen(text) + sizeof "refused: ");
@@ -181,7 +181,7 @@ static int take_line(const char *name, const char *value, const char *where, voi
     if (rc != 0) {
         free(own_value);
         free(own_origin);
-        refuse(v, refuse_line(where, rc));
+        refuse_var(v, refuse_line(where, rc));
         return 0;
     }
     free(values[i]);
@@ -251,7 +251,7 @@ static int take_env(struct hl_var *v)
     return value != NULL ? hl_conf_set(v, value, "environment") : 0;
 }
 
-static int load(void)
+static int load_vars(void)
 {
     int rc = 0;
     for (size_t i = 0; i < HL_COUNT_OF(vars) && rc == 0; i++) {
@@ -261,7 +261,7 @@ static int load(void)
     for (size_t i = 0; i < HL_COUNT_OF(vars) && rc == 0; i++) {
         int bad = take_env(&vars[i]);
         if (bad != 0) {
-            refuse(&vars[i], bad);
+            refuse_var(&vars[i], bad);
         }
     }
     rc = refused != 0 ? hl_err_say(refused, "%s", refused_text) : rc;
@@ -282,7 +282,7 @@ int hl_conf_load(void)
     hl_mutex_lock(&once);
     if (!loaded) {
         loaded = true;
-        result = load();
+        result = load_vars();
     }
     hl_mutex_unlock(&once);
     return result;

@@ -29,7 +29,7 @@ static int take_huge_pages(void)
 }
 
 /* A variable that is set gives `target` a value where nothing else does. */
-static int give(const int *flag, const void *target, const char *value)
+static int give_value(const int *flag, const void *target, const char *value)
 {
     return *flag != 0 && !given(target) ? hl_conf_set(hl_conf_var_named(hl_conf_var_of(target)->name), value,
                                                       hl_conf_var_of(flag)->name)
@@ -67,7 +67,7 @@ int hl_conf_take_old_names(void)
     note_idle();
     note_lanes();
     for (size_t i = 0; rc == 0 && i < sizeof reporters / sizeof reporters[0]; i++) {
-        rc = give(reporters[i], &hl_conf.mem_report, "2");
+        rc = give_value(reporters[i], &hl_conf.mem_report, "2");
     }
-    return rc == 0 ? give(&hl_conf.shmem_debug, &hl_conf.log, "debug") : rc;
+    return rc == 0 ? give_value(&hl_conf.shmem_debug, &hl_conf.log, "debug") : rc;
 }

@@ -167,7 +167,7 @@ static bool outside(const struct hl_var *v, uint64_t n)
     return n < v->min || (v->max != 0 && n > v->max) || unlike;
 }
 
-static int refuse(const struct hl_var *v, const char *value)
+static int refuse_value(const struct hl_var *v, const char *value)
 {
     char most[40] = "";
     switch (v->kind) {
@@ -254,5 +254,5 @@ int hl_conf_parse(const struct hl_var *v, const char *value, void *out)
         rc = parse_choice(v->choices, value, out);
         break;
     }
-    return rc == 0 ? 0 : refuse(v, value);
+    return rc == 0 ? 0 : refuse_value(v, value);
 }

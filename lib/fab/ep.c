@@ -38,7 +38,7 @@ static bool is_short_of_locked_memory(int rc)
     return hl_fab.row->pins && hl_err_is_limited(RLIMIT_MEMLOCK) && (rc == -FI_ENOMEM || rc == -FI_EAGAIN);
 }
 
-static int fail(const char *step, int rc)
+static int fail_step(const char *step, int rc)
 {
     bool memory = rc == -FI_ENOMEM, files = rc == -FI_EMFILE || (!memory && is_short_of_files());
     return hl_err_say(memory ? HL_ERR_NO_MEM : HL_ERR_OTHER, "provider %s%s: %s: %s%s%s", hl_fab.provider,
@@ -54,7 +54,7 @@ static int fail(const char *step, int rc)
 static int fail_domain(int rc)
 {
     const char *lack = rc == -FI_ENOSYS ? hl_fab.row->no_domain : NULL;
-    return lack == NULL ? fail("opening a domain", rc)
+    return lack == NULL ? fail_step("opening a domain", rc)
                         : hl_err_say(HL_ERR_OTHER, "provider %s: opening a domain: %s: %s", hl_fab.provider,
                                      hl_fab_strerror(rc), lack);
 }
@@ -85,15 +85,15 @@ static int open_parts(enum hl_fab_role role, struct fi_info *info, struct hl_fab
     }
     rc = fi_av_open(out->domain, &av, &out->av, NULL);
     if (rc != 0) {
-        return fail("opening an address vector", rc);
+        return fail_step("opening an address vector", rc);
     }
     rc = open_queue(role, out);
     if (rc != 0) {
-        return fail("opening a completion queue", rc);
+        return fail_step("opening a completion queue", rc);
     }
     rc = fi_endpoint(out->domain, info, &out->ep, NULL);
     if (rc != 0) {
-        return fail("opening an endpoint", rc);
+        return fail_step("opening an endpoint", rc);
     }
     rc = fi_ep_bind(out->ep, &out->av->fid, 0);
     if (rc == 0) {
@@ -103,11 +103,11 @@ static int open_parts(enum hl_fab_role role, struct fi_info *info, struct hl_fab
         rc = fi_enable(out->ep);
     }
     if (rc != 0) {
-        return fail("enabling an endpoint", rc);
+        return fail_step("enabling an endpoint", rc);
     }
     out->name_len = sizeof out->name;
     rc = fi_getname(&out->ep->fid, out->name, &out->name_len);
-    return rc != 0 ? fail("asking for an endpoint's address", rc) : 0;
+    return rc != 0 ? fail_step("asking for an endpoint's address", rc) : 0;
 }
 
 struct opening {
@@ -198,7 +198,7 @@ int hl_fab_ep_insert(struct hl_fab_ep *ep, const void *name, size_t len, fi_addr
     memcpy(whole, name, len);
     int rc = fi_av_insert(ep->av, whole, 1, out, 0, NULL);
     if (rc != 1) {
-        return fail("inserting a peer's address", rc < 0 ? rc : -FI_EINVAL);
+        return fail_step("inserting a peer's address", rc < 0 ? rc : -FI_EINVAL);
     }
     hl_fab_seal_note(name, len);
     return 0;

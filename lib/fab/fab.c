@@ -71,7 +71,7 @@ static struct fi_info *new_hints(const char *provider, const struct wish *wish)
     return hints;
 }
 
-static const struct hl_provider *row_of(const struct fi_info *info)
+static const struct hl_provider *provider_of(const struct fi_info *info)
 {
     return hl_provider_find(info->fabric_attr->prov_name, hl_fab_lib.version());
 }
@@ -91,7 +91,7 @@ static int ask(const char *provider, const struct wish *wish, struct fi_info **l
 /* NULL when it can serve, else what it lacks. */
 static const char *find_lack(const struct fi_info *info)
 {
-    const struct hl_provider *row = row_of(info);
+    const struct hl_provider *row = provider_of(info);
     if (row->unusable != NULL) {
         return row->unusable;
     }
@@ -166,7 +166,7 @@ static size_t eager_size(const struct fi_info *info, const struct hl_provider *r
 
 static void note_facts(const struct fi_info *i)
 {
-    const struct hl_provider *row = row_of(i);
+    const struct hl_provider *row = provider_of(i);
     size_t lanes = row->lanes != 0 ? row->lanes : 64;
     snprintf(hl_fab.provider, sizeof hl_fab.provider, "%s", i->fabric_attr->prov_name);
     hl_fab.row = row;
@@ -276,7 +276,7 @@ static int choose_best(void)
     return refuse_all(skipped);
 }
 
-static void choose(void *result)
+static void choose_provider(void *result)
 {
     *(int *)result = hl_conf.provider[0] != '\0' ? choose_named(hl_conf.provider) : choose_best();
 }
@@ -301,7 +301,7 @@ static void load_and_choose(void *result)
     if (rc == 0) {
         const void *inside = (const void *)(uintptr_t)hl_fab_lib.getinfo;
         (void)hl_fab_in_huge_pages(inside);
-        hl_fab_without_symbols(inside, choose, &rc);
+        hl_fab_without_symbols(inside, choose_provider, &rc);
     }
     *(int *)result = rc;
 }

@@ -27,7 +27,7 @@ static size_t place_of(const struct hl_fab_keys *k, uint64_t key)
     return i;
 }
 
-static bool grow(struct hl_fab_keys *k)
+static bool grow_keys(struct hl_fab_keys *k)
 {
     struct hl_fab_keys larger = {.room = k->room == 0 ? FIRST_ROOM : 2 * k->room, .count = k->count};
     larger.at = calloc(larger.room, sizeof *larger.at);
@@ -60,7 +60,7 @@ static void widen_reach(struct hl_fab_reach *r, const struct hl_fab_reach *more)
 
 bool hl_fab_keys_add(struct hl_fab_keys *k, const struct hl_fab_reach *reach)
 {
-    if (2 * (k->count + 1) > k->room && !grow(k)) {
+    if (2 * (k->count + 1) > k->room && !grow_keys(k)) {
         return false;
     }
     struct hl_fab_reach *place = &k->at[place_of(k, reach->key)];

@@ -64,7 +64,7 @@ static void *load_stand_in(size_t i)
     return so != NULL ? so : load_from(INSTALLED, sizeof INSTALLED - 1, stand_in[i].file);
 }
 
-static void *load(void)
+static void *load_fabric(void)
 {
     void *ours[HL_COUNT_OF(stand_in)];
     for (size_t i = 0; i < HL_COUNT_OF(stand_in); i++) {
@@ -87,7 +87,7 @@ int hl_fab_lib_load(void)
     if (hl_fab_lib.getinfo != NULL) {
         return 0;
     }
-    void *so = load();
+    void *so = load_fabric();
     if (so == NULL) {
         const char *said = dlerror();
         return hl_err_say(HL_ERR_OTHER, "the network is needed, but libfabric cannot be loaded: %s%s", said,

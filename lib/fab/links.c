@@ -84,7 +84,7 @@ struct link_look {
     void *arg;
 };
 
-static void look_at(void *arg, const struct hl_fab_ends *ends)
+static void look_at_link(void *arg, const struct hl_fab_ends *ends)
 {
     const struct link_look *l = arg;
     struct tcp_info info = {0};
@@ -109,7 +109,7 @@ static void look_at(void *arg, const struct hl_fab_ends *ends)
 void hl_fab_links(unsigned keep_s, hl_fab_link_fn *fn, void *arg)
 {
     struct link_look l = {keep_s, fn, arg};
-    hl_fab_each_socket(look_at, &l);
+    hl_fab_each_socket(look_at_link, &l);
 }
 
 struct hl_fab_knock hl_fab_knock(const void *name, size_t len)

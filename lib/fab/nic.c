@@ -138,7 +138,7 @@ bool hl_nic_is_emulated(void)
 
 /* ---- what keeps it from being used ---- */
 
-static void say(struct hl_nic *out, const char *why, const char *fix)
+static void say_fix(struct hl_nic *out, const char *why, const char *fix)
 {
     snprintf(out->why, sizeof out->why, "%s", why);
     snprintf(out->fix, sizeof out->fix, "%s", fix);
@@ -158,7 +158,7 @@ static bool tell_device(const char *root, struct nic *card, struct hl_nic *out)
     struct nic_search s = {.root = root, .card = card};
     char path[ROOM];
     if (!any_in(root, "/sys/class/infiniband_verbs", is_device, &s)) {
-        say(out, "the kernel has no device of ib_uverbs for it", "sudo modprobe ib_uverbs");
+        say_fix(out, "the kernel has no device of ib_uverbs for it", "sudo modprobe ib_uverbs");
         return true;
     }
     snprintf(path, sizeof path, "%s/dev/infiniband/%s", root, s.name);
@@ -166,9 +166,9 @@ static bool tell_device(const char *root, struct nic *card, struct hl_nic *out)
         return false;
     }
     bool missing = errno == ENOENT;
-    say(out, "",
-        missing ? "docker run --device=/dev/infiniband    # in a container; else: sudo udevadm trigger"
-                : "ls -l /dev/infiniband    # who may");
+    say_fix(out, "",
+            missing ? "docker run --device=/dev/infiniband    # in a container; else: sudo udevadm trigger"
+                    : "ls -l /dev/infiniband    # who may");
     snprintf(out->why, sizeof out->why, "/dev/infiniband/%s %s", s.name,
              missing ? "is not there" : "may not be opened by this user");
     return true;
@@ -235,11 +235,11 @@ static void tell_provider(const char *root, const struct nic *card, struct hl_ni
     int core = (int)hl_provider_core(card->row);
     snprintf(path, sizeof path, IB "/%s/device/net", card->name);
     if (!hl_fab_has(card->row)) {
-        say(out, "", "FI_LOG_LEVEL=warn fi_info -l    # (libfabric-bin) what it has, and why not more");
+        say_fix(out, "", "FI_LOG_LEVEL=warn fi_info -l    # (libfabric-bin) what it has, and why not more");
         snprintf(out->why, sizeof out->why, "this libfabric lists no provider %.*s", core, card->row->name);
     } else if (root[0] == '\0' && is_verbs(card) && !any_in(root, path, has_address, NULL)) {
-        say(out, "its ports have no IP address, by which its connections are made",
-            "ip addr    # sudo ip addr add ADDRESS dev ...: that of the card (IPoIB, RoCE)");
+        say_fix(out, "its ports have no IP address, by which its connections are made",
+                "ip addr    # sudo ip addr add ADDRESS dev ...: that of the card (IPoIB, RoCE)");
     } else {
         snprintf(out->why, sizeof out->why,
                  "libfabric's provider %.*s does not offer all that is needed (%s)", core, card->row->name,
@@ -273,7 +273,7 @@ bool hl_nic_unused(const char *root, struct hl_nic *out)
     } else if (card.row->ibverbs && tell_device(root, &card, out)) {
         return true;
     } else if (card.row->ibverbs && has_driver(root, card.name) == 0) {
-        say(out, "libibverbs has no driver for it", "sudo apt-get install ibverbs-providers");
+        say_fix(out, "libibverbs has no driver for it", "sudo apt-get install ibverbs-providers");
     } else {
         tell_provider(root, &card, out);
     }

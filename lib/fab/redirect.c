@@ -119,7 +119,7 @@ static struct tables read_tables(const ElfW(Dyn) * d)
 }
 
 /* Of dl_iterate_phdr: 1 ends the search. */
-static int look(struct dl_phdr_info *in, size_t size, void *arg)
+static int look_in_object(struct dl_phdr_info *in, size_t size, void *arg)
 {
     struct reference *ref = arg;
     (void)size;
@@ -162,7 +162,7 @@ static bool lead(const struct reference *ref, void *to)
 /* The way it went before, NULL when it cannot be led. */
 static void *lead_to(struct reference *ref, void *to)
 {
-    dl_iterate_phdr(look, ref);
+    dl_iterate_phdr(look_in_object, ref);
     void *before = ref->slot != NULL ? hl_aptr_load_relaxed(ref->slot) : NULL; /* relaxed: the loader's */
     return ref->slot != NULL && lead(ref, to) ? before : NULL;
 }

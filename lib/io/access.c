@@ -35,7 +35,7 @@ static int put_place(struct hl_io_job *j, int64_t at)
 }
 
 /* Takes the place that the call's pointer has, and moves the pointer on if data can be there. */
-static int take_place(struct hl_file *f, const struct hl_io_call *c, int64_t etypes, struct hl_io_job *j)
+static int place_access(struct hl_file *f, const struct hl_io_call *c, int64_t etypes, struct hl_io_job *j)
 {
     int64_t at = 0;
     int err;
@@ -83,7 +83,7 @@ int hl_io_plan(struct hl_file *f, const struct hl_io_call *c, struct hl_io_job *
     j->view = hl_file_view(f);
     int err = hl_io_etypes(j->view, c, &etypes);
     j->bytes = etypes * j->view->unit;
-    err = err == 0 ? take_place(f, c, etypes, j) : err;
+    err = err == 0 ? place_access(f, c, etypes, j) : err;
     if (err != 0) {
         hl_view_unref(j->view);
     }
@@ -113,7 +113,7 @@ static int range_of(const struct hl_io_job *j, int64_t *first, int64_t *len)
     return err;
 }
 
-static int run(struct hl_file *f, const struct hl_io_call *c, const struct hl_io_job *j, int64_t *bytes)
+static int run_job(struct hl_file *f, const struct hl_io_call *c, const struct hl_io_job *j, int64_t *bytes)
 {
     struct hl_io_move m;
     struct hl_io_span span = {j->view, j->at, j->bytes, c->type, c->count, 0, c->buf};
@@ -143,7 +143,7 @@ static int run_alone(struct hl_file *f, const struct hl_io_call *c, const struct
     hl_mutex_lock(&f->one);
     err = set_lock(f, c->write ? F_WRLCK : F_RDLCK, first, len);
     if (err == 0) {
-        err = run(f, c, j, bytes);
+        err = run_job(f, c, j, bytes);
         int left = set_lock(f, F_UNLCK, first, len);
         err = err != 0 ? err : left;
     }
@@ -157,7 +157,7 @@ int hl_io_run(struct hl_file *f, const struct hl_io_call *c, const struct hl_io_
     if (j->bytes == 0) {
         return 0;
     }
-    return hl_file_is_atomic(f) ? run_alone(f, c, j, bytes) : run(f, c, j, bytes);
+    return hl_file_is_atomic(f) ? run_alone(f, c, j, bytes) : run_job(f, c, j, bytes);
 }
 
 int hl_file_move(struct hl_file *f, const struct hl_io_call *c, int64_t *bytes)

@@ -17,7 +17,7 @@ struct file_conversion {
     int err;      /* the first; conversions that fail do not stop the access */
 };
 
-static void keep(struct file_conversion *k, int err)
+static void keep_error(struct file_conversion *k, int err)
 {
     k->err = k->err != 0 ? k->err : err;
 }
@@ -32,13 +32,13 @@ static int64_t move_room(struct file_conversion *k, int64_t first, int64_t n)
     int err = hl_io_move_init(&m, k->file, k->call->write, &span);
 
     if (err != 0) {
-        keep(k, err);
+        keep_error(k, err);
         return 0;
     }
     while (!hl_io_move_step(&m, bytes)) {
     }
     hl_io_move_fini(&m);
-    keep(k, m.err);
+    keep_error(k, m.err);
     return m.done;
 }
 
@@ -50,17 +50,17 @@ static bool move_some(struct file_conversion *k, int64_t first, int64_t n)
     char *at = (char *)c->buf + first * hl_type_extent(c->type);
 
     if (c->write) {
-        keep(k, hl_rep_convert(rep, c->type, n, at, k->room, true));
+        keep_error(k, hl_rep_convert(rep, c->type, n, at, k->room, true));
     }
     int64_t moved = move_room(k, first, n), whole = moved / k->each, rest = moved % k->each;
     if (!c->write && whole > 0) {
-        keep(k, hl_rep_convert(rep, c->type, whole, at, k->room, false));
+        keep_error(k, hl_rep_convert(rep, c->type, whole, at, k->room, false));
     }
     k->done += whole * c->type->size;
     if (!c->write && rest > 0) { /* the file ended within an element */
         struct hl_rep_part part = {c->type, k->each, k->room + whole * k->each, rest};
         int64_t bytes = 0;
-        keep(k, hl_rep_read_part(rep, &part, at + whole * hl_type_extent(c->type), &bytes));
+        keep_error(k, hl_rep_read_part(rep, &part, at + whole * hl_type_extent(c->type), &bytes));
         k->done += bytes;
     }
     return whole == n;
@@ -78,7 +78,7 @@ int hl_io_convert(struct hl_file *f, const struct hl_io_call *c, const struct hl
     int64_t wanted = room * k.each;
     k.room = malloc((size_t)wanted);
     if (k.room == NULL) {
-        keep(&k, hl_err_say(HL_ERR_NO_MEM, "no memory to convert %lld bytes", (long long)wanted));
+        keep_error(&k, hl_err_say(HL_ERR_NO_MEM, "no memory to convert %lld bytes", (long long)wanted));
     } else {
         for (int64_t first = 0; first < c->count; first += room) {
             if (!move_some(&k, first, c->count - first < room ? c->count - first : room)) {

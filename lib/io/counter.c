@@ -70,7 +70,7 @@ void hl_io_counter_close(struct hl_io_counter *c)
 }
 
 /* Maps the word if its owner is a node peer whose memory can be mapped; else the network must serve. */
-static int find(struct hl_io_counter *c, hl_a64 **word)
+static int map_word(struct hl_io_counter *c, hl_a64 **word)
 {
     int node = hl_boot_node_of(c->owner);
     char *base;
@@ -121,7 +121,7 @@ static int add_far(struct hl_io_counter *c, int64_t by, int64_t *before)
 int hl_io_counter_add(struct hl_io_counter *c, int64_t by, int64_t *before)
 {
     hl_a64 *word;
-    int err = find(c, &word);
+    int err = map_word(c, &word);
 
     if (err != 0) {
         return err;

@@ -56,7 +56,7 @@ static int check_amode(int amode)
 }
 
 /* Before anything is touched: do all ranks ask for the same? */
-static int check(struct hl_comm *comm, const struct hl_file_ask *ask)
+static int check_same_ask(struct hl_comm *comm, const struct hl_file_ask *ask)
 {
     int err = ask->err != 0 ? ask->err : check_amode(ask->amode);
 
@@ -136,7 +136,7 @@ static int open_here(struct hl_file *f, const struct hl_file_ask *ask, bool make
     return 0;
 }
 
-static int prepare(struct hl_file *f, const struct hl_file_ask *ask)
+static int prepare_file(struct hl_file *f, const struct hl_file_ask *ask)
 {
     struct hl_type *byte = hl_type_of(MPI_BYTE);
     struct rlimit limit;
@@ -209,7 +209,7 @@ static int open_all(struct hl_file *f, const struct hl_file_ask *ask, int err)
 int hl_file_open(struct hl_comm *comm, const struct hl_file_ask *ask, struct hl_file **made)
 {
     struct hl_comm *own = NULL;
-    int err = check(comm, ask);
+    int err = check_same_ask(comm, ask);
 
     err = err == 0 ? hl_io_agree(comm, hl_coll_comm_dup(comm, &own)) : err;
     if (err != 0) {
@@ -222,7 +222,7 @@ int hl_file_open(struct hl_comm *comm, const struct hl_file_ask *ask, struct hl_
     bool out = f == NULL;
     f = out ? &none : f;
     f->comm = own;
-    err = open_all(f, ask, out ? hl_err_say(HL_ERR_NO_MEM, "no place for a file") : prepare(f, ask));
+    err = open_all(f, ask, out ? hl_err_say(HL_ERR_NO_MEM, "no place for a file") : prepare_file(f, ask));
     if (err == 0) {
         *made = f;
     } else if (out) {

@@ -26,7 +26,7 @@ static struct access **access_of(struct hl_req *r)
     return (struct access **)(void *)r->body;
 }
 
-static bool step(struct hl_flight *f)
+static bool step_access(struct hl_flight *f)
 {
     return hl_io_move_step(&HL_CONTAINER_OF(f, struct access, flight)->move, STEP);
 }
@@ -46,7 +46,7 @@ static int tell_failure(struct hl_req *r, MPI_Status *status, bool end)
 
 static const struct hl_req_more failed = {.results = tell_failure};
 
-static void land(struct hl_flight *flight)
+static void land_access(struct hl_flight *flight)
 {
     struct access *a = HL_CONTAINER_OF(flight, struct access, flight);
     struct hl_file *f = a->move.file;
@@ -81,7 +81,7 @@ static int launch(struct hl_file *f, const struct hl_io_call *c, const struct hl
         free(a);
         return err;
     }
-    a->flight = (struct hl_flight){.step = step, .end = land};
+    a->flight = (struct hl_flight){.step = step_access, .end = land_access};
     a->view = j->view;
     a->type = c->type;
     a->request = r;

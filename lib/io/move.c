@@ -55,7 +55,7 @@ static bool fetch(struct hl_io_move *m)
 }
 
 /* The next stretch, of about `most` bytes; false at the end. */
-static bool gather(struct hl_io_move *m, int64_t most, struct file_stretch *s)
+static bool gather_pieces(struct hl_io_move *m, int64_t most, struct file_stretch *s)
 {
     s->n = 0;
     s->len = 0;
@@ -149,7 +149,7 @@ bool hl_io_move_step(struct hl_io_move *m, int64_t most)
     struct file_stretch s;
 
     for (int64_t moved = 0; !m->ended && moved < most; moved += s.len) {
-        m->ended = !gather(m, most - moved, &s) || !transfer(m, &s);
+        m->ended = !gather_pieces(m, most - moved, &s) || !transfer(m, &s);
     }
     m->ended |= m->left == 0 && m->held_len == 0;
     return m->ended;

@@ -48,7 +48,7 @@ static struct stretch repeat(struct order *o, const struct stretch *one, int64_t
     return s;
 }
 
-static struct stretch look(struct order *o, const struct hl_loop *l)
+static struct stretch span_blocks(struct order *o, const struct hl_loop *l)
 {
     struct stretch s = {0}, part;
     int64_t off = l->off;
@@ -63,12 +63,12 @@ static struct stretch look(struct order *o, const struct hl_loop *l)
         part = (struct stretch){true, off, off, off + l->n * (int64_t)hl_op_extent((enum hl_basic)l->basic)};
         return part;
     case HL_LOOP_VEC:
-        part = look(o, l->child);
+        part = span_blocks(o, l->child);
         part = repeat(o, &part, l->n, l->stride);
         follow(o, &s, &part, off);
         return s;
     case HL_LOOP_IDX:
-        part = look(o, l->child);
+        part = span_blocks(o, l->child);
         for (int64_t i = 0; i < l->n; i++) {
             struct stretch row = repeat(o, &part, l->len[i], l->stride);
             follow(o, &s, &row, off + l->disp[i]);
@@ -76,7 +76,7 @@ static struct stretch look(struct order *o, const struct hl_loop *l)
         return s;
     case HL_LOOP_STRUCT:
         for (int64_t i = 0; i < l->n; i++) {
-            part = look(o, l->children[i]);
+            part = span_blocks(o, l->children[i]);
             follow(o, &s, &part, off + l->disp[i]);
         }
         return s;
@@ -87,7 +87,7 @@ static struct stretch look(struct order *o, const struct hl_loop *l)
 bool hl_view_is_ordered(const struct hl_type *filetype, bool apart)
 {
     struct order o = {apart, true};
-    struct stretch s = look(&o, filetype->fast);
+    struct stretch s = span_blocks(&o, filetype->fast);
 
     return o.kept && (!s.any || s.first >= 0);
 }

@@ -16,7 +16,7 @@ static struct hl_rep native = {.name = "native", .plain = true, .next = &interna
 static struct hl_mutex lock = HL_MUTEX_INIT; /* guards `next` of the last one */
 
 /* The representation of this name, or NULL and the last of all in *last. */
-static struct hl_rep *find(const char *name, struct hl_rep **last) HL_REQUIRES(lock)
+static struct hl_rep *find_rep(const char *name, struct hl_rep **last) HL_REQUIRES(lock)
 {
     for (struct hl_rep *r = &native; r != NULL; r = r->next) {
         if (strcmp(r->name, name) == 0) {
@@ -32,7 +32,7 @@ const struct hl_rep *hl_rep_of(const char *name)
     struct hl_rep *last;
 
     hl_mutex_lock(&lock);
-    const struct hl_rep *r = find(name, &last);
+    const struct hl_rep *r = find_rep(name, &last);
     hl_mutex_unlock(&lock);
     return r;
 }
@@ -52,7 +52,7 @@ int hl_rep_register(const char *name, const struct hl_rep_fns *fns)
         err = hl_err_say(HL_ERR_NO_MEM, "no memory for a data representation");
     }
     hl_mutex_lock(&lock);
-    if (err == 0 && find(name, &last) != NULL) {
+    if (err == 0 && find_rep(name, &last) != NULL) {
         err = hl_err_say(HL_ERR_DUP_DATAREP, "there is a data representation '%s' already", name);
     } else if (err == 0) {
         *made = (struct hl_rep){.name = own, .user = *fns};

@@ -65,7 +65,7 @@ static int truncate_to(int fd, int64_t size)
     return rc == 0 ? 0 : errno;
 }
 
-static int allocate(int fd, int64_t size)
+static int allocate_file(int fd, int64_t size)
 {
     int error;
 
@@ -82,7 +82,7 @@ int hl_file_set_size(struct hl_file *f, int64_t size)
 
 int hl_file_preallocate(struct hl_file *f, int64_t size)
 {
-    return change_size(f, size, allocate, "taking space");
+    return change_size(f, size, allocate_file, "taking space");
 }
 
 int hl_file_sync(struct hl_file *f)

@@ -124,7 +124,7 @@ static size_t excess_of(const struct shape *s)
     return answer > own ? answer - own : 0;
 }
 
-static bool fits(const struct hl_chain *chain, const struct shape *s, const struct hl_issue *op)
+static bool fits_chain(const struct hl_chain *chain, const struct shape *s, const struct hl_issue *op)
 {
     size_t need = record_bytes(s) + excess_of(s) + (needs_key(chain, s) ? sizeof(struct hl_wire_short) : 0);
     if (need > hl_chain_left(chain)) {
@@ -245,7 +245,7 @@ int hl_chain_append(struct hl_lane *lane, struct hl_way *way, const struct hl_is
 {
     struct shape s;
     shape_of(&s, op);
-    if (way->chain != NULL && !fits(way->chain, &s, op)) {
+    if (way->chain != NULL && !fits_chain(way->chain, &s, op)) {
         int rc = hl_chain_send(lane, way, false);
         if (rc != 0) {
             return rc > 0 ? HL_LANE_STAY : rc;

@@ -124,7 +124,8 @@ static int post_contended(struct hl_lane *lane, const struct hl_issue *op) HL_RE
 }
 
 /* Operations with an order go to their lane also when somebody owns it, which flushes then have to know. */
-static bool enter(const struct pursuit *s, struct hl_lane *lane) HL_TRY_ACQUIRE(true, lane->lease) HL_NO_TSA
+static bool enter_lane(const struct pursuit *s, struct hl_lane *lane)
+    HL_TRY_ACQUIRE(true, lane->lease) HL_NO_TSA
 {
     if (!s->op->ordered) {
         return hl_lease_try(&lane->lease);
@@ -158,7 +159,7 @@ static bool pursue(void *arg)
         hl_lane_leave(lane);
         return s->over = judge(s, verdict);
     }
-    if (!enter(s, lane)) {
+    if (!enter_lane(s, lane)) {
         found_taken(s);
         return false;
     }
@@ -206,7 +207,7 @@ int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict)
 }
 
 /* Where a thread begins whose lane is `home`: there, or as a guest while that one is not open. */
-static uint32_t settle(struct hl_pool *p, uint32_t home, int peer)
+static uint32_t settle_home(struct hl_pool *p, uint32_t home, int peer)
 {
     hl_thread_look_at_stack();
     /* relaxed: a guess; lane 0 is nobody's own. */
@@ -240,7 +241,7 @@ uint32_t hl_lane_assign(struct hl_pool *p, int peer)
     }
     if (hl_lane_preferred != GUEST || guest.home >= hl_pool_count(p) || guest.host >= hl_pool_count(p)) {
         /* relaxed: spreads threads over lanes, orders nothing. */
-        return settle(p, hl_a32_add_relaxed(&p->next, 1) % hl_pool_count(p), peer);
+        return settle_home(p, hl_a32_add_relaxed(&p->next, 1) % hl_pool_count(p), peer);
     }
     /* acquire: as in next_lane. */
     if ((hl_a64_load_acquire(&p->coming) >> guest.home & 1) != 0) {

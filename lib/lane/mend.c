@@ -37,7 +37,7 @@ static void try_again(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane
 }
 
 /* Reading the queue may find the connection lost again: then it begins anew. */
-static void step(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
+static void step_mend(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
 {
     (void)hl_lane_progress(lane);
     bool has_pulse = way->pulse_addr != 0 || way->pulse_key != 0;
@@ -54,7 +54,7 @@ static void step(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lea
 int hl_way_mend(struct hl_lane *lane, struct hl_way *way)
 {
     for (int i = 0; i < READS_AT_ONCE && way->lost && !way->dead; i++) {
-        step(lane, way);
+        step_mend(lane, way);
     }
     if (way->dead) {
         return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", way->peer);

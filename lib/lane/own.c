@@ -22,7 +22,7 @@ static uint64_t bit_of(const struct hl_lane *lane)
 
 /* The highest lane below `below` that can be owned, and that nobody owns or opens; or NULL. New threads begin
  * at the low end, and lane 0 serves for those that do not open. */
-static struct hl_lane *claim(struct hl_pool *p, uint32_t below)
+static struct hl_lane *claim_lane(struct hl_pool *p, uint32_t below)
 {
     /* relaxed: the lane's own words say what it is; acquire: as in next_lane. */
     uint64_t owned = hl_a64_load_relaxed(&p->owned), coming = hl_a64_load_acquire(&p->coming);
@@ -38,7 +38,7 @@ static struct hl_lane *claim(struct hl_pool *p, uint32_t below)
 }
 
 /* One try to enter as the owner, and to open it. */
-static bool take(void *arg)
+static bool enter_as_owner(void *arg)
 {
     struct lane_claim *c = arg;
     struct hl_lane *lane = c->lane;
@@ -69,7 +69,7 @@ static bool set_apart(void *arg)
 }
 
 /* Under the lease, so that who enters next sees that it is not apart. */
-static bool let_go(void *arg)
+static bool let_go_lane(void *arg)
 {
     struct lane_claim *c = arg;
     struct hl_lane *lane = c->lane;
@@ -86,16 +86,16 @@ static void tell_claim(const void *arg, struct hl_told *t)
 {
     hl_told_say(t, "lane %u, for a context of its own", ((const struct lane_claim *)arg)->lane->index);
 }
-HL_HANG_TELLS(take, tell_claim);
+HL_HANG_TELLS(enter_as_owner, tell_claim);
 HL_HANG_TELLS(set_apart, tell_claim);
-HL_HANG_TELLS(let_go, tell_claim);
+HL_HANG_TELLS(let_go_lane, tell_claim);
 
 struct hl_lane *hl_pool_own(struct hl_pool *p)
 {
     struct lane_claim c = {.lane = NULL};
-    for (uint32_t below = hl_pool_count(p); (c.lane = claim(p, below)) != NULL; below = c.lane->index) {
+    for (uint32_t below = hl_pool_count(p); (c.lane = claim_lane(p, below)) != NULL; below = c.lane->index) {
         c.owned = c.over = false;
-        hl_prog_wait(take, &c);
+        hl_prog_wait(enter_as_owner, &c);
         if (c.rc == 0) {
             (void)hl_pool_flush_on(p, c.lane, -1, HL_REMOTE);
             c.over = false;
@@ -111,7 +111,7 @@ void hl_pool_disown(struct hl_pool *p, struct hl_lane *lane)
 {
     struct lane_claim c = {.lane = lane};
     if (hl_pool_count(p) != 0) { /* else it is closed, and shared */
-        hl_prog_wait(let_go, &c);
+        hl_prog_wait(let_go_lane, &c);
         hl_a64_and_full(&p->owned, ~bit_of(lane)); /* full: rare. */
     }
 }

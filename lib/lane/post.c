@@ -310,7 +310,7 @@ static HL_COLD int keep_fence(struct hl_lane *lane, struct hl_way *way, const st
 }
 
 /* What must be settled before a way's first operation, and before each atomic: 0, a verdict or an error. */
-static int prepare(struct hl_lane *lane, struct hl_way *way, const struct hl_issue *op)
+static int prepare_way(struct hl_lane *lane, struct hl_way *way, const struct hl_issue *op)
     HL_REQUIRES(lane->lease)
 {
     if (way->dead) {
@@ -343,7 +343,7 @@ int hl_lane_post(struct hl_lane *lane, const struct hl_issue *op)
         }
     }
     if (HL_UNLIKELY(!way->marked || op->what == HL_ISSUE_ATOMIC)) {
-        int rc = prepare(lane, way, op);
+        int rc = prepare_way(lane, way, op);
         if (rc != 0) {
             return rc;
         }

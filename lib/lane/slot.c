@@ -4,7 +4,7 @@
 #include "err.h"
 
 /* Everybody but the provider is done with it. */
-static void finish(struct hl_lane *lane, struct hl_slot *slot) HL_REQUIRES(lane->lease)
+static void finish_slot(struct hl_lane *lane, struct hl_slot *slot) HL_REQUIRES(lane->lease)
 {
     if (HL_UNLIKELY(slot->err != 0)) {
         hl_stat_lane_add(&lane->stat, HL_STAT_LANE_errors, 1);
@@ -141,7 +141,7 @@ void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, in
         drop_chain(lane, slot);
         return;
     }
-    finish(lane, slot);
+    finish_slot(lane, slot);
     drop_chain(lane, slot);
     advance_way(slot->way);
 }
@@ -162,7 +162,7 @@ void hl_slot_bury(struct hl_lane *lane, struct hl_way *way)
         }
         slot->err = slot->err != 0 ? slot->err : HL_ERR_PROC_ABORTED;
         slot->quarantined = slot->open != 0;
-        finish(lane, slot);
+        finish_slot(lane, slot);
         drop_chain(lane, slot);
     }
     advance_way(way);

@@ -60,7 +60,7 @@ int hl_way_knock(struct hl_lane *lane, struct hl_way *way)
 
 /* One step towards a way that the peer has answered on: true when that is so, or will not be. `card`: of the
  * peer when there is no way yet. */
-static bool step(struct hl_lane *lane, int peer, const struct hl_rx_card *card) HL_REQUIRES(lane->lease)
+static bool step_warm(struct hl_lane *lane, int peer, const struct hl_rx_card *card) HL_REQUIRES(lane->lease)
 {
     if (lane->ep == NULL && hl_lane_make_ready(lane) != 0) {
         return true; /* whoever comes here finds the same */
@@ -95,7 +95,7 @@ static void warm(struct hl_lane *lane, int peer)
     uint64_t begin = hl_now_ns();
     while (!over && !is_stopping() && hl_now_ns() - begin < PATIENCE_NS) {
         if (hl_lease_try_any(&lane->lease)) {
-            over = step(lane, peer, card);
+            over = step_warm(lane, peer, card);
             hl_lane_leave(lane);
         }
         if (!over) {
@@ -136,7 +136,7 @@ static void *help(void *arg)
     return NULL;
 }
 
-static bool start(struct hl_pool *p)
+static bool start_warmer(struct hl_pool *p)
 {
     if (helper.joinable) {
         pthread_join(helper.thread, NULL); /* it has seen that there is no wish, under the lock */
@@ -148,7 +148,7 @@ static bool start(struct hl_pool *p)
 bool hl_warm_ask(struct hl_pool *p, uint32_t lane, int peer)
 {
     hl_mutex_lock(&helper.lock);
-    bool will = !is_stopping() && (helper.running || start(p));
+    bool will = !is_stopping() && (helper.running || start_warmer(p));
     helper.running = will;
     if (will) {
         helper.peers[lane] = peer + 1;

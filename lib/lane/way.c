@@ -38,7 +38,7 @@ static void add_to(struct hl_way_table *t, struct hl_way *way)
     t->count++;
 }
 
-static struct hl_way_table *grow(struct hl_lane *lane, struct hl_way_table *old)
+static struct hl_way_table *grow_ways(struct hl_lane *lane, struct hl_way_table *old)
 {
     uint32_t room = old == NULL ? FIRST_ROOM : 2 * old->room;
     struct hl_way_table *t = calloc(1, sizeof *t + room * sizeof t->at[0]);
@@ -63,7 +63,7 @@ struct hl_way *hl_way_make(struct hl_lane *lane, int peer, const struct hl_rx_ca
     struct hl_way_table *t =
         hl_aptr_load_relaxed(&lane->ways); /* relaxed: written by the leaseholder only. */
     if (t == NULL || 2 * (t->count + 1) > t->room) {
-        t = grow(lane, t);
+        t = grow_ways(lane, t);
     }
     struct hl_way *way =
         t != NULL ? aligned_alloc(HL_CACHELINE, hl_round_up(sizeof *way, HL_CACHELINE)) : NULL;

@@ -34,7 +34,7 @@ static void *carry_on(void *met)
     return NULL;
 }
 
-static bool start(pthread_t *thread, hl_a32 *met)
+static bool start_meeting(pthread_t *thread, hl_a32 *met)
 {
     bool started = hl_thread_start(thread, "hotlane-end", 0, carry_on, met) == 0;
 
@@ -51,7 +51,7 @@ int hl_life_meet(void)
 
     hl_a32_store_relaxed(&met, 0); /* relaxed: nobody else knows it yet. */
     bool keeps = hl_fab_is_open() && hl_fab.row->wait != HL_PROVIDER_WAKES;
-    bool carried = (hl_req_has_orphans() || hl_flight_any() || keeps) && start(&thread, &met);
+    bool carried = (hl_req_has_orphans() || hl_flight_any() || keeps) && start_meeting(&thread, &met);
     int err = hl_boot_fence();
     if (carried) {
         hl_a32_store_release(&met, 1); /* release: pairs with the acquire in is_over */

@@ -124,7 +124,7 @@ static void watch_for_stops(void)
 
 /* Ranks of several nodes (or of one that pretends to be several) need the network from the start; lanes, who
  * has a window, a heap or a long message that goes there. */
-static int open_network(void)
+static int open_fabric(void)
 {
     return hl_boot.node_size == hl_boot.size ? 0 : hl_rx_network();
 }
@@ -171,7 +171,7 @@ int hl_modules_open(bool threads)
     err = hl_modules_watch(hang_board(), threads);
     err = err != 0 ? err : hl_verdict_serve();
     watch_for_stops();
-    err = err != 0 ? err : open_network();
+    err = err != 0 ? err : open_fabric();
     if (err != 0) {
         goto close_rx;
     }

@@ -48,7 +48,7 @@ static int world_of(uint64_t ctx, int rank)
 /* ---- Other nodes: a question is a record with flags 0; answers have flags 1 and a post each, or 2 and the
  * holder of a lock ---- */
 
-static void ask(int world, uint64_t id)
+static void ask_rank(int world, uint64_t id)
 {
     struct hl_wire_rec rec = {.op = HL_WIRE_HANG, .aux = id};
     if (hl_rx_has_network()) {
@@ -73,7 +73,7 @@ static void answer_holder(int asker, uint64_t id)
 _Static_assert(sizeof(struct hl_told) <= HL_WIRE_NEAR_MAX - sizeof(struct hl_wire_rec),
                "a post fits a record");
 
-static int serve(const struct hl_rx_msg *msg)
+static int serve_question(const struct hl_rx_msg *msg)
 {
     struct hl_told post;
     int from = msg->from;
@@ -98,8 +98,8 @@ int hl_modules_watch(void *board, bool threads)
 {
     hl_hang_names.comm = name_comm;
     hl_hang_names.world = world_of;
-    hl_hang_names.ask = ask;
+    hl_hang_names.ask = ask_rank;
     hl_hang_names.threads = threads;
     hl_hang_open(board, hl_boot.rank, hl_boot.node_rank, hl_boot.node_size, hl_boot.node_world);
-    return hl_rx_handle(HL_WIRE_HANG, serve);
+    return hl_rx_handle(HL_WIRE_HANG, serve_question);
 }

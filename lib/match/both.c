@@ -70,8 +70,8 @@ static uint64_t units_of(uint64_t bytes, uint64_t unit)
 }
 
 /* Claims the next piece from the front or the back. False: all are claimed, or the joint has moved on. */
-static bool claim(struct hl_joint *j, uint64_t generation, uint64_t bytes, bool front,
-                  struct copy_piece *piece)
+static bool claim_piece(struct hl_joint *j, uint64_t generation, uint64_t bytes, bool front,
+                        struct copy_piece *piece)
 {
     uint64_t unit = unit_of(bytes), most = PIECE_MAX / unit, least = PIECE_MIN / unit;
     /* relaxed: the CAS checks it. */
@@ -182,7 +182,7 @@ enum hl_fetched hl_both_fetch(struct hl_matcher *m, struct hl_peer *p, struct hl
     }
     uint32_t index = (uint32_t)help.joint & (HL_JOINTS - 1);
     struct copy_piece piece;
-    while (claim(j, help.joint >> HL_JOINT_BITS, n, true, &piece)) {
+    while (claim_piece(j, help.joint >> HL_JOINT_BITS, n, true, &piece)) {
         if (!hl_cma_move(h, HL_NEAR_READ, from + piece.at, to + piece.at, piece.n)) {
             hl_a32_store_relaxed(&j->failed, 1); /* relaxed: the add publishes it. */
         }
@@ -306,7 +306,8 @@ int hl_both_help(struct hl_matcher *m)
     struct hl_home *theirs = hl_home_of(m, help->peer->node);
     struct hl_joint *j = &theirs->joints[what->joint & (HL_JOINTS - 1)];
     struct copy_piece piece;
-    if (!hl_cma_works(m, help->peer) || !claim(j, what->joint >> HL_JOINT_BITS, what->n, false, &piece)) {
+    if (!hl_cma_works(m, help->peer) ||
+        !claim_piece(j, what->joint >> HL_JOINT_BITS, what->n, false, &piece)) {
         drop_help(m, help);
         return 1;
     }

@@ -62,7 +62,7 @@ static struct hl_buffered *buffered_of(const hl_aptr *slot)
     return slot != NULL ? hl_aptr_load_acquire(slot) : NULL;
 }
 
-static int make(hl_aptr *slot, struct hl_buffered **made)
+static int make_buffered(hl_aptr *slot, struct hl_buffered **made)
 {
     hl_mutex_lock(&all_lock);
     struct hl_buffered *b = buffered_of(slot);
@@ -117,7 +117,7 @@ static struct copy *place(struct hl_buffered *b, size_t bytes) HL_REQUIRES(b->lo
     return c;
 }
 
-static struct copy *take(struct hl_buffered *b, int64_t len) HL_REQUIRES(b->lock)
+static struct copy *take_room(struct hl_buffered *b, int64_t len) HL_REQUIRES(b->lock)
 {
     size_t bytes = (sizeof(struct copy) + (size_t)len + ROUND - 1) / ROUND * ROUND;
     struct copy *c = b->automatic ? malloc(bytes) : place(b, bytes);
@@ -137,7 +137,7 @@ static struct copy *take(struct hl_buffered *b, int64_t len) HL_REQUIRES(b->lock
     return c;
 }
 
-static void give_back(struct hl_buffered *b, struct copy *c) HL_REQUIRES(b->lock)
+static void give_back_room(struct hl_buffered *b, struct copy *c) HL_REQUIRES(b->lock)
 {
     *(c->older != NULL ? &c->older->younger : &b->oldest) = c->younger;
     *(c->younger != NULL ? &c->younger->older : &b->youngest) = c->older;
@@ -165,7 +165,7 @@ static bool reclaim(struct hl_buffered *b, struct copy *c) HL_REQUIRES(b->lock)
         return false;
     }
     hl_req_finish(r, MPI_STATUS_IGNORE);
-    give_back(b, c);
+    give_back_room(b, c);
     return true;
 }
 
@@ -233,10 +233,10 @@ static int find_place(const struct hl_buffered_from *from, int64_t len, struct h
         bool attached = b->attached;
         if (attached) {
             reclaim_some(b);
-            *c = take(b, len);
+            *c = take_room(b, len);
             if (*c == NULL) {
                 reclaim_all(b);
-                *c = take(b, len);
+                *c = take_room(b, len);
             }
             *found = b;
         }
@@ -321,13 +321,13 @@ struct hl_req *hl_buffered_spill(const struct hl_send *s, int64_t len, uint64_t 
     struct copy *c = NULL;
     struct hl_req *r = NULL;
 
-    if (make(&spilled, &b) != 0 || (r = hl_req_new(HL_REQ_SEND)) == NULL) {
+    if (make_buffered(&spilled, &b) != 0 || (r = hl_req_new(HL_REQ_SEND)) == NULL) {
         return NULL;
     }
     hl_mutex_lock(&b->lock);
     b->automatic = true;
     reclaim_some(b);
-    c = b->held + (uint64_t)len <= most ? take(b, len) : NULL;
+    c = b->held + (uint64_t)len <= most ? take_room(b, len) : NULL;
     hl_mutex_unlock(&b->lock);
     if (c == NULL || hl_type_pack(s->type, s->count, s->buf, 0, c + 1, len) != 0) {
         hl_req_free(r);
@@ -350,7 +350,7 @@ struct hl_req *hl_buffered_spill(const struct hl_send *s, int64_t len, uint64_t 
 int hl_buffered_attach(hl_aptr *slot, void *base, int64_t size)
 {
     struct hl_buffered *b;
-    int err = make(slot, &b);
+    int err = make_buffered(slot, &b);
 
     if (err != 0) {
         return err;

@@ -48,7 +48,7 @@ static int lost_source(const struct hl_matcher *m, uint64_t ctx, int src, int sr
     return hl_bury_whom(m, ctx);
 }
 
-static void fail(struct hl_req *r, int world)
+static void fail_request(struct hl_req *r, int world)
 {
     hl_req_fail(r, HL_ERR_PROC_ABORTED);
     hl_a32_store_relaxed(&r->parts, (uint32_t)world + 1); /* relaxed: published with DONE */
@@ -61,14 +61,14 @@ int hl_bury_error(int world)
 
 void hl_bury_receive(struct hl_req *r, int world)
 {
-    fail(r, world);
+    fail_request(r, world);
     r->bytes = 0;
     hl_recv_finish(r);
 }
 
 void hl_bury_send(struct hl_matcher *m, struct hl_req *r)
 {
-    fail(r, hl_send_body(r)->dest);
+    fail_request(r, hl_send_body(r)->dest);
     hl_send_finish(m, r);
 }
 
@@ -160,7 +160,7 @@ static void bury_names(struct hl_matcher *m, struct visit *v, struct hl_work *w)
 {
     struct hl_req *r;
     while ((r = hl_name_take_if(&m->names, name_is_lost, v)) != NULL) {
-        fail(r, v->world);
+        fail_request(r, v->world);
         if (r->what == HL_REQ_SEND) {
             hl_send_end(r);
         } else {

@@ -65,7 +65,7 @@ static void count(struct tally t[HL_CHOKE_MAX], int from, uint64_t bytes)
 }
 
 /* Chooses sources with at least half as much as the first. */
-static void choose(struct hl_matcher *m, const struct hl_inbox *ib) HL_REQUIRES(m->choke.lock)
+static void choose_sources(struct hl_matcher *m, const struct hl_inbox *ib) HL_REQUIRES(m->choke.lock)
 {
     struct tally t[HL_CHOKE_MAX] = {{0}};
     for (const struct hl_entry *e = ib->table.arrival.head; e != NULL; e = e->younger) {
@@ -100,7 +100,7 @@ void hl_choke_look(struct hl_matcher *m, struct hl_inbox *ib)
     uint64_t more = sum < limit ? (limit - sum) / m->n_inboxes : 0;
     if (sum > limit) {
         hl_mutex_lock(&m->choke.lock);
-        choose(m, ib);
+        choose_sources(m, ib);
         set_busy(m, 1);
         hl_mutex_unlock(&m->choke.lock);
     }
@@ -109,7 +109,7 @@ void hl_choke_look(struct hl_matcher *m, struct hl_inbox *ib)
 }
 
 /* Chokes a peer or lets it go. */
-static void tell(struct hl_matcher *m, struct hl_peer *p, bool on) HL_REQUIRES(m->choke.lock)
+static void tell_choked(struct hl_matcher *m, struct hl_peer *p, bool on) HL_REQUIRES(m->choke.lock)
 {
     p->choked = on;
     if (p->node < 0) {
@@ -130,7 +130,7 @@ static void choke(struct hl_matcher *m, struct hl_peer *p) HL_REQUIRES(m->choke.
     if (p == NULL || p->choked) {
         return;
     }
-    tell(m, p, true);
+    tell_choked(m, p, true);
     hl_stat_rank_add(HL_STAT_RANK_chokes, 1);
     if (hl_conf.stats && !m->choke.said) {
         m->choke.said = true;
@@ -149,7 +149,7 @@ static void let_all_go(struct hl_matcher *m) HL_REQUIRES(m->choke.lock)
     for (int i = 0; i < m->node_size + n_far; i++) {
         struct hl_peer *p = i < m->node_size ? &m->near[i] : m->far_list[i - m->node_size];
         if (p->choked) {
-            tell(m, p, false);
+            tell_choked(m, p, false);
         }
     }
     uint64_t sum = held_bytes(m), more = sum < m->choke.limit ? m->choke.limit - sum : 0;

@@ -25,7 +25,7 @@ static bool have_key HL_GUARDED_BY(lock);
 static pthread_key_t key; /* written once under lock */
 
 /* The thread has ended: the next one may have its place. */
-static void give_back(void *place)
+static void give_back_claim(void *place)
 {
     hl_mutex_lock(&lock);
     taken[(uintptr_t)place] = false;
@@ -41,7 +41,7 @@ void hl_claim_enrol(void)
     }
     hl_mutex_lock(&lock);
     if (!have_key) {
-        have_key = pthread_key_create(&key, give_back) == 0;
+        have_key = pthread_key_create(&key, give_back_claim) == 0;
     }
     while (place < HL_CLAIMING - 1 && taken[place]) {
         place++;

@@ -32,7 +32,8 @@ static HL_COLD void out_of_memory(uint64_t bytes)
     hl_boot_abort(1);
 }
 
-static struct hl_entry *fill(struct hl_entry *e, const struct hl_arrival *a, struct hl_entry_block *block)
+static struct hl_entry *fill_entry(struct hl_entry *e, const struct hl_arrival *a,
+                                   struct hl_entry_block *block)
 {
     size_t bytes = hl_entry_payload(a);
     *e = (struct hl_entry){.block = block,
@@ -58,7 +59,7 @@ struct hl_entry *hl_entry_new(const struct hl_arrival *a)
         out_of_memory(a->len);
         return NULL;
     }
-    return fill(hl_entry_posted(p), a, NULL);
+    return fill_entry(hl_entry_posted(p), a, NULL);
 }
 
 void hl_entry_free(struct hl_entry *e)
@@ -152,10 +153,10 @@ struct hl_entry *hl_entry_keep(struct hl_entry_pool *pool, const struct hl_arriv
     if (e != NULL) {
         pool->spare = e->next;
         pool->n_spare--;
-        return fill(e, a, NULL);
+        return fill_entry(e, a, NULL);
     }
     e = waiting < SPARE_MAX ? NULL : block_take(pool, bytes);
-    return e == NULL ? hl_entry_new(a) : fill(e, a, e->block);
+    return e == NULL ? hl_entry_new(a) : fill_entry(e, a, e->block);
 }
 
 void hl_entry_drop(struct hl_entry_pool *pool, struct hl_entry *e)

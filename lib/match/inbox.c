@@ -181,7 +181,7 @@ static void apply_cancel(struct hl_inbox *ib, struct hl_post *p)
     hl_req_done(r);
 }
 
-static void apply(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *p, struct hl_work *w)
+static void apply_post(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *p, struct hl_work *w)
 {
     w->n++;
     if (p->op == HL_POST_WILD) {
@@ -218,14 +218,14 @@ static void apply_all(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work 
         }
         while (old != NULL) {
             struct hl_post *next = old->next;
-            apply(m, ib, old, w);
+            apply_post(m, ib, old, w);
             old = next;
         }
     }
 }
 
 /* Lets it go. True: commands came meanwhile, and whose turn it is must be found out. */
-HL_INLINE bool let_go(const struct hl_matcher *m, struct hl_inbox *ib)
+HL_INLINE bool let_go_inbox(const struct hl_matcher *m, struct hl_inbox *ib)
 {
     if (HL_UNLIKELY(!m->threads)) {
         hl_cs_out(HL_CS_inbox, &ib->section);
@@ -238,9 +238,9 @@ HL_INLINE bool let_go(const struct hl_matcher *m, struct hl_inbox *ib)
     return HL_UNLIKELY(hl_aptr_load_relaxed(&ib->command) != NULL) && !HL_FAULT(leave_deaf);
 }
 
-static void leave(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
+static void leave_inbox(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
 {
-    while (let_go(m, ib) && try_own(m, ib)) {
+    while (let_go_inbox(m, ib) && try_own(m, ib)) {
         apply_all(m, ib, w);
     }
     if (w->n == 0) {
@@ -260,7 +260,7 @@ static HL_COLD void catch_up(struct hl_matcher *m, struct hl_inbox *ib)
     hl_work_start(&w);
     if (try_own(m, ib)) {
         apply_all(m, ib, &w);
-        leave(m, ib, &w);
+        leave_inbox(m, ib, &w);
     }
     hl_work_run(m, &w);
     hl_prog_poll();
@@ -276,7 +276,7 @@ static void delegate(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *
     hl_fence_behind_full();
     if (!HL_FAULT(ask_once) && try_own(m, ib)) {
         apply_all(m, ib, w);
-        leave(m, ib, w);
+        leave_inbox(m, ib, w);
     }
 }
 
@@ -285,9 +285,9 @@ void hl_inbox_command(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post 
     if (HL_LIKELY(own_now(m, ib))) {
         bool answers_me = post->op == HL_POST_PROBE || post->op == HL_POST_TAKE;
         apply_all(m, ib, w);
-        apply(m, ib, post, w);
+        apply_post(m, ib, post, w);
         w->n -= answers_me; /* which need not wake anybody: I would not nap for my own bell */
-        leave(m, ib, w);
+        leave_inbox(m, ib, w);
         return;
     }
     delegate(m, ib, post, w);
@@ -299,7 +299,7 @@ void hl_inbox_receive(struct hl_matcher *m, const struct hl_arrival *a, struct h
     if (HL_LIKELY(own_now(m, ib))) {
         apply_all(m, ib, w);
         take_in(m, ib, a, w);
-        leave(m, ib, w);
+        leave_inbox(m, ib, w);
         return;
     }
     /* A port's messages of one source stay in order: commands are applied before whatever comes later. */
@@ -427,7 +427,7 @@ HL_INLINE bool take_next(struct hl_matcher *m, const struct hl_recv *r, take_fn 
     if (HL_LIKELY(taken)) {
         set_head(ib, head + 1);
     }
-    if (let_go(m, ib) || HL_UNLIKELY((head & POLL_MASK) == POLL_MASK)) {
+    if (let_go_inbox(m, ib) || HL_UNLIKELY((head & POLL_MASK) == POLL_MASK)) {
         catch_up(m, ib);
     }
     return taken;
@@ -527,7 +527,7 @@ static void take_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl
     }
 }
 
-static void serve(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
+static void serve_inbox(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
 {
     uint64_t head = hl_a64_load_relaxed(&ib->head); /* relaxed: only owners write it */
     const struct hl_ring_slot *s;
@@ -545,7 +545,7 @@ void hl_inbox_visit(struct hl_matcher *m, struct hl_inbox *ib,
     if (try_own(m, ib)) {
         apply_all(m, ib, w);
         fn(m, ib, w);
-        leave(m, ib, w);
+        leave_inbox(m, ib, w);
     }
 }
 
@@ -555,6 +555,6 @@ void hl_inbox_poll(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
         return;
     }
     apply_all(m, ib, w);
-    serve(m, ib, w);
-    leave(m, ib, w);
+    serve_inbox(m, ib, w);
+    leave_inbox(m, ib, w);
 }

@@ -96,7 +96,7 @@ static int open_inboxes(struct hl_matcher *m)
     return 0;
 }
 
-static int allocate(struct hl_matcher *m)
+static int allocate_matcher(struct hl_matcher *m)
 {
     m->near = malloc((size_t)m->node_size * sizeof(*m->near));
     m->inbox = aligned_alloc(HL_CACHELINE, m->n_inboxes * sizeof(*m->inbox));
@@ -163,7 +163,7 @@ int hl_matcher_open(struct hl_matcher *m, const struct hl_matcher_setup *s)
     }
     struct hl_home *home = hl_home_of(m, m->node_rank);
     home->ring_room = s->ring != 0 ? s->ring : HL_RING_SLOTS;
-    if (allocate(m) != 0) {
+    if (allocate_matcher(m) != 0) {
         release(m);
         return hl_err_say(HL_ERR_NO_MEM, "no memory for matching (%d ranks, %u inboxes)", m->world_size,
                           m->n_inboxes);

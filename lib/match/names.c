@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static bool grow(struct hl_names *n) HL_REQUIRES(n->lock)
+static bool grow_names(struct hl_names *n) HL_REQUIRES(n->lock)
 {
     uint32_t more = n->n_rows == 0 ? 64 : 2 * n->n_rows;
     struct hl_name *rows = realloc(n->rows, more * sizeof(*rows));
@@ -23,7 +23,7 @@ static bool grow(struct hl_names *n) HL_REQUIRES(n->lock)
 bool hl_name_give(struct hl_names *n, struct hl_req *r, uint64_t *name)
 {
     hl_mutex_lock(&n->lock);
-    bool ok = n->free != 0 || grow(n);
+    bool ok = n->free != 0 || grow_names(n);
     if (ok) {
         uint32_t i = n->free - 1;
         struct hl_name *row = &n->rows[i];
@@ -35,7 +35,7 @@ bool hl_name_give(struct hl_names *n, struct hl_req *r, uint64_t *name)
     return ok;
 }
 
-static struct hl_name *row_of(struct hl_names *n, uint64_t name) HL_REQUIRES(n->lock)
+static struct hl_name *name_row(struct hl_names *n, uint64_t name) HL_REQUIRES(n->lock)
 {
     uint32_t i = (uint32_t)name;
     if (i >= n->n_rows || n->rows[i].generation != name >> 32) {
@@ -47,13 +47,13 @@ static struct hl_name *row_of(struct hl_names *n, uint64_t name) HL_REQUIRES(n->
 struct hl_req *hl_name_find(struct hl_names *n, uint64_t name)
 {
     hl_mutex_lock(&n->lock);
-    const struct hl_name *row = row_of(n, name);
+    const struct hl_name *row = name_row(n, name);
     struct hl_req *r = row != NULL ? row->req : NULL;
     hl_mutex_unlock(&n->lock);
     return r;
 }
 
-static struct hl_req *take(struct hl_names *n, struct hl_name *row) HL_REQUIRES(n->lock)
+static struct hl_req *take_waiting(struct hl_names *n, struct hl_name *row) HL_REQUIRES(n->lock)
 {
     struct hl_req *r = row->req;
     row->req = NULL;
@@ -67,9 +67,9 @@ struct hl_req *hl_name_take(struct hl_names *n, uint64_t name)
 {
     struct hl_req *r = NULL;
     hl_mutex_lock(&n->lock);
-    struct hl_name *row = row_of(n, name);
+    struct hl_name *row = name_row(n, name);
     if (row != NULL && row->req != NULL) {
-        r = take(n, row);
+        r = take_waiting(n, row);
     }
     hl_mutex_unlock(&n->lock);
     return r;
@@ -83,7 +83,7 @@ struct hl_req *hl_name_take_if(struct hl_names *n, bool (*is)(void *arg, struct 
     for (uint32_t i = 0; r == NULL && i < n->n_rows; i++) {
         struct hl_name *row = &n->rows[i];
         if (row->req != NULL && is(arg, row->req, (uint64_t)row->generation << 32 | i)) {
-            r = take(n, row);
+            r = take_waiting(n, row);
         }
     }
     hl_mutex_unlock(&n->lock);

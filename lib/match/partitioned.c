@@ -119,7 +119,7 @@ static void end_gone(struct hl_flight *f)
 }
 
 /* The plan of the other side's init pairs with this one all the same, so it is still waited for. */
-static void drop(struct hl_req *r)
+static void drop_plan(struct hl_req *r)
 {
     struct plan_side *x = side_of(r);
 
@@ -277,7 +277,7 @@ static void release_send(struct plan_side *x)
     free(p);
 }
 
-static int tell(struct psend *p, const struct hl_send *s)
+static int tell_plan(struct psend *p, const struct hl_send *s)
 {
     struct hl_send plan = *s;
 
@@ -304,7 +304,7 @@ int hl_part_send_init(const struct hl_send *s, int partitions, uint64_t channel,
     uint32_t n = (uint32_t)(((int64_t)partitions + per - 1) / per);
     hl_type_bytes(s->type, s->count, &part);
     p->side = (struct plan_side){
-        {.start = start_send, .drop = drop},        .request = r,           .type = s->type,
+        {.start = start_send, .drop = drop_plan},   .request = r,           .type = s->type,
         .buf = (char *)(uintptr_t)s->buf,           .count = s->count,      .partitions = partitions,
         .plan = {channel, bytes, part * per, n, 0}, .release = release_send};
     p->send = *s;
@@ -315,7 +315,7 @@ int hl_part_send_init(const struct hl_send *s, int partitions, uint64_t channel,
     p->ready = calloc((size_t)partitions / 64 + 1, sizeof *p->ready);
     p->missing = calloc((size_t)n + 1, sizeof *p->missing);
     p->sent = calloc((size_t)n + 1, sizeof *p->sent);
-    err = p->ready != NULL && p->missing != NULL && p->sent != NULL ? tell(p, s) : no_memory();
+    err = p->ready != NULL && p->missing != NULL && p->sent != NULL ? tell_plan(p, s) : no_memory();
     if (err != 0) {
         release_send(&p->side);
         hl_req_free(r);
@@ -367,7 +367,7 @@ static int64_t piece(const struct precv *p, uint32_t k, int64_t *offset)
     return (end < p->bytes ? end : p->bytes) - *offset;
 }
 
-static void post(struct precv *p)
+static void post_partitioned(struct precv *p)
 {
     struct plan_side *x = &p->side;
 
@@ -392,7 +392,7 @@ static void post(struct precv *p)
 }
 
 /* Message k is there. */
-static void take(struct precv *p, uint32_t k, int err)
+static void take_message(struct precv *p, uint32_t k, int err)
 {
     struct plan_side *x = &p->side;
     int64_t offset, n = piece(p, k, &offset);
@@ -420,7 +420,7 @@ static bool step_recv(struct hl_flight *f)
         learn(p, err);
     }
     if (!p->posted) {
-        post(p);
+        post_partitioned(p);
     }
     bool moving = false;
     for (uint32_t i = 0; i < p->n_open;) {
@@ -430,7 +430,7 @@ static bool step_recv(struct hl_flight *f)
             continue;
         }
         uint32_t k = p->index[i];
-        take(p, k, hl_req_finish(p->open[i], MPI_STATUS_IGNORE));
+        take_message(p, k, hl_req_finish(p->open[i], MPI_STATUS_IGNORE));
         p->n_open--;
         p->open[i] = p->open[p->n_open];
         p->index[i] = p->index[p->n_open];
@@ -540,7 +540,7 @@ int hl_part_recv_init(const struct hl_recv *v, int partitions, struct hl_req **o
         free(p);
         return err != 0 ? err : no_memory();
     }
-    p->side = (struct plan_side){{.start = start_recv, .drop = drop},
+    p->side = (struct plan_side){{.start = start_recv, .drop = drop_plan},
                                  .request = r,
                                  .type = v->type,
                                  .buf = v->buf,

@@ -33,7 +33,7 @@ static int start_recv(struct hl_req *r)
     return hl_recv_post(hl_matcher_self(), r);
 }
 
-static void drop(struct hl_req *r)
+static void drop_persistent(struct hl_req *r)
 {
     struct persistent *p = persistent_of(r);
 
@@ -41,7 +41,7 @@ static void drop(struct hl_req *r)
     free(p);
 }
 
-static int make(enum hl_req_what what, uint64_t ctx, struct hl_type *type, struct hl_req **out)
+static int make_persistent(enum hl_req_what what, uint64_t ctx, struct hl_type *type, struct hl_req **out)
 {
     struct persistent *p = malloc(sizeof *p);
     struct hl_req *r = hl_req_new(what);
@@ -55,7 +55,7 @@ static int make(enum hl_req_what what, uint64_t ctx, struct hl_type *type, struc
     }
     hl_type_ref(type);
     p->type = type;
-    p->more = (struct hl_req_more){.start = start_send, .drop = drop};
+    p->more = (struct hl_req_more){.start = start_send, .drop = drop_persistent};
     r->ctx = ctx;
     hl_req_set_again(r, &p->more);
     *out = r;
@@ -64,7 +64,7 @@ static int make(enum hl_req_what what, uint64_t ctx, struct hl_type *type, struc
 
 int hl_match_send_init(const struct hl_send *s, struct hl_req **out)
 {
-    int err = make(HL_REQ_SEND, s->ctx, s->type, out);
+    int err = make_persistent(HL_REQ_SEND, s->ctx, s->type, out);
 
     if (err == 0) {
         persistent_of(*out)->send = *s;
@@ -74,7 +74,7 @@ int hl_match_send_init(const struct hl_send *s, struct hl_req **out)
 
 int hl_match_recv_init(const struct hl_recv *r, struct hl_req **out)
 {
-    int err = make(HL_REQ_RECV, r->ctx, r->type, out);
+    int err = make_persistent(HL_REQ_RECV, r->ctx, r->type, out);
 
     if (err == 0) {
         struct persistent *p = persistent_of(*out);
@@ -102,7 +102,7 @@ static void drop_buffered(struct hl_req *r)
 {
     struct hl_buffered_hold hold = persistent_of(r)->hold;
 
-    drop(r);
+    drop_persistent(r);
     hold.let_go(hold.object);
 }
 

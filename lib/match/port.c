@@ -258,7 +258,7 @@ static int post_buf(struct hl_net *net, struct hl_port *port, struct hl_port_buf
     return 1;
 }
 
-static void give_back(struct hl_port *port, struct hl_port_buf *b)
+static void give_back_buf(struct hl_port *port, struct hl_port_buf *b)
 {
     b->next = port->tx;
     port->tx = b;
@@ -293,7 +293,7 @@ static HL_COLD bool post_held(struct hl_net *net, struct hl_port *port, const st
         next = b->next;
         hl_a32_add_relaxed(&port->holds, (uint32_t)-1);                /* relaxed: as above */
         if ((hl_a32_load_relaxed(b->to->state) & HL_PEER_DEAD) != 0) { /* relaxed: a late look finds it */
-            give_back(port, b);
+            give_back_buf(port, b);
         } else if (is_held(port, b->to) || post_buf(net, port, b) != 1) {
             hold(port, b);
         }
@@ -396,7 +396,7 @@ static void complete(struct hl_net *net, struct hl_port *port, struct hl_port_bu
                      struct hl_work *w)
 {
     if (!b->rx) {
-        give_back(port, b);
+        give_back_buf(port, b);
         return;
     }
     const struct hl_far_head *h = (const struct hl_far_head *)(const void *)b->data;
@@ -428,7 +428,7 @@ static HL_COLD void read_error(struct hl_net *net, struct hl_port *port)
         return;
     }
     if (!b->rx) {
-        give_back(port, b);
+        give_back_buf(port, b);
     } else if (e.err != FI_ECANCELED) {
         post_receive(net, port, b);
     }
@@ -446,7 +446,7 @@ bool hl_net_idle(const struct hl_net *net)
 }
 
 /* The owner: takes what arrived. Returns the number of completions. */
-HL_INLINE int serve(struct hl_net *net, struct hl_port *port, struct hl_work *w)
+HL_INLINE int serve_port(struct hl_net *net, struct hl_port *port, struct hl_work *w)
 {
     if (HL_UNLIKELY(port->held != NULL)) {
         post_held(net, port, NULL);
@@ -467,7 +467,7 @@ int hl_net_poll(struct hl_net *net, struct hl_work *w)
     int n = 0;
     for (unsigned i = 0; i < net->n; i++) {
         if (hl_port_own(&net->port[i], false)) {
-            n += serve(net, &net->port[i], w);
+            n += serve_port(net, &net->port[i], w);
             hl_port_leave(&net->port[i]);
         }
     }
@@ -483,7 +483,7 @@ void hl_net_visit(struct hl_net *net, void (*fn)(struct hl_matcher *m, unsigned 
     for (unsigned i = 0; i < net->n; i++) {
         struct hl_port *port = &net->port[i];
         if (hl_port_own(port, false)) {
-            if (serve(net, port, w) == 0) {
+            if (serve_port(net, port, w) == 0) {
                 fn(net->m, i, w);
             }
             hl_port_leave(port);

@@ -54,8 +54,8 @@ uint64_t hl_match_message_ctx(const struct hl_message *message)
 
 /* Has one inbox looked through; true with the answer in `req`. Whoever owns the inbox answers, so a thread
  * that polls all the time cannot keep us out. */
-static bool ask(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_recv *p, enum hl_post_op op,
-                struct hl_req *req)
+static bool ask_inbox(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_recv *p, enum hl_post_op op,
+                      struct hl_req *req)
 {
     struct hl_work w;
     hl_work_start(&w);
@@ -67,15 +67,16 @@ static bool ask(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_recv 
     return req->spare != 0;
 }
 
-static bool look(struct hl_matcher *m, const struct hl_recv *p, enum hl_post_op op, struct hl_req *req)
+static bool look_for_message(struct hl_matcher *m, const struct hl_recv *p, enum hl_post_op op,
+                             struct hl_req *req)
 {
     if (p->src != MPI_ANY_SOURCE || m->n_inboxes == 1) {
-        return ask(m, hl_inbox_of(m, p->ctx, p->src), p, op, req);
+        return ask_inbox(m, hl_inbox_of(m, p->ctx, p->src), p, op, req);
     }
     /* relaxed: any start is right, a rotating one is fair. */
     unsigned first = hl_a32_add_relaxed(&m->turn, 1);
     for (unsigned i = 0; i < m->n_inboxes; i++) {
-        if (ask(m, &m->inbox[(first + i) & (m->n_inboxes - 1)], p, op, req)) {
+        if (ask_inbox(m, &m->inbox[(first + i) & (m->n_inboxes - 1)], p, op, req)) {
             return true;
         }
     }
@@ -85,7 +86,7 @@ static bool look(struct hl_matcher *m, const struct hl_recv *p, enum hl_post_op 
 int hl_matcher_iprobe(struct hl_matcher *m, const struct hl_recv *p, bool *found, MPI_Status *status)
 {
     struct hl_req req;
-    *found = look(m, p, HL_POST_PROBE, &req);
+    *found = look_for_message(m, p, HL_POST_PROBE, &req);
     return *found ? hl_req_status(&req, status) : hl_bury_probe(m, p);
 }
 
@@ -105,7 +106,7 @@ int hl_matcher_improbe(struct hl_matcher *m, const struct hl_recv *p, struct hl_
         return told(*message, status);
     }
     hl_prog_look();
-    bool found = look(m, p, HL_POST_TAKE, &req);
+    bool found = look_for_message(m, p, HL_POST_TAKE, &req);
     *message = found ? hl_recv_body(&req)->u.message : NULL;
     return found ? hl_req_status(&req, status) : hl_bury_probe(m, p);
 }

@@ -138,12 +138,12 @@ bool hl_reach_copy(const struct hl_peer *p, struct hl_req *r, const struct hl_of
     return ok;
 }
 
-static bool step(struct hl_flight *f)
+static bool step_reach(struct hl_flight *f)
 {
     return hl_req_is_done(&HL_CONTAINER_OF(f, struct hl_offer, flight)->read);
 }
 
-static void end(struct hl_flight *f)
+static void end_reach(struct hl_flight *f)
 {
     struct hl_offer *o = HL_CONTAINER_OF(f, struct hl_offer, flight);
     struct hl_matcher *m = o->m;
@@ -165,7 +165,7 @@ bool hl_reach_read(const struct hl_peer *p, struct hl_req *r, struct hl_offer *o
         return false;
     }
     hl_req_init_rma(&o->read, p->world);
-    o->flight = (struct hl_flight){.step = step, .end = end};
+    o->flight = (struct hl_flight){.step = step_reach, .end = end_reach};
     hl_req_add_parts(&o->read, 1); /* ours, until all pieces are on their way */
     struct hl_xfer x = {.peer = p->world,
                         .addr = o->addr,
@@ -179,7 +179,7 @@ bool hl_reach_read(const struct hl_peer *p, struct hl_req *r, struct hl_offer *o
     hl_req_part_done(&o->read, hl_lane_read(&x));
     if (hl_flight_start(&o->flight) != 0) {
         hl_req_wait(&o->read); /* no source of progress is left: as good as impossible */
-        end(&o->flight);
+        end_reach(&o->flight);
     }
     return true;
 }

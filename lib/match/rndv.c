@@ -155,7 +155,7 @@ static void end_fetch(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
 }
 
 /* Has the sender send the bytes. */
-static void ask(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
+static void ask_sender(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
 {
     struct hl_recv_body *b = hl_recv_body(r);
     union hl_msg_area pull = {.pull = {b->fetch.name, 0, (uint64_t)r->bytes, 0}};
@@ -191,7 +191,7 @@ static void end_revoked(struct hl_matcher *m, struct hl_req *r)
 }
 
 /* Answers a matched request to send. */
-static void run(struct hl_matcher *m, struct hl_req *r)
+static void run_transfer(struct hl_matcher *m, struct hl_req *r)
 {
     if (HL_UNLIKELY((r->spare & HL_REQ_REVOKED) != 0)) {
         end_revoked(m, r);
@@ -227,14 +227,14 @@ static void run(struct hl_matcher *m, struct hl_req *r)
     if (fetched == HL_FETCHED) {
         end_fetch(m, p, r);
     } else if (fetched == HL_FETCHED_NOT) {
-        ask(m, p, r);
+        ask_sender(m, p, r);
     }
 }
 
 void hl_rndv_ended(struct hl_matcher *m, struct hl_req *r, bool failed)
 {
     if (failed) {
-        ask(m, hl_peer_from(m, hl_recv_body(r)->fetch.from), r);
+        ask_sender(m, hl_peer_from(m, hl_recv_body(r)->fetch.from), r);
     } else {
         count_copied(r);
         hl_recv_finish(r);
@@ -247,7 +247,7 @@ void hl_rndv_fetched(struct hl_matcher *m, struct hl_req *r, int err)
     if (err == 0) {
         end_fetch(m, p, r);
     } else if (err != HL_ERR_PROC_ABORTED) {
-        ask(m, p, r);
+        ask_sender(m, p, r);
     } else {
         hl_bury_receive(r, p->world);
     }
@@ -261,7 +261,7 @@ void hl_work_run(struct hl_matcher *m, struct hl_work *w)
     while (w->todo != NULL) {
         struct hl_req *r = w->todo;
         w->todo = r->next;
-        run(m, r);
+        run_transfer(m, r);
     }
     w->todo_tail = &w->todo;
     hl_matcher_wake(m);

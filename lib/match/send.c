@@ -17,7 +17,7 @@ struct view {
     char *block; /* NULL: must be packed */
 };
 
-static int look_at(const struct hl_type *type, int64_t count, const void *buf, struct view *v)
+static int view_buffer(const struct hl_type *type, int64_t count, const void *buf, struct view *v)
 {
     int64_t len;
     if (!hl_type_bytes(type, count, &len)) {
@@ -32,7 +32,7 @@ static int look_at(const struct hl_type *type, int64_t count, const void *buf, s
     return 0;
 }
 
-static int fill(const struct hl_send *s, const struct view *v, void *out)
+static int pack_view(const struct hl_send *s, const struct view *v, void *out)
 {
     if (v->len == 0) {
         return 0;
@@ -75,7 +75,7 @@ static int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_se
     uint8_t kind = HL_MSG_EAGER;
     int err, cell = -1;
     if (v->len <= HL_MATCH_INLINE) {
-        err = fill(s, v, area.data);
+        err = pack_view(s, v, area.data);
     } else {
         mine = hl_home_of(m, m->node_rank);
         cell = hl_cell_take(mine);
@@ -84,7 +84,7 @@ static int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_se
         }
         kind = HL_MSG_CELL;
         area.cell = (uint32_t)cell;
-        err = fill(s, v, mine->cells[cell]);
+        err = pack_view(s, v, mine->cells[cell]);
         hl_handover_give(mine->cells[cell]); /* comes back by way of the receiver */
     }
     uint64_t claimed;
@@ -204,7 +204,7 @@ static int push_request(struct hl_matcher *m, struct hl_peer *p, struct hl_req *
                         .count = b->count,
                         .type = b->type};
     struct view v;
-    int done = look_at(b->type, b->count, b->buf, &v);
+    int done = view_buffer(b->type, b->count, b->buf, &v);
     /* relaxed: a peer that chokes us still gets what was on its way. */
     bool choked = (hl_a32_load_relaxed(p->state) & HL_PEER_CHOKED) != 0 && !HL_FAULT(choke_deaf);
     if (done == 0 && s.mode == HL_SEND_STANDARD && !choked && is_eager(m, p, v.len)) {
@@ -354,7 +354,7 @@ static int start(struct hl_matcher *m, const struct hl_send *s, struct hl_peer *
     }
     *peer = p;
     struct view v;
-    int left = look_at(s->type, s->count, s->buf, &v);
+    int left = view_buffer(s->type, s->count, s->buf, &v);
     if (HL_UNLIKELY(left != 0)) {
         return left;
     }
@@ -380,7 +380,7 @@ static HL_NOINLINE int start_in_section(struct hl_matcher *m, const struct hl_se
     return left;
 }
 
-HL_INLINE int begin(struct hl_matcher *m, const struct hl_send *s, struct hl_peer **peer)
+HL_INLINE int begin_send(struct hl_matcher *m, const struct hl_send *s, struct hl_peer **peer)
 {
     return HL_LIKELY(!hl_cs_any()) ? start(m, s, peer) : start_in_section(m, s, peer);
 }
@@ -426,7 +426,7 @@ static int isend_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_
 int hl_matcher_isend_on(struct hl_matcher *m, const struct hl_send *s, struct hl_req *r)
 {
     struct hl_peer *p;
-    int left = begin(m, s, &p);
+    int left = begin_send(m, s, &p);
     if (left == 0) {
         return send_later(m, p, s, r);
     }

@@ -103,7 +103,7 @@ static void entry_append(struct hl_table *t, struct hl_entry *e)
 
 /* Makes more bins. What was first of its kind stays so: old bins are walked front to back, messages as they
  * arrived. Without memory they stay as they are. */
-static HL_COLD void grow(struct hl_table *t)
+static HL_COLD void grow_bins(struct hl_table *t)
 {
     struct hl_bin *old = t->bins;
     size_t n_old = t->n_bins, n_new = GROWTH * n_old;
@@ -184,7 +184,7 @@ void hl_table_post(struct hl_table *t, struct hl_post *p)
         return;
     }
     if (HL_UNLIKELY(++t->n_posted + t->n_entries > LOAD * t->n_bins)) {
-        grow(t);
+        grow_bins(t);
     }
     int tag = hl_recv_body(r)->tag;
     t->n_any_tag += tag == MPI_ANY_TAG;
@@ -350,7 +350,7 @@ void hl_table_add(struct hl_table *t, struct hl_entry *e)
     /* relaxed: the owner's; others only glance at it. */
     hl_a64_store_relaxed(&t->held, hl_a64_load_relaxed(&t->held) + hl_entry_bytes(e));
     if (HL_UNLIKELY(++t->n_entries + t->n_posted > LOAD * t->n_bins)) {
-        grow(t);
+        grow_bins(t);
     }
     entry_append(t, e);
     e->younger = NULL;

@@ -19,7 +19,7 @@ struct count {
 };
 
 /* The last number sent to the peer, and the last one heard. False: not now. */
-static bool tell(const struct hl_net *net, struct hl_port *port, struct hl_peer *p, bool asks)
+static bool tell_numbers(const struct hl_net *net, struct hl_port *port, struct hl_peer *p, bool asks)
 {
     unsigned i = (unsigned)(port - net->port);
     struct hl_port_buf *b = port->tx;
@@ -54,7 +54,7 @@ static bool ask_beyond_gaps(struct hl_net *net, struct hl_port *port)
         if (p == NULL) {
             hl_a32_store_relaxed(&net->strange, (uint32_t)rank + 1); /* relaxed: as in counted */
         } else if (p->node < 0 && i < p->ports && !net->m->is_dead(rank)) {
-            refused |= !tell(net, port, p, true);
+            refused |= !tell_numbers(net, port, p, true);
         }
     }
     return refused;
@@ -76,7 +76,7 @@ bool hl_tail_look(void *arg)
             if (i >= p->ports || !hl_rx_tail_is_due(&p->ends[i], p->sent[i]) || net->m->is_dead(p->world)) {
                 continue;
             }
-            if (tell(net, port, p, true)) {
+            if (tell_numbers(net, port, p, true)) {
                 hl_rx_tail_told(&p->ends[i]);
             } else {
                 refused = true; /* perhaps it connects */
@@ -113,7 +113,7 @@ static void counted(struct hl_net *net, struct hl_port *port, const struct hl_fa
         memcpy(&count, &h->area, sizeof count);
         hl_rx_tail_answered(&p->ends[i], p->sent[i], count.heard);
         if (count.asks != 0) {
-            (void)tell(net, port, p, false); /* if it does not leave: they ask again */
+            (void)tell_numbers(net, port, p, false); /* if it does not leave: they ask again */
         }
     }
 }

@@ -45,7 +45,7 @@ static int take(struct hl_arena *a, size_t len, size_t align, size_t *off)
                            : hl_blocks_take(&a->blocks, len, align, off);
 }
 
-static int make(const struct hl_arena_key *key, struct hl_arena **out) HL_REQUIRES(hl_mem_lock)
+static int make_arena(const struct hl_arena_key *key, struct hl_arena **out) HL_REQUIRES(hl_mem_lock)
 {
     size_t len = hl_max_size(HL_MEM_ARENA, key->page);
     struct hl_arena *a = calloc(1, sizeof *a);
@@ -108,7 +108,7 @@ static size_t pages_of(const struct hl_arena *a, size_t off, size_t len, size_t 
 }
 
 /* Counts a new piece. True when it is the first on some page. */
-static bool settle(struct hl_arena *a, size_t off, size_t len)
+static bool settle_pages(struct hl_arena *a, size_t off, size_t len)
 {
     size_t end;
     bool first = false;
@@ -163,7 +163,7 @@ size_t hl_arena_len_at(const struct hl_seg *seg, size_t off)
     return a->kind != NULL ? hl_memkind_len_at(a->kind, off) : hl_blocks_len_at(&a->blocks, off);
 }
 
-static bool fits(const struct hl_arena *a, const struct hl_arena_key *key)
+static bool fits_arena(const struct hl_arena *a, const struct hl_arena_key *key)
 {
     return a->key.policy == key->policy && a->key.nodes == key->nodes && a->key.page == key->page &&
            a->key.memkind == key->memkind && a->key.hidden == key->hidden;
@@ -173,7 +173,7 @@ size_t hl_arena_held(const struct hl_arena_key *key)
 {
     size_t sum = 0;
     for (const struct hl_arena *a = arenas; a != NULL; a = a->next) {
-        sum += fits(a, key) ? a->held : 0;
+        sum += fits_arena(a, key) ? a->held : 0;
     }
     return sum;
 }
@@ -185,13 +185,13 @@ static int take_any(size_t len, size_t align, const struct hl_arena_key *key, st
 {
     bool hopeless = false;
     for (struct hl_arena *a = arenas; a != NULL; a = a->next) {
-        if (fits(a, key) && take(a, len, align, off) == 0) {
+        if (fits_arena(a, key) && take(a, len, align, off) == 0) {
             *out = a;
             return 0;
         }
-        hopeless = hopeless || (fits(a, key) && a->living == 0);
+        hopeless = hopeless || (fits_arena(a, key) && a->living == 0);
     }
-    int rc = hopeless ? HL_ERR_NO_MEM : make(key, out);
+    int rc = hopeless ? HL_ERR_NO_MEM : make_arena(key, out);
     return rc == 0 && take(*out, len, align, off) != 0 ? no_record(len) : rc;
 }
 
@@ -211,7 +211,7 @@ int hl_arena_cut(size_t len, size_t align, bool populate, const struct hl_arena_
     a->living++;
     size_t got = hl_arena_len_at(a->seg, off);
     hl_mem_dump(a->seg, off + got);
-    bool fresh = settle(a, off, got);
+    bool fresh = settle_pages(a, off, got);
     populate = is_huge(key) ? fresh : populate || key->policy == HL_MEM_BIND;
     rc = populate ? hl_seg_populate(a->seg, off, got) : 0;
     if (rc != 0) {

@@ -41,7 +41,7 @@ static bool above(const struct hl_block *a, const struct hl_block *b)
 }
 
 /* Blocks of `t` shorter than `len` go to *small, the others to *large. */
-static void split(struct hl_block *t, size_t len, struct hl_block **small, struct hl_block **large)
+static void split_block(struct hl_block *t, size_t len, struct hl_block **small, struct hl_block **large)
 {
     while (t != NULL) {
         if (t->len < len) {
@@ -103,7 +103,7 @@ static void enter_free(struct hl_blocks *b, struct hl_block *n)
     while (*at != NULL && above(*at, n)) {
         at = n->len < (*at)->len ? &(*at)->left : &(*at)->right;
     }
-    split(*at, n->len, &n->left, &n->right);
+    split_block(*at, n->len, &n->left, &n->right);
     *at = n;
 }
 
@@ -155,7 +155,7 @@ static void put_into_slot(struct hl_blocks *b, struct hl_block *n)
 }
 
 /* Twice as many slots; where there is no memory for them the old ones do, with longer chains. */
-static void grow(struct hl_blocks *b)
+static void grow_blocks(struct hl_blocks *b)
 {
     struct hl_block **slots = calloc(2 * b->slots, sizeof(struct hl_block *));
     if (slots == NULL) {
@@ -174,7 +174,7 @@ static void grow(struct hl_blocks *b)
 static void enter_taken(struct hl_blocks *b, struct hl_block *n)
 {
     if (b->count >= b->slots) {
-        grow(b);
+        grow_blocks(b);
     }
     n->taken = true;
     put_into_slot(b, n);

@@ -83,7 +83,7 @@ static size_t page_for(size_t page, size_t len, struct hl_arena_key *key) HL_REQ
     return ours ? page : hl_topo_page();
 }
 
-static void tell(size_t asked, size_t got) HL_REQUIRES(hl_mem_lock)
+static void tell_short(size_t asked, size_t got) HL_REQUIRES(hl_mem_lock)
 {
     bool short_of = !is_auto() && got < asked;
     if ((told & got) != 0 || hl_conf.mem_report == 0 ||
@@ -109,7 +109,7 @@ void *hl_mem_buffer_take(size_t len)
         rc = hl_arena_cut(len, 0, false, &key, &piece);
     }
     if (rc == 0) {
-        tell(asked, key.page);
+        tell_short(asked, key.page);
     }
     if (rc == 0 && key.page == base && !is_auto() && asked > base && started) {
         hl_seg_join(piece.seg, piece.off, piece.len);

@@ -29,7 +29,7 @@ static struct {
     __typeof__(memkind_malloc_usable_size) *usable;
 } lib; /* guarded by mem's lock */
 
-static bool load(void)
+static bool load_memkind(void)
 {
     void **const at[] = {(void **)&lib.create, (void **)&lib.destroy, (void **)&lib.take, (void **)&lib.give,
                          (void **)&lib.usable};
@@ -55,7 +55,7 @@ static bool load(void)
 static void create(void *arg)
 {
     struct hl_memkind *k = arg;
-    if (!load() || lib.create(k->base, k->len, &k->kind) != 0) {
+    if (!load_memkind() || lib.create(k->base, k->len, &k->kind) != 0) {
         k->kind = NULL;
     }
 }
@@ -86,7 +86,7 @@ void hl_memkind_close(struct hl_memkind *k)
     }
 }
 
-static uint64_t *word_of(struct hl_memkind *k, size_t off, uint64_t *bit)
+static uint64_t *page_word(struct hl_memkind *k, size_t off, uint64_t *bit)
 {
     *bit = UINT64_C(1) << (off / HL_MEM_ALIGN % 64);
     return &k->begins[off / HL_MEM_ALIGN / 64];
@@ -100,14 +100,14 @@ int hl_memkind_take(struct hl_memkind *k, size_t len, size_t align, size_t *off)
         return HL_ERR_NO_MEM;
     }
     *off = (size_t)((char *)at - k->base);
-    *word_of(k, *off, &bit) |= bit;
+    *page_word(k, *off, &bit) |= bit;
     return 0;
 }
 
 void hl_memkind_give(struct hl_memkind *k, size_t off)
 {
     uint64_t bit;
-    *word_of(k, off, &bit) &= ~bit;
+    *page_word(k, off, &bit) &= ~bit;
     lib.give(k->kind, k->base + off);
 }
 

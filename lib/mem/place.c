@@ -37,7 +37,7 @@ static int mode_of(const struct hl_seg *seg)
     }
 }
 
-static int apply(const struct hl_seg *seg, size_t off, size_t len, int mode, unsigned flags)
+static int apply_policy(const struct hl_seg *seg, size_t off, size_t len, int mode, unsigned flags)
 {
     unsigned long mask = seg->nodes;
     return hl_sys.mbind(seg->base + off, len, mode, &mask, NODE_BITS, flags) == 0 ? 0 : errno;
@@ -49,7 +49,7 @@ int hl_place_set(const struct hl_seg *seg)
     if (seg->policy == HL_MEM_SYSTEM) {
         return 0;
     }
-    int e = apply(seg, 0, seg->len, mode_of(seg), 0);
+    int e = apply_policy(seg, 0, seg->len, mode_of(seg), 0);
     if (e != 0 && seg->policy == HL_MEM_BIND) {
         return hl_err_say(HL_ERR_NO_MEM, "%zu bytes on %s: this process may not place memory there: %s",
                           seg->len, hl_hugepool_nodes_text(seg->nodes, where), strerror(e));
@@ -68,12 +68,12 @@ void hl_place_turn(const struct hl_seg *seg, size_t off, size_t len, size_t turn
         left &= left - 1;
     }
     struct hl_seg one = {.base = seg->base, .nodes = left & -left};
-    apply(&one, off, len, MPOL_PREFERRED, 0);
+    apply_policy(&one, off, len, MPOL_PREFERRED, 0);
 }
 
 void hl_place_turned(const struct hl_seg *seg, size_t off, size_t len)
 {
-    apply(seg, off, len, mode_of(seg), 0);
+    apply_policy(seg, off, len, mode_of(seg), 0);
 }
 
 /* The thread's own policy, as get_mempolicy says and set_mempolicy takes it. */
@@ -122,8 +122,8 @@ int hl_place_fallocate(const struct hl_seg *seg, size_t off, size_t len)
 bool hl_place_holds(const struct hl_seg *seg, size_t off, size_t len, int *e)
 {
     size_t first = off & ~(seg->page - 1), end = hl_round_up(off + len, seg->page);
-    int found = apply(seg, first, end - first, MPOL_BIND, MPOL_MF_STRICT);
-    int back = apply(seg, first, end - first, mode_of(seg), 0);
+    int found = apply_policy(seg, first, end - first, MPOL_BIND, MPOL_MF_STRICT);
+    int back = apply_policy(seg, first, end - first, mode_of(seg), 0);
     *e = found == EIO ? back : found != 0 ? found : back;
     return found == 0 && back == 0;
 }

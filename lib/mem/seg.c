@@ -173,7 +173,7 @@ void hl_mem_unmap_peer(char *base, size_t len, bool reserved)
 }
 
 /* Returns 0 or errno. */
-static int fill(const struct hl_seg *seg, size_t off, size_t len)
+static int fill_pages(const struct hl_seg *seg, size_t off, size_t len)
 {
     int rc;
     do {
@@ -205,7 +205,7 @@ static int populate(const struct hl_seg *seg, size_t off, size_t len)
     int e = 0;
     for (size_t at = 0; e == 0 && at < len; at += step) {
         e = at > 0 ? look_again(seg, len - at) : 0;
-        e = e == 0 ? fill(seg, off + at, hl_min_size(step, len - at)) : e;
+        e = e == 0 ? fill_pages(seg, off + at, hl_min_size(step, len - at)) : e;
     }
     if (e == 0) {
         hl_stat_rank_add(is_huge(seg) ? HL_STAT_RANK_pages_huge : HL_STAT_RANK_pages_base, len / seg->page);

@@ -54,7 +54,7 @@ static struct hl_mutex lock = HL_MUTEX_INIT;
 static pthread_cond_t answered = PTHREAD_COND_INITIALIZER;
 static struct record *table[BUCKETS] HL_GUARDED_BY(lock);
 
-static struct record **find(int node_rank, uint64_t seg_id) HL_REQUIRES(lock)
+static struct record **find_record(int node_rank, uint64_t seg_id) HL_REQUIRES(lock)
 {
     struct record **at = &table[hl_mix64(seg_id + ((uint64_t)node_rank << 48)) % BUCKETS];
     while (*at != NULL && ((*at)->node_rank != node_rank || (*at)->seg_id != seg_id)) {
@@ -63,7 +63,7 @@ static struct record **find(int node_rank, uint64_t seg_id) HL_REQUIRES(lock)
     return at;
 }
 
-static void drop(struct record **at)
+static void drop_record(struct record **at)
 {
     struct record *r = *at;
     *at = r->next;
@@ -79,15 +79,15 @@ static bool unref(struct record **at) HL_REQUIRES(lock)
     struct record *r = *at;
     bool last = --r->refs == 0 && (r->state == ASKED || (r->state == MAPPED && !r->arena));
     if (last) {
-        drop(at);
+        drop_record(at);
     }
     return last;
 }
 
 /* A reference for the want, on a new record if need be. */
-static void enter(struct hl_near_want *w) HL_REQUIRES(lock)
+static void enter_want(struct hl_near_want *w) HL_REQUIRES(lock)
 {
-    struct record **at = find(w->node_rank, w->seg_id);
+    struct record **at = find_record(w->node_rank, w->seg_id);
     if (*at == NULL) {
         struct record *r = calloc(1, sizeof *r);
         if (r == NULL) {
@@ -132,12 +132,12 @@ static const char *unlike(const struct record *r, const struct hl_near_want *w)
 }
 
 /* Takes over what has been answered; true while the want still waits. */
-static bool settle(struct hl_near_want *w) HL_REQUIRES(lock)
+static bool settle_want(struct hl_near_want *w) HL_REQUIRES(lock)
 {
     if (w->rc != HL_ERR_AGAIN) {
         return false;
     }
-    struct record **at = find(w->node_rank, w->seg_id);
+    struct record **at = find_record(w->node_rank, w->seg_id);
     if ((*at)->state == ASKED) {
         return true;
     }
@@ -157,7 +157,7 @@ static bool settle(struct hl_near_want *w) HL_REQUIRES(lock)
 /* True when the caller is to ask, without the lock: nobody has, or too long ago. */
 static bool must_ask(const struct hl_near_want *w) HL_REQUIRES(lock)
 {
-    struct record *r = w->rc == HL_ERR_AGAIN ? *find(w->node_rank, w->seg_id) : NULL;
+    struct record *r = w->rc == HL_ERR_AGAIN ? *find_record(w->node_rank, w->seg_id) : NULL;
     uint64_t now = hl_now_ns();
     if (r == NULL || r->state != ASKED || now < r->again_ns) {
         return false;
@@ -170,7 +170,7 @@ static bool must_ask(const struct hl_near_want *w) HL_REQUIRES(lock)
 }
 
 /* Sends the question; a dead owner ends the want. */
-static void ask(struct hl_near_want *w) HL_EXCLUDES(lock)
+static void ask_segment(struct hl_near_want *w) HL_EXCLUDES(lock)
 {
     struct near_msg m = {.magic = HL_NEAR_MAGIC, .kind = NEAR_ASK, .seg_id = w->seg_id};
     int rc = hl_near_send(w->node_rank, &m, sizeof m, -1);
@@ -178,7 +178,7 @@ static void ask(struct hl_near_want *w) HL_EXCLUDES(lock)
         return;
     }
     hl_mutex_lock(&lock);
-    struct record **at = find(w->node_rank, w->seg_id);
+    struct record **at = find_record(w->node_rank, w->seg_id);
     if (rc == HL_ERR_AGAIN) {
         (*at)->again_ns = hl_now_ns() + FULL_WAIT_NS;
         (*at)->patience_ns = 0;
@@ -224,13 +224,13 @@ static bool settle_round(struct map_round *r) HL_REQUIRES(lock)
 {
     int left = 0;
     for (int i = 0; i < r->n_flying; i++) {
-        if (settle(r->flying[i])) {
+        if (settle_want(r->flying[i])) {
             r->flying[left++] = r->flying[i];
         }
     }
     while (left < FLYING && r->begun < r->count) {
         struct hl_near_want *w = &r->wants[(r->first + r->begun++) % r->count];
-        if (settle(w)) {
+        if (settle_want(w)) {
             r->flying[left++] = w;
         }
     }
@@ -246,7 +246,7 @@ static bool ask_round(struct map_round *r) HL_REQUIRES(lock)
         if (must_ask(r->flying[i])) {
             asked = true;
             hl_mutex_unlock(&lock);
-            ask(r->flying[i]);
+            ask_segment(r->flying[i]);
             hl_mutex_lock(&lock);
         }
     }
@@ -260,7 +260,7 @@ static void enter_all(struct hl_near_want *wants, size_t count) HL_REQUIRES(lock
         if (wants[i].node_rank == hl_boot.node_rank) {
             want_mine(&wants[i]);
         } else {
-            enter(&wants[i]);
+            enter_want(&wants[i]);
         }
     }
 }
@@ -309,7 +309,7 @@ bool hl_near_unmap(int node_rank, uint64_t seg_id)
         return false;
     }
     hl_mutex_lock(&lock);
-    bool last = unref(find(node_rank, seg_id));
+    bool last = unref(find_record(node_rank, seg_id));
     hl_mutex_unlock(&lock);
     return last;
 }
@@ -317,7 +317,7 @@ bool hl_near_unmap(int node_rank, uint64_t seg_id)
 bool hl_near_borrow(int node_rank, uint64_t seg_id, uint64_t theirs, size_t len, char **here)
 {
     hl_mutex_lock(&lock);
-    struct record *r = *find(node_rank, seg_id);
+    struct record *r = *find_record(node_rank, seg_id);
     bool mapped = r != NULL && r->state == MAPPED && theirs - r->theirs <= r->len &&
                   len <= r->len - (theirs - r->theirs);
     if (mapped) {
@@ -363,7 +363,7 @@ static void answer(const struct near_msg *q, int from)
 static void take_answer(const struct near_msg *m, int from, int fd)
 {
     hl_mutex_lock(&lock);
-    struct record *r = *find(from, m->seg_id);
+    struct record *r = *find_record(from, m->seg_id);
     if (r != NULL && r->state == ASKED) {
         r->arena = m->arena != 0;
         r->state = NETWORK;

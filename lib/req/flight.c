@@ -38,7 +38,7 @@ static unsigned own_shard(void)
     return own - 1;
 }
 
-static void put(struct shard *s, struct hl_flight *f)
+static void put_flight(struct shard *s, struct hl_flight *f)
 {
     void *last = hl_aptr_load_relaxed(&s->fresh); /* relaxed: a guess for the exchange */
 
@@ -68,7 +68,7 @@ static struct hl_flight *take_fresh(struct shard *s)
 }
 
 /* NULL: none is left, or somebody else is at it. */
-static struct hl_flight *take(struct shard *s)
+static struct hl_flight *take_flight(struct shard *s)
 {
     if (!hl_flag_try(&s->busy)) {
         return NULL;
@@ -89,7 +89,7 @@ static int poll_shard(struct shard *s)
     int ended = 0;
 
     for (uint32_t i = 0; i < all; i++) {
-        struct hl_flight *f = take(s);
+        struct hl_flight *f = take_flight(s);
         if (f == NULL) {
             break;
         }
@@ -98,7 +98,7 @@ static int poll_shard(struct shard *s)
             f->end(f);
             ended++;
         } else {
-            put(s, f);
+            put_flight(s, f);
         }
     }
     return ended;
@@ -151,7 +151,7 @@ int hl_flight_start(struct hl_flight *f)
     } else {
         struct shard *s = &shards[own_shard()];
         hl_a32_add_relaxed(&s->count, 1); /* relaxed: as above */
-        put(s, f);
+        put_flight(s, f);
     }
     return 0;
 }

@@ -72,7 +72,7 @@ int hl_req_general_new(const struct hl_req_general *user, struct hl_req **out)
 }
 
 /* Nobody will look at it. */
-static int end(struct hl_req *r)
+static int end_general(struct hl_req *r)
 {
     struct hl_req_general user = user_of(r);
 
@@ -90,7 +90,8 @@ int hl_req_general_complete(struct hl_req *r)
         hl_prog_wake_fenced();
         return 0;
     }
-    return was == HL_REQ_ORPHANED ? end(r) : hl_err_say(HL_ERR_REQUEST, "the request was completed already");
+    return was == HL_REQ_ORPHANED ? end_general(r)
+                                  : hl_err_say(HL_ERR_REQUEST, "the request was completed already");
 }
 
 int hl_req_general_free(struct hl_req *r)
@@ -98,7 +99,7 @@ int hl_req_general_free(struct hl_req *r)
     uint32_t was = HL_REQ_ACTIVE;
 
     /* full: as in hl_req_general_complete. */
-    return hl_a32_cas_full(&r->state, &was, HL_REQ_ORPHANED) ? 0 : end(r);
+    return hl_a32_cas_full(&r->state, &was, HL_REQ_ORPHANED) ? 0 : end_general(r);
 }
 
 int hl_req_general_cancel(struct hl_req *r)

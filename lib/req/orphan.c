@@ -24,7 +24,7 @@ static void end_persistent(struct hl_req *r)
 }
 
 /* Of one that is done. */
-static void end(struct hl_req *r)
+static void end_orphan(struct hl_req *r)
 {
     bool persistent = hl_req_has(r, HL_REQ_PERSISTENT);
 
@@ -44,7 +44,7 @@ void hl_req_orphan(struct hl_req *r)
         return;
     }
     if (hl_req_is_done(r)) {
-        end(r);
+        end_orphan(r);
         return;
     }
     hl_mutex_lock(&lock);
@@ -107,7 +107,7 @@ int hl_req_sweep(void *unused)
     uint64_t at = 0;
     struct hl_req *r;
     while ((r = take_done(&at)) != NULL) {
-        end(r);
+        end_orphan(r);
         n++;
     }
     return n;
@@ -174,7 +174,7 @@ static bool none_left(void *rest)
         if (r == NULL) {
             x->at = 0;
         } else if (done) {
-            end(r);
+            end_orphan(r);
         } else {
             return false;
         }

@@ -60,7 +60,7 @@ static void make_static(size_t index, int source, int tag)
 }
 
 /* Reserves the range and makes the shared completed requests. */
-static bool reserve(void) HL_REQUIRES(lock)
+static bool reserve_requests(void) HL_REQUIRES(lock)
 {
     if (hl_req_base != NULL) {
         return true;
@@ -80,7 +80,7 @@ static bool reserve(void) HL_REQUIRES(lock)
 bool hl_req_pool_open(void)
 {
     hl_mutex_lock(&lock);
-    bool ok = reserve();
+    bool ok = reserve_requests();
     hl_mutex_unlock(&lock);
     return ok;
 }
@@ -103,7 +103,7 @@ static HL_COLD bool refill(struct hl_req_cache *c)
         c->head = r;
         c->count++;
     }
-    if (c->count == 0 && reserve()) {
+    if (c->count == 0 && reserve_requests()) {
         while (c->count < BATCH && hl_range_reach(&range, used + sizeof(struct hl_req))) {
             struct hl_req *r = (struct hl_req *)(void *)(hl_req_base + used);
             used += sizeof(*r);
@@ -129,7 +129,7 @@ static HL_COLD void spill(struct hl_req_cache *c)
     hl_mutex_unlock(&lock);
 }
 
-static struct hl_req *take(struct hl_req_cache *c)
+static struct hl_req *take_cached(struct hl_req_cache *c)
 {
     if (HL_UNLIKELY(c->head == NULL) && !refill(c)) {
         return NULL;
@@ -144,7 +144,7 @@ static struct hl_req *take(struct hl_req_cache *c)
 struct hl_req *hl_req_take_slow(void)
 {
     hl_cs_in(HL_CS_pool, NULL);
-    struct hl_req *r = take(hl_cs_has_one_pool() ? &shared : &hl_req_cache);
+    struct hl_req *r = take_cached(hl_cs_has_one_pool() ? &shared : &hl_req_cache);
     hl_cs_out(HL_CS_pool, NULL);
     return r;
 }
@@ -164,7 +164,7 @@ void hl_req_init(struct hl_req *r, enum hl_req_what what)
     hl_req_begin(r, what, HL_REQ_LOCAL);
 }
 
-static void give(struct hl_req_cache *c, struct hl_req *r)
+static void give_cached(struct hl_req_cache *c, struct hl_req *r)
 {
     if (HL_UNLIKELY(c->most == 0) && !refill(c)) {
         return; /* cannot happen to a thread that holds a request: leaking one is the mildest answer */
@@ -184,7 +184,7 @@ void hl_req_free_slow(struct hl_req *r)
         hl_cs_count(HL_CS_comm, r->ctx, -1);
     }
     hl_cs_in(HL_CS_pool, NULL);
-    give(hl_cs_has_one_pool() ? &shared : &hl_req_cache, r);
+    give_cached(hl_cs_has_one_pool() ? &shared : &hl_req_cache, r);
     hl_cs_out(HL_CS_pool, NULL);
 }
 

@@ -205,7 +205,7 @@ int hl_req_results(struct hl_req *r, MPI_Status *status)
     return error;
 }
 
-static int look(struct hl_req *r, MPI_Status *status, bool end)
+static int look_at_request(struct hl_req *r, MPI_Status *status, bool end)
 {
     if (HL_UNLIKELY(r->more != NULL && r->more->results != NULL)) {
         return r->more->results(r, status, end);
@@ -222,12 +222,12 @@ int hl_req_status(struct hl_req *r, MPI_Status *status)
         }
         return 0;
     }
-    return look(r, status, false);
+    return look_at_request(r, status, false);
 }
 
 int hl_req_finish(struct hl_req *r, MPI_Status *status)
 {
-    int error = look(r, status, true);
+    int error = look_at_request(r, status, true);
     if (hl_req_has(r, HL_REQ_STATIC | HL_REQ_LOCAL)) {
         return error;
     }

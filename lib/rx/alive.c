@@ -393,7 +393,7 @@ static void choose_asked(void)
 }
 
 /* Who is stopped does not even let itself be connected with, and the question cannot leave. */
-static void ask(struct question *q)
+static void ask_question(struct question *q)
 {
     if (alive.now_ns >= q->again_ns) {
         q->since_ns = q->since_ns != 0 ? q->since_ns : alive.now_ns;
@@ -463,7 +463,7 @@ static void ask_doubted(void)
             d->said_ns = 0;
             continue;
         }
-        ask(q);
+        ask_question(q);
         if (q->since_ns != 0) {
             hl_rx_is_silent(q->rank, alive.now_ns - q->since_ns);
         }
@@ -488,7 +488,7 @@ static void ask_others(void)
         if (q->rank < 0 || hl_rx_is_dead(q->rank)) {
             continue;
         }
-        ask(q);
+        ask_question(q);
         if (q->since_ns != 0 && answers(q->rank, &host_answers)) {
             say_stopped(q->rank, alive.now_ns - q->since_ns, host_answers);
         }

@@ -6,7 +6,7 @@
 
 #define FORGET_NS UINT64_C(10000000000) /* without a question */
 
-static struct hl_rx_host *find(const struct hl_rx_hosts *h, const struct hl_fab_host *at)
+static struct hl_rx_host *find_host(const struct hl_rx_hosts *h, const struct hl_fab_host *at)
 {
     for (size_t i = 0; i < h->count; i++) {
         if (memcmp(&h->host[i].at, at, sizeof *at) == 0) {
@@ -18,12 +18,12 @@ static struct hl_rx_host *find(const struct hl_rx_hosts *h, const struct hl_fab_
 
 bool hl_rx_hosts_know(const struct hl_rx_hosts *h, const struct hl_fab_host *at)
 {
-    return find(h, at) != NULL;
+    return find_host(h, at) != NULL;
 }
 
 struct hl_rx_host *hl_rx_hosts_get(struct hl_rx_hosts *h, const struct hl_fab_host *at)
 {
-    struct hl_rx_host *host = find(h, at);
+    struct hl_rx_host *host = find_host(h, at);
     if (host != NULL) {
         return host;
     }

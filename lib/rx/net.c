@@ -76,7 +76,7 @@ static struct hl_rx_sender *sender_of(const struct hl_wire_head *head)
     return s->known ? s : NULL;
 }
 
-static void drop(size_t len, const char *why)
+static void drop_message(size_t len, const char *why)
 {
     hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
     hl_log(HL_LOG_DEBUG, "message of %zu bytes dropped: %s", len, why);
@@ -87,7 +87,7 @@ static struct hl_rx_outbound *new_answer(const struct hl_wire_head *head, struct
 {
     struct hl_rx_outbound *out = hl_rx_sends_new();
     if (out == NULL) {
-        drop(head->len, "no memory for its answer");
+        drop_message(head->len, "no memory for its answer");
         return NULL;
     }
     out->peer = (int)head->from;
@@ -155,7 +155,7 @@ static bool take_next(struct hl_rx_sender *s, const struct hl_wire_head *head, s
         return true;
     }
     if (head->seq <= s->applied && holds) {
-        drop(head->len, OLD);
+        drop_message(head->len, OLD);
     }
     return head->seq <= s->applied;
 }
@@ -216,7 +216,7 @@ static void unordered_in(const struct hl_wire_head *head)
     if (head->count == 0 && s != NULL) {
         knocked(s, stream, head);
     } else if (head->count == 0 || head->seq <= applied) {
-        drop(head->len, head->count > 0 ? OLD : "a knock of nobody");
+        drop_message(head->len, head->count > 0 ? OLD : "a knock of nobody");
     } else if (s == NULL || head->seq != applied + 1) {
         hl_rx_window_park(&window, stream, head->seq, head, head->len);
     } else {
@@ -235,7 +235,7 @@ static void record_in(const struct hl_wire_head *head, struct hl_rx_answers *a)
     enum hl_rx_turn turn = hl_rx_streams_take(head);
     struct hl_rx_parked *next;
     if (turn == HL_RX_OLD) {
-        drop(head->len, OLD);
+        drop_message(head->len, OLD);
     } else if (turn == HL_RX_NEXT) {
         hl_rx_unpack(head, a);
         while ((next = hl_rx_streams_next((int)head->from)) != NULL) {
@@ -253,7 +253,7 @@ static void message_in(const uint8_t *bytes, size_t len)
                                            : hl_wire_check(bytes, len, hl_boot.nonce, (uint32_t)hl_boot.size);
     struct hl_rx_answers a = {0};
     if (wrong != NULL || head->kind != HL_WIRE_DATA) {
-        drop(len, wrong != NULL ? wrong : "acknowledgement of nothing");
+        drop_message(len, wrong != NULL ? wrong : "acknowledgement of nothing");
         return;
     }
     if (head->lane == HL_WIRE_RX) {
@@ -266,7 +266,7 @@ static void message_in(const uint8_t *bytes, size_t len)
     }
     struct hl_rx_sender *s = sender_of(head);
     if (s == NULL) {
-        drop(len, "from a lane that said no HELLO");
+        drop_message(len, "from a lane that said no HELLO");
         return;
     }
     struct hl_rx_outbound *out = new_answer(head, &a);

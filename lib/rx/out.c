@@ -85,7 +85,7 @@ static void take_over(void)
 }
 
 /* True when the record is done with: sent, or given up. */
-static bool settle(struct hl_rx_out *out, uint64_t now)
+static bool settle_out(struct hl_rx_out *out, uint64_t now)
 {
     int rc = hl_rx_is_dead(out->peer) ? HL_ERR_PROC_ABORTED : try_send(out->peer, &out->rec, out->payload);
     if (rc == HL_ERR_AGAIN) {
@@ -121,7 +121,7 @@ int hl_rx_out_poll(void)
     for (struct hl_rx_out **at = &waiting; *at != NULL;) {
         struct hl_rx_out *out = *at;
         bool skip = hl_rx_stuck_has(&stuck, (uint64_t)out->peer);
-        if (skip || !settle(out, now)) {
+        if (skip || !settle_out(out, now)) {
             if (!skip && !hl_rx_stuck_note(&stuck, (uint64_t)out->peer)) {
                 break;
             }

@@ -26,7 +26,7 @@ static bool is_behind(uint64_t turn, uint64_t position)
 }
 
 /* Takes the next cell, and its position; NULL: full. */
-static struct hl_rx_cell *claim(struct hl_rx_ring *r, int rank, uint64_t *position)
+static struct hl_rx_cell *claim_cell(struct hl_rx_ring *r, int rank, uint64_t *position)
 {
     for (;;) {
         uint64_t at = hl_a64_load_relaxed(&r->head), next = at; /* relaxed: checked by both exchanges. */
@@ -51,7 +51,7 @@ bool hl_rx_ring_put(struct hl_rx_ring *r, int from, const void *head, uint32_t h
                     uint32_t tail_len)
 {
     uint64_t at;
-    struct hl_rx_cell *cell = claim(r, from, &at);
+    struct hl_rx_cell *cell = claim_cell(r, from, &at);
     if (cell == NULL) {
         return false;
     }
@@ -81,7 +81,7 @@ static bool has_entry(struct hl_rx_ring *r)
 }
 
 /* The next cell is done with. */
-static void leave(struct hl_rx_ring *r, struct hl_rx_cell *cell)
+static void leave_cell(struct hl_rx_ring *r, struct hl_rx_cell *cell)
 {
     /* release: the bytes were read; pairs with the acquire in claim. */
     hl_a64_store_release(&cell->turn, lap_start(r->tail) + HL_RX_CELLS);
@@ -95,7 +95,7 @@ bool hl_rx_ring_skip(struct hl_rx_ring *r, bool (*is_dead)(int rank))
     if ((turn & CLAIMED) == 0 || !is_dead((int)(uint32_t)turn)) {
         return false;
     }
-    leave(r, cell);
+    leave_cell(r, cell);
     return true;
 }
 
@@ -108,7 +108,7 @@ bool hl_rx_ring_take(struct hl_rx_ring *r, int *from, void *out, uint32_t *len)
     *from = (int)cell->from;
     *len = (uint32_t)hl_min_size(cell->len, HL_WIRE_NEAR_MAX);
     memcpy(out, cell->bytes, *len);
-    leave(r, cell);
+    leave_cell(r, cell);
     return true;
 }
 

@@ -504,7 +504,7 @@ int hl_rx_start(void)
     return rc;
 }
 
-static int open_network(void)
+static int open_receive_side(void)
 {
     int rc = hl_fab_survey();
     rc = rc == 0 ? hl_fab_open() : rc;
@@ -532,7 +532,7 @@ static int open_network(void)
 int hl_rx_network(void)
 {
     if (network_result == 1) {
-        network_result = open_network();
+        network_result = open_receive_side();
     }
     return network_result;
 }

@@ -14,7 +14,7 @@ static struct hl_rx_sender *place_of(struct hl_rx_sender *places, size_t room, u
     return &places[at];
 }
 
-static bool grow(struct hl_rx_senders *s)
+static bool grow_senders(struct hl_rx_senders *s)
 {
     size_t room = s->room == 0 ? 64 : 2 * s->room;
     struct hl_rx_sender *places = calloc(room, sizeof *places);
@@ -34,7 +34,7 @@ static bool grow(struct hl_rx_senders *s)
 
 struct hl_rx_sender *hl_rx_senders_get(struct hl_rx_senders *s, int rank, unsigned lane)
 {
-    if (2 * s->count >= s->room && !grow(s)) {
+    if (2 * s->count >= s->room && !grow_senders(s)) {
         return NULL;
     }
     uint64_t key = ((uint64_t)(unsigned)rank << 16 | (lane & 0xffffu)) + 1;

@@ -46,7 +46,7 @@ void hl_rx_streams_left(int peer, uint64_t number)
     streams[peer].sent = number;
 }
 
-static bool tell(int peer, uint32_t index)
+static bool tell_heard(int peer, uint32_t index)
 {
     struct hl_wire_rec rec = {.op = HL_WIRE_COUNT, .offset = streams[peer].heard, .index = index};
     return hl_rx_net_send(peer, &rec, NULL) == 0;
@@ -88,7 +88,7 @@ static void counted(const struct hl_wire_head *head, const struct hl_wire_rec *r
     hl_rx_tail_answered(&s->tail, s->sent, rec->offset);
     hl_rx_alive_heard((int)head->from);
     if (rec->index == ASKS) {
-        (void)tell((int)head->from, 0); /* if it does not leave: they ask again */
+        (void)tell_heard((int)head->from, 0); /* if it does not leave: they ask again */
     }
 }
 
@@ -130,7 +130,7 @@ struct hl_rx_parked *hl_rx_streams_next(int from)
 
 bool hl_rx_streams_ask(int peer)
 {
-    return tell(peer, ASKS);
+    return tell_heard(peer, ASKS);
 }
 
 void hl_rx_streams_look(void)
@@ -138,14 +138,14 @@ void hl_rx_streams_look(void)
     for (int r = 0; r < hl_boot.size; r++) {
         struct stream *s = &streams[r];
         if (s->sent != s->tail.known && hl_rx_tail_is_due(&s->tail, s->sent) && !hl_rx_is_dead(r) &&
-            tell(r, ASKS)) {
+            tell_heard(r, ASKS)) {
             hl_rx_tail_told(&s->tail);
         }
     }
     for (const struct hl_rx_gap *gap = window.gaps; gap != NULL; gap = gap->next) {
         int rank = hl_rx_window_rank(gap);
         if (!hl_rx_is_dead(rank)) {
-            (void)tell(rank, ASKS); /* they go on sending, and tell nothing by themselves */
+            (void)tell_heard(rank, ASKS); /* they go on sending, and tell nothing by themselves */
         }
     }
 }

@@ -53,13 +53,13 @@ static void answer_error(struct hl_rx_answers *a, int rc)
 
 /* ---- puts, gets, atomics ---- */
 
-static int put(void *there, const struct hl_wire_short *rec)
+static int apply_put(void *there, const struct hl_wire_short *rec)
 {
     hl_near_copy(there, rec + 1, rec->len);
     return 0;
 }
 
-static int get(const void *there, const struct hl_wire_short *rec, struct hl_rx_answers *a)
+static int apply_get(const void *there, const struct hl_wire_short *rec, struct hl_rx_answers *a)
 {
     struct hl_wire_ans *ans = add_answer(a, rec->len);
     if (ans == NULL) {
@@ -116,9 +116,9 @@ static int run_short(const struct hl_wire_short *rec, struct hl_fab_reach *reach
     hl_fence_release();
     switch (rec->op) {
     case HL_WIRE_PUT:
-        return put(there, rec);
+        return apply_put(there, rec);
     case HL_WIRE_GET:
-        return get(there, rec, a);
+        return apply_get(there, rec, a);
     case HL_WIRE_SWAP:
         return swap(there, rec, a);
     default:

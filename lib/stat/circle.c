@@ -98,7 +98,7 @@ static bool read_post(const struct post *p, struct hl_told *t)
     return sound && t->n > 0;
 }
 
-static int take_place(void)
+static int take_circle_place(void)
 {
     for (int i = 0; i < POSTS; i++) {
         /* full: rare; who had it before has left. */
@@ -111,7 +111,7 @@ static int take_place(void)
 
 void hl_hang_post(int *place, const struct hl_told *t)
 {
-    if (places == NULL || (*place < 0 && (t == NULL || (*place = take_place()) < 0))) {
+    if (places == NULL || (*place < 0 && (t == NULL || (*place = take_circle_place()) < 0))) {
         return;
     }
     struct post *p = &places[here].posts[*place];

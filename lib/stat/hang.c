@@ -206,7 +206,7 @@ void hl_hang_end(struct hl_hang *h)
     hl_hang_post(&h->post, NULL);
 }
 
-static void say(const struct hl_told *t, uint64_t ns)
+static void say_wait(const struct hl_told *t, uint64_t ns)
 {
     char ranks[128], counters[1024];
     say_ranks(t, ranks, sizeof ranks);
@@ -242,7 +242,7 @@ void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_tell *tell
     }
     hl_hang_post(&h->post, &t);
     if (now >= h->said_ns) {
-        say(&t, now - h->since_ns);
+        say_wait(&t, now - h->since_ns);
         h->said_ns += h->said_ns - h->since_ns;
         h->found = false;
     }

@@ -89,7 +89,7 @@ void hl_stat_keep(enum hl_stat_rank_row row, uint64_t (*get)(void))
     hl_mutex_unlock(&kept_lock);
 }
 
-static uint64_t value_of(int row)
+static uint64_t counter_value(int row)
 {
     if (row <= HL_STAT_LANE_COUNT) {
         return lane_sum(row - 1);
@@ -104,7 +104,7 @@ static uint64_t value_of(int row)
 void hl_stat_values(uint64_t *out)
 {
     for (int i = 0; i < hl_stat_count(); i++) {
-        out[i] = value_of(i);
+        out[i] = counter_value(i);
     }
 }
 
@@ -135,7 +135,7 @@ int hl_stat_get(const char *name, uint64_t *value)
 {
     for (int i = 0; i < hl_stat_count(); i++) {
         if (strcmp(rows[i].name, name) == 0) {
-            *value = value_of(i);
+            *value = counter_value(i);
             return 0;
         }
     }
@@ -168,7 +168,7 @@ void hl_stat_words(char *out, size_t cap)
     size_t used = 0;
     out[0] = '\0';
     for (int i = 0; i < hl_stat_count(); i++) {
-        uint64_t value = value_of(i);
+        uint64_t value = counter_value(i);
         if (value != 0 && used + 64 < cap) {
             used +=
                 (size_t)snprintf(out + used, cap - used, " %s=%llu", rows[i].name, (unsigned long long)value);

@@ -141,7 +141,7 @@ static uint64_t stop_of_peer(int who, uint32_t pid) HL_REQUIRES(busy)
 }
 
 /* True: it seems to be stopped or gone, which the next look will tell. */
-static bool look_at(int who, uint64_t now) HL_REQUIRES(busy)
+static bool look_at_peer(int who, uint64_t now) HL_REQUIRES(busy)
 {
     struct stops_place *p = &places[who];
     struct sight *s = &sights[who];
@@ -168,13 +168,13 @@ static bool look_at(int who, uint64_t now) HL_REQUIRES(busy)
 }
 
 /* Some peers; the next time the others, or those that seemed to be stopped once more. */
-static void look(uint64_t now) HL_REQUIRES(busy)
+static void look_at_peers(uint64_t now) HL_REQUIRES(busy)
 {
     int suspect = -1;
     unbroken_ns = last_ns == 0 || now - last_ns > LATE_NS ? now : unbroken_ns;
     last_ns = now;
     for (int i = 0; i < AT_ONCE && i < node.size; i++) {
-        bool seems = next != node.me && look_at(next, now);
+        bool seems = next != node.me && look_at_peer(next, now);
         suspect = seems && suspect < 0 ? next : suspect;
         next = (next + 1) % node.size;
     }
@@ -190,7 +190,7 @@ void hl_stops_look_slow(uint64_t since_ns)
     }
     int error = errno;
     hl_a64_store_relaxed(&due_ns, now + LOOK_NS); /* relaxed: as above. */
-    look(now);
+    look_at_peers(now);
     errno = error;
     hl_flag_leave(&busy);
 }

@@ -35,7 +35,7 @@ static uint64_t bandwidth(hwloc_topology_t t, hwloc_obj_t n)
     return hwloc_memattr_get_value(t, HWLOC_MEMATTR_ID_BANDWIDTH, n, &from, 0, &mibps) == 0 ? mibps : 0;
 }
 
-static void gather(hwloc_topology_t t, struct machine *m, struct hl_topo *out)
+static void gather_kinds(hwloc_topology_t t, struct machine *m, struct hl_topo *out)
 {
     *m = (struct machine){.t = t};
     for (hwloc_obj_t n = NULL; (n = hwloc_get_next_obj_by_type(t, HWLOC_OBJ_NUMANODE, n)) != NULL;) {
@@ -238,7 +238,7 @@ int hl_topo_classify(hwloc_topology_t t, const char *fastmem, struct hl_topo *ou
 {
     struct machine m;
     memset(out, 0, sizeof *out);
-    gather(t, &m, out);
+    gather_kinds(t, &m, out);
     if (fastmem != NULL && fastmem[0] != '\0') {
         int rc = override_fast(fastmem, out);
         if (rc != 0) {

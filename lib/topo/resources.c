@@ -8,7 +8,7 @@
 #include "topo.h"
 
 /* One kind; a name that came before (levels of groups) is left out. */
-static int add(struct hl_topo_resource *out, int n, int cap, const char *name, int instance)
+static int add_resource(struct hl_topo_resource *out, int n, int cap, const char *name, int instance)
 {
     for (int i = 0; i < n; i++) {
         if (strcmp(out[i].name, name) == 0) {
@@ -41,23 +41,23 @@ struct resource_list {
     int cap, n;
 };
 
-static void look(hwloc_topology_t t, struct resource_list *a)
+static void list_resources(hwloc_topology_t t, struct resource_list *a)
 {
     hwloc_cpuset_t cpus = hwloc_bitmap_alloc();
 
     if (cpus != NULL && hwloc_get_cpubind(t, cpus, HWLOC_CPUBIND_PROCESS) == 0) {
         for (int d = 0; d < hwloc_topology_get_depth(t); d++) {
-            a->n = add(a->out, a->n, a->cap, hwloc_obj_type_string(hwloc_get_depth_type(t, d)),
-                       holder(t, d, cpus));
+            a->n = add_resource(a->out, a->n, a->cap, hwloc_obj_type_string(hwloc_get_depth_type(t, d)),
+                                holder(t, d, cpus));
         }
-        a->n = add(a->out, a->n, a->cap, hwloc_obj_type_string(HWLOC_OBJ_NUMANODE),
-                   holder(t, HWLOC_TYPE_DEPTH_NUMANODE, cpus));
+        a->n = add_resource(a->out, a->n, a->cap, hwloc_obj_type_string(HWLOC_OBJ_NUMANODE),
+                            holder(t, HWLOC_TYPE_DEPTH_NUMANODE, cpus));
     }
     hwloc_bitmap_free(cpus);
 }
 
 /* All ranks of a node must number alike, also where each may use other CPUs. */
-static void load(void *arg)
+static void load_resources(void *arg)
 {
     hwloc_topology_t t;
 
@@ -66,7 +66,7 @@ static void load(void *arg)
     }
     if (hwloc_topology_set_flags(t, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
         hwloc_topology_load(t) == 0) {
-        look(t, arg);
+        list_resources(t, arg);
     }
     hwloc_topology_destroy(t);
 }
@@ -75,6 +75,6 @@ int hl_topo_resources(struct hl_topo_resource *out, int cap)
 {
     struct resource_list a = {out, cap, 0};
 
-    hl_conf_with_env(hl_topo_lean, load, &a);
+    hl_conf_with_env(hl_topo_lean, load_resources, &a);
     return a.n;
 }

@@ -40,7 +40,7 @@ static bool ask_policy(int *mode, unsigned flags, hl_topo_set *nodes)
 }
 
 /* `path` NULL: the machine this runs on. */
-static int load(const char *path, const char *fastmem, struct hl_topo *out)
+static int load_topo(const char *path, const char *fastmem, struct hl_topo *out)
 {
     hwloc_topology_t t;
     if (hwloc_topology_init(&t) != 0) {
@@ -72,7 +72,7 @@ struct load_args {
 static void load_here(void *arg)
 {
     struct load_args *a = arg;
-    a->rc = load(NULL, hl_conf.fastmem_nodes, a->out);
+    a->rc = load_topo(NULL, hl_conf.fastmem_nodes, a->out);
 }
 
 const struct hl_topo *hl_topo_here(void)
@@ -103,7 +103,8 @@ const char *hl_topo_why(void)
 int hl_topo_load_xml(const char *path, const char *fastmem, struct hl_topo *out)
 {
     struct hl_topo *read = malloc(sizeof *read);
-    int rc = read != NULL ? load(path, fastmem, read) : hl_err_say(HL_ERR_NO_MEM, "no memory for a machine");
+    int rc =
+        read != NULL ? load_topo(path, fastmem, read) : hl_err_say(HL_ERR_NO_MEM, "no memory for a machine");
     if (rc == 0) {
         *out = *read;
     }

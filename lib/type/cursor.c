@@ -148,7 +148,7 @@ static void step_idx(struct hl_type_cursor *c, struct hl_walk_frame *f)
     }
 }
 
-static void step(struct hl_type_cursor *c)
+static void step_cursor(struct hl_type_cursor *c)
 {
     struct hl_walk_frame *f = &c->frames[c->depth - 1];
     const struct hl_loop *l = f->loop;
@@ -175,7 +175,7 @@ static bool walk_on(struct hl_type_cursor *c)
 {
     while (c->run.times == 0) {
         if (c->depth > 0) {
-            step(c);
+            step_cursor(c);
             continue;
         }
         if (c->count == 0) {
@@ -322,7 +322,7 @@ static int64_t left_here(const struct hl_type_cursor *c)
 }
 
 /* Consumes `n` units of the run's first block. */
-static char *take(struct hl_type_cursor *c, int64_t n)
+static char *take_units(struct hl_type_cursor *c, int64_t n)
 {
     char *addr = hl_run_block(&c->run, 0) + c->head * (int64_t)c->unit;
 
@@ -346,7 +346,7 @@ int64_t hl_type_cursor_next(struct hl_type_cursor *c, int64_t max, char **addr)
         return 0;
     }
     int64_t n = left_here(c) < max ? left_here(c) : max;
-    *addr = take(c, n);
+    *addr = take_units(c, n);
     return n;
 }
 
@@ -376,7 +376,7 @@ int64_t hl_type_cursor_zip(struct hl_type_cursor *a, struct hl_type_cursor *b, i
     }
     int64_t n = left_here(a) < max ? left_here(a) : max;
     n = left_here(b) < n ? left_here(b) : n;
-    *at_a = take(a, n);
-    *at_b = take(b, n);
+    *at_a = take_units(a, n);
+    *at_b = take_units(b, n);
     return n;
 }

@@ -9,7 +9,7 @@ struct dealt {
     int64_t size, block, procs, me;
 };
 
-static int look_at(const struct hl_darray *a, int d, int64_t me, struct dealt *x)
+static int deal_dimension(const struct hl_darray *a, int d, int64_t me, struct dealt *x)
 {
     int64_t procs = a->procs[d], arg = a->args[d], even = (a->sizes[d] + procs - 1) / procs;
 
@@ -74,7 +74,7 @@ static int make_dimension(const struct dealt *x, const struct hl_type *old, stru
     return err;
 }
 
-static int check(const struct hl_darray *a)
+static int check_darray(const struct hl_darray *a)
 {
     int64_t procs = 1;
 
@@ -104,7 +104,7 @@ int hl_type_make_darray(const struct hl_darray *a, const struct hl_type *old, st
 {
     const struct hl_type *inner = old;
     struct hl_type *outer = NULL;
-    int err = check(a);
+    int err = check_darray(a);
 
     for (int k = 0; err == 0 && k < a->ndims; k++) { /* from the fastest dimension to the slowest */
         int d = a->order == MPI_ORDER_C ? a->ndims - 1 - k : k;
@@ -113,7 +113,7 @@ int hl_type_make_darray(const struct hl_darray *a, const struct hl_type *old, st
         for (int i = d + 1; i < a->ndims; i++) {
             below *= a->procs[i];
         }
-        err = look_at(a, d, a->rank / below % a->procs[d], &x);
+        err = deal_dimension(a, d, a->rank / below % a->procs[d], &x);
         err = err == 0 ? make_dimension(&x, inner, &outer) : err;
         if (inner != old) {
             hl_type_free((struct hl_type *)(uintptr_t)inner);

@@ -29,7 +29,7 @@ static struct hl_mutex lock = HL_MUTEX_INIT;
 static struct made *all HL_GUARDED_BY(lock);
 
 /* The smallest type that is enough, or NULL. MPI_UNDEFINED is a negative number: less than anything. */
-static struct hl_type *choose(int class_, int p, int r)
+static struct hl_type *choose_type(int class_, int p, int r)
 {
     for (size_t i = 0; i < HL_COUNT_OF(rows); i++) {
         if (rows[i].class_ == class_ && p <= rows[i].digits && r <= rows[i].range) {
@@ -40,7 +40,7 @@ static struct hl_type *choose(int class_, int p, int r)
 }
 
 /* A type like `base` that knows what was asked for. */
-static int make(const struct hl_type *base, const struct made *asked, struct hl_type **made)
+static int make_type(const struct hl_type *base, const struct made *asked, struct hl_type **made)
 {
     int ints[2] = {asked->p, asked->r}, err = hl_type_make_dup(base, made);
     struct hl_type_args args = {.combiner = MPI_COMBINER_F90_REAL, .n_ints = 2, .ints = ints};
@@ -63,7 +63,7 @@ int hl_type_make_f90(int class_, int p, int r, struct hl_type **made)
 {
     struct made asked = {.class_ = class_, .p = p, .r = r};
     const struct hl_type *base =
-        class_ == MPI_TYPECLASS_INTEGER ? choose(class_, p, 0) : choose(class_, p, r);
+        class_ == MPI_TYPECLASS_INTEGER ? choose_type(class_, p, 0) : choose_type(class_, p, r);
     struct made *m;
     int err = 0;
 
@@ -76,7 +76,7 @@ int hl_type_make_f90(int class_, int p, int r, struct hl_type **made)
     }
     if (m == NULL) {
         m = malloc(sizeof *m);
-        err = m == NULL ? HL_ERR_NO_MEM : make(base, &asked, &asked.type);
+        err = m == NULL ? HL_ERR_NO_MEM : make_type(base, &asked, &asked.type);
         if (err == 0) {
             *m = asked;
             m->next = all;

@@ -24,7 +24,7 @@ static int64_t mul(int64_t a, int64_t b, struct bounds *w)
     return r;
 }
 
-static int64_t add(int64_t a, int64_t b, struct bounds *w)
+static int64_t add_bounded(int64_t a, int64_t b, struct bounds *w)
 {
     int64_t r = 0;
 
@@ -50,9 +50,9 @@ static void bounds_add(struct bounds *w, const struct hl_type *t, int64_t times,
     if (times <= 0 || is_nothing(t)) {
         return;
     }
-    int64_t lb = add(lo, t->lb, w), ub = add(hi, t->ub, w);
+    int64_t lb = add_bounded(lo, t->lb, w), ub = add_bounded(hi, t->ub, w);
 
-    w->size = add(w->size, mul(times, t->size, w), w);
+    w->size = add_bounded(w->size, mul(times, t->size, w), w);
     w->align = t->align > w->align ? t->align : w->align;
     widen(lb, ub, &w->lb, &w->ub, !w->any);
     w->any = true;
@@ -65,7 +65,8 @@ static void bounds_add(struct bounds *w, const struct hl_type *t, int64_t times,
         w->has_ub = true;
     }
     if (t->size > 0) {
-        widen(add(lo, t->true_lb, w), add(hi, t->true_ub, w), &w->true_lb, &w->true_ub, !w->any_data);
+        widen(add_bounded(lo, t->true_lb, w), add_bounded(hi, t->true_ub, w), &w->true_lb, &w->true_ub,
+              !w->any_data);
         w->any_data = true;
     }
 }
@@ -80,7 +81,7 @@ static void reach(int64_t n, int64_t apart, struct bounds *w, int64_t *lo, int64
 }
 
 /* The new type; consumes `root`. */
-static int finish(const struct bounds *w, struct hl_loop *root, struct hl_type **made)
+static int finish_loops(const struct bounds *w, struct hl_loop *root, struct hl_type **made)
 {
     if (root == NULL) {
         return HL_ERR_NO_MEM;
@@ -130,7 +131,7 @@ int hl_type_make_contiguous(int64_t count, const struct hl_type *old, struct hl_
     if (w.overflow) {
         return too_large();
     }
-    return finish(&w, hl_loop_vec(count, hl_type_extent(old), hl_loop_ref(old->root)), made);
+    return finish_loops(&w, hl_loop_vec(count, hl_type_extent(old), hl_loop_ref(old->root)), made);
 }
 
 int hl_type_make_vector(int64_t count, int64_t blocklen, int64_t stride, bool in_bytes,
@@ -151,13 +152,13 @@ int hl_type_make_vector(int64_t count, int64_t blocklen, int64_t stride, bool in
     stride = in_bytes ? stride : mul(stride, extent, &w);
     reach(blocklen, extent, &w, &block_lo, &block_hi);
     reach(count, stride, &w, &lo, &hi);
-    bounds_add(&w, old, count > 0 ? mul(count, blocklen, &w) : 0, add(lo, block_lo, &w),
-               add(hi, block_hi, &w));
+    bounds_add(&w, old, count > 0 ? mul(count, blocklen, &w) : 0, add_bounded(lo, block_lo, &w),
+               add_bounded(hi, block_hi, &w));
     if (w.overflow) {
         return too_large();
     }
     struct hl_loop *block = hl_loop_vec(blocklen, extent, hl_loop_ref(old->root));
-    return finish(&w, hl_loop_vec(count, stride, block), made);
+    return finish_loops(&w, hl_loop_vec(count, stride, block), made);
 }
 
 /* Checks lengths, adds the rows' bounds. */
@@ -174,7 +175,7 @@ static int indexed_rows(struct bounds *w, int64_t count, const int64_t *lens, in
         }
         if (n > 0) {
             reach(n, extent, w, &lo, &hi);
-            bounds_add(w, old, n, add(disp[i], lo, w), add(disp[i], hi, w));
+            bounds_add(w, old, n, add_bounded(disp[i], lo, w), add_bounded(disp[i], hi, w));
         }
     }
     return w->overflow ? too_large() : 0;
@@ -200,7 +201,7 @@ int hl_type_make_indexed(int64_t count, const int64_t *lens, int64_t blocklen, c
     if (err == 0) {
         struct hl_loop *root =
             hl_loop_idx(count, disp, lens, blocklen, hl_type_extent(old), hl_loop_ref(old->root));
-        err = finish(&w, root, made);
+        err = finish_loops(&w, root, made);
     }
     free(disp);
     return err;
@@ -215,7 +216,7 @@ static void round_extent(struct bounds *w)
     int64_t over = w->align > 1 ? (w->ub - lb) % w->align : 0;
 
     if (!w->has_ub && over != 0) {
-        w->ub = add(w->ub, w->align - over, w);
+        w->ub = add_bounded(w->ub, w->align - over, w);
     }
 }
 
@@ -230,7 +231,7 @@ static int struct_rows(struct bounds *w, int64_t count, const int64_t *lens, con
         }
         if (lens[i] > 0) {
             reach(lens[i], hl_type_extent(types[i]), w, &lo, &hi);
-            bounds_add(w, types[i], lens[i], add(displs[i], lo, w), add(displs[i], hi, w));
+            bounds_add(w, types[i], lens[i], add_bounded(displs[i], lo, w), add_bounded(displs[i], hi, w));
         }
     }
     round_extent(w);
@@ -256,7 +257,7 @@ int hl_type_make_struct(int64_t count, const int64_t *lens, const int64_t *displ
     for (int64_t i = 0; i < count; i++) {
         children[i] = hl_loop_vec(lens[i], hl_type_extent(types[i]), hl_loop_ref(types[i]->root));
     }
-    err = finish(&w, hl_loop_struct(count, displs, children, false), made);
+    err = finish_loops(&w, hl_loop_struct(count, displs, children, false), made);
     free(children);
     return err;
 }
@@ -271,11 +272,11 @@ int hl_type_make_resized(const struct hl_type *old, int64_t lb, int64_t extent, 
                        .has_ub = true};
 
     w.marked_lb = lb;
-    w.marked_ub = add(lb, extent, &w);
+    w.marked_ub = add_bounded(lb, extent, &w);
     if (w.overflow) {
         return too_large();
     }
-    return finish(&w, hl_loop_ref(old->root), made);
+    return finish_loops(&w, hl_loop_ref(old->root), made);
 }
 
 static int check_subarray(const struct hl_subarray *a)
@@ -307,8 +308,8 @@ int hl_type_make_subarray(const struct hl_subarray *a, const struct hl_type *old
     }
     for (int k = 0; k < a->ndims; k++) { /* from the fastest dimension to the slowest */
         int d = a->order == MPI_ORDER_C ? a->ndims - 1 - k : k;
-        lo = add(lo, mul(a->starts[d], whole, &w), &w);
-        hi = add(hi, mul(a->starts[d] + a->subsizes[d] - 1, whole, &w), &w);
+        lo = add_bounded(lo, mul(a->starts[d], whole, &w), &w);
+        hi = add_bounded(hi, mul(a->starts[d] + a->subsizes[d] - 1, whole, &w), &w);
         times = mul(times, a->subsizes[d], &w);
         whole = mul(whole, a->sizes[d], &w);
     }
@@ -326,7 +327,7 @@ int hl_type_make_subarray(const struct hl_subarray *a, const struct hl_type *old
         root = hl_loop_vec(a->subsizes[d], apart, root);
         apart *= a->sizes[d];
     }
-    return finish(&w, hl_loop_shift(root, lo), made);
+    return finish_loops(&w, hl_loop_shift(root, lo), made);
 }
 
 int hl_type_make_dup(const struct hl_type *old, struct hl_type **made)
@@ -337,7 +338,7 @@ int hl_type_make_dup(const struct hl_type *old, struct hl_type **made)
                        .true_ub = old->true_ub,
                        .size = old->size,
                        .align = old->align};
-    int err = finish(&w, hl_loop_ref(old->root), made);
+    int err = finish_loops(&w, hl_loop_ref(old->root), made);
 
     if (err != 0) {
         return err;

@@ -140,8 +140,8 @@ void hl_section_pack(const struct hl_section_shape *sh, char *first, char *packe
 }
 
 /* A whole section of items without holes, in the caller's room. */
-static void fill(struct hl_section *room, const struct hl_section_shape *sh, const struct hl_type *t,
-                 int64_t count)
+static void fill_section(struct hl_section *room, const struct hl_section_shape *sh, const struct hl_type *t,
+                         int64_t count)
 {
     int64_t unit = (int64_t)hl_op_size((enum hl_basic)t->basic);
     enum hl_basic basic = sh->block % unit == 0 ? (enum hl_basic)t->basic : HL_BASIC_MIXED;
@@ -307,8 +307,8 @@ static int make_irregular(const struct hl_section_shape *sh, const struct hl_typ
     return rc;
 }
 
-static int make(const struct hl_section_shape *sh, const MPIX_Section *s, const struct hl_type *t,
-                int64_t count, struct hl_type **made)
+static int make_section_type(const struct hl_section_shape *sh, const MPIX_Section *s,
+                             const struct hl_type *t, int64_t count, struct hl_type **made)
 {
     int64_t extent = hl_type_extent(t);
     bool fits =
@@ -337,7 +337,7 @@ static int make(const struct hl_section_shape *sh, const MPIX_Section *s, const 
 static HL_NOINLINE int make_apart(struct hl_section *room, const MPIX_Section *s,
                                   const struct hl_section_shape *sh, const struct hl_type *t, int64_t count)
 {
-    return make(sh, s, t, count, &room->made);
+    return make_section_type(sh, s, t, count, &room->made);
 }
 
 int hl_section_begin(struct hl_section *room, const MPIX_Section *s, const struct hl_type *given,
@@ -365,7 +365,7 @@ int hl_section_begin(struct hl_section *room, const MPIX_Section *s, const struc
     }
     *n = 1;
     if (HL_LIKELY(given->dense && bytes == sh.total && !lasts && sh.n < HL_SECTION_LOOPS)) {
-        fill(room, &sh, given, count);
+        fill_section(room, &sh, given, count);
         *type = &room->type;
         return 0;
     }

@@ -26,7 +26,7 @@ int hl_type_commit(struct hl_type *t)
 }
 
 /* Gives a reference back; true if it was the last one. */
-static bool give_back(struct hl_type *t)
+static bool give_back_type(struct hl_type *t)
 {
     /* full: every user's reads come before the destruction; pairs with the same subtraction of the others. */
     return !t->predefined && hl_a32_add_full(&t->refs, UINT32_MAX) == 1;
@@ -37,7 +37,7 @@ static void destroy(struct hl_type *t, struct hl_type **dead)
 {
     for (int i = 0; t->args != NULL && i < t->args->n_types; i++) {
         struct hl_type *old = t->args->types[i];
-        if (give_back(old)) {
+        if (give_back_type(old)) {
             old->dead = *dead;
             *dead = old;
         }
@@ -51,7 +51,7 @@ static void destroy(struct hl_type *t, struct hl_type **dead)
 
 void hl_type_unref(struct hl_type *t)
 {
-    struct hl_type *dead = give_back(t) ? t : NULL;
+    struct hl_type *dead = give_back_type(t) ? t : NULL;
 
     while (dead != NULL) { /* no recursion: any number of types may be made each of the one before */
         t = dead;
