@@ -393,14 +393,14 @@ int hl_match_write(int node_rank, uint64_t to, const void *from, uint64_t n)
     return hl_cma_access(&self, &self.near[node_rank], HL_NEAR_WRITE, to, (void *)(uintptr_t)from, n);
 }
 
-struct quiet {
+struct quiet_wait {
     uint64_t since; /* ns */
     bool said;
 };
 
 static bool is_quiet(void *arg)
 {
-    struct quiet *q = arg;
+    struct quiet_wait *q = arg;
     if (hl_matcher_idle(&self)) {
         return true;
     }
@@ -426,7 +426,7 @@ HL_HANG_TELLS(is_quiet, tell_owed);
 
 void hl_match_quiet(void)
 {
-    struct quiet q = {hl_now_ns(), false};
+    struct quiet_wait q = {hl_now_ns(), false};
     hl_choke_end(&self);
     hl_prog_wait(is_quiet, &q);
 }
