@@ -35,9 +35,9 @@ WAYS = [
     ("chained", "pshmem_putmem hl_lane_write_on hl_chain_append | pshmem_quiet hl_chain_send fi_sendmsg", (23, 9, 312)),
     ("near", "pshmem_quiet hl_near_fence", (3, 2, 16)),
     ("chained", "pshmem_quiet hl_chain_send fi_sendmsg", (13, 5, 166)),
-    ("near", "PMPI_Send hl_ring_publish", (8, 4, 119)),
+    ("near", "PMPI_Send hl_ring_publish", (8, 4, 122)),
     ("direct", "PMPI_Send hl_far_eager fi_sendmsg", (11, 6, 156)),
-    ("near", "PMPI_Recv hl_req_wait hl_prog_wait_slow hl_prog_poll | hl_matcher_poll hl_inbox_poll hl_recv_deliver", (15, 8, 189)),
+    ("near", "PMPI_Recv hl_req_wait hl_prog_wait_slow hl_prog_poll | hl_matcher_poll hl_inbox_poll hl_recv_deliver", (15, 8, 190)),
     ("direct", "PMPI_Recv hl_req_wait hl_prog_wait_slow hl_prog_poll | hl_matcher_poll hl_net_poll fi_cq_read", (14, 10, 148)),
 ]
 
