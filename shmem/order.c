@@ -144,7 +144,7 @@ static void pe_quiet(shmem_ctx_t ctx, const int *pes, size_t n, const char *func
 
 /* ---- quiets with a request: what was issued before the call is known by numbers of the lanes ---- */
 
-struct quiet {
+struct quiet_request {
     struct hl_handle h;
     struct hl_lane_goals *goals;
 };
@@ -167,7 +167,7 @@ static void start_quiet(shmem_ctx_t ctx, shmemx_request_t *request, const char *
         tell_errors(func);
         return;
     }
-    struct quiet *q = hl_handle_new(HL_KIND_QUIET);
+    struct quiet_request *q = hl_handle_new(HL_KIND_QUIET);
     if (q == NULL) {
         hl_shmem_die(func, "no memory for a request");
     }
@@ -177,11 +177,11 @@ static void start_quiet(shmem_ctx_t ctx, shmemx_request_t *request, const char *
 }
 
 /* NULL: it has ended before. */
-static struct quiet *quiet_of(const shmemx_request_t *request, const char *func)
+static struct quiet_request *quiet_of(const shmemx_request_t *request, const char *func)
 {
     hl_shmem_need_open(func);
     hl_shmem_need(request, func, "request");
-    struct quiet *q = hl_handle_get(*request, HL_KIND_QUIET);
+    struct quiet_request *q = hl_handle_get(*request, HL_KIND_QUIET);
     if (q == NULL && *request != SHMEMX_REQUEST_NULL) {
         hl_shmem_die(func, "%p is no request, or one that has ended", (void *)*request);
     }
@@ -190,16 +190,22 @@ static struct quiet *quiet_of(const shmemx_request_t *request, const char *func)
 
 static bool has_quiet_ended(void *quiet)
 {
-    return hl_lane_goals_reached(((struct quiet *)quiet)->goals);
+    return hl_lane_goals_reached(((struct quiet_request *)quiet)->goals);
 }
 
-static void free_quiet(struct quiet *q)
+static void tell_quiet(const void *quiet, struct hl_told *t)
+{
+    hl_lane_goals_tell(((const struct quiet_request *)quiet)->goals, t);
+}
+HL_HANG_TELLS(has_quiet_ended, tell_quiet);
+
+static void free_quiet(struct quiet_request *q)
 {
     hl_lane_goals_free(q->goals);
     hl_handle_free(q);
 }
 
-static void end_quiet(struct quiet *q, shmemx_request_t *request, const char *func)
+static void end_quiet(struct quiet_request *q, shmemx_request_t *request, const char *func)
 {
     free_quiet(q);
     *request = SHMEMX_REQUEST_NULL;
@@ -214,7 +220,7 @@ static bool is_a_quiet(const void *object, const void *unused)
 
 void hl_quiets_close(void)
 {
-    struct quiet *q;
+    struct quiet_request *q;
     while ((q = hl_handle_find(HL_KIND_QUIET, is_a_quiet, NULL)) != NULL) {
         free_quiet(q);
     }
@@ -275,7 +281,7 @@ void pshmemx_ctx_quiet_nb(shmem_ctx_t ctx, shmemx_request_t *request)
 HL_SHMEM_API(shmemx_quiet_test);
 int pshmemx_quiet_test(shmemx_request_t *request)
 {
-    struct quiet *q = quiet_of(request, "shmemx_quiet_test");
+    struct quiet_request *q = quiet_of(request, "shmemx_quiet_test");
     if (q != NULL && !has_quiet_ended(q)) {
         hl_prog_look();
         return 0;
@@ -289,7 +295,7 @@ int pshmemx_quiet_test(shmemx_request_t *request)
 HL_SHMEM_API(shmemx_quiet_wait);
 void pshmemx_quiet_wait(shmemx_request_t *request)
 {
-    struct quiet *q = quiet_of(request, "shmemx_quiet_wait");
+    struct quiet_request *q = quiet_of(request, "shmemx_quiet_wait");
     if (q != NULL) {
         hl_prog_wait(has_quiet_ended, q);
         end_quiet(q, request, "shmemx_quiet_wait");

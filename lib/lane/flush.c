@@ -90,12 +90,11 @@ static const hl_a32 *look_open(const struct goal *g, struct hl_told *t)
     return word;
 }
 
-static void tell_goals(const void *arg, struct hl_told *t)
+static void tell_each(const struct goal *goals, uint32_t count, struct hl_told *t)
 {
-    const struct waiting *w = arg;
     char window[MPI_MAX_OBJECT_NAME];
-    for (uint32_t i = 0; i < w->count; i++) {
-        const struct goal *g = &w->goals[i];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct goal *g = &goals[i];
         const hl_a32 *word = look_open(g, t);
         if (word != NULL && hl_hang_names.window != NULL &&
             hl_hang_names.window(word, window, sizeof window)) {
@@ -104,9 +103,15 @@ static void tell_goals(const void *arg, struct hl_told *t)
         /* relaxed: what is told may be old. */
         uint64_t left = g->until - hl_a64_load_relaxed(g->progress);
         hl_told_say(t, "%llu operation%s on lane %u to end%s", (unsigned long long)left, left == 1 ? "" : "s",
-                    g->lane->index, i + 1 < w->count ? ", " : "");
+                    g->lane->index, i + 1 < count ? ", " : "");
         hl_told_await(t, g->way != NULL ? g->way->peer : -1);
     }
+}
+
+static void tell_goals(const void *arg, struct hl_told *t)
+{
+    const struct waiting *w = arg;
+    tell_each(w->goals, w->count, t);
 }
 HL_HANG_TELLS(all_reached, tell_goals);
 
@@ -238,6 +243,11 @@ struct hl_lane_goals {
     uint32_t count, room, closings; /* closings: the pool's, when it was asked */
     struct goal at[];
 };
+
+void hl_lane_goals_tell(const struct hl_lane_goals *goals, struct hl_told *t)
+{
+    tell_each(goals->at, goals->count, t);
+}
 
 /* Unless it is reached. */
 static int add_goal(struct hl_lane_goals **all, struct goal g)

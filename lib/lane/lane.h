@@ -123,6 +123,10 @@ bool hl_lane_goals_reached(struct hl_lane_goals *goals);
 
 void hl_lane_goals_free(struct hl_lane_goals *goals);
 
+/* Says what of it is open, and whom it awaits. */
+struct hl_told;
+void hl_lane_goals_tell(const struct hl_lane_goals *goals, struct hl_told *t);
+
 /* Later operations to each peer, on a lane of the caller's own, or (NULL) on no lane in particular, are
  * applied there after those which a flush of the same would cover (reads: neither waited for nor kept back).
  * Free where both have one stream: one lane, and chained. Else it waits, or has the first later one that
