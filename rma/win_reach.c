@@ -411,8 +411,9 @@ static int gather_cards(struct hl_win *w, const struct win_card *mine, struct wi
                                "making the window");
 }
 
-/* The exchanges in the order in which every rank takes part, whatever it called. `all`: what is needed. */
-static int exchange(struct hl_win *w, const struct hl_win_ask *ask, int all, struct win_card *cards)
+/* `all`: what is needed. Its frame is not on the way to what waits in reach. */
+static HL_NOINLINE int exchange_cards(struct hl_win *w, const struct hl_win_ask *ask, int all,
+                                      struct win_card *cards)
 {
     struct win_card mine;
     struct home home = {0};
@@ -427,6 +428,13 @@ static int exchange(struct hl_win *w, const struct hl_win_ask *ask, int all, str
         fill_card(w, ask, &home, &mine);
         rc = gather_cards(w, &mine, cards);
     }
+    return rc;
+}
+
+/* The exchanges in the order in which every rank takes part, whatever it called. */
+static int exchange(struct hl_win *w, const struct hl_win_ask *ask, int all, struct win_card *cards)
+{
+    int rc = exchange_cards(w, ask, all, cards);
     return rc != 0 ? rc : reach(w, cards);
 }
 
