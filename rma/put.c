@@ -79,6 +79,7 @@ static HL_NOINLINE int put_behind(void *origin, size_t len, const char *func, in
     return put_now(origin, len, func, target, where, count, tail);
 }
 
+/* Memory that is not mapped: of other nodes, and private memory of this one. */
 static HL_NOINLINE int put_far(void *origin, size_t len, const char *func, int target, uint64_t where,
                                int64_t count, struct hl_tail tail)
 {
@@ -158,7 +159,7 @@ HL_INLINE int move_anyhow(void *origin, int64_t origin_count, MPI_Datatype origi
 }
 
 /* One row a call: its name here and for users, direction, ends. Both ways have a function for each call, to
- * which the short way jumps. */
+ * which the short way jumps: put_all, put_any, and put_how, which names them, and so on. */
 #define CALLS(X)                                                                                             \
     X(put, MPI_Put, HL_PUT, put_copy, put_far)                                                               \
     X(put_c, MPI_Put_c, HL_PUT, put_copy, put_far)                                                           \
@@ -222,7 +223,8 @@ HL_INLINE int put_again(void *origin, int64_t disp, put_rest_fn *anew, put_rest_
 }
 
 /* Counts stay as the user's call has them, in their registers; and what is not so goes on by a jump, so that
- * the short way needs no register saved for it. */
+ * the short way needs no register saved for it. (put_chained, put_unlike, put_anew, put_leave_anew, and those
+ * of put_c.) */
 #define CALLS(X)                                                                                             \
     X(put, int)                                                                                              \
     X(put_c, int64_t)
@@ -258,7 +260,7 @@ int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_data
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     void *origin = (void *)(uintptr_t)origin_addr;
-    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) { /* the shortest way is asked first */
+    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) { /* mapped memory falls through */
         return put_chained(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
                            target_datatype, win);
     }
@@ -271,7 +273,7 @@ int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     void *origin = (void *)(uintptr_t)origin_addr;
-    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) { /* the shortest way is asked first */
+    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) { /* mapped memory falls through */
         return put_c_chained(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
                              target_datatype, win);
     }

@@ -10,7 +10,8 @@
  * were are flushed as usual). What fails later is stored in *error of the operation, first error wins, before
  * the flush that covers it returns; the caller takes it with hl_lane_error_take. Buffers stay the caller's
  * and must not change (or be read) before that flush, or before `req` is done. Any thread, no lease or lock
- * held. What is copied travels with a flush, with a wait of this thread, or after a millisecond or two.
+ * held. What is copied travels with a flush, with a wait of this thread, or by a tick of the receive thread,
+ * a few milliseconds later.
  * Waits inside only for a lane (never for another thread's operations to end, but for its lease). */
 #ifndef HL_LANE_H
 #define HL_LANE_H

@@ -209,7 +209,8 @@ HL_INLINE bool post_at_once(struct hl_lane *lane, const struct hl_xfer *x, bool 
     return true;
 }
 
-/* One operation of its own, without a request. */
+/* One operation of its own, without a request: longer than a chain takes, and no longer than a piece. (Both
+ * by one comparison: what is shorter wraps around.) */
 HL_INLINE bool is_whole(const struct hl_xfer *x)
 {
     return x->len - hl_pool.chain - 1 < HL_PIECE - hl_pool.chain && x->req == NULL;

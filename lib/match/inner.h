@@ -10,10 +10,13 @@
  *   table.c  posted receives and unexpected messages, plain data under the inbox's ownership
  *   recv.c   receives, claims for any source over several inboxes, delivery
  *   rndv.c   large messages: requests to send answered, data moved, control messages; both.c, cma.c
+ *   reach.c  large messages without their sender's help
+ *   names.c  names of the requests that peers answer to
  *   probe.c  probes, matched messages, cancel
- *   choke.c  bounded memory for unexpected messages
+ *   choke.c  bounded memory for unexpected messages; entry.c: that memory
  *   bury.c   peers that have died
- *   port.c   the same over the network
+ *   far.c    the same over the network: what leaves and what comes
+ *   port.c   its endpoints (port.h); bell.c: they wake sleepers
  *   tail.c   what it has lost is missed */
 #ifndef HL_MATCH_INNER_H
 #define HL_MATCH_INNER_H

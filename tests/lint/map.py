@@ -47,6 +47,20 @@ def picture(table, text):
     return "```\n" + "\n".join(lines) + "\n```\n"
 
 
+def defines(text, name):
+    """Whether a file has the function's body, the macro, or (of what is never called there) the word."""
+    if re.search(rf"^\s*#\s*define {name}\b", text, re.M) or not re.search(rf"\b{name}\(", text):
+        return bool(re.search(rf"\b{name}\b", text))
+    for found in re.finditer(rf"^(?![\s*#/])[^;={{}}()\n]*\b{name}\(", text, re.M):
+        depth, at = 1, found.end()
+        while depth > 0 and at < len(text):
+            depth += {"(": 1, ")": -1}.get(text[at], 0)
+            at += 1
+        if re.match(r"[\s\w(),*&>\[\]-]*\{", text[at:at + 200]):
+            return True
+    return False
+
+
 def places(root, page, whole):
     """What the page names and the tree has not."""
     wrong = []
@@ -56,8 +70,8 @@ def places(root, page, whole):
             wrong.append(f"{page}: {path} does not exist")
             continue
         with open(full, encoding="utf-8") as f:
-            if not re.search(rf"\b{name}\b", f.read()):
-                wrong.append(f"{page}: {path} has no {name}")
+            if not defines(f.read(), name):
+                wrong.append(f"{page}: {path} does not define {name}")
     for path in re.findall(r"`([\w.]+/[\w./]*)`", whole):
         if not os.path.exists(os.path.join(root, path)):
             wrong.append(f"{page}: {path} does not exist")

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Debian's packages of packaging/debian: built in a bare Debian, installed beside mpich, used, and removed without a trace.
+
+usage: debian.py SOURCE_ROOT
+
+Skipped (77) where nobody is root, debootstrap is not installed or no mirror answers. All mounts are in a namespace of this test,
+so that they end with it, however it ends."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+HELLO = r"""
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int n, ranks;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Get_library_version(version, &n);
+    printf("%d ranks of %.7s\n", ranks, version);
+    MPI_Finalize();
+    return 0;
+}
+"""
+HELLO_FORTRAN = """
+program hello
+    use mpi
+    integer :: ranks, err
+    call MPI_Init(err)
+    call MPI_Comm_size(MPI_COMM_WORLD, ranks, err)
+    print '(i0, a)', ranks, " ranks in Fortran"
+    call MPI_Finalize(err)
+end program
+"""
+HELLO_SHMEM = r"""
+#include <shmem.h>
+#include <stdio.h>
+int main(void)
+{
+    shmem_init();
+    printf("%d PEs\n", shmem_n_pes());
+    shmem_finalize();
+    return 0;
+}
+"""
+PROGRAMS = {"hello.c": HELLO, "hello.f90": HELLO_FORTRAN, "pes.c": HELLO_SHMEM}
+# What packages may leave: caches that the next use makes anew.
+CACHES = re.compile(r"/etc/ld\.so\.cache|/var/|/usr/share/info/dir|.*\.pyc|.*__pycache__")
+
+
+class Machine:
+    """A bare Debian in a folder."""
+
+    def __init__(self, root):
+        self.root = root
+
+    def run(self, command, good=True):
+        """What a command of a shell prints; ends the test where it fails."""
+        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
+        done = subprocess.run(["chroot", self.root, "sh", "-c", command], env=environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        if good and done.returncode != 0:
+            print(f"FAILED ({done.returncode}): {command}\n{done.stdout[-6000:]}")
+            sys.exit(1)
+        return done.stdout
+
+    def expect(self, command, words):
+        said = self.run(command)
+        if words not in said:
+            print(f"FAILED: {command}: no {words!r} in {said!r}")
+            sys.exit(1)
+
+    def install(self, *packages):
+        self.run("apt-get -q -y install --no-install-recommends " + " ".join(packages))
+
+    def files(self):
+        """Every name outside of caches, and where it leads when it is a link."""
+        found = {}
+        for folder in ("etc", "usr"):
+            for place, folders, names in os.walk(os.path.join(self.root, folder)):
+                for name in folders + names:
+                    path = os.path.join(place, name)
+                    inside = path[len(self.root):]
+                    if not CACHES.match(inside):
+                        found[inside] = os.readlink(path) if os.path.islink(path) else ""
+        return found
+
+
+def skip(reason):
+    print(reason)
+    sys.exit(77)
+
+
+def begin(root):
+    made = subprocess.run(["debootstrap", "--variant=minbase", "bookworm", root], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace")
+    if made.returncode != 0:
+        skip(f"no bare Debian could be made (debootstrap: {made.stdout.strip()[-300:]})")
+    for kind, source, target in (("proc", "proc", "proc"), ("sysfs", "sys", "sys"), (None, "/dev", "dev"), ("tmpfs", "shm", "dev/shm")):
+        how = ["-t", kind] if kind else ["--rbind"]
+        if not kind or os.path.isdir(os.path.join(root, target)):
+            subprocess.run(["mount", *how, source, os.path.join(root, target)], check=True)
+    if os.path.exists("/etc/resolv.conf"):
+        shutil.copy("/etc/resolv.conf", os.path.join(root, "etc/resolv.conf"))
+    return Machine(root)
+
+
+def build(machine, source):
+    target = os.path.join(machine.root, "source", "hotlane")
+    ignored = shutil.ignore_patterns("build*", ".git", "__pycache__")
+    shutil.copytree(source, target, symlinks=True, ignore=ignored)
+    shutil.copytree(os.path.join(source, "packaging", "debian"), os.path.join(target, "debian"))
+    machine.run("apt-get -q update")
+    machine.install("dpkg-dev", "debhelper", "build-essential")
+    machine.run("cd /source/hotlane && apt-get -q -y build-dep --no-install-recommends ./")
+    said = machine.run("cd /source/hotlane && dpkg-buildpackage -b -us -uc")
+    wrong = [line for line in said.split("\n") if re.search(r"^(dh_|dpkg-).*(warning|error)", line)]
+    if wrong:
+        print("FAILED: the helpers complain:\n" + "\n".join(wrong))
+        sys.exit(1)
+    print("ok: packages are built: " + machine.run("cd /source && ls *.deb").replace("\n", " "))
+
+
+def use(machine):
+    """Beside mpich: found by names of its own; by everybody's once the administrator says so."""
+    machine.install("mpich", "gfortran")
+    before = machine.files()
+    machine.run("dpkg -i /source/hotlane_*.deb /source/hotlane-dev_*.deb")
+    machine.install("libfabric1", "libpmix2", "libmemkind0")
+    os.makedirs(os.path.join(machine.root, "work"))
+    for name, text in PROGRAMS.items():
+        with open(os.path.join(machine.root, "work", name), "w", encoding="utf-8") as f:
+            f.write(text)
+    machine.expect("mpicc -show", "mpich")
+    machine.expect("cd /work && mpicc.hotlane hello.c -o hello && mpirun.hotlane -n 2 ./hello", "2 ranks of Hotlane")
+    machine.expect("cd /work && mpifort.hotlane hello.f90 -o hello && mpirun.hotlane -n 2 ./hello", "2 ranks in Fortran")
+    machine.expect("cd /work && oshcc.hotlane pes.c -o pes && oshrun.hotlane -n 2 ./pes", "2 PEs")
+    machine.expect("cd /work && mpicc hello.c -o hello && mpirun -n 2 ./hello", "ranks of MPICH")
+    print("ok: beside mpich, by names of its own")
+    alternative = machine.run("update-alternatives --get-selections | awk '$1 ~ /^mpi-/ {print $1}'").strip()
+    home = machine.run("ls -d /usr/lib/*/hotlane").strip()
+    machine.run("update-alternatives --set mpi /usr/bin/mpicc.hotlane && update-alternatives --set mpirun /usr/bin/mpirun.hotlane && "
+                f"update-alternatives --set {alternative} {home}/include")
+    machine.expect("cd /work && mpicc hello.c -o hello && mpirun -n 2 ./hello", "2 ranks of Hotlane")
+    machine.expect("cd /work && mpif90 hello.f90 -o hello && mpiexec -n 2 ./hello", "2 ranks in Fortran")
+    machine.expect("cd /work && gcc hello.c $(pkg-config --cflags --libs mpi) -o hello && mpiexec -n 2 ./hello", "2 ranks of Hotlane")
+    machine.expect(f"cd /work && gcc -I/usr/include/{alternative[4:]}/mpi hello.c -lmpi -o hello && mpiexec -n 2 ./hello",
+                   "2 ranks of Hotlane")
+    print("ok: as the alternative mpi, mpirun and " + alternative)
+    machine.run("dpkg --purge hotlane-dev hotlane")
+    machine.expect("mpicc -show", "mpich")
+    machine.run("apt-get -q -y purge libfabric1 libpmix2 libmemkind0 && apt-get -q -y autoremove --purge")
+    after = machine.files()
+    left = {name: to for name, to in after.items() if "hotlane" in name + to or ("alternatives" in name and before.get(name) != to)}
+    gone = {name: to for name, to in before.items() if "alternatives" in to and after.get(name) != to}
+    if left or gone:
+        print(f"FAILED: removal leaves {left}, and takes away {gone}")
+        sys.exit(1)
+    print("ok: removed without a trace")
+
+
+def inside(source, root):
+    machine = begin(root)
+    build(machine, source)
+    use(machine)
+
+
+def main():
+    if sys.argv[1] == "--inside":
+        inside(*sys.argv[2:])
+        return
+    if os.geteuid() != 0:
+        skip("needs root: a bare Debian is made and mounted")
+    for tool in ("debootstrap", "unshare"):
+        if shutil.which(tool) is None:
+            skip(f"{tool} is not installed")
+    root = tempfile.mkdtemp(prefix="hotlane-debian-")
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(1))
+    command = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", sys.executable,
+               os.path.abspath(__file__), "--inside", os.path.abspath(sys.argv[1]), root]
+    process = subprocess.Popen(command)
+    try:
+        code = process.wait()
+    finally:
+        process.kill()
+        process.wait()
+        if not any(line.split()[1].startswith(root) for line in open("/proc/mounts", encoding="utf-8")):
+            shutil.rmtree(root, ignore_errors=True)  # the mounts have ended with their namespace
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()
