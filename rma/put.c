@@ -9,30 +9,38 @@
 /* ---- beside the short way ---- */
 
 /* With all that may have to be done first. */
-static HL_NOINLINE int move_slowly(struct hl_win *w, int target, uint64_t where, void *mine, size_t len,
-                                   enum hl_dir dir, const char *func)
+static HL_NOINLINE int move_slowly(struct hl_win *w, int target, const struct hl_xfer *x, enum hl_dir dir,
+                                   const char *func)
 {
-    struct hl_move m = {.win = w, .origin = mine, .target = target, .dir = dir};
-    uint64_t at = (where & ~HL_TARGET_BITS) - (w->targets[target].where & ~HL_TARGET_BITS);
-    return hl_win_end((MPI_Win)(void *)w, func, hl_win_far(&m, at, len));
+    struct hl_move m = {.win = w, .origin = x->buf, .target = target, .dir = dir};
+    uint64_t at = x->addr - (w->targets[target].where & ~HL_TARGET_BITS);
+    return hl_win_end((MPI_Win)(void *)w, func, hl_win_far(&m, at, x->len));
 }
 
-HL_INLINE int issue_move(struct hl_win *w, int target, uint64_t where, void *mine, size_t len,
-                         enum hl_dir dir, const char *func)
+HL_INLINE int issue_move(struct hl_win *w, int target, const struct hl_xfer *x, enum hl_dir dir,
+                         const char *func)
 {
     if (HL_UNLIKELY(!hl_target_is_plain_far(&w->targets[target]) ||
                     !hl_epoch_holds_at_once(&w->epoch, target))) {
-        return move_slowly(w, target, where, mine, len, dir, func);
+        return move_slowly(w, target, x, dir, func);
     }
-    struct hl_xfer x = {.peer = hl_win_world(w, target),
-                        .addr = where & ~HL_TARGET_BITS,
-                        .key = w->targets[target].at,
-                        .buf = mine,
-                        .len = len,
-                        .error = &w->errors[target],
-                        .token = hl_win_token(w, target)};
-    int rc = dir == HL_PUT ? hl_lane_write(&x) : hl_lane_read(&x);
+    int rc = dir == HL_PUT ? hl_lane_write(x) : hl_lane_read(x);
     return hl_win_end((MPI_Win)(void *)w, func, rc);
+}
+
+/* Described before it is known that the target is a far one, which costs the short ways no register. There
+ * are no words of errors where all targets are mapped: then the address is a number that nobody uses. */
+HL_INLINE struct hl_xfer describe_transfer(const struct hl_win *w, int target, uint64_t where, void *mine,
+                                           size_t len)
+{
+    uintptr_t error = (uintptr_t)w->errors + (size_t)target * sizeof *w->errors;
+    return (struct hl_xfer){.peer = hl_win_world(w, target),
+                            .addr = where & ~HL_TARGET_BITS,
+                            .key = w->targets[target].at,
+                            .buf = mine,
+                            .len = len,
+                            .error = (hl_a32 *)error,
+                            .token = hl_win_token(w, target)};
 }
 
 /* The thread's next put may go where this one went. */
@@ -51,7 +59,8 @@ HL_INLINE void remember(struct hl_win *w, int target, int64_t count, MPI_Datatyp
 static HL_NOINLINE int put_direct(void *origin, size_t len, const char *func, int target, uint64_t where,
                                   struct hl_win *w)
 {
-    return issue_move(w, target, where, origin, len, HL_PUT, func);
+    struct hl_xfer x = describe_transfer(w, target, where, origin, len);
+    return issue_move(w, target, &x, HL_PUT, func);
 }
 
 /* That the chain of a lane has a record of this target proves that its lock is taken, if it needs one: the
@@ -105,7 +114,8 @@ HL_INLINE int get_now(void *origin, size_t len, const char *func, int target, ui
     if (HL_LIKELY(hl_lane_get_short(hl_win_token(w, target), where & ~HL_TARGET_BITS, origin, len))) {
         return MPI_SUCCESS;
     }
-    return issue_move(w, target, where, origin, len, HL_GET, func);
+    struct hl_xfer x = describe_transfer(w, target, where, origin, len);
+    return issue_move(w, target, &x, HL_GET, func);
 }
 
 static HL_NOINLINE int get_behind(void *origin, size_t len, const char *func, int target, uint64_t where,

@@ -39,7 +39,6 @@ int hl_far_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_msg_he
     memset(&area, 0, sizeof(area));
     uint64_t wander = HL_FAULT(port_wander) ? hl_now_ns() >> 6 : 0;
     struct hl_far_out out = {.peer = p,
-                             /* The port: by other bits than those that choose the inbox there. */
                              .hash = (hl_match_hash(head->ctx, head->src) >> 4) + wander,
                              .head = head,
                              .area = &area,

@@ -23,11 +23,11 @@ GOALS = {"near": (6, None, 120), "direct": (12, 5, 250), "chained": (20, 8, 400)
 # Kind, functions on the way, bars. Behind a | the way goes on through a pointer to a function, or at a later call.
 WAYS = [
     ("near", "PMPI_Put hl_move_same hl_near_copy", (4, 3, 66)),
-    ("direct", "PMPI_Put hl_move_same | put_far hl_lane_write fi_writemsg", (12, 4, 163)),
-    ("chained", "PMPI_Put hl_move_same | put_far hl_lane_write hl_chain_append | PMPI_Win_flush hl_chain_send fi_sendmsg", (28, 9, 385)),
+    ("direct", "PMPI_Put hl_move_same | put_far hl_lane_write fi_writemsg", (12, 4, 157)),
+    ("chained", "PMPI_Put hl_move_same | put_far hl_lane_write hl_chain_append | PMPI_Win_flush hl_chain_send fi_sendmsg", (28, 9, 379)),
     ("near", "PMPI_Get hl_move_same hl_near_copy", (4, 3, 61)),
-    ("direct", "PMPI_Get hl_move_same | get_far hl_lane_read fi_readmsg", (11, 4, 148)),
-    ("chained", "PMPI_Get hl_move_same | get_far hl_lane_read hl_chain_append | PMPI_Win_flush hl_chain_send fi_sendmsg", (27, 9, 370)),
+    ("direct", "PMPI_Get hl_move_same | get_far hl_lane_read fi_readmsg", (11, 4, 142)),
+    ("chained", "PMPI_Get hl_move_same | get_far hl_lane_read hl_chain_append | PMPI_Win_flush hl_chain_send fi_sendmsg", (27, 9, 364)),
     ("near", "PMPI_Win_flush hl_near_fence", (3, 2, 19)),
     ("chained", "PMPI_Win_flush hl_chain_send fi_sendmsg", (15, 5, 188)),
     ("near", "pshmem_putmem hl_near_copy", (4, 3, 37)),
