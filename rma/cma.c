@@ -34,7 +34,7 @@ static int learn(int node_rank, int pid)
 bool hl_cma_probe(int node_rank, int pid, uint64_t at, uint64_t token)
 {
     uint64_t there = 0;
-    return hl_conf.cma && learn(node_rank, pid) == 0 &&
+    return hl_conf.cma && at != 0 && learn(node_rank, pid) == 0 &&
            hl_cma_copy(node_rank, HL_GET, &there, at, sizeof there) == 0 && there == token &&
            hl_cma_copy(node_rank, HL_PUT, &there, at, sizeof there) == 0; /* what is there already */
 }

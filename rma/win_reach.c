@@ -24,7 +24,7 @@ struct win_card {
     uint64_t seg_id, seg_len, seg_off; /* the segment that holds it; 0: private memory */
     int64_t seg_owner;                 /* world rank */
     uint64_t ctl_id, ctl_len, ctl_off; /* its control block */
-    uint64_t token_at;                 /* where its process keeps `token`, for CMA */
+    uint64_t token_at;                 /* where its process keeps `token`, for CMA; 0: none */
     uint64_t token;
     uint64_t addr, key; /* for RMA operations, when the network is open */
     int32_t pid;
@@ -103,7 +103,7 @@ static void fill_card(struct hl_win *w, const struct hl_win_ask *ask, const stru
                            .ctl_id = w->ctl_piece.seg->id,
                            .ctl_len = w->ctl_piece.seg->len,
                            .ctl_off = w->ctl_piece.off,
-                           .token_at = (uint64_t)(uintptr_t)&token,
+                           .token_at = hl_conf.cma ? (uint64_t)(uintptr_t)&token : 0,
                            .token = token,
                            .pid = getpid()};
     fill_segment(w, home, c);

@@ -8,6 +8,7 @@
 #include "util.h"
 
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,12 +252,31 @@ static int take_env(struct hl_var *v)
     return value != NULL ? hl_conf_set(v, value, "environment") : 0;
 }
 
-static int load_vars(void)
+/* Of dl_iterate_phdr: 1 ends the search. */
+static int is_of_valgrind(struct dl_phdr_info *object, size_t size, void *arg)
+{
+    (void)size;
+    (void)arg;
+    return strstr(object->dlpi_name, "/vgpreload_") != NULL;
+}
+
+/* Valgrind sees no write by another process, and calls what peers put so uninitialised: the library keeps to
+ * ways that it sees, unless the user says otherwise. */
+static int set_defaults(void)
 {
     int rc = 0;
     for (size_t i = 0; i < HL_COUNT_OF(vars) && rc == 0; i++) {
         rc = hl_conf_set(&vars[i], vars[i].fallback, "default");
     }
+    if (rc == 0 && dl_iterate_phdr(is_of_valgrind, NULL) != 0) {
+        rc = hl_conf_set(hl_conf_var_named("HOTLANE_CMA"), "0", "valgrind");
+    }
+    return rc;
+}
+
+static int load_vars(void)
+{
+    int rc = set_defaults();
     rc = rc == 0 ? load_files() : rc;
     for (size_t i = 0; i < HL_COUNT_OF(vars) && rc == 0; i++) {
         int bad = take_env(&vars[i]);

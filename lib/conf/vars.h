@@ -115,7 +115,8 @@
       "none")                                                                                                \
     X(cma, BOOL, "HOTLANE_CMA", "1", 0, 0, "",                                                               \
       "on one node, read and write other ranks' private memory through the kernel: large messages, windows " \
-      "of MPI_Win_create; 0: through shared buffers and the target's receive thread")                        \
+      "of MPI_Win_create; 0: through shared buffers and the target's receive thread. Under Valgrind, which " \
+      "takes what others write so for uninitialised, 0 unless it is set")                                    \
     X(read_min, SIZE, "HOTLANE_READ_MIN", "64K", 0, 0, "",                                                   \
       "bytes from which on messages over the network are read out of their sender's memory; 0: never")       \
     X(a2a_mem, SIZE, "HOTLANE_A2A_MEM", "64M", 0, 0, "",                                                     \

@@ -49,7 +49,8 @@ bool hl_cma_works(struct hl_matcher *m, struct hl_peer *p)
     }
     const struct hl_home *h = hl_home_of(m, p->node);
     uint64_t value = 0;
-    bool ok = hl_cma_move(h, HL_NEAR_READ, h->probe_addr, &value, sizeof(value)) && value == h->probe_value;
+    bool ok = h->probe_addr != 0 && hl_cma_move(h, HL_NEAR_READ, h->probe_addr, &value, sizeof(value)) &&
+              value == h->probe_value;
     hl_a32_store_relaxed(&p->cma, ok ? CMA_WORKS : CMA_FAILS);
     return ok;
 }

@@ -82,7 +82,7 @@ struct hl_home {
     hl_a32 inboxes; /* atomic: number of inboxes (0: not open) and, above HL_OPENING_SHIFT, how often the job
                        has closed the library. Release: publishes the rest of this line */
     int32_t pid;    /* for reading from its memory */
-    uint64_t probe_addr;  /* where `probe_value` stands in that process */
+    uint64_t probe_addr;  /* where `probe_value` stands in that process; 0: it wants no CMA */
     uint64_t probe_value; /* random */
     uint64_t process;     /* random, hl_cma_process of its process */
     uint32_t ring_room;   /* messages that a ring takes */

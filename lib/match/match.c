@@ -170,7 +170,7 @@ int hl_matcher_open(struct hl_matcher *m, const struct hl_matcher_setup *s)
     }
     home->pid = (int32_t)getpid();
     home->process = hl_cma_process();
-    home->probe_addr = (uint64_t)(uintptr_t)&m->probe_value;
+    home->probe_addr = s->cma ? (uint64_t)(uintptr_t)&m->probe_value : 0;
     home->probe_value = m->probe_value;
     m->opening = hl_a32_load_relaxed(&home->inboxes) >> HL_OPENING_SHIFT; /* relaxed: mine */
     /* release: the board's part is ready; pairs with the acquire of who sends. */
