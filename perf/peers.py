@@ -2,10 +2,10 @@
 import argparse
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
+import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "tests", "hosts"))  # for hosts.py
@@ -163,17 +163,26 @@ class Program:
         return (self.launcher + ["-n", str(ranks)] if ranks else []) + self.prefix + [self.program] + [str(a) for a in arguments]
 
     def call(self, ranks, arguments, environment=None, timeout=120):
-        """Runs to the end; returns (exit code, standard output, standard error). Code None: it took too long."""
-        process = subprocess.Popen(self.command(ranks, arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True, start_new_session=True,
-                                   env={**os.environ, **self.environment, **(environment or {})})
+        """Runs to the end; returns (exit code, standard output, standard error). Code None: it took too long. Whatever it
+        started has ended then, and ends as well when this script does (guard.py)."""
+        process = subprocess.Popen([sys.executable, "-I", "-S", os.path.join(HERE, "guard.py")] + self.command(ranks, arguments),
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   start_new_session=True, env={**os.environ, **self.environment, **(environment or {})})
+        late = threading.Timer(timeout, process.stdin.close)  # what the guard waits for
+        late.start()
         try:
-            out, err = process.communicate(timeout=timeout)
-            return process.returncode, out, err
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            out, err = process.communicate()
-            return None, out, err
+            with process.stdout, process.stderr:
+                err = []
+                reader = threading.Thread(target=lambda: err.append(process.stderr.read()), daemon=True)
+                reader.start()
+                out = process.stdout.read()
+                reader.join()
+            code = process.wait()
+            return None if process.stdin.closed else code, out, err[0]
+        finally:
+            late.cancel()
+            process.stdin.close()
+            process.wait()
 
     def output(self, ranks, arguments, environment=None, timeout=120):
         """What a run printed; raises Failed."""

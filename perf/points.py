@@ -1,12 +1,8 @@
 """Rates measured at points, (bytes, threads), as tables and pictures for the scripts beside it. The scripts' options say
 which points: sizes, threads, rounds."""
-import collections
-import statistics
+import harness
 
-import peers
-import svg
-
-Row = collections.namedtuple("Row", "name program environment arguments", defaults=[[]])
+INNER = 128  # operations for each flush
 
 
 def short(size):
@@ -16,50 +12,33 @@ def short(size):
     return f"{size} B"
 
 
-def measure(rows, arguments, options):
-    """Runs the rows in turns with 4 ranks. Returns {row: {(bytes, threads): [rates]}}, and
-    {row: why} of those that failed."""
-    rates, failed = {r.name: collections.defaultdict(list) for r in rows}, {}
-    for _ in range(options.rounds):
-        for row in rows:
-            if row.name in failed:
-                continue
-            try:
-                for line in row.program.output(4, row.arguments + arguments, row.environment, options.timeout).splitlines():
-                    words = line.split()
-                    if words[:1] == ["point"]:
-                        rates[row.name][int(words[1]), int(words[2])].append(float(words[3]))
-            except peers.Failed as error:
-                failed[row.name] = str(error)
-    return rates, failed
+def arguments(call, options):
+    """What the programs take behind their call."""
+    return ([call] if call else []) + [",".join(map(str, options.threads)), ",".join(map(str, options.sizes)), options.outer,
+                                       options.milliseconds]
 
 
-def table(title, rates, failed, options, marks):
-    """Prints {row: {point: [rates]}}, and {row: why} of rows that failed; marks: {row: a word behind its lines}."""
-    print(f"\n{title}: thousand operations/s, median (least-most of {options.rounds})")
-    for size in options.sizes:
-        print(f"{short(size):22}" + "".join(f"{str(t) + ' threads' * (t == options.threads[0]):>26}" for t in options.threads))
-        for name, points in rates.items():
-            cells = [points.get((size, t)) for t in options.threads]
-            if any(cells):
-                print(f"  {name:20}" + "".join(
-                    f"{statistics.median(c) / 1e3:>12.1f} ({min(c) / 1e3:.0f}-{max(c) / 1e3:.0f})".rjust(26) if c else f"{'-':>26}"
-                    for c in cells) + ("  " + marks[name] if name in marks else ""))
-    for name, why in failed.items():
-        print(f"  {name}: {why}")
+def measure(rows, words, options, interface=("self", "lo")):
+    """Runs the rows in turns with 4 ranks. Returns harness.Values of operations/s by (bytes, threads)."""
+    def run(row, _):
+        out = row.program.output(4, row.arguments + words, row.environment, options.timeout)
+        lines = [line.split() for line in out.splitlines() if line.startswith("point ")]
+        return {(int(w[1]), int(w[2])): float(w[3]) for w in lines}
+
+    def payload(_, key, rate):
+        return key[0] * min(options.outer * INNER, rate * options.milliseconds / 1e3 or options.outer * INNER)
+
+    return harness.in_turns(rows, [None], run, options, payload, interface)
 
 
-def draw(prefix, title, rates, options):
-    """Two pictures: over the threads at the smallest size, over the sizes with most threads."""
-    def middle(points, key):
-        return statistics.median(points[key]) if points.get(key) else 0
-    smallest, most = options.sizes[0], options.threads[-1]
-    pictures = [(f"{prefix}-threads.svg", f"{title}, {short(smallest)}", "threads",
-                 {n: [(t, middle(p, (smallest, t))) for t in options.threads] for n, p in rates.items()}),
-                (f"{prefix}-sizes.svg", f"{title}, {most} threads", "bytes",
-                 {n: [(s, middle(p, (s, most))) for s in options.sizes] for n, p in rates.items()})]
-    for path, words, axis, series in pictures:
-        series = {n: points for n, points in series.items() if any(y for _, y in points)}
-        if series:
-            svg.curves(path, words, axis, "operations/s", series)
-            print(f"  {path}")
+def tables(book, prefix, title, values, options):
+    """Over the threads at each size, over the sizes with one and with most threads, and as bandwidth."""
+    sizes, threads = options.sizes, options.threads
+    for n, size in enumerate(sizes):
+        book.table(f"{title}, {short(size)}", "operations/s", values.pick({(size, t): t for t in threads}), "threads", threads,
+                   stem=f"{prefix}-threads" if n == 0 else None, drawn=n in (0, len(sizes) // 2))
+    if len(sizes) > 1:
+        for t in sorted({threads[0], threads[-1]}):
+            many = f"{t} thread{'s' * (t > 1)}"
+            book.table(f"{title}, {many}", "bytes/s", values.pick({(s, t): s for s in sizes}, lambda rate, key: rate * key[0]), "bytes", sizes,
+                       stem=f"{prefix}-sizes" if t == threads[-1] else None)

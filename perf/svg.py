@@ -1,90 +1,176 @@
-"""Small pictures for the scripts beside it: curves over logarithmic axes and bars of time, written as SVG."""
+"""Pictures for the scripts beside it and for perf/report, as SVG: curves over logarithmic axes, dots with their spread, bars of
+time. Each exists as text without size or colours, for a page that has STYLE, and as a file of its own."""
 import math
 
-WIDTH, HEIGHT = 760, 460
-LEFT, RIGHT, TOP, BOTTOM = 70, 190, 40, 50
-COLOURS = ["#0b6e99", "#d1495b", "#3c8d40", "#edae49", "#6a4c93", "#8a6d3b", "#444444", "#00a6a6", "#c06090"]
+WIDTH, HEIGHT = 460, 320
+LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 40
+LINE = 17  # the height of a line of the legend
+COLOURS = ["#0b6e99", "#d1495b", "#3c8d40", "#b87900", "#6a4c93", "#8a6d3b", "#555555", "#008f8f", "#c06090"]
+IN_THE_DARK = ["#5ec2f0", "#ff8593", "#7fd184", "#f2bd4b", "#b79ae6", "#cdb07a", "#bbbbbb", "#3fd6d6", "#f09ac4"]
+DASHES = ["", "6 3", "2 3", "9 3 2 3"]
 
 
-def _text(x, y, words, size=12, anchor="middle", turn=""):
+def _colours(names):
+    return "".join(f".s{k}{{--c:{colour}}}" for k, colour in enumerate(names))
+
+
+# currentColor is the page's; curves and dots have the colour of their class.
+STYLE = (".plot text{fill:currentColor;font:12px sans-serif}.plot .grid{stroke:currentColor;opacity:.17}.plot .line{fill:none;"
+         "stroke:var(--c);stroke-width:2}.plot .dot,.plot .bar{fill:var(--c)}.plot .spread{stroke:var(--c);stroke-width:1.3;fill:none}"
+         + _colours(COLOURS) + "@media(prefers-color-scheme:dark){" + _colours(IN_THE_DARK) + "}")
+# A file of its own has no page around it.
+_ALONE = STYLE + "svg{background:#fff;color:#222}@media(prefers-color-scheme:dark){svg{background:#14181c;color:#ddd}}"
+
+
+def _text(x, y, words, anchor="middle", more=""):
     words = str(words).replace("&", "&amp;").replace("<", "&lt;")
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}"{turn}>{words}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more}>{words}</text>'
 
 
-def _short(value):
+def short(value):
+    """A number of an axis with at most three digits."""
     for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= limit:
-            return f"{value / limit:g}{unit}"
-    return f"{value:g}"
+            return f"{value / limit:.3g}{unit}"
+    return f"{value:.3g}"
 
 
-def _ticks(low, high):
-    """Powers of two or ten between two positive numbers."""
-    base = 2 if high / low <= 300 else 10
-    first = math.ceil(math.log(low, base) - 1e-9)
-    last = math.floor(math.log(high, base) + 1e-9)
-    return [base ** k for k in range(first, last + 1)]
+def _ticks(low, high, most=8):
+    """At most so many powers of two or ten between two positive numbers; two of other numbers where none lies there."""
+    for base in (2, 4, 10, 16, 100, 1000, 10 ** 4, 10 ** 6):
+        first = math.ceil(math.log(low, base) - 1e-9)
+        last = math.floor(math.log(high, base) + 1e-9)
+        if last - first < most:
+            return [base ** k for k in range(first, last + 1)] if last > first else [float(f"{v:.2g}") for v in (low * 1.08, high / 1.08)]
+    return [low, high]
 
 
-def _page(title, parts):
-    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
-                      'font-family="sans-serif">', '<rect width="100%" height="100%" fill="white"/>',
-                      _text(LEFT, 24, title, 15, "start")] + parts + ["</svg>", ""])
+def _plot(title, parts, height=HEIGHT):
+    title = title.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    return "\n".join([f'<svg class="plot" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" role="img" '
+                      f'aria-label="{title}">'] + parts + ["</svg>", ""])
 
 
-def curves(path, title, x_name, y_name, series):
-    """Writes {name: [(x, y), …]} as lines over two logarithmic axes; points that are not positive are left out."""
-    series = {n: sorted((x, y) for x, y in points if x > 0 and y > 0) for n, points in series.items()}
-    xs = [x for points in series.values() for x, _ in points]
-    ys = [y for points in series.values() for _, y in points]
+def _legend(names, top):
+    """Below the picture, in two columns."""
+    parts = []
+    for k, name in enumerate(names):
+        x, y = LEFT + k % 2 * (WIDTH - LEFT) / 2, top + LINE * (k // 2)
+        parts += [f'<g class="s{k % len(COLOURS)}"><path class="line" d="M{x:.1f} {y - 4:.1f}h20" stroke-dasharray="{_dash(k)}"/></g>',
+                  _text(x + 26, y, name, "start")]
+    return parts
+
+
+def _dash(k):
+    return DASHES[k // len(COLOURS) % len(DASHES)]
+
+
+def _lines(series, at, y_name):
+    """Curves with their spread; who points at a dot sees its numbers."""
+    parts = []
+    for k, (name, points) in enumerate(series.items()):
+        places = [at(*p[:2]) for p in points]
+        parts += [f'<g class="s{k % len(COLOURS)}"><polyline class="line" stroke-dasharray="{_dash(k)}" points="'
+                  + " ".join(f"{px:.1f},{py:.1f}" for px, py in places) + '"/>']
+        for (x, y, *ends), (px, py) in zip(points, places):
+            words = f"{name}, {short(x)}: {y:.4g} {y_name}"
+            if ends and ends[0] > 0:
+                low, high = at(x, ends[0])[1], at(x, ends[1])[1]
+                words += f" ({ends[0]:.4g}–{ends[1]:.4g})"
+                parts.append(f'<path class="spread" d="M{px:.1f} {low:.1f}V{high:.1f}M{px - 3:.1f} {low:.1f}h6M{px - 3:.1f} {high:.1f}h6"/>')
+            title = words.replace("&", "&amp;").replace("<", "&lt;")
+            parts.append(f'<circle class="dot" cx="{px:.1f}" cy="{py:.1f}" r="3"><title>{title}</title></circle>')
+        parts.append("</g>")
+    return parts
+
+
+def curves_text(title, x_name, y_name, series):
+    """{name: [(x, y) or (x, y, least, most), …]} as lines over two logarithmic axes; points that are not positive are left out."""
+    series = {n: sorted(p for p in points if p[0] > 0 and p[1] > 0) for n, points in series.items()}
+    series = {n: points for n, points in series.items() if points}
+    xs = [p[0] for points in series.values() for p in points]
+    ys = [y for points in series.values() for p in points for y in p[1:] if y > 0]
     x0, x1, y0, y1 = min(xs), max(max(xs), min(xs) * 1.01), min(ys) / 1.2, max(ys) * 1.2
 
     def at(x, y):
-        return (LEFT + (WIDTH - LEFT - RIGHT) * math.log(x / x0) / math.log(x1 / x0),
+        return (LEFT + 8 + (WIDTH - LEFT - RIGHT - 16) * math.log(x / x0) / math.log(x1 / x0),
                 HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * math.log(y / y0) / math.log(y1 / y0))
 
     parts = []
     for x in _ticks(x0, x1):
         px, _ = at(x, y0)
-        parts += [f'<path d="M{px:.1f} {TOP}V{HEIGHT - BOTTOM}" stroke="#ddd"/>', _text(px, HEIGHT - BOTTOM + 16, _short(x))]
+        parts += [f'<path class="grid" d="M{px:.1f} {TOP}V{HEIGHT - BOTTOM}"/>', _text(px, HEIGHT - BOTTOM + 15, short(x))]
     for y in _ticks(y0, y1):
         _, py = at(x0, y)
-        parts += [f'<path d="M{LEFT} {py:.1f}H{WIDTH - RIGHT}" stroke="#ddd"/>', _text(LEFT - 6, py + 4, _short(y), 12, "end")]
-    for k, (name, points) in enumerate(series.items()):
-        colour = COLOURS[k % len(COLOURS)]
-        places = [at(x, y) for x, y in points]
-        parts.append(f'<polyline fill="none" stroke="{colour}" stroke-width="2" points="'
-                     + " ".join(f"{px:.1f},{py:.1f}" for px, py in places) + '"/>')
-        parts += [f'<circle cx="{px:.1f}" cy="{py:.1f}" r="2.5" fill="{colour}"/>' for px, py in places]
-        parts += [f'<path d="M{WIDTH - RIGHT + 14} {TOP + 14 + 20 * k}h22" stroke="{colour}" stroke-width="3"/>',
-                  _text(WIDTH - RIGHT + 42, TOP + 18 + 20 * k, name, 12, "start")]
-    parts += [_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, x_name),
-              _text(18, (TOP + HEIGHT - BOTTOM) / 2, y_name, 12, "middle",
-                    f' transform="rotate(-90 18 {(TOP + HEIGHT - BOTTOM) / 2})"')]
-    with open(path, "w", encoding="utf-8") as out:
-        out.write(_page(title, parts))
+        parts += [f'<path class="grid" d="M{LEFT} {py:.1f}H{WIDTH - RIGHT}"/>', _text(LEFT - 6, py + 4, short(y), "end")]
+    y = (TOP + HEIGHT - BOTTOM) / 2
+    parts += _lines(series, at, y_name) + [
+        _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, x_name), _text(12, y, y_name, "middle", f' transform="rotate(-90 12 {y})"')]
+    return _plot(title, parts + _legend(series, HEIGHT + 14), HEIGHT + 8 + LINE * (-(-len(series) // 2)))
 
 
-def spans(path, title, rows, kinds):
-    """Writes {row: [(begin, end, kind), …]} in seconds as bars over time, a row below the other; kinds: {kind: words}."""
+def dots_text(title, unit, groups):
+    """{group: {name: (median, least, most)}}: for each a dot with its spread over a logarithmic axis, groups below each other."""
+    names = list(dict.fromkeys(n for cells in groups.values() for n in cells))
+    ends = [v for cells in groups.values() for values in cells.values() for v in values if v > 0]
+    low, high, left = min(ends) / 1.15, max(ends) * 1.15, 150
+    step, bottom = 16, TOP + sum(20 + 16 * len(cells) for cells in groups.values())
+
+    def at(value):
+        return left + (WIDTH - left - 60) * math.log(max(value, low) / low) / math.log(high / low)
+
+    parts, y = [], TOP
+    for tick in _ticks(low, high, 6):
+        parts += [f'<path class="grid" d="M{at(tick):.1f} {TOP}V{bottom}"/>', _text(at(tick), bottom + 15, short(tick))]
+    for group, cells in groups.items():
+        y += 14
+        parts.append(_text(4, y, group, "start", ' font-weight="bold"'))
+        y += 6
+        for name, (value, least, most) in cells.items():
+            parts += [_text(left - 8, y + 12, name, "end"), f'<g class="s{names.index(name) % len(COLOURS)}">'
+                      f'<path class="spread" d="M{at(least):.1f} {y + 8}H{at(most):.1f}"/><circle class="dot" cx="{at(value):.1f}" cy="{y + 8}" r="4"/></g>',
+                      _text(max(at(value), at(most)) + 8, y + 12, f"{value:.3g}", "start")]
+            y += step
+    return _plot(title, parts + [_text((left + WIDTH) / 2, bottom + 32, unit)], bottom + 38)
+
+
+def spans_text(title, rows, kinds):
+    """{row: [(begin, end, kind), …]} in seconds as bars over time, a row below the other; kinds: {kind: words}."""
     last = max(end for spans_ in rows.values() for _, end, _ in spans_)
     first = min(begin for spans_ in rows.values() for begin, _, _ in spans_)
-    step = (HEIGHT - TOP - BOTTOM) / len(rows)
-    colours = {kind: COLOURS[k % len(COLOURS)] for k, kind in enumerate(kinds)}
+    left, step = LEFT + 10, (HEIGHT - TOP - BOTTOM) / len(rows)
+    order = list(kinds)
 
     def at(t):
-        return LEFT + (WIDTH - LEFT - RIGHT) * (t - first) / (last - first)
+        return left + (WIDTH - left - RIGHT) * (t - first) / (last - first)
 
     parts = []
     for k, (row, spans_) in enumerate(rows.items()):
-        parts.append(_text(LEFT - 6, TOP + (k + 0.7) * step, row, 11, "end"))
-        parts += [f'<rect x="{at(b):.2f}" y="{TOP + k * step:.1f}" width="{max(at(e) - at(b), 0.2):.2f}" '
-                  f'height="{step * 0.9:.1f}" fill="{colours[kind]}"/>' for b, e, kind in spans_]
+        parts.append(_text(left - 6, TOP + (k + 0.7) * step, row, "end"))
+        parts += [f'<g class="s{order.index(kind) % len(COLOURS)}"><rect class="bar" x="{at(b):.2f}" y="{TOP + k * step:.1f}" '
+                  f'width="{max(at(e) - at(b), 0.2):.2f}" height="{step * 0.9:.1f}"/></g>' for b, e, kind in spans_]
     for k in range(5):
         t = first + (last - first) * k / 4
-        parts.append(_text(at(t), HEIGHT - BOTTOM + 16, f"{(t - first) * 1e3:.2f} ms"))
-    for k, (kind, words) in enumerate(kinds.items()):
-        parts += [f'<rect x="{WIDTH - RIGHT + 14}" y="{TOP + 6 + 20 * k}" width="22" height="12" fill="{colours[kind]}"/>',
-                  _text(WIDTH - RIGHT + 42, TOP + 17 + 20 * k, words, 12, "start")]
+        parts.append(_text(at(t), HEIGHT - BOTTOM + 16, f"{(t - first) * 1e3:.3g}", ("start", "middle", "end")[(k > 0) + (k > 3)]))
+    parts.append(_text((left + WIDTH) / 2, HEIGHT - 8, "ms"))
+    return _plot(title, parts + _legend(kinds.values(), HEIGHT + 14), HEIGHT + 8 + LINE * (-(-len(kinds) // 2)))
+
+
+def _file(path, title, text):
+    """Writes a picture as a file of its own, its title above it."""
+    head, _, rest = text.partition(">\n")
+    height = float(head.split('viewBox="0 0 ')[1].split()[1].rstrip('"')) + 30
+    head = (head.replace(f'viewBox="0 0 {WIDTH} {height - 30:.0f}"', f'viewBox="0 -30 {WIDTH} {height:.0f}"')
+            + f' width="{WIDTH * 1.6:.0f}" height="{height * 1.6:.0f}"')
     with open(path, "w", encoding="utf-8") as out:
-        out.write(_page(title, parts))
+        out.write(f"{head}>\n<style>{_ALONE}</style>\n" + _text(LEFT, -10, title, "start", ' font-weight="bold"') + "\n" + rest)
+
+
+def curves(path, title, x_name, y_name, series):
+    """Writes curves_text as a file."""
+    _file(path, title, curves_text(title, x_name, y_name, series))
+
+
+def spans(path, title, rows, kinds):
+    """Writes spans_text as a file."""
+    _file(path, title, spans_text(title, rows, kinds))

@@ -1,0 +1,248 @@
+"""What the scripts beside it share: runs in turns, medians and spread, bytes on the interface, tables, pictures and JSON.
+
+A script makes rows (`Row`), runs them in turns (`in_turns`) and gives what it found to a `Book`, which prints each table, draws
+it and, with --json, writes all of them for perf/report."""
+import collections
+import contextlib
+import json
+import os
+import statistics
+import time
+
+import peers
+import hosts  # found by way of peers
+import svg
+
+# name: words; program: peers.Program; environment: {variable: value}; arguments: in front of those of all rows; path: node,
+# network or hosts; ours: is it Hotlane's?
+Row = collections.namedtuple("Row", "name program environment arguments path ours", defaults=[{}, [], "node", False])
+NO_PATH = "by shared memory"  # mark of a row that was to use the network and did not
+
+
+def add_arguments(parser, rounds, picture=None, words="runs of each, in turns"):
+    """The options of all scripts that measure in turns."""
+    parser.add_argument("--rounds", type=peers.count, default=rounds, help=f"{words} (default: %(default)s)")
+    parser.add_argument("--seconds", type=peers.natural, default=0,
+                        help="no round begins so long after the first one of a table; 0: all do (default: %(default)s)")
+    parser.add_argument("--ours", action="store_true", help="Hotlane only")
+    parser.add_argument("--json", metavar="FILE", default="", help="write the tables there, too; FILE.progress says how far it is")
+    if picture:
+        parser.add_argument("--picture", default=picture, help="begin of the pictures' file names; empty: none (default: %(default)s)")
+    peers.add_arguments(parser, many=True)
+
+
+@contextlib.contextmanager
+def programs(name, options, sources, flags=(), kind=peers.Program):
+    """The program on every library that is here, Hotlane first; what was compiled goes afterwards."""
+    found = peers.installed(name, options.build, sources, flags, only=["hotlane"] if options.ours else None, kind=kind)
+    try:
+        yield found
+    finally:
+        for program in found:
+            program.close()
+
+
+def interface_bytes(pid="self", name="lo"):
+    """Bytes that passed the interface of a process's network so far, once where it is its own other end (lo); None where the
+    kernel does not tell."""
+    try:
+        with open(f"/proc/{pid}/net/dev", encoding="ascii") as file:
+            words = next((line.split(":")[1].split() for line in file if line.strip().startswith(name + ":")), None)
+    except OSError:
+        return None
+    return words and int(words[8]) + (int(words[0]) if name != "lo" else 0)
+
+
+class Values(dict):
+    """{row: {key: [values, one of each round]}}; failed: {row: why}; marks: {row: words}; rounds: how many there were."""
+
+    def __init__(self, rows):
+        super().__init__((row.name, {}) for row in rows)
+        self.failed, self.marks, self.rounds = {}, {}, 0
+        self.ours = {row.name for row in rows if row.ours}
+
+    def pick(self, keys=None, value=lambda v, key: v, rows=None):
+        """Some of it: keys: {key: its new name}, rows: {row: its new name} (None: all as they are); value(value, key): what of
+        each value."""
+        found = Values([])
+        rows = rows or {name: name for name in self}
+        found.rounds, found.ours = self.rounds, {rows[n] for n in self.ours if n in rows}
+        found.failed, found.marks = ({rows[n]: words for n, words in some.items() if n in rows} for some in (self.failed, self.marks))
+        for row, cells in self.items():
+            if row in rows:
+                found[rows[row]] = {(keys[k] if keys else k): [value(v, k) for v in vs] for k, vs in cells.items() if not keys or k in keys}
+        return found
+
+
+def _judge_wire(values, sent, options):
+    """Marks rows that were to use the network and sent less than half of their data through the interface."""
+    for name, (counted, wanted) in sent.items():
+        if wanted and counted < wanted / 2:
+            values.marks[name] = ", ".join(filter(None, [values.marks.get(name), NO_PATH]))
+            options.book.say(f"{name}: {counted:.3g} bytes on the interface of {wanted:.3g} that were put: {NO_PATH}")
+
+
+def in_turns(rows, steps, run, options, payload=None, interface=("self", "lo")):
+    """Runs each row at each step, round after round. run(row, step) returns {key: value}, empty for what is left out; a row
+    that fails (peers.Failed) is not run again. payload(step, key, value): the least number of bytes that such a run carries; rows
+    of the paths network and hosts that send less than half of it through the interface (process, name) are marked."""
+    values, sent = Values(rows), {}
+    begin, done = time.monotonic(), 0
+    for turn in range(options.rounds):
+        if turn and options.seconds and time.monotonic() - begin > options.seconds:
+            break
+        for step in steps:
+            for row in rows:
+                done += 1
+                if row.name in values.failed:
+                    continue
+                before = interface_bytes(*interface)
+                try:
+                    found = run(row, step)
+                except peers.Failed as error:
+                    values.failed[row.name] = str(error)
+                    continue
+                after = interface_bytes(*interface)
+                for key, value in found.items():
+                    values[row.name].setdefault(key, []).append(value)
+                if payload and row.path != "node" and before is not None:
+                    counted, wanted = sent.get(row.name, (0, 0))
+                    sent[row.name] = counted + after - before, wanted + sum(payload(step, k, v) for k, v in found.items())
+                options.book.progress(done / (options.rounds * len(steps) * len(rows)), begin, options.seconds)
+        values.rounds = turn + 1
+    _judge_wire(values, sent, options)
+    return values
+
+
+def middle(values):
+    return statistics.median(values)
+
+
+def number(value):
+    """With four digits: 237.1M."""
+    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= limit:
+            return f"{value / limit:.4g}{unit}"
+    return f"{value:.4g}"
+
+
+def spread(values):
+    """The median, and in brackets the least and the most."""
+    return f"{number(middle(values))} ({number(min(values))}–{number(max(values))})"
+
+
+def compared(values, key, ours=True):
+    """{row: median} at one key: of Hotlane's rows, or of the others that are to be compared."""
+    return {name: middle(cells[key]) for name, cells in values.items()
+            if cells.get(key) and (name in values.ours) == ours and NO_PATH not in values.marks.get(name, "")}
+
+
+def ratio(values, key, row, better="more"):
+    """(how many times as good as the best of the others the row is, that other's name), or None."""
+    others, own = compared(values, key, ours=False), values.get(row, {}).get(key)
+    if not others or not own:
+        return None
+    best = (max if better == "more" else min)(others, key=others.get)
+    if not others[best] or not middle(own):
+        return None
+    return (middle(own) / others[best] if better == "more" else others[best] / middle(own)), best
+
+
+class Book:
+    """The tables of one run of a script. Every table is printed at once."""
+
+    def __init__(self, options, script):
+        self.options, self.tables, self.lines, self.part = options, [], [], (0, 1)
+        self.script, self.bad, self.shown = script, False, 0
+        options.book = self
+
+    def say(self, line):
+        """A line beside the tables, for the JSON as well."""
+        print(line, flush=True)
+        self.lines.append(line)
+
+    def parts(self, things):
+        """The things one by one; how far the script is counts in them."""
+        for k, thing in enumerate(things):
+            self.part = k, len(things)
+            yield thing
+
+    def progress(self, share, begin=0, seconds=0):
+        """How much of this part is done, from 0 to 1; with `seconds` the time that passed since `begin` counts instead."""
+        if self.options.json and (now := time.monotonic()) - self.shown > 0.5:
+            share = max(share, min(1, (now - begin) / seconds)) if seconds else share
+            self.shown = now
+            _write(self.options.json + ".progress", f"{(self.part[0] + min(1, share)) / self.part[1]:.4f}")
+
+    def table(self, title, unit, values, x="", keys=None, better="more", stem=None, drawn=True):
+        """Prints values; keys: which, in order; x: what they are (empty: names); stem: draws PICTURE-STEM.svg; drawn: whether
+        perf/report shall draw it, too."""
+        keys = keys or list(dict.fromkeys(k for cells in values.values() for k in cells))
+        table = {"title": title, "unit": unit, "x": x, "better": better, "rounds": values.rounds, "keys": keys, "drawn": drawn,
+                 "rows": [{"name": name, "ours": name in values.ours, "mark": values.marks.get(name, ""),
+                           "cells": [cells.get(k, []) for k in keys]} for name, cells in values.items() if cells],
+                 "failed": values.failed}
+        self.bad = self.bad or any(name in values.ours for name in values.failed)
+        self._print(table)
+        self.tables.append(table)
+        picture = getattr(self.options, "picture", "")
+        if picture and stem and len(keys) > 1 and x and table["rows"]:
+            path = f"{picture}-{stem}.svg"
+            svg.curves(path, title, x, unit, series(table))
+            print(f"  {path}", flush=True)
+
+    def _print(self, table):
+        print(f"\n{table['title']}: {table['unit']}, median (least–most of {table['rounds']})")
+        heads = [f"{k} {table['x']}" if table["x"] and n == 0 else str(k) for n, k in enumerate(table["keys"])]
+        print(f"{'':30}" + "".join(f"{h:>26}" for h in heads))
+        for row in table["rows"]:
+            print(f"{row['name']:30}" + "".join(f"{spread(c) if c else '-':>26}" for c in row["cells"])
+                  + (f"  {row['mark']}" if row["mark"] else ""))
+        for name, why in table["failed"].items():
+            print(f"  {name}: {why}", flush=True)
+
+    def compare(self, values, keys, row, better="more", goals=None):
+        """Says how many times as good as the best of the others the row is at each key; goals: {key: least}."""
+        found = {k: r for k in keys if (r := ratio(values, k, row, better))}
+        if found:
+            self.say(f"  {row} is so many times as good as the best of the others: " + ", ".join(
+                f"{k}: {r:.2f} ({best})" + (f", goal {goals[k]:.2f} {'reached' if r >= goals[k] else 'missed'}" if k in (goals or {}) else "")
+                for k, (r, best) in found.items()))
+
+    def close(self):
+        """Writes the JSON; returns the exit code."""
+        if self.options.json:
+            _write(self.options.json, json.dumps({"script": self.script, "tables": self.tables, "lines": self.lines, "bad": self.bad}))
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(self.options.json + ".progress")
+        return 1 if self.bad else 0
+
+
+def main(script, options, work):
+    """work(book) measures and fills the book; returns the exit code: 77 where something is not here, 1 where a run of Hotlane
+    failed."""
+    book = Book(options, script)
+    try:
+        work(book)
+    except (peers.Unavailable, hosts.Unavailable) as reason:
+        print(f"skipped: {reason}")
+        return 77
+    except peers.Failed as failed:
+        print(failed)
+        book.bad = True
+    except KeyboardInterrupt:
+        print("stopped")
+        return 130
+    return book.close()
+
+
+def series(table):
+    """{row: [(x, median, least, most)]} of a table whose keys are numbers."""
+    return {row["name"]: [(k, middle(c), min(c), max(c)) for k, c in zip(table["keys"], row["cells"]) if c] for row in table["rows"]}
+
+
+def _write(path, text):
+    """Whole or not at all."""
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(path + ".new", path)
