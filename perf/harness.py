@@ -101,6 +101,8 @@ def in_turns(rows, steps, run, options, payload=None, interface=("self", "lo")):
                     found = run(row, step)
                 except peers.Failed as error:
                     values.failed[row.name] = str(error)
+                    options.book.say(f"{row.name}: {error}")
+                    options.book.bad |= row.ours
                     continue
                 after = interface_bytes(*interface)
                 for key, value in found.items():
@@ -182,7 +184,6 @@ class Book:
                  "rows": [{"name": name, "ours": name in values.ours, "mark": values.marks.get(name, ""),
                            "cells": [cells.get(k, []) for k in keys]} for name, cells in values.items() if cells],
                  "failed": values.failed}
-        self.bad = self.bad or any(name in values.ours for name in values.failed)
         self._print(table)
         self.tables.append(table)
         picture = getattr(self.options, "picture", "")
@@ -193,13 +194,12 @@ class Book:
 
     def _print(self, table):
         print(f"\n{table['title']}: {table['unit']}, median (least–most of {table['rounds']})")
-        heads = [f"{k} {table['x']}" if table["x"] and n == 0 else str(k) for n, k in enumerate(table["keys"])]
-        print(f"{'':30}" + "".join(f"{h:>26}" for h in heads))
+        print(f"{table['x'] and table['x'] + ':':30}" + "".join(f"{k:>26}" for k in table["keys"]))
         for row in table["rows"]:
             print(f"{row['name']:30}" + "".join(f"{spread(c) if c else '-':>26}" for c in row["cells"])
                   + (f"  {row['mark']}" if row["mark"] else ""))
-        for name, why in table["failed"].items():
-            print(f"  {name}: {why}", flush=True)
+        for name in table["failed"]:
+            print(f"{name:30}{'failed':>26}", flush=True)
 
     def compare(self, values, keys, row, better="more", goals=None):
         """Says how many times as good as the best of the others the row is at each key; goals: {key: least}."""

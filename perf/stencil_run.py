@@ -1,9 +1,10 @@
 """Runs the stencil on Hotlane, MPICH or Open MPI for the scripts and tests beside it."""
+import contextlib
 import json
 
 from peers import HERE, NAMES, Failed, Program, Unavailable, add_arguments
 
-__all__ = ["HERE", "NAMES", "Failed", "Stencil", "Unavailable", "add_arguments"]
+__all__ = ["HERE", "NAMES", "Failed", "Stencil", "Unavailable", "add_arguments", "stencils"]
 
 
 class Stencil(Program):
@@ -23,3 +24,18 @@ class Stencil(Program):
         """The results of a run as a dictionary; raises Failed."""
         out = self.output(ranks, list(arguments) + ["--quiet", "--json", "-"], environment, timeout)
         return json.loads(out[out.index("{"):])
+
+
+@contextlib.contextmanager
+def stencils(options):
+    """The stencil on Hotlane and, but with --ours, on every other MPI that is here. Raises Unavailable without Hotlane."""
+    with contextlib.ExitStack() as opened:
+        found = []
+        for name in ["hotlane"] if options.ours else NAMES:
+            try:
+                found.append(opened.enter_context(Stencil(name, options.build)))
+            except Unavailable as reason:
+                if name == "hotlane":
+                    raise
+                print(f"{name}: {reason}")
+        yield found
