@@ -1,5 +1,6 @@
 """Programs of perf/ on Hotlane, MPICH or Open MPI: compiled where the library is not ours, run, and their ends judged."""
 import argparse
+import hashlib
 import os
 import shutil
 import subprocess
@@ -113,6 +114,16 @@ def refusal(said):
     return next((line for line in lines if "error" in line), lines[-1])
 
 
+def _digest(command, sources):
+    """Tells compilations apart: by the command, the compiler behind it and what is in the folders of the sources."""
+    digest = hashlib.sha256("\0".join([shutil.which(command[0]), str(os.stat(shutil.which(command[0])).st_mtime_ns)] + command).encode())
+    for folder in sorted({os.path.dirname(os.path.join(HERE, source)) for source in sources}):
+        for name in sorted(os.listdir(folder)):
+            with open(os.path.join(folder, name), "rb") as file:
+                digest.update(file.read())
+    return digest.hexdigest()[:16]
+
+
 class Program:
     """One program of perf/ on one MPI. Close it (or use `with`) to remove what it compiled.
 
@@ -137,16 +148,25 @@ class Program:
         if not shutil.which(wrapper) or not shutil.which(launcher[0]):
             raise Unavailable(f"{wrapper} and {launcher[0]} are not installed")
         self.launcher = launcher
-        self.folder = tempfile.mkdtemp(prefix=name + "-")
-        self.program = os.path.join(self.folder, name)
         if isinstance(sources, str):
             folder = os.path.join(HERE, sources)
             sources = [os.path.join(folder, f) for f in sorted(os.listdir(folder)) if f.endswith(".c")]
-        made = subprocess.run([wrapper] + FLAGS + list(flags) + [os.path.join(HERE, f) for f in sources]
-                              + ["-o", self.program, "-lm"], capture_output=True, text=True)
+        command = [wrapper] + FLAGS + list(flags) + [os.path.join(HERE, f) for f in sources]
+        kept = os.environ.get("PEERS_BUILT", "")  # a folder in which perf/report keeps them
+        if kept:
+            folder = os.path.join(kept, f"{name}-{self.mpi}-{_digest(command, sources)}")
+            self.program = os.path.join(folder, name)
+            if os.access(self.program, os.X_OK):
+                return
+            os.makedirs(folder, exist_ok=True)
+        else:
+            folder = self.folder = tempfile.mkdtemp(prefix=name + "-")
+            self.program = os.path.join(folder, name)
+        made = subprocess.run(command + ["-o", self.program + ".new", "-lm"], capture_output=True, text=True)
         if made.returncode:
             self.close()
             raise Unavailable(f"{wrapper} could not compile {name}: {refusal(made.stderr)}")
+        os.replace(self.program + ".new", self.program)
 
     def __enter__(self):
         return self
