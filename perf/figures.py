@@ -43,6 +43,12 @@ def _times(value):
     return f"{value:.2f}" if value < 10 else f"{value:.0f}"
 
 
+def _way(ratio):
+    if ratio == 0:
+        return "falls to nothing"
+    return f"grows {_times(ratio)} times" if ratio > 1.05 else f"falls to {ratio:.2g} of it" if ratio < 0.95 else "stays"
+
+
 def growth(*names):
     """How much the rows (none named: Hotlane's) change from the first key to the last."""
     def sentence(tables):
@@ -57,7 +63,7 @@ def growth(*names):
             if found:
                 first, last = next(iter(found.values()))[1:]
                 said.append(f"{table['title']}: from {first} to {last} {table['x']} " + ", ".join(
-                    f"{name} changes {_times(r)} times" for name, (r, *_) in found.items()) + ".")
+                    f"{name} {_way(r)}" for name, (r, *_) in found.items()) + ".")
         return " ".join(said)
     return sentence
 
@@ -175,7 +181,7 @@ FIGURES = [
     _balaji("isend", "MPI_Isend of empty messages by many threads", "isend", (25, 400), "5000"),
     _balaji("burst", "MPI_Send by many threads, receivers asleep", "asleep", (15, 200), "20000"),
     Figure("hoefler-2", "Messages of unknown length, received by many threads", "hoefler", "Figure 2", "mprobe", (40, 600),
-           ["--what", "rate,rate-processes", "--threads", "1,2", "--messages", "1000", "--rounds", "2", "--timeout", "8"],
+           ["--what", "rate", "--threads", "1,2", "--messages", "1000", "--rounds", "2", "--timeout", "4"],
            ["--what", "rate,rate-processes", "--timeout", "30"],
            ["--what", "rate", "--targets", "directed", "--threads", "1,2", "--messages", "200", "--rounds", "2"],
            "Messages per second of threads that do not know how long the next message is: matched probe is first, before locks for pairs of "
@@ -184,7 +190,7 @@ FIGURES = [
             against_others("hotlane, matched probe")],
            _CORES + "What receives shares the cores with what sends."),
     Figure("hoefler-3", "Round trips of messages of unknown length, each thread its own", "hoefler", "Figure 3", "mprobe", (30, 400),
-           ["--what", "trip", "--threads", "1,2", "--messages", "500", "--rounds", "2", "--timeout", "8"], ["--what", "trip", "--timeout", "30"],
+           ["--what", "trip", "--threads", "1,2", "--messages", "500", "--rounds", "2", "--timeout", "4"], ["--what", "trip", "--timeout", "30"],
            ["--what", "trip", "--targets", "directed", "--threads", "1,2", "--messages", "200", "--rounds", "2"],
            "Matched probe is quickest; matching outside of MPI pays a hand-over to another thread in every round trip.",
            [in_order("hotlane, matched probe", "hotlane, locks", "hotlane, outside"), against_others("hotlane, matched probe")],

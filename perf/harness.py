@@ -22,7 +22,7 @@ NO_PATH = "by shared memory"  # mark of a row that was to use the network and di
 def add_arguments(parser, rounds, picture=None, words="runs of each, in turns"):
     """The options of all scripts that measure in turns."""
     parser.add_argument("--rounds", type=peers.count, default=rounds, help=f"{words} (default: %(default)s)")
-    parser.add_argument("--seconds", type=peers.natural, default=0,
+    parser.add_argument("--within", metavar="SECONDS", type=peers.natural, default=0,
                         help="no round begins so long after the first one of a table; 0: all do (default: %(default)s)")
     parser.add_argument("--ours", action="store_true", help="Hotlane only")
     parser.add_argument("--json", metavar="FILE", default="", help="write the tables there, too; FILE.progress says how far it is")
@@ -89,7 +89,7 @@ def in_turns(rows, steps, run, options, payload=None, interface=("self", "lo")):
     values, sent = Values(rows), {}
     begin, done = time.monotonic(), 0
     for turn in range(options.rounds):
-        if turn and options.seconds and time.monotonic() - begin > options.seconds:
+        if turn and options.within and time.monotonic() - begin > options.within:
             break
         for step in steps:
             for row in rows:
@@ -110,7 +110,7 @@ def in_turns(rows, steps, run, options, payload=None, interface=("self", "lo")):
                 if payload and row.path != "node" and before is not None:
                     counted, wanted = sent.get(row.name, (0, 0))
                     sent[row.name] = counted + after - before, wanted + sum(payload(step, k, v) for k, v in found.items())
-                options.book.progress(done / (options.rounds * len(steps) * len(rows)), begin, options.seconds)
+                options.book.progress(done / (options.rounds * len(steps) * len(rows)), begin, options.within)
         values.rounds = turn + 1
     _judge_wire(values, sent, options)
     return values

@@ -11,13 +11,13 @@ CSS = """
 *{box-sizing:border-box}body{margin:0 auto;padding:1.2rem;max-width:84rem;background:var(--bg);color:var(--fg);font:16px/1.5 system-ui,sans-serif}
 h1{font-size:1.7rem;margin:.2rem 0}h2{font-size:1.3rem;margin:2.6rem 0 .6rem;border-bottom:2px solid var(--edge);padding-bottom:.3rem}
 h3{font-size:1.1rem;margin:0 0 .6rem}a{color:var(--link)}small,.soft{color:var(--soft)}
-dl{margin:0}dt{font-weight:600;margin-top:.7rem}dt:first-child{margin-top:0}dd{margin:.1rem 0 0;overflow-wrap:anywhere}
+dl{margin:0}dt{font-weight:600;margin-top:.7rem}dt:first-child{margin-top:0}dd{margin:.1rem 0 0;overflow-wrap:anywhere}dd p{margin:.1rem 0 .5rem}
 nav ul{columns:2 20rem;padding-left:1.2rem;margin:.4rem 0}
 .machine{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;background:var(--card);padding:.8rem 1rem;border-radius:.5rem}
 .machine dt{margin:0;font-weight:400;color:var(--soft)}
 section{border:1px solid var(--edge);border-radius:.6rem;padding:1rem;margin:1rem 0}
 .pair{display:grid;grid-template-columns:minmax(0,3fr) minmax(0,2fr);gap:1.5rem}
-figure{margin:0}.plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,21rem),1fr));gap:1rem}
+figure{margin:0}.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,21rem),1fr));gap:1rem}.plots>div{max-width:36rem}
 .plot{width:100%;height:auto;display:block}.plots p{margin:0;font-size:.9rem;font-weight:600}
 figcaption{margin-top:.7rem;font-size:.9rem;color:var(--soft)}
 code,pre{font:.82rem/1.45 ui-monospace,monospace}pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.2rem 0;background:var(--card);padding:.5rem;border-radius:.4rem}

@@ -3,7 +3,7 @@ time. Each exists as text without size or colours, for a page that has STYLE, an
 import math
 
 WIDTH, HEIGHT = 460, 320
-LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 40
+LEFT, RIGHT, TOP, BOTTOM = 66, 12, 12, 40
 LINE = 17  # the height of a line of the legend
 COLOURS = ["#0b6e99", "#d1495b", "#3c8d40", "#b87900", "#6a4c93", "#8a6d3b", "#555555", "#008f8f", "#c06090"]
 IN_THE_DARK = ["#5ec2f0", "#ff8593", "#7fd184", "#f2bd4b", "#b79ae6", "#cdb07a", "#bbbbbb", "#3fd6d6", "#f09ac4"]
@@ -36,12 +36,13 @@ def short(value):
 
 
 def _ticks(low, high, most=8):
-    """At most so many powers of two or ten between two positive numbers; two of other numbers where none lies there."""
-    for base in (2, 4, 10, 16, 100, 1000, 10 ** 4, 10 ** 6):
-        first = math.ceil(math.log(low, base) - 1e-9)
-        last = math.floor(math.log(high, base) + 1e-9)
-        if last - first < most:
-            return [base ** k for k in range(first, last + 1)] if last > first else [float(f"{v:.2g}") for v in (low * 1.08, high / 1.08)]
+    """At most so many round numbers between two positive ones: powers of ten with 2 and 5 between them, powers of ten, or those of
+    a hundred and so on; both ends where there is none."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for step, between in ((1, (1, 2, 5)), (1, (1, 3)), (1, (1,)), (2, (1,)), (3, (1,)), (6, (1,))):
+        found = [m * 10.0 ** k for k in decades if k % step == 0 for m in between if low * 0.999 <= m * 10.0 ** k <= high * 1.001]
+        if len(found) <= most:
+            return found if len(found) > 1 else [float(f"{v:.2g}") for v in (low * 1.08, high / 1.08)]
     return [low, high]
 
 
@@ -96,16 +97,16 @@ def curves_text(title, x_name, y_name, series):
         return (LEFT + 8 + (WIDTH - LEFT - RIGHT - 16) * math.log(x / x0) / math.log(x1 / x0),
                 HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * math.log(y / y0) / math.log(y1 / y0))
 
-    parts = []
-    for x in _ticks(x0, x1):
+    parts, places = [], sorted(set(xs))
+    for x in places if len(places) <= 8 else _ticks(x0, x1):
         px, _ = at(x, y0)
         parts += [f'<path class="grid" d="M{px:.1f} {TOP}V{HEIGHT - BOTTOM}"/>', _text(px, HEIGHT - BOTTOM + 15, short(x))]
     for y in _ticks(y0, y1):
         _, py = at(x0, y)
         parts += [f'<path class="grid" d="M{LEFT} {py:.1f}H{WIDTH - RIGHT}"/>', _text(LEFT - 6, py + 4, short(y), "end")]
-    y = (TOP + HEIGHT - BOTTOM) / 2
+    y = (TOP + HEIGHT - BOTTOM) / 2  # the middle of the axis
     parts += _lines(series, at, y_name) + [
-        _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, x_name), _text(12, y, y_name, "middle", f' transform="rotate(-90 12 {y})"')]
+        _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, x_name), _text(13, y, y_name, "middle", f' transform="rotate(-90 13 {y})"')]
     return _plot(title, parts + _legend(series, HEIGHT + 14), HEIGHT + 8 + LINE * (-(-len(series) // 2)))
 
 

@@ -16,9 +16,10 @@ ROWS = [
     ("mprobe", "--ways=foo", LIST), ("mprobe", "--targets=foo", LIST), ("mprobe", "--messages=0", NONE), ("msgrate", "--modes=foo", LIST),
     ("msgrate", "--tests=null,foo", LIST), ("oversubscribe", "--jobs=2", "expected ranks x threads"), ("oversubscribe", "--patches=0", NONE),
     ("pieces", "--numbers=2,0", NONE), ("rates", "--paths=foo", LIST), ("rma-oracle", "--ranks=0", NONE), ("rma-oracle", "--seconds=0.5", NONE),
-    ("rma_mt", "--paths=foo", LIST), ("rma_mt", "--calls=foo", LIST),
+    ("report", "--only=foo", LIST), ("rma_mt", "--paths=foo", LIST), ("rma_mt", "--calls=foo", LIST),
     ("rma_mt", "--modes=foo", LIST), ("shmem_mt", "--calls=foo", LIST), ("shmem_mt", "--paths=hosts", LIST), ("startup", "--ranks=0", NONE),
-    ("stencil-compare", "--rounds=0", NONE), ("stencil-modes", "--threads=0", NONE), ("stencil-share", "--rounds=0", NONE),
+    ("stencil-compare", "--rounds=0", NONE), ("stencil-modes", "--threads=0", NONE), ("stencil-scaling", "--what=foo", LIST),
+    ("stencil-scaling", "--cores=0", NONE), ("stencil-share", "--rounds=0", NONE),
     ("thread_process", "--workers=0", NONE), ("timeline", "--show=0", NONE), ("wakeup", "--rounds=0", NONE),
 ]
 

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""perf/report from the outside: report.py BUILD. It is stopped in the middle and goes on, leaves no process when it is killed, says
+what changed between two reports, and makes one page that needs no network, with a caption for each figure; headless Chromium, where
+it is installed, shows it wide and narrow without a complaint."""
+import html.parser
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+REPORT = os.path.join(SOURCE, "perf", "report")
+FIGURES = "hoefler-listings,balaji-nobody"
+CHROMIUM = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-extensions", "--enable-logging=stderr"]
+sys.path[:0] = [os.path.join(SOURCE, "perf")]
+import harness  # noqa: E402
+
+
+def command(folder, *words):
+    return [REPORT, "--tiny", "--only", FIGURES, "--build", sys.argv[1], "--out", folder, *words]
+
+
+def run(folder, *words):
+    return subprocess.run(command(folder, *words), capture_output=True, text=True, check=False, timeout=120, stdin=subprocess.DEVNULL)
+
+
+def check(right, words):
+    if not right:
+        sys.exit(f"report: {words}")
+
+
+def descendants(pid):
+    """Every process below one, with its command line."""
+    parents = {}
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
+                parents[int(name)] = int(file.read().rpartition(")")[2].split()[1])
+        except OSError:
+            pass
+    found = {pid}
+    for _ in parents:
+        more = {child for child, parent in parents.items() if parent in found} - found
+        if not more:
+            break
+        found |= more
+    return found - {pid}
+
+
+def is_there(pid):
+    """A process that is not yet waited for has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def interrupt(folder, how):
+    """Sends a signal once a figure runs, of which a launcher with ranks is there; returns the output when nothing of it is left."""
+    process = subprocess.Popen(command(folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    below, end = set(), time.monotonic() + 60
+    while len(below) < 6 and process.poll() is None and time.monotonic() < end:  # two guards, a script, a launcher and ranks
+        below = descendants(process.pid)
+        time.sleep(0.01)
+    if process.poll() is not None or len(below) < 6:
+        process.kill()
+        check(False, f"it did not start: {process.communicate()}")
+    os.kill(process.pid, how)
+    out, err = process.communicate(timeout=60)
+    end = time.monotonic() + 30
+    while (left := [p for p in below if is_there(p)]) and time.monotonic() < end:
+        time.sleep(0.01)
+    check(not left, f"signal {how} left {left}")
+    return process.returncode, out + err
+
+
+class Page(html.parser.HTMLParser):
+    """What the page refers to, and what each figure has."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.outside, self.figures, self.open = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.outside += [value for name, value in attrs if name in ("src", "href", "action", "data", "srcset") and not value.startswith(("#", "data:"))]
+        if tag in ("script", "iframe", "object", "embed"):
+            self.outside.append(tag)
+        if tag == "figure":
+            self.figures.append({"svg": 0, "caption": ""})
+        if tag == "svg" and "figure" in self.open:
+            self.figures[-1]["svg"] += 1
+
+    def handle_endtag(self, tag):
+        while self.open and self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if "figcaption" in self.open:
+            self.figures[-1]["caption"] += data
+
+
+def examine(folder, count):
+    """The page has so many figures, each with pictures and a caption, and nothing from elsewhere."""
+    with open(os.path.join(folder, "index.html"), encoding="utf-8") as file:
+        text = file.read()
+    page = Page(text)
+    check(not page.outside and "@import" not in text and not re.search(r"url\((?!#)", text), f"the page needs {page.outside}")
+    check(len(page.figures) == count, f"{len(page.figures)} figures, not {count}")
+    for figure in page.figures:
+        check(figure["svg"] > 0 and "Dots are medians" in figure["caption"], f"a figure without picture or caption: {figure}")
+    for words in ("The paper shows", "Seen here", "Why it differs", "The command", "prefers-color-scheme:dark", "max-width:60rem"):
+        check(words in text, f"the page lacks '{words}'")
+
+
+def shown(folder):
+    """Chromium draws the page in both widths: other pictures, none empty, and the console says nothing."""
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if not browser:
+        return "without a look at it: chromium is not installed"
+    sizes = []
+    for width in (1400, 400):
+        picture = os.path.join(folder, f"{width}.png")
+        done = subprocess.run([browser, *CHROMIUM, f"--user-data-dir={folder}/profile", f"--window-size={width},1600", f"--screenshot={picture}",
+                               "file://" + os.path.abspath(os.path.join(folder, "index.html"))],
+                              capture_output=True, text=True, check=False, timeout=60, stdin=subprocess.DEVNULL)
+        check(done.returncode == 0 and os.path.exists(picture), f"chromium: code {done.returncode}: {done.stderr[-500:]}")
+        console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+        check(not console, f"the console says {console}")
+        sizes.append(os.path.getsize(picture))
+    check(min(sizes) > 20000, f"empty pictures: {sizes}")
+    return "looked at in chromium"
+
+
+def wire():
+    """A row that sends less through the interface than it puts is marked and not compared; one that does is compared."""
+    options = type("Options", (), {"rounds": 1, "within": 0, "json": ""})()
+    harness.Book(options, "wire")
+
+    def send(row, _):
+        if row.name == "honest":
+            subprocess.run([sys.executable, "-c", "import socket\ns = socket.create_server(('127.0.0.1', 0))\nc = socket.create_connection("
+                            "s.getsockname())\nt = s.accept()[0]\nfor _ in range(100):\n c.sendall(bytes(65536))\n n = 0\n while n < 65536:"
+                            "\n  n += len(t.recv(65536))"], check=True)
+        return {1: 1.0}
+
+    rows = [harness.Row(name, None, {}, [], "network") for name in ("honest", "other")] + [harness.Row("hotlane", None, ours=True)]
+    values = harness.in_turns(rows, [None], send, options, lambda *_: 100 * 65536 if _[2] else 0)
+    check("honest" not in values.marks, f"an honest row is marked: {values.marks}")
+    # Others on this machine use the loopback device, too: the row is judged again when it was lucky.
+    for _ in range(5):
+        if values.marks.get("other") == harness.NO_PATH:
+            break
+        values = harness.in_turns(rows, [None], send, options, lambda *_: 1 << 40)
+    check(values.marks.get("other") == harness.NO_PATH, f"a row without bytes is not marked: {values.marks}")
+    check("other" not in harness.compared(values, 1, ours=False), "a row without bytes is compared")
+
+
+def main():
+    wire()
+    listed = subprocess.run([REPORT, "--list"], capture_output=True, text=True, check=True).stdout
+    check("not part of the report yet: " in listed and all(name in listed for name in FIGURES.split(",")), listed)
+    wrong = subprocess.run([REPORT, "--only", "foo"], capture_output=True, text=True, check=False)
+    check(wrong.returncode == 2 and "foo: expected some of " in wrong.stderr, wrong.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        code, said = interrupt(folder, signal.SIGINT)
+        check(code == 130 and "the same command goes on" in said, f"stopped with {code}: {said}")
+        check("<h2>Not measured yet</h2>" in open(os.path.join(folder, "index.html"), encoding="utf-8").read(), "the page hides what is not there")
+        interrupt(folder, signal.SIGKILL)
+        done = run(folder)
+        check(done.returncode == 0 and "2 of 2 figures" in done.stdout, f"it does not go on: {done.returncode} {done.stdout}{done.stderr}")
+        examine(folder, 2)
+        before = os.stat(os.path.join(folder, "figures", "balaji-nobody.json")).st_mtime_ns
+        old = os.path.join(folder, "old.json")
+        shutil.copy(os.path.join(folder, "report.json"), old)
+        with open(old, encoding="utf-8") as file:
+            then = json.load(file)
+        for row in (r for f in then["figures"] if f["id"] == "balaji-nobody" for t in f["tables"] for r in t["rows"] if r["name"] == "global"):
+            row["cells"] = [[1, 2] for _ in row["cells"]]  # so slow it never was
+        with open(old, "w", encoding="utf-8") as file:
+            json.dump(then, file)
+        done = run(folder, "--compare", old)
+        check(before == os.stat(os.path.join(folder, "figures", "balaji-nobody.json")).st_mtime_ns, "what is there was measured again")
+        check(done.returncode == 0 and re.search(r"balaji-nobody against \S+: 2 of \d+ points .*global, 1 threads: .*better.*", done.stdout)
+              and re.search(r"hoefler-listings against \S+: 0 of", done.stdout), f"compared: {done.stdout}{done.stderr}")
+        wrong = run(folder, "--compare", os.path.join(folder, "index.html"))
+        check(wrong.returncode == 2 and "expected the report.json" in wrong.stderr, wrong.stderr)
+        print(f"two figures, stopped, killed, resumed, compared; {shown(folder)}")
+
+
+if __name__ == "__main__":
+    main()
