@@ -25,6 +25,10 @@ NOT_YET = {
     "Hoefler, matching that is wrong on purpose, and the size of messages as an axis": "no script yet",
     "Kandalla, Figures 2 and 3 (variables of memory kinds and partitions)": "hotlane-info --memory, docs/MEMORY.md",
     "exact instructions of a call": "perf/icount",
+    "page sizes of windows": "perf/mem_page",
+    "ends after a kill": "perf/kill-test",
+    "starting, and more ranks and threads than cores": "perf/startup, perf/oversubscribe",
+    "providers of libfabric beside each other": "perf/fabrics",
     "cache lines that travel between threads, and many ranks": "no script yet",
 }
 
@@ -221,6 +225,49 @@ FIGURES = [
            [in_order("hot", "global"), growth("hot", "global", "enqueue")],
            _CORES + "Two ranks share them, so two threads of one rank hardly ever run at the same time, and a lock that nobody else wants "
            "costs nothing."),
+    Figure("tail", "A put and its flush beside threads that burst", "beyond", "flush tail", "flush_tail", (25, 120),
+           ["--seconds", "1", "--bursters", "0,3", "--rounds", "1", "--timeout", "15"], [], ["--seconds", "1", "--bursters", "0,1", "--rounds", "1"],
+           "Whether one thread waits in its flush for what other threads go on putting. Goal: the 99th percentile beside a bursting thread is at "
+           "most 4 times that alone.", [against_others("hotlane")],
+           "With more threads than cores ({cores} here) the longest waits are the scheduler's slices of time."),
+    Figure("threads-processes", "Threads of one process against as many processes", "beyond", "threads", "thread_process", (25, 200),
+           ["--workers", "1,2,4", "--milliseconds", "60", "--rounds", "3", "--timeout", "10"], [],
+           ["--workers", "1,2", "--milliseconds", "20", "--rounds", "2"],
+           "Whether threads put into a window as fast as processes without threads do. Goal: 0.95 times.", [growth(), against_others("hotlane")],
+           "The workers and the target share {cores} cores."),
+    Figure("computing-target", "One-sided operations on a target that computes", "beyond", "passive target", "passive", (20, 60),
+           ["--milliseconds", "200", "--phases", "2"], [], ["--milliseconds", "200", "--phases", "1"],
+           "Whether operations need the target's help: those on a target that computes take at most 1.2 times as long on the node and 2 times over the "
+           "network as those on one that sleeps.", [against_others("hotlane")],
+           "Over the network the target's computing and what receives for it share {cores} cores."),
+    Figure("rates", "Rates of small one-sided operations", "beyond", "rates", "rates", (35, 200),
+           ["--milliseconds", "50", "--rounds", "3", "--timeout", "8"], [], ["--milliseconds", "20", "--rounds", "2"],
+           "Puts, gets, a put with its flush, a fetch_and_op with its flush, on the node and over the network, beside the best of the others.",
+           [against_others("hotlane")], "On {cores} cores 8 and 32 threads measure the scheduler as well."),
+    Figure("messages", "Messages between two ranks", "beyond", "messages", "message", (45, 400),
+           ["--milliseconds", "50", "--rounds", "2", "--sizes", "4096,65536,1048576", "--unexpected", "1000", "--timeout", "8"], [],
+           ["--milliseconds", "20", "--rounds", "2", "--sizes", "1024,65536", "--unexpected", "1000"],
+           "Rates, latency and bandwidth of messages, beside memcpy and a plain TCP stream.", [against_others("hotlane", [", out of a window"])],
+           "How far the {cores} cores are from each other decides most of a short message on the node."),
+    Figure("collectives", "Collectives of the ranks of one node", "beyond", "collectives", "collectives", (30, 400),
+           ["--ranks", "2", "--operations", "barrier,bcast,allreduce", "--milliseconds", "20", "--rounds", "3", "--timeout", "15"], [],
+           ["--ranks", "2", "--operations", "barrier,bcast", "--milliseconds", "5", "--rounds", "2"],
+           "Barrier, broadcast and reductions by size, through shared memory and by messages. Goal: barrier, broadcast of 1 KiB and allreduce of 8 B "
+           "take at most 0.7 times as long as the best of the others.", [against_others("hotlane")],
+           "With more ranks than cores ({cores} here) a small call is turns of the scheduler."),
+    Figure("wake-ups", "Sleepers woken", "beyond", "wake-ups", "wakeup", (10, 40), ["--rounds", "20"], [], ["--rounds", "3"],
+           "How long after its cause a rank goes on that sleeps in a blocking call, beside a futex, an eventfd and a byte over TCP between the same "
+           "two processes.", [], "Over the network two wake-ups follow each other, one of them TCP's."),
+    Figure("shmem", "OpenSHMEM by many threads of one PE", "beyond", "OpenSHMEM", "shmem_mt", (30, 900),
+           ["--threads", "1,4", "--sizes", "8,32768", "--outer", "64", "--milliseconds", "60", "--rounds", "2", "--pairs", "0", "--timeout", "10"], [],
+           ["--threads", "1,2", "--sizes", "8", "--calls", "put", "--outer", "16", "--milliseconds", "20", "--rounds", "2", "--pairs", "0"],
+           "Puts, gets and atomics on the default context and on private ones, with one partition of the symmetric heap and with seven.",
+           [growth(), against_others("hotlane, default")], "Blocks of many KiB are copied at the speed of memory by all."),
+    Figure("updates", "Random updates of OpenSHMEM", "beyond", "GUPS", "gups", (15, 200),
+           ["--words", "16", "--updates", "50000", "--threads", "1,4", "--rounds", "3", "--timeout", "10"], [],
+           ["--words", "10", "--updates", "1000", "--threads", "1,2", "--rounds", "2"],
+           "Random words of a table on all PEs changed by atomic exclusive-or, every run verified twice.",
+           [growth(), against_others("hotlane")], "Over the network each update waits for no other, so chains of them decide."),
 ]
 
 

@@ -25,9 +25,9 @@ def add_arguments(parser, rounds, picture=None, words="runs of each, in turns"):
     parser.add_argument("--within", metavar="SECONDS", type=peers.natural, default=0,
                         help="no round begins so long after the first one of a table; 0: all do (default: %(default)s)")
     parser.add_argument("--ours", action="store_true", help="Hotlane only")
-    parser.add_argument("--json", metavar="FILE", default="", help="write the tables there, too; FILE.progress says how far it is")
+    parser.add_argument("--json", metavar="FILE", default="", help="write the tables there, and no pictures; FILE.progress says how far it is")
     if picture:
-        parser.add_argument("--picture", default=picture, help="begin of the pictures' file names; empty: none (default: %(default)s)")
+        parser.add_argument("--picture", default=picture, help="begin of the pictures' file names (default: %(default)s)")
     peers.add_arguments(parser, many=True)
 
 
@@ -65,12 +65,12 @@ class Values(dict):
         """Some of it: keys: {key: its new name}, rows: {row: its new name} (None: all as they are); value(value, key): what of
         each value."""
         found = Values([])
-        rows = rows or {name: name for name in self}
+        rows = {name: name for name in self} if rows is None else rows
         found.rounds, found.ours = self.rounds, {rows[n] for n in self.ours if n in rows}
         found.failed, found.marks = ({rows[n]: words for n, words in some.items() if n in rows} for some in (self.failed, self.marks))
         for row, cells in self.items():
             if row in rows:
-                found[rows[row]] = {(keys[k] if keys else k): [value(v, k) for v in vs] for k, vs in cells.items() if not keys or k in keys}
+                found[rows[row]] = {(keys[k] if keys else k): [value(v, k) for v in vs] for k, vs in cells.items() if keys is None or k in keys}
         return found
 
 
@@ -186,20 +186,22 @@ class Book:
                  "failed": values.failed}
         self._print(table)
         self.tables.append(table)
-        picture = getattr(self.options, "picture", "")
-        if picture and stem and len(keys) > 1 and x and table["rows"]:
-            path = f"{picture}-{stem}.svg"
+        if stem and not self.options.json and len(keys) > 1 and x and table["rows"]:
+            path = f"{self.options.picture}-{stem}.svg"
             svg.curves(path, title, x, unit, series(table))
             print(f"  {path}", flush=True)
 
     def _print(self, table):
         print(f"\n{table['title']}: {table['unit']}, median (least–most of {table['rounds']})")
-        print(f"{table['x'] and table['x'] + ':':30}" + "".join(f"{k:>26}" for k in table["keys"]))
-        for row in table["rows"]:
-            print(f"{row['name']:30}" + "".join(f"{spread(c) if c else '-':>26}" for c in row["cells"])
-                  + (f"  {row['mark']}" if row["mark"] else ""))
-        for name in table["failed"]:
-            print(f"{name:30}{'failed':>26}", flush=True)
+        rows, keys = table["rows"], table["keys"]
+        lines = [[table["x"] and table["x"] + ":"] + [str(k) for k in keys]]
+        lines += [[r["name"]] + [spread(c) if c else "-" for c in r["cells"]] + [r["mark"]] * bool(r["mark"]) for r in rows]
+        if not table["x"] and rows:  # names are longer than numbers: one below the other
+            lines = [[""] + [r["name"] for r in rows]] + [[str(k)] + [spread(r["cells"][n]) if r["cells"][n] else "-" for r in rows]
+                                                          for n, k in enumerate(keys)]
+            lines += [[""] + [r["mark"] for r in rows]] * any(r["mark"] for r in rows)
+        for line in lines + [[name, "failed"] for name in table["failed"]]:
+            print(f"{line[0]:<34}" + "".join(f"{word:>26}" for word in line[1:]), flush=True)
 
     def compare(self, values, keys, row, better="more", goals=None):
         """Says how many times as good as the best of the others the row is at each key; goals: {key: least}."""

@@ -23,7 +23,7 @@ def measure(rows, words, options, interface=("self", "lo")):
     def run(row, _):
         out = row.program.output(4, row.arguments + words, row.environment, options.timeout)
         lines = [line.split() for line in out.splitlines() if line.startswith("point ")]
-        return {(int(w[1]), int(w[2])): float(w[3]) for w in lines}
+        return {(int(w[1]), int(w[2])): float(w[3]) for w in lines if float(w[3]) > 0}  # 0: no turn began in time
 
     def payload(_, key, rate):
         return key[0] * min(options.outer * INNER, rate * options.milliseconds / 1e3 or options.outer * INNER)
