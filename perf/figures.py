@@ -1,7 +1,7 @@
 """The table of figures of perf/report: which script draws each with which arguments, what the papers show, what is seen.
 
 What is said of the papers is in our words; their own numbers stand in them. What is seen is computed from the tables of a run
-(harness.Book) by the functions below, each of which returns a sentence or nothing."""
+(harness.Book) by the functions below, each of which returns sentences."""
 import collections
 
 import harness
@@ -37,6 +37,11 @@ def _tables(tables):
     return [t for t in tables if t["drawn"] and t["rows"]]
 
 
+def _by_count(tables):
+    """Those over numbers of threads, ranks or workers, not over sizes."""
+    return [t for t in _tables(tables) if t["x"] and not t["x"].startswith("bytes")]
+
+
 def _cells(table, name):
     """{key: values} of a row."""
     row = next((r for r in table["rows"] if r["name"] == name), None)
@@ -57,7 +62,7 @@ def growth(*names):
     """How much the rows (none named: Hotlane's) change from the first key to the last."""
     def sentence(tables):
         said = []
-        for table in _tables(tables):
+        for table in _by_count(tables):
             found = {}
             for row in table["rows"]:
                 cells = _cells(table, row["name"])
@@ -68,7 +73,7 @@ def growth(*names):
                 first, last = next(iter(found.values()))[1:]
                 said.append(f"{table['title']}: from {first} to {last} {table['x']} " + ", ".join(
                     f"{name} {_way(r)}" for name, (r, *_) in found.items()) + ".")
-        return " ".join(said)
+        return said
     return sentence
 
 
@@ -76,7 +81,7 @@ def in_order(*names):
     """Whether the medians at the last key stand in this order, the best first, and how sure that is."""
     def sentence(tables):
         said = []
-        for table in _tables(tables):
+        for table in _by_count(tables):
             key = next((k for k in reversed(table["keys"]) if all(_cells(table, n).get(k) for n in names)), None)
             if key is None:
                 continue
@@ -89,7 +94,7 @@ def in_order(*names):
             said.append(f"{table['title']}, {key} {table['x']}: from the best to the worst " + ", ".join(
                 f"{n} ({harness.number(v)})" for n, v in order) + (": the paper's order" if right else ": not the paper's order")
                 + ("." if apart or not right else ", though some ranges overlap."))
-        return " ".join(said)
+        return said
     return sentence
 
 
@@ -109,14 +114,14 @@ def against_others(row, unlike=()):
                             f"({', '.join(sorted({name for _, name in ratios}))}).")
         if left:
             said.append("Not compared: " + ", ".join(sorted(left)) + ".")
-        return " ".join(said)
+        return said if said else ["No other library ran here to compare with."]
     return sentence
 
 
 def marked(tables):
     """Libraries whose flush returned before the data were there."""
     names = sorted({r["name"] for t in tables for r in t["rows"] if "early" in r["mark"]})
-    return f"Flushes returned before their data were there: {', '.join(names)}." if names else ""
+    return [f"Flushes returned before their data were there: {', '.join(names)}."] if names else []
 
 
 def ends(tables):
@@ -126,7 +131,20 @@ def ends(tables):
         for row in table["rows"]:
             cells = _cells(table, row["name"])
             said.append(f"{row['name']}: " + ", ".join(f"{way} {'ends' if c[0] else 'waits for ever'}" for way, c in cells.items()) + ".")
-    return " ".join(said)
+    return said
+
+
+def extremes(tables):
+    """From the least to the most of each of Hotlane's rows, over names."""
+    said = []
+    for table in _tables(tables):
+        for row in (r for r in table["rows"] if r["ours"] and not table["x"]):
+            cells = {k: harness.middle(c) for k, c in _cells(table, row["name"]).items()}
+            if len(cells) > 1:
+                least, most = min(cells, key=cells.get), max(cells, key=cells.get)
+                said.append(f"{table['title']}, {row['name']}: from {harness.number(cells[least])} {table['unit']} ({least}) to "
+                            f"{harness.number(cells[most])} ({most}).")
+    return said
 
 
 def values_of(table, unlike=()):
@@ -238,7 +256,7 @@ FIGURES = [
     Figure("computing-target", "One-sided operations on a target that computes", "beyond", "passive target", "passive", (20, 60),
            ["--milliseconds", "200", "--phases", "2"], [], ["--milliseconds", "200", "--phases", "1"],
            "Whether operations need the target's help: those on a target that computes take at most 1.2 times as long on the node and 2 times over the "
-           "network as those on one that sleeps.", [against_others("hotlane")],
+           "network as those on one that sleeps.", [extremes, against_others("hotlane")],
            "Over the network the target's computing and what receives for it share {cores} cores."),
     Figure("rates", "Rates of small one-sided operations", "beyond", "rates", "rates", (35, 200),
            ["--milliseconds", "50", "--rounds", "3", "--timeout", "8"], [], ["--milliseconds", "20", "--rounds", "2"],
@@ -257,7 +275,7 @@ FIGURES = [
            "With more ranks than cores ({cores} here) a small call is turns of the scheduler."),
     Figure("wake-ups", "Sleepers woken", "beyond", "wake-ups", "wakeup", (10, 40), ["--rounds", "20"], [], ["--rounds", "3"],
            "How long after its cause a rank goes on that sleeps in a blocking call, beside a futex, an eventfd and a byte over TCP between the same "
-           "two processes.", [], "Over the network two wake-ups follow each other, one of them TCP's."),
+           "two processes.", [extremes], "Over the network two wake-ups follow each other, one of them TCP's."),
     Figure("shmem", "OpenSHMEM by many threads of one PE", "beyond", "OpenSHMEM", "shmem_mt", (30, 900),
            ["--threads", "1,4", "--sizes", "8,32768", "--outer", "64", "--milliseconds", "60", "--rounds", "2", "--pairs", "0", "--timeout", "10"], [],
            ["--threads", "1,2", "--sizes", "8", "--calls", "put", "--outer", "16", "--milliseconds", "20", "--rounds", "2", "--pairs", "0"],

@@ -11,7 +11,7 @@ CSS = """
 *{box-sizing:border-box}body{margin:0 auto;padding:1.2rem;max-width:84rem;background:var(--bg);color:var(--fg);font:16px/1.5 system-ui,sans-serif}
 h1{font-size:1.7rem;margin:.2rem 0}h2{font-size:1.3rem;margin:2.6rem 0 .6rem;border-bottom:2px solid var(--edge);padding-bottom:.3rem}
 h3{font-size:1.1rem;margin:0 0 .6rem}a{color:var(--link)}small,.soft{color:var(--soft)}
-dl{margin:0}dt{font-weight:600;margin-top:.7rem}dt:first-child{margin-top:0}dd{margin:.1rem 0 0;overflow-wrap:anywhere}dd p{margin:.1rem 0 .5rem}
+dl{margin:0}dt{font-weight:600;margin-top:.7rem}dt:first-child{margin-top:0}dd{margin:.1rem 0 0;overflow-wrap:anywhere}dd ul{margin:.1rem 0;padding-left:1.1rem;font-size:.92rem}
 nav ul{columns:2 20rem;padding-left:1.2rem;margin:.4rem 0}
 .machine{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;background:var(--card);padding:.8rem 1rem;border-radius:.5rem}
 .machine dt{margin:0;font-weight:400;color:var(--soft)}
@@ -78,7 +78,7 @@ def _section(entry):
     tables = [t for t in entry["tables"] if t["drawn"]]
     plots = "".join(_plot(t) for t in tables) or '<p class="bad">There is nothing to draw.</p>'
     trouble = f'<dt class="bad">It failed</dt><dd><pre>{_e(entry["trouble"])}</pre></dd>' if entry["trouble"] else ""
-    told = "".join(f"<p>{_e(s)}</p>" for s in entry["seen"]) or "<p>Nothing can be said.</p>"
+    told = "<ul>" + "".join(f"<li>{_e(s)}</li>" for s in entry["seen"] or ["Nothing can be said."]) + "</ul>"
     before = f"<dt>Against {_e(entry['old'])}</dt><dd>{_e(entry['against'])}</dd>" if entry.get("against") else ""
     paper = "The paper shows" if figure.paper != "beyond" else "What is asked"
     lines = "".join(f"{_e(line)}\n" for line in entry["lines"])

@@ -35,6 +35,14 @@ def short(value):
     return f"{value:.3g}"
 
 
+def _place(x, name):
+    """A number below the picture; bytes by units of 1024."""
+    for limit, unit in ((1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki")):
+        if name.startswith("bytes") and x >= limit and x % limit == 0:
+            return f"{x // limit:.0f} {unit}"
+    return short(x)
+
+
 def _ticks(low, high, most=8):
     """At most so many round numbers between two positive ones: powers of ten with 2 and 5 between them, powers of ten, or those of
     a hundred and so on; both ends where there is none."""
@@ -100,7 +108,7 @@ def curves_text(title, x_name, y_name, series):
     parts, places = [], sorted(set(xs))
     for x in places if len(places) <= 8 else _ticks(x0, x1):
         px, _ = at(x, y0)
-        parts += [f'<path class="grid" d="M{px:.1f} {TOP}V{HEIGHT - BOTTOM}"/>', _text(px, HEIGHT - BOTTOM + 15, short(x))]
+        parts += [f'<path class="grid" d="M{px:.1f} {TOP}V{HEIGHT - BOTTOM}"/>', _text(px, HEIGHT - BOTTOM + 15, _place(x, x_name))]
     for y in _ticks(y0, y1):
         _, py = at(x0, y)
         parts += [f'<path class="grid" d="M{LEFT} {py:.1f}H{WIDTH - RIGHT}"/>', _text(LEFT - 6, py + 4, short(y), "end")]
