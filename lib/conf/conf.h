@@ -136,7 +136,8 @@ int hl_conf_word(const struct hl_var *var, int n, char *out, size_t cap);
  * was. */
 int hl_conf_put(const struct hl_var *var, const void *value);
 
-/* "64K", "3.1M", "20m", "1073741824" to bytes: 0, or HL_ERR_ARG without a text. */
+/* "64K", "3.1M", "20m", "4KB", "4KiB", "1073741824" to bytes, K being 1024: 0, or HL_ERR_ARG without a
+ * text. */
 int hl_conf_parse_size(const char *text, uint64_t *bytes);
 
 /* "8-15", "1,3", "all" (in any case; = `all`) to a set of node numbers 0 to 63: 0, or HL_ERR_ARG without a

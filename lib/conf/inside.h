@@ -42,6 +42,10 @@ int hl_conf_set(struct hl_var *v, const char *value, const char *origin);
 /* Digits at *at, which moves behind them: false when there are none, or the number has too many. */
 bool hl_conf_digits(const char **at, uint64_t *out);
 
+/* A unit of bytes, K, M, G or T of 1024, alone or as "KB" or "KiB", in letters of either case but the i:
+ * *unit, 1 where there is none; returns what stands behind it. */
+const char *hl_conf_unit(const char *text, uint64_t *unit);
+
 /* True for SHMEM_SYMMETRIC_PARTITION and SMA_SYMMETRIC_PARTITION with anything behind them. */
 bool hl_part_is_name(const char *name);
 

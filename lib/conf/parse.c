@@ -59,9 +59,21 @@ static int parse_int(const char *text, int64_t *out)
 }
 
 /* By hand: strtod would take hexadecimal digits and exponents, and another point in other locales. */
+const char *hl_conf_unit(const char *text, uint64_t *unit)
+{
+    const char *at = *text != '\0' ? strchr("KMGT", toupper((unsigned char)*text)) : NULL;
+    if (at == NULL) {
+        *unit = 1;
+        return text;
+    }
+    *unit = (uint64_t)1 << (10 * (at - "KMGT" + 1));
+    text += text[1] == 'i' && text[2] == 'B' ? 2 : 1;
+    return toupper((unsigned char)*text) == 'B' ? text + 1 : text;
+}
+
 int hl_conf_parse_size(const char *text, uint64_t *bytes)
 {
-    uint64_t whole, part = 0, unit = 1;
+    uint64_t whole, part = 0, unit;
     double tens = 1;
     if (!hl_conf_digits(&text, &whole)) {
         return HL_ERR_ARG;
@@ -75,14 +87,7 @@ int hl_conf_parse_size(const char *text, uint64_t *bytes)
             tens *= 10;
         }
     }
-    if (*text != '\0') {
-        const char *at = strchr("KMGT", toupper((unsigned char)*text));
-        if (at == NULL || text[1] != '\0') {
-            return HL_ERR_ARG;
-        }
-        unit = (uint64_t)1 << (10 * (at - "KMGT" + 1));
-    }
-    if (whole > INT64_MAX / unit) {
+    if (*hl_conf_unit(text, &unit) != '\0' || whole > INT64_MAX / unit) {
         return HL_ERR_ARG;
     }
     *bytes = whole * unit + (uint64_t)((double)part / tens * (double)unit);
@@ -137,20 +142,19 @@ static int parse_choice(const char *choices, const char *text, int *out)
     }
 }
 
-/* One of `choices`, or its bytes as a number. */
+/* One of `choices`, in any spelling of sizes but fractions. */
 static int parse_page(const char *choices, const char *text, uint64_t *out)
 {
-    char *end;
-    errno = 0;
-    unsigned long long number = isdigit((unsigned char)*text) ? strtoull(text, &end, 10) : 0;
-    bool bare = number != 0 && errno == 0 && *end == '\0';
+    uint64_t number;
+    if (strpbrk(text, ".|") != NULL || hl_conf_parse_size(text, &number) != 0) {
+        return HL_ERR_ARG;
+    }
     for (const char *word = choices;; word++) {
         char one[16];
         uint64_t bytes;
         size_t n = strcspn(word, "|");
         snprintf(one, sizeof one, "%.*s", (int)n, word);
-        if (hl_conf_parse_size(one, &bytes) == 0 &&
-            (strcasecmp(one, text) == 0 || (bare && number == bytes))) {
+        if (hl_conf_parse_size(one, &bytes) == 0 && number == bytes) {
             *out = bytes;
             return 0;
         }

@@ -40,10 +40,9 @@ int hl_part_parse_size(const char *text, bool tail, uint64_t *bytes)
             tens *= 10;
         }
     }
-    const char *at = some && *text != '\0' ? strchr("KMGT", toupper((unsigned char)*text)) : NULL;
-    if (at != NULL) {
-        unit = (uint64_t)1 << (10 * (at - "KMGT" + 1));
-        text += tail ? strlen(text) : 1;
+    if (some) {
+        text = hl_conf_unit(text, &unit);
+        text += tail && unit > 1 ? strlen(text) : 0;
     }
     if (!some || *text != '\0' || whole >= INT64_MAX / unit) {
         return HL_ERR_ARG;

@@ -49,7 +49,7 @@
       "process around every call, and enqueue, one queue that one thread at a time empties; both use one "   \
       "lane")                                                                                                \
     X(cs, CHOICE, "HOTLANE_CS", "lockfree", 0, 0,                                                            \
-      "lockfree|none|global|brief|object|object+tlp|object+tlp+atomic",                                      \
+      "lockfree|none|global|brief|object|object+atomic|object+tlp|object+tlp+atomic",                        \
       "critical sections, for comparison: none (at most MPI_THREAD_SERIALIZED), one lock around every call " \
       "or briefly around what is shared, or a lock for each object; tlp: request pools of the threads' "     \
       "own; "                                                                                                \

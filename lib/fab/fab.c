@@ -12,6 +12,7 @@
 #include "util.h"
 
 #include <rdma/fi_errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -306,6 +307,27 @@ static void load_and_choose(void *result)
     *(int *)result = rc;
 }
 
+/* What a provider installs for signals as libfabric loads it (psm3, to print stacks) would take them out of
+ * the program's hands, and stay when libfabric is gone. */
+static struct sigaction signals[NSIG];
+
+static void remember_signals(void)
+{
+    for (int i = 1; i < NSIG; i++) {
+        sigaction(i, NULL, &signals[i]);
+    }
+}
+
+static void restore_signals(void)
+{
+    for (int i = 1; i < NSIG; i++) {
+        struct sigaction now;
+        if (sigaction(i, NULL, &now) == 0 && now.sa_handler != signals[i].sa_handler) {
+            sigaction(i, &signals[i], NULL);
+        }
+    }
+}
+
 /* It is meant to be used, and TCP is slow. */
 static void tell_unused_card(void)
 {
@@ -341,7 +363,9 @@ static int open_first(void)
     raise_file_limit();
     bool pins = may_pin();
     buffer = hl_provider_buffer(pins ? hl_fab_lockable() : UINT64_MAX, wished);
+    remember_signals();
     hl_conf_with_env(hl_provider_settings(buffer, pins, hl_nic_is_emulated()), load_and_choose, &rc);
+    restore_signals();
     if (rc != 0) {
         return rc;
     }

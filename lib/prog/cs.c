@@ -223,7 +223,7 @@ static enum which choose(enum hl_cs_mode mode, enum hl_cs_kind kind)
     case HL_CS_progress:
         return PROGRESS;
     case HL_CS_pool:
-        return mode == HL_CS_OBJECT ? OBJECT : NO_LOCK;
+        return mode <= HL_CS_OBJECT_ATOMIC ? OBJECT : NO_LOCK;
     default:
         return OBJECT;
     }
@@ -296,7 +296,7 @@ void hl_cs_open(enum hl_cs_mode mode, bool threads)
 void hl_cs_count(enum hl_cs_kind kind, uint64_t name, int by)
 {
     struct references *r = &(kind == HL_CS_request ? requests : comms)[hl_mix64(name) % OBJECTS];
-    if (hl_cs_mode == HL_CS_ATOMIC) {
+    if (hl_cs_mode == HL_CS_OBJECT_ATOMIC || hl_cs_mode == HL_CS_TLP_ATOMIC) {
         /* full: as a library must that frees what nobody refers to. */
         hl_a32_add_full(&r->count, (uint32_t)by);
         return;

@@ -6,8 +6,9 @@
  *   global        G     (G)   (G)    (G)       (G)   (G)                   G
  *   brief         -     G     G      G         G     G                     G
  *   object        -     o     o      P         one   o                     o
+ *   ... +atomic   -     o     o      P         one   atomic addition       o
  *   ... +tlp      -     o     o      P         own   o                     o
- *   ... +atomic   -     o     o      P         own   atomic addition       o
+ *   ... +both     -     o     o      P         own   atomic addition       o
  *
  * G is one lock of the process, P one of progress, o one of the object named, (G) held already as a rule. All
  * but lockfree make a request of every nonblocking send and count references to requests and communicators,
@@ -30,8 +31,9 @@ enum hl_cs_mode { /* in the order of conf's words */
                   HL_CS_GLOBAL,
                   HL_CS_BRIEF,
                   HL_CS_OBJECT,
+                  HL_CS_OBJECT_ATOMIC,
                   HL_CS_TLP,
-                  HL_CS_ATOMIC
+                  HL_CS_TLP_ATOMIC
 };
 
 /* X(name, "what is done inside"). */
@@ -109,7 +111,7 @@ void hl_cs_count(enum hl_cs_kind kind, uint64_t name, int by) HL_NOINLINE;
 /* Do threads take requests from one pool? */
 HL_INLINE bool hl_cs_has_one_pool(void)
 {
-    return hl_cs_mode >= HL_CS_GLOBAL && hl_cs_mode <= HL_CS_OBJECT;
+    return hl_cs_mode >= HL_CS_GLOBAL && hl_cs_mode <= HL_CS_OBJECT_ATOMIC;
 }
 
 /* Has it locks at all? Then threads may sleep that another one must wake. */

@@ -18,13 +18,10 @@ static const struct {
     const char *mode;
     int locks[CALLS]; /* of one call, or pair of calls */
 } table[] = {
-    {"lockfree", {0, 0, 0, 0}},
-    {"none", {0, 0, 0, 0}},
-    {"global", {1, 2, 1, 2}},
-    {"brief", {1, 8, 0, 0}},
-    {"object", {1, 8, 0, 0}},
-    {"object+tlp", {1, 6, 0, 0}},
-    {"object+tlp+atomic", {1, 2, 0, 0}},
+    {"lockfree", {0, 0, 0, 0}},   {"none", {0, 0, 0, 0}},
+    {"global", {1, 2, 1, 2}},     {"brief", {1, 8, 0, 0}},
+    {"object", {1, 8, 0, 0}},     {"object+atomic", {1, 4, 0, 0}},
+    {"object+tlp", {1, 6, 0, 0}}, {"object+tlp+atomic", {1, 2, 0, 0}},
 };
 
 static void call(int which)

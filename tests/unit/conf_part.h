@@ -14,7 +14,7 @@ START_TEST(heap_sizes_are_the_standards)
                 {"1", 1, 1},
                 {"1.1", 2, 2},
                 {"20kk", 20480, 0},
-                {"2MB", 2097152, 0},
+                {"2MB", 2097152, 2097152},
                 {"2T ", (uint64_t)2 << 40, 0},
                 {"0.000000000000000001T", 1, 1},
                 {"9007199254740993", 9007199254740993, 9007199254740993}};
@@ -95,7 +95,7 @@ START_TEST(partitions_are_refused_with_the_reason)
         {"size=1G:kind=F:kind=N", "\"kind\" is there twice"},
         {"size=1G:pgsz=2M:pgsize=2M", "\"pgsize\" is there twice"},
         {"size=1G:sise=2G", "unknown key \"sise\": expected size, kind, policy or pgsize"},
-        {"size=1GB", "size=1GB: expected bytes as in 20m or 3.1M"},
+        {"size=1GBB", "size=1GBB: expected bytes as in 20m or 3.1M"},
         {"size=1Gkind=F", "size=1Gkind=F: expected bytes as in 20m or 3.1M"},
         {"size=-1", "size=-1: expected bytes as in 20m or 3.1M"},
         {"size=1:kind=X", "kind=X: expected D[efault], N[ormalmem], S[ysdefault] or F[astmem]"},

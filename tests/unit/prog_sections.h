@@ -126,11 +126,14 @@ START_TEST(a_mode_says_which_sections_exclude)
     static const struct {
         enum hl_cs_mode mode;
         bool call, same, other, progress, pool;
-    } rows[] = {
-        {HL_CS_LOCKFREE, true, true, true, true, true},    {HL_CS_NONE, true, true, true, true, true},
-        {HL_CS_GLOBAL, false, false, false, false, false}, {HL_CS_BRIEF, true, false, false, false, false},
-        {HL_CS_OBJECT, true, false, true, true, true},     {HL_CS_TLP, true, false, true, true, true},
-        {HL_CS_ATOMIC, true, false, true, true, true}};
+    } rows[] = {{HL_CS_LOCKFREE, true, true, true, true, true},
+                {HL_CS_NONE, true, true, true, true, true},
+                {HL_CS_GLOBAL, false, false, false, false, false},
+                {HL_CS_BRIEF, true, false, false, false, false},
+                {HL_CS_OBJECT, true, false, true, true, true},
+                {HL_CS_TLP, true, false, true, true, true},
+                {HL_CS_OBJECT_ATOMIC, true, false, true, true, true},
+                {HL_CS_TLP_ATOMIC, true, false, true, true, true}};
     struct hl_mutex a = HL_MUTEX_INIT, b = HL_MUTEX_INIT;
     for (size_t i = 0; i < HL_COUNT_OF(rows); i++) {
         hl_cs_open(rows[i].mode, true);

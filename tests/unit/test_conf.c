@@ -33,7 +33,17 @@ START_TEST(sizes_take_suffixes)
     ck_assert_uint_eq(n, 3250585);
     ck_assert_int_eq(hl_conf_parse_size("9007199254740993", &n), 0); /* more than a double holds */
     ck_assert_uint_eq(n, 9007199254740993);
-    static const char *const bad[] = {"2MB",
+    static const char *const same[] = {"4K", "4k", "4KB", "4kb", "4KiB", "4.0KB", "4096"};
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        ck_assert_int_eq(hl_conf_parse_size(same[i], &n), 0);
+        ck_assert_uint_eq(n, 4096);
+    }
+    ck_assert_int_eq(hl_conf_parse_size("128MB", &n), 0); /* as the papers write it */
+    ck_assert_uint_eq(n, UINT64_C(128) << 20);
+    static const char *const bad[] = {"2MBB",
+                                      "2Mi",
+                                      "2B",
+                                      "2iB",
                                       "-1",
                                       "",
                                       "1e3",
@@ -138,10 +148,11 @@ START_TEST(page_sizes_are_words_or_bytes)
         const char *text;
         uint64_t bytes;
     } good[] = {{"4K", 4096},     {"2m", 2 << 20},          {"2097152", 2 << 20}, {"512M", 512u << 20},
-                {"1g", 1u << 30}, {"1073741824", 1u << 30}, {"4096", 4096},       {"128m", 128u << 20}};
+                {"1g", 1u << 30}, {"1073741824", 1u << 30}, {"4096", 4096},       {"128m", 128u << 20},
+                {"4KB", 4096},    {"2MiB", 2 << 20},        {"128MB", 128u << 20}};
     static const char *const bad[] = {
-        "",    "2",   "3M",    "2MB",    "0",  "2M|4M", "2.0M",  "2097153",
-        "-4K", "4 K", "+4096", "0x1000", "1T", "|",     "4096K", "99999999999999999999"};
+        "",    "2",   "3M",    "2Mb2",   "0",  "2M|4M", "2.0M",  "2097153",
+        "-4K", "4 K", "+4096", "0x1000", "1T", "|",     "4097K", "99999999999999999999"};
     uint64_t bytes = 0;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         ck_assert_msg(hl_conf_parse(row("MPICH_ALLOC_MEM_PG_SZ"), good[i].text, &bytes) == 0, "%s",
