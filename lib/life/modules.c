@@ -163,8 +163,8 @@ int hl_modules_open(bool threads)
     }
     hl_match_on_lost(lost_member);
     hl_req_on_tell(HL_REQ_COLL, hl_coll_tell);
-    hl_near_open(near_board());
-    err = hl_rx_open(rx_board());
+    err = hl_near_open(near_board());
+    err = err != 0 ? err : hl_rx_open(rx_board());
     if (err != 0) {
         goto close_rx;
     }

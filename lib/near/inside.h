@@ -2,6 +2,7 @@
 #ifndef HL_NEAR_INSIDE_H
 #define HL_NEAR_INSIDE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,21 @@ struct near_msg {
 
 /* Like hl_boot_node_send, which it is but in tests. */
 extern int (*hl_near_send)(int node_rank, const void *msg, size_t len, int fd);
+
+/* Lists all my segments in the board from now on. Errors as hl_mem_watch. */
+int hl_near_offers_open(void);
+
+/* What opening a listed segment brings. */
+struct near_opened {
+    int fd; /* close-on-exec and the caller's */
+    size_t off, len;
+    uint64_t base;
+    bool arena;
+};
+
+/* Opens the segment `id` of a node rank. False: it is not listed, or cannot be opened from here. Any thread.
+ */
+bool hl_near_offers_take(int node_rank, uint64_t id, struct near_opened *out);
 
 /* Nanoseconds until a waiter for a lock asks whether its holder lives. */
 extern uint64_t hl_near_patience_ns;

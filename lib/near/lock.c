@@ -24,9 +24,10 @@ size_t hl_near_board_bytes(int node_size)
     return sizeof *homes * (size_t)node_size;
 }
 
-void hl_near_open(void *board)
+int hl_near_open(void *board)
 {
     homes = board;
+    return hl_near_offers_open();
 }
 
 struct hl_near_home *hl_near_home(int node_rank)

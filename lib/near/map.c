@@ -1,8 +1,10 @@
-/* Peers' segments: asked for over the node socket, answered by the owner's receive thread, entered by mine.
+/* Peers' segments: opened by what their owner lists; where that is not possible, asked for over the node
+ * socket, answered by the owner's receive thread, entered by mine.
  *
  *            hl_near_map_all                    hl_near_serve (my receive thread)
  *   absent ------------------> ASKED ------------------------> MAPPED   (GIVE, and it could be mapped here)
- *   absent ------------------> MAPPED   (it lies in the node's commons, which are mapped whole)
+ *   absent ------------------> MAPPED   (it lies in the node's commons, which are mapped whole, or was opened)
+ *   absent ------------------> NETWORK  (it was opened and could not be mapped; kept)
  *                                    ------------------------> NETWORK  (REFUSE, or it could not; kept)
  *   MAPPED --- last reference gone and no arena ---> absent
  *   ASKED --- the owner died ---> absent
@@ -20,6 +22,7 @@
 #include "inside.h"
 #include "lock.h"
 #include "mem.h"
+#include "stat.h"
 #include "stops.h"
 #include "util.h"
 
@@ -84,6 +87,37 @@ static bool unref(struct record **at) HL_REQUIRES(lock)
     return last;
 }
 
+/* The record is no longer ASKED: it has the segment's file, or there is none for me (`fd` -1). */
+static void map_record(struct record *r, const struct near_opened *o)
+{
+    r->arena = o->arena;
+    r->state = NETWORK;
+    if (o->fd < 0 || o->len != r->len) {
+        r->why = "its owner cannot share it";
+    } else if (hl_mem_map_peer(o->fd, o->off, r->len, r->at, &r->base) != 0) {
+        r->why = "cannot be mapped here (limits of address space or of mappings)";
+    } else {
+        r->state = MAPPED;
+        r->theirs = o->base;
+    }
+}
+
+/* Without asking anybody, if that is possible. */
+static void find_memory(struct record *r)
+{
+    struct near_opened o;
+    r->base = r->at == NULL ? hl_mem_commons_find(r->node_rank, r->seg_id, &r->theirs) : NULL;
+    if (r->base != NULL) {
+        r->state = MAPPED;
+        r->arena = true;
+        r->len = HL_MEM_ARENA;
+    } else if (hl_near_offers_take(r->node_rank, r->seg_id, &o)) {
+        map_record(r, &o);
+        close(o.fd);
+        hl_stat_rank_add(HL_STAT_RANK_near_opened, 1);
+    }
+}
+
 /* A reference for the want, on a new record if need be. */
 static void enter_want(struct hl_near_want *w) HL_REQUIRES(lock)
 {
@@ -98,12 +132,7 @@ static void enter_want(struct hl_near_want *w) HL_REQUIRES(lock)
         r->seg_id = w->seg_id;
         r->len = w->seg_len;
         r->at = w->at;
-        r->base = w->at == NULL ? hl_mem_commons_find(w->node_rank, w->seg_id, &r->theirs) : NULL;
-        if (r->base != NULL) {
-            r->state = MAPPED;
-            r->arena = true;
-            r->len = HL_MEM_ARENA;
-        }
+        find_memory(r);
         *at = r;
     }
     (*at)->refs++;
@@ -174,6 +203,7 @@ static void ask_segment(struct hl_near_want *w) HL_EXCLUDES(lock)
 {
     struct near_msg m = {.magic = HL_NEAR_MAGIC, .kind = NEAR_ASK, .seg_id = w->seg_id};
     int rc = hl_near_send(w->node_rank, &m, sizeof m, -1);
+    hl_stat_rank_add(HL_STAT_RANK_near_asked, 1);
     if (rc == 0) {
         return;
     }
@@ -365,16 +395,11 @@ static void take_answer(const struct near_msg *m, int from, int fd)
     hl_mutex_lock(&lock);
     struct record *r = *find_record(from, m->seg_id);
     if (r != NULL && r->state == ASKED) {
-        r->arena = m->arena != 0;
-        r->state = NETWORK;
-        if (m->kind != NEAR_GIVE || fd < 0 || m->len != r->len) {
-            r->why = "its owner cannot share it";
-        } else if (hl_mem_map_peer(fd, m->off, r->len, r->at, &r->base) != 0) {
-            r->why = "cannot be mapped here (limits of address space or of mappings)";
-        } else {
-            r->state = MAPPED;
-            r->theirs = m->base;
-        }
+        map_record(r, &(struct near_opened){.fd = m->kind == NEAR_GIVE ? fd : -1,
+                                            .off = m->off,
+                                            .len = m->len,
+                                            .base = m->base,
+                                            .arena = m->arena != 0});
         pthread_cond_broadcast(&answered);
     }
     hl_mutex_unlock(&lock);

@@ -29,7 +29,8 @@ struct hl_near_want {
     int rc;     /* 0, or the error of this one */
 };
 
-/* Maps peers' segments, asking all owners at once and waiting for their receive threads' answers. Mine must
+/* Maps peers' segments: opens them by what their owners list in the board, or, where that is not possible,
+ * asks the owners and waits for their receive threads' answers. Mine must
  * run too (rx started), or another thread must feed hl_near_serve. Each success holds one reference, given
  * back by hl_near_unmap. Mappings are cached: one that exists answers without a message, and "network"
  * answers are kept. Returns 0 when all rc are 0, else the first rc that is not: HL_ERR_RMA_SHARED (cannot be
@@ -110,15 +111,29 @@ struct hl_near_tray {
     HL_ALIGNED_LINE char bytes[HL_NEAR_TRAY_BYTES];
 };
 
+/* A segment that peers may open by themselves: see offers.c. Written by its owner, read by all. */
+struct hl_near_offer {
+    HL_ALIGNED_LINE hl_a64 id; /* of the segment, 0: none; atomic, released after the rest */
+    int32_t pid, fd;           /* the owner's process, and the descriptor there */
+    uint64_t dev, ino; /* of the file: what proves that the descriptor is still the one that was meant */
+    uint64_t off, len; /* the segment's bytes in the file */
+    uint64_t base;     /* its address at its owner */
+    uint32_t arena;    /* it never dies */
+};
+
+#define HL_NEAR_OFFERS 64 /* segments of a rank that are listed at a time */
+
 /* What a rank has in the node's board for all its windows and heaps. */
 struct hl_near_home {
     struct hl_near_lock lock; /* of all its memory */
     struct hl_near_tray trays[HL_NEAR_TRAYS];
+    struct hl_near_offer offers[HL_NEAR_OFFERS]; /* its segments */
 };
 
-/* Board bytes of `node_size` ranks, and their use: once, before the others; zeroed memory. */
+/* Board bytes of `node_size` ranks, and their use: before the others; zeroed memory the first time. From
+ * hl_near_open on, peers find my segments there. It returns 0 or an error of hl_mem_watch. */
 size_t hl_near_board_bytes(int node_size);
-void hl_near_open(void *board);
+int hl_near_open(void *board);
 
 /* The home of a node rank. */
 struct hl_near_home *hl_near_home(int node_rank);

@@ -45,6 +45,8 @@
     X(pieces_helped, "pieces of those that their senders, waiting anyway, copied to node peers")             \
     X(messages_read, "large messages read over the network out of their senders' memory")                    \
     X(messages_pulled, "large messages that their senders were asked to send in pieces")                     \
+    X(near_opened, "segments of node peers that were opened and mapped without a question")                  \
+    X(near_asked, "questions to node peers for the descriptor of a segment")                                 \
     X(near_locks, "accumulates on mapped memory under a lock, in pieces")                                    \
     X(cma_copies, "copies from or to private memory of node peers")                                          \
     X(trays, "operations that node peers' receive threads did in their private memory")                      \

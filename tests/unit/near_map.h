@@ -76,18 +76,25 @@ static void peer(int up, int down)
     _exit(good ? 0 : 1);
 }
 
-/* `commons`: both have mapped the node's. */
-static pid_t start_peer(bool commons, int *from, int *to)
+/* What saves questions. */
+enum saves { NOTHING, COMMONS /* both have mapped the node's */, LISTS /* both list their segments */ };
+
+static pid_t start_peer(enum saves saves, int *from, int *to)
 {
-    int up[2], down[2], ends[2], fd = commons ? hl_mem_commons_make(2) : -1;
+    int up[2], down[2], ends[2], fd = saves == COMMONS ? hl_mem_commons_make(2) : -1;
+    void *board =
+        mmap(NULL, hl_near_board_bytes(2), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(board, MAP_FAILED);
     ck_assert_int_eq(pipe(up) | pipe(down) | socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
     hl_near_send = send_pair;
     hl_boot.node_size = 2;
     pid_t child = fork();
     hl_boot.node_rank = child == 0;
     my_end = ends[child == 0];
-    if (commons) {
+    if (saves == COMMONS) {
         hl_mem_commons_join(fd, 2, hl_boot.node_rank);
+    } else if (saves == LISTS) {
+        ck_assert_int_eq(hl_near_open(board), 0);
     }
     close(ends[child != 0]);
     close(child == 0 ? up[0] : up[1]);
@@ -111,20 +118,23 @@ static bool is_mapped(char *at)
 
 START_TEST(peers_memory_is_mapped_by_request)
 {
-    bool commons = _i == 1;
+    enum saves saves = (enum saves)_i;
     int from, to, status;
     struct offer o[2];
-    pid_t child = start_peer(commons, &from, &to);
+    pid_t child = start_peer(saves, &from, &to);
     ck_assert_int_eq(read(from, o, sizeof o), sizeof o);
     struct hl_near_want w[3] = {{.node_rank = 1, .seg_id = o[0].id, .seg_len = o[0].len},
                                 {.node_rank = 1, .seg_id = o[1].id, .seg_len = o[1].len},
                                 {.node_rank = 1, .seg_id = o[0].id, .seg_len = o[0].len}};
-    if (commons) { /* the arena is there without a message */
+    if (saves != NOTHING) { /* the arena is there without a message */
         ck_assert_int_eq(hl_near_map_all(w + 1, 1), 0);
         ck_assert_uint_eq(hl_a32_load_relaxed(&sent), 0);
         hl_near_unmap(1, o[1].id);
     }
     ck_assert_int_eq(hl_near_map_all(w, 3), 0);
+    if (saves == LISTS) { /* so is the other segment */
+        ck_assert_uint_eq(hl_a32_load_relaxed(&sent), 0);
+    }
     ck_assert_ptr_eq(w[0].base, w[2].base);
     ck_assert_uint_eq((uintptr_t)w[1].base % HL_MEM_SEG_ALIGN, 0);
     ck_assert_int_eq(hl_near_owner(w[0].base + 99), 1);
@@ -164,7 +174,7 @@ START_TEST(peers_memory_lies_where_its_range_was_reserved)
     int from, to, status;
     struct offer o[2];
     char *span, *base;
-    pid_t child = start_peer(false, &from, &to);
+    pid_t child = start_peer(_i == 0 ? NOTHING : LISTS, &from, &to);
     ck_assert_int_eq(read(from, o, sizeof o), sizeof o);
     size_t len = o[0].len + 2 * HL_MEM_SEG_ALIGN;
     ck_assert_int_eq(hl_mem_reserve(len, HL_MEM_SEG_ALIGN, &span), 0);
@@ -191,6 +201,59 @@ START_TEST(peers_memory_lies_where_its_range_was_reserved)
 }
 END_TEST
 
+/* What is listed may be out of date: another file, or none, has the descriptor's number. Then the owner is asked. */
+START_TEST(a_list_that_is_wrong_is_not_believed)
+{
+    int from, to, status;
+    struct offer o[2];
+    char *base;
+    pid_t child = start_peer(LISTS, &from, &to);
+    ck_assert_int_eq(read(from, o, sizeof o), sizeof o);
+    struct hl_near_offer *listed = &hl_near_home(1)->offers[o[0].id % HL_NEAR_OFFERS];
+    ck_assert_uint_eq(hl_a64_load_acquire(&listed->id), o[0].id);
+    int fd = listed->fd, pid = listed->pid;
+    uint64_t ino = listed->ino;
+    listed->fd = _i == 0 ? 0 : _i == 1 ? 1000000 : fd;
+    listed->ino = _i == 2 ? ino + 1 : ino;
+    listed->pid = _i == 3 ? 1 : pid;
+    ck_assert_int_eq(hl_near_map(1, o[0].id, o[0].len, &base), 0);
+    ck_assert_uint_ge(hl_a32_load_relaxed(&sent), 1);
+    ck_assert_int_eq(base[99999], 'a');
+    hl_near_unmap(1, o[0].id);
+    *listed = (struct hl_near_offer){.pid = pid, .fd = fd}; /* not listed at all */
+    hl_a32_store_relaxed(&sent, 0);
+    ck_assert_int_eq(hl_near_map(1, o[0].id, o[0].len, &base), 0);
+    ck_assert_uint_ge(hl_a32_load_relaxed(&sent), 1);
+    close(to);
+    waitpid(child, &status, 0);
+}
+END_TEST
+
+/* Mine: one place for each segment while it lives, none for another one that wants the same place. */
+START_TEST(my_segments_are_listed_while_they_live)
+{
+    struct hl_mem_ask own = {.own_segment = true};
+    struct hl_piece p[HL_NEAR_OFFERS + 3];
+    ck_assert_int_eq(hl_near_open(calloc(1, hl_near_board_bytes(1))), 0);
+    const struct hl_near_offer *list = hl_near_home(0)->offers;
+    int listed = 0;
+    for (size_t i = 0; i < HL_COUNT_OF(p); i++) {
+        ck_assert_int_eq(hl_mem_alloc(4096, &own, &p[i]), 0);
+    }
+    for (size_t i = 0; i < HL_COUNT_OF(p); i++) {
+        const struct hl_near_offer *o = &list[p[i].seg->id % HL_NEAR_OFFERS];
+        listed += hl_a64_load_acquire(&o->id) == p[i].seg->id;
+    }
+    ck_assert_int_eq(listed, HL_NEAR_OFFERS);
+    for (size_t i = 0; i < HL_COUNT_OF(p); i++) {
+        hl_mem_free(&p[i]);
+    }
+    for (int i = 0; i < HL_NEAR_OFFERS; i++) {
+        ck_assert_uint_eq(hl_a64_load_acquire(&list[i].id), 0);
+    }
+}
+END_TEST
+
 static void *map_thread(void *arg)
 {
     const struct offer *o = arg;
@@ -207,7 +270,7 @@ START_TEST(threads_map_and_unmap_at_once)
 {
     int from, to;
     struct offer o[2];
-    pid_t child = start_peer(false, &from, &to);
+    pid_t child = start_peer(NOTHING, &from, &to);
     ck_assert_int_eq(read(from, o, sizeof o), sizeof o);
     run_threads(8, map_thread, o);
     close(to);

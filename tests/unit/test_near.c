@@ -495,8 +495,10 @@ static Suite *near_suite(void)
     tcase_add_test(c, the_kernel_copies_up_to_a_hole);
     tcase_add_loop_test(c, fences_forbid_between_threads, 0, (int)HL_COUNT_OF(litmus_tests));
     tcase_add_loop_test(c, fences_forbid_between_processes, 0, (int)HL_COUNT_OF(litmus_tests));
-    tcase_add_loop_test(c, peers_memory_is_mapped_by_request, 0, 2);
-    tcase_add_test(c, peers_memory_lies_where_its_range_was_reserved);
+    tcase_add_loop_test(c, peers_memory_is_mapped_by_request, 0, 3);
+    tcase_add_loop_test(c, peers_memory_lies_where_its_range_was_reserved, 0, 2);
+    tcase_add_loop_test(c, a_list_that_is_wrong_is_not_believed, 0, 4);
+    tcase_add_test(c, my_segments_are_listed_while_they_live);
     tcase_add_test(c, threads_map_and_unmap_at_once);
     tcase_add_test(c, many_peers_are_asked_a_few_at_a_time);
     tcase_add_test(c, mine_is_mapped_already);

@@ -1,0 +1,86 @@
+/* Segments that peers open by themselves. Each rank lists its segments in the node's board, with the process
+ * and the descriptor that hold them; a peer opens that descriptor by its path in /proc and asks nobody. Where
+ * it may not (another space of process numbers, no /proc, a process that must not be looked at), or the list
+ * has no room for a segment, the owner is asked by a message (map.c).
+ *
+ * A segment's place in its owner's list follows from its id. Ids count up, so a list is as good as full before
+ * two segments want one place; the later one is then not listed. */
+#include "near.h"
+
+#include "boot.h"
+#include "inside.h"
+#include "mem.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool begun; /* there is a board */
+
+static struct hl_near_offer *find_place(int node_rank, uint64_t id)
+{
+    return &hl_near_home(node_rank)->offers[id % HL_NEAR_OFFERS];
+}
+
+/* Under mem's lock, as is withdraw_offer. */
+static int list_offer(struct hl_seg *seg)
+{
+    struct hl_near_offer *o = find_place(hl_boot.node_rank, seg->id);
+    struct stat st;
+    /* relaxed: only this process writes it. */
+    if (hl_a64_load_relaxed(&o->id) != 0 || fstat(seg->fd, &st) != 0) {
+        return 0;
+    }
+    o->pid = (int32_t)getpid();
+    o->fd = seg->fd;
+    o->dev = st.st_dev;
+    o->ino = st.st_ino;
+    o->off = seg->file_off;
+    o->len = seg->len;
+    o->base = (uintptr_t)seg->base;
+    o->arena = seg->arena != NULL;
+    /* release: the rest is there; pairs with the acquire in hl_near_offers_take. */
+    hl_a64_store_release(&o->id, seg->id);
+    return 0;
+}
+
+/* Not in a forked child: what it gives up is still its parent's. */
+static void withdraw_offer(struct hl_seg *seg)
+{
+    struct hl_near_offer *o = find_place(hl_boot.node_rank, seg->id);
+    /* relaxed, both: who still reads it finds another file, or none, behind the descriptor. */
+    if (hl_a64_load_relaxed(&o->id) == seg->id && o->pid == (int32_t)getpid()) {
+        hl_a64_store_relaxed(&o->id, 0);
+    }
+}
+
+int hl_near_offers_open(void)
+{
+    begun = true;
+    return hl_mem_watch(list_offer, withdraw_offer);
+}
+
+bool hl_near_offers_take(int node_rank, uint64_t id, struct near_opened *out)
+{
+    const struct hl_near_offer *o = begun ? find_place(node_rank, id) : NULL;
+    char path[48];
+    struct stat st;
+    /* acquire: the rest follows; pairs with the release in list_offer. */
+    if (o == NULL || id == 0 || hl_a64_load_acquire(&o->id) != id) {
+        return false;
+    }
+    *out = (struct near_opened){.off = o->off, .len = o->len, .base = o->base, .arena = o->arena != 0};
+    uint64_t dev = o->dev, ino = o->ino;
+    (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", o->pid, o->fd);
+    /* Never held up, nor given a terminal, by what has taken the descriptor's number meanwhile. */
+    out->fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (out->fd < 0) {
+        return false;
+    }
+    if (fstat(out->fd, &st) != 0 || st.st_dev != dev || st.st_ino != ino) {
+        close(out->fd);
+        return false;
+    }
+    return true;
+}
