@@ -646,6 +646,19 @@ def no_descriptor_of_the_launcher_reaches_a_rank():
     same(job.out, "[0, 1, 2, 3, 4] 3\n" * 2)  # 4: the folder being listed
 
 
+def the_launchers_descriptors_are_not_copied_to_each_rank():
+    job = run("-n", 120, "grep", "FDSize", "/proc/self/status", close_fds=True)  # places in the table that a rank began with
+    same((job.code, len(set(job.out.splitlines()))), (0, 1))
+
+
+def what_was_open_before_reaches_all_ranks():
+    with tempfile.TemporaryFile() as f:
+        number = os.dup2(f.fileno(), 300)
+        job = run("-n", 2, PYTHON, "-c", "import os; print(os.fstat(300).st_ino)", pass_fds=[number])
+        os.close(number)
+        same(job.out, f"{os.fstat(f.fileno()).st_ino}\n" * 2)
+
+
 # ---- input
 
 def rank_0_gets_all_input_the_others_none():
@@ -1816,7 +1829,8 @@ GROUPS = {
                labels_name_the_rank, unfinished_lines_do_not_mix, a_single_rank_is_passed_on_as_it_is,
                a_prompt_of_a_single_rank_comes_at_once, a_very_long_line_arrives, a_slow_reader_loses_nothing, the_last_lines_of_the_dead_arrive, a_reader_of_a_few_lines_ends_the_job,
                a_reader_that_leaves_ends_the_job, output_that_cannot_be_written_ends_the_job, ranks_may_close_their_output, descriptors_are_open_in_every_rank,
-               no_descriptor_of_the_launcher_reaches_a_rank],
+               no_descriptor_of_the_launcher_reaches_a_rank, the_launchers_descriptors_are_not_copied_to_each_rank,
+               what_was_open_before_reaches_all_ranks],
     "input": [rank_0_gets_all_input_the_others_none, input_that_rank_0_does_not_take_is_left, typed_lines_reach_rank_0,
               a_question_of_rank_0_is_shown_before_the_answer,
               control_c_on_the_terminal_ends_the_job, typing_to_a_stopped_rank_blocks_nothing],

@@ -141,6 +141,7 @@ static void rank_exited(int rank, const siginfo_t *si)
     r->exited = true;
     r->code = si->si_code == CLD_EXITED ? si->si_status : 128 + si->si_status;
     hl_mx.live--;
+    hl_mx.gone++;
     judge(rank, si);
     if (!hl_mx.live) {
         hl_mx.give_up_at = hl_mx_now_ms() + HL_MX_GRACE_OUTPUT;

@@ -131,6 +131,7 @@ int main(int argc, char **argv)
 {
     hl_mx_spawn_raise();
     bool out = open_standard();
+    hl_mx_spawn_keep();
     int rc = hl_mx_opts_parse(argc, argv, &hl_mx.opt);
     if (rc >= 0) {
         return rc;

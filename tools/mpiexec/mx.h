@@ -110,6 +110,7 @@ struct hl_mx_job {
     struct hl_mx_opts opt;
     struct hl_mx_rank *rank;
     int size, live, streams;                 /* ranks; not exited; output pipes still open */
+    int gone;                                /* ranks that have exited */
     int epoll, signals;                      /* descriptors */
     int code;                                /* first failure, 0 so far */
     bool ending;                             /* ranks were told to end */
@@ -205,6 +206,9 @@ const char *hl_mx_oom_words(void);
 
 /* spawn.c: takes all descriptors that the hard limit allows; before anything is opened. */
 void hl_mx_spawn_raise(void);
+
+/* Keeps a few descriptor numbers for what ranks begin with, below those that the launcher opens later. */
+void hl_mx_spawn_keep(void);
 
 /* Is this "NAME=VALUE" for a launcher to set? An outer one's would mislead our ranks. */
 bool hl_mx_spawn_owns(const char *pair);

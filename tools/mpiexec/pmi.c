@@ -116,10 +116,7 @@ static void cut(char *field_value)
 /* Completes the barrier when everybody is there who can still come. */
 static void check_barrier(void)
 {
-    int gone = 0, here = 0;
-    for (int i = 0; i < hl_mx.size; i++) {
-        gone += hl_mx.rank[i].exited;
-    }
+    int gone = hl_mx.gone, here = 0;
     if (!hl_mx.in_barrier || hl_mx.in_barrier + gone < hl_mx.size || hl_mx.ending || hl_mx.abort.at) {
         return;
     }

@@ -1,11 +1,17 @@
 /* mpiexec: starts the ranks.
  *
- * By vfork: the launcher learns at once whether the program could be run. A rank dies with the launcher
- * (PR_SET_PDEATHSIG); what it started itself is in its process group, which guard.c looks after. */
+ * As by vfork: the launcher learns at once whether the program could be run. A rank dies with the launcher
+ * (PR_SET_PDEATHSIG); what it started itself is in its process group, which guard.c looks after.
+ *
+ * The launcher has three descriptors for each rank, and a process that begins with copies of all closes them
+ * one by one: n ranks, n * n copies. So a rank begins with the launcher's own table, and takes from it what
+ * lies below a number: what whoever started the launcher has left open, and a few that are kept for it. */
 #include "mx.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +35,13 @@ struct plan {
     const char *volatile failed_at; /* NULL: exec */
 };
 
+/* Numbers of the rank's ends while it is started, /dev/null between. */
+enum { KEPT_IN, KEPT_OUT, KEPT_ERR, KEPT_CTL, KEPT };
+static int kept[KEPT];
+static unsigned
+    own; /* the launcher's descriptors for ranks have this number and higher ones; 0: as it comes */
+static char *stack; /* of the process until its exec */
+static size_t stack_len;
 static char ***envs; /* of each part; the last slots are rewritten for each rank */
 static int stdin_fd;
 static struct rlimit old_files;
@@ -119,6 +132,66 @@ void hl_mx_spawn_raise(void)
     setrlimit(RLIMIT_NOFILE, &most);
 }
 
+/* The highest descriptor, -1 when there is no telling. */
+static int highest_open(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    int most = -1;
+    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
+        int fd = (int)strtol(e->d_name, NULL, 10);
+        most = fd > most && fd != dirfd(d) ? fd : most;
+    }
+    if (d) {
+        closedir(d);
+    }
+    return most;
+}
+
+void hl_mx_spawn_keep(void)
+{
+    bool have = !close_range(~0u, ~0u, CLOSE_RANGE_UNSHARE); /* since Linux 5.9, if the sandbox knows it */
+    for (int i = 0; i < KEPT; i++) {
+        kept[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
+        have = have && kept[i] >= 0;
+    }
+    own = have ? (unsigned)(highest_open() + 1) : 0;
+}
+
+/* The descriptor gets the number that is kept for it. */
+static void keep(int *fd, int as)
+{
+    if (own && dup3(*fd, kept[as], O_CLOEXEC) == kept[as]) {
+        close(*fd);
+        *fd = kept[as];
+    }
+}
+
+static void leave(int fd)
+{
+    for (int i = 0; i < KEPT; i++) {
+        if (fd == kept[i]) {
+            dup3(hl_mx.pmi_slot, fd, O_CLOEXEC);
+            return;
+        }
+    }
+    close(fd);
+}
+
+/* As much as execvpe takes for a script's arguments, which are given to /bin/sh, and for a path. */
+static void make_stack(void)
+{
+    size_t most = 0;
+    for (int i = 0; i < hl_mx.opt.nparts; i++) {
+        size_t n = 0;
+        while (hl_mx.opt.part[i].argv[n]) {
+            n++;
+        }
+        most = n > most ? n : most;
+    }
+    stack_len = ((size_t)128 << 10) + most * sizeof(char *) / 16 * 16;
+    stack = aligned_alloc(16, stack_len);
+}
+
 int hl_mx_spawn_prepare(void)
 {
     self = getpid();
@@ -128,12 +201,20 @@ int hl_mx_spawn_prepare(void)
         return 1;
     }
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    make_stack();
+    if (!stack) {
+        hl_mx_say("out of memory");
+        return 1;
+    }
     make_job_pair();
     envs = hl_mx_alloc(sizeof *envs * (size_t)hl_mx.opt.nparts);
     for (int i = 0; i < hl_mx.opt.nparts; i++) {
         envs[i] = make_env(&hl_mx.opt.part[i]);
     }
     stdin_fd = hl_mx_in_open();
+    if (stdin_fd) {
+        keep(&stdin_fd, KEPT_IN);
+    }
     snprintf(slot[0], sizeof slot[0], "PMI_FD=%d", hl_mx.pmi_slot);
     snprintf(slot[1], sizeof slot[1], "PMI_SIZE=%d", hl_mx.size);
     snprintf(slot[2], sizeof slot[2], "MPI_LOCALNRANKS=%d", hl_mx.size);
@@ -174,14 +255,18 @@ static void execute(const struct plan *p)
     execvpe(p->argv[0], p->argv, p->envp);
 }
 
-/* Runs in the vfork child: system calls only. */
-static void child(struct plan *p)
+/* Runs in the new process: system calls only. */
+static int run_child(void *plan)
 {
+    struct plan *p = plan;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != self) {
         _exit(127);
     }
     setpgid(0, 0);
+    if (own && close_range(own, ~0u, CLOSE_RANGE_UNSHARE)) {
+        child_fail(p, "descriptors");
+    }
     if (dup2(p->in, 0) < 0 || dup2(p->out, 1) < 0 || dup2(p->err, 2) < 0 ||
         dup2(p->ctl, hl_mx.pmi_slot) < 0) {
         child_fail(p, "descriptors");
@@ -196,6 +281,7 @@ static void child(struct plan *p)
     hl_mx_signals_restore();
     execute(p);
     child_fail(p, NULL);
+    return 0;
 }
 
 static int open_channels(struct hl_mx_rank *r, struct plan *p)
@@ -219,6 +305,15 @@ static int open_channels(struct hl_mx_rank *r, struct plan *p)
     fcntl(o[0], F_SETFL, O_NONBLOCK); /* our ends only: an event may be stale */
     fcntl(e[0], F_SETFL, O_NONBLOCK);
     return 0;
+}
+
+/* Returns when the process has a program or has ended: -1 with errno when there is none. */
+static pid_t start_process(struct plan *p)
+{
+    keep(&p->out, KEPT_OUT);
+    keep(&p->err, KEPT_ERR);
+    keep(&p->ctl, KEPT_CTL);
+    return clone(run_child, stack + stack_len, CLONE_VM | CLONE_VFORK | (own ? CLONE_FILES : 0) | SIGCHLD, p);
 }
 
 static int say_failure(int rank, const struct plan *p)
@@ -267,18 +362,16 @@ int hl_mx_spawn(int rank)
         hl_mx_say("rank %d: no more descriptors (%s); see ulimit -Hn", rank, strerror(errno));
         return 1;
     }
-    pid_t pid = vfork();
-    if (!pid) {
-        child(&p);
-    }
-    close(p.out);
-    close(p.err);
-    close(p.ctl);
+    pid_t pid = start_process(&p);
+    int why = errno;
+    leave(p.out);
+    leave(p.err);
+    leave(p.ctl);
     if (!rank && stdin_fd) {
-        close(stdin_fd);
+        leave(stdin_fd);
     }
     if (pid < 0) {
-        hl_mx_say("rank %d: no new process: %s (ulimit -u)", rank, strerror(errno));
+        hl_mx_say("rank %d: no new process: %s (ulimit -u)", rank, strerror(why));
         return 1;
     }
     if (p.failed) {
