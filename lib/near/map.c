@@ -3,7 +3,7 @@
  *
  *            hl_near_map_all                    hl_near_serve (my receive thread)
  *   absent ------------------> ASKED ------------------------> MAPPED   (GIVE, and it could be mapped here)
- *   absent ------------------> MAPPED   (it lies in the node's commons, which are mapped whole, or was opened)
+ *   absent ------------------> MAPPED   (it lies in the node's commons, mapped whole, or was opened)
  *   absent ------------------> NETWORK  (it was opened and could not be mapped; kept)
  *                                    ------------------------> NETWORK  (REFUSE, or it could not; kept)
  *   MAPPED --- last reference gone and no arena ---> absent

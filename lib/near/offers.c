@@ -3,8 +3,8 @@
  * it may not (another space of process numbers, no /proc, a process that must not be looked at), or the list
  * has no room for a segment, the owner is asked by a message (map.c).
  *
- * A segment's place in its owner's list follows from its id. Ids count up, so a list is as good as full before
- * two segments want one place; the later one is then not listed. */
+ * A segment's place in its owner's list follows from its id. Ids count up, so a list is as good as full
+ * before two segments want one place; the later one is then not listed. */
 #include "near.h"
 
 #include "boot.h"
@@ -18,7 +18,7 @@
 
 static bool begun; /* there is a board */
 
-static struct hl_near_offer *find_place(int node_rank, uint64_t id)
+static struct hl_near_offer *pick_offer(int node_rank, uint64_t id)
 {
     return &hl_near_home(node_rank)->offers[id % HL_NEAR_OFFERS];
 }
@@ -26,7 +26,7 @@ static struct hl_near_offer *find_place(int node_rank, uint64_t id)
 /* Under mem's lock, as is withdraw_offer. */
 static int list_offer(struct hl_seg *seg)
 {
-    struct hl_near_offer *o = find_place(hl_boot.node_rank, seg->id);
+    struct hl_near_offer *o = pick_offer(hl_boot.node_rank, seg->id);
     struct stat st;
     /* relaxed: only this process writes it. */
     if (hl_a64_load_relaxed(&o->id) != 0 || fstat(seg->fd, &st) != 0) {
@@ -48,7 +48,7 @@ static int list_offer(struct hl_seg *seg)
 /* Not in a forked child: what it gives up is still its parent's. */
 static void withdraw_offer(struct hl_seg *seg)
 {
-    struct hl_near_offer *o = find_place(hl_boot.node_rank, seg->id);
+    struct hl_near_offer *o = pick_offer(hl_boot.node_rank, seg->id);
     /* relaxed, both: who still reads it finds another file, or none, behind the descriptor. */
     if (hl_a64_load_relaxed(&o->id) == seg->id && o->pid == (int32_t)getpid()) {
         hl_a64_store_relaxed(&o->id, 0);
@@ -63,7 +63,7 @@ int hl_near_offers_open(void)
 
 bool hl_near_offers_take(int node_rank, uint64_t id, struct near_opened *out)
 {
-    const struct hl_near_offer *o = begun ? find_place(node_rank, id) : NULL;
+    const struct hl_near_offer *o = begun ? pick_offer(node_rank, id) : NULL;
     char path[48];
     struct stat st;
     /* acquire: the rest follows; pairs with the release in list_offer. */

@@ -37,7 +37,8 @@ int main(int argc, char **argv)
     }
     MPI_Reduce(steps, longest, 4, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0) {
-        printf("meet %.6f allocate %.6f fences %.6f free %.6f\n", longest[0], longest[1], longest[2], longest[3]);
+        printf("meet %.6f allocate %.6f fences %.6f free %.6f\n", longest[0], longest[1], longest[2],
+               longest[3]);
     }
     MPI_Finalize();
     return 0;
