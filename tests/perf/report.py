@@ -130,7 +130,7 @@ def shown(folder):
         picture = os.path.join(folder, f"{width}.png")
         done = subprocess.run([browser, *CHROMIUM, f"--user-data-dir={folder}/profile", f"--window-size={width},1600", f"--screenshot={picture}",
                                "file://" + os.path.abspath(os.path.join(folder, "index.html"))],
-                              capture_output=True, text=True, check=False, timeout=60, stdin=subprocess.DEVNULL)
+                              capture_output=True, text=True, check=False, timeout=100, stdin=subprocess.DEVNULL)
         check(done.returncode == 0 and os.path.exists(picture), f"chromium: code {done.returncode}: {done.stderr[-500:]}")
         console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
         check(not console, f"the console says {console}")
