@@ -1,0 +1,20 @@
+/* Calls of which perf/coherence counts the cache lines that travel. */
+#ifndef COHERENCE_H
+#define COHERENCE_H
+
+#include <stdbool.h>
+
+struct coherence_call {
+    const char *name;
+    double of;                    /* operations of one `run` */
+    void (*prepare)(int threads); /* NULL: nothing is to be prepared; by the thread that starts the others */
+    void (*run)(int thread);
+};
+
+/* Each ends with a row without a name. */
+extern const struct coherence_call coherence_truth[], coherence_near[], coherence_far[];
+
+/* What the caller does from now on counts (true) or does not, as at the begin. */
+void coherence_count(bool counts);
+
+#endif
