@@ -20,7 +20,7 @@
 
 enum state { RUNS, SLEEPS, MEETS, ENDED };
 
-struct thread {
+struct baton_thread {
     sem_t turn;
     pthread_t id;
     int index, cache;
@@ -34,7 +34,7 @@ struct thread {
 
 static struct {
     struct hl_directory_machine m;
-    struct thread *threads;
+    struct baton_thread *threads;
     sem_t over;
     int meeting;
     double begun, horizon; /* horizon: by time, nobody else's clock is below it */
@@ -42,11 +42,11 @@ static struct {
     void *arg;
 } run;
 
-static __thread struct thread *self __attribute__((tls_model("initial-exec")));
+static __thread struct baton_thread *self __attribute__((tls_model("initial-exec")));
 
 /* ---- tables: of lines, and of lines with places ---- */
 
-struct row {
+struct keyed_row {
     uint64_t a, b; /* the key; a is never 0 */
 };
 
@@ -55,16 +55,16 @@ static struct table {
     size_t stride, room, used; /* room: a power of two */
 } lines, places;
 
-struct line {
-    struct row key;
+struct counted_line {
+    struct keyed_row key;
     int owner; /* the one cache that holds it and may change it, -1: none or several */
     int holders;
-    double busy; /* until then it is on its way */
+    double busy;     /* until then it is on its way */
     uint64_t held[]; /* a bit for each cache */
 };
 
 struct place {
-    struct row key;
+    struct keyed_row key;
     uint64_t n[2]; /* reads, writes */
 };
 
@@ -79,23 +79,23 @@ static void *pages(size_t bytes)
     return p;
 }
 
-static struct row *slot_of(const struct table *t, uint64_t a, uint64_t b)
+static struct keyed_row *find_row(const struct table *t, uint64_t a, uint64_t b)
 {
     uint64_t hash = (a ^ b * 0xc2b2ae3d27d4eb4fULL) * 0x9e3779b97f4a7c15ULL;
     for (size_t i = hash >> 20;; i++) {
-        struct row *row = (struct row *)(t->rows + (i & (t->room - 1)) * t->stride);
+        struct keyed_row *row = (struct keyed_row *)(t->rows + (i & (t->room - 1)) * t->stride);
         if (row->a == 0 || (row->a == a && row->b == b)) {
             return row;
         }
     }
 }
 
-static void make_table(struct table *t, size_t stride, size_t room)
+static void make_rows(struct table *t, size_t stride, size_t room)
 {
     *t = (struct table){pages(stride * room), stride, room, 0};
 }
 
-static void free_table(struct table *t)
+static void unmap_table(struct table *t)
 {
     if (t->rows != NULL) {
         munmap(t->rows, t->stride * t->room);
@@ -103,24 +103,24 @@ static void free_table(struct table *t)
     t->rows = NULL;
 }
 
-static struct row *row_of(struct table *t, uint64_t a, uint64_t b)
+static struct keyed_row *row_of(struct table *t, uint64_t a, uint64_t b)
 {
-    struct row *row = slot_of(t, a, b);
+    struct keyed_row *row = find_row(t, a, b);
     if (row->a != 0) {
         return row;
     }
     if (t->used > t->room / 2) {
         struct table old = *t;
-        make_table(t, old.stride, old.room * 2);
+        make_rows(t, old.stride, old.room * 2);
         t->used = old.used;
         for (size_t i = 0; i < old.room; i++) {
-            const struct row *from = (const struct row *)(old.rows + i * old.stride);
+            const struct keyed_row *from = (const struct keyed_row *)(old.rows + i * old.stride);
             if (from->a != 0) {
-                __builtin_memcpy(slot_of(t, from->a, from->b), from, old.stride);
+                __builtin_memcpy(find_row(t, from->a, from->b), from, old.stride);
             }
         }
-        free_table(&old);
-        row = slot_of(t, a, b);
+        unmap_table(&old);
+        row = find_row(t, a, b);
     }
     t->used++;
     row->a = a;
@@ -131,11 +131,11 @@ static struct row *row_of(struct table *t, uint64_t a, uint64_t b)
 /* ---- the scheduler ---- */
 
 /* The runnable thread with the smallest clock but `but`, and with the lowest number among equals. */
-static struct thread *earliest(const struct thread *but)
+static struct baton_thread *earliest(const struct baton_thread *but)
 {
-    struct thread *found = NULL;
+    struct baton_thread *found = NULL;
     for (int i = 0; i < run.m.threads; i++) {
-        struct thread *t = &run.threads[i];
+        struct baton_thread *t = &run.threads[i];
         if (t != but && t->state == RUNS && (found == NULL || t->clock < found->clock)) {
             found = t;
         }
@@ -143,10 +143,10 @@ static struct thread *earliest(const struct thread *but)
     return found;
 }
 
-static struct thread *after(const struct thread *me)
+static struct baton_thread *after(const struct baton_thread *me)
 {
     for (int k = 1; k <= run.m.threads; k++) {
-        struct thread *t = &run.threads[(me->index + k) % run.m.threads];
+        struct baton_thread *t = &run.threads[(me->index + k) % run.m.threads];
         if (t->state == RUNS) {
             return t;
         }
@@ -161,11 +161,11 @@ static void await_turn(sem_t *turn)
 }
 
 /* Somebody else has the baton now; NULL: nobody can run. */
-static struct thread *pass_on(const struct thread *me)
+static struct baton_thread *pass_on(const struct baton_thread *me)
 {
-    struct thread *next = run.m.by_time ? earliest(NULL) : after(me);
+    struct baton_thread *next = run.m.by_time ? earliest(NULL) : after(me);
     if (next != NULL && run.m.by_time) {
-        const struct thread *second = earliest(next);
+        const struct baton_thread *second = earliest(next);
         run.horizon = second != NULL ? second->clock : HUGE_VAL;
     }
     if (next != NULL && next != me) {
@@ -174,9 +174,9 @@ static struct thread *pass_on(const struct thread *me)
     return next;
 }
 
-static void hand_over(struct thread *me)
+static void give_baton(struct baton_thread *me)
 {
-    struct thread *next = pass_on(me);
+    struct baton_thread *next = pass_on(me);
     if (next == NULL) {
         fprintf(stderr, "directory of cache lines: all threads sleep, and nobody is left to wake them\n");
         abort();
@@ -187,17 +187,17 @@ static void hand_over(struct thread *me)
 }
 
 /* A place where another thread may go on. */
-static void look_at_clocks(struct thread *me)
+static void look_at_clocks(struct baton_thread *me)
 {
     if (run.m.by_time ? me->clock > run.horizon : ++me->atomics % MANY_ATOMICS == 0) {
-        hand_over(me);
+        give_baton(me);
     }
 }
 
 /* ---- accesses ---- */
 
 /* Whether `cache` must have the line brought. */
-static bool move_line(struct line *l, int cache, bool alone)
+static bool move_line(struct counted_line *l, int cache, bool alone)
 {
     uint64_t bit = UINT64_C(1) << (cache & 63), *held = &l->held[cache >> 6];
     bool has = (*held & bit) != 0, others = l->holders > has;
@@ -220,14 +220,14 @@ static bool move_line(struct line *l, int cache, bool alone)
     return false;
 }
 
-static void touch_line(struct thread *t, uint64_t number, enum hl_directory_access how, const void *pc)
+static void touch_line(struct baton_thread *t, uint64_t number, enum hl_directory_access how, const void *pc)
 {
-    struct line *l = (struct line *)row_of(&lines, number + 1, 0);
+    struct counted_line *l = (struct counted_line *)row_of(&lines, number + 1, 0);
     bool alone = how != HL_DIRECTORY_READ, waits = alone || l->owner >= 0;
     if (!move_line(l, t->cache, alone)) {
         return;
     }
-    /* Copies for readers go their ways side by side; whoever wants it alone, or changed it, is one at a time. */
+    /* Copies for readers go side by side; whoever wants it alone, or has changed it, is one at a time. */
     double start = waits && l->busy > t->clock ? l->busy : t->clock;
     t->clock = start + run.m.transfer_ns;
     if (waits) {
@@ -242,7 +242,7 @@ static void touch_line(struct thread *t, uint64_t number, enum hl_directory_acce
 
 void hl_directory_touch(const void *p, size_t n, enum hl_directory_access how, const void *pc)
 {
-    struct thread *t = self;
+    struct baton_thread *t = self;
     if (t == NULL || n == 0) {
         return;
     }
@@ -259,7 +259,7 @@ void hl_directory_touch(const void *p, size_t n, enum hl_directory_access how, c
 
 void hl_directory_look(void)
 {
-    struct thread *t = self;
+    struct baton_thread *t = self;
     if (t != NULL) {
         self = NULL;
         look_at_clocks(t);
@@ -282,11 +282,11 @@ bool hl_directory_is_on(void)
 
 void hl_directory_spend(double ns)
 {
-    struct thread *t = self;
+    struct baton_thread *t = self;
     if (t != NULL) {
         self = NULL;
         t->clock += ns;
-        hand_over(t);
+        give_baton(t);
         self = t;
     }
 }
@@ -298,7 +298,7 @@ void hl_directory_pause(void)
 
 bool hl_directory_sleep(const void *on, double most_ns)
 {
-    struct thread *t = self;
+    struct baton_thread *t = self;
     if (t == NULL) {
         return true;
     }
@@ -309,7 +309,7 @@ bool hl_directory_sleep(const void *on, double most_ns)
     t->lay_down = t->clock + SYSCALL_NS;
     t->state = most_ns == HUGE_VAL ? SLEEPS : RUNS;
     t->clock = most_ns == HUGE_VAL ? t->lay_down : t->lay_down + most_ns;
-    hand_over(t);
+    give_baton(t);
     t->on = NULL;
     self = t;
     return t->woken;
@@ -317,10 +317,10 @@ bool hl_directory_sleep(const void *on, double most_ns)
 
 int hl_directory_wake(const void *on, int most)
 {
-    struct thread *t = self;
+    struct baton_thread *t = self;
     int n = 0;
     for (int i = 0; t != NULL && i < run.m.threads && n < most; i++) {
-        struct thread *w = &run.threads[(t->index + i) % run.m.threads];
+        struct baton_thread *w = &run.threads[(t->index + i) % run.m.threads];
         if (w->on == on && !w->woken) {
             w->woken = true;
             w->state = RUNS;
@@ -344,12 +344,12 @@ double hl_directory_now_ns(void)
 
 void hl_directory_step(void)
 {
-    struct thread *t = self;
+    struct baton_thread *t = self;
     self = NULL;
     t->counts.operations++;
     t->atomics = 0;
     if (!run.m.by_time) {
-        hand_over(t);
+        give_baton(t);
     }
     self = t;
 }
@@ -361,7 +361,7 @@ void hl_directory_count(bool counts)
 
 void hl_directory_begin(void)
 {
-    struct thread *t = self;
+    struct baton_thread *t = self;
     self = NULL;
     t->state = MEETS;
     if (++run.meeting == run.m.threads) {
@@ -374,18 +374,18 @@ void hl_directory_begin(void)
             run.threads[i].clock = latest;
             run.threads[i].counts = (struct hl_directory_counts){0};
         }
-        free_table(&places);
-        make_table(&places, sizeof(struct place), 1 << 12);
+        unmap_table(&places);
+        make_rows(&places, sizeof(struct place), 1 << 12);
         run.meeting = 0;
         run.begun = latest;
     }
-    hand_over(t);
+    give_baton(t);
     self = t;
 }
 
-static void *body(void *arg)
+static void *await_and_run(void *arg)
 {
-    struct thread *t = arg;
+    struct baton_thread *t = arg;
     await_turn(&t->turn);
     self = t;
     run.fn(run.arg, t->index);
@@ -398,7 +398,7 @@ static void *body(void *arg)
 }
 
 /* On one CPU, since they run in turn. */
-static int start_thread(struct thread *t)
+static int start_in_turn(struct baton_thread *t)
 {
     pthread_attr_t attr;
     cpu_set_t here;
@@ -406,7 +406,7 @@ static int start_thread(struct thread *t)
     CPU_SET(sched_getcpu(), &here);
     pthread_attr_init(&attr);
     pthread_attr_setaffinity_np(&attr, sizeof here, &here);
-    int rc = pthread_create(&t->id, &attr, body, t);
+    int rc = pthread_create(&t->id, &attr, await_and_run, t);
     pthread_attr_destroy(&attr);
     return rc;
 }
@@ -416,8 +416,8 @@ static void forget_run(void)
     if (run.threads != NULL) {
         munmap(run.threads, (size_t)run.m.threads * sizeof *run.threads);
     }
-    free_table(&lines);
-    free_table(&places);
+    unmap_table(&lines);
+    unmap_table(&places);
     run.threads = NULL;
 }
 
@@ -433,14 +433,14 @@ int hl_directory_run(const struct hl_directory_machine *machine, void (*fn)(void
     run.arg = arg;
     run.threads = pages((size_t)machine->threads * sizeof *run.threads);
     int caches = (machine->threads + machine->per_core - 1) / machine->per_core, rc = 0;
-    make_table(&lines, sizeof(struct line) + (size_t)(caches + 63) / 64 * 8, 1 << 14);
-    make_table(&places, sizeof(struct place), 1 << 12);
+    make_rows(&lines, sizeof(struct counted_line) + (size_t)(caches + 63) / 64 * 8, 1 << 14);
+    make_rows(&places, sizeof(struct place), 1 << 12);
     sem_init(&run.over, 0, 0);
     for (int i = 0; i < machine->threads; i++) {
-        struct thread *t = &run.threads[i];
-        *t = (struct thread){.index = i, .cache = i / machine->per_core};
+        struct baton_thread *t = &run.threads[i];
+        *t = (struct baton_thread){.index = i, .cache = i / machine->per_core};
         sem_init(&t->turn, 0, 0);
-        rc = start_thread(t);
+        rc = start_in_turn(t);
         if (rc != 0) {
             return rc; /* those that were started wait for ever: the program is to end */
         }
@@ -458,7 +458,7 @@ struct hl_directory_counts hl_directory_sum(void)
 {
     struct hl_directory_counts sum = {0};
     for (int i = 0; i < run.m.threads; i++) {
-        const struct thread *t = &run.threads[i];
+        const struct baton_thread *t = &run.threads[i];
         sum.operations += t->counts.operations;
         sum.reads += t->counts.reads;
         sum.writes += t->counts.writes;
@@ -504,7 +504,7 @@ void __tsan_func_exit(void)
 void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void)
 {
-    struct thread *t = self;
+    struct baton_thread *t = self;
     if (t != NULL) {
         t->counts.blocks += !t->uncounted;
         t->clock += run.m.block_ns;
@@ -586,7 +586,7 @@ ATOMICS(64)
 void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order)
 {
-    struct thread *t = self;
+    struct baton_thread *t = self;
     if (t != NULL && order == __ATOMIC_SEQ_CST) {
         t->counts.fences += !t->uncounted;
         t->clock += run.m.rmw_ns;

@@ -82,7 +82,8 @@ static void put_flush(int thread)
 
 static void fetch_own(int thread)
 {
-    MPI_Fetch_and_op(sent(thread), sent(thread) + LINE, MPI_INT64_T, 0, (MPI_Aint)thread * LINE, MPI_SUM, win);
+    MPI_Fetch_and_op(sent(thread), sent(thread) + LINE, MPI_INT64_T, 0, (MPI_Aint)thread * LINE, MPI_SUM,
+                     win);
     flush(thread);
 }
 

@@ -9,7 +9,7 @@
 static struct {
     HL_ALIGNED_LINE hl_a64 word;
     HL_ALIGNED_LINE struct hl_mutex lock;
-    HL_ALIGNED_LINE uint64_t counter HL_GUARDED_BY(lock);
+    HL_ALIGNED_LINE uint64_t counter; /* under the lock */
 } shared = {.lock = HL_MUTEX_INIT};
 
 static struct own {

@@ -8,7 +8,8 @@ import sys
 NONE, LIST = "expected a whole number from", "expected some of "
 # script: option=value, and what is said of the value
 ROWS = [
-    ("alltoall_mt", "--threads=0", NONE), ("alltoall_mt", "--ranks=2,x", NONE), ("collectives", "--operations=foo", LIST),
+    ("alltoall_mt", "--threads=0", NONE), ("alltoall_mt", "--ranks=2,x", NONE), ("coherence", "--threads=0", NONE),
+    ("coherence", "--by=foo", LIST), ("coherence", "--per-core=0", NONE), ("collectives", "--operations=foo", LIST),
     ("collectives", "--ranks=", NONE), ("flush_tail", "--bursters=-1", NONE), ("gups", "--pes=0", NONE), ("gups", "--pes=3", "a power of two"),
     ("gups", "--words=-1", NONE), ("kill-test", "--ways=foo 1", LIST), ("kill-test", "--only=2 1", "at most the 1 kills"),
     ("kill-test", "--only=0 1", NONE), ("lanes", "--threads=0", NONE), ("mem_page", "--pages=3", LIST), ("mem_page", "--mib=3", "a power of two"),
