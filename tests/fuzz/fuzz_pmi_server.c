@@ -133,6 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         if (data[0] % 64 == 63 && !hl_mx.rank[rank].exited) {
             hl_mx.rank[rank].exited = true;
+            hl_mx.gone++;
             hl_mx_pmi_died(rank);
         }
         for (int i = 0; i < RANKS; i++) {
