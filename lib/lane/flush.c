@@ -25,6 +25,7 @@ struct goal {
 struct waiting {
     struct goal *goals;
     uint32_t count;
+    uint32_t taken; /* looks in a row that found the lease of each taken */
 };
 
 static bool reached(const struct goal *g)
@@ -33,16 +34,16 @@ static bool reached(const struct goal *g)
     return hl_a64_load_acquire(g->progress) >= g->until;
 }
 
-/* Sends what the goal waits for and is still open, then reads the queue. */
-static void push(const struct goal *g)
+/* Sends what the goal waits for and is still open, then reads the queue. False: somebody has the lane. */
+static bool push(const struct goal *g)
 {
     struct hl_lane *lane = g->lane;
     if (!hl_lease_try_any(&lane->lease)) {
-        return;
+        return false;
     }
     if (reached(g)) { /* meanwhile: the rest of the queue is for others to read */
         hl_lane_leave(lane);
-        return;
+        return true;
     }
     if (g->way == NULL) {
         hl_chain_send_all(lane, g->until);
@@ -51,19 +52,26 @@ static void push(const struct goal *g)
     }
     (void)hl_lane_progress(lane);
     hl_lane_leave(lane);
+    return true;
 }
 
 static bool all_reached(void *arg)
 {
     struct waiting *w = arg;
+    bool entered = false;
     for (uint32_t i = w->count; i-- > 0;) {
         if (!reached(&w->goals[i])) {
-            push(&w->goals[i]);
+            entered |= push(&w->goals[i]);
             if (!reached(&w->goals[i])) {
                 continue;
             }
         }
         w->goals[i] = w->goals[--w->count];
+    }
+    if (w->count > 0 && !entered) {
+        hl_lane_stand_back(w->taken++);
+    } else {
+        w->taken = 0;
     }
     return w->count == 0;
 }
@@ -148,7 +156,7 @@ static struct goal snapshot(struct hl_lane *lane, struct hl_way *way, enum hl_la
 HL_INLINE void flush_peer(struct hl_pool *p, int peer, enum hl_lane_scope scope, uint64_t among)
 {
     struct goal goals[HL_LANES_MAX];
-    struct waiting w = {goals, 0};
+    struct waiting w = {.goals = goals};
     /* acquire: a bit taken back means that all of that way has ended; pairs with the full and in
      * hl_way_sweep. */
     uint64_t bits = hl_a64_load_acquire(&p->used[peer]) & among;
@@ -188,7 +196,7 @@ static void flush_ways(struct hl_lane *lane)
         struct hl_way *way = hl_aptr_load_acquire(&t->at[i]);
         if (way != NULL) {
             struct goal g = snapshot(lane, way, HL_LOCAL);
-            wait_for(&(struct waiting){&g, 1});
+            wait_for(&(struct waiting){.goals = &g, .count = 1});
         }
     }
 }
@@ -196,7 +204,7 @@ static void flush_ways(struct hl_lane *lane)
 HL_INLINE void flush_lanes(struct hl_pool *p, enum hl_lane_scope scope, uint64_t among, bool sweeps)
 {
     struct goal goals[HL_LANES_MAX];
-    struct waiting w = {goals, 0};
+    struct waiting w = {.goals = goals};
     /* acquire: the lanes; pairs with the full or in hl_lane_make_ready. */
     for (uint64_t rest = hl_a64_load_acquire(&p->opened) & among; rest != 0; rest &= rest - 1) {
         struct hl_lane *lane = p->lanes[__builtin_ctzll(rest)];
@@ -331,7 +339,7 @@ int hl_pool_goals(struct hl_pool *p, struct hl_lane *lane, int peer, enum hl_lan
 
 bool hl_pool_goals_reached(struct hl_pool *p, struct hl_lane_goals *goals)
 {
-    struct waiting w = {goals->at, goals->count};
+    struct waiting w = {.goals = goals->at, .count = goals->count};
     if (hl_pool_count(p) == 0 || goals->closings != p->closings) { /* all of it ended before they closed */
         return true;
     }
@@ -416,7 +424,7 @@ static uint64_t fence_lane(struct hl_lane *lane, bool (*also_near)(int peer))
         l.over = false;
         hl_prog_wait(look_if_free, &l);
         if (l.goal.way != NULL) {
-            wait_for(&(struct waiting){&l.goal, 1});
+            wait_for(&(struct waiting){.goals = &l.goal, .count = 1});
         }
     } while (l.goal.way != NULL);
     return l.until;

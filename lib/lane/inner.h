@@ -10,6 +10,11 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
+/* Pauses after the first look that found a lease taken, and how often they double: 1,024 are some ten
+ * microseconds, in which the holder issues a hundred operations without losing a line. */
+#define HL_BACK_FIRST 32u
+#define HL_BACK_DOUBLINGS 5
+
 /* Positive: not errors, but what the issuer has to do before it tries again. */
 enum hl_lane_verdict {
     HL_LANE_NEED_CARD = 1, /* the way is new: fetch the peer's card, without the lease */
@@ -31,6 +36,12 @@ HL_INLINE void hl_lane_leave(struct hl_lane *lane) HL_RELEASE(lane->lease) HL_NO
     if (HL_UNLIKELY(tick)) {
         hl_rx_tick();
     }
+}
+
+/* Before the next look, after `looks` in a row that found a lease taken. */
+HL_INLINE void hl_lane_stand_back(uint32_t looks)
+{
+    hl_prog_stand_back(HL_BACK_FIRST << (looks < HL_BACK_DOUBLINGS ? looks : HL_BACK_DOUBLINGS));
 }
 
 /* ---- pool.c ---- */

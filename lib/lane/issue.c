@@ -4,6 +4,7 @@
 #include "err.h"
 #include "thread.h"
 
+#define QUEUE_AFTER 8u /* looks: who queues sooner has the holders change with each operation */
 #define GUEST (UINT32_MAX - 1)
 
 __thread uint32_t hl_lane_preferred = UINT32_MAX; /* GUEST: while the thread is one */
@@ -93,11 +94,11 @@ static bool judge(struct pursuit *s, int verdict)
     }
 }
 
-/* The lease was taken: another lane, or after two rounds a place in the queue. */
+/* The lease was taken: another lane, or after two rounds, and some looks, a place in the queue. */
 static void found_taken(struct pursuit *s)
 {
-    s->taken++;
-    if (s->taken >= 2 * hl_pool_count(s->pool) || s->op->ordered) {
+    hl_lane_stand_back(s->taken++);
+    if (s->taken >= QUEUE_AFTER && (s->taken >= 2 * hl_pool_count(s->pool) || s->op->ordered)) {
         if (hl_lease_want(&s->pool->lanes[s->at]->lease, my_id())) {
             s->id = my_id();
             hl_stat_rank_add(HL_STAT_RANK_lease_waits, 1);

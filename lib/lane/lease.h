@@ -73,9 +73,9 @@ HL_INLINE bool hl_lease_is_owned(const struct hl_lease *l)
 /* Puts my id (not 0) into `wanted`. False: another thread waits there. */
 HL_INLINE bool hl_lease_want(struct hl_lease *l, uint32_t me)
 {
-    uint32_t nobody = 0;
+    uint32_t nobody = hl_a32_load_relaxed(&l->wanted); /* relaxed: a look that takes the line from nobody. */
     /* acquire: nothing is published; those who enter by hl_lease_try will see it or have looked before. */
-    return hl_a32_cas_acquire(&l->wanted, &nobody, me);
+    return nobody == 0 && hl_a32_cas_acquire(&l->wanted, &nobody, me);
 }
 
 /* Enters for the thread whose id is in `wanted`; taking it out is hl_lease_unwant's job, inside. */

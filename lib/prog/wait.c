@@ -178,6 +178,13 @@ void hl_prog_look(void)
     }
 }
 
+void hl_prog_stand_back(unsigned pauses)
+{
+    for (unsigned i = 0; i < pauses && !hl_prog_crowded(); i++) {
+        hl_pause();
+    }
+}
+
 static void spin(void)
 {
     if (hl_prog_is_inside()) {

@@ -196,6 +196,15 @@ int __wrap_hl_pool_flush(struct hl_pool *p, int peer, enum hl_lane_scope scope)
     return rc;
 }
 
+/* One pause lets others go on as well as a thousand. */
+void __wrap_hl_prog_stand_back(unsigned pauses);
+void __wrap_hl_prog_stand_back(unsigned pauses)
+{
+    if (pauses != 0) {
+        hl_pause();
+    }
+}
+
 /* Waits without sleeping, and not for ever. */
 void __wrap_hl_prog_wait_slow(hl_prog_cond *cond, void *arg);
 void __wrap_hl_prog_wait_slow(hl_prog_cond *cond, void *arg)
