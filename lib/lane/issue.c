@@ -98,7 +98,8 @@ static bool judge(struct pursuit *s, int verdict)
 static void found_taken(struct pursuit *s)
 {
     hl_lane_stand_back(s->taken++);
-    if (s->taken >= QUEUE_AFTER && (s->taken >= 2 * hl_pool_count(s->pool) || s->op->ordered)) {
+    if ((s->taken >= QUEUE_AFTER || hl_prog_crowded()) &&
+        (s->taken >= 2 * hl_pool_count(s->pool) || s->op->ordered)) {
         if (hl_lease_want(&s->pool->lanes[s->at]->lease, my_id())) {
             s->id = my_id();
             hl_stat_rank_add(HL_STAT_RANK_lease_waits, 1);
