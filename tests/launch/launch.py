@@ -230,7 +230,8 @@ def programs_of_open_mpi_are_told():
     with tempfile.TemporaryDirectory() as d:
         program = os.path.join(d, "hello")
         source = "#include <mpi.h>\nint main(int n, char **v) { return MPI_Init(&n, &v) || MPI_Finalize(); }"
-        subprocess.run(["mpicc.openmpi", "-x", "c", "-", "-o", program], input=source.encode(), check=True)
+        if subprocess.run(["mpicc.openmpi", "-x", "c", "-", "-o", program], input=source.encode(), capture_output=True, check=False).returncode != 0:
+            raise Skip("Debian's libopenmpi-dev is not installed")
         told_of(run("-n", 2, program), program, "libmpi.so.40")
 
 
