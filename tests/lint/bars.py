@@ -3,8 +3,8 @@
 
 usage: bars.py [--write | --because TEXT] SOURCE_ROOT
 
-A bar is a number past which a gate fails: instructions (perf/icount), functions, files and lines on the way of a call
-(path.py), the rows of the scoreboard (lint.py, house.py). Lower is better in all of them.
+A bar is a number past which a gate fails: instructions (perf/icount), cache lines that travel (perf/coherence), functions,
+files and lines on the way of a call (path.py), the rows of the scoreboard (lint.py, house.py). Lower is better in all of them.
 --write          takes bars that have sunk, and new ones, into the page
 --because TEXT   takes bars that have risen, too, each with its line: from, to, and the reason
 """
@@ -55,6 +55,15 @@ def board_rows(path, tree):
                 yield f"{path}: {words_of(node.args[0])}", bar.value
 
 
+def line_gates(tree):
+    """The rows of GATES = [(call, threads, scheduling, what, least, MOST), ...] that are literals."""
+    gates = next(node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "GATES")
+    for row in gates.elts:
+        if isinstance(row, ast.Tuple):
+            call, threads, by, what, _, most = ast.literal_eval(row)
+            yield f"perf/coherence: {call}, {threads} threads by {by}: {what}", most
+
+
 def bars(root):
     """{bar: number}"""
     def tree(name):
@@ -64,6 +73,7 @@ def bars(root):
     for name, value in literals(tree(ICOUNT), r"(TODAY|MOST|MORE)$").items():
         kind = name.lower().replace("_", " ")
         found.update((f"{ICOUNT}: {bar}", n) for bar, n in leaves(kind, value))
+    found.update(line_gates(tree("perf/coherence")))
     for kind, points, most in literals(tree("tests/lint/path.py"), "^WAYS$")["WAYS"]:
         way = points.replace(" | ", " ").split()
         for what, n in zip(("functions", "files", "lines"), most):
@@ -77,7 +87,7 @@ def page_parts(text):
     """What stands before the table, {bar: number} of the table, and what stands from RAISED on."""
     head, _, rest = text.partition(IN_FORCE)
     table, _, raised = rest.partition(RAISED)
-    return head, {m[1]: int(m[2]) for m in re.finditer(r"^\| (.+) \| (\d+) \|$", table, re.M)}, raised
+    return head, {m[1]: float(m[2]) for m in re.finditer(r"^\| (.+) \| ([\d.]+) \|$", table, re.M)}, raised
 
 
 def page(head, found, raised):
@@ -97,9 +107,9 @@ def main():
     risen = [(bar, known[bar], n) for bar, n in found.items() if n > known.get(bar, n)]
     if options.because:
         day = datetime.date.today().isoformat()
-        raised = raised.rstrip("\n") + "".join(f"\n| {bar} | {old} | {new} | {day} | {options.because} |" for bar, old, new in risen) + "\n"
+        raised = raised.rstrip("\n") + "".join(f"\n| {bar} | {old:g} | {new} | {day} | {options.because} |" for bar, old, new in risen) + "\n"
     elif risen or not options.write:
-        wrong = [f"{bar} is {n}, {PAGE} says {known.get(bar, 'nothing of it')}" for bar, n in found.items() if known.get(bar) != n]
+        wrong = [f"{bar} is {n}, {PAGE} says {f'{known[bar]:g}' if bar in known else 'nothing of it'}" for bar, n in found.items() if known.get(bar) != n]
         wrong += [f"{bar} stands in {PAGE} and is no bar" for bar in known if bar not in found]
         wrong += ["Write lower bars by tests/lint/bars.py --write .; a bar that rises needs --because TEXT."] if wrong else []
         print("\n".join(wrong) or f"{len(found)} bars, as in {PAGE}")
