@@ -33,7 +33,7 @@ TEXTS = {
     "HOTLANE_STATS_FILE": (["/no/such/folder/file", "/"], {"HOTLANE_STATS": "json"}, "name a file", ["", "statistics.json"]),
     "HOTLANE_FAULT": (["no-such-fault"], {}, "", [""]),
 }
-SIZES = ["", "x", "-1", "1e3", "0x10", "1KB", " 1", "1 ", "9999999999T", "nan", "1,5M"]
+SIZES = ["", "x", "-1", "1e3", "0x10", "1KBB", "1Ki", " 1", "1 ", "9999999999T", "nan", "1,5M"]
 
 
 def is_power(n):
@@ -55,7 +55,7 @@ def bad_values(row):
     if kind == "size":
         return SIZES + ([str(row["most"] + 1)] if row["most"] else [])
     if kind == "page":
-        return ["", "3M", "2MB", "0", "-1", "4096K", "2M|4M", "x", "1T"]
+        return ["", "3M", "2MBB", "0", "-1", "4097K", "2M|4M", "x", "1T"]
     if kind == "choice" or (kind == "text" and row["choices"]):
         return ["", "nonsense", words[0] + "x", words[0][:-1] + "?", " " + words[0], "|".join(words[:2])]
     if kind == "nodes":
@@ -64,7 +64,7 @@ def bad_values(row):
         return ["", "x", "-1", "1e3", "K", "0x10", "99999999T", " 1"]
     if kind == "parts":
         return ["", "x", "size=", "size=x", "kind=F", "size=1M:kind=Q", "size=1M:policy=S", "size=1M:size=2M", "size=1M:pgsize=3K",
-                "size=1M:", "size=1MB"]
+                "size=1M:", "size=1MBB"]
     return TEXTS[row["name"]][0] if kind == "text" else []
 
 
@@ -77,9 +77,9 @@ def good_values(row):
         return [str(row["least"]), str(row["most"])] + between
     if kind == "size":
         top = [str(row["most"])] if row["most"] else ["1M", "1.5g", "1T"]
-        return [str(row["least"]), "1", "1k"] + top + [w for w in words if w]
+        return [str(row["least"]), "1", "1k", "1KB"] + top + [w for w in words if w]
     if kind == "page":
-        return words + ["4096", "2m", "1073741824"]
+        return words + ["4096", "2m", "2MB", "1GiB", "1073741824"]
     if kind == "choice" or (kind == "text" and row["choices"]):
         return words + [words[0].upper()]
     if kind == "nodes":
@@ -89,7 +89,7 @@ def good_values(row):
     if kind == "flag":
         return ["", "0", "1", "any words"]
     if kind == "parts":
-        return ["size=1M", "size=1.5g:kind=F:policy=M:pgsize=2M", "SIZE=20m:Kind=fastmem:policy=I"]
+        return ["size=1M", "size=1.5g:kind=F:policy=M:pgsize=2M", "SIZE=20MB:Kind=fastmem:policy=I"]
     return TEXTS[row["name"]][3]
 
 
