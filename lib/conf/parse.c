@@ -6,7 +6,6 @@
 #include "part.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +57,6 @@ static int parse_int(const char *text, int64_t *out)
     return 0;
 }
 
-/* By hand: strtod would take hexadecimal digits and exponents, and another point in other locales. */
 const char *hl_conf_unit(const char *text, uint64_t *unit)
 {
     const char *at = *text != '\0' ? strchr("KMGT", toupper((unsigned char)*text)) : NULL;
@@ -71,6 +69,7 @@ const char *hl_conf_unit(const char *text, uint64_t *unit)
     return toupper((unsigned char)*text) == 'B' ? text + 1 : text;
 }
 
+/* By hand: strtod would take hexadecimal digits and exponents, and another point in other locales. */
 int hl_conf_parse_size(const char *text, uint64_t *bytes)
 {
     uint64_t whole, part = 0, unit;

@@ -38,9 +38,8 @@ struct plan {
 /* Numbers of the rank's ends while it is started, /dev/null between. */
 enum { KEPT_IN, KEPT_OUT, KEPT_ERR, KEPT_CTL, KEPT };
 static int kept[KEPT];
-static unsigned
-    own; /* the launcher's descriptors for ranks have this number and higher ones; 0: as it comes */
-static char *stack; /* of the process until its exec */
+static unsigned own; /* descriptors from this number on are the launcher's; 0: it cannot be told */
+static char *stack;  /* of the process until its exec */
 static size_t stack_len;
 static char ***envs; /* of each part; the last slots are rewritten for each rank */
 static int stdin_fd;
