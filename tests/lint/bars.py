@@ -3,8 +3,9 @@
 
 usage: bars.py [--write | --because TEXT] SOURCE_ROOT
 
-A bar is a number past which a gate fails: instructions (perf/icount), cache lines that travel (perf/coherence), functions,
-files and lines on the way of a call (path.py), the rows of the scoreboard (lint.py, house.py). Lower is better in all of them.
+A bar is a number past which a gate fails: instructions (perf/icount), cache lines that travel (perf/coherence), KiB that a rank of
+a million touches (tests/unit/test_scale.c), functions, files and lines on the way of a call (path.py), the rows of the scoreboard
+(lint.py, house.py). Lower is better in all of them.
 --write          takes bars that have sunk, and new ones, into the page
 --because TEXT   takes bars that have risen, too, each with its line: from, to, and the reason
 """
@@ -18,6 +19,7 @@ import sys
 PAGE = "docs/BARS.md"
 IN_FORCE, RAISED = "## In force", "## Raised"
 ICOUNT = "perf/icount"
+SCALE = "tests/unit/test_scale.c"
 
 
 def literals(tree, wanted):
@@ -74,6 +76,8 @@ def bars(root):
         kind = name.lower().replace("_", " ")
         found.update((f"{ICOUNT}: {bar}", n) for bar, n in leaves(kind, value))
     found.update(line_gates(tree("perf/coherence")))
+    with open(os.path.join(root, SCALE), encoding="utf-8") as f:
+        found.update((f"{SCALE}: {words}, KiB", int(most)) for words, most in re.findall(r'^    \{"([^"]+)", (\d+)\},$', f.read(), re.M))
     for kind, points, most in literals(tree("tests/lint/path.py"), "^WAYS$")["WAYS"]:
         way = points.replace(" | ", " ").split()
         for what, n in zip(("functions", "files", "lines"), most):
