@@ -25,10 +25,7 @@ NOT_YET = {
     "Hoefler, matching that is wrong on purpose, and the size of messages as an axis": "no script yet",
     "Kandalla, Figures 2 and 3 (variables of memory kinds and partitions)": "hotlane-info --memory, docs/MEMORY.md",
     "exact instructions of a call": "perf/icount",
-    "page sizes of windows": "perf/mem_page",
     "ends after a kill": "perf/kill-test",
-    "starting, and more ranks and threads than cores": "perf/startup, perf/oversubscribe",
-    "providers of libfabric beside each other": "perf/fabrics",
     "cache lines that travel between threads, and many ranks": "no script yet",
 }
 
@@ -286,6 +283,31 @@ FIGURES = [
            ["--words", "10", "--updates", "1000", "--threads", "1,2", "--rounds", "2"],
            "Random words of a table on all PEs changed by atomic exclusive-or, every run verified twice.",
            [growth(), against_others("hotlane")], "Over the network each update waits for no other, so chains of them decide."),
+    Figure("starting", "A job that starts and ends", "beyond", "starting", "startup", (20, 120),
+           ["--ranks", "2,16", "--network", "--rounds", "3"], ["--ranks", "2,16,64", "--network"], ["--ranks", "2", "--rounds", "2"],
+           "MPI_Init and MPI_Finalize of all ranks, beside as many fork + exec of an empty program. Goal: 2.5 times that with 64 ranks on the node.",
+           [growth()], "{cores} cores start all the processes."),
+    Figure("more-than-cores", "More ranks and threads than cores", "beyond", "oversubscribed", "oversubscribe", (35, 900),
+           ["--milliseconds", "100", "--times", "1,4,16", "--jobs", "4x1,8x4", "--patches", "16", "--steps", "40", "--rounds", "2", "--timeout", "10"], [],
+           ["--milliseconds", "20", "--times", "1,4", "--lanes", "2", "--jobs", "4x1", "--patches", "8", "--zones", "16,16", "--steps", "4", "--rounds", "2"],
+           "Puts by more threads than lanes, and the stencil by more ranks and threads than cores. Goals: 4 threads for each lane put 0.9 times as fast as "
+           "one; the stencil takes 2 times a serial run with 4 × 1 and 3 times with 8 × 4.", [extremes, against_others("hotlane")],
+           "All of them share {cores} cores."),
+    Figure("stencil-share", "What communication costs the stencil", "beyond", "stencil", "stencil-share", (30, 400),
+           ["--steps", "60", "--rounds", "2", "--timeout", "10"], [],
+           ["--zones", "16,16", "--patches", "8", "--steps", "4", "--jobs", "2x1,2x2", "--rounds", "2"],
+           "Time against a serial run, and the share of communication, by the division into ranks and threads. Goal: 3 % with 2 × 1 and patches of 8.",
+           [extremes, against_others("hotlane")], "What a rank waits for its neighbours is the scheduler's with more threads than {cores} cores."),
+    Figure("pages", "Page sizes of a window's memory", "beyond", "page sizes", "mem_page", (30, 600),
+           ["--mib", "64,256", "--rounds", "5"], [], ["--mib", "32", "--pages", "4K,thp", "--operations", "65536", "--rounds", "2"],
+           "Random operations on a peer's window beside a bare mapping of the same pages. Goals: 1.03 times the mapping's time; 2M pages 2.5 times as "
+           "fast as 4K pages in the largest window.", [growth()],
+           "Which pages there are is the machine's matter; where it is a virtual one, its pages lie on pages of the host."),
+    Figure("fabrics", "Providers of libfabric beside each other", "beyond", "fabrics", "fabrics", (30, 120),
+           ["--fabrics", "tcp;ofi_rxm@system", "--milliseconds", "100", "--rounds", "3"], [],
+           ["--fabrics", "tcp;ofi_rxm@system", "--milliseconds", "20", "--rounds", "2"],
+           "The same operations over each provider, a start, and the memory that lanes take.", [],
+           "Both ranks and both receive threads share {cores} cores."),
 ]
 
 

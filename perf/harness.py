@@ -19,13 +19,15 @@ Row = collections.namedtuple("Row", "name program environment arguments path our
 NO_PATH = "by shared memory"  # mark of a row that was to use the network and did not
 
 
-def add_arguments(parser, rounds, picture=None, words="runs of each, in turns"):
-    """The options of all scripts that measure in turns."""
+def add_arguments(parser, rounds, picture=None, words="runs of each, in turns", goals=False):
+    """The options of all scripts that measure in turns; goals: does this one have some?"""
     parser.add_argument("--rounds", type=peers.count, default=rounds, help=f"{words} (default: %(default)s)")
     parser.add_argument("--within", metavar="SECONDS", type=peers.natural, default=0,
                         help="no round begins so long after the first one of a table; 0: all do (default: %(default)s)")
     parser.add_argument("--ours", action="store_true", help="Hotlane only")
     parser.add_argument("--json", metavar="FILE", default="", help="write the tables there, and no pictures; FILE.progress says how far it is")
+    if goals:
+        parser.add_argument("--gate", action="store_true", help="fail when a goal is missed")
     if picture:
         parser.add_argument("--picture", default=picture, help="begin of the pictures' file names (default: %(default)s)")
     peers.add_arguments(parser, many=True)
@@ -155,13 +157,19 @@ class Book:
 
     def __init__(self, options, script):
         self.options, self.tables, self.lines, self.part = options, [], [], (0, 1)
-        self.script, self.bad, self.shown = script, False, 0
+        self.script, self.bad, self.shown, self.judged, self.missed = script, False, 0, 0, 0
         options.book = self
 
     def say(self, line):
         """A line beside the tables, for the JSON as well."""
         print(line, flush=True)
         self.lines.append(line)
+
+    def judge(self, value, goal, better="less"):
+        """Words for a value and its goal, which count for --gate."""
+        reached = value <= goal if better == "less" else value >= goal
+        self.judged, self.missed = self.judged + 1, self.missed + (not reached)
+        return f"{value:.2f}, goal at {'most' if better == 'less' else 'least'} {goal:.2f}: {'reached' if reached else 'missed'}"
 
     def parts(self, things):
         """The things one by one; how far the script is counts in them."""
@@ -207,17 +215,19 @@ class Book:
         """Says how many times as good as the best of the others the row is at each key; goals: {key: least}."""
         found = {k: r for k in keys if (r := ratio(values, k, row, better))}
         if found:
-            self.say(f"  {row} is so many times as good as the best of the others: " + ", ".join(
-                f"{k}: {r:.2f} ({best})" + (f", goal {goals[k]:.2f} {'reached' if r >= goals[k] else 'missed'}" if k in (goals or {}) else "")
-                for k, (r, best) in found.items()))
+            self.say(f"  {row} is so many times as good as the best of the others: " + "; ".join(
+                f"{k}: " + (self.judge(r, goals[k], "more") if k in (goals or {}) else f"{r:.2f}") + f" ({best})" for k, (r, best) in found.items()))
 
     def close(self):
-        """Writes the JSON; returns the exit code."""
+        """Writes the JSON; returns the exit code: with --gate 1 when a goal was missed, and 77 when none could be judged."""
         if self.options.json:
             _write(self.options.json, json.dumps({"script": self.script, "tables": self.tables, "lines": self.lines, "bad": self.bad}))
             with contextlib.suppress(FileNotFoundError):
                 os.remove(self.options.json + ".progress")
-        return 1 if self.bad else 0
+        if not getattr(self.options, "gate", False):
+            return 1 if self.bad else 0
+        print(f"{self.missed} of {self.judged} goals missed" if self.judged else "skipped: no goal can be judged here: nothing to compare with")
+        return 1 if self.bad or self.missed else 0 if self.judged else 77
 
 
 def main(script, options, work):

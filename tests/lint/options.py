@@ -19,7 +19,7 @@ ROWS = [
     ("pieces", "--numbers=2,0", NONE), ("ranks", "--ranks=0", NONE), ("rates", "--paths=foo", LIST), ("rma-oracle", "--ranks=0", NONE),
     ("rma-oracle", "--seconds=0.5", NONE), ("report", "--only=foo", LIST), ("rma_mt", "--paths=foo", LIST), ("rma_mt", "--calls=foo", LIST),
     ("rma_mt", "--modes=foo", LIST), ("shmem_mt", "--calls=foo", LIST), ("shmem_mt", "--paths=hosts", LIST), ("startup", "--ranks=0", NONE),
-    ("stencil-compare", "--rounds=0", NONE), ("stencil-modes", "--threads=0", NONE), ("stencil-scaling", "--what=foo", LIST),
+    ("stencil-modes", "--threads=0", NONE), ("stencil-scaling", "--what=foo", LIST),
     ("stencil-scaling", "--cores=0", NONE), ("stencil-share", "--rounds=0", NONE),
     ("thread_process", "--workers=0", NONE), ("timeline", "--show=0", NONE), ("wakeup", "--rounds=0", NONE),
 ]

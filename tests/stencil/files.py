@@ -88,9 +88,9 @@ def test_scripts_print_their_tables(stencil):
         return
     perf = os.path.dirname(stencil_test.stencil_run.__file__)
     build = os.path.dirname(os.path.dirname(stencil.program))
-    few = ["--build", build, "--zones", "64,64", "--steps", "4", "--rounds", "1"]
-    for name, wanted in (("stencil-share", "4 ranks × 1 thread, network"), ("stencil-compare", "hotlane, network")):
-        made = subprocess.run([os.path.join(perf, name)] + few, capture_output=True, text=True, timeout=200)
+    few = ["--build", build, "--zones", "64,64", "--steps", "4", "--rounds", "1", "--ours"]
+    for name, words, wanted in (("stencil-share", [], "hotlane, network"), ("oversubscribe", ["--lanes", "", "--jobs", "8x2"], "8 × 2")):
+        made = subprocess.run([os.path.join(perf, name)] + few + words, capture_output=True, text=True, timeout=200)
         assert made.returncode == 0 and wanted in made.stdout, (name, made)
 
 

@@ -78,7 +78,7 @@ def test_help_names_every_option(stencil):
 
 def test_scripts_explain_themselves(_):
     perf = os.path.dirname(stencil_test.stencil_run.__file__)
-    for name in ("stencil-sweep", "stencil-compare", "stencil-share", "install-peers", os.path.join("..", "tools", "demo")):
+    for name in ("stencil-sweep", "stencil-share", "install-peers", os.path.join("..", "tools", "demo")):
         made = subprocess.run([os.path.join(perf, name), "--help"], capture_output=True, text=True)
         assert made.returncode == 0 and "usage: " in made.stdout, (name, made)
 
