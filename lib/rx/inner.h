@@ -2,6 +2,7 @@
 #ifndef HL_RX_INNER_H
 #define HL_RX_INNER_H
 
+#include "fab.h"
 #include "lock.h"
 #include "ring.h"
 #include "rx.h"

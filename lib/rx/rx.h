@@ -9,7 +9,7 @@
 #ifndef HL_RX_H
 #define HL_RX_H
 
-#include "fab.h"
+#include "attr.h"
 #include "wire.h"
 
 #include <stdbool.h>

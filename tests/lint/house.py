@@ -26,8 +26,12 @@ class Table:
         text = "\n" + text
         self.uses, self.floors = literal("uses"), literal("floors")
         self.order = [m for _, modules in self.floors for m in modules]
+        self.ground = self.floors[0][1]
         self.homes = {m: "lib/" + m for m in self.order}
         self.homes.update({m: os.path.normpath("lib/" + home) for m, home in literal("homes").items()})
+
+    def may_use(self, module):
+        return self.uses[module] + ([] if module in self.ground else self.ground)
 
     def module_of(self, name):
         return next((m for m, home in self.homes.items() if name.startswith(home + "/")), None)
@@ -49,7 +53,7 @@ def edges(table, text):
             owners = headers.get(header, {})
             if module not in owners:
                 for owner in owners:
-                    if owner in table.uses[module]:
+                    if owner in table.may_use(module):
                         found[module][owner].append(name)
     return found
 
@@ -104,15 +108,17 @@ def judge(board, text, code, bodies):
     """Rows that only go down: who makes a number smaller lowers its bar here. Goals stand behind the measures."""
     table = Table(text["lib/meson.build"])
     found = edges(table, text)
-    count = {m: len(used) for m, used in found.items()}
-    rows = sorted(((n, f"{m} uses {n}: {' '.join(sorted(found[m]))}") for m, n in count.items()), reverse=True)
+    # The lowest floor is one to those above.
+    seen = {m: used if m in table.ground else {u if u not in table.ground else table.floors[0][0] for u in used} for m, used in found.items()}
+    count = {m: len(used) for m, used in seen.items()}
+    rows = sorted(((n, f"{m} uses {n}: {' '.join(sorted(seen[m]))}") for m, n in count.items()), reverse=True)
     inner = [r for r in rows if r[1].split()[0] not in ASSEMBLERS]
     outer = [r for r in rows if r[1].split()[0] in ASSEMBLERS]
-    board.add("modules that one uses, but life, api, shmem (goal 8)", inner[0][0], 17, [s for _, s in inner])
-    board.add("modules that life, api or shmem use (goal 10)", outer[0][0], 16, [s for _, s in outer])
-    board.add("direct uses between modules (goal 90)", sum(count.values()), 153, [s for _, s in rows])
+    board.add("modules that one uses, but life, api, shmem (goal 8)", inner[0][0], 14, [s for _, s in inner])
+    board.add("modules that life, api or shmem use (goal 10)", outer[0][0], 14, [s for _, s in outer])
+    board.add("direct uses between modules (goal 90)", sum(count.values()), 121, [s for _, s in rows])
     board.count("uses in the module table without an include (goal 0)",
-                [f"{m} -> {used}" for m in table.order for used in table.uses[m] if used not in found[m]], 13)
+                [f"{m} -> {used}" for m in table.order for used in table.uses[m] if used not in found[m]], 2)
     board.count("structs whose tag another file defines, too (goal 0)", struct_tags(code))
     board.count("static functions of a name in another file, too (goal 0)", statics(bodies), 409)
     board.count("calls of libfabric outside lib/fab and lib/lane/post.c", fabric_calls(code), 17)
