@@ -434,11 +434,27 @@ static HL_COLD void read_error(struct hl_net *net, struct hl_port *port)
     }
 }
 
-bool hl_net_idle(const struct hl_net *net)
+/* A provider may never give back what is on its way to the dead. */
+static bool flies_to_dead_only(const struct hl_net *net, struct hl_port *port)
+{
+    uint32_t lost = 0;
+    if (!hl_port_own(port, false)) {
+        return false;
+    }
+    for (int rank = 0; rank < net->m->world_size; rank++) {
+        lost += port->flying[rank] != 0 && net->m->is_dead(rank) ? port->flying[rank] : 0;
+    }
+    bool all = lost == hl_a32_load_relaxed(&port->in_flight); /* relaxed: the owner's own */
+    hl_port_leave(port);
+    return all;
+}
+
+bool hl_net_idle(struct hl_net *net)
 {
     for (unsigned i = 0; i < net->n; i++) {
-        /* relaxed: nobody posts any more when this is asked. */
-        if (hl_a32_load_relaxed(&net->port[i].in_flight) != 0) {
+        /* relaxed, both: nobody posts any more when this is asked; a late look finds a death. */
+        if (hl_a32_load_relaxed(&net->port[i].in_flight) != 0 &&
+            (hl_a32_load_relaxed(&net->m->deaths) == 0 || !flies_to_dead_only(net, &net->port[i]))) {
             return false;
         }
     }

@@ -125,7 +125,7 @@ bool hl_tail_take(struct hl_net *net, struct hl_port *port, const struct hl_far_
 void hl_tail_meet(struct hl_net *net); /* makes who has asked known; in a poll, no port is owned */
 
 /* Has everything posted left this process? Only then may it stop polling. */
-bool hl_net_idle(const struct hl_net *net);
+bool hl_net_idle(struct hl_net *net);
 
 /* Takes what arrived. */
 int hl_net_poll(struct hl_net *net, struct hl_work *w);

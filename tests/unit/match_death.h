@@ -233,4 +233,32 @@ START_TEST(what_a_ports_owner_may_handle_is_left_to_him)
 }
 END_TEST
 
+/* Which their provider may never give back. */
+START_TEST(an_end_does_not_wait_for_messages_to_the_dead)
+{
+    static struct hl_port port[2];
+    static uint8_t flying[2][2];
+    struct hl_matcher m;
+    struct hl_net net;
+    hl_a32_store_relaxed(&rank_1_died, 0); /* relaxed, all: nobody else is here */
+    ck_assert_int_eq(hl_req_open(), 0);
+    open_far(&m, &net, port);
+    port[0].flying = flying[0];
+    port[1].flying = flying[1];
+    flying[0][1] = 2;
+    hl_a32_store_relaxed(&port[0].in_flight, 2);
+    ck_assert(!hl_matcher_idle(&m));
+    hl_a32_store_relaxed(&rank_1_died, 1);
+    hl_bury_note(&m);
+    ck_assert(hl_matcher_idle(&m));
+    flying[1][0] = 1;
+    hl_a32_store_relaxed(&port[1].in_flight, 1);
+    ck_assert(!hl_matcher_idle(&m));
+    void *homes = m.homes;
+    hl_matcher_close(&m);
+    free(homes);
+    hl_req_close();
+}
+END_TEST
+
 #endif
