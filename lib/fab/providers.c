@@ -31,7 +31,8 @@ static const struct hl_provider rows[] = {
      .pins = true},
     /* Seen, on soft RoCE. Its descriptor also wakes for what is no completion. Atomics are rxm's software,
      * and with them it refuses a registration whose key another one has, as verbs' cache gives it for memory
-     * that it knows. */
+     * that it knows. Of a lost connection it says EIO with IBV_WC_LOC_QP_OP_ERR (no route), _WR_FLUSH_ERR or
+     * _RETRY_EXC_ERR. */
     {.name = "verbs;ofi_rxm",
      .driver = "",
      .ibverbs = true,
@@ -40,6 +41,7 @@ static const struct hl_provider rows[] = {
      .open_env = RXM_SHARES,
      .eager = 16 * KIB,
      .wait = HL_PROVIDER_TRIED,
+     .lost = 1u << 2 | 1u << 5 | 1u << 12,
      .ordered = true,
      .pins = true},
     /* Seen. Its descriptor speaks only while somebody reads the queue; its atomics are done under a lock. */
@@ -123,6 +125,11 @@ static const struct hl_provider rows[] = {
 static bool stands_for(const struct hl_provider *row, uint32_t version)
 {
     return version >= row->from && (row->below == 0 || version < row->below);
+}
+
+bool hl_provider_says_lost(const struct hl_provider *row, int error)
+{
+    return error >= 0 && error < 32 && (row->lost >> error & 1) != 0;
 }
 
 size_t hl_provider_core(const struct hl_provider *row)

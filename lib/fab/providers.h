@@ -30,6 +30,7 @@ struct hl_provider {
     size_t eager;          /* bytes of that message otherwise */
     size_t lanes;          /* endpoints that a rank may have, 0: as many as the provider says */
     enum hl_provider_wait wait;
+    uint32_t lost;    /* bits: numbers of its own errors that say that the connection is lost */
     bool ibverbs;     /* its cards are reached by libibverbs */
     bool chain;       /* small operations are better sent together: a post costs more than a copy */
     bool tcp_listens; /* an endpoint's name is the address of a TCP listener, which may be connected with to
@@ -46,6 +47,9 @@ struct hl_provider {
 /* The row of a provider in that version of libfabric; of `name` alone ("verbs") where it has a layer above
  * it. A test's own row (fab_lib.h) comes first. Never NULL. */
 const struct hl_provider *hl_provider_find(const char *name, uint32_t version);
+
+/* Does this number of the provider's own (fi_cq_err_entry.prov_errno) say that the connection is lost? */
+bool hl_provider_says_lost(const struct hl_provider *row, int error);
 
 /* The i-th row that stands for this version and is chosen by itself, best first; NULL behind the last. */
 const struct hl_provider *hl_provider_choice(size_t i, uint32_t version);

@@ -28,33 +28,36 @@ static bool is_open(const struct hl_way *way)
     return slot->way == way && slot->way_seq == way->probe_seq && slot->open != 0;
 }
 
-static void try_again(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
+static bool try_again(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
 {
-    if (hl_way_feel_pulse(lane, way) == 0) {
-        way->probe = way->last;
-        way->probe_seq = way->probe->way_seq;
+    if (hl_way_feel_pulse(lane, way) != 0) {
+        return false;
     }
+    way->probe = way->last;
+    way->probe_seq = way->probe->way_seq;
+    return true;
 }
 
-/* Reading the queue may find the connection lost again: then it begins anew. */
-static void step_mend(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
+/* Reading the queue may find the connection lost again: then it begins anew. False: nothing more can be done
+ * now; a provider may have tried to connect for seconds before it said so. */
+static bool step_mend(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
 {
     (void)hl_lane_progress(lane);
     bool has_pulse = way->pulse_addr != 0 || way->pulse_key != 0;
     if (way->reads > 0) {
         way->reads--;
     } else if (way->probe == NULL && has_pulse) {
-        try_again(lane, way);
+        return try_again(lane, way);
     } else if (way->probe == NULL || !is_open(way)) {
         way->lost = false;
         way->mend.looked_ns = way->refused.looked_ns = 0;
     }
+    return true;
 }
 
 int hl_way_mend(struct hl_lane *lane, struct hl_way *way)
 {
-    for (int i = 0; i < READS_AT_ONCE && way->lost && !way->dead; i++) {
-        step_mend(lane, way);
+    for (int i = 0; i < READS_AT_ONCE && way->lost && !way->dead && step_mend(lane, way); i++) {
     }
     if (way->dead) {
         return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", way->peer);

@@ -61,7 +61,7 @@ static int read_error(struct hl_lane *lane) HL_REQUIRES(lane->lease)
     struct hl_slot *slot = slot_of(lane, error.op_context);
     struct hl_letter *letter = slot == NULL ? hl_mail_receive_of(lane, error.op_context) : NULL;
     if (slot != NULL && (slot->open & HL_PART_POST) != 0) {
-        bool lost = is_lost(error.err);
+        bool lost = is_lost(error.err) || hl_provider_says_lost(hl_fab.row, error.prov_errno);
         hl_log(HL_LOG_DEBUG, "lane %u, rank %d: %s (provider's code %d)", lane->index, slot->way->peer,
                hl_fab_strerror(error.err), error.prov_errno);
         slot->way->hello_said &= slot->chain == NULL; /* the target may miss its number */

@@ -36,6 +36,7 @@ START_TEST(a_connection_that_stays_lost_is_reported)
     start(1);
     model.reconnect = INT32_MAX;
     model.error = model.lost = 100;
+    model.own_error = _i * MODEL_LOST;
     uint64_t mine = 1, there = 0;
     hl_a32 error = {0};
     struct hl_xfer x = transfer(1, &there, &mine, &error);
@@ -43,6 +44,27 @@ START_TEST(a_connection_that_stays_lost_is_reported)
     hl_lane_flush(1, HL_REMOTE);
     ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);
     ck_assert_int_eq(hl_lane_write(&x), HL_ERR_PROC_ABORTED);
+    stop();
+}
+END_TEST
+
+/* Each try may take its provider seconds. */
+START_TEST(a_mend_that_is_refused_is_not_tried_again_at_once)
+{
+    start(1);
+    struct hl_lane *lane = hl_pool.lanes[0];
+    ck_assert(hl_lease_try(&lane->lease));
+    struct hl_way *way = hl_way_find(lane, 1);
+    hl_slot_lost(lane, way);
+    while (way->reads > 0) {
+        ck_assert_int_eq(hl_way_mend(lane, way), HL_LANE_STAY);
+    }
+    model.again = 100;
+    hl_a64_store_relaxed(&model.refusals, 0);
+    ck_assert_int_eq(hl_way_mend(lane, way), HL_LANE_STAY);
+    ck_assert_uint_eq(hl_a64_load_relaxed(&model.refusals), 1);
+    hl_lane_leave(lane);
+    model.again = 0;
     stop();
 }
 END_TEST
@@ -140,7 +162,8 @@ END_TEST
 static void add_lost(TCase *t)
 {
     tcase_add_loop_test(t, a_lost_connection_is_mended, 0, 4);
-    tcase_add_test(t, a_connection_that_stays_lost_is_reported);
+    tcase_add_test(t, a_mend_that_is_refused_is_not_tried_again_at_once);
+    tcase_add_loop_test(t, a_connection_that_stays_lost_is_reported, 0, 2);
     tcase_add_test(t, a_message_does_not_outlive_its_connection);
     tcase_add_loop_test(t, a_message_that_got_lost_is_missed, 0, 2);
     tcase_add_test(t, a_chain_that_fails_unsent_leaves_nothing_open);

@@ -19,6 +19,7 @@
 static ssize_t model_post(struct model_ep *ep, struct model_op op)
 {
     if (ep->count == MODEL_OPS || model_chance(ep, model.again)) {
+        hl_a64_add_relaxed(&model.refusals, 1);
         return -FI_EAGAIN;
     }
     ep->ops[ep->count++] = op;
@@ -186,7 +187,8 @@ static bool model_complete_one(struct model_ep *ep, struct fi_cq_msg_entry *entr
     }
     if (model_chance(ep, model.error) && ep->error_count < MODEL_OPS / 2) {
         bool lost = model_chance(ep, model.lost);
-        model_fail(ep, &op, lost ? ENOTCONN : EIO);
+        model_fail(ep, &op, lost && model.own_error == 0 ? ENOTCONN : EIO);
+        ep->errors[ep->error_count - 1].prov_errno = lost ? model.own_error : 0;
         if (lost) {
             model_lose(ep, op.rank);
         }
@@ -486,14 +488,13 @@ static const char *model_name = "model", *model_other; /* model_other: offered a
 static bool model_kept;                                /* the last endpoints asked for were on the loopback */
 
 static const struct hl_provider model_row = {.name = "model",
+                                             .lost = 1u << MODEL_LOST,
                                              .eager = MODEL_EAGER,
                                              .wait = HL_PROVIDER_WAKES,
                                              .chain = true,
                                              .ordered = true,
                                              .atomics = true,
                                              .greets = true};
-static size_t model_endpoints = 64;
-static uint64_t model_mode; /* FI_CONTEXT2 ... */
 
 static struct fi_info *model_dupinfo(const struct fi_info *from)
 {

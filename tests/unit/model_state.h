@@ -24,10 +24,12 @@ static struct {
     unsigned refuse;                    /* percent of chained puts and gets that the target refuses */
     unsigned idle;                      /* percent of reads of a queue that complete nothing */
     int fail_open;                      /* the n-th opening from now fails; 0: none */
+    hl_a64 refusals;                    /* of posts, for model.again */
     int objects, busy;                  /* alive; closed while others used them */
     hl_a64 overlaps;                    /* two threads inside one endpoint */
     hl_a64 errors;                      /* injected */
     int reconnect; /* reads of a queue after a loss until what is posted there ends well */
+    int own_error; /* a loss is told by that number of the provider's; 0: by one of the system's */
     bool hold;     /* nothing completes */
     bool mute;     /* messages arrive, acknowledgements do not */
     int swallow;   /* so many messages complete, and never arrive */
@@ -44,6 +46,10 @@ static struct {
     size_t inject;    /* bytes; 0: nothing can be injected */
     bool shares;      /* the endpoint opened last was told by the environment to share its receives */
 } model = {.inject = 64};
+
+static size_t model_endpoints = 64;
+static uint64_t model_mode; /* FI_CONTEXT2 ... */
+#define MODEL_LOST 12       /* such a number, see own_error */
 
 /* Wait descriptors of queues: there are none, they become readable with work, or never. */
 enum model_wait { MODEL_NO_WAIT, MODEL_WAIT, MODEL_WAIT_LIES };
