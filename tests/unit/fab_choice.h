@@ -140,6 +140,20 @@ START_TEST(a_provider_is_found_without_its_layer)
 }
 END_TEST
 
+/* A row without an eager size would have messages of no bytes. */
+START_TEST(every_row_has_an_eager_size)
+{
+    uint32_t versions[] = {FI_VERSION(1, 17), FI_VERSION(2, 0)};
+    hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
+    ck_assert_uint_ge(hl_provider_find("some-other", versions[_i])->eager, HL_PROVIDER_EAGER);
+    size_t rows = 0;
+    for (const struct hl_provider *row; (row = hl_provider_row(rows, versions[_i])) != NULL; rows++) {
+        ck_assert_msg(row->eager >= HL_PROVIDER_EAGER, "the row of %s has no eager size", row->name);
+    }
+    ck_assert_uint_ge(rows, 10);
+}
+END_TEST
+
 static int count_settings(const char *const *all, const char *beginning)
 {
     int n = 0;
@@ -419,6 +433,7 @@ static TCase *choice_case(void)
     tcase_add_test(t, a_lazy_provider_is_asked_to_move);
     tcase_add_loop_test(t, the_best_of_several_is_taken, 0, sizeof choices / sizeof *choices);
     tcase_add_test(t, a_provider_is_found_without_its_layer);
+    tcase_add_loop_test(t, every_row_has_an_eager_size, 0, 2);
     tcase_add_loop_test(t, settings_are_lent_once, 0, 2);
     tcase_add_loop_test(t, a_setting_is_lent_to_each_opening, 0, 3);
     tcase_add_test(t, an_old_libfabric_is_the_cause);
