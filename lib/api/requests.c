@@ -269,10 +269,10 @@ static void tell_any(const void *arg, struct hl_told *t)
         open += hl_req_open_of(s->handles[i]) ? 1 : 0;
     }
     hl_told_say(t, "any of %d requests, such as ", open);
-    for (size_t i = 0, told = 0; i < s->n; i++) {
-        if (hl_req_open_of(s->handles[i]) && told++ < HL_HANG_RANKS) {
+    for (size_t i = 0, told = 0; i < s->n && t->n - t->first < HL_HANG_RANKS; i++) {
+        if (hl_req_open_of(s->handles[i])) {
             struct hl_told one = {0};
-            hl_req_tell(hl_req_of(s->handles[i]), told == 1 ? t : &one);
+            hl_req_tell(hl_req_of(s->handles[i]), told++ > 0 ? &one : t);
             hl_told_await_all(t, &one);
         }
     }

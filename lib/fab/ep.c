@@ -11,6 +11,7 @@
 #include <rdma/fi_cm.h>
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -185,6 +186,15 @@ bool hl_fab_ep_may_sleep(const struct hl_fab_ep *ep)
 {
     struct fid *fids[] = {&ep->cq->fid};
     return fi_trywait(hl_fab_fabric, fids, 1) == FI_SUCCESS;
+}
+
+int hl_fab_ep_read(struct hl_fab_ep *ep, fi_addr_t from, uint64_t addr, uint64_t key, struct iovec to,
+                   void *context)
+{
+    struct fi_rma_iov at = {.addr = addr, .len = to.iov_len, .key = key};
+    struct fi_msg_rma msg = {
+        .msg_iov = &to, .iov_count = 1, .addr = from, .rma_iov = &at, .rma_iov_count = 1, .context = context};
+    return (int)fi_readmsg(ep->ep, &msg, FI_COMPLETION);
 }
 
 int hl_fab_ep_insert(struct hl_fab_ep *ep, const void *name, size_t len, fi_addr_t *out)

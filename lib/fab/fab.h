@@ -99,6 +99,11 @@ bool hl_fab_ep_may_sleep(const struct hl_fab_ep *ep);
 /* Inserts a peer's address. The caller may use the endpoint. */
 int hl_fab_ep_insert(struct hl_fab_ep *ep, const void *name, size_t len, fi_addr_t *out);
 
+/* Reads memory of a peer; the completion has `context`. 0, or the provider's error: nothing was posted. The
+ * caller may use the endpoint. */
+int hl_fab_ep_read(struct hl_fab_ep *ep, fi_addr_t from, uint64_t addr, uint64_t key, struct iovec to,
+                   void *context);
+
 /* ---- memory that peers may reach ---- */
 
 /* What a peer needs to reach [0, len) of a region: written by the owner, carried by whoever publishes it

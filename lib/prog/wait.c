@@ -120,19 +120,21 @@ HL_THREAD_LOCAL bool hl_prog_tells;
 void hl_prog_tell_awaited(const struct hl_prog_waits *w)
 {
     static HL_THREAD_LOCAL uint64_t told_ns;
+    static HL_THREAD_LOCAL int32_t first; /* others each time, where they are many */
     uint64_t now = hl_now_ns();
     void (*fn)(int world) = (void (*)(int))(uintptr_t)hl_aptr_load_acquire(&on_long); /* acquire: as above. */
     const struct watched *watched = w->cond == look_and_ask ? w->arg : NULL;
-    struct hl_told t = {0};
+    struct hl_told t = {.first = first};
     hl_prog_tells = false;
     if (fn == NULL || now - told_ns < LONG_NS) {
         return;
     }
     told_ns = now;
     hl_hang_words(watched != NULL ? watched->cond : w->cond, watched != NULL ? watched->arg : w->arg, &t);
-    for (int i = 0; i < t.n && i < HL_HANG_RANKS; i++) {
+    for (int i = 0; i < hl_told_ranks(&t); i++) {
         fn(t.ranks[i]);
     }
+    first = t.n >= first + HL_HANG_RANKS ? first + HL_HANG_RANKS : 0;
     if (t.asked != 0) {
         fn(t.asked - 1);
     }

@@ -137,7 +137,7 @@ static void tell_all(const void *arg, struct hl_told *t)
     if (last != NULL) {
         hl_req_tell(last, t);
     }
-    for (size_t i = 0; open > 1 && i < m->left && t->n < HL_HANG_RANKS; i++) {
+    for (size_t i = 0; open > 1 && i < m->left && t->n - t->first < HL_HANG_RANKS; i++) {
         const struct hl_req *r = m->reqs[i];
         if (r != NULL && hl_req_is_active(r) && !hl_req_is_done(r)) {
             struct hl_told one = {0};

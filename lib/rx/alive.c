@@ -14,11 +14,10 @@
  * programs compute: a rank whose host answers, but not it, is stopped. Its node peers would see that by
  * themselves (stops.h); a rank that is alone on its node is the next one of somebody who waits.
  *
- * Where endpoints do not listen on TCP nothing tells of hosts. Who waits for long tells whom it waits for (as
- * it tells a watchdog); their receive threads are asked, and silence for HOTLANE_PEER_TIMEOUT seconds is
- * death. */
+ * Where endpoints do not listen on TCP nothing tells of hosts: see doubts.c. */
 #include "alive.h"
 
+#include "doubts.h"
 #include "hosts.h"
 #include "inner.h"
 
@@ -34,37 +33,22 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SECOND_NS UINT64_C(1000000000)
+#define SECOND_NS HL_RX_SECOND_NS
 #define LOOK_NS SECOND_NS
-#define SOON_NS (SECOND_NS / 5) /* until the next look when a call was made */
-#define LATEST_NS (4 * SECOND_NS)
-#define PAUSE_NS (LATEST_NS + SECOND_NS) /* who has not looked for so long did not run */
-#define SHARE 500                        /* a look takes at most this part of the time */
-#define CALLS 32                         /* at a time */
-#define ANSWER_NS (3 * SECOND_NS / 2)    /* a call without answer after that was in vain so far */
-#define NEIGHBOURS 256                   /* ranks that he calls */
-#define ROUND_NS (10 * SECOND_NS)        /* from one such round to the next */
-#define AT_ONCE 8                        /* of them in a look */
-#define STOPPED_NS (10 * SECOND_NS)      /* a receive thread that computes for others never takes so long */
-#define DOUBTS 8                         /* ranks that threads wait for which are asked at a time */
-#define ASKED 2                          /* ranks whose receive thread I ask: each costs a connection */
+#define SOON_NS (SECOND_NS / 5)       /* until the next look when a call was made */
+#define SHARE 500                     /* a look takes at most this part of the time */
+#define CALLS 32                      /* at a time */
+#define ANSWER_NS (3 * SECOND_NS / 2) /* a call without answer after that was in vain so far */
+#define NEIGHBOURS 256                /* ranks that he calls */
+#define ROUND_NS (10 * SECOND_NS)     /* from one such round to the next */
+#define AT_ONCE 8                     /* of them in a look */
+#define STOPPED_NS (10 * SECOND_NS)   /* a receive thread that computes for others never takes so long */
+#define ASKED 2                       /* ranks whose receive thread I ask: each costs a connection */
 
 struct rank_knock {
     struct hl_fab_knock knock;
     int rank;
     uint64_t since_ns;
-};
-
-/* To a receive thread. */
-struct question {
-    int rank;                    /* -1: none */
-    uint64_t since_ns, again_ns; /* of the first without an answer, 0: none; when the next one is due */
-};
-
-/* About a rank that somebody waits for. */
-struct doubt {
-    struct question ask;
-    uint64_t said_ns; /* the last time; 0: no doubt */
 };
 
 /* Of a rank that was said to be stopped. */
@@ -87,11 +71,9 @@ static struct {
     int given_up;         /* 1 + a rank that the lanes give up, 0: none */
     struct stop *stops;   /* [ranks]; NULL: none was stopped */
     uint64_t asked_ns;    /* time of the last look that saw to these, 0: they are not chosen yet */
-    struct question question[ASKED];
-    struct doubt doubt[DOUBTS];
-    hl_a32 doubted[DOUBTS]; /* atomic: 1 + a rank that a thread waits for, 0: none */
-    hl_a32 suspect;         /* atomic: 1 + a rank that takes nothing, 0: none */
-    hl_a32 leaving;         /* atomic: peers may close their endpoints from now on */
+    struct hl_rx_question question[ASKED];
+    hl_a32 suspect; /* atomic: 1 + a rank that takes nothing, 0: none */
+    hl_a32 leaving; /* atomic: peers may close their endpoints from now on */
 } alive;
 
 void hl_rx_leave(void)
@@ -99,7 +81,7 @@ void hl_rx_leave(void)
     hl_a32_store_release(&alive.leaving, 1); /* release: pairs with the acquire in hl_rx_alive_look. */
 }
 
-static bool host_of(int rank, struct hl_fab_host *out)
+bool hl_rx_alive_host(int rank, struct hl_fab_host *out)
 {
     const void *data;
     size_t len;
@@ -117,7 +99,7 @@ const char *hl_rx_where(int rank, char text[HL_RX_WHERE])
     struct hl_fab_host at;
     char name[64];
     text[0] = '\0';
-    if (host_of(rank, &at)) {
+    if (hl_rx_alive_host(rank, &at)) {
         snprintf(text, HL_RX_WHERE, " at %s", hl_fab_host_text(&at, name));
     }
     return text;
@@ -126,7 +108,7 @@ const char *hl_rx_where(int rank, char text[HL_RX_WHERE])
 static bool is_on(int rank, const struct hl_rx_host *host)
 {
     struct hl_fab_host at;
-    return host_of(rank, &at) && memcmp(&at, &host->at, sizeof at) == 0;
+    return hl_rx_alive_host(rank, &at) && memcmp(&at, &host->at, sizeof at) == 0;
 }
 
 /* ---- hosts ---- */
@@ -241,7 +223,7 @@ static void unreachable(struct hl_rx_host *host, int error)
 static bool hear(struct rank_knock *c)
 {
     struct hl_fab_host at;
-    struct hl_rx_host *host = host_of(c->rank, &at) ? hl_rx_hosts_get(&alive.hosts, &at) : NULL;
+    struct hl_rx_host *host = hl_rx_alive_host(c->rank, &at) ? hl_rx_hosts_get(&alive.hosts, &at) : NULL;
     enum hl_fab_heard what = hl_fab_knock_end(&c->knock);
     if (what == HL_FAB_NOT_YET && (host == NULL || host->dead)) {
         close(c->knock.fd);
@@ -297,7 +279,7 @@ static void call_others(void)
 {
     struct hl_fab_host at;
     uint32_t suspect = hl_a32_xchg_acquire(&alive.suspect, 0); /* acquire: for form, nothing comes with it */
-    if (suspect != 0 && !hl_rx_is_dead((int)suspect - 1) && host_of((int)suspect - 1, &at)) {
+    if (suspect != 0 && !hl_rx_is_dead((int)suspect - 1) && hl_rx_alive_host((int)suspect - 1, &at)) {
         call((int)suspect - 1);
     }
     alive.waiting = hl_prog_waits_for_long(alive.now_ns);
@@ -308,7 +290,7 @@ static void call_others(void)
     for (int n = 0; alive.waiting && n < AT_ONCE && alive.called < all; n++) {
         alive.round_ns = alive.called == 0 ? alive.now_ns : alive.round_ns;
         int rank = (hl_boot.rank + ++alive.called) % hl_boot.size;
-        if (!hl_rx_is_dead(rank) && host_of(rank, &at)) {
+        if (!hl_rx_is_dead(rank) && hl_rx_alive_host(rank, &at)) {
             call(rank);
         }
     }
@@ -320,15 +302,14 @@ static void call_others(void)
 static bool answers(int rank, bool *out)
 {
     struct hl_fab_host at;
-    if (!host_of(rank, &at) || !hl_rx_hosts_know(&alive.hosts, &at)) {
+    if (!hl_rx_alive_host(rank, &at) || !hl_rx_hosts_know(&alive.hosts, &at)) {
         return false;
     }
     *out = hl_rx_hosts_get(&alive.hosts, &at)->since_ns == 0;
     return true;
 }
 
-/* Says once that it is stopped, if it has been silent for long on a host that answers. */
-static void say_stopped(int rank, uint64_t for_ns, bool host_answers)
+void hl_rx_say_stopped(int rank, uint64_t for_ns, bool host_answers)
 {
     struct stop *stop = alive.stops != NULL ? &alive.stops[rank] : NULL;
     if (stop != NULL && stop->answered_ns != 0) { /* somebody else, perhaps */
@@ -352,7 +333,7 @@ static void say_stopped(int rank, uint64_t for_ns, bool host_answers)
 void hl_rx_is_silent(int rank, uint64_t for_ns)
 {
     bool host_answers = false, known = answers(rank, &host_answers);
-    say_stopped(rank, for_ns, host_answers);
+    hl_rx_say_stopped(rank, for_ns, host_answers);
     if (!known && hl_conf.peer_timeout != 0 && for_ns > (uint64_t)hl_conf.peer_timeout * SECOND_NS) {
         alive.given_up = rank + 1;
     }
@@ -361,7 +342,11 @@ void hl_rx_is_silent(int rank, uint64_t for_ns)
 bool hl_rx_gives_up(int rank, uint64_t waited_ns)
 {
     bool host_answers;
-    if (hl_conf.peer_timeout == 0 || waited_ns < (uint64_t)hl_conf.peer_timeout * SECOND_NS) {
+    if (waited_ns > SECOND_NS) {
+        hl_rx_doubt(rank);
+    }
+    if (hl_conf.peer_timeout == 0 || waited_ns < (uint64_t)hl_conf.peer_timeout * SECOND_NS ||
+        hl_rx_doubts_lives(rank)) {
         return false;
     }
     hl_rx_is_silent(rank, waited_ns);
@@ -383,7 +368,7 @@ static void choose_asked(void)
     int n = 0;
     for (int i = 1; i < hl_boot.size && n < ASKED; i++) {
         int rank = (hl_boot.rank + i) % hl_boot.size;
-        if (host_of(rank, &at)) {
+        if (hl_rx_alive_host(rank, &at)) {
             alive.question[n++].rank = rank;
         }
     }
@@ -392,81 +377,22 @@ static void choose_asked(void)
     }
 }
 
-/* Who is stopped does not even let itself be connected with, and the question cannot leave. */
-static void ask_question(struct question *q)
+void hl_rx_question_ask(struct hl_rx_question *q, uint64_t now_ns)
 {
-    if (alive.now_ns >= q->again_ns) {
-        q->since_ns = q->since_ns != 0 ? q->since_ns : alive.now_ns;
-        if (hl_rx_streams_ask(q->rank)) {
-            q->again_ns = 2 * alive.now_ns - q->since_ns + ROUND_NS / 2; /* an answer may not have left */
-        }
+    if (now_ns >= q->again_ns) {
+        uint64_t begin_ns = hl_now_ns();
+        q->since_ns = q->since_ns != 0 ? q->since_ns : now_ns;
+        bool left = hl_rx_streams_ask(q->rank); /* even so an answer may not have left */
+        q->again_ns =
+            now_ns + (left ? now_ns - q->since_ns + ROUND_NS / 2 : HL_RX_REST * (hl_now_ns() - begin_ns));
     }
 }
 
-/* Told by threads that wait: the receive thread takes it at its next look. */
-static void doubt(int rank)
+void hl_rx_question_heard(struct hl_rx_question *q, int rank)
 {
-    struct hl_fab_host at;
-    uint32_t free = 0, word = (uint32_t)rank + 1;
-    if (rank == hl_boot.rank || hl_boot_node_of(rank) >= 0 || host_of(rank, &at) || hl_rx_is_dead(rank)) {
-        return;
-    }
-    /* relaxed, both: hints; nothing comes with them. */
-    for (int i = 0; i < DOUBTS; i++) {
-        if (hl_a32_load_relaxed(&alive.doubted[i]) == word) {
-            return;
-        }
-    }
-    for (int i = 0; i < DOUBTS && !hl_a32_cas_full(&alive.doubted[i], &free, word); i++) { /* full: rare. */
-        free = 0;
-    }
-}
-
-static struct doubt *doubt_about(int rank)
-{
-    struct doubt *d = NULL;
-    for (int i = 0; i < DOUBTS && (d == NULL || d->said_ns == 0 || d->ask.rank != rank); i++) {
-        struct doubt *other = &alive.doubt[i];
-        d = other->said_ns == 0 || other->ask.rank == rank ? other : d;
-    }
-    return d;
-}
-
-/* What was told since the last look. An answer to an old question may be there when this thread did not run.
- */
-static void take_doubts(void)
-{
-    for (int i = 0; i < DOUBTS; i++) {
-        uint32_t word = hl_a32_xchg_acquire(&alive.doubted[i], 0); /* acquire: for form. */
-        struct doubt *d = word != 0 ? doubt_about((int)word - 1) : NULL;
-        if (d == NULL) {
-            continue;
-        }
-        if (d->said_ns == 0 || alive.now_ns - d->said_ns > PAUSE_NS) {
-            d->ask = (struct question){.rank = (int)word - 1};
-        }
-        d->said_ns = alive.now_ns;
-    }
-}
-
-/* Those that somebody still waits for. */
-static void ask_doubted(void)
-{
-    take_doubts();
-    for (int i = 0; i < DOUBTS; i++) {
-        struct doubt *d = &alive.doubt[i];
-        struct question *q = &d->ask;
-        if (d->said_ns == 0) {
-            continue;
-        }
-        if (hl_rx_is_dead(q->rank) || alive.now_ns - d->said_ns > PAUSE_NS) {
-            d->said_ns = 0;
-            continue;
-        }
-        ask_question(q);
-        if (q->since_ns != 0) {
-            hl_rx_is_silent(q->rank, alive.now_ns - q->since_ns);
-        }
+    if (q->rank == rank && q->since_ns != 0) {
+        q->since_ns = 0;
+        hl_rx_has_answered(rank);
     }
 }
 
@@ -480,37 +406,27 @@ static void ask_others(void)
         choose_asked();
     }
     /* Or this thread did not run: answers may be there already. */
-    bool anew = alive.now_ns - alive.asked_ns > PAUSE_NS;
+    bool anew = alive.now_ns - alive.asked_ns > HL_RX_PAUSE_NS;
     alive.asked_ns = alive.now_ns;
     for (int i = 0; i < ASKED; i++) {
-        struct question *q = &alive.question[i];
+        struct hl_rx_question *q = &alive.question[i];
         q->since_ns = anew && q->since_ns != 0 ? alive.now_ns : q->since_ns;
         if (q->rank < 0 || hl_rx_is_dead(q->rank)) {
             continue;
         }
-        ask_question(q);
+        hl_rx_question_ask(q, alive.now_ns);
         if (q->since_ns != 0 && answers(q->rank, &host_answers)) {
-            say_stopped(q->rank, alive.now_ns - q->since_ns, host_answers);
+            hl_rx_say_stopped(q->rank, alive.now_ns - q->since_ns, host_answers);
         }
-    }
-}
-
-static void heard(struct question *q, int rank)
-{
-    if (q->rank == rank && q->since_ns != 0) {
-        q->since_ns = 0;
-        hl_rx_has_answered(rank);
     }
 }
 
 void hl_rx_alive_heard(int rank)
 {
     for (int i = 0; i < ASKED; i++) {
-        heard(&alive.question[i], rank);
+        hl_rx_question_heard(&alive.question[i], rank);
     }
-    for (int i = 0; i < DOUBTS; i++) {
-        heard(&alive.doubt[i].ask, rank);
-    }
+    hl_rx_doubts_heard(rank);
 }
 
 /* ---- the look ---- */
@@ -543,7 +459,7 @@ static void look(void)
     if (alive.ends_are_deaths) {
         call_others();
         ask_others();
-        ask_doubted();
+        hl_rx_doubts_look(alive.now_ns, alive.waiting);
         hl_rx_streams_look();
         alive.calling |= hl_rx_watch_look();
     }
@@ -571,7 +487,7 @@ uint64_t hl_rx_alive_look(void)
         uint64_t begin = hl_rx_thread_time();
         look();
         uint64_t took = SHARE * (hl_rx_thread_time() - begin), pause = alive.calling ? SOON_NS : LOOK_NS;
-        took = took < LATEST_NS ? took : LATEST_NS;
+        took = took < HL_RX_LATEST_NS ? took : HL_RX_LATEST_NS;
         alive.next_ns = now + (took > pause ? took : pause);
     }
     return alive.next_ns - now;
@@ -579,7 +495,7 @@ uint64_t hl_rx_alive_look(void)
 
 void hl_rx_alive_open(void)
 {
-    hl_prog_on_long(hl_fab.row->tcp_listens ? NULL : doubt);
+    hl_prog_on_long(hl_fab.row->tcp_listens ? NULL : hl_rx_doubt);
 }
 
 void hl_rx_alive_close(void)
@@ -589,6 +505,7 @@ void hl_rx_alive_close(void)
         close(alive.calls[i].knock.fd);
     }
     hl_rx_hosts_free(&alive.hosts);
+    hl_rx_doubts_close();
     free(alive.stops);
     memset(&alive, 0, sizeof alive);
 }

@@ -6,6 +6,7 @@
  * and each has an acknowledgement of its own. What the provider cannot take waits in a list in order; the
  * buffers of that list are bounded by the senders' credits. All of this belongs to the receive thread, but
  * for what hl_rx_net_open does before it hands over. */
+#include "doubts.h"
 #include "inner.h"
 #include "links.h"
 #include "senders.h"
@@ -50,11 +51,18 @@ static size_t owed_count;
 static uint64_t pulse; /* read by those who wonder whether this rank lives */
 static uint64_t pulse_region;
 
+/* Of others, which are read one time after the other. */
+static struct feeler {
+    struct hl_rx_op op;
+    int rank;
+    uint64_t word, posted_ns; /* 0: it is not on its way */
+} feelers[HL_RX_FEELERS];
+
 static int post_receive(struct inbound *in)
 {
     struct iovec iov = {in->bytes, hl_fab.eager};
     struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = &in->op.context};
-    in->op.is_receive = true;
+    in->op.what = HL_RX_RECEIVES;
     ssize_t rc = fi_recvmsg(ep.ep, &msg, FI_COMPLETION);
     return rc == 0 ? 0 : hl_err_say(HL_ERR_OTHER, "posting a receive buffer: %s", hl_fab_strerror((int)rc));
 }
@@ -296,13 +304,25 @@ static void receive_again(struct inbound *in)
     }
 }
 
+static void felt(struct feeler *f, bool lives)
+{
+    if (lives) {
+        hl_rx_doubts_felt(f->rank, f->posted_ns);
+    }
+    f->posted_ns = 0;
+}
+
 static void completed(const struct fi_cq_msg_entry *entry)
 {
     struct hl_rx_op *op = entry->op_context;
     if (op == NULL) {
         return;
     }
-    if (!op->is_receive) {
+    if (op->what == HL_RX_READS) {
+        felt(HL_CONTAINER_OF(op, struct feeler, op), true);
+        return;
+    }
+    if (op->what == HL_RX_SENDS) {
         hl_rx_sends_recycle(HL_CONTAINER_OF(op, struct hl_rx_outbound, op));
         return;
     }
@@ -321,8 +341,10 @@ static int read_error(void)
     struct hl_rx_op *op = error.op_context;
     hl_log(HL_LOG_DEBUG, "receive endpoint: %s (provider's code %d)", hl_fab_strerror(error.err),
            error.prov_errno);
-    if (op != NULL && op->is_receive) {
+    if (op != NULL && op->what == HL_RX_RECEIVES) {
         receive_again(HL_CONTAINER_OF(op, struct inbound, op));
+    } else if (op != NULL && op->what == HL_RX_READS) {
+        felt(HL_CONTAINER_OF(op, struct feeler, op), false);
     } else if (op != NULL) {
         hl_rx_sends_recycle(HL_CONTAINER_OF(op, struct hl_rx_outbound, op));
     }
@@ -362,19 +384,56 @@ int hl_rx_net_fd(void)
     return ep.wait_fd;
 }
 
-static int insert_peer(int peer)
+static const struct hl_rx_card *rx_card_of(int peer, int *rc)
 {
     const void *data;
     size_t len;
-    int rc = hl_fab_card_get(peer, HL_FAB_PART_RX, &data, &len);
-    if (rc != 0 || len != sizeof(struct hl_rx_card)) {
-        return rc != 0 ? rc : hl_err_say(HL_ERR_OTHER, "rank %d publishes a malformed card", peer);
+    *rc = hl_fab_card_get(peer, HL_FAB_PART_RX, &data, &len);
+    if (*rc == 0 && len == sizeof(struct hl_rx_card)) {
+        return data;
     }
-    const struct hl_rx_card *card = data;
-    fi_addr_t addr = FI_ADDR_NOTAVAIL;
-    rc = hl_fab_ep_insert(&ep, card->name, card->name_len, &addr);
-    peer_rx[peer] = addr + 1;
+    *rc = *rc != 0 ? *rc : hl_err_say(HL_ERR_OTHER, "rank %d publishes a malformed card", peer);
+    return NULL;
+}
+
+static int insert_peer(int peer)
+{
+    int rc;
+    const struct hl_rx_card *card = rx_card_of(peer, &rc);
+    if (card != NULL) {
+        fi_addr_t addr = FI_ADDR_NOTAVAIL;
+        rc = hl_fab_ep_insert(&ep, card->name, card->name_len, &addr);
+        peer_rx[peer] = addr + 1;
+    }
     return rc;
+}
+
+/* NULL: its pulse is asked for already, or too many are. */
+static struct feeler *feeler_for(int rank)
+{
+    struct feeler *unused = NULL;
+    for (int i = 0; i < HL_RX_FEELERS; i++) {
+        if (feelers[i].posted_ns != 0 && feelers[i].rank == rank) {
+            return NULL;
+        }
+        unused = feelers[i].posted_ns == 0 ? &feelers[i] : unused;
+    }
+    return unused;
+}
+
+void hl_rx_net_feel(int rank)
+{
+    int rc;
+    struct feeler *f = feeler_for(rank);
+    const struct hl_rx_card *card = f != NULL ? rx_card_of(rank, &rc) : NULL;
+    if (card == NULL || !reached[rank] || (card->pulse_addr == 0 && card->pulse_key == 0)) {
+        return; /* who does not run takes part in no new connection */
+    }
+    struct iovec to = {&f->word, sizeof f->word};
+    f->op.what = HL_RX_READS;
+    f->rank = rank;
+    rc = hl_fab_ep_read(&ep, peer_rx[rank] - 1, card->pulse_addr, card->pulse_key, to, &f->op.context);
+    f->posted_ns = rc == 0 ? hl_now_ns() : 0;
 }
 
 int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
@@ -490,6 +549,7 @@ void hl_rx_net_close(void)
     owed_count = 0;
     hl_fab_regions_close();
     hl_fab_ep_close(&ep);
+    memset(feelers, 0, sizeof feelers);
     hl_rx_sends_close();
     hl_mem_buffer_give(pool);
     free(peer_rx);

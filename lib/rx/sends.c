@@ -32,7 +32,7 @@ struct hl_rx_outbound *hl_rx_sends_new(void)
         if (out == NULL) {
             return NULL;
         }
-        out->op.is_receive = false;
+        out->op.what = HL_RX_SENDS;
     }
     out->next = NULL;
     out->since_ns = 0;

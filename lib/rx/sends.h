@@ -12,7 +12,7 @@
 /* What a completion's context points to. */
 struct hl_rx_op {
     struct fi_context2 context;
-    bool is_receive;
+    enum { HL_RX_SENDS, HL_RX_RECEIVES, HL_RX_READS } what;
 };
 
 struct hl_rx_outbound {

@@ -46,13 +46,19 @@ void hl_told_say(struct hl_told *t, const char *fmt, ...)
 void hl_told_await(struct hl_told *t, int world)
 {
     bool known = world < 0;
-    for (int i = 0; i < t->n && i < HL_HANG_RANKS; i++) {
+    for (int i = 0; i < hl_told_ranks(t); i++) {
         known = known || t->ranks[i] == world;
     }
-    if (!known && t->n < HL_HANG_RANKS) {
-        t->ranks[t->n] = world;
+    if (!known && t->n >= t->first && t->n - t->first < HL_HANG_RANKS) {
+        t->ranks[t->n - t->first] = world;
     }
     t->n += !known;
+}
+
+int hl_told_ranks(const struct hl_told *t)
+{
+    int more = t->n - t->first;
+    return more < 0 ? 0 : more < HL_HANG_RANKS ? more : HL_HANG_RANKS;
 }
 
 void hl_told_await_all(struct hl_told *t, const struct hl_told *from)

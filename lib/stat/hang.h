@@ -25,7 +25,7 @@ struct hl_told {
     int32_t n;                    /* ranks that are waited for; also those beyond the room of `ranks` */
     int32_t any;                  /* 1: one of them is enough */
     int32_t asked;                /* 1 + the rank whose receive thread owes an answer, 0: none */
-    int32_t spare;                /* a post is whole words */
+    int32_t first;                /* of them that is in `ranks`: who asks again may ask for others */
     int32_t ranks[HL_HANG_RANKS]; /* world ranks */
     char call[40];                /* of the user; "" when it is not known */
     char text[128];
@@ -49,6 +49,9 @@ void hl_told_say(struct hl_told *t, const char *fmt, ...) HL_PRINTF(2, 3);
 /* Adds a rank that is waited for, once; -1: none. And those of another wait. */
 void hl_told_await(struct hl_told *t, int world);
 void hl_told_await_all(struct hl_told *t, const struct hl_told *from);
+
+/* How many of them are in `ranks`. */
+int hl_told_ranks(const struct hl_told *t);
 
 /* "PE" in a call of OpenSHMEM, else "rank". */
 const char *hl_told_unit(const struct hl_told *t);

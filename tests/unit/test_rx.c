@@ -9,6 +9,7 @@
 #include "inner.h"
 #include "model.h"
 #include "ring.h"
+#include "rx_doubts.h"
 #include "rx_window.h"
 #include "senders.h"
 #include "unit.h"
@@ -543,6 +544,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, senders_are_kept_apart);
     add_streams(t);
     add_window(t);
+    add_doubts(t);
     tcase_add_test(t, chains_do_what_they_say_within_their_region);
     tcase_add_test(t, odd_atomics_are_refused);
     tcase_add_test(t, signals_follow_their_data_or_nothing_is_stored);

@@ -1,0 +1,167 @@
+/* Ranks that somebody waits for, where nothing tells of hosts.
+ *
+ * Who waits for long tells whom it waits for (as it tells a watchdog), some ranks each second. Their receive
+ * threads are asked, and silence for HOTLANE_PEER_TIMEOUT seconds is death.
+ *
+ * Not of who has a pulse: a network card reads memory without the process, so that of a stopped one can be
+ * read, and that of a dead one cannot. Where a provider needs the process for it, a stopped one is taken for
+ * a dead one. */
+#include "doubts.h"
+
+#include "alive.h"
+#include "inner.h"
+
+#include "boot.h"
+#include "conf.h"
+#include "util.h"
+
+#include <string.h>
+
+#define DOUBTS HL_RX_FEELERS /* ranks that are asked at a time */
+
+struct doubt {
+    struct hl_rx_question ask;
+    uint64_t said_ns; /* the last time; 0: no doubt */
+    uint64_t feel_ns; /* its pulse is asked for again then */
+    uint64_t felt_ns; /* its pulse came, which was asked for then; 0: never */
+};
+
+static struct doubt doubts[DOUBTS];
+static hl_a32 doubted[DOUBTS]; /* atomic: 1 + a rank that a thread waits for, 0: none */
+static uint64_t looked_ns;
+
+void hl_rx_doubt(int rank)
+{
+    struct hl_fab_host at;
+    uint32_t free = 0, word = (uint32_t)rank + 1;
+    if (rank == hl_boot.rank || hl_boot_node_of(rank) >= 0 || hl_rx_alive_host(rank, &at) ||
+        hl_rx_is_dead(rank)) {
+        return;
+    }
+    /* relaxed, both: hints; nothing comes with them. */
+    for (int i = 0; i < DOUBTS; i++) {
+        if (hl_a32_load_relaxed(&doubted[i]) == word) {
+            return;
+        }
+    }
+    for (int i = 0; i < DOUBTS && !hl_a32_cas_full(&doubted[i], &free, word); i++) { /* full: rare. */
+        free = 0;
+    }
+}
+
+/* The one about that rank, else one that is free; NULL: there is neither. */
+static struct doubt *doubt_about(int rank)
+{
+    struct doubt *d = NULL;
+    for (int i = 0; i < DOUBTS && (d == NULL || d->said_ns == 0 || d->ask.rank != rank); i++) {
+        struct doubt *other = &doubts[i];
+        d = other->said_ns == 0 || other->ask.rank == rank ? other : d;
+    }
+    return d;
+}
+
+static struct doubt *open_doubt(int rank)
+{
+    struct doubt *d = doubt_about(rank);
+    return d != NULL && d->said_ns != 0 ? d : NULL;
+}
+
+void hl_rx_doubts_heard(int rank)
+{
+    struct doubt *d = open_doubt(rank);
+    if (d != NULL) {
+        hl_rx_question_heard(&d->ask, rank);
+    }
+}
+
+void hl_rx_doubts_felt(int rank, uint64_t asked_ns)
+{
+    struct doubt *d = open_doubt(rank);
+    if (d != NULL) {
+        d->felt_ns = asked_ns;
+    }
+}
+
+bool hl_rx_doubts_lives(int rank)
+{
+    const struct doubt *d = open_doubt(rank);
+    uint64_t timeout_ns = (uint64_t)hl_conf.peer_timeout * HL_RX_SECOND_NS;
+    return d != NULL && d->felt_ns != 0 && hl_now_ns() - d->felt_ns < timeout_ns;
+}
+
+static void take_doubts(uint64_t now_ns)
+{
+    for (int i = 0; i < DOUBTS; i++) {
+        uint32_t word = hl_a32_xchg_acquire(&doubted[i], 0); /* acquire: for form. */
+        struct doubt *d = word != 0 ? doubt_about((int)word - 1) : NULL;
+        if (d == NULL) {
+            continue;
+        }
+        if (d->said_ns == 0) {
+            *d = (struct doubt){.ask.rank = (int)word - 1};
+        }
+        d->said_ns = now_ns;
+    }
+}
+
+/* An answer may be there already when this thread did not run: of the time between two looks no more counts
+ * as silence than half of what makes a rank dead. A provider may take seconds for a call, so it is not that
+ * nothing counts. */
+static void forgive_pause(uint64_t now_ns)
+{
+    uint64_t most = (uint64_t)hl_conf.peer_timeout * HL_RX_SECOND_NS / 2, pause = now_ns - looked_ns;
+    for (int i = 0; pause > most && i < DOUBTS; i++) {
+        struct hl_rx_question *q = &doubts[i].ask;
+        q->since_ns += q->since_ns != 0 ? pause - most : 0;
+        doubts[i].felt_ns += doubts[i].felt_ns != 0 ? pause - most : 0;
+    }
+}
+
+/* One that has answered is told of again by who still waits for it; of one that has not, others wait their
+ * turn to be asked. */
+static bool is_doubt_over(const struct doubt *d, uint64_t now_ns, bool waiting)
+{
+    bool told = now_ns - d->said_ns <= HL_RX_PAUSE_NS;
+    return hl_rx_is_dead(d->ask.rank) || (!told && (!waiting || d->ask.since_ns == 0));
+}
+
+static void press_doubt(struct doubt *d, uint64_t now_ns)
+{
+    struct hl_rx_question *q = &d->ask;
+    hl_rx_question_ask(q, now_ns);
+    if (q->since_ns == 0 || now_ns == q->since_ns) {
+        return;
+    }
+    uint64_t signs_ns = d->felt_ns > q->since_ns ? d->felt_ns : q->since_ns;
+    if (signs_ns != q->since_ns) {
+        hl_rx_say_stopped(q->rank, now_ns - q->since_ns, true);
+    }
+    hl_rx_is_silent(q->rank, now_ns > signs_ns ? now_ns - signs_ns : 0);
+    if (now_ns >= d->feel_ns) {
+        uint64_t begin_ns = hl_now_ns();
+        hl_rx_net_feel(q->rank);
+        d->feel_ns = now_ns + HL_RX_REST * (hl_now_ns() - begin_ns);
+    }
+}
+
+void hl_rx_doubts_look(uint64_t now_ns, bool waiting)
+{
+    forgive_pause(now_ns);
+    take_doubts(now_ns);
+    for (int i = 0; i < DOUBTS; i++) {
+        struct doubt *d = &doubts[i];
+        if (d->said_ns != 0 && is_doubt_over(d, now_ns, waiting)) {
+            d->said_ns = 0;
+        } else if (d->said_ns != 0) {
+            press_doubt(d, now_ns);
+        }
+    }
+    looked_ns = now_ns;
+}
+
+void hl_rx_doubts_close(void)
+{
+    memset(doubts, 0, sizeof doubts);
+    memset(doubted, 0, sizeof doubted);
+    looked_ns = 0;
+}
