@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Boots made-up machines: asserts, from the kernel's own answers, where the library puts memory, and runs programs over RDMA.
 
-usage: guest.py --build BUILD [--page] [--keep DIR] [LAYOUT...]
+usage: guest.py --build BUILD [--page] [--keep DIR] [--step PATTERN] [LAYOUT...]
        guest.py --list
 
 Each layout (layouts.py) is a machine that QEMU emulates; its steps (steps.py) run one after the other inside, with the
@@ -27,9 +27,9 @@ STEP = re.compile(r"^@@ begin (.*)\n((?:.*\n)*?)@@ end (\d+) (\S+) (\S+)$", re.M
 OOM = re.compile(r".*(?:Out of memory|oom-kill|Killed process|segfault|BUG:|WARNING:|Call Trace).*")
 
 
-def run(machines, name):
+def run(machines, name, pattern):
     """Boots a layout, runs its steps; returns the texts of what does not hold."""
-    steps = table.of(name, machines.build)
+    steps = [step for step in table.of(name, machines.build) if re.search(pattern, step.name)]
     output, log = machines.boot(name, cases.script(layouts.LAYOUTS[name], steps))
     done = {m[1]: (m[2], int(m[3]), m[4]) for m in STEP.finditer(output)}
     wrong = [f"kernel: {line}" for line in OOM.findall(log)]
@@ -62,6 +62,7 @@ def main():
     parser.add_argument("--build", default=os.environ.get("HOTLANE_BUILD", "build"))
     parser.add_argument("--page", action="store_true")
     parser.add_argument("--keep", metavar="DIR", help="folder for consoles and kernel logs")
+    parser.add_argument("--step", metavar="PATTERN", default="", help="only steps whose names match")
     parser.add_argument("--list", action="store_true", help="the layouts")
     parser.add_argument("layout", nargs="*", choices=[[], *layouts.LAYOUTS])
     options = parser.parse_args()
@@ -85,7 +86,7 @@ def main():
         for name in names:
             begin = time.monotonic()
             try:
-                steps, wrong = run(machines, name)
+                steps, wrong = run(machines, name, options.step)
             except machine.Broken as text:
                 steps, wrong = 0, [str(text)]
             except machine.Unavailable as reason:

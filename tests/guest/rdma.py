@@ -1,6 +1,7 @@
 """Guests with soft RoCE: RDMA with its registration, keys and connections, on a machine that has no such card. What they run.
 
 The programs are those of the build folder, under this machine's path."""
+import functools
 import os
 import shlex
 from pathlib import Path
@@ -25,24 +26,72 @@ ip link add dum0 type dummy && ip addr add 10.9.0.1/24 dev dum0 && ip link set d
 # A device at each end of a cable. What one end's address sends to the other's goes through the cable, although both are here.
 TWO = ALL + """
 ip() { /usr/bin/env ip "$@"; } # busybox's knows no peers
-ip link add a0 type veth peer name b0
 ip rule add pref 100 lookup local && ip rule del pref 0
+echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter
+ip rule add pref 10 iif lo from 10.9.0.1 to 10.9.0.2 lookup 11
+ip rule add pref 10 iif lo from 10.9.0.2 to 10.9.0.1 lookup 12
 lead() {
     ip addr add $2/24 dev $1
     for word in accept_local=1 rp_filter=0 arp_ignore=1; do echo ${word#*=} >/proc/sys/net/ipv4/conf/$1/${word%=*}; done
-    ip link set $1 up
-    ip rule add pref 10 iif lo from $2 to $3 lookup $4 && ip route add $3 dev $1 table $4
+    ip link set $1 up && ip route add $3 dev $1 table $4 && rdma link add $5 type rxe netdev $1
 }
-echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter
-lead a0 10.9.0.1 10.9.0.2 11
-lead b0 10.9.0.2 10.9.0.1 12
-rdma link add rxe0 type rxe netdev a0 && rdma link add rxe1 type rxe netdev b0
+plug() { ip link add a0 type veth peer name b0 && lead a0 10.9.0.1 10.9.0.2 11 rxe0 && lead b0 10.9.0.2 10.9.0.1 12 rxe1; }
+plug
+"""
+PEER_TIMEOUT = 5
+TOLD_S = 25  # the time for a look or two, a connection that is tried, and an emulated machine
+# Said by COUNT ranks within SECONDS from the moment at which rank 1's host is gone; only then its launcher sees it die. Who
+# has said nothing leaves a core file.
+CUT = TWO + f"export HOTLANE_PEER_TIMEOUT={PEER_TIMEOUT}" + """
+cut_off() {
+    said=/tmp/said words=$1 count=$2 seconds=$3 program=$4
+    shift 4
+    "$@" >$said 2>&1 &
+    job=$! victim=
+    while [ -z "$victim" ] && kill -0 $job 2>/dev/null; do sleep 0.2; victim=$(sed -n 's/^cut //p' $said); done
+    ip link set b0 down
+    begin=$(date +%s)
+    while [ $(($(date +%s) - begin)) -lt $seconds ] && [ $(grep -c "$words" $said) -lt $count ]; do sleep 0.2; done
+    told=$(grep -c "$words" $said)
+    echo "$told of $count were told after $(($(date +%s) - begin)) s"
+    [ $told = $count ] || kill -ABRT $(pidof $program)
+    kill -9 $victim
+    over $job $program
+    code=$?
+    cat $said
+    rdma link delete rxe0 && rdma link delete rxe1 && ip link delete a0 && plug
+    test $code = 137
+}
+over() { # the job's code; who does not come to an end leaves a core file
+    waited=0
+    while kill -0 $1 2>/dev/null && [ $waited -lt 100 ]; do sleep 0.2; waited=$((waited + 1)); done
+    [ $waited -lt 100 ] || kill -ABRT $(pidof $2)
+    wait $1
+}
+# stopped SECONDS PROGRAM COMMAND...: rank 1 does not run for so long, from when a line "cut" comes.
+stopped() {
+    seconds=$1 program=$2 said=/tmp/said
+    shift 2
+    "$@" >$said 2>&1 &
+    job=$!
+    while kill -0 $job 2>/dev/null && ! grep -q '^cut' $said; do sleep 0.2; done
+    victim=
+    for pid in $(pidof $program); do tr '\\0' '\\n' </proc/$pid/environ | grep -qx PMI_RANK=1 && victim=$pid; done
+    echo "rank 1 is process $victim of $(pidof $program)"
+    kill -STOP $victim && sleep $seconds && kill -CONT $victim
+    over $job $program
+    code=$?
+    cat $said
+    return $code
+}
 """
 USER = "chmod 666 /dev/infiniband/*; ulimit -l 8192; exec setpriv --reuid 1000 --regid 1000 --clear-groups sh -c "
 SENT = "/sys/class/infiniband/rxe%d/ports/1/hw_counters/sent_pkts"
 BOOTS = {
     "rdma": dict(what="soft RoCE, one device: a few programs", prepare=ONE, seconds=580),
     "rdma-hosts": dict(what="soft RoCE, two devices at one cable: programs of two hosts, and a rank's death", prepare=TWO, seconds=580),
+    "rdma-cut": dict(what="soft RoCE, two devices: a host is gone, of which nobody tells; a process is stopped", prepare=CUT,
+                     seconds=580),
 }
 
 
@@ -87,12 +136,15 @@ def few(build):
     ]
 
 
-def hosts(build):
-    host, kill = str(HERE / "host"), "tests/launch/mpi_rma_kill"
-    stencil = "--zones 64,64 --patch 16 --steps 10 --threads 2"
+def on_hosts(build, ranks, program, *words, options=()):
+    return shlex.join(["mpiexec", "-n", str(ranks), "--timeout", "100", *options, str(HERE / "host"), os.path.join(build, program),
+                       *words])
 
-    def on_two(ranks, program, *words, options=()):
-        return shlex.join(["mpiexec", "-n", str(ranks), "--timeout", "100", *options, host, os.path.join(build, program), *words])
+
+def hosts(build):
+    kill = "tests/launch/mpi_rma_kill"
+    stencil = "--zones 64,64 --patch 16 --steps 10 --threads 2"
+    on_two = functools.partial(on_hosts, build)
     dies = on_two(2, kill, "1", "500", "2", options=["--keep-going"])
     return [
         Step("acc of two hosts", command=on_two(2, "tests/mpi/mpi_rma_acc"), needs="tests/mpi/mpi_rma_acc"),
@@ -108,5 +160,23 @@ def hosts(build):
     ]
 
 
+def cut(build):
+    """Rank 1 lives on; its host answers nothing any more."""
+    def cut_off(what, words, ranks, program, *arguments):
+        command = on_hosts(build, ranks, program, *arguments, "cut", options=["--keep-going"])
+        return Step(what, command=shlex.join(["cut_off", words, str(ranks - 1), str(TOLD_S), os.path.basename(program)]) + " " + command,
+                    says=[f"{ranks - 1} of {ranks - 1} were told"], needs=program)
+    kill, messages = "tests/launch/mpi_rma_kill", "tests/mpi/mpi_p2p_kill"
+    return [
+        cut_off("one-sided operations", "2 threads told", 3, kill, "1", "500", "2"),
+        *(cut_off(scene, "is through", 3, messages, scene) for scene in ("ssend", "receive", "receive_any", "barrier")),
+        *(Step(f"a stopped rank, {what}", says=says,
+               command=shlex.join(["stopped", "20", "hosts_waits"]) + " " + on_hosts(build, 2, "tests/hosts/hosts_waits", *what.split()),
+               needs="tests/hosts/hosts_waits") for what, says in
+          (("receive 3", ["rank 1 has not answered for 1. s, but its host does", "rank 1 answers again"]),
+           ("put 14", []))),  # cards do without the process
+    ]
+
+
 def steps(name, build):
-    return {"rdma": few, "rdma-hosts": hosts}[name](build)
+    return {"rdma": few, "rdma-hosts": hosts, "rdma-cut": cut}[name](build)
