@@ -98,6 +98,9 @@ static int64_t equal_rows(const struct hl_loop *l, int64_t i, int64_t end)
     const int64_t *len = &l->len[i];
     int64_t most = end - i < ROWS ? end - i : ROWS, n = 1;
 
+    if (l->even) {
+        return end - i;
+    }
     while (n < most && len[n] == len[0]) {
         n++;
     }

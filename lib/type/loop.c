@@ -235,7 +235,9 @@ struct hl_loop *hl_loop_idx(int64_t n, const int64_t *disp, const int64_t *len, 
     l->child = child;
     l->basic = child->basic;
     l->depth = child->depth + 1;
+    l->even = true;
     for (int64_t i = 0; i < rows; i++) {
+        l->even = l->even && l->len[i] == l->len[0];
         l->before[i] = l->size;
         l->size += l->len[i] * child->size;
         l->elements += l->len[i] * child->elements;

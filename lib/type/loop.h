@@ -20,6 +20,7 @@ struct hl_loop {
     bool fixed;    /* never freed: belongs to a predefined type */
     bool narrow;   /* of a leaf: C's long, which external32 keeps in 4 bytes */
     uint32_t depth;
+    bool even; /* of an IDX: all rows are of one length */
     int64_t off;
     int64_t size;     /* packed bytes */
     int64_t elements; /* basic elements; of no meaning where blocks of different types were merged */

@@ -4,8 +4,6 @@
 #include "loop.h"
 
 #define BOUNCE 1024 /* bytes that go through a buffer at a time */
-#define AT_ONCE 64  /* blocks that are looked at more than once: some cache lines each */
-#define FEW 16      /* of them: not worth it */
 
 HL_INLINE int64_t least(int64_t a, int64_t b)
 {
@@ -53,6 +51,20 @@ HL_INLINE void copy_word(char *to, const char *from)
         for (int64_t end = done + more; done < end; done++, at += (n)) {                                     \
             char *block = hl_run_block(&blocks, done);                                                       \
             COPY(out ? block : at, out ? at : block, (size_t)(n));                                           \
+        }                                                                                                    \
+    }                                                                                                        \
+    break
+/* Two or three parts of each block of one side. */
+#define COPY_PARTS(COPY, n)                                                                                  \
+    for (; g.rows > 0; g.rows--, g.to += g.a_row, g.from += g.b_row) {                                       \
+        char *to = g.to;                                                                                     \
+        const char *from = g.from;                                                                           \
+        for (int64_t i = g.times; i > 0; i--, to += g.a, from += g.b) {                                      \
+            COPY(to, from, (size_t)(n));                                                                     \
+            COPY(to + a, from + b, (size_t)(n));                                                             \
+            if (each == 3) {                                                                                 \
+                COPY(to + 2 * a, from + 2 * b, (size_t)(n));                                                 \
+            }                                                                                                \
         }                                                                                                    \
     }                                                                                                        \
     break
@@ -189,36 +201,6 @@ static bool copy_uneven(struct hl_type_cursor *to_rows, struct hl_type_cursor *t
     return done > 0;
 }
 
-/* Blocks, each as long as some on the other side, to (`out`) or from there: the first part of each, then the
- * second, ... As many at a time as stay in the nearest cache meanwhile. False: not one. */
-static bool copy_parts(struct hl_type_cursor *whole, struct hl_type_cursor *parts, bool out)
-{
-    const struct hl_run *w = &whole->run, *p = &parts->run;
-
-    if (w->disp != NULL || p->disp != NULL || whole->head + parts->head != 0 || w->n % p->n != 0) {
-        return false;
-    }
-    int64_t each = w->n / p->n, n = least(least(w->times, p->times / each), AT_ONCE);
-    if (n < FEW) {
-        return false;
-    }
-    struct hl_grid g = {out ? p->addr : w->addr,
-                        out ? w->addr : p->addr,
-                        each * p->stride,
-                        w->stride,
-                        n,
-                        p->stride,
-                        p->n,
-                        each};
-    if (!out) {
-        g = (struct hl_grid){g.to, g.from, g.b, g.a, n, g.b_row, g.a_row, each};
-    }
-    hl_grid_copy(&g, p->n);
-    hl_run_pass(&whole->run, n);
-    hl_run_pass(&parts->run, each * n);
-    return true;
-}
-
 /* How often `times` blocks, from the first of the run on, are there at equal distances. */
 static int64_t count_rows(const struct hl_type_cursor *c, int64_t times, int64_t *apart)
 {
@@ -239,6 +221,33 @@ static void pass_rows(struct hl_type_cursor *c, int64_t times, int64_t rows)
     c->rows -= rows - 1;
     c->row.addr = hl_type_at(c->row.addr, (rows - 1) * c->row_stride);
     c->run.times = 0;
+}
+
+/* Blocks, each as long as two or three on the other side, to (`out`) or from there, with the rows that
+ * follow. False: not one. */
+static bool copy_parts(struct hl_type_cursor *whole, struct hl_type_cursor *parts, bool out)
+{
+    const struct hl_run *w = &whole->run, *p = &parts->run;
+    int64_t each = w->n / p->n, times = least(w->times, p->times / each), rows, w_row, p_row;
+
+    if (w->disp != NULL || p->disp != NULL || whole->head + parts->head + w->n % p->n != 0 || times == 0) {
+        return false;
+    }
+    rows = count_rows(whole, times, &w_row);
+    rows = least(rows, count_rows(parts, times * each, &p_row));
+    struct hl_grid g = {w->addr, p->addr, w->stride, each * p->stride, times, w_row, p_row, rows};
+    int64_t a = p->n, b = p->stride;
+    if (out) {
+        g = (struct hl_grid){p->addr, w->addr, g.b, g.a, times, p_row, w_row, rows};
+        a = p->stride;
+        b = p->n;
+    }
+    switch (p->n) {
+        COPY_CASES(COPY_PARTS, p->n)
+    }
+    pass_rows(whole, times, rows);
+    pass_rows(parts, times * each, rows);
+    return true;
 }
 
 /* Runs of blocks of `len` bytes on both sides, with the rows that follow. */

@@ -102,9 +102,9 @@ static MPI_Datatype some_basic(void)
     return (MPI_Datatype)handles[draw(sizeof handles / sizeof *handles)];
 }
 
-static void random_basic(struct pair *p)
+static void set_basic(struct pair *p, MPI_Datatype basic)
 {
-    p->t = hl_type_of(some_basic());
+    p->t = hl_type_of(basic);
     memset(&p->m, 0, offsetof(struct model, e));
     enum hl_basic b = (enum hl_basic)p->t->basic;
     int size = (int)hl_op_size(b), extent = (int)hl_op_extent(b);
@@ -421,7 +421,7 @@ START_TEST(random_trees_do_what_the_flat_model_does)
     }
     int n = 4;
     for (int i = 0; i < n; i++) {
-        random_basic(&types[i]);
+        set_basic(&types[i], some_basic());
     }
     for (; n < LIVE; n++) {
         if (!random_type(&types[n], types, n)) {
@@ -499,6 +499,8 @@ END_TEST
 
 #include "type_walks.h"
 
+#include "type_shapes.h"
+
 START_TEST(layouts_are_as_simple_as_they_can_be)
 {
     struct hl_type *t, *u;
@@ -561,6 +563,7 @@ static Suite *type_suite(void)
 
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, random_trees_do_what_the_flat_model_does, 0, 300);
+    tcase_add_loop_test(tc, layouts_of_many_blocks_do_what_the_flat_model_does, 0, 300);
     tcase_add_test(tc, predefined_types_have_the_sizes_of_c);
     tcase_add_test(tc, only_living_handles_are_types);
     tcase_add_test(tc, a_million_blocks_take_no_memory);
