@@ -43,7 +43,8 @@ CONFIGURATIONS = {
 RUN_ENVIRONMENT = {
     # intercept_send: what the provider has sent is looked at after the system call, when the peer may have answered already and
     # the sender's buffer be freed.
-    "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:allocator_may_return_null=1:protect_shadow_gap=0:intercept_send=0",
+    "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0:allocator_may_return_null=1:protect_shadow_gap=0:intercept_send=0",
+    "LSAN_OPTIONS": "print_suppressions=0:suppressions='" + os.path.join(ROOT, "tests", "lsan.supp") + "'",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:allocator_may_return_null=1:suppressions='" + os.path.join(ROOT, "tests", "tsan.supp") + "'",
 }

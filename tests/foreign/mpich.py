@@ -28,7 +28,9 @@ WAYS = {'near': {}, 'net': {'HOTLANE_NEAR': '0'}}
 # Names that MPI 3.0 removed; their replacements have the same parameters.
 RENAMED = ['-DMPI_Type_hvector=MPI_Type_create_hvector', '-DMPI_Type_hindexed=MPI_Type_create_hindexed',
            '-DMPI_Address=MPI_Get_address', '-DMPI_Errhandler_set=MPI_Comm_set_errhandler',
-           # And of the time before that.
+           # Conversions are macros in the standard's binary interface, without names of the profiling interface.
+           '-DPMPI_Message_c2f=PMPI_Message_toint', '-DPMPI_Message_f2c=PMPI_Message_fromint',
+           # And of the time before MPI 3.0.
            '-DMPIO_Request=MPI_Request', '-DMPIO_Wait=MPI_Wait', '-DMPIO_Test=MPI_Test']
 PASSED = re.compile(r'^ ?No [Ee]rrors', re.M)
 NOT_BUILT = re.compile(r'(MPI_\w+) is not built yet')
@@ -59,12 +61,12 @@ def source_of(given, work):
 
 
 def write_config(work):
-    """What their configure would find on this system."""
+    """What their configure would find on this system, with its option --enable-strictmpi: nothing beyond the standard."""
     lines = [f'#define HAVE_{name} 1' for name in HAVE]
     lines += [f'#define SIZEOF_{name} {size}' for name, size in SIZES.items()]
     lines += ['#define POINTERINT_t long', '#define STDC_HEADERS 1', '#define STDCALL', '#define THREAD_PACKAGE_NONE 0',
               '#define THREAD_PACKAGE_POSIX 1', '#define THREAD_PACKAGE_NAME THREAD_PACKAGE_POSIX',
-              '#define PACKAGE "tests"']
+              '#define PACKAGE "tests"', '#define USE_STRICT_MPI 1']
     (work / 'up').mkdir(exist_ok=True)  # they include "../dtpoolsconf.h"
     for name in ('mpitestconf.h', 'dtpoolsconf.h'):
         (work / name).write_text('\n'.join(lines) + '\n')

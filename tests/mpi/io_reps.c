@@ -76,6 +76,15 @@ static MPI_File open_file(void)
     return f;
 }
 
+/* The type with another extent, in its place. */
+static void resize(MPI_Datatype *type, MPI_Aint extent)
+{
+    MPI_Datatype old = *type;
+
+    MPI_Type_create_resized(old, 0, extent, type);
+    MPI_Type_free(&old);
+}
+
 /* Ranks take turns in the file, two numbers each, by a view of elements: twice as wide here as in memory. */
 static void own_text(const char *rep)
 {
@@ -90,7 +99,7 @@ static void own_text(const char *rep)
     MPI_Type_create_subarray(1, whole, part, from, MPI_ORDER_C, MPI_INT, &turn);
     MPI_Type_commit(&turn);
     MPI_Type_vector(2, 1, 2, MPI_INT, &gaps);
-    MPI_Type_create_resized(gaps, 0, 16, &gaps);
+    resize(&gaps, 16);
     MPI_Type_commit(&gaps);
     OK(MPI_File_set_view(f, 5, MPI_INT, turn, rep, MPI_INFO_NULL));
     OK(MPI_File_get_type_extent(f, MPI_INT, &extent));
@@ -143,7 +152,7 @@ static void longs(void)
 
     MPI_Type_contiguous(2, MPI_LONG, &pair);
     MPI_Type_vector(1, 1, size, pair, &turn);
-    MPI_Type_create_resized(turn, 0, 16 * size, &turn);
+    resize(&turn, 16 * size);
     MPI_Type_commit(&turn);
     MPI_Type_commit(&pair);
     OK(MPI_File_set_view(f, 0, MPI_LONG, MPI_LONG, "external32", MPI_INFO_NULL));
@@ -352,7 +361,7 @@ static void ends_of_own(const char *rep)
         bytes[i] = (float)i;
     }
     MPI_Type_vector(N, 1, 2, MPI_DOUBLE, &t);
-    MPI_Type_create_resized(t, 0, 2 * N * 8, &t);
+    resize(&t, 2 * N * 8);
     MPI_Type_commit(&t);
     MPI_Type_contiguous(20, MPI_DOUBLE_INT, &u);
     MPI_Type_commit(&u);

@@ -348,11 +348,11 @@ int main(int argc, char **argv)
     one_by_one();
     misuse();
     /* In the buffer when the program ends: received by somebody who looks for it late. */
-    static char room[LARGE + MPI_BSEND_OVERHEAD], data[LARGE];
+    static char room[LARGE + MPI_BSEND_OVERHEAD], data[LARGE], sent[LARGE];
     MPI_Request r;
     MPI_Irecv(data, LARGE, MPI_CHAR, before, 9, MPI_COMM_WORLD, &r);
     MPI_Comm_attach_buffer(MPI_COMM_WORLD, room, sizeof room);
-    MPI_Bsend(memset(malloc(LARGE), 3, LARGE), LARGE, MPI_CHAR, next, 9, MPI_COMM_WORLD);
+    MPI_Bsend(memset(sent, 3, LARGE), LARGE, MPI_CHAR, next, 9, MPI_COMM_WORLD);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
     CHECK(data[LARGE - 1] == 3);
     MPI_Finalize();
