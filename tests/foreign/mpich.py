@@ -18,6 +18,9 @@ import tempfile
 import threading
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+import drawn  # noqa: E402
+
 FOLDERS = ('rma comm attr group info datatype errhan init io pt2pt part coll topo threads/pt2pt threads/comm threads/rma '
            'threads/init threads/coll').split()
 HAVE = """STDIO_H STDLIB_H STRING_H STRINGS_H UNISTD_H STDARG_H STDINT_H INTTYPES_H MEMORY_H LIMITS_H SYS_TYPES_H
@@ -231,6 +234,7 @@ def main():
     parser.add_argument('--folders', default=','.join(FOLDERS), help='default: %(default)s')
     parser.add_argument('--ways', default='near,net')
     parser.add_argument('--only', help='a regular expression of folder/program')
+    parser.add_argument('--drawn', type=int, help='so many programs, drawn by the date (tests/drawn.py)')
     parser.add_argument('--seconds', type=int, default=180, help='limit of one run')
     parser.add_argument('--ranks', type=int, default=10, help='rows with more ranks are left out')
     parser.add_argument('--jobs', type=int, default=os.cpu_count())
@@ -263,7 +267,7 @@ def run_all(opts, source, builder):
                     report.add(label, title, way, *run_program(opts, program, ranks, options, way))
 
     with concurrent.futures.ThreadPoolExecutor(opts.jobs) as pool:
-        futures = []
+        chosen = []
         for folder in opts.folders.split(','):
             tree = Tree(source, folder)
             programs = {}
@@ -272,8 +276,10 @@ def run_all(opts, source, builder):
                     programs.setdefault(row[0], []).append(row)
             for name, rows in programs.items():
                 if not opts.only or re.search(opts.only, f'{folder}/{name}'):
-                    futures.append(pool.submit(one, tree, name, rows))
-        for future in futures:
+                    chosen.append((tree, name, rows))
+        if opts.drawn:
+            chosen = drawn.draw(chosen, opts.drawn, lambda row: f'{row[0].folder}/{row[1]}')
+        for future in [pool.submit(one, *row) for row in chosen]:
             future.result()
     result = report.finish()
     print(f'{time.monotonic() - begin:.0f} s')
