@@ -53,8 +53,8 @@ static int start_accumulate(struct hl_acc *a, const MPI_Datatype types[3], MPI_W
 
 /* Elements of one predefined type that lie in one block on all sides, on a mapped target; else the long way.
  * a's types are not set yet. */
-static HL_NOINLINE int accumulate(struct hl_acc *a, const MPI_Datatype types[3], MPI_Win win,
-                                  const char *func)
+static HL_NOINLINE int accumulate_near(struct hl_acc *a, const MPI_Datatype types[3], MPI_Win win,
+                                       const char *func)
 {
     struct hl_win *w = a->m.win = hl_win_of(win);
     uintptr_t type = (uintptr_t)types[1];
@@ -95,7 +95,8 @@ static HL_NOINLINE int accumulate_any(void *origin, int64_t origin_count, MPI_Da
         }
     }
     struct hl_acc a = acc_of(origin, origin_count, target, disp, target_count, tail.op);
-    return accumulate(&a, (MPI_Datatype[]){origin_type, tail.target_type, NULL}, tail.win, "MPI_Accumulate");
+    return accumulate_near(&a, (MPI_Datatype[]){origin_type, tail.target_type, NULL}, tail.win,
+                           "MPI_Accumulate");
 }
 
 static HL_NOINLINE int fetch_op_any(void *origin, void *result, MPI_Datatype type, int target, int64_t disp,
@@ -114,7 +115,7 @@ static HL_NOINLINE int fetch_op_any(void *origin, void *result, MPI_Datatype typ
                           hl_err_say(HL_ERR_TYPE, "fetch and op takes predefined datatypes only"));
     }
     struct hl_acc a = fetch_of(acc_of(origin, 1, target, disp, 1, op), result, 1);
-    return accumulate(&a, (MPI_Datatype[]){type, type, type}, win, "MPI_Fetch_and_op");
+    return accumulate_near(&a, (MPI_Datatype[]){type, type, type}, win, "MPI_Fetch_and_op");
 }
 
 static HL_NOINLINE int cas_any(void *origin, const void *compare, void *result, MPI_Datatype type, int target,
@@ -157,7 +158,8 @@ int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     struct hl_acc a = acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op);
-    return accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, NULL}, win, "MPI_Accumulate_c");
+    return accumulate_near(&a, (MPI_Datatype[]){origin_datatype, target_datatype, NULL}, win,
+                           "MPI_Accumulate_c");
 }
 
 HL_API(MPI_Raccumulate);
@@ -188,8 +190,8 @@ int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
 {
     struct hl_acc a = fetch_of(acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op),
                                result_addr, result_count);
-    return accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
-                      "MPI_Get_accumulate");
+    return accumulate_near(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
+                           "MPI_Get_accumulate");
 }
 
 HL_API(MPI_Get_accumulate_c);
@@ -200,8 +202,8 @@ int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
 {
     struct hl_acc a = fetch_of(acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op),
                                result_addr, result_count);
-    return accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
-                      "MPI_Get_accumulate_c");
+    return accumulate_near(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
+                           "MPI_Get_accumulate_c");
 }
 
 HL_API(MPI_Rget_accumulate);

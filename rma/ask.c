@@ -44,7 +44,7 @@ static bool take_ask_place(void *arg)
     return false;
 }
 
-static bool is_over(void *arg)
+static bool is_ask_over(void *arg)
 {
     struct ask_wait *w = arg;
     /* acquire: sees what the last holder of the lock did, passed on by the receive threads; pairs with
@@ -52,14 +52,14 @@ static bool is_over(void *arg)
     return hl_a64_load_acquire(&w->place->word) != w->token || hl_rx_is_dead(w->peer);
 }
 
-static void tell_lock(const void *arg, struct hl_told *t)
+static void tell_lock_wait(const void *arg, struct hl_told *t)
 {
     const struct ask_wait *w = arg;
     hl_win_tell_lock(w->id, w->peer, t);
     t->asked = w->peer + 1;
 }
-HL_HANG_TELLS(take_ask_place, tell_lock);
-HL_HANG_TELLS(is_over, tell_lock);
+HL_HANG_TELLS(take_ask_place, tell_lock_wait);
+HL_HANG_TELLS(is_ask_over, tell_lock_wait);
 
 int hl_ask_lock(int peer, uint64_t id, bool exclusive)
 {
@@ -72,8 +72,8 @@ int hl_ask_lock(int peer, uint64_t id, bool exclusive)
     struct hl_wire_rec rec = {.op = HL_WIRE_LOCK, .kind = exclusive, .count = w.token, .aux = id};
     int rc = hl_win_send(peer, &rec);
     if (rc == 0) {
-        hl_prog_wait_rung(is_over, &w);
-        uint64_t end = hl_a64_load_acquire(&w.place->word); /* acquire: as in is_over */
+        hl_prog_wait_rung(is_ask_over, &w);
+        uint64_t end = hl_a64_load_acquire(&w.place->word); /* acquire: as in is_ask_over */
         if (end == w.token) {
             rc = hl_err_say(HL_ERR_PROC_ABORTED, "rank %d died while its window lock was asked for", peer);
         } else if ((end & KEPT) != 0) {
@@ -99,8 +99,8 @@ void hl_ask_granted(uint64_t token, int rc, int holder)
     if (token < PLACES) { /* no token, but the word of a free place */
         return;
     }
-    /* full: passes on what the last holder did; pairs with the acquire in is_over. Fails when nobody waits.
-     */
+    /* full: passes on what the last holder did; pairs with the acquire in is_ask_over. Fails when
+     * nobody waits. */
     if (hl_a64_cas_full(&places[token % PLACES].word, &expected, answer_word(rc, holder))) {
         hl_prog_wake_fenced();
     }

@@ -77,7 +77,7 @@ static int check_side(enum hl_arg which, int64_t count, const struct hl_type *ty
     return 0;
 }
 
-static bool is_real(enum hl_basic basic)
+static bool is_basic_real(enum hl_basic basic)
 {
     return basic >= HL_BASIC_F16 && basic <= HL_BASIC_C128;
 }
@@ -88,7 +88,7 @@ static int check_elements(const struct hl_type *origin, const struct hl_type *ta
 {
     enum hl_basic a = origin->basic, b = target->basic;
     if (HL_LIKELY(a == b) || a == HL_BASIC_MIXED || b == HL_BASIC_MIXED || a == HL_BASIC_BYTE ||
-        b == HL_BASIC_BYTE || (hl_op_size(a) == hl_op_size(b) && is_real(a) == is_real(b))) {
+        b == HL_BASIC_BYTE || (hl_op_size(a) == hl_op_size(b) && is_basic_real(a) == is_basic_real(b))) {
         return 0;
     }
     return hl_err_say(HL_ERR_TYPE, "elements of origin are %s, of target %s", hl_op_basic_words(a),

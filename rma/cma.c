@@ -16,7 +16,7 @@
 static struct hl_mutex lock = HL_MUTEX_INIT;
 static hl_a32 *pids; /* [node_size], set once under lock; entries atomic: written by probes of one value */
 
-static int learn(int node_rank, int pid)
+static int learn_reader(int node_rank, int pid)
 {
     hl_mutex_lock(&lock);
     if (pids == NULL) {
@@ -34,7 +34,7 @@ static int learn(int node_rank, int pid)
 bool hl_cma_probe(int node_rank, int pid, uint64_t at, uint64_t token)
 {
     uint64_t there = 0;
-    return hl_conf.cma && at != 0 && learn(node_rank, pid) == 0 &&
+    return hl_conf.cma && at != 0 && learn_reader(node_rank, pid) == 0 &&
            hl_cma_copy(node_rank, HL_GET, &there, at, sizeof there) == 0 && there == token &&
            hl_cma_copy(node_rank, HL_PUT, &there, at, sizeof there) == 0; /* what is there already */
 }
@@ -64,7 +64,7 @@ struct cma_pieces {
 };
 
 /* A piece that begins where the last one ends makes that longer. */
-static void add_piece(struct cma_pieces *p, char *at, size_t len)
+static void join_piece(struct cma_pieces *p, char *at, size_t len)
 {
     struct iovec *last = p->n > 0 ? &p->at[p->n - 1] : NULL;
     if (last != NULL && (char *)last->iov_base + last->iov_len == at) {
@@ -85,8 +85,8 @@ int hl_cma_walk(int node_rank, enum hl_dir dir, struct hl_type_cursor *mine, str
         char *a, *b;
         while (here.n < HL_NEAR_PIECES && there.n < HL_NEAR_PIECES &&
                (n = hl_type_cursor_zip(mine, theirs, most - len, &a, &b)) > 0) {
-            add_piece(&here, a, (size_t)n);
-            add_piece(&there, (char *)(uintptr_t)(base + (uint64_t)hl_zip_offset(b)), (size_t)n);
+            join_piece(&here, a, (size_t)n);
+            join_piece(&there, (char *)(uintptr_t)(base + (uint64_t)hl_zip_offset(b)), (size_t)n);
             len += n;
         }
         if (len == 0) {

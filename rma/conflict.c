@@ -161,8 +161,8 @@ static int say_conflict(const struct op *o, enum kind kind, struct byte_range r,
 }
 
 /* Compares a range with the kinds of `mask` in one target's sets. */
-static int compare(const struct op *o, enum kind kind, struct byte_range r, const struct node *n,
-                   unsigned mask)
+static int compare_range(const struct op *o, enum kind kind, struct byte_range r, const struct node *n,
+                         unsigned mask)
 {
     for (int old = 0; old < KINDS; old++) {
         if ((mask & BIT(old)) != 0 && meets(&n->sets[old], r) != NULL) {
@@ -184,16 +184,16 @@ static struct byte_range crossed(const struct hl_win *w, bool remote, struct byt
                         : (struct byte_range){r.lo < base ? 0 : r.lo - base, r.hi - base};
 }
 
-static int note(const struct op *o, enum kind kind, struct byte_range r, bool keep)
+static int note_range(const struct op *o, enum kind kind, struct byte_range r, bool keep)
 {
     const struct hl_win *w = o->w;
     bool remote = kind < READ;
     struct byte_range other = crossed(w, remote, r);
-    int rc = remote ? compare(o, kind, r, o->node, same[kind]) : 0;
+    int rc = remote ? compare_range(o, kind, r, o->node, same[kind]) : 0;
     for (const struct node *n = w->conflicts->nodes; n != NULL && rc == 0; n = n->next) {
-        rc = remote ? 0 : compare(o, kind, r, n, same[kind]);
+        rc = remote ? 0 : compare_range(o, kind, r, n, same[kind]);
         if (rc == 0 && (remote ? o->node : n)->target == w->rank && other.hi != 0) {
-            rc = compare(o, kind, other, n, cross[kind]);
+            rc = compare_range(o, kind, other, n, cross[kind]);
         }
     }
     return rc == 0 && keep && o->adds ? add_range(&o->node->sets[kind], r) : rc;
@@ -208,7 +208,7 @@ static int note_layout(const struct op *o, const struct layout *l)
     while (rc == 0 && hl_type_cursor_run(&c, INT64_MAX, &run)) {
         for (int64_t i = 0; rc == 0 && i < run.times; i++) {
             uint64_t lo = (uint64_t)(uintptr_t)hl_run_block(&run, i);
-            rc = note(o, l->kind, (struct byte_range){lo, lo + (uint64_t)run.n}, keep);
+            rc = note_range(o, l->kind, (struct byte_range){lo, lo + (uint64_t)run.n}, keep);
         }
     }
     hl_type_cursor_fini(&c);
@@ -231,7 +231,7 @@ static int note_all(struct hl_win *w, int target, const struct layout *layouts, 
     return rc;
 }
 
-static uint64_t address(const void *at)
+static uint64_t number_address(const void *at)
 {
     return (uint64_t)(uintptr_t)at;
 }
@@ -241,7 +241,7 @@ int hl_conflict_move(const struct hl_move *m, const struct hl_span *span)
     bool put = m->dir == HL_PUT;
     struct layout layouts[] = {
         {put ? PUT : GET, m->target_type, m->target_count, (uint64_t)span->at},
-        {put ? READ : WRITE, m->origin_type, m->origin_count, address(m->origin)},
+        {put ? READ : WRITE, m->origin_type, m->origin_count, number_address(m->origin)},
     };
     return span->len == 0 ? 0 : note_all(m->win, m->target, layouts, 2);
 }
@@ -251,9 +251,9 @@ int hl_conflict_acc(const struct hl_acc *a, const struct hl_span *span, const vo
     const struct hl_move *m = &a->m;
     struct layout layouts[] = {
         {ACC, m->target_type, m->target_count, (uint64_t)span->at},
-        {READ, a->op == HL_OP_NO_OP ? NULL : m->origin_type, m->origin_count, address(m->origin)},
-        {READ, compare_with == NULL ? NULL : m->target_type, 1, address(compare_with)},
-        {WRITE, a->fetches ? a->result_type : NULL, a->result_count, address(a->result)},
+        {READ, a->op == HL_OP_NO_OP ? NULL : m->origin_type, m->origin_count, number_address(m->origin)},
+        {READ, compare_with == NULL ? NULL : m->target_type, 1, number_address(compare_with)},
+        {WRITE, a->fetches ? a->result_type : NULL, a->result_count, number_address(a->result)},
     };
     return span->len == 0 ? 0 : note_all(m->win, m->target, layouts, 4);
 }

@@ -43,13 +43,13 @@ struct hl_dyn_cache {
     struct mapping *old; /* guarded by mutex */
 };
 
-static struct region_table *table_of(const struct hl_dyn_cache *c)
+static struct region_table *region_table_of(const struct hl_dyn_cache *c)
 {
     /* acquire: room and entries; pairs with the release in make_room. */
     return hl_aptr_load_acquire(&c->table);
 }
 
-static struct region_table *make_table(uint32_t room)
+static struct region_table *make_region_table(uint32_t room)
 {
     struct region_table *t = calloc(1, sizeof *t + room * sizeof t->entries[0]);
     if (t != NULL) {
@@ -61,14 +61,14 @@ static struct region_table *make_table(uint32_t room)
 struct hl_dyn_cache *hl_dyn_cache_new(void)
 {
     struct hl_dyn_cache *c = calloc(1, sizeof *c);
-    struct region_table *t = make_table(FIRST_ROOM);
+    struct region_table *t = make_region_table(FIRST_ROOM);
     if (c == NULL || t == NULL) {
         free(c);
         free(t);
         return NULL;
     }
     *c = (struct hl_dyn_cache){.mutex = HL_MUTEX_INIT};
-    hl_aptr_store_release(&c->table, t); /* release: pairs with table_of. */
+    hl_aptr_store_release(&c->table, t); /* release: pairs with region_table_of. */
     return c;
 }
 
@@ -91,7 +91,7 @@ static uint64_t word(const hl_a64 *p)
 }
 
 /* How many entries stand at or before (target, at). */
-static uint32_t rank_of(const struct region_table *t, uint32_t count, int target, uint64_t at)
+static uint32_t count_entries_below(const struct region_table *t, uint32_t count, int target, uint64_t at)
 {
     uint32_t lo = 0, hi = count < t->room ? count : t->room;
     while (lo < hi) {
@@ -105,11 +105,11 @@ static uint32_t rank_of(const struct region_table *t, uint32_t count, int target
 }
 
 /* One look, right only when nothing moved meanwhile. */
-static bool look(const struct hl_dyn_cache *c, int target, uint64_t at, struct hl_place *place)
+static bool look_up_place(const struct hl_dyn_cache *c, int target, uint64_t at, struct hl_place *place)
 {
-    const struct region_table *t = table_of(c);
+    const struct region_table *t = region_table_of(c);
     /* relaxed: as the entries. */
-    uint32_t n = rank_of(t, hl_a32_load_relaxed(&c->count), target, at);
+    uint32_t n = count_entries_below(t, hl_a32_load_relaxed(&c->count), target, at);
     if (n == 0) {
         return false;
     }
@@ -126,7 +126,7 @@ static bool recall(struct hl_dyn_cache *c, int target, uint64_t at, struct hl_pl
     for (;;) {
         /* acquire: the look comes after it; pairs with the full additions in begin and end. */
         uint64_t moves = hl_a64_load_acquire(&c->moves);
-        bool found = look(c, target, at, place);
+        bool found = look_up_place(c, target, at, place);
         hl_fence_acquire(); /* the look comes before the second load; pairs with the same additions */
         /* relaxed: ordered by the fence above. */
         if (moves % 2 == 0 && hl_a64_load_relaxed(&c->moves) == moves) {
@@ -164,9 +164,9 @@ static uint32_t entries_in(const struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
     return hl_a32_load_relaxed(&c->count); /* relaxed: changed under mutex only. */
 }
 
-static void remove_at(struct hl_dyn_cache *c, uint32_t at) HL_REQUIRES(c->mutex)
+static void remove_entry(struct hl_dyn_cache *c, uint32_t at) HL_REQUIRES(c->mutex)
 {
-    struct region_table *t = table_of(c);
+    struct region_table *t = region_table_of(c);
     uint32_t count = entries_in(c);
     struct entry *e = &t->entries[at];
     uint64_t seg = word(&e->seg);
@@ -185,12 +185,12 @@ static void remove_at(struct hl_dyn_cache *c, uint32_t at) HL_REQUIRES(c->mutex)
 
 static int make_room(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
 {
-    struct region_table *t = table_of(c);
+    struct region_table *t = region_table_of(c);
     uint32_t count = entries_in(c);
     if (count < t->room) {
         return 0;
     }
-    struct region_table *larger = make_table(2 * t->room);
+    struct region_table *larger = make_region_table(2 * t->room);
     if (larger == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory to remember %u attached regions", count + 1);
     }
@@ -198,30 +198,31 @@ static int make_room(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
         copy_entry(&larger->entries[i], &t->entries[i]);
     }
     larger->smaller = t;
-    hl_aptr_store_release(&c->table, larger); /* release: pairs with table_of. */
+    hl_aptr_store_release(&c->table, larger); /* release: pairs with region_table_of. */
     return 0;
 }
 
 /* Is it there already, asked for by two threads? What overlaps it is older, or it could not be attached. */
 static bool make_way(struct hl_dyn_cache *c, int target, const struct hl_region *r) HL_REQUIRES(c->mutex)
 {
-    for (uint32_t n; (n = rank_of(table_of(c), entries_in(c), target, r->base + r->len - 1)) != 0;) {
-        const struct entry *e = &table_of(c)->entries[n - 1];
+    for (uint32_t n;
+         (n = count_entries_below(region_table_of(c), entries_in(c), target, r->base + r->len - 1)) != 0;) {
+        const struct entry *e = &region_table_of(c)->entries[n - 1];
         if (word(&e->target) != (uint64_t)target || word(&e->base) + word(&e->len) <= r->base) {
             break;
         }
         if (word(&e->id) == r->id) {
             return true;
         }
-        remove_at(c, n - 1);
+        remove_entry(c, n - 1);
     }
     return false;
 }
 
-static void insert(struct hl_dyn_cache *c, const struct entry *e) HL_REQUIRES(c->mutex)
+static void insert_entry(struct hl_dyn_cache *c, const struct entry *e) HL_REQUIRES(c->mutex)
 {
-    struct region_table *t = table_of(c);
-    uint32_t count = entries_in(c), at = rank_of(t, count, (int)word(&e->target), word(&e->base));
+    struct region_table *t = region_table_of(c);
+    uint32_t count = entries_in(c), at = count_entries_below(t, count, (int)word(&e->target), word(&e->base));
     begin_moves(c);
     for (uint32_t i = count; i > at; i--) {
         copy_entry(&t->entries[i], &t->entries[i - 1]);
@@ -235,9 +236,9 @@ void hl_dyn_cache_drop(struct hl_dyn_cache *c, int target, uint64_t id)
 {
     hl_mutex_lock(&c->mutex);
     for (uint32_t i = 0; i < entries_in(c); i++) {
-        const struct entry *e = &table_of(c)->entries[i];
+        const struct entry *e = &region_table_of(c)->entries[i];
         if (word(&e->target) == (uint64_t)target && word(&e->id) == id) {
-            remove_at(c, i);
+            remove_entry(c, i);
             break;
         }
     }
@@ -251,11 +252,11 @@ void hl_dyn_cache_free(struct hl_dyn_cache *c)
     }
     hl_mutex_lock(&c->mutex);
     while (entries_in(c) != 0) {
-        remove_at(c, entries_in(c) - 1);
+        remove_entry(c, entries_in(c) - 1);
     }
     unmap_old(c);
     hl_mutex_unlock(&c->mutex);
-    for (struct region_table *t = table_of(c), *next; t != NULL; t = next) {
+    for (struct region_table *t = region_table_of(c), *next; t != NULL; t = next) {
         next = t->smaller;
         free(t);
     }
@@ -381,7 +382,7 @@ static void make_entry(struct hl_win *w, int target, const struct hl_region *r, 
 }
 
 /* Asks the target and remembers the answer. */
-static int learn(struct hl_win *w, int target, uint64_t at)
+static int learn_place(struct hl_win *w, int target, uint64_t at)
 {
     struct hl_dyn_cache *c = hl_dyn_cache_of(w);
     struct hl_region r = {0};
@@ -396,7 +397,7 @@ static int learn(struct hl_win *w, int target, uint64_t at)
     bool known = make_way(c, target, &r);
     rc = known ? 0 : make_room(c);
     if (rc == 0 && !known) {
-        insert(c, &e);
+        insert_entry(c, &e);
     }
     hl_mutex_unlock(&c->mutex);
     if ((known || rc != 0) && word(&e.seg) != 0) {
@@ -410,7 +411,7 @@ int hl_dyn_find(struct hl_win *w, int target, uint64_t at, struct hl_place *plac
     struct hl_dyn_cache *c = hl_dyn_cache_of(w);
     int rc = 0;
     while (rc == 0 && !recall(c, target, at, place)) {
-        rc = learn(w, target, at);
+        rc = learn_place(w, target, at);
     }
     return rc != HL_ERR_RMA_RANGE
                ? rc

@@ -7,7 +7,7 @@
 
 #define FIRST_MASK 15u
 
-static struct hl_epoch_table *make_table(uint32_t mask)
+static struct hl_epoch_table *make_epoch_table(uint32_t mask)
 {
     struct hl_epoch_table *t = calloc(1, sizeof *t + (mask + (size_t)1) * sizeof t->entries[0]);
     if (t != NULL) {
@@ -16,7 +16,7 @@ static struct hl_epoch_table *make_table(uint32_t mask)
     return t;
 }
 
-static struct hl_epoch_table *table_of(const struct hl_epoch *e)
+static struct hl_epoch_table *epoch_table_of(const struct hl_epoch *e)
 {
     /* acquire: sees the entries; pairs with the release in grow. */
     return hl_aptr_load_acquire(&e->table);
@@ -25,18 +25,18 @@ static struct hl_epoch_table *table_of(const struct hl_epoch *e)
 int hl_epoch_init(struct hl_epoch *e)
 {
     *e = (struct hl_epoch){.mutex = HL_MUTEX_INIT};
-    struct hl_epoch_table *t = make_table(FIRST_MASK);
+    struct hl_epoch_table *t = make_epoch_table(FIRST_MASK);
     if (t == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a window's table of locked targets");
     }
-    /* release: pairs with the acquire in table_of. */
+    /* release: pairs with the acquire in epoch_table_of. */
     hl_aptr_store_release(&e->table, t);
     return 0;
 }
 
 void hl_epoch_fini(struct hl_epoch *e)
 {
-    struct hl_epoch_table *t = table_of(e);
+    struct hl_epoch_table *t = epoch_table_of(e);
     while (t != NULL) {
         struct hl_epoch_table *smaller = t->smaller;
         free(t);
@@ -65,7 +65,7 @@ uint32_t hl_epoch_find(const struct hl_epoch *e, int target)
         /* acquire: the probes come after it; pairs with the full additions in shift_back and grow. */
         uint32_t moves = hl_a32_load_acquire(&e->moves);
         uint64_t entry;
-        probe(table_of(e), target, &entry);
+        probe(epoch_table_of(e), target, &entry);
         if (entry != 0) {
             return (uint32_t)(entry >> 32);
         }
@@ -86,8 +86,8 @@ static void put_entry(struct hl_epoch_table *t, uint32_t at, int target, uint32_
 
 static int grow_epoch(struct hl_epoch *e)
 {
-    struct hl_epoch_table *old = table_of(e);
-    struct hl_epoch_table *t = make_table(old->mask * 2 + 1);
+    struct hl_epoch_table *old = epoch_table_of(e);
+    struct hl_epoch_table *t = make_epoch_table(old->mask * 2 + 1);
     if (t == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory to lock one more target than %u", e->count);
     }
@@ -100,21 +100,21 @@ static int grow_epoch(struct hl_epoch *e)
         }
     }
     t->smaller = old;
-    hl_aptr_store_release(&e->table, t); /* release: publishes the entries; pairs with table_of */
+    hl_aptr_store_release(&e->table, t); /* release: publishes the entries; pairs with epoch_table_of */
     /* full: readers that missed in the old table look again; pairs with the acquire in hl_epoch_find. */
     hl_a32_add_full(&e->moves, 2);
     return 0;
 }
 
-static int insert(struct hl_epoch *e, int target, uint32_t how)
+static int insert_target(struct hl_epoch *e, int target, uint32_t how)
 {
-    if (e->count * 2 > table_of(e)->mask) {
+    if (e->count * 2 > epoch_table_of(e)->mask) {
         int rc = grow_epoch(e);
         if (rc != 0) {
             return rc;
         }
     }
-    struct hl_epoch_table *t = table_of(e);
+    struct hl_epoch_table *t = epoch_table_of(e);
     uint64_t there;
     put_entry(t, probe(t, target, &there), target, how);
     e->count++;
@@ -187,7 +187,7 @@ int hl_epoch_lock(struct hl_epoch *e, int target, uint32_t how)
     }
     if (hl_epoch_find(e, target) != 0) {
         rc = hl_err_say(HL_ERR_RMA_SYNC, "target %d is locked already by this process", target);
-    } else if ((rc = insert(e, target, how)) == 0) {
+    } else if ((rc = insert_target(e, target, how)) == 0) {
         set_mode(e, HL_EPOCH_LOCKS);
     }
     hl_mutex_unlock(&e->mutex);
@@ -198,7 +198,7 @@ int hl_epoch_unlock(struct hl_epoch *e, int target, uint32_t *how)
 {
     int rc = 0;
     hl_mutex_lock(&e->mutex);
-    struct hl_epoch_table *t = table_of(e);
+    struct hl_epoch_table *t = epoch_table_of(e);
     uint64_t entry;
     uint32_t at = probe(t, target, &entry);
     if (hl_epoch_mode_of(e) != HL_EPOCH_LOCKS || entry == 0) {
@@ -250,7 +250,7 @@ int hl_epoch_claim(struct hl_epoch *e, int target, bool *mine)
     if (hl_epoch_mode_of(e) != HL_EPOCH_ALL) {
         rc = hl_err_say(HL_ERR_RMA_SYNC, "MPI_Win_unlock_all came before the operation on target %d", target);
     } else if (hl_epoch_find(e, target) == 0) {
-        *mine = (rc = insert(e, target, HL_EPOCH_SHARED | HL_EPOCH_LAZY)) == 0;
+        *mine = (rc = insert_target(e, target, HL_EPOCH_SHARED | HL_EPOCH_LAZY)) == 0;
     }
     hl_mutex_unlock(&e->mutex);
     return rc;
@@ -259,7 +259,7 @@ int hl_epoch_claim(struct hl_epoch *e, int target, bool *mine)
 void hl_epoch_settle(struct hl_epoch *e, int target, int error)
 {
     hl_mutex_lock(&e->mutex);
-    struct hl_epoch_table *t = table_of(e);
+    struct hl_epoch_table *t = epoch_table_of(e);
     uint64_t entry;
     uint32_t at = probe(t, target, &entry);
     if (entry != 0 && error != 0) {
@@ -274,7 +274,7 @@ int hl_epoch_drop(struct hl_epoch *e)
 {
     int target = -1;
     hl_mutex_lock(&e->mutex);
-    struct hl_epoch_table *t = table_of(e);
+    struct hl_epoch_table *t = epoch_table_of(e);
     for (uint32_t i = 0; e->count != 0 && i <= t->mask; i++) {
         /* relaxed: only the holder of the mutex writes entries. */
         uint64_t entry = hl_a64_load_relaxed(&t->entries[i]);
@@ -289,7 +289,7 @@ int hl_epoch_drop(struct hl_epoch *e)
 }
 
 /* The open epoch that a fence, a free or another epoch meets, or NULL. */
-static const char *words_of(const struct hl_epoch *e)
+static const char *epoch_words(const struct hl_epoch *e)
 {
     switch (hl_epoch_mode_of(e)) {
     case HL_EPOCH_ALL:
@@ -307,7 +307,7 @@ int hl_epoch_fence(struct hl_epoch *e, bool open)
 {
     int rc = 0;
     hl_mutex_lock(&e->mutex);
-    const char *busy = words_of(e);
+    const char *busy = epoch_words(e);
     if (busy != NULL) {
         rc = hl_err_say(HL_ERR_RMA_SYNC, "%s", busy);
     } else {
@@ -320,7 +320,7 @@ int hl_epoch_fence(struct hl_epoch *e, bool open)
 /* Empties the hash. */
 static void clear(struct hl_epoch *e)
 {
-    struct hl_epoch_table *t = table_of(e);
+    struct hl_epoch_table *t = epoch_table_of(e);
     hl_a32_add_full(&e->moves, 1); /* full, here and below: as in shift_back */
     hl_fence_release();            /* before the first entry goes; pairs with the fence in hl_epoch_find */
     for (uint32_t i = 0; i <= t->mask; i++) {
@@ -335,11 +335,11 @@ int hl_epoch_start(struct hl_epoch *e, const int *targets, int n)
     int rc = 0;
     hl_mutex_lock(&e->mutex);
     if ((hl_epoch_mode_of(e) & ~(uint32_t)HL_EPOCH_FENCE) != 0) {
-        rc = hl_err_say(HL_ERR_RMA_SYNC, "%s", words_of(e));
+        rc = hl_err_say(HL_ERR_RMA_SYNC, "%s", epoch_words(e));
         n = 0;
     }
     for (int i = 0; i < n && rc == 0; i++) {
-        rc = insert(e, targets[i], HL_EPOCH_MEMBER);
+        rc = insert_target(e, targets[i], HL_EPOCH_MEMBER);
     }
     if (rc == 0) {
         set_mode(e, HL_EPOCH_START);
@@ -394,7 +394,7 @@ void hl_epoch_conceal(struct hl_epoch *e)
 const char *hl_epoch_busy(struct hl_epoch *e)
 {
     hl_mutex_lock(&e->mutex);
-    const char *busy = words_of(e);
+    const char *busy = epoch_words(e);
     hl_mutex_unlock(&e->mutex);
     return busy;
 }

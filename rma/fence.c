@@ -8,7 +8,7 @@
 
 #define KNOWN (MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)
 
-static int fence(struct hl_win *w, int assert)
+static int fence_window(struct hl_win *w, int assert)
 {
     if ((assert & ~KNOWN) != 0) {
         return hl_err_say(HL_ERR_ASSERT, "assertion %#x is not one of a fence", (unsigned)assert);
@@ -35,6 +35,6 @@ HL_API(MPI_Win_fence);
 int PMPI_Win_fence(int assert, MPI_Win win)
 {
     struct hl_win *w = hl_mode_begin(win);
-    int rc = w == NULL ? hl_win_bad() : fence(w, assert);
+    int rc = w == NULL ? hl_win_bad() : fence_window(w, assert);
     return hl_mode_end(w, win, "MPI_Win_fence", rc);
 }

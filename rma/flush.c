@@ -85,7 +85,7 @@ static HL_NOINLINE int flush_waiting(struct hl_win *w, int target, enum hl_lane_
     return rc != 0 ? rc : dead;
 }
 
-HL_INLINE int flush(struct hl_win *w, int target, enum hl_lane_scope scope)
+HL_INLINE int flush_targets(struct hl_win *w, int target, enum hl_lane_scope scope)
 {
     /* relaxed: what it tells of a death has no order. */
     bool waits = hl_a8_load_relaxed(&w->waits) != 0 && !(HL_FAULT(flush_local_open) && scope == HL_LOCAL);
@@ -103,7 +103,7 @@ void hl_win_keep_error(struct hl_win *w, int target, int rc)
 
 int hl_win_flush(struct hl_win *w, int target)
 {
-    return flush(w, target, HL_REMOTE);
+    return flush_targets(w, target, HL_REMOTE);
 }
 
 /* Names what is wrong with a flush of `target` (-1: all). */
@@ -144,7 +144,7 @@ static HL_NOINLINE int flush_any(int target, MPI_Win win, enum hl_lane_scope sco
         return MPI_SUCCESS;
     }
     int rc = hl_flush_check(w, target);
-    rc = rc == 0 ? flush(w, target, scope) : rc;
+    rc = rc == 0 ? flush_targets(w, target, scope) : rc;
     return hl_win_end(win, func, rc);
 }
 
@@ -166,7 +166,7 @@ HL_INLINE int flush_each(MPI_Win win, enum hl_lane_scope scope, const char *func
     if (HL_UNLIKELY(w == NULL || (hl_epoch_mode_of(&w->epoch) & (HL_EPOCH_ALL | HL_EPOCH_LOCKS)) == 0)) {
         return hl_win_raise(w, win, func, flush_error(w, -1));
     }
-    int rc = flush(w, -1, scope);
+    int rc = flush_targets(w, -1, scope);
     return hl_win_end(win, func, rc);
 }
 

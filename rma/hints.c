@@ -53,7 +53,7 @@ static const struct key {
     {"hotlane_mem_policy", NULL, WISH, NULL, false, {MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_SHARED}},
 };
 
-static bool is_for(const struct key *k, int flavor)
+static bool is_key_for(const struct key *k, int flavor)
 {
     return k->flavors[0] == 0 || k->flavors[0] == flavor || k->flavors[1] == flavor;
 }
@@ -161,7 +161,7 @@ static int take_hints(struct hl_win *w, struct hl_info *info, const struct hl_in
         const struct key *k = &keys[i];
         char value[VALUE_MAX];
         int len;
-        if (!is_for(k, w->flavor) || !hl_info_hint(user, k->key, value, sizeof value, &len)) {
+        if (!is_key_for(k, w->flavor) || !hl_info_hint(user, k->key, value, sizeof value, &len)) {
             continue;
         }
         if (in_use != NULL && !k->later) {
@@ -274,7 +274,7 @@ int hl_hints_init(struct hl_win *w, const struct hl_info *user)
 {
     int rc = hl_info_make(&w->info);
     for (size_t i = 0; rc == 0 && i < HL_COUNT_OF(keys); i++) {
-        if (keys[i].fallback != NULL && is_for(&keys[i], w->flavor)) {
+        if (keys[i].fallback != NULL && is_key_for(&keys[i], w->flavor)) {
             rc = hl_info_set(w->info, keys[i].key, keys[i].fallback);
         }
     }
@@ -346,7 +346,7 @@ static int show(struct hl_win *w, struct hl_info **shown)
 }
 
 /* Takes over the keys that may change later. */
-static int change(struct hl_win *w, const struct hl_info *user)
+static int change_hints(struct hl_win *w, const struct hl_info *user)
 {
     struct hl_info *in_use, *fresh;
     int rc = show(w, &in_use);
@@ -373,7 +373,7 @@ int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
     if (rc == 0 && user == NULL) {
         rc = hl_err_say_none(HL_ERR_INFO, "info object", info);
     }
-    rc = rc != 0 ? rc : change(w, user);
+    rc = rc != 0 ? rc : change_hints(w, user);
     return hl_win_end(win, "MPI_Win_set_info", rc);
 }
 

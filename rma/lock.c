@@ -37,7 +37,7 @@ static int acquire(struct hl_win *w, int target, bool exclusive)
     return rc;
 }
 
-static int release(struct hl_win *w, int target, bool exclusive)
+static int release_lock(struct hl_win *w, int target, bool exclusive)
 {
     const struct hl_target *t = &w->targets[target];
     if (HL_UNLIKELY(hl_hang_is_on())) {
@@ -58,20 +58,20 @@ struct lock_claim {
 };
 
 /* Settled: held, or given up by the thread that claimed it. */
-static bool is_settled(void *arg)
+static bool is_lock_settled(void *arg)
 {
     const struct lock_claim *c = arg;
     uint32_t how = hl_epoch_find(c->epoch, c->target);
     return how == 0 || (how & HL_EPOCH_HELD) != 0;
 }
 
-static void tell_claim(const void *arg, struct hl_told *t)
+static void tell_lock_claim(const void *arg, struct hl_told *t)
 {
     const struct lock_claim *c = arg;
     hl_win_tell(HL_CONTAINER_OF((struct hl_epoch *)(uintptr_t)c->epoch, struct hl_win, epoch), t);
     hl_told_say(t, ", lock of target %d, which another thread asks for", c->target);
 }
-HL_HANG_TELLS(is_settled, tell_claim);
+HL_HANG_TELLS(is_lock_settled, tell_lock_claim);
 
 int hl_win_reach(struct hl_win *w, int target)
 {
@@ -91,7 +91,7 @@ int hl_win_reach(struct hl_win *w, int target)
         if (rc != 0) {
             return rc;
         }
-        hl_prog_wait_rung(is_settled, &(struct lock_claim){e, target});
+        hl_prog_wait_rung(is_lock_settled, &(struct lock_claim){e, target});
     }
     return 0;
 }
@@ -103,7 +103,7 @@ static int check_hint(struct hl_win *w)
                : 0;
 }
 
-static int lock(struct hl_win *w, int type, int target, int assert)
+static int lock_target(struct hl_win *w, int type, int target, int assert)
 {
     if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) {
         return hl_err_say(HL_ERR_LOCKTYPE, "lock type %d is neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE",
@@ -131,7 +131,7 @@ static int lock(struct hl_win *w, int type, int target, int assert)
     return rc;
 }
 
-static int unlock(struct hl_win *w, int target)
+static int unlock_target(struct hl_win *w, int target)
 {
     uint32_t how;
     if (target == MPI_PROC_NULL) {
@@ -148,7 +148,7 @@ static int unlock(struct hl_win *w, int target)
     int failed = HL_FAULT(unlock_open) ? 0 : hl_win_flush(w, target);
     rc = hl_epoch_unlock(&w->epoch, target, &how);
     if (rc == 0 && (how & HL_EPOCH_NOCHECK) == 0) {
-        rc = release(w, target, (how & HL_EPOCH_EXCLUSIVE) != 0);
+        rc = release_lock(w, target, (how & HL_EPOCH_EXCLUSIVE) != 0);
     }
     return failed != 0 ? failed : rc;
 }
@@ -158,7 +158,7 @@ static int release_near(struct hl_win *w, int n)
 {
     int failed = 0;
     for (int i = 0; i < n; i++) {
-        int rc = release(w, w->near_ranks[i], false);
+        int rc = release_lock(w, w->near_ranks[i], false);
         failed = failed != 0 ? failed : rc;
     }
     return failed;
@@ -196,7 +196,7 @@ static int unlock_all(struct hl_win *w)
     }
     int failed = hl_win_flush(w, -1);
     for (int target; (target = hl_epoch_drop(&w->epoch)) >= 0;) {
-        int rc = release(w, target, false);
+        int rc = release_lock(w, target, false);
         failed = failed != 0 ? failed : rc;
     }
     int rc = hl_epoch_unlock_all(&w->epoch, &how);
@@ -210,7 +210,7 @@ HL_API(MPI_Win_lock);
 int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
     struct hl_win *w = hl_mode_begin(win);
-    int rc = w == NULL ? hl_win_bad() : lock(w, lock_type, rank, assert);
+    int rc = w == NULL ? hl_win_bad() : lock_target(w, lock_type, rank, assert);
     return hl_mode_end(w, win, "MPI_Win_lock", rc);
 }
 
@@ -218,7 +218,7 @@ HL_API(MPI_Win_unlock);
 int PMPI_Win_unlock(int rank, MPI_Win win)
 {
     struct hl_win *w = hl_mode_begin(win);
-    int rc = w == NULL ? hl_win_bad() : unlock(w, rank);
+    int rc = w == NULL ? hl_win_bad() : unlock_target(w, rank);
     return hl_mode_end(w, win, "MPI_Win_unlock", rc);
 }
 

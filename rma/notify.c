@@ -47,7 +47,7 @@ static int not_aligned(int64_t disp, int rank)
 }
 
 /* How memory of a target at `at` is reached, and how many bytes follow; t.where includes the address. */
-static int find_place(struct hl_win *w, int target, uint64_t at, struct hl_place *place)
+static int find_notify_place(struct hl_win *w, int target, uint64_t at, struct hl_place *place)
 {
     if (w->dyn != NULL) {
         return hl_dyn_find(w, target, at, place);
@@ -132,8 +132,8 @@ static bool is_one_message(const struct notify_call *n, int64_t *at)
     if ((uint64_t)n->span.len > hl_lane_payload_max() || !hl_move_target_block(m, &n->span, at)) {
         return false;
     }
-    return n->span.len == 0 ||
-           (find_place(m->win, m->target, (uint64_t)*at, &place) == 0 && place.len >= (uint64_t)n->span.len);
+    return n->span.len == 0 || (find_notify_place(m->win, m->target, (uint64_t)*at, &place) == 0 &&
+                                place.len >= (uint64_t)n->span.len);
 }
 
 /* Everything but the flag's place was checked. */
@@ -144,7 +144,7 @@ static int deliver(const struct notify_call *n)
     int64_t at;
     bool far = hl_target_is_far(&m->win->targets[m->target]);
     int rc = far ? hl_win_reach(m->win, m->target) : 0;
-    rc = rc != 0 ? rc : find_place(m->win, m->target, n->at, &flag);
+    rc = rc != 0 ? rc : find_notify_place(m->win, m->target, n->at, &flag);
     if (rc != 0) {
         return rc;
     }

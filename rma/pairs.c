@@ -30,7 +30,7 @@ void hl_pairs_free(struct hl_pairs *p)
 }
 
 /* The peer's row, or the empty one where it belongs. */
-static struct hl_pair *place(struct hl_pair *rows, uint32_t mask, int peer)
+static struct hl_pair *pair_row(struct hl_pair *rows, uint32_t mask, int peer)
 {
     uint32_t at = (uint32_t)hl_mix64((uint64_t)peer) & mask;
     while (rows[at].peer != 0 && rows[at].peer != peer + 1) {
@@ -54,7 +54,7 @@ static int reserve_pairs(struct hl_pairs *p, uint32_t more)
     }
     for (uint32_t i = 0; p->rows != NULL && i <= p->mask; i++) {
         if (p->rows[i].peer != 0) {
-            *place(rows, mask, p->rows[i].peer - 1) = p->rows[i];
+            *pair_row(rows, mask, p->rows[i].peer - 1) = p->rows[i];
         }
     }
     free(p->rows);
@@ -66,7 +66,7 @@ static int reserve_pairs(struct hl_pairs *p, uint32_t more)
 /* The peer's row, made if there is none; room was reserved. */
 static struct hl_pair *pair_of(struct hl_pairs *p, int peer)
 {
-    struct hl_pair *row = place(p->rows, p->mask, peer);
+    struct hl_pair *row = pair_row(p->rows, p->mask, peer);
     p->used += row->peer == 0;
     row->peer = peer + 1;
     return row;
@@ -99,7 +99,7 @@ int hl_pairs_begin(struct hl_pairs *p, enum hl_side side, int *members, int n, b
 uint64_t hl_pairs_number(struct hl_pairs *p, enum hl_side side, int peer)
 {
     hl_mutex_lock(&p->mutex);
-    uint64_t number = place(p->rows, p->mask, peer)->side[side].mine;
+    uint64_t number = pair_row(p->rows, p->mask, peer)->side[side].mine;
     hl_mutex_unlock(&p->mutex);
     return number;
 }
@@ -127,7 +127,7 @@ int hl_pairs_arrive(struct hl_pairs *p, enum hl_side side, int peer, uint64_t nu
 bool hl_pairs_is_missing(struct hl_pairs *p, enum hl_side side, int peer)
 {
     hl_mutex_lock(&p->mutex);
-    bool missing = p->rows != NULL && place(p->rows, p->mask, peer)->side[side].wanted;
+    bool missing = p->rows != NULL && pair_row(p->rows, p->mask, peer)->side[side].wanted;
     hl_mutex_unlock(&p->mutex);
     return missing;
 }

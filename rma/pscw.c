@@ -109,7 +109,7 @@ static void take_in_notes(struct hl_win *w, enum hl_side side)
 }
 
 /* A member of the open epoch that has died, or -1. */
-static int find_dead(const struct hl_win *w, enum hl_side side)
+static int find_dead_peer(const struct hl_win *w, enum hl_side side)
 {
     for (int i = 0; i < w->pairs->side[side].n; i++) {
         if (hl_rx_is_dead(w->pairs->side[side].members[i])) {
@@ -130,7 +130,7 @@ static bool is_complete(void *arg)
     if (!hl_pairs_ready(w->win->pairs, w->side)) {
         take_in_notes(w->win, w->side);
     }
-    return hl_pairs_ready(w->win->pairs, w->side) || find_dead(w->win, w->side) >= 0;
+    return hl_pairs_ready(w->win->pairs, w->side) || find_dead_peer(w->win, w->side) >= 0;
 }
 
 static void tell_epoch(const void *arg, struct hl_told *t)
@@ -174,9 +174,9 @@ static int post_group(struct hl_win *w, MPI_Group group, int assert)
 }
 
 /* Ends an access epoch that never got all posts: the members must not wait for it. */
-static int give_up(struct hl_win *w)
+static int give_up_access(struct hl_win *w)
 {
-    int dead = find_dead(w, HL_ACCESS), ignored;
+    int dead = find_dead_peer(w, HL_ACCESS), ignored;
     for (int i = 0; i < w->pairs->side[HL_ACCESS].n; i++) {
         tell_member(w, HL_WIRE_COMPLETE, w->pairs->side[HL_ACCESS].members[i], true);
     }
@@ -207,10 +207,10 @@ static int open_access(struct hl_win *w, MPI_Group group, int assert)
         return rc;
     }
     hl_prog_wait_rung(is_complete, &(struct pscw_wait){w, HL_ACCESS});
-    return hl_pairs_ready(w->pairs, HL_ACCESS) ? 0 : give_up(w);
+    return hl_pairs_ready(w->pairs, HL_ACCESS) ? 0 : give_up_access(w);
 }
 
-static int complete(struct hl_win *w)
+static int complete_epoch(struct hl_win *w)
 {
     int failed = 0, ignored;
     if (!hl_pairs_ready(w->pairs, HL_ACCESS)) {
@@ -239,7 +239,7 @@ static int complete(struct hl_win *w)
 /* The end of wait and of a test that succeeds. */
 static int end_exposure(struct hl_win *w)
 {
-    int dead = hl_pairs_ready(w->pairs, HL_EXPOSURE) ? -1 : find_dead(w, HL_EXPOSURE), failed;
+    int dead = hl_pairs_ready(w->pairs, HL_EXPOSURE) ? -1 : find_dead_peer(w, HL_EXPOSURE), failed;
     int rc = hl_pairs_end(w->pairs, HL_EXPOSURE, &failed);
     if (rc != 0) {
         return rc;
@@ -292,7 +292,7 @@ HL_API(MPI_Win_complete);
 int PMPI_Win_complete(MPI_Win win)
 {
     struct hl_win *w = hl_mode_begin(win);
-    int rc = w == NULL ? hl_win_bad() : complete(w);
+    int rc = w == NULL ? hl_win_bad() : complete_epoch(w);
     return hl_mode_end(w, win, "MPI_Win_complete", rc);
 }
 

@@ -44,7 +44,7 @@ HL_INLINE struct hl_xfer describe_transfer(const struct hl_win *w, int target, u
 }
 
 /* The thread's next put may go where this one went. */
-HL_INLINE void remember(struct hl_win *w, int target, int64_t count, MPI_Datatype type)
+HL_INLINE void remember_put(struct hl_win *w, int target, int64_t count, MPI_Datatype type)
 {
     hl_lane_remember((struct hl_lane_last){.win = w,
                                            .type = (uintptr_t)type,
@@ -75,7 +75,7 @@ HL_INLINE int put_now(void *origin, size_t len, const char *func, int target, ui
     bool done = hl_lane_put_short(hl_win_token(w, target), where & ~HL_TARGET_BITS, origin, len);
     int rc = done ? MPI_SUCCESS : put_direct(origin, len, func, target, where, w);
     if (len == 8 && rc == MPI_SUCCESS) {
-        remember(w, target, count, tail.target_type);
+        remember_put(w, target, count, tail.target_type);
     }
     return rc;
 }
@@ -193,7 +193,7 @@ CALLS(X)
 
 /* ---- another put where the last one went ---- */
 
-static HL_NOINLINE int wake(void)
+static HL_NOINLINE int wake_after_put(void)
 {
     hl_lane_short_wake();
     return MPI_SUCCESS;
@@ -224,7 +224,7 @@ HL_INLINE int put_again(void *origin, int64_t disp, put_rest_fn *anew, put_rest_
     case HL_AGAIN_DONE:
         return MPI_SUCCESS;
     case HL_AGAIN_WAKE:
-        return wake();
+        return wake_after_put();
     case HL_AGAIN_TAKEN:
         return anew(origin, disp);
     default:

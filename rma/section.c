@@ -74,8 +74,8 @@ enum way { PLAIN, DONE, LAYOUTS };
 
 /* DONE: elements of one predefined type fill the section, and the target is mapped. Wrong sections are
  * LAYOUTS, which find the words. */
-HL_INLINE enum way find_way(void *origin, int target, int64_t disp, const struct section_side sides[2],
-                            enum hl_dir dir, MPI_Win win)
+HL_INLINE enum way find_section_way(void *origin, int target, int64_t disp,
+                                    const struct section_side sides[2], enum hl_dir dir, MPI_Win win)
 {
     const struct hl_win *w = hl_win_of(win);
     const MPIX_Section *s = sides[0].section;
@@ -99,7 +99,7 @@ HL_INLINE enum way find_way(void *origin, int target, int64_t disp, const struct
     return DONE;
 }
 
-static int accumulate(struct hl_acc *a, const struct section_side sides[2])
+static int accumulate_section(struct hl_acc *a, const struct section_side sides[2])
 {
     struct hl_section rooms[2];
     int rc = describe_move(&a->m, sides, rooms);
@@ -113,7 +113,7 @@ HL_INLINE int move_section(const char *func, void *at, int target, int64_t disp,
                            const struct section_side sides[2], enum hl_dir dir, MPI_Win win)
 {
     const struct section_side *f = &sides[0], *t = &sides[1];
-    enum way way = t->section == NULL ? find_way(at, target, disp, sides, dir, win) : LAYOUTS;
+    enum way way = t->section == NULL ? find_section_way(at, target, disp, sides, dir, win) : LAYOUTS;
     if (HL_LIKELY(way == DONE)) {
         return MPI_SUCCESS;
     }
@@ -169,5 +169,5 @@ int PMPIX_Accumulate_section(const void *origin_addr, const MPIX_Section *origin
                        .op = hl_win_op(op)};
     const struct section_side sides[2] = {{origin, origin_count, origin_datatype},
                                           {target, target_count, target_datatype}};
-    return hl_win_end(win, "MPIX_Accumulate_section", accumulate(&a, sides));
+    return hl_win_end(win, "MPIX_Accumulate_section", accumulate_section(&a, sides));
 }

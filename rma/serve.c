@@ -18,7 +18,7 @@ enum {
     GRANT_KEPT, /* the rank in `index` has died with it */
 };
 
-static void grant(const struct hl_lock_ask *ask)
+static void grant_lock(const struct hl_lock_ask *ask)
 {
     hl_a32_store_relaxed(ask->holder, (uint32_t)ask->peer + 1); /* relaxed: a hint */
     hl_a8_store_relaxed(ask->mark, 1); /* relaxed: the asker leaves it alone until he has the grant. */
@@ -42,7 +42,7 @@ static void refuse(const struct hl_lock_ask *ask, int holder)
 }
 
 /* Where it stands that `rank` of the window holds my lock. */
-static hl_a8 *mark_of(const struct hl_win *w, int rank)
+static hl_a8 *lock_mark(const struct hl_win *w, int rank)
 {
     const struct hl_target *t = &w->targets[rank];
     return hl_target_is_far(t) ? hl_win_holds(w->ctl) + w->size + rank
@@ -55,7 +55,7 @@ static void refuse_kept(struct hl_win *w)
     for (int i = 0; i < w->size && w->lockq.head != NULL; i++) {
         int world = hl_win_world(w, i);
         /* relaxed: that it is dead is acquired before. */
-        if (hl_rx_is_dead(world) && hl_a8_load_relaxed(mark_of(w, i)) != 0) {
+        if (hl_rx_is_dead(world) && hl_a8_load_relaxed(lock_mark(w, i)) != 0) {
             hl_lockq_refuse(&w->lockq, refuse, world);
         }
     }
@@ -83,7 +83,7 @@ static int queue_lock(struct hl_win *w, void *arg)
                               .token = msg->rec->count,
                               .exclusive = msg->rec->kind != 0,
                               .holder = &w->ctl->holder,
-                              .mark = mark_of(w, rank)};
+                              .mark = lock_mark(w, rank)};
     int rc = hl_lockq_ask(&w->lockq, &ask);
     if (HL_UNLIKELY(w->bereft)) {
         refuse_kept(w);
@@ -112,7 +112,7 @@ static int leave_lock(struct hl_win *w, void *arg)
     int rank = hl_group_rank(w->comm->peers, msg->from);
     if (rank >= 0 && (hl_target_is_far(&w->targets[rank]) || hl_rx_is_dead(msg->from))) {
         /* relaxed: this thread's own, or a dead rank's; others clear theirs themselves. */
-        hl_a8_store_relaxed(mark_of(w, rank), 0);
+        hl_a8_store_relaxed(lock_mark(w, rank), 0);
     }
     hl_lockq_leave(&w->lockq, exclusive);
     return 0;
@@ -234,7 +234,7 @@ static int serve_cas(const struct hl_rx_msg *msg)
     return hl_win_table_with(msg->rec->aux, apply_cas, (void *)(uintptr_t)msg);
 }
 
-static int arrive(struct hl_win *w, void *arg)
+static int note_arrival(struct hl_win *w, void *arg)
 {
     const struct hl_rx_msg *msg = arg;
     enum hl_side side = msg->rec->op == HL_WIRE_POST ? HL_ACCESS : HL_EXPOSURE;
@@ -243,7 +243,7 @@ static int arrive(struct hl_win *w, void *arg)
 
 static int serve_epoch(const struct hl_rx_msg *msg)
 {
-    int rc = hl_win_table_with(msg->rec->aux, arrive, (void *)(uintptr_t)msg);
+    int rc = hl_win_table_with(msg->rec->aux, note_arrival, (void *)(uintptr_t)msg);
     if (rc > 0) {
         hl_prog_wake();
     }
@@ -264,7 +264,7 @@ int hl_win_send(int peer, const struct hl_wire_rec *rec)
 
 void hl_win_lockq_open(struct hl_win *w)
 {
-    w->lockq = (struct hl_lockq){.word = &w->ctl->lock, .grant = grant};
+    w->lockq = (struct hl_lockq){.word = &w->ctl->lock, .grant = grant_lock};
 }
 
 int hl_win_serve(void)

@@ -16,7 +16,7 @@ struct lock {
     struct hl_told *t;
 };
 
-static int tell_lock(struct hl_win *w, void *arg)
+static int tell_lock_holder(struct hl_win *w, void *arg)
 {
     const struct lock *l = arg;
     int target = hl_group_rank(w->comm->peers, l->peer);
@@ -48,7 +48,7 @@ static int holder_of_mine(uint64_t id)
 
 void hl_win_tell_lock(uint64_t id, int peer, struct hl_told *t)
 {
-    (void)hl_win_table_with(id, tell_lock, &(struct lock){peer, t});
+    (void)hl_win_table_with(id, tell_lock_holder, &(struct lock){peer, t});
 }
 
 void hl_win_note_holder(const struct hl_win *w, int target, bool mine)

@@ -66,13 +66,13 @@ static bool is_tray_back(void *arg)
     return hl_a32_load_acquire(&c->tray->done) != 0 || hl_rx_is_dead(c->peer);
 }
 
-static void tell_claim(const void *arg, struct hl_told *t)
+static void tell_tray_claim(const void *arg, struct hl_told *t)
 {
     hl_told_say(t, "an operation on memory of a node peer, which its receive thread does");
     hl_told_await(t, ((const struct tray_claim *)arg)->peer);
 }
-HL_HANG_TELLS(take_tray, tell_claim);
-HL_HANG_TELLS(is_tray_back, tell_claim);
+HL_HANG_TELLS(take_tray, tell_tray_claim);
+HL_HANG_TELLS(is_tray_back, tell_tray_claim);
 
 /* Writes rows and operands while the tray has room. */
 static void put_in_rows(struct tray_call *c, struct hl_near_tray *tray)
@@ -129,7 +129,7 @@ static int serve_and_wait(struct tray_call *c, const struct tray_claim *claim)
         return rc;
     }
     hl_prog_wait(is_tray_back, (void *)(uintptr_t)claim);
-    if (hl_a32_load_acquire(&tray->done) == 0) { /* acquire: as in is_over. */
+    if (hl_a32_load_acquire(&tray->done) == 0) { /* acquire: as in is_tray_back. */
         return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d died before it served an operation", claim->peer);
     }
     if (tray->rc != 0) {
@@ -320,7 +320,7 @@ int hl_tray_serve(const struct hl_rx_msg *msg)
     }
     struct served s = {msg->rec, &hl_near_home(from)->trays[msg->rec->index]};
     s.tray->rc = hl_win_table_with(msg->rec->aux, apply_tray, &s);
-    /* release: rc and what was fetched; pairs with the acquire in is_over. */
+    /* release: rc and what was fetched; pairs with the acquire in is_tray_back. */
     hl_a32_store_release(&s.tray->done, 1);
     return 0;
 }

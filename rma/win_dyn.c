@@ -74,7 +74,7 @@ void hl_dyn_close(struct hl_win *w)
 /* ---- my table: under the lock of table.c ---- */
 
 /* The number of rows whose base is at most `at`. */
-static uint32_t rank_of(const struct hl_dyn *d, uint64_t at)
+static uint32_t count_rows_below(const struct hl_dyn *d, uint64_t at)
 {
     uint32_t lo = 0, hi = d->count;
     while (lo < hi) {
@@ -91,7 +91,7 @@ static uint32_t rank_of(const struct hl_dyn *d, uint64_t at)
 /* The row that holds `at`, or NULL. */
 static struct attached *holding(const struct hl_dyn *d, uint64_t at)
 {
-    uint32_t n = rank_of(d, at);
+    uint32_t n = count_rows_below(d, at);
     while (n != 0 && d->rows[n - 1]->r.len == 0) {
         n--;
     }
@@ -113,14 +113,14 @@ struct hl_near_lock *hl_dyn_lock(const struct hl_win *w, const void *there)
 static const struct attached *overlapping(const struct hl_dyn *d, uint64_t base, uint64_t len)
 {
     const struct attached *a = len == 0 ? NULL : holding(d, base);
-    for (uint32_t n = rank_of(d, base);
+    for (uint32_t n = count_rows_below(d, base);
          a == NULL && len != 0 && n < d->count && d->rows[n]->r.base - base < len; n++) {
         a = d->rows[n]->r.len != 0 ? d->rows[n] : NULL;
     }
     return a;
 }
 
-static int insert(struct hl_win *w, void *arg)
+static int insert_region(struct hl_win *w, void *arg)
 {
     struct attached *a = arg;
     struct hl_dyn *d = w->dyn;
@@ -140,7 +140,7 @@ static int insert(struct hl_win *w, void *arg)
         d->rows = rows;
         d->room = room;
     }
-    uint32_t at = rank_of(d, a->r.base);
+    uint32_t at = count_rows_below(d, a->r.base);
     memmove(&d->rows[at + 1], &d->rows[at], (d->count - at) * sizeof(struct attached *));
     d->rows[at] = a;
     d->count++;
@@ -153,11 +153,11 @@ struct unlink {
     struct attached *found;
 };
 
-static int take_out(struct hl_win *w, void *arg)
+static int remove_region(struct hl_win *w, void *arg)
 {
     struct unlink *u = arg;
     struct hl_dyn *d = w->dyn;
-    uint32_t n = rank_of(d, u->base);
+    uint32_t n = count_rows_below(d, u->base);
     if (n == 0 || d->rows[n - 1]->r.base != u->base) {
         return hl_err_say(HL_ERR_BASE, "no memory is attached at %#llx", (unsigned long long)u->base);
     }
@@ -169,7 +169,7 @@ static int take_out(struct hl_win *w, void *arg)
     return 0;
 }
 
-static int forget(struct hl_win *w, void *arg)
+static int forget_region(struct hl_win *w, void *arg)
 {
     struct attached **at = &w->dyn->leaving;
     while (*at != arg) {
@@ -223,7 +223,7 @@ int hl_dyn_tell(struct hl_win *w, uint64_t at, int world, struct hl_region *out)
     return hl_win_table_with(w->id, tell_region, &(struct region_question){at, world, out});
 }
 
-static int answer(const struct hl_rx_msg *msg)
+static int answer_region(const struct hl_rx_msg *msg)
 {
     struct hl_region r;
     struct region_question q = {msg->rec->offset, msg->from, &r};
@@ -272,7 +272,7 @@ int hl_dyn_serve(const struct hl_rx_msg *msg)
 {
     switch (msg->rec->kind) {
     case HL_DYN_ASK:
-        return answer(msg);
+        return answer_region(msg);
     case HL_DYN_HERE:
         hl_dyn_answered(msg);
         return 0;
@@ -299,7 +299,7 @@ static bool all_left(void *arg)
     return true;
 }
 
-static void tell_left(const void *arg, struct hl_told *t)
+static void tell_regions_left(const void *arg, struct hl_told *t)
 {
     const struct attached *a = arg;
     hl_told_say(t, "ranks that still know memory which is detached");
@@ -309,7 +309,7 @@ static void tell_left(const void *arg, struct hl_told *t)
         hl_told_await(t, left ? -1 : a->holders[i].world);
     }
 }
-HL_HANG_TELLS(all_left, tell_left);
+HL_HANG_TELLS(all_left, tell_regions_left);
 
 static int recall_region(struct hl_win *w, struct attached *a)
 {
@@ -370,7 +370,7 @@ static int check_dynamic(const struct hl_win *w)
     return w->dyn != NULL ? 0 : hl_err_say(HL_ERR_RMA_FLAVOR, "not made by MPI_Win_create_dynamic");
 }
 
-static int attach(struct hl_win *w, void *base, MPI_Aint size)
+static int attach_memory(struct hl_win *w, void *base, MPI_Aint size)
 {
     int rc = check_dynamic(w);
     if (rc != 0) {
@@ -389,23 +389,23 @@ static int attach(struct hl_win *w, void *base, MPI_Aint size)
     a->r.base = (uint64_t)(uintptr_t)base;
     a->r.len = (uint64_t)size;
     rc = describe_region(a);
-    rc = rc != 0 ? rc : hl_win_table_with(w->id, insert, a);
+    rc = rc != 0 ? rc : hl_win_table_with(w->id, insert_region, a);
     if (rc != 0) {
         free_attached(a);
     }
     return rc;
 }
 
-static int detach(struct hl_win *w, const void *base)
+static int detach_memory(struct hl_win *w, const void *base)
 {
     struct unlink u = {(uint64_t)(uintptr_t)base, NULL};
     int rc = check_dynamic(w);
-    rc = rc != 0 ? rc : hl_win_table_with(w->id, take_out, &u);
+    rc = rc != 0 ? rc : hl_win_table_with(w->id, remove_region, &u);
     if (rc != 0) {
         return rc;
     }
     rc = recall_region(w, u.found);
-    hl_win_table_with(w->id, forget, u.found);
+    hl_win_table_with(w->id, forget_region, u.found);
     free_attached(u.found);
     return rc;
 }
@@ -414,7 +414,7 @@ HL_API(MPI_Win_attach);
 int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
     struct hl_win *w = hl_win_of(win);
-    int rc = attach(w, base, size);
+    int rc = attach_memory(w, base, size);
     return hl_win_end(win, "MPI_Win_attach", rc);
 }
 
@@ -422,6 +422,6 @@ HL_API(MPI_Win_detach);
 int PMPI_Win_detach(MPI_Win win, const void *base)
 {
     struct hl_win *w = hl_win_of(win);
-    int rc = detach(w, base);
+    int rc = detach_memory(w, base);
     return hl_win_end(win, "MPI_Win_detach", rc);
 }

@@ -123,7 +123,7 @@ static void unmake(struct hl_win *w)
 }
 
 /* Errors of requests know the window by its communicator's context. */
-static int raise_request(void *win, const char *func, int err)
+static int raise_window_request(void *win, const char *func, int err)
 {
     return hl_win_raise(win, win, func, err);
 }
@@ -149,7 +149,7 @@ static int make_win(const struct make_call *c, const char *func, struct hl_comm 
         return rc;
     }
     w->comm = own;
-    own->raise = raise_request;
+    own->raise = raise_window_request;
     own->owner = w;
     hl_hints_wish(hl_info_of(c->info), &ask.wish);
     ask.rc = prepare_win(w, c, &ask);

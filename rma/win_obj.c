@@ -131,7 +131,7 @@ struct answer {
 };
 
 /* A target's memory in my address space; nothing (size 0, NULL) when it is not there. */
-static int query(const struct hl_win *w, int rank, struct answer *a)
+static int query_memory(const struct hl_win *w, int rank, struct answer *a)
 {
     int rc;
     *a = (struct answer){0};
@@ -161,7 +161,7 @@ static int shared_query(const char *func, MPI_Win win, int rank, MPI_Aint *size,
     struct answer a;
     bool whole = size != NULL && disp_unit != NULL && baseptr != NULL;
     int rc = w == NULL ? hl_win_bad()
-             : whole   ? query(w, rank, &a)
+             : whole   ? query_memory(w, rank, &a)
                        : hl_win_null("size, disp_unit or baseptr");
     if (rc != 0) {
         return hl_win_raise(w, win, func, rc);

@@ -191,7 +191,7 @@ static int store_extents(struct hl_win *w, const struct win_card *cards)
     return 0;
 }
 
-static bool is_near(const struct hl_win *w, int rank)
+static bool is_near_rank(const struct hl_win *w, int rank)
 {
     return near_allowed() && hl_boot_node_of(hl_win_world(w, rank)) >= 0;
 }
@@ -201,7 +201,7 @@ static int map_near(struct hl_win *w, const struct win_card *cards)
 {
     int n = 0;
     for (int i = 0; i < w->size; i++) {
-        n += is_near(w, i);
+        n += is_near_rank(w, i);
     }
     w->near_ranks = malloc(sizeof *w->near_ranks * (size_t)(n + 1));
     w->wants = calloc((size_t)n + 1, 2 * sizeof *w->wants);
@@ -209,7 +209,7 @@ static int map_near(struct hl_win *w, const struct win_card *cards)
         return hl_err_say(HL_ERR_NO_MEM, "no memory to map %d targets", n);
     }
     for (int i = 0; i < w->size; i++) {
-        if (is_near(w, i)) {
+        if (is_near_rank(w, i)) {
             const struct win_card *c = &cards[i];
             int node_rank = hl_boot_node_of(hl_win_world(w, i)), owner = hl_boot_node_of((int)c->seg_owner);
             w->near_ranks[w->n_near++] = i;
@@ -248,7 +248,7 @@ static bool store_one(struct hl_win *w, int i, const struct win_card *c, const s
 }
 
 /* Writes the records of near targets and says what the rest of them needs. */
-static enum need store_near(struct hl_win *w, const struct win_card *cards)
+static enum need store_near_targets(struct hl_win *w, const struct win_card *cards)
 {
     enum need need = w->n_near < w->size && !hl_rx_has_network() ? NEED_NETWORK : NEED_NONE;
     int kept = 0;
@@ -326,7 +326,7 @@ static int store_far(struct hl_win *w, const struct win_card *cards)
 
 /* All that follows the first exchange. Every rank takes the same steps: an error waits for the next
  * agreement. */
-static HL_NOINLINE int reach(struct hl_win *w, struct win_card *cards)
+static HL_NOINLINE int reach_targets(struct hl_win *w, struct win_card *cards)
 {
     int rc = check_cards(w, cards);
     if (rc != 0) {
@@ -334,7 +334,7 @@ static HL_NOINLINE int reach(struct hl_win *w, struct win_card *cards)
     }
     rc = store_extents(w, cards);
     rc = rc != 0 ? rc : map_near(w, cards);
-    enum need need = rc == 0 ? store_near(w, cards) : NEED_NONE;
+    enum need need = rc == 0 ? store_near_targets(w, cards) : NEED_NONE;
     need = hl_coll_agree(w->comm, need);
     if (need == NEED_NETWORK) {
         struct win_card mine = cards[w->rank];
@@ -383,8 +383,8 @@ static HL_NOINLINE int not_made_for_all(const struct hl_win *w, int rc)
 /* Rank 0 takes one segment for all, as contiguous memory has one kind, page size and policy: its own wish. On
  * machines with several nodes of a kind, parts near their owners need alloc_shared_noncontig. *home is where
  * my part is. */
-static HL_NOINLINE int share_memory(struct hl_win *w, const struct hl_win_ask *ask,
-                                    const struct win_card *cards, struct home *home)
+static HL_NOINLINE int share_window_memory(struct hl_win *w, const struct hl_win_ask *ask,
+                                           const struct win_card *cards, struct home *home)
 {
     uint64_t before = 0, total = 0;
     for (int i = 0; i < w->size; i++) {
@@ -422,7 +422,7 @@ static HL_NOINLINE int exchange_cards(struct hl_win *w, const struct hl_win_ask 
         mine = (struct win_card){.flavor = w->flavor, .apart = ask->apart, .size = w->bytes};
         rc = gather_cards(w, &mine, cards);
         rc = rc != 0 ? rc : check_cards(w, cards);
-        rc = rc != 0 ? rc : share_memory(w, ask, cards, &home);
+        rc = rc != 0 ? rc : share_window_memory(w, ask, cards, &home);
     }
     if (rc == 0) {
         fill_card(w, ask, &home, &mine);
@@ -432,10 +432,10 @@ static HL_NOINLINE int exchange_cards(struct hl_win *w, const struct hl_win_ask 
 }
 
 /* The exchanges in the order in which every rank takes part, whatever it called. */
-static int exchange(struct hl_win *w, const struct hl_win_ask *ask, int all, struct win_card *cards)
+static int exchange_in_order(struct hl_win *w, const struct hl_win_ask *ask, int all, struct win_card *cards)
 {
     int rc = exchange_cards(w, ask, all, cards);
-    return rc != 0 ? rc : reach(w, cards);
+    return rc != 0 ? rc : reach_targets(w, cards);
 }
 
 int hl_win_reach_all(struct hl_win *w, const struct hl_win_ask *ask)
@@ -450,7 +450,7 @@ int hl_win_reach_all(struct hl_win *w, const struct hl_win_ask *ask)
     bool one_segment = w->flavor == MPI_WIN_FLAVOR_SHARED && !ask->apart;
     rc = hl_win_agree(w->comm, rc, one_segment ? NEED_SEGMENT : NEED_NONE);
     if (rc == NEED_NONE || rc == NEED_SEGMENT) {
-        rc = exchange(w, ask, rc, cards);
+        rc = exchange_in_order(w, ask, rc, cards);
     }
     free(cards);
     return rc;

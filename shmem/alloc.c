@@ -166,7 +166,7 @@ static uint64_t block_at(const void *ptr, int *part, size_t *len, const char *fu
 }
 
 /* One line for the first call of a partition that finds no room. PE 0 speaks for all. */
-static void tell_full(int part, size_t size, const char *func)
+static void say_part_full(int part, size_t size, const char *func)
 {
     char asked[HL_BYTES_TEXT], all[HL_BYTES_TEXT], left[HL_BYTES_TEXT], most[HL_BYTES_TEXT];
     hl_mutex_lock(&lock);
@@ -190,7 +190,7 @@ static void note_used(int part, uint64_t end) HL_REQUIRES(lock)
     hl_mem_dump(p->piece.seg, p->piece.off + (end - p->off));
 }
 
-static uint64_t take(int part, size_t align, size_t size, const char *func)
+static uint64_t take_heap_piece(int part, size_t align, size_t size, const char *func)
 {
     size_t off = 0;
     hl_mutex_lock(&lock);
@@ -200,7 +200,7 @@ static uint64_t take(int part, size_t align, size_t size, const char *func)
     }
     hl_mutex_unlock(&lock);
     if (rc != 0) {
-        tell_full(part, size, func);
+        say_part_full(part, size, func);
     }
     return rc == 0 ? off : NOTHING;
 }
@@ -246,14 +246,14 @@ static bool reach_block(int part, uint64_t off, size_t size, const char *func)
 }
 
 /* What hl_alloc_take does before its barrier. */
-static uint64_t try_take(int id, size_t align, size_t size, const char *func)
+static uint64_t take_agreed_piece(int id, size_t align, size_t size, const char *func)
 {
     int part = part_of_id(id);
     bool known = part >= 0 && id != 0;
     if (!known && hl_sym.my_pe == 0) {
         hl_log_once("%s: there is no partition %d (SHMEM_SYMMETRIC_PARTITION%d)", func, id, id);
     }
-    return known && is_alignment(align, func) ? take(part, align, size, func) : NOTHING;
+    return known && is_alignment(align, func) ? take_heap_piece(part, align, size, func) : NOTHING;
 }
 
 static void *take_and_meet(int id, size_t align, size_t size, bool zero, const char *func)
@@ -262,7 +262,7 @@ static void *take_and_meet(int id, size_t align, size_t size, bool zero, const c
     if (size == 0) {
         return NULL; /* and no barrier */
     }
-    uint64_t off = try_take(id, align, size, func);
+    uint64_t off = take_agreed_piece(id, align, size, func);
     if (zero && off != NOTHING) {
         memset(at(off), 0, size);
     }
@@ -349,7 +349,7 @@ static uint64_t resize(int part, uint64_t old, size_t len, size_t size, const ch
         note_used(part, old + size);
     }
     hl_mutex_unlock(&lock);
-    uint64_t off = rc == 0 ? old : take(part, WORD, size, func);
+    uint64_t off = rc == 0 ? old : take_heap_piece(part, WORD, size, func);
     if (off != NOTHING && off != old) {
         memcpy(at(off), at(old), hl_min_size(len, size));
         give_memory(part, old);

@@ -94,7 +94,7 @@ HL_INLINE uint64_t apply_amo(const struct amo *how, void *word, const struct ope
 
 /* ---- beside the short way ---- */
 
-static enum hl_basic basic_of(const struct amo *how)
+static enum hl_basic amo_basic(const struct amo *how)
 {
     return how->bytes == 8 ? HL_BASIC_U64 : HL_BASIC_U32;
 }
@@ -120,7 +120,7 @@ HL_INLINE bool is_amo_chained(const struct amo *how, const struct hl_ctx *ctx, c
 {
     struct hl_wire_short rec = {.op = HL_WIRE_ATOMIC,
                                 .kind = (uint8_t)how->op,
-                                .basic = (uint8_t)basic_of(how),
+                                .basic = (uint8_t)amo_basic(how),
                                 .len = how->bytes,
                                 .addr = spot->where & ~HL_SYM_FAR};
     return !how->fetches && hl_lane_record_short(hl_shmem_lane(ctx), spot->token, rec, value);
@@ -140,7 +140,7 @@ static uint64_t apply_far(const struct amo *how, const struct hl_ctx *ctx, const
     struct hl_lane_atomic a = {.x =
                                    hl_shmem_far(spot, how->op == HL_OP_NO_OP ? NULL : &value, how->bytes, pe),
                                .op = compares ? HL_OP_REPLACE : how->op,
-                               .basic = basic_of(how),
+                               .basic = amo_basic(how),
                                .n = 1,
                                .compare = compares ? &cond : NULL,
                                .result = returns ? &got : o->fetch};
@@ -169,8 +169,8 @@ static HL_NOINLINE uint64_t apply_anywhere(const struct amo *how, const struct h
                                         : apply_far(how, ctx, &o, &spot, pe);
 }
 
-HL_INLINE uint64_t atomic(const struct amo *how, const struct hl_ctx *ctx, void *dest, struct operands o,
-                          int pe)
+HL_INLINE uint64_t do_atomic(const struct amo *how, const struct hl_ctx *ctx, void *dest, struct operands o,
+                             int pe)
 {
     uint64_t where;
     if (HL_LIKELY(hl_sym_short(dest, how->bytes, pe, &where)) &&
@@ -214,7 +214,7 @@ HL_INLINE void need_fetch(const void *fetch, const char *func)
     static const struct amo how = {FUNC, OP, sizeof(T), FETCHES};                                            \
     const T v = VALUE, c = COND;                                                                             \
     struct operands o = {bits_of(&v, sizeof v), bits_of(&c, sizeof c), FETCH};                               \
-    uint64_t bits = atomic(&how, CTX, (void *)(uintptr_t)dest, o, PE)
+    uint64_t bits = do_atomic(&how, CTX, (void *)(uintptr_t)dest, o, PE)
 
 /* Parameters between dest and pe. */
 #define NOTHING(T)

@@ -54,7 +54,7 @@ int pshmem_team_sync(shmem_team_t team)
 
 /* ---- moving: `bytes` are those of one PE's block; returns what the user's call returns ---- */
 
-static int broadcast(shmem_team_t team, struct hl_cast b, const char *func)
+static int team_broadcast(shmem_team_t team, struct hl_cast b, const char *func)
 {
     struct hl_team *t = hl_team_must(team, func);
     if (t == NULL) {
@@ -95,7 +95,7 @@ static int fcollect(shmem_team_t team, void *dest, const void *source, size_t by
     return 0;
 }
 
-static int alltoall(shmem_team_t team, struct hl_strided e, enum hl_call_kind kind, const char *func)
+static int team_alltoall(shmem_team_t team, struct hl_strided e, enum hl_call_kind kind, const char *func)
 {
     struct hl_team *t = hl_team_must(team, func);
     if (t == NULL) {
@@ -112,8 +112,8 @@ static int alltoall(shmem_team_t team, struct hl_strided e, enum hl_call_kind ki
     int pshmem_##NAME##_broadcast(shmem_team_t team, T *dest, const T *source, size_t nelems, int PE_root)   \
     {                                                                                                        \
         size_t bytes = hl_shmem_bytes(nelems, sizeof(T));                                                    \
-        return broadcast(team, (struct hl_cast){dest, source, bytes, PE_root, true},                         \
-                         "shmem_" #NAME "_broadcast");                                                       \
+        return team_broadcast(team, (struct hl_cast){dest, source, bytes, PE_root, true},                    \
+                              "shmem_" #NAME "_broadcast");                                                  \
     }                                                                                                        \
     HL_SHMEM_API(shmem_##NAME##_collect);                                                                    \
     int pshmem_##NAME##_collect(shmem_team_t team, T *dest, const T *source, size_t nelems)                  \
@@ -129,15 +129,15 @@ static int alltoall(shmem_team_t team, struct hl_strided e, enum hl_call_kind ki
     HL_SHMEM_API(shmem_##NAME##_alltoall);                                                                   \
     int pshmem_##NAME##_alltoall(shmem_team_t team, T *dest, const T *source, size_t nelems)                 \
     {                                                                                                        \
-        return alltoall(team, (struct hl_strided){dest, source, 1, 1, nelems, sizeof(T)}, HL_CALL_ALLTOALL,  \
-                        "shmem_" #NAME "_alltoall");                                                         \
+        return team_alltoall(team, (struct hl_strided){dest, source, 1, 1, nelems, sizeof(T)},               \
+                             HL_CALL_ALLTOALL, "shmem_" #NAME "_alltoall");                                  \
     }                                                                                                        \
     HL_SHMEM_API(shmem_##NAME##_alltoalls);                                                                  \
     int pshmem_##NAME##_alltoalls(shmem_team_t team, T *dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, \
                                   size_t nelems)                                                             \
     {                                                                                                        \
-        return alltoall(team, (struct hl_strided){dest, source, dst, sst, nelems, sizeof(T)},                \
-                        HL_CALL_ALLTOALLS, "shmem_" #NAME "_alltoalls");                                     \
+        return team_alltoall(team, (struct hl_strided){dest, source, dst, sst, nelems, sizeof(T)},           \
+                             HL_CALL_ALLTOALLS, "shmem_" #NAME "_alltoalls");                                \
     }
 /* Defines: shmem_float_broadcast shmem_float_collect shmem_float_fcollect shmem_float_alltoall
  * shmem_float_alltoalls shmem_double_broadcast shmem_double_collect shmem_double_fcollect
@@ -171,7 +171,7 @@ HL_SHMEM_RMA_TYPES(MOVES)
 HL_SHMEM_API(shmem_broadcastmem);
 int pshmem_broadcastmem(shmem_team_t team, void *dest, const void *source, size_t nelems, int PE_root)
 {
-    return broadcast(team, (struct hl_cast){dest, source, nelems, PE_root, true}, "shmem_broadcastmem");
+    return team_broadcast(team, (struct hl_cast){dest, source, nelems, PE_root, true}, "shmem_broadcastmem");
 }
 
 HL_SHMEM_API(shmem_collectmem);
@@ -189,14 +189,14 @@ int pshmem_fcollectmem(shmem_team_t team, void *dest, const void *source, size_t
 HL_SHMEM_API(shmem_alltoallmem);
 int pshmem_alltoallmem(shmem_team_t team, void *dest, const void *source, size_t nelems)
 {
-    return alltoall(team, (struct hl_strided){dest, source, 1, 1, nelems, 1}, HL_CALL_ALLTOALL,
-                    "shmem_alltoallmem");
+    return team_alltoall(team, (struct hl_strided){dest, source, 1, 1, nelems, 1}, HL_CALL_ALLTOALL,
+                         "shmem_alltoallmem");
 }
 
 HL_SHMEM_API(shmem_alltoallsmem);
 int pshmem_alltoallsmem(shmem_team_t team, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst,
                         size_t nelems)
 {
-    return alltoall(team, (struct hl_strided){dest, source, dst, sst, nelems, 1}, HL_CALL_ALLTOALLS,
-                    "shmem_alltoallsmem");
+    return team_alltoall(team, (struct hl_strided){dest, source, dst, sst, nelems, 1}, HL_CALL_ALLTOALLS,
+                         "shmem_alltoallsmem");
 }

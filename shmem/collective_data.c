@@ -105,7 +105,7 @@ void hl_broadcast(const struct hl_call *c, const struct hl_cast *b)
 
 /* ---- collect ---- */
 
-static void append(struct hl_meet *m, const void *theirs, size_t len)
+static void append_theirs(struct hl_meet *m, const void *theirs, size_t len)
 {
     memcpy((char *)m->data + m->len, theirs, len);
     m->len += len;
@@ -115,7 +115,7 @@ static void append(struct hl_meet *m, const void *theirs, size_t len)
 static void collect_small(const struct hl_call *c, void *dest, const void *source, size_t bytes)
 {
     _Alignas(16) char data[HL_BOX_DATA];
-    struct hl_meet m = {data, bytes, append, NULL};
+    struct hl_meet m = {data, bytes, append_theirs, NULL};
     memcpy(data, source, bytes);
     hl_tree_meet(c, &m);
     memcpy(dest, data, m.len);
@@ -216,7 +216,7 @@ void hl_alltoall(const struct hl_call *c, const struct hl_strided *b)
 
 /* ---- reductions and scans ---- */
 
-static void combine(struct hl_meet *m, const void *theirs, size_t len)
+static void combine_theirs(struct hl_meet *m, const void *theirs, size_t len)
 {
     const struct hl_shmem_fold *f = m->arg;
     hl_op_kernel(f->op, f->basic)(m->data, theirs, f->n);
@@ -225,7 +225,7 @@ static void combine(struct hl_meet *m, const void *theirs, size_t len)
 static void fold_small(const struct hl_call *c, const struct hl_shmem_fold *f)
 {
     _Alignas(16) char data[HL_BOX_DATA];
-    struct hl_meet m = {data, f->n * f->size, combine, (void *)(uintptr_t)f};
+    struct hl_meet m = {data, f->n * f->size, combine_theirs, (void *)(uintptr_t)f};
     memcpy(data, f->source, m.len);
     hl_tree_meet(c, &m);
     memcpy(f->dest, data, m.len);

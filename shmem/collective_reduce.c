@@ -4,7 +4,7 @@
 #include "types.h"
 #include "xfer.h"
 
-static int fold(shmem_team_t team, struct hl_shmem_fold f, const char *func)
+static int team_fold(shmem_team_t team, struct hl_shmem_fold f, const char *func)
 {
     struct hl_team *t = hl_team_must(team, func);
     if (t == NULL) {
@@ -25,7 +25,7 @@ static int fold(shmem_team_t team, struct hl_shmem_fold f, const char *func)
     {                                                                                                        \
         struct hl_shmem_fold f = {HL_FOLD_##WHAT, HL_OP_##OP, HL_BASIC_OF(T), sizeof(T),                     \
                                   dest,           source,     nelems};                                       \
-        return fold(team, f, "shmem_" #NAME #END);                                                           \
+        return team_fold(team, f, "shmem_" #NAME #END);                                                      \
     }
 
 #define BITS(T, NAME)                                                                                        \

@@ -63,7 +63,7 @@ void pshmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync)
     hl_tree_meet(&s.call, NULL);
 }
 
-static void broadcast(struct active_set *s, struct hl_cast b)
+static void set_broadcast(struct active_set *s, struct hl_cast b)
 {
     if (b.root < 0 || b.root >= s->team.size) {
         hl_shmem_die(s->call.func, "root %d does not exist in the active set: it has PEs 0 to %d", b.root,
@@ -80,7 +80,7 @@ static void collect_set(struct active_set *s, void *dest, const void *source, si
     hl_collect(&s->call, dest, source, bytes, same);
 }
 
-static void alltoall(struct active_set *s, struct hl_strided e)
+static void set_alltoall(struct active_set *s, struct hl_strided e)
 {
     hl_alltoall_check(&s->call, &e);
     hl_alltoall(&s->call, &e);
@@ -95,7 +95,7 @@ static void alltoall(struct active_set *s, struct hl_strided e)
         struct active_set s;                                                                                 \
         begin_set(&s, "shmem_broadcast" #BITS, hl_call_what(HL_CALL_BROADCAST, (unsigned)PE_root, bytes),    \
                   (struct where){PE_start, logPE_stride, PE_size, pSync});                                   \
-        broadcast(&s, (struct hl_cast){dest, source, bytes, PE_root, false});                                \
+        set_broadcast(&s, (struct hl_cast){dest, source, bytes, PE_root, false});                            \
     }                                                                                                        \
     HL_SHMEM_API(shmem_collect##BITS);                                                                       \
     void pshmem_collect##BITS(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, \
@@ -123,7 +123,7 @@ static void alltoall(struct active_set *s, struct hl_strided e)
         struct active_set s;                                                                                 \
         begin_set(&s, "shmem_alltoall" #BITS, hl_call_what(HL_CALL_ALLTOALL, 0, nelems),                     \
                   (struct where){PE_start, logPE_stride, PE_size, pSync});                                   \
-        alltoall(&s, (struct hl_strided){dest, source, 1, 1, nelems, (BITS) / 8});                           \
+        set_alltoall(&s, (struct hl_strided){dest, source, 1, 1, nelems, (BITS) / 8});                       \
     }                                                                                                        \
     HL_SHMEM_API(shmem_alltoalls##BITS);                                                                     \
     void pshmem_alltoalls##BITS(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, \
@@ -133,14 +133,14 @@ static void alltoall(struct active_set *s, struct hl_strided e)
         begin_set(&s, "shmem_alltoalls" #BITS,                                                               \
                   hl_call_what(HL_CALL_ALLTOALLS, (unsigned)(dst * 31 + sst), nelems),                       \
                   (struct where){PE_start, logPE_stride, PE_size, pSync});                                   \
-        alltoall(&s, (struct hl_strided){dest, source, dst, sst, nelems, (BITS) / 8});                       \
+        set_alltoall(&s, (struct hl_strided){dest, source, dst, sst, nelems, (BITS) / 8});                   \
     }
 /* Defines: shmem_broadcast32 shmem_collect32 shmem_fcollect32 shmem_alltoall32 shmem_alltoalls32 */
 SET_MOVES(32)
 /* Defines: shmem_broadcast64 shmem_collect64 shmem_fcollect64 shmem_alltoall64 shmem_alltoalls64 */
 SET_MOVES(64)
 
-static void fold(struct active_set *s, struct hl_shmem_fold f)
+static void set_fold(struct active_set *s, struct hl_shmem_fold f)
 {
     size_t bytes = f.n * f.size;
     s->call.what = hl_call_what(HL_CALL_REDUCE, hl_fold_detail(&f), bytes);
@@ -156,8 +156,8 @@ static void fold(struct active_set *s, struct hl_shmem_fold f)
         struct active_set s;                                                                                 \
         begin_set(&s, "shmem_" #NAME #END, 0, (struct where){PE_start, logPE_stride, PE_size, pSync});       \
         size_t n = nreduce > 0 ? (size_t)nreduce : 0;                                                        \
-        fold(&s,                                                                                             \
-             (struct hl_shmem_fold){HL_FOLD_ALL, HL_OP_##OP, HL_BASIC_OF(T), sizeof(T), dest, source, n});   \
+        set_fold(&s, (struct hl_shmem_fold){HL_FOLD_ALL, HL_OP_##OP, HL_BASIC_OF(T), sizeof(T), dest,        \
+                                            source, n});                                                     \
     }
 
 #define BITS(T, NAME)                                                                                        \

@@ -60,7 +60,7 @@ static void end_ctx(struct hl_ctx *c, const char *func)
     hl_handle_free(c);
 }
 
-static int create(const struct hl_team *t, long options, shmem_ctx_t *ctx, const char *func)
+static int create_ctx(const struct hl_team *t, long options, shmem_ctx_t *ctx, const char *func)
 {
     hl_shmem_need(ctx, func, "ctx");
     struct hl_ctx *c = t != NULL ? make_ctx(t, options, func) : NULL;
@@ -70,7 +70,7 @@ static int create(const struct hl_team *t, long options, shmem_ctx_t *ctx, const
 
 /* ---- ends that nobody asked for ---- */
 
-static bool is_of(const void *object, const void *team)
+static bool is_ctx_of(const void *object, const void *team)
 {
     const struct hl_ctx *c = object;
     return team == NULL || (c->team == team && (c->options & SHMEM_CTX_PRIVATE) == 0);
@@ -79,7 +79,7 @@ static bool is_of(const void *object, const void *team)
 void hl_ctx_end_team(const struct hl_team *team, const char *func)
 {
     struct hl_ctx *c;
-    while ((c = hl_handle_find(HL_KIND_CTX, is_of, team)) != NULL) {
+    while ((c = hl_handle_find(HL_KIND_CTX, is_ctx_of, team)) != NULL) {
         end_ctx(c, func);
     }
 }
@@ -101,7 +101,7 @@ HL_SHMEM_API(shmem_ctx_create);
 int pshmem_ctx_create(long options, shmem_ctx_t *ctx)
 {
     hl_shmem_need_open("shmem_ctx_create");
-    return create(&hl_team_world, options, ctx, "shmem_ctx_create");
+    return create_ctx(&hl_team_world, options, ctx, "shmem_ctx_create");
 }
 
 HL_SHMEM_API(shmem_team_create_ctx);
@@ -112,7 +112,7 @@ int pshmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx)
     if (t == NULL && team != SHMEM_TEAM_INVALID) {
         hl_shmem_die("shmem_team_create_ctx", "%p is no team, or one that was destroyed", (void *)team);
     }
-    return create(t, options, ctx, "shmem_team_create_ctx");
+    return create_ctx(t, options, ctx, "shmem_team_create_ctx");
 }
 
 HL_SHMEM_API(shmem_ctx_destroy);

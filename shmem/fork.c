@@ -82,7 +82,7 @@ static bool each_part(const struct kept *k,
     return true;
 }
 
-static bool add_up(const struct kept *k, off_t at, size_t len, size_t *sum)
+static bool sum_kept_range(const struct kept *k, off_t at, size_t len, size_t *sum)
 {
     (void)k;
     (void)at;
@@ -107,10 +107,10 @@ static bool read_part(const struct kept *k, off_t at, size_t len, size_t *sum)
     return true;
 }
 
-static void snapshot(struct kept *k)
+static void snapshot_kept(struct kept *k)
 {
     size_t sum = 0;
-    (void)each_part(k, add_up, &sum);
+    (void)each_part(k, sum_kept_range, &sum);
     if (sum > COPY_MAX) {
         return;
     }
@@ -132,7 +132,7 @@ static void before_fork(void) HL_NO_TSA
     hl_mutex_lock(&lock);
     for (size_t i = 0; i < count; i++) {
         if (table[i].how == HL_FORK_COPY) {
-            snapshot(&table[i]);
+            snapshot_kept(&table[i]);
         }
     }
     errno = e;
@@ -151,7 +151,7 @@ static void in_parent(void) HL_NO_TSA
     errno = e;
 }
 
-static void in_child(void) HL_NO_TSA
+static void restore_in_child(void) HL_NO_TSA
 {
     const struct kept *at = table;
     size_t n = count;
@@ -173,5 +173,5 @@ static void in_child(void) HL_NO_TSA
 /* Early among constructors: see above. */
 __attribute__((constructor(200))) static void hook(void)
 {
-    pthread_atfork(before_fork, in_parent, in_child);
+    pthread_atfork(before_fork, in_parent, restore_in_child);
 }

@@ -37,7 +37,7 @@ static struct hl_near_want *wants; /* [n_spans][hl_heap.count] */
 static int n_spans;
 static hl_a8 *part_of;
 
-static int no_memory(void)
+static int no_heap_memory(void)
 {
     return hl_err_say(HL_ERR_NO_MEM, "no memory for the addresses of %d heaps", hl_sym.n_pes);
 }
@@ -72,7 +72,7 @@ static int make_tables(void)
     hl_sym.n_parts = hl_heap.count;
     hl_sym.own = hl_heap.count - 1;
     hl_sym.part_of = part_of;
-    return have ? 0 : no_memory();
+    return have ? 0 : no_heap_memory();
 }
 
 /* My parts as the others need them. */
@@ -143,7 +143,7 @@ static int map_peers(const struct part_card *cards)
 }
 
 /* Forked children have their own pages of my parts, and may read those of peers. */
-static int keep_from_children(void)
+static int keep_heap_from_children(void)
 {
     int rc = 0;
     for (int i = 0; rc == 0 && i < hl_heap.count; i++) {
@@ -156,7 +156,7 @@ static int keep_from_children(void)
     return rc;
 }
 
-static void store_near(int pe, const char *base)
+static void store_near_base(int pe, const char *base)
 {
     hl_sym.heap.pes[pe].where = (uint64_t)(uintptr_t)base;
     for (int i = 0; i < hl_heap.count; i++) {
@@ -173,12 +173,12 @@ static bool store_all_near(void)
     }
     for (int k = 0; k < n_spans; k++) {
         if (spans[k].base != NULL) {
-            store_near(spans[k].pe, spans[k].base);
+            store_near_base(spans[k].pe, spans[k].base);
             near++;
         }
     }
     if (strcmp(hl_conf.near, "none") != 0) {
-        store_near(hl_sym.my_pe, hl_heap.base);
+        store_near_base(hl_sym.my_pe, hl_heap.base);
         near++;
     }
     return near == hl_sym.n_pes;
@@ -202,12 +202,12 @@ static int reach_far(struct part_card *cards)
     return rc;
 }
 
-static int reach(struct part_card *cards)
+static int reach_heaps(struct part_card *cards)
 {
-    int rc = hl_parts_agree(cards == NULL ? no_memory() : hl_rx_start());
+    int rc = hl_parts_agree(cards == NULL ? no_heap_memory() : hl_rx_start());
     rc = rc == 0 ? tell_parts(cards) : rc;
     rc = rc == 0 ? hl_parts_agree(map_peers(cards)) : rc;
-    rc = rc == 0 ? hl_parts_agree(keep_from_children()) : rc;
+    rc = rc == 0 ? hl_parts_agree(keep_heap_from_children()) : rc;
     if (rc != 0) {
         return rc;
     }
@@ -225,7 +225,7 @@ int hl_heap_open(void)
     rc = hl_parts_agree(rc != 0 ? rc : hl_alloc_open());
     if (rc == 0) {
         struct part_card *cards = malloc((size_t)hl_sym.n_pes * HL_SYM_PARTS * sizeof *cards);
-        rc = reach(cards);
+        rc = reach_heaps(cards);
         free(cards);
     }
     if (rc != 0) {

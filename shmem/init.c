@@ -103,7 +103,7 @@ static int level_now(void)
     return level;
 }
 
-static void forget(void)
+static void forget_job(void)
 {
     hl_team_close();
     hl_ctx_close();
@@ -114,7 +114,7 @@ static void forget(void)
 }
 
 /* All that follows the library's own start. Collective; an error is the same on all PEs. */
-static int open_parts(void)
+static int open_pe(void)
 {
     /* From the group, not the communicator: a program may be creating communicators just now. */
     int rc = hl_coll_comm_from_group(hl_comm_world_object.group, "hotlane shmem_init", &hl_shmem_comm);
@@ -141,7 +141,7 @@ static void finalize(const char *func)
     hl_ctx_end_team(NULL, func); /* what the program has left */
     hl_shmem_last_barrier(func);
     hl_quiets_close();
-    forget();
+    forget_job();
     hl_comm_free(hl_shmem_comm);
     hl_shmem_comm = NULL;
     hl_shmem_must(hl_life_close(HL_LIFE_SHMEM), func, -1);
@@ -149,7 +149,7 @@ static void finalize(const char *func)
 
 /* Leaving main is the end of SHMEM (OpenSHMEM 1.5, section 4), if it is a success: who leaves with an error
  * must not wait for the others. */
-static void at_exit(int status, void *unused)
+static void end_shmem_at_exit(int status, void *unused)
 {
     if (status == 0 && hl_sym.n_pes != 0 && !hl_life_is_forked()) {
         finalize("exit");
@@ -168,8 +168,8 @@ static int start_shmem(const char *func, int requested, int *provided)
     }
     if (hl_sym.n_pes == 0) {
         hl_shmem_must(hl_life_open(HL_LIFE_SHMEM, levels[requested], &level), func, -1);
-        hl_shmem_must(open_parts(), func, -1);
-        on_exit(at_exit, NULL); /* before that of lib/life, which was registered earlier */
+        hl_shmem_must(open_pe(), func, -1);
+        on_exit(end_shmem_at_exit, NULL); /* before that of lib/life, which was registered earlier */
     }
     starts++;
     *provided = level_now();
@@ -202,7 +202,7 @@ void pshmem_start_pes(int npes)
 /* ---- forked children ---- */
 
 /* All calls say that they are wrong there. (What the child inherited of tables stays.) */
-static void in_child(void)
+static void close_in_child(void)
 {
     hl_sym = (struct hl_sym){.n_pes = 0};
 }
@@ -218,7 +218,7 @@ static void pe_died(int pe)
     }
 }
 
-static void early(enum hl_life_who unused)
+static void watch_deaths_early(enum hl_life_who unused)
 {
     (void)unused;
     (void)hl_rx_on_death(pe_died); /* there is room for all modules */
@@ -226,7 +226,7 @@ static void early(enum hl_life_who unused)
 
 __attribute__((constructor)) static void enrol(void)
 {
-    static struct hl_life_row row = {.name = "SHMEM", .early = early, .child = in_child};
+    static struct hl_life_row row = {.name = "SHMEM", .early = watch_deaths_early, .child = close_in_child};
     hl_life_enrol(&row);
 }
 

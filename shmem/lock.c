@@ -85,12 +85,12 @@ static bool is_turn(void *arg)
     return hl_a64_load_acquire(&t->line->turn) == t->number;
 }
 
-static void tell_turn(const void *arg, struct hl_told *t)
+static void tell_lock_turn(const void *arg, struct hl_told *t)
 {
     hl_told_say(t, "lock %p, which another thread of this PE holds",
                 (const void *)((const struct ticket *)arg)->line->lock);
 }
-HL_HANG_TELLS(is_turn, tell_turn);
+HL_HANG_TELLS(is_turn, tell_lock_turn);
 
 /* By the thread whose turn it was. */
 static void note_win(struct line *line)
@@ -144,7 +144,7 @@ static void check_lock(const long *lock, const char *func)
 }
 
 /* By the offset in its area, which is the same at all PEs; so that many locks have many homes. */
-static int home_of(const long *lock)
+static int lock_home(const long *lock)
 {
     const struct hl_sym_area *a = &hl_sym.heap;
     uint64_t off = (uint64_t)((const char *)lock - a->base);
@@ -162,7 +162,7 @@ struct queue_place {
     int before; /* the PE before me in the queue, or -1: who comes behind me has not said so yet */
 };
 
-static bool is_set(void *arg)
+static bool is_lock_set(void *arg)
 {
     const struct queue_place *p = arg;
     /* acquire: what the holder before me did; pairs with the signal that says so. */
@@ -176,10 +176,10 @@ static void tell_place(const void *arg, struct hl_told *t)
                 (const void *)p->word, p->before);
     hl_told_await(t, p->before);
 }
-HL_HANG_TELLS(is_set, tell_place);
+HL_HANG_TELLS(is_lock_set, tell_place);
 
 /* The PE that a half of the lock's word names by its number + 1. */
-static int named(uint32_t pe, const long *lock, const char *func)
+static int named_pe(uint32_t pe, const long *lock, const char *func)
 {
     if (HL_UNLIKELY(pe - 1 >= (uint32_t)hl_sym.n_pes)) {
         hl_shmem_die(func, "lock %p was not 0 at first, or was written to: it names PE %u",
@@ -191,26 +191,27 @@ static int named(uint32_t pe, const long *lock, const char *func)
 static void enter_queue(long *lock)
 {
     uint32_t mine = (uint32_t)hl_sym.my_pe + 1;
-    uint32_t before = pshmem_uint32_atomic_swap((uint32_t *)lock, mine, home_of(lock));
+    uint32_t before = pshmem_uint32_atomic_swap((uint32_t *)lock, mine, lock_home(lock));
     if (before != 0) {
-        struct queue_place p = {(hl_a64 *)lock, TURN, named(before, lock, "shmem_set_lock")};
+        struct queue_place p = {(hl_a64 *)lock, TURN, named_pe(before, lock, "shmem_set_lock")};
         pshmem_signal_add((uint64_t *)lock, (uint64_t)mine << 32, p.before);
-        hl_prog_wait_rung(is_set, &p);
+        hl_prog_wait_rung(is_lock_set, &p);
         hl_a64_and_full(p.word, ~TURN); /* full: my successor may be telling me of itself. */
     }
 }
 
-static void leave(long *lock)
+static void pass_lock(long *lock)
 {
     uint32_t mine = (uint32_t)hl_sym.my_pe + 1;
     struct queue_place p = {(hl_a64 *)lock, ~TURN & ~(uint64_t)UINT32_MAX, -1};
     /* Nobody behind me, as far as known, and none is on its way. */
-    if (!is_set(&p) && pshmem_uint32_atomic_compare_swap((uint32_t *)lock, mine, 0, home_of(lock)) == mine) {
+    if (!is_lock_set(&p) &&
+        pshmem_uint32_atomic_compare_swap((uint32_t *)lock, mine, 0, lock_home(lock)) == mine) {
         return;
     }
-    hl_prog_wait_rung(is_set, &p);
+    hl_prog_wait_rung(is_lock_set, &p);
     uint64_t behind = hl_a64_load_relaxed(p.word) & p.mask; /* relaxed: the wait ordered it. */
-    int next = named((uint32_t)(behind >> 32), lock, "shmem_clear_lock");
+    int next = named_pe((uint32_t)(behind >> 32), lock, "shmem_clear_lock");
     hl_a64_and_full(p.word, ~p.mask); /* full: before I stand in the queue again. */
     pshmem_signal_add((uint64_t *)lock, TURN, next);
     (void)hl_prog_poll(); /* far, it travels now */
@@ -239,7 +240,7 @@ int pshmem_test_lock(long *lock)
         return 1;
     }
     uint32_t mine = (uint32_t)hl_sym.my_pe + 1;
-    if (pshmem_uint32_atomic_compare_swap((uint32_t *)lock, 0, mine, home_of(lock)) != 0) {
+    if (pshmem_uint32_atomic_compare_swap((uint32_t *)lock, 0, mine, lock_home(lock)) != 0) {
         leave_line(lock);
         return 1;
     }
@@ -256,6 +257,6 @@ void pshmem_clear_lock(long *lock)
         hl_shmem_die("shmem_clear_lock", "lock %p is not held by this PE", (void *)lock);
     }
     hl_shmem_quiet(&hl_ctx_default, "shmem_clear_lock");
-    leave(lock);
+    pass_lock(lock);
     leave_line(lock);
 }

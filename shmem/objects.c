@@ -57,7 +57,7 @@ static const char *last_part(const char *path)
 }
 
 /* Some loaders leave addresses in the dynamic section as the file has them. */
-static const void *address(const struct object *o, ElfW(Addr) value)
+static const void *loaded_address(const struct object *o, ElfW(Addr) value)
 {
     return (const void *)(value < o->at ? value + o->at : value);
 }
@@ -102,7 +102,7 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
                          .n_ph = info->dlpi_phnum};
     const ElfW(Phdr) *dynamic = header(o, PT_DYNAMIC);
     o->dyn = dynamic != NULL ? (const void *)(o->at + dynamic->p_vaddr) : NULL;
-    o->strings = address(o, dyn_value(o, DT_STRTAB));
+    o->strings = loaded_address(o, dyn_value(o, DT_STRTAB));
     ElfW(Addr) soname = dyn_value(o, DT_SONAME);
     o->name = soname != 0 ? o->strings + soname : last_part(o->path);
     return 0;
@@ -144,8 +144,8 @@ static bool needs(const struct object *o, const char *name)
 /* Does one of these relocations name a function of OpenSHMEM? */
 static bool names_shmem(const struct object *o, ElfW(Sxword) table, ElfW(Sxword) bytes)
 {
-    const ElfW(Rela) *rela = address(o, dyn_value(o, table));
-    const ElfW(Sym) *symbols = address(o, dyn_value(o, DT_SYMTAB));
+    const ElfW(Rela) *rela = loaded_address(o, dyn_value(o, table));
+    const ElfW(Sym) *symbols = loaded_address(o, dyn_value(o, DT_SYMTAB));
     size_t n = dyn_value(o, table) != 0 ? dyn_value(o, bytes) / sizeof *rela : 0;
     for (size_t i = 0; i < n; i++) {
         const char *name = o->strings + symbols[ELF64_R_SYM(rela[i].r_info)].st_name;
@@ -176,7 +176,7 @@ static bool is_library_of_ours(const struct object *o)
 }
 
 /* Spreads a mark to what the marked objects need. */
-static void spread(struct objects *list, enum mark mark)
+static void spread_mark(struct objects *list, enum mark mark)
 {
     bool more = true;
     while (more) {
@@ -226,13 +226,13 @@ static void choose_objects(struct objects *list)
 {
     bool with_program = is_in_executable(list) || needs_shmem(&list->at[0]);
     list->at[0].is |= START;
-    spread(list, START);
+    spread_mark(list, START);
     for (int i = 1; i < list->n; i++) {
         struct object *o = &list->at[i];
         o->is |= is_library_of_ours(o) ? OURS : 0;
         with_program = with_program || ((o->is & START) != 0 && strcmp(o->name, "libsma.so.1") == 0);
     }
-    spread(list, OURS);
+    spread_mark(list, OURS);
     list->at[0].is |= with_program ? CHOSEN : 0;
     for (int i = 1; i < list->n; i++) {
         struct object *o = &list->at[i];
@@ -353,8 +353,8 @@ static int by_address(const void *a, const void *b)
 static int add_foreign(const struct objects *list, struct hl_objects *out)
 {
     const struct object *o = &list->at[0];
-    const ElfW(Rela) *rela = address(o, dyn_value(o, DT_RELA));
-    const ElfW(Sym) *symbols = address(o, dyn_value(o, DT_SYMTAB));
+    const ElfW(Rela) *rela = loaded_address(o, dyn_value(o, DT_RELA));
+    const ElfW(Sym) *symbols = loaded_address(o, dyn_value(o, DT_SYMTAB));
     size_t n = dyn_value(o, DT_RELA) != 0 ? dyn_value(o, DT_RELASZ) / sizeof *rela : 0, copies = 0;
     for (size_t i = 0; i < n; i++) {
         copies += ELF64_R_TYPE(rela[i].r_info) == COPY_RELOCATION;

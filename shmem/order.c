@@ -112,7 +112,7 @@ static HL_NOINLINE void fence_slow(shmem_ctx_t ctx, const char *func)
     }
 }
 
-HL_INLINE void fence(shmem_ctx_t ctx, const char *func)
+HL_INLINE void fence_ctx(shmem_ctx_t ctx, const char *func)
 {
     if (HL_LIKELY(is_near_only(ctx))) {
         hl_fence_release(); /* as in hl_shmem_fence. */
@@ -255,13 +255,13 @@ void pshmem_ctx_pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes)
 HL_SHMEM_API(shmem_fence);
 void pshmem_fence(void)
 {
-    fence(SHMEM_CTX_DEFAULT, "shmem_fence");
+    fence_ctx(SHMEM_CTX_DEFAULT, "shmem_fence");
 }
 
 HL_SHMEM_API(shmem_ctx_fence);
 void pshmem_ctx_fence(shmem_ctx_t ctx)
 {
-    fence(ctx, "shmem_ctx_fence");
+    fence_ctx(ctx, "shmem_ctx_fence");
 }
 
 /* ---- ours ---- */
@@ -325,5 +325,5 @@ void pshmemx_thread_quiet(void)
 HL_SHMEM_API(shmemx_thread_fence);
 void pshmemx_thread_fence(void)
 {
-    fence(SHMEM_CTX_DEFAULT, "shmemx_thread_fence");
+    fence_ctx(SHMEM_CTX_DEFAULT, "shmemx_thread_fence");
 }

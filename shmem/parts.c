@@ -134,7 +134,7 @@ static uint64_t auto_size(uint64_t fair)
     return fair >= step ? fair & ~(step - 1) : GRANULE;
 }
 
-static int check_size(const struct asked_part *p)
+static int check_part_size(const struct asked_part *p)
 {
     char size[HL_BYTES_TEXT], most[HL_BYTES_TEXT];
     return p->size == UINT64_MAX || p->size <= SIZE_MOST
@@ -189,7 +189,7 @@ static int plan(void)
         }
     }
     for (int k = 0; rc == 0 && k < all[0].count; k++) {
-        rc = check_size(&all[0].parts[k]);
+        rc = check_part_size(&all[0].parts[k]);
     }
     for (int k = 0; rc == 0 && k < all[0].count; k++) {
         plan_part(&all[0].parts[k], all[0].parts[k].natural, all[0].fair, &hl_heap.parts[hl_heap.count++]);
@@ -246,7 +246,7 @@ static int reserve_parts(void)
 
 /* ---- its memory ---- */
 
-static int take_one(struct hl_heap_part *p)
+static int take_part(struct hl_heap_part *p)
 {
     struct hl_mem_ask ask = {.at = hl_heap.base + p->off,
                              .wish = p->wished ? &p->wish : NULL,
@@ -261,7 +261,7 @@ static int take_one(struct hl_heap_part *p)
     return 0;
 }
 
-static void give_all(void)
+static void give_parts(void)
 {
     for (int i = 0; i < hl_heap.count; i++) {
         struct hl_heap_part *p = &hl_heap.parts[i];
@@ -276,7 +276,7 @@ static int take_all(void)
 {
     int rc = 0;
     for (int i = 0; rc == 0 && i < hl_heap.count; i++) {
-        rc = take_one(&hl_heap.parts[i]);
+        rc = take_part(&hl_heap.parts[i]);
     }
     return hl_parts_agree(rc);
 }
@@ -332,7 +332,7 @@ static int take_alike(void)
         rc = take_all();
         rc = rc == 0 ? agree_on_pages(&same) : rc;
         if (rc == 0 && !same) {
-            give_all();
+            give_parts();
             hl_heap.len = hl_parts_lay(hl_heap.parts, hl_heap.count);
         }
     }
@@ -354,7 +354,7 @@ int hl_parts_open(void)
 
 void hl_parts_close(void)
 {
-    give_all();
+    give_parts();
     if (hl_heap.base != NULL) {
         hl_mem_unreserve(hl_heap.base, hl_heap.room);
     }

@@ -135,7 +135,7 @@ static int write_all(int fd, const char *from, size_t len, size_t to)
 }
 
 /* Returns 0 or errno. */
-static int copy(const struct hl_stretch *s, int fd, struct lookup *l)
+static int copy_stretch(const struct hl_stretch *s, int fd, struct lookup *l)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), from = 0, off = 0;
     for (int e = 0; e == 0 && off <= s->len; off += page) {
@@ -157,7 +157,7 @@ static int put_over(struct hl_stretch *s, int fd, struct lookup *l)
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
-    int e = copy(s, fd, l);
+    int e = copy_stretch(s, fd, l);
     if (e == 0 && syscall(SYS_mmap, s->base, s->len, PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, (off_t)s->off) == -1) {
         e = errno;

@@ -31,7 +31,7 @@ struct signal_call {
 };
 
 /* Changes the word, which is mapped. */
-static void change(hl_a64 *word, const struct signal_call *n)
+static void change_signal(hl_a64 *word, const struct signal_call *n)
 {
     if (n->op == SHMEM_SIGNAL_SET) {
         /* release: the data come before; pairs with the acquire of who waits for the word. */
@@ -45,8 +45,8 @@ static void change(hl_a64 *word, const struct signal_call *n)
     }
 }
 
-static void send(const struct signal_call *n, struct hl_lane *lane, const struct hl_wire_signal_rec *signal,
-                 const char *data)
+static void send_signal(const struct signal_call *n, struct hl_lane *lane,
+                        const struct hl_wire_signal_rec *signal, const char *data)
 {
     struct hl_wire_rec rec;
     memcpy(&rec, signal, sizeof rec);
@@ -77,7 +77,7 @@ static void send_records(const struct signal_call *n, const struct hl_sym_spot *
         if (n->len - at <= room) {
             rec.kind = n->op == SHMEM_SIGNAL_SET ? HL_WIRE_SIGNAL_SET : HL_WIRE_SIGNAL_ADD;
         }
-        send(n, lane, &rec, n->src + at);
+        send_signal(n, lane, &rec, n->src + at);
     }
 }
 
@@ -133,7 +133,7 @@ static HL_NOINLINE void notify_anywhere(const struct signal_call *n)
     if (word_far) {
         send_records(together ? n : &alone, &data, &word);
     } else {
-        change((hl_a64 *)(uintptr_t)word.where, n);
+        change_signal((hl_a64 *)(uintptr_t)word.where, n);
     }
 }
 
@@ -144,7 +144,7 @@ static HL_NOINLINE void notify(const struct signal_call *n)
     if (HL_LIKELY(theirs != NULL && word != NULL && n->src != NULL && (unsigned)n->op <= SHMEM_SIGNAL_ADD &&
                   (uintptr_t)word % sizeof *word == 0)) {
         hl_near_copy(theirs, n->src, n->len);
-        change(word, n);
+        change_signal(word, n);
         return;
     }
     notify_anywhere(n);

@@ -67,7 +67,7 @@ static int match(const struct statics_table *t, int pe, int i)
     return -1;
 }
 
-static int no_memory(void)
+static int no_statics_memory(void)
 {
     return hl_err_say(HL_ERR_NO_MEM, "no memory for the static data of %d PEs", hl_sym.n_pes);
 }
@@ -83,7 +83,7 @@ static int find_statics(void)
 }
 
 /* A program that calls MPI_Init first would have threads when it comes to shmem_init. */
-static void early(enum hl_life_who who)
+static void share_early(enum hl_life_who who)
 {
     if (who == HL_LIFE_SHMEM || hl_objects_have_shmem()) {
         (void)find_statics(); /* hl_statics_open tries again, and tells what is wrong */
@@ -92,7 +92,7 @@ static void early(enum hl_life_who who)
 
 __attribute__((constructor)) static void enrol(void)
 {
-    static struct hl_life_row row = {.name = "static data", .early = early};
+    static struct hl_life_row row = {.name = "static data", .early = share_early};
     hl_life_enrol(&row);
 }
 
@@ -105,7 +105,7 @@ static int tell_stretches(struct statics_table *t)
     struct statics_head mine = {(uint64_t)o->n_stretches, seg != NULL ? seg->id : 0,
                                 seg != NULL ? seg->len : 0};
     t->heads = calloc((size_t)hl_sym.n_pes, sizeof *t->heads);
-    int rc = hl_coll_agree(hl_shmem_comm, t->heads != NULL ? 0 : no_memory());
+    int rc = hl_coll_agree(hl_shmem_comm, t->heads != NULL ? 0 : no_statics_memory());
     rc = rc != 0 ? rc : hl_coll_allgather_bytes(hl_shmem_comm, &mine, sizeof mine, t->heads);
     if (rc != 0) {
         return rc;
@@ -115,7 +115,7 @@ static int tell_stretches(struct statics_table *t)
     }
     struct stretch_card *cards = calloc(t->most + 1, sizeof *cards);
     t->cards = calloc((size_t)hl_sym.n_pes * t->most + 1, sizeof *t->cards);
-    rc = hl_coll_agree(hl_shmem_comm, cards != NULL && t->cards != NULL ? 0 : no_memory());
+    rc = hl_coll_agree(hl_shmem_comm, cards != NULL && t->cards != NULL ? 0 : no_statics_memory());
     for (int i = 0; rc == 0 && i < o->n_stretches; i++) {
         const struct hl_stretch *s = &o->stretches[i];
         cards[i] = (struct stretch_card){.id = s->id, .off = s->off, .shared = s->shared};
@@ -129,7 +129,7 @@ static int tell_stretches(struct statics_table *t)
 
 /* ---- near ---- */
 
-static bool is_near(int pe)
+static bool is_near_pe(int pe)
 {
     return strcmp(hl_conf.near, "none") != 0 && hl_boot_node_of(pe) >= 0;
 }
@@ -139,10 +139,10 @@ static int map(const struct statics_table *t)
 {
     wants = calloc((size_t)hl_boot.node_size + 1, sizeof *wants);
     if (wants == NULL) {
-        return no_memory();
+        return no_statics_memory();
     }
     for (int pe = 0; pe < hl_sym.n_pes; pe++) {
-        if (pe != hl_sym.my_pe && is_near(pe) && t->heads[pe].seg_id != 0) {
+        if (pe != hl_sym.my_pe && is_near_pe(pe) && t->heads[pe].seg_id != 0) {
             wants[n_wants++] = (struct hl_near_want){.node_rank = hl_boot_node_of(pe),
                                                      .seg_id = t->heads[pe].seg_id,
                                                      .seg_len = t->heads[pe].seg_len};
@@ -170,7 +170,7 @@ static const char *mapped_at(int pe)
 /* Where stretch k of a PE, my stretch i, is here; 0: nowhere. */
 static uint64_t near_address(const struct statics_table *t, int pe, int i, int k)
 {
-    if (!is_near(pe)) {
+    if (!is_near_pe(pe)) {
         return 0;
     }
     if (pe == hl_sym.my_pe) {
@@ -208,7 +208,7 @@ static int open_statics_network(const struct statics_table *t)
     return rc != 0 ? rc : hl_lane_open();
 }
 
-static int find_way(int i, struct network_way *out)
+static int find_network_way(int i, struct network_way *out)
 {
     const struct hl_stretch *s = &hl_share.objects.stretches[i];
     struct hl_fab_mr mr;
@@ -228,9 +228,9 @@ static int exchange_ways(struct statics_table *t)
     }
     struct network_way *mine = calloc(t->most, sizeof *mine);
     t->ways = calloc((size_t)hl_sym.n_pes * t->most, sizeof *t->ways);
-    rc = mine != NULL && t->ways != NULL ? 0 : no_memory();
+    rc = mine != NULL && t->ways != NULL ? 0 : no_statics_memory();
     for (int i = 0; rc == 0 && i < n; i++) {
-        rc = find_way(i, &mine[i]);
+        rc = find_network_way(i, &mine[i]);
     }
     rc = hl_coll_agree(hl_shmem_comm, rc);
     rc = rc != 0 ? rc : hl_coll_allgather_bytes(hl_shmem_comm, mine, t->most * sizeof *mine, t->ways);
@@ -257,7 +257,7 @@ static int add_area(const struct statics_table *t, int i, char *base, size_t len
     const struct hl_stretch *s = &hl_share.objects.stretches[i];
     struct hl_sym_reach *pes = calloc((size_t)hl_sym.n_pes, sizeof *pes);
     if (pes == NULL) {
-        return no_memory();
+        return no_statics_memory();
     }
     for (int pe = 0; pe < hl_sym.n_pes; pe++) {
         pes[pe] = reach_of(t, pe, i);
@@ -272,7 +272,7 @@ static int fill_table(const struct statics_table *t)
 {
     const struct hl_objects *o = &hl_share.objects;
     hl_sym.statics = calloc((size_t)(o->n_stretches + o->n_foreign) + 1, sizeof *hl_sym.statics);
-    int rc = hl_sym.statics != NULL ? 0 : no_memory();
+    int rc = hl_sym.statics != NULL ? 0 : no_statics_memory();
     for (int i = 0; rc == 0 && i < o->n_stretches; i++) {
         char *at = o->stretches[i].base, *end = at + o->stretches[i].len;
         for (int k = 0; rc == 0 && k < o->n_foreign; k++) {
@@ -315,7 +315,7 @@ int hl_statics_open(void)
     rc = rc != 0 ? rc : tell_stretches(&t);
     if (rc == 0) {
         regions = calloc((size_t)hl_share.objects.n_stretches + 1, sizeof *regions);
-        rc = regions != NULL ? map(&t) : no_memory();
+        rc = regions != NULL ? map(&t) : no_statics_memory();
         rc = hl_coll_agree(hl_shmem_comm, rc);
     }
     rc = rc != 0 ? rc : open_statics_network(&t);

@@ -115,7 +115,7 @@ int hl_team_open(void)
     return rc;
 }
 
-static bool is_any(const void *object, const void *arg)
+static bool is_any_team(const void *object, const void *arg)
 {
     return true;
 }
@@ -123,7 +123,7 @@ static bool is_any(const void *object, const void *arg)
 void hl_team_close(void)
 {
     struct hl_team *left;
-    while ((left = hl_handle_find(HL_KIND_TEAM, is_any, NULL)) != NULL) {
+    while ((left = hl_handle_find(HL_KIND_TEAM, is_any_team, NULL)) != NULL) {
         free(left->where);
         hl_handle_free(left);
     }
@@ -264,7 +264,7 @@ static bool read_others(const struct hl_team *parent, const struct wish *w, int 
 }
 
 /* The team was not made. Who has no boxes knows why. */
-static void forget(struct hl_team *t, bool has_boxes, const char *func)
+static void forget_team(struct hl_team *t, bool has_boxes, const char *func)
 {
     if (has_boxes) {
         give_boxes(t);
@@ -306,7 +306,7 @@ static int split_team(struct hl_team *parent, struct wish *wishes, int count, co
     for (int i = 0; i < count; i++) {
         struct wish *w = &wishes[i];
         if (w->member && failed != 0) {
-            forget(w->team, mine->told[i] != 0, func);
+            forget_team(w->team, mine->told[i] != 0, func);
         } else if (w->member) {
             *w->made = (shmem_team_t)w->team;
         }

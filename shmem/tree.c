@@ -25,7 +25,7 @@ size_t hl_tree_bytes(int size)
 /* ---- places ---- */
 
 /* First member of the i-th subtree below the root of [lo, hi); i = their count gives hi. */
-static int cut(int lo, int hi, int i, int count)
+static int subtree_start(int lo, int hi, int i, int count)
 {
     return lo + 1 + (int)((int64_t)(hi - lo - 1) * i / count);
 }
@@ -42,10 +42,10 @@ void hl_tree_place(int size, int rank, struct hl_tree_node *p)
     p->index = 0;
     while (lo != rank) {
         int i = 0;
-        while (cut(lo, hi, i + 1, n) <= rank) {
+        while (subtree_start(lo, hi, i + 1, n) <= rank) {
             i++;
         }
-        int from = cut(lo, hi, i, n), to = cut(lo, hi, i + 1, n);
+        int from = subtree_start(lo, hi, i, n), to = subtree_start(lo, hi, i + 1, n);
         p->parent = lo;
         p->index = i;
         lo = from;
@@ -54,7 +54,7 @@ void hl_tree_place(int size, int rank, struct hl_tree_node *p)
     }
     p->children = n;
     for (int i = 0; i < n; i++) {
-        p->child[i] = cut(lo, hi, i, n);
+        p->child[i] = subtree_start(lo, hi, i, n);
     }
 }
 
@@ -204,7 +204,7 @@ struct tree_watch {
     int rank; /* who writes it */
 };
 
-static void tell_watch(const void *arg, struct hl_told *t)
+static void tell_tree_watch(const void *arg, struct hl_told *t)
 {
     const struct tree_watch *w = arg;
     if (w->team == &hl_team_world) {
@@ -223,7 +223,7 @@ static bool is_full(void *arg)
     return hl_a64_load_acquire(w->flag) == w->number;
 }
 
-HL_HANG_TELLS(is_full, tell_watch);
+HL_HANG_TELLS(is_full, tell_tree_watch);
 
 /* Waits for member `rank`'s message in my box at `at`. */
 static const struct hl_box *await_box(const struct hl_call *c, int rank, size_t at)
@@ -340,7 +340,7 @@ static bool is_written(void *arg)
     return hl_a64_load_acquire(w->flag) != w->number;
 }
 
-HL_HANG_TELLS(is_written, tell_watch);
+HL_HANG_TELLS(is_written, tell_tree_watch);
 
 static void await_word(const struct hl_call *c, int rank, int word)
 {

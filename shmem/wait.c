@@ -24,10 +24,10 @@ struct condition_list {
     uint64_t flip;      /* the sign bit of signed types, else 0 */
     const void *values; /* what they are compared with */
     size_t step;        /* bytes from one value to the next; 0: one for all */
-    size_t hit;         /* index of one that holds, after is_any */
+    size_t hit;         /* index of one that holds, after is_any_met */
     uint64_t seen;      /* what was looked at last */
     size_t from, of;    /* of == 0: a list by itself; else this object's index in one of so many */
-    size_t first;       /* index that is_any looks at first */
+    size_t first;       /* index that is_any_met looks at first */
 };
 
 static uint64_t sized(uint64_t bits, const struct condition_list *w)
@@ -59,7 +59,7 @@ static uint64_t load_var(const struct condition_list *w, size_t i)
     }
 }
 
-static bool holds(struct condition_list *w, size_t i)
+static bool condition_holds(struct condition_list *w, size_t i)
 {
     uint64_t a = load_var(w, i), b = var_value(w, i);
     w->seen = a;
@@ -79,16 +79,16 @@ static bool holds(struct condition_list *w, size_t i)
     }
 }
 
-static bool is_left_out(const struct condition_list *w, size_t i)
+static bool is_condition_masked(const struct condition_list *w, size_t i)
 {
     return w->status != NULL && w->status[i] != 0;
 }
 
-static bool is_any(void *arg)
+static bool is_any_met(void *arg)
 {
     struct condition_list *w = arg;
     for (size_t k = 0, i = w->first; k < w->n; k++, i = i + 1 < w->n ? i + 1 : 0) {
-        if (!is_left_out(w, i) && holds(w, i)) {
+        if (!is_condition_masked(w, i) && condition_holds(w, i)) {
             w->hit = i;
             return true;
         }
@@ -97,12 +97,12 @@ static bool is_any(void *arg)
 }
 
 /* Nobody is named: whoever knows the address may write there. */
-static void tell_watch(const void *arg, struct hl_told *t)
+static void tell_condition_wait(const void *arg, struct hl_told *t)
 {
     const struct condition_list *w = arg;
     static const char *const signs[] = {"==", "!=", ">", ">=", "<", "<="};
     size_t first = 0, of = w->of != 0 ? w->of : w->n;
-    while (first + 1 < w->n && is_left_out(w, first)) {
+    while (first + 1 < w->n && is_condition_masked(w, first)) {
         first++;
     }
     const char *at = (const char *)w->vars + first * w->size;
@@ -117,12 +117,12 @@ static void tell_watch(const void *arg, struct hl_told *t)
                 in_heap ? "the symmetric heap" : "static data", (long long)(load_var(w, first) ^ w->flip),
                 signs[w->cmp - SHMEM_CMP_EQ], (long long)(var_value(w, first) ^ w->flip));
 }
-HL_HANG_TELLS(is_any, tell_watch);
+HL_HANG_TELLS(is_any_met, tell_condition_wait);
 
 static bool is_empty(const struct condition_list *w)
 {
     size_t i = 0;
-    while (i < w->n && is_left_out(w, i)) {
+    while (i < w->n && is_condition_masked(w, i)) {
         i++;
     }
     return i == w->n;
@@ -170,20 +170,20 @@ static void wait_all(struct condition_list *w, const char *func)
         one.n = 1;
         one.from = i;
         one.of = w->n;
-        if (!is_left_out(w, i)) {
-            hl_prog_wait(is_any, &one);
+        if (!is_condition_masked(w, i)) {
+            hl_prog_wait(is_any_met, &one);
         }
     }
 }
 
-static size_t wait_any(struct condition_list *w, const char *func)
+static size_t wait_any_condition(struct condition_list *w, const char *func)
 {
     check_conditions(w, func);
     if (is_empty(w)) {
         return SIZE_MAX;
     }
     w->first = hl_turn_begin(w->vars, w->n);
-    hl_prog_wait(is_any, w);
+    hl_prog_wait(is_any_met, w);
     hl_turn_told(w->vars, w->n, w->hit);
     return w->hit;
 }
@@ -193,7 +193,7 @@ static size_t list(struct condition_list *w, size_t *indices)
 {
     size_t count = 0;
     for (size_t i = 0; i < w->n; i++) {
-        if (!is_left_out(w, i) && holds(w, i)) {
+        if (!is_condition_masked(w, i) && condition_holds(w, i)) {
             indices[count++] = i;
         }
     }
@@ -206,7 +206,7 @@ static size_t wait_some(struct condition_list *w, size_t *indices, const char *f
     size_t count = 0;
     check_some(w, indices, func);
     while (count == 0 && !is_empty(w)) {
-        hl_prog_wait(is_any, w);
+        hl_prog_wait(is_any_met, w);
         count = list(w, indices);
     }
     return count;
@@ -226,7 +226,7 @@ static int test_all(struct condition_list *w, const char *func)
     bool yes = true;
     check_conditions(w, func);
     for (size_t i = 0; yes && i < w->n; i++) {
-        yes = is_left_out(w, i) || holds(w, i);
+        yes = is_condition_masked(w, i) || condition_holds(w, i);
     }
     return polled(yes);
 }
@@ -235,7 +235,7 @@ static size_t test_any(struct condition_list *w, const char *func)
 {
     check_conditions(w, func);
     w->first = hl_turn_begin(w->vars, w->n);
-    if (!polled(is_any(w))) {
+    if (!polled(is_any_met(w))) {
         return SIZE_MAX;
     }
     hl_turn_told(w->vars, w->n, w->hit);
@@ -301,7 +301,7 @@ HL_SHMEM_SYNC_TYPES(ONE)
     size_t pshmem_##NAME##_wait_until_any##END(T *ivars, size_t nelems, const int *status, int cmp, VALUE)   \
     {                                                                                                        \
         struct condition_list w = WATCH(T, ivars, nelems, status, cmp, values, step);                        \
-        return wait_any(&w, "shmem_" #NAME "_wait_until_any" #END);                                          \
+        return wait_any_condition(&w, "shmem_" #NAME "_wait_until_any" #END);                                \
     }                                                                                                        \
     HL_SHMEM_API(shmem_##NAME##_wait_until_some##END);                                                       \
     size_t pshmem_##NAME##_wait_until_some##END(T *ivars, size_t nelems, size_t *indices, const int *status, \
@@ -407,6 +407,6 @@ uint64_t pshmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_valu
 {
     struct condition_list w = WATCH(uint64_t, sig_addr, 1, NULL, cmp, &cmp_value, 0);
     check_conditions(&w, "shmem_signal_wait_until");
-    hl_prog_wait(is_any, &w);
+    hl_prog_wait(is_any_met, &w);
     return w.seen;
 }

@@ -77,7 +77,7 @@ static HL_COLD void check_empty(int pe, const char *func)
 
 /* ---- beside the short way ---- */
 
-static int issue(const struct hl_shmem_call *c, const struct hl_xfer *x)
+static int issue_xfer(const struct hl_shmem_call *c, const struct hl_xfer *x)
 {
     struct hl_lane *lane = hl_shmem_lane(c->ctx);
     return c->dir == HL_SHMEM_PUT ? hl_lane_write_on(lane, x) : hl_lane_read_on(lane, x);
@@ -118,7 +118,7 @@ void hl_shmem_move(const struct hl_shmem_call *c, void *sym, void *mine, size_t 
         struct hl_xfer x = hl_shmem_far(&s, mine, len, c->pe);
         if (!is_chained(c, &x)) {
             x.req = c->req;
-            hl_shmem_must(issue(c, &x), c->func, c->pe);
+            hl_shmem_must(issue_xfer(c, &x), c->func, c->pe);
         }
     }
 }
@@ -140,7 +140,7 @@ static HL_NOINLINE void move_now(const struct hl_shmem_call *c, void *sym, void 
         hl_req_init_rma(&r, c->pe);
         x.req = &r;
     }
-    int rc = issue(c, &x);
+    int rc = issue_xfer(c, &x);
     if (!copied && rc == 0) {
         hl_req_wait(&r);
         rc = hl_req_finish(&r, MPI_STATUS_IGNORE);
@@ -203,8 +203,8 @@ void hl_shmem_get_own(void *dest, const void *src, size_t len, int pe, const cha
         return;
     }
     struct hl_xfer x = hl_shmem_far(&s, dest, len, pe);
-    hl_shmem_must(issue(&(struct hl_shmem_call){&hl_ctx_default, func, HL_SHMEM_GET, pe, NULL}, &x), func,
-                  pe);
+    hl_shmem_must(issue_xfer(&(struct hl_shmem_call){&hl_ctx_default, func, HL_SHMEM_GET, pe, NULL}, &x),
+                  func, pe);
 }
 
 /* ---- one word ---- */
@@ -213,7 +213,7 @@ void hl_shmem_get_own(void *dest, const void *src, size_t len, int pe, const cha
 #define LAST_IS_SYM UINTPTR_MAX
 
 /* The thread's next put of a word may go where this one went. */
-static void remember(const struct hl_xfer *x, const void *dest)
+static void remember_word_put(const struct hl_xfer *x, const void *dest)
 {
     const struct hl_sym_area *part = hl_sym_area_of(dest);
     if (part != NULL && part->len >= 8) {
@@ -243,10 +243,10 @@ static HL_NOINLINE void put_word_anew(const struct hl_ctx *ctx, void *dest, uint
         return;
     }
     if (!is_chained(&c, &x)) {
-        hl_shmem_must(issue(&c, &x), func, pe);
+        hl_shmem_must(issue_xfer(&c, &x), func, pe);
     }
     if (len == 8 && ctx->lane == NULL) {
-        remember(&x, dest);
+        remember_word_put(&x, dest);
     }
 }
 

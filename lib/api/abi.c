@@ -6,7 +6,7 @@
 #include "api.h"
 #include "args.h"
 
-static int give_info(const char *func, int err, struct hl_info *made, MPI_Info *info)
+static int give_abi_info(const char *func, int err, struct hl_info *made, MPI_Info *info)
 {
     if (err == 0) {
         *info = made->handle;
@@ -47,7 +47,7 @@ int PMPI_Abi_get_info(MPI_Info *info)
     err = err == 0 ? set_number(made, "mpi_aint_size", sizeof(MPI_Aint)) : err;
     err = err == 0 ? set_number(made, "mpi_count_size", sizeof(MPI_Count)) : err;
     err = err == 0 ? set_number(made, "mpi_offset_size", sizeof(MPI_Offset)) : err;
-    return give_info("MPI_Abi_get_info", err, made, info);
+    return give_abi_info("MPI_Abi_get_info", err, made, info);
 }
 
 /* ---- Fortran ---- */
@@ -102,11 +102,11 @@ int PMPI_Abi_get_fortran_info(MPI_Info *info)
 
     err = err == 0 ? hl_info_make(&made) : err;
     err = err == 0 ? fill_fortran(made) : err;
-    return give_info("MPI_Abi_get_fortran_info", err, made, info);
+    return give_abi_info("MPI_Abi_get_fortran_info", err, made, info);
 }
 
 /* Keys that are known must say what is so. */
-static int compare(const struct hl_info *theirs, const struct hl_info *ours)
+static int compare_abi(const struct hl_info *theirs, const struct hl_info *ours)
 {
     char key[MPI_MAX_INFO_KEY], mine[32], value[32];
     int len, err = 0;
@@ -129,7 +129,7 @@ int PMPI_Abi_set_fortran_info(MPI_Info info)
 
     err = err == 0 ? hl_info_make(&ours) : err;
     err = err == 0 ? fill_fortran(ours) : err;
-    err = err == 0 ? compare(theirs, ours) : err;
+    err = err == 0 ? compare_abi(theirs, ours) : err;
     hl_info_free(ours);
     return hl_api_end(NULL, "MPI_Abi_set_fortran_info", err);
 }

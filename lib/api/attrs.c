@@ -68,7 +68,7 @@ static int check_own_key(int keyval)
 }
 
 /* Where a value goes, and whether there is one. */
-static int check_room(const void *attribute_val, const int *flag)
+static int check_attr_room(const void *attribute_val, const int *flag)
 {
     int err = hl_api_check_out(attribute_val, "attribute_val");
 
@@ -90,7 +90,7 @@ static int comm_get(const char *func, MPI_Comm comm, int keyval, void *attribute
     bool found = false;
     int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
-    err = err == 0 ? check_room(attribute_val, flag) : err;
+    err = err == 0 ? check_attr_room(attribute_val, flag) : err;
     if (err == 0 && !predefined_attr(keyval, &value, &found)) {
         err = hl_attr_get(&c->attrs, HL_ATTR_COMM, keyval, &value, &found);
     }
@@ -120,8 +120,8 @@ static int comm_delete(const char *func, MPI_Comm comm, int keyval)
     return hl_api_leave(c, func, err);
 }
 
-static int make_key(const char *func, enum hl_attr_sort sort, hl_attr_copy_fn *copy, hl_attr_delete_fn *del,
-                    void *extra, int *keyval)
+static int make_keyval(const char *func, enum hl_attr_sort sort, hl_attr_copy_fn *copy,
+                       hl_attr_delete_fn *del, void *extra, int *keyval)
 {
     int err = hl_api_enter(hl_api_check_out(keyval, "keyval"));
 
@@ -146,16 +146,16 @@ int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
                             MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval,
                             void *extra_state)
 {
-    return make_key("MPI_Comm_create_keyval", HL_ATTR_COMM, (hl_attr_copy_fn *)comm_copy_attr_fn,
-                    (hl_attr_delete_fn *)comm_delete_attr_fn, extra_state, comm_keyval);
+    return make_keyval("MPI_Comm_create_keyval", HL_ATTR_COMM, (hl_attr_copy_fn *)comm_copy_attr_fn,
+                       (hl_attr_delete_fn *)comm_delete_attr_fn, extra_state, comm_keyval);
 }
 
 HL_API(MPI_Keyval_create);
 int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
                        void *extra_state)
 {
-    return make_key("MPI_Keyval_create", HL_ATTR_COMM, (hl_attr_copy_fn *)copy_fn,
-                    (hl_attr_delete_fn *)delete_fn, extra_state, keyval);
+    return make_keyval("MPI_Keyval_create", HL_ATTR_COMM, (hl_attr_copy_fn *)copy_fn,
+                       (hl_attr_delete_fn *)delete_fn, extra_state, keyval);
 }
 
 HL_API(MPI_Comm_free_keyval);
@@ -211,8 +211,8 @@ int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
                             MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval,
                             void *extra_state)
 {
-    return make_key("MPI_Type_create_keyval", HL_ATTR_TYPE, (hl_attr_copy_fn *)type_copy_attr_fn,
-                    (hl_attr_delete_fn *)type_delete_attr_fn, extra_state, type_keyval);
+    return make_keyval("MPI_Type_create_keyval", HL_ATTR_TYPE, (hl_attr_copy_fn *)type_copy_attr_fn,
+                       (hl_attr_delete_fn *)type_delete_attr_fn, extra_state, type_keyval);
 }
 
 HL_API(MPI_Type_free_keyval);
@@ -229,7 +229,7 @@ int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_v
     bool found = false;
     int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
-    err = err == 0 ? check_room(attribute_val, flag) : err;
+    err = err == 0 ? check_attr_room(attribute_val, flag) : err;
     err = err == 0 ? hl_attr_get(&t->attrs, HL_ATTR_TYPE, type_keyval, &value, &found) : err;
     if (err == 0) {
         give_attr(found, value, attribute_val, flag);

@@ -91,7 +91,7 @@ SEND_ROWS(X)
 
 /* ---- Buffers ---- */
 
-static int attach(hl_aptr *slot, void *buffer, int64_t size)
+static int attach_buffer(hl_aptr *slot, void *buffer, int64_t size)
 {
     if (buffer != MPI_BUFFER_AUTOMATIC && size < 0) {
         return hl_err_say(HL_ERR_ARG, "a buffer of %lld bytes", (long long)size);
@@ -102,7 +102,7 @@ static int attach(hl_aptr *slot, void *buffer, int64_t size)
     return hl_buffered_attach(slot, buffer, size);
 }
 
-static int detach(hl_aptr *slot, void *buffer_addr, int64_t *size)
+static int detach_buffer(hl_aptr *slot, void *buffer_addr, int64_t *size)
 {
     int err = hl_api_check_out(buffer_addr, "buffer_addr");
     void *base;
@@ -115,7 +115,7 @@ static int detach(hl_aptr *slot, void *buffer_addr, int64_t *size)
     return err;
 }
 
-static int flush(hl_aptr *slot)
+static int flush_buffer(hl_aptr *slot)
 {
     hl_buffered_flush(slot);
     return 0;
@@ -176,7 +176,7 @@ static int leave_buffers(const struct owner *o, const char *func, int err)
 static int detach_int(const struct owner *o, void *buffer_addr, int *size)
 {
     int64_t n = 0;
-    int err = detach(o->slot, buffer_addr, size != NULL ? &n : NULL);
+    int err = detach_buffer(o->slot, buffer_addr, size != NULL ? &n : NULL);
 
     if (err == 0) {
         *size = n <= INT_MAX ? (int)n : MPI_UNDEFINED;
@@ -186,38 +186,39 @@ static int detach_int(const struct owner *o, void *buffer_addr, int *size)
 
 static int detach_c(const struct owner *o, void *buffer_addr, MPI_Count *size)
 {
-    return detach(o->slot, buffer_addr, size);
+    return detach_buffer(o->slot, buffer_addr, size);
 }
 
 /* One row a function: name, its parameters, whose buffer, what is done with it. */
 #define OWNER_ROWS(X)                                                                                        \
-    X(MPI_Buffer_attach, (void *buffer, int size), of_process(&o), attach(o.slot, buffer, size))             \
-    X(MPI_Buffer_attach_c, (void *buffer, MPI_Count size), of_process(&o), attach(o.slot, buffer, size))     \
+    X(MPI_Buffer_attach, (void *buffer, int size), of_process(&o), attach_buffer(o.slot, buffer, size))      \
+    X(MPI_Buffer_attach_c, (void *buffer, MPI_Count size), of_process(&o),                                   \
+      attach_buffer(o.slot, buffer, size))                                                                   \
     X(MPI_Buffer_detach, (void *buffer_addr, int *size), of_process(&o), detach_int(&o, buffer_addr, size))  \
     X(MPI_Buffer_detach_c, (void *buffer_addr, MPI_Count *size), of_process(&o),                             \
       detach_c(&o, buffer_addr, size))                                                                       \
-    X(MPI_Buffer_flush, (void), of_process(&o), flush(o.slot))                                               \
+    X(MPI_Buffer_flush, (void), of_process(&o), flush_buffer(o.slot))                                        \
     X(MPI_Buffer_iflush, (MPI_Request * request), of_process(&o), iflush(o.slot, request))                   \
     X(MPI_Comm_attach_buffer, (MPI_Comm comm, void *buffer, int size), of_comm(comm, &o),                    \
-      attach(o.slot, buffer, size))                                                                          \
+      attach_buffer(o.slot, buffer, size))                                                                   \
     X(MPI_Comm_attach_buffer_c, (MPI_Comm comm, void *buffer, MPI_Count size), of_comm(comm, &o),            \
-      attach(o.slot, buffer, size))                                                                          \
+      attach_buffer(o.slot, buffer, size))                                                                   \
     X(MPI_Comm_detach_buffer, (MPI_Comm comm, void *buffer_addr, int *size), of_comm(comm, &o),              \
       detach_int(&o, buffer_addr, size))                                                                     \
     X(MPI_Comm_detach_buffer_c, (MPI_Comm comm, void *buffer_addr, MPI_Count *size), of_comm(comm, &o),      \
       detach_c(&o, buffer_addr, size))                                                                       \
-    X(MPI_Comm_flush_buffer, (MPI_Comm comm), of_comm(comm, &o), flush(o.slot))                              \
+    X(MPI_Comm_flush_buffer, (MPI_Comm comm), of_comm(comm, &o), flush_buffer(o.slot))                       \
     X(MPI_Comm_iflush_buffer, (MPI_Comm comm, MPI_Request * request), of_comm(comm, &o),                     \
       iflush(o.slot, request))                                                                               \
     X(MPI_Session_attach_buffer, (MPI_Session session, void *buffer, int size), of_session(session, &o),     \
-      attach(o.slot, buffer, size))                                                                          \
+      attach_buffer(o.slot, buffer, size))                                                                   \
     X(MPI_Session_attach_buffer_c, (MPI_Session session, void *buffer, MPI_Count size),                      \
-      of_session(session, &o), attach(o.slot, buffer, size))                                                 \
+      of_session(session, &o), attach_buffer(o.slot, buffer, size))                                          \
     X(MPI_Session_detach_buffer, (MPI_Session session, void *buffer_addr, int *size),                        \
       of_session(session, &o), detach_int(&o, buffer_addr, size))                                            \
     X(MPI_Session_detach_buffer_c, (MPI_Session session, void *buffer_addr, MPI_Count *size),                \
       of_session(session, &o), detach_c(&o, buffer_addr, size))                                              \
-    X(MPI_Session_flush_buffer, (MPI_Session session), of_session(session, &o), flush(o.slot))               \
+    X(MPI_Session_flush_buffer, (MPI_Session session), of_session(session, &o), flush_buffer(o.slot))        \
     X(MPI_Session_iflush_buffer, (MPI_Session session, MPI_Request * request), of_session(session, &o),      \
       iflush(o.slot, request))
 

@@ -35,7 +35,7 @@ static const struct {
 
 /* Does a rule hold on this rank? Between two groups the root is alone on its side: nothing that only its
  * group would do matters there, and nothing at all beside it. */
-static bool holds(const struct hl_api_coll *a, const struct hl_comm *c, enum where where)
+static bool rule_holds(const struct hl_api_coll *a, const struct hl_comm *c, enum where where)
 {
     if (where == NEVER || !rules[a->what].rooted || !hl_comm_is_inter(c)) {
         return where == ALL || (where == ROOT && rules[a->what].rooted && c->rank == a->root);
@@ -48,7 +48,7 @@ static bool holds(const struct hl_api_coll *a, const struct hl_comm *c, enum whe
 
 static bool in_place(const struct hl_api_coll *a, const struct hl_comm *c, enum where where)
 {
-    return !hl_comm_is_inter(c) && holds(a, c, where);
+    return !hl_comm_is_inter(c) && rule_holds(a, c, where);
 }
 
 /* What a side keeps until the call is over. */
@@ -67,7 +67,7 @@ static void drop_kept(struct kept_args *k)
 }
 
 /* Programs leave the types of empty blocks null. */
-static int get_types(const MPI_Datatype *handles, const int64_t *counts, int n, struct hl_type ***types)
+static int get_block_types(const MPI_Datatype *handles, const int64_t *counts, int n, struct hl_type ***types)
 {
     int err = 0;
 
@@ -85,7 +85,7 @@ static int get_types(const MPI_Datatype *handles, const int64_t *counts, int n, 
     return err;
 }
 
-static int too_many(int64_t count, const struct hl_type *type, int n)
+static int say_blocks_too_large(int64_t count, const struct hl_type *type, int n)
 {
     return hl_err_say(HL_ERR_COUNT,
                       "%lld elements of %lld bytes, and those of all %d blocks, do not fit 63 bits",
@@ -123,7 +123,7 @@ static int check_blocks(const void *buf, int n, const int *peers, const struct h
         err = err == 0 ? hl_api_check_buffer(unjudged ? SOMEWHERE : buf, to->counts[i], type) : err;
         if (err == 0 && (__builtin_mul_overflow(to->counts[i], type->size, &bytes) ||
                          __builtin_add_overflow(all, bytes, &all))) {
-            err = too_many(to->counts[i], type, n);
+            err = say_blocks_too_large(to->counts[i], type, n);
         }
     }
     return err;
@@ -140,7 +140,7 @@ static int get_arrays(const struct hl_api_side *side, int n, const int *peers, s
         err = hl_api_widen(&from->displs, n, &k->displs);
     }
     if (err == 0 && from->has_types) {
-        err = get_types(from->types, k->counts, n, &k->types);
+        err = get_block_types(from->types, k->counts, n, &k->types);
     } else if (err == 0) {
         err = hl_api_get_committed(side->type, &to->type);
     }
@@ -170,7 +170,7 @@ static int get_side(const struct hl_api_side *from, int n, const int *peers, boo
                               from->type, &to->type);
     if (err == 0 && (__builtin_mul_overflow(from->count, to->type->size, &all) ||
                      __builtin_mul_overflow(all, (int64_t)n, &all))) {
-        err = too_many(from->count, to->type, n);
+        err = say_blocks_too_large(from->count, to->type, n);
     }
     return err;
 }
@@ -201,7 +201,7 @@ static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call,
     if (a->root == MPI_PROC_NULL) {
         return 0;
     }
-    if (!holds(a, c, rules[a->what].recv) || share) {
+    if (!rule_holds(a, c, rules[a->what].recv) || share) {
         recv.buf = SOMEWHERE;
     }
     err = get_side(&recv, c->size, NULL, false, &call->recv, k);
@@ -209,13 +209,13 @@ static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call,
     if (err == 0 && share) {
         err = hl_api_check_buffer(a->recv.buf, call->recv.counts[c->rank], call->recv.type);
     }
-    if (err != 0 || !holds(a, c, rules[a->what].send)) {
+    if (err != 0 || !rule_holds(a, c, rules[a->what].send)) {
         return err;
     }
     return get_operand(a, c->size, may_stay, &call->recv, &call->send);
 }
 
-static int get_all(const struct hl_api_coll *a, struct hl_coll_call *call, struct kept_args k[2])
+static int get_coll_args(const struct hl_api_coll *a, struct hl_coll_call *call, struct kept_args k[2])
 {
     const struct hl_comm *c = call->comm;
     int n_send = c->n_peers, n_recv = c->n_peers;
@@ -237,10 +237,10 @@ static int get_all(const struct hl_api_coll *a, struct hl_coll_call *call, struc
     if (err == 0 && rules[a->what].reduces) {
         return get_reduction(a, call, &k[1]);
     }
-    if (err == 0 && holds(a, c, rules[a->what].send)) {
+    if (err == 0 && rule_holds(a, c, rules[a->what].send)) {
         err = get_side(&a->send, n_send, to, in_place(a, c, rules[a->what].in_send), &call->send, &k[0]);
     }
-    if (err == 0 && holds(a, c, rules[a->what].recv)) {
+    if (err == 0 && rule_holds(a, c, rules[a->what].recv)) {
         err = get_side(&a->recv, n_recv, from, in_place(a, c, rules[a->what].in_recv), &call->recv, &k[1]);
     }
     return err;
@@ -263,7 +263,7 @@ static int check_and(use_call *use, struct hl_api_on on, const struct hl_api_col
     call.send = (struct hl_coll_side){0};
     call.recv = (struct hl_coll_side){0};
 
-    err = err == 0 ? get_all(a, &call, k) : err;
+    err = err == 0 ? get_coll_args(a, &call, k) : err;
     err = err == 0 ? use(&call, &r) : err;
     if (err == 0 && request != NULL) {
         *request = hl_req_handle(r);
@@ -280,7 +280,7 @@ static int run_call(const struct hl_coll_call *call, struct hl_req **request)
 }
 
 /* Without arguments there is nothing to get. */
-static int barrier(struct hl_api_on on)
+static int call_barrier(struct hl_api_on on)
 {
     struct hl_comm *comm;
     int err = hl_api_enter(hl_api_get_comm(on.comm, &comm));
@@ -291,7 +291,7 @@ static int barrier(struct hl_api_on on)
 
 /* One side, which matters everywhere but where the root of another group is not: less to ask than check_and
  * does, and so short that it shows. */
-static int bcast(struct hl_api_on on, const struct hl_api_coll *a)
+static int call_bcast(struct hl_api_on on, const struct hl_api_coll *a)
 {
     struct hl_comm *comm;
     struct hl_type *type = NULL;
@@ -310,9 +310,9 @@ static int bcast(struct hl_api_on on, const struct hl_api_coll *a)
 int hl_api_collective(struct hl_api_on on, const struct hl_api_coll *a)
 {
     if (a->what == HL_COLL_BARRIER) {
-        return barrier(on);
+        return call_barrier(on);
     }
-    return a->what == HL_COLL_BCAST ? bcast(on, a) : check_and(run_call, on, a, NULL);
+    return a->what == HL_COLL_BCAST ? call_bcast(on, a) : check_and(run_call, on, a, NULL);
 }
 
 int hl_api_icollective(struct hl_api_on on, const struct hl_api_coll *a, MPI_Request *request)

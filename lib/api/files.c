@@ -43,7 +43,7 @@ int hl_api_leave_file(struct hl_file *f, const char *func, int err)
     return code;
 }
 
-static int raise_request(void *file, const char *func, int err)
+static int raise_file_request(void *file, const char *func, int err)
 {
     return end_file(file, func, err);
 }
@@ -68,7 +68,7 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info
     struct hl_file_ask ask = {err, filename, amode, hints};
     err = hl_file_open(c, &ask, &f);
     if (err == 0) {
-        f->comm->raise = raise_request;
+        f->comm->raise = raise_file_request;
         f->comm->owner = f;
     }
     if (fh != NULL) {

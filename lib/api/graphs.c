@@ -84,7 +84,7 @@ int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 }
 
 /* The first `most` of n numbers. */
-static void copy_out(int *to, int most, const int *from, int n)
+static void copy_first(int *to, int most, const int *from, int n)
 {
     if (most > 0 && n > 0) {
         memcpy(to, from, (size_t)(most < n ? most : n) * sizeof *to);
@@ -103,8 +103,8 @@ int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int ed
     err = err == 0 ? hl_api_check_list(maxindex, indx, "indx") : err;
     err = err == 0 ? hl_api_check_list(maxedges, edges, "edges") : err;
     if (err == 0) {
-        copy_out(indx, maxindex, graph->index, graph->nnodes);
-        copy_out(edges, maxedges, graph->edges, graph->nedges);
+        copy_first(indx, maxindex, graph->index, graph->nnodes);
+        copy_first(edges, maxedges, graph->edges, graph->nedges);
     }
     return hl_api_leave(c, "MPI_Graph_get", err);
 }
@@ -138,7 +138,7 @@ int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbor
     err = err == 0 ? hl_api_check_list(maxneighbors, neighbors, "neighbors") : err;
     if (err == 0) {
         int n = hl_shape_neighbours(graph, rank, &first);
-        copy_out(neighbors, maxneighbors, first, n);
+        copy_first(neighbors, maxneighbors, first, n);
     }
     return hl_api_leave(c, "MPI_Graph_neighbors", err);
 }
@@ -157,7 +157,7 @@ static bool is_weighted(const struct list *l)
     return l->weights != MPI_UNWEIGHTED;
 }
 
-static int check_list(const struct hl_comm *c, const struct list *l)
+static int check_edges(const struct hl_comm *c, const struct list *l)
 {
     if (l->n < 0) {
         return hl_err_say(HL_ERR_ARG, "%d %s", l->n, l->name);
@@ -218,8 +218,8 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
     (void)reorder;
     if (err == 0) {
         int wrong = hl_api_check_intra(c);
-        wrong = wrong == 0 ? check_list(c, &in) : wrong;
-        wrong = wrong == 0 ? check_list(c, &out) : wrong;
+        wrong = wrong == 0 ? check_edges(c, &in) : wrong;
+        wrong = wrong == 0 ? check_edges(c, &out) : wrong;
         if (wrong == 0 && is_weighted(&in) != is_weighted(&out)) {
             wrong = hl_err_say(HL_ERR_ARG, "one list of neighbours has weights and the other has not");
         }
@@ -241,7 +241,7 @@ struct known {
 static int check_known(const struct hl_comm *c, struct known *k)
 {
     struct list from = {k->n, k->sources, MPI_UNWEIGHTED, "sources"};
-    int err = check_list(c, &from);
+    int err = check_edges(c, &from);
     int64_t sum = 0;
 
     err = err == 0 && k->n > 0 ? hl_api_check_out(k->degrees, "degrees") : err;
@@ -252,7 +252,7 @@ static int check_known(const struct hl_comm *c, struct known *k)
         }
     }
     k->to.n = (int)sum;
-    return err == 0 ? check_list(c, &k->to) : err;
+    return err == 0 ? check_edges(c, &k->to) : err;
 }
 
 /* What goes to each rank and comes from it: both ends of an edge hear of it. */
@@ -281,7 +281,7 @@ static void sort_edges(const struct known *k, int64_t *counts, const int64_t *di
     }
 }
 
-static int64_t add_up(int n, const int64_t *counts, int64_t *displs)
+static int64_t sum_counts(int n, const int64_t *counts, int64_t *displs)
 {
     int64_t all = 0;
 
@@ -336,12 +336,12 @@ static int agree_on_graph(struct hl_comm *c, const struct known *k, struct hl_sh
         m.in_counts = m.counts + 2 * n;
         m.in_displs = m.counts + 3 * n;
         sort_edges(k, m.counts, NULL, NULL);
-        add_up(c->size, m.counts, m.displs);
+        sum_counts(c->size, m.counts, m.displs);
         memset(m.counts, 0, n * sizeof *m.counts);
         sort_edges(k, m.counts, m.displs, m.out);
         err = swap_counts(c, &m);
     }
-    int64_t all = err == 0 ? add_up(c->size, m.in_counts, m.in_displs) : 0;
+    int64_t all = err == 0 ? sum_counts(c->size, m.in_counts, m.in_displs) : 0;
     m.in = malloc(((size_t)all + 1) * sizeof *m.in);
     err = err == 0 && m.in == NULL ? HL_ERR_NO_MEM : err;
     err = err == 0 ? swap_edges(c, &m) : err;
@@ -402,7 +402,7 @@ int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree
 static void give_weights(const struct hl_shape *graph, int *to, int most, const int *from, int n)
 {
     if (graph->weighted && to != MPI_UNWEIGHTED && to != MPI_WEIGHTS_EMPTY) {
-        copy_out(to, most, from, n);
+        copy_first(to, most, from, n);
     }
 }
 
@@ -423,8 +423,8 @@ int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int
         err = err == 0 ? hl_api_check_list(maxoutdegree, destweights, "destweights") : err;
     }
     if (err == 0) {
-        copy_out(sources, maxindegree, graph->in, graph->n_in);
-        copy_out(destinations, maxoutdegree, graph->out, graph->n_out);
+        copy_first(sources, maxindegree, graph->in, graph->n_in);
+        copy_first(destinations, maxoutdegree, graph->out, graph->n_out);
         give_weights(graph, sourceweights, maxindegree, graph->in_weights, graph->n_in);
         give_weights(graph, destweights, maxoutdegree, graph->out_weights, graph->n_out);
     }

@@ -72,7 +72,8 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
 /* A set operation of two groups. */
 typedef int set_fn(const struct hl_group *a, const struct hl_group *b, struct hl_group **made);
 
-static int combine(const char *func, set_fn *fn, MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+static int combine_groups(const char *func, set_fn *fn, MPI_Group group1, MPI_Group group2,
+                          MPI_Group *newgroup)
 {
     struct hl_group *a = NULL, *b = NULL, *made = NULL;
     int err = hl_api_enter(hl_api_get_group(group1, &a));
@@ -86,19 +87,19 @@ static int combine(const char *func, set_fn *fn, MPI_Group group1, MPI_Group gro
 HL_API(MPI_Group_union);
 int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-    return combine("MPI_Group_union", hl_group_union, group1, group2, newgroup);
+    return combine_groups("MPI_Group_union", hl_group_union, group1, group2, newgroup);
 }
 
 HL_API(MPI_Group_intersection);
 int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-    return combine("MPI_Group_intersection", hl_group_intersection, group1, group2, newgroup);
+    return combine_groups("MPI_Group_intersection", hl_group_intersection, group1, group2, newgroup);
 }
 
 HL_API(MPI_Group_difference);
 int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-    return combine("MPI_Group_difference", hl_group_difference, group1, group2, newgroup);
+    return combine_groups("MPI_Group_difference", hl_group_difference, group1, group2, newgroup);
 }
 
 /* A choice of members by a list of ranks. */

@@ -5,8 +5,8 @@
 #include "reducer.h"
 #include "user.h"
 
-static int create(const char *func, MPI_User_function *fn, MPI_User_function_c *fn_large, int commute,
-                  MPI_Op *op)
+static int create_op(const char *func, MPI_User_function *fn, MPI_User_function_c *fn_large, int commute,
+                     MPI_Op *op)
 {
     struct hl_op_user *made;
     int err = hl_api_enter(fn == NULL && fn_large == NULL ? hl_api_null("user_fn") : 0);
@@ -22,13 +22,13 @@ static int create(const char *func, MPI_User_function *fn, MPI_User_function_c *
 HL_API(MPI_Op_create);
 int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
-    return create("MPI_Op_create", user_fn, NULL, commute, op);
+    return create_op("MPI_Op_create", user_fn, NULL, commute, op);
 }
 
 HL_API(MPI_Op_create_c);
 int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
-    return create("MPI_Op_create_c", NULL, user_fn, commute, op);
+    return create_op("MPI_Op_create_c", NULL, user_fn, commute, op);
 }
 
 HL_API(MPI_Op_free);

@@ -9,12 +9,6 @@
 #include "p2p_args.h"
 #include "util.h"
 
-/* What a communication with MPI_PROC_NULL reports. */
-static void nobody_status(MPI_Status *status)
-{
-    hl_req_set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, false);
-}
-
 HL_INLINE int send_now(const char *func, const struct hl_api_p2p *a, enum hl_send_mode mode)
 {
     struct hl_comm *c;
@@ -27,7 +21,7 @@ HL_INLINE int send_now(const char *func, const struct hl_api_p2p *a, enum hl_sen
     return hl_api_end_waited(c, s.ctx, func, hl_match_send(&s));
 }
 
-static int send(const char *func, const struct hl_api_p2p *a, enum hl_send_mode mode)
+static int call_send(const char *func, const struct hl_api_p2p *a, enum hl_send_mode mode)
 {
     hl_cs_in(HL_CS_call, NULL);
     int code = send_now(func, a, mode);
@@ -57,7 +51,8 @@ HL_INLINE int isend_now(const char *func, const struct hl_api_p2p *a, enum hl_se
     return hl_api_end(c, func, err);
 }
 
-static int isend(const char *func, const struct hl_api_p2p *a, enum hl_send_mode mode, MPI_Request *request)
+static int start_p2p_send(const char *func, const struct hl_api_p2p *a, enum hl_send_mode mode,
+                          MPI_Request *request)
 {
     hl_cs_in(HL_CS_call, NULL);
     int code = isend_now(func, a, mode, request);
@@ -75,14 +70,14 @@ HL_INLINE int recv_now(const char *func, const struct hl_api_p2p *a, MPI_Status 
         return hl_api_end(c, func, err);
     }
     if (nobody) {
-        nobody_status(status);
+        hl_api_nobody_status(status);
     } else {
         err = hl_match_recv(&r, status);
     }
     return hl_api_end_waited(c, r.ctx, func, err);
 }
 
-static int recv(const char *func, const struct hl_api_p2p *a, MPI_Status *status)
+static int call_recv(const char *func, const struct hl_api_p2p *a, MPI_Status *status)
 {
     hl_cs_in(HL_CS_call, NULL);
     int code = recv_now(func, a, status);
@@ -109,7 +104,7 @@ HL_INLINE int irecv_now(const char *func, const struct hl_api_p2p *a, MPI_Reques
     return hl_api_end(c, func, err);
 }
 
-static int irecv(const char *func, const struct hl_api_p2p *a, MPI_Request *request)
+static int start_p2p_recv(const char *func, const struct hl_api_p2p *a, MPI_Request *request)
 {
     hl_cs_in(HL_CS_call, NULL);
     int code = irecv_now(func, a, request);
@@ -119,8 +114,8 @@ static int irecv(const char *func, const struct hl_api_p2p *a, MPI_Request *requ
 
 static HL_COLD int send_null(const void *buf, int count, MPI_Datatype datatype, int tag, MPI_Comm comm)
 {
-    return send("MPI_Send", &(struct hl_api_p2p){buf, count, datatype, MPI_PROC_NULL, tag, comm},
-                HL_SEND_STANDARD);
+    return call_send("MPI_Send", &(struct hl_api_p2p){buf, count, datatype, MPI_PROC_NULL, tag, comm},
+                     HL_SEND_STANDARD);
 }
 
 /* The calls that programs make most are compiled each by itself, without the section: arguments stay in
@@ -135,8 +130,8 @@ int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int t
                    : send_null(buf, count, datatype, tag, comm);
     }
     if (HL_UNLIKELY(hl_cs_on != HL_CS_LOCKFREE)) {
-        return send("MPI_Send", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
-                    HL_SEND_STANDARD);
+        return call_send("MPI_Send", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
+                         HL_SEND_STANDARD);
     }
     return send_now("MPI_Send", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
                     HL_SEND_STANDARD);
@@ -145,31 +140,35 @@ int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int t
 HL_API(MPI_Send_c);
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send("MPI_Send_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD);
+    return call_send("MPI_Send_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
+                     HL_SEND_STANDARD);
 }
 
 HL_API(MPI_Ssend);
 int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send("MPI_Ssend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC);
+    return call_send("MPI_Ssend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC);
 }
 
 HL_API(MPI_Ssend_c);
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send("MPI_Ssend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC);
+    return call_send("MPI_Ssend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
+                     HL_SEND_SYNC);
 }
 
 HL_API(MPI_Rsend);
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send("MPI_Rsend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD);
+    return call_send("MPI_Rsend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
+                     HL_SEND_STANDARD);
 }
 
 HL_API(MPI_Rsend_c);
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send("MPI_Rsend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD);
+    return call_send("MPI_Rsend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
+                     HL_SEND_STANDARD);
 }
 
 HL_API(MPI_Isend);
@@ -177,8 +176,8 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
                MPI_Request *request)
 {
     if (HL_UNLIKELY(hl_cs_on != HL_CS_LOCKFREE)) {
-        return isend("MPI_Isend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
-                     HL_SEND_STANDARD, request);
+        return start_p2p_send("MPI_Isend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
+                              HL_SEND_STANDARD, request);
     }
     return isend_now("MPI_Isend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
                      HL_SEND_STANDARD, request);
@@ -188,40 +187,40 @@ HL_API(MPI_Isend_c);
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                  MPI_Request *request)
 {
-    return isend("MPI_Isend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD,
-                 request);
+    return start_p2p_send("MPI_Isend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
+                          HL_SEND_STANDARD, request);
 }
 
 HL_API(MPI_Issend);
 int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                 MPI_Request *request)
 {
-    return isend("MPI_Issend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC,
-                 request);
+    return start_p2p_send("MPI_Issend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
+                          HL_SEND_SYNC, request);
 }
 
 HL_API(MPI_Issend_c);
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                   MPI_Request *request)
 {
-    return isend("MPI_Issend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC,
-                 request);
+    return start_p2p_send("MPI_Issend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
+                          HL_SEND_SYNC, request);
 }
 
 HL_API(MPI_Irsend);
 int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                 MPI_Request *request)
 {
-    return isend("MPI_Irsend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_STANDARD,
-                 request);
+    return start_p2p_send("MPI_Irsend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
+                          HL_SEND_STANDARD, request);
 }
 
 HL_API(MPI_Irsend_c);
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                   MPI_Request *request)
 {
-    return isend("MPI_Irsend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
-                 HL_SEND_STANDARD, request);
+    return start_p2p_send("MPI_Irsend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
+                          HL_SEND_STANDARD, request);
 }
 
 HL_API(MPI_Recv);
@@ -229,11 +228,11 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
               MPI_Status *status)
 {
     if (HL_UNLIKELY(source == MPI_PROC_NULL) && hl_api_is_plain(count, datatype, tag, comm)) {
-        nobody_status(status);
+        hl_api_nobody_status(status);
         return MPI_SUCCESS;
     }
     if (HL_UNLIKELY(hl_cs_on != HL_CS_LOCKFREE)) {
-        return recv("MPI_Recv", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, status);
+        return call_recv("MPI_Recv", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, status);
     }
     return recv_now("MPI_Recv", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, status);
 }
@@ -242,7 +241,7 @@ HL_API(MPI_Recv_c);
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                 MPI_Status *status)
 {
-    return recv("MPI_Recv_c", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, status);
+    return call_recv("MPI_Recv_c", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, status);
 }
 
 HL_API(MPI_Irecv);
@@ -250,7 +249,8 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
                MPI_Request *request)
 {
     if (HL_UNLIKELY(hl_cs_on != HL_CS_LOCKFREE)) {
-        return irecv("MPI_Irecv", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, request);
+        return start_p2p_recv("MPI_Irecv", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm},
+                              request);
     }
     return irecv_now("MPI_Irecv", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, request);
 }
@@ -259,7 +259,8 @@ HL_API(MPI_Irecv_c);
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                  MPI_Request *request)
 {
-    return irecv("MPI_Irecv_c", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, request);
+    return start_p2p_recv("MPI_Irecv_c", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm},
+                          request);
 }
 
 static int sendrecv(const char *func, const struct hl_api_p2p *to, const struct hl_api_p2p *from,
@@ -277,7 +278,7 @@ static int sendrecv(const char *func, const struct hl_api_p2p *to, const struct 
         return hl_api_leave(c, func, err);
     }
     if (no_source) {
-        nobody_status(status);
+        hl_api_nobody_status(status);
         err = no_dest ? 0 : hl_match_send(&s);
     } else {
         err = no_dest ? hl_match_recv(&r, status) : hl_match_sendrecv(&s, &r, status);
@@ -315,7 +316,7 @@ struct sendrecv_pair {
     void *aside; /* what goes out, packed, or NULL */
 };
 
-static bool step_pair(struct hl_flight *f)
+static bool step_sendrecv(struct hl_flight *f)
 {
     const struct sendrecv_pair *p = HL_CONTAINER_OF(f, struct sendrecv_pair, flight);
 
@@ -370,7 +371,7 @@ static int start_pair(const struct hl_send *s, const struct hl_recv *v, void *as
 
     if (err == 0) {
         *p = (struct sendrecv_pair){
-            {.step = step_pair, .end = end_pair}, r, hl_req_proc_null(), hl_req_proc_null(), aside};
+            {.step = step_sendrecv, .end = end_pair}, r, hl_req_proc_null(), hl_req_proc_null(), aside};
         r->ctx = s != NULL ? s->ctx : v != NULL ? v->ctx : 0;
         err = begin_pair(p, s, v);
     }

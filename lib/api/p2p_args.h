@@ -14,6 +14,12 @@ struct hl_api_p2p {
     MPI_Comm comm;
 };
 
+/* What a communication with MPI_PROC_NULL reports. */
+HL_INLINE void hl_api_nobody_status(MPI_Status *status)
+{
+    hl_req_set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, false);
+}
+
 /* Checks a send's arguments. *nobody: the peer is MPI_PROC_NULL, *s is not filled. */
 HL_INLINE int hl_api_to_send(const struct hl_api_p2p *a, enum hl_send_mode mode, struct hl_comm **c,
                              struct hl_send *s, bool *nobody)

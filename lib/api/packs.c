@@ -38,7 +38,7 @@ static int check_packed(const struct packing *p, int64_t bytes, int64_t position
 }
 
 /* Packs or unpacks; *position moves by what was done. */
-static int convert(const struct packing *p, bool pack, int64_t *position)
+static int convert_packing(const struct packing *p, bool pack, int64_t *position)
 {
     struct hl_comm *c;
     struct hl_type *t = NULL;
@@ -63,7 +63,7 @@ static int convert(const struct packing *p, bool pack, int64_t *position)
 static int convert_int(const struct packing *p, bool pack, int *position)
 {
     int64_t at = position != NULL ? *position : 0;
-    int code = convert(p, pack, position != NULL ? &at : NULL);
+    int code = convert_packing(p, pack, position != NULL ? &at : NULL);
 
     if (position != NULL) {
         *position = (int)at;
@@ -86,7 +86,7 @@ int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, voi
 {
     struct packing p = {"MPI_Pack_c", (void *)(uintptr_t)inbuf, incount, datatype, outbuf, outsize, comm};
 
-    return convert(&p, true, position);
+    return convert_packing(&p, true, position);
 }
 
 HL_API(MPI_Unpack);
@@ -104,7 +104,7 @@ int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void
 {
     struct packing p = {"MPI_Unpack_c", outbuf, outcount, datatype, (void *)(uintptr_t)inbuf, insize, comm};
 
-    return convert(&p, false, position);
+    return convert_packing(&p, false, position);
 }
 
 static int pack_size(const char *func, int64_t count, MPI_Datatype datatype, MPI_Comm comm, int64_t *size)

@@ -1,7 +1,6 @@
 /* Probes and matched receives. */
 #include "api.h"
-#include "args.h"
-#include "match.h"
+#include "p2p_args.h"
 
 static int to_probe(int source, int tag, MPI_Comm comm, struct hl_comm **c, struct hl_recv *p)
 {
@@ -18,11 +17,6 @@ static int to_probe(int source, int tag, MPI_Comm comm, struct hl_comm **c, stru
     return err;
 }
 
-static void nobody_status(MPI_Status *status)
-{
-    hl_req_set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, false);
-}
-
 HL_API(MPI_Probe);
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
@@ -35,7 +29,7 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
         return hl_api_leave(c, "MPI_Probe", err);
     }
     if (source == MPI_PROC_NULL) {
-        nobody_status(status);
+        hl_api_nobody_status(status);
     } else {
         err = hl_match_probe(&p, status);
     }
@@ -53,7 +47,7 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
     err = to_probe(source, tag, comm, &c, &p);
     err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0 && source == MPI_PROC_NULL) {
-        nobody_status(status);
+        hl_api_nobody_status(status);
     } else {
         err = err == 0 ? hl_match_iprobe(&p, &found, status) : err;
     }
@@ -71,7 +65,7 @@ static int take_matched(const char *func, const struct hl_recv *p, bool wait, MP
     int err;
 
     if (p->src == MPI_PROC_NULL) {
-        nobody_status(status);
+        hl_api_nobody_status(status);
         *message = MPI_MESSAGE_NO_PROC;
         return hl_api_leave(c, func, 0);
     }
@@ -143,7 +137,7 @@ static int mrecv(const char *func, const struct take *x, int err, MPI_Message *m
     if (err == 0) {
         *message = MPI_MESSAGE_NULL;
         if (x->m == NULL) {
-            nobody_status(status);
+            hl_api_nobody_status(status);
         } else {
             err = hl_match_mrecv(x->m, &x->r, status);
         }

@@ -17,7 +17,7 @@ static int get_req(MPI_Request handle, struct hl_req **r)
     return hl_err_say_none(HL_ERR_REQUEST, "request", handle);
 }
 
-static int get_all(int n, const MPI_Request handles[])
+static int get_handles(int n, const MPI_Request handles[])
 {
     struct hl_req *r;
     int err = n < 0 ? hl_api_bad_count(n) : 0;
@@ -29,7 +29,7 @@ static int get_all(int n, const MPI_Request handles[])
     return err;
 }
 
-static bool is_done(MPI_Request handle)
+static bool is_handle_done(MPI_Request handle)
 {
     return hl_req_open_of(handle) && hl_req_is_done(hl_req_open_of(handle));
 }
@@ -65,7 +65,7 @@ static int finish_request(MPI_Request *handle, MPI_Status *status, uint64_t *ctx
     return hl_req_finish(r, status);
 }
 
-static HL_NOINLINE int wait_any(MPI_Request *request, MPI_Status *status)
+static HL_NOINLINE int wait_any_handle(MPI_Request *request, MPI_Status *status)
 {
     struct hl_req *r = NULL;
     uint64_t ctx = 0;
@@ -90,7 +90,7 @@ static HL_NOINLINE int wait_plain(MPI_Request *request, MPI_Status *status)
         *request = MPI_REQUEST_NULL;
         return MPI_SUCCESS;
     }
-    return wait_any(request, status);
+    return wait_any_handle(request, status);
 }
 
 HL_API(MPI_Wait);
@@ -172,7 +172,7 @@ HL_API(MPI_Waitall);
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
     uint64_t ctx = 0;
-    int err = hl_api_enter(get_all(count, array_of_requests));
+    int err = hl_api_enter(get_handles(count, array_of_requests));
 
     if (err == 0) {
         hl_fair_drain();
@@ -187,10 +187,10 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_o
     return hl_api_leave_ctx(ctx, "MPI_Waitall", err);
 }
 
-static bool all_done(int n, const MPI_Request handles[])
+static bool are_handles_done(int n, const MPI_Request handles[])
 {
     for (int i = 0; i < n; i++) {
-        if (hl_req_open_of(handles[i]) && !is_done(handles[i])) {
+        if (hl_req_open_of(handles[i]) && !is_handle_done(handles[i])) {
             return false;
         }
     }
@@ -201,15 +201,15 @@ HL_API(MPI_Testall);
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
 {
     uint64_t ctx = 0;
-    int err = hl_api_enter(get_all(count, array_of_requests));
+    int err = hl_api_enter(get_handles(count, array_of_requests));
 
     err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0) {
         hl_fair_drain();
-        if (!all_done(count, array_of_requests)) {
+        if (!are_handles_done(count, array_of_requests)) {
             hl_prog_look();
         }
-        *flag = all_done(count, array_of_requests);
+        *flag = are_handles_done(count, array_of_requests);
         err = *flag ? finish_all(count, array_of_requests, array_of_statuses, &ctx) : 0;
     }
     return hl_api_leave_ctx(ctx, "MPI_Testall", err);
@@ -237,7 +237,7 @@ static bool any_done(void *arg)
     s->open = false;
     for (size_t k = 0, i = s->first; k < s->n && s->found < 0; k++, i = i + 1 < s->n ? i + 1 : 0) {
         s->open = s->open || hl_req_open_of(s->handles[i]);
-        s->found = is_done(s->handles[i]) ? (int)i : -1;
+        s->found = is_handle_done(s->handles[i]) ? (int)i : -1;
     }
     return s->found >= 0 || !s->open;
 }
@@ -299,7 +299,7 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Stat
 {
     struct request_set s = set_of(count, array_of_requests);
     uint64_t ctx = 0;
-    int err = hl_api_enter(get_all(count, array_of_requests));
+    int err = hl_api_enter(get_handles(count, array_of_requests));
 
     err = err == 0 ? hl_api_check_out(indx, "indx") : err;
     if (err == 0) {
@@ -316,7 +316,7 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *fla
 {
     struct request_set s = set_of(count, array_of_requests);
     uint64_t ctx = 0;
-    int err = hl_api_enter(get_all(count, array_of_requests));
+    int err = hl_api_enter(get_handles(count, array_of_requests));
 
     err = err == 0 ? hl_api_check_out(indx, "indx") : err;
     err = err == 0 ? hl_api_check_out(flag, "flag") : err;
@@ -346,7 +346,7 @@ static int finish_some(const struct some *x, uint64_t *ctx)
 
     hl_fair_drain();
     for (int i = 0; i < x->n; i++) {
-        if (!is_done(x->handles[i])) {
+        if (!is_handle_done(x->handles[i])) {
             continue;
         }
         MPI_Status *status = x->statuses != MPI_STATUSES_IGNORE ? &x->statuses[done] : MPI_STATUS_IGNORE;
@@ -369,7 +369,7 @@ static int some(const char *func, const struct some *x, bool wait)
 {
     struct request_set s = set_of(x->n, x->handles);
     uint64_t ctx = 0;
-    int err = hl_api_enter(get_all(x->n, x->handles));
+    int err = hl_api_enter(get_handles(x->n, x->handles));
 
     err = err == 0 ? hl_api_check_out(x->outcount, "outcount") : err;
     err = err == 0 ? hl_api_check_list(x->n, x->indices, "array_of_indices") : err;
@@ -432,7 +432,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 /* One pass of progress if anything is still open; what is done then counts. */
 static int look_for_done(int count, const MPI_Request handles[], struct request_set *s)
 {
-    int err = get_all(count, handles);
+    int err = get_handles(count, handles);
 
     *s = set_of(count, handles);
     if (err == 0 && !found_at_once(s)) {
@@ -491,14 +491,14 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
                                 MPI_Status *array_of_statuses)
 {
     uint64_t ctx = 0;
-    int first = hl_api_enter(get_all(count, array_of_requests));
+    int first = hl_api_enter(get_handles(count, array_of_requests));
 
     first = first == 0 ? hl_api_check_out(flag, "flag") : first;
     if (first == 0) {
-        if (!all_done(count, array_of_requests)) {
+        if (!are_handles_done(count, array_of_requests)) {
             hl_prog_look();
         }
-        *flag = all_done(count, array_of_requests);
+        *flag = are_handles_done(count, array_of_requests);
         for (int i = 0; i < count && *flag; i++) {
             look_at_handle(array_of_requests[i], nth_status(array_of_statuses, i), &first, &ctx);
         }
@@ -519,7 +519,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
     first = first == 0 ? hl_api_check_list(incount, array_of_indices, "array_of_indices") : first;
     if (first == 0) {
         for (int i = 0; i < incount; i++) {
-            if (is_done(array_of_requests[i])) {
+            if (is_handle_done(array_of_requests[i])) {
                 look_at_handle(array_of_requests[i], nth_status(array_of_statuses, done), &first, &ctx);
                 array_of_indices[done++] = i;
             }
@@ -587,7 +587,7 @@ HL_API(MPI_Startall);
 int PMPI_Startall(int count, MPI_Request array_of_requests[])
 {
     struct hl_req *r = NULL;
-    int err = hl_api_enter(get_all(count, array_of_requests));
+    int err = hl_api_enter(get_handles(count, array_of_requests));
 
     for (int i = 0; i < count && err == 0; i++) {
         err = get_startable(array_of_requests[i], &r);

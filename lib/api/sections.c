@@ -23,7 +23,7 @@ static int describe_recv(struct hl_section *room, const MPIX_Section *section, b
     return err;
 }
 
-static int send(const char *func, const struct hl_api_p2p *a, const MPIX_Section *section)
+static int send_section(const char *func, const struct hl_api_p2p *a, const MPIX_Section *section)
 {
     struct hl_comm *c;
     struct hl_send s;
@@ -40,7 +40,8 @@ static int send(const char *func, const struct hl_api_p2p *a, const MPIX_Section
     return hl_api_leave_waited(c, s.ctx, func, err);
 }
 
-static int recv(const char *func, const struct hl_api_p2p *a, const MPIX_Section *section, MPI_Status *status)
+static int recv_section(const char *func, const struct hl_api_p2p *a, const MPIX_Section *section,
+                        MPI_Status *status)
 {
     struct hl_comm *c;
     struct hl_recv r;
@@ -50,7 +51,7 @@ static int recv(const char *func, const struct hl_api_p2p *a, const MPIX_Section
 
     err = hl_api_to_recv(a, &c, &r, &nobody);
     if (err == 0 && nobody) {
-        hl_req_set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, false);
+        hl_api_nobody_status(status);
     }
     if (err != 0 || nobody || (err = describe_recv(&room, section, false, &r)) != 0) {
         return hl_api_leave(c, func, err);
@@ -60,8 +61,8 @@ static int recv(const char *func, const struct hl_api_p2p *a, const MPIX_Section
     return hl_api_leave_waited(c, r.ctx, func, err);
 }
 
-static int isend(const char *func, const struct hl_api_p2p *a, const MPIX_Section *section,
-                 MPI_Request *request)
+static int start_section_send(const char *func, const struct hl_api_p2p *a, const MPIX_Section *section,
+                              MPI_Request *request)
 {
     struct hl_comm *c;
     struct hl_send s;
@@ -82,8 +83,8 @@ static int isend(const char *func, const struct hl_api_p2p *a, const MPIX_Sectio
     return hl_api_leave(c, func, err);
 }
 
-static int irecv(const char *func, const struct hl_api_p2p *a, const MPIX_Section *section,
-                 MPI_Request *request)
+static int start_section_recv(const char *func, const struct hl_api_p2p *a, const MPIX_Section *section,
+                              MPI_Request *request)
 {
     struct hl_comm *c;
     struct hl_recv v;
@@ -108,29 +109,31 @@ HL_API(MPIX_Send_section);
 int PMPIX_Send_section(const void *buf, const MPIX_Section *section, MPI_Count count, MPI_Datatype datatype,
                        int dest, int tag, MPI_Comm comm)
 {
-    return send("MPIX_Send_section", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, section);
+    return send_section("MPIX_Send_section", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
+                        section);
 }
 
 HL_API(MPIX_Recv_section);
 int PMPIX_Recv_section(void *buf, const MPIX_Section *section, MPI_Count count, MPI_Datatype datatype,
                        int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    return recv("MPIX_Recv_section", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, section,
-                status);
+    return recv_section("MPIX_Recv_section", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm},
+                        section, status);
 }
 
 HL_API(MPIX_Isend_section);
 int PMPIX_Isend_section(const void *buf, const MPIX_Section *section, MPI_Count count, MPI_Datatype datatype,
                         int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return isend("MPIX_Isend_section", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, section,
-                 request);
+    return start_section_send("MPIX_Isend_section",
+                              &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, section, request);
 }
 
 HL_API(MPIX_Irecv_section);
 int PMPIX_Irecv_section(void *buf, const MPIX_Section *section, MPI_Count count, MPI_Datatype datatype,
                         int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return irecv("MPIX_Irecv_section", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, section,
-                 request);
+    return start_section_recv("MPIX_Irecv_section",
+                              &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, section,
+                              request);
 }

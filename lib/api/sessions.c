@@ -26,7 +26,7 @@ int hl_api_end_session(struct hl_session *s, const char *func, int err)
     return hl_errh_raise(&site, func, err);
 }
 
-static int leave(struct hl_session *s, const char *func, int err)
+static int end_session_call(struct hl_session *s, const char *func, int err)
 {
     int code = hl_api_end_session(s, func, err);
 
@@ -91,7 +91,7 @@ int PMPI_Session_finalize(MPI_Session *session)
 
 /* ---- What a session tells ---- */
 
-static int give_info(int err, struct hl_info *const *made, MPI_Info *info)
+static int give_session_info(int err, struct hl_info *const *made, MPI_Info *info)
 {
     if (err == 0) {
         *info = (*made)->handle;
@@ -108,7 +108,7 @@ int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
 
     err = err == 0 ? hl_api_check_out(info_used, "info_used") : err;
     err = err == 0 ? hl_session_get_info(s, &made) : err;
-    return leave(s, "MPI_Session_get_info", give_info(err, &made, info_used));
+    return end_session_call(s, "MPI_Session_get_info", give_session_info(err, &made, info_used));
 }
 
 HL_API(MPI_Session_get_num_psets);
@@ -123,7 +123,7 @@ int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_na
     if (err == 0) {
         *npset_names = hl_pset_count();
     }
-    return leave(s, "MPI_Session_get_num_psets", err);
+    return end_session_call(s, "MPI_Session_get_num_psets", err);
 }
 
 HL_API(MPI_Session_get_nth_pset);
@@ -143,7 +143,7 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *ps
         }
         *pset_len = (int)strlen(name) + 1;
     }
-    return leave(s, "MPI_Session_get_nth_pset", err);
+    return end_session_call(s, "MPI_Session_get_nth_pset", err);
 }
 
 static int find_pset(const char *name, int *n)
@@ -161,7 +161,7 @@ int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_I
     err = err == 0 ? hl_api_check_out(info, "info") : err;
     err = err == 0 ? find_pset(pset_name, &n) : err;
     err = err == 0 ? hl_pset_info(n, &made) : err;
-    return leave(s, "MPI_Session_get_pset_info", give_info(err, &made, info));
+    return end_session_call(s, "MPI_Session_get_pset_info", give_session_info(err, &made, info));
 }
 
 HL_API(MPI_Group_from_session_pset);
@@ -181,7 +181,7 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI
         made->origin = hl_session_origin(s);
         *newgroup = hl_group_give(made);
     }
-    return leave(s, "MPI_Group_from_session_pset", err);
+    return end_session_call(s, "MPI_Group_from_session_pset", err);
 }
 
 /* ---- Error handlers: made before any session is there ---- */
@@ -211,7 +211,7 @@ int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
 
     err = err == 0 ? hl_api_get_errh(errhandler, &e) : err;
     err = err == 0 ? hl_errh_set(&s->errh, HL_ERRH_SESSION, e) : err;
-    return leave(s, "MPI_Session_set_errhandler", err);
+    return end_session_call(s, "MPI_Session_set_errhandler", err);
 }
 
 HL_API(MPI_Session_get_errhandler);
@@ -224,7 +224,7 @@ int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
     if (err == 0) {
         *errhandler = hl_errh_give(hl_errh_get(&s->errh));
     }
-    return leave(s, "MPI_Session_get_errhandler", err);
+    return end_session_call(s, "MPI_Session_get_errhandler", err);
 }
 
 HL_API(MPI_Session_call_errhandler);
@@ -237,5 +237,5 @@ int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
         struct hl_errh_site site = {&s->errh, HL_ERRH_SESSION, &s->handle, "a session"};
         hl_errh_call(&site, "MPI_Session_call_errhandler", errorcode);
     }
-    return leave(s, "MPI_Session_call_errhandler", err);
+    return end_session_call(s, "MPI_Session_call_errhandler", err);
 }

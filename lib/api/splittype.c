@@ -101,7 +101,7 @@ static int dividing(const int *all, int ranks, int kinds)
     return -1;
 }
 
-static int tell(struct hl_info *info, const char *prefix, const char *name)
+static int give_resource_name(struct hl_info *info, const char *prefix, const char *name)
 {
     char uri[64];
 
@@ -117,7 +117,7 @@ static int split_unguided(struct hl_comm *c, struct hl_info *info, struct hl_com
 
     if (!c->one_node) {
         err = hl_coll_comm_split_node(c, 0, made);
-        return err == 0 ? tell(info, "", memory) : err;
+        return err == 0 ? give_resource_name(info, "", memory) : err;
     }
     int n = hl_topo_resources(kinds, RESOURCES);
     int *all = malloc((size_t)c->size * sizeof mine);
@@ -133,7 +133,7 @@ static int split_unguided(struct hl_comm *c, struct hl_info *info, struct hl_com
     free(all);
     if (by >= 0) {
         err = hl_coll_comm_split(c, mine[by], 0, made);
-        err = err == 0 ? tell(info, scheme, kinds[by].name) : err;
+        err = err == 0 ? give_resource_name(info, scheme, kinds[by].name) : err;
     }
     return err;
 }

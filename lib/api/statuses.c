@@ -24,7 +24,7 @@ static int get_count(const char *func, const MPI_Status *status, MPI_Datatype da
     return hl_api_end(NULL, func, err);
 }
 
-static int narrow(int64_t n)
+static int narrow_count(int64_t n)
 {
     return n <= INT_MAX ? (int)n : MPI_UNDEFINED;
 }
@@ -36,7 +36,7 @@ int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
     int code = get_count("MPI_Get_count", status, datatype, count != NULL ? &n : NULL);
 
     if (count != NULL) {
-        *count = narrow(n);
+        *count = narrow_count(n);
     }
     return code;
 }
@@ -68,7 +68,7 @@ int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *coun
     int code = get_elements("MPI_Get_elements", status, datatype, count != NULL ? &n : NULL);
 
     if (count != NULL) {
-        *count = narrow(n);
+        *count = narrow_count(n);
     }
     return code;
 }

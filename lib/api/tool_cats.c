@@ -96,7 +96,7 @@ static int check_part(int cat_index)
     return hl_tool_check_index(cat_index, (int)HL_COUNT_OF(parts));
 }
 
-static int check_list(int cat_index, int len, const int indices[])
+static int check_indices(int cat_index, int len, const int indices[])
 {
     int err = check_part(cat_index);
 
@@ -162,7 +162,7 @@ int PMPI_T_category_get_index(const char *name, int *cat_index)
 HL_API(MPI_T_category_get_cvars);
 int PMPI_T_category_get_cvars(int cat_index, int len, int indices[])
 {
-    int err = check_list(cat_index, len, indices);
+    int err = check_indices(cat_index, len, indices);
 
     if (err == MPI_SUCCESS) {
         cvars_of(cat_index, len, indices);
@@ -173,7 +173,7 @@ int PMPI_T_category_get_cvars(int cat_index, int len, int indices[])
 HL_API(MPI_T_category_get_pvars);
 int PMPI_T_category_get_pvars(int cat_index, int len, int indices[])
 {
-    int err = check_list(cat_index, len, indices);
+    int err = check_indices(cat_index, len, indices);
 
     if (err == MPI_SUCCESS) {
         pvars_of(cat_index, len, indices);
@@ -185,13 +185,13 @@ int PMPI_T_category_get_pvars(int cat_index, int len, int indices[])
 HL_API(MPI_T_category_get_categories);
 int PMPI_T_category_get_categories(int cat_index, int len, int indices[])
 {
-    return check_list(cat_index, len, indices);
+    return check_indices(cat_index, len, indices);
 }
 
 HL_API(MPI_T_category_get_events);
 int PMPI_T_category_get_events(int cat_index, int len, int indices[])
 {
-    return check_list(cat_index, len, indices);
+    return check_indices(cat_index, len, indices);
 }
 
 HL_API(MPI_T_category_changed);

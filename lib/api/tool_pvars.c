@@ -210,7 +210,7 @@ static void stop(struct pvar *p)
     p->runs = false;
 }
 
-static void set(struct pvar *p, uint64_t value)
+static void set_pvar(struct pvar *p, uint64_t value)
 {
     p->since = p->runs ? now(p) : 0;
     p->sum = value;
@@ -218,7 +218,7 @@ static void set(struct pvar *p, uint64_t value)
 
 static void reset(struct pvar *p)
 {
-    set(p, 0);
+    set_pvar(p, 0);
 }
 
 /* One handle, or all of a session. */
@@ -302,7 +302,7 @@ int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, cons
     err = err == MPI_SUCCESS ? hl_tool_check_out(buf) : err;
     if (err == MPI_SUCCESS) {
         memcpy(&value, buf, sizeof value);
-        set(p, value);
+        set_pvar(p, value);
     }
     hl_mutex_unlock(&hl_tool_lock);
     return err;

@@ -232,7 +232,7 @@ struct room {
     int64_t ints, addrs, counts, types;
 };
 
-static int check_room(const struct hl_type *t, const struct room *room)
+static int check_contents_room(const struct hl_type *t, const struct room *room)
 {
     if (t->args == NULL) {
         return hl_err_say(HL_ERR_TYPE, "%s is predefined: it has no contents", t->given);
@@ -285,7 +285,7 @@ int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addr
     int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
     err = err == 0 ? no_large(t) : err;
-    err = err == 0 ? check_room(t, &room) : err;
+    err = err == 0 ? check_contents_room(t, &room) : err;
     err = err == 0 ? hl_api_check_list(t->args->n_ints, array_of_integers, "array_of_integers") : err;
     err = err == 0 ? hl_api_check_list(t->args->n_addrs, array_of_addresses, "array_of_addresses") : err;
     err = err == 0 ? hl_api_check_list(t->args->n_types, array_of_datatypes, "array_of_datatypes") : err;
@@ -303,7 +303,7 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_
     struct hl_type *t;
     int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
-    err = err == 0 ? check_room(t, &room) : err;
+    err = err == 0 ? check_contents_room(t, &room) : err;
     err = err == 0 ? hl_api_check_list(t->args->n_ints, array_of_integers, "array_of_integers") : err;
     err = err == 0 ? hl_api_check_list(t->args->n_addrs, array_of_addresses, "array_of_addresses") : err;
     err =

@@ -319,7 +319,7 @@ int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
 }
 
 /* The objects of `n` handles, malloc'd. */
-static int get_types(int64_t n, const MPI_Datatype handles[], struct hl_type ***types)
+static int get_type_objects(int64_t n, const MPI_Datatype handles[], struct hl_type ***types)
 {
     int err = 0;
 
@@ -350,7 +350,7 @@ static int structure(const struct rows *x, MPI_Datatype *newtype)
     err = err == 0 ? hl_api_check_count(x->count) : err;
     err = err == 0 ? hl_api_check_out(newtype, "newtype") : err;
     err = err == 0 ? hl_api_check_list(x->count, x->types, "array_of_types") : err;
-    err = err == 0 ? get_types(x->count, x->types, &types) : err;
+    err = err == 0 ? get_type_objects(x->count, x->types, &types) : err;
     err = err == 0 ? hl_api_widen(&x->lens, x->count, &lens) : err;
     err = err == 0 ? hl_api_widen(&x->displs, x->count, &displs) : err;
     struct type_call call = {x->func,

@@ -38,7 +38,7 @@ static void stream_quarters(char *to, const char *from, size_t n)
     }
 }
 
-static void stream(char *to, const char *from, size_t n)
+static void copy_streaming(char *to, const char *from, size_t n)
 {
     if (__builtin_cpu_supports("avx")) {
         stream_halves(to, from, n);
@@ -48,7 +48,7 @@ static void stream(char *to, const char *from, size_t n)
     _mm_sfence(); /* such stores are ordered by nothing else, a release store included */
 }
 #else
-static void stream(char *to, const char *from, size_t n)
+static void copy_streaming(char *to, const char *from, size_t n)
 {
     memcpy(to, from, n);
 }
@@ -62,7 +62,7 @@ void hl_copy_past(void *to, const void *from, size_t n)
     const char *source = from;
 
     memcpy(at, source, head);
-    stream(at + head, source + head, lines);
+    copy_streaming(at + head, source + head, lines);
     memcpy(at + head + lines, source + head + lines, n - head - lines);
 }
 

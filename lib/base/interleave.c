@@ -91,7 +91,7 @@ static void go_to(struct thread *from, struct thread *to)
     swapcontext(&from->context, &to->context);
 }
 
-static void hand_over(bool may_stay)
+static void hand_baton(bool may_stay)
 {
     struct thread *me = self;
     if (me == NULL) {
@@ -105,12 +105,12 @@ static void hand_over(bool may_stay)
 
 void hl_interleave_point(void)
 {
-    hand_over(true);
+    hand_baton(true);
 }
 
 void hl_interleave_pause(void)
 {
-    hand_over(false);
+    hand_baton(false);
 }
 
 static void body(int index)
@@ -193,7 +193,7 @@ int hl_interleave_run(uint64_t seed, int threads, void (*fn)(void *arg, int thre
 }
 
 /* The next sequence of choices: the last one that has a successor is raised, later ones begin anew. */
-static bool advance(struct hl_interleave_walk *w)
+static bool next_sequence(struct hl_interleave_walk *w)
 {
     while (w->depth > 0 && w->at[w->depth - 1] + 1 == w->of[w->depth - 1]) {
         w->at[--w->depth] = 0;
@@ -214,7 +214,7 @@ int hl_interleave_next(struct hl_interleave_walk *walk, int threads, void (*fn)(
     sched.cut = false;
     int rc = run_threads(threads, fn, arg);
     sched.walk = NULL;
-    *more = rc == 0 && advance(walk);
+    *more = rc == 0 && next_sequence(walk);
     return rc == 0 && sched.cut
                ? hl_err_say(HL_ERR_OTHER, "a run makes more than %d choices", HL_INTERLEAVE_CHOICES)
                : rc;

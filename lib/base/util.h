@@ -17,6 +17,11 @@ HL_INLINE size_t hl_min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+HL_INLINE int64_t hl_min_i64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 HL_INLINE size_t hl_max_size(size_t a, size_t b)
 {
     return a > b ? a : b;

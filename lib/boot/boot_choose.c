@@ -84,7 +84,7 @@ static int refuse_if_many(hl_boot_env_fn *env, const char *tried, bool taken)
 
 /* What the mark says: under which launcher its rank runs. A launcher that the rank starts in its turn changes
  * some of that, also one that serves nobody, and then the mark excuses nothing. */
-static const char *mark_of(hl_boot_env_fn *env, char *out, size_t cap)
+static const char *launcher_mark(hl_boot_env_fn *env, char *out, size_t cap)
 {
     static const char *const names[] = {"SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID",        "SLURM_PROCID",
                                         "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PALS_RANKID"};
@@ -102,7 +102,7 @@ static bool is_inside(hl_boot_env_fn *env)
 {
     char mark[MARK];
     const char *given = env(HL_BOOT_MARK);
-    return given && !strcmp(given, mark_of(env, mark, sizeof mark) + sizeof HL_BOOT_MARK) &&
+    return given && !strcmp(given, launcher_mark(env, mark, sizeof mark) + sizeof HL_BOOT_MARK) &&
            !env("PMI_SIZE") && !env("PMI_PORT") && !env("PMIX_RANK");
 }
 
@@ -172,7 +172,7 @@ void hl_boot_hide_launcher(hl_boot_env_fn *env)
 {
     static char mark[MARK];
     char name[128];
-    mark_of(env, mark, sizeof mark);
+    launcher_mark(env, mark, sizeof mark);
     bool marked = false;
     for (char **e = environ; e && *e;) {
         size_t n = strcspn(*e, "=");

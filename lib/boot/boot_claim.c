@@ -26,7 +26,7 @@ static socklen_t name_of(const char *launcher, struct sockaddr_un *a)
 
 /* The process of this user that has the name, 0 for none: another user's claim is not believed, and a child
  * that its holder forked may keep the socket of a dead one. */
-static pid_t holder(const struct sockaddr_un *a, socklen_t len)
+static pid_t claim_holder(const struct sockaddr_un *a, socklen_t len)
 {
     struct ucred who;
     socklen_t size = sizeof who;
@@ -60,7 +60,7 @@ int hl_boot_claim(const char *launcher, struct hl_boot_job *job, int *claim)
         *claim = fd;
         return 0;
     }
-    pid_t pid = errno == EADDRINUSE ? holder(&a, len) : 0;
+    pid_t pid = errno == EADDRINUSE ? claim_holder(&a, len) : 0;
     close(fd);
     if (pid == 0) {
         return 0;

@@ -106,7 +106,7 @@ static void add_cpus(const uint64_t more[CPU_WORDS])
     }
 }
 
-static int count_cpus(const uint64_t cpus[CPU_WORDS])
+static int count_node_cpus(const uint64_t cpus[CPU_WORDS])
 {
     int n = 0;
     for (int i = 0; i < CPU_WORDS; i++) {
@@ -150,7 +150,7 @@ static void take_members(void *unused)
     }
 }
 
-static void nap(long us)
+static void nap_us(long us)
 {
     struct timespec t = {0, us * 1000};
     nanosleep(&t, NULL);
@@ -185,7 +185,7 @@ static int meet_clique(int clique)
         if (hl_now_ns() > until) {
             return -ETIMEDOUT;
         }
-        nap(us);
+        nap_us(us);
         us = us < 1000 ? us * 2 : us;
     }
 }
@@ -235,7 +235,7 @@ static void be_alone(void)
     me_world = hl_boot.rank;
     hl_boot.node_rank = 0;
     hl_boot.node_size = 1;
-    hl_boot.node_cpus = count_cpus(node.cpus);
+    hl_boot.node_cpus = count_node_cpus(node.cpus);
     hl_boot.node_world = &me_world;
 }
 
@@ -262,11 +262,11 @@ static int tell_members(void)
 }
 
 /* The leader's part after the fence. */
-static int lead(void)
+static int lead_node(void)
 {
     take_members(NULL);
     ask_members();
-    hl_boot.node_cpus = count_cpus(node.cpus);
+    hl_boot.node_cpus = count_node_cpus(node.cpus);
     close(node.meet);
     node.meet = -1;
     hl_boot.node_size = node.members + 1;
@@ -309,7 +309,7 @@ static int await_leader(void)
 }
 
 /* A member's part after the fence. Returns 1 when the leader did not want us. */
-static int follow(void)
+static int follow_leader(void)
 {
     int rc = await_leader();
     size_t cap = sizeof(struct node_hello) + sizeof(int) * (size_t)hl_boot.size;
@@ -340,7 +340,7 @@ static int follow(void)
     }
     hl_boot.node_size = h.members;
     hl_boot.node_world = node.world;
-    hl_boot.node_cpus = count_cpus(h.cpus);
+    hl_boot.node_cpus = count_node_cpus(h.cpus);
     return 0;
 }
 
@@ -366,7 +366,7 @@ int hl_boot_node_prove(const struct hl_boot_method *m, int clique)
         return rc;
     }
     if (!alone) {
-        rc = node.leads ? lead() : follow();
+        rc = node.leads ? lead_node() : follow_leader();
     }
     if (rc < 0) {
         return rc;

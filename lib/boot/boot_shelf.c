@@ -27,7 +27,7 @@ static bool claim_slot(const struct hl_shelf *s, struct hl_shelf_slot *slot, uin
     if (!hl_a64_cas_acquire(&slot->state, &seen, *mine)) {
         return false;
     }
-    hl_fence_release(); /* the claim before the bytes: pairs with the fence in copy_out */
+    hl_fence_release(); /* the claim before the bytes: pairs with the fence in copy_shelf_value */
     return true;
 }
 
@@ -48,8 +48,8 @@ static void lay(struct hl_shelf_slot *slot, uint64_t mine, const char *key, cons
 
 /* Copies the value, if it is that of `key`. Returns 0, HL_ERR_TRUNCATE, or HL_ERR_FOUND_NONE: it is
  * another's, or was changed meanwhile. */
-static int copy_out(struct hl_shelf_slot *slot, uint64_t seen, const char *key, void *data, size_t cap,
-                    size_t *len)
+static int copy_shelf_value(struct hl_shelf_slot *slot, uint64_t seen, const char *key, void *data,
+                            size_t cap, size_t *len)
 {
     size_t n = slot->len;
     bool right = strncmp(slot->key, key, HL_SHELF_KEY) == 0 && n <= HL_SHELF_VALUE;
@@ -89,7 +89,7 @@ int hl_shelf_get(struct hl_shelf *s, int rank, const char *key, void *data, size
         /* acquire: the value; pairs with the release in lay. */
         uint64_t seen = hl_a64_load_acquire(&slot->state);
         int who = claimer_of(seen);
-        int rc = who < 0 ? copy_out(slot, seen, key, data, cap, len) : HL_ERR_FOUND_NONE;
+        int rc = who < 0 ? copy_shelf_value(slot, seen, key, data, cap, len) : HL_ERR_FOUND_NONE;
         if (rc != HL_ERR_FOUND_NONE) {
             return rc;
         }

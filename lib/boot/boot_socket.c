@@ -167,7 +167,7 @@ static bool look_at_control(struct msghdr *m, int *fd)
 }
 
 /* One datagram: 1 taken, 0 a stranger's and dropped, or an error. */
-static int take_one(void *msg, size_t cap, size_t *len, int *from, int *fd)
+static int take_datagram(void *msg, size_t cap, size_t *len, int *from, int *fd)
 {
     union {
         char room[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
@@ -211,7 +211,7 @@ int hl_boot_node_recv(void *msg, size_t cap, size_t *len, int *from_node_rank, i
         return HL_ERR_AGAIN;
     }
     for (int strangers = 0; strangers < 64; strangers++) {
-        int rc = take_one(msg, cap, len, from_node_rank, fd);
+        int rc = take_datagram(msg, cap, len, from_node_rank, fd);
         if (rc) {
             return rc > 0 ? 0 : rc;
         }

@@ -105,7 +105,7 @@ static int hung_up(void)
 
 /* Reads what is there; with `wait_ms` 0 only if it does not block. Returns 1 for some, 0 for nothing, or the
  * error. */
-static int receive(int wait_ms)
+static int read_socket(int wait_ms)
 {
     struct pollfd p = {pmi.fd, POLLIN, 0};
     int n = poll(&p, 1, wait_ms);
@@ -212,7 +212,7 @@ static int await_answer(const char *want, int wait_ms, int also, void (*serve)(v
                 serve(arg);
             }
         }
-        rc = receive(also >= 0 ? 0 : wait_ms < 0 ? hl_hang_nap_ms() : wait_ms);
+        rc = read_socket(also >= 0 ? 0 : wait_ms < 0 ? hl_hang_nap_ms() : wait_ms);
         if (!rc && wait_ms < 0) {
             rc = watch_fence(&hang);
         }
@@ -258,7 +258,7 @@ static bool pmi1_offered(hl_boot_env_fn *env)
     return env("PMI_FD") != NULL;
 }
 
-static int refused(const char *what)
+static int say_pmi_refused(const char *what)
 {
     char msg[128] = "";
     hl_pmi1_field(pmi.answer, "msg", msg, sizeof msg);
@@ -276,7 +276,7 @@ static int shake_hands(struct hl_boot_job *job)
         return rc;
     }
     if (hl_pmi1_number(a, "rc", &status) && status) {
-        return refused("init");
+        return say_pmi_refused("init");
     }
     job->goes_on = hl_pmi1_number(a, "hotlane_goes_on", &on) && on != 0;
     rc = ask("my_kvsname", HANDSHAKE_MS, "cmd=get_my_kvsname\n");
@@ -284,7 +284,7 @@ static int shake_hands(struct hl_boot_job *job)
         return rc;
     }
     if (hl_pmi1_field(a, "kvsname", pmi.kvs, sizeof pmi.kvs) <= 0) {
-        return refused("the name of its key-value space");
+        return say_pmi_refused("the name of its key-value space");
     }
     if (!is_ours()) {
         return 0;
@@ -362,7 +362,7 @@ static int pmi1_put(const char *key, const char *value)
     pthread_mutex_lock(&pmi.turn);
     int rc = ask("put_result", -1, "cmd=put kvsname=%s key=%s value=%s\n", pmi.kvs, key, value);
     if (!rc && hl_pmi1_number(pmi.answer, "rc", &status) && status) {
-        rc = refused("a put");
+        rc = say_pmi_refused("a put");
     }
     pthread_mutex_unlock(&pmi.turn);
     return rc;
@@ -439,7 +439,7 @@ static int pmi1_watch_take(int *rank, int *code)
         return HL_ERR_AGAIN; /* whoever asks now queues the notices */
     }
     if (pmi.fd >= 0 && !pmi.gone) {
-        rc = receive(0);
+        rc = read_socket(0);
     }
     if (rc >= 0 && pmi.in.have && next_answer() == 1) {
         rc = hl_err_say(HL_ERR_OTHER, "the launcher said \"%.80s\" unasked", pmi.answer);
@@ -475,7 +475,7 @@ static int pmi1_again(void)
     int rc = claim_socket(pmi.fd, &job);
     rc = rc ? rc : ask("response_to_init", HANDSHAKE_MS, "cmd=init pmi_version=1 pmi_subversion=1\n");
     if (!rc && hl_pmi1_number(pmi.answer, "rc", &status) && status) {
-        rc = refused("a rank that had left");
+        rc = say_pmi_refused("a rank that had left");
     }
     if (rc) {
         pmi.fd = -1;

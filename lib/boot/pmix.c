@@ -97,7 +97,7 @@ static int load_pmix(void)
     return 0;
 }
 
-static void ring(int fd)
+static void ring_eventfd(int fd)
 {
     uint64_t one = 1;
     (void)!write(fd, &one, sizeof one); /* full means that it rings already */
@@ -112,7 +112,7 @@ static void silence(int fd)
 /* ---- what PMIx's thread calls ---- */
 
 /* Deaths name a process of this job; everything else that is asked for means the end of all. */
-static void note(pmix_status_t what, const pmix_info_t *info, size_t count)
+static void note_event(pmix_status_t what, const pmix_info_t *info, size_t count)
 {
     int rank = -1, code = 1;
     for (size_t i = 0; i < count; i++) {
@@ -135,11 +135,11 @@ static void pmix_event(size_t id, pmix_status_t what, const pmix_proc_t *source,
 {
     pthread_mutex_lock(&px.told);
     if (!px.left) {
-        note(what, info, count);
+        note_event(what, info, count);
     }
     pthread_mutex_unlock(&px.told);
-    ring(px.bell);
-    ring(px.over);
+    ring_eventfd(px.bell);
+    ring_eventfd(px.over);
     if (done) {
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
     }
@@ -154,7 +154,7 @@ static void on_fence(pmix_status_t status, void *number)
         px.status = status;
     }
     pthread_mutex_unlock(&px.told);
-    ring(px.over);
+    ring_eventfd(px.over);
 }
 
 /* ---- init ---- */
@@ -172,7 +172,7 @@ static void look_at_fds(bool open[LOOKED_AT])
 }
 
 /* The connection to the server is not for what this rank starts. The library leaves it open on exec. */
-static void keep_from_children(const bool before[LOOKED_AT])
+static void seal_server_connection(const bool before[LOOKED_AT])
 {
     struct sockaddr_storage peer;
     for (int fd = 0; fd < LOOKED_AT; fd++) {
@@ -193,7 +193,7 @@ static pmix_status_t start_pmix(void)
     pthread_sigmask(SIG_SETMASK, &all, &old);
     pmix_status_t rc = lib.init(&px.me, NULL, 0);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    keep_from_children(open);
+    seal_server_connection(open);
     return rc;
 }
 
@@ -311,7 +311,7 @@ static int pmix_put(const char *key, const char *value)
 
 /* Not every server has what a fence collected at hand (PRRTE 3 has not for a client of libpmix 4): a rank of
  * another node may have put what is not found at once, and only its own server knows. */
-static pmix_status_t fetch(int rank, const char *key, pmix_value_t **v)
+static pmix_status_t fetch_pmix_value(int rank, const char *key, pmix_value_t **v)
 {
     pmix_info_t now = wish(PMIX_IMMEDIATE);
     pmix_info_t soon = {.key = PMIX_TIMEOUT, .value = {.type = PMIX_INT, .data = {.integer = PATIENCE}}};
@@ -334,7 +334,7 @@ static int pmix_get(int rank, const char *key, char *value, size_t cap)
         return no_launcher();
     }
     pthread_mutex_lock(&px.turn);
-    pmix_status_t rc = fetch(rank, key, &v);
+    pmix_status_t rc = fetch_pmix_value(rank, key, &v);
     pthread_mutex_unlock(&px.turn);
     if (rc == PMIX_ERR_NOT_FOUND) {
         return HL_ERR_FOUND_NONE;

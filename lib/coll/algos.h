@@ -52,6 +52,18 @@ HL_INLINE bool hl_coll_in_place(const struct hl_coll_side *side)
     return side->buf == MPI_IN_PLACE;
 }
 
+/* A reduction's operand as it comes from the user: in place it is in the receive buffer. */
+HL_INLINE const void *hl_coll_operand(const struct hl_coll_call *c)
+{
+    return hl_coll_in_place(&c->send) ? c->recv.buf : c->send.buf;
+}
+
+HL_INLINE struct hl_coll_side hl_coll_bytes(const void *buf, size_t n)
+{
+    return (struct hl_coll_side){
+        .buf = (void *)(uintptr_t)buf, .count = (int64_t)n, .type = hl_type_of(MPI_BYTE)};
+}
+
 /* The largest power of two that is not larger than n > 0. */
 HL_INLINE int hl_pow2_below(int n)
 {

@@ -38,7 +38,7 @@ struct bcast_pieces {
     int size;
 };
 
-static struct hl_data piece(const struct bcast_pieces *p, int from, int blocks)
+static struct hl_data bcast_piece(const struct bcast_pieces *p, int from, int blocks)
 {
     int64_t low = hl_cut(p->bytes, p->size, from), high = hl_cut(p->bytes, p->size, from + blocks);
 
@@ -51,12 +51,13 @@ static void scatter_tree(struct hl_sched *s, const struct bcast_pieces *p, int r
     int size = p->size;
 
     if (v != 0) {
-        hl_sched_recv(s, hl_ring(root, v & (v - 1), size), piece(p, v, hl_subtree(v, size)));
+        hl_sched_recv(s, hl_ring(root, v & (v - 1), size), bcast_piece(p, v, hl_subtree(v, size)));
         hl_sched_wait(s);
     }
     for (int far = hl_pow2_below(size); far > 0; far /= 2) {
         if ((v == 0 || far < (v & -v)) && v + far < size) {
-            hl_sched_send(s, hl_ring(root, v + far, size), piece(p, v + far, hl_subtree(v + far, size)));
+            hl_sched_send(s, hl_ring(root, v + far, size),
+                          bcast_piece(p, v + far, hl_subtree(v + far, size)));
         }
     }
     hl_sched_wait(s);
@@ -75,10 +76,10 @@ static void ring_blocks(struct hl_sched *s, const struct bcast_pieces *p, int ro
     for (int i = 0; i < size - 1; i++) {
         int out = hl_ring(v, size - i, size), in = hl_ring(v, size - 1 - i, size);
         if (!in_subtree(v, in, size)) {
-            hl_sched_recv(s, hl_ring(root, last, size), piece(p, in, 1));
+            hl_sched_recv(s, hl_ring(root, last, size), bcast_piece(p, in, 1));
         }
         if (!in_subtree(next, out, size)) {
-            hl_sched_send(s, hl_ring(root, next, size), piece(p, out, 1));
+            hl_sched_send(s, hl_ring(root, next, size), bcast_piece(p, out, 1));
         }
         hl_sched_wait(s);
     }

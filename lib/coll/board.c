@@ -43,7 +43,7 @@ static struct area_head *head_of(char *area)
     return (struct area_head *)(void *)(area - sizeof(struct area_head));
 }
 
-static void discard(struct hl_board *b, bool with_area)
+static void discard_board(struct hl_board *b, bool with_area)
 {
     if (b->piece.seg != NULL && with_area) {
         hl_mem_free(&b->piece);
@@ -78,12 +78,12 @@ static void sweep(void)
 {
     for (struct hl_board *b = take_left(), *next; b != NULL; b = next) {
         next = b->next;
-        discard(b, true);
+        discard_board(b, true);
     }
 }
 
 /* Gives back what was mapped of the others' areas. */
-static void unmap(struct hl_board *b)
+static void unmap_areas(struct hl_board *b)
 {
     for (int i = 0; b->wants != NULL && i < b->n; i++) {
         if (b->wants[i].base != NULL && b->wants[i].rc == 0) {
@@ -103,7 +103,7 @@ void hl_board_drop(struct hl_board *b)
             hl_a32_add_full(&head_of(b->areas[i])->gone, 1);
         }
     }
-    unmap(b);
+    unmap_areas(b);
     hl_verdict_close(&b->verdict);
     hl_mutex_lock(&lock);
     b->next = leaving;
@@ -112,7 +112,7 @@ void hl_board_drop(struct hl_board *b)
     sweep();
 }
 
-static int take_area(struct hl_board *b, const struct hl_board_plan *p, struct board_card *c)
+static int take_board_area(struct hl_board *b, const struct hl_board_plan *p, struct board_card *c)
 {
     if (strcmp(hl_conf.near, "none") == 0) {
         return hl_err_say(HL_ERR_RMA_SHARED, "HOTLANE_NEAR=none forbids shared memory");
@@ -158,7 +158,7 @@ static int allocate_board(struct hl_board *b, int size, struct seen **seen)
 }
 
 /* A member of my node gets its place. */
-static void place(struct hl_board *b, const struct hl_comm *comm, int rank, const struct board_card *c)
+static void place_member(struct hl_board *b, const struct hl_comm *comm, int rank, const struct board_card *c)
 {
     int node_rank = hl_boot_node_of(hl_comm_world(comm, rank));
 
@@ -186,7 +186,7 @@ static void place_all(struct hl_board *b, const struct hl_comm *comm, const stru
         b->nodes_of[i] = node->index;
         b->places[i] = -1;
         if (cards[i].node == mine) {
-            place(b, comm, i, &cards[i]);
+            place_member(b, comm, i, &cards[i]);
         }
     }
     b->my_node = b->nodes_of[comm->rank];
@@ -254,7 +254,7 @@ static void begin_exchange(struct hl_board_maker *m, const struct hl_coll_call *
 }
 
 /* True when the exchange has ended. */
-static bool go_on(struct hl_board_maker *m)
+static bool continue_board(struct hl_board_maker *m)
 {
     if (!hl_sched_try(&m->exchange)) {
         return false;
@@ -312,11 +312,11 @@ static void conclude(struct hl_board_maker *m)
 
 bool hl_board_step(struct hl_board_maker *m)
 {
-    if (m->stage == EXCHANGING && go_on(m)) {
+    if (m->stage == EXCHANGING && continue_board(m)) {
         m->found = find_outcome(m);
         begin_agreement(m);
     }
-    if (m->stage == AGREEING && go_on(m)) {
+    if (m->stage == AGREEING && continue_board(m)) {
         conclude(m);
     }
     return m->stage == OVER && hl_verdict_ask(&m->board->verdict);
@@ -352,7 +352,7 @@ int hl_board_begin(struct hl_comm *comm, const struct hl_board_plan *p, struct h
     m->all = HL_ERR_OTHER;
     sweep();
     m->mine.err = allocate_board(b, comm->size, &m->seen);
-    m->mine.err = m->mine.err != 0 ? m->mine.err : take_area(b, p, &m->mine);
+    m->mine.err = m->mine.err != 0 ? m->mine.err : take_board_area(b, p, &m->mine);
     struct hl_coll_call call = {.what = HL_COLL_ALLGATHER,
                                 .comm = comm,
                                 .send = bytes_at(&m->mine, sizeof m->mine),
@@ -374,9 +374,9 @@ int hl_board_end(struct hl_board_maker *m, struct hl_board **made)
     b->reads = use && all == ALL_READ;
     hl_stat_rank_add(use ? HL_STAT_RANK_boards : HL_STAT_RANK_boards_refused, 1);
     if (!use) {
-        unmap(b);
+        unmap_areas(b);
         hl_verdict_close(&b->verdict);
-        discard(b, !m->death);
+        discard_board(b, !m->death);
     }
     *made = use ? b : NULL;
     free_maker(m);

@@ -151,7 +151,7 @@ static void land_boxes(struct hl_flight *f)
 }
 
 /* Takes from the budget what my area needs; rings may not take what later communicators need for boxes. */
-static size_t take_area(struct boxes_flight *m)
+static size_t take_boxes_area(struct boxes_flight *m)
 {
     int n = members_here(m->comm);
 
@@ -179,7 +179,7 @@ int hl_boxes_make(struct hl_comm *comm, struct hl_boxes **made)
     m->flight = (struct hl_flight){.step = step_boxes, .end = land_boxes};
     m->comm = comm;
     m->boxes = b;
-    b->bytes = take_area(m);
+    b->bytes = take_boxes_area(m);
     struct hl_board_plan plan = {b->bytes != 0 ? b->bytes : HL_BOARD_NONE, m->boxes_bytes, NULL, NULL};
     int err = hl_board_begin(comm, &plan, &m->maker);
     if (err != 0) {
@@ -214,7 +214,7 @@ void hl_boxes_drop(struct hl_boxes *b)
     }
 }
 
-static bool is_settled(void *boxes)
+static bool are_boxes_settled(void *boxes)
 {
     return hl_boxes_state(boxes) != HL_BOXES_PENDING;
 }
@@ -230,11 +230,11 @@ static void tell_pending(const void *boxes, struct hl_told *t)
 {
     hl_boxes_tell(boxes, t);
 }
-HL_HANG_TELLS(is_settled, tell_pending);
+HL_HANG_TELLS(are_boxes_settled, tell_pending);
 
 bool hl_boxes_wait(struct hl_boxes *b)
 {
-    hl_prog_wait(is_settled, b);
+    hl_prog_wait(are_boxes_settled, b);
     return hl_boxes_state(b) == HL_BOXES_READY;
 }
 

@@ -55,7 +55,7 @@ const struct hl_coll_row *hl_coll_choose(enum hl_coll what, const struct hl_coll
     return row;
 }
 
-static int bytes_of(const struct hl_type *type, int64_t count, int64_t *bytes)
+static int count_type_bytes(const struct hl_type *type, int64_t count, int64_t *bytes)
 {
     if (!hl_type_bytes(type, count, bytes)) {
         return hl_err_say(HL_ERR_COUNT, "%lld elements of %lld bytes are too many", (long long)count,
@@ -89,7 +89,7 @@ static int look_at_reduction(struct hl_reducer *r, const struct hl_coll_call *c,
     f->count = reduced(c);
     f->predefined = r->kernel != NULL;
     if (err == 0) {
-        err = bytes_of(c->recv.type, f->count, &bytes);
+        err = count_type_bytes(c->recv.type, f->count, &bytes);
     }
     f->bytes = (uint64_t)bytes;
     return err;
@@ -100,7 +100,7 @@ static int look_at_blocks(const struct hl_coll_call *c, struct hl_coll_facts *f)
 {
     for (int i = 0; i < c->comm->size; i++) {
         int64_t bytes = 0;
-        int err = bytes_of(c->recv.type, c->recv.counts[i], &bytes);
+        int err = count_type_bytes(c->recv.type, c->recv.counts[i], &bytes);
         if (err != 0) {
             return err;
         }
@@ -141,7 +141,7 @@ int hl_coll_look(struct hl_reducer *r, const struct hl_coll_call *c, struct hl_c
     default:
         break;
     }
-    int err = bytes_of(side->type, side->count, &bytes);
+    int err = count_type_bytes(side->type, side->count, &bytes);
     f->bytes = (uint64_t)bytes;
     return err;
 }

@@ -81,23 +81,20 @@ int hl_coll_bcast(struct hl_comm *comm, void *buf, int64_t count, struct hl_type
     return run_on(&call, HL_PLANE_COLL);
 }
 
-static struct hl_coll_side bytes(const void *buf, size_t len)
-{
-    return (struct hl_coll_side){
-        .buf = (void *)(uintptr_t)buf, .count = (int64_t)len, .type = hl_type_of(MPI_BYTE)};
-}
-
 int hl_coll_allgather_bytes(struct hl_comm *comm, const void *mine, size_t len, void *all)
 {
-    struct hl_coll_call call = {
-        .what = HL_COLL_ALLGATHER, .comm = comm, .send = bytes(mine, len), .recv = bytes(all, len)};
+    struct hl_coll_call call = {.what = HL_COLL_ALLGATHER,
+                                .comm = comm,
+                                .send = hl_coll_bytes(mine, len),
+                                .recv = hl_coll_bytes(all, len)};
 
     return run_on(&call, HL_PLANE_MAKE);
 }
 
 int hl_coll_allgather_local(struct hl_comm *inter, const void *mine, size_t len, void *all)
 {
-    struct hl_coll_call call = {.what = HL_COLL_ALLGATHER, .send = bytes(mine, len), .recv = bytes(all, len)};
+    struct hl_coll_call call = {
+        .what = HL_COLL_ALLGATHER, .send = hl_coll_bytes(mine, len), .recv = hl_coll_bytes(all, len)};
     struct hl_coll_call whole = {.comm = inter};
     struct hl_sched *s = hl_sched_take();
 
@@ -113,7 +110,8 @@ int hl_coll_allgather_local(struct hl_comm *inter, const void *mine, size_t len,
 
 int hl_coll_bcast_bytes(struct hl_comm *comm, void *buf, size_t len, int root)
 {
-    struct hl_coll_call call = {.what = HL_COLL_BCAST, .comm = comm, .root = root, .recv = bytes(buf, len)};
+    struct hl_coll_call call = {
+        .what = HL_COLL_BCAST, .comm = comm, .root = root, .recv = hl_coll_bytes(buf, len)};
 
     return run_on(&call, HL_PLANE_MAKE);
 }
@@ -186,7 +184,7 @@ int hl_coll_settle(const struct hl_coll_call *call, hl_coll_result_fn *result, v
     return err;
 }
 
-static int32_t least_of(void *least)
+static int32_t take_least(void *least)
 {
     return *(int32_t *)least;
 }
@@ -201,7 +199,7 @@ int hl_coll_least(struct hl_comm *comm, int value, int *least)
                                 .send = {.buf = &mine, .count = 1, .type = type},
                                 .recv = {.buf = &all, .count = 1, .type = type}};
 
-    return hl_coll_settle(&call, least_of, &all, least);
+    return hl_coll_settle(&call, take_least, &all, least);
 }
 
 int hl_coll_agree(struct hl_comm *comm, int value)

@@ -122,7 +122,7 @@ static bool fill_ring(struct hl_exchange *x, int peer, const struct hl_data *dat
     return moved;
 }
 
-static void stream(struct hl_exchange *x, int peer, const struct hl_data *data)
+static void stream_block(struct hl_exchange *x, int peer, const struct hl_data *data)
 {
     hl_mail_post(&x->boxes->pair[peer], x->epoch, HL_MAIL_STREAM);
     x->out.phase[peer] = HL_XCHG_STREAMING;
@@ -154,7 +154,7 @@ static bool post_data(struct hl_exchange *x, int peer, const struct hl_data *dat
         hl_mail_settle(p, x->epoch);
         end_way(&x->out, peer);
     } else if (has_ring && should_stream(bytes)) {
-        stream(x, peer, data);
+        stream_block(x, peer, data);
     } else if (x->boxes->board->reads && hl_type_block(data->type, data->count, data->buf, &start)) {
         const struct hl_seg *seg = hl_mem_find(start, (size_t)bytes);
         slot->addr = (uint64_t)(uintptr_t)start;
@@ -162,7 +162,7 @@ static bool post_data(struct hl_exchange *x, int peer, const struct hl_data *dat
         hl_mail_post(p, x->epoch, HL_MAIL_ADDR);
         x->out.phase[peer] = HL_XCHG_POSTED;
     } else if (has_ring) {
-        stream(x, peer, data);
+        stream_block(x, peer, data);
     } else {
         hl_mail_post(p, x->epoch, HL_MAIL_MESSAGE);
         hl_mail_settle(p, x->epoch);
@@ -360,7 +360,7 @@ static bool waits_for_peer(const struct hl_exchange_way *w, int peer)
 
 /* What waits for something of a dead peer's mailboxes ends with an error; what he did before is taken.
  * Messages have their own. */
-static void bury(struct hl_exchange *x, int peer)
+static void fail_mailboxes(struct hl_exchange *x, int peer)
 {
     int world = hl_comm_world(x->call.comm, peer);
 
@@ -383,19 +383,19 @@ static void look_for_dead(struct hl_exchange *x)
 {
     for (int i = 0; i < x->call.comm->size; i++) {
         if (x->boxes->pair[i].in != NULL && hl_rx_is_dead(hl_comm_world(x->call.comm, i))) {
-            bury(x, i);
+            fail_mailboxes(x, i);
         }
     }
 }
 
 /* ---- The whole ---- */
 
-static void wake(const struct hl_exchange *x)
+static void wake_peers(const struct hl_exchange *x)
 {
     hl_match_wake_all(x->boxes->near_ranks, x->boxes->n_near);
 }
 
-static void copy_mine(struct hl_exchange *x)
+static void copy_own_block(struct hl_exchange *x)
 {
     if (x->packed == NULL) {
         struct hl_data to = hl_coll_block(&x->call.recv, x->call.comm->rank);
@@ -414,19 +414,19 @@ bool hl_exchange_step(struct hl_exchange *x)
         tell = (x->out.phase[to] != HL_XCHG_OVER && step_out(x, to)) || tell;
     }
     if (tell) {
-        wake(x);
+        wake_peers(x);
         tell = false;
     }
     if (!x->begun) {
         x->begun = true;
-        copy_mine(x);
+        copy_own_block(x);
     }
     for (int k = 1; x->in.left > 0 && k < size; k++) {
         int from = hl_ring(rank, size - k, size);
         tell = (x->in.phase[from] != HL_XCHG_OVER && step_in(x, from)) || tell;
     }
     if (tell) {
-        wake(x);
+        wake_peers(x);
     }
     if (x->out.left + x->in.left > 0 && ++x->turns % DEAD_TURNS == 0) {
         look_for_dead(x);
@@ -435,7 +435,7 @@ bool hl_exchange_step(struct hl_exchange *x)
 }
 
 /* In place, blocks are sent from a copy: they arrive where they leave from. */
-static void pack(struct hl_exchange *x)
+static void pack_in_place(struct hl_exchange *x)
 {
     const struct hl_coll_side *side = &x->call.recv;
 
@@ -458,7 +458,7 @@ void hl_exchange_begin(struct hl_exchange *x)
     memset(x->out.phase, HL_XCHG_WAITING, (size_t)size);
     memset(x->in.phase, HL_XCHG_WAITING, (size_t)size);
     x->out.left = x->in.left = size - 1;
-    pack(x);
+    pack_in_place(x);
 }
 
 /* Bytes behind the structure that an exchange in place needs for its copy. */

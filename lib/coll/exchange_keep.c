@@ -42,7 +42,7 @@ static void free_side(const struct hl_coll_side *side)
     free((void *)(uintptr_t)side->types);
 }
 
-static void discard(struct hl_exchange *x)
+static void discard_exchange(struct hl_exchange *x)
 {
     free_side(&x->call.send);
     free_side(&x->call.recv);
@@ -70,7 +70,7 @@ int hl_exchange_new(const struct hl_coll_call *c, const struct hl_exchange_how *
     int err = failed ? hl_err_say(HL_ERR_NO_MEM, "no memory for counts of %d ranks", n) : 0;
     err = err != 0 ? err : hl_exchange_init(x, how->boxes, NULL, 0);
     if (err != 0) {
-        discard(x);
+        discard_exchange(x);
         return err;
     }
     x->ctx = c->comm->ctx + (how->own ? HL_PLANE_AGAIN : HL_PLANE_MAIL);
@@ -92,7 +92,7 @@ void hl_exchange_free(struct hl_exchange *x)
     if (x->own) {
         hl_boxes_drop(x->boxes);
     }
-    discard(x);
+    discard_exchange(x);
 }
 
 int hl_exchange_error(const struct hl_exchange *x)

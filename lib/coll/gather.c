@@ -23,19 +23,13 @@ int64_t hl_coll_block_bytes(const struct hl_coll_side *side, int i)
     return (side->counts != NULL ? side->counts[i] : side->count) * type->size;
 }
 
-/* The one block of a rank that sends or receives only one. */
-static struct hl_data whole(const struct hl_coll_side *side)
-{
-    return hl_data(side->buf, side->count, side->type);
-}
-
 void hl_build_gather_linear(struct hl_sched *s, const struct hl_coll_call *c)
 {
     int size = s->comm->size, rank = s->comm->rank;
 
     if (rank != c->root) {
         if (c->send.count * c->send.type->size > 0) {
-            hl_sched_send(s, c->root, whole(&c->send));
+            hl_sched_send(s, c->root, hl_data_side(&c->send));
         }
         return;
     }
@@ -46,7 +40,7 @@ void hl_build_gather_linear(struct hl_sched *s, const struct hl_coll_call *c)
         }
     }
     if (!hl_coll_in_place(&c->send)) {
-        hl_sched_copy(s, hl_coll_block(&c->recv, rank), whole(&c->send));
+        hl_sched_copy(s, hl_coll_block(&c->recv, rank), hl_data_side(&c->send));
     }
 }
 
@@ -56,7 +50,7 @@ void hl_build_scatter_linear(struct hl_sched *s, const struct hl_coll_call *c)
 
     if (rank != c->root) {
         if (c->recv.count * c->recv.type->size > 0) {
-            hl_sched_recv(s, c->root, whole(&c->recv));
+            hl_sched_recv(s, c->root, hl_data_side(&c->recv));
         }
         return;
     }
@@ -67,7 +61,7 @@ void hl_build_scatter_linear(struct hl_sched *s, const struct hl_coll_call *c)
         }
     }
     if (!hl_coll_in_place(&c->recv)) {
-        hl_sched_copy(s, whole(&c->recv), hl_coll_block(&c->send, rank));
+        hl_sched_copy(s, hl_data_side(&c->recv), hl_coll_block(&c->send, rank));
     }
 }
 
@@ -87,7 +81,7 @@ void hl_build_gather_binomial(struct hl_sched *s, const struct hl_coll_call *c)
         return;
     }
     if (tree == 1 && v != 0) {
-        hl_sched_send(s, hl_ring(c->root, v & (v - 1), size), whole(&c->send));
+        hl_sched_send(s, hl_ring(c->root, v & (v - 1), size), hl_data_side(&c->send));
         return;
     }
     char *blocks = hl_sched_bytes(s, (size_t)(tree * bytes));
@@ -96,7 +90,7 @@ void hl_build_gather_binomial(struct hl_sched *s, const struct hl_coll_call *c)
                       packed(blocks, bytes, far, hl_subtree(v + far, size)));
     }
     if (v != 0) {
-        hl_sched_copy(s, packed(blocks, bytes, 0, 1), whole(&c->send));
+        hl_sched_copy(s, packed(blocks, bytes, 0, 1), hl_data_side(&c->send));
     }
     hl_sched_wait(s);
     if (v != 0) {
@@ -107,7 +101,7 @@ void hl_build_gather_binomial(struct hl_sched *s, const struct hl_coll_call *c)
         hl_sched_copy(s, hl_coll_block(&c->recv, hl_ring(c->root, i, size)), packed(blocks, bytes, i, 1));
     }
     if (!hl_coll_in_place(&c->send)) {
-        hl_sched_copy(s, hl_coll_block(&c->recv, c->root), whole(&c->send));
+        hl_sched_copy(s, hl_coll_block(&c->recv, c->root), hl_data_side(&c->send));
     }
 }
 
@@ -121,7 +115,7 @@ void hl_build_scatter_binomial(struct hl_sched *s, const struct hl_coll_call *c)
         return;
     }
     if (tree == 1 && v != 0) {
-        hl_sched_recv(s, hl_ring(c->root, v & (v - 1), size), whole(&c->recv));
+        hl_sched_recv(s, hl_ring(c->root, v & (v - 1), size), hl_data_side(&c->recv));
         return;
     }
     char *blocks = hl_sched_bytes(s, (size_t)(tree * bytes));
@@ -139,9 +133,9 @@ void hl_build_scatter_binomial(struct hl_sched *s, const struct hl_coll_call *c)
         }
     }
     if (v != 0) {
-        hl_sched_copy(s, whole(&c->recv), packed(blocks, bytes, 0, 1));
+        hl_sched_copy(s, hl_data_side(&c->recv), packed(blocks, bytes, 0, 1));
     } else if (!hl_coll_in_place(&c->recv)) {
-        hl_sched_copy(s, whole(&c->recv), hl_coll_block(&c->send, c->root));
+        hl_sched_copy(s, hl_data_side(&c->recv), hl_coll_block(&c->send, c->root));
     }
 }
 
@@ -149,7 +143,7 @@ void hl_build_scatter_binomial(struct hl_sched *s, const struct hl_coll_call *c)
 static void allgather_own(struct hl_sched *s, const struct hl_coll_call *c)
 {
     if (!hl_coll_in_place(&c->send)) {
-        hl_sched_copy(s, hl_coll_block(&c->recv, s->comm->rank), whole(&c->send));
+        hl_sched_copy(s, hl_coll_block(&c->recv, s->comm->rank), hl_data_side(&c->send));
     }
 }
 

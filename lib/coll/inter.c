@@ -46,7 +46,7 @@ void hl_build_swap(struct hl_sched *s, const struct hl_coll_call *c, struct hl_d
     }
 }
 
-static void barrier(struct hl_sched *s, const struct hl_coll_call *c)
+static void plan_inter_barrier(struct hl_sched *s, const struct hl_coll_call *c)
 {
     struct hl_coll_call phase = {.what = HL_COLL_BARRIER};
 
@@ -55,19 +55,14 @@ static void barrier(struct hl_sched *s, const struct hl_coll_call *c)
     hl_build_local(s, c, &phase);
 }
 
-static struct hl_data whole(const struct hl_coll_side *data)
-{
-    return hl_data(data->buf, data->count, data->type);
-}
-
-static void bcast(struct hl_sched *s, const struct hl_coll_call *c)
+static void plan_inter_bcast(struct hl_sched *s, const struct hl_coll_call *c)
 {
     if (c->root == MPI_ROOT) {
-        hl_sched_send(s, 0, whole(&c->recv));
+        hl_sched_send(s, 0, hl_data_side(&c->recv));
         return;
     }
     if (c->comm->rank == 0) {
-        hl_sched_recv(s, c->root, whole(&c->recv));
+        hl_sched_recv(s, c->root, hl_data_side(&c->recv));
     }
     local_bcast(s, c, &c->recv);
 }
@@ -77,7 +72,7 @@ static void reduce(struct hl_sched *s, const struct hl_coll_call *c)
     if (c->root == MPI_ROOT) {
         struct hl_reducer r; /* a wrong operation is wrong here, too, where it is not applied */
         s->err = hl_reducer_init(&r, c->op, c->recv.type);
-        hl_sched_recv(s, 0, whole(&c->recv));
+        hl_sched_recv(s, 0, hl_data_side(&c->recv));
         return;
     }
     void *sum = c->comm->rank == 0 ? hl_sched_room(s, c->recv.count, c->recv.type) : NULL;
@@ -92,7 +87,7 @@ static void allreduce(struct hl_sched *s, const struct hl_coll_call *c)
     void *sum = c->comm->rank == 0 ? hl_sched_room(s, c->recv.count, c->recv.type) : NULL;
 
     local_reduce(s, c, sum, c->recv.count);
-    hl_build_swap(s, c, hl_data(sum, c->recv.count, c->recv.type), whole(&c->recv));
+    hl_build_swap(s, c, hl_data(sum, c->recv.count, c->recv.type), hl_data_side(&c->recv));
     local_bcast(s, c, &c->recv);
 }
 
@@ -127,7 +122,7 @@ static void gather_inter(struct hl_sched *s, const struct hl_coll_call *c)
 {
     if (c->root != MPI_ROOT) {
         if (c->send.count * c->send.type->size > 0) {
-            hl_sched_send(s, c->root, whole(&c->send));
+            hl_sched_send(s, c->root, hl_data_side(&c->send));
         }
         return;
     }
@@ -138,11 +133,11 @@ static void gather_inter(struct hl_sched *s, const struct hl_coll_call *c)
     }
 }
 
-static void scatter(struct hl_sched *s, const struct hl_coll_call *c)
+static void plan_inter_scatter(struct hl_sched *s, const struct hl_coll_call *c)
 {
     if (c->root != MPI_ROOT) {
         if (c->recv.count * c->recv.type->size > 0) {
-            hl_sched_recv(s, c->root, whole(&c->recv));
+            hl_sched_recv(s, c->root, hl_data_side(&c->recv));
         }
         return;
     }
@@ -155,7 +150,7 @@ static void scatter(struct hl_sched *s, const struct hl_coll_call *c)
 
 /* Everybody with everybody of the other group. Ranks a and b meet in turn (a + b) modulo the larger size, on
  * both sides: a turn waits for no later one. `same`: one block goes to all. */
-static void exchange(struct hl_sched *s, const struct hl_coll_call *c, bool same)
+static void plan_inter_exchange(struct hl_sched *s, const struct hl_coll_call *c, bool same)
 {
     int n = c->comm->n_peers, turns = n > c->comm->size ? n : c->comm->size;
 
@@ -167,7 +162,7 @@ static void exchange(struct hl_sched *s, const struct hl_coll_call *c, bool same
         if (hl_coll_block_bytes(&c->recv, peer) > 0) {
             hl_sched_recv(s, peer, hl_coll_block(&c->recv, peer));
         }
-        struct hl_data out = same ? whole(&c->send) : hl_coll_block(&c->send, peer);
+        struct hl_data out = same ? hl_data_side(&c->send) : hl_coll_block(&c->send, peer);
         if (out.count * out.type->size > 0) {
             hl_sched_send(s, peer, out);
         }
@@ -175,15 +170,15 @@ static void exchange(struct hl_sched *s, const struct hl_coll_call *c, bool same
 }
 
 static void (*const builders[HL_COLLS])(struct hl_sched *s, const struct hl_coll_call *c) = {
-    [HL_COLL_BARRIER] = barrier,
-    [HL_COLL_BCAST] = bcast,
+    [HL_COLL_BARRIER] = plan_inter_barrier,
+    [HL_COLL_BCAST] = plan_inter_bcast,
     [HL_COLL_REDUCE] = reduce,
     [HL_COLL_ALLREDUCE] = allreduce,
     [HL_COLL_REDUCE_SCATTER] = reduce_scatter,
     [HL_COLL_GATHER] = gather_inter,
     [HL_COLL_GATHERV] = gather_inter,
-    [HL_COLL_SCATTER] = scatter,
-    [HL_COLL_SCATTERV] = scatter,
+    [HL_COLL_SCATTER] = plan_inter_scatter,
+    [HL_COLL_SCATTERV] = plan_inter_scatter,
 };
 
 void hl_build_inter(struct hl_sched *s, const struct hl_coll_call *c)
@@ -194,6 +189,6 @@ void hl_build_inter(struct hl_sched *s, const struct hl_coll_call *c)
     if (builders[c->what] != NULL) {
         builders[c->what](s, c);
     } else {
-        exchange(s, c, c->what == HL_COLL_ALLGATHER || c->what == HL_COLL_ALLGATHERV);
+        plan_inter_exchange(s, c, c->what == HL_COLL_ALLGATHER || c->what == HL_COLL_ALLGATHERV);
     }
 }

@@ -48,7 +48,7 @@ static int build(struct launch *l, const struct hl_coll_call *call)
 }
 
 /* There will be no mailboxes: the schedule does it. Its error ends the operation. */
-static void take_over(struct launch *l)
+static void schedule_instead(struct launch *l)
 {
     hl_sched_init_tagged(&l->sched, &hl_coll_net_match, l->comm, l->again ? HL_PLANE_AGAIN : HL_PLANE_COLL,
                          l->tag);
@@ -74,7 +74,7 @@ static bool step_launch(struct hl_flight *f)
     enum hl_boxes_state state = l->exchange != NULL ? hl_exchange_state(l->exchange) : HL_BOXES_REFUSED;
 
     if (state == HL_BOXES_REFUSED && l->exchange != NULL) {
-        take_over(l);
+        schedule_instead(l);
     }
     if (state != HL_BOXES_REFUSED) {
         return state == HL_BOXES_READY && hl_exchange_step(l->exchange);

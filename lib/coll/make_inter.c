@@ -4,14 +4,9 @@
 #include "algos.h"
 #include "err.h"
 
-static struct hl_coll_side bytes(void *buf, size_t n)
-{
-    return (struct hl_coll_side){.buf = buf, .count = (int64_t)n, .type = hl_type_of(MPI_BYTE)};
-}
-
 void hl_build_agree(struct hl_sched *s, const struct hl_coll_call *c, void *both, size_t half)
 {
-    struct hl_coll_call phase = {.what = HL_COLL_BCAST, .recv = bytes(both, 2 * half)};
+    struct hl_coll_call phase = {.what = HL_COLL_BCAST, .recv = hl_coll_bytes(both, 2 * half)};
 
     hl_build_swap(s, c, hl_data_bytes(both, half), hl_data_bytes((char *)both + half, half));
     hl_build_local(s, c, &phase);
@@ -40,7 +35,7 @@ struct group_hello {
 };
 
 /* World ranks of a group; NULL: no memory. */
-static int *world_of(const struct hl_group *g)
+static int *world_ranks(const struct hl_group *g)
 {
     int *world = malloc((size_t)g->size * sizeof *world);
 
@@ -51,11 +46,11 @@ static int *world_of(const struct hl_group *g)
 }
 
 /* The leader's part: learns the other group, or puts an error into theirs->err. */
-static void lead(const struct hl_comm *local, const struct hl_coll_meet *meet, struct group_hello *theirs,
-                 int **their_world)
+static void lead_group(const struct hl_comm *local, const struct hl_coll_meet *meet,
+                       struct group_hello *theirs, int **their_world)
 {
     struct group_hello mine = {.ctx = hl_comm_ctx_new(), .size = local->size};
-    int *world = world_of(local->group);
+    int *world = world_ranks(local->group);
     int err = meet->err;
 
     if (err == 0) {
@@ -123,7 +118,7 @@ int hl_coll_intercomm_create(struct hl_comm *local, int leader, const struct hl_
     int *world = NULL;
 
     if (local->rank == leader) {
-        lead(local, meet, &theirs, &world);
+        lead_group(local, meet, &theirs, &world);
     }
     int err = hl_coll_bcast_bytes(local, &theirs, sizeof theirs, leader);
     if (err == 0 && theirs.err != 0) {

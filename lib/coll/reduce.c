@@ -2,12 +2,6 @@
  * operations need not commute, and who computes the same value gets the same bits. */
 #include "algos.h"
 
-/* The operand as it comes from the user: in place it is in the receive buffer. */
-static const void *operand_of(const struct hl_coll_call *c)
-{
-    return hl_coll_in_place(&c->send) ? c->recv.buf : c->send.buf;
-}
-
 /* Makes the operand writable, in `room`. */
 static void load_operand(struct hl_sched *s, struct hl_operand *o, void *room, int64_t count)
 {
@@ -51,7 +45,7 @@ static void reduce_rotated(struct hl_sched *s, const struct hl_coll_call *c)
     int size = s->comm->size, v = hl_ring(s->comm->rank, size - c->root, size);
     struct hl_type *type = c->recv.type;
     int64_t count = c->recv.count;
-    const void *mine = v == 0 ? operand_of(c) : c->send.buf;
+    const void *mine = v == 0 ? hl_coll_operand(c) : c->send.buf;
     void *sum = NULL, *in = NULL; /* addresses to use with the type: no value is none */
     bool has_sum = false;
 
@@ -82,7 +76,7 @@ static void reduce_ordered(struct hl_sched *s, const struct hl_coll_call *c)
 {
     int rank = s->comm->rank;
     struct hl_data result = hl_data(c->recv.buf, c->recv.count, c->recv.type);
-    struct hl_operand o = {.mine = rank == c->root ? (void *)(uintptr_t)operand_of(c) : c->send.buf};
+    struct hl_operand o = {.mine = rank == c->root ? (void *)(uintptr_t)hl_coll_operand(c) : c->send.buf};
 
     hl_build_part_reduce(s, &o, c->recv.count, false);
     struct hl_data there = hl_data(o.mine, c->recv.count, c->recv.type);
@@ -168,7 +162,7 @@ static void core_leave(struct hl_sched *s, const struct core *k, const struct hl
 
 static struct hl_operand allreduce_operand(struct hl_sched *s, const struct hl_coll_call *c)
 {
-    struct hl_operand o = {.mine = (void *)(uintptr_t)operand_of(c)};
+    struct hl_operand o = {.mine = (void *)(uintptr_t)hl_coll_operand(c)};
 
     load_operand(s, &o, c->recv.buf, c->recv.count);
     o.other = hl_sched_room(s, c->recv.count, c->recv.type);

@@ -1,11 +1,6 @@
 /* Prefix reductions, and reductions whose result is spread over the ranks. Rank order as in reduce.c. */
 #include "algos.h"
 
-static const void *operand_of(const struct hl_coll_call *c)
-{
-    return hl_coll_in_place(&c->send) ? c->recv.buf : c->send.buf;
-}
-
 /* After the step of distance `far`, what a rank has covers 2 * far ranks up to itself, but none before
  * `first`. */
 static void double_prefix(struct hl_sched *s, struct hl_operand *o, const struct hl_coll_call *c, int first)
@@ -38,7 +33,7 @@ void hl_build_scan_doubling(struct hl_sched *s, const struct hl_coll_call *c)
         return;
     }
     o.other = hl_sched_room(s, count, c->recv.type);
-    hl_sched_copy(s, hl_data(o.mine, count, c->recv.type), hl_data(operand_of(c), count, c->recv.type));
+    hl_sched_copy(s, hl_data(o.mine, count, c->recv.type), hl_data(hl_coll_operand(c), count, c->recv.type));
     double_prefix(s, &o, c, 0);
 }
 
@@ -57,7 +52,7 @@ void hl_build_exscan_doubling(struct hl_sched *s, const struct hl_coll_call *c)
         hl_sched_recv(s, rank - 1, hl_data(o.mine, count, c->recv.type));
     }
     if (rank + 1 < size) {
-        hl_sched_send(s, rank + 1, hl_data(operand_of(c), count, c->recv.type));
+        hl_sched_send(s, rank + 1, hl_data(hl_coll_operand(c), count, c->recv.type));
     }
     hl_sched_wait(s);
     if (rank > 0) {
@@ -85,7 +80,8 @@ static const int64_t *block_starts(struct hl_sched *s, const struct hl_coll_side
 static void swap_blocks(struct hl_sched *s, const struct hl_coll_call *c, const int64_t *first, int from,
                         int to, struct hl_data in)
 {
-    struct hl_data out = hl_data_slice(operand_of(c), first[to], first[to + 1] - first[to], c->recv.type);
+    struct hl_data out =
+        hl_data_slice(hl_coll_operand(c), first[to], first[to + 1] - first[to], c->recv.type);
 
     if (in.count > 0) {
         hl_sched_recv(s, from, in);
@@ -102,7 +98,7 @@ static void direct_commuting(struct hl_sched *s, const struct hl_coll_call *c, c
 {
     int size = s->comm->size, rank = s->comm->rank;
     int64_t count = first[rank + 1] - first[rank];
-    struct hl_data mine = hl_data_slice(operand_of(c), first[rank], count, c->recv.type);
+    struct hl_data mine = hl_data_slice(hl_coll_operand(c), first[rank], count, c->recv.type);
     bool in_place = hl_coll_in_place(&c->send);
     void *sum = in_place ? hl_sched_room(s, count, mine.type) : c->recv.buf;
     void *in = hl_sched_room(s, count * DIRECT_GROUP, mine.type);
@@ -131,7 +127,7 @@ static void direct_ordered(struct hl_sched *s, const struct hl_coll_call *c, con
     void *in = hl_sched_room(s, count * size, type);
 
     hl_sched_copy(s, hl_data_slice(in, rank * count, count, type),
-                  hl_data_slice(operand_of(c), first[rank], count, type));
+                  hl_data_slice(hl_coll_operand(c), first[rank], count, type));
     for (int i = 1; i < size; i++) {
         int from = hl_ring(rank, size - i, size);
         swap_blocks(s, c, first, from, hl_ring(rank, i, size), hl_data_slice(in, from * count, count, type));
@@ -164,7 +160,7 @@ void hl_build_reduce_scatter_tree(struct hl_sched *s, const struct hl_coll_call 
 {
     int size = s->comm->size, rank = s->comm->rank, last = rank + hl_subtree(rank, size);
     const int64_t *first = block_starts(s, &c->recv);
-    struct hl_operand o = {.mine = (void *)(uintptr_t)operand_of(c)};
+    struct hl_operand o = {.mine = (void *)(uintptr_t)hl_coll_operand(c)};
     struct hl_type *type = c->recv.type;
 
     if (first == NULL || first[size] == 0) {

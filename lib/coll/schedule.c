@@ -142,7 +142,7 @@ static bool grow_schedule(struct hl_sched *s)
     return true;
 }
 
-static void push(struct hl_sched *s, struct hl_step step)
+static void push_step(struct hl_sched *s, struct hl_step step)
 {
     if (s->n < s->room || grow_schedule(s)) {
         s->steps[s->n++] = step;
@@ -151,23 +151,23 @@ static void push(struct hl_sched *s, struct hl_step step)
 
 void hl_sched_send(struct hl_sched *s, int peer, struct hl_data data)
 {
-    push(s, (struct hl_step){.kind = HL_STEP_SEND, .peer = peer, .comm = s->comm, .a = data});
+    push_step(s, (struct hl_step){.kind = HL_STEP_SEND, .peer = peer, .comm = s->comm, .a = data});
 }
 
 void hl_sched_recv(struct hl_sched *s, int peer, struct hl_data data)
 {
-    push(s, (struct hl_step){.kind = HL_STEP_RECV, .peer = peer, .comm = s->comm, .a = data});
+    push_step(s, (struct hl_step){.kind = HL_STEP_RECV, .peer = peer, .comm = s->comm, .a = data});
 }
 
 void hl_sched_wait(struct hl_sched *s)
 {
-    push(s, (struct hl_step){.kind = HL_STEP_WAIT});
+    push_step(s, (struct hl_step){.kind = HL_STEP_WAIT});
 }
 
 void hl_sched_copy(struct hl_sched *s, struct hl_data to, struct hl_data from)
 {
     if (to.buf != from.buf || to.type != from.type) { /* both may be MPI_BOTTOM, with different types */
-        push(s, (struct hl_step){.kind = HL_STEP_COPY, .a = to, .b = from});
+        push_step(s, (struct hl_step){.kind = HL_STEP_COPY, .a = to, .b = from});
     }
 }
 
@@ -175,8 +175,9 @@ static void push_reduce(struct hl_sched *s, void *left, void *right, int64_t cou
 {
     struct hl_type *type = s->reducer.type;
 
-    push(s, (struct hl_step){
-                .kind = HL_STEP_REDUCE, .a = hl_data(left, count, type), .b = hl_data(right, count, type)});
+    push_step(s, (struct hl_step){.kind = HL_STEP_REDUCE,
+                                  .a = hl_data(left, count, type),
+                                  .b = hl_data(right, count, type)});
 }
 
 void hl_sched_combine(struct hl_sched *s, struct hl_operand *o, int64_t count, bool mine_is_left)
@@ -271,13 +272,13 @@ static void post_step(struct hl_sched *s, const struct hl_step *step)
     }
 }
 
-static void copy(struct hl_sched *s, const struct hl_data *to, const struct hl_data *from)
+static void copy_step(struct hl_sched *s, const struct hl_data *to, const struct hl_data *from)
 {
     fail_schedule(s, hl_type_copy(to->type, to->count, to->buf, from->type, from->count, from->buf));
 }
 
 /* Does one step, or returns false when it has to wait. */
-static bool advance(struct hl_sched *s, const struct hl_step *step)
+static bool do_step(struct hl_sched *s, const struct hl_step *step)
 {
     switch (step->kind) {
     case HL_STEP_SEND:
@@ -290,7 +291,7 @@ static bool advance(struct hl_sched *s, const struct hl_step *step)
     case HL_STEP_WAIT:
         return s->flying == 0;
     case HL_STEP_COPY:
-        copy(s, &step->a, &step->b);
+        copy_step(s, &step->a, &step->b);
         return true;
     case HL_STEP_REDUCE:
         hl_reducer_apply(&s->reducer, step->a.buf, step->b.buf, step->a.count);
@@ -314,7 +315,7 @@ bool hl_sched_try(struct hl_sched *s)
         return true;
     }
     for (;;) {
-        if (s->next < s->n && advance(s, &s->steps[s->next])) {
+        if (s->next < s->n && do_step(s, &s->steps[s->next])) {
             s->next++;
             reaped = false;
         } else if (s->next == s->n && s->flying == 0) {
@@ -328,7 +329,7 @@ bool hl_sched_try(struct hl_sched *s)
     }
 }
 
-static bool try_again(void *schedule)
+static bool poll_schedule(void *schedule)
 {
     return hl_sched_try(schedule);
 }
@@ -363,10 +364,10 @@ static void tell_schedule(const void *schedule, struct hl_told *t)
 {
     hl_sched_tell(schedule, t);
 }
-HL_HANG_TELLS(try_again, tell_schedule);
+HL_HANG_TELLS(poll_schedule, tell_schedule);
 
 int hl_sched_run(struct hl_sched *s)
 {
-    hl_prog_wait_rung(try_again, s);
+    hl_prog_wait_rung(poll_schedule, s);
     return s->err;
 }

@@ -135,6 +135,12 @@ HL_INLINE struct hl_data hl_data(const void *buf, int64_t count, struct hl_type 
     return (struct hl_data){(void *)(uintptr_t)buf, count, type};
 }
 
+/* The one block of a side that has one. */
+HL_INLINE struct hl_data hl_data_side(const struct hl_coll_side *side)
+{
+    return hl_data(side->buf, side->count, side->type);
+}
+
 HL_INLINE struct hl_data hl_data_bytes(const void *buf, size_t n)
 {
     return hl_data(buf, (int64_t)n, hl_type_of(MPI_BYTE));

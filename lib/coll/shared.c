@@ -29,7 +29,7 @@ struct word_watch {
     uint64_t last;                    /* number of the call */
 };
 
-static bool is_there(const struct word_watch *w)
+static bool is_word_there(const struct word_watch *w)
 {
     /* acquire: what its writer did before; pairs with the releases in hl_shared_post and hl_shared_end. */
     return hl_a64_load_acquire(w->word) >= w->least;
@@ -59,24 +59,24 @@ static bool is_there_soon(const struct word_watch *w)
     const struct hl_shared *s = w->turns_of;
     unsigned looks = s != NULL && !is_here(s, w->place, cpu_of(s->areas[s->me])) ? LOOKS : 0;
 
-    for (unsigned i = 0; i < looks && !is_there(w); i++) {
+    for (unsigned i = 0; i < looks && !is_word_there(w); i++) {
         hl_pause();
     }
-    return is_there(w);
+    return is_word_there(w);
 }
 
 /* Its writer's arguments took him through the call without it. */
-static bool is_left_out(const struct word_watch *w)
+static bool is_writer_left_out(const struct word_watch *w)
 {
     /* acquire: what he posted before; pairs with the release in hl_shared_end. */
-    return w->done != NULL && hl_a64_load_acquire(w->done) >= w->last && !is_there(w);
+    return w->done != NULL && hl_a64_load_acquire(w->done) >= w->last && !is_word_there(w);
 }
 
 static bool may_go(void *arg)
 {
     struct word_watch *w = arg;
-    return is_there_soon(w) ||
-           (++w->turns % DEAD_TURNS == 0 && w->world >= 0 && (hl_rx_is_dead(w->world) || is_left_out(w)));
+    return is_there_soon(w) || (++w->turns % DEAD_TURNS == 0 && w->world >= 0 &&
+                                (hl_rx_is_dead(w->world) || is_writer_left_out(w)));
 }
 
 static void tell_word(const void *arg, struct hl_told *t)
@@ -107,7 +107,7 @@ static bool await(struct hl_shared *s, int place, const hl_a64 *word, uint64_t l
 {
     struct word_watch w = {.word = word, .least = least, .world = -1};
 
-    if (HL_LIKELY(is_there(&w))) {
+    if (HL_LIKELY(is_word_there(&w))) {
         return true;
     }
     if (s->board != NULL) {
@@ -123,10 +123,10 @@ static bool await(struct hl_shared *s, int place, const hl_a64 *word, uint64_t l
         w.place = place;
     }
     hl_prog_wait_rung(may_go, &w);
-    if (HL_LIKELY(is_there(&w))) {
+    if (HL_LIKELY(is_word_there(&w))) {
         return true;
     }
-    if (is_left_out(&w)) {
+    if (is_writer_left_out(&w)) {
         fail_left_out(s, place);
     } else {
         hl_shared_fail(s, hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", w.world));
@@ -148,7 +148,7 @@ void hl_shared_await_all(struct hl_shared *s)
 
 /* ---- Notes ---- */
 
-static unsigned slot_of(const struct hl_shared *s)
+static unsigned note_slot(const struct hl_shared *s)
 {
     return (unsigned)(s->op + s->op / HL_SHARED_CALL * HL_SHARED_STEP) & (s->slots - 1);
 }
@@ -163,7 +163,7 @@ static void free_slot(struct hl_shared *s, uint64_t want)
             if (!await(s, i, &s->areas[i]->done, want)) {
                 continue; /* it reads nothing any more */
             }
-            uint64_t done = hl_a64_load_acquire(&s->areas[i]->done); /* acquire: as in is_there */
+            uint64_t done = hl_a64_load_acquire(&s->areas[i]->done); /* acquire: as in is_word_there */
             least = done < least ? done : least;
         }
     }
@@ -172,7 +172,7 @@ static void free_slot(struct hl_shared *s, uint64_t want)
 
 void *hl_shared_room(struct hl_shared *s)
 {
-    unsigned slot = slot_of(s);
+    unsigned slot = note_slot(s);
 
     if (HL_UNLIKELY(s->posted[slot] > s->free)) {
         free_slot(s, s->posted[slot]);
@@ -182,7 +182,7 @@ void *hl_shared_room(struct hl_shared *s)
 
 void hl_shared_post(struct hl_shared *s, enum hl_note_kind kind, uint64_t len, const void *addr)
 {
-    unsigned slot = slot_of(s);
+    unsigned slot = note_slot(s);
     struct hl_note *note = &s->areas[s->me]->notes[slot];
 
     s->posted[slot] = s->op;
@@ -190,13 +190,13 @@ void hl_shared_post(struct hl_shared *s, enum hl_note_kind kind, uint64_t len, c
     note->addr = (uint64_t)(uintptr_t)addr;
     note->err = s->err;
     note->kind = kind;
-    /* release: the note, and all that this member did before; pairs with the acquire in is_there. */
+    /* release: the note, and all that this member did before; pairs with the acquire in is_word_there. */
     hl_a64_store_release(&note->op, s->op);
 }
 
 const struct hl_note *hl_shared_await(struct hl_shared *s, int place)
 {
-    const struct hl_note *note = &s->areas[place]->notes[slot_of(s)];
+    const struct hl_note *note = &s->areas[place]->notes[note_slot(s)];
 
     if (!await(s, place, &note->op, s->op)) {
         return NULL;
@@ -220,14 +220,14 @@ void hl_shared_await_mates(struct hl_shared *s)
     uint32_t here = cpu_of(s->areas[s->me]);
     for (int i = 0; i < s->n; i++) {
         if (is_here(s, i, here)) {
-            (void)await(s, i, &s->areas[i]->notes[slot_of(s)].op, s->op);
+            (void)await(s, i, &s->areas[i]->notes[note_slot(s)].op, s->op);
         }
     }
 }
 
 const struct hl_note *hl_shared_seen(const struct hl_shared *s, int place)
 {
-    const struct hl_note *note = &s->areas[place]->notes[slot_of(s)];
+    const struct hl_note *note = &s->areas[place]->notes[note_slot(s)];
 
     /* relaxed: only lines are asked for; who reads them has awaited the note. */
     return hl_a64_load_relaxed(&note->op) >= s->op ? note : NULL;
@@ -235,7 +235,7 @@ const struct hl_note *hl_shared_seen(const struct hl_shared *s, int place)
 
 void hl_shared_end(struct hl_shared *s)
 {
-    /* release: my reads of others' notes and addresses are over; pairs with the acquire in is_there. */
+    /* release: my reads of others' notes and addresses are over; pairs with the acquire in is_word_there. */
     hl_a64_store_release(&s->areas[s->me]->done, s->op);
 }
 
@@ -325,7 +325,7 @@ bool hl_shared_give(struct hl_shared *s, struct hl_data from)
 }
 
 /* Copies `n` bytes from a place's memory into a layout that is not one block. */
-static void scatter(struct hl_shared *s, int place, uint64_t addr, struct hl_data to, uint64_t n)
+static void scatter_from_place(struct hl_shared *s, int place, uint64_t addr, struct hl_data to, uint64_t n)
 {
     char *bounce = malloc(BOUNCE);
 
@@ -367,7 +367,7 @@ void hl_shared_take_from(struct hl_shared *s, int place, uint64_t addr, uint64_t
     if (hl_type_block(to.type, to.count, to.buf, &start)) {
         hl_shared_read(s, place, addr, start, n);
     } else {
-        scatter(s, place, addr, to, n);
+        scatter_from_place(s, place, addr, to, n);
     }
 }
 

@@ -5,12 +5,7 @@
 
 #include <string.h>
 
-static struct hl_data whole(const struct hl_coll_side *side)
-{
-    return hl_data(side->buf, side->count, side->type);
-}
-
-static void copy(struct hl_shared *s, struct hl_data to, struct hl_data from)
+static void copy_shared_block(struct hl_shared *s, struct hl_data to, struct hl_data from)
 {
     hl_shared_fail(s, hl_type_copy(to.type, to.count, to.buf, from.type, from.count, from.buf));
 }
@@ -23,7 +18,7 @@ void hl_shared_gather(struct hl_shared_call *x)
 
     hl_shared_begin(s);
     if (s->me != root) {
-        bool read = hl_shared_give(s, whole(&c->send));
+        bool read = hl_shared_give(s, hl_data_side(&c->send));
         hl_shared_wake(s, root);
         hl_shared_end(s);
         if (read) {
@@ -41,7 +36,7 @@ void hl_shared_gather(struct hl_shared_call *x)
     hl_shared_end(s);
     hl_shared_wake_all(s);
     if (!hl_coll_in_place(&c->send)) {
-        copy(s, hl_coll_block(&c->recv, c->root), whole(&c->send));
+        copy_shared_block(s, hl_coll_block(&c->recv, c->root), hl_data_side(&c->send));
     }
 }
 
@@ -53,10 +48,10 @@ void hl_shared_allgather(struct hl_shared_call *x)
     bool in_place = hl_coll_in_place(&c->send), many = false;
 
     hl_shared_begin(s);
-    bool read = hl_shared_give(s, in_place ? mine : whole(&c->send));
+    bool read = hl_shared_give(s, in_place ? mine : hl_data_side(&c->send));
     hl_shared_wake_all(s);
     if (!in_place) {
-        copy(s, mine, whole(&c->send));
+        copy_shared_block(s, mine, hl_data_side(&c->send));
     }
     for (int i = 1; i < s->n; i++) {
         int from = hl_ring(s->me, i, s->n);
@@ -123,7 +118,7 @@ static uint64_t bytes_to_send(const struct hl_shared *s, const struct hl_coll_si
 }
 
 /* Posts the table, and the blocks if they fit behind it. True: others read from my memory. */
-static bool scatter_from_me(struct hl_shared *s, const struct hl_coll_side *side)
+static bool post_block_table(struct hl_shared *s, const struct hl_coll_side *side)
 {
     uint64_t bytes = bytes_to_send(s, side), head = (uint64_t)s->n * sizeof(struct block_entry);
     bool fits = head + bytes <= HL_SHARED_DATA, table_fits = head <= HL_SHARED_DATA;
@@ -146,7 +141,7 @@ static bool scatter_from_me(struct hl_shared *s, const struct hl_coll_side *side
 }
 
 /* By my row of the root's table. */
-static void scatter_to_me(struct hl_shared *s, int root, const struct hl_note *note, struct hl_data to)
+static void copy_table_row(struct hl_shared *s, int root, const struct hl_note *note, struct hl_data to)
 {
     struct block_entry mine;
     const char *table = note->data;
@@ -176,7 +171,7 @@ static void scatter_to_me(struct hl_shared *s, int root, const struct hl_note *n
         hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "%llu bytes came for %lld",
                                      (unsigned long long)mine.len, (long long)room));
     }
-    copy(s, to, from);
+    copy_shared_block(s, to, from);
 }
 
 void hl_shared_scatter(struct hl_shared_call *x)
@@ -189,17 +184,17 @@ void hl_shared_scatter(struct hl_shared_call *x)
     if (s->me != root) {
         const struct hl_note *note = hl_shared_await(s, root);
         if (note != NULL) {
-            scatter_to_me(s, root, note, whole(&c->recv));
+            copy_table_row(s, root, note, hl_data_side(&c->recv));
         }
         hl_shared_end(s);
         hl_shared_wake(s, root);
         return;
     }
-    bool read = scatter_from_me(s, &c->send);
+    bool read = post_block_table(s, &c->send);
     hl_shared_end(s);
     hl_shared_wake_all(s);
     if (!hl_coll_in_place(&c->recv)) {
-        copy(s, whole(&c->recv), hl_coll_block(&c->send, c->root));
+        copy_shared_block(s, hl_data_side(&c->recv), hl_coll_block(&c->send, c->root));
     }
     if (read) {
         hl_shared_await_all(s);

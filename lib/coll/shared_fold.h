@@ -52,11 +52,6 @@ void hl_fold_deliver(struct hl_fold *f, void *to);
 
 /* ---- What a call has ---- */
 
-HL_INLINE const void *hl_shared_operand(const struct hl_coll_call *c)
-{
-    return hl_coll_in_place(&c->send) ? c->recv.buf : c->send.buf;
-}
-
 /* Elements of a piece that fits a note. */
 HL_INLINE int64_t hl_shared_piece(const struct hl_shared_call *x)
 {

@@ -1,12 +1,8 @@
 /* Reductions over node-shared memory by notes: of few members all at once, of many up a tree. */
 #include "shared_fold.h"
+#include "util.h"
 
 #define AHEAD 3 /* pieces that are posted before their turn */
-
-static int64_t least_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Folds up a tree whose nodes are runs of members; true on the first one, who has it all. */
 static bool fold_up(struct hl_fold *f, const void *operand)
@@ -67,14 +63,14 @@ static void allreduce_flat(struct hl_shared_call *x)
         uint64_t op = s->op;
         for (; posted < out->count && posted <= at + AHEAD * piece; posted += piece) {
             s->op = op + (uint64_t)((posted - at) / piece);
-            f.count = least_of(piece, out->count - posted);
-            hl_fold_post(&f, hl_shared_element(x, hl_shared_operand(x->c), posted));
+            f.count = hl_min_i64(piece, out->count - posted);
+            hl_fold_post(&f, hl_shared_element(x, hl_coll_operand(x->c), posted));
         }
         s->op = op;
         hl_shared_wake_all(s);
         hl_shared_await_mates(s);
-        hl_fold_next(&f, least_of(piece, out->count - at), result);
-        hl_fold_all(&f, hl_shared_element(x, hl_shared_operand(x->c), at), 0, f.count);
+        hl_fold_next(&f, hl_min_i64(piece, out->count - at), result);
+        hl_fold_all(&f, hl_shared_element(x, hl_coll_operand(x->c), at), 0, f.count);
         hl_fold_deliver(&f, result);
         if (at + piece < out->count) {
             hl_shared_end(s);
@@ -92,7 +88,7 @@ static void allreduce_tree(struct hl_shared_call *x)
 
     hl_shared_begin(s);
     hl_fold_open(&f, x, out->count, out->buf, true);
-    if (fold_up(&f, hl_shared_operand(x->c))) {
+    if (fold_up(&f, hl_coll_operand(x->c))) {
         fold_across(&f, x, 0);
         hl_fold_post(&f, f.acc);
         hl_shared_wake_all(s);
@@ -132,7 +128,7 @@ static void reduce_flat(struct hl_shared_call *x, int root)
     }
     for (int64_t at = 0; at < out->count; at += piece) {
         hl_shared_begin(s);
-        f.count = least_of(piece, out->count - at);
+        f.count = hl_min_i64(piece, out->count - at);
         if (s->me != root) {
             hl_fold_post(&f, hl_shared_element(x, x->c->send.buf, at));
             hl_shared_end(s);
@@ -140,7 +136,7 @@ static void reduce_flat(struct hl_shared_call *x, int root)
         } else {
             void *result = hl_shared_element(x, out->buf, at);
             hl_fold_next(&f, f.count, result);
-            hl_fold_all(&f, hl_shared_element(x, hl_shared_operand(x->c), at), 0, f.count);
+            hl_fold_all(&f, hl_shared_element(x, hl_coll_operand(x->c), at), 0, f.count);
             hl_fold_deliver(&f, result);
             hl_shared_end(s);
             hl_shared_wake_all(s);
@@ -161,7 +157,7 @@ static void reduce_tree(struct hl_shared_call *x, int root)
 
     hl_shared_begin(s);
     hl_fold_open(&f, x, out->count, mine ? out->buf : s->operand, true);
-    if (fold_up(&f, mine ? hl_shared_operand(c) : c->send.buf)) {
+    if (fold_up(&f, mine ? hl_coll_operand(c) : c->send.buf)) {
         fold_across(&f, x, node);
         if (mine) {
             hl_fold_deliver(&f, out->buf);

@@ -2,6 +2,7 @@
  * their operands, each folds a slice of it and posts the result, and all collect. What is read of others is
  * twice the data, however many members there are. */
 #include "shared_fold.h"
+#include "util.h"
 
 /* A round. */
 struct fold_round {
@@ -12,12 +13,7 @@ struct fold_round {
     uint64_t first;    /* operation of its first note */
 };
 
-static int64_t least_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t slice_at(const struct fold_round *r, int place)
+static int64_t round_slice_at(const struct fold_round *r, int place)
 {
     return hl_cut(r->count, r->x->s->n, place);
 }
@@ -25,10 +21,10 @@ static int64_t slice_at(const struct fold_round *r, int place)
 /* Elements of a place's slice that its note `k` holds, the first of which is *from in the block. */
 static int64_t result_of(const struct fold_round *r, int place, int64_t k, int64_t *from)
 {
-    int64_t end = slice_at(r, place + 1);
+    int64_t end = round_slice_at(r, place + 1);
 
-    *from = least_of(slice_at(r, place) + k * r->piece, end);
-    return least_of(r->piece, end - *from);
+    *from = hl_min_i64(round_slice_at(r, place) + k * r->piece, end);
+    return hl_min_i64(r->piece, end - *from);
 }
 
 static void post_operands(struct fold_round *r)
@@ -37,28 +33,28 @@ static void post_operands(struct fold_round *r)
 
     for (int64_t at = 0; at < r->count; at += r->piece) {
         hl_shared_begin(s);
-        r->fold.count = least_of(r->piece, r->count - at);
-        hl_fold_post(&r->fold, hl_shared_element(r->x, hl_shared_operand(r->x->c), r->at + at));
+        r->fold.count = hl_min_i64(r->piece, r->count - at);
+        hl_fold_post(&r->fold, hl_shared_element(r->x, hl_coll_operand(r->x->c), r->at + at));
     }
     hl_shared_wake_all(s);
 }
 
 /* My slice, note by note, to where the user wants it. */
-static void fold_slice(struct fold_round *r)
+static void fold_round_slice(struct fold_round *r)
 {
     struct hl_shared_call *x = r->x;
     struct hl_shared *s = x->s;
     struct hl_fold *f = &r->fold;
     uint64_t last = s->op;
-    int64_t end = slice_at(r, s->me + 1);
+    int64_t end = round_slice_at(r, s->me + 1);
 
-    for (int64_t at = slice_at(r, s->me); at < end; at += f->count) {
+    for (int64_t at = round_slice_at(r, s->me); at < end; at += f->count) {
         int64_t note = at / r->piece, skip = at % r->piece,
-                all = least_of(r->piece, r->count - note * r->piece);
+                all = hl_min_i64(r->piece, r->count - note * r->piece);
         void *result = hl_shared_element(x, x->c->recv.buf, r->at + at);
         s->op = r->first + (uint64_t)note;
-        hl_fold_next(f, least_of(end - at, all - skip), result);
-        hl_fold_all(f, hl_shared_element(x, hl_shared_operand(x->c), r->at + at), skip, all);
+        hl_fold_next(f, hl_min_i64(end - at, all - skip), result);
+        hl_fold_all(f, hl_shared_element(x, hl_coll_operand(x->c), r->at + at), skip, all);
         hl_fold_deliver(f, result);
     }
     s->op = last;
@@ -109,12 +105,12 @@ void hl_shared_allreduce_rounds(struct hl_shared_call *x)
 
     hl_fold_open(&r.fold, x, r.piece, out->buf, true);
     for (; r.at < out->count; r.at += r.count) {
-        r.count = least_of(block, out->count - r.at);
+        r.count = hl_min_i64(block, out->count - r.at);
         r.first = s->op + 1;
         int64_t most = (r.count + s->n - 1) / s->n;
         int64_t notes = (most + r.piece - 1) / r.piece;
         post_operands(&r);
-        fold_slice(&r);
+        fold_round_slice(&r);
         post_results(&r, notes);
         collect_notes(&r, notes);
     }

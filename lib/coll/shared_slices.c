@@ -38,7 +38,7 @@ static int64_t slice_at(const struct slices *v, int place)
 static void find_operand(struct slices *v)
 {
     const struct hl_coll_side *out = &v->x->c->recv;
-    const void *buf = v->wants ? hl_shared_operand(v->x->c) : v->x->c->send.buf;
+    const void *buf = v->wants ? hl_coll_operand(v->x->c) : v->x->c->send.buf;
 
     v->mine = buf;
     if (!out->type->dense) {
@@ -131,7 +131,7 @@ static void fold_chunk(struct slices *v, struct hl_fold *f, int64_t at, char *bo
     }
 }
 
-static void fold_slice(struct slices *v)
+static void fold_own_slice(struct slices *v)
 {
     struct hl_shared *s = v->x->s;
     int64_t at = slice_at(v, s->me), end = slice_at(v, s->me + 1);
@@ -174,7 +174,7 @@ void hl_shared_allreduce_slices(struct hl_shared_call *x)
     memcpy(hl_shared_room(s), &to, sizeof to);
     hl_shared_post(s, HL_NOTE_ADDR, x->facts.bytes, v.mine);
     hl_shared_wake_all(s);
-    fold_slice(&v);
+    fold_own_slice(&v);
 
     hl_shared_begin(s);
     (void)hl_shared_room(s);

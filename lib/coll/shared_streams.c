@@ -39,7 +39,7 @@ static void take_piece(struct hl_shared *s, int place, struct hl_data block, int
     }
 }
 
-static void copy_mine(struct hl_shared *s, struct hl_data to, const struct hl_coll_side *from)
+static void copy_own_side(struct hl_shared *s, struct hl_data to, const struct hl_coll_side *from)
 {
     hl_shared_fail(s, hl_type_copy(to.type, to.count, to.buf, from->type, from->count, from->buf));
 }
@@ -69,7 +69,7 @@ void hl_shared_allgather_pieces(struct hl_shared_call *x)
     }
     hl_shared_wake_all(s);
     if (!in_place) {
-        copy_mine(s, to, &c->send);
+        copy_own_side(s, to, &c->send);
     }
 }
 
@@ -96,12 +96,12 @@ void hl_shared_gather_pieces(struct hl_shared_call *x)
         hl_shared_wake_all(s);
     }
     if (s->me == root && !hl_coll_in_place(&c->send)) {
-        copy_mine(s, hl_coll_block(&c->recv, c->root), &c->send);
+        copy_own_side(s, hl_coll_block(&c->recv, c->root), &c->send);
     }
 }
 
 /* The root posts a piece for each of the others in turn. */
-static void scatter_from_me(struct hl_shared_call *x, int64_t pieces)
+static void stream_from_root(struct hl_shared_call *x, int64_t pieces)
 {
     struct hl_shared *s = x->s;
 
@@ -117,7 +117,7 @@ static void scatter_from_me(struct hl_shared_call *x, int64_t pieces)
 }
 
 /* Notes for others are none of mine: I have ended them before I look at my own. */
-static void scatter_to_me(struct hl_shared_call *x, int64_t pieces, int root)
+static void stream_to_me(struct hl_shared_call *x, int64_t pieces, int root)
 {
     struct hl_shared *s = x->s;
     uint64_t others = (uint64_t)s->n - 1, turn = (uint64_t)(s->me - root + s->n - 1) % (uint64_t)s->n;
@@ -142,10 +142,10 @@ void hl_shared_scatter_pieces(struct hl_shared_call *x)
     int root = s->board->places[c->root];
 
     if (s->me != root) {
-        scatter_to_me(x, pieces_of(x), root);
+        stream_to_me(x, pieces_of(x), root);
         return;
     }
-    scatter_from_me(x, pieces_of(x));
+    stream_from_root(x, pieces_of(x));
     if (!hl_coll_in_place(&c->recv)) {
         struct hl_data mine = hl_coll_block(&c->send, c->root);
         hl_shared_fail(

@@ -90,7 +90,7 @@ static struct hl_verdict *find_verdict(uint64_t ctx, int tag) HL_REQUIRES(lock)
 }
 
 /* Only who has lost the result learns from others. */
-static void hear(struct hl_verdict *v, int from, const struct hl_wire_rec *said)
+static void hear_verdict(struct hl_verdict *v, int from, const struct hl_wire_rec *said)
 {
     uint64_t lost = state_word(HL_VERDICT_LOST, 0);
     enum hl_verdict_state state = (enum hl_verdict_state)(said->kind - 1u);
@@ -116,7 +116,7 @@ static int serve_verdict(const struct hl_rx_msg *msg)
     /* relaxed: as in state_of */
     uint64_t word = v != NULL ? hl_a64_load_relaxed(&v->word) : state_word(HL_VERDICT_LOST, 0);
     if (v != NULL && msg->rec->kind != 0 && word >> 32 == HL_VERDICT_LOST) {
-        hear(v, msg->from, msg->rec);
+        hear_verdict(v, msg->from, msg->rec);
     }
     hl_mutex_unlock(&lock);
     rec.kind = (uint8_t)(1 + (word >> 32));

@@ -58,7 +58,7 @@ static bool split_divisors(const struct divisors *d, int n, int k, int least, in
 
 /* n as k factors, descending, the first and the last as near as possible; of equals the one whose last is
  * larger, then the one before. `trial`: room for k. */
-static void spread(const struct divisors *d, int n, int k, int *factors, int *trial)
+static void spread_factors(const struct divisors *d, int n, int k, int *factors, int *trial)
 {
     int64_t best = INT64_MAX;
 
@@ -86,7 +86,7 @@ static int fill_dims(int n, int open, int ndims, int *dims)
     }
     int *factors = (int *)(void *)(d + 1);
     find_divisors(d, n);
-    spread(d, n, open, factors, factors + open);
+    spread_factors(d, n, open, factors, factors + open);
     for (int i = 0; i < ndims; i++) {
         dims[i] = dims[i] == 0 ? *factors++ : dims[i];
     }

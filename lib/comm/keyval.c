@@ -52,7 +52,7 @@ static struct keyval *any_key_of(enum hl_attr_sort sort, int id) HL_REQUIRES(loc
     return at >= 0 && at < n_keys && keys[at] != NULL && keys[at]->sort == sort ? keys[at] : NULL;
 }
 
-static struct keyval *key_of(enum hl_attr_sort sort, int id) HL_REQUIRES(lock)
+static struct keyval *find_keyval(enum hl_attr_sort sort, int id) HL_REQUIRES(lock)
 {
     struct keyval *k = any_key_of(sort, id);
 
@@ -141,7 +141,7 @@ static struct attr_row *attr_row_of(struct hl_attr_set *set, const struct keyval
 }
 
 /* What a callback returned, as an error of ours. */
-static int result(const struct keyval *k, const char *callback, int code)
+static int callback_result(const struct keyval *k, const char *callback, int code)
 {
     return code == MPI_SUCCESS
                ? 0
@@ -160,7 +160,7 @@ static int run_delete(const struct keyval *k, void *object, void *value)
     hl_cs_step_out(&o);
     int code = k->del(object, k->id, value, k->extra);
     hl_cs_step_in(&o);
-    return result(k, "delete", code);
+    return callback_result(k, "delete", code);
 }
 
 static int run_copy(const struct keyval *k, void *object, void *in, void *out, int *copies)
@@ -170,7 +170,7 @@ static int run_copy(const struct keyval *k, void *object, void *in, void *out, i
     hl_cs_step_out(&o);
     int code = k->copy(object, k->id, k->extra, in, out, copies);
     hl_cs_step_in(&o);
-    return result(k, "copy", code);
+    return callback_result(k, "copy", code);
 }
 
 /* Room for one more row. */
@@ -194,7 +194,7 @@ static int grow_attr_set(struct hl_attr_set **slot) HL_REQUIRES(lock)
     return 0;
 }
 
-static int append(struct hl_attr_set **slot, struct keyval *k, void *value) HL_REQUIRES(lock)
+static int append_attr(struct hl_attr_set **slot, struct keyval *k, void *value) HL_REQUIRES(lock)
 {
     int err = grow_attr_set(slot);
 
@@ -207,7 +207,7 @@ static int append(struct hl_attr_set **slot, struct keyval *k, void *value) HL_R
 }
 
 /* Takes row `at` out of the set. */
-static void take_out(struct hl_attr_set *set, struct attr_row *row) HL_REQUIRES(lock)
+static void remove_attr_row(struct hl_attr_set *set, struct attr_row *row) HL_REQUIRES(lock)
 {
     unref_key(row->key);
     set->n--;
@@ -233,7 +233,7 @@ static int delete_row(struct hl_attr_set **slot, void *object, struct keyval *k)
     if (row != NULL && row->deleter == me) {
         row->deleter = NULL;
         if (err == 0) {
-            take_out(*slot, row);
+            remove_attr_row(*slot, row);
         }
     }
     unref_key(k);
@@ -253,7 +253,7 @@ static int put_attr(struct hl_attr_set **slot, void *object, struct keyval *k, v
         }
         err = delete_row(slot, object, k);
     }
-    return err == 0 ? append(slot, k, value) : err;
+    return err == 0 ? append_attr(slot, k, value) : err;
 }
 
 int hl_attr_put(struct hl_attr_set **slot, enum hl_attr_sort sort, void *object, int keyval, void *value)
@@ -261,7 +261,7 @@ int hl_attr_put(struct hl_attr_set **slot, enum hl_attr_sort sort, void *object,
     int err = 0;
 
     hl_mutex_lock(&lock);
-    struct keyval *k = key_of(sort, keyval);
+    struct keyval *k = find_keyval(sort, keyval);
     if (k != NULL) {
         k->refs++;
         err = put_attr(slot, object, k, value);
@@ -329,7 +329,7 @@ static int copy_row(const struct attr_row *row, void *object, struct hl_attr_set
         err = run_copy(k, object, row->value, &value, &copies);
     }
     hl_mutex_lock(&lock);
-    err = err == 0 && copies ? append(to, row->key, value) : err;
+    err = err == 0 && copies ? append_attr(to, row->key, value) : err;
     unref_key(row->key);
     hl_mutex_unlock(&lock);
     return err;

@@ -21,7 +21,7 @@ static struct hl_shape *make_shape(int kind, int64_t n, int **room)
     return s;
 }
 
-static int *cut(int **room, int64_t n)
+static int *cut_room(int **room, int64_t n)
 {
     int *part = *room;
 
@@ -31,7 +31,7 @@ static int *cut(int **room, int64_t n)
 
 static int *put_ints(int **room, const int *from, int64_t n)
 {
-    int *part = cut(room, n);
+    int *part = cut_room(room, n);
 
     if (n > 0) {
         memcpy(part, from, (size_t)n * sizeof *part);
@@ -120,9 +120,9 @@ int hl_shape_make_cart(int ndims, const int *dims, const int *periods, int rank,
     }
     s->ndims = ndims;
     s->dims = put_ints(&room, dims, ndims);
-    s->periods = cut(&room, ndims);
-    s->coords = cut(&room, ndims);
-    s->in = s->out = cut(&room, 2 * (int64_t)ndims);
+    s->periods = cut_room(&room, ndims);
+    s->coords = cut_room(&room, ndims);
+    s->in = s->out = cut_room(&room, 2 * (int64_t)ndims);
     s->n_in = s->n_out = 2 * ndims;
     for (int i = 0; i < ndims; i++) {
         s->periods[i] = periods[i] != 0;
@@ -197,10 +197,10 @@ int hl_shape_make_dist(const struct hl_edge *edges, int64_t n, bool weighted, st
         n_in += edges[i].into;
     }
     s->weighted = weighted;
-    s->in = cut(&room, n_in);
-    s->in_weights = cut(&room, n_in);
-    s->out = cut(&room, n - n_in);
-    s->out_weights = cut(&room, n - n_in);
+    s->in = cut_room(&room, n_in);
+    s->in_weights = cut_room(&room, n_in);
+    s->out = cut_room(&room, n - n_in);
+    s->out_weights = cut_room(&room, n - n_in);
     for (int64_t i = 0; i < n; i++) {
         if (edges[i].into) {
             s->in_weights[s->n_in] = edges[i].weight;

@@ -62,7 +62,7 @@ const char *hl_conf_other_name(const struct hl_var *v)
     return NULL;
 }
 
-static bool is_set(char *const *env, const char *pair)
+static bool is_set_in_env(char *const *env, const char *pair)
 {
     size_t name = strcspn(pair, "=") + 1;
     for (; *env != NULL; env++) {
@@ -95,7 +95,7 @@ void hl_conf_with_env(const char *const *extra, void (*fn)(void *), void *arg)
         }
         during[count] = NULL;
         for (size_t i = 0; i < more; i++) {
-            if (!is_set(during, extra[i])) {
+            if (!is_set_in_env(during, extra[i])) {
                 during[count++] = (char *)(uintptr_t)extra[i];
                 during[count] = NULL;
             }

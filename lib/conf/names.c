@@ -21,7 +21,7 @@ static const char *const others[] = {
 #undef NAME_ONLY
 };
 
-static size_t least(size_t a, size_t b, size_t c)
+static size_t least_of_three(size_t a, size_t b, size_t c)
 {
     return hl_min_size(a, hl_min_size(b, c));
 }
@@ -38,7 +38,7 @@ static size_t distance(const char *a, const char *b)
         size_t *now = rows[i % 3], *up = rows[(i + 2) % 3], *up2 = rows[(i + 1) % 3];
         now[0] = i;
         for (size_t j = 1; j <= lb; j++) {
-            now[j] = least(up[j] + 1, now[j - 1] + 1, up[j - 1] + (a[i - 1] != b[j - 1]));
+            now[j] = least_of_three(up[j] + 1, now[j - 1] + 1, up[j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
                 now[j] = hl_min_size(now[j], up2[j - 2] + 1);
             }
@@ -47,7 +47,7 @@ static size_t distance(const char *a, const char *b)
     return rows[la % 3][lb];
 }
 
-static bool known(const char *name)
+static bool is_known_name(const char *name)
 {
     if (hl_conf_var_named(name) != NULL || hl_part_is_name(name)) {
         return true;
@@ -134,14 +134,14 @@ static bool is_slip(const char *name)
 
 bool hl_conf_is_ours(const char *name)
 {
-    return prefix_of(name) > 0 || is_slip(name) || known(name);
+    return prefix_of(name) > 0 || is_slip(name) || is_known_name(name);
 }
 
 /* Looks like ours and is neither that nor by its very name another library's. */
 static bool is_unknown(const char *name)
 {
     bool ours = prefix_of(name) > 0, slip = !ours && is_slip(name);
-    if ((!ours && !slip) || known(name)) {
+    if ((!ours && !slip) || is_known_name(name)) {
         return false;
     }
     const struct hl_carried *row = slip ? hl_conf_carried_of(name, strlen(name)) : NULL;

@@ -142,7 +142,7 @@ static int parse_choice(const char *choices, const char *text, int *out)
 }
 
 /* One of `choices`, in any spelling of sizes but fractions. */
-static int parse_page(const char *choices, const char *text, uint64_t *out)
+static int parse_page_choice(const char *choices, const char *text, uint64_t *out)
 {
     uint64_t number;
     if (strpbrk(text, ".|") != NULL || hl_conf_parse_size(text, &number) != 0) {
@@ -243,7 +243,7 @@ int hl_conf_parse(const struct hl_var *v, const char *value, void *out)
             *(uint64_t *)out = UINT64_MAX;
             break;
         }
-        rc = parse_page(v->choices, value, out);
+        rc = parse_page_choice(v->choices, value, out);
         break;
     case HL_CONF_TEXT:
         rc = v->choices[0] != '\0' ? parse_choice(v->choices, value, &word) : 0;

@@ -65,7 +65,7 @@ static int word_of(const char *text, const char *letters, const char *const *wor
     return -1;
 }
 
-static bool parse_page(const char *text, uint64_t *out)
+static bool parse_part_page(const char *text, uint64_t *out)
 {
     struct hl_var row = {.name = "", .choices = PAGES, .kind = HL_CONF_PAGE};
     return hl_conf_parse(&row, text, out) == 0;
@@ -73,7 +73,7 @@ static bool parse_page(const char *text, uint64_t *out)
 
 enum key { SIZE, KIND, POLICY, PAGE, NO_KEY };
 
-static enum key key_of(const char *name)
+static enum key part_key(const char *name)
 {
     static const char *const names[] = {"size", "kind", "policy", "pgsize", "pgsz"};
     for (int i = 0; i < 5; i++) {
@@ -85,7 +85,7 @@ static enum key key_of(const char *name)
 }
 
 /* NULL, or what the key's value may be. */
-static const char *set(struct hl_part *p, enum key key, const char *text)
+static const char *set_part_key(struct hl_part *p, enum key key, const char *text)
 {
     static const char *const kinds[] = {"Default", "Normalmem", "Sysdefault", "Fastmem", NULL},
                              *const policies[] = {"Preferred",  "Mandatory",  "Interleaved",
@@ -103,7 +103,7 @@ static const char *set(struct hl_part *p, enum key key, const char *text)
         p->policy = word == 4 ? HL_PART_INTERLEAVED : (enum hl_part_policy)(word >= 0 ? word : 0);
         return word >= 0 ? NULL : "P[referred], M[andatory], I[nterleaved] or S[ysdefault]";
     default:
-        return parse_page(text, &p->page) ? NULL : PAGES ", or that in bytes";
+        return parse_part_page(text, &p->page) ? NULL : PAGES ", or that in bytes";
     }
 }
 
@@ -115,7 +115,7 @@ static int parse_one(char *one, struct hl_part *p, unsigned *seen, char *why)
         return HL_ERR_ARG;
     }
     *equals = '\0';
-    enum key key = key_of(one);
+    enum key key = part_key(one);
     if (key == NO_KEY) {
         snprintf(why, HL_PART_WHY, "unknown key \"%.30s\": expected size, kind, policy or pgsize", one);
         return HL_ERR_ARG;
@@ -125,7 +125,7 @@ static int parse_one(char *one, struct hl_part *p, unsigned *seen, char *why)
         return HL_ERR_ARG;
     }
     *seen |= 1u << key;
-    const char *allowed = set(p, key, equals + 1);
+    const char *allowed = set_part_key(p, key, equals + 1);
     if (allowed != NULL) {
         snprintf(why, HL_PART_WHY, "%.10s=%.30s: expected %s", one, equals + 1, allowed);
         return HL_ERR_ARG;

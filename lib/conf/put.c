@@ -25,7 +25,7 @@ int hl_conf_word(const struct hl_var *v, int n, char *out, size_t cap)
 }
 
 /* The words that hl_conf_parse makes this value of. */
-static int words_of(const struct hl_var *v, const void *value, char *out, size_t cap)
+static int value_words(const struct hl_var *v, const void *value, char *out, size_t cap)
 {
     switch (v->kind) {
     case HL_CONF_BOOL:
@@ -52,7 +52,7 @@ int hl_conf_put(const struct hl_var *v, const void *value)
     char text[WORD];
     size_t count;
     uint64_t scratch; /* a refused value changes nothing */
-    if (words_of(v, value, text, sizeof text) != 0) {
+    if (value_words(v, value, text, sizeof text) != 0) {
         return hl_err_say(HL_ERR_ARG, "%s takes no such value", v->name);
     }
     int rc = hl_conf_parse(v, text, &scratch);

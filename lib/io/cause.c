@@ -72,7 +72,7 @@ struct findings {
 /* 0: no error, and all bring the same. */
 enum { DIFFERENT = 1, FAILED };
 
-static int32_t judge(void *findings)
+static int32_t judge_causes(void *findings)
 {
     struct findings *f = findings;
 
@@ -106,7 +106,7 @@ int hl_io_agree_value(struct hl_comm *comm, int err, const char *what, int64_t v
         return err;
     }
     char *own = err != 0 ? strdup(hl_err_text(err)) : NULL;
-    int rc = hl_coll_settle(&call, judge, &f, &got);
+    int rc = hl_coll_settle(&call, judge_causes, &f, &got);
     if (own != NULL) {
         hl_err_say(err, "%s", own);
     }

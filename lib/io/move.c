@@ -42,7 +42,7 @@ struct file_stretch {
     struct iovec piece[HL_IO_PIECES];
 };
 
-static bool fetch(struct hl_io_move *m)
+static bool fetch_stretches(struct hl_io_move *m)
 {
     char *place;
 
@@ -59,7 +59,7 @@ static bool gather_pieces(struct hl_io_move *m, int64_t most, struct file_stretc
 {
     s->n = 0;
     s->len = 0;
-    while (s->len < most && fetch(m)) {
+    while (s->len < most && fetch_stretches(m)) {
         struct iovec *last = &s->piece[s->n - (s->n > 0)];
         bool joins = s->n > 0 && (char *)last->iov_base + last->iov_len == m->held;
         if (s->n > 0 && (m->held_place != s->place + s->len || (!joins && s->n == HL_IO_PIECES))) {
@@ -82,7 +82,7 @@ static bool gather_pieces(struct hl_io_move *m, int64_t most, struct file_stretc
     return s->n > 0;
 }
 
-static int refused(const struct hl_io_move *m, const struct file_stretch *s, int64_t done, int error)
+static int say_move_refused(const struct hl_io_move *m, const struct file_stretch *s, int64_t done, int error)
 {
     char words[128];
 
@@ -124,7 +124,7 @@ static ssize_t call_system(const struct hl_io_move *m, const struct iovec *piece
 }
 
 /* False when nothing more can be moved: an error, or the file has ended. */
-static bool transfer(struct hl_io_move *m, struct file_stretch *s)
+static bool transfer_stretch(struct hl_io_move *m, struct file_stretch *s)
 {
     struct iovec *piece = s->piece, *end = s->piece + s->n;
     int64_t done = 0;
@@ -132,7 +132,7 @@ static bool transfer(struct hl_io_move *m, struct file_stretch *s)
     while (done < s->len) {
         ssize_t moved = call_system(m, piece, (int)(end - piece), s->place + done);
         if (moved < 0) {
-            m->err = refused(m, s, done, (int)-moved);
+            m->err = say_move_refused(m, s, done, (int)-moved);
         }
         if (moved <= 0) {
             return false;
@@ -149,7 +149,7 @@ bool hl_io_move_step(struct hl_io_move *m, int64_t most)
     struct file_stretch s;
 
     for (int64_t moved = 0; !m->ended && moved < most; moved += s.len) {
-        m->ended = !gather_pieces(m, most - moved, &s) || !transfer(m, &s);
+        m->ended = !gather_pieces(m, most - moved, &s) || !transfer_stretch(m, &s);
     }
     m->ended |= m->left == 0 && m->held_len == 0;
     return m->ended;

@@ -15,7 +15,7 @@ struct order {
 };
 
 /* What comes next stands `at` bytes further. */
-static void follow(struct order *o, struct stretch *s, const struct stretch *next, int64_t at)
+static void follow_stretch(struct order *o, struct stretch *s, const struct stretch *next, int64_t at)
 {
     if (!next->any) {
         return;
@@ -35,10 +35,10 @@ static struct stretch repeat(struct order *o, const struct stretch *one, int64_t
     struct stretch s = {0};
 
     if (n > 0) {
-        follow(o, &s, one, 0);
+        follow_stretch(o, &s, one, 0);
     }
     if (n > 1) {
-        follow(o, &s, one, stride);
+        follow_stretch(o, &s, one, stride);
         if (s.any) {
             bool joined = one->first == one->last && one->end == one->first + stride; /* one block */
             s.last = joined ? s.first : (n - 1) * stride + one->last;
@@ -65,19 +65,19 @@ static struct stretch span_blocks(struct order *o, const struct hl_loop *l)
     case HL_LOOP_VEC:
         part = span_blocks(o, l->child);
         part = repeat(o, &part, l->n, l->stride);
-        follow(o, &s, &part, off);
+        follow_stretch(o, &s, &part, off);
         return s;
     case HL_LOOP_IDX:
         part = span_blocks(o, l->child);
         for (int64_t i = 0; i < l->n; i++) {
             struct stretch row = repeat(o, &part, l->len[i], l->stride);
-            follow(o, &s, &row, off + l->disp[i]);
+            follow_stretch(o, &s, &row, off + l->disp[i]);
         }
         return s;
     case HL_LOOP_STRUCT:
         for (int64_t i = 0; i < l->n; i++) {
             part = span_blocks(o, l->children[i]);
-            follow(o, &s, &part, off + l->disp[i]);
+            follow_stretch(o, &s, &part, off + l->disp[i]);
         }
         return s;
     }

@@ -131,7 +131,7 @@ int hl_rep_convert(const struct hl_rep *rep, const struct hl_type *type, int64_t
 }
 
 /* What `t` consists of, if its calls have one type each. */
-static const struct hl_type *basic_of(const struct hl_type *t)
+static const struct hl_type *sole_basic_type(const struct hl_type *t)
 {
     while (!t->predefined && t->args->combiner != MPI_COMBINER_STRUCT) {
         t = t->args->types[0];
@@ -141,7 +141,7 @@ static const struct hl_type *basic_of(const struct hl_type *t)
 
 int hl_rep_read_part(const struct hl_rep *rep, const struct hl_rep_part *part, void *buf, int64_t *done)
 {
-    const struct hl_type *t = part->type, *basic = basic_of(t);
+    const struct hl_type *t = part->type, *basic = sole_basic_type(t);
 
     *done = 0;
     if (rep == &external32) {

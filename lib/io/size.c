@@ -30,7 +30,7 @@ int hl_file_check_places(const struct hl_file *f)
                : 0;
 }
 
-static int check_size(const struct hl_file *f, int64_t size)
+static int check_file_size(const struct hl_file *f, int64_t size)
 {
     if (size < 0) {
         return hl_err_say(HL_ERR_ARG, "a file of %lld bytes", (long long)size);
@@ -44,7 +44,7 @@ static int check_size(const struct hl_file *f, int64_t size)
 /* Rank 0 does it for all. */
 static int change_size(struct hl_file *f, int64_t size, int (*change)(int fd, int64_t size), const char *what)
 {
-    int err = check_size(f, size);
+    int err = check_file_size(f, size);
 
     err = err != 0 ? err : hl_file_check_split(f);
     err = hl_io_agree_value(f->comm, err, "the size", size);

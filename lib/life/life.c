@@ -50,7 +50,7 @@ void hl_life_enrol(struct hl_life_row *row)
 
 /* ---- fork and exit ---- */
 
-static void in_child(void)
+static void forget_in_child(void)
 {
     hl_mem_fork_child();
     uint32_t was = hl_a32_load_relaxed(&state); /* relaxed: the child has one thread */
@@ -72,7 +72,7 @@ static int close_all(void) HL_REQUIRES(lock);
  * somebody opens or closes, who may wait for ever, and be the thread whose signal handler has called exit.
  * With an error the end that sessions have left to the exit does not wait for the others: they are to end,
  * too. */
-static void at_exit(int code, void *unused)
+static void end_mpi_at_exit(int code, void *unused)
 {
     (void)unused;
     succeeds = code == 0;
@@ -116,8 +116,8 @@ static void hook(void) HL_REQUIRES(lock)
     if (!hooked) {
         hooked = true;
         stay_loaded();
-        pthread_atfork(hl_mem_fork_prepare, hl_mem_fork_parent, in_child);
-        on_exit(at_exit, NULL);
+        pthread_atfork(hl_mem_fork_prepare, hl_mem_fork_parent, forget_in_child);
+        on_exit(end_mpi_at_exit, NULL);
     }
 }
 
@@ -141,7 +141,7 @@ static int open_rows(void)
 }
 
 /* Without critical sections threads must take turns; and a user may want fewer of MPI. */
-static int grant(enum hl_life_who who, int required)
+static int grant_thread_level(enum hl_life_who who, int required)
 {
     static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED,
                                  MPI_THREAD_MULTIPLE};
@@ -157,7 +157,7 @@ static int grant(enum hl_life_who who, int required)
     return MPI_THREAD_SERIALIZED;
 }
 
-static int open_first(enum hl_life_who who, int required) HL_REQUIRES(lock)
+static int open_library(enum hl_life_who who, int required) HL_REQUIRES(lock)
 {
     hook();
     int err = hl_modules_start(who == HL_LIFE_SHMEM ? "PE" : "rank");
@@ -166,7 +166,7 @@ static int open_first(enum hl_life_who who, int required) HL_REQUIRES(lock)
             r->early(who);
         }
     }
-    int granted = err != 0 ? required : grant(who, required);
+    int granted = err != 0 ? required : grant_thread_level(who, required);
     err = err != 0 ? err : hl_modules_open(granted == MPI_THREAD_MULTIPLE);
     if (err != 0) {
         return err;
@@ -200,7 +200,7 @@ int hl_life_open(enum hl_life_who who, int required, int *provided)
     int err = may_open(who);
     /* relaxed: under lock. */
     if (err == 0 && hl_a32_load_relaxed(&state) == LIFE_CLOSED) {
-        err = open_first(who, required);
+        err = open_library(who, required);
     }
     if (err == 0) {
         if (n_users == 0 || who == HL_LIFE_MPI) {

@@ -17,20 +17,20 @@
 #include "rx.h"
 #include "thread.h"
 
-static bool is_over(void *met)
+static bool is_meeting_over(void *met)
 {
     return hl_a32_load_acquire(met) != 0; /* acquire: pairs with the release in hl_life_meet */
 }
 
-static void tell(const void *met, struct hl_told *t)
+static void tell_job_meeting(const void *met, struct hl_told *t)
 {
     hl_told_say(t, "the other ranks' end, with what is still under way");
 }
-HL_HANG_TELLS(is_over, tell);
+HL_HANG_TELLS(is_meeting_over, tell_job_meeting);
 
 static void *carry_on(void *met)
 {
-    hl_prog_wait(is_over, met);
+    hl_prog_wait(is_meeting_over, met);
     return NULL;
 }
 
@@ -54,7 +54,7 @@ int hl_life_meet(void)
     bool carried = (hl_req_has_orphans() || hl_flight_any() || keeps) && start_meeting(&thread, &met);
     int err = hl_boot_fence();
     if (carried) {
-        hl_a32_store_release(&met, 1); /* release: pairs with the acquire in is_over */
+        hl_a32_store_release(&met, 1); /* release: pairs with the acquire in is_meeting_over */
         hl_prog_wake();
         pthread_join(thread, NULL);
     }

@@ -41,7 +41,7 @@ static int share_board(void)
 }
 
 /* Memory that all ranks of the node reach without asking for it; each asks where there is none. */
-static int share_memory(void)
+static int share_node_memory(void)
 {
     int fd, err = hl_boot_node_file(hl_mem_commons_make, &fd);
     if (err == 0 && fd >= 0) {
@@ -99,7 +99,7 @@ int hl_modules_start(const char *unit)
     hl_mem_buffer_ranks(ranks_here());
     hl_prog_crowd(ranks_here(), cpus_here());
     if (board == NULL) {
-        err = share_memory();
+        err = share_node_memory();
         err = err == 0 ? share_board() : err;
     }
     return err == 0 && hl_boot.rank == 0 ? hl_stat_open() : err;
@@ -129,7 +129,7 @@ static int open_fabric(void)
     return hl_boot.node_size == hl_boot.size ? 0 : hl_rx_network();
 }
 
-static void find_dead(struct hl_comm *c, void *world)
+static void find_dead_member(struct hl_comm *c, void *world)
 {
     int *dead = world;
     for (int i = 0; *dead < 0 && i < c->n_peers; i++) {
@@ -137,7 +137,7 @@ static void find_dead(struct hl_comm *c, void *world)
         *dead = hl_rx_is_dead(member) ? member : -1;
     }
     if (*dead < 0 && c->inter != NULL) {
-        find_dead(c->inter, world); /* whose other group was waited for */
+        find_dead_member(c->inter, world); /* whose other group was waited for */
     }
 }
 
@@ -145,7 +145,7 @@ static void find_dead(struct hl_comm *c, void *world)
 static int lost_member(uint64_t ctx)
 {
     int world = -1;
-    hl_comm_look(ctx, find_dead, &world);
+    hl_comm_look(ctx, find_dead_member, &world);
     return world;
 }
 

@@ -40,7 +40,7 @@ static void put_world(struct hl_comm *c, void *peer)
     *rank = *rank >= 0 && *rank < c->n_peers ? hl_comm_world(c, *rank) : -1;
 }
 
-static int world_of(uint64_t ctx, int rank)
+static int world_rank_in(uint64_t ctx, int rank)
 {
     return hl_comm_look(ctx, put_world, &rank) ? rank : -1;
 }
@@ -56,7 +56,7 @@ static void ask_rank(int world, uint64_t id)
     }
 }
 
-static void answer(void *asker, const struct hl_told *post)
+static void answer_hang(void *asker, const struct hl_told *post)
 {
     struct hl_wire_rec rec = {.op = HL_WIRE_HANG, .flags = 1, .len = sizeof *post};
     (void)hl_rx_send(*(const int *)asker, &rec, post); /* the asker asks again */
@@ -79,7 +79,7 @@ static int serve_question(const struct hl_rx_msg *msg)
     int from = msg->from;
     if (msg->rec->flags == 0) {
         answer_holder(from, msg->rec->aux);
-        hl_hang_serve(answer, &from);
+        hl_hang_serve(answer_hang, &from);
         return 0;
     }
     if (msg->rec->flags == 2) {
@@ -97,7 +97,7 @@ static int serve_question(const struct hl_rx_msg *msg)
 int hl_modules_watch(void *board, bool threads)
 {
     hl_hang_names.comm = name_comm;
-    hl_hang_names.world = world_of;
+    hl_hang_names.world = world_rank_in;
     hl_hang_names.ask = ask_rank;
     hl_hang_names.threads = threads;
     hl_hang_open(board, hl_boot.rank, hl_boot.node_rank, hl_boot.node_size, hl_boot.node_world);

@@ -24,12 +24,7 @@ struct hl_arena {
 static struct hl_arena *arenas HL_GUARDED_BY(hl_mem_lock);
 bool hl_arena_user_huge;
 
-static int no_record(size_t len)
-{
-    return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: no memory for records of them", len);
-}
-
-static bool is_huge(const struct hl_arena_key *key)
+static bool is_huge_arena(const struct hl_arena_key *key)
 {
     return key->page > hl_topo_page();
 }
@@ -39,7 +34,7 @@ bool hl_arena_holds(size_t len, size_t align, const struct hl_arena_key *key)
     return len < hl_max_size(HL_MEM_OWN, key->page / 2) && align <= hl_max_size(HL_MEM_OWN, key->page);
 }
 
-static int take(struct hl_arena *a, size_t len, size_t align, size_t *off)
+static int take_block(struct hl_arena *a, size_t len, size_t align, size_t *off)
 {
     return a->kind != NULL ? hl_memkind_take(a->kind, len, align, off)
                            : hl_blocks_take(&a->blocks, len, align, off);
@@ -52,12 +47,12 @@ static int make_arena(const struct hl_arena_key *key, struct hl_arena **out) HL_
     struct hl_seg *seg = a != NULL ? hl_index_new() : NULL;
     if (seg == NULL) {
         free(a);
-        return no_record(len);
+        return hl_mem_no_record(len);
     }
     seg->policy = key->policy;
     seg->nodes = key->nodes;
     seg->page = key->page;
-    bool plain = key->policy == HL_MEM_SYSTEM && !is_huge(key) && !key->hidden;
+    bool plain = key->policy == HL_MEM_SYSTEM && !is_huge_arena(key) && !key->hidden;
     int rc = plain && hl_commons_take(seg) ? 0 : hl_seg_make(seg, len, HL_MEM_OWN, HL_SEG_LAZY);
     if (rc != 0) {
         goto drop_record;
@@ -67,12 +62,12 @@ static int make_arena(const struct hl_arena_key *key, struct hl_arena **out) HL_
     a->seg = seg;
     a->key = *key;
     a->pieces = calloc(seg->len / seg->page, sizeof *a->pieces);
-    rc = a->pieces == NULL ? no_record(len) : 0;
+    rc = a->pieces == NULL ? hl_mem_no_record(len) : 0;
     if (rc != 0) {
         goto unmake;
     }
     if (hl_blocks_init(&a->blocks, seg->len, HL_MEM_ALIGN) != 0) {
-        rc = no_record(len);
+        rc = hl_mem_no_record(len);
         goto free_pieces;
     }
     rc = key->hidden ? hl_index_show(seg) : hl_mem_introduce(seg);
@@ -185,14 +180,14 @@ static int take_any(size_t len, size_t align, const struct hl_arena_key *key, st
 {
     bool hopeless = false;
     for (struct hl_arena *a = arenas; a != NULL; a = a->next) {
-        if (fits_arena(a, key) && take(a, len, align, off) == 0) {
+        if (fits_arena(a, key) && take_block(a, len, align, off) == 0) {
             *out = a;
             return 0;
         }
         hopeless = hopeless || (fits_arena(a, key) && a->living == 0);
     }
     int rc = hopeless ? HL_ERR_NO_MEM : make_arena(key, out);
-    return rc == 0 && take(*out, len, align, off) != 0 ? no_record(len) : rc;
+    return rc == 0 && take_block(*out, len, align, off) != 0 ? hl_mem_no_record(len) : rc;
 }
 
 int hl_arena_cut(size_t len, size_t align, bool populate, const struct hl_arena_key *key,
@@ -212,7 +207,7 @@ int hl_arena_cut(size_t len, size_t align, bool populate, const struct hl_arena_
     size_t got = hl_arena_len_at(a->seg, off);
     hl_mem_dump(a->seg, off + got);
     bool fresh = settle_pages(a, off, got);
-    populate = is_huge(key) ? fresh : populate || key->policy == HL_MEM_BIND;
+    populate = is_huge_arena(key) ? fresh : populate || key->policy == HL_MEM_BIND;
     rc = populate ? hl_seg_populate(a->seg, off, got) : 0;
     if (rc != 0) {
         hl_arena_give(a->seg, off);

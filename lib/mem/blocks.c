@@ -77,7 +77,7 @@ static struct hl_block *merge(struct hl_block *a, struct hl_block *b)
 }
 
 /* Where the block of this length stands in the tree, or would end the search. */
-static struct hl_block **place_of(struct hl_blocks *b, size_t len)
+static struct hl_block **block_place(struct hl_blocks *b, size_t len)
 {
     struct hl_block **at = &b->by_len;
     while (*at != NULL && (*at)->len != len) {
@@ -88,7 +88,7 @@ static struct hl_block **place_of(struct hl_blocks *b, size_t len)
 
 static void enter_free(struct hl_blocks *b, struct hl_block *n)
 {
-    struct hl_block *first = *place_of(b, n->len), **at = &b->by_len;
+    struct hl_block *first = *block_place(b, n->len), **at = &b->by_len;
     n->taken = false;
     n->front = first;
     n->behind = NULL;
@@ -117,7 +117,7 @@ static void leave_free(struct hl_blocks *b, struct hl_block *n)
         n->front->behind = behind;
         return;
     }
-    struct hl_block **at = place_of(b, n->len);
+    struct hl_block **at = block_place(b, n->len);
     if (behind != NULL) { /* takes its place */
         behind->left = n->left;
         behind->right = n->right;
@@ -142,14 +142,14 @@ static struct hl_block *best(const struct hl_blocks *b, size_t len)
 
 /* ---- taken blocks ---- */
 
-static struct hl_block **slot_of(const struct hl_blocks *b, size_t off)
+static struct hl_block **block_slot(const struct hl_blocks *b, size_t off)
 {
     return &b->by_off[hl_mix64(off) & (b->slots - 1)];
 }
 
 static void put_into_slot(struct hl_blocks *b, struct hl_block *n)
 {
-    struct hl_block **slot = slot_of(b, n->off);
+    struct hl_block **slot = block_slot(b, n->off);
     n->next = *slot;
     *slot = n;
 }
@@ -184,7 +184,7 @@ static void enter_taken(struct hl_blocks *b, struct hl_block *n)
 
 static void leave_taken(struct hl_blocks *b, struct hl_block *n)
 {
-    struct hl_block **at = slot_of(b, n->off);
+    struct hl_block **at = block_slot(b, n->off);
     while (*at != n) {
         at = &(*at)->next;
     }
@@ -195,7 +195,7 @@ static void leave_taken(struct hl_blocks *b, struct hl_block *n)
 
 static struct hl_block *taken_at(const struct hl_blocks *b, size_t off)
 {
-    struct hl_block *n = *slot_of(b, off);
+    struct hl_block *n = *block_slot(b, off);
     while (n != NULL && n->off != off) {
         n = n->next;
     }
@@ -240,7 +240,7 @@ void hl_blocks_fini(struct hl_blocks *b)
 /* ---- taking and giving ---- */
 
 /* Splits `n`, which is in no set, so that its part from `off` on is `rest`. */
-static void cut(struct hl_block *n, struct hl_block *rest, size_t off)
+static void cut_block(struct hl_block *n, struct hl_block *rest, size_t off)
 {
     *rest = (struct hl_block){.off = off, .len = n->off + n->len - off, .before = n, .after = n->after};
     if (n->after != NULL) {
@@ -287,12 +287,12 @@ int hl_blocks_take(struct hl_blocks *b, size_t len, size_t align, size_t *off)
     int used = 0;
     leave_free(b, n);
     if (at > n->off) {
-        cut(n, spare[used], at);
+        cut_block(n, spare[used], at);
         enter_free(b, n);
         n = spare[used++];
     }
     if (n->len > len) {
-        cut(n, spare[used], at + len);
+        cut_block(n, spare[used], at + len);
         enter_free(b, spare[used++]);
     }
     enter_taken(b, n);
@@ -359,7 +359,7 @@ int hl_blocks_resize(struct hl_blocks *b, size_t off, size_t len)
     b->taken += len - n->len; /* modulo */
     join_behind(b, n);        /* n stays where it is in the hash: that one is by offset */
     if (n->len > len) {
-        cut(n, rest, off + len);
+        cut_block(n, rest, off + len);
         enter_free(b, rest);
     } else {
         free(rest);

@@ -29,7 +29,7 @@ static FILE *open_in(const char *dir, const char *file)
 }
 
 /* The number in a file; HIGH for "max" or when it cannot be read. */
-static uint64_t number_in(const char *dir, const char *file)
+static uint64_t read_limit(const char *dir, const char *file)
 {
     uint64_t n = HIGH;
     FILE *f = open_in(dir, file);
@@ -59,13 +59,13 @@ static uint64_t cache_in(const char *dir, const struct files *names)
 
 /* The least that the group at `dir` and those above it leave; the hierarchy is mounted at its first `root`
  * bytes. */
-static uint64_t least(char *dir, size_t root, const struct files *names)
+static uint64_t least_limit(char *dir, size_t root, const struct files *names)
 {
     uint64_t room = HL_CGROUP_UNLIMITED;
     for (;;) {
-        uint64_t limit = number_in(dir, names->limit);
+        uint64_t limit = read_limit(dir, names->limit);
         if (limit < HIGH) {
-            uint64_t usage = number_in(dir, names->usage), cache = cache_in(dir, names);
+            uint64_t usage = read_limit(dir, names->usage), cache = cache_in(dir, names);
             usage = usage < HIGH && usage > cache ? usage - cache : 0;
             limit = limit > usage ? limit - usage : 0;
             room = limit < room ? limit : room;
@@ -119,7 +119,7 @@ static uint64_t room_of_line(char *line, size_t page)
     }
     snprintf(dir + root, sizeof dir - (size_t)root, "%s", path);
     name_files(page, unified, &names);
-    return least(dir, (size_t)root, &names);
+    return least_limit(dir, (size_t)root, &names);
 }
 
 uint64_t hl_cgroup_room(size_t page)

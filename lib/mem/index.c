@@ -30,12 +30,12 @@ static uint32_t places; /* places ever used; guarded by mem's lock */
 
 static struct hl_seg *record_of(uint64_t place)
 {
-    /* acquire: the chunk's zeroed records; pairs with the release in new_place. */
+    /* acquire: the chunk's zeroed records; pairs with the release in new_index_place. */
     struct hl_seg *chunk = hl_aptr_load_acquire(&chunks[place / CHUNK]);
     return chunk != NULL ? &chunk[place % CHUNK] : NULL;
 }
 
-static struct hl_seg *new_place(void)
+static struct hl_seg *new_index_place(void)
 {
     if (places == CHUNKS * CHUNK) {
         return NULL;
@@ -83,7 +83,7 @@ struct hl_seg *hl_index_new(void)
         queue_head = (queue_head + 1) % queue_cap;
         queue_count--;
     } else if (grow_queue()) {
-        seg = new_place();
+        seg = new_index_place();
     }
     if (seg != NULL) {
         /* Not `live`: somebody may be asking for the old id. */

@@ -12,4 +12,7 @@ extern struct hl_mutex hl_mem_lock;
  * text: nobody knows it. */
 int hl_mem_introduce(struct hl_seg *seg) HL_REQUIRES(hl_mem_lock);
 
+/* HL_ERR_NO_MEM with the text: nothing to write down with what `len` bytes are used for. */
+int hl_mem_no_record(size_t len);
+
 #endif

@@ -46,7 +46,7 @@ int hl_mem_introduce(struct hl_seg *seg)
     return rc;
 }
 
-static int no_record(size_t len)
+int hl_mem_no_record(size_t len)
 {
     return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: no memory for records of them", len);
 }
@@ -59,7 +59,7 @@ static int make_own(size_t len, size_t align, const struct hl_arena_key *key, en
     struct hl_seg *seg = hl_index_new();
     hl_mutex_unlock(&hl_mem_lock);
     if (seg == NULL) {
-        return no_record(len);
+        return hl_mem_no_record(len);
     }
     seg->policy = key->policy;
     seg->nodes = key->nodes;

@@ -52,7 +52,7 @@ static bool load_memkind(void)
     return lib.there;
 }
 
-static void create(void *arg)
+static void create_kinds(void *arg)
 {
     struct hl_memkind *k = arg;
     if (!load_memkind() || lib.create(k->base, k->len, &k->kind) != 0) {
@@ -70,7 +70,7 @@ struct hl_memkind *hl_memkind_open(char *base, size_t len)
     }
     k->base = base;
     k->len = len;
-    hl_conf_with_env(one_arena, create, k);
+    hl_conf_with_env(one_arena, create_kinds, k);
     if (k->kind == NULL) {
         free(k);
         return NULL;

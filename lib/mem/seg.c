@@ -31,7 +31,7 @@
 
 #define LOOK_BYTES ((size_t)32 << 20) /* taken between two looks at what is left */
 
-static bool is_huge(const struct hl_seg *seg)
+static bool is_huge_segment(const struct hl_seg *seg)
 {
     return seg->page > hl_topo_page();
 }
@@ -48,7 +48,8 @@ static size_t page_of(int fd)
 
 int hl_seg_make_file(struct hl_seg *seg)
 {
-    unsigned huge = is_huge(seg) ? MFD_HUGETLB | (unsigned)__builtin_ctzll(seg->page) << MAP_HUGE_SHIFT : 0;
+    unsigned huge =
+        is_huge_segment(seg) ? MFD_HUGETLB | (unsigned)__builtin_ctzll(seg->page) << MAP_HUGE_SHIFT : 0;
     int fd = hl_sys.memfd_create("hotlane", MFD_CLOEXEC | MFD_ALLOW_SEALING | huge);
     if (fd < 0) {
         return hl_bounds_refuse_file(seg->len, seg->page);
@@ -58,7 +59,7 @@ int hl_seg_make_file(struct hl_seg *seg)
         close(fd);
         return rc;
     }
-    if (is_huge(seg) && page_of(fd) != seg->page) {
+    if (is_huge_segment(seg) && page_of(fd) != seg->page) {
         int rc = hl_err_say(HL_ERR_NO_MEM, "%zu bytes: asked for pages of %zu bytes and got %zu", seg->len,
                             seg->page, page_of(fd));
         close(fd);
@@ -117,7 +118,7 @@ void hl_mem_dump(struct hl_seg *seg, size_t end)
 }
 
 /* What was mapped goes; in a reserved range no hole may stay, into which anybody's memory could come. */
-static void unmap(char *base, size_t len, bool reserved)
+static void unmap_range(char *base, size_t len, bool reserved)
 {
     if (!reserved) {
         hl_sys.munmap(base, len);
@@ -144,7 +145,7 @@ static int map_file(struct hl_seg *seg, size_t align)
     if (hl_sys.mmap(base, seg->len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, seg->fd,
                     (off_t)seg->file_off) == MAP_FAILED) {
         rc = hl_bounds_refuse_map(seg->len);
-        unmap(base, seg->len, seg->reserved);
+        unmap_range(base, seg->len, seg->reserved);
         return rc;
     }
     seg->base = base;
@@ -169,7 +170,7 @@ int hl_mem_map_peer(int fd, size_t off, size_t len, void *at, char **base)
 
 void hl_mem_unmap_peer(char *base, size_t len, bool reserved)
 {
-    unmap(base, len, reserved);
+    unmap_range(base, len, reserved);
 }
 
 /* Returns 0 or errno. */
@@ -195,20 +196,21 @@ static int fill_pages(const struct hl_seg *seg, size_t off, size_t len)
  * that the rest fits no more goes without, before the kernel ends a process. 0 or errno. */
 static int look_again(const struct hl_seg *seg, size_t left)
 {
-    return is_huge(seg) || left <= hl_bounds_available() ? 0 : ENOMEM;
+    return is_huge_segment(seg) || left <= hl_bounds_available() ? 0 : ENOMEM;
 }
 
 /* As fill, piece by piece, and counted. */
 static int populate(const struct hl_seg *seg, size_t off, size_t len)
 {
-    size_t step = is_huge(seg) ? len : LOOK_BYTES;
+    size_t step = is_huge_segment(seg) ? len : LOOK_BYTES;
     int e = 0;
     for (size_t at = 0; e == 0 && at < len; at += step) {
         e = at > 0 ? look_again(seg, len - at) : 0;
         e = e == 0 ? fill_pages(seg, off + at, hl_min_size(step, len - at)) : e;
     }
     if (e == 0) {
-        hl_stat_rank_add(is_huge(seg) ? HL_STAT_RANK_pages_huge : HL_STAT_RANK_pages_base, len / seg->page);
+        hl_stat_rank_add(is_huge_segment(seg) ? HL_STAT_RANK_pages_huge : HL_STAT_RANK_pages_base,
+                         len / seg->page);
     }
     return e;
 }
@@ -217,7 +219,7 @@ static int populate(const struct hl_seg *seg, size_t off, size_t len)
 static int refuse_pages(const struct hl_seg *seg, size_t len, int e)
 {
     bool short_of = e == EFAULT || e == ENOMEM || e == ENOSPC;
-    if (is_huge(seg) && short_of) {
+    if (is_huge_segment(seg) && short_of) {
         return hl_hugepool_refuse(seg, len, e == EFAULT ? ENOMEM : e);
     }
     return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: pages cannot be had: %s", len, strerror(e));
@@ -225,7 +227,7 @@ static int refuse_pages(const struct hl_seg *seg, size_t len, int e)
 
 static int refuse_too_many(const struct hl_seg *seg, size_t len)
 {
-    uint64_t there = is_huge(seg) ? UINT64_MAX : hl_bounds_available();
+    uint64_t there = is_huge_segment(seg) ? UINT64_MAX : hl_bounds_available();
     if (len <= there) {
         return 0;
     }
@@ -245,7 +247,7 @@ int hl_seg_populate(const struct hl_seg *seg, size_t off, size_t len)
  * file ends. Returns 0 or errno. */
 static int promise(const struct hl_seg *seg)
 {
-    if (!is_huge(seg)) {
+    if (!is_huge_segment(seg)) {
         return 0;
     }
     void *once = hl_sys.mmap(NULL, seg->len, PROT_READ | PROT_WRITE, MAP_SHARED, seg->fd, 0);
@@ -320,7 +322,7 @@ int hl_seg_make(struct hl_seg *seg, size_t len, size_t align, enum hl_seg_take t
     if (rc == 0 && e == 0) {
         return 0;
     }
-    unmap(seg->base, seg->len, seg->reserved);
+    unmap_range(seg->base, seg->len, seg->reserved);
     seg->base = NULL;
 close_file:
     close(seg->fd);
@@ -330,7 +332,7 @@ close_file:
 
 void hl_seg_unmake(struct hl_seg *seg)
 {
-    unmap(seg->base, seg->len, seg->reserved);
+    unmap_range(seg->base, seg->len, seg->reserved);
     close(seg->fd);
     seg->base = NULL;
     seg->fd = -1;

@@ -10,7 +10,7 @@ enum { MANTISSA = 10, BIAS = 15, FLOAT_MANTISSA = 23, FLOAT_BIAS = 127 };
 #define INFINITE 0x7c00u
 #define NOT_A_NUMBER 0x7e00u /* which of two comes out of a sum is the compiler's choice: this one */
 
-static float number_of(uint32_t bits)
+static float half_to_float(uint32_t bits)
 {
     float f;
     memcpy(&f, &bits, sizeof f);
@@ -22,13 +22,13 @@ float hl_half_widen(uint16_t h)
     uint32_t rest = h & ~SIGN, sign = (h & SIGN) << 16;
 
     if (rest >= INFINITE) { /* or not a number */
-        return number_of(sign | 0x7f800000u | (rest & 0x3ffu) << (FLOAT_MANTISSA - MANTISSA));
+        return half_to_float(sign | 0x7f800000u | (rest & 0x3ffu) << (FLOAT_MANTISSA - MANTISSA));
     }
     if (rest < 1u << MANTISSA) { /* 0 and subnormals: multiples of 2^-24 */
         float f = (float)rest * 0x1p-24f;
         return sign != 0 ? -f : f;
     }
-    return number_of(
+    return half_to_float(
         sign | ((rest << (FLOAT_MANTISSA - MANTISSA)) + ((uint32_t)(FLOAT_BIAS - BIAS) << FLOAT_MANTISSA)));
 }
 

@@ -64,7 +64,7 @@ static bool try_lock(struct hl_mutex *l, enum hl_cs_kind kind)
     return got;
 }
 
-static void lock(struct hl_mutex *l, enum hl_cs_kind kind) HL_NO_TSA
+static void lock_section(struct hl_mutex *l, enum hl_cs_kind kind) HL_NO_TSA
 {
     if (!HL_STATS_CS) {
         hl_mutex_lock(l);
@@ -78,7 +78,7 @@ static void lock(struct hl_mutex *l, enum hl_cs_kind kind) HL_NO_TSA
     }
 }
 
-static void unlock(struct hl_mutex *l) HL_NO_TSA
+static void unlock_section(struct hl_mutex *l) HL_NO_TSA
 {
     hl_mutex_unlock(l);
 }
@@ -140,7 +140,7 @@ static int get(const char *name, uint64_t *value)
 static void nest(struct hl_mutex *l, unsigned *depth, enum hl_cs_kind kind)
 {
     if ((*depth)++ == 0) {
-        lock(l, kind);
+        lock_section(l, kind);
     }
 }
 
@@ -157,7 +157,7 @@ static bool nest_if_free(struct hl_mutex *l, unsigned *depth, enum hl_cs_kind ki
 static void unnest(struct hl_mutex *l, unsigned *depth)
 {
     if (*depth > 0 && --*depth == 0) {
-        unlock(l);
+        unlock_section(l);
     }
 }
 
@@ -187,20 +187,20 @@ void hl_cs_step_in(const struct hl_cs_outside *o)
 void hl_cs_give_way(void)
 {
     if (hl_cs_depth.process != 0) {
-        unlock(&process);
+        unlock_section(&process);
     }
     if (hl_cs_depth.progress != 0) {
-        unlock(&progress);
+        unlock_section(&progress);
     }
 }
 
 void hl_cs_come_back(void)
 {
     if (hl_cs_depth.process != 0) {
-        lock(&process, HL_CS_call);
+        lock_section(&process, HL_CS_call);
     }
     if (hl_cs_depth.progress != 0) {
-        lock(&progress, HL_CS_progress);
+        lock_section(&progress, HL_CS_progress);
     }
 }
 
@@ -241,7 +241,7 @@ void hl_cs_enter(enum hl_cs_kind kind, struct hl_mutex *object)
     } else if (which[kind] == PROGRESS) {
         nest(&progress, &hl_cs_depth.progress, kind);
     } else {
-        lock(lock_of(kind, object), kind);
+        lock_section(lock_of(kind, object), kind);
     }
 }
 
@@ -263,7 +263,7 @@ void hl_cs_leave(enum hl_cs_kind kind, struct hl_mutex *object)
     } else if (which[kind] == PROGRESS) {
         unnest(&progress, &hl_cs_depth.progress);
     } else {
-        unlock(lock_of(kind, object));
+        unlock_section(lock_of(kind, object));
     }
 }
 

@@ -69,7 +69,7 @@ struct once {
     bool done;
 };
 
-static bool look(void *arg)
+static bool look_at_condition(void *arg)
 {
     struct once *o = arg;
     return o->done = o->done || o->w->cond(o->w->arg);
@@ -77,7 +77,7 @@ static bool look(void *arg)
 
 /* Naps for `ns`, or until the door rings; true when the time has passed. Where a plain store may be the end
  * (`looks`), the condition is looked at every HL_NAP_NS, and nothing else is: what must be polled rings. */
-static bool nap(struct hl_prog_door *d, uint32_t word, uint64_t ns, bool looks, struct once *o)
+static bool nap_at_door(struct hl_prog_door *d, uint32_t word, uint64_t ns, bool looks, struct once *o)
 {
     for (;;) {
         uint64_t once = looks && ns > HL_NAP_NS ? HL_NAP_NS : ns;
@@ -87,7 +87,7 @@ static bool nap(struct hl_prog_door *d, uint32_t word, uint64_t ns, bool looks, 
         hl_prog_come_back();
         hl_stat_rank_add(HL_STAT_RANK_naps, 1);
         ns -= once;
-        if (!over || ns == 0 || look(o)) {
+        if (!over || ns == 0 || look_at_condition(o)) {
             return over && ns == 0;
         }
     }
@@ -108,13 +108,13 @@ bool hl_prog_sleep(const struct hl_prog_waits *w, uint64_t ns)
     enum hl_prog_armed armed = arm_peers != NULL ? arm_peers(arm_arg) : HL_PROG_POLLED;
     if (armed == HL_PROG_SERVED) {
         hl_prog_yield();
-    } else if (armed != HL_PROG_WAITING && !look(&o)) {
+    } else if (armed != HL_PROG_WAITING && !look_at_condition(&o)) {
         bool rings = armed == HL_PROG_RINGS && w->rung && ns >= HL_NAP_NS;
         ns = armed == HL_PROG_RINGS || ns < HL_NAP_NS ? ns : HL_NAP_NS;
-        if (nap(d, word, ns, !rings, &o) && rings) {
+        if (nap_at_door(d, word, ns, !rings, &o) && rings) {
             /* relaxed: a count of rings that are missing for a whole nap. */
-            bool late =
-                (look(&o) || arm_peers(arm_arg) == HL_PROG_WAITING) && hl_a32_load_relaxed(&d->word) == word;
+            bool late = (look_at_condition(&o) || arm_peers(arm_arg) == HL_PROG_WAITING) &&
+                        hl_a32_load_relaxed(&d->word) == word;
             hl_stat_rank_add(HL_STAT_RANK_late_wakes, late);
         }
     }

@@ -29,15 +29,16 @@ static HL_THREAD_LOCAL bool plain; /* counted, and no watchdog: a wait needs not
 static pthread_key_t leave_key; /* its destructor takes a thread out of `waiters` */
 static pthread_once_t leave_once = PTHREAD_ONCE_INIT;
 
-static void leave(void *unused)
+static void leave_waiters(void *unused)
 {
     /* relaxed: a hint, see hl_prog_crowd. */
     hl_a32_add_relaxed(&waiters, (uint32_t)-1);
 }
 
-static void make_key(void)
+static void make_thread_key(void)
 {
-    pthread_key_create(&leave_key, leave); /* without a key, threads stay counted: spinning ends earlier */
+    pthread_key_create(&leave_key,
+                       leave_waiters); /* without a key, threads stay counted: spinning ends earlier */
 }
 
 /* A thread's first wait. */
@@ -45,7 +46,7 @@ static HL_COLD void count_me(void)
 {
     counted = true;
     hl_thread_look_at_stack();
-    pthread_once(&leave_once, make_key);
+    pthread_once(&leave_once, make_thread_key);
     pthread_setspecific(leave_key, &waiters);
     hl_a32_add_relaxed(&waiters, 1); /* relaxed: as above */
 }

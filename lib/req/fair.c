@@ -40,7 +40,7 @@ size_t hl_fair_begin(const MPI_Request *list, size_t n)
     return 0;
 }
 
-static struct next *new_place(void)
+static struct next *new_fair_place(void)
 {
     for (size_t k = 0; k < LISTS; k++) {
         if (last.next[k].handle == NULL) {
@@ -56,7 +56,7 @@ void hl_fair_told(const MPI_Request *list, size_t n, size_t index)
         size_t i = index + k < n ? index + k : index + k - n;
         const struct hl_req *r = hl_req_open_of(list[i]);
         if (r != NULL) {
-            *new_place() = (struct next){list[i], r->generation, hl_fair_drained, list, i};
+            *new_fair_place() = (struct next){list[i], r->generation, hl_fair_drained, list, i};
             return;
         }
     }

@@ -21,7 +21,7 @@ static struct hl_req_general user_of(const struct hl_req *r)
 }
 
 /* What a user's function returned, as an error of ours. */
-static int result(int code)
+static int user_result(int code)
 {
     return code == MPI_SUCCESS ? 0 : -code;
 }
@@ -54,7 +54,7 @@ static int results(struct hl_req *r, MPI_Status *status, bool end)
         told.MPI_ERROR = status->MPI_ERROR;
         *status = told;
     }
-    return result(code);
+    return user_result(code);
 }
 
 int hl_req_general_new(const struct hl_req_general *user, struct hl_req **out)
@@ -77,7 +77,7 @@ static int end_general(struct hl_req *r)
     struct hl_req_general user = user_of(r);
 
     hl_req_free(r);
-    return result(run_free(&user));
+    return user_result(run_free(&user));
 }
 
 int hl_req_general_complete(struct hl_req *r)
@@ -110,5 +110,5 @@ int hl_req_general_cancel(struct hl_req *r)
     hl_cs_step_out(&o);
     int code = user.cancel(user.extra, hl_req_is_done(r));
     hl_cs_step_in(&o);
-    return result(code);
+    return user_result(code);
 }

@@ -71,7 +71,7 @@ void hl_req_orphan(struct hl_req *r)
     hl_mutex_unlock(&lock);
 }
 
-static void remove_at(uint64_t at) HL_REQUIRES(lock)
+static void remove_orphan(uint64_t at) HL_REQUIRES(lock)
 {
     uint64_t n = hl_a64_load_relaxed(&count) - 1; /* relaxed: under lock */
     orphans[at] = orphans[n];
@@ -87,7 +87,7 @@ static struct hl_req *take_done(uint64_t *at)
     while (found == NULL && *at < n) {
         if (hl_req_is_done(orphans[*at])) {
             found = orphans[*at];
-            remove_at(*at);
+            remove_orphan(*at);
             n--;
         } else {
             ++*at;
@@ -134,7 +134,7 @@ struct rest {
     uint64_t at;  /* those below it were not waited for when they were seen */
 };
 
-static bool is_of(const struct hl_req *r, const struct rest *x)
+static bool is_orphan_of(const struct hl_req *r, const struct rest *x)
 {
     return (x->all || r->what == HL_REQ_SEND || r->what == HL_REQ_PSEND) &&
            (x->ctx == 0 || r->ctx - r->ctx % 8 == x->ctx);
@@ -144,7 +144,7 @@ static bool is_of(const struct hl_req *r, const struct rest *x)
 static struct hl_req *next_of(struct rest *x, bool *done) HL_REQUIRES(lock)
 {
     uint64_t n = hl_a64_load_relaxed(&count); /* relaxed: under lock */
-    while (x->at < n && !is_of(orphans[x->at], x)) {
+    while (x->at < n && !is_orphan_of(orphans[x->at], x)) {
         x->at++;
     }
     if (x->at >= n) {
@@ -153,7 +153,7 @@ static struct hl_req *next_of(struct rest *x, bool *done) HL_REQUIRES(lock)
     struct hl_req *r = orphans[x->at];
     *done = hl_req_is_done(r);
     if (*done) {
-        remove_at(x->at);
+        remove_orphan(x->at);
     }
     return r;
 }
@@ -181,14 +181,14 @@ static bool none_left(void *rest)
     }
 }
 
-static void tell_left(const void *arg, struct hl_told *t)
+static void tell_orphans(const void *arg, struct hl_told *t)
 {
     const struct rest *x = arg;
     hl_told_say(t, "%s whose requests were freed", x->all ? "operations" : "sends");
     hl_mutex_lock(&lock);
     uint64_t n = hl_a64_load_relaxed(&count); /* relaxed: under lock */
     for (uint64_t i = 0; i < n; i++) {
-        if (is_of(orphans[i], x)) {
+        if (is_orphan_of(orphans[i], x)) {
             hl_told_say(t, ": ");
             hl_req_tell(orphans[i], t);
             break;
@@ -196,7 +196,7 @@ static void tell_left(const void *arg, struct hl_told *t)
     }
     hl_mutex_unlock(&lock);
 }
-HL_HANG_TELLS(none_left, tell_left);
+HL_HANG_TELLS(none_left, tell_orphans);
 
 void hl_req_quiet(void)
 {

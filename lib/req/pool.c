@@ -34,7 +34,7 @@ static size_t used HL_GUARDED_BY(lock); /* bytes handed out at least once */
 static bool have_key HL_GUARDED_BY(lock);
 static pthread_key_t key; /* written once under lock */
 
-static void give_all(void *arg)
+static void give_thread_pool(void *arg)
 {
     struct hl_req_cache *c = arg;
     hl_mutex_lock(&lock);
@@ -91,7 +91,7 @@ static HL_COLD bool refill(struct hl_req_cache *c)
     hl_thread_look_at_stack();
     hl_mutex_lock(&lock);
     if (!have_key) {
-        have_key = pthread_key_create(&key, give_all) == 0;
+        have_key = pthread_key_create(&key, give_thread_pool) == 0;
     }
     if (have_key && c->most == 0 && (c == &shared || pthread_setspecific(key, c) == 0)) {
         c->most = c == &shared ? UINT_MAX : CACHE_MAX;

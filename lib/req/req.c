@@ -84,7 +84,7 @@ void hl_req_tell(const struct hl_req *r, struct hl_told *t)
     }
 }
 
-static bool is_done(void *arg)
+static bool is_request_done(void *arg)
 {
     return hl_req_is_done(arg);
 }
@@ -93,11 +93,11 @@ static void tell_one(const void *arg, struct hl_told *t)
 {
     hl_req_tell(arg, t);
 }
-HL_HANG_TELLS(is_done, tell_one);
+HL_HANG_TELLS(is_request_done, tell_one);
 
 void hl_req_wait(struct hl_req *r)
 {
-    hl_prog_wait_rung(is_done, r);
+    hl_prog_wait_rung(is_request_done, r);
 }
 
 struct many {
@@ -105,7 +105,7 @@ struct many {
     struct hl_req *const *reqs;
 };
 
-static bool all_done(void *arg)
+static bool are_requests_done(void *arg)
 {
     struct many *m = arg;
     while (m->left > 0) {
@@ -146,12 +146,12 @@ static void tell_all(const void *arg, struct hl_told *t)
         }
     }
 }
-HL_HANG_TELLS(all_done, tell_all);
+HL_HANG_TELLS(are_requests_done, tell_all);
 
 void hl_req_wait_all(size_t n, struct hl_req *const *reqs)
 {
     struct many m = {n, reqs};
-    hl_prog_wait_rung(all_done, &m);
+    hl_prog_wait_rung(are_requests_done, &m);
 }
 
 /* MPI_Status: internal[0..1] bytes received, internal[2] cancelled. */

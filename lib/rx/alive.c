@@ -220,7 +220,7 @@ static void unreachable(struct hl_rx_host *host, int error)
 }
 
 /* What came of a call; true: it is over. */
-static bool hear(struct rank_knock *c)
+static bool hear_knock(struct rank_knock *c)
 {
     struct hl_fab_host at;
     struct hl_rx_host *host = hl_rx_alive_host(c->rank, &at) ? hl_rx_hosts_get(&alive.hosts, &at) : NULL;
@@ -249,7 +249,7 @@ static void hear_calls(void)
 {
     int kept = 0;
     for (int i = 0; i < alive.n_calls; i++) {
-        if (!hear(&alive.calls[i])) {
+        if (!hear_knock(&alive.calls[i])) {
             alive.calls[kept++] = alive.calls[i];
         }
     }
@@ -431,7 +431,7 @@ void hl_rx_alive_heard(int rank)
 
 /* ---- the look ---- */
 
-static void look(void)
+static void look_at_ranks(void)
 {
     uint64_t timeout_s = (uint64_t)hl_conf.peer_timeout;
     unsigned keep_s = timeout_s == 0 ? 0 : (unsigned)(timeout_s / 8 > 1 ? timeout_s / 8 : 1);
@@ -485,7 +485,7 @@ uint64_t hl_rx_alive_look(void)
         alive.now_ns = now;
         alive.calling = false;
         uint64_t begin = hl_rx_thread_time();
-        look();
+        look_at_ranks();
         uint64_t took = SHARE * (hl_rx_thread_time() - begin), pause = alive.calling ? SOON_NS : LOOK_NS;
         took = took < HL_RX_LATEST_NS ? took : HL_RX_LATEST_NS;
         alive.next_ns = now + (took > pause ? took : pause);

@@ -42,7 +42,7 @@ struct hl_rx_host *hl_rx_hosts_get(struct hl_rx_hosts *h, const struct hl_fab_ho
 }
 
 /* A connection that cannot be noted for want of memory will not be missed. */
-static void note(struct hl_rx_hosts *h, size_t host, const struct hl_fab_link *link)
+static void note_link(struct hl_rx_hosts *h, size_t host, const struct hl_fab_link *link)
 {
     if (h->n_now == h->room_now) {
         size_t room = h->room_now > 0 ? 2 * h->room_now : 64;
@@ -63,7 +63,7 @@ bool hl_rx_hosts_see(struct hl_rx_hosts *h, const struct hl_fab_link *link, uint
         return true;
     }
     if (link->connected && link->used) {
-        note(h, (size_t)(host - h->host), link);
+        note_link(h, (size_t)(host - h->host), link);
     }
     uint64_t ago_ns = link->heard_ms * 1000000;
     host->heard |= link->connected;
@@ -81,7 +81,7 @@ bool hl_rx_hosts_see(struct hl_rx_hosts *h, const struct hl_fab_link *link, uint
     return true;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_keys(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -92,7 +92,7 @@ static void miss(struct hl_rx_hosts *h)
 {
     size_t at = 0;
     if (h->n_now > 0) {
-        qsort(h->now, h->n_now, sizeof *h->now, compare);
+        qsort(h->now, h->n_now, sizeof *h->now, compare_keys);
     }
     for (size_t i = 0; i < h->n_before; i++) {
         while (at < h->n_now && h->now[at] < h->before[i]) {

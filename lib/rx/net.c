@@ -58,7 +58,7 @@ static struct feeler {
     uint64_t word, posted_ns; /* 0: it is not on its way */
 } feelers[HL_RX_FEELERS];
 
-static int post_receive(struct inbound *in)
+static int post_net_receive(struct inbound *in)
 {
     struct iovec iov = {in->bytes, hl_fab.eager};
     struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = &in->op.context};
@@ -153,7 +153,8 @@ static void owe(struct hl_rx_sender *s, const struct hl_wire_head *head)
  *
  * What was handled is not handled again: a stranger can have a provider deliver bytes that lay in its buffers
  * (a header that promises a message, and nothing behind it), with the nonce of those who sent them. */
-static bool take_next(struct hl_rx_sender *s, const struct hl_wire_head *head, struct hl_rx_answers *a)
+static bool take_next_message(struct hl_rx_sender *s, const struct hl_wire_head *head,
+                              struct hl_rx_answers *a)
 {
     bool holds = head->count > 0; /* else a knock, which has the number of the message before it */
     if (holds &&
@@ -281,7 +282,7 @@ static void message_in(const uint8_t *bytes, size_t len)
     if (out == NULL) {
         return;
     }
-    bool lost = !take_next(s, head, &a);
+    bool lost = !take_next_message(s, head, &a);
     out->len = a.len;
     if (HL_UNLIKELY(lost)) {
         answer_lane(s, out,
@@ -299,7 +300,7 @@ static void message_in(const uint8_t *bytes, size_t len)
 
 static void receive_again(struct inbound *in)
 {
-    if (post_receive(in) != 0) {
+    if (post_net_receive(in) != 0) {
         hl_log(HL_LOG_WARN, "%s", hl_err_text(HL_ERR_OTHER));
     }
 }
@@ -312,7 +313,7 @@ static void felt(struct feeler *f, bool lives)
     f->posted_ns = 0;
 }
 
-static void completed(const struct fi_cq_msg_entry *entry)
+static void take_completion(const struct fi_cq_msg_entry *entry)
 {
     struct hl_rx_op *op = entry->op_context;
     if (op == NULL) {
@@ -332,7 +333,7 @@ static void completed(const struct fi_cq_msg_entry *entry)
     receive_again(in);
 }
 
-static int read_error(void)
+static int read_net_error(void)
 {
     struct fi_cq_err_entry error = {0};
     if (fi_cq_readerr(ep.cq, &error, 0) != 1) {
@@ -358,10 +359,10 @@ int hl_rx_net_poll(void)
     for (;;) {
         ssize_t n = fi_cq_read(ep.cq, entries, HL_COUNT_OF(entries));
         for (ssize_t i = 0; i < n; i++) {
-            completed(&entries[i]);
+            take_completion(&entries[i]);
         }
         pay_owed();
-        moved += n > 0 ? (int)n : n == -FI_EAVAIL ? read_error() : 0;
+        moved += n > 0 ? (int)n : n == -FI_EAVAIL ? read_net_error() : 0;
         if (n < (ssize_t)HL_COUNT_OF(entries)) {
             break;
         }
@@ -519,7 +520,7 @@ static int post_all(void)
     }
     for (size_t i = 0; i < BUFFERS && rc == 0; i++) {
         inbounds[i].bytes = pool + i * hl_fab.eager;
-        rc = post_receive(&inbounds[i]);
+        rc = post_net_receive(&inbounds[i]);
     }
     return rc;
 }

@@ -32,7 +32,7 @@ static int try_send(int peer, const struct hl_wire_rec *rec, const void *payload
     return hl_rx_net_send(peer, rec, payload);
 }
 
-static int enqueue(int peer, const struct hl_wire_rec *rec, const void *payload)
+static int enqueue_record(int peer, const struct hl_wire_rec *rec, const void *payload)
 {
     struct hl_rx_out *out = calloc(1, sizeof *out);
     if (out == NULL) {
@@ -69,10 +69,10 @@ int hl_rx_send(int peer, const struct hl_wire_rec *rec, const void *payload)
             return rc;
         }
     }
-    return enqueue(peer, rec, payload);
+    return enqueue_record(peer, rec, payload);
 }
 
-static void take_over(void)
+static void move_to_waiting(void)
 {
     hl_mutex_lock(&out_lock);
     if (first != NULL) {
@@ -114,7 +114,7 @@ int hl_rx_out_poll(void)
     if (hl_a32_load_acquire(&queued) == 0) { /* acquire: as in hl_rx_send. */
         return 0;
     }
-    take_over();
+    move_to_waiting();
     int moved = 0;
     uint64_t now = hl_now_ns();
     stuck.count = 0;
@@ -147,7 +147,7 @@ bool hl_rx_out_waits(void)
 
 void hl_rx_out_close(void)
 {
-    take_over();
+    move_to_waiting();
     while (waiting != NULL) {
         struct hl_rx_out *out = waiting;
         waiting = out->next;

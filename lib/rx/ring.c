@@ -13,7 +13,7 @@ static uint64_t lap_start(uint64_t position)
 #define CLAIMED (UINT64_C(1) << 63) /* in a turn: the rest is the lap's last bit and the rank */
 #define LAP_BIT (UINT64_C(1) << 62)
 
-static uint64_t claim_of(uint64_t position, int rank)
+static uint64_t ring_claim_word(uint64_t position, int rank)
 {
     return CLAIMED | (position / HL_RX_CELLS % 2 != 0 ? LAP_BIT : 0) | (uint32_t)rank;
 }
@@ -21,7 +21,7 @@ static uint64_t claim_of(uint64_t position, int rank)
 /* Is the cell of this position still one of the lap before? */
 static bool is_behind(uint64_t turn, uint64_t position)
 {
-    return (turn & CLAIMED) != 0 ? ((turn ^ claim_of(position, 0)) & LAP_BIT) != 0
+    return (turn & CLAIMED) != 0 ? ((turn ^ ring_claim_word(position, 0)) & LAP_BIT) != 0
                                  : turn < lap_start(position);
 }
 
@@ -33,7 +33,7 @@ static struct hl_rx_cell *claim_cell(struct hl_rx_ring *r, int rank, uint64_t *p
         struct hl_rx_cell *cell = &r->cells[at % HL_RX_CELLS];
         uint64_t turn = lap_start(at);
         /* acquire: the consumer has read the bytes of the last lap; pairs with the release in leave. */
-        bool mine = hl_a64_cas_acquire(&cell->turn, &turn, claim_of(at, rank));
+        bool mine = hl_a64_cas_acquire(&cell->turn, &turn, ring_claim_word(at, rank));
         if (!mine && is_behind(turn, at)) {
             return NULL;
         }

@@ -230,7 +230,7 @@ void hl_rx_tick(void)
 
 /* A tick when it is due. The last one comes after `ticking` was cleared: on_tick enters every lease, so
  * whoever held it before has left something that on_tick sees, and who enters later sees the cleared word. */
-static void tick(struct wakes *w)
+static void run_tick(struct wakes *w)
 {
     if (hl_a32_load_relaxed(&ticking) == 0) { /* relaxed: its setter kicks. */
         return;
@@ -477,7 +477,7 @@ static void *receive_thread(void *unused)
         bool stream = moved > 0 && !wakes.slept;
         wakes.slept = false;
         moved = stream ? poll_sources(&wakes) : sleep_once(&wakes);
-        tick(&wakes);
+        run_tick(&wakes);
         wakes.look_ms = hl_rx_has_network() ? (int)(hl_rx_alive_look() / 1000000) + 1 : -1;
     }
     return unused;

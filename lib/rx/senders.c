@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static struct hl_rx_sender *place_of(struct hl_rx_sender *places, size_t room, uint64_t key)
+static struct hl_rx_sender *sender_place(struct hl_rx_sender *places, size_t room, uint64_t key)
 {
     size_t at = hl_mix64(key) & (room - 1);
     while (places[at].key != 0 && places[at].key != key) {
@@ -23,7 +23,7 @@ static bool grow_senders(struct hl_rx_senders *s)
     }
     for (size_t i = 0; i < s->room; i++) {
         if (s->places[i].key != 0) {
-            *place_of(places, room, s->places[i].key) = s->places[i];
+            *sender_place(places, room, s->places[i].key) = s->places[i];
         }
     }
     free(s->places);
@@ -38,7 +38,7 @@ struct hl_rx_sender *hl_rx_senders_get(struct hl_rx_senders *s, int rank, unsign
         return NULL;
     }
     uint64_t key = ((uint64_t)(unsigned)rank << 16 | (lane & 0xffffu)) + 1;
-    struct hl_rx_sender *place = place_of(s->places, s->room, key);
+    struct hl_rx_sender *place = sender_place(s->places, s->room, key);
     if (place->key == 0) {
         place->key = key;
         s->count++;

@@ -47,7 +47,7 @@ void hl_rx_sends_recycle(struct hl_rx_outbound *out)
 }
 
 /* Without a descriptor for the connection it waits: see look_at_limits. */
-static int judge_post(ssize_t rc)
+static int judge_send(ssize_t rc)
 {
     bool later = rc == -FI_EAGAIN || rc == -FI_EMFILE || rc == -ENFILE;
     return rc == 0 ? 0 : later ? HL_ERR_AGAIN : HL_ERR_OTHER;
@@ -60,12 +60,12 @@ int hl_rx_sends_post(struct hl_rx_outbound *out)
         if (rc == 0) {
             hl_rx_sends_recycle(out);
         }
-        return judge_post(rc);
+        return judge_send(rc);
     }
     struct iovec iov = {out->bytes, out->len};
     struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = out->to, .context = &out->op.context};
     ssize_t rc = fi_sendmsg(endpoint, &msg, FI_COMPLETION);
-    return judge_post(rc);
+    return judge_send(rc);
 }
 
 void hl_rx_sends_take(struct hl_rx_outbound *out)

@@ -53,7 +53,7 @@ static bool tell_heard(int peer, uint32_t index)
 }
 
 /* `missing` records before this one. Those of who counts as dead, or with whom we do, are nobody's loss. */
-static bool is_loss(const struct hl_wire_head *head, unsigned op, uint64_t missing)
+static bool is_stream_loss(const struct hl_wire_head *head, unsigned op, uint64_t missing)
 {
     if (missing == 0 || op == HL_WIRE_GONE || hl_rx_is_dead((int)head->from)) {
         return false;
@@ -76,10 +76,10 @@ static bool shows_loss(const struct stream *s, const struct hl_wire_head *head)
     bool shown = hl_fab.ordered ? head->seq > s->heard
                                 : hl_rx_window_probe(&window, stream_from((int)head->from), s->heard,
                                                      head->seq, hl_now_ns());
-    return shown && is_loss(head, HL_WIRE_COUNT, head->seq - s->heard);
+    return shown && is_stream_loss(head, HL_WIRE_COUNT, head->seq - s->heard);
 }
 
-static void counted(const struct hl_wire_head *head, const struct hl_wire_rec *rec)
+static void hear_count(const struct hl_wire_head *head, const struct hl_wire_rec *rec)
 {
     struct stream *s = &streams[head->from];
     if (shows_loss(s, head)) {
@@ -103,7 +103,7 @@ enum hl_rx_turn hl_rx_streams_take(const struct hl_wire_head *head)
         hl_fab_seal_request(); /* the peer has made a way */
     }
     if (rec->op == HL_WIRE_COUNT) {
-        counted(head, rec);
+        hear_count(head, rec);
         return HL_RX_DONE;
     }
     if (head->seq <= s->heard) {
@@ -114,7 +114,7 @@ enum hl_rx_turn hl_rx_streams_take(const struct hl_wire_head *head)
         hl_rx_window_park(&window, stream_from((int)head->from), head->seq, head, head->len);
         return HL_RX_DONE;
     }
-    (void)is_loss(head, rec->op, head->seq - s->heard - 1);
+    (void)is_stream_loss(head, rec->op, head->seq - s->heard - 1);
     s->heard = head->seq;
     return HL_RX_NEXT;
 }

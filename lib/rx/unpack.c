@@ -70,7 +70,7 @@ static int apply_get(const void *there, const struct hl_wire_short *rec, struct 
 }
 
 /* Elements that the CPU updates; others are records of the windows above. */
-static int atomic(void *there, const struct hl_wire_short *rec, struct hl_rx_answers *a)
+static int apply_atomic(void *there, const struct hl_wire_short *rec, struct hl_rx_answers *a)
 {
     size_t size = rec->basic < HL_BASICS ? hl_op_size(rec->basic) : 0;
     if (size == 0 || rec->len % size != 0 || rec->kind >= HL_OP_KINDS || !hl_near_is_cpu(rec->basic, there)) {
@@ -86,7 +86,7 @@ static int atomic(void *there, const struct hl_wire_short *rec, struct hl_rx_ans
                        fetches ? ans + 1 : NULL, rec->len / size, NULL);
 }
 
-static int swap(void *there, const struct hl_wire_short *rec, struct hl_rx_answers *a)
+static int apply_swap(void *there, const struct hl_wire_short *rec, struct hl_rx_answers *a)
 {
     size_t size = rec->basic < HL_BASICS ? hl_op_size(rec->basic) : 0;
     if (size == 0 || rec->len != 2 * size || !hl_near_is_cpu(rec->basic, there)) {
@@ -120,16 +120,16 @@ static int run_short(const struct hl_wire_short *rec, struct hl_fab_reach *reach
     case HL_WIRE_GET:
         return apply_get(there, rec, a);
     case HL_WIRE_SWAP:
-        return swap(there, rec, a);
+        return apply_swap(there, rec, a);
     default:
-        return atomic(there, rec, a);
+        return apply_atomic(there, rec, a);
     }
 }
 
 /* ---- put with signal ---- */
 
 /* Memory that a record names. */
-static void *named(uint64_t key, uint64_t addr, uint64_t len)
+static void *named_memory(uint64_t key, uint64_t addr, uint64_t len)
 {
     struct hl_fab_reach reach;
     return hl_fab_reach(key, &reach) ? hl_fab_at(&reach, addr, len) : NULL;
@@ -138,9 +138,9 @@ static void *named(uint64_t key, uint64_t addr, uint64_t len)
 /* The data, then the word, then whoever waits for it. */
 static int signal_held(const struct hl_wire_signal_rec *rec)
 {
-    void *data = rec->len > 0 ? named(rec->data_key, rec->data_addr, rec->len) : NULL;
+    void *data = rec->len > 0 ? named_memory(rec->data_key, rec->data_addr, rec->len) : NULL;
     bool signals = rec->kind != HL_WIRE_SIGNAL_NONE;
-    hl_a64 *word = signals ? named(rec->word_key, rec->word_addr, sizeof *word) : NULL;
+    hl_a64 *word = signals ? named_memory(rec->word_key, rec->word_addr, sizeof *word) : NULL;
     if ((rec->len > 0 && data == NULL) || (signals && word == NULL) || (uintptr_t)word % sizeof *word != 0) {
         return HL_ERR_RMA_RANGE;
     }

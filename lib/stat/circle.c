@@ -273,7 +273,7 @@ static bool search(struct wait_way *w);
 
 /* Goes on with the wait of the last rank on the way. A wait that any of several ranks can end closes nothing.
  */
-static bool follow(struct wait_way *w)
+static bool follow_wait(struct wait_way *w)
 {
     const struct hl_told *t = &w->waits[w->n - 1];
     for (int i = 0; (!t->any || t->n == 1) && i < t->n && i < HL_HANG_RANKS; i++) {
@@ -295,7 +295,7 @@ static bool search(struct wait_way *w)
 {
     int at = w->n - 1;
     for (int i = 0; i < POSTS; i++) {
-        if (read_rank(w->ranks[at], i, &w->waits[at]) && follow(w)) {
+        if (read_rank(w->ranks[at], i, &w->waits[at]) && follow_wait(w)) {
             return true;
         }
     }
@@ -348,7 +348,7 @@ bool hl_hang_circle(const struct hl_told *t, char *out, size_t cap)
     w.waits[0] = *t;
     w.n = 1;
     w.n_seen = 0;
-    bool found = follow(&w);
+    bool found = follow_wait(&w);
     if (found && (w.n <= TOLD || is_lowest(&w))) {
         tell_circle(&w, out, cap);
     }

@@ -118,7 +118,7 @@ static const char *public_name(const char *symbol)
 }
 
 /* Copies memory of this process that may not be there; false then. */
-static bool peek(const void *from, void *to, size_t n)
+static bool read_own_memory(const void *from, void *to, size_t n)
 {
     struct iovec here = {to, n}, there = {(void *)(uintptr_t)from, n};
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)n;
@@ -135,14 +135,14 @@ static void *called_at(const char *back)
     const char *at;
     int32_t offset;
     void *to = NULL;
-    if (!HL_X86_64 || !peek(back - 6, code, sizeof code)) {
+    if (!HL_X86_64 || !read_own_memory(back - 6, code, sizeof code)) {
         return NULL;
     }
     memcpy(&offset, code + 2, sizeof offset);
     if (code[0] == 0xff && code[1] == 0x15) {
-        return peek(back + offset, &to, sizeof to) ? to : NULL;
+        return read_own_memory(back + offset, &to, sizeof to) ? to : NULL;
     }
-    if (code[1] != 0xe8 || !peek(at = back + offset, stub, sizeof stub)) {
+    if (code[1] != 0xe8 || !read_own_memory(at = back + offset, stub, sizeof stub)) {
         return NULL;
     }
     size_t skip = memcmp(stub, "\xf3\x0f\x1e\xfa", 4) == 0 ? 4 : 0;
@@ -151,7 +151,7 @@ static void *called_at(const char *back)
     if (stub[skip] != 0xff || stub[skip + 1] != 0x25) {
         return NULL;
     }
-    return peek(at + skip + 6 + offset, &to, sizeof to) ? to : NULL;
+    return read_own_memory(at + skip + 6 + offset, &to, sizeof to) ? to : NULL;
 }
 
 /* What the user called: what the first frame outside of this library called, or else the outermost of this

@@ -99,7 +99,7 @@ void hl_stops_close(void) HL_NO_TSA
 }
 
 /* Reads what stands behind `name` in the status; 0 without it. */
-static uint64_t number_of(const char *name) HL_REQUIRES(busy)
+static uint64_t status_number(const char *name) HL_REQUIRES(busy)
 {
     const char *at = strstr(status, name);
     return at != NULL ? strtoull(at + strlen(name), NULL, 10) : 0;
@@ -124,9 +124,9 @@ static uint64_t stop_of(uint32_t pid, bool told) HL_REQUIRES(busy)
     const char *is = strstr(status, state);
     char letter = is != NULL ? is[sizeof state - 1] : '\0';
     if (letter == 'Z') {
-        return number_of("\nThreads:\t") <= 1 ? ENDED : 0; /* else main has left its threads behind */
+        return status_number("\nThreads:\t") <= 1 ? ENDED : 0; /* else main has left its threads behind */
     }
-    return letter == 't' || (letter == 'T' && !told) ? 1 + number_of("\nvoluntary_ctxt_switches:\t") : 0;
+    return letter == 't' || (letter == 'T' && !told) ? 1 + status_number("\nvoluntary_ctxt_switches:\t") : 0;
 }
 
 /* The same of a peer whose post was there. */

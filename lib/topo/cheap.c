@@ -14,7 +14,7 @@
 
 struct hl_topo_kernel hl_topo_kernel = {"/sys", 0};
 
-static int count_cpus(void)
+static int count_allowed_cpus(void)
 {
     /* The kernel refuses a mask smaller than its own: grow until it fits. */
     for (int cpus = 1024; cpus <= KERNEL_CPUS_MOST; cpus *= 2) {
@@ -40,7 +40,7 @@ int hl_topo_cpu_count(void)
     /* relaxed: the number is all there is; two threads that count at once store the same. */
     uint32_t n = hl_a32_load_relaxed(&known);
     if (n == 0) {
-        n = (uint32_t)count_cpus();
+        n = (uint32_t)count_allowed_cpus();
         /* relaxed: as above. */
         hl_a32_store_relaxed(&known, n);
     }

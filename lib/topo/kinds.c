@@ -60,7 +60,7 @@ static void gather_kinds(hwloc_topology_t t, struct machine *m, struct hl_topo *
     }
 }
 
-static bool named(hwloc_obj_t n, const char *word)
+static bool has_subtype(hwloc_obj_t n, const char *word)
 {
     return n->subtype != NULL && strstr(n->subtype, word) != NULL;
 }
@@ -68,7 +68,7 @@ static bool named(hwloc_obj_t n, const char *word)
 /* GPU, persistent and CXL memory may have bandwidth, but not for a CPU's working set. */
 static bool never_fast(hwloc_obj_t n)
 {
-    return named(n, "GPU") || named(n, "NVM") || named(n, "CXL");
+    return has_subtype(n, "GPU") || has_subtype(n, "NVM") || has_subtype(n, "CXL");
 }
 
 static bool twice_as_fast(const struct machine *m, int i)
@@ -110,7 +110,8 @@ static void find_fast(const struct machine *m, struct hl_topo *out)
         if (m->node[i] == NULL || never_fast(m->node[i])) {
             continue;
         }
-        const char *why = named(m->node[i], "MCDRAM") || named(m->node[i], "HBM") ? "named by hwloc"
+        const char *why = has_subtype(m->node[i], "MCDRAM") || has_subtype(m->node[i], "HBM")
+                              ? "named by hwloc"
                           : twice_as_fast(m, i) ? "bandwidth at least twice the ordinary node's"
                                                 : NULL;
         if (why != NULL) {
@@ -151,7 +152,7 @@ static int cpus_of(hwloc_obj_t n)
 
 /* The node that a CPU calls its own: the least set of CPUs around it, of equals not the fast one, of those
  * the lowest number. */
-static int home_of(const struct machine *m, hl_topo_set fast, unsigned cpu)
+static int cpu_home_node(const struct machine *m, hl_topo_set fast, unsigned cpu)
 {
     int best = -1;
     for (int i = 0; i < HL_TOPO_NODES; i++) {
@@ -172,7 +173,7 @@ static hl_topo_set find_homes(const struct machine *m, struct hl_topo *out)
     memset(out->home, -1, sizeof out->home);
     for (hwloc_obj_t pu = NULL; (pu = hwloc_get_next_obj_by_type(m->t, HWLOC_OBJ_PU, pu)) != NULL;) {
         out->cpus++;
-        int home = home_of(m, out->fast, pu->os_index);
+        int home = cpu_home_node(m, out->fast, pu->os_index);
         homes |= home >= 0 ? bit(home) : 0;
         if (pu->os_index < HL_TOPO_CPUS) {
             out->home[pu->os_index] = (int8_t)home;

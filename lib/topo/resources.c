@@ -23,7 +23,7 @@ static int add_resource(struct hl_topo_resource *out, int n, int cap, const char
 }
 
 /* The only object of a level that holds the CPUs, or -1. */
-static int holder(hwloc_topology_t t, int depth, hwloc_const_cpuset_t cpus)
+static int sole_object_around(hwloc_topology_t t, int depth, hwloc_const_cpuset_t cpus)
 {
     int found = -1, holders = 0;
 
@@ -48,10 +48,10 @@ static void list_resources(hwloc_topology_t t, struct resource_list *a)
     if (cpus != NULL && hwloc_get_cpubind(t, cpus, HWLOC_CPUBIND_PROCESS) == 0) {
         for (int d = 0; d < hwloc_topology_get_depth(t); d++) {
             a->n = add_resource(a->out, a->n, a->cap, hwloc_obj_type_string(hwloc_get_depth_type(t, d)),
-                                holder(t, d, cpus));
+                                sole_object_around(t, d, cpus));
         }
         a->n = add_resource(a->out, a->n, a->cap, hwloc_obj_type_string(HWLOC_OBJ_NUMANODE),
-                            holder(t, HWLOC_TYPE_DEPTH_NUMANODE, cpus));
+                            sole_object_around(t, HWLOC_TYPE_DEPTH_NUMANODE, cpus));
     }
     hwloc_bitmap_free(cpus);
 }

@@ -59,7 +59,7 @@ TURNS = {
     "blocks.c:free_tree": (20, "a level of a balanced tree"),
     "balance.c:split_divisors": (20, "halves"),
     "order.c:span_blocks": (8, "a level for each datatype within another"),
-    "circle.c:follow": (1, "the watchdog's search, which is not counted"),
+    "circle.c:follow_wait": (1, "the watchdog's search, which is not counted"),
     "comm.c:hl_comm_unref": (2, "an intercommunicator has a local one"),
     "parse.c:hl_conf_parse": (1, "the words of a part are a list of words"),
     "inter.c:hl_build_inter": (1, "its phases are those of intracommunicators"),
@@ -70,7 +70,8 @@ CUTS = {
     ("hl_prog_sleep", "hl_prog_tell_awaited"): "in a wait that no pass began only, well above the deepest",
     ("tell_send", "hl_matcher_peer"): "the peer of a message that is being sent is known",
     ("hl_far_arm", "hl_port_own"): "not patient: it does not wait",
-    ("hl_errh_comm", "raise_request"): "handlers of one kind do not raise those of another",
+    ("hl_errh_comm", "raise_file_request"): "handlers of one kind do not raise those of another",
+    ("hl_errh_comm", "raise_window_request"): "the same",
 }
 # Pointers to functions of the program, and of a launcher's library.
 USER = ("fn", "fn_large", "fn_c", "del", "copy", "extent", "query", "cancel", "free", "done")
