@@ -22,7 +22,7 @@ PAPERS = {
 NOT_YET = {
     "Balaji, the figures of time spent waiting for locks": "perf/msgrate --stats BUILD, with a build of -Dstats_cs=true",
     "Balaji, Table 1 (locks of each call)": "asserted by the tests 'mpi cs_counts'",
-    "Hoefler, matching that is wrong on purpose, and the size of messages as an axis": "no script yet",
+    "Hoefler, locks in a sparse map of three levels": "perf/mprobe has one list of locks",
     "Kandalla, Figures 2 and 3 (variables of memory kinds and partitions)": "hotlane-info --memory, docs/MEMORY.md",
     "exact instructions of a call": "perf/icount",
     "ends after a kill": "perf/kill-test",
@@ -208,6 +208,13 @@ FIGURES = [
            [in_order("hotlane, matched probe", "hotlane, locks"), in_order("hotlane, matched probe", "hotlane, outside"),
             against_others("hotlane, matched probe")],
            _CORES + "What receives shares the cores with what sends."),
+    Figure("hoefler-sizes", "Messages of unknown length, by their length", "hoefler", "size of messages", "mprobe", (40, 400),
+           ["--what", "sizes", "--threads", "2", "--sizes", "8,4096,262144", "--messages", "1000", "--rounds", "2", "--timeout", "4"],
+           ["--what", "sizes", "--timeout", "30"],
+           ["--what", "sizes", "--targets", "directed", "--threads", "2", "--sizes", "8,32768", "--messages", "200", "--rounds", "2"],
+           "How fast messages of one length are received; a probe and a receive with nothing around them, which match wrongly where lengths differ, "
+           "show what right matching costs.", [against_others("hotlane, matched probe")],
+           _CORES + "Long messages cost their copies whoever matches them."),
     Figure("hoefler-3", "Round trips of messages of unknown length, each thread its own", "hoefler", "Figure 3", "mprobe", (30, 400),
            ["--what", "trip", "--threads", "1,2", "--messages", "500", "--rounds", "2", "--timeout", "4"], ["--what", "trip", "--timeout", "30"],
            ["--what", "trip", "--targets", "directed", "--threads", "1,2", "--messages", "200", "--rounds", "2"],

@@ -27,7 +27,7 @@ struct way {
     void (*receive)(int src, int tag, struct message *m, struct counts *c);
 };
 
-extern const struct way way_matched, way_locks, way_blocking, way_outside;
+extern const struct way way_matched, way_locks, way_blocking, way_outside, way_wrong;
 
 void *need(size_t bytes);                          /* memory, or the program ends */
 void message_of(MPI_Status *s, struct message *m); /* source, tag and room for the data */
