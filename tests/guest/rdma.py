@@ -4,11 +4,14 @@ The programs are those of the build folder, under this machine's path."""
 import functools
 import os
 import shlex
+import sys
 from pathlib import Path
 
 from cases import Step
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "net"))
+import fabrics  # noqa: E402  pylint: disable=wrong-import-position
 
 # Few completion entries are what this device has; a heap of gigabytes would be memory that cannot be moved. Ranks of one machine
 # are kept on its loopback interface if nobody names the network; in a file, as scripts run programs without HOTLANE_ variables.
@@ -92,7 +95,15 @@ BOOTS = {
     "rdma-hosts": dict(what="soft RoCE, two devices at one cable: programs of two hosts, and a rank's death", prepare=TWO, seconds=580),
     "rdma-cut": dict(what="soft RoCE, two devices: a host is gone, of which nobody tells; a process is stopped", prepare=CUT,
                      seconds=580),
+    "rdma-kills": dict(what="soft RoCE, one device: random kills of the stencil", prepare=ONE, seconds=1780),
+    "rdma-sweep": dict(what="soft RoCE, one device: the stencil, configured at random", prepare=ONE, seconds=3580),
+    "rdma-gups": dict(what="soft RoCE, one device: random updates of OpenSHMEM", prepare=ONE, seconds=580),
 }
+PARTS = 6  # boots for the whole suites
+BOOTS |= {f"rdma-suite-{part}": dict(what=f"soft RoCE, one device: all programs of several ranks, part {part} of {PARTS}", prepare=ONE,
+                                     seconds=3580) for part in range(1, PARTS + 1)}
+SLOW = 5   # times, which an emulated machine takes longer
+RANKS = 4  # at most: a rank takes some megabytes of locked memory, and there are two CPUs
 
 
 def job(build, ranks, program, *words):
@@ -178,5 +189,35 @@ def cut(build):
     ]
 
 
+def suite(part, build):
+    """Every so-manyth of Meson's rows that force the network. The programs find the library by themselves;
+    files that they make are this machine's."""
+    found = []
+    for name, command, env, _ in list(fabrics.rows(Path(build), "full"))[part - 1::PARTS]:
+        there = [os.path.join(build, word) for word in command]
+        words = [path if "/" in word and os.path.exists(path) else word for word, path in zip(command, there)]
+        if int(words[words.index("-n") + 1]) > RANKS:
+            continue
+        if "--timeout" in words:
+            at = words.index("--timeout") + 1
+            words[at] = str(SLOW * int(words[at]))
+        env = {key: value for key, value in env.items() if key != "LD_LIBRARY_PATH"}
+        found.append(Step(name, command=shell("cd /tmp; " + shlex.join(words) + "; code=$?; test $code = 77 || exit $code"), env=env,
+                          needs="tools/mpiexec"))
+    return found
+
+
+def script(name, build, *words):
+    """One of perf/, over the network."""
+    line = shlex.join([str(HERE.parents[1] / "perf" / name), "--build", build, *words])
+    return [Step(name, command=line, needs="perf/stencil")]
+
+
 def steps(name, build):
-    return {"rdma": few, "rdma-hosts": hosts, "rdma-cut": cut}[name](build)
+    if name.startswith("rdma-suite-"):
+        return suite(int(name.rpartition("-")[2]), build)
+    return {"rdma": few, "rdma-hosts": hosts, "rdma-cut": cut,
+            "rdma-kills": lambda build: script("kill-test", build, "20", "--ways", "net"),
+            "rdma-sweep": lambda build: script("stencil-sweep", build, "50", "--timeout", "300"),
+            "rdma-gups": lambda build: script("gups", build, "--ours", "--threads", "1,4", "--words", "12", "--updates", "20000",
+                                              "--rounds", "1")}[name](build)

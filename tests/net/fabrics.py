@@ -37,6 +37,7 @@ REMARKS = {
     'tcp;ofi_rxm@system': 'what every test runs with where nothing else is named',
     'tcp@mpich': 'no atomics of its own: they are records that the target\'s receive thread carries out',
     'net@system': 'its descriptor also wakes without work, which the library tells of: a test that counts such lines fails',
+    'sockets@system': 'its threads for each endpoint want CPUs of their own: rows that ran past their time beside other work pass alone',
     'psm3@impi-rt': 'over ordinary sockets; its descriptor speaks only while somebody reads the queue, so receive threads look every '
                     'millisecond; it keeps unexpected messages in memory of its own, beyond the bound that p2p_pressure looks at',
 }
