@@ -262,6 +262,46 @@ START_TEST(a_long_wait_tells_for_whom)
 }
 END_TEST
 
+#define MANY 15
+
+static bool told_of[MANY];
+
+static void note_told(int world)
+{
+    told_of[world] = true;
+}
+
+static void tell_many(const void *unused, struct hl_told *t)
+{
+    (void)unused;
+    for (int i = 0; i < MANY; i++) {
+        hl_told_await(t, i);
+    }
+}
+
+static bool are_all_told(void *until_ns)
+{
+    bool all = true;
+    for (int i = 0; i < MANY; i++) {
+        all = all && told_of[i];
+    }
+    return all || is_time(until_ns);
+}
+HL_HANG_TELLS(are_all_told, tell_many);
+
+/* More than have room in its words: others each time. */
+START_TEST(a_long_wait_tells_for_all_in_turn)
+{
+    hl_prog_on_long(note_told);
+    uint64_t until_ns = hl_now_ns() + UINT64_C(20000000000);
+    hl_prog_wait(are_all_told, &until_ns);
+    hl_prog_on_long(NULL);
+    for (int i = 0; i < MANY; i++) {
+        ck_assert_msg(told_of[i], "nobody was told of rank %d", i);
+    }
+}
+END_TEST
+
 static void *wait_for_ring(void *arg)
 {
     hl_prog_wait_rung(gone, arg);
@@ -470,6 +510,7 @@ static Suite *make_suite(void)
     tcase_add_test(c, sleepers_are_rung_for_once);
     tcase_add_test(c, a_long_wait_is_told_from_many);
     tcase_add_loop_test(c, a_long_wait_tells_for_whom, 0, 2);
+    tcase_add_test(c, a_long_wait_tells_for_all_in_turn);
     tcase_add_test(c, who_waits_for_a_ring_sleeps_long);
     tcase_add_test(c, who_waits_for_a_word_seldom_polls);
     tcase_add_test(c, a_wait_inside_leaves_the_outer_one_as_it_was);
