@@ -120,6 +120,9 @@ unsigned hl_prog_ranks_per_cpu(void);
 /* True when more threads than CPUs are known to wait or compute here: then nobody should spin. */
 bool hl_prog_crowded(void);
 
+/* True when there is a CPU for one more thread of each rank here besides those. */
+bool hl_prog_has_spare_cpus(void);
+
 /* Between two looks in vain at what another thread is about to give up: `pauses` of the processor, so that it
  * keeps the line meanwhile; none where more threads than CPUs wait, which yield instead. Any thread. */
 void hl_prog_stand_back(unsigned pauses);

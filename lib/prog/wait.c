@@ -75,12 +75,23 @@ unsigned hl_prog_ranks_per_cpu(void)
     return ranks > cpus ? (ranks + cpus - 1) / cpus : 1;
 }
 
-bool hl_prog_crowded(void)
+/* With `more` threads in each rank. */
+static bool is_crowded(uint32_t more)
 {
     /* relaxed: as above. */
     uint32_t cpus = known_cpus();
     uint32_t threads = hl_a32_load_relaxed(&waiters);
-    return hl_a32_load_relaxed(&ranks_here) * (threads > 0 ? threads : 1) > cpus;
+    return hl_a32_load_relaxed(&ranks_here) * ((threads > 0 ? threads : 1) + more) > cpus;
+}
+
+bool hl_prog_crowded(void)
+{
+    return is_crowded(0);
+}
+
+bool hl_prog_has_spare_cpus(void)
+{
+    return !is_crowded(1);
 }
 
 void hl_prog_expect(int by)

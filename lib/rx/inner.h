@@ -54,6 +54,29 @@ HL_INLINE uint64_t hl_rx_thread_time(void)
     return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
+/* Whether the thread looks on instead of going to sleep. Messages that come within HL_RX_QUICK_NS of each
+ * other are questions and answers, of which the next one comes sooner than the kernel wakes a thread; what
+ * comes alone is not waited for. Descriptors that only epoll tells of are looked at every HL_RX_AWAKE_NS. */
+#define HL_RX_QUICK_NS UINT64_C(50000)
+#define HL_RX_AWAKE_NS UINT64_C(1000000)
+struct hl_rx_pace {
+    uint64_t came_ns, until_ns; /* of the last message; when looking ends */
+    uint64_t slept_ns;          /* when the thread last went to sleep */
+};
+
+HL_INLINE bool hl_rx_pace_is_quick(struct hl_rx_pace *p, bool came, uint64_t now)
+{
+    if (came) {
+        p->until_ns = now - p->came_ns < HL_RX_QUICK_NS ? now + HL_RX_QUICK_NS : 0;
+        p->came_ns = now;
+    }
+    if (now < p->until_ns && now - p->slept_ns < HL_RX_AWAKE_NS) {
+        return true;
+    }
+    p->slept_ns = now;
+    return false;
+}
+
 void hl_rx_kick(void); /* wakes the thread; any thread */
 
 /* Counts the rank as dead from now on. On the receive thread. */

@@ -68,6 +68,7 @@ struct wakes {
     bool armed;         /* the provider said that its descriptor will tell, and was left alone since */
     int naps;           /* since then, that ended with nothing */
     bool slept;         /* before this pass: what came then came alone, as a rule */
+    struct hl_rx_pace pace;
 };
 
 size_t hl_rx_board_bytes(int node_size)
@@ -468,13 +469,25 @@ static int sleep_once(struct wakes *w)
     return moved;
 }
 
+/* Never where that takes a CPU from the program. */
+static bool looks_on(struct wakes *w, int moved)
+{
+    if (!hl_prog_has_spare_cpus() || !hl_rx_pace_is_quick(&w->pace, moved > 0, hl_now_ns())) {
+        return false;
+    }
+    if (moved == 0) {
+        hl_pause();
+    }
+    return true;
+}
+
 static void *receive_thread(void *unused)
 {
     on_thread = true;
     struct wakes wakes = {.look_ms = -1};
     int moved = poll_sources(&wakes);
     while (hl_a32_load_acquire(&hl_rx.stop) == 0) { /* acquire: pairs with the release in hl_rx_stop. */
-        bool stream = moved > 0 && !wakes.slept;
+        bool stream = looks_on(&wakes, moved) || (moved > 0 && !wakes.slept);
         wakes.slept = false;
         moved = stream ? poll_sources(&wakes) : sleep_once(&wakes);
         run_tick(&wakes);

@@ -13,9 +13,11 @@ import tempfile
 
 from expect import close, expect
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import clean_env  # noqa: E402  pylint: disable=wrong-import-position
+
 PROGRAM, MPIEXEC, SOURCE, CAGE = (os.path.abspath(path) for path in sys.argv[1:5])
-CLEAN = {k: v for k, v in os.environ.items()
-         if not k.startswith(("HOTLANE_", "XDG_CONFIG", "SMA_", "SHMEM_", "MPICH_", "PMI", "SLURM_", "OMPI_", "OMP_", "PALS_"))}
+CLEAN = clean_env.environment("PMI", "SLURM_", "OMP_", "PALS_")
 CLEAN["HOTLANE_CONF"] = ""
 
 

@@ -10,8 +10,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import clean_env  # noqa: E402  pylint: disable=wrong-import-position
+
 PROGRAM, SOURCE = os.path.abspath(sys.argv[1]), sys.argv[2]
-CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "XDG_CONFIG", "SMA_", "MPICH_ALLOC_"))}
+CLEAN = clean_env.environment()
 CLEAN["HOTLANE_CONF"] = ""
 failures = cases = 0
 

@@ -12,8 +12,11 @@ import sys
 
 from expect import close, expect
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import clean_env  # noqa: E402  pylint: disable=wrong-import-position
+
 PROGRAM, SOURCE = os.path.abspath(sys.argv[1]), sys.argv[2]
-CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "XDG_CONFIG", "SMA_", "MPICH_"))}
+CLEAN = clean_env.environment()
 CLEAN["HOTLANE_CONF"] = ""
 NONE = "no fast memory found on this machine"
 

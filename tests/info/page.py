@@ -13,6 +13,9 @@ import re
 import subprocess
 import sys
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import clean_env  # noqa: E402  pylint: disable=wrong-import-position
+
 BLOCK = re.compile(r"^```console ?(.*)\n\$ (.*)\n((?:.*\n)*?)```$", re.M)
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -60,7 +63,7 @@ def write(page, outputs):
 
 
 def run(block, build):
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "XDG_CONFIG", "SMA_", "MPICH_"))}
+    clean = clean_env.environment()
     env = {**clean, "HOTLANE_CONF": "", **block.env, "PATH": os.path.join(build, "tools") + ":" + os.environ["PATH"]}
     return subprocess.run(block.command.split(), cwd=SOURCE, env=env, timeout=60, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT).stdout

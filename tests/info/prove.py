@@ -11,8 +11,11 @@ import sys
 
 from expect import close, expect
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import clean_env  # noqa: E402  pylint: disable=wrong-import-position
+
 PROGRAM, MPIEXEC = (os.path.abspath(p) for p in sys.argv[1:3])
-CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "XDG_CONFIG", "FI_", "PMI_"))}
+CLEAN = clean_env.environment("FI_", "PMI_")
 CLEAN["HOTLANE_CONF"] = ""
 STEPS = ["path", "opening test", "random", "order", "lost peer", "figures"]
 

@@ -16,6 +16,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import clean_env  # noqa: E402  pylint: disable=wrong-import-position
+
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(?P<fenced>.*?)^```$|(?:^    [^\n]*\n|^\n(?=    ))+", re.M | re.S)
 NAMED = re.compile(r"`([\w-]+\.(?:c|cpp|f90))`:\s*\Z")
 
@@ -83,7 +86,7 @@ def main():
     parser.add_argument("pages", metavar="PAGE", nargs="+")
     options = parser.parse_args()
     tools = os.path.join(os.path.abspath(options.build), "tools")
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "SHMEM_", "SMA_", "MPICH_", "XDG_CONFIG"))}
+    clean = clean_env.environment()
     env = {**clean, "HOTLANE_CONF": "", "PATH": tools + ":" + os.environ["PATH"], **dict(v.split("=", 1) for v in options.variables)}
     bad = False
     for page in options.pages:

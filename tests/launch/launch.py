@@ -950,30 +950,31 @@ def two_cpus():
 
 def ranks_are_bound_to_cores_nodes_and_sockets():
     a, b = two_cpus()
+    both = {"preexec_fn": lambda: os.sched_setaffinity(0, {a, b})}  # where there are more, ranks are spread over all
     with tempfile.TemporaryDirectory() as d:
         for node, cpu in ((0, a), (3, b)):
             os.makedirs(f"{d}/devices/system/node/node{node}")
             with open(f"{d}/devices/system/node/node{node}/cpulist", "w", encoding="ascii") as f:
                 f.write(f"{cpu},100000\n")
-        job = run("--sysfs", d, "--bind-to", "numa", "--report-bindings", "-n", 4, *cpus_of())
+        job = run("--sysfs", d, "--bind-to", "numa", "--report-bindings", "-n", 4, *cpus_of(), **both)
         same(sorted(job.out.splitlines()), [f"0 [{a}]", f"1 [{a}]", f"2 [{b}]", f"3 [{b}]"])
         same(job.err.splitlines(), [f"mpiexec: rank {r}: bound to NUMA node {3 * (r // 2)}, CPU {(a, b)[r // 2]}, shared with 1 other"
                                     for r in range(4)])
-        job = run("--sysfs", d, "--bind-to", "core", "-n", 2, *cpus_of())  # no topology: each CPU is a core
+        job = run("--sysfs", d, "--bind-to", "core", "-n", 2, *cpus_of(), **both)  # no topology: each CPU is a core
         same(sorted(job.out.splitlines()), [f"0 [{a}]", f"1 [{b}]"])
         os.makedirs(f"{d}/devices/system/cpu/cpu{a}/topology")
         with open(f"{d}/devices/system/cpu/cpu{a}/topology/thread_siblings_list", "w", encoding="ascii") as f:
             f.write(f"{a}-{b}\n")
-        job = run("--sysfs", d, "--bind-to", "core", "-n", 1, *cpus_of())
+        job = run("--sysfs", d, "--bind-to", "core", "-n", 1, *cpus_of(), **both)
         holds(job.out, f"{a}, {b}")
         for cpu, text in ((a, a), (b, f"{b},100000")):
             os.makedirs(f"{d}/devices/system/cpu/cpu{cpu}/topology", exist_ok=True)
             with open(f"{d}/devices/system/cpu/cpu{cpu}/topology/package_cpus_list", "w", encoding="ascii") as f:
                 f.write(f"{text}\n")
-        job = run("--sysfs", d, "--bind-to", "socket", "--report-bindings", "-n", 2, *cpus_of())
+        job = run("--sysfs", d, "--bind-to", "socket", "--report-bindings", "-n", 2, *cpus_of(), **both)
         same(sorted(job.out.splitlines()), [f"0 [{a}]", f"1 [{b}]"])
         same(job.err.splitlines(), [f"mpiexec: rank {r}: bound to socket {r}, CPU {(a, b)[r]}" for r in range(2)])
-    job = run("--bind-to", "none", "--report-bindings", *cpus_of())
+    job = run("--bind-to", "none", "--report-bindings", *cpus_of(), **both)
     holds(job.err, "rank 0: not bound, CPUs")
     same(len(job.err.splitlines()), 1)
 

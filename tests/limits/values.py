@@ -14,8 +14,11 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "info"))
 from expect import close, expect  # noqa: E402  pylint: disable=wrong-import-position
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import clean_env  # noqa: E402  pylint: disable=wrong-import-position
+
 GROUP, (INFO, JOB, MPIEXEC) = sys.argv[1], [os.path.abspath(path) for path in sys.argv[2:5]]
-CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "SMA_", "SHMEM_", "MPICH_", "XDG_CONFIG"))}
+CLEAN = clean_env.environment()
 CLEAN["HOTLANE_CONF"] = ""
 
 

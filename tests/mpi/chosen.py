@@ -8,6 +8,9 @@ import re
 import subprocess
 import sys
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import clean_env  # noqa: E402  pylint: disable=wrong-import-position
+
 failed = 0
 JOB = [r"rank 0 .*start-up by pmi1: ", r"memory: .*; pages of \d+K"]
 NEAR = [r"rank 0 .*2 processes, 2 on this node; .* shared memory"]
@@ -16,7 +19,7 @@ FAR = [r"rank 0 .*2 processes, 1 on this node; the others are reached by \w+", r
 
 
 def lines_of(ranks, **env):
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "PMI"))}
+    clean = clean_env.environment("PMI")
     command = [sys.argv[1], "--oversubscribe", "--timeout", "60", "-n", str(ranks), sys.argv[2], "single"]
     job = subprocess.run(command, env={**clean, "HOTLANE_CONF": "", **env}, capture_output=True, text=True, timeout=80, check=False)
     return job.returncode, [line for line in job.stderr.splitlines() if line.startswith("hotlane: ")]

@@ -11,6 +11,9 @@ import sys
 import threading
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import clean_env  # noqa: E402  pylint: disable=wrong-import-position
+
 LATER = 0.5  # seconds in which a deadlock that is none would be named
 LIMIT = 90  # seconds; who is not heard by then says nothing
 WAYS = {"near": {}, "net": {"HOTLANE_NEAR": "0"}}
@@ -116,7 +119,7 @@ def is_complete(scene, text):
 
 
 def play(name, scene, way):
-    env = {k: v for k, v in os.environ.items() if not k.startswith("HOTLANE_")}
+    env = clean_env.environment()
     env.update(HOTLANE_CONF="", HOTLANE_WATCHDOG="1", **WAYS[way], **scene.env)
     job = subprocess.Popen([sys.argv[1], "-n", str(scene.ranks), sys.argv[2], name], env=env, stdout=subprocess.DEVNULL,
                            stderr=subprocess.PIPE, text=True)
@@ -139,7 +142,7 @@ def play(name, scene, way):
 
 def is_quiet(name):
     """Without the variable nothing is said: a job that ends by itself after two seconds of waiting."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith("HOTLANE_")}
+    env = clean_env.environment()
     done = subprocess.run([sys.argv[1], "--timeout", "2", "-n", "2", sys.argv[2], name], env={**env, "HOTLANE_CONF": ""},
                           capture_output=True, text=True, timeout=LIMIT, check=False)
     return f"{name}, no watchdog", "it speaks" if "watchdog" in done.stderr or done.returncode == 0 else "", done.stderr

@@ -12,8 +12,11 @@ import subprocess
 import sys
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import clean_env  # noqa: E402  pylint: disable=wrong-import-position
+
 MPIEXEC, PROGRAM = sys.argv[1:]
-CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "MPICH_", "SMA_"))}
+CLEAN = clean_env.environment()
 CLEAN["HOTLANE_CONF"] = ""
 POOLS = "/sys/kernel/mm/hugepages"
 POOL = POOLS + "/hugepages-2048kB/"

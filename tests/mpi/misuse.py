@@ -8,8 +8,11 @@ import os
 import subprocess
 import sys
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import clean_env  # noqa: E402  pylint: disable=wrong-import-position
+
 mpiexec, program, source = sys.argv[1:]
-env = {k: v for k, v in os.environ.items() if not k.startswith("HOTLANE_")}
+env = clean_env.environment()
 env["HOTLANE_CONF"] = ""
 done = subprocess.run([mpiexec, "-n", "2", program, "--table"], env=env, stdout=subprocess.PIPE, text=True, timeout=50)
 with open(os.path.join(source, "docs", "MISUSE.md"), encoding="utf-8") as file:

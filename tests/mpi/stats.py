@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import clean_env  # noqa: E402  pylint: disable=wrong-import-position
+
 MPIEXEC, PROGRAM = (os.path.abspath(path) for path in sys.argv[1:3])
 RANKS = 3
 # Of which finalize itself adds nothing.
@@ -28,7 +31,7 @@ def check(true, words):
 
 def run(*arguments, **env):
     """({rank: {counter: value}} by the program, standard error)."""
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("HOTLANE_")}
+    clean = clean_env.environment()
     job = subprocess.run([MPIEXEC, "--timeout", "60", "-n", str(RANKS), PROGRAM, *arguments], env={**clean, "HOTLANE_CONF": "", **env},
                          capture_output=True, text=True, timeout=80, check=False)
     check(job.returncode == 0, f"exit code {job.returncode}: {job.stderr}")

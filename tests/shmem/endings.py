@@ -10,6 +10,9 @@ import sys
 import tempfile
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import clean_env  # noqa: E402  pylint: disable=wrong-import-position
+
 mpiexec, program = sys.argv[1:]
 PES = 3
 failed = 0
@@ -24,7 +27,7 @@ def check(true, words):
 
 def end(how, pe, code, near, path):
     """The job's exit code, output, errors and seconds; `path`: for the file of the PE."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "SHMEM_", "SMA_"))}
+    env = clean_env.environment()
     env.update(HOTLANE_CONF="", HOTLANE_NEAR=near)
     begin = time.monotonic()
     words = ["sh", "-c", '"$@"; exec sleep 100', "sh", program, "kill"] if how == "hidden" else [program, how]

@@ -7,13 +7,16 @@ import os
 import subprocess
 import sys
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import clean_env  # noqa: E402  pylint: disable=wrong-import-position
+
 mpiexec, program = sys.argv[1:]
 failed = 0
 
 
 def shown(**more):
     """The lines of standard error of a job of two PEs."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "SHMEM_", "SMA_", "MPICH_"))}
+    env = clean_env.environment()
     env.update(HOTLANE_CONF="", **more)
     done = subprocess.run([mpiexec, "-n", "2", program], env=env, capture_output=True, text=True, timeout=50)
     assert done.returncode == 0, done.stderr

@@ -4,10 +4,13 @@ import re
 import subprocess
 import sys
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import clean_env  # noqa: E402  pylint: disable=wrong-import-position
+
 
 def run(mpiexec, *words, seconds=30, **env):
     """A job of these words, ended by its launcher after that time; no settings but `env`."""
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "SHMEM_", "SMA_", "MPICH_"))}
+    clean = clean_env.environment()
     return subprocess.run([mpiexec, "--timeout", str(seconds), *words], env={**clean, "HOTLANE_CONF": "", **env}, capture_output=True,
                           text=True, timeout=seconds + 20, stdin=subprocess.DEVNULL, check=False)
 

@@ -457,6 +457,33 @@ static uint64_t dead_at(uint64_t asked_from, uint64_t heard, uint64_t timeout_ms
     return 0;
 }
 
+START_TEST(the_thread_looks_on_while_messages_come_quickly)
+{
+    struct hl_rx_pace p = {0};
+    uint64_t now = 5 * HL_RX_AWAKE_NS;
+    ck_assert(!hl_rx_pace_is_quick(&p, true, now)); /* alone */
+    ck_assert(!hl_rx_pace_is_quick(&p, false, now + 1));
+    ck_assert(!hl_rx_pace_is_quick(&p, true, now += HL_RX_QUICK_NS)); /* as rare as that */
+    ck_assert(hl_rx_pace_is_quick(&p, true, now += HL_RX_QUICK_NS - 1));
+    ck_assert(hl_rx_pace_is_quick(&p, false, now + HL_RX_QUICK_NS - 1));
+    ck_assert(!hl_rx_pace_is_quick(&p, false, now + HL_RX_QUICK_NS));
+    ck_assert(!hl_rx_pace_is_quick(&p, true, now += 2 * HL_RX_QUICK_NS));
+}
+END_TEST
+
+START_TEST(a_stream_without_end_leaves_time_for_other_descriptors)
+{
+    struct hl_rx_pace p = {0};
+    uint64_t now = 5 * HL_RX_AWAKE_NS;
+    (void)hl_rx_pace_is_quick(&p, true, now);
+    for (uint64_t awake_ns = 0, i = 0; i < 1000; i++) {
+        now += HL_RX_QUICK_NS / 2;
+        awake_ns = hl_rx_pace_is_quick(&p, true, now) ? awake_ns + HL_RX_QUICK_NS / 2 : 0;
+        ck_assert_uint_lt(awake_ns, HL_RX_AWAKE_NS);
+    }
+}
+END_TEST
+
 START_TEST(a_host_dies_of_questions_without_answer_only)
 {
     ck_assert_uint_eq(dead_at(UINT64_MAX, 50000, 5000), 0); /* idle for long, nobody asked */
@@ -549,6 +576,8 @@ static Suite *make_suite(void)
     tcase_add_test(t, odd_atomics_are_refused);
     tcase_add_test(t, signals_follow_their_data_or_nothing_is_stored);
     tcase_add_test(t, damaged_chains_stay_within_their_region);
+    tcase_add_test(t, the_thread_looks_on_while_messages_come_quickly);
+    tcase_add_test(t, a_stream_without_end_leaves_time_for_other_descriptors);
     tcase_add_test(t, a_host_dies_of_questions_without_answer_only);
     tcase_add_test(t, an_answer_on_any_connection_counts);
     tcase_add_test(t, a_connection_that_ends_is_missed_once);

@@ -7,12 +7,15 @@ import os
 import subprocess
 import sys
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+import clean_env  # noqa: E402  pylint: disable=wrong-import-position
+
 mpiexec, wrong, other, statics, plugin = sys.argv[1:]
 failed = 0
 
 
 def run(args, **settings):
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("HOTLANE_", "SHMEM_", "SMA_"))}
+    env = clean_env.environment()
     env.update(HOTLANE_CONF="", **settings)
     done = subprocess.run([mpiexec, "--timeout", "60"] + args, env=env, capture_output=True, text=True, timeout=80)
     return done.returncode, done.stderr
