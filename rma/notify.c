@@ -342,9 +342,15 @@ int PMPIX_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype ori
                      MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Aint flag_disp,
                      uint64_t value, MPI_Win win)
 {
-    struct notify_call n = {.m = {hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
-                                  hl_win_type(HL_ARG_ORIGIN, origin_datatype), target_rank, target_disp,
-                                  target_count, hl_win_type(HL_ARG_TARGET, target_datatype), HL_PUT, NULL},
+    struct notify_call n = {.m = {.win = hl_win_of(win),
+                                  .origin = (char *)(uintptr_t)origin_addr,
+                                  .origin_count = origin_count,
+                                  .origin_type = hl_win_type(HL_ARG_ORIGIN, origin_datatype),
+                                  .target = target_rank,
+                                  .disp = target_disp,
+                                  .target_count = target_count,
+                                  .target_type = hl_win_type(HL_ARG_TARGET, target_datatype),
+                                  .dir = HL_PUT},
                             .disp = flag_disp,
                             .value = value};
     return hl_win_end(win, "MPIX_Put_notify", put_notify(&n));
@@ -355,9 +361,15 @@ int PMPIX_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
                        int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                        MPI_Datatype target_datatype, MPI_Aint flag_disp, uint64_t value, MPI_Win win)
 {
-    struct notify_call n = {.m = {hl_win_of(win), (char *)(uintptr_t)origin_addr, origin_count,
-                                  hl_win_type(HL_ARG_ORIGIN, origin_datatype), target_rank, target_disp,
-                                  target_count, hl_win_type(HL_ARG_TARGET, target_datatype), HL_PUT, NULL},
+    struct notify_call n = {.m = {.win = hl_win_of(win),
+                                  .origin = (char *)(uintptr_t)origin_addr,
+                                  .origin_count = origin_count,
+                                  .origin_type = hl_win_type(HL_ARG_ORIGIN, origin_datatype),
+                                  .target = target_rank,
+                                  .disp = target_disp,
+                                  .target_count = target_count,
+                                  .target_type = hl_win_type(HL_ARG_TARGET, target_datatype),
+                                  .dir = HL_PUT},
                             .disp = flag_disp,
                             .value = value};
     return hl_win_end(win, "MPIX_Put_notify_c", put_notify(&n));

@@ -69,6 +69,9 @@ with tempfile.TemporaryDirectory() as folder:
 
 code, text, error = run("--env", HOTLANE_LANES="lots")
 expect("a refused value is told", code == 1 and "HOTLANE_LANES=lots: expected a whole number from 0 to 64" in error)
+done = subprocess.run([PROGRAM, "--env"], env={**CLEAN, "HOTLANE_LANES": "lots"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                      text=True, timeout=60)
+expect("it stands behind the report where both go to one pipe", done.stdout.splitlines()[-1].startswith("hotlane-info: "))
 code, text, error = run(HOTLANE_LANES="lots", HOTLANE_STATS="2", HOTLANE_PORTS="none")
 expect("the others are shown as they are, the refused ones with the reason, the first of them is told",
        code == 1 and "HOTLANE_STATS=2  (environment)" in text and "  (refused: HOTLANE_LANES=lots: expected" in text

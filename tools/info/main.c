@@ -304,6 +304,7 @@ int main(int argc, char **argv)
     }
     o.show(&f);
     if (f.conf_rc != 0) {
+        (void)fflush(stdout); /* the line follows the report, also where both go to one file */
         fprintf(stderr, "hotlane-info: %s\n", f.conf_error);
     }
     return shown((f.conf_rc != 0 && o.show != info_markdown) || f.trial.rc != 0);
