@@ -413,45 +413,47 @@ static int gather_cards(struct hl_win *w, const struct win_card *mine, struct wi
 
 /* `all`: what is needed. Its frame is not on the way to what waits in reach. */
 static HL_NOINLINE int exchange_cards(struct hl_win *w, const struct hl_win_ask *ask, int all,
-                                      struct win_card *cards)
+                                      struct win_card *cards, struct home *home)
 {
     struct win_card mine;
-    struct home home = {0};
     int rc = 0;
     if (all == NEED_SEGMENT) {
         mine = (struct win_card){.flavor = w->flavor, .apart = ask->apart, .size = w->bytes};
         rc = gather_cards(w, &mine, cards);
         rc = rc != 0 ? rc : check_cards(w, cards);
-        rc = rc != 0 ? rc : share_window_memory(w, ask, cards, &home);
+        rc = rc != 0 ? rc : share_window_memory(w, ask, cards, home);
     }
     if (rc == 0) {
-        fill_card(w, ask, &home, &mine);
+        fill_card(w, ask, home, &mine);
         rc = gather_cards(w, &mine, cards);
     }
     return rc;
 }
 
 /* The exchanges in the order in which every rank takes part, whatever it called. */
-static int exchange_in_order(struct hl_win *w, const struct hl_win_ask *ask, int all, struct win_card *cards)
+static int exchange_in_order(struct hl_win *w, const struct hl_win_ask *ask, int all, struct win_card *cards,
+                             struct home *home)
 {
-    int rc = exchange_cards(w, ask, all, cards);
+    int rc = exchange_cards(w, ask, all, cards, home);
     return rc != 0 ? rc : reach_targets(w, cards);
 }
 
 int hl_win_reach_all(struct hl_win *w, const struct hl_win_ask *ask)
 {
     struct win_card *cards = malloc((size_t)w->size * sizeof *cards);
+    struct home *home = calloc(1, sizeof *home); /* long: not on the stack */
     int rc = ask->rc;
 
     w->targets = calloc((size_t)w->size, sizeof *w->targets + sizeof(hl_a64)); /* and hl_win_acc_word */
-    if (rc == 0 && (cards == NULL || w->targets == NULL)) {
+    if (rc == 0 && (cards == NULL || home == NULL || w->targets == NULL)) {
         rc = hl_err_say(HL_ERR_NO_MEM, "no memory for a window over %d ranks", w->size);
     }
     bool one_segment = w->flavor == MPI_WIN_FLAVOR_SHARED && !ask->apart;
     rc = hl_win_agree(w->comm, rc, one_segment ? NEED_SEGMENT : NEED_NONE);
     if (rc == NEED_NONE || rc == NEED_SEGMENT) {
-        rc = exchange_in_order(w, ask, rc, cards);
+        rc = exchange_in_order(w, ask, rc, cards, home);
     }
+    free(home);
     free(cards);
     return rc;
 }

@@ -47,7 +47,6 @@ WIDER = {
     "drive": (512, "HOTLANE_RMA_MODE=enqueue: whoever waits performs operations of other threads"),
     **{f"PMPIX_{w}_section": (1152, "a section's dimensions; past 8 KiB only where the calls of other threads are performed, too")
        for w in ("Put", "Get", "Accumulate")},
-    "hl_win_reach_all": (640, "making a window: cards and words of all ranks; measured, it takes 5 KiB"),
 }
 # Functions that call themselves: how many frames are counted, and why.
 TURNS = {
