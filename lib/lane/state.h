@@ -185,7 +185,6 @@ struct hl_lane {
 
     HL_ALIGNED_LINE hl_a64 issued; /* slots taken. atomic: release by the holder, acquire by flushers */
     hl_a64 tail;                   /* slots before it are free. atomic: the same */
-    hl_aptr ways;                  /* struct hl_way_table. atomic: the same */
     struct hl_fab_ep fab;
     struct hl_chain *open;      /* chains not sent yet, newest first */
     struct hl_chain *unused;    /* buffers */
@@ -195,7 +194,10 @@ struct hl_lane {
     uint64_t swept;             /* leases at the last sweep of idle bits */
     struct hl_knock knock;
     struct hl_stat_lane stat;
-    struct hl_slot slots[HL_SLOTS];
+    /* On a line that only a new way changes: flushes of all threads look there. */
+    HL_ALIGNED_LINE hl_aptr
+        ways; /* struct hl_way_table. atomic: release by the holder, acquire by flushers */
+    HL_ALIGNED_LINE struct hl_slot slots[HL_SLOTS];
     uint64_t words[HL_SLOTS]; /* what slot i writes, when its operation is a word that was copied */
 };
 
