@@ -61,28 +61,66 @@ void hl_build_alltoall_scattered(struct hl_sched *s, const struct hl_coll_call *
     }
 }
 
-/* One round of Bruck's: the blocks whose place has the bit `far` move `far` ranks up. */
-static void bruck_round(struct hl_sched *s, char *blocks, char *lane, int64_t bytes, int far)
+/* Blocks [from, from + n) of a side whose blocks are alike: elements one behind the other. */
+static struct hl_data alike_blocks(const struct hl_coll_side *side, int from, int n)
 {
-    int size = s->comm->size, rank = s->comm->rank, n = 0;
-    char *in = lane + (size / 2 + 1) * bytes;
+    return hl_data_slice(side->buf, from * side->count, n * side->count, side->type);
+}
 
-    for (int i = far; i < size; i++) {
-        if (i & far) {
-            hl_sched_copy(s, hl_data_bytes(lane + bytes * n++, (size_t)bytes),
-                          hl_data_bytes(blocks + i * bytes, (size_t)bytes));
-        }
+/* The blocks whose place has the bit `far` are runs of as many, each behind a gap of as many. */
+struct bruck {
+    char *blocks, *lane;
+    int64_t bytes; /* of a block */
+    int far;
+};
+
+static int bruck_count(const struct bruck *b, int size)
+{
+    int rest = size % (2 * b->far) - b->far;
+
+    return size / (2 * b->far) * b->far + (rest > 0 ? rest : 0);
+}
+
+/* Moves them into `packed`, or back: whole runs, and what is left of one at the end. */
+static void bruck_move(struct hl_sched *s, const struct bruck *b, char *packed, bool out)
+{
+    int64_t run = b->far * b->bytes, all = bruck_count(b, s->comm->size) * b->bytes;
+    char *apart = b->blocks + run;
+    struct hl_data in_lane = hl_data_bytes(packed, (size_t)run), there = hl_data_bytes(apart, (size_t)run);
+
+    hl_sched_copy_runs(s, out ? in_lane : there, out ? there : in_lane,
+                       (struct hl_runs){all / run, out ? run : 2 * run, out ? 2 * run : run});
+    if (all % run != 0) {
+        int64_t at = all / run * run;
+        in_lane = hl_data_bytes(packed + at, (size_t)(all - at));
+        there = hl_data_bytes(apart + 2 * at, (size_t)(all - at));
+        hl_sched_copy(s, out ? in_lane : there, out ? there : in_lane);
     }
-    hl_sched_recv(s, hl_ring(rank, size - far, size), hl_data_bytes(in, (size_t)(n * bytes)));
-    hl_sched_send(s, hl_ring(rank, far, size), hl_data_bytes(lane, (size_t)(n * bytes)));
+}
+
+/* One round: they move `far` ranks up. */
+static void bruck_round(struct hl_sched *s, const struct bruck *b)
+{
+    int size = s->comm->size, rank = s->comm->rank;
+    size_t bytes = (size_t)(bruck_count(b, size) * b->bytes);
+    char *in = b->lane + (size / 2 + 1) * b->bytes;
+
+    bruck_move(s, b, b->lane, true);
+    hl_sched_recv(s, hl_ring(rank, size - b->far, size), hl_data_bytes(in, bytes));
+    hl_sched_send(s, hl_ring(rank, b->far, size), hl_data_bytes(b->lane, bytes));
     hl_sched_wait(s);
-    n = 0;
-    for (int i = far; i < size; i++) {
-        if (i & far) {
-            hl_sched_copy(s, hl_data_bytes(blocks + i * bytes, (size_t)bytes),
-                          hl_data_bytes(in + bytes * n++, (size_t)bytes));
-        }
-    }
+    bruck_move(s, b, in, false);
+}
+
+/* Blocks of `side` from rank `from` downwards get the `n` packed ones. */
+static void unpack_downwards(struct hl_sched *s, const struct hl_coll_side *side, int from, int n,
+                             const char *packed)
+{
+    struct hl_data to = hl_coll_block(side, from);
+    int64_t bytes = hl_coll_block_bytes(side, from);
+
+    hl_sched_copy_runs(s, to, hl_data_bytes(packed, (size_t)bytes),
+                       (struct hl_runs){n, -to.count * hl_type_extent(to.type), bytes});
 }
 
 /* Place i holds what travels i ranks up; log2(size) messages instead of size. */
@@ -90,22 +128,22 @@ void hl_build_alltoall_bruck(struct hl_sched *s, const struct hl_coll_call *c)
 {
     int size = s->comm->size, rank = s->comm->rank;
     const struct hl_coll_side *side = hl_coll_in_place(&c->send) ? &c->recv : &c->send;
-    int64_t bytes = hl_coll_block_bytes(&c->recv, 0);
+    struct bruck b = {.bytes = hl_coll_block_bytes(&c->recv, 0)};
 
-    if (bytes == 0) {
+    if (b.bytes == 0) {
         return;
     }
-    char *blocks = hl_sched_bytes(s, (size_t)(size * bytes));
-    char *lane = hl_sched_bytes(s, (size_t)((size / 2 + 1) * 2 * bytes));
-    for (int i = 0; i < size; i++) {
-        hl_sched_copy(s, hl_data_bytes(blocks + i * bytes, (size_t)bytes),
-                      hl_coll_block(side, hl_ring(rank, i, size)));
+    b.blocks = hl_sched_bytes(s, (size_t)(size * b.bytes));
+    b.lane = hl_sched_bytes(s, (size_t)((size / 2 + 1) * 2 * b.bytes));
+    int64_t before = (size - rank) * b.bytes;
+    hl_sched_copy(s, hl_data_bytes(b.blocks, (size_t)before), alike_blocks(side, rank, size - rank));
+    if (rank > 0) {
+        hl_sched_copy(s, hl_data_bytes(b.blocks + before, (size_t)(rank * b.bytes)),
+                      alike_blocks(side, 0, rank));
     }
-    for (int far = 1; far < size; far *= 2) {
-        bruck_round(s, blocks, lane, bytes, far);
+    for (b.far = 1; b.far < size; b.far *= 2) {
+        bruck_round(s, &b);
     }
-    for (int i = 0; i < size; i++) {
-        hl_sched_copy(s, hl_coll_block(&c->recv, hl_ring(rank, size - i, size)),
-                      hl_data_bytes(blocks + i * bytes, (size_t)bytes));
-    }
+    unpack_downwards(s, &c->recv, rank, rank + 1, b.blocks);
+    unpack_downwards(s, &c->recv, size - 1, size - 1 - rank, b.blocks + (rank + 1) * b.bytes);
 }

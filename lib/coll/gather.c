@@ -165,35 +165,76 @@ void hl_build_allgather_ring(struct hl_sched *s, const struct hl_coll_call *c)
     }
 }
 
+/* Where the packed block of each rank begins, counted from mine. */
+struct gather_places {
+    int64_t bytes; /* of every block, when they are alike */
+    int64_t *at;   /* [size + 1], or NULL: they are */
+};
+
+static int64_t packed_at(const struct gather_places *p, int i)
+{
+    return p->at != NULL ? p->at[i] : i * p->bytes;
+}
+
+static void learn_packing(struct hl_sched *s, const struct hl_coll_side *side, struct gather_places *p)
+{
+    int size = s->comm->size, rank = s->comm->rank;
+
+    *p = (struct gather_places){.bytes = hl_coll_block_bytes(side, 0)};
+    if (side->counts == NULL) {
+        return;
+    }
+    p->at = hl_sched_bytes(s, ((size_t)size + 1) * sizeof *p->at);
+    if (s->err != 0) {
+        p->at = NULL; /* never run */
+        return;
+    }
+    p->at[0] = 0;
+    for (int i = 0; i < size; i++) {
+        p->at[i + 1] = p->at[i] + hl_coll_block_bytes(side, hl_ring(rank, i, size));
+    }
+}
+
+/* Packed blocks [from, from + n), which do not pass the end of the ring, to their places. */
+static void unpack_blocks(struct hl_sched *s, const struct hl_coll_side *side, const struct gather_places *p,
+                          const char *blocks, int from, int n)
+{
+    int size = s->comm->size, to = hl_ring(s->comm->rank, from, size);
+
+    if (p->at == NULL && n > 0) {
+        hl_sched_copy(s, hl_data_slice(side->buf, to * side->count, n * side->count, side->type),
+                      hl_data_bytes(blocks + from * p->bytes, (size_t)(n * p->bytes)));
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        hl_sched_copy(
+            s, hl_coll_block(side, to + i),
+            hl_data_bytes(blocks + p->at[from + i], (size_t)(p->at[from + i + 1] - p->at[from + i])));
+    }
+}
+
 /* Blocks are kept packed, mine first; those of the next 1, 2, 4 ... ranks come in turn. */
 void hl_build_allgather_bruck(struct hl_sched *s, const struct hl_coll_call *c)
 {
     int size = s->comm->size, rank = s->comm->rank;
-    int64_t *at = hl_sched_bytes(s, ((size_t)size + 1) * sizeof *at);
+    struct gather_places p;
 
-    if (s->err != 0) {
-        return;
-    }
-    at[0] = 0;
-    for (int i = 0; i < size; i++) {
-        at[i + 1] = at[i] + hl_coll_block_bytes(&c->recv, hl_ring(rank, i, size));
-    }
-    char *blocks = hl_sched_bytes(s, (size_t)at[size]);
+    learn_packing(s, &c->recv, &p);
+    char *blocks = hl_sched_bytes(s, (size_t)packed_at(&p, size));
     allgather_own(s, c);
-    hl_sched_copy(s, hl_data_bytes(blocks, (size_t)at[1]), hl_coll_block(&c->recv, rank));
+    hl_sched_copy(s, hl_data_bytes(blocks, (size_t)packed_at(&p, 1)), hl_coll_block(&c->recv, rank));
     for (int far = 1; far < size; far *= 2) {
         int n = far < size - far ? far : size - far, to = hl_ring(rank, size - far, size);
-        int64_t in = at[far + n] - at[far];
+        int64_t in = packed_at(&p, far + n) - packed_at(&p, far), out = packed_at(&p, n);
         if (in > 0) {
-            hl_sched_recv(s, hl_ring(rank, far, size), hl_data_bytes(blocks + at[far], (size_t)in));
+            hl_sched_recv(s, hl_ring(rank, far, size),
+                          hl_data_bytes(blocks + packed_at(&p, far), (size_t)in));
         }
-        if (at[n] > 0) {
-            hl_sched_send(s, to, hl_data_bytes(blocks, (size_t)at[n]));
+        if (out > 0) {
+            hl_sched_send(s, to, hl_data_bytes(blocks, (size_t)out));
         }
         hl_sched_wait(s);
     }
-    for (int i = 1; i < size; i++) {
-        hl_sched_copy(s, hl_coll_block(&c->recv, hl_ring(rank, i, size)),
-                      hl_data_bytes(blocks + at[i], (size_t)(at[i + 1] - at[i])));
-    }
+    unpack_blocks(s, &c->recv, &p, blocks, 1, size - 1 - rank);
+    unpack_blocks(s, &c->recv, &p, blocks, size - rank, rank);
 }

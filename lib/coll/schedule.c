@@ -171,6 +171,15 @@ void hl_sched_copy(struct hl_sched *s, struct hl_data to, struct hl_data from)
     }
 }
 
+void hl_sched_copy_runs(struct hl_sched *s, struct hl_data to, struct hl_data from, struct hl_runs runs)
+{
+    if (runs.n > 0) {
+        struct hl_runs *repeat = hl_sched_bytes(s, sizeof *repeat);
+        *repeat = runs;
+        push_step(s, (struct hl_step){.kind = HL_STEP_RUNS, .repeat = repeat, .a = to, .b = from});
+    }
+}
+
 static void push_reduce(struct hl_sched *s, void *left, void *right, int64_t count)
 {
     struct hl_type *type = s->reducer.type;
@@ -277,6 +286,17 @@ static void copy_step(struct hl_sched *s, const struct hl_data *to, const struct
     fail_schedule(s, hl_type_copy(to->type, to->count, to->buf, from->type, from->count, from->buf));
 }
 
+static void copy_runs(struct hl_sched *s, const struct hl_step *step)
+{
+    struct hl_data to = step->a, from = step->b;
+
+    for (int64_t i = 0; i < step->repeat->n; i++) {
+        copy_step(s, &to, &from);
+        to.buf = hl_type_at(to.buf, step->repeat->to_stride);
+        from.buf = hl_type_at(from.buf, step->repeat->from_stride);
+    }
+}
+
 /* Does one step, or returns false when it has to wait. */
 static bool do_step(struct hl_sched *s, const struct hl_step *step)
 {
@@ -292,6 +312,9 @@ static bool do_step(struct hl_sched *s, const struct hl_step *step)
         return s->flying == 0;
     case HL_STEP_COPY:
         copy_step(s, &step->a, &step->b);
+        return true;
+    case HL_STEP_RUNS:
+        copy_runs(s, step);
         return true;
     case HL_STEP_REDUCE:
         hl_reducer_apply(&s->reducer, step->a.buf, step->b.buf, step->a.count);

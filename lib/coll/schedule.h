@@ -40,14 +40,22 @@ struct hl_coll_net {
 };
 extern const struct hl_coll_net hl_coll_net_match;
 
-enum hl_step_kind { HL_STEP_SEND, HL_STEP_RECV, HL_STEP_WAIT, HL_STEP_COPY, HL_STEP_REDUCE };
+enum hl_step_kind { HL_STEP_SEND, HL_STEP_RECV, HL_STEP_WAIT, HL_STEP_COPY, HL_STEP_RUNS, HL_STEP_REDUCE };
+
+/* A copy that is repeated: each time so many bytes behind the last one. */
+struct hl_runs {
+    int64_t n, to_stride, from_stride;
+};
 
 struct hl_step {
     enum hl_step_kind kind;
-    int peer;                   /* SEND, RECV: in `comm` */
-    const struct hl_comm *comm; /* SEND, RECV */
-    struct hl_data a;           /* SEND, RECV: the data; COPY: to; REDUCE: left operand */
-    struct hl_data b;           /* COPY: from; REDUCE: right operand, the same count and type */
+    int peer; /* SEND, RECV: in `comm` */
+    union {
+        const struct hl_comm *comm;   /* SEND, RECV */
+        const struct hl_runs *repeat; /* RUNS */
+    };
+    struct hl_data a; /* SEND, RECV: the data; COPY, RUNS: to; REDUCE: left operand */
+    struct hl_data b; /* COPY, RUNS: from; REDUCE: right operand, the same count and type */
 };
 
 #define HL_SCHED_WINDOW 32 /* messages in the air, unless widened */
@@ -123,6 +131,9 @@ void hl_sched_wait(struct hl_sched *s);
 
 /* Copies as many bytes as both have; the same buffer: no step. */
 void hl_sched_copy(struct hl_sched *s, struct hl_data to, struct hl_data from);
+
+/* The same again and again: one step however many there are. */
+void hl_sched_copy_runs(struct hl_sched *s, struct hl_data to, struct hl_data from, struct hl_runs runs);
 
 /* Memory that lives as long as the schedule: raw bytes, or room for `count` elements of `type`; the address
  * returned is the one to use with the type, which may lie outside the memory when its lower bound is not 0.
