@@ -45,4 +45,11 @@ static inline bool hl_fort_is_in_one_piece(const struct hl_fort_array *a)
     return a->rank > 1 ? hl_fort_is_dense(a) : hl_fort_is_plain(a);
 }
 
+/* The same for an array that is not plain: false is also the answer for one of rank 1 with fewer than two
+ * elements, which is a section as any other. */
+static inline bool hl_fort_is_whole(const struct hl_fort_array *a)
+{
+    return a->addr == NULL || (a->rank > 1 && hl_fort_is_dense(a));
+}
+
 #endif

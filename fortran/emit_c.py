@@ -286,6 +286,8 @@ class Function:
         indirect += ["if (rc == MPI_SUCCESS) {", f"rc = {self.c_name}({', '.join(arguments)});", "}"]
         indirect += [f"hl_fort_part_end(&{self.form.arguments[i].name}_part);" for i in types]
         dense = " && ".join(f"hl_fort_is_in_one_piece({self.form.arguments[i].name})" for i in types)
+        if self.name in TAKES_SECTIONS:
+            dense = f"hl_fort_is_whole({self.form.arguments[types[0]].name})"
         lines = [*code.declare, "int rc = MPI_SUCCESS;", f"if ({dense}) {{", f"rc = {self.c_name}({', '.join(plain)});"]
         if self.name in TAKES_SECTIONS:
             at = types[0]

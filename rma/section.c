@@ -47,55 +47,85 @@ static HL_NOINLINE int move(const char *func, void *origin, int target, int64_t 
 /* Is it a plain buffer at first sight? */
 HL_INLINE bool is_simple(const MPIX_Section *s)
 {
-    return s == NULL || s->rank == 0 ||
-           (s->rank == 1 && s->dims != NULL && s->dims->stride == s->elem_len && s->dims->extent > 0);
+    return HL_LIKELY(s != NULL && s->rank == 1)
+               ? s->dims != NULL && s->dims->stride == s->elem_len && s->dims->extent > 0
+               : s == NULL || s->rank == 0;
 }
 
-/* hl_section_read, with the usual case first: one dimension with gaps. */
-HL_INLINE int read_section(const MPIX_Section *s, struct hl_section_shape *shape)
+/* One dimension with gaps, the usual case. */
+HL_INLINE bool is_line(const MPIX_Section *s, int64_t *total)
 {
     const MPIX_Section_dim *d = s->dims;
     int64_t reach;
-    if (HL_LIKELY(s->rank == 1 && d != NULL && d->extent > 1 && d->stride != s->elem_len && s->elem_len > 0 &&
-                  !__builtin_mul_overflow(s->elem_len, d->extent, &shape->total) &&
-                  !__builtin_mul_overflow(d->stride, d->extent, &reach))) {
-        shape->block = s->elem_len;
-        shape->n = 1;
-        shape->unbounded = false;
-        shape->dims[0].times = d->extent;
-        shape->dims[0].stride = d->stride;
-        return 0;
-    }
-    return hl_section_read(s, shape);
+    return HL_LIKELY(s->rank == 1 && d != NULL && d->extent > 1 && d->stride != s->elem_len &&
+                     s->elem_len > 0 && !__builtin_mul_overflow(s->elem_len, d->extent, total) &&
+                     !__builtin_mul_overflow(d->stride, d->extent, &reach));
 }
 
 /* What a move of a section to or from a plain target turned out to be. */
 enum way { PLAIN, DONE, LAYOUTS };
 
-/* DONE: elements of one predefined type fill the section, and the target is mapped. Wrong sections are
- * LAYOUTS, which find the words. */
-HL_INLINE enum way find_section_way(void *origin, int target, int64_t disp,
-                                    const struct section_side sides[2], enum hl_dir dir, MPI_Win win)
+/* One side as the call has it, and where the other one is. */
+struct section_move {
+    void *origin;
+    const MPIX_Section *section;
+    int64_t origin_count;
+    MPI_Datatype origin_type;
+    int target;
+    int64_t disp;
+    int64_t target_count;
+    MPI_Datatype target_type;
+    MPI_Win win;
+};
+
+/* Do elements of one predefined type fill the `total` bytes of the section, and is the target mapped? Its
+ * memory. */
+HL_INLINE char *find_mapped(const struct section_move *m, int64_t total)
 {
-    const struct hl_win *w = hl_win_of(win);
-    const MPIX_Section *s = sides[0].section;
-    uintptr_t type = (uintptr_t)sides[1].type;
-    struct hl_section_shape shape;
+    const struct hl_win *w = hl_win_of(m->win);
+    uintptr_t type = (uintptr_t)m->target_type;
     struct hl_spot spot;
-    if (HL_UNLIKELY(read_section(s, &shape) != 0)) {
+    if (HL_UNLIKELY(w == NULL || (uint32_t)m->target >= (uint32_t)w->size || m->origin == NULL ||
+                    m->origin_type != m->target_type || m->origin_count != m->target_count ||
+                    type >= HL_TYPE_PREDEFINED_END)) {
+        return NULL;
+    }
+    bool open = HL_LIKELY(hl_is_open(w, m->target, m->disp, m->target_count, &hl_type_dense[type], &spot)) ||
+                hl_is_open_apart(w, m->target, m->disp, m->target_count, &hl_type_dense[type], &spot);
+    bool simple = open && spot.len == total && spot.len != 0 && hl_spot_is_mapped(&spot);
+    return simple ? (char *)(uintptr_t)spot.where : NULL;
+}
+
+/* The same for any section. Wrong ones are LAYOUTS, which find the words. */
+HL_INLINE enum way move_shape(const struct section_move *m, enum hl_dir dir)
+{
+    struct hl_section_shape shape;
+    if (HL_UNLIKELY(hl_section_read(m->section, &shape) != 0)) {
         return LAYOUTS;
     }
     if (hl_section_is_plain(&shape)) {
         return PLAIN;
     }
-    if (HL_UNLIKELY(w == NULL || (uint32_t)target >= (uint32_t)w->size || origin == NULL ||
-                    sides[0].type != sides[1].type || sides[0].count != sides[1].count ||
-                    type >= HL_TYPE_PREDEFINED_END ||
-                    !hl_is_open_apart(w, target, disp, sides[1].count, &hl_type_dense[type], &spot) ||
-                    spot.len != shape.total || spot.len == 0 || !hl_spot_is_mapped(&spot))) {
+    char *there = find_mapped(m, shape.total);
+    if (HL_UNLIKELY(there == NULL)) {
         return LAYOUTS;
     }
-    hl_section_pack(&shape, origin, (char *)(uintptr_t)spot.where, dir == HL_PUT);
+    hl_section_pack(&shape, m->origin, there, dir == HL_PUT);
+    return DONE;
+}
+
+/* DONE where find_mapped finds memory. */
+HL_INLINE enum way move_simply(const struct section_move *m, enum hl_dir dir)
+{
+    int64_t total;
+    if (!is_line(m->section, &total)) {
+        return move_shape(m, dir);
+    }
+    char *there = find_mapped(m, total);
+    if (HL_UNLIKELY(there == NULL)) {
+        return LAYOUTS;
+    }
+    hl_section_pack_line(m->section, m->origin, there, dir == HL_PUT);
     return DONE;
 }
 
@@ -109,20 +139,31 @@ static int accumulate_section(struct hl_acc *a, const struct section_side sides[
     return rc;
 }
 
-HL_INLINE int move_section(const char *func, void *at, int target, int64_t disp,
-                           const struct section_side sides[2], enum hl_dir dir, MPI_Win win)
-{
-    const struct section_side *f = &sides[0], *t = &sides[1];
-    enum way way = t->section == NULL ? find_section_way(at, target, disp, sides, dir, win) : LAYOUTS;
-    if (HL_LIKELY(way == DONE)) {
-        return MPI_SUCCESS;
+/* Sections with gaps take functions of their own, entered by a jump: a plain one pays for no frame, and one
+ * that is copied at once for no description. (put_apart, get_apart) */
+#define MOVE(name, func, constant, DIR, plain)                                                               \
+    static HL_NOINLINE int name##_apart(constant void *origin_addr, const MPIX_Section *origin,              \
+                                        MPI_Count origin_count, MPI_Datatype origin_datatype,                \
+                                        int target_rank, MPI_Aint target_disp, const MPIX_Section *target,   \
+                                        MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)   \
+    {                                                                                                        \
+        void *at = (void *)(uintptr_t)origin_addr;                                                           \
+        const struct section_move m = {at,          origin,      origin_count, origin_datatype,              \
+                                       target_rank, target_disp, target_count, target_datatype,              \
+                                       win};                                                                 \
+        enum way way = target == NULL && origin != NULL ? move_simply(&m, DIR) : LAYOUTS;                    \
+        if (HL_UNLIKELY(way == LAYOUTS)) {                                                                   \
+            const struct section_side sides[2] = {{origin, origin_count, origin_datatype},                   \
+                                                  {target, target_count, target_datatype}};                  \
+            return move(#func, at, target_rank, target_disp, sides, DIR, win);                               \
+        }                                                                                                    \
+        return way == DONE ? MPI_SUCCESS                                                                     \
+                           : plain(origin_addr, origin_count, origin_datatype, target_rank, target_disp,     \
+                                   target_count, target_datatype, win);                                      \
     }
-    if (way == LAYOUTS) {
-        return move(func, at, target, disp, sides, dir, win);
-    }
-    return dir == HL_PUT ? PMPI_Put_c(at, f->count, f->type, target, disp, t->count, t->type, win)
-                         : PMPI_Get_c(at, f->count, f->type, target, disp, t->count, t->type, win);
-}
+MOVE(put, MPIX_Put_section, const, HL_PUT, PMPI_Put_c)
+MOVE(get, MPIX_Get_section, , HL_GET, PMPI_Get_c)
+#undef MOVE
 
 HL_API(MPIX_Put_section);
 int PMPIX_Put_section(const void *origin_addr, const MPIX_Section *origin, MPI_Count origin_count,
@@ -134,10 +175,8 @@ int PMPIX_Put_section(const void *origin_addr, const MPIX_Section *origin, MPI_C
         return PMPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                           target_datatype, win);
     }
-    const struct section_side sides[2] = {{origin, origin_count, origin_datatype},
-                                          {target, target_count, target_datatype}};
-    return move_section("MPIX_Put_section", (void *)(uintptr_t)origin_addr, target_rank, target_disp, sides,
-                        HL_PUT, win);
+    return put_apart(origin_addr, origin, origin_count, origin_datatype, target_rank, target_disp, target,
+                     target_count, target_datatype, win);
 }
 
 HL_API(MPIX_Get_section);
@@ -150,9 +189,8 @@ int PMPIX_Get_section(void *origin_addr, const MPIX_Section *origin, MPI_Count o
         return PMPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                           target_datatype, win);
     }
-    const struct section_side sides[2] = {{origin, origin_count, origin_datatype},
-                                          {target, target_count, target_datatype}};
-    return move_section("MPIX_Get_section", origin_addr, target_rank, target_disp, sides, HL_GET, win);
+    return get_apart(origin_addr, origin, origin_count, origin_datatype, target_rank, target_disp, target,
+                     target_count, target_datatype, win);
 }
 
 HL_API(MPIX_Accumulate_section);

@@ -32,6 +32,17 @@ HL_INLINE bool hl_section_is_plain(const struct hl_section_shape *shape)
 /* Copies all elements of a section that is not plain to `packed` (pack) or from it. */
 void hl_section_pack(const struct hl_section_shape *shape, char *first, char *packed, bool pack);
 
+/* The same for a section of one dimension, as it is given. */
+HL_INLINE void hl_section_pack_line(const MPIX_Section *s, char *first, char *packed, bool pack)
+{
+    int64_t block = s->elem_len, stride = s->dims->stride, times = s->dims->extent;
+    struct hl_grid g = {packed, first, block, stride, times, 0, 0, 1};
+    if (!pack) {
+        g = (struct hl_grid){first, packed, stride, block, times, 0, 0, 1};
+    }
+    hl_grid_copy(&g, block);
+}
+
 /* Room for what a section is described by. */
 struct hl_section {
     struct hl_type *made; /* allocated, or NULL */

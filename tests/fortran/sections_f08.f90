@@ -335,6 +335,10 @@ contains
         call move(mode, a(-3:4:2, 3:2), b(2:7:5, 4:0), 0)
         call move(mode, a(-3:-3, 2:2), b(7:7, 3:3), 1)
         call check(b(7, 3) == expected(mode, a(-3, 2)) .and. count(b /= -1) == 1, "one element, " // mode_names(mode))
+        b = -1
+        call move(mode, whole(3:2:2), b(2, 4:3), 0)
+        call move(mode, whole(5:6:3), b(2, 4:4), 1)
+        call check(b(2, 4) == expected(mode, whole(5)) .and. count(b /= -1) == 1, "one element of a line, " // mode_names(mode))
     end subroutine
 
     subroutine by_shape(mode, from, into)
