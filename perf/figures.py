@@ -187,7 +187,7 @@ def _kandalla_5(call, letter):
 
 def _stencil(number, what, title, shows):
     return Figure(f"kandalla-{number}", title, "kandalla", f"Figure {number}", "stencil-scaling", (25, 400),
-                  ["--what", what, "--side", "64", "--steps", "40", "--threads", "1,2,4", "--rounds", "3", "--timeout", "10"],
+                  ["--what", what, "--side", "64", "--steps", "200", "--threads", "1,2,4", "--rounds", "3", "--timeout", "10"],
                   ["--what", what, "--side", "128", "--steps", "300", "--timeout", "60"],
                   ["--what", what, "--side", "16", "--patch", "8", "--steps", "4", "--threads", "1,2", "--ranks", "1,2", "--rounds", "2"],
                   shows, [growth(), against_others("hotlane")],
@@ -196,8 +196,8 @@ def _stencil(number, what, title, shows):
 
 FIGURES = [
     _balaji("null", "Sends to MPI_PROC_NULL by many threads", "nobody", (20, 300), "20000"),
-    _balaji("send", "MPI_Send of empty messages by many threads", "send", (25, 400), "5000"),
-    _balaji("isend", "MPI_Isend of empty messages by many threads", "isend", (25, 400), "5000"),
+    _balaji("send", "MPI_Send of empty messages by many threads", "send", (25, 400), "50000"),
+    _balaji("isend", "MPI_Isend of empty messages by many threads", "isend", (25, 400), "50000"),
     _balaji("burst", "MPI_Send by many threads, receivers asleep", "asleep", (15, 200), "20000"),
     Figure("hoefler-2", "Messages of unknown length, received by many threads", "hoefler", "Figure 2", "mprobe", (40, 600),
            ["--what", "rate", "--threads", "1,2", "--messages", "1000", "--rounds", "2", "--timeout", "4"],
@@ -241,7 +241,7 @@ FIGURES = [
     _stencil("8a", "weak", "Weak scaling: more ranks, each with the same grid", "How well the work of each rank keeps its speed as ranks are added."),
     _stencil("8b", "equal", "Threads against ranks, the same number in all", "At equal cores, few ranks of many threads against many ranks of few."),
     Figure("kandalla-8c", "Thread-hot against one lock in the stencil", "kandalla", "Figure 8 c", "stencil-modes", (25, 500),
-           ["--zones", "64,64", "--steps", "60", "--threads", "1,2,4", "--rounds", "3", "--timeout", "20"], ["--timeout", "120"],
+           ["--zones", "64,64", "--steps", "300", "--threads", "1,2,4", "--rounds", "3", "--timeout", "20"], ["--timeout", "120"],
            ["--zones", "16,16", "--steps", "4", "--threads", "1,2", "--rounds", "2"],
            "Time in communication that thread-hot needs less than one lock for the process: 18 % and 40 % in the paper.",
            [in_order("hot", "global"), growth("hot", "global", "enqueue")],
@@ -295,7 +295,7 @@ FIGURES = [
            "MPI_Init and MPI_Finalize of all ranks, beside as many fork + exec of an empty program. Goal: 2.5 times that with 64 ranks on the node.",
            [growth()], "{cores} cores start all the processes."),
     Figure("more-than-cores", "More ranks and threads than cores", "beyond", "oversubscribed", "oversubscribe", (35, 900),
-           ["--milliseconds", "100", "--times", "1,4,16", "--jobs", "4x1,8x4", "--patches", "16", "--steps", "40", "--rounds", "2", "--timeout", "10"], [],
+           ["--milliseconds", "100", "--times", "1,4,16", "--jobs", "4x1,8x4", "--patches", "16", "--steps", "200", "--rounds", "2", "--timeout", "10"], [],
            ["--milliseconds", "20", "--times", "1,4", "--lanes", "2", "--jobs", "4x1", "--patches", "8", "--zones", "16,16", "--steps", "4", "--rounds", "2"],
            "Puts by more threads than lanes, and the stencil by more ranks and threads than cores. Goals: 4 threads for each lane put 0.9 times as fast as "
            "one; the stencil takes 2 times a serial run with 4 × 1 and 3 times with 8 × 4.", [extremes, against_others("hotlane")],
