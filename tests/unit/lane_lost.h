@@ -49,7 +49,7 @@ START_TEST(a_connection_that_stays_lost_is_reported)
 END_TEST
 
 /* Each try may take its provider seconds. */
-START_TEST(a_mend_that_is_refused_is_not_tried_again_at_once)
+START_TEST(a_mend_that_is_refused_is_not_tried_again_at_once) HL_NO_TSA
 {
     start(1);
     struct hl_lane *lane = hl_pool.lanes[0];
