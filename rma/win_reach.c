@@ -43,6 +43,7 @@ struct home {
     uint64_t id, len, off; /* id 0: memory of my own */
     int64_t rc;
     struct hl_hints_got got; /* what rank 0 got */
+    char text[HL_ERR_TEXT];  /* of rank 0's error; travels by itself */
 };
 
 static uint64_t token; /* chosen once; read by peers' probes */
@@ -365,7 +366,9 @@ static void take_for_all(struct hl_win *w, const struct hl_win_ask *ask, uint64_
                              .caller = ask->func};
     home->rc = hl_mem_alloc(total, &how, &w->piece);
     if (home->rc == 0) {
-        *home = (struct home){.id = w->piece.seg->id, .len = w->piece.seg->len, .off = w->piece.off};
+        home->id = w->piece.seg->id;
+        home->len = w->piece.seg->len;
+        home->off = w->piece.off;
         hl_hints_taken(w, how.wish);
         hl_hints_look(w,
                       &home->got); /* the others cannot: the kernel tells of pages that a process touched */
@@ -373,11 +376,11 @@ static void take_for_all(struct hl_win *w, const struct hl_win_ask *ask, uint64_
 }
 
 /* Rank 0 could not take it. */
-static HL_NOINLINE int not_made_for_all(const struct hl_win *w, int rc)
+static int not_made_for_all(const struct hl_win *w, struct home *home)
 {
-    char text[HL_ERR_TEXT];
-    hl_coll_words_of(w->comm, 0, rc, text);
-    return w->rank == 0 ? rc : not_made_by(0, rc, text);
+    int rc = (int)home->rc;
+    hl_coll_words_of(w->comm, 0, rc, home->text);
+    return w->rank == 0 ? rc : not_made_by(0, rc, home->text);
 }
 
 /* Rank 0 takes one segment for all, as contiguous memory has one kind, page size and policy: its own wish. On
@@ -394,11 +397,11 @@ static HL_NOINLINE int share_window_memory(struct hl_win *w, const struct hl_win
     if (w->rank == 0) {
         take_for_all(w, ask, total, home);
     }
-    int rc = hl_coll_all_or_none(w->comm, hl_coll_bcast_bytes(w->comm, home, sizeof *home, 0),
+    int rc = hl_coll_all_or_none(w->comm, hl_coll_bcast_bytes(w->comm, home, offsetof(struct home, text), 0),
                                  "making the window");
     home->off += before;
     w->ctl->acc.home = (uint32_t)hl_boot_node_of(hl_win_world(w, 0)) + 1;
-    rc = rc == 0 && home->rc != 0 ? not_made_for_all(w, (int)home->rc) : rc;
+    rc = rc == 0 && home->rc != 0 ? not_made_for_all(w, home) : rc;
     if (rc == 0 && w->rank != 0) {
         hl_hints_show_got(w->info, &home->got); /* words only: no reason to fail alone */
     }

@@ -228,9 +228,14 @@ static void pass_rows(struct hl_type_cursor *c, int64_t times, int64_t rows)
 static bool copy_parts(struct hl_type_cursor *whole, struct hl_type_cursor *parts, bool out)
 {
     const struct hl_run *w = &whole->run, *p = &parts->run;
-    int64_t each = w->n / p->n, times = least(w->times, p->times / each), rows, w_row, p_row;
+    int64_t each = w->n / p->n, times, rows, w_row, p_row;
 
-    if (w->disp != NULL || p->disp != NULL || whole->head + parts->head + w->n % p->n != 0 || times == 0) {
+    /* Of a block that was begun the rest may be shorter than a part. */
+    if (w->disp != NULL || p->disp != NULL || whole->head + parts->head + w->n % p->n != 0) {
+        return false;
+    }
+    times = least(w->times, p->times / each);
+    if (times == 0) {
         return false;
     }
     rows = count_rows(whole, times, &w_row);
