@@ -3,6 +3,7 @@
 What is said of the papers is in our words; their own numbers stand in them. What is seen is computed from the tables of a run
 (harness.Book) by the functions below, each of which returns sentences."""
 import collections
+import os
 
 import harness
 
@@ -163,8 +164,14 @@ _BALAJI_WHY = ("The paper had eight cores and a machine for the receivers; this 
                "little, so where senders do not run at the same time the designs lie together.")
 
 
+def _threads(few):
+    """Of a quick run: a few numbers of threads, and more where half of the cores are as many."""
+    half = len(os.sched_getaffinity(0)) // 2
+    return ",".join([few] + [str(n) for n in (4, 8) if int(few[-1]) < n <= half])
+
+
 def _balaji(test, title, words, seconds, most, whole=()):
-    few = "1,2,4" if test == "burst" else "1,2"
+    few = _threads("1,2,4" if test == "burst" else "1,2")
     return Figure(f"balaji-{words}", title, "balaji", "of Figures 3 to 8", "msgrate", seconds,
                   ["--tests", test, "--threads", few, "--messages", most, "--rounds", "3", "--timeout", "10"],
                   ["--tests", test, "--timeout", "60", *whole],
@@ -174,7 +181,7 @@ def _balaji(test, title, words, seconds, most, whole=()):
 
 
 def _kandalla_5(call, letter):
-    quick = ["--calls", call, "--threads", "1,4", "--sizes", "8,4096,262144", "--outer", "256", "--milliseconds", "60", "--rounds", "3",
+    quick = ["--calls", call, "--threads", _threads("1,4"), "--sizes", "8,4096,262144", "--outer", "256", "--milliseconds", "60", "--rounds", "3",
              "--early", "100", "--timeout", "10"]
     return Figure(f"kandalla-5{letter}", f"{call.capitalize()}s by many threads on one window, all sizes", "kandalla", f"Figure 5 {letter}", "rma_mt",
                   (45, 1500), quick, ["--calls", call, "--milliseconds", "0", "--timeout", "120"],
@@ -187,7 +194,7 @@ def _kandalla_5(call, letter):
 
 def _stencil(number, what, title, shows):
     return Figure(f"kandalla-{number}", title, "kandalla", f"Figure {number}", "stencil-scaling", (25, 400),
-                  ["--what", what, "--side", "64", "--steps", "200", "--threads", "1,2,4", "--rounds", "3", "--timeout", "10"],
+                  ["--what", what, "--side", "64", "--steps", "200", "--threads", _threads("1,2,4"), "--rounds", "3", "--timeout", "10"],
                   ["--what", what, "--side", "128", "--steps", "300", "--timeout", "60"],
                   ["--what", what, "--side", "16", "--patch", "8", "--steps", "4", "--threads", "1,2", "--ranks", "1,2", "--rounds", "2"],
                   shows, [growth(), against_others("hotlane")],
@@ -200,7 +207,7 @@ FIGURES = [
     _balaji("isend", "MPI_Isend of empty messages by many threads", "isend", (25, 400), "50000"),
     _balaji("burst", "MPI_Send by many threads, receivers asleep", "asleep", (15, 200), "20000"),
     Figure("hoefler-2", "Messages of unknown length, received by many threads", "hoefler", "Figure 2", "mprobe", (40, 600),
-           ["--what", "rate", "--threads", "1,2", "--messages", "1000", "--rounds", "2", "--timeout", "4"],
+           ["--what", "rate", "--threads", _threads("1,2"), "--messages", "1000", "--rounds", "2", "--timeout", "4"],
            ["--what", "rate,rate-processes", "--timeout", "30"],
            ["--what", "rate", "--targets", "directed", "--threads", "1,2", "--messages", "200", "--rounds", "2"],
            "Messages per second of threads that do not know how long the next message is: matched probe is first, before locks for pairs of "
@@ -216,7 +223,7 @@ FIGURES = [
            "show what right matching costs.", [against_others("hotlane, matched probe")],
            _CORES + "Long messages cost their copies whoever matches them."),
     Figure("hoefler-3", "Round trips of messages of unknown length, each thread its own", "hoefler", "Figure 3", "mprobe", (30, 400),
-           ["--what", "trip", "--threads", "1,2", "--messages", "500", "--rounds", "2", "--timeout", "4"], ["--what", "trip", "--timeout", "30"],
+           ["--what", "trip", "--threads", _threads("1,2"), "--messages", "500", "--rounds", "2", "--timeout", "4"], ["--what", "trip", "--timeout", "30"],
            ["--what", "trip", "--targets", "directed", "--threads", "1,2", "--messages", "200", "--rounds", "2"],
            "Matched probe is quickest; matching outside of MPI pays a hand-over to another thread in every round trip.",
            [in_order("hotlane, matched probe", "hotlane, locks", "hotlane, outside"), against_others("hotlane, matched probe")],
@@ -229,7 +236,7 @@ FIGURES = [
     _kandalla_5("put", "a"),
     _kandalla_5("get", "b"),
     Figure("kandalla-6", "Alltoall by many threads, each on a communicator of its own", "kandalla", "Figure 6", "alltoall_mt", (40, 900),
-           ["--ranks", "2", "--threads", "1,2,4", "--sizes", "8,1024,65536", "--milliseconds", "20", "--rounds", "3", "--timeout", "10"],
+           ["--ranks", "2", "--threads", _threads("1,2,4"), "--sizes", "8,1024,65536", "--milliseconds", "20", "--rounds", "3", "--timeout", "10"],
            ["--timeout", "60"],
            ["--ranks", "2", "--threads", "1,2", "--sizes", "8,1024", "--milliseconds", "5", "--rounds", "2"],
            "Each thread calls MPI_Alltoall on a duplicate of MPI_COMM_WORLD; what goes to each peer is divided by the threads. Thread-hot is "
@@ -241,7 +248,7 @@ FIGURES = [
     _stencil("8a", "weak", "Weak scaling: more ranks, each with the same grid", "How well the work of each rank keeps its speed as ranks are added."),
     _stencil("8b", "equal", "Threads against ranks, the same number in all", "At equal cores, few ranks of many threads against many ranks of few."),
     Figure("kandalla-8c", "Thread-hot against one lock in the stencil", "kandalla", "Figure 8 c", "stencil-modes", (25, 500),
-           ["--zones", "64,64", "--steps", "300", "--threads", "1,2,4", "--rounds", "3", "--timeout", "20"], ["--timeout", "120"],
+           ["--zones", "64,64", "--steps", "300", "--threads", _threads("1,2,4"), "--rounds", "3", "--timeout", "20"], ["--timeout", "120"],
            ["--zones", "16,16", "--steps", "4", "--threads", "1,2", "--rounds", "2"],
            "Time in communication that thread-hot needs less than one lock for the process: 18 % and 40 % in the paper.",
            [in_order("hot", "global"), growth("hot", "global", "enqueue")],
@@ -253,7 +260,7 @@ FIGURES = [
            "most 4 times that alone.", [against_others("hotlane")],
            "With more threads than cores ({cores} here) the longest waits are the scheduler's slices of time."),
     Figure("threads-processes", "Threads of one process against as many processes", "beyond", "threads", "thread_process", (25, 200),
-           ["--workers", "1,2,4", "--milliseconds", "60", "--rounds", "3", "--timeout", "10"], [],
+           ["--workers", _threads("1,2,4"), "--milliseconds", "60", "--rounds", "3", "--timeout", "10"], [],
            ["--workers", "1,2", "--milliseconds", "20", "--rounds", "2"],
            "Whether threads put into a window as fast as processes without threads do. Goal: 0.95 times.", [growth(), against_others("hotlane")],
            "The workers and the target share {cores} cores."),
@@ -281,12 +288,12 @@ FIGURES = [
            "How long after its cause a rank goes on that sleeps in a blocking call, beside a futex, an eventfd and a byte over TCP between the same "
            "two processes.", [extremes], "Over the network two wake-ups follow each other, one of them TCP's."),
     Figure("shmem", "OpenSHMEM by many threads of one PE", "beyond", "OpenSHMEM", "shmem_mt", (30, 900),
-           ["--threads", "1,4", "--sizes", "8,32768", "--outer", "64", "--milliseconds", "60", "--rounds", "2", "--pairs", "0", "--timeout", "10"], [],
+           ["--threads", _threads("1,4"), "--sizes", "8,32768", "--outer", "64", "--milliseconds", "60", "--rounds", "2", "--pairs", "0", "--timeout", "10"], [],
            ["--threads", "1,2", "--sizes", "8", "--calls", "put", "--outer", "16", "--milliseconds", "20", "--rounds", "2", "--pairs", "0"],
            "Puts, gets and atomics on the default context and on private ones, with one partition of the symmetric heap and with seven.",
            [growth(), against_others("hotlane, default")], "Blocks of many KiB are copied at the speed of memory by all."),
     Figure("updates", "Random updates of OpenSHMEM", "beyond", "GUPS", "gups", (15, 200),
-           ["--words", "16", "--updates", "50000", "--threads", "1,4", "--rounds", "3", "--timeout", "10"], [],
+           ["--words", "16", "--updates", "50000", "--threads", _threads("1,4"), "--rounds", "3", "--timeout", "10"], [],
            ["--words", "10", "--updates", "1000", "--threads", "1,2", "--rounds", "2"],
            "Random words of a table on all PEs changed by atomic exclusive-or, every run verified twice.",
            [growth(), against_others("hotlane")], "Over the network each update waits for no other, so chains of them decide."),
