@@ -205,10 +205,10 @@ START_TEST(an_abort_that_nobody_answers_ends_this_rank)
 {
     struct fake_pmix *f = serve_pmix();
     int status = 0;
-    char secret[33];
-    /* Rank 0's, of which names of sockets are made: others may run this test at the same time. */
-    snprintf(secret, sizeof secret, "00112233445566778899aabb%08x", (unsigned)getpid());
-    f->give("hl-secret", secret);
+    char server[32]; /* another one than that of the same test in another build */
+    snprintf(server, sizeof server, "fake.%d", (int)getpid());
+    setenv("PMIX_SERVER_URI2", server, 1);
+    f->give("hl-secret", "00112233445566778899aabbccddeeff"); /* rank 0's */
     unsetenv("PMI_FD");
     setenv("PMIX_NAMESPACE", "fake", 1);
     setenv("PMIX_RANK", "1", 1);
