@@ -24,11 +24,14 @@ BUILD = os.path.dirname(os.path.dirname(os.path.abspath(harness.MPIEXEC)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "perf"))
 import peers  # noqa: E402  pylint: disable=wrong-import-position
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import clean_env  # noqa: E402  pylint: disable=wrong-import-position
+
 LATE = 1.0  # seconds that an end may take longer than the launcher needs for a plain program
 PATIENCE = 6.0  # seconds for a launcher that does not end a job with a dead process at all
 PER_RANK = 0.020  # seconds of start-up for each rank of a core
 BOTH = ({"HOTLANE_NEAR": "1"}, {"HOTLANE_NEAR": "0"})
-CARRIED = ("MPICH_", "OMPI_", "I_MPI_", "UCX_", "FI_", "SHMEM_", "SMA_")  # a user's variables that are told of
+CARRIED = clean_env.OF_OTHERS + ("FI_",)  # a user's variables that are told of
 
 
 class Launcher:
