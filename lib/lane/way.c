@@ -5,6 +5,7 @@
 #include "util.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define FIRST_ROOM 16u
 
@@ -41,10 +42,12 @@ static void add_to(struct hl_way_table *t, struct hl_way *way)
 static struct hl_way_table *grow_ways(struct hl_lane *lane, struct hl_way_table *old)
 {
     uint32_t room = old == NULL ? FIRST_ROOM : 2 * old->room;
-    struct hl_way_table *t = calloc(1, sizeof *t + room * sizeof t->at[0]);
+    size_t size = hl_round_up(sizeof *old + room * sizeof old->at[0], HL_CACHELINE);
+    struct hl_way_table *t = aligned_alloc(HL_CACHELINE, size); /* every flush reads it: shares no line */
     if (t == NULL) {
         return NULL;
     }
+    memset(t, 0, size);
     t->room = room;
     t->older = old;
     for (uint32_t i = 0; old != NULL && i < old->room; i++) {

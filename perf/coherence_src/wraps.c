@@ -1,9 +1,11 @@
 /* Functions of the C library that touch memory, wait, or tell the time, for threads under the directory of
- * cache lines; the linker (--wrap) puts them in place. */
+ * cache lines; the linker (--wrap) puts them in place. What the library allocates begins on a line of its own:
+ * where malloc would put it depends on the length of a path, and counts by it. */
 #include "atomic.h"
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <malloc.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -37,6 +39,28 @@ WRAP(void *, memset, void *to, int c, size_t n)
 {
     hl_directory_touch(to, n, HL_DIRECTORY_WRITE, PC);
     return __real_memset(to, c, n);
+}
+
+WRAP(void *, malloc, size_t n)
+{
+    return memalign(HL_CACHELINE, n);
+}
+
+WRAP(void *, calloc, size_t n, size_t size)
+{
+    void *p = size == 0 || n <= SIZE_MAX / size ? memalign(HL_CACHELINE, n * size) : NULL;
+    return p != NULL ? __real_memset(p, 0, n * size) : NULL;
+}
+
+WRAP(void *, realloc, void *old, size_t n)
+{
+    void *p = memalign(HL_CACHELINE, n);
+    if (p != NULL && old != NULL) {
+        size_t had = malloc_usable_size(old);
+        __real_memcpy(p, old, had < n ? had : n);
+        free(old);
+    }
+    return p;
 }
 
 WRAP(int, pthread_mutex_trylock, pthread_mutex_t *m)

@@ -467,6 +467,7 @@ START_TEST(ways_are_found_while_more_are_made) HL_NO_TSA
         ck_assert_ptr_null(hl_way_find(lane, peer));
         ck_assert_ptr_nonnull(hl_way_make(lane, peer, &card, &rc));
         ck_assert_int_eq(hl_way_find(lane, peer / 2)->peer, peer / 2);
+        ck_assert_uint_eq((uintptr_t)hl_aptr_load_relaxed(&lane->ways) % HL_CACHELINE, 0);
     }
     hl_lane_leave(lane);
     stop();
