@@ -23,8 +23,15 @@ KEEPS_BLANKS = {"MPI_Add_error_string", "MPI_Comm_set_name", "MPI_Type_set_name"
 # Sections that libhotlane takes as they are (hotlane.h), where it is the library.
 TAKES_SECTIONS = {"MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Send", "MPI_Recv", "MPI_Isend", "MPI_Irecv"}
 # What starts something that copies may be kept for.
-BEFORE = {"MPI_Start": "hl_fort_start_slow(&c_request, 1);",
-          "MPI_Startall": "hl_fort_start_slow(c_array_of_requests, *count);"}
+BEFORE = {"MPI_Start": ["hl_fort_start_slow(&c_request, 1);"],
+          "MPI_Startall": ["hl_fort_start_slow(c_array_of_requests, *count);"],
+          "MPI_Pready": ["hl_fort_ready_slow(hl_fort_request_in(*request), *partition, *partition);"],
+          "MPI_Pready_range": ["hl_fort_ready_slow(hl_fort_request_in(*request), *partition_low, *partition_high);"],
+          "MPI_Pready_list": ["for (int i = 0; i < *length; i++) {", "hl_fort_ready_slow(hl_fort_request_in(*request), "
+                              "array_of_partitions[i], array_of_partitions[i]);", "}"]}
+# What tells that something has come for which a copy may be kept.
+AFTER = {"MPI_Parrived": ["if (rc == MPI_SUCCESS && c_flag && hl_fort_keeps_any()) {",
+                          "hl_fort_arrived_slow(hl_fort_request_in(*request), *partition);", "}"]}
 # Functions that take Fortran's procedures and attributes in the place of C's (callback.h), or end what is kept (section.h).
 OWN = {"MPI_Op_create": "hl_fort_op_create", "MPI_Op_create_c": "hl_fort_op_create_c",
        "MPI_Grequest_start": "hl_fort_grequest_start", "MPI_Register_datarep": "hl_fort_register_datarep",
@@ -45,7 +52,7 @@ def completes(name):
 def serves_all(name):
     """Whether the INTEGER interfaces have the same function under their names: it looks after copies that are kept for a request,
     whichever interface the request comes from."""
-    return completes(name) or name in BEFORE or name in ("MPI_Request_free", "MPI_Finalize")
+    return completes(name) or name in (*BEFORE, *AFTER, "MPI_Request_free", "MPI_Finalize")
 
 
 class Function:
@@ -60,7 +67,7 @@ class Function:
         # Lists of handles that a nonblocking operation may read until it is complete.
         self.lasting = [a for a in form.arguments if a.kind in table.HANDLES and a.shape and a.asynchronous]
         self.starts = any(a.kind == "request" and a.intent == "out" for a in form.arguments)
-        self.keeps = self.starts and ("pack" in self.hows or bool(self.lasting))
+        self.keeps = self.starts and (bool(self.hows & {"pack", "parts"}) or bool(self.lasting))
         suffix = "_c" if form.large and form.procedure.kind == "large" else ""
         self.c_name = OWN.get(self.name, "P" + self.name + suffix)
         self.symbol = self.name.lower() + suffix + ("_f08ts_" if self.binds else "_f08_")
@@ -218,7 +225,7 @@ class Function:
         result = self.form.procedure.result
         if result != "-":
             return [("return " if result != "noerror" else "") + call + ";"]
-        if "pack" in self.hows or self.keeps:
+        if self.hows & {"pack", "parts"} or self.keeps:
             return self.packed(code, arguments)
         guard = ""
         if code.memory:
@@ -228,7 +235,7 @@ class Function:
         if self.name == "MPI_Finalize":
             lines.append("hl_fort_parts_free();")
         if self.name in BEFORE:
-            lines += ["if (hl_fort_keeps_any()) {", BEFORE[self.name], "}"]
+            lines += ["if (hl_fort_keeps_any()) {", *BEFORE[self.name], "}"]
         takes = completes(self.name)
         if takes:
             several = any(a.name == "array_of_requests" for a in self.form.arguments)
@@ -242,12 +249,12 @@ class Function:
         lines.append(f"int rc = {guard}{call};")
         if takes:
             lines.append(f"hl_fort_settle(taken, {requests});")
-        return lines + self.end(code)
+        return lines + AFTER.get(self.name, []) + self.end(code)
 
     def packed(self, code, arguments):
         """Copies stand in for sections: kept until a request is complete, or ended with the call."""
         lines = list(code.declare)
-        packs = [a for a in self.choices if a.how == "pack"]
+        packs = [a for a in self.choices if a.how in ("pack", "parts")]
         lines.append("struct hl_fort_kept kept = {0};")
         lines.append("int rc = MPI_SUCCESS;")
         if code.memory:
@@ -257,6 +264,9 @@ class Function:
         for i, a in enumerate(packs):
             use = "HL_FORT_READ" if a.intent == "in" else "HL_FORT_WRITTEN"
             lines += ["if (rc == MPI_SUCCESS) {", f"rc = hl_fort_copy_begin(&kept.copy[{i}], {a.name}, {use}, \"{self.name}\");", "}"]
+            if a.how == "parts":
+                divide = f"hl_fort_copy_divide(&kept.copy[{i}], *partitions, *count, hl_fort_datatype_in(*datatype), \"{self.name}\")"
+                lines += ["if (rc == MPI_SUCCESS) {", f"rc = {divide};", "}"]
             arguments = [f"kept.copy[{i}].addr" if self.form.arguments[j] is a else x for j, x in enumerate(arguments)]
         lines += ["if (rc == MPI_SUCCESS) {", f"rc = {self.c_name}({', '.join(arguments)});", "}"]
         if self.keeps:

@@ -38,6 +38,8 @@ struct hl_fort_copy {
     size_t elem_len;
     int rank;
     struct hl_fort_dim dim[HL_FORT_RANKS];
+    size_t part_len; /* bytes of the copy that are a partition's; 0: it is not of partitioned communication */
+    size_t parts;
 };
 
 /* What may become of a buffer. */
@@ -54,6 +56,16 @@ void hl_fort_copy_end(struct hl_fort_copy *copy);
 void hl_fort_copy_back(struct hl_fort_copy *copy);
 void hl_fort_copy_again(struct hl_fort_copy *copy);
 
+/* Of partitioned communication: lays `partitions` of `count` items of `type` out in a copy. MPI_SUCCESS, or the
+ * code of the error, whose handler has been called: MPI_ERR_COUNT (more data than the section has),
+ * MPI_ERR_TYPE (items that reach into their neighbors), or what MPI's functions say. */
+int hl_fort_copy_divide(struct hl_fort_copy *copy, int partitions, MPI_Count count, MPI_Datatype type,
+                        const char *func);
+/* Copies partitions first to last from the section; what has changed in one, back into the section. Those that
+ * there are not: nothing. */
+void hl_fort_copy_parts(struct hl_fort_copy *copy, int first, int last);
+void hl_fort_copy_part_back(struct hl_fort_copy *copy, int partition);
+
 /* ---- Copies that outlive a call ----
  * A nonblocking or persistent operation keeps them until its request is complete, which MPI_Wait and kin see.
  */
@@ -67,14 +79,18 @@ struct hl_fort_kept {
  * the operation. */
 int hl_fort_keep(int rc, struct hl_fort_kept *kept, MPI_Request *request, bool persistent, const char *func);
 
-/* Around calls that complete requests: what is kept for any of n requests is taken out of the table, and
- * after the call put back or ended. Both do next to nothing while nothing is kept at all. */
+/* Around calls that complete requests: what is kept for any of n requests is found, and after the call left
+ * or ended. Both do next to nothing while nothing is kept at all. */
 struct hl_fort_taken;
 extern int hl_fort_keeps; /* atomic: things in the table */
 struct hl_fort_taken *hl_fort_take_slow(const MPI_Request *requests, MPI_Count n);
 void hl_fort_settle_slow(struct hl_fort_taken *taken, const MPI_Request *requests);
 /* Before MPI_Start and MPI_Startall: copies sections anew. */
 void hl_fort_start_slow(const MPI_Request *requests, MPI_Count n);
+/* Before MPI_Pready and kin: copies partitions from a section, if the request is one of its. After MPI_Parrived
+ * has said yes: copies the partition to it. Any thread, also while another one waits for the request. */
+void hl_fort_ready_slow(MPI_Request request, int first, int last);
+void hl_fort_arrived_slow(MPI_Request request, int partition);
 /* MPI_Request_free, which also ends what is kept for the request, if it is not refused. */
 int hl_fort_request_free_slow(MPI_Request *request);
 

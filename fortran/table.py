@@ -8,7 +8,7 @@ HANDLES = {"comm": "MPI_Comm", "group": "MPI_Group", "win": "MPI_Win", "file": "
            "op": "MPI_Op", "datatype": "MPI_Datatype"}
 KINDS = set(HANDLES) | {"int", "aint", "offset", "COUNT", "count", "disp", "extent", "logical", "index", "string", "argv",
                         "argvs", "commands", "status", "weights", "errcodes", "cptr", "attr", "extra"}
-SECTIONS = {"type", "pack", "address", "whole"}
+SECTIONS = {"type", "pack", "parts", "address", "whole"}
 SMALL = {"count": "int", "disp": "int", "extent": "aint"}
 LARGE = {"count": "COUNT", "disp": "aint", "extent": "COUNT"}
 # INTEGER kinds of Fortran that are one and the same: what differs in these alone is one interface.

@@ -8,6 +8,9 @@ module racing
     integer, parameter :: N = 16, TIMES = 20
     type(MPI_Win) :: win
     integer, pointer :: memory(:)
+    ! A partition of N elements for each thread.
+    type(MPI_Request) :: parts(2)
+    integer, allocatable, asynchronous :: ready(:, :), arrived(:, :)
 
 contains
 
@@ -29,16 +32,29 @@ contains
         integer(C_INT), value :: threads
         type(C_PTR) :: base
         integer(MPI_ADDRESS_KIND) :: size
+        integer :: rank, ranks
 
         size = threads * N * 4
         call MPI_Win_allocate(size, 4, MPI_INFO_NULL, MPI_COMM_WORLD, base, win)
         call C_F_POINTER(base, memory, [threads * N])
         memory = 0
         call MPI_Win_lock_all(0, win)
+        allocate(ready(2, threads * N), arrived(2, threads * N))
+        arrived = -1
+        call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+        call MPI_Comm_size(MPI_COMM_WORLD, ranks)
+        call MPI_Psend_init(ready(1, :), threads, N, MPI_INTEGER, mod(rank + 1, ranks), 2, MPI_COMM_WORLD, MPI_INFO_NULL, parts(1))
+        call MPI_Precv_init(arrived(2, :), threads, N, MPI_INTEGER, mod(rank + ranks - 1, ranks), 2, MPI_COMM_WORLD, &
+            MPI_INFO_NULL, parts(2))
+        call MPI_Startall(2, parts)
         call MPI_Barrier(MPI_COMM_WORLD)
     end subroutine
 
     subroutine racing_end() bind(C)
+        call MPI_Waitall(2, parts, MPI_STATUSES_IGNORE)
+        call MPI_Request_free(parts(1))
+        call MPI_Request_free(parts(2))
+        deallocate(ready, arrived)
         call MPI_Win_unlock_all(win)
         call MPI_Win_free(win)
     end subroutine
@@ -58,7 +74,7 @@ contains
         call MPI_Comm_size(comm, size)
         right = mod(rank + 1, size)
         left = mod(rank + size - 1, size)
-        wrong = 0
+        wrong = race_partitions(thread, rank, left)
         call MPI_Send_init(from(2::2), N, MPI_INTEGER, right, 1, comm, kept(1))
         call MPI_Recv_init(to(3::3), N, MPI_INTEGER, left, 1, comm, kept(2))
         do i = 1, TIMES
@@ -84,5 +100,23 @@ contains
         end do
         call MPI_Request_free(kept(1))
         call MPI_Request_free(kept(2))
+    end function
+
+    ! Each thread has a partition, and the first one waits for all meanwhile.
+    integer function race_partitions(thread, rank, left) result(wrong)
+        integer, intent(in) :: thread, rank, left
+        integer :: i, first
+        logical :: here
+
+        first = thread * N
+        ready(1, first + 1:first + N) = [(1000 * rank + first + i, i = 1, N)]
+        call MPI_Pready(thread, parts(1))
+        if (thread == 0) call MPI_Wait(parts(2), MPI_STATUS_IGNORE)
+        here = .false.
+        do while (.not. here)
+            call MPI_Parrived(parts(2), thread, here)
+        end do
+        wrong = count(arrived(2, first + 1:first + N) /= [(1000 * left + first + i, i = 1, N)])
+        wrong = wrong + count(arrived(1, first + 1:first + N) /= -1)
     end function
 end module
