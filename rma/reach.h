@@ -13,11 +13,13 @@ struct hl_win_ask {
     bool apart; /* MPI_Win_allocate_shared: every rank has pages of its own, and w->base is set here if not */
 };
 
-/* Exchanges what the ranks brought (w: comm, size, rank, base, bytes, ctl, ctl_piece) and fills in the rest.
- * Collective over w->comm; an error is an error on all ranks. Undone by hl_win_forget_all, after errors too.
- * HL_ERR_NO_MEM, HL_ERR_RMA_SHARED, HL_ERR_OTHER; HL_ERR_RMA_FLAVOR, HL_ERR_INFO_VALUE when the ranks called
- * for windows that do not fit together. */
-int hl_win_reach_all(struct hl_win *w, const struct hl_win_ask *ask);
+/* Exchanges what the ranks brought (w: comm, size, rank, base, bytes, ctl, ctl_piece) and fills in the rest,
+ * w->id and the context of w->comm with it. Collective over `comm`, which w->comm has its group of: an
+ * agreement, an allgather, of contiguous shared memory a broadcast, an agreement; two exchanges more where
+ * what was to be mapped cannot be. An error is an error on all ranks. Undone by hl_win_forget_all,
+ * after errors too. HL_ERR_NO_MEM, HL_ERR_RMA_SHARED, HL_ERR_OTHER; HL_ERR_RMA_FLAVOR, HL_ERR_INFO_VALUE when
+ * the ranks called for windows that do not fit together. */
+int hl_win_reach_all(struct hl_win *w, struct hl_comm *comm, const struct hl_win_ask *ask);
 void hl_win_forget_all(struct hl_win *w);
 
 /* All ranks of `comm` come with their error or with `need` (0 or -1) and get the smallest of all. When that

@@ -85,7 +85,6 @@ static int prepare_win(struct hl_win *w, const struct make_call *c, const struct
     int rc = check_make_call(c);
     w->size = w->comm->size;
     w->rank = w->comm->rank;
-    w->id = w->comm->ctx;
     w->bytes = (uint64_t)c->size;
     w->unit = c->unit > INT32_MAX ? INT32_MAX : (int)c->unit;
     w->flavor = c->flavor;
@@ -128,36 +127,43 @@ static int raise_window_request(void *win, const char *func, int err)
     return hl_win_raise(win, win, func, err);
 }
 
-static int make_win(const struct make_call *c, const char *func, struct hl_comm *comm, struct hl_win **made)
+/* The window and its communicator, which has no context yet. */
+static int new_win(struct hl_comm *comm, struct hl_win **made)
 {
-    struct hl_comm *own = NULL;
-    struct hl_win_ask ask = {.unit = (uint64_t)c->unit, .apart = c->apart, .func = func};
+    struct hl_comm *own;
     int rc = hl_rx_start();
-    int dup = hl_coll_comm_dup(comm, &own);
-    rc = hl_coll_all_or_none(comm, rc != 0 ? rc : dup, "making the window");
+    rc = rc != 0 ? rc : hl_comm_make(comm->group, 0, &own);
     if (rc != 0) {
-        if (own != NULL) {
-            hl_comm_free(own);
-        }
         return rc;
     }
     struct hl_win *w = hl_handle_new(HL_KIND_WIN);
     if (w == NULL) {
-        rc = hl_err_say(HL_ERR_NO_MEM, "no room for one more window");
-        hl_win_agree(own, rc, 0); /* the others are in their first agreement */
         hl_comm_free(own);
-        return rc;
+        return hl_err_say(HL_ERR_NO_MEM, "no room for one more window");
     }
     w->comm = own;
     own->raise = raise_window_request;
     own->owner = w;
+    *made = w;
+    return 0;
+}
+
+static int make_win(const struct make_call *c, const char *func, struct hl_comm *comm, struct hl_win **made)
+{
+    struct hl_win *w = NULL;
+    struct hl_win_ask ask = {.unit = (uint64_t)c->unit, .apart = c->apart, .func = func};
+    int rc = new_win(comm, &w);
+    if (rc != 0) {
+        hl_win_agree(comm, rc, 0); /* the others are in their first agreement */
+        return rc;
+    }
     hl_hints_wish(hl_info_of(c->info), &ask.wish);
     ask.rc = prepare_win(w, c, &ask);
     if (ask.rc == 0 && c->flavor == MPI_WIN_FLAVOR_SHARED) {
         ask.rc =
-            own->one_node ? 0 : hl_err_say(HL_ERR_RMA_SHARED, "the ranks do not share one node's memory");
+            comm->one_node ? 0 : hl_err_say(HL_ERR_RMA_SHARED, "the ranks do not share one node's memory");
     }
-    rc = hl_win_reach_all(w, &ask);
+    rc = hl_win_reach_all(w, comm, &ask);
     if (rc != 0) {
         unmake(w);
         return rc;

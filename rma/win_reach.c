@@ -20,15 +20,14 @@
 /* What a rank tells all others; gone after creation. */
 struct win_card {
     int32_t flavor, apart;             /* what it called: the same for all */
+    int32_t pid, seg_owner;            /* seg_owner: world rank */
+    uint64_t ctx;                      /* of the window's communicator: rank 0 issues it */
     uint64_t base, size, unit;         /* its window */
     uint64_t seg_id, seg_len, seg_off; /* the segment that holds it; 0: private memory */
-    int64_t seg_owner;                 /* world rank */
     uint64_t ctl_id, ctl_len, ctl_off; /* its control block */
     uint64_t token_at;                 /* where its process keeps `token`, for CMA; 0: none */
     uint64_t token;
     uint64_t addr, key; /* for RMA operations, when the network is open */
-    int32_t pid;
-    int32_t rc;
 };
 
 /* What some rank needs all to do: the smaller wins for all. Errors are smaller still. */
@@ -38,12 +37,10 @@ enum need {
     NEED_NETWORK = -1, /* some target can only be reached by a lane */
 };
 
-/* Where the memory of a shared window begins for me: rank 0 took one segment for all. */
+/* The segment that rank 0 took for all of a shared window; id 0: it could not. */
 struct home {
-    uint64_t id, len, off; /* id 0: memory of my own */
-    int64_t rc;
-    struct hl_hints_got got; /* what rank 0 got */
-    char text[HL_ERR_TEXT];  /* of rank 0's error; travels by itself */
+    uint64_t id, len, off;
+    struct hl_hints_got got; /* what it got */
 };
 
 static uint64_t token; /* chosen once; read by peers' probes */
@@ -54,31 +51,25 @@ static bool near_allowed(void)
     return strcmp(hl_conf.near, "none") != 0;
 }
 
-static void fill_network(struct hl_win *w, struct win_card *c)
+static int fill_network(struct hl_win *w, struct win_card *c)
 {
     struct hl_fab_mr mr;
-    if (w->bytes == 0 || w->base == NULL || !hl_rx_has_network()) {
-        return;
+    if (w->bytes == 0 || w->base == NULL || w->region != 0 || !hl_rx_has_network()) {
+        return 0;
     }
-    c->rc = hl_fab_register(w->base, w->bytes, &mr);
-    if (c->rc == 0) {
+    int rc = hl_fab_register(w->base, w->bytes, &mr);
+    if (rc == 0) {
         w->region = mr.id;
         c->addr = mr.addr;
         c->key = mr.key;
     }
+    return rc;
 }
 
-/* Where the memory is: in a segment of mine or of rank 0's, or private. */
-static void fill_segment(struct hl_win *w, const struct home *home, struct win_card *c)
+/* Where the memory is: in a segment of mine, or private. */
+static void fill_segment(const struct hl_win *w, struct win_card *c)
 {
     c->seg_owner = hl_boot.rank;
-    if (home->id != 0) {
-        c->seg_owner = hl_win_world(w, 0);
-        c->seg_id = home->id;
-        c->seg_len = home->len;
-        c->seg_off = home->off;
-        return;
-    }
     struct hl_seg *seg = w->bytes != 0 ? hl_mem_find(w->base, w->bytes) : w->ctl_piece.seg;
     if (seg != NULL) {
         c->seg_id = seg->id;
@@ -92,12 +83,12 @@ static void choose_token(void)
     (void)hl_random_bytes(&token, sizeof token); /* it could when the library opened */
 }
 
-static void fill_card(struct hl_win *w, const struct hl_win_ask *ask, const struct home *home,
-                      struct win_card *c)
+static int fill_card(struct hl_win *w, const struct hl_win_ask *ask, struct win_card *c)
 {
     pthread_once(&token_once, choose_token);
     *c = (struct win_card){.flavor = w->flavor,
                            .apart = ask->apart,
+                           .ctx = w->rank == 0 ? hl_comm_ctx_new() : 0,
                            .base = (uint64_t)(uintptr_t)w->base,
                            .size = w->bytes,
                            .unit = ask->unit,
@@ -107,13 +98,8 @@ static void fill_card(struct hl_win *w, const struct hl_win_ask *ask, const stru
                            .token_at = hl_conf.cma ? (uint64_t)(uintptr_t)&token : 0,
                            .token = token,
                            .pid = getpid()};
-    fill_segment(w, home, c);
-    fill_network(w, c);
-}
-
-static int not_made_by(int rank, int code, const char *text)
-{
-    return hl_err_say(code, "rank %d could not make its part of the window: %s", rank, text);
+    fill_segment(w, c);
+    return fill_network(w, c);
 }
 
 int hl_win_agree(struct hl_comm *comm, int rc, int need)
@@ -121,14 +107,14 @@ int hl_win_agree(struct hl_comm *comm, int rc, int need)
     char text[HL_ERR_TEXT];
     int all, first;
     int lost = hl_coll_least(comm, rc != 0 ? rc : need, &all);
-    if (lost == 0 && (all == NEED_NONE || all == NEED_SEGMENT)) {
+    if (lost == 0 && all >= NEED_SEGMENT) {
         return all;
     }
     lost = lost != 0 ? lost : hl_coll_first_failed(comm, rc, &first, text);
     if (rc != 0 || lost != 0) {
         return rc != 0 ? rc : lost;
     }
-    return not_made_by(first, all, text);
+    return hl_err_say(all, "rank %d could not make its part of the window: %s", first, text);
 }
 
 /* `i` called for another kind of window than rank 0. */
@@ -146,17 +132,8 @@ static int not_alike(const struct win_card *cards, int i)
                       cards[i].apart ? "true" : "false", i, cards[0].apart ? "true" : "false");
 }
 
-/* The first rank that failed, or differs, fails all. */
 static int check_cards(const struct hl_win *w, const struct win_card *cards)
 {
-    if (cards[w->rank].rc != 0) {
-        return cards[w->rank].rc; /* its text is still there */
-    }
-    for (int i = 0; i < w->size; i++) {
-        if (cards[i].rc != 0) {
-            return hl_err_say(cards[i].rc, "rank %d could not make its part of the window", i);
-        }
-    }
     for (int i = 1; i < w->size; i++) {
         if (cards[i].flavor != cards[0].flavor || cards[i].apart != cards[0].apart) {
             return not_alike(cards, i);
@@ -297,11 +274,12 @@ static void expect_far(const struct hl_win *w)
     }
 }
 
+/* Twice where another rank needs the network, which has it open. */
 static int store_far(struct hl_win *w, const struct win_card *cards)
 {
     for (int i = 0; i < w->size; i++) {
         struct hl_target *t = &w->targets[i];
-        if (t->at != 0) {
+        if (t->at != 0 && !hl_target_is_far(t)) {
             w->mapped = true;
             continue;
         }
@@ -319,53 +297,62 @@ static int store_far(struct hl_win *w, const struct win_card *cards)
     /* relaxed: numbers that nobody else has. Targets in private memory get some as well: the short ways
      * compare them with what lanes know before they look how a target is reached. */
     w->tokens = hl_a64_add_relaxed(&tokens, (uint64_t)w->size) + 1;
-    if (waits && (w->errors = calloc((size_t)w->size, sizeof *w->errors)) == NULL) {
+    if (waits && w->errors == NULL && (w->errors = calloc((size_t)w->size, sizeof *w->errors)) == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the errors of %d targets", w->size);
     }
     return w->far ? hl_lane_open() : 0;
 }
 
-/* All that follows the first exchange. Every rank takes the same steps: an error waits for the next
- * agreement. */
-static HL_NOINLINE int reach_targets(struct hl_win *w, struct win_card *cards)
+/* All have gone as far as they could alone: they have a window, or an error, or need the network. Who has a
+ * window has it where records find it, as the others' first may come before this call ends. */
+static int agree_on_reach(struct hl_win *w, struct hl_comm *comm, const struct win_card *cards, int rc,
+                          enum need need)
 {
-    int rc = check_cards(w, cards);
-    if (rc != 0) {
-        return rc; /* the same on all ranks */
+    if (rc == 0 && need == NEED_NONE && (rc = store_far(w, cards)) == 0) {
+        hl_win_lockq_open(w);
+        hl_win_table_add(w);
     }
-    rc = store_extents(w, cards);
-    rc = rc != 0 ? rc : map_near(w, cards);
-    enum need need = rc == 0 ? store_near_targets(w, cards) : NEED_NONE;
-    need = hl_coll_agree(w->comm, need);
-    if (need == NEED_NETWORK) {
-        struct win_card mine = cards[w->rank];
-        mine.rc = rc != 0 ? rc : open_win_network(w);
-        if (w->region == 0) {
-            fill_network(w, &mine);
-        }
-        int sent = hl_coll_allgather_bytes(w->comm, &mine, sizeof mine, cards);
-        rc = sent != 0 ? sent : check_cards(w, cards);
-    }
-    rc = rc != 0 ? rc : store_far(w, cards);
-    hl_win_lockq_open(w);
-    hl_win_table_add(w);
-    rc = hl_win_agree(w->comm, rc, 0);
+    rc = hl_win_agree(comm, rc, need);
     if (rc != 0) {
         hl_win_table_remove(w);
-    } else {
-        expect_far(w);
     }
     return rc;
 }
 
-static void take_for_all(struct hl_win *w, const struct hl_win_ask *ask, uint64_t total, struct home *home)
+/* By mapping; *need: what the rest takes. */
+static HL_NOINLINE int reach_by_mapping(struct hl_win *w, const struct win_card *cards, enum need *need)
 {
+    int rc = store_extents(w, cards);
+    rc = rc != 0 ? rc : map_near(w, cards);
+    if (rc == 0) {
+        *need = store_near_targets(w, cards);
+    }
+    return rc;
+}
+
+/* Opens it, and tells again how memory is reached. */
+static HL_NOINLINE int bring_network(struct hl_win *w, struct hl_comm *comm, struct win_card *cards)
+{
+    struct win_card mine = cards[w->rank];
+    int rc = open_win_network(w);
+    rc = rc != 0 ? rc : fill_network(w, &mine);
+    int lost = hl_coll_allgather_bytes(comm, &mine, sizeof mine, cards);
+    return rc != 0 ? rc : lost;
+}
+
+static int take_for_all(struct hl_win *w, const struct hl_win_ask *ask, const struct win_card *cards,
+                        struct home *home)
+{
+    uint64_t total = 0;
+    for (int i = 0; i < w->size; i++) {
+        total += cards[i].size;
+    }
     struct hl_mem_ask how = {.own_segment = true,
                              .align = hl_hints_alignment(w->info),
                              .wish = total > 0 ? &ask->wish : NULL,
                              .caller = ask->func};
-    home->rc = hl_mem_alloc(total, &how, &w->piece);
-    if (home->rc == 0) {
+    int rc = hl_mem_alloc(total, &how, &w->piece);
+    if (rc == 0) {
         home->id = w->piece.seg->id;
         home->len = w->piece.seg->len;
         home->off = w->piece.off;
@@ -373,90 +360,82 @@ static void take_for_all(struct hl_win *w, const struct hl_win_ask *ask, uint64_
         hl_hints_look(w,
                       &home->got); /* the others cannot: the kernel tells of pages that a process touched */
     }
-}
-
-/* Rank 0 could not take it. */
-static int not_made_for_all(const struct hl_win *w, struct home *home)
-{
-    int rc = (int)home->rc;
-    hl_coll_words_of(w->comm, 0, rc, home->text);
-    return w->rank == 0 ? rc : not_made_by(0, rc, home->text);
+    return rc;
 }
 
 /* Rank 0 takes one segment for all, as contiguous memory has one kind, page size and policy: its own wish. On
- * machines with several nodes of a kind, parts near their owners need alloc_shared_noncontig. *home is where
- * my part is. */
-static HL_NOINLINE int share_window_memory(struct hl_win *w, const struct hl_win_ask *ask,
-                                           const struct win_card *cards, struct home *home)
+ * machines with several nodes of a kind, parts near their owners need alloc_shared_noncontig. The cards get
+ * where everybody's part is. */
+static HL_NOINLINE int share_window_memory(struct hl_win *w, struct hl_comm *comm,
+                                           const struct hl_win_ask *ask, struct win_card *cards, int rc)
 {
-    uint64_t before = 0, total = 0;
+    struct home home = {0};
+    if (w->rank == 0 && rc == 0) {
+        rc = take_for_all(w, ask, cards, &home);
+    }
+    int lost = hl_coll_bcast_bytes(comm, &home, sizeof home, 0);
+    rc = rc != 0 ? rc : lost;
+    if (rc != 0 || home.id == 0) {
+        return rc; /* rank 0 tells of its error */
+    }
     for (int i = 0; i < w->size; i++) {
-        before += i < w->rank ? cards[i].size : 0;
-        total += cards[i].size;
+        cards[i].seg_owner = hl_win_world(w, 0);
+        cards[i].seg_id = home.id;
+        cards[i].seg_len = home.len;
+        cards[i].seg_off = home.off;
+        home.off += cards[i].size;
     }
-    if (w->rank == 0) {
-        take_for_all(w, ask, total, home);
-    }
-    int rc = hl_coll_all_or_none(w->comm, hl_coll_bcast_bytes(w->comm, home, offsetof(struct home, text), 0),
-                                 "making the window");
-    home->off += before;
     w->ctl->acc.home = (uint32_t)hl_boot_node_of(hl_win_world(w, 0)) + 1;
-    rc = rc == 0 && home->rc != 0 ? not_made_for_all(w, home) : rc;
-    if (rc == 0 && w->rank != 0) {
-        hl_hints_show_got(w->info, &home->got); /* words only: no reason to fail alone */
-    }
-    return rc;
+    return w->rank == 0 ? 0 : hl_hints_show_got(w->info, &home.got);
 }
 
-static int gather_cards(struct hl_win *w, const struct win_card *mine, struct win_card *cards)
-{
-    return hl_coll_all_or_none(w->comm, hl_coll_allgather_bytes(w->comm, mine, sizeof *mine, cards),
-                               "making the window");
-}
-
-/* `all`: what is needed. Its frame is not on the way to what waits in reach. */
-static HL_NOINLINE int exchange_cards(struct hl_win *w, const struct hl_win_ask *ask, int all,
-                                      struct win_card *cards, struct home *home)
+/* Its frame is not on the way to what waits in reach. */
+static HL_NOINLINE int exchange_cards(struct hl_win *w, struct hl_comm *comm, const struct hl_win_ask *ask,
+                                      struct win_card *cards)
 {
     struct win_card mine;
-    int rc = 0;
-    if (all == NEED_SEGMENT) {
-        mine = (struct win_card){.flavor = w->flavor, .apart = ask->apart, .size = w->bytes};
-        rc = gather_cards(w, &mine, cards);
-        rc = rc != 0 ? rc : check_cards(w, cards);
-        rc = rc != 0 ? rc : share_window_memory(w, ask, cards, home);
+    int rc = fill_card(w, ask, &mine);
+    int lost = hl_coll_allgather_bytes(comm, &mine, sizeof mine, cards);
+    if (lost == 0) {
+        w->id = w->comm->ctx = cards[0].ctx;
+    }
+    rc = rc != 0 ? rc : lost;
+    return rc != 0 ? rc : check_cards(w, cards);
+}
+
+/* Every rank takes part in each exchange, whatever it has lost before: errors wait for the agreement. */
+static int reach_in_order(struct hl_win *w, struct hl_comm *comm, const struct hl_win_ask *ask,
+                          struct win_card *cards, int need)
+{
+    enum need more = NEED_NONE;
+    int rc = exchange_cards(w, comm, ask, cards);
+    rc = need == NEED_SEGMENT ? share_window_memory(w, comm, ask, cards, rc) : rc;
+    rc = rc != 0 ? rc : reach_by_mapping(w, cards, &more);
+    rc = agree_on_reach(w, comm, cards, rc, more);
+    if (rc == NEED_NETWORK) {
+        rc = bring_network(w, comm, cards);
+        rc = agree_on_reach(w, comm, cards, rc, NEED_NONE);
     }
     if (rc == 0) {
-        fill_card(w, ask, home, &mine);
-        rc = gather_cards(w, &mine, cards);
+        expect_far(w);
     }
     return rc;
 }
 
-/* The exchanges in the order in which every rank takes part, whatever it called. */
-static int exchange_in_order(struct hl_win *w, const struct hl_win_ask *ask, int all, struct win_card *cards,
-                             struct home *home)
-{
-    int rc = exchange_cards(w, ask, all, cards, home);
-    return rc != 0 ? rc : reach_targets(w, cards);
-}
-
-int hl_win_reach_all(struct hl_win *w, const struct hl_win_ask *ask)
+int hl_win_reach_all(struct hl_win *w, struct hl_comm *comm, const struct hl_win_ask *ask)
 {
     struct win_card *cards = malloc((size_t)w->size * sizeof *cards);
-    struct home *home = calloc(1, sizeof *home); /* long: not on the stack */
     int rc = ask->rc;
 
     w->targets = calloc((size_t)w->size, sizeof *w->targets + sizeof(hl_a64)); /* and hl_win_acc_word */
-    if (rc == 0 && (cards == NULL || home == NULL || w->targets == NULL)) {
+    if (rc == 0 && (cards == NULL || w->targets == NULL)) {
         rc = hl_err_say(HL_ERR_NO_MEM, "no memory for a window over %d ranks", w->size);
     }
     bool one_segment = w->flavor == MPI_WIN_FLAVOR_SHARED && !ask->apart;
-    rc = hl_win_agree(w->comm, rc, one_segment ? NEED_SEGMENT : NEED_NONE);
+    rc = hl_win_agree(comm, rc, one_segment ? NEED_SEGMENT : NEED_NONE);
     if (rc == NEED_NONE || rc == NEED_SEGMENT) {
-        rc = exchange_in_order(w, ask, rc, cards, home);
+        rc = reach_in_order(w, comm, ask, cards, rc);
     }
-    free(home);
     free(cards);
     return rc;
 }

@@ -235,7 +235,6 @@ static struct program program_of(const char *what, int64_t rank)
             enum hl_coll what;
         } by_messages[] = {{"barrier-messages", HL_COLL_BARRIER},
                            {"allreduce-messages", HL_COLL_ALLREDUCE},
-                           {"bcast-messages", HL_COLL_BCAST},
                            {"allgather", HL_COLL_ALLGATHER},
                            {"alltoall", HL_COLL_ALLTOALL}};
         size_t i = 0;
