@@ -86,28 +86,27 @@ void hl_memkind_close(struct hl_memkind *k)
     }
 }
 
-static uint64_t *page_word(struct hl_memkind *k, size_t off, uint64_t *bit)
+static void note_place(struct hl_memkind *k, size_t off, bool begins)
 {
-    *bit = UINT64_C(1) << (off / HL_MEM_ALIGN % 64);
-    return &k->begins[off / HL_MEM_ALIGN / 64];
+    size_t place = off / HL_MEM_ALIGN;
+    uint64_t *word = &k->begins[place / 64], bit = UINT64_C(1) << place % 64;
+    *word = begins ? *word | bit : *word & ~bit;
 }
 
 int hl_memkind_take(struct hl_memkind *k, size_t len, size_t align, size_t *off)
 {
     void *at = NULL;
-    uint64_t bit;
     if (lib.take(k->kind, &at, hl_max_size(align, HL_MEM_ALIGN), len) != 0) {
         return HL_ERR_NO_MEM;
     }
     *off = (size_t)((char *)at - k->base);
-    *page_word(k, *off, &bit) |= bit;
+    note_place(k, *off, true);
     return 0;
 }
 
 void hl_memkind_give(struct hl_memkind *k, size_t off)
 {
-    uint64_t bit;
-    *page_word(k, off, &bit) &= ~bit;
+    note_place(k, off, false);
     lib.give(k->kind, k->base + off);
 }
 

@@ -2,13 +2,9 @@
 #include <string.h>
 
 #include "loop.h"
+#include "util.h"
 
 #define BOUNCE 1024 /* bytes that go through a buffer at a time */
-
-HL_INLINE int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 HL_INLINE void copy_word(char *to, const char *from)
 {
@@ -234,12 +230,12 @@ static bool copy_parts(struct hl_type_cursor *whole, struct hl_type_cursor *part
     if (w->disp != NULL || p->disp != NULL || whole->head + parts->head + w->n % p->n != 0) {
         return false;
     }
-    times = least(w->times, p->times / each);
+    times = hl_min_i64(w->times, p->times / each);
     if (times == 0) {
         return false;
     }
     rows = count_rows(whole, times, &w_row);
-    rows = least(rows, count_rows(parts, times * each, &p_row));
+    rows = hl_min_i64(rows, count_rows(parts, times * each, &p_row));
     struct hl_grid g = {w->addr, p->addr, w->stride, each * p->stride, times, w_row, p_row, rows};
     int64_t a = p->n, b = p->stride;
     if (out) {
@@ -259,13 +255,13 @@ static bool copy_parts(struct hl_type_cursor *whole, struct hl_type_cursor *part
 static void copy_alike(struct hl_type_cursor *to, struct hl_type_cursor *from, int64_t len)
 {
     struct hl_run *a = &to->run, *b = &from->run;
-    int64_t times = least(a->times, b->times), rows = 1;
+    int64_t times = hl_min_i64(a->times, b->times), rows = 1;
 
     if (a->disp == NULL && b->disp == NULL) {
         struct hl_grid g = {a->addr, b->addr, a->stride, b->stride, times, 0, 0, 1};
         int64_t more = count_rows(to, times, &g.a_row);
         rows = count_rows(from, times, &g.b_row);
-        rows = g.rows = least(rows, more);
+        rows = g.rows = hl_min_i64(rows, more);
         hl_grid_copy(&g, len);
     } else {
         copy_spread(a, b, len, times);
@@ -281,7 +277,7 @@ void hl_type_cursor_copy(struct hl_type_cursor *to, struct hl_type_cursor *from)
 
     while ((t = hl_type_cursor_span(to)) > 0 && (f = hl_type_cursor_span(from)) > 0) {
         struct hl_run *a = &to->run, *b = &from->run;
-        int64_t both = least(t, f);
+        int64_t both = hl_min_i64(t, f);
         char *to_at, *from_at;
         if (t == f && to->head + from->head == 0 && a->lens == NULL && b->lens == NULL) {
             copy_alike(to, from, t);
