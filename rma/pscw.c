@@ -21,7 +21,6 @@
 #include "err.h"
 #include "fault.h"
 #include "lane.h"
-#include "match.h"
 #include "pairs.h"
 #include "prog.h"
 #include "rx.h"
@@ -84,7 +83,7 @@ static int tell_member(struct hl_win *w, enum hl_wire_op op, int peer, bool fail
     size_t at = 2 * (size_t)hl_boot.node_rank + (op == HL_WIRE_POST ? HL_ACCESS : HL_EXPOSURE);
     /* release: what I did before; pairs with the acquire in look. */
     hl_a64_store_release(&hl_target_ctl(t)->words[at], number << 1 | failed);
-    hl_match_wake(hl_boot_node_of(peer));
+    hl_prog_wake_peer(hl_boot_node_of(peer));
     return 0;
 }
 

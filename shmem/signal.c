@@ -8,7 +8,6 @@
 
 #include "boot.h"
 #include "entry.h"
-#include "match.h"
 #include "near.h"
 #include "prog.h"
 #include "shm.h"
@@ -41,7 +40,7 @@ static void change_signal(hl_a64 *word, const struct signal_call *n)
     }
     int node_rank = hl_boot_node_of(n->on.pe);
     if (node_rank >= 0) {
-        hl_match_wake(node_rank);
+        hl_prog_wake_peer(node_rank);
     }
 }
 

@@ -194,7 +194,7 @@ static void post_note(const struct hl_call *c, int rank, size_t at, const struct
         return;
     }
     post_near((struct hl_box *)(uintptr_t)spot.where, c, n);
-    hl_match_wake(node_rank);
+    hl_prog_wake_peer(node_rank);
 }
 
 struct tree_watch {
@@ -330,7 +330,7 @@ static void post_word(const struct hl_call *c, int rank, int word)
     }
     /* release: all that this member did before; pairs with the acquire in is_written. */
     hl_a64_store_release((hl_a64 *)(uintptr_t)spot.where, c->what);
-    hl_match_wake(hl_boot_node_of(pe));
+    hl_prog_wake_peer(hl_boot_node_of(pe));
 }
 
 static bool is_written(void *arg)

@@ -23,7 +23,7 @@ struct hl_board {
     int node_most;              /* members on the node that has most */
     bool reads;                 /* members of one node can read each other's private memory: hl_match_read */
     int *ranks;                 /* [n] in the communicator, ascending */
-    int *node_ranks;            /* [n] for hl_match_wake and hl_match_read */
+    int *node_ranks;            /* [n] for hl_prog_wake_peer and hl_match_read */
     char **areas;               /* [n] at multiples of HL_CACHELINE */
     int *places;                /* [size] place of a member, or -1 on another node */
     int *leaders;               /* [nodes] the lowest member on each node, ascending */

@@ -392,7 +392,7 @@ static void look_for_dead(struct hl_exchange *x)
 
 static void wake_peers(const struct hl_exchange *x)
 {
-    hl_match_wake_all(x->boxes->near_ranks, x->boxes->n_near);
+    hl_prog_wake_peers(x->boxes->near_ranks, x->boxes->n_near);
 }
 
 static void copy_own_block(struct hl_exchange *x)

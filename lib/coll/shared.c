@@ -441,7 +441,7 @@ struct hl_shared *hl_shared_make(struct hl_shared_area *const *areas, int n, int
         s->me = me;
         s->slots = HL_SHARED_SLOTS;
         s->others = (int *)(void *)&s->areas[n];
-        s->wake = hl_match_wake_all;
+        s->wake = hl_prog_wake_peers;
         memcpy(s->areas, areas, (size_t)n * sizeof *areas);
     }
     return s;

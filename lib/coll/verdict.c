@@ -7,7 +7,6 @@
 #include "lock.h"
 #include "rx.h"
 #include "util.h"
-#include "wire.h"
 
 #define AGAIN_NS UINT64_C(5000000) /* between two questions to who has not answered */
 

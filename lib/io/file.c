@@ -143,7 +143,7 @@ static int prepare_file(struct hl_file *f, const struct hl_file_ask *ask)
 
     f->fd = -1;
     f->amode = ask->amode;
-    f->counter_open = false;
+    f->shared = NULL;
     f->lock = f->one = (struct hl_mutex)HL_MUTEX_INIT;
     f->most = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < INT64_MAX ? (int64_t)limit.rlim_cur
                                                                                  : INT64_MAX;
@@ -158,9 +158,7 @@ static int prepare_file(struct hl_file *f, const struct hl_file_ask *ask)
 
 void hl_file_free(struct hl_file *f)
 {
-    if (f->counter_open) {
-        hl_io_counter_close(&f->shared);
-    }
+    hl_counter_close(f->shared);
     if (f->fd >= 0) {
         close(f->fd);
     }
@@ -184,9 +182,19 @@ static int begin_at_end(struct hl_file *f)
 
     f->at = size;
     if (err == 0 && f->comm->rank == 0) {
-        hl_io_counter_set(&f->shared, size);
+        hl_counter_set(f->shared, size);
     }
     return hl_io_agree(f->comm, err);
+}
+
+static int make_pointer(struct hl_file *f)
+{
+    int err = hl_io_agree(f->comm, hl_counter_make(f->comm, &f->shared));
+    if (err != 0 || f->comm->size == 1) {
+        return err;
+    }
+    struct hl_counter_card *card = hl_counter_card(f->shared);
+    return hl_io_agree(f->comm, hl_coll_bcast_bytes(f->comm, card, sizeof *card, 0));
 }
 
 /* Rank 0 makes the file, then the others find it. */
@@ -198,10 +206,7 @@ static int open_all(struct hl_file *f, const struct hl_file_ask *ask, int err)
     if (err == 0) {
         err = hl_io_agree(f->comm, first ? 0 : open_here(f, ask, false));
     }
-    if (err == 0) {
-        err = hl_io_counter_open(&f->shared, f->comm);
-        f->counter_open = err == 0;
-    }
+    err = err == 0 ? make_pointer(f) : err;
     err = err == 0 ? hl_file_set_hints(f, 0, ask->info) : err;
     return err == 0 && (f->amode & MPI_MODE_APPEND) != 0 ? begin_at_end(f) : err;
 }

@@ -41,9 +41,8 @@ struct hl_file {
     int64_t at;           /* guarded by lock: the individual pointer, in etypes */
     hl_a32 atomic;        /* atomic mode; atomic: changed by all ranks together */
     struct hl_mutex one;  /* threads of the process take turns in atomic mode: range locks do not see them */
-    struct hl_io_counter shared; /* the shared pointer, in etypes */
-    bool counter_open;
-    hl_a32 open; /* nonblocking accesses under way. atomic */
+    struct hl_counter *shared; /* the shared pointer, in etypes */
+    hl_a32 open;               /* nonblocking accesses under way. atomic */
     /* The split collective under way; guarded by lock. */
     enum hl_io_split split;
     bool split_writes;

@@ -165,7 +165,7 @@ int hl_file_set_view(struct hl_file *f, int err, struct hl_view *view, const str
     }
     put_view(f, view);
     if (f->comm->rank == 0) {
-        hl_io_counter_set(&f->shared, 0);
+        hl_counter_set(f->shared, 0);
     }
     return hl_file_set_hints(f, 0, user); /* nobody leaves before the pointer is set */
 }
@@ -228,10 +228,10 @@ int hl_file_seek_shared(struct hl_file *f, int64_t offset, int whence)
         return err;
     }
     if (f->comm->rank == 0) {
-        err = hl_io_counter_add(&f->shared, 0, &now);
+        err = hl_counter_add(f->shared, 0, &now);
         err = err == 0 ? aim(f, offset, whence, now, &to) : err;
         if (err == 0) {
-            hl_io_counter_set(&f->shared, to);
+            hl_counter_set(f->shared, to);
         }
     }
     return hl_io_agree(f->comm, err);
@@ -241,7 +241,7 @@ int hl_file_tell_shared(struct hl_file *f, int64_t *at)
 {
     int err = hl_file_check_places(f);
 
-    return err == 0 ? hl_io_counter_add(&f->shared, 0, at) : err;
+    return err == 0 ? hl_counter_add(f->shared, 0, at) : err;
 }
 
 int hl_file_current(struct hl_file *f, int err, int64_t *disp)
@@ -251,7 +251,7 @@ int hl_file_current(struct hl_file *f, int err, int64_t *disp)
     err = hl_io_agree(f->comm, err); /* from here on nobody moves the pointer */
     if (err == 0 && f->comm->rank == 0) {
         struct hl_view *v = hl_file_view(f);
-        err = hl_io_counter_add(&f->shared, 0, &at);
+        err = hl_counter_add(f->shared, 0, &at);
         err = err == 0 ? hl_view_byte(v, at * v->unit, disp) : err;
         hl_view_unref(v);
     }

@@ -31,7 +31,7 @@ static int take_turn(struct hl_file *f, int64_t etypes, int64_t *at)
     int err = sum_below(f->comm, etypes, &below);
 
     if (f->comm->rank == last) {
-        start.err = hl_io_counter_add(&f->shared, below + etypes, &start.base);
+        start.err = hl_counter_add(f->shared, below + etypes, &start.base);
     }
     int told = hl_coll_bcast_bytes(f->comm, &start, sizeof start, last);
     *at = start.base + below;

@@ -8,7 +8,6 @@
 #include "lock.h"
 #include "log.h"
 #include "short.h"
-#include "topo.h"
 #include "util.h"
 
 #include <sys/resource.h>
@@ -16,7 +15,8 @@
 #define AGAIN_NS UINT64_C(10000000000) /* until lanes that did not open are wished for again */
 
 static struct hl_mutex open_lock = HL_MUTEX_INIT;
-static bool served_threads; /* see hl_lane_threads */
+static bool served_threads; /* both: see hl_lane_threads */
+static int served_cpus;
 static struct hl_mutex tick_lock =
     HL_MUTEX_INIT; /* the pool does not go while the receive thread looks at it */
 
@@ -156,13 +156,13 @@ static uint32_t afford(uint32_t lanes)
     return fit;
 }
 
-uint32_t hl_lane_plan(bool threads)
+uint32_t hl_lane_plan(bool threads, int cpus)
 {
     bool one_lock = hl_cs_mode == HL_CS_GLOBAL || hl_cs_mode == HL_CS_BRIEF;
     if (!threads || hl_conf.rma_mode != 0 || one_lock) { /* designs whose threads share one endpoint */
         return 1;
     }
-    size_t lanes = hl_conf.lanes != 0 ? (size_t)hl_conf.lanes : hl_min_size((size_t)hl_topo_cpu_count(), 16);
+    size_t lanes = hl_conf.lanes != 0 ? (size_t)hl_conf.lanes : hl_min_size((size_t)cpus, 16);
     size_t most = hl_fab_is_open() ? hl_min_size(hl_fab.lanes_max, HL_LANES_MAX) : HL_LANES_MAX;
     return afford((uint32_t)hl_min_size(lanes, most));
 }
@@ -186,7 +186,7 @@ static int open_first(void)
 {
     int rc = hl_rx_on_death(note_death);
     rc = rc == 0 ? hl_rx_on_tick(tick) : rc;
-    rc = rc == 0 ? hl_pool_open(&hl_pool, hl_lane_plan(served_threads), hl_boot.size) : rc;
+    rc = rc == 0 ? hl_pool_open(&hl_pool, hl_lane_plan(served_threads, served_cpus), hl_boot.size) : rc;
     if (rc != 0) {
         return rc;
     }
@@ -207,9 +207,10 @@ static int open_first(void)
     return hl_prog_register(hl_lane_poll, NULL, 1);
 }
 
-void hl_lane_threads(bool threads)
+void hl_lane_threads(bool threads, int cpus)
 {
     served_threads = threads;
+    served_cpus = cpus;
 }
 
 int hl_lane_open(void)

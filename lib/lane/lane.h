@@ -172,12 +172,13 @@ int hl_lane_poll(void *unused);
 /* Is anything in flight that hl_lane_poll must be called for? A guess. Any thread. */
 bool hl_lane_is_busy(void);
 
-/* Lanes that hl_lane_open would make: by HOTLANE_LANES, CPUs, the provider (when it is open), and files it
- * may open. */
-uint32_t hl_lane_plan(bool threads);
+/* Lanes that hl_lane_open would make of a process that may use `cpus` CPUs: by HOTLANE_LANES, CPUs, the
+ * provider (when it is open), and files it may open. */
+uint32_t hl_lane_plan(bool threads, int cpus);
 
-/* MPI_THREAD_MULTIPLE is in force, else one lane serves. Before any hl_lane_open. */
-void hl_lane_threads(bool threads);
+/* `threads`: MPI_THREAD_MULTIPLE is in force, else one lane serves. `cpus`: as above. Before any
+ * hl_lane_open. */
+void hl_lane_threads(bool threads, int cpus);
 
 /* Sets up the pool; lane 0 opens at once, others in the background when threads come that have no lane.
  * Called by who needs lanes: each takes 17 MB, which programs that only send short messages save. After

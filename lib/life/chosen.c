@@ -70,7 +70,7 @@ static void tell_job(bool threads)
                one_node ? "" : hl_fab.provider);
     }
     if (!one_node) {
-        uint32_t lanes = hl_lane_plan(threads);
+        uint32_t lanes = hl_lane_plan(threads, hl_topo_cpu_count());
         hl_log(HL_LOG_INFO, "%u lane%s when somebody needs them: %s, HOTLANE_LANES=%lld, %d CPU%s", lanes,
                hl_plural(lanes), threads ? "MPI_THREAD_MULTIPLE" : "not MPI_THREAD_MULTIPLE",
                (long long)hl_conf.lanes, hl_topo_cpu_count(), hl_plural(hl_topo_cpu_count()));

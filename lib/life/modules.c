@@ -24,6 +24,7 @@
 #include "rx.h"
 #include "stat.h"
 #include "stops.h"
+#include "topo.h"
 #include "verdict.h"
 
 #include <string.h>
@@ -152,7 +153,7 @@ static int lost_member(uint64_t ctx)
 int hl_modules_open(bool threads)
 {
     hl_cs_open((enum hl_cs_mode)hl_conf.cs, threads);
-    hl_lane_threads(threads);
+    hl_lane_threads(threads, hl_topo_cpu_count());
     int err = hl_req_open();
     if (err != 0) {
         return err;

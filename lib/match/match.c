@@ -359,23 +359,9 @@ int hl_match_open(void *board, bool threads)
     }
     hl_match_counts_open(&self);
     hl_match_tell_open();
+    hl_prog_know_doors(&self.homes->door, sizeof *self.homes);
     hl_prog_set_door(&hl_home_of(&self, self.node_rank)->door, hl_matcher_arm, &self);
     return self.far_list == NULL ? 0 : hl_fab_on_open(open_ports);
-}
-
-void hl_match_wake_all(const int *node_ranks, int n)
-{
-    /* full: the caller's store comes before the loads of who sleeps; pairs with the exchange in
-     * hl_prog_sleep. */
-    hl_fence_full();
-    for (int i = 0; i < n; i++) {
-        hl_prog_ring_sleepers(&hl_home_of(&self, node_ranks[i])->door);
-    }
-}
-
-void hl_match_wake(int node_rank)
-{
-    hl_match_wake_all(&node_rank, 1);
 }
 
 bool hl_match_can_read(int node_rank)

@@ -109,13 +109,6 @@ int hl_match_probe(const struct hl_recv *p, MPI_Status *status);
 int hl_match_improbe(const struct hl_recv *p, struct hl_message **message, MPI_Status *status);
 int hl_match_mprobe(const struct hl_recv *p, struct hl_message **message, MPI_Status *status);
 
-/* Wakes the sleepers of a node peer (or mine): after a store into its memory that somebody there may wait
- * for. A fence and a load when nobody sleeps. Any thread. */
-void hl_match_wake(int node_rank);
-
-/* The same for several, with one fence. */
-void hl_match_wake_all(const int *node_ranks, int n);
-
 /* Whether memory of a node peer (or mine) can be read and written though it is private: reading is tried
  * once. Any thread. */
 bool hl_match_can_read(int node_rank);

@@ -35,6 +35,32 @@ void hl_prog_set_door(struct hl_prog_door *to, hl_prog_arm *arm, void *arg)
     arm_arg = arg;
 }
 
+/* Those of all ranks of the node; set once, before anybody wakes a peer. */
+static char *first_door;
+static size_t door_stride;
+
+void hl_prog_know_doors(struct hl_prog_door *first, size_t stride)
+{
+    first_door = (char *)first;
+    door_stride = stride;
+}
+
+void hl_prog_wake_peers(const int *node_ranks, int n)
+{
+    /* full: the caller's store comes before the loads of who sleeps; pairs with the exchange in
+     * hl_prog_sleep. */
+    hl_fence_full();
+    for (int i = 0; i < n; i++) {
+        char *door = first_door + (size_t)node_ranks[i] * door_stride;
+        hl_prog_ring_sleepers((struct hl_prog_door *)(void *)door);
+    }
+}
+
+void hl_prog_wake_peer(int node_rank)
+{
+    hl_prog_wake_peers(&node_rank, 1);
+}
+
 void hl_prog_ring(struct hl_prog_door *d)
 {
     /* full: the word changes before anybody is woken; pairs with the full load in hl_prog_sleep. */

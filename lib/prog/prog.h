@@ -96,6 +96,17 @@ void hl_prog_on_long(void (*fn)(int world));
  * waits. */
 void hl_prog_set_door(struct hl_prog_door *door, hl_prog_arm *arm, void *arg);
 
+/* Tells of the doors of all ranks of this node: that of node rank n lies n * stride bytes behind the first.
+ */
+void hl_prog_know_doors(struct hl_prog_door *first, size_t stride);
+
+/* Wakes the sleepers of a node peer (or mine): after a store into its memory that somebody there may wait
+ * for. A fence and a load when nobody sleeps. Any thread, after hl_prog_know_doors. */
+void hl_prog_wake_peer(int node_rank);
+
+/* The same for several, with one fence. */
+void hl_prog_wake_peers(const int *node_ranks, int n);
+
 /* Raises a door, also a peer's in shared memory: any thread of any process. */
 void hl_prog_ring(struct hl_prog_door *door);
 

@@ -222,7 +222,7 @@ static void open_network(void *board)
     CALL(hl_rx_handle(HL_WIRE_GET_ACC, accumulate));
     CALL(hl_rx_handle(HL_WIRE_NOTICE, notice));
     CALL(hl_rx_network());
-    hl_lane_threads(true);
+    hl_lane_threads(true, 4);
     CALL(hl_lane_open());
 }
 

@@ -1,8 +1,7 @@
-/* The checker of messages; regions found by id with their bounds; opening and closing. */
+/* Regions found by id with their bounds; opening and closing. */
 #include "../seed.h"
 #include "fab_choice.h"
 #include "unit.h"
-#include "wire.h"
 
 #include "conf.h"
 #include "err.h"
@@ -17,118 +16,6 @@
 #include <unistd.h>
 
 #include "fab_pins.h"
-
-#define NONCE UINT64_C(0x1234567812345678)
-#define RANKS 4
-
-/* A message of a HELLO, two long records and three short ones, built into out; returns its bytes. */
-static size_t build(uint8_t *out)
-{
-    struct hl_wire_head head = {
-        .nonce = NONCE, .from = 2, .kind = HL_WIRE_DATA, .flags = HL_WIRE_HELLO, .count = 5};
-    struct hl_wire_hello hello = {.len = 16};
-    struct hl_wire_short small[] = {{.op = HL_WIRE_KEY, .addr = 7},
-                                    {.op = HL_WIRE_GET, .len = 4000, .addr = 8},
-                                    {.op = HL_WIRE_PUT, .len = 5, .addr = 8}};
-    struct hl_wire_rec rec = {.op = HL_WIRE_ACC, .len = 12};
-    size_t at = sizeof head;
-    memcpy(out + at, &hello, sizeof hello);
-    at += sizeof hello;
-    for (int i = 0; i < 2; i++) {
-        memcpy(out + at, &rec, sizeof rec);
-        at += sizeof rec;
-        memset(out + at, 0, 16);
-        at += 16;
-    }
-    memcpy(out + at, small, sizeof small);
-    at += sizeof small;
-    memset(out + at, 0, 8);
-    at += 8;
-    head.len = (uint32_t)at;
-    memcpy(out, &head, sizeof head);
-    return at;
-}
-
-START_TEST(good_messages_pass)
-{
-    _Alignas(8) uint8_t msg[512];
-    size_t len = build(msg);
-    ck_assert_ptr_null(hl_wire_check(msg, len, NONCE, RANKS));
-    const struct hl_wire_head *head = (const void *)msg;
-    ck_assert_uint_eq(hl_wire_hello_of(head)->len, 16);
-    ck_assert_ptr_eq(hl_wire_body(head), msg + sizeof *head + sizeof(struct hl_wire_hello));
-    struct hl_wire_head ack = {.nonce = NONCE, .from = 0, .kind = HL_WIRE_ACK, .len = sizeof ack};
-    ck_assert_ptr_null(hl_wire_check(&ack, sizeof ack, NONCE, RANKS));
-}
-END_TEST
-
-START_TEST(bad_messages_are_named)
-{
-    _Alignas(8) uint8_t msg[512];
-    size_t len = build(msg);
-    struct hl_wire_head *head = (void *)msg;
-    ck_assert_str_eq(hl_wire_check(msg, len, NONCE + 1, RANKS), "of another job");
-    ck_assert_ptr_nonnull(hl_wire_check(msg, len - 8, NONCE, RANKS));
-    ck_assert_ptr_nonnull(hl_wire_check(msg, 8, NONCE, RANKS));
-    head->from = RANKS;
-    ck_assert_str_eq(hl_wire_check(msg, len, NONCE, RANKS), "from no rank of this job");
-    build(msg);
-    head->count = 6;
-    ck_assert_ptr_nonnull(hl_wire_check(msg, len, NONCE, RANKS));
-    head->count = 1;
-    ck_assert_str_eq(hl_wire_check(msg, len, NONCE, RANKS), "bytes left over");
-    build(msg);
-    head->kind = 9;
-    ck_assert_str_eq(hl_wire_check(msg, len, NONCE, RANKS), "unknown kind");
-    build(msg);
-    struct hl_wire_rec *rec = (void *)(msg + sizeof *head + sizeof(struct hl_wire_hello));
-    rec->len = UINT32_MAX;
-    ck_assert_ptr_nonnull(hl_wire_check(msg, len, NONCE, RANKS));
-    rec->len = 12;
-    rec->op = HL_WIRE_OPS;
-    ck_assert_ptr_nonnull(hl_wire_check(msg, len, NONCE, RANKS));
-    build(msg);
-    struct hl_wire_hello *hello = (void *)(head + 1);
-    hello->len = HL_WIRE_NAME + 1;
-    ck_assert_str_eq(hl_wire_check(msg, len, NONCE, RANKS), "endpoint name of bad length");
-}
-END_TEST
-
-/* Every message that passes can be walked without leaving it: the sanitizer builds prove that the checker and
- * this walk read nothing outside. */
-START_TEST(random_damage_is_survived)
-{
-    unsigned seed = (unsigned)seed_of_run();
-    printf("TEST_SEED=%u\n", seed);
-    int passed = 0;
-    for (int i = 0; i < 200000; i++) {
-        _Alignas(8) uint8_t msg[512];
-        size_t len = build(msg);
-        for (int flips = (int)(rand_r(&seed) % 3) + 1; flips > 0; flips--) {
-            msg[8 + rand_r(&seed) % (len - 8)] = (uint8_t)rand_r(&seed);
-        }
-        if (rand_r(&seed) % 4 == 0) {
-            len = rand_r(&seed) % (len + 1);
-        }
-        uint8_t *exact = malloc(len == 0 ? 1 : len);
-        memcpy(exact, msg, len);
-        if (hl_wire_check(exact, len, NONCE, RANKS) == NULL) {
-            const struct hl_wire_head *head = (const void *)exact;
-            const uint8_t *at = hl_wire_body(head);
-            for (uint32_t n = 0; n < head->count; n++) {
-                const struct hl_wire_short *rec = (const void *)at;
-                at += head->kind == HL_WIRE_DATA
-                          ? hl_wire_fixed(rec->op) + HL_WIRE_PAD(hl_wire_payload(rec->op, rec->len))
-                          : sizeof(struct hl_wire_ans) + HL_WIRE_PAD(((const struct hl_wire_ans *)at)->len);
-            }
-            ck_assert_ptr_eq(at, exact + len);
-            passed++;
-        }
-        free(exact);
-    }
-    ck_assert_int_gt(passed, 100);
-}
-END_TEST
 
 START_TEST(keys_find_what_was_added_and_not_removed)
 {
@@ -359,9 +246,6 @@ static Suite *make_suite(void)
     Suite *s = suite_create("fab");
     TCase *t = tcase_create("fab");
     tcase_set_timeout(t, 60);
-    tcase_add_test(t, good_messages_pass);
-    tcase_add_test(t, bad_messages_are_named);
-    tcase_add_test(t, random_damage_is_survived);
     tcase_add_test(t, keys_find_what_was_added_and_not_removed);
     tcase_add_test(t, an_address_is_found_only_when_all_its_bytes_are_inside);
     tcase_add_test(t, regions_are_found_within_their_bounds);

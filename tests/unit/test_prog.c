@@ -177,6 +177,26 @@ START_TEST(sleepers_are_rung_for_once)
 }
 END_TEST
 
+/* Of the node's ranks those are woken that are named and sleep; doors lie in larger records. */
+START_TEST(peers_are_woken_by_their_ranks)
+{
+    static struct {
+        struct hl_prog_door door;
+        char more[56];
+    } ranks[4];
+    static const int named[] = {3, 1};
+    hl_prog_know_doors(&ranks[0].door, sizeof ranks[0]);
+    for (size_t i = 0; i < HL_COUNT_OF(ranks) - 1; i++) {
+        hl_a32_store_relaxed(&ranks[i].door.awaited, 1);
+    }
+    hl_prog_wake_peers(named, (int)HL_COUNT_OF(named));
+    hl_prog_wake_peer(2);
+    for (size_t i = 0; i < HL_COUNT_OF(ranks); i++) {
+        ck_assert_uint_eq(hl_a32_load_relaxed(&ranks[i].door.word), i == 1 || i == 2);
+    }
+}
+END_TEST
+
 START_TEST(a_shared_door_is_armed_and_rung)
 {
     static struct hl_prog_door door;
@@ -506,6 +526,7 @@ static Suite *make_suite(void)
     tcase_add_test(c, every_wait_ends);
     tcase_add_test(c, waits_without_a_waker_end_too);
     tcase_add_test(c, a_condition_need_be_true_only_once);
+    tcase_add_test(c, peers_are_woken_by_their_ranks);
     tcase_add_test(c, a_shared_door_is_armed_and_rung);
     tcase_add_test(c, sleepers_are_rung_for_once);
     tcase_add_test(c, a_long_wait_is_told_from_many);

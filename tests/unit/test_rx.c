@@ -11,6 +11,7 @@
 #include "ring.h"
 #include "rx_doubts.h"
 #include "rx_window.h"
+#include "rx_wire.h"
 #include "senders.h"
 #include "unit.h"
 #include "util.h"
@@ -564,6 +565,9 @@ static Suite *make_suite(void)
     Suite *s = suite_create("rx");
     TCase *t = tcase_create("rx");
     tcase_set_timeout(t, 100);
+    tcase_add_test(t, good_messages_pass);
+    tcase_add_test(t, bad_messages_are_named);
+    tcase_add_test(t, random_damage_is_survived);
     tcase_add_test(t, entries_arrive_once_and_in_order);
     tcase_add_test(t, a_full_ring_refuses);
     tcase_add_test(t, cells_of_killed_producers_are_passed_over);

@@ -245,7 +245,7 @@ static void find_network(bool wanted, struct facts *f)
              : f->conf_rc != 0 ? "not asked, as a variable is refused"
              : f->net_rc == 0  ? hl_fab_why()
                                : hl_err_text(f->net_rc));
-    f->lanes = (int)hl_lane_plan(true);
+    f->lanes = (int)hl_lane_plan(true, hl_topo_cpu_count());
 }
 
 /* The settings, or why they are refused. */

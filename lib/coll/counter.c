@@ -1,16 +1,29 @@
-/* The shared file pointer. */
+/* A number that ranks add to. */
 #include "counter.h"
 
 #include "boot.h"
-#include "cause.h"
-#include "coll.h"
+#include "comm.h"
 #include "err.h"
 #include "fab.h"
 #include "lane.h"
+#include "lock.h"
+#include "mem.h"
 #include "near.h"
 #include "rx.h"
 
-static int make_word(struct hl_io_counter *c, bool alone)
+#include <stdlib.h>
+
+struct hl_counter {
+    int owner;             /* world rank */
+    struct hl_piece piece; /* at the owner; seg is NULL elsewhere */
+    struct hl_counter_card card;
+    hl_a64 *word;         /* when it is my memory, or mapped. Set once, under lock; atomic */
+    struct hl_mutex lock; /* of the first use */
+    int near;             /* node rank of the owner where a mapping was made, else -1; under lock */
+    uint64_t region;      /* hl_fab_register's id, at the owner; 0: none */
+};
+
+static int make_word(struct hl_counter *c)
 {
     struct hl_fab_mr mr;
     int err = hl_mem_alloc(sizeof *c->word, NULL, &c->piece);
@@ -25,35 +38,40 @@ static int make_word(struct hl_io_counter *c, bool alone)
         return err;
     }
     c->region = mr.id;
-    c->card = (struct hl_io_card){.seg_id = c->piece.seg->id,
-                                  .seg_len = c->piece.seg->len,
-                                  .off = c->piece.off,
-                                  .addr = mr.addr,
-                                  .key = mr.key};
-    return alone ? 0 : hl_rx_start(); /* which answers those who want to map it */
+    c->card = (struct hl_counter_card){.seg_id = c->piece.seg->id,
+                                       .seg_len = c->piece.seg->len,
+                                       .off = c->piece.off,
+                                       .addr = mr.addr,
+                                       .key = mr.key};
+    return 0;
 }
 
-int hl_io_counter_open(struct hl_io_counter *c, struct hl_comm *comm)
+int hl_counter_make(const struct hl_comm *comm, struct hl_counter **made)
 {
-    bool alone = comm->size == 1;
-    int err;
+    struct hl_counter *c = calloc(1, sizeof *c);
 
+    *made = c;
+    if (c == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a counter");
+    }
     c->owner = hl_comm_world(comm, 0);
     c->near = -1;
     c->lock = (struct hl_mutex)HL_MUTEX_INIT;
-    err = comm->rank == 0 ? make_word(c, alone) : hl_rx_start();
-    err = hl_io_agree(comm, err);
-    if (err == 0 && !alone) {
-        err = hl_io_agree(comm, hl_coll_bcast_bytes(comm, &c->card, sizeof c->card, 0));
-    }
-    if (err != 0) {
-        hl_io_counter_close(c);
-    }
-    return err;
+    int err = comm->rank == 0 ? make_word(c) : 0;
+    /* The owner's answers those who want to map the word. */
+    return err == 0 && comm->size > 1 ? hl_rx_start() : err;
 }
 
-void hl_io_counter_close(struct hl_io_counter *c)
+struct hl_counter_card *hl_counter_card(struct hl_counter *c)
 {
+    return &c->card;
+}
+
+void hl_counter_close(struct hl_counter *c)
+{
+    if (c == NULL) {
+        return;
+    }
     if (c->near >= 0) {
         hl_near_unmap(c->near, c->card.seg_id);
     }
@@ -63,14 +81,11 @@ void hl_io_counter_close(struct hl_io_counter *c)
     if (c->piece.seg != NULL) {
         hl_mem_free(&c->piece);
     }
-    c->region = 0;
-    c->near = -1;
-    c->piece.seg = NULL;
-    c->word = NULL;
+    free(c);
 }
 
 /* Maps the word if its owner is a node peer whose memory can be mapped; else the network must serve. */
-static int map_word(struct hl_io_counter *c, hl_a64 **word)
+static int map_word(struct hl_counter *c, hl_a64 **word)
 {
     int node = hl_boot_node_of(c->owner);
     char *base;
@@ -89,7 +104,7 @@ static int map_word(struct hl_io_counter *c, hl_a64 **word)
     return err == HL_ERR_RMA_SHARED && hl_rx_has_network() ? 0 : err;
 }
 
-static int add_far(struct hl_io_counter *c, int64_t by, int64_t *before)
+static int add_far(struct hl_counter *c, int64_t by, int64_t *before)
 {
     hl_a32 error;
     struct hl_req r;
@@ -118,7 +133,7 @@ static int add_far(struct hl_io_counter *c, int64_t by, int64_t *before)
     return err != 0 ? err : kept;
 }
 
-int hl_io_counter_add(struct hl_io_counter *c, int64_t by, int64_t *before)
+int hl_counter_add(struct hl_counter *c, int64_t by, int64_t *before)
 {
     hl_a64 *word;
     int err = map_word(c, &word);
@@ -134,7 +149,7 @@ int hl_io_counter_add(struct hl_io_counter *c, int64_t by, int64_t *before)
     return 0;
 }
 
-void hl_io_counter_set(struct hl_io_counter *c, int64_t value)
+void hl_counter_set(struct hl_counter *c, int64_t value)
 {
     hl_a64_store_relaxed(c->word, (uint64_t)value); /* relaxed: the collective operation around it orders. */
 }
