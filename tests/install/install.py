@@ -277,6 +277,11 @@ def by_suffix(source, work):
     if refused.returncode == 0 or not refused.stderr.startswith("mpif90: Hotlane has no Fortran interface"):
         print(f"FAILED: program_suffix: mpif90.hotlane: exit code {refused.returncode}: {refused.stderr}")
         sys.exit(1)
+    missing = subprocess.run(["sh", os.path.join(build, "tools", "mpicc.installed"), "x.c"], capture_output=True, text=True, check=False,
+                             env={**os.environ, "HOTLANE_CC": "no-such-compiler -O2"})
+    if missing.returncode != 127 or ": the compiler no-such-compiler -O2 is not there: " not in missing.stderr:
+        print(f"FAILED: a compiler that is not there: exit code {missing.returncode}: {missing.stderr}")
+        sys.exit(1)
     done.append("suffix")
     print("ok: program_suffix")
 

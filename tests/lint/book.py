@@ -2,7 +2,7 @@
 """The pages of the book hold together. usage: book.py SOURCE_ROOT
 
 Every page of docs/ begins with three questions and stands in the index, docs/README.md, with all others once. WINDOWS.md
-has the keys and defaults of the library's table, in both directions. Files that RULES.md names exist and have what it names of them. Functions, variables,
+has the keys and defaults of the library's table, in both directions. The README installs what the build needs. Files that RULES.md names exist and have what it names of them. Functions, variables,
 options, counters and links of the pages exist."""
 import os
 import re
@@ -39,6 +39,15 @@ def index(root):
         yield f"docs/README.md: {name} is missing"
     for name in sorted({name for name in listed if listed.count(name) > 1}):
         yield f"docs/README.md: {name} stands there {listed.count(name)} times"
+
+
+def packages(root):
+    """Packages that the README has a user install and tools/packages does not know, or knows as needed and the README leaves out."""
+    named = set(re.search(r"^    apt-get install (.*)", read(root, "README.md"), re.M)[1].split())
+    known = set(re.search(r"^hotlane_packages_build='(.*)'", read(root, "tools/packages"), re.M)[1].split())
+    optional = {"libmemkind-dev", "libpmix-dev", "libcairo2-dev"}
+    for name in sorted(named ^ (known - optional)):
+        yield f"README.md: {name} stands only in {'the README' if name in named else 'tools/packages'}"
 
 
 def keys_of_library(root):
@@ -102,7 +111,7 @@ def names(root):
 
 def main():
     root = os.path.abspath(sys.argv[1])
-    wrong = [line for check in (questions, index, windows, rules, names) for line in check(root)]
+    wrong = [line for check in (questions, index, packages, windows, rules, names) for line in check(root)]
     print("\n".join(wrong) if wrong else f"{len(pages(root))} pages hold together")
     return 1 if wrong else 0
 
