@@ -147,13 +147,10 @@ static int mrecv(const char *func, const struct take *x, int err, MPI_Message *m
 
 static int imrecv(const char *func, const struct take *x, int err, MPI_Message *message, MPI_Request *request)
 {
-    struct hl_req *req = hl_req_proc_null();
-
     err = err == 0 ? hl_api_check_out(request, "request") : err;
-    err = err == 0 && x->m != NULL ? hl_match_imrecv(x->m, &x->r, &req) : err;
     if (err == 0) {
         *message = MPI_MESSAGE_NULL;
-        *request = hl_req_handle(req);
+        *request = hl_req_handle(x->m != NULL ? hl_match_imrecv(x->m, &x->r) : hl_req_proc_null());
     }
     return hl_api_leave_ctx(x->ctx, func, err);
 }

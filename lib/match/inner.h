@@ -501,8 +501,7 @@ int hl_matcher_improbe(struct hl_matcher *m, const struct hl_recv *p, struct hl_
                        MPI_Status *status);
 int hl_matcher_mprobe(struct hl_matcher *m, const struct hl_recv *p, struct hl_message **message,
                       MPI_Status *status);
-int hl_matcher_imrecv(struct hl_matcher *m, struct hl_message *message, const struct hl_recv *r,
-                      struct hl_req **out);
+struct hl_req *hl_matcher_imrecv(struct hl_matcher *m, struct hl_message *message, const struct hl_recv *r);
 int hl_matcher_mrecv(struct hl_matcher *m, struct hl_message *message, const struct hl_recv *r,
                      MPI_Status *status);
 int hl_matcher_cancel(struct hl_matcher *m, struct hl_req *r);

@@ -528,9 +528,9 @@ int hl_match_mprobe(const struct hl_recv *p, struct hl_message **message, MPI_St
     return hl_matcher_mprobe(&self, p, message, status);
 }
 
-int hl_match_imrecv(struct hl_message *message, const struct hl_recv *r, struct hl_req **out)
+struct hl_req *hl_match_imrecv(struct hl_message *message, const struct hl_recv *r)
 {
-    return hl_matcher_imrecv(&self, message, r, out);
+    return hl_matcher_imrecv(&self, message, r);
 }
 
 int hl_match_mrecv(struct hl_message *message, const struct hl_recv *r, MPI_Status *status)

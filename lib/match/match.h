@@ -126,7 +126,7 @@ MPI_Message hl_match_message_handle(struct hl_message *message);
 uint64_t hl_match_message_ctx(const struct hl_message *message); /* whence it came */
 
 /* Receives a message taken before; it is gone afterwards. Of `r` only buffer, count and type matter. */
-int hl_match_imrecv(struct hl_message *message, const struct hl_recv *r, struct hl_req **out);
+struct hl_req *hl_match_imrecv(struct hl_message *message, const struct hl_recv *r);
 int hl_match_mrecv(struct hl_message *message, const struct hl_recv *r, MPI_Status *status);
 
 #endif

@@ -129,22 +129,6 @@ int hl_matcher_mprobe(struct hl_matcher *m, const struct hl_recv *p, struct hl_m
     return hl_req_status(&req, status);
 }
 
-/* Delivers a matched message into an ACTIVE request; the message is gone. */
-static void receive(struct hl_matcher *m, struct hl_message *message, struct hl_req *req)
-{
-    struct hl_message_body *b = body_of(message);
-    struct hl_entry *e = b->entry;
-    const struct hl_req *r = &message->req;
-    struct hl_arrival a = {
-        r->ctx, (uint64_t)r->bytes, r->source, r->tag, b->from, b->kind, e != NULL ? e->payload : b->payload};
-    struct hl_work w;
-    hl_work_start(&w);
-    hl_recv_deliver(m, req, &a, &w);
-    hl_entry_free(e);
-    hl_req_free(&message->req);
-    hl_work_run(m, &w);
-}
-
 /* Receives one whose bytes are in it, into one block that has room for them: nothing can go wrong then. */
 static bool receive_here(struct hl_message *message, const struct hl_recv *r, MPI_Status *status)
 {
@@ -168,20 +152,28 @@ static bool receive_here(struct hl_message *message, const struct hl_recv *r, MP
     return true;
 }
 
-int hl_matcher_imrecv(struct hl_matcher *m, struct hl_message *message, const struct hl_recv *r,
-                      struct hl_req **out)
+struct hl_req *hl_matcher_imrecv(struct hl_matcher *m, struct hl_message *message, const struct hl_recv *r)
 {
-    struct hl_req *req = hl_req_new(HL_REQ_RECV);
-    if (req == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
-    }
+    struct hl_req *req = &message->req;
+    const struct hl_message_body b = *body_of(message); /* the receive writes over it */
+    struct hl_arrival a = {req->ctx,
+                           (uint64_t)req->bytes,
+                           req->source,
+                           req->tag,
+                           b.from,
+                           b.kind,
+                           b.entry != NULL ? b.entry->payload : b.payload};
+    struct hl_work w;
+    hl_req_begin(req, HL_REQ_RECV, 0);
     hl_recv_setup(req, r, HL_POST_RECV);
-    req->ctx = message->req.ctx;
+    req->ctx = a.ctx;
     hl_match_count_new(req);
     hl_match_hold_type(req, r->type);
-    receive(m, message, req);
-    *out = req;
-    return 0;
+    hl_work_start(&w);
+    hl_recv_deliver(m, req, &a, &w);
+    hl_entry_free(b.entry);
+    hl_work_run(m, &w);
+    return req;
 }
 
 int hl_matcher_mrecv(struct hl_matcher *m, struct hl_message *message, const struct hl_recv *r,
@@ -190,14 +182,9 @@ int hl_matcher_mrecv(struct hl_matcher *m, struct hl_message *message, const str
     if (HL_LIKELY(receive_here(message, r, status))) {
         return 0;
     }
-    struct hl_req req;
-    hl_req_init(&req, HL_REQ_RECV);
-    hl_recv_setup(&req, r, HL_POST_RECV);
-    req.ctx = message->req.ctx;
-    hl_match_hold_type(&req, r->type);
-    receive(m, message, &req);
-    hl_req_wait(&req);
-    return hl_req_finish(&req, status);
+    struct hl_req *req = hl_matcher_imrecv(m, message, r);
+    hl_req_wait(req);
+    return hl_req_finish(req, status);
 }
 
 int hl_matcher_cancel(struct hl_matcher *m, struct hl_req *r)

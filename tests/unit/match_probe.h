@@ -12,8 +12,7 @@ START_TEST(matched_probe_waits_for_its_message)
         ck_assert_int_eq(hl_req_status_bytes(&st), 8);
         int v[2] = {0};
         struct hl_recv r = receiving(0, 0, v, sizeof(v));
-        struct hl_req *req;
-        ck_assert_int_eq(hl_matcher_imrecv(&ranks[1], message, &r, &req), 0);
+        struct hl_req *req = hl_matcher_imrecv(&ranks[1], message, &r);
         hl_req_wait(req);
         hl_req_finish(req, &st);
         ck_assert_int_eq(v[1], i);
@@ -68,6 +67,21 @@ START_TEST(matched_probe_takes_the_message_itself)
     ck_assert_int_eq(hl_matcher_mrecv(&ranks[1], message, &r, MPI_STATUS_IGNORE), 0);
     ck_assert_int_eq(polls, 0);
     ck_assert_int_eq(got[1], 7);
+    ck_assert_uint_eq(next_request(&after), generation + 2);
+    ck_assert_ptr_eq(after, before);
+
+    /* A receive that does not wait is the message's place, too, and ends with it. */
+    generation = next_request(&before);
+    ck_assert_int_eq(hl_matcher_send(&ranks[0], &s), 0);
+    do {
+        ck_assert_int_eq(hl_matcher_improbe(&ranks[1], &probe, &message, MPI_STATUS_IGNORE), 0);
+    } while (message == NULL);
+    got[1] = 0;
+    after = hl_matcher_imrecv(&ranks[1], message, &r);
+    ck_assert_ptr_eq(after, &message->req);
+    ck_assert(hl_req_is_done(after));
+    ck_assert_int_eq(got[1], 7);
+    hl_req_finish(after, MPI_STATUS_IGNORE);
     ck_assert_uint_eq(next_request(&after), generation + 2);
     ck_assert_ptr_eq(after, before);
 
