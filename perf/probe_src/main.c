@@ -4,7 +4,7 @@
  *   probe trip WAY directed|any THREADS MESSAGES BYTES
  *   probe listing WAY
  *
- * WAY: matched, locks, outside, wrong (not in the listing); and in the listing blocking, which waits for ever.
+ * WAY: matched, locks, map, outside, wrong (not in the listing); and in the listing blocking, which waits for ever.
  * rate: THREADS threads of rank 0 receive from as many senders, threads of the other ranks in turns.
  * trip: of 2 ranks THREADS threads each send and wait for an answer.
  * listing: 2 ranks: a thread's message is sent after another thread's was answered, whose wildcard could take
@@ -17,7 +17,8 @@
 #define CREDIT 64 /* messages after which a sender waits for the receiver's word */
 #define TAG_CREDIT TAG_OWN
 
-static const struct way *const ways[] = {&way_matched, &way_locks, &way_outside, &way_wrong, &way_blocking};
+static const struct way *const ways[] = {&way_matched, &way_locks, &way_map,
+                                         &way_outside, &way_wrong, &way_blocking};
 static const struct way *way;
 static int rank, ranks, threads, bytes;
 static bool any;
@@ -227,9 +228,8 @@ static void parse(int argc, char **argv)
         way = strcmp(ways[i]->name, name) == 0 ? ways[i] : way;
     }
     if (way == NULL || ranks < 2) {
-        fprintf(
-            stderr,
-            "usage: probe rate|trip|listing matched|locks|outside|wrong|blocking ..., at least 2 ranks\n");
+        fprintf(stderr, "usage: probe rate|trip|listing matched|locks|map|outside|wrong|blocking ..., at "
+                        "least 2 ranks\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     if (strcmp(argv[1], "listing") != 0) {

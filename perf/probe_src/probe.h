@@ -1,5 +1,5 @@
-/* Three ways in which threads of a process receive messages whose lengths they do not know (Hoefler et al.,
- * EuroMPI 2010): matched probe, locks for pairs of source and tag with a polled probe, and matching outside
+/* Ways in which threads of a process receive messages whose lengths they do not know (Hoefler et al.,
+ * EuroMPI 2010): matched probe, locks for pairs of source and tag (in one list, or in a sparse map) with a polled probe, and matching outside
  * of MPI by a thread that receives everything. Plain MPI only. */
 #ifndef PROBE_H
 #define PROBE_H
@@ -27,7 +27,7 @@ struct way {
     void (*receive)(int src, int tag, struct message *m, struct counts *c);
 };
 
-extern const struct way way_matched, way_locks, way_blocking, way_outside, way_wrong;
+extern const struct way way_matched, way_locks, way_map, way_blocking, way_outside, way_wrong;
 
 void *need(size_t bytes);                          /* memory, or the program ends */
 void message_of(MPI_Status *s, struct message *m); /* source, tag and room for the data */
