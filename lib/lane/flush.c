@@ -131,6 +131,12 @@ static void wait_for(struct waiting *w)
     }
 }
 
+void hl_way_await(struct hl_lane *lane, struct hl_way *way, uint64_t seq)
+{
+    struct goal g = {lane, way, &way->done, seq};
+    wait_for(&(struct waiting){.goals = &g, .count = 1});
+}
+
 /* A lane whose ways were idle for long: takes their bits back, now and then. */
 static void sweep_if_due(struct hl_lane *lane)
 {
@@ -153,16 +159,16 @@ static struct goal snapshot(struct hl_lane *lane, struct hl_way *way, enum hl_la
 }
 
 /* On the lanes with a bit in `among`. */
-HL_INLINE void flush_peer(struct hl_pool *p, int peer, enum hl_lane_scope scope, uint64_t among)
+HL_INLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t among)
 {
     struct goal goals[HL_LANES_MAX];
     struct waiting w = {.goals = goals};
     /* acquire: a bit taken back means that all of that way has ended; pairs with the full and in
      * hl_way_sweep. */
-    uint64_t bits = hl_a64_load_acquire(&p->used[peer]) & among;
+    uint64_t bits = hl_a64_load_acquire(&hl_pool.used[peer]) & among;
     bits &= HL_FAULT(flush_lane) ? bits - 1 : bits;
     for (uint64_t rest = bits; rest != 0; rest &= rest - 1) {
-        struct hl_lane *lane = p->lanes[__builtin_ctzll(rest)];
+        struct hl_lane *lane = hl_pool.lanes[__builtin_ctzll(rest)];
         struct hl_way *way = hl_way_find(lane, peer);
         if (way == NULL) {
             continue;
@@ -175,14 +181,15 @@ HL_INLINE void flush_peer(struct hl_pool *p, int peer, enum hl_lane_scope scope,
     if (w.count > 0) {
         wait_for(&w);
     } else if (HL_UNLIKELY((bits & (bits - 1)) != 0)) {
-        sweep_if_due(p->lanes[__builtin_ctzll(bits)]); /* several bits and nothing open: some are stale */
+        sweep_if_due(
+            hl_pool.lanes[__builtin_ctzll(bits)]); /* several bits and nothing open: some are stale */
     }
 }
 
-int hl_pool_flush(struct hl_pool *p, int peer, enum hl_lane_scope scope)
+int hl_lane_flush(int peer, enum hl_lane_scope scope)
 {
-    if (HL_LIKELY(hl_pool_count(p) != 0)) {
-        flush_peer(p, peer, scope, UINT64_MAX);
+    if (HL_LIKELY(hl_pool_count(&hl_pool) != 0)) {
+        flush_peer(peer, scope, UINT64_MAX);
     }
     return 0;
 }
@@ -201,13 +208,13 @@ static void flush_ways(struct hl_lane *lane)
     }
 }
 
-HL_INLINE void flush_lanes(struct hl_pool *p, enum hl_lane_scope scope, uint64_t among, bool sweeps)
+HL_INLINE void flush_lanes(enum hl_lane_scope scope, uint64_t among, bool sweeps)
 {
     struct goal goals[HL_LANES_MAX];
     struct waiting w = {.goals = goals};
     /* acquire: the lanes; pairs with the full or in hl_lane_make_ready. */
-    for (uint64_t rest = hl_a64_load_acquire(&p->opened) & among; rest != 0; rest &= rest - 1) {
-        struct hl_lane *lane = p->lanes[__builtin_ctzll(rest)];
+    for (uint64_t rest = hl_a64_load_acquire(&hl_pool.opened) & among; rest != 0; rest &= rest - 1) {
+        struct hl_lane *lane = hl_pool.lanes[__builtin_ctzll(rest)];
         /* acquire: pairs with the release in hl_slot_commit. */
         struct goal g = {lane, NULL, &lane->tail, hl_a64_load_acquire(&lane->issued)};
         if (reached(&g)) {
@@ -223,24 +230,24 @@ HL_INLINE void flush_lanes(struct hl_pool *p, enum hl_lane_scope scope, uint64_t
     wait_for(&w);
 }
 
-int hl_pool_flush_all(struct hl_pool *p, enum hl_lane_scope scope)
+int hl_lane_flush_all(enum hl_lane_scope scope)
 {
-    flush_lanes(p, scope, UINT64_MAX, true);
+    flush_lanes(scope, UINT64_MAX, true);
     return 0;
 }
 
-int hl_pool_flush_on(struct hl_pool *p, struct hl_lane *lane, int peer, enum hl_lane_scope scope)
+int hl_lane_flush_on(struct hl_lane *lane, int peer, enum hl_lane_scope scope)
 {
-    if (hl_pool_count(p) == 0) {
+    if (hl_pool_count(&hl_pool) == 0) {
         return 0;
     }
     /* acquire: what others had issued there before it was taken out has ended; pairs with the full or in
-     * hl_pool_own. */
-    uint64_t among = lane != NULL ? UINT64_C(1) << lane->index : ~hl_a64_load_acquire(&p->apart);
+     * hl_lane_own. */
+    uint64_t among = lane != NULL ? UINT64_C(1) << lane->index : ~hl_a64_load_acquire(&hl_pool.apart);
     if (peer >= 0) {
-        flush_peer(p, peer, scope, among);
+        flush_peer(peer, scope, among);
     } else {
-        flush_lanes(p, scope, among, false);
+        flush_lanes(scope, among, false);
     }
     return 0;
 }
@@ -279,14 +286,13 @@ static int add_goal(struct hl_lane_goals **all, struct goal g)
     return 0;
 }
 
-static int add_peer(struct hl_pool *p, int peer, enum hl_lane_scope scope, uint64_t among,
-                    struct hl_lane_goals **all)
+static int add_peer(int peer, enum hl_lane_scope scope, uint64_t among, struct hl_lane_goals **all)
 {
     int rc = 0;
     /* acquire: as in flush_peer. */
-    for (uint64_t rest = hl_a64_load_acquire(&p->used[peer]) & among; rest != 0 && rc == 0;
+    for (uint64_t rest = hl_a64_load_acquire(&hl_pool.used[peer]) & among; rest != 0 && rc == 0;
          rest &= rest - 1) {
-        struct hl_lane *lane = p->lanes[__builtin_ctzll(rest)];
+        struct hl_lane *lane = hl_pool.lanes[__builtin_ctzll(rest)];
         struct hl_way *way = hl_way_find(lane, peer);
         rc = way != NULL ? add_goal(all, snapshot(lane, way, scope)) : 0;
     }
@@ -305,42 +311,43 @@ static int add_ways(struct hl_lane *lane, struct hl_lane_goals **all)
     return rc;
 }
 
-static int add_lanes(struct hl_pool *p, enum hl_lane_scope scope, uint64_t among, struct hl_lane_goals **all)
+static int add_lanes(enum hl_lane_scope scope, uint64_t among, struct hl_lane_goals **all)
 {
     int rc = 0;
     /* acquire, both: as in flush_lanes. */
-    for (uint64_t rest = hl_a64_load_acquire(&p->opened) & among; rest != 0 && rc == 0; rest &= rest - 1) {
-        struct hl_lane *lane = p->lanes[__builtin_ctzll(rest)];
+    for (uint64_t rest = hl_a64_load_acquire(&hl_pool.opened) & among; rest != 0 && rc == 0;
+         rest &= rest - 1) {
+        struct hl_lane *lane = hl_pool.lanes[__builtin_ctzll(rest)];
         struct goal g = {lane, NULL, &lane->tail, hl_a64_load_acquire(&lane->issued)};
         rc = scope == HL_LOCAL && !reached(&g) ? add_ways(lane, all) : add_goal(all, g);
     }
     return rc;
 }
 
-int hl_pool_goals(struct hl_pool *p, struct hl_lane *lane, int peer, enum hl_lane_scope scope,
-                  struct hl_lane_goals **goals)
+int hl_lane_goals(struct hl_lane *lane, int peer, enum hl_lane_scope scope, struct hl_lane_goals **goals)
 {
     *goals = NULL;
-    if (hl_pool_count(p) == 0) {
+    if (hl_pool_count(&hl_pool) == 0) {
         return 0;
     }
-    /* acquire: as in hl_pool_flush_on. */
-    uint64_t among = lane != NULL ? UINT64_C(1) << lane->index : ~hl_a64_load_acquire(&p->apart);
-    int rc = peer >= 0 ? add_peer(p, peer, scope, among, goals) : add_lanes(p, scope, among, goals);
+    /* acquire: as in hl_lane_flush_on. */
+    uint64_t among = lane != NULL ? UINT64_C(1) << lane->index : ~hl_a64_load_acquire(&hl_pool.apart);
+    int rc = peer >= 0 ? add_peer(peer, scope, among, goals) : add_lanes(scope, among, goals);
     if (rc != 0) {
         free(*goals);
         *goals = NULL;
     }
     if (*goals != NULL) {
-        (*goals)->closings = p->closings;
+        (*goals)->closings = hl_pool.closings;
     }
     return rc;
 }
 
-bool hl_pool_goals_reached(struct hl_pool *p, struct hl_lane_goals *goals)
+bool hl_lane_goals_reached(struct hl_lane_goals *goals)
 {
     struct waiting w = {.goals = goals->at, .count = goals->count};
-    if (hl_pool_count(p) == 0 || goals->closings != p->closings) { /* all of it ended before they closed */
+    if (hl_pool_count(&hl_pool) == 0 ||
+        goals->closings != hl_pool.closings) { /* all of it ended before they closed */
         return true;
     }
     bool over = all_reached(&w);
@@ -351,156 +358,4 @@ bool hl_pool_goals_reached(struct hl_pool *p, struct hl_lane_goals *goals)
 void hl_lane_goals_free(struct hl_lane_goals *goals)
 {
     free(goals);
-}
-
-/* ---- fence ---- */
-
-/* A look at the operations of a lane that are open, in the order of issue. */
-struct look {
-    struct hl_lane *lane;
-    bool (*also_near)(int peer);
-    uint64_t at, until; /* numbers of slots */
-    bool over;
-    struct goal goal; /* way NULL: none left to wait for */
-};
-
-/* It travels, or will, in the way's stream of messages, which the target applies in order. */
-static bool is_in_stream(const struct hl_slot *slot)
-{
-    return slot->chain != NULL && (slot->open & (HL_PART_CHAIN | HL_PART_ACK)) != 0;
-}
-
-/* Up to the first operation that must be waited for. Ways with others are told to keep the stream. */
-static void look_on(struct look *l) HL_REQUIRES(l->lane->lease)
-{
-    /* relaxed: written by the leaseholder only. */
-    uint64_t tail = hl_a64_load_relaxed(&l->lane->tail);
-    l->goal.way = NULL;
-    for (l->at = l->at > tail ? l->at : tail; l->at < l->until && l->goal.way == NULL; l->at++) {
-        const struct hl_slot *slot = &l->lane->slots[l->at % HL_SLOTS];
-        struct hl_way *way = slot->way;
-        if (slot->open == 0 || slot->quarantined) {
-            continue;
-        }
-        if (is_in_stream(slot) && (l->also_near == NULL || !l->also_near(way->peer))) {
-            if (slot->way_seq > way->fenced) { /* another thread's fence may have seen later ones */
-                way->fenced = slot->way_seq;
-            }
-            way->marked = false; /* the next post looks closer; the bit itself stays */
-        } else {
-            l->goal = (struct goal){l->lane, way, &way->done, slot->way_seq};
-        }
-    }
-}
-
-static bool look_if_free(void *arg)
-{
-    struct look *l = arg;
-    if (!l->over && hl_lease_try_any(&l->lane->lease)) {
-        look_on(l);
-        l->over = true;
-        hl_lane_leave(l->lane);
-    }
-    return l->over;
-}
-
-static void tell_look(const void *arg, struct hl_told *t)
-{
-    hl_told_say(t, "lane %u, which other threads hold", ((const struct look *)arg)->lane->index);
-}
-HL_HANG_TELLS(look_if_free, tell_look);
-
-/* Fences one lane. Returns 0 when all before is done, else the number of the first slot after it. */
-static uint64_t fence_lane(struct hl_lane *lane, bool (*also_near)(int peer))
-{
-    struct look l = {.lane = lane, .also_near = also_near};
-    /* acquire: pairs with the release in hl_slot_commit. */
-    l.until = hl_a64_load_acquire(&l.lane->issued);
-    do {
-        /* acquire: results and error words; pairs with the release in hl_slot_advance. */
-        if (hl_a64_load_acquire(&l.lane->tail) >= l.until) {
-            return 0;
-        }
-        l.over = false;
-        hl_prog_wait(look_if_free, &l);
-        if (l.goal.way != NULL) {
-            wait_for(&(struct waiting){.goals = &l.goal, .count = 1});
-        }
-    } while (l.goal.way != NULL);
-    return l.until;
-}
-
-/* The one shared lane where something is open. NULL, and *several tells which: none, or more than one. */
-static struct hl_lane *only_busy(struct hl_pool *p, bool *several)
-{
-    struct hl_lane *only = NULL;
-    *several = false;
-    /* acquire: as in hl_pool_flush_on. */
-    for (uint64_t rest = hl_a64_load_acquire(&p->opened) & ~hl_a64_load_acquire(&p->apart); rest != 0;
-         rest &= rest - 1) {
-        struct hl_lane *lane = p->lanes[__builtin_ctzll(rest)];
-        /* acquire, both: as above. */
-        if (hl_a64_load_acquire(&lane->tail) >= hl_a64_load_acquire(&lane->issued)) {
-            continue;
-        }
-        if (only != NULL) {
-            *several = true;
-            return NULL;
-        }
-        only = lane;
-    }
-    return only;
-}
-
-struct hl_lane *hl_pool_bound(struct hl_pool *p)
-{
-    /* acquire, both: what was fenced; pairs with the full exchange in `bind` and the release of the tail. */
-    uint64_t bound = hl_a64_load_acquire(&p->bound);
-    struct hl_lane *lane = p->lanes[bound % 64];
-    if (bound == 0 || hl_a64_load_acquire(&lane->tail) < bound / 64) {
-        return bound != 0 ? lane : NULL;
-    }
-    (void)hl_a64_cas_full(&p->bound, &bound, 0); /* full: rare; else there is a newer one. */
-    return NULL;
-}
-
-/* Has later operations take this lane until slot `until` is done. False: they have to take another one now.
- */
-static bool bind(struct hl_pool *p, const struct hl_lane *lane, uint64_t until)
-{
-    uint64_t bound = 0, mine = until * 64 + lane->index;
-    (void)hl_pool_bound(p);
-    /* full: rare; after what the ways were told. Pairs with the acquire in hl_lane_bound_now. */
-    while (!hl_a64_cas_full(&p->bound, &bound, mine)) {
-        if (bound % 64 != lane->index) {
-            return false;
-        }
-        if (bound >= mine) {
-            return true;
-        }
-    }
-    return true;
-}
-
-int hl_pool_fence(struct hl_pool *p, struct hl_lane *lane, bool (*also_near)(int peer))
-{
-    if (hl_pool_count(p) == 0) {
-        return 0;
-    }
-    if (lane != NULL || hl_pool_count(p) == 1) {
-        (void)fence_lane(lane != NULL ? lane : p->lanes[0], also_near);
-        return 0;
-    }
-    bool several;
-    lane = only_busy(p, &several);
-    if (lane == NULL && !several) {
-        return 0;
-    }
-    if (lane != NULL && !hl_lane_is_ownable(p, lane->index)) { /* whose operations are its owner's */
-        uint64_t until = fence_lane(lane, also_near);
-        if (until == 0 || bind(p, lane, until)) {
-            return 0;
-        }
-    }
-    return hl_pool_flush_on(p, NULL, -1, HL_REMOTE); /* lanes have no order among each other */
 }

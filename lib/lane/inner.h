@@ -194,15 +194,8 @@ bool hl_warm_ask(struct hl_pool *p, uint32_t lane, int peer);
 void hl_warm_stop(void);
 
 /* ---- flush.c ---- */
-int hl_pool_flush(struct hl_pool *p, int peer, enum hl_lane_scope scope);
-int hl_pool_flush_all(struct hl_pool *p, enum hl_lane_scope scope);
-int hl_pool_flush_on(struct hl_pool *p, struct hl_lane *lane, int peer, enum hl_lane_scope scope);
-int hl_pool_goals(struct hl_pool *p, struct hl_lane *lane, int peer, enum hl_lane_scope scope,
-                  struct hl_lane_goals **goals);
-bool hl_pool_goals_reached(struct hl_pool *p, struct hl_lane_goals *goals);
-int hl_pool_fence(struct hl_pool *p, struct hl_lane *lane, bool (*also_near)(int peer));
-
-struct hl_lane *hl_pool_bound(struct hl_pool *p);
+/* Waits until the way has done its operation number `seq`, and all before it. */
+void hl_way_await(struct hl_lane *lane, struct hl_way *way, uint64_t seq);
 
 /* ---- own.c ---- */
 /* The upper half of the lanes can be owned; the others are shared for ever. */
@@ -210,8 +203,5 @@ HL_INLINE bool hl_lane_is_ownable(const struct hl_pool *p, uint32_t index)
 {
     return index >= hl_pool_count(p) - hl_pool_count(p) / 2;
 }
-
-struct hl_lane *hl_pool_own(struct hl_pool *p);
-void hl_pool_disown(struct hl_pool *p, struct hl_lane *lane);
 
 #endif

@@ -20,51 +20,6 @@ static int served_cpus;
 static struct hl_mutex tick_lock =
     HL_MUTEX_INIT; /* the pool does not go while the receive thread looks at it */
 
-int hl_lane_flush(int peer, enum hl_lane_scope scope)
-{
-    return hl_pool_flush(&hl_pool, peer, scope);
-}
-
-int hl_lane_flush_all(enum hl_lane_scope scope)
-{
-    return hl_pool_flush_all(&hl_pool, scope);
-}
-
-int hl_lane_flush_on(struct hl_lane *lane, int peer, enum hl_lane_scope scope)
-{
-    return hl_pool_flush_on(&hl_pool, lane, peer, scope);
-}
-
-int hl_lane_goals(struct hl_lane *lane, int peer, enum hl_lane_scope scope, struct hl_lane_goals **goals)
-{
-    return hl_pool_goals(&hl_pool, lane, peer, scope, goals);
-}
-
-bool hl_lane_goals_reached(struct hl_lane_goals *goals)
-{
-    return hl_pool_goals_reached(&hl_pool, goals);
-}
-
-int hl_lane_fence(struct hl_lane *lane, bool (*also_near)(int peer))
-{
-    return hl_pool_fence(&hl_pool, lane, also_near);
-}
-
-struct hl_lane *hl_lane_bound_now(void)
-{
-    return hl_pool_bound(&hl_pool);
-}
-
-struct hl_lane *hl_lane_own(void)
-{
-    return hl_pool_own(&hl_pool);
-}
-
-void hl_lane_disown(struct hl_lane *lane)
-{
-    hl_pool_disown(&hl_pool, lane);
-}
-
 bool hl_lane_is_quiet(int peer)
 {
     if (hl_pool_count(&hl_pool) == 0) {

@@ -22,15 +22,15 @@ static uint64_t bit_of(const struct hl_lane *lane)
 
 /* The highest lane below `below` that can be owned, and that nobody owns or opens; or NULL. New threads begin
  * at the low end, and lane 0 serves for those that do not open. */
-static struct hl_lane *claim_lane(struct hl_pool *p, uint32_t below)
+static struct hl_lane *claim_lane(uint32_t below)
 {
     /* relaxed: the lane's own words say what it is; acquire: as in next_lane. */
-    uint64_t owned = hl_a64_load_relaxed(&p->owned), coming = hl_a64_load_acquire(&p->coming);
-    for (uint32_t i = below; i-- > 0 && hl_lane_is_ownable(p, i);) {
+    uint64_t owned = hl_a64_load_relaxed(&hl_pool.owned), coming = hl_a64_load_acquire(&hl_pool.coming);
+    for (uint32_t i = below; i-- > 0 && hl_lane_is_ownable(&hl_pool, i);) {
         uint64_t bit = UINT64_C(1) << i;
         while (((owned | coming) & bit) == 0) {
-            if (hl_a64_cas_full(&p->owned, &owned, owned | bit)) { /* full: rare. */
-                return p->lanes[i];
+            if (hl_a64_cas_full(&hl_pool.owned, &owned, owned | bit)) { /* full: rare. */
+                return hl_pool.lanes[i];
             }
         }
     }
@@ -59,7 +59,7 @@ static bool set_apart(void *arg)
     if (!c->over && hl_lease_try_owned(&lane->lease)) {
         /* relaxed: both are written by the leaseholder only. */
         if (hl_a64_load_relaxed(&lane->issued) == hl_a64_load_relaxed(&lane->tail)) {
-            /* full: rare; after what others had there. Pairs with the acquire in hl_pool_flush_on. */
+            /* full: rare; after what others had there. Pairs with the acquire in hl_lane_flush_on. */
             hl_a64_or_full(&lane->pool->apart, bit_of(lane));
         }
         c->over = true;
@@ -90,28 +90,29 @@ HL_HANG_TELLS(enter_as_owner, tell_claim);
 HL_HANG_TELLS(set_apart, tell_claim);
 HL_HANG_TELLS(let_go_lane, tell_claim);
 
-struct hl_lane *hl_pool_own(struct hl_pool *p)
+struct hl_lane *hl_lane_own(void)
 {
     struct lane_claim c = {.lane = NULL};
-    for (uint32_t below = hl_pool_count(p); (c.lane = claim_lane(p, below)) != NULL; below = c.lane->index) {
+    for (uint32_t below = hl_pool_count(&hl_pool); (c.lane = claim_lane(below)) != NULL;
+         below = c.lane->index) {
         c.owned = c.over = false;
         hl_prog_wait(enter_as_owner, &c);
         if (c.rc == 0) {
-            (void)hl_pool_flush_on(p, c.lane, -1, HL_REMOTE);
+            (void)hl_lane_flush_on(c.lane, -1, HL_REMOTE);
             c.over = false;
             hl_prog_wait(set_apart, &c);
             return c.lane;
         }
-        hl_pool_disown(p, c.lane);
+        hl_lane_disown(c.lane);
     }
     return NULL;
 }
 
-void hl_pool_disown(struct hl_pool *p, struct hl_lane *lane)
+void hl_lane_disown(struct hl_lane *lane)
 {
     struct lane_claim c = {.lane = lane};
-    if (hl_pool_count(p) != 0) { /* else it is closed, and shared */
+    if (hl_pool_count(&hl_pool) != 0) { /* else it is closed, and shared */
         hl_prog_wait(let_go_lane, &c);
-        hl_a64_and_full(&p->owned, ~bit_of(lane)); /* full: rare. */
+        hl_a64_and_full(&hl_pool.owned, ~bit_of(lane)); /* full: rare. */
     }
 }

@@ -41,7 +41,7 @@ struct hl_slot *hl_slot_take(struct hl_lane *lane)
             return slot;
         }
         /* The provider has not given it back: pass over it. A full lap of such slots is a full ring. */
-        hl_a64_store_release(&lane->issued, number + 1); /* release: pairs with hl_pool_flush_all. */
+        hl_a64_store_release(&lane->issued, number + 1); /* release: pairs with hl_lane_flush_all. */
         hl_slot_advance(lane);
         if (hl_a64_load_relaxed(&lane->issued) % HL_SLOTS == 0 && hl_lane_progress(lane) == 0) {
             return NULL;

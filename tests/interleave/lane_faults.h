@@ -168,8 +168,8 @@ static __thread struct {
 
 HL_NO_TSA int __real_hl_lane_progress(struct hl_lane *lane);
 HL_NO_TSA int __wrap_hl_lane_progress(struct hl_lane *lane);
-HL_NO_TSA int __real_hl_pool_flush(struct hl_pool *p, int peer, enum hl_lane_scope scope);
-HL_NO_TSA int __wrap_hl_pool_flush(struct hl_pool *p, int peer, enum hl_lane_scope scope);
+HL_NO_TSA int __real_hl_lane_flush(int peer, enum hl_lane_scope scope);
+HL_NO_TSA int __wrap_hl_lane_flush(int peer, enum hl_lane_scope scope);
 
 /* A flush reads no queue for what was issued after it began. */
 int __wrap_hl_lane_progress(struct hl_lane *lane)
@@ -183,14 +183,14 @@ int __wrap_hl_lane_progress(struct hl_lane *lane)
     return __real_hl_lane_progress(lane);
 }
 
-int __wrap_hl_pool_flush(struct hl_pool *p, int peer, enum hl_lane_scope scope)
+int __wrap_hl_lane_flush(int peer, enum hl_lane_scope scope)
 {
     memset(&flushing, 0, sizeof flushing);
     flushing.peer = peer;
     flushing.inside = scope == HL_REMOTE;
-    int rc = __real_hl_pool_flush(p, peer, scope);
+    int rc = __real_hl_lane_flush(peer, scope);
     while (fault == GOAL_MOVES && !hl_lane_is_quiet(peer)) {
-        (void)__real_hl_pool_flush(p, peer, scope);
+        (void)__real_hl_lane_flush(peer, scope);
     }
     flushing.inside = false;
     return rc;

@@ -1,0 +1,161 @@
+/* Fence: later operations come after earlier ones at each target, and as a rule nobody waits.
+ *
+ * Records of chains are applied in the order in which they were sent on a way. So where all that is open
+ * travels in that stream, a fence only notes its place (hl_way.fenced): later records follow anyway, and what
+ * would leave the stream waits until the way has done all before that place (post.c). What is open outside of
+ * the stream is waited for. Lanes have no order among each other: where one shared lane alone has anything
+ * open, later operations are bound to that lane until all of it has ended; where several have, a fence is a
+ * flush. */
+#include "inner.h"
+
+/* A look at the operations of a lane that are open, in the order of issue. */
+struct look {
+    struct hl_lane *lane;
+    bool (*also_near)(int peer);
+    uint64_t at, until; /* numbers of slots */
+    bool over;
+    struct hl_way *awaited; /* NULL: none left to wait for */
+    uint64_t seq;           /* of that way */
+};
+
+/* It travels, or will, in the way's stream of messages, which the target applies in order. */
+static bool is_in_stream(const struct hl_slot *slot)
+{
+    return slot->chain != NULL && (slot->open & (HL_PART_CHAIN | HL_PART_ACK)) != 0;
+}
+
+/* Up to the first operation that must be waited for. Ways with others are told to keep the stream. */
+static void look_on(struct look *l) HL_REQUIRES(l->lane->lease)
+{
+    /* relaxed: written by the leaseholder only. */
+    uint64_t tail = hl_a64_load_relaxed(&l->lane->tail);
+    l->awaited = NULL;
+    for (l->at = l->at > tail ? l->at : tail; l->at < l->until && l->awaited == NULL; l->at++) {
+        const struct hl_slot *slot = &l->lane->slots[l->at % HL_SLOTS];
+        struct hl_way *way = slot->way;
+        if (slot->open == 0 || slot->quarantined) {
+            continue;
+        }
+        if (is_in_stream(slot) && (l->also_near == NULL || !l->also_near(way->peer))) {
+            if (slot->way_seq > way->fenced) { /* another thread's fence may have seen later ones */
+                way->fenced = slot->way_seq;
+            }
+            way->marked = false; /* the next post looks closer; the bit itself stays */
+        } else {
+            l->awaited = way;
+            l->seq = slot->way_seq;
+        }
+    }
+}
+
+static bool look_if_free(void *arg)
+{
+    struct look *l = arg;
+    if (!l->over && hl_lease_try_any(&l->lane->lease)) {
+        look_on(l);
+        l->over = true;
+        hl_lane_leave(l->lane);
+    }
+    return l->over;
+}
+
+static void tell_look(const void *arg, struct hl_told *t)
+{
+    hl_told_say(t, "lane %u, which other threads hold", ((const struct look *)arg)->lane->index);
+}
+HL_HANG_TELLS(look_if_free, tell_look);
+
+/* Fences one lane. Returns 0 when all before is done, else the number of the first slot after it. */
+static uint64_t fence_lane(struct hl_lane *lane, bool (*also_near)(int peer))
+{
+    struct look l = {.lane = lane, .also_near = also_near};
+    /* acquire: pairs with the release in hl_slot_commit. */
+    l.until = hl_a64_load_acquire(&l.lane->issued);
+    do {
+        /* acquire: results and error words; pairs with the release in hl_slot_advance. */
+        if (hl_a64_load_acquire(&l.lane->tail) >= l.until) {
+            return 0;
+        }
+        l.over = false;
+        hl_prog_wait(look_if_free, &l);
+        if (l.awaited != NULL) {
+            hl_way_await(l.lane, l.awaited, l.seq);
+        }
+    } while (l.awaited != NULL);
+    return l.until;
+}
+
+/* The one shared lane where something is open. NULL, and *several tells which: none, or more than one. */
+static struct hl_lane *only_busy(bool *several)
+{
+    struct hl_lane *only = NULL;
+    *several = false;
+    /* acquire: as in hl_lane_flush_on. */
+    for (uint64_t rest = hl_a64_load_acquire(&hl_pool.opened) & ~hl_a64_load_acquire(&hl_pool.apart);
+         rest != 0; rest &= rest - 1) {
+        struct hl_lane *lane = hl_pool.lanes[__builtin_ctzll(rest)];
+        /* acquire, both: as above. */
+        if (hl_a64_load_acquire(&lane->tail) >= hl_a64_load_acquire(&lane->issued)) {
+            continue;
+        }
+        if (only != NULL) {
+            *several = true;
+            return NULL;
+        }
+        only = lane;
+    }
+    return only;
+}
+
+struct hl_lane *hl_lane_bound_now(void)
+{
+    /* acquire, both: what was fenced; pairs with the full exchange in `bind` and the release of the tail. */
+    uint64_t bound = hl_a64_load_acquire(&hl_pool.bound);
+    struct hl_lane *lane = hl_pool.lanes[bound % 64];
+    if (bound == 0 || hl_a64_load_acquire(&lane->tail) < bound / 64) {
+        return bound != 0 ? lane : NULL;
+    }
+    (void)hl_a64_cas_full(&hl_pool.bound, &bound, 0); /* full: rare; else there is a newer one. */
+    return NULL;
+}
+
+/* Has later operations take this lane until slot `until` is done. False: they have to take another one now.
+ */
+static bool bind(const struct hl_lane *lane, uint64_t until)
+{
+    uint64_t bound = 0, mine = until * 64 + lane->index;
+    (void)hl_lane_bound_now();
+    /* full: rare; after what the ways were told. Pairs with the acquire in hl_lane_bound_now. */
+    while (!hl_a64_cas_full(&hl_pool.bound, &bound, mine)) {
+        if (bound % 64 != lane->index) {
+            return false;
+        }
+        if (bound >= mine) {
+            return true;
+        }
+    }
+    return true;
+}
+
+int hl_lane_fence(struct hl_lane *lane, bool (*also_near)(int peer))
+{
+    if (hl_pool_count(&hl_pool) == 0) {
+        return 0;
+    }
+    if (lane != NULL || hl_pool_count(&hl_pool) == 1) {
+        (void)fence_lane(lane != NULL ? lane : hl_pool.lanes[0], also_near);
+        return 0;
+    }
+    bool several;
+    lane = only_busy(&several);
+    if (lane == NULL && !several) {
+        return 0;
+    }
+    if (lane != NULL && !hl_lane_is_ownable(&hl_pool, lane->index)) { /* whose operations are its owner's */
+        uint64_t until = fence_lane(lane, also_near);
+        if (until == 0 || bind(lane, until)) {
+            return 0;
+        }
+    }
+    return hl_lane_flush_on(NULL, -1, HL_REMOTE); /* lanes have no order among each other */
+}
