@@ -99,6 +99,15 @@ bool hl_fab_ep_may_sleep(const struct hl_fab_ep *ep);
 /* Inserts a peer's address. The caller may use the endpoint. */
 int hl_fab_ep_insert(struct hl_fab_ep *ep, const void *name, size_t len, fi_addr_t *out);
 
+/* Posts a buffer for the next message of whoever sends one; the completion has `context`. 0, or the
+ * provider's error. The caller may use the endpoint. */
+HL_INLINE int hl_fab_ep_receive(struct hl_fab_ep *ep, void *buf, size_t len, void *context)
+{
+    struct iovec iov = {buf, len};
+    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = context};
+    return (int)fi_recvmsg(ep->ep, &msg, FI_COMPLETION);
+}
+
 /* Reads memory of a peer; the completion has `context`. 0, or the provider's error: nothing was posted. The
  * caller may use the endpoint. */
 int hl_fab_ep_read(struct hl_fab_ep *ep, fi_addr_t from, uint64_t addr, uint64_t key, struct iovec to,

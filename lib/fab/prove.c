@@ -125,14 +125,13 @@ static int try_message(struct trial *t, uint8_t mark)
     static const char what[] = "a message from one endpoint to another";
     size_t len = hl_fab.eager;
     uint8_t *to = t->bytes, *from = t->bytes + len;
-    struct iovec in = {to, len}, out = {from, len};
-    struct fi_msg receive = {.msg_iov = &in, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = &t->receive};
+    struct iovec out = {from, len};
     struct fi_msg send = {.msg_iov = &out, .iov_count = 1, .addr = t->peer, .context = &t->send};
     int rc;
     memset(from, mark, len);
     t->open = RECEIVE | SEND;
     do {
-        rc = judge_post(t, fi_recvmsg(t->to.ep, &receive, FI_COMPLETION), what);
+        rc = judge_post(t, hl_fab_ep_receive(&t->to, to, len, &t->receive), what);
     } while (rc > 0);
     while (rc == 0 && (rc = judge_post(t, fi_sendmsg(t->from.ep, &send, FI_COMPLETION), what)) > 0) {
         rc = 0;

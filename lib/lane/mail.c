@@ -22,13 +22,9 @@ static struct hl_letter *receive_at(struct hl_letter *array, size_t i)
     return (void *)((char *)array + i * letter_size());
 }
 
-static int post_receive(struct hl_lane *lane, struct hl_letter *letter) HL_REQUIRES(lane->lease)
+static int post_letter(struct hl_lane *lane, struct hl_letter *letter) HL_REQUIRES(lane->lease)
 {
-    struct iovec iov = {letter->bytes, hl_fab.eager};
-    struct fi_msg msg = {
-        .msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = &letter->context};
-    ssize_t rc = fi_recvmsg(lane->ep, &msg, FI_COMPLETION);
-    return (int)rc;
+    return hl_fab_ep_receive(&lane->fab, letter->bytes, hl_fab.eager, &letter->context);
 }
 
 int hl_mail_open(struct hl_lane *lane)
@@ -40,7 +36,7 @@ int hl_mail_open(struct hl_lane *lane)
     lane->receives = array;
     int rc = 0;
     for (size_t i = 0; i < HL_MAIL && rc == 0; i++) {
-        rc = post_receive(lane, receive_at(array, i));
+        rc = post_letter(lane, receive_at(array, i));
     }
     return rc;
 }
@@ -57,7 +53,7 @@ struct hl_letter *hl_mail_receive_of(struct hl_lane *lane, const void *context)
 
 void hl_mail_again(struct hl_lane *lane, struct hl_letter *letter)
 {
-    int rc = post_receive(lane, letter);
+    int rc = post_letter(lane, letter);
     if (rc != 0) {
         hl_log(HL_LOG_WARN, "lane %u cannot post a receive: %s", lane->index, hl_fab_strerror(rc));
     }

@@ -79,9 +79,7 @@ void hl_port_leave(struct hl_port *port) HL_NO_TSA
 
 static int post_receive(struct hl_net *net, struct hl_port *port, struct hl_port_buf *b)
 {
-    struct iovec iov = {b->data, net->max};
-    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = &b->context};
-    return (int)fi_recvmsg(port->ep.ep, &msg, FI_COMPLETION);
+    return hl_fab_ep_receive(&port->ep, b->data, net->max, &b->context);
 }
 
 static int open_port(struct hl_net *net, struct hl_port *port)

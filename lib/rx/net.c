@@ -60,11 +60,9 @@ static struct feeler {
 
 static int post_net_receive(struct inbound *in)
 {
-    struct iovec iov = {in->bytes, hl_fab.eager};
-    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = &in->op.context};
     in->op.what = HL_RX_RECEIVES;
-    ssize_t rc = fi_recvmsg(ep.ep, &msg, FI_COMPLETION);
-    return rc == 0 ? 0 : hl_err_say(HL_ERR_OTHER, "posting a receive buffer: %s", hl_fab_strerror((int)rc));
+    int rc = hl_fab_ep_receive(&ep, in->bytes, hl_fab.eager, &in->op.context);
+    return rc == 0 ? 0 : hl_err_say(HL_ERR_OTHER, "posting a receive buffer: %s", hl_fab_strerror(rc));
 }
 
 /* ---- messages in ---- */
