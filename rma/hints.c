@@ -308,7 +308,7 @@ void hl_hints_verify(struct hl_win *w)
 /* One process of a node speaks: most programs break it on all ranks. */
 static bool is_first(struct hl_win *w)
 {
-    struct hl_win_ctl *ctl = w->n_near > 0 ? hl_target_ctl(&w->targets[w->near_ranks[0]]) : w->ctl;
+    struct hl_win_ctl *ctl = w->n_near > 0 ? hl_target_ctl(&w->targets[w->near_ranks[0]]) : hl_win_ctl(w);
     return hl_a32_xchg_acquire(&ctl->told, 1) == 0; /* acquire: for form, nothing comes with it. */
 }
 

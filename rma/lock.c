@@ -13,7 +13,7 @@ static int take_lock(struct hl_win *w, int target, bool exclusive)
 {
     const struct hl_target *t = &w->targets[target];
     if (!hl_target_is_far(t)) {
-        hl_a8 *mark = hl_win_holds(w->ctl) + target;
+        hl_a8 *mark = hl_win_holds(hl_win_ctl(w)) + target;
         int tries = hl_prog_crowded() ? 1 : TRIES;
         hl_a8_store_relaxed(mark, 1); /* relaxed: read when this process is no more. */
         for (int i = 0; i < tries; i++) {
@@ -48,7 +48,8 @@ static int release_lock(struct hl_win *w, int target, bool exclusive)
         struct hl_wire_rec rec = {.op = HL_WIRE_UNLOCK, .kind = exclusive, .aux = w->id};
         rc = hl_win_send(hl_win_world(w, target), &rec);
     }
-    hl_a8_store_relaxed(hl_win_holds(w->ctl) + target, 0); /* relaxed: read when this process is no more. */
+    hl_a8_store_relaxed(hl_win_holds(hl_win_ctl(w)) + target,
+                        0); /* relaxed: read when this process is no more. */
     return rc;
 }
 

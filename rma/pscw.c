@@ -98,7 +98,7 @@ static void take_in_notes(struct hl_win *w, enum hl_side side)
         }
         size_t at = 2 * (size_t)node_rank + side;
         /* acquire: what the peer did before; pairs with the release in tell. */
-        uint64_t word = hl_a64_load_acquire(&w->ctl->words[at]);
+        uint64_t word = hl_a64_load_acquire(&hl_win_ctl(w)->words[at]);
         /* relaxed, twice: only who waits for this side uses it. */
         if (word != hl_a64_load_relaxed(&p->seen[at]) &&
             hl_pairs_arrive(p, side, peer, word >> 1, (word & 1) != 0) >= 0) {

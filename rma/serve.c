@@ -45,7 +45,7 @@ static void refuse(const struct hl_lock_ask *ask, int holder)
 static hl_a8 *lock_mark(const struct hl_win *w, int rank)
 {
     const struct hl_target *t = &w->targets[rank];
-    return hl_target_is_far(t) ? hl_win_holds(w->ctl) + w->size + rank
+    return hl_target_is_far(t) ? hl_win_holds(hl_win_ctl(w)) + w->size + rank
                                : hl_win_holds(hl_target_ctl(t)) + w->rank;
 }
 
@@ -82,7 +82,7 @@ static int queue_lock(struct hl_win *w, void *arg)
     struct hl_lock_ask ask = {.peer = msg->from,
                               .token = msg->rec->count,
                               .exclusive = msg->rec->kind != 0,
-                              .holder = &w->ctl->holder,
+                              .holder = &hl_win_ctl(w)->holder,
                               .mark = lock_mark(w, rank)};
     int rc = hl_lockq_ask(&w->lockq, &ask);
     if (HL_UNLIKELY(w->bereft)) {
@@ -108,7 +108,7 @@ static int leave_lock(struct hl_win *w, void *arg)
     if (!hl_lockword_is_held(w->lockq.word, exclusive)) {
         return hl_err_say(HL_ERR_RMA_SYNC, "rank %d leaves a window lock that nobody holds", msg->from);
     }
-    hl_a32_store_relaxed(&w->ctl->holder, 0); /* relaxed: a hint */
+    hl_a32_store_relaxed(&hl_win_ctl(w)->holder, 0); /* relaxed: a hint */
     int rank = hl_group_rank(w->comm->peers, msg->from);
     if (rank >= 0 && (hl_target_is_far(&w->targets[rank]) || hl_rx_is_dead(msg->from))) {
         /* relaxed: this thread's own, or a dead rank's; others clear theirs themselves. */
@@ -151,7 +151,7 @@ char *hl_win_locate(const struct hl_win *w, const struct hl_wire_rec *rec, size_
 
 struct hl_near_lock *hl_win_acc_lock(const struct hl_win *w, const void *there)
 {
-    return w->dyn != NULL ? hl_dyn_lock(w, there) : &w->ctl->acc;
+    return w->dyn != NULL ? hl_dyn_lock(w, there) : &hl_win_ctl(w)->acc;
 }
 
 static int bad_record(const struct hl_rx_msg *msg)
@@ -264,7 +264,7 @@ int hl_win_send(int peer, const struct hl_wire_rec *rec)
 
 void hl_win_lockq_open(struct hl_win *w)
 {
-    w->lockq = (struct hl_lockq){.word = &w->ctl->lock, .grant = grant_lock};
+    w->lockq = (struct hl_lockq){.word = &hl_win_ctl(w)->lock, .grant = grant_lock};
 }
 
 int hl_win_serve(void)

@@ -34,7 +34,7 @@ static int tell_lock_holder(struct hl_win *w, void *arg)
 
 static int find_holder(struct hl_win *w, void *rank)
 {
-    *(int *)rank = (int)hl_a32_load_relaxed(&w->ctl->holder) - 1; /* relaxed: a hint. */
+    *(int *)rank = (int)hl_a32_load_relaxed(&hl_win_ctl(w)->holder) - 1; /* relaxed: a hint. */
     return 0;
 }
 

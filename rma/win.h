@@ -104,20 +104,19 @@ struct hl_win {
     hl_a64 errors_seen;        /* hl_lane_errors when all of them were looked at; atomic */
     uint64_t id;               /* the same on all ranks, never reused: comm->ctx */
 
-    void *base;            /* mine */
-    uint64_t bytes;        /* mine */
-    int flavor, model;     /* MPI_WIN_FLAVOR_*, MPI_WIN_UNIFIED; what attributes point at */
-    int unit;              /* mine, saturated */
-    int n_near;            /* targets with a control block in my address space, and which */
-    int *near_ranks;       /* ascending */
-    struct hl_piece piece; /* memory that I own; seg NULL: the user's */
-    struct hl_piece ctl_piece;
-    struct hl_win_ctl *ctl;     /* mine */
+    void *base;                 /* mine */
+    uint64_t bytes;             /* mine */
+    int flavor;                 /* MPI_WIN_FLAVOR_*; what the attribute points at */
+    int unit;                   /* mine, saturated */
+    uint32_t n_wants;           /* of wants */
+    int n_near;                 /* targets with a control block in my address space, and which */
+    int *near_ranks;            /* ascending */
+    struct hl_piece piece;      /* memory that I own; seg NULL: the user's */
+    struct hl_piece ctl_piece;  /* of hl_win_ctl */
     uint64_t region;            /* hl_fab_register's id of the memory, 0: none */
     struct hl_near_want *wants; /* mappings that I hold */
-    size_t n_wants;
-    struct hl_lockq lockq; /* under the lock of table.c */
-    struct hl_win *next;   /* table.c's chain */
+    struct hl_lockq lockq;      /* under the lock of table.c */
+    struct hl_win *next;        /* table.c's chain */
 
     struct hl_mutex section;        /* of operations (cs.h): nests, as progress may run inside */
     char *name;                     /* NULL: none; guarded by the lock of win_obj.c */
@@ -130,6 +129,12 @@ struct hl_win {
 
 _Static_assert(sizeof(struct hl_win) <= HL_HANDLE_SIZE, "a window fits its place");
 _Static_assert(offsetof(struct hl_win, epoch.mode) < 64, "the short way reads one line");
+
+/* My control block. */
+HL_INLINE struct hl_win_ctl *hl_win_ctl(const struct hl_win *w)
+{
+    return w->ctl_piece.addr;
+}
 
 /* The window behind a handle, or NULL for MPI_WIN_NULL, freed, foreign and garbage values. Any thread. */
 HL_INLINE struct hl_win *hl_win_of(MPI_Win handle)

@@ -11,6 +11,7 @@
 /* What a predefined key points at, or NULL. */
 static void *predefined(struct hl_win *w, int keyval)
 {
+    static int model = MPI_WIN_UNIFIED;
     switch (keyval) {
     case MPI_WIN_BASE:
         return w->base;
@@ -21,7 +22,7 @@ static void *predefined(struct hl_win *w, int keyval)
     case MPI_WIN_CREATE_FLAVOR:
         return &w->flavor;
     case MPI_WIN_MODEL:
-        return &w->model;
+        return &model;
     default:
         return NULL;
     }

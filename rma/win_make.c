@@ -54,18 +54,17 @@ static int check_make_call(const struct make_call *c)
 /* Memory of mine, and my control block. */
 static int take_memory(struct hl_win *w, const struct make_call *c, const struct hl_win_ask *how)
 {
-    size_t len = sizeof *w->ctl + 2 * (size_t)hl_boot.node_size * sizeof w->ctl->words[0] +
+    size_t len = sizeof(struct hl_win_ctl) + 2 * (size_t)hl_boot.node_size * sizeof hl_win_ctl(w)->words[0] +
                  2 * (size_t)w->size * sizeof(hl_a8);
     int rc = hl_mem_alloc(len, &(struct hl_mem_ask){.align = HL_CACHELINE}, &w->ctl_piece);
     if (rc != 0) {
         return rc;
     }
-    w->ctl = w->ctl_piece.addr;
-    memset(w->ctl, 0, len);
+    memset(hl_win_ctl(w), 0, len);
     /* Memory has one accumulate lock whatever window it is reached by: that of the rank whose segment it is
      * in. */
     int owner = c->flavor == MPI_WIN_FLAVOR_CREATE ? hl_near_owner(c->base) : -1;
-    w->ctl->acc.home = (uint32_t)(owner >= 0 ? owner : hl_boot.node_rank) + 1;
+    hl_win_ctl(w)->acc.home = (uint32_t)(owner >= 0 ? owner : hl_boot.node_rank) + 1;
     w->base = c->base;
     if (c->flavor == MPI_WIN_FLAVOR_ALLOCATE || c->apart) {
         struct hl_mem_ask ask = {.align = hl_hints_alignment(w->info),
@@ -88,7 +87,6 @@ static int prepare_win(struct hl_win *w, const struct make_call *c, const struct
     w->bytes = (uint64_t)c->size;
     w->unit = c->unit > INT32_MAX ? INT32_MAX : (int)c->unit;
     w->flavor = c->flavor;
-    w->model = MPI_WIN_UNIFIED;
     w->detour = hl_conf.rma_mode != HL_MODE_HOT || hl_cs_has_locks();
     w->section = (struct hl_mutex){PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
     rc = rc != 0 ? rc : hl_epoch_init(&w->epoch);

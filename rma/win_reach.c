@@ -221,7 +221,8 @@ static bool store_one(struct hl_win *w, int i, const struct win_card *c, const s
         where = HL_TARGET_PRIVATE | (cma ? 0 : HL_TARGET_NO_CMA) | c->base;
     }
     t->where = where;
-    t->at = i == w->rank ? (uint64_t)(uintptr_t)w->ctl : (uint64_t)(uintptr_t)(want[0].base + c->ctl_off);
+    t->at =
+        i == w->rank ? (uint64_t)(uintptr_t)hl_win_ctl(w) : (uint64_t)(uintptr_t)(want[0].base + c->ctl_off);
     return true;
 }
 
@@ -385,7 +386,7 @@ static HL_NOINLINE int share_window_memory(struct hl_win *w, struct hl_comm *com
         cards[i].seg_off = home.off;
         home.off += cards[i].size;
     }
-    w->ctl->acc.home = (uint32_t)hl_boot_node_of(hl_win_world(w, 0)) + 1;
+    hl_win_ctl(w)->acc.home = (uint32_t)hl_boot_node_of(hl_win_world(w, 0)) + 1;
     return w->rank == 0 ? 0 : hl_hints_show_got(w->info, &home.got);
 }
 

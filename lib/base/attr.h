@@ -17,6 +17,13 @@
 /* A thread's own variable reached without a call; keep them few and small (they use the static TLS area). */
 #define HL_THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 
+/* Floating point of 16 bytes, IEEE 754 binary128: long double where the compiler has no name for it. */
+#ifdef __SIZEOF_FLOAT128__
+__extension__ typedef __float128 hl_f128;
+#else
+typedef long double hl_f128;
+#endif
+
 /* Fields written by different threads stand this far apart: two lines, because adjacent lines are prefetched
  * in pairs. */
 #define HL_CACHELINE 128

@@ -22,7 +22,7 @@ int hl_fab_datatype(enum hl_basic basic)
     case HL_BASIC_I32:
         return FI_INT32;
     case HL_BASIC_WCHAR:
-        return (wchar_t)-1 < 0 ? FI_INT32 : FI_UINT32;
+        return _Generic((wchar_t)0, int32_t : FI_INT32, default : FI_UINT32);
     case HL_BASIC_I64:
         return FI_INT64;
     case HL_BASIC_BYTE:

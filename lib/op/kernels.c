@@ -6,13 +6,8 @@
 
 __extension__ typedef __int128 i128;
 __extension__ typedef unsigned __int128 u128;
-#ifdef __SIZEOF_FLOAT128__
-__extension__ typedef __float128 f128;
-#else
-typedef long double f128;
-#endif
 typedef struct {
-    f128 re, im;
+    hl_f128 re, im;
 } c128;
 
 /* Sums and products of integers are computed in an unsigned type of at least int's width: they wrap. */
@@ -32,7 +27,7 @@ typedef struct {
     X(F32, float, float)                                                                                     \
     X(F64, double, double)                                                                                   \
     X(LDOUBLE, long double, long double)                                                                     \
-    X(F128, f128, f128)
+    X(F128, hl_f128, hl_f128)
 #define COMPLEX_ROWS(X)                                                                                      \
     X(C32, float _Complex, float _Complex)                                                                   \
     X(C64, double _Complex, double _Complex)                                                                 \

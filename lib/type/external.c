@@ -5,8 +5,6 @@
 #include "err.h"
 #include "loop.h"
 
-__extension__ typedef __float128 quad;
-
 enum how { SWAP, SIGNED_4, UNSIGNED_4, UNSIGNED_2, QUAD };
 
 /* A number in memory: its bytes here and there. */
@@ -102,7 +100,7 @@ static bool number_out(struct form f, const char *here, char *there)
     int32_t low;
     uint32_t wchar;
     long double real;
-    quad q;
+    hl_f128 q;
 
     switch ((enum how)f.how) {
     case SWAP:
@@ -134,7 +132,7 @@ static void number_in(struct form f, char *here, const char *there)
     int32_t low;
     uint32_t wchar;
     long double real;
-    quad q;
+    hl_f128 q;
 
     switch ((enum how)f.how) {
     case SWAP:

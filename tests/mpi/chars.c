@@ -17,7 +17,7 @@ static const struct kind {
              {MPI_CHARACTER, 1, true},
              {MPI_SIGNED_CHAR, 1, true},
              {MPI_UNSIGNED_CHAR, 1, false},
-             {MPI_WCHAR, WIDEST, (wchar_t)-1 < 0}};
+             {MPI_WCHAR, WIDEST, WCHAR_MIN != 0}};
 
 static long load(const struct kind *k, const void *at)
 {

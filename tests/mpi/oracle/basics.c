@@ -6,7 +6,11 @@
 
 __extension__ typedef __int128 i128;
 __extension__ typedef unsigned __int128 u128;
+#ifdef __SIZEOF_FLOAT128__
 __extension__ typedef __float128 f128;
+#else
+typedef long double f128; /* has its format on aarch64 */
+#endif
 
 #define BEGIN(name, T)                                                                                       \
     static void name(enum op op, void *inout, const void *in)                                                \
