@@ -13,7 +13,7 @@ struct hl_win_ask {
     bool apart; /* MPI_Win_allocate_shared: every rank has pages of its own, and w->base is set here if not */
 };
 
-/* Exchanges what the ranks brought (w: comm, size, rank, base, bytes, ctl, ctl_piece) and fills in the rest,
+/* Exchanges what the ranks brought (w: comm, size, rank, base, bytes, ctl_piece) and fills in the rest,
  * w->id and the context of w->comm with it. Collective over `comm`, which w->comm has its group of: an
  * agreement, an allgather, of contiguous shared memory a broadcast, an agreement; two exchanges more where
  * what was to be mapped cannot be. An error is an error on all ranks. Undone by hl_win_forget_all,
