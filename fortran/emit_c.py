@@ -153,7 +153,12 @@ class Function:
             null = c_type.upper().replace("_ERRHANDLER", "_ERRHANDLER") + "_NULL"
             first = f"hl_fort_{kind}_in(*{name})" if a.intent == "inout" else null
             code.declare.append(f"{c_type} c_{name} = {first};")
-            (code.always if a.intent == "inout" else code.success).append(f"*{name} = hl_fort_{kind}_out(c_{name});")
+            back = f"*{name} = hl_fort_{kind}_out(c_{name});"
+            if kind == "request" and a.intent == "inout":
+                # Other threads may read a persistent one meanwhile, to tell of partitions: it is not written, as it stays.
+                code.always += [f"if (c_{name} != {first}) {{", back, "}"]
+            else:
+                (code.always if a.intent == "inout" else code.success).append(back)
             return f"&c_{name}"
         length = self.length(a)
         where = "NULL" if a in self.lasting else f"&{name}_list"
