@@ -19,10 +19,11 @@ static long seen[WORDS]; /* stays where it is */
 static MPI_Win win;
 static int target;
 
-static long *map_at(void *at)
+/* `how` says where: MAP_FIXED over what is at `at`, 0 there if nothing is: another thread may have mapped
+ * something in the meantime. */
+static long *map_at(void *at, int how)
 {
-    int fixed = at != NULL ? MAP_FIXED : 0;
-    void *p = mmap(at, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
+    void *p = mmap(at, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | how, -1, 0);
     if (p == MAP_FAILED) {
         perror("mmap");
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -39,12 +40,12 @@ static long *renew(int way, long *old)
         if (old != NULL) {
             munmap(old, BYTES);
         }
-        return map_at(old);
+        return map_at(old, 0);
     case OVER:
-        return map_at(old);
+        return map_at(old, old != NULL ? MAP_FIXED : 0);
     case DISCARD:
         if (old == NULL) {
-            return map_at(NULL);
+            return map_at(NULL, 0);
         }
         CHECK(madvise(old, BYTES, MADV_DONTNEED) == 0, "madvise");
         return old;
