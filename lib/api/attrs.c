@@ -20,14 +20,14 @@ static void *keep_int(int *kept, int value)
     return kept;
 }
 
-/* Predefined attributes of every communicator of the program's world; false for other keys. */
-static bool predefined_attr(int keyval, void **value, bool *found)
+/* Predefined attributes of a communicator; false for other keys. One of a session has MPI_TAG_UB alone. */
+static bool predefined_attr(const struct hl_comm *c, int keyval, void **value, bool *found)
 {
     static int tag_ub = INT_MAX, io = MPI_ANY_SOURCE, host = MPI_PROC_NULL;
     static int wtime_global, universe, last_code, appnum;
     int number = 0;
 
-    *found = true;
+    *found = keyval == MPI_TAG_UB || c->origin.session == NULL;
     switch (keyval) {
     case MPI_TAG_UB:
         *value = &tag_ub;
@@ -48,7 +48,7 @@ static bool predefined_attr(int keyval, void **value, bool *found)
         *value = keep_int(&last_code, hl_errh_last_code());
         return true;
     case MPI_APPNUM:
-        *found = hl_boot_appnum(&number);
+        *found = hl_boot_appnum(&number) && *found;
         *value = keep_int(&appnum, number);
         return true;
     default:
@@ -91,7 +91,7 @@ static int comm_get(const char *func, MPI_Comm comm, int keyval, void *attribute
     int err = hl_api_enter(hl_api_get_comm(comm, &c));
 
     err = err == 0 ? check_attr_room(attribute_val, flag) : err;
-    if (err == 0 && !predefined_attr(keyval, &value, &found)) {
+    if (err == 0 && !predefined_attr(c, keyval, &value, &found)) {
         err = hl_attr_get(&c->attrs, HL_ATTR_COMM, keyval, &value, &found);
     }
     if (err == 0) {

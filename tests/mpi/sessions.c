@@ -41,6 +41,27 @@ static MPI_Comm comm_of(MPI_Session s, const char *pset, const char *tag)
     return c;
 }
 
+/* A session's communicator has one predefined attribute; the others tell of the world. */
+static void check_attrs(MPI_Comm c)
+{
+    static const int none[] = {MPI_HOST,          MPI_IO,           MPI_WTIME_IS_GLOBAL,
+                               MPI_UNIVERSE_SIZE, MPI_LASTUSEDCODE, MPI_APPNUM};
+    MPI_Comm copy;
+    void *value;
+    int flag;
+
+    MPI_Comm_dup(c, &copy);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        CHECK_EQ(MPI_Comm_get_attr(c, none[i], &value, &flag), MPI_SUCCESS);
+        CHECK_EQ(flag, 0);
+        CHECK_EQ(MPI_Comm_get_attr(copy, none[i], &value, &flag), MPI_SUCCESS);
+        CHECK_EQ(flag, 0);
+    }
+    MPI_Comm_get_attr(copy, MPI_TAG_UB, &value, &flag);
+    CHECK(flag && *(int *)value >= 32767);
+    MPI_Comm_free(&copy);
+}
+
 /* Messages, collectives and puts over a session's communicator. */
 static void use(MPI_Comm c)
 {
@@ -237,6 +258,7 @@ static void all(void)
     MPI_Session s = start(MPI_ERRORS_ARE_FATAL, NULL);
     MPI_Comm c = comm_of(s, "mpi://world", "all");
     MPI_Barrier(c);
+    check_attrs(c);
     use(c);
     MPI_Comm_free(&c);
     end(&s);
@@ -255,6 +277,7 @@ static void beside_mpi(void)
     CHECK(main_thread);
     beside = start(MPI_ERRORS_ARE_FATAL, NULL);
     MPI_Comm c = comm_of(before, "mpi://WORLD", "before"), d = comm_of(beside, "mpi://WORLD", "beside");
+    check_attrs(c);
     use(c);
     use(d);
     use(MPI_COMM_WORLD);
