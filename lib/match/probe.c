@@ -182,7 +182,9 @@ int hl_matcher_mrecv(struct hl_matcher *m, struct hl_message *message, const str
     if (HL_LIKELY(receive_here(message, r, status))) {
         return 0;
     }
-    struct hl_req *req = hl_matcher_imrecv(m, message, r);
+    /* What matters of it, so that the caller's own stays in registers where it is not needed. */
+    struct hl_recv mine = {.buf = r->buf, .count = r->count, .type = r->type};
+    struct hl_req *req = hl_matcher_imrecv(m, message, &mine);
     hl_req_wait(req);
     return hl_req_finish(req, status);
 }
