@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 EXPECTED = "2 ranks, sum 1"
-SOURCES = ("hello.c", "hello.cpp", "hello.f90", "hello_shmem.c", "hello_shmem.cpp")
+SOURCES = ("hello.c", "hello.cpp", "hello.f90", "hello_shmem.c", "hello_shmem.cpp", "hello_both.c")
 CMAKE = """cmake_minimum_required(VERSION 3.18)
 project(hello C CXX)
 if(FORTRAN)
@@ -136,15 +136,16 @@ def names_no_cache(prefix):
 def by_wrappers(prefix, work):
     ways = [("mpicc", "hello.c", "mpi_abi", "mpiexec"), ("mpicxx", "hello.cpp", "mpi_abi", "mpiexec")]
     if has_shmem(prefix):
-        ways += [("oshcc", "hello_shmem.c", "sma", "oshrun"), ("oshc++", "hello_shmem.cpp", "sma", "oshrun")]
+        ways += [("oshcc", "hello_shmem.c", "sma", "oshrun"), ("oshc++", "hello_shmem.cpp", "sma", "oshrun"),
+                 ("oshcc", "hello_both.c", "mpi_abi", "oshrun")]
     if compiles_fortran(prefix):
         ways += [(tool, "hello.f90", "mpifort_abi", "mpiexec") for tool in ("mpifort", "mpif90", "mpif77")]
     for tool, source, library, launcher in ways:
         program = os.path.join(work, tool + "-hello")
         run([os.path.join(prefix, "bin", tool), "-O1", *(["-fopenmp"] * source.endswith("90")), os.path.join(work, source), "-o", program])
         needed = run(["readelf", "-d", program])
-        if f"lib{library}.so.1" not in needed or "libhotlane" in needed:
-            print(f"FAILED: a program built by {tool} must need lib{library}.so.1 alone:\n{needed}")
+        if f"lib{library}.so.1" not in needed or "libhotlane" in needed or source.startswith("hello_shmem") and "libmpi" in needed:
+            print(f"FAILED: {source} built by {tool} must need lib{library}.so.1 alone:\n{needed}")
             sys.exit(1)
         check(prefix, program, f"{tool}", launcher)
     starts_lean(prefix, program)
@@ -217,7 +218,7 @@ def by_pkg_config(prefix, work):
     libdir = run(["pkg-config", "--variable=libdir", "mpi_abi"], env=env).strip()
     ways = [("mpi_abi", [], "hello.c"), ("hotlane", [], "hello.c"), ("hotlane", ["--static"], "hello.c")]
     if has_shmem(prefix):
-        ways += [("sma", [], "hello_shmem.c"), ("hotlane", ["--static"], "hello_shmem.c")]
+        ways += [("sma", [], "hello_shmem.c"), ("sma", [], "hello_both.c"), ("hotlane", ["--static"], "hello_shmem.c")]
     if compiles_fortran(prefix):
         ways += [("mpifort_abi", [], "hello.f90")]
     for package, how, source in ways:
@@ -298,7 +299,8 @@ def main():
         for name in ("hello", "hello_shmem"):
             for suffix in (".c", ".cpp"):
                 shutil.copy(os.path.join(source, "tests", "install", name + ".c"), os.path.join(work, name + suffix))
-        shutil.copy(os.path.join(source, "tests", "install", "hello.f90"), work)
+        for name in ("hello.f90", "hello_both.c"):
+            shutil.copy(os.path.join(source, "tests", "install", name), work)
         has_pages(prefix)
         names_no_cache(prefix)
         by_wrappers(prefix, work)
