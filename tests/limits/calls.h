@@ -55,6 +55,8 @@ static const struct call calls[] = {
     {"pdeathsig", SYS_prctl, 0, 1},                 /* PR_SET_PDEATHSIG */
     {"subreaper", SYS_prctl, 0, 36},                /* PR_SET_CHILD_SUBREAPER */
     {"unix", SYS_socket, 0, 1},                     /* AF_UNIX */
+    {"fork", SYS_clone, 0, 0x1200011},              /* as fork() calls it */
+    {"vfork", SYS_clone, 0, 0x4511},                /* CLONE_VM | CLONE_FILES | CLONE_VFORK | SIGCHLD */
     {"huge_memfd", SYS_memfd_create, 1, 0x5400007}, /* pages of 2M */
     {NULL, 0, 0, 0},
 };

@@ -272,7 +272,7 @@ SPARED = {"mbind": None, "set_mempolicy": None, "get_mempolicy": None, "move_pag
           "sched_getaffinity": "sched_getaffinity", "unix": "cannot prove who shares this node"}
 # Without them nothing goes.
 NEEDED = {"memfd_create": "memfd_create", "eventfd2": "receive thread", "epoll_create1": "epoll_create1", "signalfd4": "signalfd",
-          "socketpair": "socketpair|descriptors", "bind": "opening an endpoint", "socket": "opening an endpoint"}
+          "socketpair": "socketpair|channels", "bind": "opening an endpoint", "socket": "opening an endpoint"}
 
 
 def one_call(name, number, **more):
@@ -304,6 +304,13 @@ def calls_that_are_needed():
 def new_threads():
     works("--deny", f"clone3:{errno.ENOSYS}")
     fails("--deny", f"clone3:{errno.EPERM}", words="receive thread does not start: Operation not permitted", lines=2)
+
+
+def new_processes():
+    """The limit of processes is named for the error that it gives, and for no other."""
+    for call, words in (("fork", "no guardian processes"), ("vfork", "no new process")):
+        for number, hint in ((errno.EAGAIN, r" \(the limit of processes: ulimit -u, .*\)"), (errno.ENOMEM, ""), (errno.EPERM, r" \(a sandbox.*\)")):
+            fails("--deny", f"{call}:{number}", words=f"{words}: {os.strerror(number)}{hint}$")
 
 
 def each_call():
@@ -348,7 +355,7 @@ GROUPS = {
                little_address_space_on_the_network, little_private_memory, no_file_may_grow, no_memory_may_be_locked, a_small_stack, few_processes,
                a_home_that_is_closed, a_group_with_enough_memory, a_group_with_too_little_memory],
     "files": [file_systems, no_proc],
-    "calls": [calls_that_are_spared, calls_that_are_needed, new_threads],
+    "calls": [calls_that_are_spared, calls_that_are_needed, new_threads, new_processes],
     "waits": [connections_that_cannot_be_made_end_the_job],
     "sweep": [every_number_of_files, every_address_space, each_call],
 }

@@ -120,7 +120,8 @@ void hl_mx_guard_look(void)
 {
     for (int i = 0; i < GUARDS; i++) {
         if (guard[i] > 0 && waitpid(guard[i], NULL, WNOHANG) == guard[i] && start_one(i)) {
-            hl_mx_say("a guardian process was killed and cannot be started again: %s", strerror(errno));
+            hl_mx_say("a guardian process was killed and cannot be started again: %s%s", strerror(errno),
+                      hl_mx_hint(errno));
         }
     }
 }

@@ -47,7 +47,7 @@ static void must(bool have, const char *what)
     if (have) {
         return;
     }
-    hl_mx_say("%s: %s; a limit (ulimit -n) or a sandbox's seccomp profile forbids it", what, strerror(errno));
+    hl_mx_say("%s: %s%s", what, strerror(errno), hl_mx_hint(errno));
     exit(1);
 }
 
@@ -149,7 +149,7 @@ int main(int argc, char **argv)
         return rc;
     }
     if (hl_mx_guard_start(argc, argv)) {
-        hl_mx_say("no guardian processes: %s (ulimit -u, ulimit -n)", strerror(errno));
+        hl_mx_say("no guardian processes: %s%s", strerror(errno), hl_mx_hint(errno));
         hl_mx_guard_stop();
         return 1;
     }

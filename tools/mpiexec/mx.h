@@ -251,6 +251,8 @@ void hl_mx_out_finish(bool patient);
 int hl_mx_out_wait_ms(void);
 /* One line; the word rank of `fmt` is in the words of who called: see hl_mx_words. */
 void hl_mx_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* What lifts the limit that a system call met; nothing where the error is of no limit. */
+const char *hl_mx_hint(int error);
 
 /* in.c: standard input of rank 0 */
 int hl_mx_in_open(void);

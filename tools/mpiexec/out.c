@@ -365,3 +365,19 @@ void hl_mx_say(const char *fmt, ...)
     }
     free(all);
 }
+
+const char *hl_mx_hint(int error)
+{
+    switch (error) {
+    case EAGAIN:
+        return " (the limit of processes: ulimit -u, or pids.max of the control group)";
+    case EMFILE:
+        return " (the limit of open files: ulimit -Hn)";
+    case EPERM:
+    case EACCES:
+    case ENOSYS:
+        return " (a sandbox's seccomp profile forbids the call)";
+    default:
+        return "";
+    }
+}

@@ -358,7 +358,7 @@ int hl_mx_spawn(int rank)
     snprintf(slot[3], sizeof slot[3], "PMI_RANK=%d", rank);
     snprintf(slot[4], sizeof slot[4], "MPI_LOCALRANKID=%d", rank);
     if (open_channels(r, &p)) {
-        hl_mx_say("rank %d: no more descriptors (%s); see ulimit -Hn", rank, strerror(errno));
+        hl_mx_say("rank %d: no channels: %s%s", rank, strerror(errno), hl_mx_hint(errno));
         return 1;
     }
     pid_t pid = start_process(&p);
@@ -370,7 +370,7 @@ int hl_mx_spawn(int rank)
         leave(stdin_fd);
     }
     if (pid < 0) {
-        hl_mx_say("rank %d: no new process: %s (ulimit -u)", rank, strerror(why));
+        hl_mx_say("rank %d: no new process: %s%s", rank, strerror(why), hl_mx_hint(why));
         return 1;
     }
     if (p.failed) {
