@@ -7,7 +7,7 @@ import harness
 import peers
 from peers import HERE, NAMES, Failed, Program, Unavailable, add_arguments
 
-__all__ = ["HERE", "NAMES", "Failed", "Stencil", "Unavailable", "add_arguments", "add_divisions", "check", "divide", "rows_of", "stencils"]
+__all__ = ["HERE", "NAMES", "Failed", "FortranStencil", "Stencil", "Unavailable", "add_arguments", "add_divisions", "check", "divide", "rows_of", "stencils"]
 
 
 class Stencil(Program):
@@ -17,6 +17,7 @@ class Stencil(Program):
         # As perf/meson.build says: nothing may change an answer.
         super().__init__("stencil", mpi, build, "stencil_src",
                          ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"])
+        self.name = mpi
 
     def apis(self):
         """The words for --api that this program was built with."""
@@ -29,9 +30,22 @@ class Stencil(Program):
         return json.loads(out[out.index("{"):])
 
 
+class FortranStencil(Program):
+    """The program in Fortran, which writes its flags as the one in C does by default."""
+
+    def __init__(self, build):
+        super().__init__("stencil_fortran", "hotlane", build, None)
+        self.name = "hotlane, Fortran"
+
+    def run(self, ranks, arguments, environment=None, timeout=120):
+        found = json.loads(self.output(ranks, ["--signal", "put", *arguments], environment, timeout))
+        return {**found, "hash": found["hash"].lower()}
+
+
 @contextlib.contextmanager
-def stencils(options):
-    """The stencil on Hotlane and, but with --ours, on every other MPI that is here. Raises Unavailable without Hotlane."""
+def stencils(options, fortran=False):
+    """The stencil on Hotlane, in Fortran too if that is wished and was built, and, but with --ours, on every other MPI that is
+    here. Raises Unavailable without Hotlane."""
     with contextlib.ExitStack() as opened:
         found = []
         for name in ["hotlane"] if options.ours else NAMES:
@@ -41,6 +55,11 @@ def stencils(options):
                 if name == "hotlane":
                     raise
                 print(f"{name}: {reason}")
+        if fortran:
+            try:
+                found.append(FortranStencil(options.build))
+            except Unavailable as reason:
+                print(f"Fortran: {reason}")
         yield found
 
 
@@ -49,9 +68,9 @@ def rows_of(programs):
     rows = []
     for stencil in programs:
         ours = stencil.mpi == "hotlane"
-        rows.append(harness.Row(stencil.mpi, stencil, {}, ours=ours))
+        rows.append(harness.Row(stencil.name, stencil, {}, ours=ours))
         if ours:
-            rows.append(harness.Row("hotlane, network", stencil, peers.NETWORK["hotlane"], [], "network", True))
+            rows.append(harness.Row(f"{stencil.name}, network", stencil, peers.NETWORK["hotlane"], [], "network", True))
     return rows
 
 

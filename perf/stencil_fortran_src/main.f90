@@ -26,6 +26,16 @@ module stencil
     integer, parameter :: phases = 8
     real(dp), parameter :: courant(2:3) = [0.4_dp, 0.3_dp]
 
+    ! Zones from, to along each axis.
+    type :: box_type
+        integer :: lo(3), hi(3)
+    end type
+
+    ! The neighbour of a patch: its owner, and its number there; rank -1: beyond an outflow boundary.
+    type :: neighbour_type
+        integer :: rank, patch
+    end type
+
     type :: run_type
         type(options_type) :: options
         type(problem_type) :: problem
@@ -36,7 +46,9 @@ module stencil
         integer :: count                    ! my patches
         integer :: directions
         integer :: toward(3, 26)            ! row by row, layer by layer; directions + 1 - d is the opposite of d
+        type(box_type) :: wanted(26), ghost(26) ! what the neighbour in a direction needs, and the ghost zones there
         integer :: offset(26), slots        ! doubles before a direction's slot, and of all slots of a patch
+        type(neighbour_type), allocatable :: neighbours(:, :) ! (direction, 0:count-1)
         ! (i, j, k, variable, parity, patch), with ghost zones
         real(dp), allocatable :: u(:, :, :, :, :, :)
         real(dp), pointer, contiguous :: base(:) => null()
@@ -140,7 +152,7 @@ contains
         type(run_type), intent(out) :: r
         type(options_type), intent(in) :: o
         logical :: found
-        integer :: k, dims
+        integer :: k, d, dims
 
         r%options = o
         call MPI_Comm_rank(MPI_COMM_WORLD, r%rank)
@@ -160,6 +172,12 @@ contains
         r%count = r%first(r%rank + 1) - r%first(r%rank)
         r%end_time = merge(o%time, r%problem%end_time, o%time > 0)
         call find_directions(r)
+        allocate (r%neighbours(r%directions, 0:r%count - 1))
+        do k = 0, r%count - 1
+            do d = 1, r%directions
+                r%neighbours(d, k) = neighbour(r, k, d)
+            end do
+        end do
         allocate (r%u(1 - ghosts:r%n + ghosts, 1 - ghosts:r%n + ghosts, merge(r%n + 2 * ghosts, 1, dims == 3), variables, 0:1, &
                       0:r%count - 1))
         call open_window(r)
@@ -178,6 +196,8 @@ contains
                     if (dx == 0 .and. dy == 0 .and. dz == 0) cycle
                     d = d + 1
                     r%toward(:, d) = [dx, dy, dz]
+                    r%wanted(d) = box_of(r, d, .false.)
+                    r%ghost(d) = box_of(r, d, .true.)
                     r%offset(d) = r%slots
                     r%slots = r%slots + block_size(r, d)
                 end do
@@ -201,39 +221,36 @@ contains
         call MPI_Win_sync(r%win)
     end subroutine
 
-    ! Zones from, to along each axis of the box that the neighbour in direction d needs, or (`mine`) of the ghost zones there.
-    pure subroutine box_of(r, d, mine, lo, hi)
+    ! The box that the neighbour in direction d needs, or (`mine`) that of the ghost zones there.
+    pure type(box_type) function box_of(r, d, mine) result(box)
         type(run_type), intent(in) :: r
         integer, intent(in) :: d
         logical, intent(in) :: mine
-        integer, intent(out) :: lo(3), hi(3)
         integer :: a, side
 
         do a = 1, 3
             side = r%toward(a, d)
-            lo(a) = merge(r%n - ghosts + 1, 1, side > 0)
-            hi(a) = merge(ghosts, r%n, side < 0)
+            box%lo(a) = merge(r%n - ghosts + 1, 1, side > 0)
+            box%hi(a) = merge(ghosts, r%n, side < 0)
             if (mine .and. side /= 0) then
-                lo(a) = merge(r%n + 1, 1 - ghosts, side > 0)
-                hi(a) = merge(r%n + ghosts, 0, side > 0)
+                box%lo(a) = merge(r%n + 1, 1 - ghosts, side > 0)
+                box%hi(a) = merge(r%n + ghosts, 0, side > 0)
             end if
         end do
         if (r%problem%dims == 3) then
-            lo(3) = lo(3) + ghosts
-            hi(3) = hi(3) + ghosts
+            box%lo(3) = box%lo(3) + ghosts
+            box%hi(3) = box%hi(3) + ghosts
         else
-            lo(3) = 1
-            hi(3) = 1
+            box%lo(3) = 1
+            box%hi(3) = 1
         end if
-    end subroutine
+    end function
 
     pure integer function block_size(r, d)
         type(run_type), intent(in) :: r
         integer, intent(in) :: d
-        integer :: lo(3), hi(3)
 
-        call box_of(r, d, .false., lo, hi)
-        block_size = variables * product(hi - lo + 1)
+        block_size = variables * product(r%wanted(d)%hi - r%wanted(d)%lo + 1)
     end function
 
     ! Place of my patch p in the grid of patches.
@@ -246,16 +263,13 @@ contains
         at = [mod(all, r%along(1)), mod(all / r%along(1), r%along(2)), all / (r%along(1) * r%along(2))]
     end function
 
-    ! Owner and number there of the neighbour of my patch p in direction d; rank -1: beyond an outflow boundary.
-    pure subroutine neighbour(r, p, d, rank, patch)
+    pure type(neighbour_type) function neighbour(r, p, d)
         type(run_type), intent(in) :: r
         integer, intent(in) :: p, d
-        integer, intent(out) :: rank, patch
-        integer :: at(3)
+        integer :: at(3), rank, patch
 
         at = place_of(r, p) + r%toward(:, d)
-        rank = -1
-        patch = 0
+        neighbour = neighbour_type(-1, 0)
         if (r%problem%outflow .and. any(at < 0 .or. at >= r%along)) return
         at = modulo(at, r%along)
         patch = (at(3) * r%along(2) + at(2)) * r%along(1) + at(1)
@@ -267,8 +281,8 @@ contains
         do while (r%first(rank + 1) <= patch)
             rank = rank + 1
         end do
-        patch = patch - r%first(rank)
-    end subroutine
+        neighbour = neighbour_type(rank, patch - r%first(rank))
+    end function
 
     ! Places in the window of a rank, in words: the slot of direction d of its patch, and its flag.
     pure integer(MPI_ADDRESS_KIND) function slot_at(r, rank, patch, d)
@@ -308,12 +322,14 @@ contains
 
         now = mod(r%step, 2)
         do d = 1, r%directions
-            call neighbour(r, p, d, rank, patch)
+            rank = r%neighbours(d, p)%rank
             if (rank < 0 .or. rank == r%rank) cycle
+            patch = r%neighbours(d, p)%patch
             there = r%directions + 1 - d
             size = block_size(r, d)
-            call box_of(r, d, .false., lo, hi)
             w%targets(rank) = .true.
+            lo = r%wanted(d)%lo
+            hi = r%wanted(d)%hi
             associate (box => r%u(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3), :, now, p))
                 if (r%options%notify) then
                     call MPIX_Put_notify(box, size, MPI_DOUBLE_PRECISION, rank, slot_at(r, rank, patch, there), size, &
@@ -366,44 +382,41 @@ contains
         type(run_type), intent(inout) :: r
         type(worker_type), intent(inout) :: w
         integer, intent(in) :: p
-        integer :: d, rank, patch, now, lo(3), hi(3), from(3), to(3)
+        integer :: d, now
         integer(int64) :: seen
 
         now = mod(r%step, 2)
         do d = 1, r%directions
-            call neighbour(r, p, d, rank, patch)
-            if (rank /= r%rank) cycle
-            call box_of(r, d, .true., lo, hi)
-            call box_of(r, r%directions + 1 - d, .false., from, to)
-            r%u(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3), :, now, p) = &
-                r%u(from(1):to(1), from(2):to(2), from(3):to(3), :, now, patch)
+            if (r%neighbours(d, p)%rank /= r%rank) cycle
+            associate (to => r%ghost(d), from => r%wanted(r%directions + 1 - d))
+                r%u(to%lo(1):to%hi(1), to%lo(2):to%hi(2), to%lo(3):to%hi(3), :, now, p) = &
+                    r%u(from%lo(1):from%hi(1), from%lo(2):from%hi(2), from%lo(3):from%hi(3), :, now, r%neighbours(d, p)%patch)
+            end associate
         end do
         call book(w, IN_COPY)
         do d = 1, r%directions
-            call neighbour(r, p, d, rank, patch)
-            if (rank < 0 .or. rank == r%rank) cycle
+            if (r%neighbours(d, p)%rank < 0 .or. r%neighbours(d, p)%rank == r%rank) cycle
             call MPIX_Win_flag_wait(flag_at(r, r%rank, p, d), MPIX_CMP_EQ, int(r%step + 1, int64), seen, r%win)
             call book(w, IN_WAIT)
-            call box_of(r, d, .true., lo, hi)
-            call take(r%base(slot_at(r, r%rank, p, d) + 1:), r%u(:, :, :, :, now, p), lo, hi)
+            call take(r%base(slot_at(r, r%rank, p, d) + 1:), r%u(:, :, :, :, now, p), r%ghost(d))
             call book(w, IN_UNPACK)
         end do
         if (r%problem%outflow) call fill_outflow(r, r%u(:, :, :, :, now, p), place_of(r, p))
     end subroutine
 
     ! A block without gaps to a box of a patch.
-    subroutine take(block, u, lo, hi)
+    subroutine take(block, u, box)
         real(dp), intent(in), contiguous :: block(:)
         real(dp), intent(inout) :: u(1 - ghosts:, 1 - ghosts:, :, :)
-        integer, intent(in) :: lo(3), hi(3)
+        type(box_type), intent(in) :: box
         integer :: at, j, k, v, row
 
-        row = hi(1) - lo(1) + 1
+        row = box%hi(1) - box%lo(1) + 1
         at = 0
         do v = 1, variables
-            do k = lo(3), hi(3)
-                do j = lo(2), hi(2)
-                    u(lo(1):hi(1), j, k, v) = block(at + 1:at + row)
+            do k = box%lo(3), box%hi(3)
+                do j = box%lo(2), box%hi(2)
+                    u(box%lo(1):box%hi(1), j, k, v) = block(at + 1:at + row)
                     at = at + row
                 end do
             end do
