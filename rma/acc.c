@@ -10,7 +10,6 @@
 #include "conflict.h"
 #include "dyn.h"
 #include "err.h"
-#include "lane.h"
 #include "tray.h"
 #include "zip.h"
 
@@ -67,19 +66,15 @@ static int acc_far(const struct acc_piece *p, const struct hl_target *t, int64_t
         !hl_lane_can_atomic(p->acc->op, p->basic, p->result != NULL, false)) {
         return acc_message(p);
     }
-    struct hl_lane_atomic a = {.x = {.peer = hl_win_world(w, m->target),
-                                     .addr = addr,
-                                     .key = t->at,
-                                     .buf = p->acc->op == HL_OP_NO_OP ? NULL : p->origin,
-                                     .error = &w->errors[m->target],
-                                     .token = hl_win_token(w, m->target),
-                                     .req = m->req},
+    char *operands = p->acc->op == HL_OP_NO_OP ? NULL : p->origin;
+    struct hl_lane_atomic a = {.x = hl_win_far_xfer(w, m->target, t, addr, operands, 0),
                                .op = p->acc->op,
                                .basic = p->basic,
                                .n = p->n,
                                .result = p->result,
                                .ordered = !w->unordered,
                                .order_key = hl_win_order_key(w, m->target)};
+    a.x.req = m->req;
     return hl_lane_atomic(&a);
 }
 

@@ -6,7 +6,6 @@
 #include "conflict.h"
 #include "dyn.h"
 #include "err.h"
-#include "lane.h"
 #include "tray.h"
 
 /* The standard's list: integers, logicals, bytes (MPI 5.0, section 12.3.4). */
@@ -26,12 +25,7 @@ static int cas_far(const struct hl_acc *a, const void *compare, const struct hl_
     int world = hl_win_world(w, a->m.target);
 
     if (!hidden && addr % size == 0 && hl_lane_can_atomic(HL_OP_REPLACE, basic, true, true)) {
-        struct hl_lane_atomic op = {.x = {.peer = world,
-                                          .addr = addr,
-                                          .key = t->at,
-                                          .buf = a->m.origin,
-                                          .error = &w->errors[a->m.target],
-                                          .token = hl_win_token(w, a->m.target)},
+        struct hl_lane_atomic op = {.x = hl_win_far_xfer(w, a->m.target, t, addr, a->m.origin, size),
                                     .op = HL_OP_REPLACE,
                                     .basic = basic,
                                     .n = 1,

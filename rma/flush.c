@@ -35,13 +35,6 @@ int hl_flush_take_errors(struct hl_win *w, int target)
     return failed == 0 ? 0 : hl_err_say(failed, "an operation on target %d failed", target);
 }
 
-static int flush_far(struct hl_win *w, int target, enum hl_lane_scope scope)
-{
-    int rc = target < 0 ? hl_lane_flush_all(scope) : hl_lane_flush(hl_win_world(w, target), scope);
-    int failed = hl_flush_take_errors(w, target);
-    return rc != 0 ? rc : failed;
-}
-
 /* The death of a target whose memory is mapped; a flush of all targets (-1) tells it once. */
 static int mourn(struct hl_win *w, int target)
 {
@@ -80,7 +73,8 @@ static HL_NOINLINE int flush_waiting(struct hl_win *w, int target, enum hl_lane_
         return dead;
     }
     hl_mode_enter(w);
-    int rc = flush_far(w, target, scope);
+    hl_lane_flush(target < 0 ? -1 : hl_win_world(w, target), scope);
+    int rc = hl_flush_take_errors(w, target);
     hl_mode_leave(w);
     return rc != 0 ? rc : dead;
 }

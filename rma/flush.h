@@ -4,8 +4,6 @@
 
 #include "mode.h"
 
-#include "lane.h"
-
 /* 0, or what is wrong with a flush of `target`; of all targets. `w` may be NULL. */
 int hl_flush_check(struct hl_win *w, int target);
 int hl_flush_check_all(struct hl_win *w);

@@ -9,7 +9,6 @@
 #include "boot.h"
 #include "dyn.h"
 #include "err.h"
-#include "lane.h"
 #include "prog.h"
 #include "tray.h"
 #include "util.h"
@@ -116,10 +115,9 @@ static int notify_after(const struct notify_call *n)
 {
     struct hl_win *w = n->m.win;
     int rc = hl_win_move(&n->m, &n->span);
-    int flushed = hl_lane_flush(hl_win_world(w, n->m.target), HL_REMOTE);
+    hl_lane_flush(hl_win_world(w, n->m.target), HL_REMOTE);
     /* relaxed: the flush ordered it. */
     bool failed = hl_a32_load_relaxed(&w->errors[n->m.target]) != 0;
-    rc = rc != 0 ? rc : flushed;
     return rc != 0 || failed ? rc : send_notice(n, NULL, 0, 0);
 }
 

@@ -7,7 +7,6 @@
  * word's lower half counts marks: one that comes while a thread waits is not taken away by it. */
 #include "win.h"
 
-#include "lane.h"
 #include "short.h"
 
 #define SEVERAL UINT32_MAX
@@ -45,7 +44,6 @@ void hl_win_await_acc(struct hl_win *w, int target)
     if (seen == 0 || (holder != SEVERAL && holder != my_number())) {
         return;
     }
-    if (hl_lane_flush(hl_win_world(w, target), HL_REMOTE) == 0) {
-        (void)hl_a64_cas_full(hl_win_acc_word(w, target), &seen, 0); /* full: as in hl_win_mark_acc */
-    }
+    hl_lane_flush(hl_win_world(w, target), HL_REMOTE);
+    (void)hl_a64_cas_full(hl_win_acc_word(w, target), &seen, 0); /* full: as in hl_win_mark_acc */
 }

@@ -20,7 +20,6 @@
 #include "boot.h"
 #include "err.h"
 #include "fault.h"
-#include "lane.h"
 #include "pairs.h"
 #include "prog.h"
 #include "rx.h"

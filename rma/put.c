@@ -3,12 +3,11 @@
 #include "fast.h"
 
 #include "api.h"
-#include "lane.h"
 #include "short.h"
 
 /* ---- beside the short way ---- */
 
-/* With all that may have to be done first. */
+/* Asks for the target's lock first, or goes by no lane: private memory of this node. */
 static HL_NOINLINE int move_slowly(struct hl_win *w, int target, const struct hl_xfer *x, enum hl_dir dir,
                                    const char *func)
 {
@@ -17,30 +16,18 @@ static HL_NOINLINE int move_slowly(struct hl_win *w, int target, const struct hl
     return hl_win_end((MPI_Win)(void *)w, func, hl_win_far(&m, at, x->len));
 }
 
-HL_INLINE int issue_move(struct hl_win *w, int target, const struct hl_xfer *x, enum hl_dir dir,
-                         const char *func)
+/* What joins no chain that is open already: an operation of its own, or the first of a chain. Described
+ * before it is known that the target is FAR, which costs the short ways no register. */
+HL_INLINE int issue_far(void *origin, size_t len, const char *func, int target, uint64_t where,
+                        struct hl_win *w, enum hl_dir dir)
 {
-    if (HL_UNLIKELY(!hl_target_is_plain_far(&w->targets[target]) ||
-                    !hl_epoch_holds_at_once(&w->epoch, target))) {
-        return move_slowly(w, target, x, dir, func);
+    const struct hl_target *t = &w->targets[target];
+    struct hl_xfer x = hl_win_far_xfer(w, target, t, where & ~HL_TARGET_BITS, origin, len);
+    if (HL_UNLIKELY(!hl_target_is_plain_far(t) || !hl_epoch_holds_at_once(&w->epoch, target))) {
+        return move_slowly(w, target, &x, dir, func);
     }
-    int rc = dir == HL_PUT ? hl_lane_write(x) : hl_lane_read(x);
+    int rc = dir == HL_PUT ? hl_lane_write(&x) : hl_lane_read(&x);
     return hl_win_end((MPI_Win)(void *)w, func, rc);
-}
-
-/* Described before it is known that the target is a far one, which costs the short ways no register. There
- * are no words of errors where all targets are mapped: then the address is a number that nobody uses. */
-HL_INLINE struct hl_xfer describe_transfer(const struct hl_win *w, int target, uint64_t where, void *mine,
-                                           size_t len)
-{
-    uintptr_t error = (uintptr_t)w->errors + (size_t)target * sizeof *w->errors;
-    return (struct hl_xfer){.peer = hl_win_world(w, target),
-                            .addr = where & ~HL_TARGET_BITS,
-                            .key = w->targets[target].at,
-                            .buf = mine,
-                            .len = len,
-                            .error = (hl_a32 *)error,
-                            .token = hl_win_token(w, target)};
 }
 
 /* The thread's next put may go where this one went. */
@@ -59,8 +46,7 @@ HL_INLINE void remember_put(struct hl_win *w, int target, int64_t count, MPI_Dat
 static HL_NOINLINE int put_direct(void *origin, size_t len, const char *func, int target, uint64_t where,
                                   struct hl_win *w)
 {
-    struct hl_xfer x = describe_transfer(w, target, where, origin, len);
-    return issue_move(w, target, &x, HL_PUT, func);
+    return issue_far(origin, len, func, target, where, w, HL_PUT);
 }
 
 /* That the chain of a lane has a record of this target proves that its lock is taken, if it needs one: the
@@ -114,8 +100,7 @@ HL_INLINE int get_now(void *origin, size_t len, const char *func, int target, ui
     if (HL_LIKELY(hl_lane_get_short(hl_win_token(w, target), where & ~HL_TARGET_BITS, origin, len))) {
         return MPI_SUCCESS;
     }
-    struct hl_xfer x = describe_transfer(w, target, where, origin, len);
-    return issue_move(w, target, &x, HL_GET, func);
+    return issue_far(origin, len, func, target, where, w, HL_GET);
 }
 
 static HL_NOINLINE int get_behind(void *origin, size_t len, const char *func, int target, uint64_t where,

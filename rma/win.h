@@ -16,6 +16,7 @@
 #include "fault.h"
 #include "handle.h"
 #include "hang.h"
+#include "lane.h"
 #include "lock.h"
 #include "lockword.h"
 #include "mem.h"
@@ -187,6 +188,22 @@ HL_INLINE int hl_win_world(const struct hl_win *w, int target)
 HL_INLINE uint64_t hl_win_token(const struct hl_win *w, int target)
 {
     return w->tokens + (uint32_t)target;
+}
+
+/* A transfer between `mine` and RMA address `addr` of FAR memory `t` of this target, without a request. (A
+ * window whose targets are all mapped has no words of errors: the address of one is then a number that nobody
+ * uses.) */
+HL_INLINE struct hl_xfer hl_win_far_xfer(const struct hl_win *w, int target, const struct hl_target *t,
+                                         uint64_t addr, void *mine, size_t len)
+{
+    uintptr_t error = (uintptr_t)w->errors + (size_t)target * sizeof *w->errors;
+    return (struct hl_xfer){.peer = hl_win_world(w, target),
+                            .addr = addr,
+                            .key = t->at,
+                            .buf = mine,
+                            .len = len,
+                            .error = (hl_a32 *)error,
+                            .token = hl_win_token(w, target)};
 }
 
 /* ---- operations ---- */

@@ -14,7 +14,6 @@
 #include "err.h"
 #include "hints.h"
 #include "hl_build.h"
-#include "lane.h"
 #include "rx.h"
 
 /* What a rank tells all others; gone after creation. */

@@ -5,16 +5,14 @@
 #include "conflict.h"
 #include "dyn.h"
 #include "err.h"
-#include "lane.h"
 #include "tray.h"
 #include "zip.h"
 
 static int issue_block(const struct hl_move *m, const struct hl_target *t, int64_t at, char *mine, size_t len)
 {
-    struct hl_win *w = m->win;
     uint64_t addr = (t->where & ~HL_TARGET_BITS) + (uint64_t)at;
-    struct hl_xfer x = {hl_win_world(w, m->target), addr,  t->at, mine, len, &w->errors[m->target],
-                        hl_win_token(w, m->target), m->req};
+    struct hl_xfer x = hl_win_far_xfer(m->win, m->target, t, addr, mine, len);
+    x.req = m->req;
     return m->dir == HL_PUT ? hl_lane_write(&x) : hl_lane_read(&x);
 }
 

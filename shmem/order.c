@@ -51,7 +51,7 @@ static bool is_mapped(int pe)
 void hl_shmem_quiet(const struct hl_ctx *ctx, const char *func)
 {
     if (hl_lane_is_there()) {
-        hl_shmem_must(hl_lane_flush_on(ctx->lane, -1, HL_REMOTE), func, -1);
+        hl_lane_flush_on(ctx->lane, -1, HL_REMOTE);
         tell_errors(func);
     }
     hl_near_fence();
@@ -61,7 +61,7 @@ void hl_shmem_fence(const struct hl_ctx *ctx, const char *func)
 {
     hl_fence_release(); /* my stores, in order; pairs with whoever loads the later one with acquire. */
     if (hl_lane_is_there()) {
-        hl_shmem_must(hl_lane_fence(ctx->lane, is_mapped), func, -1);
+        hl_lane_fence(ctx->lane, is_mapped);
         tell_errors(func);
     }
 }
@@ -136,7 +136,7 @@ static void pe_quiet(shmem_ctx_t ctx, const int *pes, size_t n, const char *func
             hl_shmem_die(func, "target_pes[%zu] is %d: the context's team has PEs 0 to %d", i, pes[i],
                          c->size - 1);
         }
-        hl_shmem_must(hl_lane_flush_on(c->lane, pe, HL_REMOTE), func, pe);
+        hl_lane_flush_on(c->lane, pe, HL_REMOTE);
         hl_shmem_must(hl_shmem_take_error(pe), func, pe);
     }
     hl_near_fence();

@@ -109,7 +109,7 @@ static void put_before(const struct signal_call *n, bool far)
 {
     hl_shmem_put(n->on.ctx, n->dest, n->src, n->len, n->on.pe, n->func);
     if (far) {
-        (void)hl_lane_flush_on(n->on.ctx->lane, n->on.pe, HL_REMOTE);
+        hl_lane_flush_on(n->on.ctx->lane, n->on.pe, HL_REMOTE);
         hl_shmem_must(hl_shmem_take_error(n->on.pe), n->func, n->on.pe);
     }
 }

@@ -137,25 +137,25 @@ static bool bind(const struct hl_lane *lane, uint64_t until)
     return true;
 }
 
-int hl_lane_fence(struct hl_lane *lane, bool (*also_near)(int peer))
+void hl_lane_fence(struct hl_lane *lane, bool (*also_near)(int peer))
 {
     if (hl_pool_count(&hl_pool) == 0) {
-        return 0;
+        return;
     }
     if (lane != NULL || hl_pool_count(&hl_pool) == 1) {
         (void)fence_lane(lane != NULL ? lane : hl_pool.lanes[0], also_near);
-        return 0;
+        return;
     }
     bool several;
     lane = only_busy(&several);
     if (lane == NULL && !several) {
-        return 0;
+        return;
     }
     if (lane != NULL && !hl_lane_is_ownable(&hl_pool, lane->index)) { /* whose operations are its owner's */
         uint64_t until = fence_lane(lane, also_near);
         if (until == 0 || bind(lane, until)) {
-            return 0;
+            return;
         }
     }
-    return hl_lane_flush_on(NULL, -1, HL_REMOTE); /* lanes have no order among each other */
+    hl_lane_flush_on(NULL, -1, HL_REMOTE); /* lanes have no order among each other */
 }

@@ -186,14 +186,6 @@ HL_INLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t among)
     }
 }
 
-int hl_lane_flush(int peer, enum hl_lane_scope scope)
-{
-    if (HL_LIKELY(hl_pool_count(&hl_pool) != 0)) {
-        flush_peer(peer, scope, UINT64_MAX);
-    }
-    return 0;
-}
-
 /* Local ends are known by way only. */
 static void flush_ways(struct hl_lane *lane)
 {
@@ -230,16 +222,24 @@ HL_INLINE void flush_lanes(enum hl_lane_scope scope, uint64_t among, bool sweeps
     wait_for(&w);
 }
 
-int hl_lane_flush_all(enum hl_lane_scope scope)
+static HL_NOINLINE void flush_pool(enum hl_lane_scope scope)
 {
     flush_lanes(scope, UINT64_MAX, true);
-    return 0;
 }
 
-int hl_lane_flush_on(struct hl_lane *lane, int peer, enum hl_lane_scope scope)
+void hl_lane_flush(int peer, enum hl_lane_scope scope)
+{
+    if (peer < 0) {
+        flush_pool(scope);
+    } else if (HL_LIKELY(hl_pool_count(&hl_pool) != 0)) {
+        flush_peer(peer, scope, UINT64_MAX);
+    }
+}
+
+void hl_lane_flush_on(struct hl_lane *lane, int peer, enum hl_lane_scope scope)
 {
     if (hl_pool_count(&hl_pool) == 0) {
-        return 0;
+        return;
     }
     /* acquire: what others had issued there before it was taken out has ended; pairs with the full or in
      * hl_lane_own. */
@@ -249,7 +249,6 @@ int hl_lane_flush_on(struct hl_lane *lane, int peer, enum hl_lane_scope scope)
     } else {
         flush_lanes(scope, among, false);
     }
-    return 0;
 }
 
 /* ---- without waiting ---- */

@@ -102,16 +102,15 @@ int hl_lane_message_on(struct hl_lane *lane, const struct hl_lane_message *m);
 
 enum hl_lane_scope { HL_LOCAL, HL_REMOTE };
 
-/* Waits until all operations to `peer` that were issued (by this thread, or by others before this call in the
- * order that the program made) have ended: at the target, results stored. HL_LOCAL: results stored, and
- * buffers not read any more. Operations issued meanwhile by others are not waited for. Returns 0; errors are
+/* Waits until all operations to `peer` (-1: to anybody) that were issued (by this thread, or by others before
+ * this call in the order that the program made) have ended: at the target, results stored. HL_LOCAL: results
+ * stored, and buffers not read any more. Operations issued meanwhile by others are not waited for. Errors are
  * in the error words. */
-int hl_lane_flush(int peer, enum hl_lane_scope scope);
-int hl_lane_flush_all(enum hl_lane_scope scope);
+void hl_lane_flush(int peer, enum hl_lane_scope scope);
 
 /* The same for what was issued on a lane of the caller's own; or (NULL) on all others: what only owners have
- * issued on theirs is not waited for. peer -1: all. */
-int hl_lane_flush_on(struct hl_lane *lane, int peer, enum hl_lane_scope scope);
+ * issued on theirs is not waited for. */
+void hl_lane_flush_on(struct hl_lane *lane, int peer, enum hl_lane_scope scope);
 
 /* What hl_lane_flush_on with these arguments would wait for, and nothing issued later; *goals is NULL when
  * that is nothing. HL_ERR_NO_MEM. Any thread. */
@@ -132,9 +131,9 @@ void hl_lane_goals_tell(const struct hl_lane_goals *goals, struct hl_told *t);
  * applied there after those which a flush of the same would cover (reads: neither waited for nor kept back).
  * Free where both have one stream: one lane, and chained. Else it waits, or has the first later one that
  * leaves the stream wait, for exactly the peers concerned. also_near: peers that the caller also reaches
- * without lanes, so that its stores must come later too (NULL: none); called with the lease held. Returns 0;
- * errors are in the error words. */
-int hl_lane_fence(struct hl_lane *lane, bool (*also_near)(int peer));
+ * without lanes, so that its stores must come later too (NULL: none); called with the lease held. Errors
+ * are in the error words. */
+void hl_lane_fence(struct hl_lane *lane, bool (*also_near)(int peer));
 
 /* After hl_lane_fence(NULL), while it is not all done: the lane that operations on no lane in particular have
  * to name, so that they come later; else NULL. (short.h asks without a call.) */

@@ -98,7 +98,7 @@ struct hl_lane *hl_lane_own(void)
         c.owned = c.over = false;
         hl_prog_wait(enter_as_owner, &c);
         if (c.rc == 0) {
-            (void)hl_lane_flush_on(c.lane, -1, HL_REMOTE);
+            hl_lane_flush_on(c.lane, -1, HL_REMOTE);
             c.over = false;
             hl_prog_wait(set_apart, &c);
             return c.lane;

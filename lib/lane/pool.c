@@ -27,7 +27,7 @@ int hl_lane_make_ready(struct hl_lane *lane)
     }
     lane->ep = lane->fab.ep;
     hl_stat_lane_enrol(&lane->stat);
-    /* full: rare; the lane before its bit. Pairs with the acquire in hl_lane_flush_all. */
+    /* full: rare; the lane before its bit. Pairs with the acquire in hl_lane_flush. */
     hl_a64_or_full(&lane->pool->opened, UINT64_C(1) << lane->index);
     return 0;
 }

@@ -41,7 +41,7 @@ struct hl_slot *hl_slot_take(struct hl_lane *lane)
             return slot;
         }
         /* The provider has not given it back: pass over it. A full lap of such slots is a full ring. */
-        hl_a64_store_release(&lane->issued, number + 1); /* release: pairs with hl_lane_flush_all. */
+        hl_a64_store_release(&lane->issued, number + 1); /* release: pairs with hl_lane_flush. */
         hl_slot_advance(lane);
         if (hl_a64_load_relaxed(&lane->issued) % HL_SLOTS == 0 && hl_lane_progress(lane) == 0) {
             return NULL;
@@ -355,26 +355,20 @@ int hl_lane_post(struct hl_lane *lane, const struct hl_issue *op)
 
 /* ---- operations ---- */
 
-/* Posts on the lane that the caller names. */
-HL_INLINE int issue_on(struct hl_pool *p, struct hl_issue *op, struct hl_lane *lane)
+/* A lane that is named may be owned; the pool's own choice never is. */
+HL_INLINE bool enter_first(struct hl_lane *lane, bool named) HL_TRY_ACQUIRE(true, lane->lease) HL_NO_TSA
 {
-    op->ordered = op->named = true;
-    op->at = lane->index;
-    if (HL_UNLIKELY(hl_pool_count(p) == 0 || !hl_lease_try_any(&lane->lease))) {
-        return hl_lane_issue_slow(p, op, 0);
-    }
-    int rc = hl_lane_post(lane, op);
-    hl_lane_leave(lane);
-    return HL_LIKELY(rc == 0) ? 0 : hl_lane_issue_slow(p, op, rc);
+    return named ? hl_lease_try_any(&lane->lease) : hl_lease_try(&lane->lease);
 }
 
-/* Posts on the preferred lane when that is free and takes it; or on `own`. */
-HL_INLINE int issue(struct hl_pool *p, struct hl_issue *op, struct hl_lane *own)
+/* Posts at once, on `own` or else on the preferred lane, when that is free and takes it. */
+HL_INLINE int issue(struct hl_issue *op, struct hl_lane *own)
 {
-    if (own != NULL) { /* known to the compiler */
-        return issue_on(p, op, own);
-    }
-    if (!op->ordered) {
+    struct hl_pool *p = &hl_pool;
+    if (own != NULL) {
+        op->ordered = op->named = true;
+        op->at = own->index;
+    } else if (!op->ordered) {
         op->at = hl_lane_preferred;
     }
     if (HL_UNLIKELY(op->at >= hl_pool_count(p))) {
@@ -384,7 +378,7 @@ HL_INLINE int issue(struct hl_pool *p, struct hl_issue *op, struct hl_lane *own)
         }
     }
     struct hl_lane *lane = p->lanes[op->at];
-    if (HL_UNLIKELY(!hl_lease_try(&lane->lease))) {
+    if (HL_UNLIKELY(!enter_first(lane, own != NULL))) {
         return hl_lane_issue_slow(p, op, 0);
     }
     int rc = hl_lane_post(lane, op);
@@ -413,6 +407,7 @@ static struct hl_issue issue_of(const struct hl_xfer *x, enum hl_op_what what)
                              .buf = x->buf};
 }
 
+/* `own`, here and below: the caller's lane, NULL: the thread's. Known to the compiler. */
 HL_INLINE int transfer_pieces(struct hl_lane *own, const struct hl_xfer *x, enum hl_op_what what)
 {
     struct hl_issue op = issue_of(x, what);
@@ -423,7 +418,7 @@ HL_INLINE int transfer_pieces(struct hl_lane *own, const struct hl_xfer *x, enum
     }
     for (; left > 0; pieces--) {
         op.len = hl_min_size(left, HL_PIECE);
-        int rc = issue(&hl_pool, &op, own);
+        int rc = issue(&op, own);
         if (HL_UNLIKELY(rc != 0)) {
             return give_up(x->req, pieces, rc);
         }
@@ -514,7 +509,7 @@ HL_INLINE int atomic(struct hl_lane *own, const struct hl_lane_atomic *a)
     }
     for (size_t left = a->n; left > 0; left -= op.len, pieces--) {
         op.len = hl_min_size(left, limit);
-        int rc = issue(&hl_pool, &op, own);
+        int rc = issue(&op, own);
         if (rc != 0) {
             return give_up(x->req, pieces, rc);
         }
@@ -555,7 +550,7 @@ HL_INLINE int message(struct hl_lane *own, const struct hl_lane_message *m)
     if (m->req != NULL) {
         hl_req_add_parts(m->req, 1);
     }
-    int rc = issue(&hl_pool, &op, own);
+    int rc = issue(&op, own);
     return rc == 0 ? 0 : give_up(m->req, 1, rc);
 }
 

@@ -202,7 +202,7 @@ void hl_modules_quiet(void)
     hl_req_quiet();
     hl_match_quiet();
     if (hl_lane_is_open()) {
-        hl_lane_flush_all(HL_REMOTE);
+        hl_lane_flush(-1, HL_REMOTE);
     }
 }
 

@@ -234,7 +234,7 @@ static void issue_and_flush(struct story *s, int me)
         hl_lane_flush(1, HL_REMOTE);
         hl_lane_flush(2, HL_REMOTE);
     } else {
-        hl_lane_flush_all(HL_REMOTE);
+        hl_lane_flush(-1, HL_REMOTE);
     }
     look(s, me, 1, 3);
     look(s, me, 2, 1);
@@ -297,7 +297,7 @@ static void act_little(void *arg, int me)
 static void check_end(struct story *s)
 {
     hl_lane_preferred = 0;
-    hl_lane_flush_all(HL_REMOTE);
+    hl_lane_flush(-1, HL_REMOTE);
     for (int peer = 0; peer < RANKS; peer++) {
         PROMISE(hl_lane_is_quiet(peer), "seed %llu: rank %d is not quiet", (unsigned long long)s->seed, peer);
     }

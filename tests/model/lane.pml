@@ -544,7 +544,7 @@ inline end_flush()
     phase[me] = CALL
 }
 
-/* C: hl_lane_flush (lib/lane/flush.c), hl_lane_flush_all (lib/lane/flush.c) -- which lanes */
+/* C: hl_lane_flush (lib/lane/flush.c) -- which lanes */
 inline begin_flush()
 {
     if

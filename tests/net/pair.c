@@ -74,7 +74,7 @@ static int notice(const struct hl_rx_msg *msg)
 
 static void flush(int peer)
 {
-    CALL(hl_lane_flush(peer, HL_REMOTE));
+    hl_lane_flush(peer, HL_REMOTE);
     CALL(hl_lane_error_take(&errors[peer]));
 }
 
@@ -122,7 +122,7 @@ static void small_puts(int id, unsigned *state, uint64_t *words)
         flush(peer);
         CALL(hl_lane_read(&in));
     }
-    CALL(hl_lane_flush_all(HL_REMOTE));
+    hl_lane_flush(-1, HL_REMOTE);
     for (int i = 0; i < 64; i++) {
         check(words[i] == words[64 + i], "word", words[64 + i], words[i]);
     }

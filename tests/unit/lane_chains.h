@@ -44,7 +44,7 @@ START_TEST(puts_are_over_for_their_origin_with_the_copy)
     ck_assert_int_eq(hl_lane_write(&x), 0);
     ck_assert(hl_req_is_done(&req));
     hl_lane_flush(1, HL_LOCAL); /* returns although nothing completes */
-    hl_lane_flush_all(HL_LOCAL);
+    hl_lane_flush(-1, HL_LOCAL);
     source = 6;
     ck_assert(!hl_lane_is_quiet(1));
     model.hold = false;
@@ -92,10 +92,10 @@ START_TEST(a_local_flush_waits_for_every_get)
             progress_until_local(1);
         }
         ck_assert_int_eq(hl_lane_read(&get), 0);
-        i % 2 ? hl_lane_flush(1, HL_LOCAL) : hl_lane_flush_all(HL_LOCAL);
+        i % 2 ? hl_lane_flush(1, HL_LOCAL) : hl_lane_flush(-1, HL_LOCAL);
         ck_assert_uint_eq(result, 77);
     }
-    hl_lane_flush_all(HL_REMOTE);
+    hl_lane_flush(-1, HL_REMOTE);
     stop();
 }
 END_TEST

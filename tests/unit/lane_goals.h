@@ -42,7 +42,7 @@ START_TEST(goals_are_reached_with_their_operations)
     model.hold = false;
     reach(goals);
     ck_assert(goals == NULL || (get ? result : there) == 5);
-    hl_lane_flush_all(HL_REMOTE);
+    hl_lane_flush(-1, HL_REMOTE);
     ck_assert_ptr_null(goals_of(NULL, peer, scope));
     stop();
 }
@@ -150,7 +150,7 @@ START_TEST(goals_do_not_outlive_their_lanes)
     struct hl_xfer x = transfer(2, &there, &mine, &error);
     ck_assert_int_eq(hl_lane_write(&x), 0);
     struct hl_lane_goals *goals = goals_of(NULL, 2, HL_REMOTE), *more = goals_of(NULL, -1, HL_REMOTE);
-    hl_lane_flush_all(HL_REMOTE);
+    hl_lane_flush(-1, HL_REMOTE);
     stop();
     ck_assert(hl_lane_goals_reached(goals));
     ck_assert_ptr_null(goals_of(NULL, 2, HL_REMOTE));
@@ -176,8 +176,7 @@ START_TEST(goals_are_reached_beside_others)
         hl_a32 error = {0};
         struct hl_xfer x = transfer(1, &there, &mine, &error);
         ck_assert_int_eq(hl_lane_write(&x), 0);
-        i % 3 == 0 ? (void)hl_lane_flush(1, HL_REMOTE)
-                   : reach(goals_of(NULL, i % 3 == 1 ? 1 : -1, HL_REMOTE));
+        i % 3 == 0 ? hl_lane_flush(1, HL_REMOTE) : reach(goals_of(NULL, i % 3 == 1 ? 1 : -1, HL_REMOTE));
         ck_assert_uint_eq(there, mine);
     }
     hl_a32_store_relaxed(&enough, 1);

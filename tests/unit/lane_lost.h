@@ -22,7 +22,7 @@ START_TEST(a_lost_connection_is_mended)
                 ck_assert_int_eq(hl_lane_error_take(&error), i == 0 ? HL_ERR_PROC_ABORTED : 0);
             }
         }
-        hl_lane_flush_all(HL_REMOTE);
+        hl_lane_flush(-1, HL_REMOTE);
         ck_assert_int_eq(hl_lane_error_take(&error), 0);
         ck_assert_int_eq(memcmp(&there[1], &mine[1], sizeof mine - sizeof mine[0]), 0);
     }
@@ -153,7 +153,7 @@ START_TEST(a_chain_that_fails_unsent_leaves_nothing_open) HL_NO_TSA
     ck_assert_ptr_nonnull(way->chain);
     hl_chain_fail(lane, way, HL_ERR_PROC_ABORTED);
     hl_lane_leave(lane);
-    hl_lane_flush_all(HL_REMOTE);
+    hl_lane_flush(-1, HL_REMOTE);
     ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);
     stop();
 }

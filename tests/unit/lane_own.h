@@ -65,7 +65,7 @@ START_TEST(others_leave_an_owned_lane)
     hl_lane_preferred = 1;
     ck_assert_int_eq(hl_lane_write(&x), 0);
     ck_assert_uint_eq(hl_lane_preferred, 1);
-    hl_lane_flush_all(HL_REMOTE);
+    hl_lane_flush(-1, HL_REMOTE);
     stop();
 }
 END_TEST
@@ -136,7 +136,7 @@ START_TEST(operations_of_a_dead_rank_end_on_owned_lanes) HL_NO_TSA
     model.hold = true;
     struct hl_xfer x = transfer(2, &sink, &source, &error);
     ck_assert_int_eq(hl_lane_write_on(own, &x), 0);
-    (void)hl_lane_fence(own, NULL);
+    hl_lane_fence(own, NULL);
     ck_assert(!hl_lease_try(&own->lease));
     ck_assert(hl_lease_try_any(&own->lease));
     hl_slot_bury(own, hl_way_find(own, 2));
@@ -277,7 +277,7 @@ START_TEST(what_is_fenced_is_applied_first)
             ck_assert_int_eq(hl_lane_write_on(lane != NULL ? lane : hl_lane_bound(), &x), 0);
             look_at_order(there, group, i + 1, value);
             if (rand_r(&state) % 2 == 0) {
-                ck_assert_int_eq(hl_lane_fence(lane, NULL), 0);
+                hl_lane_fence(lane, NULL);
                 look_at_order(there, group, i + 1, value);
                 now++;
             }
@@ -310,7 +310,9 @@ START_TEST(puts_that_travel_alone_keep_a_fence)
             source[i] = value;
             struct hl_xfer x = transfer(1, &sink[i], &source[i], &error);
             ck_assert_int_eq(hl_lane_write(&x), 0);
-            ck_assert_int_eq(i == 0 ? hl_lane_fence(NULL, NULL) : 0, 0);
+            if (i == 0) {
+                hl_lane_fence(NULL, NULL);
+            }
             for (int ticks = 0; ticks < 4; ticks++) {
                 (void)hl_pool_tick(&hl_pool);
             }
@@ -342,7 +344,7 @@ START_TEST(a_fence_of_one_stream_is_free)
     for (int i = 0; i < 3; i++) {
         struct hl_xfer x = transfer(1, &sink[i], &source, &error);
         ck_assert_int_eq(hl_lane_write_on(own, &x), 0);
-        ck_assert_int_eq(hl_lane_fence(own, NULL), 0);
+        hl_lane_fence(own, NULL);
     }
     ck_assert_uint_eq(issued_by(lane), before + 1);
     struct hl_xfer read = {
@@ -358,7 +360,7 @@ START_TEST(a_fence_of_one_stream_is_free)
     hl_lane_flush_on(own, -1, HL_REMOTE);
     struct hl_xfer x = transfer(1, &sink[0], &(uint64_t){8}, &error);
     ck_assert_int_eq(hl_lane_write_on(own, &x), 0);
-    ck_assert_int_eq(hl_lane_fence(own, everybody), 0); /* the caller's next store may go by another way */
+    hl_lane_fence(own, everybody); /* the caller's next store may go by another way */
     ck_assert_uint_eq(sink[0], 8);
     if (own != NULL) {
         hl_lane_disown(own);
@@ -381,7 +383,7 @@ START_TEST(a_fence_binds_to_the_lane_that_is_busy)
         struct hl_xfer x = transfer(1, &sink[i], &source, &error);
         ck_assert_int_eq(hl_lane_write_on(hl_lane_bound(), &x), 0);
         hl_lane_preferred = 2;
-        ck_assert_int_eq(hl_lane_fence(NULL, NULL), 0);
+        hl_lane_fence(NULL, NULL);
         ck_assert_ptr_eq(hl_lane_bound(), lane);
     }
     ck_assert_uint_eq(issued_by(lane), 1);
@@ -393,7 +395,7 @@ START_TEST(a_fence_binds_to_the_lane_that_is_busy)
     struct hl_xfer x = transfer(1, &sink[2], &source, &error);
     ck_assert_int_eq(hl_lane_write_on(hl_lane_bound(), &x), 0);
     ck_assert_uint_eq(issued_by(hl_pool.lanes[2]), 1);
-    ck_assert_int_eq(hl_lane_fence(NULL, NULL), 0); /* of a lane that might be owned: waits */
+    hl_lane_fence(NULL, NULL); /* of a lane that might be owned: waits */
     ck_assert_uint_eq(sink[2], 7);
     stop();
 }
@@ -499,7 +501,7 @@ static void add_counted(TCase *t)
 static void *fence_late(void *unused)
 {
     (void)unused;
-    ck_assert_int_eq(hl_lane_fence(NULL, NULL), 0);
+    hl_lane_fence(NULL, NULL);
     return NULL;
 }
 
@@ -526,7 +528,7 @@ START_TEST(a_late_fence_takes_nothing_back) HL_NO_TSA
         usleep(5000); /* it waits for the lease, most likely */
         hl_lane_leave(lane);
         ck_assert_int_eq(hl_lane_write(&second), 0);
-        ck_assert_int_eq(hl_lane_fence(NULL, NULL), 0);
+        hl_lane_fence(NULL, NULL);
         pthread_join(t, NULL);
         model.hold = false;
         ck_assert_int_eq(hl_lane_write(&long_one), 0);

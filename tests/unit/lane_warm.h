@@ -29,7 +29,7 @@ static void put_and_flush(uint64_t value)
     struct hl_xfer x = transfer(2, &there, &mine, &error);
     ck_assert_int_eq(hl_lane_write(&x), 0);
     hl_lane_flush(2, HL_REMOTE);
-    hl_lane_flush_all(HL_REMOTE);
+    hl_lane_flush(-1, HL_REMOTE);
     ck_assert_int_eq(hl_lane_error_take(&error), 0);
     ck_assert_uint_eq(there, value);
 }

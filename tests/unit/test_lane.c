@@ -89,7 +89,7 @@ static uint64_t shared_sum;
 /* All puts to `peer` since the last flush are there, or failed and somebody says so. */
 static void flush_and_look(struct worker *w, int peer)
 {
-    ck_assert_int_eq(hl_lane_flush(peer, HL_REMOTE), 0);
+    hl_lane_flush(peer, HL_REMOTE);
     int failed = 0;
     for (int i = 0; i < w->used[peer]; i++) {
         uint64_t got = w->remote[peer][i];
@@ -169,7 +169,7 @@ static void *run_worker(void *arg)
             flush_and_look(w, peer);
             break;
         case 1:
-            ck_assert_int_eq(hl_lane_flush_all(HL_REMOTE), 0);
+            hl_lane_flush(-1, HL_REMOTE);
             break;
         case 2:
             get(w, peer);
@@ -208,7 +208,7 @@ static void run_workers(uint32_t lanes, int threads, int rounds)
     } else { /* some sums were made and their acknowledgements lost */
         ck_assert_uint_le(added, shared_sum);
     }
-    ck_assert_int_eq(hl_lane_flush_all(HL_REMOTE), 0);
+    hl_lane_flush(-1, HL_REMOTE);
     for (int peer = 0; peer < RANKS; peer++) {
         ck_assert(hl_lane_is_quiet(peer));
     }
@@ -290,7 +290,7 @@ START_TEST(flush_waits_for_no_later_operation)
         if (i % 2) {
             hl_lane_flush(1, HL_REMOTE);
         } else {
-            hl_lane_flush_all(HL_REMOTE);
+            hl_lane_flush(-1, HL_REMOTE);
         }
         ck_assert_uint_eq(there, mine);
     }
@@ -388,7 +388,7 @@ START_TEST(operations_to_a_dead_rank_end_and_their_places_come_back) HL_NO_TSA
     hl_slot_bury(lane, way);
     hl_lane_leave(lane);
     hl_lane_flush(2, HL_REMOTE);
-    hl_lane_flush_all(HL_REMOTE);
+    hl_lane_flush(-1, HL_REMOTE);
     ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);
     struct hl_xfer late = transfer(2, &sink[0], &source, &error);
     ck_assert_int_eq(hl_lane_write(&late), HL_ERR_PROC_ABORTED);
@@ -448,7 +448,7 @@ START_TEST(idle_bits_are_taken_back)
     for (int i = 0; i < 3 * HL_IDLE_LEASES; i++) {
         ck_assert_int_eq(hl_lane_write(&often), 0);
         hl_lane_flush(1, HL_REMOTE);
-        hl_lane_flush_all(HL_REMOTE);
+        hl_lane_flush(-1, HL_REMOTE);
     }
     ck_assert_uint_eq(hl_a64_load_relaxed(&hl_pool.used[4]), 0);
     ck_assert_uint_ne(hl_a64_load_relaxed(&hl_pool.used[1]), 0);
