@@ -1,7 +1,12 @@
-# Spack's recipe. Put this folder as `hotlane` into the `packages` of a repository of yours, or use it in place:
+# Spack's recipe, tried with 0.23. Put this folder as `hotlane` into the `packages` of a repository of yours, or use it in place:
 #     spack repo create hotlane-repo && mkdir hotlane-repo/packages/hotlane && cp package.py hotlane-repo/packages/hotlane
 #     spack repo add hotlane-repo && spack dev-build --source-path SOURCE hotlane@main
 from spack.package import *
+
+try:  # Spack 1.0 and newer
+    from spack_repo.builtin.build_systems.meson import MesonPackage
+except ImportError:
+    pass
 
 
 class Hotlane(MesonPackage):
@@ -35,6 +40,10 @@ class Hotlane(MesonPackage):
     def meson_args(self):
         options = [f"-D{name}={'enabled' if self.spec.satisfies('+' + name) else 'disabled'}" for name in ("fortran", "memkind", "pmix")]
         return options + ["-Dtests=disabled", "-Dperf=disabled"]
+
+    # The wrappers call the compiler itself, and not Spack's wrapper of it, which works while Spack builds only.
+    filter_compiler_wrappers("mpicc", "mpicxx", "mpic++", "mpiCC", "mpifort", "mpif90", "mpif77", "oshcc", "oshcxx", "oshc++", "oshCC",
+                             relative_root="bin")
 
     # libfabric, memkind and PMIx are opened when they are needed.
     def setup_run_environment(self, env):
