@@ -324,10 +324,10 @@ int hl_win_acc(const struct hl_acc *a)
     if (a->fetches && hl_type_lacks_buffer(a->result_type, a->result)) {
         return hl_err_say(HL_ERR_BUFFER, "result address is NULL for %lld bytes", (long long)span.len);
     }
-    if (HL_CHECKED && (rc = hl_conflict_acc(a, &span, NULL)) != 0) {
+    if (hl_target_is_far(&m.win->targets[m.target]) && (rc = hl_win_reach(m.win, m.target)) != 0) {
         return rc;
     }
-    if (hl_target_is_far(&m.win->targets[m.target]) && (rc = hl_win_reach(m.win, m.target)) != 0) {
+    if (HL_CHECKED && (rc = hl_conflict_acc(a, &span, NULL)) != 0) {
         return rc;
     }
     if (HL_UNLIKELY(m.win->detour)) {

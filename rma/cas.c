@@ -113,10 +113,10 @@ int hl_win_cas(const struct hl_acc *a, const void *compare)
     if (compare == NULL || a->result == NULL) {
         return hl_err_say(HL_ERR_BUFFER, "%s address is NULL", compare == NULL ? "compare" : "result");
     }
-    if (HL_CHECKED && (rc = hl_conflict_acc(a, &span, compare)) != 0) {
+    if (hl_target_is_far(&w->targets[a->m.target]) && (rc = hl_win_reach(w, a->m.target)) != 0) {
         return rc;
     }
-    if (hl_target_is_far(&w->targets[a->m.target]) && (rc = hl_win_reach(w, a->m.target)) != 0) {
+    if (HL_CHECKED && (rc = hl_conflict_acc(a, &span, compare)) != 0) {
         return rc;
     }
     if (HL_UNLIKELY(w->detour)) {

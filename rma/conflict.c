@@ -1,11 +1,14 @@
-/* Conflicting accesses of one origin: sets of byte ranges, by what is done to them. */
+/* Conflicting accesses of the origins of one node: sets of byte ranges, by what is done to them. */
 #include "conflict.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "boot.h"
 #include "err.h"
 #include "lock.h"
+#include "near.h"
+#include "ranges.h"
+#include "rx.h"
 
 /* The first three hold offsets in the target's window, the others addresses of mine. */
 enum kind { PUT, GET, ACC, READ, WRITE, KINDS };
@@ -19,33 +22,31 @@ static const unsigned same[KINDS] = {BIT(PUT) | BIT(GET) | BIT(ACC), BIT(PUT) | 
 static const unsigned cross[KINDS] = {BIT(READ) | BIT(WRITE), BIT(WRITE), BIT(READ) | BIT(WRITE),
                                       BIT(PUT) | BIT(ACC), BIT(PUT) | BIT(GET) | BIT(ACC)};
 
-struct byte_range {
-    uint64_t lo, hi;
+/* What peers read of a set: where it is in my segments, in my control block. Guarded by the node's lock. */
+struct shelf {
+    uint64_t seg_id, seg_len, off, n;
 };
 
-/* Ranges in ascending order that do not touch. */
-struct range_set {
-    struct byte_range *ranges;
-    size_t n, room;
+/* A peer's segment with sets of its, mapped here; base NULL: the peer had ended. */
+struct peer_view {
+    int node_rank;
+    uint64_t seg_id;
+    char *base;
 };
 
-/* One target's, for which something is open or was. */
-struct node {
-    struct node *next;
-    int target;
-    struct range_set sets[KINDS];
-};
-
+/* The first three sets are shown to ranks of this node, and change under the node's lock only. */
 struct hl_conflicts {
     struct hl_mutex mutex;
-    struct node *nodes; /* guarded by mutex */
+    struct hl_ranges sets[KINDS]; /* guarded by mutex, as all that follows */
+    struct peer_view *views;
+    size_t n_views;
 };
 
 /* One operation on its way through: it is compared with all others first, then remembered, where it may still
  * meet itself. */
 struct op {
     struct hl_win *w;
-    struct node *node;
+    int target;
     bool adds;
 };
 
@@ -60,25 +61,26 @@ static HL_THREAD_LOCAL bool requested;
 
 int hl_conflict_make(struct hl_conflicts **made)
 {
-    struct hl_conflicts *p = malloc(sizeof *p);
+    struct hl_conflicts *p = calloc(1, sizeof *p);
     if (p == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory to check a window's accesses");
     }
-    *p = (struct hl_conflicts){.mutex = HL_MUTEX_INIT};
+    p->mutex = (struct hl_mutex)HL_MUTEX_INIT;
     *made = p;
     return 0;
 }
 
 void hl_conflict_free(struct hl_conflicts *p)
 {
-    while (p != NULL && p->nodes != NULL) {
-        struct node *gone = p->nodes;
-        p->nodes = gone->next;
-        for (int i = 0; i < KINDS; i++) {
-            free(gone->sets[i].ranges);
-        }
-        free(gone);
+    for (int kind = 0; p != NULL && kind < KINDS; kind++) {
+        hl_ranges_fini(&p->sets[kind]);
     }
+    for (size_t i = 0; p != NULL && i < p->n_views; i++) {
+        if (p->views[i].base != NULL) {
+            hl_near_unmap(p->views[i].node_rank, p->views[i].seg_id);
+        }
+    }
+    free(p != NULL ? p->views : NULL);
     free(p);
 }
 
@@ -87,86 +89,161 @@ void hl_conflict_requests(bool on)
     requested = on;
 }
 
-/* The first range that ends behind `at`. */
-static size_t find_range(const struct range_set *s, uint64_t at)
+/* ---- what ranks of this node show each other ---- */
+
+size_t hl_conflict_room(void)
 {
-    size_t lo = 0, hi = s->n;
-    while (lo < hi) {
-        size_t mid = (lo + hi) / 2;
-        if (s->ranges[mid].hi > at) {
-            hi = mid;
-        } else {
-            lo = mid + 1;
-        }
-    }
-    return lo;
+    return READ * sizeof(struct shelf);
 }
 
-static const struct byte_range *meets(const struct range_set *s, struct byte_range r)
+static struct shelf *shelves(const struct hl_win *w, const struct hl_win_ctl *ctl)
 {
-    size_t i = find_range(s, r.lo);
-    return i < s->n && s->ranges[i].lo < r.hi ? &s->ranges[i] : NULL;
+    return (struct shelf *)((uintptr_t)ctl + hl_win_ctl_len(w->size));
 }
 
-static int add_range(struct range_set *s, struct byte_range r)
+/* One for all windows of the node. */
+static struct hl_near_lock *node_lock(void)
 {
-    size_t from = r.lo == 0 ? 0 : find_range(s, r.lo - 1), to = from; /* touching ones, too */
-    while (to < s->n && s->ranges[to].lo <= r.hi) {
-        r.lo = s->ranges[to].lo < r.lo ? s->ranges[to].lo : r.lo;
-        r.hi = s->ranges[to].hi > r.hi ? s->ranges[to].hi : r.hi;
-        to++;
-    }
-    if (to == from && s->n == s->room) {
-        size_t room = s->room == 0 ? 16 : 2 * s->room;
-        struct byte_range *more = realloc(s->ranges, room * sizeof *more);
-        if (more == NULL) {
-            return hl_err_say(HL_ERR_NO_MEM, "no memory to check %zu accesses", room);
+    return &hl_near_home(0)->lock;
+}
+
+static const struct peer_view *find_view(const struct hl_conflicts *p, int node_rank, uint64_t seg_id)
+{
+    for (size_t i = 0; i < p->n_views; i++) {
+        if (p->views[i].node_rank == node_rank && p->views[i].seg_id == seg_id) {
+            return &p->views[i];
         }
-        s->ranges = more;
-        s->room = room;
     }
-    memmove(&s->ranges[from + 1], &s->ranges[to], (s->n - to) * sizeof r);
-    s->ranges[from] = r;
-    s->n += from + 1;
-    s->n -= to;
+    return NULL;
+}
+
+static int add_view(struct hl_conflicts *p, const struct peer_view *v)
+{
+    struct peer_view *more = realloc(p->views, (p->n_views + 1) * sizeof *more);
+    if (more == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory to check accesses of %zu peers", p->n_views + 1);
+    }
+    p->views = more;
+    more[p->n_views++] = *v;
     return 0;
 }
 
-static struct node *node_of(struct hl_conflicts *p, int target)
+/* A peer's set that is not mapped here, in *want; false: there is none. */
+static bool find_unmapped(const struct hl_win *w, struct hl_near_want *want)
 {
-    struct node *n = p->nodes;
-    while (n != NULL && n->target != target) {
-        n = n->next;
+    for (int i = 0; i < w->n_near; i++) {
+        int rank = w->near_ranks[i], node_rank = hl_boot_node_of(hl_win_world(w, rank));
+        const struct shelf *s = shelves(w, hl_target_ctl(&w->targets[rank]));
+        for (int kind = 0; rank != w->rank && kind < READ; kind++) {
+            if (s[kind].n != 0 && find_view(w->conflicts, node_rank, s[kind].seg_id) == NULL) {
+                *want = (struct hl_near_want){
+                    .node_rank = node_rank, .seg_id = s[kind].seg_id, .seg_len = s[kind].seg_len};
+                return true;
+            }
+        }
     }
-    if (n == NULL && (n = calloc(1, sizeof *n)) != NULL) {
-        n->target = target;
-        n->next = p->nodes;
-        p->nodes = n;
-    }
-    return n;
+    return false;
 }
 
-static int say_conflict(const struct op *o, enum kind kind, struct byte_range r, enum kind old,
-                        const struct node *n)
+/* Takes the node's lock, with all that peers show mapped. Left by leave_node, if it returns 0. */
+static int enter_node(struct hl_win *w)
+{
+    struct hl_near_want want;
+    int rc = 0;
+    if (w->n_near < 2) {
+        return 0;
+    }
+    hl_near_lock_take(node_lock());
+    while (rc == 0 && find_unmapped(w, &want)) {
+        hl_near_lock_leave(node_lock()); /* its holders wait for nothing */
+        rc = hl_near_map_all(&want, 1);
+        struct peer_view v = {want.node_rank, want.seg_id, rc == 0 ? want.base : NULL};
+        rc = rc == 0 || rc == HL_ERR_PROC_ABORTED ? add_view(w->conflicts, &v) : rc;
+        if (rc == 0) {
+            hl_near_lock_take(node_lock());
+        } else if (v.base != NULL) {
+            hl_near_unmap(v.node_rank, v.seg_id);
+        }
+    }
+    return rc;
+}
+
+/* Shows what has changed. */
+static void leave_node(struct hl_win *w)
+{
+    struct shelf *mine = shelves(w, hl_win_ctl(w));
+    for (int kind = 0; w->n_near >= 2 && kind < READ; kind++) {
+        const struct hl_ranges *s = &w->conflicts->sets[kind];
+        mine[kind] = s->n == 0 ? (struct shelf){0}
+                               : (struct shelf){s->piece.seg->id, s->piece.seg->len, s->piece.off, s->n};
+    }
+    if (w->n_near >= 2) {
+        hl_near_lock_leave(node_lock());
+    }
+}
+
+/* The range of a peer's set that meets `r`, or NULL. */
+static const struct hl_touched *find_shown(const struct hl_win *w, int rank, enum kind kind,
+                                           struct hl_touched r)
+{
+    const struct shelf *s = &shelves(w, hl_target_ctl(&w->targets[rank]))[kind];
+    int world = hl_win_world(w, rank);
+    const struct peer_view *v = s->n == 0 ? NULL : find_view(w->conflicts, hl_boot_node_of(world), s->seg_id);
+    if (v == NULL || v->base == NULL || hl_rx_is_dead(world)) {
+        return NULL;
+    }
+    return hl_ranges_meet((const struct hl_touched *)(const void *)(v->base + s->off), s->n, r);
+}
+
+/* Compares target bytes with what other ranks of this node have not completed. */
+static int compare_peers(const struct op *o, enum kind kind, struct hl_touched r)
+{
+    const struct hl_win *w = o->w;
+    for (int i = 0; w->n_near >= 2 && i < w->n_near; i++) {
+        int rank = w->near_ranks[i];
+        for (int old = 0; rank != w->rank && old < READ; old++) {
+            const struct hl_touched *met =
+                (same[kind] & BIT(old)) != 0 ? find_shown(w, rank, (enum kind)old, r) : NULL;
+            if (met != NULL) {
+                return hl_err_say(
+                    HL_ERR_RMA_CONFLICT,
+                    "%s of bytes %llu to %llu of target %d by rank %d meets %s of bytes %llu to "
+                    "%llu by rank %d, which no call of rank %d has completed (MPI 3.1, section "
+                    "11.7: the outcome is undefined)",
+                    words[kind], (unsigned long long)r.lo, (unsigned long long)r.hi - 1, o->target, w->rank,
+                    words[old], (unsigned long long)met->lo, (unsigned long long)met->hi - 1, rank, rank);
+            }
+        }
+    }
+    return 0;
+}
+
+/* ---- one operation ---- */
+
+static int say_conflict(const struct op *o, enum kind kind, struct hl_touched r, enum kind old,
+                        const struct hl_touched *met)
 {
     const char *how = "no call between completes the first";
     if (kind < READ && old < READ) {
         return hl_err_say(HL_ERR_RMA_CONFLICT, "%s of bytes %llu to %llu of target %d meets %s: %s",
-                          words[kind], (unsigned long long)r.lo, (unsigned long long)r.hi - 1,
-                          o->node->target, words[old], how);
+                          words[kind], (unsigned long long)r.lo, (unsigned long long)r.hi - 1, o->target,
+                          words[old], how);
     }
     return hl_err_say(HL_ERR_RMA_CONFLICT,
                       "%s %llu bytes for target %d meets %s for target %d in one memory: %s", words[kind],
-                      (unsigned long long)(r.hi - r.lo), o->node->target, words[old], n->target, how);
+                      (unsigned long long)(r.hi - r.lo), o->target, words[old], (int)met->target, how);
 }
 
-/* Compares a range with the kinds of `mask` in one target's sets. */
-static int compare_range(const struct op *o, enum kind kind, struct byte_range r, const struct node *n,
-                         unsigned mask)
+/* Compares a range of its target, or of any, with my own of the kinds of `mask`. */
+static int compare_range(const struct op *o, enum kind kind, struct hl_touched r, bool any, unsigned mask)
 {
     for (int old = 0; old < KINDS; old++) {
-        if ((mask & BIT(old)) != 0 && meets(&n->sets[old], r) != NULL) {
-            return say_conflict(o, kind, r, (enum kind)old, n);
+        const struct hl_ranges *s = &o->w->conflicts->sets[old];
+        const struct hl_touched *met = (mask & BIT(old)) == 0 ? NULL
+                                       : any                  ? hl_ranges_meet_any(s->at, s->n, r)
+                                                              : hl_ranges_meet(s->at, s->n, r);
+        if (met != NULL) {
+            return say_conflict(o, kind, r, (enum kind)old, met);
         }
     }
     return 0;
@@ -174,29 +251,27 @@ static int compare_range(const struct op *o, enum kind kind, struct byte_range r
 
 /* Target bytes of my own window as memory of mine (remote), or memory of mine as bytes of my window; empty
  * when it is none. A dynamic window's offsets are addresses. */
-static struct byte_range crossed(const struct hl_win *w, bool remote, struct byte_range r)
+static struct hl_touched crossed(const struct hl_win *w, bool remote, struct hl_touched r)
 {
     uint64_t base = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? 0 : (uint64_t)(uintptr_t)w->base;
+    uint64_t me = (uint64_t)w->rank;
     if (remote) {
-        return (struct byte_range){r.lo + base, r.hi + base};
+        return (struct hl_touched){me, r.lo + base, r.hi + base};
     }
-    return r.hi <= base ? (struct byte_range){0, 0}
-                        : (struct byte_range){r.lo < base ? 0 : r.lo - base, r.hi - base};
+    return r.hi <= base ? (struct hl_touched){0}
+                        : (struct hl_touched){me, r.lo < base ? 0 : r.lo - base, r.hi - base};
 }
 
-static int note_range(const struct op *o, enum kind kind, struct byte_range r, bool keep)
+static int note_range(const struct op *o, enum kind kind, struct hl_touched r, bool keep)
 {
-    const struct hl_win *w = o->w;
     bool remote = kind < READ;
-    struct byte_range other = crossed(w, remote, r);
-    int rc = remote ? compare_range(o, kind, r, o->node, same[kind]) : 0;
-    for (const struct node *n = w->conflicts->nodes; n != NULL && rc == 0; n = n->next) {
-        rc = remote ? 0 : compare_range(o, kind, r, n, same[kind]);
-        if (rc == 0 && (remote ? o->node : n)->target == w->rank && other.hi != 0) {
-            rc = compare_range(o, kind, other, n, cross[kind]);
-        }
+    struct hl_touched other = crossed(o->w, remote, r);
+    int rc = compare_range(o, kind, r, !remote, same[kind]);
+    if (rc == 0 && other.hi != 0 && (!remote || o->target == o->w->rank)) {
+        rc = compare_range(o, kind, other, remote, cross[kind]);
     }
-    return rc == 0 && keep && o->adds ? add_range(&o->node->sets[kind], r) : rc;
+    rc = rc == 0 && remote ? compare_peers(o, kind, r) : rc;
+    return rc == 0 && keep && o->adds ? hl_ranges_add(&o->w->conflicts->sets[kind], r) : rc;
 }
 
 static int note_layout(const struct op *o, const struct layout *l)
@@ -208,7 +283,8 @@ static int note_layout(const struct op *o, const struct layout *l)
     while (rc == 0 && hl_type_cursor_run(&c, INT64_MAX, &run)) {
         for (int64_t i = 0; rc == 0 && i < run.times; i++) {
             uint64_t lo = (uint64_t)(uintptr_t)hl_run_block(&run, i);
-            rc = note_range(o, l->kind, (struct byte_range){lo, lo + (uint64_t)run.n}, keep);
+            struct hl_touched r = {(uint64_t)o->target, lo, lo + (uint64_t)run.n};
+            rc = note_range(o, l->kind, r, keep);
         }
     }
     hl_type_cursor_fini(&c);
@@ -218,14 +294,15 @@ static int note_layout(const struct op *o, const struct layout *l)
 static int note_all(struct hl_win *w, int target, const struct layout *layouts, int n)
 {
     hl_mutex_lock(&w->conflicts->mutex);
-    struct op o = {w, node_of(w->conflicts, target), false};
-    int rc =
-        o.node != NULL ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory to check accesses to target %d", target);
+    int rc = enter_node(w);
+    bool entered = rc == 0;
     for (int i = 0; i < 2 * n && rc == 0; i++) {
-        o.adds = i >= n;
         if (layouts[i % n].type != NULL) {
-            rc = note_layout(&o, &layouts[i % n]);
+            rc = note_layout(&(struct op){w, target, i >= n}, &layouts[i % n]);
         }
+    }
+    if (entered) {
+        leave_node(w);
     }
     hl_mutex_unlock(&w->conflicts->mutex);
     return rc;
@@ -261,13 +338,14 @@ int hl_conflict_acc(const struct hl_acc *a, const struct hl_span *span, const vo
 void hl_conflict_forget(struct hl_win *w, int target, bool local)
 {
     hl_mutex_lock(&w->conflicts->mutex);
-    for (struct node *n = w->conflicts->nodes; n != NULL; n = n->next) {
-        for (int kind = 0; kind < KINDS; kind++) {
-            bool done = !local || (kind != PUT && kind != ACC);
-            if (done && (target < 0 || n->target == target)) {
-                n->sets[kind].n = 0;
-            }
+    if (w->n_near >= 2) {
+        hl_near_lock_take(node_lock());
+    }
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (!local || (kind != PUT && kind != ACC)) {
+            hl_ranges_forget(&w->conflicts->sets[kind], target);
         }
     }
+    leave_node(w);
     hl_mutex_unlock(&w->conflicts->mutex);
 }

@@ -1,23 +1,31 @@
-/* checked_mode: accesses of one origin that the standard calls conflicting, found when they are issued.
+/* checked_mode: accesses that the standard calls conflicting, of one origin or of origins of one node, found
+ * when they are issued.
  *
  * Remembered per (window, target) until the call that completes them: the bytes of the target that this
  * process puts, gets and accumulates, and the bytes of its own memory that operations read and write. An
  * operation is HL_ERR_RMA_CONFLICT, and is not begun, when
  *   - its target bytes were put before, or it puts and they were read or accumulated, or one of the two
- *     accumulates and the other gets (accumulates meet accumulates and gets meet gets freely);
+ *     accumulates and the other gets (accumulates meet accumulates and gets meet gets freely), by this
+ *     process or by another rank of the node;
  *   - its layout names a byte of the target twice and it puts;
  *   - it writes own memory that another operation reads or writes, or reads what another writes;
  *   - the target is this rank itself and target bytes are own memory of an operation, in the same sense.
  * flush, unlock, fence and complete forget everything of their targets; flush_local all but puts and
  * accumulates. Operations with requests are compared; they leave only what they put or accumulate, because
  * the library does not learn what the user knows of their completion.
- * Not found: conflicts between origins, puts with notification (their flag tells the user of completion), and
- * the user's own loads and stores. */
+ * Ranks of a node look into each other's sets, which stand in memory that all of them map, under one lock. An
+ * operation is compared when its target's lock is held, and a call that completes operations forgets them
+ * before it tells anybody: what locks, fences and post-start put in order does not meet.
+ * Not found: conflicts between origins that do not map each other's memory (other nodes, HOTLANE_NEAR=none),
+ * puts with notification (their flag tells the user of completion), and the user's own loads and stores. */
 #ifndef HL_CONFLICT_H
 #define HL_CONFLICT_H
 
 #include "hl_build.h"
 #include "win.h"
+
+/* Bytes behind a window's control block for what its rank shows its peers: zero at first. */
+size_t hl_conflict_room(void);
 
 /* HL_ERR_NO_MEM. `p` may be NULL. */
 int hl_conflict_make(struct hl_conflicts **made);

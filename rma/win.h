@@ -64,7 +64,8 @@ struct hl_win_ctl {
     hl_a32 told;             /* some process of the node has said that a hint is broken; atomic */
     hl_a64 words[]; /* [2 * node rank + enum hl_side]: the newest post or complete of that peer, its number
                      * twice, + 1 when it gave up (pscw.c); atomic, written by the peer */
-    /* Behind the words: hl_a8 holds[2][size of the window], see hl_win_holds; atomic. */
+    /* Behind the words: hl_a8 holds[2][size of the window], see hl_win_holds; atomic. In checked_mode then
+     * what the rank shows of its operations (conflict.c). */
 };
 
 /* The user's window. Fields are read-only once it is made, but for those that say otherwise.
@@ -172,6 +173,13 @@ HL_INLINE struct hl_win_ctl *hl_target_ctl(const struct hl_target *t)
 HL_INLINE hl_a8 *hl_win_holds(const struct hl_win_ctl *ctl)
 {
     return (hl_a8 *)(uintptr_t)&ctl->words[2 * hl_boot.node_size];
+}
+
+/* Bytes of the control block of a window over `size` ranks, without what checked_mode adds. */
+HL_INLINE size_t hl_win_ctl_len(int size)
+{
+    size_t words = 2 * (size_t)hl_boot.node_size, holds = 2 * (size_t)size * sizeof(hl_a8);
+    return sizeof(struct hl_win_ctl) + words * sizeof(hl_a64) + (holds + 7) / 8 * 8;
 }
 
 HL_INLINE const struct hl_extent *hl_win_extent(const struct hl_win *w, int target)

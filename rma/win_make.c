@@ -54,8 +54,7 @@ static int check_make_call(const struct make_call *c)
 /* Memory of mine, and my control block. */
 static int take_memory(struct hl_win *w, const struct make_call *c, const struct hl_win_ask *how)
 {
-    size_t len = sizeof(struct hl_win_ctl) + 2 * (size_t)hl_boot.node_size * sizeof hl_win_ctl(w)->words[0] +
-                 2 * (size_t)w->size * sizeof(hl_a8);
+    size_t len = hl_win_ctl_len(w->size) + (HL_CHECKED ? hl_conflict_room() : 0);
     int rc = hl_mem_alloc(len, &(struct hl_mem_ask){.align = HL_CACHELINE}, &w->ctl_piece);
     if (rc != 0) {
         return rc;

@@ -198,8 +198,8 @@ int hl_win_xfer(const struct hl_move *m)
     if (rc != 0 || m->target == MPI_PROC_NULL) {
         return rc;
     }
-    rc = HL_CHECKED ? hl_conflict_move(m, &span) : 0;
-    rc = rc == 0 && hl_target_is_far(&m->win->targets[m->target]) ? hl_win_reach(m->win, m->target) : rc;
+    rc = hl_target_is_far(&m->win->targets[m->target]) ? hl_win_reach(m->win, m->target) : 0;
+    rc = rc == 0 && HL_CHECKED ? hl_conflict_move(m, &span) : rc;
     if (rc == 0 && HL_UNLIKELY(m->win->detour)) {
         return hl_mode_issue(&(struct hl_job){.kind = HL_JOB_MOVE, .span = span, .a.m = *m});
     }

@@ -1,7 +1,9 @@
-/* Builds with checked_mode find conflicting accesses of a process: random ones against a model that keeps a
- * byte for each byte, named ones, and none in programs that are right. usage: rma_conflict [STEPS] */
+/* Builds with checked_mode find conflicting accesses of a process, and of the processes of a node: random ones
+ * against a model that keeps a byte for each byte, named ones, and none in programs that are right. Processes
+ * that share no memory are not compared. usage: rma_conflict [STEPS] */
 #include "rma.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { BYTES = 512, LONGEST = 24 };
@@ -9,6 +11,18 @@ enum { PUT = 1, GET = 2, ACC = 4 };
 
 static MPI_Win win;
 static char *base;
+static int *node_of; /* [ranks]: the first rank that shares memory with it */
+
+static void find_nodes(void)
+{
+    MPI_Comm node;
+    int first = me;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Bcast(&first, 1, MPI_INT, 0, node);
+    MPI_Comm_free(&node);
+    node_of = malloc((size_t)ranks * sizeof *node_of);
+    MPI_Allgather(&first, 1, MPI_INT, node_of, 1, MPI_INT, MPI_COMM_WORLD);
+}
 
 static uint64_t state;
 
@@ -51,29 +65,34 @@ static void complete(int target)
     }
 }
 
-/* Every operation has its own memory on this side: only the targets' bytes meet. */
+static int issue(unsigned kind, char *buf, int len, int target, int at)
+{
+    if (kind == PUT) {
+        return MPI_Put(buf, len, MPI_CHAR, target, at, len, MPI_CHAR, win);
+    }
+    if (kind == GET) {
+        return MPI_Get(buf, len, MPI_CHAR, target, at, len, MPI_CHAR, win);
+    }
+    return MPI_Accumulate(buf, len, MPI_INT8_T, target, at, len, MPI_INT8_T, MPI_SUM, win);
+}
+
+/* Every operation has its own memory on this side, and every origin its own bytes of each target: only those
+ * meet. */
 static void random_ranges(int steps)
 {
     static char mine[64][LONGEST];
-    int errors = 0, next = 0;
+    int errors = 0, next = 0, first = me * BYTES;
     MPI_Win_lock_all(0, win);
     for (int i = 0; i < steps; i++) {
         int target = (int)draw((unsigned)ranks), len = 1 + (int)draw(LONGEST - 1);
-        int at = (int)draw((unsigned)(BYTES - len)), code;
+        int at = (int)draw((unsigned)(BYTES - len));
         unsigned kind = 1u << draw(3);
         if (next == 64) {
             MPI_Win_flush_all(win);
             memset(model, 0, (size_t)ranks * BYTES);
             next = 0;
         }
-        char *buf = mine[next++];
-        if (kind == PUT) {
-            code = MPI_Put(buf, len, MPI_CHAR, target, at, len, MPI_CHAR, win);
-        } else if (kind == GET) {
-            code = MPI_Get(buf, len, MPI_CHAR, target, at, len, MPI_CHAR, win);
-        } else {
-            code = MPI_Accumulate(buf, len, MPI_INT8_T, target, at, len, MPI_INT8_T, MPI_SUM, win);
-        }
+        int code = issue(kind, mine[next++], len, target, first + at);
         int want = conflicts(target, at, len, kind);
         CHECK(class_of(code) == (want ? MPI_ERR_RMA_CONFLICT : MPI_SUCCESS),
               "step %d: kind %u at %d + %d: class %d", i, kind, at, len, class_of(code));
@@ -87,6 +106,51 @@ static void random_ranges(int steps)
     }
     MPI_Win_unlock_all(win);
     CHECK(errors > steps / 20 && errors < steps, "%d conflicts", errors);
+}
+
+/* All ranks play the same game: in each step one of them issues or completes, and the others wait. What is
+ * open is kept for each origin, in bits of three. */
+static void random_origins(int steps)
+{
+    static char mine[1000][LONGEST];
+    unsigned *open = calloc((size_t)ranks, BYTES * sizeof *open);
+    int found = 0, next = 0;
+    state = 99;
+    MPI_Win_lock_all(0, win);
+    for (int i = 0; i < steps; i++) {
+        int origin = (int)draw((unsigned)ranks), target = (int)draw((unsigned)ranks);
+        int len = 1 + (int)draw(LONGEST - 1), at = (int)draw((unsigned)(BYTES - len));
+        unsigned kind = 1u << draw(3), seen = 0, *bytes = &open[target * BYTES];
+        unsigned bad = kind == PUT ? PUT | GET | ACC : kind == GET ? PUT | ACC : PUT | GET;
+        for (int k = 0; k < len; k++) {
+            for (int r = 0; r < ranks; r++) {
+                seen |= node_of[r] == node_of[origin] ? bytes[at + k] >> (3 * r) & 7 : 0;
+            }
+        }
+        int want = (seen & bad) != 0;
+        if (origin == me) {
+            int code = issue(kind, mine[next], len, target, at);
+            next = (next + 1) % 1000;
+            CHECK(class_of(code) == (want ? MPI_ERR_RMA_CONFLICT : MPI_SUCCESS),
+                  "step %d: kind %u of rank %d at %d + %d of %d: class %d, not %d", i, kind, me, at, len,
+                  target, class_of(code), want ? MPI_ERR_RMA_CONFLICT : MPI_SUCCESS);
+        }
+        found += want;
+        for (int k = 0; !want && k < len; k++) {
+            bytes[at + k] |= kind << (3 * origin);
+        }
+        bool flushes = draw(6) == 0, local = draw(3) == 0;
+        if (flushes && origin == me) {
+            local ? MPI_Win_flush_local(target, win) : MPI_Win_flush(target, win);
+        }
+        for (int k = 0; flushes && k < BYTES; k++) {
+            bytes[k] &= ~((local ? (unsigned)GET : PUT | GET | ACC) << (3 * origin));
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Win_unlock_all(win);
+    CHECK(found > steps / 20 && found < steps, "%d conflicts", found);
+    free(open);
 }
 
 #define EXPECT(want, call)                                                                                   \
@@ -169,20 +233,131 @@ static void epochs(void)
     }
 }
 
+/* What rank 0 has open at a target, another rank meets; the error names both. */
+static void other_origins(void)
+{
+    long v[] = {1, 2, 3, 4};
+    char said[MPI_MAX_ERROR_STRING], want[160];
+    int len, target = 1, second = ranks - 1;
+    while (second > 1 && node_of[second] != node_of[0]) {
+        second--;
+    }
+    int meets = node_of[second] == node_of[0] ? CONFLICT : MPI_SUCCESS;
+    snprintf(want, sizeof want,
+             "a put of bytes 12 to 19 of target %d by rank %d meets a put of bytes 16 to 23 by rank 0",
+             target, second);
+    MPI_Win_lock_all(0, win);
+    if (me == 0) {
+        EXPECT(MPI_SUCCESS, MPI_Put(v, 1, MPI_LONG, target, 16, 1, MPI_LONG, win));
+        EXPECT(MPI_SUCCESS, MPI_Accumulate(v, 1, MPI_LONG, target, 64, 1, MPI_LONG, MPI_SUM, win));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (me == second) {
+        int code = MPI_Put(v, 1, MPI_LONG, target, 12, 1, MPI_LONG, win);
+        CHECK(class_of(code) == meets, "class %d, not %d", class_of(code), meets);
+        MPI_Error_string(code, said, &len);
+        CHECK(meets != CONFLICT || strstr(said, want) != NULL, "%s", said);
+        EXPECT(meets, MPI_Get(&v[1], 1, MPI_LONG, target, 64, 1, MPI_LONG, win));
+        EXPECT(MPI_SUCCESS, MPI_Get(&v[2], 1, MPI_LONG, target, 128, 1, MPI_LONG, win));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_flush_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (me == second) {
+        EXPECT(MPI_SUCCESS, MPI_Put(&v[3], 1, MPI_LONG, target, 16, 1, MPI_LONG, win));
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Locks, fences and post-start put origins in order: nothing meets. */
+static void origins_in_order(void)
+{
+    long value = me;
+    MPI_Group all, target;
+    int first = 0;
+    /* Rank 0's locks at other nodes are taken by the put, which waits for who holds them. */
+    for (int i = 0; i < 100; i++) {
+        me == 0 ? MPI_Win_lock_all(0, win) : MPI_Win_lock(MPI_LOCK_EXCLUSIVE, i % ranks, 0, win);
+        EXPECT(MPI_SUCCESS, MPI_Put(&value, 1, MPI_LONG, i % ranks, 8, 1, MPI_LONG, win));
+        me == 0 ? MPI_Win_unlock_all(win) : MPI_Win_unlock(i % ranks, win);
+    }
+    for (int i = 0; i < 20; i++) {
+        MPI_Win_fence(0, win);
+        if (me == i % ranks) {
+            EXPECT(MPI_SUCCESS, MPI_Put(&value, 1, MPI_LONG, 0, 8, 1, MPI_LONG, win));
+        }
+    }
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    MPI_Win_get_group(win, &all);
+    MPI_Group_incl(all, 1, &first, &target);
+    for (int i = 1; ranks > 1 && i < 20; i++) {
+        int origin = 1 + i % (ranks - 1);
+        if (me == 0) {
+            MPI_Group from;
+            MPI_Group_incl(all, 1, &origin, &from);
+            MPI_Win_post(from, 0, win);
+            MPI_Win_wait(win);
+            MPI_Group_free(&from);
+        } else if (me == origin) {
+            MPI_Win_start(target, 0, win);
+            EXPECT(MPI_SUCCESS, MPI_Put(&value, 1, MPI_LONG, 0, 8, 1, MPI_LONG, win));
+            MPI_Win_complete(win);
+        }
+    }
+    MPI_Group_free(&target);
+    MPI_Group_free(&all);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* So many ranges that what a rank shows moves to larger memory again and again, while another looks into it. */
+static void many_ranges(void)
+{
+    enum { MOST = 3000 };
+    static char c[2 * MOST];
+    int next = (me + 1) % ranks, meets = node_of[me] == node_of[next] ? CONFLICT : MPI_SUCCESS;
+    MPI_Win wide;
+    char *mine;
+    MPI_Win_allocate(8 * MOST, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &wide);
+    MPI_Win_set_errhandler(wide, MPI_ERRORS_RETURN);
+    MPI_Win_lock_all(0, wide);
+    for (int i = 0; i < MOST; i++) {
+        EXPECT(MPI_SUCCESS, MPI_Put(&c[i], 1, MPI_CHAR, 0, 8 * i + me, 1, MPI_CHAR, wide));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < MOST; i += 7) {
+        EXPECT(meets, MPI_Get(&c[MOST + i], 1, MPI_CHAR, 0, 8 * i + next, 1, MPI_CHAR, wide));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_unlock_all(wide);
+    MPI_Win_free(&wide);
+}
+
 int main(int argc, char **argv)
 {
+
     int steps = argc > 1 ? atoi(argv[1]) : 3000;
     begin(&argc, &argv);
-    MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    find_nodes();
+    MPI_Win_allocate(BYTES * ranks, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     model = calloc((size_t)ranks, BYTES);
     state = (uint64_t)me + 1;
     random_ranges(steps);
     MPI_Barrier(MPI_COMM_WORLD);
+    random_origins(steps / 3);
+    MPI_Barrier(MPI_COMM_WORLD);
     own_memory();
+    MPI_Barrier(MPI_COMM_WORLD);
     own_window();
     epochs();
+    if (ranks > 1) {
+        other_origins();
+    }
+    origins_in_order();
+    many_ranges();
     MPI_Win_free(&win);
     free(model);
+    free(node_of);
     return verdict("rma_conflict");
 }

@@ -470,14 +470,14 @@ int main(int argc, char **argv)
         }
     }
     if (table && me == 0) {
-        puts("\nBuilds with `-Dchecked_mode=true` also find conflicting accesses of one process "
-             "(`MPI_ERR_RMA_CONFLICT`): bytes of "
-             "a\ntarget that are put and touched again before a call completes the first access, or "
-             "accumulated and read; own "
-             "memory that\nan operation writes while another uses it; target layouts that name a byte twice "
-             "in a put. What is "
-             "not found: conflicts\nbetween origins, puts with notification, and the program's own loads and "
-             "stores.");
+        puts(
+            "\nBuilds with `-Dchecked_mode=true` also find conflicting accesses of the ranks of a node "
+            "(`MPI_ERR_RMA_CONFLICT`): bytes of a\ntarget that are put and touched again, by the same rank "
+            "or "
+            "another, before a call completes the first access, or\naccumulated and read; own memory that an "
+            "operation writes while another uses it; target layouts that name a byte\ntwice in a put. The "
+            "message names the bytes, and both ranks where they are two. What is not found: conflicts between"
+            "\nranks of different nodes, puts with notification, and the program's own loads and stores.");
     }
     check_handler();
     check_window();
