@@ -26,7 +26,8 @@ NOT_YET = {
     "Kandalla, Figures 2 and 3 (variables of memory kinds and partitions)": "hotlane-info --memory, docs/MEMORY.md",
     "exact instructions of a call": "perf/icount",
     "ends after a kill": "perf/kill-test",
-    "cache lines that travel between threads, and many ranks": "no script yet",
+    "cache lines that travel between threads": "perf/coherence",
+    "many ranks": "perf/scale, docs/SCALE.md",
 }
 
 

@@ -89,17 +89,17 @@ def _section(entry):
 <details><summary>Numbers: median (least–most)</summary>{''.join(map(_numbers, entry['tables']))}{'<pre>' + lines + '</pre>' if lines else ''}</details></section>"""
 
 
-def _missing(wanted, entries):
-    """What was asked for and is not there yet, and what the report cannot do."""
+def _missing(entries):
+    """What is not measured, and what the report cannot do."""
     there = {e["id"] for e in entries}
-    left = "".join(f"<li><code>{f.id}</code>: {_e(f.title)}</li>" for f in wanted if f.id not in there)
+    left = "".join(f"<li><code>{f.id}</code>: {_e(f.title)}</li>" for f in figures.FIGURES if f.id not in there)
     never = "".join(f"<li>{_e(what)}: {_e(instead)}</li>" for what, instead in figures.NOT_YET.items())
-    return ((f"<h2>Not measured yet</h2><p>The same command goes on with them.</p><ul>{left}</ul>" if left else "")
+    return ((f"<h2>Not measured here</h2><p><code>perf/report --only FIGURE</code> measures one of them.</p><ul>{left}</ul>" if left else "")
             + f"<h2>Not part of the report yet</h2><ul>{never}</ul>")
 
 
-def whole(machine, entries, wanted):
-    """The page, of what was measured (entries) of the figures that are wanted."""
+def whole(machine, entries):
+    """The page, of what was measured (entries)."""
     links, body = [], []
     for paper, words in figures.PAPERS.items():
         mine = [e for e in entries if figures.find(e["id"]).paper == paper]
@@ -111,8 +111,8 @@ def whole(machine, entries, wanted):
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>Hotlane: report of the figures</title><link rel="icon" href="data:,"><style>{CSS}{svg.STYLE}</style></head><body>
 <h1>Hotlane: report of the figures</h1>
-<p class="soft">{len(entries)} of {len(wanted)} figures. Each row is a library or a way of Hotlane; all rows of a figure ran in turns on this machine. Of times and
+<p class="soft">{len(entries)} of {len(figures.FIGURES)} figures. Each row is a library or a way of Hotlane; all rows of a figure ran in turns on this machine. Of times and
 rates only ratios within one figure are worth anything.</p>
 <dl class="machine">{known}</dl><nav><ul>{''.join(links)}</ul></nav>
-{''.join(body)}{_missing(wanted, entries)}</body></html>
+{''.join(body)}{_missing(entries)}</body></html>
 """

@@ -11,12 +11,12 @@ DASHES = ["", "6 3", "2 3", "9 3 2 3"]
 
 
 def _colours(names):
-    return "".join(f".s{k}{{--c:{colour}}}" for k, colour in enumerate(names))
+    return "".join(f".plot .s{k}{{color:{colour}}}" for k, colour in enumerate(names))
 
 
-# currentColor is the page's; curves and dots have the colour of their class.
+# currentColor is the page's, and of curves and dots that of their class. Renderers that know no variables and no dark pages show the same.
 STYLE = (".plot text{fill:currentColor;font:12px sans-serif}.plot .grid{stroke:currentColor;opacity:.17}.plot .line{fill:none;"
-         "stroke:var(--c);stroke-width:2}.plot .dot,.plot .bar{fill:var(--c)}.plot .spread{stroke:var(--c);stroke-width:1.3;fill:none}"
+         "stroke:currentColor;stroke-width:2}.plot .dot,.plot .bar{fill:currentColor}.plot .spread{stroke:currentColor;stroke-width:1.3;fill:none}"
          + _colours(COLOURS) + "@media(prefers-color-scheme:dark){" + _colours(IN_THE_DARK) + "}")
 # A file of its own has no page around it.
 _ALONE = STYLE + "svg{background:#fff;color:#222}@media(prefers-color-scheme:dark){svg{background:#14181c;color:#ddd}}"

@@ -18,7 +18,9 @@ REPORT = os.path.join(SOURCE, "perf", "report")
 FIGURES = "hoefler-listings,balaji-nobody"
 CHROMIUM = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-extensions", "--enable-logging=stderr"]
 sys.path[:0] = [os.path.join(SOURCE, "perf")]
+import figures  # noqa: E402
 import harness  # noqa: E402
+import svg  # noqa: E402
 
 
 def command(folder, *words):
@@ -116,6 +118,8 @@ def examine(folder, count):
     check(len(page.figures) == count, f"{len(page.figures)} figures, not {count}")
     for figure in page.figures:
         check(figure["svg"] > 0 and "Dots are medians" in figure["caption"], f"a figure without picture or caption: {figure}")
+    check("var(" not in svg.STYLE, "a renderer without CSS variables draws the pictures black")
+    check(f"{count} of {len(figures.FIGURES)} figures" in text, "the page counts its figures against something else than all there are")
     for words in ("The paper shows", "Seen here", "Why it differs", "The command", "prefers-color-scheme:dark", "max-width:60rem"):
         check(words in text, f"the page lacks '{words}'")
 
@@ -172,7 +176,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         code, said = interrupt(folder, signal.SIGINT)
         check(code == 130 and "the same command goes on" in said, f"stopped with {code}: {said}")
-        check("<h2>Not measured yet</h2>" in open(os.path.join(folder, "index.html"), encoding="utf-8").read(), "the page hides what is not there")
+        check("<h2>Not measured here</h2>" in open(os.path.join(folder, "index.html"), encoding="utf-8").read(), "the page hides what is not there")
         interrupt(folder, signal.SIGKILL)
         done = run(folder)
         check(done.returncode == 0 and "2 of 2 figures" in done.stdout, f"it does not go on: {done.returncode} {done.stdout}{done.stderr}")
