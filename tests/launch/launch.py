@@ -112,6 +112,13 @@ def a_program_that_is_not_there_is_127():
     same(job.err.count("cannot run"), 1)
 
 
+def a_program_of_this_folder_needs_its_folder():
+    with tempfile.NamedTemporaryFile(dir=".") as f:
+        job = run("-n", 2, os.path.basename(f.name))
+    same(job.code, 127)
+    same(job.err.count(f"it is not on PATH; ./{os.path.basename(f.name)} is here"), 1)
+
+
 def a_program_that_cannot_run_is_126():
     with tempfile.NamedTemporaryFile(mode="w") as f:
         job = run("-n", 2, f.name)
@@ -1814,7 +1821,7 @@ for i in range(3000):
 GROUPS = {
     "codes": [oshrun_speaks_of_pes, all_zero_is_zero, a_failing_rank_ends_the_job_with_its_code, the_first_failure_wins, signals_are_128_plus,
               leaving_without_finalize_ends_the_job, who_never_spoke_pmi_is_judged_by_its_code,
-              a_program_that_is_not_there_is_127, a_program_that_cannot_run_is_126,
+              a_program_that_is_not_there_is_127, a_program_of_this_folder_needs_its_folder, a_program_that_cannot_run_is_126,
               programs_of_another_mpi_are_told, programs_of_ours_that_do_not_begin_are_no_others, programs_of_open_mpi_are_told, abort_kills_all_with_its_code,
               a_code_after_finalize_is_kept_and_ends_nobody, a_forked_childs_abort_ends_only_the_child,
               waiting_for_who_has_left_ends_the_job, keep_going_ends_only_the_dead],

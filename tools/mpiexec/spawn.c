@@ -326,9 +326,13 @@ static int say_failure(int rank, const struct plan *p)
         hl_mx_say("rank %d: cannot set %s: %s", rank, p->failed_at, strerror(e));
         return 1;
     }
-    bool there = e == ENOENT && !p->wdir && strchr(p->argv[0], '/') && !access(p->argv[0], F_OK);
-    hl_mx_say("cannot run %s: %s%s", p->argv[0], strerror(e),
-              there ? ": the interpreter that its first line, or the loader that its header names" : "");
+    bool there = e == ENOENT && !p->wdir && !access(p->argv[0], F_OK), sought = !strchr(p->argv[0], '/');
+    if (there && sought) {
+        hl_mx_say("cannot run %s: it is not on PATH; ./%s is here", p->argv[0], p->argv[0]);
+    } else {
+        hl_mx_say("cannot run %s: %s%s", p->argv[0], strerror(e),
+                  there ? ": the interpreter that its first line, or the loader that its header names" : "");
+    }
     return e == ENOENT || e == ENOTDIR ? 127 : 126;
 }
 
