@@ -55,9 +55,9 @@ static bool push(const struct goal *g)
     return true;
 }
 
-static bool all_reached(void *arg)
+/* Looks at each goal once, and drops those that are reached. False: every lane that has one left was taken. */
+static bool look_at_goals(struct waiting *w)
 {
-    struct waiting *w = arg;
     bool entered = false;
     for (uint32_t i = w->count; i-- > 0;) {
         if (!reached(&w->goals[i])) {
@@ -68,10 +68,16 @@ static bool all_reached(void *arg)
         }
         w->goals[i] = w->goals[--w->count];
     }
-    if (w->count > 0 && !entered) {
-        hl_lane_stand_back(w->taken++);
-    } else {
+    return entered || w->count == 0;
+}
+
+static bool all_reached(void *arg)
+{
+    struct waiting *w = arg;
+    if (look_at_goals(w)) {
         w->taken = 0;
+    } else {
+        hl_lane_stand_back(w->taken++);
     }
     return w->count == 0;
 }
@@ -349,9 +355,9 @@ bool hl_lane_goals_reached(struct hl_lane_goals *goals)
         goals->closings != hl_pool.closings) { /* all of it ended before they closed */
         return true;
     }
-    bool over = all_reached(&w);
+    (void)look_at_goals(&w); /* who does not wait does not stand back either */
     goals->count = w.count;
-    return over;
+    return w.count == 0;
 }
 
 void hl_lane_goals_free(struct hl_lane_goals *goals)

@@ -162,6 +162,40 @@ START_TEST(goals_do_not_outlive_their_lanes)
 }
 END_TEST
 
+static hl_a32 stood_back;
+
+void __real_hl_prog_stand_back(unsigned pauses);
+void __wrap_hl_prog_stand_back(unsigned pauses);
+void __wrap_hl_prog_stand_back(unsigned pauses)
+{
+    hl_a32_add_relaxed(&stood_back, 1);
+    __real_hl_prog_stand_back(pauses);
+}
+
+/* A look at them costs who does not wait no time beside a lane that is taken. */
+START_TEST(looks_at_goals_do_not_stand_back) HL_NO_TSA
+{
+    start(1);
+    uint64_t mine = 9, there = 0;
+    hl_a32 error = {0};
+    struct hl_xfer x = transfer(1, &there, &mine, &error);
+    model.hold = true;
+    ck_assert_int_eq(hl_lane_write(&x), 0);
+    struct hl_lane_goals *goals = goals_of(NULL, 1, HL_REMOTE);
+    hl_a32_store_relaxed(&stood_back, 0);
+    ck_assert(hl_lease_try(&hl_pool.lanes[0]->lease));
+    for (int i = 0; i < 20; i++) {
+        ck_assert(!hl_lane_goals_reached(goals));
+    }
+    hl_lane_leave(hl_pool.lanes[0]);
+    ck_assert_uint_eq(hl_a32_load_relaxed(&stood_back), 0);
+    model.hold = false;
+    reach(goals);
+    ck_assert_uint_eq(there, 9);
+    stop();
+}
+END_TEST
+
 /* Beside threads that never stop issuing, and that flush as well. */
 START_TEST(goals_are_reached_beside_others)
 {
@@ -195,6 +229,7 @@ static void add_goals(TCase *t)
     tcase_add_test(t, goals_of_a_dead_rank_are_reached);
     tcase_add_test(t, goals_of_owned_lanes_are_their_own);
     tcase_add_test(t, goals_do_not_outlive_their_lanes);
+    tcase_add_test(t, looks_at_goals_do_not_stand_back);
     tcase_add_test(t, goals_are_reached_beside_others);
 }
 
