@@ -188,6 +188,21 @@ bool hl_fab_ep_may_sleep(const struct hl_fab_ep *ep)
     return fi_trywait(hl_fab_fabric, fids, 1) == FI_SUCCESS;
 }
 
+enum hl_fab_refusal hl_fab_refused(int rc)
+{
+    switch (rc) {
+    case -FI_EAGAIN:
+        return HL_FAB_LATER;
+    case -FI_EMFILE:
+    case -ENFILE:
+        return HL_FAB_NO_FILE;
+    case -FI_ENOMEM:
+        return HL_FAB_NO_MEM;
+    default:
+        return HL_FAB_NEVER;
+    }
+}
+
 int hl_fab_ep_read(struct hl_fab_ep *ep, fi_addr_t from, uint64_t addr, uint64_t key, struct iovec to,
                    void *context)
 {

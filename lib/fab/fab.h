@@ -20,6 +20,7 @@
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -106,6 +107,51 @@ HL_INLINE int hl_fab_ep_receive(struct hl_fab_ep *ep, void *buf, size_t len, voi
     struct iovec iov = {buf, len};
     struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = context};
     return (int)fi_recvmsg(ep->ep, &msg, FI_COMPLETION);
+}
+
+/* Posts a message; the completion has `context`. 0, or the provider's error: nothing was posted. The caller
+ * may use the endpoint. */
+HL_INLINE int hl_fab_ep_send(struct hl_fab_ep *ep, fi_addr_t to, const void *buf, size_t len, void *context)
+{
+    struct iovec iov = {(void *)(uintptr_t)buf, len};
+    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = to, .context = context};
+    return (int)fi_sendmsg(ep->ep, &msg, FI_COMPLETION);
+}
+
+/* Why a provider did not take what was posted. Who posts decides what to do about it:
+ *
+ *            a lane (post.c)           the receive endpoint       a port (port.c)
+ *                                      (sends.c)
+ *   LATER    reads its queue, counts;  keeps it, in order         its caller keeps it
+ *            here or on another lane
+ *   NO_FILE  an error of the call      keeps it: nobody to tell   an error of the call
+ *   NO_MEM,  an error of the call      drops it: the peer is      its caller keeps it: the peer is
+ *   NEVER                              gone                       going, and the launcher tells
+ *
+ * Each of them asks, after a while, whether a peer lives for which messages are kept. */
+enum hl_fab_refusal {
+    HL_FAB_LATER,   /* queues are full, or a connection is being made: read the queue, and try again */
+    HL_FAB_NO_FILE, /* no descriptor is left for the connection */
+    HL_FAB_NO_MEM,
+    HL_FAB_NEVER, /* the same would fail again */
+};
+
+/* Of a post's result that is not 0. */
+enum hl_fab_refusal hl_fab_refused(int rc);
+
+/* Takes up to `n` completions; -1: an error waits, which hl_fab_ep_error takes. The caller may use the
+ * endpoint. */
+HL_INLINE int hl_fab_ep_completed(struct hl_fab_ep *ep, struct fi_cq_msg_entry *out, size_t n)
+{
+    ssize_t got = fi_cq_read(ep->cq, out, n);
+    return got >= 0 ? (int)got : got == -FI_EAVAIL ? -1 : 0;
+}
+
+/* False: there is none. */
+HL_INLINE bool hl_fab_ep_error(struct hl_fab_ep *ep, struct fi_cq_err_entry *out)
+{
+    *out = (struct fi_cq_err_entry){0};
+    return fi_cq_readerr(ep->cq, out, 0) == 1;
 }
 
 /* Reads memory of a peer; the completion has `context`. 0, or the provider's error: nothing was posted. The

@@ -113,7 +113,7 @@ static int complete_all(struct trial *t, const char *what)
 /* What a post returned: 1: it is to be posted again, 0: it is posted, or HL_ERR_* with the text. */
 static int judge_post(struct trial *t, ssize_t rc, const char *what)
 {
-    if (rc != -FI_EAGAIN) {
+    if (rc == 0 || hl_fab_refused((int)rc) != HL_FAB_LATER) {
         return rc == 0 ? 0 : fail_trial(what, hl_fab_strerror((int)rc));
     }
     int error = step_on(t, what);

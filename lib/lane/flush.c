@@ -35,7 +35,7 @@ static bool reached(const struct goal *g)
 }
 
 /* Sends what the goal waits for and is still open, then reads the queue. False: somebody has the lane. */
-static bool push(const struct goal *g)
+static bool push_goal(const struct goal *g)
 {
     struct hl_lane *lane = g->lane;
     if (!hl_lease_try_any(&lane->lease)) {
@@ -61,7 +61,7 @@ static bool look_at_goals(struct waiting *w)
     bool entered = false;
     for (uint32_t i = w->count; i-- > 0;) {
         if (!reached(&w->goals[i])) {
-            entered |= push(&w->goals[i]);
+            entered |= push_goal(&w->goals[i]);
             if (!reached(&w->goals[i])) {
                 continue;
             }

@@ -171,8 +171,12 @@ void hl_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *sl
     HL_REQUIRES(lane->lease);
 /* The operation of the way's newest slot, a chain, makes the origin wait as well. */
 void hl_slot_make_local(struct hl_way *way, const struct hl_slot *slot);
-/* The provider takes nothing for this way at the moment: a verdict, or an error when that lasts too long. */
-int hl_lane_refused(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
+/* Puts or gets through this slot: 0, or the provider's error, and nothing was posted. */
+int hl_lane_post_rma(struct hl_lane *lane, const struct hl_way *way, struct hl_slot *slot,
+                     const struct hl_xfer *x, bool reads) HL_REQUIRES(lane->lease);
+/* A post on this way had the provider's error `rc`, which here is judged for all that a lane posts. Where a
+ * later try may do, the queue is read: a verdict, or an error when that lasts too long. Else an error. */
+int hl_lane_refused(struct hl_lane *lane, struct hl_way *way, int rc) HL_REQUIRES(lane->lease);
 
 /* Waits for a lane and posts; `verdict` is what the first try said, or 0 when its lane was taken. */
 int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict) HL_COLD;

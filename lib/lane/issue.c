@@ -69,7 +69,7 @@ int hl_lane_card_of(int peer, const struct hl_rx_card **card)
 }
 
 /* What a try said: true when that ends the pursuit. */
-static bool judge(struct pursuit *s, int verdict)
+static bool judge_try(struct pursuit *s, int verdict)
 {
     s->taken = 0;
     switch (verdict) {
@@ -159,7 +159,7 @@ static bool pursue(void *arg)
         s->id = 0;
         verdict = post_contended(lane, s->op);
         hl_lane_leave(lane);
-        return s->over = judge(s, verdict);
+        return s->over = judge_try(s, verdict);
     }
     if (!enter_lane(s, lane)) {
         found_taken(s);
@@ -167,7 +167,7 @@ static bool pursue(void *arg)
     }
     verdict = post_contended(lane, s->op);
     hl_lane_leave(lane);
-    return s->over = judge(s, verdict);
+    return s->over = judge_try(s, verdict);
 }
 
 static void tell_pursuit(const void *arg, struct hl_told *t)
@@ -187,7 +187,7 @@ int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict)
     if (hl_pool_count(p) == 0) {
         return hl_err_say(HL_ERR_OTHER, "the network is not open in this process");
     }
-    if (verdict != 0 && judge(&s, verdict)) {
+    if (verdict != 0 && judge_try(&s, verdict)) {
         return s.rc;
     }
     if (verdict == 0) {

@@ -137,7 +137,7 @@ static bool tick(void)
     return busy;
 }
 
-static int open_first(void)
+static int set_up_pool(void)
 {
     int rc = hl_rx_on_death(note_death);
     rc = rc == 0 ? hl_rx_on_tick(tick) : rc;
@@ -176,7 +176,7 @@ int hl_lane_open(void)
     }
     hl_mutex_lock(&open_lock);
     if (hl_pool_count(&hl_pool) == 0) {
-        rc = open_first();
+        rc = set_up_pool();
     }
     hl_mutex_unlock(&open_lock);
     return rc;

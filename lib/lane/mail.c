@@ -71,7 +71,7 @@ static struct hl_chain *asked(const struct hl_way *way, uint32_t message)
 }
 
 /* Answers come in the order of their records. Those without data are errors of records that want none. */
-static bool take_answer(struct hl_lane *lane, struct hl_chain *chain, const struct hl_wire_ans *ans)
+static bool take_reply(struct hl_lane *lane, struct hl_chain *chain, const struct hl_wire_ans *ans)
     HL_REQUIRES(lane->lease)
 {
     int err = ans->rc < 0 ? ans->rc : ans->rc > 0 ? HL_ERR_OTHER : 0;
@@ -111,7 +111,7 @@ static void take_answers(struct hl_lane *lane, const struct hl_way *way, const s
             message = ans->message;
             chain = asked(way, message);
         }
-        if (chain == NULL || !take_answer(lane, chain, ans)) {
+        if (chain == NULL || !take_reply(lane, chain, ans)) {
             hl_stat_lane_add(&lane->stat, HL_STAT_LANE_stray, 1);
         }
         at += sizeof *ans + HL_WIRE_PAD(ans->len);

@@ -52,10 +52,10 @@ static bool is_lost(int provider_error)
     }
 }
 
-static int read_error(struct hl_lane *lane) HL_REQUIRES(lane->lease)
+static int read_lane_error(struct hl_lane *lane) HL_REQUIRES(lane->lease)
 {
-    struct fi_cq_err_entry error = {0};
-    if (fi_cq_readerr(lane->fab.cq, &error, 0) != 1) {
+    struct fi_cq_err_entry error;
+    if (!hl_fab_ep_error(&lane->fab, &error)) {
         return 0;
     }
     struct hl_slot *slot = slot_of(lane, error.op_context);
@@ -99,16 +99,11 @@ int hl_lane_progress(struct hl_lane *lane)
         return 0;
     }
     struct fi_cq_msg_entry entries[16];
-    ssize_t n = fi_cq_read(lane->fab.cq, entries, HL_COUNT_OF(entries));
-    int moved = 0;
-    if (n > 0) {
-        for (ssize_t i = 0; i < n; i++) {
-            completed(lane, &entries[i]);
-        }
-        moved = (int)n;
-    } else if (n == -FI_EAVAIL) {
-        moved = read_error(lane);
+    int n = hl_fab_ep_completed(&lane->fab, entries, HL_COUNT_OF(entries));
+    for (int i = 0; i < n; i++) {
+        completed(lane, &entries[i]);
     }
+    int moved = n >= 0 ? n : read_lane_error(lane);
     if (moved > 0) {
         hl_slot_advance(lane);
     }

@@ -67,6 +67,12 @@ HL_INLINE ssize_t post_rma(struct hl_lane *lane, const struct hl_way *way, struc
     return fi_writemsg(lane->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
 }
 
+int hl_lane_post_rma(struct hl_lane *lane, const struct hl_way *way, struct hl_slot *slot,
+                     const struct hl_xfer *x, bool reads)
+{
+    return (int)post_rma(lane, way, slot, x, reads);
+}
+
 static ssize_t post_transfer(struct hl_lane *lane, const struct hl_way *way, struct hl_slot *slot,
                              const struct hl_issue *op) HL_REQUIRES(lane->lease)
 {
@@ -100,7 +106,7 @@ static ssize_t post_atomic(struct hl_lane *lane, const struct hl_way *way, struc
     return fi_atomicmsg(lane->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
 }
 
-static void count(struct hl_lane *lane, const struct hl_issue *op) HL_REQUIRES(lane->lease)
+static void count_operation(struct hl_lane *lane, const struct hl_issue *op) HL_REQUIRES(lane->lease)
 {
     switch (op->what) {
     case HL_ISSUE_WRITE:
@@ -119,8 +125,14 @@ static void count(struct hl_lane *lane, const struct hl_issue *op) HL_REQUIRES(l
     }
 }
 
-int hl_lane_refused(struct hl_lane *lane, struct hl_way *way)
+int hl_lane_refused(struct hl_lane *lane, struct hl_way *way, int rc)
 {
+    enum hl_fab_refusal why = hl_fab_refused(rc);
+    if (why != HL_FAB_LATER) {
+        return hl_err_say(why == HL_FAB_NO_MEM ? HL_ERR_NO_MEM : HL_ERR_OTHER,
+                          "the provider takes nothing for rank %d: %s%s", way->peer, hl_fab_strerror(rc),
+                          why == HL_FAB_NO_FILE ? hl_err_hint(-rc) : "");
+    }
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_again, 1);
     (void)hl_lane_progress(lane);
     uint64_t done = hl_a64_load_relaxed(&way->done); /* relaxed: written by the leaseholder only. */
@@ -159,15 +171,11 @@ int hl_lane_post_direct(struct hl_lane *lane, struct hl_way *way, const struct h
         slot->req = op->req;
         way->refused.looked_ns = 0;
         hl_slot_commit(lane, way, slot, true);
-        count(lane, op);
+        count_operation(lane, op);
         return 0;
     }
     slot->open = 0; /* it was not posted */
-    if (rc == -FI_EAGAIN) {
-        return hl_lane_refused(lane, way);
-    }
-    return hl_err_say(HL_ERR_OTHER, "the provider refuses an operation to rank %d: %s", way->peer,
-                      hl_fab_strerror(rc));
+    return hl_lane_refused(lane, way, rc);
 }
 
 HL_INLINE void committed(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot,

@@ -57,7 +57,7 @@ static void close_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRE
 }
 
 /* As a message: 0, HL_LANE_STAY, or a (negative) code of the provider. */
-static int send_message(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(lane->lease)
+static int post_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(lane->lease)
 {
     struct hl_way *way = chain->way;
     struct hl_slot *slot = chain->slot;
@@ -100,37 +100,27 @@ static int send_alone(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(
     const struct hl_wire_short *rec =
         (const void *)(chain->bytes + sizeof(struct hl_wire_head) + sizeof(struct hl_wire_hello));
     bool reads = rec[1].op == HL_WIRE_GET;
-    struct iovec iov = {reads ? chain->asks[0].reply : (void *)(uintptr_t)(rec + 2), rec[1].len};
-    struct fi_rma_iov rma = {rec[1].addr, rec[1].len, chain->key};
-    struct fi_msg_rma msg = {.msg_iov = &iov,
-                             .iov_count = 1,
-                             .addr = chain->way->addr,
-                             .rma_iov = &rma,
-                             .rma_iov_count = 1,
-                             .context = &chain->slot->context};
-    ssize_t rc = reads ? fi_readmsg(lane->ep, &msg, FI_COMPLETION)
-                       : fi_writemsg(lane->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
-    if (rc == 0) {
-        chain->slot->open = HL_PART_POST;
-        chain->asks[0].answered = true; /* if any: by the provider */
-        chain->asks[0].err = 0;
-        hl_stat_lane_add(&lane->stat, reads ? HL_STAT_LANE_reads : HL_STAT_LANE_writes, 1);
-        hl_stat_lane_add(&lane->stat, reads ? HL_STAT_LANE_bytes_read : HL_STAT_LANE_bytes_written,
-                         rec[1].len);
+    struct hl_xfer x = {.addr = rec[1].addr,
+                        .key = chain->key,
+                        .buf = reads ? chain->asks[0].reply : (void *)(uintptr_t)(rec + 2),
+                        .len = rec[1].len};
+    int rc = hl_lane_post_rma(lane, chain->way, chain->slot, &x, reads);
+    if (rc != 0) {
+        chain->slot->open = HL_PART_CHAIN; /* it stays open */
+        return rc;
     }
-    return (int)rc;
+    chain->asks[0].answered = true; /* if any: by the provider */
+    chain->asks[0].err = 0;
+    hl_stat_lane_add(&lane->stat, reads ? HL_STAT_LANE_reads : HL_STAT_LANE_writes, 1);
+    hl_stat_lane_add(&lane->stat, reads ? HL_STAT_LANE_bytes_read : HL_STAT_LANE_bytes_written, x.len);
+    return 0;
 }
 
 /* The provider's word on a chain that is still open: a verdict, or the error that all its operations got. */
 static int not_sent(struct hl_lane *lane, struct hl_chain *chain, int rc) HL_REQUIRES(lane->lease)
 {
     struct hl_way *way = chain->way;
-    if (rc == -FI_EAGAIN) {
-        rc = hl_lane_refused(lane, way); /* polls, and may find the peer dead */
-    } else {
-        rc = hl_err_say(rc == -FI_ENOMEM ? HL_ERR_NO_MEM : HL_ERR_OTHER,
-                        "the provider refuses a message to rank %d: %s", way->peer, hl_fab_strerror(rc));
-    }
+    rc = hl_lane_refused(lane, way, rc); /* polls, and may find the peer dead */
     if (rc < 0) {
         hl_chain_fail(lane, way, rc);
         hl_slot_lost(lane, way);
@@ -160,7 +150,7 @@ int hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool alone)
                 return HL_LANE_STAY;
             }
         }
-        rc = send_message(lane, chain);
+        rc = post_chain(lane, chain);
     }
     if (rc != 0) {
         return not_sent(lane, chain, rc);

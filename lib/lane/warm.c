@@ -51,9 +51,7 @@ int hl_way_knock(struct hl_lane *lane, struct hl_way *way)
                                     .len = sizeof k->head + sizeof k->hello};
     k->hello = (struct hl_wire_hello){.len = lane->fab.name_len};
     memcpy(k->hello.name, lane->fab.name, lane->fab.name_len);
-    struct iovec iov = {&k->head, k->head.len};
-    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = way->addr, .context = &k->context};
-    rc = (int)fi_sendmsg(lane->ep, &msg, FI_COMPLETION);
+    rc = hl_fab_ep_send(&lane->fab, way->addr, &k->head, k->head.len, &k->context);
     k->posted = rc == 0;
     return rc;
 }
@@ -78,7 +76,7 @@ static bool step_warm(struct hl_lane *lane, int peer, const struct hl_rx_card *c
         return true; /* another one connected it: what costs is done */
     }
     (void)hl_lane_progress(lane);
-    return way->heard || (rc != 0 && rc != -FI_EAGAIN);
+    return way->heard || (rc != 0 && hl_fab_refused(rc) != HL_FAB_LATER);
 }
 
 /* ---- the helper ---- */

@@ -153,7 +153,7 @@ static bool step_send(struct hl_flight *f)
     int err;
 
     while (p->left < x->plan.messages) {
-        /* acquire: the request is initialised; pairs with the release in send_message. */
+        /* acquire: the request is initialised; pairs with the release in send_part. */
         struct hl_req *r = hl_aptr_load_acquire(&p->sent[p->left]);
         if (r == NULL || !hl_req_is_done(r)) {
             return false;
@@ -183,7 +183,7 @@ static int partitions_of(const struct psend *p, uint32_t message)
     return left < p->per_message ? left : p->per_message;
 }
 
-static int start_send(struct hl_req *r)
+static int start_part_send(struct hl_req *r)
 {
     struct plan_side *x = side_of(r);
     struct psend *p = psend_of(x);
@@ -201,7 +201,7 @@ static int start_send(struct hl_req *r)
     return hl_flight_start(&x->flight);
 }
 
-static int send_message(struct psend *p, uint32_t k)
+static int send_part(struct psend *p, uint32_t k)
 {
     const struct plan_side *x = &p->side;
     struct hl_send s = p->send;
@@ -239,7 +239,7 @@ int hl_part_ready(struct hl_req *r, int first, int last)
         uint32_t k = (uint32_t)(i / p->per_message);
         /* full: who readies the last partition of a message sees the data of the others. */
         if (hl_a32_add_full(&p->missing[k], (uint32_t)-1) == 1) {
-            err = send_message(p, k);
+            err = send_part(p, k);
             sent = true;
         }
     }
@@ -250,7 +250,7 @@ int hl_part_ready(struct hl_req *r, int first, int last)
 }
 
 /* While this rank has partitions to ready it waits for itself. */
-static void tell_send(const struct hl_req *r, struct hl_told *t)
+static void tell_part_send(const struct hl_req *r, struct hl_told *t)
 {
     const struct psend *p = psend_of(side_of(r));
     uint32_t missing = 0;
@@ -303,10 +303,14 @@ int hl_part_send_init(const struct hl_send *s, int partitions, uint64_t channel,
     per = per > 0 ? per : 1;
     uint32_t n = (uint32_t)(((int64_t)partitions + per - 1) / per);
     hl_type_bytes(s->type, s->count, &part);
-    p->side = (struct plan_side){
-        {.start = start_send, .drop = drop_plan},   .request = r,           .type = s->type,
-        .buf = (char *)(uintptr_t)s->buf,           .count = s->count,      .partitions = partitions,
-        .plan = {channel, bytes, part * per, n, 0}, .release = release_send};
+    p->side = (struct plan_side){{.start = start_part_send, .drop = drop_plan},
+                                 .request = r,
+                                 .type = s->type,
+                                 .buf = (char *)(uintptr_t)s->buf,
+                                 .count = s->count,
+                                 .partitions = partitions,
+                                 .plan = {channel, bytes, part * per, n, 0},
+                                 .release = release_send};
     p->send = *s;
     p->send.ctx = channel;
     p->send.tag = 0;
@@ -451,7 +455,7 @@ static void end_recv(struct hl_flight *f)
     hl_req_done(r);
 }
 
-static int start_recv(struct hl_req *r)
+static int start_part_recv(struct hl_req *r)
 {
     struct plan_side *x = side_of(r);
     struct precv *p = precv_of(x);
@@ -506,7 +510,7 @@ int hl_part_arrived(struct hl_req *r, int partition, bool *arrived)
     return 0;
 }
 
-static void tell_recv(const struct hl_req *r, struct hl_told *t)
+static void tell_part_recv(const struct hl_req *r, struct hl_told *t)
 {
     const struct precv *p = precv_of(side_of(r));
     int missing = 0;
@@ -540,7 +544,7 @@ int hl_part_recv_init(const struct hl_recv *v, int partitions, struct hl_req **o
         free(p);
         return err != 0 ? err : no_memory();
     }
-    p->side = (struct plan_side){{.start = start_recv, .drop = drop_plan},
+    p->side = (struct plan_side){{.start = start_part_recv, .drop = drop_plan},
                                  .request = r,
                                  .type = v->type,
                                  .buf = v->buf,
@@ -572,6 +576,6 @@ int hl_part_recv_init(const struct hl_recv *v, int partitions, struct hl_req **o
 
 void hl_part_tell_open(void)
 {
-    hl_req_on_tell(HL_REQ_PSEND, tell_send);
-    hl_req_on_tell(HL_REQ_PRECV, tell_recv);
+    hl_req_on_tell(HL_REQ_PSEND, tell_part_send);
+    hl_req_on_tell(HL_REQ_PRECV, tell_part_recv);
 }

@@ -230,7 +230,7 @@ static HL_COLD int refused(struct hl_peer *p, unsigned i, int rc)
     if (p->sent[i] == 0) {
         hl_rx_connecting();
     }
-    if (rc != -FI_EMFILE && rc != -ENFILE) {
+    if (hl_fab_refused(rc) != HL_FAB_NO_FILE) {
         return 0;
     }
     return hl_err_say(HL_ERR_OTHER, "no connection to rank %d: %s%s", p->world, hl_fab_strerror(rc),
@@ -282,7 +282,7 @@ static bool is_held(const struct hl_port *port, const struct hl_peer *p)
 }
 
 /* Posts what is held, as far as there is room now, in order for each peer. Is something left for `asked`? */
-static HL_COLD bool post_held(struct hl_net *net, struct hl_port *port, const struct hl_peer *asked)
+static HL_COLD bool post_held_bufs(struct hl_net *net, struct hl_port *port, const struct hl_peer *asked)
 {
     struct hl_port_buf *b = port->held;
     port->held = NULL;
@@ -320,7 +320,7 @@ static int fill_buf(struct hl_net *net, struct hl_port_buf *b, const struct hl_f
 /* The owner: copies the message into buffers and posts them. Once the first has left the others follow it. */
 static int post_owned(struct hl_net *net, struct hl_port *port, const struct hl_far_out *o)
 {
-    if (HL_UNLIKELY(port->held != NULL) && post_held(net, port, o->peer)) {
+    if (HL_UNLIKELY(port->held != NULL) && post_held_bufs(net, port, o->peer)) {
         return 0;
     }
     /* Nobody takes more than are left, or one that is slow to take would hold up all others. */
@@ -410,10 +410,10 @@ static void complete(struct hl_net *net, struct hl_port *port, struct hl_port_bu
     }
 }
 
-static HL_COLD void read_error(struct hl_net *net, struct hl_port *port)
+static HL_COLD void read_port_error(struct hl_net *net, struct hl_port *port)
 {
-    struct fi_cq_err_entry e = {0};
-    if (fi_cq_readerr(port->ep.cq, &e, 0) <= 0) {
+    struct fi_cq_err_entry e;
+    if (!hl_fab_ep_error(&port->ep, &e)) {
         return;
     }
     if (e.err != FI_ECANCELED && !port->broken) {
@@ -463,11 +463,11 @@ bool hl_net_idle(struct hl_net *net)
 HL_INLINE int serve_port(struct hl_net *net, struct hl_port *port, struct hl_work *w)
 {
     if (HL_UNLIKELY(port->held != NULL)) {
-        post_held(net, port, NULL);
+        post_held_bufs(net, port, NULL);
     }
     ssize_t got = fi_cq_read(port->ep.cq, port->came, HL_COUNT_OF(port->came));
     if (HL_UNLIKELY(got == -FI_EAVAIL)) {
-        read_error(net, port);
+        read_port_error(net, port);
     }
     for (ssize_t k = 0; k < got; k++) {
         struct hl_port_buf *b = port->came[k].op_context;

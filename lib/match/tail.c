@@ -31,9 +31,7 @@ static bool tell_numbers(const struct hl_net *net, struct hl_port *port, struct 
         .nonce = hl_boot.nonce, .from = (uint32_t)net->m->world_rank, .seq = p->sent[i] | HL_FAR_COUNT};
     memcpy(&h.area, &count, sizeof count);
     memcpy(b->data, &h, sizeof h);
-    struct iovec iov = {b->data, sizeof h};
-    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = p->addr[i], .context = &b->context};
-    if (fi_sendmsg(port->ep.ep, &msg, FI_COMPLETION) != 0) {
+    if (hl_fab_ep_send(&port->ep, p->addr[i], b->data, sizeof h, &b->context) != 0) {
         return false;
     }
     port->tx = b->next;

@@ -333,8 +333,8 @@ static void take_completion(const struct fi_cq_msg_entry *entry)
 
 static int read_net_error(void)
 {
-    struct fi_cq_err_entry error = {0};
-    if (fi_cq_readerr(ep.cq, &error, 0) != 1) {
+    struct fi_cq_err_entry error;
+    if (!hl_fab_ep_error(&ep, &error)) {
         return 0;
     }
     struct hl_rx_op *op = error.op_context;
@@ -355,13 +355,13 @@ int hl_rx_net_poll(void)
     struct fi_cq_msg_entry entries[PASS];
     int moved = 0;
     for (;;) {
-        ssize_t n = fi_cq_read(ep.cq, entries, HL_COUNT_OF(entries));
-        for (ssize_t i = 0; i < n; i++) {
+        int n = hl_fab_ep_completed(&ep, entries, HL_COUNT_OF(entries));
+        for (int i = 0; i < n; i++) {
             take_completion(&entries[i]);
         }
         pay_owed();
-        moved += n > 0 ? (int)n : n == -FI_EAVAIL ? read_net_error() : 0;
-        if (n < (ssize_t)HL_COUNT_OF(entries)) {
+        moved += n >= 0 ? n : read_net_error();
+        if (n < (int)HL_COUNT_OF(entries)) {
             break;
         }
     }
@@ -529,7 +529,7 @@ int hl_rx_net_open(void)
     if (rc != 0) {
         return rc;
     }
-    hl_rx_sends_open(ep.ep);
+    hl_rx_sends_open(&ep);
     rc = post_all();
     rc = rc == 0 ? hl_fab_regions_open(&ep) : rc;
     rc = rc == 0 ? publish() : rc;

@@ -8,16 +8,13 @@
 #include "stat.h"
 #include "util.h"
 
-#include <errno.h>
-#include <rdma/fi_errno.h>
-
-static struct fid_ep *endpoint;
+static struct hl_fab_ep *endpoint;
 static struct hl_rx_outbound *unused;
 static struct hl_rx_outbound *waiting; /* oldest first */
 static struct hl_rx_outbound **waiting_end = &waiting;
 static struct hl_rx_stuck stuck; /* addresses */
 
-void hl_rx_sends_open(struct fid_ep *ep)
+void hl_rx_sends_open(struct hl_fab_ep *ep)
 {
     endpoint = ep;
 }
@@ -47,25 +44,23 @@ void hl_rx_sends_recycle(struct hl_rx_outbound *out)
 }
 
 /* Without a descriptor for the connection it waits: see look_at_limits. */
-static int judge_send(ssize_t rc)
+static int judge_send(int rc)
 {
-    bool later = rc == -FI_EAGAIN || rc == -FI_EMFILE || rc == -ENFILE;
+    enum hl_fab_refusal why = rc != 0 ? hl_fab_refused(rc) : HL_FAB_NEVER;
+    bool later = why == HL_FAB_LATER || why == HL_FAB_NO_FILE;
     return rc == 0 ? 0 : later ? HL_ERR_AGAIN : HL_ERR_OTHER;
 }
 
 int hl_rx_sends_post(struct hl_rx_outbound *out)
 {
     if (out->len <= hl_fab.inject) {
-        ssize_t rc = fi_inject(endpoint, out->bytes, out->len, out->to);
+        int rc = (int)fi_inject(endpoint->ep, out->bytes, out->len, out->to);
         if (rc == 0) {
             hl_rx_sends_recycle(out);
         }
         return judge_send(rc);
     }
-    struct iovec iov = {out->bytes, out->len};
-    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = out->to, .context = &out->op.context};
-    ssize_t rc = fi_sendmsg(endpoint, &msg, FI_COMPLETION);
-    return judge_send(rc);
+    return judge_send(hl_fab_ep_send(endpoint, out->to, out->bytes, out->len, &out->op.context));
 }
 
 void hl_rx_sends_take(struct hl_rx_outbound *out)

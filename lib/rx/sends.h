@@ -26,7 +26,7 @@ struct hl_rx_outbound {
 };
 
 /* Sends leave by this endpoint from now on. */
-void hl_rx_sends_open(struct fid_ep *ep);
+void hl_rx_sends_open(struct hl_fab_ep *ep);
 
 /* A buffer, or NULL: no memory. And back. */
 struct hl_rx_outbound *hl_rx_sends_new(void);

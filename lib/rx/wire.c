@@ -20,7 +20,7 @@ static const char *check_hello(const struct hl_wire_head *head, size_t *at)
 }
 
 /* Payload length of the record or answer at `at`; *fixed: bytes before it. -1: bad. */
-static int64_t payload_of(const struct hl_wire_head *head, size_t at, size_t *fixed)
+static int64_t check_payload_of(const struct hl_wire_head *head, size_t at, size_t *fixed)
 {
     const char *bytes = (const char *)head + at;
     size_t left = head->len - at;
@@ -48,7 +48,7 @@ static const char *check_entries(const struct hl_wire_head *head, size_t at)
 {
     for (uint32_t i = 0; i < head->count; i++) {
         size_t fixed = 0;
-        int64_t payload = payload_of(head, at, &fixed);
+        int64_t payload = check_payload_of(head, at, &fixed);
         if (payload < 0) {
             return "record or answer of unknown kind, or cut off";
         }

@@ -587,7 +587,7 @@ inline look_at_lane(l)
     phase[me] = POLL
 }
 
-/* C: push (lib/lane/flush.c) -- sends the chain that is waited for, reads what has ended */
+/* C: push_goal (lib/lane/flush.c) -- sends the chain that is waited for, reads what has ended */
 inline poll_lane()
 {
     d_step {

@@ -140,6 +140,40 @@ START_TEST(guests_stay_away_from_an_owned_home)
 }
 END_TEST
 
+/* What a provider does not take is tried again or told, by its reason alone, whichever way it was posted. */
+START_TEST(a_refused_post_waits_or_is_told) HL_NO_TSA
+{
+    static const struct {
+        int code, err;
+        const char *words;
+    } rows[] = {{-FI_EMFILE, HL_ERR_OTHER, "ulimit -n"},
+                {-ENFILE, HL_ERR_OTHER, "fs.file-max"},
+                {-FI_ENOMEM, HL_ERR_NO_MEM, "rank 1"},
+                {-FI_ECONNREFUSED, HL_ERR_OTHER, "rank 1"}};
+    chain = _i == 0 ? 0 : UINT64_MAX;
+    start(1);
+    for (size_t i = 0; i < HL_COUNT_OF(rows); i++) {
+        uint64_t source = 5, sink = 0;
+        hl_a32 error = {0};
+        struct hl_xfer x = transfer(1, &sink, &source, &error);
+        model.post_error = rows[i].code;
+        int rc = hl_lane_write(&x);
+        hl_lane_flush(1, HL_REMOTE);
+        model.post_error = 0;
+        rc = rc != 0 ? rc : hl_lane_error_take(&error);
+        ck_assert_int_eq(rc, rows[i].err);
+        ck_assert_msg(strstr(hl_err_text(rc), rows[i].words) != NULL, "%s", hl_err_text(rc));
+        ck_assert_uint_eq(sink, 0);
+        while (hl_lane_write(&x) != 0) { /* nothing of it is left; a chain's connection is mended first */
+        }
+        hl_lane_flush(1, HL_REMOTE);
+        ck_assert_int_eq(hl_lane_error_take(&error), 0);
+        ck_assert_uint_eq(sink, 5);
+    }
+    stop();
+}
+END_TEST
+
 /* Stopped for longer than a rank may take nothing: the time was not the other's. */
 START_TEST(who_was_stopped_blames_nobody) HL_NO_TSA
 {
@@ -148,9 +182,9 @@ START_TEST(who_was_stopped_blames_nobody) HL_NO_TSA
     int rc = 0;
     ck_assert(hl_lease_try(&lane->lease));
     struct hl_way *way = hl_way_find(lane, 3);
-    ck_assert_int_ge(hl_lane_refused(lane, way), 0);
+    ck_assert_int_ge(hl_lane_refused(lane, way, -FI_EAGAIN), 0);
     usleep(1200000); /* hl_conf.peer_timeout is 1 */
-    rc = hl_lane_refused(lane, way);
+    rc = hl_lane_refused(lane, way, -FI_EAGAIN);
     ck_assert_msg(rc >= 0, "%s", hl_err_text(rc));
     hl_lane_leave(lane);
     stop();
@@ -164,6 +198,7 @@ static void add_warm(TCase *t)
     tcase_add_test(t, guests_stay_away_from_an_owned_home);
     tcase_add_test(t, what_is_expected_is_connected);
     tcase_add_test(t, who_was_stopped_blames_nobody);
+    tcase_add_loop_test(t, a_refused_post_waits_or_is_told, 0, 2);
 }
 
 #endif

@@ -233,6 +233,60 @@ START_TEST(what_a_ports_owner_may_handle_is_left_to_him)
 }
 END_TEST
 
+static int post_code;
+
+static ssize_t post_as_told(struct fid_ep *ep, const struct fi_msg *m, uint64_t flags)
+{
+    (void)ep, (void)m, (void)flags;
+    return post_code;
+}
+
+/* What a port's provider does not take is kept by its caller, but where no descriptor is left. */
+START_TEST(a_ports_message_that_is_refused_is_kept_or_told)
+{
+    static const struct {
+        int code, left;
+        const char *words;
+    } rows[] = {{-FI_EAGAIN, 0, NULL},
+                {-FI_ECONNREFUSED, 0, NULL},
+                {-FI_ENOMEM, 0, NULL},
+                {-FI_EMFILE, HL_ERR_OTHER, "ulimit -n"},
+                {-ENFILE, HL_ERR_OTHER, "fs.file-max"},
+                {0, 1, NULL}};
+    static struct hl_port port[2];
+    static uint8_t flying[2];
+    static struct fi_ops_msg ops = {.sendmsg = post_as_told};
+    static struct fid_ep endpoint = {.msg = &ops};
+    struct hl_msg_head head = {0};
+    union hl_msg_area area = {0};
+    struct hl_matcher m;
+    struct hl_net net;
+    ck_assert_int_eq(hl_req_open(), 0);
+    open_far(&m, &net, port);
+    net.max = sizeof(struct hl_far_head);
+    port[0].ep.ep = &endpoint;
+    port[0].flying = flying;
+    port[0].tx = calloc(1, sizeof *port[0].tx + net.max);
+    struct hl_port_buf *only = port[0].tx;
+    struct hl_far_out out = {.peer = m.far_list[0], .head = &head, .area = &area};
+    for (size_t i = 0; i < HL_COUNT_OF(rows); i++) {
+        ck_assert_ptr_eq(port[0].tx, only);
+        post_code = rows[i].code;
+        int left = hl_net_post(&net, &out);
+        ck_assert_int_eq(left, rows[i].left);
+        ck_assert_msg(rows[i].words == NULL || strstr(hl_err_text(left), rows[i].words) != NULL, "%s",
+                      hl_err_text(left));
+        ck_assert_uint_eq(m.far_list[0]->sent[0], rows[i].code == 0);
+    }
+    ck_assert_ptr_null(port[0].tx);
+    free(only);
+    void *homes = m.homes;
+    hl_matcher_close(&m);
+    free(homes);
+    hl_req_close();
+}
+END_TEST
+
 /* Which their provider may never give back. */
 START_TEST(an_end_does_not_wait_for_messages_to_the_dead)
 {

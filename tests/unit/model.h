@@ -18,9 +18,9 @@
 
 static ssize_t model_post(struct model_ep *ep, struct model_op op)
 {
-    if (ep->count == MODEL_OPS || model_chance(ep, model.again)) {
+    if (ep->count == MODEL_OPS || model.post_error != 0 || model_chance(ep, model.again)) {
         hl_a64_add_relaxed(&model.refusals, 1);
-        return -FI_EAGAIN;
+        return model.post_error != 0 ? model.post_error : -FI_EAGAIN;
     }
     ep->ops[ep->count++] = op;
     return 0;

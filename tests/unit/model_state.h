@@ -24,6 +24,7 @@ static struct {
     unsigned refuse;                    /* percent of chained puts and gets that the target refuses */
     unsigned idle;                      /* percent of reads of a queue that complete nothing */
     int fail_open;                      /* the n-th opening from now fails; 0: none */
+    int post_error;                     /* that every post has, but 0 */
     hl_a64 refusals;                    /* of posts, for model.again */
     int objects, busy;                  /* alive; closed while others used them */
     hl_a64 overlaps;                    /* two threads inside one endpoint */

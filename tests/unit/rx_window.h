@@ -7,6 +7,7 @@
 #include "fab_lib.h"
 #include "model.h"
 #include "rx_streams.h"
+#include "sends.h"
 #include "util.h"
 
 #include <sys/wait.h>
@@ -279,6 +280,30 @@ static void poll_all(void)
     }
 }
 
+/* An acknowledgement waits for room and for descriptors; what cannot be sent is dropped: its peer is gone. */
+START_TEST(an_acknowledgement_that_is_refused_waits_or_is_dropped)
+{
+    static const struct {
+        int code;
+        bool waits;
+    } rows[] = {{-FI_EAGAIN, true}, {-FI_EMFILE, true}, {-ENFILE, true}, {-FI_ECONNREFUSED, false}};
+    model.inject = 0;
+    open_endpoint();
+    for (int i = 0; i < (int)HL_COUNT_OF(rows); i++) {
+        model.post_error = rows[i].code;
+        send_from_lane(0, (uint64_t)i + 1, i == 0, true);
+        poll_all();
+        ck_assert_int_eq(hl_rx_sends_wait(), rows[i].waits);
+        ck_assert_int_eq(far.acked[0][i + 1], 0);
+        model.post_error = 0;
+        poll_all();
+        ck_assert_int_eq(far.acked[0][i + 1], rows[i].waits);
+        ck_assert(!hl_rx_sends_wait());
+    }
+    hl_rx_net_close();
+}
+END_TEST
+
 /* A number that stays away; knocks behind it ask. 0: they learn that it is lost, and what is sent after HELLO
  * runs. 1: the lane knew, and has said HELLO since: it goes on from there. */
 START_TEST(a_lanes_message_that_stays_away_is_missed)
@@ -317,6 +342,7 @@ static void add_window(TCase *t)
     tcase_add_test(t, records_of_the_dead_wait_for_none);
     tcase_add_test(t, a_record_that_stays_away_ends_the_job);
     tcase_add_loop_test(t, messages_of_lanes_in_any_order_run_in_theirs, 0, 2);
+    tcase_add_test(t, an_acknowledgement_that_is_refused_waits_or_is_dropped);
     tcase_add_loop_test(t, a_lanes_message_that_stays_away_is_missed, 0, 2);
 }
 

@@ -570,6 +570,7 @@ static Suite *make_suite(void)
     tcase_add_test(c, what_a_dead_rank_has_claimed_is_passed_over);
     tcase_add_test(c, what_a_ports_owner_may_handle_is_left_to_him);
     tcase_add_test(c, an_end_does_not_wait_for_messages_to_the_dead);
+    tcase_add_test(c, a_ports_message_that_is_refused_is_kept_or_told);
     tcase_add_loop_test(c, senders_that_wait_help_to_copy, 0, 2);
     tcase_add_test(c, receivers_do_without_senders_and_these_come_late);
     tcase_add_test(c, a_sender_that_dies_while_it_copies_is_named);
