@@ -26,6 +26,7 @@ struct waiting {
     struct goal *goals;
     uint32_t count;
     uint32_t taken; /* looks in a row that found the lease of each taken */
+    bool once;      /* one look by a caller that does not wait: it does not stand back either */
 };
 
 static bool reached(const struct goal *g)
@@ -55,9 +56,9 @@ static bool push_goal(const struct goal *g)
     return true;
 }
 
-/* Looks at each goal once, and drops those that are reached. False: every lane that has one left was taken. */
-static bool look_at_goals(struct waiting *w)
+static bool all_reached(void *arg)
 {
+    struct waiting *w = arg;
     bool entered = false;
     for (uint32_t i = w->count; i-- > 0;) {
         if (!reached(&w->goals[i])) {
@@ -68,16 +69,10 @@ static bool look_at_goals(struct waiting *w)
         }
         w->goals[i] = w->goals[--w->count];
     }
-    return entered || w->count == 0;
-}
-
-static bool all_reached(void *arg)
-{
-    struct waiting *w = arg;
-    if (look_at_goals(w)) {
-        w->taken = 0;
-    } else {
+    if (w->count > 0 && !entered && !w->once) {
         hl_lane_stand_back(w->taken++);
+    } else {
+        w->taken = 0;
     }
     return w->count == 0;
 }
@@ -350,14 +345,14 @@ int hl_lane_goals(struct hl_lane *lane, int peer, enum hl_lane_scope scope, stru
 
 bool hl_lane_goals_reached(struct hl_lane_goals *goals)
 {
-    struct waiting w = {.goals = goals->at, .count = goals->count};
+    struct waiting w = {.goals = goals->at, .count = goals->count, .once = true};
     if (hl_pool_count(&hl_pool) == 0 ||
         goals->closings != hl_pool.closings) { /* all of it ended before they closed */
         return true;
     }
-    (void)look_at_goals(&w); /* who does not wait does not stand back either */
+    bool over = all_reached(&w);
     goals->count = w.count;
-    return w.count == 0;
+    return over;
 }
 
 void hl_lane_goals_free(struct hl_lane_goals *goals)
