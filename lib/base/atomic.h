@@ -37,6 +37,9 @@ typedef struct {
     uint64_t v;
 } __attribute__((may_alias)) hl_a64;
 typedef struct {
+    uint64_t v[2];
+} __attribute__((may_alias, aligned(16))) hl_a128;
+typedef struct {
     void *v;
 } __attribute__((may_alias)) hl_aptr;
 
@@ -346,6 +349,52 @@ HL_INLINE void hl_any64_store_relaxed(void *p, uint64_t value)
     } else {
         __builtin_memcpy(p, &value, sizeof value);
     }
+}
+#endif
+
+/* hl_a128: two words that some CPUs exchange at once. ThreadSanitizer's hooks, which the directory uses too,
+ * do not see the instruction, so their builds do without it. */
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+/* Asks the CPU: in a virtual machine that takes microseconds. */
+HL_INLINE bool hl_a128_is_there(void)
+{
+    uint32_t a = 1, b, c = 0, d;
+    __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+    return (c & (1u << 13)) != 0; /* CMPXCHG16B */
+}
+
+/* What is there, each word from some moment: for an exchange, which proves it. */
+HL_INLINE void hl_a128_load_relaxed(const hl_a128 *p, uint64_t words[2])
+{
+    typedef uint64_t both __attribute__((vector_size(16), may_alias));
+    both v = *(const volatile both *)p->v;
+    __builtin_memcpy(words, &v, sizeof v);
+}
+
+HL_INLINE bool hl_a128_cas_acquire(hl_a128 *p, uint64_t expected[2], const uint64_t desired[2])
+{
+    bool done;
+    __asm__ volatile("lock cmpxchg16b %1"
+                     : "=@ccz"(done), "+m"(*p), "+a"(expected[0]), "+d"(expected[1])
+                     : "b"(desired[0]), "c"(desired[1])
+                     : "memory");
+    return done;
+}
+#else
+HL_INLINE bool hl_a128_is_there(void)
+{
+    return false;
+}
+
+HL_INLINE void hl_a128_load_relaxed(const hl_a128 *p, uint64_t words[2])
+{
+    words[0] = __atomic_load_n(&p->v[0], __ATOMIC_RELAXED);
+    words[1] = __atomic_load_n(&p->v[1], __ATOMIC_RELAXED);
+}
+
+HL_INLINE bool hl_a128_cas_acquire(hl_a128 *p, uint64_t expected[2], const uint64_t desired[2])
+{
+    return false; /* never called */
 }
 #endif
 

@@ -73,6 +73,7 @@ HL_PUBLIC void hotlane_atomic_report(int fd);
 #define hl_a64_or_full(p, v) HL_COUNTED("hl_a64_or_full", (hl_a64_or_full)(p, v))
 #define hl_a64_xor_full(p, v) HL_COUNTED("hl_a64_xor_full", (hl_a64_xor_full)(p, v))
 #define hl_a64_or_release(p, v) HL_COUNTED("hl_a64_or_release", (hl_a64_or_release)(p, v))
+#define hl_a128_cas_acquire(p, e, v) HL_COUNTED("hl_a128_cas_acquire", (hl_a128_cas_acquire)(p, e, v))
 #define hl_aptr_xchg_acquire(p, v) HL_COUNTED("hl_aptr_xchg_acquire", (hl_aptr_xchg_acquire)(p, v))
 #define hl_aptr_xchg_full(p, v) HL_COUNTED("hl_aptr_xchg_full", (hl_aptr_xchg_full)(p, v))
 #define hl_aptr_cas_acquire(p, e, v) HL_COUNTED("hl_aptr_cas_acquire", (hl_aptr_cas_acquire)(p, e, v))

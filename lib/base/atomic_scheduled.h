@@ -64,6 +64,8 @@ void hl_interleave_pause(void);
 #define hl_a64_or_release(p, v) (hl_interleave_point(), (hl_a64_or_release)(p, v))
 #define hl_any64_load_relaxed(p) (hl_interleave_point(), (hl_any64_load_relaxed)(p))
 #define hl_any64_store_relaxed(p, v) (hl_interleave_point(), (hl_any64_store_relaxed)(p, v))
+#define hl_a128_load_relaxed(p, w) (hl_interleave_point(), (hl_a128_load_relaxed)(p, w))
+#define hl_a128_cas_acquire(p, e, v) (hl_interleave_point(), (hl_a128_cas_acquire)(p, e, v))
 #define hl_aptr_load_relaxed(p) (hl_interleave_point(), (hl_aptr_load_relaxed)(p))
 #define hl_aptr_load_acquire(p) (hl_interleave_point(), (hl_aptr_load_acquire)(p))
 #define hl_aptr_store_relaxed(p, v) (hl_interleave_point(), (hl_aptr_store_relaxed)(p, v))

@@ -146,12 +146,144 @@ static void acc_by_cpu(const struct update *how, const struct cpu_places *at, co
     }
 }
 
+static void acc_words(const struct update *how, char *target, const char *origin, char *fetched, size_t n)
+{
+    struct cpu_places at = {target, (int64_t)hl_op_size(how->basic), NULL};
+    if (n != 0) {
+        acc_by_cpu(how, &at, origin, fetched, n);
+    }
+}
+
+/* ---- rows: several elements by one instruction, which is atomic for each of them ---- */
+
+#define ROW_LEAST 64  /* bytes: shorter rows are done by elements */
+#define ROW_PIECE 128 /* whose new values are computed at a time: with 64 the kernel waits for stores */
+
+/* How many bytes one compare-and-swap of this CPU exchanges at most. */
+static size_t widest_swap(void)
+{
+    static hl_a32 known;
+    /* relaxed: who does not see it asks the CPU again. */
+    uint32_t bytes = hl_a32_load_relaxed(&known);
+    if (HL_UNLIKELY(bytes == 0)) {
+        bytes = hl_a128_is_there() ? 16 : 8;
+        hl_a32_store_relaxed(&known, bytes); /* relaxed: as above. */
+    }
+    return bytes;
+}
+
+/* Of a side that there may not be. */
+HL_INLINE char *past(const char *side, size_t bytes)
+{
+    return side != NULL ? (char *)(uintptr_t)side + bytes : NULL;
+}
+
+/* A grain: the 8 or 16 bytes of an exchange. */
+HL_INLINE void guess_grain(const char *target, uint64_t words[2], size_t grain)
+{
+    /* relaxed: a guess that the compare-and-swap proves. */
+    if (grain == 16) {
+        hl_a128_load_relaxed((const hl_a128 *)(const void *)target, words);
+    } else {
+        words[0] = hl_a64_load_relaxed((const hl_a64 *)(const void *)target); /* relaxed: the same. */
+    }
+}
+
+/* False: somebody came between, and `was` is what is there now. */
+HL_INLINE bool swap_grain(char *target, uint64_t was[2], const uint64_t is[2], size_t grain)
+{
+    /* acquire: the weakest there is; only the value matters. */
+    return grain == 16 ? hl_a128_cas_acquire((hl_a128 *)(void *)target, was, is)
+                       : hl_a64_cas_acquire((hl_a64 *)(void *)target, was, is[0]);
+}
+
+/* Where somebody comes between: what is there is computed with again. */
+static HL_NOINLINE void swap_again(const struct update *how, char *target, const char *origin, char *before,
+                                   size_t grain)
+{
+    uint64_t was[2], is[2] = {0, 0};
+    memcpy(was, before, grain);
+    do {
+        memcpy(is, was, grain);
+        how->kernel(is, origin, grain >> width_of(hl_op_size(how->basic)));
+    } while (!swap_grain(target, was, is, grain));
+    memcpy(before, was, grain);
+}
+
+/* The kernel on a copy. */
+HL_INLINE void compute_piece(const struct update *how, char *target, const char *origin, char *fetched,
+                             size_t bytes, size_t grain)
+{
+    _Alignas(16) char before[ROW_PIECE], after[ROW_PIECE];
+    uint64_t was[2], is[2];
+    for (size_t i = 0; i < bytes; i += grain) {
+        guess_grain(target + i, was, grain);
+        memcpy(before + i, was, grain);
+        memcpy(after + i, was, grain);
+    }
+    how->kernel(after, origin, bytes >> width_of(hl_op_size(how->basic)));
+    for (size_t i = 0; i < bytes; i += grain) {
+        memcpy(was, before + i, grain);
+        memcpy(is, after + i, grain);
+        if (HL_UNLIKELY(!swap_grain(target + i, was, is, grain))) {
+            memcpy(before + i, was, grain);
+            swap_again(how, target + i, origin + i, before + i, grain);
+        }
+    }
+    if (fetched != NULL) {
+        memcpy(fetched, before, bytes);
+    }
+}
+
+static void compute_row(const struct update *how, char *target, const char *origin, char *fetched,
+                        size_t bytes, size_t grain)
+{
+    size_t i = 0;
+    for (; grain == 16 && bytes - i >= ROW_PIECE; i += ROW_PIECE) { /* loops whose turns the compiler knows */
+        compute_piece(how, target + i, origin + i, past(fetched, i), ROW_PIECE, 16);
+    }
+    for (size_t len; i < bytes; i += len) {
+        len = hl_min_size(ROW_PIECE, bytes - i);
+        if (grain == 16) {
+            compute_piece(how, target + i, origin + i, past(fetched, i), len, 16);
+        } else {
+            compute_piece(how, target + i, origin + i, past(fetched, i), len, 8);
+        }
+    }
+}
+
+/* Loads and stores know no elements: of 8 bytes each. */
+static void move_row(const struct update *how, char *target, const char *origin, char *fetched, size_t bytes)
+{
+    struct cpu_places at = {target, 8, NULL};
+    cpu_fns[how->verb][width_of(8)](at, origin, fetched, bytes / 8, NULL);
+}
+
+/* Aligned elements without holes. */
+static void acc_row(const struct update *how, char *target, const char *origin, char *fetched, size_t n)
+{
+    unsigned width = width_of(hl_op_size(how->basic));
+    bool moves = how->verb == LOAD || (how->verb == REPLACE && fetched == NULL);
+    size_t bytes = n << width, grain = bytes < ROW_LEAST ? 0 : moves ? 8 : widest_swap();
+    if (grain <= (size_t)1 << width || (HL_FAULT(add_torn) && how->verb == ADD)) {
+        acc_words(how, target, origin, fetched, n);
+        return;
+    }
+    size_t head = -(uintptr_t)target & (grain - 1), row = (bytes - head) & ~(grain - 1), end = head + row;
+    acc_words(how, target, origin, fetched, head >> width);
+    if (moves) {
+        move_row(how, target + head, past(origin, head), past(fetched, head), row);
+    } else {
+        compute_row(how, target + head, origin + head, past(fetched, head), row, grain);
+    }
+    acc_words(how, target + end, past(origin, end), past(fetched, end), n - (end >> width));
+}
+
 static void acc_block(const struct update *how, char *target, const char *origin, char *fetched, size_t n,
                       struct hl_near_lock *lock)
 {
     if (hl_near_is_cpu(how->basic, target)) {
-        struct cpu_places at = {target, (int64_t)hl_op_size(how->basic), NULL};
-        acc_by_cpu(how, &at, origin, fetched, n);
+        acc_row(how, target, origin, fetched, n);
     } else {
         acc_locked(how, target, origin, fetched, n, lock);
     }

@@ -14,26 +14,32 @@
 enum { SEEDS = 1500, HEIR_SEEDS = 100, THREADS = 3, ROUNDS = 2 };
 
 struct sum {
-    _Alignas(16) unsigned char target[32];
+    _Alignas(16) unsigned char target[128];
     struct hl_near_lock lock;
     enum hl_basic basic;
-    size_t shift;
+    size_t shift, row; /* row: elements that odd threads add at once, the one that is looked at among them */
     uint64_t fetched[THREADS * ROUNDS]; /* each thread its own places */
 };
+
+enum { MOST = 16, WATCHED = 4 }; /* elements of a row, and which of them */
 
 static void add(void *arg, int thread)
 {
     struct sum *s = arg;
-    uint64_t one = 1;
-    double one_f = 1, seen_f = 0;
+    bool real = s->basic == HL_BASIC_F64;
+    size_t n = thread % 2 == 1 ? s->row : 1, first = n > WATCHED ? 0 : WATCHED;
+    uint64_t ones[MOST], seen[MOST];
+    double ones_f[MOST], seen_f[MOST];
+    for (size_t i = 0; i < n; i++) {
+        ones[i] = 1;
+        ones_f[i] = 1;
+    }
     for (int r = 0; r < ROUNDS; r++) {
-        uint64_t *to = &s->fetched[thread * ROUNDS + r];
-        bool real = s->basic == HL_BASIC_F64;
-        ck_assert_int_eq(hl_near_acc(HL_OP_SUM, s->basic, s->target + s->shift,
-                                     real ? (void *)&one_f : (void *)&one,
-                                     real ? (void *)&seen_f : (void *)to, 1, &s->lock),
+        ck_assert_int_eq(hl_near_acc(HL_OP_SUM, s->basic, s->target + s->shift + first * 8,
+                                     real ? (void *)ones_f : (void *)ones,
+                                     real ? (void *)seen_f : (void *)seen, n, &s->lock),
                          0);
-        *to = real ? (uint64_t)seen_f : *to;
+        s->fetched[thread * ROUNDS + r] = real ? (uint64_t)seen_f[WATCHED - first] : seen[WATCHED - first];
     }
 }
 
@@ -49,13 +55,14 @@ static void check_fetched(const struct sum *s, uint64_t seed)
 
 static const struct {
     enum hl_basic basic;
-    size_t shift;
-} ways[] = {{HL_BASIC_I64, 0}, {HL_BASIC_F64, 0}, {HL_BASIC_I64, 1}, {HL_BASIC_F64, 4}};
+    size_t shift, row;
+} ways[] = {{HL_BASIC_I64, 0, 1}, {HL_BASIC_F64, 0, 1}, {HL_BASIC_I64, 1, 1}, {HL_BASIC_F64, 4, 1},
+            {HL_BASIC_I64, 0, 9}, {HL_BASIC_F64, 8, 8}, {HL_BASIC_F64, 4, 9}};
 
 START_TEST(fetch_and_add_gives_each_value_once)
 {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        struct sum s = {.basic = ways[_i].basic, .shift = ways[_i].shift};
+        struct sum s = {.basic = ways[_i].basic, .shift = ways[_i].shift, .row = ways[_i].row};
         ck_assert_int_eq(hl_interleave_run(seed, THREADS, add, &s), 0);
         check_fetched(&s, seed);
     }

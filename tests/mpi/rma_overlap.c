@@ -1,11 +1,13 @@
 /* Several windows over the same memory: accumulates through all of them at once lose nothing, whatever the
- * element needs (CPU atomics, the target's lock), and whether the memory is the library's or private.
- * Argument: turns. */
+ * element needs (CPU atomics, the target's lock), however many elements each has, and whether the memory is
+ * the library's or private. Argument: turns. */
 #include "rma.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #define WINDOWS 4
+#define ROW 20000 /* more than all trays hold */
 
 struct di {
     double value;
@@ -19,6 +21,7 @@ struct cell {
     long double wide;
     struct di best;
     char odd[2 * sizeof(long)]; /* a long that no address rule fits stands at odd + 1 */
+    float row[ROW];
 };
 
 static MPI_Win wins[WINDOWS];
@@ -26,10 +29,51 @@ static MPI_Aint bases[WINDOWS]; /* where a cell stands in each of them: all targ
 static MPI_Aint *addresses;     /* of the cells, for the last one: it is dynamic */
 static int turns, target;
 
+/* The elements to which a turn adds one: sometimes all, else some whose first and number change. */
+static int part_of_row(int i, int k, int *first)
+{
+    bool all = i % 8 == k;
+    *first = all ? 0 : (i * 37 + k * 11) % 64;
+    return all ? ROW : i % 40 + 1;
+}
+
+static void add_to_row(int i, int k, MPI_Aint row, const float *ones, float *before)
+{
+    int first, n = part_of_row(i, k, &first);
+    MPI_Aint at = row + (MPI_Aint)sizeof(float) * first;
+    if (i % 3 == 0) {
+        MPI_Get_accumulate(ones, n, MPI_FLOAT, before, n, MPI_FLOAT, target, at, n, MPI_FLOAT, MPI_SUM,
+                           wins[k]);
+    } else {
+        MPI_Accumulate(ones, n, MPI_FLOAT, target, at, n, MPI_FLOAT, MPI_SUM, wins[k]);
+    }
+}
+
+static void check_row(const float *row, const char *what)
+{
+    static int want[ROW];
+    memset(want, 0, sizeof want);
+    for (int i = 0; i < turns; i++) {
+        for (int k = 0, first; k < WINDOWS; k++) {
+            int n = part_of_row(i, k, &first);
+            for (int e = first; e < first + n; e++) {
+                want[e] += ranks;
+            }
+        }
+    }
+    for (int e = 0; e < ROW; e++) {
+        CHECK(row[e] == (float)want[e], "%s: element %d is %g, not %d", what, e, row[e], want[e]);
+    }
+}
+
 static void *work(void *arg)
 {
     int k = (int)(long)arg;
     MPI_Win win = wins[k];
+    float *ones = malloc(2 * ROW * sizeof *ones);
+    for (int e = 0; e < ROW; e++) {
+        ones[e] = 1;
+    }
     long one = 1;
     long double half = 0.5L;
     for (int i = 0; i < turns; i++) {
@@ -43,6 +87,7 @@ static void *work(void *arg)
                        MPI_DOUBLE_INT, MPI_MAXLOC, win);
         MPI_Accumulate(&one, 1, MPI_LONG, target, at + (MPI_Aint)offsetof(struct cell, odd) + 1, 1, MPI_LONG,
                        MPI_SUM, win);
+        add_to_row(i, k, at + (MPI_Aint)offsetof(struct cell, row), ones, ones + ROW);
         long before = -1, again, next;
         MPI_Get_accumulate(NULL, 0, MPI_LONG, &before, 1, MPI_LONG, target,
                            at + (MPI_Aint)offsetof(struct cell, ticket), 1, MPI_LONG, MPI_NO_OP, win);
@@ -57,6 +102,7 @@ static void *work(void *arg)
             }
         }
     }
+    free(ones);
     return NULL;
 }
 
@@ -89,6 +135,7 @@ static void storm(struct cell *cell, const char *what)
             CHECK(odd == all, "%s: %ld of %ld", what, odd, all);
             CHECK(cell->wide == (long double)all / 2, "%s: %g of %g", what, (double)cell->wide, all / 2.0);
             double best = ranks - 1 + (turns - 1.0) * ranks;
+            check_row(cell->row, what);
             CHECK(cell->best.value == best, "%s: %g, not %g", what, cell->best.value, best);
         }
         meet_outside(wins[0]);

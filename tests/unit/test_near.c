@@ -108,6 +108,9 @@ START_TEST(accumulate_equals_the_serial_kernel)
             one_combination((enum hl_op_kind)_i, (enum hl_basic)basic, shift * 3, 1);
             one_combination((enum hl_op_kind)_i, (enum hl_basic)basic, shift * 4, N);
             one_combination((enum hl_op_kind)_i, (enum hl_basic)basic, shift, 7);
+            one_combination((enum hl_op_kind)_i, (enum hl_basic)basic, shift * 8, N - 1);
+            one_combination((enum hl_op_kind)_i, (enum hl_basic)basic,
+                            16 - hl_op_size((enum hl_basic)basic) % 16, 64 + shift);
         }
         one_combination((enum hl_op_kind)_i, (enum hl_basic)basic, 0, 0);
     }
@@ -245,7 +248,8 @@ static const struct job jobs[] = {
     {HL_BASIC_I64, 0, 1000, 2}, {HL_BASIC_I64, 3, 1000, 2},    {HL_BASIC_F32, 0, 300, 2},
     {HL_BASIC_F64, 0, 1000, 2}, {HL_BASIC_F64, 4, 1000, 2},    {HL_BASIC_C32, 0, 300, 2},
     {HL_BASIC_C64, 0, 300, 2},  {HL_BASIC_LDOUBLE, 0, 300, 2}, {HL_BASIC_I128, 0, 300, 2},
-    {HL_BASIC_I64, 4, 20, 400},
+    {HL_BASIC_I64, 4, 20, 400}, {HL_BASIC_U8, 5, 50, 90},      {HL_BASIC_F32, 4, 50, 75},
+    {HL_BASIC_I64, 8, 50, 24},  {HL_BASIC_F64, 0, 50, 40},     {HL_BASIC_C32, 8, 50, 20},
 };
 
 /* Ones of a type: value 1 in each element. */
@@ -281,9 +285,14 @@ static void *add_thread(void *arg)
     const struct job *j = arg;
     unsigned char one[400 * 16];
     ones(j->basic, one, j->n);
+    size_t size = hl_op_size(j->basic);
     for (size_t r = 0; r < j->rounds; r++) {
-        ck_assert_int_eq(
-            hl_near_acc(HL_OP_SUM, j->basic, arena->bytes + j->shift, one, NULL, j->n, &arena->lock), 0);
+        size_t by = r % 2 == 0 ? j->n : 1; /* all at once, or one after the other */
+        for (size_t i = 0; i < j->n; i += by) {
+            ck_assert_int_eq(hl_near_acc(HL_OP_SUM, j->basic, arena->bytes + j->shift + i * size,
+                                         one + i * size, NULL, by, &arena->lock),
+                             0);
+        }
     }
     return NULL;
 }
