@@ -110,12 +110,19 @@ static void take_fetched(const struct tray_call *c, const char *fetched)
     }
 }
 
-static int serve_and_wait(struct tray_call *c, const struct tray_claim *claim)
+/* A call under way in the tray that it has. */
+struct flight {
+    struct tray_call call;
+    struct tray_claim claim;
+};
+
+static int send_tray(struct flight *f)
 {
-    struct hl_near_tray *tray = claim->tray;
+    struct tray_call *c = &f->call;
+    struct hl_near_tray *tray = f->claim.tray;
     c->rec.op = HL_WIRE_TRAY;
     c->rec.flags = (uint8_t)c->verb;
-    c->rec.index = claim->index;
+    c->rec.index = f->claim.index;
     c->rec.aux = c->win->id;
     /* relaxed: the record's own order carries it to the peer. */
     hl_a32_store_relaxed(&tray->done, 0);
@@ -124,13 +131,16 @@ static int serve_and_wait(struct tray_call *c, const struct tray_claim *claim)
     } else if (c->send != 0) {
         memcpy(tray->bytes, c->operands, c->send);
     }
-    int rc = hl_rx_send(claim->peer, &c->rec, NULL);
-    if (rc != 0) {
-        return rc;
-    }
-    hl_prog_wait(is_tray_back, (void *)(uintptr_t)claim);
+    return hl_rx_send(f->claim.peer, &c->rec, NULL);
+}
+
+static int await_tray(const struct flight *f)
+{
+    const struct tray_call *c = &f->call;
+    struct hl_near_tray *tray = f->claim.tray;
+    hl_prog_wait(is_tray_back, (void *)(uintptr_t)&f->claim);
     if (hl_a32_load_acquire(&tray->done) == 0) { /* acquire: as in is_tray_back. */
-        return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d died before it served an operation", claim->peer);
+        return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d died before it served an operation", f->claim.peer);
     }
     if (tray->rc != 0) {
         return hl_err_say(tray->rc, "target %d refused %llu %s at %#llx", c->target,
@@ -143,80 +153,151 @@ static int serve_and_wait(struct tray_call *c, const struct tray_claim *claim)
     return 0;
 }
 
-static int run_tray(struct tray_call *c)
+/* After a send that returned `rc`: 0, and the answer is waited for. */
+static int finish_tray(struct flight *f, int rc)
 {
-    struct tray_claim claim = {.home = hl_near_home(hl_boot.node_rank),
-                               .peer = hl_win_world(c->win, c->target)};
-    hl_prog_wait(take_tray, &claim);
-    int rc = serve_and_wait(c, &claim);
+    rc = rc == 0 ? await_tray(f) : rc;
     hl_stat_rank_add(HL_STAT_RANK_trays, 1);
-    hl_stat_rank_add(HL_STAT_RANK_bytes_trays, c->send + c->back);
-    /* release: all was read; pairs with the acquire in take. */
-    hl_a32_store_release(&claim.tray->busy, 0);
+    hl_stat_rank_add(HL_STAT_RANK_bytes_trays, f->call.send + f->call.back);
+    /* release: all was read; pairs with the acquire in take_tray. */
+    hl_a32_store_release(&f->claim.tray->busy, 0);
     return rc;
+}
+
+/* Only who has no tray waits for one: two threads with some would wait for each other. */
+static bool claim_tray(struct flight *f, bool has_some)
+{
+    f->claim = (struct tray_claim){.home = hl_near_home(hl_boot.node_rank),
+                                   .peer = hl_win_world(f->call.win, f->call.target)};
+    if (!has_some) {
+        hl_prog_wait(take_tray, &f->claim);
+    }
+    return !has_some || take_tray(&f->claim);
+}
+
+/* Makes the call of the next part of an operation; false: there is none. */
+typedef bool part_fn(struct tray_call *c, void *operation);
+
+/* The peer works on one part while the next ones are filled. Answers are taken in the order of the parts. */
+static int run_parts(part_fn *part, void *operation)
+{
+    struct flight flights[HL_NEAR_TRAYS], *f;
+    size_t sent = 0, back = 0;
+    int rc = 0;
+    while (rc == 0 && part(&(f = &flights[sent % HL_NEAR_TRAYS])->call, operation)) {
+        while (!claim_tray(f, sent != back)) {
+            int refused = finish_tray(&flights[back++ % HL_NEAR_TRAYS], 0);
+            rc = rc == 0 ? refused : rc;
+        }
+        int unsent = send_tray(f);
+        if (unsent != 0) {
+            rc = finish_tray(f, unsent);
+        } else if (++sent - back == HL_NEAR_TRAYS) {
+            int refused = finish_tray(&flights[back++ % HL_NEAR_TRAYS], 0);
+            rc = rc == 0 ? refused : rc;
+        }
+    }
+    while (back != sent) {
+        int refused = finish_tray(&flights[back++ % HL_NEAR_TRAYS], 0);
+        rc = rc == 0 ? refused : rc;
+    }
+    return rc;
+}
+
+/* What is left of a put or get. */
+struct moving {
+    const struct hl_move *m;
+    uint64_t at;
+    char *mine;
+    size_t len;
+};
+
+static bool part_of_move(struct tray_call *c, void *operation)
+{
+    struct moving *o = operation;
+    size_t n = hl_min_size(HL_TRAY_HALF, o->len);
+    *c = (struct tray_call){.win = o->m->win,
+                            .target = o->m->target,
+                            .verb = o->m->dir == HL_PUT ? PUT : GET,
+                            .rec = {.basic = HL_BASIC_BYTE, .offset = o->at, .count = n}};
+    if (o->m->dir == HL_PUT) {
+        c->operands = o->mine;
+        c->send = n;
+    } else {
+        c->result = o->mine;
+        c->back = n;
+    }
+    o->at += n;
+    o->mine += n;
+    o->len -= n;
+    return n != 0;
 }
 
 int hl_tray_move(const struct hl_move *m, uint64_t at, char *mine, size_t len)
 {
-    int rc = 0;
-    for (size_t done = 0; done < len && rc == 0;) {
-        size_t n = hl_min_size(HL_TRAY_HALF, len - done);
-        struct tray_call c = {.win = m->win,
-                              .target = m->target,
-                              .verb = m->dir == HL_PUT ? PUT : GET,
-                              .rec = {.basic = HL_BASIC_BYTE, .offset = at + done, .count = n}};
-        if (m->dir == HL_PUT) {
-            c.operands = mine + done;
-            c.send = n;
-        } else {
-            c.result = mine + done;
-            c.back = n;
-        }
-        rc = run_tray(&c);
-        done += n;
-    }
-    return rc;
+    return run_parts(part_of_move, &(struct moving){m, at, mine, len});
 }
 
-int hl_tray_acc(const struct hl_tray_acc *a)
+static bool part_of_acc(struct tray_call *c, void *operation)
 {
-    size_t ext = hl_op_extent(a->basic), room = HL_TRAY_HALF / ext;
-    int rc = 0;
-    for (size_t i = 0; i < a->n && rc == 0; i += room) {
-        size_t k = hl_min_size(room, a->n - i), len = hl_op_span(a->basic, k);
-        struct tray_call c = {
-            .win = a->win,
-            .target = a->target,
-            .verb = a->result != NULL ? GET_ACC : ACC,
-            .rec = {
-                .kind = (uint8_t)a->op, .basic = (uint8_t)a->basic, .offset = a->at + i * ext, .count = k}};
-        if (a->op != HL_OP_NO_OP) {
-            c.operands = a->origin + i * ext;
-            c.send = len;
-        }
-        if (a->result != NULL) {
-            c.result = a->result + i * ext;
-            c.back = len;
-        }
-        rc = run_tray(&c);
+    struct hl_tray_acc *a = operation;
+    size_t ext = hl_op_extent(a->basic), n = hl_min_size(HL_TRAY_HALF / ext, a->n);
+    if (n == 0) {
+        return false;
     }
-    return rc;
+    *c = (struct tray_call){
+        .win = a->win,
+        .target = a->target,
+        .verb = a->result != NULL ? GET_ACC : ACC,
+        .rec = {.kind = (uint8_t)a->op, .basic = (uint8_t)a->basic, .offset = a->at, .count = n}};
+    if (a->op != HL_OP_NO_OP) {
+        c->operands = a->origin;
+        c->send = hl_op_span(a->basic, n);
+        a->origin += n * ext;
+    }
+    if (a->result != NULL) {
+        c->result = a->result;
+        c->back = hl_op_span(a->basic, n);
+        a->result += n * ext;
+    }
+    a->at += n * ext;
+    a->n -= n;
+    return true;
+}
+
+int hl_tray_acc(struct hl_tray_acc *a)
+{
+    return run_parts(part_of_acc, a);
+}
+
+static bool part_of_rows(struct tray_call *c, void *operation)
+{
+    struct hl_tray_rows *r = operation;
+    bool fetches = r->result != NULL;
+    enum verb verb = r->acc ? (fetches ? GET_ACC : ACC) : (fetches ? GET : PUT);
+    *c = (struct tray_call){.win = r->win,
+                            .target = r->target,
+                            .verb = verb | ROWS,
+                            .rec = {.kind = (uint8_t)r->op, .basic = (uint8_t)r->basic},
+                            .rows = r};
+    return r->left > 0;
 }
 
 int hl_tray_rows(struct hl_tray_rows *r)
 {
-    int rc = 0;
-    while (r->left > 0 && rc == 0) {
-        bool fetches = r->result != NULL;
-        enum verb verb = r->acc ? (fetches ? GET_ACC : ACC) : (fetches ? GET : PUT);
-        struct tray_call c = {.win = r->win,
-                              .target = r->target,
-                              .verb = verb | ROWS,
-                              .rec = {.kind = (uint8_t)r->op, .basic = (uint8_t)r->basic},
-                              .rows = r};
-        rc = run_tray(&c);
+    return run_parts(part_of_rows, r);
+}
+
+/* The only one. */
+static bool part_of_cas(struct tray_call *c, void *operation)
+{
+    struct tray_call **left = operation;
+    const struct tray_call *only = *left;
+    *left = NULL;
+    if (only != NULL) {
+        *c = *only;
     }
-    return rc;
+    return only != NULL;
 }
 
 int hl_tray_cas(const struct hl_tray_acc *a, const void *compare)
@@ -225,15 +306,16 @@ int hl_tray_cas(const struct hl_tray_acc *a, const void *compare)
     size_t size = hl_op_size(a->basic);
     memcpy(operands, compare, size);
     memcpy(operands + size, a->origin, size);
-    struct tray_call c = {.win = a->win,
-                          .target = a->target,
-                          .verb = CAS,
-                          .rec = {.basic = (uint8_t)a->basic, .offset = a->at, .count = 1},
-                          .operands = operands,
-                          .send = 2 * size,
-                          .result = a->result,
-                          .back = size};
-    return run_tray(&c);
+    struct tray_call *c =
+        &(struct tray_call){.win = a->win,
+                            .target = a->target,
+                            .verb = CAS,
+                            .rec = {.basic = (uint8_t)a->basic, .offset = a->at, .count = 1},
+                            .operands = operands,
+                            .send = 2 * size,
+                            .result = a->result,
+                            .back = size};
+    return run_parts(part_of_cas, &c);
 }
 
 /* ---- the peer's side, on its receive thread ---- */

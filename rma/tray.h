@@ -12,7 +12,7 @@
  * but the receive thread. HL_ERR_RMA_RANGE, HL_ERR_PROC_ABORTED. */
 int hl_tray_move(const struct hl_move *m, uint64_t at, char *mine, size_t len);
 
-/* The arguments of hl_near_acc, for such a target. */
+/* The arguments of hl_near_acc, for such a target; they move on. */
 struct hl_tray_acc {
     struct hl_win *win;
     int target;
@@ -24,7 +24,7 @@ struct hl_tray_acc {
     size_t n;
 };
 
-int hl_tray_acc(const struct hl_tray_acc *a);
+int hl_tray_acc(struct hl_tray_acc *a);
 
 /* An operation on layouts: walks over them, of bytes or elements; those of theirs are at hl_zip_at. Puts and
  * gets are of HL_BASIC_BYTE. Many blocks travel at a time. The walks move on. */

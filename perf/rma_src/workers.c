@@ -1,10 +1,10 @@
 /* Operations per second of a number of workers, threads or processes, on one window.
  *
- *   workers THREADS MILLISECONDS BYTES INNER [put|get|fetch]      ranks: origins with THREADS threads each,
+ *   workers THREADS MILLISECONDS BYTES INNER [put|get|fetch|add]  ranks: origins with THREADS threads each,
  *                                                                 and the target, the last
  *
  * A worker puts or gets BYTES bytes INNER times and flushes, until the time is over; or it adds to one word
- * that all share. The last rank waits in a barrier and then looks whether all has arrived; who gets looks at
+ * that all share, or to BYTES bytes of doubles that all share. The last rank waits in a barrier and then looks whether all has arrived; who gets looks at
  * what came. Prints "puts OPERATIONS_PER_S". */
 #include "threads.h"
 
@@ -14,7 +14,7 @@
 
 static MPI_Win win;
 static int target, bytes, inner;
-static char what; /* p, g, f */
+static char what; /* p, g, f, a */
 static int count; /* of the type: a word where it is one, else bytes */
 static MPI_Datatype type;
 static double begin_s, end_s;
@@ -56,6 +56,18 @@ static void fetch(void)
     MPI_Win_flush(target, win);
 }
 
+static void add(double *data)
+{
+    int doubles = bytes / (int)sizeof *data;
+    for (int i = 0; i < doubles; i++) {
+        data[i] = 1;
+    }
+    for (int i = 0; i < inner; i++) {
+        MPI_Accumulate(data, doubles, MPI_DOUBLE, target, 0, doubles, MPI_DOUBLE, MPI_SUM, win);
+    }
+    MPI_Win_flush(target, win);
+}
+
 static void *work(void *arg)
 {
     struct worker *w = arg;
@@ -68,6 +80,8 @@ static void *work(void *arg)
             put(w, data, turn);
         } else if (what == 'g') {
             get(w, data);
+        } else if (what == 'a') {
+            add((double *)(void *)data);
         } else {
             fetch();
         }
@@ -83,10 +97,16 @@ static void *work(void *arg)
 /* Did every worker's last turn arrive whole, or every addition? */
 static int arrived(const char *base, int workers, double all)
 {
+    const double *sums = (const double *)(const void *)base;
+    for (int i = 0; what == 'a' && i < bytes / (int)sizeof *sums; i++) {
+        if (sums[i] != all) {
+            return 0;
+        }
+    }
     if (what != 'p') {
         long sum;
         memcpy(&sum, base, sizeof sum);
-        return what == 'g' || (double)sum == all;
+        return what != 'f' || (double)sum == all;
     }
     for (int i = 0; i < workers; i++) {
         const char *block = base + (size_t)i * (size_t)inner * (size_t)bytes;
