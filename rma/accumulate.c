@@ -40,7 +40,7 @@ static int start_accumulate(struct hl_acc *a, const MPI_Datatype types[3], MPI_W
     struct hl_req *r;
     a->m.win = hl_win_of(win);
     set_types(a, types);
-    int rc = request == NULL ? hl_win_null("request") : hl_win_request_begin(&a->m, &r);
+    int rc = !hl_is_address(request) ? hl_win_null("request") : hl_win_request_begin(&a->m, &r);
     if (rc == 0) {
         rc = hl_win_acc(a);
         hl_win_request_end(&a->m, rc);

@@ -110,8 +110,9 @@ int hl_win_cas(const struct hl_acc *a, const void *compare)
             HL_ERR_TYPE, "compare and swap takes predefined integers, logicals and bytes, not %s%s",
             a->m.target_type->predefined ? "" : "a datatype made of ", hl_op_basic_words(basic));
     }
-    if (compare == NULL || a->result == NULL) {
-        return hl_err_say(HL_ERR_BUFFER, "%s address is NULL", compare == NULL ? "compare" : "result");
+    if (!hl_is_address(compare) || !hl_is_address(a->result)) {
+        return hl_err_say(HL_ERR_BUFFER, "%s address is NULL or none",
+                          !hl_is_address(compare) ? "compare" : "result");
     }
     if (hl_target_is_far(&w->targets[a->m.target]) && (rc = hl_win_reach(w, a->m.target)) != 0) {
         return rc;

@@ -30,7 +30,7 @@ int hl_win_fail(MPI_Win win, const char *func, int rc)
 
 int hl_win_null(const char *what)
 {
-    return hl_err_say(HL_ERR_ARG, "%s is NULL", what);
+    return hl_err_say(HL_ERR_ARG, "%s is NULL or no address", what);
 }
 
 int hl_win_check_target(const struct hl_win *w, int target)

@@ -382,7 +382,7 @@ int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 {
     struct hl_win *w = hl_win_of(win);
     struct hl_info *copy;
-    int rc = w == NULL ? hl_win_bad() : info_used == NULL ? hl_win_null("info_used") : show(w, &copy);
+    int rc = w == NULL ? hl_win_bad() : !hl_is_address(info_used) ? hl_win_null("info_used") : show(w, &copy);
     if (rc != 0) {
         return hl_win_raise(w, win, "MPI_Win_get_info", rc);
     }

@@ -154,7 +154,7 @@ static int check_iflush(struct hl_win *w, int target, bool all, const MPI_Reques
     } else if (w == NULL || target != MPI_PROC_NULL) {
         rc = hl_flush_check(w, target);
     }
-    return rc == 0 && request == NULL ? hl_win_null("request") : rc;
+    return rc == 0 && !hl_is_address(request) ? hl_win_null("request") : rc;
 }
 
 /* A call of the user: the name, and which flush it is. */

@@ -313,8 +313,10 @@ static int check_flags(const struct watches *a, const int *index, int *live)
     if (a->count < 0) {
         return hl_err_say(HL_ERR_COUNT, "%d flags: the count is negative", a->count);
     }
-    if (index == NULL || (a->count > 0 && (a->disps == NULL || a->values == NULL))) {
-        return hl_win_null(index == NULL ? "index" : a->disps == NULL ? "flag_disps" : "values");
+    if (!hl_is_address(index) || (a->count > 0 && !(hl_is_address(a->disps) && hl_is_address(a->values)))) {
+        return hl_win_null(!hl_is_address(index)      ? "index"
+                           : !hl_is_address(a->disps) ? "flag_disps"
+                                                      : "values");
     }
     int rc = 0;
     for (int i = 0; i < a->count && rc == 0; i++) {
@@ -392,8 +394,8 @@ int PMPIX_Win_flag_test(MPI_Aint flag_disp, int compare, uint64_t value, uint64_
 {
     struct flag_watch f = {.compare = compare, .value = value};
     int rc = find_flag(hl_win_of(win), flag_disp, &f);
-    if (rc == 0 && done == NULL) {
-        rc = hl_err_say(HL_ERR_ARG, "done is NULL");
+    if (rc == 0 && !hl_is_address(done)) {
+        rc = hl_win_null("done");
     }
     if (rc == 0) {
         *done = is_reached(&f);

@@ -306,6 +306,6 @@ HL_API(MPI_Win_test);
 int PMPI_Win_test(MPI_Win win, int *flag)
 {
     struct hl_win *w = hl_mode_begin(win);
-    int rc = w == NULL ? hl_win_bad() : flag == NULL ? hl_win_null("flag") : wait(w, flag);
+    int rc = w == NULL ? hl_win_bad() : !hl_is_address(flag) ? hl_win_null("flag") : wait(w, flag);
     return hl_mode_end(w, win, "MPI_Win_test", rc);
 }

@@ -330,7 +330,7 @@ static int start_move(struct hl_move *m, const struct request_tail *tail, const 
         return MPI_SUCCESS;
     }
     struct hl_req *r;
-    int rc = tail->request == NULL ? hl_win_null("request") : hl_win_request_begin(m, &r);
+    int rc = !hl_is_address(tail->request) ? hl_win_null("request") : hl_win_request_begin(m, &r);
     if (rc == 0) {
         rc = hl_win_xfer(m);
         hl_win_request_end(m, rc);
@@ -367,7 +367,7 @@ HL_INLINE int start_call(void *origin, int64_t origin_count, MPI_Datatype origin
     }
     call.tail.win = (MPI_Win)(void *)(uintptr_t)w; /* the same: one register for both */
     if (HL_UNLIKELY((uint32_t)target >= (uint32_t)w->size || origin_type != call.tail.target_type ||
-                    origin_count != target_count || origin == NULL || call.tail.request == NULL)) {
+                    origin_count != target_count || origin == NULL || !hl_is_address(call.tail.request))) {
         return how->any(origin, origin_count, origin_type, target, disp, target_count, call.tail);
     }
     if (HL_UNLIKELY(type >= HL_TYPE_PREDEFINED_END ||

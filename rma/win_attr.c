@@ -37,7 +37,7 @@ int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *fla
     int rc = 0;
     if (w == NULL) {
         rc = hl_win_bad();
-    } else if (attribute_val == NULL || flag == NULL) {
+    } else if (!hl_is_address(attribute_val) || !hl_is_address(flag)) {
         rc = hl_win_null("attribute_val or flag");
     } else if (win_keyval >= MPI_WIN_BASE && win_keyval <= MPI_WIN_MODEL) {
         value = predefined(w, win_keyval);
@@ -75,7 +75,7 @@ int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
                            MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval,
                            void *extra_state)
 {
-    int rc = win_keyval == NULL
+    int rc = !hl_is_address(win_keyval)
                  ? hl_win_null("win_keyval")
                  : hl_keyval_make(HL_ATTR_WIN, (hl_attr_copy_fn *)win_copy_attr_fn,
                                   (hl_attr_delete_fn *)win_delete_attr_fn, extra_state, win_keyval);
@@ -85,7 +85,8 @@ int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
 HL_API(MPI_Win_free_keyval);
 int PMPI_Win_free_keyval(int *win_keyval)
 {
-    int rc = win_keyval == NULL ? hl_win_null("win_keyval") : hl_keyval_free(HL_ATTR_WIN, *win_keyval);
+    int rc =
+        !hl_is_address(win_keyval) ? hl_win_null("win_keyval") : hl_keyval_free(HL_ATTR_WIN, *win_keyval);
     if (rc != 0) {
         return hl_errh_comm(NULL, "MPI_Win_free_keyval", rc);
     }

@@ -183,7 +183,7 @@ static int make_public(struct make_call *c, const char *func, void *base, MPI_Wi
         rc = comm == NULL ? hl_err_say_none(HL_ERR_COMM, "communicator", c->comm)
                           : hl_err_say(HL_ERR_COMM, "not for intercommunicators");
     } else {
-        c->nowhere = win == NULL || (base == NULL && gives);
+        c->nowhere = !hl_is_address(win) || (!hl_is_address(base) && gives);
         c->apart = c->flavor == MPI_WIN_FLAVOR_SHARED &&
                    (comm->size == 1 || hl_hints_noncontig(hl_info_of(c->info)));
         rc = make_win(c, func, comm, &w);
@@ -292,14 +292,14 @@ static int free_window(struct hl_win *w)
 HL_API(MPI_Win_free);
 int PMPI_Win_free(MPI_Win *win)
 {
-    struct hl_win *w = win == NULL ? NULL : hl_win_of(*win);
+    struct hl_win *w = hl_is_address(win) ? hl_win_of(*win) : NULL;
     const char *busy = w == NULL ? NULL : hl_epoch_busy(&w->epoch);
     if (busy != NULL) {
         return refuse_free(w, *win, busy);
     }
-    int rc = win == NULL ? hl_win_null("win") : w == NULL ? hl_win_bad() : free_window(w);
+    int rc = !hl_is_address(win) ? hl_win_null("win") : w == NULL ? hl_win_bad() : free_window(w);
     if (rc != 0) {
-        return hl_win_raise(w, win == NULL ? MPI_WIN_NULL : *win, "MPI_Win_free", rc);
+        return hl_win_raise(w, hl_is_address(win) ? *win : MPI_WIN_NULL, "MPI_Win_free", rc);
     }
     unmake(w);
     *win = MPI_WIN_NULL;

@@ -24,7 +24,7 @@ HL_API(MPI_Win_get_group);
 int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
     struct hl_win *w = hl_win_of(win);
-    if (w == NULL || group == NULL) {
+    if (w == NULL || !hl_is_address(group)) {
         return hl_win_raise(w, win, "MPI_Win_get_group", w == NULL ? hl_win_bad() : hl_win_null("group"));
     }
     hl_group_ref(w->comm->group);
@@ -36,7 +36,7 @@ HL_API(MPI_Win_set_name);
 int PMPI_Win_set_name(MPI_Win win, const char *win_name)
 {
     struct hl_win *w = hl_win_of(win);
-    if (w == NULL || win_name == NULL) {
+    if (w == NULL || !hl_is_address(win_name)) {
         return hl_win_raise(w, win, "MPI_Win_set_name", w == NULL ? hl_win_bad() : hl_win_null("win_name"));
     }
     char *name = strndup(win_name, MPI_MAX_OBJECT_NAME - 1);
@@ -55,8 +55,8 @@ HL_API(MPI_Win_get_name);
 int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 {
     struct hl_win *w = hl_win_of(win);
-    if ((w == NULL && win != MPI_WIN_NULL) || win_name == NULL || resultlen == NULL) {
-        bool bad = w == NULL && win != MPI_WIN_NULL;
+    bool bad = w == NULL && win != MPI_WIN_NULL;
+    if (bad || !hl_is_address(win_name) || !hl_is_address(resultlen)) {
         return hl_win_raise(w, win, "MPI_Win_get_name",
                             bad ? hl_win_bad() : hl_win_null("win_name or resultlen"));
     }
@@ -76,7 +76,7 @@ HL_API(MPI_Win_create_errhandler);
 int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler)
 {
     struct hl_errh *e;
-    int rc = win_errhandler_fn == NULL || errhandler == NULL
+    int rc = !hl_is_address((const void *)(uintptr_t)win_errhandler_fn) || !hl_is_address(errhandler)
                  ? hl_win_null("win_errhandler_fn or errhandler")
                  : hl_errh_make(HL_ERRH_WIN, (hl_errh_fn *)win_errhandler_fn, &e);
     if (rc != 0) {
@@ -103,7 +103,7 @@ HL_API(MPI_Win_get_errhandler);
 int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 {
     struct hl_win *w = hl_win_of(win);
-    if (w == NULL || errhandler == NULL) {
+    if (w == NULL || !hl_is_address(errhandler)) {
         return hl_win_raise(w, win, "MPI_Win_get_errhandler",
                             w == NULL ? hl_win_bad() : hl_win_null("errhandler"));
     }
@@ -159,7 +159,7 @@ static int shared_query(const char *func, MPI_Win win, int rank, MPI_Aint *size,
 {
     struct hl_win *w = hl_win_of(win);
     struct answer a;
-    bool whole = size != NULL && disp_unit != NULL && baseptr != NULL;
+    bool whole = hl_is_address(size) && hl_is_address(disp_unit) && hl_is_address(baseptr);
     int rc = w == NULL ? hl_win_bad()
              : whole   ? query_memory(w, rank, &a)
                        : hl_win_null("size, disp_unit or baseptr");
@@ -176,8 +176,8 @@ HL_API(MPI_Win_shared_query);
 int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
 {
     MPI_Aint unit = 0;
-    int code =
-        shared_query("MPI_Win_shared_query", win, rank, size, disp_unit != NULL ? &unit : NULL, baseptr);
+    int code = shared_query("MPI_Win_shared_query", win, rank, size, hl_is_address(disp_unit) ? &unit : NULL,
+                            baseptr);
     if (code == MPI_SUCCESS) {
         *disp_unit = unit > INT32_MAX ? INT32_MAX : (int)unit;
     }

@@ -82,7 +82,8 @@ int hl_api_check_thread(void)
                       hl_life_level() == MPI_THREAD_SINGLE ? "SINGLE" : "FUNNELED");
 }
 
-int hl_api_null(const char *what)
+int hl_api_no_address(const void *address, const char *what)
 {
-    return hl_err_say(HL_ERR_ARG, "argument %s is NULL", what);
+    return address == NULL ? hl_err_say(HL_ERR_ARG, "argument %s is NULL", what)
+                           : hl_err_say(HL_ERR_ARG, "argument %s is %p, which is no address", what, address);
 }

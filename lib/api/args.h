@@ -16,6 +16,7 @@
 #include "info.h"
 #include "life.h"
 #include "type.h"
+#include "util.h"
 
 /* The cold halves: say what is wrong and return the code. */
 int hl_api_bad_comm(MPI_Comm comm) HL_COLD;
@@ -29,7 +30,7 @@ int hl_api_bad_tag(int tag) HL_COLD;
 int hl_api_bad_root(const struct hl_comm *c, int root) HL_COLD;
 int hl_api_uncommitted(const struct hl_type *t) HL_COLD;
 int hl_api_bad_buffer(const void *buf, int64_t count, const struct hl_type *t) HL_COLD;
-int hl_api_null(const char *what) HL_COLD;
+int hl_api_no_address(const void *address, const char *what) HL_COLD;
 
 /* Hands a new communicator (NULL: none for this rank) to the user, with its parent's error handler. */
 void hl_api_give_comm(const struct hl_comm *parent, struct hl_comm *made, MPI_Comm *newcomm);
@@ -172,10 +173,10 @@ HL_INLINE int hl_api_check_buffer(const void *buf, int64_t count, const struct h
                : 0;
 }
 
-/* A pointer through which a result goes. */
+/* A pointer through which a result goes: neither NULL nor the constant of a handle. */
 HL_INLINE int hl_api_check_out(const void *out, const char *what)
 {
-    return HL_CHECKS && HL_UNLIKELY(out == NULL) ? hl_api_sure(hl_api_null(what)) : 0;
+    return HL_CHECKS && HL_UNLIKELY(!hl_is_address(out)) ? hl_api_sure(hl_api_no_address(out, what)) : 0;
 }
 
 /* The same of a list of `n`. */

@@ -176,7 +176,7 @@ static int leave_buffers(const struct owner *o, const char *func, int err)
 static int detach_int(const struct owner *o, void *buffer_addr, int *size)
 {
     int64_t n = 0;
-    int err = detach_buffer(o->slot, buffer_addr, size != NULL ? &n : NULL);
+    int err = detach_buffer(o->slot, buffer_addr, hl_is_address(size) ? &n : NULL);
 
     if (err == 0) {
         *size = n <= INT_MAX ? (int)n : MPI_UNDEFINED;

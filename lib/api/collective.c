@@ -71,8 +71,8 @@ static int get_block_types(const MPI_Datatype *handles, const int64_t *counts, i
 {
     int err = 0;
 
-    if (n > 0 && handles == NULL) {
-        return hl_err_say(HL_ERR_ARG, "an array of %d types is NULL", n);
+    if (n > 0 && !hl_is_address(handles)) {
+        return hl_err_say(HL_ERR_ARG, "an array of %d types is NULL or no address", n);
     }
     *types = malloc(((size_t)n + 1) * sizeof(void *));
     if (*types == NULL) {

@@ -146,7 +146,7 @@ int PMPI_Comm_free(MPI_Comm *comm)
 HL_API(MPI_Comm_disconnect);
 int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
-    struct hl_comm *c = comm != NULL ? hl_comm_of(*comm) : NULL;
+    struct hl_comm *c = hl_is_address(comm) ? hl_comm_of(*comm) : NULL;
 
     if (c != NULL) {
         hl_req_complete(c->ctx);

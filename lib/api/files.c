@@ -71,7 +71,7 @@ int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info
         f->comm->raise = raise_file_request;
         f->comm->owner = f;
     }
-    if (fh != NULL) {
+    if (hl_is_address(fh)) {
         *fh = err == 0 ? hl_file_handle(f) : MPI_FILE_NULL;
     }
     return hl_api_leave_file(NULL, "MPI_File_open", err);

@@ -14,7 +14,7 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free
 
     err = err == 0 ? hl_api_check_out(request, "request") : err;
     if (err == 0 && (query_fn == NULL || free_fn == NULL || cancel_fn == NULL)) {
-        err = hl_api_null("query_fn, free_fn or cancel_fn");
+        err = hl_api_no_address(NULL, "query_fn, free_fn or cancel_fn");
     }
     err = err == 0 ? hl_req_general_new(&user, &r) : err;
     if (err == 0) {

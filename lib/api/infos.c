@@ -14,7 +14,7 @@ static int get_own(MPI_Info handle, struct hl_info **info)
 
 static int check_key(const char *key)
 {
-    if (key == NULL || *key == '\0' || strnlen(key, MPI_MAX_INFO_KEY) == MPI_MAX_INFO_KEY) {
+    if (!hl_is_address(key) || *key == '\0' || strnlen(key, MPI_MAX_INFO_KEY) == MPI_MAX_INFO_KEY) {
         return hl_err_say(HL_ERR_INFO_KEY, "an info key has 1 to %d characters", MPI_MAX_INFO_KEY - 1);
     }
     return 0;

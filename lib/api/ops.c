@@ -9,7 +9,7 @@ static int create_op(const char *func, MPI_User_function *fn, MPI_User_function_
                      MPI_Op *op)
 {
     struct hl_op_user *made;
-    int err = hl_api_enter(fn == NULL && fn_large == NULL ? hl_api_null("user_fn") : 0);
+    int err = hl_api_enter(fn == NULL && fn_large == NULL ? hl_api_no_address(NULL, "user_fn") : 0);
 
     err = err == 0 ? hl_api_check_out(op, "op") : err;
     err = err == 0 ? hl_op_user_make(fn, fn_large, commute != 0, &made) : err;

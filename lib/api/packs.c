@@ -62,10 +62,10 @@ static int convert_packing(const struct packing *p, bool pack, int64_t *position
 
 static int convert_int(const struct packing *p, bool pack, int *position)
 {
-    int64_t at = position != NULL ? *position : 0;
-    int code = convert_packing(p, pack, position != NULL ? &at : NULL);
+    int64_t at = hl_is_address(position) ? *position : 0;
+    int code = convert_packing(p, pack, hl_is_address(position) ? &at : NULL);
 
-    if (position != NULL) {
+    if (hl_is_address(position)) {
         *position = (int)at;
     }
     return code;
@@ -127,9 +127,9 @@ HL_API(MPI_Pack_size);
 int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
     int64_t bytes = 0;
-    int code = pack_size("MPI_Pack_size", incount, datatype, comm, size != NULL ? &bytes : NULL);
+    int code = pack_size("MPI_Pack_size", incount, datatype, comm, hl_is_address(size) ? &bytes : NULL);
 
-    if (size != NULL) {
+    if (hl_is_address(size)) {
         *size = bytes <= INT_MAX ? (int)bytes : MPI_UNDEFINED;
     }
     return code;

@@ -85,7 +85,7 @@ static HL_NOINLINE int wait_any_handle(MPI_Request *request, MPI_Status *status)
 
 static HL_NOINLINE int wait_plain(MPI_Request *request, MPI_Status *status)
 {
-    struct hl_req *r = request != NULL && !hl_cs_any() ? hl_req_of(*request) : NULL;
+    struct hl_req *r = hl_is_address(request) && !hl_cs_any() ? hl_req_of(*request) : NULL;
     if (HL_LIKELY(r != NULL && hl_req_end_plain(r, status))) {
         *request = MPI_REQUEST_NULL;
         return MPI_SUCCESS;
@@ -97,7 +97,7 @@ HL_API(MPI_Wait);
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     /* The shared one: eager sends and near one-sided operations. */
-    if (HL_LIKELY(request != NULL && *request == hl_req_handle(hl_req_completed()) &&
+    if (HL_LIKELY(hl_is_address(request) && *request == hl_req_handle(hl_req_completed()) &&
                   status == MPI_STATUS_IGNORE)) {
         *request = MPI_REQUEST_NULL;
         return MPI_SUCCESS;

@@ -148,7 +148,8 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *ps
 
 static int find_pset(const char *name, int *n)
 {
-    return name == NULL ? hl_api_null("pset_name") : hl_pset_find(name, n);
+    int err = hl_api_check_out(name, "pset_name");
+    return err == 0 ? hl_pset_find(name, n) : err;
 }
 
 HL_API(MPI_Session_get_pset_info);

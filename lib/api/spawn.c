@@ -63,7 +63,7 @@ int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_
     struct hl_comm *c = hl_comm_of(comm);
     int n = 0;
 
-    for (int i = 0; c != NULL && c->rank == root && array_of_maxprocs != NULL && i < count; i++) {
+    for (int i = 0; c != NULL && c->rank == root && hl_is_address(array_of_maxprocs) && i < count; i++) {
         n += array_of_maxprocs[i];
     }
     return spawn("MPI_Comm_spawn_multiple", comm, root, n, intercomm, array_of_errcodes);

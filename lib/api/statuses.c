@@ -33,9 +33,9 @@ HL_API(MPI_Get_count);
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     int64_t n = MPI_UNDEFINED;
-    int code = get_count("MPI_Get_count", status, datatype, count != NULL ? &n : NULL);
+    int code = get_count("MPI_Get_count", status, datatype, hl_is_address(count) ? &n : NULL);
 
-    if (count != NULL) {
+    if (hl_is_address(count)) {
         *count = narrow_count(n);
     }
     return code;
@@ -65,9 +65,9 @@ HL_API(MPI_Get_elements);
 int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     int64_t n = MPI_UNDEFINED;
-    int code = get_elements("MPI_Get_elements", status, datatype, count != NULL ? &n : NULL);
+    int code = get_elements("MPI_Get_elements", status, datatype, hl_is_address(count) ? &n : NULL);
 
-    if (count != NULL) {
+    if (hl_is_address(count)) {
         *count = narrow_count(n);
     }
     return code;

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 
 #include "err.h"
+#include "util.h"
 
 int hl_api_widen(const struct hl_wide *from, int64_t n, int64_t **out)
 {
-    if (n > 0 && from->narrow == NULL && from->wide == NULL) {
-        return hl_err_say(HL_ERR_ARG, "an array of %lld values is NULL", (long long)n);
+    if (n > 0 && !hl_is_address(from->narrow) && !hl_is_address(from->wide)) {
+        return hl_err_say(HL_ERR_ARG, "an array of %lld values is NULL or no address", (long long)n);
     }
     int64_t *v = malloc(((size_t)n + 1) * sizeof *v);
     if (v == NULL) {

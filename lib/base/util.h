@@ -12,6 +12,12 @@
 #define HL_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define HL_CONTAINER_OF(ptr, type, field) ((type *)(void *)((char *)(ptr)-offsetof(type, field)))
 
+/* May memory of a program be there? The constants of handles stand below, and so does NULL. */
+HL_INLINE bool hl_is_address(const void *p)
+{
+    return (uintptr_t)p >= 4096;
+}
+
 HL_INLINE size_t hl_min_size(size_t a, size_t b)
 {
     return a < b ? a : b;

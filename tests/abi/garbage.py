@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the C program that calls every function of the standard with wrong handles and wrong numbers, one at a time,
-all other arguments being right: each call must return an error, and nothing may crash.
+"""Writes the C program that calls every function of the standard with wrong handles, wrong numbers and wrong addresses (NULL, and a
+handle where its address belongs), one at a time, all other arguments being right: each call must return an error, and nothing may crash.
 
 usage: garbage.py functions.tsv OUTPUT.c
 """
@@ -12,9 +12,12 @@ LEFT_OUT = re.compile(r"MPI_(Abort|Init|Init_thread|Finalize|Initialized|Finaliz
                       r"Session_.*|File_.*|Register_.*|.*_(toint|fromint)|Add_error.*|Remove_error.*|Status_set_.*)$")
 # Handles behind pointers that are read.
 READ_BY_POINTER = re.compile(r"MPI_(.*_free|Wait|Test|Cancel|Start|Type_commit|I?mrecv(_c)?|Mrecv(_c)?|Comm_disconnect)$")
+# Arguments that may be NULL or are not read: statuses, functions, what comes by its number, which is 0 here, and of calls that would wait.
+ANY_ADDRESS = re.compile(r"MPI_(.*(Status|_function|_function_c)|(Dist_g|G)raph_(create|create_adjacent|map) (?!comm).*|"
+                         r"Info_create_env argv|Improbe.*|Mprobe.*|I?probe.*)$")
 GOOD = {"MPI_Comm": "MPI_COMM_SELF", "MPI_Datatype": "MPI_INT", "MPI_Op": "MPI_SUM", "MPI_Win": "win",
         "MPI_Group": "group", "MPI_Info": "MPI_INFO_NULL", "MPI_Request": "MPI_REQUEST_NULL",
-        "MPI_Errhandler": "MPI_ERRORS_RETURN", "MPI_Message": "MPI_MESSAGE_NO_PROC", "MPI_Session": "MPI_SESSION_NULL",
+        "MPI_Errhandler": "MPI_ERRORS_RETURN", "MPI_Message": "MPI_MESSAGE_NO_PROC", "MPI_Session": "session",
         "MPI_File": "MPI_FILE_NULL"}
 NUMBERS = re.compile(r"(send|recv|origin|target|result|in|out)?count$|source$|dest$|root$|(send|recv)?tag$|target_rank$|"
                      r"blocklength$|ndims$")
@@ -32,6 +35,7 @@ static char scratch[1 << 16], scratch2[1 << 16];
 static MPI_Win win;
 static MPI_Group group;
 static MPI_Datatype type;
+static MPI_Session session;
 static uintptr_t bad[N_BAD];
 static void *bads[4], *goods[4];
 static int failed, calls;
@@ -86,6 +90,7 @@ static void start(void)
     MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_SELF, &base, &win);
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     MPI_Comm_group(MPI_COMM_SELF, &group);
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
     MPI_Type_contiguous(2, MPI_INT, &type);
     MPI_Type_contiguous(2, MPI_INT, &gone);
     uintptr_t values[N_BAD] = {0, 1, 0xfff, 0x1000, 0x7fffffff, UINTPTR_MAX, (uintptr_t)scratch,
@@ -145,14 +150,16 @@ def main():
         body = []
         for at, (ctype, pname, kind, _) in enumerate(params):
             label = f'"{name} with a bad {pname}"'
-            if ctype in GOOD and kind != "value" and not (kind == "array" or READ_BY_POINTER.match(name)):
-                continue
-            if ctype in GOOD:
+            if ctype in GOOD and (kind != "pointer" or READ_BY_POINTER.match(name)):
                 bad = f"({ctype})bad[i]" if kind == "value" else "fill(bads, bad[i])"
                 body.append(f"    for (int i = 0; i < N_BAD; i++) {{\n        now = {label};\n"
                             f"        judge({label}, {call(name, params, at, bad)});\n    }}")
             elif kind == "value" and ctype in ("int", "MPI_Count") and NUMBERS.match(pname):
                 body.append(f"    now = {label};\n    judge({label}, {call(name, params, at, '-77')});")
+            if kind != "value" and ctype != "void" and not ANY_ADDRESS.match(name + " " + pname) \
+                    and not ANY_ADDRESS.match("MPI_" + ctype):
+                for address in ("NULL", "(void *)MPI_COMM_WORLD"):
+                    body.append(f"    now = {label};\n    judge({label}, {call(name, params, at, address)});")
         if body:
             bodies.append((name, "\n".join(body)))
     with open(output, "w") as f:
