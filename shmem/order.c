@@ -327,3 +327,41 @@ void pshmemx_thread_fence(void)
 {
     fence_ctx(SHMEM_CTX_DEFAULT, "shmemx_thread_fence");
 }
+
+/* ---- caches: what old programs call for them ---- */
+
+HL_SHMEM_API(shmem_clear_cache_inv);
+void pshmem_clear_cache_inv(void)
+{
+    hl_shmem_need_open("shmem_clear_cache_inv");
+}
+
+HL_SHMEM_API(shmem_set_cache_inv);
+void pshmem_set_cache_inv(void)
+{
+    hl_shmem_need_open("shmem_set_cache_inv");
+}
+
+HL_SHMEM_API(shmem_clear_cache_line_inv);
+void pshmem_clear_cache_line_inv(void *object)
+{
+    hl_shmem_need_open("shmem_clear_cache_line_inv");
+}
+
+HL_SHMEM_API(shmem_set_cache_line_inv);
+void pshmem_set_cache_line_inv(void *object)
+{
+    hl_shmem_need_open("shmem_set_cache_line_inv");
+}
+
+HL_SHMEM_API(shmem_udcflush);
+void pshmem_udcflush(void)
+{
+    hl_shmem_need_open("shmem_udcflush");
+}
+
+HL_SHMEM_API(shmem_udcflush_line);
+void pshmem_udcflush_line(void *object)
+{
+    hl_shmem_need_open("shmem_udcflush_line");
+}

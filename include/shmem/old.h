@@ -23,6 +23,14 @@ void shfree(void *ptr);
 void *shrealloc(void *ptr, size_t size);
 void *shmemalign(size_t alignment, size_t size);
 
+/* ---- Caches (deprecated in 1.3): they are coherent, and nothing is done; now none is needed ---- */
+void shmem_clear_cache_inv(void);
+void shmem_set_cache_inv(void);
+void shmem_clear_cache_line_inv(void *object);
+void shmem_set_cache_line_inv(void *object);
+void shmem_udcflush(void);
+void shmem_udcflush_line(void *object);
+
 /* ---- Atomics, now shmem_TYPE_atomic_... ---- */
 float shmem_float_fetch(const float *source, int pe);
 double shmem_double_fetch(const double *source, int pe);

@@ -127,6 +127,12 @@ SHMEM_TWINS_SYNC_(, _test_some_vector);
 
 /* ---- old.h ---- */
 extern __typeof__(start_pes) pshmem_start_pes;
+extern __typeof__(shmem_clear_cache_inv) pshmem_clear_cache_inv;
+extern __typeof__(shmem_set_cache_inv) pshmem_set_cache_inv;
+extern __typeof__(shmem_clear_cache_line_inv) pshmem_clear_cache_line_inv;
+extern __typeof__(shmem_set_cache_line_inv) pshmem_set_cache_line_inv;
+extern __typeof__(shmem_udcflush) pshmem_udcflush;
+extern __typeof__(shmem_udcflush_line) pshmem_udcflush_line;
 SHMEM_TWINS_EXT_(, _fetch);
 SHMEM_TWINS_EXT_(, _set);
 SHMEM_TWINS_EXT_(, _swap);

@@ -23,7 +23,7 @@ GOOD = {"ctx": "SHMEM_CTX_DEFAULT", "team": "SHMEM_TEAM_WORLD", "parent_team": "
         "sig_op": "SHMEM_SIGNAL_SET", "cmp": "SHMEM_CMP_EQ", "value": "0", "cond": "0", "cmp_value": "0", "signal": "0",
         "status": "NULL", "indices": "(size_t *)plain", "source": "word", "dest": "there", "fetch": "plain", "lock": "word",
         "ivar": "word", "ivars": "word", "cmp_values": "plain", "addr": "word", "ptr": "NULL", "options": "0",
-        "new_team": "(shmem_team_t *)plain", "config": "NULL", "target_pes": "pes", "alignment": "64"}
+        "new_team": "(shmem_team_t *)plain", "config": "NULL", "target_pes": "pes", "alignment": "64", "object": "plain"}
 # Numbers that no call takes (and that its line says; of nelems the bytes).
 NUMBERS = {"sig_op": "99", "cmp": "77", "PE_root": "1234", "dst": "-5", "sst": "-6", "nelems": "1000000007",
            "logPE_stride": "-3", "PE_size": "4321", "options": "0x4000"}
