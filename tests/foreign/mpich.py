@@ -59,16 +59,16 @@ def source_lists(folder):
             '-o', f'Dir::Cache={folder / "apt" / "cache"}']
 
 
-def fetch(folder):
-    """Debian's source package, unpacked below `folder`."""
+def fetch(folder, package='mpich', holds='mpich-*/test/mpi'):
+    """What Debian's source package, unpacked below `folder`, holds at that path."""
     if shutil.which('apt-get') is None:
         skip('no source tree given and no apt-get to fetch one')
     lists = source_lists(pathlib.Path(folder))
     subprocess.run(['apt-get', *lists, '-qq', 'update'], capture_output=True)  # a list that fails may be another package's
-    run = subprocess.run(['apt-get', *lists, 'source', '-qq', 'mpich'], cwd=folder, capture_output=True, text=True)
-    found = sorted(pathlib.Path(folder).glob('mpich-*/test/mpi'))
+    run = subprocess.run(['apt-get', *lists, 'source', '-qq', package], cwd=folder, capture_output=True, text=True)
+    found = sorted(pathlib.Path(folder).glob(holds))
     if run.returncode != 0 or not found:
-        skip('apt-get source mpich failed: ' + (run.stderr.strip().splitlines() or ['no reason given'])[-1])
+        skip(f'apt-get source {package} failed: ' + (run.stderr.strip().splitlines() or ['no reason given'])[-1])
     return found[0]
 
 

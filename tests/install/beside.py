@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds programs as users do where another MPI is installed too: nothing of that one may be taken. One other MPI is made here;
-Debian's Open MPI and MPICH are others where they are installed. CMake and Meson's dependency('mpi') with C, C++ and Fortran, by
-PATH alone (CMake) and with what the environment module sets; where the Fortran interface was not built, Fortran must be refused.
+Debian's Open MPI and MPICH are others where they are installed. CMake, Meson's dependency('mpi') and Autoconf with C, C++ and Fortran,
+by PATH alone (CMake, Autoconf) and with what the environment module sets; where the Fortran interface was not built, Fortran must be refused.
 
 usage: beside.py SOURCE_ROOT BUILD_ROOT
 """
@@ -33,6 +33,29 @@ executable('hello_cxx', 'hello.cpp', dependencies: dependency('mpi', language: '
 {more}
 """
 FORTRAN = "executable('hello_fortran', 'hello.f90', dependencies: dependency('mpi', language: 'fortran'))"
+# As Autoconf's macros for MPI do: the wrappers are the compilers, and MPI_Init needs no more libraries.
+CONFIGURE = """AC_INIT([hello], [1])
+AC_PROG_CC([mpicc])
+AC_PROG_CXX([mpicxx])
+AC_SEARCH_LIBS([MPI_Init], [mpi mpich], [], [AC_MSG_ERROR([there is no MPI])])
+{more}
+AC_CONFIG_FILES([Makefile])
+AC_OUTPUT
+"""
+CONFIGURE_FORTRAN = """AC_PROG_FC([mpifort])
+AC_LANG([Fortran])
+AC_FC_SRCEXT([f90])
+AC_LINK_IFELSE([AC_LANG_SOURCE([[program test
+use mpi_f08
+call MPI_Init()
+end program]])], [], [AC_MSG_ERROR([there is no mpi_f08])])"""
+MAKEFILE = """hello_c: hello.c
+	@CC@ @CFLAGS@ -o $@ hello.c @LIBS@
+hello_cxx: hello.cpp
+	@CXX@ @CXXFLAGS@ -o $@ hello.cpp @LIBS@
+hello_fortran: hello.f90
+	@FC@ @FCFLAGS@ -o $@ hello.f90
+"""
 # The other MPI: its wrapper, and a library that only starts and ends.
 WRAPPER = """#!/bin/sh
 case $1 in
@@ -178,6 +201,19 @@ def by_meson(prefix, work, how, env):
         refuses(f"Meson with Fortran {how}", ["meson", "setup", build, folder], env, ['Dependency "mpi" not found'])
 
 
+def by_autoconf(prefix, work, how, env):
+    """Without a folder for the build: configure makes it in that of the sources."""
+    if shutil.which("autoconf") is None:
+        print("skipped: autoconf is not installed")
+        return
+    fortran = bool(install.compiles_fortran(prefix))
+    folder, _ = project(work, f"autoconf {how}", "configure.ac", CONFIGURE.format(more=CONFIGURE_FORTRAN * fortran))
+    write(os.path.join(folder, "Makefile.in"), MAKEFILE)
+    for command in (["autoconf"], ["./configure"], ["make", "hello_c", "hello_cxx"] + ["hello_fortran"] * fortran):
+        install.run(command, env=env, cwd=folder)
+    runs(prefix, folder, f"Autoconf {how}", fortran)
+
+
 def wrappers_refuse(prefix):
     """In one sentence, whatever they are asked."""
     names = ["mpifort", "mpif90", "mpif77"] * (not install.fortran_of(prefix)) + ["oshfort"] * install.has_shmem(prefix)
@@ -206,10 +242,13 @@ def main():
             shutil.copy(os.path.join(source, "tests", "install", name), work)
         wrappers_refuse(prefix)
         for other, env in others(work):
-            by_cmake(prefix, work, f"by PATH beside {other}", {**env, "PATH": f"{prefix}/bin:{env['PATH']}"})
+            path = {**env, "PATH": f"{prefix}/bin:{env['PATH']}"}
+            by_cmake(prefix, work, f"by PATH beside {other}", path)
+            by_autoconf(prefix, work, f"by PATH beside {other}", path)
             env = by_module(prefix, env)
             by_cmake(prefix, work, f"by the module beside {other}", env)
             by_meson(prefix, work, f"by the module beside {other}", env)
+            by_autoconf(prefix, work, f"by the module beside {other}", env)
     print(f"{len(install.done)} ways")
 
 
