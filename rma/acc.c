@@ -7,6 +7,8 @@
  *           receive thread, which does what a mapped origin would */
 #include "mode.h"
 
+#include <stdlib.h>
+
 #include "conflict.h"
 #include "dyn.h"
 #include "err.h"
@@ -154,22 +156,27 @@ static struct sides sides_of(const struct hl_acc *a, char *target)
     return s;
 }
 
-/* Layouts with holes: the spans that are contiguous on all sides. */
+/* Layouts with holes: the spans that are contiguous on all sides. The walk lies in the heap: deep calls begin
+ * here. */
 static int acc_spans(const struct hl_acc *a, const struct sides *s, enum hl_basic basic)
 {
-    struct hl_zip z;
-    int rc = hl_zip_begin(&z, HL_WALK_ELEMENTS, hl_op_extent(basic), s->at, s->n);
-    while (rc == 0 && hl_zip_next(&z)) {
+    struct hl_zip *z = malloc(sizeof *z);
+    if (z == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory to walk a layout of an accumulate");
+    }
+    int rc = hl_zip_begin(z, HL_WALK_ELEMENTS, hl_op_extent(basic), s->at, s->n);
+    while (rc == 0 && hl_zip_next(z)) {
         struct acc_piece p = {a,
                               basic,
-                              hl_zip_offset(z.at[0]),
-                              s->origin != 0 ? z.at[s->origin] : NULL,
-                              s->result != 0 ? z.at[s->result] : NULL,
-                              (size_t)z.n,
+                              hl_zip_offset(z->at[0]),
+                              s->origin != 0 ? z->at[s->origin] : NULL,
+                              s->result != 0 ? z->at[s->result] : NULL,
+                              (size_t)z->n,
                               a->m.win->message_acc};
         rc = acc_piece(&p);
     }
-    hl_zip_end(&z);
+    hl_zip_end(z);
+    free(z);
     return rc;
 }
 

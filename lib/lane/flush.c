@@ -159,8 +159,8 @@ static struct goal snapshot(struct hl_lane *lane, struct hl_way *way, enum hl_la
     return (struct goal){lane, way, local ? &way->local_done : &way->done, until};
 }
 
-/* On the lanes with a bit in `among`. */
-HL_INLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t among)
+/* On the lanes with a bit in `among`. Not inlined: its goals would lie below those of flush_lanes. */
+static HL_NOINLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t among)
 {
     struct goal goals[HL_LANES_MAX];
     struct waiting w = {.goals = goals};
@@ -201,7 +201,7 @@ static void flush_ways(struct hl_lane *lane)
     }
 }
 
-HL_INLINE void flush_lanes(enum hl_lane_scope scope, uint64_t among, bool sweeps)
+static HL_NOINLINE void flush_lanes(enum hl_lane_scope scope, uint64_t among, bool sweeps)
 {
     struct goal goals[HL_LANES_MAX];
     struct waiting w = {.goals = goals};
@@ -223,15 +223,10 @@ HL_INLINE void flush_lanes(enum hl_lane_scope scope, uint64_t among, bool sweeps
     wait_for(&w);
 }
 
-static HL_NOINLINE void flush_pool(enum hl_lane_scope scope)
-{
-    flush_lanes(scope, UINT64_MAX, true);
-}
-
 void hl_lane_flush(int peer, enum hl_lane_scope scope)
 {
     if (peer < 0) {
-        flush_pool(scope);
+        flush_lanes(scope, UINT64_MAX, true);
     } else if (HL_LIKELY(hl_pool_count(&hl_pool) != 0)) {
         flush_peer(peer, scope, UINT64_MAX);
     }
