@@ -168,8 +168,8 @@ static __thread struct {
 
 HL_NO_TSA int __real_hl_lane_progress(struct hl_lane *lane);
 HL_NO_TSA int __wrap_hl_lane_progress(struct hl_lane *lane);
-HL_NO_TSA int __real_hl_lane_flush(int peer, enum hl_lane_scope scope);
-HL_NO_TSA int __wrap_hl_lane_flush(int peer, enum hl_lane_scope scope);
+HL_NO_TSA void __real_hl_lane_flush(int peer, enum hl_lane_scope scope);
+HL_NO_TSA void __wrap_hl_lane_flush(int peer, enum hl_lane_scope scope);
 
 /* A flush reads no queue for what was issued after it began. */
 int __wrap_hl_lane_progress(struct hl_lane *lane)
@@ -183,17 +183,16 @@ int __wrap_hl_lane_progress(struct hl_lane *lane)
     return __real_hl_lane_progress(lane);
 }
 
-int __wrap_hl_lane_flush(int peer, enum hl_lane_scope scope)
+void __wrap_hl_lane_flush(int peer, enum hl_lane_scope scope)
 {
     memset(&flushing, 0, sizeof flushing);
     flushing.peer = peer;
-    flushing.inside = scope == HL_REMOTE;
-    int rc = __real_hl_lane_flush(peer, scope);
-    while (fault == GOAL_MOVES && !hl_lane_is_quiet(peer)) {
-        (void)__real_hl_lane_flush(peer, scope);
+    flushing.inside = scope == HL_REMOTE && peer >= 0; /* one of all peers is not looked at */
+    __real_hl_lane_flush(peer, scope);
+    while (fault == GOAL_MOVES && peer >= 0 && !hl_lane_is_quiet(peer)) {
+        __real_hl_lane_flush(peer, scope);
     }
     flushing.inside = false;
-    return rc;
 }
 
 /* One pause lets others go on as well as a thousand. */
