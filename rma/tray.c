@@ -178,6 +178,13 @@ static bool claim_tray(struct flight *f, bool has_some)
 /* Makes the call of the next part of an operation; false: there is none. */
 typedef bool part_fn(struct tray_call *c, void *operation);
 
+/* Takes the answer of the oldest call under way. Returns the first error of all: `rc`, or its own. */
+static int finish_oldest(struct flight *flights, size_t *back, int rc)
+{
+    int refused = finish_tray(&flights[(*back)++ % HL_NEAR_TRAYS], 0);
+    return rc == 0 ? refused : rc;
+}
+
 /* The peer works on one part while the next ones are filled. Answers are taken in the order of the parts. */
 static int run_parts(part_fn *part, void *operation)
 {
@@ -186,20 +193,17 @@ static int run_parts(part_fn *part, void *operation)
     int rc = 0;
     while (rc == 0 && part(&(f = &flights[sent % HL_NEAR_TRAYS])->call, operation)) {
         while (!claim_tray(f, sent != back)) {
-            int refused = finish_tray(&flights[back++ % HL_NEAR_TRAYS], 0);
-            rc = rc == 0 ? refused : rc;
+            rc = finish_oldest(flights, &back, rc);
         }
         int unsent = send_tray(f);
         if (unsent != 0) {
             rc = finish_tray(f, unsent);
         } else if (++sent - back == HL_NEAR_TRAYS) {
-            int refused = finish_tray(&flights[back++ % HL_NEAR_TRAYS], 0);
-            rc = rc == 0 ? refused : rc;
+            rc = finish_oldest(flights, &back, rc);
         }
     }
     while (back != sent) {
-        int refused = finish_tray(&flights[back++ % HL_NEAR_TRAYS], 0);
-        rc = rc == 0 ? refused : rc;
+        rc = finish_oldest(flights, &back, rc);
     }
     return rc;
 }
