@@ -77,6 +77,7 @@ contains
         character(len=*), intent(in) :: text
 
         write (error_unit, '(2a)') 'stencil_fortran: ', trim(text)
+        flush (error_unit) ! MPI_Abort does not
         call MPI_Abort(MPI_COMM_WORLD, 2)
     end subroutine
 
