@@ -139,7 +139,8 @@ static void *access_main(void *arg)
     return NULL;
 }
 
-/* Everybody's origin is everybody else. MPI_Win_complete has returned everywhere when the barrier ends. */
+/* Everybody's origin is everybody else, each with a word of its own. MPI_Win_complete has returned everywhere
+ * when the barrier ends. */
 static void told(struct lane *l)
 {
     int flag;
@@ -152,7 +153,7 @@ static void told(struct lane *l)
             MPI_Win_post(others, 0, l->win);
         } else {
             MPI_Win_start(mine, 0, l->win);
-            MPI_Put(&value, 1, MPI_INT64_T, target, size, 1, MPI_INT64_T, l->win);
+            MPI_Put(&value, 1, MPI_INT64_T, target, l->rank, 1, MPI_INT64_T, l->win);
             MPI_Win_complete(l->win);
         }
         MPI_Barrier(l->comm);
