@@ -19,13 +19,18 @@ Row = collections.namedtuple("Row", "name program environment arguments path our
 NO_PATH = "by shared memory"  # mark of a row that was to use the network and did not
 
 
+def add_json(parser):
+    """The option by which perf/report gets the tables of a script."""
+    parser.add_argument("--json", metavar="FILE", default="", help="write the tables there, and no pictures; FILE.progress says how far it is")
+
+
 def add_arguments(parser, rounds, picture=None, words="runs of each, in turns", goals=False):
     """The options of all scripts that measure in turns; goals: does this one have some?"""
     parser.add_argument("--rounds", type=peers.count, default=rounds, help=f"{words} (default: %(default)s)")
     parser.add_argument("--within", metavar="SECONDS", type=peers.natural, default=0,
                         help="no round begins so long after the first one of a table; 0: all do (default: %(default)s)")
     parser.add_argument("--ours", action="store_true", help="Hotlane only")
-    parser.add_argument("--json", metavar="FILE", default="", help="write the tables there, and no pictures; FILE.progress says how far it is")
+    add_json(parser)
     if goals:
         parser.add_argument("--gate", action="store_true", help="fail when a goal is missed")
     if picture:
@@ -123,7 +128,9 @@ def middle(values):
 
 
 def number(value):
-    """With four digits: 237.1M."""
+    """With four digits: 237.1M; what was counted exactly."""
+    if isinstance(value, int) and abs(value) < 1e6:
+        return str(value)
     for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= limit:
             return f"{value / limit:.4g}{unit}"
@@ -131,8 +138,16 @@ def number(value):
 
 
 def spread(values):
-    """The median, and in brackets the least and the most."""
+    """The median, and in brackets the least and the most where there is more than one value."""
+    if min(values) == max(values):
+        return number(values[0])
     return f"{number(middle(values))} ({number(min(values))}–{number(max(values))})"
+
+
+def cell(row, n):
+    """Of a table's row the n-th cell: what was measured, and what the paper has."""
+    words = spread(row["cells"][n]) if row["cells"][n] else "–"
+    return words if row["paper"][n] is None else f"{words} (paper: {row['paper'][n]})"
 
 
 def compared(values, key, ours=True):
@@ -156,7 +171,7 @@ class Book:
     """The tables of one run of a script. Every table is printed at once."""
 
     def __init__(self, options, script):
-        self.options, self.tables, self.lines, self.part = options, [], [], (0, 1)
+        self.options, self.tables, self.lists, self.lines, self.part = options, [], [], [], (0, 1)
         self.script, self.bad, self.shown, self.judged, self.missed = script, False, 0, 0, 0
         options.book = self
 
@@ -171,6 +186,12 @@ class Book:
         self.judged, self.missed = self.judged + 1, self.missed + (not reached)
         return f"{value:.2f}, goal at {'most' if better == 'less' else 'least'} {goal:.2f}: {'reached' if reached else 'missed'}"
 
+    def bound(self, right, words):
+        """A bound that only --gate keeps: it counts as a goal, and the words say how it is broken."""
+        self.judged, self.missed = self.judged + 1, self.missed + (not right)
+        if not right:
+            self.say(words)
+
     def parts(self, things):
         """The things one by one; how far the script is counts in them."""
         for k, thing in enumerate(things):
@@ -184,13 +205,15 @@ class Book:
             self.shown = now
             _write(self.options.json + ".progress", f"{(self.part[0] + min(1, share)) / self.part[1]:.4f}")
 
-    def table(self, title, unit, values, x="", keys=None, better="more", stem=None, drawn=True):
-        """Prints values; keys: which, in order; x: what they are (empty: names); stem: draws PICTURE-STEM.svg; drawn: whether
-        perf/report shall draw it, too."""
+    def table(self, title, unit, values, x="", keys=None, better="more", stem=None, drawn=True, paper=None):
+        """Prints values; keys: which, in order; x: what they are (empty: names); stem: draws PICTURE-STEM.svg; drawn: how
+        perf/report shows it: as a picture, as a "table" (what is exact, or may be 0), or (False) only with all numbers; paper:
+        {row: {key: what a paper's table has there}}."""
         keys = keys or list(dict.fromkeys(k for cells in values.values() for k in cells))
         table = {"title": title, "unit": unit, "x": x, "better": better, "rounds": values.rounds, "keys": keys, "drawn": drawn,
                  "rows": [{"name": name, "ours": name in values.ours, "mark": values.marks.get(name, ""),
-                           "cells": [cells.get(k, []) for k in keys]} for name, cells in values.items() if cells],
+                           "cells": [cells.get(k, []) for k in keys], "paper": [(paper or {}).get(name, {}).get(k) for k in keys]}
+                          for name, cells in values.items() if cells],
                  "failed": values.failed}
         self._print(table)
         self.tables.append(table)
@@ -199,17 +222,26 @@ class Book:
             svg.curves(path, title, x, unit, series(table))
             print(f"  {path}", flush=True)
 
+    def words(self, title, head, rows, seen):
+        """Prints a table of words: a row for each thing, first its name; seen: a sentence about it."""
+        self.lists.append({"title": title, "head": head, "rows": rows, "seen": seen})
+        print(f"\n{title}")
+        for row in [head] + rows:
+            print("  " + "; ".join(filter(None, row)), flush=True)
+        print(f"  {seen}", flush=True)
+
     def _print(self, table):
-        print(f"\n{table['title']}: {table['unit']}, median (least–most of {table['rounds']})")
         rows, keys = table["rows"], table["keys"]
+        exact = all(len(c) < 2 for r in rows for c in r["cells"])
+        print(f"\n{table['title']}: {table['unit']}" + ("" if exact else f", median (least–most of {table['rounds']})"))
         lines = [[table["x"] and table["x"] + ":"] + [str(k) for k in keys]]
-        lines += [[r["name"]] + [spread(c) if c else "-" for c in r["cells"]] + [r["mark"]] * bool(r["mark"]) for r in rows]
+        lines += [[r["name"]] + [cell(r, n) for n in range(len(keys))] + [r["mark"]] * bool(r["mark"]) for r in rows]
         if not table["x"] and rows:  # names are longer than numbers: one below the other
-            lines = [[""] + [r["name"] for r in rows]] + [[str(k)] + [spread(r["cells"][n]) if r["cells"][n] else "-" for r in rows]
-                                                          for n, k in enumerate(keys)]
+            lines = [[""] + [r["name"] for r in rows]] + [[str(k)] + [cell(r, n) for r in rows] for n, k in enumerate(keys)]
             lines += [[""] + [r["mark"] for r in rows]] * any(r["mark"] for r in rows)
+        width = max((len(word) for line in lines for word in line[1:]), default=0) + 2
         for line in lines + [[name, "failed"] for name in table["failed"]]:
-            print(f"{line[0]:<34}" + "".join(f"{word:>26}" for word in line[1:]), flush=True)
+            print(f"{line[0]:<40}" + "".join(f"{word:>{width}}" for word in line[1:]), flush=True)
 
     def compare(self, values, keys, row, better="more", goals=None):
         """Says how many times as good as the best of the others the row is at each key; goals: {key: least}."""
@@ -221,7 +253,8 @@ class Book:
     def close(self):
         """Writes the JSON; returns the exit code: with --gate 1 when a goal was missed, and 77 when none could be judged."""
         if self.options.json:
-            _write(self.options.json, json.dumps({"script": self.script, "tables": self.tables, "lines": self.lines, "bad": self.bad}))
+            found = {"script": self.script, "tables": self.tables, "lists": self.lists, "lines": self.lines, "bad": self.bad}
+            _write(self.options.json, json.dumps(found))
             with contextlib.suppress(FileNotFoundError):
                 os.remove(self.options.json + ".progress")
         if not getattr(self.options, "gate", False):

@@ -94,22 +94,24 @@ def _lines(series, at, y_name):
 
 
 def curves_text(title, x_name, y_name, series):
-    """{name: [(x, y) or (x, y, least, most), …]} as lines over two logarithmic axes; points that are not positive are left out."""
-    series = {n: sorted(p for p in points if p[0] > 0 and p[1] > 0) for n, points in series.items()}
+    """{name: [(x, y) or (x, y, least, most), …]} as lines over two logarithmic axes; points that are not positive are left out. Shares
+    (y_name: percent …) stand over an axis from 0."""
+    linear = y_name.startswith("percent")
+    series = {n: sorted(p for p in points if p[0] > 0 and (p[1] > 0 or linear)) for n, points in series.items()}
     series = {n: points for n, points in series.items() if points}
     xs = [p[0] for points in series.values() for p in points]
     ys = [y for points in series.values() for p in points for y in p[1:] if y > 0]
-    x0, x1, y0, y1 = min(xs), max(max(xs), min(xs) * 1.01), min(ys) / 1.2, max(ys) * 1.2
+    x0, x1, y0, y1 = min(xs), max(max(xs), min(xs) * 1.01), 0 if linear else min(ys) / 1.2, max(ys) * 1.2
 
     def at(x, y):
-        return (LEFT + 8 + (WIDTH - LEFT - RIGHT - 16) * math.log(x / x0) / math.log(x1 / x0),
-                HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * math.log(y / y0) / math.log(y1 / y0))
+        share = y / y1 if linear else math.log(y / y0) / math.log(y1 / y0)
+        return (LEFT + 8 + (WIDTH - LEFT - RIGHT - 16) * math.log(x / x0) / math.log(x1 / x0), HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share)
 
     parts, places = [], sorted(set(xs))
     for x in places if len(places) <= 8 else _ticks(x0, x1):
         px, _ = at(x, y0)
         parts += [f'<path class="grid" d="M{px:.1f} {TOP}V{HEIGHT - BOTTOM}"/>', _text(px, HEIGHT - BOTTOM + 15, _place(x, x_name))]
-    for y in _ticks(y0, y1):
+    for y in [float(f"{y1 * k / 5:.1g}") for k in range(5)] if linear else _ticks(y0, y1):
         _, py = at(x0, y)
         parts += [f'<path class="grid" d="M{LEFT} {py:.1f}H{WIDTH - RIGHT}"/>', _text(LEFT - 6, py + 4, short(y), "end")]
     y = (TOP + HEIGHT - BOTTOM) / 2  # the middle of the axis

@@ -1,7 +1,7 @@
 /* The table of locks of each mode (HOTLANE_CS): what a blocking send, a nonblocking send with its wait, and
  * both to nobody take; and that calls on objects are whole calls of the global mode, and of no other. Counted
  * before the C library, by address, and by the library itself where it is built with stats_cs. One thread, so
- * nothing is contended.
+ * nothing is contended. It prints "locks" with what each of the four takes (perf/locks).
  *
  *   cs_counts MODE */
 #include "mpi_test.h"
@@ -57,8 +57,8 @@ static bool counted(long long *taken, long long *contended)
     return true;
 }
 
-/* `alone`: the call takes no locks but those of sections. */
-static void measure(void (*fn)(int), int which, long expected, bool alone)
+/* `alone`: the call takes no locks but those of sections. Returns how many all the calls took. */
+static long long measure(void (*fn)(int), int which, long expected, bool alone)
 {
     long long before, after, contended, unused;
     long counts[3];
@@ -78,6 +78,7 @@ static void measure(void (*fn)(int), int which, long expected, bool alone)
     } else {
         CHECK(counts[0] >= expected * TIMES);
     }
+    return own ? after - before : counts[0];
 }
 
 /* ---- Calls on objects ---- */
@@ -197,8 +198,13 @@ int main(int argc, char **argv)
     while (strcmp(table[row].mode, mode) != 0) {
         CHECK(++row < sizeof table / sizeof table[0]);
     }
+    double taken[CALLS];
     for (int which = 0; which < CALLS && me == 0; which++) {
-        measure(call, which, table[row].locks[which], true);
+        taken[which] = (double)measure(call, which, table[row].locks[which], true) / TIMES;
+    }
+    if (me == 0) {
+        printf("locks %g %g %g %g\n", taken[SEND], taken[ISEND_WAIT], taken[NULL_SEND],
+               taken[NULL_ISEND_WAIT]);
     }
     make_objects();
     measure_objects(strcmp(mode, "global") == 0);
