@@ -7,10 +7,15 @@ import os
 
 import harness
 
+DOTS = "Dots are medians of {turns} of each, in turns; bars reach from the least to the most."
+EXACT = "Counted exactly, not timed: the same in every run."
+
 # id: its name for --only; paper: a key of PAPERS; number: the paper's own name of it; seconds: how long it takes, quick and
-# whole; quick, whole, tiny: arguments of the script; shows: what the paper shows; seen: functions of the tables; why: why that may
-# differ here ({cores}: of this machine).
-Figure = collections.namedtuple("Figure", "id title paper number script seconds quick whole tiny shows seen why")
+# whole; quick, whole, tiny: arguments of the script (quick None: not in a quick report); shows: what the paper shows; seen: functions of
+# the tables; why: why that may differ here ({cores}: of this machine); how: what is said below the pictures; build: the kind of build
+# that it needs (builds.py); takes: which options of the report the script has.
+Figure = collections.namedtuple("Figure", "id title paper number script seconds quick whole tiny shows seen why how build takes",
+                                defaults=[DOTS, "", ("--ours", "--within")])
 
 PAPERS = {
     "balaji": "P. Balaji et al.: Fine-Grained Multithreading Support for Hybrid Threaded MPI Programming (2010)",
@@ -19,16 +24,23 @@ PAPERS = {
     "beyond": "Beyond the papers",
 }
 
-# What belongs here and is not measured by the report yet, with what there is in its place.
-NOT_YET = {
-    "Balaji, the figures of time spent waiting for locks": "perf/msgrate --stats BUILD, with a build of -Dstats_cs=true",
-    "Balaji, Table 1 (locks of each call)": "asserted by the tests 'mpi cs_counts'",
-    "Kandalla, Figures 2 and 3 (variables of memory kinds and partitions)": "hotlane-info --memory, docs/MEMORY.md",
-    "exact instructions of a call": "perf/icount",
-    "ends after a kill": "perf/kill-test",
-    "cache lines that travel between threads": "perf/coherence",
-    "many ranks": "perf/scale, docs/SCALE.md",
+# Scripts that are no part of it, and why.
+NO_PARTS = {
+    "install-peers": "measures nothing: it installs other MPIs",
+    "lanes": "a picture of leases over time, for who changes how lanes are chosen",
+    "pieces": "instructions of shmem_malloc by how many pieces live, which no paper and no other library has",
+    "ranks": "what a job of many ranks costs this node, for who changes the start; many-ranks and starting have it for fewer",
+    "report": "makes it",
+    "rma-oracle": "a test: it looks whether answers are right",
+    "stencil-sweep": "a test: it looks whether answers are right",
+    "timeline": "a picture of a few steps of the stencil, thread by thread, to look for what a rank waits for",
 }
+
+
+def words_of(figure, size):
+    """The arguments of its script for a size of the report; None: left out there."""
+    words = getattr(figure, size)
+    return None if words is None else list(words)
 
 
 def _tables(tables):
@@ -122,6 +134,32 @@ def marked(tables):
     return [f"Flushes returned before their data were there: {', '.join(names)}."] if names else []
 
 
+def as_in_paper(tables):
+    """How many of the numbers that a paper's table has are the same here, and which are not."""
+    found = [(f"{row['name']}, {key}: {harness.number(harness.middle(cell))}, the paper {paper}", harness.middle(cell) == paper)
+             for table in _tables(tables) for row in table["rows"] for key, cell, paper in zip(table["keys"], row["cells"], row["paper"])
+             if paper is not None and cell]
+    unlike = [words for words, same in found if not same]
+    return [f"{len(found) - len(unlike)} of {len(found)} numbers are the paper's" + (": not " + "; ".join(unlike) if unlike else "") + "."] if found else []
+
+
+def most(tables):
+    """The most of each of Hotlane's rows, over all its columns."""
+    said = []
+    for table in (t for t in _tables(tables) if t["drawn"] == "table"):
+        ends = {row["name"]: max(harness.middle(c) for c in row["cells"] if c) for row in table["rows"] if row["ours"]}
+        free = [name for name, value in ends.items() if not value]
+        said.append(f"{table['title']}, at most: " + ", ".join(f"{n} {harness.number(v)}" for n, v in ends.items() if v)
+                    + (f"; none of {', '.join(free)}" if free else "") + ".")
+    return said
+
+
+def slowest(tables):
+    """The longest single value of a table."""
+    return [f"{table['title']}: the longest took {harness.number(max(v for r in table['rows'] for c in r['cells'] for v in c))} {table['unit']}."
+            for table in _tables(tables)]
+
+
 def ends(tables):
     """Which ways end the listing."""
     said = []
@@ -184,7 +222,7 @@ def _kandalla_5(call, letter):
     quick = ["--calls", call, "--threads", _threads("1,4"), "--sizes", "8,4096,262144", "--outer", "256", "--milliseconds", "60", "--rounds", "3",
              "--early", "100", "--timeout", "10"]
     return Figure(f"kandalla-5{letter}", f"{call.capitalize()}s by many threads on one window, all sizes", "kandalla", f"Figure 5 {letter}", "rma_mt",
-                  (45, 1500), quick, ["--calls", call, "--milliseconds", "0", "--timeout", "120"],
+                  (34, 1500), quick, ["--calls", call, "--milliseconds", "0", "--timeout", "120"],
                   ["--calls", call, "--threads", "1,2", "--sizes", "8,512", "--outer", "16", "--milliseconds", "20", "--rounds", "2", "--early", "5"],
                   "One rank with 1 to 32 threads, three target ranks, 128 operations and a flush in each turn. Threads that are thread-hot "
                   "are compared with a library that takes one lock for the process.",
@@ -193,7 +231,7 @@ def _kandalla_5(call, letter):
 
 
 def _stencil(number, what, title, shows):
-    return Figure(f"kandalla-{number}", title, "kandalla", f"Figure {number}", "stencil-scaling", (25, 400),
+    return Figure(f"kandalla-{number}", title, "kandalla", f"Figure {number}", "stencil-scaling", (18, 400),
                   ["--what", what, "--side", "64", "--steps", "200", "--threads", _threads("1,2,4"), "--rounds", "3", "--timeout", "10"],
                   ["--what", what, "--side", "128", "--steps", "300", "--timeout", "60"],
                   ["--what", what, "--side", "16", "--patch", "8", "--steps", "4", "--threads", "1,2", "--ranks", "1,2", "--rounds", "2"],
@@ -202,11 +240,20 @@ def _stencil(number, what, title, shows):
 
 
 FIGURES = [
-    _balaji("null", "Sends to MPI_PROC_NULL by many threads", "nobody", (20, 300), "20000"),
-    _balaji("send", "MPI_Send of empty messages by many threads", "send", (25, 400), "50000"),
-    _balaji("isend", "MPI_Isend of empty messages by many threads", "isend", (25, 400), "50000"),
-    _balaji("burst", "MPI_Send by many threads, receivers asleep", "asleep", (15, 200), "20000"),
-    Figure("hoefler-2", "Messages of unknown length, received by many threads", "hoefler", "Figure 2", "mprobe", (40, 600),
+    _balaji("null", "Sends to MPI_PROC_NULL by many threads", "nobody", (14, 300), "20000"),
+    _balaji("send", "MPI_Send of empty messages by many threads", "send", (18, 400), "50000"),
+    _balaji("isend", "MPI_Isend of empty messages by many threads", "isend", (18, 400), "50000"),
+    _balaji("burst", "MPI_Send by many threads, receivers asleep", "asleep", (12, 200), "20000"),
+    Figure("balaji-waits", "Time that sending threads wait for locks", "balaji", "of Figures 3 to 8", "msgrate", (0, 250), None,
+           ["--what", "waits", "--messages", "500000", "--rounds", "3", "--timeout", "60"],
+           ["--what", "waits", "--tests", "null,burst", "--threads", "1,2", "--messages", "2000", "--modes", "global,object", "--rounds", "2"],
+           "Why the designs differ: with one lock for the process most of the threads' time goes into waiting for it as threads are added, with a lock "
+           "held briefly less, with a lock for each object next to none.", [growth()], _BALAJI_WHY, build="counted", takes=("--within",)),
+    Figure("balaji-locks", "Locks of one call", "balaji", "Table 1", "locks", (5, 5), [], [], ["--modes", "global,object"],
+           "What finer locks cost where nobody waits: a send takes one lock in every design that has any; a nonblocking send and its wait take eight "
+           "where objects have their own, two fewer with pools of each thread, and two in all with counts that need no lock either.", [as_in_paper],
+           "Counts of locks are no matter of the machine. Hotlane's own design (lockfree) takes none.", EXACT, takes=()),
+    Figure("hoefler-2", "Messages of unknown length, received by many threads", "hoefler", "Figure 2", "mprobe", (26, 600),
            ["--what", "rate", "--threads", _threads("1,2"), "--messages", "1000", "--rounds", "2", "--timeout", "4"],
            ["--what", "rate,rate-processes", "--timeout", "30"],
            ["--what", "rate", "--targets", "directed", "--threads", "1,2", "--messages", "200", "--rounds", "2"],
@@ -216,27 +263,38 @@ FIGURES = [
             in_order("hotlane, matched probe", "hotlane, outside"),
             against_others("hotlane, matched probe")],
            _CORES + "What receives shares the cores with what sends."),
-    Figure("hoefler-sizes", "Messages of unknown length, by their length", "hoefler", "size of messages", "mprobe", (40, 400),
+    Figure("hoefler-sizes", "Messages of unknown length, by their length", "hoefler", "size of messages", "mprobe", (26, 400),
            ["--what", "sizes", "--threads", "2", "--sizes", "8,4096,262144", "--messages", "1000", "--rounds", "2", "--timeout", "4"],
            ["--what", "sizes", "--timeout", "30"],
            ["--what", "sizes", "--targets", "directed", "--threads", "2", "--sizes", "8,32768", "--messages", "200", "--rounds", "2"],
            "How fast messages of one length are received; a probe and a receive with nothing around them, which match wrongly where lengths differ, "
            "show what right matching costs.", [against_others("hotlane, matched probe")],
            _CORES + "Long messages cost their copies whoever matches them."),
-    Figure("hoefler-3", "Round trips of messages of unknown length, each thread its own", "hoefler", "Figure 3", "mprobe", (30, 400),
+    Figure("hoefler-3", "Round trips of messages of unknown length, each thread its own", "hoefler", "Figure 3", "mprobe", (20, 400),
            ["--what", "trip", "--threads", _threads("1,2"), "--messages", "500", "--rounds", "2", "--timeout", "4"], ["--what", "trip", "--timeout", "30"],
            ["--what", "trip", "--targets", "directed", "--threads", "1,2", "--messages", "200", "--rounds", "2"],
            "Matched probe is quickest; matching outside of MPI pays a hand-over to another thread in every round trip.",
            [in_order("hotlane, matched probe", "hotlane, locks", "hotlane, outside"), against_others("hotlane, matched probe")],
            _CORES + "Threads that poll take the cores from those that they wait for."),
-    Figure("hoefler-listings", "The listing that must end, and the lock that must not", "hoefler", "Listings", "mprobe", (10, 15),
+    Figure("hoefler-listings", "The listing that must end, and the lock that must not", "hoefler", "Listings", "mprobe", (8, 15),
            ["--what", "listing"], ["--what", "listing"], ["--what", "listing"],
            "A thread that waits for a message from anybody must not keep a thread from waiting that knows its source. With matched probe, with "
            "the polling lock and with matching outside that ends; with a lock that is held while waiting it never does.",
            [ends], "It is not to differ: whether a program ends is no matter of speed."),
+    Figure("kandalla-2", "Variables for kinds of memory, page sizes and policies", "kandalla", "Figure 2", "memory_kinds", (2, 2),
+           ["--what", "mpi"], ["--what", "mpi"], ["--what", "mpi"],
+           "Three variables by which a program's windows and MPI_Alloc_mem come to lie in DDR or MCDRAM, on pages of 4 KiB to 512 MiB, and what is done "
+           "where that is not there.", [],
+           "What is met depends on the kinds of memory here and on the huge pages that are reserved; hotlane-info --memory says how to reserve some. "
+           "Without a kind the system's placement holds, where the figure has DDR.", "As hotlane-info answers.", takes=()),
+    Figure("kandalla-3", "Partitions of the symmetric heap", "kandalla", "Figure 3", "memory_kinds", (4, 4),
+           ["--what", "shmem"], ["--what", "shmem"], ["--what", "shmem"],
+           "A variable for each partition of the symmetric heap, with its size, kind of memory, policy and page size.", [],
+           "What is met depends on the kinds of memory here and on the huge pages that are reserved.",
+           "As hotlane-info answers, and an OpenSHMEM program with SHMEM_MEMINFO_DISPLAY.", takes=()),
     _kandalla_5("put", "a"),
     _kandalla_5("get", "b"),
-    Figure("kandalla-6", "Alltoall by many threads, each on a communicator of its own", "kandalla", "Figure 6", "alltoall_mt", (40, 900),
+    Figure("kandalla-6", "Alltoall by many threads, each on a communicator of its own", "kandalla", "Figure 6", "alltoall_mt", (24, 900),
            ["--ranks", "2", "--threads", _threads("1,2,4"), "--sizes", "8,1024,65536", "--milliseconds", "20", "--rounds", "3", "--timeout", "10"],
            ["--timeout", "60"],
            ["--ranks", "2", "--threads", "1,2", "--sizes", "8,1024", "--milliseconds", "5", "--rounds", "2"],
@@ -248,38 +306,38 @@ FIGURES = [
     _stencil("7", "strong", "Strong scaling: more threads on the same grid", "How the time of the same problem falls with more threads of a rank."),
     _stencil("8a", "weak", "Weak scaling: more ranks, each with the same grid", "How well the work of each rank keeps its speed as ranks are added."),
     _stencil("8b", "equal", "Threads against ranks, the same number in all", "At equal cores, few ranks of many threads against many ranks of few."),
-    Figure("kandalla-8c", "Thread-hot against one lock in the stencil", "kandalla", "Figure 8 c", "stencil-modes", (25, 500),
+    Figure("kandalla-8c", "Thread-hot against one lock in the stencil", "kandalla", "Figure 8 c", "stencil-modes", (14, 500),
            ["--zones", "64,64", "--steps", "300", "--threads", _threads("1,2,4"), "--rounds", "3", "--timeout", "20"], ["--timeout", "120"],
            ["--zones", "16,16", "--steps", "4", "--threads", "1,2", "--rounds", "2"],
            "Time in communication that thread-hot needs less than one lock for the process: 18 % and 40 % in the paper.",
            [in_order("hot", "global"), growth("hot", "global", "enqueue")],
            _CORES + "Two ranks share them, so two threads of one rank hardly ever run at the same time, and a lock that nobody else wants "
            "costs nothing."),
-    Figure("tail", "A put and its flush beside threads that burst", "beyond", "flush tail", "flush_tail", (25, 120),
+    Figure("tail", "A put and its flush beside threads that burst", "beyond", "flush tail", "flush_tail", (18, 120),
            ["--seconds", "1", "--bursters", "0,3", "--rounds", "1", "--timeout", "15"], [], ["--seconds", "1", "--bursters", "0,1", "--rounds", "1"],
            "Whether one thread waits in its flush for what other threads go on putting. Goal: the 99th percentile beside a bursting thread is at "
            "most 4 times that alone.", [against_others("hotlane")],
            "With more threads than cores ({cores} here) the longest waits are the scheduler's slices of time."),
-    Figure("threads-processes", "Threads of one process against as many processes", "beyond", "threads", "thread_process", (25, 200),
+    Figure("threads-processes", "Threads of one process against as many processes", "beyond", "threads", "thread_process", (16, 200),
            ["--workers", _threads("1,2,4"), "--milliseconds", "60", "--rounds", "3", "--timeout", "10"], [],
            ["--workers", "1,2", "--milliseconds", "20", "--rounds", "2"],
            "Whether threads put into a window as fast as processes without threads do. Goal: 0.95 times.", [growth(), against_others("hotlane")],
            "The workers and the target share {cores} cores."),
-    Figure("computing-target", "One-sided operations on a target that computes", "beyond", "passive target", "passive", (20, 60),
+    Figure("computing-target", "One-sided operations on a target that computes", "beyond", "passive target", "passive", (15, 60),
            ["--milliseconds", "200", "--phases", "2"], [], ["--milliseconds", "200", "--phases", "1"],
            "Whether operations need the target's help: those on a target that computes take at most 1.2 times as long on the node and 2 times over the "
            "network as those on one that sleeps.", [extremes, against_others("hotlane")],
            "Over the network the target's computing and what receives for it share {cores} cores."),
-    Figure("rates", "Rates of small one-sided operations", "beyond", "rates", "rates", (35, 200),
+    Figure("rates", "Rates of small one-sided operations", "beyond", "rates", "rates", (24, 200),
            ["--milliseconds", "50", "--rounds", "3", "--timeout", "8"], [], ["--milliseconds", "20", "--rounds", "2"],
            "Puts, gets, a put with its flush, a fetch_and_op with its flush, on the node and over the network, beside the best of the others.",
            [against_others("hotlane")], "On {cores} cores 8 and 32 threads measure the scheduler as well."),
-    Figure("messages", "Messages between two ranks", "beyond", "messages", "message", (45, 400),
+    Figure("messages", "Messages between two ranks", "beyond", "messages", "message", (30, 400),
            ["--milliseconds", "50", "--rounds", "2", "--sizes", "4096,65536,1048576", "--unexpected", "1000", "--timeout", "8"], [],
            ["--milliseconds", "20", "--rounds", "2", "--sizes", "1024,65536", "--unexpected", "1000"],
            "Rates, latency and bandwidth of messages, beside memcpy and a plain TCP stream.", [against_others("hotlane", [", out of a window"])],
            "How far the {cores} cores are from each other decides most of a short message on the node."),
-    Figure("collectives", "Collectives of the ranks of one node", "beyond", "collectives", "collectives", (30, 400),
+    Figure("collectives", "Collectives of the ranks of one node", "beyond", "collectives", "collectives", (20, 400),
            ["--ranks", "2", "--operations", "barrier,bcast,allreduce", "--milliseconds", "20", "--rounds", "3", "--timeout", "15"], [],
            ["--ranks", "2", "--operations", "barrier,bcast", "--milliseconds", "5", "--rounds", "2"],
            "Barrier, broadcast and reductions by size, through shared memory and by messages. Goal: barrier, broadcast of 1 KiB and allreduce of 8 B "
@@ -288,41 +346,65 @@ FIGURES = [
     Figure("wake-ups", "Sleepers woken", "beyond", "wake-ups", "wakeup", (10, 40), ["--rounds", "20"], [], ["--rounds", "3"],
            "How long after its cause a rank goes on that sleeps in a blocking call, beside a futex, an eventfd and a byte over TCP between the same "
            "two processes.", [extremes], "Over the network two wake-ups follow each other, one of them TCP's."),
-    Figure("shmem", "OpenSHMEM by many threads of one PE", "beyond", "OpenSHMEM", "shmem_mt", (30, 900),
+    Figure("shmem", "OpenSHMEM by many threads of one PE", "beyond", "OpenSHMEM", "shmem_mt", (20, 900),
            ["--threads", _threads("1,4"), "--sizes", "8,32768", "--outer", "64", "--milliseconds", "60", "--rounds", "2", "--pairs", "0", "--timeout", "10"], [],
            ["--threads", "1,2", "--sizes", "8", "--calls", "put", "--outer", "16", "--milliseconds", "20", "--rounds", "2", "--pairs", "0"],
            "Puts, gets and atomics on the default context and on private ones, with one partition of the symmetric heap and with seven.",
            [growth(), against_others("hotlane, default")], "Blocks of many KiB are copied at the speed of memory by all."),
-    Figure("updates", "Random updates of OpenSHMEM", "beyond", "GUPS", "gups", (15, 200),
+    Figure("updates", "Random updates of OpenSHMEM", "beyond", "GUPS", "gups", (12, 200),
            ["--words", "16", "--updates", "50000", "--threads", _threads("1,4"), "--rounds", "3", "--timeout", "10"], [],
            ["--words", "10", "--updates", "1000", "--threads", "1,2", "--rounds", "2"],
            "Random words of a table on all PEs changed by atomic exclusive-or, every run verified twice.",
            [growth(), against_others("hotlane")], "Over the network each update waits for no other, so chains of them decide."),
-    Figure("starting", "A job that starts and ends", "beyond", "starting", "startup", (20, 120),
+    Figure("starting", "A job that starts and ends", "beyond", "starting", "startup", (14, 120),
            ["--ranks", "2,16", "--network", "--rounds", "3"], ["--ranks", "2,16,64", "--network"], ["--ranks", "2", "--rounds", "2"],
            "MPI_Init and MPI_Finalize of all ranks, beside as many fork + exec of an empty program. Goal: 2.5 times that with 64 ranks on the node.",
            [growth()], "{cores} cores start all the processes."),
-    Figure("more-than-cores", "More ranks and threads than cores", "beyond", "oversubscribed", "oversubscribe", (35, 900),
+    Figure("more-than-cores", "More ranks and threads than cores", "beyond", "oversubscribed", "oversubscribe", (24, 900),
            ["--milliseconds", "100", "--times", "1,4,16", "--jobs", "4x1,8x4", "--patches", "16", "--steps", "200", "--rounds", "2", "--timeout", "10"], [],
            ["--milliseconds", "20", "--times", "1,4", "--lanes", "2", "--jobs", "4x1", "--patches", "8", "--zones", "16,16", "--steps", "4", "--rounds", "2"],
            "Puts by more threads than lanes, and the stencil by more ranks and threads than cores. Goals: 4 threads for each lane put 0.9 times as fast as "
            "one; the stencil takes 2 times a serial run with 4 × 1 and 3 times with 8 × 4.", [extremes, against_others("hotlane")],
            "All of them share {cores} cores."),
-    Figure("stencil-share", "What communication costs the stencil", "beyond", "stencil", "stencil-share", (30, 400),
+    Figure("stencil-share", "What communication costs the stencil", "beyond", "stencil", "stencil-share", (20, 400),
            ["--steps", "60", "--rounds", "2", "--timeout", "10"], [],
            ["--zones", "16,16", "--patches", "8", "--steps", "4", "--jobs", "2x1,2x2", "--rounds", "2"],
            "Time against a serial run, and the share of communication, by the division into ranks and threads. Goal: 3 % with 2 × 1 and patches of 8.",
            [extremes, against_others("hotlane")], "What a rank waits for its neighbours is the scheduler's with more threads than {cores} cores."),
-    Figure("pages", "Page sizes of a window's memory", "beyond", "page sizes", "mem_page", (30, 600),
+    Figure("pages", "Page sizes of a window's memory", "beyond", "page sizes", "mem_page", (22, 600),
            ["--mib", "64,256", "--rounds", "5"], [], ["--mib", "32", "--pages", "4K,thp", "--operations", "65536", "--rounds", "2"],
            "Random operations on a peer's window beside a bare mapping of the same pages. Goals: 1.03 times the mapping's time; 2M pages 2.5 times as "
            "fast as 4K pages in the largest window.", [growth()],
            "Which pages there are is the machine's matter; where it is a virtual one, its pages lie on pages of the host."),
-    Figure("fabrics", "Providers of libfabric beside each other", "beyond", "fabrics", "fabrics", (30, 120),
+    Figure("fabrics", "Providers of libfabric beside each other", "beyond", "fabrics", "fabrics", (20, 120),
            ["--fabrics", "tcp;ofi_rxm@system", "--milliseconds", "100", "--rounds", "3"], [],
            ["--fabrics", "tcp;ofi_rxm@system", "--milliseconds", "20", "--rounds", "2"],
            "The same operations over each provider, a start, and the memory that lanes take.", [],
            "Both ranks and both receive threads share {cores} cores."),
+    Figure("instructions", "Instructions of one call", "beyond", "exact counts", "icount", (0, 120), None, [], ["--what", "calls,flushes"],
+           "User instructions of calls with THREAD_MULTIPLE and checks of arguments, on the node (near), linked statically, and over the network "
+           "operation by operation (direct) and chained. Goals: 60 for a put, 30 for an idle flush, 90 for a fetch_and_op with its flush on the node.",
+           [against_others("near")], "The compiler's version moves counts by a few; the C library's memcpy is another one on each make of CPU.",
+           EXACT, "release", ("--ours",)),
+    Figure("cache-lines", "Cache lines that travel between threads", "beyond", "exact counts", "coherence", (0, 220), None,
+           ["--calls", "put,get,put_flush,fetch_own,fetch_shared,rput_wait,shmem_p,message,message_pair,far_put,far_flush,far_one_lane,far_locked",
+            "--threads", "1,2,8,32,128", "--lines", "3", "--seconds", "60"],
+           ["--calls", "put,fetch_shared,far_put", "--threads", "1,2", "--lines", "2"],
+           "How many lines of 64 bytes an operation moves from one core's cache to another's, for more cores than this machine has: a call turn by turn, "
+           "and all threads at once by a model's clock. Goals: none for puts and flushes on the node, 7 for a message, 0.3 for a chained put of 8 threads.",
+           [most], "The library is built with every access to memory counted; caches hold all, and lines are equally far. Rates are those of a "
+           "machine with 150 ns for a line, 20 ns for an atomic operation and 5 ns for a block of code.", EXACT, "lines", ()),
+    Figure("many-ranks", "Calls of jobs of up to a million ranks", "beyond", "played", "scale", (15, 240),
+           ["--ranks", "1e3,1e4", "--check", "2,4", "--rounds", "1"], [], ["--ranks", "64,1000", "--check", "2", "--rounds", "1", "--calls", "50"],
+           "The library's own schedules of all ranks, played without data in LogGP time by the constants of this machine: how what a call takes grows "
+           "with the ranks.", [growth()],
+           "Of this machine is only what a message costs between two processes that share {cores} cores; how far the model is from real runs of few ranks "
+           "stands among the numbers.", "Played once, with constants that are medians of real runs.", takes=()),
+    Figure("ends", "The end after a kill", "beyond", "ends", "kill-test", (10, 180), ["12"], ["300"], ["2", "--ways", "near,net"],
+           "Ranks, launchers and guardians of a running stencil are killed at random moments: how long until every process is gone, the exit code names "
+           "the cause, and nothing is left. Goal: one second.", [slowest],
+           "The kernel takes longest to end processes with much memory, on {cores} cores one after the other.",
+           "Dots are medians of the kills of that kind ({turns} in all); bars reach from the least to the most.", takes=()),
 ]
 
 

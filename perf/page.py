@@ -22,10 +22,13 @@ figure{margin:0}.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax
 figcaption{margin-top:.7rem;font-size:.9rem;color:var(--soft)}
 code,pre{font:.82rem/1.45 ui-monospace,monospace}pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.2rem 0;background:var(--card);padding:.5rem;border-radius:.4rem}
 .numbers{overflow-x:auto}table{border-collapse:collapse;font-size:.82rem;margin:.3rem 0 1rem}th,td{padding:.15rem .6rem;text-align:right;white-space:nowrap;
-border-bottom:1px solid var(--edge)}th:first-child,td:first-child{text-align:left}summary{cursor:pointer;margin-top:.8rem}
+border-bottom:1px solid var(--edge)}th:first-child,td:first-child{text-align:left}
+.words{width:100%}.words th,.words td{text-align:left;white-space:normal;vertical-align:top;overflow-wrap:break-word;min-width:5rem}.numbers th{white-space:normal;vertical-align:bottom}.title{margin:0;font-size:.9rem}
+summary{cursor:pointer;margin-top:.8rem}
 .bad{color:#c0392b;font-weight:600}@media(prefers-color-scheme:dark){.bad{color:#ff8a7a}}
 @media(max-width:60rem){.pair{grid-template-columns:minmax(0,1fr)}}
-@media(max-width:34rem){body{padding:.7rem}section{padding:.7rem}.machine{grid-template-columns:1fr}.machine dd{margin-bottom:.4rem}}
+@media(max-width:34rem){.words tr{display:block;padding:.3rem 0;border-bottom:1px solid var(--edge)}.words th{display:none}.words td{display:block;
+border:0;padding:0}.words td:not(:first-child)::before{content:attr(data-head)": ";color:var(--soft)}.words td:empty{display:none}body{padding:.7rem}section{padding:.7rem}.machine{grid-template-columns:1fr}.machine dd{margin-bottom:.4rem}}
 """
 
 
@@ -41,6 +44,7 @@ def _left_out(table):
 def _plot(table):
     """The picture of one table."""
     left = _left_out(table)
+    left.update({r["name"]: "0 throughout" for r in table["rows"] if any(r["cells"]) and not any(v for c in r["cells"] for v in c)})
     rows = [r for r in table["rows"] if r["name"] not in left and any(r["cells"])]
     some = {**table, "rows": rows}
     unit = table["unit"]
@@ -59,48 +63,65 @@ def _plot(table):
 
 
 def _numbers(table):
-    head = "".join(f"<th>{_e(k)}</th>" for k in table["keys"])
-    rows = "".join(f"<tr><td>{_e(r['name'])}{' <small>' + _e(r['mark']) + '</small>' if r['mark'] else ''}</td>"
-                   + "".join(f"<td>{_e(harness.spread(c)) if c else '–'}</td>" for c in r["cells"]) + "</tr>" for r in table["rows"])
-    return (f'<p><b>{_e(table["title"])}</b>: {_e(table["unit"])}</p><div class="numbers"><table><tr><th>{_e(table["x"])}</th>{head}</tr>'
-            f"{rows}</table></div>")
+    """All its numbers; names that are longer than numbers stand below each other."""
+    rows, keys = table["rows"], [_e(k) for k in table["keys"]]
+    names = [_e(r["name"]) + (f" <small>{_e(r['mark'])}</small>" if r["mark"] else "") for r in rows]
+    cells = [[_e(harness.cell(r, n)) for n in range(len(keys))] for r in rows]
+    if not table["x"]:
+        names, keys, cells = keys, names, [list(column) for column in zip(*cells)]
+    body = "".join(f"<tr><td>{name}</td>" + "".join(f"<td>{c}</td>" for c in some) + "</tr>" for name, some in zip(names, cells))
+    return (f'<p class="title"><b>{_e(table["title"])}</b>: {_e(table["unit"])}</p><div class="numbers"><table><tr><th>{_e(table["x"])}</th>'
+            + "".join(f"<th>{k}</th>" for k in keys) + f"</tr>{body}</table></div>")
+
+
+def _words(told):
+    """A table of words."""
+    head = "".join(f"<th>{_e(word)}</th>" for word in told["head"])
+    rows = "".join("<tr>" + "".join(f'<td data-head="{_e(name)}">{_e(word).replace("_", "_<wbr>")}</td>' for name, word in zip(told["head"], row)) + "</tr>"
+                   for row in told["rows"])
+    return f'<p class="title"><b>{_e(told["title"])}</b></p><table class="words"><tr>{head}</tr>{rows}</table>'
 
 
 def _caption(entry, tables):
     rounds = sorted({t["rounds"] for t in tables}) or [0]
     turns = "–".join(map(str, sorted({rounds[0], rounds[-1]})))
-    return (f"{_e(entry['title'])}. Dots are medians of {turns} run{'s' * (rounds[-1] != 1)} of each, in turns; bars reach from the least to the most. "
-            f"Measured {_e(entry['began'])}, in {entry['took_s']:.0f} s, while the load of the machine was {entry['load']:.1f}.")
+    how = figures.find(entry["id"]).how.format(turns=f"{turns} run{'s' * (rounds[-1] != 1)}")
+    return (f"{_e(entry['title'])}. {_e(how)} Measured {_e(entry['began'])}, in {entry['took_s']:.0f} s, while the load of the machine was {entry['load']:.1f}.")
 
 
 def _section(entry):
     figure = figures.find(entry["id"])
-    tables = [t for t in entry["tables"] if t["drawn"]]
-    plots = "".join(_plot(t) for t in tables) or '<p class="bad">There is nothing to draw.</p>'
+    plots = "".join(_plot(t) for t in entry["tables"] if t["drawn"] and t["drawn"] != "table")
+    shown = ([f'<div class="plots">{plots}</div>'] if plots else []) + [_numbers(t) for t in entry["tables"] if t["drawn"] == "table"]
+    shown = "".join(shown + [_words(told) for told in entry["lists"]]) or '<p class="bad">There is nothing to draw.</p>'
     trouble = f'<dt class="bad">It failed</dt><dd><pre>{_e(entry["trouble"])}</pre></dd>' if entry["trouble"] else ""
     told = "<ul>" + "".join(f"<li>{_e(s)}</li>" for s in entry["seen"] or ["Nothing can be said."]) + "</ul>"
     before = f"<dt>Against {_e(entry['old'])}</dt><dd>{_e(entry['against'])}</dd>" if entry.get("against") else ""
     paper = "The paper shows" if figure.paper != "beyond" else "What is asked"
     lines = "".join(f"{_e(line)}\n" for line in entry["lines"])
+    numbers = f"{''.join(_numbers(t) for t in entry['tables'] if t['drawn'] != 'table')}{'<pre>' + lines + '</pre>' if lines else ''}"
+    numbers = f"<details><summary>Numbers: median (least–most)</summary>{numbers}</details>" if numbers else ""
     return f"""<section id="{entry['id']}"><h3>{_e(entry['title'])} <small>({_e(figure.number)}, <code>{entry['id']}</code>)</small></h3>
-<div class="pair"><figure><div class="plots">{plots}</div><figcaption>{_caption(entry, entry['tables'])}</figcaption></figure>
+<div class="pair"><figure>{shown}<figcaption>{_caption(entry, entry['tables'])}</figcaption></figure>
 <dl>{trouble}<dt>{paper}</dt><dd>{_e(figure.shows)}</dd><dt>Seen here</dt><dd>{told}</dd>{before}
 <dt>Why it differs</dt><dd>{_e(entry['why'])}</dd><dt>The command</dt><dd><pre>{_e(entry['command'])}</pre></dd></dl></div>
-<details><summary>Numbers: median (least–most)</summary>{''.join(map(_numbers, entry['tables']))}{'<pre>' + lines + '</pre>' if lines else ''}</details></section>"""
+{numbers}</section>"""
 
 
-def _missing(entries):
+def _missing(entries, skipped):
     """What is not measured, and what the report cannot do."""
-    there = {e["id"] for e in entries}
-    left = "".join(f"<li><code>{f.id}</code>: {_e(f.title)}</li>" for f in figures.FIGURES if f.id not in there)
-    never = "".join(f"<li>{_e(what)}: {_e(instead)}</li>" for what, instead in figures.NOT_YET.items())
+    there, why = {e["id"] for e in entries}, {e["id"]: f": {_e(e['skipped'])}" for e in skipped}
+    left = "".join(f"<li><code>{f.id}</code>: {_e(f.title)}{why.get(f.id, ' (takes too long for --quick)' * (f.quick is None))}</li>"
+                   for f in figures.FIGURES if f.id not in there)
+    never = "".join(f"<li><code>perf/{script}</code>: {_e(reason)}</li>" for script, reason in figures.NO_PARTS.items())
     return ((f"<h2>Not measured here</h2><p><code>perf/report --only FIGURE</code> measures one of them.</p><ul>{left}</ul>" if left else "")
-            + f"<h2>Not part of the report yet</h2><ul>{never}</ul>")
+            + f"<h2>No part of the report</h2><ul>{never}</ul>")
 
 
 def whole(machine, entries):
     """The page, of what was measured (entries)."""
-    links, body = [], []
+    links, body, skipped = [], [], [e for e in entries if e["skipped"]]
+    entries = [e for e in entries if not e["skipped"]]
     for paper, words in figures.PAPERS.items():
         mine = [e for e in entries if figures.find(e["id"]).paper == paper]
         if mine:
@@ -114,5 +135,5 @@ def whole(machine, entries):
 <p class="soft">{len(entries)} of {len(figures.FIGURES)} figures. Each row is a library or a way of Hotlane; all rows of a figure ran in turns on this machine. Of times and
 rates only ratios within one figure are worth anything.</p>
 <dl class="machine">{known}</dl><nav><ul>{''.join(links)}</ul></nav>
-{''.join(body)}{_missing(entries)}</body></html>
+{''.join(body)}{_missing(entries, skipped)}</body></html>
 """

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """perf/report from the outside: report.py BUILD. It is stopped in the middle and goes on, leaves no process when it is killed, says
-what changed between two reports, and makes one page that needs no network, with a caption for each figure; headless Chromium, where
-it is installed, shows it wide and narrow without a complaint."""
+what changed between two reports and what is missing for a build that a part needs, and makes one page that needs no network, with a caption
+for each figure and each table; headless Chromium, where it is installed, shows it wide and narrow without a complaint.
+
+report.py BUILD FIGURES: only that these work, those whose builds others make. report.py --scripts: every script of perf/ is a part, or is named with
+a reason."""
 import html.parser
 import json
 import os
@@ -16,19 +19,22 @@ import time
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 REPORT = os.path.join(SOURCE, "perf", "report")
 FIGURES = "hoefler-listings,balaji-nobody"
+TABLES = "balaji-locks,kandalla-2,kandalla-3,many-ranks,ends"
 CHROMIUM = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-extensions", "--enable-logging=stderr"]
 sys.path[:0] = [os.path.join(SOURCE, "perf")]
+import builds  # noqa: E402
 import figures  # noqa: E402
 import harness  # noqa: E402
 import svg  # noqa: E402
 
 
-def command(folder, *words):
-    return [REPORT, "--tiny", "--only", FIGURES, "--build", sys.argv[1], "--out", folder, *words]
+def command(folder, *words, only=FIGURES):
+    return [sys.executable, REPORT, "--tiny", "--only", only, "--build", sys.argv[1], "--out", folder, *words]
 
 
-def run(folder, *words):
-    return subprocess.run(command(folder, *words), capture_output=True, text=True, check=False, timeout=120, stdin=subprocess.DEVNULL)
+def run(folder, *words, only=FIGURES, environment=None):
+    return subprocess.run(command(folder, *words, only=only), capture_output=True, text=True, check=False, timeout=200, stdin=subprocess.DEVNULL,
+                          env=environment)
 
 
 def check(right, words):
@@ -96,9 +102,9 @@ class Page(html.parser.HTMLParser):
         if tag in ("script", "iframe", "object", "embed"):
             self.outside.append(tag)
         if tag == "figure":
-            self.figures.append({"svg": 0, "caption": ""})
-        if tag == "svg" and "figure" in self.open:
-            self.figures[-1]["svg"] += 1
+            self.figures.append({"shown": 0, "caption": ""})
+        if tag in ("svg", "table") and "figure" in self.open:
+            self.figures[-1]["shown"] += 1
 
     def handle_endtag(self, tag):
         while self.open and self.open.pop() != tag:
@@ -110,14 +116,16 @@ class Page(html.parser.HTMLParser):
 
 
 def examine(folder, count):
-    """The page has so many figures, each with pictures and a caption, and nothing from elsewhere."""
+    """The page has so many figures, each with pictures or tables and a caption, and nothing from elsewhere."""
     with open(os.path.join(folder, "index.html"), encoding="utf-8") as file:
         text = file.read()
     page = Page(text)
     check(not page.outside and "@import" not in text and not re.search(r"url\((?!#)", text), f"the page needs {page.outside}")
     check(len(page.figures) == count, f"{len(page.figures)} figures, not {count}")
+    hows = {f.how.partition("{")[0] for f in figures.FIGURES}
     for figure in page.figures:
-        check(figure["svg"] > 0 and "Dots are medians" in figure["caption"], f"a figure without picture or caption: {figure}")
+        check(figure["shown"] > 0 and "Measured" in figure["caption"] and any(how in figure["caption"] for how in hows),
+              f"a figure without picture, table or caption: {figure}")
     check("var(" not in svg.STYLE, "a renderer without CSS variables draws the pictures black")
     check(f"{count} of {len(figures.FIGURES)} figures" in text, "the page counts its figures against something else than all there are")
     for words in ("The paper shows", "Seen here", "Why it differs", "The command", "prefers-color-scheme:dark", "max-width:60rem"):
@@ -167,10 +175,73 @@ def wire():
     check("other" not in harness.compared(values, 1, ours=False), "a row without bytes is compared")
 
 
+def every_script():
+    """A script of perf/ is a part, or no part for a reason; what is named is there."""
+    there = {name for name in os.listdir(os.path.join(SOURCE, "perf")) if os.access(path := os.path.join(SOURCE, "perf", name), os.X_OK) and os.path.isfile(path)}
+    parts = {figure.script for figure in figures.FIGURES}
+    check(not there - parts - set(figures.NO_PARTS), f"neither a part of the report nor in figures.NO_PARTS with a reason: {sorted(there - parts - set(figures.NO_PARTS))}")
+    check(not parts & set(figures.NO_PARTS) and parts | set(figures.NO_PARTS) <= there,
+          f"named twice, or not there: {sorted(parts & set(figures.NO_PARTS) | (parts | set(figures.NO_PARTS)) - there)}")
+    check(len({f.id for f in figures.FIGURES}) == len(figures.FIGURES), "two parts have one name")
+
+
+def tables():
+    """Parts that are tables: numbers beside the paper's, words; a change of either is told."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(folder, only=TABLES)
+        check(done.returncode == 0 and "5 of 5 figures" in done.stdout, f"tables: {done.returncode} {done.stdout}{done.stderr}")
+        examine(folder, 5)
+        with open(os.path.join(folder, "index.html"), encoding="utf-8") as file:
+            text = file.read()
+        for words in ("8 (paper: 8)", "5 of 5 numbers are the paper&#x27;s.", "MPICH_<wbr>ALLOC_<wbr>MEM_<wbr>PG_<wbr>SZ",
+                      "Hotlane has 3 of the figure&#x27;s 3 variables", "pgsize=2M:policy=M", "Failures: 0"):
+            check(words in text, f"the tables lack '{words}'")
+        old = os.path.join(folder, "old.json")
+        with open(os.path.join(folder, "report.json"), encoding="utf-8") as file:
+            then = json.load(file)
+        locks, memory = (next(f for f in then["figures"] if f["id"] == name) for name in ("balaji-locks", "kandalla-2"))
+        locks["tables"][0]["rows"][1]["cells"][1] = [9]
+        memory["lists"][1]["rows"][0][1] = "nothing"
+        with open(old, "w", encoding="utf-8") as file:
+            json.dump(then, file)
+        done = run(folder, "--compare", old, only=TABLES)
+        check(re.search(r"balaji-locks against \S+: 1 of \d+ .*object, MPI_Isend \+ MPI_Wait mode: 0.89 times \(better\)", done.stdout)
+              and re.search(r"kandalla-2 against \S+: 1 of \d+ .*MPI_Alloc_mem of a small piece, nothing: pages of ", done.stdout),
+              f"compared: {done.stdout}{done.stderr}")
+        shown(folder)
+
+
+def without_tools():
+    """A build that cannot be made is named with what is missing; it is no failure."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(sys.executable, os.path.join(folder, "python3"))
+        done = run(folder, only="cache-lines,hoefler-listings", environment={**os.environ, "PATH": folder})
+        why = "cache-lines: skipped: meson is not installed, which makes the build that this needs (-Datomics=directory "
+        check(done.returncode == 0 and why in done.stdout and "1 of 2 figures" in done.stdout, f"without meson: {done.returncode} {done.stdout}{done.stderr}")
+        with open(os.path.join(folder, "index.html"), encoding="utf-8") as file:
+            check("meson is not installed" in file.read(), "the page does not say what is missing")
+        examine(folder, 1)
+
+
+def only(names):
+    """These work, for the build that is given."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(folder, only=names)
+        count = len(names.split(","))
+        check(done.returncode == 0 and f"{count} of {count} figures" in done.stdout, f"{names}: {done.returncode} {done.stdout}{done.stderr}")
+        check(not os.path.exists(os.path.join(folder, "builds")), "a build was made though this one serves")
+        examine(folder, count)
+        print(f"{names}; {shown(folder)}")
+
+
 def main():
+    every_script()
     wire()
     listed = subprocess.run([REPORT, "--list"], capture_output=True, text=True, check=True).stdout
-    check("not part of the report yet: " in listed and all(name in listed for name in FIGURES.split(",")), listed)
+    check(all(f"  {f.id} " in listed for f in figures.FIGURES) and "no part of the report: perf/lanes (" in listed, listed)
+    check(re.search(r"cache-lines .* not .*\(a build of its own, made once: \d+ s\)", listed), f"the list hides what takes a build: {listed}")
+    quick = subprocess.run([REPORT, "--quick", "--only", "cache-lines"], capture_output=True, text=True, check=False)
+    check(quick.returncode == 2 and "cache-lines: no part of a --quick report" in quick.stderr, quick.stderr)
     wrong = subprocess.run([REPORT, "--only", "foo"], capture_output=True, text=True, check=False)
     check(wrong.returncode == 2 and "foo: expected some of " in wrong.stderr, wrong.stderr)
     with tempfile.TemporaryDirectory() as folder:
@@ -196,8 +267,17 @@ def main():
               and re.search(r"hoefler-listings against \S+: 0 of", done.stdout), f"compared: {done.stdout}{done.stderr}")
         wrong = run(folder, "--compare", os.path.join(folder, "index.html"))
         check(wrong.returncode == 2 and "expected the report.json" in wrong.stderr, wrong.stderr)
-        print(f"two figures, stopped, killed, resumed, compared; {shown(folder)}")
+        said = shown(folder)
+    tables()
+    if not builds.is_like(sys.argv[1], "lines"):
+        without_tools()
+    print(f"two figures, stopped, killed, resumed, compared; tables; {said}")
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == ["--scripts"]:
+        every_script()
+    elif len(sys.argv) > 2:
+        only(sys.argv[2])
+    else:
+        main()
