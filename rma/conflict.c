@@ -22,9 +22,10 @@ static const unsigned same[KINDS] = {BIT(PUT) | BIT(GET) | BIT(ACC), BIT(PUT) | 
 static const unsigned cross[KINDS] = {BIT(READ) | BIT(WRITE), BIT(WRITE), BIT(READ) | BIT(WRITE),
                                       BIT(PUT) | BIT(ACC), BIT(PUT) | BIT(GET) | BIT(ACC)};
 
-/* What peers read of a set: where it is in my segments, in my control block. Guarded by the node's lock. */
+/* What peers read of a set: where it is in my segments, and in front of which fence it was filled, in my control
+ * block. Guarded by the node's lock. */
 struct shelf {
-    uint64_t seg_id, seg_len, off, n;
+    uint64_t seg_id, seg_len, off, n, fence;
 };
 
 /* A peer's segment with sets of its, mapped here; base NULL: the peer had ended. */
@@ -38,6 +39,8 @@ struct peer_view {
 struct hl_conflicts {
     struct hl_mutex mutex;
     struct hl_ranges sets[KINDS]; /* guarded by mutex, as all that follows */
+    uint64_t fence;               /* the next one's number, the same at all ranks whose operations can meet */
+    bool fences;                  /* it has begun */
     struct peer_view *views;
     size_t n_views;
 };
@@ -175,20 +178,23 @@ static void leave_node(struct hl_win *w)
     for (int kind = 0; w->n_near >= 2 && kind < READ; kind++) {
         const struct hl_ranges *s = &w->conflicts->sets[kind];
         mine[kind] = s->n == 0 ? (struct shelf){0}
-                               : (struct shelf){s->piece.seg->id, s->piece.seg->len, s->piece.off, s->n};
+                               : (struct shelf){s->piece.seg->id, s->piece.seg->len, s->piece.off, s->n,
+                                                w->conflicts->fence};
     }
     if (w->n_near >= 2) {
         hl_near_lock_leave(node_lock());
     }
 }
 
-/* The range of a peer's set that meets `r`, or NULL. */
+/* The range of a peer's set that meets `r`, or NULL. What a peer that is still in a fence had issued in front of
+ * it meets nothing of those who have left it. */
 static const struct hl_touched *find_shown(const struct hl_win *w, int rank, enum kind kind,
                                            struct hl_touched r)
 {
     const struct shelf *s = &shelves(w, hl_target_ctl(&w->targets[rank]))[kind];
     int world = hl_win_world(w, rank);
-    const struct peer_view *v = s->n == 0 ? NULL : find_view(w->conflicts, hl_boot_node_of(world), s->seg_id);
+    bool shown = s->n != 0 && s->fence == w->conflicts->fence;
+    const struct peer_view *v = shown ? find_view(w->conflicts, hl_boot_node_of(world), s->seg_id) : NULL;
     if (v == NULL || v->base == NULL || hl_rx_is_dead(world)) {
         return NULL;
     }
@@ -335,9 +341,24 @@ int hl_conflict_acc(const struct hl_acc *a, const struct hl_span *span, const vo
     return span->len == 0 ? 0 : note_all(m->win, m->target, layouts, 4);
 }
 
+void hl_conflict_fence(struct hl_win *w, bool begins)
+{
+    hl_mutex_lock(&w->conflicts->mutex);
+    w->conflicts->fences = begins;
+    w->conflicts->fence += begins ? 0 : 1;
+    hl_mutex_unlock(&w->conflicts->mutex);
+    if (!begins) {
+        hl_conflict_forget(w, -1, false);
+    }
+}
+
 void hl_conflict_forget(struct hl_win *w, int target, bool local)
 {
     hl_mutex_lock(&w->conflicts->mutex);
+    if (w->conflicts->fences) {
+        hl_mutex_unlock(&w->conflicts->mutex);
+        return;
+    }
     if (w->n_near >= 2) {
         hl_near_lock_take(node_lock());
     }

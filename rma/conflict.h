@@ -10,9 +10,10 @@
  *   - its layout names a byte of the target twice and it puts;
  *   - it writes own memory that another operation reads or writes, or reads what another writes;
  *   - the target is this rank itself and target bytes are own memory of an operation, in the same sense.
- * flush, unlock, fence and complete forget everything of their targets; flush_local all but puts and
- * accumulates. Operations with requests are compared; they leave only what they put or accumulate, because
- * the library does not learn what the user knows of their completion.
+ * flush, unlock and complete forget everything of their targets; flush_local all but puts and accumulates; a
+ * fence forgets when all ranks have come to it, so that accesses between two fences meet in whatever order
+ * they come. Operations with requests are compared; they leave only what they put or accumulate, because the
+ * library does not learn what the user knows of their completion.
  * Ranks of a node look into each other's sets, which stand in memory that all of them map, under one lock. An
  * operation is compared when its target's lock is held, and a call that completes operations forgets them
  * before it tells anybody: what locks, fences and post-start put in order does not meet.
@@ -38,6 +39,9 @@ int hl_conflict_acc(const struct hl_acc *a, const struct hl_span *span, const vo
 
 /* What `target` (-1: all) is waited for: everything, or (local) what is complete at the origin. */
 void hl_conflict_forget(struct hl_win *w, int target, bool local);
+
+/* A fence that waits for all ranks begins, and nothing is forgotten until it has ended (begins false). */
+void hl_conflict_fence(struct hl_win *w, bool begins);
 
 /* The calling thread's operations have requests from here on, or have not. */
 void hl_conflict_requests(bool on);

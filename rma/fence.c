@@ -3,10 +3,12 @@
 
 #include "api.h"
 #include "coll.h"
+#include "conflict.h"
 #include "err.h"
 #include "fault.h"
 
-#define KNOWN (MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)
+#define NEITHER (MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)
+#define KNOWN (MPI_MODE_NOSTORE | MPI_MODE_NOPUT | NEITHER)
 
 static int fence_window(struct hl_win *w, int assert)
 {
@@ -18,6 +20,10 @@ static int fence_window(struct hl_win *w, int assert)
         return rc;
     }
     int failed = 0;
+    bool alone = (assert &NEITHER) == NEITHER;
+    if (HL_CHECKED && !alone) {
+        hl_conflict_fence(w, true);
+    }
     if ((assert &MPI_MODE_NOPRECEDE) == 0) {
         failed = HL_FAULT(fence_open) ? 0 : hl_win_flush(w, -1);
     } else {
@@ -25,8 +31,9 @@ static int fence_window(struct hl_win *w, int assert)
     }
     /* With both, nothing was accessed before and nothing will be: nobody need be waited for. NOPRECEDE alone
      * still needs it: a target must not be written before its own stores are over. */
-    if ((assert &(MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)) != (MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)) {
-        rc = hl_coll_barrier(w->comm);
+    rc = alone ? 0 : hl_coll_barrier(w->comm);
+    if (HL_CHECKED && !alone) {
+        hl_conflict_fence(w, false);
     }
     return failed != 0 ? failed : rc;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <unistd.h>
 
 enum { BYTES = 512, LONGEST = 24 };
 enum { PUT = 1, GET = 2, ACC = 4 };
@@ -270,6 +271,30 @@ static void other_origins(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Between two fences all operations meet, also those of a rank that waits in the second fence already; behind it
+ * none of them does. */
+static void origins_between_fences(void)
+{
+    long value = me, got;
+    bool late = me == ranks - 1;
+    int meets = late && node_of[me] == node_of[0] && ranks > 1 ? CONFLICT : MPI_SUCCESS;
+    MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
+    for (int i = 0; i < 3; i++) {
+        if (late) {
+            usleep(100000);
+        }
+        if (late || me == 0) {
+            EXPECT(meets, MPI_Put(&value, 1, MPI_LONG, 0, 8, 1, MPI_LONG, win));
+            EXPECT(MPI_SUCCESS, MPI_Get(&got, 1, MPI_LONG, 0, 8 * (me + 2), 1, MPI_LONG, win));
+        }
+        MPI_Win_fence(0, win);
+        if (me == 0) {
+            EXPECT(MPI_SUCCESS, MPI_Put(&value, 1, MPI_LONG, 0, 8 * (ranks + 1), 1, MPI_LONG, win));
+        }
+        MPI_Win_fence(i == 2 ? MPI_MODE_NOSUCCEED : 0, win);
+    }
+}
+
 /* Locks, fences and post-start put origins in order: nothing meets. */
 static void origins_in_order(void)
 {
@@ -354,6 +379,7 @@ int main(int argc, char **argv)
     if (ranks > 1) {
         other_origins();
     }
+    origins_between_fences();
     origins_in_order();
     many_ranges();
     MPI_Win_free(&win);

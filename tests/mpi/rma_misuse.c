@@ -474,7 +474,8 @@ int main(int argc, char **argv)
             "\nBuilds with `-Dchecked_mode=true` also find conflicting accesses of the ranks of a node "
             "(`MPI_ERR_RMA_CONFLICT`): bytes of a\ntarget that are put and touched again, by the same rank "
             "or "
-            "another, before a call completes the first access, or\naccumulated and read; own memory that an "
+            "another, before a call completes the first access (a fence: when\nall ranks have come to it), "
+            "or accumulated and read; own memory that an "
             "operation writes while another uses it; target layouts that name a byte\ntwice in a put. The "
             "message names the bytes, and both ranks where they are two. What is not found: conflicts between"
             "\nranks of different nodes, puts with notification, and the program's own loads and stores.");
