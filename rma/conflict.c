@@ -10,20 +10,27 @@
 #include "ranges.h"
 #include "rx.h"
 
-/* The first three hold offsets in the target's window, the others addresses of mine. */
-enum kind { PUT, GET, ACC, READ, WRITE, KINDS };
-static const char *const words[KINDS] = {"a put", "a get", "an accumulate", "reading", "writing"};
+/* FETCH: an accumulate operation that only reads. The first four hold offsets in the target's window, the
+ * others addresses of mine. */
+enum kind { PUT, GET, ACC, FETCH, READ, WRITE, KINDS };
+static const char *const words[KINDS] = {"a put", "a get", "an accumulate", "a fetch", "reading", "writing"};
 
 #define BIT(kind) (1u << (kind))
 /* Which kinds of the same sort of bytes a new one conflicts with, and which of the other sort: target bytes
  * of my own window against memory of mine. */
-static const unsigned same[KINDS] = {BIT(PUT) | BIT(GET) | BIT(ACC), BIT(PUT) | BIT(ACC), BIT(PUT) | BIT(GET),
-                                     BIT(WRITE), BIT(READ) | BIT(WRITE)};
-static const unsigned cross[KINDS] = {BIT(READ) | BIT(WRITE), BIT(WRITE), BIT(READ) | BIT(WRITE),
-                                      BIT(PUT) | BIT(ACC), BIT(PUT) | BIT(GET) | BIT(ACC)};
+static const unsigned same[KINDS] = {[PUT] = BIT(PUT) | BIT(GET) | BIT(ACC) | BIT(FETCH),
+                                     [GET] = BIT(PUT) | BIT(ACC),
+                                     [ACC] = BIT(PUT) | BIT(GET),
+                                     [FETCH] = BIT(PUT),
+                                     [READ] = BIT(WRITE),
+                                     [WRITE] = BIT(READ) | BIT(WRITE)};
+static const unsigned cross[KINDS] = {
+    [PUT] = BIT(READ) | BIT(WRITE), [GET] = BIT(WRITE),
+    [ACC] = BIT(READ) | BIT(WRITE), [FETCH] = BIT(WRITE),
+    [READ] = BIT(PUT) | BIT(ACC),   [WRITE] = BIT(PUT) | BIT(GET) | BIT(ACC) | BIT(FETCH)};
 
-/* What peers read of a set: where it is in my segments, and in front of which fence it was filled, in my control
- * block. Guarded by the node's lock. */
+/* What peers read of a set: where it is in my segments, and in front of which fence it was filled; in my
+ * control block. Guarded by the node's lock. */
 struct shelf {
     uint64_t seg_id, seg_len, off, n, fence;
 };
@@ -35,7 +42,7 @@ struct peer_view {
     char *base;
 };
 
-/* The first three sets are shown to ranks of this node, and change under the node's lock only. */
+/* The first four sets are shown to ranks of this node, and change under the node's lock only. */
 struct hl_conflicts {
     struct hl_mutex mutex;
     struct hl_ranges sets[KINDS]; /* guarded by mutex, as all that follows */
@@ -186,8 +193,8 @@ static void leave_node(struct hl_win *w)
     }
 }
 
-/* The range of a peer's set that meets `r`, or NULL. What a peer that is still in a fence had issued in front of
- * it meets nothing of those who have left it. */
+/* The range of a peer's set that meets `r`, or NULL. What a peer that is still in a fence had issued in front
+ * of it meets nothing of those who have left it. */
 static const struct hl_touched *find_shown(const struct hl_win *w, int rank, enum kind kind,
                                            struct hl_touched r)
 {
@@ -333,7 +340,7 @@ int hl_conflict_acc(const struct hl_acc *a, const struct hl_span *span, const vo
 {
     const struct hl_move *m = &a->m;
     struct layout layouts[] = {
-        {ACC, m->target_type, m->target_count, (uint64_t)span->at},
+        {a->op == HL_OP_NO_OP ? FETCH : ACC, m->target_type, m->target_count, (uint64_t)span->at},
         {READ, a->op == HL_OP_NO_OP ? NULL : m->origin_type, m->origin_count, number_address(m->origin)},
         {READ, compare_with == NULL ? NULL : m->target_type, 1, number_address(compare_with)},
         {WRITE, a->fetches ? a->result_type : NULL, a->result_count, number_address(a->result)},

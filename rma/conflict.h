@@ -5,8 +5,8 @@
  * process puts, gets and accumulates, and the bytes of its own memory that operations read and write. An
  * operation is HL_ERR_RMA_CONFLICT, and is not begun, when
  *   - its target bytes were put before, or it puts and they were read or accumulated, or one of the two
- *     accumulates and the other gets (accumulates meet accumulates and gets meet gets freely), by this
- *     process or by another rank of the node;
+ *     accumulates and the other gets (accumulates meet accumulates and gets meet gets freely, and MPI_NO_OP
+ *     meets both), by this process or by another rank of the node;
  *   - its layout names a byte of the target twice and it puts;
  *   - it writes own memory that another operation reads or writes, or reads what another writes;
  *   - the target is this rank itself and target bytes are own memory of an operation, in the same sense.

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 enum { BYTES = 512, LONGEST = 24 };
-enum { PUT = 1, GET = 2, ACC = 4 };
+enum { PUT = 1, GET = 2, ACC = 4, FETCH = 8, KINDS = 4 };
 
 static MPI_Win win;
 static char *base;
@@ -37,9 +37,12 @@ static unsigned draw(unsigned n)
 /* What is open on each target byte. */
 static unsigned char *model;
 
+/* With what each kind conflicts. */
+static const unsigned bad[] = {
+    [PUT] = PUT | GET | ACC | FETCH, [GET] = PUT | ACC, [ACC] = PUT | GET, [FETCH] = PUT};
+
 static int conflicts(int target, int at, int len, unsigned kind)
 {
-    static const unsigned bad[] = {[PUT] = PUT | GET | ACC, [GET] = PUT | ACC, [ACC] = PUT | GET};
     unsigned found = 0;
     for (int i = 0; i < len; i++) {
         found |= model[target * BYTES + at + i];
@@ -74,6 +77,10 @@ static int issue(unsigned kind, char *buf, int len, int target, int at)
     if (kind == GET) {
         return MPI_Get(buf, len, MPI_CHAR, target, at, len, MPI_CHAR, win);
     }
+    if (kind == FETCH) {
+        return MPI_Get_accumulate(NULL, 0, MPI_INT8_T, buf, len, MPI_INT8_T, target, at, len, MPI_INT8_T,
+                                  MPI_NO_OP, win);
+    }
     return MPI_Accumulate(buf, len, MPI_INT8_T, target, at, len, MPI_INT8_T, MPI_SUM, win);
 }
 
@@ -87,7 +94,7 @@ static void random_ranges(int steps)
     for (int i = 0; i < steps; i++) {
         int target = (int)draw((unsigned)ranks), len = 1 + (int)draw(LONGEST - 1);
         int at = (int)draw((unsigned)(BYTES - len));
-        unsigned kind = 1u << draw(3);
+        unsigned kind = 1u << draw(KINDS);
         if (next == 64) {
             MPI_Win_flush_all(win);
             memset(model, 0, (size_t)ranks * BYTES);
@@ -110,7 +117,7 @@ static void random_ranges(int steps)
 }
 
 /* All ranks play the same game: in each step one of them issues or completes, and the others wait. What is
- * open is kept for each origin, in bits of three. */
+ * open is kept for each origin, in as many bits as there are kinds. */
 static void random_origins(int steps)
 {
     static char mine[1000][LONGEST];
@@ -121,14 +128,13 @@ static void random_origins(int steps)
     for (int i = 0; i < steps; i++) {
         int origin = (int)draw((unsigned)ranks), target = (int)draw((unsigned)ranks);
         int len = 1 + (int)draw(LONGEST - 1), at = (int)draw((unsigned)(BYTES - len));
-        unsigned kind = 1u << draw(3), seen = 0, *bytes = &open[target * BYTES];
-        unsigned bad = kind == PUT ? PUT | GET | ACC : kind == GET ? PUT | ACC : PUT | GET;
+        unsigned kind = 1u << draw(KINDS), seen = 0, *bytes = &open[target * BYTES];
         for (int k = 0; k < len; k++) {
             for (int r = 0; r < ranks; r++) {
-                seen |= node_of[r] == node_of[origin] ? bytes[at + k] >> (3 * r) & 7 : 0;
+                seen |= node_of[r] == node_of[origin] ? bytes[at + k] >> (KINDS * r) & 15 : 0;
             }
         }
-        int want = (seen & bad) != 0;
+        int want = (seen & bad[kind]) != 0;
         if (origin == me) {
             int code = issue(kind, mine[next], len, target, at);
             next = (next + 1) % 1000;
@@ -138,14 +144,14 @@ static void random_origins(int steps)
         }
         found += want;
         for (int k = 0; !want && k < len; k++) {
-            bytes[at + k] |= kind << (3 * origin);
+            bytes[at + k] |= kind << (KINDS * origin);
         }
         bool flushes = draw(6) == 0, local = draw(3) == 0;
         if (flushes && origin == me) {
             local ? MPI_Win_flush_local(target, win) : MPI_Win_flush(target, win);
         }
         for (int k = 0; flushes && k < BYTES; k++) {
-            bytes[k] &= ~((local ? (unsigned)GET : PUT | GET | ACC) << (3 * origin));
+            bytes[k] &= ~((local ? GET | FETCH : PUT | GET | ACC | FETCH) << (KINDS * origin));
         }
         MPI_Barrier(MPI_COMM_WORLD);
     }
