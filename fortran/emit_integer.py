@@ -1,8 +1,8 @@
 """The interfaces whose handles are INTEGER: module mpi and mpif.h, which is both fixed and free form, and the C functions behind
 them, named as gfortran and flang name procedures.
 
-MPI has no large counts in these interfaces. What is special about an argument is said by its kind in the table; the few
-procedures that C has in another shape stand in the tables below."""
+MPI has no large counts in these interfaces (but in partitioned communication, which has no others). What is special about an
+argument is said by its kind in the table; the few procedures that C has in another shape stand in the tables below."""
 import emit_c
 import table
 from emit_f08 import wrapped

@@ -64,21 +64,21 @@ static int precv_init(const char *func, const struct hl_api_p2p *a, int partitio
     return hl_api_leave(c, func, err);
 }
 
-/* One row a type of the count. */
+/* The standard has MPI_Count in the names without _c (4.2.1), the header of its ABI those with _c, too. */
 #define INIT_ROWS(X)                                                                                         \
-    X(MPI_Psend_init, MPI_Precv_init, int)                                                                   \
-    X(MPI_Psend_init_c, MPI_Precv_init_c, MPI_Count)
+    X(MPI_Psend_init, MPI_Precv_init)                                                                        \
+    X(MPI_Psend_init_c, MPI_Precv_init_c)
 
-#define X(send, recv, number)                                                                                \
+#define X(send, recv)                                                                                        \
     HL_API(send);                                                                                            \
-    int P##send(const void *buf, int partitions, number count, MPI_Datatype datatype, int dest, int tag,     \
+    int P##send(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,  \
                 MPI_Comm comm, MPI_Info info, MPI_Request *request)                                          \
     {                                                                                                        \
         return psend_init(#send, &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, partitions,    \
                           info, request);                                                                    \
     }                                                                                                        \
     HL_API(recv);                                                                                            \
-    int P##recv(void *buf, int partitions, number count, MPI_Datatype datatype, int dest, int tag,           \
+    int P##recv(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,        \
                 MPI_Comm comm, MPI_Info info, MPI_Request *request)                                          \
     {                                                                                                        \
         return precv_init(#recv, &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, partitions,    \

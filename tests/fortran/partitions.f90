@@ -24,10 +24,11 @@ contains
 
         a = -2
         b = -1
-        call MPI_Psend_init(a(2, :), parts, each, MPI_DOUBLE_PRECISION, right, n, MPI_COMM_WORLD, MPI_INFO_NULL, to)
+        call MPI_Psend_init(a(2, :), parts, int(each, MPI_COUNT_KIND), MPI_DOUBLE_PRECISION, right, n, &
+            MPI_COMM_WORLD, MPI_INFO_NULL, to)
         ! As many elements in fewer partitions, backward.
-        call MPI_Precv_init(b(3, 2 * most:2:-2), coming, most / coming, MPI_DOUBLE_PRECISION, left, n, MPI_COMM_WORLD, &
-            MPI_INFO_NULL, from)
+        call MPI_Precv_init(b(3, 2 * most:2:-2), coming, int(most / coming, MPI_COUNT_KIND), MPI_DOUBLE_PRECISION, left, n, &
+            MPI_COMM_WORLD, MPI_INFO_NULL, from)
         do round = 1, 3
             call MPI_Start(from)
             call MPI_Start(to)
@@ -98,8 +99,10 @@ contains
 
         a = 0
         b = -1
-        call MPI_Psend_init(a(1, :), 6, 3, MPI_DOUBLE_PRECISION, right, 77, MPI_COMM_WORLD, MPI_INFO_NULL, requests(1))
-        call MPI_Precv_init(b(2, :), 3, 3, MPI_DOUBLE_COMPLEX, left, 77, MPI_COMM_WORLD, MPI_INFO_NULL, requests(2))
+        call MPI_Psend_init(a(1, :), 6, 3_MPI_COUNT_KIND, MPI_DOUBLE_PRECISION, right, 77, &
+            MPI_COMM_WORLD, MPI_INFO_NULL, requests(1))
+        call MPI_Precv_init(b(2, :), 3, 3_MPI_COUNT_KIND, MPI_DOUBLE_COMPLEX, left, 77, &
+            MPI_COMM_WORLD, MPI_INFO_NULL, requests(2))
         call MPI_Startall(2, requests)
         a(1, :) = [(cmplx(me, i, dp), i = 1, 9)]
         call MPI_Pready_range(3, 5, requests(1))
@@ -118,8 +121,8 @@ contains
         integer :: i
 
         b = -1
-        call MPI_Psend_init(a, 2, 3, MPI_INTEGER, right, 78, MPI_COMM_WORLD, MPI_INFO_NULL, requests(1))
-        call MPI_Precv_init(b(1, :), 2, 3, MPI_INTEGER, left, 78, MPI_COMM_WORLD, MPI_INFO_NULL, requests(2))
+        call MPI_Psend_init(a, 2, 3_MPI_COUNT_KIND, MPI_INTEGER, right, 78, MPI_COMM_WORLD, MPI_INFO_NULL, requests(1))
+        call MPI_Precv_init(b(1, :), 2, 3_MPI_COUNT_KIND, MPI_INTEGER, left, 78, MPI_COMM_WORLD, MPI_INFO_NULL, requests(2))
         call MPI_Parrived(requests(2), 1, flag) ! not started
         call check(flag .and. all(b == -1), "a request that is not active")
         call MPI_Startall(2, requests)
@@ -143,17 +146,18 @@ contains
 
         call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
         call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
-        call MPI_Psend_init(a(1, :), 4, 3, MPI_INTEGER, right, 79, MPI_COMM_WORLD, MPI_INFO_NULL, request, ierror)
+        call MPI_Psend_init(a(1, :), 4, 3_MPI_COUNT_KIND, MPI_INTEGER, right, 79, &
+            MPI_COMM_WORLD, MPI_INFO_NULL, request, ierror)
         call MPI_Error_class(ierror, class)
         call check(class == MPI_ERR_COUNT, "partitions of more than there is", class)
         call MPI_Type_create_resized(MPI_INTEGER, 0_MPI_ADDRESS_KIND, 2_MPI_ADDRESS_KIND, wide)
         call MPI_Type_commit(wide)
-        call MPI_Precv_init(a(1, :), 2, 2, wide, left, 79, MPI_COMM_WORLD, MPI_INFO_NULL, request, ierror)
+        call MPI_Precv_init(a(1, :), 2, 2_MPI_COUNT_KIND, wide, left, 79, MPI_COMM_WORLD, MPI_INFO_NULL, request, ierror)
         call MPI_Error_class(ierror, class)
         call check(class == MPI_ERR_TYPE, "items that overlap", class)
         call MPI_Type_free(wide)
-        call MPI_Psend_init(a(1, :), 2, 5, MPI_INTEGER, me, 79, MPI_COMM_WORLD, MPI_INFO_NULL, request)
-        call MPI_Precv_init(b, 1, 10, MPI_INTEGER, me, 79, MPI_COMM_WORLD, MPI_INFO_NULL, from)
+        call MPI_Psend_init(a(1, :), 2, 5_MPI_COUNT_KIND, MPI_INTEGER, me, 79, MPI_COMM_WORLD, MPI_INFO_NULL, request)
+        call MPI_Precv_init(b, 1, 10_MPI_COUNT_KIND, MPI_INTEGER, me, 79, MPI_COMM_WORLD, MPI_INFO_NULL, from)
         call MPI_Start(from)
         call MPI_Start(request)
         call MPI_Pready(7, request, ierror)

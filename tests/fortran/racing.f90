@@ -43,9 +43,10 @@ contains
         arrived = -1
         call MPI_Comm_rank(MPI_COMM_WORLD, rank)
         call MPI_Comm_size(MPI_COMM_WORLD, ranks)
-        call MPI_Psend_init(ready(1, :), threads, N, MPI_INTEGER, mod(rank + 1, ranks), 2, MPI_COMM_WORLD, MPI_INFO_NULL, parts(1))
-        call MPI_Precv_init(arrived(2, :), threads, N, MPI_INTEGER, mod(rank + ranks - 1, ranks), 2, MPI_COMM_WORLD, &
-            MPI_INFO_NULL, parts(2))
+        call MPI_Psend_init(ready(1, :), threads, int(N, MPI_COUNT_KIND), MPI_INTEGER, mod(rank + 1, ranks), 2, &
+            MPI_COMM_WORLD, MPI_INFO_NULL, parts(1))
+        call MPI_Precv_init(arrived(2, :), threads, int(N, MPI_COUNT_KIND), MPI_INTEGER, mod(rank + ranks - 1, ranks), 2, &
+            MPI_COMM_WORLD, MPI_INFO_NULL, parts(2))
         call MPI_Startall(2, parts)
         call MPI_Barrier(MPI_COMM_WORLD)
     end subroutine

@@ -273,8 +273,12 @@ static void misuse(void)
              MPI_ERR_ARG);
     CHECK_EQ(class_of(MPI_Psend_init(buf, 2, -1, MPI_INT, me, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &s)),
              MPI_ERR_COUNT);
-    CHECK_EQ(class_of(MPI_Psend_init_c(buf, 8, (MPI_Count)1 << 60, MPI_INT, me, 1, MPI_COMM_WORLD,
-                                       MPI_INFO_NULL, &s)),
+    const MPI_Count huge = (MPI_Count)1 << 60; /* its lower half is 0 */
+    CHECK_EQ(class_of(MPI_Psend_init(buf, 8, huge, MPI_INT, me, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &s)),
+             MPI_ERR_COUNT);
+    CHECK_EQ(class_of(MPI_Precv_init(buf, 8, huge, MPI_INT, me, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &r)),
+             MPI_ERR_COUNT);
+    CHECK_EQ(class_of(MPI_Psend_init_c(buf, 8, huge, MPI_INT, me, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &s)),
              MPI_ERR_COUNT);
     CHECK_EQ(
         class_of(MPI_Precv_init(buf, 2, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &r)),
