@@ -177,8 +177,13 @@ def shows(prefix, work):
     if "hello.c" not in words or words[-1] != "-lmpi_abi" or words[1] != "-I" + os.path.join(prefix, "include"):
         print(f"FAILED: mpicc -show hello.c: {words}")
         sys.exit(1)
-    if any(not run([tool, option]).startswith("usage: mpicc") for option in ("-help", "-h", "--help")):
+    if any(not run([tool, option]).startswith("usage: mpicc") for option in ("-help", "-h")):
         print("FAILED: mpicc -help")
+        sys.exit(1)
+    # PETSc's configure knows a compiler by its help, of which it reads the first lines.
+    command = shlex.split(run([tool, "-showme:command"]))
+    if run([tool, "--help"]) != run([*command, "--help"]) + "\n" + run([tool, "-help"]):
+        print("FAILED: mpicc --help: the compiler's own, and ours behind it")
         sys.exit(1)
     done.append("-show")
 
