@@ -3,15 +3,13 @@
 
 usage: debian.py SOURCE_ROOT
 
-Skipped (77) where nobody is root, debootstrap is not installed or no mirror answers. All mounts are in a namespace of this test,
-so that they end with it, however it ends."""
+Skipped (77) where no bare Debian can be made (bare.py)."""
 import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
-import tempfile
+
+import bare
 
 HELLO = r"""
 #include <mpi.h>
@@ -54,67 +52,21 @@ PROGRAMS = {"hello.c": HELLO, "hello.f90": HELLO_FORTRAN, "pes.c": HELLO_SHMEM}
 CACHES = re.compile(r"/etc/ld\.so\.cache|/var/|/usr/share/info/dir|.*\.pyc|.*__pycache__")
 
 
-class Machine:
-    """A bare Debian in a folder."""
-
-    def __init__(self, root):
-        self.root = root
-
-    def run(self, command, good=True):
-        """What a command of a shell prints; ends the test where it fails."""
-        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
-        done = subprocess.run(["chroot", self.root, "sh", "-c", command], env=environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
-        if good and done.returncode != 0:
-            print(f"FAILED ({done.returncode}): {command}\n{done.stdout[-6000:]}")
-            sys.exit(1)
-        return done.stdout
-
-    def expect(self, command, words):
-        said = self.run(command)
-        if words not in said:
-            print(f"FAILED: {command}: no {words!r} in {said!r}")
-            sys.exit(1)
-
-    def install(self, *packages):
-        self.run("apt-get -q -y install --no-install-recommends " + " ".join(packages))
-
-    def files(self):
-        """Every name outside of caches, and where it leads when it is a link."""
-        found = {}
-        for folder in ("etc", "usr"):
-            for place, folders, names in os.walk(os.path.join(self.root, folder)):
-                for name in folders + names:
-                    path = os.path.join(place, name)
-                    inside = path[len(self.root):]
-                    if not CACHES.match(inside):
-                        found[inside] = os.readlink(path) if os.path.islink(path) else ""
-        return found
-
-
-def skip(reason):
-    print(reason)
-    sys.exit(77)
-
-
-def begin(root):
-    made = subprocess.run(["debootstrap", "--variant=minbase", "bookworm", root], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace")
-    if made.returncode != 0:
-        skip(f"no bare Debian could be made (debootstrap: {made.stdout.strip()[-300:]})")
-    for kind, source, target in (("proc", "proc", "proc"), ("sysfs", "sys", "sys"), (None, "/dev", "dev"), ("tmpfs", "shm", "dev/shm")):
-        how = ["-t", kind] if kind else ["--rbind"]
-        if not kind or os.path.isdir(os.path.join(root, target)):
-            subprocess.run(["mount", *how, source, os.path.join(root, target)], check=True)
-    if os.path.exists("/etc/resolv.conf"):
-        shutil.copy("/etc/resolv.conf", os.path.join(root, "etc/resolv.conf"))
-    return Machine(root)
+def files_of(machine):
+    """Every name outside of caches, and where it leads when it is a link."""
+    found = {}
+    for folder in ("etc", "usr"):
+        for place, folders, names in os.walk(os.path.join(machine.root, folder)):
+            for name in folders + names:
+                path = os.path.join(place, name)
+                inside = path[len(machine.root):]
+                if not CACHES.match(inside):
+                    found[inside] = os.readlink(path) if os.path.islink(path) else ""
+    return found
 
 
 def build(machine, source):
-    target = os.path.join(machine.root, "source", "hotlane")
-    ignored = shutil.ignore_patterns("build*", ".git", "__pycache__")
-    shutil.copytree(source, target, symlinks=True, ignore=ignored)
+    target = bare.copy_source(machine, source)
     shutil.copytree(os.path.join(source, "packaging", "debian"), os.path.join(target, "debian"))
     machine.run("apt-get -q update")
     machine.install("dpkg-dev", "debhelper", "build-essential")
@@ -131,7 +83,7 @@ def build(machine, source):
 def use(machine):
     """Beside mpich: found by names of its own; by everybody's once the administrator says so."""
     machine.install("mpich", "libmpich-dev", "gfortran", "pkg-config")
-    before = machine.files()
+    before = files_of(machine)
     machine.run("dpkg -i /source/hotlane_*.deb /source/hotlane-dev_*.deb")
     machine.install("libfabric1", "libpmix2", "libmemkind0")
     os.makedirs(os.path.join(machine.root, "work"))
@@ -156,7 +108,7 @@ def use(machine):
     print("ok: as the alternative mpi, mpirun and " + alternative)
     machine.run("dpkg --purge hotlane-dev hotlane")
     machine.expect("mpicc -show", "mpich")
-    after = machine.files()
+    after = files_of(machine)
     left = {name: to for name, to in after.items() if "hotlane" in name + to or ("alternatives" in name and before.get(name) != to)}
     gone = {name: to for name, to in before.items() if "alternatives" in to and after.get(name) != to}
     if left or gone:
@@ -165,36 +117,10 @@ def use(machine):
     print("ok: removed without a trace")
 
 
-def inside(source, root):
-    machine = begin(root)
+def steps(machine, source):
     build(machine, source)
     use(machine)
 
 
-def main():
-    if sys.argv[1] == "--inside":
-        inside(*sys.argv[2:])
-        return
-    if os.geteuid() != 0:
-        skip("needs root: a bare Debian is made and mounted")
-    for tool in ("debootstrap", "unshare"):
-        if shutil.which(tool) is None:
-            skip(f"{tool} is not installed")
-    root = tempfile.mkdtemp(prefix="hotlane-debian-")
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit(1))
-    command = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", sys.executable,
-               os.path.abspath(__file__), "--inside", os.path.abspath(sys.argv[1]), root]
-    process = subprocess.Popen(command)
-    try:
-        code = process.wait()
-    finally:
-        process.kill()
-        process.wait()
-        if not any(line.split()[1].startswith(root) for line in open("/proc/mounts", encoding="utf-8")):
-            shutil.rmtree(root, ignore_errors=True)  # the mounts have ended with their namespace
-    sys.exit(code)
-
-
 if __name__ == "__main__":
-    main()
+    bare.test(sys.argv[1], steps)
