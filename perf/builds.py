@@ -54,9 +54,14 @@ def to_make(name, given, out):
 
 def command(name, folder):
     """What makes it, or brings it up to date; raises peers.Unavailable."""
-    build, missing = BUILDS[name], [program for program in ("meson", "ninja") if not shutil.which(program)]
-    options = [f"-D{option}={_words(value)}" for option, value in {**build.settings, **build.more}.items()]
+    missing = [program for program in ("meson", "ninja") if not shutil.which(program)]
     if missing:
-        raise peers.Unavailable(f"{missing[0]} is not installed, which makes the build that this needs ({' '.join(options)})")
-    first = [] if os.path.exists(os.path.join(folder, "build.ninja")) else [["meson", "setup", folder, SOURCE, *options]]
-    return ["sh", "-c", " && ".join(map(shlex.join, first + [["ninja", "-C", folder, *build.targets], ["touch", os.path.join(folder, "made")]]))]
+        raise peers.Unavailable(f"{missing[0]} is not installed, which makes the build that this needs ({' '.join(setup(name, 'BUILD'))})")
+    first = [] if os.path.exists(os.path.join(folder, "build.ninja")) else [[*setup(name, folder), SOURCE]]
+    return ["sh", "-c", " && ".join(map(shlex.join, first + [["ninja", "-C", folder, *BUILDS[name].targets], ["touch", os.path.join(folder, "made")]]))]
+
+
+def setup(name, folder):
+    """Meson's command for it, in the source folder."""
+    options = {**BUILDS[name].settings, **BUILDS[name].more}
+    return ["meson", "setup", folder] + [f"-D{option}={_words(value)}" for option, value in options.items()]

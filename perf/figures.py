@@ -146,11 +146,11 @@ def as_in_paper(tables):
 def most(tables):
     """The most of each of Hotlane's rows, over all its columns."""
     said = []
-    for table in (t for t in _tables(tables) if t["drawn"] == "table"):
+    for table in (t for t in _tables(tables) if t["better"] == "less"):
         ends = {row["name"]: max(harness.middle(c) for c in row["cells"] if c) for row in table["rows"] if row["ours"]}
         free = [name for name, value in ends.items() if not value]
-        said.append(f"{table['title']}, at most: " + ", ".join(f"{n} {harness.number(v)}" for n, v in ends.items() if v)
-                    + (f"; none of {', '.join(free)}" if free else "") + ".")
+        said.append(f"{table['title']}: " + "; ".join([f"at most {harness.number(v)} of {n}" for n, v in ends.items() if v]
+                                                       + [f"none of {', '.join(free)}"] * bool(free)) + ".")
     return said
 
 
@@ -173,13 +173,15 @@ def ends(tables):
 def extremes(tables):
     """From the least to the most of each of Hotlane's rows, over names."""
     said = []
-    for table in _tables(tables):
-        for row in (r for r in table["rows"] if r["ours"] and not table["x"]):
+    for table in (t for t in _tables(tables) if not t["x"]):
+        found = []
+        for row in (r for r in table["rows"] if r["ours"]):
             cells = {k: harness.middle(c) for k, c in _cells(table, row["name"]).items()}
             if len(cells) > 1:
-                least, most = min(cells, key=cells.get), max(cells, key=cells.get)
-                said.append(f"{table['title']}, {row['name']}: from {harness.number(cells[least])} {table['unit']} ({least}) to "
-                            f"{harness.number(cells[most])} ({most}).")
+                low, high = min(cells, key=cells.get), max(cells, key=cells.get)
+                found.append(f"{row['name']} from {harness.number(cells[low])} ({low}) to {harness.number(cells[high])} ({high})")
+        if found:
+            said.append(f"{table['title']}, {table['unit']}: " + "; ".join(found) + ".")
     return said
 
 
@@ -248,7 +250,7 @@ FIGURES = [
            ["--what", "waits", "--messages", "500000", "--rounds", "3", "--timeout", "60"],
            ["--what", "waits", "--tests", "null,burst", "--threads", "1,2", "--messages", "2000", "--modes", "global,object", "--rounds", "2"],
            "Why the designs differ: with one lock for the process most of the threads' time goes into waiting for it as threads are added, with a lock "
-           "held briefly less, with a lock for each object next to none.", [growth()], _BALAJI_WHY, build="counted", takes=("--within",)),
+           "held briefly less, with a lock for each object next to none.", [most], _BALAJI_WHY, build="counted", takes=("--within",)),
     Figure("balaji-locks", "Locks of one call", "balaji", "Table 1", "locks", (5, 5), [], [], ["--modes", "global,object"],
            "What finer locks cost where nobody waits: a send takes one lock in every design that has any; a nonblocking send and its wait take eight "
            "where objects have their own, two fewer with pools of each thread, and two in all with counts that need no lock either.", [as_in_paper],

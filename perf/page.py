@@ -1,6 +1,7 @@
 """The page of perf/report: one file with everything in it, light and dark, wide and narrow."""
 import html
 
+import builds
 import figures
 import harness
 import svg
@@ -44,7 +45,8 @@ def _left_out(table):
 def _plot(table):
     """The picture of one table."""
     left = _left_out(table)
-    left.update({r["name"]: "0 throughout" for r in table["rows"] if any(r["cells"]) and not any(v for c in r["cells"] for v in c)})
+    if not svg.is_linear(table["unit"]):
+        left.update({r["name"]: "0 throughout" for r in table["rows"] if any(r["cells"]) and not any(v for c in r["cells"] for v in c)})
     rows = [r for r in table["rows"] if r["name"] not in left and any(r["cells"])]
     some = {**table, "rows": rows}
     unit = table["unit"]
@@ -56,7 +58,7 @@ def _plot(table):
                                                 for r in rows if r["cells"][n]} for n, k in enumerate(table["keys"])}
         parts.append(svg.dots_text(table["title"], unit, {g: cells for g, cells in groups.items() if cells}))
     else:
-        parts.append("<p>Nothing to draw.</p>")
+        return f"<div>{_numbers(table)}</div>"  # nothing but 0
     if left:
         parts.append("<small>Not drawn: " + ", ".join(f"{_e(n)} ({_e(why)})" for n, why in left.items()) + ".</small>")
     return "".join(parts) + "</div>"
@@ -100,11 +102,12 @@ def _section(entry):
     paper = "The paper shows" if figure.paper != "beyond" else "What is asked"
     lines = "".join(f"{_e(line)}\n" for line in entry["lines"])
     numbers = f"{''.join(_numbers(t) for t in entry['tables'] if t['drawn'] != 'table')}{'<pre>' + lines + '</pre>' if lines else ''}"
+    command = entry["command"] + (f" --build BUILD\n{' '.join(builds.setup(figure.build, 'BUILD'))}" if figure.build else "")
     numbers = f"<details><summary>Numbers: median (least–most)</summary>{numbers}</details>" if numbers else ""
     return f"""<section id="{entry['id']}"><h3>{_e(entry['title'])} <small>({_e(figure.number)}, <code>{entry['id']}</code>)</small></h3>
 <div class="pair"><figure>{shown}<figcaption>{_caption(entry, entry['tables'])}</figcaption></figure>
 <dl>{trouble}<dt>{paper}</dt><dd>{_e(figure.shows)}</dd><dt>Seen here</dt><dd>{told}</dd>{before}
-<dt>Why it differs</dt><dd>{_e(entry['why'])}</dd><dt>The command</dt><dd><pre>{_e(entry['command'])}</pre></dd></dl></div>
+<dt>Why it differs</dt><dd>{_e(entry['why'])}</dd><dt>The command</dt><dd><pre>{_e(command)}</pre></dd></dl></div>
 {numbers}</section>"""
 
 

@@ -93,10 +93,15 @@ def _lines(series, at, y_name):
     return parts
 
 
+def is_linear(y_name):
+    """Shares stand over an axis from 0."""
+    return y_name.startswith("percent")
+
+
 def curves_text(title, x_name, y_name, series):
-    """{name: [(x, y) or (x, y, least, most), …]} as lines over two logarithmic axes; points that are not positive are left out. Shares
-    (y_name: percent …) stand over an axis from 0."""
-    linear = y_name.startswith("percent")
+    """{name: [(x, y) or (x, y, least, most), …]} as lines over two logarithmic axes, one of y from 0 for shares; points that are not
+    positive are left out of the former."""
+    linear = is_linear(y_name)
     series = {n: sorted(p for p in points if p[0] > 0 and (p[1] > 0 or linear)) for n, points in series.items()}
     series = {n: points for n, points in series.items() if points}
     xs = [p[0] for points in series.values() for p in points]
@@ -124,7 +129,7 @@ def dots_text(title, unit, groups):
     """{group: {name: (median, least, most)}}: for each a dot with its spread over a logarithmic axis, groups below each other."""
     names = list(dict.fromkeys(n for cells in groups.values() for n in cells))
     ends = [v for cells in groups.values() for values in cells.values() for v in values if v > 0]
-    low, high, left = min(ends) / 1.15, max(ends) * 1.15, 150
+    low, high, left = min(ends) / 1.15, max(ends) * 1.15, max(90, min(WIDTH / 2, 20 + 6.2 * max(map(len, names))))
     step, bottom = 16, TOP + sum(20 + 16 * len(cells) for cells in groups.values())
 
     def at(value):
@@ -140,7 +145,7 @@ def dots_text(title, unit, groups):
         for name, (value, least, most) in cells.items():
             parts += [_text(left - 8, y + 12, name, "end"), f'<g class="s{names.index(name) % len(COLOURS)}">'
                       f'<path class="spread" d="M{at(least):.1f} {y + 8}H{at(most):.1f}"/><circle class="dot" cx="{at(value):.1f}" cy="{y + 8}" r="4"/></g>',
-                      _text(max(at(value), at(most)) + 8, y + 12, f"{value:.3g}", "start")]
+                      _text(max(at(value), at(most)) + 8, y + 12, short(value), "start")]
             y += step
     return _plot(title, parts + [_text((left + WIDTH) / 2, bottom + 32, unit)], bottom + 38)
 

@@ -6,6 +6,8 @@ for each figure and each table; headless Chromium, where it is installed, shows 
 report.py BUILD FIGURES: only that these work, those whose builds others make. report.py --scripts: every script of perf/ is a part, or is named with
 a reason."""
 import html.parser
+import importlib.machinery
+import importlib.util
 import json
 import os
 import re
@@ -175,6 +177,20 @@ def wire():
     check("other" not in harness.compared(values, 1, ours=False), "a row without bytes is compared")
 
 
+def pages_that_go():
+    """Huge pages that others take while perf/mem_page runs are skipped, not a failure."""
+    loader = importlib.machinery.SourceFileLoader("mem_page", os.path.join(SOURCE, "perf", "mem_page"))
+    mem_page = importlib.util.module_from_spec(importlib.util.spec_from_loader("mem_page", loader))
+    loader.exec_module(mem_page)
+    program = type("Program", (), {"call": lambda *_: (77, "skipped: a mapping: Cannot allocate memory\n", "aborted")})()
+    try:
+        mem_page.measure(program, 1, "4K", type("Options", (), {"operations": 1, "rounds": 1}))
+    except mem_page.Skipped as reason:
+        check("a mapping: Cannot allocate memory" in str(reason), f"pages that others took: {reason}")
+        return
+    check(False, "pages that others took are not skipped")
+
+
 def every_script():
     """A script of perf/ is a part, or no part for a reason; what is named is there."""
     there = {name for name in os.listdir(os.path.join(SOURCE, "perf")) if os.access(path := os.path.join(SOURCE, "perf", name), os.X_OK) and os.path.isfile(path)}
@@ -216,7 +232,7 @@ def without_tools():
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(sys.executable, os.path.join(folder, "python3"))
         done = run(folder, only="cache-lines,hoefler-listings", environment={**os.environ, "PATH": folder})
-        why = "cache-lines: skipped: meson is not installed, which makes the build that this needs (-Datomics=directory "
+        why = "cache-lines: skipped: meson is not installed, which makes the build that this needs (meson setup BUILD -Datomics=directory "
         check(done.returncode == 0 and why in done.stdout and "1 of 2 figures" in done.stdout, f"without meson: {done.returncode} {done.stdout}{done.stderr}")
         with open(os.path.join(folder, "index.html"), encoding="utf-8") as file:
             check("meson is not installed" in file.read(), "the page does not say what is missing")
@@ -260,6 +276,7 @@ def only(names):
 
 def main():
     every_script()
+    pages_that_go()
     wire()
     listed = subprocess.run([REPORT, "--list"], capture_output=True, text=True, check=True).stdout
     check(all(f"  {f.id} " in listed for f in figures.FIGURES) and "no part of the report: perf/lanes (" in listed, listed)
