@@ -57,11 +57,11 @@ def command(name, folder):
     missing = [program for program in ("meson", "ninja") if not shutil.which(program)]
     if missing:
         raise peers.Unavailable(f"{missing[0]} is not installed, which makes the build that this needs ({' '.join(setup(name, 'BUILD'))})")
-    first = [] if os.path.exists(os.path.join(folder, "build.ninja")) else [[*setup(name, folder), SOURCE]]
+    first = [] if os.path.exists(os.path.join(folder, "build.ninja")) else [setup(name, folder, SOURCE)]
     return ["sh", "-c", " && ".join(map(shlex.join, first + [["ninja", "-C", folder, *BUILDS[name].targets], ["touch", os.path.join(folder, "made")]]))]
 
 
-def setup(name, folder):
-    """Meson's command for it, in the source folder."""
+def setup(name, *folders):
+    """Meson's command for it; with the build folder alone it is for the source folder."""
     options = {**BUILDS[name].settings, **BUILDS[name].more}
-    return ["meson", "setup", folder] + [f"-D{option}={_words(value)}" for option, value in options.items()]
+    return ["meson", "setup", *folders] + [f"-D{option}={_words(value)}" for option, value in options.items()]

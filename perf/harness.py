@@ -147,7 +147,8 @@ def spread(values):
 def cell(row, n):
     """Of a table's row the n-th cell: what was measured, and what the paper has."""
     words = spread(row["cells"][n]) if row["cells"][n] else "–"
-    return words if row["paper"][n] is None else f"{words} (paper: {row['paper'][n]})"
+    paper = row["paper"][n] if row.get("paper") else None
+    return words if paper is None else f"{words} (paper: {paper})"
 
 
 def compared(values, key, ours=True):
@@ -212,7 +213,7 @@ class Book:
         keys = keys or list(dict.fromkeys(k for cells in values.values() for k in cells))
         table = {"title": title, "unit": unit, "x": x, "better": better, "rounds": values.rounds, "keys": keys, "drawn": drawn,
                  "rows": [{"name": name, "ours": name in values.ours, "mark": values.marks.get(name, ""),
-                           "cells": [cells.get(k, []) for k in keys], "paper": [(paper or {}).get(name, {}).get(k) for k in keys]}
+                           "cells": [cells.get(k, []) for k in keys], "paper": [paper.get(name, {}).get(k) for k in keys] if paper else []}
                           for name, cells in values.items() if cells],
                  "failed": values.failed}
         self._print(table)

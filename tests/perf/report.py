@@ -130,7 +130,8 @@ def examine(folder, count):
               f"a figure without picture, table or caption: {figure}")
     check("var(" not in svg.STYLE, "a renderer without CSS variables draws the pictures black")
     check(f"{count} of {len(figures.FIGURES)} figures" in text, "the page counts its figures against something else than all there are")
-    for words in ("The paper shows", "Seen here", "Why it differs", "The command", "prefers-color-scheme:dark", "max-width:60rem"):
+    check("The paper shows" in text or "What is asked" in text, "the page does not say what a figure is about")
+    for words in ("Seen here", "Why it differs", "The command", "prefers-color-scheme:dark", "max-width:60rem"):
         check(words in text, f"the page lacks '{words}'")
 
 
@@ -249,7 +250,7 @@ def builds_made():
             os.chmod(file.name, 0o755)
 
         environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
-        program("meson", f'test "$1" = setup || exit 1\nmkdir -p "$2"; cd "$2" && touch build.ninja && ln -s {sys.argv[1]}/* .\necho made {folder}\n')
+        program("meson", f'test "$1" = setup && test -e "$3/meson.build" || exit 1\nmkdir -p "$2"; cd "$2" && touch build.ninja && ln -s {sys.argv[1]}/* .\necho made {folder}\n')
         program("ninja", 'echo "[1/2] Compiling"; sleep 1.2; echo "error: no more"; exit 1\n')
         done = run(folder, only="balaji-waits", environment=environment)
         check(done.returncode == 0 and "balaji-waits: skipped: the build counted cannot be made (" in done.stdout and "): error: no more\n" in done.stdout
