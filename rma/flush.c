@@ -7,6 +7,16 @@
 #include "fault.h"
 #include "rx.h"
 
+/* Of an operation that its call found right: attached memory can have gone since. */
+static int tell_failed(const struct hl_win *w, int target, int rc)
+{
+    return hl_err_say(rc,
+                      w->dyn != NULL && rc == HL_ERR_RMA_RANGE
+                          ? "target %d has detached memory that an operation was on its way to"
+                          : "an operation on target %d failed",
+                      target);
+}
+
 static int take_all_errors(struct hl_win *w)
 {
     int failed = 0;
@@ -20,7 +30,7 @@ static int take_all_errors(struct hl_win *w)
     for (int i = 0; w->errors != NULL && i < w->size; i++) {
         int rc = hl_lane_error_take(&w->errors[i]);
         if (rc != 0) {
-            failed = hl_err_say(rc, "an operation on target %d failed", i);
+            failed = tell_failed(w, i, rc);
         }
     }
     return failed;
@@ -32,7 +42,7 @@ int hl_flush_take_errors(struct hl_win *w, int target)
         return take_all_errors(w);
     }
     int failed = hl_lane_error_take(&w->errors[target]);
-    return failed == 0 ? 0 : hl_err_say(failed, "an operation on target %d failed", target);
+    return failed == 0 ? 0 : tell_failed(w, target, failed);
 }
 
 /* The death of a target whose memory is mapped; a flush of all targets (-1) tells it once. */

@@ -134,6 +134,19 @@ static int send_tray(struct flight *f)
     return hl_rx_send(f->claim.peer, &c->rec, NULL);
 }
 
+/* The origin found the memory: if the owner does not, it has detached it since. */
+static int tell_refused(const struct tray_call *c, const struct hl_near_tray *tray)
+{
+    const struct tray_row *rows = (const struct tray_row *)(const void *)tray->bytes;
+    unsigned long long at = c->rows != NULL ? rows->at : c->rec.offset;
+
+    return hl_err_say(tray->rc,
+                      c->win->dyn != NULL && tray->rc == HL_ERR_RMA_RANGE
+                          ? "target %d has detached memory that an operation was on its way to: %#llx"
+                          : "target %d refused an operation at %#llx",
+                      c->target, at);
+}
+
 static int await_tray(const struct flight *f)
 {
     const struct tray_call *c = &f->call;
@@ -143,9 +156,7 @@ static int await_tray(const struct flight *f)
         return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d died before it served an operation", f->claim.peer);
     }
     if (tray->rc != 0) {
-        return hl_err_say(tray->rc, "target %d refused %llu %s at %#llx", c->target,
-                          (unsigned long long)c->rec.count, c->rows != NULL ? "blocks" : "elements",
-                          (unsigned long long)c->rec.offset);
+        return tell_refused(c, tray);
     }
     if (c->back != 0) {
         take_fetched(c, tray->bytes + HL_TRAY_HALF);

@@ -431,6 +431,48 @@ static void misuse(void)
     MPI_Win_free(&other);
 }
 
+/* The last rank detaches memory while the first one's operations are on their way: what says so. */
+static void leaving(void)
+{
+    static long there[4];
+    const int last = ranks - 1;
+    MPI_Aint at = address(there);
+    MPI_Datatype ends;
+    long values[2] = {1, 1};
+    int over = 0;
+
+    MPI_Bcast(&at, 1, MPI_AINT, last, MPI_COMM_WORLD);
+    if (me == last) {
+        for (int i = 0; i < 20 * turns; i++) {
+            expect(MPI_Win_attach(win, there, sizeof there), MPI_SUCCESS, "attached again");
+            for (double until = MPI_Wtime() + 1e-6 * (i % 100); MPI_Wtime() < until;) {
+            }
+            expect(MPI_Win_detach(win, there), MPI_SUCCESS, "detached again");
+        }
+        MPI_Send(&over, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    } else if (me == 0) {
+        char text[MPI_MAX_ERROR_STRING], wanted[32];
+        int len;
+        snprintf(wanted, sizeof wanted, "%#llx", (unsigned long long)at);
+        MPI_Type_vector(2, 1, 3, MPI_LONG, &ends);
+        MPI_Type_commit(&ends);
+        MPI_Win_lock_all(0, win);
+        while (!over) {
+            int rc = MPI_Accumulate(values, 2, MPI_LONG, last, at, 1, ends, MPI_SUM, win);
+            rc = rc == MPI_SUCCESS ? MPI_Win_flush(last, win) : rc;
+            if (rc != MPI_SUCCESS) {
+                expect(rc, MPI_ERR_RMA_RANGE, "detached meanwhile");
+                MPI_Error_string(rc, text, &len);
+                CHECK(strstr(text, wanted) != NULL || strstr(text, "has detached") != NULL, "%s", text);
+            }
+            MPI_Iprobe(last, 0, MPI_COMM_WORLD, &over, MPI_STATUS_IGNORE);
+        }
+        MPI_Win_unlock_all(win);
+        MPI_Type_free(&ends);
+        MPI_Recv(&over, 1, MPI_INT, last, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
 int main(int argc, char **argv)
 {
     long stack[N];
@@ -458,6 +500,9 @@ int main(int argc, char **argv)
     again();
     large();
     misuse();
+    if (ranks > 1) {
+        leaving();
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     detach_all();
     MPI_Win_free(&win);
