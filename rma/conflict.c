@@ -35,6 +35,17 @@ struct shelf {
     uint64_t seg_id, seg_len, off, n, fence;
 };
 
+/* What is shown: the sets of target bytes, then what MPI_Win_complete has completed here of puts and
+ * accumulates whose target's exposure epoch may go on. */
+enum { PAST_PUT = READ, PAST_ACC, SHELVES };
+static const enum kind shelf_kinds[SHELVES] = {PUT, GET, ACC, FETCH, [PAST_PUT] = PUT, [PAST_ACC] = ACC};
+
+/* Behind a control block. `exposure` counts the starts and the ends of its rank's exposure epochs. */
+struct shown {
+    struct shelf shelves[SHELVES];
+    uint64_t exposure;
+};
+
 /* A peer's segment with sets of its, mapped here; base NULL: the peer had ended. */
 struct peer_view {
     int node_rank;
@@ -42,12 +53,14 @@ struct peer_view {
     char *base;
 };
 
-/* The first four sets are shown to ranks of this node, and change under the node's lock only. */
+/* The first four sets and those of the past are shown to ranks of this node, and change under the node's lock
+ * only. */
 struct hl_conflicts {
     struct hl_mutex mutex;
-    struct hl_ranges sets[KINDS]; /* guarded by mutex, as all that follows */
-    uint64_t fence;               /* the next one's number, the same at all ranks whose operations can meet */
-    bool fences;                  /* it has begun */
+    struct hl_ranges sets[KINDS];          /* guarded by mutex, as all that follows */
+    struct hl_ranges past[SHELVES - READ]; /* their targets are those of past_target */
+    uint64_t fence; /* the next one's number, the same at all ranks whose operations can meet */
+    bool fences;    /* it has begun */
     struct peer_view *views;
     size_t n_views;
 };
@@ -85,6 +98,9 @@ void hl_conflict_free(struct hl_conflicts *p)
     for (int kind = 0; p != NULL && kind < KINDS; kind++) {
         hl_ranges_fini(&p->sets[kind]);
     }
+    for (int i = 0; p != NULL && i < SHELVES - READ; i++) {
+        hl_ranges_fini(&p->past[i]);
+    }
     for (size_t i = 0; p != NULL && i < p->n_views; i++) {
         if (p->views[i].base != NULL) {
             hl_near_unmap(p->views[i].node_rank, p->views[i].seg_id);
@@ -103,12 +119,23 @@ void hl_conflict_requests(bool on)
 
 size_t hl_conflict_room(void)
 {
-    return READ * sizeof(struct shelf);
+    return sizeof(struct shown);
 }
 
-static struct shelf *shelves(const struct hl_win *w, const struct hl_win_ctl *ctl)
+static struct shown *shown_behind(const struct hl_win *w, const struct hl_win_ctl *ctl)
 {
-    return (struct shelf *)((uintptr_t)ctl + hl_win_ctl_len(w->size));
+    return (struct shown *)((uintptr_t)ctl + hl_win_ctl_len(w->size));
+}
+
+static struct shown *shown_by(const struct hl_win *w, int rank)
+{
+    return shown_behind(w, rank == w->rank ? hl_win_ctl(w) : hl_target_ctl(&w->targets[rank]));
+}
+
+/* A target in one of its exposure epochs. */
+static uint64_t past_target(const struct hl_win *w, int target)
+{
+    return shown_by(w, target)->exposure << 32 | (uint64_t)target;
 }
 
 /* One for all windows of the node. */
@@ -143,8 +170,8 @@ static bool find_unmapped(const struct hl_win *w, struct hl_near_want *want)
 {
     for (int i = 0; i < w->n_near; i++) {
         int rank = w->near_ranks[i], node_rank = hl_boot_node_of(hl_win_world(w, rank));
-        const struct shelf *s = shelves(w, hl_target_ctl(&w->targets[rank]));
-        for (int kind = 0; rank != w->rank && kind < READ; kind++) {
+        const struct shelf *s = shown_by(w, rank)->shelves;
+        for (int kind = 0; rank != w->rank && kind < SHELVES; kind++) {
             if (s[kind].n != 0 && find_view(w->conflicts, node_rank, s[kind].seg_id) == NULL) {
                 *want = (struct hl_near_want){
                     .node_rank = node_rank, .seg_id = s[kind].seg_id, .seg_len = s[kind].seg_len};
@@ -178,15 +205,19 @@ static int enter_node(struct hl_win *w)
     return rc;
 }
 
+static struct shelf shelf_of(const struct hl_win *w, const struct hl_ranges *s)
+{
+    return s->n == 0
+               ? (struct shelf){0}
+               : (struct shelf){s->piece.seg->id, s->piece.seg->len, s->piece.off, s->n, w->conflicts->fence};
+}
+
 /* Shows what has changed. */
 static void leave_node(struct hl_win *w)
 {
-    struct shelf *mine = shelves(w, hl_win_ctl(w));
-    for (int kind = 0; w->n_near >= 2 && kind < READ; kind++) {
-        const struct hl_ranges *s = &w->conflicts->sets[kind];
-        mine[kind] = s->n == 0 ? (struct shelf){0}
-                               : (struct shelf){s->piece.seg->id, s->piece.seg->len, s->piece.off, s->n,
-                                                w->conflicts->fence};
+    struct shelf *mine = shown_by(w, w->rank)->shelves;
+    for (int i = 0; w->n_near >= 2 && i < SHELVES; i++) {
+        mine[i] = shelf_of(w, i < READ ? &w->conflicts->sets[i] : &w->conflicts->past[i - READ]);
     }
     if (w->n_near >= 2) {
         hl_near_lock_leave(node_lock());
@@ -195,10 +226,9 @@ static void leave_node(struct hl_win *w)
 
 /* The range of a peer's set that meets `r`, or NULL. What a peer that is still in a fence had issued in front
  * of it meets nothing of those who have left it. */
-static const struct hl_touched *find_shown(const struct hl_win *w, int rank, enum kind kind,
+static const struct hl_touched *find_shown(const struct hl_win *w, int rank, const struct shelf *s,
                                            struct hl_touched r)
 {
-    const struct shelf *s = &shelves(w, hl_target_ctl(&w->targets[rank]))[kind];
     int world = hl_win_world(w, rank);
     bool shown = s->n != 0 && s->fence == w->conflicts->fence;
     const struct peer_view *v = shown ? find_view(w->conflicts, hl_boot_node_of(world), s->seg_id) : NULL;
@@ -208,24 +238,37 @@ static const struct hl_touched *find_shown(const struct hl_win *w, int rank, enu
     return hl_ranges_meet((const struct hl_touched *)(const void *)(v->base + s->off), s->n, r);
 }
 
+/* What meets `r` among a peer's sets of all kinds that are in `mask`, or NULL; *old: of which kind. */
+static const struct hl_touched *find_peers(const struct op *o, int rank, unsigned mask, struct hl_touched r,
+                                           enum kind *old)
+{
+    const struct hl_win *w = o->w;
+    const struct hl_touched *met = NULL;
+    int n = hl_target_is_far(&w->targets[o->target]) ? READ : SHELVES;
+    for (int i = 0; met == NULL && i < n; i++) {
+        *old = shelf_kinds[i];
+        r.target = i < READ ? (uint64_t)o->target : past_target(w, o->target);
+        met = (mask & BIT(*old)) != 0 ? find_shown(w, rank, &shown_by(w, rank)->shelves[i], r) : NULL;
+    }
+    return met;
+}
+
 /* Compares target bytes with what other ranks of this node have not completed. */
 static int compare_peers(const struct op *o, enum kind kind, struct hl_touched r)
 {
     const struct hl_win *w = o->w;
     for (int i = 0; w->n_near >= 2 && i < w->n_near; i++) {
         int rank = w->near_ranks[i];
-        for (int old = 0; rank != w->rank && old < READ; old++) {
-            const struct hl_touched *met =
-                (same[kind] & BIT(old)) != 0 ? find_shown(w, rank, (enum kind)old, r) : NULL;
-            if (met != NULL) {
-                return hl_err_say(
-                    HL_ERR_RMA_CONFLICT,
-                    "%s of bytes %llu to %llu of target %d by rank %d meets %s of bytes %llu to "
-                    "%llu by rank %d, which no call of rank %d has completed (MPI 3.1, section "
-                    "11.7: the outcome is undefined)",
-                    words[kind], (unsigned long long)r.lo, (unsigned long long)r.hi - 1, o->target, w->rank,
-                    words[old], (unsigned long long)met->lo, (unsigned long long)met->hi - 1, rank, rank);
-            }
+        enum kind old;
+        const struct hl_touched *met = rank != w->rank ? find_peers(o, rank, same[kind], r, &old) : NULL;
+        if (met != NULL) {
+            return hl_err_say(HL_ERR_RMA_CONFLICT,
+                              "%s of bytes %llu to %llu of target %d by rank %d meets %s of bytes %llu to "
+                              "%llu by rank %d, which no call has completed yet (MPI 3.1, section "
+                              "11.7: the outcome is undefined)",
+                              words[kind], (unsigned long long)r.lo, (unsigned long long)r.hi - 1, o->target,
+                              w->rank, words[old], (unsigned long long)met->lo,
+                              (unsigned long long)met->hi - 1, rank);
         }
     }
     return 0;
@@ -346,6 +389,49 @@ int hl_conflict_acc(const struct hl_acc *a, const struct hl_span *span, const vo
         {WRITE, a->fetches ? a->result_type : NULL, a->result_count, number_address(a->result)},
     };
     return span->len == 0 ? 0 : note_all(m->win, m->target, layouts, 4);
+}
+
+/* Those of other exposure epochs meet nothing any more. */
+static void drop_past(struct hl_ranges *s, int target)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        if ((uint32_t)s->at[i].target != (uint32_t)target) {
+            s->at[kept++] = s->at[i];
+        }
+    }
+    s->n = kept;
+}
+
+int hl_conflict_complete(struct hl_win *w, int target)
+{
+    struct hl_conflicts *p = w->conflicts;
+    int rc = 0;
+    if (w->n_near < 2 || hl_target_is_far(&w->targets[target])) {
+        return 0;
+    }
+    hl_mutex_lock(&p->mutex);
+    hl_near_lock_take(node_lock());
+    for (int i = READ; i < SHELVES; i++) {
+        const struct hl_ranges *s = &p->sets[shelf_kinds[i]];
+        drop_past(&p->past[i - READ], target);
+        for (size_t k = 0; rc == 0 && k < s->n; k++) {
+            struct hl_touched r = {past_target(w, target), s->at[k].lo, s->at[k].hi};
+            rc = s->at[k].target == (uint64_t)target ? hl_ranges_add(&p->past[i - READ], r) : 0;
+        }
+    }
+    leave_node(w);
+    hl_mutex_unlock(&p->mutex);
+    return rc;
+}
+
+void hl_conflict_expose(struct hl_win *w)
+{
+    if (w->n_near >= 2) {
+        hl_near_lock_take(node_lock());
+        shown_by(w, w->rank)->exposure++;
+        hl_near_lock_leave(node_lock());
+    }
 }
 
 void hl_conflict_fence(struct hl_win *w, bool begins)

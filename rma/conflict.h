@@ -12,8 +12,9 @@
  *   - the target is this rank itself and target bytes are own memory of an operation, in the same sense.
  * flush, unlock and complete forget everything of their targets; flush_local all but puts and accumulates; a
  * fence forgets when all ranks have come to it, so that accesses between two fences meet in whatever order
- * they come. Operations with requests are compared; they leave only what they put or accumulate, because the
- * library does not learn what the user knows of their completion.
+ * they come. Other origins meet puts and accumulates that MPI_Win_complete has completed until the target's
+ * exposure epoch is over. Operations with requests are compared; they leave only what they put or accumulate,
+ * because the library does not learn what the user knows of their completion.
  * Ranks of a node look into each other's sets, which stand in memory that all of them map, under one lock. An
  * operation is compared when its target's lock is held, and a call that completes operations forgets them
  * before it tells anybody: what locks, fences and post-start put in order does not meet.
@@ -39,6 +40,12 @@ int hl_conflict_acc(const struct hl_acc *a, const struct hl_span *span, const vo
 
 /* What `target` (-1: all) is waited for: everything, or (local) what is complete at the origin. */
 void hl_conflict_forget(struct hl_win *w, int target, bool local);
+
+/* MPI_Win_complete, before it completes what was issued to `target` and tells it. HL_ERR_NO_MEM. */
+int hl_conflict_complete(struct hl_win *w, int target);
+
+/* An exposure epoch of mine begins, which nobody knows yet, or is over, which nobody knows yet. */
+void hl_conflict_expose(struct hl_win *w);
 
 /* A fence that waits for all ranks begins, and nothing is forgotten until it has ended (begins false). */
 void hl_conflict_fence(struct hl_win *w, bool begins);

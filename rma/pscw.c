@@ -18,6 +18,7 @@
 
 #include "api.h"
 #include "boot.h"
+#include "conflict.h"
 #include "err.h"
 #include "fault.h"
 #include "pairs.h"
@@ -163,6 +164,9 @@ static int post_group(struct hl_win *w, MPI_Group group, int assert)
         free(world);
         return rc;
     }
+    if (HL_CHECKED) {
+        hl_conflict_expose(w);
+    }
     /* Also with MPI_MODE_NOCHECK: nobody waits for it, but a start without the assertion would for ever. */
     for (int i = 0; i < n; i++) {
         int failed = tell_member(w, HL_WIRE_POST, world[i], false);
@@ -220,6 +224,8 @@ static int complete_epoch(struct hl_win *w)
     }
     int n = w->pairs->side[HL_ACCESS].n, *members = w->pairs->side[HL_ACCESS].members;
     for (int i = 0; i < n; i++) {
+        rc = HL_CHECKED ? hl_conflict_complete(w, rank_in(w, members[i])) : 0;
+        failed = failed != 0 ? failed : rc;
         rc = HL_FAULT(complete_open) ? 0 : hl_win_flush(w, rank_in(w, members[i]));
         int sent = tell_member(w, HL_WIRE_COMPLETE, members[i], rc != 0);
         rc = rc != 0 ? rc : sent;
@@ -241,6 +247,9 @@ static int end_exposure(struct hl_win *w)
     int rc = hl_pairs_end(w->pairs, HL_EXPOSURE, &failed);
     if (rc != 0) {
         return rc;
+    }
+    if (HL_CHECKED) {
+        hl_conflict_expose(w);
     }
     hl_epoch_conceal(&w->epoch);
     hl_near_fence();

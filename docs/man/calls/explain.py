@@ -6,7 +6,7 @@ import re
 # What docs/MISUSE.md has no row of, as it takes another build.
 OF_OTHER_BUILDS = {
     "MPI_ERR_RMA_CONFLICT": ["MPI_Put, in builds with -Dchecked_mode=true: bytes that another rank of the node has put: a put of bytes 12 to 19 of "
-                             "target 1 by rank 1 meets a put of bytes 16 to 23 by rank 0, which no call of rank 0 has completed"],
+                             "target 1 by rank 1 meets a put of bytes 16 to 23 by rank 0, which no call has completed yet"],
 }
 
 
