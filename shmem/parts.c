@@ -363,16 +363,18 @@ void hl_parts_close(void)
 
 void hl_parts_show(void)
 {
-    static const char *const kinds[] = {"", " of DDR", " of fast memory"};
     for (int i = 0; i < hl_heap.count && hl_sym.my_pe == 0; i++) {
         const struct hl_heap_part *p = &hl_heap.parts[i];
         char size[HL_BYTES_TEXT], page[HL_BYTES_TEXT], nodes[HL_MEM_NODES_TEXT] = "";
+        char kinds[HL_MEM_KINDS_TEXT] = "";
         struct hl_mem_got got;
         if (p->wished && hl_mem_got(&p->piece, &got) == 0) {
             hl_mem_got_nodes_text(&got, nodes, sizeof nodes);
+            hl_mem_got_kinds_text(&got, p->wish.kind, kinds);
         }
-        fprintf(stderr, "%s: %s%s in pages of %s at offset 0x%" PRIx64 "%s%s\n", p->name,
-                hl_bytes_text(p->len, size), kinds[p->wish.kind], hl_bytes_text(p->page, page), p->off,
-                p->wished ? ", nodes " : ", placed when touched", nodes);
+        bool placed = nodes[0] != '\0';
+        fprintf(stderr, "%s: %s%s%s in pages of %s at offset 0x%" PRIx64 "%s%s\n", p->name,
+                hl_bytes_text(p->len, size), placed ? " of " : "", kinds, hl_bytes_text(p->page, page),
+                p->off, placed ? ", nodes " : ", placed when touched", nodes);
     }
 }
