@@ -51,6 +51,14 @@ static int start_accumulate(struct hl_acc *a, const MPI_Datatype types[3], MPI_W
     return hl_win_end(win, func, rc);
 }
 
+void hl_win_end_rows(struct hl_win *w)
+{
+    for (int i = 0; i < w->n_near; i++) {
+        hl_near_end_rows(&hl_target_ctl(&w->targets[w->near_ranks[i]])->acc);
+    }
+    hl_a8_store_release(&w->singles, 1); /* release: pairs with the acquire of who does not come here. */
+}
+
 /* Elements of one predefined type that lie in one block on all sides, on a mapped target; else the long way.
  * a's types are not set yet. */
 static HL_NOINLINE int accumulate_near(struct hl_acc *a, const MPI_Datatype types[3], MPI_Win win,

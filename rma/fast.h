@@ -171,7 +171,8 @@ HL_INLINE size_t hl_word_at(MPI_Win win, MPI_Datatype type, int target, int64_t 
     struct hl_spot s;
     if (HL_UNLIKELY(
             w == NULL || (uint32_t)target >= (uint32_t)w->size || (uintptr_t)type >= HL_TYPE_PREDEFINED_END ||
-            !hl_is_open(w, target, disp, 1, &hl_type_word[(uintptr_t)type], &s) || !hl_spot_is_mapped(&s))) {
+            !hl_is_open(w, target, disp, 1, &hl_type_word[(uintptr_t)type], &s) || !hl_spot_is_mapped(&s) ||
+            hl_a8_load_acquire(&w->singles) == 0)) { /* acquire: what near.h says of rows. */
         return 0;
     }
     *there = (char *)(uintptr_t)s.where;

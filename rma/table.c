@@ -48,6 +48,24 @@ int hl_win_table_with(uint64_t id, int (*fn)(struct hl_win *w, void *arg), void 
     return rc;
 }
 
+void hl_win_overlay(const void *base, uint64_t len, int owner)
+{
+    if (owner >= 0 && owner != hl_boot.node_rank) {
+        hl_near_overlay(owner);
+        return;
+    }
+    hl_mutex_lock(&lock);
+    for (int i = 0; i < BUCKETS; i++) {
+        for (struct hl_win *w = buckets[i]; w != NULL; w = w->next) {
+            uint64_t from = (uint64_t)(uintptr_t)base, mine = (uint64_t)(uintptr_t)w->base;
+            if (from < mine + w->bytes && mine < from + len) {
+                hl_near_end_rows(&hl_win_ctl(w)->acc);
+            }
+        }
+    }
+    hl_mutex_unlock(&lock);
+}
+
 struct hl_win *hl_win_table_of_word(const void *word)
 {
     struct hl_win *found = NULL;

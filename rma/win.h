@@ -91,6 +91,7 @@ struct hl_win {
     bool far;                  /* some target is FAR */
     hl_a8 waits;               /* a flush is more than a fence: far, detour, conflicts, a death; atomic */
     hl_a8 mixes;               /* some FAR target had an accumulate: see hl_win_follow_acc; atomic */
+    hl_a8 singles;             /* elements are updated by instructions: no target has rows; atomic */
     hl_a8 news;                /* a near target has died and no flush of all has told it; atomic */
     bool message_acc;          /* FAR targets' addresses do not tell alignment: records only */
     bool unordered;            /* accumulate_ordering = none; MPI_Win_set_info changes it and the next */
@@ -365,6 +366,13 @@ struct hl_acc {
 /* What hl_win_acc and hl_win_cas do after their checks. */
 int hl_acc_apply(const struct hl_acc *a, const struct hl_span *span);
 int hl_cas_apply(const struct hl_acc *a, const struct hl_span *span, const void *compare);
+
+/* Ends rows (near.h) at all near targets, before this process updates the first element by an instruction. */
+void hl_win_end_rows(struct hl_win *w) HL_COLD;
+
+/* The same in windows that own this memory, for a window over it: len bytes of `owner`'s, a rank of this node
+ * or -1. */
+void hl_win_overlay(const void *base, uint64_t len, int owner);
 
 /* Accumulate, Get_accumulate, Fetch_and_op: as hl_win_xfer, element by element. Also HL_ERR_OP. */
 int hl_win_acc(const struct hl_acc *a);

@@ -342,6 +342,7 @@ static int describe_region(struct attached *a)
     struct hl_region *r = &a->r;
     int owner = hl_near_owner((void *)(uintptr_t)r->base);
     a->lock.home = (uint32_t)(owner >= 0 ? owner : hl_boot.node_rank) + 1;
+    hl_win_overlay((void *)(uintptr_t)r->base, r->len, owner);
     r->home = a->lock.home;
     struct hl_seg *seg = r->len != 0 ? hl_mem_find((void *)(uintptr_t)r->base, r->len) : NULL;
     struct hl_fab_mr mr;

@@ -51,6 +51,17 @@ static int check_make_call(const struct make_call *c)
     return 0;
 }
 
+/* Memory that only this window reaches, from this node only: accumulates may go by rows (near.h). The same on
+ * all ranks. */
+static uint32_t has_rows(const struct hl_win *w)
+{
+    bool rows = w->flavor == MPI_WIN_FLAVOR_ALLOCATE;
+    for (int i = 0; i < w->size && rows; i++) {
+        rows = hl_boot_node_of(hl_win_world(w, i)) >= 0;
+    }
+    return rows;
+}
+
 /* Memory of mine, and my control block. */
 static int take_memory(struct hl_win *w, const struct make_call *c, const struct hl_win_ask *how)
 {
@@ -64,6 +75,12 @@ static int take_memory(struct hl_win *w, const struct make_call *c, const struct
      * in. */
     int owner = c->flavor == MPI_WIN_FLAVOR_CREATE ? hl_near_owner(c->base) : -1;
     hl_win_ctl(w)->acc.home = (uint32_t)(owner >= 0 ? owner : hl_boot.node_rank) + 1;
+    if (c->flavor == MPI_WIN_FLAVOR_CREATE) {
+        hl_win_overlay(c->base, (uint64_t)c->size, owner);
+    }
+    /* relaxed, twice: nobody else knows the window yet. */
+    hl_a32_store_relaxed(&hl_win_ctl(w)->acc.rows, has_rows(w));
+    hl_a8_store_relaxed(&w->singles, !has_rows(w));
     w->base = c->base;
     if (c->flavor == MPI_WIN_FLAVOR_ALLOCATE || c->apart) {
         struct hl_mem_ask ask = {.align = hl_hints_alignment(w->info),

@@ -286,6 +286,8 @@ static int store_far(struct hl_win *w, const struct win_card *cards)
         uint64_t where = HL_TARGET_FAR | (w->dyn != NULL ? HL_TARGET_NO_CMA : 0) | cards[i].addr;
         *t = (struct hl_target){where, cards[i].key};
         w->far = true;
+        /* Of this node, but not to be mapped: its own thread knows of rows, the provider does not. */
+        w->message_acc = w->message_acc || hl_boot_node_of(hl_win_world(w, i)) >= 0;
     }
     for (int i = 0; i < w->size; i++) {
         /* Registration offsets of private memory may hide how its addresses are aligned. */

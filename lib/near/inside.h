@@ -43,6 +43,11 @@ struct near_opened {
  */
 bool hl_near_offers_take(int node_rank, uint64_t id, struct near_opened *out);
 
+struct hl_near_lock;
+
+/* Takes the lock if rows are updated under it; false: they are not, and it is not held. */
+bool hl_near_rows_take(struct hl_near_lock *l);
+
 /* Nanoseconds until a waiter for a lock asks whether its holder lives. */
 extern uint64_t hl_near_patience_ns;
 

@@ -114,3 +114,36 @@ void hl_near_lock_leave(struct hl_near_lock *l)
     /* release: publishes the elements; pairs with the acquire in try_take. */
     hl_a32_store_release(&at_home(l)->holder, 0);
 }
+
+bool hl_near_rows_take(struct hl_near_lock *l)
+{
+    /* relaxed: asked again under the lock. */
+    if (l == NULL || hl_a32_load_relaxed(&l->rows) == 0) {
+        return false;
+    }
+    hl_near_lock_take(l);
+    const struct hl_near_home *home = &homes[l->home - 1];
+    /* relaxed, twice: they change under the lock. */
+    bool rows = hl_a32_load_relaxed(&l->rows) != 0 && hl_a32_load_relaxed(&home->overlaid) == 0;
+    if (!rows) {
+        hl_near_lock_leave(l);
+    }
+    return rows;
+}
+
+void hl_near_end_rows(struct hl_near_lock *l)
+{
+    /* acquire: whoever finds it ended sees all rows as their loops left them; pairs with the release. */
+    if (HL_UNLIKELY(hl_a32_load_acquire(&l->rows) != 0)) {
+        hl_near_lock_take(l);
+        hl_a32_store_release(&l->rows, 0); /* release: publishes the rows of earlier holders. */
+        hl_near_lock_leave(l);
+    }
+}
+
+void hl_near_overlay(int node_rank)
+{
+    hl_near_lock_take(&homes[node_rank].lock);
+    hl_a32_store_relaxed(&homes[node_rank].overlaid, 1); /* relaxed: read under the lock. */
+    hl_near_lock_leave(&homes[node_rank].lock);
+}

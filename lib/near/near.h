@@ -96,6 +96,8 @@ size_t hl_near_kernel_pieces(pid_t pid, enum hl_near_way way, const struct iovec
 struct hl_near_lock {
     hl_a32 holder; /* node rank + 1 of the holder; atomic */
     uint32_t home; /* node rank + 1 of the rank whose home's lock is meant; 0: this one */
+    hl_a32 rows;   /* of what a window keeps: rows are updated under the lock, as nobody updates elements by
+                    * instructions so far; atomic, 1 from before others know it until the first does */
 };
 
 /* A tray carries a request to a peer that must do it itself, and back what it did: its memory is private.
@@ -126,6 +128,7 @@ struct hl_near_offer {
 /* What a rank has in the node's board for all its windows and heaps. */
 struct hl_near_home {
     struct hl_near_lock lock; /* of all its memory */
+    hl_a32 overlaid;          /* others reach it by windows that do not know of `rows`; atomic */
     struct hl_near_tray trays[HL_NEAR_TRAYS];
     struct hl_near_offer offers[HL_NEAR_OFFERS]; /* its segments */
 };
@@ -139,14 +142,21 @@ int hl_near_open(void *board);
 struct hl_near_home *hl_near_home(int node_rank);
 
 /* Waits (spins, yields, naps) until the lock is mine. Holders never wait for anything and hold it for at most
- * 256 elements. If the holder's process has died, the lock is taken over after about 100 ms (its last element
- * may be half done). Any thread. */
+ * 256 elements, or 16 KiB of a row. If the holder's process has died, the lock is taken over after about
+ * 100 ms (elements that it was at may be half done). Any thread. */
 void hl_near_lock_take(struct hl_near_lock *l);
 void hl_near_lock_leave(struct hl_near_lock *l);
 
+/* Who updates elements by instructions says so first, once: from then on nobody updates rows by loops under
+ * the lock. Any thread; may wait as hl_near_lock_take. */
+void hl_near_end_rows(struct hl_near_lock *l);
+
+/* The same for all memory of a rank of this node. */
+void hl_near_overlay(int node_rank);
+
 /* True: elements of `basic` at `target` are updated by CPU atomics; false: under the target's lock. A
  * function of type and address only, so that every user of a location agrees: sizes 1, 2, 4, 8 naturally
- * aligned, no pairs. */
+ * aligned, no pairs. While the lock has `rows`, the first kind is updated under it as well, in rows. */
 bool hl_near_is_cpu(enum hl_basic basic, const void *target);
 
 /* target[i] = target[i] op origin[i] for i < n, each element atomically; with `fetched`, fetched[i] = the
