@@ -35,11 +35,18 @@ struct hl_near_home *hl_near_home(int node_rank)
     return &homes[node_rank];
 }
 
-/* The lock that is meant. Peers write `home`: a number that no rank has is not followed. */
+/* NULL: none. Peers write `home`: a number that no rank has is not followed. */
+static struct hl_near_home *named_home(const struct hl_near_lock *l)
+{
+    uint32_t number = l->home;
+    return number == 0 || number > (uint32_t)hl_boot.node_size ? NULL : &homes[number - 1];
+}
+
+/* The lock that is meant. */
 static struct hl_near_lock *at_home(struct hl_near_lock *l)
 {
-    bool here = l->home == 0 || l->home > (uint32_t)hl_boot.node_size;
-    return here ? l : &homes[l->home - 1].lock;
+    struct hl_near_home *home = named_home(l);
+    return home == NULL ? l : &home->lock;
 }
 
 static uint32_t me(void)
@@ -122,9 +129,10 @@ bool hl_near_rows_take(struct hl_near_lock *l)
         return false;
     }
     hl_near_lock_take(l);
-    const struct hl_near_home *home = &homes[l->home - 1];
+    const struct hl_near_home *home = named_home(l);
     /* relaxed, twice: they change under the lock. */
-    bool rows = hl_a32_load_relaxed(&l->rows) != 0 && hl_a32_load_relaxed(&home->overlaid) == 0;
+    bool rows =
+        hl_a32_load_relaxed(&l->rows) != 0 && home != NULL && hl_a32_load_relaxed(&home->overlaid) == 0;
     if (!rows) {
         hl_near_lock_leave(l);
     }
