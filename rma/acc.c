@@ -206,8 +206,8 @@ static int64_t limit_piece(struct hl_type_cursor *c, int64_t n, int64_t buffer)
 
 /* A mapped target: operands and results that are not in a row go through buffers, so that the target's runs
  * are done in one go whatever the other sides look like. */
-static int acc_runs(const struct hl_acc *a, const struct sides *s, enum hl_basic basic, int64_t left,
-                    struct hl_near_lock *lock)
+static HL_NOINLINE int acc_runs(const struct hl_acc *a, const struct sides *s, enum hl_basic basic,
+                                int64_t left, struct hl_near_lock *lock)
 {
     _Alignas(16) char operands[BOUNCE], fetched[BOUNCE];
     struct hl_zip z;
@@ -238,8 +238,10 @@ static int acc_runs(const struct hl_acc *a, const struct sides *s, enum hl_basic
     return rc;
 }
 
-/* Private memory: the peer's receive thread does many blocks at a time. */
-static int acc_rows(const struct hl_acc *a, const struct sides *s, enum hl_basic basic, int64_t left)
+/* Private memory: the peer's receive thread does many blocks at a time. In a frame of its own, as acc_runs:
+ * calls from here on are deep. */
+static HL_NOINLINE int acc_rows(const struct hl_acc *a, const struct sides *s, enum hl_basic basic,
+                                int64_t left)
 {
     struct hl_zip z;
     struct hl_tray_rows r = {.win = a->m.win,
