@@ -45,6 +45,7 @@ static void add_row(int target, int first, int n, bool fetches, const int64_t *o
     if (fetches) {
         MPI_Get_accumulate(ones, n, MPI_INT64_T, before, n, MPI_INT64_T, target, first, n, MPI_INT64_T,
                            MPI_SUM, win);
+        MPI_Win_flush(target, win); /* the next one writes there, too */
     } else {
         MPI_Accumulate(ones, n, MPI_INT64_T, target, first, n, MPI_INT64_T, MPI_SUM, win);
     }
