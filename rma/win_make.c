@@ -78,9 +78,10 @@ static int take_memory(struct hl_win *w, const struct make_call *c, const struct
     if (c->flavor == MPI_WIN_FLAVOR_CREATE) {
         hl_win_overlay(c->base, (uint64_t)c->size, owner);
     }
+    uint32_t rows = has_rows(w);
     /* relaxed, twice: nobody else knows the window yet. */
-    hl_a32_store_relaxed(&hl_win_ctl(w)->acc.rows, has_rows(w));
-    hl_a8_store_relaxed(&w->singles, !has_rows(w));
+    hl_a32_store_relaxed(&hl_win_ctl(w)->acc.rows, rows);
+    hl_a8_store_relaxed(&w->singles, rows == 0);
     w->base = c->base;
     if (c->flavor == MPI_WIN_FLAVOR_ALLOCATE || c->apart) {
         struct hl_mem_ask ask = {.align = hl_hints_alignment(w->info),
