@@ -13,11 +13,35 @@
 
 enum { SEEDS = 1500, HEIR_SEEDS = 100, THREADS = 3, ROUNDS = 2 };
 
+hl_op_fn *__real_hl_op_kernel(enum hl_op_kind op, enum hl_basic basic);
+hl_op_fn *__wrap_hl_op_kernel(enum hl_op_kind op, enum hl_basic basic);
+
+/* A loop has no atomic access in which another thread could go on: these have one between reads and writes. */
+static hl_a32 pause_of_loops;
+static hl_op_fn *whole_loop;
+
+static void split_loop(void *inout, const void *in, size_t n)
+{
+    unsigned char values[256];
+    ck_assert_uint_le(n * 8, sizeof values);
+    memcpy(values, inout, n * 8);
+    hl_a32_add_relaxed(&pause_of_loops, 1); /* relaxed: nobody reads it. */
+    whole_loop(values, in, n);
+    memcpy(inout, values, n * 8);
+}
+
+hl_op_fn *__wrap_hl_op_kernel(enum hl_op_kind op, enum hl_basic basic)
+{
+    whole_loop = __real_hl_op_kernel(op, basic);
+    return split_loop;
+}
+
 struct sum {
     _Alignas(16) unsigned char target[128];
     struct hl_near_lock lock;
     enum hl_basic basic;
     size_t shift, row; /* row: elements that odd threads add at once, the one that is looked at among them */
+    bool all;          /* even threads do so, too */
     uint64_t fetched[THREADS * ROUNDS]; /* each thread its own places */
 };
 
@@ -27,7 +51,7 @@ static void add(void *arg, int thread)
 {
     struct sum *s = arg;
     bool real = s->basic == HL_BASIC_F64;
-    size_t n = thread % 2 == 1 ? s->row : 1, first = n > WATCHED ? 0 : WATCHED;
+    size_t n = thread % 2 == 1 || s->all ? s->row : 1, first = n > WATCHED ? 0 : WATCHED;
     uint64_t ones[MOST], seen[MOST];
     double ones_f[MOST], seen_f[MOST];
     for (size_t i = 0; i < n; i++) {
@@ -53,18 +77,72 @@ static void check_fetched(const struct sum *s, uint64_t seed)
     ck_assert_msg(seen == (1u << (THREADS * ROUNDS)) - 1, "seed %llu: %x", (unsigned long long)seed, seen);
 }
 
+/* held: rows go by loops under the lock until a single element is updated. */
 static const struct {
     enum hl_basic basic;
     size_t shift, row;
-} ways[] = {{HL_BASIC_I64, 0, 1}, {HL_BASIC_F64, 0, 1}, {HL_BASIC_I64, 1, 1}, {HL_BASIC_F64, 4, 1},
-            {HL_BASIC_I64, 0, 9}, {HL_BASIC_F64, 8, 8}, {HL_BASIC_F64, 4, 9}};
+    bool held, all;
+} ways[] = {{HL_BASIC_I64, 0, 1, false, false}, {HL_BASIC_F64, 0, 1, false, false},
+            {HL_BASIC_I64, 1, 1, false, false}, {HL_BASIC_F64, 4, 1, false, false},
+            {HL_BASIC_I64, 0, 9, false, false}, {HL_BASIC_F64, 8, 8, false, false},
+            {HL_BASIC_F64, 4, 9, false, false}, {HL_BASIC_I64, 0, 9, true, false},
+            {HL_BASIC_F64, 8, 8, true, false},  {HL_BASIC_F64, 4, 9, true, false},
+            {HL_BASIC_F64, 0, 9, true, true}};
+
+/* The home of the one rank of this node. */
+static struct hl_near_home *own_home(void)
+{
+    static struct hl_near_home home;
+    hl_boot.node_size = 1;
+    ck_assert_int_eq(hl_near_open(&home), 0);
+    return &home;
+}
 
 START_TEST(fetch_and_add_gives_each_value_once)
 {
+    struct hl_near_home *home = own_home();
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        struct sum s = {.basic = ways[_i].basic, .shift = ways[_i].shift, .row = ways[_i].row};
+        struct sum s = {.basic = ways[_i].basic,
+                        .shift = ways[_i].shift,
+                        .row = ways[_i].row,
+                        .all = ways[_i].all,
+                        .lock = {.home = 1, .rows = {ways[_i].held}}};
         ck_assert_int_eq(hl_interleave_run(seed, THREADS, add, &s), 0);
         check_fetched(&s, seed);
+        ck_assert_uint_eq(home->lock.holder.v, 0);
+        /* Singles end the rows, where they need no lock themselves; rows alone do not. */
+        ck_assert_uint_eq(s.lock.rows.v, ways[_i].held && (ways[_i].all || ways[_i].shift % 8 != 0));
+    }
+}
+END_TEST
+
+/* A window that knows nothing of rows comes over the same memory: its lock is another one with the same home. */
+static void add_by_two_windows(void *arg, int thread)
+{
+    struct sum *s = arg;
+    if (thread == 1) {
+        hl_near_overlay(0);
+        struct sum *other = s + 1;
+        uint64_t one = 1;
+        for (int r = 0; r < ROUNDS; r++) {
+            ck_assert_int_eq(hl_near_acc(HL_OP_SUM, HL_BASIC_I64, s->target + WATCHED * 8, &one,
+                                         &s->fetched[thread * ROUNDS + r], 1, &other->lock),
+                             0);
+        }
+    } else {
+        add(s, thread);
+    }
+}
+
+START_TEST(rows_end_where_another_window_comes_over_them)
+{
+    struct hl_near_home *home = own_home();
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct sum s[2] = {{.basic = HL_BASIC_I64, .row = 9, .all = true, .lock = {.home = 1, .rows = {1}}},
+                           {.basic = HL_BASIC_I64, .lock = {.home = 1}}};
+        home->overlaid = (hl_a32){0};
+        ck_assert_int_eq(hl_interleave_run(seed, THREADS, add_by_two_windows, s), 0);
+        check_fetched(s, seed);
     }
 }
 END_TEST
@@ -139,6 +217,7 @@ static Suite *near_suite(void)
     TCase *c = tcase_create("near");
     tcase_set_timeout(c, 120);
     tcase_add_loop_test(c, fetch_and_add_gives_each_value_once, 0, (int)(sizeof ways / sizeof ways[0]));
+    tcase_add_test(c, rows_end_where_another_window_comes_over_them);
     tcase_add_loop_test(c, compare_and_swap_wins_once_for_each_value, 0, 2);
     tcase_add_test(c, the_lock_of_a_dead_holder_has_one_heir_at_a_time);
     suite_add_tcase(s, c);
