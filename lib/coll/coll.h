@@ -21,7 +21,8 @@
 #include "comm.h"
 #include "err.h"
 #include "req.h"
-#include "type.h"
+
+struct hl_type;
 
 enum hl_coll {
     HL_COLL_BARRIER,

@@ -8,6 +8,7 @@
 
 #include "coll.h"
 #include "err.h"
+#include "type.h"
 #include "util.h"
 
 static const struct {

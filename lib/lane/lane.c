@@ -122,7 +122,7 @@ uint32_t hl_lane_plan(bool threads, int cpus)
     return afford((uint32_t)hl_min_size(lanes, most));
 }
 
-static void note_death(int rank)
+static void count_death(int rank)
 {
     (void)rank;
     /* full: rare; the rank's mark before the count. Pairs with the acquire in hl_lane_progress. */
@@ -139,7 +139,7 @@ static bool tick(void)
 
 static int set_up_pool(void)
 {
-    int rc = hl_rx_on_death(note_death);
+    int rc = hl_rx_on_death(count_death);
     rc = rc == 0 ? hl_rx_on_tick(tick) : rc;
     rc = rc == 0 ? hl_pool_open(&hl_pool, hl_lane_plan(served_threads, served_cpus), hl_boot.size) : rc;
     if (rc != 0) {

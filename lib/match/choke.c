@@ -44,7 +44,7 @@ struct tally {
 
 /* Counts a message. With more sources than places the small ones drop out: who has more than one part in
  * HL_CHOKE_MAX + 1 of all stays. */
-static void count(struct tally t[HL_CHOKE_MAX], int from, uint64_t bytes)
+static void count_message(struct tally t[HL_CHOKE_MAX], int from, uint64_t bytes)
 {
     struct tally *least = &t[0];
     for (int i = 0; i < HL_CHOKE_MAX; i++) {
@@ -71,7 +71,7 @@ static void choose_sources(struct hl_matcher *m, const struct hl_inbox *ib) HL_R
     for (const struct hl_entry *e = ib->table.arrival.head; e != NULL; e = e->younger) {
         const struct hl_peer *p = known(m, e->from);
         if (p == NULL || !p->choked) {
-            count(t, e->from, hl_entry_bytes(e));
+            count_message(t, e->from, hl_entry_bytes(e));
         }
     }
     uint64_t most = 0;

@@ -338,15 +338,15 @@ static const void *payload_of(const struct hl_matcher *m, const struct hl_ring_s
 }
 
 /* By the owner. */
-HL_INLINE void count(hl_a64 *n, uint64_t by)
+HL_INLINE void raise_count(hl_a64 *n, uint64_t by)
 {
     hl_a64_store_relaxed(n, hl_a64_load_relaxed(n) + by); /* relaxed: a count orders nothing. */
 }
 
 HL_INLINE void count_cell(struct hl_inbox *ib, uint64_t bytes)
 {
-    count(&ib->cells, 1);
-    count(&ib->cell_bytes, bytes);
+    raise_count(&ib->cells, 1);
+    raise_count(&ib->cell_bytes, bytes);
 }
 
 /* The slot's message into the buffer of its receive, if it goes there as it is. */
@@ -473,7 +473,7 @@ HL_INLINE bool take_whole(struct hl_matcher *m, struct hl_inbox *ib, const struc
         hl_cell_give(hl_home_of(m, s->head.from), s->area.cell);
         count_cell(ib, a.len);
     } else if (s->head.kind == HL_MSG_RTS) {
-        count(&ib->others, 1);
+        raise_count(&ib->others, 1);
     }
     return true;
 }
@@ -491,7 +491,7 @@ static void take_control(struct hl_matcher *m, struct hl_inbox *ib, const struct
 {
     struct hl_home *sender = hl_home_of(m, s->head.from);
     const void *data = NULL;
-    count(&ib->others, 1);
+    raise_count(&ib->others, 1);
     if (s->head.kind == HL_MSG_REVOKE) {
         struct hl_arrival a;
         slot_arrival(m, s, &a);
@@ -518,7 +518,7 @@ static void take_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl
     struct hl_arrival a;
     slot_arrival(m, s, &a);
     if (h->kind == HL_MSG_RTS) {
-        count(&ib->others, 1);
+        raise_count(&ib->others, 1);
     }
     arrive(m, ib, &a, w);
     if (h->kind == HL_MSG_CELL) {

@@ -30,6 +30,7 @@
 #include "prog.h"
 #include "table.h"
 #include "tail.h"
+#include "type.h"
 #include "util.h"
 
 /* ---- Messages (msg.h) ---- */

@@ -120,7 +120,7 @@ static int allocate_matcher(struct hl_matcher *m)
     return open_inboxes(m);
 }
 
-static void release(struct hl_matcher *m)
+static void release_parts(struct hl_matcher *m)
 {
     hl_both_close(m);
     for (unsigned i = 0; m->inbox != NULL && i < m->n_inboxes; i++) {
@@ -164,7 +164,7 @@ int hl_matcher_open(struct hl_matcher *m, const struct hl_matcher_setup *s)
     struct hl_home *home = hl_home_of(m, m->node_rank);
     home->ring_room = s->ring != 0 ? s->ring : HL_RING_SLOTS;
     if (allocate_matcher(m) != 0) {
-        release(m);
+        release_parts(m);
         return hl_err_say(HL_ERR_NO_MEM, "no memory for matching (%d ranks, %u inboxes)", m->world_size,
                           m->n_inboxes);
     }
@@ -206,7 +206,7 @@ void hl_matcher_close(struct hl_matcher *m)
         /* The next generation goes on from here. */
         hl_a64_store_release(&home->rings[i].head, hl_a64_load_relaxed(&m->inbox[i].head));
     }
-    release(m);
+    release_parts(m);
 }
 
 /* ---- Progress ---- */

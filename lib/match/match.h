@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 #include "req.h"
-#include "type.h"
+
+struct hl_type;
 
 enum hl_send_mode {
     HL_SEND_STANDARD, /* also ready sends */

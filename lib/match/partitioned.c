@@ -100,7 +100,7 @@ static bool has_told(struct plan_side *x, int *err)
     return true;
 }
 
-static void release(struct plan_side *x)
+static void release_side(struct plan_side *x)
 {
     hl_type_unref(x->type);
     x->release(x);
@@ -115,7 +115,7 @@ static bool step_gone(struct hl_flight *f)
 
 static void end_gone(struct hl_flight *f)
 {
-    release(HL_CONTAINER_OF(f, struct plan_side, flight));
+    release_side(HL_CONTAINER_OF(f, struct plan_side, flight));
 }
 
 /* The plan of the other side's init pairs with this one all the same, so it is still waited for. */

@@ -170,7 +170,7 @@ static bool has_left(struct conversion *c, int64_t n)
     return c->left > 0;
 }
 
-static void convert(struct conversion *c, struct form f, char *here)
+static void convert_number(struct conversion *c, struct form f, char *here)
 {
     if (!c->pack) {
         number_in(f, here, c->there);
@@ -194,10 +194,10 @@ static void convert_leaf(struct conversion *c, const struct hl_loop *l, char *he
 
     for (int64_t i = 0; i < n && has_left(c, rows[basic].times * f.there); i++, here += extent) {
         for (int k = 0; k < rows[basic].times; k++) {
-            convert(c, f, here + k * f.here);
+            convert_number(c, f, here + k * f.here);
         }
         if (hl_op_is_pair(basic) && has_left(c, second_form(l).there)) {
-            convert(c, second_form(l), here + extent / 2);
+            convert_number(c, second_form(l), here + extent / 2);
         }
     }
 }

@@ -300,8 +300,8 @@ void hl_type_cursor_copy(struct hl_type_cursor *to, struct hl_type_cursor *from)
 }
 
 /* Both directions: memory of the type <-> packed bytes. */
-static int convert(const struct hl_type *t, int64_t count, char *buf, int64_t offset, char *packed, int64_t n,
-                   bool pack)
+static int pack_or_unpack(const struct hl_type *t, int64_t count, char *buf, int64_t offset, char *packed,
+                          int64_t n, bool pack)
 {
     struct hl_type_cursor c;
     char *start;
@@ -325,13 +325,13 @@ static int convert(const struct hl_type *t, int64_t count, char *buf, int64_t of
 int hl_type_pack(const struct hl_type *t, int64_t count, const void *buf, int64_t offset, void *out,
                  int64_t n)
 {
-    return convert(t, count, (char *)(uintptr_t)buf, offset, out, n, true);
+    return pack_or_unpack(t, count, (char *)(uintptr_t)buf, offset, out, n, true);
 }
 
 int hl_type_unpack(const struct hl_type *t, int64_t count, void *buf, int64_t offset, const void *in,
                    int64_t n)
 {
-    return convert(t, count, buf, offset, (char *)(uintptr_t)in, n, false);
+    return pack_or_unpack(t, count, buf, offset, (char *)(uintptr_t)in, n, false);
 }
 
 int hl_type_copy(const struct hl_type *to, int64_t to_count, void *to_buf, const struct hl_type *from,

@@ -270,7 +270,7 @@ static void act(void *arg, int me)
         sweep_beside(s, me);
     } else if (s->shape.death && me == THREADS - 1) {
         dead = true;
-        hl_a32_add_full(&hl_pool.deaths, 1); /* full: as note_death. */
+        hl_a32_add_full(&hl_pool.deaths, 1); /* full: as count_death. */
     } else if (s->shape.tick && me == THREADS - 1) {
         for (int i = 0; i < 3; i++) {
             (void)hl_pool_tick(&hl_pool);

@@ -118,9 +118,9 @@ def judge(board, text, code, bodies):
     board.add("modules that life, api or shmem use (goal 10)", outer[0][0], 14, [s for _, s in outer])
     board.add("direct uses between modules (goal 90)", sum(count.values()), 115, [s for _, s in rows])
     board.count("uses in the module table without an include (goal 0)",
-                [f"{m} -> {used}" for m in table.order for used in table.uses[m] if used not in found[m]], 2)
+                [f"{m} -> {used}" for m in table.order for used in table.uses[m] if used not in found[m]], 1)
     board.count("structs whose tag another file defines, too (goal 0)", struct_tags(code))
-    board.count("static functions of a name in another file, too (goal 0)", statics(bodies), 10)
+    board.count("static functions of a name in another file, too (goal 0)", statics(bodies))
     board.count("calls of libfabric outside lib/fab and lib/lane/post.c", fabric_calls(code), 4)
     board.count("planted faults in headers", planted(code))
     board.count("functions and libraries of others replaced (goal 0)", replaced(text), 4)

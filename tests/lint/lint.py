@@ -16,7 +16,7 @@ import house
 
 CODE = ("lib/", "rma/", "shmem/", "tools/", "perf/", "tests/")
 LIBRARY = ("lib/", "rma/", "shmem/")
-CONTROL = {"if", "for", "while", "switch", "return", "sizeof", "defined"}
+CONTROL = {"if", "for", "while", "switch", "return", "sizeof", "defined", "ElfW"}
 # The last ones have the shape that PMIx gives its functions and handlers.
 PUBLIC = re.compile(r"P?MPIX?_|p?shmemx?_|HL_API|p?mpi_|PMIx_|pmix_event$")
 ATOMIC = (r"__atomic_|__sync_|\b_Atomic\b|stdatomic|"

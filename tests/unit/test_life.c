@@ -6,6 +6,7 @@
 #include "life.h"
 #include "match.h"
 #include "prog.h"
+#include "type.h"
 
 #include <pthread.h>
 #include <sched.h>
