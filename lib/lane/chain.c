@@ -20,12 +20,12 @@ struct shape {
         struct hl_wire_rec large;
     } rec;
     size_t fixed;         /* bytes of rec in use */
-    const void *parts[2]; /* payload: one after the other, NULL: none */
+    const void *parts[2]; /* payload: one part after the other; NULL: no part */
     size_t part_len;      /* bytes of each */
     size_t payload;       /* bytes of both */
     void *reply;
-    size_t answer; /* bytes wanted back, 0: nothing */
-    bool keyed;    /* names memory by key */
+    size_t answer; /* bytes of the answer that is wanted, 0: none */
+    bool keyed;    /* it names memory by a key */
     uint64_t key;
 };
 
@@ -116,8 +116,8 @@ static size_t record_bytes(const struct shape *s)
     return s->fixed + HL_WIRE_PAD(s->payload);
 }
 
-/* What the answer takes beyond the record's own bytes: a record's room also pays for its answer, so that all
- * answers of a chain, errors included, fit into one message. */
+/* Bytes that the answer takes beyond the record's own. A record pays for the room of its answer, too, so that
+ * all answers of a chain, errors included, fit into one message. */
 static size_t excess_of(const struct shape *s)
 {
     size_t answer = sizeof(struct hl_wire_ans) + HL_WIRE_PAD(s->answer), own = record_bytes(s);
@@ -133,7 +133,7 @@ static bool fits_chain(const struct hl_chain *chain, const struct shape *s, cons
     if (op->error != chain->error && chain->error_count == HL_CHAIN_ERRORS) {
         return false;
     }
-    /* A flush_local may have passed over a chain that nobody needed an answer of, see hl_slot_make_local. */
+    /* A local flush may have passed over a chain that nobody wanted an answer of (hl_slot_make_local). */
     /* relaxed: written by the leaseholder only. */
     bool newest = chain->slot->way_seq == hl_a64_load_relaxed(&chain->way->issued);
     return s->answer == 0 || (chain->ask_count < HL_CHAIN_ASKS && (chain->ask_count > 0 || newest));
@@ -263,7 +263,8 @@ int hl_chain_append(struct hl_lane *lane, struct hl_way *way, const struct hl_is
     /* relaxed: only the lease's holder acts on it. */
     hl_a64_store_relaxed(&lane->takes, s.keyed ? op->token : 0);
     if (lane->pool->chain == 0 || hl_chain_left(chain) < 2 * sizeof s.rec.small) {
-        (void)hl_chain_send(lane, way, false); /* what is refused now stays open; what fails was told */
+        /* refused: the chain stays open; failed: the error words have it */
+        (void)hl_chain_send(lane, way, false);
     }
     return 0;
 }
@@ -285,7 +286,8 @@ void hl_chain_free_all(struct hl_lane *lane)
         lane->unused = next;
     }
     for (size_t i = 0; i < HL_SLOTS; i++) {
-        hl_mem_buffer_give(lane->slots[i].chain); /* the endpoint is closed: the provider has no use for it */
+        /* the endpoint is closed, so the provider no longer uses it */
+        hl_mem_buffer_give(lane->slots[i].chain);
         lane->slots[i].chain = NULL;
     }
     lane->open = NULL;

@@ -1,30 +1,32 @@
-/* Fence: later operations come after earlier ones at each target, and as a rule nobody waits.
+/* Fence: later operations come after earlier ones at each target, mostly without a wait.
  *
- * Records of chains are applied in the order in which they were sent on a way. So where all that is open
- * travels in that stream, a fence only notes its place (hl_way.fenced): later records follow anyway, and what
- * would leave the stream waits until the way has done all before that place (post.c). What is open outside of
- * the stream is waited for. Lanes have no order among each other: where one shared lane alone has anything
- * open, later operations are bound to that lane until all of it has ended; where several have, a fence is a
- * flush. */
+ * Records of chains are applied in the order in which they were sent on a way. So where all open operations
+ * travel in that stream, a fence only notes its place (hl_way.fenced): later records follow anyway, and a
+ * later operation that would leave the stream waits until the way has done all before that place (post.c).
+ * Open operations outside of the stream are waited for. Lanes have no order among each other: if only one
+ * shared lane has operations open, later operations are bound to that lane until these have ended; if several
+ * have, a fence is a flush. */
 #include "inner.h"
 
-/* A look at the operations of a lane that are open, in the order of issue. */
+/* A scan of a lane's open operations, in the order of issue. */
 struct look {
     struct hl_lane *lane;
     bool (*also_near)(int peer);
     uint64_t at, until; /* numbers of slots */
     bool over;
     struct hl_way *awaited; /* NULL: none left to wait for */
-    uint64_t seq;           /* of that way */
+    uint64_t seq;           /* its operation number to wait for */
 };
 
-/* It travels, or will, in the way's stream of messages, which the target applies in order. */
+/* True for a chain that travels, or will travel, in the way's stream of messages, which the target applies in
+ * order. */
 static bool is_in_stream(const struct hl_slot *slot)
 {
     return slot->chain != NULL && (slot->open & (HL_PART_CHAIN | HL_PART_ACK)) != 0;
 }
 
-/* Up to the first operation that must be waited for. Ways with others are told to keep the stream. */
+/* Scans up to the first operation that must be waited for. Ways with other operations are told to keep the
+ * stream. */
 static void look_on(struct look *l) HL_REQUIRES(l->lane->lease)
 {
     /* relaxed: written by the leaseholder only. */
@@ -37,10 +39,10 @@ static void look_on(struct look *l) HL_REQUIRES(l->lane->lease)
             continue;
         }
         if (is_in_stream(slot) && (l->also_near == NULL || !l->also_near(way->peer))) {
-            if (slot->way_seq > way->fenced) { /* another thread's fence may have seen later ones */
+            if (slot->way_seq > way->fenced) { /* another thread's fence may have noted a later slot */
                 way->fenced = slot->way_seq;
             }
-            way->marked = false; /* the next post looks closer; the bit itself stays */
+            way->marked = false; /* so that the next post sees the fence; the bit itself stays */
         } else {
             l->awaited = way;
             l->seq = slot->way_seq;
@@ -65,11 +67,12 @@ static void tell_look(const void *arg, struct hl_told *t)
 }
 HL_HANG_TELLS(look_if_free, tell_look);
 
-/* Fences one lane. Returns 0 when all before is done, else the number of the first slot after it. */
+/* Fences one lane. Returns 0 when all operations before have ended, else the number of the first slot after
+ * them. */
 static uint64_t fence_lane(struct hl_lane *lane, bool (*also_near)(int peer))
 {
     struct look l = {.lane = lane, .also_near = also_near};
-    /* acquire: pairs with the release in hl_slot_commit. */
+    /* acquire: the slots; pairs with the release in hl_slot_commit. */
     l.until = hl_a64_load_acquire(&l.lane->issued);
     do {
         /* acquire: results and error words; pairs with the release in hl_slot_advance. */
@@ -85,16 +88,17 @@ static uint64_t fence_lane(struct hl_lane *lane, bool (*also_near)(int peer))
     return l.until;
 }
 
-/* The one shared lane where something is open. NULL, and *several tells which: none, or more than one. */
+/* The only shared lane where operations are open. NULL when there is none, or more than one (*several is
+ * true). */
 static struct hl_lane *only_busy(bool *several)
 {
     struct hl_lane *only = NULL;
     *several = false;
-    /* acquire: as in hl_lane_flush_on. */
+    /* acquire, both: pair with the full ors in hl_lane_make_ready and set_apart. */
     for (uint64_t rest = hl_a64_load_acquire(&hl_pool.opened) & ~hl_a64_load_acquire(&hl_pool.apart);
          rest != 0; rest &= rest - 1) {
         struct hl_lane *lane = hl_pool.lanes[__builtin_ctzll(rest)];
-        /* acquire, both: as above. */
+        /* acquire, both: pair with the releases in hl_slot_advance and hl_slot_commit. */
         if (hl_a64_load_acquire(&lane->tail) >= hl_a64_load_acquire(&lane->issued)) {
             continue;
         }
@@ -109,23 +113,24 @@ static struct hl_lane *only_busy(bool *several)
 
 struct hl_lane *hl_lane_bound_now(void)
 {
-    /* acquire, both: what was fenced; pairs with the full exchange in `bind` and the release of the tail. */
+    /* acquire, both: what was fenced; pairs with the full exchange in `bind` and the release in
+     * hl_slot_advance. */
     uint64_t bound = hl_a64_load_acquire(&hl_pool.bound);
     struct hl_lane *lane = hl_pool.lanes[bound % 64];
     if (bound == 0 || hl_a64_load_acquire(&lane->tail) < bound / 64) {
         return bound != 0 ? lane : NULL;
     }
-    (void)hl_a64_cas_full(&hl_pool.bound, &bound, 0); /* full: rare; else there is a newer one. */
+    (void)hl_a64_cas_full(&hl_pool.bound, &bound, 0); /* full: rare; if it fails, a newer one is there. */
     return NULL;
 }
 
-/* Has later operations take this lane until slot `until` is done. False: they have to take another one now.
- */
+/* Makes later operations take this lane until slot `until` is done. False: they are bound to another lane
+ * now. */
 static bool bind(const struct hl_lane *lane, uint64_t until)
 {
     uint64_t bound = 0, mine = until * 64 + lane->index;
     (void)hl_lane_bound_now();
-    /* full: rare; after what the ways were told. Pairs with the acquire in hl_lane_bound_now. */
+    /* full: rare; after the ways' `fenced`. Pairs with the acquire in hl_lane_bound_now. */
     while (!hl_a64_cas_full(&hl_pool.bound, &bound, mine)) {
         if (bound % 64 != lane->index) {
             return false;
@@ -151,7 +156,8 @@ void hl_lane_fence(struct hl_lane *lane, bool (*also_near)(int peer))
     if (lane == NULL && !several) {
         return;
     }
-    if (lane != NULL && !hl_lane_is_ownable(&hl_pool, lane->index)) { /* whose operations are its owner's */
+    /* an ownable lane may be its owner's alone */
+    if (lane != NULL && !hl_lane_is_ownable(&hl_pool, lane->index)) {
         uint64_t until = fence_lane(lane, also_near);
         if (until == 0 || bind(lane, until)) {
             return;

@@ -1,4 +1,4 @@
-/* What the files of lane share. All take their state by pointer. */
+/* What the files of lane share. Every function takes the state that it works on by pointer. */
 #ifndef HL_LANE_INNER_H
 #define HL_LANE_INNER_H
 
@@ -10,20 +10,21 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
-/* Pauses after the first look that found a lease taken, and how often they double: 1,024 are some ten
- * microseconds, in which the holder issues a hundred operations without losing a line. */
+/* Pauses after the first look that found a lease taken, and how often they double. The longest, 1,024, lasts
+ * about ten microseconds; meanwhile the holder issues about a hundred operations without losing the cache
+ * line. */
 #define HL_BACK_FIRST 32u
 #define HL_BACK_DOUBLINGS 5
 
-/* Positive: not errors, but what the issuer has to do before it tries again. */
+/* Verdicts are positive: no errors, but what the issuer has to do before it tries again. */
 enum hl_lane_verdict {
-    HL_LANE_NEED_CARD = 1, /* the way is new: fetch the peer's card, without the lease */
+    HL_LANE_NEED_CARD = 1, /* there is no way yet: leave the lease and fetch the peer's card */
     HL_LANE_ELSEWHERE,     /* this lane is full or refuses: another one may do */
     HL_LANE_STAY,          /* not yet (connecting, no credits): this lane again */
     HL_LANE_BROKEN,        /* this lane could not be opened */
 };
 
-/* Leaves and wakes whoever waits for the lane or for what ended. */
+/* Leaves the lease, and wakes threads that wait for the lane or for an operation that ended. */
 HL_INLINE void hl_lane_leave(struct hl_lane *lane) HL_RELEASE(lane->lease) HL_NO_TSA
 {
     bool wake = lane->wake, tick = lane->tick;
@@ -38,7 +39,7 @@ HL_INLINE void hl_lane_leave(struct hl_lane *lane) HL_RELEASE(lane->lease) HL_NO
     }
 }
 
-/* Before the next look, after `looks` in a row that found a lease taken. */
+/* Pauses before the next look at a lease, after `looks` looks in a row that found it taken. */
 HL_INLINE void hl_lane_stand_back(uint32_t looks)
 {
     hl_prog_stand_back(HL_BACK_FIRST << (looks < HL_BACK_DOUBLINGS ? looks : HL_BACK_DOUBLINGS));
@@ -47,20 +48,21 @@ HL_INLINE void hl_lane_stand_back(uint32_t looks)
 /* ---- pool.c ---- */
 int hl_pool_open(struct hl_pool *p, uint32_t lanes, int ranks);
 void hl_pool_close(struct hl_pool *p);
-int hl_lane_make_ready(struct hl_lane *lane) HL_REQUIRES(lane->lease); /* 0, HL_LANE_BROKEN */
+/* opens the endpoint: 0, HL_LANE_BROKEN */
+int hl_lane_make_ready(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 
 /* ---- way.c ---- */
 /* The way to `peer`, or NULL. Any thread. */
 struct hl_way *hl_way_find(const struct hl_lane *lane, int peer);
-/* Makes it; the peer's card tells the address. Returns NULL with the error in *rc. */
+/* Makes the way to `peer` at the address in its card. Returns NULL with the error in *rc. */
 struct hl_way *hl_way_make(struct hl_lane *lane, int peer, const struct hl_rx_card *card, int *rc)
     HL_REQUIRES(lane->lease);
 void hl_way_mark(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
-/* Takes back the bits of ways that were idle for HL_IDLE_LEASES leases. */
+/* Clears the bits in pool->used of ways that were idle for HL_IDLE_LEASES leases. */
 void hl_way_sweep(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 void hl_way_free_all(struct hl_lane *lane) HL_NO_TSA;
 
-/* What was fenced there is not done. */
+/* True while an operation before the way's last fence is open. */
 HL_INLINE bool hl_way_is_fenced(const struct hl_way *way)
 {
     /* relaxed: written by the leaseholder only. */
@@ -68,32 +70,34 @@ HL_INLINE bool hl_way_is_fenced(const struct hl_way *way)
 }
 
 /* ---- slot.c ---- */
-/* Closes a part with an error or 0. */
+/* Closes a part of the slot (enum hl_slot_part) with an error or 0; with its last part the slot ends. */
 void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, int err)
     HL_REQUIRES(lane->lease);
 /* Marks the peer dead and ends everything open to it. */
 void hl_slot_bury(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
-/* The connection is lost: what only waits for an acknowledgement will not get it; the way must be mended. */
+/* The connection is lost: ends slots that wait for nothing but an acknowledgement, which will not come, with
+ * an error. The way must be mended before its next post (hl_way_mend). */
 void hl_slot_lost(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 void hl_slot_advance(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 
 /* ---- mend.c ---- */
-/* Asks the peer for a sign of life: posts a read of its pulse. As hl_lane_post_direct. */
+/* Posts a read of the peer's pulse, to see whether it still answers. Returns what hl_lane_post_direct does.
+ */
 int hl_way_feel_pulse(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
-/* Of a lost way: 0 when it may be used again, HL_LANE_STAY, or an error when that lasts too long. Reads the
- * queue. */
+/* Reads the queue, and tries whether a lost way works again: 0 when it may be used, HL_LANE_STAY when not
+ * yet, HL_ERR_PROC_ABORTED when the peer is dead or the way has been lost for too long. */
 int hl_way_mend(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease) HL_COLD;
 
 /* ---- poll.c ---- */
-/* Reads what has ended; returns how much. */
+/* Reads the completion queue; returns how many completions there were. */
 int hl_lane_progress(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 
 /* ---- mail.c ---- */
-/* Posts the receives for acknowledgements; before the first message. 0 or a code of the provider. */
+/* Posts the receives for acknowledgements; called before the first message. 0 or a code of the provider. */
 int hl_mail_open(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 /* An acknowledgement arrived in a posted receive; the buffer is posted again. */
 void hl_mail_in(struct hl_lane *lane, struct hl_letter *letter, size_t len) HL_REQUIRES(lane->lease);
-/* The posted receive that owns this context, or NULL. */
+/* The posted receive whose context this is, or NULL. */
 struct hl_letter *hl_mail_receive_of(struct hl_lane *lane, const void *context) HL_REQUIRES(lane->lease);
 void hl_mail_again(struct hl_lane *lane, struct hl_letter *letter) HL_REQUIRES(lane->lease);
 void hl_mail_free(struct hl_lane *lane) HL_NO_TSA;
@@ -104,45 +108,45 @@ struct hl_issue;
 bool hl_chain_takes(const struct hl_pool *p, const struct hl_issue *op);
 /* Bytes of payload (or of an answer) that the largest put, get or atomic record takes. */
 size_t hl_chain_room(void);
-/* Copies the operation into the way's open chain, opening one if need be: 0, a verdict, or an error. */
+/* Copies the operation into the way's open chain, which it opens if need be: 0, a verdict, or an error. */
 int hl_chain_append(struct hl_lane *lane, struct hl_way *way, const struct hl_issue *op)
     HL_REQUIRES(lane->lease);
 
 /* ---- send.c ---- */
-/* Sends the way's open chain, if any: 0, a verdict (it stays open), or an error, which all its operations
- * got. `alone`: a single put or get may go as a direct operation. */
+/* Sends the way's open chain, if there is one: 0; a verdict, and the chain stays open; or an error, with
+ * which all operations in it ended. `alone`: a single put or get may go as a direct operation. */
 int hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool alone) HL_REQUIRES(lane->lease);
 /* Sends all open chains whose slot's number is below `before`, as far as that is possible now. */
 void hl_chain_send_all(struct hl_lane *lane, uint64_t before) HL_REQUIRES(lane->lease);
-/* Sends those that the calling thread opened, or that several threads wait for. */
+/* Sends the open chains that the calling thread opened, or that several threads wait for. */
 void hl_chain_send_mine(struct hl_lane *lane) HL_REQUIRES(lane->lease);
-/* The receive thread's look at all lanes: sends chains that are open for long, feels the pulse of peers that
- * are silent for long. False: nothing was open anywhere. */
+/* The receive thread calls it at each tick. It sends chains that have been open for long, and probes peers
+ * that have not acknowledged for long. False: nothing was open on any lane. */
 bool hl_pool_tick(struct hl_pool *p);
-/* Ends the open chain with an error for all its operations. */
+/* Ends the way's open chain, if there is one, and all its operations with an error. */
 void hl_chain_fail(struct hl_lane *lane, struct hl_way *way, int err) HL_REQUIRES(lane->lease);
-/* Its slot has ended: errors and requests of its operations. */
+/* The chain's slot has ended: stores errors in the error words, and ends the requests of its operations. */
 void hl_chain_finish(struct hl_lane *lane, struct hl_chain *chain, int err) HL_REQUIRES(lane->lease);
-/* Record number `record` was refused by the target. */
+/* Record number `record` was refused by the target: stores `err` in its error word. */
 void hl_chain_refuse(struct hl_lane *lane, struct hl_chain *chain, uint32_t record, int err)
     HL_REQUIRES(lane->lease);
-/* The word that record number `record` reports to. */
+/* The error word of record number `record`. */
 hl_a32 *hl_chain_error_of(const struct hl_chain *chain, uint32_t record);
 /* The calling thread, as chain->opener names it. */
 const void *hl_chain_me(void);
-/* Its buffer may be used again. */
+/* Keeps the chain's buffer for the next chain of this lane. */
 void hl_chain_unuse(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(lane->lease);
 void hl_chain_free_all(struct hl_lane *lane) HL_NO_TSA;
 
 /* ---- post.c, issue.c ---- */
 enum hl_op_what { HL_ISSUE_WRITE, HL_ISSUE_READ, HL_ISSUE_ATOMIC, HL_ISSUE_MESSAGE };
 
-/* One post: a piece of a transfer, of an atomic, or a message. */
+/* One post: a piece of a transfer or of an atomic operation, or a message. */
 struct hl_issue {
     enum hl_op_what what;
-    bool ordered;  /* on lane `at` and no other */
-    bool named;    /* and because the caller named it */
-    bool recorded; /* of atomics: they travel as records */
+    bool ordered;  /* goes on lane `at` and no other */
+    bool named;    /* it is so because the caller named the lane */
+    bool recorded; /* an atomic operation that travels as a record */
     int peer;
     uint32_t at; /* lane to begin with */
     hl_a32 *error;
@@ -151,54 +155,56 @@ struct hl_issue {
     uint64_t addr, key;
     void *buf;
     size_t len;
-    const struct hl_lane_atomic *atomic; /* with buf, result: of this piece; len counts elements */
+    /* the whole operation; buf and result are this piece's, and len counts elements */
+    const struct hl_lane_atomic *atomic;
     void *result;
     const struct hl_lane_message *message;
-    const struct hl_rx_card *card; /* fetched when a way is made, else NULL */
+    const struct hl_rx_card *card; /* the peer's card, fetched where a way has to be made; else NULL */
 };
 
 /* Posts on this lane: 0, a verdict, or an error. */
 int hl_lane_post(struct hl_lane *lane, const struct hl_issue *op) HL_REQUIRES(lane->lease);
-/* The same for an operation that goes by itself, on a way that is ready for it. */
+/* Posts an operation that goes by itself, on a way that is ready for it. Returns what hl_lane_post does. */
 int hl_lane_post_direct(struct hl_lane *lane, struct hl_way *way, const struct hl_issue *op)
     HL_REQUIRES(lane->lease);
 
 /* A free slot, or NULL. Polls once when the ring is full. */
 struct hl_slot *hl_slot_take(struct hl_lane *lane) HL_REQUIRES(lane->lease);
-/* Gives it its place in ring and way: from now on flushes wait for it. `local`: the origin's buffers do too.
- */
+/* Gives the slot its place in the ring and among the way's operations: from now on flushes wait for it.
+ * `local`: local flushes, too. */
 void hl_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot, bool local)
     HL_REQUIRES(lane->lease);
-/* The operation of the way's newest slot, a chain, makes the origin wait as well. */
+/* Local flushes wait for this slot, too: the way's newest, whose chain got a record that wants an answer. */
 void hl_slot_make_local(struct hl_way *way, const struct hl_slot *slot);
-/* Puts or gets through this slot: 0, or the provider's error, and nothing was posted. */
+/* Posts a put or get with this slot: 0; or the provider's error, and nothing was posted. */
 int hl_lane_post_rma(struct hl_lane *lane, const struct hl_way *way, struct hl_slot *slot,
                      const struct hl_xfer *x, bool reads) HL_REQUIRES(lane->lease);
-/* A post on this way had the provider's error `rc`, which here is judged for all that a lane posts. Where a
- * later try may do, the queue is read: a verdict, or an error when that lasts too long. Else an error. */
+/* A post of any kind on this way was refused by the provider with `rc`. If a later try may succeed, it reads
+ * the queue and returns a verdict, or an error when the refusals have lasted too long. Else it returns the
+ * error. */
 int hl_lane_refused(struct hl_lane *lane, struct hl_way *way, int rc) HL_REQUIRES(lane->lease);
 
-/* Waits for a lane and posts; `verdict` is what the first try said, or 0 when its lane was taken. */
+/* Waits for a lane and posts there. `verdict`: what the first try returned, or 0 when its lane was taken. */
 int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict) HL_COLD;
 
-/* The lane of a thread that prefers none: chosen on its first call, and asked for by guests (warm.c) each
- * time. `peer`: whom it is to speak to. HL_LANES_MAX: the pool is closed. */
+/* The lane for a thread that prefers none. It is chosen on the thread's first call; a guest (warm.c) asks
+ * each time. `peer`: the rank that the thread wants to reach. HL_LANES_MAX: the pool is closed. */
 uint32_t hl_lane_assign(struct hl_pool *p, int peer) HL_COLD;
-/* The peer's card; 0 or an error. No lease is held. */
+/* Gets the peer's card: 0 or an error. Called without a lease, since it may wait. */
 int hl_lane_card_of(int peer, const struct hl_rx_card **card);
 
 /* ---- warm.c ---- */
-/* Sends a message without records, whose acknowledgement says what came of those before it: 0, or a code of
- * the provider. One at a time. */
+/* Sends a message without records; the answer to it tells whether the messages before it came. 0, or a code
+ * of the provider: -FI_EAGAIN while the last one is not completed. */
 int hl_way_knock(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
-/* Has the helper thread open the lane and connect it to `peer`; then it takes the lane's bit out of `coming`.
- * False: there is no such thread. */
+/* Has the helper thread open the lane and connect it to `peer`, and then clear the lane's bit in `coming`.
+ * False: the helper thread does not run and cannot be started. */
 bool hl_warm_ask(struct hl_pool *p, uint32_t lane, int peer);
-/* Ends the helper. */
+/* Ends the helper thread. */
 void hl_warm_stop(void);
 
 /* ---- flush.c ---- */
-/* Waits until the way has done its operation number `seq`, and all before it. */
+/* Waits until the way's operation number `seq` and all before it have ended. */
 void hl_way_await(struct hl_lane *lane, struct hl_way *way, uint64_t seq);
 
 /* ---- own.c ---- */

@@ -1,4 +1,4 @@
-/* The process's pool: opening, closing, progress, flush. */
+/* The process's pool: opening, closing, polling. */
 #include "inner.h"
 
 #include "boot.h"
@@ -15,10 +15,10 @@
 #define AGAIN_NS UINT64_C(10000000000) /* until lanes that did not open are wished for again */
 
 static struct hl_mutex open_lock = HL_MUTEX_INIT;
-static bool served_threads; /* both: see hl_lane_threads */
+static bool served_threads; /* what hl_lane_threads was told, as is served_cpus */
 static int served_cpus;
 static struct hl_mutex tick_lock =
-    HL_MUTEX_INIT; /* the pool does not go while the receive thread looks at it */
+    HL_MUTEX_INIT; /* held while the receive thread looks at the pool: it must not be closed then */
 
 bool hl_lane_is_quiet(int peer)
 {
@@ -43,7 +43,7 @@ void hl_lane_short_wake(void)
     hl_prog_wake();
 }
 
-/* `own`: the caller may have left chains open here that it waits for now. */
+/* `own`: this lane may have chains that the caller opened and waits for now; they are sent first. */
 static int poll_open(uint32_t index, bool own)
 {
     struct hl_lane *lane = hl_pool.lanes[index];
@@ -60,7 +60,7 @@ static int poll_open(uint32_t index, bool own)
     return moved;
 }
 
-/* The caller's own lane and one other in turn: threads that wait do not all try the same leases. */
+/* Polls the caller's own lane, and the others in turn: so waiting threads do not all try the same leases. */
 int hl_lane_poll(void *unused)
 {
     static HL_THREAD_LOCAL uint32_t turn;
@@ -75,7 +75,7 @@ int hl_lane_poll(void *unused)
     if (other == own) {
         return moved;
     }
-    /* relaxed: a guess whether it is some context's, perhaps mine. */
+    /* relaxed: a guess whether that lane has an owner, perhaps the caller. */
     return moved + poll_open(other, (hl_a64_load_relaxed(&hl_pool.owned) >> other & 1) != 0);
 }
 
@@ -83,7 +83,7 @@ bool hl_lane_is_busy(void)
 {
     for (uint32_t i = 0; i < hl_pool_count(&hl_pool); i++) {
         const struct hl_lane *lane = hl_pool.lanes[i];
-        /* relaxed: as in poll_open, which looks at no others. */
+        /* relaxed: a guess, as poll_open makes it. */
         if (hl_a64_load_relaxed(&lane->issued) != hl_a64_load_relaxed(&lane->tail)) {
             return true;
         }
@@ -91,7 +91,8 @@ bool hl_lane_is_busy(void)
     return false;
 }
 
-/* Descriptors: 8 a lane, 10 for the receive side, one for each connection of mine and of my peers' lanes. */
+/* File descriptors: 8 for each lane, 10 for the receive side, and one for each connection of this rank's and
+ * of its peers' lanes. */
 static uint32_t afford(uint32_t lanes)
 {
     static hl_a32 told;

@@ -1,6 +1,6 @@
 /* The acknowledgements that come back to a lane, with the answers to records.
  *
- * As many receives are posted as messages may be in flight, before the first one leaves; each message is
+ * Before a lane's first message leaves, it posts as many receives as messages may be in flight; a message is
  * acknowledged by one message at most. */
 #include "inner.h"
 
@@ -59,7 +59,7 @@ void hl_mail_again(struct hl_lane *lane, struct hl_letter *letter)
     }
 }
 
-/* The chain that went as this message and waits for its answers, or NULL. */
+/* The chain that was sent as message number `message` and waits for its acknowledgement, or NULL. */
 static struct hl_chain *asked(const struct hl_way *way, uint32_t message)
 {
     for (const struct hl_slot *slot = way->first; slot != NULL; slot = slot->next) {
@@ -70,7 +70,8 @@ static struct hl_chain *asked(const struct hl_way *way, uint32_t message)
     return NULL;
 }
 
-/* Answers come in the order of their records. Those without data are errors of records that want none. */
+/* Takes one answer. Answers come in the order of their records; an answer without a matching ask is an error
+ * of a record that wants nothing back. False: the answer is malformed. */
 static bool take_reply(struct hl_lane *lane, struct hl_chain *chain, const struct hl_wire_ans *ans)
     HL_REQUIRES(lane->lease)
 {
@@ -118,7 +119,7 @@ static void take_answers(struct hl_lane *lane, const struct hl_way *way, const s
     }
 }
 
-/* Everything up to message `applied` was handled by the peer. */
+/* The peer has handled all messages up to number `applied`. */
 static void acknowledged(struct hl_lane *lane, struct hl_way *way, uint64_t applied) HL_REQUIRES(lane->lease)
 {
     struct hl_slot *slot = way->first;
@@ -131,8 +132,8 @@ static void acknowledged(struct hl_lane *lane, struct hl_way *way, uint64_t appl
     }
 }
 
-/* Acknowledgements that complete in any order name one message each: a later one says nothing of those before
- * it, whose answers, errors for one, may still be under way. */
+/* Handles an acknowledgement of the one message number head->seq. Providers that complete in any order get
+ * such ones: a later message says nothing of those before it, whose answers may still be under way. */
 static void acknowledged_one(struct hl_lane *lane, struct hl_way *way, const struct hl_wire_head *head)
     HL_REQUIRES(lane->lease)
 {
@@ -146,8 +147,8 @@ static void acknowledged_one(struct hl_lane *lane, struct hl_way *way, const str
     }
 }
 
-/* This message came, or a knock behind it, and one before it did not. No news when a loss is known since:
- * only what the provider had not given back then is still open. */
+/* The peer got message number `message`, or a knock behind it, but not one before it. If the lane has seen a
+ * loss since, that is no news: then only slots that the provider had not given back are still open. */
 static void missed(struct hl_lane *lane, struct hl_way *way, uint64_t message) HL_REQUIRES(lane->lease)
 {
     if (message > way->greeted_from) {
@@ -168,7 +169,8 @@ void hl_mail_in(struct hl_lane *lane, struct hl_letter *letter, size_t len)
 {
     const struct hl_wire_head *head = (const void *)letter->bytes;
     const char *wrong = len > hl_fab.eager
-                            ? "longer than its buffer" /* as in rx */
+                            /* messages to the receive thread are limited likewise */
+                            ? "longer than its buffer"
                             : hl_wire_check(letter->bytes, len, hl_boot.nonce, (uint32_t)hl_boot.size);
     if (wrong == NULL && (head->kind != HL_WIRE_ACK || head->lane != lane->index)) {
         wrong = "no acknowledgement for this lane";

@@ -1,14 +1,15 @@
-/* Lost connections: a put with a key that the target has taken back, say, makes its provider close one.
+/* Lost connections. For example, a put with a key that the target has taken back makes its provider close the
+ * connection.
  *
- * The provider connects anew by itself, but not before it has noticed, which it does not look for at each
- * read of the queue; until then it takes operations and fails them. So nothing is posted on such a way before
- * the queue has been read often enough and 8 bytes of the target (its pulse) could be read. */
+ * Our provider connects anew by itself once it has noticed the loss, which may take many reads of the queue;
+ * until then it accepts operations and fails them. So nothing is posted on such a way before the queue has
+ * been read often enough, and 8 bytes of the target (its pulse) could be read. */
 #include "inner.h"
 
 #include "err.h"
 
-#define READS_AT_ONCE 32                 /* while the lease is held */
-#define PATIENCE_NS UINT64_C(2000000000) /* for a target that may be dead without anybody saying so */
+#define READS_AT_ONCE 32                 /* reads of the queue under one lease */
+#define PATIENCE_NS UINT64_C(2000000000) /* the target may be dead, and nobody says so */
 
 int hl_way_feel_pulse(struct hl_lane *lane, struct hl_way *way)
 {
@@ -38,8 +39,9 @@ static bool try_again(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane
     return true;
 }
 
-/* Reading the queue may find the connection lost again: then it begins anew. False: nothing more can be done
- * now; a provider may have tried to connect for seconds before it said so. */
+/* One step: reads the queue, and then tries a read of the pulse. The queue may tell that the connection is
+ * lost again: then it begins anew. False: nothing more can be done now (a provider may try to connect for
+ * seconds before it reports). */
 static bool step_mend(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
 {
     (void)hl_lane_progress(lane);

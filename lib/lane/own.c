@@ -1,16 +1,16 @@
-/* Lanes that belong to one owner, who names them: the rest of the pool chooses them no more.
+/* Lanes that belong to one owner, who names them in each call: other threads no longer choose them.
  *
  *   shared --claim: a bit of `owned`--> claimed --`wanted` free--> owned: others leave, their tries fail
  *     --opened, flushed--> apart: nothing but the owner's operations is open --an ordered one comes--> owned
  *
  * `wanted` holds HL_LEASE_OWNED meanwhile, so that a thread which prefers the lane fails at the look that it
- * takes anyway, and nobody pays for owners. */
+ * takes anyway: owners cost other threads nothing. */
 #include "inner.h"
 
-/* A lane on its way to its owner. */
+/* A lane that is about to be owned, or given back. */
 struct lane_claim {
     struct hl_lane *lane;
-    bool owned; /* nobody waits in `wanted` any more, nor can */
+    bool owned; /* `wanted` holds HL_LEASE_OWNED: no thread waits there any more, or can */
     bool over;
     int rc;
 };
@@ -20,11 +20,12 @@ static uint64_t bit_of(const struct hl_lane *lane)
     return UINT64_C(1) << lane->index;
 }
 
-/* The highest lane below `below` that can be owned, and that nobody owns or opens; or NULL. New threads begin
- * at the low end, and lane 0 serves for those that do not open. */
+/* Claims the highest lane below `below` that can be owned, and that nobody owns or opens; or NULL. New
+ * threads begin at the low end, and lane 0 serves threads whose lanes do not open. */
 static struct hl_lane *claim_lane(uint32_t below)
 {
-    /* relaxed: the lane's own words say what it is; acquire: as in next_lane. */
+    /* relaxed: the lane's lease decides. acquire: what the helper did; pairs with the full and in help
+     * (warm.c). */
     uint64_t owned = hl_a64_load_relaxed(&hl_pool.owned), coming = hl_a64_load_acquire(&hl_pool.coming);
     for (uint32_t i = below; i-- > 0 && hl_lane_is_ownable(&hl_pool, i);) {
         uint64_t bit = UINT64_C(1) << i;
@@ -37,7 +38,7 @@ static struct hl_lane *claim_lane(uint32_t below)
     return NULL;
 }
 
-/* One try to enter as the owner, and to open it. */
+/* Tries once to enter as the owner, and to open the lane. True: that is over, with its result in `rc`. */
 static bool enter_as_owner(void *arg)
 {
     struct lane_claim *c = arg;
@@ -51,7 +52,8 @@ static bool enter_as_owner(void *arg)
     return c->over;
 }
 
-/* Apart, if nothing is open there: those whose order binds them to this lane may have come meanwhile. */
+/* Marks the lane as apart if nothing is open there: operations whose order binds them to this lane may have
+ * come since the flush. True: done. */
 static bool set_apart(void *arg)
 {
     struct lane_claim *c = arg;
@@ -68,13 +70,15 @@ static bool set_apart(void *arg)
     return c->over;
 }
 
-/* Under the lease, so that who enters next sees that it is not apart. */
+/* Gives the lane back under its lease, so that a thread that enters next sees that it is not apart. True:
+ * done. */
 static bool let_go_lane(void *arg)
 {
     struct lane_claim *c = arg;
     struct hl_lane *lane = c->lane;
     if (!c->over && hl_lease_try_owned(&lane->lease)) {
-        hl_a64_and_full(&lane->pool->apart, ~bit_of(lane)); /* full: rare; as above. */
+        /* full: rare. Pairs with the acquire in hl_lane_flush_on. */
+        hl_a64_and_full(&lane->pool->apart, ~bit_of(lane));
         hl_lease_unwant(&lane->lease);
         c->over = true;
         hl_lane_leave(lane);

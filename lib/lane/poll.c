@@ -34,7 +34,7 @@ static void completed(struct hl_lane *lane, const struct fi_cq_msg_entry *entry)
     }
 }
 
-/* Errors after which nothing else on this connection will end well. */
+/* Errors of a connection that is broken: everything else on it will fail, too. */
 static bool is_lost(int provider_error)
 {
     switch (provider_error) {
@@ -64,7 +64,7 @@ static int read_lane_error(struct hl_lane *lane) HL_REQUIRES(lane->lease)
         bool lost = is_lost(error.err) || hl_provider_says_lost(hl_fab.row, error.prov_errno);
         hl_log(HL_LOG_DEBUG, "lane %u, rank %d: %s (provider's code %d)", lane->index, slot->way->peer,
                hl_fab_strerror(error.err), error.prov_errno);
-        slot->way->hello_said &= slot->chain == NULL; /* the target may miss its number */
+        slot->way->hello_said &= slot->chain == NULL; /* the target may miss this message's number */
         hl_slot_close(lane, slot, slot->open, lost ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER);
         if (lost) {
             hl_slot_lost(lane, slot->way);
@@ -79,14 +79,14 @@ static int read_lane_error(struct hl_lane *lane) HL_REQUIRES(lane->lease)
     return 1;
 }
 
-/* Ways to ranks that the launcher has reported dead since the last look. */
+/* Ends everything on ways to ranks that have been reported dead since the last look. */
 static void bury(struct hl_lane *lane, uint32_t deaths) HL_REQUIRES(lane->lease)
 {
     lane->deaths_seen = deaths;
     const struct hl_way_table *t =
         hl_aptr_load_relaxed(&lane->ways); /* relaxed: written by the holder only. */
     for (uint32_t i = 0; t != NULL && i < t->room; i++) {
-        struct hl_way *way = hl_aptr_load_relaxed(&t->at[i]); /* relaxed: the same. */
+        struct hl_way *way = hl_aptr_load_relaxed(&t->at[i]); /* relaxed: written by the holder only. */
         if (way != NULL && !way->dead && hl_rx_is_dead(way->peer)) {
             hl_slot_bury(lane, way);
         }
@@ -107,7 +107,7 @@ int hl_lane_progress(struct hl_lane *lane)
     if (moved > 0) {
         hl_slot_advance(lane);
     }
-    /* acquire: which ranks; pairs with the release in the report. */
+    /* acquire: the ranks' marks; pairs with the full add in note_death (lane.c). */
     uint32_t deaths = hl_a32_load_acquire(&lane->pool->deaths);
     if (HL_UNLIKELY(deaths != lane->deaths_seen)) {
         bury(lane, deaths);

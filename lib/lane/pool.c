@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LAST_READS 1000    /* of the queue of an endpoint that is closed, for what was to ranks that died */
-#define CHAIN_DEFAULT 4096 /* larger ones gain nothing by company */
+/* reads of the queue of an endpoint that is closed, to get back operations to ranks that died */
+#define LAST_READS 1000
+#define CHAIN_DEFAULT 4096 /* larger operations gain nothing in a chain */
 
 int hl_lane_make_ready(struct hl_lane *lane)
 {
@@ -20,19 +21,20 @@ int hl_lane_make_ready(struct hl_lane *lane)
     int rc = hl_fab_ep_open(HL_FAB_LANE, &lane->fab);
     if (rc != 0) {
         lane->broken = true;
-        if (lane->index != 0) { /* of that one, who opens the pool hears */
+        if (lane->index != 0) { /* for lane 0, the opening of the pool fails */
             hl_log(HL_LOG_WARN, "lane %u does not open: %s", lane->index, hl_err_text(rc));
         }
         return HL_LANE_BROKEN;
     }
     lane->ep = lane->fab.ep;
     hl_stat_lane_enrol(&lane->stat);
-    /* full: rare; the lane before its bit. Pairs with the acquire in hl_lane_flush. */
+    /* full: rare; the lane before its bit. Pairs with the acquires of `opened` in hl_pool_tick and
+     * flush.c. */
     hl_a64_or_full(&lane->pool->opened, UINT64_C(1) << lane->index);
     return 0;
 }
 
-/* Bytes of the largest operation that rides in a chain: what the user wants, as far as a chain holds it. */
+/* Bytes of the largest put or get that is chained: what the user wants, as far as a chain holds it. */
 static size_t chain_bytes(void)
 {
     size_t wish = hl_conf.chain != UINT64_MAX ? hl_conf.chain : hl_fab.row->chain ? CHAIN_DEFAULT : 0;
@@ -74,7 +76,7 @@ int hl_pool_open(struct hl_pool *p, uint32_t lanes, int ranks)
     return 0;
 }
 
-/* Operations to ranks that have died which the provider still holds. */
+/* True while the provider still holds operations to ranks that have died. */
 static bool holds_dead(const struct hl_lane *lane) HL_NO_TSA
 {
     for (uint32_t i = 0; i < HL_SLOTS; i++) {
@@ -85,7 +87,8 @@ static bool holds_dead(const struct hl_lane *lane) HL_NO_TSA
     return false;
 }
 
-/* An endpoint that holds reads is not closed but leaked: libfabric 1.17 crashes there. */
+/* Closes the endpoint, unless it still holds operations to dead ranks: then it is leaked, because libfabric
+ * 1.17 crashes when an endpoint with open reads is closed. */
 static void close_endpoint(struct hl_lane *lane) HL_NO_TSA
 {
     for (int reads = 0; reads < LAST_READS && holds_dead(lane); reads++) {
@@ -116,7 +119,9 @@ void hl_pool_close(struct hl_pool *p) HL_NO_TSA
         hl_chain_free_all(lane);
         hl_way_free_all(lane);
         hl_stat_lane_retire(&lane->stat);
-        memset(lane, 0, sizeof *lane); /* its chains take nothing: so short.h may still look there */
+        /* the thread-local memories of short.h may still point here: they find that no chain takes their
+         * record */
+        memset(lane, 0, sizeof *lane);
     }
     free(p->used);
     p->used = NULL;

@@ -9,7 +9,7 @@
 
 /* ---- out ---- */
 
-/* The first byte of the message: head, HELLO when due, then the records that are there already. */
+/* Writes the head, and HELLO when it is due, before the records: returns the first byte of the message. */
 static uint8_t *write_head(const struct hl_lane *lane, const struct hl_chain *chain, uint64_t number)
     HL_REQUIRES(lane->lease)
 {
@@ -52,11 +52,11 @@ static void close_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRE
         hl_a64_store_relaxed(&lane->takes, 0); /* relaxed: only the lease's holder acts on it. */
     }
     hl_lane_last.reach = 0;
-    hl_lane_last.target = -1; /* if it was this thread's: it need not try */
+    hl_lane_last.target = -1; /* this thread's last put was perhaps here: it shall not try the short way */
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_leases, chain->records - chain->keys - chain->counted);
 }
 
-/* As a message: 0, HL_LANE_STAY, or a (negative) code of the provider. */
+/* Posts the chain as a message: 0, or a (negative) code of the provider. */
 static int post_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(lane->lease)
 {
     struct hl_way *way = chain->way;
@@ -85,8 +85,8 @@ static int post_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(
     return 0;
 }
 
-/* One put or get, and nothing on its way that it could join or must follow: cheaper as an operation of its
- * own. */
+/* True for one put or get without messages before it that are unacknowledged or fenced: it is cheaper as an
+ * operation of its own. */
 static bool is_alone(const struct hl_chain *chain)
 {
     const struct hl_wire_short *rec =
@@ -106,17 +106,18 @@ static int send_alone(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(
                         .len = rec[1].len};
     int rc = hl_lane_post_rma(lane, chain->way, chain->slot, &x, reads);
     if (rc != 0) {
-        chain->slot->open = HL_PART_CHAIN; /* it stays open */
+        chain->slot->open = HL_PART_CHAIN; /* the chain stays open */
         return rc;
     }
-    chain->asks[0].answered = true; /* if any: by the provider */
+    chain->asks[0].answered = true; /* if there is one: the provider answers it */
     chain->asks[0].err = 0;
     hl_stat_lane_add(&lane->stat, reads ? HL_STAT_LANE_reads : HL_STAT_LANE_writes, 1);
     hl_stat_lane_add(&lane->stat, reads ? HL_STAT_LANE_bytes_read : HL_STAT_LANE_bytes_written, x.len);
     return 0;
 }
 
-/* The provider's word on a chain that is still open: a verdict, or the error that all its operations got. */
+/* The provider refused a chain with `rc`: returns a verdict, and the chain stays open; or the error with
+ * which all its operations ended. */
 static int not_sent(struct hl_lane *lane, struct hl_chain *chain, int rc) HL_REQUIRES(lane->lease)
 {
     struct hl_way *way = chain->way;
@@ -172,7 +173,8 @@ static bool is_picked(const struct hl_chain *chain, const struct pick *p)
     return chain->slot->number < p->before && chain->tick <= p->tick && (mine || !p->mine);
 }
 
-/* Oldest first. Sending may poll, which may end chains: after each one the list is looked at anew. */
+/* Sends the oldest chain first. Sending may poll, which may end chains: so after each one it looks at the
+ * list anew. */
 static void send_picked(struct hl_lane *lane, const struct pick *p) HL_REQUIRES(lane->lease)
 {
     for (uint64_t from = 0;;) {
@@ -203,7 +205,7 @@ void hl_chain_send_mine(struct hl_lane *lane)
 
 /* ---- ticks ---- */
 
-/* Has the pulse come? It is done only when all before it is. */
+/* True when the read of the pulse is complete; `done` passes it only when all operations before it are. */
 static bool is_felt(const struct hl_way *way)
 {
     const struct hl_slot *slot = way->first;
@@ -213,8 +215,8 @@ static bool is_felt(const struct hl_way *way)
     return slot != NULL && slot->open == 0;
 }
 
-/* When the oldest message without acknowledgement has waited for long, its target is asked for a sign of
- * life: nothing else tells of a peer that died after it took the message. */
+/* Probes a target whose oldest unacknowledged message has waited for long: nothing else tells of a peer that
+ * died after it took the message. */
 static void feel_pulse(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
 {
     const struct hl_slot *slot = way->first;
@@ -225,7 +227,9 @@ static void feel_pulse(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lan
                 way->pulse_tick + HL_PULSE_TICKS <= lane->ticks;
     if (late && way->lost) {
         hl_slot_lost(lane,
-                     way); /* its post ended well after the loss: nobody else asks for the acknowledgement */
+                     /* its post ended without error after the loss: nobody else asks for the
+                      * acknowledgement */
+                     way);
         return;
     }
     if (!late || (way->pulse_addr == 0 && way->pulse_key == 0)) {
@@ -233,10 +237,11 @@ static void feel_pulse(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lan
     }
     way->pulse_tick = lane->ticks;
     uint64_t done = hl_a64_load_relaxed(&way->done); /* relaxed: written by the leaseholder only. */
-    if (way->pulse_seq > done) {                     /* one at a time: others need the slots */
+    if (way->pulse_seq > done) {                     /* one read at a time: slots are scarce */
         if (is_felt(way)) {
             hl_rx_has_answered(way->peer);
-            (void)hl_way_knock(lane, way); /* it lives: perhaps message or acknowledgement was lost */
+            /* the peer lives: perhaps the message or its acknowledgement was lost */
+            (void)hl_way_knock(lane, way);
         } else {
             hl_rx_is_silent(way->peer, hl_now_ns() - way->pulse_ns);
         }
@@ -254,7 +259,8 @@ static void feel_pulse(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lan
     }
 }
 
-/* True while something is open on the lane. */
+/* What a tick does for one lane: sends old chains, probes silent peers, reads the queue. True while something
+ * is open on the lane. */
 static bool look_after(struct hl_lane *lane) HL_REQUIRES(lane->lease)
 {
     if (++lane->ticks >= 2 && lane->open != NULL) {
@@ -263,12 +269,12 @@ static bool look_after(struct hl_lane *lane) HL_REQUIRES(lane->lease)
     const struct hl_way_table *t =
         lane->mail > 0 ? hl_aptr_load_relaxed(&lane->ways) : NULL; /* relaxed: written by the holder only. */
     for (uint32_t i = 0; t != NULL && i < t->room; i++) {
-        struct hl_way *way = hl_aptr_load_relaxed(&t->at[i]); /* relaxed: the same. */
+        struct hl_way *way = hl_aptr_load_relaxed(&t->at[i]); /* relaxed: written by the holder only. */
         if (way != NULL && way->unacked > 0) {
             feel_pulse(lane, way);
         }
     }
-    /* relaxed, all: the same. */
+    /* relaxed, all: written by the leaseholder only. */
     bool busy = hl_a64_load_relaxed(&lane->issued) != hl_a64_load_relaxed(&lane->tail);
     if (busy || lane->mail > 0) {
         (void)hl_lane_progress(lane);

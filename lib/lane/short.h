@@ -1,7 +1,7 @@
 /* The short way of small puts and gets: one more record in the chain that is open already.
  *
- * Inlined into the entry points. Whatever is not so (no chain, another target, no room, the lease taken) is
- * left to hl_lane_write and hl_lane_read, nearly always before the read-modify-write of the lease. */
+ * It is inlined into the entry points. Every other case (no chain, another target, no room, the lease taken)
+ * is left to hl_lane_write and hl_lane_read, nearly always before the read-modify-write of the lease. */
 #ifndef HL_LANE_SHORT_H
 #define HL_LANE_SHORT_H
 
@@ -9,10 +9,11 @@
 
 #include <string.h>
 
-/* Somebody waits for the lease that was left. */
+/* Wakes the thread that waits for the lease which the caller has left. */
 void hl_lane_short_wake(void) HL_COLD;
 
-/* The thread's lane with its lease, when its chain got a record of this (window, target) last; else NULL. */
+/* The thread's lane, with its lease held, if its chain got a record of this (window, target) last; else
+ * NULL. */
 HL_INLINE struct hl_lane *hl_lane_short_enter(uint64_t token) HL_NO_TSA
 {
     uint32_t at = hl_lane_preferred;
@@ -25,15 +26,16 @@ HL_INLINE struct hl_lane *hl_lane_short_enter(uint64_t token) HL_NO_TSA
     return HL_LIKELY(likely) && HL_LIKELY(hl_lease_try(&lane->lease)) ? lane : NULL;
 }
 
-/* The same with a lane that the caller names. */
+/* Enters the lane that the caller names, if its chain got a record of this (window, target) last; else
+ * NULL. */
 HL_INLINE struct hl_lane *hl_lane_short_enter_own(struct hl_lane *lane, uint64_t token) HL_NO_TSA
 {
-    /* relaxed: as above. */
+    /* relaxed: a guess; certain under the lease. */
     bool likely = hl_a64_load_relaxed(&lane->takes) == token;
     return HL_LIKELY(likely) && HL_LIKELY(hl_lease_try_any(&lane->lease)) ? lane : NULL;
 }
 
-/* Under the lease: it still does, and has room for `bytes` more. */
+/* Asked under the lease: does the lane's chain still take records of `token`, and has it `bytes` left? */
 HL_INLINE bool hl_lane_short_fits(const struct hl_lane *lane, uint64_t token, size_t bytes) HL_NO_TSA
 {
     /* relaxed: written by the leaseholder only. */
@@ -41,7 +43,7 @@ HL_INLINE bool hl_lane_short_fits(const struct hl_lane *lane, uint64_t token, si
            HL_LIKELY(bytes <= hl_chain_left(lane->chain));
 }
 
-/* Returns `done`. When it is not, the caller goes on with a call that wakes as well. */
+/* Leaves the lease and returns `done`. When that is false, the caller goes on with a call that wakes, too. */
 HL_INLINE bool hl_lane_short_leave(struct hl_lane *lane, bool done) HL_NO_TSA
 {
     bool wanted = hl_lease_leave(&lane->lease);
@@ -51,8 +53,8 @@ HL_INLINE bool hl_lane_short_leave(struct hl_lane *lane, bool done) HL_NO_TSA
     return done;
 }
 
-/* A record that wants nothing back, a put or an atomic, with rec.len bytes from buf, on the lane that was
- * entered (or NULL). */
+/* Appends a record that wants nothing back, a put or an atomic, with rec.len bytes from buf. `lane` was
+ * entered, or is NULL. False: nothing was appended. The lease is left. */
 HL_INLINE bool hl_lane_short_put(struct hl_lane *lane, uint64_t token, struct hl_wire_short rec,
                                  const void *buf) HL_NO_TSA
 {
@@ -75,8 +77,8 @@ HL_INLINE bool hl_lane_short_put(struct hl_lane *lane, uint64_t token, struct hl
     return hl_lane_short_leave(lane, fits);
 }
 
-/* A get into `buf`. Gets join a chain that has some; the first one asks more questions
- * (hl_chain_append). */
+/* Appends a get into `buf` and leaves the lease. Only a chain that has gets already is joined; the first get
+ * has to pass more checks (hl_chain_append). False: nothing was appended. */
 HL_INLINE bool hl_lane_short_get(struct hl_lane *lane, uint64_t token, uint64_t addr, void *buf,
                                  size_t len) HL_NO_TSA
 {
@@ -101,9 +103,9 @@ HL_INLINE bool hl_lane_short_get(struct hl_lane *lane, uint64_t token, uint64_t 
     return hl_lane_short_leave(lane, fits);
 }
 
-/* Puts `len` bytes at RMA address `addr` of the target that `token` names, whose memory has one key.
- * True: done as far as the origin is concerned. False: nothing was done, hl_lane_write does it. Any thread,
- * like that. */
+/* Puts `len` bytes at RMA address `addr` of the target that `token` names, whose memory has one key. True:
+ * the put was copied, and `buf` is free. False: nothing was done, and the caller calls hl_lane_write. Any
+ * thread, no lease held. */
 HL_INLINE bool hl_lane_put_short(uint64_t token, uint64_t addr, const void *buf, size_t len)
 {
     struct hl_lane *lane = len <= hl_pool.chain ? hl_lane_short_enter(token) : NULL;
@@ -111,7 +113,8 @@ HL_INLINE bool hl_lane_put_short(uint64_t token, uint64_t addr, const void *buf,
     return hl_lane_short_put(lane, token, rec, buf);
 }
 
-/* The same for any record that wants nothing back; on the caller's own lane, if that is not NULL. */
+/* Appends any record that wants nothing back, on the caller's own lane, or (NULL) on the thread's. False:
+ * nothing was done. */
 HL_INLINE bool hl_lane_record_short(struct hl_lane *own, uint64_t token, struct hl_wire_short rec,
                                     const void *buf)
 {
@@ -127,21 +130,21 @@ HL_INLINE bool hl_lane_get_short(uint64_t token, uint64_t addr, void *buf, size_
     return hl_lane_short_get(lane, token, addr, buf, len);
 }
 
-/* hl_lane_bound_now, where a fence was. */
+/* The lane that operations must name after a fence, or NULL (hl_lane_bound_now). */
 HL_INLINE struct hl_lane *hl_lane_bound(void)
 {
-    /* relaxed: who comes later than the fence sees what it left. */
+    /* relaxed: a thread that is ordered after the fence sees what the fence stored. */
     return HL_LIKELY(hl_a64_load_relaxed(&hl_pool.bound) == 0) ? NULL : hl_lane_bound_now();
 }
 
-/* hl_lane_is_open, inlined. */
+/* hl_lane_is_open, inlined; may be true a little earlier. */
 HL_INLINE bool hl_lane_is_there(void)
 {
     return hl_pool_count(&hl_pool) != 0;
 }
 
-/* The calling thread just put 8 bytes by hl_lane_write: the next calls that say the same of everything but
- * the displacement and the origin may come here first. `last` without its lane. */
+/* The calling thread has just put 8 bytes by hl_lane_write: its next calls that differ only in the
+ * displacement and the origin buffer may try hl_lane_put_again first. `last`: the put, without its lane. */
 HL_INLINE void hl_lane_remember(struct hl_lane_last last)
 {
     if (HL_LIKELY(hl_lane_preferred < hl_pool_count(&hl_pool))) {
@@ -152,12 +155,12 @@ HL_INLINE void hl_lane_remember(struct hl_lane_last last)
 
 enum hl_lane_again { HL_AGAIN_DONE, HL_AGAIN_WAKE, HL_AGAIN_TAKEN, HL_AGAIN_HELD };
 
-/* Puts 8 bytes at a displacement that is below hl_lane_last.reach, where the thread's last put went. What was
- * checked for that one is known to hold still when the lane's chain takes such records: the token is of one
+/* Puts 8 bytes at a displacement that is below hl_lane_last.reach, where the thread's last put went. All that
+ * was checked for the last put still holds if the lane's chain takes such records: the token belongs to one
  * window only, and the end of an epoch sends all chains.
  *
- * DONE; WAKE: the same, and the caller calls hl_lane_short_wake; TAKEN: somebody has the lane; HELD: the
- * caller has its lease, and the chain does not take this record. */
+ * Returns DONE; WAKE: done, and the caller must call hl_lane_short_wake; TAKEN: another thread holds the
+ * lane; HELD: the caller holds the lease now, and the chain does not take this record. */
 HL_INLINE enum hl_lane_again hl_lane_put_again(uint64_t disp, const void *buf) HL_NO_TSA
 {
     struct hl_lane *lane = hl_lane_last.lane;

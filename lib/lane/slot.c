@@ -3,7 +3,7 @@
 
 #include "err.h"
 
-/* Everybody but the provider is done with it. */
+/* Reports the end of a slot: error words, requests. The provider may still hold it. */
 static void finish_slot(struct hl_lane *lane, struct hl_slot *slot) HL_REQUIRES(lane->lease)
 {
     if (HL_UNLIKELY(slot->err != 0)) {
@@ -27,15 +27,14 @@ static bool has_ended(const struct hl_slot *slot)
     return slot->open == 0 || slot->quarantined;
 }
 
-/* Nothing of it concerns the origin's buffers any more. Not the newest slot: a chain there may get such
- * records.
- */
+/* True when the origin's buffers no longer wait for this slot. False for the newest slot with a chain: that
+ * may get records which want an answer. */
 static bool is_local_no_more(const struct hl_slot *slot)
 {
     return has_ended(slot) || (slot->chain != NULL && slot->chain->ask_count == 0 && slot->next != NULL);
 }
 
-/* Advances done, and local_done, over what has ended, in the order of issue. */
+/* Advances `done` and `local_done` over slots that have ended, in the order of issue. */
 static void advance_way(struct hl_way *way)
 {
     struct hl_slot *slot = way->local;
@@ -45,7 +44,7 @@ static void advance_way(struct hl_way *way)
     }
     way->local = slot;
     if (done != 0) {
-        /* release: results; pairs with the acquire in the flushes. */
+        /* release: results; pairs with the acquire in reached (flush.c). */
         hl_a64_store_release(&way->local_done, done);
     }
     done = 0;
@@ -54,7 +53,7 @@ static void advance_way(struct hl_way *way)
     }
     if (done != 0) {
         way->first = slot;
-        /* release: results and error words; pairs with the acquire in the flushes. */
+        /* release: results and error words; pairs with the acquire in reached (flush.c). */
         hl_a64_store_release(&way->done, done);
     }
 }
@@ -75,18 +74,20 @@ void hl_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *sl
         way->local = slot;
     }
     way->last = slot;
-    way->touched = hl_a64_load_relaxed(&lane->stat.at[HL_STAT_LANE_leases]); /* relaxed: the same. */
+    /* relaxed: mine, under the lease. */
+    way->touched = hl_a64_load_relaxed(&lane->stat.at[HL_STAT_LANE_leases]);
     if (local) {
         hl_slot_make_local(way, slot);
     }
-    /* release: pairs with the acquire in the flushes: what they see issued has its slot in place. */
+    /* release: pairs with the acquires in snapshot and flush.c: what a flush sees issued has its slot in
+     * place. */
     hl_a64_store_release(&way->issued, seq);
     hl_a64_store_release(&lane->issued, slot->number + 1);
 }
 
 void hl_slot_make_local(struct hl_way *way, const struct hl_slot *slot)
 {
-    /* release: as in hl_slot_commit. */
+    /* release: pairs with the acquire in snapshot (flush.c). */
     hl_a64_store_release(&way->local_issued, slot->way_seq);
 }
 
@@ -110,7 +111,7 @@ void hl_slot_advance(struct hl_lane *lane)
     }
 }
 
-/* Its buffer, when nobody needs it any more. */
+/* Takes the chain out of a slot whose parts have all ended, and keeps its buffer. */
 static void drop_chain(struct hl_lane *lane, struct hl_slot *slot) HL_REQUIRES(lane->lease)
 {
     if (slot->chain != NULL && slot->open == 0) {
@@ -137,7 +138,8 @@ void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, in
         return;
     }
     if (slot->quarantined) {
-        slot->quarantined = false; /* it ended long ago: now its place may be used again */
+        /* its end was reported before: now the provider is done, and the slot can be used again */
+        slot->quarantined = false;
         drop_chain(lane, slot);
         return;
     }
@@ -150,7 +152,8 @@ void hl_slot_bury(struct hl_lane *lane, struct hl_way *way)
 {
     way->dead = true;
     hl_chain_fail(lane, way, HL_ERR_PROC_ABORTED);
-    way->marked = false; /* the next post looks closer; the bit itself may stay: nothing will be open */
+    /* so that the next post sees that the way is dead; the bit itself may stay: nothing will be open */
+    way->marked = false;
     for (struct hl_slot *slot = way->first; slot != NULL; slot = slot->next) {
         if (slot->open == 0 || slot->quarantined) {
             continue;
@@ -174,7 +177,7 @@ void hl_slot_lost(struct hl_lane *lane, struct hl_way *way)
     way->hello_said = way->greeted = false;
     way->greeted_from = way->messages;
     way->lost = true;
-    way->marked = false; /* the next post looks closer; the bit itself stays */
+    way->marked = false; /* so that the next post sees that the way is lost; the bit itself stays */
     way->reads = HL_MEND_READS;
     way->probe = NULL;
     struct hl_slot *slot = way->first;

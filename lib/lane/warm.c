@@ -7,10 +7,10 @@
  *
  *   closed --guest asks--> coming --helper: acknowledged, or it failed--> home of its threads
  *
- * What connects is a knock, a message that says HELLO and holds no record. It takes no slot, so that no flush
- * waits for it, and has no number, so that losing it loses nothing: HELLO is said again by the first message
- * that counts. Until its acknowledgement nobody chooses the lane but operations whose order binds them to it.
- */
+ * A knock makes the connection: a message that says HELLO and holds no record. It takes no slot, so that no
+ * flush waits for it, and has no number, so that losing it loses nothing: the first numbered message says
+ * HELLO again. Until the knock is acknowledged, only operations whose order binds them to the lane choose
+ * it. */
 #include "inner.h"
 
 #include "boot.h"
@@ -27,9 +27,9 @@
 static struct {
     struct hl_mutex lock;
     pthread_t thread;
-    bool running;            /* guarded by lock, as are the rest */
+    bool running;            /* the helper thread runs; guarded by lock, as are the fields below */
     bool joinable;           /* `thread` was started and not joined */
-    int peers[HL_LANES_MAX]; /* world rank + 1 that the lane is to be connected to, 0: no wish */
+    int peers[HL_LANES_MAX]; /* by lane: 1 + the world rank to connect it to, 0: no wish */
 } helper = {.lock = HL_MUTEX_INIT};
 static hl_a32 stopping;
 
@@ -56,12 +56,12 @@ int hl_way_knock(struct hl_lane *lane, struct hl_way *way)
     return rc;
 }
 
-/* One step towards a way that the peer has answered on: true when that is so, or will not be. `card`: of the
- * peer when there is no way yet. */
+/* Makes one step towards a way on which the peer has answered. True when that is so, or will not be. `card`:
+ * the peer's, where there is no way yet. */
 static bool step_warm(struct hl_lane *lane, int peer, const struct hl_rx_card *card) HL_REQUIRES(lane->lease)
 {
     if (lane->ep == NULL && hl_lane_make_ready(lane) != 0) {
-        return true; /* whoever comes here finds the same */
+        return true; /* threads that come to this lane find it broken, too */
     }
     int rc = 0;
     struct hl_way *way = hl_way_find(lane, peer);
@@ -73,7 +73,7 @@ static bool step_warm(struct hl_lane *lane, int peer, const struct hl_rx_card *c
         rc = hl_way_knock(lane, way);
         lane->knock.way = rc == 0 ? way : NULL;
     } else if (lane->knock.way != way) {
-        return true; /* another one connected it: what costs is done */
+        return true; /* a knock to another rank touched the provider's pages already */
     }
     (void)hl_lane_progress(lane);
     return way->heard || (rc != 0 && hl_fab_refused(rc) != HL_FAB_LATER);
@@ -101,11 +101,11 @@ static void warm(struct hl_lane *lane, int peer)
         }
     }
     if (card != NULL) {
-        hl_rx_seal(); /* there are new sockets */
+        hl_rx_seal(); /* the new sockets must be sealed */
     }
 }
 
-/* The next wish; false, and the helper ends, when there is none. */
+/* Takes the next wish. False: there is none, and the helper thread ends. */
 static bool next_wish(uint32_t *lane, int *peer)
 {
     bool found = false;
@@ -128,7 +128,8 @@ static void *help(void *arg)
     int peer;
     while (next_wish(&lane, &peer)) {
         warm(p->lanes[lane], peer);
-        /* full: rare; after the lane is open. Pairs with the acquire in hl_lane_assign. */
+        /* full: rare; after the lane is open. Pairs with the acquires in next_lane and hl_lane_assign
+         * (issue.c). */
         hl_a64_and_full(&p->coming, ~(UINT64_C(1) << lane));
     }
     return NULL;
@@ -137,7 +138,7 @@ static void *help(void *arg)
 static bool start_warmer(struct hl_pool *p)
 {
     if (helper.joinable) {
-        pthread_join(helper.thread, NULL); /* it has seen that there is no wish, under the lock */
+        pthread_join(helper.thread, NULL); /* it ends: under the lock it saw no wish */
     }
     helper.joinable = hl_thread_start(&helper.thread, "hotlane-warm", 0, help, p) == 0;
     return helper.joinable;

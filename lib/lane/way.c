@@ -1,4 +1,4 @@
-/* Ways: the records of (lane, target), and the bits that tell flushes where to look. */
+/* Ways: what each lane knows of each target, and the bits that tell flushes where to look. */
 #include "inner.h"
 
 #include "err.h"
@@ -24,7 +24,7 @@ static struct hl_way *find_in(const struct hl_way_table *t, int peer)
 
 struct hl_way *hl_way_find(const struct hl_lane *lane, int peer)
 {
-    /* acquire: the table; pairs with the release in grow. */
+    /* acquire: the table; pairs with the release in grow_ways. */
     const struct hl_way_table *t = hl_aptr_load_acquire(&lane->ways);
     return t != NULL ? find_in(t, peer) : NULL;
 }
@@ -43,7 +43,8 @@ static struct hl_way_table *grow_ways(struct hl_lane *lane, struct hl_way_table 
 {
     uint32_t room = old == NULL ? FIRST_ROOM : 2 * old->room;
     size_t size = hl_round_up(sizeof *old + room * sizeof old->at[0], HL_CACHELINE);
-    struct hl_way_table *t = aligned_alloc(HL_CACHELINE, size); /* every flush reads it: shares no line */
+    /* every flush reads it, so it shares no cache line */
+    struct hl_way_table *t = aligned_alloc(HL_CACHELINE, size);
     if (t == NULL) {
         return NULL;
     }
@@ -80,14 +81,14 @@ struct hl_way *hl_way_make(struct hl_lane *lane, int peer, const struct hl_rx_ca
         free(way);
         return NULL;
     }
-    way->dead = hl_rx_is_dead(peer); /* perhaps before the lane looked the last time */
+    way->dead = hl_rx_is_dead(peer); /* the death may have been counted before this way was made */
     add_to(t, way);
     return way;
 }
 
 void hl_way_mark(struct hl_lane *lane, struct hl_way *way)
 {
-    /* full: rare; before the first post, so whoever learns of the operation sees the bit. */
+    /* full: rare; before the first post: a thread that learns of the operation sees the bit. */
     hl_a64_or_full(&lane->pool->used[way->peer], UINT64_C(1) << lane->index);
     way->marked = true;
 }
@@ -99,10 +100,11 @@ void hl_way_sweep(struct hl_lane *lane)
     const struct hl_way_table *t =
         hl_aptr_load_relaxed(&lane->ways); /* relaxed: written by the holder only. */
     for (uint32_t i = 0; t != NULL && i < t->room; i++) {
-        struct hl_way *way = hl_aptr_load_relaxed(&t->at[i]); /* relaxed: the same. */
+        struct hl_way *way = hl_aptr_load_relaxed(&t->at[i]); /* relaxed: written by the holder only. */
         if (way != NULL && way->marked && way->first == NULL && leases - way->touched > HL_IDLE_LEASES) {
             way->marked = false;
-            /* full: after done and the error words; pairs with the acquire in the flushes. */
+            /* full: after done and the error words; pairs with the acquires in flush_peer and
+             * hl_lane_is_quiet. */
             hl_a64_and_full(&lane->pool->used[way->peer], ~(UINT64_C(1) << lane->index));
         }
     }
@@ -112,12 +114,12 @@ void hl_way_free_all(struct hl_lane *lane)
 {
     struct hl_way_table *t = hl_aptr_load_relaxed(&lane->ways); /* relaxed: no other thread is left. */
     for (uint32_t i = 0; t != NULL && i < t->room; i++) {
-        free(hl_aptr_load_relaxed(&t->at[i])); /* relaxed: the same. */
+        free(hl_aptr_load_relaxed(&t->at[i])); /* relaxed: no other thread is left. */
     }
     while (t != NULL) {
         struct hl_way_table *older = t->older;
         free(t);
         t = older;
     }
-    hl_aptr_store_relaxed(&lane->ways, NULL); /* relaxed: the same. */
+    hl_aptr_store_relaxed(&lane->ways, NULL); /* relaxed: no other thread is left. */
 }
