@@ -5,11 +5,13 @@ quick   the release build and the tests of suite quick: the developer's loop
 (none)  what CI runs: release builds with gcc and clang, sanitizers, interleavings; suites quick and full
 --long  the same builds, every test there is
 --provider NAME  the release build, and the tests of several ranks that force the network over that provider (tests/net/fabrics.py)
+--resume  rows that passed in an earlier run over the same sources are counted and not run again; Ctrl-C stops a run
 --list  builds nothing: the configurations, and the suites that each tier runs
 
 Builds are kept under build-check/ in the source folder. Counted are Check cases, multi-rank programs and script tests.
 """
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -168,23 +170,85 @@ def suites_of(name, tier):
     return suites.get(tier, suites.get("full", []))
 
 
-def test(name, tier, tally):
+def sources_hash(tier):
+    """What names the state of the sources, changed files included, and the tier, whose rows have seeds of their own."""
+    whole = hashlib.sha256(tier.encode())
+    for folder, inner, files in os.walk(ROOT):
+        inner[:] = sorted(f for f in inner if not f.startswith(".") and f != "__pycache__" and
+                          not os.path.exists(os.path.join(folder, f, "meson-private")) and os.path.join(folder, f) != KEPT)
+        for file in sorted(files):
+            path = os.path.join(folder, file)
+            if os.path.isfile(path):
+                with open(path, "rb") as f:
+                    whole.update(os.path.relpath(path, ROOT).encode() + hashlib.sha256(f.read()).digest())
+    return whole.hexdigest()
+
+
+class Earlier:
+    """Rows of a configuration that passed over the same sources: Meson's entries, kept in build-check/NAME.passed."""
+
+    def __init__(self, name, sources, resume):
+        self.path, self.sources, self.rows = os.path.join(KEPT, name + ".passed"), sources, {}
+        if resume and os.path.exists(self.path):
+            with open(self.path, encoding="utf-8") as f:
+                kept = json.load(f)
+            if kept["sources"] == sources:
+                self.rows = kept["rows"]
+                self.add(entries_of(name))
+        self.save()
+
+    def add(self, entries):
+        for entry in entries:
+            if entry["result"] == "OK":
+                self.rows[entry["name"].split(" / ")[-1]] = {k: entry[k] for k in ("name", "result", "duration", "stdout") if k in entry}
+
+    def save(self):
+        with open(self.path, "w", encoding="utf-8") as f:
+            json.dump({"sources": self.sources, "rows": self.rows}, f)
+
+
+def log_of(name):
+    return os.path.join(KEPT, name, "meson-logs", "testlog.json")
+
+
+def entries_of(name):
+    if not os.path.exists(log_of(name)):
+        return []
+    with open(log_of(name), encoding="utf-8", errors="replace") as f:
+        return [json.loads(line) for line in f if line.endswith("}\n")]
+
+
+def rows_left(name, suites, earlier):
+    """How Meson is told what to run, and the earlier rows among what was asked for; Meson takes all suites or names, not both."""
+    if not earlier.rows:
+        return [word for suite in suites for word in ("--suite", suite)], []
+    listed = json.loads(subprocess.check_output(["meson", "introspect", "--tests", os.path.join(KEPT, name)]))
+    asked = dict.fromkeys(t["name"] for t in listed if not set(suites).isdisjoint(s.split(":")[-1] for s in t["suite"]))
+    return [n for n in asked if n not in earlier.rows], [earlier.rows[n] for n in asked if n in earlier.rows]
+
+
+def test(name, tier, tally, earlier):
     folder = os.path.join(KEPT, name)
-    results = os.path.join(folder, "meson-logs", "testlog.json")
-    if os.path.exists(results):
-        os.remove(results)
+    left, passed = rows_left(name, suites_of(name, tier), earlier)
+    for entry in passed:
+        tally.add(name, entry)
+    if passed:
+        print(f"{name}: {len(passed)} rows passed earlier, {len(left)} are left", flush=True)
+    if os.path.exists(log_of(name)):
+        os.remove(log_of(name))
+    if not left:
+        return
     command = ["meson", "test", "-C", folder, "--no-rebuild", "--num-processes", str(min(2, os.cpu_count() or 1))]
     # A test that hangs does so for ever; one that does not may be slow beside other work.
     command += ["--timeout-multiplier", "4" if name in ("asan", "tsan") else "2"]
-    for suite in suites_of(name, tier):
-        command += ["--suite", suite]
     log = os.path.join(KEPT, name + ".log")
-    run(command + ["--print-errorlogs"], {**TIER_ENVIRONMENT[tier], **os.environ, **RUN_ENVIRONMENT}, log)
-    if not os.path.exists(results):
+    run(command + ["--print-errorlogs"] + left, {**TIER_ENVIRONMENT[tier], **os.environ, **RUN_ENVIRONMENT}, log)
+    if not os.path.exists(log_of(name)):
         fail(name, "start of the tests", log, tally)
         return
-    with open(results, encoding="utf-8", errors="replace") as f:
-        entries = [json.loads(line) for line in f if line.strip()]
+    entries = entries_of(name)
+    earlier.add(entries)
+    earlier.save()
     for entry in entries:
         tally.add(name, entry)
         if entry["result"] not in ("OK", "SKIP"):
@@ -217,6 +281,7 @@ def main():
     tiers.add_argument("--long", dest="tier", action="store_const", const="long", help="everything there is")
     options.add_argument("--only", default="", help="only these configurations: " + ", ".join(CONFIGURATIONS))
     options.add_argument("--provider", metavar="NAME", help="only the network's rows, over this provider (docs/FABRICS.md)")
+    options.add_argument("--resume", action="store_true", help="leave out rows that passed earlier over the same sources")
     options.add_argument("--list", action="store_true", help="print the configurations and the suites that each tier runs")
     args = options.parse_args()
     tier = args.tier or "full"
@@ -229,14 +294,14 @@ def main():
         show(names, [args.tier] if args.tier else ["quick", "full", "long"])
         return 0
     os.makedirs(KEPT, exist_ok=True)
-    tally, begin = Tally(), time.monotonic()
+    tally, begin, sources = Tally(), time.monotonic(), sources_hash(tier)
     if args.provider:
         return over_provider(args.provider, tier) if build("release", tier, tally) else 1
     for name in names:
         start = time.monotonic()
         if build(name, tier, tally):
             built = time.monotonic()
-            test(name, tier, tally)
+            test(name, tier, tally, Earlier(name, sources, args.resume))
             print(f"{name}: built in {built - start:.0f} s, tested in {time.monotonic() - built:.0f} s", flush=True)
     tally.close(time.monotonic() - begin)
     return 1 if tally.failed else 0
