@@ -1,5 +1,5 @@
-/* Accumulates: element by element, by a mechanism that depends only on the basic type, the alignment and how
- * the target is reached.
+/* Accumulates: each element is updated by a mechanism that depends only on the basic type, the alignment and
+ * how the target is reached.
  *
  *   MAPPED  CPU atomics, or the target's lock (near.h decides)
  *   PRIVATE the target's receive thread does what a mapped origin would (tray.h)
@@ -15,17 +15,17 @@
 #include "tray.h"
 #include "zip.h"
 
-/* n elements at offset `at` of the window, at the distance of their extent on all sides. */
+/* n elements at offset `at` of the window. On all sides they stand at the distance of their extent. */
 struct acc_piece {
     const struct hl_acc *acc;
     enum hl_basic basic;
     int64_t at;
     char *origin, *result;
     size_t n;
-    bool by_record; /* the provider's address does not tell alignment */
+    bool by_record; /* the address that the provider gets does not tell the elements' alignment */
 };
 
-/* Records of as many elements as one message takes; the answer of a fetch must fit as well. */
+/* Sends records, each of as many elements as one message takes; the answer of a fetch must fit as well. */
 static int acc_message(const struct acc_piece *p)
 {
     const struct hl_move *m = &p->acc->m;
@@ -80,7 +80,8 @@ static int acc_far(const struct acc_piece *p, const struct hl_target *t, int64_t
     return hl_lane_atomic(&a);
 }
 
-/* The piece begins `at` bytes after t->where; `lock` guards it where that is mapped, NULL: the window's. */
+/* Does a piece that begins `at` bytes after t->where. `lock` guards it where it is mapped; NULL: the lock of
+ * the target's control block does. */
 static int acc_at(const struct acc_piece *p, const struct hl_target *t, int64_t at, struct hl_near_lock *lock)
 {
     const struct hl_move *m = &p->acc->m;
@@ -103,7 +104,7 @@ static int straddles(const struct acc_piece *p, uint64_t addr)
                       (unsigned long long)addr, p->acc->m.target);
 }
 
-/* Of a dynamic window: region by region. */
+/* Does a piece of a dynamic window, region by region. */
 static int acc_attached(const struct acc_piece *p)
 {
     const struct hl_move *m = &p->acc->m;
@@ -136,7 +137,8 @@ static int acc_piece(const struct acc_piece *p)
     return m->win->dyn != NULL ? acc_attached(p) : acc_at(p, &m->win->targets[m->target], p->at, NULL);
 }
 
-/* The sides of an accumulate as places in a zip; 0: there is no such side. */
+/* The sides of an accumulate, in the order of a zip's sides: the target first. `origin` and `result` are
+ * indices into `at`; 0: there is no such side. */
 struct sides {
     struct hl_zip_side at[HL_ZIP_SIDES];
     int n, origin, result;
@@ -156,8 +158,8 @@ static struct sides sides_of(const struct hl_acc *a, char *target)
     return s;
 }
 
-/* Layouts with holes: the spans that are contiguous on all sides. The walk lies in the heap: deep calls begin
- * here. */
+/* Layouts with holes off the node: does each span that is contiguous on all sides. The walk is on the heap,
+ * as deep calls begin here. */
 static int acc_spans(const struct hl_acc *a, const struct sides *s, enum hl_basic basic)
 {
     struct hl_zip *z = malloc(sizeof *z);
@@ -180,7 +182,7 @@ static int acc_spans(const struct hl_acc *a, const struct sides *s, enum hl_basi
     return rc;
 }
 
-/* The next n elements of a mapped target, run by run; operands and results stand in a row. */
+/* Updates the next p->n elements of a mapped target, run by run; operands and results are contiguous. */
 static int acc_run(const struct acc_piece *p, struct hl_type_cursor *theirs, struct hl_near_lock *lock)
 {
     size_t done = 0, ext = hl_op_extent(p->basic);
@@ -197,15 +199,16 @@ static int acc_run(const struct acc_piece *p, struct hl_type_cursor *theirs, str
 
 #define BOUNCE 1024 /* bytes of operands, or of results, that go through a buffer at a time */
 
-/* At most n elements, and no more than one block of a side or a buffer has. */
+/* How many of n elements go next: no more than the side's current block has, or a buffer holds if that is
+ * more. */
 static int64_t limit_piece(struct hl_type_cursor *c, int64_t n, int64_t buffer)
 {
     int64_t span = hl_type_cursor_span(c), most = span > buffer ? span : buffer;
     return n < most ? n : most;
 }
 
-/* A mapped target: operands and results that are not in a row go through buffers, so that the target's runs
- * are done in one go whatever the other sides look like. */
+/* Does a layout of a mapped target. Operands and results that are not contiguous go through buffers, so that
+ * a run of the target is done in one go whatever the other sides look like. */
 static HL_NOINLINE int acc_runs(const struct hl_acc *a, const struct sides *s, enum hl_basic basic,
                                 int64_t left, struct hl_near_lock *lock)
 {
@@ -238,8 +241,8 @@ static HL_NOINLINE int acc_runs(const struct hl_acc *a, const struct sides *s, e
     return rc;
 }
 
-/* Private memory: the peer's receive thread does many blocks at a time. In a frame of its own, as acc_runs:
- * calls from here on are deep. */
+/* Does a layout of private memory: the peer's receive thread does many blocks at a time. Not inlined, to keep
+ * its walk out of the frames of other deep calls. */
 static HL_NOINLINE int acc_rows(const struct hl_acc *a, const struct sides *s, enum hl_basic basic,
                                 int64_t left)
 {
@@ -276,7 +279,8 @@ static int acc_layout(const struct hl_acc *a, const struct hl_span *span)
     return acc_runs(a, &s, basic, n, g.lock);
 }
 
-/* Operation and types must fit each other: one basic type everywhere. */
+/* Checks that operation and types fit each other, with one basic type everywhere, and that the result has
+ * room. */
 static int check_types(const struct hl_acc *a, const struct hl_span *span)
 {
     if (a->op == HL_OP_NO_OP && !a->fetches) {
@@ -317,7 +321,8 @@ int hl_win_acc(const struct hl_acc *a)
 {
     struct hl_span span;
     struct hl_move m = a->m;
-    if (a->op == HL_OP_NO_OP) { /* the origin side is ignored; what does not fetch is refused below */
+    if (a->op == HL_OP_NO_OP) { /* the origin side is ignored; check_types refuses a call that does not
+                                 * fetch */
         m.origin = (char *)&span;
         m.origin_count = a->fetches ? a->result_count : m.target_count;
         m.origin_type = a->fetches ? a->result_type : m.target_type;

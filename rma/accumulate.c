@@ -1,10 +1,11 @@
-/* The accumulate family: handles resolved, then acc.c and cas.c. */
+/* Entry points of the accumulate family: the short way, else handles are resolved and acc.c or cas.c does the
+ * rest. */
 #include "fast.h"
 
 #include "api.h"
 #include "err.h"
 
-/* What accumulates to `target`, without window and types. */
+/* An accumulate to `target`, still without window and types. */
 static struct hl_acc acc_of(const void *origin, int64_t origin_count, int target, int64_t disp,
                             int64_t target_count, MPI_Op op)
 {
@@ -17,7 +18,7 @@ static struct hl_acc acc_of(const void *origin, int64_t origin_count, int target
                            .op = hl_win_op(op)};
 }
 
-/* The same where the elements before are wanted. */
+/* Makes `a` fetch the old elements into `result`. */
 static struct hl_acc fetch_of(struct hl_acc a, void *result, int64_t result_count)
 {
     a.result = result;
@@ -56,11 +57,12 @@ void hl_win_end_rows(struct hl_win *w)
     for (int i = 0; i < w->n_near; i++) {
         hl_near_end_rows(&hl_target_ctl(&w->targets[w->near_ranks[i]])->acc);
     }
-    hl_a8_store_release(&w->singles, 1); /* release: pairs with the acquire of who does not come here. */
+    hl_a8_store_release(&w->singles, 1); /* release: rows have ended; pairs with the acquires in hl_word_at
+                                          * and hl_word_apart. */
 }
 
-/* Elements of one predefined type that lie in one block on all sides, on a mapped target; else the long way.
- * a's types are not set yet. */
+/* Does an accumulate at once where a block of one predefined type on every side meets a mapped target; else
+ * takes the long way. a's window and types are not set yet. */
 static HL_NOINLINE int accumulate_near(struct hl_acc *a, const MPI_Datatype types[3], MPI_Win win,
                                        const char *func)
 {
@@ -85,7 +87,7 @@ static HL_NOINLINE int accumulate_near(struct hl_acc *a, const MPI_Datatype type
     return hl_win_end(win, func, hl_win_acc(a));
 }
 
-/* The last three of an accumulate's nine arguments (as hl_tail in fast.h). */
+/* The last three of an accumulate's nine arguments, passed by value on the stack. */
 struct tail {
     MPI_Datatype target_type;
     MPI_Op op;

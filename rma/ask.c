@@ -1,24 +1,24 @@
-/* Locks asked for by message: who waits for which grant.
+/* Locks that are asked for by message: the threads that wait for grants.
  *
  *   a place:  0 --token--> waiting --grant--> GRANTED (+ error) --waiter--> 0
  *
- * A grant comes arbitrarily later than its request; a token is never reused, so that a late one of a waiter
- * who gave up finds nobody. */
+ * A grant may come at any time after its request. A token is never reused, so a late grant for a thread that
+ * gave up finds nobody. */
 #include "win.h"
 
 #include "err.h"
 #include "prog.h"
 #include "rx.h"
 
-#define PLACES 1024 /* threads of a process that wait at once; more wait for a place */
+#define PLACES 1024 /* threads of a process that can wait at once; more threads wait for a place */
 #define GRANTED ((uint64_t)1 << 63)
 #define REFUSED ((uint64_t)1 << 62)
-#define KEPT ((uint64_t)1 << 61) /* by a dead rank, in the lower half */
+#define KEPT ((uint64_t)1 << 61) /* a dead rank has the lock: its rank is in the lower half */
 
 static struct place {
-    hl_a64 word; /* atomic: see above */
+    hl_a64 word; /* atomic: the states of a place */
 } places[PLACES];
-static hl_a64 counter; /* tokens given out; atomic */
+static hl_a64 counter; /* number of tokens given out; atomic */
 
 struct ask_wait {
     struct place *place;
@@ -33,7 +33,7 @@ static bool take_ask_place(void *arg)
     for (size_t i = 0; i < PLACES; i++) {
         uint64_t free_ = 0;
         /* relaxed: only a guess whether the exchange is worth its cost. */
-        /* acquire: the last waiter is through; pairs with the release in hl_ask_lock. */
+        /* acquire: the last waiter is done with it; pairs with the release in hl_ask_lock. */
         if (hl_a64_load_relaxed(&places[i].word) == 0 &&
             hl_a64_cas_acquire(&places[i].word, &free_, w->token | i)) {
             w->place = &places[i];
@@ -73,7 +73,8 @@ int hl_ask_lock(int peer, uint64_t id, bool exclusive)
     int rc = hl_win_send(peer, &rec);
     if (rc == 0) {
         hl_prog_wait_rung(is_ask_over, &w);
-        uint64_t end = hl_a64_load_acquire(&w.place->word); /* acquire: as in is_ask_over */
+        uint64_t end = hl_a64_load_acquire(&w.place->word); /* acquire: the grant; pairs with
+                                                             * hl_ask_granted */
         if (end == w.token) {
             rc = hl_err_say(HL_ERR_PROC_ABORTED, "rank %d died while its window lock was asked for", peer);
         } else if ((end & KEPT) != 0) {
@@ -83,7 +84,7 @@ int hl_ask_lock(int peer, uint64_t id, bool exclusive)
             rc = hl_err_say(HL_ERR_NO_MEM, "rank %d could not queue a window lock", peer);
         }
     }
-    /* release: the place may be taken again; pairs with the acquire in take_place. */
+    /* release: the place may be taken again; pairs with the acquire in take_ask_place. */
     hl_a64_store_release(&w.place->word, 0);
     return rc;
 }
@@ -96,11 +97,11 @@ static uint64_t answer_word(int rc, int holder)
 void hl_ask_granted(uint64_t token, int rc, int holder)
 {
     uint64_t expected = token;
-    if (token < PLACES) { /* no token, but the word of a free place */
+    if (token < PLACES) { /* that would match a free place */
         return;
     }
-    /* full: passes on what the last holder did; pairs with the acquire in is_ask_over. Fails when
-     * nobody waits. */
+    /* full: passes on what the last holder did; pairs with the acquire in is_ask_over. It fails when no
+     * thread waits for this token. */
     if (hl_a64_cas_full(&places[token % PLACES].word, &expected, answer_word(rc, holder))) {
         hl_prog_wake_fenced();
     }

@@ -8,13 +8,13 @@
 #include "err.h"
 #include "tray.h"
 
-/* The standard's list: integers, logicals, bytes (MPI 5.0, section 12.3.4). */
+/* The types that the standard allows: integers, logicals, bytes (MPI 5.0, section 12.3.4). */
 static bool is_taken(enum hl_basic basic)
 {
     return basic == HL_BASIC_BYTE || (basic >= HL_BASIC_I8 && basic <= HL_BASIC_L128);
 }
 
-/* One element at offset `at` of the window; t->where is its address. */
+/* Does one element of a FAR target. `at`: its offset in the window; t->where has its address. */
 static int cas_far(const struct hl_acc *a, const void *compare, const struct hl_target *t, int64_t at)
 {
     struct hl_win *w = a->m.win;
@@ -55,7 +55,8 @@ static int cas_far(const struct hl_acc *a, const void *compare, const struct hl_
     return hl_lane_message(&msg);
 }
 
-/* `lock` guards the element where it is mapped, NULL: the window's. */
+/* Does one element as t says. `lock` guards it where it is mapped; NULL: the lock of the target's control
+ * block does. */
 static int cas_at(const struct hl_acc *a, const void *compare, const struct hl_target *t, int64_t at,
                   struct hl_near_lock *lock)
 {

@@ -1,4 +1,4 @@
-/* Every argument of a one-sided operation, checked in the order in which a reader would look. */
+/* Checks every argument of a one-sided operation, in the order in which a reader of the call would look. */
 #include "fast.h"
 
 #include "dyn.h"
@@ -42,7 +42,7 @@ int hl_win_check_target(const struct hl_win *w, int target)
     return 0;
 }
 
-static _Thread_local const void *none[HL_ARGS]; /* of this thread's last call with such a handle */
+static _Thread_local const void *none[HL_ARGS]; /* bad handles of this thread's last call that had one */
 
 void hl_win_note_none(enum hl_arg arg, const void *handle)
 {
@@ -82,8 +82,8 @@ static bool is_basic_real(enum hl_basic basic)
     return basic >= HL_BASIC_F16 && basic <= HL_BASIC_C128;
 }
 
-/* Elements that cannot be the same on both sides. Bytes fit everything, and differences of sign are left to
- * the user; types of several basic ones are not looked into. */
+/* HL_ERR_TYPE when the elements of the two sides cannot match. Bytes match everything; differences of sign
+ * are left to the user; types of several basic ones are not looked into. */
 static int check_elements(const struct hl_type *origin, const struct hl_type *target)
 {
     enum hl_basic a = origin->basic, b = target->basic;
@@ -102,7 +102,7 @@ static int check_bytes(const struct hl_move *m, struct hl_span *span)
         !hl_type_bytes(m->target_type, m->target_count, &theirs)) {
         return hl_err_say(HL_ERR_COUNT, "more than 2^63 bytes");
     }
-    /* As a send and its receive: the receiving side may have more room. */
+    /* Like a send and its receive: the receiving side may have more room. */
     if (m->dir == HL_PUT ? mine > theirs : theirs > mine) {
         return hl_err_say(HL_ERR_TRUNCATE, "origin has %lld bytes of data, target %lld", (long long)mine,
                           (long long)theirs);
@@ -118,7 +118,7 @@ static int check_bytes(const struct hl_move *m, struct hl_span *span)
     return 0;
 }
 
-/* Lowest and highest byte, as offsets from the window's base, against its size. */
+/* Checks lowest and highest byte, as offsets from the window's base, against its size. Sets span->at. */
 static int check_range(const struct hl_move *m, struct hl_span *span)
 {
     const struct hl_extent *e = hl_win_extent(m->win, m->target);
@@ -162,7 +162,8 @@ size_t hl_word_apart(MPI_Win win, MPI_Datatype type, int target, int64_t disp, c
         !hl_is_open_apart(w, target, disp, 1, &hl_type_word[(uintptr_t)type], &s) || !hl_spot_is_mapped(&s)) {
         return 0;
     }
-    if (HL_UNLIKELY(hl_a8_load_acquire(&w->singles) == 0)) { /* acquire: what near.h says of rows. */
+    if (HL_UNLIKELY(hl_a8_load_acquire(&w->singles) == 0)) { /* acquire: rows have ended; pairs with the
+                                                              * release in hl_win_end_rows. */
         hl_win_end_rows(w);
     }
     *there = (char *)(uintptr_t)s.where;

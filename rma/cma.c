@@ -14,7 +14,7 @@
 #include "zip.h"
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
-static hl_a32 *pids; /* [node_size], set once under lock; entries atomic: written by probes of one value */
+static hl_a32 *pids; /* [node_size], set once under lock; entries atomic: all probes write the same value */
 
 static int learn_reader(int node_rank, int pid)
 {
@@ -25,7 +25,7 @@ static int learn_reader(int node_rank, int pid)
     int rc = pids == NULL ? HL_ERR_NO_MEM : 0;
     hl_mutex_unlock(&lock);
     if (rc == 0) {
-        /* relaxed: windows that use it are handed to other threads after this. */
+        /* relaxed: other threads get windows that use it only after this. */
         hl_a32_store_relaxed(&pids[node_rank], (uint32_t)pid);
     }
     return rc;
@@ -36,7 +36,7 @@ bool hl_cma_probe(int node_rank, int pid, uint64_t at, uint64_t token)
     uint64_t there = 0;
     return hl_conf.cma && at != 0 && learn_reader(node_rank, pid) == 0 &&
            hl_cma_copy(node_rank, HL_GET, &there, at, sizeof there) == 0 && there == token &&
-           hl_cma_copy(node_rank, HL_PUT, &there, at, sizeof there) == 0; /* what is there already */
+           hl_cma_copy(node_rank, HL_PUT, &there, at, sizeof there) == 0; /* writes the same value back */
 }
 
 static int say_unreached(size_t len, uint64_t at, pid_t pid)
@@ -49,7 +49,8 @@ static int say_unreached(size_t len, uint64_t at, pid_t pid)
 int hl_cma_copy(int node_rank, enum hl_dir dir, void *mine, uint64_t theirs, size_t len)
 {
     hl_stat_rank_add(HL_STAT_RANK_cma_copies, 1);
-    pid_t pid = (pid_t)hl_a32_load_relaxed(&pids[node_rank]); /* relaxed: see learn */
+    pid_t pid = (pid_t)hl_a32_load_relaxed(&pids[node_rank]); /* relaxed: was set when the window was made, by
+                                                               * learn_reader */
     size_t done = hl_near_kernel_copy(pid, dir == HL_PUT ? HL_NEAR_WRITE : HL_NEAR_READ, mine, theirs, len);
     if (done < len) {
         return say_unreached(len - done, theirs + done, pid);
@@ -63,7 +64,7 @@ struct cma_pieces {
     size_t n;
 };
 
-/* A piece that begins where the last one ends makes that longer. */
+/* Adds a piece; one that begins where the last one ends makes that longer. */
 static void join_piece(struct cma_pieces *p, char *at, size_t len)
 {
     struct iovec *last = p->n > 0 ? &p->at[p->n - 1] : NULL;
@@ -78,7 +79,8 @@ int hl_cma_walk(int node_rank, enum hl_dir dir, struct hl_type_cursor *mine, str
                 uint64_t base)
 {
     const int64_t most = (int64_t)1 << 30;
-    pid_t pid = (pid_t)hl_a32_load_relaxed(&pids[node_rank]); /* relaxed: see learn */
+    pid_t pid = (pid_t)hl_a32_load_relaxed(&pids[node_rank]); /* relaxed: was set when the window was made, by
+                                                               * learn_reader */
     for (;;) {
         struct cma_pieces here = {.n = 0}, there = {.n = 0};
         int64_t len = 0, n = 1;

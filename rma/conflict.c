@@ -1,4 +1,5 @@
-/* Conflicting accesses of the origins of one node: sets of byte ranges, by what is done to them. */
+/* Finds conflicting accesses of the origins of one node, by sets of byte ranges, one for each kind of
+ * access. */
 #include "conflict.h"
 
 #include <stdlib.h>
@@ -10,14 +11,14 @@
 #include "ranges.h"
 #include "rx.h"
 
-/* FETCH: an accumulate operation that only reads. The first four hold offsets in the target's window, the
- * others addresses of mine. */
+/* Kinds of access. FETCH is an accumulate operation that only reads. Sets of the first four hold offsets in
+ * the target's window, the others addresses of my memory. */
 enum kind { PUT, GET, ACC, FETCH, READ, WRITE, KINDS };
 static const char *const words[KINDS] = {"a put", "a get", "an accumulate", "a fetch", "reading", "writing"};
 
 #define BIT(kind) (1u << (kind))
-/* Which kinds of the same sort of bytes a new one conflicts with, and which of the other sort: target bytes
- * of my own window against memory of mine. */
+/* Which kinds a new access conflicts with: `same` for the same sort of bytes, `cross` for the other sort,
+ * which matters where target bytes of my own window are memory of mine. */
 static const unsigned same[KINDS] = {[PUT] = BIT(PUT) | BIT(GET) | BIT(ACC) | BIT(FETCH),
                                      [GET] = BIT(PUT) | BIT(ACC),
                                      [ACC] = BIT(PUT) | BIT(GET),
@@ -29,44 +30,45 @@ static const unsigned cross[KINDS] = {
     [ACC] = BIT(READ) | BIT(WRITE), [FETCH] = BIT(WRITE),
     [READ] = BIT(PUT) | BIT(ACC),   [WRITE] = BIT(PUT) | BIT(GET) | BIT(ACC) | BIT(FETCH)};
 
-/* What peers read of a set: where it is in my segments, and in front of which fence it was filled; in my
- * control block. Guarded by the node's lock. */
+/* In my control block, for peers: where a set is in my segments, and the number of the fence before which it
+ * was filled. Guarded by the node's lock. */
 struct shelf {
     uint64_t seg_id, seg_len, off, n, fence;
 };
 
-/* What is shown: the sets of target bytes, then what MPI_Win_complete has completed here of puts and
- * accumulates whose target's exposure epoch may go on. */
+/* The sets that are shown: those of target bytes, then puts and accumulates that MPI_Win_complete has
+ * completed here while the target's exposure epoch may go on. */
 enum { PAST_PUT = READ, PAST_ACC, SHELVES };
 static const enum kind shelf_kinds[SHELVES] = {PUT, GET, ACC, FETCH, [PAST_PUT] = PUT, [PAST_ACC] = ACC};
 
-/* Behind a control block. `exposure` counts the starts and the ends of its rank's exposure epochs. */
+/* What stands behind a control block. `exposure` counts the beginnings and ends of its rank's exposure
+ * epochs. */
 struct shown {
     struct shelf shelves[SHELVES];
     uint64_t exposure;
 };
 
-/* A peer's segment with sets of its, mapped here; base NULL: the peer had ended. */
+/* A peer's segment that holds sets and is mapped here; base NULL: the peer had ended. */
 struct peer_view {
     int node_rank;
     uint64_t seg_id;
     char *base;
 };
 
-/* The first four sets and those of the past are shown to ranks of this node, and change under the node's lock
- * only. */
+/* The sets of one window. The first four and those of `past` are shown to ranks of this node, and change only
+ * under the node's lock. */
 struct hl_conflicts {
     struct hl_mutex mutex;
     struct hl_ranges sets[KINDS];          /* guarded by mutex, as all that follows */
-    struct hl_ranges past[SHELVES - READ]; /* their targets are those of past_target */
-    uint64_t fence; /* the next one's number, the same at all ranks whose operations can meet */
-    bool fences;    /* it has begun */
+    struct hl_ranges past[SHELVES - READ]; /* their targets are numbers of past_target */
+    uint64_t fence; /* number of the next fence, the same at all ranks whose operations can meet */
+    bool fences;    /* that fence has begun */
     struct peer_view *views;
     size_t n_views;
 };
 
-/* One operation on its way through: it is compared with all others first, then remembered, where it may still
- * meet itself. */
+/* One operation being checked. First all its bytes are compared with other operations, then (adds) they are
+ * compared and remembered, which finds an operation that meets itself. */
 struct op {
     struct hl_win *w;
     int target;
@@ -75,7 +77,7 @@ struct op {
 
 struct layout {
     enum kind kind;
-    const struct hl_type *type; /* NULL: nothing */
+    const struct hl_type *type; /* NULL: the operation has no such side */
     int64_t count;
     uint64_t at;
 };
@@ -132,13 +134,13 @@ static struct shown *shown_by(const struct hl_win *w, int rank)
     return shown_behind(w, rank == w->rank ? hl_win_ctl(w) : hl_target_ctl(&w->targets[rank]));
 }
 
-/* A target in one of its exposure epochs. */
+/* Names a target in its current exposure epoch: the key of ranges in `past`. */
 static uint64_t past_target(const struct hl_win *w, int target)
 {
     return shown_by(w, target)->exposure << 32 | (uint64_t)target;
 }
 
-/* One for all windows of the node. */
+/* The lock that all windows of the node share. */
 static struct hl_near_lock *node_lock(void)
 {
     return &hl_near_home(0)->lock;
@@ -165,7 +167,7 @@ static int add_view(struct hl_conflicts *p, const struct peer_view *v)
     return 0;
 }
 
-/* A peer's set that is not mapped here, in *want; false: there is none. */
+/* Finds a peer's set that is not mapped here: *want. False: there is none. */
 static bool find_unmapped(const struct hl_win *w, struct hl_near_want *want)
 {
     for (int i = 0; i < w->n_near; i++) {
@@ -182,7 +184,8 @@ static bool find_unmapped(const struct hl_win *w, struct hl_near_want *want)
     return false;
 }
 
-/* Takes the node's lock, with all that peers show mapped. Left by leave_node, if it returns 0. */
+/* Takes the node's lock when all sets that peers show are mapped. If it returns 0 the caller leaves by
+ * leave_node. HL_ERR_NO_MEM, errors of hl_near_map_all. */
 static int enter_node(struct hl_win *w)
 {
     struct hl_near_want want;
@@ -192,7 +195,7 @@ static int enter_node(struct hl_win *w)
     }
     hl_near_lock_take(node_lock());
     while (rc == 0 && find_unmapped(w, &want)) {
-        hl_near_lock_leave(node_lock()); /* its holders wait for nothing */
+        hl_near_lock_leave(node_lock()); /* a holder of this lock must not wait */
         rc = hl_near_map_all(&want, 1);
         struct peer_view v = {want.node_rank, want.seg_id, rc == 0 ? want.base : NULL};
         rc = rc == 0 || rc == HL_ERR_PROC_ABORTED ? add_view(w->conflicts, &v) : rc;
@@ -212,7 +215,7 @@ static struct shelf shelf_of(const struct hl_win *w, const struct hl_ranges *s)
                : (struct shelf){s->piece.seg->id, s->piece.seg->len, s->piece.off, s->n, w->conflicts->fence};
 }
 
-/* Shows what has changed. */
+/* Shows the sets as they are now and leaves the node's lock. */
 static void leave_node(struct hl_win *w)
 {
     struct shelf *mine = shown_by(w, w->rank)->shelves;
@@ -224,8 +227,8 @@ static void leave_node(struct hl_win *w)
     }
 }
 
-/* The range of a peer's set that meets `r`, or NULL. What a peer that is still in a fence had issued in front
- * of it meets nothing of those who have left it. */
+/* The range of a peer's set that meets `r`, or NULL. Operations that a peer issued before a fence which it
+ * has not left yet meet none of the ranks that have left it. */
 static const struct hl_touched *find_shown(const struct hl_win *w, int rank, const struct shelf *s,
                                            struct hl_touched r)
 {
@@ -238,7 +241,7 @@ static const struct hl_touched *find_shown(const struct hl_win *w, int rank, con
     return hl_ranges_meet((const struct hl_touched *)(const void *)(v->base + s->off), s->n, r);
 }
 
-/* What meets `r` among a peer's sets of all kinds that are in `mask`, or NULL; *old: of which kind. */
+/* The range that meets `r` in a peer's sets of the kinds in `mask`, or NULL; *old: its kind. */
 static const struct hl_touched *find_peers(const struct op *o, int rank, unsigned mask, struct hl_touched r,
                                            enum kind *old)
 {
@@ -253,7 +256,8 @@ static const struct hl_touched *find_peers(const struct op *o, int rank, unsigne
     return met;
 }
 
-/* Compares target bytes with what other ranks of this node have not completed. */
+/* Compares target bytes with operations that other ranks of this node have not completed.
+ * HL_ERR_RMA_CONFLICT. */
 static int compare_peers(const struct op *o, enum kind kind, struct hl_touched r)
 {
     const struct hl_win *w = o->w;
@@ -290,7 +294,8 @@ static int say_conflict(const struct op *o, enum kind kind, struct hl_touched r,
                       (unsigned long long)(r.hi - r.lo), o->target, words[old], (int)met->target, how);
 }
 
-/* Compares a range of its target, or of any, with my own of the kinds of `mask`. */
+/* Compares a range with my own ranges of the kinds in `mask`, those of its target or (any) of all targets.
+ * HL_ERR_RMA_CONFLICT. */
 static int compare_range(const struct op *o, enum kind kind, struct hl_touched r, bool any, unsigned mask)
 {
     for (int old = 0; old < KINDS; old++) {
@@ -305,8 +310,8 @@ static int compare_range(const struct op *o, enum kind kind, struct hl_touched r
     return 0;
 }
 
-/* Target bytes of my own window as memory of mine (remote), or memory of mine as bytes of my window; empty
- * when it is none. A dynamic window's offsets are addresses. */
+/* Turns target bytes of my own window into addresses of my memory (remote), or addresses of my memory into
+ * bytes of my window: an empty range where they are outside. A dynamic window's offsets are addresses. */
 static struct hl_touched crossed(const struct hl_win *w, bool remote, struct hl_touched r)
 {
     uint64_t base = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? 0 : (uint64_t)(uintptr_t)w->base;
@@ -391,7 +396,7 @@ int hl_conflict_acc(const struct hl_acc *a, const struct hl_span *span, const vo
     return span->len == 0 ? 0 : note_all(m->win, m->target, layouts, 4);
 }
 
-/* Those of other exposure epochs meet nothing any more. */
+/* Removes ranges of `target` in earlier exposure epochs, which meet nothing any more. */
 static void drop_past(struct hl_ranges *s, int target)
 {
     size_t kept = 0;

@@ -29,28 +29,31 @@
 /* Bytes behind a window's control block for what its rank shows its peers: zero at first. */
 size_t hl_conflict_room(void);
 
-/* HL_ERR_NO_MEM. `p` may be NULL. */
+/* Makes and frees a window's sets. hl_conflict_make returns 0 or HL_ERR_NO_MEM; `p` may be NULL. */
 int hl_conflict_make(struct hl_conflicts **made);
 void hl_conflict_free(struct hl_conflicts *p);
 
-/* Compares and remembers a checked put or get; accumulate; compare and swap (`compare` not NULL). Any thread.
- * HL_ERR_RMA_CONFLICT, HL_ERR_NO_MEM. */
+/* Compares a checked operation with the remembered ones and remembers it: hl_conflict_move a put or get,
+ * hl_conflict_acc an accumulate, or a compare and swap (`compare` not NULL). Any thread. HL_ERR_RMA_CONFLICT,
+ * HL_ERR_NO_MEM. */
 int hl_conflict_move(const struct hl_move *m, const struct hl_span *span);
 int hl_conflict_acc(const struct hl_acc *a, const struct hl_span *span, const void *compare);
 
-/* What `target` (-1: all) is waited for: everything, or (local) what is complete at the origin. */
+/* Forgets operations on `target` (-1: all) that are completed: all of them, or (local) all but puts and
+ * accumulates, which are complete at the origin only. */
 void hl_conflict_forget(struct hl_win *w, int target, bool local);
 
-/* MPI_Win_complete, before it completes what was issued to `target` and tells it. HL_ERR_NO_MEM. */
+/* Called by MPI_Win_complete before it completes the operations on `target` and tells the target.
+ * HL_ERR_NO_MEM. */
 int hl_conflict_complete(struct hl_win *w, int target);
 
-/* An exposure epoch of mine begins, which nobody knows yet, or is over, which nobody knows yet. */
+/* An exposure epoch of mine begins or has ended. Called before any other rank knows of it. */
 void hl_conflict_expose(struct hl_win *w);
 
-/* A fence that waits for all ranks begins, and nothing is forgotten until it has ended (begins false). */
+/* A fence that waits for all ranks begins, or (begins false) has ended. In between nothing is forgotten. */
 void hl_conflict_fence(struct hl_win *w, bool begins);
 
-/* The calling thread's operations have requests from here on, or have not. */
+/* Says whether the calling thread's next operations have requests. */
 void hl_conflict_requests(bool on);
 
 #endif

@@ -1,7 +1,8 @@
 /* What a rank remembers of the memory that its targets attached to a dynamic window.
  *
- * A table sorted by (target, address), read without a lock under a sequence number: odd while it changes.
- * Outgrown tables stay until the window is freed, because a reader may be inside. */
+ * A table sorted by (target, address). Readers take no lock; they check a sequence number, `moves`, which is
+ * odd while the table changes. Outgrown tables stay until the window is freed, because a reader may be
+ * inside. */
 #include "dyn.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 /* One region; all words atomic, changed under `mutex` while `moves` is odd. */
 struct entry {
     hl_a64 target, base, len, id, where, at, home;
-    hl_a64 seg, node; /* the mapping that it holds: segment (0: none), node rank of its owner */
+    hl_a64 seg, node; /* the mapping that it uses: segment (0: none), node rank of the segment's owner */
 };
 #define WORDS (sizeof(struct entry) / sizeof(hl_a64))
 
@@ -28,7 +29,8 @@ struct region_table {
     struct entry entries[];
 };
 
-/* Mappings that nobody finds any more are undone with the next change: who was inside a copy is through. */
+/* A mapping whose entry was removed. It is unmapped when the next region is learnt: threads that were copying
+ * through it have finished by then. */
 struct mapping {
     struct mapping *next;
     int node_rank;
@@ -38,7 +40,7 @@ struct mapping {
 struct hl_dyn_cache {
     struct hl_mutex mutex;
     hl_a64 moves;        /* atomic */
-    hl_a32 count;        /* atomic, as the entries */
+    hl_a32 count;        /* atomic, changed like the entries */
     hl_aptr table;       /* atomic: struct region_table */
     struct mapping *old; /* guarded by mutex */
 };
@@ -84,13 +86,13 @@ static void unmap_old(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
 
 /* ---- reading ---- */
 
-/* relaxed: the sequence number orders the words. */
+/* A word of an entry. relaxed: the sequence number `moves` orders them. */
 static uint64_t word(const hl_a64 *p)
 {
     return hl_a64_load_relaxed(p);
 }
 
-/* How many entries stand at or before (target, at). */
+/* The number of entries whose (target, base) is at or before (target, at). */
 static uint32_t count_entries_below(const struct region_table *t, uint32_t count, int target, uint64_t at)
 {
     uint32_t lo = 0, hi = count < t->room ? count : t->room;
@@ -104,11 +106,11 @@ static uint32_t count_entries_below(const struct region_table *t, uint32_t count
     return lo;
 }
 
-/* One look, right only when nothing moved meanwhile. */
+/* One look into the table. The result is right only when no entry moved meanwhile. */
 static bool look_up_place(const struct hl_dyn_cache *c, int target, uint64_t at, struct hl_place *place)
 {
     const struct region_table *t = region_table_of(c);
-    /* relaxed: as the entries. */
+    /* relaxed: ordered by `moves`. */
     uint32_t n = count_entries_below(t, hl_a32_load_relaxed(&c->count), target, at);
     if (n == 0) {
         return false;
@@ -124,15 +126,15 @@ static bool look_up_place(const struct hl_dyn_cache *c, int target, uint64_t at,
 static bool recall(struct hl_dyn_cache *c, int target, uint64_t at, struct hl_place *place)
 {
     for (;;) {
-        /* acquire: the look comes after it; pairs with the full additions in begin and end. */
+        /* acquire: the look comes after it; pairs with the full additions in begin_moves and end_moves. */
         uint64_t moves = hl_a64_load_acquire(&c->moves);
         bool found = look_up_place(c, target, at, place);
-        hl_fence_acquire(); /* the look comes before the second load; pairs with the same additions */
+        hl_fence_acquire(); /* the look comes before the second load; pairs with the additions to `moves` */
         /* relaxed: ordered by the fence above. */
         if (moves % 2 == 0 && hl_a64_load_relaxed(&c->moves) == moves) {
             return found;
         }
-        hl_mutex_lock(&c->mutex); /* until the change is over */
+        hl_mutex_lock(&c->mutex); /* waits until the change is over */
         hl_mutex_unlock(&c->mutex);
     }
 }
@@ -142,12 +144,12 @@ static bool recall(struct hl_dyn_cache *c, int target, uint64_t at, struct hl_pl
 static void begin_moves(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
 {
     hl_a64_add_full(&c->moves, 1);
-    hl_fence_release(); /* before the entries; pairs with recall. */
+    hl_fence_release(); /* the addition comes before the entries; pairs with the fence in recall */
 }
 
 static void end_moves(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
 {
-    hl_a64_add_full(&c->moves, 1); /* full: after the entries; pairs with recall. */
+    hl_a64_add_full(&c->moves, 1); /* full: comes after the entries; pairs with the acquire in recall */
 }
 
 static void copy_entry(struct entry *to, const struct entry *from)
@@ -155,13 +157,13 @@ static void copy_entry(struct entry *to, const struct entry *from)
     const hl_a64 *in = &from->target;
     hl_a64 *out = &to->target;
     for (size_t i = 0; i < WORDS; i++) {
-        hl_a64_store_relaxed(&out[i], word(&in[i])); /* relaxed: between begin and end. */
+        hl_a64_store_relaxed(&out[i], word(&in[i])); /* relaxed: ordered by begin_moves and end_moves. */
     }
 }
 
 static uint32_t entries_in(const struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
 {
-    return hl_a32_load_relaxed(&c->count); /* relaxed: changed under mutex only. */
+    return hl_a32_load_relaxed(&c->count); /* relaxed: the mutex is held, which guards changes. */
 }
 
 static void remove_entry(struct hl_dyn_cache *c, uint32_t at) HL_REQUIRES(c->mutex)
@@ -171,7 +173,7 @@ static void remove_entry(struct hl_dyn_cache *c, uint32_t at) HL_REQUIRES(c->mut
     struct entry *e = &t->entries[at];
     uint64_t seg = word(&e->seg);
     struct mapping *m = seg != 0 ? malloc(sizeof *m) : NULL;
-    if (m != NULL) { /* without memory the mapping stays, which costs address space only */
+    if (m != NULL) { /* if there is no memory, the mapping stays, which costs address space only */
         *m = (struct mapping){c->old, (int)word(&e->node), seg};
         c->old = m;
     }
@@ -179,7 +181,7 @@ static void remove_entry(struct hl_dyn_cache *c, uint32_t at) HL_REQUIRES(c->mut
     for (uint32_t i = at; i + 1 < count; i++) {
         copy_entry(&t->entries[i], &t->entries[i + 1]);
     }
-    hl_a32_store_relaxed(&c->count, count - 1); /* relaxed: as the entries. */
+    hl_a32_store_relaxed(&c->count, count - 1); /* relaxed: ordered by `moves`. */
     end_moves(c);
 }
 
@@ -202,7 +204,8 @@ static int make_room(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
     return 0;
 }
 
-/* Is it there already, asked for by two threads? What overlaps it is older, or it could not be attached. */
+/* True: region r is in the table already, since two threads asked for it. Otherwise removes entries that
+ * overlap r: they are older and detached, else r could not be attached. */
 static bool make_way(struct hl_dyn_cache *c, int target, const struct hl_region *r) HL_REQUIRES(c->mutex)
 {
     for (uint32_t n;
@@ -228,7 +231,7 @@ static void insert_entry(struct hl_dyn_cache *c, const struct entry *e) HL_REQUI
         copy_entry(&t->entries[i], &t->entries[i - 1]);
     }
     copy_entry(&t->entries[at], e);
-    hl_a32_store_relaxed(&c->count, count + 1); /* relaxed: as the entries. */
+    hl_a32_store_relaxed(&c->count, count + 1); /* relaxed: ordered by `moves`. */
     end_moves(c);
 }
 
@@ -326,7 +329,8 @@ void hl_dyn_answered(const struct hl_rx_msg *msg)
     if (a != NULL && found) {
         memcpy(&a->region, msg->payload, sizeof a->region);
     }
-    if (a != NULL) { /* release: pairs with the acquire in is_answered. Under the lock: the asker's stack. */
+    if (a != NULL) { /* release: pairs with the acquire in is_answered. Under the lock: *a is on the asker's
+                      * stack. */
         hl_a32_store_release(&a->state, found ? ANSWERED : REFUSED);
     }
     hl_mutex_unlock(&asks_lock);
@@ -350,7 +354,8 @@ static int ask_peer(struct hl_win *w, int target, uint64_t at, struct hl_region 
     if (rc != 0) {
         return rc;
     }
-    uint32_t state = hl_a32_load_acquire(&a.state); /* acquire: as in is_answered. */
+    uint32_t state = hl_a32_load_acquire(&a.state); /* acquire: the region; pairs with the release in
+                                                     * hl_dyn_answered. */
     if (state == 0) {
         return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d died while it was asked for its memory", a.peer);
     }
@@ -358,7 +363,7 @@ static int ask_peer(struct hl_win *w, int target, uint64_t at, struct hl_region 
     return state == ANSWERED && at - out->base < out->len ? 0 : HL_ERR_RMA_RANGE;
 }
 
-/* How this rank reaches a target's region. */
+/* Fills *e: how this rank reaches a target's region. */
 static void make_entry(struct hl_win *w, int target, const struct hl_region *r, struct entry *e)
 {
     const struct hl_target *t = &w->targets[target];
@@ -381,7 +386,7 @@ static void make_entry(struct hl_win *w, int target, const struct hl_region *r, 
     }
 }
 
-/* Asks the target and remembers the answer. */
+/* Asks the target for the region that holds `at` and remembers the answer. Errors of hl_dyn_find. */
 static int learn_place(struct hl_win *w, int target, uint64_t at)
 {
     struct hl_dyn_cache *c = hl_dyn_cache_of(w);
@@ -438,7 +443,7 @@ int hl_dyn_check(const struct hl_move *m, const struct hl_span *span, uint64_t l
     if (rc != HL_ERR_RMA_RANGE || m->target_type->dense) {
         return rc;
     }
-    rc = hl_zip_begin(&walk, HL_WALK_BYTES, 1, &side, 1); /* the holes need not be attached */
+    rc = hl_zip_begin(&walk, HL_WALK_BYTES, 1, &side, 1); /* the holes of the layout need not be attached */
     while (rc == 0 && hl_zip_next(&walk)) {
         uint64_t at = (uint64_t)hl_zip_offset(walk.at[0]);
         rc = covered(m->win, m->target, at, at + (uint64_t)walk.n);

@@ -18,7 +18,7 @@ static struct hl_epoch_table *make_epoch_table(uint32_t mask)
 
 static struct hl_epoch_table *epoch_table_of(const struct hl_epoch *e)
 {
-    /* acquire: sees the entries; pairs with the release in grow. */
+    /* acquire: sees the entries; pairs with the release in grow_epoch. */
     return hl_aptr_load_acquire(&e->table);
 }
 
@@ -44,7 +44,7 @@ void hl_epoch_fini(struct hl_epoch *e)
     }
 }
 
-/* Slot of `target`, or the empty one where it belongs. */
+/* The slot of `target`, or the empty one where it belongs (*entry 0). */
 static uint32_t probe(const struct hl_epoch_table *t, int target, uint64_t *entry)
 {
     uint32_t at = (uint32_t)target & t->mask;
@@ -62,14 +62,15 @@ static uint32_t probe(const struct hl_epoch_table *t, int target, uint64_t *entr
 uint32_t hl_epoch_find(const struct hl_epoch *e, int target)
 {
     for (;;) {
-        /* acquire: the probes come after it; pairs with the full additions in shift_back and grow. */
+        /* acquire: the probes come after it; pairs with the full additions in shift_back, clear and
+         * grow_epoch. */
         uint32_t moves = hl_a32_load_acquire(&e->moves);
         uint64_t entry;
         probe(epoch_table_of(e), target, &entry);
         if (entry != 0) {
             return (uint32_t)(entry >> 32);
         }
-        hl_fence_acquire(); /* the probes come before the second look; pairs with the same additions */
+        hl_fence_acquire(); /* the probes come before the second load; pairs with the additions to `moves` */
         /* relaxed: ordered by the fence above. */
         if ((moves & 1) == 0 && hl_a32_load_relaxed(&e->moves) == moves) {
             return 0;
@@ -80,7 +81,7 @@ uint32_t hl_epoch_find(const struct hl_epoch *e, int target)
 
 static void put_entry(struct hl_epoch_table *t, uint32_t at, int target, uint32_t how)
 {
-    /* relaxed: the word is all there is; other threads learn of it by the user's own ordering. */
+    /* relaxed: an entry is one word; other threads learn of it by the user's own ordering. */
     hl_a64_store_relaxed(&t->entries[at], (uint64_t)how << 32 | ((uint32_t)target + 1));
 }
 
@@ -100,8 +101,10 @@ static int grow_epoch(struct hl_epoch *e)
         }
     }
     t->smaller = old;
-    hl_aptr_store_release(&e->table, t); /* release: publishes the entries; pairs with epoch_table_of */
-    /* full: readers that missed in the old table look again; pairs with the acquire in hl_epoch_find. */
+    hl_aptr_store_release(&e->table, t); /* release: publishes the entries; pairs with the acquire in
+                                          * epoch_table_of */
+    /* full: readers that found nothing in the old table look again; pairs with the acquire in
+     * hl_epoch_find. */
     hl_a32_add_full(&e->moves, 2);
     return 0;
 }
@@ -121,10 +124,11 @@ static int insert_target(struct hl_epoch *e, int target, uint32_t how)
     return 0;
 }
 
-/* Empties slot `hole` and moves followers that would not be found any more into it. */
+/* Empties slot `hole`: moves into it those behind it that would not be found any more. */
 static void shift_back(struct hl_epoch *e, struct hl_epoch_table *t, uint32_t hole)
 {
-    hl_a32_add_full(&e->moves, 1); /* full: odd, so that readers who miss look again */
+    hl_a32_add_full(&e->moves, 1); /* full: odd: readers who find nothing look again; pairs with the acquire
+                                    * in hl_epoch_find */
     hl_fence_release();            /* before the first entry moves; pairs with the fence in hl_epoch_find */
     for (uint32_t at = (hole + 1) & t->mask;; at = (at + 1) & t->mask) {
         /* relaxed, here and below: only the holder of the mutex writes; readers check `moves`. */
@@ -139,14 +143,15 @@ static void shift_back(struct hl_epoch *e, struct hl_epoch_table *t, uint32_t ho
         }
     }
     hl_a64_store_relaxed(&t->entries[hole], 0);
-    hl_a32_add_full(&e->moves, 1); /* full: even after the last one moved; pairs with hl_epoch_find */
+    hl_a32_add_full(&e->moves, 1); /* full: even after the last entry moved; pairs with the acquire in
+                                    * hl_epoch_find */
     e->count--;
 }
 
 static void set_mode(struct hl_epoch *e, uint32_t mode)
 {
     bool all = (mode & (HL_EPOCH_FENCE | HL_EPOCH_ALL)) != 0;
-    /* relaxed, all four: see hl_epoch_mode_of. */
+    /* relaxed, all four: the user orders this call before other threads' operations. */
     hl_a32_store_relaxed(&e->mode, mode);
     hl_a64_store_relaxed(&e->reach, all ? e->open_reach : 0);
     hl_a64_store_relaxed(&e->words, all ? e->open_words : 0);
@@ -157,11 +162,12 @@ void hl_epoch_unfence(struct hl_epoch *e)
 {
     hl_mutex_lock(&e->mutex);
     e->fence_only = 0;
-    hl_a32_store_relaxed(&e->fenced, 0); /* relaxed: see hl_epoch_mode_of. */
+    hl_a32_store_relaxed(&e->fenced, 0); /* relaxed: a flush that misses it came before the death became
+                                          * known. */
     hl_mutex_unlock(&e->mutex);
 }
 
-/* What a new lock of `target` (-1: all) would meet. */
+/* HL_ERR_RMA_SYNC with the reason why `target` (-1: all) cannot be locked now, or 0. */
 static int refuse_lock(const struct hl_epoch *e, int target)
 {
     if ((hl_epoch_mode_of(e) & HL_EPOCH_ALL) != 0) {
@@ -288,7 +294,7 @@ int hl_epoch_drop(struct hl_epoch *e)
     return target;
 }
 
-/* The open epoch that a fence, a free or another epoch meets, or NULL. */
+/* Which epoch is open that forbids a fence, a start or MPI_Win_free, in words; NULL: none. */
 static const char *epoch_words(const struct hl_epoch *e)
 {
     switch (hl_epoch_mode_of(e)) {
@@ -321,7 +327,8 @@ int hl_epoch_fence(struct hl_epoch *e, bool open)
 static void clear(struct hl_epoch *e)
 {
     struct hl_epoch_table *t = epoch_table_of(e);
-    hl_a32_add_full(&e->moves, 1); /* full, here and below: as in shift_back */
+    hl_a32_add_full(&e->moves, 1); /* full, both: odd while entries go; pairs with the acquire in
+                                    * hl_epoch_find */
     hl_fence_release();            /* before the first entry goes; pairs with the fence in hl_epoch_find */
     for (uint32_t i = 0; i <= t->mask; i++) {
         hl_a64_store_relaxed(&t->entries[i], 0); /* relaxed: readers check `moves` */

@@ -29,8 +29,9 @@ static int fence_window(struct hl_win *w, int assert)
     } else {
         hl_near_fence();
     }
-    /* With both, nothing was accessed before and nothing will be: nobody need be waited for. NOPRECEDE alone
-     * still needs it: a target must not be written before its own stores are over. */
+    /* With both assertions nothing was accessed before and nothing will be: no rank need be waited for.
+     * NOPRECEDE alone needs the barrier: a target's memory must not be written before the target's own stores
+     * are over. */
     rc = alone ? 0 : hl_coll_barrier(w->comm);
     if (HL_CHECKED && !alone) {
         hl_conflict_fence(w, false);

@@ -1,19 +1,21 @@
-/* What flushes that wait and those with a request share. */
+/* What waiting flushes (flush.c) and flushes with a request (iflush.c) share. */
 #ifndef HL_FLUSH_H
 #define HL_FLUSH_H
 
 #include "mode.h"
 
-/* 0, or what is wrong with a flush of `target`; of all targets. `w` may be NULL. */
+/* Checks a flush of `target`, and one of all targets. `w` may be NULL. HL_ERR_WIN, HL_ERR_RANK,
+ * HL_ERR_RMA_SYNC. */
 int hl_flush_check(struct hl_win *w, int target);
 int hl_flush_check_all(struct hl_win *w);
 
-/* The first half of a flush that is more than a fence (target -1: all). What checked_mode forgets was issued
- * before; what others issue meanwhile stays. *dead: 0, or that a target whose memory is mapped has ended.
- * True: lanes have to be flushed, too. */
+/* The first half of a flush that is more than a fence (target -1: all). In checked_mode it forgets what was
+ * issued before; what others issue meanwhile stays. *dead: 0, or the error that a target whose memory is
+ * mapped has ended. True: the caller must flush lanes, too. */
 bool hl_flush_begin(struct hl_win *w, int target, enum hl_lane_scope scope, int *dead);
 
-/* The error that an operation on `target` (-1: any) has left, or 0; once. After they have ended. */
+/* Returns the error that an operation on `target` (-1: any) has left, once, or 0. Called after the operations
+ * have ended. */
 int hl_flush_take_errors(struct hl_win *w, int target);
 
 #endif

@@ -1,4 +1,4 @@
-/* Info keys of windows: which we know, what they mean, what MPI_Win_get_info shows. */
+/* Info keys of windows: which are known, what they mean, what MPI_Win_get_info shows. */
 #include "hints.h"
 
 #include <stdio.h>
@@ -12,9 +12,10 @@
 #include "log.h"
 #include "util.h"
 
-#define VALUE_MAX 256 /* bytes of a value; what does not fit is none of ours */
+#define VALUE_MAX 256 /* bytes of a value; longer ones are wrong for every key */
 
-/* The words of which a value is a list, the first alone or the others in any number. */
+/* The words that a value may have. In a list (WORDS) the first stands alone; of the others there may be
+ * several. */
 static const char *const bools[] = {"true", "false", NULL};
 static const char *const orders[] = {"none", "rar", "raw", "war", "waw", NULL};
 static const char *const ops[] = {"same_op", "same_op_no_op", NULL};
@@ -24,7 +25,7 @@ static const char *const kinds[] = {
 
 enum form { ONE_WORD, WORDS, NUMBER, POWER, WISH };
 
-/* `fallback`: the value in use when the user gives none; NULL: none is shown then. */
+/* `fallback`: the value in use when the user gives none; NULL: the key is not shown then. */
 static const struct key {
     const char *key, *fallback;
     enum form form;
@@ -75,7 +76,7 @@ static int find_word(const char *const *words, const char *word, size_t len)
     return -1;
 }
 
-/* Words between commas; the first of `words` stands alone. */
+/* Is `value` a list of `words` between commas, or the first of them alone? */
 static bool is_list(const char *const *words, const char *value)
 {
     for (const char *at = value;; at++) {
@@ -127,7 +128,7 @@ void hl_hints_wish(const struct hl_info *user, struct hl_mem_wish *out)
     hl_mem_wish_of_env(out);
     for (int i = 0; i < HL_MEM_WISH_KEYS; i++) {
         if (hl_info_hint(user, hl_mem_wish_keys[i], value, sizeof value, &len) && len < VALUE_MAX) {
-            hl_mem_wish_set(out, hl_mem_wish_keys[i], value); /* take_hints() tells of a wrong one */
+            hl_mem_wish_set(out, hl_mem_wish_keys[i], value); /* take_hints() reports a wrong one */
         }
     }
 }
@@ -144,7 +145,7 @@ static void refuse_key(const struct hl_win *w, const char *key, const char *valu
     }
 }
 
-/* The text that is_valid left has key, value and what is allowed. */
+/* The error text that is_valid left has the key, its value and what is allowed. */
 static void refuse_wish(const struct hl_win *w)
 {
     if (w->rank == 0) {
@@ -152,7 +153,8 @@ static void refuse_wish(const struct hl_win *w)
     }
 }
 
-/* `in_use`: what MPI_Win_get_info shows: set again, it says nothing. NULL: the window is being made. */
+/* Puts the user's keys into `info`. `in_use`: what MPI_Win_get_info shows; a key that repeats its value there
+ * is no fault. NULL: the window is being made. HL_ERR_NO_MEM. */
 static int take_hints(struct hl_win *w, struct hl_info *info, const struct hl_info *user,
                       const struct hl_info *in_use)
 {
@@ -181,11 +183,12 @@ static int take_hints(struct hl_win *w, struct hl_info *info, const struct hl_in
     return rc;
 }
 
-/* What the library does differently. */
+/* Sets the fields of w that follow from the hints. */
 static void use(struct hl_win *w, const struct hl_info *info)
 {
     w->unordered = value_is(info, "accumulate_ordering", "none");
-    hl_a8_store_relaxed(&w->no_locks, value_is(info, "no_locks", "true")); /* relaxed: decides words only. */
+    hl_a8_store_relaxed(&w->no_locks, value_is(info, "no_locks", "true")); /* relaxed: decides only what is
+                                                                            * reported. */
 }
 
 void hl_hints_taken(struct hl_win *w, const struct hl_mem_wish *wish)
@@ -219,7 +222,7 @@ static int show_pages(struct hl_info *info, const struct hl_hints_got *got)
     return rc != 0 || got->nodes[0] == '\0' ? rc : hl_info_set(info, "hotlane_nodes", got->nodes);
 }
 
-/* The other name of the kind, for who asked by it: it has words for two kinds. */
+/* Shows the kind as mpich_buf_type, too, if the user asked by that key; it has words for two kinds only. */
 static int show_buf_type(struct hl_info *info, const char *got)
 {
     const char *word = strcmp(got, "DDR") == 0 ? "ddr" : strcmp(got, "MCDRAM") == 0 ? "hbm" : NULL;
@@ -239,7 +242,8 @@ int hl_hints_show_got(struct hl_info *info, const struct hl_hints_got *got)
     return rc != 0 ? rc : show_pages(info, got);
 }
 
-/* Parts of contiguous shared memory begin where the part before them ends. */
+/* Shows the alignment that w->base has: parts of contiguous shared memory begin where the part before them
+ * ends. */
 static int show_alignment(const struct hl_win *w, struct hl_info *info)
 {
     uintptr_t base = (uintptr_t)w->base;
@@ -252,7 +256,8 @@ static int show_alignment(const struct hl_win *w, struct hl_info *info)
     return hl_info_set(info, "mpi_minimum_memory_alignment", text);
 }
 
-/* What the kernel says now: of memory that this rank took, and of what its user has from MPI_Alloc_mem. */
+/* Shows what the kernel says now about memory that this rank took, or that its user has from
+ * MPI_Alloc_mem. */
 static int show_mine(const struct hl_win *w, struct hl_info *info)
 {
     struct hl_hints_got got = {0};
@@ -285,7 +290,7 @@ int hl_hints_init(struct hl_win *w, const struct hl_info *user)
     return rc;
 }
 
-/* An assertion about all ranks. */
+/* Takes back assertion `key` about all ranks if it does not hold. */
 static void correct(struct hl_win *w, const char *key, bool holds)
 {
     if (!holds && value_is(w->info, key, "true")) {
@@ -305,11 +310,13 @@ void hl_hints_verify(struct hl_win *w)
     correct(w, "same_disp_unit", unit);
 }
 
-/* One process of a node speaks: most programs break it on all ranks. */
+/* Is this the first process of the node to find the hint broken? Only that one prints: most programs break it
+ * on all ranks. */
 static bool is_first(struct hl_win *w)
 {
     struct hl_win_ctl *ctl = w->n_near > 0 ? hl_target_ctl(&w->targets[w->near_ranks[0]]) : hl_win_ctl(w);
-    return hl_a32_xchg_acquire(&ctl->told, 1) == 0; /* acquire: for form, nothing comes with it. */
+    return hl_a32_xchg_acquire(&ctl->told, 1) == 0; /* acquire: nothing is ordered by it and nothing pairs
+                                                     * with it. */
 }
 
 int hl_hints_break_no_locks(struct hl_win *w)
@@ -318,7 +325,7 @@ int hl_hints_break_no_locks(struct hl_win *w)
     if (hl_conf.broken_hints != 0) {
         return hl_err_say(HL_ERR_RMA_SYNC, "the window has the hint no_locks=true");
     }
-    hl_a8_store_relaxed(&w->no_locks, 0); /* relaxed: as in use. */
+    hl_a8_store_relaxed(&w->no_locks, 0); /* relaxed: decides only what is reported. */
     hl_info_take_back(&w->info, "no_locks");
     if (is_first(w)) {
         hl_win_words(w, what, sizeof what);
@@ -330,7 +337,7 @@ int hl_hints_break_no_locks(struct hl_win *w)
     return 0;
 }
 
-/* A new info object: all that is known of the window. */
+/* Makes *shown, a new info object with all that is known of the window. */
 static int show(struct hl_win *w, struct hl_info **shown)
 {
     int rc = hl_info_copy(&w->info, shown);
@@ -345,7 +352,7 @@ static int show(struct hl_win *w, struct hl_info **shown)
     return rc;
 }
 
-/* Takes over the keys that may change later. */
+/* MPI_Win_set_info: takes over those of the user's keys that may change. */
 static int change_hints(struct hl_win *w, const struct hl_info *user)
 {
     struct hl_info *in_use, *fresh;

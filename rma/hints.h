@@ -4,25 +4,27 @@
 
 #include "win.h"
 
-/* Makes w->info: every key we know for w's flavor with its default, overridden by the user's (NULL: none),
- * and what follows from them. A wrong value is said by rank 0 in one line and not taken: MPI_Win_get_info
- * shows what is in use. HL_ERR_NO_MEM. */
+/* Makes w->info: every key that is known for w's flavor, with its default or the user's value (user NULL:
+ * there are none), and sets the fields that follow from them. For a wrong value rank 0 prints one line, and
+ * the value is not taken: MPI_Win_get_info shows what is in use. HL_ERR_NO_MEM. */
 int hl_hints_init(struct hl_win *w, const struct hl_info *user);
 
-/* Takes back assertions about all ranks that do not hold; when the extents are known. */
+/* Takes back same_size and same_disp_unit where they do not hold. Called when the extents of all ranks are
+ * known. */
 void hl_hints_verify(struct hl_win *w);
 
-/* The window is locked in spite of no_locks: HL_ERR_RMA_SYNC, or, as HOTLANE_BROKEN_HINTS has it, 0 after one
- * line on a node, and the hint is gone. Any thread. */
+/* The window is locked in spite of no_locks. Returns HL_ERR_RMA_SYNC, or, as HOTLANE_BROKEN_HINTS says,
+ * prints one line on each node, takes the hint back and returns 0. Any thread. */
 int hl_hints_break_no_locks(struct hl_win *w) HL_COLD;
 
-/* mpi_minimum_memory_alignment: bytes, 0 when not asked for. */
+/* The value of mpi_minimum_memory_alignment in bytes, 0 when it is not asked for. */
 size_t hl_hints_alignment(const struct hl_info *info);
 
-/* The memory that the environment asks for, and the user's keys over it, but for those with wrong values. */
+/* Fills *out with what the environment asks for; the user's keys, where their values are right, override
+ * it. */
 void hl_hints_wish(const struct hl_info *user, struct hl_mem_wish *out);
 
-/* What the kernel says of memory, in the words of MPI_Win_get_info. */
+/* What the kernel says about a rank's memory, in the words of MPI_Win_get_info. */
 struct hl_hints_got {
     uint64_t page; /* bytes */
     enum hl_mem_rule rule;
@@ -30,17 +32,17 @@ struct hl_hints_got {
     char nodes[HL_MEM_NODES_TEXT]; /* "": no page is there */
 };
 
-/* My piece of the window was taken as `wish` has it; NULL: nothing was asked. */
+/* Notes that my piece of the window was taken with `wish` (NULL: with none). */
 void hl_hints_taken(struct hl_win *w, const struct hl_mem_wish *wish);
 
-/* Asks the kernel about my piece. */
+/* Asks the kernel about my piece; fills *out. */
 void hl_hints_look(const struct hl_win *w, struct hl_hints_got *out);
 
-/* For memory that another rank took: what MPI_Win_get_info shows of it. About a rank's own it asks the kernel
- * anew. HL_ERR_NO_MEM. */
+/* Puts into `info` what MPI_Win_get_info shows of memory that another rank took. (For a rank's own memory the
+ * kernel is asked anew each time.) HL_ERR_NO_MEM. */
 int hl_hints_show_got(struct hl_info *info, const struct hl_hints_got *got);
 
-/* alloc_shared_noncontig */
+/* Is the key alloc_shared_noncontig "true"? */
 bool hl_hints_noncontig(const struct hl_info *info);
 
 #endif

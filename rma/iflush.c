@@ -1,5 +1,6 @@
-/* Flushes with a request: nobody waits in them. What was issued before the call is known by numbers of the
- * lanes (hl_lane_goals); whoever makes progress looks at them, and the last look takes the errors. */
+/* Flushes with a request, which do not wait. Numbers of the lanes say what was issued before the call
+ * (hl_lane_goals). Each thread that makes progress compares them, and the last comparison takes the
+ * errors. */
 #include "flush.h"
 
 #include <hotlane.h>
@@ -11,21 +12,21 @@
 #include "flight.h"
 #include "prog.h"
 
-/* On its way. */
+/* A flush that has not ended. */
 struct iflush {
     struct hl_flight flight;
     struct hl_req *req;
-    struct hl_win *win; /* is not freed before: hl_win_end_flushes */
+    struct hl_win *win; /* stays until the flush has ended: hl_win_end_flushes */
     struct hl_lane_goals *goals;
     int target;              /* -1: all */
     int dead;                /* 0, or the error when a near target had ended before */
-    char words[HL_REQ_BODY]; /* of that */
+    char words[HL_REQ_BODY]; /* text of `dead` */
 };
 
-/* Body of HL_REQ_WIN. */
+/* The body of a request HL_REQ_WIN. */
 struct body {
     int target;                            /* -1: all */
-    char words[HL_REQ_BODY - sizeof(int)]; /* of its error */
+    char words[HL_REQ_BODY - sizeof(int)]; /* text of the request's error */
 };
 _Static_assert(sizeof(struct body) <= HL_REQ_BODY, "it fits a request");
 
@@ -34,7 +35,7 @@ static struct body *iflush_body(const struct hl_req *r)
     return (struct body *)(uintptr_t)r->body;
 }
 
-/* The waiter's thread says what happened: it may not be the one that met it. */
+/* Repeats the error's text in the thread that waits, which may not be the one that met the error. */
 static int tell_failed_iflush(struct hl_req *r, MPI_Status *status, bool end)
 {
     (void)end;
@@ -42,7 +43,7 @@ static int tell_failed_iflush(struct hl_req *r, MPI_Status *status, bool end)
     return hl_err_say(err, "%s", iflush_body(r)->words);
 }
 
-/* Its last step, with the calling thread's words of the error. */
+/* Completes the request; with err, it keeps the text of the calling thread's last error. */
 static void finish_iflush(struct hl_req *r, int err)
 {
     static const struct hl_req_more failed = {.results = tell_failed_iflush};
@@ -65,7 +66,8 @@ static void end_iflush(struct hl_flight *flight)
     struct hl_req *r = f->req;
     int err = hl_flush_take_errors(f->win, f->target);
     err = err == 0 && f->dead != 0 ? hl_err_say(f->dead, "%s", f->words) : err;
-    hl_a32_add_full(&f->win->flushing, UINT32_MAX); /* full: the last use of it; pairs with has_no_iflush. */
+    hl_a32_add_full(&f->win->flushing, UINT32_MAX); /* full: the last use of the window; pairs with the
+                                                     * acquire in has_no_iflush. */
     hl_lane_goals_free(f->goals);
     free(f);
     finish_iflush(r, err);
@@ -83,7 +85,7 @@ static int new_iflush_request(struct hl_win *w, int target, struct hl_req **out)
     return 0;
 }
 
-/* Takes the goals over. */
+/* Starts a flush that has to wait. It takes over the goals, also after an error. HL_ERR_NO_MEM. */
 static int launch_iflush(struct hl_win *w, int target, struct hl_lane_goals *goals, int dead,
                          struct hl_req **out)
 {
@@ -104,11 +106,12 @@ static int launch_iflush(struct hl_win *w, int target, struct hl_lane_goals *goa
     }
     *out = f->req;
     hl_a32_add_relaxed(&w->flushing, 1); /* relaxed: the user frees the window after this call. */
-    (void)hl_flight_start(&f->flight);   /* its only error was asked for above */
+    (void)hl_flight_start(&f->flight);   /* its only error was ruled out by hl_flight_ready */
     return 0;
 }
 
-/* Nothing is left to wait for. The request tells what went wrong with operations, never the call. */
+/* Makes the request of a flush that need not wait. The request, never the call, reports `err`, the error of
+ * an operation. */
 static int end_iflush_at_once(struct hl_win *w, int target, int err, struct hl_req **out)
 {
     char words[HL_REQ_BODY];
@@ -124,7 +127,7 @@ static int end_iflush_at_once(struct hl_win *w, int target, int err, struct hl_r
     return rc;
 }
 
-/* Of a window whose flush is more than a fence. */
+/* Starts a flush of a window where it is more than a fence. */
 static HL_NOINLINE int start_iflush(struct hl_win *w, int target, enum hl_lane_scope scope,
                                     struct hl_req **out)
 {
@@ -145,7 +148,7 @@ static HL_NOINLINE int start_iflush(struct hl_win *w, int target, enum hl_lane_s
     return rc;
 }
 
-/* What is wrong with a flush of `target` (-1: all), if anything. */
+/* Checks the arguments of a flush of `target` or of all. Errors of hl_flush_check; HL_ERR_ARG. */
 static int check_iflush(struct hl_win *w, int target, bool all, const MPI_Request *request)
 {
     int rc = 0;
@@ -157,21 +160,21 @@ static int check_iflush(struct hl_win *w, int target, bool all, const MPI_Reques
     return rc == 0 && !hl_is_address(request) ? hl_win_null("request") : rc;
 }
 
-/* A call of the user: the name, and which flush it is. */
+/* Which flush a call of the user is. */
 struct iflush_call {
     const char *func;
     enum hl_lane_scope scope;
     bool all;
 };
 
-/* A flush that is not just a fence, or an error. */
+/* A flush that may be more than a fence, or an error. */
 static HL_NOINLINE int iflush_any(int target, MPI_Win win, MPI_Request *request,
                                   const struct iflush_call *call)
 {
     struct hl_win *w = hl_win_of(win);
     struct hl_req *r = hl_req_completed();
     int rc = check_iflush(w, target, call->all, request);
-    /* relaxed: as in flush. */
+    /* relaxed: a flush that misses a death counts as earlier. */
     if (rc == 0 && target != MPI_PROC_NULL && hl_a8_load_relaxed(&w->waits) != 0) {
         rc = start_iflush(w, target, call->scope, &r);
     }
@@ -232,7 +235,7 @@ int PMPIX_Win_iflush_local_all(MPI_Win win, MPI_Request *request)
 static bool has_no_iflush(void *arg)
 {
     const struct hl_win *w = arg;
-    /* acquire: pairs with the addition in end_iflush. */
+    /* acquire: the flush's last use of the window; pairs with the addition in end_iflush. */
     return hl_a32_load_acquire(&w->flushing) == 0;
 }
 

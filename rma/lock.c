@@ -7,7 +7,7 @@
 #include "hints.h"
 #include "prog.h"
 
-#define TRIES 64 /* before a request by message, which costs a wake-up */
+#define TRIES 64 /* tries of the word before a request by message, which costs a wake-up */
 
 static int take_lock(struct hl_win *w, int target, bool exclusive)
 {
@@ -15,19 +15,19 @@ static int take_lock(struct hl_win *w, int target, bool exclusive)
     if (!hl_target_is_far(t)) {
         hl_a8 *mark = hl_win_holds(hl_win_ctl(w)) + target;
         int tries = hl_prog_crowded() ? 1 : TRIES;
-        hl_a8_store_relaxed(mark, 1); /* relaxed: read when this process is no more. */
+        hl_a8_store_relaxed(mark, 1); /* relaxed: peers read it after this process has ended. */
         for (int i = 0; i < tries; i++) {
             if (hl_lockword_try(&hl_target_ctl(t)->lock, exclusive)) {
                 return 0;
             }
             HL_CPU_PAUSE();
         }
-        hl_a8_store_relaxed(mark, 0); /* relaxed: its grant comes after the request. */
+        hl_a8_store_relaxed(mark, 0); /* relaxed: the grant, which sets it again, comes after the request. */
     }
     return hl_ask_lock(hl_win_world(w, target), w->id, exclusive);
 }
 
-/* Takes the lock of a target; waits. */
+/* Takes the lock of a target; waits for it. Errors of hl_ask_lock. */
 static int acquire(struct hl_win *w, int target, bool exclusive)
 {
     int rc = take_lock(w, target, exclusive);
@@ -49,7 +49,7 @@ static int release_lock(struct hl_win *w, int target, bool exclusive)
         rc = hl_win_send(hl_win_world(w, target), &rec);
     }
     hl_a8_store_relaxed(hl_win_holds(hl_win_ctl(w)) + target,
-                        0); /* relaxed: read when this process is no more. */
+                        0); /* relaxed: peers read it after this process has ended. */
     return rc;
 }
 
@@ -58,7 +58,7 @@ struct lock_claim {
     int target;
 };
 
-/* Settled: held, or given up by the thread that claimed it. */
+/* Is the lock held, or given up by the thread that claimed it? */
 static bool is_lock_settled(void *arg)
 {
     const struct lock_claim *c = arg;
@@ -77,7 +77,7 @@ HL_HANG_TELLS(is_lock_settled, tell_lock_claim);
 int hl_win_reach(struct hl_win *w, int target)
 {
     struct hl_epoch *e = &w->epoch;
-    /* Only lock_all is lazy, and only when it takes locks at all. */
+    /* Only lock_all takes locks late, and none with MPI_MODE_NOCHECK. */
     if (hl_epoch_mode_of(e) != HL_EPOCH_ALL || (e->all_how & HL_EPOCH_NOCHECK) != 0) {
         return 0;
     }
@@ -99,7 +99,7 @@ int hl_win_reach(struct hl_win *w, int target)
 
 static int check_hint(struct hl_win *w)
 {
-    return HL_UNLIKELY(hl_a8_load_relaxed(&w->no_locks) != 0) /* relaxed: decides words only. */
+    return HL_UNLIKELY(hl_a8_load_relaxed(&w->no_locks) != 0) /* relaxed: decides only what is reported. */
                ? hl_hints_break_no_locks(w)
                : 0;
 }
@@ -145,7 +145,7 @@ static int unlock_target(struct hl_win *w, int target)
     if (hl_epoch_mode_of(&w->epoch) != HL_EPOCH_LOCKS || hl_epoch_find(&w->epoch, target) == 0) {
         return hl_err_say(HL_ERR_RMA_SYNC, "target %d is not locked", target);
     }
-    /* An operation's error is reported, and the lock is left all the same. */
+    /* The lock is left even if an operation has failed, whose error is returned. */
     int failed = HL_FAULT(unlock_open) ? 0 : hl_win_flush(w, target);
     rc = hl_epoch_unlock(&w->epoch, target, &how);
     if (rc == 0 && (how & HL_EPOCH_NOCHECK) == 0) {
@@ -154,7 +154,7 @@ static int unlock_target(struct hl_win *w, int target)
     return failed != 0 ? failed : rc;
 }
 
-/* Leaves the first n near locks. */
+/* Leaves the locks of the first n near targets. */
 static int release_near(struct hl_win *w, int n)
 {
     int failed = 0;
@@ -177,7 +177,7 @@ static int lock_all(struct hl_win *w, int assert)
     if (rc != 0 || none) {
         return rc;
     }
-    /* Near targets at once; the others with the first operation (hl_win_reach). */
+    /* Locks of near targets are taken at once, those of far ones by the first operation (hl_win_reach). */
     for (int i = 0; i < w->n_near; i++) {
         if ((rc = acquire(w, w->near_ranks[i], false)) != 0) {
             uint32_t how;

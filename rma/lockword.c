@@ -42,19 +42,20 @@ bool hl_lockword_leave(hl_a64 *word, bool exclusive)
 
 bool hl_lockword_is_held(hl_a64 *word, bool exclusive)
 {
-    /* relaxed: who holds it does not leave it meanwhile. */
+    /* relaxed: the holder does not leave it meanwhile. */
     return (hl_a64_load_relaxed(word) & (exclusive ? HL_LOCK_EXCLUSIVE : HL_LOCK_READERS)) != 0;
 }
 
-/* Nobody else changes the word while WAITERS is set: a look and an addition make one step. */
+/* Grants the lock if it is free for `ask`. A load and an addition are enough: nobody else changes the word
+ * while WAITERS is set. */
 static bool grant_one(struct hl_lockq *q, const struct hl_lock_ask *ask)
 {
-    /* acquire: what the last holder did is passed on with the grant; pairs with hl_lockq_leave, or with the
-     * fetch-or of this very thread. */
+    /* acquire: the grant passes on what the last holder did; pairs with the full operations in hl_lockq_leave
+     * and hl_lockword_leave, or with this thread's own fetch-or. */
     if (!is_free(hl_a64_load_acquire(q->word), ask->exclusive)) {
         return false;
     }
-    /* full: pairs with the compare-and-swap in hl_lockword_leave. */
+    /* full, both: pairs with the compare-and-swap in hl_lockword_leave. */
     if (ask->exclusive) {
         hl_a64_or_full(q->word, HL_LOCK_EXCLUSIVE);
     } else {
@@ -66,7 +67,7 @@ static bool grant_one(struct hl_lockq *q, const struct hl_lock_ask *ask)
 
 static void open_word(struct hl_lockq *q)
 {
-    /* full: from here on compare-and-swaps by anybody succeed again. */
+    /* full: from here on compare-and-swaps of hl_lockword_try and hl_lockword_leave succeed again. */
     hl_a64_and_full(q->word, ~HL_LOCK_WAITERS);
 }
 
@@ -83,7 +84,7 @@ int hl_lockq_ask(struct hl_lockq *q, const struct hl_lock_ask *ask)
         q->tail = own;
         return 0;
     }
-    /* full: the last word in the race with a holder who leaves by compare-and-swap (see lockword.h). */
+    /* full: comes before or after the compare-and-swap of a holder that leaves (proof in lockword.h). */
     hl_a64_or_full(q->word, HL_LOCK_WAITERS);
     if (grant_one(q, own)) {
         open_word(q);
@@ -116,7 +117,8 @@ static void grant_next(struct hl_lockq *q)
 
 void hl_lockq_leave(struct hl_lockq *q, bool exclusive)
 {
-    /* full: as in hl_lockword_leave. */
+    /* full, both: publishes the epoch's accesses; pairs with the acquires in grant_one and
+     * hl_lockword_try. */
     if (exclusive) {
         hl_a64_and_full(q->word, ~HL_LOCK_EXCLUSIVE);
     } else {

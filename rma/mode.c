@@ -2,9 +2,9 @@
  *
  * The queue is a ring of stamped slots. A producer draws a ticket and may write slot (ticket mod size) when
  * its stamp is the ticket; it leaves stamp = ticket + 1. The driver takes the slot at `head` when it has that
- * stamp and leaves stamp = ticket + size. Nothing stays behind: the driver looks once more after it has left,
- * behind a full fence, and a producer puts its job in before it tries to become the driver, behind a full
- * fence. */
+ * stamp and leaves stamp = ticket + size. No job stays behind: the driver looks once more after it has left,
+ * behind a full fence, and a producer publishes its job first, then a full fence, then tries to become the
+ * driver. */
 #include "mode.h"
 
 #include "lock.h"
@@ -13,8 +13,7 @@
 #define JOBS 1024u
 
 struct slot {
-    HL_ALIGNED_LINE hl_a64
-        stamp; /* atomic: whose turn; the rest belongs to whom it names. Counts from 0: + index */
+    HL_ALIGNED_LINE hl_a64 stamp; /* atomic: says who owns `job` now; kept less the slot's index */
     struct hl_job job;
 };
 
@@ -35,7 +34,8 @@ static int perform(const struct hl_job *job)
     }
 }
 
-/* Types may be freed by the user before the job is performed. Predefined ones need no count. */
+/* References the job's types (or drops the references): the user may free a type before the job is performed.
+ * Predefined types need none. */
 static void hold_types(const struct hl_job *job, bool hold)
 {
     const struct hl_type *types[3] = {job->a.m.origin_type, job->a.m.target_type,
@@ -48,7 +48,7 @@ static void hold_types(const struct hl_job *job, bool hold)
     }
 }
 
-/* Ends a job: its request or the error word of its target gets the result. */
+/* Ends a job: gives the result to its request, or an error to the error word of its target. */
 static void settle_job(const struct hl_job *job, int rc)
 {
     const struct hl_move *m = &job->a.m;
@@ -64,8 +64,8 @@ static void settle_job(const struct hl_job *job, int rc)
 
 static uint64_t stamp_of(uint64_t ticket)
 {
-    /* acquire: the slot's last owner is done with it; pairs with the release in set_stamp.
-     * Stamps are kept less the slot's index, so that zeroed memory is an empty queue. */
+    /* acquire: the slot's last owner is done with it; pairs with the release in set_stamp. Stamps are kept
+     * less the slot's index: so zeroed memory is an empty queue. */
     return hl_a64_load_acquire(&slots[ticket % JOBS].stamp) + ticket % JOBS;
 }
 
@@ -77,7 +77,7 @@ static void set_stamp(uint64_t ticket, uint64_t stamp)
 
 static bool is_ready(void)
 {
-    /* relaxed: the stamp decides. */
+    /* relaxed: a guess; the stamp decides. */
     uint64_t at = hl_a64_load_relaxed(&head);
     return stamp_of(at) == at + 1;
 }
@@ -90,7 +90,7 @@ static void drive(void)
             return;
         }
         while (is_ready()) {
-            uint64_t at = hl_a64_load_relaxed(&head); /* relaxed: the driver's own */
+            uint64_t at = hl_a64_load_relaxed(&head); /* relaxed: only the driver writes it */
             struct hl_job *job = &slots[at % JOBS].job;
             settle_job(job, perform(job));
             set_stamp(at, at + JOBS);
@@ -98,7 +98,7 @@ static void drive(void)
             hl_a64_store_release(&head, at + 1);
         }
         hl_flag_leave(&driver);
-        /* full: left before the last look; pairs with the one in put_in. */
+        /* full: the flag is left before the last look; pairs with the fence in put_in. */
         hl_fence_full();
     } while (is_ready());
 }
@@ -130,7 +130,7 @@ static int put_in(const struct hl_job *job)
     hl_prog_wait(has_room, &ticket);
     slots[ticket % JOBS].job = *job;
     set_stamp(ticket, ticket + 1);
-    /* full: the job is in before the try to drive; pairs with the one in drive. */
+    /* full: the job is published before the try to drive; pairs with the fence in drive. */
     hl_fence_full();
     drive();
     return 0;
@@ -165,7 +165,8 @@ HL_HANG_TELLS(is_performed, tell_queue);
 
 void hl_mode_drain(void)
 {
-    /* acquire: jobs that the caller knows of by other means have their ticket; its own it has drawn. */
+    /* acquire: jobs that the caller has heard of have drawn their tickets, as its own have. No partner: other
+     * threads' jobs are ordered by how the caller heard of them. */
     uint64_t until = hl_a64_load_acquire(&tail);
     hl_prog_wait(is_performed, &until);
 }

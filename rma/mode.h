@@ -1,13 +1,13 @@
-/* Windows that do not go the way of this library: the designs it is compared with (HOTLANE_RMA_MODE).
+/* Windows whose operations take other designs, which this library is compared with (HOTLANE_RMA_MODE).
  *
- *   global    one lock for the process around every call; who waits gives it away for the moment: that of
- *             HOTLANE_CS=global (cs.h), for these calls alone
+ *   global    one lock for the process around every call; a thread that waits gives it away meanwhile. It is
+ *             the lock of HOTLANE_CS=global (cs.h), for these calls alone
  *   enqueue   all threads put descriptors of operations into one queue; one thread at a time takes them out
- *             and performs them; a flush waits until what was in the queue is performed
+ *             and performs them; a flush waits until all that was in the queue is performed
  *
- * Both use one lane. Under HOTLANE_CS operations are in the sections of cs.h. Such windows have `detour` set,
- * so their operations fail the test of the short way and cost the others nothing. Source of enqueue: Kandalla
- * et al., CUG 2016, figure 1(b). */
+ * Both use one lane. With HOTLANE_CS, operations run inside the sections of cs.h. Such windows have `detour`
+ * set, so their operations fail the test of the short way and cost the others nothing. Source of enqueue:
+ * Kandalla et al., CUG 2016, figure 1(b). */
 #ifndef HL_MODE_H
 #define HL_MODE_H
 
@@ -17,26 +17,27 @@
 #include "cs.h"
 #include "rx.h"
 
-enum hl_mode { HL_MODE_HOT, HL_MODE_GLOBAL, HL_MODE_ENQUEUE }; /* in the order of conf's words */
+enum hl_mode { HL_MODE_HOT, HL_MODE_GLOBAL, HL_MODE_ENQUEUE }; /* in the order of the words in conf/vars.h */
 
 enum hl_job_kind { HL_JOB_MOVE, HL_JOB_ACC, HL_JOB_CAS };
 
-/* A checked operation. */
+/* An operation whose arguments were checked. */
 struct hl_job {
     enum hl_job_kind kind;
     struct hl_span span;
-    struct hl_acc a;     /* of a MOVE, only a.m */
-    const void *compare; /* of a CAS */
+    struct hl_acc a;     /* a MOVE uses only a.m */
+    const void *compare; /* of a CAS; must stay until the job is performed */
 };
 
-/* Performs the job of a window with `detour`, or has it performed; what can only fail later is told by the
- * next flush of its target, or by its request. Any thread; may wait for the network or for room. */
+/* Performs the job of a window with `detour`, or queues it (enqueue). Returns 0 or the error; an error that
+ * comes only later is reported by the job's request, or by the next flush of its target. Any thread; may wait
+ * for the network or for room in the queue. */
 int hl_mode_issue(const struct hl_job *job);
 
-/* Before a flush: waits until what all threads issued before has been performed. */
+/* Called before a flush: waits until the jobs that all threads have queued before are performed. */
 void hl_mode_drain(void);
 
-/* Is an operation not over when its call returns, near targets included? */
+/* May operations be unfinished when their calls return, also those on near targets? */
 HL_INLINE bool hl_mode_defers(const struct hl_win *w)
 {
     return w->detour && hl_conf.rma_mode == HL_MODE_ENQUEUE;
@@ -47,7 +48,8 @@ HL_INLINE bool hl_mode_is_global(const struct hl_win *w)
     return w != NULL && w->detour && (hl_conf.rma_mode == HL_MODE_GLOBAL || hl_cs_mode == HL_CS_GLOBAL);
 }
 
-/* Around a call on such a window that is not a job. Such calls order accesses (see hl_rx_order). */
+/* Called around every call on a window that is not a job: takes the process's lock where the mode has one.
+ * Such calls order accesses (see hl_rx_order). */
 HL_INLINE void hl_mode_enter(const struct hl_win *w)
 {
     hl_handover_give(&hl_rx_order);
@@ -64,7 +66,8 @@ HL_INLINE void hl_mode_leave(const struct hl_win *w)
     hl_handover_take(&hl_rx_order);
 }
 
-/* Both for a call that users make: its window, NULL for a handle of none; and its end with MPI's code. */
+/* hl_mode_begin returns the window of a user's call (NULL for a bad handle) and enters; hl_mode_end leaves
+ * and returns MPI's code for rc. */
 HL_INLINE struct hl_win *hl_mode_begin(MPI_Win win)
 {
     struct hl_win *w = hl_win_of(win);

@@ -1,5 +1,5 @@
-/* Put with notification: the data, then a flag in the same target's window that says so; waiting for flags.
- */
+/* Put with notification: the data, then a flag in the same target's window that announces them; waiting for
+ * flags. */
 #include "mode.h"
 
 #include <hotlane.h>
@@ -13,7 +13,7 @@
 #include "tray.h"
 #include "util.h"
 
-/* One call of the user. */
+/* The arguments of one call of the user. */
 struct notify_call {
     struct hl_move m;
     int64_t disp; /* of the flag, as given */
@@ -22,8 +22,8 @@ struct notify_call {
     uint64_t at;         /* of the flag, in bytes, checked */
 };
 
-/* Where the flag at `disp` of a rank's window is, in bytes; of dynamic windows not yet whether it is there.
- */
+/* *at: the offset in bytes of the flag at `disp` of a rank's window, checked but for dynamic windows, where
+ * deliver and find_flag check it. */
 static int locate_flag(const struct hl_win *w, int rank, int64_t disp, uint64_t *at)
 {
     const struct hl_extent *e = hl_win_extent(w, rank);
@@ -44,7 +44,8 @@ static int not_aligned(int64_t disp, int rank)
                       (long long)disp, rank);
 }
 
-/* How memory of a target at `at` is reached, and how many bytes follow; t.where includes the address. */
+/* Fills *place: how the memory at offset `at` of a target is reached (t.where includes the address), and how
+ * many bytes follow. Errors of hl_dyn_find. */
 static int find_notify_place(struct hl_win *w, int target, uint64_t at, struct hl_place *place)
 {
     if (w->dyn != NULL) {
@@ -55,7 +56,7 @@ static int find_notify_place(struct hl_win *w, int target, uint64_t at, struct h
     return 0;
 }
 
-/* The flag is in memory of my node: done when this returns. */
+/* The target is on my node: all is done when this returns. */
 static int notify_near(const struct notify_call *n, const struct hl_target *flag)
 {
     uint64_t addr = flag->where & ~HL_TARGET_BITS, value = n->value;
@@ -64,7 +65,7 @@ static int notify_near(const struct notify_call *n, const struct hl_target *flag
         /* release: the data come before; pairs with the acquire in is_reached. */
         hl_a64_store_release((hl_a64 *)(uintptr_t)addr, value);
     } else if (rc == 0) {
-        /* Not by the kernel's copy, which promises no single access. */
+        /* By the owner: the kernel's copy does not promise to write the flag in one access. */
         rc = hl_tray_move(&n->m, n->at, (char *)&value, sizeof value);
     }
     if (rc == 0) {
@@ -73,8 +74,7 @@ static int notify_near(const struct notify_call *n, const struct hl_target *flag
     return rc;
 }
 
-/* A record with `len` bytes of data for offset `at`, whose receiver sets the flag after it has stored them.
- */
+/* Sends a record with `len` bytes of data for offset `at`; its receiver stores them, then sets the flag. */
 static int send_notice(const struct notify_call *n, const void *data, int64_t at, size_t len)
 {
     struct hl_win *w = n->m.win;
@@ -89,7 +89,7 @@ static int send_notice(const struct notify_call *n, const void *data, int64_t at
     return hl_lane_message(&msg);
 }
 
-/* One message: origins with holes are packed. */
+/* Sends data and flag as one message; data of a layout with holes are packed first. */
 static int notify_eager(const struct notify_call *n, int64_t at)
 {
     const struct hl_move *m = &n->m;
@@ -108,15 +108,15 @@ static int notify_eager(const struct notify_call *n, int64_t at)
     return rc;
 }
 
-/* Waits until the data are there, so that the flag needs nobody to send it later. A request would not do: it
- * tells that the buffer is free. When an operation on this target has failed the flag never leaves; the flush
- * tells. */
+/* Puts the data, waits until they are there, then sends the flag: so nobody has to send it later. A request
+ * would not do, since it tells only that the buffer is free. After a failed operation on this target the flag
+ * is not sent; the next flush reports the error. */
 static int notify_after(const struct notify_call *n)
 {
     struct hl_win *w = n->m.win;
     int rc = hl_win_move(&n->m, &n->span);
     hl_lane_flush(hl_win_world(w, n->m.target), HL_REMOTE);
-    /* relaxed: the flush ordered it. */
+    /* relaxed: the flush has ordered it. */
     bool failed = hl_a32_load_relaxed(&w->errors[n->m.target]) != 0;
     return rc != 0 || failed ? rc : send_notice(n, NULL, 0, 0);
 }
@@ -133,7 +133,7 @@ static bool is_one_message(const struct notify_call *n, int64_t *at)
                                 place.len >= (uint64_t)n->span.len);
 }
 
-/* Everything but the flag's place was checked. */
+/* Does a put with notification of which all but the flag's place was checked. */
 static int deliver(const struct notify_call *n)
 {
     const struct hl_move *m = &n->m;
@@ -149,7 +149,7 @@ static int deliver(const struct notify_call *n)
         return hl_err_say(HL_ERR_RMA_RANGE, "flag at displacement %lld of rank %d is not attached as a whole",
                           (long long)n->disp, m->target);
     }
-    /* Far, only the offset is known; the target looks at the address. */
+    /* Of far memory only the offset is known; the target checks the address. */
     if ((far ? n->at : flag.t.where) % sizeof n->value != 0) {
         return not_aligned(n->disp, m->target);
     }
@@ -172,7 +172,7 @@ static int put_notify(struct notify_call *n)
     if (hl_target_is_far(&m->win->targets[m->target])) {
         hl_win_follow_acc(m->win, m->target);
     }
-    /* Where operations are queued, this one is not: it has no order with others. */
+    /* It is not queued where operations are queued (enqueue): it has no order with others. */
     hl_mode_enter(m->win);
     rc = deliver(n);
     hl_mode_leave(m->win);
@@ -214,7 +214,7 @@ static bool is_reached(void *arg)
     return flag_holds(f->seen, f->compare, f->value);
 }
 
-static const char *const signs[] = {"==", "!=", ">", ">=", "<", "<="}; /* of MPIX_CMP_* */
+static const char *const signs[] = {"==", "!=", ">", ">=", "<", "<="}; /* in the order of MPIX_CMP_* */
 
 static void tell_flag(const void *arg, struct hl_told *t)
 {
@@ -225,7 +225,7 @@ static void tell_flag(const void *arg, struct hl_told *t)
 }
 HL_HANG_TELLS(is_reached, tell_flag);
 
-/* Looks for the flag at f->at; of a dynamic window, with the window held. */
+/* Finds the flag at f->at. For a dynamic window the caller holds the window by hl_win_table_with. */
 static int look_up(struct hl_win *w, void *arg)
 {
     struct flag_watch *f = arg;
@@ -253,18 +253,18 @@ static int find_flag(struct hl_win *w, int64_t disp, struct flag_watch *f)
     return (uintptr_t)f->flag % sizeof *f->flag == 0 ? 0 : not_aligned(disp, w->rank);
 }
 
-/* Flags of one wait; the arrays are the caller's. */
+/* The flags of one wait; the arrays are the user's. */
 struct watches {
     struct hl_win *win;
-    const MPI_Aint *disps; /* MPIX_FLAG_NONE: passed over */
+    const MPI_Aint *disps; /* MPIX_FLAG_NONE: no flag */
     const uint64_t *values;
     int compare, count;
-    int first; /* where looks begin */
+    int first; /* index at which each search begins */
     int found;
     uint64_t seen;
 };
 
-/* A flag whose place was checked. */
+/* The address of a flag whose place was checked. */
 static hl_a64 *flag_place(const struct hl_win *w, int64_t disp)
 {
     uint64_t at = (uint64_t)disp * hl_win_extent(w, w->rank)->unit;
@@ -277,7 +277,8 @@ static bool any_is_reached(void *arg)
     for (int k = 0; k < a->count; k++) {
         int i = a->first < a->count - k ? a->first + k : a->first + k - a->count;
         if (a->disps[i] != MPIX_FLAG_NONE) {
-            /* acquire: as in is_reached. */
+            /* acquire: the data that the flag announces; pairs with the release stores here and in
+             * serve.c. */
             a->seen = hl_a64_load_acquire(flag_place(a->win, a->disps[i]));
             if (flag_holds(a->seen, a->compare, a->values[i])) {
                 a->found = i;
@@ -302,7 +303,7 @@ static void tell_flags(const void *arg, struct hl_told *t)
 }
 HL_HANG_TELLS(any_is_reached, tell_flags);
 
-/* *live: how many there are to wait for. */
+/* Checks the arguments of a wait. *live: the number of flags that are not MPIX_FLAG_NONE. */
 static int check_flags(const struct watches *a, const int *index, int *live)
 {
     struct flag_watch f = {.compare = a->compare};
@@ -328,8 +329,8 @@ static int check_flags(const struct watches *a, const int *index, int *live)
     return rc;
 }
 
-/* Looks begin anywhere, so that of flags that hold none is passed over for ever, in whatever turns a thread
- * asks for several lists. */
+/* Each wait begins its searches at a random index, so that no flag whose condition holds is passed over for
+ * ever, in whatever order a thread waits for several lists. */
 static int any_first(int count)
 {
     static HL_THREAD_LOCAL uint64_t draws;

@@ -1,4 +1,4 @@
-/* Post, start, complete and wait as numbers: one row for each peer that ever took part. */
+/* The numbers of posts, starts, completes and waits: one row for each peer that ever took part. */
 #include "pairs.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ void hl_pairs_free(struct hl_pairs *p)
     }
 }
 
-/* The peer's row, or the empty one where it belongs. */
+/* The peer's row, or the empty row where it belongs. */
 static struct hl_pair *pair_row(struct hl_pair *rows, uint32_t mask, int peer)
 {
     uint32_t at = (uint32_t)hl_mix64((uint64_t)peer) & mask;
@@ -63,7 +63,7 @@ static int reserve_pairs(struct hl_pairs *p, uint32_t more)
     return 0;
 }
 
-/* The peer's row, made if there is none; room was reserved. */
+/* The peer's row, made if there is none. The caller has reserved room. */
 static struct hl_pair *pair_of(struct hl_pairs *p, int peer)
 {
     struct hl_pair *row = pair_row(p->rows, p->mask, peer);
@@ -89,7 +89,7 @@ int hl_pairs_begin(struct hl_pairs *p, enum hl_side side, int *members, int n, b
         p->side[side].members = members;
         p->side[side].n = n;
         p->side[side].open = true;
-        /* relaxed: only this thread looks at it before the mutex is left. */
+        /* relaxed: hl_pairs_ready is asked by this thread, or after the user's own ordering. */
         hl_a32_store_relaxed(&p->side[side].missing, missing);
     }
     hl_mutex_unlock(&p->mutex);
@@ -145,7 +145,7 @@ int hl_pairs_end(struct hl_pairs *p, enum hl_side side, int *failed)
         }
     }
     p->side[side].open = false;
-    /* relaxed: the next epoch begins under the mutex. */
+    /* relaxed: the next epoch is opened under the mutex. */
     hl_a32_store_relaxed(&p->side[side].missing, 0);
     hl_mutex_unlock(&p->mutex);
     return rc;

@@ -1,17 +1,18 @@
 /* Active target by groups: post, start, complete, wait, test.
  *
  *   target                origin
- *   post    --POST n-->   start returns when each member's has come
+ * post    --POST n-->   start returns when each member's POST has come
  *                         ... operations ...
  *   wait <--COMPLETE n--  complete: everything is delivered
  *
- * To node peers and myself the message is a word of the peer's control block and its door bell: who waits
- * looks there. To others it is a record, which the receive thread counts. A COMPLETE of that kind is
- * acknowledged: who learns otherwise that MPI_Win_complete has returned, by a barrier, may ask MPI_Win_test
- * once and has to get true (MPI 4.1 section 12.5.2).
+ * To node peers and to itself a rank sends the message by writing a word of the peer's control block and
+ * ringing its door bell: the waiting thread looks there. To other ranks the message is a record, which the
+ * receive thread counts. A record of COMPLETE is acknowledged: a target that learns otherwise that
+ * MPI_Win_complete has returned, by a barrier, may call MPI_Win_test once and has to get true (MPI 4.1
+ * section 12.5.2).
  *
- * Who cannot keep its part (a member has died, an operation failed) sends COMPLETE all the same, marked: the
- * others' wait ends with an error instead of never. */
+ * An origin that cannot keep its part (a member has died, an operation failed) sends COMPLETE all the same,
+ * marked as failed, so that the targets' wait ends with an error instead of never. */
 #include "mode.h"
 
 #include <stdlib.h>
@@ -25,7 +26,8 @@
 #include "prog.h"
 #include "rx.h"
 
-/* The members of a group by world rank and, `ranks` not NULL, by the window's rank; both from malloc. */
+/* Returns the number of members of a group; *world has their world ranks and *ranks those in the window, both
+ * from malloc and the caller's. HL_ERR_GROUP, HL_ERR_NO_MEM: neither is allocated. */
 static int members_of(const struct hl_win *w, MPI_Group group, int **world, int **ranks)
 {
     const struct hl_group *g = hl_group_of(group);
@@ -61,7 +63,7 @@ static int rank_in(const struct hl_win *w, int world)
     return hl_group_rank(w->comm->group, world);
 }
 
-/* The next flush of the peer waits until it has counted the record. */
+/* Sends a record to far `peer`; the next flush of that target waits until the peer has counted it. */
 static int tell_acknowledged(struct hl_win *w, int peer, const struct hl_wire_rec *rec)
 {
     int rank = rank_in(w, peer), rc = hl_win_reach(w, rank);
@@ -81,13 +83,13 @@ static int tell_member(struct hl_win *w, enum hl_wire_op op, int peer, bool fail
         return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", peer);
     }
     size_t at = 2 * (size_t)hl_boot.node_rank + (op == HL_WIRE_POST ? HL_ACCESS : HL_EXPOSURE);
-    /* release: what I did before; pairs with the acquire in look. */
+    /* release: what I did before; pairs with the acquire in take_in_notes. */
     hl_a64_store_release(&hl_target_ctl(t)->words[at], number << 1 | failed);
     hl_prog_wake_peer(hl_boot_node_of(peer));
     return 0;
 }
 
-/* Takes in what node peers among the members have written into my control block. */
+/* Takes in the words that node peers among the members have written into my control block. */
 static void take_in_notes(struct hl_win *w, enum hl_side side)
 {
     struct hl_pairs *p = w->pairs;
@@ -97,9 +99,9 @@ static void take_in_notes(struct hl_win *w, enum hl_side side)
             continue;
         }
         size_t at = 2 * (size_t)node_rank + side;
-        /* acquire: what the peer did before; pairs with the release in tell. */
+        /* acquire: what the peer did before; pairs with the release in tell_member. */
         uint64_t word = hl_a64_load_acquire(&hl_win_ctl(w)->words[at]);
-        /* relaxed, twice: only who waits for this side uses it. */
+        /* relaxed, twice: only the thread that waits for this side uses the word. */
         if (word != hl_a64_load_relaxed(&p->seen[at]) &&
             hl_pairs_arrive(p, side, peer, word >> 1, (word & 1) != 0) >= 0) {
             hl_a64_store_relaxed(&p->seen[at], word);
@@ -107,7 +109,7 @@ static void take_in_notes(struct hl_win *w, enum hl_side side)
     }
 }
 
-/* A member of the open epoch that has died, or -1. */
+/* World rank of a member of the open epoch that has died, or -1. */
 static int find_dead_peer(const struct hl_win *w, enum hl_side side)
 {
     for (int i = 0; i < w->pairs->side[side].n; i++) {
@@ -167,7 +169,7 @@ static int post_group(struct hl_win *w, MPI_Group group, int assert)
     if (HL_CHECKED) {
         hl_conflict_expose(w);
     }
-    /* Also with MPI_MODE_NOCHECK: nobody waits for it, but a start without the assertion would for ever. */
+    /* Sent with MPI_MODE_NOCHECK, too: otherwise a start without that assertion would wait for ever. */
     for (int i = 0; i < n; i++) {
         int failed = tell_member(w, HL_WIRE_POST, world[i], false);
         rc = rc != 0 ? rc : failed;
@@ -175,7 +177,8 @@ static int post_group(struct hl_win *w, MPI_Group group, int assert)
     return rc;
 }
 
-/* Ends an access epoch that never got all posts: the members must not wait for it. */
+/* Ends an access epoch that will never get all posts, and sends marked COMPLETEs, so that the members do not
+ * wait. */
 static int give_up_access(struct hl_win *w)
 {
     int dead = find_dead_peer(w, HL_ACCESS), ignored;
@@ -263,7 +266,7 @@ static int end_exposure(struct hl_win *w)
     return 0;
 }
 
-/* wait (flag NULL) and test. */
+/* MPI_Win_wait (flag NULL) and MPI_Win_test. */
 static int wait(struct hl_win *w, int *flag)
 {
     struct pscw_wait what = {w, HL_EXPOSURE};

@@ -1,11 +1,11 @@
-/* Sorted ranges of bytes. */
+/* Sets of bytes as sorted ranges. */
 #include "ranges.h"
 
 #include <string.h>
 
 #include "err.h"
 
-/* The first range of the target that ends behind `at`, or the first one of a later target. */
+/* The index of the target's first range that ends behind `at`, else of the first range of a later target. */
 static size_t find_touched(const struct hl_touched *ranges, size_t n, uint64_t target, uint64_t at)
 {
     size_t lo = 0, hi = n;
@@ -56,7 +56,7 @@ static int grow_ranges(struct hl_ranges *s)
 
 int hl_ranges_add(struct hl_ranges *s, struct hl_touched r)
 {
-    /* Touching ones become one range, too. */
+    /* Ranges that only touch become one range, too. */
     size_t from = find_touched(s->at, s->n, r.target, r.lo == 0 ? 0 : r.lo - 1), to = from;
     while (to < s->n && s->at[to].target == r.target && s->at[to].lo <= r.hi) {
         r.lo = s->at[to].lo < r.lo ? s->at[to].lo : r.lo;

@@ -7,29 +7,30 @@
 
 #include "mem.h"
 
-/* Bytes lo to hi - 1 of one target, or of my own memory for operations on it. Never empty. */
+/* Bytes lo to hi - 1 of one target's window, or of my own memory that operations on that target use. Never
+ * empty. */
 struct hl_touched {
     uint64_t target, lo, hi;
 };
 
-/* In ascending order by target and place; those of one target do not touch. Zero = empty. Guarded by its
- * owner. */
+/* Ranges in ascending order by target and place; those of one target do not touch each other. Zero = empty.
+ * Guarded by its owner. */
 struct hl_ranges {
     struct hl_touched *at;
     size_t n;
-    struct hl_piece piece; /* which holds them; seg NULL: none yet */
+    struct hl_piece piece; /* holds the ranges; seg NULL: none yet */
 };
 
-/* The first range that meets `r` in its target's bytes, or NULL. */
+/* The first of the n ranges that overlaps `r` and has its target, or NULL. */
 const struct hl_touched *hl_ranges_meet(const struct hl_touched *at, size_t n, struct hl_touched r);
 
-/* The same over all targets. */
+/* The first of the n ranges that overlaps `r`, whatever its target, or NULL. */
 const struct hl_touched *hl_ranges_meet_any(const struct hl_touched *at, size_t n, struct hl_touched r);
 
-/* Adds a range, which may meet others. HL_ERR_NO_MEM, and nothing has changed. */
+/* Adds a range, joining it with those that it overlaps or touches. HL_ERR_NO_MEM: nothing has changed. */
 int hl_ranges_add(struct hl_ranges *s, struct hl_touched r);
 
-/* Leaves out all ranges of a target (-1: of all). */
+/* Removes all ranges of a target (-1: of all targets). */
 void hl_ranges_forget(struct hl_ranges *s, int target);
 
 void hl_ranges_fini(struct hl_ranges *s);

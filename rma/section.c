@@ -1,6 +1,6 @@
-/* Puts, gets and accumulates of array sections (hotlane.h). What is contiguous is the plain call's; a section
- * with gaps is copied right to or from a block of mapped memory; else each side is described in the caller's
- * frame, and the operation is that of a layout. */
+/* Puts, gets and accumulates of array sections (hotlane.h). A contiguous section goes to the plain call. A
+ * section with gaps is copied directly to or from a block of mapped memory; otherwise each side is described
+ * in the caller's frame as a layout. */
 #include "fast.h"
 
 #include "api.h"
@@ -15,7 +15,8 @@ struct section_side {
     MPI_Datatype type;
 };
 
-/* Both sides of a move, whose counts and types are not set yet. Where operations are queued, they last. */
+/* Sets counts and types of both sides of a move. rooms[] holds the descriptions; the caller ends both by
+ * hl_section_end, after errors as well. Where operations are queued the descriptions outlive the call. */
 static int describe_move(struct hl_move *m, const struct section_side sides[2], struct hl_section rooms[2])
 {
     bool lasts = m->win != NULL && hl_mode_defers(m->win);
@@ -44,7 +45,7 @@ static HL_NOINLINE int move(const char *func, void *origin, int target, int64_t 
     return hl_win_end(win, func, rc);
 }
 
-/* Is it a plain buffer at first sight? */
+/* Is the section plainly a contiguous buffer? (False may be wrong.) */
 HL_INLINE bool is_simple(const MPIX_Section *s)
 {
     return HL_LIKELY(s != NULL && s->rank == 1)
@@ -62,10 +63,11 @@ HL_INLINE bool is_line(const MPIX_Section *s, int64_t *total)
                      !__builtin_mul_overflow(d->stride, d->extent, &reach));
 }
 
-/* What a move of a section to or from a plain target turned out to be. */
+/* How a move of a section to or from a plain target was taken: PLAIN goes to the plain call, LAYOUTS to
+ * layouts. */
 enum way { PLAIN, DONE, LAYOUTS };
 
-/* One side as the call has it, and where the other one is. */
+/* One side as the call gives it, and the place of the plain target. */
 struct section_move {
     void *origin;
     const MPIX_Section *section;
@@ -78,8 +80,8 @@ struct section_move {
     MPI_Win win;
 };
 
-/* Do elements of one predefined type fill the `total` bytes of the section, and is the target mapped? Its
- * memory. */
+/* The target's memory, when it is mapped and elements of one predefined type fill the `total` bytes of the
+ * section; else NULL. */
 HL_INLINE char *find_mapped(const struct section_move *m, int64_t total)
 {
     const struct hl_win *w = hl_win_of(m->win);
@@ -96,7 +98,7 @@ HL_INLINE char *find_mapped(const struct section_move *m, int64_t total)
     return simple ? (char *)(uintptr_t)spot.where : NULL;
 }
 
-/* The same for any section. Wrong ones are LAYOUTS, which find the words. */
+/* Moves any section. Wrong ones are LAYOUTS, where the error is found and described. */
 HL_INLINE enum way move_shape(const struct section_move *m, enum hl_dir dir)
 {
     struct hl_section_shape shape;
@@ -114,7 +116,7 @@ HL_INLINE enum way move_shape(const struct section_move *m, enum hl_dir dir)
     return DONE;
 }
 
-/* DONE where find_mapped finds memory. */
+/* Moves a section of one dimension in the shortest way, others by move_shape. */
 HL_INLINE enum way move_simply(const struct section_move *m, enum hl_dir dir)
 {
     int64_t total;

@@ -11,17 +11,17 @@
 #include "rx.h"
 #include "tray.h"
 
-/* How a request for a lock ended: `kind` of its record. */
+/* How a request for a lock ended: `kind` of the record HL_WIRE_GRANT. */
 enum {
-    GRANT_DONE, /* the lock is his */
-    GRANT_NONE, /* it could not be queued */
+    GRANT_DONE, /* the asker has the lock */
+    GRANT_NONE, /* the request could not be queued */
     GRANT_KEPT, /* the rank in `index` has died with it */
 };
 
 static void grant_lock(const struct hl_lock_ask *ask)
 {
     hl_a32_store_relaxed(ask->holder, (uint32_t)ask->peer + 1); /* relaxed: a hint */
-    hl_a8_store_relaxed(ask->mark, 1); /* relaxed: the asker leaves it alone until he has the grant. */
+    hl_a8_store_relaxed(ask->mark, 1); /* relaxed: the asker leaves it alone until it has the grant. */
     if (ask->peer == hl_boot.rank) {
         hl_ask_granted(ask->token, 0, 0);
         return;
@@ -41,7 +41,7 @@ static void refuse(const struct hl_lock_ask *ask, int holder)
     hl_rx_send(ask->peer, &rec, NULL);
 }
 
-/* Where it stands that `rank` of the window holds my lock. */
+/* The mark that `rank` of the window holds my lock. */
 static hl_a8 *lock_mark(const struct hl_win *w, int rank)
 {
     const struct hl_target *t = &w->targets[rank];
@@ -49,12 +49,12 @@ static hl_a8 *lock_mark(const struct hl_win *w, int rank)
                                : hl_win_holds(hl_target_ctl(t)) + w->rank;
 }
 
-/* If a dead rank holds my lock, nobody gives it back: refuses it to all who wait. */
+/* If a dead rank holds my lock, nobody will leave it: refuses it to all that wait. */
 static void refuse_kept(struct hl_win *w)
 {
     for (int i = 0; i < w->size && w->lockq.head != NULL; i++) {
         int world = hl_win_world(w, i);
-        /* relaxed: that it is dead is acquired before. */
+        /* relaxed: hl_rx_is_dead has acquired what the dead rank did. */
         if (hl_rx_is_dead(world) && hl_a8_load_relaxed(lock_mark(w, i)) != 0) {
             hl_lockq_refuse(&w->lockq, refuse, world);
         }
@@ -94,7 +94,7 @@ static int queue_lock(struct hl_win *w, void *arg)
 static int serve_lock(const struct hl_rx_msg *msg)
 {
     int rc = hl_win_table_with(msg->rec->aux, queue_lock, (void *)(uintptr_t)msg);
-    if (rc != 0) { /* the asker must not wait for ever */
+    if (rc != 0) { /* otherwise the asker would wait for ever */
         struct hl_wire_rec rec = {.op = HL_WIRE_GRANT, .kind = GRANT_NONE, .count = msg->rec->count};
         hl_rx_send(msg->from, &rec, NULL);
     }
@@ -111,7 +111,7 @@ static int leave_lock(struct hl_win *w, void *arg)
     hl_a32_store_relaxed(&hl_win_ctl(w)->holder, 0); /* relaxed: a hint */
     int rank = hl_group_rank(w->comm->peers, msg->from);
     if (rank >= 0 && (hl_target_is_far(&w->targets[rank]) || hl_rx_is_dead(msg->from))) {
-        /* relaxed: this thread's own, or a dead rank's; others clear theirs themselves. */
+        /* relaxed: only this thread writes it, or its rank is dead; other ranks clear theirs themselves. */
         hl_a8_store_relaxed(lock_mark(w, rank), 0);
     }
     hl_lockq_leave(&w->lockq, exclusive);
@@ -196,7 +196,7 @@ static int apply_cas(struct hl_win *w, void *arg)
     return hl_near_cas(msg->rec->basic, there, compare + bytes, compare, fetched, hl_win_acc_lock(w, there));
 }
 
-/* The data, then the flag, then whoever waits for it. */
+/* Stores the data, then the flag, then wakes threads that wait for it. */
 static int apply_put_notify(struct hl_win *w, void *arg)
 {
     const struct hl_rx_msg *msg = arg;
@@ -213,7 +213,7 @@ static int apply_put_notify(struct hl_win *w, void *arg)
         return hl_err_say(HL_ERR_DISP, "flag of a put of rank %d is not aligned", msg->from);
     }
     hl_near_copy(data, msg->payload, rec->len);
-    /* release: the data come before; pairs with the acquire in notify.c. */
+    /* release: the data come before; pairs with the acquires in is_reached and any_is_reached. */
     hl_a64_store_release(flag, rec->region);
     hl_prog_wake();
     return 0;
@@ -250,7 +250,7 @@ static int serve_epoch(const struct hl_rx_msg *msg)
     return rc < 0 ? rc : 0;
 }
 
-/* A record for myself needs no receive thread: the queue has its own lock. */
+/* Serves a lock record for this rank itself, in any thread: the queue is guarded by the lock of table.c. */
 static int serve_here(const struct hl_wire_rec *rec)
 {
     struct hl_rx_msg msg = {.rec = rec, .from = hl_boot.rank, .near = true};

@@ -1,4 +1,4 @@
-/* All living windows by id, for records that arrive: a late one of a freed window finds nothing. */
+/* All living windows by id, for records that arrive: a late record of a freed window finds none. */
 #include "win.h"
 
 #include "err.h"
@@ -92,8 +92,9 @@ void hl_win_bereave(int world)
                 hl_win_bereave_lock(w, world);
             }
             if (target >= 0 && !hl_target_is_far(&w->targets[target])) {
-                hl_a8_store_relaxed(&w->news, 1); /* relaxed: a flush that misses it comes before the news. */
-                hl_a8_store_relaxed(&w->waits, 1); /* relaxed: the same. */
+                hl_a8_store_relaxed(&w->news, 1);  /* relaxed: a flush that misses it counts as earlier than
+                                                   * the death. */
+                hl_a8_store_relaxed(&w->waits, 1); /* relaxed: a flush that misses it counts as earlier. */
                 hl_epoch_unfence(&w->epoch);
             }
         }

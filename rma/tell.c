@@ -1,4 +1,4 @@
-/* Waits for windows in words, for the watchdog. */
+/* Describes waits for windows in words, for the watchdog. */
 #include "win.h"
 
 #include "boot.h"
@@ -38,7 +38,7 @@ static int find_holder(struct hl_win *w, void *rank)
     return 0;
 }
 
-/* For ranks of other nodes. */
+/* World rank of the holder of my lock in window `id`, or -1; other nodes' ranks ask for it. */
 static int holder_of_mine(uint64_t id)
 {
     int rank = -1;
@@ -59,7 +59,7 @@ void hl_win_note_holder(const struct hl_win *w, int target, bool mine)
         return;
     }
     hl_a32 *holder = &hl_target_ctl(t)->holder;
-    /* relaxed, all: a hint. Of several readers it names the last that came. */
+    /* relaxed, all: a hint. With several readers it names the last that came. */
     if (mine || hl_a32_load_relaxed(holder) == me) {
         hl_a32_store_relaxed(holder, mine ? me : 0);
     }
@@ -79,7 +79,7 @@ static void tell_request(const struct hl_req *r, struct hl_told *t)
     (void)hl_win_table_with(r->ctx, tell_window, t);
 }
 
-/* Called with a word that an open operation reports to: its window is not freed before. */
+/* An open operation reports to `word`, so its window is not freed meanwhile. */
 static bool name_of_word(const void *word, char *out, size_t cap)
 {
     struct hl_win *w = hl_win_table_of_word(word);

@@ -1,10 +1,12 @@
-/* Private memory of node peers: bytes go through the kernel where it lets us (cma.c); everything else, and
- * every atomic, is done by the peer's receive thread, so that an element has one mechanism: the owner's CPU.
+/* Operations on private memory of node peers. The kernel copies bytes where it lets us (cma.c). The peer's
+ * receive thread does everything else, and every atomic, so that an element has one mechanism: the owner's
+ * CPU.
  *
  *   a tray:  free --take--> mine: filled --HL_WIRE_TRAY--> peer's: served, rc --done--> mine --leave--> free
  *
- * Operands stand at the tray's beginning, what is fetched in its second half. Of layouts (ROWS) the beginning
- * says where each block belongs, then come the operands of all, in a row as what is fetched. */
+ * Operands stand at the tray's beginning, what is fetched in its second half. For layouts (ROWS) the
+ * beginning says where each block belongs, then come the operands of all blocks, contiguous, as is what is
+ * fetched. */
 #include "tray.h"
 
 #include <string.h>
@@ -17,7 +19,7 @@
 #include "stat.h"
 #include "zip.h"
 
-/* What the receive thread is asked for. */
+/* What the receive thread shall do; ROWS is a flag. */
 enum verb { PUT, GET, ACC, GET_ACC, CAS, ROWS = 16 };
 
 /* A block of a layout: its offset in the window, and how many bytes or elements. */
@@ -25,7 +27,7 @@ struct tray_row {
     uint64_t at, n;
 };
 
-/* One request: `send` bytes go along, `back` bytes are fetched. */
+/* One request: `send` bytes of operands go along, `back` bytes are fetched. */
 struct tray_call {
     struct hl_win *win;
     int target;
@@ -35,11 +37,11 @@ struct tray_call {
     size_t send;
     void *result;
     size_t back;
-    struct hl_tray_rows *rows; /* not NULL: the call is of these, as far as the tray takes them */
+    struct hl_tray_rows *rows; /* not NULL: the call does as many of these as fit into the tray */
 };
 
 struct tray_claim {
-    struct hl_near_home *home; /* mine */
+    struct hl_near_home *home; /* mine, which has my trays */
     struct hl_near_tray *tray;
     int peer;
     uint32_t index;
@@ -51,7 +53,7 @@ static bool take_tray(void *arg)
     for (c->index = 0; c->index < HL_NEAR_TRAYS; c->index++) {
         c->tray = &c->home->trays[c->index];
         /* relaxed: only a guess whether the exchange is worth its cost. */
-        /* acquire: the last user is through; pairs with the release in run. */
+        /* acquire: the last user is done with it; pairs with the release in finish_tray. */
         if (hl_a32_load_relaxed(&c->tray->busy) == 0 && hl_a32_xchg_acquire(&c->tray->busy, 1) == 0) {
             return true;
         }
@@ -74,7 +76,7 @@ static void tell_tray_claim(const void *arg, struct hl_told *t)
 HL_HANG_TELLS(take_tray, tell_tray_claim);
 HL_HANG_TELLS(is_tray_back, tell_tray_claim);
 
-/* Writes rows and operands while the tray has room. */
+/* Writes rows and operands into the tray as long as it has room. */
 static void put_in_rows(struct tray_call *c, struct hl_near_tray *tray)
 {
     struct hl_tray_rows *r = c->rows;
@@ -110,7 +112,7 @@ static void take_fetched(const struct tray_call *c, const char *fetched)
     }
 }
 
-/* A call under way in the tray that it has. */
+/* A call under way and its tray. */
 struct flight {
     struct tray_call call;
     struct tray_claim claim;
@@ -124,7 +126,7 @@ static int send_tray(struct flight *f)
     c->rec.flags = (uint8_t)c->verb;
     c->rec.index = f->claim.index;
     c->rec.aux = c->win->id;
-    /* relaxed: the record's own order carries it to the peer. */
+    /* relaxed: the sending of the record orders it for the peer. */
     hl_a32_store_relaxed(&tray->done, 0);
     if (c->rows != NULL) {
         put_in_rows(c, tray);
@@ -134,7 +136,8 @@ static int send_tray(struct flight *f)
     return hl_rx_send(f->claim.peer, &c->rec, NULL);
 }
 
-/* The origin found the memory: if the owner does not, it has detached it since. */
+/* Reports a call that the peer refused. The origin had found the memory; if the owner does not find it, the
+ * owner has detached it since. */
 static int tell_refused(const struct tray_call *c, const struct hl_near_tray *tray)
 {
     const struct tray_row *rows = (const struct tray_row *)(const void *)tray->bytes;
@@ -152,7 +155,8 @@ static int await_tray(const struct flight *f)
     const struct tray_call *c = &f->call;
     struct hl_near_tray *tray = f->claim.tray;
     hl_prog_wait(is_tray_back, (void *)(uintptr_t)&f->claim);
-    if (hl_a32_load_acquire(&tray->done) == 0) { /* acquire: as in is_tray_back. */
+    if (hl_a32_load_acquire(&tray->done) == 0) { /* acquire: the answer; pairs with the release in
+                                                  * hl_tray_serve. */
         return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d died before it served an operation", f->claim.peer);
     }
     if (tray->rc != 0) {
@@ -164,18 +168,19 @@ static int await_tray(const struct flight *f)
     return 0;
 }
 
-/* After a send that returned `rc`: 0, and the answer is waited for. */
+/* Ends a call whose send returned `rc`: waits for the answer if that is 0, and gives the tray back. */
 static int finish_tray(struct flight *f, int rc)
 {
     rc = rc == 0 ? await_tray(f) : rc;
     hl_stat_rank_add(HL_STAT_RANK_trays, 1);
     hl_stat_rank_add(HL_STAT_RANK_bytes_trays, f->call.send + f->call.back);
-    /* release: all was read; pairs with the acquire in take_tray. */
+    /* release: the answer was read; pairs with the acquire in take_tray. */
     hl_a32_store_release(&f->claim.tray->busy, 0);
     return rc;
 }
 
-/* Only who has no tray waits for one: two threads with some would wait for each other. */
+/* Claims a tray. Waits for one only if the caller has none: two threads that have some could wait for each
+ * other. */
 static bool claim_tray(struct flight *f, bool has_some)
 {
     f->claim = (struct tray_claim){.home = hl_near_home(hl_boot.node_rank),
@@ -186,17 +191,18 @@ static bool claim_tray(struct flight *f, bool has_some)
     return !has_some || take_tray(&f->claim);
 }
 
-/* Makes the call of the next part of an operation; false: there is none. */
+/* Fills *c with the next part of an operation; false: there is none left. */
 typedef bool part_fn(struct tray_call *c, void *operation);
 
-/* Takes the answer of the oldest call under way. Returns the first error of all: `rc`, or its own. */
+/* Takes the answer of the oldest call under way. Returns `rc` if that is an error, else the call's. */
 static int finish_oldest(struct flight *flights, size_t *back, int rc)
 {
     int refused = finish_tray(&flights[(*back)++ % HL_NEAR_TRAYS], 0);
     return rc == 0 ? refused : rc;
 }
 
-/* The peer works on one part while the next ones are filled. Answers are taken in the order of the parts. */
+/* Does all parts of an operation. The peer works on one part while this rank fills the next ones. Answers are
+ * taken in the order of the parts. */
 static int run_parts(part_fn *part, void *operation)
 {
     struct flight flights[HL_NEAR_TRAYS], *f;
@@ -219,7 +225,7 @@ static int run_parts(part_fn *part, void *operation)
     return rc;
 }
 
-/* What is left of a put or get. */
+/* The rest of a put or get. */
 struct moving {
     const struct hl_move *m;
     uint64_t at;
@@ -303,7 +309,7 @@ int hl_tray_rows(struct hl_tray_rows *r)
     return run_parts(part_of_rows, r);
 }
 
-/* The only one. */
+/* A compare and swap has one part. */
 static bool part_of_cas(struct tray_call *c, void *operation)
 {
     struct tray_call **left = operation;
@@ -340,7 +346,7 @@ struct served {
     struct hl_near_tray *tray;
 };
 
-/* One block; `room` is left for its operands. */
+/* Does one block; `room`: bytes that the tray has for its operands or results. */
 static int apply_block(struct hl_win *w, const struct hl_wire_rec *rec, char *operands, char *fetched,
                        size_t room)
 {
@@ -373,7 +379,8 @@ static int apply_block(struct hl_win *w, const struct hl_wire_rec *rec, char *op
     }
 }
 
-/* The asker can write what it likes, whenever it likes: each row is read once, and all stays in the tray. */
+/* Does the blocks of a layout. The asking rank can change the tray at any time, so each row is read once, and
+ * all accesses stay inside the tray. */
 static int apply_rows(struct hl_win *w, const struct served *s)
 {
     const volatile struct tray_row *rows = (const volatile struct tray_row *)(const void *)s->tray->bytes;
@@ -391,7 +398,7 @@ static int apply_rows(struct hl_win *w, const struct served *s)
         rec.count = rows[i].n;
         rc = apply_block(w, &rec, s->tray->bytes + n * sizeof *rows + at, s->tray->bytes + HL_TRAY_HALF + at,
                          room - at);
-        if (rc == 0) { /* then it was not too long */
+        if (rc == 0) { /* the block was not too long */
             at += rec.count * hl_op_extent(rec.basic);
         }
         rc = rc == 0 && at > room && i + 1 < n ? HL_ERR_RMA_RANGE : rc;
@@ -417,7 +424,7 @@ int hl_tray_serve(const struct hl_rx_msg *msg)
     }
     struct served s = {msg->rec, &hl_near_home(from)->trays[msg->rec->index]};
     s.tray->rc = hl_win_table_with(msg->rec->aux, apply_tray, &s);
-    /* release: rc and what was fetched; pairs with the acquire in is_tray_back. */
+    /* release: publishes rc and what was fetched; pairs with the acquire in is_tray_back. */
     hl_a32_store_release(&s.tray->done, 1);
     return 0;
 }

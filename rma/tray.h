@@ -1,4 +1,4 @@
-/* Private memory of node peers, by the peer's receive thread. */
+/* Operations on private memory of node peers, which the peer's receive thread does. */
 #ifndef HL_TRAY_H
 #define HL_TRAY_H
 
@@ -8,11 +8,13 @@
 #define HL_TRAY_HALF (HL_NEAR_TRAY_BYTES / 2)
 #define HL_TRAY_LARGEST 32 /* bytes of the largest basic type's extent */
 
-/* Puts or gets `len` bytes at offset `at` of a near target's window, and waits until it is done. Any thread
- * but the receive thread. HL_ERR_RMA_RANGE, HL_ERR_PROC_ABORTED. */
+/* Puts or gets `len` bytes at offset `at` of a near target's window, and waits until it is done. Of m it
+ * reads win, target and dir. Any thread but the receive thread. HL_ERR_RMA_RANGE, HL_ERR_PROC_ABORTED, errors
+ * of hl_rx_send. */
 int hl_tray_move(const struct hl_move *m, uint64_t at, char *mine, size_t len);
 
-/* The arguments of hl_near_acc, for such a target; they move on. */
+/* An accumulate on n contiguous elements of such a target, with the arguments of hl_near_acc. hl_tray_acc
+ * moves at, origin, result and n on. */
 struct hl_tray_acc {
     struct hl_win *win;
     int target;
@@ -20,35 +22,36 @@ struct hl_tray_acc {
     enum hl_basic basic;
     uint64_t at; /* offset in the target's window */
     const char *origin;
-    char *result; /* or NULL */
+    char *result; /* gets the old elements, or NULL */
     size_t n;
 };
 
 int hl_tray_acc(struct hl_tray_acc *a);
 
-/* An operation on layouts: walks over them, of bytes or elements; those of theirs are at hl_zip_at. Puts and
- * gets are of HL_BASIC_BYTE. Many blocks travel at a time. The walks move on. */
+/* An operation on layouts, given as walks over bytes or elements; blocks of `theirs` are at
+ * hl_zip_at(offset). Puts and gets are of HL_BASIC_BYTE. Many blocks travel at a time. The walks move on. */
 struct hl_tray_rows {
     struct hl_win *win;
     int target;
-    bool acc; /* by `op`; else a put (operands) or a get (result) */
+    bool acc; /* accumulates by `op`; else a put (has operands) or a get (has result) */
     enum hl_op_kind op;
     enum hl_basic basic;
-    struct hl_type_cursor *theirs, *operands, *result; /* NULL: there are none */
-    int64_t left;                                      /* bytes or elements */
+    struct hl_type_cursor *theirs, *operands, *result; /* operands, result: NULL: there are none */
+    int64_t left;                                      /* bytes or elements still to do */
 };
 
 int hl_tray_rows(struct hl_tray_rows *r);
 int hl_tray_cas(const struct hl_tray_acc *a, const void *compare);
 
-/* The handler of HL_WIRE_TRAY: does what a peer asks for and says so in its tray. */
+/* The handler of HL_WIRE_TRAY: does what a peer asks for and writes the result into the peer's tray. */
 int hl_tray_serve(const struct hl_rx_msg *msg);
 
-/* The elements that a record names, in my memory, and their bytes; NULL when they are not in the window. With
- * the window held by hl_win_table_with. */
+/* The address of the elements in my memory that a record names, or NULL when they are not in the window.
+ * *bytes: their length. The caller holds the window by hl_win_table_with. */
 char *hl_win_locate(const struct hl_win *w, const struct hl_wire_rec *rec, size_t *bytes);
 
-/* The lock of elements that hl_win_locate found. */
+/* The lock of the elements at `there`, which hl_win_locate has returned. The caller still holds the
+ * window. */
 struct hl_near_lock *hl_win_acc_lock(const struct hl_win *w, const void *there);
 
 #endif

@@ -33,15 +33,15 @@ struct hl_dyn;       /* dyn.h */
 struct hl_pairs;     /* pairs.h */
 struct hl_conflicts; /* conflict.h */
 
-/* How a target is reached, in 16 bytes. The upper bits of `where` tell:
+/* How a target is reached, in 16 bytes. The upper bits of `where` tell which way:
  *
  *   0 .. 47       MAPPED  where = the window's first byte in my address space, at = its control block there
  *   bits 63, 62   PRIVATE where = its address in the target's process, at = its control block in mine;
  *                         bit 61: the kernel does not let us copy there
  *   bit 63        FAR     where = the address that RMA operations name, at = the registration key
  *
- * Targets of a dynamic window (dyn.h) are PRIVATE with address 0, or FAR with bit 61: where its memory is
- * must be asked each time. */
+ * Targets of a dynamic window (dyn.h) are PRIVATE with address 0, or FAR with bit 61: each operation must
+ * look up where its memory is. */
 struct hl_target {
     uint64_t where;
     uint64_t at;
@@ -56,78 +56,82 @@ struct hl_extent {
     uint64_t size, unit;
 };
 
-/* One for each (window, rank), in that rank's arena: mapped by node peers. Zero = free. */
+/* A window's control block at one rank, in memory of that rank that node peers map. It starts as zeros: the
+ * lock is free. */
 struct hl_win_ctl {
     hl_a64 lock;             /* lockword.h; atomic */
-    struct hl_near_lock acc; /* whose lock guards elements that CPUs have no atomics for */
-    hl_a32 holder;           /* for the watchdog: world rank + 1 of who took the lock last; atomic, a hint */
+    struct hl_near_lock acc; /* names the rank whose lock guards elements that no CPU instruction updates */
+    hl_a32 holder;           /* for the watchdog: world rank + 1 of the rank that took the lock last; atomic,
+                              * a hint */
     hl_a32 told;             /* some process of the node has said that a hint is broken; atomic */
-    hl_a64 words[]; /* [2 * node rank + enum hl_side]: the newest post or complete of that peer, its number
-                     * twice, + 1 when it gave up (pscw.c); atomic, written by the peer */
-    /* Behind the words: hl_a8 holds[2][size of the window], see hl_win_holds; atomic. In checked_mode then
-     * what the rank shows of its operations (conflict.c). */
+    hl_a64 words[]; /* [2 * node rank + enum hl_side]: the newest post or complete of that peer: twice its
+                     * number, + 1 when the peer gave up (pscw.c); atomic, written by the peer */
+    /* Behind the words: hl_a8 holds[2][size of the window] (hl_win_holds), atomic; in checked_mode then what
+     * the rank shows of its operations (conflict.c). */
 };
 
-/* The user's window. Fields are read-only once it is made, but for those that say otherwise.
+/* The user's window. Once it is made fields are read-only, except those whose comment says otherwise.
  *
- * THE SHORT WAY (fast.h) reads the first line of the window and the target's record, nothing else. The word
- * that opens it is epoch.reach: an operation goes the short way when its displacement is below it. It is 0
- * unless every target may be accessed now (epoch.c), and always 0 in windows whose open_reach is 0: those
- * with `detour` set, or whose targets differ in size or unit. A kind of window or a mode that needs more than
- * "check, then copy or hand to a lane" sets `detour` before hl_win_reach_all, and costs the others nothing.
- */
+ * THE SHORT WAY (fast.h) reads the first cache line of the window and the target's record, nothing else. One
+ * word opens it, epoch.reach: an operation goes the short way when its displacement is below that word. The
+ * word is 0 unless every target may be accessed now (epoch.c). It is always 0 in windows whose open_reach is
+ * 0: those with `detour` set, those whose targets differ in size or unit, and all in checked_mode. A kind of
+ * window or a mode that needs more than "check, then copy or hand to a lane" sets `detour` before
+ * hl_win_reach_all, so that it costs the others nothing. */
 struct hl_win {
     struct hl_handle h;
     int size, rank;
-    struct hl_target *targets; /* [size], then hl_win_acc_word */
+    struct hl_target *targets; /* [size], then the words of hl_win_acc_word */
     uint64_t scale;            /* displacement unit of every target, when their sizes and units agree */
-    struct hl_epoch epoch;     /* has its own rules; its first words end the line */
+    struct hl_epoch epoch;     /* has its own rules; its first words are on the window's first cache line */
 
-    struct hl_extent all;      /* of every target, when they agree */
+    struct hl_extent all;      /* size and unit of every target, when they agree */
     struct hl_extent *extents; /* &all, or one for each target */
     uint32_t extent_mask;      /* 0: &all; else all ones */
-    bool mapped;               /* some target is not FAR: flush ends with the fence of near.h */
+    bool mapped;               /* some target is not FAR: a flush ends with the fence of near.h */
     bool detour;               /* every operation takes the long way (mode.h) */
     bool far;                  /* some target is FAR */
-    hl_a8 waits;               /* a flush is more than a fence: far, detour, conflicts, a death; atomic */
-    hl_a8 mixes;               /* some FAR target had an accumulate: see hl_win_follow_acc; atomic */
-    hl_a8 singles;             /* elements are updated by instructions: no target has rows; atomic */
-    hl_a8 news;                /* a near target has died and no flush of all has told it; atomic */
-    bool message_acc;          /* FAR targets' addresses do not tell alignment: records only */
-    bool unordered;            /* accumulate_ordering = none; MPI_Win_set_info changes it and the next */
-    hl_a8 no_locks;            /* a lock breaks a hint; atomic: the first one takes it back */
+    hl_a8 waits;               /* a flush is more than a fence: FAR target, detour, checked_mode, death;
+                                * atomic */
+    hl_a8 mixes;               /* some FAR target had an accumulate (hl_win_follow_acc); atomic */
+    hl_a8 singles;             /* CPU instructions update elements: no target has rows (near.h); atomic */
+    hl_a8 news;                /* a near target has died, no flush of all targets has reported it yet;
+                                * atomic */
+    bool message_acc;          /* accumulates on FAR targets go by records only (win_reach.c) */
+    bool unordered;            /* accumulate_ordering = none; changed by MPI_Win_set_info */
+    hl_a8 no_locks;            /* the hint is set; atomic: the first lock and MPI_Win_set_info change it */
     bool bereft;               /* a rank of the window has died; guarded by the lock of table.c */
-    uint8_t mem_kind;          /* enum hl_mem_kind that my piece was asked with */
+    uint8_t mem_kind;          /* enum hl_mem_kind that was asked for my piece */
     uint8_t mem_rule;          /* enum hl_mem_rule that holds for it */
-    hl_a32 flushing;           /* flushes with a request that will look at it once more; atomic */
+    hl_a32 flushing;           /* flushes with a request that will still use the window; atomic */
     struct hl_pairs *pairs;    /* pairs.h: has its own rules */
     struct hl_comm *comm;      /* my own duplicate of the user's */
-    hl_a32 *errors;            /* [size] of the lanes, atomic; NULL without FAR targets */
-    uint64_t tokens;           /* of target 0, as hl_win_token */
-    hl_a64 errors_seen;        /* hl_lane_errors when all of them were looked at; atomic */
-    uint64_t id;               /* the same on all ranks, never reused: comm->ctx */
+    hl_a32 *errors;            /* [size], atomic, written by lanes; NULL where all flushes are fences */
+    uint64_t tokens;           /* hl_win_token of target 0 */
+    hl_a64 errors_seen;        /* hl_lane_errors when the words of `errors` were last looked at; atomic */
+    uint64_t id;               /* of the window, the same on all ranks and never reused: comm->ctx */
 
-    void *base;                 /* mine */
-    uint64_t bytes;             /* mine */
-    int flavor;                 /* MPI_WIN_FLAVOR_*; what the attribute points at */
-    int unit;                   /* mine, saturated */
-    uint32_t n_wants;           /* of wants */
-    int n_near;                 /* targets with a control block in my address space, and which */
-    int *near_ranks;            /* ascending */
-    struct hl_piece piece;      /* memory that I own; seg NULL: the user's */
-    struct hl_piece ctl_piece;  /* of hl_win_ctl */
+    void *base;                 /* of my part of the window */
+    uint64_t bytes;             /* of my part of the window */
+    int flavor;                 /* MPI_WIN_FLAVOR_*; the attribute MPI_WIN_CREATE_FLAVOR points at it */
+    int unit;                   /* my displacement unit, at most INT32_MAX */
+    uint32_t n_wants;           /* length of `wants` */
+    int n_near;                 /* number of targets whose control block is in my address space */
+    int *near_ranks;            /* those targets, ascending */
+    struct hl_piece piece;      /* the memory, where the library took it; seg NULL: it is the user's */
+    struct hl_piece ctl_piece;  /* memory of hl_win_ctl */
     uint64_t region;            /* hl_fab_register's id of the memory, 0: none */
     struct hl_near_want *wants; /* mappings that I hold */
-    struct hl_lockq lockq;      /* under the lock of table.c */
-    struct hl_win *next;        /* table.c's chain */
+    struct hl_lockq lockq;      /* guarded by the lock of table.c */
+    struct hl_win *next;        /* in table.c's chain; guarded by its lock */
 
-    struct hl_mutex section;        /* of operations (cs.h): nests, as progress may run inside */
-    char *name;                     /* NULL: none; guarded by the lock of win_obj.c */
+    struct hl_mutex section;        /* around operations (cs.h); recursive, since progress may run inside */
+    char *name;                     /* NULL: the window has none; guarded by the lock of win_obj.c */
     struct hl_errh *errh;           /* NULL: MPI_ERRORS_ARE_FATAL; changed as errh.h says */
     struct hl_info *info;           /* NULL: no hints; changed as info.h says */
-    struct hl_dyn *dyn;             /* a dynamic window's; else NULL */
+    struct hl_dyn *dyn;             /* of a dynamic window, else NULL */
     struct hl_attr_set *attrs;      /* NULL: none; changed as keyval.h says */
-    struct hl_conflicts *conflicts; /* of checked_mode, else NULL; has its own rules */
+    struct hl_conflicts *conflicts; /* in checked_mode, else NULL; has its own rules */
 };
 
 _Static_assert(sizeof(struct hl_win) <= HL_HANDLE_SIZE, "a window fits its place");
@@ -150,13 +154,13 @@ HL_INLINE bool hl_target_is_mapped(const struct hl_target *t)
     return (t->where & HL_TARGET_FAR) == 0;
 }
 
-/* Reached by messages and lanes, with no control block here. */
+/* Is the target reached by messages and lanes, with no control block here? */
 HL_INLINE bool hl_target_is_far(const struct hl_target *t)
 {
     return (t->where & HL_TARGET_PRIVATE) == HL_TARGET_FAR;
 }
 
-/* FAR, and all of its memory by one key. */
+/* Is the target FAR, and does one registration key cover all of its memory? */
 HL_INLINE bool hl_target_is_plain_far(const struct hl_target *t)
 {
     return (t->where & HL_TARGET_BITS) == HL_TARGET_FAR;
@@ -167,16 +171,17 @@ HL_INLINE struct hl_win_ctl *hl_target_ctl(const struct hl_target *t)
     return (struct hl_win_ctl *)(uintptr_t)t->at;
 }
 
-/* Who holds which lock, for those who outlive him: [0][target] in the control block of the holder,
- * [1][holder] in that of the target, for holders who are far from it. Set before a lock is taken by its word,
- * by the target's receive thread before it is granted, and cleared after it is left: a dead rank's mark may
- * tell too much, when it died just there, never too little. */
+/* Marks of which rank holds which lock, for the others when the holder dies: [0][target] in the control block
+ * of the holder, [1][holder] in that of the target, for holders that are far from it. A mark is set before a
+ * lock is taken by its word, or by the target's receive thread before it grants the lock, and cleared after
+ * the lock is left. So the mark of a dead rank may be set although it did not hold the lock, but is never
+ * missing when it did. */
 HL_INLINE hl_a8 *hl_win_holds(const struct hl_win_ctl *ctl)
 {
     return (hl_a8 *)(uintptr_t)&ctl->words[2 * hl_boot.node_size];
 }
 
-/* Bytes of the control block of a window over `size` ranks, without what checked_mode adds. */
+/* Bytes of the control block of a window over `size` ranks, without those that checked_mode adds. */
 HL_INLINE size_t hl_win_ctl_len(int size)
 {
     size_t words = 2 * (size_t)hl_boot.node_size, holds = 2 * (size_t)size * sizeof(hl_a8);
@@ -193,15 +198,15 @@ HL_INLINE int hl_win_world(const struct hl_win *w, int target)
     return hl_comm_world(w->comm, target);
 }
 
-/* Names (window, target) to lanes; never 0, never reused: lanes may meet it after the window is gone. */
+/* The number that names (window, target) to lanes. Never 0 and never reused, since lanes may meet it after
+ * the window is gone. */
 HL_INLINE uint64_t hl_win_token(const struct hl_win *w, int target)
 {
     return w->tokens + (uint32_t)target;
 }
 
-/* A transfer between `mine` and RMA address `addr` of FAR memory `t` of this target, without a request. (A
- * window whose targets are all mapped has no words of errors: the address of one is then a number that nobody
- * uses.) */
+/* A transfer of `len` bytes between `mine` and RMA address `addr` of FAR memory `t` of this target, without a
+ * request. (Where `errors` is NULL, the address of the error word is a number that nobody uses.) */
 HL_INLINE struct hl_xfer hl_win_far_xfer(const struct hl_win *w, int target, const struct hl_target *t,
                                          uint64_t addr, void *mine, size_t len)
 {
@@ -233,60 +238,64 @@ struct hl_move {
     struct hl_req *req; /* NULL, or gets a part for each transfer by a lane */
 };
 
-/* Moves data between the origin's buffer and a target's window: any types and any error. (fast.h has the
- * short way.) Done after the flush, or when m->req is. Returns 0 or what the checks say (HL_ERR_RANK, _COUNT,
- * _TYPE, _DISP, _RMA_RANGE, _RMA_SYNC, _TRUNCATE, _WIN) or the lane's error. */
+/* Moves data between the origin's buffer and a target's window, checking all arguments: any types, the long
+ * way (fast.h has the short one). The move is complete after the next flush, or when m->req is. Returns 0, or
+ * what the checks found (HL_ERR_RANK, _COUNT, _TYPE, _DISP, _BUFFER, _RMA_RANGE, _RMA_SYNC, _RMA_CONFLICT,
+ * _TRUNCATE, _WIN), or the lane's error. */
 int hl_win_xfer(const struct hl_move *m);
 
-/* A failed operation's error, for the next flush of its target; the first one stays. */
+/* Keeps a failed operation's error for the next flush of its target; of several the first one stays. */
 void hl_win_keep_error(struct hl_win *w, int target, int rc);
 
-/* The same for `len` contiguous bytes at offset `at`, already checked, of a target that is not mapped. */
+/* Moves `len` contiguous bytes at offset `at` of a target that is not mapped; the arguments were checked. Of
+ * m it reads win, origin, target, dir and req. Returns 0 or an error as hl_win_xfer. */
 int hl_win_far(const struct hl_move *m, uint64_t at, uint64_t len);
 
-/* What a checked call is about: the displacement in bytes from the window's base, and bytes of data. */
+/* What a checked call touches: `at`, the displacement in bytes from the window's base, and bytes of data. */
 struct hl_span {
     int64_t at, len;
 };
 
-/* What hl_win_xfer does after its checks. */
+/* What hl_win_xfer does after its checks, with their result in `span`. */
 int hl_win_move(const struct hl_move *m, const struct hl_span *span);
 
-/* Is the target's side one block of memory? Then *at is its first byte's offset in the window. */
+/* Is the target's side one block of memory? If so, *at is the offset of its first byte in the window. */
 bool hl_move_target_block(const struct hl_move *m, const struct hl_span *span, int64_t *at);
 
-/* How all memory that an operation touches at its target is reached. */
+/* How the memory is reached that an operation touches at its target. */
 struct hl_ground {
     struct hl_target t;
-    uint64_t base;             /* MAPPED, PRIVATE: the address of offset 0 of the window */
-    struct hl_near_lock *lock; /* MAPPED: of the elements there */
-    struct hl_near_lock own;   /* where a dynamic window's is kept */
+    uint64_t base;             /* of MAPPED and PRIVATE memory: the address of offset 0 of the window */
+    struct hl_near_lock *lock; /* of MAPPED memory: guards the elements there, else NULL */
+    struct hl_near_lock own;   /* storage of `lock` for a dynamic window */
 };
 
-/* False: it is not one region. */
+/* Fills *g; false when the operation's memory is not in one attached region of a dynamic window. May wait for
+ * the target's receive thread. */
 bool hl_win_ground(const struct hl_move *m, const struct hl_span *span, struct hl_ground *g);
 
-/* ---- gets and puts behind the thread's own accumulates to the same FAR target (order.c) ---- */
+/* ---- gets and puts that follow the thread's own accumulates to the same FAR target (order.c) ---- */
 
-/* Who has accumulated there: a word for each target, behind their records; atomic. */
+/* Which threads have accumulated to this target (order.c): one word for each target, behind the targets'
+ * records; atomic. */
 HL_INLINE hl_a64 *hl_win_acc_word(const struct hl_win *w, int target)
 {
     return (hl_a64 *)(void *)&w->targets[w->size] + target;
 }
 
-/* After an accumulate to it was issued. */
+/* Notes that the calling thread has issued an accumulate to FAR `target`. */
 void hl_win_mark_acc(struct hl_win *w, int target);
 
-/* Waits for this thread's, if there are any. */
+/* Waits until this thread's accumulates to `target`, if there are any, are done there. */
 void hl_win_await_acc(struct hl_win *w, int target) HL_COLD;
 
-/* Nothing was ever accumulated off the node: gets and puts need not look further. */
+/* Has this window ever accumulated to a FAR target? If not, gets and puts need not look further. */
 HL_INLINE bool hl_win_mixes(const struct hl_win *w)
 {
-    return hl_a8_load_relaxed(&w->mixes) != 0; /* relaxed: this thread's own accumulates are what counts. */
+    return hl_a8_load_relaxed(&w->mixes) != 0; /* relaxed: only this thread's own accumulates matter. */
 }
 
-/* Before a get or put: waits for the thread's accumulates there. */
+/* Called before a get or put of a FAR target: waits for the thread's own accumulates there. */
 HL_INLINE void hl_win_follow_acc(struct hl_win *w, int target)
 {
     if (HL_UNLIKELY(hl_win_mixes(w))) {
@@ -294,19 +303,22 @@ HL_INLINE void hl_win_follow_acc(struct hl_win *w, int target)
     }
 }
 
-/* Checks all arguments of a call and names the first that is wrong. For MPI_PROC_NULL as target: 0 without
- * looking further. */
+/* Checks all arguments of a call; the error text names the first that is wrong. Fills *span. For
+ * MPI_PROC_NULL as target it returns 0 and leaves *span alone. Errors as hl_win_xfer, but for those of lanes
+ * and HL_ERR_RMA_CONFLICT. */
 int hl_win_check(const struct hl_move *m, struct hl_span *span);
 
-/* 0, or HL_ERR_RANK with its text. */
+/* Returns 0, or HL_ERR_RANK with its text when `target` is no rank of w. */
 int hl_win_check_target(const struct hl_win *w, int target);
 
-/* HL_ERR_WIN; hl_win_raise finds the words. HL_ERR_ARG: an argument is NULL. */
+/* hl_win_bad returns HL_ERR_WIN, whose text hl_win_raise completes, or the error that the library is not
+ * open. hl_win_null returns HL_ERR_ARG: argument `what` is NULL. */
 int hl_win_bad(void) HL_COLD;
 int hl_win_null(const char *what) HL_COLD;
 
-/* What a call's handles stand for, and the error when that was NULL or HL_OP_KINDS: bad handles are noted,
- * for their words only, by thread. */
+/* hl_win_type and hl_win_op resolve the handles of a call. A bad handle gives NULL or HL_OP_KINDS and is
+ * noted for the thread, so that hl_win_bad_type and hl_win_bad_op, which return HL_ERR_TYPE and HL_ERR_OP,
+ * can show it. */
 enum hl_arg { HL_ARG_ORIGIN, HL_ARG_TARGET, HL_ARG_RESULT, HL_ARG_OP, HL_ARGS };
 void hl_win_note_none(enum hl_arg arg, const void *handle) HL_COLD;
 int hl_win_bad_type(enum hl_arg arg) HL_COLD;
@@ -330,57 +342,62 @@ HL_INLINE enum hl_op_kind hl_win_op(MPI_Op handle)
     return op;
 }
 
-/* Runs the window's error handler (w NULL: no window's) and returns the MPI error code. */
+/* Runs the error handler of w (NULL: the one for errors of no window) for error rc of `func` and returns the
+ * MPI error code. */
 int hl_win_raise(struct hl_win *w, MPI_Win win, const char *func, int rc) HL_COLD;
 
-/* The same, for a handle that may be of no window. */
+/* hl_win_raise for a handle that may be bad. */
 int hl_win_fail(MPI_Win win, const char *func, int rc) HL_COLD;
 
-/* The end of a call: MPI's code for rc; an error goes to the window's handler first. */
+/* Ends a call: returns MPI's code for rc. An error goes to the window's error handler first. */
 HL_INLINE int hl_win_end(MPI_Win win, const char *func, int rc)
 {
     return HL_LIKELY(rc == 0) ? MPI_SUCCESS : hl_win_fail(win, func, rc);
 }
 
-/* "window NAME", or that it has none, for messages. */
+/* Writes "window NAME" for messages, or "a window without a name". */
 void hl_win_words(struct hl_win *w, char *out, size_t cap);
 
-/* Before an operation on a FAR target: under lock_all its lock is taken now. */
+/* Called before an operation on a FAR target: under lock_all the first one takes the target's lock, and waits
+ * for it. Returns 0 or the error of the lock (HL_ERR_NO_MEM, HL_ERR_RMA_SYNC, HL_ERR_PROC_ABORTED, or of
+ * hl_rx_send). */
 int hl_win_reach(struct hl_win *w, int target);
 
-/* Around an operation that the user gets a request for: *r is shared and completed when nothing will be left
- * to do; else m->req is it, and it ends with the last part. `rc`: how the operation started. HL_ERR_NO_MEM,
- * HL_ERR_RMA_SYNC outside of a passive target epoch. */
+/* Called around an operation for which the user gets a request. *r is a shared completed request when nothing
+ * will be left to do; else it is m->req as well and completes with the operation's last part. `rc`: the
+ * result of starting the operation. HL_ERR_NO_MEM; HL_ERR_RMA_SYNC in an epoch of fence or start. */
 int hl_win_request_begin(struct hl_move *m, struct hl_req **r);
 void hl_win_request_end(const struct hl_move *m, int rc);
 
 struct hl_acc {
-    struct hl_move m; /* origin: the operands */
-    char *result;     /* gets the elements before; NULL: nothing if not `fetches`, else MPI_BOTTOM */
+    struct hl_move m; /* m.origin has the operands */
+    char *result;     /* gets the old elements; NULL: unused if not `fetches`, else MPI_BOTTOM */
     int64_t result_count;
     const struct hl_type *result_type;
     enum hl_op_kind op;
     bool fetches;
 };
 
-/* What hl_win_acc and hl_win_cas do after their checks. */
+/* What hl_win_acc and hl_win_cas do after their checks, with the result in `span`. */
 int hl_acc_apply(const struct hl_acc *a, const struct hl_span *span);
 int hl_cas_apply(const struct hl_acc *a, const struct hl_span *span, const void *compare);
 
 /* Ends rows (near.h) at all near targets, before this process updates the first element by an instruction. */
 void hl_win_end_rows(struct hl_win *w) HL_COLD;
 
-/* The same in windows that own this memory, for a window over it: len bytes of `owner`'s, a rank of this node
- * or -1. */
+/* Ends rows of all windows that own memory in [base, base + len), because a new window or an attached region
+ * covers it. `owner`: the node rank whose segment holds it, or -1. */
 void hl_win_overlay(const void *base, uint64_t len, int owner);
 
-/* Accumulate, Get_accumulate, Fetch_and_op: as hl_win_xfer, element by element. Also HL_ERR_OP. */
+/* Accumulate, Get_accumulate, Fetch_and_op: checks as hl_win_xfer, then updates element by element. Errors as
+ * hl_win_xfer, and HL_ERR_OP. */
 int hl_win_acc(const struct hl_acc *a);
 
-/* MPI_Compare_and_swap. Errors as hl_win_xfer, and HL_ERR_TYPE for types that it does not take. */
+/* MPI_Compare_and_swap. Errors as hl_win_xfer; HL_ERR_TYPE also for types that the standard does not allow
+ * here. */
 int hl_win_cas(const struct hl_acc *a, const void *compare);
 
-/* Ordered operations of one (window, target) share it. */
+/* The key that all ordered operations on one (window, target) share. */
 HL_INLINE uint64_t hl_win_order_key(const struct hl_win *w, int target)
 {
     return hl_mix64(w->id ^ (uint64_t)(uint32_t)target << 40);
@@ -388,33 +405,42 @@ HL_INLINE uint64_t hl_win_order_key(const struct hl_win *w, int target)
 
 /* ---- memory of a node peer that is not mapped ---- */
 
-/* Remembers a peer's process for CMA; true when its memory can be read: `token` stands at `at` there. */
+/* Remembers a peer's process for CMA (cross-memory attach). True when its memory can be read and written:
+ * `token` stands at address `at` there. */
 bool hl_cma_probe(int node_rank, int pid, uint64_t at, uint64_t token);
 
-/* Copies between my memory and an address of the peer's process. HL_ERR_RMA_RANGE, HL_ERR_PROC_ABORTED. */
+/* Copies `len` bytes between `mine` and address `theirs` of the peer's process. HL_ERR_RMA_RANGE,
+ * HL_ERR_PROC_ABORTED. */
 int hl_cma_copy(int node_rank, enum hl_dir dir, void *mine, uint64_t theirs, size_t len);
 
-/* The same for layouts, walks of bytes, until either ends; theirs are at hl_zip_at(address - base). */
+/* Copies between two layouts, both walks of bytes, until either ends; the blocks of `theirs` are at
+ * hl_zip_at(address - base). Errors as hl_cma_copy. */
 int hl_cma_walk(int node_rank, enum hl_dir dir, struct hl_type_cursor *mine, struct hl_type_cursor *theirs,
                 uint64_t base);
 
 /* ---- synchronization ---- */
 
-/* Waits until what was issued to `target` (-1: all) is complete there, then orders my accesses: the common
- * end of flush, unlock and fence. Returns the error that an operation left, once. */
+/* Waits until what was issued to `target` (-1: all) is complete there, then orders my memory accesses by a
+ * fence: the common end of flush, unlock and fence. Returns the error that an operation left, once, or
+ * HL_ERR_PROC_ABORTED of a dead near target. */
 int hl_win_flush(struct hl_win *w, int target);
 
-/* Waits until no flush with a request looks at the window any more: what they wait for has ended. */
+/* Waits until every flush with a request has used the window for the last time. The operations that they wait
+ * for have ended already. */
 void hl_win_end_flushes(struct hl_win *w);
 
-/* Asks the receive thread of `peer` (world rank) for a lock of window `id` and waits for its grant. */
+/* Asks the receive thread of `peer` (world rank) for the lock of its part of window `id` and waits for the
+ * grant. HL_ERR_NO_MEM, HL_ERR_PROC_ABORTED when `peer` or the lock's holder has died, errors of
+ * hl_rx_send. */
 int hl_ask_lock(int peer, uint64_t id, bool exclusive);
 
-/* Sends a LOCK or UNLOCK record to whoever keeps that window's queue, also myself. Errors of hl_rx_send. */
+/* Sends a LOCK or UNLOCK record to `peer` (world rank, also my own), which keeps the queue. Errors of
+ * hl_rx_send. */
 int hl_win_send(int peer, const struct hl_wire_rec *rec);
 
-/* What the grant's record says: ends the wait of the thread that knows `token`. `rc`: 0, HL_ERR_NO_MEM, or
- * HL_ERR_PROC_ABORTED when world rank `holder` died with the lock. On the receive thread. */
+/* Takes in a grant: ends the wait of the thread that asked with `token`. `rc`: 0, HL_ERR_NO_MEM, or
+ * HL_ERR_PROC_ABORTED when world rank `holder` died with the lock. Called on the receive thread, or in any
+ * thread for a lock of its own rank. */
 void hl_ask_granted(uint64_t token, int rc, int holder);
 
 /* ---- all living windows, for the receive thread ---- */
@@ -422,29 +448,31 @@ void hl_ask_granted(uint64_t token, int rc, int holder);
 void hl_win_table_add(struct hl_win *w);
 void hl_win_table_remove(struct hl_win *w);
 
-/* `len` bytes of my part of the window from displacement `at`, in bytes, or NULL when they are not all in it.
- * Of dynamic windows only with the window held by hl_win_table_with. */
+/* The address of `len` bytes of my part of the window at offset `at` in bytes, or NULL when they are not all
+ * in it. For dynamic windows the caller must hold the window by hl_win_table_with. */
 char *hl_win_memory(const struct hl_win *w, uint64_t at, uint64_t len);
 
-/* Calls fn(window with this id, arg) so that it is not freed meanwhile; HL_ERR_WIN when there is none. */
+/* Calls fn(w, arg) for the window with this id, under the table's lock, so that w is not freed meanwhile.
+ * Returns fn's result, or HL_ERR_WIN when there is no such window. */
 int hl_win_table_with(uint64_t id, int (*fn)(struct hl_win *w, void *arg), void *arg);
 
-/* A rank has died: flushes of windows that reach it through shared memory tell so from now on, as stores to
- * its memory still succeed. Who waits for a lock that it holds is told. On the receive thread. */
+/* World rank `world` has died: flushes of windows that reach it through shared memory report so from now on,
+ * since stores to its memory still succeed. Threads that wait for a lock that it holds get an error. On the
+ * receive thread. */
 void hl_win_bereave(int world);
 
-/* Its part for my own lock, with the lock of table.c. */
+/* The part of hl_win_bereave for my own lock. The caller has the lock of table.c. */
 void hl_win_bereave_lock(struct hl_win *w, int world);
 
-/* The window one of whose error words this is, or NULL. */
+/* The window that has `word` among its error words, or NULL. */
 struct hl_win *hl_win_table_of_word(const void *word);
 
 /* ---- for the watchdog (tell.c) ---- */
 
 void hl_win_tell(struct hl_win *w, struct hl_told *t);
-/* Of the window with this id, the lock of world rank `peer`. */
+/* Describes a wait for the lock of world rank `peer` in the window with this id. */
 void hl_win_tell_lock(uint64_t id, int peer, struct hl_told *t);
-/* Leaves word for others who holds the lock of a target that is near: I do, or I no longer do. */
+/* Notes for others that I hold the lock of a near target, or (mine false) that I no longer do. */
 void hl_win_note_holder(const struct hl_win *w, int target, bool mine) HL_COLD;
 
 /* Registers the handlers of window records with rx. */

@@ -1,4 +1,4 @@
-/* Dynamic windows: attaching and detaching memory, and answering who asks where it is. */
+/* Dynamic windows: attaching and detaching memory, and telling other ranks where it is. */
 #include "dyn.h"
 
 #include <stdlib.h>
@@ -12,26 +12,26 @@
 /* A rank that remembers a region. */
 struct holder {
     int world;
-    hl_a32 left; /* atomic: it has forgotten it */
+    hl_a32 left; /* atomic: the rank has forgotten the region */
 };
 
-/* Memory of mine. */
+/* A region of my memory. */
 struct attached {
     struct hl_region r;
-    struct hl_near_lock lock; /* as r.home says */
+    struct hl_near_lock lock; /* of the rank that r.home names */
     uint64_t fab;             /* hl_fab_register's id, 0: none */
     struct holder *holders;
     uint32_t n_holders, room;
-    struct attached *next; /* among those that are leaving */
+    struct attached *next; /* in hl_dyn.leaving */
 };
 
 struct hl_dyn {
-    /* Guarded by the lock of table.c. */
-    struct attached **rows; /* ascending by base; those of no bytes anywhere among equals */
+    /* These are guarded by the lock of table.c. */
+    struct attached **rows; /* ascending by base; empty regions in any order among those of the same base */
     uint32_t count, room;
     uint64_t serial;
     struct attached *leaving;
-    /* Has its own rules. */
+    /* This has its own rules. */
     struct hl_dyn_cache *cache;
 };
 
@@ -71,7 +71,7 @@ void hl_dyn_close(struct hl_win *w)
     free(w->dyn);
 }
 
-/* ---- my table: under the lock of table.c ---- */
+/* ---- my table; callers hold the lock of table.c ---- */
 
 /* The number of rows whose base is at most `at`. */
 static uint32_t count_rows_below(const struct hl_dyn *d, uint64_t at)
@@ -179,7 +179,7 @@ static int forget_region(struct hl_win *w, void *arg)
     return 0;
 }
 
-/* ---- who knows ---- */
+/* ---- which ranks know a region ---- */
 
 static int note_holder(struct attached *a, int world)
 {
@@ -261,7 +261,7 @@ static int note_left(struct hl_win *w, void *arg)
     }
     for (uint32_t i = 0; a != NULL && i < a->n_holders; i++) {
         if (a->holders[i].world == msg->from) {
-            /* release: it reads the region no more; pairs with the acquire in all_left. */
+            /* release: the rank no longer reads the region; pairs with the acquire in all_left. */
             hl_a32_store_release(&a->holders[i].left, 1);
         }
     }
@@ -304,7 +304,7 @@ static void tell_regions_left(const void *arg, struct hl_told *t)
     const struct attached *a = arg;
     hl_told_say(t, "ranks that still know memory which is detached");
     for (uint32_t i = 0; i < a->n_holders; i++) {
-        /* relaxed: words. */
+        /* relaxed: only shown to people. */
         bool left = hl_a32_load_relaxed(&a->holders[i].left) != 0;
         hl_told_await(t, left ? -1 : a->holders[i].world);
     }
@@ -314,7 +314,8 @@ HL_HANG_TELLS(all_left, tell_regions_left);
 static int recall_region(struct hl_win *w, struct attached *a)
 {
     int failed = 0;
-    for (uint32_t i = 0; i < a->n_holders; i++) { /* no new ones: it is out of the table */
+    for (uint32_t i = 0; i < a->n_holders; i++) { /* nobody is added meanwhile: the region is out of the
+                                                   * table */
         struct hl_wire_rec rec = {.op = HL_WIRE_REGION,
                                   .kind = HL_DYN_GONE,
                                   .region = a->r.id,
@@ -327,7 +328,7 @@ static int recall_region(struct hl_win *w, struct attached *a)
             rc = hl_rx_send(a->holders[i].world, &rec, NULL);
         }
         if (rc != 0 || a->holders[i].world == hl_boot.rank) {
-            hl_a32_store_relaxed(&a->holders[i].left, 1); /* relaxed: for this thread. */
+            hl_a32_store_relaxed(&a->holders[i].left, 1); /* relaxed: only this thread reads it. */
         }
         failed = failed != 0 || rc == HL_ERR_PROC_ABORTED ? failed : rc;
     }

@@ -20,7 +20,7 @@
 #include "reach.h"
 #include "rx.h"
 
-/* One call of the user. */
+/* The arguments of one call of the user. */
 struct make_call {
     int flavor;
     void *base; /* create only */
@@ -28,7 +28,7 @@ struct make_call {
     MPI_Info info;
     MPI_Comm comm;
     bool apart;   /* allocate_shared: every rank has pages of its own */
-    bool nowhere; /* the user did not say where the window or its address go */
+    bool nowhere; /* the pointer for the window or its address is NULL */
 };
 
 static int check_make_call(const struct make_call *c)
@@ -51,8 +51,8 @@ static int check_make_call(const struct make_call *c)
     return 0;
 }
 
-/* Memory that only this window reaches, from this node only: accumulates may go by rows (near.h). The same on
- * all ranks. */
+/* May accumulates go by rows (near.h)? Only in memory that no other window reaches, and no rank of another
+ * node. All ranks get the same answer. */
 static uint32_t has_rows(const struct hl_win *w)
 {
     bool rows = w->flavor == MPI_WIN_FLAVOR_ALLOCATE;
@@ -62,7 +62,7 @@ static uint32_t has_rows(const struct hl_win *w)
     return rows;
 }
 
-/* Memory of mine, and my control block. */
+/* Takes my control block and, where the library owns it, the window's memory. */
 static int take_memory(struct hl_win *w, const struct make_call *c, const struct hl_win_ask *how)
 {
     size_t len = hl_win_ctl_len(w->size) + (HL_CHECKED ? hl_conflict_room() : 0);
@@ -71,15 +71,15 @@ static int take_memory(struct hl_win *w, const struct make_call *c, const struct
         return rc;
     }
     memset(hl_win_ctl(w), 0, len);
-    /* Memory has one accumulate lock whatever window it is reached by: that of the rank whose segment it is
-     * in. */
+    /* Memory has one accumulate lock, whatever window it is reached by: that of the rank whose segment holds
+     * it. */
     int owner = c->flavor == MPI_WIN_FLAVOR_CREATE ? hl_near_owner(c->base) : -1;
     hl_win_ctl(w)->acc.home = (uint32_t)(owner >= 0 ? owner : hl_boot.node_rank) + 1;
     if (c->flavor == MPI_WIN_FLAVOR_CREATE) {
         hl_win_overlay(c->base, (uint64_t)c->size, owner);
     }
     uint32_t rows = has_rows(w);
-    /* relaxed, twice: nobody else knows the window yet. */
+    /* relaxed, twice: no other rank knows the window yet. */
     hl_a32_store_relaxed(&hl_win_ctl(w)->acc.rows, rows);
     hl_a8_store_relaxed(&w->singles, rows == 0);
     w->base = c->base;
@@ -95,7 +95,7 @@ static int take_memory(struct hl_win *w, const struct make_call *c, const struct
     return rc;
 }
 
-/* What a rank does alone, before anybody is asked. */
+/* What a rank does alone, before the ranks exchange anything. */
 static int prepare_win(struct hl_win *w, const struct make_call *c, const struct hl_win_ask *ask)
 {
     int rc = check_make_call(c);
@@ -136,13 +136,13 @@ static void unmake(struct hl_win *w)
     hl_handle_free(w);
 }
 
-/* Errors of requests know the window by its communicator's context. */
+/* Raises errors of requests, which find the window through the context of its communicator. */
 static int raise_window_request(void *win, const char *func, int err)
 {
     return hl_win_raise(win, win, func, err);
 }
 
-/* The window and its communicator, which has no context yet. */
+/* Makes an empty window and its communicator, which has no context yet. */
 static int new_win(struct hl_comm *comm, struct hl_win **made)
 {
     struct hl_comm *own;
@@ -169,7 +169,7 @@ static int make_win(const struct make_call *c, const char *func, struct hl_comm 
     struct hl_win_ask ask = {.unit = (uint64_t)c->unit, .apart = c->apart, .func = func};
     int rc = new_win(comm, &w);
     if (rc != 0) {
-        hl_win_agree(comm, rc, 0); /* the others are in their first agreement */
+        hl_win_agree(comm, rc, 0); /* the others are in their first agreement already */
         return rc;
     }
     hl_hints_wish(hl_info_of(c->info), &ask.wish);
@@ -188,7 +188,7 @@ static int make_win(const struct make_call *c, const char *func, struct hl_comm 
     return 0;
 }
 
-/* The common end of the public functions: `base` is where the address goes, or NULL. */
+/* The common part of the public functions. `base`: where the memory's address goes, or NULL. */
 static int make_public(struct make_call *c, const char *func, void *base, MPI_Win *win)
 {
     struct hl_win *w = NULL;
@@ -269,9 +269,10 @@ int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
     return make_public(&c, "MPI_Win_create_dynamic", NULL, win);
 }
 
-enum { HAS_ATTRIBUTES = -1 }; /* what some rank has, for all to know. Errors are smaller */
+enum { HAS_ATTRIBUTES = -1 }; /* some rank's window has attributes. Errors are smaller */
 
-/* All ranks go on, or none. Returns my error, else another rank's, else the least of what the ranks have. */
+/* All ranks go on, or none. Returns my error, else that of another rank, else the least of what the ranks
+ * brought. */
 static int agree(struct hl_win *w, int mine)
 {
     int all;
@@ -282,7 +283,8 @@ static int agree(struct hl_win *w, int mine)
     return all >= HAS_ATTRIBUTES ? all : hl_err_say(all, "another rank could not free the window");
 }
 
-/* Whoever cannot free it says so before it waits for the others: they may be waiting for what it forgot. */
+/* A rank that cannot free the window raises its error before it waits for the others: they may be waiting for
+ * the call that it forgot. */
 static int refuse_free(struct hl_win *w, MPI_Win win, const char *busy)
 {
     int rc = hl_err_say(HL_ERR_RMA_SYNC, "%s", busy);
@@ -291,12 +293,14 @@ static int refuse_free(struct hl_win *w, MPI_Win win, const char *busy)
     return code;
 }
 
-/* flush, agree: nothing more arrives; deregister, barrier: nobody names the memory any more; unmap. */
+/* Flush and agreement: nothing more arrives. Leaving the table and barrier: no rank names the memory any
+ * more. Then the caller unmaps it. */
 static int free_window(struct hl_win *w)
 {
     int rc = hl_win_flush(w, -1);
     rc = agree(w, rc != 0 ? rc : w->attrs != NULL ? HAS_ATTRIBUTES : 0);
-    if (rc == HAS_ATTRIBUTES) { /* their callbacks may refuse: not before all else is well everywhere */
+    if (rc == HAS_ATTRIBUTES) { /* callbacks of attributes may refuse: run only after all else has succeeded
+                                 * everywhere */
         rc = agree(w, hl_attr_delete_all(&w->attrs, w));
     }
     if (rc == 0) {

@@ -16,33 +16,34 @@
 #include "hl_build.h"
 #include "rx.h"
 
-/* What a rank tells all others; gone after creation. */
+/* What a rank tells all others when the window is made. */
 struct win_card {
-    int32_t flavor, apart;             /* what it called: the same for all */
+    int32_t flavor, apart;             /* what it called; must be the same on all ranks */
     int32_t pid, seg_owner;            /* seg_owner: world rank */
-    uint64_t ctx;                      /* of the window's communicator: rank 0 issues it */
-    uint64_t base, size, unit;         /* its window */
-    uint64_t seg_id, seg_len, seg_off; /* the segment that holds it; 0: private memory */
-    uint64_t ctl_id, ctl_len, ctl_off; /* its control block */
+    uint64_t ctx;                      /* of the window's communicator; issued by rank 0, 0 on others */
+    uint64_t base, size, unit;         /* of its part of the window */
+    uint64_t seg_id, seg_len, seg_off; /* the segment that holds its part; id 0: private memory */
+    uint64_t ctl_id, ctl_len, ctl_off; /* the segment and place of its control block */
     uint64_t token_at;                 /* where its process keeps `token`, for CMA; 0: none */
     uint64_t token;
     uint64_t addr, key; /* for RMA operations, when the network is open */
 };
 
-/* What some rank needs all to do: the smaller wins for all. Errors are smaller still. */
+/* What a rank needs all ranks to do. They agree on the smallest value; errors are smaller still. */
 enum need {
     NEED_NONE = 0,
-    NEED_SEGMENT = -1, /* one for all, of MPI_Win_allocate_shared */
-    NEED_NETWORK = -1, /* some target can only be reached by a lane */
+    NEED_SEGMENT = -1, /* MPI_Win_allocate_shared: one segment for all */
+    NEED_NETWORK = -1, /* some target can be reached only by the network */
 };
 
-/* The segment that rank 0 took for all of a shared window; id 0: it could not. */
+/* The segment that rank 0 took for all parts of a shared window; id 0: it could not. */
 struct home {
     uint64_t id, len, off;
-    struct hl_hints_got got; /* what it got */
+    struct hl_hints_got got; /* what the kernel gave */
 };
 
-static uint64_t token; /* chosen once; read by peers' probes */
+static uint64_t token; /* chosen once; peers read it to prove that they can read this process
+                        * (hl_cma_probe) */
 static pthread_once_t token_once = PTHREAD_ONCE_INIT;
 
 static bool near_allowed(void)
@@ -65,7 +66,7 @@ static int fill_network(struct hl_win *w, struct win_card *c)
     return rc;
 }
 
-/* Where the memory is: in a segment of mine, or private. */
+/* Says in the card where the memory is: in a segment of mine, or private. */
 static void fill_segment(const struct hl_win *w, struct win_card *c)
 {
     c->seg_owner = hl_boot.rank;
@@ -79,7 +80,8 @@ static void fill_segment(const struct hl_win *w, struct win_card *c)
 
 static void choose_token(void)
 {
-    (void)hl_random_bytes(&token, sizeof token); /* it could when the library opened */
+    (void)hl_random_bytes(&token, sizeof token); /* cannot fail: random bytes were had when the library
+                                                  * opened */
 }
 
 static int fill_card(struct hl_win *w, const struct hl_win_ask *ask, struct win_card *c)
@@ -116,7 +118,7 @@ int hl_win_agree(struct hl_comm *comm, int rc, int need)
     return hl_err_say(all, "rank %d could not make its part of the window: %s", first, text);
 }
 
-/* `i` called for another kind of window than rank 0. */
+/* The error that rank `i` called for another kind of window than rank 0. */
 static int not_alike(const struct win_card *cards, int i)
 {
     static const char *const calls[] = {[MPI_WIN_FLAVOR_CREATE] = "MPI_Win_create",
@@ -173,7 +175,7 @@ static bool is_near_rank(const struct hl_win *w, int rank)
     return near_allowed() && hl_boot_node_of(hl_win_world(w, rank)) >= 0;
 }
 
-/* Maps control blocks and segments of near targets: two wants each, control block first. */
+/* Maps control blocks and segments of near targets: two wants for each target, the control block first. */
 static int map_near(struct hl_win *w, const struct win_card *cards)
 {
     int n = 0;
@@ -199,10 +201,10 @@ static int map_near(struct hl_win *w, const struct win_card *cards)
         }
     }
     int rc = hl_near_map_all(w->wants, w->n_wants);
-    return rc == HL_ERR_RMA_SHARED ? 0 : rc; /* what cannot be mapped uses the network */
+    return rc == HL_ERR_RMA_SHARED ? 0 : rc; /* targets that cannot be mapped use the network */
 }
 
-/* The record of one near target; false when it takes the network. */
+/* Writes the record of one near target; false when the network must reach it. */
 static bool store_one(struct hl_win *w, int i, const struct win_card *c, const struct hl_near_want want[2])
 {
     struct hl_target *t = &w->targets[i];
@@ -225,7 +227,8 @@ static bool store_one(struct hl_win *w, int i, const struct win_card *c, const s
     return true;
 }
 
-/* Writes the records of near targets and says what the rest of them needs. */
+/* Writes the records of near targets; w->near_ranks keeps those that can be reached. Returns what the others
+ * need. */
 static enum need store_near_targets(struct hl_win *w, const struct win_card *cards)
 {
     enum need need = w->n_near < w->size && !hl_rx_has_network() ? NEED_NETWORK : NEED_NONE;
@@ -245,7 +248,7 @@ static enum need store_near_targets(struct hl_win *w, const struct win_card *car
     return need;
 }
 
-/* Opens the network in the middle of a job that had no use for it. */
+/* Opens the network in the middle of a job that did not need it so far. */
 static int open_win_network(const struct hl_win *w)
 {
     if (hl_rx_has_network()) {
@@ -262,7 +265,7 @@ static int open_win_network(const struct hl_win *w)
 
 static hl_a64 tokens; /* given out; atomic */
 
-/* The next rank behind me that the network reaches: as a rule, another one for each rank. */
+/* Tells the lanes to expect the next FAR rank behind me: as a rule a different one for each rank. */
 static void expect_far(const struct hl_win *w)
 {
     for (int k = 1; w->far && k < w->size; k++) {
@@ -274,7 +277,8 @@ static void expect_far(const struct hl_win *w)
     }
 }
 
-/* Twice where another rank needs the network, which has it open. */
+/* Writes the records of FAR targets and what depends on them. Called twice where it is another rank that
+ * needs the network. */
 static int store_far(struct hl_win *w, const struct win_card *cards)
 {
     for (int i = 0; i < w->size; i++) {
@@ -286,7 +290,8 @@ static int store_far(struct hl_win *w, const struct win_card *cards)
         uint64_t where = HL_TARGET_FAR | (w->dyn != NULL ? HL_TARGET_NO_CMA : 0) | cards[i].addr;
         *t = (struct hl_target){where, cards[i].key};
         w->far = true;
-        /* Of this node, but not to be mapped: its own thread knows of rows, the provider does not. */
+        /* A target of this node that cannot be mapped may have rows. Its receive thread respects them; the
+         * provider would not. */
         w->message_acc = w->message_acc || hl_boot_node_of(hl_win_world(w, i)) >= 0;
     }
     for (int i = 0; i < w->size; i++) {
@@ -296,8 +301,8 @@ static int store_far(struct hl_win *w, const struct win_card *cards)
     bool waits = w->far || w->detour || HL_CHECKED;
     hl_a8_store_relaxed(&w->waits, waits); /* relaxed: nobody else knows the window yet. */
     w->epoch.fence_only = !waits;
-    /* relaxed: numbers that nobody else has. Targets in private memory get some as well: the short ways
-     * compare them with what lanes know before they look how a target is reached. */
+    /* relaxed: draws numbers. Targets in private memory get tokens as well: the short ways compare a target's
+     * token with those that lanes know before they look how the target is reached. */
     w->tokens = hl_a64_add_relaxed(&tokens, (uint64_t)w->size) + 1;
     if (waits && w->errors == NULL && (w->errors = calloc((size_t)w->size, sizeof *w->errors)) == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the errors of %d targets", w->size);
@@ -305,8 +310,9 @@ static int store_far(struct hl_win *w, const struct win_card *cards)
     return w->far ? hl_lane_open() : 0;
 }
 
-/* All have gone as far as they could alone: they have a window, or an error, or need the network. Who has a
- * window has it where records find it, as the others' first may come before this call ends. */
+/* All ranks have done what they can alone: each has a window, or an error, or needs the network. A rank that
+ * has a window enters it into the table first, since records of other ranks may come before this call
+ * ends. */
 static int agree_on_reach(struct hl_win *w, struct hl_comm *comm, const struct win_card *cards, int rc,
                           enum need need)
 {
@@ -321,7 +327,7 @@ static int agree_on_reach(struct hl_win *w, struct hl_comm *comm, const struct w
     return rc;
 }
 
-/* By mapping; *need: what the rest takes. */
+/* Reaches targets by mapping their memory; *need: what the other targets need. */
 static HL_NOINLINE int reach_by_mapping(struct hl_win *w, const struct win_card *cards, enum need *need)
 {
     int rc = store_extents(w, cards);
@@ -332,7 +338,7 @@ static HL_NOINLINE int reach_by_mapping(struct hl_win *w, const struct win_card 
     return rc;
 }
 
-/* Opens it, and tells again how memory is reached. */
+/* Opens the network; the ranks exchange anew how their memory is reached. */
 static HL_NOINLINE int bring_network(struct hl_win *w, struct hl_comm *comm, struct win_card *cards)
 {
     struct win_card mine = cards[w->rank];
@@ -360,14 +366,15 @@ static int take_for_all(struct hl_win *w, const struct hl_win_ask *ask, const st
         home->off = w->piece.off;
         hl_hints_taken(w, how.wish);
         hl_hints_look(w,
-                      &home->got); /* the others cannot: the kernel tells of pages that a process touched */
+                      &home->got); /* only rank 0 can ask: the kernel tells only of pages that the process has
+                                    * touched */
     }
     return rc;
 }
 
-/* Rank 0 takes one segment for all, as contiguous memory has one kind, page size and policy: its own wish. On
- * machines with several nodes of a kind, parts near their owners need alloc_shared_noncontig. The cards get
- * where everybody's part is. */
+/* Rank 0 takes one segment for all ranks, by its own wish: contiguous memory has one kind, page size and
+ * policy. (On machines with several nodes of a kind, parts near their owners need alloc_shared_noncontig.)
+ * The cards get the place of every rank's part. */
 static HL_NOINLINE int share_window_memory(struct hl_win *w, struct hl_comm *comm,
                                            const struct hl_win_ask *ask, struct win_card *cards, int rc)
 {
@@ -378,7 +385,7 @@ static HL_NOINLINE int share_window_memory(struct hl_win *w, struct hl_comm *com
     int lost = hl_coll_bcast_bytes(comm, &home, sizeof home, 0);
     rc = rc != 0 ? rc : lost;
     if (rc != 0 || home.id == 0) {
-        return rc; /* rank 0 tells of its error */
+        return rc; /* the agreement reports rank 0's error */
     }
     for (int i = 0; i < w->size; i++) {
         cards[i].seg_owner = hl_win_world(w, 0);
@@ -391,7 +398,7 @@ static HL_NOINLINE int share_window_memory(struct hl_win *w, struct hl_comm *com
     return w->rank == 0 ? 0 : hl_hints_show_got(w->info, &home.got);
 }
 
-/* Its frame is not on the way to what waits in reach. */
+/* Fills and exchanges the cards. Not inlined, so that the frame with `mine` is gone when later steps wait. */
 static HL_NOINLINE int exchange_cards(struct hl_win *w, struct hl_comm *comm, const struct hl_win_ask *ask,
                                       struct win_card *cards)
 {
@@ -405,7 +412,7 @@ static HL_NOINLINE int exchange_cards(struct hl_win *w, struct hl_comm *comm, co
     return rc != 0 ? rc : check_cards(w, cards);
 }
 
-/* Every rank takes part in each exchange, whatever it has lost before: errors wait for the agreement. */
+/* Every rank takes part in each exchange even after an error of its own, which it brings to the agreement. */
 static int reach_in_order(struct hl_win *w, struct hl_comm *comm, const struct hl_win_ask *ask,
                           struct win_card *cards, int need)
 {
@@ -429,7 +436,8 @@ int hl_win_reach_all(struct hl_win *w, struct hl_comm *comm, const struct hl_win
     struct win_card *cards = malloc((size_t)w->size * sizeof *cards);
     int rc = ask->rc;
 
-    w->targets = calloc((size_t)w->size, sizeof *w->targets + sizeof(hl_a64)); /* and hl_win_acc_word */
+    w->targets = calloc((size_t)w->size, sizeof *w->targets + sizeof(hl_a64)); /* with room for the words of
+                                                                                * hl_win_acc_word */
     if (rc == 0 && (cards == NULL || w->targets == NULL)) {
         rc = hl_err_say(HL_ERR_NO_MEM, "no memory for a window over %d ranks", w->size);
     }

@@ -27,7 +27,7 @@ bool hl_zip_next(struct hl_zip *z)
     }
     for (int i = 0; i < z->sides; i++) {
         z->at[i] = z->next[i];
-        /* Through integers: the address may be an offset from the window's base. */
+        /* By integers: the address may stand for an offset from the window's base. */
         z->next[i] = (char *)((uintptr_t)z->next[i] + (uintptr_t)(n * z->unit));
         z->left[i] -= n;
     }

@@ -1,4 +1,4 @@
-/* Two or three layouts walked side by side: spans that are contiguous on every side. */
+/* A walk over two or three layouts side by side, by spans that are contiguous on every side. */
 #ifndef HL_ZIP_H
 #define HL_ZIP_H
 
@@ -6,15 +6,15 @@
 
 #define HL_ZIP_SIDES 3
 
-/* One layout. Its addresses are only computed, never followed. */
+/* One layout. The walk only computes its addresses and never follows them. */
 struct hl_zip_side {
     const struct hl_type *type;
     int64_t count;
     char *buf;
 };
 
-/* The buffer of a target's side is an offset in its window, moved up: what stands before it must not be below
- * address 0, where computing would be undefined. */
+/* The buffer of a target's side is an offset in its window, plus this: a layout may have bytes before its
+ * buffer, and computing addresses below 0 would be undefined. */
 #define HL_ZIP_ORIGIN ((uintptr_t)1 << 62)
 
 HL_INLINE char *hl_zip_at(int64_t offset)
@@ -31,17 +31,18 @@ struct hl_zip {
     char *at[HL_ZIP_SIDES]; /* the current span on each side */
     int64_t n;              /* its bytes or elements */
     int sides;
-    int64_t unit;               /* bytes in memory of what n counts */
-    char *next[HL_ZIP_SIDES];   /* what is left of each side's own span */
+    int64_t unit;               /* bytes from one counted thing to the next */
+    char *next[HL_ZIP_SIDES];   /* the rest of each side's current span */
     int64_t left[HL_ZIP_SIDES]; /* its bytes or elements */
     struct hl_type_cursor cursors[HL_ZIP_SIDES];
 };
 
 /* Starts the walk, which ends with the shortest side. `unit`: bytes in memory from one counted thing to the
- * next: 1, or the extent of the basic type. End with hl_zip_end, also after an error. HL_ERR_NO_MEM. */
+ * next: 1, or the extent of the basic type. The caller ends the walk with hl_zip_end, also after an error.
+ * HL_ERR_NO_MEM. */
 int hl_zip_begin(struct hl_zip *z, enum hl_walk how, size_t unit, const struct hl_zip_side *sides, int n);
 
-/* Moves to the next span; false at the end. */
+/* Moves to the next span: z->at and z->n. False at the end. */
 bool hl_zip_next(struct hl_zip *z);
 
 void hl_zip_end(struct hl_zip *z);
