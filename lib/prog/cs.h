@@ -11,9 +11,17 @@
  *   ... +both     -     o     o      P         own   atomic addition       o
  *
  * G is one lock of the process, P one of progress, o one of the object named, (G) held already as a rule. All
- * but lockfree make a request of every nonblocking send and count references to requests and communicators,
- * as the libraries do that work that way; the counts decide nothing here. The locks G and P nest in a thread,
- * and hl_prog_wait gives them away while it idles. Below MPI_THREAD_MULTIPLE everything but lockfree is none.
+ * but lockfree make a request of every nonblocking send, look at a request inside the section of progress and
+ * count references to requests and communicators (in 256 places by hash: the lock is the price, not the
+ * number), as the libraries do that work that way; the counts decide nothing here. An inbox is then owned by
+ * its section instead of its word. Below MPI_THREAD_MULTIPLE, where nobody is to be excluded, everything but
+ * lockfree is none.
+ *
+ * Only calls and windows poll inside a section. The locks G and P nest in a thread, and hl_prog_wait gives
+ * them away, however deep, while it idles: the thread that is waited for gets in. `global` takes its lock
+ * around every call that touches an object, files, topologies, attributes, groups and infos too; calls that
+ * only read a status, a clock or a version do not. HOTLANE_RMA_MODE of "global" is the same lock, for
+ * one-sided calls alone.
  *
  * Source: Balaji et al., Fine-Grained Multithreading Support for Hybrid Threaded MPI Programming, 2010. */
 #ifndef HL_CS_H

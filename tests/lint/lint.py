@@ -132,7 +132,8 @@ def provider_names(text):
 def silent_waits(code):
     """Waits that the watchdog could not put into words: of a condition without HL_HANG_TELLS in the same file, or by a
     call of its own that may last. Those that end by themselves, or look at the watchdog, are named here."""
-    known = {"lib/prog/": "how the one routine waits", "lib/near/lock.c": "whoever holds it copies, or is dead",
+    known = {"lib/prog/wait.c": "how the one routine waits", "lib/prog/door.c": "how it sleeps",
+             "lib/near/lock.c": "whoever holds it copies, or is dead",
              "lib/near/map.c": "hl_hang_look", "lib/boot/": "hl_hang_look; PMIx waits by itself", "lib/lane/warm.c": "a helper thread",
              "lib/match/port.c": "owners of ports wait for nobody", "lib/fab/region.c": "a second in all", "shmem/parts.c": "one nap", "shmem/alloc.c": "one nap",
              "lib/base/atomic_directory.c": "for the baton"}
@@ -143,7 +144,7 @@ def silent_waits(code):
         text = "\n".join(lines)
         told = set(re.findall(r"HL_HANG_TELLS\(\s*(\w+)", text))
         for found in re.finditer(r"\bhl_prog_wait(?:_rung|_slow)?\s*\(\s*(\w+)\s*,", text):
-            if found.group(1) not in told and not name.startswith("lib/prog/"):
+            if found.group(1) not in told:
                 places.append(f"{name}:{text.count(chr(10), 0, found.start()) + 1} {found.group(1)}")
         for i, line in enumerate(lines, 1):
             if not name.startswith(tuple(known)) and re.search(
