@@ -263,8 +263,7 @@ int hl_chain_append(struct hl_lane *lane, struct hl_way *way, const struct hl_is
     /* relaxed: only the lease's holder acts on it. */
     hl_a64_store_relaxed(&lane->takes, s.keyed ? op->token : 0);
     if (lane->pool->chain == 0 || hl_chain_left(chain) < 2 * sizeof s.rec.small) {
-        /* refused: the chain stays open; failed: the error words have it */
-        (void)hl_chain_send(lane, way, false);
+        (void)hl_chain_send(lane, way, false); /* refused: it stays open; failed: error words have it */
     }
     return 0;
 }
