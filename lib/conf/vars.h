@@ -43,7 +43,8 @@
       "libfabric provider to use, as fi_info names it; empty: the best that can do what is needed")          \
     X(lanes, INT, "HOTLANE_LANES", "0", 0, 64, "",                                                           \
       "network endpoints of a rank that has threads (MPI_THREAD_MULTIPLE; else it has one); 0: one for "     \
-      "each CPU the rank may use, at most 16; fewer where ulimit -n is low")                                 \
+      "each CPU the rank may use, at most 64, or 16 where the provider takes much for each (hotlane-info "   \
+      "has it); fewer where ulimit -n is low")                                                               \
     X(rma_mode, CHOICE, "HOTLANE_RMA_MODE", "hot", 0, 0, "hot|global|enqueue",                               \
       "hot: threads issue one-sided operations in parallel; for comparison: global, one lock for the "       \
       "process around every call, and enqueue, one queue that one thread at a time empties; both use one "   \

@@ -29,6 +29,8 @@ struct hl_provider {
     const char *open_env;  /* one that it reads whenever an endpoint opens, or NULL; it is among env, too */
     size_t eager;          /* bytes of that message otherwise */
     size_t lanes;          /* endpoints that a rank may have, 0: as many as the provider says */
+    size_t lanes_unasked;  /* that it has at most where HOTLANE_LANES does not ask for more, since each takes
+                              much; 0: as many as it may have */
     enum hl_provider_wait wait;
     uint32_t lost;    /* bits: numbers of its own errors that say that the connection is lost */
     bool ibverbs;     /* its cards are reached by libibverbs */

@@ -118,8 +118,9 @@ uint32_t hl_lane_plan(bool threads, int cpus)
     if (!threads || hl_conf.rma_mode != 0 || one_lock) { /* designs whose threads share one endpoint */
         return 1;
     }
-    size_t lanes = hl_conf.lanes != 0 ? (size_t)hl_conf.lanes : hl_min_size((size_t)cpus, 16);
     size_t most = hl_fab_is_open() ? hl_min_size(hl_fab.lanes_max, HL_LANES_MAX) : HL_LANES_MAX;
+    size_t unasked = hl_fab_is_open() && hl_fab.row->lanes_unasked != 0 ? hl_fab.row->lanes_unasked : most;
+    size_t lanes = hl_conf.lanes != 0 ? (size_t)hl_conf.lanes : hl_min_size((size_t)cpus, unasked);
     return afford((uint32_t)hl_min_size(lanes, most));
 }
 

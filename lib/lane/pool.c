@@ -26,6 +26,7 @@ int hl_lane_make_ready(struct hl_lane *lane)
         }
         return HL_LANE_BROKEN;
     }
+    memset(lane->slots, 0, sizeof lane->slots);
     lane->ep = lane->fab.ep;
     hl_stat_lane_enrol(&lane->stat);
     /* full: rare; the lane before its bit. Pairs with the acquires of `opened` in hl_pool_tick and
@@ -62,7 +63,7 @@ int hl_pool_open(struct hl_pool *p, uint32_t lanes, int ranks)
         }
         ok = lane != NULL;
         if (ok) {
-            memset(lane, 0, sizeof *lane);
+            memset(lane, 0, offsetof(struct hl_lane, slots)); /* a lane that nobody needs takes 1 KiB */
             lane->pool = p;
             lane->index = i;
             p->lanes[i] = lane;
@@ -121,7 +122,7 @@ void hl_pool_close(struct hl_pool *p) HL_NO_TSA
         hl_stat_lane_retire(&lane->stat);
         /* the thread-local memories of short.h may still point here: they find that no chain takes their
          * record */
-        memset(lane, 0, sizeof *lane);
+        memset(lane, 0, offsetof(struct hl_lane, slots));
     }
     free(p->used);
     p->used = NULL;

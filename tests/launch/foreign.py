@@ -340,13 +340,13 @@ def a_batch_script_starts_steps_and_programs():
 
 
 def the_binding_of_a_step_sets_the_lanes():
-    """As many lanes as a task has CPUs; and the tasks of a node count what they may use together."""
+    """As many lanes as a task has CPUs, as far as the provider affords them; and the tasks of a node count what they may use together."""
     info, cpus = program("tools", "hotlane-info"), len(os.sched_getaffinity(0))
-    for options, lanes in ((["--cpu-bind=none", "-c", cpus], min(cpus, 16)), (["--cpu-bind=map_cpu:0"], 1),
-                           (["--hint=nomultithread", "--cpu-bind=map_cpu:0"], 1), (["--hint=compute_bound", "-c", "1"], 1)):
+    for options, lanes in ((["--cpu-bind=none", "-c", cpus], (min(cpus, 16), min(cpus, 64))), (["--cpu-bind=map_cpu:0"], (1,)),
+                           (["--hint=nomultithread", "--cpu-bind=map_cpu:0"], (1,)), (["--hint=compute_bound", "-c", "1"], (1,))):
         job = srun(1, "--mpi=none", *options, info)
         same(job.code, 0)
-        holds(job.out[:2000], f"lanes        {lanes} ")
+        same([n for n in lanes if f"lanes        {n} " in job.out] != [] or job.out[:2000], True)
     if cpus < 2:
         return
     way = "--mpi=" + ("pmi2" if L.method == "pmi1" else "pmix")

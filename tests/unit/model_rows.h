@@ -16,6 +16,7 @@ struct model_provider {
     size_t key_size;
     size_t inject, most; /* bytes of an injection, of a message */
     size_t endpoints;
+    size_t lanes; /* of a rank that may use 272 CPUs and whose user asks for nothing */
     enum model_wait waits;
     bool atomics;
     uint64_t mode;       /* of the endpoint: FI_CONTEXT2 ... */
@@ -33,6 +34,7 @@ static const struct model_provider model_providers[] = {
      .inject = 192,
      .most = (size_t)1 << 30,
      .endpoints = 128,
+     .lanes = 64,
      .waits = MODEL_WAIT,
      .atomics = true},
     {.name = "cxi",
@@ -42,6 +44,7 @@ static const struct model_provider model_providers[] = {
      .inject = 192,
      .most = (size_t)1 << 30,
      .endpoints = 128,
+     .lanes = 64,
      .waits = MODEL_WAIT,
      .atomics = true},
     /* SLINGSHOT_VNIS is not set: the default service may not be used, and no domain opens. */
@@ -63,6 +66,7 @@ static const struct model_provider model_providers[] = {
      .inject = 16,
      .most = SIZE_MAX,
      .endpoints = 40,
+     .lanes = 4,
      .atomics = true,
      .mode = FI_CONTEXT2},
     /* As it was configured, whatever is hinted, but for the addresses. */
@@ -73,6 +77,7 @@ static const struct model_provider model_providers[] = {
      .inject = 16,
      .most = SIZE_MAX,
      .endpoints = 40,
+     .lanes = 4,
      .atomics = true,
      .mode = FI_CONTEXT2},
     {.name = "opx",
@@ -82,6 +87,7 @@ static const struct model_provider model_providers[] = {
      .inject = 16,
      .most = SIZE_MAX,
      .endpoints = 40,
+     .lanes = 4,
      .atomics = true,
      .mode = FI_CONTEXT2},
     {.name = "efa",
@@ -91,6 +97,7 @@ static const struct model_provider model_providers[] = {
      .inject = 0,
      .most = SIZE_MAX,
      .endpoints = 256,
+     .lanes = 16,
      .atomics = true},
     {.name = "efa",
      .what = "beside CUDA",
@@ -99,6 +106,7 @@ static const struct model_provider model_providers[] = {
      .inject = 4096 - 400,
      .most = SIZE_MAX,
      .endpoints = 256,
+     .lanes = 16,
      .waits = MODEL_WAIT,
      .atomics = true},
     {.name = "efa",
@@ -115,6 +123,7 @@ static const struct model_provider model_providers[] = {
      .inject = 16384,
      .most = (size_t)8 << 20,
      .endpoints = 1024,
+     .lanes = 16,
      .waits = MODEL_WAIT,
      .atomics = true},
     {.name = "psm3",
@@ -123,6 +132,7 @@ static const struct model_provider model_providers[] = {
      .inject = 64,
      .most = (size_t)1 << 30,
      .endpoints = 64,
+     .lanes = 16,
      .waits = MODEL_WAIT_LIES,
      .atomics = true},
     {.name = "tcp",
@@ -132,6 +142,7 @@ static const struct model_provider model_providers[] = {
      .inject = 128,
      .most = SIZE_MAX,
      .endpoints = 256,
+     .lanes = 64,
      .waits = MODEL_WAIT},
     {.name = "some-other",
      .what = "with a mode that nobody knows",

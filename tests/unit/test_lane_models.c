@@ -11,6 +11,8 @@
 #include "unit.h"
 #include "util.h"
 
+#include <sys/resource.h>
+
 #define RANKS 3
 #define WORDS 64
 #define LARGE (40 * 1024) /* no chain takes it */
@@ -187,6 +189,24 @@ static void miss(void)
     }
 }
 
+/* As many as CPUs, where the row affords them: unasked no more than that, asked as many as there may be, and
+ * never more than there are files for: 8 of a lane, and 2 of a connection to each other rank. */
+static void lanes_are_planned(const struct model_provider *row)
+{
+    struct rlimit files, few;
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
+    few = (struct rlimit){.rlim_cur = 10 + 64 + 12 * (8 + 2 * (RANKS - 1)), .rlim_max = files.rlim_max};
+    ck_assert_uint_eq(hl_lane_plan(true, 272), row->lanes);
+    ck_assert_uint_eq(hl_lane_plan(true, 3), 3);
+    ck_assert_uint_eq(hl_lane_plan(false, 272), 1);
+    hl_conf.lanes = 64;
+    ck_assert_uint_eq(hl_lane_plan(true, 3), hl_min_size(hl_fab.lanes_max, 64));
+    hl_conf.lanes = 0;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+    ck_assert_uint_eq(hl_lane_plan(true, 272), hl_min_size(row->lanes, 12));
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+}
+
 START_TEST(each_provider_serves_or_is_refused_with_the_reason)
 {
     const struct model_provider *row = &model_providers[_i];
@@ -206,6 +226,7 @@ START_TEST(each_provider_serves_or_is_refused_with_the_reason)
     ck_assert_str_eq(hl_fab.provider, row->name);
     ck_assert_uint_ge(row->most, HL_PIECE); /* nothing longer is posted */
     ck_assert_uint_le(hl_fab.lanes_max, row->endpoints);
+    lanes_are_planned(row);
     ck_assert_uint_eq(hl_fab.inject, row->inject);
     ck_assert(hl_fab.virt_addr == ((row->mr_mode & FI_MR_VIRT_ADDR) != 0));
     open_pool();

@@ -22,7 +22,7 @@ static const char *describe_keys(void)
 /* Row i of what is known of the provider that was taken: false behind the last. */
 static bool next_fact(int i, const char **name, const char **value)
 {
-    static char numbers[64];
+    static char numbers[96];
     const struct hl_provider *row = hl_fab.row;
     const struct {
         const char *name, *value;
@@ -41,7 +41,11 @@ static bool next_fact(int i, const char **name, const char **value)
         {"one host", row->loopback ? "kept on the loopback interface" : "by its ordinary address"},
         {"endpoints", numbers},
     };
-    snprintf(numbers, sizeof numbers, "at most %zu for one-sided operations", hl_fab.lanes_max);
+    int n = snprintf(numbers, sizeof numbers, "at most %zu for one-sided operations", hl_fab.lanes_max);
+    if (row->lanes_unasked != 0 && row->lanes_unasked < hl_fab.lanes_max) {
+        snprintf(numbers + n, sizeof numbers - (size_t)n, ", %zu unless HOTLANE_LANES says more",
+                 row->lanes_unasked);
+    }
     if (i >= FACTS) {
         return false;
     }
