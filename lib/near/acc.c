@@ -1,8 +1,8 @@
 /* Accumulates on mapped memory: by CPU atomics where type and address allow, else under the target's lock.
  *
- * Atomics of a row cost 5 to 17 ns for 16 bytes, a loop under the lock a tenth of that, but it must not meet
- * atomics: so a window begins with rows under the lock, and ends that for good when somebody updates a single
- * element of it by an instruction (hl_near_end_rows). */
+ * Atomics over a row cost 5 to 17 ns for 16 bytes; a loop under the lock costs a tenth of that, but must not
+ * run beside atomics on the same elements. So a window begins with rows under the lock, and ends that for
+ * good when a rank wants to update a single element of it by an instruction (hl_near_end_rows). */
 #include "near.h"
 
 #include "err.h"
@@ -10,7 +10,7 @@
 #include "inside.h"
 #include "util.h"
 
-/* Where elements are: at base + disp[i], or without disp at base + i * stride. */
+/* Where elements are: element i at base + disp[i], or, without disp, at base + i * stride (bytes). */
 struct cpu_places {
     char *base;
     int64_t stride;
@@ -30,8 +30,8 @@ struct cpu_places {
 #include "width.h"
 #undef W
 
-#define LOCKED_PIECE 256      /* elements updated in one go under the lock */
-#define ROWS_HELD (16 * 1024) /* bytes of a row, the same */
+#define LOCKED_PIECE 256      /* elements updated before the lock is given back */
+#define ROWS_HELD (16 * 1024) /* bytes of a row updated before the lock is given back */
 
 enum verb { LOAD, REPLACE, ADD, AND, OR, XOR, COMPUTE, VERBS };
 
@@ -92,13 +92,13 @@ struct update {
     hl_op_fn *kernel;
 };
 
-/* Of a side that there may not be. */
+/* side + bytes, or NULL where there is no such buffer. */
 HL_INLINE char *past(const char *side, size_t bytes)
 {
     return side != NULL ? (char *)(uintptr_t)side + bytes : NULL;
 }
 
-/* n elements, whose lock is held. */
+/* Updates n elements by plain loads and stores; the caller holds their lock. */
 static void update_held(const struct update *how, char *target, const char *origin, char *fetched, size_t n)
 {
     if (fetched != NULL) {
@@ -111,7 +111,7 @@ static void update_held(const struct update *how, char *target, const char *orig
     }
 }
 
-/* Elements are going to be updated by instructions; NULL: of memory without rows. */
+/* Must be called before elements are updated by instructions. lock NULL: memory without rows. */
 static void end_rows(struct hl_near_lock *lock)
 {
     if (lock != NULL) {
@@ -145,7 +145,7 @@ static int set_update(struct update *how, enum hl_op_kind op, enum hl_basic basi
     return 0;
 }
 
-/* A load and a store: a planted fault. */
+/* A planted fault: adds by a load and a store instead of one atomic instruction. */
 static void add_torn(const struct update *how, const struct cpu_places *at, const char *origin, char *fetched,
                      size_t n)
 {
@@ -180,36 +180,36 @@ static void acc_words(const struct update *how, char *target, const char *origin
     }
 }
 
-/* ---- rows: several elements by one instruction, which is atomic for each of them ---- */
+/* ---- rows: one instruction updates several elements, and is atomic for each of them ---- */
 
-#define ROW_LEAST 64  /* bytes: shorter rows are done by elements */
-#define ROW_PIECE 128 /* whose new values are computed at a time: with 64 the kernel waits for stores */
+#define ROW_LEAST 64  /* bytes; shorter rows are updated element by element */
+#define ROW_PIECE 128 /* bytes computed at a time; with 64 the operation's function waits for stores */
 
 /* How many bytes one compare-and-swap of this CPU exchanges at most. */
 static size_t widest_swap(void)
 {
     static hl_a32 known;
-    /* relaxed: who does not see it asks the CPU again. */
+    /* relaxed: a thread that does not see the value asks the CPU again. */
     uint32_t bytes = hl_a32_load_relaxed(&known);
     if (HL_UNLIKELY(bytes == 0)) {
         bytes = hl_a128_is_there() ? 16 : 8;
-        hl_a32_store_relaxed(&known, bytes); /* relaxed: as above. */
+        hl_a32_store_relaxed(&known, bytes); /* relaxed: only the value; nothing else is published. */
     }
     return bytes;
 }
 
-/* A grain: the 8 or 16 bytes of an exchange. */
+/* Reads a grain, that is the 8 or 16 bytes of one exchange; a torn value is found by swap_grain. */
 HL_INLINE void guess_grain(const char *target, uint64_t words[2], size_t grain)
 {
     /* relaxed: a guess that the compare-and-swap proves. */
     if (grain == 16) {
         hl_a128_load_relaxed((const hl_a128 *)(const void *)target, words);
     } else {
-        words[0] = hl_a64_load_relaxed((const hl_a64 *)(const void *)target); /* relaxed: the same. */
+        words[0] = hl_a64_load_relaxed((const hl_a64 *)(const void *)target); /* relaxed: a guess. */
     }
 }
 
-/* False: somebody came between, and `was` is what is there now. */
+/* Replaces `was` by `is`. False: the memory has changed, and `was` is what is there now. */
 HL_INLINE bool swap_grain(char *target, uint64_t was[2], const uint64_t is[2], size_t grain)
 {
     /* acquire: the weakest there is; only the value matters. */
@@ -217,7 +217,7 @@ HL_INLINE bool swap_grain(char *target, uint64_t was[2], const uint64_t is[2], s
                        : hl_a64_cas_acquire((hl_a64 *)(void *)target, was, is[0]);
 }
 
-/* Where somebody comes between: what is there is computed with again. */
+/* Updates a grain that another rank has changed in between, until an exchange succeeds. */
 static HL_NOINLINE void swap_again(const struct update *how, char *target, const char *origin, char *before,
                                    size_t grain)
 {
@@ -230,7 +230,7 @@ static HL_NOINLINE void swap_again(const struct update *how, char *target, const
     memcpy(before, was, grain);
 }
 
-/* The kernel on a copy. */
+/* Computes on a copy of at most ROW_PIECE bytes, then exchanges it grain by grain. */
 HL_INLINE void compute_piece(const struct update *how, char *target, const char *origin, char *fetched,
                              size_t bytes, size_t grain)
 {
@@ -259,7 +259,7 @@ static void compute_row(const struct update *how, char *target, const char *orig
                         size_t bytes, size_t grain)
 {
     size_t i = 0;
-    for (; grain == 16 && bytes - i >= ROW_PIECE; i += ROW_PIECE) { /* loops whose turns the compiler knows */
+    for (; grain == 16 && bytes - i >= ROW_PIECE; i += ROW_PIECE) { /* constants: loops of known length */
         compute_piece(how, target + i, origin + i, past(fetched, i), ROW_PIECE, 16);
     }
     for (size_t len; i < bytes; i += len) {
@@ -272,14 +272,14 @@ static void compute_row(const struct update *how, char *target, const char *orig
     }
 }
 
-/* Loads and stores know no elements: of 8 bytes each. */
+/* Reads or replaces a row: for that, elements do not matter, and each access has 8 bytes. */
 static void move_row(const struct update *how, char *target, const char *origin, char *fetched, size_t bytes)
 {
     struct cpu_places at = {target, 8, NULL};
     cpu_fns[how->verb][width_of(8)](at, origin, fetched, bytes / 8, NULL);
 }
 
-/* Aligned elements without holes. */
+/* Updates n aligned elements without holes by CPU atomics; origin and fetched may be NULL. */
 static void acc_row(const struct update *how, char *target, const char *origin, char *fetched, size_t n)
 {
     unsigned width = width_of(hl_op_size(how->basic));
@@ -299,7 +299,7 @@ static void acc_row(const struct update *how, char *target, const char *origin, 
     acc_words(how, target + end, past(origin, end), past(fetched, end), n - (end >> width));
 }
 
-/* Rows under the lock, as long as nobody updates elements by instructions; returns how many elements. */
+/* Updates a row under the lock, as long as the window has `rows`; returns how many elements were updated. */
 static size_t acc_held(const struct update *how, char *target, const char *origin, char *fetched, size_t n,
                        struct hl_near_lock *lock)
 {
@@ -341,7 +341,7 @@ int hl_near_acc(enum hl_op_kind op, enum hl_basic basic, void *target, const voi
     return rc;
 }
 
-/* Is every block an element that the CPU updates? Then one loop does them all. */
+/* True when every block is one element that the CPU updates: then one loop updates all blocks. */
 static bool are_cpu_words(enum hl_basic basic, const struct hl_near_blocks *b)
 {
     uint64_t offsets = b->disp != NULL ? 0 : (uint64_t)b->stride;

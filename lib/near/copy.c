@@ -1,8 +1,10 @@
-/* Copies: one access where the length and an address allow it. */
+/* Copies of mapped memory: by one access where length and alignment allow it. */
 #include "near.h"
 
 #include "fault.h"
-/* A side that is not aligned is not the window's, or the user asked for no atomicity: copied byte-wise. */
+
+/* A side that is not aligned is copied byte-wise: it is the caller's buffer, or the window was addressed in a
+ * way that promises no atomicity. */
 #define WIDTHS(X) X(1, 8) X(2, 16) X(4, 32) X(8, 64)
 #define COPY_ONE(bytes, bits)                                                                                \
     static void copy##bytes(void *dst, const void *src)                                                      \

@@ -6,7 +6,7 @@
 size_t hl_near_kernel_copy(pid_t pid, enum hl_near_way way, void *mine, uint64_t theirs, size_t len)
 {
     size_t done = 0;
-    while (done < len) { /* at most 2 GiB at once, or what comes before a hole */
+    while (done < len) { /* the kernel copies at most 2 GiB in a call, and stops before a hole */
         struct iovec here = {(char *)mine + done, len - done};
         struct iovec there = {(void *)(uintptr_t)(theirs + done), len - done};
         ssize_t n = way == HL_NEAR_READ ? process_vm_readv(pid, &here, 1, &there, 1, 0)

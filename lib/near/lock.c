@@ -1,4 +1,4 @@
-/* The target's lock: for elements that no instruction updates at once. */
+/* The target's lock, under which elements are updated that no single instruction can update. */
 #include "near.h"
 
 #include "boot.h"
@@ -11,9 +11,9 @@
 #include <sched.h>
 #include <time.h>
 
-#define SPINS 100
-#define YIELDS 50
-#define NAP_NS 50000
+#define SPINS 100    /* tries before the first yield */
+#define YIELDS 50    /* tries before the first nap */
+#define NAP_NS 50000 /* nanoseconds of a nap */
 
 uint64_t hl_near_patience_ns = 100000000;
 
@@ -35,14 +35,14 @@ struct hl_near_home *hl_near_home(int node_rank)
     return &homes[node_rank];
 }
 
-/* NULL: none. Peers write `home`: a number that no rank has is not followed. */
+/* NULL: no home is named. Peers can write `home`, so a number that no rank has is ignored. */
 static struct hl_near_home *named_home(const struct hl_near_lock *l)
 {
     uint32_t number = l->home;
     return number == 0 || number > (uint32_t)hl_boot.node_size ? NULL : &homes[number - 1];
 }
 
-/* The lock that is meant. */
+/* The lock to take: that of the home that `l` names, else `l` itself. */
 static struct hl_near_lock *at_home(struct hl_near_lock *l)
 {
     struct hl_near_home *home = named_home(l);
@@ -58,12 +58,12 @@ static bool try_take(struct hl_near_lock *l)
 {
     uint32_t nobody = 0;
     /* relaxed: only a guess whether the exchange is worth its cost. */
-    /* acquire: sees the elements as the last holder left them; pairs with the release in hl_near_lock_leave.
-     */
+    /* acquire: the elements are as the last holder left them; pairs with the release in
+     * hl_near_lock_leave. */
     return hl_a32_load_relaxed(&l->holder) == 0 && hl_a32_cas_acquire(&l->holder, &nobody, me());
 }
 
-/* True when the holder's process has ended and the lock is mine now. */
+/* True when the holder's process has ended and this rank has taken the lock over. */
 static bool take_over(struct hl_near_lock *l)
 {
     /* relaxed: the compare-and-swap decides. */
@@ -75,7 +75,7 @@ static bool take_over(struct hl_near_lock *l)
     if (hl_near_send((int)holder - 1, &ping, sizeof ping, -1) != HL_ERR_PROC_ABORTED) {
         return false;
     }
-    /* acquire: what the dead one wrote before it took the lock came through earlier releases. */
+    /* acquire: the elements as earlier holders left them; pairs with the release in hl_near_lock_leave. */
     bool mine = hl_a32_cas_acquire(&l->holder, &holder, me());
     if (mine) {
         hl_log(HL_LOG_WARN, "rank %d died during an accumulate: its last element may be half done",
@@ -124,13 +124,13 @@ void hl_near_lock_leave(struct hl_near_lock *l)
 
 bool hl_near_rows_take(struct hl_near_lock *l)
 {
-    /* relaxed: asked again under the lock. */
+    /* relaxed: a guess; it is read again under the lock. */
     if (l == NULL || hl_a32_load_relaxed(&l->rows) == 0) {
         return false;
     }
     hl_near_lock_take(l);
     const struct hl_near_home *home = named_home(l);
-    /* relaxed, twice: they change under the lock. */
+    /* relaxed, twice: both flags change only under the lock. */
     bool rows =
         hl_a32_load_relaxed(&l->rows) != 0 && home != NULL && hl_a32_load_relaxed(&home->overlaid) == 0;
     if (!rows) {
@@ -141,7 +141,7 @@ bool hl_near_rows_take(struct hl_near_lock *l)
 
 void hl_near_end_rows(struct hl_near_lock *l)
 {
-    /* acquire: whoever finds it ended sees all rows as their loops left them; pairs with the release. */
+    /* acquire: a rank that reads 0 sees all rows as the loops left them; pairs with the release below. */
     if (HL_UNLIKELY(hl_a32_load_acquire(&l->rows) != 0)) {
         hl_near_lock_take(l);
         hl_a32_store_release(&l->rows, 0); /* release: publishes the rows of earlier holders. */

@@ -1,7 +1,8 @@
-/* Peers' segments: opened by what their owner lists; where that is not possible, asked for over the node
- * socket, answered by the owner's receive thread, entered by mine.
+/* Peers' segments, mapped. This rank opens the file that their owner lists in the board; where that is not
+ * possible, it asks the owner over the node socket. The owner's receive thread answers, and the receive
+ * thread of this rank enters the answer here. States of a record:
  *
- *            hl_near_map_all                    hl_near_serve (my receive thread)
+ *            hl_near_map_all                    hl_near_serve (receive thread)
  *   absent ------------------> ASKED ------------------------> MAPPED   (GIVE, and it could be mapped here)
  *   absent ------------------> MAPPED   (it lies in the node's commons, mapped whole, or was opened)
  *   absent ------------------> NETWORK  (it was opened and could not be mapped; kept)
@@ -10,9 +11,9 @@
  *   ASKED --- the owner died ---> absent
  *
  * Asking again is harmless (an answer to a record that is not ASKED is dropped), so lost or refused datagrams
- * need no care: who waits asks again, at growing distances, and learns that way when the owner has died. A
- * socket holds about ten datagrams: few questions are out at a time, those to a full one are put again soon,
- * others only when the answer seems lost. */
+ * need no care: a waiting thread asks again, at growing distances, and learns that way when the owner has
+ * died. A socket holds about ten datagrams: so few questions are out at a time, a question that found the
+ * socket full is repeated soon, and others only when the answer seems lost. */
 #include "near.h"
 
 #include "boot.h"
@@ -30,10 +31,10 @@
 #include <unistd.h>
 
 #define BUCKETS 256
-#define FULL_WAIT_NS 500000u     /* until a full socket is tried again */
-#define ANSWER_WAIT_NS 20000000u /* until a question counts as lost, the first time; then twice that, ... */
-#define FLYING 4                 /* questions of one caller that are out at a time */
-#define LONGEST_WAIT_NS 160000000u
+#define FULL_WAIT_NS 500000u       /* until a full socket is tried again */
+#define ANSWER_WAIT_NS 20000000u   /* until the first question counts as lost; doubled for each further one */
+#define FLYING 4                   /* questions of one caller that are out at a time */
+#define LONGEST_WAIT_NS 160000000u /* the doubling ends here */
 
 struct record {
     int node_rank;
@@ -41,13 +42,13 @@ struct record {
     enum { ASKED, MAPPED, NETWORK } state;
     bool arena;
     size_t len;
-    void *at; /* where it shall be; NULL: anywhere */
+    void *at; /* wanted address; NULL: anywhere */
     char *base;
-    uint64_t theirs;   /* MAPPED: its address at its owner */
-    int refs;          /* wants granted or waiting */
-    const char *why;   /* NETWORK: the reason */
-    uint64_t again_ns; /* ASKED: when to ask (again) */
-    uint64_t patience_ns;
+    uint64_t theirs;      /* MAPPED: its address at its owner */
+    int refs;             /* wants granted or waiting */
+    const char *why;      /* NETWORK: the reason */
+    uint64_t again_ns;    /* ASKED: when to ask (again) */
+    uint64_t patience_ns; /* ASKED: how long the last question may take */
     struct record *next;
 };
 
@@ -76,7 +77,7 @@ static void drop_record(struct record **at)
     free(r);
 }
 
-/* True when the record went with it. */
+/* Gives one reference back; true when the record was dropped with it. */
 static bool unref(struct record **at) HL_REQUIRES(lock)
 {
     struct record *r = *at;
@@ -87,7 +88,7 @@ static bool unref(struct record **at) HL_REQUIRES(lock)
     return last;
 }
 
-/* The record is no longer ASKED: it has the segment's file, or there is none for me (`fd` -1). */
+/* Moves the record to MAPPED or NETWORK: by the segment's file, or without one (`fd` -1). */
 static void map_record(struct record *r, const struct near_opened *o)
 {
     r->arena = o->arena;
@@ -102,7 +103,7 @@ static void map_record(struct record *r, const struct near_opened *o)
     }
 }
 
-/* Without asking anybody, if that is possible. */
+/* Maps the segment without a question to its owner, if that is possible. */
 static void find_memory(struct record *r)
 {
     struct near_opened o;
@@ -118,7 +119,7 @@ static void find_memory(struct record *r)
     }
 }
 
-/* A reference for the want, on a new record if need be. */
+/* Takes a reference for the want, on a new record if there is none; w->rc is then HL_ERR_AGAIN. */
 static void enter_want(struct hl_near_want *w) HL_REQUIRES(lock)
 {
     struct record **at = find_record(w->node_rank, w->seg_id);
@@ -136,9 +137,10 @@ static void enter_want(struct hl_near_want *w) HL_REQUIRES(lock)
         *at = r;
     }
     (*at)->refs++;
-    w->rc = HL_ERR_AGAIN; /* until it is settled */
+    w->rc = HL_ERR_AGAIN; /* until settle_want */
 }
 
+/* A segment of this rank needs no mapping. */
 static void want_mine(struct hl_near_want *w)
 {
     struct hl_seg *seg = hl_mem_by_id(w->seg_id);
@@ -148,7 +150,7 @@ static void want_mine(struct hl_near_want *w)
                 : hl_err_say(HL_ERR_RMA_SHARED, "no segment %llu here", (unsigned long long)w->seg_id);
 }
 
-/* Why a mapping is not what the want says; NULL: it is. */
+/* Why the record's mapping does not serve the want; NULL: it does. */
 static const char *unlike(const struct record *r, const struct hl_near_want *w)
 {
     if (r->state != MAPPED) {
@@ -160,7 +162,7 @@ static const char *unlike(const struct record *r, const struct hl_near_want *w)
     return w->at != NULL && w->at != (void *)r->base ? "was mapped at another address" : NULL;
 }
 
-/* Takes over what has been answered; true while the want still waits. */
+/* Sets the want's result if its record has one; true while the want still waits. */
 static bool settle_want(struct hl_near_want *w) HL_REQUIRES(lock)
 {
     if (w->rc != HL_ERR_AGAIN) {
@@ -183,7 +185,7 @@ static bool settle_want(struct hl_near_want *w) HL_REQUIRES(lock)
     return false;
 }
 
-/* True when the caller is to ask, without the lock: nobody has, or too long ago. */
+/* True when the caller must ask the owner (without the lock): nobody has asked, or the answer seems lost. */
 static bool must_ask(const struct hl_near_want *w) HL_REQUIRES(lock)
 {
     struct record *r = w->rc == HL_ERR_AGAIN ? *find_record(w->node_rank, w->seg_id) : NULL;
@@ -198,7 +200,7 @@ static bool must_ask(const struct hl_near_want *w) HL_REQUIRES(lock)
     return true;
 }
 
-/* Sends the question; a dead owner ends the want. */
+/* Sends the question to the owner; a dead owner ends the want with an error. */
 static void ask_segment(struct hl_near_want *w) HL_EXCLUDES(lock)
 {
     struct near_msg m = {.magic = HL_NEAR_MAGIC, .kind = NEAR_ASK, .seg_id = w->seg_id};
@@ -219,7 +221,7 @@ static void ask_segment(struct hl_near_want *w) HL_EXCLUDES(lock)
     hl_mutex_unlock(&lock);
 }
 
-/* Waits for an answer to anybody, at most `ns`. */
+/* Waits until an answer comes, to this thread or to another one, at most `ns`. */
 static void wait_answer(uint64_t ns) HL_REQUIRES(lock)
 {
     struct timespec until;
@@ -230,16 +232,16 @@ static void wait_answer(uint64_t ns) HL_REQUIRES(lock)
     pthread_cond_timedwait(&answered, &lock.m, &until);
 }
 
-/* The wants of one call: in turn, a few at a time, so that a pass costs the same however many there are. */
+/* The wants of one call. They are worked off a few at a time, so that a pass costs the same for any count. */
 struct map_round {
     struct hl_near_want *wants;
-    size_t count, first; /* of all; the one that begins */
-    size_t begun;        /* so many from the first on have been looked at */
-    struct hl_near_want *flying[FLYING];
-    int n_flying; /* their answers are waited for */
+    size_t count, first;                 /* number of wants; index of the one that begins */
+    size_t begun;                        /* wants looked at so far, from the first on */
+    struct hl_near_want *flying[FLYING]; /* the wants that wait for an answer */
+    int n_flying;
 };
 
-/* Under the lock. */
+/* The watchdog's words for a thread that waits here. Called under the lock. */
 static void tell_wants(const void *arg, struct hl_told *t) HL_NO_TSA
 {
     const struct map_round *r = arg;
@@ -249,7 +251,7 @@ static void tell_wants(const void *arg, struct hl_told *t) HL_NO_TSA
     }
 }
 
-/* Takes over what has been answered and goes on with the next ones; true while one still waits. */
+/* Settles the wants that have been answered and begins the next ones; true while one still waits. */
 static bool settle_round(struct map_round *r) HL_REQUIRES(lock)
 {
     int left = 0;
@@ -268,7 +270,7 @@ static bool settle_round(struct map_round *r) HL_REQUIRES(lock)
     return left > 0;
 }
 
-/* Asks where it is time; true when it did, so that some may have been settled meanwhile. */
+/* Sends the questions that are due. True when it sent any: it left the lock, so wants may be settled now. */
 static bool ask_round(struct map_round *r) HL_REQUIRES(lock)
 {
     bool asked = false;
@@ -297,7 +299,7 @@ static void enter_all(struct hl_near_want *wants, size_t count) HL_REQUIRES(lock
 
 int hl_near_map_all(struct hl_near_want *wants, size_t count)
 {
-    /* Each rank begins with another owner, so that they do not all stand before the first one's door. */
+    /* Each rank begins with another owner, so that they do not all ask the first owner at once. */
     struct map_round r = {.wants = wants, .count = count};
     r.first = hl_boot.node_size > 0 ? count * (size_t)hl_boot.node_rank / (size_t)hl_boot.node_size : 0;
     hl_mutex_lock(&lock);
@@ -372,7 +374,7 @@ int hl_near_owner(const void *addr)
     return owner;
 }
 
-/* A peer asks: the descriptor, or no. A peer that cannot take the answer now asks again. */
+/* Answers a peer's question by the descriptor or a refusal. If its socket is full now, it will ask again. */
 static void answer(const struct near_msg *q, int from)
 {
     struct near_msg m = {.magic = HL_NEAR_MAGIC, .kind = NEAR_REFUSE, .seg_id = q->seg_id};
@@ -390,6 +392,7 @@ static void answer(const struct near_msg *q, int from)
     }
 }
 
+/* Enters an answer into its record and wakes the waiting threads. The caller closes fd. */
 static void take_answer(const struct near_msg *m, int from, int fd)
 {
     hl_mutex_lock(&lock);

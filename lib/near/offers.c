@@ -1,10 +1,10 @@
 /* Segments that peers open by themselves. Each rank lists its segments in the node's board, with the process
  * and the descriptor that hold them; a peer opens that descriptor by its path in /proc and asks nobody. Where
- * it may not (another space of process numbers, no /proc, a process that must not be looked at), or the list
- * has no room for a segment, the owner is asked by a message (map.c).
+ * the kernel does not allow it (another PID namespace, no /proc, no permission to look at that process), or
+ * the list has no room for a segment, the peer asks the owner by a message (map.c).
  *
- * A segment's place in its owner's list follows from its id. Ids count up, so a list is as good as full
- * before two segments want one place; the later one is then not listed. */
+ * A segment's place in its owner's list follows from its id. Ids count up, so two segments seldom want one
+ * place before the list is full; the later one is then not listed. */
 #include "near.h"
 
 #include "boot.h"
@@ -16,14 +16,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool begun; /* there is a board */
+static bool begun; /* hl_near_offers_open was called: there is a board; read-only from then on */
 
 static struct hl_near_offer *pick_offer(int node_rank, uint64_t id)
 {
     return &hl_near_home(node_rank)->offers[id % HL_NEAR_OFFERS];
 }
 
-/* Under mem's lock, as is withdraw_offer. */
+/* The watcher of mem for new segments. Called under mem's lock. */
 static int list_offer(struct hl_seg *seg)
 {
     struct hl_near_offer *o = pick_offer(hl_boot.node_rank, seg->id);
@@ -40,16 +40,17 @@ static int list_offer(struct hl_seg *seg)
     o->len = seg->len;
     o->base = (uintptr_t)seg->base;
     o->arena = seg->arena != NULL;
-    /* release: the rest is there; pairs with the acquire in hl_near_offers_take. */
+    /* release: publishes the other fields; pairs with the acquire in hl_near_offers_take. */
     hl_a64_store_release(&o->id, seg->id);
     return 0;
 }
 
-/* Not in a forked child: what it gives up is still its parent's. */
+/* The watcher of mem for ending segments, under mem's lock. A forked child withdraws nothing: the segment is
+ * still its parent's. */
 static void withdraw_offer(struct hl_seg *seg)
 {
     struct hl_near_offer *o = pick_offer(hl_boot.node_rank, seg->id);
-    /* relaxed, both: who still reads it finds another file, or none, behind the descriptor. */
+    /* relaxed, both: a peer that still reads the id finds another file, or none, behind the descriptor. */
     if (hl_a64_load_relaxed(&o->id) == seg->id && o->pid == (int32_t)getpid()) {
         hl_a64_store_relaxed(&o->id, 0);
     }
@@ -66,14 +67,14 @@ bool hl_near_offers_take(int node_rank, uint64_t id, struct near_opened *out)
     const struct hl_near_offer *o = begun ? pick_offer(node_rank, id) : NULL;
     char path[48];
     struct stat st;
-    /* acquire: the rest follows; pairs with the release in list_offer. */
+    /* acquire: the other fields are read after the id; pairs with the release in list_offer. */
     if (o == NULL || id == 0 || hl_a64_load_acquire(&o->id) != id) {
         return false;
     }
     *out = (struct near_opened){.off = o->off, .len = o->len, .base = o->base, .arena = o->arena != 0};
     uint64_t dev = o->dev, ino = o->ino;
     (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", o->pid, o->fd);
-    /* Never held up, nor given a terminal, by what has taken the descriptor's number meanwhile. */
+    /* The number may be another file's by now: O_NONBLOCK for a pipe, O_NOCTTY for a terminal. */
     out->fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (out->fd < 0) {
         return false;

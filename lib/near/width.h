@@ -1,8 +1,8 @@
 /* Inside acc.c: the CPU's atomics over arrays of elements of one width. Included once for each W (8, 16, 32,
  * 64).
  *
- * All are relaxed or stronger: an accumulate orders nothing but itself; the flush's fence does the rest.
- * Origin and fetched are dense and may have any alignment; each place of the target is aligned to its
+ * Each uses the weakest order that atomic.h offers for it: an accumulate orders nothing, the flush's fence
+ * does. Origin and fetched are dense and may have any alignment; each place of the target is aligned to the
  * width. */
 #define CAT2(a, b) a##b
 #define CAT(a, b) CAT2(a, b)
@@ -85,7 +85,7 @@ static void NAME(xor_)(struct cpu_places at, const void *origin, void *fetched, 
     }
 }
 
-/* Everything else: the kernel on a copy, until nobody came between. */
+/* All other operations: the operation's function works on a copy, until no other update came in between. */
 static void NAME(compute_)(struct cpu_places at, const void *origin, void *fetched, size_t n,
                            hl_op_fn *kernel)
 {
