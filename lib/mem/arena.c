@@ -1,4 +1,4 @@
-/* Arenas: a list of them, each with what cuts its pieces and how many of them lie on each page. */
+/* Arenas: each one has what cuts its pieces, and counts how many pieces lie on each page. */
 #include "arena.h"
 
 #include "blocks.h"
@@ -14,11 +14,11 @@
 struct hl_arena {
     struct hl_seg *seg;
     struct hl_arena_key key;
-    struct hl_memkind *kind; /* cuts the pieces; NULL: blocks do */
+    struct hl_memkind *kind; /* cuts the pieces; NULL: `blocks` does */
     struct hl_blocks blocks;
-    size_t living, held;   /* pieces; pages that they lie on */
-    uint32_t *pieces;      /* on each page */
-    struct hl_arena *next; /* made later */
+    size_t living, held;   /* number of pieces; number of pages on which they lie */
+    uint32_t *pieces;      /* number of pieces on each page */
+    struct hl_arena *next; /* the next younger one */
 };
 
 static struct hl_arena *arenas HL_GUARDED_BY(hl_mem_lock);
@@ -95,14 +95,14 @@ drop_record:
     return rc;
 }
 
-/* The pages that [off, off + len) touches: *end is the first behind them. */
+/* Returns the first page that [off, off + len) touches; sets *end to the first page behind it. */
 static size_t pages_of(const struct hl_arena *a, size_t off, size_t len, size_t *end)
 {
     *end = (off + len - 1) / a->seg->page + 1;
     return off / a->seg->page;
 }
 
-/* Counts a new piece. True when it is the first on some page. */
+/* Counts a new piece on its pages. True when it is the first one on some page. */
 static bool settle_pages(struct hl_arena *a, size_t off, size_t len)
 {
     size_t end;
@@ -122,8 +122,9 @@ static void punch(const struct hl_arena *a, size_t page, size_t count)
     }
 }
 
-/* Counts a piece no more; pages without pieces go back to the system. (A NIC that held them would go on
- * writing to those, while the next piece gets others: who registered a piece has undone it before.) */
+/* Takes a piece from the counts; pages without pieces go back to the system. (No NIC may hold them: it would
+ * go on writing to them, while the next piece here gets other pages. So a piece's registration is closed
+ * before the piece is freed.) */
 static void unsettle(struct hl_arena *a, size_t off, size_t len)
 {
     size_t end, idle = 0, p;
@@ -173,8 +174,8 @@ size_t hl_arena_held(const struct hl_arena_key *key)
     return sum;
 }
 
-/* Takes from an arena that is there, else from a new one. When even an empty arena has no room for the piece
- * (memkind's records may be in pieces), another one would not either. */
+/* Takes a block from an existing arena, else from a new one. When even an empty arena has no room (memkind's
+ * records may be fragmented), a new one would not have any either. */
 static int take_any(size_t len, size_t align, const struct hl_arena_key *key, struct hl_arena **out,
                     size_t *off) HL_REQUIRES(hl_mem_lock)
 {

@@ -1,8 +1,8 @@
-/* Inside the module: segments that pieces of many owners share.
+/* Inside the module: arenas, segments that pieces of many owners share.
  *
- * Pages of an arena are taken with the first piece on them and given back with the last one; huge pages are
- * populated before a piece is handed out, so an arena never holds a page that nobody uses and never a page
- * that somebody would have to be killed for. */
+ * Pages of an arena are taken with the first piece on them and given back with the last one, so an arena
+ * never holds a page that nobody uses. Huge pages are populated before a piece is handed out, so the touch of
+ * a piece never ends in a signal. */
 #ifndef HL_MEM_ARENA_H
 #define HL_MEM_ARENA_H
 
@@ -14,21 +14,21 @@ struct hl_arena_key {
     uint64_t nodes;
     size_t page;  /* bytes of a page */
     bool memkind; /* memkind cuts the pieces, where it can be used */
-    bool hidden;  /* the library's own buffers: no watcher hears of them */
+    bool hidden;  /* the library's own buffers: watchers are not told of them */
 };
 
-/* Somebody who uses the library asked for huge pages: its own buffers leave them alone from now on. */
+/* True: the program asked for huge pages, so the library's own buffers take none of them from now on. */
 extern bool hl_arena_user_huge HL_GUARDED_BY(hl_mem_lock);
 
-/* Pages that pieces of arenas like this hold. */
+/* Pages that the pieces of all arenas with this key hold. */
 size_t hl_arena_held(const struct hl_arena_key *key) HL_REQUIRES(hl_mem_lock);
 
-/* True when a piece like this comes from an arena rather than from a segment of its own. */
+/* True when a piece of this length and alignment is small enough for an arena. */
 bool hl_arena_holds(size_t len, size_t align, const struct hl_arena_key *key);
 
-/* Cuts a piece, from a new arena if need be. Large pages, `populate` and HL_MEM_BIND take the pages now.
- * Errors: HL_ERR_NO_MEM (then nothing is held; silent when pages cannot be had), or what a watcher returned.
- */
+/* Cuts a piece, from a new arena if necessary. Huge pages are taken now; base pages with `populate` or under
+ * HL_MEM_BIND. Returns 0, HL_ERR_NO_MEM (nothing is held then; without a text when the kernel refuses pages),
+ * or what a watcher returned. */
 int hl_arena_cut(size_t len, size_t align, bool populate, const struct hl_arena_key *key,
                  struct hl_piece *out) HL_REQUIRES(hl_mem_lock);
 

@@ -1,12 +1,12 @@
-/* Best fit by length.
+/* Blocks of a range, taken by best fit.
  *
  *   address order:  [taken]<->[free]<->[taken]<->[free]      two free blocks never touch
  *                     |          |
  *                  by_off      by_len                        each block is in exactly one of the two
  *
- *   by_len:         320 ---- 64 --> 64 --> 64                a treap of lengths; behind each block of it hang
- *                     \                                      the others of its length, from where they are
- *                      4096                                  taken first
+ *   by_len:         320 ---- 64 --> 64 --> 64                a treap of lengths; behind each block hang
+ *                     \                                      the others of this length, which are taken first
+ *                      4096
  *
  * Priorities are a hash of the length, so the shape of the tree, too, depends only on the calls. */
 #include "blocks.h"
@@ -25,22 +25,22 @@ struct hl_block {
     bool taken;
     struct hl_block *before, *after; /* neighbours by address */
     union {
-        struct hl_block *next; /* taken: in its slot of the hash */
-        struct hl_block *left; /* free and in the tree */
+        struct hl_block *next; /* taken: next block in its slot of the hash */
+        struct hl_block *left; /* free and in the tree: shorter blocks */
     };
-    struct hl_block *right;
+    struct hl_block *right;          /* free and in the tree: longer blocks */
     struct hl_block *front, *behind; /* free: others of its length; front NULL: it is in the tree itself */
 };
 
 /* ---- free blocks ---- */
 
-/* No two lengths have the same priority: the hash is one to one. */
+/* True when `a` has the higher priority. Two lengths never have the same: the hash is one to one. */
 static bool above(const struct hl_block *a, const struct hl_block *b)
 {
     return hl_mix64(a->len) > hl_mix64(b->len);
 }
 
-/* Blocks of `t` shorter than `len` go to *small, the others to *large. */
+/* Splits the tree `t`: blocks shorter than `len` go to *small, the others to *large. */
 static void split_block(struct hl_block *t, size_t len, struct hl_block **small, struct hl_block **large)
 {
     while (t != NULL) {
@@ -57,7 +57,7 @@ static void split_block(struct hl_block *t, size_t len, struct hl_block **small,
     *small = *large = NULL;
 }
 
-/* Every block of `a` is shorter than every one of `b`. */
+/* Merges two trees; every block of `a` is shorter than every one of `b`. */
 static struct hl_block *merge(struct hl_block *a, struct hl_block *b)
 {
     struct hl_block *root = NULL, **to = &root;
@@ -76,7 +76,8 @@ static struct hl_block *merge(struct hl_block *a, struct hl_block *b)
     return root;
 }
 
-/* Where the block of this length stands in the tree, or would end the search. */
+/* The link that leads to the block of this length in the tree; without such a block, the NULL link at which
+ * the search ends. */
 static struct hl_block **block_place(struct hl_blocks *b, size_t len)
 {
     struct hl_block **at = &b->by_len;
@@ -118,7 +119,7 @@ static void leave_free(struct hl_blocks *b, struct hl_block *n)
         return;
     }
     struct hl_block **at = block_place(b, n->len);
-    if (behind != NULL) { /* takes its place */
+    if (behind != NULL) { /* it takes n's place in the tree */
         behind->left = n->left;
         behind->right = n->right;
     }
@@ -154,7 +155,7 @@ static void put_into_slot(struct hl_blocks *b, struct hl_block *n)
     *slot = n;
 }
 
-/* Twice as many slots; where there is no memory for them the old ones do, with longer chains. */
+/* Doubles the slots of the hash. Without memory for them the old slots stay in use, with longer chains. */
 static void grow_blocks(struct hl_blocks *b)
 {
     struct hl_block **slots = calloc(2 * b->slots, sizeof(struct hl_block *));
@@ -239,7 +240,7 @@ void hl_blocks_fini(struct hl_blocks *b)
 
 /* ---- taking and giving ---- */
 
-/* Splits `n`, which is in no set, so that its part from `off` on is `rest`. */
+/* Splits `n`, which is in no set, at `off`: the part from there on becomes the block `rest`. */
 static void cut_block(struct hl_block *n, struct hl_block *rest, size_t off)
 {
     *rest = (struct hl_block){.off = off, .len = n->off + n->len - off, .before = n, .after = n->after};
@@ -250,7 +251,7 @@ static void cut_block(struct hl_block *n, struct hl_block *rest, size_t off)
     n->len = off - n->off;
 }
 
-/* Makes one of `n` and the block behind it, which is in no set. */
+/* Joins `n` and the block behind it, which is in no set. */
 static void absorb(struct hl_block *n)
 {
     struct hl_block *behind = n->after;
@@ -270,13 +271,13 @@ int hl_blocks_take(struct hl_blocks *b, size_t len, size_t align, size_t *off)
     len = hl_round_up(len, b->granule);
     struct hl_block *n = best(b, len);
     if (n != NULL && hl_round_up(n->off, align) + len > n->off + n->len) {
-        /* One that holds it wherever it begins. */
+        /* Take a block that is long enough for any offset of its begin. */
         n = align <= b->len ? best(b, len + align - b->granule) : NULL;
     }
     if (n == NULL) {
         return HL_ERR_NO_MEM;
     }
-    /* At most two cuts: get their records before anything changes. */
+    /* There are at most two cuts: their records are allocated before anything changes. */
     struct hl_block *spare[2] = {malloc(sizeof *n), malloc(sizeof *n)};
     if (spare[0] == NULL || spare[1] == NULL) {
         free(spare[0]);
@@ -356,8 +357,8 @@ int hl_blocks_resize(struct hl_blocks *b, size_t off, size_t len)
     if (rest == NULL) {
         return HL_ERR_NO_MEM;
     }
-    b->taken += len - n->len; /* modulo */
-    join_behind(b, n);        /* n stays where it is in the hash: that one is by offset */
+    b->taken += len - n->len; /* unsigned: may wrap around */
+    join_behind(b, n);        /* n keeps its place in the hash, which is by offset */
     if (n->len > len) {
         cut_block(n, rest, off + len);
         enter_free(b, rest);
@@ -369,7 +370,8 @@ int hl_blocks_resize(struct hl_blocks *b, size_t off, size_t len)
 
 /* ---- for tests ---- */
 
-/* Blocks of a tree with those that hang behind them; false in *ok when one is out of place. */
+/* Number of blocks in a tree, with those that hang behind them; sets *ok to false when one
+ * is out of place. */
 static size_t count_free(const struct hl_block *n, bool *ok)
 {
     if (n == NULL) {

@@ -1,4 +1,5 @@
-/* Limits of machine and process: asked before what would end in a signal, named when the kernel refuses. */
+/* Limits of machine and process: looked at before a step that would end in a signal, named when the kernel
+ * refuses. */
 #include "bounds.h"
 
 #include "cgroup.h"
@@ -14,7 +15,7 @@
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 
-/* RAM and swap of the machine: what is larger can never be used, whatever the kernel promises. */
+/* RAM and swap of the machine. Larger memory can never be used, even if the kernel promises it. */
 static uint64_t machine_bytes(void)
 {
     struct sysinfo si;
@@ -46,7 +47,7 @@ static uint64_t limit_of(int resource)
                                                                                             : UINT64_MAX;
 }
 
-/* Address space of this process in use. */
+/* Bytes of address space that this process uses. */
 static uint64_t mapped_bytes(void)
 {
     uint64_t pages = 0;
@@ -73,7 +74,7 @@ uint64_t hl_mem_fair_size(int sharers)
 
 int hl_bounds_file(size_t len)
 {
-    /* The kernel would send SIGXFSZ. */
+    /* A larger file would get this process SIGXFSZ. */
     if (len > limit_of(RLIMIT_FSIZE)) {
         return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: file size is limited to %" PRIu64 " (ulimit -f)", len,
                           limit_of(RLIMIT_FSIZE));

@@ -1,4 +1,4 @@
-/* The library's own memory: which pages it may have, and pieces on them. */
+/* The library's own memory: which pages it may use, and pieces cut from them. */
 #include "buffer.h"
 
 #include "arena.h"
@@ -16,14 +16,14 @@
 #include <sys/mman.h>
 
 #define AUTO_PAGE ((size_t)2 << 20)
-#define AUTO_BOARD ((size_t)16 << 20) /* more to populate at once would be felt at start-up */
+#define AUTO_BOARD ((size_t)16 << 20) /* populating a larger board would slow start-up */
 #define SIZES 16
 
 static int ranks = 1;
 static bool started;
 static bool counted HL_GUARDED_BY(hl_mem_lock);
 static uint64_t may_have HL_GUARDED_BY(hl_mem_lock); /* huge pages; valid once counted */
-static size_t told HL_GUARDED_BY(hl_mem_lock);       /* page sizes that a line was about, or-ed */
+static size_t told HL_GUARDED_BY(hl_mem_lock); /* page sizes that have had their line in the log, or-ed */
 
 void hl_mem_buffer_ranks(int count)
 {
@@ -40,7 +40,7 @@ static bool is_auto(void)
     return hl_conf.internal_page == UINT64_MAX;
 }
 
-/* The environment asks for huge pages, for all memory or for a partition of the symmetric heap. */
+/* True when the environment asks for huge pages, for all memory or for a partition of the symmetric heap. */
 static bool user_asks(void)
 {
     struct hl_mem_wish user;
@@ -54,7 +54,7 @@ static bool user_asks(void)
     return asks;
 }
 
-/* Huge pages of a quarter of the pool: half for the board, half for the buffers of all ranks. */
+/* An eighth of the free huge pages: so many for the board, and as many for the buffers of all ranks. */
 static uint64_t eighth_of_pool(size_t page)
 {
     struct hl_topo_pool pool;
@@ -68,7 +68,7 @@ static size_t natural(void)
     return hl_topo_page_natural(sizes, count, is_auto() ? AUTO_PAGE : (size_t)hl_conf.internal_page);
 }
 
-/* The page size to try for `len` more bytes; `page` is the natural one. */
+/* The page size to try for `len` more bytes; `page` is that of natural(). */
 static size_t page_for(size_t page, size_t len, struct hl_arena_key *key) HL_REQUIRES(hl_mem_lock)
 {
     key->page = page;
@@ -100,7 +100,7 @@ void *hl_mem_buffer_take(size_t len)
 {
     struct hl_arena_key key = {.hidden = true};
     struct hl_piece piece;
-    size_t base = hl_topo_page(), asked = natural(); /* looks into /sys: not under the lock */
+    size_t base = hl_topo_page(), asked = natural(); /* reads /sys, so it is called without the lock */
     hl_mutex_lock(&hl_mem_lock);
     key.page = page_for(asked, len, &key);
     int rc = hl_arena_cut(len, 0, false, &key, &piece);

@@ -1,31 +1,33 @@
-/* Memory of the library's own: message buffers, cut from arenas that no peer and no network knows, and the
- * node's board.
+/* The library's own memory: message buffers, cut from arenas of which no watcher is told,
+ * and the node's board.
  *
- * HOTLANE_INTERNAL_PG_SZ says on which pages. `auto`: huge ones from the pool while nobody who uses the
- * library asks for huge pages, at most a quarter of those that were free at first, shared by the ranks here;
- * else base pages. A size is preferred; where the pool has none, base pages are joined to huge ones, but not
- * before start-up is over. */
+ * HOTLANE_INTERNAL_PG_SZ gives the page size. `auto`: huge pages from the pool, at most a quarter of those
+ * that were free at first, shared by the ranks of the node, and none once the program asks for huge pages;
+ * else base pages. A size is preferred; where the pool has no such page, base pages are joined to huge ones,
+ * but not before start-up is over. */
 #ifndef HL_MEM_BUFFER_H
 #define HL_MEM_BUFFER_H
 
 #include <stddef.h>
 
-/* Ranks that take huge pages from the same pool. Before the others, one thread. */
+/* Sets how many ranks take huge pages from the same pool. Called by one thread before the other calls. */
 void hl_mem_buffer_ranks(int ranks);
 
-/* Start-up is over: joining pages, which takes a millisecond for each, is allowed. */
+/* Says that start-up is over: from now on pages may be joined, which takes a millisecond for
+ * each huge page. */
 void hl_mem_buffer_started(void);
 
-/* At least `len` (less than 8 MiB) bytes at a multiple of 64, not zeroed, the caller's until
- * hl_mem_buffer_give; NULL when there is no memory. Any thread; takes mem's lock and calls nobody. */
+/* Returns at least `len` (less than 8 MiB) bytes at a multiple of 64, not zeroed, which are the
+ * caller's until hl_mem_buffer_give; NULL when there is no memory. Any thread; takes mem's lock
+ * and calls no watcher. */
 void *hl_mem_buffer_take(size_t len);
-void hl_mem_buffer_give(void *buffer); /* NULL is fine */
+void hl_mem_buffer_give(void *buffer); /* buffer may be NULL */
 
-/* A sealed file of at least `bytes` zeroed bytes for the node's board, all pages there if they are huge: the
- * caller's descriptor, or HL_ERR_NO_MEM with the text. */
+/* Makes a sealed file of at least `bytes` zeroed bytes for the node's board; huge pages are taken now.
+ * Returns its descriptor, which is the caller's, or HL_ERR_NO_MEM with the text. */
 int hl_mem_buffer_board(size_t bytes);
 
-/* What `auto` or the size means here and now, as words. Returns out. */
+/* Writes what HOTLANE_INTERNAL_PG_SZ means on this machine now, as words. Returns out. */
 char *hl_mem_buffer_text(char *out, size_t cap);
 #define HL_MEM_BUFFER_TEXT 200
 

@@ -1,4 +1,4 @@
-/* Limits of control groups, from both hierarchies: the unified one and the old one by controller. */
+/* Limits of control groups, from both hierarchies: the unified one (v2) and those of each controller (v1). */
 #include "cgroup.h"
 
 #include "topo.h"
@@ -10,15 +10,14 @@
 
 #define PATH_ROOM 512
 #define FILE_ROOM 64
-#define HIGH ((uint64_t)1 << 60) /* what is above means no limit */
+#define HIGH ((uint64_t)1 << 60) /* numbers from here on mean no limit */
 
 const char *hl_cgroup_mine = "/proc/self/cgroup";
 
 /* Files of one resource in one hierarchy. */
 struct files {
     char limit[FILE_ROOM], usage[FILE_ROOM];
-    const char
-        *cache[2]; /* lines of memory.stat that usage counts and the kernel would give back; NULL: none */
+    const char *cache[2]; /* lines of memory.stat: part of usage that the kernel can free; NULL: none */
 };
 
 static FILE *open_in(const char *dir, const char *file)
@@ -57,8 +56,8 @@ static uint64_t cache_in(const char *dir, const struct files *names)
     return sum;
 }
 
-/* The least that the group at `dir` and those above it leave; the hierarchy is mounted at its first `root`
- * bytes. */
+/* The least that the group at `dir` or one above it leaves. The first `root` bytes of `dir` are the mount
+ * point of the hierarchy. `dir` is changed. */
 static uint64_t least_limit(char *dir, size_t root, const struct files *names)
 {
     uint64_t room = HL_CGROUP_UNLIMITED;
@@ -96,7 +95,8 @@ static void name_files(size_t page, bool unified, struct files *out)
     snprintf(out->usage, FILE_ROOM, "%s.%s", what, unified ? "current" : "usage_in_bytes");
 }
 
-/* A line as "0::/path" of the unified hierarchy or "5:cpu,hugetlb:/path" of the old one. */
+/* What a line of the file leaves: "0::/path" is of the unified hierarchy,
+ * "5:cpu,hugetlb:/path" of another. */
 static uint64_t room_of_line(char *line, size_t page)
 {
     struct files names;

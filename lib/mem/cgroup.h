@@ -1,4 +1,4 @@
-/* Inside the module: what control groups (containers, batch jobs) leave of a resource for this process. */
+/* Inside the module: how much memory control groups (containers, batch jobs) leave for this process. */
 #ifndef HL_MEM_CGROUP_H
 #define HL_MEM_CGROUP_H
 
@@ -7,12 +7,12 @@
 
 #define HL_CGROUP_UNLIMITED UINT64_MAX
 
-/* Bytes of base pages, or of huge pages of `page` bytes when it is not 0, that the group of this process and
- * those above it still leave; HL_CGROUP_UNLIMITED when none has a limit. File cache counts as left. Groups
- * that a container hides are not seen. */
+/* Bytes of base pages (`page` 0), or of huge pages of `page` bytes, that the group of this process and the
+ * groups above it still allow; HL_CGROUP_UNLIMITED when none has a limit. Memory of the file cache counts as
+ * free. Groups that a container hides are not seen. Any thread. */
 uint64_t hl_cgroup_room(size_t page);
 
-/* Unit tests and `hotlane-info --check --root` put another file here. */
+/* The file that names the groups of this process; unit tests and `hotlane-info --check --root` replace it. */
 extern const char *hl_cgroup_mine;
 
 #endif

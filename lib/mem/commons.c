@@ -1,4 +1,4 @@
-/* A slice is taken once: when what was to lie there fails, it stays empty for good. */
+/* The node's commons. A slice is taken once: when the arena for it cannot be made, the slice stays empty. */
 #include "commons.h"
 
 #include "bounds.h"
@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Written by the rank of the slice, read by all. */
+/* Which segment lies in a slice. The rank of the slice writes it, all ranks read it. */
 struct deed {
     HL_ALIGNED_LINE hl_a64 id; /* of the segment in the slice, 0: none; atomic */
     uint64_t base;             /* its address at its owner */
@@ -23,8 +23,8 @@ static struct {
     char *base; /* NULL: not mapped */
     int fd, ranks, me;
     struct deed *deeds;
-    bool taken; /* my slice */
-} commons = {.fd = -1};
+    bool taken;         /* the slice of this rank is taken; guarded by mem's lock */
+} commons = {.fd = -1}; /* the other fields are read-only after hl_mem_commons_join */
 
 static size_t bytes_for(int ranks)
 {
@@ -78,7 +78,7 @@ void hl_commons_publish(const struct hl_seg *seg)
     if (commons.base != NULL && seg->base == commons.base + (size_t)commons.me * HL_MEM_ARENA) {
         struct deed *mine = &commons.deeds[commons.me];
         mine->base = (uintptr_t)seg->base;
-        /* release: the address is there; pairs with the acquire in hl_mem_commons_find. */
+        /* release: publishes the address; pairs with the acquire in hl_mem_commons_find. */
         hl_a64_store_release(&mine->id, seg->id);
     }
 }
@@ -89,7 +89,7 @@ char *hl_mem_commons_find(int rank, uint64_t id, uint64_t *theirs)
         return NULL;
     }
     const struct deed *d = &commons.deeds[rank];
-    /* acquire: its address follows; pairs with the release in hl_commons_publish. */
+    /* acquire: the address is read after the id; pairs with the release in hl_commons_publish. */
     if (hl_a64_load_acquire(&d->id) != id) {
         return NULL;
     }

@@ -1,6 +1,6 @@
-/* The node's commons: one sparse file with a slice for the first plain arena of each rank of the node, which
- * every rank maps whole. What lies there is reached without asking its owner, and takes n mappings on a node
- * of n ranks instead of n * n.
+/* The node's commons: one sparse file with a slice for the first plain arena of each rank of the node. Every
+ * rank maps all of it, so memory there is reached without a question to its owner, and a node of n ranks
+ * makes n mappings instead of n * n.
  *
  *   | slice of node rank 0, HL_MEM_ARENA bytes | slice of 1 | ... | deeds: which segment lies in each |
  *
@@ -11,16 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The sealed file for `ranks` of them: the caller's descriptor, or HL_ERR_NO_MEM with the text. */
+/* Makes the sealed file for `ranks` ranks. Returns its descriptor, which is the caller's, or
+ * HL_ERR_NO_MEM with the text. */
 int hl_mem_commons_make(int ranks);
 
-/* Takes over the descriptor and maps the file; my next plain arena will be slice `me`. Where it cannot be
- * mapped (limit of address space), that is logged, and arenas have files of their own. Once, before other
- * threads use mem. */
+/* Takes over the descriptor and maps the file; the next plain arena of this rank will lie in slice `me`. When
+ * the file cannot be mapped (limit of address space), that is logged, and arenas have files of their own.
+ * Called once, before other threads use mem. */
 void hl_mem_commons_join(int fd, int ranks, int me);
 
-/* Where the segment `id` of node rank `rank` lies here, for as long as the process lives, and its address at
- * its owner: NULL when it lies in no slice, or nothing is mapped here. Any thread, no lock. */
+/* Returns where segment `id` of node rank `rank` is mapped in this process, for as long as the process lives,
+ * and sets *theirs to its address at its owner. NULL: it lies in no slice, or the file is not mapped. Any
+ * thread, no lock. */
 char *hl_mem_commons_find(int rank, uint64_t id, uint64_t *theirs);
 
 #endif

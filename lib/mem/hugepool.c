@@ -21,7 +21,7 @@ char *hl_hugepool_nodes_text(uint64_t nodes, char out[HL_HUGEPOOL_NODES])
     return out;
 }
 
-/* Free and reserved pages on the nodes, or of the machine for none. */
+/* All and free pages of the pools of these nodes; nodes 0: of the machine. */
 static struct hl_topo_pool pool_of(uint64_t nodes, size_t page)
 {
     struct hl_topo_pool sum = {0, 0, 0}, one;

@@ -1,6 +1,6 @@
-/* By id: chunks of records that are never unmapped; an id is (generation, place). By address: a tree of two
- * levels, one entry for each 2 MiB of address space, because segments begin at multiples of that and no two
- * share one.
+/* The index of segments. By id: chunks of records that are never freed; an id is (generation, place). By
+ * address: a tree of two levels with one entry for each 2 MiB of address space, since segments begin at
+ * multiples of that and no two share one.
  *
  *   address:  47..35 top | 34..21 leaf entry | 20..0 within */
 #include "index.h"
@@ -19,18 +19,18 @@
 #define TOP_BITS 13
 #define LEAF_BYTES ((sizeof(hl_aptr)) << LEAF_BITS)
 
-/* Chunks and leaves are entered once, under mem's lock, and never leave: atomic, release / acquire. */
+/* Chunks and leaves are entered once, under mem's lock, and never removed: atomic, release / acquire. */
 static hl_aptr chunks[CHUNKS];
 static hl_aptr top[1u << TOP_BITS];
 
-/* Records in the order in which they were freed: the oldest is used next. Guarded by mem's lock. */
+/* Freed places in the order in which they were freed; the oldest is used next. Guarded by mem's lock. */
 static uint32_t *queue;
 static size_t queue_head, queue_count, queue_cap;
 static uint32_t places; /* places ever used; guarded by mem's lock */
 
 static struct hl_seg *record_of(uint64_t place)
 {
-    /* acquire: the chunk's zeroed records; pairs with the release in new_index_place. */
+    /* acquire: the chunk's records are filled; pairs with the release in new_index_place. */
     struct hl_seg *chunk = hl_aptr_load_acquire(&chunks[place / CHUNK]);
     return chunk != NULL ? &chunk[place % CHUNK] : NULL;
 }
@@ -48,13 +48,13 @@ static struct hl_seg *new_index_place(void)
         for (uint32_t i = 0; i < CHUNK; i++) {
             chunk[i].id = places + i; /* generation 0: never alive */
         }
-        /* release: the records; pairs with the acquire in record_of. */
+        /* release: publishes the records; pairs with the acquire in record_of. */
         hl_aptr_store_release(&chunks[places / CHUNK], chunk);
     }
     return record_of(places++);
 }
 
-/* Room in the queue for every place, so that giving back cannot fail. */
+/* Makes room in the queue for every place, so that hl_index_drop cannot fail. */
 static bool grow_queue(void)
 {
     if (queue_cap > places) {
@@ -86,7 +86,7 @@ struct hl_seg *hl_index_new(void)
         seg = new_index_place();
     }
     if (seg != NULL) {
-        /* Not `live`: somebody may be asking for the old id. */
+        /* `live` is 0 already and is not written: another thread may be looking for the old id. */
         seg->id += 1u << PLACE_BITS;
         seg->base = NULL;
         seg->len = seg->page = 0;
@@ -113,7 +113,7 @@ static hl_aptr *leaf_of(uintptr_t addr)
     if (addr >> (SLOT_SHIFT + LEAF_BITS + TOP_BITS) != 0) {
         return NULL;
     }
-    /* acquire: the leaf's zeroed entries; pairs with the release in make_leaf. */
+    /* acquire: the leaf's entries are zero; pairs with the release in make_leaf. */
     return hl_aptr_load_acquire(&top[addr >> (SLOT_SHIFT + LEAF_BITS)]);
 }
 
@@ -127,7 +127,7 @@ static bool make_leaf(uintptr_t addr)
         if (leaf == MAP_FAILED) {
             return false;
         }
-        /* release: its zeroes; pairs with the acquire in leaf_of. */
+        /* release: publishes its zeroes; pairs with the acquire in leaf_of. */
         hl_aptr_store_release(&top[addr >> (SLOT_SHIFT + LEAF_BITS)], leaf);
     }
     return true;
@@ -142,7 +142,7 @@ static void set_entries(const struct hl_seg *seg, void *value)
 {
     uintptr_t base = (uintptr_t)seg->base;
     for (uintptr_t addr = base; addr < base + seg->len; addr += HL_MEM_SEG_ALIGN) {
-        /* release: the record's fields; pairs with the acquire in hl_mem_find. */
+        /* release: publishes the record's fields; pairs with the acquire in hl_mem_find. */
         hl_aptr_store_release(&leaf_of(addr)[entry_of(addr)], value);
     }
 }
@@ -156,14 +156,14 @@ int hl_index_show(struct hl_seg *seg)
         }
     }
     set_entries(seg, seg);
-    /* release: the record's fields; pairs with the acquire in hl_mem_by_id. */
+    /* release: publishes the record's fields; pairs with the acquire in hl_mem_by_id. */
     hl_a64_store_release(&seg->live, seg->id);
     return 0;
 }
 
 void hl_index_hide(struct hl_seg *seg)
 {
-    /* release: not needed to publish, but keeps the order of hiding before unmapping plain to see. */
+    /* release: publishes nothing and pairs with nothing; it only shows that hiding comes before unmapping. */
     hl_a64_store_release(&seg->live, 0);
     set_entries(seg, NULL);
 }
@@ -172,7 +172,7 @@ int hl_index_each(int (*fn)(struct hl_seg *seg, void *arg), void *arg)
 {
     for (uint32_t place = 0; place < places; place++) {
         struct hl_seg *seg = record_of(place);
-        /* relaxed: under mem's lock, which orders it. */
+        /* relaxed: mem's lock, which is held, orders it. */
         int rc = hl_a64_load_relaxed(&seg->live) != 0 ? fn(seg, arg) : 0;
         if (rc != 0) {
             return rc;
@@ -187,7 +187,7 @@ struct hl_seg *hl_mem_find(const void *addr, size_t len)
     if (leaf == NULL) {
         return NULL;
     }
-    /* acquire: the record's fields; pairs with the release in set_entries. */
+    /* acquire: the record's fields are set; pairs with the release in set_entries. */
     struct hl_seg *seg = hl_aptr_load_acquire(&leaf[entry_of((uintptr_t)addr)]);
     if (seg == NULL) {
         return NULL;
@@ -199,6 +199,6 @@ struct hl_seg *hl_mem_find(const void *addr, size_t len)
 struct hl_seg *hl_mem_by_id(uint64_t id)
 {
     struct hl_seg *seg = record_of(id & ((1u << PLACE_BITS) - 1));
-    /* acquire: the record's fields; pairs with the release in hl_index_show. */
+    /* acquire: the record's fields are set; pairs with the release in hl_index_show. */
     return seg != NULL && id != 0 && hl_a64_load_acquire(&seg->live) == id ? seg : NULL;
 }

@@ -5,14 +5,14 @@
 #include "lock.h"
 #include "mem.h"
 
-/* Guards arenas, watchers and the index's changes. */
+/* Guards arenas, watchers and changes of the index. */
 extern struct hl_mutex hl_mem_lock;
 
-/* Shows a made segment to the watchers, then to everybody. An error of a watcher, or HL_ERR_NO_MEM with the
- * text: nobody knows it. */
+/* Shows a new segment to the watchers, then enters it into the index. Returns 0, the error of a watcher, or
+ * HL_ERR_NO_MEM with the text; after an error nobody knows the segment. */
 int hl_mem_introduce(struct hl_seg *seg) HL_REQUIRES(hl_mem_lock);
 
-/* HL_ERR_NO_MEM with the text: nothing to write down with what `len` bytes are used for. */
+/* Returns HL_ERR_NO_MEM with the text: there was no memory for the records about `len` bytes. */
 int hl_mem_no_record(size_t len);
 
 #endif

@@ -1,4 +1,4 @@
-/* Pieces: cut from arenas when small, segments of their own when large. */
+/* Pieces: small ones are cut from arenas, large ones are segments of their own. */
 #include "mem.h"
 
 #include "arena.h"
@@ -51,7 +51,7 @@ int hl_mem_no_record(size_t len)
     return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: no memory for records of them", len);
 }
 
-/* Large memory may take long to populate: that happens outside the lock. */
+/* Makes a piece that owns its segment. Its pages are taken without the lock, since that may take long. */
 static int make_own(size_t len, size_t align, const struct hl_arena_key *key, enum hl_seg_take take, void *at,
                     struct hl_piece *out)
 {
@@ -85,9 +85,9 @@ static int make_own(size_t len, size_t align, const struct hl_arena_key *key, en
     return rc;
 }
 
-/* One page size of a plan. A piece below half a page of the first size shares pages with others, a larger one
- * has whole pages. Those come from an arena only when they are huge and taken now: an arena cannot leave it
- * to the first touch where they go, nor tell how much of a piece of base pages was joined. */
+/* Tries page size `which` of the plan. A piece below half a page of the first size shares pages with others,
+ * a larger one has whole pages. Whole pages come from an arena only when they are huge and taken now: an
+ * arena cannot leave placement to the first touch, nor tell how much of a piece of base pages was joined. */
 static int try_page(size_t len, const struct hl_mem_ask *ask, const struct hl_plan *plan, int which,
                     struct hl_piece *out)
 {
@@ -109,7 +109,7 @@ static int try_page(size_t len, const struct hl_mem_ask *ask, const struct hl_pl
         if (rc != HL_ERR_NO_MEM) {
             return rc;
         }
-        /* No room for a whole arena: perhaps for this piece alone. */
+        /* There was no room for a whole arena; there may be room for this piece. */
     }
     return make_own(len, own_align, &key, take, ask->at, out);
 }
@@ -211,9 +211,10 @@ int hl_mem_share(uint64_t id, struct hl_mem_shared *out)
     return rc;
 }
 
+/* A new watcher, and the segment for which its `born` failed (NULL: none). */
 struct newcomer {
     struct watcher w;
-    struct hl_seg *failed; /* NULL: none yet */
+    struct hl_seg *failed;
 };
 
 static int call_born(struct hl_seg *seg, void *arg)
@@ -224,7 +225,7 @@ static int call_born(struct hl_seg *seg, void *arg)
     return rc;
 }
 
-/* Ends at the segment whose born failed. */
+/* Calls `dying`; stops at the segment for which `born` failed. */
 static int call_dying(struct hl_seg *seg, void *arg)
 {
     const struct newcomer *n = arg;

@@ -1,4 +1,4 @@
-/* Fixed kinds of memkind over our own regions. */
+/* Fixed kinds of memkind over memory of arenas. */
 #include "fixed.h"
 
 #include "conf.h"
@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* A place where a piece may begin is one bit: memkind cannot be asked about addresses that are not its own.
- */
+/* `begins` has one bit for each place where a piece may begin, since memkind must not be asked about
+ * addresses where no piece of its own begins. */
 struct hl_memkind {
     memkind_t kind;
     char *base;
@@ -62,7 +62,8 @@ static void create_kinds(void *arg)
 
 struct hl_memkind *hl_memkind_open(char *base, size_t len)
 {
-    /* Threads would have an arena each, which tear a region apart and win nothing under our lock. */
+    /* One arena of memkind for all threads: one for each would fragment the region, and mem's lock lets only
+     * one thread in anyway. */
     static const char *const one_arena[] = {"MEMKIND_ARENA_NUM_PER_KIND=1", NULL};
     struct hl_memkind *k = calloc(1, sizeof *k + hl_round_up(len / HL_MEM_ALIGN, 64) / 8);
     if (k == NULL) {

@@ -1,10 +1,10 @@
 /* Placement through the kernel's memory policies.
  *
- * Base pages are never given a policy of BIND: when the nodes are full the kernel would end a process for it,
- * even from MADV_POPULATE_WRITE. They prefer their nodes, are populated, and then must all be there: a strict
- * BIND over pages that exist only looks (EIO when one is elsewhere), and the policy is put back at once. Huge
- * pages come from a pool, so BIND is a refusal at its end. Nothing is ever moved: moving huge pages moves the
- * pool itself from node to node. */
+ * Base pages never get the policy BIND: when the nodes are full, the kernel would kill a process for it, even
+ * from MADV_POPULATE_WRITE. They prefer their nodes, are populated, and then it is proved that all lie there:
+ * a strict BIND over pages that exist changes nothing and fails with EIO when one is elsewhere; the policy is
+ * put back at once. Huge pages come from a pool, so there BIND is refused when the pool is empty. Nothing is
+ * ever moved: moving huge pages moves the pool itself from node to node. */
 #include "place.h"
 
 #include "err.h"
@@ -20,9 +20,9 @@
 #include <numaif.h>
 #include <string.h>
 
-#define NODE_BITS (8 * sizeof(uint64_t) + 1) /* the kernel looks at one less */
+#define NODE_BITS (8 * sizeof(uint64_t) + 1) /* the kernel reads one bit less */
 #define KERNEL_NODES_MOST 4096
-#define MODE_ONLY 0xff /* less the flags that the kernel keeps in the same number */
+#define MODE_ONLY 0xff /* the mode without the flags that the kernel keeps in the same number */
 #define PAGES_AT_ONCE 64
 
 static int mode_of(const struct hl_seg *seg)
@@ -76,7 +76,7 @@ void hl_place_turned(const struct hl_seg *seg, size_t off, size_t len)
     apply_policy(seg, off, len, mode_of(seg), 0);
 }
 
-/* The thread's own policy, as get_mempolicy says and set_mempolicy takes it. */
+/* The thread's own policy, in the form of get_mempolicy and set_mempolicy. */
 struct own_policy {
     int mode;
     unsigned long mask[KERNEL_NODES_MOST / (8 * sizeof(unsigned long))];
@@ -99,7 +99,7 @@ static int file_take(const struct hl_seg *seg, size_t off, size_t len)
     int rc;
     do {
         rc = hl_sys.fallocate(seg->fd, FALLOC_FL_KEEP_SIZE, (off_t)(seg->file_off + off), (off_t)len);
-    } while (rc != 0 && errno == EINTR); /* any signal may do that */
+    } while (rc != 0 && errno == EINTR);
     return rc == 0 ? 0 : errno;
 }
 
@@ -107,7 +107,7 @@ int hl_place_fallocate(const struct hl_seg *seg, size_t off, size_t len)
 {
     struct own_policy own;
     unsigned long mask = seg->nodes;
-    /* The file of base pages remembers what mbind said; huge ones listen to the thread's policy alone. */
+    /* A file of base pages keeps the policy of mbind; for huge pages only the thread's policy counts. */
     bool switched = seg->policy != HL_MEM_SYSTEM && seg->page > hl_topo_page() && ask_own(&own) &&
                     hl_sys.set_mempolicy(mode_of(seg), &mask, NODE_BITS) == 0;
     int e = file_take(seg, off, len);
@@ -128,7 +128,7 @@ bool hl_place_holds(const struct hl_seg *seg, size_t off, size_t len, int *e)
     return found == 0 && back == 0;
 }
 
-/* Bytes free on the segment's nodes. */
+/* Free bytes on the segment's nodes. */
 static uint64_t unused(const struct hl_seg *seg)
 {
     uint64_t sum = 0;

@@ -1,9 +1,9 @@
 /* From a wish to page sizes, nodes and policy.
  *
- * Preferred gives up the node first (the kernel does, page by page), then the page size: next smaller huge
- * one, at last base pages, joined where the kernel can. Mandatory gives up nothing. Interleaved never fails
- * for placement. Base pages obey Mandatory only where the wish says so: the MPICH_ variables promise that 4K
- * is left alone. */
+ * Preferred gives up the node first (the kernel does that, page by page), then the page size: it takes the
+ * next smaller huge page, at last base pages, joined where the kernel can. Mandatory gives up nothing.
+ * Interleaved never fails for placement. Mandatory holds for base pages only where the wish says so
+ * (rule_on_base): the MPICH_ variables promise that it does not apply to 4K pages. */
 #include "plan.h"
 
 #include "cgroup.h"
@@ -17,8 +17,7 @@
 
 static bool is_spread(void)
 {
-    /* More than one node is home to CPUs of this process, and nothing but first touch decides between them.
-     */
+    /* True: this process has CPUs of several nodes, and only first touch decides between these nodes. */
     const struct hl_topo *t = hl_topo_here();
     cpu_set_t mine;
     hl_topo_set homes = 0;
@@ -31,7 +30,7 @@ static bool is_spread(void)
     return (homes & (homes - 1)) != 0 && (homes & ~t->allowed) == 0 && !hl_place_has_policy();
 }
 
-/* Why there is no memory of the kind that is wished. */
+/* Why this process has no memory of the wished kind. */
 static const char *why_none(enum hl_topo_kind kind, char out[HL_PLAN_WHY])
 {
     const struct hl_topo *t = hl_topo_here();
@@ -103,7 +102,7 @@ static int plan_pages(struct hl_plan *p)
         return hl_err_say(HL_ERR_NO_MEM, "policy M: this kernel has no huge pages of %s or less",
                           hl_bytes_text(p->wish.page, asked));
     }
-    /* A page that was promised may still be refused by a limit, when it is touched, with a signal. */
+    /* Under a limit of a control group the touch of a promised page may end in a signal. */
     bool touch = p->policy == HL_MEM_SYSTEM && natural > base && is_spread() &&
                  hl_cgroup_room(natural) == HL_CGROUP_UNLIMITED;
     for (int i = count - 1; i > 0; i--) {

@@ -1,4 +1,4 @@
-/* One line for a request: what was asked, what the kernel says it is. */
+/* The line for a request: what was asked, and what the kernel says about the memory. */
 #include "report.h"
 
 #include "conf.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 static bool muted;  /* set once, by start-up */
-static hl_a32 said; /* atomic: the line of level 1 is out */
+static hl_a32 said; /* atomic; 1: the line of level 1 was written */
 
 void hl_mem_report_mute(void)
 {
@@ -47,7 +47,7 @@ static void put_asked(FILE *f, const char *caller, size_t len, const struct hl_m
             hl_bytes_text(hl_max_size(wish->page, hl_topo_page()), page), rules[wish->rule]);
 }
 
-/* Nodes that were asked for and gave less than all: why. */
+/* Says for each node that was asked for, when some pages lie elsewhere, that it is full. */
 static void put_full_nodes(FILE *f, const struct hl_plan *plan, const struct hl_piece *piece)
 {
     for (int i = 0; i < HL_TOPO_NODES && plan->policy != HL_MEM_SYSTEM; i++) {
@@ -95,14 +95,14 @@ static void put_got(FILE *f, const struct hl_plan *plan, const struct hl_piece *
 void hl_report(const char *caller, size_t len, const struct hl_plan *plan, const struct hl_piece *piece)
 {
     bool each = hl_conf.mem_report == 2;
-    char *line = NULL; /* not on the stack, which may be short */
+    char *line = NULL; /* not on the stack, which may be small */
     size_t bytes;
-    /* relaxed: two threads may both look; the exchange below decides. */
+    /* relaxed: a guess; the exchange below decides between two threads. */
     if (!each &&
         (hl_conf.mem_report == 0 || muted || hl_a32_load_relaxed(&said) != 0 || is_met(plan, piece))) {
         return;
     }
-    /* acquire: nothing is ordered by it; the first one speaks. */
+    /* acquire: the weakest exchange there is; it orders nothing, it only picks the thread that writes. */
     if (!each && hl_a32_xchg_acquire(&said, 1) != 0) {
         return;
     }

@@ -1,4 +1,5 @@
-/* memfd -> size, sealed -> reserved aligned range -> shared mapping -> policy -> pages, when asked -> proof.
+/* The memory of a segment, made in this order:
+ * memfd -> size, sealed -> reserved aligned range -> shared mapping -> policy -> pages, when asked -> proof.
  * Every shortage is found as an error code before anybody touches the memory, and closing the file gives back
  * what a half-done try had taken. */
 #include "seg.h"
@@ -29,14 +30,14 @@
 #define MADV_COLLAPSE 25
 #endif
 
-#define LOOK_BYTES ((size_t)32 << 20) /* taken between two looks at what is left */
+#define LOOK_BYTES ((size_t)32 << 20) /* base pages taken between two looks at the free memory */
 
 static bool is_huge_segment(const struct hl_seg *seg)
 {
     return seg->page > hl_topo_page();
 }
 
-/* Bytes of a page of a file, from the file system that serves it. */
+/* Page size of a file in bytes, from its file system; 0: not known. */
 static size_t page_of(int fd)
 {
     struct statfs fs;
@@ -65,7 +66,7 @@ int hl_seg_make_file(struct hl_seg *seg)
         close(fd);
         return rc;
     }
-    /* A peer that got the descriptor must not be able to cut the file under everybody's feet. */
+    /* A peer that has the descriptor must not be able to shorten the file while others use it. */
     if (hl_sys.seal(fd, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
         hl_log_once("cannot seal shared memory: %s", strerror(errno));
     }
@@ -103,7 +104,7 @@ void hl_mem_unreserve(char *base, size_t len)
     hl_sys.munmap(base, len);
 }
 
-/* Twice as much each time: system calls are few, and so are mappings. */
+/* The range at least doubles each time, so that system calls and mappings are few. */
 void hl_mem_dump(struct hl_seg *seg, size_t end)
 {
     if (end == 0) {
@@ -117,7 +118,8 @@ void hl_mem_dump(struct hl_seg *seg, size_t end)
     }
 }
 
-/* What was mapped goes; in a reserved range no hole may stay, into which anybody's memory could come. */
+/* Unmaps the range. A reserved one is reserved again in the same call, so that no other
+ * mapping can get in. */
 static void unmap_range(char *base, size_t len, bool reserved)
 {
     if (!reserved) {
@@ -127,8 +129,8 @@ static void unmap_range(char *base, size_t len, bool reserved)
     }
 }
 
-/* Never with a reservation of huge pages: the kernel would take those beyond the pool at once, wherever it
- * likes. */
+/* Maps the segment's file, without a reservation of huge pages: with one, the kernel would take pages beyond
+ * the pool at once, on any node. */
 static int map_file(struct hl_seg *seg, size_t align)
 {
     char *base = seg->base;
@@ -173,7 +175,7 @@ void hl_mem_unmap_peer(char *base, size_t len, bool reserved)
     unmap_range(base, len, reserved);
 }
 
-/* Returns 0 or errno. */
+/* Takes the pages of [off, off + len). Returns 0 or errno. */
 static int fill_pages(const struct hl_seg *seg, size_t off, size_t len)
 {
     int rc;
@@ -183,8 +185,8 @@ static int fill_pages(const struct hl_seg *seg, size_t off, size_t len)
     if (rc == 0 || (errno != EINVAL && errno != EPERM && errno != ENOSYS)) {
         return rc == 0 ? 0 : errno;
     }
-    /* Before Linux 5.14, or in a sandbox. The file has its pages then; reading maps them without taking more,
-     * and only what is mapped can be asked for its node. */
+    /* Before Linux 5.14, or in a sandbox: pages are taken in the file. Reading then maps them without taking
+     * more; the kernel tells the node of mapped pages only. */
     int e = hl_place_fallocate(seg, off, len);
     for (size_t at = off; e == 0 && at < off + len; at += seg->page) {
         (void)*(const volatile char *)(seg->base + at);
@@ -192,14 +194,14 @@ static int fill_pages(const struct hl_seg *seg, size_t off, size_t len)
     return e;
 }
 
-/* Ranks of a node ask together: each has found the memory free that another one takes meanwhile. Who sees
- * that the rest fits no more goes without, before the kernel ends a process. 0 or errno. */
+/* Ranks of a node may take memory at the same time, each having found the same memory free. A rank that sees
+ * that its rest no longer fits gives up before the kernel kills a process. Returns 0 or errno. */
 static int look_again(const struct hl_seg *seg, size_t left)
 {
     return is_huge_segment(seg) || left <= hl_bounds_available() ? 0 : ENOMEM;
 }
 
-/* As fill, piece by piece, and counted. */
+/* Takes pages, base pages in steps of LOOK_BYTES, and counts them. Returns 0 or errno. */
 static int populate(const struct hl_seg *seg, size_t off, size_t len)
 {
     size_t step = is_huge_segment(seg) ? len : LOOK_BYTES;
@@ -215,7 +217,7 @@ static int populate(const struct hl_seg *seg, size_t off, size_t len)
     return e;
 }
 
-/* A shortage in words; what was taken of a file that is not open any more counts as free. */
+/* Says a shortage in words. Called when the file is closed, so that its pages count as free. */
 static int refuse_pages(const struct hl_seg *seg, size_t len, int e)
 {
     bool short_of = e == EFAULT || e == ENOMEM || e == ENOSPC;
@@ -258,8 +260,8 @@ static int promise(const struct hl_seg *seg)
     return 0;
 }
 
-/* Interleaved base pages, joined: the kernel would join a stretch of pages from all nodes to a huge page on
- * the first one, so each stretch goes to one node from the start. Returns 0 or errno. */
+/* Takes interleaved base pages and joins them. The kernel would join pages of several nodes to a huge page on
+ * the first of them, so each range of a huge page is taken from one node. Returns 0 or errno. */
 static int take_turns(const struct hl_seg *seg)
 {
     int e = 0;
@@ -274,7 +276,8 @@ static int take_turns(const struct hl_seg *seg)
     return e;
 }
 
-/* Returns 0 or errno. What cannot be joined stays as it is: hl_mem_got tells. */
+/* Takes the pages as `take` says. Returns 0 or errno. Pages that cannot be joined stay base pages, which is
+ * no error: hl_mem_got tells. */
 static int take_pages(const struct hl_seg *seg, enum hl_seg_take take)
 {
     if (take == HL_SEG_LAZY || take == HL_SEG_PROMISE) {
@@ -342,13 +345,14 @@ void hl_seg_join(const struct hl_seg *seg, size_t off, size_t len)
 {
     size_t first = off & ~(HL_MEM_SEG_ALIGN - 1);
     size_t end = hl_min_size(hl_round_up(off + len, HL_MEM_SEG_ALIGN), seg->len);
-    if (populate(seg, first, end - first) == 0) { /* nothing can be joined where no page is */
+    if (populate(seg, first, end - first) == 0) { /* only pages that are there can be joined */
         hl_sys.madvise(seg->base + first, end - first, MADV_COLLAPSE);
     }
 }
 
-/* By address, because a network library that remembers registrations which were closed watches such calls,
- * and would take the next piece here for the old pages; by file where the memory is locked (mlockall). */
+/* Gives pages back by address: libfabric's cache of closed registrations watches such calls;
+ * without, it would take the next piece at this address for the old pages. Locked memory (mlockall)
+ * is given back by file. */
 static int punch_pages(const struct hl_seg *seg, size_t first, size_t len)
 {
     int rc = hl_sys.madvise(seg->base + first, len, MADV_REMOVE);

@@ -1,4 +1,4 @@
-/* The real kernel behind the table. */
+/* The table of kernel calls, filled with the real ones. */
 #include "sys.h"
 
 #include <fcntl.h>

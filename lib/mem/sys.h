@@ -1,6 +1,6 @@
-/* Inside the module: every call that asks the kernel for memory, as one table. Unit tests put failing calls
- * or another kernel in it, before they start threads; nothing else writes it. Each entry is the call of its
- * name: same arguments, result and errno. */
+/* Inside the module: every call that asks the kernel for memory, as one table. Unit tests replace entries by
+ * calls that fail or that behave as another kernel, before they start threads; nobody else writes it. Each
+ * entry is the call of its name, with its arguments, result and errno. */
 #ifndef HL_MEM_SYS_H
 #define HL_MEM_SYS_H
 

@@ -1,4 +1,4 @@
-/* What is asked of memory, from variables and info keys: one grammar, that of the variables' table. */
+/* Wishes from variables and info keys: both are parsed by the grammar of the table of variables. */
 #include "wish.h"
 
 #include "conf.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* As the words of MPICH_ALLOC_MEM_AFFINITY and MPICH_ALLOC_MEM_POLICY stand in the table. */
+/* In the order of the words of MPICH_ALLOC_MEM_AFFINITY and MPICH_ALLOC_MEM_POLICY in the table. */
 static const enum hl_mem_kind kinds[] = {HL_MEM_ANY, HL_MEM_DDR, HL_MEM_FAST, HL_MEM_FAST, HL_MEM_FAST};
 static const enum hl_mem_rule rules[] = {HL_MEM_PREFERRED,  HL_MEM_PREFERRED,   HL_MEM_MANDATORY,
                                          HL_MEM_MANDATORY,  HL_MEM_INTERLEAVED, HL_MEM_INTERLEAVED,
@@ -17,13 +17,14 @@ const char *const hl_mem_wish_keys[HL_MEM_WISH_KEYS] = {"mpich_buf_type", "hotla
 
 void hl_mem_wish_of_env(struct hl_mem_wish *out)
 {
-    /* 4K is also what nobody asked for. */
+    /* 4K is the default, so it counts as no wish. */
     *out = (struct hl_mem_wish){.kind = kinds[hl_conf.mem_kind],
                                 .rule = rules[hl_conf.mem_policy],
                                 .page = hl_conf.mem_page > 4096 ? (size_t)hl_conf.mem_page : 0};
 }
 
-/* Parses a key's value as the variable that fills `field`; `words`: instead of the variable's. */
+/* Parses a key's value as that of the variable that fills `field`; `words` (NULL: none) replace the words of
+ * the variable. */
 static int parse(const void *field, const char *key, const char *words, const char *value, void *out)
 {
     struct hl_var row = *hl_conf_var_of(field);

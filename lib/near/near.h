@@ -103,8 +103,8 @@ size_t hl_near_kernel_pieces(pid_t pid, enum hl_near_way way, const struct iovec
 struct hl_near_lock {
     hl_a32 holder; /* node rank + 1 of the holder; 0: free; atomic */
     uint32_t home; /* node rank + 1 of the rank in whose home the lock is; 0: this structure is the lock */
-    hl_a32 rows;   /* in a window's structure. 1: nobody updates single elements of the window by instructions,
-                    * so loops update rows under the lock. Set before other ranks know the window; the first
+    hl_a32 rows;   /* in a window's structure; 1: nobody updates single elements of it by instructions, so
+                    * loops update rows under the lock. Set before other ranks know the window; the first
                     * rank that uses an instruction clears it for good; atomic */
 };
 
