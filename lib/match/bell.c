@@ -1,9 +1,9 @@
-/* The bell: sleepers are woken when a port has work.
+/* The bell: the receive thread wakes sleepers when a port has work.
  *
  * The ports' descriptors hang one-shot in an epoll of their own, which hangs in the receive thread's. A
- * sleeper arms them (after the provider agreed that nothing is there); the first event disarms and rings the
- * door. So a process that never waits costs the receive thread nothing, whatever arrives. The receive thread
- * touches descriptors only, never a port's queue. */
+ * thread that goes to sleep arms them (after the provider agreed that nothing is there); the first event
+ * disarms them and rings the door. So a process that never waits costs the receive thread nothing, whatever
+ * arrives. The receive thread touches only descriptors, never a port's queue. */
 #include "far.h"
 #include "port.h"
 
@@ -13,7 +13,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* On the receive thread. */
+/* Called on the receive thread. */
 static void ring(void *arg)
 {
     const struct hl_net *net = arg;
@@ -56,7 +56,8 @@ bool hl_far_rings(const struct hl_matcher *m)
 {
     bool rings = m->net->bell >= 0;
     for (unsigned i = 0; i < m->net->n; i++) {
-        rings = rings && hl_a32_load_relaxed(&m->net->port[i].holds) == 0; /* relaxed: a late look naps */
+        /* relaxed: a late look costs a nap */
+        rings = rings && hl_a32_load_relaxed(&m->net->port[i].holds) == 0;
     }
     return rings;
 }

@@ -9,13 +9,15 @@
  *   last: FIN                  -->   completes
  *                              <--   last: ENDED {own name}, completes
  *
- * A sender that computes is not waited for: the receiver then copies all. Claims are pages between `begin`
- * and `end` of one word in the receiver's node-shared memory, which also holds the joint's generation, so a
- * helper that comes late finds nothing. A claimed piece keeps the message open until it is counted, hence
- * buffers and request live. Pieces shrink with what is left, so that both ends are done at about one time.
+ * A sender that computes is not waited for: then the receiver copies all. One word in the receiver's
+ * node-shared memory holds `begin` and `end` of the pages that nobody has claimed, and the joint's
+ * generation, so that a late helper finds nothing. A claimed piece keeps the message open until it is
+ * counted, so buffers and request stay alive. Pieces shrink with what is left, so that both ends are done at
+ * about one time.
  *
- * `done` counts pages, and LEFT for the receiver: who brings it to pages + LEFT is the last of all and ends
- * the message. If any piece failed, the receiver asks for all bytes as if it had not read. */
+ * `done` counts copied pages, and LEFT when the receiver has left: the end that brings it to pages + LEFT is
+ * the last, and ends the message. If any piece failed, the receiver asks for all bytes, as if it had read
+ * none. */
 #include "both.h"
 
 #include "boot.h"
@@ -26,19 +28,20 @@
 #include <signal.h>
 #include <stdlib.h>
 
-/* Below it telling the sender costs more than it helps. */
+/* Below this size, asking the sender for help costs more than it gains. */
 #define BOTH_MIN (2 * PIECE_MIN)
 #define PIECE_MIN UINT64_C(32768)
-#define PIECE_MAX UINT64_C(1048576) /* the longest time for which a poll of the sender copies */
+#define PIECE_MAX UINT64_C(1048576) /* limits the time that a poll of the sender copies */
 #define PAGE UINT64_C(4096)
 
-/* In `left`: generation << 24 | end << 12 | begin, in units of the message. */
+/* The word `left`: generation << 24 | end << 12 | begin; begin and end count units of the message. */
 #define PLACE_BITS 12
 #define PLACE_MASK ((UINT64_C(1) << PLACE_BITS) - 1)
 
-/* In `done`, above the units. */
-#define LEFT (UINT64_C(1) << 32)      /* the receiver copies no more */
-#define FORGOTTEN (UINT64_C(1) << 33) /* its sender has died: if it had not left, it gives the joint back */
+/* Bits of `done`, above the units. */
+#define LEFT (UINT64_C(1) << 32) /* the receiver copies no more */
+/* its sender has died: a receiver that leaves later gives the joint back */
+#define FORGOTTEN (UINT64_C(1) << 33)
 #define GENERATION UINT64_C(0xffffffffff)
 
 /* What the sender remembers of a HELP. */
@@ -46,15 +49,15 @@ struct hl_help {
     struct hl_help *next;
     struct hl_peer *peer;
     struct hl_msg_help what;
-    char *from; /* its buffer */
+    char *from; /* the sender's buffer */
 };
 
 struct copy_piece {
     uint64_t at, n; /* bytes */
-    uint64_t units; /* what is counted for it */
+    uint64_t units; /* units that `done` counts for it */
 };
 
-/* Pages, or as many times two pages as the places need. */
+/* Bytes of a unit: a page, doubled until the units of the message fit PLACE_BITS. */
 static uint64_t unit_of(uint64_t bytes)
 {
     uint64_t unit = PAGE;
@@ -82,13 +85,14 @@ static bool claim_piece(struct hl_joint *j, uint64_t generation, uint64_t bytes,
         if (word >> (2 * PLACE_BITS) != generation || begin >= end) {
             return false;
         }
-        n = (end - begin) / 2; /* large ones: each call of the kernel's has its price, about that of 16 KiB */
+        n = (end - begin) / 2; /* large pieces: each system call costs as much as about 16 KiB */
         n = n < most ? n : most;
         n = n > least ? n : least;
         n = n > 0 ? n : 1;
         n = n < end - begin ? n : end - begin;
         next = front ? word + n : word - (n << PLACE_BITS);
-        /* full: who claims sees the joint as it was opened; the piece is nobody else's. */
+        /* full: the claimer sees the joint as it was opened, and nobody else has the piece; pairs with
+         * open_joint. */
     } while (!hl_a64_cas_full(&j->left, &word, next));
     piece->at = (front ? begin : end - n) * unit;
     piece->n = hl_min_size(n * unit, bytes - piece->at);
@@ -104,7 +108,7 @@ static struct hl_joint *take_joint(struct hl_home *mine, uint32_t *index)
     uint64_t taken = hl_a64_load_relaxed(&mine->joints_taken);
     while (taken != UINT64_MAX) {
         unsigned i = (unsigned)__builtin_ctzll(~taken);
-        /* full: who had it has left; pairs with give_joint. */
+        /* full: its last user has left; pairs with the full and in give_joint. */
         if (hl_a64_cas_full(&mine->joints_taken, &taken, taken | (UINT64_C(1) << i))) {
             *index = i;
             return &mine->joints[i];
@@ -115,28 +119,28 @@ static struct hl_joint *take_joint(struct hl_home *mine, uint32_t *index)
 
 static void give_joint(struct hl_home *mine, uint32_t i)
 {
-    /* full: our reads of it come before; pairs with the CAS in take_joint. */
+    /* full: this rank's reads of it come before; pairs with the CAS in take_joint. */
     hl_a64_and_full(&mine->joints_taken, ~(UINT64_C(1) << i));
 }
 
-/* Opens a joint for this message and tells the sender. NULL: it cannot help. */
+/* Opens a joint for this message and asks the sender to help. NULL: no help is possible or wanted. */
 static struct hl_joint *open_joint(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r, const char *to,
                                    struct hl_msg_help *help)
 {
     struct hl_home *mine = hl_home_of(m, m->node_rank);
     uint64_t n = (uint64_t)r->bytes;
     uint32_t index;
-    /* Where threads take turns on the CPUs, a helper would only take somebody's. */
+    /* With more threads than CPUs a helper would only take another thread's CPU. */
     bool wanted = n >= BOTH_MIN && p->node != m->node_rank && (!hl_prog_crowded() || HL_FAULT(die_helping));
     struct hl_joint *j = wanted ? take_joint(mine, &index) : NULL;
     if (j == NULL) {
         return NULL;
     }
-    /* relaxed, all: published by the last. */
+    /* relaxed, all: the store of `left` publishes them. */
     uint64_t generation = ((hl_a64_load_relaxed(&j->left) >> (2 * PLACE_BITS)) + 1) & GENERATION;
     hl_a64_store_relaxed(&j->done, 0);
     hl_a32_store_relaxed(&j->failed, 0);
-    /* release: the joint is ready; pairs with the CAS in claim. */
+    /* release: the joint is ready; pairs with the CAS in claim_piece. */
     hl_a64_store_release(&j->left, generation << (2 * PLACE_BITS) | units_of(n, unit_of(n)) << PLACE_BITS);
     *help = (struct hl_msg_help){hl_recv_body(r)->fetch.name, (uint64_t)(uintptr_t)to, n,
                                  generation << HL_JOINT_BITS | index};
@@ -150,7 +154,7 @@ static struct hl_joint *open_joint(struct hl_matcher *m, struct hl_peer *p, stru
     return j;
 }
 
-/* The sender still copies: it will tell. False: it had finished meanwhile. */
+/* Leaves the rest to the sender, which will tell when it has copied it. False: it has finished meanwhile. */
 static bool leave_rest(struct hl_matcher *m, struct hl_req *r, struct hl_joint *j, uint32_t index,
                        uint64_t units)
 {
@@ -163,7 +167,7 @@ static bool leave_rest(struct hl_matcher *m, struct hl_req *r, struct hl_joint *
         hl_boot_abort(1);
     }
     j->back = own;
-    /* full: publishes the name; whoever counts last sees all that the other did. */
+    /* full: publishes the name; the last to count sees all that the other copied. */
     uint64_t done = hl_a64_add_full(&j->done, LEFT); /* `r` may be gone from here on */
     if ((done & FORGOTTEN) != 0) {
         give_joint(hl_home_of(m, m->node_rank), index);
@@ -186,13 +190,13 @@ enum hl_fetched hl_both_fetch(struct hl_matcher *m, struct hl_peer *p, struct hl
         if (!hl_cma_move(h, HL_NEAR_READ, from + piece.at, to + piece.at, piece.n)) {
             hl_a32_store_relaxed(&j->failed, 1); /* relaxed: the add publishes it. */
         }
-        hl_a64_add_full(&j->done, piece.units); /* full: as in leave_rest */
+        hl_a64_add_full(&j->done, piece.units); /* full: the last to count sees this copy */
     }
-    /* acquire: what the sender copied is here; pairs with its add. */
+    /* acquire: what the sender copied is here; pairs with the full add in hl_both_help. */
     if (hl_a64_load_acquire(&j->done) != units && leave_rest(m, r, j, index, units)) {
         return HL_FETCHED_SOON;
     }
-    bool failed = hl_a32_load_relaxed(&j->failed) != 0; /* relaxed: as above. */
+    bool failed = hl_a32_load_relaxed(&j->failed) != 0; /* relaxed: the look at `done` ordered it. */
     hl_recv_body(r)->fetch.offered = HL_FETCH_PLAIN;
     give_joint(hl_home_of(m, m->node_rank), index);
     return failed ? HL_FETCHED_NOT : HL_FETCHED;
@@ -206,7 +210,7 @@ void hl_both_forget(struct hl_matcher *m, struct hl_req *r)
     }
     f->offered = HL_FETCH_PLAIN;
     struct hl_home *mine = hl_home_of(m, m->node_rank);
-    /* full: either we see that the receiver has left, or it sees that the joint is forgotten. */
+    /* full: either this thread sees LEFT, or leave_rest sees FORGOTTEN. */
     if ((hl_a64_add_full(&mine->joints[f->addr].done, FORGOTTEN) & LEFT) != 0) {
         give_joint(mine, (uint32_t)f->addr);
     }
@@ -279,11 +283,11 @@ static void put_back(struct hl_matcher *m, struct hl_help *help)
 
 static void drop_help(struct hl_matcher *m, struct hl_help *help)
 {
-    hl_a32_add_relaxed(&m->n_streams, (uint32_t)-1); /* relaxed: as in hl_both_offered */
+    hl_a32_add_relaxed(&m->n_streams, (uint32_t)-1); /* relaxed: a hint for the poller */
     free(help);
 }
 
-/* Everything is copied, and the receiver has left. */
+/* Ends the message: everything is copied, and the receiver has left. */
 static void end_both(struct hl_matcher *m, const struct hl_help *help, const struct hl_joint *j)
 {
     bool failed = hl_a32_load_relaxed(&j->failed) != 0; /* relaxed: the last add ordered it. */
@@ -321,7 +325,7 @@ int hl_both_help(struct hl_matcher *m)
     }
     hl_stat_rank_add(HL_STAT_RANK_pieces_helped, 1);
     uint64_t unit = unit_of(what->n);
-    /* full: publishes what we copied; whoever counts last sees all that the other did. */
+    /* full: publishes what was copied; the last to count sees all that the other copied. */
     if (hl_a64_add_full(&j->done, piece.units) + piece.units == units_of(what->n, unit) + LEFT) {
         end_both(m, help, j);
         drop_help(m, help);

@@ -1,4 +1,5 @@
-/* Inside the module: large messages on a node that both ends copy at once, and the kernel's copies. */
+/* Inside the module: large messages on a node that both ends copy at the same time, and copies by the
+ * kernel. */
 #ifndef HL_BOTH_H
 #define HL_BOTH_H
 
@@ -8,38 +9,40 @@
 /* ---- cma.c ---- */
 
 uint64_t
-hl_cma_process(void); /* a random number of this process, whatever its process number means to others */
-bool hl_cma_is_here(const struct hl_home *h);               /* a rank of this process: threads, in tests */
-bool hl_cma_works(struct hl_matcher *m, struct hl_peer *p); /* may its memory be read? */
-/* `n` bytes between `theirs` in that process and `mine`. False: not all of them, see errno. */
+hl_cma_process(void); /* a random number of this process: process ids are not unique across namespaces */
+/* true for a rank of this process (threads, in tests) */
+bool hl_cma_is_here(const struct hl_home *h);
+bool hl_cma_works(struct hl_matcher *m, struct hl_peer *p); /* true when the peer's memory can be read */
+/* Copies `n` bytes between `theirs` in that process and `mine`. False: not all were copied, see errno. */
 bool hl_cma_move(const struct hl_home *h, enum hl_near_way way, uint64_t theirs, void *mine, uint64_t n);
-/* For other modules: HL_ERR_PROC_ABORTED, HL_ERR_OTHER. */
+/* hl_cma_move for other modules: 0, HL_ERR_PROC_ABORTED (it has died), or HL_ERR_OTHER (a bad address). */
 int hl_cma_access(struct hl_matcher *m, struct hl_peer *p, enum hl_near_way way, uint64_t theirs, void *mine,
                   uint64_t n);
 
 /* ---- both.c ---- */
 
-/* What has become of a receive whose bytes were to be fetched. */
+/* The result of a try to fetch the bytes of a receive. */
 enum hl_fetched {
-    HL_FETCHED,     /* they are here */
+    HL_FETCHED,     /* the bytes are here */
     HL_FETCHED_NOT, /* the sender must be asked for them */
-    HL_FETCHED_SOON /* who copies the last of them ends the receive */
+    HL_FETCHED_SOON /* the end that copies the last piece ends the receive */
 };
 
-/* Copies a message between two blocks with the sender's help, if it comes. Outside all inboxes. */
+/* Copies a message from one block to another, with the sender's help if it comes. Called outside all
+ * inboxes. */
 enum hl_fetched hl_both_fetch(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r, char *to);
-/* The sender: notes that it may help; by the owner of the message's inbox. */
+/* On the sender: notes that it may help. Called by the owner of the message's inbox. */
 void hl_both_offered(struct hl_matcher *m, const struct hl_ring_slot *slot);
-/* Helps with one piece. Returns whether there was anything to do. */
+/* Copies one piece of a message. Returns whether there was anything to do. */
 int hl_both_help(struct hl_matcher *m);
-/* The receiver: the sender copied the last piece. */
+/* On the receiver: the sender copied the last piece. */
 void hl_both_ended(struct hl_matcher *m, const struct hl_msg_ended *ended);
-/* The sender of this receive has died: nobody will copy any more. */
+/* The sender of this receive has died, so the receive waits no longer for its copy. */
 void hl_both_forget(struct hl_matcher *m, struct hl_req *r);
-/* rndv.c: both ends have copied it, the sender last. */
+/* rndv.c: ends a receive that both ends copied, the sender last. */
 void hl_rndv_ended(struct hl_matcher *m, struct hl_req *r, bool failed);
 void hl_control_start(const struct hl_matcher *m, struct hl_ring_slot *slot,
-                      enum hl_msg_kind kind); /* zeros */
+                      enum hl_msg_kind kind); /* fills the head; the area is zeros */
 void hl_both_close(struct hl_matcher *m);
 
 #endif

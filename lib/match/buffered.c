@@ -1,8 +1,8 @@
 /* Copies of messages in attached buffers.
  *
- * The buffer is used in a circle: a copy goes behind the one placed last, else into the first gap that holds
- * it. That is never worse than the first-in-first-out buffer by which the standard tells users how much to
- * attach, because places of finished copies in the middle are free too.
+ * The buffer is used in a circle: a copy goes behind the one that was placed last, or, without room there,
+ * into the first gap that holds it. That is never worse than the first-in-first-out buffer by which the
+ * standard tells users how much to attach, because places of finished copies in the middle are free, too.
  *
  *   base   | copy, its bytes | gap | copy, its bytes | ... |   limit
  *          `-- by address: below, above; by age: older, younger --'
@@ -22,33 +22,35 @@
 #define PATIENCE_NS 50000000u
 #define LOOK_MIN ((size_t)64 << 10)
 
-/* In front of every message's bytes. */
+/* Stands in front of each copied message. */
 struct copy {
-    hl_aptr send;                 /* struct hl_req *; NULL until it is sent. Release: filled and sent */
+    /* struct hl_req *; NULL until it is sent. atomic: release when filled and sent */
+    hl_aptr send;
     struct copy *below, *above;   /* neighbours by address; none in automatic buffers */
-    struct copy *older, *younger; /* all of a buffer, by age */
-    uint64_t number;              /* of the copy, rising */
-    size_t bytes;                 /* of its place */
-    int64_t len;                  /* of the message */
+    struct copy *older, *younger; /* neighbours by age, of all copies of the buffer */
+    uint64_t number;              /* number of the copy, rising */
+    size_t bytes;                 /* bytes of its place */
+    int64_t len;                  /* bytes of the message */
 };
 _Static_assert(sizeof(struct copy) + 2 * ROUND <= MPI_BSEND_OVERHEAD,
                "what users add for each message is enough");
 
 /* Made at the first attach to an object, kept until the object ends. All but `next` is guarded by `lock`. */
 struct hl_buffered {
-    struct hl_buffered *next; /* all living ones; guarded by `all_lock` */
-    hl_aptr *slot;            /* where it hangs */
+    struct hl_buffered *next; /* list of all that exist; guarded by all_lock */
+    hl_aptr *slot;            /* the slot that points to it */
     struct hl_mutex lock;
     bool attached HL_MEMBER_GUARDED_BY(lock), automatic HL_MEMBER_GUARDED_BY(lock);
     void *given HL_MEMBER_GUARDED_BY(lock);
     int64_t size HL_MEMBER_GUARDED_BY(lock);
-    char *base HL_MEMBER_GUARDED_BY(lock), *limit HL_MEMBER_GUARDED_BY(lock); /* aligned */
+    char *base HL_MEMBER_GUARDED_BY(lock), *limit HL_MEMBER_GUARDED_BY(lock); /* aligned ends of the memory */
     struct copy *lowest HL_MEMBER_GUARDED_BY(lock), *last HL_MEMBER_GUARDED_BY(lock);
     struct copy *oldest HL_MEMBER_GUARDED_BY(lock), *youngest HL_MEMBER_GUARDED_BY(lock);
     uint64_t numbers HL_MEMBER_GUARDED_BY(lock);
-    size_t held HL_MEMBER_GUARDED_BY(lock);      /* bytes of all copies */
-    size_t look HL_MEMBER_GUARDED_BY(lock);      /* automatic: above so many all are looked at */
-    unsigned flushes HL_MEMBER_GUARDED_BY(lock); /* under way as requests */
+    size_t held HL_MEMBER_GUARDED_BY(lock); /* bytes of all copies */
+    /* automatic: with more bytes held, all copies are looked at */
+    size_t look HL_MEMBER_GUARDED_BY(lock);
+    unsigned flushes HL_MEMBER_GUARDED_BY(lock); /* flushes that are open requests */
 };
 
 hl_aptr hl_buffered_process;
@@ -58,7 +60,7 @@ static struct hl_buffered *all HL_GUARDED_BY(all_lock);
 
 static struct hl_buffered *buffered_of(const hl_aptr *slot)
 {
-    /* acquire: the object is initialised; pairs with the release in make. */
+    /* acquire: the object is initialised; pairs with the release in make_buffered. */
     return slot != NULL ? hl_aptr_load_acquire(slot) : NULL;
 }
 
@@ -92,7 +94,7 @@ static size_t gap(const struct hl_buffered *b, const struct copy *c) HL_REQUIRES
     return (size_t)((above != NULL ? (const char *)above : b->limit) - end_of(b, c));
 }
 
-/* Behind the copy placed last, else in the first gap. */
+/* A place behind the copy that was placed last, else in the first gap; NULL: no room. */
 static struct copy *place(struct hl_buffered *b, size_t bytes) HL_REQUIRES(b->lock)
 {
     struct copy *under = b->last;
@@ -155,7 +157,7 @@ static void give_back_room(struct hl_buffered *b, struct copy *c) HL_REQUIRES(b-
     }
 }
 
-/* Gives back the copy if it has left. */
+/* Frees the copy's place if the message has left. */
 static bool reclaim(struct hl_buffered *b, struct copy *c) HL_REQUIRES(b->lock)
 {
     /* acquire: the request is initialised; pairs with the release in send_copy. */
@@ -185,8 +187,8 @@ static void reclaim_all(struct hl_buffered *b) HL_REQUIRES(b->lock)
     }
 }
 
-/* Gives back copies that have left: the oldest ones, and of memory that is the library's also those behind
- * one that nobody receives, each time that it has doubled. */
+/* Frees places of copies that have left: the oldest ones; in automatic buffers, each time that the bytes have
+ * doubled, also those behind a copy that nobody receives. */
 static void reclaim_some(struct hl_buffered *b) HL_REQUIRES(b->lock)
 {
     reclaim_oldest(b);
@@ -198,7 +200,7 @@ static void reclaim_some(struct hl_buffered *b) HL_REQUIRES(b->lock)
 
 /* ---- Sending ---- */
 
-/* What stands in the way of a copy, for the user. */
+/* Records the error that tells the user why there is no place. */
 static int say_full(struct hl_buffered *b, int64_t len) HL_REQUIRES(b->lock)
 {
     int64_t used = 0;
@@ -217,7 +219,8 @@ static int say_full(struct hl_buffered *b, int64_t len) HL_REQUIRES(b->lock)
         (long long)(used < b->size ? b->size - used : 0));
 }
 
-/* A place for `len` bytes in the first buffer that is attached: *found is where, *c NULL when it is full. */
+/* Takes a place for `len` bytes in the first attached buffer: *found is the buffer, *c NULL when it is
+ * full. */
 static int find_place(const struct hl_buffered_from *from, int64_t len, struct hl_buffered **found,
                       struct copy **c)
 {
@@ -250,7 +253,7 @@ static int find_place(const struct hl_buffered_from *from, int64_t len, struct h
                       (long long)len);
 }
 
-/* Fills a place and sends it. */
+/* Fills a place and sends the copy. 0 or an error. */
 static int send_copy(const struct hl_send *s, struct copy *c)
 {
     struct hl_req *r = NULL;
@@ -264,22 +267,24 @@ static int send_copy(const struct hl_send *s, struct copy *c)
         packed.mode = HL_SEND_STANDARD;
         err = hl_match_isend(&packed, &r);
     }
-    /* release: the request is there; pairs with the acquire in reclaim. After an error nothing is sent. */
+    /* release: the request is initialised; pairs with the acquire in reclaim. After an error nothing is
+     * sent. */
     hl_aptr_store_release(&c->send, err == 0 ? r : hl_req_completed());
     return err;
 }
 
-/* A send for which there may be room soon. */
+/* A send that waits a little for room. */
 struct awaited_room {
     const struct hl_buffered_from *from;
     int64_t len;
     struct hl_buffered *buffer; /* NULL: none is attached */
     struct copy *copy;
     int err;
-    uint64_t late; /* by then nothing more comes; 0: not looked for yet */
+    uint64_t late; /* time at which it gives up, ns; 0: not set yet */
 };
 
-/* Copies may have left meanwhile, or another thread has the word of it in hand, and perhaps no processor. */
+/* True when there is a place, or waiting is over. Copies may have left meanwhile; or another thread is about
+ * to see that, but has no CPU. */
 static bool is_settled(void *place)
 {
     struct awaited_room *p = place;
@@ -313,7 +318,7 @@ int hl_buffered_send(const struct hl_send *s, const struct hl_buffered_from *fro
 
 /* ---- Copies of the library's own ---- */
 
-static hl_aptr spilled; /* a slot */
+static hl_aptr spilled; /* the slot of these copies */
 
 struct hl_req *hl_buffered_spill(const struct hl_send *s, int64_t len, uint64_t most, struct hl_send *packed)
 {
@@ -339,7 +344,7 @@ struct hl_req *hl_buffered_spill(const struct hl_send *s, int64_t len, uint64_t 
         packed->type = hl_type_of(MPI_PACKED);
     }
     if (c != NULL) {
-        /* release: pairs with the acquire in reclaim. */
+        /* release: the request is initialised; pairs with the acquire in reclaim. */
         hl_aptr_store_release(&c->send, r != NULL ? r : hl_req_completed());
     }
     return r;
@@ -371,7 +376,7 @@ int hl_buffered_attach(hl_aptr *slot, void *base, int64_t size)
     return err;
 }
 
-/* Waits for copies up to a number; later ones are others' business. */
+/* Waits for copies up to number `upto`, and for no later ones. */
 struct flush {
     struct hl_flight flight;
     struct hl_req *request;
@@ -397,7 +402,7 @@ static void tell_flush(const void *arg, struct hl_told *t)
 
     hl_told_say(t, "buffered messages to leave: ");
     hl_mutex_lock(&b->lock);
-    /* acquire: it is filled and sent; pairs with the release where it is. */
+    /* acquire: the request is initialised; pairs with the releases in send_copy and hl_buffered_spill. */
     struct hl_req *send = b->oldest != NULL ? hl_aptr_load_acquire(&b->oldest->send) : NULL;
     if (send != NULL) {
         hl_req_tell(send, t);
@@ -482,7 +487,7 @@ int hl_buffered_iflush(hl_aptr *slot, struct hl_req **out)
     return 0;
 }
 
-/* Takes the buffer off if nothing is in it. */
+/* Detaches the buffer if no copy is in it. */
 static bool try_detach(struct hl_buffered *b, void **base, int64_t *size)
 {
     hl_mutex_lock(&b->lock);

@@ -13,7 +13,7 @@
 #include "atomic.h"
 #include "match.h"
 
-/* The process's own slot. */
+/* The slot of the process. */
 extern hl_aptr hl_buffered_process;
 
 /* Attaches `size` bytes at `base`, or MPI_BUFFER_AUTOMATIC. HL_ERR_BUFFER: there is one already. */
@@ -26,23 +26,23 @@ void hl_buffered_detach(hl_aptr *slot, void **base, int64_t *size);
 /* Waits until all messages that are in the buffer now have left it. */
 void hl_buffered_flush(hl_aptr *slot);
 
-/* The same as a request. HL_ERR_NO_MEM. */
+/* *out is a request that ends when all messages that are in the buffer now have left it. HL_ERR_NO_MEM. */
 int hl_buffered_iflush(hl_aptr *slot, struct hl_req **out);
 
 /* The object ends: detaches, and empties its slot. Nobody else uses it any more. */
 void hl_buffered_drop(hl_aptr *slot);
 
-/* Whose buffers a send may use: of these slots (NULL: none such) and the process's the first with a buffer.
- */
+/* The buffers that a send may use: the first that is attached among these slots (NULL: no such object) and
+ * the process's is taken. */
 struct hl_buffered_from {
     hl_aptr *comm, *session;
 };
 
-/* Sends; the user's memory is free again. HL_ERR_BUFFER: no buffer, or no room in it. */
+/* Sends; afterwards the user's memory is free again. HL_ERR_BUFFER: no buffer, or no room in it. */
 int hl_buffered_send(const struct hl_send *s, const struct hl_buffered_from *from);
 
-/* The persistent form. `hold` is what `from` is part of: `let_go` is called with it when the request goes
- * away. The type is referenced until then. HL_ERR_NO_MEM (then `hold` is not let go). */
+/* The persistent form. `hold`: the object that `from` is part of; `let_go` is called with it when the request
+ * goes away. The type is referenced until then. HL_ERR_NO_MEM (then `let_go` is not called). */
 struct hl_buffered_hold {
     void (*let_go)(void *object);
     void *object;
@@ -50,12 +50,12 @@ struct hl_buffered_hold {
 int hl_buffered_send_init(const struct hl_send *s, const struct hl_buffered_from *from,
                           const struct hl_buffered_hold *hold, struct hl_req **out);
 
-/* Copies a standard send that shall end although nobody takes it yet: *packed is the copy's, to be sent with
- * the request, which is nobody else's and keeps the copy until it is DONE. NULL: no memory, or the copies
- * would take more than `most` bytes. */
+/* Copies a standard send that shall end although nobody takes it yet. *packed describes the copy; it is to be
+ * sent with the returned request, which only the caller knows, and which keeps the copy until it is DONE.
+ * NULL: no memory, or all copies would take more than `most` bytes. */
 struct hl_req *hl_buffered_spill(const struct hl_send *s, int64_t len, uint64_t most, struct hl_send *packed);
 
-/* At the end, while everything still runs: detaches all buffers. */
+/* Detaches all buffers; called at the end, while messages can still leave. */
 void hl_buffered_quiet(void);
 
 #endif

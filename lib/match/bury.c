@@ -1,12 +1,13 @@
-/* Ranks that have died while the job goes on: what waits for them ends with an error that names them.
+/* Ranks that have died while the job goes on: operations that wait for them end with an error that names
+ * them.
  *
- * The receive thread only takes notice (hl_bury_note); the rest is done by polls, which may own inboxes. From
- * the first death on `backlog` stays above 0, so every poll comes here and jobs without deaths pay nothing;
- * a visit does what is needed for operations begun since the last one, too. It comes when nothing moved any
- * more: what the dead have sent is received first.
+ * The receive thread only notes a death (hl_bury_note); polls do the rest, since they may own inboxes. From
+ * the first death on `backlog` stays above 0, so that every poll comes here; jobs without deaths pay nothing.
+ * A visit also ends operations that were begun since the last one. It comes when a poll has moved nothing: so
+ * messages that the dead had sent are received first.
  *
- * A receive from any source ends when a member of its communicator is dead: nobody knows whose message it
- * was going to be. Which member that is only communicators know (hl_match_on_lost). */
+ * A receive from any source ends when a member of its communicator is dead: nobody knows whose message it was
+ * going to be. Only communicators know which member that is (hl_match_on_lost). */
 #include "inner.h"
 
 #include "both.h"
@@ -17,13 +18,13 @@
 #include "fault.h"
 #include "util.h"
 
-#define VISIT_NS UINT64_C(200000) /* at most this often */
-#define VISITING UINT64_MAX       /* the time of a visit that is not over */
-#define VISIT_PASSES 1024         /* passes with something to do before a visit comes all the same */
+#define VISIT_NS UINT64_C(200000) /* shortest time between two visits */
+#define VISITING UINT64_MAX       /* value of visited_ns during a visit */
+#define VISIT_PASSES 1024         /* passes that moved something, after which a visit comes all the same */
 
 void hl_bury_note(struct hl_matcher *m)
 {
-    /* full: the poll that sees it sees who is dead, too. */
+    /* full: a poll that sees it also sees which rank is dead. */
     if (hl_a32_xchg_full(&m->deaths, 1) == 0) {
         hl_a32_add_relaxed(&m->backlog, 1); /* relaxed: a hint for the poller */
     }
@@ -39,7 +40,7 @@ int hl_bury_whom(const struct hl_matcher *m, uint64_t ctx)
     return m->lost_member != NULL ? m->lost_member(ctx) : -1;
 }
 
-/* Whose death ends a receive or probe of this source: its world rank, or -1. */
+/* The dead rank whose death ends a receive or probe of this source: its world rank, or -1. */
 static int lost_source(const struct hl_matcher *m, uint64_t ctx, int src, int src_world)
 {
     if (src != MPI_ANY_SOURCE) {
@@ -79,7 +80,7 @@ int hl_bury_probe(struct hl_matcher *m, const struct hl_recv *p)
     }
     for (unsigned i = 0; i < m->n_inboxes; i++) {
         if (hl_inbox_waiting(&m->inbox[i])) {
-            return 0; /* perhaps it is in there */
+            return 0; /* perhaps the message is there */
         }
     }
     int world = lost_source(m, p->ctx, p->src, p->src_world);
@@ -88,12 +89,12 @@ int hl_bury_probe(struct hl_matcher *m, const struct hl_recv *p)
 
 /* ---- A visit ---- */
 
-/* What we have for a dead peer. */
+/* Ends what waits to be sent to a dead peer. Returns how many. */
 static int bury_peer(struct hl_matcher *m, struct hl_peer *p)
 {
     int n = 0;
     hl_mutex_lock(&p->lock);
-    hl_a32_or_full(p->state, HL_PEER_DEAD); /* full: there is no weaker one */
+    hl_a32_or_full(p->state, HL_PEER_DEAD); /* full: a weaker one does not exist */
     for (struct hl_owed *o = p->owed, *next; o != NULL; o = next, n++) {
         next = o->next;
         hl_owed_free(o);
@@ -103,7 +104,7 @@ static int bury_peer(struct hl_matcher *m, struct hl_peer *p)
     p->owed_tail = &p->owed;
     for (struct hl_req *r = p->head, *next; r != NULL; r = next, n++) {
         next = r->next;
-        hl_a32_add_full(p->state, (uint32_t)-1); /* full: as in hl_peer_drain */
+        hl_a32_add_full(p->state, (uint32_t)-1); /* full: for form, the message is dropped */
         hl_bury_send(m, r);
     }
     p->head = NULL;
@@ -115,9 +116,9 @@ static int bury_peer(struct hl_matcher *m, struct hl_peer *p)
 
 struct visit {
     const struct hl_matcher *m;
-    bool far;     /* a port is ours, else an inbox: */
+    bool far;     /* the visitor owns a port, else an inbox: */
     unsigned way; /* its number */
-    int world;    /* found dead */
+    int world;    /* the rank that was found dead */
 };
 
 static bool post_is_lost(void *arg, const struct hl_post *p)
@@ -133,15 +134,17 @@ static bool post_is_lost(void *arg, const struct hl_post *p)
     return v->world >= 0;
 }
 
-/* Who answers to a named request: its record is there since before the name. */
+/* The peer that answers to a named request; its record was made before the name. */
 static const struct hl_peer *answerer(const struct hl_matcher *m, struct hl_req *r)
 {
     int from = r->what == HL_REQ_SEND ? ~hl_send_body(r)->dest : hl_recv_body(r)->fetch.from;
-    return from >= 0 ? &m->near[from] : hl_aptr_load_acquire(&m->peers[~from]); /* acquire: as in match.c */
+    /* acquire: pairs with make_far */
+    return from >= 0 ? &m->near[from] : hl_aptr_load_acquire(&m->peers[~from]);
 }
 
-/* Of large messages under way: those whose control messages come by this inbox or port, which is ours now, so
- * nobody handles one. What is being pulled ends by itself (hl_rndv_stream). */
+/* True for a named request of a large message whose peer is dead, and whose control messages come by the
+ * inbox or port that the visitor owns, so that nobody handles one now. Sends whose bytes are being pulled end
+ * by themselves (hl_rndv_stream). */
 static bool name_is_lost(void *arg, struct hl_req *r, uint64_t name)
 {
     struct visit *v = arg;
@@ -152,7 +155,7 @@ static bool name_is_lost(void *arg, struct hl_req *r, uint64_t name)
     }
     bool pulled = r->what == HL_REQ_SEND && (r->spare & HL_REQ_REGISTERED) == 0 && hl_send_body(r)->back != 0;
     v->world = p->world;
-    /* relaxed: set by visits. Not is_dead: what is in the peer's list is ended from there, before. */
+    /* relaxed: visits set it. (Not is_dead: sends in the peer's list must be ended by bury_peer before.) */
     return !pulled && (hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) != 0;
 }
 
@@ -177,7 +180,7 @@ static void bury_in_inbox(struct hl_matcher *m, struct hl_inbox *ib, struct hl_w
     struct hl_req *r;
     w->n += hl_inbox_skip(m, ib);
     if (hl_inbox_waiting(ib)) {
-        return; /* perhaps what they wait for */
+        return; /* perhaps the messages that they wait for are there */
     }
     while ((r = hl_table_take_if(&ib->table, post_is_lost, &v)) != NULL) {
         hl_bury_receive(r, v.world);
@@ -191,10 +194,10 @@ static void bury_in_port(struct hl_matcher *m, unsigned port, struct hl_work *w)
     bury_names(m, &(struct visit){m, true, port, -1}, w);
 }
 
-/* One visitor at a time, now and then. */
+/* True if a visit is due and nobody else is visiting. */
 static bool may_visit(struct hl_matcher *m, bool idle)
 {
-    /* relaxed: counts and times are hints; the CAS lets one in. full: sees what the last one did. */
+    /* relaxed: counts and times are hints; the CAS lets one in. full: sees what the last visitor did. */
     uint64_t last = hl_a64_load_relaxed(&m->visited_ns), now = hl_now_ns();
     if (!idle && hl_a32_add_relaxed(&m->passes, 1) % VISIT_PASSES != 0) {
         return false;
@@ -205,7 +208,7 @@ static bool may_visit(struct hl_matcher *m, bool idle)
 int hl_bury_run(struct hl_matcher *m, bool idle)
 {
     if (HL_LIKELY(hl_a32_load_relaxed(&m->deaths) == 0) || HL_FAULT(bury_none) ||
-        !may_visit(m, idle)) { /* relaxed: a glance */
+        !may_visit(m, idle)) { /* relaxed: a guess */
         return 0;
     }
     struct hl_work w;

@@ -1,19 +1,20 @@
-/* Inside the module: what waits for ranks that have died (bury.c). */
+/* Inside the module: operations that wait for ranks that have died (bury.c). */
 #ifndef HL_BURY_H
 #define HL_BURY_H
 
 #include "inner.h"
 
 void hl_bury_note(struct hl_matcher *m); /* a rank has died; any thread */
-/* Ends what waits for the dead; `idle`: this pass has moved nothing. */
+/* Ends operations that wait for dead ranks; returns how many. `idle`: the poll has moved nothing so far. */
 int hl_bury_run(struct hl_matcher *m, bool idle) HL_COLD;
 int hl_bury_error(int world) HL_COLD;
 int hl_bury_whom(const struct hl_matcher *m, uint64_t ctx) HL_COLD; /* a dead member, or -1 */
 void hl_bury_receive(struct hl_req *r, int world) HL_COLD;
 void hl_bury_send(struct hl_matcher *m, struct hl_req *r) HL_COLD;
-/* Of a probe that found nothing: the error if it never will, else 0. */
+/* Called for a probe that found nothing: the error if it never will, else 0. */
 int hl_bury_probe(struct hl_matcher *m, const struct hl_recv *p);
-/* inbox.c: passes over slots that the dead have claimed and left empty; returns how many. The owner only. */
+/* inbox.c: passes over slots that dead ranks have claimed and left empty; returns how many. Only the owner
+ * calls it. */
 int hl_inbox_skip(const struct hl_matcher *m, struct hl_inbox *ib) HL_COLD;
 
 #endif

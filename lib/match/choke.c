@@ -1,14 +1,14 @@
 /* Unexpected messages take bounded memory.
  *
- * Above the limit the sources with the most bytes are choked: their payloads stay with them, only requests to
- * send come, as for large messages. So a choked source's Send waits and its Isend stays open, and yet every
- * header arrives: a receive finds its message behind any number of others, and no legal program locks up.
- * Whoever has half the memory free again lets all go.
+ * Above the limit the sources with the most bytes are choked: they keep their payloads, and only send
+ * requests to send, as for large messages. So a choked source's Send waits and its Isend stays open, and yet
+ * every header arrives: a receive finds its message behind any number of others, and no legal program locks
+ * up. When half of the memory is free again, all choked sources may go on.
  *
- * On the node choking is a bit of the sender's word about us, which each of its sends looks at; over the
- * network XOFF and XON set it there. Somebody choked keeps `backlog` above 0, so that every poll looks
- * whether he can go. Lock order: ownership of a port, of an inbox, then choke.lock: nothing is waited for
- * under it. */
+ * On the node a bit in the sender's word about this rank chokes it; each of its sends reads that word. Over
+ * the network XOFF and XON set and clear the bit. As long as a source is choked `backlog` stays above 0, so
+ * that every poll looks whether it can go on. Lock order: ownership of a port, of an inbox, then choke.lock:
+ * nothing is waited for under it. */
 #include "inner.h"
 
 #include "choke.h"
@@ -19,21 +19,21 @@
 
 #include <string.h>
 
-#define SLACK 16 /* the limit divided by it: what may come until somebody else is choked */
+#define SLACK 16 /* 1/16 of the limit may come before the next source is choked */
 
 static uint64_t held_bytes(const struct hl_matcher *m)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < m->n_inboxes; i++) {
-        sum += hl_a64_load_relaxed(&m->inbox[i].table.held); /* relaxed: a recent value will do */
+        sum += hl_a64_load_relaxed(&m->inbox[i].table.held); /* relaxed: a recent value is enough */
     }
     return sum;
 }
 
-/* The peer record of a source, if there is one already. */
+/* The record of a source, or NULL if there is none yet. */
 static struct hl_peer *known(const struct hl_matcher *m, int from)
 {
-    /* acquire: as in hl_matcher_peer. */
+    /* acquire: the record is initialised; pairs with the release in make_far. */
     return from >= 0 ? &m->near[from] : hl_aptr_load_acquire(&m->peers[~from]);
 }
 
@@ -42,8 +42,8 @@ struct tally {
     uint64_t bytes;
 };
 
-/* Counts a message. With more sources than places the small ones drop out: who has more than one part in
- * HL_CHOKE_MAX + 1 of all stays. */
+/* Counts a message. With more sources than places the small ones drop out; a source stays if it has more than
+ * 1 / (HL_CHOKE_MAX + 1) of all bytes. */
 static void count_message(struct tally t[HL_CHOKE_MAX], int from, uint64_t bytes)
 {
     struct tally *least = &t[0];
@@ -64,7 +64,7 @@ static void count_message(struct tally t[HL_CHOKE_MAX], int from, uint64_t bytes
     }
 }
 
-/* Chooses sources with at least half as much as the first. */
+/* Chooses the sources that have at least half as many bytes as the largest. */
 static void choose_sources(struct hl_matcher *m, const struct hl_inbox *ib) HL_REQUIRES(m->choke.lock)
 {
     struct tally t[HL_CHOKE_MAX] = {{0}};
@@ -108,7 +108,7 @@ void hl_choke_look(struct hl_matcher *m, struct hl_inbox *ib)
     hl_a64_store_relaxed(&ib->mark, hl_a64_load_relaxed(&ib->table.held) + more); /* relaxed: a hint */
 }
 
-/* Chokes a peer or lets it go. */
+/* Tells a peer to keep its payloads (on), or to go on. */
 static void tell_choked(struct hl_matcher *m, struct hl_peer *p, bool on) HL_REQUIRES(m->choke.lock)
 {
     p->choked = on;
@@ -118,10 +118,10 @@ static void tell_choked(struct hl_matcher *m, struct hl_peer *p, bool on) HL_REQ
     }
     hl_a32 *word = hl_state_of(m, p->node, m->node_rank);
     if (on) {
-        hl_a32_or_full(word, HL_PEER_CHOKED); /* full: none needed, there is no weaker one */
+        hl_a32_or_full(word, HL_PEER_CHOKED); /* full: a weaker one does not exist */
     } else {
         hl_a32_and_full(word, ~HL_PEER_CHOKED);      /* full: before the ring of the door */
-        hl_prog_ring(&hl_home_of(m, p->node)->door); /* what waits there may leave by the short way */
+        hl_prog_ring(&hl_home_of(m, p->node)->door); /* its waiting sends may leave now */
     }
 }
 
@@ -178,7 +178,7 @@ static int take_chosen(struct hl_matcher *m, struct hl_peer *peers[HL_CHOKE_MAX]
 
 int hl_choke_run(struct hl_matcher *m)
 {
-    if (HL_LIKELY(hl_a32_load_relaxed(&m->choke.busy) == 0)) { /* relaxed: a glance */
+    if (HL_LIKELY(hl_a32_load_relaxed(&m->choke.busy) == 0)) { /* relaxed: a guess */
         return 0;
     }
     struct hl_peer *peers[HL_CHOKE_MAX];
@@ -210,7 +210,7 @@ void hl_choke_told(struct hl_matcher *m, uint32_t world, bool on)
         return;
     }
     if (on) {
-        hl_a32_or_full(p->state, HL_PEER_CHOKED); /* full: as in tell */
+        hl_a32_or_full(p->state, HL_PEER_CHOKED); /* full: a weaker one does not exist */
     } else {
         hl_a32_and_full(p->state, ~HL_PEER_CHOKED);
     }

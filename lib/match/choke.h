@@ -10,23 +10,26 @@ struct hl_inbox;
 
 #define HL_CHOKE_MAX 8 /* sources chosen at once */
 
-/* Memory of unexpected messages. */
+/* The limit of memory for unexpected messages, and the sources that were chosen to keep their payloads. */
 struct hl_choke {
-    uint64_t limit; /* bytes */
-    hl_a32 busy;    /* atomic: 1 while somebody is to be choked or is: counted in `backlog`, so polls look */
+    uint64_t limit; /* bytes; above it sources are choked */
+    hl_a32 busy;    /* atomic: 1 while a source is choked or will be; counted in `backlog`, so polls look */
     struct hl_mutex lock;
-    int n HL_MEMBER_GUARDED_BY(lock); /* chosen by an inbox's owner, to be told by the next poll */
-    int from[HL_CHOKE_MAX] HL_MEMBER_GUARDED_BY(lock); /* as in struct hl_entry */
+    /* number of sources chosen by an inbox's owner; the next poll tells them */
+    int n HL_MEMBER_GUARDED_BY(lock);
+    int from[HL_CHOKE_MAX] HL_MEMBER_GUARDED_BY(lock); /* their hl_entry.from */
     bool said HL_MEMBER_GUARDED_BY(lock);
 };
 
-/* `ib` holds more than its mark: chooses whom to choke if the sum is above the limit. Its owner only. */
+/* Called when `ib` holds more bytes than its mark: chooses sources to choke if the sum is above the limit.
+ * Only its owner calls it. */
 void hl_choke_look(struct hl_matcher *m, struct hl_inbox *ib) HL_COLD;
-/* Tells whom an owner has chosen, lets all go when half the memory is free. Not while an inbox is owned. */
+/* Tells the chosen sources to keep payloads, and tells all choked ones to go on when half of the memory is
+ * free. Called while the thread owns no inbox. */
 int hl_choke_run(struct hl_matcher *m) HL_COLD;
-/* Lets all go for good: at the end. */
+/* Tells all choked sources to go on; nobody is choked afterwards. Called at the end. */
 void hl_choke_end(struct hl_matcher *m);
-/* A peer by the network chokes us, or lets us go. */
+/* A peer over the network has told this rank to keep its payloads (on), or to go on. */
 void hl_choke_told(struct hl_matcher *m, uint32_t world, bool on);
 
 #endif

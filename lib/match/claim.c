@@ -1,17 +1,17 @@
 /* Claims of slots that their sender never filled.
  *
- * A rank that is killed between its claim of a ticket and the stamp leaves a slot that holds up everybody
- * behind it. So each thread says in node-shared memory which ticket of which ring it is going to claim, and
- * then does: a store to a line of its own. Once a death is known, the owner of an inbox whose next ticket
- * is claimed and without a message looks at what the living say. One of them names the ticket: it will fill
- * the slot, or claim another one because somebody was faster. None does: it was claimed by the dead.
+ * A rank that is killed between its claim of a ticket and the stamp leaves a slot that holds up all messages
+ * behind it. So each thread first stores, in a line of its own in node-shared memory, which ticket of which
+ * ring it is going to claim. After a death, when the next ticket of an inbox is claimed but its message is
+ * not there, the inbox's owner reads what the living threads say. If one of them names the ticket, it will
+ * fill the slot, or claim another one because somebody was faster. If none does, a dead thread claimed it.
  *
- * The look is right in this order. (1) The tail shows the claim, so it shows what the claimer said before.
- * (2) What a living claimer says is read: the ticket, or something later, which it says after the stamp.
- * (3) The stamp is looked at again.
+ * The owner looks in this order. (1) The tail shows the claim, so it also shows what the claimer said before.
+ * (2) It reads what the living say: the ticket, or something later, which they say after the stamp. (3) It
+ * looks at the stamp again.
  *
  * Threads above HL_CLAIMING share the last place, which then tells nothing: while a living rank has used it,
- * nothing is passed over. */
+ * no slot is passed over. */
 #include "claim.h"
 
 #include <pthread.h>
@@ -20,11 +20,11 @@
 HL_THREAD_LOCAL unsigned hl_claim_place;
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
-static bool taken[HL_CLAIMING] HL_GUARDED_BY(lock); /* [0] and the last are nobody's */
+static bool taken[HL_CLAIMING] HL_GUARDED_BY(lock); /* no thread gets [0] or the last */
 static bool have_key HL_GUARDED_BY(lock);
 static pthread_key_t key; /* written once under lock */
 
-/* The thread has ended: the next one may have its place. */
+/* Called when a thread ends: another thread may get its place. */
 static void give_back_claim(void *place)
 {
     hl_mutex_lock(&lock);
@@ -47,7 +47,7 @@ void hl_claim_enrol(void)
         place++;
     }
     if (place < HL_CLAIMING - 1) {
-        /* Without a destructor the place is never free again. */
+        /* Without a destructor the place never becomes free. */
         taken[place] = true;
         (void)(have_key && pthread_setspecific(key, (void *)(uintptr_t)place));
     }
@@ -55,11 +55,11 @@ void hl_claim_enrol(void)
     hl_claim_place = place * (unsigned)sizeof(struct hl_claiming);
 }
 
-/* Does a thread of this rank claim it, or may it? */
+/* True if a thread of this rank claims the ticket, or may do so. */
 static bool may_fill(const struct hl_home *home, const struct hl_ring *ring, uint64_t ticket)
 {
     for (unsigned i = 0; i < HL_CLAIMING; i++) {
-        /* acquire: what was claimed before has its stamp; pairs with the release in hl_ring_claim. */
+        /* acquire: the last claim has its stamp; pairs with the release in hl_ring_claim. */
         uint64_t what = hl_a64_load_acquire(&home->claiming[i].what);
         if (what == ring->mark + ticket || (i == HL_CLAIMING - 1 && what != 0)) {
             return true;
@@ -70,7 +70,7 @@ static bool may_fill(const struct hl_home *home, const struct hl_ring *ring, uin
 
 bool hl_claim_is_dead(const struct hl_matcher *m, const struct hl_ring *ring, uint64_t ticket)
 {
-    /* acquire: sees what the claimer said before; pairs with the CAS in hl_ring_claim. */
+    /* acquire: sees what the claimer said; pairs with the CAS in hl_ring_claim. */
     if (hl_a64_load_acquire(&ring->tail) >> 1 == ticket) {
         return false;
     }

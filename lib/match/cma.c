@@ -1,4 +1,4 @@
-/* Private memory of node peers, copied by the kernel (CMA); of ranks of this process, by us. */
+/* Private memory of node peers, copied by the kernel (CMA); that of ranks in this process, by memcpy. */
 #include "both.h"
 #include "inner.h"
 
@@ -11,12 +11,12 @@
 
 enum { CMA_UNTRIED, CMA_WORKS, CMA_FAILS };
 
-static uint64_t process; /* chosen once: numbers of processes mean something in one namespace only */
+static uint64_t process; /* a random number: process ids mean something in one namespace only */
 static pthread_once_t process_once = PTHREAD_ONCE_INIT;
 
 static void choose_process(void)
 {
-    (void)hl_random_bytes(&process, sizeof process); /* it could when the library opened */
+    (void)hl_random_bytes(&process, sizeof process); /* cannot fail: it worked when the library opened */
 }
 
 uint64_t hl_cma_process(void)
@@ -40,10 +40,10 @@ bool hl_cma_move(const struct hl_home *h, enum hl_near_way way, uint64_t theirs,
     return hl_near_kernel_copy(h->pid, way, mine, theirs, n) == n;
 }
 
-/* Tried once, on a word whose value is known. */
+/* It is tried once, on a word whose value is known. */
 bool hl_cma_works(struct hl_matcher *m, struct hl_peer *p)
 {
-    uint32_t known = hl_a32_load_relaxed(&p->cma); /* relaxed: a result that stays */
+    uint32_t known = hl_a32_load_relaxed(&p->cma); /* relaxed: the result never changes */
     if (known != CMA_UNTRIED || !m->cma) {
         return known == CMA_WORKS && m->cma;
     }

@@ -1,11 +1,12 @@
-/* Messages by the way that they came, for statistics: counted by the owners of inboxes and ports, and by the
- * rings themselves. */
+/* Numbers of messages by the way on which they came, for statistics. Owners of inboxes and ports count them,
+ * and so do the rings' tickets. */
 #include "inner.h"
 
 #include "port.h"
 #include "stat.h"
 
-static struct hl_matcher *matcher; /* changed while nobody asks: while opening and by hl_stat_keep's lock */
+/* changed while nobody asks: at opening, and under the lock of hl_stat_keep */
+static struct hl_matcher *matcher;
 
 static uint64_t cells(void)
 {
@@ -25,13 +26,13 @@ static uint64_t cell_bytes(void)
     return sum;
 }
 
-/* What is neither in cells nor without data. */
+/* Messages read from slots: neither in cells nor without data. */
 static uint64_t eager(void)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < matcher->n_inboxes; i++) {
         const struct hl_inbox *ib = &matcher->inbox[i];
-        /* relaxed, all: recent values; those that are taken away first. */
+        /* relaxed, all: recent values; the subtracted ones are read first. */
         uint64_t without = hl_a64_load_relaxed(&ib->cells) + hl_a64_load_relaxed(&ib->others);
         uint64_t all = hl_a64_load_relaxed(&ib->head) - ib->first;
         sum += all > without ? all - without : 0;

@@ -1,9 +1,9 @@
 /* Memory of unexpected messages.
  *
- * Entries of short messages come and go all the time, and by different threads, which allocators do not like:
- * an inbox keeps some. More than that are a flood, of perhaps millions: these are cut from blocks of huge
- * pages, because half of such a message's time would be page faults, each as long as its payload asks for,
- * and blocks go back to the system when the flood is over. */
+ * Entries of short messages come and go all the time, and by different threads, which suits no allocator: so
+ * an inbox keeps some. More than that are a flood, perhaps of millions. These are cut from blocks of huge
+ * pages, because page faults would take half of the time of such a message. Entries of one block are as long
+ * as their payload asks for, and blocks go back to the system when the flood is over. */
 #include "inner.h"
 
 #include "boot.h"
@@ -13,14 +13,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define SPARE_MAX 4096 /* entries kept: some 700 KiB */
+#define SPARE_MAX 4096 /* entries that an inbox keeps: about 700 KiB */
 #define BLOCK_BYTES ((size_t)8 << 20)
 
-/* In a list while it has room. */
+/* A block from which entries are cut; it is in a list while it has room. */
 struct hl_entry_block {
     struct hl_entry_block *next, **back, **list;
-    struct hl_entry *free;    /* by their `next` */
-    size_t used, fresh, most; /* entries in use; begun at all; that fit */
+    struct hl_entry *free;    /* entries that were given back, by their `next` */
+    size_t used, fresh, most; /* number of entries in use, cut so far, and that fit */
     size_t each;              /* bytes of an entry */
 };
 _Static_assert((sizeof(struct hl_entry) + HL_ENTRY_STEP) % _Alignof(struct hl_entry) == 0,
@@ -49,7 +49,7 @@ static struct hl_entry *fill_entry(struct hl_entry *e, const struct hl_arrival *
     return e;
 }
 
-/* All of them have room for a short message. */
+/* Each entry has room for a short message, so that it can be used again. */
 struct hl_entry *hl_entry_new(const struct hl_arrival *a)
 {
     size_t bytes = hl_entry_payload(a);
@@ -96,7 +96,7 @@ static HL_COLD struct hl_entry_block *block_new(struct hl_entry_block **list, si
     if (b == MAP_FAILED) {
         return NULL;
     }
-    (void)madvise(b, BLOCK_BYTES, MADV_HUGEPAGE); /* small pages do as well */
+    (void)madvise(b, BLOCK_BYTES, MADV_HUGEPAGE); /* without huge pages it works as well */
     b->list = list;
     b->each = sizeof(struct hl_entry) + payload;
     b->most = (BLOCK_BYTES - sizeof(*b)) / b->each;
@@ -104,7 +104,7 @@ static HL_COLD struct hl_entry_block *block_new(struct hl_entry_block **list, si
     return b;
 }
 
-/* NULL: no memory. */
+/* Takes an entry for `payload` bytes from a block; NULL: no memory. */
 static struct hl_entry *block_take(struct hl_entry_pool *pool, size_t payload)
 {
     size_t size = (payload + HL_ENTRY_STEP - 1) / HL_ENTRY_STEP;
@@ -126,7 +126,8 @@ static struct hl_entry *block_take(struct hl_entry_pool *pool, size_t payload)
     return e;
 }
 
-/* The last one of a size stays until the inbox closes: one more message must not cost a mapping. */
+/* Gives an entry back. The last block of a size stays until the inbox closes, so that the next message does
+ * not cost a mapping. */
 static void block_give(struct hl_entry *e)
 {
     struct hl_entry_block *b = e->block;

@@ -1,4 +1,4 @@
-/* Messages over the network: what leaves is described for a port, what comes is matched. */
+/* Messages over the network: describes those that leave to a port, and has those that come matched. */
 #include "far.h"
 #include "choke.h"
 
@@ -19,7 +19,8 @@ uint64_t hl_far_piece_max(const struct hl_matcher *m)
     return hl_net_piece(m->net);
 }
 
-/* Without a hand-shake: in one buffer, or several where the receiver would not read it by itself. */
+/* True if the message goes without a request to send: in one buffer, or in several if the receiver would not
+ * read it by itself. */
 bool hl_far_is_eager(const struct hl_matcher *m, uint64_t len)
 {
     uint64_t piece = hl_net_piece(m->net);
@@ -71,10 +72,10 @@ int hl_far_control(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring
     return hl_net_post(m->net, &out);
 }
 
-/* Node peers send through memory: nothing here may have us reach for theirs, or our own. */
+/* Node peers send through memory: a message over the network must not name theirs, or our own. */
 static bool is_near(const struct hl_matcher *m, uint32_t world)
 {
-    /* acquire: as in hl_matcher_peer. */
+    /* acquire: the record is initialised; pairs with the release in make_far. */
     const struct hl_peer *p = hl_aptr_load_acquire(&m->peers[world]);
     return p != NULL && p->node >= 0;
 }
@@ -84,7 +85,7 @@ static HL_COLD void drop(void)
     hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
 }
 
-/* The first buffer of several. What came of an earlier message cannot end any more. */
+/* Takes the first buffer of several. An earlier message that is incomplete will stay so, and is dropped. */
 static void start_train(const struct hl_far_head *h, struct hl_far_train **train)
 {
     if (*train != NULL) {
@@ -107,7 +108,7 @@ static void start_train(const struct hl_far_head *h, struct hl_far_train **train
     *train = t;
 }
 
-/* One of the others: with the last the message is there. */
+/* Takes a later buffer of several: with the last one the message is complete. */
 static void go_on(struct hl_matcher *m, const struct hl_far_head *h, struct hl_far_train **train,
                   struct hl_work *w)
 {
@@ -141,7 +142,7 @@ void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_fa
         hl_choke_told(m, h->from, h->head.kind == HL_MSG_XOFF);
         return;
     }
-    if (h->head.kind == HL_MSG_HELP || h->head.kind == HL_MSG_ENDED) { /* of node peers only */
+    if (h->head.kind == HL_MSG_HELP || h->head.kind == HL_MSG_ENDED) { /* only node peers send them */
         drop();
         return;
     }

@@ -10,12 +10,13 @@ struct hl_far_part {
     const void *buf;
     int64_t count;
     uint64_t offset, n; /* packed bytes */
-    bool patient;       /* wait for a busy port: never from a poll */
+    bool patient;       /* wait for a port that is busy; never set in a poll */
 };
 
-uint64_t hl_far_piece_max(const struct hl_matcher *m); /* bytes of one DATA */
+uint64_t hl_far_piece_max(const struct hl_matcher *m); /* bytes of one DATA message */
 bool hl_far_is_eager(const struct hl_matcher *m, uint64_t len);
-/* 1: it left; 0: no room now; else an error. */
+/* Posts an eager message: 1: it left; 0: no room now; else an error. hl_far_rts and hl_far_control return the
+ * same. */
 int hl_far_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_msg_head *head,
                  const struct hl_far_part *part);
 int hl_far_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring_slot *slot);
@@ -24,21 +25,22 @@ int hl_far_control(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring
 
 bool hl_far_idle(const struct hl_matcher *m);
 int hl_far_poll(struct hl_matcher *m, struct hl_work *w);
-/* hl_net_visit, where there are ports. */
+/* hl_net_visit, if there are ports. */
 void hl_far_visit(struct hl_matcher *m, void (*fn)(struct hl_matcher *m, unsigned port, struct hl_work *w),
                   struct hl_work *w);
 
-/* Before sleeping: has the receive thread ring when a port has work (HL_PROG_RINGS, also where ports cannot),
- * but where something is there already or another thread owns one. */
+/* Called before sleeping: makes the receive thread ring when a port has work. Returns HL_PROG_RINGS, also
+ * where ports cannot ring; HL_PROG_WAITING if something is there already; HL_PROG_SERVED if another thread
+ * owns a port. */
 enum hl_prog_armed hl_far_arm(struct hl_matcher *m);
 
-/* Can ports ring at all? */
+/* True when ports can wake a sleeper now. */
 bool hl_far_rings(const struct hl_matcher *m);
 int hl_far_open(struct hl_matcher *m, unsigned ports);
 void hl_far_close(struct hl_matcher *m);
 int hl_far_meet(struct hl_matcher *m, struct hl_peer *p);
 
-/* inbox.c: matches or stores what a port received. */
+/* inbox.c: matches or stores a message that a port received. */
 void hl_inbox_receive(struct hl_matcher *m, const struct hl_arrival *a, struct hl_work *w);
 
 #endif

@@ -1,5 +1,5 @@
-/* Inside the module: a message under way holds its type, which another thread may free even while a blocking
- * call waits. */
+/* Inside the module: an incomplete message holds a reference to its type, since another thread may free the
+ * type even while a blocking call waits. */
 #ifndef HL_MATCH_HOLD_H
 #define HL_MATCH_HOLD_H
 

@@ -1,9 +1,10 @@
-/* Inboxes: who owns one, what owners are asked to do, one service.
+/* Inboxes: how threads own one, the commands for owners, and taking messages from the ring.
  *
- * To own: load, then xchg(1). To leave: xchg(0), then look at the command stack again; not empty: try to own
- * again. Who delegates: push the command, then try to own once more. Both sides write, then read the other's
- * word with a full barrier between, so one of them sees the other: no command is left behind. Below
- * THREAD_MULTIPLE there is one caller, who always owns; in the modes with locks who has the section owns. */
+ * A thread that wants to own an inbox looks at `owned`, then does xchg(1). It leaves by xchg(0), and then
+ * looks at the command stack again; if that is not empty, it tries to own again. A thread that delegates
+ * pushes its command, then tries to own once more. Both sides write, then read the other's word with a full
+ * barrier between, so one of them sees the other: no command is left behind. Below THREAD_MULTIPLE there is
+ * one caller, who always owns; in modes with locks the thread that has the section owns. */
 #include "inner.h"
 
 #include "bury.h"
@@ -16,8 +17,8 @@
 
 #include <string.h>
 
-#define SERVE_MAX 32   /* slots in one service */
-#define POLL_MASK 255u /* receives of messages that are there between two polls */
+#define SERVE_MAX 32   /* slots that are taken in one service */
+#define POLL_MASK 255u /* a poll follows each 256th message that was taken at once */
 
 HL_INLINE bool try_own(const struct hl_matcher *m, struct hl_inbox *ib)
 {
@@ -28,8 +29,8 @@ HL_INLINE bool try_own(const struct hl_matcher *m, struct hl_inbox *ib)
     return hl_a32_load_relaxed(&ib->owned) == 0 && hl_a32_xchg_full(&ib->owned, 1) == 0;
 }
 
-/* For who has a command: false means that he must leave it to the owner. In a section he waits for his turn.
- */
+/* Owns the inbox for a caller that has a command. False: the command must be left to the owner. In modes with
+ * sections the caller waits for its turn. */
 static bool own_now(const struct hl_matcher *m, struct hl_inbox *ib)
 {
     if (!m->threads) {
@@ -57,7 +58,7 @@ static void entry_arrival(const struct hl_entry *e, struct hl_arrival *a)
     *a = (struct hl_arrival){e->ctx, e->len, e->src, e->tag, e->from, e->kind, e->payload};
 }
 
-/* A message for a matched probe: itself, not its data. */
+/* Gives a matched probe the message itself, not its data. `e`: its entry; NULL: it is copied. */
 static void hand_over(struct hl_req *r, const struct hl_arrival *a, struct hl_entry *e)
 {
     hl_recv_result(r, a->src, a->tag, a->len);
@@ -73,7 +74,7 @@ static void deliver_entry(struct hl_matcher *m, struct hl_inbox *ib, struct hl_r
     if (HL_LIKELY(hl_recv_body(r)->type != NULL)) {
         hl_recv_deliver(m, r, &a, w);
     } else if (hl_entry_payload(&a) <= HL_MATCH_INLINE) {
-        hand_over(r, &a, NULL); /* which takes the bytes */
+        hand_over(r, &a, NULL); /* copies the bytes */
     } else {
         hand_over(r, &a, e);
         return;
@@ -81,13 +82,13 @@ static void deliver_entry(struct hl_matcher *m, struct hl_inbox *ib, struct hl_r
     hl_entry_drop(&ib->pool, e);
 }
 
-/* Matches or stores it; by the owner. */
+/* Matches or stores a message. The owner only. */
 static void arrive(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_arrival *a, struct hl_work *w)
 {
     struct hl_req *r = hl_table_match(&ib->table, a->ctx, a->src, a->tag);
     if (HL_UNLIKELY(r == NULL)) {
         hl_table_add(&ib->table, hl_entry_keep(&ib->pool, a, ib->table.n_entries));
-        /* relaxed: the first is ours, the second a hint. */
+        /* relaxed: the first is the owner's, the second a hint. */
         if (HL_UNLIKELY(hl_a64_load_relaxed(&ib->table.held) > hl_a64_load_relaxed(&ib->mark))) {
             hl_choke_look(m, ib);
         }
@@ -98,7 +99,7 @@ static void arrive(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_ar
     }
 }
 
-/* The sender has cancelled a message. What is matched stays so. */
+/* The sender has cancelled a message: drops it, unless it is matched already. */
 static HL_COLD void take_back(struct hl_inbox *ib, const struct hl_arrival *a, struct hl_work *w)
 {
     const struct hl_msg_fin *fin = a->payload;
@@ -123,18 +124,18 @@ static void take_in(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_a
     }
 }
 
-/* A claim's node reaches its inbox. */
+/* Puts a claim's node into its inbox, or matches it. */
 static void apply_wild(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *p, struct hl_work *w)
 {
     struct hl_claim *c = HL_CONTAINER_OF(p, struct hl_claim_node, post)->claim;
     struct hl_entry *e = hl_table_find(&ib->table, c->ctx, MPI_ANY_SOURCE, c->tag);
-    /* relaxed: closed stays closed; open is decided by the CAS. */
+    /* relaxed: a closed claim stays closed; the CAS decides about an open one. */
     if (e == NULL && hl_a32_load_relaxed(&c->state) == HL_CLAIM_OPEN) {
         hl_table_post(&ib->table, p);
         return;
     }
     uint32_t open = HL_CLAIM_OPEN;
-    /* full: the one winner over all inboxes delivers; pairs with the CAS in table.c and probe.c. */
+    /* full: one winner over all inboxes delivers; pairs with the CAS in table.c and probe.c. */
     if (e != NULL && hl_a32_cas_full(&c->state, &open, HL_CLAIM_CLAIMED)) {
         hl_table_remove(&ib->table, e);
         deliver_entry(m, ib, c->req, e, w);
@@ -158,7 +159,7 @@ static void apply_receive(struct hl_matcher *m, struct hl_inbox *ib, struct hl_p
         deliver_entry(m, ib, r, e, w);
         return;
     }
-    /* Probes are answered with or without a message: `spare` tells. */
+    /* A probe is answered with or without a message: `spare` tells which. */
     r->spare = e != NULL;
     if (e != NULL && p->op == HL_POST_TAKE) {
         deliver_entry(m, ib, r, e, w);
@@ -202,7 +203,7 @@ static void apply_post(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post
 /* Takes all commands and applies them, oldest first. */
 static void apply_all(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
 {
-    /* relaxed: what is pushed later is seen on leaving. */
+    /* relaxed: a command that is pushed later is seen on leaving. */
     while (HL_UNLIKELY(hl_aptr_load_relaxed(&ib->command) != NULL)) {
         /* full: sees the commands' contents; pairs with the CAS in delegate. */
         struct hl_post *young = hl_aptr_xchg_full(&ib->command, NULL), *old = NULL;
@@ -224,17 +225,18 @@ static void apply_all(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work 
     }
 }
 
-/* Lets it go. True: commands came meanwhile, and whose turn it is must be found out. */
+/* Leaves the inbox. True: commands came meanwhile, and somebody has to own it again. */
 HL_INLINE bool let_go_inbox(const struct hl_matcher *m, struct hl_inbox *ib)
 {
     if (HL_UNLIKELY(!m->threads)) {
         hl_cs_out(HL_CS_inbox, &ib->section);
         return false;
     }
-    /* full: publishes the tables, and comes before the next load of the stack; see above. */
+    /* full: publishes the tables, and comes before the next load of the stack; pairs with the CAS in
+     * delegate. */
     hl_a32_xchg_full(&ib->owned, 0);
     hl_fence_behind_full();
-    /* relaxed: as said. */
+    /* relaxed: the full exchange before orders it. */
     return HL_UNLIKELY(hl_aptr_load_relaxed(&ib->command) != NULL) && !HL_FAULT(leave_deaf);
 }
 
@@ -253,7 +255,8 @@ static void leave_inbox(struct hl_matcher *m, struct hl_inbox *ib, struct hl_wor
     }
 }
 
-/* Commands that came while the caller had it. And who only finds what is there already lets the rest move. */
+/* Does commands that came while the caller owned the inbox; and polls, since a caller that only takes
+ * messages that are there would never let the rest move. */
 static HL_COLD void catch_up(struct hl_matcher *m, struct hl_inbox *ib)
 {
     struct hl_work w;
@@ -271,7 +274,8 @@ static void delegate(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *
     void *top = hl_aptr_load_relaxed(&ib->command); /* relaxed: the CAS checks it */
     do {
         post->next = top;
-        /* full: publishes the command, and comes before the look at `owned`; see above. */
+        /* full: publishes the command, and comes before the look at `owned`; pairs with the xchg in
+         * let_go_inbox. */
     } while (!hl_aptr_cas_full(&ib->command, &top, post));
     hl_fence_behind_full();
     if (!HL_FAULT(ask_once) && try_own(m, ib)) {
@@ -286,7 +290,7 @@ void hl_inbox_command(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post 
         bool answers_me = post->op == HL_POST_PROBE || post->op == HL_POST_TAKE;
         apply_all(m, ib, w);
         apply_post(m, ib, post, w);
-        w->n -= answers_me; /* which need not wake anybody: I would not nap for my own bell */
+        w->n -= answers_me; /* an answer to this thread need wake nobody */
         leave_inbox(m, ib, w);
         return;
     }
@@ -302,7 +306,7 @@ void hl_inbox_receive(struct hl_matcher *m, const struct hl_arrival *a, struct h
         leave_inbox(m, ib, w);
         return;
     }
-    /* A port's messages of one source stay in order: commands are applied before whatever comes later. */
+    /* Messages of one source stay in order: an owner does commands before it takes later messages. */
     struct hl_entry *e = hl_entry_new(a);
     struct hl_post *p = hl_entry_post(e);
     p->op = HL_POST_ARRIVE;
@@ -314,7 +318,7 @@ struct hl_inbox *hl_inbox_of(struct hl_matcher *m, uint64_t ctx, int src)
     return &m->inbox[hl_match_hash(ctx, src) & (m->n_inboxes - 1)];
 }
 
-/* The next slot, if its message is there. */
+/* The slot of ticket `head`, if its message is there; else NULL. */
 static struct hl_ring_slot *peek(const struct hl_inbox *ib, uint64_t head)
 {
     struct hl_ring_slot *s = &ib->ring->slots[head % HL_RING_SLOTS];
@@ -324,11 +328,11 @@ static struct hl_ring_slot *peek(const struct hl_inbox *ib, uint64_t head)
 
 bool hl_inbox_waiting(const struct hl_inbox *ib)
 {
-    /* relaxed: a glance; who owns it looks again. */
+    /* relaxed: a guess; the owner looks again. */
     return hl_aptr_load_relaxed(&ib->command) != NULL || peek(ib, hl_a64_load_relaxed(&ib->head)) != NULL;
 }
 
-/* The bytes of a message that is all there, or NULL. */
+/* The bytes of a message in a slot or cell; NULL: it is another kind of message. */
 static const void *payload_of(const struct hl_matcher *m, const struct hl_ring_slot *s)
 {
     if (HL_LIKELY(s->head.kind == HL_MSG_EAGER)) {
@@ -337,7 +341,7 @@ static const void *payload_of(const struct hl_matcher *m, const struct hl_ring_s
     return s->head.kind == HL_MSG_CELL ? hl_home_of(m, s->head.from)->cells[s->area.cell % HL_CELLS] : NULL;
 }
 
-/* By the owner. */
+/* Adds to a counter of the owner's. */
 HL_INLINE void raise_count(hl_a64 *n, uint64_t by)
 {
     hl_a64_store_relaxed(n, hl_a64_load_relaxed(n) + by); /* relaxed: a count orders nothing. */
@@ -349,7 +353,8 @@ HL_INLINE void count_cell(struct hl_inbox *ib, uint64_t bytes)
     raise_count(&ib->cell_bytes, bytes);
 }
 
-/* The slot's message into the buffer of its receive, if it goes there as it is. */
+/* Copies the slot's message into the receive's buffer, if that is one block with room for it. False: it does
+ * not fit so. */
 static bool copy_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_ring_slot *s,
                       const struct hl_recv *r)
 {
@@ -381,14 +386,14 @@ static bool is_for(const struct hl_msg_head *h, const struct hl_recv *r)
     return h->ctx == r->ctx && h->src == r->src && (h->tag == r->tag || r->tag == MPI_ANY_TAG);
 }
 
-/* The owner is done with the slots below `head`. */
+/* The owner has read the slots below `head`. */
 static void set_head(struct hl_inbox *ib, uint64_t head)
 {
     if ((head & ib->publish) == 0) {
-        /* release: we have read these slots; pairs with the acquire in hl_ring_claim. */
+        /* release: after reading these slots; pairs with the acquire in hl_ring_claim. */
         hl_a64_store_release(&ib->ring->head, head);
     }
-    hl_a64_store_relaxed(&ib->head, head); /* relaxed: only owners care */
+    hl_a64_store_relaxed(&ib->head, head); /* relaxed: others only guess by it */
 }
 
 int hl_inbox_skip(const struct hl_matcher *m, struct hl_inbox *ib)
@@ -402,7 +407,7 @@ int hl_inbox_skip(const struct hl_matcher *m, struct hl_inbox *ib)
     return n;
 }
 
-/* How the next message is taken: false leaves it there. */
+/* Takes the message of a slot. False: it stays there. */
 typedef bool take_fn(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_ring_slot *s,
                      const struct hl_recv *r, void *out);
 
@@ -410,18 +415,18 @@ HL_INLINE bool take_next(struct hl_matcher *m, const struct hl_recv *r, take_fn 
 {
     uint64_t hash = hl_match_hash(r->ctx, r->src);
     struct hl_inbox *ib = &m->inbox[hash & (m->n_inboxes - 1)];
-    /* relaxed: a glance, before the work of owning it. */
+    /* relaxed: a guess, before the work of owning. */
     uint64_t head = hl_a64_load_relaxed(&ib->head);
     const struct hl_ring_slot *s = peek(ib, head);
     if (r->src < 0 || r->exact || s == NULL || !try_own(m, ib)) {
         return false;
     }
-    /* relaxed: only owners write it. While it stands still, the message that was seen is the next one. */
+    /* relaxed: only owners write it. If it is unchanged, the message that was seen is the next one. */
     uint64_t now = hl_a64_load_relaxed(&ib->head);
     if (HL_UNLIKELY(now != head)) {
         s = peek(ib, head = now);
     }
-    /* relaxed: who delegates now comes after this receive. */
+    /* relaxed: a receive that is delegated from now on comes after this one. */
     bool taken = hl_aptr_load_relaxed(&ib->command) == NULL && hl_table_is_clear(&ib->table, hash, r->tag) &&
                  HL_LIKELY(s != NULL) && is_for(&s->head, r) && take(m, ib, s, r, out);
     if (HL_LIKELY(taken)) {
@@ -448,7 +453,7 @@ bool hl_inbox_take(struct hl_matcher *m, const struct hl_recv *r, struct hl_got 
     return take_next(m, r, take_bytes, got);
 }
 
-/* What a slot that holds no control message brings. */
+/* Describes the message of a slot that holds no control message, but perhaps a REVOKE. */
 HL_INLINE void slot_arrival(const struct hl_matcher *m, const struct hl_ring_slot *s, struct hl_arrival *a)
 {
     const struct hl_msg_head *h = &s->head;
@@ -485,7 +490,7 @@ struct hl_message *hl_inbox_take_message(struct hl_matcher *m, const struct hl_r
     return message;
 }
 
-/* A message that is none to be received. */
+/* Handles a control message. */
 static void take_control(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_ring_slot *s,
                          struct hl_work *w)
 {

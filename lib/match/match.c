@@ -29,7 +29,7 @@ static void peer_init(const struct hl_matcher *m, struct hl_peer *p, int world, 
 {
     *p = (struct hl_peer){.world = world, .node = node, .lock = HL_MUTEX_INIT, .section = HL_MUTEX_INIT};
     p->state = node >= 0 ? hl_state_of(m, m->node_rank, node) : &p->far_state;
-    /* relaxed: of an earlier generation; nobody chokes us before he has a message of ours. */
+    /* relaxed: clears an earlier opening's word; a peer chokes this rank only after a message of its. */
     hl_a32_store_relaxed(p->state, 0);
     p->tail = &p->head;
     p->owed_tail = &p->owed;
@@ -50,11 +50,11 @@ static struct hl_peer *new_far(struct hl_matcher *m, int world)
     return p;
 }
 
-/* A peer over the network, on its first message. */
+/* Makes the record of a peer over the network, at its first message. */
 static HL_COLD struct hl_peer *make_far(struct hl_matcher *m, int world)
 {
     hl_mutex_lock(&m->far_lock);
-    struct hl_peer *p = hl_aptr_load_acquire(&m->peers[world]); /* acquire: as in hl_matcher_peer */
+    struct hl_peer *p = hl_aptr_load_acquire(&m->peers[world]); /* acquire: pairs with the release below */
     if (p == NULL && (p = new_far(m, world)) != NULL) {
         uint32_t n = hl_a32_load_relaxed(&m->n_far); /* relaxed: under the lock */
         m->far_list[n] = p;
@@ -84,7 +84,7 @@ static int open_inboxes(struct hl_matcher *m)
         ib->ring = &home->rings[i];
         ib->ring->mark = ((uint64_t)m->node_rank * HL_INBOXES_MAX + i + 1) << 44;
         ib->section = (struct hl_mutex)HL_MUTEX_INIT;
-        /* relaxed: nobody else is here yet. An earlier generation left its place in the ring. */
+        /* relaxed: no other thread is here yet. It begins where the earlier opening left the ring. */
         hl_a64_store_relaxed(&ib->head, hl_a64_load_relaxed(&ib->ring->head));
         ib->first = hl_a64_load_relaxed(&ib->head);
         hl_a64_store_relaxed(&ib->mark, m->choke.limit / m->n_inboxes);
@@ -101,7 +101,8 @@ static int allocate_matcher(struct hl_matcher *m)
     m->near = malloc((size_t)m->node_size * sizeof(*m->near));
     m->inbox = aligned_alloc(HL_CACHELINE, m->n_inboxes * sizeof(*m->inbox));
     m->peers =
-        calloc((size_t)m->world_size, sizeof(*m->peers)); /* only pages of ranks we talk to are touched */
+        /* only the pages of ranks that are talked to are touched */
+        calloc((size_t)m->world_size, sizeof(*m->peers));
     if (m->near == NULL || m->inbox == NULL || m->peers == NULL) {
         return HL_ERR_NO_MEM;
     }
@@ -109,7 +110,7 @@ static int allocate_matcher(struct hl_matcher *m)
     for (int i = 0; i < m->node_size; i++) {
         peer_init(m, &m->near[i], m->node_world[i], i);
         hl_aptr_store_relaxed(&m->peers[m->node_world[i]],
-                              &m->near[i]); /* relaxed: nobody else is here yet */
+                              &m->near[i]); /* relaxed: no other thread is here yet */
     }
     if (m->node_size < m->world_size) {
         m->far_list = calloc((size_t)m->world_size, sizeof(*m->far_list));
@@ -126,7 +127,7 @@ static void release_parts(struct hl_matcher *m)
     for (unsigned i = 0; m->inbox != NULL && i < m->n_inboxes; i++) {
         hl_inbox_close(&m->inbox[i]);
     }
-    uint32_t n_far = hl_a32_load_relaxed(&m->n_far); /* relaxed: nobody else is here any more */
+    uint32_t n_far = hl_a32_load_relaxed(&m->n_far); /* relaxed: no other thread is here any more */
     for (uint32_t i = 0; i < n_far; i++) {
         free(m->far_list[i]);
     }
@@ -173,7 +174,7 @@ int hl_matcher_open(struct hl_matcher *m, const struct hl_matcher_setup *s)
     home->probe_addr = s->cma ? (uint64_t)(uintptr_t)&m->probe_value : 0;
     home->probe_value = m->probe_value;
     m->opening = hl_a32_load_relaxed(&home->inboxes) >> HL_OPENING_SHIFT; /* relaxed: mine */
-    /* release: the board's part is ready; pairs with the acquire of who sends. */
+    /* release: this rank's part of the board is ready; pairs with the acquire in hl_peer_look. */
     hl_a32_store_release(&home->inboxes, m->opening << HL_OPENING_SHIFT | m->n_inboxes);
     return 0;
 }
@@ -186,24 +187,26 @@ uint32_t hl_peer_look(struct hl_matcher *m, struct hl_peer *p)
         return 0;
     }
     uint32_t n = word & ((1u << HL_OPENING_SHIFT) - 1);
-    hl_a32_store_release(&p->inboxes, n); /* release: hands on what was acquired to our other threads */
+    /* release: for our other threads; pairs with the acquire in hl_peer_inboxes */
+    hl_a32_store_release(&p->inboxes, n);
     return n;
 }
 
 void hl_matcher_part(struct hl_matcher *m)
 {
     struct hl_home *home = hl_home_of(m, m->node_rank);
-    hl_a32_store_release(&home->inboxes, (m->opening + 1) << HL_OPENING_SHIFT); /* release: for form */
+    /* release: for form, nothing is published */
+    hl_a32_store_release(&home->inboxes, (m->opening + 1) << HL_OPENING_SHIFT);
 }
 
 void hl_matcher_close(struct hl_matcher *m)
 {
     struct hl_home *home = hl_home_of(m, m->node_rank);
-    /* release: for form; a fence came before. relaxed: mine. */
+    /* release: for form, a fence came before. relaxed: this rank's. */
     hl_a32_store_release(&home->inboxes,
                          hl_a32_load_relaxed(&home->inboxes) & ~((1u << HL_OPENING_SHIFT) - 1));
     for (unsigned i = 0; i < m->n_inboxes; i++) {
-        /* The next generation goes on from here. */
+        /* The next opening goes on from here. release: for form. relaxed: no owner is left. */
         hl_a64_store_release(&home->rings[i].head, hl_a64_load_relaxed(&m->inbox[i].head));
     }
     release_parts(m);
@@ -211,7 +214,7 @@ void hl_matcher_close(struct hl_matcher *m)
 
 /* ---- Progress ---- */
 
-/* `idle`: this pass has moved nothing so far. */
+/* Sends what waits for room at peers. `idle`: the poll has moved nothing so far. */
 static int drain_peers(struct hl_matcher *m, bool idle)
 {
     hl_claim_enrol();
@@ -244,17 +247,17 @@ int hl_matcher_poll(void *matcher)
         w.n += hl_far_poll(m, &w);
     }
     hl_work_run(m, &w);
-    /* relaxed: a glance. */
+    /* relaxed: a guess; a late look comes at the next poll. */
     if (HL_UNLIKELY(hl_a32_load_relaxed(&m->backlog) != 0)) {
         w.n += drain_peers(m, w.n == 0);
     }
     return w.n + hl_rndv_stream(m);
 }
 
-/* Does something of ours wait for room, which nobody tells? Or for a lane's queue? */
+/* True if this rank waits for room at a peer, or for a lane's queue: nobody tells of these. */
 static bool must_poll(struct hl_matcher *m)
 {
-    /* relaxed: what begins later begins in this thread, or naps are too long once. */
+    /* relaxed: what begins later begins in this thread, or one nap is too long. */
     return hl_a32_load_relaxed(&m->backlog) != 0 || hl_a32_load_relaxed(&m->n_streams) != 0 ||
            hl_lane_is_busy() || (m->net != NULL && !hl_far_rings(m));
 }
@@ -264,9 +267,10 @@ enum hl_prog_armed hl_matcher_arm(void *matcher)
     struct hl_matcher *m = matcher;
     for (unsigned i = 0; i < m->n_inboxes; i++) {
         struct hl_inbox *ib = &m->inbox[i];
-        /* full: who claims a ticket from here on sees the bit and rings; a ticket claimed before shows. */
+        /* full: a sender that claims a ticket from here on sees the bit and rings; an earlier claim shows in
+         * `tail`. */
         uint64_t tail = hl_a64_or_full(&ib->ring->tail, 1);
-        /* relaxed: a slot that another thread of ours took meanwhile only costs a turn. */
+        /* relaxed: a slot that another thread of this rank took meanwhile only costs a look. */
         if (tail >> 1 != hl_a64_load_relaxed(&ib->head) || hl_aptr_load_relaxed(&ib->command) != NULL) {
             return HL_PROG_WAITING;
         }
@@ -278,7 +282,8 @@ enum hl_prog_armed hl_matcher_arm(void *matcher)
 bool hl_matcher_idle(void *matcher)
 {
     struct hl_matcher *m = matcher;
-    /* relaxed: the counters are ours; 0 seen after our own last send means it left. */
+    /* relaxed: only this rank's threads change them; 0 after the thread's own last send means that it
+     * left. */
     uint32_t rest = hl_a32_load_relaxed(&m->choke.busy) + hl_a32_load_relaxed(&m->deaths);
     return hl_a32_load_relaxed(&m->backlog) == rest && hl_a32_load_relaxed(&m->n_streams) == 0 &&
            (m->net == NULL || hl_far_idle(m));
@@ -299,7 +304,7 @@ size_t hl_match_board_bytes(int node_size)
     return (size_t)node_size * sizeof(struct hl_home) + hl_round_up(states, 4096);
 }
 
-/* HOTLANE_INBOXES, else one below THREAD_MULTIPLE and one for each CPU above, at most 4. */
+/* HOTLANE_INBOXES; else one below THREAD_MULTIPLE, and with it one for each CPU, at most 4. */
 static unsigned choose_inboxes(bool threads)
 {
     int64_t want = hl_conf.inboxes;
@@ -316,13 +321,13 @@ static unsigned choose_inboxes(bool threads)
     return n;
 }
 
-/* When the network opens: ranks that share all their memory with us need no port. */
+/* Called when the network opens. Without ranks on other nodes no port is needed. */
 static int open_ports(void)
 {
     return self.far_list == NULL || self.net != NULL ? 0 : hl_far_open(&self, (unsigned)hl_conf.ports);
 }
 
-/* On the receive thread. */
+/* Called on the receive thread. */
 static void note_death(int unused)
 {
     hl_bury_note(&self);
@@ -460,23 +465,24 @@ int hl_match_sendrecv(const struct hl_send *s, const struct hl_recv *r, MPI_Stat
     }
     int send_err = hl_matcher_send(&self, s);
     if (send_err != 0) {
-        hl_matcher_cancel(&self, &recv); /* the request is on our stack: it must be over */
+        hl_matcher_cancel(&self, &recv); /* the request is on this stack: it must end */
     }
     hl_req_wait(&recv);
     err = hl_req_finish(&recv, status);
     return send_err != 0 ? send_err : err;
 }
 
-#define OWN_PASSES 100 /* more than the answer of this process to itself takes */
+#define OWN_PASSES 100 /* more than this process needs to answer itself */
 
 int hl_match_cancel(struct hl_req *req)
 {
     if (req->what != HL_REQ_SEND) {
-        hl_prog_poll(); /* who cancels and posts again and again would else never have what came long ago */
+        /* else a program that cancels and posts again and again would never get messages that are there */
+        hl_prog_poll();
     }
     int err = hl_matcher_cancel(&self, req);
 
-    /* Who sends to himself may look once, and receive what was not cancelled. */
+    /* A rank that sends to itself may test only once, and receive the message if it was not cancelled. */
     bool own = !hl_req_is_done(req) && req->what == HL_REQ_SEND && hl_send_body(req)->dest == self.world_rank;
     for (int i = 0; own && i < OWN_PASSES && !hl_req_is_done(req); i++) {
         hl_prog_poll();

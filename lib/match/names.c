@@ -1,5 +1,5 @@
-/* Names of requests that peers answer to. A name is (generation, row): an answer that is late or forged finds
- * nothing. Only messages above the eager size need one. */
+/* Names of requests that peers answer to. A name is (generation, row), so that a late or forged answer finds
+ * nothing. Only messages above the eager size need names. */
 #include "inner.h"
 
 #include <stdlib.h>

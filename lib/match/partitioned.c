@@ -1,11 +1,11 @@
 /* Partitioned operations: a channel from a send to its receive.
  *
- * At its init a send tells the receive, by one message that pairs in order of the inits, its channel (a
- * context of its own) and how it cuts the data into messages: one for each partition, or for several when
- * there are many. From then on message k of each start is matched by (channel, k), whatever is started first.
- * A message leaves by the thread that readies its last partition; a receive is a flight that posts the
- * messages once it knows of them, and marks those that came. Both sides may cut the same bytes differently.
- */
+ * At its init a send tells the receive its channel (a context of its own) and how it cuts the data into
+ * messages: one for each partition, or for several when there are many. This plan is one message, and the
+ * init calls of both sides pair in order. From then on message k of each start is matched by (channel, k),
+ * whatever is started first. The thread that readies the last partition of a message sends it. A receive is a
+ * flight: when it has the plan, it posts the messages, and marks those that came. Both sides may cut the same
+ * bytes differently. */
 #include "partitioned.h"
 
 #include "err.h"
@@ -21,20 +21,21 @@
 /* What a send tells its receive. */
 struct plan {
     uint64_t channel;
-    int64_t bytes;     /* of all messages */
-    int64_t unit;      /* of each but the last */
-    uint32_t messages; /* how many */
+    int64_t bytes;     /* bytes of all messages */
+    int64_t unit;      /* bytes of each message but the last */
+    uint32_t messages; /* number of messages */
     uint32_t spare;
 };
 
-/* One side's part of both sides. */
+/* What a send and a receive have in common. */
 struct plan_side {
     struct hl_req_more more;
     struct hl_flight flight;
     struct hl_req *request;
-    struct hl_req *telling; /* of the plan; NULL when it has arrived. The flight's */
+    /* message with the plan; NULL when it has gone or come; only the flight uses it */
+    struct hl_req *telling;
     struct plan plan;
-    struct hl_type *type; /* with a reference */
+    struct hl_type *type; /* the type, with a reference */
     char *buf;
     int64_t count; /* elements of a partition */
     int partitions;
@@ -43,29 +44,29 @@ struct plan_side {
 
 struct psend {
     struct plan_side side;
-    struct hl_send send; /* of a message */
-    int tag;             /* the user's */
-    int per_message;     /* partitions */
-    uint32_t left;       /* messages below this have left; the flight's */
+    struct hl_send send; /* the send of one message */
+    int tag;             /* the user's tag */
+    int per_message;     /* partitions in each message */
+    uint32_t left;       /* messages below this have left; only the flight uses it */
     hl_a64 *ready;       /* atomic: a bit for each partition */
-    hl_a32 *missing;     /* atomic: of each message, partitions that are not ready */
-    hl_aptr *sent;       /* struct hl_req * of each message; release: by who sent it */
+    hl_a32 *missing;     /* atomic: for each message, the number of partitions that are not ready */
+    hl_aptr *sent;       /* struct hl_req * of each message. atomic: release by the sending thread */
 };
 
 struct precv {
     struct plan_side side;
-    struct hl_recv recv; /* of a message */
-    int tag;             /* the user's; his source is recv's of the plan */
+    struct hl_recv recv; /* the receive of one message */
+    int tag;             /* the user's tag */
     int source;
-    int64_t bytes; /* room */
+    int64_t bytes; /* bytes of the receive buffer */
     hl_a32 known;  /* atomic: release after the plan and what depends on it */
-    int err;       /* why there is no plan: of each start */
-    bool posted;   /* this and the rest but `arrived`: the flight's */
+    int err;       /* the error for which there is no plan; each start gets it */
+    bool posted;   /* only the flight uses it and the fields below, except the atomic ones */
     struct hl_req **open;
-    uint32_t *index; /* of each open one: the message */
+    uint32_t *index; /* number of each open message */
     uint32_t n_open;
-    hl_a8 *arrived; /* atomic: of each message; release after its data */
-    hl_a8 moving;   /* atomic: data of a message are on their way, for the watchdog */
+    hl_a8 *arrived; /* atomic: for each message; release after its data */
+    hl_a8 moving;   /* atomic: a message's data are on their way, for the watchdog */
     char *aside;    /* packed data for layouts that are not one block */
 };
 
@@ -86,7 +87,7 @@ static struct precv *precv_of(struct plan_side *x)
 
 /* ---- Both ---- */
 
-/* Has the plan gone (or come)? */
+/* True when the plan has gone (or come); *err is its error. */
 static bool has_told(struct plan_side *x, int *err)
 {
     *err = 0;
@@ -118,7 +119,8 @@ static void end_gone(struct hl_flight *f)
     release_side(HL_CONTAINER_OF(f, struct plan_side, flight));
 }
 
-/* The plan of the other side's init pairs with this one all the same, so it is still waited for. */
+/* Frees the request's side when the plan has gone or come: the other side's plan pairs with it in any
+ * case. */
 static void drop_plan(struct hl_req *r)
 {
     struct plan_side *x = side_of(r);
@@ -190,12 +192,12 @@ static int start_part_send(struct hl_req *r)
 
     p->left = 0;
     for (uint32_t k = 0; k < x->plan.messages; k++) {
-        /* relaxed: other threads learn of the start by the user's means. */
+        /* relaxed: the user orders other threads after the start. */
         hl_a32_store_relaxed(&p->missing[k], (uint32_t)partitions_of(p, k));
         hl_aptr_store_relaxed(&p->sent[k], NULL);
     }
     for (int i = 0; i < x->partitions; i += 64) {
-        hl_a64_store_relaxed(&p->ready[i / 64], 0); /* relaxed: as above */
+        hl_a64_store_relaxed(&p->ready[i / 64], 0); /* relaxed: the user orders it */
     }
     x->flight = (struct hl_flight){.step = step_send, .end = end_send};
     return hl_flight_start(&x->flight);
@@ -231,32 +233,32 @@ int hl_part_ready(struct hl_req *r, int first, int last)
     }
     for (int i = first; i <= last && err == 0; i++) {
         uint64_t bit = UINT64_C(1) << (i % 64);
-        /* full: of two threads that ready one partition the second sees the bit. */
+        /* full: if two threads ready one partition, the second one sees the bit. */
         if ((hl_a64_or_full(&p->ready[i / 64], bit) & bit) != 0) {
             err = hl_err_say(HL_ERR_ARG, "partition %d of %d is ready already", i, p->side.partitions);
             break;
         }
         uint32_t k = (uint32_t)(i / p->per_message);
-        /* full: who readies the last partition of a message sees the data of the others. */
+        /* full: the thread that readies a message's last partition sees the data of the others. */
         if (hl_a32_add_full(&p->missing[k], (uint32_t)-1) == 1) {
             err = send_part(p, k);
             sent = true;
         }
     }
     if (sent) {
-        hl_prog_wake(); /* who waits for the request may see it done */
+        hl_prog_wake(); /* a waiting thread may find the request done */
     }
     return err;
 }
 
-/* While this rank has partitions to ready it waits for itself. */
+/* A send with partitions that are not ready waits for its own rank. */
 static void tell_part_send(const struct hl_req *r, struct hl_told *t)
 {
     const struct psend *p = psend_of(side_of(r));
     uint32_t missing = 0;
 
     for (uint32_t k = 0; k < p->side.plan.messages; k++) {
-        missing += hl_a32_load_relaxed(&p->missing[k]); /* relaxed: words */
+        missing += hl_a32_load_relaxed(&p->missing[k]); /* relaxed: may be old */
     }
     hl_match_tell_dest(t, r->ctx, p->send.dest_world, p->tag);
     if (missing > 0) {
@@ -334,7 +336,7 @@ int hl_part_send_init(const struct hl_send *s, int partitions, uint64_t channel,
 
 /* ---- Receive ---- */
 
-/* Room for what the plan says. After an error there are no messages, at no start. */
+/* Takes memory for what the plan says. After an error no start has messages. */
 static void learn(struct precv *p, int err)
 {
     struct plan_side *x = &p->side;
@@ -357,11 +359,11 @@ static void learn(struct precv *p, int err)
         x->plan.messages = 0;
         p->err = err;
     }
-    /* release: the plan and the rest; pairs with the acquire in is_there. */
+    /* release: the plan and this memory; pairs with the acquire in is_there. */
     hl_a32_store_release(&p->known, 1);
 }
 
-/* Where the bytes of message k belong: offset, and how many of them there is room for. */
+/* Bytes of message k that there is room for; *offset is where they belong. */
 static int64_t piece(const struct precv *p, uint32_t k, int64_t *offset)
 {
     const struct plan *plan = &p->side.plan;
@@ -395,7 +397,7 @@ static void post_partitioned(struct precv *p)
     }
 }
 
-/* Message k is there. */
+/* Message k has come, with error `err`. */
 static void take_message(struct precv *p, uint32_t k, int err)
 {
     struct plan_side *x = &p->side;
@@ -416,7 +418,7 @@ static bool step_recv(struct hl_flight *f)
     struct precv *p = precv_of(x);
     int err;
 
-    /* relaxed: changed by flights only, one step after another. */
+    /* relaxed: only this flight changes it. */
     if (hl_a32_load_relaxed(&p->known) == 0) {
         if (!has_told(x, &err)) {
             return false;
@@ -439,7 +441,7 @@ static bool step_recv(struct hl_flight *f)
         p->open[i] = p->open[p->n_open];
         p->index[i] = p->index[p->n_open];
     }
-    hl_a8_store_relaxed(&p->moving, moving); /* relaxed: words */
+    hl_a8_store_relaxed(&p->moving, moving); /* relaxed: may be old */
     return p->n_open == 0;
 }
 
@@ -461,18 +463,18 @@ static int start_part_recv(struct hl_req *r)
     struct precv *p = precv_of(x);
 
     p->posted = false;
-    /* relaxed: an earlier start's flight set it, and the user waited for that. */
+    /* relaxed: an earlier start's flight set it, and the user waited for its end. */
     if (hl_a32_load_relaxed(&p->known) != 0) {
         for (uint32_t k = 0; k < x->plan.messages; k++) {
             hl_a8_store_relaxed(&p->arrived[k],
-                                0); /* relaxed: other threads learn of the start by the user */
+                                0); /* relaxed: the user orders other threads after the start */
         }
     }
     x->flight = (struct hl_flight){.step = step_recv, .end = end_recv};
     return hl_flight_start(&x->flight);
 }
 
-/* Are all messages here that hold bytes of the partition? */
+/* True if all messages that hold bytes of the partition are here. */
 static bool is_there(const struct precv *p, int partition)
 {
     const struct plan *plan = &p->side.plan;
@@ -488,7 +490,7 @@ static bool is_there(const struct precv *p, int partition)
         end = (uint32_t)((from + part - 1) / plan->unit) + 1;
     }
     for (uint32_t k = first; k < end; k++) {
-        if (hl_a8_load_acquire(&p->arrived[k]) == 0) { /* acquire: its data; pairs with the release in take */
+        if (hl_a8_load_acquire(&p->arrived[k]) == 0) { /* acquire: pairs with take_message */
             return false;
         }
     }
@@ -518,7 +520,8 @@ static void tell_part_recv(const struct hl_req *r, struct hl_told *t)
     for (int i = 0; i < p->side.partitions; i++) {
         missing += !is_there(p, i);
     }
-    hl_match_tell_message(t, r->ctx, p->source, p->tag, hl_a8_load_relaxed(&p->moving)); /* relaxed: words */
+    /* relaxed: may be old */
+    hl_match_tell_message(t, r->ctx, p->source, p->tag, hl_a8_load_relaxed(&p->moving));
     hl_told_say(t, ", %d of %d partitions missing", missing, p->side.partitions);
 }
 

@@ -1,4 +1,5 @@
-/* Persistent sends and receives: a request that remembers its operation, and does it again on itself. */
+/* Persistent sends and receives: requests that remember their operation; each start does it on the same
+ * request. */
 #include "inner.h"
 
 #include "buffered.h"
@@ -12,9 +13,9 @@ struct persistent {
         struct hl_send send;
         struct hl_recv recv;
     };
-    struct hl_buffered_from from; /* of a buffered send, as the next */
+    struct hl_buffered_from from; /* only for buffered sends, as is `hold` */
     struct hl_buffered_hold hold;
-    struct hl_type *type; /* with a reference */
+    struct hl_type *type; /* the type, with a reference */
 };
 
 static struct persistent *persistent_of(const struct hl_req *r)

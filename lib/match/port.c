@@ -18,7 +18,7 @@
 #include <sys/uio.h>
 #include <time.h>
 
-/* Refusals at greater distances are none that lasted. */
+/* Refusals that are farther apart do not count as one that lasts. */
 #define STREAK_NS UINT64_C(500000000)
 
 #define QUIET_YIELDS 1000
@@ -57,8 +57,8 @@ bool hl_port_own(struct hl_port *port, bool patient) HL_NO_TSA
     return true;
 }
 
-/* For who holds what a poll may want: neither polls nor lets go of sections meanwhile. Owners of ports wait
- * for nobody and leave soon. */
+/* Owns a port for a caller that holds something which polls may want: it neither polls nor leaves sections
+ * meanwhile. Owners of ports wait for nobody and leave soon. */
 static void own_quietly(struct hl_port *port) HL_NO_TSA
 {
     for (unsigned tries = 0; !hl_flag_try(&port->owned); tries++) {
@@ -208,7 +208,7 @@ int hl_net_meet(struct hl_net *net, struct hl_peer *p)
 
 /* ---- Posting ---- */
 
-/* The peer takes nothing: when that lasts, its process may be gone. */
+/* Notes that the peer accepts no message: when that lasts, its process may be gone. */
 static HL_COLD void note_refusal(struct hl_peer *p)
 {
     uint64_t now = hl_now_ns();
@@ -222,8 +222,8 @@ static HL_COLD void note_refusal(struct hl_peer *p)
     }
 }
 
-/* To be tried again: queues are full, or the peer is on its way out, of which the launcher tells. Not so a
- * connection that cannot be made. */
+/* Judges a refused post. 0: it may be tried again, since queues are full, or the peer is about to end, which
+ * the launcher tells. An error: no connection can be made. */
 static HL_COLD int refused(struct hl_peer *p, unsigned i, int rc)
 {
     note_refusal(p);
@@ -237,12 +237,12 @@ static HL_COLD int refused(struct hl_peer *p, unsigned i, int rc)
                       hl_err_hint(-rc));
 }
 
-/* 1: it left; else as refused. */
+/* Posts a buffer. 1: it left; else what refused() returns. */
 static int post_buf(struct hl_net *net, struct hl_port *port, struct hl_port_buf *b)
 {
     unsigned i = (unsigned)(port - net->port);
     ((struct hl_far_head *)(void *)b->data)->seq = b->to->sent[i] + 1;
-    /* No fi_inject: it never tells when the message has left, and finalize must know. */
+    /* Not fi_inject: it never tells when the message has left, which finalize must know. */
     struct iovec iov = {b->data, b->bytes};
     struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = b->to->addr[i], .context = &b->context};
     bool full = HL_FAULT(port_full) && (hl_now_ns() >> 10) % 3 != 0;
@@ -251,7 +251,7 @@ static int post_buf(struct hl_net *net, struct hl_port *port, struct hl_port_buf
         return refused(b->to, i, (int)rc);
     }
     if (HL_UNLIKELY(b->to->sent[i]++ == 0)) {
-        hl_rx_seal(); /* a way was made */
+        hl_rx_seal(); /* the provider has connected */
     }
     return 1;
 }
@@ -261,7 +261,7 @@ static void give_back_buf(struct hl_port *port, struct hl_port_buf *b)
     b->next = port->tx;
     port->tx = b;
     port->flying[b->to->world]--;
-    hl_a32_add_relaxed(&port->in_flight, (uint32_t)-1); /* relaxed: read by who waits for 0 at the end */
+    hl_a32_add_relaxed(&port->in_flight, (uint32_t)-1); /* relaxed: finalize waits for 0 */
 }
 
 static void hold(struct hl_port *port, struct hl_port_buf *b)
@@ -281,7 +281,8 @@ static bool is_held(const struct hl_port *port, const struct hl_peer *p)
     return b != NULL;
 }
 
-/* Posts what is held, as far as there is room now, in order for each peer. Is something left for `asked`? */
+/* Posts held buffers, as far as there is room now, in order for each peer. True: some for `asked` are
+ * left. */
 static HL_COLD bool post_held_bufs(struct hl_net *net, struct hl_port *port, const struct hl_peer *asked)
 {
     struct hl_port_buf *b = port->held;
@@ -289,7 +290,7 @@ static HL_COLD bool post_held_bufs(struct hl_net *net, struct hl_port *port, con
     port->held_tail = &port->held;
     for (struct hl_port_buf *next; b != NULL; b = next) {
         next = b->next;
-        hl_a32_add_relaxed(&port->holds, (uint32_t)-1);                /* relaxed: as above */
+        hl_a32_add_relaxed(&port->holds, (uint32_t)-1);                /* relaxed: a hint for sleepers */
         if ((hl_a32_load_relaxed(b->to->state) & HL_PEER_DEAD) != 0) { /* relaxed: a late look finds it */
             give_back_buf(port, b);
         } else if (is_held(port, b->to) || post_buf(net, port, b) != 1) {
@@ -317,14 +318,15 @@ static int fill_buf(struct hl_net *net, struct hl_port_buf *b, const struct hl_f
     return n > 0 ? o->fill(o->arg, at, b->data + sizeof(*h), n) : 0;
 }
 
-/* The owner: copies the message into buffers and posts them. Once the first has left the others follow it. */
+/* Copies the message into buffers and posts them; only the owner. When the first has left, the others follow
+ * it. */
 static int post_owned(struct hl_net *net, struct hl_port *port, const struct hl_far_out *o)
 {
     if (HL_UNLIKELY(port->held != NULL) && post_held_bufs(net, port, o->peer)) {
         return 0;
     }
-    /* Nobody takes more than are left, or one that is slow to take would hold up all others. */
-    uint32_t used = hl_a32_load_relaxed(&port->in_flight); /* relaxed: the owner's own */
+    /* No peer takes more buffers than are left then: a slow one would hold up all others. */
+    uint32_t used = hl_a32_load_relaxed(&port->in_flight); /* relaxed: only the owner changes it */
     if (HL_UNLIKELY(port->flying[o->peer->world] >= HL_PORT_TX - used)) {
         return 0;
     }
@@ -373,7 +375,7 @@ int hl_net_post(struct hl_net *net, const struct hl_far_out *out)
 
 static bool sane(const struct hl_net *net, const struct hl_far_head *h, size_t bytes)
 {
-    /* A provider may report a length that a stranger has made up. */
+    /* Providers may report a length that a stranger has made up. */
     return bytes >= sizeof(*h) && bytes <= net->max && h->nonce == hl_boot.nonce &&
            h->len == bytes - sizeof(*h) && h->from < (uint32_t)net->m->world_size;
 }
@@ -385,7 +387,7 @@ static bool is_next(const struct hl_port *port, const struct hl_far_head *h)
         return false;
     }
     if (HL_UNLIKELY((*last)++ == 0)) {
-        hl_rx_seal(); /* the peer has made a way */
+        hl_rx_seal(); /* the peer has connected */
     }
     return true;
 }
@@ -422,7 +424,7 @@ static HL_COLD void read_port_error(struct hl_net *net, struct hl_port *port)
                hl_fab_strerror(e.err));
     }
     struct hl_port_buf *b = e.op_context;
-    if (b == NULL) { /* providers report some errors without saying whose */
+    if (b == NULL) { /* providers report some errors without a context */
         return;
     }
     if (!b->rx) {
@@ -432,7 +434,7 @@ static HL_COLD void read_port_error(struct hl_net *net, struct hl_port *port)
     }
 }
 
-/* A provider may never give back what is on its way to the dead. */
+/* True when all messages in flight go to dead ranks: a provider may never give these back. */
 static bool flies_to_dead_only(const struct hl_net *net, struct hl_port *port)
 {
     uint32_t lost = 0;
@@ -442,7 +444,7 @@ static bool flies_to_dead_only(const struct hl_net *net, struct hl_port *port)
     for (int rank = 0; rank < net->m->world_size; rank++) {
         lost += port->flying[rank] != 0 && net->m->is_dead(rank) ? port->flying[rank] : 0;
     }
-    bool all = lost == hl_a32_load_relaxed(&port->in_flight); /* relaxed: the owner's own */
+    bool all = lost == hl_a32_load_relaxed(&port->in_flight); /* relaxed: only the owner changes it */
     hl_port_leave(port);
     return all;
 }
@@ -450,7 +452,7 @@ static bool flies_to_dead_only(const struct hl_net *net, struct hl_port *port)
 bool hl_net_idle(struct hl_net *net)
 {
     for (unsigned i = 0; i < net->n; i++) {
-        /* relaxed, both: nobody posts any more when this is asked; a late look finds a death. */
+        /* relaxed, both: nobody posts any more when this is asked; a later look sees a death. */
         if (hl_a32_load_relaxed(&net->port[i].in_flight) != 0 &&
             (hl_a32_load_relaxed(&net->m->deaths) == 0 || !flies_to_dead_only(net, &net->port[i]))) {
             return false;
@@ -459,7 +461,7 @@ bool hl_net_idle(struct hl_net *net)
     return true;
 }
 
-/* The owner: takes what arrived. Returns the number of completions. */
+/* Takes what arrived; only the owner. Returns the number of completions. */
 HL_INLINE int serve_port(struct hl_net *net, struct hl_port *port, struct hl_work *w)
 {
     if (HL_UNLIKELY(port->held != NULL)) {
@@ -485,7 +487,7 @@ int hl_net_poll(struct hl_net *net, struct hl_work *w)
             hl_port_leave(&net->port[i]);
         }
     }
-    if (HL_UNLIKELY(hl_a32_load_relaxed(&net->strange) != 0)) { /* relaxed: a glance */
+    if (HL_UNLIKELY(hl_a32_load_relaxed(&net->strange) != 0)) { /* relaxed: a guess */
         hl_tail_meet(net);
     }
     return n;

@@ -1,10 +1,10 @@
 /* Ports: the network endpoints of matched messages.
  *
  * A message of (ctx, src) leaves by port hash(ctx, src) and enters the peer's port of the same number: one
- * connection for each such pair, so the provider's order (FI_ORDER_SAS) is MPI's; where receives complete in
- * another one, their numbers tell it (rx/window.h). A port belongs to one
- * thread at a time; holds are short. Everything is copied into a port's buffers, so an eager send is over
- * when it was posted. */
+ * connection for each such pair, so the provider's order (FI_ORDER_SAS) is MPI's. Where receives complete in
+ * another order, the messages' numbers tell the right one (rx/window.h). One thread owns a port at a time,
+ * and not for long. Everything is copied into a port's buffers, so an eager send is over when it was
+ * posted. */
 #ifndef HL_MATCH_PORT_H
 #define HL_MATCH_PORT_H
 
@@ -12,26 +12,25 @@
 #include "inner.h"
 #include "window.h"
 
-#define HL_PORT_TX 64  /* buffers of a port for what leaves */
-#define HL_PORT_RX 64  /* and for what comes */
-#define HL_TRAIN_MAX 4 /* buffers of one message; longer ones are fetched by their receivers */
+#define HL_PORT_TX 64  /* buffers of a port for messages that leave */
+#define HL_PORT_RX 64  /* buffers of a port for messages that come */
+#define HL_TRAIN_MAX 4 /* most buffers of one message; receivers fetch longer ones */
 
 /* What stands before every message. */
 struct hl_far_head {
-    uint64_t nonce; /* of the job; checked first */
+    uint64_t nonce; /* number of the job; checked first */
     uint32_t from;  /* world rank of the sender */
     uint32_t len;   /* bytes behind the area */
-    uint64_t seq;   /* number of this message between the two ports, from 1; with HL_FAR_COUNT see tail.c */
+    uint64_t seq;   /* number of this message between the two ports, from 1; with HL_FAR_COUNT: see tail.c */
     struct hl_msg_head head;
     union hl_msg_area area;
 };
 _Static_assert(sizeof(struct hl_far_head) == 80, "headers are alike on all machines of a job");
 #define HL_FAR_COUNT (UINT64_C(1) << 63) /* in seq: such a number is never the next one */
-#define HL_FAR_GAP                                                                                           \
-    (UINT64_C(1) << 62) /* in hl_port.heard: messages wait in its window, none is the next one */
+#define HL_FAR_GAP (UINT64_C(1) << 62)   /* in hl_port.heard: later messages of the rank wait in the window */
 
-/* A message that comes in several buffers, in order and with none of another message between: the first says
- * the length, the others have a piece's header without a name. */
+/* A message that comes in several buffers: in order, and with no buffer of another message in between. The
+ * first buffer says the length; the others have the head of a DATA without a name. */
 struct hl_far_train {
     struct hl_msg_head head;
     uint64_t got;
@@ -41,93 +40,100 @@ struct hl_far_train {
 struct hl_port;
 
 struct hl_port_buf {
-    struct fi_context2 context; /* the provider's while posted */
+    struct fi_context2 context; /* owned by the provider while the buffer is posted */
     struct hl_port_buf *next;   /* free list */
     struct hl_port *port;
-    struct hl_peer *to; /* of what leaves */
+    struct hl_peer *to; /* peer that a leaving message goes to */
     uint32_t bytes;
     bool rx;
     _Alignas(8) unsigned char data[];
 };
 
-/* All but `owned` is the owner's. */
+/* Only the thread that owns the port uses its fields; `owned` and the atomic ones are exceptions. */
 struct hl_port {
     HL_ALIGNED_LINE struct hl_flag owned;
     struct hl_fab_ep ep;
-    struct hl_port_buf *tx; /* free ones */
+    struct hl_port_buf *tx; /* free buffers */
     struct hl_port_buf *held,
-        **held_tail;             /* filled ones that found no room behind the first of their message */
-    hl_a32 holds;                /* atomic: how many; changed by the owner */
-    struct hl_far_train **train; /* [world size] what has come of a message in several buffers, or NULL */
-    uint8_t *flying;             /* [world size] messages to that rank among those in flight */
-    hl_a32 in_flight;            /* atomic: messages posted and not on their way yet; changed by the owner */
-    void *memory;                /* all buffers */
+        /* filled buffers that found no room when the first of their message had left */
+        **held_tail;
+    hl_a32 holds;                /* atomic: number of held buffers; changed by the owner */
+    struct hl_far_train **train; /* [world size] an incomplete message in several buffers, or NULL */
+    uint8_t *flying;             /* [world size] how many of the messages in flight go to that rank */
+    /* atomic: messages posted, or held, and not completed; changed by the owner */
+    hl_a32 in_flight;
+    void *memory;    /* memory of all buffers */
     uint64_t *heard; /* [world size] number of the last message from that rank's port; HL_FAR_GAP */
     struct hl_rx_window window; /* messages that came before their turn */
-    hl_a64 messages, bytes;     /* that came with data; of all that came. atomic, counted by the owner */
-    bool broken;                /* an error without its context was reported: said once */
-    /* The completions of one pass, the owner's: all that can be there. Who leaves some behind has the
-     * provider take more from its sockets at the next pass than goes, and what finds no posted buffer costs
-     * 16 KiB of its memory a message. */
+    /* messages with data that came; bytes of all that came. atomic, stored by the owner */
+    hl_a64 messages, bytes;
+    bool broken; /* an undelivered message was reported: that is logged once */
+    /* Completions of one pass: there is room for all that can be there. A pass that leaves some behind makes
+     * the provider take more from its sockets at the next one than it gives out, and a message that finds no
+     * posted buffer costs 16 KiB of the provider's memory. */
     struct fi_cq_msg_entry came[HL_PORT_TX + HL_PORT_RX];
 };
 
 struct hl_net {
     struct hl_matcher *m;
-    int bell;       /* epoll of the ports' descriptors, one-shot: armed by sleepers; -1: none */
-    hl_a32 strange; /* atomic: 1 + a rank that asks and is not known yet, 0: none */
+    int bell;       /* epoll of the ports' descriptors, one-shot: sleepers arm it; -1: none */
+    hl_a32 strange; /* atomic: 1 + a rank that asks but has no record here yet, 0: none */
     unsigned n;     /* ports, a power of two */
     size_t max;     /* bytes of the longest message, header included */
     struct hl_port *port;
 };
 
-/* What a peer's card says. */
+/* The ports' part of a rank's card. */
 struct hl_port_card {
     uint32_t n;
     uint32_t name_len[HL_PORTS_MAX];
     uint8_t name[HL_PORTS_MAX][64];
 };
 
-/* Owning a port: at once, or (patient) after waiting for the owner to leave. */
+/* Owns a port: at once or not at all; or, `patient`, after waiting for its owner to leave. */
 bool hl_port_own(struct hl_port *port, bool patient);
 void hl_port_leave(struct hl_port *port);
 
-/* bell.c: the receive thread wakes sleepers when a port has work. Without it they nap. */
+/* bell.c: lets the receive thread wake sleepers when a port has work. Where that is impossible, they nap. */
 void hl_bell_open(struct hl_net *net);
 void hl_bell_close(struct hl_net *net);
 
-/* Opens the ports and puts them on the card; between hl_fab_open and the exchange of cards. */
+/* Opens the ports and puts them on this rank's card; called between hl_fab_open and the exchange of cards.
+ * HL_ERR_NO_MEM, HL_ERR_OTHER. */
 int hl_net_open(struct hl_matcher *m, unsigned n);
 void hl_net_close(struct hl_matcher *m);
 
-/* Looks a peer up and makes it known to all ports: fills p->ports, p->addr. */
+/* Reads a peer's card and makes its addresses known to all ports: fills p->ports, p->addr. HL_ERR_OTHER: the
+ * peer has no ports, or a damaged card. */
 int hl_net_meet(struct hl_net *net, struct hl_peer *p);
 
-/* Posts one message of header and payload (filled by `fill`). 1: it left; 0: no room now; else fill's error.
- */
+/* Posts one message of header and payload, which `fill` writes. 1: it left; 0: no room now; else fill's
+ * error, or HL_ERR_OTHER: no connection can be made. */
 struct hl_far_out {
     struct hl_peer *peer;
     uint64_t hash; /* chooses the port */
     const struct hl_msg_head *head;
     const union hl_msg_area *area;
-    uint64_t len; /* payload; more than fits one buffer goes in several, one behind the other */
+    uint64_t len; /* bytes of payload; if one buffer is too small, several go one behind the other */
     int (*fill)(void *arg, uint64_t at, void *out, uint64_t n);
     void *arg;
-    bool patient; /* wait for a busy port instead of saying "no room" */
+    bool patient; /* wait for a busy port instead of returning 0 */
 };
 int hl_net_post(struct hl_net *net, const struct hl_far_out *out);
 
-/* tail.c: tells peers the ends of streams that rest; on the receive thread, once a second. True: again soon.
- */
+/* tail.c: tells peers the ends of streams that rest; called by the receive thread once a second. True: call
+ * again soon. */
 bool hl_tail_look(void *net);
-/* A sound message that is not simply the next one of its sender; its port's owner. False: it is dropped. */
+/* Handles a valid message that is not the next one of its sender. Called by the port's owner. False: it is
+ * dropped. */
 bool hl_tail_take(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h, struct hl_work *w);
-void hl_tail_meet(struct hl_net *net); /* makes who has asked known; in a poll, no port is owned */
+/* makes a record for a rank that has asked; called in a poll that owns no port */
+void hl_tail_meet(struct hl_net *net);
 
-/* Has everything posted left this process? Only then may it stop polling. */
+/* True when everything posted has left this process; only then it may stop polling. */
 bool hl_net_idle(struct hl_net *net);
 
-/* Takes what arrived. */
+/* Takes what arrived at all ports; returns the number of completions. */
 int hl_net_poll(struct hl_net *net, struct hl_work *w);
 
 /* Calls `fn` as the owner of each port that can be owned at once and has nothing left to take. */
@@ -140,18 +146,18 @@ HL_INLINE size_t hl_net_piece(const struct hl_net *net)
     return net->max - sizeof(struct hl_far_head);
 }
 
-/* `b` was taken from the free ones, to leave. */
+/* Counts a buffer that was taken from the free ones and will leave. */
 HL_INLINE void hl_port_flies(struct hl_port *port, const struct hl_port_buf *b)
 {
     port->flying[b->to->world]++;
-    hl_a32_add_relaxed(&port->in_flight, 1); /* relaxed: read by who waits for 0 at the end */
+    hl_a32_add_relaxed(&port->in_flight, 1); /* relaxed: finalize waits for 0 */
 }
 
-/* A checked message, by a port's owner: far.c. `train`: of its sender. */
+/* far.c: takes a checked message; called by the port's owner. `train`: the sender's incomplete message. */
 void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_far_train **train,
                  struct hl_work *w);
 
-/* One whose turn it is, of `bytes` in all; its port's owner. */
+/* Takes a message whose turn it is, of `bytes` with its header. Called by the port's owner. */
 HL_INLINE void hl_port_take(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h,
                             size_t bytes, struct hl_work *w)
 {

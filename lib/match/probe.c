@@ -52,8 +52,8 @@ uint64_t hl_match_message_ctx(const struct hl_message *message)
     return message->req.ctx;
 }
 
-/* Has one inbox looked through; true with the answer in `req`. Whoever owns the inbox answers, so a thread
- * that polls all the time cannot keep us out. */
+/* Has the owner of an inbox look for a message; true with the answer in `req`. Since the owner answers, a
+ * thread that polls all the time cannot keep this one out. */
 static bool ask_inbox(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_recv *p, enum hl_post_op op,
                       struct hl_req *req)
 {
@@ -73,7 +73,7 @@ static bool look_for_message(struct hl_matcher *m, const struct hl_recv *p, enum
     if (p->src != MPI_ANY_SOURCE || m->n_inboxes == 1) {
         return ask_inbox(m, hl_inbox_of(m, p->ctx, p->src), p, op, req);
     }
-    /* relaxed: any start is right, a rotating one is fair. */
+    /* relaxed: any start is right; a rotating one is fair. */
     unsigned first = hl_a32_add_relaxed(&m->turn, 1);
     for (unsigned i = 0; i < m->n_inboxes; i++) {
         if (ask_inbox(m, &m->inbox[(first + i) & (m->n_inboxes - 1)], p, op, req)) {
@@ -90,7 +90,7 @@ int hl_matcher_iprobe(struct hl_matcher *m, const struct hl_recv *p, bool *found
     return *found ? hl_req_status(&req, status) : hl_bury_probe(m, p);
 }
 
-/* Of one that was just taken. */
+/* Fills the status of a message that was just taken; returns 0. */
 HL_INLINE int told(const struct hl_message *message, MPI_Status *status)
 {
     const struct hl_req *r = &message->req;
@@ -129,7 +129,8 @@ int hl_matcher_mprobe(struct hl_matcher *m, const struct hl_recv *p, struct hl_m
     return hl_req_status(&req, status);
 }
 
-/* Receives one whose bytes are in it, into one block that has room for them: nothing can go wrong then. */
+/* Receives a message whose bytes are in its body, into one block with room for them: no error is possible
+ * then. False: nothing was done. */
 static bool receive_here(struct hl_message *message, const struct hl_recv *r, MPI_Status *status)
 {
     const struct hl_message_body *b = body_of(message);
@@ -182,7 +183,8 @@ int hl_matcher_mrecv(struct hl_matcher *m, struct hl_message *message, const str
     if (HL_LIKELY(receive_here(message, r, status))) {
         return 0;
     }
-    /* What matters of it, so that the caller's own stays in registers where it is not needed. */
+    /* A copy of the fields that matter: so the caller's own struct can stay in registers if it is not
+     * needed. */
     struct hl_recv mine = {.buf = r->buf, .count = r->count, .type = r->type};
     struct hl_req *req = hl_matcher_imrecv(m, message, &mine);
     hl_req_wait(req);
@@ -201,7 +203,8 @@ int hl_matcher_cancel(struct hl_matcher *m, struct hl_req *r)
     const struct hl_recv_body *b = hl_recv_body(r);
     if (b->u.claim != NULL) {
         uint32_t open = HL_CLAIM_OPEN;
-        /* full: either we or the owner who matches; pairs with the CAS in table.c and inbox.c. */
+        /* full: either this thread or the owner that matches wins; pairs with the CAS in table.c and
+         * inbox.c. */
         if (hl_a32_cas_full(&b->u.claim->state, &open, HL_CLAIM_CANCELLED)) {
             hl_req_mark(r, HL_REQ_CANCELLED);
             hl_recv_finish(r);

@@ -1,10 +1,10 @@
-/* Large messages without their sender's help: out of memory of a node peer that is mapped here, or by reads
- * over the network.
+/* Large messages without their sender's help: copied from mapped memory of a node peer, or by reads over the
+ * network.
  *
- * The request to send carries how its buffer can be reached: on the node the segment that it lies in, over
- * the network a registration, which the sender takes back when the receiver says FIN. A receiver that cannot
- * use it asks for the bytes as ever (rndv.c). What is known of an offer hangs on the receive from the match
- * to the fetching; a read goes on as a flight, because no inbox or port may wait for it. */
+ * The request to send tells how its buffer can be reached: on the node, the segment that holds it; over the
+ * network, a registration, which the sender ends when the receiver says FIN. A receiver that cannot use it
+ * asks for the bytes (rndv.c). The receive keeps the offer from the match until the bytes are fetched. A read
+ * goes on as a flight, because no inbox or port may wait for it. */
 #include "inner.h"
 
 #include "conf.h"
@@ -16,19 +16,19 @@
 
 #include <stdlib.h>
 
-/* A read under way, or what it will need. */
+/* What the sender offers, and the read that uses it. */
 struct hl_offer {
     struct hl_flight flight;
     struct hl_matcher *m;
     struct hl_req *recv;
-    struct hl_req read; /* the lanes' */
-    hl_a32 error;       /* atomic: the lanes' error word */
-    uint64_t addr, key; /* as in struct hl_msg_rts */
+    struct hl_req read; /* the request of the read */
+    hl_a32 error;       /* error word of the read. atomic */
+    uint64_t addr, key; /* from struct hl_msg_rts */
 };
 
 /* ---- The sender ---- */
 
-/* A buffer in one of my segments is registered already. */
+/* Offers a buffer in one of this rank's segments, which is registered already. False: it is in none. */
 static bool offer_segment(const struct hl_seg *seg, const char *block, struct hl_msg_rts *rts)
 {
     struct hl_fab_mr mr = {0};
@@ -43,7 +43,8 @@ static bool offer_segment(const struct hl_seg *seg, const char *block, struct hl
     return true;
 }
 
-/* Registers it for as long as the message takes. A request that is tried again has its registration. */
+/* Registers the buffer until the message is over, and offers that. A request that is tried again still has
+ * its registration. */
 static bool offer_registered(struct hl_req *r, char *block, uint64_t len, struct hl_msg_rts *rts)
 {
     struct hl_send_body *b = hl_send_body(r);
@@ -166,7 +167,7 @@ bool hl_reach_read(const struct hl_peer *p, struct hl_req *r, struct hl_offer *o
     }
     hl_req_init_rma(&o->read, p->world);
     o->flight = (struct hl_flight){.step = step_reach, .end = end_reach};
-    hl_req_add_parts(&o->read, 1); /* ours, until all pieces are on their way */
+    hl_req_add_parts(&o->read, 1); /* this function's part, until all pieces are issued */
     struct hl_xfer x = {.peer = p->world,
                         .addr = o->addr,
                         .key = o->key,
@@ -175,10 +176,10 @@ bool hl_reach_read(const struct hl_peer *p, struct hl_req *r, struct hl_offer *o
                         .error = &o->error,
                         .req = &o->read};
     hl_prog_expect(1); /* a lane's queue is only polled */
-    /* Pieces that were not issued have ended with the error: the flight tells it. */
+    /* If pieces were not issued, the part ends with the error, and the flight tells it. */
     hl_req_part_done(&o->read, hl_lane_read(&x));
     if (hl_flight_start(&o->flight) != 0) {
-        hl_req_wait(&o->read); /* no source of progress is left: as good as impossible */
+        hl_req_wait(&o->read); /* no source of progress is left, which practically cannot happen */
         end_reach(&o->flight);
     }
     return true;

@@ -1,4 +1,4 @@
-/* Receives: posting them, and what happens when their message is there. */
+/* Receives: posting them, and delivering their messages. */
 #include "hold.h"
 
 #include "conf.h"
@@ -36,7 +36,7 @@ int hl_recv_results(struct hl_req *r, MPI_Status *status, bool end)
 
 static const struct hl_req_more wild = {.results = hl_recv_results};
 
-/* From any source, over several inboxes: one node for each, and who matches first takes the claim. */
+/* Posts a receive from any source over several inboxes: a node in each; the first match takes the claim. */
 static int post_wild(struct hl_matcher *m, struct hl_req *req, struct hl_work *w)
 {
     unsigned n = m->n_inboxes;
@@ -45,7 +45,8 @@ static int post_wild(struct hl_matcher *m, struct hl_req *req, struct hl_work *w
     if (c == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a receive from any source");
     }
-    /* relaxed: published with the commands below. One count more for ourselves, one for the request. */
+    /* relaxed: published with the commands below. The counts: one for each node, one for this function, one
+     * for the request. */
     hl_a32_store_relaxed(&c->state, HL_CLAIM_OPEN);
     hl_a32_store_relaxed(&c->left, n + 1 + (b->type != NULL ? 1 : 0));
     c->req = req;
@@ -53,9 +54,9 @@ static int post_wild(struct hl_matcher *m, struct hl_req *req, struct hl_work *w
     c->tag = b->tag;
     if (b->type != NULL) {
         b->u.claim = c;
-        req->more = req->more != NULL ? req->more : &wild; /* persistent ones have theirs */
+        req->more = req->more != NULL ? req->more : &wild; /* persistent requests have their own */
     }
-    /* relaxed: any start is right, a rotating one is fair. */
+    /* relaxed: any start is right; a rotating one is fair. */
     unsigned first = hl_a32_add_relaxed(&m->turn, 1);
     for (unsigned i = 0; i < n; i++) {
         if (i > 0 && hl_a32_load_relaxed(&c->state) != HL_CLAIM_OPEN) {
@@ -158,7 +159,7 @@ void hl_recv_deliver(struct hl_matcher *m, struct hl_req *r, const struct hl_arr
     hl_recv_finish(r);
 }
 
-/* One that is over already. */
+/* Fills the request of a receive that is over already. */
 HL_INLINE void irecv_taken(struct hl_req *req, const struct hl_recv *r, const struct hl_got *got)
 {
     hl_req_begin(req, HL_REQ_RECV, 0);

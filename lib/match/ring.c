@@ -12,7 +12,7 @@ void hl_ring_publish(struct hl_home *to, struct hl_ring_slot *s, uint64_t claime
         raise(SIGKILL);
     }
     hl_handover_give(s);
-    /* release: publishes the slot; pairs with the acquire in hl_inbox_poll's service. */
+    /* release: publishes the slot; pairs with the acquire in peek (inbox.c). */
     hl_a64_store_release(&s->stamp, (claimed >> 1) + 1);
     if (HL_UNLIKELY((claimed & 1) != 0)) {
         hl_prog_ring(&to->door);
@@ -24,7 +24,7 @@ bool hl_ring_push(const struct hl_matcher *m, struct hl_home *to, unsigned inbox
 {
     uint64_t claimed;
     if (HL_UNLIKELY(hl_claim_place == 0)) {
-        hl_claim_enrol(); /* a thread that only waits also sends what others have left */
+        hl_claim_enrol(); /* a thread that only waits also sends messages that others have left */
     }
     struct hl_ring_slot *s = hl_ring_claim(m, to, inbox, &claimed);
     if (s == NULL) {
@@ -42,7 +42,7 @@ int hl_cell_take(struct hl_home *mine)
     uint64_t taken = hl_a64_load_relaxed(&mine->cells_taken);
     while (taken != UINT64_MAX) {
         int i = __builtin_ctzll(~taken);
-        /* full: the receiver is done reading; pairs with the release in hl_cell_give. */
+        /* full: the receiver has read it; pairs with the full and in hl_cell_give. */
         if (hl_a64_cas_full(&mine->cells_taken, &taken, taken | (UINT64_C(1) << i))) {
             hl_handover_take(mine->cells[i]);
             return i;
@@ -53,6 +53,6 @@ int hl_cell_take(struct hl_home *mine)
 
 void hl_cell_give(struct hl_home *owner, uint32_t i)
 {
-    /* full: our reads of the cell come before; pairs with the CAS in hl_cell_take. */
+    /* full: the caller's reads of the cell come before; pairs with the CAS in hl_cell_take. */
     hl_a64_and_full(&owner->cells_taken, ~(UINT64_C(1) << (i % HL_CELLS)));
 }

@@ -8,9 +8,9 @@
  *   packs into cells      <--  PULL {name, own name, n}
  *   DATA {own name, offset} ->  unpacks; completes with the last byte
  * and the sender completes with its last cell. A send that is cancelled meanwhile sends REVOKE {name} after
- * the RTS: who finds that one unmatched answers FIN {name, revoked}, else the message goes its way.
+ * the RTS: a receiver that finds the RTS unmatched answers FIN {name, revoked}; else the message goes on.
  *
- * A control message that finds no room is owed: progress retries it. */
+ * A control message that finds no room waits in a list (hl_owed): polls try it again. */
 #include "inner.h"
 
 #include "both.h"
@@ -27,19 +27,19 @@
 #include <string.h>
 
 #define BOUNCE_BYTES 65536u
-#define BURST 16 /* pieces of one send before others get their turn */
+#define BURST 16 /* pieces of one send, then others get their turn */
 
 /* ---- Control messages ---- */
 
 bool hl_control_push(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring_slot *slot)
 {
-    bool follows = slot->head.kind == HL_MSG_REVOKE; /* the way of what it revokes */
+    bool follows = slot->head.kind == HL_MSG_REVOKE; /* it goes the way of its RTS */
     if (p->node < 0) {
         return (follows ? hl_far_rts(m, p, slot) : hl_far_control(m, p, slot, NULL)) == 1;
     }
     struct hl_home *to = hl_home_of(m, p->node);
     uint32_t n_inboxes = hl_peer_inboxes(m, p);
-    /* Every area begins with a name: all pieces of one message go through one inbox. */
+    /* Every area begins with a name, so that all pieces of one message go through one inbox. */
     uint64_t way = follows ? hl_match_hash(slot->head.ctx, slot->head.src) : slot->area.fin.cookie;
     return n_inboxes != 0 && hl_ring_push(m, to, (unsigned)way & (n_inboxes - 1), slot);
 }
@@ -62,7 +62,7 @@ void hl_control_put(struct hl_matcher *m, struct hl_peer *p, const struct hl_rin
                     0)) { /* relaxed: a late look finds it */
         return;
     }
-    /* relaxed: order among control messages does not matter; a guess who tries first. */
+    /* relaxed: control messages need no order; a guess whether others wait. */
     if (hl_a32_load_relaxed(&p->owing) == 0 && hl_control_push(m, p, slot)) {
         return;
     }
@@ -99,7 +99,7 @@ struct hl_peer *hl_peer_from(struct hl_matcher *m, int from)
 
 /* ---- The receiver ---- */
 
-/* Reads through a buffer into a layout that is not one block. */
+/* Reads the message through a buffer into a layout that is not one block. False: not all of it. */
 static bool scatter(struct hl_req *r, const struct hl_home *h, uint64_t addr)
 {
     unsigned char *bounce = malloc(BOUNCE_BYTES);
@@ -118,7 +118,7 @@ static void count_copied(const struct hl_req *r)
     hl_stat_rank_add(HL_STAT_RANK_bytes_cma, (uint64_t)r->bytes);
 }
 
-/* Copies the message from the sender's memory. */
+/* Copies the message from the memory of a sender on the node. `o`: its offer, or NULL. */
 static enum hl_fetched fetch_near(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r,
                                   const struct hl_offer *o)
 {
@@ -146,7 +146,7 @@ static enum hl_fetched fetch_near(struct hl_matcher *m, struct hl_peer *p, struc
     return fetched;
 }
 
-/* The receiver has all that it wants. */
+/* Ends a receive that has all its bytes: tells the sender. */
 static void end_fetch(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
 {
     union hl_msg_area fin = {.fin = {.cookie = hl_recv_body(r)->fetch.name}};
@@ -154,12 +154,12 @@ static void end_fetch(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
     hl_recv_finish(r);
 }
 
-/* Has the sender send the bytes. */
+/* Asks the sender to send the bytes. */
 static void ask_sender(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
 {
     struct hl_recv_body *b = hl_recv_body(r);
     union hl_msg_area pull = {.pull = {b->fetch.name, 0, (uint64_t)r->bytes, 0}};
-    b->fetch.addr = 0; /* from here on the bytes that came; before pieces can come */
+    b->fetch.addr = 0; /* from now on it counts bytes that came; set before pieces can come */
     if (!hl_name_give(&m->names, r, &pull.pull.back)) {
         hl_req_fail(r, HL_ERR_NO_MEM);
         end_fetch(m, p, r);
@@ -171,14 +171,15 @@ static void ask_sender(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r
     hl_control_send(m, p, HL_MSG_PULL, &pull);
 }
 
-/* A message without data says whose death has taken them, if its sender knows. */
+/* Ends a receive whose message is without data: a death has taken it. The message names the dead rank, if its
+ * sender knows it. */
 static void lose(struct hl_matcher *m, struct hl_req *r)
 {
-    uint64_t world = hl_recv_body(r)->fetch.addr - 1; /* from the wire; 0 there: unknown */
+    uint64_t world = hl_recv_body(r)->fetch.addr - 1; /* from the message, where 0 means unknown */
     hl_bury_receive(r, world < (uint64_t)m->world_size ? (int)world : hl_bury_whom(m, r->ctx));
 }
 
-/* Of one that was revoked in time. */
+/* Tells the sender that its message was revoked before it was matched. */
 static void end_revoked(struct hl_matcher *m, struct hl_req *r)
 {
     const struct hl_fetch *f = &hl_recv_body(r)->fetch;
@@ -204,20 +205,20 @@ static void run_transfer(struct hl_matcher *m, struct hl_req *r)
     struct hl_peer *p = hl_peer_from(m, hl_recv_body(r)->fetch.from);
     struct hl_offer *o = hl_reach_take(r);
     uint64_t n = (uint64_t)r->bytes;
-    if (p == NULL) { /* it reached us, but we cannot reach it */
+    if (p == NULL) { /* no record of the sender can be made */
         free(o);
         hl_req_fail(r, HL_ERR_OTHER);
         hl_recv_finish(r);
         return;
     }
-    /* relaxed: a late look finds it. */
+    /* relaxed: a later look sees the death. */
     if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) != 0) && n > 0) {
         free(o);
         hl_bury_receive(r, p->world);
         return;
     }
     if (p->node < 0 && n > 0 && o != NULL && hl_reach_read(p, r, o)) {
-        return; /* goes on in hl_rndv_fetched, which may have happened */
+        return; /* hl_rndv_fetched goes on with it, or has done so */
     }
     enum hl_fetched fetched = n == 0 ? HL_FETCHED : HL_FETCHED_NOT;
     if (p->node >= 0 && n > 0) {
@@ -267,7 +268,7 @@ void hl_work_run(struct hl_matcher *m, struct hl_work *w)
     hl_matcher_wake(m);
 }
 
-/* A piece came. Pieces of one message come through one inbox (or port), so its owner alone counts them. */
+/* Takes a piece. Pieces of one message come through one inbox (or port), so only its owner counts them. */
 static void take_data(struct hl_matcher *m, const struct hl_msg_data *d, const void *data)
 {
     struct hl_req *r = hl_name_find(&m->names, d->cookie);
@@ -308,13 +309,13 @@ static struct hl_req *stream_take(struct hl_matcher *m)
         if (m->streams == NULL) {
             m->streams_tail = &m->streams;
         }
-        hl_a32_add_relaxed(&m->n_streams, (uint32_t)-1); /* relaxed: as above */
+        hl_a32_add_relaxed(&m->n_streams, (uint32_t)-1); /* relaxed: a hint for the poller */
     }
     hl_mutex_unlock(&m->stream_lock);
     return r;
 }
 
-/* Is it among the streams, which end it themselves? */
+/* True if the send is among the streams, which end it. */
 static bool is_streaming(struct hl_req *r)
 {
     return hl_send_body(r)->back != 0 && (r->spare & HL_REQ_REGISTERED) == 0;
@@ -330,15 +331,15 @@ static void take_pull(struct hl_matcher *m, const struct hl_msg_pull *pull)
     int64_t len = 0;
     hl_type_bytes(b->type, b->count, &len);
     hl_reach_withdraw(r);
-    if (b->back != 0 || pull->back == 0 || pull->n > (uint64_t)len) { /* asked for twice, or by nobody */
+    if (b->back != 0 || pull->back == 0 || pull->n > (uint64_t)len) { /* asked for twice, or malformed */
         return;
     }
     b->back = pull->back;
-    r->bytes = (int64_t)pull->n; /* what is wanted, until it has left */
+    r->bytes = (int64_t)pull->n; /* bytes wanted, until they have left */
     stream_append(m, r);
 }
 
-/* One piece through a cell. False: no room. */
+/* Sends one piece through a cell. False: no room. */
 static bool piece_near(struct hl_matcher *m, struct hl_peer *p, struct hl_send_body *b, uint64_t n)
 {
     struct hl_home *mine = hl_home_of(m, m->node_rank);
@@ -350,7 +351,7 @@ static bool piece_near(struct hl_matcher *m, struct hl_peer *p, struct hl_send_b
     hl_control_start(m, &slot, HL_MSG_DATA);
     slot.area.piece = (struct hl_msg_data){b->back, b->offset, (uint32_t)cell, (uint32_t)n, 0};
     int err = hl_type_pack(b->type, b->count, b->buf, (int64_t)b->offset, mine->cells[cell], (int64_t)n);
-    hl_handover_give(mine->cells[cell]); /* comes back by way of the receiver */
+    hl_handover_give(mine->cells[cell]); /* the receiver gives it back */
     if (err != 0 || !hl_control_push(m, p, &slot)) {
         hl_cell_give(mine, (uint32_t)cell);
         return false;
@@ -358,7 +359,7 @@ static bool piece_near(struct hl_matcher *m, struct hl_peer *p, struct hl_send_b
     return true;
 }
 
-/* One piece over the network, as long as fits. Returns its bytes; 0: no room. */
+/* Sends one piece over the network, as long as fits. Returns its bytes; 0: no room. */
 static uint64_t piece_far(struct hl_matcher *m, struct hl_peer *p, struct hl_send_body *b, uint64_t n)
 {
     uint64_t max = hl_far_piece_max(m);
@@ -381,7 +382,7 @@ static uint64_t send_piece(struct hl_matcher *m, struct hl_peer *p, struct hl_se
 
 int hl_rndv_stream(struct hl_matcher *m)
 {
-    /* relaxed: a glance. */
+    /* relaxed: a guess. */
     if (HL_LIKELY(hl_a32_load_relaxed(&m->n_streams) == 0)) {
         return 0;
     }

@@ -1,4 +1,4 @@
-/* Sends: at once when the peer has room, else from a list that progress works off. */
+/* Sends: at once when the peer has room, else from a list that polls work off. */
 #include "hold.h"
 
 #include "buffered.h"
@@ -11,10 +11,10 @@
 
 #include <string.h>
 
-/* Bytes of a send and, if it is one block, where. */
+/* Bytes of a send and, if they are one block, its address. */
 struct view {
     uint64_t len;
-    char *block; /* NULL: must be packed */
+    char *block; /* NULL: the bytes must be packed */
 };
 
 static int view_buffer(const struct hl_type *type, int64_t count, const void *buf, struct view *v)
@@ -62,8 +62,8 @@ static bool is_eager(const struct hl_matcher *m, const struct hl_peer *p, uint64
 
 #define NO_CELL 2
 
-/* Sends a message that fits a slot or a cell. 1: it left; 0: no room; NO_CELL: too long for a slot, and the
- * cells are taken; else an error. */
+/* Sends a message that fits a slot or a cell. 1: it left; 0: no room; NO_CELL: it is too long for a slot, and
+ * all cells are taken; else an error. */
 static int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v)
 {
     struct hl_home *to = hl_home_of(m, p->node), *mine = NULL;
@@ -85,7 +85,7 @@ static int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_se
         kind = HL_MSG_CELL;
         area.cell = (uint32_t)cell;
         err = pack_view(s, v, mine->cells[cell]);
-        hl_handover_give(mine->cells[cell]); /* comes back by way of the receiver */
+        hl_handover_give(mine->cells[cell]); /* the receiver gives it back */
     }
     uint64_t claimed;
     struct hl_ring_slot *slot = NULL;
@@ -105,7 +105,8 @@ static int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_se
     return err;
 }
 
-/* The same to any peer. `patient`: not from a poll. */
+/* Sends an eager message to any peer; returns what push_near does. `patient`: may wait for a port, so not
+ * from a poll. */
 static int push_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v,
                       bool patient)
 {
@@ -118,7 +119,8 @@ static int push_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_s
     return hl_far_eager(m, p, &slot.head, &part);
 }
 
-/* Asks the receiver to fetch it. The request gets its name here: most that wait for room never need one. */
+/* Asks the receiver to fetch the message. 1: it left; 0: no room; else an error. The request gets its name
+ * here: most requests that wait for room never need one. */
 static int push_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v,
                     struct hl_req *r)
 {
@@ -130,7 +132,7 @@ static int push_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_sen
     } else {
         slot.area.rts = (struct hl_msg_rts){.len = v->len};
         hl_reach_offer(p, r, v->block, v->len, &slot.area.rts);
-        /* Last: the peer's death ends what has a name. */
+        /* The name comes last: from then on the peer's death may end the request. */
         if (b->cookie == 0 && !hl_name_give(&m->names, r, &b->cookie)) {
             return hl_err_say(HL_ERR_NO_MEM, "no memory to send a large message");
         }
@@ -155,7 +157,8 @@ void hl_send_end(struct hl_req *r)
 void hl_send_finish(struct hl_matcher *m, struct hl_req *r)
 {
     uint64_t name = hl_send_body(r)->cookie;
-    if (name == 0 || hl_name_take(&m->names, name) != NULL) { /* else the peer's death has ended it */
+    /* else the peer's death has ended the request */
+    if (name == 0 || hl_name_take(&m->names, name) != NULL) {
         hl_send_end(r);
     }
 }
@@ -172,8 +175,8 @@ static void describe(struct hl_req *r, const struct hl_send *s)
     r->ctx = s->ctx;
 }
 
-/* For want of a cell a copy waits to be fetched, and the user's send is over: peers that both send many short
- * messages before they receive would wait for each other. As push_near. */
+/* Sends a request to send for a copy, since no cell is free; the user's send is over. Else peers that both
+ * send many short messages before they receive would wait for each other. Returns what push_near does. */
 static HL_COLD int push_copy(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s,
                              const struct view *v)
 {
@@ -205,13 +208,13 @@ static int push_request(struct hl_matcher *m, struct hl_peer *p, struct hl_req *
                         .type = b->type};
     struct view v;
     int done = view_buffer(b->type, b->count, b->buf, &v);
-    /* relaxed: a peer that chokes us still gets what was on its way. */
+    /* relaxed: a peer that chokes this rank still gets what was on its way. */
     bool choked = (hl_a32_load_relaxed(p->state) & HL_PEER_CHOKED) != 0 && !HL_FAULT(choke_deaf);
     if (done == 0 && s.mode == HL_SEND_STANDARD && !choked && is_eager(m, p, v.len)) {
         done = push_eager(m, p, &s, &v, false);
         done = done == NO_CELL ? push_copy(m, p, &s, &v) : done;
         if (done == 0) {
-            return 0; /* a later try: as a request it would complete only when matched */
+            return 0; /* try again later: as a request to send it would complete only when matched */
         }
     }
     if (done == 0 || done == NO_CELL) {
@@ -235,7 +238,7 @@ static void enqueue(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
         hl_mutex_unlock(&p->lock);
         return;
     }
-    /* relaxed: our own thread's next send sees it; progress may see it late. */
+    /* relaxed: this thread's next send sees it; a poll may see it late. */
     hl_a32_add_relaxed(p->state, 1);
     hl_a32_add_relaxed(&m->backlog, 1);
     r->next = NULL;
@@ -263,7 +266,7 @@ static int send_owed(struct hl_matcher *m, struct hl_peer *p) HL_REQUIRES(p->loc
 
 int hl_peer_drain(struct hl_matcher *m, struct hl_peer *p)
 {
-    /* relaxed: a glance before taking the lock. */
+    /* relaxed: a guess before taking the lock. */
     if (HL_PEER_SENDS(hl_a32_load_relaxed(p->state)) == 0 && hl_a32_load_relaxed(&p->owing) == 0) {
         return 0;
     }
@@ -271,7 +274,7 @@ int hl_peer_drain(struct hl_matcher *m, struct hl_peer *p)
     int n = send_owed(m, p);
     struct hl_req *r;
     while ((r = p->head) != NULL) {
-        struct hl_req *next = r->next; /* once it left, the request may be gone */
+        struct hl_req *next = r->next; /* when it has left, the request may be gone */
         if (push_request(m, p, r) == 0) {
             break;
         }
@@ -279,8 +282,8 @@ int hl_peer_drain(struct hl_matcher *m, struct hl_peer *p)
         if (next == NULL) {
             p->tail = &p->head;
         }
-        /* full: only after the message was published, else a later send of the same thread overtakes it;
-         * pairs with the acquires in start and send_later. */
+        /* full: after the message is published, else a later send of the same thread overtakes it; pairs with
+         * the acquires in start and send_later. */
         hl_a32_add_full(p->state, (uint32_t)-1);
         hl_a32_add_relaxed(&m->backlog, (uint32_t)-1);
         n++;
@@ -289,7 +292,7 @@ int hl_peer_drain(struct hl_matcher *m, struct hl_peer *p)
     return n;
 }
 
-/* Has the receiver forget a request to send that it has not matched. */
+/* Asks the receiver to forget a request to send that it has not matched. */
 static void revoke_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_req *r,
                        const struct hl_send_body *b)
 {
@@ -314,7 +317,7 @@ void hl_send_cancel(struct hl_matcher *m, struct hl_req *r)
             if (p->tail == &r->next) {
                 p->tail = at;
             }
-            hl_a32_add_full(p->state, (uint32_t)-1); /* full: as in hl_peer_drain */
+            hl_a32_add_full(p->state, (uint32_t)-1); /* full: for form, nothing was published */
             hl_a32_add_relaxed(&m->backlog, (uint32_t)-1);
             found = true;
             break;
@@ -329,7 +332,7 @@ void hl_send_cancel(struct hl_matcher *m, struct hl_req *r)
     }
 }
 
-/* What cannot leave at once, or must be fetched: `r` remembers it. */
+/* Sends what cannot leave at once, or must be fetched: `r` remembers it. 0 or an error. */
 static int send_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, struct hl_req *r)
 {
     describe(r, s);
@@ -338,14 +341,14 @@ static int send_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_s
         return hl_bury_error(p->world);
     }
     hl_claim_enrol();
-    /* acquire: as in start. */
+    /* acquire: earlier sends are in the ring before this one; pairs with the addition in hl_peer_drain. */
     if (HL_PEER_SENDS(hl_a32_load_acquire(p->state)) != 0 || push_request(m, p, r) == 0) {
         enqueue(m, p, r);
     }
     return 0;
 }
 
-/* 1: the message left; 0: it needs a request; else an error. */
+/* Tries to send at once. 1: the message left; 0: it needs a request; else an error. */
 static int start(struct hl_matcher *m, const struct hl_send *s, struct hl_peer **peer)
 {
     struct hl_peer *p = hl_matcher_peer(m, s->dest_world);
@@ -358,7 +361,7 @@ static int start(struct hl_matcher *m, const struct hl_send *s, struct hl_peer *
     if (HL_UNLIKELY(left != 0)) {
         return left;
     }
-    /* acquire: what the drainer sent is in the ring before us; pairs with the addition in hl_peer_drain. */
+    /* acquire: earlier sends are in the ring before this one; pairs with the addition in hl_peer_drain. */
     if (HL_UNLIKELY(s->mode != HL_SEND_STANDARD || !is_eager(m, p, v.len)) ||
         HL_UNLIKELY(hl_a32_load_acquire(p->state) != 0 && !HL_FAULT(overtake) && !HL_FAULT(choke_deaf))) {
         return 0;
@@ -367,7 +370,7 @@ static int start(struct hl_matcher *m, const struct hl_send *s, struct hl_peer *
     return left == NO_CELL ? 0 : left;
 }
 
-/* The same in the section of a node peer. A port is such a section itself. */
+/* start in the section of a node peer (hl_peer.section). A port is such a section itself. */
 static HL_NOINLINE int start_in_section(struct hl_matcher *m, const struct hl_send *s, struct hl_peer **peer)
 {
     struct hl_peer *p = hl_matcher_peer(m, s->dest_world);
@@ -385,7 +388,7 @@ HL_INLINE int begin_send(struct hl_matcher *m, const struct hl_send *s, struct h
     return HL_LIKELY(!hl_cs_any()) ? start(m, s, peer) : start_in_section(m, s, peer);
 }
 
-/* A request for a send: in modes with sections, before it is tried. */
+/* Makes a request for a send; in modes with sections that comes before the first try. */
 static struct hl_req *request_of(const struct hl_send *s)
 {
     struct hl_req *r = hl_req_new(HL_REQ_SEND);
@@ -474,7 +477,7 @@ int hl_matcher_isend(struct hl_matcher *m, const struct hl_send *s, struct hl_re
     return r != NULL ? isend_later(m, p, s, r, out) : HL_ERR_NO_MEM;
 }
 
-/* The rest of a blocking send, after a try. */
+/* The rest of a blocking send, after a try that returned `left`. */
 HL_INLINE int send_rest(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, int left)
 {
     if (HL_LIKELY(left == 1)) {

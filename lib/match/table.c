@@ -15,8 +15,8 @@
 #define BINS_MIN 64
 #define LOAD 4
 #define SWEEP_MIN 64
-/* Times the bins: each message of a flood is hung up again a third of a time; with 2 it were once, and with 8
- * bins could take 96 bytes for each message, which is more than a short one has. */
+/* Factor by which bins grow. With 4, a message of a flood is moved a third of a time on average; with 2 it
+ * were once, and with 8 bins could take 96 bytes for each message, more than a short one has. */
 #define GROWTH 4
 
 static void posts_init(struct hl_post_list *l)
@@ -49,7 +49,7 @@ int hl_table_open(struct hl_table *t)
     return 0;
 }
 
-/* The low bits of the hash chose the inbox. */
+/* The bin of (hash, tag). It does not use the low bits of the hash, which chose the inbox. */
 static struct hl_bin *bin_at(const struct hl_table *t, uint64_t hash, int tag)
 {
     uint64_t spread = (uint64_t)(uint32_t)tag * 0x9e3779b97f4a7c15ULL >> 32;
@@ -101,8 +101,8 @@ static void entry_append(struct hl_table *t, struct hl_entry *e)
     all->tail = &e->sibling;
 }
 
-/* Makes more bins. What was first of its kind stays so: old bins are walked front to back, messages as they
- * arrived. Without memory they stay as they are. */
+/* Makes more bins. The order of each kind is kept, because old bins are walked front to back, and messages as
+ * they arrived. Without memory the bins stay as they are. */
 static HL_COLD void grow_bins(struct hl_table *t)
 {
     struct hl_bin *old = t->bins;
@@ -134,7 +134,7 @@ static struct hl_claim *claim_of(struct hl_post *p)
 
 void hl_claim_drop(struct hl_claim *c, uint32_t n)
 {
-    /* full: whoever takes it to 0 sees everybody's last use. */
+    /* full: the thread that takes it to 0 sees the last use of all others. */
     if (hl_a32_add_full(&c->left, (uint32_t)-n) == n) {
         free(c);
     }
@@ -146,8 +146,8 @@ static bool claim_is_open(const struct hl_claim *c)
     return hl_a32_load_relaxed(&c->state) == HL_CLAIM_OPEN;
 }
 
-/* Nodes that were claimed elsewhere go: those at the head at once, and those behind a receive that stays open
- * when as many came as were left last time. */
+/* Drops nodes that were claimed elsewhere: those at the head at once; those behind an open receive when more
+ * nodes came since the last sweep than it left. */
 static void trim_wild(struct hl_table *t)
 {
     struct hl_post **at = &t->wild.head, *p;
@@ -243,7 +243,7 @@ static struct hl_req *take_wild(struct hl_table *t, uint64_t ctx, int tag, uint6
         }
         struct hl_claim *c = claim_of(p);
         uint32_t open = HL_CLAIM_OPEN;
-        /* full: the one winner over all inboxes delivers; pairs with the poster's and canceller's CAS. */
+        /* full: one winner over all inboxes delivers; pairs with the CAS in inbox.c and probe.c. */
         bool won = hl_a32_cas_full(&c->state, &open, HL_CLAIM_CLAIMED);
         struct hl_req *r = won ? c->req : NULL;
         hl_claim_drop(c, 1);
@@ -254,7 +254,7 @@ static struct hl_req *take_wild(struct hl_table *t, uint64_t ctx, int tag, uint6
     return NULL;
 }
 
-/* A receive has left its bin. */
+/* Corrects the counts when a receive has left its bin. */
 static void uncount(struct hl_table *t, struct hl_req *r)
 {
     t->n_posted--;
@@ -287,7 +287,7 @@ struct hl_req *hl_table_match(struct hl_table *t, uint64_t ctx, int src, int tag
     return r;
 }
 
-/* What is planted as newest_first. */
+/* The planted fault newest_first. */
 static HL_COLD struct hl_entry *find_newest(const struct hl_table *t, uint64_t ctx, int src, int tag)
 {
     struct hl_entry *found = NULL;
@@ -338,7 +338,7 @@ struct hl_entry *hl_table_named(struct hl_table *t, const struct hl_arrival *a, 
     return NULL;
 }
 
-/* As if by malloc, which adds about 16 bytes. */
+/* Counts as if the entry were of malloc, which adds about 16 bytes. */
 uint64_t hl_entry_bytes(const struct hl_entry *e)
 {
     return sizeof(struct hl_post) + sizeof(*e) + 16 +
@@ -347,7 +347,7 @@ uint64_t hl_entry_bytes(const struct hl_entry *e)
 
 void hl_table_add(struct hl_table *t, struct hl_entry *e)
 {
-    /* relaxed: the owner's; others only glance at it. */
+    /* relaxed: only the owner changes it; others guess by it. */
     hl_a64_store_relaxed(&t->held, hl_a64_load_relaxed(&t->held) + hl_entry_bytes(e));
     if (HL_UNLIKELY(++t->n_entries + t->n_posted > LOAD * t->n_bins)) {
         grow_bins(t);
@@ -361,7 +361,8 @@ void hl_table_add(struct hl_table *t, struct hl_entry *e)
 
 void hl_table_remove(struct hl_table *t, struct hl_entry *e)
 {
-    hl_a64_store_relaxed(&t->held, hl_a64_load_relaxed(&t->held) - hl_entry_bytes(e)); /* relaxed: as above */
+    /* relaxed: only the owner changes it */
+    hl_a64_store_relaxed(&t->held, hl_a64_load_relaxed(&t->held) - hl_entry_bytes(e));
     t->n_entries--;
     *e->back = e->next;
     if (e->next != NULL) {
@@ -383,7 +384,7 @@ void hl_table_remove(struct hl_table *t, struct hl_entry *e)
     }
 }
 
-/* The same in one list. */
+/* hl_table_take_if for one list. */
 static struct hl_req *take_from(struct hl_post_list *l, bool (*is)(void *arg, const struct hl_post *p),
                                 void *arg)
 {
@@ -399,7 +400,7 @@ static struct hl_req *take_from(struct hl_post_list *l, bool (*is)(void *arg, co
         }
         struct hl_claim *c = claim_of(p);
         uint32_t was = HL_CLAIM_OPEN;
-        /* full: as in take_wild. */
+        /* full: one winner over all inboxes; pairs with the CAS in inbox.c and probe.c. */
         struct hl_req *r = open && hl_a32_cas_full(&c->state, &was, HL_CLAIM_CLAIMED) ? c->req : NULL;
         hl_claim_drop(c, 1);
         if (r != NULL) {

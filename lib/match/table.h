@@ -1,5 +1,5 @@
-/* Posted receives and unexpected messages of an inbox: who meets whom. Every function: only the inbox's
- * owner. */
+/* Posted receives and unexpected messages of an inbox, and how they are matched. Only the inbox's owner calls
+ * these functions. */
 #ifndef HL_MATCH_TABLE_H
 #define HL_MATCH_TABLE_H
 
@@ -22,22 +22,24 @@ struct hl_entry_list {
     struct hl_entry *head, **tail;
 };
 
-/* What is of any tag hangs in the bin of (ctx, src, MPI_ANY_TAG). */
+/* A bin of (ctx, src, tag). Receives of any tag, and siblings, hang in the bin of (ctx, src, MPI_ANY_TAG). */
 struct hl_bin {
     struct hl_post_list posted;
-    struct hl_entry_list unexpected; /* by their tags, for receives of one */
-    struct hl_entry_list siblings;   /* all of a source, for receives of any tag */
+    struct hl_entry_list unexpected; /* by their tags, for receives of one tag */
+    struct hl_entry_list siblings;   /* all messages of a source, for receives of any tag */
 };
 
 /* All of it is guarded by the inbox's ownership. */
 struct hl_table {
     struct hl_bin *bins;
-    size_t n_bins;                /* power of two */
-    size_t n_posted, n_entries;   /* in bins */
-    size_t n_any_tag;             /* receives among n_posted */
-    hl_a64 held;                  /* atomic: bytes of the entries; the owner's, glanced at by others */
-    struct hl_post_list wild;     /* receives from any source, in order */
-    size_t n_shared, sweep_at;    /* claims' nodes put there since the last sweep; so many call for one */
+    size_t n_bins;              /* power of two */
+    size_t n_posted, n_entries; /* number in the bins */
+    size_t n_any_tag;           /* receives among n_posted */
+    /* atomic: bytes of the entries; stored by the owner, read as a guess by others */
+    hl_a64 held;
+    struct hl_post_list wild; /* receives from any source, in order */
+    /* claims' nodes put into `wild` since the last sweep; number that calls for a sweep */
+    size_t n_shared, sweep_at;
     struct hl_entry_list arrival; /* all unexpected messages, oldest first */
     uint64_t seq;
 };
@@ -48,7 +50,8 @@ void hl_table_close(struct hl_table *t); /* frees entries and claims that nobody
 /* Appends a receive (specific or any source, or a claim's node) behind all others. */
 void hl_table_post(struct hl_table *t, struct hl_post *p);
 
-/* Is nothing here that a receive of this hash (hl_match_hash) and tag could meet, or that comes before it? */
+/* True when there is nothing that a receive of this hash (hl_match_hash) and tag could match, and nothing
+ * that has to come before it. */
 bool hl_table_is_clear(const struct hl_table *t, uint64_t hash, int tag);
 
 /* Takes the first posted receive that matches, claiming it; NULL if none. */
@@ -58,19 +61,19 @@ struct hl_req *hl_table_match(struct hl_table *t, uint64_t ctx, int src, int tag
 struct hl_entry *hl_table_find(struct hl_table *t, uint64_t ctx, int src, int tag);
 void hl_table_add(struct hl_table *t, struct hl_entry *e);
 void hl_table_remove(struct hl_table *t, struct hl_entry *e);
-uint64_t hl_entry_bytes(const struct hl_entry *e); /* memory that it takes */
+uint64_t hl_entry_bytes(const struct hl_entry *e); /* memory that the entry takes */
 
-/* Takes exactly this posted receive off; false if it is not there. */
-/* The message that waits for the receiver of this request to send; NULL: there is none (any more). */
+/* The unexpected message whose request to send has this name; NULL: there is none (any more). */
 struct hl_entry *hl_table_named(struct hl_table *t, const struct hl_arrival *a, uint64_t name);
 
+/* Takes exactly this posted receive off; false if it is not there. */
 bool hl_table_cancel(struct hl_table *t, struct hl_req *r);
 
 /* Takes off the first posted receive that `is` accepts, claiming it; NULL if none. */
 struct hl_req *hl_table_take_if(struct hl_table *t, bool (*is)(void *arg, const struct hl_post *p),
                                 void *arg);
 
-/* Drops one count of a claim; the last one frees it. */
+/* Drops `n` counts of a claim; with the last one the claim is freed. */
 void hl_claim_drop(struct hl_claim *c, uint32_t n);
 
 #endif

@@ -1,6 +1,6 @@
-/* Ends of the streams of messages between ports (how: rx's tail.h). The last number goes behind the messages
- * as a COUNT, which is no message of the stream itself, and comes back as one. What connection resets have
- * lost can nobody send again: the job ends with words. */
+/* Ends of the streams of messages between ports (rx/tail.h tells how). The last number follows the messages
+ * as a COUNT, which is no numbered message of the stream; the answer is a COUNT, too. Nobody can send again
+ * what connection resets have lost: then the job ends with a message. */
 #include "port.h"
 
 #include "boot.h"
@@ -12,13 +12,14 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/* In the area of a COUNT. */
+/* The area of a COUNT. */
 struct count {
     uint64_t heard; /* number of the last message that came the other way */
-    uint64_t asks;  /* 1: say the same of yours */
+    uint64_t asks;  /* 1: answer with a COUNT */
 };
 
-/* The last number sent to the peer, and the last one heard. False: not now. */
+/* Sends a COUNT: the last number sent to the peer, and the last one heard from it. False: not possible
+ * now. */
 static bool tell_numbers(const struct hl_net *net, struct hl_port *port, struct hl_peer *p, bool asks)
 {
     unsigned i = (unsigned)(port - net->port);
@@ -40,17 +41,19 @@ static bool tell_numbers(const struct hl_net *net, struct hl_port *port, struct 
     return true;
 }
 
-/* Whose messages wait here goes on sending, as a rule, and tells nothing by itself. */
+/* Asks the ranks whose messages wait in the window: they mostly go on sending, and then tell no end by
+ * themselves. True: a COUNT did not leave. */
 static bool ask_beyond_gaps(struct hl_net *net, struct hl_port *port)
 {
     bool refused = false;
     unsigned i = (unsigned)(port - net->port);
     for (const struct hl_rx_gap *gap = port->window.gaps; gap != NULL; gap = gap->next) {
         int rank = hl_rx_window_rank(gap);
-        /* acquire: as in hl_matcher_peer. */
+        /* acquire: the record is initialised; pairs with the release in make_far. */
         struct hl_peer *p = hl_aptr_load_acquire(&net->m->peers[rank]);
         if (p == NULL) {
-            hl_a32_store_relaxed(&net->strange, (uint32_t)rank + 1); /* relaxed: as in counted */
+            /* relaxed: the next poll makes it known */
+            hl_a32_store_relaxed(&net->strange, (uint32_t)rank + 1);
         } else if (p->node < 0 && i < p->ports && !net->m->is_dead(rank)) {
             refused |= !tell_numbers(net, port, p, true);
         }
@@ -67,7 +70,7 @@ bool hl_tail_look(void *arg)
     for (unsigned i = 0; i < net->n; i++) {
         struct hl_port *port = &net->port[i];
         if (!hl_port_own(port, false)) {
-            continue; /* its streams do not rest */
+            continue; /* its owner is sending: its streams do not rest */
         }
         for (uint32_t k = 0; k < n; k++) {
             struct hl_peer *p = net->m->far_list[k];
@@ -77,7 +80,7 @@ bool hl_tail_look(void *arg)
             if (tell_numbers(net, port, p, true)) {
                 hl_rx_tail_told(&p->ends[i]);
             } else {
-                refused = true; /* perhaps it connects */
+                refused = true; /* perhaps it is connecting */
             }
         }
         refused |= ask_beyond_gaps(net, port);
@@ -86,7 +89,7 @@ bool hl_tail_look(void *arg)
     return refused;
 }
 
-/* Ends the job when `missing` messages never came. Nothing that the dead say does. */
+/* Ends the job when `missing` messages of a living rank never came. True: so it is. */
 static bool is_loss(const struct hl_net *net, const struct hl_far_head *h, uint64_t missing)
 {
     if (missing == 0 || net->m->is_dead((int)h->from)) {
@@ -102,7 +105,7 @@ static bool is_loss(const struct hl_net *net, const struct hl_far_head *h, uint6
 static void counted(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h)
 {
     unsigned i = (unsigned)(port - net->port);
-    /* acquire: as in hl_matcher_peer. */
+    /* acquire: the record is initialised; pairs with the release in make_far. */
     struct hl_peer *p = hl_aptr_load_acquire(&net->m->peers[h->from]);
     if (p == NULL) {
         hl_a32_store_relaxed(&net->strange, h->from + 1); /* relaxed: the next poll makes it known */
@@ -111,7 +114,7 @@ static void counted(struct hl_net *net, struct hl_port *port, const struct hl_fa
         memcpy(&count, &h->area, sizeof count);
         hl_rx_tail_answered(&p->ends[i], p->sent[i], count.heard);
         if (count.asks != 0) {
-            (void)tell_numbers(net, port, p, false); /* if it does not leave: they ask again */
+            (void)tell_numbers(net, port, p, false); /* if it does not leave, the peer asks again */
         }
     }
 }
@@ -121,7 +124,7 @@ static uint64_t stream_of(const struct hl_far_head *h)
     return hl_rx_window_stream(h->from, 0);
 }
 
-/* Whose turn it is, and all that waited for it. */
+/* Takes the message whose turn it is, and all that waited for it. */
 static void take_in_turn(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h,
                          struct hl_work *w)
 {
@@ -136,12 +139,12 @@ static void take_in_turn(struct hl_net *net, struct hl_port *port, const struct 
     }
     bool waits = hl_rx_window_first(&port->window, stream) != NULL;
     if (*heard == HL_FAR_GAP) {
-        hl_rx_seal(); /* the peer has made a way */
+        hl_rx_seal(); /* the peer has connected */
     }
     *heard = last | (waits ? HL_FAR_GAP : 0);
 }
 
-/* Where receives complete in any order. False: it is dropped. */
+/* Takes a message where receives complete in any order. False: it is dropped. */
 static bool take_unordered(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h,
                            struct hl_work *w)
 {
@@ -159,8 +162,8 @@ static bool take_unordered(struct hl_net *net, struct hl_port *port, const struc
     return true;
 }
 
-/* Bytes of an earlier message that a stranger had the provider deliver again (as in rx) are dropped; a
- * message that never came is told from the next one, or a COUNT. */
+/* A message that a stranger had the provider deliver again (as in rx) is dropped. The next message, or a
+ * COUNT, shows that one never came. */
 bool hl_tail_take(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h, struct hl_work *w)
 {
     uint64_t last = port->heard[h->from] & ~HL_FAR_GAP, number = h->seq & ~HL_FAR_COUNT;

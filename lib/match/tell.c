@@ -1,9 +1,9 @@
-/* Open messages in words, for the watchdog. */
+/* Describes open messages in words, for the watchdog. */
 #include "inner.h"
 
 #include <string.h>
 
-/* OpenSHMEM has no messages: it is one of the library's own. */
+/* True in a program of OpenSHMEM: that has no messages, so it is one of the library's own. */
 static bool is_inner(const struct hl_told *t)
 {
     return strcmp(hl_told_unit(t), "PE") == 0;
