@@ -1,7 +1,7 @@
-/* Who has which bytes of the symmetric heap (OpenSHMEM 1.5, section 9.3). Each PE keeps its own records and
- * comes to the same offsets, because they depend on the sequence of calls alone. That the calls were the same
- * is proved by the barrier that these calls have anyway: it carries a hash of what was asked and of what came
- * of it, and only when they differ a second exchange finds out who asked for what. */
+/* Which bytes of the symmetric heap are taken (OpenSHMEM 1.5, section 9.3). Each PE keeps its own records and
+ * comes to the same offsets, because they depend on the sequence of calls alone. The barrier that these calls
+ * have anyway proves that all PEs called alike: it carries a hash of what was asked for and of the result.
+ * Only when hashes differ, a second exchange finds out which PE asked for what. */
 #include <inttypes.h>
 #include <shmem.h>
 #include <stdio.h>
@@ -25,12 +25,15 @@
 #include "util.h"
 #include "xfer.h"
 
-#define NOTHING UINT64_MAX            /* as an offset: no block */
-#define GIVE_BACK ((size_t)128 << 10) /* freed blocks from here on give their pages to the system */
-#define WAIT_US 2000000               /* for the PE that speaks to end the job */
+#define NOTHING UINT64_MAX /* the offset of no block */
+#define GIVE_BACK                                                                                            \
+    ((size_t)128 << 10) /* bytes of a freed block from which on its pages go back to the
+                                       * system */
+#define WAIT_US 2000000 /* time for the PE that prints to end the job */
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
-static struct hl_blocks blocks[HL_SYM_PARTS] HL_GUARDED_BY(lock); /* of each part; offsets in the span */
+static struct hl_blocks blocks[HL_SYM_PARTS] HL_GUARDED_BY(lock); /* one for each part; offsets are those in
+                                                                   * the span */
 static bool told_full[HL_SYM_PARTS] HL_GUARDED_BY(lock);
 
 int hl_alloc_open(void)
@@ -56,9 +59,10 @@ void hl_alloc_close(void)
     hl_mutex_unlock(&lock);
 }
 
-/* ---- what all PEs must have done alike ---- */
+/* ---- proving that all PEs call alike ---- */
 
-/* One call: zeros where an argument does not exist. `func` is not compared: old names are the same calls. */
+/* One call, 0 where it has no such argument. The function's name is not compared: old names make the same
+ * calls. */
 struct alloc_call {
     uint64_t op, size, align, part, old, result; /* offsets in the span; NOTHING: NULL */
 };
@@ -83,7 +87,7 @@ static void say_call(const struct alloc_call *c, char *out, size_t cap)
     }
 }
 
-/* Finds the first PE whose call is not PE 0's, and ends the job in its words. */
+/* Finds the first PE whose call differs from PE 0's, and ends the job with both calls in words. */
 static _Noreturn void tell_difference(const struct alloc_call *mine, const char *func)
 {
     struct alloc_call *all = malloc((size_t)hl_sym.n_pes * sizeof *all);
@@ -100,7 +104,7 @@ static _Noreturn void tell_difference(const struct alloc_call *mine, const char 
         snprintf(zeros, sizeof zeros, "does something else");
     }
     if (pe != hl_sym.my_pe) {
-        usleep(WAIT_US); /* one line is enough */
+        usleep(WAIT_US); /* so that one PE prints */
     }
     hl_shmem_die(func, "the PEs do not call alike: PE %d %s, PE 0 %s", pe, theirs, zeros);
 }
@@ -114,8 +118,9 @@ static void join_most(struct hl_meet *m, const void *theirs, size_t len)
     }
 }
 
-/* Waits for all PEs, with what was issued on the default context stored, and proves that they call alike.
- * Where the world's other collectives meet, so that one of them at another PE is named. */
+/* Waits until all PEs have come and what was issued on the default context is stored, and proves that they
+ * call alike. It meets where the world's other collectives meet, so that a PE that is in one of these is
+ * named. */
 static void meet_call(const struct alloc_call *c, const char *func)
 {
     static const uint64_t key[2] = {0, 0};
@@ -125,7 +130,7 @@ static void meet_call(const struct alloc_call *c, const char *func)
     struct hl_meet results = {most, sizeof most, join_most, NULL};
     hl_shmem_quiet(&hl_ctx_default, func);
     hl_tree_meet(&call, &results);
-    /* The largest is mine, and so is the smallest. */
+    /* True when the largest hash and the smallest are mine. */
     if (most[0] != hash || most[1] != ~hash) {
         tell_difference(c, func);
     }
@@ -133,7 +138,7 @@ static void meet_call(const struct alloc_call *c, const char *func)
 
 /* ---- blocks ---- */
 
-/* Index of partition `id`, or -1. */
+/* Index of partition `id` in hl_heap.parts, or -1. */
 static int part_of_id(int id)
 {
     for (int i = 0; i < hl_heap.count; i++) {
@@ -144,7 +149,8 @@ static int part_of_id(int id)
     return -1;
 }
 
-/* The block that begins at `ptr`: its offset, its part and length; ends the job when there is none. */
+/* Returns the offset of the block that begins at `ptr`, and its part and length; ends the job when no block
+ * begins there. */
 static uint64_t block_at(const void *ptr, int *part, size_t *len, const char *func)
 {
     uint64_t off = (uint64_t)((const char *)ptr - hl_heap.base);
@@ -165,7 +171,7 @@ static uint64_t block_at(const void *ptr, int *part, size_t *len, const char *fu
     return off;
 }
 
-/* One line for the first call of a partition that finds no room. PE 0 speaks for all. */
+/* Prints one line when a partition has no room for the first time. PE 0 prints for all. */
 static void say_part_full(int part, size_t size, const char *func)
 {
     char asked[HL_BYTES_TEXT], all[HL_BYTES_TEXT], left[HL_BYTES_TEXT], most[HL_BYTES_TEXT];
@@ -183,7 +189,7 @@ static void say_part_full(int part, size_t size, const char *func)
     }
 }
 
-/* A block ends at offset `end`: core files hold the heap up to there. */
+/* Has core files include the part up to offset `end`, where a block ends. */
 static void note_used(int part, uint64_t end) HL_REQUIRES(lock)
 {
     const struct hl_heap_part *p = &hl_heap.parts[part];
@@ -205,8 +211,8 @@ static uint64_t take_heap_piece(int part, size_t align, size_t size, const char 
     return rc == 0 ? off : NOTHING;
 }
 
-/* Pages of large blocks go back to the system, if that can be: they must not be there for ever because they
- * were there once. */
+/* Frees a block. Pages of a large one go back to the system where that is possible: otherwise they would stay
+ * for ever. */
 static void give_memory(int part, uint64_t off)
 {
     const struct hl_heap_part *p = &hl_heap.parts[part];
@@ -234,8 +240,8 @@ static bool is_alignment(size_t align, const char *func)
     return good;
 }
 
-/* Has all PEs reach a new block, after they have met. False, on all of them, with a line of PE 0: the network
- * cannot have its memory. */
+/* Makes a new block reachable for all PEs, after they have met. False on all PEs, after a line of PE 0: the
+ * network cannot register its memory. */
 static bool reach_block(int part, uint64_t off, size_t size, const char *func)
 {
     int rc = hl_pinned_cover(part, off, size);
@@ -245,7 +251,7 @@ static bool reach_block(int part, uint64_t off, size_t size, const char *func)
     return rc == 0;
 }
 
-/* What hl_alloc_take does before its barrier. */
+/* The part of hl_alloc_take before its barrier; NOTHING, on all PEs, when it cannot have the block. */
 static uint64_t take_agreed_piece(int id, size_t align, size_t size, const char *func)
 {
     int part = part_of_id(id);
@@ -260,7 +266,7 @@ static void *take_and_meet(int id, size_t align, size_t size, bool zero, const c
 {
     hl_shmem_need_open(func);
     if (size == 0) {
-        return NULL; /* and no barrier */
+        return NULL; /* the standard has no barrier here */
     }
     uint64_t off = take_agreed_piece(id, align, size, func);
     if (zero && off != NOTHING) {
@@ -305,7 +311,7 @@ void *pshmem_align(size_t alignment, size_t size)
     return hl_alloc_take(1, alignment, size, "shmem_align");
 }
 
-/* The hints say how the memory will be used; all of it serves all uses here. */
+/* The hints are ignored: all memory serves all uses. */
 HL_SHMEM_API(shmem_malloc_with_hints);
 void *pshmem_malloc_with_hints(size_t size, long hints)
 {
@@ -340,7 +346,7 @@ void pshmem_free(void *ptr)
     free_block(ptr, "shmem_free");
 }
 
-/* Where it is if that can be, else elsewhere; NOTHING: there is no room. All PEs have met. */
+/* Resizes a block in place if possible, else moves it; NOTHING: there is no room. All PEs have met before. */
 static uint64_t resize(int part, uint64_t old, size_t len, size_t size, const char *func)
 {
     hl_mutex_lock(&lock);
@@ -386,7 +392,7 @@ void *pshmem_realloc(void *ptr, size_t size)
     return realloc_block(ptr, size, "shmem_realloc");
 }
 
-/* ---- names from before OpenSHMEM, without twins for profilers ---- */
+/* ---- names from before OpenSHMEM, which have no pshmem names ---- */
 
 HL_SHMEM_OLD(shmalloc);
 void *shmalloc(size_t size)

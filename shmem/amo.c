@@ -1,9 +1,9 @@
 /* Atomics on one element (OpenSHMEM 1.6, section 9.7).
  *
- * All types are words of 4 or 8 bytes, and the operations on floating point move bits only: so there is one
- * unsigned operation for each size. Near, it is one instruction; far, a record for the target's receive
- * thread, which uses the same instruction, or the provider's operation where those go directly. MPI's
- * accumulates are made of the same three (near.h, lane.h), so both may meet on one word. */
+ * All types are words of 4 or 8 bytes, and operations on floating point only move bits: so there is one
+ * unsigned operation for each size. For a near PE it is one instruction. For a far one it is a record for the
+ * target's receive thread, which uses the same instruction, or the provider's operation where those go
+ * directly. MPI's accumulates use the same three (near.h, lane.h), so both may be used on one word. */
 #include <shmem.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #include "types.h"
 #include "xfer.h"
 
-/* Which operation it is: constants of an entry point. */
+/* Which operation an entry point does; constants to the compiler. */
 struct amo {
     const char *func;
     enum hl_op_kind op; /* HL_OP_KINDS: compare and swap */
@@ -22,21 +22,22 @@ struct amo {
     bool fetches;
 };
 
-/* Its operands, as unsigned words. */
+/* The operands of a call, as unsigned words. */
 struct operands {
     uint64_t value, cond;
-    void *fetch; /* gets the word before, perhaps only at the next quiet; NULL: it is returned */
+    void *fetch; /* gets the old word, perhaps only by the next quiet; NULL: it is returned */
 };
 
-/* One mapped word: returns what it was, for those that fetch. */
+/* Updates one mapped word of 8 bytes; returns the old one if the operation fetches. */
 HL_INLINE uint64_t apply_64(const struct amo *how, hl_a64 *word, const struct operands *o)
 {
     uint64_t before = o->cond;
     switch (how->op) {
     case HL_OP_SUM:
-        return hl_a64_add_relaxed(word, o->value); /* relaxed, here and below: an atomic orders nothing. */
+        return hl_a64_add_relaxed(word, o->value); /* relaxed, and where it is used below: an atomic orders
+                                                    * nothing. */
     case HL_OP_BAND:
-        return hl_a64_and_full(word, o->value); /* full, here and below: the weakest there is. */
+        return hl_a64_and_full(word, o->value); /* full, all three: no weaker form exists here. */
     case HL_OP_BOR:
         return hl_a64_or_full(word, o->value);
     case HL_OP_BXOR:
@@ -45,12 +46,12 @@ HL_INLINE uint64_t apply_64(const struct amo *how, hl_a64 *word, const struct op
         return hl_a64_load_relaxed(word);
     case HL_OP_REPLACE:
         if (how->fetches) {
-            return hl_a64_xchg_acquire(word, o->value); /* acquire: the weakest there is. */
+            return hl_a64_xchg_acquire(word, o->value); /* acquire: no weaker form exists here. */
         }
         hl_a64_store_relaxed(word, o->value);
         return 0;
     default:
-        (void)hl_a64_cas_full(word, &before, o->value); /* full: locks are built on it. */
+        (void)hl_a64_cas_full(word, &before, o->value); /* full: programs build locks on it. */
         return before;
     }
 }
@@ -58,7 +59,7 @@ HL_INLINE uint64_t apply_64(const struct amo *how, hl_a64 *word, const struct op
 HL_INLINE uint64_t apply_32(const struct amo *how, hl_a32 *word, const struct operands *o)
 {
     uint32_t value = (uint32_t)o->value, before = (uint32_t)o->cond;
-    switch (how->op) { /* orders as above */
+    switch (how->op) { /* the orders are those of apply_64 */
     case HL_OP_SUM:
         return hl_a32_add_relaxed(word, value);
     case HL_OP_BAND:
@@ -81,7 +82,7 @@ HL_INLINE uint64_t apply_32(const struct amo *how, hl_a32 *word, const struct op
     }
 }
 
-/* Here too; *fetch is written when there is one. */
+/* Updates one mapped word of 4 or 8 bytes; also writes the old one to *o->fetch unless that is NULL. */
 HL_INLINE uint64_t apply_amo(const struct amo *how, void *word, const struct operands *o)
 {
     uint64_t wide = how->bytes == 8 ? apply_64(how, word, o) : 0;
@@ -99,7 +100,7 @@ static enum hl_basic amo_basic(const struct amo *how)
     return how->bytes == 8 ? HL_BASIC_U64 : HL_BASIC_U32;
 }
 
-/* Words of `bytes` in memory, whatever the order of bytes. */
+/* A word of 4 or 8 bytes as it is in memory, whatever the byte order. */
 union word {
     uint32_t narrow;
     uint64_t wide;
@@ -114,7 +115,7 @@ static union word amo_word(const struct amo *how, uint64_t value)
     return w;
 }
 
-/* One that wants nothing back joins the chain which is open already. */
+/* True: the operation fetches nothing, and has joined a chain that is open already. */
 HL_INLINE bool is_amo_chained(const struct amo *how, const struct hl_ctx *ctx, const union word *value,
                               const struct hl_sym_spot *spot)
 {
@@ -126,7 +127,8 @@ HL_INLINE bool is_amo_chained(const struct amo *how, const struct hl_ctx *ctx, c
     return !how->fetches && hl_lane_record_short(hl_shmem_lane(ctx), spot->token, rec, value);
 }
 
-/* Waits where the result is returned, and where nobody copies the operands. */
+/* Does a far operation. It waits where the result is returned, and where nothing copies the operands (chains
+ * are off). */
 static uint64_t apply_far(const struct amo *how, const struct hl_ctx *ctx, const struct operands *o,
                           const struct hl_sym_spot *spot, int pe)
 {
@@ -182,7 +184,7 @@ HL_INLINE uint64_t do_atomic(const struct amo *how, const struct hl_ctx *ctx, vo
 
 /* ---- entry points ---- */
 
-/* The bits of a variable of the user's type, and back. */
+/* bits_of reads the bits of a variable of the user's type; set_bits writes them. */
 HL_INLINE uint64_t bits_of(const void *value, size_t bytes)
 {
     uint32_t narrow;

@@ -1,4 +1,5 @@
-/* What the collective operations of teams and of active sets share: moving the data, between two meetings. */
+/* What the collective operations of teams and of active sets share: moving data between two meetings
+ * (tree.h). */
 #ifndef HL_COLLECTIVE_H
 #define HL_COLLECTIVE_H
 
@@ -7,7 +8,7 @@
 #include "op.h"
 #include "tree.h"
 
-/* Objects of a call, as many bytes as my part of it touches. */
+/* The symmetric objects of a call, with the bytes that my part of the call touches. */
 struct hl_call_objects {
     void *dest;
     size_t dest_len;
@@ -15,12 +16,12 @@ struct hl_call_objects {
     size_t source_len;
 };
 
-/* Ends the program when one of them (of more than 0 bytes) is not symmetric. */
+/* Ends the program when an object of more than 0 bytes is not symmetric. */
 void hl_collective_check(const struct hl_call *c, const struct hl_call_objects *p);
 
-/* Each of these begins when this PE does, and ends when its part is done and its source may change. */
+/* Each of the operations below returns when this PE's part is done and its source may change. */
 
-/* The root's source to dest of all; of the root too when `root_too`. */
+/* Copies the root's source to dest of all members, of the root only when `root_too`. */
 struct hl_cast {
     void *dest;
     const void *source;
@@ -30,7 +31,8 @@ struct hl_cast {
 };
 void hl_broadcast(const struct hl_call *c, const struct hl_cast *b);
 
-/* The sources of all in rank order: `same`: all bring as many bytes. */
+/* Concatenates the sources of all members in rank order in every dest. `bytes`: mine; `same`: all bring as
+ * many. */
 void hl_collect(const struct hl_call *c, void *dest, const void *source, size_t bytes, bool same);
 
 /* Blocks of n elements of `size` bytes, taken and left at strides counted in elements. */
@@ -43,14 +45,14 @@ struct hl_strided {
 void hl_alltoall_check(const struct hl_call *c, const struct hl_strided *b);
 void hl_alltoall(const struct hl_call *c, const struct hl_strided *b);
 
-/* Element by element over all sources in rank order, the same bits everywhere; or over those up to mine (IN),
- * before mine (EX; nothing: zero). dest may be source. */
+/* Combines the sources element by element in rank order: all of them, with the same bits in every dest (ALL),
+ * those up to mine (IN), or those before mine (EX; zeros where there are none). dest may be source. */
 enum hl_fold_what { HL_FOLD_ALL, HL_FOLD_IN, HL_FOLD_EX };
 struct hl_shmem_fold {
     enum hl_fold_what what;
     enum hl_op_kind op;
     enum hl_basic basic;
-    size_t size; /* of an element */
+    size_t size; /* bytes of an element */
     void *dest;
     const void *source;
     size_t n;

@@ -1,9 +1,10 @@
 /* How the data of collective operations move.
  *
- * Small: with the tree's messages. Else all meet (now every dest may be written), data go straight between
- * symmetric objects, quiet, all meet again. Broadcasts, reductions and scans cut the data into as many shares
- * as there are members: each takes its share from where it is, works on it, and puts it where it belongs, so
- * every PE moves about the same, and whoever makes an element makes it for all. */
+ * Small data travel with the tree's messages. For larger data all members meet (from then on every dest may
+ * be written), transfers go directly between symmetric objects, each member calls quiet, and all meet again.
+ * Broadcasts, reductions and scans cut the data into a share for each member, which gets its share, works on
+ * it and puts the result to where it belongs. So all PEs move about the same number of bytes, and each
+ * element is computed by one PE for all. */
 #include "collective.h"
 
 #include <stdlib.h>
@@ -14,9 +15,9 @@
 #include "xfer.h"
 
 #define SHARE_MIN 4096               /* bytes: smaller shares are not worth a transfer */
-#define STAGE_BYTES ((size_t)262144) /* for the operands of a block */
+#define STAGE_BYTES ((size_t)262144) /* room for the operands of a block */
 
-/* ---- all of them ---- */
+/* ---- what all operations use ---- */
 
 static void check_object(const struct hl_call *c, const void *p, size_t len)
 {
@@ -38,7 +39,8 @@ static void put_data(const struct hl_call *c, void *dest, const void *src, size_
     }
 }
 
-/* The part of [0, n) that is the index-th of `count` equal ones; none is smaller than SHARE_MIN bytes. */
+/* The index-th of `count` equal shares of [0, n) elements of `size` bytes. A share has at least SHARE_MIN
+ * bytes, so the last ones may be smaller or empty. */
 struct share {
     size_t from, to;
 };
@@ -111,7 +113,7 @@ static void append_theirs(struct hl_meet *m, const void *theirs, size_t len)
     m->len += len;
 }
 
-/* Subtrees are runs of members: what comes from them is in rank order. */
+/* Subtrees are runs of members, so what comes from them is in rank order. */
 static void collect_small(const struct hl_call *c, void *dest, const void *source, size_t bytes)
 {
     _Alignas(16) char data[HL_BOX_DATA];
@@ -121,7 +123,8 @@ static void collect_small(const struct hl_call *c, void *dest, const void *sourc
     memcpy(dest, data, m.len);
 }
 
-/* Where my part goes, when all have met. Members of an active set tell their sizes in a word of pSync. */
+/* All members meet; returns the offset of my part in dest. Members of an active set tell their sizes in a
+ * word of pSync. */
 static uint64_t my_offset(const struct hl_call *c, size_t bytes, bool same)
 {
     const struct hl_team *t = c->team;
@@ -154,7 +157,7 @@ void hl_collect(const struct hl_call *c, void *dest, const void *source, size_t 
         return;
     }
     uint64_t at = my_offset(c, bytes, same);
-    check_object(c, dest, bytes != 0 ? at + bytes : 0); /* only now the sum is known */
+    check_object(c, dest, bytes != 0 ? at + bytes : 0); /* only now the offset is known */
     if ((const char *)dest + at != source) {
         memmove((char *)dest + at, source, bytes);
     }
@@ -184,7 +187,8 @@ static void exchange_one(const struct hl_call *c, const struct hl_strided *b, in
     }
 }
 
-/* Bytes from the first to the last of n > 0 elements; so many that they are nowhere when that overflows. */
+/* Bytes from the first to the last of n > 0 elements at a stride; SIZE_MAX, which no object has, when that
+ * overflows. */
 static size_t extent_of(size_t n, size_t stride, size_t size)
 {
     size_t last = hl_shmem_bytes(n - 1, stride);
@@ -231,7 +235,8 @@ static void fold_small(const struct hl_call *c, const struct hl_shmem_fold *f)
     memcpy(f->dest, data, m.len);
 }
 
-/* Elements [at, at + n) of all members: operand i comes to stage + i * room, then the results leave. */
+/* Buffer for a block of elements: operand i is fetched to bytes + i * room, and the results are put from
+ * there. */
 struct stage {
     char *bytes;
     size_t room; /* bytes of one operand */
@@ -271,10 +276,10 @@ static void fold_block(const struct hl_call *c, const struct hl_shmem_fold *f, c
             put_data(c, (char *)f->dest + at, one - s->room, len, i);
         }
     }
-    hl_shmem_quiet(&hl_ctx_default, c->func); /* the stage is used again */
+    hl_shmem_quiet(&hl_ctx_default, c->func); /* the stage is used again after this */
 }
 
-/* Nobody else reads or writes my share of any operand or result, so dest may be source. */
+/* Combines my share. No other PE reads or writes my share of any operand or result, so dest may be source. */
 static void fold_share(const struct hl_call *c, const struct hl_shmem_fold *f)
 {
     const struct hl_team *t = c->team;

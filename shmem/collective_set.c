@@ -1,5 +1,5 @@
-/* The deprecated collective operations of active sets: PEs PE_start + i << logPE_stride, which meet in a
- * symmetric array of theirs. (OpenSHMEM 1.5, section 9.9.) */
+/* The deprecated collective operations of active sets: PEs PE_start + (i << logPE_stride), which meet in
+ * their symmetric array pSync. (OpenSHMEM 1.5, section 9.9.) */
 #include "collective.h"
 
 #include "entry.h"
@@ -8,13 +8,13 @@
 #include "types.h"
 #include "xfer.h"
 
-/* One call: the set as a team without boxes. */
+/* One call, with the set as a team without boxes. */
 struct active_set {
     struct hl_team team;
     struct hl_call call;
 };
 
-/* The arguments that all these calls end with. */
+/* The arguments at the end of all these calls. */
 struct where {
     int start, log_stride, size;
     long *sync;

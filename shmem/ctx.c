@@ -32,7 +32,8 @@ const struct hl_ctx *hl_ctx_must(shmem_ctx_t handle, const char *func)
     return c;
 }
 
-/* Contexts that one thread uses at a time have a lane to themselves, while there are some. */
+/* Makes a context, or NULL without memory. One that a single thread at a time uses gets a lane of its own, as
+ * long as there are free ones. */
 static struct hl_ctx *make_ctx(const struct hl_team *t, long options, const char *func)
 {
     if ((options & ~OPTIONS) != 0) {
@@ -68,7 +69,7 @@ static int create_ctx(const struct hl_team *t, long options, shmem_ctx_t *ctx, c
     return c != NULL ? 0 : -1;
 }
 
-/* ---- ends that nobody asked for ---- */
+/* ---- contexts that the program has left ---- */
 
 static bool is_ctx_of(const void *object, const void *team)
 {

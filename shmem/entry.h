@@ -6,14 +6,15 @@
  *     int pshmem_my_pe(void)
  *     {
  *
- * start_pes takes HL_SHMEM_OLD_API(start_pes, pshmem_start_pes). Names from before it are weak definitions,
- * HL_SHMEM_OLD(shfree), which a program may have for something of its own. */
+ * start_pes takes HL_SHMEM_OLD_API(start_pes, pshmem_start_pes). Names from before OpenSHMEM, as
+ * HL_SHMEM_OLD(shfree), are weak definitions without a pshmem name: a program may use such a name for
+ * something of its own. */
 #ifndef HL_SHMEM_ENTRY_H
 #define HL_SHMEM_ENTRY_H
 
 #include "attr.h"
 
-/* The directive says "weak" a second time: the link-time optimiser of gcc makes weak aliases strong. */
+/* The directive says "weak" a second time, since the link-time optimiser of gcc makes weak aliases strong. */
 #define HL_SHMEM_OLD_API(name, strong)                                                                       \
     __asm__(".weak " #name);                                                                                 \
     extern __typeof__(name) name __attribute__((weak, alias(#strong), visibility("default")));               \

@@ -1,9 +1,9 @@
-/* The snapshot is taken in the parent, as the last step before the fork, and laid over the shared pages as
- * the first step in the child: were it taken in the child, it would hold what the parent stored meanwhile.
+/* Takes a snapshot of shared pages in the parent, as the last step before the fork, and lays it over them as
+ * the first step in the child. A snapshot taken in the child would hold what the parent stored meanwhile.
  *
- * Handlers of fork run first registered last before it, and first registered first after it; so ours are
- * registered when the library is loaded, before the program's own. The child's part makes no call but raw
- * system calls and stores to nothing but its stack until the copies are in place. */
+ * Of several fork handlers the first registered runs last before the fork, and first after it. So ours are
+ * registered when the library is loaded, before the program's own. Until the copies are in place, the child's
+ * part makes only raw system calls and stores only to its stack. */
 #include "fork.h"
 
 #include "err.h"
@@ -23,10 +23,10 @@ struct kept {
     int fd;
     off_t off;
     enum hl_fork_how how;
-    char *copy; /* between fork's two ends: the snapshot, or NULL */
+    char *copy; /* during a fork: the snapshot, or NULL */
 };
 
-/* Larger data are not copied: the machine may not have them twice. */
+/* Larger data are not copied: the machine may not have memory for both copies. */
 #define COPY_MAX ((size_t)1 << 30)
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
@@ -66,7 +66,8 @@ void hl_fork_forget(const char *base)
     hl_mutex_unlock(&lock);
 }
 
-/* Calls fn(k, from, len) for the parts of the file that have pages; stops when it says false. */
+/* Calls fn(k, at, len, sum) for each range of the file that has pages. Stops with false when fn returns
+ * false. */
 static bool each_part(const struct kept *k,
                       bool (*fn)(const struct kept *k, off_t at, size_t len, size_t *sum), size_t *sum)
 {
@@ -166,11 +167,11 @@ static void restore_in_child(void) HL_NO_TSA
                     MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, k->fd, k->off);
         }
     }
-    count = 0; /* the child's children inherit private memory */
+    count = 0; /* the memory is private now, so the child's own children need nothing */
     hl_mutex_unlock(&lock);
 }
 
-/* Early among constructors: see above. */
+/* Early among constructors, so that the handlers are registered first. */
 __attribute__((constructor(200))) static void hook(void)
 {
     pthread_atfork(before_fork, in_parent, restore_in_child);

@@ -1,23 +1,24 @@
-/* Shared memory in forked children: a child's stores must not reach its parent or a peer.
+/* Shared memory in forked children: the stores of a child must not reach its parent or a peer.
  *
- * What is kept here is replaced in the child, before anything else runs there, at the same addresses. */
+ * Memory that is kept here is replaced in the child, at the same addresses, before anything else runs
+ * there. */
 #ifndef HL_SHMEM_FORK_H
 #define HL_SHMEM_FORK_H
 
 #include <stddef.h>
 
 enum hl_fork_how {
-    HL_FORK_COPY, /* as fork leaves private memory: what it held at the fork, the child's own */
-    HL_FORK_VIEW, /* not copied (large): the child sees the parent's later stores until its own first store to
-                     that page, which is its own */
-    HL_FORK_LOOK  /* a peer's: the child may read it, a store ends the child */
+    HL_FORK_COPY, /* like private memory: the child has its own copy of the contents at the fork */
+    HL_FORK_VIEW, /* large memory, not copied: the child sees the parent's later stores to a page until its
+                   * own first store to it; then the page is its own */
+    HL_FORK_LOOK  /* a peer's memory: the child may read it; a store ends the child */
 };
 
-/* Has [base, base + len), which maps `fd` from `off` on, replaced in children. `fd` must stay open
- * (HL_FORK_LOOK needs none). Returns 0 or HL_ERR_NO_MEM. Any thread. */
+/* From now on [base, base + len), which maps `fd` from offset `off` on, is replaced in children. `fd` must
+ * stay open (HL_FORK_LOOK needs none). Returns 0 or HL_ERR_NO_MEM. Any thread. */
 int hl_fork_keep(char *base, size_t len, int fd, size_t off, enum hl_fork_how how);
 
-/* Ends it for what begins at `base`; nothing when it was not kept. Any thread. */
+/* No longer replaces the memory that begins at `base`; does nothing if it was not kept. Any thread. */
 void hl_fork_forget(const char *base);
 
 #endif

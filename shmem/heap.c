@@ -1,5 +1,5 @@
-/* How PEs reach each other's heap: parts of node peers are mapped into one span of addresses for each peer,
- * at the offsets that they have at home; what cannot be mapped is reached by address and key. */
+/* How PEs reach each other's heap. Parts of a node peer are mapped into one span of addresses, at the offsets
+ * that they have at the peer; parts that cannot be mapped are reached by address and key. */
 #include "heap.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #include "sym.h"
 #include "util.h"
 
-/* What a PE tells the others of a part. */
+/* What a PE tells the others about a part. */
 struct part_card {
     uint64_t seg_id;
     uint64_t addr, key; /* for RMA, when the network is open */
@@ -56,7 +56,7 @@ static int make_tables(void)
     spans = calloc(peers + 1, sizeof *spans);
     wants = calloc(peers * count + 1, sizeof *wants);
     part_of = malloc((hl_heap.len >> HL_SYM_GRANULE) * sizeof *part_of);
-    uint64_t len = hl_heap.parts[count - 1].off; /* without the library's part */
+    uint64_t len = hl_heap.parts[count - 1].off; /* without the library's own part */
     hl_sym.heap = (struct hl_sym_area){hl_heap.base, len, calloc(n, sizeof(struct hl_sym_reach))};
     bool have = spans != NULL && wants != NULL && part_of != NULL && hl_sym.heap.pes != NULL;
     for (size_t i = 0; i < count; i++) {
@@ -66,7 +66,7 @@ static int make_tables(void)
         have = have && hl_sym.parts[i].pes != NULL;
         for (uint64_t g = 0; have && g < p->len >> HL_SYM_GRANULE; g++) {
             hl_a8_store_relaxed(&part_of[(p->off >> HL_SYM_GRANULE) + g],
-                                (uint8_t)i); /* relaxed: at start. */
+                                (uint8_t)i); /* relaxed: start is one thread */
         }
     }
     hl_sym.n_parts = hl_heap.count;
@@ -75,7 +75,7 @@ static int make_tables(void)
     return have ? 0 : no_heap_memory();
 }
 
-/* My parts as the others need them. */
+/* Fills mine[], what the other PEs need to know about my parts. */
 static void fill_cards(struct part_card *mine)
 {
     for (int i = 0; i < hl_heap.count; i++) {
@@ -85,7 +85,7 @@ static void fill_cards(struct part_card *mine)
     }
 }
 
-/* cards[]: HL_SYM_PARTS for each PE. */
+/* Exchanges the cards: cards[] gets HL_SYM_PARTS for each PE. */
 static int tell_parts(struct part_card *cards)
 {
     struct part_card mine[HL_SYM_PARTS] = {{0}};
@@ -106,14 +106,14 @@ static void give_span(struct span *s)
     if (s->base != NULL) {
         hl_fork_forget(s->base);
     }
-    /* A window on symmetric memory that still lives keeps its mapping, and so these addresses. */
+    /* A window on symmetric memory that was not freed keeps its mapping, and so these addresses. */
     if (s->base != NULL && gone) {
         hl_mem_unreserve(s->base, hl_heap.len);
     }
     s->base = NULL;
 }
 
-/* Maps all parts of all peers at once; a peer of whom one cannot be mapped has none mapped. */
+/* Maps all parts of all peers at once. A peer with a part that cannot be mapped has none of them mapped. */
 static int map_peers(const struct part_card *cards)
 {
     size_t align = hl_max_size(hl_heap.parts[0].page, (size_t)1 << HL_SYM_GRANULE), used = 0;
@@ -139,10 +139,10 @@ static int map_peers(const struct part_card *cards)
             }
         }
     }
-    return rc == HL_ERR_RMA_SHARED ? 0 : rc; /* what cannot be mapped uses the network */
+    return rc == HL_ERR_RMA_SHARED ? 0 : rc; /* parts that cannot be mapped use the network */
 }
 
-/* Forked children have their own pages of my parts, and may read those of peers. */
+/* Sees to it that forked children get their own pages of my parts, and can only read those of peers. */
 static int keep_heap_from_children(void)
 {
     int rc = 0;
@@ -164,7 +164,7 @@ static void store_near_base(int pe, const char *base)
     }
 }
 
-/* Everybody is far but for those that are mapped, and me. */
+/* Makes all PEs far, except those that are mapped and me. True: no PE is far. */
 static bool store_all_near(void)
 {
     int near = 0;
@@ -184,10 +184,11 @@ static bool store_all_near(void)
     return near == hl_sym.n_pes;
 }
 
-/* Address and key of each part of far PEs, which they have once the network is open. */
+/* Opens the network and stores address and key of each part of far PEs. */
 static int reach_far(struct part_card *cards)
 {
-    int rc = hl_rx_has_network() ? 0 : hl_rx_network(); /* in the middle of a job that had no use for it */
+    int rc = hl_rx_has_network() ? 0 : hl_rx_network(); /* in the middle of a job that did not need it so
+                                                         * far */
     rc = hl_parts_agree(rc == 0 ? hl_lane_open() : rc);
     if (rc == 0 && hl_fab.pins) {
         return hl_pinned_open();

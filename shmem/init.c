@@ -88,7 +88,7 @@ void hl_shmem_fail(int rc, const char *func, int pe)
 
 /* ---- start ---- */
 
-/* MPI's number of a thread level, and back. */
+/* MPI's number of each thread level of OpenSHMEM. */
 static const int levels[] = {[SHMEM_THREAD_SINGLE] = MPI_THREAD_SINGLE,
                              [SHMEM_THREAD_FUNNELED] = MPI_THREAD_FUNNELED,
                              [SHMEM_THREAD_SERIALIZED] = MPI_THREAD_SERIALIZED,
@@ -113,10 +113,10 @@ static void forget_job(void)
     hl_sym = (struct hl_sym){.n_pes = 0};
 }
 
-/* All that follows the library's own start. Collective; an error is the same on all PEs. */
+/* Opens what OpenSHMEM needs after the library's own start. Collective; an error is the same on all PEs. */
 static int open_pe(void)
 {
-    /* From the group, not the communicator: a program may be creating communicators just now. */
+    /* Made from the group: the program may be creating communicators from MPI_COMM_WORLD meanwhile. */
     int rc = hl_coll_comm_from_group(hl_comm_world_object.group, "hotlane shmem_init", &hl_shmem_comm);
     if (rc != 0) {
         return rc;
@@ -127,7 +127,7 @@ static int open_pe(void)
     hl_shmem_show();
     rc = hl_heap_open();
     if (rc != 0) {
-        return rc; /* who has the cause ends the job before the others wake */
+        return rc; /* the PE with the cause ends the job before the others return */
     }
     rc = hl_statics_open();
     rc = rc != 0 ? rc : hl_shmem_xfer_open();
@@ -138,7 +138,7 @@ static int open_pe(void)
 
 static void finalize(const char *func)
 {
-    hl_ctx_end_team(NULL, func); /* what the program has left */
+    hl_ctx_end_team(NULL, func); /* contexts that the program has left */
     hl_shmem_last_barrier(func);
     hl_quiets_close();
     forget_job();
@@ -147,8 +147,8 @@ static void finalize(const char *func)
     hl_shmem_must(hl_life_close(HL_LIFE_SHMEM), func, -1);
 }
 
-/* Leaving main is the end of SHMEM (OpenSHMEM 1.5, section 4), if it is a success: who leaves with an error
- * must not wait for the others. */
+/* A program that leaves main ends SHMEM (OpenSHMEM 1.5, section 4) if its status is 0: a PE that leaves with
+ * an error must not wait for the others. */
 static void end_shmem_at_exit(int status, void *unused)
 {
     if (status == 0 && hl_sym.n_pes != 0 && !hl_life_is_forked()) {
@@ -156,8 +156,8 @@ static void end_shmem_at_exit(int status, void *unused)
     }
 }
 
-/* Starts that no end has answered: a library within the program may start and end SHMEM for itself (1.6). One
- * thread at a time, as the standard asks. */
+/* Starts less ends so far: a library within the program may start and end SHMEM for itself (1.6). The
+ * standard has only one thread at a time call them. */
 static int starts;
 
 static int start_shmem(const char *func, int requested, int *provided)
@@ -169,7 +169,8 @@ static int start_shmem(const char *func, int requested, int *provided)
     if (hl_sym.n_pes == 0) {
         hl_shmem_must(hl_life_open(HL_LIFE_SHMEM, levels[requested], &level), func, -1);
         hl_shmem_must(open_pe(), func, -1);
-        on_exit(end_shmem_at_exit, NULL); /* before that of lib/life, which was registered earlier */
+        on_exit(end_shmem_at_exit, NULL); /* runs before the function of lib/life, which was registered
+                                           * earlier */
     }
     starts++;
     *provided = level_now();
@@ -194,14 +195,14 @@ HL_SHMEM_OLD_API(start_pes, pshmem_start_pes);
 void pshmem_start_pes(int npes)
 {
     int provided;
-    if (hl_sym.n_pes == 0) { /* more calls have no effect */
+    if (hl_sym.n_pes == 0) { /* further calls have no effect */
         start_shmem("start_pes", SHMEM_THREAD_SINGLE, &provided);
     }
 }
 
 /* ---- forked children ---- */
 
-/* All calls say that they are wrong there. (What the child inherited of tables stays.) */
+/* From here on all calls in the child end it with the reason. (Tables that the child inherited stay.) */
 static void close_in_child(void)
 {
     hl_sym = (struct hl_sym){.n_pes = 0};
@@ -209,7 +210,8 @@ static void close_in_child(void)
 
 /* ---- deaths ---- */
 
-/* Calls have no error to return, and a word that a dead PE was to write is waited for without end. */
+/* A death ends the job: calls cannot return an error, and a wait for a word that the dead PE was to write
+ * would never end. */
 static void pe_died(int pe)
 {
     if (hl_life_opened(HL_LIFE_SHMEM) && !hl_life_closed(HL_LIFE_SHMEM)) {
@@ -221,7 +223,7 @@ static void pe_died(int pe)
 static void watch_deaths_early(enum hl_life_who unused)
 {
     (void)unused;
-    (void)hl_rx_on_death(pe_died); /* there is room for all modules */
+    (void)hl_rx_on_death(pe_died); /* cannot fail: there is room for all modules */
 }
 
 __attribute__((constructor)) static void enrol(void)
@@ -314,7 +316,7 @@ void pshmem_info_get_name(char *name)
     snprintf(name, SHMEM_MAX_NAME_LEN, "%s", SHMEM_VENDOR_STRING);
 }
 
-/* For profilers that stand before the library. */
+/* Does nothing: profilers that come before the library define their own. */
 HL_SHMEM_API(shmem_pcontrol);
 void pshmem_pcontrol(int level, ...)
 {

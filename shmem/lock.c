@@ -1,14 +1,14 @@
-/* Locks: symmetric longs, 0 when nobody holds them. (OpenSHMEM 1.5, section 9.11.)
+/* Locks: symmetric longs, 0 when no PE holds or waits for them. (OpenSHMEM 1.5, section 9.11.)
  *
- * Threads of a PE take turns here first; then the PE stands in one queue of PEs (Mellor-Crummey and Scott),
- * whose links are the copies of the lock itself:
+ * Threads of a PE first take turns among themselves; then the PE enters the queue of PEs (Mellor-Crummey and
+ * Scott), whose links are the copies of the lock itself:
  *
  *   low half, at the lock's home PE   the last PE of the queue + 1, or 0
  *   high half, at every PE            bit 63: my turn has come; below: the PE behind me + 1, or 0
  *
- * A PE swaps itself in as the last, tells the one before it, and waits for its own word, which only its
- * predecessor and its successor change, once each. So turns come in the order of arrival, waiting costs no
- * traffic, and neither home nor holder need do anything for others to queue up. */
+ * A PE swaps its number in as the last, tells the PE before it, and waits for its own word, which only its
+ * predecessor and its successor change, once each. So PEs get the lock in the order of arrival, waiting costs
+ * no traffic, and neither home nor holder need do anything while others queue up. */
 #include <shmem.h>
 #include <stdlib.h>
 
@@ -25,19 +25,21 @@
 
 /* ---- threads of this PE ---- */
 
-/* A lock that threads of mine hold or wait for. */
+/* A lock that threads of this PE hold or wait for. */
 struct line {
     struct line *next;
     const long *lock;
-    uint64_t tickets; /* given out */
-    uint64_t winner;  /* my thread that took it; 0: none, or it is being given up; guarded by list_lock */
-    hl_a64 turn;      /* the ticket whose turn it is; written under the list's lock, read by waiters */
+    uint64_t tickets; /* number given out; guarded by list_lock */
+    uint64_t winner;  /* the thread that has taken it; 0: none, or it is being given up; guarded by
+                       * list_lock */
+    hl_a64 turn;      /* the ticket whose turn it is; written under list_lock, read by waiters */
 };
 
 static struct hl_mutex list_lock = HL_MUTEX_INIT;
 static struct line *lines HL_GUARDED_BY(list_lock);
-static uint64_t threads HL_GUARDED_BY(list_lock); /* that have won or waited so far */
-static HL_THREAD_LOCAL uint64_t my_number;        /* this thread among them, 0: none yet */
+static uint64_t threads HL_GUARDED_BY(list_lock); /* number of threads that have taken or waited for a lock so
+                                                   * far */
+static HL_THREAD_LOCAL uint64_t my_number;        /* this thread's number among them; 0: none yet */
 
 static struct line **find_line(const long *lock) HL_REQUIRES(list_lock)
 {
@@ -53,7 +55,8 @@ struct ticket {
     uint64_t number;
 };
 
-/* A ticket for the line of `lock`; with `only_first` only when nobody holds or waits. */
+/* Draws a ticket for the line of `lock`; with `only_first` only if no thread of this PE holds it or waits.
+ * Ends the program when this thread holds the lock. */
 static struct ticket draw(const long *lock, bool only_first, const char *func)
 {
     struct ticket t = {NULL, 0};
@@ -92,7 +95,7 @@ static void tell_lock_turn(const void *arg, struct hl_told *t)
 }
 HL_HANG_TELLS(is_turn, tell_lock_turn);
 
-/* By the thread whose turn it was. */
+/* Notes that the calling thread has taken the lock. */
 static void note_win(struct line *line)
 {
     hl_mutex_lock(&list_lock);
@@ -100,7 +103,8 @@ static void note_win(struct line *line)
     hl_mutex_unlock(&list_lock);
 }
 
-/* True for one caller after each win: who may give it up. Threads that only wait do not count. */
+/* Is the lock held by a thread of this PE? True for one caller after each note_win, which then gives the lock
+ * up. */
 static bool take_win(const long *lock)
 {
     hl_mutex_lock(&list_lock);
@@ -113,7 +117,7 @@ static bool take_win(const long *lock)
     return won;
 }
 
-/* By the thread that holds the lock. */
+/* Gives the turn to the next thread of this PE. Called by the thread that has the turn. */
 static void leave_line(const long *lock)
 {
     hl_mutex_lock(&list_lock);
@@ -121,7 +125,7 @@ static void leave_line(const long *lock)
     /* relaxed: changed under the lock. */
     uint64_t turn = line != NULL ? hl_a64_load_relaxed(&line->turn) + 1 : 0;
     if (line != NULL && turn == line->tickets) {
-        *at = line->next; /* nobody waits */
+        *at = line->next; /* no thread waits */
         free(line);
     } else if (line != NULL) {
         hl_a64_store_release(&line->turn, turn); /* release: pairs with the acquire in is_turn. */
@@ -143,7 +147,8 @@ static void check_lock(const long *lock, const char *func)
     }
 }
 
-/* By the offset in its area, which is the same at all PEs; so that many locks have many homes. */
+/* The lock's home PE, chosen by the offset in its area, which is the same at all PEs: so many locks have many
+ * homes. */
 static int lock_home(const long *lock)
 {
     const struct hl_sym_area *a = &hl_sym.heap;
@@ -155,17 +160,17 @@ static int lock_home(const long *lock)
     return (int)(off / sizeof *lock % (uint64_t)hl_sym.n_pes);
 }
 
-/* My word of the queue. */
+/* A wait for bits of my word in the queue. */
 struct queue_place {
     hl_a64 *word;
     uint64_t mask;
-    int before; /* the PE before me in the queue, or -1: who comes behind me has not said so yet */
+    int before; /* the PE before me, or -1: I wait for the PE behind me to name itself */
 };
 
 static bool is_lock_set(void *arg)
 {
     const struct queue_place *p = arg;
-    /* acquire: what the holder before me did; pairs with the signal that says so. */
+    /* acquire: what the holder before me did; pairs with the signals of enter_queue and pass_lock. */
     return (hl_a64_load_acquire(p->word) & p->mask) != 0;
 }
 
@@ -178,7 +183,7 @@ static void tell_place(const void *arg, struct hl_told *t)
 }
 HL_HANG_TELLS(is_lock_set, tell_place);
 
-/* The PE that a half of the lock's word names by its number + 1. */
+/* The PE for a half of the lock's word, which holds its number + 1. A wrong number ends the program. */
 static int named_pe(uint32_t pe, const long *lock, const char *func)
 {
     if (HL_UNLIKELY(pe - 1 >= (uint32_t)hl_sym.n_pes)) {
@@ -196,7 +201,8 @@ static void enter_queue(long *lock)
         struct queue_place p = {(hl_a64 *)lock, TURN, named_pe(before, lock, "shmem_set_lock")};
         pshmem_signal_add((uint64_t *)lock, (uint64_t)mine << 32, p.before);
         hl_prog_wait_rung(is_lock_set, &p);
-        hl_a64_and_full(p.word, ~TURN); /* full: my successor may be telling me of itself. */
+        hl_a64_and_full(p.word, ~TURN); /* full: my successor may be adding its number just now; pairs with
+                                         * its signal. */
     }
 }
 
@@ -204,7 +210,7 @@ static void pass_lock(long *lock)
 {
     uint32_t mine = (uint32_t)hl_sym.my_pe + 1;
     struct queue_place p = {(hl_a64 *)lock, ~TURN & ~(uint64_t)UINT32_MAX, -1};
-    /* Nobody behind me, as far as known, and none is on its way. */
+    /* If no PE has named itself and I am still the last, the lock is free now. */
     if (!is_lock_set(&p) &&
         pshmem_uint32_atomic_compare_swap((uint32_t *)lock, mine, 0, lock_home(lock)) == mine) {
         return;
@@ -212,9 +218,9 @@ static void pass_lock(long *lock)
     hl_prog_wait_rung(is_lock_set, &p);
     uint64_t behind = hl_a64_load_relaxed(p.word) & p.mask; /* relaxed: the wait ordered it. */
     int next = named_pe((uint32_t)(behind >> 32), lock, "shmem_clear_lock");
-    hl_a64_and_full(p.word, ~p.mask); /* full: before I stand in the queue again. */
+    hl_a64_and_full(p.word, ~p.mask); /* full: comes before I enter the queue again. */
     pshmem_signal_add((uint64_t *)lock, TURN, next);
-    (void)hl_prog_poll(); /* far, it travels now */
+    (void)hl_prog_poll(); /* sends it at once if `next` is far */
 }
 
 /* ---- the functions ---- */

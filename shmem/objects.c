@@ -1,4 +1,4 @@
-/* From the loader's list of objects to the stretches of static data that are symmetric. */
+/* Finds the stretches of symmetric static data by the loader's list of objects. */
 #include "objects.h"
 
 #include "err.h"
@@ -27,7 +27,7 @@
 #endif
 
 struct object {
-    const char *path; /* the loader's; "" for the executable */
+    const char *path; /* from the loader; "" for the executable */
     const char *name; /* SONAME, or the path's last part */
     ElfW(Addr) at;
     const ElfW(Phdr) * ph;
@@ -39,7 +39,7 @@ struct object {
 
 enum mark {
     START = 1, /* loaded with the program */
-    OURS = 2,  /* Hotlane, or what it needs */
+    OURS = 2,  /* Hotlane, or needed by it */
     CHOSEN = 4
 };
 
@@ -56,7 +56,7 @@ static const char *last_part(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Some loaders leave addresses in the dynamic section as the file has them. */
+/* The loaded address for a value of the dynamic section, which some loaders leave as it is in the file. */
 static const void *loaded_address(const struct object *o, ElfW(Addr) value)
 {
     return (const void *)(value < o->at ? value + o->at : value);
@@ -129,7 +129,7 @@ static bool is_in(const struct object *o, const void *addr)
     return false;
 }
 
-/* ---- the choice ---- */
+/* ---- choosing objects ---- */
 
 static bool needs(const struct object *o, const char *name)
 {
@@ -141,7 +141,7 @@ static bool needs(const struct object *o, const char *name)
     return false;
 }
 
-/* Does one of these relocations name a function of OpenSHMEM? */
+/* Does a relocation of this table name a function of OpenSHMEM? */
 static bool names_shmem(const struct object *o, ElfW(Sxword) table, ElfW(Sxword) bytes)
 {
     const ElfW(Rela) *rela = loaded_address(o, dyn_value(o, table));
@@ -156,7 +156,7 @@ static bool names_shmem(const struct object *o, ElfW(Sxword) table, ElfW(Sxword)
     return false;
 }
 
-/* Linked with OpenSHMEM, under either name of the library. */
+/* Was the object linked with OpenSHMEM, under either name of the library? */
 static bool needs_shmem(const struct object *o)
 {
     return needs(o, "libsma.so.1") ||
@@ -175,7 +175,7 @@ static bool is_library_of_ours(const struct object *o)
     return false;
 }
 
-/* Spreads a mark to what the marked objects need. */
+/* Marks all objects that marked objects need, directly or through others. */
 static void spread_mark(struct objects *list, enum mark mark)
 {
     bool more = true;
@@ -216,7 +216,8 @@ static bool is_of_system(const struct objects *list, const struct object *o)
     return false;
 }
 
-/* libhotlane.a: no library tells that the program uses SHMEM. */
+/* Is the library part of the executable (libhotlane.a)? Then no library's name tells that the program uses
+ * SHMEM. */
 static bool is_in_executable(const struct objects *list)
 {
     return is_in(&list->at[0], (const void *)(uintptr_t)&hl_objects_find);
@@ -254,7 +255,7 @@ static uint64_t stir(uint64_t hash, const void *data, size_t len)
     return hl_siphash(key, data, len);
 }
 
-/* The linker's mark of the build, or without one the object's names. */
+/* Adds the linker's build id to the hash, or, if there is none, the object's table of names. */
 static uint64_t stir_build(uint64_t hash, const struct object *o)
 {
     for (int i = 0; i < o->n_ph; i++) {
@@ -278,8 +279,8 @@ static uint64_t identity(const struct object *o, bool is_executable)
     return stir_build(stir(hash, o->ph, (size_t)o->n_ph * sizeof *o->ph), o);
 }
 
-/* The stretch of one writable part; false when all of it is read-only now. The loader makes only whole pages
- * read-only: the page in which RELRO ends stays writable. */
+/* Sets *out to the stretch of one writable segment of the object; false when all of it is read-only now. The
+ * loader makes only whole pages read-only: the page in which RELRO ends stays writable. */
 static bool cut_stretch(const struct object *o, const ElfW(Phdr) * p, struct hl_stretch *out)
 {
     const ElfW(Phdr) *relro = header(o, PT_GNU_RELRO);
@@ -326,9 +327,9 @@ static void add_stretches(const struct object *o, bool is_executable, struct hl_
     }
 }
 
-/* ---- names of others in the executable ---- */
+/* ---- variables of other libraries in the executable ---- */
 
-/* Does a chosen library define it? Then the executable's copy is the program's own data. */
+/* Does a chosen library define the variable? Then the executable's copy is the program's own data. */
 static bool is_of_program(const struct objects *list, const char *name)
 {
     for (int i = 1; i < list->n; i++) {
@@ -376,7 +377,7 @@ static int add_foreign(const struct objects *list, struct hl_objects *out)
     return 0;
 }
 
-/* ---- what others call ---- */
+/* ---- public functions ---- */
 
 int hl_objects_find(struct hl_objects *out)
 {
@@ -397,7 +398,8 @@ int hl_objects_find(struct hl_objects *out)
         if (is_chosen(&list.at[i])) {
             add_stretches(&list.at[i], i == 0, out);
         }
-        if (is_chosen(&list.at[i]) && i > 0) { /* the handle is kept for ever: so is the library */
+        if (is_chosen(&list.at[i]) && i > 0) { /* the handle is never closed, which keeps the library
+                                                * loaded */
             (void)dlopen(list.at[i].path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
         }
     }

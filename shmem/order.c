@@ -1,6 +1,6 @@
 /* Ordering and completion. (OpenSHMEM 1.5, section 9.10; pe_quiet: 1.6.)
  *
- * On the node a quiet is one fence of the processor, and a fence orders stores: lanes are asked only where
+ * On the node a quiet is one fence of the processor, and a fence orders stores. Lanes are asked only where
  * there is a network. */
 #include <shmem.h>
 #include <shmemx.h>
@@ -15,11 +15,12 @@
 #include "sym.h"
 #include "xfer.h"
 
-static hl_a64 errors_seen; /* hl_lane_errors when the words of all PEs were looked at; atomic */
+static hl_a64 errors_seen; /* hl_lane_errors when the error words of all PEs were last looked at; atomic */
 
 /* ---- over the network ---- */
 
-/* An operation has failed that nobody else is told of: the first such PE ends the job. */
+/* Some operation has failed: ends the job if one of this interface has, at the first such PE. (Others report
+ * to windows.) */
 static HL_COLD void look_at_errors(uint64_t now, const char *func)
 {
     hl_a64_store_relaxed(&errors_seen, now); /* relaxed: of several threads one or more look. */
@@ -30,13 +31,14 @@ static HL_COLD void look_at_errors(uint64_t now, const char *func)
 
 static void tell_errors(const char *func)
 {
-    uint64_t now = hl_a64_load_acquire(&hl_lane_errors);         /* acquire: pairs with hl_lane_error_keep */
+    uint64_t now = hl_a64_load_acquire(&hl_lane_errors);         /* acquire: the error words; pairs with
+                                                                  * hl_lane_error_keep */
     if (HL_UNLIKELY(now != hl_a64_load_relaxed(&errors_seen))) { /* relaxed: a wrong guess costs a look */
         look_at_errors(now, func);
     }
 }
 
-/* Some of its memory is mapped here, and some is perhaps not. */
+/* Is some memory of the PE mapped here? (Other memory of it may not be.) */
 static bool is_mapped(int pe)
 {
     bool mapped = hl_sym.heap.len != 0 && (hl_sym.heap.pes[pe].where & HL_SYM_FAR) == 0;
@@ -59,14 +61,14 @@ void hl_shmem_quiet(const struct hl_ctx *ctx, const char *func)
 
 void hl_shmem_fence(const struct hl_ctx *ctx, const char *func)
 {
-    hl_fence_release(); /* my stores, in order; pairs with whoever loads the later one with acquire. */
+    hl_fence_release(); /* orders my stores; pairs with an acquire load of the later one at another PE. */
     if (hl_lane_is_there()) {
         hl_lane_fence(ctx->lane, is_mapped);
         tell_errors(func);
     }
 }
 
-/* In a call of the user that is about all of a context. */
+/* The context of a user's call on a whole context; a wrong one ends the program. */
 static const struct hl_ctx *context(shmem_ctx_t ctx, const char *func)
 {
     const struct hl_ctx *c = hl_ctx_must(ctx, func);
@@ -76,13 +78,13 @@ static const struct hl_ctx *context(shmem_ctx_t ctx, const char *func)
     return c;
 }
 
-/* Nothing is wrong, and there is no network. */
+/* True: there is no network, SHMEM is open and the context is good. */
 HL_INLINE bool is_near_only(shmem_ctx_t ctx)
 {
     return !HL_CHECKED && hl_sym.n_pes != 0 && !hl_lane_is_there() && hl_ctx_of(ctx) != NULL;
 }
 
-/* No operation is performed on SHMEM_CTX_INVALID. (OpenSHMEM 1.5, section 9.10.) */
+/* Calls on SHMEM_CTX_INVALID do nothing. (OpenSHMEM 1.5, section 9.10.) */
 static bool is_invalid(shmem_ctx_t ctx, const char *func)
 {
     hl_shmem_need_open(func);
@@ -115,7 +117,7 @@ static HL_NOINLINE void fence_slow(shmem_ctx_t ctx, const char *func)
 HL_INLINE void fence_ctx(shmem_ctx_t ctx, const char *func)
 {
     if (HL_LIKELY(is_near_only(ctx))) {
-        hl_fence_release(); /* as in hl_shmem_fence. */
+        hl_fence_release(); /* orders my stores; pairs with an acquire load of the later one. */
     } else {
         fence_slow(ctx, func);
     }
@@ -142,7 +144,7 @@ static void pe_quiet(shmem_ctx_t ctx, const int *pes, size_t n, const char *func
     hl_near_fence();
 }
 
-/* ---- quiets with a request: what was issued before the call is known by numbers of the lanes ---- */
+/* ---- quiets with a request: numbers of the lanes say what was issued before the call ---- */
 
 struct quiet_request {
     struct hl_handle h;
@@ -173,10 +175,10 @@ static void start_quiet(shmem_ctx_t ctx, shmemx_request_t *request, const char *
     }
     q->goals = goals;
     *request = (shmemx_request_t)(void *)q;
-    (void)hl_lane_goals_reached(goals); /* sends what is still open of it */
+    (void)hl_lane_goals_reached(goals); /* sends chains that are still open */
 }
 
-/* NULL: it has ended before. */
+/* The quiet behind a user's request; NULL: it has ended already. */
 static struct quiet_request *quiet_of(const shmemx_request_t *request, const char *func)
 {
     hl_shmem_need_open(func);
@@ -264,7 +266,7 @@ void pshmem_ctx_fence(shmem_ctx_t ctx)
     fence_ctx(ctx, "shmem_ctx_fence");
 }
 
-/* ---- ours ---- */
+/* ---- extensions of Hotlane ---- */
 
 HL_SHMEM_API(shmemx_quiet_nb);
 void pshmemx_quiet_nb(shmemx_request_t *request)
@@ -302,7 +304,7 @@ void pshmemx_quiet_wait(shmemx_request_t *request)
     }
 }
 
-/* ---- Cray's, by threads: every thread may use the library at any time ---- */
+/* ---- Cray's calls for threads: here every thread may use the library at any time ---- */
 
 HL_SHMEM_API(shmemx_thread_register);
 void pshmemx_thread_register(void)
@@ -328,7 +330,7 @@ void pshmemx_thread_fence(void)
     fence_ctx(SHMEM_CTX_DEFAULT, "shmemx_thread_fence");
 }
 
-/* ---- caches: what old programs call for them ---- */
+/* ---- calls of old programs for caches: nothing need be done ---- */
 
 HL_SHMEM_API(shmem_clear_cache_inv);
 void pshmem_clear_cache_inv(void)

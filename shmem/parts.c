@@ -1,4 +1,5 @@
-/* What is asked of the symmetric heap becomes the same memory on every PE, or an error on all. */
+/* Turns what the environment asks for into parts of the symmetric heap, the same on every PE, or into an
+ * error on all. */
 #include "parts.h"
 
 #include <inttypes.h>
@@ -19,22 +20,25 @@
 #include "util.h"
 
 #define GRANULE ((uint64_t)1 << HL_SYM_GRANULE)
-#define OWN_BYTES ((uint64_t)34 << 20) /* address space of the library's own part */
-#define OWN_PINNED ((uint64_t)2 << 20) /* where the NIC takes its pages when they are registered; */
-#define OWN_SHARE 32                   /* of that no more is used than this part of what may be locked, */
-#define OWN_LEAST ((uint64_t)64 << 10) /* but so much: boxes of a team take 13 KiB */
-#define AUTO_STEP ((uint64_t)64 << 20) /* an unset size is a multiple of it, */
-#define AUTO_MOST ((uint64_t)64 << 30) /* and at most that */
+#define OWN_BYTES                                                                                            \
+    ((uint64_t)34 << 20)               /* address space of the library's own part, where registered pages are
+                                        * not pinned */
+#define OWN_PINNED ((uint64_t)2 << 20) /* and where they are: then */
+#define OWN_SHARE 32                   /* at most this fraction of the lockable memory is used of it, */
+#define OWN_LEAST ((uint64_t)64 << 10) /* but at least so much: boxes of a team take 13 KiB */
+#define AUTO_STEP ((uint64_t)64 << 20) /* a size that nobody set is a multiple of it, */
+#define AUTO_MOST ((uint64_t)64 << 30) /* and at most so much */
 #define SPAN_ALIGN ((size_t)1 << 30)   /* so that shmem_align can keep its promise */
 #define SIZE_MOST ((uint64_t)1 << 46)  /* so that sums do not overflow */
-#define WAIT_US 2000000                /* for the PE with the cause to end the job */
+#define WAIT_US 2000000                /* time for the PE with the cause to end the job */
 
 struct hl_heap hl_heap;
 
-/* Somebody has an error, or who has not heard all, `lost`, looks. */
+/* Some PE has an error, or this one could not hear from all (`lost`): finds the first PE with an error and
+ * returns it with that PE's text. */
 static HL_NOINLINE int tell_first(int rc, int lost, int all)
 {
-    static char text[HL_ERR_TEXT]; /* of the thread that starts or ends the heap */
+    static char text[HL_ERR_TEXT]; /* static: used only by the thread that starts or ends the heap */
     int first, again = hl_coll_first_failed(hl_shmem_comm, rc, &first, text);
     lost = lost != 0 ? lost : again;
     if (lost != 0) {
@@ -53,13 +57,13 @@ int hl_parts_agree(int rc)
     return lost == 0 && all == 0 ? 0 : tell_first(rc, lost, all);
 }
 
-/* ---- what is asked ---- */
+/* ---- what is asked for ---- */
 
-/* What a PE was told by its environment. */
+/* What the environment of a PE asks for. */
 struct asked {
     uint64_t fair;     /* size of an unset heap */
-    uint64_t lockable; /* what the network may have of it; UINT64_MAX: all */
-    bool pins;         /* registering takes pages */
+    uint64_t lockable; /* bytes of it that the network may pin; UINT64_MAX: all */
+    bool pins;         /* registered pages are pinned */
     int64_t count;
     struct asked_part {
         int64_t id, kind, policy;
@@ -98,7 +102,7 @@ static void describe_part(const struct asked_part *p, char *out, size_t cap)
              hl_part_policy_word((enum hl_part_policy)p->policy), hl_bytes_text(p->page, page));
 }
 
-/* PE `pe` was told something else than PE 0. */
+/* The error that the environment of PE `pe` asks for something else than that of PE 0. */
 static int differ(const struct asked *zero, const struct asked *other, int pe)
 {
     char first[128] = "nothing more", second[128] = "nothing more";
@@ -126,7 +130,7 @@ static bool alike(const struct asked *a, const struct asked *b)
     return same;
 }
 
-/* Of a size that nobody set: the smallest PE decides. */
+/* The size of a part whose size nobody set. `fair`: the least that a PE can offer. */
 static uint64_t auto_size(uint64_t fair)
 {
     fair = fair < AUTO_MOST ? fair : AUTO_MOST;
@@ -169,7 +173,8 @@ static uint64_t own_pinned(uint64_t lockable)
     return hl_min_size(hl_max_size(most, OWN_LEAST), OWN_PINNED);
 }
 
-/* What all PEs were told, as parts; pages are the largest that any of them has for what is asked. */
+/* Agrees with all PEs on what is asked for and fills hl_heap.parts; pages are the largest that any PE has for
+ * it. */
 static int plan(void)
 {
     size_t n = (size_t)hl_sym.n_pes;
@@ -203,7 +208,7 @@ static int plan(void)
     return hl_parts_agree(rc);
 }
 
-/* ---- where each lies ---- */
+/* ---- where each part lies ---- */
 
 static int by_page(const void *a, const void *b)
 {
@@ -229,7 +234,7 @@ uint64_t hl_parts_lay(struct hl_heap_part *parts, int count)
     return at;
 }
 
-/* Reserves the span, large enough for whatever pages come: they only become smaller. */
+/* Reserves the span. It is large enough for all pages that may come: they only become smaller. */
 static int reserve_parts(void)
 {
     size_t least = hl_max_size(hl_heap.parts[0].page, GRANULE);
@@ -244,7 +249,7 @@ static int reserve_parts(void)
     return rc;
 }
 
-/* ---- its memory ---- */
+/* ---- the memory of parts ---- */
 
 static int take_part(struct hl_heap_part *p)
 {
@@ -281,7 +286,8 @@ static int take_all(void)
     return hl_parts_agree(rc);
 }
 
-/* Part `i` has smaller pages at some PE: all[] are powers of two, HL_SYM_PARTS for each PE. */
+/* Lowers the pages of part `p` to those of the PE that has the smallest. all[]: the part's page at PE 0; each
+ * PE has HL_SYM_PARTS entries, binary logarithms of bytes. `least`: the smallest of them. */
 static void lower(struct hl_heap_part *p, const int8_t *all, int least)
 {
     char was[HL_BYTES_TEXT], is[HL_BYTES_TEXT];
@@ -297,7 +303,7 @@ static void lower(struct hl_heap_part *p, const int8_t *all, int least)
     }
 }
 
-/* The smallest pages that any PE got become those of all; *same: every PE has them already. */
+/* Makes the smallest pages that any PE got those of all PEs. *same: every PE has them already. */
 static int agree_on_pages(bool *same)
 {
     size_t n = (size_t)hl_sym.n_pes;
@@ -323,7 +329,8 @@ static int agree_on_pages(bool *same)
     return rc;
 }
 
-/* Until all PEs have pages of one size for each part: they only become smaller, so that this ends. */
+/* Takes the memory again until all PEs have pages of the same size for each part. This ends, since pages only
+ * become smaller. */
 static int take_alike(void)
 {
     bool same = false;

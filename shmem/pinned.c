@@ -13,10 +13,10 @@
 
 #define GRANULE ((uint64_t)1 << HL_SYM_GRANULE)
 #define LEAST ((uint64_t)64 << 10) /* areas end at multiples of it, */
-#define SHARE 8                    /* and one takes at most this part of what may be locked beyond need */
+#define SHARE 8                    /* and take at most this fraction of the lockable memory beyond need */
 
 static bool on;
-static uint64_t covered[HL_SYM_PARTS]; /* of each part of hl_heap, from its begin on */
+static uint64_t covered[HL_SYM_PARTS]; /* registered bytes of each part of hl_heap, from its beginning on */
 static uint64_t *regions;              /* [n_regions]: hl_fab_register's ids */
 static int n_regions;
 
@@ -25,14 +25,15 @@ struct hl_pinned_range hl_pinned_choose(uint64_t off, uint64_t end, uint64_t cov
 {
     struct hl_pinned_range r = {off & ~(GRANULE - 1), covered_to};
     if (end > covered_to) {
-        uint64_t more = covered_to < step ? covered_to : step; /* twice as much, while that is little */
+        uint64_t more = covered_to < step ? covered_to : step; /* doubles what is registered while that is
+                                                                * little */
         r.end = hl_round_up(hl_max_size(end, covered_to + more), LEAST);
         r.end = r.end < len ? r.end : len;
     }
     return r;
 }
 
-/* What a PE tells the others of an area. */
+/* What a PE tells the others about an area. */
 struct key {
     uint64_t addr, key;
 };
@@ -42,7 +43,7 @@ static int no_key_memory(void)
     return hl_err_say(HL_ERR_NO_MEM, "no memory for the keys of %d heaps", hl_sym.n_pes);
 }
 
-/* My memory [begin, begin + len) of the span. */
+/* Registers my memory [begin, begin + len) of the span; *out is what peers need. */
 static int register_mine(uint64_t begin, uint64_t len, const char *name, struct key *out)
 {
     struct hl_fab_mr mr;
@@ -67,7 +68,7 @@ static void unregister_beyond(int count)
     }
 }
 
-/* Near PEs are mapped where they always were. */
+/* How a PE's memory from `begin` on is reached; near PEs stay mapped where they are. */
 static struct hl_sym_reach area_reach(int pe, uint64_t begin, const struct key *key)
 {
     uint64_t near = hl_sym.heap.pes[pe].where;
@@ -110,14 +111,15 @@ int hl_pinned_open(void)
     return rc;
 }
 
-/* Whose blocks lie in these granules finds the new area from now on. */
+/* From now on hl_sym_find finds the new area for addresses in these granules. */
 static void publish_area(const struct hl_sym_area *area, uint64_t begin, uint64_t len)
 {
     int index = hl_sym.n_parts;
     hl_sym.parts[index] = *area;
     hl_sym.n_parts++;
     for (uint64_t g = begin >> HL_SYM_GRANULE; g <= (begin + len - 1) >> HL_SYM_GRANULE; g++) {
-        hl_a8_store_release(&hl_sym.part_of[g], (uint8_t)index); /* release: the area; pairs with area_of. */
+        hl_a8_store_release(&hl_sym.part_of[g], (uint8_t)index); /* release: publishes the area; pairs with
+                                                                  * the acquire in area_of. */
     }
 }
 
@@ -128,7 +130,7 @@ int hl_pinned_cover(int part, uint64_t off, uint64_t len)
     if (!on) {
         return 0;
     }
-    /* relaxed: only this call changes it. */
+    /* relaxed: only this call changes it, one at a time. */
     const struct hl_sym_area *there = &hl_sym.parts[hl_a8_load_relaxed(&hl_sym.part_of[granule])];
     if (there != &hl_sym.parts[part] && off + len <= (uint64_t)(there->base - hl_heap.base) + there->len) {
         return 0;

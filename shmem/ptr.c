@@ -1,5 +1,5 @@
-/* What can be reached, and by plain loads and stores (OpenSHMEM 1.5, sections 9.1.5 to 9.1.7; 1.6: team_ptr).
- */
+/* Which PEs and objects can be reached, and which by plain loads and stores (OpenSHMEM 1.5, sections 9.1.5 to
+ * 9.1.7; 1.6: team_ptr). */
 #include <shmem.h>
 
 #include "entry.h"
@@ -15,8 +15,8 @@ static void need_pe(const char *func, int pe, int size)
     }
 }
 
-/* NULL too for what is not symmetric: that is the question. Mine is at its address, whatever way is used to
- * reach it. */
+/* The address here of symmetric object `dest` of a PE, or NULL: it is not mapped, or not symmetric, which is
+ * no error. My own object is at its own address, whatever way transfers take to it. */
 static void *pointer(const void *dest, int pe)
 {
     if (pe == hl_sym.my_pe) {

@@ -93,8 +93,8 @@ MOVE(getmem_nbi, void, 1, hl_shmem_get_nbi)
 
 /* ---- one element ---- */
 
-/* Puts the element at `value`, a variable that the compiler keeps in a register where nothing takes its
- * address: elements of up to 8 bytes leave as bits. */
+/* Puts the element at `value`. Up to 8 bytes are passed on as bits, so that the compiler can keep the
+ * variable in a register. */
 HL_INLINE void put_one(const struct hl_ctx *ctx, void *dest, const void *value, size_t size, int pe,
                        const char *func)
 {
@@ -115,7 +115,7 @@ HL_INLINE void put_one(const struct hl_ctx *ctx, void *dest, const void *value, 
     }
 }
 
-/* Gets one into `value`. */
+/* Gets one element into `value`. */
 HL_INLINE void get_one(const struct hl_ctx *ctx, void *value, const void *source, size_t size, int pe,
                        const char *func)
 {

@@ -1,7 +1,8 @@
-/* Copy, then map over: with signals held back and no other thread, nobody sees the moment between.
+/* Shares static data: copies it, then maps the copy over it. Signals are blocked and no other thread runs, so
+ * no code sees the moment between.
  *
- * All of it is done by system calls on the raw pages: sanitizers keep marks beside objects (their addresses
- * do not change, so the marks stay right), and would object to our reading between them. */
+ * Only system calls touch the pages: sanitizers keep marks for the bytes between objects and would report a
+ * read there. The marks stay right, since addresses do not change. */
 #include "share.h"
 
 #include "err.h"
@@ -20,7 +21,7 @@
 
 struct hl_share hl_share;
 
-/* ---- may it be done? ---- */
+/* ---- can data be shared? ---- */
 
 static int count_threads(void)
 {
@@ -36,7 +37,8 @@ static int count_threads(void)
     return n;
 }
 
-/* Ordinary private memory from end to end: nobody protected a part of it or mapped something else there. */
+/* Is the stretch ordinary private memory from end to end, no part of it protected or replaced by another
+ * mapping? */
 static bool is_plain(const struct hl_stretch *s)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
@@ -63,7 +65,7 @@ static void say_why(const char *why)
     }
 }
 
-/* True when nothing stands against it; else the reason has been said. */
+/* True when data can be shared at all; false after the reason was written to hl_share.why. */
 static bool may_share(void)
 {
     int threads = count_threads();
@@ -80,9 +82,10 @@ static bool may_share(void)
     return hl_share.why[0] == '\0';
 }
 
-/* ---- doing it ---- */
+/* ---- sharing it ---- */
 
-/* Pages of .bss that were never touched hold zeros and are not looked at. */
+/* A part of /proc/self/pagemap, from which may_hold tells pages of .bss that were never touched: they hold
+ * zeros and need not be read. */
 struct lookup {
     int fd; /* /proc/self/pagemap, or -1 */
     uintptr_t first;
@@ -134,7 +137,7 @@ static int write_all(int fd, const char *from, size_t len, size_t to)
     return 0;
 }
 
-/* Returns 0 or errno. */
+/* Writes the pages of a stretch that are not zero to the segment. Returns 0 or errno. */
 static int copy_stretch(const struct hl_stretch *s, int fd, struct lookup *l)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), from = 0, off = 0;
@@ -189,7 +192,7 @@ static void share_all(void)
 {
     struct hl_objects *o = &hl_share.objects;
     struct hl_mem_ask ask = {.own_segment = true};
-    static struct lookup l; /* once in a process, and longer than a stack should hold */
+    static struct lookup l; /* static: used once in a process, and too large for a stack */
     size_t total = 0;
     for (int i = 0; i < o->n_stretches; i++) {
         o->stretches[i].off = total;

@@ -1,8 +1,8 @@
-/* What a program's user may ask to see at start: version and variables. */
+/* What the user of a program may ask to see at start: version and variables. */
 #ifndef HL_SHMEM_SHOW_H
 #define HL_SHMEM_SHOW_H
 
-/* SHMEM_VERSION, SHMEM_INFO, SHMEM_ENV_DISPLAY: to standard error, by PE 0. */
+/* Prints what SHMEM_VERSION, SHMEM_INFO and SHMEM_ENV_DISPLAY ask for, on PE 0, to standard error. */
 void hl_shmem_show(void);
 
 #endif

@@ -1,9 +1,9 @@
-/* Put with signal and signals alone (OpenSHMEM 1.6, section 9.8): the data, then a word of the PE that says
- * so.
+/* Put with signal and signals alone (OpenSHMEM 1.6, section 9.8): the data, then a word of the PE that
+ * announces them.
  *
- * Near, the word is stored with release behind the data. Far, both travel as one record, whose receiver does
- * the same; longer data go as several records in one stream, and what is longer than that as a put that is
- * waited for. Sleepers of the PE are woken. */
+ * At a near PE the word is stored with release after the data. To a far PE both travel as one record, and its
+ * receive thread does the same. Longer data go as several records in one stream, still longer data as a put
+ * that the call waits for. Sleeping threads of the PE are woken. */
 #include <shmem.h>
 
 #include "boot.h"
@@ -15,28 +15,28 @@
 #include "util.h"
 #include "xfer.h"
 
-#define RECORDS_MAX 8 /* a half of the messages that may be under way: the stream does not stop */
+#define RECORDS_MAX 8 /* half of the messages that may be under way, so that the stream does not stall */
 
-/* One call. */
+/* The arguments of one call. */
 struct signal_call {
     struct hl_ctx_pe on;
     const char *func;
     char *dest;
     const char *src;
     size_t len;
-    uint64_t *word; /* as the user names it */
+    uint64_t *word; /* the user's address of it */
     uint64_t value;
     int op; /* SHMEM_SIGNAL_* */
 };
 
-/* Changes the word, which is mapped. */
+/* Changes a mapped word and wakes sleeping threads of its PE. */
 static void change_signal(hl_a64 *word, const struct signal_call *n)
 {
     if (n->op == SHMEM_SIGNAL_SET) {
-        /* release: the data come before; pairs with the acquire of who waits for the word. */
+        /* release: the data come before; pairs with the acquire of waits for the word (load_var). */
         hl_a64_store_release(word, n->value);
     } else {
-        hl_a64_add_full(word, n->value); /* full: the same. */
+        hl_a64_add_full(word, n->value); /* full: the data come before; pairs with the acquire in load_var. */
     }
     int node_rank = hl_boot_node_of(n->on.pe);
     if (node_rank >= 0) {
@@ -59,12 +59,12 @@ static void send_signal(const struct signal_call *n, struct hl_lane *lane,
     hl_shmem_must(hl_lane_message_on(lane, &m), n->func, n->on.pe);
 }
 
-/* The word is far; so are the data, if there are any. */
+/* Sends data and word as records; both are far. n->len may be 0. */
 static void send_records(const struct signal_call *n, const struct hl_sym_spot *data,
                          const struct hl_sym_spot *word)
 {
     size_t room = hl_lane_payload_max();
-    struct hl_lane *lane = hl_shmem_lane(n->on.ctx); /* the same for all records */
+    struct hl_lane *lane = hl_shmem_lane(n->on.ctx); /* one lane for all records */
     struct hl_wire_signal_rec rec = {.op = HL_WIRE_SIGNAL,
                                      .data_key = data->key,
                                      .word_key = word->key,
@@ -104,7 +104,7 @@ static void check_signal_call(const struct signal_call *n)
     }
 }
 
-/* The data first, by ways of their own. */
+/* Puts the data first, by a put that is complete when this returns. */
 static void put_before(const struct signal_call *n, bool far)
 {
     hl_shmem_put(n->on.ctx, n->dest, n->src, n->len, n->on.pe, n->func);
@@ -172,7 +172,7 @@ static HL_NOINLINE void notify(const struct signal_call *n)
                                      sig_addr, signal, sig_op});                                             \
     }
 
-/* What is copied, or stored, at once serves both forms. */
+/* Both forms are the same: the data are copied or stored before the call returns. */
 #define OF_TYPE(T, NAME)                                                                                     \
     PUT_SIGNAL(NAME##_put_signal, T, sizeof(T)) PUT_SIGNAL(NAME##_put_signal_nbi, T, sizeof(T))
 /* Defines: shmem_float_put_signal shmem_ctx_float_put_signal shmem_float_put_signal_nbi
@@ -245,6 +245,7 @@ uint64_t pshmem_signal_fetch(const uint64_t *sig_addr)
     struct hl_sym_spot
         mine; /* the network may be the way to myself too (HOTLANE_NEAR=none), but not for a load */
     hl_shmem_find(sig_addr, sizeof *sig_addr, hl_sym.my_pe, "shmem_signal_fetch", &mine);
-    /* acquire: the data that it announces; pairs with the releases above and of the receive thread. */
+    /* acquire: the data that it announces; pairs with the releases in change_signal and of the receive
+     * thread. */
     return hl_a64_load_acquire((const hl_a64 *)sig_addr);
 }

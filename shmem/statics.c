@@ -1,4 +1,5 @@
-/* Exchange, mapping and registration of static data. What can be shared was shared before threads existed. */
+/* Exchanges, maps and registers static data. share.c has moved what it can to shared memory before threads
+ * existed. */
 #include "statics.h"
 
 #include "boot.h"
@@ -20,7 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a PE tells of itself, then of each stretch; then how the network reaches them. */
+/* What a PE tells the others about itself, about each stretch (stretch_card), and how the network reaches it
+ * (network_way). */
 struct statics_head {
     uint64_t n, seg_id, seg_len;
 };
@@ -35,7 +37,7 @@ struct network_way {
     uint64_t addr, key;
 };
 
-/* Of the exchange, freed at its end. */
+/* Tables of the exchange, freed at its end. */
 struct statics_table {
     struct statics_head *heads; /* [n_pes] */
     struct stretch_card *cards; /* [n_pes][most] */
@@ -43,7 +45,7 @@ struct statics_table {
     size_t most;
 };
 
-static struct hl_near_want *wants; /* of node peers */
+static struct hl_near_want *wants; /* mappings of node peers' segments */
 static size_t n_wants;
 static uint64_t *regions; /* [n_stretches]: ids of registered private data, 0: none */
 
@@ -52,7 +54,7 @@ static const struct stretch_card *card_of(const struct statics_table *t, int pe,
     return &t->cards[(size_t)pe * t->most + (size_t)i];
 }
 
-/* The number that my stretch i has at a PE, or -1. Mostly the same. */
+/* The number that my stretch i has at a PE, usually i, or -1 when the PE does not have it. */
 static int match(const struct statics_table *t, int pe, int i)
 {
     uint64_t id = hl_share.objects.stretches[i].id;
@@ -76,17 +78,18 @@ static int no_statics_memory(void)
 
 enum { SHARE, NETWORK, NONE }; /* hl_conf.statics */
 
-/* Alone on a node nobody else can map it. */
+/* Finds static data, and shares it unless this PE is alone on its node. */
 static int find_statics(void)
 {
     return hl_conf.statics == NONE ? 0 : hl_share_statics(hl_conf.statics == SHARE && hl_boot.node_size > 1);
 }
 
-/* A program that calls MPI_Init first would have threads when it comes to shmem_init. */
+/* Shares static data at the first start, also that of MPI: by a later shmem_init the process may have
+ * threads. */
 static void share_early(enum hl_life_who who)
 {
     if (who == HL_LIFE_SHMEM || hl_objects_have_shmem()) {
-        (void)find_statics(); /* hl_statics_open tries again, and tells what is wrong */
+        (void)find_statics(); /* hl_statics_open tries again, and reports errors */
     }
 }
 
@@ -134,7 +137,7 @@ static bool is_near_pe(int pe)
     return strcmp(hl_conf.near, "none") != 0 && hl_boot_node_of(pe) >= 0;
 }
 
-/* What cannot be mapped uses the network. */
+/* Maps the segments of node peers; those that cannot be mapped use the network. */
 static int map(const struct statics_table *t)
 {
     wants = calloc((size_t)hl_boot.node_size + 1, sizeof *wants);
@@ -167,7 +170,7 @@ static const char *mapped_at(int pe)
     return NULL;
 }
 
-/* Where stretch k of a PE, my stretch i, is here; 0: nowhere. */
+/* The address here of a PE's stretch k, which is my stretch i; 0: it is not mapped. */
 static uint64_t near_address(const struct statics_table *t, int pe, int i, int k)
 {
     if (!is_near_pe(pe)) {
@@ -196,7 +199,7 @@ static bool needs_network(const struct statics_table *t)
     return false;
 }
 
-/* Opens it, and lanes, for the whole job when one PE needs it. */
+/* Opens the network and lanes on all PEs when one PE needs them. */
 static int open_statics_network(const struct statics_table *t)
 {
     bool mine = needs_network(t) && !hl_lane_is_open();
@@ -251,7 +254,7 @@ static struct hl_sym_reach reach_of(const struct statics_table *t, int pe, int i
     return (struct hl_sym_reach){HL_SYM_FAR | w->addr, w->key};
 }
 
-/* One area: `len` bytes of my stretch i. */
+/* Adds an area of `len` bytes from `base` on, of my stretch i. */
 static int add_area(const struct statics_table *t, int i, char *base, size_t len)
 {
     const struct hl_stretch *s = &hl_share.objects.stretches[i];
@@ -267,7 +270,7 @@ static int add_area(const struct statics_table *t, int i, char *base, size_t len
     return 0;
 }
 
-/* Foreign names are left out: areas end before them and begin behind them. */
+/* Fills hl_sym.statics. Areas leave out foreign variables. */
 static int fill_table(const struct statics_table *t)
 {
     const struct hl_objects *o = &hl_share.objects;
@@ -287,7 +290,8 @@ static int fill_table(const struct statics_table *t)
     return rc;
 }
 
-/* One line for each node, or for each PE that cannot map another's, where a node's PEs need the network. */
+/* Prints why PEs of one node need the network: one line for the node, or one of each PE that cannot map
+ * another's data. */
 static void say_unshared(void)
 {
     const struct hl_objects *o = &hl_share.objects;
@@ -356,7 +360,7 @@ void hl_statics_close(void)
     n_wants = 0;
 }
 
-/* ---- what is not symmetric ---- */
+/* ---- why an address is not symmetric ---- */
 
 static const struct hl_foreign *foreign_at(const char *p, size_t len)
 {

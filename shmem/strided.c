@@ -1,5 +1,5 @@
-/* Put and get of blocks at regular distances (OpenSHMEM 1.6, section 9.6): each block a transfer of its own,
- * the whole call over when all of them are. A single element is a block of one. */
+/* Put and get of blocks at regular distances (OpenSHMEM 1.6, section 9.6). Each block is a transfer of its
+ * own; the call returns when all of them are done. A single element is a block of one. */
 #include <shmem.h>
 
 #include "entry.h"
@@ -7,7 +7,7 @@
 #include "types.h"
 #include "xfer.h"
 
-/* Block i lies `i * step` bytes behind the first one, on each side. */
+/* The blocks of a call; on each side block i begins i strides behind the first one. */
 struct blocks {
     char *sym, *mine;
     ptrdiff_t sym_stride, mine_stride; /* elements */
@@ -23,7 +23,8 @@ static HL_COLD void check_stride(ptrdiff_t stride, size_t least, const char *whi
     }
 }
 
-/* From the first block's first byte to the last one's last at the PE: found wrong before anything moves. */
+/* Checks all bytes at the PE, from the first block to the last, so that a wrong call ends before anything
+ * moves. */
 static void check_extent(const struct hl_shmem_call *call, const struct blocks *b, size_t size)
 {
     struct hl_sym_spot spot;
@@ -45,7 +46,7 @@ static void move_blocks(struct hl_shmem_call *call, const struct blocks *b, size
     check_stride(puts ? b->mine_stride : b->sym_stride, b->elements, "sst", call->func);
     check_extent(call, b, size);
     hl_req_init_rma(&r, call->pe);
-    hl_req_add_parts(&r, 1); /* mine: it ends when all blocks are issued */
+    hl_req_add_parts(&r, 1); /* this call's own part, which ends when all blocks are issued */
     call->req = &r;
     for (size_t i = 0; i < b->count || i == 0; i++) {
         size_t at = i * size;
@@ -73,7 +74,7 @@ HL_INLINE void get_blocks(struct hl_ctx_pe on, const char *func, struct blocks b
 #define GET_SIDES(elements, count)                                                                           \
     ((struct blocks){(char *)(uintptr_t)source, (char *)dest, sst, dst, elements, count})
 
-/* Single elements, then blocks; the plain form and that of contexts. */
+/* Entry points for single elements, then for blocks; each in the plain form and that of contexts. */
 #define STRIDED(NAME, T, size, move, SIDES)                                                                  \
     HL_SHMEM_API(shmem_##NAME);                                                                              \
     void pshmem_##NAME(T *dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe)        \

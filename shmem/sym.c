@@ -1,10 +1,11 @@
-/* Finding symmetric objects that the short way has no branch for: static data, and parts of PEs reached by
- * the network. */
+/* Finds symmetric objects that the short way does not cover: static data, and parts of PEs that the network
+ * reaches. */
 #include "sym.h"
 
 struct hl_sym hl_sym;
 
-/* Tokens of windows count up from 1; these have the highest bit, the part or area, the PE. */
+/* The token of part or area `index` at a PE. Tokens of windows count up from 1; these have the highest bit
+ * set. */
 static uint64_t token_of(int index, int pe)
 {
     return (uint64_t)1 << 63 | (uint64_t)(uint32_t)index << 32 | (uint32_t)pe;
@@ -16,11 +17,12 @@ static bool area_holds(const struct hl_sym_area *a, const char *p, size_t len, u
     return *off < a->len && len <= a->len - *off;
 }
 
-/* The area of [p, p + len) by its number among parts and statics, or NULL. */
+/* The part or area that holds [p, p + len), or NULL. *index: its number among parts, then statics; *off: the
+ * offset of `p` in it. */
 static const struct hl_sym_area *area_of(const char *p, size_t len, int *index, uint64_t *off)
 {
     if (area_holds(&hl_sym.heap, p, len, off)) {
-        /* acquire: the area; pairs with the release in hl_pinned_cover. */
+        /* acquire: the area; pairs with the release in publish_area. */
         *index = hl_a8_load_acquire(&hl_sym.part_of[*off >> HL_SYM_GRANULE]);
         const struct hl_sym_area *part = *index < HL_SYM_AREAS ? &hl_sym.parts[*index] : NULL;
         return part != NULL && area_holds(part, p, len, off) ? part : NULL;
@@ -48,7 +50,7 @@ bool hl_sym_find(const void *p, size_t len, int pe, struct hl_sym_spot *out)
     if (a == NULL || (uint32_t)pe >= (uint32_t)hl_sym.n_pes) {
         return false;
     }
-    if (a->pes[pe].where == 0) { /* another build of it is there, or nothing */
+    if (a->pes[pe].where == 0) { /* the PE has another build of it, or none */
         return false;
     }
     *out = spot_in(a, index, off, pe);

@@ -1,8 +1,8 @@
-/* Teams: made by splits, asked, given back. (OpenSHMEM 1.5, section 9.4.)
+/* Teams: splits, questions, and their end. (OpenSHMEM 1.5, section 9.4.)
  *
- * A split needs no agreement about memory: each member takes boxes where it has room, tells its offset in the
- * parent's boxes, all of the parent meet, members read the others' words, all meet again. So threads may
- * split different parents at once. */
+ * A split needs no agreement about memory: each member takes boxes where it has room and writes their offset
+ * into its boxes of the parent; all members of the parent meet; new members read each other's offsets; all
+ * meet again. So threads may split different parents at once. */
 #include "team.h"
 
 #include <stdlib.h>
@@ -29,12 +29,12 @@
 struct hl_team hl_team_world, hl_team_shared;
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
-static struct hl_blocks blocks HL_GUARDED_BY(lock); /* which parts of the room are taken, here */
+static struct hl_blocks blocks HL_GUARDED_BY(lock); /* which bytes of `room` are taken at this PE */
 static char *room;
 
 /* ---- boxes ---- */
 
-/* Boxes of my own for the team: false when there is no room. */
+/* Takes my own boxes for the team; false when there is no room. */
 static bool take_boxes(struct hl_team *t)
 {
     size_t bytes = hl_tree_bytes(t->size), off = 0;
@@ -44,7 +44,7 @@ static bool take_boxes(struct hl_team *t)
     if (rc != 0) {
         return false;
     }
-    memset(room + off, 0, bytes); /* old flags; nobody writes to it before the parent has met */
+    memset(room + off, 0, bytes); /* clears old flags; nobody writes there before the parent has met */
     t->boxes = (uint64_t)(room + off - hl_sym.heap.base);
     return true;
 }
@@ -60,7 +60,8 @@ static void give_boxes(struct hl_team *t)
 
 /* ---- start and end ---- */
 
-/* All of my node group, when they are a progression and all of them reach all: else only me. */
+/* SHMEM_TEAM_SHARED: all PEs of my node if their numbers are a progression and their heaps are mapped here,
+ * else only me. */
 static void find_shared(struct hl_team *t)
 {
     const int *pes = hl_boot.node_world;
@@ -73,7 +74,7 @@ static void find_shared(struct hl_team *t)
               : (struct hl_team){.start = hl_sym.my_pe, .stride = 1, .size = 1, .rank = 0};
 }
 
-/* One member without the others' memory makes all of them stay alone. */
+/* If one member cannot map the others' memory, all of them stay alone. */
 static int agree_on_shared(struct hl_team *t)
 {
     int *sizes = calloc((size_t)hl_sym.n_pes, sizeof *sizes);
@@ -97,7 +98,7 @@ int hl_team_open(void)
     hl_team_world = (struct hl_team){.start = 0, .stride = 1, .size = hl_sym.n_pes, .rank = hl_sym.my_pe};
     find_shared(&hl_team_shared);
     int rc = agree_on_shared(&hl_team_shared);
-    size_t bytes = (size_t)hl_heap.own; /* for the boxes of all teams */
+    size_t bytes = (size_t)hl_heap.own; /* room for the boxes of all teams */
     room = hl_heap_internal_alloc(bytes);
     if (rc == 0 && room == NULL) {
         rc = hl_err_say(HL_ERR_NO_MEM, "no symmetric memory for the boxes of teams");
@@ -108,7 +109,7 @@ int hl_team_open(void)
     hl_mutex_lock(&lock);
     rc = hl_blocks_init(&blocks, bytes, ROOM_GRANULE);
     hl_mutex_unlock(&lock);
-    /* In this order everywhere, so that all have them at the same offsets. */
+    /* In the same order on all PEs, so that offsets are the same. */
     if (rc == 0 && !(take_boxes(&hl_team_world) && take_boxes(&hl_team_shared))) {
         rc = hl_err_say(HL_ERR_INTERN, "no room for the boxes of the first teams");
     }
@@ -149,7 +150,7 @@ struct hl_team *hl_team_must(shmem_team_t handle, const char *func)
     return t;
 }
 
-/* The member that a world PE is, or -1. */
+/* The number of a world PE in the team, or -1. */
 static int member_of(const struct hl_team *t, int pe)
 {
     int rank = (pe - t->start) / t->stride;
@@ -196,14 +197,14 @@ int pshmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t des
 
 /* ---- splits ---- */
 
-/* One new team of a split: which members of the parent, and what the program says of it. */
+/* One new team of a split: its members in the parent's numbers, and the program's arguments for it. */
 struct wish {
     int start, stride, size;
     const shmem_team_config_t *config;
     long mask;
     shmem_team_t *made;
     bool member;
-    struct hl_team *team; /* NULL for PEs outside, and when there is no memory */
+    struct hl_team *team; /* NULL if I am not a member, or without memory */
 };
 
 static bool is_wrong(const struct hl_team *parent, const struct wish *w)
@@ -214,7 +215,8 @@ static bool is_wrong(const struct hl_team *parent, const struct wish *w)
            (w->mask & ~SHMEM_TEAM_NUM_CONTEXTS) != 0 || (w->mask != 0 && w->config == NULL);
 }
 
-/* My part of the new team, unless I am outside; without boxes when there is no memory. */
+/* Makes my part of the new team if I am a member. w->team->where is NULL when there was no memory for
+ * boxes. */
 static void begin_split_team(const struct hl_team *parent, struct wish *w)
 {
     struct hl_team new = {.start = hl_team_world_pe(parent, w->start),
@@ -241,7 +243,8 @@ static struct hl_team_boxes *boxes_of(const struct hl_team *t, int rank)
     return (struct hl_team_boxes *)(hl_sym.heap.base + (t->where != NULL ? t->where[rank] : t->boxes));
 }
 
-/* Between two meetings of the parent: where the others have their boxes. A word is an offset + 1, or 0. */
+/* Reads the members' offsets between two meetings of the parent. A word is an offset + 1, or 0 for none.
+ * False: a member has no boxes. */
 static bool read_others(const struct hl_team *parent, const struct wish *w, int index, const char *func)
 {
     struct hl_team *t = w->team;
@@ -263,7 +266,7 @@ static bool read_others(const struct hl_team *parent, const struct wish *w, int 
     return all;
 }
 
-/* The team was not made. Who has no boxes knows why. */
+/* Frees my part of a team that was not made. A member without boxes prints the reason. */
 static void forget_team(struct hl_team *t, bool has_boxes, const char *func)
 {
     if (has_boxes) {
@@ -281,8 +284,9 @@ static void join_failed(struct hl_meet *m, const void *theirs, size_t len)
     *(uint64_t *)m->data |= *(const uint64_t *)theirs;
 }
 
-/* All PEs of the parent: makes the teams of `count` (1 or 2) wishes; 0, or -1 at all when one was not made
- * somewhere: then none is. `asked`: what all must have asked for alike. */
+/* Called by all PEs of the parent: makes the teams of `count` (1 or 2) wishes. Returns 0, or -1 at all PEs
+ * when a member could not make its part: then no team is made. `asked`: the arguments that must be the same
+ * on all PEs. */
 static int split_team(struct hl_team *parent, struct wish *wishes, int count, const int asked[3],
                       const char *func)
 {
@@ -364,7 +368,7 @@ void pshmem_team_destroy(shmem_team_t team)
                      t == &hl_team_world ? "SHMEM_TEAM_WORLD" : "SHMEM_TEAM_SHARED");
     }
     hl_ctx_end_team(t, "shmem_team_destroy");
-    /* All messages to me were read when my last call ended: the boxes are nobody's. */
+    /* I had read all messages to me when my last call ended, so nobody writes to the boxes any more. */
     give_boxes(t);
     hl_handle_free(t);
 }

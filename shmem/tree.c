@@ -1,4 +1,4 @@
-/* Meeting in boxes and in pSync. The proof of the boxes' use is in tree.h. */
+/* Meetings in boxes and in pSync. The proof for the boxes is in tree.h. */
 #include "tree.h"
 
 #include <limits.h>
@@ -24,7 +24,7 @@ size_t hl_tree_bytes(int size)
 
 /* ---- places ---- */
 
-/* First member of the i-th subtree below the root of [lo, hi); i = their count gives hi. */
+/* First member of the i-th of `count` subtrees below the root of [lo, hi); for i = count, hi. */
 static int subtree_start(int lo, int hi, int i, int count)
 {
     return lo + 1 + (int)((int64_t)(hi - lo - 1) * i / count);
@@ -106,7 +106,7 @@ struct note {
     size_t len;
 };
 
-/* The address of `at` bytes into a member's boxes, as mine would be called. */
+/* The box at `at` bytes into a member's boxes, as an address of my own heap. */
 static struct hl_box *box_of(const struct hl_team *t, int rank, size_t at)
 {
     uint64_t boxes = t->where != NULL ? t->where[rank] : t->boxes;
@@ -118,7 +118,7 @@ static size_t up_at(int index)
     return sizeof(struct hl_team_boxes) + (size_t)index * sizeof(struct hl_box);
 }
 
-/* A message as it stands in a box behind the flag. */
+/* Writes a message into *out, all but the flag; returns its bytes. */
 static size_t write_note(struct hl_box *out, const struct hl_call *c, const struct note *n)
 {
     out->call = c->what;
@@ -136,7 +136,7 @@ static void post_near(struct hl_box *box, const struct hl_call *c, const struct 
     hl_a64_store_release(&box->flag, c->team->number);
 }
 
-/* On my node, but its memory could not be mapped here. */
+/* Posts to a PE of my node whose memory is not mapped here. */
 static void post_unmapped(const struct hl_sym_spot *box, const struct hl_call *c, const struct note *n,
                           int pe)
 {
@@ -147,8 +147,8 @@ static void post_unmapped(const struct hl_sym_spot *box, const struct hl_call *c
     hl_shmem_send_flag(&f);
 }
 
-/* Beyond my node: a matched message, because the thread that waits for it reads it by itself, where a put's
- * flag takes two turns of the scheduler there. Its tag is the box. */
+/* PEs of other nodes get a matched message, which the waiting thread reads by itself: with a put and its flag
+ * two threads would have to wake there. The message's tag names the box. */
 static int tag_of(const struct hl_box *box)
 {
     return (int)((size_t)((const char *)box - hl_sym.heap.base) / sizeof *box % INT_MAX);
@@ -201,7 +201,7 @@ struct tree_watch {
     const hl_a64 *flag;
     uint64_t number;
     const struct hl_team *team;
-    int rank; /* who writes it */
+    int rank; /* the member that writes it */
 };
 
 static void tell_tree_watch(const void *arg, struct hl_told *t)
@@ -219,7 +219,7 @@ static void tell_tree_watch(const void *arg, struct hl_told *t)
 static bool is_full(void *arg)
 {
     const struct tree_watch *w = arg;
-    /* acquire: the message; pairs with the releases in post_near and at the far side. */
+    /* acquire: the message; pairs with the releases in post_near and of the receive thread. */
     return hl_a64_load_acquire(w->flag) == w->number;
 }
 
@@ -317,7 +317,8 @@ void hl_tree_cast(const struct hl_call *c, void *data, size_t len, int root)
 
 /* ---- pSync ---- */
 
-/* Word 0 is written by my parent, word 1 + i by my i-th child; whoever waits for a word sets it back. */
+/* Writes a word of member `rank`'s pSync. A member's parent writes word 0, its i-th child word 1 + i; the
+ * member sets a word back after it has waited for it. */
 static void post_word(const struct hl_call *c, int rank, int word)
 {
     int pe = hl_team_world_pe(c->team, rank);
@@ -336,7 +337,7 @@ static void post_word(const struct hl_call *c, int rank, int word)
 static bool is_written(void *arg)
 {
     const struct tree_watch *w = arg;
-    /* acquire: pairs with the releases in post_word and at the far side. */
+    /* acquire: what the writer did before; pairs with the releases in post_word and of the receive thread. */
     return hl_a64_load_acquire(w->flag) != w->number;
 }
 
@@ -347,8 +348,8 @@ static void await_word(const struct hl_call *c, int rank, int word)
     hl_a64 *flag = (hl_a64 *)&c->sync[word];
     struct tree_watch w = {flag, SHMEM_SYNC_VALUE, c->team, rank};
     hl_prog_wait_rung(is_written, &w);
-    check_same(c, hl_a64_load_relaxed(flag), rank); /* relaxed: the wait ordered it. */
-    /* relaxed: who writes it next does so after it has heard of me. */
+    check_same(c, hl_a64_load_relaxed(flag), rank); /* relaxed: the wait has ordered it. */
+    /* relaxed: its writer writes it again only after it has heard from me. */
     hl_a64_store_relaxed(flag, SHMEM_SYNC_VALUE);
 }
 
@@ -375,5 +376,5 @@ void hl_tree_meet(const struct hl_call *c, struct hl_meet *m)
     } else {
         meet_in_boxes(c, m);
     }
-    hl_near_fence(); /* as every call that synchronizes: later reads do not pass earlier puts */
+    hl_near_fence(); /* as in every call that synchronizes: later reads do not pass earlier puts */
 }

@@ -1,19 +1,19 @@
 /* How the PEs of a collective call meet: a tree whose edges are boxes in symmetric memory.
  *
- * Member `r` of [0, size) is the root of an interval [r, end); what follows it is cut into up to
- * HL_TREE_WIDTH intervals whose first members are its children. So a subtree is a run of members, a group of
- * up to 9 is flat, and a thousand are four steps deep.
+ * Member `r` of [0, size) is the root of an interval [r, end). The rest of the interval is cut into up to
+ * HL_TREE_WIDTH intervals whose first members are the children of `r`. So a subtree is a run of members, a
+ * group of up to 9 is flat, and a thousand members are four steps deep.
  *
- * Everybody meets: up, a member waits for its children, then tells its parent; down, from the root, the
- * answer. A box is written by one member at a time (up boxes: one for each child; down: the parent) and
- * holds its message until its owner has read it, because nobody begins the next operation before the owner
- * has sent on what it read. Flags hold the number of the operation, so nothing is reset.
+ * When all meet, a member first waits for the messages of its children, then sends one up to its parent; the
+ * answer then comes down from the root. A box is written by one member only (the up boxes by one child each,
+ * the down box by the parent). It holds its message until its owner has read it, because nobody begins the
+ * next operation before the owner has sent on what it read. Flags hold the number of the operation, so
+ * nothing is reset.
  *
- * Members of other nodes send a box's message as a matched one, tagged with the box, which its owner receives
- * into it.
+ * Members of other nodes send a matched message, whose tag names the box; the owner receives it into the box.
  *
- * Broadcasts go down only, so a root may run ahead: they have HL_TREE_CASTS boxes in turn, and when those are
- * used up all meet once.
+ * Broadcasts only go down, so a root may run ahead: they use HL_TREE_CASTS boxes in turn, and when those are
+ * used up all members meet once.
  *
  * Active sets have no boxes: they meet in their pSync, without data. */
 #ifndef HL_TREE_H
@@ -32,30 +32,31 @@
 #define HL_BOX_BYTES 1024
 #define HL_BOX_DATA (HL_BOX_BYTES - 24)
 
-/* Where a member stands in the tree of [0, size). */
+/* The place of a member in the tree of [0, size). */
 struct hl_tree_node {
-    int parent, index; /* which of its parent's children it is; the root has parent -1 */
+    int parent, index; /* parent -1: the root; index: which of its parent's children it is */
     int children, child[HL_TREE_WIDTH];
 };
 void hl_tree_place(int size, int rank, struct hl_tree_node *p);
 
 struct hl_box {
-    hl_a64 flag;   /* number of the operation whose message this is; released after the rest */
+    hl_a64 flag;   /* number of the message's operation; stored with release after the rest */
     uint64_t call; /* hl_call.what of the sender */
     uint64_t len;  /* bytes of data */
     char data[HL_BOX_DATA];
 };
 
-/* What a team has at each member. */
+/* A member's boxes of a team. */
 struct hl_team_boxes {
-    uint64_t told[8]; /* what splits tell the others between two meetings */
+    uint64_t told[8]; /* offsets that splits tell the others between two meetings */
     struct hl_box down, cast[HL_TREE_CASTS];
     struct hl_box up[]; /* one for each child that a member may have */
 };
 
 size_t hl_tree_bytes(int size);
 
-/* What all members must have called alike: kind, details (type, operation, root), bytes. */
+/* Kinds of collective calls. All members of a meeting must be in the same call: same kind, details (type,
+ * operation, root) and bytes. */
 enum hl_call_kind {
     HL_CALL_SYNC = 1,
     HL_CALL_BROADCAST,
@@ -71,12 +72,12 @@ enum hl_call_kind {
     HL_CALL_KINDS
 };
 
-/* One call of the user: who takes part, and what it is. */
+/* One call of the user: what it is, and which PEs take part. */
 struct hl_call {
     const char *func;
     uint64_t what;        /* hl_call_what */
-    struct hl_team *team; /* of an active set: one of this call, without boxes */
-    long *sync;           /* of an active set, else NULL */
+    struct hl_team *team; /* for an active set: a team for this call, without boxes */
+    long *sync;           /* the active set's pSync, else NULL */
 };
 
 HL_INLINE uint64_t hl_call_what(enum hl_call_kind kind, unsigned detail, uint64_t bytes)
@@ -84,12 +85,12 @@ HL_INLINE uint64_t hl_call_what(enum hl_call_kind kind, unsigned detail, uint64_
     return (uint64_t)kind << 56 | (uint64_t)(detail & 0xffff) << 40 | (bytes & 0xffffffffff);
 }
 
-/* Takes in what a child's subtree sent (from its box, aligned to 8). */
+/* Joins what a child's subtree sent (in its box, aligned to 8) to m->data. */
 struct hl_meet;
 typedef void hl_meet_fn(struct hl_meet *m, const void *theirs, size_t len);
 
-/* What travels with a meeting: `data` (room for HL_BOX_DATA bytes, aligned to 16) holds my part before, what
- * the root has made of all parts after. */
+/* The data of a meeting. `data` (room for HL_BOX_DATA bytes, aligned to 16) holds my part before the meeting,
+ * and afterwards what the root has made of all parts. */
 struct hl_meet {
     void *data;
     size_t len;
@@ -97,14 +98,16 @@ struct hl_meet {
     void *arg;
 };
 
-/* All members meet; `m` NULL: without data. What a member stored or completed before is there for all after.
+/* All members meet; `m` NULL: without data. After it, all see what any member stored or completed before it.
  * A member that is in another call ends the job. */
 void hl_tree_meet(const struct hl_call *c, struct hl_meet *m);
 
-/* All members meet, and *mine becomes the sum of what the members before me brought. Teams only. */
+/* All members meet; *mine, which each member brings, becomes the sum of those of the members before me. Teams
+ * only. */
 void hl_tree_offset(const struct hl_call *c, uint64_t *mine);
 
-/* Sends `len` (at most HL_BOX_DATA) bytes from `root` to all, without waiting for them. Teams only. */
+/* Sends `len` (at most HL_BOX_DATA) bytes of `data` from `root` to `data` of all members; the root does not
+ * wait for them. Teams only. */
 void hl_tree_cast(const struct hl_call *c, void *data, size_t len, int root);
 
 #endif

@@ -1,4 +1,4 @@
-/* Fair searches: the last list and a stream of draws, of each thread. */
+/* Fair searches: each thread remembers its last list, and draws random numbers. */
 #include "turn.h"
 
 #include "attr.h"

@@ -32,7 +32,7 @@
     X(double, double)                                                                                        \
     HL_SHMEM_AMO_TYPES(X)
 
-/* Waiting and testing take these too; of the standard for one value only. */
+/* Types of waiting and testing. Of short and unsigned short the standard has only the forms for one value. */
 #define HL_SHMEM_SYNC_TYPES(X)                                                                               \
     X(short, short)                                                                                          \
     X(unsigned short, ushort)                                                                                \

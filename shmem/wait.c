@@ -1,8 +1,8 @@
-/* Waiting for symmetric objects of this PE that others change, and testing them. (OpenSHMEM 1.6, section
+/* Waits for symmetric objects of this PE that others change, and tests of them. (OpenSHMEM 1.6, section
  * 9.10.)
  *
- * Nobody tells who waits for what: the waiting routine spins, yields, then sleeps, and is woken by whoever
- * writes a flag as such (put with signal, collectives); plain puts are seen within a millisecond. */
+ * Writers do not know which PEs wait for an object: a waiting thread spins, yields, then sleeps. Puts with
+ * signal, collectives and locks wake it; it sees plain puts within a millisecond. */
 #include <shmem.h>
 #include <string.h>
 
@@ -13,20 +13,20 @@
 #include "turn.h"
 #include "types.h"
 
-/* A list of conditions. Values are kept as 64 bits, moved so that the order of signed ones is that of
- * unsigned ones. */
+/* A list of conditions. Values are widened to 64 bits, and signed ones shifted, so that unsigned comparison
+ * gives their order. */
 struct condition_list {
     const void *vars;
     size_t n;
-    const int *status; /* nonzero: left out; or NULL */
+    const int *status; /* an object with a nonzero status is left out; NULL: none is */
     int cmp;
     unsigned size;      /* bytes of an object */
     uint64_t flip;      /* the sign bit of signed types, else 0 */
-    const void *values; /* what they are compared with */
-    size_t step;        /* bytes from one value to the next; 0: one for all */
-    size_t hit;         /* index of one that holds, after is_any_met */
-    uint64_t seen;      /* what was looked at last */
-    size_t from, of;    /* of == 0: a list by itself; else this object's index in one of so many */
+    const void *values; /* values that the objects are compared with */
+    size_t step;        /* bytes from one value to the next; 0: one value for all objects */
+    size_t hit;         /* set by is_any_met: the index of a condition that holds */
+    uint64_t seen;      /* value that was read last */
+    size_t from, of;    /* of != 0: the list is one object, number `from` of so many */
     size_t first;       /* index that is_any_met looks at first */
 };
 
@@ -44,8 +44,8 @@ static uint64_t var_value(const struct condition_list *w, size_t i)
     return sized(bits, w);
 }
 
-/* acquire: what the writer had put before; pairs with the releases of signals, and with the fence that ends
- * quiet and atomics at the writer. */
+/* Reads object i. acquire: what the writer had put before; pairs with the releases of signals, and with the
+ * fence that ends quiet and atomics at the writer. */
 static uint64_t load_var(const struct condition_list *w, size_t i)
 {
     const char *p = (const char *)w->vars + i * w->size;
@@ -96,7 +96,7 @@ static bool is_any_met(void *arg)
     return false;
 }
 
-/* Nobody is named: whoever knows the address may write there. */
+/* Names no PE: every PE may write to the object. */
 static void tell_condition_wait(const void *arg, struct hl_told *t)
 {
     const struct condition_list *w = arg;
@@ -111,7 +111,7 @@ static void tell_condition_wait(const void *arg, struct hl_told *t)
         hl_told_say(t, w->n > 1 ? "%zu objects, such as index %zu: " : "%zu objects, index %zu: ", of,
                     w->from + first);
     }
-    /* modulo: a difference below 0 is beyond any length. */
+    /* Unsigned: an address below the heap gives a number that is too large. */
     bool in_heap = (uintptr_t)at - (uintptr_t)hl_sym.heap.base < hl_sym.heap.len;
     hl_told_say(t, "%p in %s, is %lld, to be %s %lld", (const void *)at,
                 in_heap ? "the symmetric heap" : "static data", (long long)(load_var(w, first) ^ w->flip),
@@ -149,7 +149,7 @@ static void check_conditions(const struct condition_list *w, const char *func)
     }
 }
 
-/* The calls that tell which objects they found. */
+/* Checks the arguments of calls that return which objects they found. */
 static void check_some(const struct condition_list *w, const size_t *indices, const char *func)
 {
     check_conditions(w, func);
@@ -158,7 +158,7 @@ static void check_some(const struct condition_list *w, const size_t *indices, co
     }
 }
 
-/* One after the other: what held once needs not be looked at again. */
+/* Waits for one object after the other: a condition that has held once need not be tested again. */
 static void wait_all(struct condition_list *w, const char *func)
 {
     check_conditions(w, func);
@@ -188,7 +188,7 @@ static size_t wait_any_condition(struct condition_list *w, const char *func)
     return w->hit;
 }
 
-/* All that hold now. */
+/* Writes to indices[] all conditions that hold now and returns their number. */
 static size_t list(struct condition_list *w, size_t *indices)
 {
     size_t count = 0;
@@ -200,7 +200,8 @@ static size_t list(struct condition_list *w, size_t *indices)
     return count;
 }
 
-/* A condition that was seen may be gone when the list is made: values go both ways. */
+/* A condition that is_any_met saw may no longer hold when the list is made, since values can go back: then it
+ * waits again. */
 static size_t wait_some(struct condition_list *w, size_t *indices, const char *func)
 {
     size_t count = 0;
@@ -212,7 +213,8 @@ static size_t wait_some(struct condition_list *w, size_t *indices, const char *f
     return count;
 }
 
-/* Who tests again and again must not hold up what it waits for. */
+/* Returns `yes`; makes progress if it is false, since a program that tests in a loop would hold up what it
+ * waits for. */
 static bool polled(bool yes)
 {
     if (!yes) {
@@ -252,7 +254,7 @@ static size_t test_some(struct condition_list *w, size_t *indices, const char *f
 
 /* ---- the functions ---- */
 
-/* `count` objects of type T at `vars`. */
+/* A condition_list of `count` objects of type T at `vars`. */
 #define WATCH(T, vars, count, status, cmp, values, step)                                                     \
     {                                                                                                        \
         vars, count, status, cmp, sizeof(T), (T)-1 < (T)1 ? (uint64_t)1 << 63 : 0, values, step, 0, 0, 0, 0, \
@@ -289,7 +291,7 @@ static size_t test_some(struct condition_list *w, size_t *indices, const char *f
  * shmem_uint64_test shmem_uint64_wait */
 HL_SHMEM_SYNC_TYPES(ONE)
 
-/* Of a list: one value for all, or each its own. */
+/* The functions on lists, with one value for all objects or one for each. */
 #define LIST(T, NAME, END, VALUE, values, step)                                                              \
     HL_SHMEM_API(shmem_##NAME##_wait_until_all##END);                                                        \
     void pshmem_##NAME##_wait_until_all##END(T *ivars, size_t nelems, const int *status, int cmp, VALUE)     \

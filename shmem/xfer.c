@@ -1,4 +1,4 @@
-/* Transfers: a copy where the PE's memory is mapped, else a lane. */
+/* Transfers: by a copy where the PE's memory is mapped, else by a lane. */
 #include "xfer.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "shm.h"
 #include "short.h"
 
-static hl_a32 *errors; /* [n_pes] of the lanes; atomic; NULL while nothing is far */
+static hl_a32 *errors; /* [n_pes], written by lanes; atomic; NULL before start and after the end */
 
 int hl_shmem_xfer_open(void)
 {
@@ -47,7 +47,7 @@ int hl_shmem_take_error(int pe)
     return hl_lane_error_take(&errors[pe]);
 }
 
-/* Says what is wrong with a handle, a PE, or a thread. */
+/* Ends the program because a context handle, a PE or the calling thread is wrong. */
 static HL_COLD void bad_use(shmem_ctx_t handle, int pe, const char *func)
 {
     const struct hl_ctx *c = hl_ctx_must(handle, func);
@@ -67,7 +67,7 @@ struct hl_ctx_pe hl_shmem_on(shmem_ctx_t handle, int pe, const char *func)
     return (struct hl_ctx_pe){c, world};
 }
 
-/* Nothing is moved: the addresses may be anything, the PE must exist. */
+/* A call of 0 bytes: the addresses may be anything, but the PE must exist. */
 static HL_COLD void check_empty(int pe, const char *func)
 {
     if ((uint32_t)pe >= (uint32_t)hl_sym.n_pes) {
@@ -83,7 +83,7 @@ static int issue_xfer(const struct hl_shmem_call *c, const struct hl_xfer *x)
     return c->dir == HL_SHMEM_PUT ? hl_lane_write_on(lane, x) : hl_lane_read_on(lane, x);
 }
 
-/* A put that joins the chain which is open already. */
+/* True: it is a put, and it has joined a chain that is open already. */
 HL_INLINE bool is_chained(const struct hl_shmem_call *c, const struct hl_xfer *x)
 {
     struct hl_wire_short rec = {.op = HL_WIRE_PUT, .len = (uint32_t)x->len, .addr = x->addr};
@@ -91,7 +91,8 @@ HL_INLINE bool is_chained(const struct hl_shmem_call *c, const struct hl_xfer *x
            hl_lane_record_short(hl_shmem_lane(c->ctx), x->token, rec, x->buf);
 }
 
-/* True: `s` is where the part is, and it is far. False: it is done. */
+/* Checks the arguments. True: the part is far, and *s says where. False: it was mapped and is copied already,
+ * or has 0 bytes. */
 HL_INLINE bool is_far(const struct hl_shmem_call *c, const void *sym, void *mine, size_t len,
                       struct hl_sym_spot *s)
 {
@@ -123,7 +124,7 @@ void hl_shmem_move(const struct hl_shmem_call *c, void *sym, void *mine, size_t 
     }
 }
 
-/* A part that is the whole call; until its buffer is the user's again. */
+/* Does a part that is the whole call, and returns when the user may touch its buffer again. */
 static HL_NOINLINE void move_now(const struct hl_shmem_call *c, void *sym, void *mine, size_t len)
 {
     struct hl_sym_spot s;
@@ -150,7 +151,7 @@ static HL_NOINLINE void move_now(const struct hl_shmem_call *c, void *sym, void 
 
 /* ---- puts and gets ---- */
 
-/* The short way: true when it is done. */
+/* The short way: true when the data were copied. */
 HL_INLINE bool is_done_near(enum hl_shmem_dir dir, const void *sym, void *mine, size_t len, int pe)
 {
     char *theirs = hl_sym_near(sym, len, pe);
@@ -209,10 +210,10 @@ void hl_shmem_get_own(void *dest, const void *src, size_t len, int pe, const cha
 
 /* ---- one word ---- */
 
-/* What hl_lane_last.type says of the puts below: no datatype. */
+/* The value of hl_lane_last.type for the puts below, which have no datatype. */
 #define LAST_IS_SYM UINTPTR_MAX
 
-/* The thread's next put of a word may go where this one went. */
+/* Notes this put of a word, so that the thread's next one to the same part can go the same way. */
 static void remember_word_put(const struct hl_xfer *x, const void *dest)
 {
     const struct hl_sym_area *part = hl_sym_area_of(dest);
@@ -238,7 +239,7 @@ static HL_NOINLINE void put_word_anew(const struct hl_ctx *ctx, void *dest, uint
     struct hl_xfer x = hl_shmem_far(&s, &bits, len, pe);
     if (len > hl_pool.chain) {
         if (!hl_lane_write_word(hl_shmem_lane(ctx), &x)) {
-            move_now(&c, dest, &bits, len); /* waits: nobody copies the word */
+            move_now(&c, dest, &bits, len); /* waits, since nothing copies the word */
         }
         return;
     }

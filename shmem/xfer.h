@@ -1,5 +1,6 @@
-/* Transfers between my memory and symmetric memory of a PE. World PE numbers, arguments not checked by the
- * caller: what is wrong ends the program (hl_shmem_die) in the name of `func`. Any thread, no lease held. */
+/* Transfers between my memory and symmetric memory of a PE. PE numbers are world PE numbers. The functions
+ * check arguments; a wrong one ends the program (hl_shmem_die) in the name of `func`. Any thread; the caller
+ * holds no lease. */
 #ifndef HL_SHMEM_XFER_H
 #define HL_SHMEM_XFER_H
 
@@ -9,8 +10,8 @@
 #include "short.h"
 #include "sym.h"
 
-/* The lane that an operation of the context names now: its own, or the one that a fence bound those without
- * one to; NULL: any. */
+/* The lane that an operation of the context must use now: the context's own, or, for contexts without one,
+ * the lane to which a fence bound the thread; NULL: any lane. */
 HL_INLINE struct hl_lane *hl_shmem_lane(const struct hl_ctx *ctx)
 {
     return ctx->lane != NULL ? ctx->lane : hl_lane_bound();
@@ -18,20 +19,22 @@ HL_INLINE struct hl_lane *hl_shmem_lane(const struct hl_ctx *ctx)
 
 /* ---- whole transfers ---- */
 
-/* Puts `len` bytes: stored at the PE after hl_shmem_quiet of the context; `src` may change on return. The
- * same at once, and `src` is read until that quiet when it is not small. */
+/* hl_shmem_put puts `len` bytes, which are stored at the PE after hl_shmem_quiet of the context; `src` may
+ * change on return. hl_shmem_put_nbi returns at once; unless the data are small, `src` may be read until that
+ * quiet. */
 void hl_shmem_put(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
                   const char *func);
 void hl_shmem_put_nbi(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
                       const char *func);
 
-/* Gets them: in `dest` on return, or after hl_shmem_quiet. */
+/* hl_shmem_get gets `len` bytes, which are in `dest` on return; of hl_shmem_get_nbi after hl_shmem_quiet. */
 void hl_shmem_get(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
                   const char *func);
 void hl_shmem_get_nbi(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
                       const char *func);
 
-/* A put of at most 8 bytes that hl_sym_near did not take; they stand in `bits` as in memory. */
+/* A put of `len` bytes, at most 8, for which hl_sym_near returned NULL; `bits` holds them in their order in
+ * memory. */
 void hl_shmem_put_word(const struct hl_ctx *ctx, void *dest, uint64_t bits, size_t len, int pe,
                        const char *func);
 
@@ -45,22 +48,22 @@ struct hl_shmem_call {
     const char *func;
     enum hl_shmem_dir dir;
     int pe;
-    struct hl_req *req; /* counts what `mine` must not be touched for; or NULL: quiet does */
+    struct hl_req *req; /* completes when `mine` may be touched again; NULL: after a quiet */
 };
 
-/* Starts one part between `mine` and the symmetric object `sym`. */
+/* Starts a transfer of one part between `mine` and the symmetric object `sym`. */
 void hl_shmem_move(const struct hl_shmem_call *call, void *sym, void *mine, size_t len);
 
 /* ---- for other kinds of operations ---- */
 
-/* Where [sym, sym + len) is at the PE, len > 0. Ends the program when it is nowhere. */
+/* Finds where [sym, sym + len), len > 0, is at the PE. Ends the program when it is not symmetric there. */
 void hl_shmem_find(const void *sym, size_t len, int pe, const char *func, struct hl_sym_spot *spot);
 
-/* The transfer of `len` bytes to or from a spot that is FAR. */
+/* Describes a transfer of `len` bytes between `mine` and a FAR spot. */
 struct hl_xfer hl_shmem_far(const struct hl_sym_spot *spot, void *mine, size_t len, int pe);
 
-/* A message of the library's own: `len` bytes (a few kilobytes at most) stored at `data`, then `value` at
- * `word`, both FAR; it leaves at once. Sleepers of the PE are woken. */
+/* A message of the library itself: hl_shmem_send_flag has the PE store `len` bytes (a few kilobytes at most)
+ * at `data`, then `value` at `word`, both FAR, and wakes its sleeping threads. The message leaves at once. */
 struct hl_shmem_flag {
     const char *func;
     int pe;
@@ -71,20 +74,21 @@ struct hl_shmem_flag {
 };
 void hl_shmem_send_flag(const struct hl_shmem_flag *f);
 
-/* Gets `len` bytes of the library's own part, as hl_shmem_get_nbi does. */
+/* Gets `len` bytes of the library's own part at a PE; they are in `dest` after hl_shmem_quiet. */
 void hl_shmem_get_own(void *dest, const void *src, size_t len, int pe, const char *func);
 
-/* Takes the error that operations on `pe` left since the last time: 0 or an HL_ERR_*. */
+/* Takes the error that operations on `pe` have left since the last call: 0 or an HL_ERR_*. */
 int hl_shmem_take_error(int pe);
 
-/* A handle of the user and a PE number of its team, as the functions above want them. */
+/* hl_shmem_on turns a user's context and a PE number of its team into what the transfers take. A wrong one
+ * ends the program. */
 struct hl_ctx_pe {
     const struct hl_ctx *ctx;
     int pe;
 };
 struct hl_ctx_pe hl_shmem_on(shmem_ctx_t ctx, int pe, const char *func);
 
-/* Bytes of n elements; so many that they are nowhere when the product overflows. */
+/* Bytes of n elements; SIZE_MAX, which no object has, when the product overflows. */
 HL_INLINE size_t hl_shmem_bytes(size_t n, size_t size)
 {
     size_t bytes;
@@ -93,14 +97,15 @@ HL_INLINE size_t hl_shmem_bytes(size_t n, size_t size)
 
 /* ---- completion ---- */
 
-/* Waits until everything that was issued on the context is stored at its PEs (hl_shmem_quiet), or that what
- * has been issued to each PE is stored there before what comes later (fence). */
+/* hl_shmem_quiet waits until all that was issued on the context is stored at its PEs. hl_shmem_fence makes
+ * sure that what was issued to a PE is stored there before what is issued to it later. */
 void hl_shmem_quiet(const struct hl_ctx *ctx, const char *func);
-/* Ends the requests of shmemx_quiet_nb that the program has left: part of the end (init.c). */
+/* Frees the requests of shmemx_quiet_nb that the program has not ended; called at the end (init.c). */
 void hl_quiets_close(void);
 void hl_shmem_fence(const struct hl_ctx *ctx, const char *func);
 
-/* Errors of far operations: one word for each PE, looked at by whoever waited. Part of start and end. */
+/* Make and free the error words of far operations, one for each PE. Called at start and end (init.c).
+ * HL_ERR_NO_MEM. */
 int hl_shmem_xfer_open(void);
 void hl_shmem_xfer_close(void);
 
