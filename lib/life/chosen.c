@@ -1,4 +1,5 @@
-/* HOTLANE_LOG=info and debug: what a run has found and chosen at its start. Nothing is asked without them. */
+/* HOTLANE_LOG=info and debug: prints what a run has found and chosen at its start. Without them it asks the
+ * system nothing. */
 #include "boot.h"
 #include "conf.h"
 #include "fab.h"
@@ -15,7 +16,7 @@
 
 enum { TEXT = 1024 };
 
-/* The nodes of a kind with their sizes, as ", DDR on 0-1 (64G)". Returns the bytes written. */
+/* Writes the nodes of a kind with their size, like ", DDR on node 0-1 (64G)". Returns the bytes written. */
 static size_t kind_text(const struct hl_topo *t, enum hl_topo_kind kind, char *out, size_t cap)
 {
     char nodes[HL_TOPO_TEXT], size[HL_BYTES_TEXT];
@@ -32,7 +33,7 @@ static size_t kind_text(const struct hl_topo *t, enum hl_topo_kind kind, char *o
     return n > 0 ? hl_min_size((size_t)n, cap - 1) : 0;
 }
 
-/* Page sizes, those in pools with what is free, as ", 2M (8 of 512 free)". */
+/* Writes the page sizes, for those in pools with what is free, like "4K, 2M (8 of 512 free)". */
 static void pages_text(char *out, size_t cap)
 {
     size_t sizes[8], count = hl_topo_pages(sizes, HL_COUNT_OF(sizes)), at = 0;

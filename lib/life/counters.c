@@ -1,5 +1,5 @@
-/* The job's counters at the end: by the launcher's key-value space, so that a rank without them, or a dead
- * one, holds up nobody. */
+/* The job's counters at the end. They travel by the launcher's key-value space, so that no rank waits for one
+ * that is dead or leaves no counters. */
 #include "modules.h"
 
 #include "boot.h"
@@ -12,7 +12,8 @@
 
 #define KEY 24
 
-static unsigned ends; /* of the library in this process: a key is put once. Under life's lock */
+static unsigned ends; /* how often the library has ended in this process, as a key can be put only once;
+                       * guarded by life.c's lock */
 
 static void name_key(char key[KEY])
 {

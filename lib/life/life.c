@@ -30,15 +30,16 @@ static struct hl_mutex lock = HL_MUTEX_INIT;
 static hl_a32 state; /* atomic: enum life_state; changed under lock, read by anybody */
 static int users[HL_LIFE_USERS] HL_GUARDED_BY(lock);
 static int n_users HL_GUARDED_BY(lock);
-static uint64_t n_opened HL_GUARDED_BY(lock); /* users that ever were */
-static hl_a32 opened, closed;                 /* atomic: bit a user; changed under lock */
+static uint64_t n_opened HL_GUARDED_BY(lock); /* number of opens so far */
+static hl_a32 opened, closed;                 /* atomic: one bit for each user; changed under lock */
 static bool hooked HL_GUARDED_BY(lock);
 static bool mpi_ended HL_GUARDED_BY(lock);
-static bool joint HL_GUARDED_BY(lock); /* a user's end since opening is collective: not sessions alone */
+static bool joint HL_GUARDED_BY(lock); /* MPI or SHMEM has opened since the start, so that the end is
+                                        * collective */
 static struct hl_life_row *rows;       /* enrolled by constructors, before threads exist */
-static bool succeeds;                  /* the process exits with 0; the exiting thread's */
+static bool succeeds;                  /* the process exits with 0; used by the exiting thread */
 
-/* Written while opening, read-only while open. */
+/* Both are written while the library opens, and read-only while it is open. */
 static int level = MPI_THREAD_SINGLE;
 static pthread_t main_thread;
 
@@ -53,7 +54,7 @@ void hl_life_enrol(struct hl_life_row *row)
 static void forget_in_child(void)
 {
     hl_mem_fork_child();
-    uint32_t was = hl_a32_load_relaxed(&state); /* relaxed: the child has one thread */
+    uint32_t was = hl_a32_load_relaxed(&state); /* relaxed, both: the child has one thread */
     if (was != LIFE_OPEN && was != LIFE_IDLE) {
         return;
     }
@@ -68,10 +69,10 @@ static void forget_in_child(void)
 
 static int close_all(void) HL_REQUIRES(lock);
 
-/* Leaving is fine once nobody has the library open. Else the launcher's line tells what happened: also while
- * somebody opens or closes, who may wait for ever, and be the thread whose signal handler has called exit.
- * With an error the end that sessions have left to the exit does not wait for the others: they are to end,
- * too. */
+/* Tells the launcher that leaving is fine if the library is closed. Otherwise the launcher's line will say
+ * what happened. It does not wait for the lock: the thread that opens or closes may wait for ever, or its
+ * signal handler may have called exit. If sessions have left the end to the exit, the end happens here, but
+ * not with an exit code other than 0: then it must not wait for the others, since the job is to end. */
 static void end_mpi_at_exit(int code, void *unused)
 {
     (void)unused;
@@ -79,7 +80,7 @@ static void end_mpi_at_exit(int code, void *unused)
     if (!hl_boot_is_mine() || !hl_mutex_try(&lock)) {
         return;
     }
-    /* relaxed, both: under lock. */
+    /* relaxed, both: state changes under lock. */
     if (hl_a32_load_relaxed(&state) == LIFE_IDLE && code == 0) {
         close_all();
     }
@@ -89,8 +90,9 @@ static void end_mpi_at_exit(int code, void *unused)
     hl_mutex_unlock(&lock);
 }
 
-/* Handlers that were registered before the hook, and destructors, may still have called MPI_Finalize. After
- * those of the program, also when this is part of it: its first priority. */
+/* Tells the launcher which finalize call is missing. It runs at the end of all (first priority), also when
+ * the program contains the library: exit handlers registered before the hook, and destructors, may still have
+ * called MPI_Finalize. */
 __attribute__((destructor(101))) static void at_end(void)
 {
     if (succeeds && hl_life_is_open()) {
@@ -99,9 +101,9 @@ __attribute__((destructor(101))) static void at_end(void)
     }
 }
 
-/* The library of a user's that the archive is part of may be closed by dlclose: it stays from here on, as
- * libhotlane.so does by itself. Handlers, keys of threads and what MPI must not do twice are for the process.
- */
+/* Keeps the library loaded when a user's shared library contains the archive, as libhotlane.so is kept by
+ * itself. A dlclose would remove exit handlers and destructors of thread keys, and MPI cannot start twice in
+ * a process. */
 static void stay_loaded(void)
 {
     Dl_info ours;
@@ -140,7 +142,8 @@ static int open_rows(void)
     return 0;
 }
 
-/* Without critical sections threads must take turns; and a user may want fewer of MPI. */
+/* The thread level to grant. HOTLANE_CS=none allows no MPI_THREAD_MULTIPLE, and a variable may lower what MPI
+ * gets. */
 static int grant_thread_level(enum hl_life_who who, int required)
 {
     static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED,
@@ -184,7 +187,7 @@ static int open_library(enum hl_life_who who, int required) HL_REQUIRES(lock)
 static int may_open(enum hl_life_who who) HL_REQUIRES(lock)
 {
     static const char *const names[] = {"MPI", "a session", "SHMEM"};
-    /* relaxed: under lock. */
+    /* relaxed: it changes under lock. */
     if (hl_a32_load_relaxed(&state) == LIFE_FORKED) {
         return hl_life_refuse();
     }
@@ -198,7 +201,7 @@ int hl_life_open(enum hl_life_who who, int required, int *provided)
 {
     hl_mutex_lock(&lock);
     int err = may_open(who);
-    /* relaxed: under lock. */
+    /* relaxed: it changes under lock. */
     if (err == 0 && hl_a32_load_relaxed(&state) == LIFE_CLOSED) {
         err = open_library(who, required);
     }
@@ -236,7 +239,7 @@ static int close_all(void)
     int err = hl_life_meet();
     hl_modules_tell_counters();
     if (err == HL_ERR_PROC_ABORTED) {
-        err = 0; /* the survivors of a job that goes on without its dead have met: they may leave */
+        err = 0; /* the survivors of a job that goes on without its dead have met, and may leave */
     }
     for (struct hl_life_row *r = rows; r != NULL; r = r->next) {
         if (r->close != NULL) {
@@ -249,7 +252,8 @@ static int close_all(void)
     return err;
 }
 
-/* The last session's part: it may have to wait for others, and whoever opens one meanwhile does not. */
+/* Quiet at the end of the last session, without the lock: it may wait for other ranks, and a thread that
+ * opens a session meanwhile must not wait. Repeated if one was opened. */
 static void leave_session(void) HL_REQUIRES(lock)
 {
     uint64_t before;
@@ -257,7 +261,7 @@ static void leave_session(void) HL_REQUIRES(lock)
         before = n_opened;
         hl_mutex_unlock(&lock);
         be_quiet();
-        hl_req_complete(0); /* nobody will poll for them */
+        hl_req_complete(0); /* no thread will poll for them afterwards */
         hl_mutex_lock(&lock);
     } while (n_users == 1 && n_opened != before);
 }
@@ -270,7 +274,7 @@ int hl_life_close(enum hl_life_who who)
         err = hl_err_say(HL_ERR_OTHER, "closed more often than opened");
     } else {
         users[who]--;
-        /* MPI cannot come again: with it the launcher may be told that leaving is fine. */
+        /* MPI cannot start again, so its end may tell the launcher that leaving is fine. */
         mpi_ended = mpi_ended || who == HL_LIFE_MPI;
         if (users[who] == 0) {
             hl_a32_or_release(&closed, 1u << who); /* release: pairs with the acquire in hl_life_closed */
@@ -309,7 +313,8 @@ bool hl_life_is_open(void)
 
 bool hl_life_is_forked(void)
 {
-    return hl_a32_load_acquire(&state) == LIFE_FORKED; /* acquire: for form, the child has one thread */
+    return hl_a32_load_acquire(&state) == LIFE_FORKED; /* acquire: pairs with nothing, the child has one
+                                                        * thread */
 }
 
 int hl_life_refuse(void)

@@ -14,43 +14,44 @@
 
 enum hl_life_who { HL_LIFE_MPI, HL_LIFE_SESSION, HL_LIFE_SHMEM, HL_LIFE_USERS };
 
-/* What modules above (rma/, shmem/) want to be asked. Enrolled from a constructor function, in any order;
- * rows stay for the process's life. Any member may be NULL. */
+/* What modules above (rma/, shmem/) have called at steps of a start and an end. Rows are enrolled by
+ * constructor functions, in any order, and stay for the process's life. Any member may be NULL. */
 struct hl_life_row {
     const char *name;
-    void (*early)(enum hl_life_who who); /* first step of a start, for this user: no thread is running that
-                                            the library made; configuration, log and boot are there */
+    void (*early)(enum hl_life_who who); /* first step of a start, for this user: the library has no thread
+                                          * yet; configuration, log and boot are open */
     int (*open)(void);                   /* after all of lib/ is open; an error undoes the start */
-    void (*quiet)(void); /* first step of the end: finish what peers wait for, while everything runs */
+    void (*quiet)(void); /* first step of the end: finishes what peers wait for, while everything runs */
     void (*close)(void); /* after the last fence, before lib/ closes */
-    void (*child)(void); /* in a forked child: forget lanes and windows; async-signal-safe */
+    void (*child)(void); /* in a forked child: forgets lanes and windows; must be async-signal-safe */
     struct hl_life_row *next;
 };
 void hl_life_enrol(struct hl_life_row *row);
 
-/* Opens for one user. `required` is an MPI_THREAD_* level; *provided what is in force (MULTIPLE is granted
- * when asked; the first opener decides). Errors: whatever start-up says (hl_err_say), HL_ERR_OTHER when MPI
- * or SHMEM is opened twice or again by a forked child. */
+/* Opens for one user. `required` is an MPI_THREAD_* level, *provided the one in force (MPI_THREAD_MULTIPLE is
+ * granted when asked for; the first user decides). Errors: those of start-up (hl_err_say); HL_ERR_OTHER when
+ * MPI or SHMEM is opened twice, or in a forked child. */
 int hl_life_open(enum hl_life_who who, int required, int *provided);
 
-/* Ends one user; the last one ends all: quiet, fence, close; of sessions alone only the first. */
+/* Ends one user. The last one ends all by quiet, fence and close; if only sessions were open since the start,
+ * by quiet only. HL_ERR_OTHER when it was not open; errors of the fence. */
 int hl_life_close(enum hl_life_who who);
 
-/* Has this user opened (and perhaps closed since), has it closed? Legal at any time, any thread. */
+/* Has this user ever opened? Has it closed for the last time? Legal at any time, any thread. */
 bool hl_life_opened(enum hl_life_who who);
 bool hl_life_closed(enum hl_life_who who);
 
-/* Is any user open: may communication calls be made? One load. */
+/* Is any user open, so that communication calls may be made? One load. */
 bool hl_life_is_open(void);
 
-/* Is this a forked child of a process that had it open? Then no call will ever work here. */
+/* Is this a forked child of a process that had the library open? Then no call will ever work here. */
 bool hl_life_is_forked(void);
 
-/* HL_ERR_OTHER with the reason why no call can be made: before MPI_Init, after MPI_Finalize, between
- * sessions, or a forked child. */
+/* Returns HL_ERR_OTHER with the reason why no call can be made: before MPI_Init, after MPI_Finalize, between
+ * sessions, or in a forked child. */
 int hl_life_refuse(void) HL_COLD;
 
 int hl_life_level(void);           /* MPI_THREAD_* in force */
-bool hl_life_is_main_thread(void); /* the calling thread opened first */
+bool hl_life_is_main_thread(void); /* is it the thread that opened first, or that opened MPI? */
 
 #endif

@@ -1,5 +1,5 @@
-/* The fence waits at the launcher's socket and polls nothing; while receives or partitioned requests are left
- * that nobody waits for, a thread does, and where the provider may keep a peer's last message until it is
+/* The last meeting. The fence waits at the launcher's socket and does not poll. So a thread polls meanwhile
+ * if freed requests or flights are left, or if the provider may keep a peer's last message until it is
  * called. */
 #include "meet.h"
 
@@ -49,7 +49,7 @@ int hl_life_meet(void)
     hl_a32 met;
     pthread_t thread;
 
-    hl_a32_store_relaxed(&met, 0); /* relaxed: nobody else knows it yet. */
+    hl_a32_store_relaxed(&met, 0); /* relaxed: no other thread knows it yet. */
     bool keeps = hl_fab_is_open() && hl_fab.row->wait != HL_PROVIDER_WAKES;
     bool carried = (hl_req_has_orphans() || hl_flight_any() || keeps) && start_meeting(&thread, &met);
     int err = hl_boot_fence();
@@ -68,13 +68,13 @@ void hl_life_lose(int node_rank, unsigned pid, bool first)
     if (hl_rx_is_told(rank)) {
         return;
     }
-    if (first) { /* before anything else: another rank that has seen it may end the job by now */
+    if (first) { /* before anything else: another rank that has seen the death may end the job */
         hl_log(HL_LOG_WARN,
                "%s %d (pid %u) on this node is gone: its process has ended and had not finalized",
                hl_log_unit(), rank, pid);
     }
     if (!hl_rx_lose(rank)) {
-        return; /* told meanwhile */
+        return; /* another thread was told meanwhile */
     }
     if (hl_boot_in_fence() && !hl_boot.goes_on) {
         hl_log(HL_LOG_ERROR,

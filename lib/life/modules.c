@@ -30,9 +30,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static void *board; /* the node group's shared memory: asked for once, kept until the process ends */
+static void *board; /* shared memory of the node's ranks: made once, kept until the process ends */
 
-/* One board, cut into the modules' parts: match's, then rx's, near's, the watchdog's, that of stops. */
+/* Makes one board, which has the parts of match, rx, near, the watchdog and stops, in this order. */
 static int share_board(void)
 {
     size_t bytes = hl_match_board_bytes(hl_boot.node_size) + hl_rx_board_bytes(hl_boot.node_size) +
@@ -41,7 +41,7 @@ static int share_board(void)
     return hl_boot_node_share(bytes, hl_mem_buffer_board, &board);
 }
 
-/* Memory that all ranks of the node reach without asking for it; each asks where there is none. */
+/* Makes memory that all ranks of the node reach without asking each other. Without it, they ask. */
 static int share_node_memory(void)
 {
     int fd, err = hl_boot_node_file(hl_mem_commons_make, &fd);
@@ -61,19 +61,19 @@ static void *near_board(void)
     return (char *)rx_board() + hl_rx_board_bytes(hl_boot.node_size);
 }
 
-/* Ranks of this machine pretend to be on others. */
+/* Do ranks of this machine pretend to be on other nodes? */
 static bool pretends(void)
 {
     return hl_boot.node_size < hl_boot.size && (strcmp(hl_conf.near, "1") != 0 || hl_conf.cliques > 1);
 }
 
-/* Ranks that share this machine. Those that pretend still take its CPUs. */
+/* The number of ranks that share this machine; those that pretend to be elsewhere still use its CPUs. */
 static int ranks_here(void)
 {
     return pretends() ? hl_boot.size : hl_boot.node_size;
 }
 
-/* CPUs that they share, as far as they are told: those that pretend tell each other nothing. */
+/* The number of CPUs that they share, as far as it is known: ranks that pretend tell each other nothing. */
 static int cpus_here(void)
 {
     return pretends() || hl_boot.node_cpus == 0 ? (int)sysconf(_SC_NPROCESSORS_ONLN) : hl_boot.node_cpus;
@@ -123,8 +123,8 @@ static void watch_for_stops(void)
     hl_stops_open(&n);
 }
 
-/* Ranks of several nodes (or of one that pretends to be several) need the network from the start; lanes, who
- * has a window, a heap or a long message that goes there. */
+/* Opens the network if ranks are on several nodes, or pretend to be. (Lanes come later, with the first
+ * window, heap or long message that needs them.) */
 static int open_fabric(void)
 {
     return hl_boot.node_size == hl_boot.size ? 0 : hl_rx_network();
@@ -138,11 +138,11 @@ static void find_dead_member(struct hl_comm *c, void *world)
         *dead = hl_rx_is_dead(member) ? member : -1;
     }
     if (*dead < 0 && c->inter != NULL) {
-        find_dead_member(c->inter, world); /* whose other group was waited for */
+        find_dead_member(c->inter, world); /* a receive waits for the other group */
     }
 }
 
-/* For receives from any source, when ranks have died. */
+/* World rank of a dead member of the communicator with this context, or -1; for receives from any source. */
 static int lost_member(uint64_t ctx)
 {
     int world = -1;
@@ -214,7 +214,7 @@ void hl_modules_close(bool last)
     hl_lane_close();
     hl_rx_stop();
     hl_req_close();
-    hl_stat_print(); /* what can be asked for afterwards is the same */
+    hl_stat_print(); /* counters do not change any more */
     if (hl_boot_close(last) != 0) {
         hl_log(HL_LOG_WARN, "%s", hl_err_text(HL_ERR_OTHER));
     }

@@ -1,4 +1,4 @@
-/* What the watchdog needs from several modules: names, and posts of ranks on other nodes (hang.h). */
+/* What the watchdog needs from several modules: names, and the posts of ranks on other nodes (hang.h). */
 #include "modules.h"
 
 #include "boot.h"
@@ -45,14 +45,14 @@ static int world_rank_in(uint64_t ctx, int rank)
     return hl_comm_look(ctx, put_world, &rank) ? rank : -1;
 }
 
-/* ---- Other nodes: a question is a record with flags 0; answers have flags 1 and a post each, or 2 and the
- * holder of a lock ---- */
+/* ---- Other nodes: a question is a record with flags 0; its answers have flags 1 and one post each, or flags
+ * 2 and the holder of a lock ---- */
 
 static void ask_rank(int world, uint64_t id)
 {
     struct hl_wire_rec rec = {.op = HL_WIRE_HANG, .aux = id};
     if (hl_rx_has_network()) {
-        (void)hl_rx_send(world, &rec, NULL); /* it is asked again */
+        (void)hl_rx_send(world, &rec, NULL); /* if it fails, the watchdog asks again */
     }
 }
 

@@ -1,4 +1,5 @@
-/* What critical sections do when there are any: see cs.h. Nothing here is on the way of lockfree. */
+/* Critical sections in the modes that have them (cs.h). In lockfree nothing here is called after the library
+ * has opened. */
 #include "cs.h"
 
 #include "err.h"
@@ -16,13 +17,14 @@ enum hl_cs_mode hl_cs_mode;
 static struct hl_mutex process = HL_MUTEX_INIT, progress = HL_MUTEX_INIT, pool = HL_MUTEX_INIT;
 HL_THREAD_LOCAL struct hl_cs_outside hl_cs_depth;
 
-/* ---- Counting: how often, how often in vain at first, how long ---- */
+/* ---- Counting: entries, entries that had to wait, and their time ---- */
 
 struct counts {
-    hl_a64 taken, contended, wait_ns; /* written by their thread, read by anybody */
+    hl_a64 taken, contended, wait_ns; /* atomic: written by their thread, read by any */
 };
 
-/* One of each thread that ever entered a section; stays, as sums are asked for when threads have ended. */
+/* The counts of each thread that ever entered a section. They stay, since sums are asked for after threads
+ * have ended. */
 struct ledger {
     struct ledger *next;
     struct counts of[HL_CS_KINDS];
@@ -34,7 +36,7 @@ static HL_THREAD_LOCAL struct ledger *mine;
 
 static struct counts *counts_of(enum hl_cs_kind kind)
 {
-    static struct ledger lost; /* without memory, counts go where nobody reads */
+    static struct ledger lost; /* counts of threads without memory for a ledger; nobody reads them */
     if (mine == NULL) {
         struct ledger *l = calloc(1, sizeof(*l));
         if (l == NULL) {
@@ -51,7 +53,7 @@ static struct counts *counts_of(enum hl_cs_kind kind)
 
 static void add(hl_a64 *count, uint64_t by)
 {
-    /* relaxed: one writer; readers want no more than a recent value. */
+    /* relaxed: one thread writes; readers want only a recent value. */
     hl_a64_store_relaxed(count, hl_a64_load_relaxed(count) + by);
 }
 
@@ -110,7 +112,8 @@ static uint64_t sum_of(int kind, const char *what)
     return sum;
 }
 
-/* "cs_KIND", "cs_KIND_contended" or "cs_KIND_wait_ns" of all threads, with ":me" behind it of the caller. */
+/* Reads "cs_KIND", "cs_KIND_contended" or "cs_KIND_wait_ns" of all threads, or, with ":me" behind the name,
+ * of the calling thread. HL_ERR_ARG: another name. */
 static int get(const char *name, uint64_t *value)
 {
     char words[64];
@@ -206,7 +209,7 @@ void hl_cs_come_back(void)
 
 /* ---- Sections ---- */
 
-/* Which lock a kind takes in the mode in force. */
+/* Which lock each kind takes in the current mode. */
 static enum which { NO_LOCK, PROCESS, PROGRESS, OBJECT } which[HL_CS_KINDS];
 
 static enum which choose(enum hl_cs_mode mode, enum hl_cs_kind kind)
@@ -271,10 +274,10 @@ void hl_cs_leave(enum hl_cs_kind kind, struct hl_mutex *object)
 
 #define OBJECTS 256
 
-/* Stands for the count, and its lock, in an object; which objects share one is chance. */
+/* Stands for the reference count of an object and its lock; objects share one by hash. */
 struct references {
     HL_ALIGNED_LINE struct hl_mutex lock;
-    hl_a32 count; /* under the lock, but for the mode that counts by atomic additions */
+    hl_a32 count; /* under the lock, or by atomic additions in the modes +atomic and +both */
 };
 
 static struct references requests[OBJECTS], comms[OBJECTS];
@@ -297,12 +300,12 @@ void hl_cs_count(enum hl_cs_kind kind, uint64_t name, int by)
 {
     struct references *r = &(kind == HL_CS_request ? requests : comms)[hl_mix64(name) % OBJECTS];
     if (hl_cs_mode == HL_CS_OBJECT_ATOMIC || hl_cs_mode == HL_CS_TLP_ATOMIC) {
-        /* full: as a library must that frees what nobody refers to. */
+        /* full: as in a library that frees an object with its last reference. */
         hl_a32_add_full(&r->count, (uint32_t)by);
         return;
     }
     hl_cs_in(kind, &r->lock);
-    /* relaxed: under the lock. */
+    /* relaxed: the section is held. */
     hl_a32_store_relaxed(&r->count, hl_a32_load_relaxed(&r->count) + (uint32_t)by);
     hl_cs_out(kind, &r->lock);
 }

@@ -1,4 +1,4 @@
-/* Critical sections by name and object: the designs that this library's own is compared with (HOTLANE_CS).
+/* Critical sections by name and object: the designs with which this library's own is compared (HOTLANE_CS).
  *
  *                 call  send  inbox  progress  pool  request, comm counts  window
  *   lockfree      -     -     -      -         -     -                     -
@@ -10,15 +10,15 @@
  *   ... +tlp      -     o     o      P         own   o                     o
  *   ... +both     -     o     o      P         own   atomic addition       o
  *
- * G is one lock of the process, P one of progress, o one of the object named, (G) held already as a rule. All
- * but lockfree make a request of every nonblocking send, look at a request inside the section of progress and
- * count references to requests and communicators (in 256 places by hash: the lock is the price, not the
- * number), as the libraries do that work that way; the counts decide nothing here. An inbox is then owned by
- * its section instead of its word. Below MPI_THREAD_MULTIPLE, where nobody is to be excluded, everything but
- * lockfree is none.
+ * G is one lock of the process, P one of progress, o one of the object named; (G) is usually held already.
+ * All modes but lockfree make a request of every nonblocking send, look at a request inside the section of
+ * progress and count references to requests and communicators, as the libraries do that work that way. (The
+ * counts stand in 256 places by hash, as the lock is what costs; they decide nothing here.) In these modes an
+ * inbox is owned by its section instead of its word. Below MPI_THREAD_MULTIPLE, where no thread has to be
+ * excluded, every mode but lockfree is none.
  *
- * Only calls and windows poll inside a section. The locks G and P nest in a thread, and hl_prog_wait gives
- * them away, however deep, while it idles: the thread that is waited for gets in. `global` takes its lock
+ * Only calls and windows poll inside a section. The locks G and P nest in a thread, and hl_prog_wait leaves
+ * them, however deep, while it idles, so that the thread for which it waits gets in. `global` takes its lock
  * around every call that touches an object, files, topologies, attributes, groups and infos too; calls that
  * only read a status, a clock or a version do not. HOTLANE_RMA_MODE of "global" is the same lock, for
  * one-sided calls alone.
@@ -33,7 +33,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum hl_cs_mode { /* in the order of conf's words */
+enum hl_cs_mode { /* in the order of the words in conf/vars.h */
                   HL_CS_LOCKFREE,
                   HL_CS_NONE,
                   HL_CS_GLOBAL,
@@ -62,14 +62,14 @@ enum hl_cs_kind {
         HL_CS_KINDS
 };
 
-/* A bit for each kind that has a section at all, and one for any mode but lockfree. Written, as the mode,
- * while the library opens, before threads call. */
+/* A bit for each kind that has a section in this mode, and HL_CS_ANY in any mode but lockfree. Both variables
+ * are written while the library opens, before threads call. */
 HL_HIDDEN extern uint32_t hl_cs_on;
 #define HL_CS_ANY (UINT32_C(1) << 31)
 
 HL_HIDDEN extern enum hl_cs_mode hl_cs_mode;
 
-/* Is anything other than lockfree? One comparison. */
+/* Is the mode another than lockfree? One comparison. */
 HL_INLINE bool hl_cs_any(void)
 {
     return hl_cs_on != 0;
@@ -78,13 +78,14 @@ HL_INLINE bool hl_cs_any(void)
 /* Sets the mode. `threads`: MPI_THREAD_MULTIPLE was granted. */
 void hl_cs_open(enum hl_cs_mode mode, bool threads);
 
-/* The halves that are not in line. */
+/* The parts of hl_cs_in, hl_cs_out and hl_cs_try that are not inlined. */
 void hl_cs_enter(enum hl_cs_kind kind, struct hl_mutex *object) HL_NOINLINE;
 void hl_cs_leave(enum hl_cs_kind kind, struct hl_mutex *object) HL_NOINLINE;
 bool hl_cs_enter_if_free(enum hl_cs_kind kind, struct hl_mutex *object) HL_NOINLINE;
 
-/* Enters the section of that kind and object (NULL: of a kind without objects). Objects' sections do not
- * nest, other than those of windows. Nothing waits for progress inside one, but inside calls and windows. */
+/* Enters the section of that kind and object (NULL: of a kind without objects). Sections of objects do not
+ * nest, except those of windows. No thread waits for progress inside a section, except inside calls and
+ * windows. */
 HL_INLINE void hl_cs_in(enum hl_cs_kind kind, struct hl_mutex *object)
 {
     if (HL_UNLIKELY((hl_cs_on >> kind & 1) != 0)) {
@@ -99,21 +100,22 @@ HL_INLINE void hl_cs_out(enum hl_cs_kind kind, struct hl_mutex *object)
     }
 }
 
-/* Enters unless somebody is inside: then false. */
+/* Enters the section unless another thread is inside: then false. */
 HL_INLINE bool hl_cs_try(enum hl_cs_kind kind, struct hl_mutex *object)
 {
     return HL_LIKELY((hl_cs_on >> kind & 1) == 0) || hl_cs_enter_if_free(kind, object);
 }
 
-/* Around a function of the user: leaves the process's two locks, so that threads which it waits for can call,
- * and its own calls enter anew. Not within an object's section. */
+/* Around a function of the user: hl_cs_step_out leaves the process's two locks, so that threads for which the
+ * function waits can call, and calls of the function enter anew; hl_cs_step_in enters them again. Not within
+ * the section of an object. */
 struct hl_cs_outside {
-    unsigned process, progress; /* how deep the thread was in */
+    unsigned process, progress; /* how often the thread was inside each of the two */
 };
 void hl_cs_step_out(struct hl_cs_outside *o);
 void hl_cs_step_in(const struct hl_cs_outside *o);
 
-/* Counts a reference to the request or communicator of that name up or down. */
+/* Counts a reference to the request or communicator with this name up or down. */
 void hl_cs_count(enum hl_cs_kind kind, uint64_t name, int by) HL_NOINLINE;
 
 /* Do threads take requests from one pool? */
@@ -122,13 +124,14 @@ HL_INLINE bool hl_cs_has_one_pool(void)
     return hl_cs_mode >= HL_CS_GLOBAL && hl_cs_mode <= HL_CS_OBJECT_ATOMIC;
 }
 
-/* Has it locks at all? Then threads may sleep that another one must wake. */
+/* Has the mode locks? Then threads may sleep that another one must wake. */
 HL_INLINE bool hl_cs_has_locks(void)
 {
     return hl_cs_mode >= HL_CS_GLOBAL;
 }
 
-/* The process's one lock, whatever the mode (HOTLANE_RMA_MODE=global). Nests in a thread. */
+/* Enter and leave the process's one lock, whatever the mode (HOTLANE_RMA_MODE=global). It nests in a
+ * thread. */
 void hl_cs_enter_process(enum hl_cs_kind kind);
 void hl_cs_leave_process(void);
 

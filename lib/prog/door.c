@@ -1,12 +1,13 @@
-/* Sleeping at the process's door.
+/* Sleeping at the process's door, and ringing it.
  *
- * Sleeper: read the word, say that somebody sleeps, full barrier, arm the peers' side, look once more, futex
- * wait on the value read. Waker: make the condition true, full barrier, ask whether somebody sleeps; then
- * take that back, raise the word, futex wake. Of "condition" and "somebody sleeps" one side sees the other's
- * write (store buffering with full barriers on both sides). Whoever takes back what a sleeper said raises the
- * word after that sleeper has read it, so its futex call ends or returns at once; and until somebody lies
- * down again, wakers have nothing to do: who was woken need not have run yet. Every sleep is bounded besides:
- * some conditions have no waker. */
+ * A sleeper reads `word`, sets `awaited`, issues a full barrier, arms the peers' side, looks at the condition
+ * once more, and waits by futex on the value that it read. A waker makes the condition true, issues a full
+ * barrier, and reads `awaited`; if it is set, it clears it, raises `word` and wakes by futex. Of the writes
+ * to the condition and to `awaited`, at least one side sees the other's (store buffering with full barriers
+ * on both sides). The waker that clears `awaited` raises `word` after the sleeper has read it, so the
+ * sleeper's futex call ends or returns at once. Until a thread goes to sleep again wakers have nothing to do,
+ * even if those that were woken have not run yet. Every sleep is bounded as well, since some conditions have
+ * no waker. */
 #include "inner.h"
 
 #include "stat.h"
@@ -20,22 +21,22 @@
 
 static struct hl_prog_door own_door;
 
-static hl_aptr door_now = {&own_door}; /* atomic: read by whoever wakes, also while it changes */
+static hl_aptr door_now = {&own_door}; /* atomic: wakers read it, also while it changes */
 
-/* Changed only while no other thread waits (hl_prog_set_door). */
+/* Both are changed only while no other thread waits (hl_prog_set_door). */
 static hl_prog_arm *arm_peers;
 static void *arm_arg;
 
 void hl_prog_set_door(struct hl_prog_door *to, hl_prog_arm *arm, void *arg)
 {
-    /* release: the door's words are ready; pairs with the acquires below. A late wake at the old door is
-     * harmless: nobody sleeps there any more, and it stays mapped. */
+    /* release: the door's words are ready; pairs with the acquires in hl_prog_wake_fenced and hl_prog_sleep.
+     * A late ring of the old door is harmless: no thread sleeps there any more, and it stays mapped. */
     hl_aptr_store_release(&door_now, to != NULL ? to : &own_door);
     arm_peers = to != NULL ? arm : NULL;
     arm_arg = arg;
 }
 
-/* Those of all ranks of the node; set once, before anybody wakes a peer. */
+/* The doors of all ranks of the node; set once, before any thread wakes a peer. */
 static char *first_door;
 static size_t door_stride;
 
@@ -47,7 +48,7 @@ void hl_prog_know_doors(struct hl_prog_door *first, size_t stride)
 
 void hl_prog_wake_peers(const int *node_ranks, int n)
 {
-    /* full: the caller's store comes before the loads of who sleeps; pairs with the exchange in
+    /* full: the caller's store comes before the loads of `awaited`; pairs with the exchange in
      * hl_prog_sleep. */
     hl_fence_full();
     for (int i = 0; i < n; i++) {
@@ -63,14 +64,16 @@ void hl_prog_wake_peer(int node_rank)
 
 void hl_prog_ring(struct hl_prog_door *d)
 {
-    /* full: the word changes before anybody is woken; pairs with the full load in hl_prog_sleep. */
+    /* full: the word changes before the wake; pairs with the acquire load in hl_prog_sleep and the kernel's
+     * of FUTEX_WAIT. */
     hl_a32_add_full(&d->word, 1);
     syscall(SYS_futex, &d->word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 void hl_prog_ring_awaited(struct hl_prog_door *d)
 {
-    /* full: of those who saw it one rings; the word is raised after the sleepers have read it. */
+    /* full: one of several wakers rings; `word` is raised after sleepers have read it. Pairs with the
+     * exchange in hl_prog_sleep. */
     if (hl_a32_xchg_full(&d->awaited, 0) != 0) {
         hl_prog_ring(d);
     }
@@ -79,17 +82,19 @@ void hl_prog_ring_awaited(struct hl_prog_door *d)
 void hl_prog_wake_fenced(void)
 {
     hl_fence_behind_full();
-    hl_prog_ring_sleepers(hl_aptr_load_acquire(&door_now)); /* acquire: see hl_prog_set_door */
+    hl_prog_ring_sleepers(hl_aptr_load_acquire(&door_now)); /* acquire: the door's words; pairs with the
+                                                             * release in hl_prog_set_door */
 }
 
 void hl_prog_wake(void)
 {
-    /* full: the caller's store of the condition comes before the load of the count. */
+    /* full: the caller's store of the condition comes before the load of `awaited`; pairs with the exchange
+     * in hl_prog_sleep. */
     hl_fence_full();
     hl_prog_wake_fenced();
 }
 
-/* A condition that says true once. */
+/* A condition that is not called again once it was true. */
 struct once {
     const struct hl_prog_waits *w;
     bool done;
@@ -101,8 +106,9 @@ static bool look_at_condition(void *arg)
     return o->done = o->done || o->w->cond(o->w->arg);
 }
 
-/* Naps for `ns`, or until the door rings; true when the time has passed. Where a plain store may be the end
- * (`looks`), the condition is looked at every HL_NAP_NS, and nothing else is: what must be polled rings. */
+/* Naps for `ns`, or until the door rings; true when the time has passed. Where a plain store may make the
+ * condition true (`looks`), it looks at the condition, and nothing else, every HL_NAP_NS: what must be polled
+ * rings. */
 static bool nap_at_door(struct hl_prog_door *d, uint32_t word, uint64_t ns, bool looks, struct once *o)
 {
     for (;;) {
@@ -121,14 +127,16 @@ static bool nap_at_door(struct hl_prog_door *d, uint32_t word, uint64_t ns, bool
 
 bool hl_prog_sleep(const struct hl_prog_waits *w, uint64_t ns)
 {
-    struct hl_prog_door *d = hl_aptr_load_acquire(&door_now); /* acquire: see hl_prog_set_door */
+    struct hl_prog_door *d = hl_aptr_load_acquire(&door_now); /* acquire: the door's words; pairs with the
+                                                               * release in hl_prog_set_door */
     struct once o = {w, false};
     if (HL_UNLIKELY(hl_prog_tells)) {
         hl_prog_tell_awaited(w);
     }
-    /* acquire: the value that a wake changes is read before we say that we sleep. */
+    /* acquire: `word` is read before `awaited` is set; pairs with the addition in hl_prog_ring. */
     uint32_t word = hl_a32_load_acquire(&d->word);
-    /* full: said before the condition is read again; pairs with the waker's barrier. */
+    /* full: `awaited` is set before the condition is read again; pairs with the fences in hl_prog_wake and
+     * hl_prog_wake_peers. */
     hl_a32_xchg_full(&d->awaited, 1);
     hl_fence_behind_full();
     enum hl_prog_armed armed = arm_peers != NULL ? arm_peers(arm_arg) : HL_PROG_POLLED;
@@ -138,7 +146,7 @@ bool hl_prog_sleep(const struct hl_prog_waits *w, uint64_t ns)
         bool rings = armed == HL_PROG_RINGS && w->rung && ns >= HL_NAP_NS;
         ns = armed == HL_PROG_RINGS || ns < HL_NAP_NS ? ns : HL_NAP_NS;
         if (nap_at_door(d, word, ns, !rings, &o) && rings) {
-            /* relaxed: a count of rings that are missing for a whole nap. */
+            /* relaxed: only counts rings that were missing for a whole nap. */
             bool late = (look_at_condition(&o) || arm_peers(arm_arg) == HL_PROG_WAITING) &&
                         hl_a32_load_relaxed(&d->word) == word;
             hl_stat_rank_add(HL_STAT_RANK_late_wakes, late);

@@ -1,10 +1,12 @@
-/* Fair searches: for each of the thread's last lists the request that comes next. */
+/* Fair searches: remembers for each of the thread's last lists at which request the next search begins. */
 #include "fair.h"
 
 #include "req.h"
 #include "util.h"
 
-#define LISTS 8 /* that a thread may search in turn; of more each is remembered by chance, and so soon */
+#define LISTS                                                                                                \
+    8 /* lists that a thread may search in turn; of more lists some are remembered, chosen at
+                 * random */
 
 HL_THREAD_LOCAL uint32_t hl_fair_drained;
 
@@ -18,7 +20,8 @@ static HL_THREAD_LOCAL struct {
     uint64_t draws;
 } last;
 
-/* An eager send's request is every eager send's. */
+/* Does list[x->index] still hold the request that x remembers? All eager sends have the same request, so for
+ * it the list must be the same and not drained. */
 static bool is_same(const struct next *x, const MPI_Request *list, size_t n)
 {
     if (x->handle == NULL || x->index >= n || list[x->index] != x->handle) {

@@ -1,6 +1,7 @@
-/* Where a search for any done request of a list begins: at its first entry, or, where an earlier search has
- * told of one and the entry behind that is still the same request, there. So no request that is done starves
- * behind others that are posted again at once, and a new list is told of in its order. */
+/* Where a search for any done request of a list begins. Usually it begins at the first entry. If an earlier
+ * search of the thread found a request and the active entry behind that is still the same request, it begins
+ * there. So a request that is done does not starve behind others that are posted again at once, and the first
+ * searches of a new list find its requests in their order. */
 #ifndef HL_REQ_FAIR_H
 #define HL_REQ_FAIR_H
 
@@ -10,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Calls of this thread that end all requests of a list that are done: eager sends share one request, and what
- * is behind such a call is another list. */
+/* The number of this thread's calls that ended all done requests of a list. Eager sends share one request, so
+ * after such a call an entry with that request is not the one that a search remembered. */
 extern HL_THREAD_LOCAL uint32_t hl_fair_drained;
 
 HL_INLINE void hl_fair_drain(void)
@@ -19,10 +20,11 @@ HL_INLINE void hl_fair_drain(void)
     hl_fair_drained++;
 }
 
-/* The index, below `n`, at which the calling thread begins; 0 for n = 0. All handles are valid. */
+/* The index, below `n`, at which the calling thread begins its search; 0 when n is 0. All handles must be
+ * valid. */
 size_t hl_fair_begin(const MPI_Request *list, size_t n);
 
-/* A search has told of `index`, and leaves it or will end it. */
+/* Notes that a search of the calling thread has found the request at `index`, which it has not ended yet. */
 void hl_fair_told(const MPI_Request *list, size_t n, size_t index);
 
 #endif

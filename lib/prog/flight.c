@@ -1,9 +1,10 @@
-/* The queues of flights. Who polls takes one out, steps it and puts it back: a flight is one thread's at a
- * time, and a long step of one holds up no other.
+/* The queues of flights. A thread that polls takes a flight out, steps it and puts it back: so a flight is
+ * one thread's at a time, and a long step of one holds up no other.
  *
- * Each thread puts what it starts into a queue of its own (of SHARDS, by turns) and looks into the others
- * only when its own is empty, or now and then; so threads that wait for what they started do not meet. Nobody
- * waits for a queue: it is put into by a push on its stack, and taken from by whoever gets its flag.
+ * Each thread puts flights that it starts into its own queue (one of SHARDS, given out in turn) and looks
+ * into the others only when its own is empty, or now and then. So threads that wait for what they started do
+ * not meet. No thread waits for a queue: flights are pushed onto its stack, and the thread that gets its flag
+ * takes them out.
  *
  *   fresh (a stack, anybody pushes)  --its owner, when `first` is empty: all, turned round-->  first (a list)
  */
@@ -13,17 +14,17 @@
 #include "prog.h"
 
 #define SHARDS 16
-#define OTHERS_EVERY 8 /* passes of a thread with flights of its own, until it looks at all */
+#define OTHERS_EVERY 8 /* passes after which a thread with flights of its own looks into all queues */
 
 struct shard {
-    HL_ALIGNED_LINE hl_aptr fresh; /* atomic: the last that was put */
-    hl_a32 count;                  /* atomic: flights of this shard, those that are being stepped too */
+    HL_ALIGNED_LINE hl_aptr fresh; /* atomic: the flight that was put in last */
+    hl_a32 count;                  /* atomic: flights of this shard, including those being stepped */
     struct hl_flag busy;
     struct hl_flight *first; /* guarded by busy */
 };
 
 static struct shard shards[SHARDS];
-static hl_a32 turn;       /* atomic: gives threads their shards */
+static hl_a32 turn;       /* atomic: counts threads, to give them shards in turn */
 static hl_a32 registered; /* atomic: changed under lock */
 static struct hl_mutex lock = HL_MUTEX_INIT;
 
@@ -33,29 +34,29 @@ static HL_THREAD_LOCAL unsigned passes;
 static unsigned own_shard(void)
 {
     if (HL_UNLIKELY(own == 0)) {
-        own = hl_a32_add_relaxed(&turn, 1) % SHARDS + 1; /* relaxed: any number will do. */
+        own = hl_a32_add_relaxed(&turn, 1) % SHARDS + 1; /* relaxed: only draws a number. */
     }
     return own - 1;
 }
 
 static void put_flight(struct shard *s, struct hl_flight *f)
 {
-    void *last = hl_aptr_load_relaxed(&s->fresh); /* relaxed: a guess for the exchange */
+    void *last = hl_aptr_load_relaxed(&s->fresh); /* relaxed: only the first guess of the exchange */
 
     do {
         f->next = last;
-        /* full: hands over what the step did; pairs with the exchange in take_fresh. */
+        /* full: publishes what the step did; pairs with the exchange in take_fresh. */
     } while (!hl_aptr_cas_full(&s->fresh, &last, f));
 }
 
-/* All that was put, the oldest first. */
+/* Takes all flights off the stack and returns them as a list, the oldest first. */
 static struct hl_flight *take_fresh(struct shard *s)
 {
     struct hl_flight *last = NULL, *first = NULL;
 
     /* relaxed: a glance */
     if (hl_aptr_load_relaxed(&s->fresh) != NULL) {
-        /* acquire: sees what the last steps did; pairs with the CAS in put. */
+        /* acquire: sees what the last steps did; pairs with the exchange in put_flight. */
         last = hl_aptr_xchg_acquire(&s->fresh, NULL);
     }
     while (last != NULL) {
@@ -67,7 +68,7 @@ static struct hl_flight *take_fresh(struct shard *s)
     return first;
 }
 
-/* NULL: none is left, or somebody else is at it. */
+/* Takes one flight out; NULL: none is left, or another thread is taking one. */
 static struct hl_flight *take_flight(struct shard *s)
 {
     if (!hl_flag_try(&s->busy)) {
@@ -84,7 +85,7 @@ static struct hl_flight *take_flight(struct shard *s)
 
 static int poll_shard(struct shard *s)
 {
-    /* relaxed: one that is just being started waits for the next pass. */
+    /* relaxed: a flight that is just being started waits for the next pass. */
     uint32_t all = hl_a32_load_relaxed(&s->count);
     int ended = 0;
 
@@ -94,7 +95,7 @@ static int poll_shard(struct shard *s)
             break;
         }
         if (f->step(f)) {
-            hl_a32_add_relaxed(&s->count, UINT32_MAX); /* relaxed: a number of tries and nothing else */
+            hl_a32_add_relaxed(&s->count, UINT32_MAX); /* relaxed: it is only a number of tries */
             f->end(f);
             ended++;
         } else {
@@ -109,7 +110,7 @@ static int poll_flights(void *unused)
     unsigned mine = own_shard();
     int ended = poll_shard(&shards[mine]);
 
-    /* relaxed: as above. */
+    /* relaxed: a flight that is just being started waits for the next pass. */
     if (hl_a32_load_relaxed(&shards[mine].count) == 0 || ++passes % OTHERS_EVERY == 0) {
         for (unsigned i = 1; i < SHARDS; i++) {
             ended += poll_shard(&shards[(mine + i) % SHARDS]);
@@ -125,7 +126,7 @@ int hl_flight_ready(void)
 {
     int err = 0;
 
-    /* acquire: pairs with the release below. */
+    /* acquire: it is registered; pairs with the release below. */
     if (hl_a32_load_acquire(&registered) != 0) {
         return 0;
     }
@@ -150,7 +151,7 @@ int hl_flight_start(struct hl_flight *f)
         f->end(f);
     } else {
         struct shard *s = &shards[own_shard()];
-        hl_a32_add_relaxed(&s->count, 1); /* relaxed: as above */
+        hl_a32_add_relaxed(&s->count, 1); /* relaxed: it is only a number of tries */
         put_flight(s, f);
     }
     return 0;
@@ -159,7 +160,7 @@ int hl_flight_start(struct hl_flight *f)
 bool hl_flight_any(void)
 {
     for (int i = 0; i < SHARDS; i++) {
-        if (hl_a32_load_relaxed(&shards[i].count) != 0) { /* relaxed: as the header says */
+        if (hl_a32_load_relaxed(&shards[i].count) != 0) { /* relaxed: may miss one that is being started */
             return true;
         }
     }
@@ -172,6 +173,6 @@ void hl_flight_close(void)
     if (hl_a32_load_relaxed(&registered) != 0) { /* relaxed: under lock */
         hl_prog_unregister(poll_flights, NULL);
     }
-    hl_a32_store_relaxed(&registered, 0); /* relaxed: nobody starts flights any more */
+    hl_a32_store_relaxed(&registered, 0); /* relaxed: no thread starts flights any more */
     hl_mutex_unlock(&lock);
 }

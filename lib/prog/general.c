@@ -20,7 +20,7 @@ static struct hl_req_general user_of(const struct hl_req *r)
     return user;
 }
 
-/* What a user's function returned, as an error of ours. */
+/* Turns what a user's function returned into an internal error: codes travel as their negatives. */
 static int user_result(int code)
 {
     return code == MPI_SUCCESS ? 0 : -code;
@@ -47,7 +47,7 @@ static int results(struct hl_req *r, MPI_Status *status, bool end)
     int code = user.query(user.extra, &told);
     hl_cs_step_in(&o);
     if (end) {
-        int freed = run_free(&user); /* the last function that is called says how the request ended */
+        int freed = run_free(&user); /* the result of the last function called counts */
         code = freed != MPI_SUCCESS ? freed : code;
     }
     if (status != MPI_STATUS_IGNORE) {
@@ -71,7 +71,7 @@ int hl_req_general_new(const struct hl_req_general *user, struct hl_req **out)
     return 0;
 }
 
-/* Nobody will look at it. */
+/* Frees a request that no thread will look at, and calls the user's free function. */
 static int end_general(struct hl_req *r)
 {
     struct hl_req_general user = user_of(r);
@@ -84,8 +84,8 @@ int hl_req_general_complete(struct hl_req *r)
 {
     uint32_t was = HL_REQ_ACTIVE;
 
-    /* full: what the user did before is seen by who waits, and the wake comes after it; against a free in
-     * another thread one of the two sees the other. */
+    /* full: the waiting thread sees what the user did before, and the wake comes after it. Pairs with the
+     * exchange in hl_req_general_free: of a completion and a free in two threads one sees the other. */
     if (hl_a32_cas_full(&r->state, &was, HL_REQ_DONE)) {
         hl_prog_wake_fenced();
         return 0;
@@ -98,7 +98,7 @@ int hl_req_general_free(struct hl_req *r)
 {
     uint32_t was = HL_REQ_ACTIVE;
 
-    /* full: as in hl_req_general_complete. */
+    /* full: one of a free and a completion sees the other; pairs with hl_req_general_complete. */
     return hl_a32_cas_full(&r->state, &was, HL_REQ_ORPHANED) ? 0 : end_general(r);
 }
 

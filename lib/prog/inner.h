@@ -1,4 +1,4 @@
-/* What the files of prog share. */
+/* What prog.c, wait.c, door.c and cs.c share. */
 #ifndef HL_PROG_INNER_H
 #define HL_PROG_INNER_H
 
@@ -7,39 +7,40 @@
 #include "cs.h"
 #include "prog.h"
 
-#define HL_NAP_NS UINT64_C(1000000) /* the longest where something may not ring */
+#define HL_NAP_NS UINT64_C(1000000) /* the longest nap where something may not ring */
 
 /* What a thread waits for. */
 struct hl_prog_waits {
     hl_prog_cond *cond;
     void *arg;
-    bool rung; /* its end rings the door */
+    bool rung; /* a ring of the door goes with the condition's end */
 };
 
-/* Sleeps at the process's door for at most `ns`, unless something is waiting already or the condition holds.
- * True when that was true. */
+/* Sleeps at the process's door for at most `ns`, unless something has come already or the condition holds.
+ * True when it found the condition true. */
 bool hl_prog_sleep(const struct hl_prog_waits *w, uint64_t ns);
 
-/* Within a pass, and so within what the calling thread polls for. */
+/* Is the calling thread within a pass? */
 bool hl_prog_is_polling(void);
 
-/* The calling thread's wait has lasted for long, and no pass began it: before it sleeps again it tells whom
- * it is for (hl_prog_on_long). */
+/* hl_prog_tells: the calling thread's wait has lasted for long and was not begun within a pass, so before its
+ * next sleep hl_prog_tell_awaited passes the ranks that it waits for to hl_prog_on_long's function. */
 HL_HIDDEN extern HL_THREAD_LOCAL bool hl_prog_tells;
 void hl_prog_tell_awaited(const struct hl_prog_waits *w) HL_COLD;
 
-/* Lets others have the core for a moment, and the locks of the process. */
+/* Yields the core, and meanwhile the process's two locks. */
 void hl_prog_yield(void);
 
-/* Before a long nap: what is polled on every 64th pass, or more often, is polled on the next. */
+/* Called before a long nap: the next pass polls all sources with `every` up to 64. */
 void hl_prog_skip_passes(void);
 
-/* Around idling, and nothing that looks at anything: lets others into the two locks of the process if the
- * calling thread is inside, and enters again (cs.c). */
+/* Around idling: hl_cs_give_way leaves the process's two locks if the calling thread is inside,
+ * hl_cs_come_back enters them again. Between them the thread must not look at anything (cs.c). */
 void hl_cs_give_way(void) HL_NOINLINE;
 void hl_cs_come_back(void) HL_NOINLINE;
 
-HL_HIDDEN extern HL_THREAD_LOCAL struct hl_cs_outside hl_cs_depth; /* enters without a leave */
+HL_HIDDEN extern HL_THREAD_LOCAL struct hl_cs_outside hl_cs_depth; /* how often the thread is inside each of
+                                                                    * the two */
 
 HL_INLINE bool hl_prog_is_inside(void)
 {

@@ -1,4 +1,5 @@
-/* Requests nobody waits for: swept now and then, so that the completer's last touch stays one store. */
+/* Requests that were freed while active ("orphans"): they are swept now and then, so that the completer's
+ * last access stays one store. */
 #include "req.h"
 
 #include "err.h"
@@ -23,7 +24,7 @@ static void end_persistent(struct hl_req *r)
     hl_req_free(r);
 }
 
-/* Of one that is done. */
+/* Ends an orphan that is done. */
 static void end_orphan(struct hl_req *r)
 {
     bool persistent = hl_req_has(r, HL_REQ_PERSISTENT);
@@ -49,7 +50,7 @@ void hl_req_orphan(struct hl_req *r)
     }
     hl_mutex_lock(&lock);
     uint64_t n = hl_a64_load_relaxed(&count); /* relaxed: under lock, twice */
-    if (n == room) {                          /* who never polls sweeps now */
+    if (n == room) {                          /* a program that never polls sweeps here */
         hl_mutex_unlock(&lock);
         hl_req_sweep(NULL);
         hl_mutex_lock(&lock);
@@ -78,7 +79,7 @@ static void remove_orphan(uint64_t at) HL_REQUIRES(lock)
     hl_a64_store_relaxed(&count, n);
 }
 
-/* Takes one that is done off the list, from `*at` on. */
+/* Takes an orphan that is done off the list, searching from index *at on; NULL: there is none. */
 static struct hl_req *take_done(uint64_t *at)
 {
     struct hl_req *found = NULL;
@@ -99,7 +100,7 @@ static struct hl_req *take_done(uint64_t *at)
 
 int hl_req_sweep(void *unused)
 {
-    /* relaxed: one that is just being added waits for the next sweep. */
+    /* relaxed: an orphan that is just being added waits for the next sweep. */
     if (hl_a64_load_relaxed(&count) == 0) {
         return 0;
     }
@@ -116,7 +117,7 @@ int hl_req_sweep(void *unused)
 bool hl_req_has_orphans(void)
 {
     hl_req_sweep(NULL);
-    return hl_a64_load_relaxed(&count) != 0; /* relaxed: a look; nobody adds any more when it matters */
+    return hl_a64_load_relaxed(&count) != 0; /* relaxed: a hint; at the end no thread adds any more */
 }
 
 int hl_req_open(void)
@@ -127,11 +128,11 @@ int hl_req_open(void)
     return hl_prog_register(hl_req_sweep, NULL, SWEEP_EVERY);
 }
 
-/* Those that somebody waits for after all. */
+/* Orphans for which a call waits. */
 struct rest {
-    uint64_t ctx; /* of this communicator; 0: of any */
-    bool all;     /* not only sends */
-    uint64_t at;  /* those below it were not waited for when they were seen */
+    uint64_t ctx; /* of this communicator; 0: of all */
+    bool all;     /* all operations, not only sends */
+    uint64_t at;  /* the call does not wait for those below this index, as last seen */
 };
 
 static bool is_orphan_of(const struct hl_req *r, const struct rest *x)
@@ -140,7 +141,7 @@ static bool is_orphan_of(const struct hl_req *r, const struct rest *x)
            (x->ctx == 0 || r->ctx - r->ctx % 8 == x->ctx);
 }
 
-/* The next one that is waited for, off the list if it is *done; NULL: none. */
+/* The next orphan for which the call waits, or NULL. *done: it is done, and was taken off the list. */
 static struct hl_req *next_of(struct rest *x, bool *done) HL_REQUIRES(lock)
 {
     uint64_t n = hl_a64_load_relaxed(&count); /* relaxed: under lock */
@@ -158,13 +159,15 @@ static struct hl_req *next_of(struct rest *x, bool *done) HL_REQUIRES(lock)
     return r;
 }
 
-/* Ends at the first that is not done, so that not all are looked at each time. */
+/* Ends orphans until it finds one that is not done, at which it looks first the next time. True: none is
+ * left. */
 static bool none_left(void *rest)
 {
     struct rest *x = rest;
     for (;;) {
         hl_mutex_lock(&lock);
-        bool whole = x->at == 0; /* the last of the list took places of those that ended */
+        bool whole = x->at == 0; /* else it may have missed one: the last of the list takes the place of a
+                                  * removed one */
         bool done = false;
         struct hl_req *r = next_of(x, &done);
         hl_mutex_unlock(&lock);

@@ -13,19 +13,19 @@
 
 #define BATCH 32
 #define CACHE_MAX (2 * BATCH)
-#define STATICS 2 /* the first places: completed, and for MPI_PROC_NULL */
+#define STATICS 2 /* the first places: the completed request, and that for MPI_PROC_NULL */
 
-#define RANGE_MOST ((size_t)8 << 30) /* address space only: 64 million requests */
+#define RANGE_MOST ((size_t)8 << 30) /* of address space: 64 million requests */
 #define RANGE_LEAST ((size_t)1 << 20)
 
-/* Set once under lock before the first request exists; read-only afterwards. */
+/* Both are set once, under lock, before the first request exists; read-only afterwards. */
 char *hl_req_base;
 size_t hl_req_range;
 
-/* Handed to the pool by the key's destructor when the thread ends. */
+/* The key's destructor hands the requests to the pool when the thread ends. */
 HL_THREAD_LOCAL struct hl_req_cache hl_req_cache;
 static struct hl_req_cache
-    shared; /* in place of all of them where threads have one pool (cs.h); in its section */
+    shared; /* used instead of all caches where threads share one pool (cs.h); guarded by that section */
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
 static struct hl_range range HL_GUARDED_BY(lock);
@@ -56,7 +56,8 @@ static void make_static(size_t index, int source, int tag)
     r->what = HL_REQ_SEND;
     r->source = source;
     r->tag = tag;
-    hl_a32_store_release(&r->state, HL_REQ_DONE); /* release: only for form, the lock publishes it */
+    hl_a32_store_release(&r->state, HL_REQ_DONE); /* release: pairs with nothing, since the lock publishes
+                                                   * it */
 }
 
 /* Reserves the range and makes the shared completed requests. */
@@ -85,7 +86,8 @@ bool hl_req_pool_open(void)
     return ok;
 }
 
-/* Moves up to a batch from the pool, else from fresh memory, into a cache. */
+/* Moves up to a batch of requests from the pool, else from fresh memory, into a cache. False: there is no
+ * memory. */
 static HL_COLD bool refill(struct hl_req_cache *c)
 {
     hl_thread_look_at_stack();
@@ -167,7 +169,7 @@ void hl_req_init(struct hl_req *r, enum hl_req_what what)
 static void give_cached(struct hl_req_cache *c, struct hl_req *r)
 {
     if (HL_UNLIKELY(c->most == 0) && !refill(c)) {
-        return; /* cannot happen to a thread that holds a request: leaking one is the mildest answer */
+        return; /* cannot happen to a thread that holds a request; if it did, one request would leak */
     }
     r->next = c->head;
     c->head = r;
@@ -176,7 +178,8 @@ static void give_cached(struct hl_req_cache *c, struct hl_req *r)
     }
 }
 
-/* Also drops the user's reference to it, and its own to the communicator, where these are counted. */
+/* Where references are counted (cs.h) it also drops the user's to the request, and the request's to the
+ * communicator. */
 void hl_req_free_slow(struct hl_req *r)
 {
     if (hl_cs_any() && (r->what == HL_REQ_SEND || r->what == HL_REQ_RECV)) {

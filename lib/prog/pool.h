@@ -1,10 +1,11 @@
-/* What the files of req share. */
+/* What the files of requests share. */
 #ifndef HL_REQ_POOL_H
 #define HL_REQ_POOL_H
 
 #include <stdbool.h>
 
-/* Reserves the range of requests and makes the shared completed ones. False: no address space. */
+/* Reserves the range of requests and makes the shared completed requests. False: there is no address
+ * space. */
 bool hl_req_pool_open(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* The registry of what is polled, and one pass over it. */
+/* The table of sources that are polled, and one pass over it. */
 #include "prog.h"
 
 #include "cs.h"
@@ -10,16 +10,16 @@
 
 struct row {
     hl_a32 live;   /* atomic: release when set, acquire when polled */
-    uint32_t mask; /* every - 1; this and the rest are written before `live` */
+    uint32_t mask; /* every - 1; it, fn and arg are written before `live` */
     hl_prog_fn *fn;
     void *arg;
 };
 
 static struct row rows[ROWS];
-static hl_a32 used; /* rows below this may be live; only grows */
+static hl_a32 used; /* atomic: rows below this may be live; only grows */
 static struct hl_mutex lock = HL_MUTEX_INIT;
 
-/* The calling thread's: passes made, and whether it is within one. */
+/* Of each thread: the passes that it made, and whether it is within one. */
 static HL_THREAD_LOCAL uint32_t passes;
 static HL_THREAD_LOCAL bool polling;
 
@@ -29,7 +29,7 @@ int hl_prog_register(hl_prog_fn *fn, void *arg, unsigned every)
     hl_mutex_lock(&lock);
     for (unsigned i = 0; i < ROWS; i++) {
         struct row *r = &rows[i];
-        /* relaxed: rows change under the lock we hold. */
+        /* relaxed: rows change only under the lock, which is held. */
         if (hl_a32_load_relaxed(&r->live)) {
             continue;
         }
@@ -96,7 +96,7 @@ static int poll_all(void)
     return n;
 }
 
-/* One thread at a time: who comes in vain leaves progress to the one inside. */
+/* A pass where one thread polls at a time: a thread that finds another inside leaves progress to it. */
 static HL_NOINLINE int poll_in_section(void)
 {
     if (!hl_cs_try(HL_CS_progress, NULL)) {

@@ -9,38 +9,38 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Polls one source of progress: returns the number of things that moved, 0 when idle. Never waits and never
- * calls hl_prog_*. Several threads may be inside at once. */
+/* Polls one source of progress and returns the number of things that moved, 0 when idle. It never waits and
+ * never calls hl_prog_*. Several threads may be inside at once. */
 typedef int hl_prog_fn(void *arg);
 
-/* True when the waiter may go on. Called often, by the waiting thread only, and never again once it was true:
- * it may be the step that ends something. An acquire load is the usual text. It may wait itself (for a turn
- * at a port, for an answer), which polls; within the lock of HOTLANE_CS=global it is called inside. */
+/* True when the waiting thread may go on. Only that thread calls it, often, and never again once it was true,
+ * so it may be the step that ends something. Usually it is an acquire load. It may wait itself (for a turn at
+ * a port, for an answer), which polls. Under HOTLANE_CS=global it is called inside the lock. */
 typedef bool hl_prog_cond(void *arg);
 
-/* Adds a source, polled on every `every`-th pass (a power of two; 1 = each pass). Returns 0 or HL_ERR_NO_MEM
- * when the table (16 rows) is full. Any thread. */
+/* Adds a source that is polled on every `every`-th pass (a power of two; 1 = each pass). Returns 0, or
+ * HL_ERR_NO_MEM when the table (16 rows) is full. Any thread. */
 int hl_prog_register(hl_prog_fn *fn, void *arg, unsigned every);
 
-/* Removes a source. Only while no other thread is within a pass: the sources of a module go with the last
- * user. */
+/* Removes a source. No other thread may be within a pass: a module removes its sources with its last user. */
 void hl_prog_unregister(hl_prog_fn *fn, void *arg);
 
-/* One pass over all sources; returns the sum of their results. Within a pass (from a callback) it returns 0:
- * there is no recursion. Any thread. */
+/* Makes one pass over all sources and returns the sum of their results. Within a pass (from a callback) it
+ * does nothing and returns 0. Any thread. */
 int hl_prog_poll(void);
 
-/* The pass of a call that does not wait (a test, a probe): who looks again and again and sees nothing yields
- * now and then where cores are few, or what he looks for could not come. Any thread. */
+/* Makes the pass of a call that does not wait (a test, a probe). A thread that calls it again and again in
+ * vain yields now and then where cores are few: otherwise what it looks for could not come. Any thread. */
 void hl_prog_look(void);
 
-/* The slow part of both waits. Not inlined: the watchdog names the call by the frame that it returns to. */
+/* The slow part of both waits. Not inlined: the watchdog finds the user's call by the frame to which it
+ * returns. */
 void hl_prog_wait_slow(hl_prog_cond *cond, void *arg, bool rung) HL_NOINLINE;
 
-/* Waits until cond(arg), polling: pauses (none when ranks x threads exceed the node's CPUs), then
- * sched_yield, then sleeps of 20 us doubling to 1 ms that a door (below) ends early; where all that has to be
- * polled rings, only the condition is looked at then, and sources every 10 ms. The caller holds no lease,
- * inbox or lock. Any thread. */
+/* Waits until cond(arg) is true, and polls: first with pauses (none when ranks x threads exceed the node's
+ * CPUs), then with sched_yield, then with sleeps of 20 us, doubling to 1 ms, which a ring of the process's
+ * door ends early. Where all sources ring, naps look only at the condition, each ms, and sources are polled
+ * every 10 ms. The caller holds no lease, inbox or lock. Any thread. */
 HL_INLINE void hl_prog_wait(hl_prog_cond *cond, void *arg)
 {
     if (!cond(arg)) {
@@ -48,8 +48,8 @@ HL_INLINE void hl_prog_wait(hl_prog_cond *cond, void *arg)
     }
 }
 
-/* The same where whoever makes the condition true rings the door: naps grow to 10 ms, if all that has to be
- * polled for it rings too. A ring that did not come is counted (late_wakes). */
+/* hl_prog_wait for conditions whose writers ring the door: naps grow to 10 ms if all sources ring too. A ring
+ * that did not come is counted (late_wakes). */
 HL_INLINE void hl_prog_wait_rung(hl_prog_cond *cond, void *arg)
 {
     if (!cond(arg)) {
@@ -57,61 +57,66 @@ HL_INLINE void hl_prog_wait_rung(hl_prog_cond *cond, void *arg)
     }
 }
 
-/* Something has begun (by 1), or is over (-1), whose end rings at no door: meanwhile nobody naps for long. */
+/* Says that something has begun (by 1), or is over (by -1), whose end rings no door: meanwhile no thread
+ * takes long naps. */
 void hl_prog_expect(int by);
 
-/* Tells sleepers of this process that a condition may have become true: called after the release store, by
- * whoever completes something for another thread. One fence and one load when nobody sleeps. */
+/* Tells sleeping threads of this process that a condition may have become true. Called after the release
+ * store, by a thread that completes something for another one. Costs one fence and one load when no thread
+ * sleeps. */
 void hl_prog_wake(void);
 
-/* The same without the fence: for callers whose last access was a sequentially consistent read-modify-write.
- */
+/* hl_prog_wake without the fence, for callers whose last access was a sequentially consistent
+ * read-modify-write. */
 void hl_prog_wake_fenced(void);
 
-/* A door: in memory that node peers may share, so that they can wake us. */
+/* A door: the words by which threads sleep and are woken, in memory that node peers may share, so that they
+ * can wake this process. */
 struct hl_prog_door {
-    hl_a32 word;    /* raised by every wake; what sleepers wait on */
-    hl_a32 awaited; /* 1: somebody has lain down since it was rung for sleepers */
+    hl_a32 word;    /* raised by every ring; sleepers wait on it (futex) */
+    hl_a32 awaited; /* 1: a thread has gone to sleep since the last ring */
 };
 
 enum hl_prog_armed {
-    HL_PROG_WAITING, /* something is waiting already: nobody sleeps */
-    HL_PROG_SERVED,  /* another thread is reading: nobody sleeps */
-    HL_PROG_RINGS,   /* whatever comes rings */
-    HL_PROG_POLLED   /* messages ring, but something is under way that must be polled: short naps only */
+    HL_PROG_WAITING, /* something has come already: the thread does not sleep */
+    HL_PROG_SERVED,  /* another thread is reading: this one does not sleep */
+    HL_PROG_RINGS,   /* all that may come rings */
+    HL_PROG_POLLED   /* messages ring, but something under way must be polled: short naps only */
 };
 
-/* Before sleeping, after that was said: makes peers' next message ring the door. */
+/* Called before a thread sleeps, after it has set `awaited`: makes the next message of peers ring the
+ * door. */
 typedef enum hl_prog_armed hl_prog_arm(void *arg);
 
-/* Is some thread of this process in a wait in which it lay down more than a second ago? Any thread; `now_ns`:
- * hl_now_ns. */
+/* Is some thread of this process in a wait in which it first slept more than a second ago? Any thread;
+ * `now_ns`: hl_now_ns. */
 bool hl_prog_waits_for_long(uint64_t now_ns);
 
-/* Such a thread calls `fn`, about each second, with the world ranks that it waits for, as far as its wait has
- * words (HL_HANG_TELLS). NULL: nobody is called. Any thread. */
+/* Has a thread that has slept in a wait for more than a second call `fn`, about each second, with the world
+ * ranks that it waits for, as far as its condition tells them (HL_HANG_TELLS). NULL: none is called. Any
+ * thread. */
 void hl_prog_on_long(void (*fn)(int world));
 
-/* Makes `door` the one this process sleeps at; NULL goes back to the private one. Only while no other thread
- * waits. */
+/* Makes `door` the one at which this process sleeps; NULL: its private one again. `arm` and `arg`: what makes
+ * peers ring it. Only while no other thread waits. */
 void hl_prog_set_door(struct hl_prog_door *door, hl_prog_arm *arm, void *arg);
 
-/* Tells of the doors of all ranks of this node: that of node rank n lies n * stride bytes behind the first.
- */
+/* Says where the doors of all ranks of this node are: that of node rank n lies n * stride bytes behind the
+ * first. */
 void hl_prog_know_doors(struct hl_prog_door *first, size_t stride);
 
-/* Wakes the sleepers of a node peer (or mine): after a store into its memory that somebody there may wait
- * for. A fence and a load when nobody sleeps. Any thread, after hl_prog_know_doors. */
+/* Wakes sleeping threads of a node peer (or of this rank). Called after a store into its memory for which a
+ * thread there may wait. Costs a fence and a load when none sleeps. Any thread, after hl_prog_know_doors. */
 void hl_prog_wake_peer(int node_rank);
 
-/* The same for several, with one fence. */
+/* hl_prog_wake_peer for n peers, with one fence. */
 void hl_prog_wake_peers(const int *node_ranks, int n);
 
-/* Raises a door, also a peer's in shared memory: any thread of any process. */
+/* Rings a door, also a peer's in shared memory. Any thread of any process. */
 void hl_prog_ring(struct hl_prog_door *door);
 
-/* The same if somebody sleeps there who was not woken yet. The caller has made the condition true, and a full
- * barrier after it. */
+/* Rings a door if a thread sleeps there that was not woken yet. The caller has made the condition true, then
+ * issued a full barrier. */
 void hl_prog_ring_awaited(struct hl_prog_door *d) HL_COLD;
 HL_INLINE void hl_prog_ring_sleepers(struct hl_prog_door *d)
 {
@@ -121,24 +126,24 @@ HL_INLINE void hl_prog_ring_sleepers(struct hl_prog_door *d)
     }
 }
 
-/* How many ranks share how many CPUs: decides about spinning. Before that: one rank on this process's CPUs.
- */
+/* Says how many ranks share how many CPUs, which decides whether threads spin. Until then: one rank on this
+ * process's CPUs. */
 void hl_prog_crowd(int ranks, int cpus);
 
-/* How many ranks share a CPU, rounded up: 1 where there are CPUs for all. */
+/* The number of ranks that share a CPU, rounded up; 1 where there are CPUs for all. */
 unsigned hl_prog_ranks_per_cpu(void);
 
-/* True when more threads than CPUs are known to wait or compute here: then nobody should spin. */
+/* True when more threads than CPUs are known to wait or compute here: then no thread should spin. */
 bool hl_prog_crowded(void);
 
-/* True when there is a CPU for one more thread of each rank here besides those. */
+/* True when there are CPUs for one more thread of each rank here. */
 bool hl_prog_has_spare_cpus(void);
 
-/* Between two looks in vain at what another thread is about to give up: `pauses` of the processor, so that it
- * keeps the line meanwhile; none where more threads than CPUs wait, which yield instead. Any thread. */
+/* Called between two looks in vain at what another thread is about to give up: `pauses` of the processor,
+ * which leave that thread the cache line; none where threads exceed CPUs and yield instead. Any thread. */
 void hl_prog_stand_back(unsigned pauses);
 
-/* In a forked child: forgets sleepers and sources of the parent. */
+/* In a forked child: forgets the parent's sleepers and sources. */
 void hl_prog_forget(void);
 
 #endif

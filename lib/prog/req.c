@@ -1,4 +1,4 @@
-/* Completion, waiting and results. */
+/* Requests: completion, waiting and results. */
 #include "req.h"
 
 #include "err.h"
@@ -9,7 +9,7 @@
 void hl_req_fail(struct hl_req *r, int error)
 {
     uint32_t none = 0;
-    /* full: the first one wins; read by the waiter after the acquire of DONE. */
+    /* full: the first error wins; the waiter reads it after the acquire of DONE in hl_req_is_done. */
     hl_a32_cas_full(&r->error, &none, (uint32_t)error);
 }
 
@@ -18,7 +18,8 @@ bool hl_req_part_done(struct hl_req *r, int error)
     if (HL_UNLIKELY(error != 0)) {
         hl_req_fail(r, error);
     }
-    /* full: whatever the parts wrote is seen by who ends the last one, whose release publishes it all. */
+    /* full: the thread that ends the last part sees what all parts wrote; its release in hl_req_done
+     * publishes it. */
     if (hl_a32_add_full(&r->parts, (uint32_t)-1) != 1) {
         return false;
     }
@@ -30,7 +31,7 @@ void hl_req_set_again(struct hl_req *r, const struct hl_req_more *more)
 {
     r->more = more;
     hl_req_mark(r, HL_REQ_PERSISTENT);
-    /* relaxed: the user does not know the request yet. */
+    /* relaxed: no other thread knows the request yet. */
     hl_a32_store_relaxed(&r->state, HL_REQ_INACTIVE);
 }
 
@@ -39,10 +40,10 @@ int hl_req_start(struct hl_req *r)
     r->source = MPI_ANY_SOURCE;
     r->tag = MPI_ANY_TAG;
     r->bytes = 0;
-    /* relaxed: as below. */
+    /* relaxed: the completer gets the request from `start`. */
     hl_a8_store_relaxed(&r->flags,
                         hl_a8_load_relaxed(&r->flags) & (uint8_t) ~(HL_REQ_CANCELLED | HL_REQ_MOVING));
-    /* relaxed: whoever completes it gets it from `start`. */
+    /* relaxed, all three: the completer gets the request from `start`. */
     hl_a32_store_relaxed(&r->error, 0);
     hl_a32_store_relaxed(&r->parts, 0);
     hl_a32_store_relaxed(&r->state, HL_REQ_ACTIVE);
@@ -53,7 +54,7 @@ int hl_req_start(struct hl_req *r)
     return err;
 }
 
-static hl_req_tell_fn *tellers[HL_REQ_WIN + 1]; /* written while opening */
+static hl_req_tell_fn *tellers[HL_REQ_WIN + 1]; /* written while the library opens */
 
 void hl_req_on_tell(enum hl_req_what what, hl_req_tell_fn *tell)
 {
@@ -101,7 +102,7 @@ void hl_req_wait(struct hl_req *r)
 }
 
 struct many {
-    size_t left; /* requests below this are not known to be done */
+    size_t left; /* requests from this index on are done */
     struct hl_req *const *reqs;
 };
 
@@ -118,7 +119,7 @@ static bool are_requests_done(void *arg)
     return true;
 }
 
-/* The last one that is open, and how many there are. */
+/* Describes the last request that is open, and says how many there are. */
 static void tell_all(const void *arg, struct hl_told *t)
 {
     const struct many *m = arg;
@@ -154,7 +155,7 @@ void hl_req_wait_all(size_t n, struct hl_req *const *reqs)
     hl_prog_wait_rung(are_requests_done, &m);
 }
 
-/* MPI_Status: internal[0..1] bytes received, internal[2] cancelled. */
+/* In MPI_Status internal[0..1] has the bytes received, internal[2] whether it was cancelled. */
 void hl_req_set_status(MPI_Status *status, int source, int tag, int64_t bytes, bool cancelled)
 {
     if (status == MPI_STATUS_IGNORE) {
@@ -181,9 +182,9 @@ bool hl_req_status_cancelled(const MPI_Status *status)
 int hl_req_results(struct hl_req *r, MPI_Status *status)
 {
     hl_req_set_status(status, r->source, r->tag, r->bytes, hl_req_has(r, HL_REQ_CANCELLED));
-    /* relaxed: ordered by the acquire of DONE. */
+    /* relaxed: ordered by the acquire of DONE in hl_req_is_done. */
     int error = (int)hl_a32_load_relaxed(&r->error);
-    /* Whoever completed the request may have been another thread: the words are left here, for the one that
+    /* Another thread may have completed the request, so the error's text is made here, for the thread that
      * waits. */
     if (HL_UNLIKELY(error == HL_ERR_TRUNCATE)) {
         return hl_err_say(
@@ -198,7 +199,8 @@ int hl_req_results(struct hl_req *r, MPI_Status *status)
             r->source, r->tag, (long long)r->bytes);
     }
     if (HL_UNLIKELY(error == HL_ERR_PROC_ABORTED)) {
-        /* relaxed: as above. Of a message `parts` is free to name who died. */
+        /* relaxed: ordered by the acquire of DONE. In a message's request `parts` names the rank that
+         * died. */
         int world = r->what == HL_REQ_RMA ? hl_req_target(r)->world : (int)hl_a32_load_relaxed(&r->parts) - 1;
         return world < 0 ? error : hl_err_say(error, "rank %d of the job has ended", world);
     }
@@ -218,7 +220,7 @@ int hl_req_status(struct hl_req *r, MPI_Status *status)
     if (r == NULL || !hl_req_is_active(r)) {
         hl_req_set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, false);
         if (status != MPI_STATUS_IGNORE) {
-            status->MPI_ERROR = MPI_SUCCESS; /* a part of the empty status */
+            status->MPI_ERROR = MPI_SUCCESS; /* the empty status includes it */
         }
         return 0;
     }
@@ -232,7 +234,7 @@ int hl_req_finish(struct hl_req *r, MPI_Status *status)
         return error;
     }
     if (hl_req_has(r, HL_REQ_PERSISTENT)) {
-        /* relaxed: the next start is by the same thread, or ordered by the user. */
+        /* relaxed: the same thread starts it next, or the user orders the start. */
         hl_a32_store_relaxed(&r->state, HL_REQ_INACTIVE);
         return error;
     }

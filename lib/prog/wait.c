@@ -1,4 +1,4 @@
-/* The waiting routine. Whoever waits goes through here, so how a thread waits is decided in one place. */
+/* The waiting routine. All waits go through here, so how a thread waits is decided in one place. */
 #include "inner.h"
 
 #include "hang.h"
@@ -12,55 +12,56 @@
 
 #define SPINS 100
 #define YIELDS 50
-#define LOOKS 32 /* in vain before a yield; a power of two */
+#define LOOKS 32 /* looks in vain before a yield; a power of two */
 #define NAP_MIN_NS 20000
 #define NAP_DOUBLINGS 9 /* 10 ms */
 #define LONG_NS UINT64_C(1000000000)
 
-static hl_a32 ranks_here; /* 0: not told yet */
+static hl_a32 ranks_here; /* hl_prog_crowd; 0: not called yet */
 static hl_a32 cpus_here;
-static hl_a32 expected; /* see hl_prog_expect */
-static hl_a64 long_ns;  /* when a thread was last seen in a wait that had lasted for long, 0: never */
-static hl_aptr on_long; /* of hl_prog_on_long */
-static hl_a32 waiters;  /* living threads of this process that ever waited: a guess at its active ones */
+static hl_a32 expected; /* sum of hl_prog_expect */
+static hl_a64 long_ns;  /* when a thread was last seen in a wait that had slept for LONG_NS; 0: never */
+static hl_aptr on_long; /* the function of hl_prog_on_long */
+static hl_a32 waiters;  /* living threads of this process that ever waited: an estimate of its active ones */
 static HL_THREAD_LOCAL bool counted;
-static HL_THREAD_LOCAL bool plain; /* counted, and no watchdog: a wait needs nothing more */
+static HL_THREAD_LOCAL bool plain; /* the thread is counted, and there is no watchdog: its waits need nothing
+                                    * more */
 
-static pthread_key_t leave_key; /* its destructor takes a thread out of `waiters` */
+static pthread_key_t leave_key; /* its destructor takes the ending thread out of `waiters` */
 static pthread_once_t leave_once = PTHREAD_ONCE_INIT;
 
 static void leave_waiters(void *unused)
 {
-    /* relaxed: a hint, see hl_prog_crowd. */
+    /* relaxed: a hint about speed. */
     hl_a32_add_relaxed(&waiters, (uint32_t)-1);
 }
 
 static void make_thread_key(void)
 {
     pthread_key_create(&leave_key,
-                       leave_waiters); /* without a key, threads stay counted: spinning ends earlier */
+                       leave_waiters); /* if it fails, ended threads stay counted, and waits spin less */
 }
 
-/* A thread's first wait. */
+/* Counts the calling thread at its first wait. */
 static HL_COLD void count_me(void)
 {
     counted = true;
     hl_thread_look_at_stack();
     pthread_once(&leave_once, make_thread_key);
     pthread_setspecific(leave_key, &waiters);
-    hl_a32_add_relaxed(&waiters, 1); /* relaxed: as above */
+    hl_a32_add_relaxed(&waiters, 1); /* relaxed: a hint about speed */
 }
 
 void hl_prog_crowd(int ranks, int cpus)
 {
-    /* relaxed: a hint about speed; nothing is ordered by it. */
+    /* relaxed, both: a hint about speed. */
     hl_a32_store_relaxed(&ranks_here, (uint32_t)ranks);
     hl_a32_store_relaxed(&cpus_here, (uint32_t)cpus);
 }
 
 static uint32_t known_cpus(void)
 {
-    /* relaxed: as above. */
+    /* relaxed: a hint about speed. */
     uint32_t cpus = hl_a32_load_relaxed(&cpus_here);
     if (HL_UNLIKELY(cpus == 0)) {
         hl_prog_crowd(1, (int)sysconf(_SC_NPROCESSORS_ONLN));
@@ -71,14 +72,14 @@ static uint32_t known_cpus(void)
 
 unsigned hl_prog_ranks_per_cpu(void)
 {
-    uint32_t cpus = known_cpus(), ranks = hl_a32_load_relaxed(&ranks_here); /* relaxed: as above. */
+    uint32_t cpus = known_cpus(), ranks = hl_a32_load_relaxed(&ranks_here); /* relaxed: a hint about speed. */
     return ranks > cpus ? (ranks + cpus - 1) / cpus : 1;
 }
 
-/* With `more` threads in each rank. */
+/* Do threads exceed CPUs, with `more` threads in each rank? */
 static bool is_crowded(uint32_t more)
 {
-    /* relaxed: as above. */
+    /* relaxed: a hint about speed. */
     uint32_t cpus = known_cpus();
     uint32_t threads = hl_a32_load_relaxed(&waiters);
     return hl_a32_load_relaxed(&ranks_here) * ((threads > 0 ? threads : 1) + more) > cpus;
@@ -96,21 +97,22 @@ bool hl_prog_has_spare_cpus(void)
 
 void hl_prog_expect(int by)
 {
-    hl_a32_add_relaxed(&expected, (uint32_t)by); /* relaxed: a hint; naps are bounded whatever it says */
+    hl_a32_add_relaxed(&expected, (uint32_t)by); /* relaxed: a hint; naps are bounded anyway */
 }
 
 bool hl_prog_waits_for_long(uint64_t now_ns)
 {
-    uint64_t seen_ns = hl_a64_load_relaxed(&long_ns); /* relaxed: a glance */
+    uint64_t seen_ns = hl_a64_load_relaxed(&long_ns); /* relaxed: a hint */
     return seen_ns != 0 && now_ns < seen_ns + LONG_NS;
 }
 
 void hl_prog_on_long(void (*fn)(int world))
 {
-    hl_aptr_store_release(&on_long, (void *)(uintptr_t)fn); /* release: pairs with the acquire below. */
+    hl_aptr_store_release(&on_long, (void *)(uintptr_t)fn); /* release: pairs with the acquire in
+                                                             * hl_prog_tell_awaited. */
 }
 
-/* A wait that the watchdog looks at, too. */
+/* A wait at which the watchdog looks, too. */
 struct watched {
     hl_prog_cond *cond;
     void *arg;
@@ -132,9 +134,11 @@ HL_THREAD_LOCAL bool hl_prog_tells;
 void hl_prog_tell_awaited(const struct hl_prog_waits *w)
 {
     static HL_THREAD_LOCAL uint64_t told_ns;
-    static HL_THREAD_LOCAL int32_t first; /* others each time, where they are many */
+    static HL_THREAD_LOCAL int32_t first; /* of many ranks, tells the next ones each time */
     uint64_t now = hl_now_ns();
-    void (*fn)(int world) = (void (*)(int))(uintptr_t)hl_aptr_load_acquire(&on_long); /* acquire: as above. */
+    void (*fn)(int world) = (void (*)(int))(uintptr_t)hl_aptr_load_acquire(&on_long); /* acquire: pairs with
+                                                                                       * the release in
+                                                                                       * hl_prog_on_long. */
     const struct watched *watched = w->cond == look_and_ask ? w->arg : NULL;
     struct hl_told t = {.first = first};
     hl_prog_tells = false;
@@ -152,7 +156,7 @@ void hl_prog_tell_awaited(const struct hl_prog_waits *w)
     }
 }
 
-/* Before a nap of a wait that has slept since then, 0: not yet. */
+/* Called before a nap. *slept_ns: when the wait first napped; 0: this is its first nap. */
 static void look_around(uint64_t *slept_ns)
 {
     uint64_t now = hl_now_ns();
@@ -162,7 +166,7 @@ static void look_around(uint64_t *slept_ns)
     }
     if (now - *slept_ns > LONG_NS) {
         hl_a64_store_relaxed(&long_ns, now);   /* relaxed: a hint */
-        hl_prog_tells = !hl_prog_is_polling(); /* words take stack: not in a wait within a wait */
+        hl_prog_tells = !hl_prog_is_polling(); /* telling takes stack: not in a wait within a pass */
     }
     hl_stops_look(*slept_ns);
 }
@@ -210,7 +214,7 @@ static void spin(void)
     }
 }
 
-/* One step of idling after `idle` passes without progress; true when the condition was found true. */
+/* One step of idling after `idle` passes without progress; true when it found the condition true. */
 static bool idle_step(unsigned idle, unsigned spins, uint64_t *slept_ns, const struct hl_prog_waits *w)
 {
     if (idle <= spins) {
@@ -222,7 +226,7 @@ static bool idle_step(unsigned idle, unsigned spins, uint64_t *slept_ns, const s
         return false;
     }
     look_around(slept_ns);
-    /* relaxed: as above. */
+    /* relaxed: a hint about speed. */
     unsigned doublings = hl_a32_load_relaxed(&expected) != 0 ? 0 : idle - spins - YIELDS - 1;
     uint64_t ns = (uint64_t)NAP_MIN_NS << (doublings < NAP_DOUBLINGS ? doublings : NAP_DOUBLINGS);
     if (ns > HL_NAP_NS) {
@@ -241,7 +245,7 @@ static void wait_until(hl_prog_cond *cond, void *arg, bool rung)
     while (!done) {
         if (hl_prog_poll() > 0) {
             idle = 0;
-            hl_prog_give_way(); /* the progress may be for others */
+            hl_prog_give_way(); /* what moved may be for other threads */
             hl_prog_come_back();
         } else if (!(done = cond(arg))) {
             done = idle_step(++idle, spins, &slept_ns, &w);
@@ -250,7 +254,8 @@ static void wait_until(hl_prog_cond *cond, void *arg, bool rung)
     }
 }
 
-/* A thread's first wait, and all of them while there is a watchdog. True: the wait is over. */
+/* Does a thread's first wait, and all its waits while there is a watchdog. True: the wait is over; false: the
+ * caller waits. */
 static HL_COLD bool wait_specially(hl_prog_cond *cond, void *arg, bool rung)
 {
     if (!counted) {
