@@ -1,22 +1,22 @@
-/* The algorithms, one builder each, and the rows of the table that chooses among them. */
+/* The algorithms, with one builder each, and the rows of the table that chooses among them. */
 #ifndef HL_ALGOS_H
 #define HL_ALGOS_H
 
 #include "schedule.h"
 
-/* What the choice may depend on: the same on all ranks of the call. */
+/* The facts that the choice may depend on: they are the same on all ranks of the call. */
 struct hl_coll_facts {
-    uint64_t bytes; /* of the signature: see hl_coll_look. UINT64_MAX when ranks do not share it */
+    uint64_t bytes; /* bytes of the signature (hl_coll_look); UINT64_MAX when ranks do not know it */
     int size;
     bool one_node;
-    bool predefined; /* operation; false when there is none */
+    bool predefined; /* the operation is predefined; false when there is none */
     int64_t count;   /* elements of a reduction */
 };
 
 /* What a row may ask for beyond the size of the data. */
 enum hl_coll_need {
     HL_NEED_PREDEFINED = 1,  /* a predefined operation */
-    HL_NEED_MANY = 2,        /* an element for each rank at least */
+    HL_NEED_MANY = 2,        /* at least one element for each rank */
     HL_NEED_SMALL_SHARE = 4, /* at most 256 bytes for each rank */
     HL_NEED_ONE_NODE = 8,
 };
@@ -29,11 +29,12 @@ struct hl_coll_row {
     void (*build)(struct hl_sched *s, const struct hl_coll_call *c);
 };
 
-/* Ordered: the first row of an operation that fits is taken; its last row takes everything. */
+/* The rows are ordered: the first row of an operation that fits is taken, and its last row fits every
+ * call. */
 extern const struct hl_coll_row hl_coll_rows[];
 extern const int hl_coll_row_count;
 
-/* Learns the facts of a call and, of a reduction, the reducer. HL_ERR_COUNT, HL_ERR_OP. */
+/* Finds the facts of a call and, for a reduction, the reducer. HL_ERR_COUNT, HL_ERR_OP. */
 int hl_coll_look(struct hl_reducer *r, const struct hl_coll_call *c, struct hl_coll_facts *f);
 
 const struct hl_coll_row *hl_coll_choose(enum hl_coll what, const struct hl_coll_facts *f);
@@ -44,7 +45,7 @@ int hl_coll_build(struct hl_sched *s, const struct hl_coll_call *c);
 /* Block `i` of a side. */
 struct hl_data hl_coll_block(const struct hl_coll_side *side, int i);
 
-/* Its bytes of data. */
+/* Bytes of data in block `i`. */
 int64_t hl_coll_block_bytes(const struct hl_coll_side *side, int i);
 
 HL_INLINE bool hl_coll_in_place(const struct hl_coll_side *side)
@@ -52,7 +53,7 @@ HL_INLINE bool hl_coll_in_place(const struct hl_coll_side *side)
     return side->buf == MPI_IN_PLACE;
 }
 
-/* A reduction's operand as it comes from the user: in place it is in the receive buffer. */
+/* The user's operand of a reduction: in place it is in the receive buffer. */
 HL_INLINE const void *hl_coll_operand(const struct hl_coll_call *c)
 {
     return hl_coll_in_place(&c->send) ? c->recv.buf : c->send.buf;
@@ -70,21 +71,22 @@ HL_INLINE int hl_pow2_below(int n)
     return 1 << (31 - __builtin_clz((unsigned)n));
 }
 
-/* Ranks in the subtree of `v` in a binomial tree over `size` whose root is 0: v and what follows it. */
+/* Number of ranks in the subtree of `v` in a binomial tree over `size` ranks with root 0: v and the ranks
+ * behind it. */
 HL_INLINE int hl_subtree(int v, int size)
 {
     int n = v == 0 ? size : v & -v;
     return n < size - v ? n : size - v;
 }
 
-/* Rank `v` places behind `root`, in a ring. */
+/* The rank that is `v` places behind `root`, in a ring. */
 HL_INLINE int hl_ring(int root, int v, int size)
 {
     int r = root + v;
     return r >= size ? r - size : r;
 }
 
-/* Elements before block `i` when `count` are cut into `blocks` nearly equal ones. */
+/* Number of elements before block `i` when `count` elements are cut into `blocks` nearly equal ones. */
 HL_INLINE int64_t hl_cut(int64_t count, int blocks, int64_t i)
 {
     int64_t share = count / blocks, rest = count % blocks;
@@ -112,18 +114,18 @@ void hl_build_alltoall_scattered(struct hl_sched *s, const struct hl_coll_call *
 
 void hl_build_neighbors(struct hl_sched *s, const struct hl_coll_call *c);
 
-/* Every operation on an intercommunicator, and its parts: an operation of my group (what is in the air lands
- * first), and an exchange between both ranks 0. */
+/* hl_build_inter builds every operation on an intercommunicator. Its parts: hl_build_local, an operation of
+ * my group (all earlier messages land first), and hl_build_swap, an exchange between both ranks 0. */
 void hl_build_inter(struct hl_sched *s, const struct hl_coll_call *c);
 void hl_build_local(struct hl_sched *s, const struct hl_coll_call *c, const struct hl_coll_call *phase);
 void hl_build_swap(struct hl_sched *s, const struct hl_coll_call *c, struct hl_data out, struct hl_data in);
 
-/* For creation: both[0 .. half) of each group's rank 0 goes to everybody as first or, from the other group,
- * as second half. */
+/* For making communicators: both[0 .. half) of each group's rank 0 goes to all ranks of both groups; they
+ * find the half of their own group first, and that of the other group second. */
 void hl_build_agree(struct hl_sched *s, const struct hl_coll_call *c, void *both, size_t half);
 
-/* Parts of builders that others use. Reduces `count` elements of every rank's `o->mine` to rank 0, in rank
- * order; o->mine on rank 0 is then where the result is. `o->mine` is written to only where `writable`. */
+/* A part that several builders use. Reduces `count` elements of every rank's `o->mine` to rank 0, in rank
+ * order; on rank 0 the result is then at o->mine. The memory at `o->mine` is written only if `writable`. */
 void hl_build_part_reduce(struct hl_sched *s, struct hl_operand *o, int64_t count, bool writable);
 
 #endif

@@ -1,9 +1,10 @@
-/* Every rank has a block for every other. */
+/* Alltoall: every rank has a block for every other rank. */
 #include "algos.h"
 
-/* The sending side; in place, a packed copy of the receiving one, block i at at[i]. */
+/* The blocks to send: of the sending side; in place, a packed copy of the receiving side, block i at
+ * at[i]. */
 struct outgoing {
-    const struct hl_coll_side *side; /* NULL: packed */
+    const struct hl_coll_side *side; /* NULL: the packed copy */
     const char *packed;
     const int64_t *at;
 };
@@ -39,7 +40,7 @@ static struct outgoing outgoing_of(struct hl_sched *s, const struct hl_coll_call
     return (struct outgoing){.packed = packed, .at = at};
 }
 
-/* Each pair of ranks exchanges directly, everybody beginning with another one; the engine's window keeps a
+/* Each pair of ranks exchanges directly, and each rank begins with another peer; the engine's window keeps a
  * few pairs under way. Both sides of a pair skip an empty block. */
 void hl_build_alltoall_scattered(struct hl_sched *s, const struct hl_coll_call *c)
 {
@@ -61,16 +62,16 @@ void hl_build_alltoall_scattered(struct hl_sched *s, const struct hl_coll_call *
     }
 }
 
-/* Blocks [from, from + n) of a side whose blocks are alike: elements one behind the other. */
+/* Blocks [from, from + n) of a side with equal blocks: elements one behind the other. */
 static struct hl_data alike_blocks(const struct hl_coll_side *side, int from, int n)
 {
     return hl_data_slice(side->buf, from * side->count, n * side->count, side->type);
 }
 
-/* The blocks whose place has the bit `far` are runs of as many, each behind a gap of as many. */
+/* Blocks whose place has the bit `far` set come in runs of `far` blocks, each behind a gap of as many. */
 struct bruck {
     char *blocks, *lane;
-    int64_t bytes; /* of a block */
+    int64_t bytes; /* bytes of a block */
     int far;
 };
 
@@ -81,7 +82,7 @@ static int bruck_count(const struct bruck *b, int size)
     return size / (2 * b->far) * b->far + (rest > 0 ? rest : 0);
 }
 
-/* Moves them into `packed`, or back: whole runs, and what is left of one at the end. */
+/* Copies these blocks into `packed`, or back: whole runs, and the rest of one at the end. */
 static void bruck_move(struct hl_sched *s, const struct bruck *b, char *packed, bool out)
 {
     int64_t run = b->far * b->bytes, all = bruck_count(b, s->comm->size) * b->bytes;
@@ -98,7 +99,7 @@ static void bruck_move(struct hl_sched *s, const struct bruck *b, char *packed, 
     }
 }
 
-/* One round: they move `far` ranks up. */
+/* One round: these blocks move `far` ranks up. */
 static void bruck_round(struct hl_sched *s, const struct bruck *b)
 {
     int size = s->comm->size, rank = s->comm->rank;
@@ -112,7 +113,7 @@ static void bruck_round(struct hl_sched *s, const struct bruck *b)
     bruck_move(s, b, in, false);
 }
 
-/* Blocks of `side` from rank `from` downwards get the `n` packed ones. */
+/* Copies `n` packed blocks to the blocks of `side` from rank `from` downwards. */
 static void unpack_downwards(struct hl_sched *s, const struct hl_coll_side *side, int from, int n,
                              const char *packed)
 {
@@ -123,7 +124,7 @@ static void unpack_downwards(struct hl_sched *s, const struct hl_coll_side *side
                        (struct hl_runs){n, -to.count * hl_type_extent(to.type), bytes});
 }
 
-/* Place i holds what travels i ranks up; log2(size) messages instead of size. */
+/* Place i holds the block that travels i ranks up; it takes log2(size) messages instead of size. */
 void hl_build_alltoall_bruck(struct hl_sched *s, const struct hl_coll_call *c)
 {
     int size = s->comm->size, rank = s->comm->rank;

@@ -23,7 +23,7 @@ void hl_build_bcast_binomial(struct hl_sched *s, const struct hl_coll_call *c)
         hl_sched_recv(s, hl_ring(c->root, v & (v - 1), size), data);
         hl_sched_wait(s);
     }
-    /* The farthest child has the deepest subtree: it goes first. */
+    /* The farthest child goes first, since it has the deepest subtree. */
     for (int far = hl_pow2_below(size); far > 0; far /= 2) {
         if ((v == 0 || far < (v & -v)) && v + far < size) {
             hl_sched_send(s, hl_ring(c->root, v + far, size), data);
@@ -31,7 +31,7 @@ void hl_build_bcast_binomial(struct hl_sched *s, const struct hl_coll_call *c)
     }
 }
 
-/* Bytes [from, from + blocks) of a message cut into one block a rank. */
+/* A message that is cut into one block for each rank. */
 struct bcast_pieces {
     char *buf;
     int64_t bytes;
@@ -45,7 +45,7 @@ static struct hl_data bcast_piece(const struct bcast_pieces *p, int from, int bl
     return hl_data_bytes(p->buf + low, (size_t)(high - low));
 }
 
-/* Every rank v (counted from the root) gets the blocks of its subtree. */
+/* Scatters the blocks by a binomial tree: rank v (counted from the root) gets the blocks of its subtree. */
 static void scatter_tree(struct hl_sched *s, const struct bcast_pieces *p, int root, int v)
 {
     int size = p->size;
@@ -68,7 +68,7 @@ static bool in_subtree(int v, int block, int size)
     return block >= v && block < v + hl_subtree(v, size);
 }
 
-/* Blocks go round; what a rank has from its subtree is not sent to it again. */
+/* Passes the blocks round the ring; a rank is not sent the blocks that it has from its subtree. */
 static void ring_blocks(struct hl_sched *s, const struct bcast_pieces *p, int root, int v)
 {
     int size = p->size, next = hl_ring(v, 1, size), last = hl_ring(v, size - 1, size);

@@ -1,8 +1,8 @@
-/* Boards: cards exchanged, areas mapped, success agreed; and areas given back once nobody looks at them.
+/* Boards: members exchange cards, map areas and agree; areas return when nobody reads them any more.
  *
  *   made -- hl_board_drop: adds 1 to `gone` of each peer's area --> leaving -- own `gone` is n - 1 --> freed
  *
- * What is leaving hangs on a list that later makers and droppers look through. */
+ * Boards that are leaving are in a list that later makers and droppers look through. */
 #include "board.h"
 
 #include <stdlib.h>
@@ -27,12 +27,12 @@ struct area_head {
 
 /* What a member tells the others. */
 struct board_card {
-    int32_t err;  /* it has no area */
-    int32_t node; /* world rank of the first on its node: names the node */
+    int32_t err;  /* not 0: it has no area */
+    int32_t node; /* world rank of the first rank on its node: it names the node */
     uint64_t seg_id, seg_len, off;
 };
 
-/* What members find out after mapping: the smallest counts for all; errors are smaller. */
+/* What a member finds out after mapping. The smallest of all counts; errors are smaller still. */
 enum { ALL_READ = 0, SOME_CANNOT_READ = -1 };
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
@@ -54,14 +54,14 @@ static void discard_board(struct hl_board *b, bool with_area)
     free(b);
 }
 
-/* Takes those off the list whose areas nobody looks at any more. */
+/* Takes boards off the list whose areas no peer has mapped any more. */
 static struct hl_board *take_left(void)
 {
     struct hl_board *left = NULL;
     hl_mutex_lock(&lock);
     for (struct hl_board **at = &leaving; *at != NULL;) {
         struct hl_board *b = *at;
-        /* acquire: peers' last looks came before; pairs with the addition in hl_board_drop. */
+        /* acquire: peers' last reads came before; pairs with the addition in hl_board_drop. */
         if (hl_a32_load_acquire(&head_of(b->areas[b->me])->gone) == (uint32_t)b->n - 1) {
             *at = b->next;
             b->next = left;
@@ -82,7 +82,7 @@ static void sweep(void)
     }
 }
 
-/* Gives back what was mapped of the others' areas. */
+/* Unmaps the others' areas. */
 static void unmap_areas(struct hl_board *b)
 {
     for (int i = 0; b->wants != NULL && i < b->n; i++) {
@@ -99,7 +99,7 @@ void hl_board_drop(struct hl_board *b)
     }
     for (int i = 0; i < b->n; i++) {
         if (i != b->me) {
-            /* full: my last look came before; pairs with the acquire in take_left. */
+            /* full: my last read came before; pairs with the acquire in take_left. */
             hl_a32_add_full(&head_of(b->areas[i])->gone, 1);
         }
     }
@@ -120,7 +120,7 @@ static int take_board_area(struct hl_board *b, const struct hl_board_plan *p, st
     if (p->len == HL_BOARD_NONE) {
         return hl_err_say(HL_ERR_NO_MEM, "no room for a communicator's shared memory");
     }
-    int err = hl_rx_start(); /* peers ask it for the segment */
+    int err = hl_rx_start(); /* peers ask the receive thread for the segment */
     if (err == 0) {
         err = hl_mem_alloc(sizeof(struct area_head) + p->len, &(struct hl_mem_ask){.align = HL_CACHELINE},
                            &b->piece);
@@ -135,9 +135,9 @@ static int take_board_area(struct hl_board *b, const struct hl_board_plan *p, st
     return 0;
 }
 
-/* A node of the communicator, by the lowest rank of the job on it. */
+/* A node of the communicator; the array's index is the node's lowest world rank. */
 struct seen {
-    int members, index; /* so far; in the board's leaders */
+    int members, index; /* members found so far; index in the board's leaders */
 };
 
 static int allocate_board(struct hl_board *b, int size, struct seen **seen)
@@ -157,7 +157,7 @@ static int allocate_board(struct hl_board *b, int size, struct seen **seen)
     return 0;
 }
 
-/* A member of my node gets its place. */
+/* Gives a member of my node its place. */
 static void place_member(struct hl_board *b, const struct hl_comm *comm, int rank, const struct board_card *c)
 {
     int node_rank = hl_boot_node_of(hl_comm_world(comm, rank));
@@ -170,7 +170,7 @@ static void place_member(struct hl_board *b, const struct hl_comm *comm, int ran
     b->places[rank] = b->n++;
 }
 
-/* Who is where. `seen`: all zero. */
+/* Finds the node and place of all members. `seen`: all zero. */
 static void place_all(struct hl_board *b, const struct hl_comm *comm, const struct board_card *cards,
                       struct seen *seen)
 {
@@ -217,24 +217,24 @@ static int first_error(const struct board_card *cards, int size)
 
 enum stage {
     EXCHANGING, /* cards */
-    AGREEING,   /* on what all have found */
+    AGREEING,   /* on the smallest finding */
     OVER,
 };
 
-/* What making needs for a while. */
+/* The state of making a board. */
 struct hl_board_maker {
     struct hl_board *board;
     struct hl_comm *comm;
     struct board_card mine, *cards; /* [size] */
     struct seen *seen;              /* [ranks of the job] */
     hl_board_fn *prepare;           /* NULL: nothing is to be prepared */
-    void *arg;                      /* of it */
+    void *arg;                      /* argument of `prepare` */
     int agree_tag;
     enum stage stage;
     int32_t found, all;       /* what mapping found here, and the smallest of all */
-    int err;                  /* of the exchanges */
-    bool death;               /* one of them was spoilt by a death */
-    struct hl_sched exchange; /* under way: of cards, then of findings */
+    int err;                  /* first error of the exchanges */
+    bool death;               /* a death has spoilt an exchange */
+    struct hl_sched exchange; /* the exchange under way: of cards, then of findings */
 };
 
 static struct hl_coll_side bytes_at(void *buf, size_t len)
@@ -277,7 +277,8 @@ static void begin_agreement(struct hl_board_maker *m)
     begin_exchange(m, &call, m->agree_tag);
 }
 
-/* What this member finds. Errors that all can see are agreed on as well: who has not got all cards cannot. */
+/* What this member finds. Even errors that all cards show are agreed on, since a member that has not got all
+ * cards cannot see them. */
 static int32_t find_outcome(struct hl_board_maker *m)
 {
     struct hl_board *b = m->board;
@@ -297,7 +298,8 @@ static int32_t find_outcome(struct hl_board_maker *m)
     return err != 0 ? err : found;
 }
 
-/* What all have found. Who has found an error knows that it is one. */
+/* Takes the smallest finding as the result. A member that found an error itself knows the result without the
+ * others. */
 static void conclude(struct hl_board_maker *m)
 {
     struct hl_verdict *v = &m->board->verdict;
@@ -339,7 +341,7 @@ int hl_board_begin(struct hl_comm *comm, const struct hl_board_plan *p, struct h
         free(m);
         free(b);
         free(cards);
-        /* The others wait: there is no telling them without memory. */
+        /* The others wait: without memory they cannot be told. */
         return hl_err_say(HL_ERR_NO_MEM, "no memory to exchange where %d ranks have theirs", comm->size);
     }
     memset(m, 0, offsetof(struct hl_board_maker, exchange));

@@ -1,8 +1,9 @@
-/* Memory that the members of a communicator on one node share: each has an area, mapped by the others.
+/* Memory that the members of a communicator on one node share: each has an area, which the others map.
  *
- * Made by a collective call, used by all members of the communicator or by none, freed with it. Areas are
- * cut from the arenas that windows use too, so most boards map nothing new. My area returns to its arena when
- * all that had it mapped have dropped theirs: members free a communicator at different times. */
+ * A collective call makes it; all members of the communicator use it, or none; it is freed with the
+ * communicator. Areas are cut from the arenas that windows use, too, so most boards map nothing new. My area
+ * returns to its arena when all peers that had mapped it have dropped it: members free a communicator at
+ * different times. */
 #ifndef HL_BOARD_H
 #define HL_BOARD_H
 
@@ -16,32 +17,32 @@
 #include "near.h"
 #include "verdict.h"
 
-/* Read-only once made. Members on my node have places, by their rank in the communicator: 0 .. n - 1. */
+/* Read-only once made. Members on my node have places 0 .. n - 1, in the order of their ranks in the
+ * communicator. */
 struct hl_board {
-    int n, me;                  /* members on my node; my place */
-    int nodes;                  /* of the communicator: the same on all members, as are the next two */
-    int node_most;              /* members on the node that has most */
+    int n, me; /* members on my node; my place */
+    /* nodes of the communicator; like the next two fields the same on all members */
+    int nodes;
+    int node_most;              /* most members on a node */
     bool reads;                 /* members of one node can read each other's private memory: hl_match_read */
-    int *ranks;                 /* [n] in the communicator, ascending */
-    int *node_ranks;            /* [n] for hl_prog_wake_peer and hl_match_read */
-    char **areas;               /* [n] at multiples of HL_CACHELINE */
+    int *ranks;                 /* [n] ranks in the communicator, ascending */
+    int *node_ranks;            /* [n] node ranks, for hl_prog_wake_peer and hl_match_read */
+    char **areas;               /* [n] each at a multiple of HL_CACHELINE */
     int *places;                /* [size] place of a member, or -1 on another node */
     int *leaders;               /* [nodes] the lowest member on each node, ascending */
-    int *nodes_of;              /* [size] node of a member: index in leaders */
-    int my_node;                /* index in it */
+    int *nodes_of;              /* [size] node of a member, an index in leaders */
+    int my_node;                /* my node: index in leaders */
     struct hl_near_want *wants; /* [n] references to areas' segments */
     struct hl_piece piece;      /* holds my area */
-    struct hl_verdict verdict;  /* on making it, until it is dropped */
-    struct hl_board *next;      /* among those that only wait for others */
+    struct hl_verdict verdict;  /* whether all members made it; open until the board is dropped */
+    struct hl_board *next;      /* in the list of boards that wait for peers to drop them */
 };
 
-/* Instead of a length: this member has no room. */
+/* A length that says: this member has no room. */
 #define HL_BOARD_NONE SIZE_MAX
 
-/* Areas of `len` bytes, of which the first `clear` are zero and the others anything. `prepare` (NULL:
- * nothing) is called once the areas are mapped and before the members agree: an error means no board on all
- * of them.
- */
+/* Areas have `len` bytes; the first `clear` are zero, the others undefined. `prepare` (NULL: none) is called
+ * when the areas are mapped, before the members agree: its error means that no member gets a board. */
 typedef int hl_board_fn(struct hl_board *b, void *arg);
 struct hl_board_plan {
     size_t len, clear;
@@ -49,23 +50,24 @@ struct hl_board_plan {
     void *arg;
 };
 
-/* Makes a board. Collective over the intracommunicator `comm`, whose members call alike and which needs no
- * memory before: nothing when it fits nowhere. *made is NULL on all members when some member's memory is not
- * to be had or its `prepare` failed, or no node has two members (both counted); on all that live alike also
- * when somebody dies meanwhile. Errors are those of the exchange. Waits with progress; not from the receive
- * thread. */
+/* Makes a board. Collective over the intracommunicator `comm`, whose members call alike. *made is NULL on all
+ * members when a member has no memory for its area or its `prepare` failed, or no node has two members (both
+ * are counted); and on all that live when a rank dies meanwhile. Returns the errors of the exchange, or
+ * HL_ERR_NO_MEM: this member could not even begin, and the others wait. Waits with progress; not from the
+ * receive thread. */
 int hl_board_make(struct hl_comm *comm, const struct hl_board_plan *p, struct hl_board **made);
 
-/* The same for who may not wait: begun in the order of calls, HL_ERR_NO_MEM; then stepped, by one thread at a
- * time, until it returns true (waiting at most for peers' receive threads); then ended, once, which frees the
- * maker. `comm` must outlive it. */
+/* hl_board_make for callers that may not wait. hl_board_begin, in the order of collective calls:
+ * HL_ERR_NO_MEM. Then hl_board_step, by one thread at a time, until it returns true; it waits for no more
+ * than peers' receive threads. Then hl_board_end, once, which frees the maker. `comm` must outlive it. */
 struct hl_board_maker;
 int hl_board_begin(struct hl_comm *comm, const struct hl_board_plan *p, struct hl_board_maker **begun);
 bool hl_board_step(struct hl_board_maker *m);
-void hl_board_tell(const struct hl_board_maker *m, struct hl_told *t); /* in words, between two steps */
+/* describes it in words; called between two steps */
+void hl_board_tell(const struct hl_board_maker *m, struct hl_told *t);
 int hl_board_end(struct hl_board_maker *m, struct hl_board **made);
 
-/* Local, when the communicator dies: peers may still be reading what they need of my area. NULL is fine. Any
+/* Drops the board when its communicator is freed. Local: peers may still read my area. NULL is fine. Any
  * thread. */
 void hl_board_drop(struct hl_board *b);
 

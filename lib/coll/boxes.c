@@ -1,4 +1,4 @@
-/* Making mailboxes, within a budget. */
+/* Making mailboxes, within a budget of memory. */
 #include "boxes.h"
 
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 #include "prog.h"
 #include "util.h"
 
-static hl_a64 used;    /* atomic: bytes of all living mailboxes here */
-static hl_a32 making;  /* atomic: flights of makers */
-static hl_a32 refused; /* atomic: not 0 when the line was said */
+static hl_a64 used;    /* atomic: bytes of all mailboxes on this rank */
+static hl_a32 making;  /* atomic: number of flights that make mailboxes */
+static hl_a32 refused; /* atomic: not 0 when the refusal was logged */
 
 static int members_here(const struct hl_comm *comm)
 {
@@ -27,7 +27,7 @@ static int members_here(const struct hl_comm *comm)
 
 static bool take_budget(size_t bytes, uint64_t most)
 {
-    /* relaxed: a sum and nothing else. */
+    /* relaxed: a sum orders nothing. */
     if (hl_a64_add_relaxed(&used, bytes) + bytes <= most) {
         return true;
     }
@@ -37,7 +37,7 @@ static bool take_budget(size_t bytes, uint64_t most)
 
 static void say_refused(void)
 {
-    if (hl_a32_xchg_acquire(&refused, 1) == 0) { /* acquire: for form, only one caller is first. */
+    if (hl_a32_xchg_acquire(&refused, 1) == 0) { /* acquire: for form; only one caller gets 0. */
         char most[HL_BYTES_TEXT];
         hl_bytes_text(hl_conf.a2a_mem, most);
         hl_log(HL_LOG_INFO,
@@ -49,7 +49,7 @@ static void say_refused(void)
 
 static void give_budget(size_t bytes)
 {
-    hl_a64_add_relaxed(&used, -(uint64_t)bytes); /* relaxed: as above. */
+    hl_a64_add_relaxed(&used, -(uint64_t)bytes); /* relaxed: a sum orders nothing. */
 }
 
 static struct hl_boxes *allocate_boxes(const struct hl_comm *comm)
@@ -67,11 +67,11 @@ static struct hl_boxes *allocate_boxes(const struct hl_comm *comm)
     }
     b->epoch = HL_MAIL_FIRST - 1;
     b->ctx = comm->ctx;
-    hl_a32_store_relaxed(&b->refs, 1); /* relaxed: nobody else knows it */
+    hl_a32_store_relaxed(&b->refs, 1); /* relaxed: no other thread knows it */
     return b;
 }
 
-/* Bytes of the ring of each of `n` members; 0: none. */
+/* Bytes of each of `n` rings in an area; 0: no rings. */
 static size_t ring_bytes(int n)
 {
     size_t bytes = HL_RING_MOST;
@@ -82,8 +82,8 @@ static size_t ring_bytes(int n)
     return bytes >= HL_RING_LEAST ? bytes : 0;
 }
 
-/* The place of a member in another's area tells which box is whose: first all boxes, then all rings.
- * `rings`: my area has some. */
+/* Connects the pairs. An area has first all boxes, then all rings; a member's place tells which box is its.
+ * `rings`: my area has rings. */
 static void connect(struct hl_boxes *b, bool rings)
 {
     const struct hl_board *board = b->board;
@@ -101,7 +101,7 @@ static void connect(struct hl_boxes *b, bool rings)
         p->out_ring = board->areas[i] + n * sizeof *out + (size_t)(board->me - (board->me > i)) * ring;
         p->in_ring = mine + n * sizeof *in + (size_t)(i - (i > board->me)) * ring;
         hl_mail_pair_init(p, out, in);
-        /* relaxed: who sees it late sends otherwise; the ring's memory needs no preparation. */
+        /* relaxed: a sender that sees it late uses another way; the ring's memory needs no preparation. */
         hl_a64_store_relaxed(&in->room, rings ? ring : 0);
         b->near_ranks[b->n_near++] = board->node_ranks[i];
     }
@@ -112,10 +112,10 @@ static void connect(struct hl_boxes *b, bool rings)
 /* A flight that makes them. */
 struct boxes_flight {
     struct hl_flight flight;
-    struct hl_comm *comm;   /* with a reference */
-    struct hl_boxes *boxes; /* too */
+    struct hl_comm *comm; /* with a reference, as has `boxes` */
+    struct hl_boxes *boxes;
     struct hl_board_maker *maker;
-    size_t boxes_bytes, all_bytes; /* of my area: without and with rings */
+    size_t boxes_bytes, all_bytes; /* bytes of my area without and with rings */
 };
 
 static bool step_boxes(struct hl_flight *f)
@@ -132,7 +132,8 @@ static bool step_boxes(struct hl_flight *f)
     return over;
 }
 
-/* An error of the exchange is as good as a refusal: the operations that wait will see it too. */
+/* Ends the making. An error of the exchange counts as a refusal: the operations that wait will see it,
+ * too. */
 static void land_boxes(struct hl_flight *f)
 {
     struct boxes_flight *m = HL_CONTAINER_OF(f, struct boxes_flight, flight);
@@ -147,10 +148,11 @@ static void land_boxes(struct hl_flight *f)
     hl_boxes_drop(b);
     hl_comm_unref(m->comm);
     free(m);
-    hl_a32_add_relaxed(&making, UINT32_MAX); /* relaxed: who waits for none only wants to know that */
+    hl_a32_add_relaxed(&making, UINT32_MAX); /* relaxed: hl_boxes_quiet waits for 0 and needs nothing else */
 }
 
-/* Takes from the budget what my area needs; rings may not take what later communicators need for boxes. */
+/* Takes the bytes of my area from the budget: rings may take only half of it, the rest is for later
+ * communicators' boxes. 0: no room. */
 static size_t take_boxes_area(struct boxes_flight *m)
 {
     int n = members_here(m->comm);
@@ -186,16 +188,16 @@ int hl_boxes_make(struct hl_comm *comm, struct hl_boxes **made)
         goto failed;
     }
     hl_comm_ref(comm);
-    hl_a32_store_relaxed(&b->refs, 2); /* relaxed: nobody else knows it yet */
-    hl_a32_add_relaxed(&making, 1);    /* relaxed: see land */
+    hl_a32_store_relaxed(&b->refs, 2); /* relaxed: no other thread knows it yet */
+    hl_a32_add_relaxed(&making, 1);    /* relaxed: a count orders nothing */
     err = hl_flight_start(&m->flight);
     if (err == 0) {
         *made = b;
         return 0;
     }
-    hl_a32_add_relaxed(&making, UINT32_MAX); /* relaxed: as above */
+    hl_a32_add_relaxed(&making, UINT32_MAX); /* relaxed: a count orders nothing */
     hl_board_end(m->maker, &b->board);
-    hl_a32_store_relaxed(&b->refs, 1); /* relaxed: as above */
+    hl_a32_store_relaxed(&b->refs, 1); /* relaxed: no other thread knows it yet */
     hl_comm_unref(comm);
 failed:
     hl_boxes_drop(b);
@@ -205,7 +207,7 @@ failed:
 
 void hl_boxes_drop(struct hl_boxes *b)
 {
-    /* full: the last one sees what the other did; pairs with itself. */
+    /* full: the last owner sees what the other did; pairs with itself. */
     if (b != NULL && hl_a32_add_full(&b->refs, UINT32_MAX) == 1) {
         hl_board_drop(b->board);
         give_budget(b->bytes);
@@ -240,7 +242,7 @@ bool hl_boxes_wait(struct hl_boxes *b)
 
 static bool none_is_made(void *unused)
 {
-    return hl_a32_load_relaxed(&making) == 0; /* relaxed: see land */
+    return hl_a32_load_relaxed(&making) == 0; /* relaxed: a count orders nothing */
 }
 
 static void tell_making(const void *unused, struct hl_told *t)

@@ -1,5 +1,5 @@
-/* THE table of algorithms: which one an operation takes. Rows may be added (for one node, for hierarchies): a
- * row asks only for facts that all ranks of the call share. */
+/* THE table of algorithms: which one an operation takes. More rows (for one node, for hierarchies) may be
+ * added, but a row may ask only for facts that all ranks of the call share. */
 #include "algos.h"
 
 #include "err.h"
@@ -64,7 +64,7 @@ static int count_type_bytes(const struct hl_type *type, int64_t count, int64_t *
     return 0;
 }
 
-/* Elements that a reduction works on: all blocks where the result is spread. */
+/* Number of elements that a reduction works on: those of all blocks where the result is scattered. */
 static int64_t reduced(const struct hl_coll_call *c)
 {
     int64_t sum = 0;
@@ -95,7 +95,7 @@ static int look_at_reduction(struct hl_reducer *r, const struct hl_coll_call *c,
     return err;
 }
 
-/* The largest block: every rank knows all of them. */
+/* Finds the bytes of the largest block; every rank knows all blocks. */
 static int look_at_blocks(const struct hl_coll_call *c, struct hl_coll_facts *f)
 {
     for (int i = 0; i < c->comm->size; i++) {

@@ -1,4 +1,4 @@
-/* The blocking calls: build, run, wait. */
+/* The blocking calls, and agreements. */
 #include "coll.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "util.h"
 #include "verdict.h"
 
-#define NEWS_NS UINT64_C(2000000000) /* that a rank waits to hear from the launcher who has died */
+#define NEWS_NS UINT64_C(2000000000) /* how long a rank waits for the launcher's news of a death */
 
 static int run_tagged(const struct hl_coll_call *call, enum hl_plane plane, int tag)
 {
@@ -116,7 +116,8 @@ int hl_coll_bcast_bytes(struct hl_comm *comm, void *buf, size_t len, int root)
     return run_on(&call, HL_PLANE_MAKE);
 }
 
-/* The last two agreements: who has lost one asks for it before the one after the next begins. */
+/* A communicator's last two agreements. Two are enough: a rank that has lost one asks for it before the next
+ * but one begins. */
 struct agreed {
     struct hl_comm_part part;
     struct hl_verdict last[2];
@@ -167,7 +168,7 @@ int hl_coll_settle(const struct hl_coll_call *call, hl_coll_result_fn *result, v
     struct hl_verdict *v = next_verdict(call->comm);
     int tag = hl_comm_coll_tag(call->comm);
 
-    if (v != NULL) { /* without memory it goes well as long as nobody dies */
+    if (v != NULL) { /* without memory it works as long as nobody dies */
         hl_verdict_open(v, call->comm, tag);
     }
     int err = run_tagged(call, HL_PLANE_MAKE, tag);
@@ -210,7 +211,7 @@ int hl_coll_agree(struct hl_comm *comm, int value)
     return err != 0 ? err : least;
 }
 
-/* Somebody else knows of a death: the news come here, too. */
+/* A wait for the news of a death that another rank knows of. */
 struct news {
     const struct hl_comm *comm;
     uint64_t until_ns;
@@ -263,7 +264,7 @@ void hl_coll_words_of(struct hl_comm *comm, int rank, int code, char text[HL_ERR
 
 int hl_coll_first_failed(struct hl_comm *comm, int code, int *rank, char text[HL_ERR_TEXT])
 {
-    int least; /* of negative numbers for who failed */
+    int least; /* rank - size of the first rank that failed */
     int err = hl_coll_least(comm, code != 0 ? comm->rank - comm->size : 0, &least);
     if (err == 0 && least < 0) {
         *rank = comm->size + least;

@@ -15,10 +15,11 @@
 
 struct hl_counter {
     int owner;             /* world rank */
-    struct hl_piece piece; /* at the owner; seg is NULL elsewhere */
+    struct hl_piece piece; /* the memory, at the owner; elsewhere seg is NULL */
     struct hl_counter_card card;
-    hl_a64 *word;         /* when it is my memory, or mapped. Set once, under lock; atomic */
-    struct hl_mutex lock; /* of the first use */
+    /* address of the number where it is my memory, or mapped. Set once, under lock; atomic */
+    hl_a64 *word;
+    struct hl_mutex lock; /* held while the first use maps the number */
     int near;             /* node rank of the owner where a mapping was made, else -1; under lock */
     uint64_t region;      /* hl_fab_register's id, at the owner; 0: none */
 };
@@ -32,7 +33,7 @@ static int make_word(struct hl_counter *c)
         return err;
     }
     c->word = c->piece.addr;
-    hl_a64_store_relaxed(c->word, 0); /* relaxed: others hear of it by messages. */
+    hl_a64_store_relaxed(c->word, 0); /* relaxed: others learn of it by messages. */
     err = hl_fab_register(c->word, sizeof *c->word, &mr);
     if (err != 0) {
         return err;
@@ -58,7 +59,7 @@ int hl_counter_make(const struct hl_comm *comm, struct hl_counter **made)
     c->near = -1;
     c->lock = (struct hl_mutex)HL_MUTEX_INIT;
     int err = comm->rank == 0 ? make_word(c) : 0;
-    /* The owner's answers those who want to map the word. */
+    /* The owner's receive thread answers ranks that want to map the number. */
     return err == 0 && comm->size > 1 ? hl_rx_start() : err;
 }
 
@@ -84,7 +85,8 @@ void hl_counter_close(struct hl_counter *c)
     free(c);
 }
 
-/* Maps the word if its owner is a node peer whose memory can be mapped; else the network must serve. */
+/* Maps the number if its owner is a node peer whose memory can be mapped. *word NULL: the network must
+ * serve. */
 static int map_word(struct hl_counter *c, hl_a64 **word)
 {
     int node = hl_boot_node_of(c->owner);
@@ -109,7 +111,7 @@ static int add_far(struct hl_counter *c, int64_t by, int64_t *before)
     hl_a32 error;
     struct hl_req r;
 
-    hl_a32_store_relaxed(&error, 0); /* relaxed: nobody else knows it yet. */
+    hl_a32_store_relaxed(&error, 0); /* relaxed: no other thread knows it yet. */
     hl_req_init_rma(&r, c->owner);
     struct hl_lane_atomic a = {.x = {.peer = c->owner,
                                      .addr = c->card.addr,
@@ -144,7 +146,7 @@ int hl_counter_add(struct hl_counter *c, int64_t by, int64_t *before)
     if (word == NULL) {
         return add_far(c, by, before);
     }
-    /* full: who was given a later place may rely on what the program ordered before this. */
+    /* full: a rank that gets a later value may rely on what the program ordered before this addition. */
     *before = (int64_t)hl_a64_add_full(word, (uint64_t)by);
     return 0;
 }

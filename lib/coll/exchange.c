@@ -1,4 +1,4 @@
-/* The engine of exchanges: what is posted, taken and awaited for each peer. */
+/* The engine of exchanges: posts, takes and waits, for each peer. */
 #include "exchange_inner.h"
 
 #include <stdlib.h>
@@ -13,18 +13,21 @@
 #include "rx.h"
 
 #define BOUNCE_BYTES ((int64_t)65536)
-#define STREAM_BYTES ((int64_t)32768) /* beyond it reading the sender's memory is faster */
+#define STREAM_BYTES ((int64_t)32768) /* for longer blocks reading the sender's memory is faster */
 #define STREAM_CROWDED                                                                                       \
-    ((int64_t)131072) /* unless others want the CPU: a sender's wait for the reader is a turn of theirs */
-#define CHUNK_BYTES ((int64_t)32768) /* of a stream that the receiver sees at once */
+/* limit where threads exceed CPUs: there each wait for the reader's answer costs a turn of the
+     * scheduler */
+((int64_t)131072)
+#define CHUNK_BYTES ((int64_t)32768) /* bytes of a stream that are published at once */
 #define BRUCK_BYTES                                                                                          \
-    256 /* smaller blocks over several nodes are sent by fewer messages than there are ranks */
+    256 /* up to this block size, over several nodes, Bruck's algorithm needs fewer messages */
 #define TRIES                                                                                                \
-    10         /* before waiting, which yields at once where threads exceed CPUs: his thread may be running */
-#define FEW 32 /* members for whom no memory is allocated */
+    /* steps before waiting, which yields at once where threads exceed CPUs; the peer may be running */
+    10
+#define FEW 32        /* up to so many members need no allocation */
 #define DEAD_TURNS 64 /* steps between two questions whether peers live */
 
-static void fail_exchange(struct hl_exchange *x, int err)
+    static void fail_exchange(struct hl_exchange *x, int err)
 {
     if (x->err == 0) {
         x->err = err;
@@ -73,8 +76,8 @@ static void land_data(struct hl_exchange *x, struct hl_exchange_way *w, int peer
     }
 }
 
-/* A member on another node: both sides know when there is nothing. Blocks are begun in the order of distance,
- * so the least that is under way anywhere is so on both sides. */
+/* Begins a block for a member on another node; both sides know when it is empty. All members begin blocks in
+ * the order of distance, so both sides have begun the least that is open anywhere. */
 static void begin_far(struct hl_exchange *x, struct hl_exchange_way *w, int peer, const struct hl_data *data)
 {
     if (data->count * data->type->size == 0) {
@@ -97,7 +100,7 @@ static int put_bytes(struct hl_copy_out *o, const struct hl_data *data, int64_t 
     return 0;
 }
 
-/* Goes on with a stream; true when something was put into the ring. */
+/* Goes on with a stream; true when it put something into the ring. */
 static bool fill_ring(struct hl_exchange *x, int peer, const struct hl_data *data)
 {
     struct hl_mail_pair *p = &x->boxes->pair[peer];
@@ -135,7 +138,7 @@ static bool should_stream(int64_t bytes)
     return bytes <= STREAM_BYTES || (bytes <= STREAM_CROWDED && hl_prog_crowded());
 }
 
-/* True when it was posted. */
+/* Posts a peer's block. False: it may not be posted yet. */
 static bool post_data(struct hl_exchange *x, int peer, const struct hl_data *data)
 {
     struct hl_mail_pair *p = &x->boxes->pair[peer];
@@ -146,7 +149,7 @@ static bool post_data(struct hl_exchange *x, int peer, const struct hl_data *dat
         return false;
     }
     struct hl_mail_slot *slot = hl_mail_slot(p, x->epoch);
-    bool has_ring = hl_a64_load_relaxed(&p->out->room) != 0; /* relaxed: 0 until it is known */
+    bool has_ring = hl_a64_load_relaxed(&p->out->room) != 0; /* relaxed: 0 until its owner has set it */
     slot->len = (uint64_t)bytes;
     if (bytes <= HL_MAIL_BYTES) {
         fail_exchange(x, hl_type_pack(data->type, data->count, data->buf, 0, slot->data, bytes));
@@ -188,7 +191,7 @@ static void await_peer(struct hl_exchange *x, int peer)
     end_way(&x->out, peer);
 }
 
-/* True when the peer has something new to see. */
+/* True when there is something new for the peer to see. */
 static bool step_out(struct hl_exchange *x, int peer)
 {
     struct hl_data data;
@@ -218,7 +221,7 @@ static bool step_out(struct hl_exchange *x, int peer)
 
 /* ---- In ---- */
 
-/* Through a buffer into a layout that is not one block. */
+/* Reads through a buffer into a layout that is not one block. */
 static int read_scattered(int node_rank, uint64_t from, const struct hl_data *to, int64_t bytes)
 {
     char *bounce = malloc((size_t)(bytes < BOUNCE_BYTES ? bytes : BOUNCE_BYTES));
@@ -233,7 +236,7 @@ static int read_scattered(int node_rank, uint64_t from, const struct hl_data *to
     return err;
 }
 
-/* Out of a segment that is mapped here, or by the kernel. */
+/* Reads a block from a segment that is mapped here, or by the kernel. */
 static int read_block(const struct hl_exchange *x, int peer, const struct hl_mail_slot *slot,
                       const struct hl_data *to, int64_t bytes)
 {
@@ -263,7 +266,7 @@ static int get_bytes(const struct hl_data *data, int64_t at, const char *from, i
     return 0;
 }
 
-/* Goes on with a stream, of which what finds no room is dropped. */
+/* Goes on with a stream; bytes that find no room are dropped. True when it took some. */
 static bool drain(struct hl_exchange *x, int peer, const struct hl_data *data)
 {
     struct hl_mail_pair *p = &x->boxes->pair[peer];
@@ -291,7 +294,7 @@ static bool drain(struct hl_exchange *x, int peer, const struct hl_data *data)
     return moved;
 }
 
-/* True when the peer waits for the answer. */
+/* Takes a peer's post. True when the peer waits for an answer. */
 static bool take_mail(struct hl_exchange *x, int peer, const struct hl_data *data, enum hl_mail_kind kind)
 {
     struct hl_mail_pair *p = &x->boxes->pair[peer];
@@ -325,7 +328,7 @@ static bool take_mail(struct hl_exchange *x, int peer, const struct hl_data *dat
     return kind == HL_MAIL_ADDR;
 }
 
-/* True when the peer has something new to see. */
+/* True when there is something new for the peer to see. */
 static bool step_in(struct hl_exchange *x, int peer)
 {
     struct hl_data data;
@@ -358,8 +361,8 @@ static bool waits_for_peer(const struct hl_exchange_way *w, int peer)
     return w->phase[peer] != HL_XCHG_FLYING && w->phase[peer] != HL_XCHG_OVER;
 }
 
-/* What waits for something of a dead peer's mailboxes ends with an error; what he did before is taken.
- * Messages have their own. */
+/* Ends blocks that wait for a dead peer's mailboxes with an error, after taking what the peer had posted.
+ * Messages end by themselves. */
 static void fail_mailboxes(struct hl_exchange *x, int peer)
 {
     int world = hl_comm_world(x->call.comm, peer);
@@ -434,7 +437,7 @@ bool hl_exchange_step(struct hl_exchange *x)
     return x->out.left + x->in.left == 0;
 }
 
-/* In place, blocks are sent from a copy: they arrive where they leave from. */
+/* In place, blocks are sent from a copy, since others arrive where they were. */
 static void pack_in_place(struct hl_exchange *x)
 {
     const struct hl_coll_side *side = &x->call.recv;
@@ -461,7 +464,7 @@ void hl_exchange_begin(struct hl_exchange *x)
     pack_in_place(x);
 }
 
-/* Bytes behind the structure that an exchange in place needs for its copy. */
+/* Bytes of the copy that an exchange in place needs. */
 static int64_t packed_bytes(const struct hl_coll_call *c)
 {
     int64_t sum = 0;

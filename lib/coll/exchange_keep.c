@@ -1,4 +1,4 @@
-/* Exchanges that outlive their call: what they keep of it. */
+/* Exchanges that outlive their call: the copies of its arguments that they keep. */
 #include "exchange_inner.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void *copied(const void *from, size_t bytes, bool *failed)
     return to != NULL ? memcpy(to, from, bytes) : NULL;
 }
 
-/* A side with arrays of its own. */
+/* Replaces the side's arrays by copies. */
 static void keep_side(struct hl_coll_side *side, int n, bool *failed)
 {
     side->counts = copied(side->counts, (size_t)n * sizeof *side->counts, failed);

@@ -65,7 +65,7 @@ void hl_build_scatter_linear(struct hl_sched *s, const struct hl_coll_call *c)
     }
 }
 
-/* Packed blocks of a subtree, that of v first. */
+/* `n` packed blocks of a subtree from number `from` on; the first is that of its root. */
 static struct hl_data packed(const char *blocks, int64_t bytes, int from, int n)
 {
     return hl_data_bytes(blocks + from * bytes, (size_t)(n * bytes));
@@ -139,7 +139,7 @@ void hl_build_scatter_binomial(struct hl_sched *s, const struct hl_coll_call *c)
     }
 }
 
-/* My own block goes to its place. */
+/* Copies my own block to its place. */
 static void allgather_own(struct hl_sched *s, const struct hl_coll_call *c)
 {
     if (!hl_coll_in_place(&c->send)) {
@@ -165,10 +165,10 @@ void hl_build_allgather_ring(struct hl_sched *s, const struct hl_coll_call *c)
     }
 }
 
-/* Where the packed block of each rank begins, counted from mine. */
+/* Where each rank's packed block begins; ranks are counted from mine. */
 struct gather_places {
-    int64_t bytes; /* of every block, when they are alike */
-    int64_t *at;   /* [size + 1], or NULL: they are */
+    int64_t bytes; /* bytes of every block, if they are equal */
+    int64_t *at;   /* [size + 1]; NULL: the blocks are equal */
 };
 
 static int64_t packed_at(const struct gather_places *p, int i)
@@ -186,7 +186,7 @@ static void learn_packing(struct hl_sched *s, const struct hl_coll_side *side, s
     }
     p->at = hl_sched_bytes(s, ((size_t)size + 1) * sizeof *p->at);
     if (s->err != 0) {
-        p->at = NULL; /* never run */
+        p->at = NULL; /* the schedule has an error and never runs */
         return;
     }
     p->at[0] = 0;
@@ -195,7 +195,7 @@ static void learn_packing(struct hl_sched *s, const struct hl_coll_side *side, s
     }
 }
 
-/* Packed blocks [from, from + n), which do not pass the end of the ring, to their places. */
+/* Copies the packed blocks [from, from + n), which do not pass the end of the ring, to their places. */
 static void unpack_blocks(struct hl_sched *s, const struct hl_coll_side *side, const struct gather_places *p,
                           const char *blocks, int from, int n)
 {
@@ -213,7 +213,7 @@ static void unpack_blocks(struct hl_sched *s, const struct hl_coll_side *side, c
     }
 }
 
-/* Blocks are kept packed, mine first; those of the next 1, 2, 4 ... ranks come in turn. */
+/* Blocks are kept packed, mine first; then come those of the next 1, 2, 4 ... ranks. */
 void hl_build_allgather_bruck(struct hl_sched *s, const struct hl_coll_call *c)
 {
     int size = s->comm->size, rank = s->comm->rank;

@@ -1,5 +1,6 @@
 /* Collective operations between two groups: phases within a group, over the intercommunicator's own `local`
- * communicator, and an exchange of the two ranks 0; what has a block for each pair goes straight. */
+ * communicator, and an exchange of the two ranks 0. Operations with a block for each pair of ranks send
+ * directly. */
 #include "algos.h"
 
 void hl_build_local(struct hl_sched *s, const struct hl_coll_call *c, const struct hl_coll_call *phase)
@@ -29,7 +30,7 @@ static void local_bcast(struct hl_sched *s, const struct hl_coll_call *c, const 
     hl_build_local(s, c, &phase);
 }
 
-/* My group's operands come together in `into` of its rank 0. */
+/* Reduces my group's operands into `into` of its rank 0. */
 static void local_reduce(struct hl_sched *s, const struct hl_coll_call *c, void *into, int64_t count)
 {
     struct hl_coll_call phase = {
@@ -70,7 +71,7 @@ static void plan_inter_bcast(struct hl_sched *s, const struct hl_coll_call *c)
 static void reduce(struct hl_sched *s, const struct hl_coll_call *c)
 {
     if (c->root == MPI_ROOT) {
-        struct hl_reducer r; /* a wrong operation is wrong here, too, where it is not applied */
+        struct hl_reducer r; /* a wrong operation is an error here, too, where it is not applied */
         s->err = hl_reducer_init(&r, c->op, c->recv.type);
         hl_sched_recv(s, 0, hl_data_side(&c->recv));
         return;
@@ -91,7 +92,7 @@ static void allreduce(struct hl_sched *s, const struct hl_coll_call *c)
     local_bcast(s, c, &c->recv);
 }
 
-/* Rank 0 gets the other group's result and deals it out in my group's shares. */
+/* Rank 0 gets the other group's result and scatters it to my group. */
 static void reduce_scatter(struct hl_sched *s, const struct hl_coll_call *c)
 {
     int size = c->comm->size;
@@ -117,7 +118,7 @@ static void reduce_scatter(struct hl_sched *s, const struct hl_coll_call *c)
     hl_build_local(s, c, &phase);
 }
 
-/* MPI_ROOT has a block for each rank of the other group, whose ranks have one whole. */
+/* The rank with MPI_ROOT has a block for each rank of the other group; each of these has one block. */
 static void gather_inter(struct hl_sched *s, const struct hl_coll_call *c)
 {
     if (c->root != MPI_ROOT) {
@@ -148,8 +149,8 @@ static void plan_inter_scatter(struct hl_sched *s, const struct hl_coll_call *c)
     }
 }
 
-/* Everybody with everybody of the other group. Ranks a and b meet in turn (a + b) modulo the larger size, on
- * both sides: a turn waits for no later one. `same`: one block goes to all. */
+/* Every rank exchanges with every rank of the other group. Ranks a and b do so in turn (a + b) modulo the
+ * larger size, on both sides, so that a turn waits for no later one. `same`: one block goes to all. */
 static void plan_inter_exchange(struct hl_sched *s, const struct hl_coll_call *c, bool same)
 {
     int n = c->comm->n_peers, turns = n > c->comm->size ? n : c->comm->size;
@@ -184,7 +185,7 @@ static void (*const builders[HL_COLLS])(struct hl_sched *s, const struct hl_coll
 void hl_build_inter(struct hl_sched *s, const struct hl_coll_call *c)
 {
     if (c->root == MPI_PROC_NULL) {
-        return; /* beside the root: only operations with a root look at it, the others have 0 */
+        return; /* a rank beside the root; only operations with a root read it, others have 0 */
     }
     if (builders[c->what] != NULL) {
         builders[c->what](s, c);

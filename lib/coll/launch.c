@@ -1,4 +1,4 @@
-/* Nonblocking and persistent calls: the same schedules, run by whoever polls. */
+/* Nonblocking and persistent calls: the same schedules, run by threads that poll. */
 #include <stdlib.h>
 
 #include "algos.h"
@@ -8,16 +8,16 @@
 #include "flight.h"
 #include "util.h"
 
-/* A schedule, or an exchange by mailboxes, and the request it ends. */
+/* A schedule, or an exchange by mailboxes, and the request that it ends. */
 struct launch {
-    struct hl_req_more more; /* persistent ones */
+    struct hl_req_more more; /* used by persistent requests */
     struct hl_flight flight;
     struct hl_req *request;
     struct hl_comm *comm;         /* with a reference */
-    bool again;                   /* the request's for good, not of one flight */
-    int tag;                      /* of the schedule that takes over from an exchange without mailboxes */
+    bool again;                   /* persistent: it lives as long as the request */
+    int tag;                      /* tag of the schedule that replaces an exchange without mailboxes */
     int broken;                   /* the error if that schedule could not be built */
-    struct hl_exchange *exchange; /* NULL: the schedule */
+    struct hl_exchange *exchange; /* NULL: the schedule is used */
     struct hl_sched sched;
 };
 
@@ -47,7 +47,7 @@ static int build(struct launch *l, const struct hl_coll_call *call)
     return err;
 }
 
-/* There will be no mailboxes: the schedule does it. Its error ends the operation. */
+/* Called when there will be no mailboxes: a schedule does the operation. Its error ends the operation. */
 static void schedule_instead(struct launch *l)
 {
     hl_sched_init_tagged(&l->sched, &hl_coll_net_match, l->comm, l->again ? HL_PLANE_AGAIN : HL_PLANE_COLL,
@@ -65,7 +65,7 @@ static hl_a32 *note_of(const struct hl_req *r)
 void hl_coll_tell(const struct hl_req *r, struct hl_told *t)
 {
     hl_told_comm(t, r->ctx);
-    hl_told_await(t, (int)hl_a32_load_relaxed(note_of(r)) - 1); /* relaxed: words */
+    hl_told_await(t, (int)hl_a32_load_relaxed(note_of(r)) - 1); /* relaxed: may be old */
 }
 
 static bool step_launch(struct hl_flight *f)
@@ -82,7 +82,8 @@ static bool step_launch(struct hl_flight *f)
     return l->broken != 0 || hl_sched_try(&l->sched);
 }
 
-/* Whom it waits for, left in the request's body for threads that wait: the flight itself is not theirs. */
+/* A step; it also leaves in the request's body whom the operation waits for: threads that wait must not read
+ * the flight itself. */
 static bool step_and_note(struct hl_flight *f)
 {
     struct launch *l = HL_CONTAINER_OF(f, struct launch, flight);
@@ -92,7 +93,7 @@ static bool step_and_note(struct hl_flight *f)
     if (!over && hl_hang_is_on() && l->broken == 0) {
         l->exchange != NULL ? hl_exchange_tell(l->exchange, &t) : hl_sched_tell(&l->sched, &t);
         hl_a32_store_relaxed(note_of(l->request),
-                             t.n > 0 ? (uint32_t)t.ranks[0] + 1 : 0); /* relaxed: words */
+                             t.n > 0 ? (uint32_t)t.ranks[0] + 1 : 0); /* relaxed: may be old */
     }
     return over;
 }
@@ -124,8 +125,9 @@ static int prepare_schedule(struct launch *l, const struct hl_coll_call *call, e
     return err;
 }
 
-/* A persistent operation has mailboxes of its own: others on the communicator may be started in another
- * order elsewhere. They may still be in the making, on some ranks longer than on others: all take a tag. */
+/* A persistent operation has mailboxes of its own, because others on the communicator may be started in
+ * another order on other ranks. The mailboxes may still be in the making, on some ranks longer than on
+ * others: so all ranks take a tag. */
 static int prepare_exchange(struct launch *l, const struct hl_coll_call *call)
 {
     struct hl_exchange_how how = {.own = l->again};
@@ -135,7 +137,7 @@ static int prepare_exchange(struct launch *l, const struct hl_coll_call *call)
         if (l->again) {
             hl_boxes_drop(how.boxes);
         }
-        return 0; /* the schedule takes the tag */
+        return 0; /* prepare_schedule takes the tag */
     }
     if (err == 0) {
         how.tag = l->tag = hl_comm_coll_tag(call->comm);
@@ -147,7 +149,7 @@ static int prepare_exchange(struct launch *l, const struct hl_coll_call *call)
     return err;
 }
 
-/* Builds what holds all that it uses from here on. */
+/* Builds a launch that keeps everything that it needs. */
 static int prepare_launch(const struct hl_coll_call *call, enum hl_plane plane, struct launch **made)
 {
     struct launch *l = aligned_alloc(_Alignof(struct launch), sizeof *l);
@@ -175,7 +177,7 @@ static int prepare_launch(const struct hl_coll_call *call, enum hl_plane plane, 
     return 0;
 }
 
-/* A request and its schedule, which nothing has begun. */
+/* Makes a request with its launch; nothing is begun. */
 static int make_launch(const struct hl_coll_call *call, enum hl_plane plane, struct launch **made)
 {
     struct hl_req *r = hl_req_new(HL_REQ_COLL);
@@ -189,7 +191,7 @@ static int make_launch(const struct hl_coll_call *call, enum hl_plane plane, str
         return err;
     }
     r->ctx = call->comm->ctx;
-    hl_a32_store_relaxed(note_of(r), 0); /* relaxed: words */
+    hl_a32_store_relaxed(note_of(r), 0); /* relaxed: may be old */
     (*made)->request = r;
     return 0;
 }

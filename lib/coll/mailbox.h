@@ -2,14 +2,14 @@
  * and without a message.
  *
  * For each ordered pair of ranks the receiver's memory has a box of two slots, which only the sender writes
- * and only the receiver reads. Operations are numbered by epochs, the same on both sides; epoch e uses slot
- * e mod 2, also when it carries no data.
+ * and only the receiver reads. Operations are numbered by epochs, the same on both sides; epoch e uses slot e
+ * mod 2, also when it carries no data.
  *
- *   THE RULE   epoch e may be posted to a peer once his epoch e - 1 was taken.
+ *   THE RULE   epoch e may be posted to a peer once the peer's epoch e - 1 was taken.
  *
- * That he posted e - 1 proves that he had taken my e - 2 (the rule on his side), so its slot is free again:
- * nobody acknowledges anything. Without the rule a rank that only sends could write over what its peer has
- * not read yet.
+ * The peer's post of e - 1 proves that it had taken my e - 2 (the rule on its side), so the slot is free
+ * again: nobody acknowledges anything. Without the rule a rank that only sends could write over data that its
+ * peer has not read yet.
  *
  *   sender    may_post(e) -> fill the slot -> post(e) -> DATA, MESSAGE: settle(e)
  *                                                     -> ADDR: acked(e) -> settle(e)
@@ -18,11 +18,11 @@
  *
  * An address is read by the receiver, who acknowledges it in the box of the other direction. A stream goes
  * through a ring in the receiver's memory, one epoch after the other; its sender is done when the last byte
- * is in the ring. So boxes outlive the operations that use them: see board.h.
+ * is in the ring. So boxes must outlive the operations that use them (board.h).
  *
- * Several operations may be under way, each carried on by any thread, one at a time: who takes epoch e hands
- * the pair to who is to take e + 1 by the words below, so a pair needs no lock. Epochs begin with
- * HL_MAIL_FIRST. */
+ * Several operations may be under way, each carried on by any thread, one at a time: the thread that takes
+ * epoch e hands the pair to the one that will take e + 1, by the words in hl_mail_pair, so a pair needs no
+ * lock. Epochs begin with HL_MAIL_FIRST. */
 #ifndef HL_MAILBOX_H
 #define HL_MAILBOX_H
 
@@ -35,15 +35,15 @@
 #include "copy.h"
 
 #define HL_MAIL_FIRST 2
-#define HL_MAIL_BYTES 1056 /* that fit into a slot */
+#define HL_MAIL_BYTES 1056 /* bytes that fit into a slot */
 
 enum hl_mail_kind {
     HL_MAIL_NOTHING, /* not posted yet */
     HL_MAIL_DATA,    /* `len` bytes in the slot */
-    HL_MAIL_ADDR,    /* `len` bytes at `addr` of the sender, in its segment `seg`, who waits for the
-                      * acknowledgement */
-    HL_MAIL_STREAM,  /* `len` bytes come through the ring */
-    HL_MAIL_MESSAGE  /* `len` bytes come by a message */
+    /* `len` bytes at the sender's address `addr`, in its segment `seg`; it waits for an acknowledgement */
+    HL_MAIL_ADDR,
+    HL_MAIL_STREAM, /* `len` bytes come through the ring */
+    HL_MAIL_MESSAGE /* `len` bytes come by a message */
 };
 
 /* What an acknowledgement says. */
@@ -72,16 +72,17 @@ struct hl_mailbox {
 
 /* One rank's view of a peer. */
 struct hl_mail_pair {
-    struct hl_mailbox *out; /* at the peer, for me; NULL: this pair has none */
-    struct hl_mailbox *in;  /* here, for him */
+    struct hl_mailbox *out; /* in the peer's memory, for my data; NULL: this pair has none */
+    struct hl_mailbox *in;  /* in my memory, for the peer's data */
     char *out_ring, *in_ring;
-    uint64_t filled, drained; /* of my stream to him, of his to me; changed by the epoch whose turn it is */
-    struct hl_copy_out copy;  /* of my streams; changed likewise */
-    hl_a64 taken;             /* atomic: his last epoch that was taken */
-    hl_a64 settled[2];        /* atomic: my last epoch in this slot that needs the slot no more */
+    /* bytes of my stream put into the ring; of the peer's taken out; changed by the epoch whose turn it is */
+    uint64_t filled, drained;
+    struct hl_copy_out copy; /* copies into my streams; changed by the epoch whose turn it is */
+    hl_a64 taken;            /* atomic: the peer's last epoch that was taken */
+    hl_a64 settled[2];       /* atomic: my last epoch that no longer needs this slot */
 };
 
-/* Zeroed before. */
+/* *p was zeroed before. */
 HL_INLINE void hl_mail_pair_init(struct hl_mail_pair *p, struct hl_mailbox *out, struct hl_mailbox *in)
 {
     p->out = out;
@@ -94,10 +95,10 @@ HL_INLINE void hl_mail_pair_init(struct hl_mail_pair *p, struct hl_mailbox *out,
 
 /* ---- Sender ---- */
 
-/* THE RULE; and my own epoch e - 2 has seen its acknowledgement. */
+/* THE RULE; and my own epoch e - 2 no longer needs the slot (its acknowledgement was seen). */
 HL_INLINE bool hl_mail_may_post(const struct hl_mail_pair *p, uint64_t epoch)
 {
-    /* acquire, both: what was read from his e - 1 was read before I write; pairs with hl_mail_take and
+    /* acquire, both: the peer's e - 1 was read before this thread writes; pairs with hl_mail_take and
      * hl_mail_settle of other threads. */
     return hl_a64_load_acquire(&p->taken) >= epoch - 1 &&
            hl_a64_load_acquire(&p->settled[epoch & 1]) == epoch - 2;
@@ -108,14 +109,14 @@ HL_INLINE struct hl_mail_slot *hl_mail_slot(const struct hl_mail_pair *p, uint64
     return &p->out->slot[epoch & 1];
 }
 
-/* After the rest of the slot was written. */
+/* Posts the slot, whose other fields were written before. */
 HL_INLINE void hl_mail_post(const struct hl_mail_pair *p, uint64_t epoch, enum hl_mail_kind kind)
 {
     /* release: publishes the slot; pairs with the acquire in hl_mail_look. */
     hl_a64_store_release(&hl_mail_slot(p, epoch)->flag, epoch << 3 | kind);
 }
 
-/* The epoch needs its slot no more. */
+/* Says that the epoch no longer needs its slot. */
 HL_INLINE void hl_mail_settle(struct hl_mail_pair *p, uint64_t epoch)
 {
     /* release: the acknowledgement was read; pairs with the acquire in hl_mail_may_post. */
@@ -124,7 +125,7 @@ HL_INLINE void hl_mail_settle(struct hl_mail_pair *p, uint64_t epoch)
 
 HL_INLINE enum hl_mail_answer hl_mail_acked(const struct hl_mail_pair *p, uint64_t epoch)
 {
-    /* acquire: he has read my memory; pairs with the release in hl_mail_ack. */
+    /* acquire: the peer has read my memory; pairs with the release in hl_mail_ack. */
     uint64_t ack = hl_a64_load_acquire(&p->in->ack[epoch & 1]);
     return ack >> 2 == epoch ? (enum hl_mail_answer)(ack & 3) : HL_MAIL_WAIT;
 }
@@ -133,12 +134,12 @@ HL_INLINE enum hl_mail_answer hl_mail_acked(const struct hl_mail_pair *p, uint64
  * full. */
 HL_INLINE uint64_t hl_mail_may_fill(const struct hl_mail_pair *p, uint64_t epoch, char **at)
 {
-    /* acquire: the turn is mine; pairs with the release in hl_mail_settle. */
+    /* acquire: it is this epoch's turn; pairs with the release in hl_mail_settle. */
     if (hl_a64_load_acquire(&p->settled[(epoch - 1) & 1]) < epoch - 1) {
         return 0;
     }
-    uint64_t size = hl_a64_load_relaxed(&p->out->room); /* relaxed: known since the stream was posted */
-    /* acquire: what was there has been read; pairs with the release in hl_mail_drained. */
+    uint64_t size = hl_a64_load_relaxed(&p->out->room); /* relaxed: it was read when the stream was posted */
+    /* acquire: the old bytes have been read; pairs with the release in hl_mail_drained. */
     uint64_t room = size - (p->filled - hl_a64_load_acquire(&p->in->drained));
     uint64_t pos = p->filled & (size - 1);
     *at = p->out_ring + pos;
@@ -154,7 +155,7 @@ HL_INLINE void hl_mail_filled(struct hl_mail_pair *p, uint64_t bytes)
 
 /* ---- Receiver ---- */
 
-/* What the peer posted in this epoch; nothing while an earlier epoch is not taken. */
+/* The kind of the peer's post in this epoch; HL_MAIL_NOTHING while an earlier epoch is not taken. */
 HL_INLINE enum hl_mail_kind hl_mail_look(const struct hl_mail_pair *p, uint64_t epoch)
 {
     /* acquire: sees the slot; pairs with the release in hl_mail_post. */
@@ -162,7 +163,7 @@ HL_INLINE enum hl_mail_kind hl_mail_look(const struct hl_mail_pair *p, uint64_t 
     if (flag >> 3 != epoch) {
         return HL_MAIL_NOTHING;
     }
-    /* acquire: the turn is mine; pairs with the release in hl_mail_take. */
+    /* acquire: it is this epoch's turn; pairs with the release in hl_mail_take. */
     return hl_a64_load_acquire(&p->taken) == epoch - 1 ? (enum hl_mail_kind)(flag & 7) : HL_MAIL_NOTHING;
 }
 
@@ -171,17 +172,17 @@ HL_INLINE const struct hl_mail_slot *hl_mail_found(const struct hl_mail_pair *p,
     return &p->in->slot[epoch & 1];
 }
 
-/* Before hl_mail_take. */
+/* Acknowledges an address; called before hl_mail_take. */
 HL_INLINE void hl_mail_ack(const struct hl_mail_pair *p, uint64_t epoch, enum hl_mail_answer answer)
 {
     /* release: reading ends before; pairs with the acquire in hl_mail_acked. */
     hl_a64_store_release(&p->out->ack[epoch & 1], epoch << 2 | answer);
 }
 
-/* How many bytes of the stream of the epoch that hl_mail_look showed are at *at. */
+/* Number of bytes at *at that have come of the stream of the epoch which hl_mail_look showed. */
 HL_INLINE uint64_t hl_mail_arrived(const struct hl_mail_pair *p, const char **at)
 {
-    uint64_t size = hl_a64_load_relaxed(&p->in->room); /* relaxed: my own */
+    uint64_t size = hl_a64_load_relaxed(&p->in->room); /* relaxed: this rank wrote it */
     /* acquire: sees the bytes; pairs with the release in hl_mail_filled. */
     uint64_t there = hl_a64_load_acquire(&p->in->filled) - p->drained;
     uint64_t pos = p->drained & (size - 1);

@@ -1,6 +1,6 @@
-/* New communicators from old ones. The new one's rank 0 issues its context, of two groups the smaller number
- * counts; everything goes over the parent's creation plane, so that it neither meets the user's messages nor
- * needs a retry. */
+/* New communicators from old ones. The new communicator's rank 0 issues its context; of two groups' contexts
+ * the smaller one counts. All messages go over the parent's creation plane, so that they never meet the
+ * user's messages, and no retry is needed. */
 #include <stdlib.h>
 
 #include "algos.h"
@@ -10,20 +10,20 @@
 #include "keyval.h"
 #include "util.h"
 
-/* ---- Dup: an empty communicator that gets its contexts when all have them ---- */
+/* Dup: an empty communicator that gets its contexts when all ranks have them */
 
 struct dup {
-    struct hl_flight flight; /* idup only, as is request */
+    struct hl_flight flight; /* only for idup, as is `request` */
     struct hl_req *request;
-    bool unwanted; /* it is made for the others' sake */
+    bool unwanted; /* it is made only because the others need this rank */
     struct hl_comm *parent, *made;
     struct hl_sched sched;
     struct {
         uint64_t ctx, local;
-    } ids[2]; /* issued by rank 0 of my group and of the other */
+    } ids[2]; /* issued by rank 0 of my group, and of the other group */
 };
 
-/* The communicator without contexts: no message can be sent over it yet. */
+/* Makes the communicator without contexts: no message can be sent over it yet. */
 static int make_empty(const struct hl_comm *parent, struct hl_comm **made)
 {
     struct hl_comm *local;
@@ -158,8 +158,8 @@ failed:
 /* What a rank tells the others in a split. */
 struct vote {
     int32_t color, key;
-    int64_t err;         /* what is wrong with this rank's call; wide, so that no gap is sent */
-    uint64_t ctx, local; /* count if it becomes rank 0 */
+    int64_t err;         /* the error of this rank's call; 64 bits, so that no padding is sent */
+    uint64_t ctx, local; /* used if this rank becomes rank 0 */
 };
 
 /* A rank of the parent that joins my group. */
@@ -177,7 +177,8 @@ static int by_key_then_rank(const void *a, const void *b)
     return x->rank < y->rank ? -1 : 1;
 }
 
-/* The members of `from` whose votes have my color, and the vote of the first. */
+/* Makes the group of the members of `from` whose votes have this color; *first is the vote of its first
+ * member. */
 static int join(const struct hl_group *from, const struct vote *votes, int color, struct hl_group **group,
                 struct vote *first)
 {
@@ -203,7 +204,7 @@ static int join(const struct hl_group *from, const struct vote *votes, int color
     return err;
 }
 
-/* Makes the communicator of my color. *made stays NULL when the other group has nobody of it. */
+/* Makes the communicator of this color. *made stays NULL when the other group has no member with it. */
 static int join_both(const struct hl_comm *comm, const struct vote *votes, int color, struct hl_comm **made)
 {
     const struct vote *theirs = votes + comm->size;
@@ -233,7 +234,7 @@ static int join_both(const struct hl_comm *comm, const struct vote *votes, int c
     return err;
 }
 
-/* A wrong call of one rank is an error of all. */
+/* A wrong call of one rank is an error on all. */
 static int check_votes(const struct vote *votes, const struct hl_comm *comm)
 {
     int all = comm->size + (hl_comm_is_inter(comm) ? comm->n_peers : 0);
@@ -248,7 +249,7 @@ static int check_votes(const struct vote *votes, const struct hl_comm *comm)
     return 0;
 }
 
-/* `wrong`: what is wrong with my call. */
+/* `wrong`: the error of my call, or 0. */
 static int split_comm(struct hl_comm *comm, int wrong, int color, int key, struct hl_comm **made)
 {
     struct vote mine = {color, key, wrong, hl_comm_ctx_new(), hl_comm_is_inter(comm) ? hl_comm_ctx_new() : 0};
@@ -309,7 +310,7 @@ int hl_coll_comm_create(struct hl_comm *comm, struct hl_group *group, struct hl_
 {
     int color = MPI_UNDEFINED;
 
-    if (group->rank != MPI_UNDEFINED) { /* disjoint groups differ in their first members */
+    if (group->rank != MPI_UNDEFINED) { /* disjoint groups have different first members */
         color = hl_comm_is_inter(comm) ? 0 : hl_group_rank(comm->group, hl_group_world(group, 0));
     }
     return split_comm(comm, 0, color, group->rank, made);
@@ -317,8 +318,8 @@ int hl_coll_comm_create(struct hl_comm *comm, struct hl_group *group, struct hl_
 
 /* ---- By the members of a group only ---- */
 
-/* The group's rank 0 hands a number down a binomial tree. Ranks of `comm` are peers; the tag is the user's.
- */
+/* Broadcasts a number from the group's rank 0 by a binomial tree. Messages go over `comm`, with the user's
+ * tag. */
 static int hand_down(const struct hl_comm *comm, const struct hl_group *group, int tag, uint64_t *number)
 {
     int me = group->rank, low = me == 0 ? hl_pow2_below(group->size) * 2 : me & -me;

@@ -12,7 +12,7 @@ void hl_build_agree(struct hl_sched *s, const struct hl_coll_call *c, void *both
     hl_build_local(s, c, &phase);
 }
 
-/* Leaders exchange `n` bytes for `m`. */
+/* The leader sends `out` to the other leader and receives `in`. */
 static int meet_leader(const struct hl_coll_meet *meet, struct hl_data out, struct hl_data in)
 {
     struct hl_sched *s = hl_sched_take();
@@ -28,7 +28,7 @@ static int meet_leader(const struct hl_coll_meet *meet, struct hl_data out, stru
     return err;
 }
 
-/* What a leader tells the other one, and then his group what both said. */
+/* What a leader tells the other one; then its group gets the result of both. */
 struct group_hello {
     uint64_t ctx;
     int32_t size, err;
@@ -74,7 +74,7 @@ static void lead_group(const struct hl_comm *local, const struct hl_coll_meet *m
     free(world);
 }
 
-/* `code` if they are not. */
+/* Returns `code` if the groups have common members. */
 static int check_disjoint(const struct hl_group *a, const struct hl_group *b, int code)
 {
     struct hl_group *common;
@@ -91,7 +91,7 @@ static int check_disjoint(const struct hl_group *a, const struct hl_group *b, in
     return err;
 }
 
-/* My group's new context, and the intercommunicator. */
+/* Duplicates my group's communicator, and makes the intercommunicator. */
 static int make_inter(struct hl_comm *local, const int *their_world, const struct group_hello *theirs,
                       struct hl_comm **made)
 {
@@ -148,7 +148,8 @@ int hl_coll_intercomm_from_groups(const struct hl_coll_sides *sides, const char 
     struct hl_coll_meet meet = {.leader = leaders[0] < leaders[1] ? 1 : 0};
     struct hl_group *pair = NULL;
     struct hl_comm *local = NULL, both = {0};
-    int err = check_disjoint(sides->mine, sides->other, HL_ERR_GROUP); /* else leaders wait for themselves */
+    /* else leaders would wait for themselves */
+    int err = check_disjoint(sides->mine, sides->other, HL_ERR_GROUP);
 
     err = err == 0 ? hl_coll_comm_from_group(sides->mine, string, &local) : err;
     if (err != 0) {

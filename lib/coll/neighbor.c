@@ -1,14 +1,14 @@
 /* Exchange with the neighbours of a topology.
  *
- * Two ranks may be neighbours several times: in a periodic dimension of one or two ranks, by several edges of
- * a graph. Messages between two ranks match in order, so both sides must list their common edges in one
- * order. The k-th edge from a to b is the k-th from a at b, in a graph. In a grid what leaves by slot s
- * (downwards in a dimension, then upwards) arrives in slot s ^ 1: receives are listed by the slot that their
- * message left by. */
+ * Two ranks may be neighbours several times: in a periodic dimension of one or two ranks, or by several edges
+ * of a graph. Messages between two ranks match in order, so both sides must list their common edges in the
+ * same order. In a graph the k-th edge from a to b in a's list is the k-th one from a in b's list. In a grid
+ * a message that leaves by slot s (downwards in a dimension, then upwards) arrives in slot s ^ 1: so receives
+ * are listed by the slot that their message left by. */
 #include "algos.h"
 #include "shape.h"
 
-/* The number of the i-th receive to list. */
+/* Index of the neighbour that the i-th receive is from. */
 static int arrival(const struct hl_shape *shape, int i)
 {
     return shape->kind == MPI_CART ? i ^ 1 : i;
@@ -20,7 +20,7 @@ void hl_build_neighbors(struct hl_sched *s, const struct hl_coll_call *c)
     bool same = c->what == HL_COLL_NEIGHBOR_ALLGATHER;
     struct hl_data all = hl_data(c->send.buf, c->send.count, c->send.type);
 
-    /* Who waits for whom may be anything: nobody holds back a message for want of room. */
+    /* Any rank may wait for any other, so no message may wait for room. */
     hl_sched_widen(s, (int64_t)shape->n_in + shape->n_out);
     for (int i = 0; i < shape->n_in; i++) {
         int at = arrival(shape, i);

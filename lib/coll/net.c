@@ -1,4 +1,4 @@
-/* Schedules' messages carried by matching. */
+/* Messages of schedules, carried by matching. */
 #include "match.h"
 #include "schedule.h"
 

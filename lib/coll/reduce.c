@@ -1,8 +1,8 @@
-/* Reductions to one rank and to all. Rank order throughout: the lower rank is the left operand, so that
- * operations need not commute, and who computes the same value gets the same bits. */
+/* Reductions to one rank and to all. All are in rank order: the lower rank is the left operand, so that
+ * operations need not commute, and ranks that compute the same value get the same bits. */
 #include "algos.h"
 
-/* Makes the operand writable, in `room`. */
+/* Copies the operand to `room`, where it may be written. */
 static void load_operand(struct hl_sched *s, struct hl_operand *o, void *room, int64_t count)
 {
     struct hl_type *type = s->reducer.type;
@@ -39,14 +39,14 @@ void hl_build_part_reduce(struct hl_sched *s, struct hl_operand *o, int64_t coun
     }
 }
 
-/* Commuting: the tree begins at the root. */
+/* For commuting operations: a binomial tree with the root as its root. */
 static void reduce_rotated(struct hl_sched *s, const struct hl_coll_call *c)
 {
     int size = s->comm->size, v = hl_ring(s->comm->rank, size - c->root, size);
     struct hl_type *type = c->recv.type;
     int64_t count = c->recv.count;
     const void *mine = v == 0 ? hl_coll_operand(c) : c->send.buf;
-    void *sum = NULL, *in = NULL; /* addresses to use with the type: no value is none */
+    void *sum = NULL, *in = NULL; /* addresses to use with the type, so NULL may be one of them */
     bool has_sum = false;
 
     for (int far = 1; far < size; far *= 2) {
@@ -71,7 +71,7 @@ static void reduce_rotated(struct hl_sched *s, const struct hl_coll_call *c)
     hl_sched_copy(s, hl_data(c->recv.buf, count, type), hl_data(mine, count, type));
 }
 
-/* Not commuting: the tree begins at rank 0, which sends the result on. */
+/* For other operations: a tree with rank 0 as its root, which sends the result to the root. */
 static void reduce_ordered(struct hl_sched *s, const struct hl_coll_call *c)
 {
     int rank = s->comm->rank;
@@ -102,8 +102,8 @@ void hl_build_reduce_binomial(struct hl_sched *s, const struct hl_coll_call *c)
     }
 }
 
-/* The power-of-two core of an allreduce: of the first 2 * extra ranks the odd ones speak for their left
- * neighbour too. */
+/* The core of an allreduce, a power of two: of the first 2 * extra ranks the odd ones act for their left
+ * neighbour, too. */
 struct core {
     int extra; /* ranks outside */
     int size;  /* a power of two */
@@ -127,7 +127,7 @@ static int core_rank(const struct core *k, int at)
     return at < k->extra ? 2 * at + 1 : at + k->extra;
 }
 
-/* Ranks outside hand their operand to their right neighbour. */
+/* Ranks outside the core send their operand to their right neighbour. */
 static void core_enter(struct hl_sched *s, const struct core *k, struct hl_operand *o, int64_t count)
 {
     int rank = s->comm->rank;
@@ -143,7 +143,7 @@ static void core_enter(struct hl_sched *s, const struct core *k, struct hl_opera
     }
 }
 
-/* They get the result back; it ends in the user's buffer on all ranks. */
+/* Ranks outside the core get the result back; on all ranks it ends in the user's buffer. */
 static void core_leave(struct hl_sched *s, const struct core *k, const struct hl_operand *o,
                        const struct hl_coll_call *c)
 {
@@ -189,7 +189,7 @@ void hl_build_allreduce_doubling(struct hl_sched *s, const struct hl_coll_call *
     core_leave(s, &k, &o, c);
 }
 
-/* Elements of blocks [low, high) of the core. */
+/* The elements of the core's blocks [low, high). */
 static struct hl_data blocks_of(const struct core *k, const struct hl_coll_call *c, void *buf, int low,
                                 int high)
 {
@@ -198,7 +198,7 @@ static struct hl_data blocks_of(const struct core *k, const struct hl_coll_call 
     return hl_data_slice(buf, from, to - from, c->recv.type);
 }
 
-/* Recursive halving leaves each core rank one reduced block; doubling hands them round again. Each block is
+/* Recursive halving leaves each core rank one reduced block; recursive doubling gathers them. Each block is
  * reduced by one rank, so all get the same bits. */
 void hl_build_allreduce_rabenseifner(struct hl_sched *s, const struct hl_coll_call *c)
 {

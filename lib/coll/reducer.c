@@ -1,4 +1,4 @@
-/* Reductions: which kernel or function, and its calls. */
+/* Reductions: chooses the kernel or the user's function, and calls it. */
 #include "reducer.h"
 
 #include <limits.h>

@@ -12,16 +12,16 @@
 
 struct hl_reducer {
     struct hl_type *type;
-    hl_op_fn *kernel; /* NULL: the user's */
+    hl_op_fn *kernel; /* NULL: the user's function is called */
     struct hl_op_user *user;
     bool commutes;
 };
 
-/* HL_ERR_OP when `op` is none, or is not defined for `type`. */
+/* HL_ERR_OP when `op` is no operation, or is not defined for `type`. */
 int hl_reducer_init(struct hl_reducer *r, MPI_Op op, struct hl_type *type);
 
-/* Of which operand the memory gets the result: predefined kernels write the left one, users' functions the
- * right one. */
+/* True if the result goes into the left operand's memory, as predefined kernels do; users' functions write
+ * the right one. */
 HL_INLINE bool hl_reducer_writes_left(const struct hl_reducer *r)
 {
     return r->kernel != NULL;

@@ -1,8 +1,9 @@
-/* Prefix reductions, and reductions whose result is spread over the ranks. Rank order as in reduce.c. */
+/* Prefix reductions, and reductions whose result is scattered over the ranks. The lower rank is always the
+ * left operand. */
 #include "algos.h"
 
-/* After the step of distance `far`, what a rank has covers 2 * far ranks up to itself, but none before
- * `first`. */
+/* A prefix reduction over the ranks from `first` on. After the step of distance `far`, a rank's value covers
+ * 2 * far ranks up to itself, but none before `first`. */
 static void double_prefix(struct hl_sched *s, struct hl_operand *o, const struct hl_coll_call *c, int first)
 {
     int size = s->comm->size, rank = s->comm->rank;
@@ -37,7 +38,7 @@ void hl_build_scan_doubling(struct hl_sched *s, const struct hl_coll_call *c)
     double_prefix(s, &o, c, 0);
 }
 
-/* Every operand moves one rank up; then a scan over ranks 1 and above. */
+/* Moves every operand one rank up, and then scans over the ranks from 1 on. */
 void hl_build_exscan_doubling(struct hl_sched *s, const struct hl_coll_call *c)
 {
     int size = s->comm->size, rank = s->comm->rank;
@@ -76,7 +77,7 @@ static const int64_t *block_starts(struct hl_sched *s, const struct hl_coll_side
     return first;
 }
 
-/* Receives my block from rank `from` and sends rank `to` his. Empty blocks have no message. */
+/* Receives my block from rank `from`, and sends rank `to` its block. Empty blocks have no message. */
 static void swap_blocks(struct hl_sched *s, const struct hl_coll_call *c, const int64_t *first, int from,
                         int to, struct hl_data in)
 {
@@ -91,9 +92,9 @@ static void swap_blocks(struct hl_sched *s, const struct hl_coll_call *c, const 
     }
 }
 
-#define DIRECT_GROUP 8 /* blocks in memory at once when the operation commutes */
+#define DIRECT_GROUP 8 /* blocks in memory at once, for commuting operations */
 
-/* Commuting: blocks are added to mine in groups, in the order of the ring. */
+/* For commuting operations: blocks are combined with mine in groups, in the order of the ring. */
 static void direct_commuting(struct hl_sched *s, const struct hl_coll_call *c, const int64_t *first)
 {
     int size = s->comm->size, rank = s->comm->rank;
@@ -118,7 +119,7 @@ static void direct_commuting(struct hl_sched *s, const struct hl_coll_call *c, c
     hl_sched_copy(s, hl_data(c->recv.buf, count, mine.type), hl_data(sum, count, mine.type));
 }
 
-/* Not commuting: all blocks come together, then they are combined from rank 0 up. */
+/* For other operations: all blocks are received, and then combined from rank 0 up. */
 static void direct_ordered(struct hl_sched *s, const struct hl_coll_call *c, const int64_t *first)
 {
     int size = s->comm->size, rank = s->comm->rank;
@@ -155,7 +156,7 @@ void hl_build_reduce_scatter_direct(struct hl_sched *s, const struct hl_coll_cal
     }
 }
 
-/* Reduction to rank 0; then every rank gets the blocks of its subtree. */
+/* Reduces to rank 0; then every rank gets the blocks of its subtree. */
 void hl_build_reduce_scatter_tree(struct hl_sched *s, const struct hl_coll_call *c)
 {
     int size = s->comm->size, rank = s->comm->rank, last = rank + hl_subtree(rank, size);

@@ -166,7 +166,8 @@ void hl_sched_wait(struct hl_sched *s)
 
 void hl_sched_copy(struct hl_sched *s, struct hl_data to, struct hl_data from)
 {
-    if (to.buf != from.buf || to.type != from.type) { /* both may be MPI_BOTTOM, with different types */
+    /* equal addresses may be MPI_BOTTOM with different types */
+    if (to.buf != from.buf || to.type != from.type) {
         push_step(s, (struct hl_step){.kind = HL_STEP_COPY, .a = to, .b = from});
     }
 }
@@ -251,7 +252,7 @@ void hl_sched_widen(struct hl_sched *s, int64_t n)
     }
 }
 
-/* Takes requests that have ended out of the air. */
+/* Removes requests that have ended. */
 static void reap(struct hl_sched *s)
 {
     int left = 0;
@@ -323,8 +324,8 @@ static bool do_step(struct hl_sched *s, const struct hl_step *step)
     return true;
 }
 
-/* Building it failed. What fails on its way goes on to its end: others wait for what it sends, and what is in
- * the air lands in its memory. */
+/* True if building failed. A schedule that fails on its way goes on to its end: others wait for what it
+ * sends, and its messages need their memory. */
 static bool is_unbuilt(const struct hl_sched *s)
 {
     return HL_UNLIKELY(s->err != 0) && s->next == 0 && s->flying == 0;
@@ -357,7 +358,7 @@ static bool poll_schedule(void *schedule)
     return hl_sched_try(schedule);
 }
 
-/* Those that meet for a new communicator: no request knows who they are. */
+/* Describes ranks that make a new communicator: no request knows who they are. */
 static void tell_meeting(const struct hl_sched *s, struct hl_told *t)
 {
     if (s->comm->size == hl_boot.size) {
@@ -372,7 +373,7 @@ static void tell_meeting(const struct hl_sched *s, struct hl_told *t)
 
 void hl_sched_tell(const struct hl_sched *s, struct hl_told *t)
 {
-    /* relaxed: 0 for ever for what was not made. */
+    /* relaxed: it stays 0 for communicators that were not made by hl_comm_make. */
     if (hl_a32_load_relaxed(&s->comm->refs) == 0) {
         tell_meeting(s, t);
         return;

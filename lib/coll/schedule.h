@@ -1,12 +1,12 @@
 /* Schedules: what one rank does in a collective operation, in order.
  *
  *   built: hl_sched_send, _recv, _copy, _combine, _wait append steps
- *   run:   hl_sched_try goes through the steps. Sends and receives are posted and fly, at most `window` at a
- *          time; a wait lets nothing pass before all of them have landed; copies and reductions are done on
- * the spot. It returns at the first step that has to wait.
+ *   run:   hl_sched_try goes through the steps. Sends and receives are posted, and at most `window` of them
+ *          are under way at a time; a wait lets nothing pass before all of them have ended; copies and
+ *          reductions are done on the spot. It returns at the first step that has to wait.
  *
- * A schedule belongs to one thread at a time. Of two messages from one rank to another the first sent matches
- * the first receive, so the texts of both sides must list them in one order. */
+ * A schedule belongs to one thread at a time. The first message from one rank to another matches the first
+ * receive, so both sides must list their messages in the same order. */
 #ifndef HL_SCHEDULE_H
 #define HL_SCHEDULE_H
 
@@ -22,34 +22,35 @@ struct hl_data {
 
 struct hl_coll_msg {
     const struct hl_comm *comm;
-    uint64_t ctx; /* with its plane */
+    uint64_t ctx; /* context, plane included */
     int tag;
     int peer; /* rank in comm */
     struct hl_data data;
-    bool lost; /* sent without data, which a death has taken: an error of its receive, too */
+    bool lost; /* sent without data, because a rank that had it has died: its receive gets an error, too */
 };
 
-/* What carries messages: matching in the library, a model in the unit test. Requests are never NULL. */
+/* The functions that carry messages: of matching in the library, of a model in the unit test. Requests are
+ * never NULL. */
 struct hl_coll_net {
     int (*send)(const struct hl_coll_msg *m, void **request);
     int (*recv)(const struct hl_coll_msg *m, void **request);
-    /* True when the request has ended; then it is gone and *err is its result. */
+    /* True when the request has ended; then it is gone, and *err is its result. */
     bool (*test)(void *request, int *err);
-    /* Adds the ranks that it waits for; for the watchdog. NULL: nobody knows. */
+    /* Adds the ranks that the request waits for, for the watchdog. NULL: nobody knows them. */
     void (*await)(const void *request, struct hl_told *t);
 };
 extern const struct hl_coll_net hl_coll_net_match;
 
 enum hl_step_kind { HL_STEP_SEND, HL_STEP_RECV, HL_STEP_WAIT, HL_STEP_COPY, HL_STEP_RUNS, HL_STEP_REDUCE };
 
-/* A copy that is repeated: each time so many bytes behind the last one. */
+/* A copy that is repeated `n` times, each time so many bytes behind the last one. */
 struct hl_runs {
     int64_t n, to_stride, from_stride;
 };
 
 struct hl_step {
     enum hl_step_kind kind;
-    int peer; /* SEND, RECV: in `comm` */
+    int peer; /* SEND, RECV: a rank in `comm` */
     union {
         const struct hl_comm *comm;   /* SEND, RECV */
         const struct hl_runs *repeat; /* RUNS */
@@ -58,63 +59,64 @@ struct hl_step {
     struct hl_data b; /* COPY, RUNS: from; REDUCE: right operand, the same count and type */
 };
 
-#define HL_SCHED_WINDOW 32 /* messages in the air, unless widened */
-#define HL_SCHED_STEPS 24  /* that need no allocation */
+#define HL_SCHED_WINDOW 32 /* messages under way, unless hl_sched_widen allows more */
+#define HL_SCHED_STEPS 24  /* steps that need no allocation */
 #define HL_SCHED_SCRATCH 512
 
 struct hl_sched_temp;
 
 struct hl_sched {
     const struct hl_coll_net *net;
-    const struct hl_comm *comm; /* whom steps appended now speak to */
+    const struct hl_comm *comm; /* communicator of the steps that are appended now */
     enum hl_plane plane;
     int tag;
     int err;   /* the first error */
-    bool held; /* hl_sched_hold */
+    bool held; /* hl_sched_hold was called */
     struct hl_reducer reducer;
     struct hl_step *steps; /* `few`, or allocated */
     int64_t n, room, next;
     struct hl_sched_temp *temps;
     size_t scratch_used;
     int flying;
-    int window;             /* the most that fly */
-    void **air;             /* requests of posted messages, the first `flying` */
-    struct hl_sched *below; /* of those that hl_sched_give keeps */
+    int window;             /* most messages under way */
+    void **air;             /* requests of messages under way, the first `flying` */
+    struct hl_sched *below; /* next one in the list of hl_sched_give */
     void *few_air[HL_SCHED_WINDOW];
     struct hl_step few[HL_SCHED_STEPS];
     _Alignas(64) char scratch[HL_SCHED_SCRATCH];
 };
 
-/* An empty schedule over `comm`, whose tag is taken now. `comm` and `net` must outlive it. */
+/* Makes an empty schedule over `comm`, and takes the communicator's next tag. `comm` and `net` must outlive
+ * it. */
 void hl_sched_init(struct hl_sched *s, const struct hl_coll_net *net, struct hl_comm *comm,
                    enum hl_plane plane);
 
-/* The same with a tag of the caller's: for operations that not all members of `comm` take part in. */
+/* hl_sched_init with the caller's tag: for operations in which not all members of `comm` take part. */
 void hl_sched_init_tagged(struct hl_sched *s, const struct hl_coll_net *net, const struct hl_comm *comm,
                           enum hl_plane plane, int tag);
 
-/* One for a blocking call, which is too long for the stacks of threads: one given back, or a new one; to be
- * initialised. NULL: no memory, which is said. */
+/* Memory of a schedule for a blocking call, since it is too large for threads' stacks: one given back, or a
+ * new one; the caller initialises it. NULL: no memory, an error was recorded. */
 struct hl_sched *hl_sched_take(void);
 
-/* hl_sched_fini, and keeps it for the next call: as many as ever ran at once. */
+/* Calls hl_sched_fini, and keeps the memory for the next call: as many as ever ran at once. */
 void hl_sched_give(struct hl_sched *s);
 
 /* Takes references to all datatypes and the operation that a built schedule uses, so that the user may free
  * them; hl_sched_fini gives them back. */
 void hl_sched_hold(struct hl_sched *s);
 
-/* Ready to run from the start again, after it has ended. */
+/* Makes a schedule that has ended ready to run again. */
 void hl_sched_rewind(struct hl_sched *s);
 
-/* Frees what building allocated. Nothing may be in the air. */
+/* Frees what building allocated. No message may be under way. */
 void hl_sched_fini(struct hl_sched *s);
 
-/* Goes on as far as it can; true when the schedule has ended, with its result in s->err, or building failed.
- */
+/* Goes on as far as possible. True when the schedule has ended, with its result in s->err, or when building
+ * it had failed. */
 bool hl_sched_try(struct hl_sched *s);
 
-/* Puts a schedule that waits into words. */
+/* Describes a schedule that waits in words. */
 void hl_sched_tell(const struct hl_sched *s, struct hl_told *t);
 
 /* Runs to the end, waiting with progress; returns s->err. Does nothing when building failed. */
@@ -122,17 +124,17 @@ int hl_sched_run(struct hl_sched *s);
 
 /* ---- Building. Errors are kept in s->err (HL_ERR_NO_MEM): builders need not look. ---- */
 
-/* Lets n messages fly at once, if that is more. */
+/* Allows n messages under way at once, if that is more than now. */
 void hl_sched_widen(struct hl_sched *s, int64_t n);
 
 void hl_sched_send(struct hl_sched *s, int peer, struct hl_data data);
 void hl_sched_recv(struct hl_sched *s, int peer, struct hl_data data);
 void hl_sched_wait(struct hl_sched *s);
 
-/* Copies as many bytes as both have; the same buffer: no step. */
+/* Copies as many bytes as both have. No step if both are the same buffer. */
 void hl_sched_copy(struct hl_sched *s, struct hl_data to, struct hl_data from);
 
-/* The same again and again: one step however many there are. */
+/* Repeats a copy: one step, however many times. */
 void hl_sched_copy_runs(struct hl_sched *s, struct hl_data to, struct hl_data from, struct hl_runs runs);
 
 /* Memory that lives as long as the schedule: raw bytes, or room for `count` elements of `type`; the address
@@ -146,7 +148,7 @@ HL_INLINE struct hl_data hl_data(const void *buf, int64_t count, struct hl_type 
     return (struct hl_data){(void *)(uintptr_t)buf, count, type};
 }
 
-/* The one block of a side that has one. */
+/* The block of a side that has only one. */
 HL_INLINE struct hl_data hl_data_side(const struct hl_coll_side *side)
 {
     return hl_data(side->buf, side->count, side->type);
@@ -163,13 +165,13 @@ HL_INLINE struct hl_data hl_data_slice(const void *buf, int64_t at, int64_t coun
     return hl_data((const char *)buf + at * hl_type_extent(type), count, type);
 }
 
-/* The operand of a reduction on its way: what is there so far, and the room that messages arrive in. */
+/* The operand of a reduction: the result so far, and the room for operands that arrive. */
 struct hl_operand {
     void *mine, *other;
 };
 
-/* Combines `count` elements of both, `mine` being the left operand or the right one; `mine` is then where the
- * result is, and `other` free. The result's bits depend on which is left, not on where they are. */
+/* Combines `count` elements of both, `mine` being the left operand or the right one; then the result is at
+ * `mine`, and `other` is free. The result's bits depend on which operand is left, not on where it is. */
 void hl_sched_combine(struct hl_sched *s, struct hl_operand *o, int64_t count, bool mine_is_left);
 
 /* into = into op from, in whichever order keeps the result in `into`. Commuting operations only. */

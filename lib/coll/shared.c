@@ -1,4 +1,4 @@
-/* Notes: posted, awaited, ended; and typed data carried by them. The protocol is in shared.h. */
+/* Notes: posting them, waiting for them, ending them; and typed data in them. The protocol is in shared.h. */
 #include "shared.h"
 
 #include <sched.h>
@@ -12,21 +12,21 @@
 #include "util.h"
 
 #define BOUNCE ((uint64_t)64 << 10)
-#define DEAD_TURNS 64 /* looks at a flag between two questions whether its writer lives */
-#define LOOKS 16      /* at a flag whose writer runs elsewhere, before I give my CPU away */
+#define DEAD_TURNS 64 /* looks at a flag between two questions whether its writer is alive */
+#define LOOKS 16      /* looks at a flag whose writer runs on another CPU, before this thread yields */
 
 /* ---- Waiting ---- */
 
 struct word_watch {
     const hl_a64 *word;
     uint64_t least;
-    int world; /* who writes it */
+    int world; /* the writer's world rank */
     unsigned turns;
     const struct hl_comm *comm;
     const struct hl_shared *turns_of; /* NULL: ranks do not take turns */
-    int place;                        /* the writer's */
-    const hl_a64 *done;               /* his, in waits for a note; else NULL */
-    uint64_t last;                    /* number of the call */
+    int place;                        /* the writer's place */
+    const hl_a64 *done;               /* the writer's `done`, in waits for a note; else NULL */
+    uint64_t last;                    /* last number of the call */
 };
 
 static bool is_word_there(const struct word_watch *w)
@@ -35,12 +35,12 @@ static bool is_word_there(const struct word_watch *w)
     return hl_a64_load_acquire(w->word) >= w->least;
 }
 
-/* The CPU that I am on, and am known to be on. */
+/* The CPU that this thread is on; others can read it, too. */
 static uint32_t cpu_of(struct hl_shared_area *mine)
 {
     uint32_t here = (uint32_t)sched_getcpu() + 1;
 
-    /* relaxed, both: a hint, of which nothing depends but how long somebody looks. */
+    /* relaxed, both: a hint; only the length of waits depends on it. */
     if (hl_a32_load_relaxed(&mine->cpu) != here) {
         hl_a32_store_relaxed(&mine->cpu, here);
     }
@@ -49,11 +49,11 @@ static uint32_t cpu_of(struct hl_shared_area *mine)
 
 static bool is_here(const struct hl_shared *s, int place, uint32_t cpu)
 {
-    return place != s->me && hl_a32_load_relaxed(&s->areas[place]->cpu) == cpu; /* relaxed: as in cpu_of */
+    return place != s->me && hl_a32_load_relaxed(&s->areas[place]->cpu) == cpu; /* relaxed: a hint */
 }
 
-/* Who shares my CPU can do nothing while I look; who is elsewhere is probably about to, and a turn of the
- * scheduler costs more than a few looks. */
+/* A member on my CPU can do nothing while I look; one on another CPU will probably write soon, and a turn of
+ * the scheduler costs more than a few looks. */
 static bool is_there_soon(const struct word_watch *w)
 {
     const struct hl_shared *s = w->turns_of;
@@ -65,10 +65,10 @@ static bool is_there_soon(const struct word_watch *w)
     return is_word_there(w);
 }
 
-/* Its writer's arguments took him through the call without it. */
+/* True if the writer has ended the call without writing the word, as its arguments differ. */
 static bool is_writer_left_out(const struct word_watch *w)
 {
-    /* acquire: what he posted before; pairs with the release in hl_shared_end. */
+    /* acquire: what it posted before; pairs with the release in hl_shared_end. */
     return w->done != NULL && hl_a64_load_acquire(w->done) >= w->last && !is_word_there(w);
 }
 
@@ -90,7 +90,7 @@ static void tell_word(const void *arg, struct hl_told *t)
 }
 HL_HANG_TELLS(may_go, tell_word);
 
-/* Of the communicator; tests have no board. */
+/* The rank in the communicator; tests have no board. */
 static int rank_at(const struct hl_shared *s, int place)
 {
     return s->board != NULL ? s->board->ranks[place] : place;
@@ -102,7 +102,7 @@ static void fail_left_out(struct hl_shared *s, int place)
         s, hl_err_say(HL_ERR_TRUNCATE, "rank %d of the communicator sends fewer bytes", rank_at(s, place)));
 }
 
-/* False: its writer has died, or ended the call without it. */
+/* Waits until the word is at least `least`. False: its writer has died, or has ended the call without it. */
 static bool await(struct hl_shared *s, int place, const hl_a64 *word, uint64_t least)
 {
     struct word_watch w = {.word = word, .least = least, .world = -1};
@@ -153,7 +153,8 @@ static unsigned note_slot(const struct hl_shared *s)
     return (unsigned)(s->op + s->op / HL_SHARED_CALL * HL_SHARED_STEP) & (s->slots - 1);
 }
 
-/* Everybody is done with what stands in my slot, `want`. Looked at once in so many operations, as a rule. */
+/* Waits until all have ended operation `want`, whose note is in my slot. Mostly this is needed once in
+ * several operations. */
 static void free_slot(struct hl_shared *s, uint64_t want)
 {
     uint64_t least = UINT64_MAX;
@@ -161,9 +162,9 @@ static void free_slot(struct hl_shared *s, uint64_t want)
     for (int i = 0; i < s->n; i++) {
         if (i != s->me) {
             if (!await(s, i, &s->areas[i]->done, want)) {
-                continue; /* it reads nothing any more */
+                continue; /* it has died: it reads nothing any more */
             }
-            uint64_t done = hl_a64_load_acquire(&s->areas[i]->done); /* acquire: as in is_word_there */
+            uint64_t done = hl_a64_load_acquire(&s->areas[i]->done); /* acquire: pairs with hl_shared_end */
             least = done < least ? done : least;
         }
     }
@@ -201,7 +202,7 @@ const struct hl_note *hl_shared_await(struct hl_shared *s, int place)
     if (!await(s, place, &note->op, s->op)) {
         return NULL;
     }
-    /* relaxed: acquired in await. Another call's: he has ended this one without it. */
+    /* relaxed: acquired in await. A later number: the member has ended this call without the note. */
     if (HL_UNLIKELY(hl_a64_load_relaxed(&note->op) != s->op)) {
         fail_left_out(s, place);
         return NULL;
@@ -229,7 +230,7 @@ const struct hl_note *hl_shared_seen(const struct hl_shared *s, int place)
 {
     const struct hl_note *note = &s->areas[place]->notes[note_slot(s)];
 
-    /* relaxed: only lines are asked for; who reads them has awaited the note. */
+    /* relaxed: the caller only prefetches; readers have awaited the note. */
     return hl_a64_load_relaxed(&note->op) >= s->op ? note : NULL;
 }
 
@@ -317,7 +318,7 @@ bool hl_shared_give(struct hl_shared *s, struct hl_data from)
         }
     }
     if (start == NULL) {
-        hl_shared_post(s, HL_NOTE_DATA, 0, NULL); /* with the error */
+        hl_shared_post(s, HL_NOTE_DATA, 0, NULL); /* with its error */
         return false;
     }
     hl_shared_post(s, HL_NOTE_ADDR, (uint64_t)bytes, start);

@@ -1,7 +1,7 @@
 /* Barrier and broadcast over node-shared memory. */
 #include "shared.h"
 
-/* Up to HL_SHARED_WIDTH members see each other: one message deep. */
+/* Barrier of up to HL_SHARED_WIDTH members: each waits for all others' notes. */
 static void meet_flat(struct hl_shared *s)
 {
     (void)hl_shared_room(s);
@@ -13,7 +13,8 @@ static void meet_flat(struct hl_shared *s)
     }
 }
 
-/* A tree with the first member as its root, who meets those of other nodes before it answers. */
+/* Barrier of more members: a tree with the first member as its root, who meets the first members of other
+ * nodes before it answers. */
 static void meet_tree(struct hl_shared *s)
 {
     struct hl_coll_call across = {.what = HL_COLL_BARRIER};
@@ -50,8 +51,8 @@ void hl_shared_barrier(struct hl_shared *s)
     hl_shared_end_last(s);
 }
 
-/* A note holds part of the data, and says whether more follows in the next operation: only the root need know
- * how the data travels. */
+/* Sends data in several notes. Each says whether more follows in the next operation, so only the root must
+ * know how the data travels. */
 static void send_pieces(struct hl_shared *s, struct hl_data data)
 {
     int64_t bytes = data.count * data.type->size, n;

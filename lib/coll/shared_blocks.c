@@ -1,5 +1,5 @@
 /* Gather, scatter and allgather over node-shared memory, with equal and with different blocks: each note says
- * itself how its block travels, so nobody needs to know another's count. */
+ * how its block travels, so no member needs to know another's count. */
 #include "err.h"
 #include "shared.h"
 
@@ -73,11 +73,11 @@ void hl_shared_allgather(struct hl_shared_call *x)
 /* ---- Scatter: one note with a table of the blocks ---- */
 
 struct block_entry {
-    uint64_t where; /* in the note, or an address */
+    uint64_t where; /* offset in the note, or an address */
     uint64_t len;
 };
 
-/* The blocks packed behind each other at `to`; where[] counts from `base`. */
+/* Packs the blocks one behind the other at `to`; where[] counts from `base`. */
 static void pack_blocks(struct hl_shared *s, const struct hl_coll_side *side, struct block_entry *table,
                         char *to, uint64_t base)
 {
@@ -93,7 +93,7 @@ static void pack_blocks(struct hl_shared *s, const struct hl_coll_side *side, st
     }
 }
 
-/* True when all blocks lie in memory as one block each; then the table has their addresses. */
+/* Puts the blocks' addresses into the table. False: a block's layout is not one piece of memory. */
 static bool find_blocks(struct hl_shared *s, const struct hl_coll_side *side, struct block_entry *table)
 {
     for (int i = 0; i < s->n; i++) {
@@ -140,7 +140,7 @@ static bool post_block_table(struct hl_shared *s, const struct hl_coll_side *sid
     return ok && !fits;
 }
 
-/* By my row of the root's table. */
+/* Copies the block that my row of the root's table names. */
 static void copy_table_row(struct hl_shared *s, int root, const struct hl_note *note, struct hl_data to)
 {
     struct block_entry mine;
@@ -150,7 +150,7 @@ static void copy_table_row(struct hl_shared *s, int root, const struct hl_note *
         return; /* the root failed */
     }
     if (note->kind == HL_NOTE_PIECE) {
-        hl_shared_take(s, root, note, to); /* no table, but another size than was agreed */
+        hl_shared_take(s, root, note, to); /* the root took another algorithm, as its size differs */
         return;
     }
     if (note->addr != 0) {

@@ -10,12 +10,12 @@
 /* What a row needs beyond node-shared memory. */
 enum {
     ONE_NODE = 1,
-    READS = 2, /* members read each other's private memory */
+    READS = 2, /* members can read each other's private memory */
     FITS = 4,  /* all blocks together fit a note, with their table */
     PREDEFINED = 8,
-    PIECES = 16, /* worth folding by everybody, or by the root alone, a note at a time */
-    ROUNDS = 32, /* of few enough members to fold slices of notes */
-    DEALT = 64,  /* worth copying by the root alone */
+    PIECES = 16, /* few bytes: all members, or the root alone, fold all operands, a note at a time */
+    ROUNDS = 32, /* few enough members to fold slices of notes */
+    DEALT = 64,  /* few bytes: the root alone copies them into notes */
 };
 
 #define ANY_SIZE UINT64_MAX
@@ -56,7 +56,7 @@ static const struct row {
     {HL_COLL_SCATTERV, ANY_SIZE, ONE_NODE | READS, hl_shared_scatter},
 };
 
-/* What the call has of it. */
+/* The needs that the call meets. */
 static unsigned facts_of(const struct hl_shared_call *x)
 {
     const struct hl_coll_facts *f = &x->facts;
@@ -96,7 +96,7 @@ static void drop_shared(struct hl_comm_part *part)
     free(s);
 }
 
-/* The first members of the nodes, as if they were a communicator. */
+/* Makes the first members of the nodes a communicator, which only sends messages. */
 static int find_leads(struct hl_shared *s)
 {
     const struct hl_board *b = s->board;
@@ -120,10 +120,10 @@ static int find_leads(struct hl_shared *s)
 
 struct shared_making {
     const struct hl_comm *comm;
-    struct hl_shared *s; /* NULL: not prepared */
+    struct hl_shared *s; /* NULL: prepare_shared was not reached */
 };
 
-/* What a member needs beside the board. */
+/* Makes what a member needs beside the board. */
 static int prepare_shared(struct hl_board *b, void *making)
 {
     struct shared_making *m = making;
@@ -143,7 +143,7 @@ static int prepare_shared(struct hl_board *b, void *making)
     return find_leads(s);
 }
 
-/* On all members alike, or on none: then the calls stay messages. */
+/* Makes the shared memory, on all members or on none; without it the calls stay messages. */
 static void make_shared(struct hl_comm *comm)
 {
     struct shared_making m = {.comm = comm};
@@ -159,7 +159,7 @@ static void make_shared(struct hl_comm *comm)
     }
 }
 
-/* The communicator's, made when it has called often enough. */
+/* The communicator's shared memory, which its HOTLANE_COLL_SHARED-th call makes; or NULL. */
 static struct hl_shared *shared_of(struct hl_comm *comm)
 {
     struct hl_comm_part *part = comm->parts[HL_PART_SHARED];
@@ -179,7 +179,7 @@ static void begin_call(struct hl_shared *s, struct hl_comm *comm)
 {
     s->err = 0;
     if (s->board->nodes > 1) {
-        s->tag = hl_comm_coll_tag(comm); /* on all members, whoever sends */
+        s->tag = hl_comm_coll_tag(comm); /* all members take it, whoever sends */
     }
 }
 
@@ -194,7 +194,7 @@ static int end_call(struct hl_shared *s)
     return s->err;
 }
 
-/* Nobody waits for me in a call that I cannot make. */
+/* Takes part in a call that this member cannot make, so that nobody waits for it. */
 static void refuse_call(struct hl_shared *s, struct hl_comm *comm, int err)
 {
     begin_call(s, comm);

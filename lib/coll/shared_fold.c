@@ -81,7 +81,7 @@ void hl_fold_note(struct hl_fold *f, int place, int64_t skip, int64_t all)
     }
 }
 
-/* Asks for all of the others' operands that are there, so that they come while the first are folded. */
+/* Prefetches the others' operands that are there, so that they come while the first are folded. */
 static void fetch_all(const struct hl_fold *f, int64_t skip)
 {
     const struct hl_shared *s = f->s;

@@ -1,10 +1,10 @@
-/* Reductions over node-shared memory by notes: of few members all at once, of many up a tree. */
+/* Reductions over node-shared memory by notes: few members all at once, many up a tree. */
 #include "shared_fold.h"
 #include "util.h"
 
 #define AHEAD 3 /* pieces that are posted before their turn */
 
-/* Folds up a tree whose nodes are runs of members; true on the first one, who has it all. */
+/* Folds up a tree whose nodes are runs of members; true on the first member, which has the whole. */
 static bool fold_up(struct hl_fold *f, const void *operand)
 {
     struct hl_shared *s = f->s;
@@ -27,7 +27,7 @@ static bool fold_up(struct hl_fold *f, const void *operand)
     return true;
 }
 
-/* The first members of all nodes reduce theirs, to that of `node` or to all. */
+/* The first members of all nodes reduce their results, to that of `node` or to all. */
 static void fold_across(struct hl_fold *f, const struct hl_shared_call *x, int node)
 {
     struct hl_coll_call across = {
@@ -47,8 +47,8 @@ static bool is_flat(const struct hl_shared *s)
     return s->n <= HL_SHARED_WIDTH && s->board->nodes == 1;
 }
 
-/* Everybody folds all operands, a piece at a time. Operands are posted ahead of that, so that folding one
- * piece hides the way of the next. */
+/* Every member folds all operands, a piece at a time. Operands are posted ahead of their turn, so that
+ * folding one piece hides the transfer of the next. */
 static void allreduce_flat(struct hl_shared_call *x)
 {
     const struct hl_coll_side *out = &x->c->recv;
@@ -115,7 +115,7 @@ void hl_shared_allreduce(struct hl_shared_call *x)
     }
 }
 
-/* The others post their pieces, as far ahead as there are notes. */
+/* The root folds; the others post their pieces, as far ahead as they have free notes. */
 static void reduce_flat(struct hl_shared_call *x, int root)
 {
     const struct hl_coll_side *out = &x->c->recv;
@@ -145,7 +145,7 @@ static void reduce_flat(struct hl_shared_call *x, int root)
     hl_fold_close(&f);
 }
 
-/* The first member of the root's node hands the result to the root. */
+/* Folds up the tree; the first member of the root's node posts the result for the root. */
 static void reduce_tree(struct hl_shared_call *x, int root)
 {
     const struct hl_coll_call *c = x->c;

@@ -1,10 +1,10 @@
-/* Allreduce over node-shared memory for more than a few bytes: in each round all members post a block of
- * their operands, each folds a slice of it and posts the result, and all collect. What is read of others is
- * twice the data, however many members there are. */
+/* Allreduce over node-shared memory for more than a few bytes. In each round all members post a block of
+ * their operands, each folds a slice of it and posts the result, and all collect the results. However many
+ * members there are, each reads twice the data from others. */
 #include "shared_fold.h"
 #include "util.h"
 
-/* A round. */
+/* The state of a round. */
 struct fold_round {
     struct hl_shared_call *x;
     struct hl_fold fold;
@@ -18,7 +18,7 @@ static int64_t round_slice_at(const struct fold_round *r, int place)
     return hl_cut(r->count, r->x->s->n, place);
 }
 
-/* Elements of a place's slice that its note `k` holds, the first of which is *from in the block. */
+/* Number of elements of a place's slice in its note `k`; *from is the first one's number in the block. */
 static int64_t result_of(const struct fold_round *r, int place, int64_t k, int64_t *from)
 {
     int64_t end = round_slice_at(r, place + 1);
@@ -39,7 +39,7 @@ static void post_operands(struct fold_round *r)
     hl_shared_wake_all(s);
 }
 
-/* My slice, note by note, to where the user wants it. */
+/* Folds my slice, note by note, to the user's buffer. */
 static void fold_round_slice(struct fold_round *r)
 {
     struct hl_shared_call *x = r->x;
@@ -61,7 +61,7 @@ static void fold_round_slice(struct fold_round *r)
     hl_shared_end(s);
 }
 
-/* `notes` of each member: of equal slices, but for an element. */
+/* Posts my slice's results, `notes` of each member: slices differ by one element at most. */
 static void post_results(struct fold_round *r, int64_t notes)
 {
     struct hl_shared *s = r->x->s;
@@ -101,7 +101,8 @@ void hl_shared_allreduce_rounds(struct hl_shared_call *x)
     struct hl_shared *s = x->s;
     struct fold_round r = {.x = x, .piece = hl_shared_piece(x)};
     int64_t block =
-        r.piece * (s->slots / 2); /* results take no more notes: nobody waits for a slot of his round */
+        /* results take as many notes at most, so nobody waits for a slot of the same round */
+        r.piece * (s->slots / 2);
 
     hl_fold_open(&r.fold, x, r.piece, out->buf, true);
     for (; r.at < out->count; r.at += r.count) {

@@ -1,7 +1,7 @@
-/* Large reductions over node-shared memory: each member folds a slice of the elements out of the others'
- * memory, and writes the result into that of all who want it while it is in the cache.
+/* Large reductions over node-shared memory: each member reads a slice of the elements from the others'
+ * memory, folds it, and writes the result into the memory of all who want it while it is in the cache.
  *
- *   op k      I am here: my operand and the place of my result
+ *   op k      I am here: my operand, and the place of my result
  *   op k + 1  I have folded and written my slice, and read nothing more */
 #include "shared_fold.h"
 
@@ -16,14 +16,14 @@ struct slices {
     struct hl_shared_call *x;
     int64_t size;     /* bytes of a packed element */
     const char *mine; /* my packed operand; NULL: no memory, which is the call's error */
-    char *result;     /* packed; of who does not want it all, only my slice is there */
-    void *memory;     /* of the result; NULL: the user's */
+    char *result;     /* packed; on members that do not want it all, only my slice is there */
+    void *memory;     /* memory of the result; NULL: it is the user's buffer */
     bool wants;
     bool has_result; /* false: no memory for it */
-    bool direct;     /* the result's memory is folded into */
+    bool direct;     /* slices are folded in the result's memory */
 };
 
-/* In the room of a member's first note: where the others write. */
+/* Stands in the data of a member's first note: where the others write its result. */
 struct place_of_result {
     uint64_t addr;
     uint64_t wants; /* 0: the member needs only what it folds itself */
@@ -34,7 +34,7 @@ static int64_t slice_at(const struct slices *v, int place)
     return hl_cut(v->x->c->recv.count, v->x->s->n, place);
 }
 
-/* Packed, if it is not so already; NULL: no memory. */
+/* Finds my operand, and packs it if necessary. v->mine NULL: no memory. */
 static void find_operand(struct slices *v)
 {
     const struct hl_coll_side *out = &v->x->c->recv;
@@ -69,14 +69,15 @@ static void find_result(struct slices *v)
     v->has_result = true;
 }
 
-/* May my slice be folded where its result is to be? Not if my operand stands there and others come first. */
+/* True if my slice may be folded where its result is to be: not if my operand is there and others' come
+ * first. */
 static bool may_fold_there(const struct slices *v)
 {
     return v->has_result && v->x->c->recv.type->dense && hl_reducer_writes_left(&v->x->reducer) &&
            (v->result != v->mine || v->x->s->me == 0);
 }
 
-/* A place's `bytes` from `offset` of its operand; NULL: it has none. */
+/* Gets `bytes` at `offset` of a place's operand; NULL: it has none. */
 static const void *operand_at(struct slices *v, int place, uint64_t offset, void *to, uint64_t bytes)
 {
     struct hl_shared *s = v->x->s;
@@ -92,7 +93,7 @@ static const void *operand_at(struct slices *v, int place, uint64_t offset, void
     return to;
 }
 
-/* My part of the result, to those who want it. In place, it replaces what nobody but I reads. */
+/* Writes my part of the result to the members that want it. In place it overwrites bytes that only I read. */
 static void hand_out(struct slices *v, const char *result, uint64_t offset, uint64_t bytes)
 {
     struct hl_shared *s = v->x->s;
@@ -108,7 +109,7 @@ static void hand_out(struct slices *v, const char *result, uint64_t offset, uint
     }
 }
 
-/* Elements [at, at + f->count) of all operands in rank order. `bounce`: room to read them into. */
+/* Folds elements [at, at + f->count) of all operands in rank order. `bounce`: memory to read them into. */
 static void fold_chunk(struct slices *v, struct hl_fold *f, int64_t at, char *bounce)
 {
     struct hl_shared *s = v->x->s;

@@ -1,19 +1,20 @@
-/* Gather, scatter and allgather of equal blocks over node-shared memory, a piece in each note. Two copies
- * that overlap; readers far from the writer's cache get more bytes so than out of its memory (copy.h). */
+/* Gather, scatter and allgather of equal blocks over node-shared memory, a piece in each note. That makes two
+ * copies, which overlap; readers far from the writer's cache get more bytes this way than from its memory
+ * (copy.h). */
 #include "shared.h"
 
 #include "err.h"
 
 #define AHEAD 3 /* pieces that are posted before their turn */
 
-/* Of all members' blocks: facts.bytes is the largest. */
+/* Number of pieces of the largest block, which has facts.bytes. */
 static int64_t pieces_of(const struct hl_shared_call *x)
 {
     return ((int64_t)x->facts.bytes + HL_SHARED_DATA - 1) / HL_SHARED_DATA;
 }
 
-/* Piece `k` of a block as my note of this operation, with the bytes of the whole block instead of an address;
- * empty where the block ends before. */
+/* Posts piece `k` of a block as my note of this operation, with the bytes of the whole block in place of an
+ * address; it is empty if the block ends before. */
 static void post_piece(struct hl_shared *s, struct hl_data block, int64_t k)
 {
     int64_t bytes = block.count * block.type->size, n = bytes - k * HL_SHARED_DATA;
@@ -26,7 +27,8 @@ static void post_piece(struct hl_shared *s, struct hl_data block, int64_t k)
     hl_shared_post(s, HL_NOTE_PIECE, (uint64_t)n, (const void *)(uintptr_t)bytes);
 }
 
-/* After an error nothing more is taken: who sends another block than was agreed need not post as many. */
+/* Takes piece `k`. After an error it takes nothing: a member that sends a block of another size may post
+ * fewer notes. */
 static void take_piece(struct hl_shared *s, int place, struct hl_data block, int64_t k)
 {
     const struct hl_note *note = s->err == 0 ? hl_shared_await(s, place) : NULL;
@@ -116,7 +118,7 @@ static void stream_from_root(struct hl_shared_call *x, int64_t pieces)
     }
 }
 
-/* Notes for others are none of mine: I have ended them before I look at my own. */
+/* Takes my pieces from the root. I end the operations with others' notes before I look for my own. */
 static void stream_to_me(struct hl_shared_call *x, int64_t pieces, int root)
 {
     struct hl_shared *s = x->s;

@@ -8,7 +8,7 @@
 #include "rx.h"
 #include "util.h"
 
-#define AGAIN_NS UINT64_C(5000000) /* between two questions to who has not answered */
+#define AGAIN_NS UINT64_C(5000000) /* time between two questions to a member that has not answered */
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
 static struct hl_verdict *first HL_GUARDED_BY(lock);
@@ -21,7 +21,7 @@ static uint64_t state_word(enum hl_verdict_state state, int32_t result)
 static enum hl_verdict_state state_of(const struct hl_verdict *v)
 {
     return (enum hl_verdict_state)(hl_a64_load_relaxed(&v->word) >>
-                                   32); /* relaxed: the word is all there is */
+                                   32); /* relaxed: the word is all that is passed on */
 }
 
 void hl_verdict_open(struct hl_verdict *v, const struct hl_comm *comm, int tag)
@@ -54,22 +54,24 @@ void hl_verdict_close(struct hl_verdict *v)
 
 void hl_verdict_know(struct hl_verdict *v, int32_t result)
 {
-    hl_a64_store_relaxed(&v->word, state_word(HL_VERDICT_KNOWN, result)); /* relaxed: as in state_of */
+    /* relaxed: the word is all that is passed on */
+    hl_a64_store_relaxed(&v->word, state_word(HL_VERDICT_KNOWN, result));
 }
 
-/* Without memory for answers it is lost for good. */
+/* Without memory for answers the result is lost for ever. */
 void hl_verdict_lose(struct hl_verdict *v)
 {
     hl_mutex_lock(&lock);
     v->said = calloc((size_t)v->comm->size, sizeof *v->said);
     hl_mutex_unlock(&lock);
     hl_a64_store_relaxed(&v->word,
-                         state_word(v->said != NULL ? HL_VERDICT_LOST : HL_VERDICT_NOBODY, 0)); /* likewise */
+                         /* relaxed: the word is all that is passed on */
+                         state_word(v->said != NULL ? HL_VERDICT_LOST : HL_VERDICT_NOBODY, 0));
 }
 
 bool hl_verdict_is(const struct hl_verdict *v, int32_t *result)
 {
-    uint64_t word = hl_a64_load_relaxed(&v->word); /* relaxed: as in state_of */
+    uint64_t word = hl_a64_load_relaxed(&v->word); /* relaxed: the word is all that is passed on */
 
     *result = (int32_t)(uint32_t)word;
     return word >> 32 == HL_VERDICT_KNOWN;
@@ -88,19 +90,20 @@ static struct hl_verdict *find_verdict(uint64_t ctx, int tag) HL_REQUIRES(lock)
     return v;
 }
 
-/* Only who has lost the result learns from others. */
+/* Takes an answer; called for a result that is lost. */
 static void hear_verdict(struct hl_verdict *v, int from, const struct hl_wire_rec *said)
 {
     uint64_t lost = state_word(HL_VERDICT_LOST, 0);
     enum hl_verdict_state state = (enum hl_verdict_state)(said->kind - 1u);
 
     if (state == HL_VERDICT_KNOWN) {
-        /* acquire: for form, as in state_of. */
+        /* acquire: for form; the word is all that is passed on. */
         hl_a64_cas_acquire(&v->word, &lost, state_word(state, (int32_t)(uint32_t)said->offset));
     }
     for (int i = 0; (state == HL_VERDICT_LOST || state == HL_VERDICT_NOBODY) && i < v->comm->size; i++) {
         if (hl_comm_world(v->comm, i) == from) {
-            hl_a32_store_relaxed(&v->said[i], (uint32_t)said->count); /* relaxed: no more than this is said */
+            /* relaxed: the number is all that is passed on */
+            hl_a32_store_relaxed(&v->said[i], (uint32_t)said->count);
         }
     }
 }
@@ -112,7 +115,7 @@ static int serve_verdict(const struct hl_rx_msg *msg)
 
     hl_mutex_lock(&lock);
     struct hl_verdict *v = find_verdict(rec.aux, (int)rec.index);
-    /* relaxed: as in state_of */
+    /* relaxed: the word is all that is passed on */
     uint64_t word = v != NULL ? hl_a64_load_relaxed(&v->word) : state_word(HL_VERDICT_LOST, 0);
     if (v != NULL && msg->rec->kind != 0 && word >> 32 == HL_VERDICT_LOST) {
         hear_verdict(v, msg->from, msg->rec);
@@ -135,10 +138,10 @@ static void ask_member(const struct hl_verdict *v, int world, uint32_t round)
     struct hl_wire_rec rec = {
         .op = HL_WIRE_VERDICT, .aux = v->ctx, .index = (uint32_t)v->tag, .count = round};
 
-    (void)hl_rx_send(world, &rec, NULL); /* it is asked again */
+    (void)hl_rx_send(world, &rec, NULL); /* if it fails, the member is asked again */
 }
 
-/* Deaths that are known, and one: a later one begins a new round. */
+/* 1 + the number of known deaths: each death begins a new round. */
 static uint32_t round_now(const struct hl_comm *comm)
 {
     uint32_t n = 1;
@@ -157,7 +160,7 @@ static bool nobody_knows(struct hl_verdict *v, uint32_t round)
 
     for (int i = 0; i < v->comm->size; i++) {
         int world = hl_comm_world(v->comm, i);
-        /* relaxed: see hear. */
+        /* relaxed: the number is all that is passed on. */
         if (i != v->comm->rank && hl_a32_load_relaxed(&v->said[i]) != round && !hl_rx_is_dead(world)) {
             all = false;
             if (due) {
@@ -174,7 +177,7 @@ bool hl_verdict_ask(struct hl_verdict *v)
     uint64_t lost = state_word(HL_VERDICT_LOST, 0);
 
     if (state_of(v) == HL_VERDICT_LOST && nobody_knows(v, round_now(v->comm))) {
-        hl_a64_cas_acquire(&v->word, &lost, state_word(HL_VERDICT_NOBODY, 0)); /* acquire: as in hear */
+        hl_a64_cas_acquire(&v->word, &lost, state_word(HL_VERDICT_NOBODY, 0)); /* acquire: for form */
     }
     return state_of(v) != HL_VERDICT_LOST;
 }
